@@ -1,0 +1,105 @@
+# Breakeven.  `make run` and `make test` do all their own set-up.
+#
+#   make              build/breakeven
+#   make run          installs, builds, serves http://127.0.0.1:8080 with a first run
+#   make test         installs, builds, runs every test (also: make test SAN=1)
+#   make bench        the benchmarks of tests/bench: ratios with their spread
+#   make check        formatter, analyzer, header check, file and function sizes
+#   make fuzz         the fuzz targets, FUZZ_SECONDS each
+#   make deps         Debian packages and npm files that the above need
+#   CC=clang, SAN=1 (address and undefined), SAN=thread, B=other-build-folder
+
+CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
+SAN     ?=
+B       ?= build$(if $(SAN),-$(if $(filter thread,$(SAN)),tsan,asan))
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+
+WARN := -Wall -Wextra -Werror -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes \
+	-Wold-style-definition -Wwrite-strings -Wundef -Wvla -Wformat=2 -Wimplicit-fallthrough
+SANITIZE := $(if $(filter thread,$(SAN)),-fsanitize=thread,$(if $(SAN),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all))
+# -ffp-contract=off: a fused kernel gives the same bits as its ops one by one.
+ALL_CFLAGS := -std=gnu11 -O2 -g -fno-omit-frame-pointer -ffp-contract=off -fno-math-errno \
+	-pthread -D_GNU_SOURCE -I. -I$B/gen -MMD -MP $(WARN) $(SANITIZE) $(CFLAGS)
+# libmvec stays linked although nothing names it: generated kernels resolve
+# their vector math against the process.
+LDLIBS_ENGINE := -Wl,--no-as-needed -lmvec -Wl,--as-needed -lm -ldl -pthread
+LDLIBS_ALL := -ljansson -lsqlite3 -lmicrohttpd -lz $(LDLIBS_ENGINE)
+LDFLAGS_ALL := -rdynamic $(SANITIZE) $(LDFLAGS)
+
+# A folder is an archive; it may use those to its right (README, "The house").
+FOLDERS := server db profiler fusion runtime capture backends passes lower graph lang base
+dir_fusion := fusion
+dir_server := server
+dir_db := db
+dir_profiler := profiler
+$(foreach f,runtime capture backends passes lower graph lang base,$(eval dir_$f := fusion/$f))
+
+sources = $(filter-out server/main.c,$(wildcard $(dir_$1)/*.c))
+objects = $(patsubst %.c,$B/%.o,$(call sources,$1)) $(extra_$1)
+
+# Kernels of the interpreter, once per vector unit (chosen at run time).
+SIMD := sse avx2 avx512
+simd_sse := -O3 -msse4.2
+simd_avx2 := -O3 -mavx2 -mfma
+simd_avx512 := -O3 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512
+extra_backends := $(foreach s,$(SIMD),$B/fusion/backends/simd/kernels_$s.o) $B/gen/vec_text.o
+extra_server := $B/gen/assets.o
+
+TESTS := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/test_*.c))
+
+.PHONY: all run test bench check fuzz deps clean tests web
+.SECONDARY:
+.DELETE_ON_ERROR:
+all: $B/breakeven
+
+include deploy/deps.mk
+
+define folder
+$B/lib/$1.a: $(call objects,$1)
+	@mkdir -p $$(@D)
+	@rm -f $$@
+	$$(AR) rcs $$@ $$^
+# tests/test_<folder>.c and tests/test_<folder>_<what>.c
+$B/tests/test_$1: $B/tests/test_$1.o $$(archives_$1)
+$B/tests/test_$1_%: $B/tests/test_$1_%.o $$(archives_$1)
+	$$(CC) $$(LDFLAGS_ALL) $$< $$(filter-out $$<,$$(filter %.o,$$^)) -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group -o $$@ $$(libs_$1) -lcmocka
+$B/tests/test_$1:
+	$$(CC) $$(LDFLAGS_ALL) $$< $$(filter-out $$<,$$(filter %.o,$$^)) -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group -o $$@ $$(libs_$1) -lcmocka
+endef
+below = $(if $(filter $1,$(firstword $2)),$2,$(call below,$1,$(wordlist 2,99,$2)))
+$(foreach f,$(FOLDERS),$(eval archives_$f := $(foreach b,$(call below,$f,$(FOLDERS)),$B/lib/$b.a)))
+archives_db := $B/lib/db.a $B/lib/base.a
+$(foreach f,$(FOLDERS),$(eval libs_$f := $(if $(filter server db profiler,$f),$(LDLIBS_ALL),$(LDLIBS_ENGINE))))
+$(foreach f,$(FOLDERS),$(eval $(call folder,$f)))
+
+$B/breakeven: $B/server/main.o $(foreach f,$(FOLDERS),$B/lib/$f.a)
+	$(CC) $(LDFLAGS_ALL) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -o $@ $(LDLIBS_ALL)
+
+$B/%.o: %.c Makefile | $(CHECK_DEPS)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -c $< -o $@
+$B/server/version.o: ALL_CFLAGS += -DBREAKEVEN_VERSION='"$(VERSION)"'
+
+define simd_rule
+$B/fusion/backends/simd/kernels_$1.o: fusion/backends/simd/kernels.c Makefile
+	@mkdir -p $$(@D)
+	$$(CC) $$(ALL_CFLAGS) $$(simd_$1) -DVECTOR_UNIT=$1 -c $$< -o $$@
+endef
+$(foreach s,$(SIMD),$(eval $(call simd_rule,$s)))
+
+# The vector vocabulary is compiled into the interpreter and pasted in front of
+# every generated kernel: one text, so the two cannot differ.
+$B/gen/vec_text.o: fusion/backends/vec.h Makefile
+	@mkdir -p $(@D)
+	printf '.section .rodata\n.global vec_text\nvec_text:\n.incbin "%s"\n.byte 0\n.section .note.GNU-stack,"",@progbits\n' $< > $(@:.o=.S)
+	$(CC) -c $(@:.o=.S) -o $@
+
+-include web/web.mk
+-include tests/tests.mk
+
+tests: $(TESTS)
+
+clean:
+	rm -rf build build-asan build-tsan
+
+-include $(shell find $B -name '*.d' 2>/dev/null)

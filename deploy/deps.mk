@@ -1,0 +1,22 @@
+# deploy/deps.mk -- what Breakeven needs from the system, and how it is got.
+#
+# `make deps` installs (root or sudo), or prints the line that would.  A plain
+# `make` only looks, and names what is missing.
+
+APT_BUILD := gcc make pkg-config libc6-dev libmicrohttpd-dev libjansson-dev libsqlite3-dev libxxhash-dev zlib1g-dev
+APT_WEB   := nodejs npm
+APT_TEST  := clang clang-format clang-tidy libclang-rt-14-dev libcmocka-dev python3 chromium curl
+
+HEADERS_NEEDED := microhttpd.h jansson.h sqlite3.h xxhash.h zlib.h
+missing = $(strip $(foreach h,$(HEADERS_NEEDED),$(if $(wildcard /usr/include/$h /usr/include/*/$h /usr/local/include/$h),,$h)))
+
+deps:
+	@sh deploy/install-deps.sh $(APT_BUILD) $(APT_WEB)
+deps-test: deps
+	@sh deploy/install-deps.sh $(APT_TEST)
+.PHONY: deps deps-test check-deps
+
+CHECK_DEPS := check-deps
+check-deps:
+	@[ -z "$(missing)" ] || { echo "make: missing headers: $(missing)"; \
+	  echo "make: install them with: make deps   (apt-get install $(APT_BUILD))"; exit 2; }

@@ -1,0 +1,68 @@
+/* fusion/backends/backend.h -- what turns a tile program into running code.
+ *
+ * A backend is a row in backends.c: interp (always there, compiles nothing)
+ * and cpu (C through the system compiler, cached on disk).  runtime/ allocates
+ * buffers and calls launch(); a backend never allocates tensors.
+ */
+#ifndef FUSION_BACKENDS_BACKEND_H
+#define FUSION_BACKENDS_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fusion/base/buf.h"
+#include "fusion/base/err.h"
+#include "fusion/base/pool.h"
+#include "fusion/lower/lower.h"
+
+/* What a backend may use; borrowed, immutable while executables live. */
+struct backend_env {
+	const char *cache_dir; /* NULL: no cache on disk */
+	const char *compiler;  /* path of the system compiler; NULL: find one on PATH */
+	int compile_timeout_ms;
+};
+
+struct executable; /* private to each backend; immutable but for launch state */
+
+struct compile_stats {
+	int kernels_built;    /* 0 where all came from the cache */
+	bool cached;
+	int64_t compile_ns;   /* wall time of the whole step */
+	const char *source;   /* generated C, owned by the executable; NULL: none */
+};
+
+struct backend {
+	const char *name;
+
+	/* Whether it works on this machine; if not, `why` gets one line. */
+	bool (*available)(const struct backend_env *env, char *why, size_t why_bytes);
+
+	/* `l`, its graph and its arena must outlive the executable.  NULL with
+	 * COMPILER, UNSUPPORTED or MEMORY. */
+	struct executable *(*compile)(const struct backend_env *env, const struct lowered *l,
+				      struct compile_stats *stats, struct err *err);
+
+	/* Computes what depends on the symbols (extents, strides) once; must be
+	 * called before the first launch and again when the symbols change.
+	 * `vars` has sym_var_count() entries, copied.  False: out of memory. */
+	bool (*bind)(struct executable *exe, const int64_t *vars, struct err *err);
+
+	/* Runs one kernel.  buffers[i] is the memory of lowered->buffers[i].
+	 * Never fails: all that can fail was done in compile and bind. */
+	void (*launch)(struct executable *exe, int kernel, void *const *buffers, struct pool *pool);
+
+	void (*destroy)(struct executable *exe); /* NULL is fine */
+};
+
+/* By name ("interp", "cpu"); NULL if unknown. */
+const struct backend *backend_find(const char *name);
+
+/* The table, for listing. */
+int backend_count(void);
+const struct backend *backend_at(int index);
+
+/* The vector unit that kernels use here: "avx512", "avx2" or "sse". */
+const char *backend_vector_unit(void);
+
+#endif

@@ -1,0 +1,110 @@
+/* fusion/base/buf.c -- see buf.h. */
+#include "fusion/base/buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_CAP = 256 };
+static const size_t DEFAULT_LIMIT = (size_t)1 << 30;
+
+void buf_init(struct buf *buf, size_t limit)
+{
+	*buf = (struct buf){ .limit = limit };
+}
+
+void buf_finish(struct buf *buf)
+{
+	if (!buf)
+		return;
+	free(buf->data);
+	*buf = (struct buf){ .limit = buf->limit };
+}
+
+void buf_clear(struct buf *buf)
+{
+	buf->len = 0;
+	buf->failed = false;
+	if (buf->data)
+		buf->data[0] = '\0';
+}
+
+static bool reserve(struct buf *buf, size_t more)
+{
+	size_t limit = buf->limit ? buf->limit : DEFAULT_LIMIT;
+	size_t cap = buf->cap ? buf->cap : FIRST_CAP;
+	char *data;
+
+	if (buf->failed || more > limit || buf->len > limit - more) {
+		buf->failed = true;
+		return false;
+	}
+	while (cap < buf->len + more + 1)
+		cap *= 2;
+	if (cap == buf->cap)
+		return true;
+	data = realloc(buf->data, cap);
+	if (!data) {
+		buf->failed = true;
+		return false;
+	}
+	buf->data = data;
+	buf->cap = cap;
+	return true;
+}
+
+void buf_add(struct buf *buf, const void *bytes, size_t len)
+{
+	if (!reserve(buf, len))
+		return;
+	if (len)
+		memcpy(buf->data + buf->len, bytes, len);
+	buf->len += len;
+	buf->data[buf->len] = '\0';
+}
+
+void buf_puts(struct buf *buf, const char *text)
+{
+	buf_add(buf, text, strlen(text));
+}
+
+void buf_putc(struct buf *buf, char c)
+{
+	buf_add(buf, &c, 1);
+}
+
+void buf_printf(struct buf *buf, const char *format, ...)
+{
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	if (len < 0) {
+		buf->failed = true;
+		return;
+	}
+	if (!reserve(buf, (size_t)len))
+		return;
+	va_start(args, format);
+	vsnprintf(buf->data + buf->len, (size_t)len + 1, format, args);
+	va_end(args);
+	buf->len += (size_t)len;
+}
+
+char *buf_steal(struct buf *buf)
+{
+	char *data;
+
+	if (!buf->data)
+		buf_add(buf, "", 0);
+	if (buf->failed) {
+		buf_finish(buf);
+		return NULL;
+	}
+	data = buf->data;
+	*buf = (struct buf){ .limit = buf->limit };
+	return data;
+}

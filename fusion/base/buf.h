@@ -1,0 +1,32 @@
+/* fusion/base/buf.h -- a string of bytes that grows, up to a ceiling.
+ *
+ * Writers do not check each append: the first one that fails sets `failed`
+ * and the rest do nothing, so a check at the end is enough.
+ */
+#ifndef FUSION_BASE_BUF_H
+#define FUSION_BASE_BUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buf {
+	char *data; /* always NUL terminated once anything was appended */
+	size_t len;
+	size_t cap;
+	size_t limit; /* largest len allowed; 0: 1 GiB */
+	bool failed;  /* an append was dropped: out of memory or over the limit */
+};
+
+void buf_init(struct buf *buf, size_t limit);
+void buf_finish(struct buf *buf); /* frees; NULL and zeroed are fine */
+void buf_clear(struct buf *buf);  /* empties, keeps the memory */
+
+void buf_add(struct buf *buf, const void *bytes, size_t len);
+void buf_puts(struct buf *buf, const char *text);
+void buf_putc(struct buf *buf, char c);
+void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Gives the bytes away, NUL terminated; the caller frees.  NULL if failed. */
+char *buf_steal(struct buf *buf);
+
+#endif

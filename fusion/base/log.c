@@ -1,0 +1,29 @@
+/* fusion/base/log.c -- see log.h. */
+#include "fusion/base/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+void log_line(enum log_level level, const char *format, ...)
+{
+	static const char *const names[] = { "info", "warn", "error" };
+	char line[1024];
+	time_t now = time(NULL);
+	struct tm utc;
+	size_t len;
+	va_list args;
+
+	gmtime_r(&now, &utc);
+	len = strftime(line, sizeof(line), "%Y-%m-%dT%H:%M:%SZ ", &utc);
+	len += (size_t)snprintf(line + len, sizeof(line) - len, "%s ", names[level]);
+	va_start(args, format);
+	vsnprintf(line + len, sizeof(line) - len - 1, format, args);
+	va_end(args);
+	len = strlen(line);
+	line[len++] = '\n';
+	if (write(STDERR_FILENO, line, len) < 0)
+		return; /* nowhere left to say so */
+}

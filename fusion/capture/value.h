@@ -1,0 +1,191 @@
+/* fusion/capture/value.h -- the values of a running program.
+ *
+ * Numbers, None and bools are held in the struct; everything else is a
+ * reference-counted object.  A value is passed by copy; value_ref() and
+ * value_unref() keep the count.  Functions that return a value through `out`
+ * give the caller a reference; arguments are borrowed.
+ *
+ * A tensor object is what a variable names.  Its payload belongs to the host
+ * that made it (vm.h): memory when running, a node when capturing.  In-place
+ * ops change the payload of the object, so every name for it sees the change.
+ */
+#ifndef FUSION_CAPTURE_VALUE_H
+#define FUSION_CAPTURE_VALUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fusion/base/buf.h"
+#include "fusion/base/err.h"
+#include "fusion/graph/dtype.h"
+#include "fusion/lang/lang.h"
+
+struct sym;
+
+enum value_kind {
+	VALUE_UNSET, /* a local before its first assignment; never on the stack */
+	VALUE_NONE,
+	VALUE_BOOL,
+	VALUE_INT,
+	VALUE_FLOAT,
+	VALUE_ELLIPSIS,
+	VALUE_DTYPE,  /* torch.float32 */
+	VALUE_SYMINT, /* a size whose value is not fixed; capture alone makes them */
+	/* reference counted from here on: .object */
+	VALUE_STR,
+	VALUE_TUPLE,
+	VALUE_LIST,
+	VALUE_DICT,
+	VALUE_SLICE,
+	VALUE_RANGE,
+	VALUE_ITER,
+	VALUE_FUNCTION, /* of the program */
+	VALUE_NATIVE,   /* a function that we define, perhaps bound to a self */
+	VALUE_MODULE,   /* torch, torch.nn.functional, math */
+	VALUE_CELL,
+	VALUE_TENSOR,
+};
+
+struct object {
+	int refs;
+	enum value_kind kind;
+};
+
+struct value {
+	enum value_kind kind;
+	union {
+		bool b;
+		int64_t i;
+		double f;
+		enum dtype dtype;
+		const struct sym *sym;
+		struct object *object;
+		struct str *str;
+		struct list *list; /* tuples and lists */
+		struct dict *dict;
+		struct slice *slice;
+		struct range *range;
+		struct iter *iter;
+		struct function *function;
+		struct native *native;
+		struct module *module;
+		struct cell *cell;
+		struct vtensor *tensor;
+	};
+};
+
+struct str {
+	struct object head;
+	size_t len;
+	char text[]; /* NUL terminated */
+};
+
+struct list { /* VALUE_TUPLE and VALUE_LIST */
+	struct object head;
+	struct value *at;
+	int len, cap;
+};
+
+struct dict { /* in order of insertion, keys are str, int, bool or tuples of them */
+	struct object head;
+	struct value *keys, *values;
+	int len, cap;
+};
+
+struct slice {
+	struct object head;
+	struct value start, stop, step;
+};
+
+struct range {
+	struct object head;
+	int64_t start, stop, step;
+};
+
+struct iter { /* over a tuple, list, range, str, dict; or zip, enumerate, map */
+	struct object head;
+	struct value over;
+	int64_t position;
+};
+
+struct cell {
+	struct object head;
+	struct value content;
+};
+
+struct function {
+	struct object head;
+	const struct code *code;
+	struct list *defaults;   /* tuple */
+	struct dict *kwdefaults; /* may be NULL */
+	struct list *closure;    /* tuple of cells */
+};
+
+struct native { /* torch.sin, x.sum, len: `id` is the host's or builtins' */
+	struct object head;
+	const char *name; /* as the user spells it, for messages; static or program lifetime */
+	int id;
+	bool builtin;     /* of builtins.c; else of the host */
+	struct value self; /* VALUE_UNSET: unbound */
+};
+
+struct module {
+	struct object head;
+	const char *name; /* "torch.nn.functional" */
+};
+
+struct tensor;
+struct vtensor {
+	struct object head;
+	struct tensor *memory; /* running: the host holds one reference; else NULL */
+	int node;              /* capturing: the node that is its value now; else -1 */
+	int input;             /* index among the graph's inputs, -1: none */
+	bool written;          /* an in-place op changed it */
+	void (*release)(struct vtensor *t); /* called before it is freed; may be NULL */
+	void *owner;           /* the host's */
+};
+
+static inline struct value value_none(void) { return (struct value){ .kind = VALUE_NONE }; }
+static inline struct value value_bool(bool b) { return (struct value){ .kind = VALUE_BOOL, .b = b }; }
+static inline struct value value_int(int64_t i) { return (struct value){ .kind = VALUE_INT, .i = i }; }
+static inline struct value value_float(double f) { return (struct value){ .kind = VALUE_FLOAT, .f = f }; }
+static inline bool value_counted(struct value v) { return v.kind >= VALUE_STR; }
+
+void value_free(struct value v); /* the last reference went: frees the object */
+static inline struct value value_ref(struct value v)
+{
+	if (value_counted(v))
+		v.object->refs++;
+	return v;
+}
+static inline void value_unref(struct value v)
+{
+	if (value_counted(v) && --v.object->refs == 0)
+		value_free(v);
+}
+
+/* New objects, refs 1; kind VALUE_UNSET when out of memory. */
+struct value value_str(const char *text, size_t len);
+struct value value_tuple(const struct value *items, int n); /* takes new references */
+struct value value_list(const struct value *items, int n);  /* takes new references */
+struct value value_dict(void);
+struct value value_range(int64_t start, int64_t stop, int64_t step);
+struct value value_module(const char *name);
+struct value value_native(const char *name, int id, bool builtin, struct value self);
+struct value value_tensor(void); /* payload empty, node and input -1 */
+
+bool value_list_push(struct list *list, struct value v); /* takes a new reference */
+bool value_dict_set(struct dict *dict, struct value key, struct value v); /* new references */
+bool value_dict_get(const struct dict *dict, struct value key, struct value *out); /* borrowed */
+
+/* Equality of values without tensors, as ==. */
+bool value_equal(struct value a, struct value b);
+
+/* "int", "tuple", "Tensor": for messages. */
+const char *value_type_name(struct value v);
+
+/* As Python's repr (str() where `plain`); floats print as Python prints them. */
+void value_print(struct buf *out, struct value v, bool plain);
+
+#endif

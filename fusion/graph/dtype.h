@@ -1,0 +1,31 @@
+/* fusion/graph/dtype.h -- element types and PyTorch's rules of promotion. */
+#ifndef FUSION_GRAPH_DTYPE_H
+#define FUSION_GRAPH_DTYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum dtype {
+#define DTYPE(id, name, c_type, category) DTYPE_##id,
+#include "fusion/graph/dtypes.def"
+#undef DTYPE
+	DTYPE_COUNT
+};
+
+enum dtype_category { CATEGORY_BOOL, CATEGORY_INT, CATEGORY_FLOAT };
+
+const char *dtype_name(enum dtype dtype); /* "float32" */
+size_t dtype_bytes(enum dtype dtype);
+enum dtype_category dtype_category(enum dtype dtype);
+
+/* Accepts "float32" and torch's aliases ("float", "long", "double", "int64"). */
+bool dtype_from_name(const char *name, enum dtype *out);
+
+/* The dtype of `a op b` for two tensors of at least one dimension (the wider
+ * category, then the wider type).  0-d tensors and Python scalars take part
+ * by category only: op_infer() in graph.h knows that rule.
+ * Source: pytorch.org/docs/stable/tensor_attributes.html, "type promotion". */
+enum dtype dtype_promote(enum dtype a, enum dtype b);
+
+#endif

@@ -1,0 +1,71 @@
+/* fusion/graph/sym.h -- symbolic integers: the sizes of a graph.
+ *
+ * A size is a constant, or an expression over symbols (s0, s1, ...), each
+ * bound to one dimension of one input when a graph is called.  Expressions are
+ * kept in a canonical form and interned per table, so equal ones are the same
+ * pointer and `a == b` is a proof of equality (not the other way round).
+ */
+#ifndef FUSION_GRAPH_SYM_H
+#define FUSION_GRAPH_SYM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fusion/base/arena.h"
+#include "fusion/base/buf.h"
+
+enum sym_kind { SYM_CONST, SYM_VAR, SYM_ADD, SYM_MUL, SYM_FLOORDIV, SYM_MOD, SYM_MAX, SYM_MIN };
+
+/* Immutable.  Read `kind` and the members that belong to it; make new ones
+ * with the functions below alone. */
+struct sym {
+	enum sym_kind kind;
+	int64_t value; /* SYM_CONST: the number; SYM_VAR: the symbol's index */
+	const struct sym *a, *b;
+};
+
+struct symtab; /* interns expressions; lives in an arena */
+
+struct symtab *symtab_create(struct arena *arena);
+
+const struct sym *sym_const(struct symtab *t, int64_t value);
+
+/* A new symbol; `hint` is the size at capture, for printing and heuristics. */
+const struct sym *sym_var(struct symtab *t, int64_t hint);
+int sym_var_count(const struct symtab *t);
+int64_t sym_var_hint(const struct symtab *t, int index);
+
+/* Arithmetic folds constants and simplifies (x+0, x*1, x*0, (x*y)//y, ...).
+ * NULL only when out of memory. */
+const struct sym *sym_add(struct symtab *t, const struct sym *a, const struct sym *b);
+const struct sym *sym_sub(struct symtab *t, const struct sym *a, const struct sym *b);
+const struct sym *sym_mul(struct symtab *t, const struct sym *a, const struct sym *b);
+const struct sym *sym_floordiv(struct symtab *t, const struct sym *a, const struct sym *b);
+const struct sym *sym_mod(struct symtab *t, const struct sym *a, const struct sym *b);
+const struct sym *sym_max(struct symtab *t, const struct sym *a, const struct sym *b);
+const struct sym *sym_min(struct symtab *t, const struct sym *a, const struct sym *b);
+
+static inline bool sym_is_const(const struct sym *s)
+{
+	return s->kind == SYM_CONST;
+}
+static inline bool sym_is(const struct sym *s, int64_t value)
+{
+	return s->kind == SYM_CONST && s->value == value;
+}
+
+/* The value under given symbols; `vars` has sym_var_count() entries.
+ * Overflow saturates at INT64_MAX, so that a bound check still catches it. */
+int64_t sym_eval(const struct sym *s, const int64_t *vars);
+
+/* The value at the hints of the capture. */
+int64_t sym_hint(const struct symtab *t, const struct sym *s);
+
+/* Rebuilds an expression of one table in another (the same symbol indexes). */
+const struct sym *sym_copy(struct symtab *to, const struct sym *s);
+
+/* "s0*(s1 + 1)//2", as a person writes it. */
+void sym_print(struct buf *out, const struct sym *s);
+
+#endif

@@ -1,0 +1,119 @@
+/* fusion/lang/lang.h -- the workload language: source text to code objects.
+ *
+ *	struct lang_program *p = lang_compile(text, len, &limits, &err);
+ *	if (!p) ... err has code, line, column and message
+ *	...
+ *	lang_destroy(p);
+ *
+ * The lexer and the parser take all of Python's grammar that the subset has a
+ * use for; what compile.c does not translate yet is refused there, at its
+ * place, with what to write instead.  A compiled program is immutable: any
+ * number of threads may run it.
+ */
+#ifndef FUSION_LANG_LANG_H
+#define FUSION_LANG_LANG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fusion/base/buf.h"
+#include "fusion/base/err.h"
+
+enum binop { BIN_ADD, BIN_SUB, BIN_MUL, BIN_TRUEDIV, BIN_FLOORDIV, BIN_MOD, BIN_POW, BIN_MATMUL,
+	     BIN_AND, BIN_OR, BIN_XOR, BIN_LSHIFT, BIN_RSHIFT, BIN_COUNT };
+enum unop { UN_NEG, UN_POS, UN_INVERT, UN_NOT, UN_COUNT };
+enum cmpop { CMP_LT, CMP_LE, CMP_EQ, CMP_NE, CMP_GT, CMP_GE, CMP_IS, CMP_IS_NOT, CMP_IN, CMP_NOT_IN,
+	     CMP_COUNT };
+
+/* "+", "-", "<=", "is not": for messages and for op:<symbol> spellings. */
+const char *binop_symbol(enum binop op);
+const char *unop_symbol(enum unop op);
+const char *cmpop_symbol(enum cmpop op);
+
+enum code_op {
+#define CODE(id, arg, effect) CODE_##id,
+#include "fusion/lang/code.def"
+#undef CODE
+	CODE_COUNT
+};
+
+enum const_kind { CONST_NONE, CONST_BOOL, CONST_INT, CONST_FLOAT, CONST_STR, CONST_ELLIPSIS, CONST_TUPLE };
+
+struct lang_const {
+	enum const_kind kind;
+	int n; /* CONST_TUPLE: items */
+	union {
+		bool b;
+		int64_t i;
+		double f;
+		const char *str;
+		const struct lang_const *items;
+	};
+};
+
+struct lang_inst {
+	enum code_op op;
+	int arg;
+	int line, column; /* of the expression or statement it is part of */
+	int end_column;   /* one past its last column, on `line` or later: for carets */
+};
+
+/* One function, lambda, comprehension or the module itself. */
+struct code {
+	const char *name;     /* "model", "<module>", "<lambda>" */
+	int line;             /* where it is defined */
+	struct lang_inst *insts;
+	int n_insts;
+	int stack_depth;      /* deepest operand stack */
+	const struct lang_const *consts;
+	int n_consts;
+	const char *const *names; /* of globals and attributes */
+	int n_names;
+	/* Locals: parameters first, in order: positional, keyword-only,
+	 * *args if any, **kwargs if any; then the others. */
+	const char *const *locals;
+	int n_locals;
+	int n_positional, n_keyword_only;
+	bool has_varargs, has_kwargs;
+	/* Cells: n_own are made on entry (cell_local[i] is the parameter whose
+	 * value it takes over, or -1), the rest come from the closure. */
+	const char *const *cells;
+	int n_cells, n_own_cells;
+	const int *cell_local;
+	struct code *const *nested;
+	int n_nested;
+};
+
+struct lang_limits {
+	size_t source_bytes;  /* 0: 1 MiB */
+	int depth;            /* 0: 200, nesting of expressions and blocks */
+	int nodes;            /* 0: 500,000 */
+};
+
+struct lang_program {
+	const char *source;   /* a copy, NUL terminated */
+	size_t source_len;
+	const char **lines;   /* start of each line; lines[i] is line i+1 */
+	int n_lines;
+	const struct code *module;
+	struct arena *arena;  /* owns all of it */
+};
+
+/* NULL with SYNTAX, UNSUPPORTED, BOUND or MEMORY, at line and column. */
+struct lang_program *lang_compile(const char *source, size_t len, const struct lang_limits *limits,
+				  struct err *err);
+void lang_destroy(struct lang_program *p); /* NULL is fine */
+
+/* One instruction a line, for tests. */
+void lang_print(struct buf *out, const struct code *code);
+
+/* The message with its source line and a caret below the column:
+ *
+ *	model.py:4:9: the op torch.sinn is unknown; did you mean torch.sin?
+ *	    4 |     x = torch.sinn(x)
+ *	      |         ^
+ */
+void lang_caret(struct buf *out, const char *file, const char *source, const struct err *err);
+
+#endif

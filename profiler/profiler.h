@@ -1,0 +1,48 @@
+/* profiler/profiler.h -- a workload in, a report out.
+ *
+ * Reads a workload (JSON as design section 5), runs it in every mode, measures
+ * and returns the report as a Jansson value.  Used by the worker process and
+ * by `breakeven run`; no globals, one run per thread.
+ */
+#ifndef PROFILER_PROFILER_H
+#define PROFILER_PROFILER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fusion/base/err.h"
+
+struct workload; /* parsed and bounded; immutable */
+
+/* Everything that can be seen without running: JSON types, bounds (elements,
+ * counts), syntax of the source (each sweep point's too), unknown names and
+ * ops.  NULL with JSON, WORKLOAD, SYNTAX, NAME, BOUND, ... and the place. */
+struct workload *workload_parse(const json_t *json, struct err *err);
+void workload_destroy(struct workload *w);
+const char *workload_name(const struct workload *w);
+
+/* A stand-alone PyTorch script that repeats the experiment (modes as
+ * torch.compile calls, the same inputs, rounds and statistics).  Caller frees. */
+char *workload_torch_script(const struct workload *w, struct err *err);
+
+struct profiler_options {
+	bool timing;            /* false: --no-timing */
+	const char *cache_dir;  /* kernels; NULL: none */
+	/* Called from the run's thread: 0..1, and what is being done
+	 * ("static at n = 15, round 4"), and the seconds it may still last
+	 * (negative: unknown).  Return false to cancel.  May be NULL. */
+	bool (*progress)(void *self, double share, const char *what, double left_s);
+	void *self;
+};
+
+/* NULL with *err (line and column in the user's source where it has a place).
+ * The caller owns the report. */
+json_t *profiler_run(const struct workload *w, const struct profiler_options *options,
+		     struct err *err);
+
+/* CPU model, cores, governor, compiler, vector unit, kernel, version of
+ * Breakeven: stored with each run.  Caller owns. */
+json_t *profiler_environment(void);
+
+#endif
