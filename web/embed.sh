@@ -1,0 +1,68 @@
+#!/bin/sh
+# web/embed.sh ROOT OUT.S -- every file under ROOT as a table of struct asset.
+#
+# The table (server/assets.h) is sorted by path in byte order: LC_ALL=C is what
+# makes sort agree with the server's strcmp.  Each file is embedded twice, plain
+# and gzipped; `gzip -n` keeps time and name out, so equal files give equal bytes.
+set -eu
+LC_ALL=C
+export LC_ALL
+
+root=$1
+out=$2
+zipped=$root.gz
+rm -rf "$zipped"
+mkdir -p "$zipped"
+
+media_type() {
+	case $1 in
+	*.html) echo 'text/html; charset=utf-8' ;;
+	*.css) echo 'text/css; charset=utf-8' ;;
+	*.js) echo 'text/javascript; charset=utf-8' ;;
+	*.json) echo 'application/json' ;;
+	*.svg) echo 'image/svg+xml' ;;
+	*.txt) echo 'text/plain; charset=utf-8' ;;
+	*) echo "embed.sh: $1: no media type is known for this ending; add it to media_type" >&2; exit 1 ;;
+	esac
+}
+
+exec >"$out"
+cat <<'TEXT'
+	.section .rodata
+TEXT
+count=0
+rows=
+for path in $(cd "$root" && find . -type f | sed 's|^\.||' | sort); do
+	type=$(media_type "$path")
+	etag=$(sha256sum "$root$path" | cut -c1-32)
+	gzip -9 -n -c "$root$path" >"$zipped/$count.gz"
+	cat <<TEXT
+path_$count:	.string "$path"
+type_$count:	.string "$type"
+etag_$count:	.string "\"$etag\""
+gzip_$count:	.incbin "$zipped/$count.gz"
+gzip_end_$count:
+data_$count:	.incbin "$root$path"
+data_end_$count:
+TEXT
+	rows="$rows
+	.quad path_$count, type_$count, etag_$count
+	.quad gzip_$count, gzip_end_$count - gzip_$count
+	.quad data_$count, data_end_$count - data_$count"
+	count=$((count + 1))
+done
+cat <<TEXT
+	.balign 8
+	.global n_assets
+	.type n_assets, %object
+	.size n_assets, 8
+n_assets:
+	.quad $count
+	.section .data.rel.ro, "aw"
+	.balign 8
+	.global assets
+	.type assets, %object
+assets:$rows
+	.size assets, . - assets
+	.section .note.GNU-stack, "", %progbits
+TEXT

@@ -1,0 +1,35 @@
+# web/web.mk -- the page: npm files by version, then everything embedded.
+#
+#   $B/gen/assets.o   web/ and Chart.js as a table of struct asset (server/assets.h)
+#   make web-test     types (tsc over JSDoc) and the unit tests of js/model
+#   make web-e2e      the page in Chromium, against $B/breakeven
+#
+# $B/gen/web is laid out as the URLs are: index.html, and assets/ for the rest.
+
+WEB_MODULES := web/node_modules/.package-lock.json
+WEB_FILES := $(wildcard web/css/*.css web/js/*.js web/js/*/*.js)
+
+# npm writes this file last.  The lock keeps two makes from installing at once.
+$(WEB_MODULES): web/package.json web/package-lock.json
+	@command -v npm >/dev/null || { echo "make: npm is missing: run make deps, or install the packages nodejs and npm"; exit 2; }
+	flock web/package-lock.json sh -c '[ $@ -nt web/package-lock.json ] || (cd web && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)'
+	@touch $@
+
+$B/gen/assets.o: web/index.html web/icon.svg $(WEB_FILES) web/embed.sh web/web.mk $(WEB_MODULES)
+	rm -rf $B/gen/web
+	mkdir -p $B/gen/web/assets/vendor $(addprefix $B/gen/web/assets/,css js $(patsubst web/%/,%,$(wildcard web/js/*/)))
+	cp web/index.html $B/gen/web/
+	cp web/icon.svg $B/gen/web/assets/
+	for f in $(WEB_FILES:web/%=%); do cp web/$$f $B/gen/web/assets/$$f || exit 1; done
+	cp web/node_modules/chart.js/dist/chart.umd.min.js $B/gen/web/assets/vendor/
+	cp web/node_modules/chart.js/LICENSE.md $B/gen/web/assets/vendor/chart.js.LICENSE.txt
+	sh web/embed.sh $B/gen/web $B/gen/assets.S
+	$(CC) -c $B/gen/assets.S -o $@
+
+.PHONY: web-test web-e2e
+web-test: $(WEB_MODULES)
+	cd web && npx --no-install tsc -p tsconfig.json
+	node --test $(wildcard tests/web/*.test.mjs)
+
+web-e2e: $B/breakeven $(WEB_MODULES)
+	BREAKEVEN=$B/breakeven node --test $(wildcard tests/e2e/*.test.mjs)
