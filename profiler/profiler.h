@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "fusion/base/err.h"
@@ -17,18 +18,29 @@ struct workload; /* parsed and bounded; immutable */
 
 /* Everything that can be seen without running: JSON types, bounds (elements,
  * counts), syntax of the source (each sweep point's too), unknown names and
- * ops.  NULL with JSON, WORKLOAD, SYNTAX, NAME, BOUND, ... and the place. */
+ * ops.  NULL with JSON, WORKLOAD, SYNTAX, NAME, BOUND, ... and the place: line
+ * and column count in the posted `source`; a fault in a line of a sweep's pool
+ * stands at the line `...`, and the message names the pool's line. */
 struct workload *workload_parse(const json_t *json, struct err *err);
-void workload_destroy(struct workload *w);
+void workload_destroy(struct workload *w); /* NULL is fine */
 const char *workload_name(const struct workload *w);
+
+/* The workload of a .py file: `inputs` are n texts such as "x=float32[8,16]",
+ * "i=int64[4,3]", "scale=3.5", one for each argument, in order.  A new object
+ * for workload_parse(); NULL with WORKLOAD or BOUND. */
+json_t *workload_from_python(const char *name, const char *source, const char *const *inputs, int n,
+			     struct err *err);
 
 /* A stand-alone PyTorch script that repeats the experiment (modes as
  * torch.compile calls, the same inputs, rounds and statistics).  Caller frees. */
 char *workload_torch_script(const struct workload *w, struct err *err);
 
 struct profiler_options {
-	bool timing;            /* false: --no-timing */
-	const char *cache_dir;  /* kernels; NULL: none */
+	bool timing;           /* false: --no-timing */
+	bool only;             /* only the sweep's point at `at` */
+	int64_t at;            /* see `only`; VALUE error where the sweep has no such point */
+	const char *cache_dir; /* kernels; NULL: none.  A timed run compiles cold and leaves it */
+	const char *version;   /* of Breakeven, for the report; NULL: "unknown" */
 	/* Called from the run's thread: 0..1, and what is being done
 	 * ("static at n = 15, round 4"), and the seconds it may still last
 	 * (negative: unknown).  Return false to cancel.  May be NULL. */
@@ -36,13 +48,13 @@ struct profiler_options {
 	void *self;
 };
 
-/* NULL with *err (line and column in the user's source where it has a place).
- * The caller owns the report. */
+/* NULL with *err (line and column in the user's source where it has a place);
+ * CANCELLED when progress() said so.  The caller owns the report. */
 json_t *profiler_run(const struct workload *w, const struct profiler_options *options,
 		     struct err *err);
 
 /* CPU model, cores, governor, compiler, vector unit, kernel, version of
  * Breakeven: stored with each run.  Caller owns. */
-json_t *profiler_environment(void);
+json_t *profiler_environment(const char *version);
 
 #endif
