@@ -23,7 +23,7 @@ ALL_CFLAGS := -std=gnu11 -O2 -g -fno-omit-frame-pointer -ffp-contract=off -fno-m
 # libmvec stays linked although nothing names it: generated kernels resolve
 # their vector math against the process.
 LDLIBS_ENGINE := -Wl,--no-as-needed -lmvec -Wl,--as-needed -lm -ldl -pthread
-LDLIBS_ALL := -ljansson -lsqlite3 -lmicrohttpd -lz $(LDLIBS_ENGINE)
+LDLIBS_ALL := -ljansson -lsqlite3 -lmicrohttpd -lzstd $(LDLIBS_ENGINE)
 LDFLAGS_ALL := -rdynamic $(SANITIZE) $(LDFLAGS)
 
 # A folder is an archive; it may use those to its right (README, "The house").
@@ -44,6 +44,7 @@ simd_avx2 := -O3 -mavx2 -mfma
 simd_avx512 := -O3 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512
 extra_backends := $(foreach s,$(SIMD),$B/fusion/backends/simd/kernels_$s.o) $B/gen/vec_text.o
 extra_server := $B/gen/assets.o
+extra_db := $B/gen/migrations.o
 
 TESTS := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/test_*.c))
 
@@ -92,6 +93,12 @@ $(foreach s,$(SIMD),$(eval $(call simd_rule,$s)))
 $B/gen/vec_text.o: fusion/backends/vec.h Makefile
 	@mkdir -p $(@D)
 	printf '.section .rodata\n.global vec_text\nvec_text:\n.incbin "%s"\n.byte 0\n.section .note.GNU-stack,"",@progbits\n' $< > $(@:.o=.S)
+	$(CC) -c $(@:.o=.S) -o $@
+
+# db/migrations/NNNN_*.sql, in order, as one table (db/migrate.c).
+$B/gen/migrations.o: db/embed.sh $(sort $(wildcard db/migrations/*.sql))
+	@mkdir -p $(@D)
+	sh $^ > $(@:.o=.S)
 	$(CC) -c $(@:.o=.S) -o $@
 
 -include web/web.mk

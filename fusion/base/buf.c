@@ -42,7 +42,7 @@ static bool reserve(struct buf *buf, size_t more)
 	}
 	while (cap < buf->len + more + 1)
 		cap *= 2;
-	if (cap == buf->cap)
+	if (cap == buf->cap && buf->data)
 		return true;
 	data = realloc(buf->data, cap);
 	if (!data) {
@@ -52,6 +52,11 @@ static bool reserve(struct buf *buf, size_t more)
 	buf->data = data;
 	buf->cap = cap;
 	return true;
+}
+
+bool buf_grow(struct buf *buf, size_t bytes)
+{
+	return bytes <= buf->len || reserve(buf, bytes - buf->len);
 }
 
 void buf_add(struct buf *buf, const void *bytes, size_t len)

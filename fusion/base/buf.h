@@ -26,6 +26,10 @@ void buf_puts(struct buf *buf, const char *text);
 void buf_putc(struct buf *buf, char c);
 void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Makes room for `bytes` in all without changing len, for callers that write
+ * into data themselves.  False (and `failed`) when that cannot be had. */
+bool buf_grow(struct buf *buf, size_t bytes);
+
 /* Gives the bytes away, NUL terminated; the caller frees.  NULL if failed. */
 char *buf_steal(struct buf *buf);
 

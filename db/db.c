@@ -1,0 +1,226 @@
+/* db/db.c -- opening, turns of the writer, connections of the readers. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "db/internal.h"
+
+enum { BUSY_TIMEOUT_MS = 3000 };
+
+bool db_fail(sqlite3 *h, const char *what, struct err *err)
+{
+	return err_set(err, ERR_STORAGE, "database: %s: %s", what, sqlite3_errmsg(h));
+}
+
+static bool exec(sqlite3 *h, const char *sql, const char *what, struct err *err)
+{
+	return sqlite3_exec(h, sql, NULL, NULL, NULL) == SQLITE_OK || db_fail(h, what, err);
+}
+
+static sqlite3 *connect_to(const char *path, int flags, struct err *err)
+{
+	sqlite3 *h = NULL;
+
+	if (sqlite3_open_v2(path, &h, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
+		err_set(err, ERR_STORAGE, "cannot open the database %s: %s; name another with --db FILE",
+			path, h ? sqlite3_errmsg(h) : "out of memory");
+		sqlite3_close(h);
+		return NULL;
+	}
+	sqlite3_busy_timeout(h, BUSY_TIMEOUT_MS);
+	sqlite3_extended_result_codes(h, 1);
+	if (!exec(h, "PRAGMA foreign_keys = ON", "foreign keys", err)) {
+		sqlite3_close(h);
+		return NULL;
+	}
+	return h;
+}
+
+/* Two servers on one file would both take up its jobs, so a lock beside it
+ * says who is there (a lock on the file itself would fight SQLite's own). */
+static int take_lock(const char *path, struct err *err)
+{
+	char lock_path[4096];
+	int fd;
+
+	if (snprintf(lock_path, sizeof(lock_path), "%s.lock", path) >= (int)sizeof(lock_path)) {
+		err_set(err, ERR_STORAGE, "the database path is longer than 4,000 bytes");
+		return -1;
+	}
+	fd = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0) {
+		err_set(err, ERR_STORAGE, "cannot write beside the database %s: %s; name another place with --db FILE",
+			path, strerror(errno));
+		return -1;
+	}
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+		err_set(err, ERR_STORAGE, "the database %s is in use by another server; stop it, or name another file with --db FILE",
+			path);
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static bool prepare_writer(struct db *db, const char *path, struct err *err)
+{
+	db->writer = connect_to(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+	if (!db->writer)
+		return false;
+	/* auto_vacuum counts only before the first table is made. */
+	if (sqlite3_exec(db->writer,
+			 "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL",
+			 NULL, NULL, NULL) != SQLITE_OK) {
+		int code = sqlite3_errcode(db->writer);
+
+		if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+			return err_set(err, ERR_STORAGE, "the database %s is locked by another program; end that, or name another file with --db FILE",
+				       path);
+		return err_set(err, ERR_STORAGE, "cannot use %s as a database: %s; name another file with --db FILE",
+			       path, sqlite3_errmsg(db->writer));
+	}
+	return db_migrate(db->writer, path, err);
+}
+
+struct db *db_open(const char *path, struct err *err)
+{
+	struct db *db = calloc(1, sizeof(*db));
+
+	if (!db) {
+		err_set(err, ERR_MEMORY, "out of memory while opening the database");
+		return NULL;
+	}
+	pthread_mutex_init(&db->write_lock, NULL);
+	pthread_mutex_init(&db->reader_lock, NULL);
+	pthread_cond_init(&db->reader_free, NULL);
+	db->lock_fd = take_lock(path, err);
+	if (db->lock_fd < 0 || !prepare_writer(db, path, err))
+		goto fail;
+	for (int i = 0; i < N_READERS; i++) {
+		db->readers[i] = connect_to(path, SQLITE_OPEN_READONLY, err);
+		if (!db->readers[i])
+			goto fail;
+	}
+	return db;
+fail:
+	db_close(db);
+	return NULL;
+}
+
+void db_close(struct db *db)
+{
+	if (!db)
+		return;
+	for (int i = 0; i < N_READERS; i++)
+		sqlite3_close(db->readers[i]);
+	sqlite3_close(db->writer);
+	if (db->lock_fd >= 0)
+		close(db->lock_fd);
+	pthread_cond_destroy(&db->reader_free);
+	pthread_mutex_destroy(&db->reader_lock);
+	pthread_mutex_destroy(&db->write_lock);
+	free(db);
+}
+
+bool db_write_begin(struct db *db, struct err *err)
+{
+	pthread_mutex_lock(&db->write_lock);
+	if (exec(db->writer, "BEGIN IMMEDIATE", "begin", err))
+		return true;
+	pthread_mutex_unlock(&db->write_lock);
+	return false;
+}
+
+bool db_write_end(struct db *db, bool ok, struct err *err)
+{
+	if (ok)
+		ok = exec(db->writer, "COMMIT", "commit", err);
+	if (!ok)
+		sqlite3_exec(db->writer, "ROLLBACK", NULL, NULL, NULL);
+	pthread_mutex_unlock(&db->write_lock);
+	return ok;
+}
+
+sqlite3 *db_reader_take(struct db *db)
+{
+	pthread_mutex_lock(&db->reader_lock);
+	for (;;) {
+		for (int i = 0; i < N_READERS; i++) {
+			if (!db->reader_busy[i]) {
+				db->reader_busy[i] = true;
+				pthread_mutex_unlock(&db->reader_lock);
+				return db->readers[i];
+			}
+		}
+		pthread_cond_wait(&db->reader_free, &db->reader_lock);
+	}
+}
+
+void db_reader_give(struct db *db, sqlite3 *reader)
+{
+	pthread_mutex_lock(&db->reader_lock);
+	for (int i = 0; i < N_READERS; i++)
+		if (db->readers[i] == reader)
+			db->reader_busy[i] = false;
+	pthread_cond_signal(&db->reader_free);
+	pthread_mutex_unlock(&db->reader_lock);
+}
+
+static int bind_one(sqlite3_stmt *s, int i, char type, va_list *args)
+{
+	const char *text;
+	const void *blob;
+	double number;
+
+	switch (type) {
+	case 'i':
+		return sqlite3_bind_int64(s, i, va_arg(*args, int64_t));
+	case 't':
+		text = va_arg(*args, const char *);
+		return sqlite3_bind_text(s, i, text ? text : "", -1, SQLITE_STATIC);
+	case 'd':
+		number = va_arg(*args, double);
+		return isfinite(number) ? sqlite3_bind_double(s, i, number) : sqlite3_bind_null(s, i);
+	default:
+		blob = va_arg(*args, const void *);
+		return sqlite3_bind_blob64(s, i, blob, va_arg(*args, size_t), SQLITE_STATIC);
+	}
+}
+
+sqlite3_stmt *db_prepare(sqlite3 *h, struct err *err, const char *sql, const char *types, ...)
+{
+	sqlite3_stmt *s = NULL;
+	va_list args;
+	bool ok = true;
+
+	if (sqlite3_prepare_v2(h, sql, -1, &s, NULL) != SQLITE_OK) {
+		db_fail(h, "prepare", err);
+		return NULL;
+	}
+	va_start(args, types);
+	for (int i = 0; ok && types[i]; i++)
+		ok = bind_one(s, i + 1, types[i], &args) == SQLITE_OK;
+	va_end(args);
+	if (ok)
+		return s;
+	db_fail(h, "bind", err); /* before finalize, which clears the message */
+	sqlite3_finalize(s);
+	return NULL;
+}
+
+bool db_step_once(sqlite3 *h, sqlite3_stmt *statement, const char *what, struct err *err)
+{
+	bool ok;
+
+	if (!statement)
+		return false;
+	ok = sqlite3_step(statement) == SQLITE_DONE || db_fail(h, what, err);
+	sqlite3_finalize(statement);
+	return ok;
+}

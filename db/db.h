@@ -1,0 +1,106 @@
+/* db/db.h -- the store: one SQLite file in WAL mode.
+ *
+ *	struct db *db = db_open("breakeven.db", &err);
+ *	db_run_insert(db, &row, &id, &err);
+ *	...
+ *	db_close(db);
+ *
+ * Every function may be called from any thread: writes take turns on one
+ * connection, reads use a few others.  Texts in results live in the caller's
+ * arena.  Errors: STORAGE with SQLite's own words, NOT_FOUND, CONFLICT.
+ */
+#ifndef DB_DB_H
+#define DB_DB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fusion/base/arena.h"
+#include "fusion/base/buf.h"
+#include "fusion/base/err.h"
+
+struct db;
+
+/* Creates the file where there is none, brings an older schema up to date, and
+ * holds FILE.lock so that no second server takes up the same jobs.  NULL with
+ * STORAGE: unwritable folder, locked, not a database, or of a newer version. */
+struct db *db_open(const char *path, struct err *err);
+void db_close(struct db *db); /* NULL is fine */
+
+enum run_status { RUN_QUEUED, RUN_RUNNING, RUN_DONE, RUN_FAILED, RUN_CANCELLED, RUN_STATUS_COUNT };
+const char *run_status_name(enum run_status status);
+bool run_status_from_name(const char *name, enum run_status *out);
+
+struct run_summary {
+	const char *mode, *verdict; /* mode NULL: there is no summary */
+	double speedup, speedup_lo, speedup_hi;
+	double median_us;
+	double calls_to_repay; /* infinite: never */
+	double crossover_n;    /* NaN: none */
+	double at_n;           /* NaN: no sweep */
+};
+
+struct run {
+	int64_t id;
+	const char *name, *project, *device, *workload, *modes, *commit, *branch;
+	const char *tags; /* joined by '\n'; "" for none */
+	enum run_status status;
+	int attempts;
+	int64_t created_ns, started_ns, finished_ns; /* 0: not yet */
+	struct err error;                            /* code ERR_NONE: none */
+	struct run_summary summary;
+};
+
+/* Queues a run.  Reads name, project, device, workload, modes, commit, branch
+ * and tags of *run; NULL texts are stored as ''. */
+bool db_run_insert(struct db *db, const struct run *run, int64_t *id, struct err *err);
+
+bool db_run_get(struct db *db, int64_t id, struct arena *arena, struct run *out, struct err *err);
+
+struct run_filter {
+	const char *project, *tag, *device; /* NULL: any */
+	const char *text;                   /* part of name, project or tag; NULL: any */
+	int status;                         /* enum run_status; -1: any */
+	int64_t before_id;                  /* 0: from the newest */
+	int limit;
+};
+
+/* Newest first, without `workload`.  *next is the before_id of the next page,
+ * 0 at the end; *total counts all that match. */
+bool db_run_list(struct db *db, const struct run_filter *filter, struct arena *arena,
+		 struct run **runs, int *n_runs, int64_t *next, int64_t *total, struct err *err);
+
+/* Takes the oldest queued run and marks it running; *found is false when the
+ * queue is empty. */
+bool db_run_claim(struct db *db, struct arena *arena, struct run *out, bool *found,
+		  struct err *err);
+
+/* Ends a running run with its report (JSON text), environment (JSON text) and
+ * summary, in one transaction.  CONFLICT when it is not running any more. */
+bool db_run_finish(struct db *db, int64_t id, const char *report, size_t report_len,
+		   const char *environment, const struct run_summary *summary, struct err *err);
+
+/* Ends a queued or running run as failed or cancelled; `why` may be NULL. */
+bool db_run_end(struct db *db, int64_t id, enum run_status status, const struct err *why,
+		struct err *err);
+
+/* Puts a running run back into the queue (the server stops, not the run). */
+bool db_run_requeue(struct db *db, int64_t id, struct err *err);
+
+/* After a start: runs that were under way when the last server went are queued
+ * again, or failed where that was their third attempt.  *n counts them. */
+bool db_run_recover(struct db *db, int *n, struct err *err);
+
+/* Removes an ended run and all that belongs to it.  CONFLICT while it is
+ * queued or running. */
+bool db_run_delete(struct db *db, int64_t id, struct err *err);
+
+/* The report's JSON text and the environment's. */
+bool db_report_get(struct db *db, int64_t id, struct buf *report, struct buf *environment,
+		   struct err *err);
+
+/* Runs by status; counts has RUN_STATUS_COUNT entries. */
+bool db_run_counts(struct db *db, int64_t *counts, struct err *err);
+
+#endif

@@ -1,0 +1,361 @@
+/* db/runs.c -- runs: rows that are jobs until they end. */
+#include <math.h>
+#include <string.h>
+
+#include "db/internal.h"
+#include "fusion/base/clock.h"
+#include "fusion/base/hash.h"
+
+enum { MAX_ATTEMPTS = 3 };
+
+static const char *const status_names[RUN_STATUS_COUNT] = { "queued", "running", "done", "failed",
+							    "cancelled" };
+
+const char *run_status_name(enum run_status status)
+{
+	return status_names[status];
+}
+
+bool run_status_from_name(const char *name, enum run_status *out)
+{
+	for (int i = 0; i < RUN_STATUS_COUNT; i++) {
+		if (strcmp(name, status_names[i]) == 0) {
+			*out = (enum run_status)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool insert_tags(struct db *db, int64_t id, const char *tags, struct err *err)
+{
+	bool ok = true;
+
+	while (ok && tags && *tags) {
+		size_t len = strcspn(tags, "\n");
+		sqlite3_stmt *s = db_prepare(db->writer, err,
+					     "INSERT OR IGNORE INTO run_tag(run, tag) VALUES(?1, ?2)", "i", id);
+
+		ok = s && sqlite3_bind_text(s, 2, tags, (int)len, SQLITE_STATIC) == SQLITE_OK;
+		if (!ok)
+			sqlite3_finalize(s);
+		else
+			ok = db_step_once(db->writer, s, "store a tag", err);
+		tags += len + (tags[len] == '\n');
+	}
+	return ok;
+}
+
+bool db_run_insert(struct db *db, const struct run *run, int64_t *id, struct err *err)
+{
+	char hash[HASH_HEX_BYTES];
+	bool ok;
+
+	hash_hex(run->workload, strlen(run->workload), hash);
+	if (!db_write_begin(db, err))
+		return false;
+	ok = db_step_once(
+		db->writer,
+		db_prepare(db->writer, err,
+			   "INSERT INTO run(name, project, device, workload, workload_hash, modes, commit_id,"
+			   " branch, status, created_ns) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'queued', ?9)",
+			   "tttttttti", run->name, run->project, run->device, run->workload, hash,
+			   run->modes, run->commit, run->branch, clock_wall_ns()),
+		"store the run", err);
+	if (ok) {
+		*id = sqlite3_last_insert_rowid(db->writer);
+		ok = insert_tags(db, *id, run->tags, err);
+	}
+	return db_write_end(db, ok, err);
+}
+
+#define RUN_COLUMNS                                                                              \
+	"id, name, project, device, modes, commit_id, branch, status, attempts, created_ns,"     \
+	" started_ns, finished_ns, error_code, error_message, error_line, error_column,"         \
+	" (SELECT group_concat(tag, char(10)) FROM run_tag WHERE run_tag.run = run.id),"          \
+	" mode, verdict, speedup, speedup_lo, speedup_hi, median_us, calls_to_repay, crossover_n, at_n"
+#define RUN_TABLES " FROM run LEFT JOIN run_summary ON run_summary.run = run.id "
+
+static const char *text_at(sqlite3_stmt *s, int column, struct arena *arena)
+{
+	const char *text = (const char *)sqlite3_column_text(s, column);
+
+	return arena_strdup(arena, text ? text : "");
+}
+
+static double number_at(sqlite3_stmt *s, int column, double where_null)
+{
+	return sqlite3_column_type(s, column) == SQLITE_NULL ? where_null :
+							       sqlite3_column_double(s, column);
+}
+
+static void read_summary(sqlite3_stmt *s, int at, struct arena *arena, struct run_summary *out)
+{
+	if (sqlite3_column_type(s, at) == SQLITE_NULL)
+		return;
+	*out = (struct run_summary){
+		.mode = text_at(s, at, arena),
+		.verdict = text_at(s, at + 1, arena),
+		.speedup = sqlite3_column_double(s, at + 2),
+		.speedup_lo = sqlite3_column_double(s, at + 3),
+		.speedup_hi = sqlite3_column_double(s, at + 4),
+		.median_us = sqlite3_column_double(s, at + 5),
+		.calls_to_repay = number_at(s, at + 6, INFINITY),
+		.crossover_n = number_at(s, at + 7, NAN),
+		.at_n = number_at(s, at + 8, NAN),
+	};
+}
+
+/* Reads a row of RUN_COLUMNS. */
+static void read_run(sqlite3_stmt *s, struct arena *arena, struct run *out)
+{
+	*out = (struct run){
+		.id = sqlite3_column_int64(s, 0),
+		.name = text_at(s, 1, arena),
+		.project = text_at(s, 2, arena),
+		.device = text_at(s, 3, arena),
+		.workload = "",
+		.modes = text_at(s, 4, arena),
+		.commit = text_at(s, 5, arena),
+		.branch = text_at(s, 6, arena),
+		.attempts = sqlite3_column_int(s, 8),
+		.created_ns = sqlite3_column_int64(s, 9),
+		.started_ns = sqlite3_column_int64(s, 10),
+		.finished_ns = sqlite3_column_int64(s, 11),
+		.tags = text_at(s, 16, arena),
+	};
+	run_status_from_name((const char *)sqlite3_column_text(s, 7), &out->status);
+	if (sqlite3_column_type(s, 12) != SQLITE_NULL)
+		err_at(&out->error, err_from_name((const char *)sqlite3_column_text(s, 12)),
+		       sqlite3_column_int(s, 14), sqlite3_column_int(s, 15), "%s",
+		       (const char *)sqlite3_column_text(s, 13));
+	read_summary(s, 17, arena, &out->summary);
+}
+
+static bool get_with(sqlite3 *h, int64_t id, struct arena *arena, struct run *out, struct err *err)
+{
+	sqlite3_stmt *s = db_prepare(h, err, "SELECT " RUN_COLUMNS ", workload" RUN_TABLES "WHERE id = ?1",
+				     "i", id);
+	int code;
+
+	if (!s)
+		return false;
+	code = sqlite3_step(s);
+	if (code == SQLITE_ROW) {
+		read_run(s, arena, out);
+		out->workload = text_at(s, 26, arena);
+	} else if (code == SQLITE_DONE) {
+		err_set(err, ERR_NOT_FOUND, "there is no run %lld", (long long)id);
+	} else {
+		db_fail(h, "read a run", err);
+	}
+	sqlite3_finalize(s);
+	return code == SQLITE_ROW;
+}
+
+bool db_run_get(struct db *db, int64_t id, struct arena *arena, struct run *out, struct err *err)
+{
+	sqlite3 *h = db_reader_take(db);
+	bool ok = get_with(h, id, arena, out, err);
+
+	db_reader_give(db, h);
+	return ok;
+}
+
+/* The same condition counts the matches and pages through them. */
+#define FILTER                                                                                     \
+	" WHERE (?1 = '' OR project = ?1)"                                                         \
+	" AND (?2 = '' OR EXISTS (SELECT 1 FROM run_tag WHERE run_tag.run = run.id AND tag = ?2))" \
+	" AND (?3 = '' OR device = ?3)"                                                            \
+	" AND (?4 = '' OR instr(lower(name), lower(?4)) OR instr(lower(project), lower(?4))"       \
+	"      OR EXISTS (SELECT 1 FROM run_tag WHERE run_tag.run = run.id AND instr(lower(tag), lower(?4))))" \
+	" AND (?5 = '' OR status = ?5)"
+
+static bool count_matching(sqlite3 *h, const struct run_filter *f, const char *status,
+			   int64_t *total, struct err *err)
+{
+	sqlite3_stmt *s = db_prepare(h, err, "SELECT count(*) FROM run" FILTER, "ttttt", f->project,
+				     f->tag, f->device, f->text, status);
+	bool ok = s && sqlite3_step(s) == SQLITE_ROW;
+
+	if (ok)
+		*total = sqlite3_column_int64(s, 0);
+	else if (s)
+		db_fail(h, "count runs", err);
+	sqlite3_finalize(s);
+	return ok;
+}
+
+static bool list_with(sqlite3 *h, const struct run_filter *f, struct arena *arena,
+		      struct run **runs, int *n_runs, int64_t *next, int64_t *total,
+		      struct err *err)
+{
+	const char *status = f->status >= 0 ? run_status_name((enum run_status)f->status) : "";
+	struct run *rows = ARENA_ARRAY(arena, struct run, (size_t)f->limit + 1);
+	sqlite3_stmt *s;
+	int n = 0, code;
+
+	if (!rows)
+		return err_set(err, ERR_MEMORY, "out of memory while listing runs");
+	if (!count_matching(h, f, status, total, err))
+		return false;
+	s = db_prepare(h, err,
+		       "SELECT " RUN_COLUMNS RUN_TABLES FILTER " AND (?6 = 0 OR id < ?6) ORDER BY id DESC LIMIT ?7",
+		       "tttttii", f->project, f->tag, f->device, f->text, status, f->before_id,
+		       (int64_t)f->limit + 1);
+	if (!s)
+		return false;
+	while ((code = sqlite3_step(s)) == SQLITE_ROW)
+		read_run(s, arena, &rows[n++]);
+	if (code != SQLITE_DONE)
+		db_fail(h, "list runs", err);
+	sqlite3_finalize(s);
+	*next = n > f->limit ? rows[f->limit - 1].id : 0;
+	*n_runs = n > f->limit ? f->limit : n;
+	*runs = rows;
+	return code == SQLITE_DONE;
+}
+
+bool db_run_list(struct db *db, const struct run_filter *filter, struct arena *arena,
+		 struct run **runs, int *n_runs, int64_t *next, int64_t *total, struct err *err)
+{
+	sqlite3 *h = db_reader_take(db);
+	bool ok = list_with(h, filter, arena, runs, n_runs, next, total, err);
+
+	db_reader_give(db, h);
+	return ok;
+}
+
+bool db_run_claim(struct db *db, struct arena *arena, struct run *out, bool *found,
+		  struct err *err)
+{
+	sqlite3_stmt *s;
+	int64_t id = 0;
+	bool ok;
+
+	*found = false;
+	if (!db_write_begin(db, err))
+		return false;
+	s = db_prepare(db->writer, err,
+		       "UPDATE run SET status = 'running', attempts = attempts + 1, started_ns = ?1"
+		       " WHERE id = (SELECT min(id) FROM run WHERE status = 'queued') RETURNING id",
+		       "i", clock_wall_ns());
+	ok = s != NULL;
+	if (ok) {
+		int code = sqlite3_step(s);
+
+		if (code == SQLITE_ROW) {
+			id = sqlite3_column_int64(s, 0);
+			code = sqlite3_step(s);
+		}
+		ok = code == SQLITE_DONE || db_fail(db->writer, "take a run from the queue", err);
+	}
+	sqlite3_finalize(s);
+	if (ok && id)
+		ok = get_with(db->writer, id, arena, out, err);
+	ok = db_write_end(db, ok, err);
+	*found = ok && id;
+	return ok;
+}
+
+bool db_run_end(struct db *db, int64_t id, enum run_status status, const struct err *why,
+		struct err *err)
+{
+	bool has_error = why && why->code != ERR_NONE;
+	bool ok;
+
+	if (!db_write_begin(db, err))
+		return false;
+	ok = db_step_once(db->writer,
+			  db_prepare(db->writer, err,
+				     "UPDATE run SET status = ?2, finished_ns = ?3, error_code = nullif(?4, ''),"
+				     " error_message = nullif(?5, ''), error_line = ?6, error_column = ?7"
+				     " WHERE id = ?1 AND status IN ('queued', 'running')",
+				     "ititti" "i", id, run_status_name(status), clock_wall_ns(),
+				     has_error ? err_name(why->code) : "", has_error ? why->message : "",
+				     (int64_t)(has_error ? why->line : 0),
+				     (int64_t)(has_error ? why->column : 0)),
+			  "end a run", err);
+	if (ok && sqlite3_changes(db->writer) == 0)
+		ok = err_set(err, ERR_CONFLICT, "run %lld has ended already", (long long)id);
+	return db_write_end(db, ok, err);
+}
+
+bool db_run_requeue(struct db *db, int64_t id, struct err *err)
+{
+	bool ok;
+
+	if (!db_write_begin(db, err))
+		return false;
+	ok = db_step_once(db->writer,
+			  db_prepare(db->writer, err,
+				     "UPDATE run SET status = 'queued', attempts = attempts - 1, started_ns = NULL"
+				     " WHERE id = ?1 AND status = 'running'",
+				     "i", id),
+			  "queue a run again", err);
+	return db_write_end(db, ok, err);
+}
+
+bool db_run_recover(struct db *db, int *n, struct err *err)
+{
+	bool ok;
+
+	if (!db_write_begin(db, err))
+		return false;
+	ok = db_step_once(db->writer,
+			  db_prepare(db->writer, err,
+				     "UPDATE run SET status = 'failed', finished_ns = ?1, error_code = 'worker',"
+				     " error_message = 'the server ended three times while this ran; it is not tried again',"
+				     " error_line = 0, error_column = 0"
+				     " WHERE status = 'running' AND attempts >= ?2",
+				     "ii", clock_wall_ns(), (int64_t)MAX_ATTEMPTS),
+			  "fail lost runs", err);
+	*n = ok ? sqlite3_changes(db->writer) : 0;
+	ok = ok && db_step_once(db->writer,
+				db_prepare(db->writer, err,
+					   "UPDATE run SET status = 'queued', started_ns = NULL WHERE status = 'running'",
+					   ""),
+				"queue lost runs", err);
+	*n += ok ? sqlite3_changes(db->writer) : 0;
+	return db_write_end(db, ok, err);
+}
+
+bool db_run_delete(struct db *db, int64_t id, struct err *err)
+{
+	struct arena arena = { 0 };
+	struct run run;
+	bool ok;
+
+	if (!db_write_begin(db, err))
+		return false;
+	ok = get_with(db->writer, id, &arena, &run, err);
+	if (ok && (run.status == RUN_QUEUED || run.status == RUN_RUNNING))
+		ok = err_set(err, ERR_CONFLICT, "run %lld is %s; cancel it before it is removed",
+			     (long long)id, run_status_name(run.status));
+	arena_finish(&arena);
+	ok = ok && db_step_once(db->writer,
+				db_prepare(db->writer, err, "DELETE FROM run WHERE id = ?1", "i", id),
+				"remove a run", err);
+	ok = db_write_end(db, ok, err);
+	return ok;
+}
+
+bool db_run_counts(struct db *db, int64_t *counts, struct err *err)
+{
+	sqlite3 *h = db_reader_take(db);
+	sqlite3_stmt *s = db_prepare(h, err, "SELECT status, count(*) FROM run GROUP BY status", "");
+	enum run_status status;
+	int code = SQLITE_ERROR;
+
+	memset(counts, 0, RUN_STATUS_COUNT * sizeof(*counts));
+	if (s) {
+		while ((code = sqlite3_step(s)) == SQLITE_ROW)
+			if (run_status_from_name((const char *)sqlite3_column_text(s, 0), &status))
+				counts[status] = sqlite3_column_int64(s, 1);
+		if (code != SQLITE_DONE)
+			db_fail(h, "count runs", err);
+	}
+	sqlite3_finalize(s);
+	db_reader_give(db, h);
+	return code == SQLITE_DONE;
+}
