@@ -2,22 +2,71 @@
  *
  * A kernel walks an iteration space and works on TILES: runs of at most
  * TILE_ELEMENTS consecutive points along its vector axis.  Its body is a list
- * of instructions over registers, each holding one tile (or, for `row`
- * registers, one value for the row).  The interpreter executes the list
+ * of instructions over registers.  The interpreter executes the list
  * instruction by instruction; the C emitter turns it into loops.  Neither
  * needs to know more of the graph than this file says.
  *
- * Forms:
- *   MAP   dims are all parallel; the vector axis is the flattened space.
- *         One stage, no row registers but loads with no varying stride.
- *   ROWS  dims[0..n_outer) are parallel ("rows"), dims[n_outer..n_dims) are
- *         reduced; the vector axis is the flattened reduced space.  Stages
- *         follow each other for each row: a stage walks the whole row once,
- *         feeding its reductions, then runs its `post` once on row registers.
- *   COLS  the same, but the vector axis is the last outer dim (it is the one
- *         with unit strides): row registers hold a tile of columns, and the
- *         reduced space is walked point by point.
- *   LIBRARY  one node run by its own function (cumsum).
+ * FORMS
+ *   MAP   all dims are parallel (n_outer == n_dims); the vector axis is the
+ *         whole space, flattened in row-major order.  One stage with a body
+ *         only.  n_dims may be 0: one point.
+ *   ROWS  dims[0..n_outer) are parallel ("rows", perhaps none: one row),
+ *         dims[n_outer..n_dims) are reduced, at least one; the vector axis is
+ *         the reduced space, flattened in row-major order.
+ *   COLS  the same dims, n_outer >= 1, but the vector axis is dim n_outer-1
+ *         (usually the one with unit strides); a row is one index of the dims
+ *         before it and one tile of columns; the reduced space is walked point
+ *         by point in row-major order.
+ *   LIBRARY  one node run by its own function (cumsum): no dims, no stages.
+ * Dims of size 1 are dropped and dims are collapsed where every access allows,
+ * so contiguous operands give one dim.  An access need not be linear along a
+ * flattened axis (broadcasting, strided inputs): a backend gathers then, by
+ * counters over the dims.  Extents may be 0: a MAP does nothing, a row without
+ * points runs no body but all of its posts.
+ *
+ * ORDER   setup, once a launch (each thread may repeat it); then for each row:
+ *   prologue, then for each stage: body over the whole row, then its post.
+ *   MAP has no prologue and no posts.
+ *
+ * REGISTERS are written by exactly one instruction of the list that they belong
+ * to.  Who keeps tiles in memory maps registers to tiles by their last use.
+ *   LEVEL_ONE    one value for the launch; written in setup
+ *   LEVEL_ROW    ROWS: one value for the row; COLS: one for each column of the
+ *                tile.  Written in prologue, in a post, or by a body's REDUCE
+ *                (then it has its value when that body has ended)
+ *   LEVEL_POINT  a tile.  Written in a body, read in the same body only
+ * An instruction reads registers of its own list, and ONE and ROW registers of
+ * lists before it; a ONE or ROW source of a POINT instruction is splat.  A bool
+ * is 0 or 1, whatever the backend keeps it as.
+ *
+ * WHAT STANDS WHERE
+ *   setup     IMM, LOAD (no stride), OP, CAST           -> ONE
+ *   prologue  LOAD (outer strides only), OP, CAST       -> ROW
+ *   body      LOAD, OP, CAST, RESTORE -> POINT; REDUCE -> ROW; SAVE, STORE
+ *   post      LOAD, OP, CAST -> ROW; STORE (outer strides only)
+ * A LOAD may read a buffer to which an earlier stage stored the same point.
+ * A STORE writes each element once; its source may be ONE (a fill) or ROW.
+ *
+ * DTYPES  Casts are explicit: the sources of an OP have its compute dtype, see
+ * the rules in ops.def, and dst has the result's.
+ *   SAME, FLOAT  sources and dst: one dtype
+ *   BOOL         sources: one dtype, never bool but for isnan; dst: bool
+ *   LOGIC        sources and dst: bool
+ *   where        src[0] bool; src[1], src[2] and dst: one dtype
+ * The only OPs whose sources are bools: LOGIC, where, isnan, and_, or_, xor_,
+ * invert.  Arithmetic, comparisons, amax and amin of bools are done in int64.
+ * CAST: float to int cuts the fraction off (NaN and what does not fit:
+ * INT64_MIN, as the processor gives); to bool is `x != 0` (NaN is true).
+ * Every result is rounded to its dtype; nothing is contracted.
+ *
+ * REDUCE  dst = `first` (ops.def) joined by `step` with each point's src[0].
+ * src[0] and dst have one dtype (any, all: bool).  int64 wraps.  amax and amin
+ * keep NaN.  Sums and products of float32 must not lose accuracy with the
+ * length: ROWS adds in float32 lanes within a tile, COLS in float32 for at most
+ * REDUCE_RUN points; those partial results are joined in float64 and rounded to
+ * float32 once, at the end of the row.  A backend may give parts of one row to
+ * several threads (body by body) and must join them in order, with parts that
+ * do not depend on the number of threads, so that a result can be repeated.
  */
 #ifndef FUSION_LOWER_LOWER_H
 #define FUSION_LOWER_LOWER_H
@@ -30,7 +79,7 @@
 #include "fusion/base/err.h"
 #include "fusion/graph/graph.h"
 
-enum { TILE_ELEMENTS = 1024 };
+enum { TILE_ELEMENTS = 1024, REDUCE_RUN = 32 };
 
 enum buffer_kind {
 	BUFFER_INPUT,  /* memory of graph input `index`, with its strides */
@@ -41,17 +90,18 @@ enum buffer_kind {
 
 struct buffer {
 	enum buffer_kind kind;
-	int index;
-	int node; /* the graph node whose value it holds */
+	int index; /* of the input, or of the first output that it stands for; else -1 */
+	int node;  /* the graph node whose value it holds */
 	enum dtype dtype;
 	struct shape shape;
 	const struct sym *numel;
-	const void *data;
-	int first_kernel, last_kernel; /* BUFFER_TEMP: its lifetime */
+	const void *data;              /* BUFFER_CONST: borrowed from the graph */
+	int first_kernel, last_kernel; /* who writes it first, who uses it last; else -1 */
 };
 
 /* Where an element lies: offset + sum over the kernel's dims of index*stride,
- * in elements.  A dim that does not vary has stride 0. */
+ * in elements.  A dim that does not vary has stride 0 (the constant); entries
+ * from n_dims on are NULL. */
 struct access {
 	int buffer;
 	const struct sym *offset;
@@ -60,38 +110,40 @@ struct access {
 
 enum inst_kind {
 	INST_LOAD,    /* dst = buffer[access] */
-	INST_IMM,     /* dst = imm (or `sym`, converted to dtype) for all points */
+	INST_IMM,     /* dst = imm, or the value of `sym`, converted to dtype */
 	INST_OP,      /* dst = op(src...): a pointwise row of ops.def */
 	INST_CAST,    /* dst = (dtype)src[0], as Tensor.to does */
 	INST_REDUCE,  /* accumulate src[0] into row register dst with reduction op */
 	INST_SAVE,    /* keep src[0] for later stages of the same row in `slot` */
-	INST_RESTORE, /* dst = what an earlier stage saved in `slot` */
+	INST_RESTORE, /* dst = what an earlier stage saved in `slot` at this point */
 	INST_STORE,   /* buffer[access] = src[0] */
 };
 
 struct inst {
 	enum inst_kind kind;
-	enum op op;          /* INST_OP, INST_REDUCE */
-	enum dtype dtype;    /* of dst (STORE, SAVE: of src[0]) */
-	int dst;             /* register; -1 for STORE, SAVE */
-	int src[3];          /* registers; -1 where unused */
-	struct access at;    /* LOAD, STORE */
-	double imm_f;        /* IMM of a float dtype */
-	int64_t imm_i;       /* IMM of an int or bool dtype */
+	enum op op;            /* INST_OP, INST_REDUCE */
+	enum dtype dtype;      /* of dst (STORE, SAVE: of src[0]) */
+	int dst;               /* register; -1 for STORE, SAVE */
+	int src[3];            /* registers; -1 where unused */
+	struct access at;      /* LOAD, STORE; the buffer has the register's dtype */
+	double imm_f;          /* IMM of a float dtype */
+	int64_t imm_i;         /* IMM of an int or bool dtype */
 	const struct sym *sym; /* IMM: the symbolic value, else NULL */
-	int slot;            /* SAVE, RESTORE */
-	int node;            /* the graph node that it stands for, -1: none */
+	int slot;              /* SAVE, RESTORE; else -1 */
+	int node;              /* the graph node that it stands for, -1: none */
 };
+
+enum reg_level { LEVEL_ONE, LEVEL_ROW, LEVEL_POINT };
 
 struct reg {
 	enum dtype dtype;
-	bool row; /* ROWS, COLS: one value for the row (COLS: for each column) */
+	enum reg_level level;
 };
 
 struct stage {
-	struct inst *body; /* over the row; row registers in src are splat */
+	struct inst *body; /* for each point of the row */
 	int n_body;
-	struct inst *post; /* once a row, after the body: row registers only */
+	struct inst *post; /* once a row, after the body */
 	int n_post;
 };
 
@@ -99,22 +151,26 @@ enum kernel_form { FORM_MAP, FORM_ROWS, FORM_COLS, FORM_LIBRARY };
 
 struct kernel {
 	enum kernel_form form;
-	const char *name;  /* "fused_add_sin_sum", unique in the graph */
+	const char *name; /* "fused_add_sin_sum": a C identifier, unique in the graph */
 	int n_dims, n_outer;
 	const struct sym *extent[MAX_RANK];
-	struct inst *prologue; /* ROWS, COLS: row loads and ops before stage 0 */
+	struct inst *setup; /* once a launch */
+	int n_setup;
+	struct inst *prologue; /* ROWS, COLS: once a row, before stage 0 */
 	int n_prologue;
-	struct stage *stages;
+	struct stage *stages; /* LIBRARY: none */
 	int n_stages;
 	struct reg *regs;
 	int n_regs;
-	int n_slots; /* SAVE slots; each holds one row (COLS: rows x columns) */
+	int n_slots; /* SAVE slots; each holds one row (COLS: reduced points x tile) */
 	const enum dtype *slot_dtype;
-	enum op op;            /* FORM_LIBRARY */
-	const struct node *library; /* its node, for the other arguments */
-	int arg_buffer[MAX_ARGS];   /* FORM_LIBRARY: buffer of each tensor arg, -1 */
-	int out_buffer;             /* FORM_LIBRARY */
-	const int *nodes; /* graph nodes computed here, in order */
+	enum op op;                 /* FORM_LIBRARY */
+	const struct node *library; /* its node, for the other arguments; else NULL */
+	int arg_buffer[MAX_ARGS];   /* FORM_LIBRARY: buffer of each tensor arg, else -1.
+	                             * An INPUT has its strides; the dtype may differ
+	                             * from the result's: the function casts */
+	int out_buffer;             /* FORM_LIBRARY; else -1 */
+	const int *nodes;           /* graph nodes computed here, in order */
 	int n_nodes;
 	const char *why; /* one line: why it is a kernel of its own */
 };
@@ -125,13 +181,17 @@ struct lowered {
 	int n_buffers;
 	struct kernel *kernels; /* in launch order */
 	int n_kernels;
-	int *outputs; /* buffer of each graph output (may be an INPUT or CONST) */
+	int *outputs; /* buffer of each graph output.  It may be an INPUT (the caller
+	               * gives that very tensor back) or a CONST (to be copied); two
+	               * outputs may share one buffer */
 	int n_outputs;
 };
 
 /* Lowers a graph that passes_run() has been over (no COMPOSITE left; `group`
  * gives the fusion).  Everything lives in `arena`, which must outlive it, as
- * must the graph.  NULL with *err when it cannot be lowered. */
+ * must the graph.  NULL with *err when it cannot be lowered: UNSUPPORTED for a
+ * group that has no single iteration space, MEMORY.  Interns new expressions
+ * in the graph's symtab, so not to be called while another thread uses g. */
 struct lowered *lower_graph(const struct graph *g, const int *group, struct arena *arena,
 			    struct err *err);
 
