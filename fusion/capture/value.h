@@ -3,7 +3,8 @@
  * Numbers, None and bools are held in the struct; everything else is a
  * reference-counted object.  A value is passed by copy; value_ref() and
  * value_unref() keep the count.  Functions that return a value through `out`
- * give the caller a reference; arguments are borrowed.
+ * give the caller a reference; arguments are borrowed.  Values and their VM
+ * belong to one thread; they may outlive the VM.
  *
  * A tensor object is what a variable names.  Its payload belongs to the host
  * that made it (vm.h): memory when running, a node when capturing.  In-place
@@ -47,9 +48,14 @@ enum value_kind {
 	VALUE_TENSOR,
 };
 
+struct heap; /* private: counts the bytes of the VM's objects, frees cycles */
+
 struct object {
 	int refs;
 	enum value_kind kind;
+	int mark;                   /* the collector's */
+	struct heap *heap;          /* that counts it; NULL: made by a host */
+	struct object *prev, *next; /* in the heap's list */
 };
 
 struct value {
@@ -85,12 +91,15 @@ struct list { /* VALUE_TUPLE and VALUE_LIST */
 	struct object head;
 	struct value *at;
 	int len, cap;
+	bool is_size; /* a tuple that prints as torch.Size([..]); its maker sets it */
 };
 
-struct dict { /* in order of insertion, keys are str, int, bool or tuples of them */
+struct dict { /* in order of insertion */
 	struct object head;
 	struct value *keys, *values;
 	int len, cap;
+	int *index;    /* positions by hash, -1: free; NULL while a scan is quicker */
+	int index_cap; /* a power of two */
 };
 
 struct slice {
@@ -103,10 +112,23 @@ struct range {
 	int64_t start, stop, step;
 };
 
-struct iter { /* over a tuple, list, range, str, dict; or zip, enumerate, map */
+enum iter_kind {
+	ITER_SEQUENCE,  /* over: tuple, list, range, str, dict (its keys) or tensor */
+	ITER_REVERSED,  /* over: tuple, list, range or str, from its end */
+	ITER_ENUMERATE, /* over: an iterator; position: the next number */
+	ITER_ZIP,       /* over: a tuple of iterators */
+	ITER_MAP,       /* over: a tuple of a function and iterators */
+	ITER_VALUES,    /* over: dict */
+	ITER_ITEMS,     /* over: dict */
+};
+
+struct iter {
 	struct object head;
+	enum iter_kind iter_kind;
+	bool view; /* d.keys() and its kin: iterating makes a fresh iterator */
 	struct value over;
 	int64_t position;
+	int64_t length; /* of a dict or tensor when the iteration began; else -1 */
 };
 
 struct cell {
@@ -117,16 +139,17 @@ struct cell {
 struct function {
 	struct object head;
 	const struct code *code;
-	struct list *defaults;   /* tuple */
+	struct list *defaults;   /* tuple; may be NULL */
 	struct dict *kwdefaults; /* may be NULL */
-	struct list *closure;    /* tuple of cells */
+	struct list *closure;    /* tuple of cells; may be NULL */
+	const struct unit *unit; /* the VM's: constants and caches of `code` */
 };
 
 struct native { /* torch.sin, x.sum, len: `id` is the host's or builtins' */
 	struct object head;
 	const char *name; /* as the user spells it, for messages; static or program lifetime */
 	int id;
-	bool builtin;     /* of builtins.c; else of the host */
+	bool builtin;      /* of builtins.c; else of the host */
 	struct value self; /* VALUE_UNSET: unbound */
 };
 
@@ -138,19 +161,40 @@ struct module {
 struct tensor;
 struct vtensor {
 	struct object head;
-	struct tensor *memory; /* running: the host holds one reference; else NULL */
-	int node;              /* capturing: the node that is its value now; else -1 */
-	int input;             /* index among the graph's inputs, -1: none */
-	bool written;          /* an in-place op changed it */
+	struct tensor *memory;              /* running: the host holds one reference; else NULL */
+	int node;                           /* capturing: the node that is its value now; else -1 */
+	int input;                          /* index among the graph's inputs, -1: none */
+	bool written;                       /* an in-place op changed it */
 	void (*release)(struct vtensor *t); /* called before it is freed; may be NULL */
-	void *owner;           /* the host's */
+	void *owner;                        /* the host's */
 };
 
-static inline struct value value_none(void) { return (struct value){ .kind = VALUE_NONE }; }
-static inline struct value value_bool(bool b) { return (struct value){ .kind = VALUE_BOOL, .b = b }; }
-static inline struct value value_int(int64_t i) { return (struct value){ .kind = VALUE_INT, .i = i }; }
-static inline struct value value_float(double f) { return (struct value){ .kind = VALUE_FLOAT, .f = f }; }
-static inline bool value_counted(struct value v) { return v.kind >= VALUE_STR; }
+static inline struct value value_none(void)
+{
+	return (struct value){ .kind = VALUE_NONE };
+}
+static inline struct value value_bool(bool b)
+{
+	return (struct value){ .kind = VALUE_BOOL, .b = b };
+}
+static inline struct value value_int(int64_t i)
+{
+	return (struct value){ .kind = VALUE_INT, .i = i };
+}
+static inline struct value value_float(double f)
+{
+	return (struct value){ .kind = VALUE_FLOAT, .f = f };
+}
+static inline struct value value_of(void *object) /* any counted object, not referenced anew */
+{
+	struct object *o = (struct object *)object;
+
+	return (struct value){ .kind = o->kind, .object = o };
+}
+static inline bool value_counted(struct value v)
+{
+	return v.kind >= VALUE_STR;
+}
 
 void value_free(struct value v); /* the last reference went: frees the object */
 static inline struct value value_ref(struct value v)
@@ -175,17 +219,34 @@ struct value value_module(const char *name);
 struct value value_native(const char *name, int id, bool builtin, struct value self);
 struct value value_tensor(void); /* payload empty, node and input -1 */
 
-bool value_list_push(struct list *list, struct value v); /* takes a new reference */
-bool value_dict_set(struct dict *dict, struct value key, struct value v); /* new references */
-bool value_dict_get(const struct dict *dict, struct value key, struct value *out); /* borrowed */
+/* Each takes a new reference; false when out of memory, with nothing changed. */
+bool value_list_push(struct list *list, struct value v);
+bool value_dict_set(struct dict *dict, struct value key, struct value v);
 
-/* Equality of values without tensors, as ==. */
+/* The entry of a key, borrowed; false where there is none. */
+bool value_dict_get(const struct dict *dict, struct value key, struct value *out);
+
+/* Drops an entry; false where there is none. */
+bool value_dict_remove(struct dict *dict, struct value key);
+
+/* Whether a value may be the key of a dict: all but lists, dicts, slices and
+ * tuples that hold one of them. */
+bool value_hashable(struct value v);
+
+/* Equality of values without tensors, as ==: 1 == 1.0 == True.  Tensors,
+ * functions and modules are equal to themselves alone. */
 bool value_equal(struct value a, struct value b);
 
 /* "int", "tuple", "Tensor": for messages. */
 const char *value_type_name(struct value v);
 
-/* As Python's repr (str() where `plain`); floats print as Python prints them. */
+/* As Python's repr (str() where `plain`); floats print as Python prints them.
+ * A tensor prints as "tensor(...)"; `tensor`, where given, prints it instead.
+ * Values nested deeper than 100, and those inside themselves, print as "...". */
 void value_print(struct buf *out, struct value v, bool plain);
+typedef void value_print_fn(void *context, struct buf *out, struct value tensor);
+void value_print_with(struct buf *out, struct value v, bool plain, value_print_fn *tensor,
+		      void *context);
+void value_print_float(struct buf *out, double f);
 
 #endif

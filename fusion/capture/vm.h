@@ -26,7 +26,9 @@ struct vm_host {
 	void *self;
 	/* `import name`: whether the module exists. */
 	bool (*has_module)(void *self, const char *name);
-	/* module.name; NAME error with a suggestion where there is none. */
+	/* module.name; NAME error with a suggestion where there is none.  The VM
+	 * asks once for each place in the program and keeps the answer until
+	 * vm_set_host(). */
 	bool (*module_attr)(void *self, const struct module *m, const char *name, struct value *out,
 			    struct err *err);
 	/* tensor.name: shape, ndim, dtype, T, or a bound method (VALUE_NATIVE). */
@@ -40,8 +42,8 @@ struct vm_host {
 	bool (*binary)(void *self, enum binop op, bool inplace, struct value a, struct value b,
 		       struct value *out, struct err *err);
 	bool (*unary)(void *self, enum unop op, struct value a, struct value *out, struct err *err);
-	bool (*compare)(void *self, enum cmpop op, struct value a, struct value b, struct value *out,
-			struct err *err);
+	bool (*compare)(void *self, enum cmpop op, struct value a, struct value b,
+			struct value *out, struct err *err);
 	/* Truth of a TENSOR or SYMINT, as `if` wants it. */
 	bool (*truth)(void *self, struct value a, bool *out, struct err *err);
 	/* t[index]; t[index] = v. */
@@ -54,6 +56,8 @@ struct vm_host {
 	/* int(), float(), bool() of a TENSOR or SYMINT. */
 	bool (*to_number)(void *self, enum value_kind kind, struct value a, struct value *out,
 			  struct err *err);
+	/* repr() of a tensor, appended to `text`.  May be NULL: "tensor(...)". */
+	bool (*repr)(void *self, struct value t, struct buf *text, struct err *err);
 	/* print(): text with its newline.  May be NULL: dropped. */
 	void (*print)(void *self, const char *text, size_t len);
 	/* Where the instruction that runs stands; set by the VM before each host
