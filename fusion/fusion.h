@@ -21,22 +21,12 @@
 #include "fusion/base/err.h"
 #include "fusion/capture/value.h"
 #include "fusion/graph/graph.h"
+#include "fusion/runtime/observer.h" /* struct fusion_observer */
 #include "fusion/runtime/tensor.h"
 
 enum fusion_mode { FUSION_EAGER, FUSION_STATIC, FUSION_DYNAMIC, FUSION_MODE_COUNT };
 const char *fusion_mode_name(enum fusion_mode mode);
 bool fusion_mode_from_name(const char *name, enum fusion_mode *out);
-
-/* What the engine tells whoever watches.  `t_ns` is clock_ns().  Calls come
- * from the engine's thread, in order; an observer must not call back. */
-enum fusion_phase { PHASE_GUARDS, PHASE_DISPATCH, PHASE_ALLOC, PHASE_LAUNCH, PHASE_KERNEL, PHASE_COUNT };
-struct fusion_observer {
-	void *self;
-	void (*compiled)(void *self, int graph, int64_t compile_ns, int kernels, bool cached);
-	void (*launched)(void *self, int graph, int kernel, int64_t begin_ns, int64_t end_ns);
-	void (*phase)(void *self, enum fusion_phase phase, int64_t begin_ns, int64_t end_ns);
-	void (*recompiled)(void *self, const char *frame, const char *reason);
-};
 
 struct fusion_options {
 	const char *backend;   /* "interp", "cpu"; NULL: the best that works here */
@@ -44,11 +34,13 @@ struct fusion_options {
 	const char *cache_dir; /* compiled kernels; NULL: no cache on disk */
 	size_t memory_bytes;   /* limit for tensors; 0: 4 GiB */
 	uint64_t passes_disabled;
-	int recompile_limit;   /* 0: 8, as torch._dynamo.config.recompile_limit */
-	int64_t steps;         /* VM steps a call; 0: the VM's default */
+	int recompile_limit; /* 0: 8, as torch._dynamo.config.recompile_limit */
+	int64_t steps;       /* VM steps a call; 0: the VM's default */
 };
 
-struct fusion; struct fusion_program; struct fusion_session;
+struct fusion;
+struct fusion_program;
+struct fusion_session;
 
 struct fusion *fusion_create(const struct fusion_options *options, struct err *err);
 void fusion_destroy(struct fusion *f); /* sessions and tensors first */
@@ -82,31 +74,37 @@ void fusion_observe(struct fusion_session *s, const struct fusion_observer *obse
 struct buf *fusion_stdout(struct fusion_session *s);
 
 /* Totals since the session began; take differences around a call. */
-struct fusion_counts { int64_t graphs, kernels_built, launches, guard_checks, eager_fallbacks; };
+struct fusion_counts {
+	int64_t graphs, kernels_built, launches, guard_checks, eager_fallbacks;
+};
 struct fusion_counts fusion_counts(const struct fusion_session *s);
 
 /* The graphs captured so far, in order.  Borrowed, valid until the session
  * compiles again or ends. */
 struct fusion_graph_info {
-	const char *frame;           /* "model" */
-	int frame_id, compile_id;    /* printed "0/1" */
-	const struct graph *captured; /* as traced: ops, placeholders */
+	const char *frame;             /* "model" */
+	int frame_id, compile_id;      /* printed "0/1" */
+	const struct graph *captured;  /* as traced: ops, placeholders */
 	const struct graph *optimised; /* after the passes */
-	int n_placeholders;          /* tensors and size symbols, as FX counts */
+	int n_placeholders;            /* tensors and size symbols, as FX counts */
 	int n_kernels;
-	const char *const *kernels;  /* names */
-	const char *source;          /* generated C; NULL for the interpreter */
-	int64_t compile_ns;          /* capture, passes, lowering and compiler */
+	const char *const *kernels; /* names */
+	const char *source;         /* generated C; NULL for the interpreter */
+	int64_t compile_ns;         /* capture, passes, lowering and compiler */
 	int64_t capture_ns, passes_ns, backend_ns;
 	bool cached;
-	const char *const *guards;   /* "x.dtype == float32", in order of evaluation */
+	const char *const *guards; /* "x.dtype == float32", in order of evaluation */
 	int n_guards;
 	int64_t uses;
 };
 int fusion_graph_count(const struct fusion_session *s);
 struct fusion_graph_info fusion_graph(const struct fusion_session *s, int index);
 
-struct fusion_recompile { int64_t call; const char *frame; const char *reason; };
+struct fusion_recompile {
+	int64_t call;
+	const char *frame;
+	const char *reason;
+};
 int fusion_recompile_count(const struct fusion_session *s);
 struct fusion_recompile fusion_recompile(const struct fusion_session *s, int index);
 

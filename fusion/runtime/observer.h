@@ -1,0 +1,33 @@
+/* fusion/runtime/observer.h -- what the engine tells whoever watches.
+ *
+ * Part of the engine's public header (fusion/fusion.h); a file of its own so
+ * that the runtime below can report without knowing the engine above.  Calls
+ * come from the engine's thread, in order; an observer must not call back.
+ * Times are clock_ns().
+ */
+#ifndef FUSION_RUNTIME_OBSERVER_H
+#define FUSION_RUNTIME_OBSERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum fusion_phase {
+	PHASE_GUARDS,   /* looking for the entry whose guards hold */
+	PHASE_DISPATCH, /* eager: from an op to its plan; compiled: binding sizes */
+	PHASE_ALLOC,    /* outputs and temporaries */
+	PHASE_LAUNCH,   /* what a launch costs beside its kernel */
+	PHASE_KERNEL,   /* inside kernels */
+	PHASE_COUNT
+};
+
+/* Any member may be NULL.  `graph` is an index for fusion_graph(); -1 for an
+ * eager op. */
+struct fusion_observer {
+	void *self;
+	void (*compiled)(void *self, int graph, int64_t compile_ns, int kernels, bool cached);
+	void (*launched)(void *self, int graph, int kernel, int64_t begin_ns, int64_t end_ns);
+	void (*phase)(void *self, enum fusion_phase phase, int64_t begin_ns, int64_t end_ns);
+	void (*recompiled)(void *self, const char *frame, const char *reason);
+};
+
+#endif
