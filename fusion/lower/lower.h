@@ -36,7 +36,7 @@
  *                (then it has its value when that body has ended)
  *   LEVEL_POINT  a tile.  Written in a body, read in the same body only
  * An instruction reads registers of its own list, and ONE and ROW registers of
- * lists before it; a ONE or ROW source of a POINT instruction is splat.  A bool
+ * lists before it; a ONE or ROW source in a body is splat.  A bool
  * is 0 or 1, whatever the backend keeps it as.
  *
  * WHAT STANDS WHERE
@@ -164,13 +164,14 @@ struct kernel {
 	int n_regs;
 	int n_slots; /* SAVE slots; each holds one row (COLS: reduced points x tile) */
 	const enum dtype *slot_dtype;
-	enum op op;                 /* FORM_LIBRARY */
-	const struct node *library; /* its node, for the other arguments; else NULL */
-	int arg_buffer[MAX_ARGS];   /* FORM_LIBRARY: buffer of each tensor arg, else -1.
-	                             * An INPUT has its strides; the dtype may differ
-	                             * from the result's: the function casts */
-	int out_buffer;             /* FORM_LIBRARY; else -1 */
-	const int *nodes;           /* graph nodes computed here, in order */
+	/* FORM_LIBRARY; `library` is NULL and the buffers are -1 elsewhere.  An arg
+	 * that is an INPUT has its strides.  Its dtype may differ from the
+	 * result's: the function casts. */
+	enum op op;
+	const struct node *library; /* for the arguments that are no tensors */
+	int arg_buffer[MAX_ARGS];   /* of each tensor arg, else -1 */
+	int out_buffer;
+	const int *nodes; /* graph nodes computed here, in order */
 	int n_nodes;
 	const char *why; /* one line: why it is a kernel of its own */
 };
@@ -181,17 +182,18 @@ struct lowered {
 	int n_buffers;
 	struct kernel *kernels; /* in launch order */
 	int n_kernels;
-	int *outputs; /* buffer of each graph output.  It may be an INPUT (the caller
-	               * gives that very tensor back) or a CONST (to be copied); two
-	               * outputs may share one buffer */
+	/* The buffer of each graph output.  It may be an INPUT (the caller gives
+	 * that very tensor back) or a CONST (to be copied); two outputs may share
+	 * one buffer. */
+	int *outputs;
 	int n_outputs;
 };
 
 /* Lowers a graph that passes_run() has been over (no COMPOSITE left; `group`
  * gives the fusion).  Everything lives in `arena`, which must outlive it, as
- * must the graph.  NULL with *err when it cannot be lowered: UNSUPPORTED for a
- * group that has no single iteration space, MEMORY.  Interns new expressions
- * in the graph's symtab, so not to be called while another thread uses g. */
+ * must the graph.  NULL with *err: INTERNAL (a group without one iteration
+ * space, a node that should have been decomposed) or MEMORY.  Interns new
+ * expressions in the graph's symtab: no other thread may use g meanwhile. */
 struct lowered *lower_graph(const struct graph *g, const int *group, struct arena *arena,
 			    struct err *err);
 
