@@ -1,0 +1,231 @@
+/* fusion/graph/domain.c -- whether nodes share an iteration space, and how.
+ *
+ * Sizes are compared by pointer: two symbols that happen to have one value are
+ * different sizes until a guard made them one symbol.
+ */
+#include "fusion/graph/domain.h"
+
+#include <string.h>
+
+static bool is_one(const struct sym *size)
+{
+	return sym_is(size, 1);
+}
+
+uint32_t domain_varying_dims(const struct shape *s)
+{
+	uint32_t bits = 0;
+	for (int d = 0; d < s->rank; d++)
+		if (!is_one(s->size[d]))
+			bits |= 1u << d;
+	return bits;
+}
+
+uint32_t domain_reduced_dims(const struct graph *g, const struct node *n)
+{
+	int rank = g->nodes[n->args[0].node]->shape.rank;
+	const struct arg *dim = &n->args[1];
+	uint32_t bits = 0;
+
+	if (dim->kind == ARG_INT)
+		return 1u << (dim->sym->value < 0 ? dim->sym->value + rank : dim->sym->value);
+	if (dim->kind != ARG_INTS || dim->n == 0)
+		return (1u << rank) - 1;
+	for (int i = 0; i < dim->n; i++) {
+		int64_t d = dim->ints[i]->value;
+		bits |= 1u << (d < 0 ? d + rank : d);
+	}
+	/* dim=0 of a 0-d tensor is allowed and means the one element. */
+	return bits & ((1u << rank) - 1);
+}
+
+bool domain_shape_fits(const struct shape *small, const struct shape *big)
+{
+	if (small->rank > big->rank)
+		return false;
+	int shift = big->rank - small->rank;
+	for (int d = 0; d < small->rank; d++)
+		if (!is_one(small->size[d]) && small->size[d] != big->size[d + shift])
+			return false;
+	return true;
+}
+
+static bool reduces(const struct node *n)
+{
+	return op_info(n->op)->kind == KIND_REDUCE;
+}
+
+bool domain_find(const struct graph *g, const int *nodes, int n, struct domain *out)
+{
+	struct domain d = { .full = g->nodes[nodes[0]]->shape };
+
+	for (int i = 0; i < n; i++) {
+		const struct node *node = g->nodes[nodes[i]];
+		if (!reduces(node))
+			continue;
+		const struct shape *full = &g->nodes[node->args[0].node]->shape;
+		uint32_t reduced = domain_reduced_dims(g, node);
+		if (!d.reduces) {
+			d = (struct domain){ .full = *full, .reduced = reduced, .reduces = true };
+			continue;
+		}
+		uint32_t varying = domain_varying_dims(full);
+		if (!shape_equal(full, &d.full) || (reduced & varying) != (d.reduced & varying))
+			return false;
+	}
+	for (int i = 0; i < n && !d.reduces; i++) {
+		const struct shape *s = &g->nodes[nodes[i]]->shape;
+		if (domain_shape_fits(s, &d.full))
+			continue;
+		if (!domain_shape_fits(&d.full, s))
+			return false;
+		d.full = *s;
+	}
+	*out = d;
+	return true;
+}
+
+/* Aligns a shape from the right with the dims of the domain that are not in
+ * `without`. */
+static bool align(const struct domain *domain, uint32_t without, const struct shape *s,
+		  int8_t map[MAX_RANK])
+{
+	int d = domain->full.rank;
+	for (int i = s->rank - 1; i >= 0; i--) {
+		do
+			d--;
+		while (d >= 0 && (without >> d & 1));
+		map[i] = -1;
+		if (is_one(s->size[i]))
+			continue;
+		if (d < 0 || s->size[i] != domain->full.size[d])
+			return false;
+		map[i] = (int8_t)d;
+	}
+	return true;
+}
+
+void domain_place_operand(const struct node *consumer, const struct place *at,
+			  const struct node *operand, int8_t map[MAX_RANK])
+{
+	int shift = consumer->shape.rank - operand->shape.rank;
+	bool whole = op_info(consumer->op)->kind == KIND_REDUCE;
+	for (int i = 0; i < operand->shape.rank; i++) {
+		if (is_one(operand->shape.size[i]))
+			map[i] = -1;
+		else
+			map[i] = whole ? (int8_t)i : at->map[i + shift];
+	}
+}
+
+uint32_t domain_place_dims(const struct node *n, const int8_t map[MAX_RANK])
+{
+	uint32_t bits = 0;
+	for (int i = 0; i < n->shape.rank; i++)
+		if (map[i] >= 0)
+			bits |= 1u << map[i];
+	return bits;
+}
+
+/* Whether operands inside the set lie where the consumer reads them. */
+static bool agrees(const struct graph *g, const struct node *n, const struct place *at,
+		   const int *member, int stamp, const struct place *places)
+{
+	for (int i = 0; i < n->n_args; i++) {
+		if (n->args[i].kind != ARG_NODE || member[n->args[i].node] != stamp)
+			continue;
+		const struct node *operand = g->nodes[n->args[i].node];
+		int8_t map[MAX_RANK];
+		domain_place_operand(n, at, operand, map);
+		if (memcmp(map, places[operand->id].map, (size_t)operand->shape.rank) != 0)
+			return false;
+	}
+	return true;
+}
+
+static void place_reduction(const struct graph *g, const struct node *n, struct place *at)
+{
+	const struct shape *full = &g->nodes[n->args[0].node]->shape;
+	uint32_t reduced = domain_reduced_dims(g, n);
+	bool keep = n->shape.rank == full->rank;
+	for (int d = 0, i = 0; d < full->rank; d++) {
+		bool gone = reduced >> d & 1;
+		if (gone && !keep)
+			continue;
+		at->map[i++] = gone || is_one(full->size[d]) ? -1 : (int8_t)d;
+	}
+}
+
+/* Level and stage, from the operands'. */
+static void place_in_time(const struct node *n, const struct domain *domain, uint32_t reduced,
+			  const int *member, int stamp, const struct place *places,
+			  struct place *at)
+{
+	int row = -1, point = -1;
+	for (int i = 0; i < n->n_args; i++) {
+		if (n->args[i].kind != ARG_NODE || member[n->args[i].node] != stamp)
+			continue;
+		const struct place *p = &places[n->args[i].node];
+		if (p->row)
+			row = p->stage > row ? p->stage : row;
+		else
+			point = p->stage > point ? p->stage : point;
+	}
+	if (reduces(n) && reduced) {
+		at->row = true;
+		at->stage = (int8_t)(row + 1 > point ? row + 1 : point);
+		return;
+	}
+	at->row = domain->reduces && !(domain_place_dims(n, at->map) & reduced);
+	if (at->row)
+		at->stage = (int8_t)row;
+	else
+		at->stage = (int8_t)(row + 1 > point ? row + 1 : point);
+}
+
+static bool place_all(const struct graph *g, const struct domain *domain, const int *nodes,
+		      int from, int n, const int *member, int stamp, struct place *places)
+{
+	uint32_t varying = domain_varying_dims(&domain->full);
+	uint32_t reduced = domain->reduces ? domain->reduced & varying : 0;
+	uint32_t frames[2] = { 0, domain->reduces ? domain->reduced : 0 };
+
+	for (int k = from; k < n; k++) {
+		const struct node *node = g->nodes[nodes[k]];
+		struct place at = { .row = false };
+		bool fits = false;
+		if (reduces(node)) {
+			place_reduction(g, node, &at);
+			fits = agrees(g, node, &at, member, stamp, places);
+		}
+		for (int f = 0; f < 2 && !fits && !reduces(node); f++) {
+			uint32_t without = frames[domain->squeezed ? 1 - f : f];
+			fits = align(domain, without, &node->shape, at.map) &&
+			       agrees(g, node, &at, member, stamp, places);
+		}
+		if (!fits)
+			return false;
+		place_in_time(node, domain, reduced, member, stamp, places, &at);
+		if (at.stage >= DOMAIN_MAX_STAGES)
+			return false;
+		places[node->id] = at;
+	}
+	return true;
+}
+
+bool domain_place(const struct graph *g, struct domain *domain, const int *nodes, int from, int n,
+		  const int *member, int stamp, struct place *places)
+{
+	if (from > 0)
+		return place_all(g, domain, nodes, from, n, member, stamp, places);
+	/* A value that stands alone fits both frames; what its consumers need
+	 * shows later, so the second try takes the other frame. */
+	for (int squeezed = 0; squeezed < 2; squeezed++) {
+		domain->squeezed = squeezed;
+		if (place_all(g, domain, nodes, 0, n, member, stamp, places))
+			return true;
+		if (!domain->reduces)
+			break;
+	}
+	return false;
+}
