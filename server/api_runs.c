@@ -1,0 +1,232 @@
+/* server/api_runs.c -- /api/v1/runs: post, read, list, watch, end. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/profiler.h"
+#include "server/jobs.h"
+#include "server/routes.h"
+#include "server/run_json.h"
+
+enum { LIST_DEFAULT = 50, LIST_MOST = 500, CURSOR_MOST = 1 << 30, QUEUE_MOST = 1000, NAME_BYTES = 200 };
+
+static const char *text_of(const json_t *workload, const char *field, const char *otherwise)
+{
+	const char *text = json_string_value(json_object_get(workload, field));
+
+	return text ? text : otherwise;
+}
+
+/* A list of strings as one text. */
+static const char *joined(struct arena *arena, const json_t *list, const char *separator,
+			  const char *otherwise)
+{
+	const char *all = NULL;
+	json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item)
+		if (json_is_string(item))
+			all = arena_printf(arena, "%s%s%s", all ? all : "", all ? separator : "",
+					   json_string_value(item));
+	return all ? all : otherwise;
+}
+
+static bool queue_has_room(struct app *app, struct err *err)
+{
+	int64_t counts[RUN_STATUS_COUNT];
+
+	if (!db_run_counts(app->db, counts, err))
+		return false;
+	return counts[RUN_QUEUED] < QUEUE_MOST ||
+	       err_set(err, ERR_BUSY, "%d runs are waiting, the limit; cancel some or post again later",
+		       QUEUE_MOST);
+}
+
+static bool queue_run(struct req *req, const json_t *json, const struct workload *w, int64_t *id,
+		      struct err *err)
+{
+	struct run row = {
+		.name = arena_strndup(req->arena, workload_name(w), strnlen(workload_name(w), NAME_BYTES)),
+		.project = text_of(json, "project", ""),
+		.device = text_of(json, "device", "cpu"),
+		.commit = text_of(json, "commit", ""),
+		.branch = text_of(json, "branch", ""),
+		.modes = joined(req->arena, json_object_get(json, "modes"), ",", "eager,static,dynamic"),
+		.tags = joined(req->arena, json_object_get(json, "tags"), "\n", ""),
+	};
+	char *text = json_dumps(json, JSON_COMPACT);
+	bool ok;
+
+	if (!text)
+		return err_set(err, ERR_MEMORY, "out of memory while storing the workload");
+	row.workload = text;
+	ok = db_run_insert(req->app->db, &row, id, err);
+	free(text);
+	return ok;
+}
+
+bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
+{
+	json_t *json = req_json(req, err);
+	struct workload *w = json ? workload_parse(json, err) : NULL;
+	int64_t id = 0;
+	bool ok = w && queue_has_room(req->app, err) && queue_run(req, json, w, &id, err);
+
+	workload_destroy(w);
+	json_decref(json);
+	if (!ok)
+		return false;
+	jobs_wake(req->app->jobs);
+	reply->status = 202;
+	reply->json = json_pack("{s:I}", "id", (json_int_t)id);
+	return true;
+}
+
+bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
+{
+	struct run_filter filter = { .project = req_query(req, "project"),
+				     .tag = req_query(req, "tag"),
+				     .device = req_query(req, "device"),
+				     .text = req_query(req, "q"),
+				     .status = -1 };
+	const char *status = req_query(req, "status");
+	int64_t limit, next, total;
+	enum run_status wanted;
+	struct run *runs;
+	json_t *list;
+	int n;
+
+	if (status && *status) {
+		if (!run_status_from_name(status, &wanted))
+			return err_set(err, ERR_BAD_REQUEST, "status=%.40s: one of queued, running, done, failed, cancelled is needed",
+				       status);
+		filter.status = wanted;
+	}
+	if (!req_query_int(req, "limit", 1, LIST_MOST, LIST_DEFAULT, &limit, err) ||
+	    !req_query_int(req, "cursor", 1, CURSOR_MOST, 0, &filter.before_id, err))
+		return false;
+	filter.limit = (int)limit;
+	if (!db_run_list(req->app->db, &filter, req->arena, &runs, &n, &next, &total, err))
+		return false;
+	list = json_array();
+	for (int i = 0; i < n; i++)
+		json_array_append_new(list, run_list_json(req->app, &runs[i]));
+	reply->json = json_pack("{s:o, s:o, s:I}", "runs", list, "next",
+				next ? json_integer(next) : json_null(), "total", (json_int_t)total);
+	return true;
+}
+
+/* The report is stored as JSON text and put in as it is: parsing it only to
+ * write it out again would take longer than all else here. */
+static bool splice(json_t *head, const struct buf *report, const struct buf *environment,
+		   struct reply *reply, struct err *err)
+{
+	char *text = json_dumps(head, JSON_COMPACT | JSON_ENSURE_ASCII);
+	struct buf out = { 0 };
+
+	if (text) {
+		buf_add(&out, text, strlen(text) - 1); /* without its last brace */
+		buf_puts(&out, ",\"environment\":");
+		buf_puts(&out, environment->len ? environment->data : "null");
+		buf_puts(&out, ",\"report\":");
+		buf_puts(&out, report->len ? report->data : "null");
+		buf_putc(&out, '}');
+	}
+	free(text);
+	reply->text_len = out.len;
+	reply->text = text ? buf_steal(&out) : NULL;
+	return reply->text || err_set(err, ERR_MEMORY, "out of memory for the report");
+}
+
+bool api_run_get(struct req *req, struct reply *reply, struct err *err)
+{
+	struct buf report = { 0 }, environment = { 0 };
+	struct run run;
+	int64_t id;
+	bool ok;
+
+	if (!req_id(req, 0, &id, err) || !db_run_get(req->app->db, id, req->arena, &run, err))
+		return false;
+	ok = run.status != RUN_DONE ||
+	     db_report_get(req->app->db, id, &report, &environment, err);
+	if (ok) {
+		json_t *head = run_head_json(req->app, &run);
+
+		ok = splice(head, &report, &environment, reply, err);
+		json_decref(head);
+	}
+	buf_finish(&report);
+	buf_finish(&environment);
+	return ok;
+}
+
+bool api_run_report(struct req *req, struct reply *reply, struct err *err)
+{
+	struct buf report = { 0 }, environment = { 0 };
+	int64_t id;
+	bool ok;
+
+	if (!req_id(req, 0, &id, err))
+		return false;
+	ok = db_report_get(req->app->db, id, &report, &environment, err);
+	if (ok) {
+		reply->text_len = report.len;
+		reply->text = buf_steal(&report);
+		reply->filename = arena_printf(req->arena, "breakeven-run-%lld.json", (long long)id);
+	}
+	buf_finish(&report);
+	buf_finish(&environment);
+	return ok;
+}
+
+bool api_run_script(struct req *req, struct reply *reply, struct err *err)
+{
+	struct workload *w;
+	json_t *json;
+	struct run run;
+	int64_t id;
+
+	if (!req_id(req, 0, &id, err) || !db_run_get(req->app->db, id, req->arena, &run, err))
+		return false;
+	json = json_loads(run.workload, 0, NULL);
+	w = workload_parse(json, err);
+	json_decref(json);
+	reply->text = w ? workload_torch_script(w, err) : NULL;
+	workload_destroy(w);
+	if (!reply->text)
+		return false;
+	reply->text_len = strlen(reply->text);
+	reply->content_type = "text/x-python; charset=utf-8";
+	reply->filename = arena_printf(req->arena, "breakeven-run-%lld.py", (long long)id);
+	return true;
+}
+
+bool api_run_events(struct req *req, struct reply *reply, struct err *err)
+{
+	struct run run;
+
+	return req_id(req, 0, &reply->stream_run, err) &&
+	       db_run_get(req->app->db, reply->stream_run, req->arena, &run, err);
+}
+
+bool api_run_delete(struct req *req, struct reply *reply, struct err *err)
+{
+	struct run run;
+	const char *did;
+	int64_t id;
+	bool ok;
+
+	if (!req_id(req, 0, &id, err) || !db_run_get(req->app->db, id, req->arena, &run, err))
+		return false;
+	if (run.status == RUN_QUEUED || run.status == RUN_RUNNING) {
+		did = "cancelled";
+		ok = jobs_cancel(req->app->jobs, id, err);
+	} else {
+		did = "removed";
+		ok = db_run_delete(req->app->db, id, err);
+	}
+	if (ok)
+		reply->json = json_pack("{s:I, s:s}", "id", (json_int_t)id, "did", did);
+	return ok;
+}

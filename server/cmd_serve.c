@@ -1,0 +1,162 @@
+/* server/cmd_serve.c -- puts the server together and waits for a signal. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "db/db.h"
+#include "fusion/base/clock.h"
+#include "fusion/base/log.h"
+#include "profiler/profiler.h"
+#include "server/commands.h"
+#include "server/events.h"
+#include "server/examples.h"
+#include "server/http.h"
+#include "server/jobs.h"
+#include "server/paths.h"
+#include "server/run_json.h"
+
+struct serve_options {
+	const char *listen, *db, *cache;
+	bool first_run;
+};
+
+static void print_help(void)
+{
+	printf("usage: breakeven serve [--listen HOST:PORT] [--db FILE] [--cache DIR] [--first-run]\n\n"
+	       "  --listen HOST:PORT  where to listen (127.0.0.1:8080; port 0 takes a free one)\n"
+	       "  --db FILE           the store (breakeven.db); made where there is none\n"
+	       "  --cache DIR         compiled kernels (~/.cache/breakeven)\n"
+	       "  --first-run         queue the example sweep when the store has no run yet\n\n"
+	       "Ctrl-C stops it; a run that is under way is taken up again at the next start.\n");
+}
+
+/* Returns -1 to go on, else the exit status. */
+static int read_flags(int argc, char **argv, struct serve_options *o)
+{
+	const struct {
+		const char *name;
+		const char **value;
+	} flags[] = { { "--listen", &o->listen }, { "--db", &o->db }, { "--cache", &o->cache } };
+
+	for (int i = 1; i < argc; i++) {
+		bool known = false;
+
+		if (strcmp(argv[i], "--help") == 0) {
+			print_help();
+			return EXIT_DONE;
+		}
+		if (strcmp(argv[i], "--first-run") == 0) {
+			o->first_run = true;
+			continue;
+		}
+		for (size_t k = 0; k < sizeof(flags) / sizeof(flags[0]); k++) {
+			if (strcmp(argv[i], flags[k].name) != 0)
+				continue;
+			known = true;
+			if (++i == argc) {
+				fprintf(stderr, "breakeven serve: %s needs a value\n", flags[k].name);
+				return EXIT_USAGE;
+			}
+			*flags[k].value = argv[i];
+		}
+		if (!known) {
+			fprintf(stderr, "breakeven serve: unknown argument '%s'; --help lists them\n", argv[i]);
+			return EXIT_USAGE;
+		}
+	}
+	return -1;
+}
+
+static bool queue_first_run(struct db *db, struct err *err)
+{
+	int64_t counts[RUN_STATUS_COUNT], total = 0, id;
+	json_t *workload;
+	char *text;
+	bool ok;
+
+	if (!db_run_counts(db, counts, err))
+		return false;
+	for (int i = 0; i < RUN_STATUS_COUNT; i++)
+		total += counts[i];
+	if (total > 0)
+		return true;
+	workload = examples_first(err);
+	text = workload ? json_dumps(workload, JSON_COMPACT) : NULL;
+	ok = text && db_run_insert(db,
+				   &(struct run){ .name = json_string_value(json_object_get(workload, "name")),
+						  .device = "cpu",
+						  .modes = "eager,static,dynamic",
+						  .workload = text },
+				   &id, err);
+	free(text);
+	json_decref(workload);
+	return ok;
+}
+
+/* Blocks until SIGINT or SIGTERM.  They are blocked in every thread, so that
+ * no handler ever runs. */
+static void wait_for_end(const sigset_t *ends)
+{
+	int sig = 0;
+
+	while (sigwait(ends, &sig) != 0)
+		;
+	log_line(LOG_INFO, "%s: stopping", sig == SIGINT ? "Ctrl-C" : "SIGTERM");
+}
+
+static bool serve(const struct serve_options *o, const sigset_t *ends, struct err *err)
+{
+	struct app app = { .started_ns = clock_ns() };
+	struct http *http = NULL;
+	bool ok = false;
+
+	app.db = db_open(o->db, err);
+	if (!app.db)
+		return false;
+	app.events = events_create(run_event, &app);
+	if (!app.events)
+		err_set(err, ERR_MEMORY, "out of memory while starting");
+	else if (!o->first_run || queue_first_run(app.db, err))
+		app.jobs = jobs_start(app.db, app.events, o->cache, err);
+	if (app.jobs)
+		http = http_start(&app, o->listen, err);
+	if (http) {
+		fprintf(stderr, "breakeven %s listening on %s (Ctrl-C stops it)\n", breakeven_version(),
+			http_url(http));
+		wait_for_end(ends);
+		ok = true;
+	}
+	jobs_stop(app.jobs);
+	if (app.events)
+		events_stop(app.events);
+	http_stop(http);
+	events_destroy(app.events);
+	db_close(app.db);
+	return ok;
+}
+
+int cmd_serve(int argc, char **argv)
+{
+	struct serve_options o = { .listen = "127.0.0.1:8080", .db = "breakeven.db" };
+	struct err err = { 0 };
+	char cache[4096];
+	sigset_t ends;
+	int status = read_flags(argc, argv, &o);
+
+	if (status >= 0)
+		return status;
+	if (!o.cache && default_cache_dir(cache, sizeof(cache)))
+		o.cache = cache;
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &ends, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	if (serve(&o, &ends, &err))
+		return EXIT_DONE;
+	fprintf(stderr, "breakeven serve: %s\n", err.message);
+	return EXIT_FAILED;
+}

@@ -1,0 +1,148 @@
+/* server/cmd_worker.c -- the child that runs one job.
+ *
+ * The server starts it with a socket as file descriptor 3 (worker.c).  It sets
+ * its own limits before it reads a byte of the job, dies with the server, and
+ * answers with progress and then a report or an error.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "profiler/profiler.h"
+#include "server/commands.h"
+#include "server/message.h"
+#include "server/request.h"
+#include "server/worker.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SANITIZED = 1 }; /* shadow memory needs terabytes of address space */
+#else
+enum { SANITIZED = 0 };
+#endif
+
+static void set_limit(int what, rlim_t value)
+{
+	struct rlimit limit = { value, value };
+
+	setrlimit((__rlimit_resource_t)what, &limit);
+}
+
+static void confine(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	set_limit(RLIMIT_CORE, 0);
+	set_limit(RLIMIT_CPU, WORKER_CPU_S);
+	if (!SANITIZED)
+		set_limit(RLIMIT_AS, WORKER_ADDRESS_BYTES);
+}
+
+static bool send_json(int fd, enum message_type type, const json_t *json)
+{
+	char *text = json_dumps(json, JSON_COMPACT);
+	bool ok = text && message_send(fd, type, text, strlen(text), NULL);
+
+	free(text);
+	return ok;
+}
+
+static bool send_progress(void *self, double share, const char *what, double left_s)
+{
+	json_t *json = json_pack("{s:f, s:s, s:f}", "share", share, "what", what, "left_s", left_s);
+	bool ok = json && send_json(*(int *)self, MESSAGE_PROGRESS, json);
+
+	json_decref(json);
+	return ok; /* the server is gone: nobody wants the result */
+}
+
+static bool send_error(int fd, const struct err *err)
+{
+	json_t *json = json_pack("{s:s, s:o, s:i, s:i}", "code", err_name(err->code), "message",
+				 json_message(err), "line", err->line, "column", err->column);
+	bool ok = json && send_json(fd, MESSAGE_ERROR, json);
+
+	json_decref(json);
+	return ok;
+}
+
+static bool read_job(int fd, json_t **job, struct err *err)
+{
+	struct message_reader reader = { 0 };
+	enum message_type type;
+	char *text;
+	size_t len;
+	bool bad = false;
+	json_error_t json_error;
+
+	*job = NULL;
+	while (!message_next(&reader, &type, &text, &len, &bad) && !bad)
+		if (message_fill(&reader, fd) <= 0) {
+			message_reader_finish(&reader);
+			return err_set(err, ERR_IO, "the server closed the socket before the job came");
+		}
+	if (!bad && type == MESSAGE_WORKLOAD)
+		*job = json_loadb(text, len, 0, &json_error);
+	message_reader_finish(&reader);
+	return *job || err_set(err, ERR_JSON, "the job is not JSON");
+}
+
+static bool run_job(int fd, const char *cache_dir, struct err *err)
+{
+	struct profiler_options options = {
+		.timing = true, .cache_dir = cache_dir, .version = breakeven_version(),
+		.progress = send_progress, .self = &fd
+	};
+	struct workload *workload = NULL;
+	json_t *job = NULL, *report = NULL, *environment;
+	bool ok = false;
+
+	if (!read_job(fd, &job, err))
+		return false;
+	workload = workload_parse(job, err);
+	if (workload)
+		report = profiler_run(workload, &options, err);
+	if (report) {
+		environment = profiler_environment(breakeven_version());
+		ok = environment && send_json(fd, MESSAGE_ENVIRONMENT, environment) &&
+		     send_json(fd, MESSAGE_REPORT, report);
+		json_decref(environment);
+		if (!ok)
+			err_set(err, ERR_IO, "the report could not be sent to the server");
+	}
+	json_decref(report);
+	workload_destroy(workload);
+	json_decref(job);
+	return ok;
+}
+
+int cmd_worker(int argc, char **argv)
+{
+	const char *cache_dir = NULL;
+	struct err err = { 0 };
+
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--help") == 0) {
+			printf("usage: breakeven worker [--cache DIR]\n"
+			       "runs one job that comes over file descriptor 3; `breakeven serve` starts it\n");
+			return EXIT_DONE;
+		}
+		if (strcmp(argv[i], "--cache") == 0 && i + 1 < argc) {
+			cache_dir = argv[++i];
+			continue;
+		}
+		fprintf(stderr, "breakeven worker: unknown argument '%s'\n", argv[i]);
+		return EXIT_USAGE;
+	}
+	confine();
+	if (run_job(WORKER_FD, cache_dir, &err))
+		return EXIT_DONE;
+	if (!send_error(WORKER_FD, &err))
+		fprintf(stderr, "breakeven worker: %s\n", err.message);
+	return EXIT_FAILED;
+}

@@ -1,0 +1,19 @@
+/* server/commands.h -- the commands of `breakeven`.
+ *
+ * Each takes argc and argv from its own name on and returns the exit status:
+ * 0 done, 1 the work failed, 2 wrong flags.  Results go to stdout, messages to
+ * stderr.  Only main() ends the process.
+ */
+#ifndef SERVER_COMMANDS_H
+#define SERVER_COMMANDS_H
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+#define COMMAND(name, args, line) int cmd_##name(int argc, char **argv);
+#include "server/commands.def"
+#undef COMMAND
+
+/* "0.1.0" or what `git describe` said when it was built. */
+const char *breakeven_version(void);
+
+#endif

@@ -1,0 +1,15 @@
+/* server/examples.h -- workloads to start from: web/examples/, embedded. */
+#ifndef SERVER_EXAMPLES_H
+#define SERVER_EXAMPLES_H
+
+#include <jansson.h>
+
+#include "fusion/base/err.h"
+
+/* {"examples": [{"name", "title", "workload"}]}; new. */
+json_t *examples_json(struct err *err);
+
+/* The workload that a first start runs; new. */
+json_t *examples_first(struct err *err);
+
+#endif

@@ -1,0 +1,301 @@
+/* server/http.c -- libmicrohttpd: receive, route, handle, answer.
+ *
+ * The library calls answer() several times for one request: with the headers,
+ * with each part of the body, at the end.  An epoll thread of libmicrohttpd
+ * 0.9.75 stalls when exactly 128 of its connections are ready at once, so the
+ * connection limit keeps every thread of the pool below that.
+ */
+#include "server/http.h"
+
+#include <microhttpd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server/assets.h"
+#include "server/events.h"
+#include "server/listen.h"
+#include "server/pages.h"
+#include "server/routes.h"
+
+enum {
+	THREADS = 4,
+	CONNECTIONS = THREADS * 120, /* see above: must stay below THREADS * 126 */
+	PER_ADDRESS = 400,
+	TIMEOUT_S = 30,
+	MEMORY_BYTES = 32 << 10, /* headers of one connection */
+	REQUEST_BYTES = 64 << 20,
+};
+
+struct http {
+	struct app *app;
+	struct MHD_Daemon *daemon;
+	char url[128];
+};
+
+/* One request on its way. */
+struct exchange {
+	struct arena arena;
+	const struct route *route;
+	struct req req;
+	struct buf body;
+	struct err err; /* found before the body was read */
+};
+
+static enum MHD_Result send_response(struct MHD_Connection *c, struct MHD_Response *r, int status,
+				     const char *type)
+{
+	enum MHD_Result ok;
+
+	if (!r)
+		return MHD_NO;
+	MHD_add_response_header(r, "Content-Type", type);
+	MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
+	MHD_add_response_header(r, "Referrer-Policy", "no-referrer");
+	MHD_add_response_header(r, "Content-Security-Policy",
+				"default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'");
+	ok = MHD_queue_response(c, (unsigned)status, r);
+	MHD_destroy_response(r);
+	return ok;
+}
+
+static enum MHD_Result send_json(struct MHD_Connection *c, json_t *json, int status)
+{
+	char *text = json_dumps(json, JSON_COMPACT | JSON_ENSURE_ASCII);
+	struct MHD_Response *r;
+
+	json_decref(json);
+	if (!text)
+		return MHD_NO;
+	r = MHD_create_response_from_buffer_with_free_callback(strlen(text), text, free);
+	if (r)
+		MHD_add_response_header(r, "Cache-Control", "no-store");
+	return send_response(c, r, status, "application/json");
+}
+
+static enum MHD_Result send_error(struct MHD_Connection *c, const struct err *err)
+{
+	return send_json(c, error_json(err), err_status(err->code));
+}
+
+static bool header_has(struct MHD_Connection *c, const char *name, const char *part)
+{
+	const char *value = MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
+
+	return value && strstr(value, part);
+}
+
+static enum MHD_Result send_asset(struct MHD_Connection *c, const struct asset *a, int status)
+{
+	bool gzip = header_has(c, "Accept-Encoding", "gzip") && a->gzip_len > 0;
+	bool same = status == MHD_HTTP_OK && header_has(c, "If-None-Match", a->etag);
+	struct MHD_Response *r;
+
+	if (same)
+		r = MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT);
+	else
+		r = MHD_create_response_from_buffer(gzip ? a->gzip_len : a->len,
+						    (void *)(gzip ? a->gzip_data : a->data),
+						    MHD_RESPMEM_PERSISTENT);
+	if (!r)
+		return MHD_NO;
+	if (gzip && !same)
+		MHD_add_response_header(r, "Content-Encoding", "gzip");
+	MHD_add_response_header(r, "ETag", a->etag);
+	MHD_add_response_header(r, "Vary", "Accept-Encoding");
+	/* Asked anew each time, answered by 304: a new version shows at once. */
+	MHD_add_response_header(r, "Cache-Control", "no-cache");
+	return send_response(c, r, same ? MHD_HTTP_NOT_MODIFIED : status, a->type);
+}
+
+static enum MHD_Result send_text(struct MHD_Connection *c, struct reply *reply, int status)
+{
+	const char *type = reply->content_type ? reply->content_type : "application/json";
+	struct MHD_Response *r = MHD_create_response_from_buffer_with_free_callback(
+		reply->text_len, reply->text, free);
+
+	if (r && reply->filename) {
+		char value[256];
+
+		snprintf(value, sizeof(value), "attachment; filename=\"%s\"", reply->filename);
+		MHD_add_response_header(r, "Content-Disposition", value);
+	}
+	if (r)
+		MHD_add_response_header(r, "Cache-Control", "no-store");
+	return send_response(c, r, status, type);
+}
+
+static enum MHD_Result send_stream(struct MHD_Connection *c, struct app *app, int64_t run)
+{
+	struct err err = { 0 };
+	struct MHD_Response *r = events_open(app->events, c, run, &err);
+
+	if (!r)
+		return send_error(c, &err);
+	MHD_add_response_header(r, "Cache-Control", "no-store");
+	MHD_add_response_header(r, "X-Accel-Buffering", "no");
+	return send_response(c, r, MHD_HTTP_OK, "text/event-stream");
+}
+
+static enum MHD_Result send_reply(struct MHD_Connection *c, struct app *app, struct reply *reply)
+{
+	int status = reply->status ? reply->status : MHD_HTTP_OK;
+
+	if (reply->stream_run)
+		return send_stream(c, app, reply->stream_run);
+	if (reply->asset)
+		return send_asset(c, reply->asset, status);
+	if (reply->text)
+		return send_text(c, reply, status);
+	return send_json(c, reply->json, status);
+}
+
+/* What can be refused before the body is read. */
+static void check_head(struct exchange *x, struct MHD_Connection *c, const char *method)
+{
+	const char *length = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Length");
+
+	if (!x->route || x->err.code)
+		return;
+	if (length && strtoull(length, NULL, 10) > x->route->body_limit)
+		err_set(&x->err, ERR_TOO_LARGE, "the body has %s bytes; %s %s takes at most %zu", length,
+			method, x->route->path, x->route->body_limit);
+	else if (x->route->body_limit && !header_has(c, "Content-Type", "application/json"))
+		/* A form of another site cannot send this type without being asked. */
+		err_set(&x->err, ERR_BAD_REQUEST, "send the body as Content-Type: application/json");
+	else if (x->route->body_limit == 0)
+		x->body.limit = 1; /* no body is read; one byte tells that there was one */
+	else
+		x->body.limit = x->route->body_limit;
+}
+
+static struct exchange *begin(struct http *http, struct MHD_Connection *c, const char *method,
+			      const char *url)
+{
+	struct exchange *x = calloc(1, sizeof(*x));
+
+	if (!x)
+		return NULL;
+	arena_init(&x->arena, REQUEST_BYTES);
+	x->req = (struct req){ .app = http->app, .arena = &x->arena, .connection = c };
+	x->req.path = arena_strdup(&x->arena, url);
+	if (strncmp(url, "/assets/", 8) != 0)
+		x->route = routes_find(method, x->req.path, &x->arena, x->req.path_args, &x->err);
+	check_head(x, c, method);
+	return x;
+}
+
+static enum MHD_Result finish(struct exchange *x, struct MHD_Connection *c)
+{
+	struct reply reply = { 0 };
+	struct err err = { 0 };
+	bool ok;
+
+	x->req.app->requests++;
+	if (x->err.code == ERR_NONE && x->body.failed)
+		err_set(&x->err, ERR_TOO_LARGE, "the body is over %zu bytes, the limit of this route",
+			x->route ? x->route->body_limit : 0);
+	if (x->err.code == ERR_NOT_FOUND && header_has(c, "Accept", "text/html"))
+		ok = page_not_found(&x->req, &reply, &err);
+	else if (x->err.code != ERR_NONE)
+		return send_error(c, &x->err);
+	else if (!x->route)
+		ok = page_asset(&x->req, &reply, &err);
+	else {
+		x->req.body = x->body.data ? x->body.data : "";
+		x->req.body_len = x->body.len;
+		ok = x->route->handler(&x->req, &reply, &err);
+	}
+	return ok ? send_reply(c, x->req.app, &reply) : send_error(c, &err);
+}
+
+static enum MHD_Result answer(void *self, struct MHD_Connection *c, const char *url,
+			      const char *method, const char *version, const char *upload,
+			      size_t *upload_len, void **state)
+{
+	struct exchange *x = *state;
+
+	(void)version;
+	if (!x) {
+		x = begin(self, c, method, url);
+		*state = x;
+		if (!x)
+			return MHD_NO;
+		/* An answer now spares the client from sending a body in vain. */
+		return x->err.code == ERR_TOO_LARGE ? finish(x, c) : MHD_YES;
+	}
+	if (*upload_len > 0) {
+		if (x->err.code == ERR_NONE)
+			buf_add(&x->body, upload, *upload_len);
+		*upload_len = 0;
+		return MHD_YES;
+	}
+	return finish(x, c);
+}
+
+static void complete(void *self, struct MHD_Connection *c, void **state,
+		     enum MHD_RequestTerminationCode code)
+{
+	struct exchange *x = *state;
+
+	(void)self;
+	(void)c;
+	(void)code;
+	if (!x)
+		return;
+	buf_finish(&x->body);
+	arena_finish(&x->arena);
+	free(x);
+	*state = NULL;
+}
+
+const char *req_query(struct req *req, const char *name)
+{
+	return MHD_lookup_connection_value(req->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+struct http *http_start(struct app *app, const char *listen, struct err *err)
+{
+	struct http *http = calloc(1, sizeof(*http));
+	int fd;
+
+	if (!http) {
+		err_set(err, ERR_MEMORY, "out of memory for the server");
+		return NULL;
+	}
+	http->app = app;
+	fd = listen_on(listen, http->url, sizeof(http->url), err);
+	if (fd < 0) {
+		free(http);
+		return NULL;
+	}
+	http->daemon = MHD_start_daemon(
+		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer, http,
+		MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
+		MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)PER_ADDRESS,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_BYTES,
+		MHD_OPTION_NOTIFY_COMPLETED, complete, http, MHD_OPTION_END);
+	if (!http->daemon) {
+		err_set(err, ERR_IO, "the HTTP server on %s did not start", listen);
+		close(fd);
+		free(http);
+		return NULL;
+	}
+	return http;
+}
+
+const char *http_url(const struct http *http)
+{
+	return http->url;
+}
+
+void http_stop(struct http *http)
+{
+	if (!http)
+		return;
+	MHD_stop_daemon(http->daemon);
+	free(http);
+}

@@ -1,0 +1,332 @@
+/* server/jobs.c -- see jobs.h.
+ *
+ * The thread sleeps in poll() on the worker's socket and a wake-up counter.
+ * What a worker says is kept in memory; the database hears of a run when it
+ * starts and when it ends.
+ */
+#include "server/jobs.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "fusion/base/clock.h"
+#include "fusion/base/log.h"
+#include "server/events.h"
+#include "server/message.h"
+#include "server/summary.h"
+#include "server/worker.h"
+
+enum { KEEP_ALIVE_MS = 5000, RETRY_MS = 1000 };
+
+struct jobs {
+	struct db *db;
+	struct events *events;
+	const char *cache_dir;
+	pthread_t thread;
+	int wake_fd;
+	atomic_bool stopping;
+
+	/* The thread's own. */
+	struct worker worker;
+	struct message_reader reader;
+	char *environment, *report; /* texts of the worker; malloc */
+	struct err failure;         /* what the worker said, or what we found */
+	int64_t deadline_ns;
+
+	pthread_mutex_t lock; /* guards what follows */
+	int64_t current;      /* run in hand; 0: none */
+	bool cancel;          /* of the current run */
+	struct job_state state;
+};
+
+static void set_current(struct jobs *j, int64_t id)
+{
+	pthread_mutex_lock(&j->lock);
+	j->current = id;
+	j->cancel = false;
+	j->state = (struct job_state){ .left_s = -1, .what = "starting a worker" };
+	pthread_mutex_unlock(&j->lock);
+}
+
+bool jobs_state(struct jobs *j, int64_t id, struct job_state *out)
+{
+	bool is_current;
+
+	pthread_mutex_lock(&j->lock);
+	is_current = j->current == id;
+	if (is_current)
+		*out = j->state;
+	pthread_mutex_unlock(&j->lock);
+	return is_current;
+}
+
+static void warn_if(bool failed, int64_t id, const struct err *err)
+{
+	if (failed)
+		log_line(LOG_ERROR, "run %lld: %s", (long long)id, err->message);
+}
+
+static void begin_next(struct jobs *j)
+{
+	struct arena arena = { 0 };
+	struct err err = { 0 };
+	struct run run;
+	bool found = false;
+
+	if (!db_run_claim(j->db, &arena, &run, &found, &err)) {
+		log_line(LOG_ERROR, "%s", err.message);
+	} else if (found) {
+		set_current(j, run.id);
+		j->failure = (struct err){ 0 };
+		j->deadline_ns = clock_ns() + (int64_t)WORKER_WALL_S * 1000000000;
+		log_line(LOG_INFO, "run %lld: started (%s)", (long long)run.id, run.name);
+		if (!worker_start(&j->worker, j->cache_dir, run.workload, &err)) {
+			warn_if(!db_run_end(j->db, run.id, RUN_FAILED, &err, &err), run.id, &err);
+			set_current(j, 0);
+		}
+		events_publish(j->events, run.id);
+	}
+	arena_finish(&arena);
+}
+
+static void hear_progress(struct jobs *j, const char *text)
+{
+	json_t *json = json_loads(text, 0, NULL);
+	const char *what = "";
+	struct job_state state = { 0 };
+
+	if (json && json_unpack(json, "{s:F, s:s, s:F}", "share", &state.share, "what", &what,
+				"left_s", &state.left_s) == 0) {
+		strncpy(state.what, what, sizeof(state.what) - 1);
+		pthread_mutex_lock(&j->lock);
+		j->state = state;
+		pthread_mutex_unlock(&j->lock);
+		events_publish(j->events, j->current);
+	}
+	json_decref(json);
+}
+
+static void hear_error(struct jobs *j, const char *text)
+{
+	json_t *json = json_loads(text, 0, NULL);
+	const char *code = "internal", *message = "the worker failed and did not say why";
+	int line = 0, column = 0;
+
+	if (json)
+		json_unpack(json, "{s:s, s:s, s:i, s:i}", "code", &code, "message", &message, "line",
+			    &line, "column", &column);
+	err_at(&j->failure, err_from_name(code), line, column, "%s", message);
+	json_decref(json);
+}
+
+static void replace(char **text, const char *with)
+{
+	free(*text);
+	*text = strdup(with);
+}
+
+/* Takes in what the worker sent; false when it will send no more. */
+static bool hear(struct jobs *j)
+{
+	long n = message_fill(&j->reader, j->worker.fd);
+	enum message_type type;
+	char *text;
+	size_t len;
+	bool bad = false;
+
+	if (n == -2)
+		return true;
+	while (n > 0 && message_next(&j->reader, &type, &text, &len, &bad)) {
+		if (type == MESSAGE_PROGRESS)
+			hear_progress(j, text);
+		else if (type == MESSAGE_ENVIRONMENT)
+			replace(&j->environment, text);
+		else if (type == MESSAGE_REPORT)
+			replace(&j->report, text);
+		else if (type == MESSAGE_ERROR)
+			hear_error(j, text);
+	}
+	if (n > 0 && bad) {
+		kill(j->worker.pid, SIGKILL); /* else the wait for its end could be long */
+		err_set(&j->failure, ERR_WORKER, "the worker sent a message over the limit of %d bytes",
+			MESSAGE_MAX_BYTES);
+	}
+	return n > 0 && !bad;
+}
+
+static bool store_report(struct jobs *j, int64_t id, struct err *err)
+{
+	struct arena arena = { 0 };
+	struct run_summary summary = { 0 };
+	bool ok;
+
+	summary_of_report(j->report, &arena, &summary);
+	ok = db_run_finish(j->db, id, j->report, strlen(j->report),
+			   j->environment ? j->environment : "{}", &summary, err);
+	arena_finish(&arena);
+	return ok;
+}
+
+/* The worker has ended, or must: writes down how. */
+static void end_current(struct jobs *j, bool kill_first)
+{
+	int64_t id = j->current;
+	struct err end = { 0 }, err = { 0 };
+	bool cancelled, clean, ok;
+
+	worker_reap(&j->worker, kill_first, &clean, &end);
+	if (j->failure.code == ERR_NONE && !j->report)
+		j->failure = end.code != ERR_NONE ? end : (struct err){ 0 };
+	if (j->failure.code == ERR_NONE && !j->report)
+		err_set(&j->failure, ERR_WORKER, "the worker ended without a report");
+	pthread_mutex_lock(&j->lock);
+	cancelled = j->cancel;
+	pthread_mutex_unlock(&j->lock);
+
+	if (cancelled)
+		ok = db_run_end(j->db, id, RUN_CANCELLED, NULL, &err);
+	else if (atomic_load(&j->stopping) && !j->report)
+		ok = db_run_requeue(j->db, id, &err);
+	else if (j->report && j->failure.code == ERR_NONE)
+		ok = store_report(j, id, &err);
+	else
+		ok = db_run_end(j->db, id, RUN_FAILED, &j->failure, &err);
+	warn_if(!ok, id, &err);
+	log_line(LOG_INFO, "run %lld: %s", (long long)id,
+		 cancelled ? "cancelled" : j->failure.code == ERR_NONE ? "ended" : j->failure.message);
+
+	message_reader_finish(&j->reader);
+	free(j->report);
+	free(j->environment);
+	j->report = j->environment = NULL;
+	set_current(j, 0);
+	events_publish(j->events, id);
+}
+
+static bool wants_cancel(struct jobs *j)
+{
+	bool cancel;
+
+	pthread_mutex_lock(&j->lock);
+	cancel = j->cancel;
+	pthread_mutex_unlock(&j->lock);
+	return cancel;
+}
+
+static void tend_worker(struct jobs *j, bool readable)
+{
+	if (wants_cancel(j)) {
+		end_current(j, true);
+	} else if (clock_ns() > j->deadline_ns) {
+		err_set(&j->failure, ERR_WORKER, "the run took over %d s, the limit of one run; measure fewer points or smaller inputs",
+			WORKER_WALL_S);
+		end_current(j, true);
+	} else if (readable && !hear(j)) {
+		end_current(j, false);
+	}
+}
+
+static void *run_queue(void *self)
+{
+	struct jobs *j = self;
+
+	while (!atomic_load(&j->stopping)) {
+		struct pollfd fds[2] = { { .fd = j->wake_fd, .events = POLLIN } };
+		uint64_t count;
+		int n = 1;
+
+		if (j->current == 0)
+			begin_next(j);
+		if (j->current != 0)
+			fds[n++] = (struct pollfd){ .fd = j->worker.fd, .events = POLLIN };
+		if (poll(fds, (nfds_t)n, j->current ? RETRY_MS : KEEP_ALIVE_MS) < 0 && errno != EINTR)
+			log_line(LOG_ERROR, "poll: %s", strerror(errno));
+		if ((fds[0].revents & POLLIN) && read(j->wake_fd, &count, sizeof(count)) < 0)
+			log_line(LOG_WARN, "wake-up counter: %s", strerror(errno));
+		if (j->current != 0)
+			tend_worker(j, n > 1 && fds[1].revents != 0);
+		events_keep_alive(j->events);
+	}
+	if (j->current != 0)
+		end_current(j, true);
+	return NULL;
+}
+
+struct jobs *jobs_start(struct db *db, struct events *events, const char *cache_dir,
+			struct err *err)
+{
+	struct jobs *j = calloc(1, sizeof(*j));
+	int recovered = 0;
+
+	if (!j || (j->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0) {
+		free(j);
+		err_set(err, ERR_MEMORY, "no resources for the queue of jobs: %s", strerror(errno));
+		return NULL;
+	}
+	j->db = db;
+	j->events = events;
+	j->cache_dir = cache_dir;
+	j->worker.fd = -1;
+	pthread_mutex_init(&j->lock, NULL);
+	if (!db_run_recover(db, &recovered, err))
+		goto fail;
+	if (recovered > 0)
+		log_line(LOG_INFO, "%d runs of an earlier server are taken up again", recovered);
+	if (pthread_create(&j->thread, NULL, run_queue, j) != 0) {
+		err_set(err, ERR_MEMORY, "no thread for the queue of jobs");
+		goto fail;
+	}
+	return j;
+fail:
+	pthread_mutex_destroy(&j->lock);
+	close(j->wake_fd);
+	free(j);
+	return NULL;
+}
+
+void jobs_stop(struct jobs *j)
+{
+	if (!j)
+		return;
+	atomic_store(&j->stopping, true);
+	jobs_wake(j);
+	pthread_join(j->thread, NULL);
+	pthread_mutex_destroy(&j->lock);
+	close(j->wake_fd);
+	free(j);
+}
+
+void jobs_wake(struct jobs *j)
+{
+	uint64_t one = 1;
+
+	if (write(j->wake_fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
+		log_line(LOG_WARN, "wake-up counter: %s", strerror(errno));
+}
+
+bool jobs_cancel(struct jobs *j, int64_t id, struct err *err)
+{
+	bool is_current;
+
+	pthread_mutex_lock(&j->lock);
+	is_current = j->current == id;
+	if (is_current)
+		j->cancel = true;
+	pthread_mutex_unlock(&j->lock);
+	if (is_current) {
+		jobs_wake(j);
+		return true;
+	}
+	if (!db_run_end(j->db, id, RUN_CANCELLED, NULL, err))
+		return false;
+	events_publish(j->events, id);
+	return true;
+}

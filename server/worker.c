@@ -1,0 +1,112 @@
+/* server/worker.c -- starts, feeds and buries a worker process. */
+#include "server/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "server/message.h"
+
+extern char **environ;
+
+static bool spawn_child(pid_t *pid, int child_fd, const char *cache_dir)
+{
+	const char *argv[] = { "breakeven", "worker", cache_dir ? "--cache" : NULL, cache_dir, NULL };
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	sigset_t none, defaults;
+	int code;
+
+	sigemptyset(&none);
+	sigemptyset(&defaults);
+	sigaddset(&defaults, SIGPIPE);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawnattr_init(&attr);
+	/* The server blocks signals in its threads; a worker must not. */
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &defaults);
+	/* Its own process group: Ctrl-C at the terminal is the server's to handle. */
+	posix_spawnattr_setpgroup(&attr, 0);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+						POSIX_SPAWN_SETPGROUP);
+	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, child_fd, WORKER_FD);
+	code = posix_spawn(pid, "/proc/self/exe", &actions, &attr, (char *const *)argv, environ);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&actions);
+	errno = code;
+	return code == 0;
+}
+
+bool worker_start(struct worker *w, const char *cache_dir, const char *workload, struct err *err)
+{
+	int pair[2];
+	int child_fd;
+
+	*w = (struct worker){ .fd = -1 };
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+		return err_set(err, ERR_WORKER, "no socket for a worker: %s", strerror(errno));
+	/* dup2 of a descriptor onto itself would keep close-on-exec. */
+	child_fd = fcntl(pair[1], F_DUPFD_CLOEXEC, WORKER_FD + 1);
+	close(pair[1]);
+	if (child_fd < 0 || !spawn_child(&w->pid, child_fd, cache_dir)) {
+		err_set(err, ERR_WORKER, "no worker process: %s", strerror(errno));
+		w->pid = 0;
+		close(pair[0]);
+		if (child_fd >= 0)
+			close(child_fd);
+		return false;
+	}
+	close(child_fd);
+	w->fd = pair[0];
+	if (!message_send(w->fd, MESSAGE_WORKLOAD, workload, strlen(workload), err)) {
+		bool clean;
+
+		worker_reap(w, true, &clean, NULL);
+		return false;
+	}
+	fcntl(w->fd, F_SETFL, fcntl(w->fd, F_GETFL) | O_NONBLOCK);
+	return true;
+}
+
+static void word_end(int status, struct err *err)
+{
+	int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+
+	if (sig == SIGXCPU)
+		err_set(err, ERR_WORKER, "the worker used %d s of processor time, the limit of one run; measure fewer points or smaller inputs",
+			WORKER_CPU_S);
+	else if (sig == SIGKILL)
+		err_set(err, ERR_WORKER, "the worker was killed (signal 9), by the system for lack of memory or by an operator; run it again, or with smaller inputs");
+	else if (sig)
+		err_set(err, ERR_WORKER, "the worker crashed (signal %d, %s); the server is not affected, and the run can be repeated",
+			sig, strsignal(sig));
+	else
+		err_set(err, ERR_WORKER, "the worker ended with status %d and no report",
+			WEXITSTATUS(status));
+}
+
+void worker_reap(struct worker *w, bool kill_first, bool *clean, struct err *err)
+{
+	int status = 0;
+
+	*clean = true;
+	if (w->pid == 0)
+		return;
+	if (kill_first)
+		kill(w->pid, SIGKILL);
+	while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	*clean = WIFEXITED(status) && WEXITSTATUS(status) <= 1;
+	if (!*clean)
+		word_end(status, err);
+	close(w->fd);
+	*w = (struct worker){ .fd = -1 };
+}
