@@ -60,10 +60,14 @@ struct node {
 	enum op op;
 	enum dtype dtype;
 	struct shape shape;
-	int n_args;
-	struct arg args[MAX_ARGS]; /* as many as op_info(op)->n_params */
-	int line, column;          /* in the user's source; 0: made by a pass */
+	enum dtype compute;        /* operands are converted to it first (but the mask
+				    * of where); reductions accumulate in it */
+	int n_args;                /* all of op_info(op)->n_params: what was left out */
+	struct arg args[MAX_ARGS]; /* has its default */
+	int line, column;          /* in the user's source; 0: nowhere */
 	const char *name;          /* SSA name for printing, unique in the graph */
+	const char *fx;            /* FX target name, for reports: op_info(op)->fx
+				    * unless graph_set_fx() said otherwise */
 	int input;                 /* OP_input: its index in the call, else -1 */
 	const struct sym *stride[MAX_RANK]; /* OP_input: in elements */
 	const void *data;          /* OP_constant, OP_tensor: elements, row-major */
@@ -79,24 +83,41 @@ struct graph {
 	int n_inputs;
 	int *outputs; /* node ids; one node may stand twice */
 	int n_outputs;
+	int *name_counts;              /* by op: how many names it has given */
+	const struct sym *conflict[2]; /* see graph_add() */
 };
 
 /* NULL when out of memory (every function here that returns a pointer). */
 struct graph *graph_create(struct arena *arena);
 
-/* Adds an input with sizes and strides from `shape`, `stride`.  Returns its
- * node id, -1 when out of memory. */
+/* Adds an input with sizes and strides from `shape`, `stride` (NULL: row-major)
+ * and the name arg<i>.  Returns its node id, -1 when out of memory. */
 int graph_input(struct graph *g, enum dtype dtype, const struct shape *shape,
 		const struct sym *const *stride);
 
-/* Adds a constant tensor (elements copied; sizes are constants). */
+/* Adds a constant tensor, OP_tensor (elements copied; sizes are constants).
+ * Its id, -1 when out of memory. */
 int graph_constant(struct graph *g, enum dtype dtype, const struct shape *shape, const void *data);
 
-/* Adds a node: checks the arguments against the op's row, infers dtype and
- * shape.  Returns its id, or -1 with the fault (SHAPE, TYPE, VALUE) worded for
- * the user, at line:column.  `weak` of operands is honoured. */
+/* Adds a node: checks the arguments against the op's row, fills in what was
+ * left out, infers dtype and shape.  Arguments stand in the order of the
+ * signature, keywords too (ARG_NONE where one is skipped: its default).  They
+ * are copied; an ARG_INT may stand for int[], an int for a float.  Returns the
+ * id, or -1 with the fault (SHAPE, TYPE, VALUE, BOUND, MEMORY) worded for the
+ * user, at line:column.  `weak` of operands is honoured.
+ *
+ * After a SHAPE error over two sizes of which at least one is symbolic,
+ * g->conflict holds the two that would have to be equal (else NULLs): capture
+ * may guard them equal and capture again. */
 int graph_add(struct graph *g, enum op op, const struct arg *args, int n_args, int line, int column,
 	      struct err *err);
+
+/* The name that reports give to the node's call ("multiply"); copied. */
+bool graph_set_fx(struct graph *g, int id, const char *fx);
+
+/* Prints the node as %name from here on (capture: the user's name for an
+ * input).  Copied, and changed where an op may take the name. */
+bool graph_set_name(struct graph *g, int id, const char *name);
 
 /* Marks the outputs, in order.  Copies the ids. */
 bool graph_set_outputs(struct graph *g, const int *ids, int n);
@@ -111,6 +132,35 @@ bool graph_verify(const struct graph *g, struct err *err);
 /* One line a node: "%mul: float32[s0, 16] = mul(%x, 1.1)  # line 4". */
 void graph_print(struct buf *out, const struct graph *g);
 
+/* What inference says of one op: the dtype of the result, the dtype that
+ * operands are converted to first, the shape. */
+struct op_result {
+	enum dtype dtype, compute;
+	struct shape shape;
+	const struct sym *conflict[2]; /* as graph.conflict; set on failure alone */
+};
+
+/* Dtype and shape of an op on complete, checked arguments (a node's args).
+ * False with SHAPE, TYPE, VALUE, BOUND or MEMORY.  Allocates symbols only. */
+bool op_infer(const struct graph *g, enum op op, const struct arg *args, struct op_result *out,
+	      struct err *err);
+
+/* The dims that a node reduces over, bit i for dim i of its first argument:
+ * for KIND_REDUCE and for composites with a `dim`; None and () mean all. */
+unsigned node_reduced(const struct graph *g, const struct node *n);
+
+/* Its keepdim argument; false where it has none. */
+bool node_keepdim(const struct node *n);
+
+/* The argument under that name in the signature; NULL where there is none. */
+const struct arg *node_arg(const struct node *n, const char *name);
+
+/* For passes: puts a node, its arguments already in the list, at the end under
+ * a new id.  -1 when out of memory. */
+int graph_append(struct graph *g, struct node *n);
+
+bool arg_equal(const struct arg *a, const struct arg *b);
+
 /* Shape helpers. */
 bool shape_equal(const struct shape *a, const struct shape *b);
 const struct sym *shape_numel(struct symtab *t, const struct shape *s);
@@ -122,9 +172,45 @@ void shape_print(struct buf *out, const struct shape *s); /* "[s0, 16]" */
 bool shape_broadcast(struct symtab *t, const struct shape *a, const struct shape *b,
 		     struct shape *out, struct err *err);
 
+/* The first pair of sizes, from the last dim on, that stops a and b from
+ * broadcasting; false where there is none. */
+bool shape_conflict(const struct shape *a, const struct shape *b, const struct sym *pair[2]);
+
+static inline struct arg arg_none(void)
+{
+	return (struct arg){ .kind = ARG_NONE };
+}
 static inline struct arg arg_node(int id)
 {
 	return (struct arg){ .kind = ARG_NODE, .node = id };
+}
+static inline struct arg arg_sym(const struct sym *sym)
+{
+	return (struct arg){ .kind = ARG_INT, .sym = sym };
+}
+static inline struct arg arg_int(const struct graph *g, int64_t value)
+{
+	return (struct arg){ .kind = ARG_INT, .sym = sym_const(g->syms, value) };
+}
+static inline struct arg arg_float(double f)
+{
+	return (struct arg){ .kind = ARG_FLOAT, .f = f };
+}
+static inline struct arg arg_bool(bool b)
+{
+	return (struct arg){ .kind = ARG_BOOL, .b = b };
+}
+static inline struct arg arg_dtype(enum dtype dtype)
+{
+	return (struct arg){ .kind = ARG_DTYPE, .dtype = dtype };
+}
+static inline struct arg arg_ints(const struct sym *const *ints, int n)
+{
+	return (struct arg){ .kind = ARG_INTS, .ints = ints, .n = n };
+}
+static inline struct arg arg_str(const char *str)
+{
+	return (struct arg){ .kind = ARG_STR, .str = str };
 }
 
 #endif

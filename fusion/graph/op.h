@@ -3,6 +3,10 @@
  * ops.def is the one table of tensor ops.  The enum, the parser's binding of
  * torch spellings, inference, eager kernels, generated C, documentation and
  * the API's op list are all readers of it.
+ *
+ * torch.add and torch.sub take an `alpha`, the operators do not: the spelling
+ * reaches OP_add_alpha, and graph_add() makes it OP_add where alpha is 1.  So a
+ * binder takes what op_find() says and need not look at the arguments.
  */
 #ifndef FUSION_GRAPH_OP_H
 #define FUSION_GRAPH_OP_H
@@ -23,6 +27,9 @@ enum op_kind {
 	KIND_LIBRARY,   /* an own kernel function, never fused (cumsum) */
 };
 
+/* The dtype rules at the top of ops.def.  RULE_NONE: infer.c knows the op. */
+enum dtype_rule { RULE_NONE, RULE_SAME, RULE_FLOAT, RULE_BOOL, RULE_LOGIC, RULE_INTSUM };
+
 enum op {
 #define OP_ANY(id) OP_##id,
 #include "fusion/graph/ops_all.h"
@@ -38,7 +45,7 @@ enum param_kind {
 	PARAM_INT,
 	PARAM_FLOAT,
 	PARAM_BOOL,
-	PARAM_INTS,  /* int[]: an int or a tuple/list of ints */
+	PARAM_INTS, /* int[]: an int or a tuple/list of ints */
 	PARAM_DTYPE,
 	PARAM_STR,
 };
@@ -46,20 +53,24 @@ enum param_kind {
 struct op_param {
 	const char *name;
 	enum param_kind kind;
-	bool optional;        /* may be None or left out */
+	bool optional;        /* may be left out: fallback is not NULL */
+	bool nullable;        /* None is accepted: `?` after the type */
 	bool keyword_only;    /* after `*` in the signature */
 	const char *fallback; /* text of the default: "False", "1", "None"; NULL: required */
 };
 
 struct op_info {
-	const char *id;        /* "truediv": also the FX target name in reports */
+	const char *id; /* "truediv" */
+	const char *fx; /* FX target name where no spelling gives another: id but for add_alpha */
 	enum op_kind kind;
+	enum dtype_rule rule;
 	const char *signature; /* "Tensor x, int[]? dim=None, bool keepdim=False" */
 	const char *spellings; /* "torch.sum Tensor.sum": see ops.def */
-	const char *value;     /* KIND_POINTWISE, KIND_REDUCE: source text of the element */
+	const char *value;     /* KIND_POINTWISE: text of the element; KIND_REDUCE: of the step */
+	const char *first;     /* KIND_REDUCE: text of the value of an empty set */
 	const char *doc;       /* one line */
 	bool transcendental;   /* calls the vector math library */
-	int n_params;
+	int n_params;          /* at most MAX_ARGS of graph.h */
 	const struct op_param *params;
 };
 
@@ -68,10 +79,15 @@ const struct op_info *op_info(enum op op);
 
 /* The op that a spelling reaches: "torch.relu", "Tensor.relu", "F.relu" is
  * spelt "torch.nn.functional.relu", operators are "op:+", "op:@", "op:neg".
- * false where there is none. */
+ * Each spelling stands in one row.  false where there is none. */
 bool op_find(const char *spelling, enum op *out);
 
-/* The spelling nearest to an unknown one, for "did you mean"; NULL if far. */
+/* The name that an FX graph gives to a call by this spelling: "multiply" for
+ * torch.multiply, "truediv" for "op:/".  Points into the spelling or the table. */
+const char *op_fx_name(const char *spelling, enum op op);
+
+/* The spelling nearest to an unknown one under the same module ("torch.sin"
+ * for "torch.sinn"), for "did you mean"; NULL if far. */
 const char *op_nearest(const char *spelling);
 
 #endif

@@ -2,8 +2,12 @@
  *
  * A size is a constant, or an expression over symbols (s0, s1, ...), each
  * bound to one dimension of one input when a graph is called.  Expressions are
- * kept in a canonical form and interned per table, so equal ones are the same
- * pointer and `a == b` is a proof of equality (not the other way round).
+ * kept in a canonical form (sums of products, multiplied out) and interned per
+ * table, so equal ones are the same pointer and `a == b` is a proof of equality
+ * (not the other way round): s0 + 1 + s0 is 2*s0 + 1.
+ *
+ * A symbol made by sym_var() is at least 2.  Sizes 0 and 1 are never symbols:
+ * they broadcast, or are empty, and capture specialises to them by a guard.
  */
 #ifndef FUSION_GRAPH_SYM_H
 #define FUSION_GRAPH_SYM_H
@@ -23,7 +27,13 @@ struct sym {
 	enum sym_kind kind;
 	int64_t value; /* SYM_CONST: the number; SYM_VAR: the symbol's index */
 	const struct sym *a, *b;
+	int64_t lower; /* proved: never below it; INT64_MIN: nothing is known */
+	int nodes;     /* of the expression written out */
 };
+
+/* An expression has no more nodes than this, so that a program that keeps
+ * multiplying sizes cannot grow one without end. */
+enum { SYM_MAX_NODES = 512 };
 
 struct symtab; /* interns expressions; lives in an arena */
 
@@ -33,11 +43,19 @@ const struct sym *sym_const(struct symtab *t, int64_t value);
 
 /* A new symbol; `hint` is the size at capture, for printing and heuristics. */
 const struct sym *sym_var(struct symtab *t, int64_t hint);
+
+/* The same for a number that is no size and may be as low as `lower`. */
+const struct sym *sym_var_from(struct symtab *t, int64_t hint, int64_t lower);
+
+/* The symbol of an index below sym_var_count(). */
+const struct sym *sym_var_at(const struct symtab *t, int index);
 int sym_var_count(const struct symtab *t);
 int64_t sym_var_hint(const struct symtab *t, int index);
 
 /* Arithmetic folds constants and simplifies (x+0, x*1, x*0, (x*y)//y, ...).
- * NULL only when out of memory. */
+ * Division and remainder round down, as Python's; by 0 both are 0 (whoever
+ * takes them from a program refuses a zero divisor first).  NULL when out of
+ * memory or past SYM_MAX_NODES; NULL as an operand gives NULL. */
 const struct sym *sym_add(struct symtab *t, const struct sym *a, const struct sym *b);
 const struct sym *sym_sub(struct symtab *t, const struct sym *a, const struct sym *b);
 const struct sym *sym_mul(struct symtab *t, const struct sym *a, const struct sym *b);
@@ -62,10 +80,13 @@ int64_t sym_eval(const struct sym *s, const int64_t *vars);
 /* The value at the hints of the capture. */
 int64_t sym_hint(const struct symtab *t, const struct sym *s);
 
-/* Rebuilds an expression of one table in another (the same symbol indexes). */
+/* Whether a >= b whatever the symbols are; false where it is not known. */
+bool sym_at_least(struct symtab *t, const struct sym *a, const struct sym *b);
+
+/* Rebuilds an expression of one table in another, which has the same symbols. */
 const struct sym *sym_copy(struct symtab *to, const struct sym *s);
 
-/* "s0*(s1 + 1)//2", as a person writes it. */
+/* "(s0*s1 + s0)//2", as a person writes it. */
 void sym_print(struct buf *out, const struct sym *s);
 
 #endif

@@ -1,0 +1,254 @@
+/* fusion/graph/op.c -- reads ops.def into struct op_info, and finds ops by spelling.
+ *
+ * The columns are compile-time data.  Signatures and spellings are text; they
+ * are cut up once, under pthread_once, and never change afterwards.
+ */
+#include "fusion/graph/op.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/graph/graph.h"
+
+enum { SIGNATURE_BYTES = 192, MAX_SPELLINGS = 512, SPELLING_BYTES = 64 };
+
+#define HEAVY_H true
+#define HEAVY_L false
+
+static struct op_info ops[OP_COUNT] = {
+#define ROW(name, ...) [OP_##name] = { .id = #name, .fx = #name, __VA_ARGS__ },
+#define UNARY(id_, heavy_, rule_, spellings_, value_, doc_)                            \
+	ROW(id_, .kind = KIND_POINTWISE, .rule = RULE_##rule_, .signature = "Tensor x", \
+	    .spellings = spellings_, .value = #value_, .doc = doc_, .transcendental = HEAVY_##heavy_)
+#define BINARY(id_, heavy_, rule_, spellings_, value_, doc_)                      \
+	ROW(id_, .kind = KIND_POINTWISE, .rule = RULE_##rule_,                     \
+	    .signature = "Tensor|Scalar x, Tensor|Scalar other",                   \
+	    .spellings = spellings_, .value = #value_, .doc = doc_, .transcendental = HEAVY_##heavy_)
+#define TERNARY(id_, heavy_, spellings_, signature_, value_, doc_)                       \
+	ROW(id_, .kind = KIND_POINTWISE, .rule = RULE_SAME, .signature = signature_,      \
+	    .spellings = spellings_, .value = #value_, .doc = doc_, .transcendental = HEAVY_##heavy_)
+#define REDUCE(id_, rule_, spellings_, first_, step_, signature_, doc_)                  \
+	ROW(id_, .kind = KIND_REDUCE, .rule = RULE_##rule_, .signature = signature_,      \
+	    .spellings = spellings_, .value = #step_, .first = #first_, .doc = doc_)
+#define COMPOSITE(id_, spellings_, signature_, doc_) \
+	ROW(id_, .kind = KIND_COMPOSITE, .signature = signature_, .spellings = spellings_, .doc = doc_)
+#define CAST(id_, spellings_, signature_, doc_) \
+	ROW(id_, .kind = KIND_POINTWISE, .signature = signature_, .spellings = spellings_, .doc = doc_)
+#define CONSTANT(id_, spellings_, doc_) \
+	ROW(id_, .kind = KIND_CONSTANT, .signature = "", .spellings = spellings_, .doc = doc_)
+#define CREATE(id_, spellings_, signature_, doc_) \
+	ROW(id_, .kind = KIND_CREATE, .signature = signature_, .spellings = spellings_, .doc = doc_)
+#define LIBRARY(id_, spellings_, signature_, doc_) \
+	ROW(id_, .kind = KIND_LIBRARY, .signature = signature_, .spellings = spellings_, .doc = doc_)
+#define INTERNAL(id_, kind_, doc_) \
+	ROW(id_, .kind = KIND_##kind_, .signature = "", .spellings = "", .doc = doc_)
+#include "fusion/graph/ops.def"
+#undef UNARY
+#undef BINARY
+#undef TERNARY
+#undef REDUCE
+#undef COMPOSITE
+#undef CAST
+#undef CONSTANT
+#undef CREATE
+#undef LIBRARY
+#undef INTERNAL
+};
+
+struct spelling {
+	char text[SPELLING_BYTES];
+	enum op op;
+};
+
+static struct op_param params[OP_COUNT][MAX_ARGS];
+static char texts[OP_COUNT][SIGNATURE_BYTES];
+static struct spelling spellings[MAX_SPELLINGS]; /* sorted */
+static int n_spellings;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static const struct {
+	const char *name;
+	enum param_kind kind;
+} types[] = {
+	{ "Tensor", PARAM_TENSOR },   { "Tensor|Scalar", PARAM_TENSOR_SCALAR },
+	{ "Scalar", PARAM_SCALAR },   { "int", PARAM_INT },
+	{ "float", PARAM_FLOAT },     { "bool", PARAM_BOOL },
+	{ "int[]", PARAM_INTS },      { "dtype", PARAM_DTYPE },
+	{ "str", PARAM_STR },
+};
+
+static enum param_kind type_kind(const char *name)
+{
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (!strcmp(types[i].name, name))
+			return types[i].kind;
+	assert(!"a type in ops.def that op.c does not know");
+	return PARAM_TENSOR;
+}
+
+/* "int[]? dim=None" -> a parameter; cuts `text` up. */
+static void parse_param(char *text, bool keyword_only, struct op_param *out)
+{
+	char *name = strchr(text, ' ');
+	char *fallback, *mark;
+
+	assert(name);
+	*name++ = 0;
+	fallback = strchr(name, '=');
+	if (fallback)
+		*fallback++ = 0;
+	mark = strchr(text, '?');
+	if (mark)
+		*mark = 0;
+	*out = (struct op_param){ .name = name,
+				  .kind = type_kind(text),
+				  .optional = fallback != NULL,
+				  .nullable = mark != NULL,
+				  .keyword_only = keyword_only,
+				  .fallback = fallback };
+}
+
+static void parse_signature(enum op op)
+{
+	struct op_info *info = &ops[op];
+	bool keyword_only = false;
+	char *at = texts[op], *end;
+
+	assert(strlen(info->signature) < SIGNATURE_BYTES);
+	strcpy(at, info->signature);
+	for (; at && *at; at = end) {
+		end = strstr(at, ", ");
+		if (end) {
+			*end = 0;
+			end += 2;
+		}
+		if (!strcmp(at, "*")) {
+			keyword_only = true;
+			continue;
+		}
+		assert(info->n_params < MAX_ARGS);
+		parse_param(at, keyword_only, &params[op][info->n_params++]);
+	}
+	info->params = params[op];
+}
+
+static void index_spellings(enum op op)
+{
+	const char *at = ops[op].spellings;
+	size_t len;
+
+	for (; *at; at += len) {
+		at += strspn(at, " ");
+		len = strcspn(at, " ");
+		assert(len > 0 && len < SPELLING_BYTES && n_spellings < MAX_SPELLINGS);
+		memcpy(spellings[n_spellings].text, at, len);
+		spellings[n_spellings++].op = op;
+	}
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(((const struct spelling *)a)->text, ((const struct spelling *)b)->text);
+}
+
+static void read_table(void)
+{
+	for (int op = 0; op < OP_COUNT; op++) {
+		parse_signature((enum op)op);
+		index_spellings((enum op)op);
+	}
+	ops[OP_add_alpha].fx = ops[OP_add].id;
+	ops[OP_sub_alpha].fx = ops[OP_sub].id;
+	qsort(spellings, (size_t)n_spellings, sizeof(spellings[0]), by_text);
+}
+
+const struct op_info *op_info(enum op op)
+{
+	pthread_once(&once, read_table);
+	return &ops[op];
+}
+
+static int against_text(const void *key, const void *row)
+{
+	return strcmp(key, ((const struct spelling *)row)->text);
+}
+
+bool op_find(const char *spelling, enum op *out)
+{
+	const struct spelling *found;
+
+	pthread_once(&once, read_table);
+	found = bsearch(spelling, spellings, (size_t)n_spellings, sizeof(spellings[0]),
+			against_text);
+	if (found)
+		*out = found->op;
+	return found != NULL;
+}
+
+const char *op_fx_name(const char *spelling, enum op op)
+{
+	const char *dot = strncmp(spelling, "op:", 3) ? strrchr(spelling, '.') : NULL;
+
+	return dot ? dot + 1 : op_info(op)->fx;
+}
+
+/* Edits (insert, drop, change, swap neighbours) that turn a into b. */
+static int edit_distance(const char *a, int n, const char *b, int m)
+{
+	int rows[3][SPELLING_BYTES + 1];
+	int *before = rows[0], *last = rows[1], *now = rows[2], *spare;
+	int best;
+
+	for (int j = 0; j <= m; j++)
+		last[j] = j;
+	for (int i = 1; i <= n; i++) {
+		now[0] = i;
+		for (int j = 1; j <= m; j++) {
+			best = last[j - 1] + (a[i - 1] != b[j - 1]);
+			if (last[j] + 1 < best)
+				best = last[j] + 1;
+			if (now[j - 1] + 1 < best)
+				best = now[j - 1] + 1;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    before[j - 2] + 1 < best)
+				best = before[j - 2] + 1;
+			now[j] = best;
+		}
+		spare = before;
+		before = last;
+		last = now;
+		now = spare;
+	}
+	return last[m];
+}
+
+const char *op_nearest(const char *spelling)
+{
+	const char *dot = strrchr(spelling, '.');
+	size_t prefix = dot ? (size_t)(dot - spelling) + 1 : 0;
+	int n = (int)strnlen(spelling + prefix, SPELLING_BYTES);
+	int best = (n + 2) / 3 + 1; /* the first distance that is too far */
+	const char *nearest = NULL;
+
+	pthread_once(&once, read_table);
+	if (!dot || n == 0 || n == SPELLING_BYTES)
+		return NULL;
+	for (int i = 0; i < n_spellings; i++) {
+		const char *text = spellings[i].text;
+		int m, distance;
+
+		if (strncmp(text, spelling, prefix) || strchr(text + prefix, '.'))
+			continue;
+		m = (int)strlen(text + prefix);
+		if (abs(m - n) >= best)
+			continue;
+		distance = edit_distance(spelling + prefix, n, text + prefix, m);
+		if (distance < best) {
+			best = distance;
+			nearest = text;
+		}
+	}
+	return nearest;
+}
