@@ -157,9 +157,8 @@ static void place_reduction(const struct graph *g, const struct node *n, struct 
 }
 
 /* Level and stage, from the operands'. */
-static void place_in_time(const struct node *n, const struct domain *domain, uint32_t reduced,
-			  const int *member, int stamp, const struct place *places,
-			  struct place *at)
+static void place_in_time(const struct node *n, uint32_t reduced, const int *member, int stamp,
+			  const struct place *places, struct place *at)
 {
 	int row = -1, point = -1;
 	for (int i = 0; i < n->n_args; i++) {
@@ -176,7 +175,7 @@ static void place_in_time(const struct node *n, const struct domain *domain, uin
 		at->stage = (int8_t)(row + 1 > point ? row + 1 : point);
 		return;
 	}
-	at->row = domain->reduces && !(domain_place_dims(n, at->map) & reduced);
+	at->row = reduced && !(domain_place_dims(n, at->map) & reduced);
 	if (at->row)
 		at->stage = (int8_t)row;
 	else
@@ -205,7 +204,7 @@ static bool place_all(const struct graph *g, const struct domain *domain, const 
 		}
 		if (!fits)
 			return false;
-		place_in_time(node, domain, reduced, member, stamp, places, &at);
+		place_in_time(node, reduced, member, stamp, places, &at);
 		if (at.stage >= DOMAIN_MAX_STAGES)
 			return false;
 		places[node->id] = at;

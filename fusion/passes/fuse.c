@@ -1,0 +1,358 @@
+/* fusion/passes/fuse.c -- put nodes together that one kernel can compute.
+ *
+ * Every node starts as a cluster of its own.  Clusters merge along edges from
+ * producer to consumer, then side by side when they read the same value and
+ * walk the same space, until nothing changes.  A merge needs an iteration space
+ * that holds both (graph/domain.h), no path between them through a third, and
+ * must not make the kernel slower than its parts (fuse_cost.c).
+ *
+ * What would be wrong to assume: a producer is fused into one consumer only.
+ * It is in one kernel, but its value may be stored there for others.
+ */
+#include "fusion/passes/pass.h"
+
+#include <string.h>
+
+#include "fusion/passes/fuse.h"
+
+static bool visited(struct fuse *f, int cluster)
+{
+	bool before = f->seen[cluster] == f->epoch;
+	f->seen[cluster] = f->epoch;
+	return before;
+}
+
+/* Whether `to` needs a result of `from`; with `around`, by a path that passes
+ * through a third cluster. */
+static bool depends(struct fuse *f, int to, int from, bool around)
+{
+	int depth = 0;
+
+	f->epoch++;
+	visited(f, to);
+	f->stack[depth++] = to;
+	while (depth > 0) {
+		int at = f->stack[--depth];
+		const struct cluster *c = &f->clusters[at];
+		for (int i = 0; i < c->n; i++) {
+			const struct node *n = f->g->nodes[c->nodes[i]];
+			for (int k = 0; k < n->n_args; k++) {
+				int p = n->args[k].kind == ARG_NODE ? f->group[n->args[k].node]
+								    : -1;
+				if (p < 0 || (p == from && at == to && around))
+					continue;
+				if (p == from)
+					return true;
+				if (!visited(f, p))
+					f->stack[depth++] = p;
+			}
+		}
+	}
+	return false;
+}
+
+/* The space of two clusters together: one of theirs. */
+static bool join_domains(const struct cluster *a, const struct cluster *b, struct domain *out)
+{
+	const struct domain *x = &a->domain, *y = &b->domain;
+
+	if (x->reduces && y->reduces) {
+		uint32_t varying = domain_varying_dims(&x->full);
+		*out = *x;
+		return shape_equal(&x->full, &y->full) &&
+		       (x->reduced & varying) == (y->reduced & varying);
+	}
+	if (x->reduces || y->reduces) {
+		*out = x->reduces ? *x : *y;
+		return true; /* domain_place() will tell */
+	}
+	bool fits = domain_shape_fits(&y->full, &x->full);
+	*out = fits ? *x : *y;
+	return fits || domain_shape_fits(&x->full, &y->full);
+}
+
+static bool reserve(struct fuse *f, struct cluster *c, int n)
+{
+	if (n <= c->cap)
+		return true;
+	int cap = n > 2 * c->cap ? n : 2 * c->cap;
+	int *nodes = ARENA_ARRAY(&f->scratch, int, (size_t)cap);
+	if (!nodes)
+		return false;
+	memcpy(nodes, c->nodes, (size_t)c->n * sizeof(*nodes));
+	c->nodes = nodes;
+	c->cap = cap;
+	return true;
+}
+
+/* Both lists ascend; so does the result, in `out`. */
+static void merge_lists(const struct cluster *a, const struct cluster *b, int *out)
+{
+	int i = 0, j = 0;
+	while (i < a->n || j < b->n)
+		if (j == b->n || (i < a->n && a->nodes[i] < b->nodes[j]))
+			*out++ = a->nodes[i++];
+		else
+			*out++ = b->nodes[j++];
+}
+
+static void give_nodes(struct fuse *f, const struct cluster *c, int to)
+{
+	for (int i = 0; i < c->n; i++)
+		f->group[c->nodes[i]] = to;
+}
+
+/* Puts the places back that a failed try has overwritten. */
+static void replace_nodes(struct fuse *f, int cluster)
+{
+	struct cluster *c = &f->clusters[cluster];
+	domain_place(f->g, &c->domain, c->nodes, 0, c->n, f->group, cluster, f->places);
+}
+
+/* Places the nodes of a and b, listed in f->merged, as one cluster `a`. */
+static bool place_together(struct fuse *f, int a, int b, struct domain *domain)
+{
+	const struct cluster *ca = &f->clusters[a], *cb = &f->clusters[b];
+	int n = ca->n + cb->n;
+	bool same = domain->reduces == ca->domain.reduces &&
+		    shape_equal(&domain->full, &ca->domain.full);
+
+	/* The usual case: one node more at the end of a chain. */
+	if (same && cb->nodes[0] > ca->nodes[ca->n - 1]) {
+		*domain = ca->domain;
+		if (domain_place(f->g, domain, f->merged, ca->n, n, f->group, a, f->places))
+			return true;
+	}
+	return domain_place(f->g, domain, f->merged, 0, n, f->group, a, f->places);
+}
+
+/* Merges cluster b into a if that is possible and pays. */
+static bool try_merge(struct fuse *f, int a, int b)
+{
+	struct cluster *ca = &f->clusters[a], *cb = &f->clusters[b];
+	struct domain domain;
+
+	if (a == b || ca->alone || cb->alone || ca->n + cb->n > FUSE_MAX_NODES ||
+	    !join_domains(ca, cb, &domain))
+		return false;
+	merge_lists(ca, cb, f->merged);
+	give_nodes(f, cb, a);
+	if (!place_together(f, a, b, &domain) ||
+	    !fuse_pays(f, a, &domain, f->merged, ca->n + cb->n)) {
+		give_nodes(f, cb, b);
+		replace_nodes(f, a);
+		replace_nodes(f, b);
+		return false;
+	}
+	if (!reserve(f, ca, ca->n + cb->n)) {
+		f->failed = true;
+		return false;
+	}
+	ca->n += cb->n;
+	memcpy(ca->nodes, f->merged, (size_t)ca->n * sizeof(int));
+	ca->domain = domain;
+	cb->n = 0;
+	return true;
+}
+
+/* Producers into consumers, the latest producer first: what it reads may be in
+ * the way of the others. */
+static bool merge_down(struct fuse *f)
+{
+	bool any = false;
+
+	for (int id = 0; id < f->g->n_nodes && !f->failed; id++) {
+		const struct node *n = f->g->nodes[id];
+		int before = f->g->n_nodes;
+		while (f->group[id] >= 0) {
+			int arg = -1;
+			for (int k = 0; k < n->n_args; k++)
+				if (n->args[k].kind == ARG_NODE && n->args[k].node < before &&
+				    n->args[k].node > arg)
+					arg = n->args[k].node;
+			if (arg < 0)
+				break;
+			before = arg;
+			int a = f->group[arg], b = f->group[id];
+			if (a >= 0 && a != b && !depends(f, b, a, true))
+				any |= try_merge(f, a, b);
+		}
+	}
+	return any;
+}
+
+/* Clusters that read one value over the same space and not from each other. */
+static bool merge_across(struct fuse *f)
+{
+	bool any = false;
+
+	for (int id = 0; id < f->g->n_nodes && !f->failed; id++) {
+		int last = -1;
+		for (int u = f->first_use[id]; u < f->first_use[id + 1]; u++) {
+			int b = f->group[f->uses[u]];
+			if (b < 0 || b == last || f->clusters[b].alone)
+				continue;
+			int a = last;
+			last = b;
+			if (a < 0 ||
+			    !shape_equal(&f->clusters[a].domain.full,
+					 &f->clusters[b].domain.full) ||
+			    depends(f, a, b, false) || depends(f, b, a, false))
+				continue;
+			if (try_merge(f, a, b)) {
+				any = true;
+				last = a;
+			}
+		}
+	}
+	return any;
+}
+
+/* What is computed where it is used, and so in no kernel of its own: inputs,
+ * constants, and fills unless someone needs them in memory. */
+static bool needs_no_kernel(const struct fuse *f, const struct node *n)
+{
+	switch (op_info(n->op)->kind) {
+	case KIND_INPUT:
+	case KIND_CONSTANT:
+	case KIND_VIEW:
+		return true;
+	case KIND_CREATE:
+		for (int u = f->first_use[n->id]; u < f->first_use[n->id + 1]; u++)
+			if (op_info(f->g->nodes[f->uses[u]]->op)->kind == KIND_LIBRARY)
+				return false;
+		return !f->is_output[n->id];
+	default:
+		return false;
+	}
+}
+
+static bool find_uses(struct fuse *f)
+{
+	const struct graph *g = f->g;
+	int total = 0;
+
+	for (int id = 0; id < g->n_nodes; id++)
+		for (int k = 0; k < g->nodes[id]->n_args; k++)
+			if (g->nodes[id]->args[k].kind == ARG_NODE) {
+				f->first_use[g->nodes[id]->args[k].node + 1]++;
+				total++;
+			}
+	for (int id = 0; id < g->n_nodes; id++)
+		f->first_use[id + 1] += f->first_use[id];
+	f->uses = ARENA_ARRAY(&f->scratch, int, (size_t)total + 1);
+	int *next = ARENA_ARRAY(&f->scratch, int, (size_t)g->n_nodes + 1);
+	if (!f->uses || !next)
+		return false;
+	memcpy(next, f->first_use, (size_t)g->n_nodes * sizeof(*next));
+	for (int id = 0; id < g->n_nodes; id++)
+		for (int k = 0; k < g->nodes[id]->n_args; k++)
+			if (g->nodes[id]->args[k].kind == ARG_NODE)
+				f->uses[next[g->nodes[id]->args[k].node]++] = id;
+	for (int i = 0; i < g->n_outputs; i++)
+		f->is_output[g->outputs[i]] = true;
+	return true;
+}
+
+static bool init(struct fuse *f)
+{
+	size_t n = (size_t)f->g->n_nodes + 1;
+
+	f->clusters = ARENA_ARRAY(&f->scratch, struct cluster, n);
+	f->places = ARENA_ARRAY(&f->scratch, struct place, n);
+	f->first_use = ARENA_ARRAY(&f->scratch, int, n + 1);
+	f->is_output = ARENA_ARRAY(&f->scratch, bool, n);
+	f->seen = ARENA_ARRAY(&f->scratch, int, n);
+	f->stack = ARENA_ARRAY(&f->scratch, int, n);
+	f->merged = ARENA_ARRAY(&f->scratch, int, n);
+	int *ids = ARENA_ARRAY(&f->scratch, int, n);
+	if (!f->clusters || !f->places || !f->first_use || !f->is_output || !f->seen || !f->stack ||
+	    !f->merged || !ids || !find_uses(f))
+		return false;
+	for (int id = 0; id < f->g->n_nodes; id++) {
+		const struct node *node = f->g->nodes[id];
+		enum op_kind kind = op_info(node->op)->kind;
+		f->group[id] = -1;
+		if (needs_no_kernel(f, node))
+			continue;
+		f->group[id] = id;
+		ids[id] = id;
+		struct cluster *c = &f->clusters[id];
+		*c = (struct cluster){ .nodes = &ids[id], .n = 1, .cap = 1 };
+		c->alone = kind == KIND_LIBRARY || kind == KIND_CREATE;
+		if (!c->alone && domain_find(f->g, c->nodes, 1, &c->domain))
+			replace_nodes(f, id);
+	}
+	return true;
+}
+
+/* Whether every producer of the cluster has its number. */
+static bool is_ready(const struct fuse *f, const struct cluster *c, const int *number)
+{
+	for (int i = 0; i < c->n; i++) {
+		const struct node *n = f->g->nodes[c->nodes[i]];
+		for (int k = 0; k < n->n_args; k++) {
+			int p = n->args[k].kind == ARG_NODE ? f->group[n->args[k].node] : -1;
+			if (p >= 0 && &f->clusters[p] != c && number[p] < 0)
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Numbers the clusters so that producers come first, else as in the source. */
+static bool number_groups(struct fuse *f, int *n_groups, struct err *err)
+{
+	int n = f->g->n_nodes, *number = f->seen, count = 0, left = 0;
+
+	for (int id = 0; id < n; id++) {
+		number[id] = -1;
+		left += f->clusters[id].n > 0;
+	}
+	while (left > 0) {
+		int before = left;
+		for (int id = 0; id < n; id++) {
+			const struct cluster *c = &f->clusters[id];
+			if (c->n == 0 || number[id] >= 0 || !is_ready(f, c, number))
+				continue;
+			number[id] = count++;
+			left--;
+		}
+		if (left == before)
+			return err_set(err, ERR_INTERNAL,
+				       "pass fuse made %d kernels that wait "
+				       "for each other",
+				       left);
+	}
+	for (int id = 0; id < n; id++)
+		if (f->group[id] >= 0)
+			f->group[id] = number[f->group[id]];
+	*n_groups = count;
+	return true;
+}
+
+/* needs: no COMPOSITE, args before uses; keeps: the graph as it is. */
+bool pass_fuse(struct graph *g, bool no_fusion, struct pass_result *out, struct err *err)
+{
+	struct fuse f = { .g = g };
+	bool ok = false;
+
+	f.group = ARENA_ARRAY(g->arena, int, (size_t)g->n_nodes + 1);
+	if (!f.group || !init(&f))
+		goto out;
+	for (bool again = !no_fusion; again && f.rounds < FUSE_MAX_ROUNDS; f.rounds++) {
+		again = merge_down(&f);
+		again |= merge_across(&f);
+	}
+	if (f.failed)
+		goto out;
+	ok = number_groups(&f, &out->n_groups, err);
+	if (ok)
+		out->group = f.group;
+	arena_finish(&f.scratch);
+	return ok;
+out:
+	arena_finish(&f.scratch);
+	return err_set(err, ERR_MEMORY, "out of memory while fusing a graph of %d nodes",
+		       g->n_nodes);
+}
