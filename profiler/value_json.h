@@ -1,0 +1,33 @@
+/* profiler/value_json.h -- private: values of a program from JSON and to JSON. */
+#ifndef PROFILER_VALUE_JSON_H
+#define PROFILER_VALUE_JSON_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "fusion/base/err.h"
+#include "fusion/capture/value.h"
+#include "fusion/runtime/tensor.h"
+
+enum { VALUE_JSON_MAX_ELEMENTS = 4096 }; /* a larger tensor is summed up, unless `whole` */
+
+/* Makes the value of a spec that spec_check() has passed; tensors come from
+ * `a`.  kind VALUE_UNSET with MEMORY or BOUND. */
+struct value value_from_json(const json_t *spec, struct allocator *a, struct err *err);
+
+/* A deep copy with tensors of its own, row-major. */
+struct value value_copy(struct value v, struct allocator *a, struct err *err);
+
+/* {"tensor": {...}}, {"value": ...}, {"tuple": [...]}, ...  Not whole: a tensor
+ * over the limit has "sum" and "hash" in place of "data".  What has no form of
+ * its own is {"repr": "..."}. */
+json_t *value_to_json(struct value v, bool whole);
+
+/* Same kinds, shapes, dtypes and bits (NaN equals itself). */
+bool value_same(struct value a, struct value b);
+
+/* The largest |a - b| over all numbers in both; NaN where one alone is NaN or
+ * the structures differ. */
+double value_distance(struct value a, struct value b);
+
+#endif

@@ -1,0 +1,401 @@
+/* profiler/workload.c -- JSON to struct workload, with a bound on everything.
+ *
+ * Whatever can be refused without running is refused here, since the server
+ * calls this while the client still waits: fields, values, sizes, and the
+ * source of every point.
+ */
+#include "profiler/workload.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/spec.h"
+
+static const char *const known_fields[] = {
+	"name",    "source",  "entry",   "calls", "params",   "modes",  "device",
+	"backend", "threads", "policy",  "grad",  "autocast", "passes", "deny",
+	"sweep",   "time",    "project", "tags",  "commit",   "branch",
+};
+enum { N_FIELDS = sizeof(known_fields) / sizeof(known_fields[0]) };
+
+/* Insertions, deletions and replacements that turn a into b; names are short. */
+static int edit_distance(const char *a, const char *b)
+{
+	enum { MOST = 31 };
+	int row[MOST + 1];
+	int n = (int)strlen(b);
+
+	if (n > MOST || strlen(a) > MOST)
+		return MOST;
+	for (int j = 0; j <= n; j++)
+		row[j] = j;
+	for (int i = 1; a[i - 1]; i++) {
+		int diagonal = row[0];
+
+		row[0] = i;
+		for (int j = 1; j <= n; j++) {
+			int change = diagonal + (a[i - 1] != b[j - 1]);
+			int least = row[j] + 1 < row[j - 1] + 1 ? row[j] + 1 : row[j - 1] + 1;
+
+			diagonal = row[j];
+			row[j] = change < least ? change : least;
+		}
+	}
+	return row[n];
+}
+
+static bool check_fields(const json_t *json, struct err *err)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)json, key, value)
+	{
+		int nearest = 0, distance = 99;
+
+		for (int i = 0; i < N_FIELDS && distance; i++) {
+			int d = edit_distance(key, known_fields[i]);
+
+			if (d < distance) {
+				distance = d;
+				nearest = i;
+			}
+		}
+		if (distance == 0)
+			continue;
+		if (distance <= 2)
+			return err_set(err, ERR_WORKLOAD,
+				       "The field '%.40s' is unknown; did you mean '%s'?", key,
+				       known_fields[nearest]);
+		return err_set(err, ERR_WORKLOAD,
+			       "The field '%.40s' is unknown. A workload has name, source, entry, "
+			       "calls, modes, threads, backend, sweep, time and more.",
+			       key);
+	}
+	return true;
+}
+
+static bool absent(const json_t *json)
+{
+	return !json || json_is_null(json);
+}
+
+static bool empty(const json_t *json)
+{
+	return absent(json) || json_is_false(json) ||
+	       (json_is_array(json) && json_array_size(json) == 0) ||
+	       (json_is_object(json) && json_object_size(json) == 0);
+}
+
+/* A string field or its default. */
+static bool read_string(const json_t *json, const char *field, const char *otherwise, size_t most,
+			const char **out, struct err *err)
+{
+	const json_t *value = json_object_get(json, field);
+	const char *text = json_string_value(value);
+
+	*out = otherwise;
+	if (absent(value))
+		return true;
+	if (!text)
+		return err_set(err, ERR_WORKLOAD, "%s must be a string.", field);
+	if (json_string_length(value) > most)
+		return err_set(err, ERR_BOUND, "%s has %zu bytes; the limit is %zu.", field,
+			       json_string_length(value), most);
+	if (strlen(text) != json_string_length(value))
+		return err_set(err, ERR_WORKLOAD, "%s holds a zero byte.", field);
+	*out = text;
+	return true;
+}
+
+/* Fields whose other values later versions will take. */
+static bool refuse_unavailable(const json_t *json, struct err *err)
+{
+	static const char *const later[] = { "params", "grad", "autocast", "passes", "deny" };
+	const char *device, *policy;
+
+	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
+		if (!empty(json_object_get(json, later[i])))
+			return err_set(err, ERR_WORKLOAD,
+				       "%s is not available in this version; leave it out.",
+				       later[i]);
+	if (!read_string(json, "device", "cpu", 40, &device, err) ||
+	    !read_string(json, "policy", "dynamo", 40, &policy, err))
+		return false;
+	if (strcmp(device, "cpu") != 0)
+		return err_set(err, ERR_WORKLOAD,
+			       "device '%s' is not available in this version; it has cpu.", device);
+	if (strcmp(policy, "dynamo") != 0)
+		return err_set(err, ERR_WORKLOAD,
+			       "policy '%s' is not available in this version; it has dynamo.",
+			       policy);
+	return true;
+}
+
+static bool read_backend(struct workload *w, struct err *err)
+{
+	const json_t *threads = json_object_get(w->json, "threads");
+
+	if (!read_string(w->json, "backend", NULL, 40, &w->backend, err))
+		return false;
+	if (w->backend && strcmp(w->backend, "interp") != 0 && strcmp(w->backend, "cpu") != 0)
+		return err_set(err, ERR_WORKLOAD,
+			       "backend '%s' is not available in this version; it has cpu and "
+			       "interp.",
+			       w->backend);
+	if (absent(threads))
+		return true;
+	if (!json_is_integer(threads) || json_integer_value(threads) < 0)
+		return err_set(err, ERR_WORKLOAD,
+			       "threads must be an integer >= 0 (0: one per core).");
+	if (json_integer_value(threads) > WORKLOAD_MAX_THREADS)
+		return err_set(err, ERR_BOUND,
+			       "threads is %" JSON_INTEGER_FORMAT "; the limit is %d.",
+			       json_integer_value(threads), WORKLOAD_MAX_THREADS);
+	w->threads = (int)json_integer_value(threads);
+	return true;
+}
+
+static bool read_modes(struct workload *w, struct err *err)
+{
+	const json_t *modes = json_object_get(w->json, "modes");
+	bool wanted[FUSION_MODE_COUNT] = { false };
+	size_t i;
+	json_t *item;
+
+	if (!absent(modes) && (!json_is_array(modes) || json_array_size(modes) == 0))
+		return err_set(err, ERR_WORKLOAD,
+			       "modes must be a list of eager, static and dynamic.");
+	json_array_foreach((json_t *)modes, i, item)
+	{
+		const char *name = json_string_value(item);
+		enum fusion_mode mode;
+
+		if (!name || !fusion_mode_from_name(name, &mode))
+			return err_set(err, ERR_WORKLOAD,
+				       "modes[%zu] '%.40s' is not available in this version; it "
+				       "has eager, static and dynamic.",
+				       i, name ? name : "(not a string)");
+		wanted[mode] = true;
+	}
+	for (int mode = 0; mode < FUSION_MODE_COUNT; mode++)
+		if (wanted[mode] || absent(modes))
+			w->modes[w->n_modes++] = (enum fusion_mode)mode;
+	return true;
+}
+
+static bool read_calls(struct workload *w, struct err *err)
+{
+	w->calls = json_object_get(w->json, "calls");
+	if (!json_is_array(w->calls) || json_array_size(w->calls) == 0)
+		return err_set(err, ERR_WORKLOAD,
+			       "calls must be a list of calls, each a list of values, as "
+			       "[[{\"random\": {\"shape\": [8, 16]}}]].");
+	if (json_array_size(w->calls) > WORKLOAD_MAX_CALLS)
+		return err_set(err, ERR_BOUND, "calls has %zu entries; the limit is %d.",
+			       json_array_size(w->calls), WORKLOAD_MAX_CALLS);
+	w->n_calls = (int)json_array_size(w->calls);
+	for (int i = 0; i < w->n_calls; i++) {
+		const json_t *args = json_array_get(w->calls, (size_t)i);
+
+		if (!json_is_array(args))
+			return err_set(err, ERR_WORKLOAD, "calls[%d] must be a list of values.", i);
+		if (json_array_size(args) > WORKLOAD_MAX_ARGS)
+			return err_set(err, ERR_BOUND,
+				       "calls[%d] has %zu arguments; the limit is %d.", i,
+				       json_array_size(args), WORKLOAD_MAX_ARGS);
+	}
+	return true;
+}
+
+/* Every value of every point's calls. */
+static bool check_values(const struct workload *w, struct err *err)
+{
+	const int64_t most = (int64_t)1 << WORKLOAD_MAX_INPUT_BYTES_LOG2;
+
+	for (int p = 0; p < w->n_points; p++) {
+		json_t *calls = workload_calls(w, &w->points[p], err);
+		int64_t bytes = 0;
+		size_t i, k;
+		json_t *args, *value;
+
+		if (!calls)
+			return false;
+		json_array_foreach(calls, i, args)
+		{
+			json_array_foreach(args, k, value)
+			{
+				char path[64];
+				bool ok;
+
+				snprintf(path, sizeof(path), "calls[%zu][%zu]", i, k);
+				ok = spec_check(value, path, &bytes, err);
+				if (ok && bytes > most)
+					ok = err_set(err, ERR_BOUND,
+						     "calls: the tensors up to %s take more than 1 "
+						     "GiB together, the limit. Use fewer calls or "
+						     "smaller shapes.",
+						     path);
+				if (!ok) {
+					json_decref(calls);
+					return false;
+				}
+			}
+		}
+		json_decref(calls);
+		if (w->sweep.kind != SWEEP_INPUT)
+			break; /* the other points have the same values */
+	}
+	return true;
+}
+
+static bool read_timed(struct workload *w, const char *name, const json_t *list, struct err *err)
+{
+	enum fusion_mode mode;
+	size_t n = json_array_size(list);
+
+	if (!fusion_mode_from_name(name, &mode))
+		return err_set(err, ERR_WORKLOAD,
+			       "time.%.40s: no such mode; there are eager, static and dynamic.",
+			       name);
+	if (!json_is_array(list) || n == 0 || n > WORKLOAD_MAX_CALLS)
+		return err_set(err, ERR_WORKLOAD,
+			       "time.%s must be a list of 1 to %d indices of calls.", name,
+			       WORKLOAD_MAX_CALLS);
+	w->timed[mode] = calloc(n, sizeof(int));
+	if (!w->timed[mode])
+		return err_set(err, ERR_MEMORY, "The system has no memory left.");
+	w->n_timed[mode] = (int)n;
+	for (size_t i = 0; i < n; i++) {
+		const json_t *item = json_array_get(list, i);
+
+		if (!json_is_integer(item) || json_integer_value(item) < 0 ||
+		    json_integer_value(item) >= w->n_calls)
+			return err_set(err, ERR_WORKLOAD,
+				       "time.%s[%zu] must be the index of a call, 0 to %d.", name,
+				       i, w->n_calls - 1);
+		w->timed[mode][i] = (int)json_integer_value(item);
+	}
+	return true;
+}
+
+static bool read_time(struct workload *w, struct err *err)
+{
+	const json_t *time = json_object_get(w->json, "time");
+	const char *mode;
+	json_t *list;
+
+	if (!absent(time) && !json_is_object(time))
+		return err_set(err, ERR_WORKLOAD, "time must be an object, as {\"static\": [0]}.");
+	json_object_foreach((json_t *)time, mode, list)
+	{
+		if (!read_timed(w, mode, list, err))
+			return false;
+	}
+	return true;
+}
+
+/* project, tags, commit and branch are stored, not used; they are bounded all
+ * the same. */
+static bool check_labels(const json_t *json, struct err *err)
+{
+	static const char *const fields[] = { "project", "commit", "branch" };
+	const json_t *tags = json_object_get(json, "tags");
+	const char *text;
+	size_t i;
+	json_t *tag;
+
+	for (size_t f = 0; f < sizeof(fields) / sizeof(fields[0]); f++)
+		if (!read_string(json, fields[f], NULL, 200, &text, err))
+			return false;
+	if (absent(tags))
+		return true;
+	if (!json_is_array(tags) || json_array_size(tags) > 32)
+		return err_set(err, ERR_WORKLOAD, "tags must be a list of at most 32 strings.");
+	json_array_foreach((json_t *)tags, i, tag)
+	{
+		if (!json_is_string(tag) || json_string_length(tag) > 64)
+			return err_set(err, ERR_WORKLOAD,
+				       "tags[%zu] must be a string of at most 64 bytes.", i);
+	}
+	return true;
+}
+
+static bool parse_programs(struct workload *w, struct err *err)
+{
+	for (int i = 0; i < w->n_points; i++) {
+		struct point *p = &w->points[i];
+		const char *source = point_source(w, p);
+
+		if (i > 0 && !p->source)
+			break; /* an input sweep: one program for all points */
+		p->program = fusion_parse(source, strlen(source), w->entry, err);
+		if (!p->program) {
+			sweep_locate(w, p, err);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool fill(struct workload *w, struct err *err)
+{
+	const json_t *json = w->json;
+
+	if (!check_fields(json, err) ||
+	    !read_string(json, "name", "workload", 200, &w->name, err) ||
+	    !read_string(json, "entry", "model", 200, &w->entry, err) ||
+	    !read_string(json, "source", NULL, WORKLOAD_MAX_SOURCE_BYTES, &w->source, err))
+		return false;
+	if (!w->source)
+		return err_set(err, ERR_WORKLOAD,
+			       "source is missing: the text of a program that defines %s.",
+			       w->entry);
+	return refuse_unavailable(json, err) && check_labels(json, err) && read_backend(w, err) &&
+	       read_modes(w, err) && read_calls(w, err) && read_time(w, err) &&
+	       sweep_parse(w, json_object_get(json, "sweep"), err) && check_values(w, err) &&
+	       parse_programs(w, err);
+}
+
+struct workload *workload_parse(const json_t *json, struct err *err)
+{
+	struct workload *w;
+
+	if (!json_is_object(json)) {
+		err_set(err, ERR_WORKLOAD, "A workload is a JSON object with source and calls.");
+		return NULL;
+	}
+	w = calloc(1, sizeof(*w));
+	if (!w) {
+		err_set(err, ERR_MEMORY, "The system has no memory left for the workload.");
+		return NULL;
+	}
+	w->json = json_deep_copy(json);
+	if (!w->json || !fill(w, err)) {
+		workload_destroy(w);
+		return NULL;
+	}
+	return w;
+}
+
+void workload_destroy(struct workload *w)
+{
+	if (!w)
+		return;
+	for (int i = 0; i < w->n_points; i++) {
+		fusion_program_destroy(w->points[i].program);
+		free(w->points[i].source);
+	}
+	for (int mode = 0; mode < FUSION_MODE_COUNT; mode++)
+		free(w->timed[mode]);
+	free(w->points);
+	json_decref(w->json);
+	free(w);
+}
+
+const char *workload_name(const struct workload *w)
+{
+	return w->name;
+}

@@ -1,0 +1,69 @@
+/* profiler/workload.h -- private to profiler/: what is inside a workload.
+ *
+ * Strings and JSON members are borrowed from `json`, the workload's own copy
+ * of what was posted.
+ */
+#ifndef PROFILER_WORKLOAD_H
+#define PROFILER_WORKLOAD_H
+
+#include "fusion/fusion.h"
+#include "profiler/profiler.h"
+
+enum {
+	WORKLOAD_MAX_SOURCE_BYTES = 1 << 20,
+	WORKLOAD_MAX_CALLS = 1000,
+	WORKLOAD_MAX_ARGS = 64,
+	WORKLOAD_MAX_POINTS = 64,
+	WORKLOAD_MAX_POOL = 1000,
+	WORKLOAD_MAX_STATEMENTS = 10000,
+	WORKLOAD_MAX_THREADS = 256,
+	WORKLOAD_MAX_INPUT_BYTES_LOG2 = 30, /* tensors of all calls of a point */
+};
+
+/* One of the sweep's programs; a workload without a sweep has one point. */
+struct point {
+	int64_t n;    /* statements or size */
+	char *source; /* owned; NULL: the workload's own */
+	struct fusion_program *program;
+};
+
+enum sweep_kind { SWEEP_NONE, SWEEP_STATEMENTS, SWEEP_INPUT };
+
+struct sweep {
+	enum sweep_kind kind;
+	const json_t *pool; /* SWEEP_STATEMENTS: strings */
+	int line;           /* 1-based, of `...` in the posted source */
+	int indent;         /* bytes of white space before it */
+	int arg, dim;       /* SWEEP_INPUT */
+};
+
+struct workload {
+	json_t *json;
+	const char *name, *source, *entry;
+	const char *backend; /* NULL: the best here */
+	int threads;         /* 0: one per core */
+	const json_t *calls;
+	int n_calls;
+	enum fusion_mode modes[FUSION_MODE_COUNT]; /* eager first */
+	int n_modes;
+	struct sweep sweep;
+	struct point *points; /* n ascending */
+	int n_points;
+	int *timed[FUSION_MODE_COUNT]; /* indices of calls; NULL: all */
+	int n_timed[FUSION_MODE_COUNT];
+};
+
+/* The calls of a point, as specs: new reference.  NULL with *err. */
+json_t *workload_calls(const struct workload *w, const struct point *p, struct err *err);
+
+/* The source of a point. */
+const char *point_source(const struct workload *w, const struct point *p);
+
+/* Reads `sweep` and fills w->points, sources included (no program yet). */
+bool sweep_parse(struct workload *w, const json_t *sweep, struct err *err);
+
+/* Moves a place in a point's source to the posted source; a line of the pool
+ * is named in the message. */
+void sweep_locate(const struct workload *w, const struct point *p, struct err *err);
+
+#endif
