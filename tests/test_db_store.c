@@ -1,0 +1,336 @@
+/* tests/test_db_store.c -- the store: queue, reports, recovery, migrations. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include "db/db.h"
+
+struct fixture {
+	char folder[64], path[96];
+	struct db *db;
+	struct arena arena;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct err err = { 0 };
+
+	strcpy(f->folder, "/tmp/breakeven-db-XXXXXX");
+	assert_non_null(mkdtemp(f->folder));
+	snprintf(f->path, sizeof(f->path), "%s/store.db", f->folder);
+	f->db = db_open(f->path, &err);
+	if (!f->db)
+		fail_msg("%s", err.message);
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const suffixes[] = { "", "-wal", "-shm", ".lock" };
+	char path[128];
+
+	db_close(f->db);
+	for (size_t i = 0; i < 4; i++) {
+		snprintf(path, sizeof(path), "%s%s", f->path, suffixes[i]);
+		unlink(path);
+	}
+	rmdir(f->folder);
+	arena_finish(&f->arena);
+	free(f);
+	return 0;
+}
+
+static int64_t insert(struct fixture *f, const char *name, const char *project, const char *tags)
+{
+	struct err err = { 0 };
+	int64_t id = 0;
+
+	assert_true(db_run_insert(f->db,
+				  &(struct run){ .name = name, .project = project, .device = "cpu",
+						 .modes = "eager,static", .tags = tags,
+						 .workload = "{\"name\": \"n\"}" },
+				  &id, &err));
+	return id;
+}
+
+static struct run claim(struct fixture *f, bool wanted)
+{
+	struct err err = { 0 };
+	struct run run = { 0 };
+	bool found = false;
+
+	assert_true(db_run_claim(f->db, &f->arena, &run, &found, &err));
+	assert_int_equal(found, wanted);
+	return run;
+}
+
+static struct run get(struct fixture *f, int64_t id)
+{
+	struct err err = { 0 };
+	struct run run = { 0 };
+
+	assert_true(db_run_get(f->db, id, &f->arena, &run, &err));
+	return run;
+}
+
+static void runs_are_claimed_oldest_first_and_once(void **state)
+{
+	struct fixture *f = *state;
+	int64_t first = insert(f, "a", "", ""), second = insert(f, "b", "", "");
+	struct run run = claim(f, true);
+
+	assert_int_equal(run.id, first);
+	assert_int_equal(run.status, RUN_RUNNING);
+	assert_int_equal(run.attempts, 1);
+	assert_string_equal(run.workload, "{\"name\": \"n\"}");
+	assert_int_equal(claim(f, true).id, second);
+	claim(f, false);
+}
+
+static void a_report_comes_back_as_it_was_stored(void **state)
+{
+	struct fixture *f = *state;
+	struct run_summary summary = { .mode = "static", .verdict = "FASTER", .speedup = 4.1,
+				       .speedup_lo = 3.9, .speedup_hi = 4.3, .median_us = 1.5,
+				       .calls_to_repay = INFINITY, .crossover_n = NAN, .at_n = 30 };
+	struct buf report = { 0 }, environment = { 0 };
+	struct err err = { 0 };
+	struct run run;
+	char *text = malloc(100001);
+
+	for (int i = 0; i < 100000; i++)
+		text[i] = (char)('a' + i % 7);
+	text[100000] = '\0';
+	insert(f, "a", "", "");
+	run = claim(f, true);
+	assert_true(db_run_finish(f->db, run.id, text, 100000, "{\"cpu\":\"x\"}", &summary, &err));
+	assert_true(db_report_get(f->db, run.id, &report, &environment, &err));
+	assert_int_equal(report.len, 100000);
+	assert_memory_equal(report.data, text, 100000);
+	assert_string_equal(environment.data, "{\"cpu\":\"x\"}");
+	run = get(f, run.id);
+	assert_int_equal(run.status, RUN_DONE);
+	assert_string_equal(run.summary.mode, "static");
+	assert_true(run.summary.speedup == 4.1 && isinf(run.summary.calls_to_repay));
+	assert_true(isnan(run.summary.crossover_n) && run.summary.at_n == 30);
+	buf_finish(&report);
+	buf_finish(&environment);
+	free(text);
+}
+
+static void an_ended_run_does_not_end_twice(void **state)
+{
+	struct fixture *f = *state;
+	struct err why = { 0 }, err = { 0 };
+	int64_t id = insert(f, "a", "", "");
+
+	err_at(&why, ERR_SHAPE, 4, 9, "sizes do not fit");
+	assert_true(db_run_end(f->db, id, RUN_FAILED, &why, &err));
+	assert_false(db_run_end(f->db, id, RUN_CANCELLED, NULL, &err));
+	assert_int_equal(err.code, ERR_CONFLICT);
+	assert_int_equal(get(f, id).error.code, ERR_SHAPE);
+	assert_int_equal(get(f, id).error.line, 4);
+	assert_int_equal(get(f, id).error.column, 9);
+	assert_string_equal(get(f, id).error.message, "sizes do not fit");
+	assert_false(db_run_finish(f->db, id, "{}", 2, "{}", NULL, &err));
+	assert_int_equal(err.code, ERR_CONFLICT);
+}
+
+static void what_was_running_is_queued_again_and_failed_the_third_time(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = { 0 };
+	int64_t id = insert(f, "a", "", "");
+	int n;
+
+	for (int attempt = 1; attempt <= 3; attempt++) {
+		assert_int_equal(claim(f, true).attempts, attempt);
+		db_close(f->db);
+		f->db = db_open(f->path, &err);
+		assert_non_null(f->db);
+		assert_true(db_run_recover(f->db, &n, &err));
+		assert_int_equal(n, 1);
+	}
+	assert_int_equal(get(f, id).status, RUN_FAILED);
+	assert_int_equal(get(f, id).error.code, ERR_WORKER);
+	claim(f, false);
+}
+
+static void a_requeued_run_has_lost_no_attempt(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = { 0 };
+	int64_t id = insert(f, "a", "", "");
+
+	claim(f, true);
+	assert_true(db_run_requeue(f->db, id, &err));
+	assert_int_equal(get(f, id).status, RUN_QUEUED);
+	assert_int_equal(claim(f, true).attempts, 1);
+}
+
+static struct run *list(struct fixture *f, struct run_filter filter, int *n, int64_t *next,
+			int64_t *total)
+{
+	struct err err = { 0 };
+	struct run *runs;
+
+	if (!db_run_list(f->db, &filter, &f->arena, &runs, n, next, total, &err))
+		fail_msg("%s", err.message);
+	return runs;
+}
+
+static void a_list_is_filtered_and_paged(void **state)
+{
+	struct fixture *f = *state;
+	int64_t next, total;
+	struct run *runs;
+	int n;
+
+	insert(f, "chain", "search", "nightly\nmain");
+	insert(f, "norm", "search", "main");
+	insert(f, "chain_b", "vision", "");
+	runs = list(f, (struct run_filter){ .limit = 2, .status = -1 }, &n, &next, &total);
+	assert_int_equal(n, 2);
+	assert_int_equal(total, 3);
+	assert_string_equal(runs[0].name, "chain_b");
+	runs = list(f, (struct run_filter){ .limit = 2, .status = -1, .before_id = next }, &n, &next,
+		    &total);
+	assert_int_equal(n, 1);
+	assert_int_equal(next, 0);
+	assert_string_equal(runs[0].name, "chain");
+	assert_non_null(strstr(runs[0].tags, "nightly"));
+	list(f, (struct run_filter){ .limit = 9, .status = -1, .project = "search" }, &n, &next, &total);
+	assert_int_equal(n, 2);
+	list(f, (struct run_filter){ .limit = 9, .status = -1, .tag = "nightly" }, &n, &next, &total);
+	assert_int_equal(n, 1);
+	list(f, (struct run_filter){ .limit = 9, .status = -1, .text = "CHAIN" }, &n, &next, &total);
+	assert_int_equal(n, 2);
+	list(f, (struct run_filter){ .limit = 9, .status = RUN_DONE }, &n, &next, &total);
+	assert_int_equal(n, 0);
+	list(f, (struct run_filter){ .limit = 9, .status = -1, .text = "'; DROP TABLE run; --" }, &n,
+	     &next, &total);
+	assert_int_equal(n, 0);
+}
+
+static void removing_a_run_removes_all_of_it_but_only_once_ended(void **state)
+{
+	struct fixture *f = *state;
+	struct buf report = { 0 }, environment = { 0 };
+	struct err err = { 0 };
+	struct run run;
+	int64_t id = insert(f, "a", "", "t");
+
+	assert_false(db_run_delete(f->db, id, &err));
+	assert_int_equal(err.code, ERR_CONFLICT);
+	run = claim(f, true);
+	assert_true(db_run_finish(f->db, id, "{}", 2, "{}", NULL, &err));
+	assert_true(db_run_delete(f->db, id, &err));
+	assert_false(db_run_get(f->db, id, &f->arena, &run, &err));
+	assert_int_equal(err.code, ERR_NOT_FOUND);
+	assert_false(db_report_get(f->db, id, &report, &environment, &err));
+	assert_int_equal(err.code, ERR_NOT_FOUND);
+	assert_true(insert(f, "b", "", "") > id); /* ids are never used again */
+}
+
+static void a_second_server_on_the_same_file_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = { 0 };
+
+	assert_null(db_open(f->path, &err));
+	assert_int_equal(err.code, ERR_STORAGE);
+	assert_non_null(strstr(err.message, "in use by another server"));
+}
+
+static void a_store_locked_by_another_program_is_named(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = { 0 };
+	sqlite3 *other;
+
+	db_close(f->db);
+	assert_int_equal(sqlite3_open(f->path, &other), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
+	f->db = db_open(f->path, &err);
+	assert_null(f->db);
+	assert_non_null(strstr(err.message, "locked by another program"));
+	sqlite3_close(other);
+}
+
+static void what_is_no_database_or_too_new_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = { 0 };
+	sqlite3 *h;
+	FILE *file;
+
+	db_close(f->db);
+	f->db = NULL;
+	assert_int_equal(sqlite3_open(f->path, &h), SQLITE_OK);
+	sqlite3_exec(h, "PRAGMA user_version = 99", NULL, NULL, NULL);
+	sqlite3_close(h);
+	assert_null(db_open(f->path, &err));
+	assert_non_null(strstr(err.message, "version 99"));
+	file = fopen(f->path, "w");
+	for (int i = 0; i < 500; i++)
+		fputs("this is a text file", file);
+	fclose(file);
+	assert_null(db_open(f->path, &err));
+	assert_non_null(strstr(err.message, "cannot use"));
+	assert_null(db_open("/nonexistent/folder/x.db", &err));
+	assert_non_null(strstr(err.message, "--db"));
+}
+
+static void a_damaged_report_is_an_error_not_a_crash(void **state)
+{
+	struct fixture *f = *state;
+	struct buf report = { 0 }, environment = { 0 };
+	struct err err = { 0 };
+	char text[4096];
+	sqlite3 *h;
+	int64_t id = insert(f, "a", "", "");
+
+	memset(text, 'x', sizeof(text));
+	claim(f, true);
+	assert_true(db_run_finish(f->db, id, text, sizeof(text), "{}", NULL, &err));
+	assert_int_equal(sqlite3_open(f->path, &h), SQLITE_OK);
+	sqlite3_exec(h, "UPDATE report SET bytes = 100", NULL, NULL, NULL);
+	assert_false(db_report_get(f->db, id, &report, &environment, &err));
+	assert_int_equal(err.code, ERR_STORAGE);
+	sqlite3_exec(h, "UPDATE report SET codec = 9", NULL, NULL, NULL);
+	assert_false(db_report_get(f->db, id, &report, &environment, &err));
+	sqlite3_close(h);
+	buf_finish(&report);
+	buf_finish(&environment);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(runs_are_claimed_oldest_first_and_once),
+		TEST(a_report_comes_back_as_it_was_stored),
+		TEST(an_ended_run_does_not_end_twice),
+		TEST(what_was_running_is_queued_again_and_failed_the_third_time),
+		TEST(a_requeued_run_has_lost_no_attempt),
+		TEST(a_list_is_filtered_and_paged),
+		TEST(removing_a_run_removes_all_of_it_but_only_once_ended),
+		TEST(a_second_server_on_the_same_file_is_refused),
+		TEST(a_store_locked_by_another_program_is_named),
+		TEST(what_is_no_database_or_too_new_is_refused),
+		TEST(a_damaged_report_is_an_error_not_a_crash),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
