@@ -46,7 +46,7 @@ extra_backends := $(foreach s,$(SIMD),$B/fusion/backends/simd/kernels_$s.o) $B/g
 extra_server := $B/gen/assets.o
 extra_db := $B/gen/migrations.o
 
-TESTS := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/test_*.c))
+
 
 .PHONY: all run test bench check fuzz deps clean tests web
 .SECONDARY:

@@ -154,6 +154,8 @@ int cmd_serve(int argc, char **argv)
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
 	pthread_sigmask(SIG_BLOCK, &ends, NULL);
+	signal(SIGINT, SIG_DFL); /* a shell may have set it to be ignored, as for `&` */
+	signal(SIGTERM, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
 	if (serve(&o, &ends, &err))
 		return EXIT_DONE;

@@ -1,0 +1,38 @@
+#!/bin/sh
+# tests/check.sh -- the form of the code: formatter, sizes, headers, layers.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+bad=0
+say() { [ -z "$2" ] || { printf '%s\n%s\n' "$1" "$2"; bad=1; }; }
+
+c_files=$(git ls-files '*.c' '*.h')
+say "not formatted (clang-format -i FILE):" \
+	"$(for f in $c_files; do clang-format-14 --dry-run -Werror "$f" >/dev/null 2>&1 || echo "  $f"; done)"
+say "longer than 600 lines:" \
+	"$(git ls-files '*.c' '*.h' '*.js' '*.mjs' '*.py' '*.css' '*.sh' | xargs wc -l | awk '$2 != "total" && $1 > 600 {print "  " $2 "  " $1}')"
+say "functions longer than 80 lines:" \
+	"$(echo "$c_files" | grep '\.c$' | xargs awk 'FNR==1{n=""} /^[a-zA-Z_].*\)$/ {n=$0; s=FNR} /^\}/ {if (n != "" && FNR-s > 80) print "  " FILENAME ":" s "  " FNR-s; n=""}')"
+say "headers that do not compile alone:" \
+	"$(git ls-files '*.h' | grep -v -e ops_all.h -e backends/vec -e backends/simd | while read -r h; do
+		echo "#include \"$h\"" | gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -I. -fsyntax-only -x c - 2>/dev/null || echo "  $h"; done)"
+say "sqlite3.h outside db/:" "$(git grep -ln 'sqlite3\.h' -- 'fusion' 'profiler' 'server' || true)"
+say "microhttpd.h outside server/http.c and server/events.c:" \
+	"$(git grep -ln '<microhttpd\.h>' -- '*.c' '*.h' | grep -v -e '^server/http.c' -e '^server/events.c' || true)"
+
+# Arrows point down only (README, "The house").
+layer() { # FOLDER ALLOWED-REGEX: every rooted include of the folder's files
+	say "$1 includes what is above it:" \
+		"$(git grep -hn '^#include "' -- "$1" | sed 's/^[0-9]*:#include "//; s/".*//' | sort -u | grep -vE "^($2)" | sed 's/^/  /')"
+}
+layer fusion/base 'fusion/base/'
+layer fusion/lang 'fusion/(lang|base)/'
+layer fusion/graph 'fusion/(graph|base)/'
+layer fusion/passes 'fusion/(passes|graph|base)/'
+layer fusion/lower 'fusion/(lower|graph|base)/'
+layer fusion/backends 'fusion/(backends|lower|graph|base)/'
+layer fusion/capture 'fusion/(capture|lang|graph|base)/'
+layer fusion/runtime 'fusion/(runtime|capture|lang|backends|passes|lower|graph|base)/'
+layer db 'db/|fusion/base/'
+layer profiler 'profiler/|fusion/'
+
+exit $bad

@@ -1,0 +1,174 @@
+/* tests/test_server_parts.c -- what needs no socket: routes, messages,
+ * summaries, addresses.  tests/api/ has the rest, against the real server. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "server/listen.h"
+#include "server/message.h"
+#include "server/routes.h"
+#include "server/summary.h"
+
+static void routes_are_sorted_and_say_what_they_do(void **state)
+{
+	(void)state;
+	for (int i = 0; i < routes_count(); i++) {
+		const struct route *r = routes_at(i);
+
+		assert_true(strlen(r->summary) > 5);
+		assert_true(r->body_limit == 0 || strcmp(r->method, "POST") == 0);
+		if (i > 0) {
+			int order = strcmp(routes_at(i - 1)->path, r->path);
+
+			assert_true(order < 0 || (order == 0 && strcmp(routes_at(i - 1)->method, r->method) < 0));
+		}
+	}
+}
+
+static const struct route *find(const char *method, const char *path, const char *args[2],
+				struct err *err)
+{
+	static struct arena arena;
+
+	return routes_find(method, path, &arena, args, err);
+}
+
+static void a_path_finds_its_row_and_its_arguments(void **state)
+{
+	const char *args[2] = { NULL, NULL };
+	struct err err = { 0 };
+
+	(void)state;
+	assert_string_equal(find("GET", "/api/v1/runs/42", args, &err)->path, "/api/v1/runs/{id}");
+	assert_string_equal(args[0], "42");
+	assert_string_equal(find("HEAD", "/runs/7/graph", args, &err)->path, "/runs/{id}/{tab}");
+	assert_string_equal(args[1], "graph");
+	assert_string_equal(find("DELETE", "/api/v1/runs/42", args, &err)->method, "DELETE");
+}
+
+static void what_is_not_there_and_what_is_not_taken_are_told_apart(void **state)
+{
+	const char *args[2];
+	struct err err = { 0 };
+
+	(void)state;
+	assert_null(find("GET", "/nothing", args, &err));
+	assert_int_equal(err.code, ERR_NOT_FOUND);
+	assert_null(find("GET", "/runs/", args, &err));
+	assert_int_equal(err.code, ERR_NOT_FOUND);
+	assert_null(find("PUT", "/api/v1/runs", args, &err));
+	assert_int_equal(err.code, ERR_METHOD);
+	assert_non_null(strstr(err.message, "GET, POST"));
+}
+
+static void messages_arrive_whole_however_they_are_cut(void **state)
+{
+	struct message_reader reader = { 0 };
+	char big[200000], *text;
+	enum message_type type;
+	struct err err = { 0 };
+	bool bad = false;
+	size_t len;
+	int pair[2], got = 0;
+
+	(void)state;
+	memset(big, 'b', sizeof(big));
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &(int){ 1 << 20 }, sizeof(int));
+	assert_true(message_send(pair[0], MESSAGE_PROGRESS, "one", 3, &err));
+	assert_true(message_send(pair[0], MESSAGE_REPORT, "", 0, &err));
+	assert_true(message_send(pair[0], MESSAGE_ERROR, big, sizeof(big), &err));
+	close(pair[0]);
+	do {
+		while (message_next(&reader, &type, &text, &len, &bad)) {
+			got++;
+			assert_int_equal(strlen(text), len);
+			assert_int_equal(type, got == 1 ? 'P' : got == 2 ? 'R' : 'E');
+			assert_int_equal(len, got == 1 ? 3 : got == 2 ? 0 : sizeof(big));
+		}
+	} while (message_fill(&reader, pair[1]) > 0);
+	assert_int_equal(got, 3);
+	assert_false(bad);
+	message_reader_finish(&reader);
+	close(pair[1]);
+}
+
+static void a_message_that_claims_too_much_is_bad(void **state)
+{
+	struct message_reader reader = { 0 };
+	enum message_type type;
+	bool bad = false;
+	char *text;
+	size_t len;
+
+	(void)state;
+	buf_add(&reader.pending, "\xff\xff\xff\xffRx", 6);
+	assert_false(message_next(&reader, &type, &text, &len, &bad));
+	assert_true(bad);
+	message_reader_finish(&reader);
+}
+
+static void the_summary_speaks_of_static_at_the_last_point(void **state)
+{
+	static const char report[] =
+		"{\"points\": [{\"n\": 1, \"modes\": {}, \"break_even\": {}},"
+		" {\"n\": 30, \"modes\": {\"static\": {\"latency\": {\"median_us\": 1.5}}},"
+		"  \"break_even\": {\"dynamic\": {\"verdict\": \"SLOWER\"},"
+		"   \"static\": {\"verdict\": \"FASTER\", \"speedup\": 4, \"speedup_ci\": [3.9, 4.1], \"calls_to_repay\": null}}}],"
+		" \"break_even\": {\"static\": {\"crossover_n\": 3.5}}}";
+	struct arena arena = { 0 };
+	struct run_summary s = { 0 };
+
+	(void)state;
+	summary_of_report(report, &arena, &s);
+	assert_string_equal(s.mode, "static");
+	assert_string_equal(s.verdict, "FASTER");
+	assert_true(s.speedup == 4 && s.speedup_lo == 3.9 && s.median_us == 1.5 && s.at_n == 30);
+	assert_true(isinf(s.calls_to_repay) && s.crossover_n == 3.5);
+	s = (struct run_summary){ 0 };
+	summary_of_report("{\"modes\": {}, \"points\": [], \"break_even\": {}}", &arena, &s);
+	assert_null(s.mode);
+	summary_of_report("not JSON", &arena, &s);
+	assert_null(s.mode);
+	arena_finish(&arena);
+}
+
+static void a_bad_address_names_what_is_wanted(void **state)
+{
+	struct err err = { 0 };
+	char url[128], again[64];
+	int fd;
+
+	(void)state;
+	assert_int_equal(listen_on("8080", url, sizeof(url), &err), -1);
+	assert_non_null(strstr(err.message, "HOST:PORT"));
+	assert_int_equal(listen_on("127.0.0.1:http", url, sizeof(url), &err), -1);
+	fd = listen_on("127.0.0.1:0", url, sizeof(url), &err);
+	assert_true(fd >= 0);
+	snprintf(again, sizeof(again), "127.0.0.1:%s", strrchr(url, ':') + 1);
+	assert_int_equal(listen_on(again, url, sizeof(url), &err), -1);
+	assert_non_null(strstr(err.message, "is taken by another program"));
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(routes_are_sorted_and_say_what_they_do),
+		cmocka_unit_test(a_path_finds_its_row_and_its_arguments),
+		cmocka_unit_test(what_is_not_there_and_what_is_not_taken_are_told_apart),
+		cmocka_unit_test(messages_arrive_whole_however_they_are_cut),
+		cmocka_unit_test(a_message_that_claims_too_much_is_bad),
+		cmocka_unit_test(the_summary_speaks_of_static_at_the_last_point),
+		cmocka_unit_test(a_bad_address_names_what_is_wanted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

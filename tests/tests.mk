@@ -1,0 +1,43 @@
+# tests/tests.mk -- what `make run`, `test`, `bench`, `check` and `fuzz` do.
+
+TESTS := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/test_*.c))
+TESTS_ASAN := $(TESTS:$B/%=build-asan/%)
+DB ?= breakeven.db
+LISTEN ?= 127.0.0.1:8080
+FUZZ_SECONDS ?= 15
+JOBS := -j$(shell nproc)
+
+# The benchmarks are C programs linked as the tests of their folder are.
+BENCHES := $(patsubst tests/bench/%.c,$B/tests/bench/%,$(wildcard tests/bench/bench_*.c))
+FUZZERS := $(patsubst tests/fuzz/%.c,build-fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+
+.PHONY: build-all
+
+run: deps
+	@$(MAKE) --no-print-directory $(JOBS) all
+	@exec $B/breakeven serve --first-run --listen $(LISTEN) --db $(DB)
+
+test: deps-test
+	@$(MAKE) --no-print-directory $(JOBS) all tests
+	@$(MAKE) --no-print-directory $(JOBS) SAN=1 all tests
+	@$(MAKE) --no-print-directory $(JOBS) CC=clang B=build-clang all tests
+	@$(MAKE) --no-print-directory $(JOBS) fuzzers $(WEB_MODULES)
+	@sh tests/run.sh $B
+
+fuzzers: $(FUZZERS)
+fuzz: deps-test
+	@$(MAKE) --no-print-directory $(JOBS) fuzzers
+	@for f in $(FUZZERS); do sh tests/fuzz/run.sh $$f $(FUZZ_SECONDS) || exit 1; done
+
+build-fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(call sources,lang) $(call sources,base) $(wildcard fusion/lang/*.h fusion/lang/*.def fusion/base/*.h)
+	@mkdir -p $(@D)
+	clang -std=gnu11 -O1 -g -pthread -D_GNU_SOURCE -I. -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(filter %.c,$^) -lm -o $@
+
+$B/tests/bench/%: $B/tests/bench/%.o $(foreach f,$(call below,fusion,$(FOLDERS)),$B/lib/$f.a)
+	$(CC) $(LDFLAGS_ALL) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -o $@ $(LDLIBS_ENGINE)
+bench: deps
+	@$(MAKE) --no-print-directory $(JOBS) all $(BENCHES)
+	@for b in $(BENCHES); do echo "== $${b##*/}"; $$b || exit 1; done
+
+check: deps-test
+	@sh tests/check.sh
