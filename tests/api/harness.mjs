@@ -1,0 +1,81 @@
+// tests/api/harness.mjs -- a real server on a free port, for tests.
+//
+// BREAKEVEN names the binary.  Each server has a folder of its own, which goes
+// when it is closed.
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export const binary = process.env.BREAKEVEN ?? 'build/breakeven';
+export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+
+/** Starts a server; `folder` continues with the store of an earlier one. */
+export async function startServer({ folder, args = [] } = {}) {
+    const home = folder ?? await mkdtemp(join(tmpdir(), 'breakeven-api-'));
+    const child = spawn(binary, ['serve', '--listen', '127.0.0.1:0', '--db', join(home, 'store.db'),
+        '--cache', join(home, 'cache'), ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+    let log = '';
+    const url = await new Promise((done, fail) => {
+        child.stderr.on('data', (bytes) => {
+            log += bytes;
+            const found = /listening on (http:\S+)/.exec(log);
+            if (found) done(found[1]);
+        });
+        child.on('exit', (code) => fail(new Error(`server ended with ${code}: ${log}`)));
+    });
+    const exited = new Promise((done) => child.on('exit', (code, signal) => done(signal ?? code)));
+    return {
+        url, home, child, exited,
+        log: () => log,
+        /** Ends it and, unless `keep`, removes its folder; resolves to the exit status. */
+        async stop({ signal = 'SIGINT', keep = false } = {}) {
+            child.kill(signal);
+            const status = await exited;
+            if (!keep) await rm(home, { recursive: true, force: true });
+            return status;
+        },
+    };
+}
+
+export async function getJson(url, options) {
+    const response = await fetch(url, options);
+    return { status: response.status, headers: response.headers, body: await response.json() };
+}
+
+export const postRun = (server, workload) => getJson(`${server.url}/api/v1/runs`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: typeof workload === 'string' ? workload : JSON.stringify(workload),
+});
+
+/** Polls until the run has one of the statuses; fails after `limitMs`. */
+export async function waitFor(server, id, statuses = ['done', 'failed', 'cancelled'], limitMs = 120000) {
+    const end = Date.now() + limitMs;
+    for (;;) {
+        const { body } = await getJson(`${server.url}/api/v1/runs/${id}`);
+        if (statuses.includes(body.status)) return body;
+        if (Date.now() > end) throw new Error(`run ${id} is ${body.status} (${body.what}) after ${limitMs} ms`);
+        await sleep(50);
+    }
+}
+
+export const randn = (...shape) => ({ random: { shape, dtype: 'float32', kind: 'randn', seed: 0 } });
+
+/** A workload of one function; `body` is its indented lines. */
+export const workload = (body, extra = {}) => ({
+    name: 'test', source: `import torch\n\ndef model(x):\n${body}\n`, calls: [[randn(8, 16)]],
+    modes: ['eager', 'static', 'dynamic'], ...extra,
+});
+
+const pool = ['x = x + 0.1', 'x = torch.sin(x)', 'x = x * 1.1', 'x = torch.cos(x)', 'x = x + 0.2',
+    'x = torch.relu(x)', 'x = x - 0.1', 'x = torch.exp(x * 0.5)', 'x = x + 0.3', 'x = torch.sigmoid(x)',
+    'x = x * 1.2', 'x = torch.sin(x)', 'x = x + 0.4', 'x = torch.cos(x)', 'x = x - 0.2',
+    'x = torch.relu(x)', 'x = x + 0.5', 'x = torch.exp(x * 0.4)', 'x = x * 1.3', 'x = torch.sigmoid(x)'];
+
+export const sweep = (counts = [1, 5, 10, 15, 20, 25, 30]) => workload('    ...\n    return x.sum()', {
+    name: 'chain_sweep', sweep: { statements: { pool, counts } },
+});
+
+/** Runs long enough to be caught in the act: many points. */
+export const longSweep = () => sweep(Array.from({ length: 40 }, (_, i) => i + 1));

@@ -1,0 +1,152 @@
+// tests/api/runs.test.mjs -- the way of a run through REST, from post to report.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { getJson, longSweep, postRun, randn, sleep, startServer, sweep, waitFor, workload } from './harness.mjs';
+
+let server;
+before(async () => { server = await startServer(); });
+after(async () => { await server.stop(); });
+
+test('the sweep comes back done within 60 s, with a report as the design says', async () => {
+    const begun = Date.now();
+    const { status, body } = await postRun(server, sweep());
+    assert.equal(status, 202);
+    const run = await waitFor(server, body.id, ['done', 'failed'], 60000);
+    assert.equal(run.status, 'done', JSON.stringify(run.error));
+    assert.ok(Date.now() - begun < 60000);
+
+    const { report } = run;
+    assert.equal(report.breakeven, 1);
+    assert.deepEqual(report.modes, {});
+    assert.deepEqual(report.points.map((p) => p.n), [1, 5, 10, 15, 20, 25, 30]);
+    for (const point of report.points) {
+        assert.deepEqual(Object.keys(point.modes), ['eager', 'static', 'dynamic']);
+        for (const [name, mode] of Object.entries(point.modes)) {
+            const [lo, hi] = mode.latency.ci_us;
+            assert.ok(lo > 0 && lo <= mode.latency.median_us && mode.latency.median_us <= hi, `${name} at ${point.n}`);
+            assert.ok(mode.latency.n >= 5);
+            assert.ok(mode.peak_bytes > 0);
+            for (const part of ['guards', 'dispatch', 'alloc', 'launch', 'kernel'])
+                assert.ok(mode.split_us[part] >= 0, `${name}.${part}`);
+        }
+        // Statement n of the pool is two ops where it has a product in an exp.
+        assert.equal(point.modes.static.calls[0].new_graphs, 1);
+        assert.equal(point.modes.eager.calls[0].new_graphs, 0);
+        assert.equal(point.modes.static.launches, 1);
+        assert.equal(point.modes.eager.launches, point.modes.static.graphs[0].ops.length);
+        assert.ok(point.break_even.static.speedup_ci[0] <= point.break_even.static.speedup);
+        assert.ok(point.break_even.static.speedup <= point.break_even.static.speedup_ci[1]);
+    }
+    assert.ok('crossover_n' in report.break_even.static);
+    assert.ok('crossover_ci' in report.break_even.static);
+    assert.ok(run.environment.cpu, 'the machine is stored with the run');
+});
+
+test('values and errors of one call are what the program says', async () => {
+    const { body } = await postRun(server, workload('    return x + 1', {
+        calls: [[{ tensor: { shape: [2], dtype: 'float32', data: [1, 2.5] } }]],
+    }));
+    const run = await waitFor(server, body.id);
+    assert.equal(run.status, 'done', JSON.stringify(run.error));
+    for (const mode of ['eager', 'static', 'dynamic'])
+        assert.deepEqual(run.report.modes[mode].calls[0].output,
+            { tensor: { shape: [2], dtype: 'float32', data: [2, 3.5] } });
+});
+
+test('shapes that do not broadcast fail with line and column', async () => {
+    const { status, body } = await postRun(server, {
+        ...workload(''), source: 'import torch\n\ndef model(x, y):\n    z = x * 2\n    return z + y\n',
+        calls: [[randn(8, 16), randn(4, 16)]],
+    });
+    assert.equal(status, 202);
+    const run = await waitFor(server, body.id);
+    assert.equal(run.status, 'failed');
+    assert.equal(run.error.line, 5);
+    assert.ok(run.error.column >= 12);
+    assert.match(run.error.message, /8.*4|4.*8/);
+    assert.equal(run.report, null);
+});
+
+test('an endless loop and a deep recursion fail with their line, and the server goes on', async () => {
+    const loop = await postRun(server, workload('    while True:\n        x = x + 0\n    return x'));
+    const deep = await postRun(server, {
+        ...workload(''), source: 'import torch\n\ndef f(n):\n    return f(n - 1) if n > 0 else 0\n\ndef model(x):\n    return x + f(10000)\n',
+    });
+    const looped = await waitFor(server, loop.body.id);
+    assert.equal(looped.status, 'failed');
+    assert.ok(looped.error.line === 4 || looped.error.line === 5, JSON.stringify(looped.error));
+    const recursed = await waitFor(server, deep.body.id);
+    assert.equal(recursed.status, 'failed');
+    assert.equal(recursed.error.code, 'recursion');
+    assert.equal(recursed.error.line, 4);
+    assert.equal((await getJson(`${server.url}/healthz`)).body.status, 'ok');
+});
+
+test('progress comes as server-sent events and ends with the run', async () => {
+    const { body } = await postRun(server, sweep([1, 5]));
+    const response = await fetch(`${server.url}/api/v1/runs/${body.id}/events`);
+    assert.match(response.headers.get('content-type'), /^text\/event-stream/);
+    const text = await response.text(); // ends by itself
+    const events = text.split('\n\n').filter((e) => e.startsWith('event:'));
+    assert.ok(events.length >= 2);
+    assert.match(events.at(-1), /^event: end\n/);
+    const shares = events.map((e) => JSON.parse(e.split('data: ')[1]).progress);
+    assert.deepEqual(shares, [...shares].sort((a, b) => a - b), 'progress never goes back');
+    assert.equal(JSON.parse(events.at(-1).split('data: ')[1]).status, 'done');
+});
+
+test('a queued and a running run can be cancelled, an ended one removed', async () => {
+    const running = (await postRun(server, longSweep())).body.id;
+    const queued = (await postRun(server, longSweep())).body.id;
+    await waitFor(server, running, ['running']);
+    const remove = (id) => getJson(`${server.url}/api/v1/runs/${id}`, { method: 'DELETE' });
+    assert.equal((await remove(queued)).body.did, 'cancelled');
+    assert.equal((await waitFor(server, queued)).status, 'cancelled');
+    assert.equal((await remove(running)).body.did, 'cancelled');
+    assert.equal((await waitFor(server, running)).status, 'cancelled');
+    assert.equal((await remove(running)).body.did, 'removed');
+    assert.equal((await getJson(`${server.url}/api/v1/runs/${running}`)).status, 404);
+});
+
+test('a worker that is killed fails its run, and the next run works', async () => {
+    const { body } = await postRun(server, longSweep());
+    await waitFor(server, body.id, ['running']);
+    await sleep(200);
+    const { execFileSync } = await import('node:child_process');
+    execFileSync('pkill', ['-KILL', '-P', String(server.child.pid)]);
+    const run = await waitFor(server, body.id);
+    assert.equal(run.status, 'failed');
+    assert.match(run.error.message, /killed/);
+    const next = await postRun(server, workload('    return x.sum()'));
+    assert.equal((await waitFor(server, next.body.id)).status, 'done');
+});
+
+test('runs are listed, filtered and paged', async () => {
+    for (const project of ['alpha', 'alpha', 'beta']) {
+        const { body } = await postRun(server, workload('    return x', { name: `p_${project}`, project, tags: ['t1', project] }));
+        await waitFor(server, body.id);
+    }
+    const list = async (query) => (await getJson(`${server.url}/api/v1/runs?${query}`)).body;
+    assert.equal((await list('project=alpha')).runs.length, 2);
+    assert.equal((await list('tag=beta')).runs.length, 1);
+    assert.equal((await list('q=P_AL')).total, 2);
+    const first = await list('limit=1&project=alpha');
+    const second = await list(`limit=1&project=alpha&cursor=${first.next}`);
+    assert.ok(first.runs[0].id > second.runs[0].id);
+    assert.equal(second.next, null);
+    assert.deepEqual(first.runs[0].tags.sort(), ['alpha', 't1']);
+    for (const bad of ['limit=0', 'limit=x', 'cursor=-1', 'status=gone'])
+        assert.equal((await getJson(`${server.url}/api/v1/runs?${bad}`)).status, 400, bad);
+});
+
+test('the experiment downloads as a Python script that compiles', async () => {
+    const { body } = await postRun(server, sweep([1, 5]));
+    const response = await fetch(`${server.url}/api/v1/runs/${body.id}/script.py`);
+    assert.equal(response.status, 200);
+    const script = await response.text();
+    const { execFileSync } = await import('node:child_process');
+    execFileSync('python3', ['-c', 'import sys; compile(sys.stdin.read(), "script", "exec")'], { input: script });
+    assert.match(script, /torch\.compile/);
+    await waitFor(server, body.id);
+});

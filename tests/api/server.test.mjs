@@ -1,0 +1,180 @@
+// tests/api/server.test.mjs -- the server itself: start, load, crash, files.
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import http from 'node:http';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { binary, getJson, longSweep, postRun, sleep, startServer, sweep, waitFor, workload } from './harness.mjs';
+
+const integrity = (home) => execFileSync('python3', ['-c',
+    'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute("PRAGMA integrity_check").fetchone()[0])',
+    join(home, 'store.db')]).toString().trim();
+
+test('kill -9 of the server loses no finished run and takes the other up again', async () => {
+    const first = await startServer();
+    const done = (await postRun(first, workload('    return x.sum()'))).body.id;
+    await waitFor(first, done);
+    const running = (await postRun(first, longSweep())).body.id;
+    const queued = (await postRun(first, workload('    return x * 2'))).body.id;
+    await waitFor(first, running, ['running']);
+    await sleep(300);
+    const worker = execFileSync('pgrep', ['-P', String(first.child.pid)]).toString().trim();
+    assert.equal(await first.stop({ signal: 'SIGKILL', keep: true }), 'SIGKILL');
+    await sleep(300);
+    assert.notEqual(spawnSync('kill', ['-0', worker]).status, 0, 'the worker died with its server');
+    assert.equal(integrity(first.home), 'ok');
+
+    const second = await startServer({ folder: first.home });
+    assert.equal((await waitFor(second, done)).status, 'done');
+    assert.ok(['queued', 'running'].includes((await getJson(`${second.url}/api/v1/runs/${running}`)).body.status));
+    await getJson(`${second.url}/api/v1/runs/${running}`, { method: 'DELETE' });
+    assert.equal((await waitFor(second, queued)).status, 'done');
+    assert.equal(await second.stop({ keep: true }), 0);
+    assert.equal(integrity(first.home), 'ok');
+    rmSync(first.home, { recursive: true });
+});
+
+test('Ctrl-C in the middle of a run puts it back into the queue', async () => {
+    const first = await startServer();
+    const id = (await postRun(first, longSweep())).body.id;
+    await waitFor(first, id, ['running']);
+    assert.equal(await first.stop({ keep: true }), 0);
+    const second = await startServer({ folder: first.home });
+    const { body } = await getJson(`${second.url}/api/v1/runs/${id}`);
+    assert.ok(['queued', 'running'].includes(body.status));
+    assert.equal(await second.stop(), 0);
+});
+
+test('two hundred keep-alive clients for five seconds beside a run: none waits a second', async () => {
+    const server = await startServer();
+    const { body } = await postRun(server, longSweep());
+    await waitFor(server, body.id, ['running']);
+    const streams = await Promise.all(Array.from({ length: 8 }, () => fetch(`${server.url}/api/v1/runs/${body.id}/events`)));
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 200 });
+    const end = Date.now() + 5000;
+    let slowest = 0, answered = 0;
+    const one = () => new Promise((done, fail) => {
+        const begun = performance.now();
+        http.get(`${server.url}/healthz`, { agent }, (response) => {
+            response.resume();
+            response.on('end', () => {
+                slowest = Math.max(slowest, performance.now() - begun);
+                answered++;
+                assert.equal(response.statusCode, 200);
+                done();
+            });
+        }).on('error', fail);
+    });
+    await Promise.all(Array.from({ length: 200 }, async () => { while (Date.now() < end) await one(); }));
+    agent.destroy();
+    assert.ok(answered > 2000, `only ${answered} answers`);
+    assert.ok(slowest < 1000, `the slowest took ${slowest} ms`);
+    for (const stream of streams) await stream.body.cancel();
+    await server.stop();
+});
+
+test('streams beyond the limit are refused, and closed ones make room', async () => {
+    const server = await startServer();
+    const { body } = await postRun(server, longSweep());
+    const open = await Promise.all(Array.from({ length: 64 }, () => fetch(`${server.url}/api/v1/runs/${body.id}/events`)));
+    const over = await getJson(`${server.url}/api/v1/runs/${body.id}/events`);
+    assert.equal(over.status, 503);
+    assert.equal(over.body.error.code, 'busy');
+    for (const stream of open) await stream.body.cancel();
+    const limit = Date.now() + 30000;
+    for (;;) {
+        const again = await fetch(`${server.url}/api/v1/runs/${body.id}/events`);
+        await again.body.cancel();
+        if (again.status === 200) break;
+        assert.ok(Date.now() < limit, 'no stream became free');
+        await sleep(100);
+    }
+    await server.stop();
+});
+
+test('a taken port, an unwritable folder and a locked store each give one clear line', async () => {
+    const taken = createServer();
+    await new Promise((done) => taken.listen(0, '127.0.0.1', done));
+    const home = mkdtempSync(join(tmpdir(), 'breakeven-api-'));
+    const serve = (...args) => spawnSync(binary, ['serve', ...args], { timeout: 20000 });
+    const port = serve('--listen', `127.0.0.1:${taken.address().port}`, '--db', join(home, 'a.db'));
+    assert.equal(port.status, 1);
+    assert.match(port.stderr.toString(), /^breakeven serve: 127\.0\.0\.1:\d+ is taken by another program.*--listen[^\n]*\n$/);
+    const folder = serve('--listen', '127.0.0.1:0', '--db', '/proc/none/a.db');
+    assert.equal(folder.status, 1);
+    assert.match(folder.stderr.toString(), /^breakeven serve: cannot write beside[^\n]*--db[^\n]*\n$/);
+    const server = await startServer();
+    const locked = serve('--listen', '127.0.0.1:0', '--db', join(server.home, 'store.db'));
+    assert.equal(locked.status, 1);
+    assert.match(locked.stderr.toString(), /in use by another server/);
+    assert.equal(serve('--liste', 'x').status, 2);
+    await server.stop();
+    taken.close();
+    rmSync(home, { recursive: true });
+});
+
+test('an empty store with --first-run measures the example sweep', async () => {
+    const server = await startServer({ args: ['--first-run'] });
+    const run = await waitFor(server, 1, ['done', 'failed'], 60000);
+    assert.equal(run.status, 'done', JSON.stringify(run.error));
+    assert.equal(run.name, 'chain_sweep');
+    assert.equal(run.report.points.length, 7);
+    await server.stop({ keep: true });
+    const again = await startServer({ folder: server.home, args: ['--first-run'] });
+    assert.equal((await getJson(`${again.url}/api/v1/runs`)).body.total, 1);
+    await again.stop();
+});
+
+test('the page and its files come with their type, ETag, gzip and a strict policy', async () => {
+    const server = await startServer();
+    for (const path of ['/', '/runs', '/new', '/runs/1', '/runs/1/graphs', '/api']) {
+        const page = await fetch(server.url + path);
+        assert.equal(page.status, 200, path);
+        assert.match(page.headers.get('content-type'), /^text\/html/);
+        assert.match(page.headers.get('content-security-policy'), /^default-src 'self';/);
+        assert.doesNotMatch(page.headers.get('content-security-policy'), /unsafe/);
+    }
+    const html = await (await fetch(server.url)).text();
+    const files = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map((m) => m[1]);
+    assert.ok(files.length >= 3);
+    for (const path of files) {
+        const file = await fetch(server.url + path);
+        assert.equal(file.status, 200, path);
+        assert.equal(file.headers.get('content-encoding'), 'gzip', path);
+        const again = await fetch(server.url + path, { headers: { 'If-None-Match': file.headers.get('etag') } });
+        assert.equal(again.status, 304, path);
+    }
+    const missing = await fetch(`${server.url}/nothing`, { headers: { Accept: 'text/html' } });
+    assert.equal(missing.status, 404);
+    assert.match(missing.headers.get('content-type'), /^text\/html/);
+    assert.equal((await fetch(`${server.url}/assets/../etc/passwd`)).status, 404);
+    await server.stop();
+});
+
+test('the API describes itself, and counts', async () => {
+    const server = await startServer();
+    const api = (await getJson(`${server.url}/api/v1/openapi.json`)).body;
+    assert.match(api.openapi, /^3\./);
+    assert.ok(api.paths['/api/v1/runs'].post && api.paths['/api/v1/runs/{id}'].delete);
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    assert.match(metrics, /^breakeven_runs\{status="done"\} 0$/m);
+    const { examples } = (await getJson(`${server.url}/api/v1/examples`)).body;
+    assert.ok(examples.length >= 3);
+    for (const example of examples) {
+        const { status, body } = await postRun(server, example.workload);
+        assert.equal(status, 202, `${example.name}: ${JSON.stringify(body)}`);
+        await getJson(`${server.url}/api/v1/runs/${body.id}`, { method: 'DELETE' });
+    }
+    await server.stop();
+});
+
+test('the sweep of the design is the first example', async () => {
+    const server = await startServer();
+    const { examples } = (await getJson(`${server.url}/api/v1/examples`)).body;
+    assert.deepEqual(examples[0].workload.sweep, sweep().sweep);
+    await server.stop();
+});
