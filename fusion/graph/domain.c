@@ -21,24 +21,6 @@ uint32_t domain_varying_dims(const struct shape *s)
 	return bits;
 }
 
-uint32_t domain_reduced_dims(const struct graph *g, const struct node *n)
-{
-	int rank = g->nodes[n->args[0].node]->shape.rank;
-	const struct arg *dim = &n->args[1];
-	uint32_t bits = 0;
-
-	if (dim->kind == ARG_INT)
-		return 1u << (dim->sym->value < 0 ? dim->sym->value + rank : dim->sym->value);
-	if (dim->kind != ARG_INTS || dim->n == 0)
-		return (1u << rank) - 1;
-	for (int i = 0; i < dim->n; i++) {
-		int64_t d = dim->ints[i]->value;
-		bits |= 1u << (d < 0 ? d + rank : d);
-	}
-	/* dim=0 of a 0-d tensor is allowed and means the one element. */
-	return bits & ((1u << rank) - 1);
-}
-
 bool domain_shape_fits(const struct shape *small, const struct shape *big)
 {
 	if (small->rank > big->rank)
@@ -64,7 +46,7 @@ bool domain_find(const struct graph *g, const int *nodes, int n, struct domain *
 		if (!reduces(node))
 			continue;
 		const struct shape *full = &g->nodes[node->args[0].node]->shape;
-		uint32_t reduced = domain_reduced_dims(g, node);
+		uint32_t reduced = node_reduced(g, node);
 		if (!d.reduces) {
 			d = (struct domain){ .full = *full, .reduced = reduced, .reduces = true };
 			continue;
@@ -146,8 +128,8 @@ static bool agrees(const struct graph *g, const struct node *n, const struct pla
 static void place_reduction(const struct graph *g, const struct node *n, struct place *at)
 {
 	const struct shape *full = &g->nodes[n->args[0].node]->shape;
-	uint32_t reduced = domain_reduced_dims(g, n);
-	bool keep = n->shape.rank == full->rank;
+	uint32_t reduced = node_reduced(g, n);
+	bool keep = node_keepdim(n);
 	for (int d = 0, i = 0; d < full->rank; d++) {
 		bool gone = reduced >> d & 1;
 		if (gone && !keep)

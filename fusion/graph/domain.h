@@ -30,9 +30,6 @@ struct place {
 	int8_t stage;
 };
 
-/* The dims of its operand that a KIND_REDUCE node folds, as bits. */
-uint32_t domain_reduced_dims(const struct graph *g, const struct node *n);
-
 /* Whether `small` broadcasts to exactly `big`. */
 bool domain_shape_fits(const struct shape *small, const struct shape *big);
 

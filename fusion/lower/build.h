@@ -1,0 +1,94 @@
+/* fusion/lower/build.h -- what the files of this folder share; private to it.
+ *
+ * lower.c makes the buffers and goes through the kernels; schedule.c decides
+ * what a kernel computes in which stage; emit.c appends the instructions, with
+ * strides over the dims of the domain; space.c turns these into the kernel's
+ * own dims and picks the form; label.c gives name and reason.
+ */
+#ifndef FUSION_LOWER_BUILD_H
+#define FUSION_LOWER_BUILD_H
+
+#include "fusion/base/vec.h"
+#include "fusion/graph/domain.h"
+#include "fusion/lower/lower.h"
+
+/* Where a register is written, which says where it can be read. */
+struct home {
+	enum reg_level level;
+	int stage; /* POINT: of the body; ROW: of the post, -1: the prologue */
+};
+
+struct reg_info {
+	enum dtype dtype;
+	struct home home;
+};
+
+/* What is known of a node while its kernel is built. */
+struct node_state {
+	int buffer;           /* that holds its value, -1 */
+	int reg;              /* that holds its value last, -1 */
+	int8_t map[MAX_RANK]; /* of that register, where it was loaded */
+	uint32_t needed;      /* bit s: the body of stage s computes or fetches it */
+	int slot;             /* SAVE slot, -1 */
+	bool saved;           /* kept for later stages */
+	int cost;             /* of computing it again, in cheap ops; saved: of fetching it */
+	bool constant;        /* stands as an immediate where it is used */
+};
+
+typedef VEC(struct inst) inst_list;
+
+struct build {
+	const struct graph *g;
+	const int *group;
+	struct lowered *l;
+	struct arena *arena;  /* of the result */
+	struct arena scratch; /* of the build */
+	struct err *err;
+	const struct sym *zero;
+	struct node_state *state;               /* by node */
+	struct place *places;                   /* by node, of its own kernel */
+	const struct sym *(*strides)[MAX_RANK]; /* by buffer */
+	/* The kernel under construction. */
+	int kernel;
+	const int *nodes;
+	int n_nodes;
+	struct domain domain;
+	int n_stages;
+	inst_list setup, prologue, body[DOMAIN_MAX_STAGES], post[DOMAIN_MAX_STAGES];
+	VEC(struct reg_info) regs;
+	VEC(enum dtype) slots;
+	VEC(struct access *) accesses;
+	bool failed; /* out of memory; the message comes at the end */
+};
+
+/* lower.c: the buffer of a value that memory holds, made where it is missing. */
+int build_buffer(struct build *b, int node);
+
+/* schedule.c: fills the lists of the kernel from its nodes. */
+bool schedule_kernel(struct build *b);
+
+/* emit.c: each appends what is missing and returns the register. */
+int emit_operand(struct build *b, const struct node *n, int arg, enum dtype want, int stage);
+int emit_load(struct build *b, const struct node *n, const int8_t map[MAX_RANK], int stage);
+int emit_pointwise(struct build *b, const struct node *n, int stage);
+int emit_reduction(struct build *b, const struct node *n, int stage);
+int emit_fill(struct build *b, const struct node *n);
+int emit_restore(struct build *b, const struct node *n, int stage);
+void emit_save(struct build *b, const struct node *n, int stage);
+void emit_store(struct build *b, const struct node *n, int stage);
+
+/* The reduced dims of the domain whose size is not 1. */
+static inline uint32_t build_reduced(const struct build *b)
+{
+	uint32_t varying = domain_varying_dims(&b->domain.full);
+	return b->domain.reduces ? b->domain.reduced & varying : 0;
+}
+
+/* space.c: dims, strides and form of the kernel. */
+bool space_choose(struct build *b, struct kernel *k);
+
+/* label.c */
+const char *label_name(struct build *b, const struct kernel *k);
+const char *label_reason(struct build *b, const struct kernel *k);
+
+#endif

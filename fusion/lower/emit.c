@@ -1,0 +1,319 @@
+/* fusion/lower/emit.c -- instructions for one node.
+ *
+ * An instruction goes where its sources allow: setup if all of them are the
+ * same for the launch, prologue or a post if they are the same for the row.  So
+ * `x * (g + 1)` with a 0-d g adds once a launch, whatever the node's shape says.
+ */
+#include <string.h>
+
+#include "fusion/lower/build.h"
+
+static inst_list *list_of(struct build *b, struct home home)
+{
+	switch (home.level) {
+	case LEVEL_ONE:
+		return &b->setup;
+	case LEVEL_ROW:
+		return home.stage < 0 ? &b->prologue : &b->post[home.stage];
+	default:
+		return &b->body[home.stage];
+	}
+}
+
+static void append(struct build *b, inst_list *list, const struct inst *inst)
+{
+	if (!VEC_PUSH(list, *inst))
+		b->failed = true;
+}
+
+static struct inst blank(enum inst_kind kind, enum dtype dtype)
+{
+	return (struct inst){ .kind = kind,
+			      .dtype = dtype,
+			      .dst = -1,
+			      .src = { -1, -1, -1 },
+			      .at = { .buffer = -1 },
+			      .slot = -1,
+			      .node = -1 };
+}
+
+static int new_reg(struct build *b, enum dtype dtype, struct home home)
+{
+	if (!VEC_PUSH(&b->regs, (struct reg_info){ dtype, home }))
+		b->failed = true;
+	return (int)b->regs.len - 1;
+}
+
+/* The later of two homes. */
+static struct home later(struct home x, struct home y)
+{
+	if (x.level != y.level)
+		return x.level > y.level ? x : y;
+	return x.stage > y.stage ? x : y;
+}
+
+/* Whether a register can be read in the body or the post of a stage. */
+static bool readable(const struct build *b, int reg, int stage)
+{
+	if (reg < 0)
+		return false;
+	const struct home *home = &b->regs.at[reg].home;
+	return home->level != LEVEL_POINT || home->stage == stage;
+}
+
+static int emit_cast(struct build *b, int src, enum dtype want, int node)
+{
+	if (src < 0 || b->failed || b->regs.at[src].dtype == want)
+		return src;
+	struct home home = b->regs.at[src].home;
+	inst_list *list = list_of(b, home);
+	for (size_t i = list->len; i-- > 0;)
+		if (list->at[i].kind == INST_CAST && list->at[i].src[0] == src &&
+		    list->at[i].dtype == want)
+			return list->at[i].dst;
+	struct inst inst = blank(INST_CAST, want);
+	inst.src[0] = src;
+	inst.node = node;
+	inst.dst = new_reg(b, want, home);
+	append(b, list, &inst);
+	return inst.dst;
+}
+
+static int emit_imm(struct build *b, struct inst imm)
+{
+	for (size_t i = 0; i < b->setup.len; i++) {
+		const struct inst *at = &b->setup.at[i];
+		if (at->kind == INST_IMM && at->dtype == imm.dtype && at->imm_i == imm.imm_i &&
+		    memcmp(&at->imm_f, &imm.imm_f, sizeof(imm.imm_f)) == 0 && at->sym == imm.sym)
+			return at->dst;
+	}
+	imm.dst = new_reg(b, imm.dtype, (struct home){ LEVEL_ONE, -1 });
+	append(b, &b->setup, &imm);
+	return imm.dst;
+}
+
+/* A float cut off as a cast does it; what does not fit is INT64_MIN. */
+static int64_t to_int(double f)
+{
+	return f > -9223372036854775808.0 && f < 9223372036854775808.0 ? (int64_t)f : INT64_MIN;
+}
+
+static struct inst imm_of(enum dtype dtype, double f, int64_t i, bool is_float)
+{
+	struct inst imm = blank(INST_IMM, dtype);
+	switch (dtype_category(dtype)) {
+	case CATEGORY_FLOAT:
+		imm.imm_f = is_float ? f : (double)i;
+		if (dtype == DTYPE_F32)
+			imm.imm_f = is_float ? (float)f : (float)i;
+		break;
+	case CATEGORY_INT:
+		imm.imm_i = is_float ? to_int(f) : i;
+		break;
+	case CATEGORY_BOOL:
+		imm.imm_i = is_float ? f != 0 : i != 0;
+		break;
+	}
+	return imm;
+}
+
+static int emit_scalar(struct build *b, const struct arg *arg, enum dtype want)
+{
+	switch (arg->kind) {
+	case ARG_FLOAT:
+		return emit_imm(b, imm_of(want, arg->f, 0, true));
+	case ARG_BOOL:
+		return emit_imm(b, imm_of(want, 0, arg->b, false));
+	default:
+		break;
+	}
+	if (sym_is_const(arg->sym))
+		return emit_imm(b, imm_of(want, 0, arg->sym->value, false));
+	struct inst imm = blank(INST_IMM, want);
+	imm.sym = arg->sym;
+	return emit_imm(b, imm);
+}
+
+int emit_fill(struct build *b, const struct node *n)
+{
+	switch (n->op) {
+	case OP_zeros:
+		return emit_imm(b, imm_of(n->dtype, 0, 0, false));
+	case OP_ones:
+		return emit_imm(b, imm_of(n->dtype, 0, 1, false));
+	case OP_full:
+		return emit_scalar(b, &n->args[1], n->dtype);
+	default:
+		break;
+	}
+	switch (n->dtype) { /* a constant of one element */
+	case DTYPE_F32:
+		return emit_imm(b, imm_of(n->dtype, *(const float *)n->data, 0, true));
+	case DTYPE_F64:
+		return emit_imm(b, imm_of(n->dtype, *(const double *)n->data, 0, true));
+	case DTYPE_I64:
+		return emit_imm(b, imm_of(n->dtype, 0, *(const int64_t *)n->data, false));
+	default:
+		return emit_imm(b, imm_of(n->dtype, 0, *(const uint8_t *)n->data, false));
+	}
+}
+
+/* Strides over the dims of the domain, for now; space.c makes the kernel's. */
+static struct access access_of(struct build *b, const struct node *n, const int8_t map[MAX_RANK])
+{
+	struct access at = { .buffer = build_buffer(b, n->id), .offset = b->zero };
+	for (int d = 0; d < MAX_RANK; d++)
+		at.stride[d] = b->zero;
+	if (at.buffer < 0)
+		return at;
+	for (int d = 0; d < n->shape.rank; d++)
+		if (map[d] >= 0)
+			at.stride[map[d]] = b->strides[at.buffer][d];
+	return at;
+}
+
+int emit_load(struct build *b, const struct node *n, const int8_t map[MAX_RANK], int stage)
+{
+	struct node_state *s = &b->state[n->id];
+	if (readable(b, s->reg, stage) && memcmp(s->map, map, (size_t)n->shape.rank) == 0)
+		return s->reg;
+	uint32_t dims = domain_place_dims(n, map), reduced = build_reduced(b);
+	struct home home = { LEVEL_ONE, -1 };
+	if (dims & reduced || (dims && !reduced))
+		home = (struct home){ LEVEL_POINT, stage };
+	else if (dims)
+		home.level = LEVEL_ROW;
+	struct inst inst = blank(INST_LOAD, n->dtype);
+	inst.at = access_of(b, n, map);
+	inst.node = n->id;
+	inst.dst = new_reg(b, n->dtype, home);
+	append(b, list_of(b, home), &inst);
+	s->reg = inst.dst;
+	memcpy(s->map, map, sizeof(s->map));
+	return inst.dst;
+}
+
+int emit_operand(struct build *b, const struct node *n, int arg, enum dtype want, int stage)
+{
+	if (n->args[arg].kind != ARG_NODE)
+		return emit_scalar(b, &n->args[arg], want);
+	const struct node *operand = b->g->nodes[n->args[arg].node];
+	struct node_state *s = &b->state[operand->id];
+	int reg;
+
+	if (s->constant) {
+		reg = emit_fill(b, operand);
+	} else if (b->group[operand->id] == b->kernel) {
+		reg = s->reg;
+	} else {
+		int8_t map[MAX_RANK] = { 0 };
+		domain_place_operand(n, &b->places[n->id], operand, map);
+		reg = emit_load(b, operand, map, stage);
+	}
+	return emit_cast(b, reg, want, n->id);
+}
+
+/* Bools have no arithmetic of their own: it is done in int64. */
+static enum dtype compute_dtype(const struct node *n)
+{
+	if (n->compute != DTYPE_BOOL || op_info(n->op)->rule == RULE_LOGIC)
+		return n->compute;
+	switch (n->op) {
+	case OP_and_:
+	case OP_or_:
+	case OP_xor_:
+	case OP_invert:
+	case OP_where:
+	case OP_isnan:
+	case OP_any:
+	case OP_all:
+		return DTYPE_BOOL;
+	default:
+		return DTYPE_I64;
+	}
+}
+
+int emit_pointwise(struct build *b, const struct node *n, int stage)
+{
+	if (n->op == OP_to || n->op == OP_clone)
+		return emit_operand(b, n, 0, n->dtype, stage);
+
+	enum dtype compute = compute_dtype(n);
+	enum dtype result = n->dtype;
+	if (compute == DTYPE_I64 && n->compute == DTYPE_BOOL && op_info(n->op)->rule == RULE_SAME)
+		result = compute;
+	struct home home = { LEVEL_ONE, -1 };
+	struct inst inst = blank(INST_OP, result);
+	int count = 0;
+	for (int i = 0; i < n->n_args && count < 3; i++) {
+		if (n->args[i].kind == ARG_NONE)
+			continue;
+		bool mask = n->op == OP_where && i == 0;
+		int src = emit_operand(b, n, i, mask ? DTYPE_BOOL : compute, stage);
+		if (src < 0 || b->failed)
+			return -1;
+		inst.src[count++] = src;
+		home = later(home, b->regs.at[src].home);
+	}
+	inst.op = n->op;
+	inst.node = n->id;
+	inst.dst = new_reg(b, result, home);
+	append(b, list_of(b, home), &inst);
+	return emit_cast(b, inst.dst, n->dtype, n->id);
+}
+
+int emit_reduction(struct build *b, const struct node *n, int stage)
+{
+	bool mask = n->op == OP_any || n->op == OP_all;
+	enum dtype compute = mask ? DTYPE_BOOL : compute_dtype(n);
+	int src = emit_operand(b, n, 0, compute, stage);
+
+	/* Over dims of size 1 there is nothing to fold. */
+	if (!build_reduced(b) || src < 0 || b->failed)
+		return emit_cast(b, src, n->dtype, n->id);
+	struct inst inst = blank(INST_REDUCE, compute);
+	inst.op = n->op;
+	inst.node = n->id;
+	inst.src[0] = src;
+	inst.dst = new_reg(b, compute, (struct home){ LEVEL_ROW, stage });
+	append(b, &b->body[stage], &inst);
+	return emit_cast(b, inst.dst, n->dtype, n->id);
+}
+
+int emit_restore(struct build *b, const struct node *n, int stage)
+{
+	struct node_state *s = &b->state[n->id];
+	if (s->buffer >= 0) /* stored by an earlier stage: load it */
+		return emit_load(b, n, b->places[n->id].map, stage);
+	struct inst inst = blank(INST_RESTORE, n->dtype);
+	inst.slot = s->slot;
+	inst.node = n->id;
+	inst.dst = new_reg(b, n->dtype, (struct home){ LEVEL_POINT, stage });
+	append(b, &b->body[stage], &inst);
+	return inst.dst;
+}
+
+void emit_save(struct build *b, const struct node *n, int stage)
+{
+	struct node_state *s = &b->state[n->id];
+	if (b->failed || b->regs.at[s->reg].home.level != LEVEL_POINT)
+		return; /* readable in every stage as it is */
+	if (!VEC_PUSH(&b->slots, n->dtype))
+		b->failed = true;
+	s->slot = (int)b->slots.len - 1;
+	struct inst inst = blank(INST_SAVE, n->dtype);
+	inst.src[0] = s->reg;
+	inst.slot = s->slot;
+	inst.node = n->id;
+	append(b, &b->body[stage], &inst);
+}
+
+void emit_store(struct build *b, const struct node *n, int stage)
+{
+	const struct place *p = &b->places[n->id];
+	struct inst inst = blank(INST_STORE, n->dtype);
+	inst.src[0] = b->state[n->id].reg;
+	inst.at = access_of(b, n, p->map);
+	inst.node = n->id;
+	append(b, p->row ? &b->post[stage < 0 ? 0 : stage] : &b->body[stage], &inst);
+}

@@ -1,0 +1,129 @@
+/* fusion/lower/space.c -- the dims of a kernel, and its form.
+ *
+ * Instructions come with strides over the dims of the domain.  Here dims of
+ * size 1 go, outer dims come before reduced ones, and neighbours become one dim
+ * where every access steps through them as through one.
+ */
+#include <string.h>
+
+#include "fusion/lower/build.h"
+
+enum {
+	/* Columns as vector axis although they are strided: rows this short
+	 * would leave the tile nearly empty. */
+	SHORT_ROW = 32,
+	/* Fewer columns than this are not worth a tile of their own. */
+	FEW_COLUMNS = 8,
+};
+
+static void collect(struct build *b, inst_list *list)
+{
+	for (size_t i = 0; i < list->len; i++)
+		if (list->at[i].at.buffer >= 0 && !VEC_PUSH(&b->accesses, &list->at[i].at))
+			b->failed = true;
+}
+
+static void collect_all(struct build *b)
+{
+	b->accesses.len = 0;
+	collect(b, &b->setup);
+	collect(b, &b->prologue);
+	for (int s = 0; s < b->n_stages; s++) {
+		collect(b, &b->body[s]);
+		collect(b, &b->post[s]);
+	}
+}
+
+/* The dims of the domain that vary, outer ones first. */
+static void order_dims(struct build *b, struct kernel *k, int order[MAX_RANK])
+{
+	uint32_t reduced = build_reduced(b);
+	uint32_t parts[2] = { domain_varying_dims(&b->domain.full) & ~reduced, reduced };
+
+	for (int part = 0; part < 2; part++) {
+		for (int d = 0; d < b->domain.full.rank; d++)
+			if (parts[part] >> d & 1)
+				order[k->n_dims++] = d;
+		if (part == 0)
+			k->n_outer = k->n_dims;
+	}
+	for (int i = 0; i < k->n_dims; i++)
+		k->extent[i] = b->domain.full.size[order[i]];
+	for (size_t i = 0; i < b->accesses.len; i++) {
+		struct access *at = b->accesses.at[i];
+		const struct sym *stride[MAX_RANK] = { NULL };
+		for (int j = 0; j < k->n_dims; j++)
+			stride[j] = at->stride[order[j]];
+		memcpy(at->stride, stride, sizeof(stride));
+	}
+}
+
+/* Whether every access steps through dims i and i + 1 as through one. */
+static bool is_linear(const struct build *b, const struct kernel *k, int i)
+{
+	for (size_t j = 0; j < b->accesses.len; j++) {
+		const struct access *at = b->accesses.at[j];
+		const struct sym *step = at->stride[i + 1];
+		if (step != b->zero)
+			step = sym_mul(b->g->syms, step, k->extent[i + 1]);
+		if (at->stride[i] != step)
+			return false;
+	}
+	return true;
+}
+
+static void collapse(struct build *b, struct kernel *k)
+{
+	for (int i = k->n_dims - 2; i >= 0; i--) {
+		if (i + 1 == k->n_outer || !is_linear(b, k, i))
+			continue;
+		k->extent[i] = sym_mul(b->g->syms, k->extent[i], k->extent[i + 1]);
+		if (!k->extent[i])
+			b->failed = true;
+		for (size_t j = 0; j < b->accesses.len; j++) {
+			const struct sym **stride = b->accesses.at[j]->stride;
+			memmove(stride + i, stride + i + 1,
+				(size_t)(k->n_dims - i - 1) * sizeof(*stride));
+			stride[k->n_dims - 1] = NULL;
+		}
+		memmove(k->extent + i + 1, k->extent + i + 2,
+			(size_t)(k->n_dims - i - 2) * sizeof(*k->extent));
+		k->n_dims--;
+		if (i < k->n_outer)
+			k->n_outer--;
+	}
+}
+
+/* Rows where the innermost dim is reduced, columns where it is kept, unless
+ * that axis is so short that the other one fills tiles better. */
+static enum kernel_form choose_form(const struct build *b, const struct kernel *k)
+{
+	if (k->n_outer == k->n_dims)
+		return FORM_MAP;
+	if (k->n_outer == 0)
+		return FORM_ROWS;
+	int64_t columns = sym_hint(b->g->syms, k->extent[k->n_outer - 1]), row = 1;
+	for (int i = k->n_outer; i < k->n_dims; i++)
+		row *= sym_hint(b->g->syms, k->extent[i]);
+
+	uint32_t varying = domain_varying_dims(&b->domain.full);
+	int innermost = 31 - __builtin_clz(varying);
+	if (build_reduced(b) >> innermost & 1)
+		return row <= SHORT_ROW && columns >= 8 * row ? FORM_COLS : FORM_ROWS;
+	return columns < FEW_COLUMNS && row >= 8 * columns ? FORM_ROWS : FORM_COLS;
+}
+
+bool space_choose(struct build *b, struct kernel *k)
+{
+	int order[MAX_RANK];
+
+	collect_all(b);
+	if (b->failed)
+		return false;
+	order_dims(b, k, order);
+	collapse(b, k);
+	for (int i = k->n_dims; i < MAX_RANK; i++)
+		k->extent[i] = NULL;
+	k->form = choose_form(b, k);
+	return !b->failed;
+}
