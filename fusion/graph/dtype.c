@@ -10,7 +10,7 @@ struct row {
 };
 
 static const struct row rows[DTYPE_COUNT] = {
-#define DTYPE(id, text, c_type, kind) \
+#define DTYPE(id, text, c_type, kind)                                                              \
 	[DTYPE_##id] = { .name = text, .bytes = sizeof(c_type), .category = CATEGORY_##kind },
 #include "fusion/graph/dtypes.def"
 #undef DTYPE

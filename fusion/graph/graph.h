@@ -60,18 +60,20 @@ struct node {
 	enum op op;
 	enum dtype dtype;
 	struct shape shape;
-	enum dtype compute;        /* operands are converted to it first (but the mask
-				    * of where); reductions accumulate in it */
-	int n_args;                /* all of op_info(op)->n_params: what was left out */
-	struct arg args[MAX_ARGS]; /* has its default */
-	int line, column;          /* in the user's source; 0: nowhere */
-	const char *name;          /* SSA name for printing, unique in the graph */
-	const char *fx;            /* FX target name, for reports: op_info(op)->fx
-				    * unless graph_set_fx() said otherwise */
-	int input;                 /* OP_input: its index in the call, else -1 */
+	/* Operands are converted to `compute` first (but the mask of where);
+	 * reductions accumulate in it. */
+	enum dtype compute;
+	/* All of op_info(op)->n_params: what was left out has its default. */
+	int n_args;
+	struct arg args[MAX_ARGS];
+	int line, column; /* in the user's source; 0: nowhere */
+	const char *name; /* SSA name for printing, unique in the graph */
+	const char *fx;   /* FX target name, for reports: op_info(op)->fx unless
+			   * graph_set_fx() said otherwise */
+	int input;        /* OP_input: its index in the call, else -1 */
 	const struct sym *stride[MAX_RANK]; /* OP_input: in elements */
-	const void *data;          /* OP_constant, OP_tensor: elements, row-major */
-	bool weak;  /* the value is a wrapped Python number: promotes by category */
+	const void *data; /* OP_constant, OP_tensor: elements, row-major */
+	bool weak;        /* the value is a wrapped Python number: promotes by category */
 };
 
 struct graph {

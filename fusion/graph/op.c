@@ -19,30 +19,35 @@ enum { SIGNATURE_BYTES = 192, MAX_SPELLINGS = 512, SPELLING_BYTES = 64 };
 
 static struct op_info ops[OP_COUNT] = {
 #define ROW(name, ...) [OP_##name] = { .id = #name, .fx = #name, __VA_ARGS__ },
-#define UNARY(id_, heavy_, rule_, spellings_, value_, doc_)                            \
-	ROW(id_, .kind = KIND_POINTWISE, .rule = RULE_##rule_, .signature = "Tensor x", \
-	    .spellings = spellings_, .value = #value_, .doc = doc_, .transcendental = HEAVY_##heavy_)
-#define BINARY(id_, heavy_, rule_, spellings_, value_, doc_)                      \
-	ROW(id_, .kind = KIND_POINTWISE, .rule = RULE_##rule_,                     \
-	    .signature = "Tensor|Scalar x, Tensor|Scalar other",                   \
-	    .spellings = spellings_, .value = #value_, .doc = doc_, .transcendental = HEAVY_##heavy_)
-#define TERNARY(id_, heavy_, spellings_, signature_, value_, doc_)                       \
-	ROW(id_, .kind = KIND_POINTWISE, .rule = RULE_SAME, .signature = signature_,      \
-	    .spellings = spellings_, .value = #value_, .doc = doc_, .transcendental = HEAVY_##heavy_)
-#define REDUCE(id_, rule_, spellings_, first_, step_, signature_, doc_)                  \
-	ROW(id_, .kind = KIND_REDUCE, .rule = RULE_##rule_, .signature = signature_,      \
+#define UNARY(id_, heavy_, rule_, spellings_, value_, doc_)                                        \
+	ROW(id_, .kind = KIND_POINTWISE, .rule = RULE_##rule_, .signature = "Tensor x",            \
+	    .spellings = spellings_, .value = #value_, .doc = doc_,                                \
+	    .transcendental = HEAVY_##heavy_)
+#define BINARY(id_, heavy_, rule_, spellings_, value_, doc_)                                       \
+	ROW(id_, .kind = KIND_POINTWISE, .rule = RULE_##rule_,                                     \
+	    .signature = "Tensor|Scalar x, Tensor|Scalar other", .spellings = spellings_,          \
+	    .value = #value_, .doc = doc_, .transcendental = HEAVY_##heavy_)
+#define TERNARY(id_, heavy_, spellings_, signature_, value_, doc_)                                 \
+	ROW(id_, .kind = KIND_POINTWISE, .rule = RULE_SAME, .signature = signature_,               \
+	    .spellings = spellings_, .value = #value_, .doc = doc_,                                \
+	    .transcendental = HEAVY_##heavy_)
+#define REDUCE(id_, rule_, spellings_, first_, step_, signature_, doc_)                            \
+	ROW(id_, .kind = KIND_REDUCE, .rule = RULE_##rule_, .signature = signature_,               \
 	    .spellings = spellings_, .value = #step_, .first = #first_, .doc = doc_)
-#define COMPOSITE(id_, spellings_, signature_, doc_) \
-	ROW(id_, .kind = KIND_COMPOSITE, .signature = signature_, .spellings = spellings_, .doc = doc_)
-#define CAST(id_, spellings_, signature_, doc_) \
-	ROW(id_, .kind = KIND_POINTWISE, .signature = signature_, .spellings = spellings_, .doc = doc_)
-#define CONSTANT(id_, spellings_, doc_) \
+#define COMPOSITE(id_, spellings_, signature_, doc_)                                               \
+	ROW(id_, .kind = KIND_COMPOSITE, .signature = signature_, .spellings = spellings_,         \
+	    .doc = doc_)
+#define CAST(id_, spellings_, signature_, doc_)                                                    \
+	ROW(id_, .kind = KIND_POINTWISE, .signature = signature_, .spellings = spellings_,         \
+	    .doc = doc_)
+#define CONSTANT(id_, spellings_, doc_)                                                            \
 	ROW(id_, .kind = KIND_CONSTANT, .signature = "", .spellings = spellings_, .doc = doc_)
-#define CREATE(id_, spellings_, signature_, doc_) \
+#define CREATE(id_, spellings_, signature_, doc_)                                                  \
 	ROW(id_, .kind = KIND_CREATE, .signature = signature_, .spellings = spellings_, .doc = doc_)
-#define LIBRARY(id_, spellings_, signature_, doc_) \
-	ROW(id_, .kind = KIND_LIBRARY, .signature = signature_, .spellings = spellings_, .doc = doc_)
-#define INTERNAL(id_, kind_, doc_) \
+#define LIBRARY(id_, spellings_, signature_, doc_)                                                 \
+	ROW(id_, .kind = KIND_LIBRARY, .signature = signature_, .spellings = spellings_,           \
+	    .doc = doc_)
+#define INTERNAL(id_, kind_, doc_)                                                                 \
 	ROW(id_, .kind = KIND_##kind_, .signature = "", .spellings = "", .doc = doc_)
 #include "fusion/graph/ops.def"
 #undef UNARY
@@ -72,10 +77,10 @@ static const struct {
 	const char *name;
 	enum param_kind kind;
 } types[] = {
-	{ "Tensor", PARAM_TENSOR },   { "Tensor|Scalar", PARAM_TENSOR_SCALAR },
-	{ "Scalar", PARAM_SCALAR },   { "int", PARAM_INT },
-	{ "float", PARAM_FLOAT },     { "bool", PARAM_BOOL },
-	{ "int[]", PARAM_INTS },      { "dtype", PARAM_DTYPE },
+	{ "Tensor", PARAM_TENSOR }, { "Tensor|Scalar", PARAM_TENSOR_SCALAR },
+	{ "Scalar", PARAM_SCALAR }, { "int", PARAM_INT },
+	{ "float", PARAM_FLOAT },   { "bool", PARAM_BOOL },
+	{ "int[]", PARAM_INTS },    { "dtype", PARAM_DTYPE },
 	{ "str", PARAM_STR },
 };
 
@@ -99,6 +104,10 @@ static void parse_param(char *text, bool keyword_only, struct op_param *out)
 	fallback = strchr(name, '=');
 	if (fallback)
 		*fallback++ = 0;
+	if (fallback && *fallback == '\'') { /* 'none' -> none */
+		fallback++;
+		fallback[strlen(fallback) - 1] = 0;
+	}
 	mark = strchr(text, '?');
 	if (mark)
 		*mark = 0;
@@ -224,6 +233,15 @@ static int edit_distance(const char *a, int n, const char *b, int m)
 	return last[m];
 }
 
+static int common_prefix(const char *a, const char *b)
+{
+	int n = 0;
+
+	while (a[n] && a[n] == b[n])
+		n++;
+	return n;
+}
+
 const char *op_nearest(const char *spelling)
 {
 	const char *dot = strrchr(spelling, '.');
@@ -242,10 +260,12 @@ const char *op_nearest(const char *spelling)
 		if (strncmp(text, spelling, prefix) || strchr(text + prefix, '.'))
 			continue;
 		m = (int)strlen(text + prefix);
-		if (abs(m - n) >= best)
+		if (abs(m - n) > best)
 			continue;
 		distance = edit_distance(spelling + prefix, n, text + prefix, m);
-		if (distance < best) {
+		if (distance < best ||
+		    (distance == best && nearest &&
+		     common_prefix(text, spelling) > common_prefix(nearest, spelling))) {
 			best = distance;
 			nearest = text;
 		}

@@ -56,7 +56,8 @@ struct op_param {
 	bool optional;        /* may be left out: fallback is not NULL */
 	bool nullable;        /* None is accepted: `?` after the type */
 	bool keyword_only;    /* after `*` in the signature */
-	const char *fallback; /* text of the default: "False", "1", "None"; NULL: required */
+	const char *fallback; /* text of the default: False, 1, None, none (a str has
+			       * no quotes); NULL: required */
 };
 
 struct op_info {

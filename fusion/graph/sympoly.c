@@ -317,8 +317,7 @@ static bool reduce_constant(struct poly *q, struct poly *r, const struct poly *b
 {
 	int64_t value, divisor = b->term[0].coef;
 
-	if (b->n != 1 || b->term[0].n != 0 || divisor < 1 || r->n == 0 ||
-	    r->term[r->n - 1].n != 0)
+	if (b->n != 1 || b->term[0].n != 0 || divisor < 1 || r->n == 0 || r->term[r->n - 1].n != 0)
 		return true;
 	value = r->term[r->n - 1].coef;
 	return add_constant(q, int_floordiv(value, divisor)) &&
@@ -332,8 +331,8 @@ static const struct sym *rest_of_division(struct symtab *t, enum sym_kind kind, 
 	const struct sym *gap = sym_sub(t, b, r);
 
 	if (sym_is_const(r) && sym_is_const(b))
-		return sym_const(t, kind == SYM_MOD ? int_mod(r->value, b->value) :
-						      int_floordiv(r->value, b->value));
+		return sym_const(t, kind == SYM_MOD ? int_mod(r->value, b->value)
+						    : int_floordiv(r->value, b->value));
 	if (gap && r->lower >= 0 && gap->lower > 0) /* 0 <= r < b */
 		return kind == SYM_MOD ? r : sym_const(t, 0);
 	if (kind == SYM_FLOORDIV && r->kind == SYM_FLOORDIV && r->b->lower > 0 && b->lower > 0)

@@ -1,0 +1,334 @@
+/* fusion/graph/graph.c -- building, copying and wiring of graphs.
+ *
+ * Everything is in the graph's arena; nothing is freed alone.  Names count up
+ * per op as FX's do: add, add_1, add_2.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fusion/graph/infer.h"
+
+enum { FIRST_NODES = 32 };
+
+struct graph *graph_create(struct arena *arena)
+{
+	struct graph *g = ARENA_NEW(arena, struct graph);
+
+	if (!g)
+		return NULL;
+	g->arena = arena;
+	g->cap_nodes = FIRST_NODES;
+	g->nodes = ARENA_ARRAY(arena, struct node *, FIRST_NODES);
+	g->name_counts = ARENA_ARRAY(arena, int, OP_COUNT);
+	g->syms = symtab_create(arena);
+	return g->nodes && g->name_counts && g->syms ? g : NULL;
+}
+
+int graph_append(struct graph *g, struct node *n)
+{
+	struct node **nodes;
+
+	if (g->n_nodes == g->cap_nodes) {
+		nodes = ARENA_ARRAY(g->arena, struct node *, (size_t)g->cap_nodes * 2);
+		if (!nodes)
+			return -1;
+		memcpy(nodes, g->nodes, sizeof(nodes[0]) * (size_t)g->n_nodes);
+		g->nodes = nodes;
+		g->cap_nodes *= 2;
+	}
+	n->id = g->n_nodes;
+	g->nodes[g->n_nodes++] = n;
+	return n->id;
+}
+
+/* add_alpha shares the names of add. */
+static enum op name_slot(enum op op)
+{
+	return op == OP_add_alpha ? OP_add : op == OP_sub_alpha ? OP_sub : op;
+}
+
+static const char *next_name(struct graph *g, enum op op)
+{
+	const char *base = op_info(op)->fx;
+	int count = g->name_counts[name_slot(op)]++;
+
+	return count ? arena_printf(g->arena, "%s_%d", base, count) : base;
+}
+
+static struct node *new_node(struct graph *g, enum op op)
+{
+	struct node *n = ARENA_NEW(g->arena, struct node);
+
+	if (!n)
+		return NULL;
+	n->op = op;
+	n->input = -1;
+	n->fx = op_info(op)->fx;
+	n->n_args = op_info(op)->n_params;
+	return n;
+}
+
+static bool row_major(struct graph *g, const struct shape *shape, const struct sym **stride)
+{
+	const struct sym *step = sym_const(g->syms, 1);
+
+	for (int i = shape->rank - 1; i >= 0; i--) {
+		stride[i] = step;
+		step = sym_mul(g->syms, step, shape->size[i]);
+		if (!step)
+			return false;
+	}
+	return true;
+}
+
+int graph_input(struct graph *g, enum dtype dtype, const struct shape *shape,
+		const struct sym *const *stride)
+{
+	struct node *n = new_node(g, OP_input);
+	int *inputs = ARENA_ARRAY(g->arena, int, (size_t)g->n_inputs + 1);
+
+	if (!n || !inputs)
+		return -1;
+	n->dtype = n->compute = dtype;
+	n->shape = *shape;
+	if (stride)
+		memcpy(n->stride, stride, sizeof(stride[0]) * (size_t)shape->rank);
+	else if (!row_major(g, shape, n->stride))
+		return -1;
+	n->name = arena_printf(g->arena, "arg%d", g->n_inputs);
+	if (!n->name || graph_append(g, n) < 0)
+		return -1;
+	n->input = g->n_inputs;
+	if (g->n_inputs)
+		memcpy(inputs, g->inputs, sizeof(int) * (size_t)g->n_inputs);
+	inputs[g->n_inputs++] = n->id;
+	g->inputs = inputs;
+	return n->id;
+}
+
+static size_t constant_bytes(enum dtype dtype, const struct shape *shape)
+{
+	size_t n = dtype_bytes(dtype);
+
+	for (int i = 0; i < shape->rank; i++)
+		n *= (size_t)shape->size[i]->value;
+	return n;
+}
+
+int graph_constant(struct graph *g, enum dtype dtype, const struct shape *shape, const void *data)
+{
+	struct node *n = new_node(g, OP_tensor);
+	size_t bytes = constant_bytes(dtype, shape);
+	void *copy = arena_alloc(g->arena, bytes);
+
+	if (!n || !copy)
+		return -1;
+	if (bytes)
+		memcpy(copy, data, bytes);
+	n->dtype = n->compute = dtype;
+	n->shape = *shape;
+	n->data = copy;
+	n->name = next_name(g, OP_tensor);
+	return n->name ? graph_append(g, n) : -1;
+}
+
+/* x + alpha * y is x + y where alpha is 1. */
+static enum op without_alpha(enum op op, const struct arg *args, int *n)
+{
+	if ((op != OP_add_alpha && op != OP_sub_alpha) || *n < 2)
+		return op;
+	if (*n == 3 && args[2].kind != ARG_NONE &&
+	    !(args[2].kind == ARG_INT && args[2].sym && sym_is(args[2].sym, 1)))
+		return op;
+	*n = 2;
+	return op == OP_add_alpha ? OP_add : OP_sub;
+}
+
+static int add_checked(struct graph *g, enum op op, const struct arg *args, int n_args,
+		       struct err *err)
+{
+	struct op_result result = { .dtype = DTYPE_F32 };
+	struct node *n;
+
+	op = without_alpha(op, args, &n_args);
+	n = new_node(g, op);
+	if (n && !args_bind(g, op, args, n_args, n->args, err))
+		return -1;
+	if (n && !op_infer(g, op, n->args, &result, err)) {
+		memcpy(g->conflict, result.conflict, sizeof(g->conflict));
+		return -1;
+	}
+	if (n) {
+		n->dtype = result.dtype;
+		n->compute = result.compute;
+		n->shape = result.shape;
+		n->name = next_name(g, op);
+	}
+	if (!n || !n->name || graph_append(g, n) < 0) {
+		err_set(err, ERR_MEMORY, "Out of memory while building a graph.");
+		return -1;
+	}
+	return n->id;
+}
+
+int graph_add(struct graph *g, enum op op, const struct arg *args, int n_args, int line, int column,
+	      struct err *err)
+{
+	int id;
+
+	g->conflict[0] = g->conflict[1] = NULL;
+	id = add_checked(g, op, args, n_args, err);
+	if (id >= 0) {
+		g->nodes[id]->line = line;
+		g->nodes[id]->column = column;
+	} else if (err) {
+		err->line = line;
+		err->column = column;
+	}
+	return id;
+}
+
+bool graph_set_fx(struct graph *g, int id, const char *fx)
+{
+	char *copy = arena_strdup(g->arena, fx);
+
+	if (copy)
+		g->nodes[id]->fx = copy;
+	return copy != NULL;
+}
+
+/* Whether next_name() may come to it: an op's name, perhaps with _<digits>,
+ * or another input's arg<i>. */
+static bool is_generated(const char *name)
+{
+	size_t len = strlen(name), stem = len;
+
+	while (stem && isdigit((unsigned char)name[stem - 1]))
+		stem--;
+	if (stem < len && stem == 3 && !memcmp(name, "arg", 3))
+		return true;
+	stem = stem && stem < len && name[stem - 1] == '_' ? stem - 1 : len;
+	for (int op = 0; op < OP_COUNT; op++) {
+		const char *fx = op_info((enum op)op)->fx;
+
+		if (strlen(fx) == stem && !memcmp(fx, name, stem))
+			return true;
+	}
+	return false;
+}
+
+static bool is_taken(const struct graph *g, int id, const char *name)
+{
+	for (int i = 0; i < g->n_inputs; i++)
+		if (g->inputs[i] != id && !strcmp(g->nodes[g->inputs[i]]->name, name))
+			return true;
+	return is_generated(name);
+}
+
+bool graph_set_name(struct graph *g, int id, const char *name)
+{
+	const char *copy = arena_strdup(g->arena, name);
+
+	while (copy && is_taken(g, id, copy))
+		copy = arena_printf(g->arena, "%s_", copy);
+	if (copy)
+		g->nodes[id]->name = copy;
+	return copy != NULL;
+}
+
+bool graph_set_outputs(struct graph *g, const int *ids, int n)
+{
+	int *copy = ARENA_ARRAY(g->arena, int, (size_t)n);
+
+	if (!copy)
+		return false;
+	if (n)
+		memcpy(copy, ids, sizeof(int) * (size_t)n);
+	g->outputs = copy;
+	g->n_outputs = n;
+	return true;
+}
+
+static bool copy_syms(struct symtab *to, int n, const struct sym *const *from,
+		      const struct sym **out)
+{
+	for (int i = 0; i < n; i++)
+		if (!(out[i] = sym_copy(to, from[i])))
+			return false;
+	return true;
+}
+
+static bool copy_arg(struct graph *to, struct arg *arg)
+{
+	const struct sym **ints;
+
+	switch (arg->kind) {
+	case ARG_INT:
+		arg->sym = sym_copy(to->syms, arg->sym);
+		return arg->sym != NULL;
+	case ARG_STR:
+		arg->str = arena_strdup(to->arena, arg->str);
+		return arg->str != NULL;
+	case ARG_INTS:
+		ints = ARENA_ARRAY(to->arena, const struct sym *, (size_t)arg->n);
+		if (!ints || !copy_syms(to->syms, arg->n, arg->ints, ints))
+			return false;
+		arg->ints = ints;
+		return true;
+	default:
+		return true;
+	}
+}
+
+static bool copy_node(struct graph *to, const struct node *from)
+{
+	struct node *n = ARENA_NEW(to->arena, struct node);
+	size_t bytes;
+	void *data;
+
+	if (!n)
+		return false;
+	*n = *from;
+	n->name = arena_strdup(to->arena, from->name);
+	n->fx = arena_strdup(to->arena, from->fx);
+	if (!n->name || !n->fx ||
+	    !copy_syms(to->syms, n->shape.rank, from->shape.size, n->shape.size))
+		return false;
+	if (n->op == OP_input && !copy_syms(to->syms, n->shape.rank, from->stride, n->stride))
+		return false;
+	if (n->data) {
+		bytes = constant_bytes(n->dtype, &n->shape);
+		data = arena_alloc(to->arena, bytes);
+		if (!data)
+			return false;
+		n->data = memcpy(data, from->data, bytes);
+	}
+	for (int i = 0; i < n->n_args; i++)
+		if (!copy_arg(to, &n->args[i]))
+			return false;
+	return graph_append(to, n) >= 0;
+}
+
+struct graph *graph_copy(const struct graph *g, struct arena *arena)
+{
+	struct graph *to = graph_create(arena);
+
+	if (!to)
+		return NULL;
+	for (int i = 0; i < sym_var_count(g->syms); i++)
+		if (!sym_var_from(to->syms, sym_var_hint(g->syms, i),
+				  sym_var_at(g->syms, i)->lower))
+			return NULL;
+	for (int i = 0; i < g->n_nodes; i++)
+		if (!copy_node(to, g->nodes[i]))
+			return NULL;
+	to->inputs = ARENA_ARRAY(arena, int, (size_t)g->n_inputs);
+	if (!to->inputs || !graph_set_outputs(to, g->outputs, g->n_outputs))
+		return NULL;
+	if (g->n_inputs)
+		memcpy(to->inputs, g->inputs, sizeof(int) * (size_t)g->n_inputs);
+	to->n_inputs = g->n_inputs;
+	memcpy(to->name_counts, g->name_counts, sizeof(int) * OP_COUNT);
+	return to;
+}

@@ -1,0 +1,483 @@
+/* fusion/graph/infer.c -- dtype and shape of every op's result, as PyTorch has them.
+ *
+ * The dtype rule and the kind of a row decide; ops whose rule is their own have
+ * a function here.  Messages are the user's: they name the op, the sizes and
+ * what would fit.
+ */
+#include "fusion/graph/infer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct infer {
+	const struct graph *g;
+	const struct op_info *info;
+	enum op op;
+	const struct arg *args;
+	struct op_result *out;
+	struct err *err;
+};
+
+static const struct node *tensor_arg(const struct infer *in, int i)
+{
+	return in->args[i].kind == ARG_NODE ? in->g->nodes[in->args[i].node] : NULL;
+}
+
+/* Fails with "add: ..." around a message of shape.c, and the sizes that met. */
+static bool broadcast_error(struct infer *in, const struct shape *a, const struct shape *b)
+{
+	const struct sym *pair[2];
+	struct err why = { 0 };
+	struct shape none;
+
+	shape_broadcast(in->g->syms, a, b, &none, &why);
+	if (shape_conflict(a, b, pair) && !(sym_is_const(pair[0]) && sym_is_const(pair[1])))
+		memcpy(in->out->conflict, pair, sizeof(pair));
+	return err_set(in->err, why.code, "%s: %s", in->info->fx, why.message);
+}
+
+/* out->shape = the broadcast of the tensors among the first n arguments. */
+static bool broadcast_args(struct infer *in, int n)
+{
+	struct shape *shape = &in->out->shape;
+	const struct node *x;
+
+	for (int i = 0; i < n; i++) {
+		x = tensor_arg(in, i);
+		if (!x)
+			continue;
+		if (!shape_broadcast(in->g->syms, shape, &x->shape, shape, NULL))
+			return broadcast_error(in, shape, &x->shape);
+	}
+	return true;
+}
+
+static enum dtype promote_args(const struct infer *in, int first, int end)
+{
+	struct promotion p = PROMOTION_NONE;
+
+	for (int i = first; i < end; i++)
+		promotion_add(&p, in->g, &in->args[i]);
+	return promotion_result(&p);
+}
+
+static bool zero_divisor(const struct infer *in, enum dtype dtype)
+{
+	return (in->op == OP_floordiv || in->op == OP_mod) &&
+	       dtype_category(dtype) == CATEGORY_INT && in->args[1].kind == ARG_INT &&
+	       sym_is(in->args[1].sym, 0);
+}
+
+static bool negative_power(const struct infer *in, enum dtype dtype)
+{
+	return in->op == OP_pow && dtype_category(dtype) == CATEGORY_INT &&
+	       in->args[1].kind == ARG_INT && sym_is_const(in->args[1].sym) &&
+	       in->args[1].sym->value < 0;
+}
+
+/* `x - y` refuses a bool on either side, whatever the other is. */
+static bool subtracts_bool(const struct infer *in)
+{
+	const struct node *x;
+
+	if (in->op != OP_sub && in->op != OP_sub_alpha)
+		return false;
+	for (int i = 0; i < 2; i++) {
+		x = tensor_arg(in, i);
+		if (in->args[i].kind == ARG_BOOL || (x && x->dtype == DTYPE_BOOL))
+			return true;
+	}
+	return false;
+}
+
+static bool infer_pointwise(struct infer *in)
+{
+	int n = in->info->n_params;
+	enum dtype dtype = promote_args(in, 0, n);
+
+	if (!op_accepts(in->op, subtracts_bool(in) ? DTYPE_BOOL : dtype, in->err))
+		return false;
+	if (zero_divisor(in, dtype))
+		return err_set(in->err, ERR_VALUE, "%s: an int64 tensor is divided by zero.",
+			       in->info->fx);
+	if (negative_power(in, dtype))
+		return err_set(in->err, ERR_VALUE,
+			       "pow: ints to a negative int power are not ints. Write "
+			       "x.to(torch.float32) ** %lld.",
+			       (long long)in->args[1].sym->value);
+	if (in->info->rule == RULE_FLOAT && dtype_category(dtype) != CATEGORY_FLOAT)
+		dtype = DTYPE_F32;
+	if (in->op == OP_square && dtype == DTYPE_BOOL)
+		dtype = DTYPE_I64;
+	in->out->compute = dtype;
+	in->out->dtype = in->info->rule == RULE_BOOL || in->info->rule == RULE_LOGIC ? DTYPE_BOOL
+										     : dtype;
+	return broadcast_args(in, n);
+}
+
+static bool infer_where(struct infer *in)
+{
+	const struct node *mask = tensor_arg(in, 0);
+
+	if (mask->dtype != DTYPE_BOOL)
+		return err_set(in->err, ERR_TYPE,
+			       "where: the condition is %s, and a bool tensor is needed. Write a "
+			       "comparison such as x > 0, or x.to(torch.bool).",
+			       dtype_name(mask->dtype));
+	in->out->dtype = in->out->compute = promote_args(in, 1, 3);
+	return broadcast_args(in, 3);
+}
+
+/* One dim as the user wrote it -> 0 .. rank - 1. */
+static bool normal_dim(const struct infer *in, const struct shape *x, const struct sym *dim,
+		       int *out)
+{
+	int rank = x->rank ? x->rank : 1; /* a 0-d tensor has dim 0 and -1, as in torch */
+	char text[SHAPE_TEXT_BYTES];
+
+	if (!sym_is_const(dim))
+		return err_set(in->err, ERR_TYPE,
+			       "%s: a dim depends on a size. Name dims by fixed ints.",
+			       in->info->fx);
+	if (dim->value < -rank || dim->value >= rank)
+		return err_set(in->err, ERR_SHAPE,
+			       "%s: dimension out of range (expected %d to %d, but got %lld): the "
+			       "tensor's sizes are %s.",
+			       in->info->fx, -rank, rank - 1, (long long)dim->value,
+			       shape_text(x, text));
+	*out = (int)(dim->value < 0 ? dim->value + rank : dim->value);
+	return true;
+}
+
+/* None and () mean all dims. */
+static bool dims_mask(const struct infer *in, const struct shape *x, const struct arg *dims,
+		      unsigned *mask)
+{
+	int count = dims->kind == ARG_INTS ? dims->n : dims->kind == ARG_INT;
+	int dim;
+
+	*mask = 0;
+	for (int i = 0; i < count; i++) {
+		if (!normal_dim(in, x, dims->kind == ARG_INT ? dims->sym : dims->ints[i], &dim))
+			return false;
+		if (*mask & 1u << dim)
+			return err_set(in->err, ERR_VALUE,
+				       "%s: dim %d appears twice in `dim`. Name each dim once.",
+				       in->info->fx, dim);
+		*mask |= 1u << dim;
+	}
+	if (count == 0)
+		*mask = (1u << x->rank) - 1;
+	return true;
+}
+
+static void reduced_shape(const struct infer *in, const struct shape *x, unsigned mask,
+			  bool keepdim)
+{
+	struct shape *out = &in->out->shape;
+
+	out->rank = 0;
+	for (int i = 0; i < x->rank; i++) {
+		if (!(mask & 1u << i))
+			out->size[out->rank++] = x->size[i];
+		else if (keepdim)
+			out->size[out->rank++] = sym_const(in->g->syms, 1);
+	}
+}
+
+static const struct arg *arg_named(const struct op_info *info, const struct arg *args,
+				   const char *name)
+{
+	for (int i = 0; i < info->n_params; i++)
+		if (!strcmp(info->params[i].name, name))
+			return &args[i];
+	return NULL;
+}
+
+/* Shape of a reduction, or of a composite that ends in one. */
+static bool infer_reduced_shape(struct infer *in)
+{
+	const struct node *x = tensor_arg(in, 0);
+	const struct arg *dims = arg_named(in->info, in->args, "dim");
+	const struct arg *keepdim = arg_named(in->info, in->args, "keepdim");
+	const struct arg all = arg_none();
+	bool extreme = in->op == OP_amax || in->op == OP_amin || in->op == OP_max ||
+		       in->op == OP_min;
+	unsigned mask;
+
+	if (!dims_mask(in, &x->shape, dims ? dims : &all, &mask))
+		return false;
+	for (int i = 0; extreme && i < x->shape.rank; i++)
+		if (mask & 1u << i && sym_is(x->shape.size[i], 0))
+			return err_set(
+			    in->err, ERR_SHAPE,
+			    "%s: dim %d has size 0, and nothing has no %s element.", in->info->fx,
+			    i, in->op == OP_amax || in->op == OP_max ? "largest" : "smallest");
+	reduced_shape(in, &x->shape, mask, keepdim && keepdim->b);
+	return true;
+}
+
+/* `dtype=` where it is given, else `otherwise`. */
+static enum dtype dtype_arg(const struct infer *in, enum dtype otherwise)
+{
+	const struct arg *arg = arg_named(in->info, in->args, "dtype");
+
+	return arg && arg->kind == ARG_DTYPE ? arg->dtype : otherwise;
+}
+
+static enum dtype summed(enum dtype dtype)
+{
+	return dtype_category(dtype) == CATEGORY_FLOAT ? dtype : DTYPE_I64;
+}
+
+static bool infer_reduce(struct infer *in)
+{
+	enum dtype x = tensor_arg(in, 0)->dtype;
+
+	in->out->compute = in->info->rule == RULE_INTSUM ? dtype_arg(in, summed(x)) : x;
+	in->out->dtype = in->info->rule == RULE_LOGIC ? DTYPE_BOOL : in->out->compute;
+	return infer_reduced_shape(in);
+}
+
+/* mean, var, std, norm, max, min. */
+static bool infer_statistic(struct infer *in)
+{
+	in->out->dtype = in->out->compute = dtype_arg(in, tensor_arg(in, 0)->dtype);
+	if (in->op == OP_var || in->op == OP_std) {
+		const struct arg *unbiased = arg_named(in->info, in->args, "unbiased");
+		const struct arg *correction = arg_named(in->info, in->args, "correction");
+
+		if (unbiased->kind != ARG_NONE && correction->kind != ARG_NONE)
+			return err_set(in->err, ERR_VALUE,
+				       "%s: give `unbiased` or `correction`, not both.",
+				       in->info->fx);
+	}
+	return op_accepts(in->op, in->out->dtype, in->err) && infer_reduced_shape(in);
+}
+
+/* softmax, log_softmax, cumsum: along one dim, the shape stays. */
+static bool infer_along_dim(struct infer *in)
+{
+	const struct node *x = tensor_arg(in, 0);
+	enum dtype dtype = dtype_arg(in, in->op == OP_cumsum ? summed(x->dtype) : x->dtype);
+	int dim;
+
+	in->out->dtype = in->out->compute = dtype;
+	in->out->shape = x->shape;
+	return op_accepts(in->op, dtype, in->err) &&
+	       normal_dim(in, &x->shape, arg_named(in->info, in->args, "dim")->sym, &dim);
+}
+
+static bool infer_alpha(struct infer *in)
+{
+	const struct arg *alpha = &in->args[2];
+	enum dtype dtype = promote_args(in, 0, 2);
+
+	if (!op_accepts(in->op, subtracts_bool(in) ? DTYPE_BOOL : dtype, in->err))
+		return false;
+	if (alpha->kind == ARG_FLOAT && dtype_category(dtype) != CATEGORY_FLOAT)
+		return err_set(in->err, ERR_TYPE,
+			       "%s: `alpha` is a float, and both operands are ints. Use an int "
+			       "alpha, or multiply first.",
+			       in->info->fx);
+	if (alpha->kind == ARG_BOOL && dtype != DTYPE_BOOL)
+		return err_set(in->err, ERR_TYPE, "%s: `alpha` is a bool. Use an int or a float.",
+			       in->info->fx);
+	in->out->dtype = in->out->compute = dtype;
+	return broadcast_args(in, 2);
+}
+
+static bool infer_clamp(struct infer *in)
+{
+	if (in->args[1].kind == ARG_NONE && in->args[2].kind == ARG_NONE)
+		return err_set(in->err, ERR_VALUE, "clamp: give `min`, `max`, or both.");
+	in->out->dtype = in->out->compute = promote_args(in, 0, 3);
+	return op_accepts(in->op, in->out->dtype, in->err) && broadcast_args(in, 3);
+}
+
+/* gelu, silu */
+static bool infer_activation(struct infer *in)
+{
+	const struct node *x = tensor_arg(in, 0);
+
+	if (in->op == OP_gelu && strcmp(in->args[1].str, "none") && strcmp(in->args[1].str, "tanh"))
+		return err_set(in->err, ERR_VALUE,
+			       "gelu: approximate='%.32s' is unknown. Use 'none' or 'tanh'.",
+			       in->args[1].str);
+	in->out->dtype = in->out->compute = x->dtype;
+	in->out->shape = x->shape;
+	return op_accepts(in->op, x->dtype, in->err);
+}
+
+/* weight or bias of a normalisation: the normalized shape, and the dtype of x. */
+static bool check_affine(struct infer *in, const char *name, const struct shape *normal)
+{
+	const struct arg *arg = arg_named(in->info, in->args, name);
+	char got[SHAPE_TEXT_BYTES], want[SHAPE_TEXT_BYTES];
+	const struct node *x = tensor_arg(in, 0), *w;
+
+	if (!arg || arg->kind == ARG_NONE)
+		return true;
+	w = in->g->nodes[arg->node];
+	if (!shape_equal(&w->shape, normal)) {
+		if (w->shape.rank == normal->rank)
+			shape_conflict(&w->shape, normal, in->out->conflict);
+		return err_set(in->err, ERR_SHAPE,
+			       "%s: `%s` has sizes %s, and normalized_shape is %s. They must be "
+			       "equal.",
+			       in->info->fx, name, shape_text(&w->shape, got),
+			       shape_text(normal, want));
+	}
+	if (w->dtype != x->dtype)
+		return err_set(in->err, ERR_TYPE,
+			       "%s: `%s` is %s and the input %s. Call %s.to(torch.%s) first.",
+			       in->info->fx, name, dtype_name(w->dtype), dtype_name(x->dtype), name,
+			       dtype_name(x->dtype));
+	return true;
+}
+
+/* layer_norm, rms_norm */
+static bool infer_normalisation(struct infer *in)
+{
+	const struct node *x = tensor_arg(in, 0);
+	const struct arg *sizes = &in->args[1];
+	struct shape normal = { .rank = sizes->n }, tail = { .rank = sizes->n };
+	char got[SHAPE_TEXT_BYTES], want[SHAPE_TEXT_BYTES];
+
+	in->out->dtype = in->out->compute = x->dtype;
+	in->out->shape = x->shape;
+	if (!op_accepts(in->op, x->dtype, in->err))
+		return false;
+	if (sizes->n < 1 || sizes->n > x->shape.rank)
+		return err_set(in->err, ERR_SHAPE,
+			       "%s: normalized_shape has %d sizes, and the input's sizes are %s. "
+			       "Give its last ones.",
+			       in->info->fx, sizes->n, shape_text(&x->shape, got));
+	for (int i = 0; i < sizes->n; i++) {
+		normal.size[i] = sizes->ints[i];
+		tail.size[i] = x->shape.size[x->shape.rank - sizes->n + i];
+	}
+	if (!shape_equal(&normal, &tail)) {
+		shape_conflict(&normal, &tail, in->out->conflict);
+		return err_set(in->err, ERR_SHAPE,
+			       "%s: normalized_shape %s is not how the input's sizes %s end.",
+			       in->info->fx, shape_text(&normal, want), shape_text(&x->shape, got));
+	}
+	return check_affine(in, "weight", &normal) && check_affine(in, "bias", &normal);
+}
+
+static enum dtype number_dtype(const struct arg *arg)
+{
+	return arg->kind == ARG_FLOAT ? DTYPE_F32 : arg->kind == ARG_BOOL ? DTYPE_BOOL : DTYPE_I64;
+}
+
+static bool infer_create(struct infer *in)
+{
+	const struct arg *sizes = &in->args[0];
+
+	in->out->dtype = in->out->compute = dtype_arg(
+	    in, in->op == OP_full ? number_dtype(&in->args[1]) : DTYPE_F32);
+	if (sizes->n > MAX_RANK)
+		return err_set(in->err, ERR_BOUND, "%s: %d dims; %d are the most.", in->info->fx,
+			       sizes->n, MAX_RANK);
+	in->out->shape.rank = sizes->n;
+	for (int i = 0; i < sizes->n; i++) {
+		in->out->shape.size[i] = sizes->ints[i];
+		if (sym_is_const(sizes->ints[i]) && sizes->ints[i]->value < 0)
+			return err_set(in->err, ERR_VALUE, "%s: size %lld of dim %d is negative.",
+				       in->info->fx, (long long)sizes->ints[i]->value, i);
+	}
+	return true;
+}
+
+/* to, zeros_like, ones_like: the shape of x in another dtype. */
+static bool infer_like(struct infer *in)
+{
+	const struct node *x = tensor_arg(in, 0);
+
+	in->out->dtype = dtype_arg(in, x->dtype);
+	in->out->compute = in->op == OP_to ? x->dtype : in->out->dtype;
+	in->out->shape = x->shape;
+	return true;
+}
+
+static bool infer_op(struct infer *in)
+{
+	switch (in->op) {
+	case OP_where:
+		return infer_where(in);
+	case OP_to:
+	case OP_zeros_like:
+	case OP_ones_like:
+		return infer_like(in);
+	case OP_add_alpha:
+	case OP_sub_alpha:
+		return infer_alpha(in);
+	case OP_clamp:
+		return infer_clamp(in);
+	case OP_mean:
+	case OP_var:
+	case OP_std:
+	case OP_norm:
+	case OP_max:
+	case OP_min:
+		return infer_statistic(in);
+	case OP_softmax:
+	case OP_log_softmax:
+	case OP_cumsum:
+		return infer_along_dim(in);
+	case OP_gelu:
+	case OP_silu:
+		return infer_activation(in);
+	case OP_layer_norm:
+	case OP_rms_norm:
+		return infer_normalisation(in);
+	case OP_full:
+	case OP_zeros:
+	case OP_ones:
+		return infer_create(in);
+	default:
+		if (in->info->kind == KIND_POINTWISE)
+			return infer_pointwise(in);
+		if (in->info->kind == KIND_REDUCE)
+			return infer_reduce(in);
+		return err_set(in->err, ERR_INTERNAL, "%s: no rule of inference.", in->info->id);
+	}
+}
+
+bool op_infer(const struct graph *g, enum op op, const struct arg *args, struct op_result *out,
+	      struct err *err)
+{
+	struct infer in = { g, op_info(op), op, args, out, err };
+
+	*out = (struct op_result){ .dtype = DTYPE_F32 };
+	if (!infer_op(&in))
+		return false;
+	for (int i = 0; i < out->shape.rank; i++)
+		if (!out->shape.size[i])
+			return err_set(err, ERR_MEMORY, "Out of memory while building a graph.");
+	return true;
+}
+
+const struct arg *node_arg(const struct node *n, const char *name)
+{
+	return arg_named(op_info(n->op), n->args, name);
+}
+
+unsigned node_reduced(const struct graph *g, const struct node *n)
+{
+	const struct arg *dims = node_arg(n, "dim");
+	const struct arg all = arg_none();
+	struct infer in = { .g = g, .info = op_info(n->op), .op = n->op, .args = n->args };
+	unsigned mask = 0;
+
+	dims_mask(&in, &g->nodes[n->args[0].node]->shape, dims ? dims : &all, &mask);
+	return mask;
+}
+
+bool node_keepdim(const struct node *n)
+{
+	const struct arg *keepdim = node_arg(n, "keepdim");
+
+	return keepdim && keepdim->b;
+}
