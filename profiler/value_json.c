@@ -328,6 +328,12 @@ static bool tensor_alike(const struct tensor *a, const struct tensor *b)
 	       memcmp(a->size, b->size, (size_t)a->rank * sizeof(a->size[0])) == 0;
 }
 
+bool value_alike(struct value a, struct value b)
+{
+	return a.kind == VALUE_TENSOR && b.kind == VALUE_TENSOR &&
+	       tensor_alike(a.tensor->memory, b.tensor->memory);
+}
+
 static double tensor_distance(const struct tensor *a, const struct tensor *b)
 {
 	int64_t numel = tensor_numel(a);

@@ -23,6 +23,9 @@ struct value value_copy(struct value v, struct allocator *a, struct err *err);
  * its own is {"repr": "..."}. */
 json_t *value_to_json(struct value v, bool whole);
 
+/* Two tensors of the same dtype and shape. */
+bool value_alike(struct value a, struct value b);
+
 /* Same kinds, shapes, dtypes and bits (NaN equals itself). */
 bool value_same(struct value a, struct value b);
 

@@ -1,0 +1,196 @@
+/* profiler/lane.c -- sets up a mode's world and takes it down again. */
+#include "profiler/lane.h"
+
+#include <stdlib.h>
+
+#include "profiler/value_json.h"
+
+static bool out_of_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "The system has no memory left for the run.");
+}
+
+static struct value *make_args(const json_t *specs, struct allocator *a, struct err *err)
+{
+	size_t n = json_array_size(specs);
+	struct value *args = calloc(n + 1, sizeof(*args));
+
+	if (!args) {
+		out_of_memory(err);
+		return NULL;
+	}
+	for (size_t k = 0; k < n; k++) {
+		args[k] = value_from_json(json_array_get(specs, k), a, err);
+		if (args[k].kind == VALUE_UNSET) {
+			for (size_t i = 0; i < k; i++)
+				value_unref(args[i]);
+			free(args);
+			return NULL;
+		}
+	}
+	return args;
+}
+
+bool inputs_create(struct inputs *in, const struct workload *w, const struct point *p,
+		   struct err *err)
+{
+	json_t *calls = workload_calls(w, p, err);
+
+	*in = (struct inputs){ 0 };
+	if (!calls)
+		return false;
+	in->n_calls = (int)json_array_size(calls);
+	in->allocator = allocator_create((size_t)2 << WORKLOAD_MAX_INPUT_BYTES_LOG2);
+	in->n_args = calloc((size_t)in->n_calls + 1, sizeof(*in->n_args));
+	in->args = calloc((size_t)in->n_calls + 1, sizeof(*in->args));
+	if (!in->allocator || !in->n_args || !in->args) {
+		out_of_memory(err);
+		goto fail;
+	}
+	for (int i = 0; i < in->n_calls; i++) {
+		const json_t *specs = json_array_get(calls, (size_t)i);
+
+		in->args[i] = make_args(specs, in->allocator, err);
+		if (!in->args[i])
+			goto fail;
+		in->n_args[i] = (int)json_array_size(specs);
+	}
+	json_decref(calls);
+	return true;
+fail:
+	json_decref(calls);
+	inputs_destroy(in);
+	return false;
+}
+
+/* Frees what make_args() made for each call; NULL entries are fine. */
+static void drop_args(struct value **args, const struct inputs *in)
+{
+	for (int i = 0; args && i < in->n_calls; i++) {
+		for (int k = 0; args[i] && k < in->n_args[i]; k++)
+			value_unref(args[i][k]);
+		free(args[i]);
+	}
+	free(args);
+}
+
+void inputs_destroy(struct inputs *in)
+{
+	drop_args(in->args, in);
+	free(in->n_args);
+	if (in->allocator)
+		allocator_destroy(in->allocator);
+	*in = (struct inputs){ 0 };
+}
+
+static bool copy_args(struct lane *lane, struct err *err)
+{
+	const struct inputs *in = lane->originals;
+	struct allocator *a = fusion_allocator(lane->engine);
+
+	lane->args = calloc((size_t)in->n_calls + 1, sizeof(*lane->args));
+	if (!lane->args)
+		return out_of_memory(err);
+	for (int i = 0; i < in->n_calls; i++) {
+		lane->args[i] = calloc((size_t)in->n_args[i] + 1, sizeof(**lane->args));
+		if (!lane->args[i])
+			return out_of_memory(err);
+		for (int k = 0; k < in->n_args[i]; k++) {
+			lane->args[i][k] = value_copy(in->args[i][k], a, err);
+			if (lane->args[i][k].kind == VALUE_UNSET)
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool choose_timed(struct lane *lane, const struct workload *w, struct err *err)
+{
+	lane->timed = w->timed[lane->mode];
+	lane->n_timed = w->n_timed[lane->mode];
+	if (lane->timed)
+		return true;
+	lane->all = calloc((size_t)w->n_calls, sizeof(*lane->all));
+	if (!lane->all)
+		return out_of_memory(err);
+	for (int i = 0; i < w->n_calls; i++)
+		lane->all[i] = i;
+	lane->timed = lane->all;
+	lane->n_timed = w->n_calls;
+	return true;
+}
+
+bool lane_create(struct lane *lane, const struct workload *w, const struct point *p,
+		 enum fusion_mode mode, const struct inputs *originals, const char *cache_dir,
+		 struct err *err)
+{
+	struct fusion_options options = {
+		.backend = w->backend,
+		.threads = w->threads,
+		.cache_dir = cache_dir,
+	};
+	/* Points of an input sweep share the first one's program. */
+	const struct fusion_program *program = p->program ? p->program : w->points[0].program;
+
+	*lane = (struct lane){ .mode = mode, .originals = originals };
+	lane->engine = fusion_create(&options, err);
+	if (!lane->engine)
+		return false;
+	lane->outputs = calloc((size_t)w->n_calls, sizeof(*lane->outputs));
+	if (!lane->outputs)
+		return out_of_memory(err);
+	if (!choose_timed(lane, w, err))
+		return false;
+	lane->session = fusion_session(lane->engine, program, mode, err);
+	return lane->session && copy_args(lane, err);
+}
+
+void lane_drop_outputs(struct lane *lane)
+{
+	for (int i = 0; lane->outputs && i < lane->originals->n_calls; i++)
+		value_unref(lane->outputs[i]);
+	free(lane->outputs);
+	lane->outputs = NULL;
+}
+
+void lane_destroy(struct lane *lane)
+{
+	if (!lane->engine)
+		return;
+	lane_drop_outputs(lane);
+	drop_args(lane->args, lane->originals);
+	fusion_session_destroy(lane->session);
+	fusion_destroy(lane->engine);
+	free(lane->sample_us);
+	free(lane->all);
+	*lane = (struct lane){ 0 };
+}
+
+bool lane_call(struct lane *lane, int call, struct value *out, struct err *err)
+{
+	return fusion_call(lane->session, lane->args[call], lane->originals->n_args[call], out,
+			   err);
+}
+
+bool lane_restore(struct lane *lane, int call, struct err *err)
+{
+	const struct inputs *in = lane->originals;
+
+	for (int k = 0; k < in->n_args[call]; k++) {
+		struct value original = in->args[call][k], *live = &lane->args[call][k], fresh;
+
+		if (original.kind == VALUE_TENSOR && live->kind == VALUE_TENSOR &&
+		    value_alike(original, *live)) {
+			tensor_copy(live->tensor->memory, original.tensor->memory);
+			continue;
+		}
+		if (value_same(original, *live))
+			continue;
+		fresh = value_copy(original, fusion_allocator(lane->engine), err);
+		if (fresh.kind == VALUE_UNSET)
+			return false;
+		value_unref(*live);
+		*live = fresh;
+	}
+	return true;
+}

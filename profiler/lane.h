@@ -1,0 +1,57 @@
+/* profiler/lane.h -- private: one mode of one point, with a world of its own.
+ *
+ * A lane has its own engine, session and copies of the inputs, so that no mode
+ * profits from another's caches or frees its memory.  The inputs that its
+ * program writes to are put back between calls, outside the clock.
+ */
+#ifndef PROFILER_LANE_H
+#define PROFILER_LANE_H
+
+#include "profiler/workload.h"
+
+/* The arguments of every call, as they were before any. */
+struct inputs {
+	struct allocator *allocator;
+	int n_calls;
+	int *n_args;
+	struct value **args; /* [call][arg] */
+};
+
+bool inputs_create(struct inputs *in, const struct workload *w, const struct point *p,
+		   struct err *err);
+void inputs_destroy(struct inputs *in);
+
+struct lane {
+	enum fusion_mode mode;
+	struct fusion *engine;
+	struct fusion_session *session;
+	const struct inputs *originals; /* borrowed */
+	struct value **args;            /* this lane's copies */
+	struct value *outputs;          /* of the calls once in order; dropped before timing */
+	bool writes;                    /* the program changes its inputs */
+	int64_t peak_bytes;
+	const int *timed; /* indices of calls that timing cycles over */
+	int n_timed;
+	int *all; /* 0..n_calls-1, where `timed` restricts nothing */
+
+	/* filled by measure.c */
+	int64_t cycles;    /* of the timed calls, in one sample */
+	double *sample_us; /* one a round: mean microseconds of a call */
+	int n_samples;
+	double launches; /* per call */
+};
+
+bool lane_create(struct lane *lane, const struct workload *w, const struct point *p,
+		 enum fusion_mode mode, const struct inputs *originals, const char *cache_dir,
+		 struct err *err);
+void lane_destroy(struct lane *lane); /* zeroed is fine */
+
+/* One call; the result is the caller's. */
+bool lane_call(struct lane *lane, int call, struct value *out, struct err *err);
+
+/* Puts the arguments of a call back to what they were. */
+bool lane_restore(struct lane *lane, int call, struct err *err);
+
+void lane_drop_outputs(struct lane *lane);
+
+#endif

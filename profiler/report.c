@@ -1,0 +1,144 @@
+/* profiler/report.c -- lanes, statistics and comparisons as JSON. */
+#include "profiler/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profiler/report_graph.h"
+#include "profiler/value_json.h"
+
+json_t *report_interval(double low, double high)
+{
+	return json_pack("[f, f]", low, high);
+}
+
+static json_t *inputs_after(const struct lane *lane, int call, bool whole)
+{
+	json_t *list = json_array();
+
+	for (int k = 0; k < lane->originals->n_args[call]; k++)
+		json_array_append_new(list, value_to_json(lane->args[call][k], whole));
+	return list;
+}
+
+json_t *report_call(const struct lane *lane, int call, const struct fusion_counts *before,
+		    const struct fusion_counts *after, bool whole)
+{
+	struct buf *printed = fusion_stdout(lane->session);
+	json_t *text = json_stringn(printed->data ? printed->data : "", printed->len);
+
+	return json_pack("{s:I, s:I, s:I, s:b, s:o, s:o, s:o}", "new_graphs",
+			 (json_int_t)(after->graphs - before->graphs), "compiles",
+			 (json_int_t)(after->kernels_built - before->kernels_built), "launches",
+			 (json_int_t)(after->launches - before->launches), "eager_fallback",
+			 after->eager_fallbacks > before->eager_fallbacks, "output",
+			 value_to_json(lane->outputs[call], whole), "inputs_after",
+			 inputs_after(lane, call, whole), "stdout", text ? text : json_string(""));
+}
+
+double report_compile_us(const struct lane *lane)
+{
+	double us = 0;
+
+	for (int i = 0; i < fusion_graph_count(lane->session); i++)
+		us += (double)fusion_graph(lane->session, i).compile_ns / 1000;
+	return us;
+}
+
+static void add_noise(json_t *latency, const struct lane *lane)
+{
+	char noise[512];
+	bool noisy = stats_noise(lane->sample_us, lane->n_samples, noise, sizeof(noise));
+
+	json_object_set_new(latency, "noise", noisy ? json_string(noise) : json_null());
+}
+
+static json_t *samples_json(const struct lane *lane)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < lane->n_samples; i++)
+		json_array_append_new(list, json_integer(llround(lane->sample_us[i] * 1000)));
+	return list;
+}
+
+void report_latency(json_t *m, const struct lane *lane, const struct split *split)
+{
+	static const char *const names[PHASE_COUNT] = {
+		[PHASE_GUARDS] = "guards", [PHASE_DISPATCH] = "dispatch", [PHASE_ALLOC] = "alloc",
+		[PHASE_LAUNCH] = "launch", [PHASE_KERNEL] = "kernel",
+	};
+	struct interval i = { 0 };
+	json_t *latency, *parts = json_object();
+
+	stats_median(lane->sample_us, lane->n_samples, &i);
+	latency = json_pack("{s:f, s:o, s:i, s:I, s:o}", "median_us", i.mid, "ci_us",
+			    report_interval(i.low, i.high), "n", lane->n_samples, "calls_a_sample",
+			    (json_int_t)(lane->cycles * lane->n_timed), "samples_ns",
+			    samples_json(lane));
+	add_noise(latency, lane);
+	json_object_set_new(m, "latency", latency);
+	for (int p = 0; p < PHASE_COUNT; p++)
+		json_object_set_new(parts, names[p], json_real(split->phase_us[p]));
+	json_object_set_new(parts, "rest", json_real(split->rest_us));
+	json_object_set_new(parts, "observed", json_real(split->observed_us));
+	json_object_set_new(m, "split_us", parts);
+	json_object_set_new(m, "launches",
+			    lane->launches == floor(lane->launches)
+				? json_integer((json_int_t)lane->launches)
+				: json_real(lane->launches));
+}
+
+void report_graphs(json_t *m, const struct lane *lane)
+{
+	const struct fusion_session *s = lane->session;
+	json_t *graphs = json_array(), *guards = json_array(), *recompiles = json_array();
+	bool cached = fusion_graph_count(s) > 0;
+
+	for (int i = 0; i < fusion_graph_count(s); i++) {
+		struct fusion_graph_info info = fusion_graph(s, i);
+
+		json_array_append_new(graphs, graph_to_json(&info, i));
+		for (int g = 0; g < info.n_guards; g++)
+			json_array_append_new(
+			    guards, json_pack("{s:i, s:s}", "graph", i, "text", info.guards[g]));
+		cached = cached && info.cached;
+	}
+	for (int i = 0; i < fusion_recompile_count(s); i++) {
+		struct fusion_recompile r = fusion_recompile(s, i);
+
+		json_array_append_new(recompiles,
+				      json_pack("{s:I, s:s, s:s}", "call", (json_int_t)r.call,
+						"frame", r.frame, "reason", r.reason));
+	}
+	json_object_set_new(m, "graphs", graphs);
+	json_object_set_new(m, "breaks", json_array());
+	json_object_set_new(m, "recompiles", recompiles);
+	json_object_set_new(m, "guards", guards);
+	json_object_set_new(m, "compile_ms", json_real(report_compile_us(lane) / 1000));
+	json_object_set_new(m, "cached", json_boolean(cached));
+}
+
+json_t *report_comparison(const struct comparison *c, double compile_us)
+{
+	bool after = c->repay == REPAY_AFTER;
+
+	return json_pack("{s:f, s:o, s:s, s:o, s:o, s:s, s:f, s:o, s:f, s:n, s:n}", "speedup",
+			 c->speedup.mid, "speedup_ci",
+			 report_interval(c->speedup.low, c->speedup.high), "verdict",
+			 verdict_word(c->verdict), "calls_to_repay",
+			 after ? json_real(c->calls_to_repay) : json_null(), "calls_to_repay_ci",
+			 after ? report_interval(c->calls_ci[0], c->calls_ci[1]) : json_null(),
+			 "repay", repay_word(c->repay), "saved_us", c->saved_us.mid, "saved_ci_us",
+			 report_interval(c->saved_us.low, c->saved_us.high), "compile_ms",
+			 compile_us / 1000, "crossover_n", "crossover_ci");
+}
+
+json_t *report_crossover(const struct crossover *c)
+{
+	return json_pack("{s:o, s:o, s:s, s:i}", "crossover_n",
+			 c->found ? json_real(c->n) : json_null(), "crossover_ci",
+			 c->found ? report_interval(c->low, c->high) : json_null(), "side",
+			 side_word(c->side), "meetings", c->meetings);
+}

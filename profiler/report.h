@@ -1,0 +1,36 @@
+/* profiler/report.h -- private: the parts of the report as JSON.
+ *
+ * Field names are those of design section 5; what stands beside them is ours.
+ * Times in a report are microseconds or milliseconds, as their names say.
+ */
+#ifndef PROFILER_REPORT_H
+#define PROFILER_REPORT_H
+
+#include "profiler/break_even.h"
+#include "profiler/lane.h"
+#include "profiler/split.h"
+
+enum { REPORT_MAX_SOURCE_BYTES = 64 * 1024 }; /* of generated C, per graph */
+
+json_t *report_interval(double low, double high); /* [low, high] */
+
+/* One entry of `calls`. */
+json_t *report_call(const struct lane *lane, int call, const struct fusion_counts *before,
+		    const struct fusion_counts *after, bool whole);
+
+/* Adds graphs, guards, recompiles, breaks, compile_ms and cached to m. */
+void report_graphs(json_t *m, const struct lane *lane);
+
+/* The sum of the graphs' compile times. */
+double report_compile_us(const struct lane *lane);
+
+/* Adds latency, split_us and launches to m, of a lane that was measured. */
+void report_latency(json_t *m, const struct lane *lane, const struct split *split);
+
+/* `break_even` of a point for one mode. */
+json_t *report_comparison(const struct comparison *c, double compile_us);
+
+/* `break_even` of a sweep for one mode. */
+json_t *report_crossover(const struct crossover *c);
+
+#endif

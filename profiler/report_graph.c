@@ -1,0 +1,114 @@
+/* profiler/report_graph.c -- a captured graph as data and as text.
+ *
+ * `ops` holds FX target names in order, as PyTorch's graph has them: a call
+ * each, no placeholders and no output.
+ */
+#include "profiler/report_graph.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "profiler/report.h"
+
+static json_t *buf_json(struct buf *text)
+{
+	json_t *json = json_stringn(text->data ? text->data : "", text->len);
+
+	buf_finish(text);
+	return json ? json : json_string("");
+}
+
+static json_t *sym_json(const struct sym *sym)
+{
+	struct buf text;
+
+	if (sym_is_const(sym))
+		return json_integer(sym->value);
+	buf_init(&text, 4096);
+	sym_print(&text, sym);
+	return buf_json(&text);
+}
+
+/* Tensors as {"node": id}, all else as a plain value. */
+static json_t *arg_json(const struct arg *a)
+{
+	json_t *list;
+
+	switch (a->kind) {
+	case ARG_NONE:
+		return json_null();
+	case ARG_NODE:
+		return json_pack("{s:i}", "node", a->node);
+	case ARG_INT:
+		return sym_json(a->sym);
+	case ARG_FLOAT:
+		return a->f - a->f == 0 ? json_real(a->f) : json_string(a->f > 0 ? "inf" : "-inf");
+	case ARG_BOOL:
+		return json_boolean(a->b);
+	case ARG_DTYPE:
+		return json_string(dtype_name(a->dtype));
+	case ARG_INTS:
+		list = json_array();
+		for (int i = 0; i < a->n; i++)
+			json_array_append_new(list, sym_json(a->ints[i]));
+		return list;
+	case ARG_STR:
+		return json_string(a->str);
+	}
+	return json_null();
+}
+
+static json_t *node_json(const struct node *n)
+{
+	json_t *args = json_array();
+	struct buf shape;
+
+	for (int i = 0; i < n->n_args; i++)
+		json_array_append_new(args, arg_json(&n->args[i]));
+	buf_init(&shape, 4096);
+	shape_print(&shape, &n->shape);
+	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:i, s:i, s:o}", "id", n->id, "name", n->name,
+			 "op", n->op == OP_input ? "placeholder" : n->fx, "dtype",
+			 dtype_name(n->dtype), "shape", buf_json(&shape), "line", n->line, "column",
+			 n->column, "args", args);
+}
+
+static json_t *source_json(const char *source)
+{
+	struct buf text;
+
+	if (!source)
+		return json_null();
+	buf_init(&text, 0);
+	buf_printf(&text, "%.*s", REPORT_MAX_SOURCE_BYTES, source);
+	if (text.len >= REPORT_MAX_SOURCE_BYTES)
+		buf_puts(&text, "\n/* the rest is left out: 64 KiB a graph are kept */\n");
+	return buf_json(&text);
+}
+
+json_t *graph_to_json(const struct fusion_graph_info *info, int id)
+{
+	json_t *ops = json_array(), *nodes = json_array(), *kernels = json_array(), *json;
+	char compile[32];
+
+	for (int i = 0; i < info->captured->n_nodes; i++) {
+		const struct node *n = info->captured->nodes[i];
+
+		json_array_append_new(nodes, node_json(n));
+		if (n->op != OP_input && n->op != OP_constant)
+			json_array_append_new(ops, json_string(n->fx));
+	}
+	for (int i = 0; i < info->n_kernels; i++)
+		json_array_append_new(kernels, json_string(info->kernels[i]));
+	snprintf(compile, sizeof(compile), "%d/%d", info->frame_id, info->compile_id);
+	json = json_pack("{s:i, s:s, s:s, s:o, s:i, s:o, s:o, s:o, s:f, s:b, s:I}", "id", id,
+			 "frame", info->frame, "compile", compile, "ops", ops, "placeholders",
+			 info->n_placeholders, "nodes", nodes, "kernels", kernels, "lowered",
+			 source_json(info->source), "compile_ms", (double)info->compile_ns / 1e6,
+			 "cached", info->cached, "uses", (json_int_t)info->uses);
+	json_object_set_new(json, "compile_parts_ms",
+			    json_pack("{s:f, s:f, s:f}", "capture", (double)info->capture_ns / 1e6,
+				      "passes", (double)info->passes_ns / 1e6, "backend",
+				      (double)info->backend_ns / 1e6));
+	return json;
+}

@@ -1,0 +1,373 @@
+/* profiler/run.c -- profiler_run(): every point, every mode, one report.
+ *
+ * Each mode of a point first makes the calls once, in order: that gives the
+ * outputs and the effects.  Then the modes of the point are timed against each
+ * other, and watched in a run of their own.  Points come one after the other.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/backends/backend.h"
+#include "fusion/base/clock.h"
+#include "profiler/measure.h"
+#include "profiler/report.h"
+#include "profiler/value_json.h"
+#include "profiler/workload.h"
+
+/* Seconds of sampling: for a point, and for all of them together. */
+static const double point_budget_s = 2, total_budget_s = 30;
+/* Of a point's time, what the calls in order and compiling take: a guess for
+ * the progress bar alone. */
+static const double calls_share = 0.25;
+enum { TELL_EVERY_NS = 100 * 1000 * 1000 };
+
+/* What is kept of a point for the crossover. */
+struct kept {
+	double n;
+	int rounds;
+	double *sample_us[FUSION_MODE_COUNT]; /* NULL: mode not in the run */
+};
+
+struct run {
+	const struct workload *w;
+	const struct profiler_options *options;
+	int first, end; /* points to run */
+	int point;      /* the one at work */
+	int64_t begin_ns, told_ns;
+	struct kept *kept;
+};
+
+/* Reports progress, at most ten times a second; false to cancel. */
+static bool tell(struct run *r, const char *mode, int round, double share)
+{
+	const struct point *p = &r->w->points[r->point];
+	int64_t now = clock_ns();
+	double all, elapsed = (double)(now - r->begin_ns) * 1e-9;
+	char what[160], place[48] = "";
+
+	if (!r->options->progress || now - r->told_ns < TELL_EVERY_NS)
+		return true;
+	r->told_ns = now;
+	all = (r->point - r->first + share) / (r->end - r->first);
+	if (r->w->sweep.kind != SWEEP_NONE)
+		snprintf(place, sizeof(place), " at n = %lld", (long long)p->n);
+	if (round > 0)
+		snprintf(what, sizeof(what), "%s%s, round %d", mode, place, round);
+	else
+		snprintf(what, sizeof(what), "%s%s, first calls", mode, place);
+	return r->options->progress(r->options->self, all, what,
+				    all > 0.04 ? elapsed / all - elapsed : -1);
+}
+
+static bool on_tick(void *self, const struct lane *lane, int round, double share)
+{
+	return tell(self, fusion_mode_name(lane->mode), round,
+		    calls_share + (1 - calls_share) * share);
+}
+
+/* Whether the program left a call's arguments other than they were. */
+static bool call_wrote(const struct lane *lane, int call)
+{
+	for (int k = 0; k < lane->originals->n_args[call]; k++)
+		if (!value_same(lane->originals->args[call][k], lane->args[call][k]))
+			return true;
+	return false;
+}
+
+/* The calls once in order.  `eager` (NULL: none) is what outputs are compared
+ * with; the largest difference goes to m as max_abs_error. */
+static bool run_calls(struct run *r, struct lane *lane, const struct lane *eager, json_t *m,
+		      struct err *err)
+{
+	struct allocator *a = fusion_allocator(lane->engine);
+	json_t *calls = json_array();
+	double error = 0;
+
+	json_object_set_new(m, "calls", calls);
+	allocator_reset_peak(a);
+	for (int i = 0; i < lane->originals->n_calls; i++) {
+		struct fusion_counts before = fusion_counts(lane->session), after;
+
+		if (!tell(r, fusion_mode_name(lane->mode), 0, 0))
+			return err_set(err, ERR_CANCELLED, "The run was cancelled.");
+		if (!lane_call(lane, i, &lane->outputs[i], err))
+			return false;
+		after = fusion_counts(lane->session);
+		lane->launches = (double)(after.launches - before.launches);
+		json_array_append_new(calls,
+				      report_call(lane, i, &before, &after, !r->options->timing));
+		buf_clear(fusion_stdout(lane->session));
+		lane->writes = lane->writes || call_wrote(lane, i);
+		if (eager)
+			error = fmax(error, value_distance(lane->outputs[i], eager->outputs[i]));
+	}
+	lane->peak_bytes = (int64_t)allocator_peak_bytes(a);
+	json_object_set_new(m, "peak_bytes", json_integer(lane->peak_bytes));
+	json_object_set_new(m, "launches", json_integer((json_int_t)lane->launches));
+	if (eager)
+		json_object_set_new(m, "max_abs_error",
+				    isnan(error) ? json_string("nan") : json_real(error));
+	return true;
+}
+
+/* A line that measures this figure again. */
+static json_t *reproduce(const struct run *r, enum fusion_mode mode)
+{
+	char file[80], at[32] = "", threads[32] = "", backend[32] = "";
+	size_t len = 0;
+
+	for (const char *c = r->w->name; *c && len < sizeof(file) - 1; c++)
+		file[len++] = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+				      (*c >= '0' && *c <= '9') || *c == '-' || *c == '.'
+				  ? *c
+				  : '_';
+	file[len] = '\0';
+	if (r->w->sweep.kind != SWEEP_NONE)
+		snprintf(at, sizeof(at), " --at %lld", (long long)r->w->points[r->point].n);
+	if (r->w->threads)
+		snprintf(threads, sizeof(threads), " --threads %d", r->w->threads);
+	if (r->w->backend)
+		snprintf(backend, sizeof(backend), " --backend %s", r->w->backend);
+	return json_sprintf("breakeven run %s.json --modes %s%s%s%s%s", file,
+			    mode == FUSION_EAGER ? "" : "eager,", fusion_mode_name(mode), at,
+			    threads, backend);
+}
+
+/* Back to the inputs as they were, and nothing kept of the calls. */
+static bool prepare_timing(struct lane *lane, struct err *err)
+{
+	lane_drop_outputs(lane);
+	for (int i = 0; lane->writes && i < lane->originals->n_calls; i++)
+		if (!lane_restore(lane, i, err))
+			return false;
+	return true;
+}
+
+static bool compare_modes(const struct lane *lanes, int n, json_t *break_even, struct err *err)
+{
+	for (int k = 1; k < n && lanes[0].mode == FUSION_EAGER; k++) {
+		double compile_us = report_compile_us(&lanes[k]);
+		struct comparison c;
+
+		if (!break_even_compare(lanes[0].sample_us, lanes[k].sample_us, lanes[0].n_samples,
+					compile_us, &c))
+			return err_set(err, ERR_MEMORY, "The system has no memory left.");
+		json_object_set_new(break_even, fusion_mode_name(lanes[k].mode),
+				    report_comparison(&c, compile_us));
+	}
+	return true;
+}
+
+/* Takes the samples over from the lanes. */
+static void keep_samples(struct run *r, struct lane *lanes, int n)
+{
+	struct kept *kept = &r->kept[r->point];
+
+	kept->n = (double)r->w->points[r->point].n;
+	kept->rounds = lanes[0].n_samples;
+	for (int k = 0; k < n; k++) {
+		kept->sample_us[lanes[k].mode] = lanes[k].sample_us;
+		lanes[k].sample_us = NULL;
+	}
+}
+
+static bool time_point(struct run *r, struct lane *lanes, json_t *modes, json_t *break_even,
+		       struct err *err)
+{
+	struct measure_watch watch = { .tick = on_tick, .self = r };
+	int n = r->w->n_modes;
+	double budget_s = fmin(point_budget_s, total_budget_s / (r->end - r->first));
+
+	for (int k = 0; k < n; k++)
+		if (!prepare_timing(&lanes[k], err))
+			return false;
+	if (!measure_lanes(lanes, n, budget_s, &watch, err))
+		return false;
+	for (int k = 0; k < n; k++) {
+		json_t *m = json_object_get(modes, fusion_mode_name(lanes[k].mode));
+		struct split split;
+
+		if (!split_measure(&lanes[k], &split, err))
+			return false;
+		report_latency(m, &lanes[k], &split);
+		json_object_set_new(m, "reproduce", reproduce(r, lanes[k].mode));
+	}
+	if (!compare_modes(lanes, n, break_even, err))
+		return false;
+	keep_samples(r, lanes, n);
+	return true;
+}
+
+/* A timed run compiles cold, so that compile_ms is what a first user pays. */
+static const char *kernel_cache(const struct run *r)
+{
+	return r->options->timing ? NULL : r->options->cache_dir;
+}
+
+static bool run_lanes(struct run *r, struct lane *lanes, const struct inputs *inputs, json_t *modes,
+		      json_t *break_even, struct err *err)
+{
+	const struct point *p = &r->w->points[r->point];
+
+	for (int k = 0; k < r->w->n_modes; k++) {
+		enum fusion_mode mode = r->w->modes[k];
+		bool after_eager = k > 0 && lanes[0].mode == FUSION_EAGER;
+		json_t *m = json_object();
+
+		json_object_set_new(modes, fusion_mode_name(mode), m);
+		if (!lane_create(&lanes[k], r->w, p, mode, inputs, kernel_cache(r), err) ||
+		    !run_calls(r, &lanes[k], after_eager ? &lanes[0] : NULL, m, err))
+			return false;
+		report_graphs(m, &lanes[k]);
+	}
+	return !r->options->timing || time_point(r, lanes, modes, break_even, err);
+}
+
+static bool run_point(struct run *r, json_t *modes, json_t *break_even, json_t *device,
+		      struct err *err)
+{
+	struct lane lanes[FUSION_MODE_COUNT] = { { 0 } };
+	const struct point *p = &r->w->points[r->point];
+	struct inputs inputs;
+	bool ok;
+
+	if (!inputs_create(&inputs, r->w, p, err))
+		return false;
+	ok = run_lanes(r, lanes, &inputs, modes, break_even, err);
+	if (!ok)
+		sweep_locate(r->w, p, err);
+	if (lanes[0].engine) {
+		const char *note = fusion_backend_note(lanes[0].engine);
+
+		json_object_set_new(device, "backend",
+				    json_string(fusion_backend_name(lanes[0].engine)));
+		json_object_set_new(device, "backend_note", note ? json_string(note) : json_null());
+		json_object_set_new(device, "threads",
+				    json_integer(fusion_threads(lanes[0].engine)));
+	}
+	for (int k = 0; k < r->w->n_modes; k++)
+		lane_destroy(&lanes[k]);
+	inputs_destroy(&inputs);
+	return ok;
+}
+
+/* The crossover of every mode against eager, over the points that were run. */
+static bool sweep_break_even(struct run *r, json_t *break_even, struct err *err)
+{
+	struct curve_point curve[WORKLOAD_MAX_POINTS];
+	int n = r->end - r->first;
+
+	for (int mode = FUSION_EAGER + 1; mode < FUSION_MODE_COUNT; mode++) {
+		struct crossover c;
+
+		if (!r->kept[r->first].sample_us[FUSION_EAGER] ||
+		    !r->kept[r->first].sample_us[mode])
+			continue;
+		for (int i = 0; i < n; i++) {
+			const struct kept *kept = &r->kept[r->first + i];
+
+			curve[i] = (struct curve_point){
+				.n = kept->n,
+				.eager_us = kept->sample_us[FUSION_EAGER],
+				.mode_us = kept->sample_us[mode],
+				.rounds = kept->rounds,
+			};
+		}
+		if (!break_even_crossover(curve, n, &c))
+			return err_set(err, ERR_MEMORY, "The system has no memory left.");
+		json_object_set_new(break_even, fusion_mode_name((enum fusion_mode)mode),
+				    report_crossover(&c));
+	}
+	return true;
+}
+
+static bool run_points(struct run *r, json_t *report, json_t *device, struct err *err)
+{
+	json_t *points = json_object_get(report, "points");
+	json_t *top = json_object_get(report, "break_even");
+
+	for (r->point = r->first; r->point < r->end; r->point++) {
+		const struct point *p = &r->w->points[r->point];
+		json_t *modes = json_object_get(report, "modes"), *break_even = top;
+
+		if (r->w->sweep.kind != SWEEP_NONE) {
+			modes = json_object();
+			break_even = json_object();
+			json_array_append_new(points, json_pack("{s:I, s:s, s:o, s:o}", "n",
+								(json_int_t)p->n, "source",
+								point_source(r->w, p), "modes",
+								modes, "break_even", break_even));
+		}
+		if (!run_point(r, modes, break_even, device, err))
+			return false;
+		if (r->w->modes[0] != FUSION_EAGER)
+			json_object_del(json_array_get(points, json_array_size(points) - 1),
+					"break_even");
+	}
+	if (r->w->modes[0] != FUSION_EAGER) {
+		json_object_del(report, "break_even"); /* there is nothing to compare with */
+		return true;
+	}
+	if (r->w->sweep.kind == SWEEP_NONE || !r->options->timing)
+		return true;
+	return sweep_break_even(r, top, err);
+}
+
+static bool choose_points(struct run *r, struct err *err)
+{
+	const struct workload *w = r->w;
+
+	r->first = 0;
+	r->end = w->n_points;
+	if (!r->options->only)
+		return true;
+	for (int i = 0; i < w->n_points && w->sweep.kind != SWEEP_NONE; i++)
+		if (w->points[i].n == r->options->at) {
+			r->first = i;
+			r->end = i + 1;
+			return true;
+		}
+	return err_set(err, ERR_VALUE, "The workload's sweep has no point at n = %lld.",
+		       (long long)r->options->at);
+}
+
+static void run_finish(struct run *r)
+{
+	for (int i = 0; r->kept && i < r->w->n_points; i++)
+		for (int mode = 0; mode < FUSION_MODE_COUNT; mode++)
+			free(r->kept[i].sample_us[mode]);
+	free(r->kept);
+}
+
+json_t *profiler_run(const struct workload *w, const struct profiler_options *options,
+		     struct err *err)
+{
+	struct run r = { .w = w, .options = options, .begin_ns = clock_ns() };
+	json_t *environment, *device, *report = NULL;
+
+	if (!choose_points(&r, err))
+		return NULL;
+	environment = profiler_environment(options->version);
+	device = json_pack("{s:s, s:O, s:O}", "kind", "cpu", "name",
+			   json_object_get(environment, "cpu"), "vector_unit",
+			   json_object_get(environment, "vector_unit"));
+	report = json_pack("{s:i, s:O, s:o, s:o, s:{}, s:[], s:{}}", "breakeven", 1, "workload",
+			   w->json, "device", device, "environment", environment, "modes", "points",
+			   "break_even");
+	r.kept = calloc((size_t)w->n_points, sizeof(*r.kept));
+	if (!report || !r.kept) {
+		err_set(err, ERR_MEMORY, "The system has no memory left for the report.");
+		goto fail;
+	}
+	if (!run_points(&r, report, device, err))
+		goto fail;
+	json_object_set_new(report, "seconds", json_real((double)(clock_ns() - r.begin_ns) * 1e-9));
+	run_finish(&r);
+	return report;
+fail:
+	json_decref(report);
+	run_finish(&r);
+	return NULL;
+}
