@@ -1,9 +1,9 @@
 /* fusion/passes/pass.h -- what the files of this folder share; private to it.
  *
- * A pass that changes nodes walks the graph once through struct rewrite: the
- * old nodes come in order, their arguments already rewired, and the pass says
- * which node of the new list stands for each.  So ids ascend at all times and
- * nothing has to be compacted.
+ * A pass that changes nodes walks the graph once with rewrite_run(): the nodes
+ * come in order, their arguments already rewired, and the pass says which node
+ * of the new list stands for each.  So ids ascend at all times and nothing has
+ * to be compacted.
  */
 #ifndef FUSION_PASSES_PASS_H
 #define FUSION_PASSES_PASS_H
@@ -11,7 +11,8 @@
 #include "fusion/passes/passes.h"
 
 /* One function a row of passes.def: changes g in place, says whether it did.
- * false with *err when memory is out or an invariant is broken. */
+ * false with *err when memory is out or an invariant is broken; the graph is
+ * then not to be used. */
 typedef bool pass_fn(struct graph *g, bool *changed, struct err *err);
 
 pass_fn pass_decompose;
@@ -22,5 +23,26 @@ pass_fn pass_dce;
 
 /* The last pass: fills out->group and out->n_groups, changes no node. */
 bool pass_fuse(struct graph *g, bool no_fusion, struct pass_result *out, struct err *err);
+
+/* What a rewrite_fn answers beside the id of a node in the new list. */
+enum {
+	REWRITE_FAILED = -1, /* *err is set */
+	REWRITE_KEEP = -2,   /* the node goes on as it is */
+	REWRITE_DROP = -3,   /* nothing reads it */
+};
+
+struct rewrite {
+	struct graph *g; /* g->nodes is the new list */
+	void *state;     /* the pass's own */
+	bool changed;    /* a pass that edits a node and keeps it sets this */
+};
+
+/* n->args are ids of the new list, n->id is of the old one. */
+typedef int rewrite_fn(struct rewrite *rw, struct node *n, struct err *err);
+
+/* Calls `fn` for every node but inputs, which stay.  Rewires the outputs. */
+bool rewrite_run(struct graph *g, rewrite_fn *fn, void *state, bool *changed, struct err *err);
+
+bool pass_out_of_memory(struct err *err); /* always false */
 
 #endif

@@ -1,0 +1,32 @@
+/* fusion/passes/dce.c -- drops nodes that no output needs.
+ *
+ * Inputs stay, used or not: they are the signature of the compiled call.
+ */
+#include "fusion/passes/pass.h"
+
+static int drop_unread(struct rewrite *rw, struct node *n, struct err *err)
+{
+	const bool *read = rw->state;
+
+	(void)err;
+	return read[n->id] ? REWRITE_KEEP : REWRITE_DROP;
+}
+
+/* needs: arguments before uses; keeps: every value an output needs */
+bool pass_dce(struct graph *g, bool *changed, struct err *err)
+{
+	bool *read = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes);
+
+	if (!read)
+		return pass_out_of_memory(err);
+	for (int i = 0; i < g->n_outputs; i++)
+		read[g->outputs[i]] = true;
+	for (int i = g->n_nodes - 1; i >= 0; i--) {
+		const struct node *n = g->nodes[i];
+
+		for (int a = 0; read[i] && a < n->n_args; a++)
+			if (n->args[a].kind == ARG_NODE)
+				read[n->args[a].node] = true;
+	}
+	return rewrite_run(g, drop_unread, read, changed, err);
+}
