@@ -216,7 +216,9 @@ int emit_operand(struct build *b, const struct node *n, int arg, enum dtype want
 /* Bools have no arithmetic of their own: it is done in int64. */
 static enum dtype compute_dtype(const struct node *n)
 {
-	if (n->compute != DTYPE_BOOL || op_info(n->op)->rule == RULE_LOGIC)
+	if (op_info(n->op)->rule == RULE_LOGIC)
+		return DTYPE_BOOL;
+	if (n->compute != DTYPE_BOOL)
 		return n->compute;
 	switch (n->op) {
 	case OP_and_:
@@ -225,8 +227,6 @@ static enum dtype compute_dtype(const struct node *n)
 	case OP_invert:
 	case OP_where:
 	case OP_isnan:
-	case OP_any:
-	case OP_all:
 		return DTYPE_BOOL;
 	default:
 		return DTYPE_I64;
@@ -264,8 +264,7 @@ int emit_pointwise(struct build *b, const struct node *n, int stage)
 
 int emit_reduction(struct build *b, const struct node *n, int stage)
 {
-	bool mask = n->op == OP_any || n->op == OP_all;
-	enum dtype compute = mask ? DTYPE_BOOL : compute_dtype(n);
+	enum dtype compute = compute_dtype(n);
 	int src = emit_operand(b, n, 0, compute, stage);
 
 	/* Over dims of size 1 there is nothing to fold. */
