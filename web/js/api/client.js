@@ -1,0 +1,81 @@
+// js/api/client.js -- the one module that speaks to the server.
+//
+// Every failure becomes an ApiError with a message that can be shown as it is,
+// also when the server is gone: fetch's own TypeError names nothing.
+
+/** @typedef {import("./types.js").Problem} Problem */
+
+const BASE = "/api/v1";
+
+export class ApiError extends Error {
+  /** @param {number} status @param {Problem} problem */
+  constructor(status, problem) {
+    super(problem.message);
+    this.status = status;
+    this.problem = problem;
+  }
+}
+
+/** @param {string} path @param {RequestInit} [init] @returns {Promise<any>} */
+async function request(path, init) {
+  let response;
+  try {
+    response = await fetch(BASE + path, init);
+  } catch (e) {
+    if (e instanceof DOMException && e.name === "AbortError") throw e;
+    throw new ApiError(0, { code: "OFFLINE", message: `No answer from ${location.host}. Is breakeven serve still running there?` });
+  }
+  const text = await response.text();
+  let body = null;
+  try {
+    body = text ? JSON.parse(text) : null;
+  } catch {
+    throw new ApiError(response.status, { code: "NOT_JSON", message: `${location.host} answered ${response.status} with something other than JSON. Another program may listen there.` });
+  }
+  if (!response.ok) {
+    throw new ApiError(response.status, body?.error ?? { code: String(response.status), message: `The server answered ${response.status} and gave no reason.` });
+  }
+  return body;
+}
+
+/** @param {Record<string, string | number | undefined>} params @param {AbortSignal} [signal] @returns {Promise<import("./types.js").RunList>} */
+export function listRuns(params, signal) {
+  const q = new URLSearchParams();
+  for (const [k, v] of Object.entries(params)) if (v !== undefined && v !== "") q.set(k, String(v));
+  return request(`/runs?${q}`, { signal });
+}
+
+/** @param {string} id @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Run>} */
+export const getRun = (id, signal) => request(`/runs/${encodeURIComponent(id)}`, { signal });
+
+/** @param {import("./types.js").Workload} workload @returns {Promise<{id: number | string}>} */
+export const postRun = (workload) => request("/runs", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(workload) });
+
+/** Cancels a run that waits or runs, removes one that has ended. @param {string} id */
+export const deleteRun = (id) => request(`/runs/${encodeURIComponent(id)}`, { method: "DELETE" });
+
+/** @param {AbortSignal} [signal] @returns {Promise<{examples: import("./types.js").Example[]}>} */
+export const getExamples = (signal) => request("/examples", { signal });
+
+/** @param {AbortSignal} [signal] @returns {Promise<any>} */
+export const getOpenApi = (signal) => request("/openapi.json", { signal });
+
+/** @param {string} id @param {string} file "report.json" or "script.py" */
+export const fileUrl = (id, file) => `${BASE}/runs/${encodeURIComponent(id)}/${file}`;
+
+/**
+ * Follows a run's events until it ends or the signal aborts.  The browser
+ * reconnects by itself after a lost connection.
+ * @param {string} id @param {AbortSignal} signal
+ * @param {(e: {status: string, progress: number, what?: string, left_s?: number}) => void} onProgress
+ * @param {() => void} onEnd
+ */
+export function followRun(id, signal, onProgress, onEnd) {
+  const source = new EventSource(`${BASE}/runs/${encodeURIComponent(id)}/events`);
+  const close = () => source.close();
+  signal.addEventListener("abort", close, { once: true });
+  source.addEventListener("progress", (e) => {
+    try { onProgress(JSON.parse(e.data)); } catch { /* a cut-off event: the next one is whole */ }
+  });
+  source.addEventListener("end", () => { close(); onEnd(); });
+}

@@ -1,0 +1,22 @@
+// js/main.js -- starts the page: frame, then routes.
+//
+// The table below lists all views; the server answers each of these paths with
+// the same index.html, so a path added here has to be known there.
+
+import { startRouter } from "./view/router.js";
+import { startFrame } from "./view/frame.js";
+import { runsView } from "./view/runs.js";
+import { newView } from "./view/new.js";
+import { runView } from "./view/run.js";
+import { apiView } from "./view/api.js";
+import { missingView } from "./view/missing.js";
+
+startFrame();
+startRouter([
+  { pattern: /^\/$/, nav: "runs", view: runsView },
+  { pattern: /^\/runs$/, nav: "runs", view: runsView },
+  { pattern: /^\/new$/, nav: "new", view: newView },
+  { pattern: /^\/api$/, nav: "api", view: apiView },
+  { pattern: /^\/runs\/([^/]+)(?:\/([^/]+))?$/, nav: "runs", view: runView },
+  { pattern: /.*/, nav: "", view: missingView },
+]);

@@ -1,0 +1,151 @@
+// js/model/format.js -- numbers as the page writes them.
+//
+// At most three significant digits; beside an interval no digit finer than its
+// half-width.  The step is chosen once and shared by median and ends, so that
+// "7.1x (7.0–7.3)" never shows a digit the measurement does not hold.
+
+/** The half-width's power of ten, or the third significant digit's where that is coarser.
+ * @param {number} value @param {number} [lo] @param {number} [hi] @returns {number} */
+export function stepOf(value, lo, hi) {
+  const third = value === 0 ? 0.01 : 10 ** (Math.floor(Math.log10(Math.abs(value)) + 1e-12) - 2);
+  if (lo === undefined || hi === undefined) return third;
+  const half = Math.abs(hi - lo) / 2;
+  if (!(half > 0)) return third;
+  return Math.max(third, 10 ** Math.floor(Math.log10(half) + 1e-12));
+}
+
+/** A number rounded to a step (a power of ten), thousands with a comma.
+ * @param {number} value @param {number} step @returns {string} */
+export function toStep(value, step) {
+  const decimals = Math.max(0, Math.round(-Math.log10(step)));
+  const whole = step >= 1 ? Math.round(value / step) * step : value;
+  return whole.toLocaleString("en-US", {
+    minimumFractionDigits: decimals, maximumFractionDigits: decimals, useGrouping: true,
+  });
+}
+
+/** At most three significant digits: 183, 25.6, 9.11, 2,990. @param {number} value */
+export function number(value) {
+  if (!Number.isFinite(value)) return "unknown";
+  if (Number.isInteger(value) && Math.abs(value) < 1000) return String(value);
+  return toStep(value, stepOf(value));
+}
+
+/** Counts are exact, with thousands. @param {number} value */
+export function count(value) {
+  return Math.round(value).toLocaleString("en-US");
+}
+
+/** @param {number} n @param {string} one @param {string} [many] @returns {string} */
+export function plural(n, one, many = `${one}s`) {
+  return `${count(n)} ${n === 1 ? one : many}`;
+}
+
+/**
+ * A value with its interval; `text` and `interval` share one step.
+ * @param {number} value @param {readonly number[] | null | undefined} ci
+ * @param {{scale?: number, suffix?: string}} [how]
+ * @returns {{text: string, interval: string}} interval is "" where none was measured
+ */
+export function withInterval(value, ci, how = {}) {
+  const { scale = 1, suffix = "" } = how;
+  const v = value / scale;
+  if (!ci || ci.length < 2 || !Number.isFinite(ci[0]) || !Number.isFinite(ci[1])) {
+    return { text: toStep(v, stepOf(v)) + suffix, interval: "" };
+  }
+  const [lo, hi] = [ci[0] / scale, ci[1] / scale];
+  const step = stepOf(v, lo, hi);
+  return { text: toStep(v, step) + suffix, interval: `(${toStep(lo, step)}–${toStep(hi, step)})` };
+}
+
+/** A ratio with its interval: 7.1x (7.0–7.3). @param {number} value @param {readonly number[] | null} [ci] */
+export function ratio(value, ci) {
+  return withInterval(value, ci, { suffix: "x" });
+}
+
+/** @typedef {{name: string, scale: number}} Unit */
+
+/** @type {Unit[]} */
+const TIME = [
+  { name: "us", scale: 1 }, { name: "ms", scale: 1e3 }, { name: "s", scale: 1e6 }, { name: "min", scale: 60e6 },
+];
+
+/** One unit for a column of microseconds: us below 10 ms. @param {Iterable<number>} valuesUs @returns {Unit} */
+export function timeUnit(valuesUs) {
+  const most = Math.max(0, ...[...valuesUs].filter(Number.isFinite));
+  if (most < 10e3) return TIME[0];
+  if (most < 10e6) return TIME[1];
+  if (most < 600e6) return TIME[2];
+  return TIME[3];
+}
+
+/** @type {Unit[]} */
+const BYTES = [{ name: "B", scale: 1 }, { name: "kB", scale: 1e3 }, { name: "MB", scale: 1e6 }, { name: "GB", scale: 1e9 }];
+
+/** One unit for a column of bytes. @param {Iterable<number>} values @returns {Unit} */
+export function bytesUnit(values) {
+  const most = Math.max(0, ...[...values].filter(Number.isFinite));
+  return BYTES[most < 1e3 ? 0 : most < 1e6 ? 1 : most < 1e9 ? 2 : 3];
+}
+
+/** A duration in its own unit: "470 ms", "25.6 us". @param {number} us */
+export function duration(us) {
+  const unit = timeUnit([us]);
+  return `${number(us / unit.scale)} ${unit.name}`;
+}
+
+/** Seconds that are left, for prose: "about 8 s", "about 2 min". @param {number} seconds */
+export function about(seconds) {
+  if (seconds < 90) return `about ${Math.max(1, Math.round(seconds))} s`;
+  if (seconds < 5400) return `about ${Math.round(seconds / 60)} min`;
+  return `about ${Math.round(seconds / 3600)} h`;
+}
+
+/** Whole percents that add up to the whole's own percents (largest remainder).
+ * @param {readonly number[]} parts @param {number} whole @returns {number[]} */
+export function shares(parts, whole) {
+  if (!(whole > 0)) return parts.map(() => 0);
+  const exact = parts.map((p) => (100 * p) / whole);
+  const floors = exact.map(Math.floor);
+  let rest = Math.round(exact.reduce((a, b) => a + b, 0)) - floors.reduce((a, b) => a + b, 0);
+  const order = exact.map((e, i) => ({ i, r: e - floors[i] })).sort((a, b) => b.r - a.r);
+  for (const { i } of order) if (rest-- > 0) floors[i] += 1;
+  return floors;
+}
+
+/** An error bound: 4.8e-7, and 0 where the bits agree. @param {number} value */
+export function smallError(value) {
+  return value === 0 ? "0" : value.toExponential(1).replace("e+", "e");
+}
+
+/** Age in lists: now, 5 min, 2 h, 1 d. @param {number} thenMs @param {number} nowMs */
+export function age(thenMs, nowMs) {
+  const s = Math.max(0, (nowMs - thenMs) / 1000);
+  if (s < 60) return "now";
+  if (s < 3600) return `${Math.floor(s / 60)} min`;
+  if (s < 86400) return `${Math.floor(s / 3600)} h`;
+  return `${Math.floor(s / 86400)} d`;
+}
+
+/** @param {number} n @returns {string} */
+const two = (n) => String(n).padStart(2, "0");
+
+/** Date in heads: 2026-11-21. @param {number} ms */
+export function date(ms) {
+  const d = new Date(ms);
+  return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())}`;
+}
+
+/** Exact stamp with its zone, for titles. @param {number} ms */
+export function stamp(ms) {
+  const d = new Date(ms);
+  const off = -d.getTimezoneOffset();
+  const zone = `${off < 0 ? "-" : "+"}${two(Math.floor(Math.abs(off) / 60))}:${two(Math.abs(off) % 60)}`;
+  return `${date(ms)} ${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())} ${zone}`;
+}
+
+/** "a, b and c". @param {readonly string[]} words */
+export function list(words) {
+  if (words.length < 2) return words.join("");
+  return `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}`;
+}

@@ -1,0 +1,71 @@
+// js/model/source.js -- reads just enough of a program to draw it and its form.
+//
+// The server's parser decides what is valid; this one only finds the entry's
+// parameters and the words to set in bold, and must never throw on half-typed text.
+
+const KEYWORDS = new Set(("False None True and as assert break class continue def del elif else except finally for from global if import in is lambda "
+  + "nonlocal not or pass raise return try while with yield").split(" "));
+const C_KEYWORDS = new Set(("break case char const continue do double else extern float for if int long register restrict return short signed sizeof "
+  + "static struct typedef union unsigned void volatile while int32_t int64_t uint8_t uint32_t uint64_t size_t").split(" "));
+
+/** @typedef {{t: string, k?: "k" | "cm" | "st"}} Token */
+
+/** One line as tokens: keywords, comments, strings. @param {string} line @param {"python" | "c"} [language] @returns {Token[]} */
+export function tokens(line, language = "python") {
+  const words = language === "python" ? KEYWORDS : C_KEYWORDS;
+  const comment = language === "python" ? "#.*" : "\\/\\/.*|\\/\\*.*?(?:\\*\\/|$)";
+  const re = new RegExp(`(${comment})|("(?:[^"\\\\]|\\\\.)*"|'(?:[^'\\\\]|\\\\.)*')|([A-Za-z_][A-Za-z_0-9]*)`, "g");
+  /** @type {Token[]} */
+  const out = [];
+  let last = 0;
+  const plain = (/** @type {string} */ t) => { if (t) { const p = out[out.length - 1]; if (p && !p.k) p.t += t; else out.push({ t }); } };
+  for (const m of line.matchAll(re)) {
+    plain(line.slice(last, m.index));
+    if (m[1]) out.push({ t: m[1], k: "cm" });
+    else if (m[2]) out.push({ t: m[2], k: "st" });
+    else if (words.has(m[3])) out.push({ t: m[3], k: "k" });
+    else plain(m[3]);
+    last = (m.index ?? 0) + m[0].length;
+  }
+  plain(line.slice(last));
+  return out;
+}
+
+/** Names of the functions and classes at the left margin. @param {string} source @returns {string[]} */
+export function entries(source) {
+  return [...source.matchAll(/^(?:def|class)\s+([A-Za-z_]\w*)/gm)].map((m) => m[1]);
+}
+
+/** The parameters that a call of `entry` has to give; null where it is not defined (yet).
+ * @param {string} source @param {string} entry @returns {string[] | null} */
+export function parameters(source, entry) {
+  const def = new RegExp(`^def\\s+${entry.replace(/\W/g, "")}\\s*\\(`, "m").exec(source);
+  if (!def) return null;
+  const start = def.index + def[0].length;
+  let depth = 0;
+  let end = start;
+  while (end < source.length && !(depth === 0 && source[end] === ")")) {
+    if ("([{".includes(source[end])) depth++;
+    if (")]}".includes(source[end])) depth--;
+    end++;
+  }
+  if (end >= source.length) return null;
+  return splitTop(source.slice(start, end)).map((p) => p.trim())
+    .filter((p) => p && !p.startsWith("*") && p !== "/" && !p.includes("="))
+    .map((p) => p.replace(/\s*:.*$/s, ""));
+}
+
+/** Splits at commas outside brackets. @param {string} text @returns {string[]} */
+function splitTop(text) {
+  const out = [""];
+  let depth = 0;
+  for (const c of text) {
+    if ("([{".includes(c)) depth++;
+    if (")]}".includes(c)) depth--;
+    if (c === "," && depth === 0) out.push(""); else out[out.length - 1] += c;
+  }
+  return out;
+}
+
+/** Whether the sweep's line of three dots stands somewhere. @param {string} source */
+export const hasDots = (source) => /^[ \t]*\.\.\.[ \t]*$/m.test(source);

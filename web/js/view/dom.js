@@ -1,0 +1,129 @@
+// js/view/dom.js -- elements from code; the only place that makes them.
+//
+// A string child becomes a text node, always: text of users cannot become
+// markup because nothing here parses any.  `style` and `on...` attributes are
+// refused, as the Content-Security-Policy would drop them silently.
+
+/** @typedef {Node | string | number | null | undefined | false} Child */
+/** @typedef {Record<string, string | number | boolean | null | undefined | Record<string, string | number | undefined>>} Attributes */
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** @param {Element} el @param {Attributes} attributes */
+function setAll(el, attributes) {
+  for (const [k, v] of Object.entries(attributes)) {
+    if (v === false || v === null || v === undefined) continue;
+    if (k === "style" || k.startsWith("on")) throw new Error(`dom.js: attribute ${k} is not allowed here`);
+    if (k === "data" && typeof v === "object") {
+      for (const [d, x] of Object.entries(v)) if (x !== undefined) /** @type {HTMLElement} */ (el).dataset[d] = String(x);
+    } else el.setAttribute(k, v === true ? "" : String(v));
+  }
+}
+
+/** @param {Node} el @param {readonly (Child | readonly Child[])[]} children */
+export function add(el, ...children) {
+  for (const c of children.flat()) {
+    if (c === null || c === undefined || c === false) continue;
+    el.appendChild(c instanceof Node ? c : document.createTextNode(String(c)));
+  }
+}
+
+/**
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag @param {Attributes} [attributes] @param {(Child | readonly Child[])[]} children
+ * @returns {HTMLElementTagNameMap[K]}
+ */
+export function h(tag, attributes = {}, ...children) {
+  const el = document.createElement(tag);
+  setAll(el, attributes);
+  add(el, ...children);
+  return el;
+}
+
+/** @template {keyof SVGElementTagNameMap} K @param {K} tag @param {Attributes} [attributes] @param {Child[]} children @returns {SVGElementTagNameMap[K]} */
+export function svg(tag, attributes = {}, ...children) {
+  const el = /** @type {SVGElementTagNameMap[K]} */ (document.createElementNS(SVG, tag));
+  setAll(el, attributes);
+  add(el, ...children);
+  return el;
+}
+
+/** A button with what it does. @param {string} label @param {() => void} act @param {Attributes} [attributes] */
+export function button(label, act, attributes = {}) {
+  const b = h("button", { type: "button", class: "btn", ...attributes }, label);
+  b.addEventListener("click", act);
+  return b;
+}
+
+/** @param {string} cls chip class @param {string} word */
+export const chip = (cls, word) => h("span", { class: `chip ${cls}` }, word);
+
+/** Interval in grey, with its space; nothing where there is none. @param {string} text @returns {Child[]} */
+export const ci = (text) => (text ? [" ", h("span", { class: "ci" }, text)] : []);
+
+/** A table that may scroll sideways, in a region that the keyboard reaches. @param {string} name @param {HTMLTableElement} table */
+export function scroller(name, table) {
+  return h("div", { class: "scroll", role: "region", "aria-label": name, tabindex: 0 }, table);
+}
+
+/** Buttons of which one is pressed.
+ * @param {string} name @param {readonly {key: string, label: string}[]} options @param {string} now @param {(key: string) => void} choose */
+export function segmented(name, options, now, choose) {
+  const el = h("div", { class: "seg", role: "group", "aria-label": name });
+  for (const o of options) {
+    add(el, button(o.label, () => {
+      for (const b of el.querySelectorAll("button")) b.setAttribute("aria-pressed", String(b.dataset.key === o.key));
+      choose(o.key);
+    }, { "aria-pressed": String(o.key === now), data: { key: o.key } }));
+  }
+  return el;
+}
+
+/** @param {readonly {value: string, label: string}[]} options @param {string} now @param {Attributes} attributes @param {(value: string) => void} [change] */
+export function select(options, now, attributes, change) {
+  const el = h("select", { class: "field", ...attributes }, options.map((o) => h("option", { value: o.value }, o.label)));
+  el.value = now;
+  if (change) el.addEventListener("change", () => change(el.value));
+  return el;
+}
+
+/** A link that saves text as a file. @param {string} label @param {string} name @param {string} type @param {() => string} text */
+export function download(label, name, type, text) {
+  return button(label, () => {
+    const url = URL.createObjectURL(new Blob([text()], { type }));
+    const a = h("a", { href: url, download: name });
+    a.click();
+    setTimeout(() => URL.revokeObjectURL(url), 1000);
+  });
+}
+
+/** Puts text on the clipboard and says so on the button. @param {() => string} text */
+export function copyButton(text) {
+  const b = button("Copy", async () => {
+    let done = false;
+    try {
+      await navigator.clipboard.writeText(text());
+      done = true;
+    } catch { /* refused, or not a secure origin */ }
+    b.textContent = done ? "Copied" : "Select it by hand";
+    setTimeout(() => { b.textContent = "Copy"; }, 2000);
+  });
+  return b;
+}
+
+/** Speaks one sentence to a screen reader. @param {string} text */
+export function say(text) {
+  const live = document.getElementById("live");
+  if (live && live.textContent !== text) live.textContent = text;
+}
+
+/** The value of a CSS token. @param {string} name */
+export const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+/** @param {string} text @param {string} [cls] */
+export const toast = (text, cls = "toast") => {
+  const place = document.getElementById("toasts");
+  const t = h("div", { class: cls }, h("span", {}, text));
+  place?.replaceChildren(t);
+  setTimeout(() => t.remove(), 6000);
+};

@@ -1,0 +1,90 @@
+// js/view/frame.js -- what every view shares: theme, keyboard help, jobs.
+//
+// Keys work only outside fields and while no dialog is open; the views add
+// their own through onKeys, so this rule stands in one place.
+
+import { h } from "./dom.js";
+import { go } from "./router.js";
+import { listRuns } from "../api/client.js";
+
+const EVERY_MS = 5000;
+
+export function startFrame() {
+  startTheme();
+  const help = /** @type {HTMLDialogElement} */ (document.getElementById("help"));
+  document.getElementById("help-open")?.addEventListener("click", () => help.showModal());
+  onKeys(new AbortController().signal, {
+    "?": () => help.showModal(),
+    n: () => go("/new"),
+  });
+  watchJobs();
+}
+
+/** @param {AbortSignal} signal @param {Record<string, (e: KeyboardEvent) => void>} keys */
+export function onKeys(signal, keys) {
+  addEventListener("keydown", (e) => {
+    const t = e.target;
+    if (e.ctrlKey || e.metaKey || e.altKey || document.querySelector("dialog[open]")) return;
+    if (t instanceof HTMLElement && t.matches("input:not([type=checkbox]):not([type=radio]), textarea, select")) return;
+    const act = keys[e.key];
+    if (act) {
+      e.preventDefault();
+      act(e);
+    }
+  }, { signal });
+}
+
+function startTheme() {
+  const b = /** @type {HTMLElement} */ (document.getElementById("theme-toggle"));
+  const root = document.documentElement;
+  const label = () => {
+    b.textContent = root.dataset.theme === "dark" ? "Light" : "Dark";
+    b.setAttribute("aria-label", `Switch to the ${b.textContent.toLowerCase()} theme`);
+  };
+  addEventListener("themechange", label);
+  b.addEventListener("click", () => {
+    root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
+    try { localStorage.setItem("theme", root.dataset.theme); } catch { /* kept for this page only */ }
+    dispatchEvent(new Event("themechange"));
+  });
+  label();
+}
+
+/** "1 running, 1 queued" in the nav; nothing where nothing waits. */
+async function watchJobs() {
+  const link = /** @type {HTMLAnchorElement} */ (document.getElementById("jobs"));
+  const update = async () => {
+    if (document.hidden) return;
+    try {
+      const [running, queued] = await Promise.all(["running", "queued"].map((status) => listRuns({ status, limit: 1 })));
+      const [r, q] = [running.total ?? running.runs.length, queued.total ?? queued.runs.length];
+      link.replaceChildren([r ? `${r} running` : "", q ? `${q} queued` : ""].filter(Boolean).join(", "));
+      link.href = `/runs?status=${r ? "running" : "queued"}`;
+      link.hidden = r + q === 0;
+    } catch { /* the view in front says that the server is gone */ }
+  };
+  addEventListener("jobschange", () => update());
+  setInterval(update, EVERY_MS);
+  await update();
+}
+
+/** Tells the frame that a run was started or stopped. */
+export const jobsChanged = () => dispatchEvent(new Event("jobschange"));
+
+/**
+ * Asks before something is lost; resolves to whether it was confirmed.
+ * @param {string} title @param {string} text @param {string} yes @param {string} no @returns {Promise<boolean>}
+ */
+export function confirmed(title, text, yes, no) {
+  return new Promise((resolve) => {
+    const form = h("form", { method: "dialog", class: "acts" },
+      h("button", { class: "btn primary", value: "yes" }, yes), h("button", { class: "btn", value: "no" }, no));
+    const d = h("dialog", { "aria-labelledby": "ask-title", class: "ask" }, h("h2", { id: "ask-title" }, title), h("p", {}, text), form);
+    document.body.appendChild(d);
+    d.addEventListener("close", () => {
+      resolve(d.returnValue === "yes");
+      d.remove();
+    });
+    d.showModal();
+  });
+}

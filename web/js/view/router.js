@@ -1,0 +1,89 @@
+// js/view/router.js -- paths to views; every view has a URL of its own.
+//
+// A view gets an AbortSignal that ends with it: whatever it starts (requests,
+// event streams, timers, key handlers) hangs from that signal, so nothing of an
+// old page can write into a new one.
+
+import { h, say } from "./dom.js";
+
+/** @typedef {{signal: AbortSignal, params: string[], query: URLSearchParams, main: HTMLElement, setTitle: (title: string) => void}} Context */
+/** @typedef {(ctx: Context) => void | Promise<void>} View */
+/** @typedef {{pattern: RegExp, nav: string, view: View}} Route */
+
+/** @type {readonly Route[]} */
+let routes = [];
+let current = new AbortController();
+
+/** @param {readonly Route[]} table the last row must match everything */
+export function startRouter(table) {
+  routes = table;
+  addEventListener("popstate", () => show());
+  document.addEventListener("click", onClick);
+  show(true);
+}
+
+/** @param {string} path path and query @param {{replace?: boolean}} [how] */
+export function go(path, how = {}) {
+  if (how.replace) history.replaceState(null, "", path);
+  else history.pushState(null, "", path);
+  show();
+}
+
+/** Writes a choice into the address without leaving the view. @param {Record<string, string | null>} values */
+export function remember(values) {
+  const url = new URL(location.href);
+  for (const [k, v] of Object.entries(values)) if (v === null || v === "") url.searchParams.delete(k); else url.searchParams.set(k, v);
+  history.replaceState(null, "", url);
+}
+
+/** @param {MouseEvent} e */
+function onClick(e) {
+  if (e.defaultPrevented || e.button !== 0 || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey) return;
+  const a = e.target instanceof Element ? e.target.closest("a") : null;
+  if (!a || a.target || a.hasAttribute("download") || a.origin !== location.origin) return;
+  if (/^\/(api\/|assets\/|metrics$|healthz$)/.test(a.pathname) || (a.hash && a.pathname === location.pathname)) return;
+  e.preventDefault();
+  a.closest("details")?.removeAttribute("open");
+  go(a.pathname + a.search);
+}
+
+/** @param {boolean} [first] the page has just been loaded: leave the focus where it is */
+function show(first = false) {
+  current.abort();
+  current = new AbortController();
+  const path = location.pathname.replace(/(.)\/$/, "$1");
+  const main = /** @type {HTMLElement} */ (document.getElementById("main"));
+  const route = routes.find((r) => r.pattern.test(path)) ?? routes[routes.length - 1];
+  const params = (route.pattern.exec(path) ?? []).slice(1).map((p) => decodeURIComponent(p ?? ""));
+  for (const a of document.querySelectorAll("[data-nav]")) {
+    if (/** @type {HTMLElement} */ (a).dataset.nav === route.nav) a.setAttribute("aria-current", "page"); else a.removeAttribute("aria-current");
+  }
+  const { signal } = current;
+  const setTitle = (/** @type {string} */ title) => { if (!signal.aborted) document.title = `${title} · Breakeven`; };
+  main.replaceChildren();
+  if (!first) {
+    scrollTo(0, 0);
+    main.focus({ preventScroll: true });
+    say("");
+  }
+  Promise.resolve(route.view({ signal, params, query: new URLSearchParams(location.search), main, setTitle })).catch((e) => {
+    if (!signal.aborted) main.replaceChildren(problem(e));
+  });
+}
+
+/** What went wrong, as a state. @param {any} e */
+export function problem(e) {
+  const status = e?.status;
+  return h("div", { class: "well gap" }, h("div", { class: "state" },
+    h("h1", {}, status === 0 ? "The server does not answer" : "This page could not be made"),
+    h("p", {}, e?.message ?? String(e)),
+    h("div", { class: "acts" }, h("a", { class: "btn primary", href: location.pathname + location.search }, "Try again"), h("a", { class: "btn", href: "/runs" }, "All runs"))));
+}
+
+/** Waits, and ends early with the view. @param {number} ms @param {AbortSignal} signal @returns {Promise<boolean>} false where the view has gone */
+export function pause(ms, signal) {
+  return new Promise((resolve) => {
+    const t = setTimeout(() => resolve(!signal.aborted), ms);
+    signal.addEventListener("abort", () => { clearTimeout(t); resolve(false); }, { once: true });
+  });
+}

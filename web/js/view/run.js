@@ -1,0 +1,137 @@
+// js/view/run.js -- one run: its head, its tabs, and what state it is in.
+//
+// While it waits or runs the server's events drive the page; at the end the run
+// is read once more, whole.  Every tab is a URL of its own.
+
+import { h, button, say, toast } from "./dom.js";
+import { go } from "./router.js";
+import { confirmed, jobsChanged, onKeys } from "./frame.js";
+import { overview } from "./overview.js";
+import { graphsTab } from "./graphs.js";
+import { sourceTab } from "./source.js";
+import { failedState, progressState, stoppedState } from "./states.js";
+import { nothingHere } from "./missing.js";
+import { ApiError, deleteRun, fileUrl, followRun, getRun } from "../api/client.js";
+import { date, stamp } from "../model/format.js";
+import { describeSweep, describeValue } from "../model/workload.js";
+import { fileStem } from "../model/commands.js";
+import { pointsOf } from "../model/curves.js";
+
+/** @typedef {import("../api/types.js").Run} Run */
+/** @typedef {import("./router.js").Context} Context */
+
+const TABS = [
+  { key: "", label: "Overview" },
+  { key: "graphs", label: "Graphs" },
+  { key: "source", label: "Source" },
+];
+
+/** @param {Context} ctx */
+export async function runView(ctx) {
+  const [id, tab = ""] = ctx.params;
+  let run;
+  try {
+    run = await getRun(id, ctx.signal);
+  } catch (e) {
+    if (!(e instanceof ApiError) || e.status !== 404 && e.status !== 400) throw e;
+    ctx.setTitle("Not found");
+    return ctx.main.replaceChildren(nothingHere(`There is no run #${id}`, ["It may have been deleted. Its number is not given again."]));
+  }
+  if (!TABS.some((t) => t.key === tab)) {
+    ctx.setTitle("Not found");
+    return ctx.main.replaceChildren(nothingHere("No view has this address", [`A run has the views ${TABS.map((t) => t.label).join(", ")}.`]));
+  }
+  onKeys(ctx.signal, Object.fromEntries(TABS.map((t, i) => [String(i + 1), () => go(tabUrl(run, t.key))])));
+  draw(ctx, run, tab);
+  return undefined;
+}
+
+/** @param {Run} run @param {string} key */
+const tabUrl = (run, key) => `/runs/${encodeURIComponent(run.id)}${key ? `/${key}` : ""}`;
+
+/** @param {Context} ctx @param {Run} run @param {string} tab */
+function draw(ctx, run, tab) {
+  const label = TABS.find((t) => t.key === tab)?.label ?? "";
+  ctx.setTitle(`${tab ? `${label} of ` : ""}${run.name} #${run.id}`);
+  const body = h("div", { id: "run-body" });
+  ctx.main.replaceChildren(head(run), tabs(run, tab), body);
+  const strip = ctx.main.querySelector(".tabs");
+  const here = /** @type {HTMLElement | null | undefined} */ (strip?.querySelector("[aria-current]"));
+  if (strip && here) strip.scrollLeft = here.offsetLeft + here.offsetWidth - strip.clientWidth + 40;
+  if (tab === "source") return sourceTab(ctx, body, run);
+  if (run.status === "queued" || run.status === "running") return follow(ctx, body, run, tab);
+  if (run.status === "failed") body.append(failedState(run));
+  if (run.status === "cancelled") body.append(stoppedState(run));
+  if (!run.report) return undefined;
+  return tab === "graphs" ? graphsTab(ctx, body, run, run.report) : overview(ctx, body, run, run.report);
+}
+
+/** @param {Context} ctx @param {HTMLElement} body @param {Run} run @param {string} tab */
+function follow(ctx, body, run, tab) {
+  const state = progressState(run);
+  body.append(state.el);
+  followRun(String(run.id), ctx.signal, (e) => state.update(e), async () => {
+    const done = await getRun(String(run.id), ctx.signal).catch(() => null);
+    if (!done || ctx.signal.aborted) return;
+    jobsChanged();
+    say(done.status === "done" ? `${done.name} is measured.` : `${done.name} ${done.status}: ${done.error?.message ?? ""}`);
+    draw(ctx, done, tab);
+  });
+}
+
+/** @param {Run} run */
+function head(run) {
+  const w = run.workload;
+  const created = run.created_ns / 1e6;
+  const threads = w?.threads ?? 1;
+  const facts = [
+    ["Device", run.device ?? w?.device ?? "cpu"],
+    ["Backend", w?.backend ?? "best"],
+    ["Threads", String(threads)],
+    ["Input", (w?.calls?.[0] ?? []).map(describeValue).join(", ") || "none"],
+    ["Sweep", describeSweep(w)],
+    ...(run.project ? [["Project", run.project]] : []),
+    ...(run.tags?.length ? [["Tags", run.tags.join(", ")]] : []),
+  ];
+  const ended = run.status !== "queued" && run.status !== "running";
+  return h("div", { class: "head" },
+    h("div", { class: "titles" },
+      h("h1", {}, run.name, h("span", { class: "mono" }, `#${run.id}`)),
+      h("dl", { class: "meta" }, facts.map(([t, d]) => h("div", {}, h("dt", {}, t), h("dd", {}, d))),
+        h("div", {}, h("dt", {}, "Run"), h("dd", {}, h("time", { datetime: new Date(created).toISOString(), title: stamp(created) }, date(created)))))),
+    h("div", { class: "acts" },
+      h("a", { class: "btn", href: `/new?from=${encodeURIComponent(run.id)}` }, "Edit and run again"),
+      h("a", { class: "btn", href: fileUrl(String(run.id), "script.py"), download: `${fileStem(run.name)}_pytorch.py` }, "PyTorch script"),
+      run.report ? h("a", { class: "btn", href: fileUrl(String(run.id), "report.json"), download: `${fileStem(run.name)}_${run.id}.json` }, "Report JSON") : null,
+      ended ? button("Delete", () => remove(run)) : button("Cancel", () => cancel(run))));
+}
+
+/** @param {Run} run @param {string} tab */
+function tabs(run, tab) {
+  const points = run.report ? pointsOf(run.report) : [];
+  const graphs = points.reduce((sum, p) => sum + Object.values(p.modes).reduce((s, m) => s + (m.graphs?.length ?? 0), 0), 0);
+  return h("nav", { class: "tabs", "aria-label": "Views of this run" }, TABS.map((t) => h("a", { href: tabUrl(run, t.key), "aria-current": t.key === tab ? "page" : null },
+    t.label, t.key === "graphs" && run.report ? h("span", { class: "n" }, graphs) : null)));
+}
+
+/** @param {Run} run */
+async function remove(run) {
+  if (!(await confirmed(`Delete ${run.name} #${run.id}?`, "Its report goes with it. The kernels in the cache stay.", "Delete the run", "Keep it"))) return;
+  try {
+    await deleteRun(String(run.id));
+    go("/runs");
+    toast(`Run #${run.id} is deleted.`);
+  } catch (e) {
+    toast(`Run #${run.id} is not deleted: ${e instanceof Error ? e.message : e}`);
+  }
+}
+
+/** @param {Run} run */
+async function cancel(run) {
+  try {
+    await deleteRun(String(run.id));
+    jobsChanged();
+  } catch (e) {
+    toast(`Run #${run.id} goes on: ${e instanceof Error ? e.message : e}`);
+  }
+}
