@@ -1,0 +1,380 @@
+/* server/cmd_run.c -- `breakeven run FILE`: the job without a server.
+ *
+ * Flags override fields of the workload before it is parsed, so the report's
+ * workload is what was run.  A report is taken as a file too: its workload is
+ * run again.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fusion/fusion.h"
+#include "fusion/lang/lang.h"
+#include "profiler/profiler.h"
+#include "server/commands.h"
+#include "server/paths.h"
+#include "server/run_table.h"
+
+enum { MAX_FILE_BYTES = 64 << 20, MAX_INPUTS = 64 };
+
+struct run_flags {
+	const char *file, *modes, *device, *backend, *threads, *policy, *entry, *at, *cache;
+	const char *inputs[MAX_INPUTS];
+	int n_inputs;
+	bool json, no_timing;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number)
+{
+	(void)signal_number;
+	interrupted = 1;
+}
+
+static void print_help(void)
+{
+	printf("usage: breakeven run FILE [flags]\n\n"
+	       "Runs a workload in every mode, measures, and prints what compiling is worth.\n"
+	       "FILE is a workload or a report (JSON), a .py file, or - for JSON on stdin.\n\n"
+	       "  --modes a,b      of eager, static, dynamic (all)\n"
+	       "  --device cpu     where to run\n"
+	       "  --backend NAME   cpu (C through the system compiler) or interp (the best)\n"
+	       "  --threads N      0: one per core (0)\n"
+	       "  --policy dynamo  break, guard and recompile as TorchDynamo does\n"
+	       "  --input NAME=V   of a .py file, one for each argument: 'x=float32[8,16]',\n"
+	       "                   'i=int64[4]', 'scale=3.5'\n"
+	       "  --entry NAME     of a .py file: the function to call (model)\n"
+	       "  --at N           only the sweep's point n = N\n"
+	       "  --json           print the report as JSON\n"
+	       "  --no-timing      run each call once; outputs are whole\n"
+	       "  --cache DIR      compiled kernels, for --no-timing (~/.cache/breakeven)\n\n"
+	       "Exit status: 0 done, 1 the run failed, 2 wrong flags.\n");
+}
+
+static bool usage(const char *what, const char *detail)
+{
+	fprintf(stderr, "breakeven run: %s%s; `breakeven run --help` says more\n", what, detail);
+	return false;
+}
+
+static bool is_python(const char *file)
+{
+	size_t len = strlen(file);
+
+	return len > 3 && strcmp(file + len - 3, ".py") == 0;
+}
+
+static bool parse_flags(int argc, char **argv, struct run_flags *f)
+{
+	struct {
+		const char *name, **value;
+	} const valued[] = {
+		{ "--modes", &f->modes },     { "--device", &f->device },
+		{ "--at", &f->at },           { "--backend", &f->backend },
+		{ "--threads", &f->threads }, { "--entry", &f->entry },
+		{ "--policy", &f->policy },   { "--cache", &f->cache },
+	};
+
+	for (int i = 1; i < argc; i++) {
+		const char **value = NULL;
+
+		for (size_t k = 0; k < sizeof(valued) / sizeof(valued[0]); k++)
+			if (strcmp(argv[i], valued[k].name) == 0)
+				value = valued[k].value;
+		if (strcmp(argv[i], "--input") == 0) {
+			if (f->n_inputs == MAX_INPUTS)
+				return usage("there are more than 64 inputs", "");
+			value = &f->inputs[f->n_inputs++];
+		}
+		if (value) {
+			if (i + 1 == argc)
+				return usage("a value is missing after ", argv[i]);
+			*value = argv[++i];
+		} else if (strcmp(argv[i], "--json") == 0) {
+			f->json = true;
+		} else if (strcmp(argv[i], "--no-timing") == 0) {
+			f->no_timing = true;
+		} else if (argv[i][0] == '-' && argv[i][1]) {
+			return usage("unknown flag ", argv[i]);
+		} else if (f->file) {
+			return usage("more than one FILE: ", argv[i]);
+		} else {
+			f->file = argv[i];
+		}
+	}
+	if (!f->file)
+		return usage("FILE is missing", "");
+	if (f->n_inputs && !is_python(f->file))
+		return usage("--input is for .py files; a workload has its own calls", "");
+	return true;
+}
+
+/* Whether `value` (NULL: not given) is one of `allowed`. */
+static bool check_choice(const char *flag, const char *value, const char *const *allowed)
+{
+	for (int i = 0; value && allowed[i]; i++)
+		if (strcmp(value, allowed[i]) == 0)
+			return true;
+	if (!value)
+		return true;
+	fprintf(stderr, "breakeven run: %s %s is not available in this version; it has", flag,
+		value);
+	for (int i = 0; allowed[i]; i++)
+		fprintf(stderr, "%s %s", i ? "," : "", allowed[i]);
+	fprintf(stderr, "\n");
+	return false;
+}
+
+/* "eager,static" as a JSON list; NULL after a message. */
+static json_t *parse_modes(const char *text)
+{
+	static const char *const allowed[] = { "eager", "static", "dynamic", NULL };
+	char *copy = strdup(text), *rest = copy;
+	json_t *list = json_array();
+
+	for (char *name; copy && (name = strsep(&rest, ","));) {
+		if (!check_choice("--modes", name, allowed)) {
+			json_decref(list);
+			list = NULL;
+			break;
+		}
+		json_array_append_new(list, json_string(name));
+	}
+	free(copy);
+	return list;
+}
+
+static bool parse_integer(const char *flag, const char *text, long long *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoll(text, &end, 10);
+	if (*text && *end == '\0' && !errno && *out >= 0)
+		return true;
+	fprintf(stderr, "breakeven run: %s needs an integer >= 0, not '%s'\n", flag, text);
+	return false;
+}
+
+/* Puts the flags over the workload's fields; false after a message. */
+static bool apply_flags(const struct run_flags *f, json_t *json)
+{
+	static const char *const devices[] = { "cpu", NULL },
+				 *const policies[] = { "dynamo", NULL },
+				 *const backends[] = { "cpu", "interp", NULL };
+	long long threads;
+
+	if (!check_choice("--device", f->device, devices) ||
+	    !check_choice("--policy", f->policy, policies) ||
+	    !check_choice("--backend", f->backend, backends))
+		return false;
+	if (f->modes) {
+		json_t *modes = parse_modes(f->modes);
+
+		if (!modes)
+			return false;
+		json_object_set_new(json, "modes", modes);
+	}
+	if (f->threads) {
+		if (!parse_integer("--threads", f->threads, &threads))
+			return false;
+		json_object_set_new(json, "threads", json_integer(threads));
+	}
+	if (f->device)
+		json_object_set_new(json, "device", json_string(f->device));
+	if (f->policy)
+		json_object_set_new(json, "policy", json_string(f->policy));
+	if (f->backend)
+		json_object_set_new(json, "backend", json_string(f->backend));
+	if (f->entry)
+		json_object_set_new(json, "entry", json_string(f->entry));
+	return true;
+}
+
+static char *read_all(const char *file, struct err *err)
+{
+	bool standard = strcmp(file, "-") == 0;
+	FILE *f = standard ? stdin : fopen(file, "re");
+	struct buf text;
+	char block[65536];
+	size_t n;
+
+	if (!f) {
+		err_set(err, ERR_IO, "%s cannot be opened: %s.", file, strerror(errno));
+		return NULL;
+	}
+	buf_init(&text, MAX_FILE_BYTES);
+	buf_puts(&text, "");
+	while ((n = fread(block, 1, sizeof(block), f)) > 0)
+		buf_add(&text, block, n);
+	if (ferror(f) || text.failed) {
+		err_set(err, ERR_IO, "%s cannot be read: %s.", file,
+			text.failed ? "it is longer than 64 MiB" : strerror(errno));
+		buf_finish(&text);
+	}
+	if (!standard)
+		fclose(f);
+	return text.data;
+}
+
+/* "dir/chain.py" to "chain". */
+static void base_name(const char *file, char out[128])
+{
+	const char *slash = strrchr(file, '/');
+
+	snprintf(out, 128, "%s", slash ? slash + 1 : file);
+	if (strrchr(out, '.') && strrchr(out, '.') != out)
+		*strrchr(out, '.') = '\0';
+}
+
+/* The file as a workload's JSON; NULL with *err. */
+static json_t *load(const struct run_flags *f, struct err *err)
+{
+	char *text = read_all(f->file, err), name[128];
+	json_error_t at;
+	json_t *json, *inner;
+
+	if (!text)
+		return NULL;
+	if (is_python(f->file)) {
+		base_name(f->file, name);
+		json = workload_from_python(name, text, f->inputs, f->n_inputs, err);
+		free(text);
+		return json;
+	}
+	json = json_loads(text, JSON_REJECT_DUPLICATES, &at);
+	free(text);
+	if (!json) {
+		err_set(err, ERR_JSON, "%s is not JSON: line %d, column %d: %s.", f->file, at.line,
+			at.column, at.text);
+		return NULL;
+	}
+	inner = json_object_get(json, "workload");
+	if (json_object_get(json, "breakeven") && json_is_object(inner)) {
+		json_incref(inner);
+		json_decref(json);
+		json = inner;
+	}
+	if (!json_is_object(json)) {
+		err_set(err, ERR_WORKLOAD, "%s is not a workload: it must hold a JSON object.",
+			f->file);
+		json_decref(json);
+		return NULL;
+	}
+	return json;
+}
+
+/* With the line and a caret where the error has a place in the source. */
+static void print_error(const struct run_flags *f, const json_t *json, const struct err *err)
+{
+	const char *source = json_string_value(json_object_get(json, "source"));
+	char label[256];
+	struct buf text;
+
+	if (!source || err->line <= 0) {
+		fprintf(stderr, "breakeven run: %s\n", err->message);
+		return;
+	}
+	snprintf(label, sizeof(label), is_python(f->file) ? "%s" : "%s, source", f->file);
+	buf_init(&text, 1 << 20);
+	lang_caret(&text, label, source, err);
+	fprintf(stderr, "%s%s", text.data ? text.data : err->message,
+		text.len && text.data[text.len - 1] == '\n' ? "" : "\n");
+	buf_finish(&text);
+}
+
+static bool show_progress(void *self, double share, const char *what, double left_s)
+{
+	if (*(bool *)self) {
+		if (left_s >= 0)
+			fprintf(stderr, "\r%3.0f %%  %s, %.0f s left\033[K", 100 * share, what,
+				left_s);
+		else
+			fprintf(stderr, "\r%3.0f %%  %s\033[K", 100 * share, what);
+	}
+	return !interrupted;
+}
+
+static json_t *execute(const struct run_flags *f, const json_t *json, long long at, struct err *err)
+{
+	bool terminal = isatty(STDERR_FILENO);
+	char cache[4096];
+	struct profiler_options options = {
+		.timing = !f->no_timing,
+		.only = f->at != NULL,
+		.at = at,
+		.cache_dir = f->cache,
+		.version = breakeven_version(),
+		.progress = show_progress,
+		.self = &terminal,
+	};
+	struct workload *w = workload_parse(json, err);
+	json_t *report;
+
+	if (!w)
+		return NULL;
+	if (!f->cache && default_cache_dir(cache, sizeof(cache)))
+		options.cache_dir = cache;
+	report = profiler_run(w, &options, err);
+	if (terminal)
+		fprintf(stderr, "\r\033[K");
+	workload_destroy(w);
+	return report;
+}
+
+static bool print_report(const struct run_flags *f, const json_t *report)
+{
+	struct buf text;
+	bool ok;
+
+	if (f->json)
+		return json_dumpf(report, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF &&
+		       fflush(stdout) == 0;
+	buf_init(&text, 0);
+	run_table_print(&text, report);
+	ok = text.data && fputs(text.data, stdout) != EOF && fflush(stdout) == 0;
+	buf_finish(&text);
+	return ok;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	struct run_flags f = { 0 };
+	struct sigaction action = { .sa_handler = on_interrupt };
+	struct err err = { 0 };
+	json_t *json = NULL, *report = NULL;
+	long long at = 0;
+	int status = EXIT_FAILED;
+
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+			print_help();
+			return EXIT_DONE;
+		}
+	if (!parse_flags(argc, argv, &f) || (f.at && !parse_integer("--at", f.at, &at)))
+		return EXIT_USAGE;
+	json = load(&f, &err);
+	if (json && !apply_flags(&f, json)) {
+		json_decref(json);
+		return EXIT_USAGE;
+	}
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	if (json)
+		report = execute(&f, json, at, &err);
+	if (!report)
+		print_error(&f, json, &err);
+	else if (print_report(&f, report))
+		status = EXIT_DONE;
+	else
+		fprintf(stderr, "breakeven run: the result could not be written: %s\n",
+			strerror(errno));
+	json_decref(report);
+	json_decref(json);
+	return status;
+}

@@ -1,0 +1,294 @@
+/* server/run_table.c -- sentences and rows from a report's JSON.
+ *
+ * Reads the report alone, so that a stored one prints the same as a fresh one.
+ */
+#include "server/run_table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "server/numbers.h"
+
+static double number_of(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static double end_of(const json_t *object, const char *key, size_t i)
+{
+	const json_t *value = json_array_get(json_object_get(object, key), i);
+
+	return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+struct triple {
+	char mid[NUMBER_BYTES], low[NUMBER_BYTES], high[NUMBER_BYTES];
+};
+
+/* A figure and its interval, all in the digits that the interval allows. */
+static void triple_print(struct triple *t, double mid, double low, double high)
+{
+	double step = number_step(mid, (high - low) / 2);
+
+	number_print(t->mid, mid, step);
+	number_print(t->low, low, step);
+	number_print(t->high, high, step);
+}
+
+static void ratio_sentence(struct buf *out, const char *mode, const json_t *b)
+{
+	const char *verdict = json_string_value(json_object_get(b, "verdict"));
+	double mid = number_of(b, "speedup"), low = end_of(b, "speedup_ci", 0),
+	       high = end_of(b, "speedup_ci", 1);
+	struct triple t;
+
+	if (!verdict)
+		return;
+	if (strcmp(verdict, "SLOWER") == 0) {
+		triple_print(&t, 1 / mid, 1 / high, 1 / low);
+		buf_printf(out, "%s is %sx (%s–%s) slower than eager", mode, t.mid, t.low, t.high);
+		return;
+	}
+	triple_print(&t, mid, low, high);
+	if (strcmp(verdict, "FASTER") == 0)
+		buf_printf(out, "%s is %sx (%s–%s) faster than eager", mode, t.mid, t.low, t.high);
+	else if (strcmp(verdict, "SAME") == 0)
+		buf_printf(out, "%s is as fast as eager, %sx (%s–%s)", mode, t.mid, t.low, t.high);
+	else if (strcmp(verdict, "AMBIGUOUS") == 0)
+		buf_printf(out, "Whether %s is faster than eager cannot be told, %sx (%s–%s)", mode,
+			   t.mid, t.low, t.high);
+	else
+		buf_printf(out, "There are not enough samples to compare %s with eager", mode);
+}
+
+static void repay_sentence(struct buf *out, const json_t *b)
+{
+	const char *repay = json_string_value(json_object_get(b, "repay"));
+	char ms[NUMBER_BYTES], calls[NUMBER_BYTES];
+
+	number_short(ms, number_of(b, "compile_ms"));
+	number_short(calls, number_of(b, "calls_to_repay"));
+	if (repay && strcmp(repay, "after") == 0)
+		buf_printf(out, "; it pays for its %s ms of compiling after %s calls", ms, calls);
+	else if (repay && strcmp(repay, "never") == 0)
+		buf_printf(out, "; its %s ms of compiling are never repaid", ms);
+}
+
+static void crossover_sentence(struct buf *out, const json_t *points, const json_t *c)
+{
+	const char *side = json_string_value(json_object_get(c, "side"));
+	double n = number_of(c, "crossover_n");
+	struct triple t;
+
+	if (!side || json_array_size(points) < 2)
+		return;
+	if (strcmp(side, "always") == 0) {
+		buf_printf(out, " It is not slower at any n of the sweep.");
+	} else if (strcmp(side, "never") == 0) {
+		buf_printf(out, " It is not faster at any n of the sweep.");
+	} else {
+		triple_print(&t, n, end_of(c, "crossover_ci", 0), end_of(c, "crossover_ci", 1));
+		buf_printf(out, " %s n = %s (%s–%s) stay with eager.",
+			   strcmp(side, "above") == 0 ? "Below" : "Above", t.mid, t.low, t.high);
+	}
+}
+
+static void print_sentences(struct buf *out, const json_t *report)
+{
+	const json_t *points = json_object_get(report, "points");
+	size_t n = json_array_size(points);
+	const json_t *last = n ? json_array_get(points, n - 1) : report;
+	const char *mode;
+	json_t *b;
+
+	json_object_foreach(json_object_get(last, "break_even"), mode, b)
+	{
+		const json_t *top = json_object_get(json_object_get(report, "break_even"), mode);
+
+		ratio_sentence(out, mode, b);
+		if (n)
+			buf_printf(out, " at n = %" JSON_INTEGER_FORMAT,
+				   json_integer_value(json_object_get(last, "n")));
+		repay_sentence(out, b);
+		buf_puts(out, ".");
+		crossover_sentence(out, points, top);
+		buf_putc(out, '\n');
+	}
+}
+
+/* Latencies of a table share one unit: us below 10 ms. */
+static double unit_of(const json_t *report)
+{
+	const json_t *points = json_object_get(report, "points");
+	double most = 0;
+
+	for (size_t i = 0; i == 0 || i < json_array_size(points); i++) {
+		const json_t *at = json_array_size(points) ? json_array_get(points, i) : report;
+		const char *mode;
+		json_t *m;
+
+		json_object_foreach(json_object_get(at, "modes"), mode, m)
+		{
+			most = fmax(most, number_of(json_object_get(m, "latency"), "median_us"));
+		}
+	}
+	return most < 10000 ? 1 : 1000;
+}
+
+static void speedup_columns(struct buf *out, const json_t *b)
+{
+	const char *verdict = json_string_value(json_object_get(b, "verdict"));
+	const char *repay = json_string_value(json_object_get(b, "repay"));
+	struct triple t;
+	char range[2 * NUMBER_BYTES + 4], ratio[NUMBER_BYTES + 2], calls[NUMBER_BYTES];
+
+	triple_print(&t, number_of(b, "speedup"), end_of(b, "speedup_ci", 0),
+		     end_of(b, "speedup_ci", 1));
+	snprintf(ratio, sizeof(ratio), "%sx", t.mid);
+	snprintf(range, sizeof(range), "%s-%s", t.low, t.high);
+	number_short(calls, number_of(b, "calls_to_repay"));
+	buf_printf(out, "  %8s  %-13s  %-10s  %12s", ratio, range, verdict ? verdict : "",
+		   repay && strcmp(repay, "after") == 0 ? calls
+		   : repay                              ? repay
+							: "");
+}
+
+static void print_row(struct buf *out, const json_t *at, bool sweep, const char *mode,
+		      const json_t *m, double unit)
+{
+	const json_t *latency = json_object_get(m, "latency");
+	const json_t *b = json_object_get(json_object_get(at, "break_even"), mode);
+	char launches[NUMBER_BYTES], compile[NUMBER_BYTES], peak[NUMBER_BYTES];
+	char range[2 * NUMBER_BYTES + 4];
+	struct triple t;
+
+	if (sweep)
+		buf_printf(out, "%6" JSON_INTEGER_FORMAT "  ",
+			   json_integer_value(json_object_get(at, "n")));
+	triple_print(&t, number_of(latency, "median_us") / unit, end_of(latency, "ci_us", 0) / unit,
+		     end_of(latency, "ci_us", 1) / unit);
+	snprintf(range, sizeof(range), "%s-%s", t.low, t.high);
+	number_short(launches, number_of(m, "launches"));
+	number_short(compile, number_of(m, "compile_ms"));
+	number_short(peak, number_of(m, "peak_bytes") / 1000);
+	buf_printf(out, "%-8s  %8s  %-15s  %8s  %10s  %10s", mode, t.mid, range, launches, peak,
+		   compile);
+	if (b)
+		speedup_columns(out, b);
+	buf_putc(out, '\n');
+}
+
+static void print_timed(struct buf *out, const json_t *report)
+{
+	const json_t *points = json_object_get(report, "points");
+	size_t n = json_array_size(points);
+	double unit = unit_of(report);
+
+	if (n)
+		buf_printf(out, "%6s  ", "n");
+	buf_printf(out, "%-8s  %8s  %-15s  %8s  %10s  %10s  %8s  %-13s  %-10s  %12s\n", "mode",
+		   unit > 1 ? "ms" : "us", "95 %", "launches", "peak kB", "compile ms", "speedup",
+		   "95 %", "verdict", "repaid after");
+	for (size_t i = 0; i == 0 || i < n; i++) {
+		const json_t *at = n ? json_array_get(points, i) : report;
+		const char *mode;
+		json_t *m;
+
+		json_object_foreach(json_object_get(at, "modes"), mode, m)
+		{
+			print_row(out, at, n > 0, mode, m, unit);
+		}
+	}
+}
+
+static void print_untimed(struct buf *out, const json_t *report)
+{
+	const json_t *points = json_object_get(report, "points");
+	size_t n = json_array_size(points);
+
+	buf_printf(out, "%6s  %-8s  %6s  %6s  %8s  %10s  %s\n", n ? "n" : "", "mode", "calls",
+		   "graphs", "launches", "compile ms", "max error against eager");
+	for (size_t i = 0; i == 0 || i < n; i++) {
+		const json_t *at = n ? json_array_get(points, i) : report;
+		const char *mode;
+		json_t *m;
+
+		json_object_foreach(json_object_get(at, "modes"), mode, m)
+		{
+			char compile[NUMBER_BYTES], error[NUMBER_BYTES] = "", point[NUMBER_BYTES];
+
+			number_short(point, number_of(at, "n"));
+			number_short(compile, number_of(m, "compile_ms"));
+			if (json_object_get(m, "max_abs_error"))
+				snprintf(error, sizeof(error), "%.2g",
+					 number_of(m, "max_abs_error"));
+			buf_printf(out, "%6s  %-8s  %6zu  %6zu  %8.0f  %10s  %s\n", n ? point : "",
+				   mode, json_array_size(json_object_get(m, "calls")),
+				   json_array_size(json_object_get(m, "graphs")),
+				   number_of(m, "launches"), compile, error);
+		}
+	}
+}
+
+static void print_warnings(struct buf *out, const json_t *report)
+{
+	const json_t *points = json_object_get(report, "points");
+	size_t n = json_array_size(points);
+
+	for (size_t i = 0; i == 0 || i < n; i++) {
+		const json_t *at = n ? json_array_get(points, i) : report;
+		const char *mode;
+		json_t *m;
+
+		json_object_foreach(json_object_get(at, "modes"), mode, m)
+		{
+			const json_t *noise = json_object_get(json_object_get(m, "latency"),
+							      "noise");
+
+			if (!json_is_string(noise))
+				continue;
+			buf_printf(out, "noise: %s", mode);
+			if (n)
+				buf_printf(out, " at n = %" JSON_INTEGER_FORMAT,
+					   json_integer_value(json_object_get(at, "n")));
+			buf_printf(out, ": %s\n", json_string_value(noise));
+		}
+	}
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "unknown";
+}
+
+void run_table_print(struct buf *out, const json_t *report)
+{
+	const json_t *device = json_object_get(report, "device");
+	const json_t *points = json_object_get(report, "points");
+	const json_t *at = json_array_size(points) ? json_array_get(points, 0) : report;
+	const json_t *m = json_object_iter_value(json_object_iter(json_object_get(at, "modes")));
+	const char *note = json_string_value(json_object_get(device, "backend_note"));
+	json_int_t threads = json_integer_value(json_object_get(device, "threads"));
+
+	if (json_object_get(m, "latency")) {
+		print_sentences(out, report);
+		buf_putc(out, '\n');
+		print_timed(out, report);
+		buf_putc(out, '\n');
+		print_warnings(out, report);
+	} else {
+		print_untimed(out, report);
+		buf_putc(out, '\n');
+	}
+	buf_printf(out, "%s, %s, backend %s, %" JSON_INTEGER_FORMAT " thread%s; %.1f s in all\n",
+		   text_of(device, "name"), text_of(device, "vector_unit"),
+		   text_of(device, "backend"), threads, threads == 1 ? "" : "s",
+		   number_of(report, "seconds"));
+	if (note)
+		buf_printf(out, "%s\n", note);
+}
