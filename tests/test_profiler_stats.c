@@ -1,0 +1,373 @@
+/* tests/test_profiler_stats.c -- medians, intervals, verdicts and crossovers on
+ * data whose truth is known.  Every draw is seeded, so a pass stays a pass. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "profiler/break_even.h"
+#include "profiler/random.h"
+#include "profiler/stats.h"
+
+enum { DATASETS = 2000 };
+
+static double uniform(uint64_t *position)
+{
+	return ((double)(random_next(42, position) >> 11) + 0.5) * 0x1p-53;
+}
+
+static double normal(uint64_t *position)
+{
+	double u = uniform(position);
+
+	return sqrt(-2 * log(u)) * cos(2 * M_PI * uniform(position));
+}
+
+/* Philox 4x32-10, counter and key 0, from the known answers of Random123. */
+static void philox_gives_the_published_words(void **state)
+{
+	static const uint32_t want[4] = { 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8 };
+	uint32_t got[4];
+
+	(void)state;
+	random_philox(0, 0, got);
+	assert_memory_equal(got, want, sizeof(want));
+}
+
+static void randn_has_mean_0_and_variance_1(void **state)
+{
+	enum { N = 200000 };
+	static double x[N];
+	struct random r = { .kind = RANDOM_RANDN, .seed = 3 };
+	double sum = 0, squares = 0;
+
+	(void)state;
+	random_fill(&r, DTYPE_F64, x, N);
+	for (int i = 0; i < N; i++) {
+		sum += x[i];
+		squares += x[i] * x[i];
+	}
+	assert_true(fabs(sum / N) < 0.01);
+	assert_true(fabs(squares / N - 1) < 0.02);
+}
+
+static void randint_stays_in_its_range_and_reaches_both_ends(void **state)
+{
+	int64_t x[4000], low = 9, high = 0;
+	struct random r = { .kind = RANDOM_RANDINT, .seed = 1, .low = -2, .high = 5 };
+
+	(void)state;
+	random_fill(&r, DTYPE_I64, x, 4000);
+	for (int i = 0; i < 4000; i++) {
+		low = x[i] < low ? x[i] : low;
+		high = x[i] > high ? x[i] : high;
+	}
+	assert_int_equal(low, -2);
+	assert_int_equal(high, 4);
+}
+
+/* Ranks of the 95 % interval as tables of the sign test have them. */
+static void median_rank_matches_the_tables(void **state)
+{
+	static const int want[][2] = { { 5, -1 }, { 6, 0 },  { 8, 0 },   { 9, 1 },
+				       { 10, 1 }, { 20, 5 }, { 50, 17 }, { 100, 39 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++)
+		assert_int_equal(stats_median_rank(want[i][0]), want[i][1]);
+}
+
+/* The share of datasets of n samples whose interval holds the true median. */
+static double coverage(int n, double (*draw)(uint64_t *), double truth)
+{
+	uint64_t position = 0;
+	double x[64];
+	int hits = 0;
+
+	for (int d = 0; d < DATASETS; d++) {
+		struct interval i;
+
+		for (int k = 0; k < n; k++)
+			x[k] = draw(&position);
+		assert_true(stats_median(x, n, &i));
+		assert_true(i.low <= i.mid && i.mid <= i.high);
+		hits += i.low <= truth && truth <= i.high;
+	}
+	return (double)hits / DATASETS;
+}
+
+static double exponential(uint64_t *position)
+{
+	return -log(uniform(position));
+}
+
+/* A latency: a floor, a long tail, and one in twenty disturbed. */
+static double latency(uint64_t *position)
+{
+	double x = 10 + 0.3 * exponential(position);
+
+	return uniform(position) < 0.05 ? x * 5 : x;
+}
+
+static void interval_covers_the_median_of_skewed_data_95_times_in_100(void **state)
+{
+	static const int sizes[] = { 6, 15, 31, 60 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		double c = coverage(sizes[i], exponential, log(2));
+
+		/* At least 95 %; the exact rank of small n covers up to 97.9 %.
+		 * 0.935 and 0.99 are three standard errors of 2,000 datasets away. */
+		assert_true(c > 0.935 && c < 0.99);
+		c = coverage(sizes[i], normal, 0);
+		assert_true(c > 0.935 && c < 0.99);
+	}
+}
+
+static void outliers_hardly_move_the_median(void **state)
+{
+	double x[41];
+	uint64_t position = 0;
+	struct interval i;
+
+	(void)state;
+	for (int k = 0; k < 41; k++)
+		x[k] = latency(&position);
+	assert_true(stats_median(x, 41, &i));
+	assert_true(i.low > 10 && i.high < 10.6);
+}
+
+static void quiet_samples_carry_no_warning(void **state)
+{
+	double x[60];
+	uint64_t position = 0;
+	char text[256];
+
+	(void)state;
+	for (int k = 0; k < 60; k++)
+		x[k] = 10 + 0.1 * normal(&position);
+	assert_false(stats_noise(x, 60, text, sizeof(text)));
+}
+
+static void drift_spread_and_few_samples_are_named(void **state)
+{
+	double x[60];
+	uint64_t position = 0;
+	char text[256];
+
+	(void)state;
+	for (int k = 0; k < 60; k++)
+		x[k] = (k < 30 ? 10 : 12) + 0.1 * normal(&position);
+	assert_true(stats_noise(x, 60, text, sizeof(text)));
+	assert_non_null(strstr(text, "slower than the first"));
+	for (int k = 0; k < 60; k++)
+		x[k] = 10 + 5 * uniform(&position);
+	assert_true(stats_noise(x, 60, text, sizeof(text)));
+	assert_non_null(strstr(text, "middle half"));
+	assert_true(stats_noise(x, 8, text, sizeof(text)));
+	assert_non_null(strstr(text, "Only 8 samples"));
+}
+
+/* Paired samples with a true ratio and a drift that both sides share. */
+static void draw_pairs(double *eager, double *mode, int n, double ratio, uint64_t *position)
+{
+	for (int k = 0; k < n; k++) {
+		double drift = 1 + 0.5 * k / n;
+
+		eager[k] = 20 * ratio * drift * exp(0.02 * normal(position));
+		mode[k] = 20 * drift * exp(0.02 * normal(position));
+	}
+}
+
+static void speedup_interval_covers_the_true_ratio_under_common_drift(void **state)
+{
+	uint64_t position = 0;
+	double eager[31], mode[31];
+	int hits = 0;
+
+	(void)state;
+	for (int d = 0; d < DATASETS; d++) {
+		struct comparison c;
+
+		draw_pairs(eager, mode, 31, 1.3, &position);
+		assert_true(break_even_compare(eager, mode, 31, 50000, &c));
+		hits += c.speedup.low <= 1.3 && 1.3 <= c.speedup.high;
+	}
+	assert_in_range(hits, (int)(0.935 * DATASETS), (int)(0.99 * DATASETS));
+}
+
+static void verdict_follows_its_rule(void **state)
+{
+	static const struct {
+		struct interval speedup;
+		int rounds;
+		enum verdict want;
+	} cases[] = {
+		{ { 1.30, 1.40, 1.50 }, 30, VERDICT_FASTER },
+		{ { 1.01, 1.40, 1.80 }, 30, VERDICT_AMBIGUOUS },
+		{ { 0.60, 0.70, 0.80 }, 30, VERDICT_SLOWER },
+		{ { 0.99, 1.00, 1.01 }, 30, VERDICT_SAME },
+		{ { 0.90, 1.00, 1.10 }, 30, VERDICT_AMBIGUOUS },
+		{ { 1.30, 1.40, 1.50 }, 5, VERDICT_NOT_ENOUGH },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(verdict_of(&cases[i].speedup, cases[i].rounds), cases[i].want);
+}
+
+static void equal_modes_are_never_called_faster_or_slower(void **state)
+{
+	uint64_t position = 0;
+	double eager[60], mode[60];
+
+	(void)state;
+	for (int d = 0; d < 500; d++) {
+		struct comparison c;
+
+		draw_pairs(eager, mode, 60, 1.0, &position);
+		assert_true(break_even_compare(eager, mode, 60, 50000, &c));
+		assert_true(c.verdict == VERDICT_SAME || c.verdict == VERDICT_AMBIGUOUS);
+	}
+}
+
+static void calls_to_repay_is_compile_time_over_time_saved(void **state)
+{
+	double eager[10], mode[10];
+	struct comparison c;
+
+	(void)state;
+	for (int k = 0; k < 10; k++) {
+		eager[k] = 30 + 0.1 * k;
+		mode[k] = 10 + 0.1 * k;
+	}
+	assert_true(break_even_compare(eager, mode, 10, 60010, &c));
+	assert_int_equal(c.repay, REPAY_AFTER);
+	assert_true(c.calls_to_repay == 3001); /* 60,010 us over 20 us, rounded up */
+	assert_true(c.calls_ci[0] <= 3001 && 3001 <= c.calls_ci[1]);
+	assert_true(break_even_compare(mode, eager, 10, 60000, &c));
+	assert_int_equal(c.repay, REPAY_NEVER);
+	assert_int_equal(c.verdict, VERDICT_SLOWER);
+}
+
+static void saving_that_may_be_none_is_unknown(void **state)
+{
+	double eager[20], mode[20];
+	struct comparison c;
+
+	(void)state;
+	for (int k = 0; k < 20; k++) {
+		eager[k] = 10;
+		mode[k] = k < 12 ? 9 : 11;
+	}
+	assert_true(break_even_compare(eager, mode, 20, 1000, &c));
+	assert_int_equal(c.repay, REPAY_UNKNOWN);
+}
+
+enum { POINTS = 5, ROUNDS = 40 };
+
+/* Eager costs 4 us a statement; compiled costs 20 us whatever n is: they meet
+ * at n = 5. */
+static void draw_curve(struct curve_point *points, double noise, uint64_t *position)
+{
+	static const double n[POINTS] = { 1, 4, 8, 16, 32 };
+	static double eager[POINTS][ROUNDS], mode[POINTS][ROUNDS];
+
+	for (int p = 0; p < POINTS; p++) {
+		for (int k = 0; k < ROUNDS; k++) {
+			eager[p][k] = 4 * n[p] * exp(noise * normal(position));
+			mode[p][k] = 20 * exp(noise * normal(position));
+		}
+		points[p] = (struct curve_point){ n[p], eager[p], mode[p], ROUNDS };
+	}
+}
+
+static void crossover_is_where_the_curves_meet(void **state)
+{
+	struct curve_point points[POINTS];
+	struct crossover c;
+	uint64_t position = 0;
+	/* log-linear between 4 (ratio 0.8) and 8 (ratio 1.6) */
+	double want = 4 + 4 * log(1 / 0.8) / log(1.6 / 0.8);
+
+	(void)state;
+	draw_curve(points, 0, &position);
+	assert_true(break_even_crossover(points, POINTS, &c));
+	assert_true(c.found);
+	assert_int_equal(c.side, SIDE_ABOVE);
+	assert_int_equal(c.meetings, 1);
+	assert_true(fabs(c.n - want) < 1e-9);
+	assert_true(c.low == c.n && c.high == c.n);
+}
+
+static void crossover_interval_covers_the_truth(void **state)
+{
+	struct curve_point points[POINTS];
+	uint64_t position = 0;
+	double want = 4 + 4 * log(1 / 0.8) / log(1.6 / 0.8);
+	int hits = 0, tries = 200;
+
+	(void)state;
+	for (int t = 0; t < tries; t++) {
+		struct crossover c;
+
+		draw_curve(points, 0.1, &position);
+		assert_true(break_even_crossover(points, POINTS, &c));
+		assert_true(c.low <= c.n && c.n <= c.high);
+		hits += c.low <= want && want <= c.high;
+	}
+	/* A percentile bootstrap of medians covers a little less or more. */
+	assert_in_range(hits, tries * 88 / 100, tries);
+}
+
+static void crossover_is_none_where_one_side_always_wins(void **state)
+{
+	struct curve_point points[POINTS], swapped[POINTS];
+	struct crossover c;
+	uint64_t position = 0;
+
+	(void)state;
+	draw_curve(points, 0.01, &position);
+	assert_true(break_even_crossover(points + 2, POINTS - 2, &c));
+	assert_false(c.found);
+	assert_int_equal(c.side, SIDE_ALWAYS);
+	assert_true(break_even_crossover(points, 2, &c));
+	assert_false(c.found);
+	assert_int_equal(c.side, SIDE_NEVER);
+	for (int p = 0; p < POINTS; p++)
+		swapped[p] = (struct curve_point){ points[p].n, points[p].mode_us,
+						   points[p].eager_us, ROUNDS };
+	assert_true(break_even_crossover(swapped, POINTS, &c));
+	assert_true(c.found);
+	assert_int_equal(c.side, SIDE_BELOW);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(philox_gives_the_published_words),
+		cmocka_unit_test(randn_has_mean_0_and_variance_1),
+		cmocka_unit_test(randint_stays_in_its_range_and_reaches_both_ends),
+		cmocka_unit_test(median_rank_matches_the_tables),
+		cmocka_unit_test(interval_covers_the_median_of_skewed_data_95_times_in_100),
+		cmocka_unit_test(outliers_hardly_move_the_median),
+		cmocka_unit_test(quiet_samples_carry_no_warning),
+		cmocka_unit_test(drift_spread_and_few_samples_are_named),
+		cmocka_unit_test(speedup_interval_covers_the_true_ratio_under_common_drift),
+		cmocka_unit_test(verdict_follows_its_rule),
+		cmocka_unit_test(equal_modes_are_never_called_faster_or_slower),
+		cmocka_unit_test(calls_to_repay_is_compile_time_over_time_saved),
+		cmocka_unit_test(saving_that_may_be_none_is_unknown),
+		cmocka_unit_test(crossover_is_where_the_curves_meet),
+		cmocka_unit_test(crossover_interval_covers_the_truth),
+		cmocka_unit_test(crossover_is_none_where_one_side_always_wins),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
