@@ -1,0 +1,317 @@
+/* fusion/runtime/eager_host.c -- what the VM asks of tensors when it runs eagerly.
+ *
+ * Reading a value (item, float, an `if`) is just a load here: the host is the
+ * same machine that computes, and every op has finished when it returns.
+ */
+#include <string.h>
+
+#include "fusion/runtime/bind.h"
+#include "fusion/runtime/eager.h"
+
+static bool no_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "There is no memory left for another object.");
+}
+
+static bool wrap(struct tensor *t, struct value *out, struct err *err)
+{
+	*out = eager_wrap(t);
+	return out->kind != VALUE_UNSET || no_memory(err);
+}
+
+/* torch.tensor(numbers) needs no kernel. */
+static bool make_literal(struct eager *e, const struct value *args, int n,
+			 const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct arena arena = { 0 };
+	struct tensor *t = NULL;
+	struct value data;
+	enum dtype dtype;
+	int64_t size[MAX_RANK];
+	void *elements;
+	int rank;
+
+	if (bind_tensor_call(args, n, kw, &data, &dtype, err) &&
+	    bind_literal(&arena, data, &dtype, &rank, size, &elements, err))
+		t = tensor_create(e->env->allocator, dtype, rank, size, err);
+	if (t)
+		memcpy(tensor_data(t), elements, t->storage->bytes);
+	arena_finish(&arena);
+	return t && wrap(t, out, err);
+}
+
+/* The one element of a tensor as a Python number of the tensor's own kind. */
+static bool item(struct value v, struct value *out, struct err *err)
+{
+	const struct tensor *t = v.tensor->memory;
+
+	if (tensor_numel(t) != 1)
+		return err_set(err, ERR_VALUE,
+			       "A tensor of %lld elements has no single value. "
+			       "Reduce it first, for example with .sum() or .any().",
+			       (long long)tensor_numel(t));
+	if (dtype_category(t->dtype) == CATEGORY_FLOAT)
+		*out = value_float(tensor_get_double(t, 0));
+	else if (dtype_category(t->dtype) == CATEGORY_INT)
+		*out = value_int(tensor_get_int(t, 0));
+	else
+		*out = value_bool(tensor_get_int(t, 0) != 0);
+	return true;
+}
+
+static bool cast(struct eager *e, struct value t, enum dtype dtype, struct value *out,
+		 struct err *err)
+{
+	struct value args[2] = { t, { .kind = VALUE_DTYPE, .dtype = dtype } };
+	struct eager_call c = { .op = OP_to, .name = "Tensor.to", .values = args, .n = 2 };
+
+	if (t.tensor->memory->dtype == dtype) { /* as torch: the tensor itself */
+		*out = value_ref(t);
+		return true;
+	}
+	return eager_run(e, &c, out, err);
+}
+
+static bool shape_of(const struct tensor *t, struct value *out, struct err *err)
+{
+	struct value sizes[MAX_RANK];
+
+	for (int d = 0; d < t->rank; d++)
+		sizes[d] = value_int(t->size[d]);
+	*out = value_tuple(sizes, t->rank);
+	if (out->kind == VALUE_UNSET)
+		return no_memory(err);
+	out->list->is_size = true;
+	return true;
+}
+
+static bool size_of(const struct tensor *t, struct value dim, struct value *out, struct err *err)
+{
+	int d;
+
+	if (dim.kind == VALUE_NONE)
+		return shape_of(t, out, err);
+	if (!torch_wrap_dim(dim.i, t->rank, &d, err))
+		return false;
+	*out = value_int(t->size[d]);
+	return true;
+}
+
+static bool call_native(struct eager *e, const struct native *f, const struct value *args, int n,
+			const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct value t, dim;
+
+	if (!torch_native_args(f, args, n, kw, &t, &dim, err) || !eager_check(t, err))
+		return false;
+	switch (f->id) {
+	case NATIVE_SIZE:
+		return size_of(t.tensor->memory, dim, out, err);
+	case NATIVE_DIM:
+		*out = value_int(t.tensor->memory->rank);
+		return true;
+	case NATIVE_NUMEL:
+		*out = value_int(tensor_numel(t.tensor->memory));
+		return true;
+	case NATIVE_ITEM:
+		return item(t, out, err);
+	case NATIVE_IS_TENSOR:
+		*out = value_bool(t.kind == VALUE_TENSOR);
+		return true;
+	default:
+		return cast(e, t, torch_cast_dtype(f->id), out, err);
+	}
+}
+
+static bool host_call(void *self, const struct native *f, const struct value *args, int n,
+		      const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct eager *e = self;
+	struct value values[MAX_ARGS + 1];
+	struct eager_call c = {
+		.op = (enum op)f->id, .name = f->name, .values = args, .n = n, .kw = kw
+	};
+
+	if (f->id >= OP_COUNT)
+		return call_native(e, f, args, n, kw, out, err);
+	if (f->id == OP_tensor)
+		return make_literal(e, args, n, kw, out, err);
+	if (f->self.kind == VALUE_TENSOR) {
+		if (n > MAX_ARGS)
+			return err_set(err, ERR_TYPE, "%s was given %d arguments.", f->name, n);
+		values[0] = f->self;
+		for (int i = 0; i < n; i++)
+			values[i + 1] = args[i];
+		c.values = values;
+		c.n = n + 1;
+	}
+	if (c.op == OP_to && torch_plain_cast(c.values, c.n, kw) && eager_check(c.values[0], err))
+		return cast(e, c.values[0], c.values[1].dtype, out, err);
+	return eager_run(e, &c, out, err);
+}
+
+/* An operator: its spelling is also its name in messages. */
+static bool run_operator(struct eager *e, int op, const char *symbol, bool inplace,
+			 const struct value *values, int n, struct value *out, struct err *err)
+{
+	struct eager_call c = {
+		.op = (enum op)op, .name = symbol, .inplace = inplace, .values = values, .n = n
+	};
+
+	if (op < 0)
+		return torch_no_operator(symbol, err);
+	return eager_run(e, &c, out, err);
+}
+
+static bool host_binary(void *self, enum binop op, bool inplace, struct value a, struct value b,
+			struct value *out, struct err *err)
+{
+	struct eager *e = self;
+	struct value values[2] = { a, b };
+
+	return run_operator(e, e->operators.binary[op], torch_binary_name(op),
+			    inplace && a.kind == VALUE_TENSOR, values, 2, out, err);
+}
+
+static bool host_unary(void *self, enum unop op, struct value a, struct value *out, struct err *err)
+{
+	struct eager *e = self;
+
+	if (op == UN_POS) {
+		*out = value_ref(a);
+		return true;
+	}
+	return run_operator(e, e->operators.unary[op], torch_unary_name(op), false, &a, 1, out,
+			    err);
+}
+
+static bool host_compare(void *self, enum cmpop op, struct value a, struct value b,
+			 struct value *out, struct err *err)
+{
+	struct eager *e = self;
+	struct value values[2] = { a, b };
+
+	if (torch_identity(op, a, b, out))
+		return true;
+	return run_operator(e, e->operators.compare[op], torch_compare_name(op), false, values, 2,
+			    out, err);
+}
+
+static bool host_truth(void *self, struct value a, bool *out, struct err *err)
+{
+	struct value v;
+
+	(void)self;
+	if (!eager_check(a, err) || !item(a, &v, err))
+		return false;
+	*out = v.kind == VALUE_FLOAT ? v.f != 0 : v.kind == VALUE_INT ? v.i != 0 : v.b;
+	return true;
+}
+
+static bool host_to_number(void *self, enum value_kind kind, struct value a, struct value *out,
+			   struct err *err)
+{
+	struct value v;
+	double f;
+
+	if (!eager_check(a, err) || !item(a, &v, err))
+		return false;
+	if (kind == VALUE_BOOL) {
+		bool truth;
+
+		if (!host_truth(self, a, &truth, err))
+			return false;
+		*out = value_bool(truth);
+		return true;
+	}
+	f = v.kind == VALUE_FLOAT ? v.f : v.kind == VALUE_INT ? (double)v.i : (double)v.b;
+	if (kind == VALUE_FLOAT) {
+		*out = value_float(f);
+		return true;
+	}
+	if (v.kind == VALUE_FLOAT && !(f > -0x1p63 && f < 0x1p63))
+		return err_set(err, ERR_VALUE, "int() of a tensor: %g does not fit into 64 bits.",
+			       f);
+	*out = value_int(v.kind == VALUE_FLOAT ? (int64_t)f : v.kind == VALUE_INT ? v.i : v.b);
+	return true;
+}
+
+static bool host_tensor_attr(void *self, struct value t, const char *name, struct value *out,
+			     struct err *err)
+{
+	struct eager *e = self;
+
+	if (strcmp(name, "shape") == 0)
+		return eager_check(t, err) && shape_of(t.tensor->memory, out, err);
+	if (strcmp(name, "ndim") == 0) {
+		if (!eager_check(t, err))
+			return false;
+		*out = value_int(t.tensor->memory->rank);
+		return true;
+	}
+	if (strcmp(name, "dtype") == 0) {
+		if (!eager_check(t, err))
+			return false;
+		*out = (struct value){ .kind = VALUE_DTYPE, .dtype = t.tensor->memory->dtype };
+		return true;
+	}
+	return torch_method(e->names, t, name, out, err);
+}
+
+static bool host_length(void *self, struct value t, struct value *out, struct err *err)
+{
+	(void)self;
+	if (!eager_check(t, err))
+		return false;
+	if (t.tensor->memory->rank == 0)
+		return err_set(err, ERR_TYPE, "len() of a tensor without dimensions.");
+	*out = value_int(t.tensor->memory->size[0]);
+	return true;
+}
+
+static bool host_module_attr(void *self, const struct module *m, const char *name,
+			     struct value *out, struct err *err)
+{
+	struct eager *e = self;
+
+	return torch_module_attr(e->names, m, name, out, err);
+}
+
+static void host_print(void *self, const char *text, size_t len)
+{
+	struct eager *e = self;
+
+	buf_add(e->out, text, len);
+}
+
+void eager_init(struct eager *e, const struct exec_env *env, uint64_t passes_disabled,
+		struct torch_names *names, struct buf *out)
+{
+	e->env = env;
+	e->backend = backend_find("interp");
+	e->passes_disabled = passes_disabled;
+	e->names = names;
+	e->out = out;
+	torch_operators_init(&e->operators);
+	e->host = (struct vm_host){
+		.self = e,
+		.has_module = torch_has_module,
+		.module_attr = host_module_attr,
+		.tensor_attr = host_tensor_attr,
+		.call = host_call,
+		.binary = host_binary,
+		.unary = host_unary,
+		.compare = host_compare,
+		.truth = host_truth,
+		.subscript = torch_no_subscript,
+		.store_subscript = torch_no_store_subscript,
+		.length = host_length,
+		.to_number = host_to_number,
+		.print = host_print,
+	};
+}
+
+void eager_finish(struct eager *e)
+{
+	plans_finish(&e->plans);
+}

@@ -1,0 +1,289 @@
+/* fusion/runtime/exec.c -- makes a graph ready to run, and runs it.
+ *
+ * Kernels may read and write any buffer but must not write an input or a
+ * constant: an output whose value is one of those (`return x * 1`, or one value
+ * returned twice) is copied after the kernels, so that no two results share
+ * memory by accident.
+ */
+#include "fusion/runtime/exec.h"
+
+#include <string.h>
+
+#include "fusion/base/clock.h"
+
+enum { ALIGN_BYTES = 64 }; /* of temporaries, and readable bytes past each */
+
+static bool out_of_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY,
+		       "There is no memory left to compile the graph: compile fewer functions "
+		       "in one session.");
+}
+
+/* Constants move to aligned memory with slack: kernels load whole vectors. */
+static bool place_constants(struct exec *e, struct err *err)
+{
+	for (int i = 0; i < e->lowered->n_buffers; i++) {
+		const struct buffer *b = &e->lowered->buffers[i];
+		size_t bytes;
+
+		if (b->kind != BUFFER_CONST)
+			continue;
+		bytes = (size_t)sym_eval(b->numel, NULL) * dtype_bytes(b->dtype);
+		e->buffers[i] = allocator_get(e->env->allocator, bytes, err);
+		if (!e->buffers[i])
+			return false;
+		memcpy(e->buffers[i], b->data, bytes);
+	}
+	return true;
+}
+
+static void free_constants(struct exec *e)
+{
+	for (int i = 0; i < e->lowered->n_buffers; i++) {
+		const struct buffer *b = &e->lowered->buffers[i];
+
+		if (b->kind == BUFFER_CONST && e->buffers[i])
+			allocator_put(e->env->allocator, e->buffers[i],
+				      (size_t)sym_eval(b->numel, NULL) * dtype_bytes(b->dtype));
+	}
+}
+
+/* Which buffers are inputs, outputs and temporaries. */
+static bool map_buffers(struct exec *e, struct arena *arena)
+{
+	const struct lowered *l = e->lowered;
+
+	e->n_inputs = e->graph->n_inputs;
+	e->n_outputs = l->n_outputs;
+	e->n_vars = sym_var_count(e->graph->syms);
+	e->buffers = ARENA_ARRAY(arena, void *, (size_t)l->n_buffers + 1);
+	e->inputs = ARENA_ARRAY(arena, int, (size_t)e->n_inputs + 1);
+	e->outputs = ARENA_ARRAY(arena, struct exec_output, (size_t)e->n_outputs + 1);
+	e->temps = ARENA_ARRAY(arena, struct exec_temp, (size_t)l->n_buffers + 1);
+	e->vars = ARENA_ARRAY(arena, int64_t, (size_t)e->n_vars + 1);
+	if (!e->buffers || !e->inputs || !e->outputs || !e->temps || !e->vars)
+		return false;
+	for (int i = 0; i < e->n_inputs; i++)
+		e->inputs[i] = -1;
+	for (int i = 0; i < l->n_buffers; i++) {
+		if (l->buffers[i].kind == BUFFER_INPUT)
+			e->inputs[l->buffers[i].index] = i;
+		else if (l->buffers[i].kind == BUFFER_TEMP)
+			e->temps[e->n_temps++].buffer = i;
+	}
+	for (int i = 0; i < e->n_outputs; i++) {
+		struct exec_output *out = &e->outputs[i];
+
+		out->buffer = l->outputs[i];
+		out->copy = l->buffers[out->buffer].kind != BUFFER_OUTPUT;
+		for (int j = 0; j < i && !out->copy; j++)
+			out->copy = e->outputs[j].buffer == out->buffer;
+		out->dtype = e->graph->nodes[e->graph->outputs[i]]->dtype;
+		out->rank = e->graph->nodes[e->graph->outputs[i]]->shape.rank;
+	}
+	return true;
+}
+
+/* Sizes of outputs, and offsets of temporaries: a temporary takes the lowest
+ * place that is free for all of its lifetime (first fit). */
+static void lay_out(struct exec *e)
+{
+	const struct buffer *buffers = e->lowered->buffers;
+
+	for (int i = 0; i < e->n_outputs; i++) {
+		const struct shape *s = &e->graph->nodes[e->graph->outputs[i]]->shape;
+
+		for (int d = 0; d < s->rank; d++)
+			e->outputs[i].size[d] = sym_eval(s->size[d], e->vars);
+	}
+	e->temp_bytes = 0;
+	for (int i = 0; i < e->n_temps; i++) {
+		const struct buffer *b = &buffers[e->temps[i].buffer];
+		size_t bytes = (size_t)sym_eval(b->numel, e->vars) * dtype_bytes(b->dtype);
+		size_t offset = 0, end;
+
+		bytes = (bytes + 2 * ALIGN_BYTES - 1) & ~(size_t)(ALIGN_BYTES - 1);
+		for (int j = 0; j < i; j++) { /* restart past whatever overlaps */
+			const struct buffer *o = &buffers[e->temps[j].buffer];
+			size_t o_bytes = (size_t)sym_eval(o->numel, e->vars) *
+					 dtype_bytes(o->dtype);
+
+			o_bytes = (o_bytes + 2 * ALIGN_BYTES - 1) & ~(size_t)(ALIGN_BYTES - 1);
+			end = e->temps[j].offset + o_bytes;
+			if (o->first_kernel <= b->last_kernel &&
+			    b->first_kernel <= o->last_kernel && offset < end &&
+			    e->temps[j].offset < offset + bytes) {
+				offset = end;
+				j = -1;
+			}
+		}
+		e->temps[i].offset = offset;
+		if (offset + bytes > e->temp_bytes)
+			e->temp_bytes = offset + bytes;
+	}
+}
+
+struct exec *exec_create(const struct exec_env *env, const struct backend *backend, struct graph *g,
+			 const struct pass_options *options, struct arena *arena, struct err *err)
+{
+	struct exec *e = ARENA_NEW(arena, struct exec);
+	struct pass_result passes = { 0 };
+	int64_t begin = clock_ns(), lowering;
+
+	if (!e) {
+		out_of_memory(err);
+		return NULL;
+	}
+	if (!passes_run(g, options, &passes, err))
+		return NULL;
+	e->env = env;
+	e->graph = passes.graph;
+	e->backend = backend;
+	lowering = clock_ns();
+	e->passes_ns = lowering - begin;
+	e->lowered = lower_graph(e->graph, passes.group, arena, err);
+	if (!e->lowered)
+		return NULL;
+	if (!map_buffers(e, arena)) {
+		out_of_memory(err);
+		return NULL;
+	}
+	if (!place_constants(e, err))
+		goto fail;
+	if (e->lowered->n_kernels > 0) {
+		e->executable = backend->compile(&env->backend_env, e->lowered, &e->stats, err);
+		if (!e->executable)
+			goto fail;
+	}
+	e->backend_ns = clock_ns() - lowering;
+	return e;
+fail:
+	exec_destroy(e);
+	return NULL;
+}
+
+void exec_destroy(struct exec *e)
+{
+	if (!e)
+		return;
+	if (e->executable)
+		e->backend->destroy(e->executable);
+	free_constants(e);
+}
+
+bool exec_rebind(struct exec *e, const int64_t *vars, struct err *err)
+{
+	e->bound = false;
+	if (e->n_vars > 0)
+		memcpy(e->vars, vars, sizeof(*vars) * (size_t)e->n_vars);
+	if (e->executable && !e->backend->bind(e->executable, e->vars, err))
+		return false;
+	lay_out(e);
+	e->bound = true;
+	return true;
+}
+
+/* What a value that no kernel wrote to its own memory is copied from. */
+static void copy_output(const struct exec *e, int index, struct tensor *const *inputs,
+			struct tensor *const *outputs)
+{
+	const struct exec_output *out = &e->outputs[index];
+	const struct buffer *b = &e->lowered->buffers[out->buffer];
+	struct tensor *to = outputs[index];
+
+	if (b->kind == BUFFER_INPUT) {
+		tensor_copy(to, inputs[b->index]);
+		return;
+	}
+	memmove(tensor_data(to), e->buffers[out->buffer],
+		(size_t)tensor_numel(to) * dtype_bytes(to->dtype));
+}
+
+/* One watched launch: the kernel's time apart from what surrounds it. */
+static void launch_observed(struct exec *e, const struct fusion_observer *observer, int graph)
+{
+	for (int k = 0; k < e->lowered->n_kernels; k++) {
+		int64_t before = clock_ns(), begin, end;
+
+		begin = clock_ns();
+		e->backend->launch(e->executable, k, e->buffers, e->env->pool);
+		end = clock_ns();
+		if (observer->launched)
+			observer->launched(observer->self, graph, k, begin, end);
+		if (observer->phase) {
+			observer->phase(observer->self, PHASE_KERNEL, begin, end);
+			observer->phase(observer->self, PHASE_LAUNCH, before, begin);
+		}
+	}
+}
+
+/* Memory of outputs and temporaries; fills in the table of buffers. */
+static inline bool take_memory(struct exec *e, struct tensor *const *inputs,
+			       struct tensor **outputs, struct tensor *into, void **temps,
+			       struct err *err)
+{
+	struct allocator *a = e->env->allocator;
+
+	for (int i = 0; i < e->n_outputs; i++)
+		outputs[i] = NULL;
+	if (into)
+		outputs[0] = tensor_ref(into);
+	for (int i = 0; i < e->n_outputs; i++) {
+		const struct exec_output *out = &e->outputs[i];
+
+		if (!outputs[i])
+			outputs[i] = tensor_create(a, out->dtype, out->rank, out->size, err);
+		if (!outputs[i])
+			return false;
+		if (!out->copy)
+			e->buffers[out->buffer] = tensor_data(outputs[i]);
+	}
+	if (e->n_temps > 0) {
+		*temps = allocator_get(a, e->temp_bytes, err);
+		if (!*temps)
+			return false;
+		for (int i = 0; i < e->n_temps; i++)
+			e->buffers[e->temps[i].buffer] = (char *)*temps + e->temps[i].offset;
+	}
+	for (int i = 0; i < e->n_inputs; i++)
+		if (e->inputs[i] >= 0)
+			e->buffers[e->inputs[i]] = tensor_data(inputs[i]);
+	return true;
+}
+
+static void give_back_outputs(struct exec *e, struct tensor **outputs)
+{
+	for (int i = 0; i < e->n_outputs; i++) {
+		tensor_unref(outputs[i]);
+		outputs[i] = NULL;
+	}
+}
+
+bool exec_run(struct exec *e, struct tensor *const *inputs, struct tensor **outputs,
+	      struct tensor *into, const struct fusion_observer *observer, int graph,
+	      struct err *err)
+{
+	bool watched = __builtin_expect(observer != NULL, 0);
+	int64_t begin = watched ? clock_ns() : 0;
+	void *temps = NULL;
+
+	if (!take_memory(e, inputs, outputs, into, &temps, err)) {
+		give_back_outputs(e, outputs);
+		return false;
+	}
+	if (watched) {
+		if (observer->phase)
+			observer->phase(observer->self, PHASE_ALLOC, begin, clock_ns());
+		launch_observed(e, observer, graph);
+	} else {
+		for (int k = 0; k < e->lowered->n_kernels; k++)
+			e->backend->launch(e->executable, k, e->buffers, e->env->pool);
+	}
+	for (int i = 0; i < e->n_outputs; i++)
+		if (e->outputs[i].copy)
+			copy_output(e, i, inputs, outputs);
+	if (temps)
+		allocator_put(e->env->allocator, temps, e->temp_bytes);
+	return true;
+}

@@ -1,0 +1,278 @@
+/* fusion/runtime/guards_text.c -- guards in words, and why one failed.
+ *
+ * A text names values as the program does (x.size(0), cfg['act']), never by
+ * the engine's symbols.
+ */
+#include <inttypes.h>
+
+#include "fusion/runtime/guards.h"
+
+static const char *name_of(const struct guards *g, int slot)
+{
+	return slot < 0 ? "" : g->slots->at[slot].name;
+}
+
+/* The dim that a symbol is named for; a symbol that no guard reads has none. */
+static void dim_text(const struct guards *g, int dim, struct buf *out)
+{
+	if (dim < 0)
+		buf_puts(out, "a size");
+	else
+		buf_printf(out, "%s.size(%d)", name_of(g, g->slots->dims[dim].slot),
+			   g->slots->dims[dim].dim);
+}
+
+static void nested_text(const struct guards *g, const struct sym *s, struct buf *out)
+{
+	bool plain = s->kind == SYM_CONST || s->kind == SYM_VAR;
+
+	buf_puts(out, plain ? "" : "(");
+	guard_size_text(g, s, out);
+	buf_puts(out, plain ? "" : ")");
+}
+
+void guard_size_text(const struct guards *g, const struct sym *s, struct buf *out)
+{
+	static const char *const infix[] = {
+		[SYM_ADD] = " + ", [SYM_MUL] = "*", [SYM_FLOORDIV] = "//", [SYM_MOD] = " % "
+	};
+
+	switch (s->kind) {
+	case SYM_CONST:
+		buf_printf(out, "%" PRId64, s->value);
+		return;
+	case SYM_VAR:
+		dim_text(g, g->homes[s->value], out);
+		return;
+	case SYM_MAX:
+	case SYM_MIN:
+		buf_puts(out, s->kind == SYM_MAX ? "max(" : "min(");
+		guard_size_text(g, s->a, out);
+		buf_puts(out, ", ");
+		guard_size_text(g, s->b, out);
+		buf_puts(out, ")");
+		return;
+	default:
+		nested_text(g, s->a, out);
+		buf_puts(out, infix[s->kind]);
+		nested_text(g, s->b, out);
+	}
+}
+
+static enum cmpop opposite(enum cmpop op)
+{
+	switch (op) {
+	case CMP_LT:
+		return CMP_GE;
+	case CMP_LE:
+		return CMP_GT;
+	case CMP_EQ:
+		return CMP_NE;
+	case CMP_NE:
+		return CMP_EQ;
+	case CMP_GT:
+		return CMP_LE;
+	default:
+		return CMP_LT;
+	}
+}
+
+static void condition_text(const struct guards *g, int64_t index, struct buf *out)
+{
+	const struct size_condition *c = &g->conditions[index];
+
+	guard_size_text(g, c->a, out);
+	buf_printf(out, " %s ", cmpop_symbol(c->outcome ? c->op : opposite(c->op)));
+	guard_size_text(g, c->b, out);
+}
+
+static void keys_text(const struct dict *dict, struct buf *out)
+{
+	buf_puts(out, "[");
+	for (int i = 0; i < dict->len; i++) {
+		buf_puts(out, i ? ", " : "");
+		value_print(out, dict->keys[i], false);
+	}
+	buf_puts(out, "]");
+}
+
+static void write_text(const struct guards *g, const struct guard *at, struct buf *out)
+{
+	const char *name = name_of(g, at->slot);
+	struct value was = at->slot < 0 ? value_none() : g->slots->at[at->slot].value;
+
+	switch (at->kind) {
+	case GUARD_ARGUMENTS:
+		buf_printf(out, "%" PRId64 " argument%s", at->number, at->number == 1 ? "" : "s");
+		return;
+	case GUARD_TYPE:
+		buf_printf(out, "%s is a Tensor", name);
+		return;
+	case GUARD_LENGTH:
+		buf_printf(out, "len(%s) == %" PRId64, name, at->number);
+		return;
+	case GUARD_KEYS:
+		buf_printf(out, "list(%s) == ", name);
+		keys_text(was.dict, out);
+		return;
+	case GUARD_VALUE:
+		buf_printf(out, "%s %s ", name, was.kind == VALUE_NONE ? "is" : "==");
+		value_print(out, was, false);
+		return;
+	case GUARD_RANK:
+		buf_printf(out, "%s.dim() == %" PRId64, name, at->number);
+		return;
+	case GUARD_SIZE:
+		buf_printf(out, "%s.size(%d) == %" PRId64, name, at->dim, at->number);
+		return;
+	case GUARD_SYMBOL:
+		buf_printf(out, "2 <= %s.size(%d)", name, at->dim);
+		return;
+	case GUARD_SAME_SIZE:
+		buf_printf(out, "%s.size(%d) == ", name, at->dim);
+		dim_text(g, g->homes[at->number], out);
+		return;
+	case GUARD_DTYPE:
+		buf_printf(out, "%s.dtype == %s", name, dtype_name((enum dtype)at->number));
+		return;
+	case GUARD_CONTIGUOUS:
+		buf_printf(out, "%s.is_contiguous()", name);
+		return;
+	case GUARD_STRIDE:
+		buf_printf(out, "%s.stride(%d) == %" PRId64, name, at->dim, at->number);
+		return;
+	case GUARD_IDENTICAL:
+		buf_printf(out, "%s is %s", name, name_of(g, at->other));
+		return;
+	case GUARD_DISJOINT:
+		buf_printf(out, "%s and %s share no memory", name, name_of(g, at->other));
+		return;
+	case GUARD_CONDITION:
+		condition_text(g, at->number, out);
+		return;
+	}
+}
+
+const char *guard_text(const struct guards *g, const struct guard *guard, struct arena *arena)
+{
+	const char *text = NULL;
+	struct buf buf;
+
+	buf_init(&buf, 4096);
+	write_text(g, guard, &buf);
+	if (buf.data)
+		text = arena_strdup(arena, buf.data);
+	buf_finish(&buf);
+	return text;
+}
+
+/* "a Tensor", "a float", "None". */
+static void type_text(enum value_kind kind, struct buf *out)
+{
+	const char *type = value_type_name((struct value){ .kind = kind });
+
+	if (kind == VALUE_NONE)
+		buf_puts(out, "None");
+	else
+		buf_printf(out, "%s %s", type[0] == 'i' ? "an" : "a", type);
+}
+
+/* A value that was burned in: both values, or both types where these differ. */
+static void value_reason(const struct slot *slot, struct value is, struct buf *out)
+{
+	bool by_type = is.kind != slot->kind || is.kind == VALUE_TENSOR;
+
+	buf_printf(out, "%s is ", slot->name);
+	if (by_type)
+		type_text(is.kind, out);
+	else
+		value_print(out, is, false);
+	buf_puts(out, ", was ");
+	if (by_type)
+		type_text(slot->kind, out);
+	else
+		value_print(out, slot->value, false);
+}
+
+static void tensor_reason(const struct guards *g, const struct guard *at, const struct value *args,
+			  struct buf *out)
+{
+	const struct tensor *t = slot_value(g->slots, at->slot, args).tensor->memory;
+	const char *name = name_of(g, at->slot);
+
+	switch (at->kind) {
+	case GUARD_RANK:
+		buf_printf(out, "%s.dim() is %d, was %" PRId64, name, t->rank, at->number);
+		return;
+	case GUARD_SIZE:
+		buf_printf(out, "%s.size(%d) is %" PRId64 ", was %" PRId64, name, at->dim,
+			   t->size[at->dim], at->number);
+		return;
+	case GUARD_SYMBOL:
+		buf_printf(out, "%s.size(%d) is %" PRId64 ", was 2 or more", name, at->dim,
+			   t->size[at->dim]);
+		return;
+	case GUARD_SAME_SIZE:
+		buf_printf(out, "%s.size(%d) is %" PRId64 ", was equal to ", name, at->dim,
+			   t->size[at->dim]);
+		dim_text(g, g->homes[at->number], out);
+		buf_printf(out, ", which is %" PRId64, g->vars[at->number]);
+		return;
+	case GUARD_DTYPE:
+		buf_printf(out, "%s.dtype is %s, was %s", name, dtype_name(t->dtype),
+			   dtype_name((enum dtype)at->number));
+		return;
+	case GUARD_STRIDE:
+		buf_printf(out, "%s.stride(%d) is %" PRId64 ", was %" PRId64, name, at->dim,
+			   t->stride[at->dim], at->number);
+		return;
+	case GUARD_CONTIGUOUS:
+		buf_printf(out, "%s is not contiguous, was contiguous", name);
+		return;
+	case GUARD_IDENTICAL:
+		buf_printf(out, "%s is another tensor than %s, was the same", name,
+			   name_of(g, at->other));
+		return;
+	default:
+		buf_printf(out, "%s shares memory with %s, did not before", name,
+			   name_of(g, at->other));
+	}
+}
+
+/* Types, lengths, keys and burned-in values. */
+static void slot_reason(const struct guards *g, const struct guard *at, const struct value *args,
+			struct buf *out)
+{
+	const struct slot *slot = &g->slots->at[at->slot];
+	struct value is = slot_value(g->slots, at->slot, args);
+
+	if (is.kind != slot->kind || at->kind == GUARD_TYPE || at->kind == GUARD_VALUE) {
+		value_reason(slot, is, out);
+	} else if (at->kind == GUARD_LENGTH) {
+		buf_printf(out, "len(%s) is %d, was %" PRId64, slot->name, is.list->len,
+			   at->number);
+	} else {
+		buf_printf(out, "list(%s) is ", slot->name);
+		keys_text(is.dict, out);
+		buf_puts(out, ", was ");
+		keys_text(slot->value.dict, out);
+	}
+}
+
+void guards_reason(const struct guards *g, int index, const struct value *args, int n,
+		   struct buf *out)
+{
+	const struct guard *at = &g->at[index];
+
+	if (at->kind == GUARD_ARGUMENTS) {
+		buf_printf(out, "%d argument%s given, %" PRId64 " before", n,
+			   n == 1 ? " is" : "s are", at->number);
+	} else if (at->kind == GUARD_CONDITION) {
+		condition_text(g, at->number, out);
+		buf_puts(out, " no longer holds");
+	} else if (at->kind <= GUARD_VALUE) {
+		slot_reason(g, at, args, out);
+	} else {
+		tensor_reason(g, at, args, out);
+	}
+}

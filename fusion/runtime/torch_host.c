@@ -1,0 +1,224 @@
+/* fusion/runtime/torch_host.c -- names: torch.sin, F.gelu, x.sum, torch.float32.
+ *
+ * A spelling is looked up in ops.def first; what is no op stands in the tables
+ * here.  The VM keeps module attributes per place; methods are asked for each
+ * time, so those have a table by name.
+ */
+#include "fusion/runtime/torch_host.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/graph/dtype.h"
+
+struct torch_method { /* an entry of torch_names.methods */
+	struct torch_method *next;
+	const char *name, *spelling;
+	int id;
+};
+
+static const struct {
+	const char *name;
+	int id;
+} methods[] = {
+	{ "size", NATIVE_SIZE },   { "dim", NATIVE_DIM },        { "ndimension", NATIVE_DIM },
+	{ "numel", NATIVE_NUMEL }, { "nelement", NATIVE_NUMEL }, { "item", NATIVE_ITEM },
+	{ "float", NATIVE_FLOAT }, { "double", NATIVE_DOUBLE },  { "long", NATIVE_LONG },
+	{ "bool", NATIVE_BOOL },
+};
+
+static const struct {
+	const char *name;
+	int id;
+} functions[] = {
+	{ "torch.numel", NATIVE_NUMEL },
+	{ "torch.is_tensor", NATIVE_IS_TENSOR },
+};
+
+static const char *const modules[] = { "torch", "torch.nn", "torch.nn.functional" };
+
+static const char *const known[] = {
+#define KNOWN(name) #name,
+#include "fusion/runtime/torch_names.def"
+#undef KNOWN
+};
+
+void torch_names_init(struct torch_names *names)
+{
+	memset(names, 0, sizeof(*names));
+}
+
+void torch_names_finish(struct torch_names *names)
+{
+	arena_finish(&names->arena);
+	memset(names->methods, 0, sizeof(names->methods));
+}
+
+bool torch_has_module(void *self, const char *name)
+{
+	(void)self;
+	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
+		if (strcmp(modules[i], name) == 0)
+			return true;
+	return false;
+}
+
+static int by_name(const void *key, const void *row)
+{
+	return strcmp(key, *(const char *const *)row);
+}
+
+bool torch_knows(const char *name)
+{
+	return bsearch(name, known, sizeof(known) / sizeof(known[0]), sizeof(known[0]), by_name) !=
+	       NULL;
+}
+
+static bool no_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "There is no memory left for another object.");
+}
+
+static bool made(struct value v, struct value *out, struct err *err)
+{
+	if (v.kind == VALUE_UNSET)
+		return no_memory(err);
+	*out = v;
+	return true;
+}
+
+/* torch.nn of torch: modules are attributes of their parents. */
+static const char *submodule(const char *parent, const char *name)
+{
+	size_t len = strlen(parent);
+
+	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
+		if (strncmp(modules[i], parent, len) == 0 && modules[i][len] == '.' &&
+		    strcmp(modules[i] + len + 1, name) == 0)
+			return modules[i];
+	return NULL;
+}
+
+static int find_function(const char *spelling)
+{
+	enum op op;
+
+	if (op_find(spelling, &op))
+		return (int)op;
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (strcmp(functions[i].name, spelling) == 0)
+			return functions[i].id;
+	return -1;
+}
+
+static bool unknown(const char *owner, const char *spelling, const char *name, struct err *err)
+{
+	const char *near = op_nearest(spelling);
+
+	if (torch_knows(name))
+		return err_set(err, ERR_UNSUPPORTED,
+			       "%s.%s is known, but not in the language so far. "
+			       "Write it with the ops that are.",
+			       owner, name);
+	if (near)
+		return err_set(err, ERR_NAME, "%s has no attribute %s; did you mean %s?", owner,
+			       name, near);
+	return err_set(err, ERR_NAME, "%s has no attribute %s.", owner, name);
+}
+
+bool torch_module_attr(struct torch_names *names, const struct module *m, const char *name,
+		       struct value *out, struct err *err)
+{
+	const char *sub = submodule(m->name, name);
+	char spelling[96];
+	enum dtype dtype;
+	char *kept;
+	int id;
+
+	if (sub)
+		return made(value_module(sub), out, err);
+	if (strcmp(m->name, "torch") == 0 && dtype_from_name(name, &dtype)) {
+		*out = (struct value){ .kind = VALUE_DTYPE, .dtype = dtype };
+		return true;
+	}
+	snprintf(spelling, sizeof(spelling), "%s.%s", m->name, name);
+	id = find_function(spelling);
+	if (id < 0)
+		return unknown(m->name, spelling, name, err);
+	kept = arena_strdup(&names->arena, spelling);
+	if (!kept)
+		return no_memory(err);
+	return made(value_native(kept, id, false, (struct value){ .kind = VALUE_UNSET }), out, err);
+}
+
+static int find_method(const char *name, const char *spelling)
+{
+	enum op op;
+
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+		if (strcmp(methods[i].name, name) == 0)
+			return methods[i].id;
+	return op_find(spelling, &op) ? (int)op : -1;
+}
+
+/* Enters a method into the table; *err where there is none by the name. */
+static struct torch_method *add_method(struct torch_names *names, struct torch_method **slot,
+				       const char *name, struct err *err)
+{
+	struct torch_method *method;
+	char spelling[96];
+	int id;
+
+	snprintf(spelling, sizeof(spelling), "Tensor.%s", name);
+	id = find_method(name, spelling);
+	if (id < 0) {
+		unknown("a tensor", spelling, name, err);
+		return NULL;
+	}
+	method = ARENA_NEW(&names->arena, struct torch_method);
+	if (method) {
+		method->spelling = arena_strdup(&names->arena, spelling);
+		method->id = id;
+		method->next = *slot;
+	}
+	if (!method || !method->spelling) {
+		no_memory(err);
+		return NULL;
+	}
+	method->name = method->spelling + strlen("Tensor.");
+	*slot = method;
+	return method;
+}
+
+bool torch_method(struct torch_names *names, struct value tensor, const char *name,
+		  struct value *out, struct err *err)
+{
+	unsigned hash = 0;
+	struct torch_method **slot, *method;
+
+	for (const char *c = name; *c; c++)
+		hash = hash * 31 + (unsigned char)*c;
+	slot = &names->methods[hash % (sizeof(names->methods) / sizeof(names->methods[0]))];
+	for (method = *slot; method && strcmp(method->name, name) != 0; method = method->next)
+		;
+	if (!method)
+		method = add_method(names, slot, name, err);
+	if (!method)
+		return false;
+	return made(value_native(method->spelling, method->id, false, tensor), out, err);
+}
+
+static bool check_module_attr(void *self, const struct module *m, const char *name,
+			      struct value *out, struct err *err)
+{
+	return torch_module_attr(self, m, name, out, err);
+}
+
+void torch_check_host(struct vm_host *host, struct torch_names *names)
+{
+	memset(host, 0, sizeof(*host));
+	host->self = names;
+	host->has_module = torch_has_module;
+	host->module_attr = check_module_attr;
+}

@@ -1,0 +1,369 @@
+/* fusion/runtime/trace.c -- attempts at capture, and ops as nodes.
+ *
+ * A tensor of the caller never enters the VM here: the function gets stand-ins,
+ * and containers are copied, so an attempt leaves nothing behind in the
+ * arguments.
+ */
+#include "fusion/runtime/trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/runtime/bind.h"
+
+static bool no_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "There is no memory left to capture the call.");
+}
+
+void trace_init(struct trace *t, struct torch_names *names, const struct torch_operators *operators,
+		struct slots *slots, bool dynamic)
+{
+	t->names = names;
+	t->operators = operators;
+	t->slots = slots;
+	t->dynamic = dynamic;
+	trace_host_init(t);
+}
+
+void trace_finish(struct trace *t)
+{
+	for (int i = 0; t->tensors && i < t->slots->n; i++)
+		value_unref(t->tensors[i]);
+	for (size_t i = 0; i < t->lifted.len; i++)
+		value_unref(t->lifted.at[i].value);
+	free(t->tensors);
+	free(t->homes);
+	VEC_FREE(&t->lifted);
+	VEC_FREE(&t->conditions);
+	VEC_FREE(&t->inputs);
+	t->tensors = NULL;
+	t->homes = NULL;
+}
+
+/* Symbols for the classes of dims that are neither pinned nor 0 or 1. */
+static bool make_symbols(struct trace *t)
+{
+	struct slots *s = t->slots;
+
+	t->n_homes = 0;
+	t->homes = calloc((size_t)s->n_dims + 1, sizeof(*t->homes));
+	if (!t->homes)
+		return false;
+	for (int i = 0; i < s->n_dims; i++) {
+		struct slot_dim *dim = &s->dims[i];
+		const struct sym *var;
+
+		dim->var = -1;
+		if (!t->dynamic || dim->class != i || dim->pinned || dim->size <= 1)
+			continue;
+		var = sym_var(t->graph->syms, dim->size);
+		if (!var)
+			return false;
+		dim->var = (int)var->value;
+		t->homes[t->n_homes++] = i;
+	}
+	return true;
+}
+
+static bool copy_argument(struct trace *t, int *slot, struct value *out);
+
+static bool copy_container(struct trace *t, int *slot, int n, enum value_kind kind,
+			   struct value from, struct value *out)
+{
+	bool ok = true;
+
+	*out = kind == VALUE_DICT ? value_dict() : value_sequence(kind, n);
+	if (out->kind == VALUE_UNSET)
+		return false;
+	for (int i = 0; i < n && ok; i++) {
+		struct value item;
+
+		if (!copy_argument(t, slot, &item))
+			return false;
+		if (kind == VALUE_DICT) {
+			ok = value_dict_set(out->dict, from.dict->keys[i], item);
+			value_unref(item);
+		} else {
+			out->list->at[out->list->len++] = item;
+		}
+	}
+	return ok;
+}
+
+/* The stand-in for a slot, and for its children, in order; *slot moves past
+ * them.  On failure *out may hold a part, which the caller drops. */
+static bool copy_argument(struct trace *t, int *slot, struct value *out)
+{
+	int at = (*slot)++;
+	const struct slot *s = &t->slots->at[at];
+
+	*out = value_none();
+	switch (s->kind) {
+	case VALUE_TENSOR:
+		if (s->same_as >= 0) {
+			*out = value_ref(t->tensors[s->same_as]);
+			return true;
+		}
+		*out = value_tensor();
+		if (out->kind == VALUE_UNSET)
+			return false;
+		out->tensor->owner = t->serial;
+		out->tensor->input = at;
+		t->tensors[at] = value_ref(*out);
+		return true;
+	case VALUE_TUPLE:
+	case VALUE_LIST:
+	case VALUE_DICT:
+		return copy_container(t, slot, s->n_children, s->kind, s->value, out);
+	default:
+		*out = value_ref(s->value);
+		return true;
+	}
+}
+
+static bool begin(struct trace *t, struct arena *arena)
+{
+	trace_finish(t);
+	t->restart = false;
+	t->n_ops = t->print_line = 0;
+	t->graph = graph_create(arena);
+	t->serial = t->graph;
+	t->tensors = calloc((size_t)t->slots->n + 1, sizeof(*t->tensors));
+	if (!t->graph || !t->tensors || !make_symbols(t))
+		return false;
+	for (int i = 0; i < t->slots->n; i++)
+		t->slots->at[i].touched = t->slots->at[i].written = false;
+	return true;
+}
+
+bool trace_run(struct trace *t, struct arena *arena, struct vm *vm, struct value callee,
+	       struct value *out, struct err *err)
+{
+	struct value *args;
+	int n = t->slots->n_args, made = 0, slot = 0;
+	bool ok = begin(t, arena);
+
+	args = calloc((size_t)n + 1, sizeof(*args));
+	while (ok && args && made < n)
+		ok = copy_argument(t, &slot, &args[made++]);
+	if (!ok || !args)
+		no_memory(err);
+	else
+		ok = vm_call(vm, callee, args, n, NULL, out, err);
+	for (int i = 0; args && i < made; i++)
+		value_unref(args[i]);
+	free(args);
+	if (ok && t->print_line) {
+		value_unref(*out);
+		return err_at(err, ERR_UNSUPPORTED, t->print_line, t->print_column,
+			      "print() ends the graph; this version captures whole functions only: "
+			      "remove it, or run the function in mode eager.");
+	}
+	return ok && args;
+}
+
+int trace_slot(const struct trace *t, struct value tensor)
+{
+	const struct vtensor *v = tensor.tensor;
+
+	return v->owner == t->serial ? v->input : -1;
+}
+
+int trace_lifted(const struct trace *t, struct value tensor)
+{
+	for (size_t i = 0; i < t->lifted.len; i++)
+		if (t->lifted.at[i].value.tensor == tensor.tensor)
+			return (int)i;
+	return -1;
+}
+
+static bool note_input(struct trace *t, int slot, int lifted, int node, const char *name,
+		       struct err *err)
+{
+	struct trace_input input = { .slot = slot, .lifted = lifted };
+
+	if (node < 0 || !VEC_PUSH(&t->inputs, input) || !graph_set_name(t->graph, node, name))
+		return no_memory(err);
+	return true;
+}
+
+/* Strides of what is not row-major are constants; guards check them. */
+static int add_input(struct trace *t, struct value tensor, const struct tensor *memory,
+		     struct err *err)
+{
+	const struct sym *stride[MAX_RANK] = { 0 };
+	bool contiguous = tensor_contiguous(memory);
+	struct shape shape;
+	enum dtype dtype;
+
+	if (!trace_shape(t, tensor, &shape, &dtype, err))
+		return -1;
+	for (int d = 0; d < memory->rank; d++)
+		stride[d] = sym_const(t->graph->syms, memory->stride[d]);
+	return graph_input(t->graph, dtype, &shape, contiguous ? NULL : stride);
+}
+
+/* A tensor from outside the function: made by the module's code. */
+static int lift(struct trace *t, struct value tensor, struct err *err)
+{
+	struct lifted lifted = { .value = tensor, .node = -1 };
+	int at = trace_lifted(t, tensor), node;
+
+	if (at >= 0)
+		return t->lifted.at[at].node;
+	node = add_input(t, tensor, tensor.tensor->memory, err);
+	if (node < 0)
+		return -1;
+	lifted.node = node;
+	if (!VEC_PUSH(&t->lifted, lifted)) {
+		no_memory(err);
+		return -1;
+	}
+	value_ref(tensor);
+	return note_input(t, -1, (int)t->lifted.len - 1, node, "global_tensor", err) ? node : -1;
+}
+
+int trace_node(struct trace *t, struct value tensor, struct err *err)
+{
+	struct vtensor *v = tensor.tensor;
+	struct slot *slot;
+
+	if (v->owner != t->serial) {
+		if (v->memory)
+			return lift(t, tensor, err);
+		err_set(err, ERR_UNSUPPORTED,
+			"A tensor that was made inside another call is used here. Return it from "
+			"the function instead of keeping it in a global.");
+		return -1;
+	}
+	if (v->node >= 0 || v->input < 0)
+		return v->node;
+	slot = &t->slots->at[v->input];
+	slot->touched = true;
+	v->node = add_input(t, tensor, slot->value.tensor->memory, err);
+	return note_input(t, v->input, -1, v->node, slot->name, err) ? v->node : -1;
+}
+
+static int target_node(void *self, struct value tensor, struct err *err)
+{
+	return trace_node(self, tensor, err);
+}
+
+/* Whether pinning every size that the op saw may change the answer. */
+static bool pin_operands(struct trace *t, const struct value *values, int n)
+{
+	bool changed = false;
+
+	for (int i = 0; i < n; i++) {
+		struct shape shape;
+		enum dtype dtype;
+
+		if (values[i].kind == VALUE_SYMINT)
+			changed |= trace_pin_quietly(t, values[i].sym);
+		if (values[i].kind == VALUE_TUPLE || values[i].kind == VALUE_LIST)
+			changed |= pin_operands(t, values[i].list->at, values[i].list->len);
+		if (values[i].kind != VALUE_TENSOR ||
+		    !trace_shape(t, values[i], &shape, &dtype, NULL))
+			continue;
+		for (int d = 0; d < shape.rank; d++)
+			changed |= trace_pin_quietly(t, shape.size[d]);
+	}
+	return changed;
+}
+
+/* A failed op: if sizes were symbols, what would make it hold is guarded; if
+ * nothing can, the next attempt words the fault with numbers. */
+static bool op_failed(struct trace *t, const struct value *values, int n, struct err *err)
+{
+	const struct sym *a = t->graph->conflict[0], *b = t->graph->conflict[1];
+	struct symtab *syms = t->graph->syms;
+
+	if (!t->dynamic || !err || (err->code != ERR_SHAPE && err->code != ERR_TYPE))
+		return false;
+	if (a && b && err->code == ERR_SHAPE && sym_hint(syms, a) == sym_hint(syms, b))
+		return trace_equal(t, a, b, err);
+	if (pin_operands(t, values, n))
+		t->restart = true;
+	return false;
+}
+
+static bool wrap(struct trace *t, int node, struct value *out, struct err *err)
+{
+	*out = value_tensor();
+	if (out->kind == VALUE_UNSET)
+		return no_memory(err);
+	out->tensor->owner = t->serial;
+	out->tensor->node = node;
+	return true;
+}
+
+/* The tensor object stands for another node from here on. */
+static bool rewrite(struct trace *t, struct value tensor, int node, bool written)
+{
+	int lifted = trace_lifted(t, tensor), slot = trace_slot(t, tensor);
+
+	if (lifted >= 0) {
+		t->lifted.at[lifted].node = node;
+		t->lifted.at[lifted].written |= written;
+		return true;
+	}
+	tensor.tensor->node = node;
+	tensor.tensor->written |= written;
+	if (slot >= 0)
+		t->slots->at[slot].written |= written;
+	return true;
+}
+
+/* FX's names: iadd for +=, else what the spelling says. */
+static bool set_fx(struct trace *t, int node, enum op op, const char *name, bool inplace)
+{
+	char fx[64];
+
+	if (inplace)
+		snprintf(fx, sizeof(fx), "i%s", op_info(op)->fx);
+	else
+		snprintf(fx, sizeof(fx), "%s", op_fx_name(name, op));
+	return graph_set_fx(t->graph, node, fx);
+}
+
+static bool check_bound(struct trace *t, struct err *err)
+{
+	return t->graph->n_nodes < MAX_TRACE_NODES ||
+	       err_set(err, ERR_BOUND,
+		       "The graph has over %d ops. Is there a loop that does not end? "
+		       "Make fewer ops, or run the function in mode eager.",
+		       MAX_TRACE_NODES);
+}
+
+bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
+	      const struct value *values, int n, const struct keywords *kw, struct value *out,
+	      struct err *err)
+{
+	struct bind_target target = { .graph = t->graph, .node = target_node, .self = t };
+	struct arg args[MAX_ARGS];
+	int line = t->host.line, column = t->host.column, node, result;
+
+	if (!check_bound(t, err) || !bind_call(&target, op, name, values, n, kw, args, err))
+		return false;
+	node = graph_add(t->graph, op, args, op_info(op)->n_params, line, column, err);
+	if (node < 0)
+		return op_failed(t, values, n, err);
+	t->n_ops++;
+	if (!set_fx(t, node, op, name, inplace))
+		return no_memory(err);
+	if (!inplace) {
+		if (op == OP_to && torch_plain_cast(values, n, kw) &&
+		    t->graph->nodes[args[0].node]->dtype == args[1].dtype) {
+			*out = value_ref(values[0]); /* as torch: x itself */
+			return rewrite(t, values[0], node, false);
+		}
+		return wrap(t, node, out, err);
+	}
+	result = bind_inplace(t->graph, args[0].node, node, line, column, err);
+	if (result < 0)
+		return op_failed(t, values, n, err);
+	*out = value_ref(values[0]);
+	return rewrite(t, values[0], result, true);
+}

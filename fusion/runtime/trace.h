@@ -1,0 +1,111 @@
+/* fusion/runtime/trace.h -- private to runtime/: the host that builds a graph.
+ *
+ * The VM runs the function once on tensors without memory; each op appends a
+ * node.  In-place ops become ordinary nodes: the tensor object then stands for
+ * the new node, and what an argument stands for at the end is written back
+ * after the kernels (FUNCTIONALISATION).
+ *
+ * Sizes may be symbols.  Where the program needs more than a symbol gives (a
+ * number, or that two are equal), the attempt ends with `restart` set, the fact
+ * is noted in the slots, and the capture begins anew.
+ */
+#ifndef FUSION_RUNTIME_TRACE_H
+#define FUSION_RUNTIME_TRACE_H
+
+#include "fusion/base/vec.h"
+#include "fusion/capture/vm.h"
+#include "fusion/graph/graph.h"
+#include "fusion/runtime/slots.h"
+#include "fusion/runtime/torch_host.h"
+
+enum { MAX_TRACE_NODES = 100000 };
+
+/* A tensor that the program holds in a global: a graph input beside the
+ * arguments, the same in every call. */
+struct lifted {
+	struct value value; /* a reference */
+	int node;           /* its value now */
+	bool written;
+};
+
+/* A comparison of sizes that the program branched on. */
+struct size_condition {
+	enum cmpop op;
+	const struct sym *a, *b;
+	bool outcome;
+};
+
+struct trace_input { /* what a graph input is read from */
+	int slot;    /* -1: not an argument */
+	int lifted;  /* -1: not a global */
+};
+
+struct trace {
+	struct vm_host host;
+	struct torch_names *names;
+	const struct torch_operators *operators;
+	struct slots *slots;
+	bool dynamic;
+
+	/* of one attempt */
+	struct graph *graph;
+	void *serial;          /* tells this attempt's tensors from older ones */
+	struct value *tensors; /* by slot: the tensor that stands for it; references */
+	int *homes;            /* by symbol: the dim that gives its value */
+	int n_homes;
+	bool restart; /* the attempt failed, but taught the slots something */
+	int n_ops;    /* nodes that FX would call */
+	VEC(struct lifted) lifted;
+	VEC(struct size_condition) conditions;
+	VEC(struct trace_input) inputs;
+	int print_line, print_column; /* of the first print(); 0: none */
+};
+
+/* Zeroed first; everything is borrowed. */
+void trace_init(struct trace *t, struct torch_names *names, const struct torch_operators *operators,
+		struct slots *slots, bool dynamic);
+
+/* Runs `callee` on stand-ins for the slots into a new graph in `arena`.  On
+ * success *out is the caller's, with tensors of this attempt inside.  On
+ * failure trace->restart says whether to try again (in a fresh arena). */
+bool trace_run(struct trace *t, struct arena *arena, struct vm *vm, struct value callee,
+	       struct value *out, struct err *err);
+void trace_finish(struct trace *t); /* drops what trace_run() left */
+
+/* The node that is a tensor's value now (an input is made at its first use);
+ * -1 with *err. */
+int trace_node(struct trace *t, struct value tensor, struct err *err);
+
+/* Which slot or lifted global a tensor is; -1: neither. */
+int trace_slot(const struct trace *t, struct value tensor);
+int trace_lifted(const struct trace *t, struct value tensor);
+
+/* trace_shape.c: sizes of a tensor value. */
+bool trace_shape(struct trace *t, struct value tensor, struct shape *out, enum dtype *dtype,
+		 struct err *err);
+
+/* trace_size.c: sizes as numbers of the program. */
+struct value trace_size_value(const struct sym *s);
+bool trace_size_binary(struct trace *t, enum binop op, struct value a, struct value b,
+		       struct value *out, struct err *err);
+bool trace_size_compare(struct trace *t, enum cmpop op, struct value a, struct value b,
+			struct value *out, struct err *err);
+bool trace_size_number(struct trace *t, enum value_kind kind, struct value a, struct value *out,
+		       struct err *err);
+
+/* The program needs the value of `s`, or that a and b are equal: notes it and
+ * asks for another attempt.  Always false. */
+bool trace_pin(struct trace *t, const struct sym *s, struct err *err);
+bool trace_equal(struct trace *t, const struct sym *a, const struct sym *b, struct err *err);
+/* Pins without asking; true if that changed anything. */
+bool trace_pin_quietly(struct trace *t, const struct sym *s);
+
+/* trace_host.c: fills in the callbacks. */
+void trace_host_init(struct trace *t);
+
+/* trace.c: one op as the user called it. */
+bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
+	      const struct value *values, int n, const struct keywords *kw, struct value *out,
+	      struct err *err);
+
+#endif

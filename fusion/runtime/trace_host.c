@@ -1,0 +1,295 @@
+/* fusion/runtime/trace_host.c -- what the VM asks of tensors while capturing.
+ *
+ * Whatever needs a tensor's elements (item, float, a branch) would end the
+ * graph.  This version captures whole functions only, so it refuses, with the
+ * place and what to write instead.
+ */
+#include <string.h>
+
+#include "fusion/runtime/bind.h"
+#include "fusion/runtime/trace.h"
+
+static bool no_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "There is no memory left to capture the call.");
+}
+
+static bool wrap(struct trace *t, int node, struct value *out, struct err *err)
+{
+	*out = value_tensor();
+	if (out->kind == VALUE_UNSET)
+		return no_memory(err);
+	out->tensor->owner = t->serial;
+	out->tensor->node = node;
+	return true;
+}
+
+static bool reads_value(const char *what, struct err *err)
+{
+	return err_set(err, ERR_UNSUPPORTED,
+		       "%s reads a value of a tensor, which ends the graph; this version captures "
+		       "whole functions only: keep it a tensor, or run the function in mode eager.",
+		       what);
+}
+
+/* torch.tensor(numbers): a constant of the graph. */
+static bool make_literal(struct trace *t, const struct value *args, int n,
+			 const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct shape shape = { 0 };
+	struct value data;
+	enum dtype dtype;
+	int64_t size[MAX_RANK];
+	void *elements;
+	int node;
+
+	if (!bind_tensor_call(args, n, kw, &data, &dtype, err))
+		return false;
+	if (data.kind == VALUE_SYMINT)
+		return trace_pin(t, data.sym, err);
+	if (!bind_literal(t->graph->arena, data, &dtype, &shape.rank, size, &elements, err))
+		return false;
+	for (int d = 0; d < shape.rank; d++)
+		shape.size[d] = sym_const(t->graph->syms, size[d]);
+	node = graph_constant(t->graph, dtype, &shape, elements);
+	if (node < 0)
+		return no_memory(err);
+	t->graph->nodes[node]->line = t->host.line;
+	t->graph->nodes[node]->column = t->host.column;
+	t->n_ops++;
+	return wrap(t, node, out, err);
+}
+
+static bool shape_value(const struct shape *shape, struct value *out, struct err *err)
+{
+	struct value sizes[MAX_RANK];
+
+	for (int d = 0; d < shape->rank; d++)
+		sizes[d] = trace_size_value(shape->size[d]);
+	*out = value_tuple(sizes, shape->rank);
+	if (out->kind == VALUE_UNSET)
+		return no_memory(err);
+	out->list->is_size = true;
+	return true;
+}
+
+static bool cast(struct trace *t, const struct native *f, struct value tensor, struct value *out,
+		 struct err *err)
+{
+	struct value args[2] = { tensor,
+				 { .kind = VALUE_DTYPE, .dtype = torch_cast_dtype(f->id) } };
+
+	return trace_op(t, OP_to, f->name, false, args, 2, NULL, out, err);
+}
+
+static bool call_native(struct trace *t, const struct native *f, const struct value *args, int n,
+			const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct value tensor, dim;
+	struct shape shape;
+	enum dtype dtype;
+	int d;
+
+	if (!torch_native_args(f, args, n, kw, &tensor, &dim, err))
+		return false;
+	if (f->id == NATIVE_IS_TENSOR) {
+		*out = value_bool(tensor.kind == VALUE_TENSOR);
+		return true;
+	}
+	if (f->id == NATIVE_ITEM)
+		return reads_value(".item()", err);
+	if (torch_cast_dtype(f->id) != DTYPE_COUNT)
+		return cast(t, f, tensor, out, err);
+	if (!trace_shape(t, tensor, &shape, &dtype, err))
+		return false;
+	if (f->id == NATIVE_SIZE && dim.kind == VALUE_NONE)
+		return shape_value(&shape, out, err);
+	if (f->id == NATIVE_SIZE) {
+		if (!torch_wrap_dim(dim.i, shape.rank, &d, err))
+			return false;
+		*out = trace_size_value(shape.size[d]);
+	} else if (f->id == NATIVE_DIM) {
+		*out = value_int(shape.rank);
+	} else {
+		const struct sym *numel = shape_numel(t->graph->syms, &shape);
+
+		if (!numel)
+			return no_memory(err);
+		*out = trace_size_value(numel);
+	}
+	return true;
+}
+
+static bool host_call(void *self, const struct native *f, const struct value *args, int n,
+		      const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct trace *t = self;
+	struct value values[MAX_ARGS + 1];
+
+	if (f->id >= OP_COUNT)
+		return call_native(t, f, args, n, kw, out, err);
+	if (f->id == OP_tensor)
+		return make_literal(t, args, n, kw, out, err);
+	if (f->self.kind != VALUE_TENSOR)
+		return trace_op(t, (enum op)f->id, f->name, false, args, n, kw, out, err);
+	if (n > MAX_ARGS)
+		return err_set(err, ERR_TYPE, "%s was given %d arguments.", f->name, n);
+	values[0] = f->self;
+	for (int i = 0; i < n; i++)
+		values[i + 1] = args[i];
+	return trace_op(t, (enum op)f->id, f->name, false, values, n + 1, kw, out, err);
+}
+
+static bool is_number(struct value v)
+{
+	return v.kind == VALUE_SYMINT || v.kind == VALUE_INT || v.kind == VALUE_FLOAT ||
+	       v.kind == VALUE_BOOL;
+}
+
+static bool host_binary(void *self, enum binop op, bool inplace, struct value a, struct value b,
+			struct value *out, struct err *err)
+{
+	struct trace *t = self;
+	struct value values[2] = { a, b };
+
+	if (is_number(a) && is_number(b))
+		return trace_size_binary(t, op, a, b, out, err);
+	if (a.kind != VALUE_TENSOR && b.kind != VALUE_TENSOR) /* [0] * size and the like */
+		return trace_pin(t, a.kind == VALUE_SYMINT ? a.sym : b.sym, err);
+	if (t->operators->binary[op] < 0)
+		return torch_no_operator(torch_binary_name(op), err);
+	return trace_op(t, (enum op)t->operators->binary[op], torch_binary_name(op),
+			inplace && a.kind == VALUE_TENSOR, values, 2, NULL, out, err);
+}
+
+static bool host_unary(void *self, enum unop op, struct value a, struct value *out, struct err *err)
+{
+	struct trace *t = self;
+
+	if (op == UN_POS) {
+		*out = value_ref(a);
+		return true;
+	}
+	if (a.kind == VALUE_SYMINT && op == UN_NEG)
+		return trace_size_binary(t, BIN_SUB, value_int(0), a, out, err);
+	if (a.kind == VALUE_SYMINT)
+		return trace_pin(t, a.sym, err);
+	if (t->operators->unary[op] < 0)
+		return torch_no_operator(torch_unary_name(op), err);
+	return trace_op(t, (enum op)t->operators->unary[op], torch_unary_name(op), false, &a, 1,
+			NULL, out, err);
+}
+
+static bool host_compare(void *self, enum cmpop op, struct value a, struct value b,
+			 struct value *out, struct err *err)
+{
+	struct trace *t = self;
+	struct value values[2] = { a, b };
+
+	if (is_number(a) && is_number(b))
+		return trace_size_compare(t, op, a, b, out, err);
+	if (torch_identity(op, a, b, out))
+		return true;
+	if (t->operators->compare[op] < 0)
+		return torch_no_operator(torch_compare_name(op), err);
+	return trace_op(t, (enum op)t->operators->compare[op], torch_compare_name(op), false,
+			values, 2, NULL, out, err);
+}
+
+static bool host_truth(void *self, struct value a, bool *out, struct err *err)
+{
+	struct value v;
+
+	if (a.kind == VALUE_TENSOR)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "A branch on a tensor ends the graph; this version captures whole "
+			       "functions only: write torch.where(condition, yes, no).");
+	if (!trace_size_number(self, VALUE_BOOL, a, &v, err))
+		return false;
+	*out = v.b;
+	return true;
+}
+
+static bool host_to_number(void *self, enum value_kind kind, struct value a, struct value *out,
+			   struct err *err)
+{
+	if (a.kind == VALUE_TENSOR)
+		return reads_value(kind == VALUE_FLOAT ? "float()"
+				   : kind == VALUE_INT ? "int()"
+						       : "bool()",
+				   err);
+	return trace_size_number(self, kind, a, out, err);
+}
+
+static bool host_tensor_attr(void *self, struct value tensor, const char *name, struct value *out,
+			     struct err *err)
+{
+	struct trace *t = self;
+	struct shape shape;
+	enum dtype dtype;
+
+	if (strcmp(name, "shape") != 0 && strcmp(name, "ndim") != 0 && strcmp(name, "dtype") != 0)
+		return torch_method(t->names, tensor, name, out, err);
+	if (!trace_shape(t, tensor, &shape, &dtype, err))
+		return false;
+	if (name[0] == 's')
+		return shape_value(&shape, out, err);
+	if (name[0] == 'n')
+		*out = value_int(shape.rank);
+	else
+		*out = (struct value){ .kind = VALUE_DTYPE, .dtype = dtype };
+	return true;
+}
+
+static bool host_length(void *self, struct value tensor, struct value *out, struct err *err)
+{
+	struct shape shape;
+	enum dtype dtype;
+
+	if (!trace_shape(self, tensor, &shape, &dtype, err))
+		return false;
+	if (shape.rank == 0)
+		return err_set(err, ERR_TYPE, "len() of a tensor without dimensions.");
+	*out = trace_size_value(shape.size[0]);
+	return true;
+}
+
+static bool host_module_attr(void *self, const struct module *m, const char *name,
+			     struct value *out, struct err *err)
+{
+	struct trace *t = self;
+
+	return torch_module_attr(t->names, m, name, out, err);
+}
+
+/* The VM's print cannot fail; trace_run() refuses the whole attempt. */
+static void host_print(void *self, const char *text, size_t len)
+{
+	struct trace *t = self;
+
+	(void)text, (void)len;
+	if (t->print_line)
+		return;
+	t->print_line = t->host.line;
+	t->print_column = t->host.column;
+}
+
+void trace_host_init(struct trace *t)
+{
+	t->host = (struct vm_host){
+		.self = t,
+		.has_module = torch_has_module,
+		.module_attr = host_module_attr,
+		.tensor_attr = host_tensor_attr,
+		.call = host_call,
+		.binary = host_binary,
+		.unary = host_unary,
+		.compare = host_compare,
+		.truth = host_truth,
+		.subscript = torch_no_subscript,
+		.store_subscript = torch_no_store_subscript,
+		.length = host_length,
+		.to_number = host_to_number,
+		.print = host_print,
+	};
+}

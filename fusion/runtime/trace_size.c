@@ -1,0 +1,237 @@
+/* fusion/runtime/trace_size.c -- sizes while capturing: shapes, sums, comparisons.
+ *
+ * A size that is a symbol is a VALUE_SYMINT.  +, -, *, // and % of sizes stay
+ * symbolic; a comparison is decided at the sizes of the capture and becomes a
+ * guard; anything else needs the number, which pins the size.
+ */
+#include "fusion/runtime/trace.h"
+
+#include <string.h>
+
+static bool no_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "There is no memory left to capture the call.");
+}
+
+bool trace_shape(struct trace *t, struct value tensor, struct shape *out, enum dtype *dtype,
+		 struct err *err)
+{
+	struct symtab *syms = t->graph->syms;
+	const struct vtensor *v = tensor.tensor;
+	int lifted = trace_lifted(t, tensor), node = lifted >= 0 ? t->lifted.at[lifted].node : -1;
+
+	if (v->owner == t->serial)
+		node = v->node;
+	if (node >= 0) {
+		*out = t->graph->nodes[node]->shape;
+		*dtype = t->graph->nodes[node]->dtype;
+		return true;
+	}
+	memset(out, 0, sizeof(*out));
+	if (v->owner != t->serial) {
+		if (!v->memory)
+			return err_set(
+			    err, ERR_UNSUPPORTED,
+			    "A tensor that was made inside another call is used here. "
+			    "Return it from the function instead of keeping it in a global.");
+		out->rank = v->memory->rank;
+		*dtype = v->memory->dtype;
+		for (int d = 0; d < out->rank; d++)
+			out->size[d] = sym_const(syms, v->memory->size[d]);
+	} else {
+		struct slot *slot = &t->slots->at[v->input];
+
+		slot->touched = true;
+		out->rank = slot->rank;
+		*dtype = slot->dtype;
+		for (int d = 0; d < out->rank; d++) {
+			int root = slots_root(t->slots, slot->first_dim + d);
+			int var = t->slots->dims[root].var;
+
+			out->size[d] = var < 0 ? sym_const(syms, slot->size[d])
+					       : sym_var_at(syms, var);
+		}
+	}
+	for (int d = 0; d < out->rank; d++)
+		if (!out->size[d])
+			return no_memory(err);
+	return true;
+}
+
+bool trace_pin_quietly(struct trace *t, const struct sym *s)
+{
+	struct slot_dim *dim;
+	bool changed = false;
+
+	if (s->kind == SYM_CONST)
+		return false;
+	if (s->kind == SYM_VAR) {
+		dim = &t->slots->dims[t->homes[s->value]];
+		changed = !dim->pinned;
+		dim->pinned = true;
+		return changed;
+	}
+	changed = trace_pin_quietly(t, s->a);
+	return trace_pin_quietly(t, s->b) || changed;
+}
+
+bool trace_pin(struct trace *t, const struct sym *s, struct err *err)
+{
+	if (!trace_pin_quietly(t, s))
+		return err_set(err, ERR_INTERNAL, "A size without a symbol cannot be pinned.");
+	t->restart = true;
+	return err_set(err, ERR_UNSUPPORTED, "The size is specialised.");
+}
+
+bool trace_equal(struct trace *t, const struct sym *a, const struct sym *b, struct err *err)
+{
+	if (a->kind == SYM_VAR && b->kind == SYM_VAR) {
+		slots_merge(t->slots, t->homes[a->value], t->homes[b->value]);
+		t->restart = true;
+		return err_set(err, ERR_UNSUPPORTED, "Two sizes are guarded equal.");
+	}
+	trace_pin_quietly(t, a);
+	if (!trace_pin_quietly(t, b) && a->kind == SYM_CONST)
+		return err_set(err, ERR_INTERNAL, "Two constant sizes cannot be guarded equal.");
+	t->restart = true;
+	return err_set(err, ERR_UNSUPPORTED, "A size is specialised.");
+}
+
+struct value trace_size_value(const struct sym *s)
+{
+	if (sym_is_const(s))
+		return value_int(s->value);
+	return (struct value){ .kind = VALUE_SYMINT, .sym = s };
+}
+
+/* An int, bool or symbolic size; NULL for all else. */
+static const struct sym *size_sym(struct trace *t, struct value v)
+{
+	if (v.kind == VALUE_SYMINT)
+		return v.sym;
+	if (v.kind == VALUE_INT || v.kind == VALUE_BOOL)
+		return sym_const(t->graph->syms, v.kind == VALUE_INT ? v.i : v.b);
+	return NULL;
+}
+
+static bool pin_both(struct trace *t, struct value a, struct value b, struct err *err)
+{
+	if (a.kind == VALUE_SYMINT)
+		trace_pin_quietly(t, a.sym);
+	return b.kind == VALUE_SYMINT ? trace_pin(t, b.sym, err) : trace_pin(t, a.sym, err);
+}
+
+bool trace_size_binary(struct trace *t, enum binop op, struct value a, struct value b,
+		       struct value *out, struct err *err)
+{
+	struct symtab *syms = t->graph->syms;
+	const struct sym *x = size_sym(t, a), *y = size_sym(t, b), *z = NULL;
+
+	if (!x || !y)
+		return pin_both(t, a, b, err);
+	switch (op) {
+	case BIN_ADD:
+		z = sym_add(syms, x, y);
+		break;
+	case BIN_SUB:
+		z = sym_sub(syms, x, y);
+		break;
+	case BIN_MUL:
+		z = sym_mul(syms, x, y);
+		break;
+	case BIN_FLOORDIV:
+	case BIN_MOD:
+		if (!sym_is_const(y) || y->value <= 0) /* rounding and 0 are Python's affair */
+			return pin_both(t, a, b, err);
+		z = op == BIN_MOD ? sym_mod(syms, x, y) : sym_floordiv(syms, x, y);
+		break;
+	default:
+		return pin_both(t, a, b, err);
+	}
+	if (!z)
+		return no_memory(err);
+	*out = trace_size_value(z);
+	return true;
+}
+
+static bool compare(enum cmpop op, int64_t a, int64_t b)
+{
+	switch (op) {
+	case CMP_LT:
+		return a < b;
+	case CMP_LE:
+		return a <= b;
+	case CMP_NE:
+		return a != b;
+	case CMP_GT:
+		return a > b;
+	case CMP_GE:
+		return a >= b;
+	default:
+		return a == b;
+	}
+}
+
+/* What needs no guard: constants, and what the bounds of symbols prove. */
+static bool decided(struct symtab *syms, enum cmpop op, const struct sym *a, const struct sym *b,
+		    bool *outcome)
+{
+	const struct sym *one = sym_const(syms, 1), *after_a, *after_b;
+	bool above, below;
+
+	if (sym_is_const(a) && sym_is_const(b)) {
+		*outcome = compare(op, a->value, b->value);
+		return true;
+	}
+	if (a == b) {
+		*outcome = compare(op, 0, 0);
+		return true;
+	}
+	after_a = one ? sym_add(syms, a, one) : NULL;
+	after_b = one ? sym_add(syms, b, one) : NULL;
+	if (!after_a || !after_b)
+		return false;
+	above = sym_at_least(syms, a, after_b);
+	below = sym_at_least(syms, b, after_a);
+	*outcome = compare(op, above, below);
+	if (above || below)
+		return true;
+	if ((op == CMP_GE || op == CMP_LT) && sym_at_least(syms, a, b)) {
+		*outcome = op == CMP_GE;
+		return true;
+	}
+	if ((op == CMP_LE || op == CMP_GT) && sym_at_least(syms, b, a)) {
+		*outcome = op == CMP_LE;
+		return true;
+	}
+	return false;
+}
+
+bool trace_size_compare(struct trace *t, enum cmpop op, struct value a, struct value b,
+			struct value *out, struct err *err)
+{
+	struct size_condition c = { .op = op, .a = size_sym(t, a), .b = size_sym(t, b) };
+	struct symtab *syms = t->graph->syms;
+
+	if (op > CMP_GE || !c.a || !c.b)
+		return pin_both(t, a, b, err);
+	if (decided(syms, op, c.a, c.b, &c.outcome)) {
+		*out = value_bool(c.outcome);
+		return true;
+	}
+	c.outcome = compare(op, sym_hint(syms, c.a), sym_hint(syms, c.b));
+	if ((op == CMP_EQ && c.outcome) || (op == CMP_NE && !c.outcome))
+		return trace_equal(t, c.a, c.b, err); /* as torch: one symbol, or a constant */
+	if (!VEC_PUSH(&t->conditions, c))
+		return no_memory(err);
+	*out = value_bool(c.outcome);
+	return true;
+}
+
+bool trace_size_number(struct trace *t, enum value_kind kind, struct value a, struct value *out,
+		       struct err *err)
+{
+	if (kind == VALUE_BOOL)
+		return trace_size_compare(t, CMP_NE, a, value_int(0), out, err);
+	return trace_pin(t, a.sym, err);
+}
