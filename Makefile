@@ -44,6 +44,7 @@ simd_avx2 := -O3 -mavx2 -mfma
 simd_avx512 := -O3 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512
 extra_backends := $(foreach s,$(SIMD),$B/fusion/backends/simd/kernels_$s.o) $B/gen/vec_text.o
 extra_server := $B/gen/assets.o
+extra_profiler := $B/gen/torch_script_text.o
 extra_db := $B/gen/migrations.o
 
 
@@ -90,9 +91,12 @@ $(foreach s,$(SIMD),$(eval $(call simd_rule,$s)))
 
 # The vector vocabulary is compiled into the interpreter and pasted in front of
 # every generated kernel: one text, so the two cannot differ.
-$B/gen/vec_text.o: fusion/backends/vec.h Makefile
+$B/gen/vec_text.o: fusion/backends/vec.h
+# The PyTorch script that a run can be downloaded as.
+$B/gen/torch_script_text.o: profiler/torch_script.py
+$B/gen/%_text.o: Makefile
 	@mkdir -p $(@D)
-	printf '.section .rodata\n.global vec_text\nvec_text:\n.incbin "%s"\n.byte 0\n.section .note.GNU-stack,"",@progbits\n' $< > $(@:.o=.S)
+	printf '.section .rodata\n.global $*_text\n$*_text:\n.incbin "%s"\n.byte 0\n.section .note.GNU-stack,"",@progbits\n' $(filter-out Makefile,$^) > $(@:.o=.S)
 	$(CC) -c $(@:.o=.S) -o $@
 
 # db/migrations/NNNN_*.sql, in order, as one table (db/migrate.c).

@@ -1,0 +1,266 @@
+"""A Breakeven experiment for PyTorch: the same source, inputs, rounds and statistics.
+
+    python3 THIS_FILE [--json report.json]
+
+Needs torch 2.x and a C++ compiler for torch.compile.  static is
+torch.compile(dynamic=False), dynamic is torch.compile(dynamic=True).
+"""
+import argparse
+import itertools
+import json
+import linecache
+import math
+import random
+import time
+
+import torch
+
+# {{experiment}}
+
+SAMPLE_S, WARM_UP_S, BUDGET_S, TOTAL_S = 0.5e-3, 25e-3, 2.0, 30.0
+MIN_ROUNDS, MAX_ROUNDS, MIN_POINT_S, HALF_WIDTH, MIN_SAMPLES = 30, 400, 0.35, 0.01, 6
+DTYPES = {"bool": torch.bool, "int64": torch.int64, "float32": torch.float32, "float64": torch.float64}
+MASK = 0xFFFFFFFF
+
+
+def multiply(a, b):
+    """High and low 32 bits of a * b; a constant, b an int64 tensor of 32-bit words."""
+    low = (a & 0xFFFF) * b
+    high = (a >> 16) * b + (low >> 16)
+    return high >> 16, ((high << 16) | (low & 0xFFFF)) & MASK
+
+
+def philox(seed, blocks):
+    """Philox 4x32-10 of counters 0 .. blocks-1 under the key `seed`, as rows of four words."""
+    c = torch.arange(blocks, dtype=torch.int64)
+    c0, c1, c2, c3 = c & MASK, c >> 32, torch.zeros_like(c), torch.zeros_like(c)
+    k0, k1 = seed & MASK, (seed >> 32) & MASK
+    for _ in range(10):
+        h0, l0 = multiply(0xD2511F53, c0)
+        h1, l1 = multiply(0xCD9E8D57, c2)
+        c0, c1, c2, c3 = h1 ^ c1 ^ k0, l1, h0 ^ c3 ^ k1, l0
+        k0, k1 = (k0 + 0x9E3779B9) & MASK, (k1 + 0xBB67AE85) & MASK
+    return torch.stack([c0, c1, c2, c3], dim=1)
+
+
+def random_tensor(spec):
+    shape, dtype = spec["shape"], DTYPES[spec.get("dtype", "float32").replace("torch.", "")]
+    kind, numel = spec.get("kind", "randn"), math.prod(spec["shape"])
+    low = spec.get("low") or 0
+    high = spec.get("high")
+    high = (10 if kind == "randint" else 1) if high is None else high
+    if kind in ("zeros", "ones", "arange"):
+        flat = {"zeros": torch.zeros, "ones": torch.ones}.get(kind, torch.arange)(numel, dtype=torch.float64)
+        return (flat + low if kind == "arange" else flat).to(dtype).reshape(shape)
+    words = philox(spec.get("seed") or 0, (numel + 3) // 4)
+    if kind == "randn":
+        unit = (words.double() + 0.5) * 2.0**-32
+        radius, angle = torch.sqrt(-2.0 * torch.log(unit[:, 0::2])), 2.0 * math.pi * unit[:, 1::2]
+        flat = torch.stack([radius * torch.cos(angle), radius * torch.sin(angle)], dim=2)
+    elif kind == "randint":
+        flat = low + torch.floor(words.double() * 2.0**-32 * (high - low))
+    else:
+        unit = (words >> 8).double() * 2.0**-24 if dtype == torch.float32 else words.double() * 2.0**-32
+        flat = low + unit * (high - low)
+    return flat.reshape(-1)[:numel].to(dtype).reshape(shape)
+
+
+def make(spec):
+    """The value of a spec."""
+    kind, inner = next(iter(spec.items()))
+    if kind == "random":
+        return random_tensor(inner)
+    if kind == "tensor":
+        numbers = [float(x) if isinstance(x, str) else x for x in inner["data"]]
+        return torch.tensor(numbers, dtype=DTYPES[inner.get("dtype", "float32").replace("torch.", "")]).reshape(inner["shape"])
+    if kind in ("tuple", "list"):
+        return (tuple if kind == "tuple" else list)(make(x) for x in inner)
+    return {k: make(x) for k, x in inner.items()} if kind == "dict" else inner
+
+
+def copy(value):
+    if isinstance(value, torch.Tensor):
+        return value.clone()
+    if isinstance(value, (tuple, list)):
+        return type(value)(copy(x) for x in value)
+    return {k: copy(x) for k, x in value.items()} if isinstance(value, dict) else value
+
+
+def same(a, b):
+    if isinstance(a, torch.Tensor):
+        return a.shape == b.shape and a.dtype == b.dtype and bool(torch.equal(torch.nan_to_num(a), torch.nan_to_num(b)))
+    if isinstance(a, (tuple, list)):
+        return len(a) == len(b) and all(map(same, a, b))
+    return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a) if isinstance(a, dict) else a == b
+
+
+def resize(spec, dim, size):
+    kind, inner = next(iter(spec.items()))
+    inner = dict(inner, shape=list(inner["shape"]))
+    old = inner["shape"][dim]
+    inner["shape"][dim] = size
+    if kind == "tensor":
+        whole = torch.arange(len(inner["data"])).reshape(spec["tensor"]["shape"])
+        chosen = whole.index_select(dim, torch.arange(size) % max(old, 1)).reshape(-1)
+        inner["data"] = [inner["data"][i] for i in chosen.tolist()]
+    return {kind: inner}
+
+
+def points():
+    """(n, source, calls) of each point of the sweep; n is None without one."""
+    sweep = WORKLOAD.get("sweep") or {}
+    if "statements" in sweep:
+        pool = sweep["statements"]["pool"]
+        for n in sorted(sweep["statements"]["counts"]):
+            lines = []
+            for line in SOURCE.split("\n"):
+                indent = line[: len(line) - len(line.lstrip())]
+                lines += [indent + s for s in itertools.islice(itertools.cycle(pool), n)] if line.strip() == "..." else [line]
+            yield n, "\n".join(lines), WORKLOAD["calls"]
+    elif "input" in sweep:
+        arg, dim = sweep["input"].get("arg", 0), sweep["input"].get("dim", 0)
+        for n in sorted(sweep["input"]["sizes"]):
+            yield n, SOURCE, [[resize(v, dim, n) if i == arg else v for i, v in enumerate(call)] for call in WORKLOAD["calls"]]
+    else:
+        yield None, SOURCE, WORKLOAD["calls"]
+
+
+def median_interval(samples):
+    """Median and its 95 % interval from order statistics."""
+    x, n, k = sorted(samples), len(samples), -1
+    total = term = 2.0**-n
+    while 2 * total <= 0.05 and k + 1 < n // 2:
+        k += 1
+        term *= (n - k) / (k + 1)
+        total += term
+    k = max(k, 0)
+    middle = x[n // 2] if n % 2 else (x[n // 2 - 1] + x[n // 2]) / 2
+    return middle, x[k], x[n - 1 - k]
+
+
+def narrow(samples):
+    def wide(x):
+        middle, low, high = median_interval(x)
+        return (high - low) / 2 > HALF_WIDTH * middle
+
+    first = next(iter(samples.values()))
+    return not any(wide(s) or wide([a / b for a, b in zip(first, s)]) for s in samples.values())
+
+
+class Lane:
+    """One mode of one point, with inputs of its own."""
+
+    def __init__(self, mode, source, calls):
+        name = "<experiment %d>" % id(self)
+        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+        space = {}
+        exec(compile(source, name, "exec"), space)
+        entry = space[WORKLOAD.get("entry", "model")]
+        self.mode = mode
+        self.function = entry if mode == "eager" else torch.compile(entry, dynamic=mode == "dynamic")
+        self.originals = [[make(v) for v in call] for call in calls]
+        self.args = copy(self.originals)
+        self.timed = (WORKLOAD.get("time") or {}).get(mode) or list(range(len(calls)))
+        begin = time.perf_counter()
+        self.outputs = [copy(self.function(*call)) for call in self.args]
+        self.first_s = time.perf_counter() - begin
+        self.writes = not same(self.originals, self.args)
+        self.args = copy(self.originals)
+        self.samples, self.cycles = [], 1
+
+    def run(self, cycles):
+        """Seconds that `cycles` over the timed calls take; inputs are restored outside the clock."""
+        function, args, timed, clock = self.function, self.args, self.timed, time.perf_counter
+        if not self.writes:
+            begin = clock()
+            for _ in range(cycles):
+                for i in timed:
+                    function(*args[i])
+            return clock() - begin
+        total = 0.0
+        for _ in range(cycles):
+            for i in timed:
+                args[i] = copy(self.originals[i])
+                begin = clock()
+                function(*args[i])
+                total += clock() - begin
+        return total
+
+    def warm_up(self):
+        begin, best = time.perf_counter(), math.inf
+        for cycle in itertools.count():
+            best = min(best, self.run(1))
+            if best > 0.5 or (cycle and time.perf_counter() - begin > WARM_UP_S):
+                break
+        steady = best * len(self.originals) / len(self.timed)
+        self.compile_s = max(self.first_s - steady, 0.0) if self.mode != "eager" else 0.0
+        self.cycles = min(max(math.ceil(SAMPLE_S / best), 1), 100000)
+
+    def sample(self):
+        if not self.samples or self.samples[-1] < 50e-3:
+            if self.writes:
+                self.args[self.timed[0]] = copy(self.originals[self.timed[0]])
+            self.function(*self.args[self.timed[0]])
+        self.samples.append(self.run(self.cycles) / self.cycles / len(self.timed))
+
+
+def measure(lanes, budget_s):
+    """Rounds of one sample a lane, in an order drawn anew, until the intervals are narrow."""
+    order, draw = list(lanes), random.Random(7)
+    for lane in lanes:
+        lane.warm_up()
+    begin = time.perf_counter()
+    for rounds in range(MAX_ROUNDS):
+        elapsed = time.perf_counter() - begin
+        if elapsed >= budget_s and (rounds >= MIN_SAMPLES or elapsed >= 3 * budget_s):
+            break
+        if rounds >= MIN_ROUNDS and rounds % 5 == 0 and elapsed >= MIN_POINT_S and narrow({l.mode: l.samples for l in lanes}):
+            break
+        draw.shuffle(order)
+        for lane in order:
+            lane.sample()
+
+
+def report(n, lanes):
+    rows = {}
+    for lane in lanes:
+        middle, low, high = median_interval([1e6 * s for s in lane.samples])
+        row = {"median_us": middle, "ci_us": [low, high], "n": len(lane.samples), "compile_ms": 1e3 * lane.compile_s}
+        text = "%6s  %-8s %10.2f us (%.2f-%.2f)" % ("" if n is None else n, lane.mode, middle, low, high)
+        if lanes[0].mode == "eager" and lane is not lanes[0]:
+            ratio = median_interval([a / b for a, b in zip(lanes[0].samples, lane.samples)])
+            saved = median_interval([1e6 * (a - b) for a, b in zip(lanes[0].samples, lane.samples)])
+            repay = math.ceil(1e6 * lane.compile_s / saved[0]) if saved[1] > 0 else None
+            row.update(speedup=ratio[0], speedup_ci=list(ratio[1:]), calls_to_repay=repay)
+            text += "  %6.3fx (%.3f-%.3f)  compile %.0f ms, repaid after %s calls" % (*ratio, 1e3 * lane.compile_s, "unknown" if repay is None else repay)
+        print(text, flush=True)
+        rows[lane.mode] = row
+    return {"n": n, "modes": rows}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--json", help="write the figures to this file")
+    arguments = parser.parse_args()
+    if WORKLOAD.get("threads"):
+        torch.set_num_threads(WORKLOAD["threads"])
+    modes = [m for m in ("eager", "static", "dynamic") if m in (WORKLOAD.get("modes") or ["eager", "static", "dynamic"])]
+    print("torch %s, %d threads: %s" % (torch.__version__, torch.get_num_threads(), WORKLOAD.get("name", "workload")))
+    if modes != ["eager"]:
+        begin = time.perf_counter()
+        torch.compile(lambda x: torch.sin(x) + 1)(torch.ones(3))
+        print("the first compile of the process took %.1f s and is left out" % (time.perf_counter() - begin))
+    every, found = list(points()), []
+    with torch.no_grad():
+        for n, source, calls in every:
+            torch._dynamo.reset()
+            lanes = [Lane(mode, source, calls) for mode in modes]
+            measure(lanes, min(BUDGET_S, TOTAL_S / len(every)))
+            found.append(report(n, lanes))
+    if arguments.json:
+        with open(arguments.json, "w") as file:
+            json.dump({"torch": torch.__version__, "threads": torch.get_num_threads(), "points": found}, file)
+
+
+if __name__ == "__main__":
+    main()
