@@ -46,13 +46,10 @@ bool domain_find(const struct graph *g, const int *nodes, int n, struct domain *
 		if (!reduces(node))
 			continue;
 		const struct shape *full = &g->nodes[node->args[0].node]->shape;
-		uint32_t reduced = node_reduced(g, node);
-		if (!d.reduces) {
+		uint32_t reduced = node_reduced(g, node) & domain_varying_dims(full);
+		if (!d.reduces)
 			d = (struct domain){ .full = *full, .reduced = reduced, .reduces = true };
-			continue;
-		}
-		uint32_t varying = domain_varying_dims(full);
-		if (!shape_equal(full, &d.full) || (reduced & varying) != (d.reduced & varying))
+		else if (!shape_equal(full, &d.full) || reduced != d.reduced)
 			return false;
 	}
 	for (int i = 0; i < n && !d.reduces; i++) {
@@ -67,21 +64,31 @@ bool domain_find(const struct graph *g, const int *nodes, int n, struct domain *
 	return true;
 }
 
-/* Aligns a shape from the right with the dims of the domain that are not in
- * `without`. */
-static bool align(const struct domain *domain, uint32_t without, const struct shape *s,
-		  int8_t map[MAX_RANK])
+/* Aligns a shape with the domain as broadcasting does. */
+static bool align_full(const struct domain *domain, const struct shape *s, int8_t map[MAX_RANK])
 {
-	int d = domain->full.rank;
+	if (!domain_shape_fits(s, &domain->full))
+		return false;
+	for (int i = 0; i < s->rank; i++)
+		map[i] = is_one(s->size[i]) ? -1 : (int8_t)(domain->full.rank - s->rank + i);
+	return true;
+}
+
+/* Aligns the dims of a shape that vary with those of a row's place. */
+static bool align_squeezed(const struct domain *domain, const struct shape *s, int8_t map[MAX_RANK])
+{
+	uint32_t dims = domain_varying_dims(&domain->full) & ~domain->reduced;
+
 	for (int i = s->rank - 1; i >= 0; i--) {
-		do
-			d--;
-		while (d >= 0 && (without >> d & 1));
 		map[i] = -1;
 		if (is_one(s->size[i]))
 			continue;
-		if (d < 0 || s->size[i] != domain->full.size[d])
+		if (dims == 0)
 			return false;
+		int d = 31 - __builtin_clz(dims);
+		if (s->size[i] != domain->full.size[d])
+			return false;
+		dims &= ~(1u << d);
 		map[i] = (int8_t)d;
 	}
 	return true;
@@ -167,10 +174,6 @@ static void place_in_time(const struct node *n, uint32_t reduced, const int *mem
 static bool place_all(const struct graph *g, const struct domain *domain, const int *nodes,
 		      int from, int n, const int *member, int stamp, struct place *places)
 {
-	uint32_t varying = domain_varying_dims(&domain->full);
-	uint32_t reduced = domain->reduces ? domain->reduced & varying : 0;
-	uint32_t frames[2] = { 0, domain->reduces ? domain->reduced : 0 };
-
 	for (int k = from; k < n; k++) {
 		const struct node *node = g->nodes[nodes[k]];
 		struct place at = { .row = false };
@@ -180,13 +183,13 @@ static bool place_all(const struct graph *g, const struct domain *domain, const 
 			fits = agrees(g, node, &at, member, stamp, places);
 		}
 		for (int f = 0; f < 2 && !fits && !reduces(node); f++) {
-			uint32_t without = frames[domain->squeezed ? 1 - f : f];
-			fits = align(domain, without, &node->shape, at.map) &&
+			fits = (domain->squeezed == f ? align_full : align_squeezed)(
+				   domain, &node->shape, at.map) &&
 			       agrees(g, node, &at, member, stamp, places);
 		}
 		if (!fits)
 			return false;
-		place_in_time(node, reduced, member, stamp, places, &at);
+		place_in_time(node, domain->reduced, member, stamp, places, &at);
 		if (at.stage >= DOMAIN_MAX_STAGES)
 			return false;
 		places[node->id] = at;

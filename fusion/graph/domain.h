@@ -17,7 +17,7 @@ enum { DOMAIN_MAX_STAGES = 8 };
 
 struct domain {
 	struct shape full;
-	uint32_t reduced; /* bit d: dim d is reduced; dims of size 1 count for nothing */
+	uint32_t reduced; /* bit d: dim d is reduced; never a dim of size 1 */
 	bool reduces;     /* has a reduction; else every dim is parallel */
 	bool squeezed;    /* where both frames fit a value, it is the one without `reduced` */
 };

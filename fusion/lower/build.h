@@ -77,13 +77,6 @@ int emit_restore(struct build *b, const struct node *n, int stage);
 void emit_save(struct build *b, const struct node *n, int stage);
 void emit_store(struct build *b, const struct node *n, int stage);
 
-/* The reduced dims of the domain whose size is not 1. */
-static inline uint32_t build_reduced(const struct build *b)
-{
-	uint32_t varying = domain_varying_dims(&b->domain.full);
-	return b->domain.reduces ? b->domain.reduced & varying : 0;
-}
-
 /* space.c: dims, strides and form of the kernel. */
 bool space_choose(struct build *b, struct kernel *k);
 

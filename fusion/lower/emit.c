@@ -177,7 +177,7 @@ int emit_load(struct build *b, const struct node *n, const int8_t map[MAX_RANK],
 	struct node_state *s = &b->state[n->id];
 	if (readable(b, s->reg, stage) && memcmp(s->map, map, (size_t)n->shape.rank) == 0)
 		return s->reg;
-	uint32_t dims = domain_place_dims(n, map), reduced = build_reduced(b);
+	uint32_t dims = domain_place_dims(n, map), reduced = b->domain.reduced;
 	struct home home = { LEVEL_ONE, -1 };
 	if (dims & reduced || (dims && !reduced))
 		home = (struct home){ LEVEL_POINT, stage };
@@ -268,7 +268,7 @@ int emit_reduction(struct build *b, const struct node *n, int stage)
 	int src = emit_operand(b, n, 0, compute, stage);
 
 	/* Over dims of size 1 there is nothing to fold. */
-	if (!build_reduced(b) || src < 0 || b->failed)
+	if (!b->domain.reduced || src < 0 || b->failed)
 		return emit_cast(b, src, n->dtype, n->id);
 	struct inst inst = blank(INST_REDUCE, compute);
 	inst.op = n->op;

@@ -37,7 +37,7 @@ static void collect_all(struct build *b)
 /* The dims of the domain that vary, outer ones first. */
 static void order_dims(struct build *b, struct kernel *k, int order[MAX_RANK])
 {
-	uint32_t reduced = build_reduced(b);
+	uint32_t reduced = b->domain.reduced;
 	uint32_t parts[2] = { domain_varying_dims(&b->domain.full) & ~reduced, reduced };
 
 	for (int part = 0; part < 2; part++) {
@@ -108,7 +108,7 @@ static enum kernel_form choose_form(const struct build *b, const struct kernel *
 
 	uint32_t varying = domain_varying_dims(&b->domain.full);
 	int innermost = 31 - __builtin_clz(varying);
-	if (build_reduced(b) >> innermost & 1)
+	if (b->domain.reduced >> innermost & 1)
 		return row <= SHORT_ROW && columns >= 8 * row ? FORM_COLS : FORM_ROWS;
 	return columns < FEW_COLUMNS && row >= 8 * columns ? FORM_ROWS : FORM_COLS;
 }

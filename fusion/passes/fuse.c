@@ -57,10 +57,8 @@ static bool join_domains(const struct cluster *a, const struct cluster *b, struc
 	const struct domain *x = &a->domain, *y = &b->domain;
 
 	if (x->reduces && y->reduces) {
-		uint32_t varying = domain_varying_dims(&x->full);
 		*out = *x;
-		return shape_equal(&x->full, &y->full) &&
-		       (x->reduced & varying) == (y->reduced & varying);
+		return shape_equal(&x->full, &y->full) && x->reduced == y->reduced;
 	}
 	if (x->reduces || y->reduces) {
 		*out = x->reduces ? *x : *y;

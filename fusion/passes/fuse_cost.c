@@ -36,8 +36,7 @@ static bool is_stored(const struct fuse *f, int a, int node)
 bool fuse_pays(const struct fuse *f, int a, const struct domain *domain, const int *nodes, int n)
 {
 	uint32_t varying = domain_varying_dims(&domain->full);
-	uint32_t reduced = domain->reduces ? domain->reduced & varying : 0;
-	uint32_t rows = varying & ~reduced;
+	uint32_t rows = varying & ~domain->reduced;
 	double extra = 0;
 	int cheap = 0, heavy = 0, last_stage = 0;
 
