@@ -128,7 +128,8 @@ struct iter {
 	bool view; /* d.keys() and its kin: iterating makes a fresh iterator */
 	struct value over;
 	int64_t position;
-	int64_t length; /* of a dict or tensor when the iteration began; else -1 */
+	int64_t length; /* of a range, dict or tensor when the iteration began; else -1 */
+	int nested;     /* iterators inside iterators: bounded, for next() recurses */
 };
 
 struct cell {
@@ -209,12 +210,18 @@ static inline void value_unref(struct value v)
 		value_free(v);
 }
 
-/* New objects, refs 1; kind VALUE_UNSET when out of memory. */
+/* New objects, refs 1; kind VALUE_UNSET when out of memory.  A `text` of NULL
+ * and value_sequence() leave the filling to the caller, who has it alone. */
 struct value value_str(const char *text, size_t len);
-struct value value_tuple(const struct value *items, int n); /* takes new references */
-struct value value_list(const struct value *items, int n);  /* takes new references */
+struct value value_sequence(enum value_kind kind, int room); /* tuple or list, len 0 */
+struct value value_tuple(const struct value *items, int n);  /* takes new references */
+struct value value_list(const struct value *items, int n);   /* takes new references */
 struct value value_dict(void);
 struct value value_range(int64_t start, int64_t stop, int64_t step);
+struct value value_slice(struct value start, struct value stop, struct value step);
+struct value value_iter(enum iter_kind kind, struct value over);
+struct value value_cell(struct value content);
+struct value value_function(const struct code *code); /* defaults and closure to be set */
 struct value value_module(const char *name);
 struct value value_native(const char *name, int id, bool builtin, struct value self);
 struct value value_tensor(void); /* payload empty, node and input -1 */

@@ -1,0 +1,147 @@
+/* fusion/capture/builtins.c -- the table's reader: lookup, and the checks that
+ * every call of a builtin passes. */
+#include "fusion/capture/builtins.h"
+
+#include <string.h>
+
+#include "fusion/capture/operators.h"
+
+static const struct builtin rows[] = {
+#define BUILTIN(scope, name, function, least, most, keywords, doc)                                 \
+	{ scope, name, function, least, most, keywords, doc },
+#include "fusion/capture/builtins.def"
+#undef BUILTIN
+};
+
+int builtin_count(void)
+{
+	return (int)(sizeof(rows) / sizeof(rows[0]));
+}
+
+const struct builtin *builtin_row(int id)
+{
+	return &rows[id];
+}
+
+int builtin_find(const char *scope, const char *name)
+{
+	for (int i = 0; i < builtin_count(); i++)
+		if (strcmp(rows[i].name, name) == 0 && strcmp(rows[i].scope, scope) == 0)
+			return i;
+	return -1;
+}
+
+struct value builtin_value(int id, struct value self)
+{
+	return value_native(rows[id].name, id, true, self);
+}
+
+static bool takes_keyword(const struct builtin *row, const char *name)
+{
+	size_t len = strlen(name);
+
+	if (strcmp(row->keywords, "*") == 0)
+		return true;
+	for (const char *p = row->keywords; *p; p += strspn(p, " ")) {
+		size_t word = strcspn(p, " ");
+
+		if (word == len && memcmp(p, name, len) == 0)
+			return true;
+		p += word;
+	}
+	return false;
+}
+
+static bool wrong_count(const struct builtin *row, int n, struct err *err)
+{
+	bool few = n < row->least;
+	int limit = few ? row->least : row->most;
+	const char *how = row->least == row->most ? "exactly" : few ? "at least" : "at most";
+
+	if (row->most == 0)
+		return err_set(err, ERR_TYPE, "%s() takes no arguments (%d given)", row->name, n);
+	return err_set(err, ERR_TYPE, "%s() takes %s %d argument%s (%d given)", row->name, how,
+		       limit, limit == 1 ? "" : "s", n);
+}
+
+bool builtin_call(struct vm *vm, const struct native *f, const struct value *args, int n,
+		  const struct keywords *kw, struct value *out, struct err *err)
+{
+	const struct builtin *row = &rows[f->id];
+	struct builtin_call call = { row, f->self, args, n - (kw ? kw->n : 0), kw };
+
+	if (call.n < row->least || (row->most >= 0 && call.n > row->most))
+		return wrong_count(row, call.n, err);
+	for (int i = 0; kw && i < kw->n; i++)
+		if (!takes_keyword(row, kw->names[i].str->text))
+			return err_set(err, ERR_TYPE,
+				       "%s() got an unexpected keyword argument '%s'", row->name,
+				       kw->names[i].str->text);
+	return row->run(vm, &call, out, err);
+}
+
+bool builtin_keyword(const struct builtin_call *call, const char *name, struct value *out)
+{
+	for (int i = 0; call->kw && i < call->kw->n; i++)
+		if (strcmp(call->kw->names[i].str->text, name) == 0) {
+			*out = call->args[call->n + i];
+			return true;
+		}
+	return false;
+}
+
+bool builtin_double(struct vm *vm, struct value v, double *out, struct err *err)
+{
+	struct vm_host *host;
+	struct value n;
+
+	if (value_is_hosted(v)) {
+		host = vm_host_here(vm);
+		if (!host->to_number(host->self, VALUE_FLOAT, v, &n, err))
+			return false;
+		v = n;
+	}
+	if (!value_is_number(v))
+		return err_set(err, ERR_TYPE, "must be real number, not %s", value_type_name(v));
+	*out = value_as_double(v);
+	return true;
+}
+
+struct tensor_text {
+	struct vm *vm;
+	struct err *err;
+	bool failed;
+};
+
+static void print_tensor(void *context, struct buf *out, struct value tensor)
+{
+	struct tensor_text *t = context;
+	struct vm_host *host = vm_host_here(t->vm);
+
+	if (!host->repr)
+		buf_puts(out, "tensor(...)");
+	else if (!t->failed && !host->repr(host->self, tensor, out, t->err))
+		t->failed = true;
+}
+
+bool builtin_text(struct vm *vm, struct value v, bool plain, struct buf *text, struct err *err)
+{
+	struct tensor_text t = { vm, err, false };
+
+	value_print_with(text, v, plain, print_tensor, &t);
+	if (t.failed)
+		return false;
+	if (text->failed)
+		return vm_out_of_memory(vm, err);
+	return vm_spend(vm, (int64_t)(text->len / 16), err);
+}
+
+bool builtin_take_text(struct vm *vm, struct buf *text, struct value *out, struct err *err)
+{
+	struct value v = { .kind = VALUE_UNSET };
+
+	if (!text->failed)
+		v = value_str(text->data ? text->data : "", text->len);
+	buf_finish(text);
+	return vm_keep(vm, v, out, err);
+}

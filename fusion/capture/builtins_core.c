@@ -1,0 +1,453 @@
+/* fusion/capture/builtins_core.c -- conversions, arithmetic, types, print. */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/capture/builtins.h"
+#include "fusion/capture/operators.h"
+
+static const size_t MOST_PRINTED_BYTES = (size_t)1 << 20;
+
+bool builtin_len(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	return op_length(vm, call->args[0], out, err);
+}
+
+bool builtin_callable(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
+{
+	enum value_kind kind = call->args[0].kind;
+
+	(void)vm, (void)err;
+	*out = value_bool(kind == VALUE_FUNCTION || kind == VALUE_NATIVE);
+	return true;
+}
+
+bool builtin_bool(struct vm *vm, const struct builtin_call *call, struct value *out,
+		  struct err *err)
+{
+	struct vm_host *host;
+	bool truth = false;
+
+	if (call->n == 1 && value_is_hosted(call->args[0])) {
+		host = vm_host_here(vm);
+		return host->to_number(host->self, VALUE_BOOL, call->args[0], out, err);
+	}
+	if (call->n == 1 && !op_truth(vm, call->args[0], &truth, err))
+		return false;
+	*out = value_bool(truth);
+	return true;
+}
+
+/* The text without blanks around it; false where there is nothing left. */
+static bool trimmed(const struct str *s, char *text, size_t size)
+{
+	const char *from = s->text, *to = s->text + s->len;
+
+	while (from < to && isspace((unsigned char)*from))
+		from++;
+	while (to > from && isspace((unsigned char)to[-1]))
+		to--;
+	if (from == to || (size_t)(to - from) >= size)
+		return false;
+	memcpy(text, from, (size_t)(to - from));
+	text[to - from] = '\0';
+	return true;
+}
+
+static bool bad_text(const char *what, struct value v, struct err *err)
+{
+	struct buf text = { .limit = 120 };
+
+	value_print(&text, v, false);
+	err_set(err, ERR_VALUE, "%s: %s", what, text.data ? text.data : "''");
+	buf_finish(&text);
+	return false;
+}
+
+static bool float_from_text(struct value v, struct value *out, struct err *err)
+{
+	static const char *const words[] = { "inf", "infinity", "nan" };
+	char text[400], *end;
+	const char *digits = text;
+	bool word = false;
+
+	if (!trimmed(v.str, text, sizeof(text)))
+		return bad_text("could not convert string to float", v, err);
+	digits += *digits == '+' || *digits == '-';
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		word = word || strcasecmp(digits, words[i]) == 0;
+	if (!word && digits[strspn(digits, "0123456789.eE+-")] != '\0') /* no hex, as Python */
+		return bad_text("could not convert string to float", v, err);
+	*out = value_float(strtod(text, &end));
+	if (*end != '\0')
+		return bad_text("could not convert string to float", v, err);
+	return true;
+}
+
+bool builtin_float(struct vm *vm, const struct builtin_call *call, struct value *out,
+		   struct err *err)
+{
+	struct vm_host *host;
+	struct value v = call->n == 1 ? call->args[0] : value_float(0);
+
+	if (value_is_hosted(v)) {
+		host = vm_host_here(vm);
+		return host->to_number(host->self, VALUE_FLOAT, v, out, err);
+	}
+	if (v.kind == VALUE_STR)
+		return float_from_text(v, out, err);
+	if (!value_is_number(v))
+		return err_set(err, ERR_TYPE,
+			       "float() argument must be a string or a real number, not '%s'",
+			       value_type_name(v));
+	*out = value_float(value_as_double(v));
+	return true;
+}
+
+static bool int_from_text(struct value v, int64_t base, struct value *out, struct err *err)
+{
+	char what[64], text[80], *end;
+	const char *digits = text;
+	long long n;
+
+	snprintf(what, sizeof(what), "invalid literal for int() with base %lld", (long long)base);
+	if (!trimmed(v.str, text, sizeof(text)))
+		return bad_text(what, v, err);
+	digits += *digits == '+' || *digits == '-';
+	errno = 0;
+	n = strtoll(text, &end, (int)base);
+	if (*end != '\0' || !isalnum((unsigned char)*digits))
+		return bad_text(what, v, err);
+	if (errno == ERANGE)
+		return bad_text("this number needs more than 64 bits", v, err);
+	*out = value_int(n);
+	return true;
+}
+
+static bool int_from_float(double f, struct value *out, struct err *err)
+{
+	if (isnan(f))
+		return err_set(err, ERR_VALUE, "cannot convert float NaN to integer");
+	if (isinf(f))
+		return err_set(err, ERR_VALUE, "cannot convert float infinity to integer");
+	f = trunc(f);
+	if (!(f >= -0x1p63 && f < 0x1p63))
+		return err_set(err, ERR_VALUE,
+			       "%g as a whole number needs more than 64 bits; whole numbers have "
+			       "64 bits here",
+			       f);
+	*out = value_int((int64_t)f);
+	return true;
+}
+
+bool builtin_int(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	struct vm_host *host;
+	struct value v = call->n >= 1 ? call->args[0] : value_int(0), base = value_int(10);
+	int64_t b;
+
+	if (call->n == 2)
+		base = call->args[1];
+	else
+		builtin_keyword(call, "base", &base);
+	if (v.kind == VALUE_STR) {
+		if (!op_index(vm, base, "the base of int()", &b, err))
+			return false;
+		if (b != 0 && (b < 2 || b > 36))
+			return err_set(err, ERR_VALUE, "int() base must be >= 2 and <= 36, or 0");
+		return int_from_text(v, b, out, err);
+	}
+	if (value_is_hosted(v)) {
+		host = vm_host_here(vm);
+		return host->to_number(host->self, VALUE_INT, v, out, err);
+	}
+	if (v.kind == VALUE_FLOAT)
+		return int_from_float(v.f, out, err);
+	if (!value_is_integer(v))
+		return err_set(err, ERR_TYPE,
+			       "int() argument must be a string or a real number, not '%s'",
+			       value_type_name(v));
+	*out = value_int(value_as_int(v));
+	return true;
+}
+
+static bool text_of(struct vm *vm, struct value v, bool plain, struct value *out, struct err *err)
+{
+	struct buf text = { .limit = vm->limits.object_bytes };
+
+	if (!builtin_text(vm, v, plain, &text, err)) {
+		buf_finish(&text);
+		return false;
+	}
+	return builtin_take_text(vm, &text, out, err);
+}
+
+bool builtin_str(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	if (call->n == 0)
+		return vm_keep(vm, value_str("", 0), out, err);
+	return text_of(vm, call->args[0], true, out, err);
+}
+
+bool builtin_repr(struct vm *vm, const struct builtin_call *call, struct value *out,
+		  struct err *err)
+{
+	return text_of(vm, call->args[0], false, out, err);
+}
+
+/* sep or end: `fallback` unless a string was given. */
+static bool print_option(const struct builtin_call *call, const char *name, const char *fallback,
+			 const char **out, struct err *err)
+{
+	struct value v = value_none();
+
+	builtin_keyword(call, name, &v);
+	if (v.kind != VALUE_NONE && v.kind != VALUE_STR)
+		return err_set(err, ERR_TYPE, "%s must be None or a string, not %s", name,
+			       value_type_name(v));
+	*out = v.kind == VALUE_STR ? v.str->text : fallback;
+	return true;
+}
+
+bool builtin_print(struct vm *vm, const struct builtin_call *call, struct value *out,
+		   struct err *err)
+{
+	struct buf text = { .limit = MOST_PRINTED_BYTES };
+	const char *sep, *end;
+	struct vm_host *host;
+	bool ok;
+
+	if (!print_option(call, "sep", " ", &sep, err) ||
+	    !print_option(call, "end", "\n", &end, err))
+		return false;
+	ok = true;
+	for (int i = 0; ok && i < call->n; i++) {
+		if (i > 0)
+			buf_puts(&text, sep);
+		ok = builtin_text(vm, call->args[i], true, &text, err);
+	}
+	buf_puts(&text, end);
+	host = vm_host_here(vm);
+	if (ok && host->print)
+		host->print(host->self, text.data, text.len);
+	buf_finish(&text);
+	*out = value_none();
+	return ok;
+}
+
+/* x.name(): abs and round of a tensor are methods of it. */
+static bool tensor_method(struct vm *vm, struct value t, const char *name, const struct value *args,
+			  int n, struct value *out, struct err *err)
+{
+	struct value f;
+	bool ok;
+
+	if (!op_attribute(vm, NULL, t, name, &f, err))
+		return false;
+	ok = vm_invoke(vm, f, args, n, NULL, out, err);
+	value_unref(f);
+	return ok;
+}
+
+bool builtin_abs(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	struct value v = call->args[0];
+	bool negative = false;
+
+	if (v.kind == VALUE_TENSOR)
+		return tensor_method(vm, v, "abs", NULL, 0, out, err);
+	if (v.kind == VALUE_FLOAT) {
+		*out = value_float(fabs(v.f));
+		return true;
+	}
+	if (!value_is_integer(v) && v.kind != VALUE_SYMINT)
+		return err_set(err, ERR_TYPE, "bad operand type for abs(): '%s'",
+			       value_type_name(v));
+	if (!op_less(vm, v, value_int(0), &negative, err))
+		return false;
+	return op_unary(vm, negative ? UN_NEG : UN_POS, v, out, err);
+}
+
+/* Rounds to decimal places; the C library rounds the exact binary value, as
+ * Python does. */
+static bool round_to(double f, int64_t digits, double *out, struct err *err)
+{
+	char text[400];
+	double unit;
+
+	*out = f;
+	if (!isfinite(f) || digits > 323)
+		return true;
+	if (digits < -308) {
+		*out = copysign(0.0, f);
+		return true;
+	}
+	if (digits >= 0) {
+		if (snprintf(text, sizeof(text), "%.*f", (int)digits, f) < (int)sizeof(text))
+			*out = strtod(text, NULL);
+		return true; /* else its digits end before that place */
+	}
+	unit = pow(10.0, (double)-digits);
+	*out = nearbyint(f / unit) * unit;
+	if (!isfinite(*out))
+		return err_set(err, ERR_VALUE, "rounded value too large to represent");
+	return true;
+}
+
+static bool round_int(int64_t i, int64_t digits, struct value *out, struct err *err)
+{
+	int64_t unit = 1, rest;
+
+	for (int64_t k = digits; k < 0 && k >= -18; k++)
+		unit *= 10;
+	if (digits < -18) {
+		*out = value_int(0); /* 10 ** 19 / 2 is beyond every int */
+		return true;
+	}
+	rest = i % unit;
+	if (rest < 0)
+		rest += unit;
+	i -= rest; /* toward minus infinity: within range, or the next test fails */
+	if (rest > unit / 2 || (rest * 2 == unit && (i / unit) % 2 != 0))
+		if (__builtin_add_overflow(i, unit, &i))
+			return err_set(err, ERR_VALUE,
+				       "the rounded number needs more than 64 bits");
+	*out = value_int(i);
+	return true;
+}
+
+bool builtin_round(struct vm *vm, const struct builtin_call *call, struct value *out,
+		   struct err *err)
+{
+	struct value v = call->args[0], digits = value_none();
+	int64_t n = 0;
+	double f;
+
+	if (v.kind == VALUE_TENSOR)
+		return tensor_method(vm, v, "round", NULL, 0, out, err);
+	if (call->n == 2)
+		digits = call->args[1];
+	else
+		builtin_keyword(call, "ndigits", &digits);
+	if (digits.kind != VALUE_NONE && !op_index(vm, digits, "ndigits", &n, err))
+		return false;
+	if (value_is_integer(v) && n >= 0) {
+		*out = value_int(value_as_int(v));
+		return true;
+	}
+	if (value_is_integer(v))
+		return round_int(value_as_int(v), n, out, err);
+	if (!builtin_double(vm, v, &f, err))
+		return false;
+	if (digits.kind == VALUE_NONE)
+		return int_from_float(nearbyint(f), out, err);
+	if (!round_to(f, n, &f, err))
+		return false;
+	*out = value_float(f);
+	return true;
+}
+
+static bool pow_modulo(struct vm *vm, const struct value *args, struct value *out, struct err *err)
+{
+	int64_t base, exponent, modulus;
+	unsigned __int128 r = 1, b;
+	uint64_t m;
+
+	if (!op_index(vm, args[0], "pow() with 3 arguments", &base, err) ||
+	    !op_index(vm, args[1], "pow() with 3 arguments", &exponent, err) ||
+	    !op_index(vm, args[2], "pow() with 3 arguments", &modulus, err))
+		return false;
+	if (modulus <= 0 || exponent < 0)
+		return err_set(
+		    err, ERR_VALUE,
+		    "pow() with 3 arguments takes an exponent from 0 and a modulus from 1 "
+		    "upward here");
+	m = (uint64_t)modulus;
+	base %= modulus;
+	b = (uint64_t)(base < 0 ? base + modulus : base);
+	r %= m;
+	for (; exponent > 0; exponent >>= 1) {
+		if (exponent & 1)
+			r = r * b % m;
+		b = b * b % m;
+	}
+	*out = value_int((int64_t)r);
+	return true;
+}
+
+bool builtin_pow(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	if (call->n == 3)
+		return pow_modulo(vm, call->args, out, err);
+	return op_binary(vm, BIN_POW, false, call->args[0], call->args[1], out, err);
+}
+
+bool builtin_divmod(struct vm *vm, const struct builtin_call *call, struct value *out,
+		    struct err *err)
+{
+	struct value pair[2];
+	bool ok;
+
+	if (!op_binary(vm, BIN_FLOORDIV, false, call->args[0], call->args[1], &pair[0], err))
+		return false;
+	ok = op_binary(vm, BIN_MOD, false, call->args[0], call->args[1], &pair[1], err);
+	if (ok) {
+		ok = vm_keep(vm, value_tuple(pair, 2), out, err);
+		value_unref(pair[1]);
+	}
+	value_unref(pair[0]);
+	return ok;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static bool is_instance(struct value v, struct value type, int depth, bool *out, struct err *err)
+{
+	static const char *const names[] = { "int",  "float", "bool", "str",
+					     "list", "tuple", "dict", "range" };
+
+	if (type.kind == VALUE_TUPLE && depth < 100) {
+		*out = false;
+		for (int i = 0; i < type.list->len && !*out; i++)
+			if (!is_instance(v, type.list->at[i], depth + 1, out, err))
+				return false;
+		return true;
+	}
+	if (type.kind == VALUE_NATIVE && !type.native->builtin &&
+	    ends_with(type.native->name, "Tensor")) {
+		*out = v.kind == VALUE_TENSOR;
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (type.kind == VALUE_NATIVE && type.native->builtin &&
+		    type.native->self.kind == VALUE_UNSET &&
+		    strcmp(type.native->name, names[i]) == 0) {
+			*out = strcmp(value_type_name(v), names[i]) == 0 ||
+			       (i == 0 && v.kind == VALUE_BOOL);
+			return true;
+		}
+	return err_set(err, ERR_TYPE,
+		       "isinstance() arg 2 must be a type or a tuple of types; int, float, bool, "
+		       "str, list, tuple, dict, range and torch.Tensor are known");
+}
+
+bool builtin_isinstance(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
+{
+	bool r;
+
+	(void)vm;
+	if (!is_instance(call->args[0], call->args[1], 0, &r, err))
+		return false;
+	*out = value_bool(r);
+	return true;
+}

@@ -1,0 +1,345 @@
+/* fusion/capture/builtins_iter.c -- what goes over items: sum, max, zip, ...
+ *
+ * Each item counts as a step, so that sum(range(10 ** 18)) ends too. */
+#include <math.h>
+
+#include "fusion/capture/builtins.h"
+#include "fusion/capture/operators.h"
+
+enum { MOST_NESTED = 100 };
+
+bool builtin_range(struct vm *vm, const struct builtin_call *call, struct value *out,
+		   struct err *err)
+{
+	int64_t v[3] = { 0, 0, 1 };
+
+	for (int i = 0; i < call->n; i++) {
+		struct value a = call->args[i];
+
+		if (a.kind == VALUE_FLOAT || (!value_is_hosted(a) && !value_is_integer(a)))
+			return err_set(err, ERR_TYPE,
+				       "'%s' object cannot be interpreted as an integer",
+				       value_type_name(a));
+		if (!op_index(vm, a, "an argument of range()", &v[call->n == 1 ? 1 : i], err))
+			return false;
+	}
+	if (v[2] == 0)
+		return err_set(err, ERR_VALUE, "range() arg 3 must not be zero");
+	return vm_keep(vm, value_range(v[0], v[1], v[2]), out, err);
+}
+
+bool builtin_list(struct vm *vm, const struct builtin_call *call, struct value *out,
+		  struct err *err)
+{
+	struct value v;
+
+	if (!vm_keep(vm, value_list(NULL, 0), &v, err))
+		return false;
+	if (call->n == 1 && !op_extend(vm, v.list, call->args[0], err)) {
+		value_unref(v);
+		return false;
+	}
+	*out = v;
+	return true;
+}
+
+bool builtin_tuple(struct vm *vm, const struct builtin_call *call, struct value *out,
+		   struct err *err)
+{
+	struct value list;
+	bool ok;
+
+	if (call->n == 1 && call->args[0].kind == VALUE_TUPLE && !call->args[0].list->is_size) {
+		*out = value_ref(call->args[0]);
+		return true;
+	}
+	if (!builtin_list(vm, call, &list, err))
+		return false;
+	ok = vm_keep(vm, value_tuple(list.list->at, list.list->len), out, err);
+	value_unref(list);
+	return ok;
+}
+
+/* A fresh iterator, or a bad argument. */
+static bool inner(struct vm *vm, struct value v, struct value *out, int *nested, struct err *err)
+{
+	if (!op_iter(vm, v, out, err))
+		return false;
+	if (out->iter->nested >= MOST_NESTED) {
+		value_unref(*out);
+		return err_set(err, ERR_RECURSION, "iterators are nested more than %d deep",
+			       MOST_NESTED);
+	}
+	if (*nested <= out->iter->nested)
+		*nested = out->iter->nested + 1;
+	return true;
+}
+
+bool builtin_enumerate(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
+{
+	struct value it, start = value_int(0);
+	int64_t first;
+	int nested = 0;
+	bool ok;
+
+	if (call->n == 2)
+		start = call->args[1];
+	else
+		builtin_keyword(call, "start", &start);
+	if (!op_index(vm, start, "the start of enumerate()", &first, err) ||
+	    !inner(vm, call->args[0], &it, &nested, err))
+		return false;
+	ok = vm_keep(vm, value_iter(ITER_ENUMERATE, it), out, err);
+	value_unref(it);
+	if (ok) {
+		out->iter->position = first;
+		out->iter->nested = nested;
+	}
+	return ok;
+}
+
+/* zip and map: `first` arguments as they are, then an iterator of each. */
+static bool side_by_side(struct vm *vm, const struct builtin_call *call, enum iter_kind kind,
+			 int first, struct value *out, struct err *err)
+{
+	struct value parts;
+	int nested = 0;
+	bool ok = true;
+
+	if (!vm_keep(vm, value_sequence(VALUE_TUPLE, call->n), &parts, err))
+		return false;
+	for (int i = 0; ok && i < call->n; i++) {
+		if (i < first)
+			parts.list->at[i] = value_ref(call->args[i]);
+		else
+			ok = inner(vm, call->args[i], &parts.list->at[i], &nested, err);
+		parts.list->len += ok;
+	}
+	ok = ok && vm_keep(vm, value_iter(kind, parts), out, err);
+	if (ok)
+		out->iter->nested = nested;
+	value_unref(parts);
+	return ok;
+}
+
+bool builtin_zip(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	return side_by_side(vm, call, ITER_ZIP, 0, out, err);
+}
+
+bool builtin_map(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	return side_by_side(vm, call, ITER_MAP, 1, out, err);
+}
+
+bool builtin_reversed(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
+{
+	struct value v = call->args[0], length, list;
+	bool ok;
+
+	if (v.kind == VALUE_DICT || (v.kind == VALUE_ITER && v.iter->view)) {
+		if (!builtin_list(vm, call, &list, err))
+			return false;
+	} else if (v.kind == VALUE_LIST || v.kind == VALUE_TUPLE || v.kind == VALUE_STR ||
+		   v.kind == VALUE_RANGE) {
+		list = value_ref(v);
+	} else {
+		return err_set(err, ERR_TYPE, "'%s' object is not reversible", value_type_name(v));
+	}
+	ok = op_length(vm, list, &length, err) &&
+	     vm_keep(vm, value_iter(ITER_REVERSED, list), out, err);
+	if (ok)
+		out->iter->position = length.i - 1;
+	value_unref(list);
+	return ok;
+}
+
+/* Python 3.12 sums floats with a running compensation (Neumaier), so that
+ * sum([0.1] * 10) is 1.0. */
+struct sum {
+	struct value total;
+	double compensation;
+};
+
+static bool sum_add(struct vm *vm, struct sum *s, struct value item, struct err *err)
+{
+	struct value next;
+	double x, t;
+
+	if (s->total.kind == VALUE_FLOAT && value_is_number(item)) {
+		x = value_as_double(item);
+		t = s->total.f + x;
+		if (item.kind == VALUE_FLOAT)
+			s->compensation += fabs(s->total.f) >= fabs(x) ? (s->total.f - t) + x
+								       : (x - t) + s->total.f;
+		s->total.f = t;
+		return true;
+	}
+	if (s->compensation != 0) { /* the rest is no float: settle */
+		s->total.f += isfinite(s->compensation) ? s->compensation : 0;
+		s->compensation = 0;
+	}
+	if (!op_binary(vm, BIN_ADD, false, s->total, item, &next, err))
+		return false;
+	value_unref(s->total);
+	s->total = next;
+	return true;
+}
+
+bool builtin_sum(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	struct sum s = { .total = value_int(0) };
+	struct value it, item;
+	bool more = true, ok = true;
+
+	if (call->n == 2)
+		s.total = call->args[1];
+	else
+		builtin_keyword(call, "start", &s.total);
+	if (s.total.kind == VALUE_STR)
+		return err_set(err, ERR_TYPE, "sum() can't sum strings [use ''.join(seq) instead]");
+	if (!op_iter(vm, call->args[0], &it, err))
+		return false;
+	value_ref(s.total);
+	while (ok) {
+		ok = op_next(vm, it.iter, &item, &more, err);
+		if (!ok || !more)
+			break;
+		ok = vm_spend(vm, 1, err) && sum_add(vm, &s, item, err);
+		value_unref(item);
+	}
+	value_unref(it);
+	if (!ok) {
+		value_unref(s.total);
+		return false;
+	}
+	if (s.compensation != 0 && isfinite(s.compensation))
+		s.total.f += s.compensation;
+	*out = s.total;
+	return true;
+}
+
+/* any (`wanted` true) and all (false) stop at the first item of that truth. */
+static bool look_for(struct vm *vm, struct value items, bool wanted, struct value *out,
+		     struct err *err)
+{
+	struct value it, item;
+	bool more = true, truth = !wanted, ok = true;
+
+	if (!op_iter(vm, items, &it, err))
+		return false;
+	while (ok && truth != wanted) {
+		ok = op_next(vm, it.iter, &item, &more, err);
+		if (!ok || !more)
+			break;
+		ok = vm_spend(vm, 1, err) && op_truth(vm, item, &truth, err);
+		value_unref(item);
+	}
+	value_unref(it);
+	if (ok)
+		*out = value_bool(truth);
+	return ok;
+}
+
+bool builtin_any(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	return look_for(vm, call->args[0], true, out, err);
+}
+
+bool builtin_all(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	return look_for(vm, call->args[0], false, out, err);
+}
+
+struct extreme {
+	enum cmpop better;
+	struct value key; /* of comparison; None: the item itself */
+	struct value best, best_key;
+	bool found;
+};
+
+static bool extreme_offer(struct vm *vm, struct extreme *e, struct value item, struct err *err)
+{
+	struct value rank = value_ref(item), answer;
+	bool better = !e->found, ok = true;
+
+	if (e->key.kind != VALUE_NONE) {
+		value_unref(rank);
+		if (!vm_invoke(vm, e->key, &item, 1, NULL, &rank, err))
+			return false;
+	}
+	if (e->found) {
+		ok = op_compare(vm, e->better, rank, e->best_key, &answer, err);
+		if (ok) {
+			ok = op_truth(vm, answer, &better, err);
+			value_unref(answer);
+		}
+	}
+	if (!ok || !better) {
+		value_unref(rank);
+		return ok;
+	}
+	if (e->found) {
+		value_unref(e->best);
+		value_unref(e->best_key);
+	}
+	e->best = value_ref(item);
+	e->best_key = rank;
+	e->found = true;
+	return true;
+}
+
+static bool extreme_of(struct vm *vm, struct extreme *e, struct value items, struct err *err)
+{
+	struct value it, item;
+	bool more = true, ok = true;
+
+	if (!op_iter(vm, items, &it, err))
+		return false;
+	while (ok) {
+		ok = op_next(vm, it.iter, &item, &more, err);
+		if (!ok || !more)
+			break;
+		ok = vm_spend(vm, 1, err) && extreme_offer(vm, e, item, err);
+		value_unref(item);
+	}
+	value_unref(it);
+	return ok;
+}
+
+static bool min_or_max(struct vm *vm, const struct builtin_call *call, enum cmpop better,
+		       struct value *out, struct err *err)
+{
+	struct extreme e = { .better = better, .key = value_none() };
+	struct value fallback;
+	bool ok = true;
+
+	builtin_keyword(call, "key", &e.key);
+	if (call->n == 1)
+		ok = extreme_of(vm, &e, call->args[0], err);
+	for (int i = 0; ok && call->n > 1 && i < call->n; i++)
+		ok = extreme_offer(vm, &e, call->args[i], err);
+	if (ok && e.found)
+		*out = value_ref(e.best);
+	else if (ok && builtin_keyword(call, "default", &fallback))
+		*out = value_ref(fallback);
+	else if (ok)
+		ok = err_set(err, ERR_VALUE, "%s() arg is an empty sequence", call->row->name);
+	if (e.found) {
+		value_unref(e.best);
+		value_unref(e.best_key);
+	}
+	return ok;
+}
+
+bool builtin_min(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	return min_or_max(vm, call, CMP_LT, out, err);
+}
+
+bool builtin_max(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	return min_or_max(vm, call, CMP_GT, out, err);
+}

@@ -1,0 +1,114 @@
+/* fusion/capture/frame.h -- the inside of the VM: frames, units, globals.
+ *
+ * A call of a program's function is a struct frame on the VM's own stack, not
+ * a C call, so its whole state (instruction, locals, cells, operands) lies in
+ * one place: it can be inspected, copied, abandoned or resumed between any two
+ * instructions.  C recursion happens only where a builtin calls back (map,
+ * sorted's key), and the depth limit counts it too.
+ */
+#ifndef FUSION_CAPTURE_FRAME_H
+#define FUSION_CAPTURE_FRAME_H
+
+#include "fusion/base/arena.h"
+#include "fusion/base/vec.h"
+#include "fusion/capture/heap.h"
+#include "fusion/capture/vm.h"
+
+/* What LOAD_ATTR on a module found: torch.sin is looked up once. */
+struct attr_site {
+	struct value module; /* UNSET: nothing found yet */
+	struct value value;
+	int epoch; /* of the host that answered */
+};
+
+/* A code object made ready to run: one for each, for the VM's life. */
+struct unit {
+	const struct code *code;
+	struct value *consts;
+	int *globals;            /* by name: slot in vm->globals, -1 for mere attributes */
+	struct attr_site *sites; /* by instruction */
+	struct unit *nested;
+};
+
+struct global {
+	const char *name;
+	struct value value;   /* UNSET: not assigned */
+	struct value builtin; /* what the name means then; UNSET: nothing */
+};
+
+struct frame {
+	struct frame *up; /* the caller; NULL at the bottom */
+	const struct unit *unit;
+	const struct code *code;      /* unit->code */
+	const struct lang_inst *inst; /* the one that runs */
+	struct function *function;    /* a reference; NULL: the module's code */
+	struct value *locals;         /* code->n_locals */
+	struct value *cells;          /* code->n_cells, VALUE_CELL */
+	struct value *stack;          /* operands: [stack, top) */
+	struct value *top;
+	size_t bytes; /* of the chunk, with this struct */
+};
+
+struct chunk; /* of stack memory; frames never move */
+
+struct vm {
+	const struct lang_program *program;
+	struct vm_host *host;
+	int epoch; /* counts hosts */
+	struct vm_limits limits;
+	struct heap *heap;
+	struct arena arena; /* units and globals */
+	struct unit module;
+	struct global *globals;
+	int n_globals, cap_globals;
+	VEC(struct value) modules; /* by name, each once */
+	struct frame *frame;       /* innermost; NULL: idle */
+	struct chunk *chunk;
+	int depth; /* frames and callbacks */
+	int64_t steps_left;
+	struct err broken; /* why the program cannot run at all */
+};
+
+/* unit.c: prepares `code` and all that is nested in it; checks that operands,
+ * jumps and stack depth are within bounds (INTERNAL, or MEMORY). */
+bool unit_prepare(struct vm *vm, struct unit *unit, const struct code *code, struct err *err);
+void unit_release(struct unit *unit);
+
+/* The slot of a global, made where there is none; -1 when out of memory. */
+int vm_global_slot(struct vm *vm, const char *name);
+
+/* frame.c: a new innermost frame; RECURSION or MEMORY.  Locals are unset and
+ * the function's own cells are not made yet: frame_enter() does that once the
+ * arguments are bound. */
+struct frame *frame_push(struct vm *vm, const struct unit *unit, struct function *function,
+			 struct err *err);
+bool frame_enter(struct vm *vm, struct frame *f, struct err *err);
+void frame_pop(struct vm *vm);
+void frame_chunks_free(struct vm *vm);
+
+/* bind.c: gives the parameters of `f` their values, as Python does; TYPE. */
+bool frame_bind(struct vm *vm, struct frame *f, const struct value *args, int n,
+		const struct keywords *kw, struct err *err);
+
+/* Calls anything that can be called, from C. */
+bool vm_invoke(struct vm *vm, struct value callee, const struct value *args, int n,
+	       const struct keywords *kw, struct value *out, struct err *err);
+
+/* Takes a value fresh from its constructor into the VM's heap.  MEMORY where
+ * it is UNSET or too much; *out is then untouched. */
+bool vm_keep(struct vm *vm, struct value fresh, struct value *out, struct err *err);
+
+/* MEMORY unless `bytes` more would fit: before making something large. */
+bool vm_room(struct vm *vm, int64_t count, size_t bytes_each, struct err *err);
+bool vm_out_of_memory(struct vm *vm, struct err *err);
+
+/* Counts steps that a builtin does inside one instruction. */
+bool vm_spend(struct vm *vm, int64_t steps, struct err *err);
+
+/* The host, told where the program stands. */
+struct vm_host *vm_host_here(struct vm *vm);
+
+/* The module of that name, borrowed; NAME where there is none. */
+bool vm_module(struct vm *vm, const char *name, struct value *out, struct err *err);
+
+#endif

@@ -1,0 +1,281 @@
+/* fusion/capture/names.c -- names that nothing defines, found with and without
+ * running the program.
+ *
+ * vm_check_names() must never refuse a program that would run.  It follows a
+ * name to a module only where every assignment of that name in the whole
+ * program is an import of the same module, and stops at the first attribute
+ * that is not itself a module. */
+#include "fusion/capture/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/capture/builtins.h"
+#include "fusion/capture/nearest.h"
+
+static bool is_left_out(const char *name)
+{
+	static const char *const names[] = {
+		"__build_class__",
+		"__import__",
+		"ascii",
+		"bin",
+		"breakpoint",
+		"bytearray",
+		"bytes",
+		"chr",
+		"classmethod",
+		"compile",
+		"complex",
+		"delattr",
+		"dir",
+		"eval",
+		"exec",
+		"exit",
+		"filter",
+		"format",
+		"frozenset",
+		"getattr",
+		"globals",
+		"hasattr",
+		"hash",
+		"help",
+		"hex",
+		"id",
+		"input",
+		"issubclass",
+		"iter",
+		"locals",
+		"memoryview",
+		"next",
+		"object",
+		"oct",
+		"open",
+		"ord",
+		"property",
+		"quit",
+		"set",
+		"setattr",
+		"slice",
+		"staticmethod",
+		"super",
+		"type",
+		"vars",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+static void offer_builtins(struct nearest *n)
+{
+	for (int i = 0; i < builtin_count(); i++)
+		if (builtin_row(i)->scope[0] == '\0')
+			nearest_offer(n, builtin_row(i)->name);
+	nearest_offer(n, "True");
+	nearest_offer(n, "False");
+	nearest_offer(n, "None");
+}
+
+static void offer_locals(struct nearest *n, const struct code *code)
+{
+	for (int i = 0; i < code->n_locals; i++)
+		nearest_offer(n, code->locals[i]);
+	for (int i = 0; i < code->n_cells; i++)
+		nearest_offer(n, code->cells[i]);
+}
+
+static bool unknown(const struct nearest *n, struct err *err)
+{
+	if (is_left_out(n->word))
+		return err_set(err, ERR_UNSUPPORTED,
+			       "%s is a builtin of Python that the workload language leaves out",
+			       n->word);
+	if (n->best)
+		return err_set(err, ERR_NAME, "name '%s' is not defined; did you mean '%s'?",
+			       n->word, n->best);
+	return err_set(err, ERR_NAME, "name '%s' is not defined", n->word);
+}
+
+bool vm_unknown_name(struct vm *vm, const char *name, struct err *err)
+{
+	struct nearest n = nearest_to(name);
+
+	for (int i = 0; i < vm->n_globals; i++)
+		if (vm->globals[i].value.kind != VALUE_UNSET)
+			nearest_offer(&n, vm->globals[i].name);
+	offer_builtins(&n);
+	if (vm->frame)
+		offer_locals(&n, vm->frame->code);
+	return unknown(&n, err);
+}
+
+/* A name of the module's scope, and what its assignments have in common. */
+struct binding {
+	const char *name;
+	struct value module; /* UNSET: not, or not only, one module */
+	bool other;          /* something else is assigned to it */
+};
+
+struct checker {
+	struct vm_host *host;
+	VEC(struct binding) bindings;
+	struct err *err;
+};
+
+static struct binding *find_binding(struct checker *c, const char *name)
+{
+	for (size_t i = 0; i < c->bindings.len; i++)
+		if (strcmp(c->bindings.at[i].name, name) == 0)
+			return &c->bindings.at[i];
+	return NULL;
+}
+
+static bool bind(struct checker *c, const char *name, struct value v)
+{
+	struct binding *b = find_binding(c, name);
+
+	if (!b) {
+		struct binding fresh = { .name = name };
+
+		if (!VEC_PUSH(&c->bindings, fresh))
+			return err_set(c->err, ERR_MEMORY, "out of memory");
+		b = &c->bindings.at[c->bindings.len - 1];
+	}
+	if (v.kind != VALUE_MODULE ||
+	    (b->module.kind == VALUE_MODULE && strcmp(b->module.module->name, v.module->name) != 0))
+		b->other = true;
+	else if (b->module.kind == VALUE_UNSET)
+		b->module = value_ref(v);
+	return true;
+}
+
+static bool import(struct checker *c, const char *name, struct value *out)
+{
+	if (strcmp(name, "math") != 0 && !c->host->has_module(c->host->self, name))
+		return err_set(c->err, ERR_NAME,
+			       "no module named '%s'; torch, its submodules and math can be "
+			       "imported",
+			       name);
+	*out = value_module(name);
+	return out->kind == VALUE_MODULE || err_set(c->err, ERR_MEMORY, "out of memory");
+}
+
+/* o.name, where o is a module; *o becomes what it gives if that is a module,
+ * else UNSET.  `at` is told to the host, as when running. */
+static bool attribute(struct checker *c, struct value *o, const char *name,
+		      const struct lang_inst *at)
+{
+	struct value found = { .kind = VALUE_UNSET };
+	bool ok = true;
+
+	if (strcmp(o->module->name, "math") == 0) {
+		ok = math_attribute(NULL, name, &found, c->err);
+	} else if (strcmp(name, "__name__") != 0) {
+		c->host->line = at->line;
+		c->host->column = at->column;
+		ok = c->host->module_attr(c->host->self, o->module, name, &found, c->err);
+	}
+	value_unref(*o);
+	if (found.kind != VALUE_MODULE) {
+		value_unref(found);
+		found = (struct value){ .kind = VALUE_UNSET };
+	}
+	*o = found;
+	return ok;
+}
+
+static bool is_defined(struct checker *c, const char *name)
+{
+	return find_binding(c, name) || builtin_find("", name) >= 0 ||
+	       strcmp(name, "__name__") == 0;
+}
+
+static bool undefined(struct checker *c, const struct code *code, const char *name)
+{
+	struct nearest n = nearest_to(name);
+
+	for (size_t i = 0; i < c->bindings.len; i++)
+		nearest_offer(&n, c->bindings.at[i].name);
+	offer_builtins(&n);
+	offer_locals(&n, code);
+	return unknown(&n, c->err);
+}
+
+/* One instruction; *top is the module on top of the stack, if it is one.
+ * `collect`: the first walk learns what is assigned, the second one checks. */
+static bool check_inst(struct checker *c, const struct code *code, const struct lang_inst *inst,
+		       bool collect, struct value *top)
+{
+	const char *name;
+	struct binding *b;
+	bool ok = true;
+
+	switch (inst->op) {
+	case CODE_IMPORT:
+		value_unref(*top);
+		*top = (struct value){ .kind = VALUE_UNSET };
+		return import(c, code->names[inst->arg], top);
+	case CODE_LOAD_ATTR:
+		if (top->kind == VALUE_MODULE)
+			return attribute(c, top, code->names[inst->arg], inst);
+		return true;
+	case CODE_LOAD_GLOBAL:
+		name = code->names[inst->arg];
+		value_unref(*top);
+		*top = (struct value){ .kind = VALUE_UNSET };
+		if (collect)
+			return true;
+		if (!is_defined(c, name))
+			return undefined(c, code, name);
+		b = find_binding(c, name);
+		if (b && !b->other && b->module.kind == VALUE_MODULE)
+			*top = value_ref(b->module);
+		return true;
+	case CODE_STORE_GLOBAL:
+		if (collect)
+			ok = bind(c, code->names[inst->arg], *top);
+		break;
+	default:
+		break;
+	}
+	value_unref(*top);
+	*top = (struct value){ .kind = VALUE_UNSET };
+	return ok;
+}
+
+static bool check_code(struct checker *c, const struct code *code, bool collect)
+{
+	struct value top = { .kind = VALUE_UNSET };
+
+	for (int i = 0; i < code->n_insts; i++) {
+		const struct lang_inst *inst = &code->insts[i];
+
+		if (check_inst(c, code, inst, collect, &top))
+			continue;
+		value_unref(top);
+		if (c->err && c->err->line == 0) {
+			c->err->line = inst->line;
+			c->err->column = inst->column;
+		}
+		return false;
+	}
+	value_unref(top);
+	for (int i = 0; i < code->n_nested; i++)
+		if (!check_code(c, code->nested[i], collect))
+			return false;
+	return true;
+}
+
+bool vm_check_names(const struct lang_program *program, struct vm_host *host, struct err *err)
+{
+	struct checker c = { .host = host, .err = err };
+	bool ok = check_code(&c, program->module, true) && check_code(&c, program->module, false);
+
+	for (size_t i = 0; i < c.bindings.len; i++)
+		value_unref(c.bindings.at[i].module);
+	VEC_FREE(&c.bindings);
+	return ok;
+}

@@ -1,0 +1,15 @@
+/* fusion/capture/names.h -- what is said of names that do not exist. */
+#ifndef FUSION_CAPTURE_NAMES_H
+#define FUSION_CAPTURE_NAMES_H
+
+#include "fusion/capture/frame.h"
+
+/* NAME, with the nearest global, builtin or local of the frame that runs;
+ * UNSUPPORTED for Python's builtins that the language leaves out. */
+bool vm_unknown_name(struct vm *vm, const char *name, struct err *err);
+
+/* attributes.c: math.name; VALUE_NATIVE or a float, NAME.  `vm` NULL: only
+ * whether it exists, *out is untouched. */
+bool math_attribute(struct vm *vm, const char *name, struct value *out, struct err *err);
+
+#endif

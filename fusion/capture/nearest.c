@@ -1,0 +1,55 @@
+/* fusion/capture/nearest.c -- edit distance with swaps of neighbours.
+ * A third of the word may be wrong; words of one or two letters match none. */
+#include "fusion/capture/nearest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGEST = 48 };
+
+struct nearest nearest_to(const char *word)
+{
+	return (struct nearest){ .word = word, .distance = (int)(strlen(word) / 3) + 1 };
+}
+
+static int least(int a, int b, int c)
+{
+	int m = a < b ? a : b;
+
+	return m < c ? m : c;
+}
+
+static int distance(const char *a, int n, const char *b, int m)
+{
+	int rows[3][LONGEST + 1], *before = rows[0], *above = rows[1], *row = rows[2], *spare;
+
+	for (int j = 0; j <= m; j++)
+		row[j] = j;
+	for (int i = 1; i <= n; i++) {
+		spare = before;
+		before = above;
+		above = row;
+		row = spare;
+		row[0] = i;
+		for (int j = 1; j <= m; j++) {
+			row[j] = least(above[j] + 1, row[j - 1] + 1,
+				       above[j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				row[j] = least(row[j], before[j - 2] + 1, row[j]);
+		}
+	}
+	return row[m];
+}
+
+void nearest_offer(struct nearest *n, const char *candidate)
+{
+	int a = (int)strnlen(n->word, LONGEST + 1), b = (int)strnlen(candidate, LONGEST + 1), d;
+
+	if (a > LONGEST || b > LONGEST || abs(a - b) >= n->distance)
+		return;
+	d = distance(n->word, a, candidate, b);
+	if (d > 0 && d < n->distance) {
+		n->distance = d;
+		n->best = candidate;
+	}
+}

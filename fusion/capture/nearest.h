@@ -1,0 +1,21 @@
+/* fusion/capture/nearest.h -- the word that a misspelt one may have meant.
+ *
+ *	struct nearest n = nearest_to("sofmax");
+ *	nearest_offer(&n, "softmax");
+ *	if (n.best) ... "did you mean '%s'?"
+ */
+#ifndef FUSION_CAPTURE_NEAREST_H
+#define FUSION_CAPTURE_NEAREST_H
+
+struct nearest {
+	const char *word;
+	const char *best; /* NULL: nothing near enough was offered */
+	int distance;     /* of best; before that, one more than is near enough */
+};
+
+struct nearest nearest_to(const char *word);
+
+/* `candidate` must outlive the search. */
+void nearest_offer(struct nearest *n, const char *candidate);
+
+#endif

@@ -1,0 +1,81 @@
+/* fusion/capture/operators.h -- what instructions do to values.
+ *
+ * Python's semantics, the same whoever asks (the interpreter loop or a
+ * builtin).  Operands are borrowed, *out is the caller's reference.  Where an
+ * operand is a tensor or a symbolic size the host decides.
+ */
+#ifndef FUSION_CAPTURE_OPERATORS_H
+#define FUSION_CAPTURE_OPERATORS_H
+
+#include "fusion/capture/frame.h"
+
+static inline bool value_is_hosted(struct value v)
+{
+	return v.kind == VALUE_TENSOR || v.kind == VALUE_SYMINT;
+}
+static inline bool value_is_integer(struct value v)
+{
+	return v.kind == VALUE_INT || v.kind == VALUE_BOOL;
+}
+static inline bool value_is_number(struct value v)
+{
+	return v.kind >= VALUE_BOOL && v.kind <= VALUE_FLOAT;
+}
+static inline int64_t value_as_int(struct value v) /* of an integer */
+{
+	return v.kind == VALUE_BOOL ? v.b : v.i;
+}
+static inline double value_as_double(struct value v) /* of a number */
+{
+	return v.kind == VALUE_FLOAT ? v.f : (double)value_as_int(v);
+}
+
+/* numbers.c: arithmetic of two numbers, and of one; TYPE, VALUE. */
+bool number_binary(enum binop op, struct value a, struct value b, struct value *out,
+		   struct err *err);
+bool number_unary(enum unop op, struct value a, struct value *out, struct err *err);
+/* -1, 0, 1; 2 where one is nan. */
+int number_order(struct value a, struct value b);
+
+/* operators.c */
+bool op_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struct value b,
+	       struct value *out, struct err *err);
+bool op_unary(struct vm *vm, enum unop op, struct value a, struct value *out, struct err *err);
+bool op_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, struct value *out,
+		struct err *err);
+bool op_truth(struct vm *vm, struct value v, bool *out, struct err *err);
+bool op_equal(struct vm *vm, struct value a, struct value b, bool *out, struct err *err);
+bool op_less(struct vm *vm, struct value a, struct value b, bool *out, struct err *err);
+bool op_same(struct value a, struct value b); /* `is` */
+
+/* sequence.c: subscripts, lengths, membership. */
+bool op_subscript(struct vm *vm, struct value o, struct value index, struct value *out,
+		  struct err *err);
+bool op_store_subscript(struct vm *vm, struct value o, struct value index, struct value v,
+			struct err *err);
+bool op_length(struct vm *vm, struct value v, struct value *out, struct err *err);
+bool op_contains(struct vm *vm, struct value container, struct value item, bool *out,
+		 struct err *err);
+/* A whole number from an int, a bool, or through the host; `what` is named in
+ * the TYPE error ("list indices"). */
+bool op_index(struct vm *vm, struct value v, const char *what, int64_t *out, struct err *err);
+bool op_check_key(struct value key, struct err *err);
+int64_t range_length(const struct range *r);
+/* UTF-8: characters in a string, and the byte where character `at` begins. */
+int64_t str_length(const struct str *s);
+size_t str_offset(const struct str *s, int64_t at);
+
+/* iterate.c */
+bool op_iter(struct vm *vm, struct value v, struct value *out, struct err *err);
+/* *more is false at the end, and *out is then untouched. */
+bool op_next(struct vm *vm, struct iter *it, struct value *out, bool *more, struct err *err);
+/* to[0..n) get the items, to[0] the first. */
+bool op_unpack(struct vm *vm, struct value v, int n, struct value *to, struct err *err);
+/* A list of all items; appends to `list`. */
+bool op_extend(struct vm *vm, struct list *list, struct value v, struct err *err);
+
+/* attributes.c; `site` may be NULL. */
+bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const char *name,
+		  struct value *out, struct err *err);
+
+#endif

@@ -1,0 +1,19 @@
+/* fusion/capture/run.h -- the interpreter loop, for vm.c. */
+#ifndef FUSION_CAPTURE_RUN_H
+#define FUSION_CAPTURE_RUN_H
+
+#include "fusion/capture/frame.h"
+
+/* Runs from vm->frame, which is `base` or was called from it, until `base`
+ * returns.  On an error all frames down to `base` are gone, and *err has the
+ * place of the instruction that raised it. */
+bool vm_run(struct vm *vm, const struct frame *base, struct value *out, struct err *err);
+
+/* Calls a builtin or a host's function; TYPE for what cannot be called. */
+bool vm_call_native(struct vm *vm, struct value callee, const struct value *args, int n,
+		    const struct keywords *kw, struct value *out, struct err *err);
+
+/* STEPS, naming the line that runs. */
+bool vm_out_of_steps(struct vm *vm, struct err *err);
+
+#endif

@@ -1,0 +1,394 @@
+/* fusion/capture/sequence.c -- subscripts, slices, lengths, membership.
+ *
+ * Strings are UTF-8 and indexed by character, as in Python. */
+#include <string.h>
+
+#include "fusion/capture/operators.h"
+
+int64_t range_length(const struct range *r)
+{
+	uint64_t span;
+
+	if (r->step > 0 ? r->start >= r->stop : r->start <= r->stop)
+		return 0;
+	if (r->step > 0) {
+		span = (uint64_t)r->stop - (uint64_t)r->start - 1;
+		span /= (uint64_t)r->step;
+	} else {
+		span = (uint64_t)r->start - (uint64_t)r->stop - 1;
+		span /= -(uint64_t)r->step;
+	}
+	return span >= INT64_MAX ? INT64_MAX : (int64_t)span + 1;
+}
+
+int64_t str_length(const struct str *s)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < s->len; i++)
+		n += ((unsigned char)s->text[i] & 0xc0) != 0x80;
+	return n;
+}
+
+size_t str_offset(const struct str *s, int64_t at)
+{
+	size_t i = 0;
+
+	while (i < s->len && (at > 0 || ((unsigned char)s->text[i] & 0xc0) == 0x80)) {
+		i++;
+		if (i < s->len && ((unsigned char)s->text[i] & 0xc0) != 0x80)
+			at--;
+	}
+	return i;
+}
+
+bool op_index(struct vm *vm, struct value v, const char *what, int64_t *out, struct err *err)
+{
+	struct vm_host *host;
+	struct value n;
+
+	if (value_is_hosted(v)) {
+		host = vm_host_here(vm);
+		if (!host->to_number(host->self, VALUE_INT, v, &n, err))
+			return false;
+		v = n;
+	}
+	if (!value_is_integer(v))
+		return err_set(err, ERR_TYPE, "%s must be an integer, not %s", what,
+			       value_type_name(v));
+	*out = value_as_int(v);
+	return true;
+}
+
+bool op_check_key(struct value key, struct err *err)
+{
+	if (value_hashable(key))
+		return true;
+	return err_set(err, ERR_TYPE, "unhashable type: '%s'", value_type_name(key));
+}
+
+/* Python's slice.indices(): where to start, how many, how far apart. */
+struct cut {
+	int64_t start, count, step;
+};
+
+static bool slice_bound(struct vm *vm, struct value v, int64_t fallback, int64_t n, int64_t lowest,
+			int64_t highest, int64_t *out, struct err *err)
+{
+	int64_t i;
+
+	if (v.kind == VALUE_NONE) {
+		*out = fallback;
+		return true;
+	}
+	if (!op_index(vm, v, "slice indices", &i, err))
+		return false;
+	if (i < 0)
+		i += n;
+	*out = i < lowest ? lowest : i > highest ? highest : i;
+	return true;
+}
+
+static bool cut_of(struct vm *vm, const struct slice *s, int64_t n, struct cut *out,
+		   struct err *err)
+{
+	int64_t step = 1, start, stop;
+	struct range r;
+
+	if (s->step.kind != VALUE_NONE && !op_index(vm, s->step, "slice indices", &step, err))
+		return false;
+	if (step == 0)
+		return err_set(err, ERR_VALUE, "slice step cannot be zero");
+	if (step < -INT64_MAX)
+		step = -INT64_MAX;
+	if (!slice_bound(vm, s->start, step > 0 ? 0 : n - 1, n, step > 0 ? 0 : -1,
+			 step > 0 ? n : n - 1, &start, err) ||
+	    !slice_bound(vm, s->stop, step > 0 ? n : -1, n, step > 0 ? 0 : -1, step > 0 ? n : n - 1,
+			 &stop, err))
+		return false;
+	r = (struct range){ .start = start, .stop = stop, .step = step };
+	*out = (struct cut){ start, range_length(&r), step };
+	return true;
+}
+
+static bool slice_list(struct vm *vm, struct value o, const struct slice *s, struct value *out,
+		       struct err *err)
+{
+	struct cut cut;
+	struct value v;
+
+	if (!cut_of(vm, s, o.list->len, &cut, err) ||
+	    !vm_room(vm, cut.count, sizeof(struct value), err))
+		return false;
+	v = value_sequence(o.kind, (int)cut.count);
+	if (v.kind == o.kind) {
+		for (int64_t i = 0; i < cut.count; i++)
+			v.list->at[i] = value_ref(o.list->at[cut.start + i * cut.step]);
+		v.list->len = (int)cut.count;
+		v.list->is_size = o.list->is_size;
+	}
+	return vm_keep(vm, v, out, err);
+}
+
+static bool slice_str(struct vm *vm, const struct str *str, const struct slice *s,
+		      struct value *out, struct err *err)
+{
+	struct buf text = { 0 };
+	struct cut cut;
+	struct value v;
+	int64_t n = str_length(str);
+	bool ascii = n == (int64_t)str->len;
+
+	if (!vm_spend(vm, n / 16, err) || !cut_of(vm, s, n, &cut, err))
+		return false;
+	if (!ascii && !vm_spend(vm, cut.count / 16 * (int64_t)str->len, err))
+		return false; /* each character is looked for from the start */
+	for (int64_t i = 0; i < cut.count; i++) {
+		int64_t at = cut.start + i * cut.step;
+		size_t from = ascii ? (size_t)at : str_offset(str, at);
+		size_t to = ascii ? from + 1 : str_offset(str, at + 1);
+
+		buf_add(&text, str->text + from, to - from);
+	}
+	v = text.failed ? (struct value){ .kind = VALUE_UNSET }
+			: value_str(text.data ? text.data : "", text.len);
+	buf_finish(&text);
+	return vm_keep(vm, v, out, err);
+}
+
+static bool slice_range(struct vm *vm, const struct range *r, const struct slice *s,
+			struct value *out, struct err *err)
+{
+	struct cut cut;
+	int64_t step, start, stop;
+
+	if (!cut_of(vm, s, range_length(r), &cut, err))
+		return false;
+	if (__builtin_mul_overflow(r->step, cut.step, &step) ||
+	    __builtin_mul_overflow(cut.start, r->step, &start) ||
+	    __builtin_add_overflow(start, r->start, &start) ||
+	    __builtin_mul_overflow(cut.count, step, &stop) ||
+	    __builtin_add_overflow(stop, start, &stop))
+		return err_set(err, ERR_VALUE, "the slice of this range needs more than 64 bits");
+	return vm_keep(vm, value_range(start, stop, step), out, err);
+}
+
+/* Turns a Python index into one from 0; VALUE where it is out of range. */
+static bool position(struct vm *vm, struct value index, const char *type, int64_t n, int64_t *out,
+		     struct err *err)
+{
+	int64_t i;
+
+	if (!value_is_integer(index) && !value_is_hosted(index))
+		return err_set(err, ERR_TYPE, "%s indices must be integers or slices, not %s", type,
+			       value_type_name(index));
+	if (!op_index(vm, index, "an index", &i, err))
+		return false;
+	if (i < -n || i >= n)
+		return err_set(err, ERR_VALUE,
+			       "%s index out of range: index %lld, but the length is %lld", type,
+			       (long long)i, (long long)n);
+	*out = i < 0 ? i + n : i;
+	return true;
+}
+
+static bool no_key(struct value key, struct err *err)
+{
+	struct buf text = { .limit = 200 };
+
+	value_print(&text, key, false);
+	err_set(err, ERR_VALUE, "the dict has no key %s", text.data ? text.data : "like this");
+	buf_finish(&text);
+	return false;
+}
+
+bool op_subscript(struct vm *vm, struct value o, struct value index, struct value *out,
+		  struct err *err)
+{
+	struct vm_host *host;
+	struct value found;
+	int64_t at;
+
+	switch (o.kind) {
+	case VALUE_TENSOR:
+		host = vm_host_here(vm);
+		return host->subscript(host->self, o, index, out, err);
+	case VALUE_TUPLE:
+	case VALUE_LIST:
+		if (index.kind == VALUE_SLICE)
+			return slice_list(vm, o, index.slice, out, err);
+		if (!position(vm, index, value_type_name(o), o.list->len, &at, err))
+			return false;
+		*out = value_ref(o.list->at[at]);
+		return true;
+	case VALUE_DICT:
+		if (!op_check_key(index, err))
+			return false;
+		if (!value_dict_get(o.dict, index, &found))
+			return no_key(index, err);
+		*out = value_ref(found);
+		return true;
+	case VALUE_STR:
+		if (index.kind == VALUE_SLICE)
+			return slice_str(vm, o.str, index.slice, out, err);
+		if (!vm_spend(vm, (int64_t)o.str->len / 16, err) ||
+		    !position(vm, index, "string", str_length(o.str), &at, err))
+			return false;
+		return vm_keep(vm,
+			       value_str(o.str->text + str_offset(o.str, at),
+					 str_offset(o.str, at + 1) - str_offset(o.str, at)),
+			       out, err);
+	case VALUE_RANGE:
+		if (index.kind == VALUE_SLICE)
+			return slice_range(vm, o.range, index.slice, out, err);
+		if (!position(vm, index, "range", range_length(o.range), &at, err))
+			return false;
+		*out = value_int(o.range->start + at * o.range->step);
+		return true;
+	default:
+		return err_set(err, ERR_TYPE, "'%s' object is not subscriptable",
+			       value_type_name(o));
+	}
+}
+
+bool op_store_subscript(struct vm *vm, struct value o, struct value index, struct value v,
+			struct err *err)
+{
+	struct vm_host *host;
+	struct value old;
+	int64_t at;
+
+	switch (o.kind) {
+	case VALUE_TENSOR:
+		host = vm_host_here(vm);
+		return host->store_subscript(host->self, o, index, v, err);
+	case VALUE_LIST:
+		if (index.kind == VALUE_SLICE)
+			return err_set(err, ERR_UNSUPPORTED,
+				       "assignment to a slice of a list is not supported; assign "
+				       "its items one by one, or build a new list");
+		if (!position(vm, index, "list", o.list->len, &at, err))
+			return false;
+		old = o.list->at[at];
+		o.list->at[at] = value_ref(v);
+		value_unref(old);
+		return true;
+	case VALUE_DICT:
+		if (!op_check_key(index, err))
+			return false;
+		if (!value_dict_set(o.dict, index, v))
+			return vm_out_of_memory(vm, err);
+		return true;
+	default:
+		return err_set(err, ERR_TYPE, "'%s' object does not support item assignment",
+			       value_type_name(o));
+	}
+}
+
+bool op_length(struct vm *vm, struct value v, struct value *out, struct err *err)
+{
+	struct vm_host *host;
+
+	switch (v.kind) {
+	case VALUE_TENSOR:
+		host = vm_host_here(vm);
+		return host->length(host->self, v, out, err);
+	case VALUE_STR:
+		if (!vm_spend(vm, (int64_t)v.str->len / 16, err))
+			return false;
+		*out = value_int(str_length(v.str));
+		return true;
+	case VALUE_TUPLE:
+	case VALUE_LIST:
+		*out = value_int(v.list->len);
+		return true;
+	case VALUE_DICT:
+		*out = value_int(v.dict->len);
+		return true;
+	case VALUE_RANGE:
+		*out = value_int(range_length(v.range));
+		return true;
+	case VALUE_ITER:
+		if (v.iter->view) {
+			*out = value_int(v.iter->over.dict->len);
+			return true;
+		}
+		break;
+	default:
+		break;
+	}
+	return err_set(err, ERR_TYPE, "object of type '%s' has no len()", value_type_name(v));
+}
+
+static bool range_contains(const struct range *r, int64_t i)
+{
+	if (r->step > 0 ? i < r->start || i >= r->stop : i > r->start || i <= r->stop)
+		return false;
+	if (r->step > 0)
+		return ((uint64_t)i - (uint64_t)r->start) % (uint64_t)r->step == 0;
+	return ((uint64_t)r->start - (uint64_t)i) % -(uint64_t)r->step == 0;
+}
+
+static bool str_contains(struct vm *vm, const struct str *s, struct value item, bool *out,
+			 struct err *err)
+{
+	if (item.kind != VALUE_STR)
+		return err_set(err, ERR_TYPE,
+			       "'in <string>' requires string as left operand, not %s",
+			       value_type_name(item));
+	if (!vm_spend(vm, (int64_t)s->len / 16, err))
+		return false;
+	*out = item.str->len == 0 || memmem(s->text, s->len, item.str->text, item.str->len);
+	return true;
+}
+
+static bool iteration_contains(struct vm *vm, struct value container, struct value item, bool *out,
+			       struct err *err)
+{
+	struct value it, v;
+	bool more, ok;
+
+	*out = false;
+	if (!op_iter(vm, container, &it, err))
+		return false;
+	do {
+		ok = op_next(vm, it.iter, &v, &more, err);
+		if (!ok || !more)
+			break;
+		*out = op_same(v, item);
+		ok = *out || op_equal(vm, v, item, out, err);
+		value_unref(v);
+	} while (ok && !*out);
+	value_unref(it);
+	return ok;
+}
+
+bool op_contains(struct vm *vm, struct value container, struct value item, bool *out,
+		 struct err *err)
+{
+	struct value ignored;
+
+	switch (container.kind) {
+	case VALUE_STR:
+		return str_contains(vm, container.str, item, out, err);
+	case VALUE_DICT:
+		if (!op_check_key(item, err))
+			return false;
+		*out = value_dict_get(container.dict, item, &ignored);
+		return true;
+	case VALUE_RANGE:
+		if (!value_is_integer(item))
+			break;
+		*out = range_contains(container.range, value_as_int(item));
+		return true;
+	case VALUE_TUPLE:
+	case VALUE_LIST:
+	case VALUE_ITER:
+	case VALUE_TENSOR:
+		break;
+	default:
+		return err_set(err, ERR_TYPE, "argument of type '%s' is not iterable",
+			       value_type_name(container));
+	}
+	return iteration_contains(vm, container, item, out, err);
+}

@@ -1,0 +1,301 @@
+/* fusion/capture/unit.c -- code objects made ready to run, and checked.
+ *
+ * The VM indexes without looking: an operand out of range or a stack deeper
+ * than the code says would be a wild write.  So each code object is checked
+ * once, here, and a mistake of the compiler becomes an error. */
+#include <string.h>
+
+#include "fusion/capture/frame.h"
+
+enum { STACK_END = -1000 }; /* RETURN: nothing follows */
+
+static bool prepare_const(struct vm *vm, const struct lang_const *c, struct value *out)
+{
+	switch (c->kind) {
+	case CONST_NONE:
+		*out = value_none();
+		break;
+	case CONST_BOOL:
+		*out = value_bool(c->b);
+		break;
+	case CONST_INT:
+		*out = value_int(c->i);
+		break;
+	case CONST_FLOAT:
+		*out = value_float(c->f);
+		break;
+	case CONST_ELLIPSIS:
+		*out = (struct value){ .kind = VALUE_ELLIPSIS };
+		break;
+	case CONST_STR:
+		*out = value_str(c->str, strlen(c->str));
+		break;
+	case CONST_TUPLE: {
+		struct value *items = ARENA_ARRAY(&vm->arena, struct value, (size_t)c->n);
+		bool ok = items != NULL;
+		int n = 0;
+
+		while (ok && n < c->n)
+			ok = prepare_const(vm, &c->items[n], &items[n]) && ++n;
+		*out = ok ? value_tuple(items, n) : (struct value){ .kind = VALUE_UNSET };
+		while (n > 0)
+			value_unref(items[--n]);
+		break;
+	}
+	}
+	return out->kind != VALUE_UNSET;
+}
+
+/* Change of the operand stack's depth; FOR_ITER's and jumps' other way is in
+ * check_inst(). */
+static int effect(const struct lang_inst *inst)
+{
+	switch (inst->op) {
+	case CODE_LOAD_CONST:
+	case CODE_LOAD_FAST:
+	case CODE_LOAD_GLOBAL:
+	case CODE_LOAD_DEREF:
+	case CODE_LOAD_CLOSURE:
+	case CODE_IMPORT:
+	case CODE_COPY:
+	case CODE_FOR_ITER:
+		return 1;
+	case CODE_STORE_FAST:
+	case CODE_STORE_GLOBAL:
+	case CODE_STORE_DEREF:
+	case CODE_POP:
+	case CODE_JUMP_IF_FALSE:
+	case CODE_JUMP_IF_TRUE:
+	case CODE_BINARY_OP:
+	case CODE_INPLACE_OP:
+	case CODE_COMPARE_OP:
+	case CODE_BINARY_SUBSCR:
+		return -1;
+	case CODE_STORE_ATTR:
+	case CODE_MAKE_FUNCTION:
+		return -2;
+	case CODE_STORE_SUBSCR:
+		return -3;
+	case CODE_BUILD_TUPLE:
+	case CODE_BUILD_LIST:
+	case CODE_BUILD_SLICE:
+		return 1 - inst->arg;
+	case CODE_BUILD_MAP:
+		return 1 - 2 * inst->arg;
+	case CODE_UNPACK_SEQUENCE:
+		return inst->arg - 1;
+	case CODE_CALL:
+		return -inst->arg;
+	case CODE_CALL_KW:
+		return -inst->arg - 1;
+	case CODE_RETURN:
+		return STACK_END;
+	default:
+		return 0;
+	}
+}
+
+/* How many operands an instruction reads. */
+static int needs(const struct lang_inst *inst)
+{
+	switch (inst->op) {
+	case CODE_COPY:
+	case CODE_SWAP:
+		return inst->arg;
+	case CODE_LOAD_ATTR:
+	case CODE_UNARY_OP:
+	case CODE_GET_ITER:
+	case CODE_FOR_ITER:
+	case CODE_UNPACK_SEQUENCE:
+	case CODE_RETURN:
+		return 1;
+	case CODE_BUILD_TUPLE:
+	case CODE_BUILD_LIST:
+	case CODE_BUILD_SLICE:
+		return inst->arg;
+	case CODE_BUILD_MAP:
+		return 2 * inst->arg;
+	case CODE_CALL:
+		return inst->arg + 1;
+	case CODE_CALL_KW:
+		return inst->arg + 2;
+	case CODE_BINARY_OP:
+	case CODE_INPLACE_OP:
+	case CODE_COMPARE_OP:
+	case CODE_BINARY_SUBSCR:
+	case CODE_STORE_ATTR:
+		return 2;
+	case CODE_STORE_SUBSCR:
+	case CODE_MAKE_FUNCTION:
+		return 3;
+	default:
+		return effect(inst) < 0 ? -effect(inst) : 0;
+	}
+}
+
+static bool operand_fits(const struct code *code, const struct lang_inst *inst)
+{
+	int limit;
+
+	switch (inst->op) {
+	case CODE_LOAD_CONST:
+		limit = code->n_consts;
+		break;
+	case CODE_LOAD_FAST:
+	case CODE_STORE_FAST:
+		limit = code->n_locals;
+		break;
+	case CODE_LOAD_GLOBAL:
+	case CODE_STORE_GLOBAL:
+	case CODE_LOAD_ATTR:
+	case CODE_STORE_ATTR:
+	case CODE_IMPORT:
+		limit = code->n_names;
+		break;
+	case CODE_LOAD_DEREF:
+	case CODE_STORE_DEREF:
+	case CODE_LOAD_CLOSURE:
+		limit = code->n_cells;
+		break;
+	case CODE_BINARY_OP:
+	case CODE_INPLACE_OP:
+		limit = BIN_COUNT;
+		break;
+	case CODE_UNARY_OP:
+		limit = UN_COUNT;
+		break;
+	case CODE_COMPARE_OP:
+		limit = CMP_COUNT;
+		break;
+	case CODE_FOR_ITER:
+	case CODE_JUMP:
+	case CODE_JUMP_IF_FALSE:
+	case CODE_JUMP_IF_TRUE:
+		limit = code->n_insts;
+		break;
+	case CODE_MAKE_FUNCTION:
+		limit = code->n_nested;
+		break;
+	case CODE_COPY:
+	case CODE_SWAP:
+		return inst->arg >= 1 && inst->arg <= code->stack_depth;
+	case CODE_BUILD_SLICE:
+		return inst->arg == 2 || inst->arg == 3;
+	default:
+		limit = code->stack_depth + 1;
+		break;
+	}
+	return inst->arg >= 0 && inst->arg < limit;
+}
+
+struct check {
+	const struct code *code;
+	int *depth; /* before each instruction, -1: not reached yet */
+	int *todo;
+	int n_todo;
+};
+
+static bool flow_to(struct check *c, int at, int depth)
+{
+	if (at >= c->code->n_insts || depth < 0 || depth > c->code->stack_depth)
+		return false;
+	if (c->depth[at] >= 0)
+		return c->depth[at] == depth;
+	c->depth[at] = depth;
+	c->todo[c->n_todo++] = at;
+	return true;
+}
+
+static bool check_inst(struct check *c, int at)
+{
+	const struct lang_inst *inst = &c->code->insts[at];
+	int depth = c->depth[at], change;
+
+	if (!operand_fits(c->code, inst) || depth < needs(inst))
+		return false;
+	change = effect(inst);
+	switch (inst->op) {
+	case CODE_RETURN:
+		return true;
+	case CODE_JUMP:
+		return flow_to(c, inst->arg, depth);
+	case CODE_JUMP_IF_FALSE:
+	case CODE_JUMP_IF_TRUE:
+		return flow_to(c, inst->arg, depth - 1) && flow_to(c, at + 1, depth - 1);
+	case CODE_FOR_ITER:
+		return flow_to(c, inst->arg, depth - 1) && flow_to(c, at + 1, depth + 1);
+	default:
+		return flow_to(c, at + 1, depth + change);
+	}
+}
+
+static bool check_code(struct vm *vm, const struct code *code, struct err *err)
+{
+	size_t n = (size_t)code->n_insts;
+	struct check c = { .code = code };
+	int at = 0;
+
+	c.depth = ARENA_ARRAY(&vm->arena, int, n);
+	c.todo = ARENA_ARRAY(&vm->arena, int, n);
+	if (!c.depth || !c.todo)
+		return vm_out_of_memory(vm, err);
+	memset(c.depth, 0xff, n * sizeof(int));
+	if (!flow_to(&c, 0, 0))
+		return err_set(err, ERR_INTERNAL, "the code of %s is empty", code->name);
+	while (c.n_todo > 0) {
+		at = c.todo[--c.n_todo];
+		if (!check_inst(&c, at))
+			return err_at(err, ERR_INTERNAL, code->insts[at].line,
+				      code->insts[at].column,
+				      "instruction %d of %s is out of bounds: a fault of the "
+				      "compiler, not of the program",
+				      at, code->name);
+	}
+	return true;
+}
+
+bool unit_prepare(struct vm *vm, struct unit *unit, const struct code *code, struct err *err)
+{
+	struct arena *a = &vm->arena;
+
+	unit->code = code;
+	if (!check_code(vm, code, err))
+		return false;
+	unit->consts = ARENA_ARRAY(a, struct value, (size_t)code->n_consts);
+	unit->globals = ARENA_ARRAY(a, int, (size_t)code->n_names);
+	unit->sites = ARENA_ARRAY(a, struct attr_site, (size_t)code->n_insts);
+	unit->nested = ARENA_ARRAY(a, struct unit, (size_t)code->n_nested);
+	if (!unit->consts || !unit->globals || !unit->sites || !unit->nested)
+		return vm_out_of_memory(vm, err);
+	memset(unit->globals, 0xff, sizeof(int) * (size_t)code->n_names);
+	for (int i = 0; i < code->n_consts; i++)
+		if (!prepare_const(vm, &code->consts[i], &unit->consts[i]))
+			return vm_out_of_memory(vm, err);
+	for (int i = 0; i < code->n_insts; i++) {
+		const struct lang_inst *inst = &code->insts[i];
+
+		if (inst->op != CODE_LOAD_GLOBAL && inst->op != CODE_STORE_GLOBAL)
+			continue;
+		unit->globals[inst->arg] = vm_global_slot(vm, code->names[inst->arg]);
+		if (unit->globals[inst->arg] < 0)
+			return vm_out_of_memory(vm, err);
+	}
+	for (int i = 0; i < code->n_nested; i++)
+		if (!unit_prepare(vm, &unit->nested[i], code->nested[i], err))
+			return false;
+	return true;
+}
+
+void unit_release(struct unit *unit)
+{
+	if (!unit->code)
+		return;
+	for (int i = 0; unit->consts && i < unit->code->n_consts; i++)
+		value_unref(unit->consts[i]);
+	for (int i = 0; unit->sites && i < unit->code->n_insts; i++) {
+		value_unref(unit->sites[i].module);
+		value_unref(unit->sites[i].value);
+	}
+	for (int i = 0; unit->nested && i < unit->code->n_nested; i++)
+		unit_release(&unit->nested[i]);
+}

@@ -1,0 +1,286 @@
+/* fusion/capture/vm.c -- a VM's life, its limits, and calls from C.
+ * The interpreter loop is in run.c. */
+#include "fusion/capture/vm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/capture/builtins.h"
+#include "fusion/capture/operators.h"
+#include "fusion/capture/run.h"
+
+static const int64_t DEFAULT_STEPS = 50 * 1000 * 1000;
+static const size_t DEFAULT_OBJECT_BYTES = (size_t)256 << 20;
+enum { DEFAULT_DEPTH = 1000, STEP_BYTES = 64 };
+
+struct vm *vm_create(const struct lang_program *program, struct vm_host *host,
+		     const struct vm_limits *limits)
+{
+	struct vm *vm = calloc(1, sizeof(*vm));
+	int name;
+
+	if (!vm)
+		return NULL;
+	if (limits)
+		vm->limits = *limits;
+	if (vm->limits.steps <= 0)
+		vm->limits.steps = DEFAULT_STEPS;
+	if (vm->limits.depth <= 0)
+		vm->limits.depth = DEFAULT_DEPTH;
+	if (vm->limits.object_bytes == 0)
+		vm->limits.object_bytes = DEFAULT_OBJECT_BYTES;
+	vm->program = program;
+	vm->host = host;
+	vm->epoch = 1;
+	vm->heap = heap_create(vm->limits.object_bytes);
+	if (!vm->heap) {
+		free(vm);
+		return NULL;
+	}
+	name = vm_global_slot(vm, "__name__");
+	if (name >= 0)
+		vm->globals[name].value = value_str("model", strlen("model"));
+	if (!unit_prepare(vm, &vm->module, program->module, &vm->broken) &&
+	    vm->broken.code == ERR_MEMORY) {
+		vm_destroy(vm);
+		return NULL;
+	}
+	return vm;
+}
+
+void vm_destroy(struct vm *vm)
+{
+	if (!vm)
+		return;
+	while (vm->frame)
+		frame_pop(vm);
+	frame_chunks_free(vm);
+	unit_release(&vm->module);
+	for (int i = 0; i < vm->n_globals; i++) {
+		value_unref(vm->globals[i].value);
+		value_unref(vm->globals[i].builtin);
+	}
+	for (size_t i = 0; i < vm->modules.len; i++)
+		value_unref(vm->modules.at[i]);
+	VEC_FREE(&vm->modules);
+	free(vm->globals);
+	heap_close(vm->heap);
+	arena_finish(&vm->arena);
+	free(vm);
+}
+
+int vm_global_slot(struct vm *vm, const char *name)
+{
+	struct global *grown;
+	int cap, id;
+
+	for (int i = 0; i < vm->n_globals; i++)
+		if (strcmp(vm->globals[i].name, name) == 0)
+			return i;
+	if (vm->n_globals == vm->cap_globals) {
+		cap = vm->cap_globals ? vm->cap_globals * 2 : 32;
+		grown = realloc(vm->globals, sizeof(*grown) * (size_t)cap);
+		if (!grown)
+			return -1;
+		vm->globals = grown;
+		vm->cap_globals = cap;
+	}
+	vm->globals[vm->n_globals] = (struct global){ .name = name };
+	id = builtin_find("", name);
+	if (id >= 0)
+		vm->globals[vm->n_globals].builtin = builtin_value(id, (struct value){ 0 });
+	return vm->n_globals++;
+}
+
+bool vm_global(const struct vm *vm, const char *name, struct value *out)
+{
+	for (int i = 0; i < vm->n_globals; i++) {
+		if (strcmp(vm->globals[i].name, name) != 0)
+			continue;
+		if (vm->globals[i].value.kind == VALUE_UNSET)
+			return false;
+		*out = vm->globals[i].value;
+		return true;
+	}
+	return false;
+}
+
+void vm_set_host(struct vm *vm, struct vm_host *host)
+{
+	if (host == vm->host)
+		return;
+	vm->host = host;
+	vm->epoch++; /* what the last host said of its modules is forgotten */
+}
+
+struct vm_host *vm_host_here(struct vm *vm)
+{
+	if (vm->frame) {
+		vm->host->line = vm->frame->inst->line;
+		vm->host->column = vm->frame->inst->column;
+	}
+	return vm->host;
+}
+
+bool vm_out_of_memory(struct vm *vm, struct err *err)
+{
+	return err_set(err, ERR_MEMORY,
+		       "the program's own values (numbers in lists, strings, calls) need more than "
+		       "%zu MiB, the limit; build smaller lists or use a tensor",
+		       vm->limits.object_bytes >> 20);
+}
+
+bool vm_spend(struct vm *vm, int64_t steps, struct err *err)
+{
+	vm->steps_left -= steps;
+	if (vm->steps_left >= 0)
+		return true;
+	return vm_out_of_steps(vm, err);
+}
+
+bool vm_out_of_steps(struct vm *vm, struct err *err)
+{
+	char count[32], *p = count + sizeof(count) - 1;
+	int64_t n = vm->limits.steps;
+	int line = vm->frame ? vm->frame->inst->line : 0;
+
+	*p = '\0';
+	for (int digits = 0; n > 0 || digits == 0; digits++) {
+		if (digits > 0 && digits % 3 == 0)
+			*--p = ',';
+		*--p = (char)('0' + n % 10);
+		n /= 10;
+	}
+	return err_set(err, ERR_STEPS,
+		       "the program ran %s steps in one call without an end; line %d is in a loop "
+		       "that may never end",
+		       p, line);
+}
+
+bool vm_room(struct vm *vm, int64_t count, size_t bytes_each, struct err *err)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow((size_t)count, bytes_each, &bytes) ||
+	    !heap_charge(vm->heap, bytes))
+		return vm_out_of_memory(vm, err);
+	heap_uncharge(vm->heap, bytes);
+	return true;
+}
+
+bool vm_keep(struct vm *vm, struct value fresh, struct value *out, struct err *err)
+{
+	if (fresh.kind == VALUE_UNSET)
+		return vm_out_of_memory(vm, err);
+	if (!heap_adopt(vm->heap, fresh.object)) {
+		value_unref(fresh);
+		return vm_out_of_memory(vm, err);
+	}
+	vm->steps_left -= (int64_t)(object_bytes(fresh.object) / STEP_BYTES); /* checked by run() */
+	*out = fresh;
+	return true;
+}
+
+bool vm_module(struct vm *vm, const char *name, struct value *out, struct err *err)
+{
+	struct value m;
+
+	for (size_t i = 0; i < vm->modules.len; i++)
+		if (strcmp(vm->modules.at[i].module->name, name) == 0) {
+			*out = vm->modules.at[i];
+			return true;
+		}
+	if (strcmp(name, "math") != 0) {
+		struct vm_host *host = vm_host_here(vm);
+
+		if (!host->has_module(host->self, name))
+			return err_set(
+			    err, ERR_NAME,
+			    "no module named '%s'; torch, its submodules and math can be "
+			    "imported",
+			    name);
+	}
+	if (!vm_keep(vm, value_module(name), &m, err))
+		return false;
+	if (!VEC_PUSH(&vm->modules, m)) {
+		value_unref(m);
+		return vm_out_of_memory(vm, err);
+	}
+	*out = m;
+	return true;
+}
+
+bool vm_run_module(struct vm *vm, struct err *err)
+{
+	struct value none;
+	struct frame *f;
+
+	if (vm->broken.code != ERR_NONE) {
+		if (err)
+			*err = vm->broken;
+		return false;
+	}
+	vm->steps_left = vm->limits.steps;
+	f = frame_push(vm, &vm->module, NULL, err);
+	if (!f)
+		return false;
+	if (!frame_enter(vm, f, err)) {
+		frame_pop(vm);
+		return false;
+	}
+	if (!vm_run(vm, f, &none, err))
+		return false;
+	value_unref(none);
+	heap_settle(vm->heap);
+	return true;
+}
+
+static bool invoke_function(struct vm *vm, struct function *fn, const struct value *args, int n,
+			    const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct frame *f = frame_push(vm, fn->unit, fn, err);
+
+	if (!f)
+		return false;
+	if (!frame_bind(vm, f, args, n, kw, err)) {
+		frame_pop(vm);
+		return false;
+	}
+	return vm_run(vm, f, out, err);
+}
+
+bool vm_invoke(struct vm *vm, struct value callee, const struct value *args, int n,
+	       const struct keywords *kw, struct value *out, struct err *err)
+{
+	if (callee.kind == VALUE_FUNCTION)
+		return invoke_function(vm, callee.function, args, n, kw, out, err);
+	return vm_call_native(vm, callee, args, n, kw, out, err);
+}
+
+bool vm_call_native(struct vm *vm, struct value callee, const struct value *args, int n,
+		    const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct vm_host *host;
+
+	if (callee.kind != VALUE_NATIVE)
+		return err_set(err, ERR_TYPE, "'%s' object is not callable",
+			       value_type_name(callee));
+	if (callee.native->builtin)
+		return builtin_call(vm, callee.native, args, n, kw, out, err);
+	host = vm_host_here(vm);
+	return host->call(host->self, callee.native, args, n, kw, out, err);
+}
+
+bool vm_call(struct vm *vm, struct value callee, const struct value *args, int n,
+	     const struct keywords *kw, struct value *out, struct err *err)
+{
+	bool outermost = vm->frame == NULL;
+	bool ok;
+
+	if (outermost)
+		vm->steps_left = vm->limits.steps;
+	ok = vm_invoke(vm, callee, args, n, kw, out, err);
+	if (outermost)
+		heap_settle(vm->heap);
+	return ok;
+}
