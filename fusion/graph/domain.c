@@ -37,6 +37,15 @@ static bool reduces(const struct node *n)
 	return op_info(n->op)->kind == KIND_REDUCE;
 }
 
+/* By which a shape that all others fit comes out on top. */
+static bool is_larger(const struct shape *a, const struct shape *b)
+{
+	if (a->rank != b->rank)
+		return a->rank > b->rank;
+	return __builtin_popcount(domain_varying_dims(a)) >
+	       __builtin_popcount(domain_varying_dims(b));
+}
+
 bool domain_find(const struct graph *g, const int *nodes, int n, struct domain *out)
 {
 	struct domain d = { .full = g->nodes[nodes[0]]->shape };
@@ -52,14 +61,12 @@ bool domain_find(const struct graph *g, const int *nodes, int n, struct domain *
 		else if (!shape_equal(full, &d.full) || reduced != d.reduced)
 			return false;
 	}
-	for (int i = 0; i < n && !d.reduces; i++) {
-		const struct shape *s = &g->nodes[nodes[i]]->shape;
-		if (domain_shape_fits(s, &d.full))
-			continue;
-		if (!domain_shape_fits(&d.full, s))
+	for (int i = 0; i < n && !d.reduces; i++)
+		if (is_larger(&g->nodes[nodes[i]]->shape, &d.full))
+			d.full = g->nodes[nodes[i]]->shape;
+	for (int i = 0; i < n && !d.reduces; i++)
+		if (!domain_shape_fits(&g->nodes[nodes[i]]->shape, &d.full))
 			return false;
-		d.full = *s;
-	}
 	*out = d;
 	return true;
 }
