@@ -1,0 +1,135 @@
+"""tests/oracle/replay.py BINARY -- does Breakeven do what PyTorch 2.11 did?
+
+Runs every program of cases.json in eager, static and dynamic and compares
+outputs, effects on inputs, printed text and new graphs per call with what was
+recorded.  not_covered.txt lists the programs that are not expected to agree
+yet: a listed program that agrees fails the suite as well, so the list can only
+shrink.  Needs nothing but Python 3.
+"""
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MODES = ["eager", "static", "dynamic"]
+TIMEOUT_S = 120
+TOLERANCE = {"float16": (1e-2, 1e-2), "bfloat16": (1e-2, 1e-2), "float32": (1e-5, 1e-4), "float64": (1e-5, 1e-4)}
+
+
+def number(x):
+    return float(x) if isinstance(x, str) and x in ("nan", "inf", "-inf") else x
+
+
+def close(x, y, absolute, relative):
+    x, y = number(x), number(y)
+    if isinstance(x, bool) or not isinstance(x, (int, float)):
+        return False
+    if math.isnan(y) or math.isinf(y):
+        return x == y or (math.isnan(x) and math.isnan(y))
+    return abs(x - y) <= absolute + relative * abs(y)
+
+
+def tensor_differs(ours, theirs, path):
+    for field in ("shape", "dtype"):
+        if ours.get(field) != theirs[field]:
+            return f"{path}: {field} {ours.get(field)} for {theirs[field]}"
+    if len(ours["data"]) != len(theirs["data"]):
+        return f"{path}: {len(ours['data'])} numbers for {len(theirs['data'])}"
+    bounds = TOLERANCE.get(theirs["dtype"])
+    for i, (x, y) in enumerate(zip(ours["data"], theirs["data"])):
+        if not (close(x, y, *bounds) if bounds else x == y):
+            return f"{path}[{i}]: {x} for {y}"
+    return None
+
+
+def differs(ours, theirs, path):
+    """None where they agree, else where they part."""
+    kind = next(iter(theirs))
+    if kind == "repr":
+        return None
+    if not isinstance(ours, dict) or kind not in ours:
+        return f"{path}: {ours!r} is no {kind}"[:160]
+    x, y = ours[kind], theirs[kind]
+    if kind == "tensor":
+        return tensor_differs(x, y, path)
+    if kind == "value":
+        same = close(x, y, 1e-5, 1e-4) if isinstance(y, float) else x == y and type(x) is type(y)
+        return None if same else f"{path}: {x!r} for {y!r}"
+    pairs = list(zip(x, y)) if kind != "dict" else [(x.get(k, {}), y[k]) for k in y]
+    if len(x) != len(y):
+        return f"{path}: {len(x)} items for {len(y)}"
+    return next(filter(None, (differs(a, b, f"{path}.{i}") for i, (a, b) in enumerate(pairs))), None)
+
+
+def run(binary, case):
+    """The report's modes, or why there are none."""
+    workload = {"name": case["name"], "source": case["source"], "calls": case["inputs"], "modes": MODES, "grad": bool(case.get("grad"))}
+    if "params" in case:
+        workload["params"] = case["params"]
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(workload, file)
+        file.flush()
+        try:
+            done = subprocess.run([binary, "run", file.name, "--json", "--no-timing"], capture_output=True, text=True, timeout=TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            return None, f"took over {TIMEOUT_S} s"
+    if done.returncode == 1 and done.stderr.startswith(("breakeven run:", file.name)):
+        return None, done.stderr.strip().split("\n")[0].replace(file.name, case["name"])
+    if done.returncode:
+        raise SystemExit(f"{case['name']}: exit {done.returncode}, which is a crash\n{done.stderr[-3000:]}")
+    return json.loads(done.stdout)["modes"], None
+
+
+def disagreement(binary, case):
+    modes, why = run(binary, case)
+    if why:
+        return why
+    printed = case.get("stdout") or [""] * len(case["inputs"])
+    for mode in MODES:
+        calls = modes[mode]["calls"]
+        if len(calls) != len(case["inputs"]):
+            return f"{mode}: {len(calls)} calls for {len(case['inputs'])}"
+        new = [call["new_graphs"] for call in calls]
+        wanted = case[mode]["new_graphs"] if mode in case else [0] * len(calls)
+        if new != wanted:
+            return f"{mode}: new graphs {new} for {wanted}"
+        for i, call in enumerate(calls):
+            if call["stdout"] != printed[i]:
+                return f"{mode}, call {i}: printed {call['stdout']!r} for {printed[i]!r}"
+            found = differs(call["output"], case["outputs"][i], f"{mode}, call {i}")
+            for k, after in enumerate(case.get("inputs_after", [[]] * len(calls))[i]):
+                found = found or differs(call["inputs_after"][k], after, f"{mode}, call {i}, input {k} afterwards")
+            if found:
+                return found
+    # Which ops a graph holds is a claim of its own, beside how many graphs there are.
+    if "static" in case and not case["breaks"]:
+        ops = [graph["ops"] for graph in modes["static"]["graphs"]]
+        wanted = [graph["ops"] for graph in case["static"]["graphs"]]
+        if ops != wanted:
+            return f"static: ops {ops} for {wanted}"[:200]
+    return None
+
+
+def main():
+    binary = sys.argv[1] if len(sys.argv) > 1 else "build/breakeven"
+    with open(os.path.join(HERE, "cases.json")) as file:
+        cases = json.load(file)["cases"]
+    with open(os.path.join(HERE, "not_covered.txt")) as file:
+        listed = {line.split("#")[0].strip() for line in file} - {""}
+    faults = [f"{name} is listed in not_covered.txt but is no case" for name in sorted(listed - {c["name"] for c in cases})]
+    for case in cases:
+        why = disagreement(binary, case)
+        if why and case["name"] not in listed:
+            faults.append(f"{case['name']}: {why}")
+        elif why is None and case["name"] in listed:
+            faults.append(f"{case['name']} agrees now: remove it from tests/oracle/not_covered.txt")
+    for fault in faults:
+        print(fault)
+    print(f"{len(cases) - len(listed) - len(faults)} passed, {len(faults)} failed, {len(listed)} skipped (not covered yet)")
+    sys.exit(1 if faults else 0)
+
+
+main()
