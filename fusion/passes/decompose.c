@@ -106,14 +106,14 @@ static struct arg degrees_of_freedom(struct expand *e)
 	if (count && sym_is_const(count))
 		return arg_float(fmax(0, (double)count->value - correction.f));
 	/* A symbolic count less a fraction: a 0-d tensor. */
-	return binary(e, OP_maximum,
-		      binary(e, OP_sub,
-			     put(e, OP_full,
-				 (struct arg[]){ arg_ints(NULL, 0), arg_sym(count),
-						 arg_dtype(e->n->dtype) },
-				 3),
-			     correction),
-		      arg_float(0));
+	return binary(
+	    e, OP_maximum,
+	    binary(e, OP_sub,
+		   put(e, OP_full,
+		       (struct arg[]){ arg_ints(NULL, 0), arg_sym(count), arg_dtype(e->n->dtype) },
+		       3),
+		   correction),
+	    arg_float(0));
 }
 
 static struct arg decompose_var(struct expand *e)
@@ -148,9 +148,8 @@ static struct arg decompose_norm(struct expand *e)
 	if (p == 2)
 		return unary(e, OP_sqrt, reduce(e, OP_sum, unary(e, OP_square, x), dims, keepdim));
 	if (p == 0)
-		return reduce(e, OP_sum,
-			      cast(e, binary(e, OP_ne, x, arg_float(0)), e->n->dtype), dims,
-			      keepdim);
+		return reduce(e, OP_sum, cast(e, binary(e, OP_ne, x, arg_float(0)), e->n->dtype),
+			      dims, keepdim);
 	x = unary(e, OP_abs, x);
 	if (isinf(p))
 		return reduce(e, p > 0 ? OP_amax : OP_amin, x, dims, keepdim);
@@ -310,12 +309,11 @@ static struct arg scaled_number(struct expand *e, struct arg other, struct arg a
 		return arg_bool(other.b && alpha.b);
 	if ((other.kind == ARG_INT && !sym_is_const(other.sym)) ||
 	    (alpha.kind == ARG_INT && !sym_is_const(alpha.sym)))
-		return binary(e, OP_mul,
-			      put(e, OP_full,
-				  (struct arg[]){ arg_ints(NULL, 0), other,
-						  arg_dtype(e->n->dtype) },
-				  3),
-			      alpha);
+		return binary(
+		    e, OP_mul,
+		    put(e, OP_full,
+			(struct arg[]){ arg_ints(NULL, 0), other, arg_dtype(e->n->dtype) }, 3),
+		    alpha);
 	if (other.kind == ARG_FLOAT || alpha.kind == ARG_FLOAT)
 		return arg_float(product);
 	return arg_int(e->g, (int64_t)product);
@@ -344,10 +342,10 @@ static struct arg decompose_sub_alpha(struct expand *e)
 
 static struct arg filled(struct expand *e, enum op op)
 {
-	return put(e, op,
-		   (struct arg[]){ arg_ints(e->n->shape.size, e->n->shape.rank),
-				   arg_dtype(e->n->dtype) },
-		   2);
+	return put(
+	    e, op,
+	    (struct arg[]){ arg_ints(e->n->shape.size, e->n->shape.rank), arg_dtype(e->n->dtype) },
+	    2);
 }
 
 static struct arg decompose_zeros_like(struct expand *e)

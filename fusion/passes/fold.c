@@ -1,0 +1,271 @@
+/* fusion/passes/fold.c -- computes now what depends on constants alone.
+ *
+ * Operands that are the same everywhere (numbers, zeros(), constants of one
+ * element) give a result that is the same everywhere: it becomes a full(),
+ * whatever its size, symbolic sizes too.  Others become a constant, up to
+ * MAX_ELEMENTS.  Arithmetic is done in the op's dtype; see graph/scalar.h for
+ * how exact the functions are.  cumsum is left to its kernel.
+ */
+#include "fusion/passes/fold.h"
+
+#include <string.h>
+
+enum { MAX_ELEMENTS = 1 << 16 };
+
+/* Elements of a fixed shape; -1 where it is symbolic or too large to fold. */
+static int64_t count_elements(const struct shape *s)
+{
+	int64_t n = 1;
+
+	for (int i = 0; i < s->rank; i++) {
+		if (!sym_is_const(s->size[i]) || __builtin_mul_overflow(n, s->size[i]->value, &n))
+			return -1;
+	}
+	return n <= MAX_ELEMENTS ? n : -1;
+}
+
+static bool known_from_number(const struct arg *arg, struct known *out)
+{
+	*out = (struct known){ .uniform = true };
+	if (arg->kind == ARG_FLOAT) {
+		out->dtype = DTYPE_F64;
+		out->element.f64 = arg->f;
+	} else if (arg->kind == ARG_INT && sym_is_const(arg->sym)) {
+		out->dtype = DTYPE_I64;
+		out->element.i64 = arg->sym->value;
+	} else if (arg->kind == ARG_BOOL) {
+		out->dtype = DTYPE_BOOL;
+		out->element.b = arg->b;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* full, zeros, ones */
+static bool known_from_create(const struct graph *g, const struct node *n, struct known *out)
+{
+	struct arg fill = n->op == OP_full ? n->args[1] : arg_int(g, n->op == OP_ones);
+	union element element;
+
+	if (!fill.kind || (fill.kind == ARG_INT && !fill.sym) || !known_from_number(&fill, out))
+		return false;
+	element_convert(n->dtype, &element, out->dtype, &out->element, 0);
+	out->dtype = n->dtype;
+	out->element = element;
+	out->shape = n->shape;
+	return true;
+}
+
+bool known_arg(const struct graph *g, const struct arg *arg, struct known *out)
+{
+	const struct node *n;
+
+	if (arg->kind != ARG_NODE)
+		return known_from_number(arg, out);
+	n = g->nodes[arg->node];
+	if (op_info(n->op)->kind == KIND_CREATE)
+		return known_from_create(g, n, out);
+	if (op_info(n->op)->kind != KIND_CONSTANT)
+		return false;
+	*out = (struct known){ .dtype = n->dtype, .data = n->data, .shape = n->shape };
+	out->uniform = count_elements(&n->shape) == 1;
+	if (out->uniform)
+		element_convert(n->dtype, &out->element, n->dtype, n->data, 0);
+	return true;
+}
+
+struct arg known_number(const struct graph *g, enum dtype dtype, const union element *element)
+{
+	switch (dtype) {
+	case DTYPE_F32:
+		return arg_float((double)element->f32);
+	case DTYPE_F64:
+		return arg_float(element->f64);
+	case DTYPE_I64:
+		return arg_int(g, element->i64);
+	default:
+		return arg_bool(element->b);
+	}
+}
+
+/* The node of the new list that stands for n from here on. */
+static int replaced(struct graph *g, const struct node *n, int id, struct err *err)
+{
+	if (id < 0) {
+		pass_out_of_memory(err);
+		return REWRITE_FAILED;
+	}
+	g->nodes[id]->name = n->name;
+	g->nodes[id]->line = n->line;
+	g->nodes[id]->column = n->column;
+	return id;
+}
+
+static int filled(struct graph *g, const struct node *n, const union element *value,
+		  struct err *err)
+{
+	struct arg args[] = { arg_ints(n->shape.size, n->shape.rank),
+			      known_number(g, n->dtype, value), arg_dtype(n->dtype) };
+
+	return replaced(g, n, graph_add(g, OP_full, args, 3, n->line, n->column, NULL), err);
+}
+
+static int constant(struct graph *g, const struct node *n, const void *data, int64_t count,
+		    struct err *err)
+{
+	union element one;
+	int id;
+
+	if (count == 1) {
+		element_convert(n->dtype, &one, n->dtype, data, 0);
+		return filled(g, n, &one, err);
+	}
+	id = graph_constant(g, n->dtype, &n->shape, data);
+	if (id >= 0) {
+		g->nodes[id]->op = OP_constant;
+		g->nodes[id]->fx = op_info(OP_constant)->fx;
+	}
+	return replaced(g, n, id, err);
+}
+
+/* Steps of an operand through the elements of `out`, 0 where it broadcasts. */
+static void steps_of(const struct known *x, const struct shape *out, int64_t step[MAX_RANK])
+{
+	int64_t stride = 1;
+
+	memset(step, 0, sizeof(step[0]) * MAX_RANK);
+	for (int i = x->shape.rank - 1; i >= 0 && !x->uniform; i--) {
+		int64_t size = x->shape.size[i]->value;
+
+		step[out->rank - x->shape.rank + i] = size == 1 ? 0 : stride;
+		stride *= size;
+	}
+}
+
+/* The next point of a shape in row-major order. */
+static void advance(const struct shape *s, int64_t index[MAX_RANK])
+{
+	for (int i = s->rank - 1; i >= 0; i--) {
+		if (++index[i] < s->size[i]->value)
+			return;
+		index[i] = 0;
+	}
+}
+
+static int64_t offset_of(int rank, const int64_t *index, const int64_t *step)
+{
+	int64_t offset = 0;
+
+	for (int i = 0; i < rank; i++)
+		offset += index[i] * step[i];
+	return offset;
+}
+
+static enum dtype operand_dtype(const struct node *n, int i)
+{
+	return n->op == OP_where && i == 0 ? DTYPE_BOOL : n->compute;
+}
+
+static void load(const struct node *n, int i, const struct known *x, int64_t offset,
+		 union element *out)
+{
+	element_convert(operand_dtype(n, i), out, x->dtype, x->uniform ? &x->element : x->data,
+			x->uniform ? 0 : offset);
+}
+
+static int fold_pointwise(struct graph *g, const struct node *n, const struct known *x, int n_known,
+			  struct err *err)
+{
+	int64_t count = count_elements(&n->shape), index[MAX_RANK] = { 0 };
+	int64_t step[3][MAX_RANK];
+	union element operands[3] = { 0 }, value;
+	bool uniform = true;
+	void *data;
+
+	for (int i = 0; i < n_known; i++) {
+		uniform = uniform && x[i].uniform;
+		steps_of(&x[i], &n->shape, step[i]);
+		load(n, i, &x[i], 0, &operands[i]);
+	}
+	if (uniform) {
+		evaluate_element(n, operands, &value);
+		return filled(g, n, &value, err);
+	}
+	if (count < 0)
+		return REWRITE_KEEP;
+	data = arena_array(g->arena, (size_t)count, dtype_bytes(n->dtype));
+	if (!data)
+		return replaced(g, n, -1, err);
+	for (int64_t k = 0; k < count; k++, advance(&n->shape, index)) {
+		for (int i = 0; i < n_known; i++)
+			load(n, i, &x[i], offset_of(n->shape.rank, index, step[i]), &operands[i]);
+		evaluate_element(n, operands, &value);
+		element_store(n->dtype, data, k, &value);
+	}
+	return constant(g, n, data, count, err);
+}
+
+/* Steps of the result through the elements of the operand, 0 along reduced dims. */
+static void steps_of_result(const struct graph *g, const struct node *n, const struct shape *x,
+			    int64_t step[MAX_RANK])
+{
+	unsigned reduced = node_reduced(g, n);
+	int64_t stride = 1;
+
+	for (int i = x->rank - 1; i >= 0; i--) {
+		step[i] = reduced & 1u << i ? 0 : stride;
+		if (step[i])
+			stride *= x->size[i]->value;
+	}
+}
+
+static int fold_reduction(struct graph *g, const struct node *n, const struct known *x,
+			  struct err *err)
+{
+	int64_t count = count_elements(&n->shape), elements = count_elements(&x->shape);
+	int64_t index[MAX_RANK] = { 0 }, step[MAX_RANK];
+	union element *acc, value;
+	void *data;
+
+	if (count < 0 || elements < 0)
+		return REWRITE_KEEP;
+	acc = ARENA_ARRAY(g->arena, union element, (size_t)count);
+	data = arena_array(g->arena, (size_t)count, dtype_bytes(n->dtype));
+	if (!acc || !data)
+		return replaced(g, n, -1, err);
+	steps_of_result(g, n, &x->shape, step);
+	for (int64_t k = 0; k < count; k++)
+		evaluate_first(n, &acc[k]);
+	for (int64_t k = 0; k < elements; k++, advance(&x->shape, index))
+		evaluate_step(n, &acc[offset_of(x->shape.rank, index, step)], x->dtype,
+			      x->uniform ? &x->element : x->data, x->uniform ? 0 : k);
+	for (int64_t k = 0; k < count; k++) {
+		evaluate_last(n, &acc[k], &value);
+		element_store(n->dtype, data, k, &value);
+	}
+	return constant(g, n, data, count, err);
+}
+
+static int fold(struct rewrite *rw, struct node *n, struct err *err)
+{
+	enum op_kind kind = op_info(n->op)->kind;
+	struct known known[3];
+	int n_known = kind == KIND_REDUCE || n->op == OP_to ? 1 : n->n_args;
+
+	if ((kind != KIND_POINTWISE && kind != KIND_REDUCE) || n->weak)
+		return REWRITE_KEEP;
+	for (int i = 0; i < n_known; i++)
+		if (!known_arg(rw->g, &n->args[i], &known[i]))
+			return REWRITE_KEEP;
+	if (kind == KIND_REDUCE)
+		return fold_reduction(rw->g, n, &known[0], err);
+	return fold_pointwise(rw->g, n, known, n_known, err);
+}
+
+/* needs: no COMPOSITE nodes (they are left alone); keeps: values, as exact as
+ * graph/scalar.h says */
+bool pass_fold(struct graph *g, bool *changed, struct err *err)
+{
+	return rewrite_run(g, fold, NULL, changed, err);
+}
