@@ -67,7 +67,7 @@ void trace_init(struct trace *t, struct torch_names *names, const struct torch_o
 
 /* Runs `callee` on stand-ins for the slots into a new graph in `arena`.  On
  * success *out is the caller's, with tensors of this attempt inside.  On
- * failure trace->restart says whether to try again (in a fresh arena). */
+ * failure trace->restart says whether to try again. */
 bool trace_run(struct trace *t, struct arena *arena, struct vm *vm, struct value callee,
 	       struct value *out, struct err *err);
 void trace_finish(struct trace *t); /* drops what trace_run() left */

@@ -1,0 +1,315 @@
+/* fusion/fusion.c -- the engine's public functions, over runtime/.
+ *
+ * An engine owns what its sessions share: the allocator, the thread pool and
+ * the choice of backend.  A session's strings and graphs are borrowed out.
+ */
+#include "fusion/fusion.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fusion/backends/backend.h"
+#include "fusion/runtime/session.h"
+
+enum { COMPILE_TIMEOUT_MS = 60000, MAX_THREADS = 256 };
+
+static const size_t DEFAULT_MEMORY_BYTES = (size_t)4 << 30;
+
+struct fusion {
+	struct fusion_options options;
+	struct exec_env env;
+	const struct backend *backend;
+	char *cache_dir;
+	char note[256];
+	int threads;
+};
+
+struct fusion_program {
+	struct lang_program *lang;
+	char *entry;
+};
+
+struct fusion_session {
+	struct session session;
+};
+
+static const char *const mode_names[FUSION_MODE_COUNT] = {
+	[FUSION_EAGER] = "eager",
+	[FUSION_STATIC] = "static",
+	[FUSION_DYNAMIC] = "dynamic",
+};
+
+const char *fusion_mode_name(enum fusion_mode mode)
+{
+	return mode_names[mode];
+}
+
+bool fusion_mode_from_name(const char *name, enum fusion_mode *out)
+{
+	for (int i = 0; i < FUSION_MODE_COUNT; i++)
+		if (strcmp(mode_names[i], name) == 0) {
+			*out = (enum fusion_mode)i;
+			return true;
+		}
+	return false;
+}
+
+/* A backend that was asked for must work; else the first of cpu and interp. */
+static bool choose_backend(struct fusion *f, const char *name, struct err *err)
+{
+	char why[192] = "";
+
+	f->backend = backend_find(name ? name : "cpu");
+	if (!f->backend)
+		return err_set(err, ERR_NAME, "There is no backend %s; there are interp and cpu.",
+			       name ? name : "cpu");
+	if (f->backend->available(&f->env.backend_env, why, sizeof(why)))
+		return true;
+	if (name)
+		return err_set(err, ERR_COMPILER, "The backend %s does not work here: %s", name,
+			       why);
+	snprintf(f->note, sizeof(f->note), "backend interp instead of cpu: %s", why);
+	f->backend = backend_find("interp");
+	return true;
+}
+
+struct fusion *fusion_create(const struct fusion_options *options, struct err *err)
+{
+	struct fusion *f = calloc(1, sizeof(*f));
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (!f) {
+		err_set(err, ERR_MEMORY, "There is no memory left for an engine.");
+		return NULL;
+	}
+	f->options = *options;
+	f->threads = options->threads > 0 ? options->threads : cores > 0 ? (int)cores : 1;
+	if (f->threads > MAX_THREADS)
+		f->threads = MAX_THREADS;
+	if (f->options.recompile_limit <= 0)
+		f->options.recompile_limit = RECOMPILE_LIMIT;
+	f->cache_dir = options->cache_dir ? strdup(options->cache_dir) : NULL;
+	f->env.backend_env = (struct backend_env){ .cache_dir = f->cache_dir,
+						   .compile_timeout_ms = COMPILE_TIMEOUT_MS };
+	f->env.allocator = allocator_create(options->memory_bytes ? options->memory_bytes
+								  : DEFAULT_MEMORY_BYTES);
+	f->env.pool = pool_create(f->threads);
+	if (!f->env.allocator || !f->env.pool || (options->cache_dir && !f->cache_dir)) {
+		err_set(err, ERR_MEMORY, "There is no memory left for an engine of %d threads.",
+			f->threads);
+		fusion_destroy(f);
+		return NULL;
+	}
+	if (!choose_backend(f, options->backend, err)) {
+		fusion_destroy(f);
+		return NULL;
+	}
+	return f;
+}
+
+void fusion_destroy(struct fusion *f)
+{
+	if (!f)
+		return;
+	pool_destroy(f->env.pool);
+	allocator_destroy(f->env.allocator);
+	free(f->cache_dir);
+	free(f);
+}
+
+const char *fusion_backend_name(const struct fusion *f)
+{
+	return f->backend->name;
+}
+
+const char *fusion_backend_note(const struct fusion *f)
+{
+	return f->note[0] ? f->note : NULL;
+}
+
+struct allocator *fusion_allocator(struct fusion *f)
+{
+	return f->env.allocator;
+}
+
+int fusion_threads(const struct fusion *f)
+{
+	return f->threads;
+}
+
+/* Names that the module's code assigns, functions first of all. */
+static bool assigns(const struct code *module, const char *name)
+{
+	for (int i = 0; i < module->n_insts; i++)
+		if (module->insts[i].op == CODE_STORE_GLOBAL &&
+		    strcmp(module->names[module->insts[i].arg], name) == 0)
+			return true;
+	return false;
+}
+
+/* The entry must exist; what it is shows when the module runs. */
+static bool check_entry(const struct code *module, const char *entry, struct err *err)
+{
+	struct buf names;
+
+	if (assigns(module, entry))
+		return true;
+	buf_init(&names, 300);
+	for (int i = 0; i < module->n_nested; i++)
+		if (assigns(module, module->nested[i]->name))
+			buf_printf(&names, "%s%s", names.len ? ", " : "", module->nested[i]->name);
+	if (names.len)
+		err_set(err, ERR_NAME, "The source defines no function %.100s; it defines %s.",
+			entry, names.data);
+	else
+		err_set(err, ERR_NAME,
+			"The source defines no function %.100s. Write def %.100s(x): ...", entry,
+			entry);
+	buf_finish(&names);
+	return false;
+}
+
+struct fusion_program *fusion_parse(const char *source, size_t len, const char *entry,
+				    struct err *err)
+{
+	struct fusion_program *p = calloc(1, sizeof(*p));
+	struct torch_names names;
+	struct vm_host host;
+	bool ok;
+
+	if (!p || !(p->entry = strdup(entry))) {
+		err_set(err, ERR_MEMORY, "There is no memory left for a program.");
+		fusion_program_destroy(p);
+		return NULL;
+	}
+	p->lang = lang_compile(source, len, NULL, err);
+	if (!p->lang) {
+		fusion_program_destroy(p);
+		return NULL;
+	}
+	torch_names_init(&names);
+	torch_check_host(&host, &names);
+	ok = vm_check_names(p->lang, &host, err) && check_entry(p->lang->module, entry, err);
+	torch_names_finish(&names);
+	if (ok)
+		return p;
+	fusion_program_destroy(p);
+	return NULL;
+}
+
+void fusion_program_destroy(struct fusion_program *p)
+{
+	if (!p)
+		return;
+	lang_destroy(p->lang);
+	free(p->entry);
+	free(p);
+}
+
+struct fusion_session *fusion_session(struct fusion *f, const struct fusion_program *p,
+				      enum fusion_mode mode, struct err *err)
+{
+	struct fusion_session *s = calloc(1, sizeof(*s));
+	struct session_options options = { .env = &f->env,
+					   .backend = f->backend,
+					   .passes_disabled = f->options.passes_disabled,
+					   .recompile_limit = f->options.recompile_limit,
+					   .steps = f->options.steps,
+					   .compiled = mode != FUSION_EAGER,
+					   .dynamic = mode == FUSION_DYNAMIC };
+
+	if (!s) {
+		err_set(err, ERR_MEMORY, "There is no memory left for a session.");
+		return NULL;
+	}
+	if (session_init(&s->session, &options, p->lang, p->entry, err))
+		return s;
+	free(s);
+	return NULL;
+}
+
+void fusion_session_destroy(struct fusion_session *s)
+{
+	if (!s)
+		return;
+	session_finish(&s->session);
+	free(s);
+}
+
+struct value fusion_value(struct tensor *t)
+{
+	return eager_wrap(tensor_ref(t));
+}
+
+bool fusion_call(struct fusion_session *s, const struct value *args, int n, struct value *out,
+		 struct err *err)
+{
+	return session_call(&s->session, args, n, out, err);
+}
+
+void fusion_observe(struct fusion_session *s, const struct fusion_observer *observer)
+{
+	session_observe(&s->session, observer);
+}
+
+struct buf *fusion_stdout(struct fusion_session *s)
+{
+	return &s->session.out;
+}
+
+struct fusion_counts fusion_counts(const struct fusion_session *s)
+{
+	const struct session_counts *c = &s->session.counts;
+
+	return (struct fusion_counts){ .graphs = c->graphs,
+				       .kernels_built = c->kernels_built,
+				       .launches = c->launches,
+				       .guard_checks = c->guard_checks,
+				       .eager_fallbacks = c->eager_fallbacks };
+}
+
+int fusion_graph_count(const struct fusion_session *s)
+{
+	return (int)s->session.graphs.len;
+}
+
+struct fusion_graph_info fusion_graph(const struct fusion_session *s, int index)
+{
+	const struct entry *e = s->session.graphs.at[index];
+	const struct exec *x = e->exec;
+
+	return (struct fusion_graph_info){
+		.frame = s->session.frame,
+		.compile_id = e->compile_id,
+		.captured = e->captured,
+		.optimised = x ? x->graph : e->captured,
+		.n_placeholders = e->n_placeholders,
+		.n_kernels = x ? x->lowered->n_kernels : 0,
+		.kernels = e->kernel_names,
+		.source = x ? x->stats.source : NULL,
+		.compile_ns = e->compile_ns,
+		.capture_ns = e->capture_ns,
+		.passes_ns = x ? x->passes_ns : 0,
+		.backend_ns = x ? x->backend_ns : 0,
+		.cached = x && x->stats.cached,
+		.guards = e->guards.texts,
+		.n_guards = e->guards.n,
+		.uses = e->uses,
+	};
+}
+
+int fusion_recompile_count(const struct fusion_session *s)
+{
+	return (int)s->session.recompiles.len;
+}
+
+struct fusion_recompile fusion_recompile(const struct fusion_session *s, int index)
+{
+	const struct session_recompile *r = &s->session.recompiles.at[index];
+
+	return (struct fusion_recompile){ .call = r->call,
+					  .frame = s->session.frame,
+					  .reason = r->reason };
+}

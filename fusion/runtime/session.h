@@ -1,0 +1,78 @@
+/* fusion/runtime/session.h -- private to the engine: a mode's own world.
+ *
+ * A session has a VM in which the module's code has run, an eager host, and (in
+ * compiled modes) entries, most recently used first.  fusion/fusion.h is its
+ * public face.
+ */
+#ifndef FUSION_RUNTIME_SESSION_H
+#define FUSION_RUNTIME_SESSION_H
+
+#include "fusion/runtime/eager.h"
+#include "fusion/runtime/entry.h"
+
+enum { RECOMPILE_LIMIT = 8, MAX_STDOUT = 1 << 20 };
+
+struct session_options {
+	const struct exec_env *env;
+	const struct backend *backend; /* of compiled entries */
+	uint64_t passes_disabled;
+	int recompile_limit;
+	int64_t steps;
+	bool compiled, dynamic; /* the mode; both false: eager */
+};
+
+struct session_counts {
+	int64_t graphs, kernels_built, launches, guard_checks, eager_fallbacks;
+};
+
+struct session_recompile {
+	int64_t call;
+	char *reason;
+};
+
+/* What dynamic mode has seen of a tensor argument: a dim that changed gets a
+ * symbol of its own, as torch's automatic dynamic shapes do. */
+struct session_seen {
+	char *name;
+	int rank;
+	int64_t size[MAX_RANK];
+	bool changed[MAX_RANK];
+	bool all_changed; /* the rank did */
+};
+
+struct session {
+	struct session_options options;
+	const char *frame; /* the entry function's name */
+	struct torch_names names;
+	struct eager eager;
+	struct vm *vm;
+	struct value callee;
+	struct buf out;
+	const struct fusion_observer *observer;
+
+	struct entry **entries; /* most recently used first */
+	int n_entries, n_compiled;
+	VEC(struct entry *) graphs; /* those with a graph, in order */
+	VEC(struct session_recompile) recompiles;
+	VEC(struct session_seen) seen;
+	bool limit_reached;
+	int64_t calls;
+	struct session_counts counts;
+};
+
+/* Runs the module's code.  `s` is zeroed first; on failure it is finished. */
+bool session_init(struct session *s, const struct session_options *options,
+		  const struct lang_program *program, const char *entry, struct err *err);
+void session_finish(struct session *s);
+
+bool session_call(struct session *s, const struct value *args, int n, struct value *out,
+		  struct err *err);
+void session_observe(struct session *s, const struct fusion_observer *observer);
+
+/* session_compile.c: a new entry for these arguments, at the front; NULL with
+ * *err.  Notes why the others did not serve. */
+struct entry *session_compile(struct session *s, const struct value *args, int n, struct err *err);
+bool session_note(struct session *s, const char *reason);
+void session_finish_seen(struct session *s);
+
+#endif
