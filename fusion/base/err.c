@@ -15,8 +15,8 @@ static const struct {
 #undef ERROR
 };
 
-static void fill(struct err *err, enum err_code code, int line, int column, const char *format,
-		 va_list args)
+__attribute__((format(printf, 5, 0))) static void
+fill(struct err *err, enum err_code code, int line, int column, const char *format, va_list args)
 {
 	if (!err)
 		return;

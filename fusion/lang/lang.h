@@ -20,11 +20,36 @@
 #include "fusion/base/buf.h"
 #include "fusion/base/err.h"
 
-enum binop { BIN_ADD, BIN_SUB, BIN_MUL, BIN_TRUEDIV, BIN_FLOORDIV, BIN_MOD, BIN_POW, BIN_MATMUL,
-	     BIN_AND, BIN_OR, BIN_XOR, BIN_LSHIFT, BIN_RSHIFT, BIN_COUNT };
+enum binop {
+	BIN_ADD,
+	BIN_SUB,
+	BIN_MUL,
+	BIN_TRUEDIV,
+	BIN_FLOORDIV,
+	BIN_MOD,
+	BIN_POW,
+	BIN_MATMUL,
+	BIN_AND,
+	BIN_OR,
+	BIN_XOR,
+	BIN_LSHIFT,
+	BIN_RSHIFT,
+	BIN_COUNT
+};
 enum unop { UN_NEG, UN_POS, UN_INVERT, UN_NOT, UN_COUNT };
-enum cmpop { CMP_LT, CMP_LE, CMP_EQ, CMP_NE, CMP_GT, CMP_GE, CMP_IS, CMP_IS_NOT, CMP_IN, CMP_NOT_IN,
-	     CMP_COUNT };
+enum cmpop {
+	CMP_LT,
+	CMP_LE,
+	CMP_EQ,
+	CMP_NE,
+	CMP_GT,
+	CMP_GE,
+	CMP_IS,
+	CMP_IS_NOT,
+	CMP_IN,
+	CMP_NOT_IN,
+	CMP_COUNT
+};
 
 /* "+", "-", "<=", "is not": for messages and for op:<symbol> spellings. */
 const char *binop_symbol(enum binop op);
@@ -38,11 +63,19 @@ enum code_op {
 	CODE_COUNT
 };
 
-enum const_kind { CONST_NONE, CONST_BOOL, CONST_INT, CONST_FLOAT, CONST_STR, CONST_ELLIPSIS, CONST_TUPLE };
+enum const_kind {
+	CONST_NONE,
+	CONST_BOOL,
+	CONST_INT,
+	CONST_FLOAT,
+	CONST_STR,
+	CONST_ELLIPSIS,
+	CONST_TUPLE
+};
 
 struct lang_const {
 	enum const_kind kind;
-	int n; /* CONST_TUPLE: items */
+	int n; /* CONST_TUPLE: items; CONST_STR: bytes, as a string may hold NULs */
 	union {
 		bool b;
 		int64_t i;
@@ -61,11 +94,11 @@ struct lang_inst {
 
 /* One function, lambda, comprehension or the module itself. */
 struct code {
-	const char *name;     /* "model", "<module>", "<lambda>" */
-	int line;             /* where it is defined */
+	const char *name; /* "model", "<module>", "<lambda>" */
+	int line;         /* where it is defined */
 	struct lang_inst *insts;
 	int n_insts;
-	int stack_depth;      /* deepest operand stack */
+	int stack_depth; /* deepest operand stack */
 	const struct lang_const *consts;
 	int n_consts;
 	const char *const *names; /* of globals and attributes */
@@ -86,18 +119,18 @@ struct code {
 };
 
 struct lang_limits {
-	size_t source_bytes;  /* 0: 1 MiB */
-	int depth;            /* 0: 200, nesting of expressions and blocks */
-	int nodes;            /* 0: 500,000 */
+	size_t source_bytes; /* 0: 1 MiB */
+	int depth;           /* 0: 200, nesting of expressions and blocks */
+	int nodes;           /* 0: 500,000 */
 };
 
 struct lang_program {
-	const char *source;   /* a copy, NUL terminated */
+	const char *source; /* a copy, NUL terminated */
 	size_t source_len;
-	const char **lines;   /* start of each line; lines[i] is line i+1 */
+	const char **lines; /* start of each line; lines[i] is line i+1 */
 	int n_lines;
 	const struct code *module;
-	struct arena *arena;  /* owns all of it */
+	struct arena *arena; /* owns all of it */
 };
 
 /* NULL with SYNTAX, UNSUPPORTED, BOUND or MEMORY, at line and column. */

@@ -1,0 +1,227 @@
+/* fusion/lang/ast.h -- the syntax tree.  Private to fusion/lang.
+ *
+ * All nodes live in one arena and die with it; names are interned.  Which
+ * member of the union counts is said beside it.  A chain such as a + b + c is
+ * as deep as it is long: its height is bounded by the parser, so that the tree
+ * may be walked by recursion.
+ */
+#ifndef FUSION_LANG_AST_H
+#define FUSION_LANG_AST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fusion/lang/lang.h"
+
+enum node_kind {
+#define NODE(id, called, instead) NODE_##id,
+#include "fusion/lang/nodes.def"
+#undef NODE
+	NODE_COUNT
+};
+
+struct node_info {
+	const char *called;  /* "a function call" */
+	const char *instead; /* what to write where the compiler refuses it; or NULL */
+};
+extern const struct node_info node_table[NODE_COUNT];
+
+struct node;
+struct scope;
+
+struct node_list {
+	struct node **at;
+	int n;
+};
+
+struct parameter {
+	const char *name;
+	struct node *annotation, *value; /* either may be NULL; `value` is the default */
+	int line, column;
+};
+
+struct parameters { /* in the order of their place in struct code */
+	struct parameter *at;
+	int n, n_positional_only, n_positional, n_keyword_only;
+	bool has_varargs, has_kwargs;
+};
+
+struct function { /* FUNCTION and LAMBDA */
+	const char *name;
+	struct parameters parameters;
+	struct node_list decorators;
+	struct node *returns;  /* annotation, or NULL */
+	struct node_list body; /* LAMBDA: one expression */
+	int name_line, name_column;
+	struct scope *scope;
+};
+
+struct class
+{
+	const char *name;
+	struct node_list decorators, arguments, body;
+	struct scope *scope;
+};
+
+struct for_clause { /* for target in over if .. if .. */
+	struct node *target, *over;
+	struct node_list conditions;
+};
+
+struct comprehension {        /* LIST_COMP, SET_COMP, DICT_COMP, GENERATOR */
+	struct node *element; /* the key of a DICT_COMP */
+	struct node *value;   /* DICT_COMP */
+	struct for_clause *clauses;
+	int n_clauses;
+	struct scope *scope;
+};
+
+struct import_name {
+	const char *name;  /* "torch.nn"; "*" */
+	const char *first; /* "torch" */
+	const char *alias; /* after `as`, or NULL */
+	int line, column;
+};
+
+struct import {
+	struct import_name *at;
+	int n;
+	const char *module; /* IMPORT_FROM; NULL in `from . import x` */
+	int level;          /* leading dots */
+};
+
+struct branch {
+	struct node *test;
+	struct node_list body;
+};
+
+struct handler {           /* except type as name: */
+	struct node *type; /* or NULL */
+	const char *name;  /* or NULL */
+	struct node_list body;
+	int line, column;
+};
+
+struct try_parts {
+	struct node_list body, otherwise, finally;
+	struct handler *handlers;
+	int n_handlers;
+};
+
+struct with_item {
+	struct node *context, *target; /* target may be NULL */
+};
+
+struct node {
+	enum node_kind kind;
+	int line, column;         /* 1-based, in characters */
+	int end_line, end_column; /* one past the last character */
+	bool in_brackets;         /* written with ( ) around it */
+	union {
+		const char *name; /* NAME */
+		uint64_t integer; /* INTEGER: 0 .. 2^63 */
+		double real;      /* FLOAT */
+		struct {
+			const char *text;
+			size_t len;
+		} string;              /* STRING, BYTES */
+		struct node_list list; /* TUPLE LIST SET DELETE FSTRING */
+		struct node *value;    /* STARRED RETURN EXPRESSION; YIELD, may be NULL */
+		struct {
+			struct node *value;
+			struct node *spec; /* FSTRING or NULL */
+			char conversion;   /* 'r' 's' 'a' or 0 */
+		} field;                   /* FIELD */
+		struct {
+			struct node_list keys, values;
+		} dict; /* DICT; a NULL key: **value */
+		struct comprehension *comprehension;
+		struct {
+			struct node *value;
+			const char *name;
+			int line, column; /* of the name */
+		} attribute;              /* ATTRIBUTE */
+		struct {
+			struct node *value, *index;
+		} subscript; /* SUBSCRIPT */
+		struct {
+			struct node *start, *stop, *step;
+		} slice; /* SLICE, any may be NULL */
+		struct {
+			struct node *callee;
+			struct node_list arguments;
+		} call; /* CALL */
+		struct {
+			const char *name;
+			struct node *value;
+		} keyword; /* KEYWORD; no name: **value */
+		struct {
+			enum binop op;
+			struct node *left, *right;
+		} binary;
+		struct {
+			enum unop op;
+			struct node *operand;
+		} unary;
+		struct {
+			bool is_or;
+			struct node_list operands;
+		} boolean;
+		struct {
+			struct node_list operands;
+			enum cmpop *ops;
+		} compare; /* n - 1 ops */
+		struct {
+			struct node *test, *then, *otherwise;
+		} ternary;
+		struct {
+			struct node *target, *value;
+		} walrus;
+		struct function *function; /* LAMBDA FUNCTION */
+		struct {
+			struct node_list targets;
+			struct node *value;
+		} assign;
+		struct {
+			struct node *target, *value;
+			enum binop op;
+		} augmented;
+		struct {
+			struct node *target, *annotation, *value;
+		} annotated;
+		struct {
+			struct node *exception, *cause;
+		} raise; /* either may be NULL */
+		struct {
+			struct node *test, *message;
+		} assertion;
+		struct {
+			const char **at;
+			int n;
+		} names; /* GLOBAL NONLOCAL */
+		struct import *import;
+		struct {
+			struct branch *branches;
+			int n;
+			struct node_list otherwise;
+		} conditional; /* IF */
+		struct {
+			struct node *test;
+			struct node_list body, otherwise;
+		} loop; /* WHILE */
+		struct {
+			struct node *target, *over;
+			struct node_list body, otherwise;
+		} iteration;               /* FOR */
+		struct try_parts *attempt; /* TRY */
+		struct {
+			struct with_item *items;
+			int n;
+			struct node_list body;
+		} with;
+		struct class *class;
+	};
+};
+
+#endif

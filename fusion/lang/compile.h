@@ -1,0 +1,59 @@
+/* fusion/lang/compile.h -- syntax tree to code objects, and what its files
+ * share.  Every function returns false once an error is in c->err.
+ * Private to fusion/lang; all but compile_module() to compile*.c. */
+#ifndef FUSION_LANG_COMPILE_H
+#define FUSION_LANG_COMPILE_H
+
+#include "fusion/lang/builder.h"
+
+/* NULL with UNSUPPORTED or MEMORY. */
+const struct code *compile_module(struct compiler *c, const struct node_list *statements,
+				  const struct scope *scope);
+
+/* compile_stmt.c */
+bool compile_statements(struct builder *b, const struct node_list *statements);
+
+/* compile_expr.c: leaves one value */
+bool compile_expr(struct builder *b, const struct node *node);
+bool compile_items(struct builder *b, const struct node_list *list); /* leaves list->n values */
+bool compile_tuple(struct builder *b, const struct node *at, const struct node_list *items);
+
+/* compile_fold.c: a literal, or a tuple of them (that alone needs b); false where
+ * it is none */
+bool constant_of(struct builder *b, const struct node *node, struct lang_const *out);
+/* Its truth: 0 or 1, or -1 where it is not known. */
+int constant_truth(const struct node *node);
+
+/* compile_jump.c */
+bool compile_jump(struct builder *b, const struct node *test, struct label *to, bool when);
+bool compile_boolean(struct builder *b, const struct node *node);
+bool compile_compare(struct builder *b, const struct node *node);
+bool compile_ternary(struct builder *b, const struct node *node);
+
+/* compile_store.c: takes the value off the stack */
+bool compile_store(struct builder *b, const struct node *target);
+bool compile_store_name(struct builder *b, struct place at, const char *name);
+bool compile_load_name(struct builder *b, struct place at, const char *name);
+bool compile_augmented(struct builder *b, const struct node *node);
+
+/* compile_function.c: FUNCTION is stored to its name, LAMBDA stays as a value */
+bool compile_function(struct builder *b, const struct node *node);
+
+/* compile_import.c */
+bool compile_import(struct builder *b, const struct node *node);
+
+/* "<a list comprehension> is outside the language so far; <write ...>" */
+bool refuse(struct builder *b, const struct node *node);
+bool refuse_at(struct builder *b, int line, int column, const char *what, const char *instead);
+
+static inline struct lang_const const_none(void)
+{
+	return (struct lang_const){ .kind = CONST_NONE };
+}
+
+static inline struct lang_const const_str(const char *text, size_t len)
+{
+	return (struct lang_const){ .kind = CONST_STR, .n = (int)len, .str = text };
+}
+
+#endif

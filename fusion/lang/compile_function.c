@@ -1,0 +1,126 @@
+/* fusion/lang/compile_function.c -- def and lambda.
+ *
+ * Defaults are values of the definition, not of the call: they are computed
+ * here and travel with the function, as do the cells that it closes over.
+ */
+#include "fusion/lang/compile.h"
+
+#include <string.h>
+
+static bool compile_defaults(struct builder *b, struct place at, const struct parameters *p)
+{
+	struct node tuple = { .kind = NODE_TUPLE,
+			      .line = at.line,
+			      .column = at.column,
+			      .end_column = at.end_column };
+	int first = p->n_positional;
+	struct node **values;
+
+	while (first > 0 && p->at[first - 1].value)
+		first--;
+	values = ARENA_ARRAY(b->c->scratch, struct node *, (size_t)(p->n_positional - first));
+	if (!values)
+		return out_of_memory(b);
+	for (int i = first; i < p->n_positional; i++)
+		values[i - first] = p->at[i].value;
+	tuple.list.at = values;
+	tuple.list.n = p->n_positional - first;
+	return compile_expr(b, &tuple);
+}
+
+static bool compile_keyword_defaults(struct builder *b, struct place at, const struct parameters *p)
+{
+	int n = 0;
+
+	for (int i = p->n_positional; i < p->n_positional + p->n_keyword_only; i++) {
+		const struct parameter *one = &p->at[i];
+
+		if (!one->value)
+			continue;
+		if (!emit_const(b, at, const_str(one->name, strlen(one->name))) ||
+		    !compile_expr(b, one->value))
+			return false;
+		n++;
+	}
+	return n ? emit(b, at, CODE_BUILD_MAP, n) : emit_const(b, at, const_none());
+}
+
+static bool compile_closure(struct builder *b, struct place at, const struct scope *inner)
+{
+	int n = inner->n_cells - inner->n_own_cells;
+
+	if (!n)
+		return emit_const(b, at, (struct lang_const){ .kind = CONST_TUPLE });
+	for (int i = 0; i < inner->n_symbols; i++) { /* free ones are numbered in this order */
+		const struct symbol *symbol = &inner->symbols[i];
+
+		if (symbol->kind == SYMBOL_FREE &&
+		    !emit(b, at, CODE_LOAD_CLOSURE, scope_find(b->scope, symbol->name)->index))
+			return false;
+	}
+	return emit(b, at, CODE_BUILD_TUPLE, n);
+}
+
+static bool compile_body(struct builder *b, const struct node *node)
+{
+	const struct node_list *body = &node->function->body;
+	struct place end = place_of(body->at[body->n - 1]);
+
+	if (node->kind == NODE_LAMBDA)
+		return compile_expr(b, body->at[0]) && emit(b, end, CODE_RETURN, 0);
+	return compile_statements(b, body) && emit_const(b, end, const_none()) &&
+	       emit(b, end, CODE_RETURN, 0);
+}
+
+static struct code *function_code(struct builder *outer, const struct node *node)
+{
+	const struct function *f = node->function;
+	struct code *code = NULL;
+	struct builder b;
+
+	builder_init(&b, outer->c, f->scope);
+	if (compile_body(&b, node))
+		code = builder_code(&b, f->name, node->line);
+	builder_finish(&b);
+	if (!code)
+		return NULL;
+	code->n_positional = f->parameters.n_positional;
+	code->n_keyword_only = f->parameters.n_keyword_only;
+	code->has_varargs = f->parameters.has_varargs;
+	code->has_kwargs = f->parameters.has_kwargs;
+	return code;
+}
+
+static bool check_function(struct builder *b, const struct function *f)
+{
+	if (f->decorators.n)
+		return refuse_at(b, f->decorators.at[0]->line, f->decorators.at[0]->column,
+				 "a decorator", "call it on the function: f = decorator(f)");
+	if (f->parameters.n_positional_only)
+		return refuse_at(b, f->parameters.at[0].line, f->parameters.at[0].column,
+				 "a positional-only parameter (/)", "leave the / out");
+	return true;
+}
+
+bool compile_function(struct builder *b, const struct node *node)
+{
+	const struct function *f = node->function;
+	struct place at = place_of(node);
+	struct code *code;
+	int index;
+
+	if (node->kind == NODE_FUNCTION) /* the head, not the whole body */
+		at.end_column = f->name_column + (int)strlen(f->name);
+	if (!check_function(b, f) || !compile_defaults(b, at, &f->parameters) ||
+	    !compile_keyword_defaults(b, at, &f->parameters) || !compile_closure(b, at, f->scope))
+		return false;
+	code = function_code(b, node);
+	if (!code)
+		return false;
+	index = (int)b->nested.len;
+	if (!VEC_PUSH(&b->nested, code))
+		return out_of_memory(b);
+	if (!emit(b, at, CODE_MAKE_FUNCTION, index))
+		return false;
+	return node->kind == NODE_LAMBDA || compile_store_name(b, at, f->name);
+}

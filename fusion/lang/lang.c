@@ -1,0 +1,163 @@
+/* fusion/lang/lang.c -- from bytes to a program: see lang.h.
+ *
+ * The syntax tree and the scopes live in an arena of their own and are gone
+ * when lang_compile() returns; names and code are in the program's.
+ */
+#include "fusion/lang/lang.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/base/arena.h"
+#include "fusion/lang/compile.h"
+#include "fusion/lang/parser.h"
+#include "fusion/lang/utf8.h"
+
+enum {
+	SOURCE_BYTES = 1 << 20,
+	DEPTH = 200,
+	NODES = 500000,
+	ARENA_BYTES = 512 << 20, /* of a compilation: what the other limits should keep far away */
+};
+
+/* The place of a byte that cannot be read; everything before it can. */
+static bool bad_byte(const char *source, const char *at, struct err *err)
+{
+	const char *line = source;
+	int n = 1;
+
+	for (const char *c = source; c < at; c++) {
+		if (*c == '\n' || (*c == '\r' && c[1] != '\n')) {
+			line = c + 1;
+			n++;
+		}
+	}
+	if (!*at)
+		return err_at(err, ERR_SYNTAX, n, utf8_count(line, at) + 1,
+			      "the source has a NUL byte here; remove it");
+	return err_at(err, ERR_SYNTAX, n, utf8_count(line, at) + 1,
+		      "the byte 0x%02x is not UTF-8; save the file as UTF-8",
+		      (unsigned)(unsigned char)*at);
+}
+
+static bool check_text(const char *source, size_t len, struct err *err)
+{
+	size_t at = 0;
+
+	while (at < len) {
+		uint32_t point;
+		int n = utf8_decode(source + at, len - at, &point);
+
+		if (!n || !point)
+			return bad_byte(source, source + at, err);
+		at += (size_t)n;
+	}
+	return true;
+}
+
+/* A copy without a byte order mark and with \n at the end of each line. */
+static bool copy_source(struct lang_program *p, const char *source, size_t len)
+{
+	char *copy = arena_alloc(p->arena, len + 1);
+	size_t from = len >= 3 && memcmp(source, "\xef\xbb\xbf", 3) == 0 ? 3 : 0, to = 0;
+
+	if (!copy)
+		return false;
+	for (; from < len; from++) {
+		if (source[from] == '\r' && from + 1 < len && source[from + 1] == '\n')
+			continue;
+		copy[to++] = source[from] == '\r' ? '\n' : source[from];
+	}
+	p->source = copy;
+	p->source_len = to;
+	return true;
+}
+
+static bool find_lines(struct lang_program *p)
+{
+	int n = 1;
+
+	for (size_t i = 0; i < p->source_len; i++)
+		n += p->source[i] == '\n' && i + 1 < p->source_len;
+	p->lines = ARENA_ARRAY(p->arena, const char *, (size_t)n);
+	if (!p->lines)
+		return false;
+	p->n_lines = 1;
+	p->lines[0] = p->source;
+	for (size_t i = 0; i + 1 < p->source_len; i++)
+		if (p->source[i] == '\n')
+			p->lines[p->n_lines++] = p->source + i + 1;
+	return true;
+}
+
+static bool compile(struct lang_program *p, const struct ast_limits *limits, struct arena *scratch,
+		    struct token_list *list, struct err *err)
+{
+	struct names names = { .arena = p->arena };
+	struct compiler compiler = {
+		.program = p->arena, .scratch = scratch, .keys.arena = scratch, .err = err
+	};
+	struct node_list module;
+	struct scope *scope;
+
+	if (!lex(p->source, p->source_len, scratch, &names, list, err) ||
+	    !ast_parse(p->source, list, limits, scratch, &names, &module, err))
+		return false;
+	scope = scope_analyze(&module, scratch, err);
+	if (!scope)
+		return false;
+	p->module = compile_module(&compiler, &module, scope);
+	return p->module != NULL;
+}
+
+static struct lang_program *program_new(const char *source, size_t len, struct err *err)
+{
+	struct lang_program *p = calloc(1, sizeof(*p));
+
+	if (p)
+		p->arena = calloc(1, sizeof(*p->arena));
+	if (p && p->arena) {
+		arena_init(p->arena, ARENA_BYTES);
+		if (copy_source(p, source, len) && find_lines(p))
+			return p;
+	}
+	lang_destroy(p);
+	err_set(err, ERR_MEMORY, "no memory is left for the source");
+	return NULL;
+}
+
+struct lang_program *lang_compile(const char *source, size_t len, const struct lang_limits *limits,
+				  struct err *err)
+{
+	size_t most = limits && limits->source_bytes ? limits->source_bytes : SOURCE_BYTES;
+	struct ast_limits ast = { limits && limits->depth ? limits->depth : DEPTH,
+				  limits && limits->nodes ? limits->nodes : NODES };
+	struct token_list list = { 0 };
+	struct lang_program *p;
+	struct arena scratch;
+
+	if (len > most) {
+		err_set(err, ERR_BOUND, "the source has %zu bytes; at most %zu are allowed", len,
+			most);
+		return NULL;
+	}
+	if (!check_text(source, len, err) || !(p = program_new(source, len, err)))
+		return NULL;
+	arena_init(&scratch, ARENA_BYTES);
+	if (!compile(p, &ast, &scratch, &list, err)) {
+		lang_destroy(p);
+		p = NULL;
+	}
+	VEC_FREE(&list.tokens);
+	arena_finish(&scratch);
+	return p;
+}
+
+void lang_destroy(struct lang_program *p)
+{
+	if (!p)
+		return;
+	arena_finish(p->arena);
+	free(p->arena);
+	free(p);
+}

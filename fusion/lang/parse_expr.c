@@ -1,0 +1,385 @@
+/* fusion/lang/parse_expr.c -- expressions, from lambda down to attributes.
+ *
+ * Lowest to highest: walrus, ternary and lambda, or, and, not, comparisons,
+ * the binary operators of tokens.def by their precedence, unary, **, then
+ * calls, subscripts and attributes.
+ */
+#include "fusion/lang/parser.h"
+
+#include <string.h>
+
+static struct node *parse_unary(struct parser *p);
+
+static struct node *parse_ternary(struct parser *p)
+{
+	const struct token *start = token_now(p);
+	struct node *node, *then = parse_disjunction(p);
+
+	if (!then || !at(p, TOK_IF))
+		return then;
+	node = node_start(p, NODE_TERNARY, start);
+	if (!node)
+		return NULL;
+	advance(p);
+	node->ternary.then = then;
+	node->ternary.test = parse_disjunction(p);
+	if (!node->ternary.test)
+		return NULL;
+	if (!accept(p, TOK_ELSE))
+		return unexpected(p, "an 'else' is expected: a conditional expression is "
+				     "written `a if test else b`");
+	node->ternary.otherwise = parse_expression(p);
+	return node->ternary.otherwise ? node_end(p, node) : NULL;
+}
+
+struct node *parse_expression(struct parser *p)
+{
+	struct node *node;
+	int saved;
+
+	if (!parser_enter(p, &saved))
+		return NULL;
+	node = at(p, TOK_LAMBDA) ? parse_lambda(p) : parse_ternary(p);
+	parser_leave(p, saved);
+	return node;
+}
+
+struct node *parse_named(struct parser *p)
+{
+	const struct token *start = token_now(p);
+	struct node *node, *value = parse_expression(p);
+
+	if (!value || !at(p, TOK_WALRUS))
+		return value;
+	if (value->kind != NODE_NAME || value->in_brackets)
+		return unexpected(p, "':=' assigns to a plain name, not to %s",
+				  node_table[value->kind].called);
+	node = node_start(p, NODE_WALRUS, start);
+	if (!node)
+		return NULL;
+	advance(p);
+	node->walrus.target = value;
+	node->walrus.value = parse_expression(p);
+	return node->walrus.value ? node_end(p, node) : NULL;
+}
+
+static struct node *parse_starred(struct parser *p)
+{
+	struct node *node = node_start(p, NODE_STARRED, token_now(p));
+
+	if (!node)
+		return NULL;
+	advance(p);
+	node->value = parse_operand(p);
+	return node->value ? node_end(p, node) : NULL;
+}
+
+struct node *parse_list_item(struct parser *p)
+{
+	return at(p, TOK_STAR) ? parse_starred(p) : parse_named(p);
+}
+
+static struct node *parse_item(struct parser *p)
+{
+	return at(p, TOK_STAR) ? parse_starred(p) : parse_expression(p);
+}
+
+static struct node *parse_target(struct parser *p)
+{
+	return at(p, TOK_STAR) ? parse_starred(p) : parse_operand(p);
+}
+
+/* One item, or a tuple where commas follow. */
+static struct node *parse_tuple_of(struct parser *p, struct node *(*item)(struct parser *))
+{
+	const struct token *start = token_now(p);
+	struct node *node, *first = item(p);
+	size_t mark = p->scratch.len;
+
+	if (!first)
+		return NULL;
+	if (!at(p, TOK_COMMA)) {
+		if (first->kind == NODE_STARRED)
+			return fault_at(p, ERR_SYNTAX, first->line, first->column,
+					"a starred expression stands in a list, a tuple or a call; "
+					"a tuple of one needs a comma after it");
+		return first;
+	}
+	node = node_start(p, NODE_TUPLE, start);
+	if (!node || !list_push(p, first))
+		return NULL;
+	while (accept(p, TOK_COMMA) && starts_expression(token_now(p)->kind))
+		if (!list_push(p, item(p)))
+			return NULL;
+	return list_take(p, mark, &node->list) ? node_end(p, node) : NULL;
+}
+
+struct node *parse_expressions(struct parser *p)
+{
+	return parse_tuple_of(p, parse_item);
+}
+
+struct node *parse_yield_or_expressions(struct parser *p)
+{
+	return at(p, TOK_YIELD) ? parse_yield(p) : parse_expressions(p);
+}
+
+struct node *parse_targets(struct parser *p)
+{
+	struct node *node = parse_tuple_of(p, parse_target);
+
+	return node && check_target(p, node) ? node : NULL;
+}
+
+/* `not` binds less than comparisons. */
+static struct node *parse_not(struct parser *p);
+static struct node *parse_conjunction(struct parser *p);
+
+static struct node *parse_boolean(struct parser *p, enum token_kind word,
+				  struct node *(*operand)(struct parser *))
+{
+	const struct token *start = token_now(p);
+	struct node *node, *first = operand(p);
+	size_t mark = p->scratch.len;
+
+	if (!first || !at(p, word))
+		return first;
+	node = node_start(p, NODE_BOOLEAN, start);
+	if (!node || !list_push(p, first))
+		return NULL;
+	node->boolean.is_or = word == TOK_OR;
+	while (accept(p, word))
+		if (!list_push(p, operand(p)))
+			return NULL;
+	return list_take(p, mark, &node->boolean.operands) ? node_end(p, node) : NULL;
+}
+
+struct node *parse_disjunction(struct parser *p)
+{
+	return parse_boolean(p, TOK_OR, parse_conjunction);
+}
+
+static struct node *parse_conjunction(struct parser *p)
+{
+	return parse_boolean(p, TOK_AND, parse_not);
+}
+
+/* Takes the comparison at hand; CMP_COUNT where there is none. */
+static enum cmpop comparison(struct parser *p)
+{
+	static const struct {
+		enum token_kind kind;
+		enum cmpop op;
+	} table[] = { { TOK_LESS, CMP_LT },        { TOK_LESS_EQUAL, CMP_LE },
+		      { TOK_EQUAL_EQUAL, CMP_EQ }, { TOK_NOT_EQUAL, CMP_NE },
+		      { TOK_GREATER, CMP_GT },     { TOK_GREATER_EQUAL, CMP_GE },
+		      { TOK_IN, CMP_IN } };
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (accept(p, table[i].kind))
+			return table[i].op;
+	if (accept(p, TOK_IS))
+		return accept(p, TOK_NOT) ? CMP_IS_NOT : CMP_IS;
+	if (at(p, TOK_NOT) && token_at(p, 1)->kind == TOK_IN) {
+		advance(p);
+		advance(p);
+		return CMP_NOT_IN;
+	}
+	return CMP_COUNT;
+}
+
+static bool take_ops(struct parser *p, size_t mark, enum cmpop **ops)
+{
+	size_t n = p->ops.len - mark;
+
+	*ops = PARSER_ARRAY(p, enum cmpop, n);
+	if (!*ops)
+		return false;
+	memcpy(*ops, p->ops.at + mark, n * sizeof(**ops));
+	p->ops.len = mark;
+	return true;
+}
+
+static struct node *parse_comparison(struct parser *p)
+{
+	const struct token *start = token_now(p);
+	struct node *node, *first = parse_operand(p);
+	size_t mark = p->scratch.len, ops_mark = p->ops.len;
+	enum cmpop op;
+
+	if (!first || (op = comparison(p)) == CMP_COUNT)
+		return first;
+	node = node_start(p, NODE_COMPARE, start);
+	if (!node || !list_push(p, first))
+		return NULL;
+	do {
+		if (!VEC_PUSH(&p->ops, op))
+			return no_memory(p);
+		if (!list_push(p, parse_operand(p)))
+			return NULL;
+	} while ((op = comparison(p)) != CMP_COUNT);
+	if (!list_take(p, mark, &node->compare.operands) ||
+	    !take_ops(p, ops_mark, &node->compare.ops))
+		return NULL;
+	return node_end(p, node);
+}
+
+static struct node *parse_not(struct parser *p)
+{
+	struct node *node;
+	int saved;
+
+	if (!at(p, TOK_NOT))
+		return parse_comparison(p);
+	node = node_start(p, NODE_UNARY, token_now(p));
+	if (!node || !parser_enter(p, &saved))
+		return NULL;
+	advance(p);
+	node->unary.op = UN_NOT;
+	node->unary.operand = parse_not(p);
+	parser_leave(p, saved);
+	return node->unary.operand ? node_end(p, node) : NULL;
+}
+
+/* Operators of at least this precedence; all of them associate to the left. */
+static struct node *parse_binary(struct parser *p, int precedence)
+{
+	const struct token *start = token_now(p);
+	struct node *node, *left = parse_unary(p);
+	const struct token_info *info;
+
+	while (left && (info = &token_table[token_now(p)->kind])->precedence >= precedence &&
+	       info->precedence) {
+		node = node_start(p, NODE_BINARY, start);
+		if (!node)
+			return NULL;
+		advance(p);
+		node->binary.op = info->binop;
+		node->binary.left = left;
+		node->binary.right = parse_binary(p, info->precedence + 1);
+		if (!node->binary.right || !parser_link(p))
+			return NULL;
+		left = node_end(p, node);
+	}
+	return left;
+}
+
+struct node *parse_operand(struct parser *p)
+{
+	int beside = p->height;
+	struct node *node;
+
+	p->height = 0;
+	node = parse_binary(p, 1);
+	if (p->height < beside)
+		p->height = beside;
+	return node;
+}
+
+static bool parse_attribute(struct parser *p, struct node *node)
+{
+	const struct token *name = token_at(p, 1);
+
+	advance(p);
+	if (name->kind != TOK_NAME)
+		return not_a_name(p, "an attribute");
+	node->attribute.name = name->name;
+	node->attribute.line = name->line;
+	node->attribute.column = name->column;
+	advance(p);
+	return true;
+}
+
+static bool parse_subscript(struct parser *p, struct node *node)
+{
+	advance(p);
+	node->subscript.index = parse_index(p);
+	return node->subscript.index && (accept(p, TOK_RIGHT_BRACKET) || item_not_closed(p, "]"));
+}
+
+/* a.b, a[b] and a(b), as many as follow */
+static struct node *parse_trailers(struct parser *p, const struct token *start)
+{
+	struct node *value = parse_atom(p);
+
+	while (value) {
+		enum token_kind kind = token_now(p)->kind;
+		struct node *node;
+		bool ok;
+
+		if (kind != TOK_DOT && kind != TOK_LEFT_BRACKET && kind != TOK_LEFT_PAREN)
+			return value;
+		node = node_start(p,
+				  kind == TOK_DOT            ? NODE_ATTRIBUTE
+				  : kind == TOK_LEFT_BRACKET ? NODE_SUBSCRIPT
+							     : NODE_CALL,
+				  start);
+		if (!node)
+			return NULL;
+		if (kind == TOK_DOT) {
+			node->attribute.value = value;
+			ok = parse_attribute(p, node);
+		} else if (kind == TOK_LEFT_BRACKET) {
+			node->subscript.value = value;
+			ok = parse_subscript(p, node);
+		} else {
+			node->call.callee = value;
+			advance(p);
+			ok = parse_arguments(p, &node->call.arguments);
+		}
+		if (!ok || !parser_link(p))
+			return NULL;
+		value = node_end(p, node);
+	}
+	return NULL;
+}
+
+static struct node *parse_primary(struct parser *p)
+{
+	int beside = p->height;
+	struct node *node;
+
+	p->height = 0;
+	node = parse_trailers(p, token_now(p));
+	if (p->height < beside)
+		p->height = beside;
+	return node;
+}
+
+/* ** binds tighter than a unary on its left, looser than one on its right. */
+static struct node *parse_power(struct parser *p)
+{
+	const struct token *start = token_now(p);
+	struct node *node, *left = parse_primary(p);
+	int saved;
+
+	if (!left || !at(p, TOK_DOUBLE_STAR))
+		return left;
+	node = node_start(p, NODE_BINARY, start);
+	if (!node || !parser_enter(p, &saved))
+		return NULL;
+	advance(p);
+	node->binary.op = BIN_POW;
+	node->binary.left = left;
+	node->binary.right = parse_unary(p);
+	parser_leave(p, saved);
+	return node->binary.right ? node_end(p, node) : NULL;
+}
+
+static struct node *parse_unary(struct parser *p)
+{
+	enum token_kind kind = token_now(p)->kind;
+	struct node *node;
+	int saved;
+
+	if (kind != TOK_MINUS && kind != TOK_PLUS && kind != TOK_TILDE)
+		return parse_power(p);
+	node = node_start(p, NODE_UNARY, token_now(p));
+	if (!node || !parser_enter(p, &saved))
+		return NULL;
+	advance(p);
+	node->unary.op = kind == TOK_MINUS ? UN_NEG : kind == TOK_PLUS ? UN_POS : UN_INVERT;
+	node->unary.operand = parse_unary(p);
+	parser_leave(p, saved);
+	return node->unary.operand ? node_end(p, node) : NULL;
+}

@@ -1,0 +1,278 @@
+/* fusion/lang/parse_stmt.c -- statements of one line.
+ *
+ * An expression is read first; what follows it (=, +=, a colon) says which
+ * statement it was.
+ */
+#include "fusion/lang/parser.h"
+
+#include <string.h>
+
+static struct node *parse_assign(struct parser *p, const struct token *start, struct node *first)
+{
+	struct node *value = first, *node = node_start(p, NODE_ASSIGN, start);
+	size_t mark = p->scratch.len;
+
+	if (!node)
+		return NULL;
+	while (accept(p, TOK_EQUAL)) {
+		if (value->kind == NODE_YIELD && !value->in_brackets)
+			return fault_at(p, ERR_SYNTAX, value->line, value->column,
+					"cannot assign to a yield expression");
+		if (!check_target(p, value) || !list_push(p, value))
+			return NULL;
+		value = parse_yield_or_expressions(p);
+		if (!value)
+			return NULL;
+	}
+	node->assign.value = value;
+	return list_take(p, mark, &node->assign.targets) ? node_end(p, node) : NULL;
+}
+
+static struct node *parse_augmented(struct parser *p, const struct token *start,
+				    struct node *target)
+{
+	struct node *node = node_start(p, NODE_AUG_ASSIGN, start);
+	const struct token_info *info = &token_table[token_now(p)->kind];
+
+	if (!node || !check_single_target(p, target, info->text))
+		return NULL;
+	advance(p);
+	node->augmented.target = target;
+	node->augmented.op = info->binop;
+	node->augmented.value = parse_yield_or_expressions(p);
+	return node->augmented.value ? node_end(p, node) : NULL;
+}
+
+static struct node *parse_annotated(struct parser *p, const struct token *start,
+				    struct node *target)
+{
+	struct node *node = node_start(p, NODE_ANN_ASSIGN, start);
+
+	if (!node || !check_single_target(p, target, "an annotation"))
+		return NULL;
+	advance(p);
+	node->annotated.target = target;
+	node->annotated.annotation = parse_expression(p);
+	if (!node->annotated.annotation)
+		return NULL;
+	if (accept(p, TOK_EQUAL) && !(node->annotated.value = parse_yield_or_expressions(p)))
+		return NULL;
+	return node_end(p, node);
+}
+
+static struct node *parse_expression_statement(struct parser *p)
+{
+	const struct token *start = token_now(p);
+	struct node *node, *value = parse_yield_or_expressions(p);
+	enum token_kind kind = token_now(p)->kind;
+
+	if (!value)
+		return NULL;
+	if (kind == TOK_EQUAL)
+		return parse_assign(p, start, value);
+	if (token_table[kind].class == CLASS_AUGMENTED)
+		return parse_augmented(p, start, value);
+	if (kind == TOK_COLON && starts_expression(token_at(p, 1)->kind))
+		return parse_annotated(p, start, value);
+	if (kind != TOK_NEWLINE && kind != TOK_SEMICOLON)
+		return statement_goes_on(p, value);
+	node = node_start(p, NODE_EXPRESSION, start);
+	if (!node)
+		return NULL;
+	node->value = value;
+	return node_end(p, node);
+}
+
+/* break, continue, pass */
+static struct node *parse_word(struct parser *p, enum node_kind kind)
+{
+	const struct token *word = token_now(p);
+	struct node *node = node_start(p, kind, word);
+
+	if (!node)
+		return NULL;
+	if (kind != NODE_PASS && !p->loops)
+		return fault_at(p, ERR_SYNTAX, word->line, word->column,
+				"'%s' stands outside a loop", token_table[word->kind].text);
+	advance(p);
+	return node_end(p, node);
+}
+
+static struct node *parse_return(struct parser *p)
+{
+	const struct token *word = token_now(p);
+	struct node *node = node_start(p, NODE_RETURN, word);
+
+	if (!node)
+		return NULL;
+	if (!p->functions)
+		return fault_at(p, ERR_SYNTAX, word->line, word->column,
+				"'return' stands outside a function");
+	advance(p);
+	if (starts_expression(token_now(p)->kind) && !(node->value = parse_expressions(p)))
+		return NULL;
+	return node_end(p, node);
+}
+
+static struct node *parse_raise(struct parser *p)
+{
+	struct node *node = node_start(p, NODE_RAISE, token_now(p));
+
+	if (!node)
+		return NULL;
+	advance(p);
+	if (starts_expression(token_now(p)->kind)) {
+		node->raise.exception = parse_expression(p);
+		if (!node->raise.exception)
+			return NULL;
+		if (accept(p, TOK_FROM) && !(node->raise.cause = parse_expression(p)))
+			return NULL;
+	}
+	return node_end(p, node);
+}
+
+static struct node *parse_assert(struct parser *p)
+{
+	struct node *node = node_start(p, NODE_ASSERT, token_now(p));
+
+	if (!node)
+		return NULL;
+	advance(p);
+	node->assertion.test = parse_expression(p);
+	if (!node->assertion.test)
+		return NULL;
+	if (accept(p, TOK_COMMA) && !(node->assertion.message = parse_expression(p)))
+		return NULL;
+	return node_end(p, node);
+}
+
+static struct node *parse_delete(struct parser *p)
+{
+	struct node *node = node_start(p, NODE_DELETE, token_now(p)), *target;
+	size_t mark = p->scratch.len;
+
+	if (!node)
+		return NULL;
+	do {
+		advance(p); /* del, or a comma */
+		if (p->scratch.len > mark && !starts_expression(token_now(p)->kind))
+			break;
+		target = parse_operand(p);
+		if (!target || !check_delete(p, target) || !list_push(p, target))
+			return NULL;
+	} while (at(p, TOK_COMMA));
+	return list_take(p, mark, &node->list) ? node_end(p, node) : NULL;
+}
+
+/* global, nonlocal */
+static struct node *parse_scope_names(struct parser *p, enum node_kind kind)
+{
+	struct node *node = node_start(p, kind, token_now(p));
+	size_t first = p->i + 1, n = 0;
+
+	if (!node)
+		return NULL;
+	do {
+		advance(p);
+		if (!at(p, TOK_NAME))
+			return not_a_name(p, "a variable");
+		advance(p);
+		n++;
+	} while (at(p, TOK_COMMA));
+	node->names.at = PARSER_ARRAY(p, const char *, n);
+	if (!node->names.at)
+		return NULL;
+	node->names.n = (int)n;
+	for (size_t i = 0; i < n; i++)
+		node->names.at[i] = p->list->tokens.at[first + 2 * i].name;
+	return node_end(p, node);
+}
+
+static struct node *parse_simple(struct parser *p)
+{
+	switch (token_now(p)->kind) {
+	case TOK_PASS:
+		return parse_word(p, NODE_PASS);
+	case TOK_BREAK:
+		return parse_word(p, NODE_BREAK);
+	case TOK_CONTINUE:
+		return parse_word(p, NODE_CONTINUE);
+	case TOK_RETURN:
+		return parse_return(p);
+	case TOK_RAISE:
+		return parse_raise(p);
+	case TOK_ASSERT:
+		return parse_assert(p);
+	case TOK_DEL:
+		return parse_delete(p);
+	case TOK_GLOBAL:
+		return parse_scope_names(p, NODE_GLOBAL);
+	case TOK_NONLOCAL:
+		return parse_scope_names(p, NODE_NONLOCAL);
+	case TOK_IMPORT:
+		return parse_import(p);
+	case TOK_FROM:
+		return parse_import_from(p);
+	case TOK_ELIF:
+	case TOK_ELSE:
+	case TOK_EXCEPT:
+	case TOK_FINALLY:
+		return block_without_head(p);
+	default:
+		return parse_expression_statement(p);
+	}
+}
+
+bool parse_simple_line(struct parser *p)
+{
+	do {
+		struct node *node = parse_simple(p);
+
+		if (!list_push(p, node))
+			return false;
+		if (!at(p, TOK_NEWLINE) && !at(p, TOK_SEMICOLON))
+			return statement_goes_on(p, node);
+	} while (accept(p, TOK_SEMICOLON) && !at(p, TOK_NEWLINE));
+	advance(p);
+	return true;
+}
+
+/* `type X = ...` of Python 3.12 */
+static bool at_type_statement(const struct parser *p)
+{
+	return at(p, TOK_NAME) && strcmp(token_now(p)->name, "type") == 0 &&
+	       token_at(p, 1)->kind == TOK_NAME;
+}
+
+bool parse_statement(struct parser *p)
+{
+	const struct token *first = token_now(p);
+
+	p->height = 0;
+	switch (first->kind) {
+	case TOK_IF:
+	case TOK_WHILE:
+	case TOK_FOR:
+	case TOK_TRY:
+	case TOK_WITH:
+	case TOK_DEF:
+	case TOK_CLASS:
+	case TOK_AT:
+		return list_push(p, parse_compound(p));
+	case TOK_ASYNC:
+		return fault_at(
+		    p, ERR_UNSUPPORTED, first->line, first->column,
+		    "async is outside the language; write a plain function, loop or with");
+	case TOK_INDENT:
+		return unexpected(p, "this line is indented more than the lines of its block");
+	default:
+		break;
+	}
+	if (at_match_statement(p))
+		return fault_at(p, ERR_UNSUPPORTED, first->line, first->column,
+				"a match statement is outside the language; write if and elif");
+	if (at_type_statement(p))
+		return fault_at(p, ERR_UNSUPPORTED, first->line, first->column,
+				"a type statement is outside the language; leave it out");
+	return parse_simple_line(p);
+}

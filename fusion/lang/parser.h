@@ -1,0 +1,138 @@
+/* fusion/lang/parser.h -- tokens to syntax tree, and what its files share.
+ *
+ * Every parse_ function returns NULL (or false) once a fault has been
+ * recorded; callers pass that on and look at nothing else.  Private to
+ * fusion/lang; all but ast_parse() private to parser.c and parse_*.c.
+ */
+#ifndef FUSION_LANG_PARSER_H
+#define FUSION_LANG_PARSER_H
+
+#include "fusion/lang/ast.h"
+#include "fusion/lang/token.h"
+
+struct parser {
+	const char *source;
+	const struct token_list *list;
+	size_t i; /* the token under way */
+	struct arena *arena;
+	struct names *names;
+	struct err *err;
+	bool failed;
+	int depth, max_depth;   /* calls of parser_enter() */
+	int height, max_height; /* of the tree under way: see parser_link() */
+	int nodes, max_nodes;
+	int functions, loops;       /* that the statement under way is in */
+	VEC(struct node *) scratch; /* items of the lists under way */
+	VEC(enum cmpop) ops;        /* of the comparisons under way */
+};
+
+struct ast_limits {
+	int depth, nodes;
+};
+
+/* The statements of the module; its nodes in `arena`, its names in `names`. */
+bool ast_parse(const char *source, const struct token_list *list, const struct ast_limits *limits,
+	       struct arena *arena, struct names *names, struct node_list *module, struct err *err);
+
+/* --- tokens --- */
+static inline const struct token *token_at(const struct parser *p, size_t ahead)
+{
+	size_t last = p->list->tokens.len - 1; /* END or ERROR */
+
+	return &p->list->tokens.at[p->i + ahead < last ? p->i + ahead : last];
+}
+static inline const struct token *token_now(const struct parser *p)
+{
+	return token_at(p, 0);
+}
+static inline const struct token *token_before(const struct parser *p)
+{
+	return &p->list->tokens.at[p->i ? p->i - 1 : 0];
+}
+static inline bool at(const struct parser *p, enum token_kind kind)
+{
+	return token_now(p)->kind == kind;
+}
+static inline void advance(struct parser *p)
+{
+	if (p->i + 1 < p->list->tokens.len)
+		p->i++;
+}
+static inline bool accept(struct parser *p, enum token_kind kind)
+{
+	if (!at(p, kind))
+		return false;
+	advance(p);
+	return true;
+}
+bool expect(struct parser *p, enum token_kind kind, const char *where); /* "after ..." */
+bool starts_expression(enum token_kind kind);
+
+/* --- nodes and lists --- */
+struct node *node_new(struct parser *p, enum node_kind kind, int line, int column);
+struct node *node_start(struct parser *p, enum node_kind kind, const struct token *first);
+/* Ends the node at the last token taken, and returns it. */
+struct node *node_end(struct parser *p, struct node *node);
+void *parser_alloc(struct parser *p, size_t count, size_t bytes);
+#define PARSER_ARRAY(p, type, count) ((type *)parser_alloc((p), (size_t)(count), sizeof(type)))
+
+bool list_push(struct parser *p, struct node *node); /* false for NULL too */
+bool list_take(struct parser *p, size_t mark, struct node_list *list);
+
+/* --- limits --- */
+/* Around whatever recurses; `saved` carries the height of what stands beside it. */
+bool parser_enter(struct parser *p, int *saved);
+void parser_leave(struct parser *p, int saved);
+/* Another link of a chain: the tree has become one higher. */
+bool parser_link(struct parser *p);
+
+/* --- faults: return NULL --- */
+/* At the token under way; gives way to a bracket before it that is never closed. */
+void *unexpected(struct parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* At a place; recorded as it is. */
+void *fault_at(struct parser *p, enum err_code code, int line, int column, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+void *no_memory(struct parser *p);
+
+/* parse_hint.c: what the author may have meant */
+void *not_an_expression(struct parser *p);
+void *statement_goes_on(struct parser *p, const struct node *last);
+void *block_without_head(struct parser *p);
+void *not_a_name(struct parser *p, const char *of_what);
+void *colon_missing(struct parser *p, const char *after);
+void *item_not_closed(struct parser *p, const char *close);
+
+/* parse_expr.c, parse_atom.c, parse_call.c, parse_string.c, parse_lambda.c */
+struct node *parse_expression(struct parser *p);
+struct node *parse_named(struct parser *p);       /* may be a walrus */
+struct node *parse_list_item(struct parser *p);   /* may be a walrus or starred */
+struct node *parse_expressions(struct parser *p); /* with commas: a tuple */
+struct node *parse_yield_or_expressions(struct parser *p);
+struct node *parse_targets(struct parser *p); /* of for: stops at `in` */
+struct node *parse_operand(struct parser *p); /* all above comparisons: a | b */
+struct node *parse_disjunction(struct parser *p);
+struct node *parse_atom(struct parser *p);
+struct node *parse_yield(struct parser *p);
+bool parse_clauses(struct parser *p, struct comprehension *c);
+struct node *parse_comprehension(struct parser *p, enum node_kind kind, struct node *element,
+				 struct node *value);
+bool parse_arguments(struct parser *p, struct node_list *arguments); /* past "(" .. past ")" */
+struct node *parse_index(struct parser *p);                          /* past "[" .. before "]" */
+struct node *parse_strings(struct parser *p);
+struct node *parse_lambda(struct parser *p);
+bool parse_parameters(struct parser *p, enum token_kind close, struct parameters *out);
+
+/* parse_target.c: may these be assigned to, or deleted? */
+bool check_target(struct parser *p, const struct node *target);
+bool check_single_target(struct parser *p, const struct node *target, const char *use);
+bool check_delete(struct parser *p, const struct node *target);
+
+/* parse_stmt.c, parse_block.c, parse_import.c */
+bool parse_statement(struct parser *p);   /* pushes onto the scratch list */
+bool parse_simple_line(struct parser *p); /* a; b; c NEWLINE: pushes */
+struct node *parse_compound(struct parser *p);
+struct node *parse_import(struct parser *p);
+struct node *parse_import_from(struct parser *p);
+bool at_match_statement(const struct parser *p);
+
+#endif

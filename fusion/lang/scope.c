@@ -1,0 +1,177 @@
+/* fusion/lang/scope.c -- symbols of each scope and what they resolve to.
+ *
+ * resolve_symbol() climbs from a use to the function that binds the name, and
+ * makes it free in every scope on the way: a closure is passed on by each
+ * function between.  Class bodies bind names that functions in them do not see.
+ */
+#include "fusion/lang/scope.h"
+
+#include <string.h>
+
+#include "fusion/lang/scope_walk.h"
+
+struct symbol *scope_find(const struct scope *scope, const char *name)
+{
+	int i = name_map_get(&scope->map, name);
+
+	return i < 0 ? NULL : &scope->symbols[i];
+}
+
+bool scope_no_memory(struct scoper *s)
+{
+	return err_set(s->err, ERR_MEMORY, "no memory is left for the scopes");
+}
+
+struct scope *scope_push(struct scoper *s, enum scope_kind kind)
+{
+	struct scope *scope = ARENA_NEW(s->arena, struct scope);
+
+	if (!scope) {
+		scope_no_memory(s);
+		return NULL;
+	}
+	scope->kind = kind;
+	scope->parent = s->now;
+	scope->map.arena = s->arena;
+	*s->tail = scope;
+	s->tail = &scope->next;
+	s->now = scope;
+	return scope;
+}
+
+static bool grow(struct arena *arena, struct scope *scope)
+{
+	enum { FIRST = 8 };
+	int cap = scope->cap ? scope->cap * 2 : FIRST;
+	struct symbol *symbols = ARENA_ARRAY(arena, struct symbol, (size_t)cap);
+
+	if (!symbols)
+		return false;
+	if (scope->n_symbols)
+		memcpy(symbols, scope->symbols, (size_t)scope->n_symbols * sizeof(*symbols));
+	scope->symbols = symbols;
+	scope->cap = cap;
+	return true;
+}
+
+struct symbol *scope_mention(struct scoper *s, struct scope *scope, const char *name,
+			     unsigned flags)
+{
+	struct symbol *symbol = scope_find(scope, name);
+
+	if (!symbol) {
+		if ((scope->n_symbols == scope->cap && !grow(s->arena, scope)) ||
+		    !name_map_set(&scope->map, name, scope->n_symbols)) {
+			scope_no_memory(s);
+			return NULL;
+		}
+		symbol = &scope->symbols[scope->n_symbols++];
+		symbol->name = name;
+		symbol->parameter = -1;
+	}
+	symbol->flags |= flags;
+	return symbol;
+}
+
+static bool is_function(const struct scope *scope)
+{
+	return scope->kind == SCOPE_FUNCTION || scope->kind == SCOPE_COMPREHENSION;
+}
+
+/* The function around `scope` whose own variable this is, or NULL: global. */
+static struct scope *owner(const struct scope *scope, const char *name)
+{
+	for (struct scope *outer = scope->parent; outer; outer = outer->parent) {
+		const struct symbol *symbol = is_function(outer) ? scope_find(outer, name) : NULL;
+
+		if (!symbol)
+			continue;
+		if (symbol->flags & SYMBOL_IS_GLOBAL)
+			return NULL;
+		if ((symbol->flags & SYMBOL_BOUND) && !(symbol->flags & SYMBOL_IS_NONLOCAL))
+			return outer;
+	}
+	return NULL;
+}
+
+static bool make_free(struct scoper *s, struct scope *scope, const char *name)
+{
+	struct scope *home = owner(scope, name);
+	struct symbol *symbol;
+
+	for (struct scope *at = scope; at != home; at = at->parent) {
+		symbol = at->kind == SCOPE_CLASS && at != scope ? scope_find(at, name) : NULL;
+		if (symbol && (symbol->flags & SYMBOL_BOUND))
+			continue; /* the class's own name is another variable */
+		symbol = scope_mention(s, at, name, 0);
+		if (!symbol)
+			return false;
+		symbol->kind = SYMBOL_FREE;
+	}
+	scope_find(home, name)->kind = SYMBOL_CELL;
+	return true;
+}
+
+static bool resolve_symbol(struct scoper *s, struct scope *scope, int i)
+{
+	struct symbol *symbol = &scope->symbols[i];
+	const char *name = symbol->name;
+
+	if (symbol->kind != SYMBOL_UNKNOWN)
+		return true;
+	if (scope->kind == SCOPE_MODULE || (symbol->flags & SYMBOL_IS_GLOBAL)) {
+		symbol->kind = SYMBOL_GLOBAL;
+		return true;
+	}
+	if (!(symbol->flags & SYMBOL_IS_NONLOCAL) && (symbol->flags & SYMBOL_BOUND)) {
+		symbol->kind = SYMBOL_LOCAL;
+		return true;
+	}
+	if (owner(scope, name))
+		return make_free(s, scope, name);
+	if (symbol->flags & SYMBOL_IS_NONLOCAL)
+		return err_at(s->err, ERR_SYNTAX, symbol->line, symbol->column,
+			      "nonlocal %s: no function around this one assigns %s", name, name);
+	symbol->kind = SYMBOL_GLOBAL;
+	return true;
+}
+
+/* Parameters have the first locals even where a cell takes their value over. */
+static void number(struct scope *scope)
+{
+	int n_parameters = 0;
+
+	for (int i = 0; i < scope->n_symbols; i++)
+		n_parameters += scope->symbols[i].parameter >= 0;
+	scope->n_locals = n_parameters;
+	for (int i = 0; i < scope->n_symbols; i++) {
+		struct symbol *symbol = &scope->symbols[i];
+
+		if (symbol->kind == SYMBOL_LOCAL)
+			symbol->index = symbol->parameter >= 0 ? symbol->parameter
+							       : scope->n_locals++;
+		else if (symbol->kind == SYMBOL_CELL)
+			symbol->index = scope->n_own_cells++;
+	}
+	scope->n_cells = scope->n_own_cells;
+	for (int i = 0; i < scope->n_symbols; i++)
+		if (scope->symbols[i].kind == SYMBOL_FREE)
+			scope->symbols[i].index = scope->n_cells++;
+}
+
+struct scope *scope_analyze(const struct node_list *module, struct arena *arena, struct err *err)
+{
+	struct scoper s = { .arena = arena, .err = err };
+	struct scope *first = NULL;
+
+	s.tail = &first;
+	if (!scope_push(&s, SCOPE_MODULE) || !scope_walk(&s, module))
+		return NULL;
+	for (struct scope *scope = first; scope; scope = scope->next)
+		for (int i = 0; i < scope->n_symbols; i++)
+			if (!resolve_symbol(&s, scope, i))
+				return NULL;
+	for (struct scope *scope = first; scope; scope = scope->next)
+		number(scope);
+	return first;
+}

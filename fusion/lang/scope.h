@@ -1,0 +1,60 @@
+/* fusion/lang/scope.h -- which variable a name means.  Private to fusion/lang.
+ *
+ * Python's rule: a name that a function binds anywhere is local in all of it;
+ * one that an inner function uses is a cell in the outer and free in the
+ * inner; every other name is global.
+ */
+#ifndef FUSION_LANG_SCOPE_H
+#define FUSION_LANG_SCOPE_H
+
+#include "fusion/base/arena.h"
+#include "fusion/base/err.h"
+#include "fusion/lang/ast.h"
+#include "fusion/lang/names.h"
+
+enum scope_kind { SCOPE_MODULE, SCOPE_FUNCTION, SCOPE_CLASS, SCOPE_COMPREHENSION };
+
+enum symbol_kind {
+	SYMBOL_UNKNOWN, /* before resolution only */
+	SYMBOL_GLOBAL,
+	SYMBOL_LOCAL, /* index: into locals */
+	SYMBOL_CELL,  /* made here; index: into cells */
+	SYMBOL_FREE,  /* from the closure; index: into cells */
+};
+
+enum {
+	SYMBOL_USED = 1,
+	SYMBOL_BOUND = 2,
+	SYMBOL_PARAMETER = 4,
+	SYMBOL_IS_GLOBAL = 8,    /* declared */
+	SYMBOL_IS_NONLOCAL = 16, /* declared */
+	SYMBOL_ITERATION = 32,   /* bound by the `for` of a comprehension */
+};
+
+struct symbol {
+	const char *name;
+	unsigned flags;
+	enum symbol_kind kind;
+	int index;
+	int parameter;    /* its place among the parameters, or -1 */
+	int line, column; /* of the nonlocal statement */
+};
+
+struct scope {
+	enum scope_kind kind;
+	struct scope *parent;
+	struct scope *next; /* in order of the source */
+	struct symbol *symbols;
+	int n_symbols, cap;
+	struct name_map map; /* name to its place in symbols */
+	int n_locals, n_cells, n_own_cells;
+};
+
+/* Makes the scope of the module and sets that of each function, class and
+ * comprehension in the tree.  NULL with a SYNTAX error where Python has one. */
+struct scope *scope_analyze(const struct node_list *module, struct arena *arena, struct err *err);
+
+/* NULL where the scope does not mention the name. */
+struct symbol *scope_find(const struct scope *scope, const char *name);
+
+#endif

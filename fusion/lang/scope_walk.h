@@ -1,0 +1,25 @@
+/* fusion/lang/scope_walk.h -- between scope.c and scope_walk.c alone. */
+#ifndef FUSION_LANG_SCOPE_WALK_H
+#define FUSION_LANG_SCOPE_WALK_H
+
+#include "fusion/lang/scope.h"
+
+struct scoper {
+	struct arena *arena;
+	struct err *err;
+	struct scope *now;   /* that the node under way belongs to */
+	struct scope **tail; /* of the list of all scopes */
+};
+
+/* Makes a scope inside the current one and enters it. */
+struct scope *scope_push(struct scoper *s, enum scope_kind kind);
+
+/* The symbol, made where it is new; NULL when out of memory. */
+struct symbol *scope_mention(struct scoper *s, struct scope *scope, const char *name,
+			     unsigned flags);
+bool scope_no_memory(struct scoper *s);
+
+/* Records every use and binding of a name in the tree. */
+bool scope_walk(struct scoper *s, const struct node_list *statements);
+
+#endif
