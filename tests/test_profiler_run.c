@@ -1,0 +1,309 @@
+/* tests/test_profiler_run.c -- a run's report has the fields of the contract,
+ * and figures that agree with one another.  How long anything takes is never
+ * asserted, only what must hold on any machine. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "profiler/profiler.h"
+
+static json_t *load(const char *text)
+{
+	char *copy = strdup(text);
+	json_error_t at;
+	json_t *json;
+
+	for (char *c = copy; *c; c++)
+		*c = *c == '\'' ? '"' : *c;
+	json = json_loads(copy, 0, &at);
+	free(copy);
+	if (!json)
+		fail_msg("the test's JSON is wrong: %s", at.text);
+	return json;
+}
+
+static json_t *run_with(const char *text, const struct profiler_options *options, struct err *err)
+{
+	json_t *json = load(text), *report = NULL;
+	struct workload *w;
+
+	*err = (struct err){ 0 };
+	w = workload_parse(json, err);
+	json_decref(json);
+	if (w)
+		report = profiler_run(w, options, err);
+	workload_destroy(w);
+	return report;
+}
+
+static json_t *run(const char *text, bool timing)
+{
+	struct profiler_options options = { .timing = timing, .version = "test" };
+	struct err err;
+	json_t *report = run_with(text, &options, &err);
+
+	if (!report)
+		fail_msg("%s: %s", err_name(err.code), err.message);
+	return report;
+}
+
+/* The value at a path such as "modes.static.calls.0.output". */
+static json_t *at(const json_t *json, const char *path)
+{
+	char *copy = strdup(path), *rest = copy;
+	json_t *value = (json_t *)json;
+
+	for (char *key; (key = strsep(&rest, "."));)
+		value = json_is_array(value) ? json_array_get(value, (size_t)atoi(key))
+					     : json_object_get(value, key);
+	free(copy);
+	if (!value)
+		fail_msg("the report has no %s", path);
+	return value;
+}
+
+static double number(const json_t *json, const char *path)
+{
+	json_t *value = at(json, path);
+
+	assert_true(json_is_number(value));
+	return json_number_value(value);
+}
+
+#define CHAIN                                                                                      \
+	"{'name': 'chain', 'threads': 1, 'backend': 'interp', 'source': 'import torch\\ndef "      \
+	"model(x):\\n    x = x * 2\\n    x = torch.sin(x)\\n    return x.sum()\\n', 'calls': "     \
+	"[[{'random': {'shape': [4, 8], 'seed': 1}}], [{'random': {'shape': [6, 8], 'seed': 2}}]]"
+
+static void untimed_run_has_outputs_graphs_and_no_latency(void **state)
+{
+	json_t *report = run(CHAIN "}", false);
+
+	(void)state;
+	assert_int_equal(json_integer_value(at(report, "breakeven")), 1);
+	assert_int_equal(json_array_size(at(report, "points")), 0);
+	assert_int_equal(json_integer_value(at(report, "modes.eager.calls.0.new_graphs")), 0);
+	assert_int_equal(json_integer_value(at(report, "modes.static.calls.0.new_graphs")), 1);
+	assert_int_equal(json_integer_value(at(report, "modes.static.calls.1.new_graphs")), 1);
+	assert_int_equal(json_integer_value(at(report, "modes.dynamic.calls.1.new_graphs")), 0);
+	assert_int_equal(json_array_size(at(report, "modes.static.graphs.0.ops")), 3);
+	assert_string_equal(json_string_value(at(report, "modes.static.graphs.0.ops.1")), "sin");
+	assert_int_equal(json_integer_value(at(report, "modes.static.graphs.0.placeholders")), 1);
+	assert_string_equal(json_string_value(at(report, "modes.static.graphs.1.compile")), "0/1");
+	assert_true(json_array_size(at(report, "modes.static.graphs.0.nodes")) >= 4);
+	assert_true(json_array_size(at(report, "modes.static.graphs.0.kernels")) >= 1);
+	assert_int_equal(json_array_size(at(report, "modes.static.breaks")), 0);
+	assert_int_equal(json_array_size(at(report, "modes.static.recompiles")), 1);
+	assert_true(json_array_size(at(report, "modes.static.guards")) > 0);
+	assert_string_equal(json_string_value(at(report, "modes.eager.calls.0.stdout")), "");
+	assert_int_equal(json_array_size(at(report, "modes.eager.calls.0.inputs_after")), 1);
+	assert_null(json_object_get(at(report, "modes.static"), "latency"));
+	assert_true(number(report, "modes.static.max_abs_error") <= 1e-4);
+	assert_true(number(report, "modes.eager.peak_bytes") >= 2 * 4 * 8 * 4);
+	assert_string_equal(json_string_value(at(report, "environment.breakeven")), "test");
+	json_decref(report);
+}
+
+static void check_latency(const json_t *m)
+{
+	double median = number(m, "latency.median_us"), parts = 0;
+	static const char *const split[] = { "guards", "dispatch", "alloc",
+					     "launch", "kernel",   "rest" };
+
+	assert_true(median > 0);
+	assert_true(number(m, "latency.ci_us.0") <= median);
+	assert_true(number(m, "latency.ci_us.1") >= median);
+	assert_true(number(m, "latency.n") >= 6);
+	assert_int_equal(json_array_size(at(m, "latency.samples_ns")),
+			 (size_t)number(m, "latency.n"));
+	assert_true(json_is_null(at(m, "latency.noise")) || json_is_string(at(m, "latency.noise")));
+	for (size_t i = 0; i < sizeof(split) / sizeof(split[0]); i++) {
+		double part = number(at(m, "split_us"), split[i]);
+
+		assert_true(part >= 0);
+		parts += part;
+	}
+	assert_true(fabs(parts - number(m, "split_us.observed")) < 1e-6 * parts + 1e-9);
+	assert_true(number(m, "launches") >= 1);
+	assert_non_null(strstr(json_string_value(at(m, "reproduce")), "breakeven run chain.json"));
+}
+
+static void timed_run_has_latency_split_and_break_even_against_eager(void **state)
+{
+	json_t *report = run(CHAIN "}", true);
+	static const char *const compiled[] = { "static", "dynamic" };
+
+	(void)state;
+	check_latency(at(report, "modes.eager"));
+	for (int i = 0; i < 2; i++) {
+		const json_t *b = json_object_get(at(report, "break_even"), compiled[i]);
+
+		check_latency(json_object_get(at(report, "modes"), compiled[i]));
+		assert_true(number(b, "speedup_ci.0") <= number(b, "speedup"));
+		assert_true(number(b, "speedup") <= number(b, "speedup_ci.1"));
+		assert_true(json_is_string(at(b, "verdict")));
+		if (strcmp(json_string_value(at(b, "repay")), "after") == 0)
+			assert_true(number(b, "calls_to_repay") >= 0);
+		else
+			assert_true(json_is_null(at(b, "calls_to_repay")));
+	}
+	assert_null(json_object_get(at(report, "break_even"), "eager"));
+	/* one kernel a call where three ops were */
+	assert_true(number(report, "modes.static.launches") <
+		    number(report, "modes.eager.launches"));
+	json_decref(report);
+}
+
+static void without_eager_there_is_no_break_even(void **state)
+{
+	json_t *report = run(CHAIN ", 'modes': ['static']}", false);
+
+	(void)state;
+	assert_null(json_object_get(report, "break_even"));
+	assert_null(json_object_get(at(report, "modes"), "eager"));
+	json_decref(report);
+}
+
+#define SWEEP                                                                                      \
+	"{'name': 'chain', 'threads': 1, 'backend': 'interp', 'source': 'import torch\\ndef "      \
+	"model(x):\\n    ...\\n    return x.sum()\\n', 'calls': [[{'random': {'shape': [8]}}]],"   \
+	" 'sweep': {'statements': {'pool': ['x = x + 1', 'x = torch.sin(x)'], 'counts': [1, 6]}}"
+
+static void sweep_fills_points_and_the_crossover_on_top(void **state)
+{
+	json_t *report = run(SWEEP "}", true);
+	const json_t *top = at(report, "break_even.static");
+
+	(void)state;
+	assert_int_equal(json_object_size(at(report, "modes")), 0);
+	assert_int_equal(json_array_size(at(report, "points")), 2);
+	assert_int_equal(json_integer_value(at(report, "points.0.n")), 1);
+	assert_int_equal(json_integer_value(at(report, "points.1.n")), 6);
+	assert_non_null(strstr(json_string_value(at(report, "points.1.source")), "torch.sin"));
+	assert_true(json_is_number(at(report, "points.1.break_even.static.speedup")));
+	assert_true(json_is_number(at(top, "crossover_n")) || json_is_null(at(top, "crossover_n")));
+	assert_true(json_is_string(at(top, "side")));
+	assert_non_null(
+	    strstr(json_string_value(at(report, "points.1.modes.static.reproduce")), "--at 6"));
+	json_decref(report);
+}
+
+static void one_point_of_a_sweep_can_be_run_alone(void **state)
+{
+	struct profiler_options options = { .only = true, .at = 6 };
+	struct err err;
+	json_t *report = run_with(SWEEP "}", &options, &err);
+
+	(void)state;
+	assert_non_null(report);
+	assert_int_equal(json_array_size(at(report, "points")), 1);
+	assert_int_equal(json_integer_value(at(report, "points.0.n")), 6);
+	json_decref(report);
+	options.at = 5;
+	assert_null(run_with(SWEEP "}", &options, &err));
+	assert_int_equal(err.code, ERR_VALUE);
+}
+
+static void time_restricts_what_a_mode_cycles_over(void **state)
+{
+	json_t *report = run(CHAIN ", 'time': {'static': [0]}}", true);
+
+	(void)state;
+	assert_true(number(report, "modes.static.latency.median_us") > 0);
+	assert_int_equal(json_array_size(at(report, "modes.static.calls")), 2);
+	json_decref(report);
+}
+
+static void fault_in_the_program_has_its_line(void **state)
+{
+	struct profiler_options options = { 0 };
+	struct err err;
+
+	(void)state;
+	assert_null(run_with("{'source': 'import torch\\ndef model(x, y):\\n    return x + y\\n', "
+			     "'calls': [[{'random': {'shape': [3]}}, {'random': {'shape': [4]}}]]}",
+			     &options, &err));
+	assert_int_equal(err.code, ERR_SHAPE);
+	assert_int_equal(err.line, 3);
+}
+
+static void fault_in_a_pool_line_names_it(void **state)
+{
+	struct profiler_options options = { 0 };
+	struct err err;
+
+	(void)state;
+	assert_null(run_with("{'source': 'import torch\\ndef model(x, y):\\n    ...\\n    return "
+			     "x\\n', 'calls': [[{'random': {'shape': [3]}}, {'random': {'shape': "
+			     "[4]}}]], 'sweep': {'statements': {'pool': ['x = x + 1', 'x = x + "
+			     "y'], 'counts': [4]}}}",
+			     &options, &err));
+	assert_int_equal(err.line, 3);
+	assert_non_null(strstr(err.message, "pool line 2"));
+}
+
+static void endless_loop_ends_with_its_line(void **state)
+{
+	struct profiler_options options = { 0 };
+	struct err err;
+
+	(void)state;
+	assert_null(run_with("{'source': 'def model(x):\\n    while True:\\n        pass\\n', "
+			     "'calls': [[{'value': 1}]], 'modes': ['eager']}",
+			     &options, &err));
+	assert_int_equal(err.code, ERR_STEPS);
+	assert_true(err.line >= 2);
+}
+
+struct canceller {
+	int calls, at;
+};
+
+static bool cancel(void *self, double share, const char *what, double left_s)
+{
+	struct canceller *c = self;
+
+	(void)left_s;
+	assert_true(share >= 0 && share <= 1);
+	assert_true(strlen(what) > 0);
+	return ++c->calls < c->at;
+}
+
+static void progress_can_cancel_between_samples(void **state)
+{
+	struct canceller canceller = { .at = 3 };
+	struct profiler_options options = { .timing = true,
+					    .progress = cancel,
+					    .self = &canceller };
+	struct err err;
+
+	(void)state;
+	assert_null(run_with(CHAIN "}", &options, &err));
+	assert_int_equal(err.code, ERR_CANCELLED);
+	assert_int_equal(canceller.calls, 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(untimed_run_has_outputs_graphs_and_no_latency),
+		cmocka_unit_test(timed_run_has_latency_split_and_break_even_against_eager),
+		cmocka_unit_test(without_eager_there_is_no_break_even),
+		cmocka_unit_test(sweep_fills_points_and_the_crossover_on_top),
+		cmocka_unit_test(one_point_of_a_sweep_can_be_run_alone),
+		cmocka_unit_test(time_restricts_what_a_mode_cycles_over),
+		cmocka_unit_test(fault_in_the_program_has_its_line),
+		cmocka_unit_test(fault_in_a_pool_line_names_it),
+		cmocka_unit_test(endless_loop_ends_with_its_line),
+		cmocka_unit_test(progress_can_cancel_between_samples),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,467 @@
+/* tests/test_profiler_workload.c -- what a workload may hold, and how it is
+ * refused: each message names the field, and the limit where there is one. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "profiler/spec.h"
+#include "profiler/value_json.h"
+#include "profiler/workload.h"
+
+#define MODEL "import torch\\ndef model(x):\\n    return torch.sin(x)\\n"
+#define SWEPT "import torch\\ndef model(x):\\n    ...\\n    return x.sum()\\n"
+#define INPUT "[[{\"random\": {\"shape\": [2, 3]}}]]"
+
+/* Parses text with ' for "; NULL and *err where it is refused. */
+static struct workload *parse(const char *text, struct err *err)
+{
+	char *json_text = strdup(text);
+	json_error_t at;
+	json_t *json;
+	struct workload *w;
+
+	for (char *c = json_text; *c; c++)
+		*c = *c == '\'' ? '"' : *c;
+	json = json_loads(json_text, 0, &at);
+	if (!json)
+		fail_msg("the test's JSON is wrong: %s", at.text);
+	*err = (struct err){ 0 };
+	w = workload_parse(json, err);
+	json_decref(json);
+	free(json_text);
+	return w;
+}
+
+static void refused(const char *text, enum err_code code, const char *part)
+{
+	struct err err;
+	struct workload *w = parse(text, &err);
+
+	if (w || err.code != code || !strstr(err.message, part))
+		fail_msg("%s\ngave %s \"%s\", not %s with \"%s\"", text,
+			 w ? "a workload" : err_name(err.code), w ? "" : err.message,
+			 err_name(code), part);
+}
+
+static void smallest_workload_has_every_mode_and_one_point(void **state)
+{
+	struct err err;
+	struct workload *w = parse("{'source': '" MODEL "', 'calls': " INPUT "}", &err);
+
+	(void)state;
+	assert_non_null(w);
+	assert_int_equal(w->n_modes, FUSION_MODE_COUNT);
+	assert_int_equal(w->modes[0], FUSION_EAGER);
+	assert_int_equal(w->n_points, 1);
+	assert_string_equal(workload_name(w), "workload");
+	workload_destroy(w);
+}
+
+static void unknown_field_is_refused_with_the_nearest_name(void **state)
+{
+	(void)state;
+	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'mods': ['eager']}", ERR_WORKLOAD,
+		"'mods' is unknown; did you mean 'modes'?");
+	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'quantum': 1}", ERR_WORKLOAD,
+		"'quantum' is unknown. A workload has");
+}
+
+static void missing_and_wrong_fields_are_named(void **state)
+{
+	(void)state;
+	refused("[]", ERR_WORKLOAD, "JSON object");
+	refused("{'calls': " INPUT "}", ERR_WORKLOAD, "source is missing");
+	refused("{'source': 3, 'calls': " INPUT "}", ERR_WORKLOAD, "source must be a string");
+	refused("{'source': '" MODEL "'}", ERR_WORKLOAD, "calls must be a list");
+	refused("{'source': '" MODEL "', 'calls': [3]}", ERR_WORKLOAD, "calls[0] must be a list");
+	refused("{'source': '" MODEL "', 'calls': [[3]]}", ERR_WORKLOAD, "calls[0][0] must be");
+	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'threads': 'two'}", ERR_WORKLOAD,
+		"threads must be an integer");
+	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'time': {'static': [1]}}",
+		ERR_WORKLOAD, "time.static[0] must be the index of a call");
+}
+
+static void what_later_versions_have_is_refused_by_name(void **state)
+{
+	(void)state;
+	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'modes': ['lazy']}", ERR_WORKLOAD,
+		"modes[0] 'lazy' is not available in this version");
+	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'device': 'cuda'}", ERR_WORKLOAD,
+		"device 'cuda' is not available");
+	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'grad': true}", ERR_WORKLOAD,
+		"grad is not available");
+	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'policy': 'native'}", ERR_WORKLOAD,
+		"policy 'native' is not available");
+	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'backend': 'cuda'}", ERR_WORKLOAD,
+		"backend 'cuda' is not available");
+}
+
+static void default_values_of_later_fields_are_taken(void **state)
+{
+	struct err err;
+	struct workload *w = parse("{'source': '" MODEL "', 'calls': " INPUT
+				   ", 'grad': false, 'autocast': null, 'deny': [], 'params': {}, "
+				   "'policy': 'dynamo', 'device': 'cpu', 'backend': null}",
+				   &err);
+
+	(void)state;
+	assert_non_null(w);
+	workload_destroy(w);
+}
+
+static void sizes_over_the_limit_are_refused_before_memory_is_taken(void **state)
+{
+	(void)state;
+	refused("{'source': '" MODEL "', 'calls': [[{'random': {'shape': [1000000, 1000000]}}]]}",
+		ERR_BOUND, "calls[0][0].random.shape asks for more than 2^31");
+	refused("{'source': '" MODEL "', 'calls': [[{'random': {'shape': [9223372036854775807, "
+		"9223372036854775807]}}]]}",
+		ERR_BOUND, "2^31");
+	refused("{'source': '" MODEL "', 'calls': [[{'random': {'shape': [1000000000]}}]]}",
+		ERR_BOUND, "1 GiB");
+	refused("{'source': '" MODEL "', 'calls': [[{'random': {'shape': [1,1,1,1,1,1,1,1,1]}}]]}",
+		ERR_BOUND, "9 dimensions; the limit is 8");
+	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'threads': 100000}", ERR_BOUND,
+		"threads is 100000; the limit is 256");
+}
+
+static void long_source_and_many_calls_are_refused(void **state)
+{
+	char *source = malloc(WORKLOAD_MAX_SOURCE_BYTES + 2);
+	struct err err = { 0 };
+	json_t *calls = json_array(), *json;
+
+	(void)state;
+	memset(source, '#', WORKLOAD_MAX_SOURCE_BYTES + 1);
+	source[WORKLOAD_MAX_SOURCE_BYTES + 1] = '\0';
+	json = json_pack("{s:s, s:[[]]}", "source", source, "calls");
+	assert_null(workload_parse(json, &err));
+	assert_int_equal(err.code, ERR_BOUND);
+	assert_non_null(strstr(err.message, "the limit is 1048576"));
+	json_decref(json);
+	free(source);
+
+	for (int i = 0; i < WORKLOAD_MAX_CALLS + 1; i++)
+		json_array_append_new(calls, json_array());
+	json = json_pack("{s:s, s:o}", "source", "import torch\n", "calls", calls);
+	assert_null(workload_parse(json, &err));
+	assert_non_null(strstr(err.message, "calls has 1001 entries; the limit is 1000"));
+	json_decref(json);
+}
+
+static void values_that_do_not_fit_their_shape_or_dtype_are_refused(void **state)
+{
+	(void)state;
+	refused("{'source': '" MODEL "', 'calls': [[{'tensor': {'shape': [3], 'dtype': 'float32', "
+		"'data': [1, 2]}}]]}",
+		ERR_WORKLOAD, "calls[0][0].tensor.data has 2 numbers, but its shape holds 3");
+	refused("{'source': '" MODEL "', 'calls': [[{'tensor': {'shape': [1], 'dtype': 'int64', "
+		"'data': [1.5]}}]]}",
+		ERR_WORKLOAD, "data[0] is not a number that int64 can hold");
+	refused("{'source': '" MODEL "', 'calls': [[{'tensor': {'shape': [1], 'dtype': 'float16', "
+		"'data': [1]}}]]}",
+		ERR_WORKLOAD, "'float16' is not available");
+	refused("{'source': '" MODEL
+		"', 'calls': [[{'random': {'shape': [1], 'kind': 'normal'}}]]}",
+		ERR_WORKLOAD, "kind 'normal' is unknown");
+	refused("{'source': '" MODEL "', 'calls': [[{'random': {'shape': [1], 'kind': 'randint', "
+		"'low': 5, 'high': 5}}]]}",
+		ERR_WORKLOAD, "low (5) must be below high (5)");
+	refused("{'source': '" MODEL
+		"', 'calls': [[{'random': {'shape': [1], 'dtype': 'int64'}}]]}",
+		ERR_WORKLOAD, "use randint");
+	refused("{'source': '" MODEL "', 'calls': [[{'random': {'shape': [1], 'sede': 1}}]]}",
+		ERR_WORKLOAD, "unknown field 'sede'");
+}
+
+static void nested_values_are_bounded(void **state)
+{
+	char text[2048] = "{'source': '" MODEL "', 'calls': [[";
+
+	(void)state;
+	for (int i = 0; i < SPEC_MAX_DEPTH + 2; i++)
+		strcat(text, "{'list': [");
+	strcat(text, "{'value': 1}");
+	for (int i = 0; i < SPEC_MAX_DEPTH + 2; i++)
+		strcat(text, "]}");
+	strcat(text, "]]}");
+	refused(text, ERR_BOUND, "nested deeper than 16");
+}
+
+static void statements_replace_the_dots_at_their_indentation(void **state)
+{
+	struct err err;
+	struct workload *w = parse("{'source': '" SWEPT "', 'calls': " INPUT
+				   ", 'sweep': {'statements': {'pool': "
+				   "['x = x + 1', 'x = torch.sin(x)'], 'counts': [3, 1]}}}",
+				   &err);
+
+	(void)state;
+	if (!w)
+		fail_msg("%s", err.message);
+	assert_int_equal(w->n_points, 2);
+	assert_int_equal(w->points[0].n, 1);
+	assert_string_equal(w->points[0].source,
+			    "import torch\ndef model(x):\n    x = x + 1\n    return x.sum()\n");
+	assert_string_equal(w->points[1].source,
+			    "import torch\ndef model(x):\n    x = x + 1\n    x = torch.sin(x)\n"
+			    "    x = x + 1\n    return x.sum()\n");
+	workload_destroy(w);
+}
+
+static void fault_in_the_pool_names_the_pool_line(void **state)
+{
+	struct err err;
+	struct workload *w = parse("{'source': '" SWEPT "', 'calls': " INPUT
+				   ", 'sweep': {'statements': {'pool': "
+				   "['x = x + 1', 'x = torch.sinn(x)'], 'counts': [1, 2]}}}",
+				   &err);
+
+	(void)state;
+	assert_null(w);
+	assert_int_equal(err.code, ERR_NAME);
+	assert_int_equal(err.line, 3);
+	assert_non_null(strstr(err.message, "pool line 2"));
+}
+
+static void fault_after_the_dots_keeps_its_line_in_the_posted_source(void **state)
+{
+	struct err err;
+	struct workload *w = parse(
+	    "{'source': 'import torch\\ndef model(x):\\n    ...\\n    return "
+	    "torch.summ(x)\\n', 'calls': " INPUT ", 'sweep': {'statements': {'pool': "
+	    "['x = x + 1'], 'counts': [30]}}}",
+	    &err);
+
+	(void)state;
+	assert_null(w);
+	assert_int_equal(err.line, 4);
+	assert_null(strstr(err.message, "pool"));
+}
+
+static void sweeps_that_cannot_be_are_refused(void **state)
+{
+	(void)state;
+	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'sweep': {'statements': {'pool': "
+		"['x = x'], 'counts': [1]}}}",
+		ERR_WORKLOAD, "source has none");
+	refused("{'source': '" SWEPT "', 'calls': " INPUT ", 'sweep': {'statements': {'pool': [], "
+		"'counts': [1]}}}",
+		ERR_WORKLOAD, "pool must be a list");
+	refused("{'source': '" SWEPT "', 'calls': " INPUT ", 'sweep': {'statements': {'pool': "
+		"['x = x'], 'counts': [1, 1]}}}",
+		ERR_WORKLOAD, "holds 1 twice");
+	refused("{'source': '" SWEPT "', 'calls': " INPUT ", 'sweep': {'statements': {'pool': "
+		"['x = x'], 'counts': [20000]}}}",
+		ERR_BOUND, "limit is 10000");
+	refused("{'source': '" MODEL "', 'calls': " INPUT
+		", 'sweep': {'input': {'arg': 1, 'dim': 0, "
+		"'sizes': [4]}}}",
+		ERR_WORKLOAD, "sweep.input.arg is 1, but calls[0] has 1 arguments");
+	refused("{'source': '" MODEL "', 'calls': " INPUT
+		", 'sweep': {'input': {'arg': 0, 'dim': 5, "
+		"'sizes': [4]}}}",
+		ERR_WORKLOAD, "sweep.input.dim is 5");
+	refused("{'source': '" MODEL "', 'calls': " INPUT
+		", 'sweep': {'input': {'arg': 0, 'dim': 0, "
+		"'sizes': [1, 2000000000]}}}",
+		ERR_BOUND, "calls[0][0].random.shape");
+	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'sweep': {'sizes': [1]}}",
+		ERR_WORKLOAD, "sweep must have one of");
+}
+
+static void input_sweep_changes_one_size_and_repeats_given_numbers(void **state)
+{
+	struct err err;
+	struct workload *w = parse("{'source': '" MODEL
+				   "', 'calls': [[{'tensor': {'shape': [2, 2], "
+				   "'dtype': 'int64', 'data': [1, 2, 3, 4]}}]], 'sweep': {'input': "
+				   "{'arg': 0, 'dim': 0, 'sizes': [1, 3]}}}",
+				   &err);
+	struct allocator *a = allocator_create(1 << 20);
+	json_t *calls;
+	struct value v;
+
+	(void)state;
+	assert_non_null(w);
+	calls = workload_calls(w, &w->points[1], &err);
+	v = value_from_json(json_array_get(json_array_get(calls, 0), 0), a, &err);
+	assert_int_equal(v.tensor->memory->size[0], 3);
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(tensor_get_int(v.tensor->memory, i), i % 4 + 1);
+	value_unref(v);
+	json_decref(calls);
+	allocator_destroy(a);
+	workload_destroy(w);
+}
+
+/* A value through JSON and back is the same text. */
+static void round_trip(struct allocator *a, const char *text)
+{
+	json_error_t at;
+	struct err err = { 0 };
+	json_t *in = json_loads(text, 0, &at), *out;
+	struct value v;
+	char *got;
+
+	v = value_from_json(in, a, &err);
+	assert_int_not_equal(v.kind, VALUE_UNSET);
+	out = value_to_json(v, false);
+	got = json_dumps(out, 0);
+	assert_string_equal(got, text);
+	free(got);
+	value_unref(v);
+	json_decref(in);
+	json_decref(out);
+}
+
+static void values_survive_a_round_trip_through_json(void **state)
+{
+	struct allocator *a = allocator_create(1 << 20);
+
+	(void)state;
+	round_trip(a, "{\"tensor\": {\"shape\": [2, 2], \"dtype\": \"float32\", \"data\": [1.5, "
+		      "\"nan\", \"inf\", \"-inf\"]}}");
+	round_trip(a,
+		   "{\"tensor\": {\"shape\": [2], \"dtype\": \"bool\", \"data\": [true, false]}}");
+	round_trip(a, "{\"tensor\": {\"shape\": [], \"dtype\": \"int64\", \"data\": [-7]}}");
+	round_trip(a, "{\"tensor\": {\"shape\": [0, 3], \"dtype\": \"float64\", \"data\": []}}");
+	round_trip(a, "{\"tuple\": [{\"value\": null}, {\"list\": [{\"value\": true}, {\"value\": "
+		      "3}]}, {\"dict\": {\"k\": {\"value\": \"text\"}}}, {\"value\": 2.5}]}");
+	allocator_destroy(a);
+}
+
+static void large_tensor_is_summed_up(void **state)
+{
+	struct allocator *a = allocator_create(1 << 20);
+	struct err err = { 0 };
+	json_t *spec = json_pack("{s:{s:[i], s:s}}", "random", "shape", 5000, "kind", "ones"), *out;
+	struct value v = value_from_json(spec, a, &err);
+	const json_t *fields;
+
+	(void)state;
+	out = value_to_json(v, false);
+	fields = json_object_get(out, "tensor");
+	assert_null(json_object_get(fields, "data"));
+	assert_true(json_number_value(json_object_get(fields, "sum")) == 5000);
+	assert_non_null(json_object_get(fields, "hash"));
+	json_decref(out);
+	out = value_to_json(v, true);
+	assert_int_equal(json_array_size(json_object_get(json_object_get(out, "tensor"), "data")),
+			 5000);
+	json_decref(out);
+	value_unref(v);
+	json_decref(spec);
+	allocator_destroy(a);
+}
+
+static void python_inputs_become_values(void **state)
+{
+	static const char *const inputs[] = { "x=float32[8,16]", "i=int64[]", "s=3.5", "n=4",
+					      "b=True",          "o=None" };
+	struct err err = { 0 };
+	json_t *json = workload_from_python("m", "def model(): pass\n", inputs, 6, &err);
+	const json_t *args = json_array_get(json_object_get(json, "calls"), 0);
+
+	(void)state;
+	assert_non_null(json);
+	assert_int_equal(json_array_size(args), 6);
+	assert_int_equal(json_array_size(json_object_get(
+			     json_object_get(json_array_get(args, 0), "random"), "shape")),
+			 2);
+	assert_true(json_real_value(json_object_get(json_array_get(args, 2), "value")) == 3.5);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(args, 3), "value")), 4);
+	assert_true(json_is_true(json_object_get(json_array_get(args, 4), "value")));
+	json_decref(json);
+}
+
+static void python_inputs_that_make_no_sense_are_refused(void **state)
+{
+	static const char *const bad[] = { "x",           "x=",           "=3",
+					   "x=float32[8", "x=float99[8]", "x=float32[8]]",
+					   "x=[3]",       "x=nan",        "x=float32[-1]" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct err err = { 0 };
+
+		assert_null(workload_from_python("m", "", &bad[i], 1, &err));
+		assert_non_null(strstr(err.message, bad[i]));
+	}
+}
+
+/* Whether Python compiles the script; skipped where there is no Python. */
+static bool python_accepts(const char *script)
+{
+	char path[] = "/tmp/breakeven_script_XXXXXX", command[128];
+	int fd = mkstemp(path), status;
+	size_t len = strlen(script);
+
+	assert_true(fd >= 0 && write(fd, script, len) == (ssize_t)len);
+	close(fd);
+	snprintf(command, sizeof(command),
+		 "python3 -c 'compile(open(\"%s\").read(), \"s\", \"exec\")'", path);
+	status = system(command); /* NOLINT: a fixed command */
+	unlink(path);
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static void torch_script_is_python_whatever_the_source_quotes(void **state)
+{
+	struct err err;
+	struct workload *w = parse(
+	    "{'name': 'a name', 'source': 'import torch\\n# \\\"\\\"\\\" \\\\\\\\ it\\u0027s "
+	    "\\u00e9\\ndef model(x):\\n    return torch.sin(x)\\n', 'calls': " INPUT
+	    ", 'tags': ['it\\u0027\\u0027\\u0027s', '\\\"\\\"\\\"']}",
+	    &err);
+	char *script;
+
+	(void)state;
+	if (system("python3 -c pass") != 0) /* NOLINT */
+		skip();
+	if (!w)
+		fail_msg("%s", err.message);
+	script = workload_torch_script(w, &err);
+	assert_non_null(script);
+	assert_non_null(strstr(script, "torch.compile("));
+	assert_null(strstr(script, "{{experiment}}"));
+	assert_true(python_accepts(script));
+	free(script);
+	workload_destroy(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(smallest_workload_has_every_mode_and_one_point),
+		cmocka_unit_test(unknown_field_is_refused_with_the_nearest_name),
+		cmocka_unit_test(missing_and_wrong_fields_are_named),
+		cmocka_unit_test(what_later_versions_have_is_refused_by_name),
+		cmocka_unit_test(default_values_of_later_fields_are_taken),
+		cmocka_unit_test(sizes_over_the_limit_are_refused_before_memory_is_taken),
+		cmocka_unit_test(long_source_and_many_calls_are_refused),
+		cmocka_unit_test(values_that_do_not_fit_their_shape_or_dtype_are_refused),
+		cmocka_unit_test(nested_values_are_bounded),
+		cmocka_unit_test(statements_replace_the_dots_at_their_indentation),
+		cmocka_unit_test(fault_in_the_pool_names_the_pool_line),
+		cmocka_unit_test(fault_after_the_dots_keeps_its_line_in_the_posted_source),
+		cmocka_unit_test(sweeps_that_cannot_be_are_refused),
+		cmocka_unit_test(input_sweep_changes_one_size_and_repeats_given_numbers),
+		cmocka_unit_test(values_survive_a_round_trip_through_json),
+		cmocka_unit_test(large_tensor_is_summed_up),
+		cmocka_unit_test(python_inputs_become_values),
+		cmocka_unit_test(python_inputs_that_make_no_sense_are_refused),
+		cmocka_unit_test(torch_script_is_python_whatever_the_source_quotes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
