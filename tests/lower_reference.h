@@ -473,4 +473,17 @@ static inline void ref_execute(const struct lowered *l, const int64_t *vars,
 	free(r.memory);
 }
 
+/* Inputs of test programs: a spread of values, none special. */
+static inline float ref_sample(int64_t i)
+{
+	return (float)((double)((i * 37 + 11) % 101) / 25.0 - 2.0);
+}
+
+/* `tolerance` is relative for large values, absolute for small ones. */
+static inline void assert_near(double got, double want, double tolerance)
+{
+	if (isnan(want) ? !isnan(got) : !(fabs(got - want) <= tolerance * (1 + fabs(want))))
+		fail_msg("got %.9g, want %.9g", got, want);
+}
+
 #endif

@@ -27,22 +27,10 @@ static const struct lowered *lower_all(struct builder *b)
 	return l;
 }
 
-/* Float inputs of test programs: a spread of values, none special. */
-static float sample(int64_t i)
-{
-	return (float)((double)((i * 37 + 11) % 101) / 25.0 - 2.0);
-}
-
 static void fill(float *x, int64_t n)
 {
 	for (int64_t i = 0; i < n; i++)
-		x[i] = sample(i);
-}
-
-static void assert_near(double got, double want, double tolerance)
-{
-	if (isnan(want) ? !isnan(got) : !(fabs(got - want) <= tolerance * (1 + fabs(want))))
-		fail_msg("got %.9g, want %.9g", got, want);
+		x[i] = ref_sample(i);
 }
 
 static void assert_text(const struct lowered *l, const char *want)
@@ -423,6 +411,62 @@ static void a_group_without_a_common_space_is_refused(void **state)
 	builder_destroy(&b);
 }
 
+static void rows_walk_stage_by_stage_and_keep_what_is_costly(void **state)
+{
+	struct builder b = builder_create();
+
+	(void)state;
+	int in = INPUT(&b, DTYPE_F32, SYM(&b, 4), SYM(&b, 50));
+	int bias = INPUT(&b, DTYPE_F32, b.g->nodes[in]->shape.size[0], NUM(&b, 1));
+	int e = ADD(&b, OP_exp, T(ADD(&b, OP_sub, T(in), T(bias))));
+	int s = ADD(&b, OP_sum, T(e), DIM(&b, 1), arg_bool(true));
+	RETURN(&b, ADD(&b, OP_truediv, T(e), T(s)), s);
+	assert_text(lower_all(&b),
+		    "%0 = input 0 arg0: float32[s0, s1]\n"
+		    "%1 = input 1 arg1: float32[s0, 1]\n"
+		    "%2 = output 0 truediv: float32[s0, s1]\n"
+		    "%3 = output 1 sum: float32[s0, 1]\n"
+		    "kernel 0 fused_sub_exp_sum_truediv: rows [s0 | s1]  # the first "
+		    "kernel: it reads inputs alone\n"
+		    "  prologue\n"
+		    "    r1 = float32 load arg1[i0]\n"
+		    "  stage 0\n"
+		    "    p0 = float32 load arg0[i0*s1 + i1]\n"
+		    "    p2 = float32 sub p0, r1\n"
+		    "    p3 = float32 exp p2\n"
+		    "    save slot 0 = p3\n"
+		    "    r4 = float32 reduce sum p3\n"
+		    "  post 0\n"
+		    "    store sum[i0] = r4\n"
+		    "  stage 1\n"
+		    "    p5 = float32 restore slot 0\n"
+		    "    p6 = float32 truediv p5, r4\n"
+		    "    store truediv[i0*s1 + i1] = p6\n"
+		    "return %2, %3\n");
+	builder_destroy(&b);
+}
+
+static void a_result_arena_that_is_too_small_is_an_error_not_a_crash(void **state)
+{
+	struct builder b = builder_create();
+	bool done = false;
+
+	(void)state;
+	int in = INPUT(&b, DTYPE_F32, NUM(&b, 4), NUM(&b, 50));
+	int s = ADD(&b, OP_sum, T(ADD(&b, OP_sin, T(in))), DIM(&b, 1), arg_bool(true));
+	RETURN(&b, ADD(&b, OP_truediv, T(in), T(s)));
+	const int group[] = { -1, 0, 0, 0 };
+	for (size_t limit = 16; !done; limit += 16) {
+		struct arena arena;
+		struct err err = { 0 };
+		arena_init(&arena, limit);
+		done = lower_graph(b.g, group, &arena, &err) != NULL;
+		assert_int_equal(err.code, done ? ERR_NONE : ERR_MEMORY);
+		arena_finish(&arena);
+	}
+	builder_destroy(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -444,6 +488,8 @@ int main(void)
 		cmocka_unit_test(many_short_rows_are_walked_by_columns),
 		cmocka_unit_test(a_stored_value_is_loaded_again_where_a_later_stage_needs_it),
 		cmocka_unit_test(a_group_without_a_common_space_is_refused),
+		cmocka_unit_test(rows_walk_stage_by_stage_and_keep_what_is_costly),
+		cmocka_unit_test(a_result_arena_that_is_too_small_is_an_error_not_a_crash),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,49 +4,11 @@
  * The programs are those of the oracle.  Each goes through all the passes and
  * the lowering; the reference runs the kernels and formulas give the values.
  */
-#include <stdio.h>
-
-#include "fusion/passes/passes.h"
-#include "tests/graph_builder.h"
-#include "tests/lower_reference.h"
-
-static const struct lowered *lower_passed(struct builder *b, bool no_fusion)
-{
-	struct pass_options options = { .verify = true, .no_fusion = no_fusion };
-	struct pass_result result = { 0 };
-	struct err err = { 0 };
-
-	if (!passes_run(b->g, &options, &result, &err))
-		fail_msg("%s", err.message);
-	const struct lowered *l = lower_graph(result.graph, result.group, b->arena, &err);
-	if (!l)
-		fail_msg("%s", err.message);
-	assert_int_equal(l->n_kernels, result.n_groups);
-	return l;
-}
+#include "tests/lower_passed.h"
 
 static const struct lowered *lower(struct builder *b)
 {
 	return lower_passed(b, false);
-}
-
-static double sample(int64_t i)
-{
-	return (double)((i * 37 + 11) % 101) / 25.0 - 2.0;
-}
-
-static float *samples(struct builder *b, int64_t n, int64_t shift)
-{
-	float *x = arena_array(b->arena, (size_t)n + 1, sizeof(*x));
-	for (int64_t i = 0; i < n; i++)
-		x[i] = (float)sample(i + shift);
-	return x;
-}
-
-static void assert_near(double got, double want, double tolerance)
-{
-	if (isnan(want) ? !isnan(got) : !(fabs(got - want) <= tolerance * (1 + fabs(want))))
-		fail_msg("got %.9g, want %.9g", got, want);
 }
 
 static void assert_kernels(const struct lowered *l, int n)
@@ -378,6 +340,8 @@ static void reductions_over_the_same_dims_share_a_kernel_and_cumsum_stands_alone
 	       ADD(&b, OP_std, T(in)), ADD(&b, OP_prod, T(in)), ADD(&b, OP_norm, T(in)));
 	const struct lowered *l = lower(&b);
 	assert_kernels(l, 3);
+	assert_string_equal(l->kernels[1].why, "no kernel before it folds dim 0 of [4, 6]");
+	assert_string_equal(l->kernels[2].why, "no kernel before it folds all dims of [4, 6]");
 	float *x = samples(&b, 24, 1);
 	ref_execute(l, b.vars, (const void *[]){ x }, (void *[]){ c, v, &s, &p, &n });
 	double mean = 0, var = 0, prod = 1, norm = 0;
@@ -526,81 +490,6 @@ static void the_walks_of_a_kernel_are_bounded(void **state)
 	builder_destroy(&b);
 }
 
-/* Any graph of these ops: values fused and one by one must be the same. */
-static int random_op(struct builder *b, const int *ids, int n, unsigned *seed)
-{
-	static const enum op unary[] = { OP_sin, OP_relu, OP_abs, OP_exp, OP_neg, OP_tanh };
-	static const enum op binary[] = { OP_add, OP_sub, OP_mul, OP_maximum, OP_minimum };
-	static const enum op reduce[] = { OP_sum, OP_amax, OP_amin };
-	int x = ids[(unsigned)rand_r(seed) % (unsigned)n];
-	int y = ids[(unsigned)rand_r(seed) % (unsigned)n];
-	int rank = b->g->nodes[x]->shape.rank;
-
-	switch (rand_r(seed) % 8) {
-	case 0:
-	case 1: { /* tamed, so that products stay finite */
-		int id = ADD(b, unary[rand_r(seed) % 6], T(x));
-		return ADD(b, OP_tanh, T(id));
-	}
-	case 2:
-		if (rank > 0) {
-			int dim = rand_r(seed) % rank;
-			return ADD(b, reduce[rand_r(seed) % 3], T(x), DIM(b, dim),
-				   arg_bool(rand_r(seed) % 3 != 0));
-		}
-		return ADD(b, OP_mul, T(x), F(0.5));
-	default: {
-		const struct shape *sx = &b->g->nodes[x]->shape, *sy = &b->g->nodes[y]->shape;
-		struct shape out;
-		if (!shape_broadcast(b->g->syms, sx, sy, &out, NULL))
-			return ADD(b, OP_add, T(x), F(0.25));
-		return ADD(b, binary[rand_r(seed) % 5], T(x), T(y));
-	}
-	}
-}
-
-static void random_graphs_compute_the_same_fused_and_one_by_one(void **state)
-{
-	(void)state;
-	for (unsigned trial = 0; trial < 400; trial++) {
-		float *out[2][4];
-		int64_t count[4] = { 0 };
-		for (int no_fusion = 0; no_fusion < 2; no_fusion++) {
-			struct builder b = builder_create();
-			unsigned seed = trial;
-			int ids[40], n = 0;
-			const struct sym *s = SYM(&b, 5);
-			ids[n++] = INPUT(&b, DTYPE_F32, s, NUM(&b, 5));
-			ids[n++] = INPUT(&b, DTYPE_F32, NUM(&b, 5));
-			ids[n++] = INPUT(&b, DTYPE_F32, NUM(&b, 3), s, NUM(&b, 1));
-			for (; n < 24; n++)
-				ids[n] = random_op(&b, ids, n, &seed);
-			RETURN(&b, ids[23], ids[22], ids[17], ids[11]);
-			const struct lowered *l = lower_passed(&b, no_fusion);
-			for (int i = 0; i < 4; i++) {
-				count[i] = sym_eval(l->buffers[l->outputs[i]].numel, b.vars);
-				out[no_fusion][i] = calloc((size_t)count[i] + 1, sizeof(float));
-			}
-			float *x = samples(&b, 25, 0), *y = samples(&b, 5, 7);
-			float *z = samples(&b, 15, 20);
-			ref_execute(l, b.vars, (const void *[]){ x, y, z },
-				    (void *const *)out[no_fusion]);
-			builder_destroy(&b);
-		}
-		for (int i = 0; i < 4; i++) {
-			for (int64_t j = 0; j < count[i]; j++)
-				if (out[0][i][j] != out[1][i][j] &&
-				    !(isnan(out[0][i][j]) && isnan(out[1][i][j])))
-					fail_msg("graph %u, output %d, element %lld: %g fused, "
-						 "%g one by one",
-						 trial, i, (long long)j, (double)out[0][i][j],
-						 (double)out[1][i][j]);
-			free(out[0][i]);
-			free(out[1][i]);
-		}
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -624,7 +513,6 @@ int main(void)
 		cmocka_unit_test(a_path_through_a_library_call_keeps_its_ends_apart),
 		cmocka_unit_test(a_filled_tensor_has_memory_only_where_someone_needs_it),
 		cmocka_unit_test(the_walks_of_a_kernel_are_bounded),
-		cmocka_unit_test(random_graphs_compute_the_same_fused_and_one_by_one),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,6 +109,28 @@ static const struct node *find_reduction(const struct build *b, const struct nod
 	return n;
 }
 
+/* The reason of a kernel that waits for none. */
+static void print_own_space(struct buf *out, const struct build *b, const struct kernel *k)
+{
+	if (b->kernel == 0) {
+		buf_puts(out, "the first kernel: it reads inputs alone");
+		return;
+	}
+	buf_puts(out, "no kernel before it ");
+	for (int i = 0; i < k->n_nodes && b->domain.reduces; i++) {
+		const struct node *n = b->g->nodes[k->nodes[i]];
+		if (op_info(n->op)->kind != KIND_REDUCE)
+			continue;
+		buf_puts(out, "folds ");
+		print_dims(out, b, n);
+		buf_puts(out, " of ");
+		shape_print(out, &b->domain.full);
+		return;
+	}
+	buf_puts(out, "reads the same values over ");
+	shape_print(out, &b->domain.full);
+}
+
 static void print_reason(struct buf *out, const struct build *b, const struct kernel *k)
 {
 	const struct node *producer = find_producer(b, k);
@@ -117,11 +139,7 @@ static void print_reason(struct buf *out, const struct build *b, const struct ke
 		return;
 	}
 	if (!producer) {
-		buf_puts(out, b->kernel == 0 ? "the first kernel: it reads inputs alone"
-					     : "reads nothing of the kernels before it and walks "
-					       "a space of its own: ");
-		if (b->kernel > 0)
-			shape_print(out, &b->domain.full);
+		print_own_space(out, b, k);
 		return;
 	}
 	const struct kernel *from = &b->l->kernels[b->group[producer->id]];
@@ -138,8 +156,9 @@ static void print_reason(struct buf *out, const struct build *b, const struct ke
 		buf_printf(out, ", while %s walks ", from->name);
 		shape_print(out, &producer->shape);
 	} else {
-		buf_printf(out, "reads %%%s, which %s computes for others too", producer->name,
-			   from->name);
+		buf_printf(out,
+			   "reads %%%s of %s; one kernel for both would be slower or past a bound",
+			   producer->name, from->name);
 	}
 }
 
