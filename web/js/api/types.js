@@ -8,13 +8,14 @@
  * @typedef {"queued" | "running" | "done" | "failed" | "cancelled"} Status
  *
  * @typedef {{median_us: number, ci_us: [number, number], n?: number, noise?: string | null}} Latency
- * @typedef {{guards?: number, dispatch?: number, alloc?: number, launch?: number, kernel?: number}} Split
- * @typedef {{name?: string, ops?: string[], source?: string, code?: string, elements?: number}} Kernel
- * @typedef {{id?: number | string, frame?: string, compile?: string, ops?: string[], placeholders?: unknown,
- *   nodes?: unknown, kernels?: unknown, lowered?: unknown, compile_ms?: number, guards?: unknown, source?: string, code?: string}} Graph
+ * @typedef {{guards?: number, dispatch?: number, alloc?: number, launch?: number, kernel?: number, rest?: number, observed?: number}} Split
+ * @typedef {{id: number, name: string, op: string, dtype?: string, shape?: string, line?: number}} GraphNode
+ * @typedef {{call?: number, frame?: string, reason?: string}} Recompile
+ * @typedef {{id?: number | string, frame?: string, compile?: string, ops?: string[], placeholders?: number,
+ *   nodes?: GraphNode[], kernels?: string[], lowered?: string | null, compile_ms?: number, cached?: boolean, uses?: number}} Graph
  * @typedef {{output?: unknown, new_graphs?: number, compiles?: number, stdout?: string}} Call
- * @typedef {{calls?: Call[], graphs?: Graph[], breaks?: unknown[], recompiles?: unknown[], guards?: unknown, latency?: Latency | null,
- *   split_us?: Split | null, launches?: number, compile_ms?: number, peak_bytes?: number, reproduce?: string}} ModeReport
+ * @typedef {{calls?: Call[], graphs?: Graph[], breaks?: unknown[], recompiles?: Recompile[], guards?: {graph?: number, text: string}[], latency?: Latency | null,
+ *   split_us?: Split | null, launches?: number, compile_ms?: number, peak_bytes?: number, max_abs_error?: number | string, cached?: boolean, reproduce?: string}} ModeReport
  * @typedef {{speedup: number, speedup_ci?: [number, number] | null, calls_to_repay?: number | null,
  *   verdict?: string, repay?: string, side?: string, crossover_n?: number | null, crossover_ci?: [number, number] | null}} BreakEven
  * @typedef {{n?: number | null, source?: string, modes: Record<string, ModeReport>, break_even?: Record<string, BreakEven>}} Point

@@ -7,7 +7,8 @@
 /** The half-width's power of ten, or the third significant digit's where that is coarser.
  * @param {number} value @param {number} [lo] @param {number} [hi] @returns {number} */
 export function stepOf(value, lo, hi) {
-  const third = value === 0 ? 0.01 : 10 ** (Math.floor(Math.log10(Math.abs(value)) + 1e-12) - 2);
+  const size = Math.abs(Number(value.toPrecision(3)));
+  const third = size === 0 ? 0.01 : 10 ** (Math.floor(Math.log10(size) + 1e-12) - 2);
   if (lo === undefined || hi === undefined) return third;
   const half = Math.abs(hi - lo) / 2;
   if (!(half > 0)) return third;
@@ -31,6 +32,11 @@ export function number(value) {
   return toStep(value, stepOf(value));
 }
 
+/** A number as it stands, without digits it does not need: 0.5, 30, 1,024. @param {number} value */
+export function plain(value) {
+  return Number(value.toPrecision(6)).toLocaleString("en-US", { maximumFractionDigits: 10 });
+}
+
 /** Counts are exact, with thousands. @param {number} value */
 export function count(value) {
   return Math.round(value).toLocaleString("en-US");
@@ -39,6 +45,11 @@ export function count(value) {
 /** @param {number} n @param {string} one @param {string} [many] @returns {string} */
 export function plural(n, one, many = `${one}s`) {
   return `${count(n)} ${n === 1 ? one : many}`;
+}
+
+/** Calls to repay, rounded as an estimate is: "2,990 calls". @param {number} n */
+export function calls(n) {
+  return `${number(n)} ${n === 1 ? "call" : "calls"}`;
 }
 
 /**
@@ -113,8 +124,9 @@ export function shares(parts, whole) {
   return floors;
 }
 
-/** An error bound: 4.8e-7, and 0 where the bits agree. @param {number} value */
+/** An error bound: 4.8e-7, and 0 where the bits agree. @param {number | string} value "nan" as a report has it */
 export function smallError(value) {
+  if (typeof value !== "number") return value;
   return value === 0 ? "0" : value.toExponential(1).replace("e+", "e");
 }
 

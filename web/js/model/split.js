@@ -1,32 +1,44 @@
 // js/model/split.js -- where one call's time goes, so that it adds up.
 //
-// The parts are measured in calls of their own, so their sum is near the
-// median, not equal to it.  The difference is a row: "not attributed" where the
-// parts fall short, and named as an excess where they do not.
+// The parts come from watched calls of their own, taken after the latencies:
+// they add up to the watched call, which is near the median but not equal to it.
 
-/** @type {readonly {key: "guards" | "dispatch" | "alloc" | "launch" | "kernel", label: string, fixed: boolean}[]} */
+/** @type {readonly {key: "guards" | "dispatch" | "alloc" | "launch" | "kernel" | "rest", label: string}[]} */
 export const PARTS = [
-  { key: "guards", label: "Guards", fixed: true },
-  { key: "dispatch", label: "Dispatch", fixed: true },
-  { key: "alloc", label: "Alloc", fixed: true },
-  { key: "launch", label: "Launch", fixed: true },
-  { key: "kernel", label: "Kernel", fixed: false },
+  { key: "guards", label: "Guards" },
+  { key: "dispatch", label: "Dispatch" },
+  { key: "alloc", label: "Alloc" },
+  { key: "launch", label: "Launch" },
+  { key: "kernel", label: "Kernel" },
+  { key: "rest", label: "Not attributed" },
 ];
 
-/** @typedef {{mode: string, parts: number[], rest: number, total: number}} SplitRow microseconds, parts as PARTS */
+/** @typedef {{mode: string, parts: number[], watched: number, median: number}} SplitRow microseconds, parts as PARTS */
 
 /** @param {import("../api/types.js").Point} point @param {readonly string[]} modes @returns {SplitRow[]} */
 export function splitRows(point, modes) {
   return modes.flatMap((mode) => {
     const m = point.modes[mode];
     if (!m?.split_us || !m.latency) return [];
-    const parts = PARTS.map((p) => m.split_us?.[p.key] ?? 0);
-    const total = m.latency.median_us;
-    return [{ mode, parts, rest: total - parts.reduce((a, b) => a + b, 0), total }];
+    const s = m.split_us;
+    const named = PARTS.slice(0, -1).reduce((sum, p) => sum + (s[p.key] ?? 0), 0);
+    const watched = s.observed ?? Math.max(named, m.latency.median_us);
+    return [{ mode, parts: PARTS.map((p) => (p.key === "rest" ? watched - named : s[p.key] ?? 0)), watched, median: m.latency.median_us }];
   });
 }
 
-/** Time of a call that no kernel uses: the floor of its curve. @param {SplitRow} row */
+/** Numbers rounded to a step so that they add up to their rounded sum (largest remainder).
+ * @param {readonly number[]} parts @param {number} sum @param {number} step @returns {{parts: number[], sum: number}} */
+export function addUp(parts, sum, step) {
+  const whole = Math.round(sum / step);
+  const floors = parts.map((p) => Math.floor(p / step));
+  let left = whole - floors.reduce((a, b) => a + b, 0);
+  const order = parts.map((p, i) => ({ i, r: p / step - floors[i] })).sort((a, b) => b.r - a.r);
+  for (const { i } of order) if (left-- > 0) floors[i] += 1;
+  return { parts: floors.map((f) => f * step), sum: whole * step };
+}
+
+/** Time of a call outside of its kernels: the floor of its curve. @param {SplitRow} row */
 export function floorOf(row) {
-  return row.parts.reduce((sum, us, i) => sum + (PARTS[i].fixed ? us : 0), 0);
+  return row.watched - row.parts[PARTS.findIndex((p) => p.key === "kernel")];
 }

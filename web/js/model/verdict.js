@@ -5,7 +5,7 @@
 // AMBIGUOUS.  The sentence is made of parts, so that the view marks what is
 // bold and the test reads it as text.
 
-import { number, plural, ratio, withInterval, timeUnit, duration, smallError } from "./format.js";
+import { calls as countCalls, plural, ratio, withInterval, timeUnit, duration, smallError, plain } from "./format.js";
 import { inOrder } from "./modes.js";
 
 export const MARGIN = 1.02;
@@ -44,7 +44,7 @@ export function headline(names) {
 const NBSP = "\u00a0";
 
 /** @param {import("../api/types.js").Point} point @returns {string} " at n = 30", or "" without a sweep */
-const where = (point) => (point.n === undefined || point.n === null ? "" : ` at n${NBSP}=${NBSP}${number(point.n)}`);
+const where = (point) => (point.n === undefined || point.n === null ? "" : ` at n${NBSP}=${NBSP}${plain(point.n)}`);
 
 /** @param {number} us @param {readonly number[]} [ci] */
 function latencyParts(us, ci) {
@@ -60,7 +60,7 @@ function repaid(compileMs, calls, repay) {
   if (repay === "unknown") return [{ t: `. Whether its ${cost} of compiling are repaid cannot be told.` }];
   if (calls === null || calls === undefined) return [{ t: ". Its " }, { t: `${cost} of compiling are never repaid`, b: true }, { t: "." }];
   if (calls < 1) return [{ t: " and " }, { t: "pays from the first call", b: true }, { t: "." }];
-  return [{ t: " and " }, { t: `pays for its ${cost} after ${plural(Number(number(calls).replace(/,/g, "")), "call")}`, b: true }, { t: "." }];
+  return [{ t: " and " }, { t: `pays for its ${cost} after ${countCalls(calls)}`, b: true }, { t: "." }];
 }
 
 /** Where the sweep changes sides. @param {import("../api/types.js").Report} report @param {string} mode @returns {Part[]} */
@@ -129,15 +129,17 @@ export const asText = (parts) => parts.map((p) => p.t).join("").replace(/\u00a0/
 /**
  * How it was measured, in one grey line.
  * @param {import("../api/types.js").Point} point
- * @param {number | null} error largest difference from eager, null where it cannot be told
  */
-export function how(point, error) {
+export function how(point) {
   const modes = Object.entries(point.modes).filter(([, m]) => m.latency);
   if (!modes.length) return "";
   const rounds = modes.map(([, m]) => m.latency?.n ?? 0).filter((n) => n > 0);
   const [least, most] = [Math.min(...rounds), Math.max(...rounds)];
   const many = !rounds.length ? "Median" : least === most ? `Median of ${plural(least, "round")}` : `Median of ${least} to ${most} rounds`;
-  const agree = error === null ? "" : error === 0 ? " Every mode gives eager's bits." : ` Every mode agrees with eager within ${smallError(error)}.`;
+  const errors = modes.flatMap(([, m]) => (m.max_abs_error === undefined ? [] : [m.max_abs_error]));
+  const odd = errors.some((e) => typeof e !== "number");
+  const error = Math.max(0, ...errors.map(Number));
+  const agree = !errors.length ? "" : odd ? " A mode's values differ from eager's by NaN." : error === 0 ? " Every mode gives eager's bits." : ` Every mode agrees with eager within ${smallError(error)}.`;
   return `${many}, modes in turn in each; 95 % intervals.${agree}`;
 }
 

@@ -25,18 +25,9 @@ const SHOWN = new Set(["name", "source", "entry", "calls", "modes", "device", "b
 /** Bounds that the server holds too; here they only give the message sooner. */
 const MOST_COUNT = 10000;
 
-const POOL = ["x = x + 0.1", "x = torch.sin(x)", "x = x * 1.1", "x = torch.cos(x)", "x = x + 0.2", "x = torch.relu(x)", "x = x - 0.1",
-  "x = torch.exp(x * 0.5)", "x = x + 0.3", "x = torch.sigmoid(x)", "x = x * 1.2", "x = torch.sin(x)", "x = x + 0.4", "x = torch.cos(x)",
-  "x = x - 0.2", "x = torch.relu(x)", "x = x + 0.5", "x = torch.exp(x * 0.4)", "x = x * 1.3", "x = torch.sigmoid(x)"];
-
-/** The sweep that the page opens with. @returns {Workload} */
-export function chainSweep() {
-  return {
-    name: "chain_sweep", source: "import torch\n\ndef model(x):\n    ...\n    return x.sum()\n", entry: "model",
-    calls: [[{ random: { shape: [8, 16], dtype: "float32", kind: "randn", seed: 0 } }]],
-    modes: ["eager", "static", "dynamic"], device: "cpu", threads: 1,
-    sweep: { statements: { pool: [...POOL], counts: [1, 5, 10, 15, 20, 25, 30] } },
-  };
+/** What the form shows when no example can be had. @returns {Workload} */
+export function blank() {
+  return { name: "model", source: "import torch\n\ndef model(x):\n    return torch.relu(x)\n", entry: "model", calls: [[{ random: { shape: [8, 16], dtype: "float32", kind: "randn", seed: 0 } }]] };
 }
 
 /** @param {string} name @returns {InputRow} */
@@ -62,7 +53,7 @@ export function toForm(w, parametersOf) {
   return {
     name: w.name ?? "", source: w.source ?? "", entry,
     inputs: Array.from({ length: Math.max(names.length, first.length) }, (_, i) => rowOf(names[i] ?? `arg ${i}`, first[i])),
-    modes: w.modes ?? ["eager", "static", "dynamic"], device: w.device ?? "cpu", backend: w.backend ?? "", threads: String(w.threads ?? 1),
+    modes: w.modes ?? ["eager", "static", "dynamic"], device: w.device ?? "cpu", backend: w.backend ?? "", threads: w.threads ? String(w.threads) : "",
     sweep: s.statements ? "statements" : s.input ? "input" : "nothing",
     pool: (s.statements?.pool ?? []).join("\n"), counts: (s.statements?.counts ?? []).join(", "),
     arg: String(s.input?.arg ?? 0), dim: String(s.input?.dim ?? 0), sizes: (s.input?.sizes ?? []).join(", "),
@@ -124,8 +115,8 @@ function sweepOf(f, errors) {
 export function fromForm(f) {
   /** @type {FieldError[]} */
   const errors = [];
-  const threads = wholeNumbers(f.threads, 1);
-  if (threads?.length !== 1) errors.push({ field: "threads", message: "Threads is a whole number from 1 on." });
+  const threads = wholeNumbers(f.threads, 0);
+  if (!threads || threads.length > 1) errors.push({ field: "threads", message: "Threads is a whole number; empty or 0 is one per core." });
   if (!f.modes.length) errors.push({ field: "modes", message: "Choose at least one mode." });
   const sweep = sweepOf(f, errors);
   const dots = /^[ \t]*\.\.\.[ \t]*$/m.test(f.source);
@@ -135,7 +126,7 @@ export function fromForm(f) {
   const workload = {
     ...f.rest, name: f.name.trim() || f.entry, source: f.source, entry: f.entry,
     calls: [f.inputs.map((r, i) => valueOf(r, i, errors)), ...f.moreCalls],
-    modes: f.modes, device: f.device, threads: threads?.[0] ?? 1,
+    modes: f.modes, device: f.device, ...(threads?.[0] ? { threads: threads[0] } : {}),
     ...(f.backend ? { backend: f.backend } : {}), ...(sweep ? { sweep } : {}),
     ...(f.project.trim() ? { project: f.project.trim() } : {}), ...(tags.length ? { tags } : {}),
   };

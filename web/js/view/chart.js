@@ -8,7 +8,7 @@ import { h, button, ci, download, segmented, token } from "./dom.js";
 import { enableZoom } from "./zoom.js";
 import { marksPlugin } from "./chart_marks.js";
 import { modeOf, IMPORTED_DASH } from "../model/modes.js";
-import { number, withInterval } from "../model/format.js";
+import { plain, withInterval } from "../model/format.js";
 import { linearTicks, logTicks, toCsv, wantsLogX, yRange } from "../model/curves.js";
 
 /** @typedef {import("../model/curves.js").Series} Series */
@@ -34,7 +34,7 @@ function makeTwin(spec) {
   return h("table", { id: `${spec.id}-table` }, h("caption", { class: "vh" }, `${spec.title} by n${spec.ratio ? "" : `, ${spec.unit.name}`}`),
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "n"),
       spec.series.map((s) => h("th", { scope: "col", class: "r", data: { series: s.key, mode: s.mode, imported: s.imported ? "yes" : "no" } }, s.label)))),
-    h("tbody", {}, xs.map((x) => h("tr", {}, h("th", { scope: "row", data: { v: x } }, number(x)), spec.series.map((s) => cell(s, x))))));
+    h("tbody", {}, xs.map((x) => h("tr", {}, h("th", { scope: "row", data: { v: x } }, plain(x)), spec.series.map((s) => cell(s, x))))));
 }
 
 /** @param {HTMLTableElement} table @returns {Series[]} */
@@ -92,10 +92,10 @@ function scales(spec, series, log, narrow) {
   return {
     x: { type: wantsLogX(xs) ? "logarithmic" : "linear", min: xs[0], max: xs[xs.length - 1] > xs[0] ? xs[xs.length - 1] : xs[0] + 1,
       grid: { display: false }, border: { color: token("--line2") }, afterBuildTicks: xTicks,
-      ticks: { ...tick, callback: (/** @type {number} */ v) => number(v) }, title: { display: true, text: spec.xTitle, color: token("--ink3"), font, padding: 0 } },
+      ticks: { ...tick, callback: (/** @type {number} */ v) => plain(v) }, title: { display: true, text: spec.xTitle, color: token("--ink3"), font, padding: 0 } },
     y: { type: log ? "logarithmic" : "linear", min: spec.ratio || log ? y.min : y.min / spec.unit.scale, max: spec.ratio ? y.max : y.max / spec.unit.scale,
       grid: { color: token("--line"), tickLength: 0 }, border: { display: false }, afterBuildTicks: yTicks,
-      ticks: { ...tick, callback: (/** @type {number} */ v) => `${number(v)}${spec.ratio ? "x" : ""}` } },
+      ticks: { ...tick, callback: (/** @type {number} */ v) => `${plain(v)}${spec.ratio ? "x" : ""}` } },
   };
 }
 
@@ -106,7 +106,7 @@ function tooltip(spec) {
     filter: (/** @type {any} */ i) => !i.dataset.band, backgroundColor: token("--ink"), titleColor: token("--page"), bodyColor: token("--page"),
     cornerRadius: 3, padding: 8, displayColors: false, titleFont: { size: 12 }, bodyFont: { size: 12 },
     callbacks: {
-      title: (/** @type {any[]} */ items) => (items.length ? `n = ${number(items[0].parsed.x)}` : ""),
+      title: (/** @type {any[]} */ items) => (items.length ? `n = ${plain(items[0].parsed.x)}` : ""),
       label: (/** @type {any} */ i) => {
         const { raw, lo, hi } = i.raw;
         const t = withInterval(raw, lo === undefined ? null : [lo, hi], { scale: spec.unit.scale, suffix });

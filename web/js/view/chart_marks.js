@@ -43,6 +43,15 @@ function under(chart, o) {
 /** @param {import("../model/curves.js").Crossing[]} crossings @param {any} x */
 const visible = (crossings, x) => crossings.filter((c) => c.x >= x.min && c.x <= x.max).sort((p, q) => p.x - q.x);
 
+/** Text that stays legible where a line passes under it. @param {CanvasRenderingContext2D} ctx @param {string} text @param {number} x @param {number} y */
+function haloed(ctx, text, x, y) {
+  ctx.strokeStyle = token("--well");
+  ctx.lineWidth = 4;
+  ctx.lineJoin = "round";
+  ctx.strokeText(text, x, y);
+  ctx.fillText(text, x, y);
+}
+
 /** @param {any} chart @param {any} o */
 function over(chart, o) {
   const { ctx, chartArea: a, scales: { x } } = chart;
@@ -55,10 +64,10 @@ function over(chart, o) {
     ctx.textAlign = left ? "right" : "left";
     ctx.font = `600 11px ${ui}`;
     ctx.fillStyle = token("--ink");
-    ctx.fillText(`n = ${withInterval(c.x, c.lo === c.hi ? null : [c.lo, c.hi]).text}`, px + (left ? -7 : 7), a.top + 8 + 30 * i);
+    haloed(ctx, `n = ${withInterval(c.x, c.lo === c.hi ? null : [c.lo, c.hi]).text}`, px + (left ? -7 : 7), a.top + 8 + 30 * i);
     ctx.font = `11px ${ui}`;
     ctx.fillStyle = token("--ink3");
-    ctx.fillText(c.sub, px + (left ? -7 : 7), a.top + 22 + 30 * i);
+    haloed(ctx, c.sub, px + (left ? -7 : 7), a.top + 22 + 30 * i);
   });
   names(chart, o, `500 11px ${ui}`);
   ctx.restore();

@@ -58,6 +58,11 @@ export function button(label, act, attributes = {}) {
 /** @param {string} cls chip class @param {string} word */
 export const chip = (cls, word) => h("span", { class: `chip ${cls}` }, word);
 
+/** A message as it was written: what stands in backticks is code. @param {string} text @returns {Child[]} */
+export function prose(text) {
+  return text.split(/`([^`]+)`/).map((t, i) => (i % 2 ? h("code", {}, t) : t));
+}
+
 /** Interval in grey, with its space; nothing where there is none. @param {string} text @returns {Child[]} */
 export const ci = (text) => (text ? [" ", h("span", { class: "ci" }, text)] : []);
 

@@ -54,7 +54,7 @@ export function inputsPart(f, changed) {
 
 /** @param {Form} f @param {() => void} changed */
 export function modesPart(f, changed) {
-  const grid = h("div", { class: "grid", data: { field: "modes" } });
+  const grid = h("div", { class: "grid thirds", data: { field: "modes" } });
   for (const m of BUILT) {
     const box = h("input", { type: "checkbox", data: { mode: m } });
     box.checked = f.modes.includes(m);
@@ -74,7 +74,7 @@ export function devicePart(f, changed) {
     h("div", { class: "grid three-up" },
       h("label", { class: "up" }, "Device", select([{ value: "cpu", label: "CPU" }], "cpu", { id: "device" })),
       h("label", { class: "up" }, "Backend", select(backends, f.backend, { id: "backend" }, (v) => { f.backend = v; changed(); })),
-      h("label", { class: "up" }, "Threads", textField(f, "threads", "Threads", changed, { inputmode: "numeric" }))),
+      h("label", { class: "up" }, "Threads", textField(f, "threads", "Threads", changed, { inputmode: "numeric", placeholder: "all" }))),
     h("p", { class: "hint" }, "Generated C goes through the system's compiler; the interpreter needs none and compiles in no time."));
 }
 

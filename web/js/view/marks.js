@@ -5,7 +5,7 @@
 
 import { h, svg } from "./dom.js";
 import { modeOf } from "../model/modes.js";
-import { number, ratio } from "../model/format.js";
+import { plain, ratio } from "../model/format.js";
 
 /** @param {string} name */
 function marker(name) {
@@ -48,7 +48,7 @@ export function ratioAxis(values, width) {
 /** The axis' labels, for the column's head. @param {RatioAxis} axis */
 export function axisHead(axis) {
   return svg("svg", { class: "wh", width: axis.width, height: 12, "aria-hidden": "true" },
-    ...axis.ticks.map((t) => svg("text", { x: axis.at(t), y: 9, "text-anchor": "middle" }, `${number(t)}x`)));
+    ...axis.ticks.map((t) => svg("text", { x: axis.at(t), y: 9, "text-anchor": "middle" }, `${plain(t)}x`)));
 }
 
 /** @param {string} verdict */

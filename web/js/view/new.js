@@ -5,15 +5,15 @@
 // depends on them.  Inputs follow the entry's parameters by name, so a shape
 // survives when another parameter comes or goes.
 
-import { h, add, copyButton, segmented, select, say, button } from "./dom.js";
+import { h, add, button, copyButton, prose, say, segmented, select } from "./dom.js";
 import { go } from "./router.js";
 import { jobsChanged } from "./frame.js";
 import { editor } from "./editor.js";
 import { devicePart, filingPart, inputsPart, modesPart, showErrors, sweepPart } from "./fields.js";
 import { ApiError, getExamples, getRun, postRun } from "../api/client.js";
-import { chainSweep, fromForm, newRow, toForm } from "../model/workload.js";
+import { blank, fromForm, newRow, toForm } from "../model/workload.js";
 import { entries, parameters } from "../model/source.js";
-import { curlLine, fileStem, postLine } from "../model/commands.js";
+import { curlLine, fileStem, runLine } from "../model/commands.js";
 
 /** @typedef {import("../model/workload.js").Form} Form */
 /** @typedef {import("../api/types.js").Workload} Workload */
@@ -26,8 +26,10 @@ export async function newView(ctx) {
   ctx.setTitle("New run");
   const from = ctx.query.get("from");
   /** @type {Workload} */
-  let start = chainSweep();
+  let start = blank();
   let origin = "";
+  const examples = await getExamples(ctx.signal).then((a) => a.examples ?? [], () => []);
+  if (examples[0]) start = examples[0].workload;
   if (from) {
     const run = await getRun(from, ctx.signal);
     start = run.workload ?? run.report?.workload ?? start;
@@ -35,16 +37,16 @@ export async function newView(ctx) {
     const more = (ctx.query.get("add") ?? "").split(",").filter(Boolean);
     if (more.length) start = { ...start, modes: [...(start.modes ?? []), ...more.filter((m) => !start.modes?.includes(m))] };
   }
-  const page = makePage(ctx);
+  const page = makePage(ctx, examples);
   page.load(start, origin);
   const line = Number(ctx.query.get("line"));
   if (line > 0) page.goTo(line, Number(ctx.query.get("column")) || 1);
 }
 
-/** @param {import("./router.js").Context} ctx */
-function makePage(ctx) {
+/** @param {import("./router.js").Context} ctx @param {readonly import("../api/types.js").Example[]} examples */
+function makePage(ctx, examples) {
   /** @type {Form} */
-  let form = toForm(chainSweep(), parameters);
+  let form = toForm(blank(), parameters);
   let command = "curl";
   const diags = h("ul", { class: "diags", id: "diags", "aria-label": "Messages", "aria-live": "polite" });
   const ed = editor({ label: "Source", describedby: "diags", onInput: () => { form.source = ed.value; followSource(); changed(); clear(); }, onRun: () => run() });
@@ -61,7 +63,7 @@ function makePage(ctx) {
   const changed = () => {
     const { workload, errors } = fromForm(form);
     title.textContent = `${fileStem(form.name || form.entry)}.py`;
-    text.textContent = command === "curl" ? curlLine(workload, location.origin) : command === "run" ? postLine(workload, location.origin) : JSON.stringify(workload, null, 2);
+    text.textContent = command === "curl" ? curlLine(workload, location.origin) : command === "run" ? runLine(workload) : JSON.stringify(workload, null, 2);
     showErrors(settings, errors);
     runButton.toggleAttribute("disabled", errors.length > 0 || !form.source.trim());
     why.textContent = errors.length ? `${errors.length === 1 ? "1 field needs" : `${errors.length} fields need`} another value: run it then.` : form.source.trim() ? "" : "The source is empty.";
@@ -95,7 +97,7 @@ function makePage(ctx) {
   const problem = (/** @type {Problem} */ p) => {
     const inText = typeof p.line === "number" && p.line > 0 && p.line <= ed.value.split("\n").length;
     const where = inText ? button(`line ${p.line}${p.column ? `:${p.column}` : ""}`, () => ed.goTo(Number(p.line), p.column ?? 1), { class: "link" }) : h("span", { class: "dim" }, "workload");
-    diags.replaceChildren(h("li", {}, h("span", { class: "where" }, where), h("span", { class: "sev e" }, "Error"), h("span", { class: "msg" }, p.message)));
+    diags.replaceChildren(h("li", {}, h("span", { class: "where" }, where), h("span", { class: "sev e" }, "Error"), h("span", { class: "msg" }, prose(p.message))));
     ed.mark(inText ? [p] : []);
     if (!inText) diags.scrollIntoView({ block: "nearest" });
   };
@@ -116,7 +118,7 @@ function makePage(ctx) {
 
   settings.addEventListener("submit", (e) => { e.preventDefault(); run(); });
   ctx.main.replaceChildren(
-    h("div", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, "New run")), h("div", { class: "acts" }, exampleChooser(ctx, load), opener(load, problem), runButton)),
+    h("div", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, "New run")), h("div", { class: "acts" }, exampleChooser(examples, load), opener(load, problem), runButton)),
     h("div", { class: "newgrid" },
       h("div", {}, h("div", { class: "bar" }, h("label", { for: "source" }, title), origin, h("div", { class: "acts" }, h("label", { class: "small sub", for: "entry" }, "Entry"), entryPlace)),
         h("div", { class: "well", id: "drop" }, ed.el, diags),
@@ -128,21 +130,16 @@ function makePage(ctx) {
   return { load, goTo: ed.goTo };
 }
 
-/** @param {import("./router.js").Context} ctx @param {(w: Workload, note: string) => void} load */
-function exampleChooser(ctx, load) {
-  const place = h("span");
-  getExamples(ctx.signal).then(({ examples }) => {
-    if (!examples?.length) return;
-    const el = select([{ value: "", label: "Start from an example" }, ...examples.map((e) => ({ value: e.name, label: e.title || e.name }))], "", { id: "example", "aria-label": "Start from an example" }, (v) => {
-      const chosen = examples.find((e) => e.name === v);
-      if (chosen) load(chosen.workload, `the example ${chosen.title || chosen.name}`);
-    });
-    place.append(el);
-  }).catch(() => { /* without examples the form still works */ });
-  return place;
+/** @param {readonly import("../api/types.js").Example[]} examples @param {(w: Workload, note: string) => void} load */
+function exampleChooser(examples, load) {
+  if (!examples.length) return null;
+  return select([{ value: "", label: "Start from an example" }, ...examples.map((e) => ({ value: e.name, label: e.title || e.name }))], "", { id: "example", "aria-label": "Start from an example" }, (v) => {
+    const chosen = examples.find((e) => e.name === v);
+    if (chosen) load(chosen.workload, "an example, nothing has run yet");
+  });
 }
 
-/** A .py keeps the settings and replaces the source; a .json replaces all.
+/** A .py gets inputs for its parameters; a .json is a whole workload, or a report with one in it.
  * @param {File} file @param {(w: Workload, note: string) => void} load @param {(p: Problem) => void} problem */
 async function read(file, load, problem) {
   if (file.size > MOST_BYTES) return problem({ message: `${file.name} is larger than 4 MiB, which is more than a workload may be.` });
@@ -151,10 +148,11 @@ async function read(file, load, problem) {
     const names = entries(text);
     const entry = names.includes("model") ? "model" : names[names.length - 1] ?? "model";
     const calls = [(parameters(text, entry) ?? []).map(() => ({ random: { shape: [8, 16], dtype: "float32", kind: "randn", seed: 0 } }))];
-    return load({ name: file.name.replace(/\.[^.]*$/, ""), source: text, entry, calls, modes: ["eager", "static", "dynamic"], device: "cpu", threads: 1 }, `from ${file.name}`);
+    return load({ name: file.name.replace(/\.[^.]*$/, ""), source: text, entry, calls, modes: ["eager", "static", "dynamic"] }, `from ${file.name}`);
   }
   try {
-    const w = JSON.parse(text);
+    const parsed = JSON.parse(text);
+    const w = parsed?.breakeven ? parsed.workload : parsed;
     if (!w || typeof w.source !== "string") throw new Error("it has no text `source`");
     return load(w, `from ${file.name}`);
   } catch (e) {

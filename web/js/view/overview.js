@@ -9,9 +9,8 @@ import { onKeys } from "./frame.js";
 import { axisHead, modeMark, ratioAxis, whisker } from "./marks.js";
 import { curvesSection } from "./curves.js";
 import { splitSection } from "./split.js";
-import { bytesUnit, count, duration, number, plural, ratio, smallError, timeUnit, withInterval } from "../model/format.js";
+import { bytesUnit, calls, count, duration, number, ratio, smallError, timeUnit, withInterval, plain } from "../model/format.js";
 import { chipClass, headline, how, sentence, warnings, wordOf } from "../model/verdict.js";
-import { errorOf, worstError } from "../model/agree.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { BUILT } from "../model/modes.js";
 import { fileStem, runLine } from "../model/commands.js";
@@ -32,7 +31,7 @@ export function overview(ctx, body, run, report) {
 
   const verdict = h("section", { class: "verdict", "aria-label": "Verdict" },
     h("p", { id: "verdict" }, sentence(report, last, mode).map((p) => (p.b ? h("b", {}, p.t) : p.ci ? h("span", { class: "ci" }, p.t) : p.t))),
-    h("p", { class: "how" }, how(last, worstError(last))));
+    h("p", { class: "how" }, how(last)));
   const modesPlace = h("div");
   const splitPlace = h("div");
   const choose = (/** @type {number} */ i) => {
@@ -52,7 +51,7 @@ export function overview(ctx, body, run, report) {
 }
 
 /** @param {Point} p */
-const pointName = (p) => (typeof p.n === "number" ? `n = ${number(p.n)}` : "this input");
+const pointName = (p) => (typeof p.n === "number" ? `n = ${plain(p.n)}` : "this input");
 
 /** @param {import("../api/types.js").Run} run @param {readonly Point[]} points @param {number} at @param {readonly string[]} modes @param {(i: number) => void} choose */
 function modesSection(run, points, at, modes, choose) {
@@ -92,13 +91,13 @@ function modeRow(p, name, axis, time, bytes) {
   const b = p.break_even?.[name];
   const word = b ? wordOf(b, m.latency?.n) : "";
   const r = b ? ratio(b.speedup, b.speedup_ci) : null;
-  const error = errorOf(p, name);
+  const error = m.max_abs_error;
   return h("tr", {}, head, median,
     h("td", { class: "r" }, r ? [h("span", { class: "num-strong" }, r.text), ...ci(r.interval)] : dim("no baseline")),
     h("td", {}, b ? whisker(axis, b.speedup, b.speedup_ci, word) : null),
     h("td", { class: "r" }, m.compile_ms === undefined ? dim("unknown") : duration(m.compile_ms * 1e3)),
     h("td", { class: "r" }, repaid(b, dim)), ...common,
-    h("td", { class: "r" }, error === null ? dim("unknown") : smallError(error)),
+    h("td", { class: "r" }, error === undefined ? dim("unknown") : smallError(error)),
     h("td", {}, b ? chip(chipClass(word), word) : dim("no baseline")));
 }
 
@@ -106,7 +105,7 @@ function modeRow(p, name, axis, time, bytes) {
 function repaid(b, dim) {
   if (!b || b.repay === "unknown") return dim("unknown");
   if (typeof b.calls_to_repay !== "number") return "never";
-  return b.calls_to_repay < 1 ? "at once" : plural(Number(number(b.calls_to_repay).replace(/,/g, "")), "call");
+  return b.calls_to_repay < 1 ? "at once" : calls(b.calls_to_repay);
 }
 
 /** @param {import("../api/types.js").Run} run @param {Report} report */

@@ -83,11 +83,10 @@ function follow(ctx, body, run, tab) {
 function head(run) {
   const w = run.workload;
   const created = run.created_ns / 1e6;
-  const threads = w?.threads ?? 1;
   const facts = [
-    ["Device", run.device ?? w?.device ?? "cpu"],
-    ["Backend", w?.backend ?? "best"],
-    ["Threads", String(threads)],
+    ["Device", (run.device ?? w?.device ?? "cpu").toUpperCase()],
+    ["Backend", backendOf(run)],
+    ["Threads", w?.threads ? String(w.threads) : "one per core"],
     ["Input", (w?.calls?.[0] ?? []).map(describeValue).join(", ") || "none"],
     ["Sweep", describeSweep(w)],
     ...(run.project ? [["Project", run.project]] : []),
@@ -104,6 +103,13 @@ function head(run) {
       h("a", { class: "btn", href: fileUrl(String(run.id), "script.py"), download: `${fileStem(run.name)}_pytorch.py` }, "PyTorch script"),
       run.report ? h("a", { class: "btn", href: fileUrl(String(run.id), "report.json"), download: `${fileStem(run.name)}_${run.id}.json` }, "Report JSON") : null,
       ended ? button("Delete", () => remove(run)) : button("Cancel", () => cancel(run))));
+}
+
+/** What was asked for, until the report says what was taken. @param {Run} run */
+function backendOf(run) {
+  const device = run.report?.device;
+  const taken = device && typeof device === "object" ? /** @type {Record<string, unknown>} */ (device).backend : null;
+  return { cpu: "generated C", interp: "interpreter" }[String(taken ?? run.workload?.backend)] ?? "best";
 }
 
 /** @param {Run} run @param {string} tab */

@@ -3,17 +3,16 @@
 // The list is asked again every two seconds while something waits or runs, and
 // only its rows are replaced: the focus stays where it was.
 
-import { h, chip, ci, add, button, scroller, select, say } from "./dom.js";
+import { h, add, button, chip, ci, prose, scroller, select, say } from "./dom.js";
 import { go, pause, remember } from "./router.js";
 import { onKeys, jobsChanged } from "./frame.js";
 import { axisHead, progressBar, ratioAxis, whisker } from "./marks.js";
-import { listRuns, postRun } from "../api/client.js";
-import { about, age, count, number, plural, ratio, stamp, timeUnit } from "../model/format.js";
+import { getExamples, listRuns, postRun } from "../api/client.js";
+import { about, age, calls, count, number, plural, ratio, stamp, timeUnit, plain } from "../model/format.js";
 import { chipClass } from "../model/verdict.js";
 import { inOrder, letters } from "../model/modes.js";
 import { drops, parseQuery } from "../model/query.js";
-import { chainSweep } from "../model/workload.js";
-import { postLine } from "../model/commands.js";
+import { runLine } from "../model/commands.js";
 
 /** @typedef {import("../api/types.js").RunRow} RunRow */
 
@@ -32,7 +31,7 @@ export async function runsView(ctx) {
   const total = h("span", { class: "sub small nw", id: "run-count" });
   const place = h("div", { id: "run-list", "aria-busy": "true" });
   ctx.main.replaceChildren(
-    h("div", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, "Runs")), h("div", { class: "acts" }, h("a", { class: "btn primary", href: "/new" }, "New run"))),
+    h("div", { class: "head list" }, h("div", { class: "titles" }, h("h1", {}, "Runs")), h("div", { class: "acts" }, h("a", { class: "btn primary", href: "/new" }, "New run"))),
     h("form", { class: "bar", role: "search" }, search, status, h("div", { class: "acts" }, total)), place);
 
   let asked = 0;
@@ -116,7 +115,7 @@ function row(r, axis, one, unit) {
   const modes = inOrder(r.modes ?? []);
   add(cells,
     h("td", { class: "x" }, modes.length ? h("span", { class: "mono ltr", role: "img", "aria-label": modes.join(", ") }, letters(modes)) : null),
-    h("td", { class: "a-d sub" }, r.device ?? ""),
+    h("td", { class: "a-d sub" }, (r.device ?? "").toUpperCase()),
     h("td", { class: "r a-w sub" }, h("time", { datetime: new Date(created).toISOString(), title: stamp(created) }, age(created, Date.now()))));
   return cells;
 }
@@ -128,10 +127,17 @@ function summaryCells(cells, s, axis, one, unit) {
     h("td", { class: "a-v" }, chip(chipClass(s.verdict), s.verdict)),
     h("td", { class: "r a-r" }, h("span", { class: "num-strong" }, r.text), ci(r.interval), one ? null : h("span", { class: "two-line" }, s.mode)),
     h("td", { class: "a-t" }, whisker(axis, s.speedup, s.speedup_ci, s.verdict)),
-    h("td", { class: "r x" }, typeof s.at_n === "number" ? `n = ${number(s.at_n)}` : h("span", { class: "dim" }, "one point")),
+    h("td", { class: "r x" }, typeof s.at_n === "number" ? `n = ${plain(s.at_n)}` : h("span", { class: "dim" }, "one point")),
     h("td", { class: "r x" }, number(s.median_us / unit.scale)),
-    h("td", { class: "r x" }, typeof s.calls_to_repay === "number" ? plural(Number(number(s.calls_to_repay).replace(/,/g, "")), "call") : h("span", { class: "dim" }, "never")),
-    h("td", { class: "r x" }, typeof s.crossover_n === "number" ? `n = ${number(s.crossover_n)}` : h("span", { class: "dim" }, "nowhere")));
+    h("td", { class: "r x" }, repaid(s)),
+    h("td", { class: "r x" }, typeof s.crossover_n === "number" ? `n = ${number(s.crossover_n)}` : h("span", { class: "dim" }, typeof s.at_n === "number" ? "nowhere" : "no sweep")));
+}
+
+/** The list's rows do not say why there is no number: the interval of the ratio does. @param {import("../api/types.js").Summary} s */
+function repaid(s) {
+  if (typeof s.calls_to_repay === "number") return calls(s.calls_to_repay);
+  const maybe = s.speedup > 1 && (s.speedup_ci?.[1] ?? 0) > 1;
+  return h("span", { class: "dim" }, maybe ? "unknown" : "never");
 }
 
 /** @param {RunRow} r @returns {import("./dom.js").Child[]} */
@@ -140,8 +146,8 @@ function stateText(r) {
     const left = typeof r.left_s === "number" && r.left_s >= 0 ? `, ${about(r.left_s)} left` : "";
     return [progressBar(r.progress, 96), " ", `${r.what || "starting"}${left}`];
   }
-  if (r.status === "queued") return ["waits for a worker"];
-  if (r.status === "failed") return [h("span", { class: "clip" }, `${r.error?.line ? `line ${r.error.line}: ` : ""}${r.error?.message ?? "no reason was kept"}`)];
+  if (r.status === "queued") return ["waiting for its turn"];
+  if (r.status === "failed") return [h("span", { class: "clip" }, r.error?.line ? `line ${r.error.line}: ` : "", prose(r.error?.message ?? "no reason was kept"))];
   if (r.status === "cancelled") return ["stopped before it was done"];
   return ["nothing was timed"];
 }
@@ -154,24 +160,30 @@ function noMatch(state, change) {
     h("div", { class: "acts" }, parts.map((p) => button(`Drop ${p.label}`, () => change({ text: p.text, status: p.status }))))));
 }
 
-/** The first minute of the product: the sweep, one press away. */
+/** The first minute of the product: the first example is one press away. */
 function empty() {
-  const sweep = chainSweep();
-  const start = button("Run the chain sweep", async () => {
-    start.setAttribute("disabled", "");
-    try {
-      const { id } = await postRun(sweep);
-      jobsChanged();
-      go(`/runs/${encodeURIComponent(id)}`);
-    } catch (e) {
-      start.removeAttribute("disabled");
-      why.textContent = e instanceof Error ? e.message : String(e);
-      say(why.textContent);
-    }
-  }, { class: "btn primary" });
   const why = h("p", { class: "errline" });
+  const command = h("pre", { tabindex: 0, role: "region", "aria-label": "The same as a command", hidden: true });
+  const acts = h("div", { class: "acts" }, h("a", { class: "btn", href: "/new" }, "Write a function"));
+  const offer = (/** @type {import("../api/types.js").Example} */ example) => {
+    const start = button(`Run ${example.name.replace(/_/g, " ")}`, async () => {
+      start.setAttribute("disabled", "");
+      try {
+        const { id } = await postRun(example.workload);
+        jobsChanged();
+        go(`/runs/${encodeURIComponent(id)}`);
+      } catch (e) {
+        start.removeAttribute("disabled");
+        why.textContent = e instanceof Error ? e.message : String(e);
+        say(why.textContent);
+      }
+    }, { class: "btn primary", id: "run-example" });
+    acts.prepend(start);
+    command.textContent = runLine(example.workload);
+    command.hidden = false;
+  };
+  getExamples().then(({ examples }) => { if (examples?.[0]) offer(examples[0]); }).catch(() => { /* writing a function still works */ });
   return h("div", { class: "well gap" }, h("div", { class: "state" }, h("h2", {}, "No runs yet"),
-    h("p", {}, "Post a function and see whether compiling it pays. The chain sweep measures a body of 1 to 30 statements in three modes on this machine."),
-    h("div", { class: "acts" }, start, h("a", { class: "btn", href: "/new" }, "Write a function")), why,
-    h("pre", { tabindex: 0, role: "region", "aria-label": "The same as a command" }, postLine(sweep, location.origin))));
+    h("p", {}, "Post a function and see whether compiling it pays. The chain sweep measures a body of 1 to 30 statements in every mode, on this machine."),
+    acts, why, command));
 }

@@ -2,7 +2,7 @@
 
 import { h, add, copyButton, download, select } from "./dom.js";
 import { codeWell } from "./code.js";
-import { number } from "../model/format.js";
+import { plain } from "../model/format.js";
 import { fileStem } from "../model/commands.js";
 
 /** @param {import("./router.js").Context} _ctx @param {HTMLElement} body @param {import("../api/types.js").Run} run */
@@ -16,13 +16,13 @@ export function sourceTab(_ctx, body, run) {
     place.replaceChildren(codeWell(text, "Source", { error: v === "" ? run.error : null }));
   };
   const choose = points.length
-    ? [h("label", { class: "small sub", for: "source-point" }, "As it ran at"), select([{ value: "", label: "as posted" }, ...points.map((p, i) => ({ value: String(i), label: `n = ${number(p.n ?? 0)}` })).reverse()], "", { id: "source-point" }, fill)]
+    ? [h("label", { class: "small sub", for: "source-point" }, "As it ran at"), select([{ value: "", label: "as posted" }, ...points.map((p, i) => ({ value: String(i), label: `n = ${plain(p.n ?? 0)}` })).reverse()], "", { id: "source-point" }, fill)]
     : null;
   add(body, h("div", { class: "bar gap" }, h("h2", {}, `${fileStem(run.name)}.py`), h("div", { class: "acts" }, choose, copyButton(() => text), download("Download", `${fileStem(run.name)}.py`, "text/x-python", () => text))), place);
   fill("");
   const sweep = run.workload?.sweep?.statements;
   if (sweep) {
-    add(body, h("section", { class: "sec gap", "aria-label": "Pool of statements" }, h("header", {}, h("h2", {}, "Pool of statements"), h("p", {}, `the first n, cycling, stand where the source has ...; n = ${sweep.counts.join(", ")}`)),
+    add(body, h("section", { class: "sec gap", "aria-label": "What the sweep puts in" }, h("header", {}, h("h2", {}, "Pool of statements"), h("p", {}, `the first n, cycling, stand where the source has ...; n = ${sweep.counts.join(", ")}`)),
       codeWell(sweep.pool.join("\n"), "Pool of statements")));
   }
 }

@@ -1,12 +1,12 @@
 // js/view/split.js -- one call's time as a stacked bar for each mode.
 //
-// All bars share one axis, so their lengths compare; the rest has its own
-// column, so every row adds up to its median.
+// All bars share one axis, so their lengths compare; what no phase claims has a
+// column of its own, so every row adds up as printed.
 
 import { h, svg, scroller } from "./dom.js";
 import { modeMark } from "./marks.js";
-import { duration, number, shares, timeUnit, toStep, stepOf } from "../model/format.js";
-import { PARTS, floorOf, splitRows } from "../model/split.js";
+import { duration, number, plain, shares, stepOf, timeUnit, toStep } from "../model/format.js";
+import { PARTS, addUp, floorOf, splitRows } from "../model/split.js";
 import { headline } from "../model/verdict.js";
 
 const WIDTH = 260;
@@ -18,10 +18,11 @@ function bar(row, most) {
   let x = 0;
   row.parts.forEach((us, i) => {
     const kind = PARTS[i].key === "kernel" && row.mode === "eager" ? "eager" : PARTS[i].key;
-    if (w(us) > 0) el.append(svg("rect", { class: `p-${kind}`, x, y: 0, width: Math.max(0.5, w(us) - 0.75), height: 12 }));
+    if (kind === "rest") {
+      if (w(us) > 2) el.append(svg("rect", { class: "p-rest", x: x + 0.5, y: 0.5, width: w(us) - 1, height: 11 }));
+    } else if (w(us) > 0) el.append(svg("rect", { class: `p-${kind}`, x, y: 0, width: Math.max(0.5, w(us) - 0.75), height: 12 }));
     x += w(us);
   });
-  if (row.rest > 0 && w(row.rest) > 1) el.append(svg("rect", { class: "p-rest", x: x + 0.5, y: 0.5, width: Math.max(0.5, w(row.rest) - 1), height: 11 }));
   return el;
 }
 
@@ -29,36 +30,32 @@ function bar(row, most) {
 function finding(rows) {
   const name = headline(rows.map((r) => r.mode));
   const row = rows.find((r) => r.mode === name) ?? rows[0];
-  const kernel = row.parts[PARTS.findIndex((p) => p.key === "kernel")];
-  const [share] = shares([Math.min(kernel, row.total)], row.total);
-  return `${row.mode} spends ${share} % of its ${duration(row.total)} in kernels. Its floor, ${duration(floorOf(row))} of guards, dispatch, allocation and launch, stays however short the kernel is.`;
+  const floor = floorOf(row);
+  const [share] = shares([row.watched - floor], row.watched);
+  return `${row.mode} spends ${share} % of a call in kernels. Its floor, ${duration(floor)} of guards, dispatch, allocation and launch, stays however short the kernels are.`;
 }
 
 /** @param {import("../api/types.js").Point} point @param {readonly string[]} modes @returns {HTMLElement[]} */
 export function splitSection(point, modes) {
   const rows = splitRows(point, modes);
   if (!rows.length) return [];
-  const most = Math.max(...rows.map((r) => Math.max(r.total, r.total - r.rest)));
-  const unit = timeUnit(rows.map((r) => r.total));
-  const excess = rows.some((r) => r.rest < 0);
-  const legend = [...PARTS.map((p) => ({ k: p.key, t: p.label.toLowerCase() })), { k: "rest", t: "not attributed" }];
-  const where = typeof point.n === "number" ? ` at n = ${number(point.n)}` : "";
+  const most = Math.max(...rows.map((r) => r.watched));
+  const unit = timeUnit(rows.map((r) => r.watched));
+  const where = typeof point.n === "number" ? ` at n = ${plain(point.n)}` : "";
   const table = h("table", { id: "split-table" }, h("caption", { class: "vh" }, `Where one call's time goes${where}, ${unit.name}`),
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Mode"), h("th", { scope: "col" }, h("span", { class: "vh" }, "As a bar")),
-      PARTS.map((p) => h("th", { scope: "col", class: "r" }, p.label)), h("th", { scope: "col", class: "r" }, "Not attributed"), h("th", { scope: "col", class: "r" }, `Median, ${unit.name}`))),
+      PARTS.map((p) => h("th", { scope: "col", class: "r" }, p.label)), h("th", { scope: "col", class: "r" }, `Watched call, ${unit.name}`), h("th", { scope: "col", class: "r" }, "Median unwatched"))),
     h("tbody", {}, rows.map((r) => {
-      const step = stepOf(r.total / unit.scale);
-      // Every part on the median's step: the row adds up as printed.
-      const parts = r.parts.map((us) => Math.round(us / unit.scale / step) * step);
-      const total = Math.round(r.total / unit.scale / step) * step;
-      const rest = total - parts.reduce((a, b) => a + b, 0);
-      return h("tr", {}, h("th", { scope: "row" }, modeMark(r.mode)), h("td", {}, bar(r, most)), parts.map((v) => h("td", { class: "r" }, toStep(v, step))),
-        h("td", { class: "r dim" }, toStep(Math.abs(rest) < step / 2 ? 0 : rest, step).replace("-", "−")), h("td", { class: "r num-strong" }, toStep(total, step)));
+      const step = stepOf(r.watched / unit.scale);
+      const exact = addUp(r.parts.map((us) => us / unit.scale), r.watched / unit.scale, step);
+      return h("tr", {}, h("th", { scope: "row" }, modeMark(r.mode)), h("td", {}, bar(r, most)),
+        exact.parts.map((v, i) => h("td", { class: PARTS[i].key === "rest" ? "r dim" : "r" }, toStep(v, step))),
+        h("td", { class: "r num-strong" }, toStep(exact.sum, step)), h("td", { class: "r dim" }, number(r.median / unit.scale)));
     })));
   return [h("section", { class: "sec", "aria-label": "Where the floor comes from" },
     h("header", {}, h("h2", {}, "Where the floor comes from"), h("p", {}, `one call${where}, ${unit.name}`),
-      h("div", { class: "acts legend" }, legend.map((l) => h("span", { class: "key" }, h("i", { class: `k-${l.k}` }), l.t)))),
+      h("div", { class: "acts legend" }, PARTS.map((p) => h("span", { class: "key" }, h("i", { class: `k-${p.key}` }), p.label.toLowerCase())))),
     h("p", { class: "sub finding", id: "split-finding" }, finding(rows)),
     scroller("Where one call's time goes, table", table),
-    excess ? h("p", { class: "small sub" }, "A negative rest: the parts are timed in calls of their own, and their clock readings add to a call.") : h("p", { class: "small sub" }, "Parts are timed in calls of their own; what they leave of the median is not attributed."))];
+    h("p", { class: "small sub foot-note" }, "Watched calls are taken after the latencies, in a run of their own; what the clock costs is taken off."))];
 }

@@ -3,7 +3,7 @@
 // Each says what happens, what is kept and what to do next.  Progress is a
 // share with what is being done; it is spoken at most once in five seconds.
 
-import { h, chip, say } from "./dom.js";
+import { h, chip, prose, say } from "./dom.js";
 import { progressBar } from "./marks.js";
 import { codeWell } from "./code.js";
 import { about } from "../model/format.js";
@@ -24,7 +24,7 @@ export function progressState(run) {
   let spoken = 0;
   const update = (/** @type {{status: string, progress: number, what?: string | null, left_s?: number | null}} */ e) => {
     const queued = e.status === "queued";
-    const what = queued ? "Waiting for a worker" : sentenceCase(e.what || "starting");
+    const what = queued ? "Waiting for its turn" : e.what ? `Measuring ${e.what}` : "Starting";
     const knows = typeof e.left_s === "number" && e.left_s >= 0;
     title.textContent = what;
     bar.replaceChildren(progressBar(e.progress ?? 0));
@@ -39,9 +39,6 @@ export function progressState(run) {
   return { el, update };
 }
 
-/** @param {string} s */
-const sentenceCase = (s) => s.charAt(0).toUpperCase() + s.slice(1);
-
 /** @param {Run} run */
 export function failedState(run) {
   const e = run.error ?? { message: "No reason was kept." };
@@ -52,7 +49,7 @@ export function failedState(run) {
   const from = `/new?from=${encodeURIComponent(run.id)}`;
   return h("div", { class: "well gap" }, h("div", { class: "state" },
     h("h2", {}, chip("failed", "FAILED"), `Stopped${place}`),
-    h("p", { id: "failure" }, e.message),
+    h("p", { id: "failure" }, prose(e.message)),
     inSource ? codeWell(source, "Source about the error", { error: e, around: 4 }) : null,
     h("p", { class: "small sub" }, line === undefined ? nextStep(e.code) : "Nothing of this run was measured. Change the line and run it again; the settings are kept."),
     h("div", { class: "acts" }, h("a", { class: "btn primary", href: line === undefined ? from : `${from}&line=${line}${e.column ? `&column=${e.column}` : ""}` }, line === undefined ? "Edit and run again" : `Edit line ${line}`))));

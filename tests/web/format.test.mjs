@@ -1,0 +1,70 @@
+// tests/web/format.test.mjs -- numbers as ui.md section 6 wants them.
+import test from "node:test";
+import assert from "node:assert/strict";
+import * as f from "../../web/js/model/format.js";
+
+test("at most three significant digits, thousands with a comma", () => {
+  assert.deepEqual([183, 25.6, 9.114, 2993, 0.5061, 12345678, 0.04567].map(f.number), ["183", "25.6", "9.11", "2,990", "0.506", "12,300,000", "0.0457"]);
+});
+
+test("rounding up to the next power of ten adds no digit", () => {
+  assert.equal(f.number(999.6), "1,000");
+  assert.equal(f.number(9.999), "10.0");
+});
+
+test("no digit is finer than the interval's half-width, and the ends share the step", () => {
+  assert.deepEqual(f.ratio(7.148, [6.998, 7.306]), { text: "7.1x", interval: "(7.0–7.3)" });
+  assert.deepEqual(f.ratio(7.634, [7.541, 7.728]), { text: "7.63x", interval: "(7.54–7.73)" });
+  assert.deepEqual(f.withInterval(183, [178.1, 188.8]), { text: "183", interval: "(178–189)" });
+  assert.deepEqual(f.withInterval(129.8, [127.6, 132.5]), { text: "130", interval: "(128–133)" });
+});
+
+test("an interval wider than its value leaves no false digits", () => {
+  assert.deepEqual(f.ratio(1.07, [0.854, 1.28]), { text: "1.1x", interval: "(0.9–1.3)" });
+  assert.deepEqual(f.withInterval(120, [20, 420]), { text: "100", interval: "(0–400)" });
+});
+
+test("without an interval none is made up", () => {
+  assert.deepEqual(f.ratio(2.5), { text: "2.50x", interval: "" });
+  assert.equal(f.withInterval(5, [5, 5]).text, "5.00");
+});
+
+test("microseconds stay microseconds below 10 ms, a column has one unit", () => {
+  assert.equal(f.timeUnit([9999, 3]).name, "us");
+  assert.equal(f.timeUnit([10000, 3]).name, "ms");
+  assert.equal(f.timeUnit([2e7]).name, "s");
+  assert.equal(f.timeUnit([]).name, "us");
+  assert.equal(f.duration(470000), "470 ms");
+  assert.equal(f.duration(25.61), "25.6 us");
+});
+
+test("bytes are powers of ten", () => {
+  assert.deepEqual([f.bytesUnit([999]).name, f.bytesUnit([33300]).name, f.bytesUnit([5e6]).name, f.bytesUnit([2e9]).name], ["B", "kB", "MB", "GB"]);
+});
+
+test("shares are whole and add up", () => {
+  assert.deepEqual(f.shares([1, 1, 1], 3), [34, 33, 33]);
+  assert.deepEqual(f.shares([125, 89], 214), [58, 42]);
+  assert.deepEqual(f.shares([1], 0), [0]);
+});
+
+test("errors keep their exponent, equal bits are 0, NaN is named", () => {
+  assert.deepEqual([4.8e-7, 0, "nan"].map(f.smallError), ["4.8e-7", "0", "nan"]);
+});
+
+test("ages are short", () => {
+  const h = 3600e3;
+  assert.deepEqual([0, 5 * 60e3, 2 * h, 50 * h].map((a) => f.age(1e12 - a, 1e12)), ["now", "5 min", "2 h", "2 d"]);
+});
+
+test("what is left is said roughly", () => {
+  assert.deepEqual([0.2, 8.4, 130, 7200].map(f.about), ["about 1 s", "about 8 s", "about 2 min", "about 2 h"]);
+});
+
+test("plain numbers carry no zeros that say nothing", () => {
+  assert.deepEqual([0.5, 30, 1024, 0.125].map(f.plain), ["0.5", "30", "1,024", "0.125"]);
+});
+
+test("a stamp names its zone", () => {
+  assert.match(f.stamp(Date.UTC(2026, 10, 21, 12)), /^2026-11-2[12] \d\d:\d\d:\d\d [+-]\d\d:\d\d$/);
+});

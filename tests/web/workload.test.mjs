@@ -1,0 +1,135 @@
+// tests/web/workload.test.mjs -- form to workload and back, programs, commands.
+import test from "node:test";
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { describeSweep, describeValue, extent, fromForm, newRow, toForm, wholeNumbers } from "../../web/js/model/workload.js";
+import { entries, hasDots, parameters, tokens } from "../../web/js/model/source.js";
+import { curlLine, fileStem, runLine } from "../../web/js/model/commands.js";
+import { drops, parseQuery } from "../../web/js/model/query.js";
+import { addUp, floorOf, splitRows } from "../../web/js/model/split.js";
+import { graphRows, opCounts } from "../../web/js/model/graphs.js";
+import { machineFacts } from "../../web/js/model/machine.js";
+import { inOrder, letters } from "../../web/js/model/modes.js";
+
+const folder = new URL("../../web/examples/", import.meta.url);
+const examples = readdirSync(folder).map((f) => JSON.parse(readFileSync(new URL(f, folder), "utf8")));
+
+for (const { title, ...example } of examples) {
+  test(`the form gives back the example: ${title}`, () => {
+    const { workload, errors } = fromForm(toForm(example, parameters));
+    assert.deepEqual(errors, []);
+    assert.deepEqual(workload, { entry: "model", device: "cpu", ...example });
+  });
+}
+
+test("what the form does not show is kept", () => {
+  const w = { name: "a", source: "def model(x, y): return x", entry: "model", deny: ["sin"], time: { static: [0] }, modes: ["static"], device: "cpu", threads: 2,
+    calls: [[{ tensor: { shape: [1], dtype: "float32", data: [1] } }, { value: 2.5 }], [{ value: 1 }, { value: 2 }]] };
+  assert.deepEqual(fromForm(toForm(w, parameters)).workload, w);
+});
+
+test("bad fields are named and say what is accepted", () => {
+  const f = toForm({ source: "def model(x): return x", calls: [[{ random: { shape: [8], dtype: "float32", kind: "randn" } }]] }, parameters);
+  Object.assign(f, { sweep: "statements", pool: "", counts: "1, two", threads: "x", modes: [] });
+  f.inputs[0].shape = "8 by 16";
+  assert.deepEqual(fromForm(f).errors.map((e) => e.field).sort(), ["counts", "input-0", "modes", "pool", "sweep", "threads"]);
+});
+
+test("a value is a JSON value or a Python constant", () => {
+  const f = toForm({ source: "def model(flag): return flag", calls: [[{ value: true }]] }, parameters);
+  f.inputs[0].text = "False";
+  assert.deepEqual(fromForm(f).workload.calls, [[{ value: false }]]);
+  f.inputs[0].text = "import os";
+  assert.equal(fromForm(f).errors.length, 1);
+});
+
+test("whole numbers with commas or spaces, nothing else", () => {
+  assert.deepEqual(wholeNumbers("8, 16", 0), [8, 16]);
+  assert.deepEqual(wholeNumbers("[8 16]", 0), [8, 16]);
+  assert.deepEqual(wholeNumbers("", 0), []);
+  for (const bad of ["8.5", "-1", "1e3", "8x", "99999999999999999999"]) assert.equal(wholeNumbers(bad, 0), null, bad);
+});
+
+test("the extent counts points and modes", () => {
+  assert.equal(extent({ ...toForm(examples[0], parameters) }), "7 points, 3 modes.");
+  assert.equal(extent({ ...toForm({ source: "" }, parameters), modes: ["eager"] }), "1 point, 1 mode.");
+});
+
+test("parameters are read through annotations, defaults and line breaks", () => {
+  assert.deepEqual(parameters("def model(\n  x: torch.Tensor,\n  w: dict[str, int],\n  eps=1e-5,\n  *rest):\n  pass", "model"), ["x", "w"]);
+  assert.deepEqual(parameters("def model():\n  pass", "model"), []);
+  assert.equal(parameters("def model(x", "model"), null);
+  assert.equal(parameters("def other(x): pass", "model"), null);
+});
+
+test("entries are the functions and classes at the margin", () => {
+  assert.deepEqual(entries("def a(x):\n    def inner(): pass\nclass Net(nn.Module):\n    def forward(self): pass\ndef b(): pass"), ["a", "Net", "b"]);
+});
+
+test("the line of three dots is found only where it stands alone", () => {
+  assert.equal(hasDots("def model(x):\n    ...\n"), true);
+  assert.equal(hasDots("x[..., 0]"), false);
+});
+
+test("tokens put back together are the line", () => {
+  for (const line of ["    if x > 0:  # branch", 's = "a # b" + \'c\'', "for (int i = 0; i < n; i++) /* c */ x();", "unfinished = 'abc"]) {
+    assert.equal(tokens(line).map((t) => t.t).join(""), line);
+    assert.equal(tokens(line, "c").map((t) => t.t).join(""), line);
+  }
+  assert.deepEqual(tokens("return x").map((t) => t.k), ["k", undefined]);
+});
+
+test("a name cannot break out of the command line", () => {
+  assert.equal(fileStem("a b; rm -rf ~ $(x) `y` '\"/../"), "a_b_rm_-rf_x_y");
+  assert.equal(fileStem("   "), "workload");
+  assert.equal(fileStem(undefined), "workload");
+  assert.match(curlLine({ name: "n'", source: "" }, "http://h"), /-d @n\.json$/);
+  assert.equal(runLine({ name: "chain", source: "" }), "breakeven run chain.json");
+});
+
+test("the search box splits fields from words", () => {
+  assert.deepEqual(parseQuery("tag:nightly soft  max device:cpu a:b"), { q: "soft max a:b", tag: "nightly", device: "cpu" });
+});
+
+test("each filter can be dropped alone", () => {
+  assert.deepEqual(drops("tag:x foo", "failed").map((d) => [d.label, d.text, d.status]), [["tag:x", "foo", "failed"], ["foo", "tag:x", "failed"], ["status:failed", "tag:x foo", ""]]);
+});
+
+test("a split adds up to the watched call, and as printed too", () => {
+  const point = { modes: { static: { latency: { median_us: 2 }, split_us: { guards: 0.1, dispatch: 0.2, alloc: 0.1, launch: 0.1, kernel: 1.4, rest: 0.15, observed: 2.05 } } } };
+  const [row] = splitRows(point, ["eager", "static"]);
+  assert.ok(Math.abs(row.parts.reduce((a, b) => a + b, 0) - row.watched) < 1e-9);
+  assert.ok(Math.abs(floorOf(row) - 0.65) < 1e-9);
+  const r = addUp([0.333, 0.333, 0.334], 1, 0.1);
+  assert.ok(Math.abs(r.parts.reduce((a, b) => a + b, 0) - r.sum) < 1e-9);
+});
+
+test("guards belong to their graph, inputs come from the nodes", () => {
+  const m = { guards: [{ graph: 0, text: "a" }, { graph: 1, text: "b" }], graphs: [{ id: 0, frame: "model", compile: "0/0", ops: ["sin"], kernels: ["k"], nodes: [{ id: 0, name: "x", op: "placeholder", dtype: "float32", shape: "[8, 16]" }, { id: 1, name: "sin", op: "sin", dtype: "float32", shape: "[8, 16]", line: 3 }] }, { id: 1 }] };
+  const [a, b] = graphRows(m);
+  assert.deepEqual([a.guards, b.guards], [["a"], ["b"]]);
+  assert.deepEqual(a.inputs, ["x float32 [8, 16]"]);
+  assert.deepEqual(a.ops, [{ name: "sin", about: "float32 [8, 16]", line: 3 }]);
+  assert.deepEqual(b.ops, []);
+});
+
+test("ops are counted, most first", () => {
+  assert.deepEqual(opCounts(["a", "b", "b"]), [{ op: "b", n: 2 }, { op: "a", n: 1 }]);
+});
+
+test("machine facts hide nothing that was recorded, and repeat nothing", () => {
+  const facts = machineFacts({ kind: "cpu", name: "EPYC", backend: "cpu", backend_note: null }, { cpu: "EPYC", cores: 2, new_thing: true });
+  assert.deepEqual(facts, [["CPU", "EPYC"], ["Cores", "2"], ["Backend", "cpu"], ["new thing", "yes"]]);
+});
+
+test("modes keep their places", () => {
+  assert.equal(letters(["dynamic", "eager", "static"]), "e·sd··");
+  assert.deepEqual(inOrder(["dynamic", "other", "eager"]), ["eager", "dynamic", "other"]);
+});
+
+test("values and sweeps are described in short", () => {
+  assert.equal(describeValue({ random: { shape: [8, 16], dtype: "float32" } }), "float32 [8, 16]");
+  assert.equal(describeValue({ value: 2.5 }), "2.5");
+  assert.equal(describeSweep(examples[0]), "7 counts of 20 statements");
+  assert.equal(describeSweep(undefined), "none");
+});
