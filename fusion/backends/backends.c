@@ -1,0 +1,42 @@
+/* fusion/backends/backends.c -- the table of backends, and what the processor has. */
+#include <string.h>
+
+#include "fusion/backends/interp.h"
+
+static const struct backend *const backends[] = { &backend_interp };
+
+enum { BACKENDS = sizeof(backends) / sizeof(backends[0]) };
+
+const struct backend *backend_find(const char *name)
+{
+	for (int i = 0; i < BACKENDS; i++)
+		if (strcmp(backends[i]->name, name) == 0)
+			return backends[i];
+	return NULL;
+}
+
+int backend_count(void)
+{
+	return BACKENDS;
+}
+
+const struct backend *backend_at(int index)
+{
+	return backends[index];
+}
+
+/* The flags that simd/kernels.c is compiled with in the Makefile. */
+const struct kernel_table *kernels_here(void)
+{
+	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+	    __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+		return &kernels_avx512;
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+		return &kernels_avx2;
+	return &kernels_sse;
+}
+
+const char *backend_vector_unit(void)
+{
+	return kernels_here()->unit;
+}

@@ -1,0 +1,107 @@
+/* fusion/backends/drive.c -- runs parts on tiles, and kernels without reductions.
+ *
+ * A launch of one tile is the common small case: it goes from plan_launch() to
+ * the code through a handful of pointer additions.
+ */
+#include "fusion/backends/plan.h"
+
+struct launch {
+	struct plan *plan;
+	void *const *buffers;
+};
+
+void drive_part(const struct plan *p, int part, const struct worker *owner, struct worker *self,
+		void *const *buffers, struct span span)
+{
+	const struct part *what = &p->parts[part];
+	const struct tile_code *code = &p->code[part];
+	const int64_t *base = owner->base + (what->places - p->places);
+	size_t stage_bytes = (size_t)p->tile * 8 + VECTOR_MAX;
+	void *at[MAX_PLACES];
+	const struct tile tile = { .at = at,
+				   .reg = owner->reg,
+				   .acc = self->acc,
+				   .scratch = self->scratch,
+				   .n = span.n,
+				   .width = span.width };
+
+	for (int k = 0; k < what->n_places; k++)
+		at[k] = place_open(p, &what->places[k], owner, base[k], buffers,
+				   self->staging + (size_t)k * stage_bytes, span);
+	code->run(code->code, &tile);
+	if (!what->stores)
+		return;
+	for (int k = 0; k < what->n_places; k++)
+		if (at[k] == self->staging + (size_t)k * stage_bytes && what->places[k].store)
+			place_close(p, &what->places[k], base[k], buffers, at[k], span);
+}
+
+void drive_row(const struct plan *p, struct worker *w, int64_t row)
+{
+	int64_t index[MAX_RANK];
+
+	for (int d = p->n_outer_dims - 1; d >= 0; d--) {
+		index[d] = d ? row % p->outer_extent[d] : row;
+		row /= p->outer_extent[d];
+	}
+	for (int k = 0; k < p->n_places; k++) {
+		const struct place *at = &p->places[k];
+		int64_t base = at->offset;
+
+		for (int d = 0; d < at->n_outer; d++)
+			base += index[d] * at->outer[d].stride;
+		w->base[k] = base;
+	}
+}
+
+static void map_range(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct launch *launch = context;
+	struct plan *p = launch->plan;
+	struct worker *w = &p->workers[thread];
+
+	drive_row(p, w, 0);
+	begin *= p->tile;
+	end = end * p->tile < p->points ? end * p->tile : p->points;
+	for (; begin < end; begin += p->tile) {
+		int64_t n = end - begin < p->tile ? end - begin : p->tile;
+
+		drive_part(p, part_body(0), w, w, launch->buffers,
+			   (struct span){ .begin = begin, .n = n });
+	}
+}
+
+static void drive_map(struct plan *p, void *const *buffers, struct pool *pool)
+{
+	struct launch launch = { p, buffers };
+	int64_t tiles = (p->points + p->tile - 1) / p->tile, grain = p->grain / p->tile;
+
+	if (tiles / p->n_workers >= grain)
+		grain = (tiles + p->n_workers - 1) / p->n_workers; /* no more parts than workers */
+	if (p->n_workers == 1)
+		map_range(&launch, 0, tiles, 0);
+	else
+		pool_run(pool, tiles, grain, map_range, &launch);
+}
+
+void plan_launch(struct plan *p, void *const *buffers, struct pool *pool)
+{
+	if (p->has_setup) {
+		drive_row(p, &p->workers[0], 0);
+		drive_part(p, PART_SETUP, &p->workers[0], &p->workers[0], buffers,
+			   (struct span){ .n = 1 });
+	}
+	switch (p->kernel->form) {
+	case FORM_MAP:
+		drive_map(p, buffers, pool);
+		return;
+	case FORM_ROWS:
+		drive_rows(p, buffers, pool);
+		return;
+	case FORM_COLS:
+		drive_cols(p, buffers, pool);
+		return;
+	case FORM_LIBRARY:
+		return;
+	}
+}

@@ -1,0 +1,52 @@
+/* fusion/backends/executable.h -- what the executables of both backends share.
+ *
+ * An executable has a plan for each kernel (see plan.h); the backends differ in
+ * the code that the plans call.  Private to backends/.
+ */
+#ifndef FUSION_BACKENDS_EXECUTABLE_H
+#define FUSION_BACKENDS_EXECUTABLE_H
+
+#include "fusion/backends/backend.h"
+#include "fusion/backends/plan.h"
+#include "fusion/backends/simd/kernels.h"
+
+struct program;
+struct library_call;
+
+struct executable {
+	const struct lowered *lowered;
+	const struct kernel_table *kernels;
+	struct plan **plans;            /* of each kernel; NULL: LIBRARY */
+	struct library_call *libraries; /* of each kernel; used by LIBRARY ones */
+	void **consts;                  /* of each buffer: its constant, padded */
+	struct program **programs;      /* interp: of each part of each kernel */
+	int n_programs;
+	char *source; /* cpu: the generated C */
+	void *handle; /* cpu: of dlopen */
+};
+
+/* Plans without code.  NULL with MEMORY or UNSUPPORTED. */
+struct executable *executable_create(const struct lowered *l, struct err *err);
+
+/* backend.bind, .launch, .destroy of both. */
+bool executable_bind(struct executable *exe, const int64_t *vars, struct err *err);
+void executable_launch(struct executable *exe, int kernel, void *const *buffers, struct pool *pool);
+void executable_destroy(struct executable *exe);
+
+/* Fills the plans' code with interpreted programs; for kernels [first, last). */
+bool interp_prepare(struct executable *exe, struct err *err);
+
+/* library.c */
+struct library_call {
+	enum dtype from, to;
+	int in, out; /* buffers */
+	int64_t outer, length, inner, stride, in_offset;
+	int rank, dim;
+	int64_t size[MAX_RANK], in_stride[MAX_RANK];
+};
+bool library_check(const struct lowered *l, const struct kernel *k, struct err *err);
+void library_bind(struct library_call *call, const struct lowered *l, const struct kernel *k,
+		  const int64_t *vars);
+void library_launch(const struct library_call *call, void *const *buffers, struct pool *pool);
+
+#endif

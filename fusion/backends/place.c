@@ -1,0 +1,167 @@
+/* fusion/backends/place.c -- from an access to an address.
+ *
+ * Most tiles lie in memory as code wants them and get a plain pointer.  Others
+ * are gathered into a staging tile before the code runs, or scattered from one
+ * after it.  A vector may read past the last point (buffers have slack, see
+ * backend.h) but must not write there, unless it is the end of the buffer.
+ */
+#include <string.h>
+
+#include "fusion/backends/plan.h"
+
+void splat(void *to, const void *from, unsigned bytes)
+{
+	unsigned char *p = to;
+
+	memcpy(p, from, bytes);
+	for (unsigned i = bytes; i < VECTOR_MAX; i *= 2)
+		memcpy(p + i, p, i);
+}
+
+static inline void copy_one(char *to, const char *from, unsigned bytes)
+{
+	if (bytes == 4)
+		memcpy(to, from, 4);
+	else if (bytes == 8)
+		memcpy(to, from, 8);
+	else
+		*to = *from;
+}
+
+/* n elements; strides in elements, one of them 1.  Repeats are doubled up. */
+static void copy_run(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n,
+		     unsigned bytes)
+{
+	if (to_stride == 1 && from_stride == 1) {
+		memcpy(to, from, (size_t)n * bytes);
+		return;
+	}
+	if (from_stride == 0 && to_stride == 1 && n > 4) {
+		int64_t done = 1;
+
+		memcpy(to, from, bytes);
+		for (; done * 2 <= n; done *= 2)
+			memcpy(to + done * bytes, to, (size_t)done * bytes);
+		memcpy(to + done * bytes, to, (size_t)(n - done) * bytes);
+		return;
+	}
+	to_stride *= bytes;
+	from_stride *= bytes;
+	for (int64_t i = 0; i < n; i++)
+		copy_one(to + i * to_stride, from + i * from_stride, bytes);
+}
+
+/* Walks points [begin, begin + n) and copies between them and `tile`, which is
+ * dense.  The innermost dim gives runs, an odometer the rest. */
+static void walk_copy(const struct place *at, char *memory, char *tile, int64_t begin, int64_t n,
+		      bool out)
+{
+	const struct walk *inner = at->inner, last = inner[at->n_inner - 1];
+	int64_t index[MAX_RANK], where = 0, rest = begin;
+	unsigned bytes = at->bytes;
+
+	for (int d = at->n_inner - 1; d >= 0; d--) {
+		index[d] = rest % inner[d].extent;
+		rest /= inner[d].extent;
+		where += index[d] * inner[d].stride;
+	}
+	while (n > 0) {
+		int d = at->n_inner - 1;
+		int64_t run = last.extent - index[d];
+
+		if (run > n)
+			run = n;
+		if (out)
+			copy_run(memory + where * bytes, last.stride, tile, 1, run, bytes);
+		else
+			copy_run(tile, 1, memory + where * bytes, last.stride, run, bytes);
+		tile += run * bytes;
+		n -= run;
+		where += (run - 1) * last.stride;
+		index[d] += run - 1;
+		while (d >= 0 && ++index[d] == inner[d].extent) {
+			where -= (inner[d].extent - 1) * inner[d].stride;
+			index[d--] = 0;
+		}
+		if (d >= 0)
+			where += inner[d].stride;
+	}
+}
+
+static char *start_of(const struct plan *p, const struct place *at, int64_t base,
+		      void *const *buffers)
+{
+	int buffer = at->inst->at.buffer;
+	void *memory = p->const_data[buffer] ? p->const_data[buffer] : buffers[buffer];
+
+	return (char *)memory + base * (int64_t)at->bytes;
+}
+
+/* Whether whole vectors may be used on n points from `offset` elements on. */
+static inline bool may_overrun(const struct plan *p, const struct place *at, int64_t begin,
+			       int64_t n)
+{
+	if ((n * at->bytes) % p->vector_bytes == 0)
+		return true;
+	if (!at->store)
+		return !at->shared;
+	/* The end of the buffer: what follows is slack, and no one else's. */
+	return at->whole && begin + n == at->points;
+}
+
+/* The offset of `begin` where [begin, begin + n) is one run of stride 1. */
+static inline bool one_run(const struct place *at, int64_t begin, int64_t n, int64_t *where)
+{
+	int64_t offset = 0, rest;
+
+	if (at->direct) {
+		*where = begin;
+		return true;
+	}
+	if (at->n_inner == 0 || at->inner[at->n_inner - 1].stride != 1 ||
+	    begin % at->inner[at->n_inner - 1].extent + n > at->inner[at->n_inner - 1].extent)
+		return false;
+	rest = begin;
+	for (int d = at->n_inner - 1; d >= 0; d--) {
+		offset += rest % at->inner[d].extent * at->inner[d].stride;
+		rest /= at->inner[d].extent;
+	}
+	*where = offset;
+	return true;
+}
+
+void *place_open(const struct plan *p, const struct place *at, const struct worker *owner,
+		 int64_t base, void *const *buffers, void *stage, struct span span)
+{
+	char *memory;
+	int64_t where;
+
+	if (at->inst->kind == INST_SAVE || at->inst->kind == INST_RESTORE)
+		return owner->slot[at->inst->slot] + span.slot * at->bytes;
+	memory = start_of(p, at, base, buffers);
+	if (at->one) {
+		if (!at->store)
+			splat(stage, memory, at->bytes);
+		return stage;
+	}
+	if (one_run(at, span.begin, span.n, &where) && may_overrun(p, at, span.begin, span.n))
+		return memory + where * at->bytes;
+	if (!at->store) {
+		if (at->n_inner)
+			walk_copy(at, memory, stage, span.begin, span.n, false);
+		else
+			copy_run(stage, 1, memory, 0, span.n, at->bytes);
+	}
+	return stage;
+}
+
+void place_close(const struct plan *p, const struct place *at, int64_t base, void *const *buffers,
+		 void *opened, struct span span)
+{
+	char *memory = start_of(p, at, base, buffers);
+
+	if (at->one || at->n_inner == 0)
+		memcpy(memory, opened, at->bytes);
+	else
+		walk_copy(at, memory, opened, span.begin, span.n, true);
+}

@@ -1,0 +1,158 @@
+/* fusion/backends/plan.h -- a kernel of the tile program, ready to be driven.
+ *
+ * Both backends run a kernel the same way: drive*.c walk its space, turn
+ * accesses into addresses and join reductions; the backend gives code that
+ * computes one tile at a time (struct tile in vec.h).  A plan is made once by
+ * plan_create() and filled with numbers by plan_bind() for given symbols.
+ *
+ * Parts of a kernel, in order: setup, prologue, then body and post per stage.
+ */
+#ifndef FUSION_BACKENDS_PLAN_H
+#define FUSION_BACKENDS_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fusion/backends/reduce.h"
+#include "fusion/backends/vec.h"
+#include "fusion/base/pool.h"
+#include "fusion/lower/lower.h"
+
+enum {
+	VECTOR_MAX = 64,     /* bytes of the widest vector */
+	MAX_PLACES = 192,    /* accesses in one part */
+	MAX_REDUCES = 32,    /* reductions in one part */
+	LONG_TILE = 4096,    /* points of a tile where nothing but registers holds them */
+	CHUNK = 32 * 1024,   /* points of a row that one thread reduces in one go */
+	COLUMN_CHUNK = 2048, /* COLS: the same, reduced points */
+	COLUMN_PAD = 64,     /* COLS: elements between the chunks of a slot */
+	MAX_WORKERS = 64,
+	PART_SETUP = 0,
+	PART_PROLOGUE = 1,
+};
+
+/* One dim of a walk, in elements. */
+struct walk {
+	int64_t extent, stride;
+};
+
+/* Where a LOAD, STORE, SAVE or RESTORE of a part goes. */
+struct place {
+	const struct inst *inst;
+	unsigned bytes; /* of an element */
+	bool store;     /* STORE, SAVE */
+	bool one;       /* one element: the others of its vector are copies */
+	bool shared;    /* other tiles of the kernel write to the same buffer */
+	/* Bound.  Outer dims (of rows) first to last; inner ones, of the tile axis,
+	 * coalesced: none means that all points are the same element. */
+	int64_t offset;
+	int n_outer, n_inner;
+	struct walk outer[MAX_RANK], inner[MAX_RANK];
+	int64_t points; /* of the inner dims */
+	bool direct;    /* one run of stride 1 */
+	bool whole;     /* ... and all of its buffer */
+};
+
+struct part {
+	const struct inst *insts;
+	int n;
+	bool body;
+	struct place *places; /* in the order of the instructions */
+	int n_places;
+	const struct inst *reduces[MAX_REDUCES];
+	const struct reducer *reducers[MAX_REDUCES];
+	int n_reduces;
+	bool stores; /* has a STORE */
+};
+
+/* Code for one part. */
+struct tile_code {
+	void (*run)(const void *code, const struct tile *t);
+	const void *code;
+	size_t scratch_bytes; /* tiles in memory; then n <= TILE_ELEMENTS */
+};
+
+/* What one thread needs. */
+struct worker {
+	void **reg; /* see struct tile */
+	void **acc;
+	unsigned char *staging; /* a tile for each place of a part */
+	void *scratch;
+	int64_t *base; /* of each place of each part: the row's offset */
+	unsigned char **slot;
+	union number *partial; /* of a chunk: [reduce] or [reduce][column] */
+	union number *total;   /* of a row, likewise */
+};
+
+struct plan {
+	const struct lowered *lowered;
+	const struct kernel *kernel;
+	int vector_bytes;
+	struct part *parts;
+	struct place *places;
+	int n_parts, n_places;
+	int most_places, most_reduces; /* of one part */
+	bool has_setup;                /* code to run, beyond constants */
+	struct tile_code *code;        /* of each part; filled by the backend */
+	unsigned char *ones;           /* one vector for each register at LEVEL_ONE */
+	void **const_data;             /* of each buffer: a padded copy of a CONST */
+
+	/* Bound. */
+	int64_t rows, points, columns; /* points: of the tile axis; COLS: reduced */
+	int64_t tile;                  /* points a call at most */
+	int64_t width;                 /* COLS: columns of a tile */
+	int64_t grain;                 /* points that are worth a thread */
+	int n_outer_dims;
+	int64_t outer_extent[MAX_RANK];
+	struct worker *workers;
+	int n_workers;
+	void *memory;         /* all that workers point to */
+	union number *chunks; /* partial results of one row cut up: [chunk][...] */
+};
+
+/* `vector_bytes` of the code that will run; `consts` as const_data.  NULL with
+ * MEMORY or UNSUPPORTED (more accesses or reductions than a part may have). */
+struct plan *plan_create(const struct lowered *l, const struct kernel *k, int vector_bytes,
+			 void **consts, struct err *err);
+bool plan_bind(struct plan *p, const int64_t *vars, struct err *err);
+void plan_destroy(struct plan *p); /* NULL is fine */
+
+static inline int part_body(int stage)
+{
+	return 2 + 2 * stage;
+}
+static inline int part_post(int stage)
+{
+	return 3 + 2 * stage;
+}
+
+/* Runs the kernel; forms other than LIBRARY. */
+void plan_launch(struct plan *p, void *const *buffers, struct pool *pool);
+
+/* Private to the drivers. */
+
+/* Points [begin, begin + n) of the tile axis.  `slot`: where they lie in slots.
+ * `width`: see struct tile. */
+struct span {
+	int64_t begin, n, slot, width;
+};
+
+/* Runs a part on a span of the row that `owner` is at, with the staging and the
+ * accumulators of `self`. */
+void drive_part(const struct plan *p, int part, const struct worker *owner, struct worker *self,
+		void *const *buffers, struct span span);
+/* Moves `w` to a row. */
+void drive_row(const struct plan *p, struct worker *w, int64_t row);
+void drive_rows(struct plan *p, void *const *buffers, struct pool *pool);
+void drive_cols(struct plan *p, void *const *buffers, struct pool *pool);
+
+/* place.c: the address of points [begin, begin + n), gathered into `stage`
+ * where they do not lie side by side, and the way back for stores. */
+void *place_open(const struct plan *p, const struct place *at, const struct worker *owner,
+		 int64_t base, void *const *buffers, void *stage, struct span span);
+void place_close(const struct plan *p, const struct place *at, int64_t base, void *const *buffers,
+		 void *opened, struct span span);
+/* Repeats the first `bytes` to fill VECTOR_MAX bytes. */
+void splat(void *to, const void *from, unsigned bytes);
+
+#endif

@@ -1,0 +1,38 @@
+/* fusion/backends/simd/kernels.h -- the interpreter's loops, one table per vector unit.
+ *
+ * All of them round their count up to whole vectors: source and destination
+ * have room for that.  Only what a reduction leaves behind is exact.
+ */
+#ifndef FUSION_BACKENDS_SIMD_KERNELS_H
+#define FUSION_BACKENDS_SIMD_KERNELS_H
+
+#include "fusion/graph/dtype.h"
+#include "fusion/graph/op.h"
+
+/* dst[i] = op(a[i], b[i], c[i]).  Bit k of `splat`: operand k is one vector of
+ * equal lanes, read for every i. */
+typedef void point_fn(void *dst, const void *a, const void *b, const void *c, long n,
+		      unsigned splat);
+
+/* Writes the partial results of n points into the lanes of the vector `acc`
+ * (bools: of the bytes); lanes that got nothing hold the op's first value. */
+typedef void reduce_fn(void *acc, const void *src, long n);
+
+/* acc[j] = step(acc[j], src[k * width + j]) for the n / width rows k. */
+typedef void fold_fn(void *acc, const void *src, long n, long width);
+
+struct kernel_table {
+	const char *unit;
+	int vector_bytes;
+	point_fn *point[OP_COUNT][DTYPE_COUNT];   /* by the dtype of the last operand */
+	point_fn *cast[DTYPE_COUNT][DTYPE_COUNT]; /* [to][from]; equal: a copy */
+	reduce_fn *reduce[OP_COUNT][DTYPE_COUNT];
+	fold_fn *fold[OP_COUNT][DTYPE_COUNT];
+};
+
+extern const struct kernel_table kernels_sse, kernels_avx2, kernels_avx512;
+
+/* The best of them that this machine can run. */
+const struct kernel_table *kernels_here(void);
+
+#endif
