@@ -252,6 +252,9 @@ static bool infer_statistic(struct infer *in)
 				       "%s: give `unbiased` or `correction`, not both.",
 				       in->info->fx);
 	}
+	if (in->op == OP_norm && in->args[1].kind == ARG_INT && !sym_is_const(in->args[1].sym))
+		return err_set(in->err, ERR_VALUE,
+			       "norm: `p` depends on a size. Use a fixed number.");
 	return op_accepts(in->op, in->out->dtype, in->err) && infer_reduced_shape(in);
 }
 

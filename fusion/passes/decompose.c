@@ -385,7 +385,8 @@ static decompose_fn *const functions[OP_COUNT] = {
 static int expand_node(struct rewrite *rw, struct node *n, struct err *err)
 {
 	struct expand e = { .g = rw->g, .n = n, .err = err };
-	const struct node *made;
+	int before = rw->g->n_nodes;
+	struct node *made;
 	struct arg value;
 
 	if (!functions[n->op])
@@ -399,6 +400,8 @@ static int expand_node(struct rewrite *rw, struct node *n, struct err *err)
 			n->name, made->name);
 		return REWRITE_FAILED;
 	}
+	if (value.node >= before)
+		made->name = n->name;
 	return value.node;
 }
 
