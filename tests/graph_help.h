@@ -55,9 +55,11 @@ UNUSED_ static struct shape shape_of(struct world *w, int rank, const int64_t *s
 	return s;
 }
 
-#define SIZES(...)                                                    \
-	(int)(sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)), \
-		(const int64_t[]){ __VA_ARGS__ }
+#define SIZES(...)                                                                                 \
+	(int)(sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)), (const int64_t[])             \
+	{                                                                                          \
+		__VA_ARGS__                                                                        \
+	}
 
 UNUSED_ static struct arg input(struct world *w, enum dtype dtype, int rank, const int64_t *sizes)
 {
@@ -101,9 +103,9 @@ UNUSED_ static struct arg add_node(struct world *w, enum op op, const struct arg
 	return arg_node(id);
 }
 
-#define ARGS(...)                                            \
-	(const struct arg[]){ __VA_ARGS__ },                  \
-		(int)(sizeof((const struct arg[]){ __VA_ARGS__ }) / sizeof(struct arg))
+#define ARGS(...)                                                                                  \
+	(const struct arg[]){ __VA_ARGS__ },                                                       \
+	    (int)(sizeof((const struct arg[]){ __VA_ARGS__ }) / sizeof(struct arg))
 #define ADD(w, op, ...) add_node(w, op, ARGS(__VA_ARGS__))
 
 /* The op must be refused with this code; the message must hold `part`. */
@@ -121,8 +123,7 @@ UNUSED_ static void assert_refused(struct world *w, enum op op, const struct arg
 	assert_int_equal(err.column, 7);
 }
 
-UNUSED_ static void assert_value(struct world *w, struct arg x, enum dtype dtype,
-				 const char *shape)
+UNUSED_ static void assert_value(struct world *w, struct arg x, enum dtype dtype, const char *shape)
 {
 	const struct node *n = w->g->nodes[x.node];
 	struct buf text;

@@ -143,9 +143,9 @@ static void simplified_expressions_keep_their_value(void **state)
 					assert_int_equal(sym_eval(r[k], points[p]), want[k]);
 		}
 		/* Build on the result, and start again when it has grown. */
-		e[round & 3] = r[random >> 16 & 3] && r[random >> 16 & 3]->nodes < 40 ?
-				       r[random >> 16 & 3] :
-				       s->x;
+		e[round & 3] = r[random >> 16 & 3] && r[random >> 16 & 3]->nodes < 40
+				   ? r[random >> 16 & 3]
+				   : s->x;
 	}
 }
 
@@ -160,8 +160,7 @@ static void max_and_min_use_that_sizes_are_at_least_two(void **state)
 			 sym_add(s->t, s->x, s->one));
 	assert_ptr_equal(sym_max(s->t, s->x, s->x), s->x);
 	assert_ptr_equal(sym_max(s->t, s->x, s->y), sym_max(s->t, s->y, s->x));
-	assert_ptr_equal(sym_max(s->t, s->x, sym_max(s->t, s->x, s->y)),
-			 sym_max(s->t, s->x, s->y));
+	assert_ptr_equal(sym_max(s->t, s->x, sym_max(s->t, s->x, s->y)), sym_max(s->t, s->x, s->y));
 	assert_prints(sym_max(s->t, free_int, s->one), "max(1, s2)");
 	assert_true(sym_at_least(s->t, sym_mul(s->t, s->x, s->y), s->two));
 	assert_false(sym_at_least(s->t, s->x, s->y));
@@ -185,7 +184,8 @@ static void an_expression_cannot_grow_without_end(void **state)
 	int rounds = 0;
 
 	while (a && rounds < 1000) {
-		a = sym_mul(s->t, sym_add(s->t, sym_floordiv(s->t, a, sym_const(s->t, 3)), s->y), a);
+		a = sym_mul(s->t, sym_add(s->t, sym_floordiv(s->t, a, sym_const(s->t, 3)), s->y),
+			    a);
 		rounds++;
 	}
 	assert_null(a);

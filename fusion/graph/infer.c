@@ -167,7 +167,8 @@ static bool dims_mask(const struct infer *in, const struct shape *x, const struc
 		*mask |= 1u << dim;
 	}
 	if (count == 0)
-		*mask = (1u << x->rank) - 1;
+		*mask = ~0u;
+	*mask &= (1u << x->rank) - 1; /* a 0-d tensor has no dim to reduce */
 	return true;
 }
 
