@@ -108,23 +108,39 @@ bool builtin_float(struct vm *vm, const struct builtin_call *call, struct value 
 	return true;
 }
 
+/* The base that a prefix (0b, 0o, 0x) names, 10 without one. */
+static int prefix_base(const char *digits)
+{
+	int letter = digits[0] == '0' ? tolower((unsigned char)digits[1]) : 0;
+
+	return letter == 'b' ? 2 : letter == 'o' ? 8 : letter == 'x' ? 16 : 10;
+}
+
 static bool int_from_text(struct value v, int64_t base, struct value *out, struct err *err)
 {
-	char what[64], text[80], *end;
-	const char *digits = text;
-	long long n;
+	char what[64], text[80], *end, *digits = text;
+	int named, radix;
+	bool negative;
+	uint64_t n;
 
 	snprintf(what, sizeof(what), "invalid literal for int() with base %lld", (long long)base);
 	if (!trimmed(v.str, text, sizeof(text)))
 		return bad_text(what, v, err);
-	digits += *digits == '+' || *digits == '-';
-	errno = 0;
-	n = strtoll(text, &end, (int)base);
-	if (*end != '\0' || !isalnum((unsigned char)*digits))
+	negative = *digits == '-';
+	digits += negative || *digits == '+';
+	named = prefix_base(digits);
+	radix = base == 0 ? named : (int)base;
+	if (named != 10 && named == radix)
+		digits += 2;
+	if (!isalnum((unsigned char)*digits)) /* strtoull would take a second sign */
 		return bad_text(what, v, err);
-	if (errno == ERANGE)
+	errno = 0;
+	n = strtoull(digits, &end, radix);
+	if (*end != '\0')
+		return bad_text(what, v, err);
+	if (errno == ERANGE || n > (uint64_t)INT64_MAX + negative)
 		return bad_text("this number needs more than 64 bits", v, err);
-	*out = value_int(n);
+	*out = value_int((int64_t)(negative ? -n : n));
 	return true;
 }
 

@@ -149,7 +149,7 @@ static bool int_divide(enum binop op, struct value x, struct value y, struct val
 static bool int_shift(enum binop op, struct value x, struct value y, struct value *out,
 		      struct err *err)
 {
-	int64_t a = value_as_int(x), b = value_as_int(y);
+	int64_t a = value_as_int(x), b = value_as_int(y), r;
 
 	if (b < 0)
 		return err_set(err, ERR_VALUE, "negative shift count");
@@ -157,9 +157,10 @@ static bool int_shift(enum binop op, struct value x, struct value y, struct valu
 		*out = value_int(a >> (b > 63 ? 63 : b));
 		return true;
 	}
-	if (a != 0 && (b > 62 || __builtin_mul_overflow(a, (int64_t)1 << b, &a)))
+	r = b > 63 ? 0 : (int64_t)((uint64_t)a << b);
+	if (a != 0 && (b > 63 || r >> b != a))
 		return too_large(op, x, y, err);
-	*out = value_int(a);
+	*out = value_int(r);
 	return true;
 }
 
