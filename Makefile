@@ -39,9 +39,9 @@ objects = $(patsubst %.c,$B/%.o,$(call sources,$1)) $(extra_$1)
 
 # Kernels of the interpreter, once per vector unit (chosen at run time).
 SIMD := sse avx2 avx512
-simd_sse := -O3 -msse4.2
-simd_avx2 := -O3 -mavx2 -mfma
-simd_avx512 := -O3 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512
+simd_sse := -O3 -fwrapv -msse4.2
+simd_avx2 := -O3 -fwrapv -mavx2 -mfma
+simd_avx512 := -O3 -fwrapv -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512
 extra_backends := $(foreach s,$(SIMD),$B/fusion/backends/simd/kernels_$s.o) $B/gen/vec_text.o
 extra_server := $B/gen/assets.o
 extra_profiler := $B/gen/torch_script_text.o
