@@ -41,5 +41,7 @@ void number_print(char out[NUMBER_BYTES], double x, double step)
 
 void number_short(char out[NUMBER_BYTES], double x)
 {
-	number_print(out, x, number_step(x, 0));
+	double step = number_step(x, 0);
+
+	number_print(out, x, x == round(x) ? fmax(step, 1) : step);
 }

@@ -19,7 +19,7 @@ double number_step(double mid, double half_width);
 /* x rounded to step: "2,990", "7.63", "0.506". */
 void number_print(char out[NUMBER_BYTES], double x, double step);
 
-/* The two together, without an interval. */
+/* The two together, without an interval; a whole number stays one: "12". */
 void number_short(char out[NUMBER_BYTES], double x);
 
 #endif

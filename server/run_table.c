@@ -10,6 +10,8 @@
 
 #include "server/numbers.h"
 
+enum { MAX_WARNINGS = 4 };
+
 static double number_of(const json_t *object, const char *key)
 {
 	const json_t *value = json_object_get(object, key);
@@ -237,6 +239,7 @@ static void print_warnings(struct buf *out, const json_t *report)
 {
 	const json_t *points = json_object_get(report, "points");
 	size_t n = json_array_size(points);
+	int warnings = 0;
 
 	for (size_t i = 0; i == 0 || i < n; i++) {
 		const json_t *at = n ? json_array_get(points, i) : report;
@@ -248,7 +251,7 @@ static void print_warnings(struct buf *out, const json_t *report)
 			const json_t *noise = json_object_get(json_object_get(m, "latency"),
 							      "noise");
 
-			if (!json_is_string(noise))
+			if (!json_is_string(noise) || ++warnings > MAX_WARNINGS)
 				continue;
 			buf_printf(out, "noise: %s", mode);
 			if (n)
@@ -257,6 +260,9 @@ static void print_warnings(struct buf *out, const json_t *report)
 			buf_printf(out, ": %s\n", json_string_value(noise));
 		}
 	}
+	if (warnings > MAX_WARNINGS)
+		buf_printf(out, "noise: %d more figures carry a warning; --json has them all\n",
+			   warnings - MAX_WARNINGS);
 }
 
 static const char *text_of(const json_t *object, const char *key)

@@ -227,7 +227,8 @@ static void fault_in_the_program_has_its_line(void **state)
 	struct err err;
 
 	(void)state;
-	assert_null(run_with("{'source': 'import torch\\ndef model(x, y):\\n    return x + y\\n', "
+	assert_null(run_with("{'backend': 'interp', 'source': 'import torch\\ndef model(x, y):\\n  "
+			     "  return x + y\\n', "
 			     "'calls': [[{'random': {'shape': [3]}}, {'random': {'shape': [4]}}]]}",
 			     &options, &err));
 	assert_int_equal(err.code, ERR_SHAPE);
@@ -240,7 +241,8 @@ static void fault_in_a_pool_line_names_it(void **state)
 	struct err err;
 
 	(void)state;
-	assert_null(run_with("{'source': 'import torch\\ndef model(x, y):\\n    ...\\n    return "
+	assert_null(run_with("{'backend': 'interp', 'source': 'import torch\\ndef model(x, y):\\n  "
+			     "  ...\\n    return "
 			     "x\\n', 'calls': [[{'random': {'shape': [3]}}, {'random': {'shape': "
 			     "[4]}}]], 'sweep': {'statements': {'pool': ['x = x + 1', 'x = x + "
 			     "y'], 'counts': [4]}}}",
@@ -255,9 +257,10 @@ static void endless_loop_ends_with_its_line(void **state)
 	struct err err;
 
 	(void)state;
-	assert_null(run_with("{'source': 'def model(x):\\n    while True:\\n        pass\\n', "
-			     "'calls': [[{'value': 1}]], 'modes': ['eager']}",
-			     &options, &err));
+	assert_null(run_with(
+	    "{'backend': 'interp', 'source': 'def model(x):\\n    while True:\\n        pass\\n', "
+	    "'calls': [[{'value': 1}]], 'modes': ['eager']}",
+	    &options, &err));
 	assert_int_equal(err.code, ERR_STEPS);
 	assert_true(err.line >= 2);
 }
