@@ -16,7 +16,7 @@
 static const char *const known_fields[] = {
 	"name",    "source",  "entry",   "calls", "params",   "modes",  "device",
 	"backend", "threads", "policy",  "grad",  "autocast", "passes", "deny",
-	"sweep",   "time",    "project", "tags",  "commit",   "branch",
+	"sweep",   "time",    "project", "tags",  "commit",   "branch", "title",
 };
 enum { N_FIELDS = sizeof(known_fields) / sizeof(known_fields[0]) };
 
