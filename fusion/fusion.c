@@ -56,23 +56,36 @@ bool fusion_mode_from_name(const char *name, enum fusion_mode *out)
 	return false;
 }
 
-/* A backend that was asked for must work; else the first of cpu and interp. */
+static bool known_backend(struct fusion *f, const char *name, struct err *err)
+{
+	struct buf names;
+
+	f->backend = backend_find(name);
+	if (f->backend)
+		return true;
+	buf_init(&names, 256);
+	for (int i = 0; i < backend_count(); i++)
+		buf_printf(&names, "%s%s", i ? ", " : "", backend_at(i)->name);
+	err_set(err, ERR_NAME, "There is no backend %.64s; there are %s.", name,
+		names.data ? names.data : "none");
+	buf_finish(&names);
+	return false;
+}
+
+/* A backend that was asked for must work; else cpu where it does, or interp. */
 static bool choose_backend(struct fusion *f, const char *name, struct err *err)
 {
 	char why[192] = "";
 
-	f->backend = backend_find(name ? name : "cpu");
-	if (!f->backend)
-		return err_set(err, ERR_NAME, "There is no backend %s; there are interp and cpu.",
-			       name ? name : "cpu");
+	if (!known_backend(f, name ? name : "cpu", err))
+		return false;
 	if (f->backend->available(&f->env.backend_env, why, sizeof(why)))
 		return true;
 	if (name)
 		return err_set(err, ERR_COMPILER, "The backend %s does not work here: %s", name,
 			       why);
 	snprintf(f->note, sizeof(f->note), "backend interp instead of cpu: %s", why);
-	f->backend = backend_find("interp");
-	return true;
+	return known_backend(f, "interp", err);
 }
 
 struct fusion *fusion_create(const struct fusion_options *options, struct err *err)

@@ -1,0 +1,186 @@
+/* tests/bench/bench_calls.c -- nanoseconds of one call, by mode and length of chain.
+ *
+ *	bench_calls [backend]     (default: interp, then cpu where it works)
+ *
+ * The chain is the seed's pool over [8,16] float32, one thread.  Modes take
+ * turns in rounds, so that drift hits all alike; a figure is the median over
+ * rounds with the quartiles beside it, a ratio is the median of the rounds'
+ * ratios.  "floor" is a static call that computes nothing: guards and result.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/base/buf.h"
+#include "fusion/base/clock.h"
+#include "fusion/fusion.h"
+
+enum { ROUNDS = 41, CALLS = 400, WARM_UP = 300 };
+
+static const char *const pool[] = {
+	"x = x + 0.1",       "x = torch.sin(x)",  "x = x * 1.1",          "x = torch.cos(x)",
+	"x = x + 0.2",       "x = torch.relu(x)", "x = x - 0.1",          "x = x * 0.9",
+	"x = torch.exp(x)",  "x = x + 0.3",       "x = torch.sigmoid(x)", "x = x * 1.2",
+	"x = torch.sin(x)",  "x = x + 0.4",       "x = torch.cos(x)",     "x = x - 0.2",
+	"x = torch.relu(x)", "x = x + 0.5",       "x = x * 0.8",          "x = torch.exp(x)",
+};
+
+static void stop(const char *what, const struct err *err)
+{
+	fprintf(stderr, "bench_calls: %s: %s\n", what, err->message);
+	exit(1);
+}
+
+static void write_source(struct buf *out, int n)
+{
+	buf_puts(out, "import torch\ndef model(x):\n");
+	for (int i = 0; i < n; i++)
+		buf_printf(out, "    %s\n", pool[i % 20]);
+	buf_puts(out, n ? "    return x.sum()\n" : "    return x\n");
+}
+
+struct subject {
+	struct fusion_program *program;
+	struct fusion_session *session;
+	double ns[ROUNDS];
+};
+
+static struct subject open_subject(struct fusion *f, enum fusion_mode mode, int n)
+{
+	struct subject s = { 0 };
+	struct err err = { 0 };
+	struct buf source;
+
+	buf_init(&source, 0);
+	write_source(&source, n);
+	s.program = fusion_parse(source.data, source.len, "model", &err);
+	if (!s.program)
+		stop("parse", &err);
+	s.session = fusion_session(f, s.program, mode, &err);
+	if (!s.session)
+		stop("session", &err);
+	buf_finish(&source);
+	return s;
+}
+
+static void close_subject(struct subject *s)
+{
+	fusion_session_destroy(s->session);
+	fusion_program_destroy(s->program);
+}
+
+static double time_calls(struct subject *s, struct value x, int calls)
+{
+	struct err err = { 0 };
+	int64_t begin = clock_ns();
+
+	for (int i = 0; i < calls; i++) {
+		struct value out;
+
+		if (!fusion_call(s->session, &x, 1, &out, &err))
+			stop("call", &err);
+		value_unref(out);
+	}
+	return (double)(clock_ns() - begin) / calls;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double quantile(const double *values, double q)
+{
+	double sorted[ROUNDS];
+
+	memcpy(sorted, values, sizeof(sorted));
+	qsort(sorted, ROUNDS, sizeof(sorted[0]), ascending);
+	return sorted[(int)(q * (ROUNDS - 1) + 0.5)];
+}
+
+static void ratio(const char *name, const double *a, const double *b)
+{
+	double r[ROUNDS];
+
+	for (int i = 0; i < ROUNDS; i++)
+		r[i] = a[i] / b[i];
+	printf("  %s %5.3f [%.3f %.3f]", name, quantile(r, 0.5), quantile(r, 0.25),
+	       quantile(r, 0.75));
+}
+
+static void print_row(const char *label, const struct subject *s, int count)
+{
+	printf("%8s", label);
+	for (int i = 0; i < count; i++)
+		printf("  %7.0f [%.0f %.0f]", quantile(s[i].ns, 0.5), quantile(s[i].ns, 0.25),
+		       quantile(s[i].ns, 0.75));
+	if (count == FUSION_MODE_COUNT) {
+		ratio("static/eager", s[FUSION_STATIC].ns, s[FUSION_EAGER].ns);
+		ratio("dynamic/static", s[FUSION_DYNAMIC].ns, s[FUSION_STATIC].ns);
+	}
+	printf("\n");
+}
+
+/* Rounds over the given modes of one chain. */
+static void measure(struct fusion *f, struct value x, const char *label, int n,
+		    const enum fusion_mode *modes, int count)
+{
+	struct subject s[FUSION_MODE_COUNT];
+
+	for (int i = 0; i < count; i++) {
+		s[i] = open_subject(f, modes[i], n);
+		time_calls(&s[i], x, WARM_UP);
+	}
+	for (int round = 0; round < ROUNDS; round++)
+		for (int i = 0; i < count; i++)
+			s[i].ns[round] = time_calls(&s[i], x, CALLS);
+	print_row(label, s, count);
+	for (int i = 0; i < count; i++)
+		close_subject(&s[i]);
+}
+
+static bool run(const char *backend)
+{
+	const enum fusion_mode modes[] = { FUSION_EAGER, FUSION_STATIC, FUSION_DYNAMIC };
+	const int chains[] = { 1, 5, 10, 20, 30 };
+	struct fusion_options options = { .backend = backend, .threads = 1 };
+	struct err err = { 0 };
+	struct fusion *f = fusion_create(&options, &err);
+	struct tensor *t;
+	struct value x;
+	char label[16];
+
+	if (!f) {
+		printf("backend %s: left out: %s\n", backend, err.message);
+		return false;
+	}
+	t = tensor_create(fusion_allocator(f), DTYPE_F32, 2, (int64_t[]){ 8, 16 }, &err);
+	if (!t)
+		stop("tensor", &err);
+	for (int i = 0; i < 128; i++)
+		((float *)tensor_data(t))[i] = (float)(i % 13) * 0.1f - 0.5f;
+	x = fusion_value(t);
+	tensor_unref(t);
+	printf("backend %s, ns a call, median [quartiles] of %d rounds of %d calls\n", backend,
+	       ROUNDS, CALLS);
+	printf("%8s  %s\n", "n", "eager  static  dynamic");
+	measure(f, x, "floor", 0, &modes[FUSION_STATIC], 1);
+	for (size_t i = 0; i < sizeof(chains) / sizeof(chains[0]); i++) {
+		snprintf(label, sizeof(label), "%d", chains[i]);
+		measure(f, x, label, chains[i], modes, FUSION_MODE_COUNT);
+	}
+	value_unref(x);
+	fusion_destroy(f);
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		return run(argv[1]) ? 0 : 1;
+	run("interp");
+	run("cpu");
+	return 0;
+}
