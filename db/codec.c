@@ -24,12 +24,14 @@ bool codec_encode(const void *bytes, size_t len, struct buf *out, int *codec, st
 		if (buf_grow(out, bound)) {
 			n = ZSTD_compress(out->data, bound, bytes, len, LEVEL);
 			if (ZSTD_isError(n))
-				return err_set(err, ERR_STORAGE, "compress: %s", ZSTD_getErrorName(n));
+				return err_set(err, ERR_STORAGE, "compress: %s",
+					       ZSTD_getErrorName(n));
 			out->len = n;
 			*codec = CODEC_ZSTD;
 		}
 	}
-	return !out->failed || err_set(err, ERR_MEMORY, "out of memory while compressing %zu bytes", len);
+	return !out->failed ||
+	       err_set(err, ERR_MEMORY, "out of memory while compressing %zu bytes", len);
 }
 
 bool codec_decode(int codec, const void *bytes, size_t len, size_t decoded_bytes, struct buf *out,
@@ -40,7 +42,8 @@ bool codec_decode(int codec, const void *bytes, size_t len, size_t decoded_bytes
 	buf_clear(out);
 	if (codec == CODEC_PLAIN) {
 		buf_add(out, bytes, len);
-		return !out->failed || err_set(err, ERR_MEMORY, "out of memory while reading a report");
+		return !out->failed ||
+		       err_set(err, ERR_MEMORY, "out of memory while reading a report");
 	}
 	if (codec != CODEC_ZSTD)
 		return err_set(err, ERR_STORAGE, "a stored report has the unknown codec %d", codec);

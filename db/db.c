@@ -28,8 +28,9 @@ static sqlite3 *connect_to(const char *path, int flags, struct err *err)
 	sqlite3 *h = NULL;
 
 	if (sqlite3_open_v2(path, &h, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
-		err_set(err, ERR_STORAGE, "cannot open the database %s: %s; name another with --db FILE",
-			path, h ? sqlite3_errmsg(h) : "out of memory");
+		err_set(err, ERR_STORAGE,
+			"cannot open the database %s: %s; name another with --db FILE", path,
+			h ? sqlite3_errmsg(h) : "out of memory");
 		sqlite3_close(h);
 		return NULL;
 	}
@@ -55,12 +56,16 @@ static int take_lock(const char *path, struct err *err)
 	}
 	fd = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0) {
-		err_set(err, ERR_STORAGE, "cannot write beside the database %s: %s; name another place with --db FILE",
-			path, strerror(errno));
+		err_set(
+		    err, ERR_STORAGE,
+		    "cannot write beside the database %s: %s; name another place with --db FILE",
+		    path, strerror(errno));
 		return -1;
 	}
 	if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-		err_set(err, ERR_STORAGE, "the database %s is in use by another server; stop it, or name another file with --db FILE",
+		err_set(err, ERR_STORAGE,
+			"the database %s is in use by another server; stop it, or name another "
+			"file with --db FILE",
 			path);
 		close(fd);
 		return -1;
@@ -75,14 +80,18 @@ static bool prepare_writer(struct db *db, const char *path, struct err *err)
 		return false;
 	/* auto_vacuum counts only before the first table is made. */
 	if (sqlite3_exec(db->writer,
-			 "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL",
+			 "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA "
+			 "synchronous = NORMAL",
 			 NULL, NULL, NULL) != SQLITE_OK) {
 		int code = sqlite3_errcode(db->writer);
 
 		if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
-			return err_set(err, ERR_STORAGE, "the database %s is locked by another program; end that, or name another file with --db FILE",
+			return err_set(err, ERR_STORAGE,
+				       "the database %s is locked by another program; end that, or "
+				       "name another file with --db FILE",
 				       path);
-		return err_set(err, ERR_STORAGE, "cannot use %s as a database: %s; name another file with --db FILE",
+		return err_set(err, ERR_STORAGE,
+			       "cannot use %s as a database: %s; name another file with --db FILE",
 			       path, sqlite3_errmsg(db->writer));
 	}
 	return db_migrate(db->writer, path, err);
@@ -186,7 +195,8 @@ static int bind_one(sqlite3_stmt *s, int i, char type, va_list *args)
 		return sqlite3_bind_text(s, i, text ? text : "", -1, SQLITE_STATIC);
 	case 'd':
 		number = va_arg(*args, double);
-		return isfinite(number) ? sqlite3_bind_double(s, i, number) : sqlite3_bind_null(s, i);
+		return isfinite(number) ? sqlite3_bind_double(s, i, number)
+					: sqlite3_bind_null(s, i);
 	default:
 		blob = va_arg(*args, const void *);
 		return sqlite3_bind_blob64(s, i, blob, va_arg(*args, size_t), SQLITE_STATIC);

@@ -51,18 +51,23 @@ bool db_migrate(sqlite3 *h, const char *path, struct err *err)
 	 * migrating the same file. */
 	if (sqlite3_exec(h, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK) {
 		if ((sqlite3_errcode(h) & 0xff) == SQLITE_BUSY)
-			return err_set(err, ERR_STORAGE, "the database %s is locked by another program; end that, or name another file with --db FILE",
+			return err_set(err, ERR_STORAGE,
+				       "the database %s is locked by another program; end that, or "
+				       "name another file with --db FILE",
 				       path);
 		return db_fail(h, "begin", err);
 	}
 	ok = read_version(h, &version, err);
 	if (ok && version > newest)
-		ok = err_set(err, ERR_STORAGE, "the database %s is of version %d, and this Breakeven knows versions up to %d; run a newer one",
+		ok = err_set(err, ERR_STORAGE,
+			     "the database %s is of version %d, and this Breakeven knows versions "
+			     "up to %d; run a newer one",
 			     path, version, newest);
 	if (ok && version < newest)
 		ok = run_from(h, version, err);
 	if (ok)
-		return sqlite3_exec(h, "COMMIT", NULL, NULL, NULL) == SQLITE_OK || db_fail(h, "commit", err);
+		return sqlite3_exec(h, "COMMIT", NULL, NULL, NULL) == SQLITE_OK ||
+		       db_fail(h, "commit", err);
 	sqlite3_exec(h, "ROLLBACK", NULL, NULL, NULL);
 	return false;
 }

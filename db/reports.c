@@ -15,12 +15,14 @@ static bool store_environment(struct db *db, const char *json, int64_t *id, stru
 	hash_hex(json, strlen(json), hash);
 	if (!db_step_once(db->writer,
 			  db_prepare(db->writer, err,
-				     "INSERT INTO environment(hash, json) VALUES(?1, ?2) ON CONFLICT(hash) DO NOTHING",
+				     "INSERT INTO environment(hash, json) VALUES(?1, ?2) ON "
+				     "CONFLICT(hash) DO NOTHING",
 				     "tt", hash, json),
 			  "store the environment", err))
 		return false;
 	s = db_prepare(db->writer, err, "SELECT id FROM environment WHERE hash = ?1", "t", hash);
-	ok = s && (sqlite3_step(s) == SQLITE_ROW || db_fail(db->writer, "read the environment", err));
+	ok = s &&
+	     (sqlite3_step(s) == SQLITE_ROW || db_fail(db->writer, "read the environment", err));
 	if (ok)
 		*id = sqlite3_column_int64(s, 0);
 	sqlite3_finalize(s);
@@ -31,13 +33,15 @@ static bool store_summary(struct db *db, int64_t id, const struct run_summary *m
 {
 	if (!m || !m->mode)
 		return true;
-	return db_step_once(db->writer,
-			    db_prepare(db->writer, err,
-				       "INSERT INTO run_summary VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-				       "itt" "ddddddd", id, m->mode, m->verdict, m->speedup, m->speedup_lo,
-				       m->speedup_hi, m->median_us, m->calls_to_repay, m->crossover_n,
-				       m->at_n),
-			    "store the summary", err);
+	return db_step_once(
+	    db->writer,
+	    db_prepare(db->writer, err,
+		       "INSERT INTO run_summary VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+		       "itt"
+		       "ddddddd",
+		       id, m->mode, m->verdict, m->speedup, m->speedup_lo, m->speedup_hi,
+		       m->median_us, m->calls_to_repay, m->crossover_n, m->at_n),
+	    "store the summary", err);
 }
 
 static bool store_report(struct db *db, int64_t id, int64_t environment, const char *report,
@@ -50,9 +54,10 @@ static bool store_report(struct db *db, int64_t id, int64_t environment, const c
 	ok = codec_encode(report, len, &packed, &codec, err) &&
 	     db_step_once(db->writer,
 			  db_prepare(db->writer, err,
-				     "INSERT INTO report(run, environment, codec, bytes, data) VALUES(?1, ?2, ?3, ?4, ?5)",
-				     "iiiib", id, environment, (int64_t)codec, (int64_t)len, packed.data,
-				     packed.len),
+				     "INSERT INTO report(run, environment, codec, bytes, data) "
+				     "VALUES(?1, ?2, ?3, ?4, ?5)",
+				     "iiiib", id, environment, (int64_t)codec, (int64_t)len,
+				     packed.data, packed.len),
 			  "store the report", err);
 	buf_finish(&packed);
 	return ok;
@@ -68,7 +73,8 @@ bool db_run_finish(struct db *db, int64_t id, const char *report, size_t report_
 		return false;
 	ok = db_step_once(db->writer,
 			  db_prepare(db->writer, err,
-				     "UPDATE run SET status = 'done', finished_ns = ?2 WHERE id = ?1 AND status = 'running'",
+				     "UPDATE run SET status = 'done', finished_ns = ?2 WHERE id = "
+				     "?1 AND status = 'running'",
 				     "ii", id, clock_wall_ns()),
 			  "end a run", err);
 	if (ok && sqlite3_changes(db->writer) == 0)
@@ -83,10 +89,11 @@ bool db_report_get(struct db *db, int64_t id, struct buf *report, struct buf *en
 		   struct err *err)
 {
 	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(h, err,
-				     "SELECT codec, bytes, data, json FROM report JOIN environment ON"
-				     " environment.id = report.environment WHERE run = ?1",
-				     "i", id);
+	sqlite3_stmt *s = db_prepare(
+	    h, err,
+	    "SELECT codec, bytes, data, json FROM report JOIN environment ON"
+	    " environment.id = report.environment WHERE run = ?1",
+	    "i", id);
 	bool ok = false;
 
 	if (s) {

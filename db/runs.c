@@ -33,8 +33,9 @@ static bool insert_tags(struct db *db, int64_t id, const char *tags, struct err 
 
 	while (ok && tags && *tags) {
 		size_t len = strcspn(tags, "\n");
-		sqlite3_stmt *s = db_prepare(db->writer, err,
-					     "INSERT OR IGNORE INTO run_tag(run, tag) VALUES(?1, ?2)", "i", id);
+		sqlite3_stmt *s = db_prepare(
+		    db->writer, err, "INSERT OR IGNORE INTO run_tag(run, tag) VALUES(?1, ?2)", "i",
+		    id);
 
 		ok = s && sqlite3_bind_text(s, 2, tags, (int)len, SQLITE_STATIC) == SQLITE_OK;
 		if (!ok)
@@ -55,13 +56,14 @@ bool db_run_insert(struct db *db, const struct run *run, int64_t *id, struct err
 	if (!db_write_begin(db, err))
 		return false;
 	ok = db_step_once(
-		db->writer,
-		db_prepare(db->writer, err,
-			   "INSERT INTO run(name, project, device, workload, workload_hash, modes, commit_id,"
-			   " branch, status, created_ns) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'queued', ?9)",
-			   "tttttttti", run->name, run->project, run->device, run->workload, hash,
-			   run->modes, run->commit, run->branch, clock_wall_ns()),
-		"store the run", err);
+	    db->writer,
+	    db_prepare(
+		db->writer, err,
+		"INSERT INTO run(name, project, device, workload, workload_hash, modes, commit_id,"
+		" branch, status, created_ns) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'queued', ?9)",
+		"tttttttti", run->name, run->project, run->device, run->workload, hash, run->modes,
+		run->commit, run->branch, clock_wall_ns()),
+	    "store the run", err);
 	if (ok) {
 		*id = sqlite3_last_insert_rowid(db->writer);
 		ok = insert_tags(db, *id, run->tags, err);
@@ -69,11 +71,12 @@ bool db_run_insert(struct db *db, const struct run *run, int64_t *id, struct err
 	return db_write_end(db, ok, err);
 }
 
-#define RUN_COLUMNS                                                                              \
-	"id, name, project, device, modes, commit_id, branch, status, attempts, created_ns,"     \
-	" started_ns, finished_ns, error_code, error_message, error_line, error_column,"         \
-	" (SELECT group_concat(tag, char(10)) FROM run_tag WHERE run_tag.run = run.id),"          \
-	" mode, verdict, speedup, speedup_lo, speedup_hi, median_us, calls_to_repay, crossover_n, at_n"
+#define RUN_COLUMNS                                                                                \
+	"id, name, project, device, modes, commit_id, branch, status, attempts, created_ns,"       \
+	" started_ns, finished_ns, error_code, error_message, error_line, error_column,"           \
+	" (SELECT group_concat(tag, char(10)) FROM run_tag WHERE run_tag.run = run.id),"           \
+	" mode, verdict, speedup, speedup_lo, speedup_hi, median_us, calls_to_repay, "             \
+	"crossover_n, at_n"
 #define RUN_TABLES " FROM run LEFT JOIN run_summary ON run_summary.run = run.id "
 
 static const char *text_at(sqlite3_stmt *s, int column, struct arena *arena)
@@ -85,8 +88,8 @@ static const char *text_at(sqlite3_stmt *s, int column, struct arena *arena)
 
 static double number_at(sqlite3_stmt *s, int column, double where_null)
 {
-	return sqlite3_column_type(s, column) == SQLITE_NULL ? where_null :
-							       sqlite3_column_double(s, column);
+	return sqlite3_column_type(s, column) == SQLITE_NULL ? where_null
+							     : sqlite3_column_double(s, column);
 }
 
 static void read_summary(sqlite3_stmt *s, int at, struct arena *arena, struct run_summary *out)
@@ -134,8 +137,8 @@ static void read_run(sqlite3_stmt *s, struct arena *arena, struct run *out)
 
 static bool get_with(sqlite3 *h, int64_t id, struct arena *arena, struct run *out, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(h, err, "SELECT " RUN_COLUMNS ", workload" RUN_TABLES "WHERE id = ?1",
-				     "i", id);
+	sqlite3_stmt *s = db_prepare(
+	    h, err, "SELECT " RUN_COLUMNS ", workload" RUN_TABLES "WHERE id = ?1", "i", id);
 	int code;
 
 	if (!s)
@@ -168,7 +171,8 @@ bool db_run_get(struct db *db, int64_t id, struct arena *arena, struct run *out,
 	" AND (?2 = '' OR EXISTS (SELECT 1 FROM run_tag WHERE run_tag.run = run.id AND tag = ?2))" \
 	" AND (?3 = '' OR device = ?3)"                                                            \
 	" AND (?4 = '' OR instr(lower(name), lower(?4)) OR instr(lower(project), lower(?4))"       \
-	"      OR EXISTS (SELECT 1 FROM run_tag WHERE run_tag.run = run.id AND instr(lower(tag), lower(?4))))" \
+	"      OR EXISTS (SELECT 1 FROM run_tag WHERE run_tag.run = run.id AND instr(lower(tag), " \
+	"lower(?4))))"                                                                             \
 	" AND (?5 = '' OR status = ?5)"
 
 static bool count_matching(sqlite3 *h, const struct run_filter *f, const char *status,
@@ -200,7 +204,8 @@ static bool list_with(sqlite3 *h, const struct run_filter *f, struct arena *aren
 	if (!count_matching(h, f, status, total, err))
 		return false;
 	s = db_prepare(h, err,
-		       "SELECT " RUN_COLUMNS RUN_TABLES FILTER " AND (?6 = 0 OR id < ?6) ORDER BY id DESC LIMIT ?7",
+		       "SELECT " RUN_COLUMNS RUN_TABLES FILTER
+		       " AND (?6 = 0 OR id < ?6) ORDER BY id DESC LIMIT ?7",
 		       "tttttii", f->project, f->tag, f->device, f->text, status, f->before_id,
 		       (int64_t)f->limit + 1);
 	if (!s)
@@ -226,8 +231,7 @@ bool db_run_list(struct db *db, const struct run_filter *filter, struct arena *a
 	return ok;
 }
 
-bool db_run_claim(struct db *db, struct arena *arena, struct run *out, bool *found,
-		  struct err *err)
+bool db_run_claim(struct db *db, struct arena *arena, struct run *out, bool *found, struct err *err)
 {
 	sqlite3_stmt *s;
 	int64_t id = 0;
@@ -266,16 +270,19 @@ bool db_run_end(struct db *db, int64_t id, enum run_status status, const struct 
 
 	if (!db_write_begin(db, err))
 		return false;
-	ok = db_step_once(db->writer,
-			  db_prepare(db->writer, err,
-				     "UPDATE run SET status = ?2, finished_ns = ?3, error_code = nullif(?4, ''),"
-				     " error_message = nullif(?5, ''), error_line = ?6, error_column = ?7"
-				     " WHERE id = ?1 AND status IN ('queued', 'running')",
-				     "ititti" "i", id, run_status_name(status), clock_wall_ns(),
-				     has_error ? err_name(why->code) : "", has_error ? why->message : "",
-				     (int64_t)(has_error ? why->line : 0),
-				     (int64_t)(has_error ? why->column : 0)),
-			  "end a run", err);
+	ok = db_step_once(
+	    db->writer,
+	    db_prepare(db->writer, err,
+		       "UPDATE run SET status = ?2, finished_ns = ?3, error_code = nullif(?4, ''),"
+		       " error_message = nullif(?5, ''), error_line = ?6, error_column = ?7"
+		       " WHERE id = ?1 AND status IN ('queued', 'running')",
+		       "ititti"
+		       "i",
+		       id, run_status_name(status), clock_wall_ns(),
+		       has_error ? err_name(why->code) : "", has_error ? why->message : "",
+		       (int64_t)(has_error ? why->line : 0),
+		       (int64_t)(has_error ? why->column : 0)),
+	    "end a run", err);
 	if (ok && sqlite3_changes(db->writer) == 0)
 		ok = err_set(err, ERR_CONFLICT, "run %lld has ended already", (long long)id);
 	return db_write_end(db, ok, err);
@@ -287,12 +294,14 @@ bool db_run_requeue(struct db *db, int64_t id, struct err *err)
 
 	if (!db_write_begin(db, err))
 		return false;
-	ok = db_step_once(db->writer,
-			  db_prepare(db->writer, err,
-				     "UPDATE run SET status = 'queued', attempts = attempts - 1, started_ns = NULL"
-				     " WHERE id = ?1 AND status = 'running'",
-				     "i", id),
-			  "queue a run again", err);
+	ok = db_step_once(
+	    db->writer,
+	    db_prepare(
+		db->writer, err,
+		"UPDATE run SET status = 'queued', attempts = attempts - 1, started_ns = NULL"
+		" WHERE id = ?1 AND status = 'running'",
+		"i", id),
+	    "queue a run again", err);
 	return db_write_end(db, ok, err);
 }
 
@@ -302,20 +311,25 @@ bool db_run_recover(struct db *db, int *n, struct err *err)
 
 	if (!db_write_begin(db, err))
 		return false;
-	ok = db_step_once(db->writer,
-			  db_prepare(db->writer, err,
-				     "UPDATE run SET status = 'failed', finished_ns = ?1, error_code = 'worker',"
-				     " error_message = 'the server ended three times while this ran; it is not tried again',"
-				     " error_line = 0, error_column = 0"
-				     " WHERE status = 'running' AND attempts >= ?2",
-				     "ii", clock_wall_ns(), (int64_t)MAX_ATTEMPTS),
-			  "fail lost runs", err);
+	ok = db_step_once(
+	    db->writer,
+	    db_prepare(db->writer, err,
+		       "UPDATE run SET status = 'failed', finished_ns = ?1, error_code = 'worker',"
+		       " error_message = 'the server ended three times while this ran; it is not "
+		       "tried again',"
+		       " error_line = 0, error_column = 0"
+		       " WHERE status = 'running' AND attempts >= ?2",
+		       "ii", clock_wall_ns(), (int64_t)MAX_ATTEMPTS),
+	    "fail lost runs", err);
 	*n = ok ? sqlite3_changes(db->writer) : 0;
-	ok = ok && db_step_once(db->writer,
-				db_prepare(db->writer, err,
-					   "UPDATE run SET status = 'queued', started_ns = NULL WHERE status = 'running'",
-					   ""),
-				"queue lost runs", err);
+	ok = ok &&
+	     db_step_once(
+		 db->writer,
+		 db_prepare(
+		     db->writer, err,
+		     "UPDATE run SET status = 'queued', started_ns = NULL WHERE status = 'running'",
+		     ""),
+		 "queue lost runs", err);
 	*n += ok ? sqlite3_changes(db->writer) : 0;
 	return db_write_end(db, ok, err);
 }
@@ -333,9 +347,10 @@ bool db_run_delete(struct db *db, int64_t id, struct err *err)
 		ok = err_set(err, ERR_CONFLICT, "run %lld is %s; cancel it before it is removed",
 			     (long long)id, run_status_name(run.status));
 	arena_finish(&arena);
-	ok = ok && db_step_once(db->writer,
-				db_prepare(db->writer, err, "DELETE FROM run WHERE id = ?1", "i", id),
-				"remove a run", err);
+	ok = ok &&
+	     db_step_once(db->writer,
+			  db_prepare(db->writer, err, "DELETE FROM run WHERE id = ?1", "i", id),
+			  "remove a run", err);
 	ok = db_write_end(db, ok, err);
 	return ok;
 }
@@ -343,7 +358,8 @@ bool db_run_delete(struct db *db, int64_t id, struct err *err)
 bool db_run_counts(struct db *db, int64_t *counts, struct err *err)
 {
 	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(h, err, "SELECT status, count(*) FROM run GROUP BY status", "");
+	sqlite3_stmt *s = db_prepare(h, err, "SELECT status, count(*) FROM run GROUP BY status",
+				     "");
 	enum run_status status;
 	int code = SQLITE_ERROR;
 

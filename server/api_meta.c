@@ -26,7 +26,9 @@ bool api_metrics(struct req *req, struct reply *reply, struct err *err)
 
 	if (!db_run_counts(req->app->db, counts, err))
 		return false;
-	buf_puts(&out, "# HELP breakeven_runs Runs in the store, by status.\n# TYPE breakeven_runs gauge\n");
+	buf_puts(
+	    &out,
+	    "# HELP breakeven_runs Runs in the store, by status.\n# TYPE breakeven_runs gauge\n");
 	for (int i = 0; i < RUN_STATUS_COUNT; i++)
 		buf_printf(&out, "breakeven_runs{status=\"%s\"} %lld\n",
 			   run_status_name((enum run_status)i), (long long)counts[i]);
@@ -64,8 +66,8 @@ static json_t *parameters_json(const char *path)
 		const char *end = strchr(path, '}');
 
 		json_array_append_new(list, json_pack("{s:s%, s:s, s:b, s:{s:s}}", "name", path + 1,
-						      (size_t)(end - path - 1), "in", "path", "required",
-						      1, "schema", "type", "string"));
+						      (size_t)(end - path - 1), "in", "path",
+						      "required", 1, "schema", "type", "string"));
 		path = end;
 	}
 	return list;
@@ -80,18 +82,18 @@ bool api_openapi(struct req *req, struct reply *reply, struct err *err)
 	for (int i = 0; i < routes_count(); i++) {
 		const struct route *r = routes_at(i);
 		json_t *path = json_object_get(paths, r->path);
-		json_t *operation = json_pack("{s:s, s:o, s:{s:{s:s}, s:{s:s}}}", "summary", r->summary,
-					      "parameters", parameters_json(r->path), "responses", "200",
-					      "description", "done", "default", "description",
-					      "an error: {\"error\": {code, message, line, column}}");
+		json_t *operation = json_pack(
+		    "{s:s, s:o, s:{s:{s:s}, s:{s:s}}}", "summary", r->summary, "parameters",
+		    parameters_json(r->path), "responses", "200", "description", "done", "default",
+		    "description", "an error: {\"error\": {code, message, line, column}}");
 		char method[8] = "";
 
 		for (size_t k = 0; r->method[k] && k < sizeof(method) - 1; k++)
 			method[k] = (char)(r->method[k] | 0x20);
 		if (r->body_limit)
 			json_object_set_new(operation, "requestBody",
-					    json_pack("{s:b, s:{s:{}}, s:s}", "required", 1, "content",
-						      "application/json", "description",
+					    json_pack("{s:b, s:{s:{}}, s:s}", "required", 1,
+						      "content", "application/json", "description",
 						      "a workload, at most 8 MiB"));
 		if (!path) {
 			path = json_object();

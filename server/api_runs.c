@@ -4,33 +4,12 @@
 #include <string.h>
 
 #include "profiler/profiler.h"
+#include "server/enqueue.h"
 #include "server/jobs.h"
 #include "server/routes.h"
 #include "server/run_json.h"
 
-enum { LIST_DEFAULT = 50, LIST_MOST = 500, CURSOR_MOST = 1 << 30, QUEUE_MOST = 1000, NAME_BYTES = 200 };
-
-static const char *text_of(const json_t *workload, const char *field, const char *otherwise)
-{
-	const char *text = json_string_value(json_object_get(workload, field));
-
-	return text ? text : otherwise;
-}
-
-/* A list of strings as one text. */
-static const char *joined(struct arena *arena, const json_t *list, const char *separator,
-			  const char *otherwise)
-{
-	const char *all = NULL;
-	json_t *item;
-	size_t i;
-
-	json_array_foreach(list, i, item)
-		if (json_is_string(item))
-			all = arena_printf(arena, "%s%s%s", all ? all : "", all ? separator : "",
-					   json_string_value(item));
-	return all ? all : otherwise;
-}
+enum { LIST_DEFAULT = 50, LIST_MOST = 500, CURSOR_MOST = 1 << 30, QUEUE_MOST = 1000 };
 
 static bool queue_has_room(struct app *app, struct err *err)
 {
@@ -39,31 +18,9 @@ static bool queue_has_room(struct app *app, struct err *err)
 	if (!db_run_counts(app->db, counts, err))
 		return false;
 	return counts[RUN_QUEUED] < QUEUE_MOST ||
-	       err_set(err, ERR_BUSY, "%d runs are waiting, the limit; cancel some or post again later",
+	       err_set(err, ERR_BUSY,
+		       "%d runs are waiting, the limit; cancel some or post again later",
 		       QUEUE_MOST);
-}
-
-static bool queue_run(struct req *req, const json_t *json, const struct workload *w, int64_t *id,
-		      struct err *err)
-{
-	struct run row = {
-		.name = arena_strndup(req->arena, workload_name(w), strnlen(workload_name(w), NAME_BYTES)),
-		.project = text_of(json, "project", ""),
-		.device = text_of(json, "device", "cpu"),
-		.commit = text_of(json, "commit", ""),
-		.branch = text_of(json, "branch", ""),
-		.modes = joined(req->arena, json_object_get(json, "modes"), ",", "eager,static,dynamic"),
-		.tags = joined(req->arena, json_object_get(json, "tags"), "\n", ""),
-	};
-	char *text = json_dumps(json, JSON_COMPACT);
-	bool ok;
-
-	if (!text)
-		return err_set(err, ERR_MEMORY, "out of memory while storing the workload");
-	row.workload = text;
-	ok = db_run_insert(req->app->db, &row, id, err);
-	free(text);
-	return ok;
 }
 
 bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
@@ -71,7 +28,7 @@ bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
 	json_t *json = req_json(req, err);
 	struct workload *w = json ? workload_parse(json, err) : NULL;
 	int64_t id = 0;
-	bool ok = w && queue_has_room(req->app, err) && queue_run(req, json, w, &id, err);
+	bool ok = w && queue_has_room(req->app, err) && enqueue(req->app->db, json, w, &id, err);
 
 	workload_destroy(w);
 	json_decref(json);
@@ -99,7 +56,9 @@ bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
 
 	if (status && *status) {
 		if (!run_status_from_name(status, &wanted))
-			return err_set(err, ERR_BAD_REQUEST, "status=%.40s: one of queued, running, done, failed, cancelled is needed",
+			return err_set(err, ERR_BAD_REQUEST,
+				       "status=%.40s: one of queued, running, done, failed, "
+				       "cancelled is needed",
 				       status);
 		filter.status = wanted;
 	}
@@ -113,7 +72,8 @@ bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
 	for (int i = 0; i < n; i++)
 		json_array_append_new(list, run_list_json(req->app, &runs[i]));
 	reply->json = json_pack("{s:o, s:o, s:I}", "runs", list, "next",
-				next ? json_integer(next) : json_null(), "total", (json_int_t)total);
+				next ? json_integer(next) : json_null(), "total",
+				(json_int_t)total);
 	return true;
 }
 
@@ -148,8 +108,7 @@ bool api_run_get(struct req *req, struct reply *reply, struct err *err)
 
 	if (!req_id(req, 0, &id, err) || !db_run_get(req->app->db, id, req->arena, &run, err))
 		return false;
-	ok = run.status != RUN_DONE ||
-	     db_report_get(req->app->db, id, &report, &environment, err);
+	ok = run.status != RUN_DONE || db_report_get(req->app->db, id, &report, &environment, err);
 	if (ok) {
 		json_t *head = run_head_json(req->app, &run);
 
@@ -173,7 +132,8 @@ bool api_run_report(struct req *req, struct reply *reply, struct err *err)
 	if (ok) {
 		reply->text_len = report.len;
 		reply->text = buf_steal(&report);
-		reply->filename = arena_printf(req->arena, "breakeven-run-%lld.json", (long long)id);
+		reply->filename = arena_printf(req->arena, "breakeven-run-%lld.json",
+					       (long long)id);
 	}
 	buf_finish(&report);
 	buf_finish(&environment);

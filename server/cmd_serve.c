@@ -11,6 +11,7 @@
 #include "fusion/base/log.h"
 #include "profiler/profiler.h"
 #include "server/commands.h"
+#include "server/enqueue.h"
 #include "server/events.h"
 #include "server/examples.h"
 #include "server/http.h"
@@ -25,7 +26,8 @@ struct serve_options {
 
 static void print_help(void)
 {
-	printf("usage: breakeven serve [--listen HOST:PORT] [--db FILE] [--cache DIR] [--first-run]\n\n"
+	printf("usage: breakeven serve [--listen HOST:PORT] [--db FILE] [--cache DIR] "
+	       "[--first-run]\n\n"
 	       "  --listen HOST:PORT  where to listen (127.0.0.1:8080; port 0 takes a free one)\n"
 	       "  --db FILE           the store (breakeven.db); made where there is none\n"
 	       "  --cache DIR         compiled kernels (~/.cache/breakeven)\n"
@@ -57,13 +59,16 @@ static int read_flags(int argc, char **argv, struct serve_options *o)
 				continue;
 			known = true;
 			if (++i == argc) {
-				fprintf(stderr, "breakeven serve: %s needs a value\n", flags[k].name);
+				fprintf(stderr, "breakeven serve: %s needs a value\n",
+					flags[k].name);
 				return EXIT_USAGE;
 			}
 			*flags[k].value = argv[i];
 		}
 		if (!known) {
-			fprintf(stderr, "breakeven serve: unknown argument '%s'; --help lists them\n", argv[i]);
+			fprintf(stderr,
+				"breakeven serve: unknown argument '%s'; --help lists them\n",
+				argv[i]);
 			return EXIT_USAGE;
 		}
 	}
@@ -73,8 +78,8 @@ static int read_flags(int argc, char **argv, struct serve_options *o)
 static bool queue_first_run(struct db *db, struct err *err)
 {
 	int64_t counts[RUN_STATUS_COUNT], total = 0, id;
-	json_t *workload;
-	char *text;
+	struct workload *workload;
+	json_t *json;
 	bool ok;
 
 	if (!db_run_counts(db, counts, err))
@@ -83,16 +88,11 @@ static bool queue_first_run(struct db *db, struct err *err)
 		total += counts[i];
 	if (total > 0)
 		return true;
-	workload = examples_first(err);
-	text = workload ? json_dumps(workload, JSON_COMPACT) : NULL;
-	ok = text && db_run_insert(db,
-				   &(struct run){ .name = json_string_value(json_object_get(workload, "name")),
-						  .device = "cpu",
-						  .modes = "eager,static,dynamic",
-						  .workload = text },
-				   &id, err);
-	free(text);
-	json_decref(workload);
+	json = examples_first(err);
+	workload = json ? workload_parse(json, err) : NULL;
+	ok = workload && enqueue(db, json, workload, &id, err);
+	workload_destroy(workload);
+	json_decref(json);
 	return ok;
 }
 
@@ -124,8 +124,8 @@ static bool serve(const struct serve_options *o, const sigset_t *ends, struct er
 	if (app.jobs)
 		http = http_start(&app, o->listen, err);
 	if (http) {
-		fprintf(stderr, "breakeven %s listening on %s (Ctrl-C stops it)\n", breakeven_version(),
-			http_url(http));
+		fprintf(stderr, "breakeven %s listening on %s (Ctrl-C stops it)\n",
+			breakeven_version(), http_url(http));
 		wait_for_end(ends);
 		ok = true;
 	}

@@ -84,7 +84,8 @@ static bool read_job(int fd, json_t **job, struct err *err)
 	while (!message_next(&reader, &type, &text, &len, &bad) && !bad)
 		if (message_fill(&reader, fd) <= 0) {
 			message_reader_finish(&reader);
-			return err_set(err, ERR_IO, "the server closed the socket before the job came");
+			return err_set(err, ERR_IO,
+				       "the server closed the socket before the job came");
 		}
 	if (!bad && type == MESSAGE_WORKLOAD)
 		*job = json_loadb(text, len, 0, &json_error);
@@ -94,10 +95,11 @@ static bool read_job(int fd, json_t **job, struct err *err)
 
 static bool run_job(int fd, const char *cache_dir, struct err *err)
 {
-	struct profiler_options options = {
-		.timing = true, .cache_dir = cache_dir, .version = breakeven_version(),
-		.progress = send_progress, .self = &fd
-	};
+	struct profiler_options options = { .timing = true,
+					    .cache_dir = cache_dir,
+					    .version = breakeven_version(),
+					    .progress = send_progress,
+					    .self = &fd };
 	struct workload *workload = NULL;
 	json_t *job = NULL, *report = NULL, *environment;
 	bool ok = false;
@@ -129,7 +131,8 @@ int cmd_worker(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--help") == 0) {
 			printf("usage: breakeven worker [--cache DIR]\n"
-			       "runs one job that comes over file descriptor 3; `breakeven serve` starts it\n");
+			       "runs one job that comes over file descriptor 3; `breakeven serve` "
+			       "starts it\n");
 			return EXIT_DONE;
 		}
 		if (strcmp(argv[i], "--cache") == 0 && i + 1 < argc) {

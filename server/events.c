@@ -131,7 +131,10 @@ struct MHD_Response *events_open(struct events *e, struct MHD_Connection *connec
 		err_set(err, ERR_MEMORY, "out of memory for an event stream");
 		return NULL;
 	}
-	*s = (struct stream){ .owner = e, .connection = connection, .run = run, .due = true,
+	*s = (struct stream){ .owner = e,
+			      .connection = connection,
+			      .run = run,
+			      .due = true,
 			      .last_write_ns = clock_ns() };
 	pthread_mutex_lock(&e->lock);
 	full = e->n_streams >= EVENTS_MAX_STREAMS || e->stopping;
@@ -143,11 +146,14 @@ struct MHD_Response *events_open(struct events *e, struct MHD_Connection *connec
 	pthread_mutex_unlock(&e->lock);
 	if (full) {
 		free(s);
-		err_set(err, ERR_BUSY, "%d event streams are open, the limit; close a page or poll the run instead",
-			EVENTS_MAX_STREAMS);
+		err_set(
+		    err, ERR_BUSY,
+		    "%d event streams are open, the limit; close a page or poll the run instead",
+		    EVENTS_MAX_STREAMS);
 		return NULL;
 	}
-	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 2048, read_stream, s, free_stream);
+	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 2048, read_stream, s,
+						     free_stream);
 	if (!response) {
 		free_stream(s);
 		err_set(err, ERR_MEMORY, "out of memory for an event stream");

@@ -25,8 +25,8 @@ static json_t *example_at(const struct asset *a, struct err *err)
 	}
 	title = json_incref(json_object_get(workload, "title"));
 	json_object_del(workload, "title");
-	example = json_pack("{s:O, s:o, s:o}", "name", json_object_get(workload, "name"), "title", title,
-			    "workload", workload);
+	example = json_pack("{s:O, s:o, s:o}", "name", json_object_get(workload, "name"), "title",
+			    title, "workload", workload);
 	if (!example)
 		err_set(err, ERR_INTERNAL, "example %s has no name or title", a->path);
 	return example;

@@ -54,7 +54,8 @@ static enum MHD_Result send_response(struct MHD_Connection *c, struct MHD_Respon
 	MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
 	MHD_add_response_header(r, "Referrer-Policy", "no-referrer");
 	MHD_add_response_header(r, "Content-Security-Policy",
-				"default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'");
+				"default-src 'self'; object-src 'none'; base-uri 'none'; "
+				"form-action 'self'; frame-ancestors 'none'");
 	ok = MHD_queue_response(c, (unsigned)status, r);
 	MHD_destroy_response(r);
 	return ok;
@@ -113,7 +114,7 @@ static enum MHD_Result send_text(struct MHD_Connection *c, struct reply *reply, 
 {
 	const char *type = reply->content_type ? reply->content_type : "application/json";
 	struct MHD_Response *r = MHD_create_response_from_buffer_with_free_callback(
-		reply->text_len, reply->text, free);
+	    reply->text_len, reply->text, free);
 
 	if (r && reply->filename) {
 		char value[256];
@@ -159,11 +160,12 @@ static void check_head(struct exchange *x, struct MHD_Connection *c, const char 
 	if (!x->route || x->err.code)
 		return;
 	if (length && strtoull(length, NULL, 10) > x->route->body_limit)
-		err_set(&x->err, ERR_TOO_LARGE, "the body has %s bytes; %s %s takes at most %zu", length,
-			method, x->route->path, x->route->body_limit);
+		err_set(&x->err, ERR_TOO_LARGE, "the body has %s bytes; %s %s takes at most %zu",
+			length, method, x->route->path, x->route->body_limit);
 	else if (x->route->body_limit && !header_has(c, "Content-Type", "application/json"))
 		/* A form of another site cannot send this type without being asked. */
-		err_set(&x->err, ERR_BAD_REQUEST, "send the body as Content-Type: application/json");
+		err_set(&x->err, ERR_BAD_REQUEST,
+			"send the body as Content-Type: application/json");
 	else if (x->route->body_limit == 0)
 		x->body.limit = 1; /* no body is read; one byte tells that there was one */
 	else
@@ -194,7 +196,8 @@ static enum MHD_Result finish(struct exchange *x, struct MHD_Connection *c)
 
 	x->req.app->requests++;
 	if (x->err.code == ERR_NONE && x->body.failed)
-		err_set(&x->err, ERR_TOO_LARGE, "the body is over %zu bytes, the limit of this route",
+		err_set(&x->err, ERR_TOO_LARGE,
+			"the body is over %zu bytes, the limit of this route",
 			x->route ? x->route->body_limit : 0);
 	if (x->err.code == ERR_NOT_FOUND && header_has(c, "Accept", "text/html"))
 		ok = page_not_found(&x->req, &reply, &err);
@@ -271,13 +274,12 @@ struct http *http_start(struct app *app, const char *listen, struct err *err)
 		return NULL;
 	}
 	http->daemon = MHD_start_daemon(
-		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer, http,
-		MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,
-		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
-		MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)PER_ADDRESS,
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_BYTES,
-		MHD_OPTION_NOTIFY_COMPLETED, complete, http, MHD_OPTION_END);
+	    MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer, http,
+	    MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,
+	    MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+	    (unsigned)PER_ADDRESS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
+	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_BYTES, MHD_OPTION_NOTIFY_COMPLETED,
+	    complete, http, MHD_OPTION_END);
 	if (!http->daemon) {
 		err_set(err, ERR_IO, "the HTTP server on %s did not start", listen);
 		close(fd);

@@ -121,8 +121,8 @@ static void hear_error(struct jobs *j, const char *text)
 	int line = 0, column = 0;
 
 	if (json)
-		json_unpack(json, "{s:s, s:s, s:i, s:i}", "code", &code, "message", &message, "line",
-			    &line, "column", &column);
+		json_unpack(json, "{s:s, s:s, s:i, s:i}", "code", &code, "message", &message,
+			    "line", &line, "column", &column);
 	err_at(&j->failure, err_from_name(code), line, column, "%s", message);
 	json_decref(json);
 }
@@ -156,8 +156,8 @@ static bool hear(struct jobs *j)
 	}
 	if (n > 0 && bad) {
 		kill(j->worker.pid, SIGKILL); /* else the wait for its end could be long */
-		err_set(&j->failure, ERR_WORKER, "the worker sent a message over the limit of %d bytes",
-			MESSAGE_MAX_BYTES);
+		err_set(&j->failure, ERR_WORKER,
+			"the worker sent a message over the limit of %d bytes", MESSAGE_MAX_BYTES);
 	}
 	return n > 0 && !bad;
 }
@@ -201,7 +201,9 @@ static void end_current(struct jobs *j, bool kill_first)
 		ok = db_run_end(j->db, id, RUN_FAILED, &j->failure, &err);
 	warn_if(!ok, id, &err);
 	log_line(LOG_INFO, "run %lld: %s", (long long)id,
-		 cancelled ? "cancelled" : j->failure.code == ERR_NONE ? "ended" : j->failure.message);
+		 cancelled                     ? "cancelled"
+		 : j->failure.code == ERR_NONE ? "ended"
+					       : j->failure.message);
 
 	message_reader_finish(&j->reader);
 	free(j->report);
@@ -226,7 +228,9 @@ static void tend_worker(struct jobs *j, bool readable)
 	if (wants_cancel(j)) {
 		end_current(j, true);
 	} else if (clock_ns() > j->deadline_ns) {
-		err_set(&j->failure, ERR_WORKER, "the run took over %d s, the limit of one run; measure fewer points or smaller inputs",
+		err_set(&j->failure, ERR_WORKER,
+			"the run took over %d s, the limit of one run; measure fewer points or "
+			"smaller inputs",
 			WORKER_WALL_S);
 		end_current(j, true);
 	} else if (readable && !hear(j)) {
@@ -247,7 +251,8 @@ static void *run_queue(void *self)
 			begin_next(j);
 		if (j->current != 0)
 			fds[n++] = (struct pollfd){ .fd = j->worker.fd, .events = POLLIN };
-		if (poll(fds, (nfds_t)n, j->current ? RETRY_MS : KEEP_ALIVE_MS) < 0 && errno != EINTR)
+		if (poll(fds, (nfds_t)n, j->current ? RETRY_MS : KEEP_ALIVE_MS) < 0 &&
+		    errno != EINTR)
 			log_line(LOG_ERROR, "poll: %s", strerror(errno));
 		if ((fds[0].revents & POLLIN) && read(j->wake_fd, &count, sizeof(count)) < 0)
 			log_line(LOG_WARN, "wake-up counter: %s", strerror(errno));

@@ -19,7 +19,8 @@ static bool split(const char *address, char *host, size_t host_bytes, const char
 	size_t len;
 
 	if (!colon || colon == address || !colon[1])
-		return err_set(err, ERR_BAD_REQUEST, "--listen takes HOST:PORT, as 127.0.0.1:8080; '%s' has no port",
+		return err_set(err, ERR_BAD_REQUEST,
+			       "--listen takes HOST:PORT, as 127.0.0.1:8080; '%s' has no port",
 			       address);
 	len = (size_t)(colon - address);
 	if (*from == '[' && len > 2 && from[len - 1] == ']') {
@@ -69,9 +70,12 @@ int listen_on(const char *address, char *url, size_t url_bytes, struct err *err)
 	fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd >= 0)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (fd < 0 || bind(fd, found->ai_addr, found->ai_addrlen) != 0 || listen(fd, BACKLOG) != 0) {
+	if (fd < 0 || bind(fd, found->ai_addr, found->ai_addrlen) != 0 ||
+	    listen(fd, BACKLOG) != 0) {
 		if (errno == EADDRINUSE)
-			err_set(err, ERR_IO, "%s is taken by another program; choose another with --listen HOST:PORT",
+			err_set(err, ERR_IO,
+				"%s is taken by another program; choose another with --listen "
+				"HOST:PORT",
 				address);
 		else
 			err_set(err, ERR_IO, "cannot listen on %s: %s", address, strerror(errno));

@@ -17,9 +17,11 @@ enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
 static void print_help(FILE *out)
 {
-	fprintf(out, "breakeven: see when compiling a model function pays\n\nusage: breakeven COMMAND ...\n\n");
+	fprintf(out, "breakeven: see when compiling a model function pays\n\nusage: breakeven "
+		     "COMMAND ...\n\n");
 	for (int i = 0; i < N_COMMANDS; i++)
-		fprintf(out, "  %-8s %-44s %s\n", commands[i].name, commands[i].args, commands[i].line);
+		fprintf(out, "  %-8s %-44s %s\n", commands[i].name, commands[i].args,
+			commands[i].line);
 	fprintf(out, "\nbreakeven COMMAND --help says more of each.\n");
 }
 
@@ -39,6 +41,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < N_COMMANDS; i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return commands[i].run(argc - 1, argv + 1);
-	fprintf(stderr, "breakeven: '%s' is not a command; `breakeven --help` lists them\n", argv[1]);
+	fprintf(stderr, "breakeven: '%s' is not a command; `breakeven --help` lists them\n",
+		argv[1]);
 	return EXIT_USAGE;
 }

@@ -32,8 +32,8 @@ bool message_send(int fd, enum message_type type, const char *text, size_t len, 
 					       (unsigned char)(len >> 24), (unsigned char)type };
 
 	if (len > MESSAGE_MAX_BYTES)
-		return err_set(err, ERR_BOUND, "a message of %zu bytes is over the limit of %d", len,
-			       MESSAGE_MAX_BYTES);
+		return err_set(err, ERR_BOUND, "a message of %zu bytes is over the limit of %d",
+			       len, MESSAGE_MAX_BYTES);
 	if (!send_all(fd, (const char *)header, sizeof(header)) || !send_all(fd, text, len))
 		return err_set(err, ERR_IO, "the other side of the job's socket is gone: %s",
 			       strerror(errno));

@@ -24,8 +24,7 @@ const struct asset *asset_find(const char *path)
 bool page_asset(struct req *req, struct reply *reply, struct err *err)
 {
 	reply->asset = asset_find(req->path);
-	return reply->asset ||
-	       err_set(err, ERR_NOT_FOUND, "there is no file %.200s", req->path);
+	return reply->asset || err_set(err, ERR_NOT_FOUND, "there is no file %.200s", req->path);
 }
 
 bool page_index(struct req *req, struct reply *reply, struct err *err)

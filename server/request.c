@@ -19,7 +19,8 @@ bool req_id(struct req *req, int index, int64_t *id, struct err *err)
 	const char *text = req->path_args[index];
 
 	return (parse_int(text, id) && *id > 0) ||
-	       err_set(err, ERR_BAD_REQUEST, "'%.40s' is no run; runs have numbers from 1 on", text);
+	       err_set(err, ERR_BAD_REQUEST, "'%.40s' is no run; runs have numbers from 1 on",
+		       text);
 }
 
 bool req_query_int(struct req *req, const char *name, int64_t low, int64_t high, int64_t fallback,
@@ -31,8 +32,8 @@ bool req_query_int(struct req *req, const char *name, int64_t low, int64_t high,
 	if (!text)
 		return true;
 	return (parse_int(text, out) && *out >= low && *out <= high) ||
-	       err_set(err, ERR_BAD_REQUEST, "%s=%.40s: a whole number from %lld to %lld is needed", name,
-		       text, (long long)low, (long long)high);
+	       err_set(err, ERR_BAD_REQUEST, "%s=%.40s: a whole number from %lld to %lld is needed",
+		       name, text, (long long)low, (long long)high);
 }
 
 json_t *req_json(struct req *req, struct err *err)
@@ -41,8 +42,9 @@ json_t *req_json(struct req *req, struct err *err)
 	json_t *json = json_loadb(req->body, req->body_len, JSON_REJECT_DUPLICATES, &at);
 
 	if (!json)
-		err_at(err, ERR_JSON, at.line, at.column, "the body is not JSON: %s (line %d, column %d)",
-		       at.text, at.line, at.column);
+		err_at(err, ERR_JSON, at.line, at.column,
+		       "the body is not JSON: %s (line %d, column %d)", at.text, at.line,
+		       at.column);
 	return json;
 }
 
@@ -66,6 +68,6 @@ json_t *error_json(const struct err *err)
 	json_t *line = err->line > 0 ? json_integer(err->line) : json_null();
 	json_t *column = err->column > 0 ? json_integer(err->column) : json_null();
 
-	return json_pack("{s:{s:s, s:o, s:o, s:o}}", "error", "code", err_name(err->code), "message",
-			 json_message(err), "line", line, "column", column);
+	return json_pack("{s:{s:s, s:o, s:o, s:o}}", "error", "code", err_name(err->code),
+			 "message", json_message(err), "line", line, "column", column);
 }

@@ -49,8 +49,8 @@ struct reply {
 	char *text;               /* malloc'd, taken over */
 	size_t text_len;
 	const struct asset *asset;
-	int64_t stream_run;       /* events of this run; 0: none */
-	const char *filename;     /* offered for download; NULL: shown */
+	int64_t stream_run;   /* events of this run; 0: none */
+	const char *filename; /* offered for download; NULL: shown */
 };
 
 typedef bool handler_fn(struct req *req, struct reply *reply, struct err *err);

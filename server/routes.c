@@ -59,6 +59,7 @@ const struct route *routes_find(const char *method, const char *path, struct are
 	if (*allowed)
 		err_set(err, ERR_METHOD, "%s takes %s, not %s", path, allowed, method);
 	else
-		err_set(err, ERR_NOT_FOUND, "there is nothing at %.200s; /api lists what there is", path);
+		err_set(err, ERR_NOT_FOUND, "there is nothing at %.200s; /api lists what there is",
+			path);
 	return NULL;
 }

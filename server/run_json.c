@@ -37,10 +37,11 @@ static json_t *summary_json(const struct run_summary *m)
 {
 	if (!m->mode)
 		return json_null();
-	return json_pack("{s:s, s:s, s:f, s:[f, f], s:f, s:o, s:o, s:o}", "mode", m->mode, "verdict",
-			 m->verdict, "speedup", m->speedup, "speedup_ci", m->speedup_lo, m->speedup_hi,
-			 "median_us", m->median_us, "calls_to_repay", number_or_null(m->calls_to_repay),
-			 "crossover_n", number_or_null(m->crossover_n), "at_n", number_or_null(m->at_n));
+	return json_pack("{s:s, s:s, s:f, s:[f, f], s:f, s:o, s:o, s:o}", "mode", m->mode,
+			 "verdict", m->verdict, "speedup", m->speedup, "speedup_ci", m->speedup_lo,
+			 m->speedup_hi, "median_us", m->median_us, "calls_to_repay",
+			 number_or_null(m->calls_to_repay), "crossover_n",
+			 number_or_null(m->crossover_n), "at_n", number_or_null(m->at_n));
 }
 
 static json_t *run_error(const struct run *run)
@@ -74,13 +75,13 @@ static json_t *state_json(struct app *app, const struct run *run)
 json_t *run_list_json(struct app *app, const struct run *run)
 {
 	json_t *json = json_pack(
-		"{s:I, s:s, s:s, s:o, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:i}", "id",
-		(json_int_t)run->id, "name", run->name, "project", run->project, "tags",
-		split_json(run->tags, '\n'), "device", run->device, "modes", split_json(run->modes, ','),
-		"commit", run->commit, "branch", run->branch, "created_ns", time_or_null(run->created_ns),
-		"started_ns", time_or_null(run->started_ns), "finished_ns",
-		time_or_null(run->finished_ns), "summary", summary_json(&run->summary), "error",
-		run_error(run), "attempts", run->attempts);
+	    "{s:I, s:s, s:s, s:o, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:i}", "id",
+	    (json_int_t)run->id, "name", run->name, "project", run->project, "tags",
+	    split_json(run->tags, '\n'), "device", run->device, "modes",
+	    split_json(run->modes, ','), "commit", run->commit, "branch", run->branch, "created_ns",
+	    time_or_null(run->created_ns), "started_ns", time_or_null(run->started_ns),
+	    "finished_ns", time_or_null(run->finished_ns), "summary", summary_json(&run->summary),
+	    "error", run_error(run), "attempts", run->attempts);
 	json_t *state = state_json(app, run);
 
 	json_object_update(json, state);
@@ -111,8 +112,8 @@ size_t run_event(void *self, int64_t id, char *out, size_t size, bool *last)
 		json_t *state = state_json(app, &run);
 		char *text = json_dumps(state, JSON_COMPACT | JSON_ENSURE_ASCII);
 
-		len = (size_t)snprintf(out, size, "event: %s\ndata: %s\n\n", *last ? "end" : "progress",
-				       text ? text : "{}");
+		len = (size_t)snprintf(out, size, "event: %s\ndata: %s\n\n",
+				       *last ? "end" : "progress", text ? text : "{}");
 		free(text);
 		json_decref(state);
 	}

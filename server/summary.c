@@ -33,7 +33,8 @@ void summary_of_report(const char *report, struct arena *arena, struct run_summa
 	if (json_is_string(verdict)) {
 		json_t *top = json_object_get(json_object_get(root, "break_even"), mode);
 
-		latency = json_object_get(json_object_get(json_object_get(at, "modes"), mode), "latency");
+		latency = json_object_get(json_object_get(json_object_get(at, "modes"), mode),
+					  "latency");
 		*out = (struct run_summary){
 			.mode = arena_strdup(arena, mode),
 			.verdict = arena_strdup(arena, json_string_value(verdict)),

@@ -17,7 +17,8 @@ extern char **environ;
 
 static bool spawn_child(pid_t *pid, int child_fd, const char *cache_dir)
 {
-	const char *argv[] = { "breakeven", "worker", cache_dir ? "--cache" : NULL, cache_dir, NULL };
+	const char *argv[] = { "breakeven", "worker", cache_dir ? "--cache" : NULL, cache_dir,
+			       NULL };
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	sigset_t none, defaults;
@@ -34,7 +35,7 @@ static bool spawn_child(pid_t *pid, int child_fd, const char *cache_dir)
 	/* Its own process group: Ctrl-C at the terminal is the server's to handle. */
 	posix_spawnattr_setpgroup(&attr, 0);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-						POSIX_SPAWN_SETPGROUP);
+					    POSIX_SPAWN_SETPGROUP);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, child_fd, WORKER_FD);
@@ -81,12 +82,18 @@ static void word_end(int status, struct err *err)
 	int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 
 	if (sig == SIGXCPU)
-		err_set(err, ERR_WORKER, "the worker used %d s of processor time, the limit of one run; measure fewer points or smaller inputs",
+		err_set(err, ERR_WORKER,
+			"the worker used %d s of processor time, the limit of one run; measure "
+			"fewer points or smaller inputs",
 			WORKER_CPU_S);
 	else if (sig == SIGKILL)
-		err_set(err, ERR_WORKER, "the worker was killed (signal 9), by the system for lack of memory or by an operator; run it again, or with smaller inputs");
+		err_set(err, ERR_WORKER,
+			"the worker was killed (signal 9), by the system for lack of memory or by "
+			"an operator; run it again, or with smaller inputs");
 	else if (sig)
-		err_set(err, ERR_WORKER, "the worker crashed (signal %d, %s); the server is not affected, and the run can be repeated",
+		err_set(err, ERR_WORKER,
+			"the worker crashed (signal %d, %s); the server is not affected, and the "
+			"run can be repeated",
 			sig, strsignal(sig));
 	else
 		err_set(err, ERR_WORKER, "the worker ended with status %d and no report",

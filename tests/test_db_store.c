@@ -57,8 +57,11 @@ static int64_t insert(struct fixture *f, const char *name, const char *project, 
 	int64_t id = 0;
 
 	assert_true(db_run_insert(f->db,
-				  &(struct run){ .name = name, .project = project, .device = "cpu",
-						 .modes = "eager,static", .tags = tags,
+				  &(struct run){ .name = name,
+						 .project = project,
+						 .device = "cpu",
+						 .modes = "eager,static",
+						 .tags = tags,
 						 .workload = "{\"name\": \"n\"}" },
 				  &id, &err));
 	return id;
@@ -101,9 +104,15 @@ static void runs_are_claimed_oldest_first_and_once(void **state)
 static void a_report_comes_back_as_it_was_stored(void **state)
 {
 	struct fixture *f = *state;
-	struct run_summary summary = { .mode = "static", .verdict = "FASTER", .speedup = 4.1,
-				       .speedup_lo = 3.9, .speedup_hi = 4.3, .median_us = 1.5,
-				       .calls_to_repay = INFINITY, .crossover_n = NAN, .at_n = 30 };
+	struct run_summary summary = { .mode = "static",
+				       .verdict = "FASTER",
+				       .speedup = 4.1,
+				       .speedup_lo = 3.9,
+				       .speedup_hi = 4.3,
+				       .median_us = 1.5,
+				       .calls_to_repay = INFINITY,
+				       .crossover_n = NAN,
+				       .at_n = 30 };
 	struct buf report = { 0 }, environment = { 0 };
 	struct err err = { 0 };
 	struct run run;
@@ -204,22 +213,25 @@ static void a_list_is_filtered_and_paged(void **state)
 	assert_int_equal(n, 2);
 	assert_int_equal(total, 3);
 	assert_string_equal(runs[0].name, "chain_b");
-	runs = list(f, (struct run_filter){ .limit = 2, .status = -1, .before_id = next }, &n, &next,
-		    &total);
+	runs = list(f, (struct run_filter){ .limit = 2, .status = -1, .before_id = next }, &n,
+		    &next, &total);
 	assert_int_equal(n, 1);
 	assert_int_equal(next, 0);
 	assert_string_equal(runs[0].name, "chain");
 	assert_non_null(strstr(runs[0].tags, "nightly"));
-	list(f, (struct run_filter){ .limit = 9, .status = -1, .project = "search" }, &n, &next, &total);
+	list(f, (struct run_filter){ .limit = 9, .status = -1, .project = "search" }, &n, &next,
+	     &total);
 	assert_int_equal(n, 2);
-	list(f, (struct run_filter){ .limit = 9, .status = -1, .tag = "nightly" }, &n, &next, &total);
+	list(f, (struct run_filter){ .limit = 9, .status = -1, .tag = "nightly" }, &n, &next,
+	     &total);
 	assert_int_equal(n, 1);
-	list(f, (struct run_filter){ .limit = 9, .status = -1, .text = "CHAIN" }, &n, &next, &total);
+	list(f, (struct run_filter){ .limit = 9, .status = -1, .text = "CHAIN" }, &n, &next,
+	     &total);
 	assert_int_equal(n, 2);
 	list(f, (struct run_filter){ .limit = 9, .status = RUN_DONE }, &n, &next, &total);
 	assert_int_equal(n, 0);
-	list(f, (struct run_filter){ .limit = 9, .status = -1, .text = "'; DROP TABLE run; --" }, &n,
-	     &next, &total);
+	list(f, (struct run_filter){ .limit = 9, .status = -1, .text = "'; DROP TABLE run; --" },
+	     &n, &next, &total);
 	assert_int_equal(n, 0);
 }
 

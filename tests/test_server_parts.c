@@ -27,7 +27,8 @@ static void routes_are_sorted_and_say_what_they_do(void **state)
 		if (i > 0) {
 			int order = strcmp(routes_at(i - 1)->path, r->path);
 
-			assert_true(order < 0 || (order == 0 && strcmp(routes_at(i - 1)->method, r->method) < 0));
+			assert_true(order < 0 || (order == 0 &&
+						  strcmp(routes_at(i - 1)->method, r->method) < 0));
 		}
 	}
 }
@@ -118,11 +119,12 @@ static void a_message_that_claims_too_much_is_bad(void **state)
 static void the_summary_speaks_of_static_at_the_last_point(void **state)
 {
 	static const char report[] =
-		"{\"points\": [{\"n\": 1, \"modes\": {}, \"break_even\": {}},"
-		" {\"n\": 30, \"modes\": {\"static\": {\"latency\": {\"median_us\": 1.5}}},"
-		"  \"break_even\": {\"dynamic\": {\"verdict\": \"SLOWER\"},"
-		"   \"static\": {\"verdict\": \"FASTER\", \"speedup\": 4, \"speedup_ci\": [3.9, 4.1], \"calls_to_repay\": null}}}],"
-		" \"break_even\": {\"static\": {\"crossover_n\": 3.5}}}";
+	    "{\"points\": [{\"n\": 1, \"modes\": {}, \"break_even\": {}},"
+	    " {\"n\": 30, \"modes\": {\"static\": {\"latency\": {\"median_us\": 1.5}}},"
+	    "  \"break_even\": {\"dynamic\": {\"verdict\": \"SLOWER\"},"
+	    "   \"static\": {\"verdict\": \"FASTER\", \"speedup\": 4, \"speedup_ci\": [3.9, 4.1], "
+	    "\"calls_to_repay\": null}}}],"
+	    " \"break_even\": {\"static\": {\"crossover_n\": 3.5}}}";
 	struct arena arena = { 0 };
 	struct run_summary s = { 0 };
 

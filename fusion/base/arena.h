@@ -34,7 +34,7 @@ void *arena_array(struct arena *arena, size_t count, size_t element_bytes);
 char *arena_strndup(struct arena *arena, const char *text, size_t len);
 char *arena_strdup(struct arena *arena, const char *text);
 char *arena_printf(struct arena *arena, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+    __attribute__((format(printf, 2, 3)));
 
 #define ARENA_NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
 #define ARENA_ARRAY(arena, type, count) ((type *)arena_array((arena), (count), sizeof(type)))

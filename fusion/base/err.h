@@ -34,11 +34,11 @@ struct err {
 /* Fills *err; a message that is too long is cut.  err may be NULL.  Always
  * returns false, so that `return err_set(err, ...)` reads well. */
 bool err_set(struct err *err, enum err_code code, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+    __attribute__((format(printf, 3, 4)));
 
 /* The same with a place in the user's source. */
 bool err_at(struct err *err, enum err_code code, int line, int column, const char *format, ...)
-	__attribute__((format(printf, 5, 6)));
+    __attribute__((format(printf, 5, 6)));
 
 /* The HTTP status and the JSON code of a row of errors.def. */
 int err_status(enum err_code code);

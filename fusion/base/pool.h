@@ -15,7 +15,7 @@ typedef void pool_fn(void *context, int64_t begin, int64_t end, int thread);
 
 /* `threads` counts the caller: 1 starts none.  NULL when out of resources. */
 struct pool *pool_create(int threads);
-void pool_destroy(struct pool *pool); /* NULL is fine */
+void pool_destroy(struct pool *pool);      /* NULL is fine */
 int pool_threads(const struct pool *pool); /* NULL: 1 */
 
 /* Parts have at least `grain` iterations each (but the last).  Part i goes to

@@ -13,19 +13,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define VEC(type)         \
-	struct {          \
-		type *at; \
-		size_t len, cap; \
+#define VEC(type)                                                                                  \
+	struct {                                                                                   \
+		type *at;                                                                          \
+		size_t len, cap;                                                                   \
 	}
 
 /* Makes room for one more element; used by VEC_PUSH alone. */
 bool vec_grow(void **at, size_t *cap, size_t len, size_t element_bytes);
 
 /* False when there is no memory; the array is then unchanged. */
-#define VEC_PUSH(v, ...)                                                                     \
-	(((v)->len < (v)->cap ||                                                             \
-	  vec_grow((void **)&(v)->at, &(v)->cap, (v)->len, sizeof(*(v)->at))) &&             \
+#define VEC_PUSH(v, ...)                                                                           \
+	(((v)->len < (v)->cap ||                                                                   \
+	  vec_grow((void **)&(v)->at, &(v)->cap, (v)->len, sizeof(*(v)->at))) &&                   \
 	 ((v)->at[(v)->len++] = (__VA_ARGS__), true))
 
 #define VEC_FREE(v) (free((v)->at), (v)->at = NULL, (v)->len = (v)->cap = 0)
