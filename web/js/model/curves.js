@@ -71,6 +71,18 @@ export function valueAt(dots, x, log) {
   return null;
 }
 
+/** The part of each series within [min, max], its ends read from the line.
+ * @param {readonly Series[]} series @param {number} min @param {number} max @param {boolean} log @returns {Series[]} */
+export function visiblePart(series, min, max, log) {
+  return series.map((s) => {
+    const edges = [min, max].flatMap((x) => {
+      const y = valueAt(s.dots, x, log);
+      return y === null ? [] : [{ x, y }];
+    });
+    return { ...s, dots: [...edges, ...s.dots.filter((d) => d.x >= min && d.x <= max)] };
+  }).filter((s) => s.dots.length);
+}
+
 /** 1, 2 or 5 times a power of ten, not below v. @param {number} v */
 export function niceAbove(v) {
   const p = 10 ** Math.floor(Math.log10(v) + 1e-12);

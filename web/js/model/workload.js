@@ -137,6 +137,7 @@ export function fromForm(f) {
 export function extent(f) {
   const points = f.sweep === "statements" ? wholeNumbers(f.counts, 0)?.length : f.sweep === "input" ? wholeNumbers(f.sizes, 1)?.length : 1;
   const p = points ?? 0;
+  if (!p || !f.modes.length) return "";
   return `${p} ${p === 1 ? "point" : "points"}, ${f.modes.length} ${f.modes.length === 1 ? "mode" : "modes"}.`;
 }
 

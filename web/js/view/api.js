@@ -10,7 +10,7 @@ export async function apiView(ctx) {
   ctx.setTitle("API");
   const body = h("tbody");
   const table = h("table", { class: "routes" }, h("caption", { class: "vh" }, "Routes"),
-    h("thead", {}, h("tr", {}, ["Method", "Path", "What it does", "Answers"].map((t) => h("th", { scope: "col" }, t)))), body);
+    h("thead", {}, h("tr", {}, ["Method", "Path", "What it does"].map((t) => h("th", { scope: "col" }, t)))), body);
   ctx.main.replaceChildren(
     h("div", { class: "head" },
       h("div", { class: "titles" }, h("h1", {}, "API"),
@@ -24,8 +24,7 @@ export async function apiView(ctx) {
       body.append(h("tr", {},
         h("td", {}, h("span", { class: "chip plain" }, method.toUpperCase())),
         h("th", { scope: "row" }, h("code", {}, path)),
-        h("td", { class: "wrap" }, op.summary ?? op.description ?? ""),
-        h("td", { class: "mono sub" }, Object.keys(op.responses ?? {}).join(" "))));
+        h("td", { class: "wrap" }, op.summary ?? op.description ?? "")));
     }
   }
 }

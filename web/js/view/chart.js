@@ -9,7 +9,7 @@ import { enableZoom } from "./zoom.js";
 import { marksPlugin } from "./chart_marks.js";
 import { modeOf, IMPORTED_DASH } from "../model/modes.js";
 import { plain, withInterval } from "../model/format.js";
-import { linearTicks, logTicks, toCsv, wantsLogX, yRange } from "../model/curves.js";
+import { linearTicks, logTicks, toCsv, visiblePart, wantsLogX, yRange } from "../model/curves.js";
 
 /** @typedef {import("../model/curves.js").Series} Series */
 /**
@@ -74,12 +74,18 @@ function datasets(series, scale) {
   return sets;
 }
 
+/** The y axis that fits what is seen of the series. @param {ChartSpec} spec @param {readonly Series[]} series @param {boolean} log */
+function yBounds(spec, series, log) {
+  const scaled = series.map((s) => ({ ...s, dots: s.dots.map((d) => ({ x: d.x, y: d.y / spec.unit.scale, lo: d.lo === undefined ? undefined : d.lo / spec.unit.scale, hi: d.hi === undefined ? undefined : d.hi / spec.unit.scale })) }));
+  return yRange(scaled, { log, ratio: spec.ratio });
+}
+
 /** @param {ChartSpec} spec @param {readonly Series[]} series @param {boolean} log @param {boolean} narrow */
 function scales(spec, series, log, narrow) {
   const xs = [...new Set(series.flatMap((s) => s.dots.map((d) => d.x)))].sort((a, b) => a - b);
   const font = { size: 11, family: token("--font-ui") };
   const tick = { color: token("--ink3"), font, padding: 6, autoSkip: false, maxRotation: 0 };
-  const y = yRange(series, { log, ratio: spec.ratio });
+  const y = yBounds(spec, series, log);
   const fewer = narrow && xs.length > 6 ? xs.filter((_, i) => i % 2 === 0) : xs;
   const xTicks = (/** @type {any} */ a) => {
     const inside = fewer.filter((x) => x >= a.min && x <= a.max);
@@ -93,7 +99,7 @@ function scales(spec, series, log, narrow) {
     x: { type: wantsLogX(xs) ? "logarithmic" : "linear", min: xs[0], max: xs[xs.length - 1] > xs[0] ? xs[xs.length - 1] : xs[0] + 1,
       grid: { display: false }, border: { color: token("--line2") }, afterBuildTicks: xTicks,
       ticks: { ...tick, callback: (/** @type {number} */ v) => plain(v) }, title: { display: true, text: spec.xTitle, color: token("--ink3"), font, padding: 0 } },
-    y: { type: log ? "logarithmic" : "linear", min: spec.ratio || log ? y.min : y.min / spec.unit.scale, max: spec.ratio ? y.max : y.max / spec.unit.scale,
+    y: { type: log ? "logarithmic" : "linear", min: y.min, max: y.max,
       grid: { color: token("--line"), tickLength: 0 }, border: { display: false }, afterBuildTicks: yTicks,
       ticks: { ...tick, callback: (/** @type {number} */ v) => `${plain(v)}${spec.ratio ? "x" : ""}` } },
   };
@@ -163,7 +169,12 @@ export function chartFigure(spec, signal) {
     reset.hidden = true;
     return undefined;
   };
-  zoom = enableZoom(canvas, signal, (zoomed) => { reset.hidden = !zoomed; });
+  zoom = enableZoom(canvas, signal, (range, zoomed) => {
+    reset.hidden = !zoomed;
+    Object.assign(chart.options.scales.y, yBounds(spec, visiblePart(readTwin(table), range.min, range.max, log), log));
+    // Markers at the rim may reach out of the frame, lines that go on may not.
+    for (const d of chart.data.datasets) d.clip = zoomed ? 0 : 8;
+  });
   addEventListener("themechange", draw, { signal });
   signal.addEventListener("abort", () => chart?.destroy(), { once: true });
   return {

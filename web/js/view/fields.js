@@ -70,9 +70,8 @@ export function modesPart(f, changed) {
 /** @param {Form} f @param {() => void} changed */
 export function devicePart(f, changed) {
   const backends = [{ value: "", label: "best backend" }, { value: "cpu", label: "generated C" }, { value: "interp", label: "interpreter" }];
-  return h("fieldset", {}, h("legend", {}, "Device"),
-    h("div", { class: "grid three-up" },
-      h("label", { class: "up" }, "Device", select([{ value: "cpu", label: "CPU" }], "cpu", { id: "device" })),
+  return h("fieldset", {}, h("legend", {}, "Device: CPU"),
+    h("div", { class: "grid backend" },
       h("label", { class: "up" }, "Backend", select(backends, f.backend, { id: "backend" }, (v) => { f.backend = v; changed(); })),
       h("label", { class: "up" }, "Threads", textField(f, "threads", "Threads", changed, { inputmode: "numeric", placeholder: "all" }))),
     h("p", { class: "hint" }, "Generated C goes through the system's compiler; the interpreter needs none and compiles in no time."));
@@ -122,7 +121,6 @@ export function filingPart(f, changed) {
  * @param {HTMLElement} form @param {readonly import("../model/workload.js").FieldError[]} errors */
 export function showErrors(form, errors) {
   for (const old of form.querySelectorAll(".errline.of-field")) old.remove();
-  for (const el of form.querySelectorAll(".err")) el.classList.remove("err");
   for (const el of form.querySelectorAll("[aria-invalid]")) { el.removeAttribute("aria-invalid"); el.removeAttribute("aria-describedby"); }
   for (const { field, message } of errors) {
     const el = form.querySelector(`[data-field="${field}"]`);
@@ -130,7 +128,6 @@ export function showErrors(form, errors) {
     const line = h("p", { class: "errline of-field", id: `error-${field}` }, message);
     const label = el.closest("label") ?? el;
     const control = el.matches("input, textarea, select") ? el : el.querySelector("input, select");
-    label.classList.add("err");
     control?.setAttribute("aria-invalid", "true");
     control?.setAttribute("aria-describedby", line.id);
     label.after(line);

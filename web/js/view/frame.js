@@ -78,7 +78,7 @@ export const jobsChanged = () => dispatchEvent(new Event("jobschange"));
 export function confirmed(title, text, yes, no) {
   return new Promise((resolve) => {
     const form = h("form", { method: "dialog", class: "acts" },
-      h("button", { class: "btn primary", value: "yes" }, yes), h("button", { class: "btn", value: "no" }, no));
+      h("button", { class: "btn primary", value: "yes" }, yes), h("button", { class: "btn", value: "no", autofocus: true }, no));
     const d = h("dialog", { "aria-labelledby": "ask-title", class: "ask" }, h("h2", { id: "ask-title" }, title), h("p", {}, text), form);
     document.body.appendChild(d);
     d.addEventListener("close", () => {

@@ -96,7 +96,7 @@ function makePage(ctx, examples) {
   };
   const problem = (/** @type {Problem} */ p) => {
     const inText = typeof p.line === "number" && p.line > 0 && p.line <= ed.value.split("\n").length;
-    const where = inText ? button(`line ${p.line}${p.column ? `:${p.column}` : ""}`, () => ed.goTo(Number(p.line), p.column ?? 1), { class: "link" }) : h("span", { class: "dim" }, "workload");
+    const where = inText ? button(`line ${p.line}${p.column ? `:${p.column}` : ""}`, () => ed.goTo(Number(p.line), p.column ?? 1), { class: "btn link" }) : h("span", { class: "dim" }, "workload");
     diags.replaceChildren(h("li", {}, h("span", { class: "where" }, where), h("span", { class: "sev e" }, "Error"), h("span", { class: "msg" }, prose(p.message))));
     ed.mark(inText ? [p] : []);
     if (!inText) diags.scrollIntoView({ block: "nearest" });

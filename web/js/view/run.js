@@ -89,15 +89,15 @@ function head(run) {
     ["Threads", w?.threads ? String(w.threads) : "one per core"],
     ["Input", (w?.calls?.[0] ?? []).map(describeValue).join(", ") || "none"],
     ["Sweep", describeSweep(w)],
-    ...(run.project ? [["Project", run.project]] : []),
-    ...(run.tags?.length ? [["Tags", run.tags.join(", ")]] : []),
   ];
+  const filed = [...(run.project ? [["Project", run.project]] : []), ...(run.tags?.length ? [["Tags", run.tags.join(", ")]] : [])];
+  const pair = (/** @type {string[]} */ [t, d]) => h("div", {}, h("dt", {}, t), h("dd", {}, d));
   const ended = run.status !== "queued" && run.status !== "running";
   return h("div", { class: "head" },
     h("div", { class: "titles" },
       h("h1", {}, run.name, h("span", { class: "mono" }, `#${run.id}`)),
-      h("dl", { class: "meta" }, facts.map(([t, d]) => h("div", {}, h("dt", {}, t), h("dd", {}, d))),
-        h("div", {}, h("dt", {}, "Run"), h("dd", {}, h("time", { datetime: new Date(created).toISOString(), title: stamp(created) }, date(created)))))),
+      h("dl", { class: "meta" }, facts.map(pair),
+        h("div", {}, h("dt", {}, "Run"), h("dd", {}, h("time", { datetime: new Date(created).toISOString(), title: stamp(created) }, date(created)))), filed.map(pair))),
     h("div", { class: "acts" },
       h("a", { class: "btn", href: `/new?from=${encodeURIComponent(run.id)}` }, "Edit and run again"),
       h("a", { class: "btn", href: fileUrl(String(run.id), "script.py"), download: `${fileStem(run.name)}_pytorch.py` }, "PyTorch script"),

@@ -14,7 +14,7 @@ const WIDTH = 260;
 /** @param {import("../model/split.js").SplitRow} row @param {number} most */
 function bar(row, most) {
   const w = (/** @type {number} */ us) => Math.max(0, (us / most) * WIDTH);
-  const el = svg("svg", { class: "splitbar", width: WIDTH, height: 12, "aria-hidden": "true" });
+  const el = svg("svg", { class: "splitbar", width: WIDTH, height: 12, viewBox: `0 0 ${WIDTH} 12`, preserveAspectRatio: "none", "aria-hidden": "true" });
   let x = 0;
   row.parts.forEach((us, i) => {
     const kind = PARTS[i].key === "kernel" && row.mode === "eager" ? "eager" : PARTS[i].key;

@@ -9,7 +9,7 @@ import { moved, scaled } from "../model/ranges.js";
 
 const SMALLEST_DRAG = 8;
 
-/** @param {HTMLCanvasElement} canvas @param {AbortSignal} signal @param {(zoomed: boolean) => void} changed */
+/** @param {HTMLCanvasElement} canvas @param {AbortSignal} signal @param {(range: Range, zoomed: boolean) => void} changed called before the chart is drawn anew */
 export function enableZoom(canvas, signal, changed) {
   /** @type {any} */
   let chart = null;
@@ -19,8 +19,8 @@ export function enableZoom(canvas, signal, changed) {
   const now = () => ({ min: chart.scales.x.min, max: chart.scales.x.max });
   const set = (/** @type {Range} */ r) => {
     Object.assign(chart.options.scales.x, r);
+    changed(r, r.min > bounds.min || r.max < bounds.max);
     chart.update("none");
-    changed(r.min > bounds.min || r.max < bounds.max);
   };
   const reset = () => { if (chart) set(bounds); };
   const xOf = (/** @type {MouseEvent} */ e) => {
