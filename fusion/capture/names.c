@@ -171,9 +171,11 @@ static bool attribute(struct checker *c, struct value *o, const char *name,
 	struct value found = { .kind = VALUE_UNSET };
 	bool ok = true;
 
-	if (strcmp(o->module->name, "math") == 0) {
+	if (strcmp(name, "__name__") == 0) {
+		; /* every module has one */
+	} else if (strcmp(o->module->name, "math") == 0) {
 		ok = math_attribute(NULL, name, &found, c->err);
-	} else if (strcmp(name, "__name__") != 0) {
+	} else {
 		c->host->line = at->line;
 		c->host->column = at->column;
 		ok = c->host->module_attr(c->host->self, o->module, name, &found, c->err);
@@ -187,12 +189,6 @@ static bool attribute(struct checker *c, struct value *o, const char *name,
 	return ok;
 }
 
-static bool is_defined(struct checker *c, const char *name)
-{
-	return find_binding(c, name) || builtin_find("", name) >= 0 ||
-	       strcmp(name, "__name__") == 0;
-}
-
 static bool undefined(struct checker *c, const struct code *code, const char *name)
 {
 	struct nearest n = nearest_to(name);
@@ -204,69 +200,109 @@ static bool undefined(struct checker *c, const struct code *code, const char *na
 	return unknown(&n, c->err);
 }
 
-/* One instruction; *top is the module on top of the stack, if it is one.
- * `collect`: the first walk learns what is assigned, the second one checks. */
-static bool check_inst(struct checker *c, const struct code *code, const struct lang_inst *inst,
-		       bool collect, struct value *top)
+/* The modules on top of the operand stack, UNSET where something else is.  Two
+ * are enough: `from m import a, b` keeps m below what it takes from it. */
+struct trail {
+	struct value top, under;
+};
+
+static void trail_push(struct trail *t, struct value v)
 {
-	const char *name;
-	struct binding *b;
+	value_unref(t->under);
+	t->under = t->top;
+	t->top = v;
+}
+
+static void trail_pop(struct trail *t)
+{
+	value_unref(t->top);
+	t->top = t->under;
+	t->under = (struct value){ .kind = VALUE_UNSET };
+}
+
+static void trail_clear(struct trail *t)
+{
+	trail_pop(t);
+	trail_pop(t);
+}
+
+static bool load_global(struct checker *c, const struct code *code, const char *name,
+			struct trail *t)
+{
+	struct binding *b = find_binding(c, name);
+
+	if (!b && builtin_find("", name) < 0 && strcmp(name, "__name__") != 0)
+		return undefined(c, code, name);
+	if (b && !b->other && b->module.kind == VALUE_MODULE)
+		trail_push(t, value_ref(b->module));
+	else
+		trail_clear(t);
+	return true;
+}
+
+/* `collect`: the first walk learns what is assigned, the second one checks. */
+static bool check_inst(struct checker *c, const struct code *code, const struct lang_inst *inst,
+		       bool collect, struct trail *t)
+{
+	struct value m;
 	bool ok = true;
 
 	switch (inst->op) {
 	case CODE_IMPORT:
-		value_unref(*top);
-		*top = (struct value){ .kind = VALUE_UNSET };
-		return import(c, code->names[inst->arg], top);
+		if (!import(c, code->names[inst->arg], &m))
+			return false;
+		trail_push(t, m);
+		break;
+	case CODE_COPY:
+		if (inst->arg == 1)
+			trail_push(t, value_ref(t->top));
+		else
+			trail_clear(t);
+		break;
 	case CODE_LOAD_ATTR:
-		if (top->kind == VALUE_MODULE)
-			return attribute(c, top, code->names[inst->arg], inst);
-		return true;
+		if (t->top.kind == VALUE_MODULE)
+			ok = attribute(c, &t->top, code->names[inst->arg], inst);
+		break;
 	case CODE_LOAD_GLOBAL:
-		name = code->names[inst->arg];
-		value_unref(*top);
-		*top = (struct value){ .kind = VALUE_UNSET };
 		if (collect)
-			return true;
-		if (!is_defined(c, name))
-			return undefined(c, code, name);
-		b = find_binding(c, name);
-		if (b && !b->other && b->module.kind == VALUE_MODULE)
-			*top = value_ref(b->module);
-		return true;
+			trail_clear(t);
+		else
+			ok = load_global(c, code, code->names[inst->arg], t);
+		break;
 	case CODE_STORE_GLOBAL:
 		if (collect)
-			ok = bind(c, code->names[inst->arg], *top);
+			ok = bind(c, code->names[inst->arg], t->top);
+		trail_pop(t);
+		break;
+	case CODE_STORE_FAST:
+	case CODE_STORE_DEREF:
+	case CODE_POP:
+		trail_pop(t);
 		break;
 	default:
-		break;
+		trail_clear(t);
 	}
-	value_unref(*top);
-	*top = (struct value){ .kind = VALUE_UNSET };
 	return ok;
 }
 
 static bool check_code(struct checker *c, const struct code *code, bool collect)
 {
-	struct value top = { .kind = VALUE_UNSET };
+	struct trail trail = { 0 };
+	bool ok = true;
 
-	for (int i = 0; i < code->n_insts; i++) {
+	for (int i = 0; ok && i < code->n_insts; i++) {
 		const struct lang_inst *inst = &code->insts[i];
 
-		if (check_inst(c, code, inst, collect, &top))
-			continue;
-		value_unref(top);
-		if (c->err && c->err->line == 0) {
+		ok = check_inst(c, code, inst, collect, &trail);
+		if (!ok && c->err && c->err->line == 0) {
 			c->err->line = inst->line;
 			c->err->column = inst->column;
 		}
-		return false;
 	}
-	value_unref(top);
-	for (int i = 0; i < code->n_nested; i++)
-		if (!check_code(c, code->nested[i], collect))
-			return false;
-	return true;
+	trail_clear(&trail);
+	for (int i = 0; ok && i < code->n_nested; i++)
+		ok = check_code(c, code->nested[i], collect);
+	return ok;
 }
 
 bool vm_check_names(const struct lang_program *program, struct vm_host *host, struct err *err)

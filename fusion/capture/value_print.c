@@ -23,11 +23,24 @@ struct ancestor { /* the containers that are being printed, innermost first */
 	int depth;
 };
 
-/* The shortest digits that read back as `f`, in the form d.ddde[+-]xx. */
+/* The shortest digits that read back as `f`, in the form d.ddde[+-]xx.  The
+ * doubles below a power of two lie closer than those above, so there a decimal
+ * a little above may read back where the nearest one, below, does not. */
 static void shortest(double f, char text[32])
 {
+	int exponent;
+	bool power_of_two = fabs(frexp(f, &exponent)) == 0.5;
+
 	for (int digits = 0; digits < DIGITS; digits++) {
+		char *last;
+
 		snprintf(text, 32, "%.*e", digits, f);
+		if (strtod(text, NULL) == f)
+			return;
+		last = strchr(text, 'e') - 1;
+		if (!power_of_two || *last == '9' || *last == '.')
+			continue;
+		++*last;
 		if (strtod(text, NULL) == f)
 			return;
 	}
