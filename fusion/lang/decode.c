@@ -31,9 +31,13 @@ static bool wrong(struct decoder *d, const char *message)
 
 static bool put_point(struct decoder *d, uint32_t point)
 {
-	if (point > 0x10ffff || (point >= 0xd800 && point < 0xe000))
-		return wrong(d, "an escape in this string names no character: surrogates and "
-				"numbers above 10FFFF are none");
+	if (point > 0x10ffff)
+		return wrong(d, "\\U in this string names no character: 10FFFF is the highest");
+	if (point >= 0xd800 && point < 0xe000)
+		return err_at(d->err, ERR_UNSUPPORTED, d->token->line, d->token->column,
+			      "\\u%04x in this string is half a character (a surrogate); write the "
+			      "whole one with \\U",
+			      point);
 	if (d->token->flags & PREFIX_BYTES)
 		*d->out++ = (char)point;
 	else

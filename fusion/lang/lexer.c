@@ -127,12 +127,13 @@ static bool open_bracket(struct lexer *lx, char c)
 
 static bool close_bracket(struct lexer *lx, char c)
 {
-	const struct bracket *b = &lx->bracket[lx->n_brackets - 1];
+	const struct bracket *b = lx->bracket;
 	char wanted;
 
 	if (!lx->n_brackets)
 		return lex_fault(lx, ERR_SYNTAX,
 				 "'%c' closes nothing: no bracket is open here; remove it", c);
+	b += lx->n_brackets - 1;
 	wanted = b->open == '(' ? ')' : b->open == '[' ? ']' : '}';
 	if (c != wanted && b->line == lx->line)
 		return lex_fault(lx, ERR_SYNTAX,

@@ -80,8 +80,7 @@ bool parse_clauses(struct parser *p, struct comprehension *c)
 			return false;
 	}
 	if (at(p, TOK_ASYNC))
-		return fault_at(p, ERR_UNSUPPORTED, token_now(p)->line, token_now(p)->column,
-				"async is outside the language; write a plain for");
+		return async_refused(p);
 	return true;
 }
 
@@ -156,6 +155,7 @@ static struct node *parse_paren(struct parser *p)
 			node = parse_comprehension(p, NODE_GENERATOR, first, NULL);
 			if (!node || !at(p, TOK_RIGHT_PAREN))
 				return node ? item_not_closed(p, ")") : NULL;
+			node->in_brackets = true;
 			return close_display(p, node, open);
 		}
 		if (!at(p, TOK_COMMA) && first->kind == NODE_STARRED && at(p, TOK_RIGHT_PAREN))
@@ -276,7 +276,8 @@ static struct node *parse_brace(struct parser *p)
 	first = parse_list_item(p);
 	if (!first)
 		return NULL;
-	if (first->kind != NODE_STARRED && first->kind != NODE_WALRUS && accept(p, TOK_COLON)) {
+	if (first->kind != NODE_STARRED && (first->kind != NODE_WALRUS || first->in_brackets) &&
+	    accept(p, TOK_COLON)) {
 		value = parse_expression(p);
 		return value ? parse_dict(p, open, first, value) : NULL;
 	}
@@ -319,8 +320,7 @@ struct node *parse_atom(struct parser *p)
 	case TOK_LEFT_BRACE:
 		return parse_brace(p);
 	case TOK_AWAIT:
-		return fault_at(p, ERR_UNSUPPORTED, token_now(p)->line, token_now(p)->column,
-				"await is outside the language; call the function directly");
+		return async_refused(p);
 	default:
 		return not_an_expression(p);
 	}

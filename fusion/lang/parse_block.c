@@ -328,6 +328,14 @@ static bool parse_body(struct parser *p, struct head head, const char *after, in
 	return ok;
 }
 
+static bool no_type_parameters(struct parser *p)
+{
+	if (!at(p, TOK_LEFT_BRACKET))
+		return true;
+	return fault_at(p, ERR_UNSUPPORTED, token_now(p)->line, token_now(p)->column,
+			"type parameters are outside the language; leave them out");
+}
+
 static struct node *parse_def(struct parser *p, const struct node_list *decorators)
 {
 	struct node *node = node_start(p, NODE_FUNCTION, token_now(p));
@@ -344,10 +352,8 @@ static struct node *parse_def(struct parser *p, const struct node_list *decorato
 	f->name_column = token_now(p)->column;
 	f->decorators = *decorators;
 	advance(p);
-	if (at(p, TOK_LEFT_BRACKET))
-		return fault_at(p, ERR_UNSUPPORTED, token_now(p)->line, token_now(p)->column,
-				"type parameters are outside the language; leave them out");
-	if (!expect(p, TOK_LEFT_PAREN,
+	if (!no_type_parameters(p) ||
+	    !expect(p, TOK_LEFT_PAREN,
 		    "after the name of a function; one without parameters has ()") ||
 	    !parse_parameters(p, TOK_RIGHT_PAREN, &f->parameters))
 		return NULL;
@@ -372,6 +378,8 @@ static struct node *parse_class(struct parser *p, const struct node_list *decora
 	node->class->name = token_now(p)->name;
 	node->class->decorators = *decorators;
 	advance(p);
+	if (!no_type_parameters(p))
+		return NULL;
 	if (accept(p, TOK_LEFT_PAREN) && !parse_arguments(p, &node->class->arguments))
 		return NULL;
 	if (!parse_body(p, head, "the name of the class", 0, &node->class->body))
@@ -396,6 +404,8 @@ static struct node *parse_decorated(struct parser *p)
 		return parse_def(p, &decorators);
 	if (at(p, TOK_CLASS))
 		return parse_class(p, &decorators);
+	if (at(p, TOK_ASYNC))
+		return async_refused(p);
 	return unexpected(p, "'def' or 'class' is expected after a decorator");
 }
 

@@ -93,6 +93,7 @@ static struct node *parse_argument(struct parser *p, struct order *seen, bool fi
 bool parse_arguments(struct parser *p, struct node_list *arguments)
 {
 	struct order seen = { .names.arena = p->arena };
+	const struct token *open = token_before(p);
 	size_t mark = p->scratch.len;
 
 	while (!at(p, TOK_RIGHT_PAREN)) {
@@ -103,7 +104,15 @@ bool parse_arguments(struct parser *p, struct node_list *arguments)
 	}
 	if (!accept(p, TOK_RIGHT_PAREN))
 		return item_not_closed(p, ")");
-	return list_take(p, mark, arguments);
+	if (!list_take(p, mark, arguments))
+		return false;
+	if (arguments->n == 1 && arguments->at[0]->kind == NODE_GENERATOR &&
+	    !arguments->at[0]->in_brackets) { /* the call's brackets are its own, too */
+		arguments->at[0]->line = open->line;
+		arguments->at[0]->column = open->column;
+		node_end(p, arguments->at[0]);
+	}
+	return true;
 }
 
 static bool slice_part(struct parser *p, struct node **part)

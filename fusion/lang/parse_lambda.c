@@ -18,7 +18,7 @@ struct gathered {
 	int n_positional_only;
 };
 
-static bool parse_parameter(struct parser *p, bool annotated, struct parameter *out)
+static bool parse_parameter(struct parser *p, bool annotated, bool starred, struct parameter *out)
 {
 	const struct token *name = token_now(p);
 
@@ -26,8 +26,8 @@ static bool parse_parameter(struct parser *p, bool annotated, struct parameter *
 		return not_a_name(p, "a parameter");
 	*out = (struct parameter){ .name = name->name, .line = name->line, .column = name->column };
 	advance(p);
-	if (annotated && accept(p, TOK_COLON)) {
-		out->annotation = parse_expression(p);
+	if (annotated && accept(p, TOK_COLON)) { /* *args: *Ts is a starred one */
+		out->annotation = starred ? parse_list_item(p) : parse_expression(p);
 		if (!out->annotation)
 			return false;
 	}
@@ -38,7 +38,7 @@ static bool plain_parameter(struct parser *p, struct gathered *g)
 {
 	struct parameter one;
 
-	if (!parse_parameter(p, g->annotated, &one))
+	if (!parse_parameter(p, g->annotated, false, &one))
 		return false;
 	if (accept(p, TOK_EQUAL) && !(one.value = parse_expression(p)))
 		return false;
@@ -64,7 +64,7 @@ static bool star_parameter(struct parser *p, struct gathered *g)
 	if (!at(p, TOK_NAME))
 		return unexpected(p, "after * stands the name of a parameter, or a comma and "
 				     "keyword-only parameters");
-	if (!parse_parameter(p, g->annotated, &g->varargs))
+	if (!parse_parameter(p, g->annotated, true, &g->varargs))
 		return false;
 	if (at(p, TOK_EQUAL))
 		return unexpected(p, "a parameter with * cannot have a default");
@@ -90,7 +90,7 @@ static bool any_parameter(struct parser *p, struct gathered *g)
 	if (at(p, TOK_STAR))
 		return star_parameter(p, g);
 	if (accept(p, TOK_DOUBLE_STAR)) {
-		if (!parse_parameter(p, g->annotated, &g->kwargs))
+		if (!parse_parameter(p, g->annotated, false, &g->kwargs))
 			return false;
 		if (at(p, TOK_EQUAL))
 			return unexpected(p, "a parameter with ** cannot have a default");

@@ -68,6 +68,15 @@ void *no_memory(struct parser *p)
 			"no memory is left for the syntax tree");
 }
 
+void *async_refused(struct parser *p)
+{
+	const struct token *now = token_now(p);
+
+	return fault_at(p, ERR_UNSUPPORTED, now->line, now->column,
+			"%s is outside the language; write the plain form without it",
+			token_table[now->kind].text);
+}
+
 bool expect(struct parser *p, enum token_kind kind, const char *where)
 {
 	if (accept(p, kind))
@@ -135,8 +144,12 @@ struct node *node_start(struct parser *p, enum node_kind kind, const struct toke
 
 struct node *node_end(struct parser *p, struct node *node)
 {
-	node->end_line = token_before(p)->end_line;
-	node->end_column = token_before(p)->end_column;
+	const struct token *last = token_before(p);
+
+	while (last->kind == TOK_NEWLINE || last->kind == TOK_DEDENT)
+		last--; /* of a block */
+	node->end_line = last->end_line;
+	node->end_column = last->end_column;
 	return node;
 }
 
