@@ -217,9 +217,8 @@ static int simplify_truediv(const struct rule *r)
 		x = operand(r, 1);
 		if (!x || x->dtype != r->n->dtype)
 			return REWRITE_KEEP;
-		return x->op == OP_sqrt && r->g->nodes[x->args[0].node]->dtype == x->dtype
-			   ? make_unary(r, OP_rsqrt, x->args[0].node)
-			   : make_unary(r, OP_reciprocal, x->id);
+		return x->op == OP_sqrt ? make_unary(r, OP_rsqrt, x->args[0].node)
+					: make_unary(r, OP_reciprocal, x->id);
 	}
 	if (!number(r, 1, &y) || !operand(r, 0))
 		return REWRITE_KEEP;
