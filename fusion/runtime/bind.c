@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How the user knows the op: "torch.sum", or "the operator +". */
+/* How the user knows the op: "torch.sum", or "The operator +", to begin a sentence. */
 static const char *display(const char *name, char text[64])
 {
 	if (strncmp(name, "op:", 3) != 0)
 		return name;
-	snprintf(text, 64, "the operator %s", strcmp(name, "op:neg") == 0 ? "-" : name + 3);
+	snprintf(text, 64, "The operator %s", strcmp(name, "op:neg") == 0 ? "-" : name + 3);
 	return text;
 }
 

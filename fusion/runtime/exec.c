@@ -172,11 +172,35 @@ void exec_destroy(struct exec *e)
 	free_constants(e);
 }
 
+/* Also what is fused away: a kernel over 10^12 points would not end. */
+static bool check_sizes(const struct exec *e, struct err *err)
+{
+	for (int i = 0; i < e->graph->n_nodes; i++) {
+		const struct node *n = e->graph->nodes[i];
+		int64_t numel = 1;
+
+		for (int d = 0; d < n->shape.rank; d++) {
+			int64_t size = sym_eval(n->shape.size[d], e->vars);
+
+			if (size < 0 ||
+			    __builtin_mul_overflow(numel, size > 1 ? size : 1, &numel) ||
+			    numel > (int64_t)1 << TENSOR_MAX_LOG2)
+				return err_at(err, ERR_BOUND, n->line, n->column,
+					      "The result of %s has more than 2^%d elements, or a "
+					      "negative size. Use smaller sizes.",
+					      n->fx, TENSOR_MAX_LOG2);
+		}
+	}
+	return true;
+}
+
 bool exec_rebind(struct exec *e, const int64_t *vars, struct err *err)
 {
 	e->bound = false;
 	if (e->n_vars > 0)
 		memcpy(e->vars, vars, sizeof(*vars) * (size_t)e->n_vars);
+	if (!check_sizes(e, err))
+		return false;
 	if (e->executable && !e->backend->bind(e->executable, e->vars, err))
 		return false;
 	lay_out(e);
@@ -218,6 +242,18 @@ static void launch_observed(struct exec *e, const struct fusion_observer *observ
 	}
 }
 
+/* The failure to make an output happens where the program computes it. */
+static bool at_output(const struct exec *e, int index, struct err *err)
+{
+	const struct node *n = e->graph->nodes[e->graph->outputs[index]];
+
+	if (err && !err->line) {
+		err->line = n->line;
+		err->column = n->column;
+	}
+	return false;
+}
+
 /* Memory of outputs and temporaries; fills in the table of buffers. */
 static inline bool take_memory(struct exec *e, struct tensor *const *inputs,
 			       struct tensor **outputs, struct tensor *into, void **temps,
@@ -235,7 +271,7 @@ static inline bool take_memory(struct exec *e, struct tensor *const *inputs,
 		if (!outputs[i])
 			outputs[i] = tensor_create(a, out->dtype, out->rank, out->size, err);
 		if (!outputs[i])
-			return false;
+			return at_output(e, i, err);
 		if (!out->copy)
 			e->buffers[out->buffer] = tensor_data(outputs[i]);
 	}

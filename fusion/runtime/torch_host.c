@@ -112,15 +112,16 @@ static int find_function(const char *spelling)
 	return -1;
 }
 
+/* `owner` begins a sentence: "torch", "A tensor". */
 static bool unknown(const char *owner, const char *spelling, const char *name, struct err *err)
 {
 	const char *near = op_nearest(spelling);
 
 	if (torch_knows(name))
 		return err_set(err, ERR_UNSUPPORTED,
-			       "%s.%s is known, but not in the language so far. "
-			       "Write it with the ops that are.",
-			       owner, name);
+			       "%s is known, but not in the language so far. Write it with the ops "
+			       "that are; the dtypes are bool, int64, float32 and float64.",
+			       spelling);
 	if (near)
 		return err_set(err, ERR_NAME, "%s has no attribute %s; did you mean %s?", owner,
 			       name, near);
@@ -173,7 +174,7 @@ static struct torch_method *add_method(struct torch_names *names, struct torch_m
 	snprintf(spelling, sizeof(spelling), "Tensor.%s", name);
 	id = find_method(name, spelling);
 	if (id < 0) {
-		unknown("a tensor", spelling, name, err);
+		unknown("A tensor", spelling, name, err);
 		return NULL;
 	}
 	method = ARENA_NEW(&names->arena, struct torch_method);
