@@ -26,6 +26,7 @@ enum {
 	TIMEOUT_S = 30,
 	MEMORY_BYTES = 32 << 10, /* headers of one connection */
 	REQUEST_BYTES = 64 << 20,
+	SWALLOW_BYTES = 64 << 20, /* of a body that is too large */
 };
 
 struct http {
@@ -40,7 +41,8 @@ struct exchange {
 	const struct route *route;
 	struct req req;
 	struct buf body;
-	struct err err; /* found before the body was read */
+	struct err err;               /* found before the body was read */
+	unsigned long long announced; /* Content-Length */
 };
 
 static enum MHD_Result send_response(struct MHD_Connection *c, struct MHD_Response *r, int status,
@@ -157,9 +159,10 @@ static void check_head(struct exchange *x, struct MHD_Connection *c, const char 
 {
 	const char *length = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Length");
 
+	x->announced = length ? strtoull(length, NULL, 10) : 0;
 	if (!x->route || x->err.code)
 		return;
-	if (length && strtoull(length, NULL, 10) > x->route->body_limit)
+	if (x->announced > x->route->body_limit)
 		err_set(&x->err, ERR_TOO_LARGE, "the body has %s bytes; %s %s takes at most %zu",
 			length, method, x->route->path, x->route->body_limit);
 	else if (x->route->body_limit && !header_has(c, "Content-Type", "application/json"))
@@ -225,8 +228,9 @@ static enum MHD_Result answer(void *self, struct MHD_Connection *c, const char *
 		*state = x;
 		if (!x)
 			return MHD_NO;
-		/* An answer now spares the client from sending a body in vain. */
-		return x->err.code == ERR_TOO_LARGE ? finish(x, c) : MHD_YES;
+		/* A body that is refused is still read, within reason: closing on a client
+		 * that sends would reset the connection and lose our answer. */
+		return x->announced > SWALLOW_BYTES ? finish(x, c) : MHD_YES;
 	}
 	if (*upload_len > 0) {
 		if (x->err.code == ERR_NONE)

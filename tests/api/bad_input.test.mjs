@@ -23,7 +23,7 @@ const refused = [
     ['a mode that does not exist', workload('    return x', { modes: ['eager', 'fast'] }), 'workload', /fast/],
     ['an unknown field', workload('    return x', { mods: [] }), 'workload', /mods/],
     ['10^12 elements', workload('    return x', { calls: [[{ random: { shape: [1000000, 1000000], dtype: 'float32', kind: 'randn' } }]] }), 'bound', /1,?000,?000|elements|bytes/],
-    ['a negative size', workload('    return x', { calls: [[{ random: { shape: [-1], dtype: 'float32', kind: 'randn' } }]] }), null, /-1|negative|size/],
+    ['a negative size', workload('    return x', { calls: [[{ random: { shape: [-1], dtype: 'float32', kind: 'randn' } }]] }), null, /shape\[0\].*>= 0/],
     ['an unknown dtype', workload('    return x', { calls: [[{ random: { shape: [1], dtype: 'float33', kind: 'randn' } }]] }), null, /float33/],
     ['data that do not fill the shape', workload('    return x', { calls: [[{ tensor: { shape: [3], dtype: 'float32', data: [1] } }]] }), null, /3/],
     ['a sweep without its line', workload('    return x', { sweep: { statements: { pool: ['x = x'], counts: [1] } } }), 'workload', /\.\.\./],
@@ -41,7 +41,7 @@ for (const [name, body, code, message, line] of refused) {
     });
 }
 
-test('refuses a body of 10 MB before reading it', async () => {
+test('refuses a body of 10 MB', async () => {
     const answer = await postRun(server, source(`import torch\n# ${'x'.repeat(10 << 20)}\n`));
     assert.equal(answer.status, 413);
     assert.equal(answer.body.error.code, 'too-large');
