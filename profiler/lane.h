@@ -30,7 +30,8 @@ struct lane {
 	struct value *outputs;          /* of the calls once in order; dropped before timing */
 	bool writes;                    /* the program changes its inputs */
 	int64_t peak_bytes;
-	const int *timed; /* indices of calls that timing cycles over */
+	double timed_compile_us; /* compiling that the timed calls caused */
+	const int *timed;        /* indices of calls that timing cycles over */
 	int n_timed;
 	int *all; /* 0..n_calls-1, where `timed` restricts nothing */
 

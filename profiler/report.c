@@ -71,17 +71,22 @@ void report_latency(json_t *m, const struct lane *lane, const struct split *spli
 	};
 	struct interval i = { 0 };
 	json_t *latency, *parts = json_object();
+	double rest;
 
 	stats_median(lane->sample_us, lane->n_samples, &i);
+	rest = i.mid;
 	latency = json_pack("{s:f, s:o, s:i, s:I, s:o}", "median_us", i.mid, "ci_us",
 			    report_interval(i.low, i.high), "n", lane->n_samples, "calls_a_sample",
 			    (json_int_t)(lane->cycles * lane->n_timed), "samples_ns",
 			    samples_json(lane));
 	add_noise(latency, lane);
 	json_object_set_new(m, "latency", latency);
-	for (int p = 0; p < PHASE_COUNT; p++)
+	for (int p = 0; p < PHASE_COUNT; p++) {
 		json_object_set_new(parts, names[p], json_real(split->phase_us[p]));
-	json_object_set_new(parts, "rest", json_real(split->rest_us));
+		rest -= split->phase_us[p];
+	}
+	/* Against the latency that nobody watched, so that the parts add up to it. */
+	json_object_set_new(parts, "rest", json_real(fmax(rest, 0)));
 	json_object_set_new(parts, "observed", json_real(split->observed_us));
 	json_object_set_new(m, "split_us", parts);
 	json_object_set_new(m, "launches",

@@ -25,7 +25,6 @@ struct watcher {
 	double self_ns[PHASE_COUNT];
 	struct piece open[MAX_OPEN];
 	int n_open;
-	bool overflow;
 	double clock_ns, report_ns; /* a reading of the clock; a whole report */
 };
 
@@ -47,8 +46,6 @@ static void on_phase(void *self, enum fusion_phase phase, int64_t begin_ns, int6
 	w->self_ns[phase] += own;
 	if (w->n_open < MAX_OPEN)
 		w->open[w->n_open++] = piece;
-	else
-		w->overflow = true;
 }
 
 /* What one report costs: two readings of the clock and the callback. */
@@ -69,17 +66,13 @@ static double report_cost(struct watcher *w)
 
 static void keep_call(struct watcher *w, struct split *out, double duration_ns)
 {
-	double cost = w->clock_ns, phases = 0;
+	double cost = w->clock_ns;
 
 	for (int i = 0; i < w->n_open; i++)
 		cost += w->open[i].cost_ns;
 	out->observed_us = fmax(duration_ns - cost, 0) / 1000;
-	for (int p = 0; p < PHASE_COUNT; p++) {
+	for (int p = 0; p < PHASE_COUNT; p++)
 		out->phase_us[p] = fmax(w->self_ns[p], 0) / 1000;
-		phases += out->phase_us[p];
-	}
-	out->observed_us = fmax(out->observed_us, phases);
-	out->rest_us = out->observed_us - phases;
 	out->calls = 1;
 }
 
@@ -127,7 +120,6 @@ static void average(struct split *calls, int n, struct split *out)
 	for (int i = from; i < to; i++) {
 		for (int p = 0; p < PHASE_COUNT; p++)
 			out->phase_us[p] += calls[i].phase_us[p] / (to - from);
-		out->rest_us += calls[i].rest_us / (to - from);
 		out->observed_us += calls[i].observed_us / (to - from);
 	}
 }

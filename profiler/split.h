@@ -10,8 +10,7 @@
 
 struct split {
 	double phase_us[PHASE_COUNT]; /* each phase's own time, without phases inside it */
-	double rest_us;               /* the call outside of every phase */
-	double observed_us;           /* the whole observed call: sum of the above */
+	double observed_us;           /* the whole call, as it was while watched */
 	int calls;
 };
 

@@ -266,6 +266,10 @@ static json_t *load(const struct run_flags *f, struct err *err)
 		json_decref(json);
 		return NULL;
 	}
+	if (!json_object_get(json, "name") && strcmp(f->file, "-") != 0) {
+		base_name(f->file, name);
+		json_object_set_new(json, "name", json_string(name));
+	}
 	return json;
 }
 

@@ -93,6 +93,13 @@ static void crossover_sentence(struct buf *out, const json_t *points, const json
 		buf_printf(out, " It is not faster at any n of the sweep.");
 	} else {
 		triple_print(&t, n, end_of(c, "crossover_ci", 0), end_of(c, "crossover_ci", 1));
+		if (number_of(c, "meetings") > 1) {
+			buf_printf(
+			    out, " The two cross %.0f times; from n = %s (%s–%s) on %s is faster.",
+			    number_of(c, "meetings"), t.mid, t.low, t.high,
+			    strcmp(side, "above") == 0 ? "it" : "eager");
+			return;
+		}
 		buf_printf(out, " %s n = %s (%s–%s) stay with eager.",
 			   strcmp(side, "above") == 0 ? "Below" : "Above", t.mid, t.low, t.high);
 	}

@@ -130,7 +130,10 @@ static void check_latency(const json_t *m)
 		assert_true(part >= 0);
 		parts += part;
 	}
-	assert_true(fabs(parts - number(m, "split_us.observed")) < 1e-6 * parts + 1e-9);
+	/* the rest fills up to the latency, unless the watched parts exceed it */
+	assert_true(parts >= median * (1 - 1e-9));
+	assert_true(number(m, "split_us.rest") == 0 || parts <= median * (1 + 1e-9));
+	assert_true(number(m, "split_us.observed") > 0);
 	assert_true(number(m, "launches") >= 1);
 	assert_non_null(strstr(json_string_value(at(m, "reproduce")), "breakeven run chain.json"));
 }
