@@ -43,6 +43,7 @@ struct exchange {
 	struct buf body;
 	struct err err;               /* found before the body was read */
 	unsigned long long announced; /* Content-Length */
+	size_t received;              /* of the body so far */
 };
 
 static enum MHD_Result send_response(struct MHD_Connection *c, struct MHD_Response *r, int status,
@@ -233,6 +234,9 @@ static enum MHD_Result answer(void *self, struct MHD_Connection *c, const char *
 		return x->announced > SWALLOW_BYTES ? finish(x, c) : MHD_YES;
 	}
 	if (*upload_len > 0) {
+		x->received += *upload_len;
+		if (x->received > SWALLOW_BYTES)
+			return MHD_NO; /* it does not end: close */
 		if (x->err.code == ERR_NONE)
 			buf_add(&x->body, upload, *upload_len);
 		*upload_len = 0;
