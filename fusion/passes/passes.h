@@ -30,10 +30,10 @@ struct pass_options {
 struct pass_result {
 	struct graph *graph; /* the input graph, changed in place and compacted */
 	int *group;          /* group[node id]: its kernel, numbered in an order in
-	                      * which every producer's group is not later; -1 for
-	                      * inputs, constants and views */
+			      * which every producer's group is not later; -1 for
+			      * inputs, constants and views */
 	int n_groups;
-	bool *changed;       /* per pass: whether it changed anything */
+	bool *changed; /* per pass: whether it changed anything */
 };
 
 /* Runs the table over g.  Results live in g's arena.  false with *err: an
