@@ -75,22 +75,34 @@ static bool module_attribute(struct vm *vm, struct attr_site *site, struct value
 	if (site) {
 		value_unref(site->module);
 		value_unref(site->value);
-		*site = (struct attr_site){ value_ref(o), value_ref(v), vm->epoch };
+		site->module = value_ref(o);
+		site->value = value_ref(v);
+		site->epoch = vm->epoch;
 	}
 	*out = v;
 	return true;
 }
 
-static bool method(struct vm *vm, struct value o, const char *name, struct value *out,
-		   struct err *err)
+static bool method(struct vm *vm, struct attr_site *site, struct value o, const char *name,
+		   struct value *out, struct err *err)
 {
 	const char *scope = value_type_name(o);
-	int id = builtin_find(scope, name);
+	int id;
 
-	if (id >= 0 && o.kind == VALUE_TUPLE && !o.list->is_size && strcmp(name, "numel") == 0)
-		id = -1; /* torch.Size alone has it */
+	if (site && site->kind == o.kind)
+		return vm_keep(vm, builtin_value(site->builtin, o), out, err);
+	id = builtin_find(scope, name);
+	if (id >= 0 && o.kind == VALUE_TUPLE && strcmp(name, "numel") == 0) {
+		if (!o.list->is_size) /* torch.Size alone has it */
+			return no_attribute(scope, scope, name, err);
+		site = NULL; /* the next tuple here may be none */
+	}
 	if (id < 0)
 		return no_attribute(scope, scope, name, err);
+	if (site) {
+		site->kind = o.kind;
+		site->builtin = id;
+	}
 	return vm_keep(vm, builtin_value(id, o), out, err);
 }
 
@@ -123,7 +135,7 @@ bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const c
 	case VALUE_TUPLE:
 	case VALUE_LIST:
 	case VALUE_DICT:
-		return method(vm, o, name, out, err);
+		return method(vm, site, o, name, out, err);
 	case VALUE_FUNCTION:
 	case VALUE_NATIVE:
 		if (strcmp(name, "__name__") != 0)

@@ -14,11 +14,14 @@
 #include "fusion/capture/heap.h"
 #include "fusion/capture/vm.h"
 
-/* What LOAD_ATTR on a module found: torch.sin is looked up once. */
+/* What LOAD_ATTR found the last time at its place: torch.sin is looked up once,
+ * and so is the method append of lists. */
 struct attr_site {
 	struct value module; /* UNSET: nothing found yet */
 	struct value value;
-	int epoch; /* of the host that answered */
+	int epoch;            /* of the host that answered */
+	enum value_kind kind; /* whose method `builtin` is; UNSET: none */
+	int builtin;
 };
 
 /* A code object made ready to run: one for each, for the VM's life. */

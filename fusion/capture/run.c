@@ -372,13 +372,113 @@ static bool fail(struct vm *vm, const struct frame *base, struct err *err)
 			goto failed;                                                               \
 	} while (0)
 
+static bool load_cell(struct frame *f, int arg, struct err *err)
+{
+	struct value v = f->cells[arg].cell->content;
+
+	if (v.kind == VALUE_UNSET)
+		return unset_cell(f, arg, err);
+	*f->top++ = value_ref(v);
+	return true;
+}
+
+static void swap(struct value *a, struct value *b)
+{
+	struct value t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+/* What works on the operand stack alone: neither jumps nor changes frames. */
+static bool execute(struct vm *vm, struct frame *f, const struct lang_inst *inst, struct err *err)
+{
+	int arg = inst->arg;
+
+	switch (inst->op) {
+	case CODE_LOAD_GLOBAL:
+		return load_global(vm, f, arg, err);
+	case CODE_STORE_GLOBAL:
+		store(&vm->globals[f->unit->globals[arg]].value, *--f->top);
+		return true;
+	case CODE_LOAD_DEREF:
+		return load_cell(f, arg, err);
+	case CODE_STORE_DEREF:
+		store(&f->cells[arg].cell->content, *--f->top);
+		return true;
+	case CODE_LOAD_CLOSURE:
+		*f->top++ = value_ref(f->cells[arg]);
+		return true;
+	case CODE_LOAD_ATTR:
+		return load_attr(vm, f, inst, err);
+	case CODE_STORE_ATTR:
+		return store_attr(f, arg, err);
+	case CODE_BINARY_OP:
+	case CODE_INPLACE_OP:
+		return quick_binary(f, arg) ||
+		       binary(vm, f, (enum binop)arg, inst->op == CODE_INPLACE_OP, err);
+	case CODE_UNARY_OP:
+		return unary(vm, f, (enum unop)arg, err);
+	case CODE_COMPARE_OP:
+		return quick_compare(f, arg) || compare(vm, f, (enum cmpop)arg, err);
+	case CODE_BINARY_SUBSCR:
+		return subscript(vm, f, err);
+	case CODE_STORE_SUBSCR:
+		return store_subscript(vm, f, err);
+	case CODE_BUILD_TUPLE:
+	case CODE_BUILD_LIST:
+		return build_sequence(vm, f, inst->op == CODE_BUILD_LIST ? VALUE_LIST : VALUE_TUPLE,
+				      arg, err);
+	case CODE_BUILD_MAP:
+		return build_map(vm, f, arg, err);
+	case CODE_BUILD_SLICE:
+		return build_slice(vm, f, arg, err);
+	case CODE_UNPACK_SEQUENCE:
+		return unpack(vm, f, arg, err);
+	case CODE_GET_ITER:
+		return get_iter(vm, f, err);
+	case CODE_COPY:
+		*f->top = value_ref(f->top[-arg]);
+		f->top++;
+		return true;
+	case CODE_SWAP:
+		swap(&f->top[-1], &f->top[-arg]);
+		return true;
+	case CODE_POP:
+		value_unref(*--f->top);
+		return true;
+	case CODE_MAKE_FUNCTION:
+		return make_function(vm, f, arg, err);
+	case CODE_IMPORT:
+		return import(vm, f, arg, err);
+	default:
+		return err_set(err, ERR_INTERNAL, "instruction %d is unknown to the VM",
+			       (int)inst->op);
+	}
+}
+
+/* JUMP_IF_*: whether to jump; pops the condition. */
+static inline bool branches(struct vm *vm, struct frame *f, bool wanted, bool *jump,
+			    struct err *err)
+{
+	bool truth;
+
+	if (f->top[-1].kind == VALUE_BOOL)
+		truth = f->top[-1].b;
+	else if (!op_truth(vm, f->top[-1], &truth, err))
+		return false;
+	value_unref(*--f->top);
+	*jump = truth == wanted;
+	return true;
+}
+
 bool vm_run(struct vm *vm, const struct frame *base, struct value *out, struct err *err)
 {
 	struct frame *f = vm->frame;
 	const struct lang_inst *pc = f->inst, *inst;
 	struct err ignored;
 	struct value v;
-	bool truth;
+	bool yes;
 
 	if (!err)
 		err = &ignored;
@@ -400,72 +500,9 @@ bool vm_run(struct vm *vm, const struct frame *base, struct value *out, struct e
 		case CODE_STORE_FAST:
 			store(&f->locals[inst->arg], *--f->top);
 			break;
-		case CODE_LOAD_GLOBAL:
-			TRY(load_global(vm, f, inst->arg, err));
-			break;
-		case CODE_STORE_GLOBAL:
-			store(&vm->globals[f->unit->globals[inst->arg]].value, *--f->top);
-			break;
-		case CODE_LOAD_DEREF:
-			v = f->cells[inst->arg].cell->content;
-			if (v.kind == VALUE_UNSET)
-				TRY(unset_cell(f, inst->arg, err));
-			*f->top++ = value_ref(v);
-			break;
-		case CODE_STORE_DEREF:
-			store(&f->cells[inst->arg].cell->content, *--f->top);
-			break;
-		case CODE_LOAD_CLOSURE:
-			*f->top++ = value_ref(f->cells[inst->arg]);
-			break;
-		case CODE_LOAD_ATTR:
-			TRY(load_attr(vm, f, inst, err));
-			break;
-		case CODE_STORE_ATTR:
-			TRY(store_attr(f, inst->arg, err));
-			break;
-		case CODE_BINARY_OP:
-			if (!quick_binary(f, inst->arg))
-				TRY(binary(vm, f, (enum binop)inst->arg, false, err));
-			break;
-		case CODE_INPLACE_OP:
-			if (!quick_binary(f, inst->arg))
-				TRY(binary(vm, f, (enum binop)inst->arg, true, err));
-			break;
-		case CODE_UNARY_OP:
-			TRY(unary(vm, f, (enum unop)inst->arg, err));
-			break;
-		case CODE_COMPARE_OP:
-			if (!quick_compare(f, inst->arg))
-				TRY(compare(vm, f, (enum cmpop)inst->arg, err));
-			break;
-		case CODE_BINARY_SUBSCR:
-			TRY(subscript(vm, f, err));
-			break;
-		case CODE_STORE_SUBSCR:
-			TRY(store_subscript(vm, f, err));
-			break;
-		case CODE_BUILD_TUPLE:
-			TRY(build_sequence(vm, f, VALUE_TUPLE, inst->arg, err));
-			break;
-		case CODE_BUILD_LIST:
-			TRY(build_sequence(vm, f, VALUE_LIST, inst->arg, err));
-			break;
-		case CODE_BUILD_MAP:
-			TRY(build_map(vm, f, inst->arg, err));
-			break;
-		case CODE_BUILD_SLICE:
-			TRY(build_slice(vm, f, inst->arg, err));
-			break;
-		case CODE_UNPACK_SEQUENCE:
-			TRY(unpack(vm, f, inst->arg, err));
-			break;
-		case CODE_GET_ITER:
-			TRY(get_iter(vm, f, err));
-			break;
 		case CODE_FOR_ITER:
-			TRY(for_iter(vm, f, &truth, err));
-			if (!truth) {
+			TRY(for_iter(vm, f, &yes, err));
+			if (!yes) {
 				value_unref(*--f->top);
 				pc = f->code->insts + inst->arg;
 			}
@@ -475,46 +512,26 @@ bool vm_run(struct vm *vm, const struct frame *base, struct value *out, struct e
 			break;
 		case CODE_JUMP_IF_FALSE:
 		case CODE_JUMP_IF_TRUE:
-			if (f->top[-1].kind == VALUE_BOOL)
-				truth = f->top[-1].b;
-			else
-				TRY(op_truth(vm, f->top[-1], &truth, err));
-			value_unref(*--f->top);
-			if (truth == (inst->op == CODE_JUMP_IF_TRUE))
+			TRY(branches(vm, f, inst->op == CODE_JUMP_IF_TRUE, &yes, err));
+			if (yes)
 				pc = f->code->insts + inst->arg;
 			break;
-		case CODE_COPY:
-			v = value_ref(f->top[-inst->arg]);
-			*f->top++ = v;
-			break;
-		case CODE_SWAP:
-			v = f->top[-1];
-			f->top[-1] = f->top[-inst->arg];
-			f->top[-inst->arg] = v;
-			break;
-		case CODE_POP:
-			value_unref(*--f->top);
-			break;
-		case CODE_MAKE_FUNCTION:
-			TRY(make_function(vm, f, inst->arg, err));
-			break;
 		case CODE_CALL:
+			TRY(call(vm, f, inst->arg, NULL, err));
+			goto called;
 		case CODE_CALL_KW:
-			TRY(inst->op == CODE_CALL ? call(vm, f, inst->arg, NULL, err)
-						  : call_kw(vm, f, inst->arg, err));
+			TRY(call_kw(vm, f, inst->arg, err));
+		called:
 			if (vm->frame != f) {
 				f = vm->frame;
 				pc = f->inst;
 			}
 			break;
-		case CODE_IMPORT:
-			TRY(import(vm, f, inst->arg, err));
-			break;
 		case CODE_RETURN:
 			v = *--f->top;
-			truth = f == base;
+			yes = f == base;
 			frame_pop(vm);
-			if (truth) {
+			if (yes) {
 				*out = v;
 				return true;
 			}
@@ -522,8 +539,8 @@ bool vm_run(struct vm *vm, const struct frame *base, struct value *out, struct e
 			*f->top++ = v;
 			pc = f->inst + 1;
 			break;
-		case CODE_COUNT:
-			break;
+		default:
+			TRY(execute(vm, f, inst, err));
 		}
 	}
 failed:
