@@ -161,39 +161,35 @@ static bool parse_integer(const char *flag, const char *text, long long *out)
 	return false;
 }
 
-/* Puts the flags over the workload's fields; false after a message. */
-static bool apply_flags(const struct run_flags *f, json_t *json)
+/* The fields that flags put over the workload's; NULL after a message. */
+static json_t *flag_fields(const struct run_flags *f)
 {
 	static const char *const devices[] = { "cpu", NULL },
 				 *const policies[] = { "dynamo", NULL },
 				 *const backends[] = { "cpu", "interp", NULL };
-	long long threads;
+	json_t *fields, *modes = NULL;
+	long long threads = 0;
 
 	if (!check_choice("--device", f->device, devices) ||
 	    !check_choice("--policy", f->policy, policies) ||
-	    !check_choice("--backend", f->backend, backends))
-		return false;
-	if (f->modes) {
-		json_t *modes = parse_modes(f->modes);
-
-		if (!modes)
-			return false;
-		json_object_set_new(json, "modes", modes);
-	}
-	if (f->threads) {
-		if (!parse_integer("--threads", f->threads, &threads))
-			return false;
-		json_object_set_new(json, "threads", json_integer(threads));
-	}
+	    !check_choice("--backend", f->backend, backends) ||
+	    (f->threads && !parse_integer("--threads", f->threads, &threads)) ||
+	    (f->modes && !(modes = parse_modes(f->modes))))
+		return NULL;
+	fields = json_object();
+	if (modes)
+		json_object_set_new(fields, "modes", modes);
+	if (f->threads)
+		json_object_set_new(fields, "threads", json_integer(threads));
 	if (f->device)
-		json_object_set_new(json, "device", json_string(f->device));
+		json_object_set_new(fields, "device", json_string(f->device));
 	if (f->policy)
-		json_object_set_new(json, "policy", json_string(f->policy));
+		json_object_set_new(fields, "policy", json_string(f->policy));
 	if (f->backend)
-		json_object_set_new(json, "backend", json_string(f->backend));
+		json_object_set_new(fields, "backend", json_string(f->backend));
 	if (f->entry)
-		json_object_set_new(json, "entry", json_string(f->entry));
-	return true;
+		json_object_set_new(fields, "entry", json_string(f->entry));
+	return fields;
 }
 
 static char *read_all(const char *file, struct err *err)
@@ -351,7 +347,7 @@ int cmd_run(int argc, char **argv)
 	struct run_flags f = { 0 };
 	struct sigaction action = { .sa_handler = on_interrupt };
 	struct err err = { 0 };
-	json_t *json = NULL, *report = NULL;
+	json_t *fields = NULL, *json = NULL, *report = NULL;
 	long long at = 0;
 	int status = EXIT_FAILED;
 
@@ -360,13 +356,13 @@ int cmd_run(int argc, char **argv)
 			print_help();
 			return EXIT_DONE;
 		}
-	if (!parse_flags(argc, argv, &f) || (f.at && !parse_integer("--at", f.at, &at)))
+	if (!parse_flags(argc, argv, &f) || (f.at && !parse_integer("--at", f.at, &at)) ||
+	    !(fields = flag_fields(&f)))
 		return EXIT_USAGE;
 	json = load(&f, &err);
-	if (json && !apply_flags(&f, json)) {
-		json_decref(json);
-		return EXIT_USAGE;
-	}
+	if (json)
+		json_object_update(json, fields);
+	json_decref(fields);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	if (json)

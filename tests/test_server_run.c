@@ -1,0 +1,234 @@
+/* tests/test_server_run.c -- `breakeven run` as a person meets it: numbers,
+ * sentences, messages and exit statuses.  The command runs in a child, since
+ * it writes to the process's own stdout and sets its signal handlers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "server/commands.h"
+#include "server/numbers.h"
+#include "server/run_table.h"
+
+static void numbers_have_three_digits_and_commas(void **state)
+{
+	static const struct {
+		double x;
+		const char *want;
+	} cases[] = {
+		{ 183, "183" },           { 25.6, "25.6" },    { 9.114, "9.11" },
+		{ 2990, "2,990" },        { 0.5064, "0.506" }, { 0, "0" },
+		{ 1234567, "1,230,000" }, { 12, "12" },        { 0.01234, "0.0123" },
+		{ -4.567, "-4.57" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char got[NUMBER_BYTES];
+
+		number_short(got, cases[i].x);
+		assert_string_equal(got, cases[i].want);
+	}
+}
+
+static void interval_takes_digits_away(void **state)
+{
+	char got[NUMBER_BYTES];
+
+	(void)state;
+	number_print(got, 4.1234, number_step(4.1234, 0.2));
+	assert_string_equal(got, "4.1");
+	number_print(got, 7.634, number_step(7.634, 0.095));
+	assert_string_equal(got, "7.63");
+	number_print(got, 152.4, number_step(152.4, 33));
+	assert_string_equal(got, "150");
+}
+
+/* A report with one compiled mode; `b` is its break_even, `top` the sweep's. */
+static char *table_of(const char *b, const char *top)
+{
+	const char *m = "{\"latency\": {\"median_us\": 10, \"ci_us\": [9.9, 10.1], \"noise\": "
+			"null}, \"launches\": 1, \"compile_ms\": 62, \"peak_bytes\": 1024}";
+	char text[4096];
+	json_t *report;
+	struct buf out;
+
+	snprintf(text, sizeof(text),
+		 "{\"points\": [{\"n\": 1, \"modes\": {\"eager\": %s, \"static\": %s}, "
+		 "\"break_even\": {\"static\": %s}}, {\"n\": 30, \"modes\": {\"eager\": %s, "
+		 "\"static\": %s}, \"break_even\": {\"static\": %s}}], \"break_even\": "
+		 "{\"static\": %s}, \"device\": {\"name\": \"a CPU\", \"threads\": 1}}",
+		 m, m, b, m, m, b, top);
+	report = json_loads(text, 0, NULL);
+	assert_non_null(report);
+	buf_init(&out, 0);
+	run_table_print(&out, report);
+	json_decref(report);
+	return buf_steal(&out);
+}
+
+static void has(char *table, const char *part)
+{
+	if (!strstr(table, part))
+		fail_msg("no \"%s\" in\n%s", part, table);
+	free(table);
+}
+
+static void sentence_says_when_compiling_pays(void **state)
+{
+	(void)state;
+	has(table_of("{\"speedup\": 4.1, \"speedup_ci\": [3.9, 4.3], \"verdict\": \"FASTER\", "
+		     "\"repay\": \"after\", \"calls_to_repay\": 2990, \"compile_ms\": 62}",
+		     "{\"side\": \"above\", \"crossover_n\": 3.2, \"crossover_ci\": [2.8, 3.5], "
+		     "\"meetings\": 1}"),
+	    "static is 4.1x (3.9–4.3) faster than eager at n = 30; it pays for its 62 ms of "
+	    "compiling after 2,990 calls. Below n = 3.2 (2.8–3.5) stay with eager.\n");
+}
+
+static void sentence_says_when_it_never_pays(void **state)
+{
+	(void)state;
+	has(table_of("{\"speedup\": 0.5, \"speedup_ci\": [0.4, 0.6], \"verdict\": \"SLOWER\", "
+		     "\"repay\": \"never\", \"calls_to_repay\": null, \"compile_ms\": 62}",
+		     "{\"side\": \"never\", \"crossover_n\": null, \"meetings\": 0}"),
+	    "slower than eager at n = 30; its 62 ms of compiling are never repaid. It is not "
+	    "faster at any n of the sweep.\n");
+}
+
+static void sentence_admits_what_cannot_be_told(void **state)
+{
+	(void)state;
+	has(table_of("{\"speedup\": 1.0, \"speedup_ci\": [0.9, 1.1], \"verdict\": \"AMBIGUOUS\", "
+		     "\"repay\": \"unknown\", \"calls_to_repay\": null, \"compile_ms\": 62}",
+		     "{\"side\": \"never\", \"crossover_n\": null, \"meetings\": 0}"),
+	    "Whether static is faster than eager cannot be told, 1.0x (0.9–1.1)");
+}
+
+/* Runs the command in a child; what it wrote (stdout first) is the caller's. */
+static char *command(int *status, char *const *argv)
+{
+	FILE *out = tmpfile(), *err = tmpfile();
+	static char text[65536];
+	size_t n;
+	pid_t pid;
+	int argc = 0;
+
+	while (argv[argc])
+		argc++;
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		dup2(fileno(out), STDOUT_FILENO);
+		dup2(fileno(err), STDERR_FILENO);
+		argc = cmd_run(argc, (char **)argv);
+		fflush(NULL);
+		_exit(argc);
+	}
+	waitpid(pid, status, 0);
+	*status = WIFEXITED(*status) ? WEXITSTATUS(*status) : -1;
+	rewind(out);
+	rewind(err);
+	n = fread(text, 1, sizeof(text) / 2, out);
+	n += fread(text + n, 1, sizeof(text) / 2 - 1, err);
+	text[n] = '\0';
+	fclose(out);
+	fclose(err);
+	return text;
+}
+
+#define RUN(status, ...) command((status), (char *[]){ (char *)"run", __VA_ARGS__, NULL })
+
+static void expect(int got, int want, const char *text, const char *part)
+{
+	if (got != want || !strstr(text, part))
+		fail_msg("exit %d (not %d), or no \"%s\" in\n%s", got, want, part, text);
+}
+
+static void wrong_flags_exit_2(void **state)
+{
+	int status;
+	char *text;
+
+	(void)state;
+	text = RUN(&status, (char *)"--frobnicate");
+	expect(status, 2, text, "unknown flag --frobnicate");
+	text = RUN(&status, (char *)"x.json", (char *)"--modes", (char *)"eager,warp");
+	expect(status, 2, text, "--modes warp is not available in this version; it has eager");
+	text = RUN(&status, (char *)"x.json");
+	expect(status, 1, text, "x.json cannot be opened");
+	text = RUN(&status, (char *)"x.json", (char *)"--at", (char *)"soon");
+	expect(status, 2, text, "--at needs an integer");
+	text = RUN(&status, (char *)"x.json", (char *)"--modes");
+	expect(status, 2, text, "a value is missing after --modes");
+	text = RUN(&status, (char *)"x.json", (char *)"--input", (char *)"x=float32[2]");
+	expect(status, 2, text, "--input is for .py files");
+	text = RUN(&status, (char *)"--help");
+	expect(status, 0, text, "usage: breakeven run FILE");
+}
+
+/* A file with this text; the caller unlinks it. */
+static void write_file(char *path, int suffix, const char *text)
+{
+	int fd = mkstemps(path, suffix);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+static void python_file_runs_and_its_fault_has_a_caret(void **state)
+{
+	char good[] = "/tmp/breakeven_XXXXXX.py", bad[] = "/tmp/breakeven_XXXXXX.py";
+	int status;
+	char *text;
+
+	(void)state;
+	write_file(good, 3, "import torch\ndef model(x):\n    return torch.sin(x).sum()\n");
+	text = RUN(&status, good, (char *)"--input", (char *)"x=float32[4]", (char *)"--no-timing",
+		   (char *)"--backend", (char *)"interp", (char *)"--modes", (char *)"eager,static",
+		   (char *)"--json");
+	expect(status, 0, text, "\"new_graphs\":1");
+	unlink(good);
+	write_file(bad, 3, "import torch\ndef model(x):\n    return torch.sinn(x)\n");
+	text = RUN(&status, bad, (char *)"--input", (char *)"x=float32[4]");
+	expect(status, 1, text, "    3 |     return torch.sinn(x)\n");
+	expect(status, 1, text, "^");
+	unlink(bad);
+}
+
+static void file_that_is_not_json_names_its_line(void **state)
+{
+	char path[] = "/tmp/breakeven_XXXXXX.json";
+	int status;
+	char *text;
+
+	(void)state;
+	write_file(path, 5, "{\n\"source\": }\n");
+	text = RUN(&status, path);
+	expect(status, 1, text, "is not JSON: line 2");
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_have_three_digits_and_commas),
+		cmocka_unit_test(interval_takes_digits_away),
+		cmocka_unit_test(sentence_says_when_compiling_pays),
+		cmocka_unit_test(sentence_says_when_it_never_pays),
+		cmocka_unit_test(sentence_admits_what_cannot_be_told),
+		cmocka_unit_test(wrong_flags_exit_2),
+		cmocka_unit_test(python_file_runs_and_its_fault_has_a_caret),
+		cmocka_unit_test(file_that_is_not_json_names_its_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
