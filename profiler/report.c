@@ -71,7 +71,7 @@ void report_latency(json_t *m, const struct lane *lane, const struct split *spli
 	};
 	struct interval i = { 0 };
 	json_t *latency, *parts = json_object();
-	double rest;
+	double rest, scale = 1;
 
 	stats_median(lane->sample_us, lane->n_samples, &i);
 	rest = i.mid;
@@ -81,11 +81,14 @@ void report_latency(json_t *m, const struct lane *lane, const struct split *spli
 			    samples_json(lane));
 	add_noise(latency, lane);
 	json_object_set_new(m, "latency", latency);
+	/* The watched call may have met a slower moment of the machine than the
+	 * latency: its parts then count by their shares, so that they add up. */
+	if (split->observed_us > i.mid)
+		scale = i.mid / split->observed_us;
 	for (int p = 0; p < PHASE_COUNT; p++) {
-		json_object_set_new(parts, names[p], json_real(split->phase_us[p]));
-		rest -= split->phase_us[p];
+		json_object_set_new(parts, names[p], json_real(split->phase_us[p] * scale));
+		rest -= split->phase_us[p] * scale;
 	}
-	/* Against the latency that nobody watched, so that the parts add up to it. */
 	json_object_set_new(parts, "rest", json_real(fmax(rest, 0)));
 	json_object_set_new(parts, "observed", json_real(split->observed_us));
 	json_object_set_new(m, "split_us", parts);

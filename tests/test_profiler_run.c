@@ -130,7 +130,7 @@ static void check_latency(const json_t *m)
 		assert_true(part >= 0);
 		parts += part;
 	}
-	/* the rest fills up to the latency, unless the watched parts exceed it */
+	/* Each phase is at most the watched call, which is scaled to the latency. */
 	assert_true(parts >= median * (1 - 1e-9));
 	assert_true(number(m, "split_us.rest") == 0 || parts <= median * (1 + 1e-9));
 	assert_true(number(m, "split_us.observed") > 0);
