@@ -1,0 +1,67 @@
+// tests/e2e/browser.mjs -- Chromium for the tests, with everything it complains of kept.
+//
+// playwright-core and axe-core come from web/node_modules; the browser is
+// Debian's.  CHROMIUM names another one.  Whatever the page logs as an error,
+// throws, or is refused by its Content-Security-Policy fails the test that reads
+// `complaints`.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+
+const require = createRequire(new URL("../../web/package.json", import.meta.url));
+const { chromium } = require("playwright-core");
+const axeSource = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+export async function startBrowser() {
+  return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+}
+
+/**
+ * A page of its own context.
+ * @param {any} browser @param {{width?: number, height?: number, theme?: "light" | "dark", allow?: RegExp}} [how]
+ *   allow: complaints that the test provokes on purpose
+ */
+export async function openPage(browser, { width = 1440, height = 900, theme = "light", allow = /^$/ } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, acceptDownloads: true });
+  const page = await context.newPage();
+  const complaints = [];
+  const complain = (text) => { if (!allow.test(text)) complaints.push(text); };
+  page.on("console", (m) => { if (m.type() === "error" || m.type() === "warning") complain(m.text()); });
+  page.on("pageerror", (e) => complain(String(e.stack ?? e)));
+  await page.addInitScript(() => {
+    globalThis.refused = [];
+    addEventListener("securitypolicyviolation", (e) => globalThis.refused.push(`${e.violatedDirective} ${e.blockedURI}`));
+  });
+  return { page, context, complaints };
+}
+
+/** What the page's policy refused. */
+export const refusals = (page) => page.evaluate(() => globalThis.refused);
+
+/** axe's findings, one line each. */
+export async function findings(page) {
+  await page.evaluate(axeSource);
+  return page.evaluate(async () => {
+    const { violations } = await globalThis.axe.run();
+    return violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ")).join(", ")}`);
+  });
+}
+
+/** Pixels by which the page itself could be scrolled sideways. */
+export const sideways = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+/** The numbers behind a table twin: {series: [[n, value, low, high], ...]}. */
+export function twinNumbers(page, id) {
+  return page.evaluate((name) => {
+    const table = document.querySelector(`#${name} table`);
+    const heads = [...table.querySelectorAll("thead th")];
+    const out = {};
+    heads.forEach((th, col) => {
+      if (!th.dataset.series) return;
+      out[th.dataset.series] = [...table.tBodies[0].rows].flatMap((tr) => {
+        const { v, lo, hi } = tr.cells[col].dataset;
+        return v === undefined ? [] : [[Number(tr.cells[0].dataset.v), Number(v), Number(lo), Number(hi)]];
+      });
+    });
+    return out;
+  }, id);
+}

@@ -1,0 +1,148 @@
+// tests/e2e/form.test.mjs -- wrong input is named at its place; user text stays text.
+import test, { after, before } from "node:test";
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { longSweep, postRun, randn, startServer, waitFor } from "../api/harness.mjs";
+import { openPage, refusals, startBrowser } from "./browser.mjs";
+
+let server, browser;
+before(async () => {
+  server = await startServer();
+  browser = await startBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const form = async (how) => {
+  const opened = await openPage(browser, how);
+  await opened.page.goto(`${server.url}/new`);
+  await opened.page.getByRole("button", { name: "Run", exact: true }).waitFor();
+  return opened;
+};
+const refused = { allow: /status of 4\d\d/ };
+
+test("a syntax error shows at its line, and the place is a link to it", async () => {
+  const { page, complaints } = await form(refused);
+  await page.getByLabel("What varies").selectOption("nothing");
+  await page.locator("#source").fill("import torch\n\ndef model(x):\n    y = x +\n    return y\n");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  const place = page.locator("#diags .where button");
+  await place.waitFor();
+  assert.match(await place.textContent(), /^line 4/);
+  assert.equal(await page.locator(".gut .e").textContent(), "4");
+  assert.ok((await page.locator("#diags .msg").textContent()).length > 10);
+  await place.click();
+  const line = await page.locator("#source").evaluate((el) => el.value.slice(0, el.selectionStart).split("\n").length);
+  assert.equal(line, 4);
+  await page.locator("#source").press("End");
+  await page.locator("#source").pressSequentially(" 1");
+  assert.equal(await page.locator(".gut .e").count(), 0);
+  assert.match(page.url(), /\/new$/);
+  assert.deepEqual(complaints, []);
+});
+
+test("an unknown op is named with what was meant", async () => {
+  const { page } = await form(refused);
+  await page.getByLabel("What varies").selectOption("nothing");
+  await page.locator("#source").fill("import torch\n\ndef model(x):\n    return torch.softmx(x)\n");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.locator("#diags .msg", { hasText: "softmax" }).waitFor();
+});
+
+test("a field in error names what it accepts, is tied to its message, and holds the button back", async () => {
+  const { page } = await form();
+  await page.getByLabel("Shape of x").fill("8 by 16");
+  const field = page.getByLabel("Shape of x");
+  assert.equal(await field.getAttribute("aria-invalid"), "true");
+  const message = await page.locator(`#${await field.getAttribute("aria-describedby")}`).textContent();
+  assert.match(message, /whole numbers with commas/);
+  assert.equal(await page.getByRole("button", { name: "Run", exact: true }).isDisabled(), true);
+  await field.fill("8, 16");
+  assert.equal(await page.getByRole("button", { name: "Run", exact: true }).isDisabled(), false);
+});
+
+test("inputs follow the entry's parameters and keep what was typed", async () => {
+  const { page } = await form();
+  await page.getByLabel("Shape of x").fill("3, 5");
+  await page.locator("#source").fill("import torch\n\ndef model(x, scale):\n    ...\n    return x * scale\n");
+  assert.equal(await page.getByLabel("Shape of x").inputValue(), "3, 5");
+  await page.getByLabel("Values of scale").selectOption("value");
+  await page.getByLabel("Value of scale").fill("2.5");
+  await page.getByRole("button", { name: "JSON", exact: true }).click();
+  const { calls } = JSON.parse(await page.getByRole("region", { name: "The same as a command" }).textContent());
+  assert.deepEqual(calls, [[{ random: { shape: [3, 5], dtype: "float32", kind: "randn", seed: 0 } }, { value: 2.5 }]]);
+});
+
+test("Enter indents, Tab indents, Escape and Tab leave the editor", async () => {
+  const { page } = await form();
+  const source = page.locator("#source");
+  await source.fill("");
+  await source.pressSequentially("def model(x):\nreturn x");
+  assert.equal(await source.inputValue(), "def model(x):\n    return x");
+  await source.press("Tab");
+  assert.equal(await source.inputValue(), "def model(x):\n    return x    ");
+  await source.press("Escape");
+  await source.press("Tab");
+  assert.notEqual(await page.evaluate(() => document.activeElement.id), "source");
+});
+
+test("examples and files fill the form; a broken file is named", async () => {
+  const { page } = await form();
+  await page.getByLabel("Start from an example").selectOption({ label: "Softmax over rows" });
+  assert.match(await page.locator("#source").inputValue(), /amax/);
+  const py = join(server.home, "mine.py");
+  await writeFile(py, "import torch\n\ndef model(a, b):\n    return a + b\n");
+  await page.locator("#file").setInputFiles(py);
+  await page.getByLabel("Shape of b").waitFor();
+  assert.equal(await page.locator("#name").inputValue(), "mine");
+  const bad = join(server.home, "bad.json");
+  await writeFile(bad, "{ not json");
+  await page.locator("#file").setInputFiles(bad);
+  await page.locator("#diags .msg", { hasText: "bad.json is no workload" }).waitFor();
+});
+
+test("what running finds is shown at its line with a caret, and leads back to it", async () => {
+  const { page, complaints } = await openPage(browser);
+  const { body } = await postRun(server, { name: "shapes", source: "import torch\n\ndef model(x, y):\n    z = x * 2\n    return z + y\n", calls: [[randn(8, 16), randn(3)]], modes: ["eager", "static"], backend: "interp" });
+  const run = await waitFor(server, body.id);
+  assert.equal(run.status, "failed");
+  await page.goto(`${server.url}/runs/${body.id}`);
+  await page.locator("#failure").waitFor();
+  assert.equal(await page.locator("#failure").textContent(), run.error.message.replace(/`/g, ""));
+  assert.equal(await page.locator(".code .ln.e").textContent(), "5");
+  assert.equal((await page.locator(".caret .bad").textContent()).length, run.error.column);
+  await page.getByRole("link", { name: "Edit line 5" }).click();
+  await page.waitForURL(/\/new\?from=/);
+  await page.waitForFunction(() => document.activeElement.id === "source");
+  assert.deepEqual(complaints, []);
+});
+
+test("a run under way can be cancelled from its page", async () => {
+  const { page } = await openPage(browser);
+  const { body } = await postRun(server, { ...longSweep(), backend: "interp" });
+  await page.goto(`${server.url}/runs/${body.id}`);
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByText("Stopped before it was done").waitFor({ timeout: 20000 });
+  await waitFor(server, body.id, ["cancelled"]);
+});
+
+test("text of users cannot become markup", async () => {
+  const { page, complaints } = await openPage(browser);
+  const evil = "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>";
+  const { status, body } = await postRun(server, { name: evil, project: evil, tags: [evil.slice(0, 60)], source: `import torch\n\ndef model(x):\n    return x + 1  # ${evil}\n`,
+    calls: [[randn(4)]], modes: ["eager", "static"], backend: "interp" });
+  assert.equal(status, 202);
+  await waitFor(server, body.id);
+  for (const path of ["/runs", `/runs?q=${encodeURIComponent(evil)}zzz`, `/runs/${body.id}`, `/runs/${body.id}/graphs`, `/runs/${body.id}/source`, `/new?from=${body.id}`, `/runs/${encodeURIComponent(evil)}`, `/${encodeURIComponent(evil)}`]) {
+    await page.goto(server.url + path);
+    await page.locator("main h1, main h2").first().waitFor();
+    await page.waitForTimeout(200);
+    assert.equal(await page.locator("main img, main script").count(), 0, path);
+    assert.ok(!(await page.title()).startsWith("owned"), path);
+    assert.deepEqual(await refusals(page), [], path);
+  }
+  assert.deepEqual(complaints.filter((c) => !/status of 40[04]/.test(c)), []);
+});

@@ -1,0 +1,153 @@
+// tests/e2e/pages.test.mjs -- every page, light and dark, wide and narrow: axe
+// finds nothing, nothing scrolls sideways, the policy refuses nothing; and the
+// page is usable by keyboard alone.
+import test, { after, before } from "node:test";
+import assert from "node:assert/strict";
+import { postRun, randn, startServer, sweep, waitFor } from "../api/harness.mjs";
+import { findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
+
+let server, browser, done, failed;
+before(async () => {
+  server = await startServer();
+  browser = await startBrowser();
+  const one = await postRun(server, { ...sweep([1, 5, 10]), backend: "interp", tags: ["nightly"] });
+  const two = await postRun(server, { name: "a_name_that_is_much_longer_than_any_column_could_ever_hold_without_being_cut", source: "import torch\n\ndef model(x, y):\n    return x + y\n", calls: [[randn(8), randn(3)]], backend: "interp" });
+  done = one.body.id;
+  failed = two.body.id;
+  await waitFor(server, done);
+  await waitFor(server, failed);
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const pages = () => [
+  ["the list", "/runs", ".runs"], ["a filter without a match", "/runs?q=zzz&status=failed", ".state"], ["the form", "/new", "#extent"],
+  ["a run", `/runs/${done}?over=h200,seed`, "#split-table"], ["graphs", `/runs/${done}/graphs`, ".ops"], ["source", `/runs/${done}/source`, ".code"],
+  ["a failed run", `/runs/${failed}`, "#failure"], ["the API", "/api", ".routes tbody tr"], ["no such run", "/runs/999999", ".state"], ["no such page", "/nothing/here", ".state"],
+];
+
+for (const width of [1440, 390]) {
+  for (const theme of ["light", "dark"]) {
+    test(`axe, layout and policy at ${width} px, ${theme}`, async () => {
+      const { page, complaints } = await openPage(browser, { width, theme, allow: /status of 404/ });
+      for (const [name, path, ready] of pages()) {
+        await page.goto(server.url + path);
+        await page.locator(ready).first().waitFor();
+        await page.waitForTimeout(150);
+        assert.deepEqual(await findings(page), [], name);
+        assert.ok((await sideways(page)) <= 0, `${name} scrolls sideways by ${await sideways(page)} px`);
+        assert.deepEqual(await refusals(page), [], name);
+        assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), theme);
+      }
+      assert.deepEqual(complaints, []);
+    });
+  }
+}
+
+test("every link of a page leads somewhere and every button is named", async () => {
+  const { page } = await openPage(browser);
+  for (const [name, path, ready] of pages()) {
+    await page.goto(server.url + path);
+    await page.locator(ready).first().waitFor();
+    const nameless = await page.locator("button:visible").evaluateAll((bs) => bs.filter((b) => !(b.textContent.trim() || b.getAttribute("aria-label"))).length);
+    assert.equal(nameless, 0, name);
+    const hrefs = await page.locator("a[href]:not([href^='#'])").evaluateAll((as) => [...new Set(as.map((a) => a.href))]);
+    for (const href of hrefs) {
+      const response = await fetch(href);
+      assert.ok(response.ok, `${name}: ${href} answers ${response.status}`);
+      await response.body?.cancel();
+    }
+  }
+});
+
+test("the list by keyboard: j, k, Enter, /, and n", async () => {
+  const { page } = await openPage(browser);
+  await page.goto(`${server.url}/runs`);
+  await page.locator(".runs").waitFor();
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute("href")), `/runs/${done}`);
+  await page.keyboard.press("k");
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute("href")), `/runs/${failed}`);
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await page.locator("#verdict").waitFor();
+  await page.goBack();
+  await page.locator(".runs").waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("chain n?");
+  assert.equal(await page.getByLabel("Search the runs").inputValue(), "chain n?");
+  await page.getByText("No run matches").waitFor();
+  await page.getByRole("button", { name: "Drop chain n?" }).click();
+  await page.locator(".runs").waitFor();
+  await page.locator("body").click({ position: { x: 5, y: 600 } });
+  await page.keyboard.press("n");
+  await page.waitForURL(/\/new$/);
+});
+
+test("the run by keyboard: views, charts or tables, zoom, help", async () => {
+  const { page } = await openPage(browser);
+  await page.goto(`${server.url}/runs/${done}`);
+  await page.locator("#latency canvas").waitFor();
+  await page.keyboard.press("t");
+  await page.locator("#latency table").waitFor();
+  await page.locator("#speedup table").waitFor();
+  await page.keyboard.press("t");
+  await page.locator("#latency canvas").focus();
+  await page.keyboard.press("+");
+  await page.locator("#latency").getByRole("button", { name: "Whole chart" }).waitFor();
+  await page.keyboard.press("0");
+  await page.locator("#latency").getByRole("button", { name: "Whole chart" }).waitFor({ state: "hidden" });
+  await page.keyboard.press("?");
+  await page.locator("#help[open]").waitFor();
+  await page.keyboard.press("2");
+  assert.match(page.url(), new RegExp(`/runs/${done}$`));
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("2");
+  await page.waitForURL(/\/graphs/);
+  await page.keyboard.press("3");
+  await page.waitForURL(/\/source/);
+  await page.keyboard.press("1");
+  await page.locator("#verdict").waitFor();
+});
+
+test("the first Tab offers to skip to the content", async () => {
+  const { page } = await openPage(browser);
+  await page.goto(`${server.url}/runs`);
+  await page.locator(".runs").waitFor();
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "Skip to content");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "main");
+});
+
+test("the theme is switched, redraws the charts and is remembered", async () => {
+  const { page } = await openPage(browser);
+  await page.goto(`${server.url}/runs/${done}`);
+  await page.locator("#latency canvas").waitFor();
+  await page.getByRole("button", { name: "Switch to the dark theme" }).click();
+  await page.reload();
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+});
+
+test("when the server goes, the page says so", async () => {
+  const other = await startServer();
+  const { page } = await openPage(browser, { allow: /ERR_CONNECTION|Failed to load/ });
+  await page.goto(`${other.url}/runs`);
+  await page.getByText("No runs yet").waitFor();
+  await other.stop();
+  await page.getByRole("link", { name: "API" }).first().click();
+  await page.getByText("The server does not answer").waitFor();
+});
+
+test("our own scripts and styles stay under 120 kB compressed", async () => {
+  const { page } = await openPage(browser);
+  await page.goto(`${server.url}/runs/${done}`);
+  await page.locator("#latency canvas").waitFor();
+  const urls = await page.evaluate(() => performance.getEntriesByType("resource").map((r) => r.name).filter((n) => /\/assets\/(js|css)\//.test(n)));
+  let bytes = 0;
+  for (const url of urls) bytes += await page.evaluate(async (u) => performance.getEntriesByName(u)[0].encodedBodySize, url);
+  assert.ok(urls.length > 20 && bytes < 120e3, `${urls.length} files, ${bytes} bytes`);
+});

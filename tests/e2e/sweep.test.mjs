@@ -1,0 +1,176 @@
+// tests/e2e/sweep.test.mjs -- the main job, as a newcomer does it in the browser.
+import test, { after, before } from "node:test";
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { getJson, startServer } from "../api/harness.mjs";
+import { openPage, refusals, startBrowser, twinNumbers } from "./browser.mjs";
+
+let server, browser, page, complaints, report, runPath;
+before(async () => {
+  server = await startServer();
+  browser = await startBrowser();
+  ({ page, complaints } = await openPage(browser));
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+test("an empty store offers the sweep and its command line", async () => {
+  await page.goto(server.url);
+  await page.getByRole("button", { name: "Run chain sweep" }).waitFor();
+  assert.equal(await page.getByRole("region", { name: "The same as a command" }).textContent(), "breakeven run chain_sweep.json");
+});
+
+test("the form opens with the sweep, posts it, and progress is shown until it is done", async () => {
+  await page.getByRole("link", { name: "New run" }).first().click();
+  await page.getByRole("button", { name: "Run", exact: true }).waitFor();
+  assert.match(await page.locator("#source").inputValue(), /def model\(x\):\n {4}\.\.\.\n/);
+  assert.equal(await page.getByLabel("Counts").inputValue(), "1, 5, 10, 15, 20, 25, 30");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.waitForURL(/\/runs\/\d+$/);
+  runPath = new URL(page.url()).pathname;
+  await page.locator("#progress-share").waitFor();
+  await page.locator("#verdict").waitFor({ timeout: 90000 });
+  report = (await getJson(`${server.url}/api/v1${runPath}/report.json`)).body;
+});
+
+test("the latency curve's numbers are the report's, interval by interval", async () => {
+  const want = {};
+  for (const mode of ["eager", "static", "dynamic"]) {
+    want[mode] = report.points.map((p) => [p.n, p.modes[mode].latency.median_us, ...p.modes[mode].latency.ci_us]);
+  }
+  assert.deepEqual(report.points.map((p) => p.n), [1, 5, 10, 15, 20, 25, 30]);
+  assert.deepEqual(await twinNumbers(page, "latency"), want);
+});
+
+test("the speedup curve's numbers are the report's", async () => {
+  const want = {};
+  for (const mode of ["static", "dynamic"]) {
+    want[mode] = report.points.map((p) => [p.n, p.break_even[mode].speedup, ...p.break_even[mode].speedup_ci]);
+  }
+  assert.deepEqual(await twinNumbers(page, "speedup"), want);
+});
+
+test("the sentence and the table speak of the same verdict as the report", async () => {
+  const last = report.points.at(-1);
+  const { verdict } = last.break_even.static;
+  const cell = page.locator("#modes-table tbody tr", { hasText: "static" }).locator(".chip");
+  assert.equal(await cell.textContent(), verdict);
+  const sentence = await page.locator("#verdict").textContent();
+  assert.match(sentence.replace(/\u00a0/g, " "), verdict === "FASTER" ? /^static is \d.*faster than eager at n = 30/ : /^static /);
+});
+
+test("another point is chosen, and its address keeps it", async () => {
+  await page.getByLabel("Point", { exact: true }).selectOption({ label: "n = 5" });
+  await page.getByRole("heading", { name: "Modes at n = 5" }).waitFor();
+  await page.reload();
+  await page.getByRole("heading", { name: "Modes at n = 5" }).waitFor();
+});
+
+test("the split's printed parts add up to the watched call", async () => {
+  const rows = await page.locator("#split-table tbody tr").evaluateAll((trs) => trs.map((tr) => [...tr.cells].slice(2, 9).map((c) => Number(c.textContent.replace("−", "-").replace(/,/g, "")))));
+  assert.equal(rows.length, 3);
+  for (const cells of rows) {
+    const parts = cells.slice(0, 6).reduce((a, b) => a + b, 0);
+    assert.ok(Math.abs(parts - cells[6]) < 1e-6 * Math.max(1, cells[6]), `${cells}`);
+  }
+});
+
+test("published series are laid over, with their source and their crossover", async () => {
+  await page.getByLabel("PyTorch 2.11 on an H200").check();
+  assert.match(await page.locator("#overlay-sources").textContent(), /NVIDIA H200.*Measured elsewhere/);
+  const twin = await twinNumbers(page, "latency");
+  assert.deepEqual(twin["static-h200"].map((r) => r[1]), [24.5, 25.1, 25.4, 25.1, 25.5, 25.3, 25.6]);
+  await page.getByLabel("PyTorch 2.11 on an H200").uncheck();
+  assert.deepEqual(Object.keys(await twinNumbers(page, "latency")), ["eager", "static", "dynamic"]);
+});
+
+test("dragging zooms, and Whole chart comes back", async () => {
+  const whole = page.locator("#latency").getByRole("button", { name: "Whole chart" });
+  await page.locator("#latency canvas").scrollIntoViewIfNeeded();
+  const box = await page.locator("#latency canvas").boundingBox();
+  await page.mouse.move(box.x + 0.3 * box.width, box.y + 60);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 0.6 * box.width, box.y + 60, { steps: 4 });
+  await page.mouse.up();
+  await whole.waitFor();
+  await whole.click();
+  await whole.waitFor({ state: "hidden" });
+});
+
+test("a logarithmic scale and the table are one press away", async () => {
+  const latency = page.locator("#latency");
+  await latency.getByRole("button", { name: "Log" }).click();
+  assert.equal(await latency.getByRole("button", { name: "Log" }).getAttribute("aria-pressed"), "true");
+  await latency.getByRole("button", { name: "Table" }).click();
+  await latency.locator("table").waitFor();
+  assert.equal(await latency.locator("canvas").isVisible(), false);
+  await latency.getByRole("button", { name: "Chart" }).click();
+});
+
+test("CSV holds the curve's numbers", async () => {
+  const [file] = await Promise.all([page.waitForEvent("download"), page.locator("#latency").getByRole("button", { name: "CSV" }).click()]);
+  const lines = (await readFile(await file.path(), "utf8")).trim().split("\n");
+  assert.equal(lines[0], "n,eager_us,eager_us_lo,eager_us_hi,static_us,static_us_lo,static_us_hi,dynamic_us,dynamic_us_lo,dynamic_us_hi");
+  assert.equal(Number(lines[7].split(",")[1]), report.points[6].modes.eager.latency.median_us);
+});
+
+test("the report and the PyTorch script download", async () => {
+  for (const [name, ending] of [["Report JSON", /\.json$/], ["PyTorch script", /\.py$/]]) {
+    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name }).click()]);
+    assert.match(file.suggestedFilename(), ending);
+    assert.ok((await readFile(await file.path(), "utf8")).length > 200);
+  }
+});
+
+test("graphs list the report's ops and guards", async () => {
+  await page.getByRole("link", { name: /^Graphs/ }).click();
+  await page.waitForURL(/\/graphs/);
+  const last = report.points.at(-1).modes.static;
+  await page.getByLabel("Point", { exact: true }).selectOption({ label: "n = 30" });
+  assert.deepEqual(await page.locator(".ops li code").allTextContents(), last.graphs[0].ops);
+  const text = await page.locator("#run-body").textContent();
+  for (const g of last.guards) assert.ok(text.includes(g.text), g.text);
+});
+
+test("source shows the program as it ran at a point", async () => {
+  await page.getByRole("link", { name: "Source" }).click();
+  await page.getByLabel("As it ran at").selectOption({ label: "n = 5" });
+  const shown = await page.locator(".code").first().locator("li > span:last-child").allTextContents();
+  assert.equal(shown.join("\n").trim(), report.points[1].source.replace(/^\s*$/gm, " ").trim());
+});
+
+test("the list has the run with its verdict and ratio", async () => {
+  await page.getByRole("link", { name: "Breakeven" }).click();
+  const row = page.locator(".runs tbody tr");
+  await row.waitFor();
+  assert.equal(await row.count(), 1);
+  assert.match(await row.textContent(), new RegExp(`chain_sweep.*${report.points.at(-1).break_even.static.verdict}.*x`));
+});
+
+test("edit and run again brings the same workload back", async () => {
+  await page.goto(server.url + runPath);
+  await page.getByRole("link", { name: "Edit and run again" }).click();
+  await page.waitForURL(/\/new\?from=/);
+  await page.getByRole("button", { name: "JSON", exact: true }).click();
+  const { title, ...posted } = { entry: "model", device: "cpu", ...report.workload };
+  assert.equal(title, undefined);
+  assert.deepEqual(JSON.parse(await page.getByRole("region", { name: "The same as a command" }).textContent()), posted);
+});
+
+test("deleting asks first and takes the run off the list", async () => {
+  await page.goto(server.url + runPath);
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Keep it" }).click();
+  assert.equal((await getJson(`${server.url}/api/v1${runPath}`)).status, 200);
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Delete the run" }).click();
+  await page.waitForURL(/\/runs$/);
+  await page.getByText("No runs yet").waitFor();
+});
+
+test("nothing was logged as an error and nothing refused by the policy", async () => {
+  assert.deepEqual(complaints, []);
+  assert.deepEqual(await refusals(page), []);
+});
