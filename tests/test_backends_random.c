@@ -157,10 +157,17 @@ static void the_interpreter_computes_what_the_program_means(void **state)
 	run_trials("interp", 300);
 }
 
+static void generated_c_computes_what_the_program_means(void **state)
+{
+	(void)state;
+	run_trials("cpu", 25);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_interpreter_computes_what_the_program_means),
+		cmocka_unit_test(generated_c_computes_what_the_program_means),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

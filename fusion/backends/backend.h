@@ -30,6 +30,7 @@ struct compile_stats {
 	bool cached;
 	int64_t compile_ns;   /* wall time of the whole step */
 	const char *source;   /* generated C, owned by the executable; NULL: none */
+	const char *note;     /* why the cache on disk is not used, owned alike; NULL */
 };
 
 struct backend {
@@ -48,8 +49,10 @@ struct backend {
 	 * `vars` has sym_var_count() entries, copied.  False: out of memory. */
 	bool (*bind)(struct executable *exe, const int64_t *vars, struct err *err);
 
-	/* Runs one kernel.  buffers[i] is the memory of lowered->buffers[i].
-	 * Never fails: all that can fail was done in compile and bind. */
+	/* Runs one kernel.  buffers[i] is the memory of lowered->buffers[i], 64-byte
+	 * aligned or a view into such memory, with 64 bytes of slack past its end:
+	 * vectors read and write there (a BUFFER_CONST is not touched, NULL will
+	 * do).  Never fails: all that can fail was done in compile and bind. */
 	void (*launch)(struct executable *exe, int kernel, void *const *buffers, struct pool *pool);
 
 	void (*destroy)(struct executable *exe); /* NULL is fine */

@@ -1,9 +1,10 @@
 /* fusion/backends/backends.c -- the table of backends, and what the processor has. */
 #include <string.h>
 
+#include "fusion/backends/cpu.h"
 #include "fusion/backends/interp.h"
 
-static const struct backend *const backends[] = { &backend_interp };
+static const struct backend *const backends[] = { &backend_interp, &backend_cpu };
 
 enum { BACKENDS = sizeof(backends) / sizeof(backends[0]) };
 

@@ -97,5 +97,6 @@ void executable_destroy(struct executable *exe)
 	free(exe->libraries);
 	free(exe->consts);
 	free(exe->source);
+	free(exe->note);
 	free(exe);
 }

@@ -22,6 +22,7 @@ struct executable {
 	struct program **programs;      /* interp: of each part of each kernel */
 	int n_programs;
 	char *source; /* cpu: the generated C */
+	char *note;   /* cpu: why kernels are not cached; NULL */
 	void *handle; /* cpu: of dlopen */
 };
 

@@ -92,6 +92,9 @@ WORD i8x16 pack_all(m4 m)
 #define K_f32(x) ((float)(x) - (f32){ 0 })
 #define K_f64(x) ((double)(x) - (f64){ 0 })
 #define K_i64(x) ((long)(x) - (i64){ 0 })
+#define K_m4(x) ((x) ? ~(m4){ 0 } : (m4){ 0 })
+#define K_m8(x) ((x) ? ~(m8){ 0 } : (m8){ 0 })
+#define K_m1(x) ((x) ? ~(m1){ 0 } : (m1){ 0 })
 #define LOWEST_f32 K_f32(-__builtin_inff())
 #define LOWEST_f64 K_f64(-__builtin_inf())
 #define LOWEST_i64 K_i64(-0x7fffffffffffffffL - 1)
@@ -123,6 +126,7 @@ SELECT(f64, m8)
 SELECT(i64, m8)
 SELECT(m4, m4)
 SELECT(m1, m1)
+#define sel_m8 sel_i64
 
 #define v_and_i64(a, b) ((a) & (b))
 #define v_or_i64(a, b) ((a) | (b))
@@ -271,18 +275,19 @@ PER_LANE(i64, L8, v_mod_i64, long_mod)
 PER_LANE(i64, L8, v_pow_i64, long_pow)
 
 /* The first `n` lanes of v, `rest` in the others: the end of a reduction. */
-#define HEAD(type, element, mask, lanes)                                      \
+#define HEAD(type, lanes)                                      \
 	WORD type head_##type(type v, long n, type rest)                      \
 	{                                                                     \
 		for (long lane = n; lane < (lanes); lane++)                   \
 			v[lane] = rest[lane];                                 \
 		return v;                                                     \
 	}
-HEAD(f32, float, m4, L4)
-HEAD(f64, double, m8, L8)
-HEAD(i64, long, m8, L8)
-HEAD(m4, int, m4, L4)
-HEAD(m1, signed char, m1, L1)
+HEAD(f32, L4)
+HEAD(f64, L8)
+HEAD(i64, L8)
+HEAD(m4, L4)
+HEAD(m1, L1)
+#define head_m8 head_i64
 
 #endif
 #endif

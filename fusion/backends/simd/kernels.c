@@ -126,7 +126,6 @@
 #define v_or_m1 v_or_mask
 #define v_xor_m1 v_xor_mask
 #define v_not_m1 v_not_mask
-#define K_m1(x) ((x) ? ~(m1){ 0 } : (m1){ 0 })
 #define ON_ONE(id, value) POINT(id, m1 a = BOOL_AT(0, pa, i); (void)pb; (void)pc; PUT(value))
 #define ON_TWO(id, value) \
 	POINT(id, m1 a = BOOL_AT(0, pa, i); m1 b = BOOL_AT(1, pb, i); (void)pc; PUT(value))
