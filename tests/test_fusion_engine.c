@@ -1,0 +1,241 @@
+/* tests/test_fusion_engine.c -- engines, sessions, observers: what a caller relies on. */
+#include <pthread.h>
+
+#include "tests/engine.h"
+
+static const char CHAIN[] = "import torch\n"
+			    "def model(x):\n"
+			    "    x = torch.sin(x + 0.1)\n"
+			    "    x = torch.cos(x * 1.1)\n"
+			    "    return x.sum()\n";
+
+static void *run_engine(void *context)
+{
+	enum fusion_mode mode = *(enum fusion_mode *)context;
+	struct engine e = engine_open("interp", mode, CHAIN);
+
+	for (int64_t n = 2; n < 60; n++) {
+		struct value x = FLOATS(&e, 1, 4, n % 7 + 2), out = engine_call(&e, &x, 1);
+		double want = 0;
+
+		for (int64_t i = 0; i < tensor_numel(x.tensor->memory); i++)
+			want += cos(sin(engine_at(x, i) + 0.1) * 1.1);
+		engine_near(out, 0, want);
+		value_unref(out);
+		value_unref(x);
+	}
+	engine_close(&e);
+	return NULL;
+}
+
+static void engines_of_two_threads_do_not_meet(void **state)
+{
+	enum fusion_mode modes[] = { FUSION_DYNAMIC, FUSION_STATIC };
+	pthread_t threads[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, run_engine, &modes[i]), 0);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+}
+
+struct sharer {
+	const struct fusion_program *program;
+	double result;
+};
+
+static void *run_shared(void *context)
+{
+	struct sharer *s = context;
+	struct fusion_options options = { .backend = "interp", .threads = 1 };
+	struct engine e = { .f = fusion_create(&options, NULL) };
+	struct value x, out;
+
+	e.session = fusion_session(e.f, s->program, FUSION_STATIC, NULL);
+	x = FLOATS(&e, 1, 4, 4);
+	out = engine_call(&e, &x, 1);
+	s->result = engine_at(out, 0);
+	value_unref(out);
+	value_unref(x);
+	engine_close(&e);
+	return NULL;
+}
+
+static void threads_may_share_a_program(void **state)
+{
+	struct fusion_program *p = fusion_parse(CHAIN, strlen(CHAIN), "model", NULL);
+	struct sharer sharers[2] = { { .program = p }, { .program = p } };
+	pthread_t threads[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, run_shared, &sharers[i]), 0);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	assert_true(sharers[0].result == sharers[1].result);
+	fusion_program_destroy(p);
+}
+
+struct seen {
+	int compiled, launched, recompiled, phases[PHASE_COUNT];
+	int64_t last_ns;
+	bool ordered;
+};
+
+static void on_compiled(void *self, int graph, int64_t compile_ns, int kernels, bool cached)
+{
+	struct seen *seen = self;
+
+	(void)cached;
+	assert_int_equal(graph, seen->compiled);
+	assert_true(compile_ns > 0);
+	assert_true(kernels > 0);
+	seen->compiled++;
+}
+
+static void on_launched(void *self, int graph, int kernel, int64_t begin_ns, int64_t end_ns)
+{
+	struct seen *seen = self;
+
+	(void)graph, (void)kernel;
+	seen->ordered &= begin_ns >= seen->last_ns && end_ns >= begin_ns;
+	seen->last_ns = end_ns;
+	seen->launched++;
+}
+
+static void on_phase(void *self, enum fusion_phase phase, int64_t begin_ns, int64_t end_ns)
+{
+	struct seen *seen = self;
+
+	seen->ordered &= end_ns >= begin_ns;
+	seen->phases[phase]++;
+}
+
+static void on_recompiled(void *self, const char *frame, const char *reason)
+{
+	struct seen *seen = self;
+
+	assert_string_equal(frame, "model");
+	assert_string_equal(reason, "x.size(0) is 5, was 4");
+	seen->recompiled++;
+}
+
+static void an_observer_is_told_of_compiles_launches_and_phases(void **state)
+{
+	struct engine e = engine_open("interp", FUSION_STATIC, CHAIN);
+	struct seen seen = { .ordered = true };
+	struct fusion_observer observer = { &seen, on_compiled, on_launched, on_phase,
+					    on_recompiled };
+
+	(void)state;
+	fusion_observe(e.session, &observer);
+	for (int call = 0; call < 3; call++) {
+		struct value x = FLOATS(&e, 1, call < 2 ? 4 : 5, 3), out = engine_call(&e, &x, 1);
+
+		value_unref(out);
+		value_unref(x);
+	}
+	assert_int_equal(seen.compiled, 2);
+	assert_int_equal(seen.recompiled, 1);
+	assert_int_equal(seen.launched, fusion_counts(e.session).launches);
+	assert_int_equal(seen.phases[PHASE_GUARDS], 3);
+	assert_int_equal(seen.phases[PHASE_ALLOC], 3);
+	assert_int_equal(seen.phases[PHASE_KERNEL], seen.launched);
+	assert_true(seen.ordered);
+	fusion_observe(e.session, NULL);
+	run_engine(&(enum fusion_mode){ FUSION_EAGER });
+	assert_int_equal(seen.compiled, 2);
+	engine_close(&e);
+}
+
+static void an_eager_session_launches_once_an_op(void **state)
+{
+	struct engine e = engine_open("interp", FUSION_EAGER, CHAIN);
+	struct value x = FLOATS(&e, 1, 4, 3), out = engine_call(&e, &x, 1);
+
+	(void)state;
+	assert_int_equal(fusion_counts(e.session).launches, 5);
+	assert_int_equal(fusion_counts(e.session).graphs, 0);
+	value_unref(out);
+	value_unref(x);
+	engine_close(&e);
+}
+
+static void a_compiled_chain_is_one_launch(void **state)
+{
+	struct engine e = engine_open("interp", FUSION_STATIC, CHAIN);
+	struct value x = FLOATS(&e, 1, 4, 3), out = engine_call(&e, &x, 1);
+
+	(void)state;
+	assert_int_equal(fusion_counts(e.session).launches, 1);
+	assert_int_equal(fusion_graph(e.session, 0).n_kernels, 1);
+	value_unref(out);
+	value_unref(x);
+	engine_close(&e);
+}
+
+static void eager_frees_intermediates_at_once(void **state)
+{
+	struct engine e = engine_open("interp", FUSION_EAGER,
+				      "import torch\n"
+				      "def model(x):\n"
+				      "    for i in range(50):\n"
+				      "        x = x + i\n"
+				      "    return x\n");
+	struct value x = FLOATS(&e, 1, 1000), out;
+	struct allocator *a = fusion_allocator(e.f);
+
+	(void)state;
+	allocator_reset_peak(a);
+	out = engine_call(&e, &x, 1);
+	engine_near(out, 5, engine_at(x, 5) + 1225);
+	assert_true(allocator_peak_bytes(a) <= 3 * 4000 + 100);
+	value_unref(out);
+	value_unref(x);
+	engine_close(&e);
+}
+
+static void print_writes_to_the_sessions_buffer(void **state)
+{
+	struct engine e = engine_open("interp", FUSION_EAGER,
+				      "import torch\n"
+				      "def model(x):\n"
+				      "    print('sizes', x.shape, 1.5)\n"
+				      "    return x\n");
+	struct value x = FLOATS(&e, 1, 4, 3);
+
+	(void)state;
+	value_unref(engine_call(&e, &x, 1));
+	assert_string_equal(fusion_stdout(e.session)->data, "sizes torch.Size([4, 3]) 1.5\n");
+	value_unref(x);
+	engine_close(&e);
+}
+
+static void modes_have_names(void **state)
+{
+	enum fusion_mode mode;
+
+	(void)state;
+	for (int i = 0; i < FUSION_MODE_COUNT; i++) {
+		assert_true(fusion_mode_from_name(fusion_mode_name((enum fusion_mode)i), &mode));
+		assert_int_equal(mode, i);
+	}
+	assert_false(fusion_mode_from_name("fast", &mode));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(engines_of_two_threads_do_not_meet),
+		cmocka_unit_test(threads_may_share_a_program),
+		cmocka_unit_test(an_observer_is_told_of_compiles_launches_and_phases),
+		cmocka_unit_test(an_eager_session_launches_once_an_op),
+		cmocka_unit_test(a_compiled_chain_is_one_launch),
+		cmocka_unit_test(eager_frees_intermediates_at_once),
+		cmocka_unit_test(print_writes_to_the_sessions_buffer),
+		cmocka_unit_test(modes_have_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
