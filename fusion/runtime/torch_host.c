@@ -6,6 +6,7 @@
  */
 #include "fusion/runtime/torch_host.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,16 @@ static int find_function(const char *spelling)
 	return -1;
 }
 
+/* "float16", "int32": a type's name with a width. */
+static bool names_dtype(const char *name)
+{
+	size_t len = strlen(name);
+
+	return strcmp(name, "int") == 0 || strcmp(name, "half") == 0 ||
+	       (strstr(name, "int") == name && isdigit((unsigned char)name[len - 1])) ||
+	       strstr(name, "float") || strstr(name, "complex");
+}
+
 /* `owner` begins a sentence: "torch", "A tensor". */
 static bool unknown(const char *owner, const char *spelling, const char *name, struct err *err)
 {
@@ -119,9 +130,10 @@ static bool unknown(const char *owner, const char *spelling, const char *name, s
 
 	if (torch_knows(name))
 		return err_set(err, ERR_UNSUPPORTED,
-			       "%s is known, but not in the language so far. Write it with the ops "
-			       "that are; the dtypes are bool, int64, float32 and float64.",
-			       spelling);
+			       "%s is known, but not in the language so far. %s", spelling,
+			       names_dtype(name)
+				   ? "The dtypes are bool, int64, float32 and float64."
+				   : "Write it with the ops that are.");
 	if (near)
 		return err_set(err, ERR_NAME, "%s has no attribute %s; did you mean %s?", owner,
 			       name, near);
