@@ -498,7 +498,7 @@ size_t emit_part(struct buf *out, const struct schedule *s, int kernel, int inde
 	for (int i = 0; i < s->part->n; i++)
 		if (s->part->insts[i].kind == INST_REDUCE && s->loop_of[i] < 0)
 			put_fold(&e, &s->part->insts[i], s->reduction[i]);
-	buf_puts(out, "}\n");
+	buf_puts(out, "\tDONE();\n}\n");
 	free(e.uniform);
 	return s->scratch_bytes;
 }
