@@ -190,6 +190,8 @@ static bool unknown_character(struct lexer *lx)
 		return lex_fault(lx, ERR_SYNTAX,
 				 "the character '%.*s' (U+%04X) is not Python; write %s", n,
 				 lx->source + lx->pos, point, instead);
+	if (point == '?')
+		return lex_fault(lx, ERR_SYNTAX, "'?' is not Python; write `a if test else b`");
 	if (point < ' ' || point == 0x7f)
 		return lex_fault(lx, ERR_SYNTAX,
 				 "a control character (U+%04X) stands here; remove it", point);

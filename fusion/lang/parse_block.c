@@ -10,8 +10,22 @@ struct head {
 	int line;
 };
 
+static bool file_ends(const struct parser *p)
+{
+	size_t i = 0;
+
+	while (token_at(p, i)->kind == TOK_DEDENT)
+		i++;
+	return token_at(p, i)->kind == TOK_END;
+}
+
 static bool indented_block(struct parser *p, const struct head *head)
 {
+	const struct token *before = token_before(p);
+
+	if (file_ends(p)) /* nothing to point at but the head's own end */
+		return fault_at(p, ERR_SYNTAX, before->line, before->column,
+				"an indented block is expected after this '%s'", head->word);
 	if (!at(p, TOK_INDENT))
 		return unexpected(p, "an indented block is expected after the '%s' of line %d",
 				  head->word, head->line);
@@ -55,7 +69,7 @@ static bool parse_else(struct parser *p, struct node_list *otherwise)
 	if (!accept(p, TOK_ELSE))
 		return true;
 	if (at(p, TOK_IF))
-		return unexpected(p, "'else if' is written elif");
+		return unexpected(p, "Python has no 'else if'; write elif");
 	return parse_block(p, head, "else", otherwise);
 }
 

@@ -27,10 +27,27 @@ static const char *shown(const struct parser *p, char out[40])
 	return out;
 }
 
+/* class = 3 */
+static bool keyword_assigned(const struct parser *p)
+{
+	return at(p, TOK_EQUAL) && keyword(token_before(p)->kind);
+}
+
+static void *refuse_keyword_target(struct parser *p)
+{
+	const struct token *word = token_before(p);
+
+	return fault_at(p, ERR_SYNTAX, word->line, word->column,
+			"'%s' is a keyword of Python and cannot be assigned to; use another name",
+			token_table[word->kind].text);
+}
+
 void *not_a_name(struct parser *p, const char *of_what)
 {
 	char text[40];
 
+	if (keyword_assigned(p))
+		return refuse_keyword_target(p);
 	if (keyword(token_now(p)->kind))
 		return unexpected(p, "%s is a keyword of Python and cannot name %s", shown(p, text),
 				  of_what);
@@ -43,13 +60,13 @@ static const char *foreign(const struct parser *p)
 	enum token_kind now = token_now(p)->kind, before = token_before(p)->kind;
 
 	if (now == TOK_EXCLAMATION)
-		return "'!' is written not";
+		return "Python has no !; write not";
 	if (now == TOK_AMPERSAND && before == TOK_AMPERSAND)
-		return "'&&' is written and";
+		return "Python has no &&; write and";
 	if (now == TOK_PIPE && before == TOK_PIPE)
-		return "'||' is written or";
+		return "Python has no ||; write or";
 	if (now == TOK_EQUAL && before == TOK_EQUAL_EQUAL)
-		return "'===' is written ==";
+		return "Python has no ===; write ==";
 	if ((now == TOK_NEWLINE || now == TOK_RIGHT_PAREN || now == TOK_SEMICOLON) && p->i >= 2 &&
 	    p->list->tokens.at[p->i - 2].kind == before &&
 	    (before == TOK_PLUS || before == TOK_MINUS))
@@ -66,6 +83,8 @@ void *not_an_expression(struct parser *p)
 
 	if (known)
 		return unexpected(p, "%s", known);
+	if (keyword_assigned(p))
+		return refuse_keyword_target(p);
 	if (now == TOK_NEWLINE)
 		return unexpected(p, "the line ends where an expression is expected");
 	if (now == TOK_INDENT)
@@ -131,6 +150,8 @@ void *statement_goes_on(struct parser *p, const struct node *last)
 	if (near && token_now(p)->kind != TOK_ERROR)
 		return fault_at(p, ERR_SYNTAX, value->line, value->column,
 				"'%s' is no keyword; did you mean %s?", value->name, near);
+	if (keyword_assigned(p))
+		return refuse_keyword_target(p);
 	if (now == TOK_WALRUS)
 		return unexpected(p,
 				  "a line that assigns is written with =; := stands in brackets");

@@ -43,7 +43,7 @@ static bool parse_alias(struct parser *p, struct import_name *out)
 	if (!accept(p, TOK_AS))
 		return true;
 	if (!at(p, TOK_NAME))
-		return not_a_name(p, "an import");
+		return not_a_name(p, "what is imported");
 	out->alias = token_now(p)->name;
 	advance(p);
 	return true;
@@ -57,7 +57,7 @@ static bool module_name(struct parser *p, struct import_name *out)
 static bool member_name(struct parser *p, struct import_name *out)
 {
 	if (!at(p, TOK_NAME))
-		return not_a_name(p, "an import");
+		return not_a_name(p, "what is imported");
 	out->name = out->first = token_now(p)->name;
 	advance(p);
 	return parse_alias(p, out);

@@ -260,9 +260,7 @@ bool parse_statement(struct parser *p)
 	case TOK_AT:
 		return list_push(p, parse_compound(p));
 	case TOK_ASYNC:
-		return fault_at(
-		    p, ERR_UNSUPPORTED, first->line, first->column,
-		    "async is outside the language; write a plain function, loop or with");
+		return async_refused(p);
 	case TOK_INDENT:
 		return unexpected(p, "this line is indented more than the lines of its block");
 	default:

@@ -153,14 +153,20 @@ static bool same_type(struct parser *p, const struct node_list *parts)
 	return true;
 }
 
-/* "a" "b" to "ab" */
+static bool has_fields(const struct node_list *parts)
+{
+	for (int i = 0; i < parts->n; i++)
+		if (parts->at[i]->kind == NODE_FIELD)
+			return true;
+	return false;
+}
+
+/* "a" "b" to "ab"; f"a" is such a string, too. */
 static struct node *join(struct parser *p, struct node *node, const struct node_list *parts)
 {
 	size_t len = 0;
 	char *text;
 
-	if (parts->n == 1)
-		return parts->at[0];
 	for (int i = 0; i < parts->n; i++)
 		len += parts->at[i]->string.len;
 	text = PARSER_ARRAY(p, char, len + 1);
@@ -171,7 +177,7 @@ static struct node *join(struct parser *p, struct node *node, const struct node_
 		memcpy(text + len, parts->at[i]->string.text, parts->at[i]->string.len);
 		len += parts->at[i]->string.len;
 	}
-	node->kind = parts->at[0]->kind;
+	node->kind = parts->n ? parts->at[0]->kind : NODE_STRING;
 	return set_text(p, node, text, len) ? node_end(p, node) : NULL;
 }
 
@@ -189,11 +195,11 @@ struct node *parse_strings(struct parser *p)
 			return NULL;
 	if (!list_take(p, mark, &parts) || !same_type(p, &parts))
 		return NULL;
-	if (!is_fstring)
-		return join(p, node, &parts);
-	if (parts.n && parts.at[0]->kind == NODE_BYTES)
+	if (is_fstring && parts.n && parts.at[0]->kind == NODE_BYTES)
 		return fault_at(p, ERR_SYNTAX, node->line, node->column,
 				"bytes and strings cannot be joined");
+	if (!has_fields(&parts))
+		return join(p, node, &parts);
 	node->list = parts;
 	return node_end(p, node);
 }

@@ -153,10 +153,9 @@ static bool declare_one(struct scoper *s, const struct node *node, const char *n
 			      "%s is declared both nonlocal and global", name);
 	if ((flags & (SYMBOL_USED | SYMBOL_BOUND)) &&
 	    !(flags & (SYMBOL_IS_GLOBAL | SYMBOL_IS_NONLOCAL)))
-		return err_at(
-		    s->err, ERR_SYNTAX, node->line, node->column,
-		    "%s is used before this line; move '%s %s' to the start of the function", name,
-		    word, name);
+		return err_at(s->err, ERR_SYNTAX, node->line, node->column,
+			      "%s is used before this line; move '%s %s' up, before its first use",
+			      name, word, name);
 	symbol = scope_mention(s, s->now, name, global ? SYMBOL_IS_GLOBAL : SYMBOL_IS_NONLOCAL);
 	if (!symbol)
 		return false;

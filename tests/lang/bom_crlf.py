@@ -1,0 +1,4 @@
+﻿def model(λ):
+    s = """a
+b"""
+    return λ

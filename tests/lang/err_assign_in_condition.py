@@ -1,0 +1,3 @@
+def model(x):
+    if x = 3:
+        return x

@@ -1,0 +1,3 @@
+for i in x:
+    def f():
+        break

@@ -1,0 +1,2 @@
+def model(x, k=1, y):
+    return x

@@ -1,0 +1,1 @@
+f(dim=1, keepdim=True, dim=2)

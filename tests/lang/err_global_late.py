@@ -1,0 +1,3 @@
+def model(x):
+    n = 1
+    global n

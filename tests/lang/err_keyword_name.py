@@ -1,0 +1,2 @@
+def lambda(x):
+    return x

@@ -1,0 +1,6 @@
+n = 1
+
+
+def model(x):
+    nonlocal n
+    n = 2

@@ -1,0 +1,3 @@
+def model(x):
+    x++
+    return x

@@ -1,0 +1,3 @@
+def model(x):
+        y = x
+    return y

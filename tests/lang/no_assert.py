@@ -1,0 +1,1 @@
+assert x.dim() == 1, "one dimension"

@@ -1,0 +1,2 @@
+async def model(x):
+    return x

@@ -1,0 +1,1 @@
+print(f"mean {x.mean():.3f} {'a' 'b'!r:>{w}} {y=}")

@@ -1,0 +1,1 @@
+y = sum(i for i in x)

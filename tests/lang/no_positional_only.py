@@ -1,0 +1,2 @@
+def model(x, /, y):
+    return x

@@ -1,0 +1,10 @@
+def model(x):
+    try:
+        y = x + 1
+    except (ValueError, TypeError) as error:
+        y = x
+    else:
+        y = 0
+    finally:
+        pass
+    return y

@@ -1,0 +1,2 @@
+with torch.no_grad(), open(x) as f:
+    y = 1
