@@ -181,7 +181,7 @@ static void print_row(struct buf *out, const json_t *at, bool sweep, const char 
 		     end_of(latency, "ci_us", 1) / unit);
 	snprintf(range, sizeof(range), "%s-%s", t.low, t.high);
 	number_short(launches, number_of(m, "launches"));
-	number_short(compile, number_of(m, "compile_ms"));
+	number_short(compile, number_of(b ? b : m, "compile_ms")); /* what is repaid */
 	number_short(peak, number_of(m, "peak_bytes") / 1000);
 	buf_printf(out, "%-8s  %8s  %-15s  %8s  %10s  %10s", mode, t.mid, range, launches, peak,
 		   compile);
