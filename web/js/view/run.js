@@ -29,6 +29,8 @@ const TABS = [
 /** @param {Context} ctx */
 export async function runView(ctx) {
   const [id, tab = ""] = ctx.params;
+  // Before the run is there: a key pressed while it loads is not lost.
+  onKeys(ctx.signal, Object.fromEntries(TABS.map((t, i) => [String(i + 1), () => go(tabUrl(id, t.key))])));
   let run;
   try {
     run = await getRun(id, ctx.signal);
@@ -41,13 +43,12 @@ export async function runView(ctx) {
     ctx.setTitle("Not found");
     return ctx.main.replaceChildren(nothingHere("No view has this address", [`A run has the views ${TABS.map((t) => t.label).join(", ")}.`]));
   }
-  onKeys(ctx.signal, Object.fromEntries(TABS.map((t, i) => [String(i + 1), () => go(tabUrl(run, t.key))])));
   draw(ctx, run, tab);
   return undefined;
 }
 
-/** @param {Run} run @param {string} key */
-const tabUrl = (run, key) => `/runs/${encodeURIComponent(run.id)}${key ? `/${key}` : ""}`;
+/** @param {Run["id"]} id @param {string} key */
+const tabUrl = (id, key) => `/runs/${encodeURIComponent(id)}${key ? `/${key}` : ""}`;
 
 /** @param {Context} ctx @param {Run} run @param {string} tab */
 function draw(ctx, run, tab) {
@@ -116,7 +117,7 @@ function backendOf(run) {
 function tabs(run, tab) {
   const points = run.report ? pointsOf(run.report) : [];
   const graphs = points.reduce((sum, p) => sum + Object.values(p.modes).reduce((s, m) => s + (m.graphs?.length ?? 0), 0), 0);
-  return h("nav", { class: "tabs", "aria-label": "Views of this run" }, TABS.map((t) => h("a", { href: tabUrl(run, t.key), "aria-current": t.key === tab ? "page" : null },
+  return h("nav", { class: "tabs", "aria-label": "Views of this run" }, TABS.map((t) => h("a", { href: tabUrl(run.id, t.key), "aria-current": t.key === tab ? "page" : null },
     t.label, t.key === "graphs" && run.report ? h("span", { class: "n" }, graphs) : null)));
 }
 
