@@ -178,6 +178,10 @@ bool op_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struc
 			       value_type_name(is_sequence(a) ? b : a));
 	if (op == BIN_OR && a.kind == VALUE_DICT && b.kind == VALUE_DICT)
 		return merge_dicts(vm, inplace, a, b, out, err);
+	if (op == BIN_MOD && a.kind == VALUE_STR)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "%% formatting of strings is not supported; join str() of the parts "
+			       "with +");
 	return unsupported(op, inplace, a, b, err);
 }
 

@@ -67,9 +67,9 @@ bool op_check_key(struct value key, struct err *err)
 	return err_set(err, ERR_TYPE, "unhashable type: '%s'", value_type_name(key));
 }
 
-/* Python's slice.indices(): where to start, how many, how far apart. */
+/* Python's slice.indices(), and how many that are. */
 struct cut {
-	int64_t start, count, step;
+	int64_t start, stop, step, count;
 };
 
 static bool slice_bound(struct vm *vm, struct value v, int64_t fallback, int64_t n, int64_t lowest,
@@ -107,7 +107,7 @@ static bool cut_of(struct vm *vm, const struct slice *s, int64_t n, struct cut *
 			 &stop, err))
 		return false;
 	r = (struct range){ .start = start, .stop = stop, .step = step };
-	*out = (struct cut){ start, range_length(&r), step };
+	*out = (struct cut){ start, stop, step, range_length(&r) };
 	return true;
 }
 
@@ -167,8 +167,8 @@ static bool slice_range(struct vm *vm, const struct range *r, const struct slice
 	if (__builtin_mul_overflow(r->step, cut.step, &step) ||
 	    __builtin_mul_overflow(cut.start, r->step, &start) ||
 	    __builtin_add_overflow(start, r->start, &start) ||
-	    __builtin_mul_overflow(cut.count, step, &stop) ||
-	    __builtin_add_overflow(stop, start, &stop))
+	    __builtin_mul_overflow(cut.stop, r->step, &stop) ||
+	    __builtin_add_overflow(stop, r->start, &stop))
 		return err_set(err, ERR_VALUE, "the slice of this range needs more than 64 bits");
 	return vm_keep(vm, value_range(start, stop, step), out, err);
 }
