@@ -175,6 +175,28 @@ static void a_compiled_chain_is_one_launch(void **state)
 	engine_close(&e);
 }
 
+static void one_tensor_twice_and_two_tensors_are_different_calls(void **state)
+{
+	struct engine e = engine_open("interp", FUSION_EAGER,
+				      "import torch\n"
+				      "def model(x, y):\n"
+				      "    return x + x, y + x, y + y, x + y\n");
+	struct value in[2] = { FLOATS(&e, 1, 4), FLOATS(&e, 2, 4) };
+
+	(void)state;
+	for (int call = 0; call < 2; call++) {
+		struct value out = engine_call(&e, in, 2);
+		double x = engine_at(in[0], 1), y = engine_at(in[1], 1);
+		const double want[] = { x + x, y + x, y + y, x + y };
+
+		for (int i = 0; i < 4; i++)
+			engine_near(out.list->at[i], 1, want[i]);
+		value_unref(out);
+	}
+	engine_drop(in, 2);
+	engine_close(&e);
+}
+
 static void eager_frees_intermediates_at_once(void **state)
 {
 	struct engine e = engine_open("interp", FUSION_EAGER,
@@ -232,6 +254,7 @@ int main(void)
 		cmocka_unit_test(an_observer_is_told_of_compiles_launches_and_phases),
 		cmocka_unit_test(an_eager_session_launches_once_an_op),
 		cmocka_unit_test(a_compiled_chain_is_one_launch),
+		cmocka_unit_test(one_tensor_twice_and_two_tensors_are_different_calls),
 		cmocka_unit_test(eager_frees_intermediates_at_once),
 		cmocka_unit_test(print_writes_to_the_sessions_buffer),
 		cmocka_unit_test(modes_have_names),

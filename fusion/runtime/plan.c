@@ -31,8 +31,13 @@ static void put_text(struct signature *s, const char *text, size_t len)
 static inline void put_tensor(struct signature *s, struct value v)
 {
 	const struct tensor *t = v.tensor->memory;
+	uint64_t first = 0; /* x + x has another plan than x + y: its graph has one input */
 
-	put(s, (uint64_t)VALUE_TENSOR | (uint64_t)t->dtype << 8 | (uint64_t)t->rank << 16);
+	while ((int)first < s->n_tensors && first < MAX_ARGS &&
+	       s->tensors[first].tensor != v.tensor)
+		first++;
+	put(s, (uint64_t)VALUE_TENSOR | (uint64_t)t->dtype << 8 | (uint64_t)t->rank << 16 |
+		   first << 24);
 	for (int d = 0; d < t->rank; d++)
 		put(s, (uint64_t)t->size[d]);
 	for (int d = 0; d < t->rank; d++)
