@@ -42,7 +42,7 @@ static bool make_key(char key[HASH_HEX_BYTES], const struct buf *source, const s
 
 	buf_init(&all, 0);
 	buf_printf(&all, "%d %s\n%s\n%s\n%d\n", EMITTER_VERSION, gnu_get_libc_version(),
-		   t->identity, toolchain_flags(vector_bytes), vector_bytes);
+		   t->identity, toolchain_flags(t, vector_bytes), vector_bytes);
 	buf_add(&all, source->data, source->len);
 	ok = !all.failed;
 	if (ok)

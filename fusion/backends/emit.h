@@ -25,12 +25,14 @@ struct schedule {
 	int n_loops;
 	int *loop_of;        /* of each instruction; -1: none (loads, folds) */
 	int *def;            /* of each register: the instruction here that writes it, -1 */
+	int *depth;     /* of each instruction: the chain in its loop that it ends */
 	int *place_of;       /* of each instruction, -1 */
 	int *memory_at;      /* of each register: the place that holds it too, -1 */
 	int *temp;           /* of each register: its tile in scratch, -1 */
 	int *reduction;      /* of each instruction: which REDUCE it is, -1 */
 	size_t *temp_offset; /* of each tile, and the bytes of its elements */
 	size_t *temp_bytes;
+	int *busy_until; /* of each tile: the last loop that reads it */
 	int n_temps;
 	size_t scratch_bytes;
 	int *memory; /* the one block behind the above */

@@ -31,12 +31,14 @@ static const char missing[] =
 
 static bool identify(struct toolchain *t)
 {
+	char real[PATH_MAX];
 	struct stat st;
 
 	if (access(t->path, X_OK) != 0 || stat(t->path, &st) != 0 || !S_ISREG(st.st_mode))
 		return false;
 	snprintf(t->identity, sizeof(t->identity), "%s %lld %lld", t->path, (long long)st.st_size,
 		 (long long)st.st_mtim.tv_sec);
+	t->clang = realpath(t->path, real) && strstr(strrchr(real, '/'), "clang");
 	return true;
 }
 
@@ -77,16 +79,27 @@ bool toolchain_find(struct toolchain *t, const char *wanted, struct err *err)
 	return err_set(err, ERR_COMPILER, "%s", missing);
 }
 
-const char *toolchain_flags(int vector_bytes)
-{
+/* Passes of gcc -O1 that find nothing in straight vector loops: without them the
+ * same machine code comes a fifth sooner. */
+#define LEAN                                                                                       \
+	"-fno-tree-sra -fno-tree-pta -fno-tree-sink -fno-tree-slsr -fno-ssa-phiopt "               \
+	"-fno-tree-bit-ccp -fno-tree-dse -fno-tree-phiprop -fno-tree-dominator-opts "              \
+	"-fno-tree-scev-cprop -fno-tree-loop-ivcanon -fno-ivopts "
 #define COMMON                                                                                     \
-	"-std=gnu11 -O1 -w -pipe -fPIC -shared -nostdlib -ffp-contract=off -fno-math-errno "       \
-	"-fwrapv -fno-plt -fno-asynchronous-unwind-tables -fno-stack-protector "                   \
-	"-fcf-protection=none -fno-ident "
-	if (vector_bytes == 64)
-		return COMMON "-mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma";
-	return vector_bytes == 32 ? COMMON "-mavx2 -mfma" : COMMON "-msse4.2";
-#undef COMMON
+	"-std=gnu11 -O1 -w -pipe -fPIC -shared -nostdlib -ffp-contract=off "                       \
+	"-fno-math-errno -fwrapv -fno-plt -fno-asynchronous-unwind-tables "                        \
+	"-fno-stack-protector -fcf-protection=none -fno-ident "
+
+const char *toolchain_flags(const struct toolchain *t, int vector_bytes)
+{
+	static const char *const flags[2][3] = {
+		{ COMMON LEAN "-msse4.2", COMMON LEAN "-mavx2 -mfma",
+		  COMMON LEAN "-mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma" },
+		{ COMMON "-msse4.2", COMMON "-mavx2 -mfma",
+		  COMMON "-mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma" },
+	};
+
+	return flags[t->clang][vector_bytes == 64 ? 2 : vector_bytes == 32];
 }
 
 /* A child that hangs or grows is stopped by the system even if we are gone. */
@@ -235,7 +248,7 @@ static bool run(const struct toolchain *t, char *const argv[], char *const env[]
 bool toolchain_compile(const struct toolchain *t, const char *folder, int vector_bytes,
 		       int timeout_ms, struct err *err)
 {
-	char flags[512], search[PATH_MAX + 64], temporary[PATH_MAX + 16];
+	char flags[1024], search[PATH_MAX + 64], temporary[PATH_MAX + 16];
 	char *argv[MAX_ARGUMENTS], *save = NULL;
 	char *env[] = { search, temporary, (char[]){ "LC_ALL=C" }, NULL };
 	int n = 0;
@@ -244,7 +257,7 @@ bool toolchain_compile(const struct toolchain *t, const char *folder, int vector
 	snprintf(search, sizeof(search), "PATH=%.*s:/usr/local/bin:/usr/bin:/bin",
 		 (int)(strrchr(t->path, '/') ? strrchr(t->path, '/') - t->path : 0), t->path);
 	snprintf(temporary, sizeof(temporary), "TMPDIR=%s", folder);
-	snprintf(flags, sizeof(flags), "%s", toolchain_flags(vector_bytes));
+	snprintf(flags, sizeof(flags), "%s", toolchain_flags(t, vector_bytes));
 	argv[n++] = (char *)(uintptr_t)t->path;
 	for (char *f = strtok_r(flags, " ", &save); f; f = strtok_r(NULL, " ", &save))
 		argv[n++] = f;

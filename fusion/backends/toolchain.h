@@ -11,6 +11,7 @@
 struct toolchain {
 	char path[PATH_MAX];
 	char identity[PATH_MAX + 64]; /* changes when another compiler is installed there */
+	bool clang;
 };
 
 /* `wanted` NULL: gcc, cc or clang on PATH, whichever comes first in that order.
@@ -19,7 +20,7 @@ bool toolchain_find(struct toolchain *t, const char *wanted, struct err *err);
 
 /* The arguments that all kernels of a vector unit are compiled with, blank
  * separated: part of the cache's key. */
-const char *toolchain_flags(int vector_bytes);
+const char *toolchain_flags(const struct toolchain *t, int vector_bytes);
 
 /* Compiles folder/kernel.c to folder/kernel.so.  Files that the compiler needs
  * for itself go to the folder as well.  False with COMPILER: what it said, that
