@@ -161,18 +161,16 @@ static bool field_colon(struct lexer *lx)
 
 static enum token_kind longest_operator(const struct lexer *lx)
 {
+	unsigned char c = (unsigned char)lx->source[lx->pos];
 	enum token_kind best = TOK_COUNT;
 	size_t best_len = 0;
 
-	for (int k = 0; k < TOK_COUNT; k++) {
-		const struct token_info *info = &token_table[k];
-		size_t len;
+	for (int k = c < sizeof(lx->first) ? lx->first[c] : 0; k; k = lx->next[k]) {
+		const char *text = token_table[k].text;
+		size_t len = strlen(text);
 
-		if (info->class < CLASS_OPERATOR || info->text[0] != lx->source[lx->pos])
-			continue;
-		len = strlen(info->text);
 		if (len > best_len && lx->len - lx->pos >= len &&
-		    memcmp(info->text, lx->source + lx->pos, len) == 0) {
+		    memcmp(text, lx->source + lx->pos, len) == 0) {
 			best = (enum token_kind)k;
 			best_len = len;
 		}
@@ -275,17 +273,25 @@ static bool lex_step(struct lexer *lx)
 	return lex_token(lx);
 }
 
-static bool intern_keywords(struct names *names)
+/* Keywords are interned, operators chained by their first character. */
+static bool load_table(struct lexer *lx)
 {
+	_Static_assert(TOK_COUNT <= UINT8_MAX, "the chains hold bytes");
+
 	for (int k = 0; k < TOK_COUNT; k++) {
+		const struct token_info *info = &token_table[k];
+		unsigned char *first = &lx->first[info->text[0] & 0x7f];
 		struct name *name;
 
-		if (token_table[k].class != CLASS_KEYWORD)
-			continue;
-		name = names_intern(names, token_table[k].text, strlen(token_table[k].text));
-		if (!name)
-			return false;
-		name->keyword = k;
+		if (info->class >= CLASS_OPERATOR) {
+			lx->next[k] = *first;
+			*first = (unsigned char)k;
+		} else if (info->class == CLASS_KEYWORD) {
+			name = names_intern(lx->names, info->text, strlen(info->text));
+			if (!name)
+				return false;
+			name->keyword = k;
+		}
 	}
 	return true;
 }
@@ -298,12 +304,13 @@ bool lex(const char *source, size_t len, struct arena *arena, struct names *name
 	bool ok = true;
 
 	*list = (struct token_list){ 0 };
-	if (!lx || !intern_keywords(names))
+	if (lx)
+		lx->names = names;
+	if (!lx || !load_table(lx))
 		return err_set(err, ERR_MEMORY, "no memory is left for the lexer");
 	lx->source = source;
 	lx->len = len;
 	lx->arena = arena;
-	lx->names = names;
 	lx->list = list;
 	lx->err = &memory;
 	lx->at_line_start = true;

@@ -41,6 +41,8 @@ struct lexer {
 	struct bracket bracket[LEX_BRACKETS];
 	int n_fstrings;
 	struct fstring fstring[LEX_FSTRINGS];
+	/* Operators by first character: chains through `next`, 0 ends one. */
+	unsigned char first[128], next[TOK_COUNT];
 	struct token start; /* where the token under way begins */
 };
 
