@@ -3,10 +3,10 @@ import test from "node:test";
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { describeSweep, describeValue, extent, fromForm, newRow, toForm, wholeNumbers } from "../../web/js/model/workload.js";
-import { entries, hasDots, parameters, tokens } from "../../web/js/model/source.js";
+import { entries, hasDots, kernelStart, parameters, tokenLines } from "../../web/js/model/source.js";
 import { curlLine, fileStem, runLine } from "../../web/js/model/commands.js";
 import { drops, parseQuery } from "../../web/js/model/query.js";
-import { addUp, floorOf, splitRows } from "../../web/js/model/split.js";
+import { addUp, splitRows, summary } from "../../web/js/model/split.js";
 import { graphRows, opCounts } from "../../web/js/model/graphs.js";
 import { machineFacts } from "../../web/js/model/machine.js";
 import { inOrder, letters } from "../../web/js/model/modes.js";
@@ -72,11 +72,19 @@ test("the line of three dots is found only where it stands alone", () => {
 });
 
 test("tokens put back together are the line", () => {
-  for (const line of ["    if x > 0:  # branch", 's = "a # b" + \'c\'', "for (int i = 0; i < n; i++) /* c */ x();", "unfinished = 'abc"]) {
-    assert.equal(tokens(line).map((t) => t.t).join(""), line);
-    assert.equal(tokens(line, "c").map((t) => t.t).join(""), line);
+  for (const text of ["    if x > 0:  # branch\n\n", 's = "a # b" + \'c\'', "for (int i = 0; i < n; i++) /* c\n */ x();", "unfinished = 'abc\nreturn", '"""doc\nstring"""\nx = 1', "/* open"]) {
+    for (const language of ["python", "c"]) assert.equal(tokenLines(text, language).map((l) => l.map((t) => t.t).join("")).join("\n"), text);
   }
-  assert.deepEqual(tokens("return x").map((t) => t.k), ["k", undefined]);
+  assert.deepEqual(tokenLines("return x")[0].map((t) => t.k), ["k", undefined]);
+});
+
+test("a comment over several lines is one, whatever words it holds", () => {
+  assert.deepEqual(tokenLines("/* for each\n * struct */ int x;", "c").map((l) => l.map((t) => t.k)), [["cm"], ["cm", undefined, "k", undefined]]);
+});
+
+test("the vector words in front of generated C are found", () => {
+  assert.equal(kernelStart("#define VECTOR_BYTES 32\n#ifndef X\n#endif\nvoid k0(void)\n{\n}\n"), 4);
+  assert.equal(kernelStart("void k0(void)\n{\n}\n"), 1);
 });
 
 test("a name cannot break out of the command line", () => {
@@ -99,7 +107,8 @@ test("a split adds up to the watched call, and as printed too", () => {
   const point = { modes: { static: { latency: { median_us: 2 }, split_us: { guards: 0.1, dispatch: 0.2, alloc: 0.1, launch: 0.1, kernel: 1.4, rest: 0.15, observed: 2.05 } } } };
   const [row] = splitRows(point, ["eager", "static"]);
   assert.ok(Math.abs(row.parts.reduce((a, b) => a + b, 0) - row.watched) < 1e-9);
-  assert.ok(Math.abs(floorOf(row) - 0.65) < 1e-9);
+  const s = summary(row);
+  assert.ok(Math.abs(s.floor - 0.5) < 1e-9 && s.kernel === 1.4 && Math.abs(s.rest - 0.15) < 1e-9);
   const r = addUp([0.333, 0.333, 0.334], 1, 0.1);
   assert.ok(Math.abs(r.parts.reduce((a, b) => a + b, 0) - r.sum) < 1e-9);
 });

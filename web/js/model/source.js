@@ -10,25 +10,39 @@ const C_KEYWORDS = new Set(("break case char const continue do double else exter
 
 /** @typedef {{t: string, k?: "k" | "cm" | "st"}} Token */
 
-/** One line as tokens: keywords, comments, strings. @param {string} line @param {"python" | "c"} [language] @returns {Token[]} */
-export function tokens(line, language = "python") {
+const COMMENT = { python: "#[^\\n]*", c: "\\/\\/[^\\n]*|\\/\\*[\\s\\S]*?(?:\\*\\/|$)" };
+const STRING = `"""[\\s\\S]*?(?:"""|$)|"(?:[^"\\\\\\n]|\\\\.)*"|'(?:[^'\\\\\\n]|\\\\.)*'`;
+
+/** A text as lines of tokens; a comment or string may span lines. @param {string} text @param {"python" | "c"} [language] @returns {Token[][]} */
+export function tokenLines(text, language = "python") {
   const words = language === "python" ? KEYWORDS : C_KEYWORDS;
-  const comment = language === "python" ? "#.*" : "\\/\\/.*|\\/\\*.*?(?:\\*\\/|$)";
-  const re = new RegExp(`(${comment})|("(?:[^"\\\\]|\\\\.)*"|'(?:[^'\\\\]|\\\\.)*')|([A-Za-z_][A-Za-z_0-9]*)`, "g");
-  /** @type {Token[]} */
-  const out = [];
-  let last = 0;
-  const plain = (/** @type {string} */ t) => { if (t) { const p = out[out.length - 1]; if (p && !p.k) p.t += t; else out.push({ t }); } };
-  for (const m of line.matchAll(re)) {
-    plain(line.slice(last, m.index));
-    if (m[1]) out.push({ t: m[1], k: "cm" });
-    else if (m[2]) out.push({ t: m[2], k: "st" });
-    else if (words.has(m[3])) out.push({ t: m[3], k: "k" });
-    else plain(m[3]);
-    last = (m.index ?? 0) + m[0].length;
+  const re = new RegExp(`(${COMMENT[language]})|(${STRING})|([A-Za-z_][A-Za-z_0-9]*)`, "g");
+  /** @type {Token[][]} */
+  const lines = [[]];
+  const put = (/** @type {string} */ part, /** @type {Token["k"]} */ k) => part.split("\n").forEach((t, i) => {
+    if (i) lines.push([]);
+    const line = lines[lines.length - 1];
+    const last = line[line.length - 1];
+    if (!t) return;
+    if (last && last.k === k && !k) last.t += t; else line.push(k ? { t, k } : { t });
+  });
+  let at = 0;
+  for (const m of text.matchAll(re)) {
+    put(text.slice(at, m.index), undefined);
+    put(m[0], m[1] ? "cm" : m[2] ? "st" : words.has(m[3]) ? "k" : undefined);
+    at = (m.index ?? 0) + m[0].length;
   }
-  plain(line.slice(last));
-  return out;
+  put(text.slice(at), undefined);
+  return lines;
+}
+
+/** The line before which generated C holds only the vector words that all kernels share; 1 where it holds none.
+ * @param {string} code @returns {number} */
+export function kernelStart(code) {
+  const lines = code.split("\n");
+  if (!/^#define VECTOR_BYTES/.test(lines[0])) return 1;
+  for (let i = lines.length - 1; i > 0; i--) if (/^#endif/.test(lines[i])) return Math.min(lines.length, i + 2);
+  return 1;
 }
 
 /** Names of the functions and classes at the left margin. @param {string} source @returns {string[]} */

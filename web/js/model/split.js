@@ -38,7 +38,8 @@ export function addUp(parts, sum, step) {
   return { parts: floors.map((f) => f * step), sum: whole * step };
 }
 
-/** Time of a call outside of its kernels: the floor of its curve. @param {SplitRow} row */
-export function floorOf(row) {
-  return row.watched - row.parts[PARTS.findIndex((p) => p.key === "kernel")];
+/** What a call pays beside its kernels, and what nothing claims. @param {SplitRow} row @returns {{floor: number, kernel: number, rest: number}} */
+export function summary(row) {
+  const [guards, dispatch, alloc, launch, kernel, rest] = row.parts;
+  return { floor: guards + dispatch + alloc + launch, kernel, rest };
 }

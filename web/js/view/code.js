@@ -4,23 +4,23 @@
 // caret under its column.
 
 import { h, add } from "./dom.js";
-import { tokens } from "../model/source.js";
+import { tokenLines } from "../model/source.js";
 
 /**
  * @param {string} text @param {string} name what the region is called
- * @param {{language?: "python" | "c", error?: import("../api/types.js").Problem | null, around?: number}} [how] around: show this many lines about the error
+ * @param {{language?: "python" | "c", error?: import("../api/types.js").Problem | null, around?: number, from?: number}} [how] around: show this many lines about the error; from: leave out what is above
  */
 export function codeWell(text, name, how = {}) {
-  const { language = "python", error, around } = how;
-  const lines = text.replace(/\n$/, "").split("\n");
+  const { language = "python", error, around, from = 1 } = how;
+  const lines = tokenLines(text.replace(/\n$/, ""), language);
   const ol = h("ol");
   lines.forEach((line, i) => {
     const n = i + 1;
     const here = error?.line === n;
-    if (around !== undefined && error?.line && Math.abs(n - error.line) > around) return;
+    if (n < from || (around !== undefined && error?.line && Math.abs(n - error.line) > around)) return;
     const body = h("span");
-    for (const t of tokens(line, language)) add(body, t.k ? h("span", { class: t.k }, t.t) : t.t);
-    if (!line) add(body, " ");
+    for (const t of line) add(body, t.k ? h("span", { class: t.k }, t.t) : t.t);
+    if (!line.length) add(body, " ");
     ol.append(h("li", { id: `L${n}`, class: here ? "on" : null }, h("span", { class: here ? "ln e" : "ln" }, n), body));
     if (here && error?.column) ol.append(h("li", { class: "caret", "aria-hidden": "true" }, h("span", { class: "ln" }), h("span", { class: "bad" }, `${" ".repeat(error.column - 1)}^`)));
   });

@@ -102,8 +102,8 @@ export function download(label, name, type, text) {
   });
 }
 
-/** Puts text on the clipboard and says so on the button. @param {() => string} text */
-export function copyButton(text) {
+/** Puts text on the clipboard and says so on the button. @param {() => string} text @param {string} [name] where "Copy" alone does not say of what */
+export function copyButton(text, name) {
   const b = button("Copy", async () => {
     let done = false;
     try {
@@ -112,7 +112,7 @@ export function copyButton(text) {
     } catch { /* refused, or not a secure origin */ }
     b.textContent = done ? "Copied" : "Select it by hand";
     setTimeout(() => { b.textContent = "Copy"; }, 2000);
-  });
+  }, name ? { "aria-label": name } : {});
   return b;
 }
 

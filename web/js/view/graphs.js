@@ -1,12 +1,13 @@
 // js/view/graphs.js -- the captured graphs of one mode at one point, as a list:
 // ops in order, inputs, kernels, guards, generated code.
 
-import { h, add, copyButton, select } from "./dom.js";
+import { h, add, button, copyButton, select } from "./dom.js";
 import { remember } from "./router.js";
 import { codeWell } from "./code.js";
 import { duration, plain, plural } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { graphRows, opCounts } from "../model/graphs.js";
+import { kernelStart } from "../model/source.js";
 import { headline } from "../model/verdict.js";
 
 /** @param {import("./router.js").Context} ctx @param {HTMLElement} body @param {import("../api/types.js").Run} run @param {import("../api/types.js").Report} report */
@@ -75,8 +76,12 @@ const guardsPart = (g) => linesPart("Guards", g.guards, "None: the graph serves 
 /** @param {import("../model/graphs.js").GraphRow} g */
 const kernelsPart = (g) => linesPart("Kernels", g.kernels, "None: nothing had to be computed.");
 
-/** @param {import("../model/graphs.js").GraphRow} g */
+/** The kernel itself; the vector words that every kernel shares are folded away. @param {import("../model/graphs.js").GraphRow} g */
 function codePart(g) {
   if (!g.code) return h("p", { class: "small sub" }, "No generated code: the interpreter runs ready-made loops.");
-  return h("div", { class: "part" }, h("div", { class: "bar" }, h("h4", {}, "Generated C"), h("div", { class: "acts" }, copyButton(() => g.code))), codeWell(g.code, `Generated C of ${g.title}`, { language: "c" }));
+  const start = kernelStart(g.code);
+  const well = (/** @type {number} */ from) => codeWell(g.code, `Generated C of ${g.title}`, { language: "c", from });
+  const place = h("div", {}, well(start));
+  const all = start > 1 ? button(`Show lines 1 to ${start - 1}`, () => { place.replaceChildren(well(1)); all?.remove(); }, { title: "The vector words that every kernel shares" }) : null;
+  return h("div", { class: "part" }, h("div", { class: "bar" }, h("h4", {}, "Generated C"), h("div", { class: "acts" }, all, copyButton(() => g.code))), place);
 }

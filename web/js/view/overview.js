@@ -34,6 +34,7 @@ export function overview(ctx, body, run, report) {
     h("p", { class: "how" }, how(last)));
   const modesPlace = h("div");
   const splitPlace = h("div");
+  const againPlace = h("div");
   const choose = (/** @type {number} */ i) => {
     at = i;
     const n = points[i].n;
@@ -43,10 +44,11 @@ export function overview(ctx, body, run, report) {
   const fill = () => {
     modesPlace.replaceChildren(modesSection(run, points, at, modes, choose));
     splitPlace.replaceChildren(...splitSection(points[at], modes));
+    againPlace.replaceChildren(reproduce(run, report, points[at], modes));
   };
   fill();
   const curves = report.points?.length ? curvesSection(run, report, mode, ctx.signal) : null;
-  add(body, verdict, modesPlace, curves?.el, splitPlace, reproduce(run, report), notes(run, report));
+  add(body, verdict, modesPlace, curves?.el, splitPlace, againPlace, notes(run, report));
   if (curves) onKeys(ctx.signal, { t: () => curves.toggle() });
 }
 
@@ -108,15 +110,20 @@ function repaid(b, dim) {
   return b.calls_to_repay < 1 ? "at once" : calls(b.calls_to_repay);
 }
 
-/** @param {import("../api/types.js").Run} run @param {Report} report */
-function reproduce(run, report) {
+/** A line for the whole run and one for each figure of the chosen point.
+ * @param {import("../api/types.js").Run} run @param {Report} report @param {Point} point @param {readonly string[]} modes */
+function reproduce(run, report, point, modes) {
   const w = run.workload ?? report.workload;
-  const line = report.reproduce ?? runLine(w);
   const stem = fileStem(w?.name);
+  const place = typeof point.n === "number" ? ` at n = ${plain(point.n)}` : "";
+  const lines = [{ what: "The whole run", line: runLine(w) }, ...modes.flatMap((m) => (point.modes[m]?.reproduce ? [{ what: `${m}${place}`, line: point.modes[m].reproduce ?? "" }] : []))];
+  const table = h("table", { class: "again" }, h("caption", { class: "vh" }, "Commands that measure it again"),
+    h("thead", {}, h("tr", {}, ["Figure", "Command", ""].map((t) => (t ? h("th", { scope: "col" }, t) : h("th", { scope: "col" }, h("span", { class: "vh" }, "Copy")))))),
+    h("tbody", {}, lines.map((l) => h("tr", {}, h("th", { scope: "row" }, l.what), h("td", {}, h("code", {}, l.line)), h("td", { class: "r" }, copyButton(() => l.line, `Copy the command of ${l.what}`))))));
   return h("section", { class: "sec", "aria-label": "Measure it again" },
-    h("header", {}, h("h2", {}, "Measure it again"), h("p", {}, "the same program, inputs, modes and rounds"),
-      h("div", { class: "acts" }, copyButton(() => line), download(`${stem}.json`, `${stem}.json`, "application/json", () => `${JSON.stringify(w, null, 2)}\n`))),
-    h("div", { class: "well" }, h("pre", { class: "curl", tabindex: 0, role: "region", "aria-label": "Command that measures it again" }, line)));
+    h("header", {}, h("h2", {}, "Measure it again"), h("p", {}, "each in the folder that holds the workload"),
+      h("div", { class: "acts" }, download(`Download ${stem}.json`, `${stem}.json`, "application/json", () => `${JSON.stringify(w, null, 2)}\n`))),
+    scroller("Commands that measure it again, table", table));
 }
 
 /** @param {import("../api/types.js").Run} run @param {Report} report */

@@ -6,7 +6,7 @@
 import { h, svg, scroller } from "./dom.js";
 import { modeMark } from "./marks.js";
 import { duration, number, plain, shares, stepOf, timeUnit, toStep } from "../model/format.js";
-import { PARTS, addUp, floorOf, splitRows } from "../model/split.js";
+import { PARTS, addUp, splitRows, summary } from "../model/split.js";
 import { headline } from "../model/verdict.js";
 
 const WIDTH = 260;
@@ -30,9 +30,10 @@ function bar(row, most) {
 function finding(rows) {
   const name = headline(rows.map((r) => r.mode));
   const row = rows.find((r) => r.mode === name) ?? rows[0];
-  const floor = floorOf(row);
-  const [share] = shares([row.watched - floor], row.watched);
-  return `${row.mode} spends ${share} % of a call in kernels. Its floor, ${duration(floor)} of guards, dispatch, allocation and launch, stays however short the kernels are.`;
+  const { floor, kernel, rest } = summary(row);
+  const [share, , unclaimed] = shares([kernel, floor, rest], row.watched);
+  const claimed = unclaimed >= 10 ? ` ${unclaimed} % are not attributed to any phase.` : "";
+  return `${row.mode} spends ${share} % of a call in kernels. Its floor, ${duration(floor)} of guards, dispatch, allocation and launch, stays however short the kernels are.${claimed}`;
 }
 
 /** @param {import("../api/types.js").Point} point @param {readonly string[]} modes @returns {HTMLElement[]} */
