@@ -29,9 +29,14 @@ fuzz: deps-test
 	@$(MAKE) --no-print-directory $(JOBS) fuzzers
 	@for f in $(FUZZERS); do sh tests/fuzz/run.sh $$f $(FUZZ_SECONDS) || exit 1; done
 
-build-fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(call sources,lang) $(call sources,base) $(wildcard fusion/lang/*.h fusion/lang/*.def fusion/base/*.h)
-	@mkdir -p $(@D)
-	clang -std=gnu11 -O1 -g -pthread -D_GNU_SOURCE -I. -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(filter %.c,$^) -lm -o $@
+# fuzz_<folder>: the folder's sources and those below it, with a sanitizer each.
+define fuzz_rule
+build-fuzz/fuzz_$1: tests/fuzz/fuzz_$1.c $(foreach f,$(call below,$1,capture graph lang base),$(call sources,$f) $(wildcard $(dir_$f)/*.h $(dir_$f)/*.def))
+	@mkdir -p $$(@D)
+	clang -std=gnu11 -O1 -g -pthread -D_GNU_SOURCE -I. -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $$(filter %.c,$$^) -lm -lcmocka -o $$@
+endef
+$(foreach f,capture lang,$(eval $(call fuzz_rule,$f)))
+build-fuzz/fuzz_capture: tests/capture_host.h
 
 $B/tests/bench/%: $B/tests/bench/%.o $(foreach f,$(call below,fusion,$(FOLDERS)),$B/lib/$f.a)
 	$(CC) $(LDFLAGS_ALL) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -o $@ $(LDLIBS_ENGINE)
