@@ -71,17 +71,40 @@ static void map_range(void *context, int64_t begin, int64_t end, int thread)
 	}
 }
 
+static void flat_range(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct launch *launch = context;
+	const struct plan *p = launch->plan;
+	const struct part *body = &p->parts[part_body(0)];
+	const struct tile_code *code = &p->code[part_body(0)];
+	const struct worker *w = &p->workers[thread];
+	char *at[MAX_PLACES];
+	struct tile tile = { .at = (void *const *)at, .reg = w->reg, .scratch = w->scratch };
+
+	begin *= p->tile;
+	end = end * p->tile < p->points ? end * p->tile : p->points;
+	for (int k = 0; k < body->n_places; k++) {
+		const struct place *place = &body->places[k];
+
+		at[k] = place_start(p, place, place->offset + begin, launch->buffers);
+	}
+	for (; begin < end; begin += tile.n) {
+		tile.n = end - begin < p->tile ? end - begin : p->tile;
+		code->run(code->code, &tile);
+		for (int k = 0; k < body->n_places; k++)
+			at[k] += tile.n * body->places[k].bytes;
+	}
+}
+
 static void drive_map(struct plan *p, void *const *buffers, struct pool *pool)
 {
 	struct launch launch = { p, buffers };
-	int64_t tiles = (p->points + p->tile - 1) / p->tile, grain = p->grain / p->tile;
+	pool_fn *range = p->flat ? flat_range : map_range;
 
-	if (tiles / p->n_workers >= grain)
-		grain = (tiles + p->n_workers - 1) / p->n_workers; /* no more parts than workers */
 	if (p->n_workers == 1)
-		map_range(&launch, 0, tiles, 0);
+		range(&launch, 0, p->tiles, 0);
 	else
-		pool_run(pool, tiles, grain, map_range, &launch);
+		pool_run(pool, p->tiles, p->tiles_grain, range, &launch);
 }
 
 void plan_launch(struct plan *p, void *const *buffers, struct pool *pool)

@@ -88,15 +88,6 @@ static void walk_copy(const struct place *at, char *memory, char *tile, int64_t 
 	}
 }
 
-static char *start_of(const struct plan *p, const struct place *at, int64_t base,
-		      void *const *buffers)
-{
-	int buffer = at->inst->at.buffer;
-	void *memory = p->const_data[buffer] ? p->const_data[buffer] : buffers[buffer];
-
-	return (char *)memory + base * (int64_t)at->bytes;
-}
-
 /* Whether whole vectors may be used on n points from `offset` elements on. */
 static inline bool may_overrun(const struct plan *p, const struct place *at, int64_t begin,
 			       int64_t n)
@@ -138,7 +129,7 @@ void *place_open(const struct plan *p, const struct place *at, const struct work
 
 	if (at->inst->kind == INST_SAVE || at->inst->kind == INST_RESTORE)
 		return owner->slot[at->inst->slot] + span.slot * at->bytes;
-	memory = start_of(p, at, base, buffers);
+	memory = place_start(p, at, base, buffers);
 	if (at->one) {
 		if (!at->store)
 			splat(stage, memory, at->bytes);
@@ -158,7 +149,7 @@ void *place_open(const struct plan *p, const struct place *at, const struct work
 void place_close(const struct plan *p, const struct place *at, int64_t base, void *const *buffers,
 		 void *opened, struct span span)
 {
-	char *memory = start_of(p, at, base, buffers);
+	char *memory = place_start(p, at, base, buffers);
 
 	if (at->one || at->n_inner == 0)
 		memcpy(memory, opened, at->bytes);

@@ -391,6 +391,33 @@ static void bind_constants(struct plan *p, const int64_t *vars)
 	}
 }
 
+/* A MAP whose places are all runs of stride 1 that vectors may overrun. */
+static bool is_flat(const struct plan *p)
+{
+	const struct part *body = &p->parts[part_body(0)];
+
+	for (int k = 0; k < body->n_places; k++) {
+		const struct place *at = &body->places[k];
+		bool even = p->points * at->bytes % p->vector_bytes == 0;
+
+		if (!at->direct || at->one || at->inst->kind == INST_SAVE ||
+		    at->inst->kind == INST_RESTORE ||
+		    (!even && (at->shared || (at->store && !at->whole))))
+			return false;
+	}
+	return true;
+}
+
+/* How a MAP is shared: never in more parts than there are workers. */
+static void bind_map(struct plan *p)
+{
+	p->flat = is_flat(p);
+	p->tiles = (p->points + p->tile - 1) / p->tile;
+	p->tiles_grain = p->grain / p->tile;
+	if (p->tiles_grain < (p->tiles + p->n_workers - 1) / p->n_workers)
+		p->tiles_grain = (p->tiles + p->n_workers - 1) / p->n_workers;
+}
+
 bool plan_bind(struct plan *p, const int64_t *vars, struct err *err)
 {
 	const struct kernel *k = p->kernel;
@@ -413,5 +440,9 @@ bool plan_bind(struct plan *p, const int64_t *vars, struct err *err)
 	p->tile = tile_of(p);
 	p->width = p->columns < p->tile ? p->columns : p->tile;
 	bind_constants(p, vars);
-	return make_workers(p, err) && make_chunks(p, err);
+	if (!make_workers(p, err) || !make_chunks(p, err))
+		return false;
+	if (k->form == FORM_MAP)
+		bind_map(p);
+	return true;
 }

@@ -102,6 +102,8 @@ struct plan {
 	int64_t tile;                  /* points a call at most */
 	int64_t width;                 /* COLS: columns of a tile */
 	int64_t grain;                 /* points that are worth a thread */
+	int64_t tiles, tiles_grain;    /* MAP: the same in tiles */
+	bool flat;                     /* MAP: every place is a plain pointer */
 	int n_outer_dims;
 	int64_t outer_extent[MAX_RANK];
 	struct worker *workers;
@@ -152,6 +154,15 @@ void *place_open(const struct plan *p, const struct place *at, const struct work
 		 int64_t base, void *const *buffers, void *stage, struct span span);
 void place_close(const struct plan *p, const struct place *at, int64_t base, void *const *buffers,
 		 void *opened, struct span span);
+/* Where element `base` of the place's buffer lies. */
+static inline char *place_start(const struct plan *p, const struct place *at, int64_t base,
+				void *const *buffers)
+{
+	int buffer = at->inst->at.buffer;
+	void *memory = p->const_data[buffer] ? p->const_data[buffer] : buffers[buffer];
+
+	return (char *)memory + base * (int64_t)at->bytes;
+}
 /* Repeats the first `bytes` to fill VECTOR_MAX bytes. */
 void splat(void *to, const void *from, unsigned bytes);
 
