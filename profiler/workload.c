@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/nearest.h"
 #include "profiler/spec.h"
 
 static const char *const known_fields[] = {
@@ -20,32 +21,6 @@ static const char *const known_fields[] = {
 };
 enum { N_FIELDS = sizeof(known_fields) / sizeof(known_fields[0]) };
 
-/* Insertions, deletions and replacements that turn a into b; names are short. */
-static int edit_distance(const char *a, const char *b)
-{
-	enum { MOST = 31 };
-	int row[MOST + 1];
-	int n = (int)strlen(b);
-
-	if (n > MOST || strlen(a) > MOST)
-		return MOST;
-	for (int j = 0; j <= n; j++)
-		row[j] = j;
-	for (int i = 1; a[i - 1]; i++) {
-		int diagonal = row[0];
-
-		row[0] = i;
-		for (int j = 1; j <= n; j++) {
-			int change = diagonal + (a[i - 1] != b[j - 1]);
-			int least = row[j] + 1 < row[j - 1] + 1 ? row[j] + 1 : row[j - 1] + 1;
-
-			diagonal = row[j];
-			row[j] = change < least ? change : least;
-		}
-	}
-	return row[n];
-}
-
 static bool check_fields(const json_t *json, struct err *err)
 {
 	const char *key;
@@ -53,22 +28,19 @@ static bool check_fields(const json_t *json, struct err *err)
 
 	json_object_foreach((json_t *)json, key, value)
 	{
-		int nearest = 0, distance = 99;
+		struct nearest near = nearest_to(key);
+		bool known = false;
 
-		for (int i = 0; i < N_FIELDS && distance; i++) {
-			int d = edit_distance(key, known_fields[i]);
-
-			if (d < distance) {
-				distance = d;
-				nearest = i;
-			}
+		for (int i = 0; i < N_FIELDS && !known; i++) {
+			known = strcmp(key, known_fields[i]) == 0;
+			nearest_offer(&near, known_fields[i]);
 		}
-		if (distance == 0)
+		if (known)
 			continue;
-		if (distance <= 2)
+		if (near.best)
 			return err_set(err, ERR_WORKLOAD,
 				       "The field '%.40s' is unknown; did you mean '%s'?", key,
-				       known_fields[nearest]);
+				       near.best);
 		return err_set(err, ERR_WORKLOAD,
 			       "The field '%.40s' is unknown. A workload has name, source, entry, "
 			       "calls, modes, threads, backend, sweep, time and more.",

@@ -7,7 +7,7 @@
 
 #include "fusion/capture/builtins.h"
 #include "fusion/capture/names.h"
-#include "fusion/capture/nearest.h"
+#include "fusion/base/nearest.h"
 #include "fusion/capture/operators.h"
 
 static bool no_attribute(const char *type, const char *scope, const char *name, struct err *err)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "fusion/capture/builtins.h"
-#include "fusion/capture/nearest.h"
+#include "fusion/base/nearest.h"
 
 static bool is_left_out(const char *name)
 {

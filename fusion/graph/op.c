@@ -5,6 +5,8 @@
  */
 #include "fusion/graph/op.h"
 
+#include "fusion/base/nearest.h"
+
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -203,72 +205,20 @@ const char *op_fx_name(const char *spelling, enum op op)
 	return dot ? dot + 1 : op_info(op)->fx;
 }
 
-/* Edits (insert, drop, change, swap neighbours) that turn a into b. */
-static int edit_distance(const char *a, int n, const char *b, int m)
-{
-	int rows[3][SPELLING_BYTES + 1];
-	int *before = rows[0], *last = rows[1], *now = rows[2], *spare;
-	int best;
-
-	for (int j = 0; j <= m; j++)
-		last[j] = j;
-	for (int i = 1; i <= n; i++) {
-		now[0] = i;
-		for (int j = 1; j <= m; j++) {
-			best = last[j - 1] + (a[i - 1] != b[j - 1]);
-			if (last[j] + 1 < best)
-				best = last[j] + 1;
-			if (now[j - 1] + 1 < best)
-				best = now[j - 1] + 1;
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-			    before[j - 2] + 1 < best)
-				best = before[j - 2] + 1;
-			now[j] = best;
-		}
-		spare = before;
-		before = last;
-		last = now;
-		now = spare;
-	}
-	return last[m];
-}
-
-static int common_prefix(const char *a, const char *b)
-{
-	int n = 0;
-
-	while (a[n] && a[n] == b[n])
-		n++;
-	return n;
-}
-
 const char *op_nearest(const char *spelling)
 {
 	const char *dot = strrchr(spelling, '.');
 	size_t prefix = dot ? (size_t)(dot - spelling) + 1 : 0;
-	int n = (int)strnlen(spelling + prefix, SPELLING_BYTES);
-	int best = (n + 2) / 3 + 1; /* the first distance that is too far */
-	const char *nearest = NULL;
+	struct nearest n = nearest_to(spelling + prefix);
 
 	pthread_once(&once, read_table);
-	if (!dot || n == 0 || n == SPELLING_BYTES)
+	if (!dot || !spelling[prefix])
 		return NULL;
 	for (int i = 0; i < n_spellings; i++) {
 		const char *text = spellings[i].text;
-		int m, distance;
 
-		if (strncmp(text, spelling, prefix) || strchr(text + prefix, '.'))
-			continue;
-		m = (int)strlen(text + prefix);
-		if (abs(m - n) > best)
-			continue;
-		distance = edit_distance(spelling + prefix, n, text + prefix, m);
-		if (distance < best ||
-		    (distance == best && nearest &&
-		     common_prefix(text, spelling) > common_prefix(nearest, spelling))) {
-			best = distance;
-			nearest = text;
-		}
+		if (strncmp(text, spelling, prefix) == 0 && !strchr(text + prefix, '.'))
+			nearest_offer(&n, text + prefix);
 	}
-	return nearest;
+	return n.best ? n.best - prefix : NULL;
 }

@@ -1,6 +1,6 @@
-/* fusion/capture/nearest.c -- edit distance with swaps of neighbours.
+/* fusion/base/nearest.c -- edit distance with swaps of neighbours.
  * A third of the word may be wrong; words of one or two letters match none. */
-#include "fusion/capture/nearest.h"
+#include "fusion/base/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,14 +41,25 @@ static int distance(const char *a, int n, const char *b, int m)
 	return row[m];
 }
 
+static int common_prefix(const char *a, const char *b)
+{
+	int n = 0;
+
+	while (a[n] && a[n] == b[n])
+		n++;
+	return n;
+}
+
 void nearest_offer(struct nearest *n, const char *candidate)
 {
 	int a = (int)strnlen(n->word, LONGEST + 1), b = (int)strnlen(candidate, LONGEST + 1), d;
 
-	if (a > LONGEST || b > LONGEST || abs(a - b) >= n->distance)
+	if (a > LONGEST || b > LONGEST || abs(a - b) > n->distance)
 		return;
 	d = distance(n->word, a, candidate, b);
-	if (d > 0 && d < n->distance) {
+	if (d > 0 && (d < n->distance ||
+		      (d == n->distance && n->best &&
+		       common_prefix(candidate, n->word) > common_prefix(n->best, n->word)))) {
 		n->distance = d;
 		n->best = candidate;
 	}

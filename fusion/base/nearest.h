@@ -1,11 +1,11 @@
-/* fusion/capture/nearest.h -- the word that a misspelt one may have meant.
+/* fusion/base/nearest.h -- the word that a misspelt one may have meant.
  *
  *	struct nearest n = nearest_to("sofmax");
  *	nearest_offer(&n, "softmax");
  *	if (n.best) ... "did you mean '%s'?"
  */
-#ifndef FUSION_CAPTURE_NEAREST_H
-#define FUSION_CAPTURE_NEAREST_H
+#ifndef FUSION_BASE_NEAREST_H
+#define FUSION_BASE_NEAREST_H
 
 struct nearest {
 	const char *word;
@@ -15,7 +15,8 @@ struct nearest {
 
 struct nearest nearest_to(const char *word);
 
-/* `candidate` must outlive the search. */
+/* `candidate` must outlive the search.  Of two that are equally near, the one
+ * that begins like the word is kept. */
 void nearest_offer(struct nearest *n, const char *candidate);
 
 #endif
