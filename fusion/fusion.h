@@ -59,7 +59,8 @@ struct fusion_session *fusion_session(struct fusion *f, const struct fusion_prog
 				      enum fusion_mode mode, struct err *err);
 void fusion_session_destroy(struct fusion_session *s);
 
-/* A tensor value around t (takes a reference to t); for arguments. */
+/* A tensor value around t (takes a reference of its own); for arguments.
+ * VALUE_UNSET when out of memory. */
 struct value fusion_value(struct tensor *t);
 
 /* Calls the entry.  `args` are borrowed (in-place ops write to them); *out is

@@ -80,8 +80,10 @@ static bool copy_container(struct trace *t, int *slot, int n, enum value_kind ki
 	for (int i = 0; i < n && ok; i++) {
 		struct value item;
 
-		if (!copy_argument(t, slot, &item))
+		if (!copy_argument(t, slot, &item)) {
+			value_unref(item);
 			return false;
+		}
 		if (kind == VALUE_DICT) {
 			ok = value_dict_set(out->dict, from.dict->keys[i], item);
 			value_unref(item);
