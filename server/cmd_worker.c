@@ -130,13 +130,17 @@ int cmd_worker(int argc, char **argv)
 
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--help") == 0) {
-			printf("usage: breakeven worker [--cache DIR]\n"
+			printf("usage: breakeven worker [--cache DIR] [--tmp DIR]\n"
 			       "runs one job that comes over file descriptor 3; `breakeven serve` "
 			       "starts it\n");
 			return EXIT_DONE;
 		}
 		if (strcmp(argv[i], "--cache") == 0 && i + 1 < argc) {
 			cache_dir = argv[++i];
+			continue;
+		}
+		if (strcmp(argv[i], "--tmp") == 0 && i + 1 < argc) {
+			setenv("TMPDIR", argv[++i], 1);
 			continue;
 		}
 		fprintf(stderr, "breakeven worker: unknown argument '%s'\n", argv[i]);

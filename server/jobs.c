@@ -155,7 +155,7 @@ static bool hear(struct jobs *j)
 			hear_error(j, text);
 	}
 	if (n > 0 && bad) {
-		kill(j->worker.pid, SIGKILL); /* else the wait for its end could be long */
+		kill(-j->worker.pid, SIGKILL); /* else the wait for its end could be long */
 		err_set(&j->failure, ERR_WORKER,
 			"the worker sent a message over the limit of %d bytes", MESSAGE_MAX_BYTES);
 	}

@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -15,10 +18,10 @@
 
 extern char **environ;
 
-static bool spawn_child(pid_t *pid, int child_fd, const char *cache_dir)
+static bool spawn_child(pid_t *pid, int child_fd, const char *folder, const char *cache_dir)
 {
-	const char *argv[] = { "breakeven", "worker", cache_dir ? "--cache" : NULL, cache_dir,
-			       NULL };
+	const char *argv[] = { "breakeven", "worker", "--tmp", folder, cache_dir ? "--cache" : NULL,
+			       cache_dir,   NULL };
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	sigset_t none, defaults;
@@ -46,20 +49,55 @@ static bool spawn_child(pid_t *pid, int child_fd, const char *cache_dir)
 	return code == 0;
 }
 
+static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *at)
+{
+	(void)info;
+	(void)kind;
+	(void)at;
+	remove(path); /* what is left over is in the system's folder for such things */
+	return 0;
+}
+
+/* A worker that is killed cannot tidy up, so its files lie in a folder of ours. */
+static bool make_folder(struct worker *w)
+{
+	const char *base = getenv("TMPDIR");
+	int len = snprintf(w->folder, sizeof(w->folder), "%s/breakeven-job-XXXXXX",
+			   base && *base == '/' ? base : "/tmp");
+
+	if (len > 0 && (size_t)len < sizeof(w->folder) && mkdtemp(w->folder))
+		return true;
+	w->folder[0] = '\0';
+	return false;
+}
+
+static void remove_folder(struct worker *w)
+{
+	if (w->folder[0])
+		nftw(w->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	w->folder[0] = '\0';
+}
+
 bool worker_start(struct worker *w, const char *cache_dir, const char *workload, struct err *err)
 {
 	int pair[2];
 	int child_fd;
 
 	*w = (struct worker){ .fd = -1 };
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+	if (!make_folder(w))
+		return err_set(err, ERR_WORKER, "no temporary folder for a worker: %s",
+			       strerror(errno));
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+		remove_folder(w);
 		return err_set(err, ERR_WORKER, "no socket for a worker: %s", strerror(errno));
+	}
 	/* dup2 of a descriptor onto itself would keep close-on-exec. */
 	child_fd = fcntl(pair[1], F_DUPFD_CLOEXEC, WORKER_FD + 1);
 	close(pair[1]);
-	if (child_fd < 0 || !spawn_child(&w->pid, child_fd, cache_dir)) {
+	if (child_fd < 0 || !spawn_child(&w->pid, child_fd, w->folder, cache_dir)) {
 		err_set(err, ERR_WORKER, "no worker process: %s", strerror(errno));
 		w->pid = 0;
+		remove_folder(w);
 		close(pair[0]);
 		if (child_fd >= 0)
 			close(child_fd);
@@ -108,12 +146,13 @@ void worker_reap(struct worker *w, bool kill_first, bool *clean, struct err *err
 	if (w->pid == 0)
 		return;
 	if (kill_first)
-		kill(w->pid, SIGKILL);
+		kill(-w->pid, SIGKILL); /* its compiler too */
 	while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	*clean = WIFEXITED(status) && WEXITSTATUS(status) <= 1;
 	if (!*clean)
 		word_end(status, err);
 	close(w->fd);
+	remove_folder(w);
 	*w = (struct worker){ .fd = -1 };
 }

@@ -15,8 +15,9 @@ enum {
 #define WORKER_ADDRESS_BYTES ((rlim_t)12 << 30)
 
 struct worker {
-	pid_t pid; /* 0: none */
-	int fd;    /* the server's end, non-blocking for reads */
+	pid_t pid;        /* 0: none */
+	int fd;           /* the server's end, non-blocking for reads */
+	char folder[256]; /* its temporary files; removed when it is reaped */
 };
 
 /* Starts this binary again as `worker` and sends it the job.  The thread that

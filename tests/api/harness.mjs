@@ -14,7 +14,9 @@ export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 export async function startServer({ folder, args = [] } = {}) {
     const home = folder ?? await mkdtemp(join(tmpdir(), 'breakeven-api-'));
     const child = spawn(binary, ['serve', '--listen', '127.0.0.1:0', '--db', join(home, 'store.db'),
-        '--cache', join(home, 'cache'), ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+        '--cache', join(home, 'cache'), ...args], {
+        stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, TMPDIR: home },
+    });
     let log = '';
     const url = await new Promise((done, fail) => {
         child.stderr.on('data', (bytes) => {

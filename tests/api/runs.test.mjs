@@ -1,5 +1,6 @@
 // tests/api/runs.test.mjs -- the way of a run through REST, from post to report.
 import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 
 import { getJson, longSweep, postRun, randn, sleep, startServer, sweep, waitFor, workload } from './harness.mjs';
@@ -118,6 +119,8 @@ test('a worker that is killed fails its run, and the next run works', async () =
     const run = await waitFor(server, body.id);
     assert.equal(run.status, 'failed');
     assert.match(run.error.message, /killed/);
+    assert.deepEqual((await readdir(server.home)).filter((name) => name.startsWith('breakeven-job')), [],
+        'its temporary files went with it');
     const next = await postRun(server, workload('    return x.sum()'));
     assert.equal((await waitFor(server, next.body.id)).status, 'done');
 });
