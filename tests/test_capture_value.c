@@ -3,7 +3,6 @@
 #include "tests/capture_host.h"
 
 #include "fusion/capture/heap.h"
-#include "fusion/capture/nearest.h"
 
 static void assert_prints(struct value v, const char *wanted)
 {
@@ -157,35 +156,6 @@ static void a_collection_frees_cycles_and_nothing_else(void **state)
 	heap_close(heap); /* the second cycle goes with the heap */
 }
 
-static void near_words_are_found_and_far_ones_are_not(void **state)
-{
-	static const char *const words[] = { "softmax", "sigmoid", "sin", "relu", "x" };
-	static const struct {
-		const char *word, *wanted;
-	} rows[] = {
-		{ "sofmax", "softmax" },
-		{ "softmaxx", "softmax" },
-		{ "sotfmax", "softmax" },
-		{ "sinn", "sin" },
-		{ "rleu", "relu" },
-		{ "tanh", NULL },
-		{ "y", NULL },
-		{ "", NULL },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct nearest n = nearest_to(rows[i].word);
-
-		for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++)
-			nearest_offer(&n, words[k]);
-		if (rows[i].wanted)
-			assert_string_equal(n.best, rows[i].wanted);
-		else
-			assert_null(n.best);
-	}
-}
-
 /* Runs hand-made instructions as a module; the error's code, NONE if fine. */
 static enum err_code run_code(const struct lang_inst *insts, int n, int stack_depth)
 {
@@ -265,7 +235,6 @@ int main(void)
 		cmocka_unit_test(a_long_chain_is_freed_by_a_loop),
 		cmocka_unit_test(a_heap_counts_what_it_holds),
 		cmocka_unit_test(a_collection_frees_cycles_and_nothing_else),
-		cmocka_unit_test(near_words_are_found_and_far_ones_are_not),
 		cmocka_unit_test(sound_code_runs),
 		cmocka_unit_test(code_out_of_bounds_is_refused_and_never_run),
 	};

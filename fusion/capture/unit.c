@@ -28,7 +28,7 @@ static bool prepare_const(struct vm *vm, const struct lang_const *c, struct valu
 		*out = (struct value){ .kind = VALUE_ELLIPSIS };
 		break;
 	case CONST_STR:
-		*out = value_str(c->str, strlen(c->str));
+		*out = value_str(c->str, (size_t)c->n);
 		break;
 	case CONST_TUPLE: {
 		struct value *items = ARENA_ARRAY(&vm->arena, struct value, (size_t)c->n);
