@@ -133,7 +133,10 @@ struct lang_program {
 	struct arena *arena; /* owns all of it */
 };
 
-/* NULL with SYNTAX, UNSUPPORTED, BOUND or MEMORY, at line and column. */
+/* The source is copied; lines may end in \n, \r\n or \r, columns count
+ * characters.  NULL with SYNTAX, UNSUPPORTED, BOUND or MEMORY, at line and
+ * column but where the source as a whole is too large.  The caller gives the
+ * program to lang_destroy(). */
 struct lang_program *lang_compile(const char *source, size_t len, const struct lang_limits *limits,
 				  struct err *err);
 void lang_destroy(struct lang_program *p); /* NULL is fine */
@@ -146,6 +149,10 @@ void lang_print(struct buf *out, const struct code *code);
  *	model.py:4:9: the op torch.sinn is unknown; did you mean torch.sin?
  *	    4 |     x = torch.sinn(x)
  *	      |         ^
+ *
+ * `source` is NUL terminated, and may be anything: control characters and
+ * bytes that are not UTF-8 show as ?, a long line is cut around the column.
+ * Without a line or column in *err, or past the end, only the message.
  */
 void lang_caret(struct buf *out, const char *file, const char *source, const struct err *err);
 
