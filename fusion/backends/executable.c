@@ -25,50 +25,133 @@ static bool copy_constants(struct executable *exe)
 	return true;
 }
 
-struct executable *executable_create(const struct lowered *l, struct err *err)
+static bool out_of_memory(struct err *err)
 {
-	struct executable *exe = calloc(1, sizeof(*exe));
+	return err_set(err, ERR_MEMORY, "The system has no memory left to prepare kernels.");
+}
+
+/* Plans for a further set of symbol values; their code is that of the first. */
+static bool add_binding(struct executable *exe, struct err *err)
+{
+	const struct lowered *l = exe->lowered;
+	struct binding *b = &exe->bindings[exe->n_bindings++], *first = &exe->bindings[0];
 	size_t n = (size_t)l->n_kernels + 1;
 
-	if (!exe)
-		goto memory;
-	exe->lowered = l;
-	exe->kernels = kernels_here();
-	exe->plans = calloc(n, sizeof(*exe->plans));
-	exe->libraries = calloc(n, sizeof(*exe->libraries));
-	exe->consts = calloc((size_t)l->n_buffers + 1, sizeof(*exe->consts));
-	if (!exe->plans || !exe->libraries || !exe->consts || !copy_constants(exe))
-		goto memory;
+	b->plans = calloc(n, sizeof(struct plan *));
+	b->libraries = calloc(n, sizeof(*b->libraries));
+	if (!b->plans || !b->libraries)
+		return out_of_memory(err);
 	for (int i = 0; i < l->n_kernels; i++) {
 		const struct kernel *k = &l->kernels[i];
 
 		if (k->form == FORM_LIBRARY) {
 			if (!library_check(l, k, err))
-				goto fail;
+				return false;
 			continue;
 		}
-		exe->plans[i] = plan_create(l, k, exe->kernels->vector_bytes, exe->consts, err);
-		if (!exe->plans[i])
-			goto fail;
+		b->plans[i] = plan_create(l, k, exe->kernels->vector_bytes, exe->consts, err);
+		if (!b->plans[i])
+			return false;
+		if (b != first)
+			memcpy(b->plans[i]->code, first->plans[i]->code,
+			       (size_t)b->plans[i]->n_parts * sizeof(struct tile_code));
 	}
-	return exe;
-memory:
-	err_set(err, ERR_MEMORY, "The system has no memory left to prepare kernels.");
-fail:
+	return true;
+}
+
+static void use_binding(struct executable *exe, struct binding *b)
+{
+	exe->plans = b->plans;
+	exe->libraries = b->libraries;
+	b->used = ++exe->binds;
+}
+
+struct executable *executable_create(const struct backend_env *env, const struct lowered *l,
+				     struct err *err)
+{
+	struct executable *exe = calloc(1, sizeof(*exe));
+
+	if (!exe) {
+		out_of_memory(err);
+		return NULL;
+	}
+	exe->lowered = l;
+	exe->kernels = kernels_named(env ? env->vector_unit : NULL);
+	if (!exe->kernels) {
+		err_set(err, ERR_UNSUPPORTED, "This machine has no vector unit %.20s; it has %s.",
+			env->vector_unit, backend_vector_unit());
+		goto fail;
+	}
+	exe->consts = calloc((size_t)l->n_buffers + 1, sizeof(*exe->consts));
+	if (!exe->consts || !copy_constants(exe)) {
+		out_of_memory(err);
+	} else if (add_binding(exe, err)) {
+		use_binding(exe, &exe->bindings[0]);
+		return exe;
+	}
 	executable_destroy(exe);
 	return NULL;
 }
 
-bool executable_bind(struct executable *exe, const int64_t *vars, struct err *err)
+/* A binding to fill: a new one while there is room, else the one that was used
+ * longest ago. */
+static struct binding *take_binding(struct executable *exe, size_t n_vars, struct err *err)
+{
+	struct binding *b = &exe->bindings[0];
+
+	if (b->vars && exe->n_bindings < MAX_BINDINGS) {
+		b = &exe->bindings[exe->n_bindings];
+		if (!add_binding(exe, err))
+			return NULL;
+	}
+	for (int i = 0; b->vars && i < exe->n_bindings; i++)
+		if (exe->bindings[i].used < b->used)
+			b = &exe->bindings[i];
+	if (!b->vars && !(b->vars = calloc(n_vars + 1, sizeof(*b->vars)))) {
+		out_of_memory(err);
+		return NULL;
+	}
+	return b;
+}
+
+static bool fill_binding(struct executable *exe, struct binding *b, const int64_t *vars,
+			 struct err *err)
 {
 	const struct lowered *l = exe->lowered;
 
 	for (int i = 0; i < l->n_kernels; i++) {
-		if (!exe->plans[i])
-			library_bind(&exe->libraries[i], l, &l->kernels[i], vars);
-		else if (!plan_bind(exe->plans[i], vars, err))
+		if (!b->plans[i])
+			library_bind(&b->libraries[i], l, &l->kernels[i], vars);
+		else if (!plan_bind(b->plans[i], vars, err))
 			return false;
 	}
+	return true;
+}
+
+bool executable_bind(struct executable *exe, const int64_t *vars, struct err *err)
+{
+	size_t n_vars = (size_t)sym_var_count(exe->lowered->graph->syms);
+	size_t bytes = n_vars * sizeof(*vars);
+	struct binding *b;
+
+	for (int i = 0; i < exe->n_bindings; i++) {
+		b = &exe->bindings[i];
+		if (b->vars && (bytes == 0 || memcmp(b->vars, vars, bytes) == 0)) {
+			use_binding(exe, b);
+			return true;
+		}
+	}
+	b = take_binding(exe, n_vars, err);
+	if (!b)
+		return false;
+	if (!fill_binding(exe, b, vars, err)) {
+		free(b->vars); /* half filled: never found again */
+		b->vars = NULL;
+		return false;
+	}
+	if (bytes)
+		memcpy(b->vars, vars, bytes);
+	use_binding(exe, b);
 	return true;
 }
 
@@ -80,12 +163,21 @@ void executable_launch(struct executable *exe, int kernel, void *const *buffers,
 		library_launch(&exe->libraries[kernel], buffers, pool);
 }
 
+static void drop_binding(struct binding *b, int n_kernels)
+{
+	for (int i = 0; b->plans && i < n_kernels; i++)
+		plan_destroy(b->plans[i]);
+	free(b->plans);
+	free(b->libraries);
+	free(b->vars);
+}
+
 void executable_destroy(struct executable *exe)
 {
 	if (!exe)
 		return;
-	for (int i = 0; exe->plans && i < exe->lowered->n_kernels; i++)
-		plan_destroy(exe->plans[i]);
+	for (int i = 0; i < exe->n_bindings; i++)
+		drop_binding(&exe->bindings[i], exe->lowered->n_kernels);
 	for (int i = 0; exe->consts && i < exe->lowered->n_buffers; i++)
 		free(exe->consts[i]);
 	for (int i = 0; i < exe->n_programs; i++)
@@ -93,8 +185,6 @@ void executable_destroy(struct executable *exe)
 	if (exe->handle)
 		dlclose(exe->handle);
 	free(exe->programs);
-	free(exe->plans);
-	free(exe->libraries);
 	free(exe->consts);
 	free(exe->source);
 	free(exe->note);

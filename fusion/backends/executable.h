@@ -13,13 +13,28 @@
 struct program;
 struct library_call;
 
+/* The kernels with the numbers of one set of symbol values. */
+struct binding {
+	int64_t *vars;                  /* NULL: not bound yet */
+	int64_t used;                   /* the least was used longest ago */
+	struct plan **plans;            /* of each kernel; NULL: LIBRARY */
+	struct library_call *libraries; /* of each kernel; used by LIBRARY ones */
+};
+
+/* A program that is called with a few shapes in turn must not be bound anew
+ * for each call: as many are kept. */
+enum { MAX_BINDINGS = 16 };
+
 struct executable {
 	const struct lowered *lowered;
 	const struct kernel_table *kernels;
-	struct plan **plans;            /* of each kernel; NULL: LIBRARY */
-	struct library_call *libraries; /* of each kernel; used by LIBRARY ones */
-	void **consts;                  /* of each buffer: its constant, padded */
-	struct program **programs;      /* interp: of each part of each kernel */
+	struct plan **plans;            /* of the current binding */
+	struct library_call *libraries; /* likewise */
+	struct binding bindings[MAX_BINDINGS];
+	int n_bindings; /* made so far; the first has the plans that code was made for */
+	int64_t binds;
+	void **consts;             /* of each buffer: its constant, padded */
+	struct program **programs; /* interp: of each part of each kernel */
 	int n_programs;
 	char *source; /* cpu: the generated C */
 	char *note;   /* cpu: why kernels are not cached; NULL */
@@ -27,7 +42,8 @@ struct executable {
 };
 
 /* Plans without code.  NULL with MEMORY or UNSUPPORTED. */
-struct executable *executable_create(const struct lowered *l, struct err *err);
+struct executable *executable_create(const struct backend_env *env, const struct lowered *l,
+				     struct err *err);
 
 /* backend.bind, .launch, .destroy of both. */
 bool executable_bind(struct executable *exe, const int64_t *vars, struct err *err);

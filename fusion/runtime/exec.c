@@ -138,6 +138,7 @@ struct exec *exec_create(const struct exec_env *env, const struct backend *backe
 	if (!passes_run(g, options, &passes, err))
 		return NULL;
 	e->env = env;
+	e->arena = arena;
 	e->graph = passes.graph;
 	e->backend = backend;
 	lowering = clock_ns();
@@ -194,16 +195,69 @@ static bool check_sizes(const struct exec *e, struct err *err)
 	return true;
 }
 
+/* What lay_out() found for these values before. */
+static const struct exec_layout *find_layout(const struct exec *e)
+{
+	for (int i = 0; i < MAX_LAYOUTS; i++) {
+		const struct exec_layout *kept = &e->layouts[i];
+
+		if (kept->vars &&
+		    memcmp(kept->vars, e->vars, sizeof(*e->vars) * (size_t)e->n_vars) == 0)
+			return kept;
+	}
+	return NULL;
+}
+
+static void use_layout(struct exec *e, const struct exec_layout *kept)
+{
+	for (int i = 0; i < e->n_outputs; i++)
+		memcpy(e->outputs[i].size, kept->size[i], sizeof(kept->size[i]));
+	for (int i = 0; i < e->n_temps; i++)
+		e->temps[i].offset = kept->offset[i];
+	e->temp_bytes = kept->temp_bytes;
+}
+
+/* Without memory for it the layout is only made again the next time. */
+static void keep_layout(struct exec *e)
+{
+	struct exec_layout *kept = &e->layouts[e->next_layout++ % MAX_LAYOUTS];
+
+	if (!kept->vars) {
+		kept->size = arena_array(e->arena, (size_t)e->n_outputs + 1, sizeof(*kept->size));
+		kept->offset = ARENA_ARRAY(e->arena, size_t, (size_t)e->n_temps + 1);
+		if (!kept->size || !kept->offset)
+			return;
+		kept->vars = ARENA_ARRAY(e->arena, int64_t, (size_t)e->n_vars + 1);
+		if (!kept->vars)
+			return;
+	}
+	memcpy(kept->vars, e->vars, sizeof(*e->vars) * (size_t)e->n_vars);
+	for (int i = 0; i < e->n_outputs; i++)
+		memcpy(kept->size[i], e->outputs[i].size, sizeof(kept->size[i]));
+	for (int i = 0; i < e->n_temps; i++)
+		kept->offset[i] = e->temps[i].offset;
+	kept->temp_bytes = e->temp_bytes;
+}
+
 bool exec_rebind(struct exec *e, const int64_t *vars, struct err *err)
 {
+	const struct exec_layout *kept;
+
 	e->bound = false;
 	if (e->n_vars > 0)
 		memcpy(e->vars, vars, sizeof(*vars) * (size_t)e->n_vars);
-	if (!check_sizes(e, err))
+	kept = e->n_vars > 0 ? find_layout(e) : NULL;
+	if (!kept && !check_sizes(e, err))
 		return false;
 	if (e->executable && !e->backend->bind(e->executable, e->vars, err))
 		return false;
-	lay_out(e);
+	if (kept) {
+		use_layout(e, kept);
+	} else {
+		lay_out(e);
+		if (e->n_vars > 0)
+			keep_layout(e);
+	}
 	e->bound = true;
 	return true;
 }

@@ -35,6 +35,15 @@ struct exec_temp {
 	size_t offset; /* within the block of temporaries */
 };
 
+/* Sizes and offsets under one set of symbol values. */
+struct exec_layout {
+	int64_t *vars;             /* NULL: not filled */
+	int64_t (*size)[MAX_RANK]; /* of each output */
+	size_t *offset;            /* of each temporary */
+	size_t temp_bytes;
+};
+enum { MAX_LAYOUTS = 16 };
+
 struct exec {
 	const struct exec_env *env;
 	struct graph *graph; /* after the passes */
@@ -52,6 +61,10 @@ struct exec {
 	size_t temp_bytes;
 	int *inputs; /* buffer of each graph input, -1: no kernel reads it */
 	int n_inputs;
+
+	struct exec_layout layouts[MAX_LAYOUTS]; /* kept for shapes that come in turn */
+	int next_layout;
+	struct arena *arena;
 
 	int64_t *vars; /* values that the executable is bound to */
 	int n_vars;
