@@ -20,7 +20,8 @@
 struct backend_env {
 	const char *cache_dir; /* NULL: no cache on disk */
 	const char *compiler;  /* path of the system compiler; NULL: find one on PATH */
-	int compile_timeout_ms;
+	int compile_timeout_ms;  /* 0: 30 s */
+	const char *vector_unit; /* one that this machine has; NULL: the best */
 };
 
 struct executable; /* private to each backend; immutable but for launch state */

@@ -26,15 +26,24 @@ const struct backend *backend_at(int index)
 	return backends[index];
 }
 
-/* The flags that simd/kernels.c is compiled with in the Makefile. */
+/* What the flags that simd/kernels.c is compiled with (Makefile) ask for. */
+const struct kernel_table *kernels_named(const char *unit)
+{
+	bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+	bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
+		      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+		      __builtin_cpu_supports("avx512vl");
+
+	if (avx512 && (!unit || !strcmp(unit, kernels_avx512.unit)))
+		return &kernels_avx512;
+	if (avx2 && (!unit || !strcmp(unit, kernels_avx2.unit)))
+		return &kernels_avx2;
+	return !unit || !strcmp(unit, kernels_sse.unit) ? &kernels_sse : NULL;
+}
+
 const struct kernel_table *kernels_here(void)
 {
-	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-	    __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
-		return &kernels_avx512;
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-		return &kernels_avx2;
-	return &kernels_sse;
+	return kernels_named(NULL);
 }
 
 const char *backend_vector_unit(void)

@@ -157,7 +157,7 @@ static struct executable *compile(const struct backend_env *env, const struct lo
 {
 	int64_t begin = clock_ns();
 	struct compile_stats unused;
-	struct executable *exe = executable_create(l, err);
+	struct executable *exe = executable_create(env, l, err);
 	struct buf source;
 
 	if (!exe)

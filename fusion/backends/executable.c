@@ -80,7 +80,8 @@ struct executable *executable_create(const struct backend_env *env, const struct
 	if (!exe->kernels) {
 		err_set(err, ERR_UNSUPPORTED, "This machine has no vector unit %.20s; it has %s.",
 			env->vector_unit, backend_vector_unit());
-		goto fail;
+		executable_destroy(exe);
+		return NULL;
 	}
 	exe->consts = calloc((size_t)l->n_buffers + 1, sizeof(*exe->consts));
 	if (!exe->consts || !copy_constants(exe)) {
@@ -93,6 +94,15 @@ struct executable *executable_create(const struct backend_env *env, const struct
 	return NULL;
 }
 
+static void drop_binding(struct binding *b, int n_kernels)
+{
+	for (int i = 0; b->plans && i < n_kernels; i++)
+		plan_destroy(b->plans[i]);
+	free(b->plans);
+	free(b->libraries);
+	free(b->vars);
+}
+
 /* A binding to fill: a new one while there is room, else the one that was used
  * longest ago. */
 static struct binding *take_binding(struct executable *exe, size_t n_vars, struct err *err)
@@ -101,8 +111,12 @@ static struct binding *take_binding(struct executable *exe, size_t n_vars, struc
 
 	if (b->vars && exe->n_bindings < MAX_BINDINGS) {
 		b = &exe->bindings[exe->n_bindings];
-		if (!add_binding(exe, err))
+		if (!add_binding(exe, err)) {
+			drop_binding(b, exe->lowered->n_kernels);
+			*b = (struct binding){ 0 };
+			exe->n_bindings--;
 			return NULL;
+		}
 	}
 	for (int i = 0; b->vars && i < exe->n_bindings; i++)
 		if (exe->bindings[i].used < b->used)
@@ -161,15 +175,6 @@ void executable_launch(struct executable *exe, int kernel, void *const *buffers,
 		plan_launch(exe->plans[kernel], buffers, pool);
 	else
 		library_launch(&exe->libraries[kernel], buffers, pool);
-}
-
-static void drop_binding(struct binding *b, int n_kernels)
-{
-	for (int i = 0; b->plans && i < n_kernels; i++)
-		plan_destroy(b->plans[i]);
-	free(b->plans);
-	free(b->libraries);
-	free(b->vars);
 }
 
 void executable_destroy(struct executable *exe)

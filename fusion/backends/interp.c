@@ -83,9 +83,8 @@ bool interp_prepare(struct executable *exe, struct err *err)
 static struct executable *compile(const struct backend_env *env, const struct lowered *l,
 				  struct compile_stats *stats, struct err *err)
 {
-	struct executable *exe = executable_create(l, err);
+	struct executable *exe = executable_create(env, l, err);
 
-	(void)env;
 	if (stats)
 		*stats = (struct compile_stats){ 0 };
 	if (exe && !interp_prepare(exe, err)) {
