@@ -24,12 +24,18 @@ export async function openPage(browser, { width = 1440, height = 900, theme = "l
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, acceptDownloads: true });
   const page = await context.newPage();
   const complaints = [];
-  const complain = (text) => { if (!allow.test(text)) complaints.push(text); };
-  page.on("console", (m) => { if (m.type() === "error" || m.type() === "warning") complain(m.text()); });
+  const complain = (text) => {
+    if (!allow.test(text)) complaints.push(text);
+  };
+  page.on("console", (m) => {
+    if (m.type() === "error" || m.type() === "warning") complain(m.text());
+  });
   page.on("pageerror", (e) => complain(String(e.stack ?? e)));
   await page.addInitScript(() => {
     globalThis.refused = [];
-    addEventListener("securitypolicyviolation", (e) => globalThis.refused.push(`${e.violatedDirective} ${e.blockedURI}`));
+    addEventListener("securitypolicyviolation", (e) =>
+      globalThis.refused.push(`${e.violatedDirective} ${e.blockedURI}`),
+    );
   });
   return { page, context, complaints };
 }
@@ -47,7 +53,8 @@ export async function findings(page) {
 }
 
 /** Pixels by which the page itself could be scrolled sideways. */
-export const sideways = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+export const sideways = (page) =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
 /** The numbers behind a table twin: {series: [[n, value, low, high], ...]}. */
 export function twinNumbers(page, id) {

@@ -106,7 +106,13 @@ test("examples and files fill the form; a broken file is named", async () => {
 
 test("what running finds is shown at its line with a caret, and leads back to it", async () => {
   const { page, complaints } = await openPage(browser);
-  const { body } = await postRun(server, { name: "shapes", source: "import torch\n\ndef model(x, y):\n    z = x * 2\n    return z + y\n", calls: [[randn(8, 16), randn(3)]], modes: ["eager", "static"], backend: "interp" });
+  const { body } = await postRun(server, {
+    name: "shapes",
+    source: "import torch\n\ndef model(x, y):\n    z = x * 2\n    return z + y\n",
+    calls: [[randn(8, 16), randn(3)]],
+    modes: ["eager", "static"],
+    backend: "interp",
+  });
   const run = await waitFor(server, body.id);
   assert.equal(run.status, "failed");
   await page.goto(`${server.url}/runs/${body.id}`);
@@ -132,11 +138,27 @@ test("a run under way can be cancelled from its page", async () => {
 test("text of users cannot become markup", async () => {
   const { page, complaints } = await openPage(browser);
   const evil = "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>";
-  const { status, body } = await postRun(server, { name: evil, project: evil, tags: [evil.slice(0, 60)], source: `import torch\n\ndef model(x):\n    return x + 1  # ${evil}\n`,
-    calls: [[randn(4)]], modes: ["eager", "static"], backend: "interp" });
+  const { status, body } = await postRun(server, {
+    name: evil,
+    project: evil,
+    tags: [evil.slice(0, 60)],
+    source: `import torch\n\ndef model(x):\n    return x + 1  # ${evil}\n`,
+    calls: [[randn(4)]],
+    modes: ["eager", "static"],
+    backend: "interp",
+  });
   assert.equal(status, 202);
   await waitFor(server, body.id);
-  for (const path of ["/runs", `/runs?q=${encodeURIComponent(evil)}zzz`, `/runs/${body.id}`, `/runs/${body.id}/graphs`, `/runs/${body.id}/source`, `/new?from=${body.id}`, `/runs/${encodeURIComponent(evil)}`, `/${encodeURIComponent(evil)}`]) {
+  for (const path of [
+    "/runs",
+    `/runs?q=${encodeURIComponent(evil)}zzz`,
+    `/runs/${body.id}`,
+    `/runs/${body.id}/graphs`,
+    `/runs/${body.id}/source`,
+    `/new?from=${body.id}`,
+    `/runs/${encodeURIComponent(evil)}`,
+    `/${encodeURIComponent(evil)}`,
+  ]) {
     await page.goto(server.url + path);
     await page.locator("main h1, main h2").first().waitFor();
     await page.waitForTimeout(200);
@@ -144,5 +166,8 @@ test("text of users cannot become markup", async () => {
     assert.ok(!(await page.title()).startsWith("owned"), path);
     assert.deepEqual(await refusals(page), [], path);
   }
-  assert.deepEqual(complaints.filter((c) => !/status of 40[04]/.test(c)), []);
+  assert.deepEqual(
+    complaints.filter((c) => !/status of 40[04]/.test(c)),
+    [],
+  );
 });

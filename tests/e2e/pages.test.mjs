@@ -11,7 +11,12 @@ before(async () => {
   server = await startServer();
   browser = await startBrowser();
   const one = await postRun(server, { ...sweep([1, 5, 10]), backend: "interp", tags: ["nightly"] });
-  const two = await postRun(server, { name: "a_name_that_is_much_longer_than_any_column_could_ever_hold_without_being_cut", source: "import torch\n\ndef model(x, y):\n    return x + y\n", calls: [[randn(8), randn(3)]], backend: "interp" });
+  const two = await postRun(server, {
+    name: "a_name_that_is_much_longer_than_any_column_could_ever_hold_without_being_cut",
+    source: "import torch\n\ndef model(x, y):\n    return x + y\n",
+    calls: [[randn(8), randn(3)]],
+    backend: "interp",
+  });
   done = one.body.id;
   failed = two.body.id;
   await waitFor(server, done);
@@ -23,9 +28,16 @@ after(async () => {
 });
 
 const pages = () => [
-  ["the list", "/runs", ".runs"], ["a filter without a match", "/runs?q=zzz&status=failed", ".state"], ["the form", "/new", "#extent"],
-  ["a run", `/runs/${done}?over=h200,seed`, "#split-table"], ["graphs", `/runs/${done}/graphs`, ".ops"], ["source", `/runs/${done}/source`, ".code"],
-  ["a failed run", `/runs/${failed}`, "#failure"], ["the API", "/api", ".routes tbody tr"], ["no such run", "/runs/999999", ".state"], ["no such page", "/nothing/here", ".state"],
+  ["the list", "/runs", ".runs"],
+  ["a filter without a match", "/runs?q=zzz&status=failed", ".state"],
+  ["the form", "/new", "#extent"],
+  ["a run", `/runs/${done}?over=h200,seed`, "#split-table"],
+  ["graphs", `/runs/${done}/graphs`, ".ops"],
+  ["source", `/runs/${done}/source`, ".code"],
+  ["a failed run", `/runs/${failed}`, "#failure"],
+  ["the API", "/api", ".routes tbody tr"],
+  ["no such run", "/runs/999999", ".state"],
+  ["no such page", "/nothing/here", ".state"],
 ];
 
 for (const width of [1440, 390]) {
@@ -51,9 +63,13 @@ test("every link of a page leads somewhere and every button is named", async () 
   for (const [name, path, ready] of pages()) {
     await page.goto(server.url + path);
     await page.locator(ready).first().waitFor();
-    const nameless = await page.locator("button:visible").evaluateAll((bs) => bs.filter((b) => !(b.textContent.trim() || b.getAttribute("aria-label"))).length);
+    const nameless = await page
+      .locator("button:visible")
+      .evaluateAll((bs) => bs.filter((b) => !(b.textContent.trim() || b.getAttribute("aria-label"))).length);
     assert.equal(nameless, 0, name);
-    const hrefs = await page.locator("a[href]:not([href^='#'])").evaluateAll((as) => [...new Set(as.map((a) => a.href))]);
+    const hrefs = await page
+      .locator("a[href]:not([href^='#'])")
+      .evaluateAll((as) => [...new Set(as.map((a) => a.href))]);
     for (const href of hrefs) {
       const response = await fetch(href);
       assert.ok(response.ok, `${name}: ${href} answers ${response.status}`);
@@ -146,8 +162,14 @@ test("our own scripts and styles stay under 120 kB compressed", async () => {
   const { page } = await openPage(browser);
   await page.goto(`${server.url}/runs/${done}`);
   await page.locator("#latency canvas").waitFor();
-  const urls = await page.evaluate(() => performance.getEntriesByType("resource").map((r) => r.name).filter((n) => /\/assets\/(js|css)\//.test(n)));
+  const urls = await page.evaluate(() =>
+    performance
+      .getEntriesByType("resource")
+      .map((r) => r.name)
+      .filter((n) => /\/assets\/(js|css)\//.test(n)),
+  );
   let bytes = 0;
-  for (const url of urls) bytes += await page.evaluate(async (u) => performance.getEntriesByName(u)[0].encodedBodySize, url);
+  for (const url of urls)
+    bytes += await page.evaluate(async (u) => performance.getEntriesByName(u)[0].encodedBodySize, url);
   assert.ok(urls.length > 20 && bytes < 120e3, `${urls.length} files, ${bytes} bytes`);
 });

@@ -19,7 +19,10 @@ after(async () => {
 test("an empty store offers the sweep and its command line", async () => {
   await page.goto(server.url);
   await page.getByRole("button", { name: "Run chain sweep" }).waitFor();
-  assert.equal(await page.getByRole("region", { name: "The same as a command" }).textContent(), "breakeven run chain_sweep.json");
+  assert.equal(
+    await page.getByRole("region", { name: "The same as a command" }).textContent(),
+    "breakeven run chain_sweep.json",
+  );
 });
 
 test("the form opens with the sweep, posts it, and progress is shown until it is done", async () => {
@@ -40,7 +43,10 @@ test("the latency curve's numbers are the report's, interval by interval", async
   for (const mode of ["eager", "static", "dynamic"]) {
     want[mode] = report.points.map((p) => [p.n, p.modes[mode].latency.median_us, ...p.modes[mode].latency.ci_us]);
   }
-  assert.deepEqual(report.points.map((p) => p.n), [1, 5, 10, 15, 20, 25, 30]);
+  assert.deepEqual(
+    report.points.map((p) => p.n),
+    [1, 5, 10, 15, 20, 25, 30],
+  );
   assert.deepEqual(await twinNumbers(page, "latency"), want);
 });
 
@@ -58,7 +64,10 @@ test("the sentence and the table speak of the same verdict as the report", async
   const cell = page.locator("#modes-table tbody tr", { hasText: "static" }).locator(".chip");
   assert.equal(await cell.textContent(), verdict);
   const sentence = await page.locator("#verdict").textContent();
-  assert.match(sentence.replace(/\u00a0/g, " "), verdict === "FASTER" ? /^static is \d.*faster than eager at n = 30/ : /^static /);
+  assert.match(
+    sentence.replace(/\u00a0/g, " "),
+    verdict === "FASTER" ? /^static is \d.*faster than eager at n = 30/ : /^static /,
+  );
 });
 
 test("another point is chosen, and its address keeps it", async () => {
@@ -69,7 +78,11 @@ test("another point is chosen, and its address keeps it", async () => {
 });
 
 test("the split's printed parts add up to the watched call", async () => {
-  const rows = await page.locator("#split-table tbody tr").evaluateAll((trs) => trs.map((tr) => [...tr.cells].slice(2, 9).map((c) => Number(c.textContent.replace("−", "-").replace(/,/g, "")))));
+  const rows = await page
+    .locator("#split-table tbody tr")
+    .evaluateAll((trs) =>
+      trs.map((tr) => [...tr.cells].slice(2, 9).map((c) => Number(c.textContent.replace("−", "-").replace(/,/g, "")))),
+    );
   assert.equal(rows.length, 3);
   for (const cells of rows) {
     const parts = cells.slice(0, 6).reduce((a, b) => a + b, 0);
@@ -81,7 +94,10 @@ test("published series are laid over, with their source and their crossover", as
   await page.getByLabel("PyTorch 2.11 on an H200").check();
   assert.match(await page.locator("#overlay-sources").textContent(), /NVIDIA H200.*Measured elsewhere/);
   const twin = await twinNumbers(page, "latency");
-  assert.deepEqual(twin["static-h200"].map((r) => r[1]), [24.5, 25.1, 25.4, 25.1, 25.5, 25.3, 25.6]);
+  assert.deepEqual(
+    twin["static-h200"].map((r) => r[1]),
+    [24.5, 25.1, 25.4, 25.1, 25.5, 25.3, 25.6],
+  );
   await page.getByLabel("PyTorch 2.11 on an H200").uncheck();
   assert.deepEqual(Object.keys(await twinNumbers(page, "latency")), ["eager", "static", "dynamic"]);
 });
@@ -110,14 +126,23 @@ test("a logarithmic scale and the table are one press away", async () => {
 });
 
 test("CSV holds the curve's numbers", async () => {
-  const [file] = await Promise.all([page.waitForEvent("download"), page.locator("#latency").getByRole("button", { name: "CSV" }).click()]);
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    page.locator("#latency").getByRole("button", { name: "CSV" }).click(),
+  ]);
   const lines = (await readFile(await file.path(), "utf8")).trim().split("\n");
-  assert.equal(lines[0], "n,eager_us,eager_us_lo,eager_us_hi,static_us,static_us_lo,static_us_hi,dynamic_us,dynamic_us_lo,dynamic_us_hi");
+  assert.equal(
+    lines[0],
+    "n,eager_us,eager_us_lo,eager_us_hi,static_us,static_us_lo,static_us_hi,dynamic_us,dynamic_us_lo,dynamic_us_hi",
+  );
   assert.equal(Number(lines[7].split(",")[1]), report.points[6].modes.eager.latency.median_us);
 });
 
 test("the report and the PyTorch script download", async () => {
-  for (const [name, ending] of [["Report JSON", /\.json$/], ["PyTorch script", /\.py$/]]) {
+  for (const [name, ending] of [
+    ["Report JSON", /\.json$/],
+    ["PyTorch script", /\.py$/],
+  ]) {
     const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name }).click()]);
     assert.match(file.suggestedFilename(), ending);
     assert.ok((await readFile(await file.path(), "utf8")).length > 200);
@@ -146,7 +171,10 @@ test("the list has the run with its verdict and ratio", async () => {
   const row = page.locator(".runs tbody tr");
   await row.waitFor();
   assert.equal(await row.count(), 1);
-  assert.match(await row.textContent(), new RegExp(`chain_sweep.*${report.points.at(-1).break_even.static.verdict}.*x`));
+  assert.match(
+    await row.textContent(),
+    new RegExp(`chain_sweep.*${report.points.at(-1).break_even.static.verdict}.*x`),
+  );
 });
 
 test("edit and run again brings the same workload back", async () => {

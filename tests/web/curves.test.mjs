@@ -8,19 +8,49 @@ import { reportOf } from "./report_of.mjs";
 
 test("a series has the report's medians and intervals", () => {
   const s = c.latencySeries(reportOf([1, 5], 4));
-  assert.deepEqual(s.map((x) => x.key), ["eager", "static"]);
+  assert.deepEqual(
+    s.map((x) => x.key),
+    ["eager", "static"],
+  );
   assert.deepEqual(s[0].dots[1], { x: 5, y: 6, lo: 6 * 0.99, hi: 6 * 1.01 });
 });
 
 test("a point that was not measured is a gap, not a zero", () => {
   const r = reportOf([1, 5, 9], 4);
   delete r.points[1].modes.static.latency;
-  assert.deepEqual(c.latencySeries(r)[1].dots.map((d) => d.x), [1, 9]);
+  assert.deepEqual(
+    c.latencySeries(r)[1].dots.map((d) => d.x),
+    [1, 9],
+  );
 });
 
 test("lines meet where the log of their ratio is zero, at the last meeting", () => {
-  assert.equal(c.meeting([{ x: 0, y: 1 }, { x: 2, y: 4 }], [{ x: 0, y: 2 }, { x: 2, y: 2 }]), 1);
-  assert.equal(c.meeting([{ x: 0, y: 1 }, { x: 2, y: 1 }], [{ x: 0, y: 2 }, { x: 2, y: 2 }]), null);
+  assert.equal(
+    c.meeting(
+      [
+        { x: 0, y: 1 },
+        { x: 2, y: 4 },
+      ],
+      [
+        { x: 0, y: 2 },
+        { x: 2, y: 2 },
+      ],
+    ),
+    1,
+  );
+  assert.equal(
+    c.meeting(
+      [
+        { x: 0, y: 1 },
+        { x: 2, y: 1 },
+      ],
+      [
+        { x: 0, y: 2 },
+        { x: 2, y: 2 },
+      ],
+    ),
+    null,
+  );
 });
 
 test("PyTorch on the H200 meets eager between n = 1 and 5, the seed's series by n = 5", () => {
@@ -65,14 +95,54 @@ test("names at line ends are moved apart and stay within the frame", () => {
 });
 
 test("a line is read between its points", () => {
-  assert.equal(c.valueAt([{ x: 0, y: 1 }, { x: 2, y: 9 }], 1, false), 5);
-  assert.equal(c.valueAt([{ x: 0, y: 1 }, { x: 2, y: 9 }], 1, true), 3);
-  assert.equal(c.valueAt([{ x: 0, y: 1 }, { x: 2, y: 9 }], 3, false), null);
+  assert.equal(
+    c.valueAt(
+      [
+        { x: 0, y: 1 },
+        { x: 2, y: 9 },
+      ],
+      1,
+      false,
+    ),
+    5,
+  );
+  assert.equal(
+    c.valueAt(
+      [
+        { x: 0, y: 1 },
+        { x: 2, y: 9 },
+      ],
+      1,
+      true,
+    ),
+    3,
+  );
+  assert.equal(
+    c.valueAt(
+      [
+        { x: 0, y: 1 },
+        { x: 2, y: 9 },
+      ],
+      3,
+      false,
+    ),
+    null,
+  );
 });
 
 test("the CSV has a column for each median and end, quoted where needed", () => {
-  const csv = c.toCsv([{ key: "s", mode: "static", label: "static, H200", imported: true, dots: [{ x: 1, y: 2 }] }, { key: "e", mode: "eager", label: "eager", imported: false, dots: [{ x: 5, y: 3, lo: 2.5, hi: 3.5 }] }], "us");
-  assert.deepEqual(csv.trim().split("\n"), ['n,"static, H200_us","static, H200_us_lo","static, H200_us_hi",eager_us,eager_us_lo,eager_us_hi', "1,2,,,,,", "5,,,,3,2.5,3.5"]);
+  const csv = c.toCsv(
+    [
+      { key: "s", mode: "static", label: "static, H200", imported: true, dots: [{ x: 1, y: 2 }] },
+      { key: "e", mode: "eager", label: "eager", imported: false, dots: [{ x: 5, y: 3, lo: 2.5, hi: 3.5 }] },
+    ],
+    "us",
+  );
+  assert.deepEqual(csv.trim().split("\n"), [
+    'n,"static, H200_us","static, H200_us_lo","static, H200_us_hi",eager_us,eager_us_lo,eager_us_hi',
+    "1,2,,,,,",
+    "5,,,,3,2.5,3.5",
+  ]);
 });
 
 test("zooming keeps within the data and about the pointer", () => {

@@ -4,7 +4,15 @@ import assert from "node:assert/strict";
 import * as f from "../../web/js/model/format.js";
 
 test("at most three significant digits, thousands with a comma", () => {
-  assert.deepEqual([183, 25.6, 9.114, 2993, 0.5061, 12345678, 0.04567].map(f.number), ["183", "25.6", "9.11", "2,990", "0.506", "12,300,000", "0.0457"]);
+  assert.deepEqual([183, 25.6, 9.114, 2993, 0.5061, 12345678, 0.04567].map(f.number), [
+    "183",
+    "25.6",
+    "9.11",
+    "2,990",
+    "0.506",
+    "12,300,000",
+    "0.0457",
+  ]);
 });
 
 test("rounding up to the next power of ten adds no digit", () => {
@@ -39,7 +47,10 @@ test("microseconds stay microseconds below 10 ms, a column has one unit", () => 
 });
 
 test("bytes are powers of ten", () => {
-  assert.deepEqual([f.bytesUnit([999]).name, f.bytesUnit([33300]).name, f.bytesUnit([5e6]).name, f.bytesUnit([2e9]).name], ["B", "kB", "MB", "GB"]);
+  assert.deepEqual(
+    [f.bytesUnit([999]).name, f.bytesUnit([33300]).name, f.bytesUnit([5e6]).name, f.bytesUnit([2e9]).name],
+    ["B", "kB", "MB", "GB"],
+  );
 });
 
 test("shares are whole and add up", () => {
@@ -54,7 +65,10 @@ test("errors keep their exponent, equal bits are 0, NaN is named", () => {
 
 test("ages are short", () => {
   const h = 3600e3;
-  assert.deepEqual([0, 5 * 60e3, 2 * h, 50 * h].map((a) => f.age(1e12 - a, 1e12)), ["now", "5 min", "2 h", "2 d"]);
+  assert.deepEqual(
+    [0, 5 * 60e3, 2 * h, 50 * h].map((a) => f.age(1e12 - a, 1e12)),
+    ["now", "5 min", "2 h", "2 d"],
+  );
 });
 
 test("what is left is said roughly", () => {

@@ -17,27 +17,40 @@ test("a verdict needs its whole interval beyond 2 %", () => {
 });
 
 test("faster, with its interval, its price and its side", () => {
-  assert.equal(say(reportOf([5, 30], 5)), "static is 6.2x (6.1–6.3) faster than eager at n = 30 and pays for its 50 ms after 4,320 calls. It is ahead at every n measured.");
+  assert.equal(
+    say(reportOf([5, 30], 5)),
+    "static is 6.2x (6.1–6.3) faster than eager at n = 30 and pays for its 50 ms after 4,320 calls. It is ahead at every n measured.",
+  );
 });
 
 test("below the crossover the reader is sent to eager", () => {
-  const r = reportOf([1, 30], 5, { break_even: { static: { crossover_n: 3.17, crossover_ci: [2.9, 3.5], side: "above" } } });
+  const r = reportOf([1, 30], 5, {
+    break_even: { static: { crossover_n: 3.17, crossover_ci: [2.9, 3.5], side: "above" } },
+  });
   assert.match(say(r), /Below n = 3\.2 \(2\.9–3\.5\) stay with eager\.$/);
 });
 
 test("a crossover the other way round says above", () => {
-  const r = reportOf([1, 30], 5, { break_even: { static: { crossover_n: 40, crossover_ci: [38, 42], side: "below" } } });
+  const r = reportOf([1, 30], 5, {
+    break_even: { static: { crossover_n: 40, crossover_ci: [38, 42], side: "below" } },
+  });
   assert.match(say(r), /Above n = 40 \(38–42\) stay with eager\.$/);
 });
 
 test("slower says how much longer it takes, as a ratio above 1", () => {
-  assert.equal(say(reportOf([1, 4], 10)), "static takes 2.00x (1.96–2.04) as long as eager at n = 4. Its 50 ms of compiling are never repaid. Stay with eager at every n measured.");
+  assert.equal(
+    say(reportOf([1, 4], 10)),
+    "static takes 2.00x (1.96–2.04) as long as eager at n = 4. Its 50 ms of compiling are never repaid. Stay with eager at every n measured.",
+  );
 });
 
 test("an ambiguous ratio gets no verdict", () => {
   const r = reportOf([4], 5);
   last(r).break_even.static = { speedup: 1.06, speedup_ci: [0.95, 1.12], verdict: "AMBIGUOUS" };
-  assert.match(say(r), /^static may lie anywhere from 0\.9\d?x to 1\.1\d?x of eager's speed at n = 4; the interval holds 1x, so no verdict is given\.$/);
+  assert.match(
+    say(r),
+    /^static may lie anywhere from 0\.9\d?x to 1\.1\d?x of eager's speed at n = 4; the interval holds 1x, so no verdict is given\.$/,
+  );
 });
 
 test("without a sweep no n is named", () => {
@@ -50,7 +63,10 @@ test("without eager nothing is compared", () => {
   const r = reportOf([30], 5);
   delete last(r).modes.eager;
   delete last(r).break_even;
-  assert.match(say(r), /^static takes 5\.00? us \(.*\) a call at n = 30\. Eager was not measured, so nothing is compared\.$/);
+  assert.match(
+    say(r),
+    /^static takes 5\.00? us \(.*\) a call at n = 30\. Eager was not measured, so nothing is compared\.$/,
+  );
 });
 
 test("a run without timing says so", () => {
@@ -67,7 +83,10 @@ test("the page speaks of static, else of the first compiled mode", () => {
 
 test("how it was measured names rounds and agreement", () => {
   const r = reportOf([30], 5);
-  assert.equal(how(last(r)), "Median of 20 rounds, modes in turn in each; 95 % intervals. Every mode gives eager's bits.");
+  assert.equal(
+    how(last(r)),
+    "Median of 20 rounds, modes in turn in each; 95 % intervals. Every mode gives eager's bits.",
+  );
   last(r).modes.static.max_abs_error = 4.8e-7;
   assert.match(how(last(r)), /within 4\.8e-7\.$/);
   last(r).modes.static.max_abs_error = "nan";

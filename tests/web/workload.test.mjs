@@ -2,7 +2,15 @@
 import test from "node:test";
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
-import { describeSweep, describeValue, extent, fromForm, newRow, toForm, wholeNumbers } from "../../web/js/model/workload.js";
+import {
+  describeSweep,
+  describeValue,
+  extent,
+  fromForm,
+  newRow,
+  toForm,
+  wholeNumbers,
+} from "../../web/js/model/workload.js";
 import { entries, hasDots, kernelStart, parameters, tokenLines } from "../../web/js/model/source.js";
 import { curlLine, fileStem, runLine } from "../../web/js/model/commands.js";
 import { drops, parseQuery } from "../../web/js/model/query.js";
@@ -23,16 +31,36 @@ for (const { title, ...example } of examples) {
 }
 
 test("what the form does not show is kept", () => {
-  const w = { name: "a", source: "def model(x, y): return x", entry: "model", deny: ["sin"], time: { static: [0] }, modes: ["static"], device: "cpu", threads: 2,
-    calls: [[{ tensor: { shape: [1], dtype: "float32", data: [1] } }, { value: 2.5 }], [{ value: 1 }, { value: 2 }]] };
+  const w = {
+    name: "a",
+    source: "def model(x, y): return x",
+    entry: "model",
+    deny: ["sin"],
+    time: { static: [0] },
+    modes: ["static"],
+    device: "cpu",
+    threads: 2,
+    calls: [
+      [{ tensor: { shape: [1], dtype: "float32", data: [1] } }, { value: 2.5 }],
+      [{ value: 1 }, { value: 2 }],
+    ],
+  };
   assert.deepEqual(fromForm(toForm(w, parameters)).workload, w);
 });
 
 test("bad fields are named and say what is accepted", () => {
-  const f = toForm({ source: "def model(x): return x", calls: [[{ random: { shape: [8], dtype: "float32", kind: "randn" } }]] }, parameters);
+  const f = toForm(
+    { source: "def model(x): return x", calls: [[{ random: { shape: [8], dtype: "float32", kind: "randn" } }]] },
+    parameters,
+  );
   Object.assign(f, { sweep: "statements", pool: "", counts: "1, two", threads: "x", modes: [] });
   f.inputs[0].shape = "8 by 16";
-  assert.deepEqual(fromForm(f).errors.map((e) => e.field).sort(), ["counts", "input-0", "modes", "pool", "sweep", "threads"]);
+  assert.deepEqual(
+    fromForm(f)
+      .errors.map((e) => e.field)
+      .sort(),
+    ["counts", "input-0", "modes", "pool", "sweep", "threads"],
+  );
 });
 
 test("a value is a JSON value or a Python constant", () => {
@@ -56,14 +84,20 @@ test("the extent counts points and modes", () => {
 });
 
 test("parameters are read through annotations, defaults and line breaks", () => {
-  assert.deepEqual(parameters("def model(\n  x: torch.Tensor,\n  w: dict[str, int],\n  eps=1e-5,\n  *rest):\n  pass", "model"), ["x", "w"]);
+  assert.deepEqual(
+    parameters("def model(\n  x: torch.Tensor,\n  w: dict[str, int],\n  eps=1e-5,\n  *rest):\n  pass", "model"),
+    ["x", "w"],
+  );
   assert.deepEqual(parameters("def model():\n  pass", "model"), []);
   assert.equal(parameters("def model(x", "model"), null);
   assert.equal(parameters("def other(x): pass", "model"), null);
 });
 
 test("entries are the functions and classes at the margin", () => {
-  assert.deepEqual(entries("def a(x):\n    def inner(): pass\nclass Net(nn.Module):\n    def forward(self): pass\ndef b(): pass"), ["a", "Net", "b"]);
+  assert.deepEqual(
+    entries("def a(x):\n    def inner(): pass\nclass Net(nn.Module):\n    def forward(self): pass\ndef b(): pass"),
+    ["a", "Net", "b"],
+  );
 });
 
 test("the line of three dots is found only where it stands alone", () => {
@@ -72,14 +106,33 @@ test("the line of three dots is found only where it stands alone", () => {
 });
 
 test("tokens put back together are the line", () => {
-  for (const text of ["    if x > 0:  # branch\n\n", 's = "a # b" + \'c\'', "for (int i = 0; i < n; i++) /* c\n */ x();", "unfinished = 'abc\nreturn", '"""doc\nstring"""\nx = 1', "/* open"]) {
-    for (const language of ["python", "c"]) assert.equal(tokenLines(text, language).map((l) => l.map((t) => t.t).join("")).join("\n"), text);
+  for (const text of [
+    "    if x > 0:  # branch\n\n",
+    "s = \"a # b\" + 'c'",
+    "for (int i = 0; i < n; i++) /* c\n */ x();",
+    "unfinished = 'abc\nreturn",
+    '"""doc\nstring"""\nx = 1',
+    "/* open",
+  ]) {
+    for (const language of ["python", "c"])
+      assert.equal(
+        tokenLines(text, language)
+          .map((l) => l.map((t) => t.t).join(""))
+          .join("\n"),
+        text,
+      );
   }
-  assert.deepEqual(tokenLines("return x")[0].map((t) => t.k), ["k", undefined]);
+  assert.deepEqual(
+    tokenLines("return x")[0].map((t) => t.k),
+    ["k", undefined],
+  );
 });
 
 test("a comment over several lines is one, whatever words it holds", () => {
-  assert.deepEqual(tokenLines("/* for each\n * struct */ int x;", "c").map((l) => l.map((t) => t.k)), [["cm"], ["cm", undefined, "k", undefined]]);
+  assert.deepEqual(
+    tokenLines("/* for each\n * struct */ int x;", "c").map((l) => l.map((t) => t.k)),
+    [["cm"], ["cm", undefined, "k", undefined]],
+  );
 });
 
 test("the vector words in front of generated C are found", () => {
@@ -96,15 +149,33 @@ test("a name cannot break out of the command line", () => {
 });
 
 test("the search box splits fields from words", () => {
-  assert.deepEqual(parseQuery("tag:nightly soft  max device:cpu a:b"), { q: "soft max a:b", tag: "nightly", device: "cpu" });
+  assert.deepEqual(parseQuery("tag:nightly soft  max device:cpu a:b"), {
+    q: "soft max a:b",
+    tag: "nightly",
+    device: "cpu",
+  });
 });
 
 test("each filter can be dropped alone", () => {
-  assert.deepEqual(drops("tag:x foo", "failed").map((d) => [d.label, d.text, d.status]), [["tag:x", "foo", "failed"], ["foo", "tag:x", "failed"], ["status:failed", "tag:x foo", ""]]);
+  assert.deepEqual(
+    drops("tag:x foo", "failed").map((d) => [d.label, d.text, d.status]),
+    [
+      ["tag:x", "foo", "failed"],
+      ["foo", "tag:x", "failed"],
+      ["status:failed", "tag:x foo", ""],
+    ],
+  );
 });
 
 test("a split adds up to the watched call, and as printed too", () => {
-  const point = { modes: { static: { latency: { median_us: 2 }, split_us: { guards: 0.1, dispatch: 0.2, alloc: 0.1, launch: 0.1, kernel: 1.4, rest: 0.15, observed: 2.05 } } } };
+  const point = {
+    modes: {
+      static: {
+        latency: { median_us: 2 },
+        split_us: { guards: 0.1, dispatch: 0.2, alloc: 0.1, launch: 0.1, kernel: 1.4, rest: 0.15, observed: 2.05 },
+      },
+    },
+  };
   const [row] = splitRows(point, ["eager", "static"]);
   assert.ok(Math.abs(row.parts.reduce((a, b) => a + b, 0) - row.watched) < 1e-9);
   const s = summary(row);
@@ -114,7 +185,26 @@ test("a split adds up to the watched call, and as printed too", () => {
 });
 
 test("guards belong to their graph, inputs come from the nodes", () => {
-  const m = { guards: [{ graph: 0, text: "a" }, { graph: 1, text: "b" }], graphs: [{ id: 0, frame: "model", compile: "0/0", ops: ["sin"], kernels: ["k"], nodes: [{ id: 0, name: "x", op: "placeholder", dtype: "float32", shape: "[8, 16]" }, { id: 1, name: "sin", op: "sin", dtype: "float32", shape: "[8, 16]", line: 3 }] }, { id: 1 }] };
+  const m = {
+    guards: [
+      { graph: 0, text: "a" },
+      { graph: 1, text: "b" },
+    ],
+    graphs: [
+      {
+        id: 0,
+        frame: "model",
+        compile: "0/0",
+        ops: ["sin"],
+        kernels: ["k"],
+        nodes: [
+          { id: 0, name: "x", op: "placeholder", dtype: "float32", shape: "[8, 16]" },
+          { id: 1, name: "sin", op: "sin", dtype: "float32", shape: "[8, 16]", line: 3 },
+        ],
+      },
+      { id: 1 },
+    ],
+  };
   const [a, b] = graphRows(m);
   assert.deepEqual([a.guards, b.guards], [["a"], ["b"]]);
   assert.deepEqual(a.inputs, ["x float32 [8, 16]"]);
@@ -123,12 +213,23 @@ test("guards belong to their graph, inputs come from the nodes", () => {
 });
 
 test("ops are counted, most first", () => {
-  assert.deepEqual(opCounts(["a", "b", "b"]), [{ op: "b", n: 2 }, { op: "a", n: 1 }]);
+  assert.deepEqual(opCounts(["a", "b", "b"]), [
+    { op: "b", n: 2 },
+    { op: "a", n: 1 },
+  ]);
 });
 
 test("machine facts hide nothing that was recorded, and repeat nothing", () => {
-  const facts = machineFacts({ kind: "cpu", name: "EPYC", backend: "cpu", backend_note: null }, { cpu: "EPYC", cores: 2, new_thing: true });
-  assert.deepEqual(facts, [["CPU", "EPYC"], ["Cores", "2"], ["Backend", "cpu"], ["new thing", "yes"]]);
+  const facts = machineFacts(
+    { kind: "cpu", name: "EPYC", backend: "cpu", backend_note: null },
+    { cpu: "EPYC", cores: 2, new_thing: true },
+  );
+  assert.deepEqual(facts, [
+    ["CPU", "EPYC"],
+    ["Cores", "2"],
+    ["Backend", "cpu"],
+    ["new thing", "yes"],
+  ]);
 });
 
 test("modes keep their places", () => {

@@ -5,7 +5,11 @@
 (() => {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const stored = () => {
-    try { return localStorage.getItem("theme"); } catch { return null; /* storage may be off */ }
+    try {
+      return localStorage.getItem("theme");
+    } catch {
+      return null; /* storage may be off */
+    }
   };
   const apply = () => {
     const t = stored();
@@ -14,5 +18,7 @@
   };
   apply();
   dark.addEventListener("change", apply);
-  addEventListener("storage", (e) => { if (e.key === "theme") apply(); });
+  addEventListener("storage", (e) => {
+    if (e.key === "theme") apply();
+  });
 })();

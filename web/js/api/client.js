@@ -23,22 +23,38 @@ async function request(path, init) {
     response = await fetch(BASE + path, init);
   } catch (e) {
     if (e instanceof DOMException && e.name === "AbortError") throw e;
-    throw new ApiError(0, { code: "OFFLINE", message: `No answer from ${location.host}. Is breakeven serve still running there?` });
+    throw new ApiError(0, {
+      code: "OFFLINE",
+      message: `No answer from ${location.host}. Is breakeven serve still running there?`,
+    });
   }
   const text = await response.text();
   let body = null;
   try {
     body = text ? JSON.parse(text) : null;
   } catch {
-    throw new ApiError(response.status, { code: "NOT_JSON", message: `${location.host} answered ${response.status} with something other than JSON. Another program may listen there.` });
+    throw new ApiError(response.status, {
+      code: "NOT_JSON",
+      message: `${location.host} answered ${response.status} without JSON. Another program may listen there.`,
+    });
   }
   if (!response.ok) {
-    throw new ApiError(response.status, body?.error ?? { code: String(response.status), message: `The server answered ${response.status} and gave no reason.` });
+    throw new ApiError(
+      response.status,
+      body?.error ?? {
+        code: String(response.status),
+        message: `The server answered ${response.status} and gave no reason.`,
+      },
+    );
   }
   return body;
 }
 
-/** @param {Record<string, string | number | undefined>} params @param {AbortSignal} [signal] @returns {Promise<import("./types.js").RunList>} */
+/**
+ * @param {Record<string, string | number | undefined>} params
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<import("./types.js").RunList>}
+ */
 export function listRuns(params, signal) {
   const q = new URLSearchParams();
   for (const [k, v] of Object.entries(params)) if (v !== undefined && v !== "") q.set(k, String(v));
@@ -49,7 +65,8 @@ export function listRuns(params, signal) {
 export const getRun = (id, signal) => request(`/runs/${encodeURIComponent(id)}`, { signal });
 
 /** @param {import("./types.js").Workload} workload @returns {Promise<{id: number | string}>} */
-export const postRun = (workload) => request("/runs", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(workload) });
+export const postRun = (workload) =>
+  request("/runs", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(workload) });
 
 /** Cancels a run that waits or runs, removes one that has ended. @param {string} id */
 export const deleteRun = (id) => request(`/runs/${encodeURIComponent(id)}`, { method: "DELETE" });
@@ -67,7 +84,7 @@ export const fileUrl = (id, file) => `${BASE}/runs/${encodeURIComponent(id)}/${f
  * Follows a run's events until it ends or the signal aborts.  The browser
  * reconnects by itself after a lost connection.
  * @param {string} id @param {AbortSignal} signal
- * @param {(e: {status: string, progress: number, what?: string, left_s?: number}) => void} onProgress
+ * @param {(p: import("./types.js").Progress) => void} onProgress
  * @param {() => void} onEnd
  */
 export function followRun(id, signal, onProgress, onEnd) {
@@ -75,7 +92,14 @@ export function followRun(id, signal, onProgress, onEnd) {
   const close = () => source.close();
   signal.addEventListener("abort", close, { once: true });
   source.addEventListener("progress", (e) => {
-    try { onProgress(JSON.parse(e.data)); } catch { /* a cut-off event: the next one is whole */ }
+    try {
+      onProgress(JSON.parse(e.data));
+    } catch {
+      /* a cut-off event: the next one is whole */
+    }
   });
-  source.addEventListener("end", () => { close(); onEnd(); });
+  source.addEventListener("end", () => {
+    close();
+    onEnd();
+  });
 }

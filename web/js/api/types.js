@@ -4,38 +4,152 @@
 // older version, so what the page can do without is optional here.
 
 /**
- * @typedef {{code?: string, message: string, line?: number | null, column?: number | null}} Problem
  * @typedef {"queued" | "running" | "done" | "failed" | "cancelled"} Status
+ * @typedef {[number, number]} Interval low and high end, 95 %
  *
- * @typedef {{median_us: number, ci_us: [number, number], n?: number, noise?: string | null}} Latency
- * @typedef {{guards?: number, dispatch?: number, alloc?: number, launch?: number, kernel?: number, rest?: number, observed?: number}} Split
- * @typedef {{id: number, name: string, op: string, dtype?: string, shape?: string, line?: number}} GraphNode
- * @typedef {{call?: number, frame?: string, reason?: string}} Recompile
- * @typedef {{id?: number | string, frame?: string, compile?: string, ops?: string[], placeholders?: number,
- *   nodes?: GraphNode[], kernels?: string[], lowered?: string | null, compile_ms?: number, cached?: boolean, uses?: number}} Graph
- * @typedef {{output?: unknown, new_graphs?: number, compiles?: number, stdout?: string}} Call
- * @typedef {{calls?: Call[], graphs?: Graph[], breaks?: unknown[], recompiles?: Recompile[], guards?: {graph?: number, text: string}[], latency?: Latency | null,
- *   split_us?: Split | null, launches?: number, compile_ms?: number, peak_bytes?: number, max_abs_error?: number | string, cached?: boolean, reproduce?: string}} ModeReport
- * @typedef {{speedup: number, speedup_ci?: [number, number] | null, calls_to_repay?: number | null,
- *   verdict?: string, repay?: string, side?: string, crossover_n?: number | null, crossover_ci?: [number, number] | null}} BreakEven
- * @typedef {{n?: number | null, source?: string, modes: Record<string, ModeReport>, break_even?: Record<string, BreakEven>}} Point
- * @typedef {{breakeven: number, workload: Workload, device?: unknown, environment?: unknown, modes?: Record<string, ModeReport>,
- *   points?: Point[], break_even?: Record<string, BreakEven>, warnings?: (string | {title?: string, message?: string})[], reproduce?: string}} Report
+ * @typedef {object} Problem
+ * @property {string} [code]
+ * @property {string} message
+ * @property {number | null} [line]
+ * @property {number | null} [column]
  *
- * @typedef {{shape: number[], dtype: string, kind?: string, seed?: number, low?: number, high?: number}} RandomSpec
- * @typedef {{random?: RandomSpec, tensor?: {shape: number[], dtype: string, data?: unknown[]}, value?: unknown, [k: string]: unknown}} Value
- * @typedef {{statements?: {pool: string[], counts: number[]}, input?: {arg: number, dim: number, sizes: number[]}}} Sweep
- * @typedef {{name?: string, source: string, entry?: string, calls?: Value[][], modes?: string[], device?: string, backend?: string,
- *   threads?: number, sweep?: Sweep | null, project?: string, tags?: string[], [k: string]: unknown}} Workload
+ * @typedef {object} Latency
+ * @property {number} median_us
+ * @property {Interval} ci_us
+ * @property {number} [n] rounds
+ * @property {string | null} [noise] what makes the samples doubtful, in a sentence
  *
- * @typedef {{mode: string, verdict: string, speedup: number, speedup_ci: [number, number] | null, median_us: number,
- *   calls_to_repay?: number | null, crossover_n?: number | null, at_n?: number | null}} Summary
- * @typedef {{id: number | string, name: string, status: Status, progress: number, what?: string | null, left_s?: number | null,
- *   created_ns: number, project?: string | null, tags?: string[], device?: string, modes?: string[],
- *   summary?: Summary | null, error?: Problem | null}} RunRow
+ * @typedef {object} Split microseconds of one watched call
+ * @property {number} [guards]
+ * @property {number} [dispatch]
+ * @property {number} [alloc]
+ * @property {number} [launch]
+ * @property {number} [kernel]
+ * @property {number} [rest]
+ * @property {number} [observed] the sum of the above
+ *
+ * @typedef {object} GraphNode
+ * @property {number} id
+ * @property {string} name
+ * @property {string} op
+ * @property {string} [dtype]
+ * @property {string} [shape]
+ * @property {number} [line]
+ *
+ * @typedef {object} Graph
+ * @property {number | string} [id]
+ * @property {string} [frame]
+ * @property {string} [compile] "0/0"
+ * @property {string[]} [ops] FX target names
+ * @property {number} [placeholders]
+ * @property {GraphNode[]} [nodes]
+ * @property {string[]} [kernels]
+ * @property {string | null} [lowered] generated C
+ * @property {number} [compile_ms]
+ * @property {boolean} [cached]
+ * @property {number} [uses]
+ *
+ * @typedef {object} Recompile
+ * @property {number} [call]
+ * @property {string} [frame]
+ * @property {string} [reason]
+ *
+ * @typedef {object} ModeReport
+ * @property {Graph[]} [graphs]
+ * @property {Recompile[]} [recompiles]
+ * @property {{graph?: number, text: string}[]} [guards]
+ * @property {Latency | null} [latency]
+ * @property {Split | null} [split_us]
+ * @property {number} [launches]
+ * @property {number} [compile_ms]
+ * @property {number} [peak_bytes]
+ * @property {number | string} [max_abs_error] "nan" as a string
+ * @property {string} [reproduce] the command for this figure
+ *
+ * @typedef {object} BreakEven
+ * @property {number} speedup
+ * @property {Interval | null} [speedup_ci]
+ * @property {string} [verdict]
+ * @property {number | null} [calls_to_repay]
+ * @property {string} [repay] after, never, unknown
+ * @property {string} [side] always, never, above, below
+ * @property {number | null} [crossover_n]
+ * @property {Interval | null} [crossover_ci]
+ *
+ * @typedef {object} Point
+ * @property {number | null} [n]
+ * @property {string} [source]
+ * @property {Record<string, ModeReport>} modes
+ * @property {Record<string, BreakEven>} [break_even]
+ *
+ * @typedef {object} Report
+ * @property {number} breakeven
+ * @property {Workload} workload
+ * @property {unknown} [device]
+ * @property {unknown} [environment]
+ * @property {Record<string, ModeReport>} [modes]
+ * @property {Point[]} [points]
+ * @property {Record<string, BreakEven>} [break_even]
+ *
+ * @typedef {object} RandomSpec
+ * @property {number[]} shape
+ * @property {string} dtype
+ * @property {string} [kind]
+ * @property {number} [seed]
+ *
+ * @typedef {object} Value one argument: random, exact tensor, or plain value
+ * @property {RandomSpec} [random]
+ * @property {{shape: number[], dtype: string, data?: unknown[]}} [tensor]
+ * @property {unknown} [value]
+ *
+ * @typedef {object} Sweep one of the two
+ * @property {{pool: string[], counts: number[]}} [statements]
+ * @property {{arg: number, dim: number, sizes: number[]}} [input]
+ *
+ * @typedef {object} Workload
+ * @property {string} [name]
+ * @property {string} source
+ * @property {string} [entry]
+ * @property {Value[][]} [calls]
+ * @property {string[]} [modes]
+ * @property {string} [device]
+ * @property {string} [backend]
+ * @property {number} [threads]
+ * @property {Sweep | null} [sweep]
+ * @property {string} [project]
+ * @property {string[]} [tags]
+ *
+ * @typedef {object} Summary what the list shows of a report
+ * @property {string} mode
+ * @property {string} verdict
+ * @property {number} speedup
+ * @property {Interval | null} speedup_ci
+ * @property {number} median_us
+ * @property {number | null} [calls_to_repay]
+ * @property {number | null} [crossover_n]
+ * @property {number | null} [at_n]
+ *
+ * @typedef {object} Progress
+ * @property {Status} status
+ * @property {number} progress 0..1
+ * @property {string | null} [what]
+ * @property {number | null} [left_s]
+ *
+ * @typedef {object} RunFacts
+ * @property {number | string} id
+ * @property {string} name
+ * @property {number} created_ns
+ * @property {string | null} [project]
+ * @property {string[]} [tags]
+ * @property {string} [device]
+ * @property {string[]} [modes]
+ * @property {Summary | null} [summary]
+ * @property {Problem | null} [error]
+ *
+ * @typedef {Progress & RunFacts} RunRow
  * @typedef {{runs: RunRow[], next?: string | null, total?: number}} RunList
- * @typedef {RunRow & {report?: Report | null, started_ns?: number | null, finished_ns?: number | null,
- *   workload?: Workload, environment?: Record<string, unknown> | null}} Run
+ * @typedef {{report?: Report | null, workload?: Workload, environment?: Record<string, unknown> | null}} RunBody
+ * @typedef {RunRow & RunBody} Run
  * @typedef {{name: string, title: string, workload: Workload}} Example
  */
 

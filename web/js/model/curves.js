@@ -17,7 +17,10 @@ export function pointsOf(report) {
   return [{ n: null, source: report.workload?.source, modes: report.modes ?? {}, break_even: report.break_even }];
 }
 
-/** Every mode with a figure at some point, in the page's order. @param {readonly import("../api/types.js").Point[]} points */
+/**
+ * Every mode with a figure at some point, in the page's order.
+ * @param {readonly import("../api/types.js").Point[]} points
+ */
 export function modesOf(points) {
   return inOrder(new Set(points.flatMap((p) => Object.keys(p.modes))));
 }
@@ -25,26 +28,39 @@ export function modesOf(points) {
 /** @param {import("../api/types.js").Report} report @returns {Series[]} microseconds a call over n */
 export function latencySeries(report) {
   const points = report.points ?? [];
-  return modesOf(points).map((mode) => ({
-    key: mode, mode, label: mode, imported: false,
-    dots: points.flatMap((p) => {
-      const l = p.modes[mode]?.latency;
-      return l && typeof p.n === "number" ? [{ x: p.n, y: l.median_us, lo: l.ci_us[0], hi: l.ci_us[1] }] : [];
-    }),
-  })).filter((s) => s.dots.length > 0);
+  return modesOf(points)
+    .map((mode) => ({
+      key: mode,
+      mode,
+      label: mode,
+      imported: false,
+      dots: points.flatMap((p) => {
+        const l = p.modes[mode]?.latency;
+        return l && typeof p.n === "number" ? [{ x: p.n, y: l.median_us, lo: l.ci_us[0], hi: l.ci_us[1] }] : [];
+      }),
+    }))
+    .filter((s) => s.dots.length > 0);
 }
 
 /** @param {import("../api/types.js").Report} report @returns {Series[]} eager over mode, over n */
 export function speedupSeries(report) {
   const points = report.points ?? [];
-  return modesOf(points).filter((m) => m !== "eager").map((mode) => ({
-    key: mode, mode, label: mode, imported: false,
-    dots: points.flatMap((p) => {
-      const b = p.break_even?.[mode];
-      if (!b || typeof p.n !== "number") return [];
-      return [b.speedup_ci ? { x: p.n, y: b.speedup, lo: b.speedup_ci[0], hi: b.speedup_ci[1] } : { x: p.n, y: b.speedup }];
-    }),
-  })).filter((s) => s.dots.length > 0);
+  return modesOf(points)
+    .filter((m) => m !== "eager")
+    .map((mode) => ({
+      key: mode,
+      mode,
+      label: mode,
+      imported: false,
+      dots: points.flatMap((p) => {
+        const b = p.break_even?.[mode];
+        if (!b || typeof p.n !== "number") return [];
+        return [
+          b.speedup_ci ? { x: p.n, y: b.speedup, lo: b.speedup_ci[0], hi: b.speedup_ci[1] } : { x: p.n, y: b.speedup },
+        ];
+      }),
+    }))
+    .filter((s) => s.dots.length > 0);
 }
 
 /** Where two lines meet last: the log of their ratio is interpolated, as the profiler does.
@@ -54,7 +70,7 @@ export function meeting(a, b) {
   const both = a.filter((d) => at.has(d.x)).map((d) => ({ x: d.x, d: Math.log(d.y / (at.get(d.x) ?? 1)) }));
   for (let i = both.length - 1; i > 0; i--) {
     const [p, q] = [both[i - 1], both[i]];
-    if ((p.d >= 0) !== (q.d >= 0)) return p.x + ((q.x - p.x) * p.d) / (p.d - q.d);
+    if (p.d >= 0 !== q.d >= 0) return p.x + ((q.x - p.x) * p.d) / (p.d - q.d);
   }
   return null;
 }
@@ -72,15 +88,21 @@ export function valueAt(dots, x, log) {
 }
 
 /** The part of each series within [min, max], its ends read from the line.
- * @param {readonly Series[]} series @param {number} min @param {number} max @param {boolean} log @returns {Series[]} */
+ * @param {readonly Series[]} series
+ * @param {number} min
+ * @param {number} max
+ * @param {boolean} log
+ * @returns {Series[]} */
 export function visiblePart(series, min, max, log) {
-  return series.map((s) => {
-    const edges = [min, max].flatMap((x) => {
-      const y = valueAt(s.dots, x, log);
-      return y === null ? [] : [{ x, y }];
-    });
-    return { ...s, dots: [...edges, ...s.dots.filter((d) => d.x >= min && d.x <= max)] };
-  }).filter((s) => s.dots.length);
+  return series
+    .map((s) => {
+      const edges = [min, max].flatMap((x) => {
+        const y = valueAt(s.dots, x, log);
+        return y === null ? [] : [{ x, y }];
+      });
+      return { ...s, dots: [...edges, ...s.dots.filter((d) => d.x >= min && d.x <= max)] };
+    })
+    .filter((s) => s.dots.length);
 }
 
 /** 1, 2 or 5 times a power of ten, not below v. @param {number} v */
@@ -90,14 +112,21 @@ export function niceAbove(v) {
   return 10 * p;
 }
 
-/** Round ticks that span [lo, hi], about `many` of them. @param {number} lo @param {number} hi @param {number} many @returns {number[]} */
+/**
+ * Round ticks that span [lo, hi], about `many` of them.
+ * @param {number} lo
+ * @param {number} hi
+ * @param {number} many
+ * @returns {number[]}
+ */
 export function linearTicks(lo, hi, many) {
   const raw = (hi - lo) / Math.max(1, many);
   if (!(raw > 0)) return [lo];
   const p = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 2.5, 5, 10].map((k) => k * p).find((s) => s >= raw * 0.999) ?? 10 * p;
   const out = [];
-  for (let i = Math.ceil(lo / step - 1e-9); i * step <= hi + step * 1e-9; i++) out.push(Number((i * step).toPrecision(12)));
+  for (let i = Math.ceil(lo / step - 1e-9); i * step <= hi + step * 1e-9; i++)
+    out.push(Number((i * step).toPrecision(12)));
   return out;
 }
 
@@ -112,7 +141,9 @@ export function logTicks(lo, hi, ratio) {
     for (let e = a; e <= b; e++) if (e % every === 0) out.push(2 ** e);
   } else {
     for (let e = Math.floor(Math.log10(lo)); e <= Math.ceil(Math.log10(hi)); e++) {
-      for (const k of [1, 2, 5]) if (k * 10 ** e >= lo * (1 - 1e-9) && k * 10 ** e <= hi * (1 + 1e-9)) out.push(Number((k * 10 ** e).toPrecision(12)));
+      for (const k of [1, 2, 5])
+        if (k * 10 ** e >= lo * (1 - 1e-9) && k * 10 ** e <= hi * (1 + 1e-9))
+          out.push(Number((k * 10 ** e).toPrecision(12)));
     }
     if (out.length > 8) out = out.filter((v) => /^1/.test(v.toExponential()));
   }
@@ -120,7 +151,9 @@ export function logTicks(lo, hi, ratio) {
 }
 
 /** The y range of a set of series, intervals included.
- * @param {readonly Series[]} series @param {{log: boolean, ratio: boolean}} how @returns {{min: number, max: number}} */
+ * @param {readonly Series[]} series
+ * @param {{log: boolean, ratio: boolean}} how
+ * @returns {{min: number, max: number}} */
 export function yRange(series, how) {
   const dots = series.flatMap((s) => s.dots);
   const hi = Math.max(...dots.map((d) => d.hi ?? d.y));
@@ -128,7 +161,10 @@ export function yRange(series, how) {
   if (!dots.length || !(hi > 0)) return { min: 0, max: 1 };
   if (!how.log) return { min: 0, max: niceAbove(hi * 1.02) };
   if (how.ratio) {
-    return { min: Math.min(0.5, 2 ** Math.floor(Math.log2(lo))), max: Math.max(2, 2 ** (Math.ceil(4 * Math.log2(hi * 1.04)) / 4)) };
+    return {
+      min: Math.min(0.5, 2 ** Math.floor(Math.log2(lo))),
+      max: Math.max(2, 2 ** (Math.ceil(4 * Math.log2(hi * 1.04)) / 4)),
+    };
   }
   const safe = lo > 0 ? lo : hi / 1000;
   const floor = logTicks(safe / 10, safe, false).pop() ?? safe;
@@ -142,7 +178,11 @@ export function wantsLogX(xs) {
 }
 
 /** Positions at least `gap` apart within [min, max], each as near to its own as can be.
- * @param {readonly number[]} wanted sorted ascending @param {number} gap @param {number} min @param {number} max @returns {number[]} */
+ * @param {readonly number[]} wanted sorted ascending
+ * @param {number} gap
+ * @param {number} min
+ * @param {number} max
+ * @returns {number[]} */
 export function spread(wanted, gap, min, max) {
   const out = [...wanted];
   for (let i = 0; i < out.length; i++) out[i] = Math.max(out[i], i === 0 ? min : out[i - 1] + gap);
@@ -164,10 +204,18 @@ export function crossings(report, mode) {
 export function toCsv(series, unit) {
   const cell = (/** @type {string} */ s) => (/[",\n]/.test(s) ? `"${s.replace(/"/g, '""')}"` : s);
   const xs = [...new Set(series.flatMap((s) => s.dots.map((d) => d.x)))].sort((a, b) => a - b);
-  const head = ["n", ...series.flatMap((s) => [`${s.label}_${unit}`, `${s.label}_${unit}_lo`, `${s.label}_${unit}_hi`])].map(cell);
-  const rows = xs.map((x) => [x, ...series.flatMap((s) => {
-    const d = s.dots.find((p) => p.x === x);
-    return [d?.y ?? "", d?.lo ?? "", d?.hi ?? ""];
-  })].join(","));
+  const head = [
+    "n",
+    ...series.flatMap((s) => [`${s.label}_${unit}`, `${s.label}_${unit}_lo`, `${s.label}_${unit}_hi`]),
+  ].map(cell);
+  const rows = xs.map((x) =>
+    [
+      x,
+      ...series.flatMap((s) => {
+        const d = s.dots.find((p) => p.x === x);
+        return [d?.y ?? "", d?.lo ?? "", d?.hi ?? ""];
+      }),
+    ].join(","),
+  );
   return [head.join(","), ...rows, ""].join("\n");
 }

@@ -21,7 +21,9 @@ export function toStep(value, step) {
   const decimals = Math.max(0, Math.round(-Math.log10(step)));
   const whole = step >= 1 ? Math.round(value / step) * step : value;
   return whole.toLocaleString("en-US", {
-    minimumFractionDigits: decimals, maximumFractionDigits: decimals, useGrouping: true,
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+    useGrouping: true,
   });
 }
 
@@ -78,10 +80,17 @@ export function ratio(value, ci) {
 
 /** @type {Unit[]} */
 const TIME = [
-  { name: "us", scale: 1 }, { name: "ms", scale: 1e3 }, { name: "s", scale: 1e6 }, { name: "min", scale: 60e6 },
+  { name: "us", scale: 1 },
+  { name: "ms", scale: 1e3 },
+  { name: "s", scale: 1e6 },
+  { name: "min", scale: 60e6 },
 ];
 
-/** One unit for a column of microseconds: us below 10 ms. @param {Iterable<number>} valuesUs @returns {Unit} */
+/**
+ * One unit for a column of microseconds: us below 10 ms.
+ * @param {Iterable<number>} valuesUs
+ * @returns {Unit}
+ */
 export function timeUnit(valuesUs) {
   const most = Math.max(0, ...[...valuesUs].filter(Number.isFinite));
   if (most < 10e3) return TIME[0];
@@ -91,7 +100,12 @@ export function timeUnit(valuesUs) {
 }
 
 /** @type {Unit[]} */
-const BYTES = [{ name: "B", scale: 1 }, { name: "kB", scale: 1e3 }, { name: "MB", scale: 1e6 }, { name: "GB", scale: 1e9 }];
+const BYTES = [
+  { name: "B", scale: 1 },
+  { name: "kB", scale: 1e3 },
+  { name: "MB", scale: 1e6 },
+  { name: "GB", scale: 1e9 },
+];
 
 /** One unit for a column of bytes. @param {Iterable<number>} values @returns {Unit} */
 export function bytesUnit(values) {
@@ -124,7 +138,10 @@ export function shares(parts, whole) {
   return floors;
 }
 
-/** An error bound: 4.8e-7, and 0 where the bits agree. @param {number | string} value "nan" as a report has it */
+/**
+ * An error bound: 4.8e-7, and 0 where the bits agree.
+ * @param {number | string} value "nan" as a report has it
+ */
 export function smallError(value) {
   if (typeof value !== "number") return value;
   return value === 0 ? "0" : value.toExponential(1).replace("e+", "e");

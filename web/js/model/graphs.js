@@ -2,7 +2,12 @@
 // each and its inputs picked from its nodes.
 
 /** @typedef {{name: string, about: string, line: number | null}} OpRow */
-/** @typedef {{title: string, ops: OpRow[], inputs: string[], kernels: string[], guards: string[], code: string, facts: {compileMs: number | null, uses: number | null, cached: boolean}}} GraphRow */
+/**
+ * @typedef
+ *   {{title: string, ops: OpRow[], inputs: string[], kernels: string[], guards: string[], code: string,
+ *   facts: {compileMs: number | null, uses: number | null, cached: boolean}}}
+ *   GraphRow
+ */
 
 /** @param {import("../api/types.js").GraphNode} n */
 const about = (n) => [n.dtype, n.shape].filter(Boolean).join(" ");
@@ -17,7 +22,11 @@ export function graphRows(m) {
     const ops = g.ops ?? [];
     return {
       title: `Graph ${g.id ?? i}, ${g.frame ?? "model"} ${g.compile ?? ""}`.trim(),
-      ops: ops.map((name, k) => (named.length === ops.length ? { name, about: about(named[k]), line: named[k].line || null } : { name, about: "", line: null })),
+      ops: ops.map((name, k) =>
+        named.length === ops.length
+          ? { name, about: about(named[k]), line: named[k].line || null }
+          : { name, about: "", line: null },
+      ),
       inputs: inputs.map((n) => `${n.name} ${about(n)}`.trim()),
       kernels: g.kernels ?? [],
       guards: (m.guards ?? []).filter((x) => x.graph === undefined || x.graph === (g.id ?? i)).map((x) => x.text),
@@ -27,7 +36,11 @@ export function graphRows(m) {
   });
 }
 
-/** How often each op occurs, most first. @param {readonly string[]} ops @returns {{op: string, n: number}[]} */
+/**
+ * How often each op occurs, most first.
+ * @param {readonly string[]} ops
+ * @returns {{op: string, n: number}[]}
+ */
 export function opCounts(ops) {
   /** @type {Map<string, number>} */
   const m = new Map();

@@ -5,8 +5,18 @@
 
 /** The first key of a label that is there wins. @type {readonly [string, string][]} */
 const NAMES = [
-  ["cpu", "CPU"], ["name", "CPU"], ["cores", "Cores"], ["threads", "Threads used"], ["governor", "Governor"], ["vector_unit", "Vector unit"],
-  ["backend", "Backend"], ["backend_note", "Backend, note"], ["compiler", "Compiler"], ["libc", "C library"], ["kernel", "Kernel"], ["breakeven", "Breakeven"],
+  ["cpu", "CPU"],
+  ["name", "CPU"],
+  ["cores", "Cores"],
+  ["threads", "Threads used"],
+  ["governor", "Governor"],
+  ["vector_unit", "Vector unit"],
+  ["backend", "Backend"],
+  ["backend_note", "Backend, note"],
+  ["compiler", "Compiler"],
+  ["libc", "C library"],
+  ["kernel", "Kernel"],
+  ["breakeven", "Breakeven"],
 ];
 const LEFT_OUT = new Set(["kind"]);
 
@@ -25,8 +35,14 @@ export function machineFacts(device, environment) {
     ...(device && typeof device === "object" ? device : device ? { name: device } : {}),
     ...(environment && typeof environment === "object" ? environment : {}),
   };
-  const known = NAMES.filter(([key], i) => key in all && !NAMES.slice(0, i).some(([k, label]) => label === NAMES[i][1] && k in all));
+  const known = NAMES.filter(
+    ([key], i) => key in all && !NAMES.slice(0, i).some(([k, label]) => label === NAMES[i][1] && k in all),
+  );
   const shown = new Set(NAMES.map(([key]) => key));
-  const rest = Object.keys(all).filter((k) => !shown.has(k) && !LEFT_OUT.has(k)).map((k) => [k, k.replace(/_/g, " ")]);
-  return [...known, ...rest].filter(([key]) => all[key] !== null && all[key] !== undefined).map(([key, label]) => [label, words(all[key])]);
+  const rest = Object.keys(all)
+    .filter((k) => !shown.has(k) && !LEFT_OUT.has(k))
+    .map((k) => [k, k.replace(/_/g, " ")]);
+  return [...known, ...rest]
+    .filter(([key]) => all[key] !== null && all[key] !== undefined)
+    .map(([key, label]) => [label, words(all[key])]);
 }

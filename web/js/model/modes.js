@@ -28,7 +28,10 @@ export function modeOf(name) {
 
 /** Names in the page's order, unknown ones last. @param {Iterable<string>} names @returns {string[]} */
 export function inOrder(names) {
-  const at = (/** @type {string} */ n) => { const i = MODES.findIndex((m) => m.name === n); return i < 0 ? 99 : i; };
+  const at = (/** @type {string} */ n) => {
+    const i = MODES.findIndex((m) => m.name === n);
+    return i < 0 ? 99 : i;
+  };
   return [...names].sort((a, b) => at(a) - at(b));
 }
 

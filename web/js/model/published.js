@@ -6,14 +6,20 @@
 
 import { meeting } from "./curves.js";
 
-/** @typedef {{key: string, title: string, short: string, source: string, n: number[], us: Record<string, number[]>}} Published */
+/**
+ * @typedef
+ *   {{key: string, title: string, short: string, source: string, n: number[], us: Record<string, number[]>}}
+ *   Published
+ */
 
 const N = [1, 5, 10, 15, 20, 25, 30];
 
 /** @type {readonly Published[]} */
 export const PUBLISHED = [
   {
-    key: "h200", title: "PyTorch 2.11 on an H200", short: "H200",
+    key: "h200",
+    title: "PyTorch 2.11 on an H200",
+    short: "H200",
     source: "PyTorch 2.11.0+cu130 on one NVIDIA H200, 2026-11-21, median of 7 batches of 100 calls",
     n: N,
     us: {
@@ -24,7 +30,9 @@ export const PUBLISHED = [
     },
   },
   {
-    key: "seed", title: "seed's published series (another card)", short: "seed",
+    key: "seed",
+    title: "seed's published series (another card)",
+    short: "seed",
     source: "The published series of the seed experiment, on a card that it does not name",
     n: N,
     us: {
@@ -40,15 +48,26 @@ const dots = (p, mode) => p.n.map((x, i) => ({ x, y: p.us[mode][i] }));
 
 /** @param {Published} p @returns {import("./curves.js").Series[]} */
 export function publishedLatency(p) {
-  return Object.keys(p.us).map((mode) => ({ key: `${mode}-${p.key}`, mode, label: `${mode}, ${p.short}`, imported: true, dots: dots(p, mode) }));
+  return Object.keys(p.us).map((mode) => ({
+    key: `${mode}-${p.key}`,
+    mode,
+    label: `${mode}, ${p.short}`,
+    imported: true,
+    dots: dots(p, mode),
+  }));
 }
 
 /** Ratios of the published medians. @param {Published} p @returns {import("./curves.js").Series[]} */
 export function publishedSpeedup(p) {
-  return Object.keys(p.us).filter((m) => m !== "eager").map((mode) => ({
-    key: `${mode}-${p.key}`, mode, label: `${mode}, ${p.short}`, imported: true,
-    dots: p.n.map((x, i) => ({ x, y: p.us.eager[i] / p.us[mode][i] })),
-  }));
+  return Object.keys(p.us)
+    .filter((m) => m !== "eager")
+    .map((mode) => ({
+      key: `${mode}-${p.key}`,
+      mode,
+      label: `${mode}, ${p.short}`,
+      imported: true,
+      dots: p.n.map((x, i) => ({ x, y: p.us.eager[i] / p.us[mode][i] })),
+    }));
 }
 
 /** Where its static meets its eager.

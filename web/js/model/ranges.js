@@ -5,7 +5,12 @@
 /** @typedef {{min: number, max: number}} Range */
 
 /** A range scaled about a place and kept within bounds; on a log axis in its logs.
- * @param {Range} r @param {number} about @param {number} factor @param {Range} bounds @param {boolean} log @returns {Range} */
+ * @param {Range} r
+ * @param {number} about
+ * @param {number} factor
+ * @param {Range} bounds
+ * @param {boolean} log
+ * @returns {Range} */
 export function scaled(r, about, factor, bounds, log) {
   const [f, g] = log ? [Math.log, Math.exp] : [(/** @type {number} */ v) => v, (/** @type {number} */ v) => v];
   const lo = f(about) - (f(about) - f(r.min)) * factor;
@@ -15,7 +20,13 @@ export function scaled(r, about, factor, bounds, log) {
   return { min: Math.max(bounds.min, g(lo)), max: Math.min(bounds.max, g(hi)) };
 }
 
-/** A range moved by a share of itself, as far as the bounds allow. @param {Range} r @param {number} share @param {Range} bounds @returns {Range} */
+/**
+ * A range moved by a share of itself, as far as the bounds allow.
+ * @param {Range} r
+ * @param {number} share
+ * @param {Range} bounds
+ * @returns {Range}
+ */
 export function moved(r, share, bounds) {
   const by = (r.max - r.min) * share;
   const d = Math.min(bounds.max - r.max, Math.max(bounds.min - r.min, by));

@@ -3,40 +3,52 @@
 // The server's parser decides what is valid; this one only finds the entry's
 // parameters and the words to set in bold, and must never throw on half-typed text.
 
-const KEYWORDS = new Set(("False None True and as assert break class continue def del elif else except finally for from global if import in is lambda "
-  + "nonlocal not or pass raise return try while with yield").split(" "));
-const C_KEYWORDS = new Set(("break case char const continue do double else extern float for if int long register restrict return short signed sizeof "
-  + "static struct typedef union unsigned void volatile while int32_t int64_t uint8_t uint32_t uint64_t size_t").split(" "));
+/** @param {string} text */
+const words = (text) => new Set(text.split(/\s+/));
+
+const KEYWORDS = words(`False None True and as assert break class continue def del elif else except finally for from
+  global if import in is lambda nonlocal not or pass raise return try while with yield`);
+const C_KEYWORDS = words(`break case char const continue do double else extern float for if int long register restrict
+  return short signed sizeof static struct typedef union unsigned void volatile while`);
 
 /** @typedef {{t: string, k?: "k" | "cm" | "st"}} Token */
 
 const COMMENT = { python: "#[^\\n]*", c: "\\/\\/[^\\n]*|\\/\\*[\\s\\S]*?(?:\\*\\/|$)" };
 const STRING = `"""[\\s\\S]*?(?:"""|$)|"(?:[^"\\\\\\n]|\\\\.)*"|'(?:[^'\\\\\\n]|\\\\.)*'`;
 
-/** A text as lines of tokens; a comment or string may span lines. @param {string} text @param {"python" | "c"} [language] @returns {Token[][]} */
+/**
+ * A text as lines of tokens; a comment or string may span lines.
+ * @param {string} text
+ * @param {"python" | "c"} [language]
+ * @returns {Token[][]}
+ */
 export function tokenLines(text, language = "python") {
-  const words = language === "python" ? KEYWORDS : C_KEYWORDS;
+  const keywords = language === "python" ? KEYWORDS : C_KEYWORDS;
   const re = new RegExp(`(${COMMENT[language]})|(${STRING})|([A-Za-z_][A-Za-z_0-9]*)`, "g");
   /** @type {Token[][]} */
   const lines = [[]];
-  const put = (/** @type {string} */ part, /** @type {Token["k"]} */ k) => part.split("\n").forEach((t, i) => {
-    if (i) lines.push([]);
-    const line = lines[lines.length - 1];
-    const last = line[line.length - 1];
-    if (!t) return;
-    if (last && last.k === k && !k) last.t += t; else line.push(k ? { t, k } : { t });
-  });
+  const put = (/** @type {string} */ part, /** @type {Token["k"]} */ k) =>
+    part.split("\n").forEach((t, i) => {
+      if (i) lines.push([]);
+      const line = lines[lines.length - 1];
+      const last = line[line.length - 1];
+      if (!t) return;
+      if (last && last.k === k && !k) last.t += t;
+      else line.push(k ? { t, k } : { t });
+    });
   let at = 0;
   for (const m of text.matchAll(re)) {
     put(text.slice(at, m.index), undefined);
-    put(m[0], m[1] ? "cm" : m[2] ? "st" : words.has(m[3]) ? "k" : undefined);
+    put(m[0], m[1] ? "cm" : m[2] ? "st" : keywords.has(m[3]) ? "k" : undefined);
     at = (m.index ?? 0) + m[0].length;
   }
   put(text.slice(at), undefined);
   return lines;
 }
 
-/** The line before which generated C holds only the vector words that all kernels share; 1 where it holds none.
+/**
+ * The line before which generated C holds only the vector words that all kernels share; 1 where it holds
+ * none.
  * @param {string} code @returns {number} */
 export function kernelStart(code) {
   const lines = code.split("\n");
@@ -64,7 +76,8 @@ export function parameters(source, entry) {
     end++;
   }
   if (end >= source.length) return null;
-  return splitTop(source.slice(start, end)).map((p) => p.trim())
+  return splitTop(source.slice(start, end))
+    .map((p) => p.trim())
     .filter((p) => p && !p.startsWith("*") && p !== "/" && !p.includes("="))
     .map((p) => p.replace(/\s*:.*$/s, ""));
 }
@@ -76,7 +89,8 @@ function splitTop(text) {
   for (const c of text) {
     if ("([{".includes(c)) depth++;
     if (")]}".includes(c)) depth--;
-    if (c === "," && depth === 0) out.push(""); else out[out.length - 1] += c;
+    if (c === "," && depth === 0) out.push("");
+    else out[out.length - 1] += c;
   }
   return out;
 }

@@ -13,7 +13,10 @@ export const PARTS = [
   { key: "rest", label: "Not attributed" },
 ];
 
-/** @typedef {{mode: string, parts: number[], watched: number, median: number}} SplitRow microseconds, parts as PARTS */
+/**
+ * @typedef {{mode: string, parts: number[], watched: number, median: number}} SplitRow microseconds, parts as
+ *   PARTS
+ */
 
 /** @param {import("../api/types.js").Point} point @param {readonly string[]} modes @returns {SplitRow[]} */
 export function splitRows(point, modes) {
@@ -23,12 +26,22 @@ export function splitRows(point, modes) {
     const s = m.split_us;
     const named = PARTS.slice(0, -1).reduce((sum, p) => sum + (s[p.key] ?? 0), 0);
     const watched = s.observed ?? Math.max(named, m.latency.median_us);
-    return [{ mode, parts: PARTS.map((p) => (p.key === "rest" ? watched - named : s[p.key] ?? 0)), watched, median: m.latency.median_us }];
+    return [
+      {
+        mode,
+        parts: PARTS.map((p) => (p.key === "rest" ? watched - named : (s[p.key] ?? 0))),
+        watched,
+        median: m.latency.median_us,
+      },
+    ];
   });
 }
 
 /** Numbers rounded to a step so that they add up to their rounded sum (largest remainder).
- * @param {readonly number[]} parts @param {number} sum @param {number} step @returns {{parts: number[], sum: number}} */
+ * @param {readonly number[]} parts
+ * @param {number} sum
+ * @param {number} step
+ * @returns {{parts: number[], sum: number}} */
 export function addUp(parts, sum, step) {
   const whole = Math.round(sum / step);
   const floors = parts.map((p) => Math.floor(p / step));
@@ -38,7 +51,11 @@ export function addUp(parts, sum, step) {
   return { parts: floors.map((f) => f * step), sum: whole * step };
 }
 
-/** What a call pays beside its kernels, and what nothing claims. @param {SplitRow} row @returns {{floor: number, kernel: number, rest: number}} */
+/**
+ * What a call pays beside its kernels, and what nothing claims.
+ * @param {SplitRow} row
+ * @returns {{floor: number, kernel: number, rest: number}}
+ */
 export function summary(row) {
   const [guards, dispatch, alloc, launch, kernel, rest] = row.parts;
   return { floor: guards + dispatch + alloc + launch, kernel, rest };

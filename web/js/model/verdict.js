@@ -26,7 +26,12 @@ export function verdictOf(ci, samples) {
   return "AMBIGUOUS";
 }
 
-/** The server's own word where the report has it. @param {import("../api/types.js").BreakEven | undefined} be @param {number} [samples] @returns {string} */
+/**
+ * The server's own word where the report has it.
+ * @param {import("../api/types.js").BreakEven | undefined} be
+ * @param {number} [samples]
+ * @returns {string}
+ */
 export const wordOf = (be, samples) => be?.verdict ?? verdictOf(be?.speedup_ci, samples);
 
 /** The CSS class of a verdict or status word. @param {string} word */
@@ -38,7 +43,7 @@ export function chipClass(word) {
  * @param {Iterable<string>} names @returns {string | null} */
 export function headline(names) {
   const compiled = inOrder(names).filter((n) => n !== "eager");
-  return compiled.includes("static") ? "static" : compiled[0] ?? null;
+  return compiled.includes("static") ? "static" : (compiled[0] ?? null);
 }
 
 const NBSP = "\u00a0";
@@ -46,24 +51,26 @@ const NBSP = "\u00a0";
 /** @param {import("../api/types.js").Point} point @returns {string} " at n = 30", or "" without a sweep */
 const where = (point) => (point.n === undefined || point.n === null ? "" : ` at n${NBSP}=${NBSP}${plain(point.n)}`);
 
-/** @param {number} us @param {readonly number[]} [ci] */
-function latencyParts(us, ci) {
-  const unit = timeUnit([us]);
-  const l = withInterval(us, ci, { scale: unit.scale });
-  return { text: `${l.text}${NBSP}${unit.name}`, interval: l.interval };
-}
-
 /** When compile time comes back: parts that follow "and ".
- * @param {number | undefined} compileMs @param {number | null | undefined} calls @param {string} [repay] @returns {Part[]} */
+ * @param {number | undefined} compileMs
+ * @param {number | null | undefined} calls
+ * @param {string} [repay]
+ * @returns {Part[]} */
 function repaid(compileMs, calls, repay) {
   const cost = compileMs === undefined ? "compile time" : duration(compileMs * 1e3).replace(" ", NBSP);
   if (repay === "unknown") return [{ t: `. Whether its ${cost} of compiling are repaid cannot be told.` }];
-  if (calls === null || calls === undefined) return [{ t: ". Its " }, { t: `${cost} of compiling are never repaid`, b: true }, { t: "." }];
+  if (calls === null || calls === undefined)
+    return [{ t: ". Its " }, { t: `${cost} of compiling are never repaid`, b: true }, { t: "." }];
   if (calls < 1) return [{ t: " and " }, { t: "pays from the first call", b: true }, { t: "." }];
   return [{ t: " and " }, { t: `pays for its ${cost} after ${countCalls(calls)}`, b: true }, { t: "." }];
 }
 
-/** Where the sweep changes sides. @param {import("../api/types.js").Report} report @param {string} mode @returns {Part[]} */
+/**
+ * Where the sweep changes sides.
+ * @param {import("../api/types.js").Report} report
+ * @param {string} mode
+ * @returns {Part[]}
+ */
 function sides(report, mode) {
   const be = report.break_even?.[mode];
   const points = (report.points ?? []).filter((p) => p.break_even?.[mode]);
@@ -72,13 +79,89 @@ function sides(report, mode) {
     const c = withInterval(be.crossover_n, be.crossover_ci);
     const [first, last] = [points[0], points[points.length - 1]].map((p) => p.break_even?.[mode].speedup ?? 1);
     const rises = be.side ? be.side === "above" : last > first;
-    return [{ t: rises ? " Below " : " Above " }, { t: `n${NBSP}=${NBSP}${c.text}` }, { t: c.interval ? ` ${c.interval}` : "", ci: true }, { t: " stay with eager." }];
+    return [
+      { t: rises ? " Below " : " Above " },
+      { t: `n${NBSP}=${NBSP}${c.text}` },
+      { t: c.interval ? ` ${c.interval}` : "", ci: true },
+      { t: " stay with eager." },
+    ];
   }
   const verdicts = points.map((p) => wordOf(p.break_even?.[mode], p.modes[mode]?.latency?.n));
   if (verdicts.every((v) => v === "FASTER")) return [{ t: " It is ahead at every n measured." }];
   if (verdicts.every((v) => v === "SLOWER")) return [{ t: " Stay with eager at every n measured." }];
   if (verdicts.includes("SLOWER")) return [{ t: " It is not ahead at every n: the curve shows where." }];
   return [{ t: " It is nowhere behind." }];
+}
+
+/**
+ * A median alone, where nothing can be compared.
+ * @param {string} mode
+ * @param {import("../api/types.js").Latency} latency
+ * @param {import("../api/types.js").Point} point
+ * @param {string} why
+ * @returns {Part[]}
+ */
+function alone(mode, latency, point, why) {
+  const unit = timeUnit([latency.median_us]);
+  const l = withInterval(latency.median_us, latency.ci_us, { scale: unit.scale });
+  return [
+    { t: `${mode} takes ${l.text}${NBSP}${unit.name}`, b: true },
+    { t: ` ${l.interval}`, ci: true },
+    { t: ` a call${where(point)}. ${why}, so nothing is compared.` },
+  ];
+}
+
+/**
+ * The claim itself, by its verdict.
+ * @param {string} mode
+ * @param {import("../api/types.js").ModeReport} m
+ * @param {import("../api/types.js").BreakEven} be
+ * @param {string} at " at n = 30"
+ * @returns {Part[]}
+ */
+function claim(mode, m, be, at) {
+  const r = ratio(be.speedup, be.speedup_ci);
+  const [lo, hi] = be.speedup_ci ?? [be.speedup, be.speedup];
+  switch (wordOf(be, m.latency?.n)) {
+    case "FASTER": {
+      const head = [
+        { t: `${mode} is ${r.text}`, b: true },
+        { t: ` ${r.interval} `, ci: true },
+        { t: "faster", b: true },
+      ];
+      return /** @type {Part[]} */ ([
+        ...head,
+        { t: ` than eager${at}` },
+        ...repaid(m.compile_ms, be.calls_to_repay, be.repay),
+      ]);
+    }
+    case "SLOWER": {
+      const slow = ratio(1 / be.speedup, [1 / hi, 1 / lo]);
+      const head = [
+        { t: `${mode} takes ${slow.text}`, b: true },
+        { t: ` ${slow.interval} `, ci: true },
+        { t: "as long as eager", b: true },
+      ];
+      return /** @type {Part[]} */ ([...head, { t: at }, ...repaid(m.compile_ms, null)]);
+    }
+    case "SAME": {
+      const head = [
+        { t: `${mode} is as fast as eager`, b: true },
+        { t: `${at}: ${r.text}` },
+        { t: ` ${r.interval}`, ci: true },
+      ];
+      return /** @type {Part[]} */ ([...head, ...repaid(m.compile_ms, be.calls_to_repay, be.repay)]);
+    }
+    default: {
+      const [from, to] = r.interval ? r.interval.slice(1, -1).split("–") : [r.text, r.text];
+      const few = wordOf(be, m.latency?.n) === "NOT ENOUGH";
+      const why = few ? `it rests on ${plural(m.latency?.n ?? 0, "round")}` : "the interval holds 1x";
+      return [
+        { t: `${mode} may lie anywhere from ${from}x to ${to}x`, b: true },
+        { t: ` of eager's speed${at}; ${why}, so no verdict is given.` },
+      ];
+    }
+  }
 }
 
 /**
@@ -91,40 +174,19 @@ function sides(report, mode) {
 export function sentence(report, point, mode) {
   const eager = point.modes.eager?.latency;
   const m = mode ? point.modes[mode] : undefined;
-  if (!eager && !m?.latency) return [{ t: "Nothing was timed in this run", b: true }, { t: ": it compares values and graphs only." }];
-  if (!m?.latency || !mode) {
-    const l = latencyParts(eager?.median_us ?? NaN, eager?.ci_us);
-    return [{ t: `eager takes ${l.text}`, b: true }, { t: ` ${l.interval}`, ci: true }, { t: ` a call${where(point)}. No compiled mode was measured, so nothing is compared.` }];
-  }
-  const be = point.break_even?.[mode];
-  if (!eager || !be) {
-    const l = latencyParts(m.latency.median_us, m.latency.ci_us);
-    return [{ t: `${mode} takes ${l.text}`, b: true }, { t: ` ${l.interval}`, ci: true }, { t: ` a call${where(point)}. Eager was not measured, so nothing is compared.` }];
-  }
-  const word = wordOf(be, m.latency.n);
-  if (word === "FASTER") {
-    const r = ratio(be.speedup, be.speedup_ci);
-    return [{ t: `${mode} is ${r.text}`, b: true }, { t: ` ${r.interval} `, ci: true }, { t: "faster", b: true }, { t: ` than eager${where(point)}` },
-      ...repaid(m.compile_ms, be.calls_to_repay, be.repay), ...sides(report, mode)];
-  }
-  if (word === "SLOWER") {
-    const [lo, hi] = be.speedup_ci ?? [be.speedup, be.speedup];
-    const r = ratio(1 / be.speedup, [1 / hi, 1 / lo]);
-    return [{ t: `${mode} takes ${r.text}`, b: true }, { t: ` ${r.interval} `, ci: true }, { t: "as long as eager", b: true }, { t: where(point) },
-      ...repaid(m.compile_ms, null), ...sides(report, mode)];
-  }
-  const r = ratio(be.speedup, be.speedup_ci);
-  if (word === "SAME") {
-    return [{ t: `${mode} is as fast as eager`, b: true }, { t: `${where(point)}: ` }, { t: r.text }, { t: ` ${r.interval}`, ci: true },
-      ...repaid(m.compile_ms, be.calls_to_repay, be.repay), ...sides(report, mode)];
-  }
-  const [lo, hi] = r.interval ? r.interval.slice(1, -1).split("–") : [r.text, r.text];
-  const why = word === "NOT ENOUGH" ? `it rests on ${plural(m.latency.n ?? 0, "round")}` : "the interval holds 1x";
-  return [{ t: `${mode} may lie anywhere from ${lo}x to ${hi}x`, b: true }, { t: ` of eager's speed${where(point)}; ${why}, so no verdict is given.` }, ...sides(report, mode)];
+  const be = mode ? point.break_even?.[mode] : undefined;
+  if (mode && m?.latency && eager && be) return [...claim(mode, m, be, where(point)), ...sides(report, mode)];
+  if (mode && m?.latency) return alone(mode, m.latency, point, "Eager was not measured");
+  if (eager) return alone("eager", eager, point, "No compiled mode was measured");
+  return [{ t: "Nothing was timed in this run", b: true }, { t: ": it compares values and graphs only." }];
 }
 
 /** @param {readonly Part[]} parts @returns {string} */
-export const asText = (parts) => parts.map((p) => p.t).join("").replace(/\u00a0/g, " ");
+export const asText = (parts) =>
+  parts
+    .map((p) => p.t)
+    .join("")
+    .replace(/\u00a0/g, " ");
 
 /**
  * How it was measured, in one grey line.
@@ -135,37 +197,50 @@ export function how(point) {
   if (!modes.length) return "";
   const rounds = modes.map(([, m]) => m.latency?.n ?? 0).filter((n) => n > 0);
   const [least, most] = [Math.min(...rounds), Math.max(...rounds)];
-  const many = !rounds.length ? "Median" : least === most ? `Median of ${plural(least, "round")}` : `Median of ${least} to ${most} rounds`;
+  const many = !rounds.length
+    ? "Median"
+    : least === most
+      ? `Median of ${plural(least, "round")}`
+      : `Median of ${least} to ${most} rounds`;
   const errors = modes.flatMap(([, m]) => (m.max_abs_error === undefined ? [] : [m.max_abs_error]));
   const odd = errors.some((e) => typeof e !== "number");
   const error = Math.max(0, ...errors.map(Number));
-  const agree = !errors.length ? "" : odd ? " A mode's values differ from eager's by NaN." : error === 0 ? " Every mode gives eager's bits." : ` Every mode agrees with eager within ${smallError(error)}.`;
+  const agree = !errors.length
+    ? ""
+    : odd
+      ? " A mode's values differ from eager's by NaN."
+      : error === 0
+        ? " Every mode gives eager's bits."
+        : ` Every mode agrees with eager within ${smallError(error)}.`;
   return `${many}, modes in turn in each; 95 % intervals.${agree}`;
 }
 
-/** @param {import("../api/types.js").Latency | null | undefined} l @returns {string} "" where nothing is to be said */
+/**
+ * @param {import("../api/types.js").Latency | null | undefined} l
+ * @returns {string} "" where nothing is to be said
+ */
 function noiseOf(l) {
   if (!l) return "";
   if (typeof l.noise === "string") return l.noise;
   const half = (l.ci_us[1] - l.ci_us[0]) / 2 / l.median_us;
-  return l.noise === undefined && half > 0.05 ? `The half-width of its interval is ${Math.round(100 * half)}${NBSP}%: verdicts there rest on the wider interval.` : "";
+  return l.noise === undefined && half > 0.05
+    ? `The half-width of its interval is ${Math.round(100 * half)}${NBSP}%: verdicts there rest on the wider interval.`
+    : "";
 }
+
+/** @typedef {{title: string, text: string}} Warning */
 
 /**
  * What a reader should know before trusting a figure.
  * @param {import("../api/types.js").Report} report
- * @returns {{title: string, text: string}[]}
+ * @returns {Warning[]}
  */
 export function warnings(report) {
-  /** @type {{title: string, text: string}[]} */
-  const out = [];
-  for (const w of report.warnings ?? []) out.push(typeof w === "string" ? { title: "", text: w } : { title: w.title ?? "", text: w.message ?? "" });
   const points = report.points?.length ? report.points : [{ n: null, modes: report.modes ?? {} }];
-  for (const p of points) {
-    for (const [mode, m] of Object.entries(p.modes)) {
+  return points.flatMap((p) =>
+    Object.entries(p.modes).flatMap(([mode, m]) => {
       const text = noiseOf(m.latency);
-      if (text) out.push({ title: `${mode}${where(p)}.`, text });
-    }
-  }
-  return out;
+      return text ? [{ title: `${mode}${where(p)}.`, text }] : [];
+    }),
+  );
 }

@@ -5,7 +5,12 @@
 // loses nothing.
 
 /** @typedef {import("../api/types.js").Workload} Workload */
-/** @typedef {{name: string, shape: string, dtype: string, kind: string, text: string, raw: import("../api/types.js").Value | null}} InputRow */
+/**
+ * @typedef
+ *   {{name: string, shape: string, dtype: string, kind: string, text: string,
+ *   raw: import("../api/types.js").Value | null}}
+ *   InputRow
+ */
 /**
  * @typedef {object} Form
  * @property {string} name @property {string} source @property {string} entry
@@ -21,13 +26,30 @@
 export const DTYPES = ["float32", "float64", "int64", "bool"];
 export const KINDS = ["randn", "rand", "randint", "zeros", "ones", "arange"];
 
-const SHOWN = new Set(["name", "source", "entry", "calls", "modes", "device", "backend", "threads", "sweep", "project", "tags"]);
+const SHOWN = new Set([
+  "name",
+  "source",
+  "entry",
+  "calls",
+  "modes",
+  "device",
+  "backend",
+  "threads",
+  "sweep",
+  "project",
+  "tags",
+]);
 /** Bounds that the server holds too; here they only give the message sooner. */
 const MOST_COUNT = 10000;
 
 /** What the form shows when no example can be had. @returns {Workload} */
 export function blank() {
-  return { name: "model", source: "import torch\n\ndef model(x):\n    return torch.relu(x)\n", entry: "model", calls: [[{ random: { shape: [8, 16], dtype: "float32", kind: "randn", seed: 0 } }]] };
+  return {
+    name: "model",
+    source: "import torch\n\ndef model(x):\n    return torch.relu(x)\n",
+    entry: "model",
+    calls: [[{ random: { shape: [8, 16], dtype: "float32", kind: "randn", seed: 0 } }]],
+  };
 }
 
 /** @param {string} name @returns {InputRow} */
@@ -37,53 +59,101 @@ export const newRow = (name) => ({ name, shape: "8, 16", dtype: "float32", kind:
 function rowOf(name, value) {
   if (!value) return newRow(name);
   if (value.random) {
-    return { name, shape: value.random.shape.join(", "), dtype: value.random.dtype ?? "float32", kind: value.random.kind ?? "randn", text: "", raw: value };
+    return {
+      name,
+      shape: value.random.shape.join(", "),
+      dtype: value.random.dtype ?? "float32",
+      kind: value.random.kind ?? "randn",
+      text: "",
+      raw: value,
+    };
   }
-  if ("value" in value) return { name, shape: "", dtype: "", kind: "value", text: JSON.stringify(value.value), raw: value };
+  if ("value" in value)
+    return { name, shape: "", dtype: "", kind: "value", text: JSON.stringify(value.value), raw: value };
   const t = value.tensor;
   return { name, shape: t ? t.shape.join(", ") : "", dtype: t?.dtype ?? "", kind: "given", text: "", raw: value };
 }
 
-/** @param {Workload} w @param {(source: string, entry: string) => string[] | null} parametersOf @returns {Form} */
+/**
+ * @param {Workload} w
+ * @param {(source: string, entry: string) => string[] | null} parametersOf
+ * @returns {Form}
+ */
 export function toForm(w, parametersOf) {
   const entry = w.entry ?? "model";
   const first = w.calls?.[0] ?? [];
   const names = parametersOf(w.source ?? "", entry) ?? first.map((_, i) => `arg ${i}`);
   const s = w.sweep ?? {};
   return {
-    name: w.name ?? "", source: w.source ?? "", entry,
-    inputs: Array.from({ length: Math.max(names.length, first.length) }, (_, i) => rowOf(names[i] ?? `arg ${i}`, first[i])),
-    modes: w.modes ?? ["eager", "static", "dynamic"], device: w.device ?? "cpu", backend: w.backend ?? "", threads: w.threads ? String(w.threads) : "",
+    name: w.name ?? "",
+    source: w.source ?? "",
+    entry,
+    inputs: Array.from({ length: Math.max(names.length, first.length) }, (_, i) =>
+      rowOf(names[i] ?? `arg ${i}`, first[i]),
+    ),
+    modes: w.modes ?? ["eager", "static", "dynamic"],
+    device: w.device ?? "cpu",
+    backend: w.backend ?? "",
+    threads: w.threads ? String(w.threads) : "",
     sweep: s.statements ? "statements" : s.input ? "input" : "nothing",
-    pool: (s.statements?.pool ?? []).join("\n"), counts: (s.statements?.counts ?? []).join(", "),
-    arg: String(s.input?.arg ?? 0), dim: String(s.input?.dim ?? 0), sizes: (s.input?.sizes ?? []).join(", "),
-    project: w.project ?? "", tags: (w.tags ?? []).join(", "),
-    rest: Object.fromEntries(Object.entries(w).filter(([k]) => !SHOWN.has(k))), moreCalls: (w.calls ?? []).slice(1),
+    pool: (s.statements?.pool ?? []).join("\n"),
+    counts: (s.statements?.counts ?? []).join(", "),
+    arg: String(s.input?.arg ?? 0),
+    dim: String(s.input?.dim ?? 0),
+    sizes: (s.input?.sizes ?? []).join(", "),
+    project: w.project ?? "",
+    tags: (w.tags ?? []).join(", "),
+    rest: Object.fromEntries(Object.entries(w).filter(([k]) => !SHOWN.has(k))),
+    moreCalls: (w.calls ?? []).slice(1),
   };
 }
 
-/** Whole numbers, comma or space between; null where something else stands there. @param {string} text @param {number} least @returns {number[] | null} */
+/**
+ * Whole numbers, comma or space between; null where something else stands there.
+ * @param {string} text
+ * @param {number} least
+ * @returns {number[] | null}
+ */
 export function wholeNumbers(text, least) {
-  const words = text.replace(/[[\]()]/g, " ").split(/[\s,]+/).filter(Boolean);
+  const words = text
+    .replace(/[[\]()]/g, " ")
+    .split(/[\s,]+/)
+    .filter(Boolean);
   const out = words.map((w) => (/^\d+$/.test(w) ? Number(w) : NaN));
   return out.every((n) => Number.isSafeInteger(n) && n >= least) ? out : null;
 }
 
 /** @typedef {{field: string, message: string}} FieldError */
 
-/** @param {InputRow} row @param {number} i @param {FieldError[]} errors @returns {import("../api/types.js").Value} */
+/**
+ * @param {InputRow} row
+ * @param {number} i
+ * @param {FieldError[]} errors
+ * @returns {import("../api/types.js").Value}
+ */
 function valueOf(row, i, errors) {
   if (row.kind === "given" && row.raw) return row.raw;
   if (row.kind === "value") {
     try {
-      return { value: JSON.parse(row.text.replace(/^True$/, "true").replace(/^False$/, "false").replace(/^None$/, "null")) };
+      return {
+        value: JSON.parse(
+          row.text
+            .replace(/^True$/, "true")
+            .replace(/^False$/, "false")
+            .replace(/^None$/, "null"),
+        ),
+      };
     } catch {
       errors.push({ field: `input-${i}`, message: `${row.name}: write a number, a bool or a text in double quotes.` });
       return { value: null };
     }
   }
   const shape = wholeNumbers(row.shape, 0);
-  if (!shape) errors.push({ field: `input-${i}`, message: `${row.name}: a shape is whole numbers with commas, as in 8, 16. Leave it empty for a scalar.` });
+  if (!shape)
+    errors.push({
+      field: `input-${i}`,
+      message: `${row.name}: a shape is whole numbers with commas, as in 8, 16. Leave it empty for a scalar.`,
+    });
   const kept = row.raw?.random ?? { seed: 0 };
   return { ...row.raw, random: { ...kept, shape: shape ?? [], dtype: row.dtype || "float32", kind: row.kind } };
 }
@@ -91,15 +161,23 @@ function valueOf(row, i, errors) {
 /** @param {Form} f @param {FieldError[]} errors @returns {import("../api/types.js").Sweep | null} */
 function sweepOf(f, errors) {
   if (f.sweep === "statements") {
-    const pool = f.pool.split("\n").map((l) => l.trim()).filter(Boolean);
+    const pool = f.pool
+      .split("\n")
+      .map((l) => l.trim())
+      .filter(Boolean);
     const counts = wholeNumbers(f.counts, 0);
     if (!pool.length) errors.push({ field: "pool", message: "The pool is empty: write one statement a line." });
-    if (!counts?.length || counts.some((c) => c > MOST_COUNT)) errors.push({ field: "counts", message: `Counts are whole numbers up to ${MOST_COUNT.toLocaleString("en-US")}, as in 1, 5, 10.` });
+    if (!counts?.length || counts.some((c) => c > MOST_COUNT))
+      errors.push({
+        field: "counts",
+        message: `Counts are whole numbers up to ${MOST_COUNT.toLocaleString("en-US")}, as in 1, 5, 10.`,
+      });
     return { statements: { pool, counts: counts ?? [] } };
   }
   if (f.sweep === "input") {
     const sizes = wholeNumbers(f.sizes, 1);
-    if (!sizes?.length) errors.push({ field: "sizes", message: "Sizes are whole numbers from 1 on, as in 512, 1024, 2048." });
+    if (!sizes?.length)
+      errors.push({ field: "sizes", message: "Sizes are whole numbers from 1 on, as in 512, 1024, 2048." });
     const dim = wholeNumbers(f.dim, 0);
     if (dim?.length !== 1) errors.push({ field: "dim", message: "A dimension is a whole number from 0 on." });
     return { input: { arg: Number(f.arg), dim: dim?.[0] ?? 0, sizes: sizes ?? [] } };
@@ -116,26 +194,46 @@ export function fromForm(f) {
   /** @type {FieldError[]} */
   const errors = [];
   const threads = wholeNumbers(f.threads, 0);
-  if (!threads || threads.length > 1) errors.push({ field: "threads", message: "Threads is a whole number; empty or 0 is one per core." });
+  if (!threads || threads.length > 1)
+    errors.push({ field: "threads", message: "Threads is a whole number; empty or 0 is one per core." });
   if (!f.modes.length) errors.push({ field: "modes", message: "Choose at least one mode." });
   const sweep = sweepOf(f, errors);
   const dots = /^[ \t]*\.\.\.[ \t]*$/m.test(f.source);
-  if (f.sweep === "statements" && !dots) errors.push({ field: "sweep", message: "The source has no line ... where the statements would stand. Add it to the body of the function." });
-  const tags = f.tags.split(",").map((t) => t.trim()).filter(Boolean);
+  if (f.sweep === "statements" && !dots)
+    errors.push({
+      field: "sweep",
+      message: "The source has no line ... where the statements would stand. Add it to the body of the function.",
+    });
+  const tags = f.tags
+    .split(",")
+    .map((t) => t.trim())
+    .filter(Boolean);
   /** @type {Workload} */
   const workload = {
-    ...f.rest, name: f.name.trim() || f.entry, source: f.source, entry: f.entry,
+    ...f.rest,
+    name: f.name.trim() || f.entry,
+    source: f.source,
+    entry: f.entry,
     calls: [f.inputs.map((r, i) => valueOf(r, i, errors)), ...f.moreCalls],
-    modes: f.modes, device: f.device, ...(threads?.[0] ? { threads: threads[0] } : {}),
-    ...(f.backend ? { backend: f.backend } : {}), ...(sweep ? { sweep } : {}),
-    ...(f.project.trim() ? { project: f.project.trim() } : {}), ...(tags.length ? { tags } : {}),
+    modes: f.modes,
+    device: f.device,
+    ...(threads?.[0] ? { threads: threads[0] } : {}),
+    ...(f.backend ? { backend: f.backend } : {}),
+    ...(sweep ? { sweep } : {}),
+    ...(f.project.trim() ? { project: f.project.trim() } : {}),
+    ...(tags.length ? { tags } : {}),
   };
   return { workload, errors };
 }
 
 /** One line on how much will be measured. @param {Form} f */
 export function extent(f) {
-  const points = f.sweep === "statements" ? wholeNumbers(f.counts, 0)?.length : f.sweep === "input" ? wholeNumbers(f.sizes, 1)?.length : 1;
+  const points =
+    f.sweep === "statements"
+      ? wholeNumbers(f.counts, 0)?.length
+      : f.sweep === "input"
+        ? wholeNumbers(f.sizes, 1)?.length
+        : 1;
   const p = points ?? 0;
   if (!p || !f.modes.length) return "";
   return `${p} ${p === 1 ? "point" : "points"}, ${f.modes.length} ${f.modes.length === 1 ? "mode" : "modes"}.`;
@@ -162,4 +260,32 @@ export function axisTitle(w) {
   const s = w?.sweep;
   if (s?.input) return `n, size of dim ${s.input.dim} of input ${s.input.arg}`;
   return "n, statements in the body";
+}
+
+/**
+ * Rows for the entry's parameters: a known name keeps its row, a renamed one its values.
+ * @param {readonly InputRow[]} rows
+ * @param {readonly string[]} names
+ * @returns {InputRow[]}
+ */
+export function rowsFor(rows, names) {
+  return names.map((name, i) => {
+    const kept = rows.find((r) => r.name === name);
+    if (kept) return kept;
+    const renamed = rows[i] && !names.includes(rows[i].name) ? rows[i] : null;
+    return renamed ? { ...renamed, name } : newRow(name);
+  });
+}
+
+/**
+ * A program without settings: inputs for its parameters, every mode.
+ * @param {string} name
+ * @param {string} source
+ * @param {string} entry
+ * @param {readonly string[]} names of its parameters
+ * @returns {Workload}
+ */
+export function fromProgram(name, source, entry, names) {
+  const random = () => ({ random: { shape: [8, 16], dtype: "float32", kind: "randn", seed: 0 } });
+  return { name, source, entry, calls: [names.map(random)], modes: ["eager", "static", "dynamic"] };
 }

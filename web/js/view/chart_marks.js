@@ -12,7 +12,11 @@ const GAP = 13;
 
 /** @param {any} chart @param {any} o */
 function under(chart, o) {
-  const { ctx, chartArea: a, scales: { x, y } } = chart;
+  const {
+    ctx,
+    chartArea: a,
+    scales: { x, y },
+  } = chart;
   ctx.save();
   if (o.one && y.min < 1 && y.max > 1) {
     ctx.strokeStyle = token("--edge");
@@ -43,7 +47,13 @@ function under(chart, o) {
 /** @param {import("../model/curves.js").Crossing[]} crossings @param {any} x */
 const visible = (crossings, x) => crossings.filter((c) => c.x >= x.min && c.x <= x.max).sort((p, q) => p.x - q.x);
 
-/** Text that stays legible where a line passes under it. @param {CanvasRenderingContext2D} ctx @param {string} text @param {number} x @param {number} y */
+/**
+ * Text that stays legible where a line passes under it.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {string} text
+ * @param {number} x
+ * @param {number} y
+ */
 function haloed(ctx, text, x, y) {
   ctx.strokeStyle = token("--well");
   ctx.lineWidth = 4;
@@ -54,7 +64,11 @@ function haloed(ctx, text, x, y) {
 
 /** @param {any} chart @param {any} o */
 function over(chart, o) {
-  const { ctx, chartArea: a, scales: { x } } = chart;
+  const {
+    ctx,
+    chartArea: a,
+    scales: { x },
+  } = chart;
   const ui = token("--font-ui");
   ctx.save();
   ctx.textBaseline = "middle";
@@ -64,7 +78,12 @@ function over(chart, o) {
     ctx.textAlign = left ? "right" : "left";
     ctx.font = `600 11px ${ui}`;
     ctx.fillStyle = token("--ink");
-    haloed(ctx, `n = ${withInterval(c.x, c.lo === c.hi ? null : [c.lo, c.hi]).text}`, px + (left ? -7 : 7), a.top + 8 + 30 * i);
+    haloed(
+      ctx,
+      `n = ${withInterval(c.x, c.lo === c.hi ? null : [c.lo, c.hi]).text}`,
+      px + (left ? -7 : 7),
+      a.top + 8 + 30 * i,
+    );
     ctx.font = `11px ${ui}`;
     ctx.fillStyle = token("--ink3");
     haloed(ctx, c.sub, px + (left ? -7 : 7), a.top + 22 + 30 * i);
@@ -75,15 +94,28 @@ function over(chart, o) {
 
 /** @param {any} chart @param {any} o @param {string} font */
 function names(chart, o, font) {
-  const { ctx, chartArea: a, scales: { x, y } } = chart;
-  const ends = o.series.flatMap((/** @type {import("../model/curves.js").Series} */ s) => {
-    const last = s.dots[s.dots.length - 1];
-    const at = Math.min(last.x, x.max);
-    const v = at === last.x ? last.y : valueAt(s.dots, at, y.type === "logarithmic");
-    const py = v === null ? NaN : y.getPixelForValue(v / o.scale);
-    return py >= a.top - 8 && py <= a.bottom + 8 && at >= x.min ? [{ label: s.label, py, px: x.getPixelForValue(at) }] : [];
-  }).sort((/** @type {any} */ p, /** @type {any} */ q) => p.py - q.py);
-  const places = spread(ends.map((/** @type {any} */ e) => e.py), GAP, a.top, a.bottom);
+  const {
+    ctx,
+    chartArea: a,
+    scales: { x, y },
+  } = chart;
+  const ends = o.series
+    .flatMap((/** @type {import("../model/curves.js").Series} */ s) => {
+      const last = s.dots[s.dots.length - 1];
+      const at = Math.min(last.x, x.max);
+      const v = at === last.x ? last.y : valueAt(s.dots, at, y.type === "logarithmic");
+      const py = v === null ? NaN : y.getPixelForValue(v / o.scale);
+      return py >= a.top - 8 && py <= a.bottom + 8 && at >= x.min
+        ? [{ label: s.label, py, px: x.getPixelForValue(at) }]
+        : [];
+    })
+    .sort((/** @type {any} */ p, /** @type {any} */ q) => p.py - q.py);
+  const places = spread(
+    ends.map((/** @type {any} */ e) => e.py),
+    GAP,
+    a.top,
+    a.bottom,
+  );
   ctx.font = font;
   ctx.fillStyle = token("--ink");
   ctx.textAlign = "left";

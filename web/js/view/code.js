@@ -8,7 +8,10 @@ import { tokenLines } from "../model/source.js";
 
 /**
  * @param {string} text @param {string} name what the region is called
- * @param {{language?: "python" | "c", error?: import("../api/types.js").Problem | null, around?: number, from?: number}} [how] around: show this many lines about the error; from: leave out what is above
+ * @param
+ *   {{language?: "python" | "c", error?: import("../api/types.js").Problem | null, around?: number,
+ *   from?: number}}
+ *   [how] around: show this many lines about the error; from: leave out what is above
  */
 export function codeWell(text, name, how = {}) {
   const { language = "python", error, around, from = 1 } = how;
@@ -22,7 +25,15 @@ export function codeWell(text, name, how = {}) {
     for (const t of line) add(body, t.k ? h("span", { class: t.k }, t.t) : t.t);
     if (!line.length) add(body, " ");
     ol.append(h("li", { id: `L${n}`, class: here ? "on" : null }, h("span", { class: here ? "ln e" : "ln" }, n), body));
-    if (here && error?.column) ol.append(h("li", { class: "caret", "aria-hidden": "true" }, h("span", { class: "ln" }), h("span", { class: "bad" }, `${" ".repeat(error.column - 1)}^`)));
+    if (here && error?.column)
+      ol.append(
+        h(
+          "li",
+          { class: "caret", "aria-hidden": "true" },
+          h("span", { class: "ln" }),
+          h("span", { class: "bad" }, `${" ".repeat(error.column - 1)}^`),
+        ),
+      );
   });
   return h("div", { class: "well code plain", role: "region", "aria-label": name, tabindex: 0 }, ol);
 }

@@ -6,7 +6,7 @@
 
 import { h } from "./dom.js";
 import { remember } from "./router.js";
-import { chartFigure } from "./chart.js";
+import { ChartFigure } from "./chart.js";
 import { crossingText } from "./chart_marks.js";
 import { crossings, latencySeries, speedupSeries } from "../model/curves.js";
 import { PUBLISHED, publishedCrossing, publishedLatency, publishedSpeedup } from "../model/published.js";
@@ -16,56 +16,121 @@ import { fileStem } from "../model/commands.js";
 
 /** @typedef {import("../model/curves.js").Series} Series */
 
-/** The finding in words, for a canvas' name. @param {readonly Series[]} series @param {readonly import("../model/curves.js").Crossing[]} cross @param {(v: number) => string} write */
+/**
+ * The finding in words, for a canvas' name.
+ * @param {readonly Series[]} series
+ * @param {readonly import("../model/curves.js").Crossing[]} cross
+ * @param {(v: number) => string} write
+ */
 function summary(series, cross, write) {
-  const lines = series.filter((s) => !s.imported).map((s) => {
-    const [a, b] = [s.dots[0], s.dots[s.dots.length - 1]];
-    return `${s.label} from ${write(a.y)} at n = ${a.x} to ${write(b.y)} at n = ${b.x}`;
-  });
+  const lines = series
+    .filter((s) => !s.imported)
+    .map((s) => {
+      const [a, b] = [s.dots[0], s.dots[s.dots.length - 1]];
+      return `${s.label} from ${write(a.y)} at n = ${a.x} to ${write(b.y)} at n = ${b.x}`;
+    });
   return `${lines.join("; ")}. ${cross.map(crossingText).join(" ")} The table holds the same numbers.`;
 }
 
-/** @param {import("../api/types.js").Run} run @param {import("../api/types.js").Report} report @param {string | null} mode @param {AbortSignal} signal */
-export function curvesSection(run, report, mode, signal) {
-  const own = { latency: latencySeries(report), speedup: speedupSeries(report), cross: crossings(report, mode) };
-  const offered = report.workload?.sweep?.statements ? PUBLISHED : [];
+/** @typedef {import("../model/published.js").Published} Published */
+
+/**
+ * Which published series lie over the run's own; the address remembers it.
+ * @param {readonly Published[]} offered
+ * @param {() => void} changed
+ */
+function overlayChooser(offered, changed) {
   const asked = new Set((new URLSearchParams(location.search).get("over") ?? "").split(","));
   const on = new Set(offered.filter((p) => asked.has(p.key)));
-  const now = () => ({
-    latency: [...own.latency, ...[...on].flatMap(publishedLatency)],
-    speedup: [...own.speedup, ...[...on].flatMap(publishedSpeedup)],
-    cross: [...own.cross, ...[...on].flatMap(publishedCrossing)],
-  });
-  const first = now();
-  const unit = timeUnit(own.latency.flatMap((s) => s.dots.map((d) => d.y)));
-  const common = { crossings: first.cross, xTitle: axisTitle(report.workload), file: `${fileStem(run.name)}_${run.id}` };
-  const latency = chartFigure({ ...common, id: "latency", title: "Latency", note: `${unit.name} a call, lower is better`, ratio: false, unit, series: first.latency,
-    summary: `Latency by n. ${summary(own.latency, own.cross, duration)}` }, signal);
-  const figures = [latency];
-  if (first.speedup.length) {
-    figures.push(chartFigure({ ...common, id: "speedup", title: "Speedup", note: "eager over mode, above 1x it pays", ratio: true, unit: { name: "x", scale: 1 }, series: first.speedup,
-      summary: `Speedup over eager by n, log scale. ${summary(own.speedup, own.cross, (v) => ratio(v).text)}` }, signal));
-  }
-  const sources = h("p", { class: "small sub", id: "overlay-sources" });
-  const redraw = () => {
-    const s = now();
-    latency.update(s.latency, s.cross);
-    figures[1]?.update(s.speedup, s.cross);
-    sources.replaceChildren([...on].map((p) => `Dotted, “${p.short}”: ${p.source}.`).join(" ") + (on.size ? " Measured elsewhere: compare the shapes, not the microseconds." : ""));
-    sources.hidden = on.size === 0;
-  };
-  const chooser = h("fieldset", { class: "overlay" }, h("legend", {}, "Lay over"), offered.map((p) => {
+  const choice = (/** @type {Published} */ p) => {
     const box = h("input", { type: "checkbox", data: { overlay: p.key } });
     box.checked = on.has(p);
     box.addEventListener("change", () => {
-      if (box.checked) on.add(p); else on.delete(p);
-      remember({ over: [...on].map((x) => x.key).join(",") || null });
-      redraw();
+      if (box.checked) on.add(p);
+      else on.delete(p);
+      remember({ over: [...on].map((x) => x.key).join(",") });
+      changed();
     });
     return h("label", {}, box, p.title);
-  }));
-  const el = h("section", { class: "sec", "aria-label": "Curves" }, h("div", { class: "two" }, figures.map((f) => f.figure)), offered.length ? chooser : null, sources);
+  };
+  const el = h(
+    "fieldset",
+    { class: "overlay", hidden: !offered.length },
+    h("legend", {}, "Lay over"),
+    offered.map(choice),
+  );
+  return { el, on };
+}
+
+/** @param {ReadonlySet<Published>} on */
+function sourcesText(on) {
+  const each = [...on].map((p) => `Dotted, “${p.short}”: ${p.source}.`);
+  return [...each, "Measured elsewhere: compare the shapes, not the microseconds."].join(" ");
+}
+
+/**
+ * The two frames, without the overlays yet.
+ * @param {import("../api/types.js").Run} run
+ * @param {import("../api/types.js").Report} report
+ * @param {{latency: Series[], speedup: Series[], cross: import("../model/curves.js").Crossing[]}} own
+ * @param {AbortSignal} signal
+ */
+function makeFigures(run, report, own, signal) {
+  const unit = timeUnit(own.latency.flatMap((s) => s.dots.map((d) => d.y)));
+  const common = { crossings: own.cross, xTitle: axisTitle(report.workload), file: `${fileStem(run.name)}_${run.id}` };
+  const latency = {
+    id: "latency",
+    title: "Latency",
+    note: `${unit.name} a call, lower is better`,
+    ratio: false,
+    unit,
+    series: own.latency,
+    summary: `Latency by n. ${summary(own.latency, own.cross, duration)}`,
+  };
+  const speedup = {
+    id: "speedup",
+    title: "Speedup",
+    note: "eager over mode, above 1x it pays",
+    ratio: true,
+    unit: { name: "x", scale: 1 },
+    series: own.speedup,
+    summary: `Speedup over eager by n, log scale. ${summary(own.speedup, own.cross, (v) => ratio(v).text)}`,
+  };
+  return [latency, ...(own.speedup.length ? [speedup] : [])].map((f) => new ChartFigure({ ...common, ...f }, signal));
+}
+
+/**
+ * @param {import("../api/types.js").Run} run
+ * @param {import("../api/types.js").Report} report
+ * @param {string | null} mode the one whose crossover is marked
+ * @param {AbortSignal} signal
+ */
+export function curvesSection(run, report, mode, signal) {
+  const own = { latency: latencySeries(report), speedup: speedupSeries(report), cross: crossings(report, mode) };
+  const figures = makeFigures(run, report, own, signal);
+  const sources = h("p", { class: "small sub", id: "overlay-sources" });
+  const redraw = () => {
+    const over = [...overlays.on];
+    const cross = [...own.cross, ...over.flatMap(publishedCrossing)];
+    figures[0].update([...own.latency, ...over.flatMap(publishedLatency)], cross);
+    figures[1]?.update([...own.speedup, ...over.flatMap(publishedSpeedup)], cross);
+    sources.textContent = sourcesText(overlays.on);
+    sources.hidden = over.length === 0;
+  };
+  const overlays = overlayChooser(report.workload?.sweep?.statements ? PUBLISHED : [], redraw);
+  const frames = h(
+    "div",
+    { class: "two" },
+    figures.map((f) => f.figure),
+  );
+  const el = h("section", { class: "sec", "aria-label": "Curves" }, frames, overlays.el, sources);
   // Chart.js measures its frame, which must stand in the page first.
-  requestAnimationFrame(() => { if (!signal.aborted) redraw(); });
-  return { el, toggle: () => { const v = latency.view() === "chart" ? "table" : "chart"; figures.forEach((f) => f.show(v)); } };
+  requestAnimationFrame(() => {
+    if (!signal.aborted) redraw();
+  });
+  const toggle = () => {
+    const view = figures[0].view === "chart" ? "table" : "chart";
+    for (const f of figures) f.show(view);
+  };
+  return { el, toggle };
 }

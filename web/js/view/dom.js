@@ -5,7 +5,12 @@
 // refused, as the Content-Security-Policy would drop them silently.
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
-/** @typedef {Record<string, string | number | boolean | null | undefined | Record<string, string | number | undefined>>} Attributes */
+/**
+ * @typedef
+ *   {Record<string, string | number | boolean | null | undefined | Record<string,
+ *   string | number | undefined>>}
+ *   Attributes
+ */
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -15,7 +20,8 @@ function setAll(el, attributes) {
     if (v === false || v === null || v === undefined) continue;
     if (k === "style" || k.startsWith("on")) throw new Error(`dom.js: attribute ${k} is not allowed here`);
     if (k === "data" && typeof v === "object") {
-      for (const [d, x] of Object.entries(v)) if (x !== undefined) /** @type {HTMLElement} */ (el).dataset[d] = String(x);
+      for (const [d, x] of Object.entries(v))
+        if (x !== undefined) /** @type {HTMLElement} */ (el).dataset[d] = String(x);
     } else el.setAttribute(k, v === true ? "" : String(v));
   }
 }
@@ -40,7 +46,13 @@ export function h(tag, attributes = {}, ...children) {
   return el;
 }
 
-/** @template {keyof SVGElementTagNameMap} K @param {K} tag @param {Attributes} [attributes] @param {Child[]} children @returns {SVGElementTagNameMap[K]} */
+/**
+ * @template {keyof SVGElementTagNameMap} K
+ * @param {K} tag
+ * @param {Attributes} [attributes]
+ * @param {Child[]} children
+ * @returns {SVGElementTagNameMap[K]}
+ */
 export function svg(tag, attributes = {}, ...children) {
   const el = /** @type {SVGElementTagNameMap[K]} */ (document.createElementNS(SVG, tag));
   setAll(el, attributes);
@@ -48,7 +60,12 @@ export function svg(tag, attributes = {}, ...children) {
   return el;
 }
 
-/** A button with what it does. @param {string} label @param {() => void} act @param {Attributes} [attributes] */
+/**
+ * A button with what it does.
+ * @param {string} label
+ * @param {() => void} act
+ * @param {Attributes} [attributes]
+ */
 export function button(label, act, attributes = {}) {
   const b = h("button", { type: "button", class: "btn", ...attributes }, label);
   b.addEventListener("click", act);
@@ -66,33 +83,105 @@ export function prose(text) {
 /** Interval in grey, with its space; nothing where there is none. @param {string} text @returns {Child[]} */
 export const ci = (text) => (text ? [" ", h("span", { class: "ci" }, text)] : []);
 
-/** A table that may scroll sideways, in a region that the keyboard reaches. @param {string} name @param {HTMLTableElement} table */
+/**
+ * A table that may scroll sideways, in a region that the keyboard reaches.
+ * @param {string} name
+ * @param {HTMLTableElement} table
+ */
 export function scroller(name, table) {
   return h("div", { class: "scroll", role: "region", "aria-label": name, tabindex: 0 }, table);
 }
 
-/** Buttons of which one is pressed.
- * @param {string} name @param {readonly {key: string, label: string}[]} options @param {string} now @param {(key: string) => void} choose */
+/**
+ * A table's head: a text, or content with its class and the name that is spoken for a drawing.
+ * @param {readonly (string | [Child, string?, string?])[]} cells
+ */
+export function headRow(cells) {
+  const row = h("tr");
+  for (const cell of cells) {
+    const [content, cls, spoken] = Array.isArray(cell) ? cell : [cell];
+    const name = spoken ? h("span", { class: "vh" }, spoken) : null;
+    add(row, h("th", { scope: "col", class: cls || null }, content, name));
+  }
+  return h("thead", {}, row);
+}
+
+/**
+ * A section: heading, a note beside it, and what can be done at its right.
+ * @param {string} title
+ * @param {Child} note
+ * @param {Child | readonly Child[]} acts
+ * @param {(Child | readonly Child[])[]} children
+ */
+export function section(title, note, acts, ...children) {
+  const head = h("header", {}, h("h2", {}, title), note ? h("p", {}, note) : null);
+  if (acts) add(head, h("div", { class: "acts" }, acts));
+  return h("section", { class: "sec", "aria-label": title }, head, ...children);
+}
+
+/**
+ * A state: what happened, and what to do next.
+ * @param {Child | readonly Child[]} title
+ * @param {(Child | readonly Child[])[]} children
+ */
+export function stateWell(title, ...children) {
+  return h("div", { class: "well gap" }, h("div", { class: "state" }, h("h2", {}, title), ...children));
+}
+
+/**
+ * Buttons of which one is pressed.
+ * @param {string} name
+ * @param {Record<string, string>} options labels by key
+ * @param {string} now
+ * @param {(key: string) => void} choose
+ */
 export function segmented(name, options, now, choose) {
   const el = h("div", { class: "seg", role: "group", "aria-label": name });
-  for (const o of options) {
-    add(el, button(o.label, () => {
-      for (const b of el.querySelectorAll("button")) b.setAttribute("aria-pressed", String(b.dataset.key === o.key));
-      choose(o.key);
-    }, { "aria-pressed": String(o.key === now), data: { key: o.key } }));
+  for (const [key, label] of Object.entries(options)) {
+    const b = button(label, () => {
+      press(el, key);
+      choose(key);
+    });
+    b.dataset.key = key;
+    add(el, b);
   }
+  press(el, now);
   return el;
 }
 
-/** @param {readonly {value: string, label: string}[]} options @param {string} now @param {Attributes} attributes @param {(value: string) => void} [change] */
+/**
+ * Shows one of a group's buttons as pressed.
+ * @param {HTMLElement} group
+ * @param {string} key
+ */
+export function press(group, key) {
+  for (const b of group.querySelectorAll("button")) b.setAttribute("aria-pressed", String(b.dataset.key === key));
+}
+
+/**
+ * @param {readonly {value: string, label: string}[]} options
+ * @param {string} now
+ * @param {Attributes} attributes
+ * @param {(value: string) => void} [change]
+ */
 export function select(options, now, attributes, change) {
-  const el = h("select", { class: "field", ...attributes }, options.map((o) => h("option", { value: o.value }, o.label)));
+  const el = h(
+    "select",
+    { class: "field", ...attributes },
+    options.map((o) => h("option", { value: o.value }, o.label)),
+  );
   el.value = now;
   if (change) el.addEventListener("change", () => change(el.value));
   return el;
 }
 
-/** A link that saves text as a file. @param {string} label @param {string} name @param {string} type @param {() => string} text */
+/**
+ * A link that saves text as a file.
+ * @param {string} label
+ * @param {string} name
+ * @param {string} type
+ * @param {() => string} text
+ */
 export function download(label, name, type, text) {
   return button(label, () => {
     const url = URL.createObjectURL(new Blob([text()], { type }));
@@ -102,17 +191,29 @@ export function download(label, name, type, text) {
   });
 }
 
-/** Puts text on the clipboard and says so on the button. @param {() => string} text @param {string} [name] where "Copy" alone does not say of what */
+/**
+ * Puts text on the clipboard and says so on the button.
+ * @param {() => string} text
+ * @param {string} [name] where "Copy" alone does not say of what
+ */
 export function copyButton(text, name) {
-  const b = button("Copy", async () => {
-    let done = false;
-    try {
-      await navigator.clipboard.writeText(text());
-      done = true;
-    } catch { /* refused, or not a secure origin */ }
-    b.textContent = done ? "Copied" : "Select it by hand";
-    setTimeout(() => { b.textContent = "Copy"; }, 2000);
-  }, name ? { "aria-label": name } : {});
+  const b = button(
+    "Copy",
+    async () => {
+      let done = false;
+      try {
+        await navigator.clipboard.writeText(text());
+        done = true;
+      } catch {
+        /* refused, or not a secure origin */
+      }
+      b.textContent = done ? "Copied" : "Select it by hand";
+      setTimeout(() => {
+        b.textContent = "Copy";
+      }, 2000);
+    },
+    name ? { "aria-label": name } : {},
+  );
   return b;
 }
 

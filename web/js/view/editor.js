@@ -8,109 +8,141 @@ import { h, add } from "./dom.js";
 
 /** @typedef {import("../api/types.js").Problem} Problem */
 
-/** @param {{label: string, describedby: string, onInput: () => void, onRun: () => void}} how */
-export function editor(how) {
-  const gutter = h("div", { class: "gut", "aria-hidden": "true" });
-  const under = h("pre", { "aria-hidden": "true" });
-  const area = h("textarea", { id: "source", "aria-label": how.label, spellcheck: "false", autocomplete: "off", autocapitalize: "off", wrap: "off", "aria-describedby": how.describedby });
-  const el = h("div", { class: "editor" }, gutter, h("div", { class: "text" }, under, area));
-  /** @type {Problem[]} */
-  let problems = [];
-  let leave = false;
+const INDENT = "    ";
+const LINE_PX = 20;
+const FIELD = { spellcheck: "false", autocomplete: "off", autocapitalize: "off", wrap: "off" };
 
-  const draw = () => {
-    const lines = area.value.split("\n");
-    gutter.replaceChildren(...lines.map((_, i) => h("span", { class: problems.some((p) => p.line === i + 1) ? "e" : null }, i + 1)));
-    under.replaceChildren();
-    lines.forEach((line, i) => {
-      const p = problems.find((q) => q.line === i + 1);
-      if (p) {
-        const [from, to] = marked(line, p.column ?? 1);
-        add(under, line.slice(0, from), h("span", { class: "sq e" }, line.slice(from, to)), line.slice(to), "\n");
-      } else add(under, `${line}\n`);
+export class Editor {
+  #gutter = h("div", { class: "gut", "aria-hidden": "true" });
+  #under = h("pre", { "aria-hidden": "true" });
+  #area;
+  #how;
+  /** @type {Problem[]} */
+  #problems = [];
+  /** The next Tab leaves. */
+  #leaving = false;
+
+  /** @param {{id: string, describedby: string, onInput: () => void, onRun: () => void}} how */
+  constructor(how) {
+    this.#how = how;
+    this.#area = h("textarea", { id: how.id, "aria-label": "Source", "aria-describedby": how.describedby, ...FIELD });
+    this.el = h("div", { class: "editor" }, this.#gutter, h("div", { class: "text" }, this.#under, this.#area));
+    this.#area.addEventListener("scroll", () => this.#scroll());
+    this.#area.addEventListener("blur", () => {
+      this.#leaving = false;
     });
-    scroll();
-  };
-  const scroll = () => {
-    under.scrollTop = area.scrollTop;
-    under.scrollLeft = area.scrollLeft;
-    gutter.scrollTop = area.scrollTop;
-  };
-  area.addEventListener("scroll", scroll);
-  area.addEventListener("blur", () => { leave = false; });
-  area.addEventListener("input", () => {
-    problems = [];
-    draw();
-    how.onInput();
-  });
-  area.addEventListener("keydown", (e) => {
+    this.#area.addEventListener("input", () => {
+      this.mark([]);
+      how.onInput();
+    });
+    this.#area.addEventListener("keydown", (e) => this.#key(e));
+  }
+
+  get value() {
+    return this.#area.value;
+  }
+
+  set value(text) {
+    this.#area.value = text;
+    this.mark([]);
+  }
+
+  /** @param {Problem[]} problems drawn at their lines until the text changes */
+  mark(problems) {
+    this.#problems = problems;
+    this.#draw();
+  }
+
+  /**
+   * Puts the caret at a place and shows it.
+   * @param {number} line
+   * @param {number} [column]
+   */
+  goTo(line, column = 1) {
+    const lines = this.value.split("\n");
+    const before = lines.slice(0, line - 1).reduce((n, l) => n + l.length + 1, 0);
+    const at = before + Math.min(column - 1, (lines[line - 1] ?? "").length);
+    this.#area.focus();
+    this.#area.setSelectionRange(at, at);
+    this.#area.scrollTop = Math.max(0, (line - 6) * LINE_PX);
+  }
+
+  #draw() {
+    const lines = this.value.split("\n");
+    const at = (/** @type {number} */ i) => this.#problems.find((p) => p.line === i + 1);
+    this.#gutter.replaceChildren(...lines.map((_, i) => h("span", { class: at(i) ? "e" : null }, i + 1)));
+    this.#under.replaceChildren();
+    lines.forEach((line, i) => {
+      const [from, to] = at(i) ? marked(line, at(i)?.column ?? 1) : [0, 0];
+      const wave = to > from ? h("span", { class: "sq e" }, line.slice(from, to)) : null;
+      add(this.#under, line.slice(0, from), wave, line.slice(to), "\n");
+    });
+    this.#scroll();
+  }
+
+  #scroll() {
+    this.#under.scrollTop = this.#area.scrollTop;
+    this.#under.scrollLeft = this.#area.scrollLeft;
+    this.#gutter.scrollTop = this.#area.scrollTop;
+  }
+
+  /** @param {KeyboardEvent} e */
+  #key(e) {
+    const plainTab = e.key === "Tab" && !this.#leaving && !e.ctrlKey && !e.altKey && !e.metaKey;
     if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) {
       e.preventDefault();
-      how.onRun();
-    } else if (e.key === "Escape") leave = true;
-    else if (e.key === "Tab" && !leave && !e.ctrlKey && !e.altKey) {
+      this.#how.onRun();
+    } else if (plainTab) {
       e.preventDefault();
-      if (e.shiftKey) dedent(area); else insert(area, "    ");
+      if (e.shiftKey || this.#selected.includes("\n")) this.#shift(e.shiftKey ? -1 : 1);
+      else this.#insert(INDENT);
     } else if (e.key === "Enter" && !e.isComposing) {
       e.preventDefault();
-      insert(area, `\n${indentAfter(area)}`);
+      this.#insert(`\n${this.#indentAfter()}`);
     }
-    if (e.key !== "Escape" && e.key !== "Tab" && e.key !== "Shift") leave = false;
-  });
-  return {
-    el, area,
-    get value() { return area.value; },
-    /** @param {string} text */
-    set value(text) {
-      area.value = text;
-      problems = [];
-      draw();
-    },
-    /** @param {Problem[]} list */
-    mark(list) {
-      problems = list;
-      draw();
-    },
-    /** Puts the caret at a place and shows it. @param {number} line @param {number} [column] */
-    goTo(line, column = 1) {
-      const lines = area.value.split("\n");
-      const at = lines.slice(0, line - 1).reduce((n, l) => n + l.length + 1, 0) + Math.min(column - 1, (lines[line - 1] ?? "").length);
-      area.focus();
-      area.setSelectionRange(at, at);
-      area.scrollTop = Math.max(0, (line - 6) * 20);
-    },
-  };
+    if (e.key !== "Tab" && e.key !== "Shift") this.#leaving = e.key === "Escape";
+  }
+
+  get #selected() {
+    return this.value.slice(this.#area.selectionStart, this.#area.selectionEnd);
+  }
+
+  /** Replaces the selection; the browser's own undo keeps working. @param {string} text */
+  #insert(text) {
+    if (document.execCommand("insertText", false, text)) return;
+    this.#area.setRangeText(text, this.#area.selectionStart, this.#area.selectionEnd, "end");
+    this.#area.dispatchEvent(new Event("input"));
+  }
+
+  /** Moves the selected lines in or out. @param {1 | -1} by */
+  #shift(by) {
+    const start = this.value.lastIndexOf("\n", this.#area.selectionStart - 1) + 1;
+    const { selectionEnd } = this.#area;
+    const lines = this.value.slice(start, selectionEnd);
+    this.#area.setSelectionRange(start, selectionEnd);
+    const text = by > 0 ? lines.replace(/^(?=.)/gm, INDENT) : lines.replace(/^ {1,4}/gm, "");
+    if (text === lines) return;
+    this.#insert(text);
+    this.#area.setSelectionRange(text.includes("\n") ? start : start + text.length, start + text.length);
+  }
+
+  /** The indentation of the caret's line, four more after a colon. */
+  #indentAfter() {
+    const start = this.value.lastIndexOf("\n", this.#area.selectionStart - 1) + 1;
+    const line = this.value.slice(start, this.#area.selectionStart);
+    const own = /^[ \t]*/.exec(line)?.[0] ?? "";
+    return /:\s*(#.*)?$/.test(line) ? own + INDENT : own;
+  }
 }
 
-/** The word at a column, so that a mark has a width. @param {string} line @param {number} column @returns {[number, number]} */
+/**
+ * The word at a column, so that a mark has a width.
+ * @param {string} line
+ * @param {number} column
+ * @returns {[number, number]}
+ */
 function marked(line, column) {
   const from = Math.min(Math.max(0, column - 1), Math.max(0, line.length - 1));
   const word = /^[\w.]+|^\S+|^\s+/.exec(line.slice(from));
   return [from, from + (word ? word[0].length : 1)];
-}
-
-/** Replaces the selection; the browser's own undo keeps working. @param {HTMLTextAreaElement} area @param {string} text */
-function insert(area, text) {
-  if (!document.execCommand("insertText", false, text)) {
-    area.setRangeText(text, area.selectionStart, area.selectionEnd, "end");
-    area.dispatchEvent(new Event("input"));
-  }
-}
-
-/** @param {HTMLTextAreaElement} area */
-function dedent(area) {
-  const start = area.value.lastIndexOf("\n", area.selectionStart - 1) + 1;
-  const spaces = /^ {1,4}/.exec(area.value.slice(start));
-  if (!spaces) return;
-  const at = area.selectionStart;
-  area.setRangeText("", start, start + spaces[0].length, "end");
-  area.setSelectionRange(Math.max(start, at - spaces[0].length), Math.max(start, at - spaces[0].length));
-  area.dispatchEvent(new Event("input"));
-}
-
-/** The indentation of the line, four more after a colon. @param {HTMLTextAreaElement} area */
-function indentAfter(area) {
-  const line = area.value.slice(area.value.lastIndexOf("\n", area.selectionStart - 1) + 1, area.selectionStart);
-  const own = /^[ \t]*/.exec(line)?.[0] ?? "";
-  return /:\s*(#.*)?$/.test(line) ? `${own}    ` : own;
 }

@@ -9,47 +9,113 @@ import { BUILT } from "../model/modes.js";
 import { DTYPES, KINDS, extent } from "../model/workload.js";
 
 /** @typedef {import("../model/workload.js").Form} Form */
+/** @typedef {import("../model/workload.js").InputRow} InputRow */
+/** @typedef {import("./dom.js").Attributes} Attributes */
 
-/** @param {readonly string[]} values @returns {{value: string, label: string}[]} */
+/** @param {readonly string[]} values */
 const options = (values) => values.map((v) => ({ value: v, label: v }));
 
-/** A text field that writes into the state. @param {Form} f @param {"name" | "threads" | "counts" | "sizes" | "dim" | "project" | "tags"} key @param {string} label @param {() => void} changed @param {import("./dom.js").Attributes} [more] */
-function textField(f, key, label, changed, more = {}) {
-  const el = h("input", { class: "field", type: "text", "aria-label": label, autocomplete: "off", data: { field: key }, ...more });
-  el.value = f[key];
-  el.addEventListener("input", () => { f[key] = el.value; changed(); });
+/** @param {string} label @param {Node} control */
+const above = (label, control) => h("label", { class: "up" }, label, control);
+
+/**
+ * A control whose text is a member of the state.
+ * @template {string} K
+ * @param {"input" | "textarea"} tag
+ * @param {Record<K, string>} state
+ * @param {K} key
+ * @param {() => void} changed
+ * @param {Attributes} attributes
+ */
+function bound(tag, state, key, changed, attributes) {
+  const el = h(tag, { class: "field", autocomplete: "off", ...attributes });
+  el.value = state[key];
+  el.addEventListener("input", () => {
+    state[key] = el.value;
+    changed();
+  });
   return el;
+}
+
+/**
+ * A one-line text field of the form.
+ * @param {Form} f
+ * @param {"name" | "threads" | "counts" | "sizes" | "dim" | "project" | "tags"} key
+ * @param {string} label
+ * @param {() => void} changed
+ * @param {Attributes} [more]
+ */
+function textField(f, key, label, changed, more = {}) {
+  return bound("input", f, key, changed, { type: "text", "aria-label": label, data: { field: key }, ...more });
 }
 
 /** @param {Form} f @param {() => void} changed */
 export function inputsPart(f, changed) {
-  const set = h("fieldset", { id: "inputs" }, h("legend", {}, "Inputs"));
-  if (!f.inputs.length) add(set, h("p", { class: "hint" }, `${f.entry} takes no arguments.`));
-  f.inputs.forEach((row, i) => {
-    const line = h("div", { class: "inp", data: { field: `input-${i}` } }, h("code", { title: row.name }, row.name));
-    const fill = () => {
-      while (line.children.length > 1) line.lastChild?.remove();
-      const kinds = [...options(KINDS), { value: "value", label: "a value" }, ...(row.raw && !row.raw.random && !("value" in row.raw) ? [{ value: "given", label: "as given" }] : [])];
-      const kind = select(kinds, row.kind, { "aria-label": `Values of ${row.name}` }, (v) => { row.kind = v; fill(); changed(); kindNow()?.focus(); });
-      const kindNow = () => /** @type {HTMLElement | null} */ (line.querySelector("select:last-of-type"));
-      if (row.kind === "value") {
-        const value = h("input", { class: "field mono span", type: "text", "aria-label": `Value of ${row.name}`, placeholder: "2.5, True or \"sum\"" });
-        value.value = row.text;
-        value.addEventListener("input", () => { row.text = value.value; changed(); });
-        return add(line, value, kind);
-      }
-      const given = row.kind === "given";
-      const shape = h("input", { class: "field mono", type: "text", "aria-label": `Shape of ${row.name}`, placeholder: "scalar", disabled: given, autocomplete: "off" });
-      shape.value = row.shape;
-      shape.addEventListener("input", () => { row.shape = shape.value; changed(); });
-      const dtype = select(options(DTYPES), row.dtype || "float32", { "aria-label": `Type of ${row.name}`, disabled: given }, (v) => { row.dtype = v; changed(); });
-      return add(line, shape, dtype, kind);
+  const rows = f.inputs.map((row, i) => inputLine(row, i, changed));
+  const calls = f.moreCalls.length + 1;
+  const hint = !f.inputs.length
+    ? `${f.entry} takes no arguments.`
+    : calls > 1
+      ? `The workload has ${calls} calls: the fields edit the first, the others stay as they are.`
+      : "";
+  return h(
+    "fieldset",
+    { id: "inputs" },
+    h("legend", {}, "Inputs"),
+    rows,
+    hint ? h("p", { class: "hint" }, hint) : null,
+  );
+}
+
+/** @param {InputRow} row @param {number} i @param {() => void} changed */
+function inputLine(row, i, changed) {
+  const line = h("div", { class: "inp", data: { field: `input-${i}` } });
+  const fill = () =>
+    line.replaceChildren(h("code", { title: row.name }, row.name), ...valueFields(row, changed), kind());
+  const kind = () => {
+    const exact = row.raw && !row.raw.random && !("value" in row.raw);
+    const kinds = [...options(KINDS), { value: "value", label: "a value" }];
+    if (exact) kinds.push({ value: "given", label: "as given" });
+    return select(kinds, row.kind, { "aria-label": `Values of ${row.name}` }, (v) => {
+      row.kind = v;
+      fill();
+      changed();
+      /** @type {HTMLElement} */ (line.lastElementChild).focus();
+    });
+  };
+  fill();
+  return line;
+}
+
+/** Shape and type, or the value itself. @param {InputRow} row @param {() => void} changed @returns {HTMLElement[]} */
+function valueFields(row, changed) {
+  if (row.kind === "value") {
+    const attributes = {
+      type: "text",
+      class: "field mono span",
+      "aria-label": `Value of ${row.name}`,
+      placeholder: '2.5, True or "sum"',
     };
-    fill();
-    add(set, line);
-  });
-  if (f.moreCalls.length) add(set, h("p", { class: "hint" }, `The workload has ${f.moreCalls.length + 1} calls: the fields edit the first, the others are kept as they are.`));
-  return set;
+    return [bound("input", row, "text", changed, attributes)];
+  }
+  const disabled = row.kind === "given";
+  const shape = {
+    type: "text",
+    class: "field mono",
+    "aria-label": `Shape of ${row.name}`,
+    placeholder: "scalar",
+    disabled,
+  };
+  const dtype = select(
+    options(DTYPES),
+    row.dtype || "float32",
+    { "aria-label": `Type of ${row.name}`, disabled },
+    (v) => {
+      row.dtype = v;
+      changed();
+    },
+  );
+  return [bound("input", row, "shape", changed, shape), dtype];
 }
 
 /** @param {Form} f @param {() => void} changed */
@@ -64,72 +130,115 @@ export function modesPart(f, changed) {
     });
     add(grid, h("label", {}, box, " ", modeMark(m)));
   }
-  return h("fieldset", {}, h("legend", {}, "Modes"), grid, h("p", { class: "hint" }, "Speedups are against eager: leave it in to get a verdict."));
+  const hint = h("p", { class: "hint" }, "Speedups are against eager: leave it in to get a verdict.");
+  return h("fieldset", {}, h("legend", {}, "Modes"), grid, hint);
 }
+
+const BACKENDS = [
+  { value: "", label: "best backend" },
+  { value: "cpu", label: "generated C" },
+  { value: "interp", label: "interpreter" },
+];
 
 /** @param {Form} f @param {() => void} changed */
 export function devicePart(f, changed) {
-  const backends = [{ value: "", label: "best backend" }, { value: "cpu", label: "generated C" }, { value: "interp", label: "interpreter" }];
-  return h("fieldset", {}, h("legend", {}, "Device: CPU"),
-    h("div", { class: "grid backend" },
-      h("label", { class: "up" }, "Backend", select(backends, f.backend, { id: "backend" }, (v) => { f.backend = v; changed(); })),
-      h("label", { class: "up" }, "Threads", textField(f, "threads", "Threads", changed, { inputmode: "numeric", placeholder: "all" }))),
-    h("p", { class: "hint" }, "Generated C goes through the system's compiler; the interpreter needs none and compiles in no time."));
+  const backend = select(BACKENDS, f.backend, { id: "backend" }, (v) => {
+    f.backend = v;
+    changed();
+  });
+  const threads = textField(f, "threads", "Threads", changed, { inputmode: "numeric", placeholder: "all" });
+  const grid = h("div", { class: "grid backend" }, above("Backend", backend), above("Threads", threads));
+  const hint = "Generated C goes through the system's compiler; the interpreter needs none and compiles in no time.";
+  return h("fieldset", {}, h("legend", {}, "Device: CPU"), grid, h("p", { class: "hint" }, hint));
 }
+
+const VARIES = [
+  { value: "nothing", label: "nothing: one point" },
+  { value: "statements", label: "statements in the body" },
+  { value: "input", label: "the size of an input" },
+];
 
 /** @param {Form} f @param {() => void} changed */
 export function sweepPart(f, changed) {
   const place = h("div", { class: "sweep" });
   const hint = h("p", { class: "hint", id: "extent" });
-  const fill = () => {
-    place.replaceChildren();
-    if (f.sweep === "statements") {
-      const pool = h("textarea", { class: "field mono pool", id: "pool", rows: 6, spellcheck: "false", wrap: "off", data: { field: "pool" } });
-      pool.value = f.pool;
-      pool.addEventListener("input", () => { f.pool = pool.value; changed(); });
-      add(place, h("label", { class: "up" }, "Pool, one statement a line", pool), h("label", { class: "up" }, "Counts", textField(f, "counts", "Counts", changed, { class: "field mono" })),
-        h("p", { class: "hint" }, "The first n statements, cycling, stand where the source has a line of three dots."));
-    }
-    if (f.sweep === "input") {
-      const args = f.inputs.map((r, i) => ({ value: String(i), label: r.name }));
-      add(place, h("div", { class: "grid" },
-        h("label", { class: "up" }, "Input", select(args, f.arg, { id: "sweep-arg" }, (v) => { f.arg = v; changed(); })),
-        h("label", { class: "up" }, "Dimension", textField(f, "dim", "Dimension", changed, { inputmode: "numeric" }))),
-      h("label", { class: "up" }, "Sizes", textField(f, "sizes", "Sizes", changed, { class: "field mono", placeholder: "512, 1024, 2048" })));
-    }
-  };
-  const what = [{ value: "nothing", label: "nothing: one point" }, { value: "statements", label: "statements in the body" }, { value: "input", label: "the size of an input" }];
-  const chooser = select(what, f.sweep, { id: "sweep", data: { field: "sweep" } }, (v) => {
+  const fill = () => place.replaceChildren(...sweepFields(f, changed));
+  const chooser = select(VARIES, f.sweep, { id: "sweep", data: { field: "sweep" } }, (v) => {
     f.sweep = /** @type {Form["sweep"]} */ (v);
     fill();
     changed();
   });
   fill();
-  return { el: h("fieldset", {}, h("legend", {}, "Sweep"), h("label", { class: "up" }, "What varies", chooser), place, hint), update: () => { hint.textContent = extent(f); } };
+  const update = () => {
+    hint.textContent = extent(f);
+  };
+  return { el: h("fieldset", {}, h("legend", {}, "Sweep"), above("What varies", chooser), place, hint), update };
+}
+
+/** @param {Form} f @param {() => void} changed @returns {HTMLElement[]} */
+function sweepFields(f, changed) {
+  if (f.sweep === "statements") {
+    const pool = {
+      class: "field mono pool",
+      id: "pool",
+      rows: 6,
+      spellcheck: "false",
+      wrap: "off",
+      data: { field: "pool" },
+    };
+    return [
+      above("Pool, one statement a line", bound("textarea", f, "pool", changed, pool)),
+      above("Counts", textField(f, "counts", "Counts", changed, { class: "field mono" })),
+      h("p", { class: "hint" }, "The first n statements, cycling, stand where the source has a line of three dots."),
+    ];
+  }
+  if (f.sweep === "input") {
+    const args = f.inputs.map((r, i) => ({ value: String(i), label: r.name }));
+    const arg = select(args, f.arg, { id: "sweep-arg" }, (v) => {
+      f.arg = v;
+      changed();
+    });
+    const sizes = { class: "field mono", placeholder: "512, 1024, 2048" };
+    return [
+      h(
+        "div",
+        { class: "grid" },
+        above("Input", arg),
+        above("Dimension", textField(f, "dim", "Dimension", changed, { inputmode: "numeric" })),
+      ),
+      above("Sizes", textField(f, "sizes", "Sizes", changed, sizes)),
+    ];
+  }
+  return [];
 }
 
 /** @param {Form} f @param {() => void} changed */
 export function filingPart(f, changed) {
-  return h("fieldset", {}, h("legend", {}, "Filing"),
-    h("label", { class: "up" }, "Name", textField(f, "name", "Name", changed, { id: "name" })),
-    h("div", { class: "grid" },
-      h("label", { class: "up" }, "Project", textField(f, "project", "Project", changed)),
-      h("label", { class: "up" }, "Tags", textField(f, "tags", "Tags", changed, { placeholder: "nightly, main" }))));
+  const project = textField(f, "project", "Project", changed);
+  const tags = textField(f, "tags", "Tags", changed, { placeholder: "nightly, main" });
+  const name = textField(f, "name", "Name", changed, { id: "name" });
+  const grid = h("div", { class: "grid" }, above("Project", project), above("Tags", tags));
+  return h("fieldset", {}, h("legend", {}, "Filing"), above("Name", name), grid);
 }
 
-/** Shows each error below its field; fields without one lose theirs.
- * @param {HTMLElement} form @param {readonly import("../model/workload.js").FieldError[]} errors */
+/**
+ * Shows each error below its field; fields without one lose theirs.
+ * @param {HTMLElement} form
+ * @param {readonly import("../model/workload.js").FieldError[]} errors
+ */
 export function showErrors(form, errors) {
   for (const old of form.querySelectorAll(".errline.of-field")) old.remove();
-  for (const el of form.querySelectorAll("[aria-invalid]")) { el.removeAttribute("aria-invalid"); el.removeAttribute("aria-describedby"); }
+  for (const el of form.querySelectorAll("[aria-invalid]")) {
+    el.removeAttribute("aria-invalid");
+    el.removeAttribute("aria-describedby");
+  }
   for (const { field, message } of errors) {
     const el = form.querySelector(`[data-field="${field}"]`);
     if (!el) continue;
     const line = h("p", { class: "errline of-field", id: `error-${field}` }, message);
-    const label = el.closest("label") ?? el;
     const control = el.matches("input, textarea, select") ? el : el.querySelector("input, select");
     control?.setAttribute("aria-invalid", "true");
     control?.setAttribute("aria-describedby", line.id);
-    label.after(line);
+    (el.closest("label") ?? el).after(line);
   }
 }

@@ -13,25 +13,27 @@ export function startFrame() {
   startTheme();
   const help = /** @type {HTMLDialogElement} */ (document.getElementById("help"));
   document.getElementById("help-open")?.addEventListener("click", () => help.showModal());
-  onKeys(new AbortController().signal, {
-    "?": () => help.showModal(),
-    n: () => go("/new"),
-  });
+  onKeys(new AbortController().signal, { "?": () => help.showModal(), n: () => go("/new") });
   watchJobs();
 }
 
 /** @param {AbortSignal} signal @param {Record<string, (e: KeyboardEvent) => void>} keys */
 export function onKeys(signal, keys) {
-  addEventListener("keydown", (e) => {
-    const t = e.target;
-    if (e.ctrlKey || e.metaKey || e.altKey || document.querySelector("dialog[open]")) return;
-    if (t instanceof HTMLElement && t.matches("input:not([type=checkbox]):not([type=radio]), textarea, select")) return;
-    const act = keys[e.key];
-    if (act) {
-      e.preventDefault();
-      act(e);
-    }
-  }, { signal });
+  addEventListener(
+    "keydown",
+    (e) => {
+      const t = e.target;
+      if (e.ctrlKey || e.metaKey || e.altKey || document.querySelector("dialog[open]")) return;
+      if (t instanceof HTMLElement && t.matches("input:not([type=checkbox]):not([type=radio]), textarea, select"))
+        return;
+      const act = keys[e.key];
+      if (act) {
+        e.preventDefault();
+        act(e);
+      }
+    },
+    { signal },
+  );
 }
 
 function startTheme() {
@@ -44,7 +46,11 @@ function startTheme() {
   addEventListener("themechange", label);
   b.addEventListener("click", () => {
     root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
-    try { localStorage.setItem("theme", root.dataset.theme); } catch { /* kept for this page only */ }
+    try {
+      localStorage.setItem("theme", root.dataset.theme);
+    } catch {
+      /* kept for this page only */
+    }
     dispatchEvent(new Event("themechange"));
   });
   label();
@@ -56,12 +62,16 @@ async function watchJobs() {
   const update = async () => {
     if (document.hidden) return;
     try {
-      const [running, queued] = await Promise.all(["running", "queued"].map((status) => listRuns({ status, limit: 1 })));
+      const [running, queued] = await Promise.all(
+        ["running", "queued"].map((status) => listRuns({ status, limit: 1 })),
+      );
       const [r, q] = [running.total ?? running.runs.length, queued.total ?? queued.runs.length];
       link.replaceChildren([r ? `${r} running` : "", q ? `${q} queued` : ""].filter(Boolean).join(", "));
       link.href = `/runs?status=${r ? "running" : "queued"}`;
       link.hidden = r + q === 0;
-    } catch { /* the view in front says that the server is gone */ }
+    } catch {
+      /* the view in front says that the server is gone */
+    }
   };
   addEventListener("jobschange", () => update());
   setInterval(update, EVERY_MS);
@@ -73,13 +83,27 @@ export const jobsChanged = () => dispatchEvent(new Event("jobschange"));
 
 /**
  * Asks before something is lost; resolves to whether it was confirmed.
- * @param {string} title @param {string} text @param {string} yes @param {string} no @returns {Promise<boolean>}
+ * @param {string} title
+ * @param {string} text
+ * @param {string} yes
+ * @param {string} no
+ * @returns {Promise<boolean>}
  */
 export function confirmed(title, text, yes, no) {
   return new Promise((resolve) => {
-    const form = h("form", { method: "dialog", class: "acts" },
-      h("button", { class: "btn primary", value: "yes" }, yes), h("button", { class: "btn", value: "no", autofocus: true }, no));
-    const d = h("dialog", { "aria-labelledby": "ask-title", class: "ask" }, h("h2", { id: "ask-title" }, title), h("p", {}, text), form);
+    const form = h(
+      "form",
+      { method: "dialog", class: "acts" },
+      h("button", { class: "btn primary", value: "yes" }, yes),
+      h("button", { class: "btn", value: "no", autofocus: true }, no),
+    );
+    const d = h(
+      "dialog",
+      { "aria-labelledby": "ask-title", class: "ask" },
+      h("h2", { id: "ask-title" }, title),
+      h("p", {}, text),
+      form,
+    );
     document.body.appendChild(d);
     d.addEventListener("close", () => {
       resolve(d.returnValue === "yes");

@@ -1,87 +1,159 @@
 // js/view/graphs.js -- the captured graphs of one mode at one point, as a list:
 // ops in order, inputs, kernels, guards, generated code.
 
-import { h, add, button, copyButton, select } from "./dom.js";
+import { h, add, button, copyButton, select, stateWell } from "./dom.js";
 import { remember } from "./router.js";
 import { codeWell } from "./code.js";
-import { duration, plain, plural } from "../model/format.js";
+import { pointName } from "./modes_table.js";
+import { duration, plural } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { graphRows, opCounts } from "../model/graphs.js";
 import { kernelStart } from "../model/source.js";
 import { headline } from "../model/verdict.js";
 
-/** @param {import("./router.js").Context} ctx @param {HTMLElement} body @param {import("../api/types.js").Run} run @param {import("../api/types.js").Report} report */
+/** @typedef {import("../model/graphs.js").GraphRow} GraphRow */
+
+/**
+ * @param {import("./router.js").Context} ctx
+ * @param {HTMLElement} body
+ * @param {import("../api/types.js").Run} run
+ * @param {import("../api/types.js").Report} report
+ */
 export function graphsTab(ctx, body, run, report) {
   const points = pointsOf(report);
   const modes = modesOf(points).filter((m) => m !== "eager");
-  if (!modes.length) {
-    return add(body, h("div", { class: "well gap" }, h("div", { class: "state" }, h("h2", {}, "Eager captures no graph"), h("p", {}, "Only eager was run: each op went to its kernel at once."),
-      h("div", { class: "acts" }, h("a", { class: "btn primary", href: `/new?from=${encodeURIComponent(run.id)}&add=static` }, "Run static too")))));
-  }
-  let mode = modes.includes(ctx.query.get("mode") ?? "") ? String(ctx.query.get("mode")) : String(headline(modes));
-  let at = points.findIndex((p) => p.n === Number(ctx.query.get("n") ?? NaN));
-  if (at < 0) at = points.length - 1;
+  if (!modes.length) return add(body, noGraphs(run));
+  const asked = ctx.query.get("mode") ?? "";
+  const state = { mode: modes.includes(asked) ? asked : String(headline(modes)), at: points.length - 1 };
+  const at = points.findIndex((p) => p.n === Number(ctx.query.get("n") ?? NaN));
+  if (at >= 0) state.at = at;
   const place = h("div");
   const fill = () => {
-    const n = points[at].n;
-    remember({ mode, n: typeof n === "number" ? String(n) : null });
-    place.replaceChildren(...graphList(points[at], mode));
+    const { n } = points[state.at];
+    remember({ mode: state.mode, n: typeof n === "number" ? String(n) : null });
+    place.replaceChildren(...graphList(points[state.at], state.mode));
   };
-  add(body, h("div", { class: "bar gap" }, h("h2", {}, "Captured graphs"), h("div", { class: "acts" },
-    h("label", { class: "small sub", for: "graph-mode" }, "Mode"), select(modes.map((m) => ({ value: m, label: m })), mode, { id: "graph-mode" }, (v) => { mode = v; fill(); }),
-    points.length > 1 ? [h("label", { class: "small sub", for: "graph-point" }, "Point"), select(points.map((p, i) => ({ value: String(i), label: `n = ${plain(p.n ?? 0)}` })).reverse(), String(at), { id: "graph-point" }, (v) => { at = Number(v); fill(); })] : null)), place);
+  const byMode = select(
+    modes.map((m) => ({ value: m, label: m })),
+    state.mode,
+    { id: "graph-mode" },
+    (v) => {
+      state.mode = v;
+      fill();
+    },
+  );
+  const order = points.map((p, i) => ({ value: String(i), label: pointName(p) })).reverse();
+  const byPoint = select(order, String(state.at), { id: "graph-point" }, (v) => {
+    state.at = Number(v);
+    fill();
+  });
+  const label = (/** @type {string} */ text, /** @type {string} */ id) =>
+    h("label", { class: "small sub", for: id }, text);
+  const acts = h("div", { class: "acts" }, label("Mode", "graph-mode"), byMode);
+  if (points.length > 1) add(acts, label("Point", "graph-point"), byPoint);
+  add(body, h("div", { class: "bar gap" }, h("h2", {}, "Captured graphs"), acts), place);
   fill();
   return undefined;
 }
 
-/** @param {import("../api/types.js").Point} point @param {string} mode @returns {HTMLElement[]} */
+/** @param {import("../api/types.js").Run} run */
+function noGraphs(run) {
+  const more = h(
+    "a",
+    { class: "btn primary", href: `/new?from=${encodeURIComponent(run.id)}&add=static` },
+    "Run static too",
+  );
+  const why = h("p", {}, "Only eager was run: each op went to its kernel at once.");
+  return stateWell("Eager captures no graph", why, h("div", { class: "acts" }, more));
+}
+
+/**
+ * @param {import("../api/types.js").Point} point
+ * @param {string} mode
+ * @returns {HTMLElement[]}
+ */
 function graphList(point, mode) {
   const m = point.modes[mode];
   if (!m) return [h("p", { class: "sub" }, `${mode} was not run at this point.`)];
   const graphs = graphRows(m);
   if (!graphs.length) return [h("p", { class: "sub" }, `${mode} captured no graph at this point.`)];
-  const sections = graphs.map((g) => {
-    const { compileMs, uses, cached } = g.facts;
-    const facts = [plural(g.ops.length, "op"), plural(g.kernels.length, "kernel"), compileMs === null ? "" : `compiled in ${duration(compileMs * 1e3)}${cached ? " from the cache" : ""}`, uses === null ? "" : `used by ${plural(uses, "call")}`];
-    return h("section", { class: "sec", "aria-label": g.title }, h("header", {}, h("h3", {}, g.title), h("p", {}, facts.filter(Boolean).join(" · "))),
-      h("div", { class: "two graphcols" }, h("div", {}, opsPart(g), inputsPart(g), guardsPart(g)), h("div", {}, kernelsPart(g), codePart(g))));
-  });
   const again = m.recompiles ?? [];
-  if (again.length) {
-    sections.push(h("section", { class: "sec", "aria-label": "Recompiles" }, h("header", {}, h("h3", {}, plural(again.length, "recompile"))),
-      h("ul", { class: "lines" }, again.map((r) => h("li", {}, `call ${r.call}, ${r.frame}: `, h("code", {}, r.reason ?? ""))))));
-  }
-  return sections;
+  return [...graphs.map(graphSection), ...(again.length ? [recompileSection(again)] : [])];
 }
 
-/** @param {import("../model/graphs.js").GraphRow} g */
+/** @param {GraphRow} g */
+function graphSection(g) {
+  const { compileMs, uses, cached } = g.facts;
+  const facts = [plural(g.ops.length, "op"), plural(g.kernels.length, "kernel")];
+  if (compileMs !== null) facts.push(`compiled in ${duration(compileMs * 1e3)}${cached ? " from the cache" : ""}`);
+  if (uses !== null) facts.push(`used by ${plural(uses, "call")}`);
+  const inputs = linesPart("Inputs", g.inputs, "None: every value is a constant.");
+  const guards = linesPart("Guards", g.guards, "None: the graph serves every call.");
+  const kernels = linesPart("Kernels", g.kernels, "None: nothing had to be computed.");
+  const columns = [h("div", {}, opsPart(g), inputs, guards), h("div", {}, kernels, codePart(g))];
+  const head = h("header", {}, h("h3", {}, g.title), h("p", {}, facts.join(" · ")));
+  return h("section", { class: "sec", "aria-label": g.title }, head, h("div", { class: "two" }, columns));
+}
+
+/** @param {readonly import("../api/types.js").Recompile[]} again */
+function recompileSection(again) {
+  const lines = again.map((r) => h("li", {}, `call ${r.call}, ${r.frame}: `, h("code", {}, r.reason ?? "")));
+  const head = h("header", {}, h("h3", {}, plural(again.length, "recompile")));
+  return h("section", { class: "sec", "aria-label": "Recompiles" }, head, h("ul", { class: "lines" }, lines));
+}
+
+/** @param {GraphRow} g */
 function opsPart(g) {
   const counts = opCounts(g.ops.map((o) => o.name));
-  return h("div", { class: "part" }, h("h4", {}, "Ops in order"),
-    counts.length > 1 && counts[0].n > 1 ? h("p", { class: "small sub" }, counts.map((c) => (c.n > 1 ? `${c.n} ${c.op}` : c.op)).join(", ")) : null,
-    h("ol", { class: "ops" }, g.ops.map((op, i) => h("li", { title: op.line ? `line ${op.line}` : null }, h("span", { class: "dim" }, i), h("code", {}, op.name), h("span", { class: "dim" }, op.about)))));
+  const repeated = counts.length > 1 && counts[0].n > 1;
+  const total = counts.map((c) => (c.n > 1 ? `${c.n} ${c.op}` : c.op)).join(", ");
+  const items = g.ops.map((op, i) => {
+    const [at, name, about] = [
+      h("span", { class: "dim" }, i),
+      h("code", {}, op.name),
+      h("span", { class: "dim" }, op.about),
+    ];
+    return h("li", { title: op.line ? `line ${op.line}` : null }, at, name, about);
+  });
+  const sum = repeated ? h("p", { class: "small sub" }, total) : null;
+  return h("div", { class: "part" }, h("h4", {}, "Ops in order"), sum, h("ol", { class: "ops" }, items));
 }
 
-/** @param {string} title @param {readonly string[]} lines @param {string} none */
+/**
+ * @param {string} title
+ * @param {readonly string[]} lines
+ * @param {string} none what it means that there are none
+ */
 function linesPart(title, lines, none) {
-  return h("div", { class: "part" }, h("h4", {}, title), lines.length ? h("ul", { class: "lines" }, lines.map((x) => h("li", {}, h("code", {}, x)))) : h("p", { class: "small sub" }, none));
+  const items = lines.map((x) => h("li", {}, h("code", {}, x)));
+  const list = lines.length ? h("ul", { class: "lines" }, items) : h("p", { class: "small sub" }, none);
+  return h("div", { class: "part" }, h("h4", {}, title), list);
 }
 
-/** @param {import("../model/graphs.js").GraphRow} g */
-const inputsPart = (g) => linesPart("Inputs", g.inputs, "None: every value is a constant.");
-
-/** @param {import("../model/graphs.js").GraphRow} g */
-const guardsPart = (g) => linesPart("Guards", g.guards, "None: the graph serves every call.");
-
-/** @param {import("../model/graphs.js").GraphRow} g */
-const kernelsPart = (g) => linesPart("Kernels", g.kernels, "None: nothing had to be computed.");
-
-/** The kernel itself; the vector words that every kernel shares are folded away. @param {import("../model/graphs.js").GraphRow} g */
+/**
+ * The kernel itself; the vector words that every kernel shares are folded away.
+ * @param {GraphRow} g
+ */
 function codePart(g) {
   if (!g.code) return h("p", { class: "small sub" }, "No generated code: the interpreter runs ready-made loops.");
   const start = kernelStart(g.code);
   const well = (/** @type {number} */ from) => codeWell(g.code, `Generated C of ${g.title}`, { language: "c", from });
   const place = h("div", {}, well(start));
-  const all = start > 1 ? button(`Show lines 1 to ${start - 1}`, () => { place.replaceChildren(well(1)); all?.remove(); }, { title: "The vector words that every kernel shares" }) : null;
-  return h("div", { class: "part" }, h("div", { class: "bar" }, h("h4", {}, "Generated C"), h("div", { class: "acts" }, all, copyButton(() => g.code))), place);
+  const acts = h("div", { class: "acts" });
+  if (start > 1) {
+    const all = button(
+      `Show lines 1 to ${start - 1}`,
+      () => {
+        place.replaceChildren(well(1));
+        all.remove();
+      },
+      { title: "The vector words that every kernel shares" },
+    );
+    add(acts, all);
+  }
+  add(
+    acts,
+    copyButton(() => g.code),
+  );
+  return h("div", { class: "part" }, h("div", { class: "bar" }, h("h4", {}, "Generated C"), acts), place);
 }

@@ -11,23 +11,43 @@ import { plain, ratio } from "../model/format.js";
 function marker(name) {
   const c = `s-${name}`;
   switch (name) {
-    case "eager": return svg("circle", { class: c, cx: 14, cy: 6, r: 3 });
-    case "lazy": return svg("path", { class: c, "stroke-width": 1.75, d: "M11 3L17 9M11 9L17 3" });
-    case "static": return svg("rect", { class: c, x: 11, y: 3, width: 6, height: 6 });
-    case "dynamic": return svg("path", { class: c, d: "M14 2.5L17.5 9H10.5Z" });
-    case "auto": return svg("path", { class: c, d: "M14 2L18 6L14 10L10 6Z" });
-    default: return svg("path", { class: c, "stroke-width": 1.5, d: "M10 6H18M14 2V10M11.5 3.5L16.5 8.5M11.5 8.5L16.5 3.5" });
+    case "eager":
+      return svg("circle", { class: c, cx: 14, cy: 6, r: 3 });
+    case "lazy":
+      return svg("path", { class: c, "stroke-width": 1.75, d: "M11 3L17 9M11 9L17 3" });
+    case "static":
+      return svg("rect", { class: c, x: 11, y: 3, width: 6, height: 6 });
+    case "dynamic":
+      return svg("path", { class: c, d: "M14 2.5L17.5 9H10.5Z" });
+    case "auto":
+      return svg("path", { class: c, d: "M14 2L18 6L14 10L10 6Z" });
+    default:
+      return svg("path", { class: c, "stroke-width": 1.5, d: "M10 6H18M14 2V10M11.5 3.5L16.5 8.5M11.5 8.5L16.5 3.5" });
   }
 }
 
 /** A mode as a stroke with its dash and marker, and its name in ink. @param {string} name */
 export function modeMark(name) {
   const dash = modeOf(name).dash.join(" ");
-  return h("span", { class: "mode" },
-    svg("svg", { width: 28, height: 12, "aria-hidden": "true" },
-      svg("line", { class: `s-${name}`, x1: 0, x2: 28, y1: 6, y2: 6, "stroke-width": 1.75, "stroke-dasharray": dash || null }),
-      marker(name)),
-    name);
+  return h(
+    "span",
+    { class: "mode" },
+    svg(
+      "svg",
+      { width: 28, height: 12, "aria-hidden": "true" },
+      svg("line", {
+        class: `s-${name}`,
+        x1: 0,
+        x2: 28,
+        y1: 6,
+        y2: 6,
+        "stroke-width": 1.75,
+        "stroke-dasharray": dash || null,
+      }),
+      marker(name),
+    ),
+    name,
+  );
 }
 
 /** @typedef {{at: (ratio: number) => number, width: number, ticks: number[]}} RatioAxis */
@@ -42,36 +62,68 @@ export function ratioAxis(values, width) {
   const pad = width * 0.07;
   const ticks = [];
   for (let e = lo; e <= hi; e++) if (e % every === 0) ticks.push(2 ** e);
-  return { width, ticks, at: (r) => Math.round(10 * (pad + ((Math.log2(r) - lo) / (hi - lo)) * (width - 2 * pad))) / 10 };
+  return {
+    width,
+    ticks,
+    at: (r) => Math.round(10 * (pad + ((Math.log2(r) - lo) / (hi - lo)) * (width - 2 * pad))) / 10,
+  };
 }
 
 /** The axis' labels, for the column's head. @param {RatioAxis} axis */
 export function axisHead(axis) {
-  return svg("svg", { class: "wh", width: axis.width, height: 12, "aria-hidden": "true" },
-    ...axis.ticks.map((t) => svg("text", { x: axis.at(t), y: 9, "text-anchor": "middle" }, `${plain(t)}x`)));
+  return svg(
+    "svg",
+    { class: "wh", width: axis.width, height: 12, "aria-hidden": "true" },
+    ...axis.ticks.map((t) => svg("text", { x: axis.at(t), y: 9, "text-anchor": "middle" }, `${plain(t)}x`)),
+  );
 }
 
 /** @param {string} verdict */
-const tone = (verdict) => (verdict === "FASTER" ? "good" : verdict === "SLOWER" ? "bad" : verdict === "AMBIGUOUS" ? "amb" : "flat");
+const tone = (verdict) =>
+  verdict === "FASTER" ? "good" : verdict === "SLOWER" ? "bad" : verdict === "AMBIGUOUS" ? "amb" : "flat";
 
-/** A ratio with its interval. @param {RatioAxis} axis @param {number} value @param {readonly number[] | null | undefined} interval @param {string} verdict */
+/**
+ * A ratio with its interval.
+ * @param {RatioAxis} axis
+ * @param {number} value
+ * @param {readonly number[] | null | undefined} interval
+ * @param {string} verdict
+ */
 export function whisker(axis, value, interval, verdict) {
   const c = tone(verdict);
   const r = ratio(value, interval);
   const [a, b] = interval ? [axis.at(interval[0]), axis.at(interval[1])] : [0, 0];
   const mid = (a + b) / 2;
   const half = Math.max(1, (b - a) / 2);
-  return svg("svg", { class: "wh", width: axis.width, height: 16, role: "img", "aria-label": `${r.text}${r.interval ? `, interval ${r.interval.slice(1, -1)}` : ""}` },
+  return svg(
+    "svg",
+    {
+      class: "wh",
+      width: axis.width,
+      height: 16,
+      role: "img",
+      "aria-label": `${r.text}${r.interval ? `, interval ${r.interval.slice(1, -1)}` : ""}`,
+    },
     svg("line", { class: "ax", x1: 0, x2: axis.width, y1: 8, y2: 8 }),
     svg("line", { class: "one", x1: axis.at(1), x2: axis.at(1), y1: 1, y2: 15 }),
     interval ? svg("line", { class: `iv ${c}`, x1: mid - half, x2: mid + half, y1: 8, y2: 8 }) : null,
-    svg("circle", { class: `pt ${c}`, cx: axis.at(value), cy: 8, r: 3 }));
+    svg("circle", { class: `pt ${c}`, cx: axis.at(value), cy: 8, r: 3 }),
+  );
 }
 
 /** A share done. @param {number} share 0..1 @param {number} [width] pixels; the whole line where left out */
 export function progressBar(share, width) {
   const percent = Math.round(100 * Math.min(1, Math.max(0, share)));
-  return svg("svg", { class: width ? "prog" : "prog wide", width: width ?? "100%", height: 4, role: "img", "aria-label": `${percent} percent` },
+  return svg(
+    "svg",
+    {
+      class: width ? "prog" : "prog wide",
+      width: width ?? "100%",
+      height: 4,
+      role: "img",
+      "aria-label": `${percent} percent`,
+    },
     svg("rect", { class: "bg", width: "100%", height: 4 }),
-    svg("rect", { class: "fg", width: `${percent}%`, height: 4 }));
+    svg("rect", { class: "fg", width: `${percent}%`, height: 4 }),
+  );
 }

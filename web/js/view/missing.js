@@ -5,12 +5,30 @@ import { h } from "./dom.js";
 /** @param {import("./router.js").Context} ctx */
 export function missingView(ctx) {
   ctx.setTitle("Not found");
-  ctx.main.replaceChildren(nothingHere("No page has this address", [location.pathname, " names no view. Runs stand under /runs, one run under /runs/ and its number."]));
+  ctx.main.replaceChildren(
+    nothingHere("No page has this address", [
+      location.pathname,
+      " names no view. Runs stand under /runs, one run under /runs/ and its number.",
+    ]),
+  );
 }
 
 /** @param {string} title @param {import("./dom.js").Child[]} text */
 export function nothingHere(title, text) {
-  return h("div", { class: "well gap" }, h("div", { class: "state" },
-    h("h1", {}, title), h("p", {}, ...text),
-    h("div", { class: "acts" }, h("a", { class: "btn primary", href: "/runs" }, "All runs"), h("a", { class: "btn", href: "/new" }, "New run"))));
+  return h(
+    "div",
+    { class: "well gap" },
+    h(
+      "div",
+      { class: "state" },
+      h("h1", {}, title),
+      h("p", {}, ...text),
+      h(
+        "div",
+        { class: "acts" },
+        h("a", { class: "btn primary", href: "/runs" }, "All runs"),
+        h("a", { class: "btn", href: "/new" }, "New run"),
+      ),
+    ),
+  );
 }

@@ -6,7 +6,12 @@
 
 import { h, say } from "./dom.js";
 
-/** @typedef {{signal: AbortSignal, params: string[], query: URLSearchParams, main: HTMLElement, setTitle: (title: string) => void}} Context */
+/**
+ * @typedef
+ *   {{signal: AbortSignal, params: string[], query: URLSearchParams, main: HTMLElement,
+ *   setTitle: (title: string) => void}}
+ *   Context
+ */
 /** @typedef {(ctx: Context) => void | Promise<void>} View */
 /** @typedef {{pattern: RegExp, nav: string, view: View}} Route */
 
@@ -29,10 +34,15 @@ export function go(path, how = {}) {
   show();
 }
 
-/** Writes a choice into the address without leaving the view. @param {Record<string, string | null>} values */
+/**
+ * Writes a choice into the address without leaving the view.
+ * @param {Record<string, string | null>} values
+ */
 export function remember(values) {
   const url = new URL(location.href);
-  for (const [k, v] of Object.entries(values)) if (v === null || v === "") url.searchParams.delete(k); else url.searchParams.set(k, v);
+  for (const [k, v] of Object.entries(values))
+    if (v === null || v === "") url.searchParams.delete(k);
+    else url.searchParams.set(k, v);
   history.replaceState(null, "", url);
 }
 
@@ -56,34 +66,63 @@ function show(first = false) {
   const route = routes.find((r) => r.pattern.test(path)) ?? routes[routes.length - 1];
   const params = (route.pattern.exec(path) ?? []).slice(1).map((p) => decodeURIComponent(p ?? ""));
   for (const a of document.querySelectorAll("[data-nav]")) {
-    if (/** @type {HTMLElement} */ (a).dataset.nav === route.nav) a.setAttribute("aria-current", "page"); else a.removeAttribute("aria-current");
+    if (/** @type {HTMLElement} */ (a).dataset.nav === route.nav) a.setAttribute("aria-current", "page");
+    else a.removeAttribute("aria-current");
   }
   const { signal } = current;
-  const setTitle = (/** @type {string} */ title) => { if (!signal.aborted) document.title = `${title} · Breakeven`; };
+  const setTitle = (/** @type {string} */ title) => {
+    if (!signal.aborted) document.title = `${title} · Breakeven`;
+  };
   main.replaceChildren();
   if (!first) {
     scrollTo(0, 0);
     main.focus({ preventScroll: true });
     say("");
   }
-  Promise.resolve(route.view({ signal, params, query: new URLSearchParams(location.search), main, setTitle })).catch((e) => {
-    if (!signal.aborted) main.replaceChildren(problem(e));
-  });
+  Promise.resolve(route.view({ signal, params, query: new URLSearchParams(location.search), main, setTitle })).catch(
+    (e) => {
+      if (!signal.aborted) main.replaceChildren(problem(e));
+    },
+  );
 }
 
 /** What went wrong, as a state. @param {any} e */
 export function problem(e) {
   const status = e?.status;
-  return h("div", { class: "well gap" }, h("div", { class: "state" },
-    h("h1", {}, status === 0 ? "The server does not answer" : "This page could not be made"),
-    h("p", {}, e?.message ?? String(e)),
-    h("div", { class: "acts" }, h("a", { class: "btn primary", href: location.pathname + location.search }, "Try again"), h("a", { class: "btn", href: "/runs" }, "All runs"))));
+  return h(
+    "div",
+    { class: "well gap" },
+    h(
+      "div",
+      { class: "state" },
+      h("h1", {}, status === 0 ? "The server does not answer" : "This page could not be made"),
+      h("p", {}, e?.message ?? String(e)),
+      h(
+        "div",
+        { class: "acts" },
+        h("a", { class: "btn primary", href: location.pathname + location.search }, "Try again"),
+        h("a", { class: "btn", href: "/runs" }, "All runs"),
+      ),
+    ),
+  );
 }
 
-/** Waits, and ends early with the view. @param {number} ms @param {AbortSignal} signal @returns {Promise<boolean>} false where the view has gone */
+/**
+ * Waits, and ends early with the view.
+ * @param {number} ms
+ * @param {AbortSignal} signal
+ * @returns {Promise<boolean>} false where the view has gone
+ */
 export function pause(ms, signal) {
   return new Promise((resolve) => {
     const t = setTimeout(() => resolve(!signal.aborted), ms);
-    signal.addEventListener("abort", () => { clearTimeout(t); resolve(false); }, { once: true });
+    signal.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(t);
+        resolve(false);
+      },
+      { once: true },
+    );
   });
 }

@@ -35,13 +35,17 @@ export async function runView(ctx) {
   try {
     run = await getRun(id, ctx.signal);
   } catch (e) {
-    if (!(e instanceof ApiError) || e.status !== 404 && e.status !== 400) throw e;
+    if (!(e instanceof ApiError) || (e.status !== 404 && e.status !== 400)) throw e;
     ctx.setTitle("Not found");
-    return ctx.main.replaceChildren(nothingHere(`There is no run #${id}`, ["It may have been deleted. Its number is not given again."]));
+    return ctx.main.replaceChildren(
+      nothingHere(`There is no run #${id}`, ["It may have been deleted. Its number is not given again."]),
+    );
   }
   if (!TABS.some((t) => t.key === tab)) {
     ctx.setTitle("Not found");
-    return ctx.main.replaceChildren(nothingHere("No view has this address", [`A run has the views ${TABS.map((t) => t.label).join(", ")}.`]));
+    return ctx.main.replaceChildren(
+      nothingHere("No view has this address", [`A run has the views ${TABS.map((t) => t.label).join(", ")}.`]),
+    );
   }
   draw(ctx, run, tab);
   return undefined;
@@ -71,39 +75,63 @@ function draw(ctx, run, tab) {
 function follow(ctx, body, run, tab) {
   const state = progressState(run);
   body.append(state.el);
-  followRun(String(run.id), ctx.signal, (e) => state.update(e), async () => {
-    const done = await getRun(String(run.id), ctx.signal).catch(() => null);
-    if (!done || ctx.signal.aborted) return;
-    jobsChanged();
-    say(done.status === "done" ? `${done.name} is measured.` : `${done.name} ${done.status}: ${done.error?.message ?? ""}`);
-    draw(ctx, done, tab);
-  });
+  followRun(
+    String(run.id),
+    ctx.signal,
+    (e) => state.update(e),
+    async () => {
+      const done = await getRun(String(run.id), ctx.signal).catch(() => null);
+      if (!done || ctx.signal.aborted) return;
+      jobsChanged();
+      say(
+        done.status === "done"
+          ? `${done.name} is measured.`
+          : `${done.name} ${done.status}: ${done.error?.message ?? ""}`,
+      );
+      draw(ctx, done, tab);
+    },
+  );
 }
 
 /** @param {Run} run */
 function head(run) {
+  const [id, stem] = [String(run.id), fileStem(run.name)];
+  const link = (/** @type {string} */ label, /** @type {string} */ href, /** @type {string} */ download) =>
+    h("a", { class: "btn", href, download: download || null }, label);
+  const ended = run.status !== "queued" && run.status !== "running";
+  const acts = h(
+    "div",
+    { class: "acts" },
+    link("Edit and run again", `/new?from=${encodeURIComponent(id)}`, ""),
+    link("PyTorch script", fileUrl(id, "script.py"), `${stem}_pytorch.py`),
+    run.report ? link("Report JSON", fileUrl(id, "report.json"), `${stem}_${id}.json`) : null,
+    ended ? button("Delete", () => remove(run)) : button("Cancel", () => cancel(run)),
+  );
+  const title = h("h1", {}, run.name, h("span", { class: "mono" }, `#${id}`));
+  return h("div", { class: "head" }, h("div", { class: "titles" }, title, factList(run)), acts);
+}
+
+/** The facts that decide comparability. @param {Run} run */
+function factList(run) {
   const w = run.workload;
   const created = run.created_ns / 1e6;
+  const when = h("time", { datetime: new Date(created).toISOString(), title: stamp(created) }, date(created));
+  /** @type {[string, string | Node][]} */
   const facts = [
     ["Device", (run.device ?? w?.device ?? "cpu").toUpperCase()],
     ["Backend", backendOf(run)],
     ["Threads", w?.threads ? String(w.threads) : "one per core"],
     ["Input", (w?.calls?.[0] ?? []).map(describeValue).join(", ") || "none"],
     ["Sweep", describeSweep(w)],
+    ["Run", when],
   ];
-  const filed = [...(run.project ? [["Project", run.project]] : []), ...(run.tags?.length ? [["Tags", run.tags.join(", ")]] : [])];
-  const pair = (/** @type {string[]} */ [t, d]) => h("div", {}, h("dt", {}, t), h("dd", {}, d));
-  const ended = run.status !== "queued" && run.status !== "running";
-  return h("div", { class: "head" },
-    h("div", { class: "titles" },
-      h("h1", {}, run.name, h("span", { class: "mono" }, `#${run.id}`)),
-      h("dl", { class: "meta" }, facts.map(pair),
-        h("div", {}, h("dt", {}, "Run"), h("dd", {}, h("time", { datetime: new Date(created).toISOString(), title: stamp(created) }, date(created)))), filed.map(pair))),
-    h("div", { class: "acts" },
-      h("a", { class: "btn", href: `/new?from=${encodeURIComponent(run.id)}` }, "Edit and run again"),
-      h("a", { class: "btn", href: fileUrl(String(run.id), "script.py"), download: `${fileStem(run.name)}_pytorch.py` }, "PyTorch script"),
-      run.report ? h("a", { class: "btn", href: fileUrl(String(run.id), "report.json"), download: `${fileStem(run.name)}_${run.id}.json` }, "Report JSON") : null,
-      ended ? button("Delete", () => remove(run)) : button("Cancel", () => cancel(run))));
+  if (run.project) facts.push(["Project", run.project]);
+  if (run.tags?.length) facts.push(["Tags", run.tags.join(", ")]);
+  return h(
+    "dl",
+    { class: "meta" },
+    facts.map(([t, d]) => h("div", {}, h("dt", {}, t), h("dd", {}, d))),
+  );
 }
 
 /** What was asked for, until the report says what was taken. @param {Run} run */
@@ -113,17 +141,28 @@ function backendOf(run) {
   return { cpu: "generated C", interp: "interpreter" }[String(taken ?? run.workload?.backend)] ?? "best";
 }
 
-/** @param {Run} run @param {string} tab */
-function tabs(run, tab) {
-  const points = run.report ? pointsOf(run.report) : [];
-  const graphs = points.reduce((sum, p) => sum + Object.values(p.modes).reduce((s, m) => s + (m.graphs?.length ?? 0), 0), 0);
-  return h("nav", { class: "tabs", "aria-label": "Views of this run" }, TABS.map((t) => h("a", { href: tabUrl(run.id, t.key), "aria-current": t.key === tab ? "page" : null },
-    t.label, t.key === "graphs" && run.report ? h("span", { class: "n" }, graphs) : null)));
+/** @param {Run} run @param {string} open */
+function tabs(run, open) {
+  const modes = run.report ? pointsOf(run.report).flatMap((p) => Object.values(p.modes)) : [];
+  const graphs = modes.reduce((sum, m) => sum + (m.graphs?.length ?? 0), 0);
+  const links = TABS.map(({ key, label }) => {
+    const n = key === "graphs" && run.report ? h("span", { class: "n" }, graphs) : null;
+    return h("a", { href: tabUrl(run.id, key), "aria-current": key === open ? "page" : null }, label, n);
+  });
+  return h("nav", { class: "tabs", "aria-label": "Views of this run" }, links);
 }
 
 /** @param {Run} run */
 async function remove(run) {
-  if (!(await confirmed(`Delete ${run.name} #${run.id}?`, "Its report goes with it. The kernels in the cache stay.", "Delete the run", "Keep it"))) return;
+  if (
+    !(await confirmed(
+      `Delete ${run.name} #${run.id}?`,
+      "Its report goes with it. The kernels in the cache stay.",
+      "Delete the run",
+      "Keep it",
+    ))
+  )
+    return;
   try {
     await deleteRun(String(run.id));
     go("/runs");

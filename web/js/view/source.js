@@ -5,24 +5,66 @@ import { codeWell } from "./code.js";
 import { plain } from "../model/format.js";
 import { fileStem } from "../model/commands.js";
 
-/** @param {import("./router.js").Context} _ctx @param {HTMLElement} body @param {import("../api/types.js").Run} run */
+/**
+ * @param {import("./router.js").Context} _ctx
+ * @param {HTMLElement} body
+ * @param {import("../api/types.js").Run} run
+ */
 export function sourceTab(_ctx, body, run) {
   const posted = run.workload?.source ?? run.report?.workload?.source ?? "";
   const points = (run.report?.points ?? []).filter((p) => p.source && p.source !== posted);
   let text = posted;
   const place = h("div");
   const fill = (/** @type {string} */ v) => {
-    text = v === "" ? posted : points[Number(v)].source ?? "";
+    text = v === "" ? posted : (points[Number(v)].source ?? "");
     place.replaceChildren(codeWell(text, "Source", { error: v === "" ? run.error : null }));
   };
   const choose = points.length
-    ? [h("label", { class: "small sub", for: "source-point" }, "As it ran at"), select([{ value: "", label: "as posted" }, ...points.map((p, i) => ({ value: String(i), label: `n = ${plain(p.n ?? 0)}` })).reverse()], "", { id: "source-point" }, fill)]
+    ? [
+        h("label", { class: "small sub", for: "source-point" }, "As it ran at"),
+        select(
+          [
+            { value: "", label: "as posted" },
+            ...points.map((p, i) => ({ value: String(i), label: `n = ${plain(p.n ?? 0)}` })).reverse(),
+          ],
+          "",
+          { id: "source-point" },
+          fill,
+        ),
+      ]
     : null;
-  add(body, h("div", { class: "bar gap" }, h("h2", {}, `${fileStem(run.name)}.py`), h("div", { class: "acts" }, choose, copyButton(() => text), download("Download", `${fileStem(run.name)}.py`, "text/x-python", () => text))), place);
+  add(
+    body,
+    h(
+      "div",
+      { class: "bar gap" },
+      h("h2", {}, `${fileStem(run.name)}.py`),
+      h(
+        "div",
+        { class: "acts" },
+        choose,
+        copyButton(() => text),
+        download("Download", `${fileStem(run.name)}.py`, "text/x-python", () => text),
+      ),
+    ),
+    place,
+  );
   fill("");
   const sweep = run.workload?.sweep?.statements;
   if (sweep) {
-    add(body, h("section", { class: "sec gap", "aria-label": "What the sweep puts in" }, h("header", {}, h("h2", {}, "Pool of statements"), h("p", {}, `the first n, cycling, stand where the source has ...; n = ${sweep.counts.join(", ")}`)),
-      codeWell(sweep.pool.join("\n"), "Pool of statements")));
+    add(
+      body,
+      h(
+        "section",
+        { class: "sec gap", "aria-label": "What the sweep puts in" },
+        h(
+          "header",
+          {},
+          h("h2", {}, "Pool of statements"),
+          h("p", {}, `the first n, cycling, stand where the source has ...; n = ${sweep.counts.join(", ")}`),
+        ),
+        codeWell(sweep.pool.join("\n"), "Pool of statements"),
+      ),
+    );
   }
 }

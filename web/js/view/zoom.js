@@ -8,70 +8,117 @@ import { moved, scaled } from "../model/ranges.js";
 /** @typedef {import("../model/ranges.js").Range} Range */
 
 const SMALLEST_DRAG = 8;
+const STEP = 0.8;
 
-/** @param {HTMLCanvasElement} canvas @param {AbortSignal} signal @param {(range: Range, zoomed: boolean) => void} changed called before the chart is drawn anew */
-export function enableZoom(canvas, signal, changed) {
+export class Zoom {
+  #canvas;
+  #changed;
   /** @type {any} */
-  let chart = null;
+  #chart = null;
   /** @type {Range} */
-  let bounds = { min: 0, max: 1 };
-  const isLog = () => chart.options.scales.x.type === "logarithmic";
-  const now = () => ({ min: chart.scales.x.min, max: chart.scales.x.max });
-  const set = (/** @type {Range} */ r) => {
-    Object.assign(chart.options.scales.x, r);
-    changed(r, r.min > bounds.min || r.max < bounds.max);
-    chart.update("none");
-  };
-  const reset = () => { if (chart) set(bounds); };
-  const xOf = (/** @type {MouseEvent} */ e) => {
-    const { left, right } = chart.chartArea;
-    return Math.min(right, Math.max(left, e.clientX - canvas.getBoundingClientRect().left));
-  };
-  /** @type {number | null} */
-  let from = null;
-  canvas.addEventListener("pointerdown", (e) => {
-    if (!chart || e.button !== 0 || e.pointerType === "touch") return;
-    from = xOf(e);
-    canvas.setPointerCapture(e.pointerId);
-  }, { signal });
-  canvas.addEventListener("pointermove", (e) => {
-    if (from === null || !chart) return;
-    const to = xOf(e);
-    chart.zoomSelection = [Math.min(from, to), Math.max(from, to)];
-    chart.draw();
-  }, { signal });
-  const end = (/** @type {PointerEvent} */ e) => {
-    if (from === null || !chart) return;
-    const [a, b] = [from, xOf(e)].sort((p, q) => p - q);
-    from = null;
-    chart.zoomSelection = null;
-    if (b - a < SMALLEST_DRAG) chart.draw();
-    else set({ min: chart.scales.x.getValueForPixel(a), max: chart.scales.x.getValueForPixel(b) });
-  };
-  canvas.addEventListener("pointerup", end, { signal });
-  canvas.addEventListener("pointercancel", end, { signal });
-  canvas.addEventListener("dblclick", reset, { signal });
-  canvas.addEventListener("wheel", (e) => {
-    if (!chart || !(e.ctrlKey || document.activeElement === canvas)) return;
+  #bounds = { min: 0, max: 1 };
+  /** @type {number | null} where a drag began, in pixels of the canvas */
+  #from = null;
+
+  /**
+   * @param {HTMLCanvasElement} canvas
+   * @param {AbortSignal} signal
+   * @param {(range: Range, zoomed: boolean) => void} changed called before the chart is drawn anew
+   */
+  constructor(canvas, signal, changed) {
+    this.#canvas = canvas;
+    this.#changed = changed;
+    canvas.addEventListener("pointerdown", (e) => this.#begin(e), { signal });
+    canvas.addEventListener("pointermove", (e) => this.#drag(e), { signal });
+    canvas.addEventListener("pointerup", (e) => this.#end(e), { signal });
+    canvas.addEventListener("pointercancel", (e) => this.#end(e), { signal });
+    canvas.addEventListener("dblclick", () => this.reset(), { signal });
+    canvas.addEventListener("wheel", (e) => this.#wheel(e), { signal, passive: false });
+    canvas.addEventListener("keydown", (e) => this.#key(e), { signal });
+  }
+
+  /** @param {any} chart a new drawing on the same canvas, whole */
+  attach(chart) {
+    this.#chart = chart;
+    this.#bounds = this.#now();
+  }
+
+  reset() {
+    if (this.#chart) this.#set(this.#bounds);
+  }
+
+  #now() {
+    const { min, max } = this.#chart.scales.x;
+    return { min, max };
+  }
+
+  get #log() {
+    return this.#chart.options.scales.x.type === "logarithmic";
+  }
+
+  /** @param {Range} r */
+  #set(r) {
+    Object.assign(this.#chart.options.scales.x, r);
+    this.#changed(r, r.min > this.#bounds.min || r.max < this.#bounds.max);
+    this.#chart.update("none");
+  }
+
+  /** @param {MouseEvent} e @returns {number} within the plot */
+  #xOf(e) {
+    const { left, right } = this.#chart.chartArea;
+    return Math.min(right, Math.max(left, e.clientX - this.#canvas.getBoundingClientRect().left));
+  }
+
+  /** @param {PointerEvent} e */
+  #begin(e) {
+    if (!this.#chart || e.button !== 0 || e.pointerType === "touch") return;
+    this.#from = this.#xOf(e);
+    this.#canvas.setPointerCapture(e.pointerId);
+  }
+
+  /** @param {PointerEvent} e */
+  #drag(e) {
+    if (this.#from === null || !this.#chart) return;
+    const to = this.#xOf(e);
+    this.#chart.zoomSelection = [Math.min(this.#from, to), Math.max(this.#from, to)];
+    this.#chart.draw();
+  }
+
+  /** @param {PointerEvent} e */
+  #end(e) {
+    if (this.#from === null || !this.#chart) return;
+    const [a, b] = [this.#from, this.#xOf(e)].sort((p, q) => p - q);
+    const { x } = this.#chart.scales;
+    this.#from = null;
+    this.#chart.zoomSelection = null;
+    if (b - a < SMALLEST_DRAG) this.#chart.draw();
+    else this.#set({ min: x.getValueForPixel(a), max: x.getValueForPixel(b) });
+  }
+
+  /** @param {WheelEvent} e */
+  #wheel(e) {
+    if (!this.#chart || !(e.ctrlKey || document.activeElement === this.#canvas)) return;
     e.preventDefault();
-    set(scaled(now(), chart.scales.x.getValueForPixel(xOf(e)), e.deltaY > 0 ? 1.25 : 0.8, bounds, isLog()));
-  }, { signal, passive: false });
-  canvas.addEventListener("keydown", (e) => {
-    if (!chart) return;
-    const r = now();
-    const middle = isLog() ? Math.sqrt(r.min * r.max) : (r.min + r.max) / 2;
-    const next = { "+": () => scaled(r, middle, 0.8, bounds, isLog()), "=": () => scaled(r, middle, 0.8, bounds, isLog()), "-": () => scaled(r, middle, 1.25, bounds, isLog()),
-      ArrowLeft: () => moved(r, -0.2, bounds), ArrowRight: () => moved(r, 0.2, bounds), 0: () => bounds }[e.key];
+    const at = this.#chart.scales.x.getValueForPixel(this.#xOf(e));
+    this.#set(scaled(this.#now(), at, e.deltaY > 0 ? 1 / STEP : STEP, this.#bounds, this.#log));
+  }
+
+  /** @param {KeyboardEvent} e */
+  #key(e) {
+    if (!this.#chart) return;
+    const r = this.#now();
+    const middle = this.#log ? Math.sqrt(r.min * r.max) : (r.min + r.max) / 2;
+    const by = (/** @type {number} */ factor) => scaled(r, middle, factor, this.#bounds, this.#log);
+    const next = {
+      "+": () => by(STEP),
+      "=": () => by(STEP),
+      "-": () => by(1 / STEP),
+      ArrowLeft: () => moved(r, -0.2, this.#bounds),
+      ArrowRight: () => moved(r, 0.2, this.#bounds),
+      0: () => this.#bounds,
+    }[e.key];
     if (!next) return;
     e.preventDefault();
-    set(next());
-  }, { signal });
-  return {
-    reset,
-    /** @param {any} c */
-    attach(c) {
-      chart = c;
-      bounds = now();
-    },
-  };
+    this.#set(next());
+  }
 }

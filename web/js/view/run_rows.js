@@ -1,0 +1,153 @@
+// js/view/run_rows.js -- the table of runs: one row a run, all whiskers on one
+// axis, one unit for the column of medians.
+
+import { h, chip, ci, headRow, prose, scroller } from "./dom.js";
+import { axisHead, progressBar, ratioAxis, whisker } from "./marks.js";
+import { about, age, calls, number, plain, ratio, stamp, timeUnit } from "../model/format.js";
+import { chipClass } from "../model/verdict.js";
+import { inOrder, letters } from "../model/modes.js";
+
+/** @typedef {import("../api/types.js").RunRow} RunRow */
+/** @typedef {import("../api/types.js").Summary} Summary */
+/** @typedef {import("./dom.js").Child} Child */
+/**
+ * @typedef {object} Columns what all rows share
+ * @property {import("./marks.js").RatioAxis} axis
+ * @property {string | null} mode the mode of every ratio, null where they differ
+ * @property {import("../model/format.js").Unit} unit
+ */
+
+/** @param {string} text */
+const dim = (text) => h("span", { class: "dim" }, text);
+
+/** @param {readonly RunRow[]} runs */
+export function runTable(runs) {
+  const done = runs.flatMap((r) => (r.summary ? [r.summary] : []));
+  const modes = new Set(done.map((s) => s.mode));
+  const columns = {
+    axis: ratioAxis(
+      done.flatMap((s) => [s.speedup, ...(s.speedup_ci ?? [])]),
+      120,
+    ),
+    mode: modes.size === 1 ? [...modes][0] : null,
+    unit: timeUnit(done.map((s) => s.median_us)),
+  };
+  const { axis, mode, unit } = columns;
+  const head = headRow([
+    "Run",
+    "Verdict",
+    [mode ? `eager / ${mode}` : "Speedup", "r"],
+    [axisHead(axis), "", "Interval"],
+    ["At", "r"],
+    [`${mode ?? "Median"}, ${unit.name}`, "r"],
+    ["Repaid after", "r"],
+    ["Meets eager", "r"],
+    "Modes",
+    "Device",
+    ["Age", "r"],
+  ]);
+  const rows = runs.map((r) => row(r, columns));
+  const table = h(
+    "table",
+    { class: "runs" },
+    h("caption", { class: "vh" }, "Runs, newest first"),
+    head,
+    h("tbody", {}, rows),
+  );
+  return scroller("Runs, table", table);
+}
+
+/**
+ * @param {RunRow} r
+ * @param {Columns} columns
+ */
+function row(r, columns) {
+  const name = h("a", { href: `/runs/${encodeURIComponent(r.id)}` }, r.name);
+  const middle = r.status === "done" && r.summary ? summaryCells(r.summary, columns) : stateCells(r);
+  const modes = inOrder(r.modes ?? []);
+  const created = r.created_ns / 1e6;
+  const when = h(
+    "time",
+    { datetime: new Date(created).toISOString(), title: stamp(created) },
+    age(created, Date.now()),
+  );
+  return h(
+    "tr",
+    {},
+    h("th", { scope: "row", class: "a-n" }, name, " ", h("span", { class: "mono dim" }, `#${r.id}`)),
+    middle,
+    h(
+      "td",
+      { class: "x" },
+      h("span", { class: "mono ltr", role: "img", "aria-label": modes.join(", ") || "no modes" }, letters(modes)),
+    ),
+    h("td", { class: "a-d sub" }, (r.device ?? "").toUpperCase()),
+    h("td", { class: "r a-w sub" }, when),
+  );
+}
+
+/**
+ * @param {Summary} s
+ * @param {Columns} columns
+ */
+function summaryCells(s, columns) {
+  const r = ratio(s.speedup, s.speedup_ci);
+  const swept = typeof s.at_n === "number";
+  const meets =
+    typeof s.crossover_n === "number" ? `n = ${number(s.crossover_n)}` : dim(swept ? "nowhere" : "no sweep");
+  const cell = (/** @type {Child} */ content) => h("td", { class: "r x" }, content);
+  return [
+    h("td", { class: "a-v" }, chip(chipClass(s.verdict), s.verdict)),
+    h(
+      "td",
+      { class: "r a-r" },
+      h("span", { class: "num-strong" }, r.text),
+      ci(r.interval),
+      columns.mode ? null : h("span", { class: "two-line" }, s.mode),
+    ),
+    h("td", { class: "a-t" }, whisker(columns.axis, s.speedup, s.speedup_ci, s.verdict)),
+    cell(swept ? `n = ${plain(Number(s.at_n))}` : dim("one point")),
+    cell(number(s.median_us / columns.unit.scale)),
+    cell(repaid(s)),
+    cell(meets),
+  ];
+}
+
+/**
+ * The list's rows do not say why there is no number: the interval of the ratio does.
+ * @param {Summary} s
+ */
+function repaid(s) {
+  if (typeof s.calls_to_repay === "number") return calls(s.calls_to_repay);
+  const maybe = s.speedup > 1 && (s.speedup_ci?.[1] ?? 0) > 1;
+  return dim(maybe ? "unknown" : "never");
+}
+
+/** @param {RunRow} r */
+function stateCells(r) {
+  const word = chip(r.status, r.status === "failed" ? "FAILED" : r.status);
+  return [h("td", { class: "a-v" }, word), h("td", { class: "a-r sub wide", colspan: 6 }, stateText(r))];
+}
+
+/**
+ * @param {RunRow} r
+ * @returns {Child[]}
+ */
+function stateText(r) {
+  switch (r.status) {
+    case "running": {
+      const left = typeof r.left_s === "number" && r.left_s >= 0 ? `, ${about(r.left_s)} left` : "";
+      return [progressBar(r.progress, 96), " ", `${r.what || "starting"}${left}`];
+    }
+    case "queued":
+      return ["waiting for its turn"];
+    case "failed": {
+      const place = r.error?.line ? `line ${r.error.line}: ` : "";
+      return [h("span", { class: "clip" }, place, prose(r.error?.message ?? "no reason was kept"))];
+    }
+    case "cancelled":
+      return ["stopped before it was done"];
+    default:
+      return ["nothing was compared"];
+  }
+}
