@@ -80,7 +80,10 @@ $B/breakeven: $B/server/main.o $(foreach f,$(FOLDERS),$B/lib/$f.a)
 $B/%.o: %.c Makefile | $(CHECK_DEPS)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c $< -o $@
+# Rebuilt when the version changes, and only then.
+$(shell mkdir -p $B/gen; [ "$$(cat $B/gen/version 2>/dev/null)" = "$(VERSION)" ] || echo "$(VERSION)" > $B/gen/version)
 $B/server/version.o: ALL_CFLAGS += -DBREAKEVEN_VERSION='"$(VERSION)"'
+$B/server/version.o: $B/gen/version
 
 define simd_rule
 $B/fusion/backends/simd/kernels_$1.o: fusion/backends/simd/kernels.c Makefile
