@@ -66,7 +66,7 @@ static bool known_backend(struct fusion *f, const char *name, struct err *err)
 	buf_init(&names, 256);
 	for (int i = 0; i < backend_count(); i++)
 		buf_printf(&names, "%s%s", i ? ", " : "", backend_at(i)->name);
-	err_set(err, ERR_NAME, "There is no backend %.64s; there are %s.", name,
+	err_set(err, ERR_NAME, "there is no backend %.64s; there are %s", name,
 		names.data ? names.data : "none");
 	buf_finish(&names);
 	return false;
@@ -82,7 +82,7 @@ static bool choose_backend(struct fusion *f, const char *name, struct err *err)
 	if (f->backend->available(&f->env.backend_env, why, sizeof(why)))
 		return true;
 	if (name)
-		return err_set(err, ERR_COMPILER, "The backend %s does not work here: %s", name,
+		return err_set(err, ERR_COMPILER, "the backend %s does not work here: %s", name,
 			       why);
 	snprintf(f->note, sizeof(f->note), "backend interp instead of cpu: %s", why);
 	return known_backend(f, "interp", err);
@@ -94,7 +94,7 @@ struct fusion *fusion_create(const struct fusion_options *options, struct err *e
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
 	if (!f) {
-		err_set(err, ERR_MEMORY, "There is no memory left for an engine.");
+		err_set(err, ERR_MEMORY, "out of memory for an engine");
 		return NULL;
 	}
 	f->options = *options;
@@ -110,8 +110,7 @@ struct fusion *fusion_create(const struct fusion_options *options, struct err *e
 								  : DEFAULT_MEMORY_BYTES);
 	f->env.pool = pool_create(f->threads);
 	if (!f->env.allocator || !f->env.pool || (options->cache_dir && !f->cache_dir)) {
-		err_set(err, ERR_MEMORY, "There is no memory left for an engine of %d threads.",
-			f->threads);
+		err_set(err, ERR_MEMORY, "out of memory for an engine of %d threads", f->threads);
 		fusion_destroy(f);
 		return NULL;
 	}
@@ -174,11 +173,11 @@ static bool check_entry(const struct code *module, const char *entry, struct err
 		if (assigns(module, module->nested[i]->name))
 			buf_printf(&names, "%s%s", names.len ? ", " : "", module->nested[i]->name);
 	if (names.len)
-		err_set(err, ERR_NAME, "The source defines no function %.100s; it defines %s.",
+		err_set(err, ERR_NAME, "the source defines no function %.100s; it defines %s",
 			entry, names.data);
 	else
 		err_set(err, ERR_NAME,
-			"The source defines no function %.100s. Write def %.100s(x): ...", entry,
+			"the source defines no function %.100s; write def %.100s(x): ...", entry,
 			entry);
 	buf_finish(&names);
 	return false;
@@ -193,7 +192,7 @@ struct fusion_program *fusion_parse(const char *source, size_t len, const char *
 	bool ok;
 
 	if (!p || !(p->entry = strdup(entry))) {
-		err_set(err, ERR_MEMORY, "There is no memory left for a program.");
+		err_set(err, ERR_MEMORY, "out of memory for a program");
 		fusion_program_destroy(p);
 		return NULL;
 	}
@@ -234,7 +233,7 @@ struct fusion_session *fusion_session(struct fusion *f, const struct fusion_prog
 					   .dynamic = mode == FUSION_DYNAMIC };
 
 	if (!s) {
-		err_set(err, ERR_MEMORY, "There is no memory left for a session.");
+		err_set(err, ERR_MEMORY, "out of memory for a session");
 		return NULL;
 	}
 	if (session_init(&s->session, &options, p->lang, p->entry, err))

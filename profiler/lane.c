@@ -7,7 +7,7 @@
 
 static bool out_of_memory(struct err *err)
 {
-	return err_set(err, ERR_MEMORY, "The system has no memory left for the run.");
+	return err_set(err, ERR_MEMORY, "out of memory for the run");
 }
 
 static struct value *make_args(const json_t *specs, struct allocator *a, struct err *err)

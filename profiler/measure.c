@@ -178,9 +178,9 @@ bool measure_lanes(struct lane *lanes, int n_lanes, double budget_s,
 		order[k] = k;
 		lanes[k].sample_us = calloc(MEASURE_MAX_ROUNDS, sizeof(double));
 		if (!lanes[k].sample_us)
-			return err_set(err, ERR_MEMORY, "The system has no memory left.");
+			return err_set(err, ERR_MEMORY, "out of memory for the run");
 		if (!watch->tick(watch->self, &lanes[k], 0, 0))
-			return err_set(err, ERR_CANCELLED, "The run was cancelled.");
+			return err_set(err, ERR_CANCELLED, "the run was cancelled");
 		if (!warm_up(&lanes[k], clock_cost, err))
 			return false;
 	}
@@ -191,7 +191,7 @@ bool measure_lanes(struct lane *lanes, int n_lanes, double budget_s,
 			double share = fmax(elapsed / budget_s, (double)round / MEASURE_MAX_ROUNDS);
 
 			if (!watch->tick(watch->self, &lanes[order[k]], round + 1, fmin(share, 1)))
-				return err_set(err, ERR_CANCELLED, "The run was cancelled.");
+				return err_set(err, ERR_CANCELLED, "the run was cancelled");
 			if (!take_sample(&lanes[order[k]], clock_cost, err))
 				return false;
 		}

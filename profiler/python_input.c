@@ -13,8 +13,8 @@
 static bool wrong(const char *input, struct err *err)
 {
 	return err_set(err, ERR_WORKLOAD,
-		       "The input '%.80s' is not understood; write 'x=float32[8,16]', "
-		       "'i=int64[4]' or 'scale=3.5'.",
+		       "the input '%.80s' is not understood; write 'x=float32[8,16]', "
+		       "'i=int64[4]' or 'scale=3.5'",
 		       input);
 }
 
@@ -62,8 +62,8 @@ static json_t *parse_tensor(const char *input, const char *text, const char *bra
 	name[len] = '\0';
 	if (!dtype_from_name(name, &dtype)) {
 		err_set(err, ERR_WORKLOAD,
-			"The input '%.80s' has an unknown dtype; there are bool, int64, float32 "
-			"and float64.",
+			"the input '%.80s' has an unknown dtype; there are bool, int64, float32 "
+			"and float64",
 			input);
 		return NULL;
 	}
@@ -123,7 +123,7 @@ json_t *workload_from_python(const char *name, const char *source, const char *c
 	}
 	json = json_pack("{s:s, s:s, s:[o]}", "name", name, "source", source, "calls", args);
 	if (!json)
-		err_set(err, ERR_SYNTAX, "The source is not UTF-8 text.");
+		err_set(err, ERR_SYNTAX, "the source is not UTF-8 text");
 	return json;
 fail:
 	json_decref(args);

@@ -102,7 +102,7 @@ static bool run_calls(struct run *r, struct lane *lane, const struct lane *eager
 		double compiled_us = report_compile_us(lane);
 
 		if (!tell(r, fusion_mode_name(lane->mode), 0, 0))
-			return err_set(err, ERR_CANCELLED, "The run was cancelled.");
+			return err_set(err, ERR_CANCELLED, "the run was cancelled");
 		if (!lane_call(lane, i, &lane->outputs[i], err))
 			return false;
 		after = fusion_counts(lane->session);
@@ -167,7 +167,7 @@ static bool compare_modes(const struct lane *lanes, int n, json_t *break_even, s
 			compile_us = report_compile_us(&lanes[k]);
 		if (!break_even_compare(lanes[0].sample_us, lanes[k].sample_us, lanes[0].n_samples,
 					compile_us, &c))
-			return err_set(err, ERR_MEMORY, "The system has no memory left.");
+			return err_set(err, ERR_MEMORY, "out of memory for the run");
 		json_object_set_new(break_even, fusion_mode_name(lanes[k].mode),
 				    report_comparison(&c, compile_us));
 	}
@@ -290,7 +290,7 @@ static bool sweep_break_even(struct run *r, json_t *break_even, struct err *err)
 			};
 		}
 		if (!break_even_crossover(curve, n, &c))
-			return err_set(err, ERR_MEMORY, "The system has no memory left.");
+			return err_set(err, ERR_MEMORY, "out of memory for the run");
 		json_object_set_new(break_even, fusion_mode_name((enum fusion_mode)mode),
 				    report_crossover(&c));
 	}
@@ -343,7 +343,7 @@ static bool choose_points(struct run *r, struct err *err)
 			r->end = i + 1;
 			return true;
 		}
-	return err_set(err, ERR_VALUE, "The workload's sweep has no point at n = %lld.",
+	return err_set(err, ERR_VALUE, "the workload's sweep has no point at n = %lld",
 		       (long long)r->options->at);
 }
 
@@ -372,7 +372,7 @@ json_t *profiler_run(const struct workload *w, const struct profiler_options *op
 			   "break_even");
 	r.kept = calloc((size_t)w->n_points, sizeof(*r.kept));
 	if (!report || !r.kept) {
-		err_set(err, ERR_MEMORY, "The system has no memory left for the report.");
+		err_set(err, ERR_MEMORY, "out of memory for the report");
 		goto fail;
 	}
 	if (!run_points(&r, report, device, err))

@@ -55,7 +55,7 @@ static bool known_fields(const json_t *fields, const char *path, const char *con
 		for (int i = 0; known[i] && !found; i++)
 			found = strcmp(key, known[i]) == 0;
 		if (!found)
-			return err_set(err, ERR_WORKLOAD, "%s has an unknown field '%.60s'.", path,
+			return err_set(err, ERR_WORKLOAD, "%s has an unknown field '%.60s'", path,
 				       key);
 	}
 	return true;
@@ -74,7 +74,7 @@ static bool read_dtype(const json_t *fields, const char *path, enum dtype *out, 
 	if (!name || !dtype_from_name(name, out))
 		return err_set(err, ERR_WORKLOAD,
 			       "%s.dtype: '%.40s' is not available in this version; it has bool, "
-			       "int64, float32 and float64.",
+			       "int64, float32 and float64",
 			       path, name ? name : "(not a string)");
 	return true;
 }
@@ -85,11 +85,11 @@ static bool read_shape(const json_t *fields, const char *path, struct spec_tenso
 	const json_t *shape = json_object_get(fields, "shape");
 
 	if (!json_is_array(shape))
-		return err_set(err, ERR_WORKLOAD, "%s.shape must be a list of sizes, as [8, 16].",
+		return err_set(err, ERR_WORKLOAD, "%s.shape must be a list of sizes, as [8, 16]",
 			       path);
 	if (json_array_size(shape) > MAX_RANK)
-		return err_set(err, ERR_BOUND, "%s.shape has %zu dimensions; the limit is %d.",
-			       path, json_array_size(shape), MAX_RANK);
+		return err_set(err, ERR_BOUND, "%s.shape has %zu dimensions; the limit is %d", path,
+			       json_array_size(shape), MAX_RANK);
 	out->rank = (int)json_array_size(shape);
 	out->numel = 1;
 	for (int d = 0; d < out->rank; d++) {
@@ -97,7 +97,7 @@ static bool read_shape(const json_t *fields, const char *path, struct spec_tenso
 
 		out->size[d] = json_integer_value(size);
 		if (!json_is_integer(size) || out->size[d] < 0)
-			return err_set(err, ERR_WORKLOAD, "%s.shape[%d] must be an integer >= 0.",
+			return err_set(err, ERR_WORKLOAD, "%s.shape[%d] must be an integer >= 0",
 				       path, d);
 	}
 	for (int d = 0; d < out->rank; d++)
@@ -105,7 +105,7 @@ static bool read_shape(const json_t *fields, const char *path, struct spec_tenso
 		    out->numel > (int64_t)1 << SPEC_MAX_ELEMENTS_LOG2)
 			return err_set(err, ERR_BOUND,
 				       "%s.shape asks for more than 2^31 = 2,147,483,648 elements, "
-				       "the limit of one tensor. Make it smaller.",
+				       "the limit of one tensor; make it smaller",
 				       path);
 	return true;
 }
@@ -133,17 +133,17 @@ static bool read_data(const json_t *fields, const char *path, struct spec_tensor
 
 	out->data = json_object_get(fields, "data");
 	if (!json_is_array(out->data))
-		return err_set(err, ERR_WORKLOAD, "%s.data must be a list of numbers, row-major.",
+		return err_set(err, ERR_WORKLOAD, "%s.data must be a list of numbers, row-major",
 			       path);
 	if ((int64_t)json_array_size(out->data) != out->numel)
 		return err_set(err, ERR_WORKLOAD,
-			       "%s.data has %zu numbers, but its shape holds %" PRId64 ".", path,
+			       "%s.data has %zu numbers, but its shape holds %" PRId64, path,
 			       json_array_size(out->data), out->numel);
 	json_array_foreach((json_t *)out->data, i, item)
 	{
 		if (!data_fits(item, out->dtype))
 			return err_set(err, ERR_WORKLOAD,
-				       "%s.data[%zu] is not a number that %s can hold.", path, i,
+				       "%s.data[%zu] is not a number that %s can hold", path, i,
 				       dtype_name(out->dtype));
 	}
 	return true;
@@ -156,17 +156,17 @@ static bool read_bounds(const json_t *fields, const char *path, struct random *r
 	r->low = 0;
 	r->high = r->kind == RANDOM_RANDINT ? 10 : 1;
 	if (low && !json_is_null(low) && (!spec_number(low, &r->low) || !isfinite(r->low)))
-		return err_set(err, ERR_WORKLOAD, "%s.low must be a finite number.", path);
+		return err_set(err, ERR_WORKLOAD, "%s.low must be a finite number", path);
 	if (high && !json_is_null(high) && (!spec_number(high, &r->high) || !isfinite(r->high)))
-		return err_set(err, ERR_WORKLOAD, "%s.high must be a finite number.", path);
+		return err_set(err, ERR_WORKLOAD, "%s.high must be a finite number", path);
 	if ((r->kind == RANDOM_RAND || r->kind == RANDOM_RANDINT) && !(r->low < r->high))
-		return err_set(err, ERR_WORKLOAD, "%s: low (%g) must be below high (%g).", path,
+		return err_set(err, ERR_WORKLOAD, "%s: low (%g) must be below high (%g)", path,
 			       r->low, r->high);
 	if (r->kind == RANDOM_RANDINT &&
 	    (r->low != floor(r->low) || r->high != floor(r->high) || r->high - r->low > 0x1p32 ||
 	     fabs(r->low) > 0x1p53 || fabs(r->high) > 0x1p53))
 		return err_set(err, ERR_WORKLOAD,
-			       "%s: low and high of randint must be integers at most 2^32 apart.",
+			       "%s: low and high of randint must be integers at most 2^32 apart",
 			       path);
 	return true;
 }
@@ -181,15 +181,15 @@ static bool read_random(const json_t *fields, const char *path, struct spec_tens
 	if (!name || !random_kind_from_name(name, &out->random.kind))
 		return err_set(err, ERR_WORKLOAD,
 			       "%s.kind '%.40s' is unknown; there are randn, rand, randint, zeros, "
-			       "ones and arange.",
+			       "ones and arange",
 			       path, name ? name : "(not a string)");
 	if (seed && !json_is_integer(seed))
-		return err_set(err, ERR_WORKLOAD, "%s.seed must be an integer.", path);
+		return err_set(err, ERR_WORKLOAD, "%s.seed must be an integer", path);
 	out->random.seed = (uint64_t)json_integer_value(seed);
 	if ((out->random.kind == RANDOM_RANDN || out->random.kind == RANDOM_RAND) &&
 	    dtype_category(out->dtype) != CATEGORY_FLOAT)
 		return err_set(err, ERR_WORKLOAD,
-			       "%s: %s makes fractions, which %s cannot hold; use randint.", path,
+			       "%s: %s makes fractions, which %s cannot hold; use randint", path,
 			       name, dtype_name(out->dtype));
 	return read_bounds(fields, path, &out->random, err);
 }
@@ -208,7 +208,7 @@ bool spec_tensor(const json_t *spec, const char *path, struct spec_tensor *out, 
 		fields = json_object_get(spec, "random");
 	snprintf(where, sizeof(where), "%s.%s", path, random ? "random" : "tensor");
 	if (!json_is_object(fields))
-		return err_set(err, ERR_WORKLOAD, "%s must be an object with a shape.", where);
+		return err_set(err, ERR_WORKLOAD, "%s must be an object with a shape", where);
 	if (!known_fields(fields, where, random ? of_random : of_tensor, err) ||
 	    !read_dtype(fields, where, &out->dtype, err) || !read_shape(fields, where, out, err))
 		return false;
@@ -225,7 +225,7 @@ static bool check_items(const json_t *items, const char *path, int depth, int64_
 	json_t *item;
 
 	if (!json_is_array(items))
-		return err_set(err, ERR_WORKLOAD, "%s must hold a list of values.", path);
+		return err_set(err, ERR_WORKLOAD, "%s must hold a list of values", path);
 	json_array_foreach(items, i, item)
 	{
 		snprintf(where, sizeof(where), "%s.%zu", path, i);
@@ -243,7 +243,7 @@ static bool check_dict(const json_t *items, const char *path, int depth, int64_t
 	json_t *item;
 
 	if (!json_is_object(items))
-		return err_set(err, ERR_WORKLOAD, "%s must hold an object of values.", path);
+		return err_set(err, ERR_WORKLOAD, "%s must hold an object of values", path);
 	json_object_foreach((json_t *)items, key, item)
 	{
 		snprintf(where, sizeof(where), "%s.%.40s", path, key);
@@ -260,7 +260,7 @@ static bool check(const json_t *spec, const char *path, int depth, int64_t *byte
 	struct spec_tensor tensor;
 
 	if (depth > SPEC_MAX_DEPTH)
-		return err_set(err, ERR_BOUND, "%s is nested deeper than %d; the limit.", path,
+		return err_set(err, ERR_BOUND, "%s is nested deeper than %d; the limit", path,
 			       SPEC_MAX_DEPTH);
 	if (kind && spec_is_tensor(spec)) {
 		if (!spec_tensor(spec, path, &tensor, err))
@@ -271,7 +271,7 @@ static bool check(const json_t *spec, const char *path, int depth, int64_t *byte
 	if (kind && strcmp(kind, "value") == 0) {
 		if (json_is_array(inner) || json_is_object(inner))
 			return err_set(err, ERR_WORKLOAD,
-				       "%s.value must be a number, bool, string or null.", path);
+				       "%s.value must be a number, bool, string or null", path);
 		return true;
 	}
 	if (kind && (strcmp(kind, "tuple") == 0 || strcmp(kind, "list") == 0))
@@ -279,7 +279,7 @@ static bool check(const json_t *spec, const char *path, int depth, int64_t *byte
 	if (kind && strcmp(kind, "dict") == 0)
 		return check_dict(inner, path, depth + 1, bytes, err);
 	return err_set(err, ERR_WORKLOAD,
-		       "%s must be an object with one of tensor, random, value, tuple, list, dict.",
+		       "%s must be an object with one of tensor, random, value, tuple, list, dict",
 		       path);
 }
 
@@ -314,28 +314,28 @@ json_t *spec_resize(const json_t *spec, const char *path, int dim, int64_t size,
 	int at;
 
 	if (!spec_is_tensor(spec)) {
-		err_set(err, ERR_WORKLOAD, "sweep.input.arg names %s, which is no tensor.", path);
+		err_set(err, ERR_WORKLOAD, "sweep.input.arg names %s, which is no tensor", path);
 		return NULL;
 	}
 	if (!spec_tensor(spec, path, &t, err))
 		return NULL;
 	at = dim < 0 ? dim + t.rank : dim;
 	if (at < 0 || at >= t.rank) {
-		err_set(err, ERR_WORKLOAD, "sweep.input.dim is %d, but %s has %d dimension%s.", dim,
+		err_set(err, ERR_WORKLOAD, "sweep.input.dim is %d, but %s has %d dimension%s", dim,
 			path, t.rank, t.rank == 1 ? "" : "s");
 		return NULL;
 	}
 	if (t.data && t.size[at] == 0 && size > 0) {
 		err_set(err, ERR_WORKLOAD,
-			"%s is empty along dimension %d: there is nothing to repeat for a sweep. "
-			"Use {\"random\": ...}.",
+			"%s is empty along dimension %d: there is nothing to repeat for a sweep; "
+			"use {\"random\": ...}",
 			path, at);
 		return NULL;
 	}
 	if (t.data && t.numel / (t.size[at] ? t.size[at] : 1) * size > SPEC_MAX_RESIZED_DATA) {
 		err_set(err, ERR_BOUND,
-			"%s would have more than %d elements given as numbers in the sweep. "
-			"Use {\"random\": ...} for large inputs.",
+			"%s would have more than %d elements given as numbers in the sweep; "
+			"use {\"random\": ...} for large inputs",
 			path, SPEC_MAX_RESIZED_DATA);
 		return NULL;
 	}

@@ -138,7 +138,7 @@ bool split_measure(struct lane *lane, struct split *out, struct err *err)
 	int n = 0;
 
 	if (!w || !calls) {
-		err_set(err, ERR_MEMORY, "The system has no memory left.");
+		err_set(err, ERR_MEMORY, "out of memory for the run");
 		goto out;
 	}
 	w->report_ns = report_cost(w);

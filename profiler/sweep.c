@@ -25,31 +25,31 @@ static bool read_points(struct workload *w, const json_t *list, const char *path
 	size_t n = json_array_size(list);
 
 	if (!json_is_array(list) || n == 0)
-		return err_set(err, ERR_WORKLOAD, "%s must be a list of integers, as [1, 5, 10].",
+		return err_set(err, ERR_WORKLOAD, "%s must be a list of integers, as [1, 5, 10]",
 			       path);
 	if (n > WORKLOAD_MAX_POINTS)
-		return err_set(err, ERR_BOUND, "%s has %zu points; the limit is %d.", path, n,
+		return err_set(err, ERR_BOUND, "%s has %zu points; the limit is %d", path, n,
 			       WORKLOAD_MAX_POINTS);
 	w->points = calloc(n, sizeof(*w->points));
 	if (!w->points)
-		return err_set(err, ERR_MEMORY, "The system has no memory left for the sweep.");
+		return err_set(err, ERR_MEMORY, "out of memory for the sweep");
 	w->n_points = (int)n;
 	for (size_t i = 0; i < n; i++) {
 		const json_t *item = json_array_get(list, i);
 
 		w->points[i].n = json_integer_value(item);
 		if (!json_is_integer(item) || w->points[i].n < 0)
-			return err_set(err, ERR_WORKLOAD, "%s[%zu] must be an integer >= 0.", path,
+			return err_set(err, ERR_WORKLOAD, "%s[%zu] must be an integer >= 0", path,
 				       i);
 		if (w->points[i].n > most)
 			return err_set(err, ERR_BOUND,
-				       "%s[%zu] is %" PRId64 "; the limit is %" PRId64 ".", path, i,
+				       "%s[%zu] is %" PRId64 "; the limit is %" PRId64, path, i,
 				       w->points[i].n, most);
 	}
 	qsort(w->points, n, sizeof(*w->points), compare_points);
 	for (size_t i = 1; i < n; i++)
 		if (w->points[i].n == w->points[i - 1].n)
-			return err_set(err, ERR_WORKLOAD, "%s holds %" PRId64 " twice.", path,
+			return err_set(err, ERR_WORKLOAD, "%s holds %" PRId64 " twice", path,
 				       w->points[i].n);
 	return true;
 }
@@ -77,7 +77,7 @@ static bool find_dots(struct workload *w, struct err *err)
 		return true;
 	return err_set(err, ERR_WORKLOAD,
 		       "sweep.statements needs one line of source that is `...`, where the "
-		       "statements go; source has %s.",
+		       "statements go; source has %s",
 		       found ? "several" : "none");
 }
 
@@ -88,10 +88,10 @@ static bool check_pool(const json_t *pool, struct err *err)
 
 	if (!json_is_array(pool) || json_array_size(pool) == 0)
 		return err_set(err, ERR_WORKLOAD,
-			       "sweep.statements.pool must be a list of lines of source.");
+			       "sweep.statements.pool must be a list of lines of source");
 	if (json_array_size(pool) > WORKLOAD_MAX_POOL)
 		return err_set(err, ERR_BOUND,
-			       "sweep.statements.pool has %zu lines; the limit is %d.",
+			       "sweep.statements.pool has %zu lines; the limit is %d",
 			       json_array_size(pool), WORKLOAD_MAX_POOL);
 	json_array_foreach((json_t *)pool, i, line)
 	{
@@ -99,7 +99,7 @@ static bool check_pool(const json_t *pool, struct err *err)
 
 		if (!text || strpbrk(text, "\r\n") || strlen(text) != json_string_length(line))
 			return err_set(err, ERR_WORKLOAD,
-				       "sweep.statements.pool[%zu] must be a string of one line.",
+				       "sweep.statements.pool[%zu] must be a string of one line",
 				       i);
 	}
 	return true;
@@ -131,7 +131,7 @@ static bool expand(const struct workload *w, struct point *p, struct err *err)
 	if (p->source)
 		return true;
 	return err_set(err, ERR_BOUND,
-		       "The source with %" PRId64 " statements is longer than 1 MiB, the limit.",
+		       "the source with %" PRId64 " statements is longer than 1 MiB, the limit",
 		       p->n);
 }
 
@@ -157,10 +157,10 @@ static bool parse_input(struct workload *w, const json_t *fields, struct err *er
 	if ((arg && !json_is_integer(arg)) || json_integer_value(arg) < 0 ||
 	    json_integer_value(arg) >= WORKLOAD_MAX_ARGS)
 		return err_set(err, ERR_WORKLOAD,
-			       "sweep.input.arg must be the index of an argument, from 0 on.");
+			       "sweep.input.arg must be the index of an argument, from 0 on");
 	if ((dim && !json_is_integer(dim)) || llabs(json_integer_value(dim)) > MAX_RANK)
 		return err_set(err, ERR_WORKLOAD,
-			       "sweep.input.dim must be the index of a dimension, from 0 on.");
+			       "sweep.input.dim must be the index of a dimension, from 0 on");
 	w->sweep.arg = (int)json_integer_value(arg);
 	w->sweep.dim = (int)json_integer_value(dim);
 	return read_points(w, json_object_get(fields, "sizes"), "sweep.input.sizes",
@@ -175,7 +175,7 @@ bool sweep_parse(struct workload *w, const json_t *sweep, struct err *err)
 	if (!sweep || json_is_null(sweep)) {
 		w->points = calloc(1, sizeof(*w->points));
 		w->n_points = w->points != NULL;
-		return w->points || err_set(err, ERR_MEMORY, "The system has no memory left.");
+		return w->points || err_set(err, ERR_MEMORY, "out of memory for the run");
 	}
 	if (json_object_size(sweep) == 1 && json_is_object(statements))
 		return parse_statements(w, statements, err);
@@ -183,7 +183,7 @@ bool sweep_parse(struct workload *w, const json_t *sweep, struct err *err)
 		return parse_input(w, input, err);
 	return err_set(err, ERR_WORKLOAD,
 		       "sweep must have one of {\"statements\": {\"pool\", \"counts\"}} and "
-		       "{\"input\": {\"arg\", \"dim\", \"sizes\"}}.");
+		       "{\"input\": {\"arg\", \"dim\", \"sizes\"}}");
 }
 
 const char *point_source(const struct workload *w, const struct point *p)
@@ -206,7 +206,7 @@ json_t *workload_calls(const struct workload *w, const struct point *p, struct e
 		json_array_append_new(calls, args);
 		if ((size_t)w->sweep.arg >= json_array_size(args)) {
 			err_set(err, ERR_WORKLOAD,
-				"sweep.input.arg is %d, but calls[%d] has %zu arguments.",
+				"sweep.input.arg is %d, but calls[%d] has %zu arguments",
 				w->sweep.arg, i, json_array_size(args));
 			goto fail;
 		}
@@ -233,7 +233,7 @@ void sweep_locate(const struct workload *w, const struct point *p, struct err *e
 		err->line -= (int)p->n - 1;
 		return;
 	}
-	snprintf(message, sizeof(message), "In pool line %d, column %d: %.*s",
+	snprintf(message, sizeof(message), "in pool line %d, column %d: %.*s",
 		 (int)((err->line - first) % (int)json_array_size(w->sweep.pool)) + 1,
 		 err->column > w->sweep.indent ? err->column - w->sweep.indent : err->column,
 		 (int)sizeof(message) - 64, err->message);

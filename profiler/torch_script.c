@@ -64,6 +64,6 @@ char *workload_torch_script(const struct workload *w, struct err *err)
 	}
 	buf_finish(&out);
 	if (!script)
-		err_set(err, ERR_MEMORY, "The system has no memory left for the script.");
+		err_set(err, ERR_MEMORY, "out of memory for the script");
 	return script;
 }

@@ -59,7 +59,7 @@ static struct value tensor_from_json(const json_t *spec, struct allocator *a, st
 	v = fusion_value(t);
 	tensor_unref(t);
 	if (v.kind == VALUE_UNSET)
-		err_set(err, ERR_MEMORY, "The system has no memory left for an input.");
+		err_set(err, ERR_MEMORY, "out of memory for an input");
 	return v;
 }
 
@@ -84,7 +84,7 @@ static struct value items_from_json(const json_t *items, bool tuple, struct allo
 	struct value v = unset;
 
 	if (!at) {
-		err_set(err, ERR_MEMORY, "The system has no memory left for an input.");
+		err_set(err, ERR_MEMORY, "out of memory for an input");
 		return unset;
 	}
 	for (; made < n; made++) {
@@ -151,7 +151,7 @@ static struct value copy_tensor(const struct tensor *from, struct allocator *a, 
 	v = fusion_value(t);
 	tensor_unref(t);
 	if (v.kind == VALUE_UNSET)
-		err_set(err, ERR_MEMORY, "The system has no memory left for an input.");
+		err_set(err, ERR_MEMORY, "out of memory for an input");
 	return v;
 }
 

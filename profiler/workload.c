@@ -39,11 +39,11 @@ static bool check_fields(const json_t *json, struct err *err)
 			continue;
 		if (near.best)
 			return err_set(err, ERR_WORKLOAD,
-				       "The field '%.40s' is unknown; did you mean '%s'?", key,
+				       "the field '%.40s' is unknown; did you mean '%s'?", key,
 				       near.best);
 		return err_set(err, ERR_WORKLOAD,
-			       "The field '%.40s' is unknown. A workload has name, source, entry, "
-			       "calls, modes, threads, backend, sweep, time and more.",
+			       "the field '%.40s' is unknown; a workload has name, source, entry, "
+			       "calls, modes, threads, backend, sweep, time and more",
 			       key);
 	}
 	return true;
@@ -72,12 +72,12 @@ static bool read_string(const json_t *json, const char *field, const char *other
 	if (absent(value))
 		return true;
 	if (!text)
-		return err_set(err, ERR_WORKLOAD, "%s must be a string.", field);
+		return err_set(err, ERR_WORKLOAD, "%s must be a string", field);
 	if (json_string_length(value) > most)
-		return err_set(err, ERR_BOUND, "%s has %zu bytes; the limit is %zu.", field,
+		return err_set(err, ERR_BOUND, "%s has %zu bytes; the limit is %zu", field,
 			       json_string_length(value), most);
 	if (strlen(text) != json_string_length(value))
-		return err_set(err, ERR_WORKLOAD, "%s holds a zero byte.", field);
+		return err_set(err, ERR_WORKLOAD, "%s holds a zero byte", field);
 	*out = text;
 	return true;
 }
@@ -91,17 +91,17 @@ static bool refuse_unavailable(const json_t *json, struct err *err)
 	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
 		if (!empty(json_object_get(json, later[i])))
 			return err_set(err, ERR_WORKLOAD,
-				       "%s is not available in this version; leave it out.",
+				       "%s is not available in this version; leave it out",
 				       later[i]);
 	if (!read_string(json, "device", "cpu", 40, &device, err) ||
 	    !read_string(json, "policy", "dynamo", 40, &policy, err))
 		return false;
 	if (strcmp(device, "cpu") != 0)
 		return err_set(err, ERR_WORKLOAD,
-			       "device '%s' is not available in this version; it has cpu.", device);
+			       "device '%s' is not available in this version; it has cpu", device);
 	if (strcmp(policy, "dynamo") != 0)
 		return err_set(err, ERR_WORKLOAD,
-			       "policy '%s' is not available in this version; it has dynamo.",
+			       "policy '%s' is not available in this version; it has dynamo",
 			       policy);
 	return true;
 }
@@ -115,16 +115,16 @@ static bool read_backend(struct workload *w, struct err *err)
 	if (w->backend && strcmp(w->backend, "interp") != 0 && strcmp(w->backend, "cpu") != 0)
 		return err_set(err, ERR_WORKLOAD,
 			       "backend '%s' is not available in this version; it has cpu and "
-			       "interp.",
+			       "interp",
 			       w->backend);
 	if (absent(threads))
 		return true;
 	if (!json_is_integer(threads) || json_integer_value(threads) < 0)
 		return err_set(err, ERR_WORKLOAD,
-			       "threads must be an integer >= 0 (0: one per core).");
+			       "threads must be an integer >= 0 (0: one per core)");
 	if (json_integer_value(threads) > WORKLOAD_MAX_THREADS)
 		return err_set(err, ERR_BOUND,
-			       "threads is %" JSON_INTEGER_FORMAT "; the limit is %d.",
+			       "threads is %" JSON_INTEGER_FORMAT "; the limit is %d",
 			       json_integer_value(threads), WORKLOAD_MAX_THREADS);
 	w->threads = (int)json_integer_value(threads);
 	return true;
@@ -139,7 +139,7 @@ static bool read_modes(struct workload *w, struct err *err)
 
 	if (!absent(modes) && (!json_is_array(modes) || json_array_size(modes) == 0))
 		return err_set(err, ERR_WORKLOAD,
-			       "modes must be a list of eager, static and dynamic.");
+			       "modes must be a list of eager, static and dynamic");
 	json_array_foreach((json_t *)modes, i, item)
 	{
 		const char *name = json_string_value(item);
@@ -148,7 +148,7 @@ static bool read_modes(struct workload *w, struct err *err)
 		if (!name || !fusion_mode_from_name(name, &mode))
 			return err_set(err, ERR_WORKLOAD,
 				       "modes[%zu] '%.40s' is not available in this version; it "
-				       "has eager, static and dynamic.",
+				       "has eager, static and dynamic",
 				       i, name ? name : "(not a string)");
 		wanted[mode] = true;
 	}
@@ -164,19 +164,19 @@ static bool read_calls(struct workload *w, struct err *err)
 	if (!json_is_array(w->calls) || json_array_size(w->calls) == 0)
 		return err_set(err, ERR_WORKLOAD,
 			       "calls must be a list of calls, each a list of values, as "
-			       "[[{\"random\": {\"shape\": [8, 16]}}]].");
+			       "[[{\"random\": {\"shape\": [8, 16]}}]]");
 	if (json_array_size(w->calls) > WORKLOAD_MAX_CALLS)
-		return err_set(err, ERR_BOUND, "calls has %zu entries; the limit is %d.",
+		return err_set(err, ERR_BOUND, "calls has %zu entries; the limit is %d",
 			       json_array_size(w->calls), WORKLOAD_MAX_CALLS);
 	w->n_calls = (int)json_array_size(w->calls);
 	for (int i = 0; i < w->n_calls; i++) {
 		const json_t *args = json_array_get(w->calls, (size_t)i);
 
 		if (!json_is_array(args))
-			return err_set(err, ERR_WORKLOAD, "calls[%d] must be a list of values.", i);
+			return err_set(err, ERR_WORKLOAD, "calls[%d] must be a list of values", i);
 		if (json_array_size(args) > WORKLOAD_MAX_ARGS)
 			return err_set(err, ERR_BOUND,
-				       "calls[%d] has %zu arguments; the limit is %d.", i,
+				       "calls[%d] has %zu arguments; the limit is %d", i,
 				       json_array_size(args), WORKLOAD_MAX_ARGS);
 	}
 	return true;
@@ -207,8 +207,8 @@ static bool check_values(const struct workload *w, struct err *err)
 				if (ok && bytes > most)
 					ok = err_set(err, ERR_BOUND,
 						     "calls: the tensors up to %s take more than 1 "
-						     "GiB together, the limit. Use fewer calls or "
-						     "smaller shapes.",
+						     "GiB together, the limit; use fewer calls or "
+						     "smaller shapes",
 						     path);
 				if (!ok) {
 					json_decref(calls);
@@ -230,15 +230,15 @@ static bool read_timed(struct workload *w, const char *name, const json_t *list,
 
 	if (!fusion_mode_from_name(name, &mode))
 		return err_set(err, ERR_WORKLOAD,
-			       "time.%.40s: no such mode; there are eager, static and dynamic.",
+			       "time.%.40s: no such mode; there are eager, static and dynamic",
 			       name);
 	if (!json_is_array(list) || n == 0 || n > WORKLOAD_MAX_CALLS)
 		return err_set(err, ERR_WORKLOAD,
-			       "time.%s must be a list of 1 to %d indices of calls.", name,
+			       "time.%s must be a list of 1 to %d indices of calls", name,
 			       WORKLOAD_MAX_CALLS);
 	w->timed[mode] = calloc(n, sizeof(int));
 	if (!w->timed[mode])
-		return err_set(err, ERR_MEMORY, "The system has no memory left.");
+		return err_set(err, ERR_MEMORY, "out of memory for the run");
 	w->n_timed[mode] = (int)n;
 	for (size_t i = 0; i < n; i++) {
 		const json_t *item = json_array_get(list, i);
@@ -246,8 +246,8 @@ static bool read_timed(struct workload *w, const char *name, const json_t *list,
 		if (!json_is_integer(item) || json_integer_value(item) < 0 ||
 		    json_integer_value(item) >= w->n_calls)
 			return err_set(err, ERR_WORKLOAD,
-				       "time.%s[%zu] must be the index of a call, 0 to %d.", name,
-				       i, w->n_calls - 1);
+				       "time.%s[%zu] must be the index of a call, 0 to %d", name, i,
+				       w->n_calls - 1);
 		w->timed[mode][i] = (int)json_integer_value(item);
 	}
 	return true;
@@ -260,7 +260,7 @@ static bool read_time(struct workload *w, struct err *err)
 	json_t *list;
 
 	if (!absent(time) && !json_is_object(time))
-		return err_set(err, ERR_WORKLOAD, "time must be an object, as {\"static\": [0]}.");
+		return err_set(err, ERR_WORKLOAD, "time must be an object, as {\"static\": [0]}");
 	json_object_foreach((json_t *)time, mode, list)
 	{
 		if (!read_timed(w, mode, list, err))
@@ -285,12 +285,12 @@ static bool check_labels(const json_t *json, struct err *err)
 	if (absent(tags))
 		return true;
 	if (!json_is_array(tags) || json_array_size(tags) > 32)
-		return err_set(err, ERR_WORKLOAD, "tags must be a list of at most 32 strings.");
+		return err_set(err, ERR_WORKLOAD, "tags must be a list of at most 32 strings");
 	json_array_foreach((json_t *)tags, i, tag)
 	{
 		if (!json_is_string(tag) || json_string_length(tag) > 64)
 			return err_set(err, ERR_WORKLOAD,
-				       "tags[%zu] must be a string of at most 64 bytes.", i);
+				       "tags[%zu] must be a string of at most 64 bytes", i);
 	}
 	return true;
 }
@@ -323,7 +323,7 @@ static bool fill(struct workload *w, struct err *err)
 		return false;
 	if (!w->source)
 		return err_set(err, ERR_WORKLOAD,
-			       "source is missing: the text of a program that defines %s.",
+			       "source is missing: the text of a program that defines %s",
 			       w->entry);
 	return refuse_unavailable(json, err) && check_labels(json, err) && read_backend(w, err) &&
 	       read_modes(w, err) && read_calls(w, err) && read_time(w, err) &&
@@ -336,12 +336,12 @@ struct workload *workload_parse(const json_t *json, struct err *err)
 	struct workload *w;
 
 	if (!json_is_object(json)) {
-		err_set(err, ERR_WORKLOAD, "A workload is a JSON object with source and calls.");
+		err_set(err, ERR_WORKLOAD, "a workload is a JSON object with source and calls");
 		return NULL;
 	}
 	w = calloc(1, sizeof(*w));
 	if (!w) {
-		err_set(err, ERR_MEMORY, "The system has no memory left for the workload.");
+		err_set(err, ERR_MEMORY, "out of memory for the workload");
 		return NULL;
 	}
 	w->json = json_deep_copy(json);

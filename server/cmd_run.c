@@ -201,7 +201,7 @@ static char *read_all(const char *file, struct err *err)
 	size_t n;
 
 	if (!f) {
-		err_set(err, ERR_IO, "%s cannot be opened: %s.", file, strerror(errno));
+		err_set(err, ERR_IO, "%s cannot be opened: %s", file, strerror(errno));
 		return NULL;
 	}
 	buf_init(&text, MAX_FILE_BYTES);
@@ -209,7 +209,7 @@ static char *read_all(const char *file, struct err *err)
 	while ((n = fread(block, 1, sizeof(block), f)) > 0)
 		buf_add(&text, block, n);
 	if (ferror(f) || text.failed) {
-		err_set(err, ERR_IO, "%s cannot be read: %s.", file,
+		err_set(err, ERR_IO, "%s cannot be read: %s", file,
 			text.failed ? "it is longer than 64 MiB" : strerror(errno));
 		buf_finish(&text);
 	}
@@ -246,7 +246,7 @@ static json_t *load(const struct run_flags *f, struct err *err)
 	json = json_loads(text, JSON_REJECT_DUPLICATES, &at);
 	free(text);
 	if (!json) {
-		err_set(err, ERR_JSON, "%s is not JSON: line %d, column %d: %s.", f->file, at.line,
+		err_set(err, ERR_JSON, "%s is not JSON: line %d, column %d: %s", f->file, at.line,
 			at.column, at.text);
 		return NULL;
 	}
@@ -257,7 +257,7 @@ static json_t *load(const struct run_flags *f, struct err *err)
 		json = inner;
 	}
 	if (!json_is_object(json)) {
-		err_set(err, ERR_WORKLOAD, "%s is not a workload: it must hold a JSON object.",
+		err_set(err, ERR_WORKLOAD, "%s is not a workload: it must hold a JSON object",
 			f->file);
 		json_decref(json);
 		return NULL;

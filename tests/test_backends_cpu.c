@@ -165,6 +165,25 @@ static void a_damaged_entry_is_a_miss_and_is_replaced(void **state)
 	}
 }
 
+static void what_a_killed_process_left_is_swept_in_time(void **state)
+{
+	struct backend_env env = { .cache_dir = folder };
+	struct timespec old[2] = { { .tv_sec = 1000000000 }, { .tv_sec = 1000000000 } };
+	char stale[128], fresh[128], file[256];
+
+	(void)state;
+	snprintf(stale, sizeof(stale), "%s/.new-stale0", folder);
+	snprintf(fresh, sizeof(fresh), "%s/.new-fresh0", folder);
+	assert_int_equal(mkdir(stale, 0700), 0);
+	assert_int_equal(mkdir(fresh, 0700), 0);
+	snprintf(file, sizeof(file), "%s/kernel.c", stale);
+	close(open(file, O_CREAT | O_WRONLY, 0600));
+	utimensat(AT_FDCWD, stale, old, 0);
+	run_small(&env, 0.5);
+	assert_int_not_equal(access(stale, F_OK), 0);
+	assert_int_equal(access(fresh, F_OK), 0);
+}
+
 static void an_entry_that_others_may_write_is_not_loaded(void **state)
 {
 	struct backend_env env = { .cache_dir = folder };
@@ -345,6 +364,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_FOLDER(a_second_compile_comes_from_the_cache),
 		IN_FOLDER(a_damaged_entry_is_a_miss_and_is_replaced),
+		IN_FOLDER(what_a_killed_process_left_is_swept_in_time),
 		IN_FOLDER(an_entry_that_others_may_write_is_not_loaded),
 		IN_FOLDER(without_a_usable_folder_kernels_are_compiled_all_the_same),
 		IN_FOLDER(the_cache_folder_is_made_where_it_is_missing),

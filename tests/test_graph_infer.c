@@ -250,7 +250,7 @@ static void wrong_dims_are_named(void **state)
 
 	assert_refused(w, OP_sum, ARGS(x, number(w, 2)), ERR_SHAPE,
 		       "sum: dimension out of range (expected -2 to 1, but got 2): the tensor's "
-		       "sizes are [8, 16].");
+		       "sizes are [8, 16]");
 	assert_refused(w, OP_softmax, ARGS(x, number(w, -3)), ERR_SHAPE, "but got -3");
 	assert_refused(w, OP_mean, ARGS(x, ints(w, SIZES(0, -2))), ERR_VALUE,
 		       "dim 0 appears twice");
@@ -277,10 +277,10 @@ static void sizes_that_do_not_broadcast_are_both_named(void **state)
 	struct arg z = input(w, DTYPE_F32, SIZES(4));
 
 	assert_refused(w, OP_add, ARGS(x, y), ERR_SHAPE,
-		       "add: sizes [8, 16] and [4, 16] do not broadcast: dim 0 is 8 and 4. Equal "
-		       "sizes or a 1 would fit.");
+		       "add: sizes [8, 16] and [4, 16] do not broadcast: dim 0 is 8 and 4; equal "
+		       "sizes or a 1 would fit");
 	assert_refused(w, OP_mul, ARGS(x, z), ERR_SHAPE,
-		       "sizes [8, 16] and [4] do not broadcast: dim -1 is 16 and 4.");
+		       "sizes [8, 16] and [4] do not broadcast: dim -1 is 16 and 4;");
 	assert_null(w->g->conflict[0]);
 }
 
@@ -408,9 +408,9 @@ static void arguments_of_the_wrong_kind_are_named(void **state)
 	struct arg x = input(w, DTYPE_F32, SIZES(4));
 
 	assert_refused(w, OP_sin, ARGS(arg_float(2)), ERR_TYPE,
-		       "sin: `x` is a float; a Tensor is needed here.");
+		       "sin: `x` is a float; a Tensor is needed here");
 	assert_refused(w, OP_sum, ARGS(x, arg_float(1)), ERR_TYPE,
-		       "sum: `dim` is a float; an int or a tuple of ints or None is needed here.");
+		       "sum: `dim` is a float; an int or a tuple of ints or None is needed here");
 	assert_refused(w, OP_softmax, ARGS(x), ERR_TYPE,
 		       "softmax: `dim` is missing: softmax(Tensor x");
 	assert_refused(w, OP_mul, ARGS(x, x, x), ERR_TYPE, "takes 2 arguments and got 3");

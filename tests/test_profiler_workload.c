@@ -72,7 +72,7 @@ static void unknown_field_is_refused_with_the_nearest_name(void **state)
 	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'mods': ['eager']}", ERR_WORKLOAD,
 		"'mods' is unknown; did you mean 'modes'?");
 	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'quantum': 1}", ERR_WORKLOAD,
-		"'quantum' is unknown. A workload has");
+		"'quantum' is unknown; a workload has");
 }
 
 static void missing_and_wrong_fields_are_named(void **state)

@@ -102,7 +102,7 @@ static void shapes_out_of_bounds_are_named(void **state)
 		struct err err = { 0 };
 		assert_null(tensor_create(a, DTYPE_BOOL, 2, bad[i], &err));
 		assert_int_equal(err.code, ERR_BOUND);
-		assert_non_null(strstr(err.message, "The shape ["));
+		assert_non_null(strstr(err.message, "the shape ["));
 	}
 	assert_null(tensor_create(a, DTYPE_F64, MAX_RANK + 1, (int64_t[MAX_RANK + 1]){ 0 }, NULL));
 	allocator_destroy(a); /* and nothing of the failed ones is left */

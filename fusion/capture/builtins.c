@@ -117,11 +117,20 @@ static void print_tensor(void *context, struct buf *out, struct value tensor)
 {
 	struct tensor_text *t = context;
 	struct vm_host *host = vm_host_here(t->vm);
+	struct value size;
 
-	if (!host->repr)
+	if (tensor.kind == VALUE_SYMINT) { /* its text is its value: a size to hold from here on */
+		if (t->failed)
+			return;
+		if (host->to_number(host->self, VALUE_INT, tensor, &size, t->err))
+			buf_printf(out, "%lld", (long long)size.i);
+		else
+			t->failed = true;
+	} else if (!host->repr) {
 		buf_puts(out, "tensor(...)");
-	else if (!t->failed && !host->repr(host->self, tensor, out, t->err))
+	} else if (!t->failed && !host->repr(host->self, tensor, out, t->err)) {
 		t->failed = true;
+	}
 }
 
 bool builtin_text(struct vm *vm, struct value v, bool plain, struct buf *text, struct err *err)

@@ -213,12 +213,11 @@ bool dict_copy(struct vm *vm, const struct builtin_call *call, struct value *out
 
 bool dict_get(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
 {
-	struct value found;
+	struct value found, key = call->args[0];
 
-	(void)vm;
-	if (!op_check_key(call->args[0], err))
+	if (!op_make_key(vm, &key, err))
 		return false;
-	if (!value_dict_get(call->self.dict, call->args[0], &found))
+	if (!value_dict_get(call->self.dict, key, &found))
 		found = call->n == 2 ? call->args[1] : value_none();
 	*out = value_ref(found);
 	return true;
@@ -251,13 +250,13 @@ bool dict_values(struct vm *vm, const struct builtin_call *call, struct value *o
 bool dict_pop(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
 {
 	struct dict *dict = call->self.dict;
-	struct value found;
+	struct value found, key = call->args[0];
 
-	if (!op_check_key(call->args[0], err) || !vm_spend(vm, dict->len / 4, err))
+	if (!op_make_key(vm, &key, err) || !vm_spend(vm, dict->len / 4, err))
 		return false;
-	if (value_dict_get(dict, call->args[0], &found)) {
+	if (value_dict_get(dict, key, &found)) {
 		*out = value_ref(found);
-		value_dict_remove(dict, call->args[0]);
+		value_dict_remove(dict, key);
 		return true;
 	}
 	if (call->n == 1)
@@ -269,12 +268,11 @@ bool dict_pop(struct vm *vm, const struct builtin_call *call, struct value *out,
 bool dict_setdefault(struct vm *vm, const struct builtin_call *call, struct value *out,
 		     struct err *err)
 {
-	struct value v = call->n == 2 ? call->args[1] : value_none();
+	struct value v = call->n == 2 ? call->args[1] : value_none(), key = call->args[0];
 
-	if (!op_check_key(call->args[0], err) || !adopt(vm, call, err))
+	if (!op_make_key(vm, &key, err) || !adopt(vm, call, err))
 		return false;
-	if (!value_dict_get(call->self.dict, call->args[0], &v) &&
-	    !value_dict_set(call->self.dict, call->args[0], v))
+	if (!value_dict_get(call->self.dict, key, &v) && !value_dict_set(call->self.dict, key, v))
 		return vm_out_of_memory(vm, err);
 	*out = value_ref(v);
 	return true;
@@ -296,7 +294,7 @@ static bool update_from_pairs(struct vm *vm, struct dict *dict, struct value pai
 		value_unref(item);
 		if (!ok)
 			break;
-		ok = op_check_key(pair[0], err);
+		ok = op_make_key(vm, &pair[0], err);
 		if (ok && !value_dict_set(dict, pair[0], pair[1]))
 			ok = vm_out_of_memory(vm, err);
 		value_unref(pair[0]);

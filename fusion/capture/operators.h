@@ -59,7 +59,10 @@ bool op_contains(struct vm *vm, struct value container, struct value item, bool 
 /* A whole number from an int, a bool, or through the host; `what` is named in
  * the TYPE error ("list indices"). */
 bool op_index(struct vm *vm, struct value v, const char *what, int64_t *out, struct err *err);
-bool op_check_key(struct value key, struct err *err);
+/* Makes *key fit for a dict: a size whose value is not fixed gets it here, in a
+ * tuple in place, since a dict finds keys by value.  False with a TYPE error
+ * for a list and its like. */
+bool op_make_key(struct vm *vm, struct value *key, struct err *err);
 int64_t range_length(const struct range *r);
 /* UTF-8: characters in a string, and the byte where character `at` begins. */
 int64_t str_length(const struct str *s);

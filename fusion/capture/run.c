@@ -194,7 +194,7 @@ static bool build_map(struct vm *vm, struct frame *f, int pairs, struct err *err
 	if (!vm_keep(vm, value_dict(), &v, err))
 		return false;
 	for (int i = 0; i < pairs; i++) {
-		bool ok = op_check_key(at[2 * i], err);
+		bool ok = op_make_key(vm, &at[2 * i], err);
 
 		if (ok && !value_dict_set(v.dict, at[2 * i], at[2 * i + 1]))
 			ok = vm_out_of_memory(vm, err);

@@ -60,11 +60,23 @@ bool op_index(struct vm *vm, struct value v, const char *what, int64_t *out, str
 	return true;
 }
 
-bool op_check_key(struct value key, struct err *err)
+static bool fix_sizes(struct vm *vm, struct value *v, struct err *err)
 {
-	if (value_hashable(key))
-		return true;
-	return err_set(err, ERR_TYPE, "unhashable type: '%s'", value_type_name(key));
+	struct vm_host *host = vm_host_here(vm);
+
+	if (v->kind == VALUE_SYMINT)
+		return host->to_number(host->self, VALUE_INT, *v, v, err);
+	for (int i = 0; v->kind == VALUE_TUPLE && i < v->list->len; i++)
+		if (!fix_sizes(vm, &v->list->at[i], err))
+			return false;
+	return true;
+}
+
+bool op_make_key(struct vm *vm, struct value *key, struct err *err)
+{
+	if (value_hashable(*key)) /* and thus not nested too deep to walk */
+		return fix_sizes(vm, key, err);
+	return err_set(err, ERR_TYPE, "unhashable type: '%s'", value_type_name(*key));
 }
 
 /* Python's slice.indices(), and how many that are. */
@@ -222,7 +234,7 @@ bool op_subscript(struct vm *vm, struct value o, struct value index, struct valu
 		*out = value_ref(o.list->at[at]);
 		return true;
 	case VALUE_DICT:
-		if (!op_check_key(index, err))
+		if (!op_make_key(vm, &index, err))
 			return false;
 		if (!value_dict_get(o.dict, index, &found))
 			return no_key(index, err);
@@ -274,7 +286,7 @@ bool op_store_subscript(struct vm *vm, struct value o, struct value index, struc
 		value_unref(old);
 		return true;
 	case VALUE_DICT:
-		if (!op_check_key(index, err))
+		if (!op_make_key(vm, &index, err))
 			return false;
 		if (!value_dict_set(o.dict, index, v))
 			return vm_out_of_memory(vm, err);
@@ -372,7 +384,7 @@ bool op_contains(struct vm *vm, struct value container, struct value item, bool 
 	case VALUE_STR:
 		return str_contains(vm, container.str, item, out, err);
 	case VALUE_DICT:
-		if (!op_check_key(item, err))
+		if (!op_make_key(vm, &item, err))
 			return false;
 		*out = value_dict_get(container.dict, item, &ignored);
 		return true;

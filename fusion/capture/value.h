@@ -248,7 +248,8 @@ bool value_equal(struct value a, struct value b);
 const char *value_type_name(struct value v);
 
 /* As Python's repr (str() where `plain`); floats print as Python prints them.
- * A tensor prints as "tensor(...)"; `tensor`, where given, prints it instead.
+ * A tensor prints as "tensor(...)" and a SYMINT as "<size>"; `tensor`, where
+ * given, prints them instead.
  * Values nested deeper than 100, and those inside themselves, print as "...". */
 void value_print(struct buf *out, struct value v, bool plain);
 typedef void value_print_fn(void *context, struct buf *out, struct value tensor);

@@ -291,10 +291,11 @@ static void print(struct printer *p, struct value v, bool plain, const struct an
 			print_scalar(p->out, v);
 		break;
 	case VALUE_TENSOR:
+	case VALUE_SYMINT:
 		if (p->tensor)
 			p->tensor(p->context, p->out, v);
 		else
-			buf_puts(p->out, "tensor(...)");
+			buf_puts(p->out, v.kind == VALUE_TENSOR ? "tensor(...)" : "<size>");
 		break;
 	default:
 		print_scalar(p->out, v);

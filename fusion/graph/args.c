@@ -96,7 +96,7 @@ static bool widen(struct graph *g, const struct op_param *param, struct arg *arg
 	} else if (param->kind == PARAM_INTS) {
 		list = ARENA_ARRAY(g->arena, const struct sym *, 1);
 		if (!list)
-			return err_set(err, ERR_MEMORY, "Out of memory while building a graph.");
+			return err_set(err, ERR_MEMORY, "out of memory while building a graph");
 		list[0] = arg->sym;
 		*arg = arg_ints(list, 1);
 	}
@@ -121,7 +121,7 @@ static bool copy_payload(struct graph *g, struct arg *arg, struct err *err)
 	} else {
 		return true;
 	}
-	return err_set(err, ERR_MEMORY, "Out of memory while building a graph.");
+	return err_set(err, ERR_MEMORY, "out of memory while building a graph");
 }
 
 static bool check_one(const struct graph *g, const struct op_info *info,
@@ -130,23 +130,23 @@ static bool check_one(const struct graph *g, const struct op_info *info,
 	if (arg->kind == ARG_NONE && param->nullable)
 		return true;
 	if (!kind_fits(param->kind, arg->kind))
-		return err_set(err, ERR_TYPE, "%s: `%s` is %s; %s%s is needed here.", info->fx,
+		return err_set(err, ERR_TYPE, "%s: `%s` is %s; %s%s is needed here", info->fx,
 			       param->name, arg_words[arg->kind], param_words[param->kind],
 			       param->nullable ? " or None" : "");
 	if (arg->kind == ARG_NODE && (arg->node < 0 || arg->node >= g->n_nodes))
-		return err_set(err, ERR_INTERNAL, "%s: `%s` is node %d of %d.", info->fx,
+		return err_set(err, ERR_INTERNAL, "%s: `%s` is node %d of %d", info->fx,
 			       param->name, arg->node, g->n_nodes);
 	if (arg->kind == ARG_INT && !arg->sym)
 		return err_set(
 		    err, ERR_BOUND,
-		    "%s: the size in `%s` has grown past %d terms. Use fewer products of "
-		    "sizes.",
+		    "%s: the size in `%s` has grown past %d terms; use fewer products of "
+		    "sizes",
 		    info->fx, param->name, SYM_MAX_NODES);
 	for (int i = 0; arg->kind == ARG_INTS && i < arg->n; i++)
 		if (!arg->ints[i])
 			return err_set(err, ERR_BOUND,
-				       "%s: size %d of `%s` has grown past %d terms. Use fewer "
-				       "products of sizes.",
+				       "%s: size %d of `%s` has grown past %d terms; use fewer "
+				       "products of sizes",
 				       info->fx, i, param->name, SYM_MAX_NODES);
 	return true;
 }
@@ -167,14 +167,14 @@ bool args_bind(struct graph *g, enum op op, const struct arg *args, int n, struc
 	const struct op_info *info = op_info(op);
 
 	if (n > info->n_params)
-		return err_set(err, ERR_TYPE, "%s: takes %d arguments and got %d: %s(%s).",
-			       info->fx, info->n_params, n, info->fx, info->signature);
+		return err_set(err, ERR_TYPE, "%s: takes %d arguments and got %d: %s(%s)", info->fx,
+			       info->n_params, n, info->fx, info->signature);
 	for (int i = 0; i < info->n_params; i++) {
 		const struct op_param *param = &info->params[i];
 
 		out[i] = i < n ? args[i] : arg_none();
 		if (out[i].kind == ARG_NONE && !param->optional && !param->nullable)
-			return err_set(err, ERR_TYPE, "%s: `%s` is missing: %s(%s).", info->fx,
+			return err_set(err, ERR_TYPE, "%s: `%s` is missing: %s(%s)", info->fx,
 				       param->name, info->fx, info->signature);
 		if (out[i].kind == ARG_NONE && param->optional)
 			out[i] = default_arg(g, param);

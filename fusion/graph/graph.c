@@ -166,7 +166,7 @@ static int add_checked(struct graph *g, enum op op, const struct arg *args, int 
 		n->name = next_name(g, op);
 	}
 	if (!n || !n->name || graph_append(g, n) < 0) {
-		err_set(err, ERR_MEMORY, "Out of memory while building a graph.");
+		err_set(err, ERR_MEMORY, "out of memory while building a graph");
 		return -1;
 	}
 	return n->id;

@@ -98,12 +98,12 @@ static bool infer_pointwise(struct infer *in)
 	if (!op_accepts(in->op, subtracts_bool(in) ? DTYPE_BOOL : dtype, in->err))
 		return false;
 	if (zero_divisor(in, dtype))
-		return err_set(in->err, ERR_VALUE, "%s: an int64 tensor is divided by zero.",
+		return err_set(in->err, ERR_VALUE, "%s: an int64 tensor is divided by zero",
 			       in->info->fx);
 	if (negative_power(in, dtype))
 		return err_set(in->err, ERR_VALUE,
-			       "pow: ints to a negative int power are not ints. Write "
-			       "x.to(torch.float32) ** %lld.",
+			       "pow: ints to a negative int power are not ints; write "
+			       "x.to(torch.float32) ** %lld",
 			       (long long)in->args[1].sym->value);
 	if (in->info->rule == RULE_FLOAT && dtype_category(dtype) != CATEGORY_FLOAT)
 		dtype = DTYPE_F32;
@@ -121,8 +121,8 @@ static bool infer_where(struct infer *in)
 
 	if (mask->dtype != DTYPE_BOOL)
 		return err_set(in->err, ERR_TYPE,
-			       "where: the condition is %s, and a bool tensor is needed. Write a "
-			       "comparison such as x > 0, or x.to(torch.bool).",
+			       "where: the condition is %s, and a bool tensor is needed; write a "
+			       "comparison such as x > 0, or x.to(torch.bool)",
 			       dtype_name(mask->dtype));
 	in->out->dtype = in->out->compute = promote_args(in, 1, 3);
 	return broadcast_args(in, 3);
@@ -137,12 +137,12 @@ static bool normal_dim(const struct infer *in, const struct shape *x, const stru
 
 	if (!sym_is_const(dim))
 		return err_set(in->err, ERR_TYPE,
-			       "%s: a dim depends on a size. Name dims by fixed ints.",
+			       "%s: a dim depends on a size; name dims by fixed ints",
 			       in->info->fx);
 	if (dim->value < -rank || dim->value >= rank)
 		return err_set(in->err, ERR_SHAPE,
 			       "%s: dimension out of range (expected %d to %d, but got %lld): the "
-			       "tensor's sizes are %s.",
+			       "tensor's sizes are %s",
 			       in->info->fx, -rank, rank - 1, (long long)dim->value,
 			       shape_text(x, text));
 	*out = (int)(dim->value < 0 ? dim->value + rank : dim->value);
@@ -162,7 +162,7 @@ static bool dims_mask(const struct infer *in, const struct shape *x, const struc
 			return false;
 		if (*mask & 1u << dim)
 			return err_set(in->err, ERR_VALUE,
-				       "%s: dim %d appears twice in `dim`. Name each dim once.",
+				       "%s: dim %d appears twice in `dim`; name each dim once",
 				       in->info->fx, dim);
 		*mask |= 1u << dim;
 	}
@@ -212,8 +212,8 @@ static bool infer_reduced_shape(struct infer *in)
 		if (mask & 1u << i && sym_is(x->shape.size[i], 0))
 			return err_set(
 			    in->err, ERR_SHAPE,
-			    "%s: dim %d has size 0, and nothing has no %s element.", in->info->fx,
-			    i, in->op == OP_amax || in->op == OP_max ? "largest" : "smallest");
+			    "%s: dim %d has size 0, and nothing has no %s element", in->info->fx, i,
+			    in->op == OP_amax || in->op == OP_max ? "largest" : "smallest");
 	reduced_shape(in, &x->shape, mask, keepdim && keepdim->b);
 	return true;
 }
@@ -250,12 +250,12 @@ static bool infer_statistic(struct infer *in)
 
 		if (unbiased->kind != ARG_NONE && correction->kind != ARG_NONE)
 			return err_set(in->err, ERR_VALUE,
-				       "%s: give `unbiased` or `correction`, not both.",
+				       "%s: give `unbiased` or `correction`, not both",
 				       in->info->fx);
 	}
 	if (in->op == OP_norm && in->args[1].kind == ARG_INT && !sym_is_const(in->args[1].sym))
 		return err_set(in->err, ERR_VALUE,
-			       "norm: `p` depends on a size. Use a fixed number.");
+			       "norm: `p` depends on a size; use a fixed number");
 	return op_accepts(in->op, in->out->dtype, in->err) && infer_reduced_shape(in);
 }
 
@@ -281,11 +281,11 @@ static bool infer_alpha(struct infer *in)
 		return false;
 	if (alpha->kind == ARG_FLOAT && dtype_category(dtype) != CATEGORY_FLOAT)
 		return err_set(in->err, ERR_TYPE,
-			       "%s: `alpha` is a float, and both operands are ints. Use an int "
-			       "alpha, or multiply first.",
+			       "%s: `alpha` is a float, and both operands are ints; use an int "
+			       "alpha, or multiply first",
 			       in->info->fx);
 	if (alpha->kind == ARG_BOOL && dtype != DTYPE_BOOL)
-		return err_set(in->err, ERR_TYPE, "%s: `alpha` is a bool. Use an int or a float.",
+		return err_set(in->err, ERR_TYPE, "%s: `alpha` is a bool; use an int or a float",
 			       in->info->fx);
 	in->out->dtype = in->out->compute = dtype;
 	return broadcast_args(in, 2);
@@ -294,7 +294,7 @@ static bool infer_alpha(struct infer *in)
 static bool infer_clamp(struct infer *in)
 {
 	if (in->args[1].kind == ARG_NONE && in->args[2].kind == ARG_NONE)
-		return err_set(in->err, ERR_VALUE, "clamp: give `min`, `max`, or both.");
+		return err_set(in->err, ERR_VALUE, "clamp: give `min`, `max`, or both");
 	in->out->dtype = in->out->compute = promote_args(in, 0, 3);
 	return op_accepts(in->op, in->out->dtype, in->err) && broadcast_args(in, 3);
 }
@@ -306,7 +306,7 @@ static bool infer_activation(struct infer *in)
 
 	if (in->op == OP_gelu && strcmp(in->args[1].str, "none") && strcmp(in->args[1].str, "tanh"))
 		return err_set(in->err, ERR_VALUE,
-			       "gelu: approximate='%.32s' is unknown. Use 'none' or 'tanh'.",
+			       "gelu: approximate='%.32s' is unknown; use 'none' or 'tanh'",
 			       in->args[1].str);
 	in->out->dtype = in->out->compute = x->dtype;
 	in->out->shape = x->shape;
@@ -327,14 +327,14 @@ static bool check_affine(struct infer *in, const char *name, const struct shape 
 		if (w->shape.rank == normal->rank)
 			shape_conflict(&w->shape, normal, in->out->conflict);
 		return err_set(in->err, ERR_SHAPE,
-			       "%s: `%s` has sizes %s, and normalized_shape is %s. They must be "
-			       "equal.",
+			       "%s: `%s` has sizes %s, and normalized_shape is %s; they must be "
+			       "equal",
 			       in->info->fx, name, shape_text(&w->shape, got),
 			       shape_text(normal, want));
 	}
 	if (w->dtype != x->dtype)
 		return err_set(in->err, ERR_TYPE,
-			       "%s: `%s` is %s and the input %s. Call %s.to(torch.%s) first.",
+			       "%s: `%s` is %s and the input %s; call %s.to(torch.%s) first",
 			       in->info->fx, name, dtype_name(w->dtype), dtype_name(x->dtype), name,
 			       dtype_name(x->dtype));
 	return true;
@@ -354,8 +354,8 @@ static bool infer_normalisation(struct infer *in)
 		return false;
 	if (sizes->n < 1 || sizes->n > x->shape.rank)
 		return err_set(in->err, ERR_SHAPE,
-			       "%s: normalized_shape has %d sizes, and the input's sizes are %s. "
-			       "Give its last ones.",
+			       "%s: normalized_shape has %d sizes, and the input's sizes are %s; "
+			       "give its last ones",
 			       in->info->fx, sizes->n, shape_text(&x->shape, got));
 	for (int i = 0; i < sizes->n; i++) {
 		normal.size[i] = sizes->ints[i];
@@ -364,7 +364,7 @@ static bool infer_normalisation(struct infer *in)
 	if (!shape_equal(&normal, &tail)) {
 		shape_conflict(&normal, &tail, in->out->conflict);
 		return err_set(in->err, ERR_SHAPE,
-			       "%s: normalized_shape %s is not how the input's sizes %s end.",
+			       "%s: normalized_shape %s is not how the input's sizes %s end",
 			       in->info->fx, shape_text(&normal, want), shape_text(&x->shape, got));
 	}
 	return check_affine(in, "weight", &normal) && check_affine(in, "bias", &normal);
@@ -382,13 +382,13 @@ static bool infer_create(struct infer *in)
 	in->out->dtype = in->out->compute = dtype_arg(
 	    in, in->op == OP_full ? number_dtype(&in->args[1]) : DTYPE_F32);
 	if (sizes->n > MAX_RANK)
-		return err_set(in->err, ERR_BOUND, "%s: %d dims; %d are the most.", in->info->fx,
+		return err_set(in->err, ERR_BOUND, "%s: %d dims; %d are the most", in->info->fx,
 			       sizes->n, MAX_RANK);
 	in->out->shape.rank = sizes->n;
 	for (int i = 0; i < sizes->n; i++) {
 		in->out->shape.size[i] = sizes->ints[i];
 		if (sym_is_const(sizes->ints[i]) && sizes->ints[i]->value < 0)
-			return err_set(in->err, ERR_VALUE, "%s: size %lld of dim %d is negative.",
+			return err_set(in->err, ERR_VALUE, "%s: size %lld of dim %d is negative",
 				       in->info->fx, (long long)sizes->ints[i]->value, i);
 	}
 	return true;
@@ -445,7 +445,7 @@ static bool infer_op(struct infer *in)
 			return infer_pointwise(in);
 		if (in->info->kind == KIND_REDUCE)
 			return infer_reduce(in);
-		return err_set(in->err, ERR_INTERNAL, "%s: no rule of inference.", in->info->id);
+		return err_set(in->err, ERR_INTERNAL, "%s: no rule of inference", in->info->id);
 	}
 }
 
@@ -459,7 +459,7 @@ bool op_infer(const struct graph *g, enum op op, const struct arg *args, struct 
 		return false;
 	for (int i = 0; i < out->shape.rank; i++)
 		if (!out->shape.size[i])
-			return err_set(err, ERR_MEMORY, "Out of memory while building a graph.");
+			return err_set(err, ERR_MEMORY, "out of memory while building a graph");
 	return true;
 }
 

@@ -88,8 +88,8 @@ static bool conflict_error(const struct shape *a, const struct shape *b, int i, 
 	shape_text(&y, one_b);
 	one_a[strlen(one_a) - 1] = one_b[strlen(one_b) - 1] = 0; /* without the brackets */
 	return err_set(err, ERR_SHAPE,
-		       "sizes %s and %s do not broadcast: dim %d is %s and %s. Equal sizes or a 1 "
-		       "would fit.",
+		       "sizes %s and %s do not broadcast: dim %d is %s and %s; equal sizes or a 1 "
+		       "would fit",
 		       shape_text(a, all_a), shape_text(b, all_b), dim, one_a + 1, one_b + 1);
 }
 

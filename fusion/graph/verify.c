@@ -7,7 +7,7 @@
 
 static bool broken(struct err *err, const struct node *n, const char *rule)
 {
-	return err_set(err, ERR_INTERNAL, "graph: node %d (%s): %s.", n->id,
+	return err_set(err, ERR_INTERNAL, "graph: node %d (%s): %s", n->id,
 		       n->name ? n->name : "no name", rule);
 }
 
@@ -76,12 +76,12 @@ bool graph_verify(const struct graph *g, struct err *err)
 	for (int i = 0; i < g->n_inputs; i++)
 		if (g->inputs[i] < 0 || g->inputs[i] >= g->n_nodes ||
 		    g->nodes[g->inputs[i]]->input != i)
-			return err_set(err, ERR_INTERNAL, "graph: input %d is no input node.", i);
+			return err_set(err, ERR_INTERNAL, "graph: input %d is no input node", i);
 	if (g->n_outputs == 0)
-		return err_set(err, ERR_INTERNAL, "graph: no outputs.");
+		return err_set(err, ERR_INTERNAL, "graph: no outputs");
 	for (int i = 0; i < g->n_outputs; i++)
 		if (g->outputs[i] < 0 || g->outputs[i] >= g->n_nodes)
-			return err_set(err, ERR_INTERNAL, "graph: output %d is node %d of %d.", i,
+			return err_set(err, ERR_INTERNAL, "graph: output %d is node %d of %d", i,
 				       g->outputs[i], g->n_nodes);
 	return true;
 }

@@ -24,7 +24,7 @@ void builder_finish(struct builder *b)
 
 bool out_of_memory(struct builder *b)
 {
-	return err_set(b->c->err, ERR_MEMORY, "no memory is left to compile the program");
+	return err_set(b->c->err, ERR_MEMORY, "out of memory while compiling the program");
 }
 
 /* What the instruction does to the depth of the stack; jumps: where not taken. */

@@ -122,7 +122,7 @@ static struct lang_program *program_new(const char *source, size_t len, struct e
 			return p;
 	}
 	lang_destroy(p);
-	err_set(err, ERR_MEMORY, "no memory is left for the source");
+	err_set(err, ERR_MEMORY, "out of memory for the source");
 	return NULL;
 }
 

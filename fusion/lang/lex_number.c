@@ -123,7 +123,7 @@ static bool emit_float(struct lexer *lx)
 		return false;
 	digits = arena_alloc(lx->arena, len + 1);
 	if (!digits)
-		return err_set(lx->err, ERR_MEMORY, "no memory is left for a number");
+		return err_set(lx->err, ERR_MEMORY, "out of memory for a number");
 	for (size_t i = 0; i < len; i++)
 		if (text[i] != '_')
 			digits[n++] = text[i];

@@ -54,7 +54,7 @@ struct token *lex_emit(struct lexer *lx, enum token_kind kind)
 	token->end_line = lx->line;
 	token->end_column = lex_column(lx, lx->pos);
 	if (!VEC_PUSH(&lx->list->tokens, *token)) {
-		err_set(lx->err, ERR_MEMORY, "no memory is left for the tokens of the source");
+		err_set(lx->err, ERR_MEMORY, "out of memory for the tokens of the source");
 		return NULL;
 	}
 	return &lx->list->tokens.at[lx->list->tokens.len - 1];
@@ -109,7 +109,7 @@ static bool lex_name(struct lexer *lx)
 		lx->pos += (size_t)n;
 	name = names_intern(lx->names, lx->source + lx->start.start, lx->pos - lx->start.start);
 	if (!name)
-		return err_set(lx->err, ERR_MEMORY, "no memory is left for the names");
+		return err_set(lx->err, ERR_MEMORY, "out of memory for the names");
 	lx->start.name = name->text;
 	token = lex_emit(lx, name->keyword ? (enum token_kind)name->keyword : TOK_NAME);
 	return token != NULL;
@@ -307,7 +307,7 @@ bool lex(const char *source, size_t len, struct arena *arena, struct names *name
 	if (lx)
 		lx->names = names;
 	if (!lx || !load_table(lx))
-		return err_set(err, ERR_MEMORY, "no memory is left for the lexer");
+		return err_set(err, ERR_MEMORY, "out of memory for the lexer");
 	lx->source = source;
 	lx->len = len;
 	lx->arena = arena;

@@ -65,7 +65,7 @@ void *unexpected(struct parser *p, const char *format, ...)
 void *no_memory(struct parser *p)
 {
 	return fault_at(p, ERR_MEMORY, token_now(p)->line, token_now(p)->column,
-			"no memory is left for the syntax tree");
+			"out of memory for the syntax tree");
 }
 
 void *async_refused(struct parser *p)

@@ -19,7 +19,7 @@ struct symbol *scope_find(const struct scope *scope, const char *name)
 
 bool scope_no_memory(struct scoper *s)
 {
-	return err_set(s->err, ERR_MEMORY, "no memory is left for the scopes");
+	return err_set(s->err, ERR_MEMORY, "out of memory for the scopes");
 }
 
 struct scope *scope_push(struct scoper *s, enum scope_kind kind)

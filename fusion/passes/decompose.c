@@ -396,7 +396,7 @@ static int expand_node(struct rewrite *rw, struct node *n, struct err *err)
 		return REWRITE_FAILED;
 	made = rw->g->nodes[value.node];
 	if (made->dtype != n->dtype || !shape_equal(&made->shape, &n->shape)) {
-		err_set(err, ERR_INTERNAL, "decompose: %s becomes %s of another shape or dtype.",
+		err_set(err, ERR_INTERNAL, "decompose: %s becomes %s of another shape or dtype",
 			n->name, made->name);
 		return REWRITE_FAILED;
 	}

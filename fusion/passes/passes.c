@@ -52,7 +52,7 @@ static bool verify(const struct graph *g, int pass, struct err *err)
 
 	if (graph_verify(g, &why))
 		return true;
-	return err_set(err, ERR_INTERNAL, "After pass %s: %s", infos[pass].name, why.message);
+	return err_set(err, ERR_INTERNAL, "after pass %s: %s", infos[pass].name, why.message);
 }
 
 static enum op_kind kind_of(const struct graph *g, int id)

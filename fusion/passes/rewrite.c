@@ -5,7 +5,7 @@
 
 bool pass_out_of_memory(struct err *err)
 {
-	return err_set(err, ERR_MEMORY, "Out of memory while optimising a graph.");
+	return err_set(err, ERR_MEMORY, "out of memory while optimising a graph");
 }
 
 static void rewire(struct node *n, const int *map)

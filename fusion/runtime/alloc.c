@@ -164,8 +164,8 @@ static void *over_limit(const struct allocator *a, size_t bytes, struct err *err
 	const double mib = 1 << 20;
 
 	err_set(err, ERR_MEMORY,
-		"%.1f MiB more do not fit into the limit of %.1f MiB: %.1f MiB are in use. "
-		"Use smaller tensors or raise the memory limit.",
+		"%.1f MiB more do not fit into the limit of %.1f MiB: %.1f MiB are in use; "
+		"use smaller tensors or raise the memory limit",
 		(double)bytes / mib, (double)a->limit_bytes / mib, (double)a->used_bytes / mib);
 	return NULL;
 }
@@ -179,8 +179,8 @@ void *allocator_get(struct allocator *a, size_t bytes, struct err *err)
 	memory = block_get(a, bytes);
 	if (!memory) {
 		err_set(err, ERR_MEMORY,
-			"The system has no memory left for a tensor of %.1f MiB. "
-			"Use smaller tensors or a machine with more memory.",
+			"out of memory for a tensor of %.1f MiB; "
+			"use smaller tensors or a machine with more memory",
 			(double)bytes / (1 << 20));
 		return NULL;
 	}

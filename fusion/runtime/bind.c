@@ -13,7 +13,7 @@ static const char *display(const char *name, char text[64])
 {
 	if (strncmp(name, "op:", 3) != 0)
 		return name;
-	snprintf(text, 64, "The operator %s", strcmp(name, "op:neg") == 0 ? "-" : name + 3);
+	snprintf(text, 64, "the operator %s", strcmp(name, "op:neg") == 0 ? "-" : name + 3);
 	return text;
 }
 
@@ -40,10 +40,10 @@ static bool wrong_type(const char *name, const struct op_param *p, struct value 
 
 	if (strncmp(name, "op:", 3) == 0)
 		return err_set(err, ERR_TYPE,
-			       "%s takes a tensor and a tensor or a number, not %s. "
-			       "Convert the operand first.",
+			       "%s takes a tensor and a tensor or a number, not %s; "
+			       "convert the operand first",
 			       display(name, text), value_type_name(v));
-	return err_set(err, ERR_TYPE, "%s: %s must be %s%s, not %s.", name, p->name, accepted(p),
+	return err_set(err, ERR_TYPE, "%s: %s must be %s%s, not %s", name, p->name, accepted(p),
 		       p->nullable ? " or None" : "", value_type_name(v));
 }
 
@@ -65,16 +65,16 @@ static bool bind_ints(struct graph *g, const char *name, const struct op_param *
 
 	if (n > MAX_RANK)
 		return err_set(err, ERR_BOUND,
-			       "%s: %s has %d entries; a tensor has at most %d dims.", name,
-			       p->name, n, MAX_RANK);
+			       "%s: %s has %d entries; a tensor has at most %d dims", name, p->name,
+			       n, MAX_RANK);
 	if (!ints)
-		return err_set(err, ERR_MEMORY, "There is no memory left for the graph.");
+		return err_set(err, ERR_MEMORY, "out of memory for the graph");
 	for (int i = 0; i < n; i++) {
 		if (!is_int(items[i]))
 			return wrong_type(name, p, items[i], err);
 		ints[i] = int_sym(g, items[i]);
 		if (!ints[i])
-			return err_set(err, ERR_MEMORY, "There is no memory left for the graph.");
+			return err_set(err, ERR_MEMORY, "out of memory for the graph");
 	}
 	*out = (struct arg){ .kind = ARG_INTS, .n = n, .ints = ints };
 	return true;
@@ -103,7 +103,7 @@ static bool bind_str(struct graph *g, struct value v, struct arg *out, struct er
 	char *text = arena_strndup(g->arena, v.str->text, v.str->len);
 
 	*out = (struct arg){ .kind = ARG_STR, .str = text };
-	return text || err_set(err, ERR_MEMORY, "There is no memory left for the graph.");
+	return text || err_set(err, ERR_MEMORY, "out of memory for the graph");
 }
 
 static bool bind_tensor(const struct bind_target *t, struct value v, struct arg *out,
@@ -201,7 +201,7 @@ static bool too_many(const struct op_info *info, const char *name, int n, struct
 	char text[64], params[192];
 
 	list_params(info, params, sizeof(params));
-	return err_set(err, ERR_TYPE, "%s takes (%s): %d positional arguments do not fit.",
+	return err_set(err, ERR_TYPE, "%s takes (%s): %d positional arguments do not fit",
 		       display(name, text), params, n);
 }
 
@@ -217,11 +217,11 @@ static bool bind_keywords(const struct bind_target *t, const struct op_info *inf
 
 		if (i < 0) {
 			list_params(info, params, sizeof(params));
-			return err_set(err, ERR_TYPE, "%s has no parameter %s; it takes %s.", name,
+			return err_set(err, ERR_TYPE, "%s has no parameter %s; it takes %s", name,
 				       key, params);
 		}
 		if (given[i])
-			return err_set(err, ERR_TYPE, "%s: %s is given twice.", name,
+			return err_set(err, ERR_TYPE, "%s: %s is given twice", name,
 				       info->params[i].name);
 		if (!bind_value(t, name, &info->params[i], values[k], &args[i], err))
 			return false;
@@ -252,7 +252,7 @@ static bool check_missing(const struct op_info *info, const char *name, const bo
 		if (given[i] || info->params[i].optional)
 			continue;
 		list_params(info, params, sizeof(params));
-		return err_set(err, ERR_TYPE, "%s takes (%s): %s is missing.", display(name, text),
+		return err_set(err, ERR_TYPE, "%s takes (%s): %s is missing", display(name, text),
 			       params, info->params[i].name);
 	}
 	return true;
@@ -300,7 +300,7 @@ bool bind_call(const struct bind_target *target, enum op op, const char *name,
 		return false;
 	if (!has_tensor(info, args))
 		return err_set(err, ERR_TYPE,
-			       "%s needs at least one tensor; all operands are numbers.",
+			       "%s needs at least one tensor; all operands are numbers",
 			       display(name, text));
 	return true;
 }
@@ -314,8 +314,8 @@ static bool changes_shape(const struct node *to, const struct node *from, struct
 	buf_puts(&shapes, " does not fit into ");
 	shape_print(&shapes, &to->shape);
 	err_set(err, ERR_SHAPE,
-		"An in-place operator keeps the shape of its tensor: %s. "
-		"Write x = x + y instead of x += y.",
+		"an in-place operator keeps the shape of its tensor: %s; "
+		"write x = x + y instead of x += y",
 		shapes.data ? shapes.data : "");
 	buf_finish(&shapes);
 	return false;
@@ -332,8 +332,8 @@ int bind_inplace(struct graph *g, int target, int result, int line, int column, 
 	}
 	if (dtype_category(from->dtype) > dtype_category(to->dtype)) {
 		err_set(err, ERR_TYPE,
-			"An in-place operator keeps the dtype of its tensor: the result is %s, the "
-			"tensor %s. Write x = x + y instead of x += y.",
+			"an in-place operator keeps the dtype of its tensor: the result is %s, the "
+			"tensor %s; write x = x + y instead of x += y",
 			dtype_name(from->dtype), dtype_name(to->dtype));
 		return -1;
 	}

@@ -23,13 +23,13 @@ static bool literal_shape(struct value v, int *rank, int64_t size[MAX_RANK], str
 	while (is_sequence(v)) {
 		if (*rank == MAX_RANK)
 			return err_set(err, ERR_BOUND,
-				       "torch.tensor: the lists are nested deeper than %d.",
+				       "torch.tensor: the lists are nested deeper than %d",
 				       MAX_RANK);
 		size[*rank] = v.list->len;
 		numel *= v.list->len;
 		if (numel > MAX_LITERAL)
 			return err_set(err, ERR_BOUND,
-				       "torch.tensor: over %d elements. Pass them as an argument.",
+				       "torch.tensor: over %d elements; pass them as an argument",
 				       MAX_LITERAL);
 		(*rank)++;
 		if (v.list->len == 0)
@@ -59,14 +59,10 @@ static bool widen(struct value v, int depth, int rank, enum dtype *dtype, struct
 	case VALUE_FLOAT:
 		own = DTYPE_F32;
 		break;
-	case VALUE_SYMINT:
-		return err_set(err, ERR_UNSUPPORTED,
-			       "torch.tensor of a size is not in dynamic mode so far. "
-			       "Use torch.full((), size) or static mode.");
 	default:
 		return err_set(err, ERR_TYPE,
 			       "torch.tensor takes numbers and (nested) lists of numbers of equal "
-			       "length, not %s.",
+			       "length, not %s",
 			       value_type_name(v));
 	}
 	if (own > *dtype)
@@ -83,8 +79,8 @@ static bool fill(struct value v, int depth, int rank, const int64_t *size, enum 
 	if (depth < rank) {
 		if (!is_sequence(v) || v.list->len != size[depth])
 			return err_set(err, ERR_VALUE,
-				       "torch.tensor: the lists at depth %d differ in length. "
-				       "Give every one the same count.",
+				       "torch.tensor: the lists at depth %d differ in length; "
+				       "give every one the same count",
 				       depth + 1);
 		for (int k = 0; k < v.list->len; k++)
 			if (!fill(v.list->at[k], depth + 1, rank, size, dtype, at, err))
@@ -129,7 +125,7 @@ bool bind_literal(struct arena *arena, struct value data, enum dtype *dtype, int
 		*dtype = numel == 0 ? DTYPE_F32 : found;
 	at = arena_alloc(arena, (size_t)numel * dtype_bytes(*dtype) + 1);
 	if (!at)
-		return err_set(err, ERR_MEMORY, "There is no memory left for torch.tensor.");
+		return err_set(err, ERR_MEMORY, "out of memory for torch.tensor");
 	*elements = at;
 	return fill(data, 0, *rank, size, *dtype, &at, err);
 }
@@ -144,7 +140,7 @@ bool bind_tensor_call(const struct value *values, int n, const struct keywords *
 	if (n - n_kw > 1)
 		return err_set(err, ERR_TYPE,
 			       "torch.tensor takes (data, *, dtype): %d positional arguments do "
-			       "not fit.",
+			       "not fit",
 			       n - n_kw);
 	if (have)
 		*data = values[0];
@@ -158,17 +154,17 @@ bool bind_tensor_call(const struct value *values, int n, const struct keywords *
 			have = true;
 		} else {
 			return err_set(err, ERR_TYPE,
-				       "torch.tensor has no parameter %s; it takes data, dtype.",
+				       "torch.tensor has no parameter %s; it takes data, dtype",
 				       key);
 		}
 	}
 	if (!have)
 		return err_set(err, ERR_TYPE,
-			       "torch.tensor takes (data, *, dtype): data is missing.");
+			       "torch.tensor takes (data, *, dtype): data is missing");
 	if (type.kind != VALUE_NONE && type.kind != VALUE_DTYPE)
 		return err_set(err, ERR_TYPE,
 			       "torch.tensor: dtype must be a dtype such as torch.float32 or None, "
-			       "not %s.",
+			       "not %s",
 			       value_type_name(type));
 	*dtype = type.kind == VALUE_DTYPE ? type.dtype : DTYPE_COUNT;
 	return true;

@@ -15,7 +15,7 @@ enum { HEAD_INPLACE = 1 << 16 };
 
 static bool no_memory(struct err *err)
 {
-	return err_set(err, ERR_MEMORY, "There is no memory left for another object.");
+	return err_set(err, ERR_MEMORY, "out of memory for another object");
 }
 
 static void release(struct vtensor *t)
@@ -42,8 +42,8 @@ bool eager_check(struct value v, struct err *err)
 {
 	return v.kind != VALUE_TENSOR || v.tensor->memory ||
 	       err_set(err, ERR_UNSUPPORTED,
-		       "A tensor that was made inside a compiled call is used outside of it. "
-		       "Return it from the function instead of keeping it in a global.");
+		       "a tensor that was made inside a compiled call is used outside of it; "
+		       "return it from the function instead of keeping it in a global");
 }
 
 /* Graph inputs of a plan stand in the order of the signature's tensors. */
@@ -54,7 +54,7 @@ static int input_of(void *self, struct value tensor, struct err *err)
 	for (int i = 0; i < s->n_tensors; i++)
 		if (s->tensors[i].tensor == tensor.tensor)
 			return i;
-	err_set(err, ERR_TYPE, "A tensor inside a list is not an operand here.");
+	err_set(err, ERR_TYPE, "a tensor inside a list is not an operand here");
 	return -1;
 }
 
@@ -70,8 +70,7 @@ static bool add_inputs(struct graph *g, const struct signature *s, struct err *e
 			stride[d] = sym_const(g->syms, t->stride[d]);
 		}
 		if (graph_input(g, t->dtype, &shape, stride) < 0)
-			return err_set(err, ERR_MEMORY,
-				       "There is no memory left to prepare an op.");
+			return err_set(err, ERR_MEMORY, "out of memory while preparing an op");
 	}
 	return true;
 }
@@ -100,7 +99,7 @@ static bool build(struct eager *e, struct plan *plan, struct signature *s,
 	int id;
 
 	if (!g)
-		return err_set(err, ERR_MEMORY, "There is no memory left to prepare an op.");
+		return err_set(err, ERR_MEMORY, "out of memory while preparing an op");
 	if (!add_inputs(g, s, err) ||
 	    !bind_call(&target, c->op, c->name, c->values, c->n, c->kw, args, err))
 		return false;
@@ -114,7 +113,7 @@ static bool build(struct eager *e, struct plan *plan, struct signature *s,
 			return false;
 	}
 	if (!graph_set_outputs(g, &id, 1))
-		return err_set(err, ERR_MEMORY, "There is no memory left to prepare an op.");
+		return err_set(err, ERR_MEMORY, "out of memory while preparing an op");
 	plan->exec = exec_create(e->env, e->backend, g, &options, &plan->arena, err);
 	return plan->exec && exec_bind(plan->exec, NULL, err);
 }
@@ -128,7 +127,7 @@ static struct plan *make_plan(struct eager *e, struct signature *s, const struct
 		struct plan once = { 0 };
 
 		if (build(e, &once, s, c, err))
-			err_set(err, ERR_BOUND, "%s has too many arguments.", c->name);
+			err_set(err, ERR_BOUND, "%s has too many arguments", c->name);
 		exec_destroy(once.exec);
 		arena_finish(&once.arena);
 		return NULL;

@@ -10,7 +10,7 @@
 
 static bool no_memory(struct err *err)
 {
-	return err_set(err, ERR_MEMORY, "There is no memory left for another object.");
+	return err_set(err, ERR_MEMORY, "out of memory for another object");
 }
 
 static bool wrap(struct tensor *t, struct value *out, struct err *err)
@@ -47,8 +47,8 @@ static bool item(struct value v, struct value *out, struct err *err)
 
 	if (tensor_numel(t) != 1)
 		return err_set(err, ERR_VALUE,
-			       "A tensor of %lld elements has no single value. "
-			       "Reduce it first, for example with .sum() or .any().",
+			       "a tensor of %lld elements has no single value; "
+			       "reduce it first, for example with .sum() or .any()",
 			       (long long)tensor_numel(t));
 	if (dtype_category(t->dtype) == CATEGORY_FLOAT)
 		*out = value_float(tensor_get_double(t, 0));
@@ -138,7 +138,7 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 		return make_literal(e, args, n, kw, out, err);
 	if (f->self.kind == VALUE_TENSOR) {
 		if (n > MAX_ARGS)
-			return err_set(err, ERR_TYPE, "%s was given %d arguments.", f->name, n);
+			return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, n);
 		values[0] = f->self;
 		for (int i = 0; i < n; i++)
 			values[i + 1] = args[i];
@@ -230,7 +230,7 @@ static bool host_to_number(void *self, enum value_kind kind, struct value a, str
 		return true;
 	}
 	if (v.kind == VALUE_FLOAT && !(f > -0x1p63 && f < 0x1p63))
-		return err_set(err, ERR_VALUE, "int() of a tensor: %g does not fit into 64 bits.",
+		return err_set(err, ERR_VALUE, "int() of a tensor: %g does not fit into 64 bits",
 			       f);
 	*out = value_int(v.kind == VALUE_FLOAT ? (int64_t)f : v.kind == VALUE_INT ? v.i : v.b);
 	return true;
@@ -264,7 +264,7 @@ static bool host_length(void *self, struct value t, struct value *out, struct er
 	if (!eager_check(t, err))
 		return false;
 	if (t.tensor->memory->rank == 0)
-		return err_set(err, ERR_TYPE, "len() of a tensor without dimensions.");
+		return err_set(err, ERR_TYPE, "len() of a tensor without dimensions");
 	*out = value_int(t.tensor->memory->size[0]);
 	return true;
 }

@@ -10,7 +10,7 @@
 
 static bool no_memory(struct err *err)
 {
-	return err_set(err, ERR_MEMORY, "There is no memory left to compile the call.");
+	return err_set(err, ERR_MEMORY, "out of memory while compiling the call");
 }
 
 /* Captures until an attempt stands; its graph lives in e->arena. */
@@ -28,7 +28,7 @@ static bool capture(struct entry *e, struct trace *t, struct vm *vm, struct valu
 			return false;
 		}
 	}
-	return err_set(err, ERR_INTERNAL, "The capture does not settle on its sizes.");
+	return err_set(err, ERR_INTERNAL, "the capture does not settle on its sizes");
 }
 
 static bool mark_vars(const struct sym *s, bool *used)
@@ -123,8 +123,8 @@ static bool check_overlap(const struct trace *t, struct err *err)
 			    s->at[j].value.tensor->memory->storage ==
 				s->at[i].value.tensor->memory->storage)
 				return err_set(err, ERR_UNSUPPORTED,
-					       "%s is changed in place and shares memory with %s. "
-					       "Pass a copy, or run the function in mode eager.",
+					       "%s is changed in place and shares memory with %s; "
+					       "pass a copy, or run the function in mode eager",
 					       s->at[i].name, s->at[j].name);
 	}
 	return true;

@@ -16,8 +16,8 @@ enum { ALIGN_BYTES = 64 }; /* of temporaries, and readable bytes past each */
 static bool out_of_memory(struct err *err)
 {
 	return err_set(err, ERR_MEMORY,
-		       "There is no memory left to compile the graph: compile fewer functions "
-		       "in one session.");
+		       "out of memory while compiling the graph: compile fewer functions "
+		       "in one session");
 }
 
 /* Constants move to aligned memory with slack: kernels load whole vectors. */
@@ -187,8 +187,8 @@ static bool check_sizes(const struct exec *e, struct err *err)
 			    __builtin_mul_overflow(numel, size > 1 ? size : 1, &numel) ||
 			    numel > (int64_t)1 << TENSOR_MAX_LOG2)
 				return err_at(err, ERR_BOUND, n->line, n->column,
-					      "The result of %s has more than 2^%d elements, or a "
-					      "negative size. Use smaller sizes.",
+					      "the result of %s has more than 2^%d elements, or a "
+					      "negative size; use smaller sizes",
 					      n->fx, TENSOR_MAX_LOG2);
 		}
 	}

@@ -12,7 +12,7 @@
 
 static bool no_memory(struct err *err)
 {
-	return err_set(err, ERR_MEMORY, "There is no memory left for the result.");
+	return err_set(err, ERR_MEMORY, "out of memory for the result");
 }
 
 static bool push(struct recipe_builder *b, struct recipe_step step)
@@ -87,7 +87,7 @@ bool recipe_add(struct recipe_builder *b, struct value v, int depth)
 
 	if (depth > MAX_NESTING || b->steps.len > MAX_SLOTS)
 		return err_set(b->err, ERR_BOUND,
-			       "The result is nested deeper than %d or has over %d parts.",
+			       "the result is nested deeper than %d or has over %d parts",
 			       MAX_NESTING, MAX_SLOTS);
 	switch (v.kind) {
 	case VALUE_TENSOR:

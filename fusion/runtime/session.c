@@ -15,10 +15,10 @@
 static bool find_callee(struct session *s, const char *entry, struct err *err)
 {
 	if (!vm_global(s->vm, entry, &s->callee))
-		return err_set(err, ERR_NAME, "The source defines no %s.", entry);
+		return err_set(err, ERR_NAME, "the source defines no %s", entry);
 	if (s->callee.kind != VALUE_FUNCTION)
 		return err_set(err, ERR_TYPE,
-			       "%s is of type %s; the entry of a workload is a function.", entry,
+			       "%s is of type %s; the entry of a workload is a function", entry,
 			       value_type_name(s->callee));
 	value_ref(s->callee);
 	return true;
@@ -39,7 +39,7 @@ bool session_init(struct session *s, const struct session_options *options,
 	s->vm = vm_create(program, &s->eager.host, &limits);
 	if (!s->vm || !s->entries) {
 		session_finish(s);
-		return err_set(err, ERR_MEMORY, "There is no memory left for a session.");
+		return err_set(err, ERR_MEMORY, "out of memory for a session");
 	}
 	if (vm_run_module(s->vm, err) && find_callee(s, entry, err))
 		return true;
@@ -108,7 +108,7 @@ static bool fall_back(struct session *s, const struct value *args, int n, struct
 		 "the limit of %d compiled versions is reached: calls that fit none run in eager",
 		 s->options.recompile_limit);
 	if (!s->limit_reached && !session_note(s, reason))
-		return err_set(err, ERR_MEMORY, "There is no memory left for a session.");
+		return err_set(err, ERR_MEMORY, "out of memory for a session");
 	s->limit_reached = true;
 	s->counts.eager_fallbacks++;
 	return call_eagerly(s, args, n, out, err);

@@ -10,7 +10,7 @@
 
 static bool no_memory(struct err *err)
 {
-	return err_set(err, ERR_MEMORY, "There is no memory left to compile the call.");
+	return err_set(err, ERR_MEMORY, "out of memory while compiling the call");
 }
 
 void session_finish_seen(struct session *s)

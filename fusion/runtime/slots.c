@@ -20,7 +20,7 @@ struct builder {
 
 static bool no_memory(struct err *err)
 {
-	return err_set(err, ERR_MEMORY, "There is no memory left to capture the call.");
+	return err_set(err, ERR_MEMORY, "out of memory while capturing the call");
 }
 
 static bool same_tensor(const struct tensor *a, const struct tensor *b)
@@ -37,7 +37,7 @@ static bool add_tensor(struct builder *b, struct slot *slot)
 	const struct tensor *t = slot->value.tensor->memory;
 
 	if (!t)
-		return err_set(b->err, ERR_TYPE, "The tensor %s has no memory.", slot->name);
+		return err_set(b->err, ERR_TYPE, "the tensor %s has no memory", slot->name);
 	slot->dtype = t->dtype;
 	slot->rank = t->rank;
 	slot->contiguous = tensor_contiguous(t);
@@ -86,7 +86,7 @@ static bool add_children(struct builder *b, int parent, int depth)
 	int n = v.kind == VALUE_DICT ? v.dict->len : v.list->len;
 
 	if (depth == MAX_NESTING)
-		return err_set(b->err, ERR_BOUND, "An argument is nested deeper than %d.",
+		return err_set(b->err, ERR_BOUND, "an argument is nested deeper than %d",
 			       MAX_NESTING);
 	b->slots.at[parent].n_children = n;
 	for (int i = 0; i < n; i++) {
@@ -113,7 +113,7 @@ static bool add(struct builder *b, int parent, int index, const char *name, stru
 	int at = (int)b->slots.len;
 
 	if (at == MAX_SLOTS)
-		return err_set(b->err, ERR_BOUND, "A call has more than %d values.", MAX_SLOTS);
+		return err_set(b->err, ERR_BOUND, "a call has more than %d values", MAX_SLOTS);
 	if (v.kind == VALUE_TENSOR && !add_tensor(b, &slot))
 		return false;
 	if (!VEC_PUSH(&b->slots, slot))
@@ -133,7 +133,7 @@ static bool add(struct builder *b, int parent, int index, const char *name, stru
 	case VALUE_TENSOR:
 		return true;
 	default:
-		return err_set(b->err, ERR_TYPE, "%s is of type %s, which cannot be an argument.",
+		return err_set(b->err, ERR_TYPE, "%s is of type %s, which cannot be an argument",
 			       name, value_type_name(v));
 	}
 }

@@ -18,7 +18,7 @@ static void shape_error(int rank, const int64_t *size, const char *what, struct 
 	buf_init(&text, 256);
 	for (int d = 0; d < rank; d++)
 		buf_printf(&text, "%s%" PRId64, d ? ", " : "", size[d]);
-	err_set(err, ERR_BOUND, "The shape [%s] %s.", text.data ? text.data : "", what);
+	err_set(err, ERR_BOUND, "the shape [%s] %s", text.data ? text.data : "", what);
 	buf_finish(&text);
 }
 
@@ -50,14 +50,14 @@ struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, co
 	int64_t numel;
 
 	if (rank < 0 || rank > MAX_RANK) {
-		err_set(err, ERR_BOUND, "A tensor has at most %d dimensions, not %d.", MAX_RANK,
+		err_set(err, ERR_BOUND, "a tensor has at most %d dimensions, not %d", MAX_RANK,
 			rank);
 		return NULL;
 	}
 	t = block_get(a, sizeof(*t));
 	storage = block_get(a, sizeof(*storage));
 	if (!t || !storage) {
-		err_set(err, ERR_MEMORY, "The system has no memory left for a tensor.");
+		err_set(err, ERR_MEMORY, "out of memory for a tensor");
 		goto fail;
 	}
 	numel = layout(t, rank, size);

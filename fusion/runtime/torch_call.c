@@ -58,8 +58,8 @@ void torch_operators_init(struct torch_operators *t)
 bool torch_no_operator(const char *name, struct err *err)
 {
 	return err_set(err, ERR_UNSUPPORTED,
-		       "The operator %s on tensors is not in the language so far. "
-		       "Write it with the ops that are.",
+		       "the operator %s on tensors is not in the language so far; "
+		       "write it with the ops that are",
 		       name + strlen("op:"));
 }
 
@@ -95,8 +95,8 @@ bool torch_no_subscript(void *self, struct value t, struct value index, struct v
 {
 	(void)self, (void)t, (void)index, (void)out;
 	return err_set(err, ERR_UNSUPPORTED,
-		       "Indexing a tensor, and looping over one, are not in the language so far. "
-		       "Reduce it (x.sum(dim=0), x.amax(dim=0)) or pass the parts as arguments.");
+		       "indexing a tensor, and looping over one, are not in the language so far; "
+		       "reduce it (x.sum(dim=0), x.amax(dim=0)) or pass the parts as arguments");
 }
 
 bool torch_no_store_subscript(void *self, struct value t, struct value index, struct value v,
@@ -104,8 +104,8 @@ bool torch_no_store_subscript(void *self, struct value t, struct value index, st
 {
 	(void)self, (void)t, (void)index, (void)v;
 	return err_set(err, ERR_UNSUPPORTED,
-		       "Assigning to a part of a tensor is not in the language so far. "
-		       "Choose elements with torch.where(condition, new, old).");
+		       "assigning to a part of a tensor is not in the language so far; "
+		       "choose elements with torch.where(condition, new, old)");
 }
 
 enum dtype torch_cast_dtype(int id)
@@ -132,13 +132,17 @@ bool torch_native_args(const struct native *f, const struct value *args, int n,
 	int wanted = bound ? 0 : 1, most = f->id == NATIVE_SIZE ? wanted + 1 : wanted;
 
 	*dim = value_none();
+	if (f->id == NATIVE_TENSOR)
+		return err_set(
+		    err, ERR_UNSUPPORTED,
+		    "torch.Tensor is a type for isinstance() here; write torch.tensor()");
 	if (f->id == NATIVE_SIZE && kw && kw->n == 1 && strcmp(kw->names[0].str->text, "dim") == 0)
 		kw = NULL; /* size(dim=0) is size(0) */
 	if (kw && kw->n > 0)
-		return err_set(err, ERR_TYPE, "%s has no parameter %s.", f->name,
+		return err_set(err, ERR_TYPE, "%s has no parameter %s", f->name,
 			       kw->names[0].str->text);
 	if (n < wanted || n > most)
-		return err_set(err, ERR_TYPE, "%s takes %s, but %d %s given.", f->name,
+		return err_set(err, ERR_TYPE, "%s takes %s, but %d %s given", f->name,
 			       most == 0 ? "no arguments"
 			       : wanted  ? "one argument"
 					 : "at most one argument",
@@ -147,10 +151,10 @@ bool torch_native_args(const struct native *f, const struct value *args, int n,
 	if (n > wanted)
 		*dim = args[wanted];
 	if (tensor->kind != VALUE_TENSOR && f->id != NATIVE_IS_TENSOR)
-		return err_set(err, ERR_TYPE, "%s takes a tensor, not %s.", f->name,
+		return err_set(err, ERR_TYPE, "%s takes a tensor, not %s", f->name,
 			       value_type_name(*tensor));
 	if (dim->kind != VALUE_NONE && dim->kind != VALUE_INT)
-		return err_set(err, ERR_TYPE, "%s: dim must be an int, not %s.", f->name,
+		return err_set(err, ERR_TYPE, "%s: dim must be an int, not %s", f->name,
 			       value_type_name(*dim));
 	return true;
 }
@@ -159,12 +163,12 @@ bool torch_wrap_dim(int64_t dim, int rank, int *out, struct err *err)
 {
 	if (rank == 0)
 		return err_set(err, ERR_VALUE,
-			       "dim %lld does not exist: the tensor has no dimensions.",
+			       "dim %lld does not exist: the tensor has no dimensions",
 			       (long long)dim);
 	if (dim < -rank || dim >= rank)
 		return err_set(err, ERR_VALUE,
 			       "dim %lld does not exist: the tensor has %d dimension%s, dim may be "
-			       "%d to %d.",
+			       "%d to %d",
 			       (long long)dim, rank, rank == 1 ? "" : "s", -rank, rank - 1);
 	*out = (int)(dim < 0 ? dim + rank : dim);
 	return true;

@@ -35,6 +35,7 @@ static const struct {
 } functions[] = {
 	{ "torch.numel", NATIVE_NUMEL },
 	{ "torch.is_tensor", NATIVE_IS_TENSOR },
+	{ "torch.Tensor", NATIVE_TENSOR },
 };
 
 static const char *const modules[] = { "torch", "torch.nn", "torch.nn.functional" };
@@ -78,7 +79,7 @@ bool torch_knows(const char *name)
 
 static bool no_memory(struct err *err)
 {
-	return err_set(err, ERR_MEMORY, "There is no memory left for another object.");
+	return err_set(err, ERR_MEMORY, "out of memory for another object");
 }
 
 static bool made(struct value v, struct value *out, struct err *err)
@@ -123,21 +124,20 @@ static bool names_dtype(const char *name)
 	       strstr(name, "float") || strstr(name, "complex");
 }
 
-/* `owner` begins a sentence: "torch", "A tensor". */
+/* `owner` begins the message: "torch", "a tensor". */
 static bool unknown(const char *owner, const char *spelling, const char *name, struct err *err)
 {
 	const char *near = op_nearest(spelling);
 
 	if (torch_knows(name))
 		return err_set(err, ERR_UNSUPPORTED,
-			       "%s is known, but not in the language so far. %s", spelling,
-			       names_dtype(name)
-				   ? "The dtypes are bool, int64, float32 and float64."
-				   : "Write it with the ops that are.");
+			       "%s is known, but not in the language so far; %s", spelling,
+			       names_dtype(name) ? "the dtypes are bool, int64, float32 and float64"
+						 : "write it with the ops that are");
 	if (near)
 		return err_set(err, ERR_NAME, "%s has no attribute %s; did you mean %s?", owner,
 			       name, near);
-	return err_set(err, ERR_NAME, "%s has no attribute %s.", owner, name);
+	return err_set(err, ERR_NAME, "%s has no attribute %s", owner, name);
 }
 
 bool torch_module_attr(struct torch_names *names, const struct module *m, const char *name,
@@ -186,7 +186,7 @@ static struct torch_method *add_method(struct torch_names *names, struct torch_m
 	snprintf(spelling, sizeof(spelling), "Tensor.%s", name);
 	id = find_method(name, spelling);
 	if (id < 0) {
-		unknown("A tensor", spelling, name, err);
+		unknown("a tensor", spelling, name, err);
 		return NULL;
 	}
 	method = ARENA_NEW(&names->arena, struct torch_method);

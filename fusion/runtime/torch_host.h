@@ -23,6 +23,7 @@ enum torch_native {
 	NATIVE_LONG,
 	NATIVE_BOOL,
 	NATIVE_IS_TENSOR, /* torch.is_tensor(v) */
+	NATIVE_TENSOR,    /* torch.Tensor: the type, for isinstance() */
 };
 
 /* Which op each operator reaches, by ops.def; -1: none so far. */

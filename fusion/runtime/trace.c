@@ -14,7 +14,7 @@
 
 static bool no_memory(struct err *err)
 {
-	return err_set(err, ERR_MEMORY, "There is no memory left to capture the call.");
+	return err_set(err, ERR_MEMORY, "out of memory while capturing the call");
 }
 
 void trace_init(struct trace *t, struct torch_names *names, const struct torch_operators *operators,
@@ -161,7 +161,7 @@ bool trace_run(struct trace *t, struct arena *arena, struct vm *vm, struct value
 		value_unref(*out);
 		return err_at(err, ERR_UNSUPPORTED, t->print_line, t->print_column,
 			      "print() ends the graph; this version captures whole functions only: "
-			      "remove it, or run the function in mode eager.");
+			      "remove it, or run the function in mode eager");
 	}
 	return ok && args;
 }
@@ -236,8 +236,8 @@ int trace_node(struct trace *t, struct value tensor, struct err *err)
 		if (v->memory)
 			return lift(t, tensor, err);
 		err_set(err, ERR_UNSUPPORTED,
-			"A tensor that was made inside another call is used here. Return it from "
-			"the function instead of keeping it in a global.");
+			"a tensor that was made inside another call is used here; return it from "
+			"the function instead of keeping it in a global");
 		return -1;
 	}
 	if (v->node >= 0 || v->input < 0)
@@ -334,8 +334,8 @@ static bool check_bound(struct trace *t, struct err *err)
 {
 	return t->graph->n_nodes < MAX_TRACE_NODES ||
 	       err_set(err, ERR_BOUND,
-		       "The graph has over %d ops. Is there a loop that does not end? "
-		       "Make fewer ops, or run the function in mode eager.",
+		       "the graph has over %d ops, as from a loop that never ends; "
+		       "make fewer ops, or run the function in mode eager",
 		       MAX_TRACE_NODES);
 }
 

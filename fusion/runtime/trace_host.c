@@ -11,7 +11,7 @@
 
 static bool no_memory(struct err *err)
 {
-	return err_set(err, ERR_MEMORY, "There is no memory left to capture the call.");
+	return err_set(err, ERR_MEMORY, "out of memory while capturing the call");
 }
 
 static bool wrap(struct trace *t, int node, struct value *out, struct err *err)
@@ -28,8 +28,22 @@ static bool reads_value(const char *what, struct err *err)
 {
 	return err_set(err, ERR_UNSUPPORTED,
 		       "%s reads a value of a tensor, which ends the graph; this version captures "
-		       "whole functions only: keep it a tensor, or run the function in mode eager.",
+		       "whole functions only: keep it a tensor, or run the function in mode eager",
 		       what);
+}
+
+/* A size among the numbers of torch.tensor(): its elements are constants. */
+static const struct sym *first_size(struct value v, int depth)
+{
+	const struct sym *found = NULL;
+
+	if (v.kind == VALUE_SYMINT)
+		return v.sym;
+	if ((v.kind != VALUE_LIST && v.kind != VALUE_TUPLE) || depth == MAX_RANK)
+		return NULL;
+	for (int i = 0; i < v.list->len && !found; i++)
+		found = first_size(v.list->at[i], depth + 1);
+	return found;
 }
 
 /* torch.tensor(numbers): a constant of the graph. */
@@ -40,13 +54,15 @@ static bool make_literal(struct trace *t, const struct value *args, int n,
 	struct value data;
 	enum dtype dtype;
 	int64_t size[MAX_RANK];
+	const struct sym *size_of_literal;
 	void *elements;
 	int node;
 
 	if (!bind_tensor_call(args, n, kw, &data, &dtype, err))
 		return false;
-	if (data.kind == VALUE_SYMINT)
-		return trace_pin(t, data.sym, err);
+	size_of_literal = first_size(data, 0);
+	if (size_of_literal)
+		return trace_pin(t, size_of_literal, err);
 	if (!bind_literal(t->graph->arena, data, &dtype, &shape.rank, size, &elements, err))
 		return false;
 	for (int d = 0; d < shape.rank; d++)
@@ -133,7 +149,7 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 	if (f->self.kind != VALUE_TENSOR)
 		return trace_op(t, (enum op)f->id, f->name, false, args, n, kw, out, err);
 	if (n > MAX_ARGS)
-		return err_set(err, ERR_TYPE, "%s was given %d arguments.", f->name, n);
+		return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, n);
 	values[0] = f->self;
 	for (int i = 0; i < n; i++)
 		values[i + 1] = args[i];
@@ -202,8 +218,8 @@ static bool host_truth(void *self, struct value a, bool *out, struct err *err)
 
 	if (a.kind == VALUE_TENSOR)
 		return err_set(err, ERR_UNSUPPORTED,
-			       "A branch on a tensor ends the graph; this version captures whole "
-			       "functions only: write torch.where(condition, yes, no).");
+			       "a branch on a tensor ends the graph; this version captures whole "
+			       "functions only: write torch.where(condition, yes, no)");
 	if (!trace_size_number(self, VALUE_BOOL, a, &v, err))
 		return false;
 	*out = v.b;
@@ -249,7 +265,7 @@ static bool host_length(void *self, struct value tensor, struct value *out, stru
 	if (!trace_shape(self, tensor, &shape, &dtype, err))
 		return false;
 	if (shape.rank == 0)
-		return err_set(err, ERR_TYPE, "len() of a tensor without dimensions.");
+		return err_set(err, ERR_TYPE, "len() of a tensor without dimensions");
 	*out = trace_size_value(shape.size[0]);
 	return true;
 }

@@ -10,7 +10,7 @@
 
 static bool no_memory(struct err *err)
 {
-	return err_set(err, ERR_MEMORY, "There is no memory left to capture the call.");
+	return err_set(err, ERR_MEMORY, "out of memory while capturing the call");
 }
 
 bool trace_shape(struct trace *t, struct value tensor, struct shape *out, enum dtype *dtype,
@@ -32,8 +32,8 @@ bool trace_shape(struct trace *t, struct value tensor, struct shape *out, enum d
 		if (!v->memory)
 			return err_set(
 			    err, ERR_UNSUPPORTED,
-			    "A tensor that was made inside another call is used here. "
-			    "Return it from the function instead of keeping it in a global.");
+			    "a tensor that was made inside another call is used here; "
+			    "return it from the function instead of keeping it in a global");
 		out->rank = v->memory->rank;
 		*dtype = v->memory->dtype;
 		for (int d = 0; d < out->rank; d++)
@@ -78,9 +78,9 @@ bool trace_pin_quietly(struct trace *t, const struct sym *s)
 bool trace_pin(struct trace *t, const struct sym *s, struct err *err)
 {
 	if (!trace_pin_quietly(t, s))
-		return err_set(err, ERR_INTERNAL, "A size without a symbol cannot be pinned.");
+		return err_set(err, ERR_INTERNAL, "a size without a symbol cannot be pinned");
 	t->restart = true;
-	return err_set(err, ERR_UNSUPPORTED, "The size is specialised.");
+	return err_set(err, ERR_UNSUPPORTED, "the size is specialised");
 }
 
 bool trace_equal(struct trace *t, const struct sym *a, const struct sym *b, struct err *err)
@@ -88,13 +88,13 @@ bool trace_equal(struct trace *t, const struct sym *a, const struct sym *b, stru
 	if (a->kind == SYM_VAR && b->kind == SYM_VAR) {
 		slots_merge(t->slots, t->homes[a->value], t->homes[b->value]);
 		t->restart = true;
-		return err_set(err, ERR_UNSUPPORTED, "Two sizes are guarded equal.");
+		return err_set(err, ERR_UNSUPPORTED, "two sizes are guarded equal");
 	}
 	trace_pin_quietly(t, a);
 	if (!trace_pin_quietly(t, b) && a->kind == SYM_CONST)
-		return err_set(err, ERR_INTERNAL, "Two constant sizes cannot be guarded equal.");
+		return err_set(err, ERR_INTERNAL, "two constant sizes cannot be guarded equal");
 	t->restart = true;
-	return err_set(err, ERR_UNSUPPORTED, "A size is specialised.");
+	return err_set(err, ERR_UNSUPPORTED, "a size is specialised");
 }
 
 struct value trace_size_value(const struct sym *s)
