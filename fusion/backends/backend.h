@@ -18,8 +18,8 @@
 
 /* What a backend may use; borrowed, immutable while executables live. */
 struct backend_env {
-	const char *cache_dir; /* NULL: no cache on disk */
-	const char *compiler;  /* path of the system compiler; NULL: find one on PATH */
+	const char *cache_dir;   /* NULL: no cache on disk */
+	const char *compiler;    /* path of the system compiler; NULL: find one on PATH */
 	int compile_timeout_ms;  /* 0: 30 s */
 	const char *vector_unit; /* one that this machine has; NULL: the best */
 };
@@ -27,11 +27,11 @@ struct backend_env {
 struct executable; /* private to each backend; immutable but for launch state */
 
 struct compile_stats {
-	int kernels_built;    /* 0 where all came from the cache */
+	int kernels_built; /* 0 where all came from the cache */
 	bool cached;
-	int64_t compile_ns;   /* wall time of the whole step */
-	const char *source;   /* generated C, owned by the executable; NULL: none */
-	const char *note;     /* why the cache on disk is not used, owned alike; NULL */
+	int64_t compile_ns; /* wall time of the whole step */
+	const char *source; /* generated C, owned by the executable; NULL: none */
+	const char *note;   /* why the cache on disk is not used, owned alike; NULL */
 };
 
 struct backend {

@@ -15,9 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { LARGEST_FILE = 64 << 20, NAME_BYTES = HASH_HEX_BYTES + 8 };
+enum {
+	LARGEST_FILE = 64 << 20,
+	NAME_BYTES = HASH_HEX_BYTES + 8,
+	MOST_FILES = 3 * 4096,
+	STALE_SECONDS = 3600,
+};
 
 static void make_folders(const char *path)
 {
@@ -174,6 +180,34 @@ bool cache_workshop(const struct cache *c, char path[PATH_MAX])
 	return mkdtemp(path) != NULL;
 }
 
+/* Workshops of processes that were killed, and old entries once there are many. */
+static void tidy(const struct cache *c)
+{
+	DIR *folder = opendir(c->path);
+	time_t now = time(NULL);
+	struct dirent *entry;
+	int files = 0;
+
+	while (folder && (entry = readdir(folder))) {
+		char path[PATH_MAX + 256];
+		struct stat st;
+		bool shop = strncmp(entry->d_name, ".new-", 5) == 0;
+
+		files += entry->d_name[0] != '.';
+		if (!(shop || (files > MOST_FILES && entry->d_name[0] != '.')) ||
+		    fstatat(c->folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+		    now - st.st_mtim.tv_sec < STALE_SECONDS)
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", c->path, entry->d_name);
+		if (shop)
+			cache_sweep(path);
+		else
+			unlink(path);
+	}
+	if (folder)
+		closedir(folder);
+}
+
 void cache_store(const struct cache *c, const char *key, const char *workshop)
 {
 	char from[NAME_BYTES], hash[HASH_HEX_BYTES];
@@ -196,6 +230,7 @@ void cache_store(const struct cache *c, const char *key, const char *workshop)
 	}
 	free(object);
 	close(shop);
+	tidy(c);
 }
 
 void cache_sweep(const char *workshop)

@@ -25,7 +25,7 @@ struct schedule {
 	int n_loops;
 	int *loop_of;        /* of each instruction; -1: none (loads, folds) */
 	int *def;            /* of each register: the instruction here that writes it, -1 */
-	int *depth;     /* of each instruction: the chain in its loop that it ends */
+	int *depth;          /* of each instruction: the chain in its loop that it ends */
 	int *place_of;       /* of each instruction, -1 */
 	int *memory_at;      /* of each register: the place that holds it too, -1 */
 	int *temp;           /* of each register: its tile in scratch, -1 */

@@ -18,37 +18,49 @@ void splat(void *to, const void *from, unsigned bytes)
 		memcpy(p + i, p, i);
 }
 
-static inline void copy_one(char *to, const char *from, unsigned bytes)
+/* n elements with strides in elements. */
+#define STRIDED(type)                                                                              \
+	static void strided_##type(void *to, int64_t to_stride, const void *from,                  \
+				   int64_t from_stride, int64_t n)                                 \
+	{                                                                                          \
+		type *out = to;                                                                    \
+		const type *in = from;                                                             \
+		for (int64_t i = 0; i < n; i++)                                                    \
+			out[i * to_stride] = in[i * from_stride];                                  \
+	}
+STRIDED(uint8_t)
+STRIDED(uint32_t)
+STRIDED(uint64_t)
+
+/* Fills [done, n) elements with copies of the first `done`. */
+static void repeat(char *tile, int64_t done, int64_t n, unsigned bytes)
 {
-	if (bytes == 4)
-		memcpy(to, from, 4);
-	else if (bytes == 8)
-		memcpy(to, from, 8);
-	else
-		*to = *from;
+	while (done < n) {
+		int64_t more = done < n - done ? done : n - done;
+
+		memcpy(tile + done * bytes, tile, (size_t)more * bytes);
+		done += more;
+	}
 }
 
-/* n elements; strides in elements, one of them 1.  Repeats are doubled up. */
+enum { LONG_RUN = 64 };
+
+/* One run; one of the strides is 1. */
 static void copy_run(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n,
 		     unsigned bytes)
 {
 	if (to_stride == 1 && from_stride == 1) {
 		memcpy(to, from, (size_t)n * bytes);
-		return;
-	}
-	if (from_stride == 0 && to_stride == 1 && n > 4) {
-		int64_t done = 1;
-
+	} else if (from_stride == 0 && to_stride == 1 && n >= LONG_RUN) {
 		memcpy(to, from, bytes);
-		for (; done * 2 <= n; done *= 2)
-			memcpy(to + done * bytes, to, (size_t)done * bytes);
-		memcpy(to + done * bytes, to, (size_t)(n - done) * bytes);
-		return;
+		repeat(to, 1, n, bytes);
+	} else if (bytes == 4) {
+		strided_uint32_t(to, to_stride, from, from_stride, n);
+	} else if (bytes == 8) {
+		strided_uint64_t(to, to_stride, from, from_stride, n);
+	} else {
+		strided_uint8_t(to, to_stride, from, from_stride, n);
 	}
-	to_stride *= bytes;
-	from_stride *= bytes;
-	for (int64_t i = 0; i < n; i++)
-		copy_one(to + i * to_stride, from + i * from_stride, bytes);
 }
 
 /* Walks points [begin, begin + n) and copies between them and `tile`, which is
@@ -121,6 +133,21 @@ static inline bool one_run(const struct place *at, int64_t begin, int64_t n, int
 	return true;
 }
 
+/* Copies points [begin, begin + n) into the tile `stage`. */
+static void gather(const struct place *at, char *memory, char *stage, int64_t begin, int64_t n)
+{
+	int64_t period = n;
+
+	if (at->n_inner == 0) {
+		copy_run(stage, 1, memory, 0, n, at->bytes);
+		return;
+	}
+	if (at->inner[0].stride == 0 && at->points / at->inner[0].extent < n)
+		period = at->points / at->inner[0].extent; /* a broadcast repeats itself */
+	walk_copy(at, memory, stage, begin, period, false);
+	repeat(stage, period, n, at->bytes);
+}
+
 void *place_open(const struct plan *p, const struct place *at, const struct worker *owner,
 		 int64_t base, void *const *buffers, void *stage, struct span span)
 {
@@ -137,12 +164,8 @@ void *place_open(const struct plan *p, const struct place *at, const struct work
 	}
 	if (one_run(at, span.begin, span.n, &where) && may_overrun(p, at, span.begin, span.n))
 		return memory + where * at->bytes;
-	if (!at->store) {
-		if (at->n_inner)
-			walk_copy(at, memory, stage, span.begin, span.n, false);
-		else
-			copy_run(stage, 1, memory, 0, span.n, at->bytes);
-	}
+	if (!at->store)
+		gather(at, memory, stage, span.begin, span.n);
 	return stage;
 }
 

@@ -29,10 +29,10 @@ struct tile {
 
 #ifdef VECTOR_BYTES
 
-#define VEC_TYPE(name, element, lanes) \
-	typedef element name __attribute__((vector_size(sizeof(element) * (lanes)))); \
-	typedef element name##u __attribute__((vector_size(sizeof(element) * (lanes)), \
-					       aligned(1), may_alias))
+#define VEC_TYPE(name, element, lanes)                                                             \
+	typedef element name __attribute__((vector_size(sizeof(element) * (lanes))));              \
+	typedef element name##u                                                                    \
+	    __attribute__((vector_size(sizeof(element) * (lanes)), aligned(1), may_alias))
 enum { L1 = VECTOR_BYTES, L4 = VECTOR_BYTES / 4, L8 = VECTOR_BYTES / 8 };
 VEC_TYPE(f32, float, L4);
 VEC_TYPE(m4, int, L4);
@@ -88,8 +88,7 @@ WORD i8x16 pack_all(m4 m)
 	return pack(__builtin_shufflevector(m, m, 0, 1, 2, 3),
 		    __builtin_shufflevector(m, m, 4, 5, 6, 7));
 }
-#define bytes4(mask) \
-	__builtin_shufflevector(pack_all(mask), (i8x16){ 0 }, 0, 1, 2, 3, 4, 5, 6, 7)
+#define bytes4(mask) __builtin_shufflevector(pack_all(mask), (i8x16){ 0 }, 0, 1, 2, 3, 4, 5, 6, 7)
 #define bytes8(mask) __builtin_shufflevector(pack_all((m4)(mask)), (i8x16){ 0 }, 0, 2, 4, 6)
 #else
 #define bytes4(mask) __builtin_shufflevector(pack(mask, mask), (i8x16){ 0 }, 0, 1, 2, 3)
@@ -125,10 +124,10 @@ WORD i8x16 pack_all(m4 m)
 #define either(a, b) ((a) | (b))
 #define differ(a, b) ((a) ^ (b))
 
-#define SELECT(type, mask)                               \
-	WORD type sel_##type(mask m, type yes, type no)  \
-	{                                                \
-		return (type)((m & (mask)yes) | (~m & (mask)no)); \
+#define SELECT(type, mask)                                                                         \
+	WORD type sel_##type(mask m, type yes, type no)                                            \
+	{                                                                                          \
+		return (type)((m & (mask)yes) | (~m & (mask)no));                                  \
 	}
 SELECT(f32, m4)
 SELECT(f64, m8)
@@ -146,8 +145,8 @@ SELECT(m1, m1)
 #define v_xor_mask(a, b) ((a) ^ (b))
 #define v_not_mask(a) (~(a))
 
-#define v_abs_f32(a) ((f32)((m4)(a) & 0x7fffffff))
-#define v_abs_f64(a) ((f64)((m8)(a) & 0x7fffffffffffffffL))
+#define v_abs_f32(a) ((f32)((m4)(a)&0x7fffffff))
+#define v_abs_f64(a) ((f64)((m8)(a)&0x7fffffffffffffffL))
 #define v_abs_i64(a) sel_i64((a) < 0, -(a), (a))
 #define v_floor_i64(a) (a)
 #define v_ceil_i64(a) (a)
@@ -188,14 +187,15 @@ SELECT(m1, m1)
 #define v_round_f32(a) ROUND_f32(a, 8)
 #define v_round_f64(a) ROUND_f64(a, 8)
 
-#define MATH1(name)                         \
-	extern f32 MATH_f32(v, name)(f32);  \
+#define MATH1(name)                                                                                \
+	extern f32 MATH_f32(v, name)(f32);                                                         \
 	extern f64 MATH_f64(v, name)(f64);
-#define MATH2(name)                              \
-	extern f32 MATH_f32(vv, name)(f32, f32); \
+#define MATH2(name)                                                                                \
+	extern f32 MATH_f32(vv, name)(f32, f32);                                                   \
 	extern f64 MATH_f64(vv, name)(f64, f64);
-MATH1(sin) MATH1(cos) MATH1(tan) MATH1(exp) MATH1(exp2) MATH1(expm1) MATH1(log)
-MATH1(log2) MATH1(log1p) MATH1(tanh) MATH1(erf) MATH2(pow) MATH2(atan2)
+MATH1(sin)
+MATH1(cos) MATH1(tan) MATH1(exp) MATH1(exp2) MATH1(expm1) MATH1(log) MATH1(log2) MATH1(log1p)
+    MATH1(tanh) MATH1(erf) MATH2(pow) MATH2(atan2)
 #define v_sin_f32 MATH_f32(v, sin)
 #define v_sin_f64 MATH_f64(v, sin)
 #define v_cos_f32 MATH_f32(v, cos)
@@ -225,40 +225,40 @@ MATH1(log2) MATH1(log1p) MATH1(tanh) MATH1(erf) MATH2(pow) MATH2(atan2)
 
 /* Division as Python and torch have it.  An int divided by zero gives 0 (torch
  * raises there), and nothing traps. */
-#define PER_LANE(type, lanes, name, scalar)                  \
-	WORD type name(type a, type b)                       \
-	{                                                    \
-		DONE();                                      \
-		for (int lane = 0; lane < (lanes); lane++)   \
-			a[lane] = scalar(a[lane], b[lane]);  \
-		return a;                                    \
+#define PER_LANE(type, lanes, name, scalar)                                                        \
+	WORD type name(type a, type b)                                                             \
+	{                                                                                          \
+		DONE();                                                                            \
+		for (int lane = 0; lane < (lanes); lane++)                                         \
+			a[lane] = scalar(a[lane], b[lane]);                                        \
+		return a;                                                                          \
 	}
-PER_LANE(f32, L4, fmod_f32, __builtin_fmodf)
-PER_LANE(f64, L8, fmod_f64, __builtin_fmod)
-PER_LANE(f32, L4, copysign_f32, __builtin_copysignf)
-PER_LANE(f64, L8, copysign_f64, __builtin_copysign)
+	PER_LANE(f32, L4, fmod_f32, __builtin_fmodf) PER_LANE(f64, L8, fmod_f64, __builtin_fmod)
+	    PER_LANE(f32, L4, copysign_f32, __builtin_copysignf)
+		PER_LANE(f64, L8, copysign_f64, __builtin_copysign)
 
-#define DIVISION(type)                                                                    \
-	WORD type v_mod_##type(type a, type b)                                            \
-	{                                                                                 \
-		type m = fmod_##type(a, b);                                               \
-		return sel_##type(both(ne(m, K_##type(0)), differ(lt(m, K_##type(0)), lt(b, K_##type(0)))), \
-				  m + b, m);                                              \
-	}                                                                                 \
-	WORD type v_floordiv_##type(type a, type b)                                       \
-	{                                                                                 \
-		type m = fmod_##type(a, b), q = (a - m) / b, f;                           \
-		q = sel_##type(both(ne(m, K_##type(0)), differ(lt(m, K_##type(0)), lt(b, K_##type(0)))), \
-			       q - K_##type(1), q);                                       \
-		f = v_floor_##type(q);                                                    \
-		f = sel_##type(gt(q - f, K_##type(0.5)), f + K_##type(1), f);             \
-		f = sel_##type(ne(q, K_##type(0)), f, copysign_##type(K_##type(0), a / b)); \
-		return sel_##type(eq(b, K_##type(0)), a / b, f);                          \
+#define DIVISION(type)                                                                             \
+	WORD type v_mod_##type(type a, type b)                                                     \
+	{                                                                                          \
+		type m = fmod_##type(a, b);                                                        \
+		return sel_##type(                                                                 \
+		    both(ne(m, K_##type(0)), differ(lt(m, K_##type(0)), lt(b, K_##type(0)))),      \
+		    m + b, m);                                                                     \
+	}                                                                                          \
+	WORD type v_floordiv_##type(type a, type b)                                                \
+	{                                                                                          \
+		type m = fmod_##type(a, b), q = (a - m) / b, f;                                    \
+		q = sel_##type(                                                                    \
+		    both(ne(m, K_##type(0)), differ(lt(m, K_##type(0)), lt(b, K_##type(0)))),      \
+		    q - K_##type(1), q);                                                           \
+		f = v_floor_##type(q);                                                             \
+		f = sel_##type(gt(q - f, K_##type(0.5)), f + K_##type(1), f);                      \
+		f = sel_##type(ne(q, K_##type(0)), f, copysign_##type(K_##type(0), a / b));        \
+		return sel_##type(eq(b, K_##type(0)), a / b, f);                                   \
 	}
-DIVISION(f32)
-DIVISION(f64)
+		    DIVISION(f32) DIVISION(f64)
 
-WORD long long_floordiv(long a, long b)
+			WORD long long_floordiv(long a, long b)
 {
 	if (b == 0 || b == -1)
 		return (long)(b ? 0 - (unsigned long)a : 0);
@@ -285,12 +285,12 @@ PER_LANE(i64, L8, v_mod_i64, long_mod)
 PER_LANE(i64, L8, v_pow_i64, long_pow)
 
 /* The first `n` lanes of v, `rest` in the others: the end of a reduction. */
-#define HEAD(type, lanes)                                      \
-	WORD type head_##type(type v, long n, type rest)                      \
-	{                                                                     \
-		for (long lane = n; lane < (lanes); lane++)                   \
-			v[lane] = rest[lane];                                 \
-		return v;                                                     \
+#define HEAD(type, lanes)                                                                          \
+	WORD type head_##type(type v, long n, type rest)                                           \
+	{                                                                                          \
+		for (long lane = n; lane < (lanes); lane++)                                        \
+			v[lane] = rest[lane];                                                      \
+		return v;                                                                          \
 	}
 HEAD(f32, L4)
 HEAD(f64, L8)

@@ -25,13 +25,13 @@ struct statement {
 
 /* The chain of the seed's sweep at n = 30, and one of cheap ops alone. */
 static const struct statement seed[] = {
-	{ OP_add, 0.1 }, { OP_sin, 0 },	  { OP_mul, 1.1 }, { OP_cos, 0 },     { OP_add, 0.2 },
-	{ OP_relu, 0 },	 { OP_sub, 0.1 }, { OP_mul, 0.5 }, { OP_exp, 0 },     { OP_add, 0.3 },
-	{ OP_sigmoid, 0 }, { OP_mul, 1.2 }, { OP_sin, 0 }, { OP_add, 0.4 },   { OP_cos, 0 },
-	{ OP_sub, 0.2 }, { OP_relu, 0 },  { OP_add, 0.5 }, { OP_mul, 0.4 },   { OP_exp, 0 },
-	{ OP_mul, 1.3 }, { OP_sigmoid, 0 }, { OP_add, 0.1 }, { OP_sin, 0 },   { OP_mul, 1.1 },
-	{ OP_cos, 0 },	 { OP_add, 0.2 }, { OP_relu, 0 },  { OP_sub, 0.1 },   { OP_mul, 0.5 },
-	{ OP_exp, 0 },	 { OP_add, 0.3 }, { OP_sigmoid, 0 },
+	{ OP_add, 0.1 },   { OP_sin, 0 },     { OP_mul, 1.1 },   { OP_cos, 0 },   { OP_add, 0.2 },
+	{ OP_relu, 0 },    { OP_sub, 0.1 },   { OP_mul, 0.5 },   { OP_exp, 0 },   { OP_add, 0.3 },
+	{ OP_sigmoid, 0 }, { OP_mul, 1.2 },   { OP_sin, 0 },     { OP_add, 0.4 }, { OP_cos, 0 },
+	{ OP_sub, 0.2 },   { OP_relu, 0 },    { OP_add, 0.5 },   { OP_mul, 0.4 }, { OP_exp, 0 },
+	{ OP_mul, 1.3 },   { OP_sigmoid, 0 }, { OP_add, 0.1 },   { OP_sin, 0 },   { OP_mul, 1.1 },
+	{ OP_cos, 0 },     { OP_add, 0.2 },   { OP_relu, 0 },    { OP_sub, 0.1 }, { OP_mul, 0.5 },
+	{ OP_exp, 0 },     { OP_add, 0.3 },   { OP_sigmoid, 0 },
 };
 static const struct statement cheap[] = { { OP_add, 0.1 }, { OP_mul, 1.1 }, { OP_relu, 0 } };
 
@@ -178,8 +178,8 @@ static void cold_compile(int times)
 		close_way(&w);
 	}
 	qsort(ms, (size_t)times, sizeof(*ms), by_value);
-	printf("cold compile of the seed's chain: %.1f ms (%.1f - %.1f)\n", ms[times / 2], ms[times / 4],
-	       ms[times * 3 / 4]);
+	printf("cold compile of the seed's chain: %.1f ms (%.1f - %.1f)\n", ms[times / 2],
+	       ms[times / 4], ms[times * 3 / 4]);
 }
 
 int main(void)

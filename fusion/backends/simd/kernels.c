@@ -69,24 +69,34 @@
 
 #define NAME(id, what) CAT3(id, what, TYPE)
 
+/* Four vectors a turn: with one, a store that trails a load of the same place in
+ * another page can cost half the bandwidth. */
+#ifdef __clang__
+#define UNROLL _Pragma("clang loop unroll_count(4)")
+#else
+#define UNROLL _Pragma("GCC unroll 4")
+#endif
+
 /* One function, two loops: without splat operands the addresses need no masks. */
-#define POINT(id, ...)                                                                      \
-	static void NAME(id, point)(void *dst, const void *pa, const void *pb, const void *pc, \
-				    long n, unsigned splat)                                 \
-	{                                                                                   \
-		if (!splat) {                                                               \
-			enum { keep0 = -1, keep1 = -1, keep2 = -1 };                        \
-			for (long i = 0; i < n; i += LANES) {                               \
-				__VA_ARGS__;                                                \
-			}                                                                   \
-		} else {                                                                    \
-			const long keep0 = (splat & 1) - 1L, keep1 = (splat >> 1 & 1) - 1L, \
-				   keep2 = (splat >> 2 & 1) - 1L;                           \
-			(void)keep1, (void)keep2;                                           \
-			for (long i = 0; i < n; i += LANES) {                               \
-				__VA_ARGS__;                                                \
-			}                                                                   \
-		}                                                                           \
+#define POINT(id, ...)                                                                             \
+	static void NAME(id, point)(void *dst, const void *pa, const void *pb, const void *pc,     \
+				    long n, unsigned splat)                                        \
+	{                                                                                          \
+		if (!splat) {                                                                      \
+			enum { keep0 = -1, keep1 = -1, keep2 = -1 };                               \
+			UNROLL for (long i = 0; i < n; i += LANES)                                 \
+			{                                                                          \
+				__VA_ARGS__;                                                       \
+			}                                                                          \
+		} else {                                                                           \
+			const long keep0 = (splat & 1) - 1L, keep1 = (splat >> 1 & 1) - 1L,        \
+				   keep2 = (splat >> 2 & 1) - 1L;                                  \
+			(void)keep1, (void)keep2;                                                  \
+			UNROLL for (long i = 0; i < n; i += LANES)                                 \
+			{                                                                          \
+				__VA_ARGS__;                                                       \
+			}                                                                          \
+		}                                                                                  \
 	}
 
 #define TYPE f32
@@ -120,20 +130,20 @@
 /* Bools alone: bytes in, masks between, bytes out. */
 #define TYPE m1
 #define LANES L1
-#define BOOL_AT(k, p, i) MASK(1, LOAD(b1, (const unsigned char *)(p), (i) & keep##k))
+#define BOOL_AT(k, p, i) MASK(1, LOAD(b1, (const unsigned char *)(p), (i)&keep##k))
 #define PUT(value) SAVE(b1, (unsigned char *)dst, i, BYTES(1, (value)))
 #define v_and_m1 v_and_mask
 #define v_or_m1 v_or_mask
 #define v_xor_m1 v_xor_mask
 #define v_not_m1 v_not_mask
 #define ON_ONE(id, value) POINT(id, m1 a = BOOL_AT(0, pa, i); (void)pb; (void)pc; PUT(value))
-#define ON_TWO(id, value) \
+#define ON_TWO(id, value)                                                                          \
 	POINT(id, m1 a = BOOL_AT(0, pa, i); m1 b = BOOL_AT(1, pb, i); (void)pc; PUT(value))
 #define UNARY(id, heavy, rule, spellings, value, doc) UNARY_##rule(id, value)
 #define BINARY(id, heavy, rule, spellings, value, doc) BINARY_##rule(id, value)
-#define TERNARY(id, heavy, spellings, signature, value, doc)                      \
-	POINT(id, m1 a = BOOL_AT(0, pa, i); m1 b = BOOL_AT(1, pb, i);             \
-	      m1 c = BOOL_AT(2, pc, i); PUT(value))
+#define TERNARY(id, heavy, spellings, signature, value, doc)                                       \
+	POINT(id, m1 a = BOOL_AT(0, pa, i); m1 b = BOOL_AT(1, pb, i); m1 c = BOOL_AT(2, pc, i);    \
+	      PUT(value))
 #define UNARY_LOGIC(id, value) ON_ONE(id, value)
 #define BINARY_LOGIC(id, value) ON_TWO(id, value)
 #define UNARY_SAME(id, value) UNARY_SAME_##id(id, value)
@@ -145,32 +155,32 @@
 #define REDUCE(id, rule, spellings, first, step, signature, doc) REDUCE_##rule(id, first, step)
 #define REDUCE_SAME(id, first, step)
 #define REDUCE_INTSUM(id, first, step)
-#define REDUCE_LOGIC(id, first, step)                                                          \
-	static m1 NAME(id, join)(m1 a, m1 b)                                                   \
-	{                                                                                      \
-		return step;                                                                   \
-	}                                                                                      \
-	static void NAME(id, reduce)(void *acc, const void *src, long n)                       \
-	{                                                                                      \
-		const unsigned char *p = src;                                                  \
-		m1 all = first;                                                                \
-		long i = 0;                                                                    \
-		for (; i + L1 <= n; i += L1)                                                   \
-			all = NAME(id, join)(all, MASK(1, LOAD(b1, p, i)));                    \
-		if (i < n)                                                                     \
-			all = NAME(id, join)(all, head(MASK(1, LOAD(b1, p, i)), n - i, first)); \
-		SAVE(b1, (unsigned char *)acc, 0, BYTES(1, all));                              \
-	}                                                                                      \
-	static void NAME(id, fold)(void *acc, const void *src, long n, long width)             \
-	{                                                                                      \
-		unsigned char *to = acc;                                                       \
-		const unsigned char *p = src;                                                  \
-		for (long j = 0; j < width; j += L1) {                                         \
-			m1 all = MASK(1, LOAD(b1, to, j));                                     \
-			for (long k = 0; k < n; k += width)                                    \
-				all = NAME(id, join)(all, MASK(1, LOAD(b1, p, k + j)));        \
-			SAVE(b1, to, j, BYTES(1, all));                                        \
-		}                                                                              \
+#define REDUCE_LOGIC(id, first, step)                                                              \
+	static m1 NAME(id, join)(m1 a, m1 b)                                                       \
+	{                                                                                          \
+		return step;                                                                       \
+	}                                                                                          \
+	static void NAME(id, reduce)(void *acc, const void *src, long n)                           \
+	{                                                                                          \
+		const unsigned char *p = src;                                                      \
+		m1 all = first;                                                                    \
+		long i = 0;                                                                        \
+		for (; i + L1 <= n; i += L1)                                                       \
+			all = NAME(id, join)(all, MASK(1, LOAD(b1, p, i)));                        \
+		if (i < n)                                                                         \
+			all = NAME(id, join)(all, head(MASK(1, LOAD(b1, p, i)), n - i, first));    \
+		SAVE(b1, (unsigned char *)acc, 0, BYTES(1, all));                                  \
+	}                                                                                          \
+	static void NAME(id, fold)(void *acc, const void *src, long n, long width)                 \
+	{                                                                                          \
+		unsigned char *to = acc;                                                           \
+		const unsigned char *p = src;                                                      \
+		for (long j = 0; j < width; j += L1) {                                             \
+			m1 all = MASK(1, LOAD(b1, to, j));                                         \
+			for (long k = 0; k < n; k += width)                                        \
+				all = NAME(id, join)(all, MASK(1, LOAD(b1, p, k + j)));            \
+			SAVE(b1, to, j, BYTES(1, all));                                            \
+		}                                                                                  \
 	}
 /* The rows with rule SAME that bools have: ~ & | ^ and copies. */
 #define UNARY_SAME_neg(id, value)
@@ -214,16 +224,16 @@
 #undef LANES
 
 /* Casts, in a loop of the wider side's lanes.  to and from name vector types. */
-#define CAST_LOOP(name, lanes, to, to_element, from, from_element, value)                     \
-	static void cast_##name(void *dst, const void *pa, const void *pb, const void *pc,    \
-				long n, unsigned splat)                                       \
-	{                                                                                     \
-		const long keep = (splat & 1) - 1L;                                           \
-		(void)pb, (void)pc;                                                           \
-		for (long i = 0; i < n; i += (lanes)) {                                       \
-			from a = LOAD(from, (const from_element *)pa, i & keep);              \
-			SAVE(to, (to_element *)dst, i, value);                                \
-		}                                                                             \
+#define CAST_LOOP(name, lanes, to, to_element, from, from_element, value)                          \
+	static void cast_##name(void *dst, const void *pa, const void *pb, const void *pc, long n, \
+				unsigned splat)                                                    \
+	{                                                                                          \
+		const long keep = (splat & 1) - 1L;                                                \
+		(void)pb, (void)pc;                                                                \
+		for (long i = 0; i < n; i += (lanes)) {                                            \
+			from a = LOAD(from, (const from_element *)pa, i & keep);                   \
+			SAVE(to, (to_element *)dst, i, value);                                     \
+		}                                                                                  \
 	}
 typedef unsigned char byte;
 CAST_LOOP(F32_F32, L4, f32, float, f32, float, a)
@@ -243,9 +253,11 @@ CAST_LOOP(BOOL_F32, L4, b4, byte, f32, float, BYTES(4, ne(a, K_f32(0))))
 CAST_LOOP(BOOL_F64, L8, b8, byte, f64, double, BYTES(8, ne(a, K_f64(0))))
 CAST_LOOP(BOOL_I64, L8, b8, byte, i64, long, BYTES(8, ne(a, K_i64(0))))
 
-#define CASTS_TO(to)                                                                \
-	[DTYPE_##to] = { [DTYPE_F32] = cast_##to##_F32, [DTYPE_F64] = cast_##to##_F64, \
-			 [DTYPE_I64] = cast_##to##_I64, [DTYPE_BOOL] = cast_##to##_BOOL }
+#define CASTS_TO(to)                                                                               \
+	[DTYPE_##to] = { [DTYPE_F32] = cast_##to##_F32,                                            \
+			 [DTYPE_F64] = cast_##to##_F64,                                            \
+			 [DTYPE_I64] = cast_##to##_I64,                                            \
+			 [DTYPE_BOOL] = cast_##to##_BOOL }
 
 /* Rows of the table, by dtype rule. */
 #define ROW_FLOAT(id) [DTYPE_F32] = id##_point_f32, [DTYPE_F64] = id##_point_f64
@@ -255,9 +267,11 @@ CAST_LOOP(BOOL_I64, L8, b8, byte, i64, long, BYTES(8, ne(a, K_i64(0))))
 #define ROW_LOGIC(id) [DTYPE_BOOL] = id##_point_m1
 #define UNARY(id, heavy, rule, spellings, value, doc) [OP_##id] = { ROW_##rule(id) },
 #define BINARY(id, heavy, rule, spellings, value, doc) [OP_##id] = { ROW_##rule(id) },
-#define TERNARY(id, heavy, spellings, signature, value, doc) [OP_##id] = { ROW_SAME(id), ROW_LOGIC(id) },
-#define FOLD_SAME(id, what) [DTYPE_F32] = id##_##what##_f32, [DTYPE_F64] = id##_##what##_f64, \
-			    [DTYPE_I64] = id##_##what##_i64
+#define TERNARY(id, heavy, spellings, signature, value, doc)                                       \
+	[OP_##id] = { ROW_SAME(id), ROW_LOGIC(id) },
+#define FOLD_SAME(id, what)                                                                        \
+	[DTYPE_F32] = id##_##what##_f32, [DTYPE_F64] = id##_##what##_f64,                          \
+	[DTYPE_I64] = id##_##what##_i64
 #define FOLD_INTSUM(id, what) FOLD_SAME(id, what)
 #define FOLD_LOGIC(id, what) [DTYPE_BOOL] = id##_##what##_m1
 
@@ -282,13 +296,13 @@ const struct kernel_table CAT2(kernels_, VECTOR_UNIT) = {
 #define BINARY(id, heavy, rule, spellings, value, doc)
 #define TERNARY(id, heavy, spellings, signature, value, doc)
 	.reduce = {
-#define REDUCE(id, rule, spellings, first, step, signature, doc) \
+#define REDUCE(id, rule, spellings, first, step, signature, doc)                                   \
 	[OP_##id] = { FOLD_##rule(id, reduce) },
 #include "fusion/graph/ops.def"
 #undef REDUCE
 	},
 	.fold = {
-#define REDUCE(id, rule, spellings, first, step, signature, doc) \
+#define REDUCE(id, rule, spellings, first, step, signature, doc)                                   \
 	[OP_##id] = { FOLD_##rule(id, fold) },
 #include "fusion/graph/ops.def"
 	},
