@@ -1,8 +1,8 @@
 """tests/oracle/replay.py BINARY -- does Breakeven do what PyTorch 2.11 did?
 
-Runs every program of cases.json in eager, static and dynamic and compares
-outputs, effects on inputs, printed text and new graphs per call with what was
-recorded.  not_covered.txt lists the programs that are not expected to agree
+Runs every program of cases.json and own_cases.json in eager, static and dynamic
+and compares outputs, effects on inputs, printed text and new graphs per call
+with what was recorded.  not_covered.txt lists the programs that are not expected to agree
 yet: a listed program that agrees fails the suite as well, so the list can only
 shrink.  Needs nothing but Python 3.
 """
@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+FILES = ["cases.json", "own_cases.json"]
 MODES = ["eager", "static", "dynamic"]
 TIMEOUT_S = 120
 TOLERANCE = {"float16": (1e-2, 1e-2), "bfloat16": (1e-2, 1e-2), "float32": (1e-5, 1e-4), "float64": (1e-5, 1e-4)}
@@ -100,12 +101,12 @@ def disagreement(binary, case):
             if call["stdout"] != printed[i]:
                 return f"{mode}, call {i}: printed {call['stdout']!r} for {printed[i]!r}"
             found = differs(call["output"], case["outputs"][i], f"{mode}, call {i}")
-            for k, after in enumerate(case.get("inputs_after", [[]] * len(calls))[i]):
+            for k, after in enumerate(case.get("inputs_after", case["inputs"])[i]):
                 found = found or differs(call["inputs_after"][k], after, f"{mode}, call {i}, input {k} afterwards")
             if found:
                 return found
     # Which ops a graph holds is a claim of its own, beside how many graphs there are.
-    if "static" in case and not case["breaks"]:
+    if "graphs" in case.get("static", {}) and not case["breaks"]:
         ops = [graph["ops"] for graph in modes["static"]["graphs"]]
         wanted = [graph["ops"] for graph in case["static"]["graphs"]]
         if ops != wanted:
@@ -115,8 +116,10 @@ def disagreement(binary, case):
 
 def main():
     binary = sys.argv[1] if len(sys.argv) > 1 else "build/breakeven"
-    with open(os.path.join(HERE, "cases.json")) as file:
-        cases = json.load(file)["cases"]
+    cases = []
+    for name in FILES:
+        with open(os.path.join(HERE, name)) as file:
+            cases += json.load(file)["cases"]
     with open(os.path.join(HERE, "not_covered.txt")) as file:
         listed = {line.split("#")[0].strip() for line in file} - {""}
     faults = [f"{name} is listed in not_covered.txt but is no case" for name in sorted(listed - {c["name"] for c in cases})]

@@ -1,0 +1,96 @@
+"""tests/oracle/record.py OUT -- runs own_programs.py on PyTorch and writes OUT (own_cases.json).
+
+Needs torch; own_cases.json is kept in the repository, so that the tests do not.
+Beside outputs and effects it records how many graphs torch.compile captured at
+each call, static and dynamic, with a backend that only counts.
+"""
+import json
+import math
+import sys
+
+import torch
+
+import own_programs
+
+
+def tensor_of(value):
+    if "tensor" not in value:
+        return value["value"]
+    t = value["tensor"]
+    return torch.tensor(t["data"], dtype=getattr(torch, t["dtype"])).reshape(t["shape"])
+
+
+def number(x):
+    if isinstance(x, float) and not math.isfinite(x):
+        return "nan" if math.isnan(x) else "inf" if x > 0 else "-inf"
+    return float("%.9g" % x) if isinstance(x, float) else x
+
+
+def value_of(x):
+    if isinstance(x, torch.Tensor):
+        data = x.detach().reshape(-1).tolist()
+        if x.dtype != torch.float64:
+            data = [number(v) for v in data]
+        else:
+            data = [v if math.isfinite(v) else number(v) for v in data]
+        return {"tensor": {"shape": list(x.shape), "dtype": str(x.dtype)[6:], "data": data}}
+    if isinstance(x, (tuple, list)):
+        return {"tuple" if isinstance(x, tuple) else "list": [value_of(v) for v in x]}  # torch.Size is a tuple
+    if isinstance(x, dict):
+        return {"dict": {k: value_of(v) for k, v in x.items()}}
+    if isinstance(x, float):
+        return {"value": number(x)}
+    return {"value": x}
+
+
+def new_graphs(case, dynamic):
+    counted = []
+
+    def count(module, example):
+        counted.append(module)
+        return module.forward
+
+    torch._dynamo.reset()
+    names = {}
+    exec(compile(case["source"], case["name"], "exec"), names)
+    compiled = torch.compile(names["model"], backend=count, dynamic=dynamic)
+    news = []
+    for call in case["inputs"]:
+        before = len(counted)
+        compiled(*[tensor_of(v) for v in call])
+        news.append(len(counted) - before)
+    return {"new_graphs": news}
+
+
+def record(case):
+    names = {}
+    exec(compile(case["source"], case["name"], "exec"), names)
+    case.update(outputs=[], inputs_after=[], breaks=[])  # inputs_after goes where nothing was written
+    for call in case["inputs"]:
+        arguments = [tensor_of(v) for v in call]
+        case["outputs"].append(value_of(names["model"](*arguments)))
+        case["inputs_after"].append([value_of(v) for v in arguments])
+    if case["inputs_after"] == [[value_of(tensor_of(v)) for v in call] for call in case["inputs"]]:
+        del case["inputs_after"]
+    for mode, dynamic in (("static", False), ("dynamic", True)):
+        try:
+            case[mode] = new_graphs(case, dynamic)
+        except Exception as e:
+            print(f"{case['name']}: {mode}: {type(e).__name__}: {str(e)[:300]}")
+    return case
+
+
+def main():
+    done = []
+    for case in own_programs.cases():
+        try:
+            done.append(record(case))
+        except Exception as e:
+            print(f"{case['name']}: {type(e).__name__}: {str(e)[:300]}")
+    with open(sys.argv[1], "w") as file:
+        json.dump({"torch": torch.__version__, "device": "cpu", "cases": done}, file, separators=(",", ":"))
+        file.write("\n")
+    print(f"{len(done)} programs recorded")
+
+
+main()
