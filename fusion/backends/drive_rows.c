@@ -62,7 +62,7 @@ static void share_chunks(void *context, int64_t begin, int64_t end, int thread)
 	const struct rows *rows = context;
 	struct plan *p = rows->plan;
 
-	for (int64_t c = begin; c < end; c++)
+	for (int64_t c = end - 1; c >= begin; c--)
 		run_chunk(p, rows->stage, &p->workers[0], &p->workers[thread], rows->buffers, c,
 			  p->chunks + c * p->most_reduces);
 }
@@ -81,7 +81,8 @@ static void run_stage(struct plan *p, int stage, struct worker *w, void *const *
 
 		pool_run(pool, chunks, grain, share_chunks, &rows);
 	}
-	for (int64_t c = 0; c < chunks; c++) {
+	/* From the end: what the kernel before wrote last is still in the cache. */
+	for (int64_t c = chunks - 1; c >= 0; c--) {
 		union number *partial = pool ? p->chunks + c * p->most_reduces : w->partial;
 
 		if (!pool)

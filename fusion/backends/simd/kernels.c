@@ -69,14 +69,6 @@
 
 #define NAME(id, what) CAT3(id, what, TYPE)
 
-/* Four vectors a turn: with one, a store that trails a load of the same place in
- * another page can cost half the bandwidth. */
-#ifdef __clang__
-#define UNROLL _Pragma("clang loop unroll_count(4)")
-#else
-#define UNROLL _Pragma("GCC unroll 4")
-#endif
-
 /* One function, two loops: without splat operands the addresses need no masks. */
 #define POINT(id, ...)                                                                             \
 	static void NAME(id, point)(void *dst, const void *pa, const void *pb, const void *pc,     \
@@ -84,16 +76,14 @@
 	{                                                                                          \
 		if (!splat) {                                                                      \
 			enum { keep0 = -1, keep1 = -1, keep2 = -1 };                               \
-			UNROLL for (long i = 0; i < n; i += LANES)                                 \
-			{                                                                          \
+			for (long i = 0; i < n; i += LANES) {                                      \
 				__VA_ARGS__;                                                       \
 			}                                                                          \
 		} else {                                                                           \
 			const long keep0 = (splat & 1) - 1L, keep1 = (splat >> 1 & 1) - 1L,        \
 				   keep2 = (splat >> 2 & 1) - 1L;                                  \
 			(void)keep1, (void)keep2;                                                  \
-			UNROLL for (long i = 0; i < n; i += LANES)                                 \
-			{                                                                          \
+			for (long i = 0; i < n; i += LANES) {                                      \
 				__VA_ARGS__;                                                       \
 			}                                                                          \
 		}                                                                                  \
