@@ -26,10 +26,10 @@ void workload_destroy(struct workload *w); /* NULL is fine */
 const char *workload_name(const struct workload *w);
 
 /* The workload of a .py file: `inputs` are n texts such as "x=float32[8,16]",
- * "i=int64[4,3]", "scale=3.5", one for each argument, in order.  A new object
- * for workload_parse(); NULL with WORKLOAD or BOUND. */
-json_t *workload_from_python(const char *name, const char *source, const char *const *inputs, int n,
-			     struct err *err);
+ * "i=int64[4,3]", "scale=3.5", one for each argument of `entry` (NULL: model), in
+ * order and by its name.  A new object for workload_parse(); NULL with WORKLOAD. */
+json_t *workload_from_python(const char *name, const char *source, const char *entry,
+			     const char *const *inputs, int n, struct err *err);
 
 /* A stand-alone PyTorch script that repeats the experiment (modes as
  * torch.compile calls, the same inputs, rounds and statistics).  Caller frees. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/lang/lang.h"
 #include "profiler/workload.h"
 
 static bool wrong(const char *input, struct err *err)
@@ -101,8 +102,55 @@ static json_t *parse_scalar(const char *input, const char *text, struct err *err
 	return NULL;
 }
 
-json_t *workload_from_python(const char *name, const char *source, const char *const *inputs, int n,
-			     struct err *err)
+/* The function of the name at the top of the module; NULL: there is none. */
+static const struct code *find_entry(const struct lang_program *program, const char *entry)
+{
+	const struct code *found = NULL;
+
+	for (int i = 0; program && i < program->module->n_nested; i++)
+		if (strcmp(program->module->nested[i]->name, entry) == 0)
+			found = program->module->nested[i];
+	return found && !found->has_varargs && !found->has_kwargs ? found : NULL;
+}
+
+/* Whether inputs[i] names the function's positional parameter i. */
+static bool named_in_order(const struct code *code, const char *const *inputs, int n,
+			   struct err *err)
+{
+	for (int i = 0; i < n; i++) {
+		size_t len = strcspn(inputs[i], "=");
+		const char *want = i < code->n_positional ? code->locals[i] : NULL;
+
+		if (!want)
+			return err_set(err, ERR_WORKLOAD,
+				       "%s() takes %d positional argument%s, but --input '%.80s' "
+				       "is number %d; leave it out",
+				       code->name, code->n_positional,
+				       code->n_positional == 1 ? "" : "s", inputs[i], i + 1);
+		if (strlen(want) != len || strncmp(want, inputs[i], len) != 0)
+			return err_set(err, ERR_WORKLOAD,
+				       "argument %d of %s() is %s, but --input '%.80s' names "
+				       "another; give the inputs in the function's order",
+				       i + 1, code->name, want, inputs[i]);
+	}
+	return true;
+}
+
+/* A source that does not compile is left to workload_parse(), which says where. */
+static bool check_names(const char *source, const char *entry, const char *const *inputs, int n,
+			struct err *err)
+{
+	struct err ignored = { 0 };
+	struct lang_program *program = lang_compile(source, strlen(source), NULL, &ignored);
+	const struct code *code = find_entry(program, entry ? entry : "model");
+	bool ok = !code || named_in_order(code, inputs, n, err);
+
+	lang_destroy(program);
+	return ok;
+}
+
+json_t *workload_from_python(const char *name, const char *source, const char *entry,
+			     const char *const *inputs, int n, struct err *err)
 {
 	json_t *args = json_array(), *json;
 
@@ -121,6 +169,8 @@ json_t *workload_from_python(const char *name, const char *source, const char *c
 			goto fail;
 		json_array_append_new(args, spec);
 	}
+	if (!check_names(source, entry, inputs, n, err))
+		goto fail;
 	json = json_pack("{s:s, s:s, s:[o]}", "name", name, "source", source, "calls", args);
 	if (!json)
 		err_set(err, ERR_SYNTAX, "the source is not UTF-8 text");

@@ -8,7 +8,7 @@
 #include "profiler/report_graph.h"
 #include "profiler/value_json.h"
 
-json_t *report_interval(double low, double high)
+static json_t *interval_json(double low, double high)
 {
 	return json_pack("[f, f]", low, high);
 }
@@ -28,13 +28,14 @@ json_t *report_call(const struct lane *lane, int call, const struct fusion_count
 	struct buf *printed = fusion_stdout(lane->session);
 	json_t *text = json_stringn(printed->data ? printed->data : "", printed->len);
 
-	return json_pack("{s:I, s:I, s:I, s:b, s:o, s:o, s:o}", "new_graphs",
+	return json_pack("{s:I, s:I, s:I, s:b, s:o, s:o, s:n, s:n, s:o}", "new_graphs",
 			 (json_int_t)(after->graphs - before->graphs), "compiles",
 			 (json_int_t)(after->kernels_built - before->kernels_built), "launches",
 			 (json_int_t)(after->launches - before->launches), "eager_fallback",
 			 after->eager_fallbacks > before->eager_fallbacks, "output",
 			 value_to_json(lane->outputs[call], whole), "inputs_after",
-			 inputs_after(lane, call, whole), "stdout", text ? text : json_string(""));
+			 inputs_after(lane, call, whole), "grads", "param_grads", "stdout",
+			 text ? text : json_string(""));
 }
 
 double report_compile_us(const struct lane *lane)
@@ -76,7 +77,7 @@ void report_latency(json_t *m, const struct lane *lane, const struct split *spli
 	stats_median(lane->sample_us, lane->n_samples, &i);
 	rest = i.mid;
 	latency = json_pack("{s:f, s:o, s:i, s:I, s:o}", "median_us", i.mid, "ci_us",
-			    report_interval(i.low, i.high), "n", lane->n_samples, "calls_a_sample",
+			    interval_json(i.low, i.high), "n", lane->n_samples, "calls_a_sample",
 			    (json_int_t)(lane->cycles * lane->n_timed), "samples_ns",
 			    samples_json(lane));
 	add_noise(latency, lane);
@@ -134,12 +135,12 @@ json_t *report_comparison(const struct comparison *c, double compile_us)
 
 	return json_pack("{s:f, s:o, s:s, s:o, s:o, s:s, s:f, s:o, s:f, s:n, s:n}", "speedup",
 			 c->speedup.mid, "speedup_ci",
-			 report_interval(c->speedup.low, c->speedup.high), "verdict",
+			 interval_json(c->speedup.low, c->speedup.high), "verdict",
 			 verdict_word(c->verdict), "calls_to_repay",
 			 after ? json_real(c->calls_to_repay) : json_null(), "calls_to_repay_ci",
-			 after ? report_interval(c->calls_ci[0], c->calls_ci[1]) : json_null(),
+			 after ? interval_json(c->calls_ci[0], c->calls_ci[1]) : json_null(),
 			 "repay", repay_word(c->repay), "saved_us", c->saved_us.mid, "saved_ci_us",
-			 report_interval(c->saved_us.low, c->saved_us.high), "compile_ms",
+			 interval_json(c->saved_us.low, c->saved_us.high), "compile_ms",
 			 compile_us / 1000, "crossover_n", "crossover_ci");
 }
 
@@ -147,6 +148,6 @@ json_t *report_crossover(const struct crossover *c)
 {
 	return json_pack("{s:o, s:o, s:s, s:i}", "crossover_n",
 			 c->found ? json_real(c->n) : json_null(), "crossover_ci",
-			 c->found ? report_interval(c->low, c->high) : json_null(), "side",
+			 c->found ? interval_json(c->low, c->high) : json_null(), "side",
 			 side_word(c->side), "meetings", c->meetings);
 }

@@ -206,8 +206,9 @@ json_t *workload_calls(const struct workload *w, const struct point *p, struct e
 		json_array_append_new(calls, args);
 		if ((size_t)w->sweep.arg >= json_array_size(args)) {
 			err_set(err, ERR_WORKLOAD,
-				"sweep.input.arg is %d, but calls[%d] has %zu arguments",
-				w->sweep.arg, i, json_array_size(args));
+				"sweep.input.arg is %d, but calls[%d] has %zu argument%s",
+				w->sweep.arg, i, json_array_size(args),
+				json_array_size(args) == 1 ? "" : "s");
 			goto fail;
 		}
 		resized = spec_resize(json_array_get(args, (size_t)w->sweep.arg), path,

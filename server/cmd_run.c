@@ -69,6 +69,17 @@ static bool is_python(const char *file)
 	return len > 3 && strcmp(file + len - 3, ".py") == 0;
 }
 
+/* "--modes", or "--modes=eager", whose value goes to *inside. */
+static bool names_flag(const char *word, const char *flag, const char **inside)
+{
+	size_t len = strlen(flag);
+
+	if (strncmp(word, flag, len) != 0 || (word[len] != '=' && word[len] != '\0'))
+		return false;
+	*inside = word[len] == '=' ? word + len + 1 : NULL;
+	return true;
+}
+
 static bool parse_flags(int argc, char **argv, struct run_flags *f)
 {
 	struct {
@@ -81,20 +92,20 @@ static bool parse_flags(int argc, char **argv, struct run_flags *f)
 	};
 
 	for (int i = 1; i < argc; i++) {
-		const char **value = NULL;
+		const char **value = NULL, *inside = NULL;
 
 		for (size_t k = 0; k < sizeof(valued) / sizeof(valued[0]); k++)
-			if (strcmp(argv[i], valued[k].name) == 0)
+			if (names_flag(argv[i], valued[k].name, &inside))
 				value = valued[k].value;
-		if (strcmp(argv[i], "--input") == 0) {
+		if (names_flag(argv[i], "--input", &inside)) {
 			if (f->n_inputs == MAX_INPUTS)
 				return usage("there are more than 64 inputs", "");
 			value = &f->inputs[f->n_inputs++];
 		}
 		if (value) {
-			if (i + 1 == argc)
+			if (!inside && i + 1 == argc)
 				return usage("a value is missing after ", argv[i]);
-			*value = argv[++i];
+			*value = inside ? inside : argv[++i];
 		} else if (strcmp(argv[i], "--json") == 0) {
 			f->json = true;
 		} else if (strcmp(argv[i], "--no-timing") == 0) {
@@ -228,10 +239,16 @@ static void base_name(const char *file, char out[128])
 		*strrchr(out, '.') = '\0';
 }
 
+static const char *label(const struct run_flags *f)
+{
+	return strcmp(f->file, "-") == 0 ? "standard input" : f->file;
+}
+
 /* The file as a workload's JSON; NULL with *err. */
 static json_t *load(const struct run_flags *f, struct err *err)
 {
 	char *text = read_all(f->file, err), name[128];
+	size_t bom;
 	json_error_t at;
 	json_t *json, *inner;
 
@@ -239,14 +256,15 @@ static json_t *load(const struct run_flags *f, struct err *err)
 		return NULL;
 	if (is_python(f->file)) {
 		base_name(f->file, name);
-		json = workload_from_python(name, text, f->inputs, f->n_inputs, err);
+		json = workload_from_python(name, text, f->entry, f->inputs, f->n_inputs, err);
 		free(text);
 		return json;
 	}
-	json = json_loads(text, JSON_REJECT_DUPLICATES, &at);
+	bom = strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* editors on Windows write it */
+	json = json_loads(text + bom, JSON_REJECT_DUPLICATES, &at);
 	free(text);
 	if (!json) {
-		err_set(err, ERR_JSON, "%s is not JSON: line %d, column %d: %s", f->file, at.line,
+		err_set(err, ERR_JSON, "%s is not JSON: line %d, column %d: %s", label(f), at.line,
 			at.column, at.text);
 		return NULL;
 	}
@@ -258,7 +276,7 @@ static json_t *load(const struct run_flags *f, struct err *err)
 	}
 	if (!json_is_object(json)) {
 		err_set(err, ERR_WORKLOAD, "%s is not a workload: it must hold a JSON object",
-			f->file);
+			label(f));
 		json_decref(json);
 		return NULL;
 	}
@@ -273,16 +291,16 @@ static json_t *load(const struct run_flags *f, struct err *err)
 static void print_error(const struct run_flags *f, const json_t *json, const struct err *err)
 {
 	const char *source = json_string_value(json_object_get(json, "source"));
-	char label[256];
+	char place[256];
 	struct buf text;
 
 	if (!source || err->line <= 0) {
 		fprintf(stderr, "breakeven run: %s\n", err->message);
 		return;
 	}
-	snprintf(label, sizeof(label), is_python(f->file) ? "%s" : "%s, source", f->file);
+	snprintf(place, sizeof(place), is_python(f->file) ? "%s" : "%s, source", label(f));
 	buf_init(&text, 1 << 20);
-	lang_caret(&text, label, source, err);
+	lang_caret(&text, place, source, err);
 	fprintf(stderr, "%s%s", text.data ? text.data : err->message,
 		text.len && text.data[text.len - 1] == '\n' ? "" : "\n");
 	buf_finish(&text);
@@ -345,7 +363,8 @@ static bool print_report(const struct run_flags *f, const json_t *report)
 int cmd_run(int argc, char **argv)
 {
 	struct run_flags f = { 0 };
-	struct sigaction action = { .sa_handler = on_interrupt };
+	/* The first ends the run at its next call, a second one at once. */
+	struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND };
 	struct err err = { 0 };
 	json_t *fields = NULL, *json = NULL, *report = NULL;
 	long long at = 0;

@@ -272,6 +272,25 @@ static void print_warnings(struct buf *out, const json_t *report)
 			   warnings - MAX_WARNINGS);
 }
 
+/* What the program printed in its first mode: the same in all. */
+static void print_stdout(struct buf *out, const char *mode, const json_t *m)
+{
+	size_t i;
+	json_t *call;
+
+	json_array_foreach(json_object_get(m, "calls"), i, call)
+	{
+		const json_t *text = json_object_get(call, "stdout");
+		size_t len = json_string_length(text);
+
+		if (!len)
+			continue;
+		buf_printf(out, "%s, call %zu, printed:\n", mode, i);
+		buf_add(out, json_string_value(text), len);
+		buf_puts(out, json_string_value(text)[len - 1] == '\n' ? "\n" : "\n\n");
+	}
+}
+
 static const char *text_of(const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
@@ -284,7 +303,8 @@ void run_table_print(struct buf *out, const json_t *report)
 	const json_t *device = json_object_get(report, "device");
 	const json_t *points = json_object_get(report, "points");
 	const json_t *at = json_array_size(points) ? json_array_get(points, 0) : report;
-	const json_t *m = json_object_iter_value(json_object_iter(json_object_get(at, "modes")));
+	void *first = json_object_iter(json_object_get(at, "modes"));
+	const json_t *m = json_object_iter_value(first);
 	const char *note = json_string_value(json_object_get(device, "backend_note"));
 	json_int_t threads = json_integer_value(json_object_get(device, "threads"));
 
@@ -298,6 +318,8 @@ void run_table_print(struct buf *out, const json_t *report)
 		print_untimed(out, report);
 		buf_putc(out, '\n');
 	}
+	if (m)
+		print_stdout(out, json_object_iter_key(first), m);
 	buf_printf(out, "%s, %s, backend %s, %" JSON_INTEGER_FORMAT " thread%s; %.1f s in all\n",
 		   text_of(device, "name"), text_of(device, "vector_unit"),
 		   text_of(device, "backend"), threads, threads == 1 ? "" : "s",

@@ -1,5 +1,7 @@
 /* server/version.c -- the one file that is rebuilt when the version changes. */
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "server/commands.h"
 
@@ -10,10 +12,11 @@ const char *breakeven_version(void)
 
 int cmd_version(int argc, char **argv)
 {
-	(void)argv;
+	bool help = argc == 2 && strcmp(argv[1], "--help") == 0;
+
 	if (argc > 1) {
-		fprintf(stderr, "usage: breakeven version\n");
-		return EXIT_USAGE;
+		fprintf(help ? stdout : stderr, "usage: breakeven version\n");
+		return help ? EXIT_DONE : EXIT_USAGE;
 	}
 	printf("breakeven %s\n", breakeven_version());
 	return EXIT_DONE;

@@ -266,7 +266,7 @@ static void sweeps_that_cannot_be_are_refused(void **state)
 	refused("{'source': '" MODEL "', 'calls': " INPUT
 		", 'sweep': {'input': {'arg': 1, 'dim': 0, "
 		"'sizes': [4]}}}",
-		ERR_WORKLOAD, "sweep.input.arg is 1, but calls[0] has 1 arguments");
+		ERR_WORKLOAD, "sweep.input.arg is 1, but calls[0] has 1 argument");
 	refused("{'source': '" MODEL "', 'calls': " INPUT
 		", 'sweep': {'input': {'arg': 0, 'dim': 5, "
 		"'sizes': [4]}}}",
@@ -369,7 +369,8 @@ static void python_inputs_become_values(void **state)
 	static const char *const inputs[] = { "x=float32[8,16]", "i=int64[]", "s=3.5", "n=4",
 					      "b=True",          "o=None" };
 	struct err err = { 0 };
-	json_t *json = workload_from_python("m", "def model(): pass\n", inputs, 6, &err);
+	json_t *json = workload_from_python("m", "def model(x, i, s, n, b, o): pass\n", NULL,
+					    inputs, 6, &err);
 	const json_t *args = json_array_get(json_object_get(json, "calls"), 0);
 
 	(void)state;
@@ -394,9 +395,28 @@ static void python_inputs_that_make_no_sense_are_refused(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct err err = { 0 };
 
-		assert_null(workload_from_python("m", "", &bad[i], 1, &err));
+		assert_null(workload_from_python("m", "", NULL, &bad[i], 1, &err));
 		assert_non_null(strstr(err.message, bad[i]));
 	}
+}
+
+static void python_inputs_go_by_the_names_of_the_parameters(void **state)
+{
+	static const char source[] = "def model(a, b): pass\ndef other(*all): pass\n";
+	static const char *const swapped[] = { "b=1", "a=2" }, *const most[] = { "a=1", "b=2",
+										 "c=3" };
+	struct err err = { 0 };
+	json_t *json;
+
+	(void)state;
+	assert_null(workload_from_python("m", source, NULL, swapped, 2, &err));
+	assert_string_equal(err.message, "argument 1 of model() is a, but --input 'b=1' names "
+					 "another; give the inputs in the function's order");
+	assert_null(workload_from_python("m", source, NULL, most, 3, &err));
+	assert_non_null(strstr(err.message, "--input 'c=3' is number 3"));
+	json = workload_from_python("m", source, "other", most, 3, &err);
+	assert_non_null(json);
+	json_decref(json);
 }
 
 /* Whether Python compiles the script; skipped where there is no Python. */
@@ -460,6 +480,7 @@ int main(void)
 		cmocka_unit_test(large_tensor_is_summed_up),
 		cmocka_unit_test(python_inputs_become_values),
 		cmocka_unit_test(python_inputs_that_make_no_sense_are_refused),
+		cmocka_unit_test(python_inputs_go_by_the_names_of_the_parameters),
 		cmocka_unit_test(torch_script_is_python_whatever_the_source_quotes),
 	};
 
