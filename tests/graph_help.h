@@ -37,6 +37,24 @@ UNUSED_ static void world_end(struct world *w)
 	arena_finish(&w->arena);
 }
 
+/* Setup and teardown of a test whose *state is a struct world. */
+UNUSED_ static int world_setup(void **state)
+{
+	struct world *w = malloc(sizeof(*w));
+
+	assert_non_null(w);
+	world_begin(w);
+	*state = w;
+	return 0;
+}
+
+UNUSED_ static int world_teardown(void **state)
+{
+	world_end(*state);
+	free(*state);
+	return 0;
+}
+
 UNUSED_ static const struct sym *size_of(struct world *w, int64_t size)
 {
 	if (size >= 0)

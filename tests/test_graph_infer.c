@@ -5,23 +5,6 @@
  */
 #include "tests/graph_help.h"
 
-static int begin(void **state)
-{
-	struct world *w = malloc(sizeof(*w));
-
-	assert_non_null(w);
-	world_begin(w);
-	*state = w;
-	return 0;
-}
-
-static int end(void **state)
-{
-	world_end(*state);
-	free(*state);
-	return 0;
-}
-
 static void tensors_with_dims_promote_to_the_wider_type(void **state)
 {
 	static const enum dtype want[DTYPE_COUNT][DTYPE_COUNT] = {
@@ -441,7 +424,7 @@ static void what_is_left_out_has_its_default(void **state)
 
 int main(void)
 {
-#define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
+#define CASE(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(tensors_with_dims_promote_to_the_wider_type),
 		CASE(zero_dim_tensors_promote_by_category_only),

@@ -3,23 +3,6 @@
 
 #include <math.h>
 
-static int begin(void **state)
-{
-	struct world *w = malloc(sizeof(*w));
-
-	assert_non_null(w);
-	world_begin(w);
-	*state = w;
-	return 0;
-}
-
-static int end(void **state)
-{
-	world_end(*state);
-	free(*state);
-	return 0;
-}
-
 /* x of [s0, 16] and a program over it that shows every kind of argument. */
 static void build(struct world *w)
 {
@@ -206,7 +189,7 @@ static void out_of_memory_is_said_and_not_crashed_on(void **state)
 
 int main(void)
 {
-#define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
+#define CASE(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(a_graph_prints_one_line_a_node),
 		CASE(special_numbers_and_strides_print_too),

@@ -11,25 +11,13 @@ static const void *const inputs[] = { data, weight, bias };
 
 static int begin(void **state)
 {
-	struct world *w = malloc(sizeof(*w));
-
-	assert_non_null(w);
-	world_begin(w);
 	for (int i = 0; i < ALL; i++)
 		data[i] = (float)(sin(i * 1.7) * 3 + 0.25);
 	for (int i = 0; i < COLS; i++) {
 		weight[i] = (float)(1 + 0.1 * i);
 		bias[i] = (float)(0.5 - 0.2 * i);
 	}
-	*state = w;
-	return 0;
-}
-
-static int end(void **state)
-{
-	world_end(*state);
-	free(*state);
-	return 0;
+	return world_setup(state);
 }
 
 /* Values of a float32 or float64 node as doubles, after decompose. */
@@ -340,7 +328,7 @@ static void every_composite_expands_on_symbolic_sizes(void **state)
 
 int main(void)
 {
-#define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
+#define CASE(f) cmocka_unit_test_setup_teardown(f, begin, world_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(mean_is_the_sum_over_the_count),
 		CASE(var_and_std_know_unbiased_and_correction),

@@ -1,23 +1,6 @@
 /* tests/test_passes_fold.c -- folded values against plain C. */
 #include "tests/passes_help.h"
 
-static int begin(void **state)
-{
-	struct world *w = malloc(sizeof(*w));
-
-	assert_non_null(w);
-	world_begin(w);
-	*state = w;
-	return 0;
-}
-
-static int end(void **state)
-{
-	world_end(*state);
-	free(*state);
-	return 0;
-}
-
 /* Folds a graph that returns x; its elements as doubles. */
 static double at(struct world *w, struct arg x, int64_t index)
 {
@@ -229,7 +212,7 @@ static void a_folded_constant_keeps_name_and_line(void **state)
 
 int main(void)
 {
-#define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
+#define CASE(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(arithmetic_is_rounded_to_the_op_s_dtype),
 		CASE(ints_wrap_and_divide_like_python),

@@ -1,23 +1,6 @@
 /* tests/test_passes_manager.c -- cse, dce, and all passes in their order. */
 #include "tests/passes_help.h"
 
-static int begin(void **state)
-{
-	struct world *w = malloc(sizeof(*w));
-
-	assert_non_null(w);
-	world_begin(w);
-	*state = w;
-	return 0;
-}
-
-static int end(void **state)
-{
-	world_end(*state);
-	free(*state);
-	return 0;
-}
-
 static struct pass_result run_all(struct world *w, uint64_t disabled)
 {
 	const struct pass_options options = { .disabled = disabled, .verify = true };
@@ -225,7 +208,7 @@ static void out_of_memory_is_said_at_every_allocation(void **state)
 
 int main(void)
 {
-#define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
+#define CASE(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(cse_shares_equal_nodes_in_either_order),
 		CASE(cse_tells_arguments_apart),

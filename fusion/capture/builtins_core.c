@@ -144,22 +144,6 @@ static bool int_from_text(struct value v, int64_t base, struct value *out, struc
 	return true;
 }
 
-static bool int_from_float(double f, struct value *out, struct err *err)
-{
-	if (isnan(f))
-		return err_set(err, ERR_VALUE, "cannot convert float NaN to integer");
-	if (isinf(f))
-		return err_set(err, ERR_VALUE, "cannot convert float infinity to integer");
-	f = trunc(f);
-	if (!(f >= -0x1p63 && f < 0x1p63))
-		return err_set(err, ERR_VALUE,
-			       "%g as a whole number needs more than 64 bits; whole numbers have "
-			       "64 bits here",
-			       f);
-	*out = value_int((int64_t)f);
-	return true;
-}
-
 bool builtin_int(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
 {
 	struct vm_host *host;
@@ -182,7 +166,7 @@ bool builtin_int(struct vm *vm, const struct builtin_call *call, struct value *o
 		return host->to_number(host->self, VALUE_INT, v, out, err);
 	}
 	if (v.kind == VALUE_FLOAT)
-		return int_from_float(v.f, out, err);
+		return number_whole(v.f, out, err);
 	if (!value_is_integer(v))
 		return err_set(err, ERR_TYPE,
 			       "int() argument must be a string or a real number, not '%s'",
@@ -360,7 +344,7 @@ bool builtin_round(struct vm *vm, const struct builtin_call *call, struct value 
 	if (!builtin_double(vm, v, &f, err))
 		return false;
 	if (digits.kind == VALUE_NONE)
-		return int_from_float(nearbyint(f), out, err);
+		return number_whole(nearbyint(f), out, err);
 	if (!round_to(f, n, &f, err))
 		return false;
 	*out = value_float(f);

@@ -139,17 +139,7 @@ static bool to_whole(struct vm *vm, const struct builtin_call *call, double (*st
 	}
 	if (!builtin_double(vm, v, &f, err))
 		return false;
-	if (!isfinite(f))
-		return err_set(err, ERR_VALUE, "cannot convert float %s to integer",
-			       isnan(f) ? "NaN" : "infinity");
-	f = step(f);
-	if (!(f >= -0x1p63 && f < 0x1p63))
-		return err_set(err, ERR_VALUE,
-			       "%g as a whole number needs more than 64 bits; whole numbers have "
-			       "64 bits here",
-			       f);
-	*out = value_int((int64_t)f);
-	return true;
+	return number_whole(isfinite(f) ? step(f) : f, out, err);
 }
 
 bool math_floor(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)

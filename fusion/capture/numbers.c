@@ -265,3 +265,18 @@ int number_order(struct value a, struct value b)
 	}
 	return value_as_int(a) < value_as_int(b) ? -1 : value_as_int(a) > value_as_int(b);
 }
+
+bool number_whole(double f, struct value *out, struct err *err)
+{
+	if (isnan(f))
+		return err_set(err, ERR_VALUE, "cannot convert float NaN to integer");
+	if (isinf(f))
+		return err_set(err, ERR_VALUE, "cannot convert float infinity to integer");
+	if (!(f >= -0x1p63 && f < 0x1p63))
+		return err_set(err, ERR_VALUE,
+			       "%g as a whole number needs more than 64 bits; whole numbers have "
+			       "64 bits here",
+			       f);
+	*out = value_int((int64_t)f);
+	return true;
+}

@@ -34,6 +34,8 @@ static inline double value_as_double(struct value v) /* of a number */
 bool number_binary(enum binop op, struct value a, struct value b, struct value *out,
 		   struct err *err);
 bool number_unary(enum unop op, struct value a, struct value *out, struct err *err);
+/* f without its fraction; VALUE for nan, and for what needs more than 64 bits. */
+bool number_whole(double f, struct value *out, struct err *err);
 /* -1, 0, 1; 2 where one is nan. */
 int number_order(struct value a, struct value b);
 
@@ -64,9 +66,7 @@ bool op_index(struct vm *vm, struct value v, const char *what, int64_t *out, str
  * for a list and its like. */
 bool op_make_key(struct vm *vm, struct value *key, struct err *err);
 int64_t range_length(const struct range *r);
-/* UTF-8: characters in a string, and the byte where character `at` begins. */
-int64_t str_length(const struct str *s);
-size_t str_offset(const struct str *s, int64_t at);
+int64_t str_length(const struct str *s); /* in characters */
 
 /* iterate.c */
 bool op_iter(struct vm *vm, struct value v, struct value *out, struct err *err);

@@ -30,7 +30,7 @@ int64_t str_length(const struct str *s)
 	return n;
 }
 
-size_t str_offset(const struct str *s, int64_t at)
+static size_t str_offset(const struct str *s, int64_t at)
 {
 	size_t i = 0;
 

@@ -7,8 +7,6 @@
 
 #include "fusion/capture/frame.h"
 
-enum { STACK_END = -1000 }; /* RETURN: nothing follows */
-
 static bool prepare_const(struct vm *vm, const struct lang_const *c, struct value *out)
 {
 	switch (c->kind) {
@@ -46,58 +44,11 @@ static bool prepare_const(struct vm *vm, const struct lang_const *c, struct valu
 	return out->kind != VALUE_UNSET;
 }
 
-/* Change of the operand stack's depth; FOR_ITER's and jumps' other way is in
- * check_inst(). */
-static int effect(const struct lang_inst *inst)
-{
-	switch (inst->op) {
-	case CODE_LOAD_CONST:
-	case CODE_LOAD_FAST:
-	case CODE_LOAD_GLOBAL:
-	case CODE_LOAD_DEREF:
-	case CODE_LOAD_CLOSURE:
-	case CODE_IMPORT:
-	case CODE_COPY:
-	case CODE_FOR_ITER:
-		return 1;
-	case CODE_STORE_FAST:
-	case CODE_STORE_GLOBAL:
-	case CODE_STORE_DEREF:
-	case CODE_POP:
-	case CODE_JUMP_IF_FALSE:
-	case CODE_JUMP_IF_TRUE:
-	case CODE_BINARY_OP:
-	case CODE_INPLACE_OP:
-	case CODE_COMPARE_OP:
-	case CODE_BINARY_SUBSCR:
-		return -1;
-	case CODE_STORE_ATTR:
-	case CODE_MAKE_FUNCTION:
-		return -2;
-	case CODE_STORE_SUBSCR:
-		return -3;
-	case CODE_BUILD_TUPLE:
-	case CODE_BUILD_LIST:
-	case CODE_BUILD_SLICE:
-		return 1 - inst->arg;
-	case CODE_BUILD_MAP:
-		return 1 - 2 * inst->arg;
-	case CODE_UNPACK_SEQUENCE:
-		return inst->arg - 1;
-	case CODE_CALL:
-		return -inst->arg;
-	case CODE_CALL_KW:
-		return -inst->arg - 1;
-	case CODE_RETURN:
-		return STACK_END;
-	default:
-		return 0;
-	}
-}
-
 /* How many operands an instruction reads. */
 static int needs(const struct lang_inst *inst)
 {
+	int change;
+
 	switch (inst->op) {
 	case CODE_COPY:
 	case CODE_SWAP:
@@ -129,7 +80,8 @@ static int needs(const struct lang_inst *inst)
 	case CODE_MAKE_FUNCTION:
 		return 3;
 	default:
-		return effect(inst) < 0 ? -effect(inst) : 0;
+		change = code_effect(inst->op, inst->arg);
+		return change < 0 ? -change : 0;
 	}
 }
 
@@ -209,11 +161,10 @@ static bool flow_to(struct check *c, int at, int depth)
 static bool check_inst(struct check *c, int at)
 {
 	const struct lang_inst *inst = &c->code->insts[at];
-	int depth = c->depth[at], change;
+	int depth = c->depth[at];
 
 	if (!operand_fits(c->code, inst) || depth < needs(inst))
 		return false;
-	change = effect(inst);
 	switch (inst->op) {
 	case CODE_RETURN:
 		return true;
@@ -225,7 +176,7 @@ static bool check_inst(struct check *c, int at)
 	case CODE_FOR_ITER:
 		return flow_to(c, inst->arg, depth - 1) && flow_to(c, at + 1, depth + 1);
 	default:
-		return flow_to(c, at + 1, depth + change);
+		return flow_to(c, at + 1, depth + code_effect(inst->op, inst->arg));
 	}
 }
 

@@ -255,6 +255,5 @@ void value_print(struct buf *out, struct value v, bool plain);
 typedef void value_print_fn(void *context, struct buf *out, struct value tensor);
 void value_print_with(struct buf *out, struct value v, bool plain, value_print_fn *tensor,
 		      void *context);
-void value_print_float(struct buf *out, double f);
 
 #endif

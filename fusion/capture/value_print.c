@@ -46,7 +46,7 @@ static void shortest(double f, char text[32])
 	}
 }
 
-void value_print_float(struct buf *out, double f)
+static void print_float(struct buf *out, double f)
 {
 	char text[32], digits[24];
 	int n = 0, point;
@@ -244,7 +244,7 @@ static void print_scalar(struct buf *out, struct value v)
 		buf_printf(out, "%lld", (long long)v.i);
 		break;
 	case VALUE_FLOAT:
-		value_print_float(out, v.f);
+		print_float(out, v.f);
 		break;
 	case VALUE_ELLIPSIS:
 		buf_puts(out, "Ellipsis");

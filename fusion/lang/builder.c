@@ -27,53 +27,6 @@ bool out_of_memory(struct builder *b)
 	return err_set(b->c->err, ERR_MEMORY, "out of memory while compiling the program");
 }
 
-/* What the instruction does to the depth of the stack; jumps: where not taken. */
-static int effect(enum code_op op, int arg)
-{
-	switch (op) {
-	case CODE_LOAD_CONST:
-	case CODE_LOAD_FAST:
-	case CODE_LOAD_GLOBAL:
-	case CODE_LOAD_DEREF:
-	case CODE_LOAD_CLOSURE:
-	case CODE_COPY:
-	case CODE_IMPORT:
-	case CODE_FOR_ITER:
-		return 1;
-	case CODE_STORE_FAST:
-	case CODE_STORE_GLOBAL:
-	case CODE_STORE_DEREF:
-	case CODE_BINARY_OP:
-	case CODE_INPLACE_OP:
-	case CODE_COMPARE_OP:
-	case CODE_BINARY_SUBSCR:
-	case CODE_JUMP_IF_FALSE:
-	case CODE_JUMP_IF_TRUE:
-	case CODE_POP:
-	case CODE_RETURN:
-		return -1;
-	case CODE_STORE_ATTR:
-	case CODE_MAKE_FUNCTION:
-		return -2;
-	case CODE_STORE_SUBSCR:
-		return -3;
-	case CODE_BUILD_TUPLE:
-	case CODE_BUILD_LIST:
-	case CODE_BUILD_SLICE:
-		return 1 - arg;
-	case CODE_BUILD_MAP:
-		return 1 - 2 * arg;
-	case CODE_UNPACK_SEQUENCE:
-		return arg - 1;
-	case CODE_CALL:
-		return -arg;
-	case CODE_CALL_KW:
-		return -arg - 1;
-	default:
-		return 0;
-	}
-}
-
 bool emit(struct builder *b, struct place at, enum code_op op, int arg)
 {
 	struct lang_inst inst = { op, arg, at.line, at.column, at.end_column };
@@ -82,7 +35,7 @@ bool emit(struct builder *b, struct place at, enum code_op op, int arg)
 		return true;
 	if (!VEC_PUSH(&b->insts, inst))
 		return out_of_memory(b);
-	b->depth += effect(op, arg);
+	b->depth += code_effect(op, arg);
 	assert(b->depth >= 0);
 	if (b->depth > b->deepest)
 		b->deepest = b->depth;

@@ -15,8 +15,6 @@ bool compile_statements(struct builder *b, const struct node_list *statements);
 
 /* compile_expr.c: leaves one value */
 bool compile_expr(struct builder *b, const struct node *node);
-bool compile_items(struct builder *b, const struct node_list *list); /* leaves list->n values */
-bool compile_tuple(struct builder *b, const struct node *at, const struct node_list *items);
 
 /* compile_fold.c: a literal, or a tuple of them (that alone needs b); false where
  * it is none */

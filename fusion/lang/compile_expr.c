@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-bool compile_items(struct builder *b, const struct node_list *list)
+/* Leaves list->n values. */
+static bool compile_items(struct builder *b, const struct node_list *list)
 {
 	for (int i = 0; i < list->n; i++)
 		if (!compile_expr(b, list->at[i]))
@@ -15,7 +16,7 @@ bool compile_items(struct builder *b, const struct node_list *list)
 	return true;
 }
 
-bool compile_tuple(struct builder *b, const struct node *at, const struct node_list *items)
+static bool compile_tuple(struct builder *b, const struct node *at, const struct node_list *items)
 {
 	return compile_items(b, items) && emit(b, place_of(at), CODE_BUILD_TUPLE, items->n);
 }

@@ -63,6 +63,10 @@ enum code_op {
 	CODE_COUNT
 };
 
+/* By how much the instruction changes the depth of the operand stack; of one
+ * that may jump, where it does not. */
+int code_effect(enum code_op op, int arg);
+
 enum const_kind {
 	CONST_NONE,
 	CONST_BOOL,

@@ -64,7 +64,7 @@ static bool parse_clause(struct parser *p, struct for_clause *clause)
 	return list_take(p, mark, &clause->conditions);
 }
 
-bool parse_clauses(struct parser *p, struct comprehension *c)
+static bool parse_clauses(struct parser *p, struct comprehension *c)
 {
 	enum { MOST = 20 };
 

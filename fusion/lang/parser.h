@@ -114,7 +114,6 @@ struct node *parse_operand(struct parser *p); /* all above comparisons: a | b */
 struct node *parse_disjunction(struct parser *p);
 struct node *parse_atom(struct parser *p);
 struct node *parse_yield(struct parser *p);
-bool parse_clauses(struct parser *p, struct comprehension *c);
 struct node *parse_comprehension(struct parser *p, enum node_kind kind, struct node *element,
 				 struct node *value);
 bool parse_arguments(struct parser *p, struct node_list *arguments); /* past "(" .. past ")" */

@@ -17,7 +17,7 @@ struct symbol *scope_find(const struct scope *scope, const char *name)
 	return i < 0 ? NULL : &scope->symbols[i];
 }
 
-bool scope_no_memory(struct scoper *s)
+static bool no_memory(struct scoper *s)
 {
 	return err_set(s->err, ERR_MEMORY, "out of memory for the scopes");
 }
@@ -27,7 +27,7 @@ struct scope *scope_push(struct scoper *s, enum scope_kind kind)
 	struct scope *scope = ARENA_NEW(s->arena, struct scope);
 
 	if (!scope) {
-		scope_no_memory(s);
+		no_memory(s);
 		return NULL;
 	}
 	scope->kind = kind;
@@ -62,7 +62,7 @@ struct symbol *scope_mention(struct scoper *s, struct scope *scope, const char *
 	if (!symbol) {
 		if ((scope->n_symbols == scope->cap && !grow(s->arena, scope)) ||
 		    !name_map_set(&scope->map, name, scope->n_symbols)) {
-			scope_no_memory(s);
+			no_memory(s);
 			return NULL;
 		}
 		symbol = &scope->symbols[scope->n_symbols++];

@@ -17,7 +17,6 @@ struct scope *scope_push(struct scoper *s, enum scope_kind kind);
 /* The symbol, made where it is new; NULL when out of memory. */
 struct symbol *scope_mention(struct scoper *s, struct scope *scope, const char *name,
 			     unsigned flags);
-bool scope_no_memory(struct scoper *s);
 
 /* Records every use and binding of a name in the tree. */
 bool scope_walk(struct scoper *s, const struct node_list *statements);

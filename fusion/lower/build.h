@@ -68,8 +68,6 @@ int build_buffer(struct build *b, int node);
 bool schedule_kernel(struct build *b);
 
 /* emit.c: each appends what is missing and returns the register. */
-int emit_operand(struct build *b, const struct node *n, int arg, enum dtype want, int stage);
-int emit_load(struct build *b, const struct node *n, const int8_t map[MAX_RANK], int stage);
 int emit_pointwise(struct build *b, const struct node *n, int stage);
 int emit_reduction(struct build *b, const struct node *n, int stage);
 int emit_fill(struct build *b, const struct node *n);

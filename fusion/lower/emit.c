@@ -172,7 +172,7 @@ static struct access access_of(struct build *b, const struct node *n, const int8
 	return at;
 }
 
-int emit_load(struct build *b, const struct node *n, const int8_t map[MAX_RANK], int stage)
+static int emit_load(struct build *b, const struct node *n, const int8_t map[MAX_RANK], int stage)
 {
 	struct node_state *s = &b->state[n->id];
 	if (readable(b, s->reg, stage) && memcmp(s->map, map, (size_t)n->shape.rank) == 0)
@@ -193,7 +193,7 @@ int emit_load(struct build *b, const struct node *n, const int8_t map[MAX_RANK],
 	return inst.dst;
 }
 
-int emit_operand(struct build *b, const struct node *n, int arg, enum dtype want, int stage)
+static int emit_operand(struct build *b, const struct node *n, int arg, enum dtype want, int stage)
 {
 	if (n->args[arg].kind != ARG_NODE)
 		return emit_scalar(b, &n->args[arg], want);

@@ -13,11 +13,6 @@
 
 enum { HEAD_INPLACE = 1 << 16 };
 
-static bool no_memory(struct err *err)
-{
-	return err_set(err, ERR_MEMORY, "out of memory for another object");
-}
-
 static void release(struct vtensor *t)
 {
 	tensor_unref(t->memory);
@@ -134,7 +129,7 @@ static struct plan *make_plan(struct eager *e, struct signature *s, const struct
 	}
 	plan = plans_add(&e->plans, s, site);
 	if (!plan) {
-		no_memory(err);
+		torch_no_memory(err);
 		return NULL;
 	}
 	if (!build(e, plan, s, c, err)) {
@@ -172,7 +167,7 @@ static bool run_plan(struct eager *e, struct plan *plan, const struct signature 
 	e->launches += plan->exec->lowered->n_kernels;
 	if (!inplace) {
 		*out = eager_wrap(result);
-		return out->kind != VALUE_UNSET || no_memory(err);
+		return out->kind != VALUE_UNSET || torch_no_memory(err);
 	}
 	if (!into)
 		tensor_copy(inputs[0], result);

@@ -8,15 +8,10 @@
 #include "fusion/runtime/bind.h"
 #include "fusion/runtime/eager.h"
 
-static bool no_memory(struct err *err)
-{
-	return err_set(err, ERR_MEMORY, "out of memory for another object");
-}
-
 static bool wrap(struct tensor *t, struct value *out, struct err *err)
 {
 	*out = eager_wrap(t);
-	return out->kind != VALUE_UNSET || no_memory(err);
+	return out->kind != VALUE_UNSET || torch_no_memory(err);
 }
 
 /* torch.tensor(numbers) needs no kernel. */
@@ -80,7 +75,7 @@ static bool shape_of(const struct tensor *t, struct value *out, struct err *err)
 		sizes[d] = value_int(t->size[d]);
 	*out = value_tuple(sizes, t->rank);
 	if (out->kind == VALUE_UNSET)
-		return no_memory(err);
+		return torch_no_memory(err);
 	out->list->is_size = true;
 	return true;
 }

@@ -58,4 +58,6 @@ void entry_destroy(struct entry *e);
 bool entry_run(struct entry *e, const struct value *args, struct value *out,
 	       const struct fusion_observer *observer, struct err *err);
 
+bool entry_no_memory(struct err *err); /* always false */
+
 #endif

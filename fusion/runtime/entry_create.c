@@ -8,7 +8,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/runtime/entry.h"
 
-static bool no_memory(struct err *err)
+bool entry_no_memory(struct err *err)
 {
 	return err_set(err, ERR_MEMORY, "out of memory while compiling the call");
 }
@@ -139,7 +139,7 @@ static bool describe(struct entry *e, struct trace *t, struct value result, stru
 	e->captured = t->graph;
 	if (ok && (!keep_inputs(e, t) || !keep_writes(e, t, &b) ||
 		   !graph_set_outputs(t->graph, b.outputs.at, (int)b.outputs.len)))
-		ok = no_memory(err);
+		ok = entry_no_memory(err);
 	e->n_outputs = ok ? (int)b.outputs.len : 0;
 	ok = recipe_create(&e->recipe, &b, &e->arena, ok);
 	if (!ok)
@@ -147,7 +147,7 @@ static bool describe(struct entry *e, struct trace *t, struct value result, stru
 	e->output_tensors = ARENA_ARRAY(&e->arena, struct tensor *, (size_t)e->n_outputs + 1);
 	if (!e->output_tensors || !guards_create(&e->guards, t, &e->arena) ||
 	    !count_placeholders(e, t->n_homes))
-		return no_memory(err);
+		return entry_no_memory(err);
 	return true;
 }
 
@@ -161,14 +161,14 @@ static bool compile(const struct entry_options *options, struct entry *e, struct
 		return true;
 	g = graph_copy(e->captured, &e->arena);
 	if (!g)
-		return no_memory(err);
+		return entry_no_memory(err);
 	e->exec = exec_create(options->env, options->backend, g, &passes, &e->arena, err);
 	if (!e->exec)
 		return false;
 	e->kernel_names = ARENA_ARRAY(&e->arena, const char *,
 				      (size_t)e->exec->lowered->n_kernels + 1);
 	if (!e->kernel_names)
-		return no_memory(err);
+		return entry_no_memory(err);
 	for (int i = 0; i < e->exec->lowered->n_kernels; i++)
 		e->kernel_names[i] = e->exec->lowered->kernels[i].name;
 	return true;
@@ -196,7 +196,7 @@ struct entry *entry_create(const struct entry_options *options, struct entry *e,
 	trace_finish(&t);
 	ok = ok && compile(options, e, err);
 	if (ok && !slots_release_tensors(&e->slots))
-		ok = no_memory(err);
+		ok = entry_no_memory(err);
 	e->compile_ns = clock_ns() - begin;
 	if (ok)
 		return e;

@@ -198,24 +198,9 @@ static bool identical(const struct tensor *a, const struct tensor *b)
 		memcmp(a->stride, b->stride, sizeof(a->stride[0]) * (size_t)a->rank) == 0);
 }
 
-static bool compare(const struct size_condition *c, const int64_t *vars)
+static bool condition_holds(const struct size_condition *c, const int64_t *vars)
 {
-	int64_t a = sym_eval(c->a, vars), b = sym_eval(c->b, vars);
-
-	switch (c->op) {
-	case CMP_LT:
-		return a < b;
-	case CMP_LE:
-		return a <= b;
-	case CMP_NE:
-		return a != b;
-	case CMP_GT:
-		return a > b;
-	case CMP_GE:
-		return a >= b;
-	default:
-		return a == b;
-	}
+	return sizes_compare(c->op, sym_eval(c->a, vars), sym_eval(c->b, vars)) == c->outcome;
 }
 
 /* The value of a slot; its parents have been checked. */
@@ -292,8 +277,7 @@ int guards_check(struct guards *g, const struct value *args, int n)
 			ok = tensor_of(g, at->slot)->storage != tensor_of(g, at->other)->storage;
 			break;
 		case GUARD_CONDITION:
-			ok = compare(&g->conditions[at->number], g->vars) ==
-			     g->conditions[at->number].outcome;
+			ok = condition_holds(&g->conditions[at->number], g->vars);
 			break;
 		}
 		if (!ok)

@@ -61,7 +61,4 @@ void guards_reason(const struct guards *g, int index, const struct value *args, 
 /* guards_text.c: the guard as a condition. */
 const char *guard_text(const struct guards *g, const struct guard *guard, struct arena *arena);
 
-/* A size in the user's terms: "x.size(0)*2 + 1". */
-void guard_size_text(const struct guards *g, const struct sym *s, struct buf *out);
-
 #endif

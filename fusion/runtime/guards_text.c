@@ -22,16 +22,19 @@ static void dim_text(const struct guards *g, int dim, struct buf *out)
 			   g->slots->dims[dim].dim);
 }
 
+static void size_text(const struct guards *g, const struct sym *s, struct buf *out);
+
 static void nested_text(const struct guards *g, const struct sym *s, struct buf *out)
 {
 	bool plain = s->kind == SYM_CONST || s->kind == SYM_VAR;
 
 	buf_puts(out, plain ? "" : "(");
-	guard_size_text(g, s, out);
+	size_text(g, s, out);
 	buf_puts(out, plain ? "" : ")");
 }
 
-void guard_size_text(const struct guards *g, const struct sym *s, struct buf *out)
+/* A size in the user's terms: "x.size(0)*2 + 1". */
+static void size_text(const struct guards *g, const struct sym *s, struct buf *out)
 {
 	static const char *const infix[] = {
 		[SYM_ADD] = " + ", [SYM_MUL] = "*", [SYM_FLOORDIV] = "//", [SYM_MOD] = " % "
@@ -47,9 +50,9 @@ void guard_size_text(const struct guards *g, const struct sym *s, struct buf *ou
 	case SYM_MAX:
 	case SYM_MIN:
 		buf_puts(out, s->kind == SYM_MAX ? "max(" : "min(");
-		guard_size_text(g, s->a, out);
+		size_text(g, s->a, out);
 		buf_puts(out, ", ");
-		guard_size_text(g, s->b, out);
+		size_text(g, s->b, out);
 		buf_puts(out, ")");
 		return;
 	default:
@@ -81,9 +84,9 @@ static void condition_text(const struct guards *g, int64_t index, struct buf *ou
 {
 	const struct size_condition *c = &g->conditions[index];
 
-	guard_size_text(g, c->a, out);
+	size_text(g, c->a, out);
 	buf_printf(out, " %s ", cmpop_symbol(c->outcome ? c->op : opposite(c->op)));
-	guard_size_text(g, c->b, out);
+	size_text(g, c->b, out);
 }
 
 static void keys_text(const struct dict *dict, struct buf *out)

@@ -8,11 +8,6 @@
 
 #include "fusion/runtime/session.h"
 
-static bool no_memory(struct err *err)
-{
-	return err_set(err, ERR_MEMORY, "out of memory while compiling the call");
-}
-
 void session_finish_seen(struct session *s)
 {
 	for (size_t i = 0; i < s->seen.len; i++)
@@ -142,12 +137,12 @@ struct entry *session_compile(struct session *s, const struct value *args, int n
 	struct entry *e;
 
 	if (s->n_entries > 0 && !note_miss(s, args, n)) {
-		no_memory(err);
+		entry_no_memory(err);
 		return NULL;
 	}
 	e = calloc(1, sizeof(*e));
 	if (!e) {
-		no_memory(err);
+		entry_no_memory(err);
 		return NULL;
 	}
 	if (!slots_create(&e->slots, &e->arena, s->callee.function->code, args, n, err)) {
@@ -156,7 +151,7 @@ struct entry *session_compile(struct session *s, const struct value *args, int n
 	}
 	if (s->options.dynamic && !share_symbols(s, &e->slots)) {
 		entry_destroy(e);
-		no_memory(err);
+		entry_no_memory(err);
 		return NULL;
 	}
 	e = entry_create(&options, e, s->vm, s->callee, err);
@@ -165,7 +160,7 @@ struct entry *session_compile(struct session *s, const struct value *args, int n
 		return NULL;
 	put_first(s, e);
 	if (!count(s, e)) {
-		no_memory(err);
+		entry_no_memory(err);
 		return NULL;
 	}
 	return e;

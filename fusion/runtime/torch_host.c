@@ -77,7 +77,7 @@ bool torch_knows(const char *name)
 	       NULL;
 }
 
-static bool no_memory(struct err *err)
+bool torch_no_memory(struct err *err)
 {
 	return err_set(err, ERR_MEMORY, "out of memory for another object");
 }
@@ -85,7 +85,7 @@ static bool no_memory(struct err *err)
 static bool made(struct value v, struct value *out, struct err *err)
 {
 	if (v.kind == VALUE_UNSET)
-		return no_memory(err);
+		return torch_no_memory(err);
 	*out = v;
 	return true;
 }
@@ -161,7 +161,7 @@ bool torch_module_attr(struct torch_names *names, const struct module *m, const 
 		return unknown(m->name, spelling, name, err);
 	kept = arena_strdup(&names->arena, spelling);
 	if (!kept)
-		return no_memory(err);
+		return torch_no_memory(err);
 	return made(value_native(kept, id, false, (struct value){ .kind = VALUE_UNSET }), out, err);
 }
 
@@ -196,7 +196,7 @@ static struct torch_method *add_method(struct torch_names *names, struct torch_m
 		method->next = *slot;
 	}
 	if (!method || !method->spelling) {
-		no_memory(err);
+		torch_no_memory(err);
 		return NULL;
 	}
 	method->name = method->spelling + strlen("Tensor.");

@@ -91,4 +91,6 @@ bool torch_no_store_subscript(void *self, struct value t, struct value index, st
 /* A dim from the user: -rank <= dim < rank, counted from the end if negative. */
 bool torch_wrap_dim(int64_t dim, int rank, int *out, struct err *err);
 
+bool torch_no_memory(struct err *err); /* for a new value; always false */
+
 #endif

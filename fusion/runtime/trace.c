@@ -12,7 +12,7 @@
 
 #include "fusion/runtime/bind.h"
 
-static bool no_memory(struct err *err)
+bool trace_no_memory(struct err *err)
 {
 	return err_set(err, ERR_MEMORY, "out of memory while capturing the call");
 }
@@ -151,7 +151,7 @@ bool trace_run(struct trace *t, struct arena *arena, struct vm *vm, struct value
 	while (ok && args && made < n)
 		ok = copy_argument(t, &slot, &args[made++]);
 	if (!ok || !args)
-		no_memory(err);
+		trace_no_memory(err);
 	else
 		ok = vm_call(vm, callee, args, n, NULL, out, err);
 	for (int i = 0; args && i < made; i++)
@@ -187,7 +187,7 @@ static bool note_input(struct trace *t, int slot, int lifted, int node, const ch
 	struct trace_input input = { .slot = slot, .lifted = lifted };
 
 	if (node < 0 || !VEC_PUSH(&t->inputs, input) || !graph_set_name(t->graph, node, name))
-		return no_memory(err);
+		return trace_no_memory(err);
 	return true;
 }
 
@@ -220,7 +220,7 @@ static int lift(struct trace *t, struct value tensor, struct err *err)
 		return -1;
 	lifted.node = node;
 	if (!VEC_PUSH(&t->lifted, lifted)) {
-		no_memory(err);
+		trace_no_memory(err);
 		return -1;
 	}
 	value_ref(tensor);
@@ -291,11 +291,11 @@ static bool op_failed(struct trace *t, const struct value *values, int n, struct
 	return false;
 }
 
-static bool wrap(struct trace *t, int node, struct value *out, struct err *err)
+bool trace_wrap(struct trace *t, int node, struct value *out, struct err *err)
 {
 	*out = value_tensor();
 	if (out->kind == VALUE_UNSET)
-		return no_memory(err);
+		return trace_no_memory(err);
 	out->tensor->owner = t->serial;
 	out->tensor->node = node;
 	return true;
@@ -354,14 +354,14 @@ bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
 		return op_failed(t, values, n, err);
 	t->n_ops++;
 	if (!set_fx(t, node, op, name, inplace))
-		return no_memory(err);
+		return trace_no_memory(err);
 	if (!inplace) {
 		if (op == OP_to && torch_plain_cast(values, n, kw) &&
 		    t->graph->nodes[args[0].node]->dtype == args[1].dtype) {
 			*out = value_ref(values[0]); /* as torch: x itself */
 			return rewrite(t, values[0], node, false);
 		}
-		return wrap(t, node, out, err);
+		return trace_wrap(t, node, out, err);
 	}
 	result = bind_inplace(t->graph, args[0].node, node, line, column, err);
 	if (result < 0)

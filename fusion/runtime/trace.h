@@ -35,6 +35,24 @@ struct size_condition {
 	bool outcome;
 };
 
+static inline bool sizes_compare(enum cmpop op, int64_t a, int64_t b)
+{
+	switch (op) {
+	case CMP_LT:
+		return a < b;
+	case CMP_LE:
+		return a <= b;
+	case CMP_NE:
+		return a != b;
+	case CMP_GT:
+		return a > b;
+	case CMP_GE:
+		return a >= b;
+	default:
+		return a == b;
+	}
+}
+
 struct trace_input { /* what a graph input is read from */
 	int slot;    /* -1: not an argument */
 	int lifted;  /* -1: not a global */
@@ -76,15 +94,19 @@ void trace_finish(struct trace *t); /* drops what trace_run() left */
  * -1 with *err. */
 int trace_node(struct trace *t, struct value tensor, struct err *err);
 
+/* A new tensor value that stands for the node. */
+bool trace_wrap(struct trace *t, int node, struct value *out, struct err *err);
+bool trace_no_memory(struct err *err); /* always false */
+
 /* Which slot or lifted global a tensor is; -1: neither. */
 int trace_slot(const struct trace *t, struct value tensor);
 int trace_lifted(const struct trace *t, struct value tensor);
 
-/* trace_shape.c: sizes of a tensor value. */
+/* trace_size.c: sizes of a tensor value. */
 bool trace_shape(struct trace *t, struct value tensor, struct shape *out, enum dtype *dtype,
 		 struct err *err);
 
-/* trace_size.c: sizes as numbers of the program. */
+/* Sizes as numbers of the program. */
 struct value trace_size_value(const struct sym *s);
 bool trace_size_binary(struct trace *t, enum binop op, struct value a, struct value b,
 		       struct value *out, struct err *err);

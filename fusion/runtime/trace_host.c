@@ -9,21 +9,6 @@
 #include "fusion/runtime/bind.h"
 #include "fusion/runtime/trace.h"
 
-static bool no_memory(struct err *err)
-{
-	return err_set(err, ERR_MEMORY, "out of memory while capturing the call");
-}
-
-static bool wrap(struct trace *t, int node, struct value *out, struct err *err)
-{
-	*out = value_tensor();
-	if (out->kind == VALUE_UNSET)
-		return no_memory(err);
-	out->tensor->owner = t->serial;
-	out->tensor->node = node;
-	return true;
-}
-
 static bool reads_value(const char *what, struct err *err)
 {
 	return err_set(err, ERR_UNSUPPORTED,
@@ -69,11 +54,11 @@ static bool make_literal(struct trace *t, const struct value *args, int n,
 		shape.size[d] = sym_const(t->graph->syms, size[d]);
 	node = graph_constant(t->graph, dtype, &shape, elements);
 	if (node < 0)
-		return no_memory(err);
+		return trace_no_memory(err);
 	t->graph->nodes[node]->line = t->host.line;
 	t->graph->nodes[node]->column = t->host.column;
 	t->n_ops++;
-	return wrap(t, node, out, err);
+	return trace_wrap(t, node, out, err);
 }
 
 static bool shape_value(const struct shape *shape, struct value *out, struct err *err)
@@ -84,7 +69,7 @@ static bool shape_value(const struct shape *shape, struct value *out, struct err
 		sizes[d] = trace_size_value(shape->size[d]);
 	*out = value_tuple(sizes, shape->rank);
 	if (out->kind == VALUE_UNSET)
-		return no_memory(err);
+		return trace_no_memory(err);
 	out->list->is_size = true;
 	return true;
 }
@@ -130,7 +115,7 @@ static bool call_native(struct trace *t, const struct native *f, const struct va
 		const struct sym *numel = shape_numel(t->graph->syms, &shape);
 
 		if (!numel)
-			return no_memory(err);
+			return trace_no_memory(err);
 		*out = trace_size_value(numel);
 	}
 	return true;

@@ -8,11 +8,6 @@
 
 #include <string.h>
 
-static bool no_memory(struct err *err)
-{
-	return err_set(err, ERR_MEMORY, "out of memory while capturing the call");
-}
-
 bool trace_shape(struct trace *t, struct value tensor, struct shape *out, enum dtype *dtype,
 		 struct err *err)
 {
@@ -54,7 +49,7 @@ bool trace_shape(struct trace *t, struct value tensor, struct shape *out, enum d
 	}
 	for (int d = 0; d < out->rank; d++)
 		if (!out->size[d])
-			return no_memory(err);
+			return trace_no_memory(err);
 	return true;
 }
 
@@ -149,27 +144,9 @@ bool trace_size_binary(struct trace *t, enum binop op, struct value a, struct va
 		return pin_both(t, a, b, err);
 	}
 	if (!z)
-		return no_memory(err);
+		return trace_no_memory(err);
 	*out = trace_size_value(z);
 	return true;
-}
-
-static bool compare(enum cmpop op, int64_t a, int64_t b)
-{
-	switch (op) {
-	case CMP_LT:
-		return a < b;
-	case CMP_LE:
-		return a <= b;
-	case CMP_NE:
-		return a != b;
-	case CMP_GT:
-		return a > b;
-	case CMP_GE:
-		return a >= b;
-	default:
-		return a == b;
-	}
 }
 
 /* What needs no guard: constants, and what the bounds of symbols prove. */
@@ -180,11 +157,11 @@ static bool decided(struct symtab *syms, enum cmpop op, const struct sym *a, con
 	bool above, below;
 
 	if (sym_is_const(a) && sym_is_const(b)) {
-		*outcome = compare(op, a->value, b->value);
+		*outcome = sizes_compare(op, a->value, b->value);
 		return true;
 	}
 	if (a == b) {
-		*outcome = compare(op, 0, 0);
+		*outcome = sizes_compare(op, 0, 0);
 		return true;
 	}
 	after_a = one ? sym_add(syms, a, one) : NULL;
@@ -193,7 +170,7 @@ static bool decided(struct symtab *syms, enum cmpop op, const struct sym *a, con
 		return false;
 	above = sym_at_least(syms, a, after_b);
 	below = sym_at_least(syms, b, after_a);
-	*outcome = compare(op, above, below);
+	*outcome = sizes_compare(op, above, below);
 	if (above || below)
 		return true;
 	if ((op == CMP_GE || op == CMP_LT) && sym_at_least(syms, a, b)) {
@@ -219,11 +196,11 @@ bool trace_size_compare(struct trace *t, enum cmpop op, struct value a, struct v
 		*out = value_bool(c.outcome);
 		return true;
 	}
-	c.outcome = compare(op, sym_hint(syms, c.a), sym_hint(syms, c.b));
+	c.outcome = sizes_compare(op, sym_hint(syms, c.a), sym_hint(syms, c.b));
 	if ((op == CMP_EQ && c.outcome) || (op == CMP_NE && !c.outcome))
 		return trace_equal(t, c.a, c.b, err); /* as torch: one symbol, or a constant */
 	if (!VEC_PUSH(&t->conditions, c))
-		return no_memory(err);
+		return trace_no_memory(err);
 	*out = value_bool(c.outcome);
 	return true;
 }
