@@ -18,19 +18,25 @@
 #include "server/jobs.h"
 #include "server/paths.h"
 #include "server/run_json.h"
+#include "server/worker.h"
+
+enum { MAX_RUN_SECONDS = 7 * 24 * 3600 };
 
 struct serve_options {
-	const char *listen, *db, *cache;
+	const char *listen, *db, *cache, *seconds;
+	int run_seconds; /* `seconds`, read */
 	bool first_run;
 };
 
 static void print_help(void)
 {
 	printf("usage: breakeven serve [--listen HOST:PORT] [--db FILE] [--cache DIR] "
-	       "[--first-run]\n\n"
+	       "[--run-seconds N]\n"
+	       "                       [--first-run]\n\n"
 	       "  --listen HOST:PORT  where to listen (127.0.0.1:8080; port 0 takes a free one)\n"
 	       "  --db FILE           the store (breakeven.db); made where there is none\n"
 	       "  --cache DIR         compiled kernels (~/.cache/breakeven)\n"
+	       "  --run-seconds N     wall time after which a run is ended as failed (600)\n"
 	       "  --first-run         queue the example sweep when the store has no run yet\n\n"
 	       "Ctrl-C stops it; a run that is under way is taken up again at the next start.\n");
 }
@@ -41,7 +47,10 @@ static int read_flags(int argc, char **argv, struct serve_options *o)
 	const struct {
 		const char *name;
 		const char **value;
-	} flags[] = { { "--listen", &o->listen }, { "--db", &o->db }, { "--cache", &o->cache } };
+	} flags[] = { { "--listen", &o->listen },
+		      { "--db", &o->db },
+		      { "--cache", &o->cache },
+		      { "--run-seconds", &o->seconds } };
 
 	for (int i = 1; i < argc; i++) {
 		bool known = false;
@@ -73,6 +82,22 @@ static int read_flags(int argc, char **argv, struct serve_options *o)
 		}
 	}
 	return -1;
+}
+
+static bool read_seconds(struct serve_options *o)
+{
+	char *end;
+	long n;
+
+	if (!o->seconds)
+		return true;
+	n = strtol(o->seconds, &end, 10);
+	o->run_seconds = (int)n;
+	if (end != o->seconds && !*end && n >= 1 && n <= MAX_RUN_SECONDS)
+		return true;
+	fprintf(stderr, "breakeven serve: --run-seconds takes a whole number from 1 to %d\n",
+		MAX_RUN_SECONDS);
+	return false;
 }
 
 static bool queue_first_run(struct db *db, struct err *err)
@@ -120,7 +145,7 @@ static bool serve(const struct serve_options *o, const sigset_t *ends, struct er
 	if (!app.events)
 		err_set(err, ERR_MEMORY, "out of memory while starting");
 	else if (!o->first_run || queue_first_run(app.db, err))
-		app.jobs = jobs_start(app.db, app.events, o->cache, err);
+		app.jobs = jobs_start(app.db, app.events, o->cache, o->run_seconds, err);
 	if (app.jobs)
 		http = http_start(&app, o->listen, err);
 	if (http) {
@@ -129,10 +154,11 @@ static bool serve(const struct serve_options *o, const sigset_t *ends, struct er
 		wait_for_end(ends);
 		ok = true;
 	}
-	jobs_stop(app.jobs);
+	/* From the outside in: requests use the queue to their end. */
 	if (app.events)
 		events_stop(app.events);
 	http_stop(http);
+	jobs_stop(app.jobs);
 	events_destroy(app.events);
 	db_close(app.db);
 	return ok;
@@ -140,7 +166,9 @@ static bool serve(const struct serve_options *o, const sigset_t *ends, struct er
 
 int cmd_serve(int argc, char **argv)
 {
-	struct serve_options o = { .listen = "127.0.0.1:8080", .db = "breakeven.db" };
+	struct serve_options o = { .listen = "127.0.0.1:8080",
+				   .db = "breakeven.db",
+				   .run_seconds = WORKER_WALL_S };
 	struct err err = { 0 };
 	char cache[4096];
 	sigset_t ends;
@@ -148,6 +176,8 @@ int cmd_serve(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	if (!read_seconds(&o))
+		return EXIT_USAGE;
 	if (!o.cache && default_cache_dir(cache, sizeof(cache)))
 		o.cache = cache;
 	sigemptyset(&ends);
@@ -157,6 +187,7 @@ int cmd_serve(int argc, char **argv)
 	signal(SIGINT, SIG_DFL); /* a shell may have set it to be ignored, as for `&` */
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a file over the shell's limit is an error like a full disk */
 	if (serve(&o, &ends, &err))
 		return EXIT_DONE;
 	fprintf(stderr, "breakeven serve: %s\n", err.message);

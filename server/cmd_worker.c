@@ -20,7 +20,11 @@
 #include "server/request.h"
 #include "server/worker.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifndef __has_feature
+#define __has_feature(x) 0 /* gcc's name for the same follows */
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                               \
+    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 enum { SANITIZED = 1 }; /* shadow memory needs terabytes of address space */
 #else
 enum { SANITIZED = 0 };
@@ -33,12 +37,24 @@ static void set_limit(int what, rlim_t value)
 	setrlimit((__rlimit_resource_t)what, &limit);
 }
 
-static void confine(void)
+/* When memory runs out the system ends us, not the server. */
+static void volunteer_to_be_killed(void)
+{
+	FILE *file = fopen("/proc/self/oom_score_adj", "w");
+
+	if (file) {
+		fputs("1000", file);
+		fclose(file);
+	}
+}
+
+static void confine(int cpu_seconds)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	set_limit(RLIMIT_CORE, 0);
-	set_limit(RLIMIT_CPU, WORKER_CPU_S);
+	set_limit(RLIMIT_CPU, (rlim_t)cpu_seconds);
+	volunteer_to_be_killed();
 	if (!SANITIZED)
 		set_limit(RLIMIT_AS, WORKER_ADDRESS_BYTES);
 }
@@ -125,14 +141,16 @@ static bool run_job(int fd, const char *cache_dir, struct err *err)
 
 int cmd_worker(int argc, char **argv)
 {
+	int cpu_seconds = WORKER_WALL_S * WORKER_CPU_PER_WALL;
 	const char *cache_dir = NULL;
 	struct err err = { 0 };
 
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--help") == 0) {
-			printf("usage: breakeven worker [--cache DIR] [--tmp DIR]\n"
-			       "runs one job that comes over file descriptor 3; `breakeven serve` "
-			       "starts it\n");
+			printf(
+			    "usage: breakeven worker [--cache DIR] [--tmp DIR] [--cpu-seconds N]\n"
+			    "runs one job that comes over file descriptor 3; `breakeven serve` "
+			    "starts it\n");
 			return EXIT_DONE;
 		}
 		if (strcmp(argv[i], "--cache") == 0 && i + 1 < argc) {
@@ -143,10 +161,15 @@ int cmd_worker(int argc, char **argv)
 			setenv("TMPDIR", argv[++i], 1);
 			continue;
 		}
+		if (strcmp(argv[i], "--cpu-seconds") == 0 && i + 1 < argc &&
+		    atoi(argv[i + 1]) > 0) {
+			cpu_seconds = atoi(argv[++i]);
+			continue;
+		}
 		fprintf(stderr, "breakeven worker: unknown argument '%s'\n", argv[i]);
 		return EXIT_USAGE;
 	}
-	confine();
+	confine(cpu_seconds);
 	if (run_job(WORKER_FD, cache_dir, &err))
 		return EXIT_DONE;
 	if (!send_error(WORKER_FD, &err))

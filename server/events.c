@@ -5,10 +5,12 @@
  */
 #include "server/events.h"
 
+#include <errno.h>
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "fusion/base/clock.h"
 
@@ -181,14 +183,31 @@ void events_publish(struct events *e, int64_t run)
 	pthread_mutex_unlock(&e->lock);
 }
 
+/* Nothing polls a suspended connection, so whether its peer has closed must be
+ * asked.  Bytes that wait to be read hide that: then a failing write tells. */
+static bool peer_is_gone(const struct stream *s)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+	    s->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	char byte;
+	ssize_t n = info ? recv(info->connect_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) : 1;
+
+	return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
 void events_keep_alive(struct events *e)
 {
 	int64_t now = clock_ns();
 
 	pthread_mutex_lock(&e->lock);
-	for (struct stream *s = e->streams; s; s = s->next)
-		if (s->suspended && now - s->last_write_ns > SILENCE_NS)
+	for (struct stream *s = e->streams; s; s = s->next) {
+		if (!s->suspended)
+			continue;
+		if (peer_is_gone(s))
+			s->ended = true;
+		if (s->ended || now - s->last_write_ns > SILENCE_NS)
 			wake(s);
+	}
 	pthread_mutex_unlock(&e->lock);
 }
 

@@ -36,8 +36,9 @@ struct MHD_Response *events_open(struct events *e, struct MHD_Connection *connec
 /* Wakes the streams of a run.  Thread-safe. */
 void events_publish(struct events *e, int64_t run);
 
-/* Wakes streams that have been silent for 15 s, so that each sends a comment
- * and dead peers are noticed.  Called every few seconds. */
+/* Ends streams whose peer has closed, and wakes those that have been silent for
+ * 15 s, so that each sends a comment and a peer that is cut off is noticed.
+ * Called every few seconds. */
 void events_keep_alive(struct events *e);
 
 /* Ends all streams; none stays suspended.  Before MHD_stop_daemon(). */

@@ -42,6 +42,8 @@ struct exchange {
 	struct req req;
 	struct buf body;
 	struct err err;               /* found before the body was read */
+	bool head;                    /* asked for without its body */
+	bool unframed;                /* where its body ends is in doubt */
 	unsigned long long announced; /* Content-Length */
 	size_t received;              /* of the body so far */
 };
@@ -142,10 +144,15 @@ static enum MHD_Result send_stream(struct MHD_Connection *c, struct app *app, in
 	return send_response(c, r, MHD_HTTP_OK, "text/event-stream");
 }
 
-static enum MHD_Result send_reply(struct MHD_Connection *c, struct app *app, struct reply *reply)
+static enum MHD_Result send_reply(struct MHD_Connection *c, struct app *app, struct reply *reply,
+				  bool head)
 {
 	int status = reply->status ? reply->status : MHD_HTTP_OK;
 
+	if (reply->stream_run && head) /* a stream without its body is no stream */
+		return send_response(
+		    c, MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT),
+		    status, "text/event-stream");
 	if (reply->stream_run)
 		return send_stream(c, app, reply->stream_run);
 	if (reply->asset)
@@ -155,12 +162,48 @@ static enum MHD_Result send_reply(struct MHD_Connection *c, struct app *app, str
 	return send_json(c, reply->json, status);
 }
 
+struct framing {
+	int lengths, codings; /* headers of either kind */
+	bool chunked;         /* the last coding is "chunked" and nothing else */
+};
+
+static enum MHD_Result count_framing(void *self, enum MHD_ValueKind kind, const char *key,
+				     const char *value)
+{
+	struct framing *f = self;
+
+	(void)kind;
+	f->lengths += strcasecmp(key, "Content-Length") == 0;
+	if (strcasecmp(key, "Transfer-Encoding") == 0) {
+		f->codings++;
+		f->chunked = value && strcasecmp(value, "chunked") == 0;
+	}
+	return MHD_YES;
+}
+
+/* Two readers of the same bytes must not differ over where a request ends, or
+ * a second one can be hidden in its body: the library takes one of several
+ * headers and ignores codings that it does not know, so we refuse them. */
+static bool is_framed(struct MHD_Connection *c)
+{
+	struct framing f = { 0 };
+
+	MHD_get_connection_values(c, MHD_HEADER_KIND, count_framing, &f);
+	return f.lengths + f.codings <= 1 && (f.codings == 0 || f.chunked);
+}
+
 /* What can be refused before the body is read. */
 static void check_head(struct exchange *x, struct MHD_Connection *c, const char *method)
 {
 	const char *length = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Length");
 
 	x->announced = length ? strtoull(length, NULL, 10) : 0;
+	x->head = strcmp(method, "HEAD") == 0;
+	x->unframed = !is_framed(c);
+	x->body.limit = 1; /* where no body is taken, one byte tells that there was one */
+	if (x->unframed)
+		err_set(&x->err, ERR_BAD_REQUEST,
+			"send one Content-Length or Transfer-Encoding: chunked, not both");
 	if (!x->route || x->err.code)
 		return;
 	if (x->announced > x->route->body_limit)
@@ -170,9 +213,7 @@ static void check_head(struct exchange *x, struct MHD_Connection *c, const char 
 		/* A form of another site cannot send this type without being asked. */
 		err_set(&x->err, ERR_BAD_REQUEST,
 			"send the body as Content-Type: application/json");
-	else if (x->route->body_limit == 0)
-		x->body.limit = 1; /* no body is read; one byte tells that there was one */
-	else
+	else if (x->route->body_limit)
 		x->body.limit = x->route->body_limit;
 }
 
@@ -186,8 +227,12 @@ static struct exchange *begin(struct http *http, struct MHD_Connection *c, const
 	arena_init(&x->arena, REQUEST_BYTES);
 	x->req = (struct req){ .app = http->app, .arena = &x->arena, .connection = c };
 	x->req.path = arena_strdup(&x->arena, url);
-	if (strncmp(url, "/assets/", 8) != 0)
+	if (!x->req.path)
+		err_set(&x->err, ERR_MEMORY, "out of memory for the request");
+	else if (strncmp(url, "/assets/", 8) != 0)
 		x->route = routes_find(method, x->req.path, &x->arena, x->req.path_args, &x->err);
+	else if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
+		err_set(&x->err, ERR_METHOD, "%.200s takes GET, not %.20s", url, method);
 	check_head(x, c, method);
 	return x;
 }
@@ -214,7 +259,7 @@ static enum MHD_Result finish(struct exchange *x, struct MHD_Connection *c)
 		x->req.body_len = x->body.len;
 		ok = x->route->handler(&x->req, &reply, &err);
 	}
-	return ok ? send_reply(c, x->req.app, &reply) : send_error(c, &err);
+	return ok ? send_reply(c, x->req.app, &reply, x->head) : send_error(c, &err);
 }
 
 static enum MHD_Result answer(void *self, struct MHD_Connection *c, const char *url,
@@ -229,9 +274,13 @@ static enum MHD_Result answer(void *self, struct MHD_Connection *c, const char *
 		*state = x;
 		if (!x)
 			return MHD_NO;
+		/* The library closes after an answer to a POST that comes before its body;
+		 * other methods it would go on reading, so those get none. */
+		if ((x->unframed || x->announced > SWALLOW_BYTES) && strcmp(method, "POST") != 0)
+			return MHD_NO;
 		/* A body that is refused is still read, within reason: closing on a client
 		 * that sends would reset the connection and lose our answer. */
-		return x->announced > SWALLOW_BYTES ? finish(x, c) : MHD_YES;
+		return x->unframed || x->announced > SWALLOW_BYTES ? finish(x, c) : MHD_YES;
 	}
 	if (*upload_len > 0) {
 		x->received += *upload_len;
@@ -266,6 +315,37 @@ const char *req_query(struct req *req, const char *name)
 	return MHD_lookup_connection_value(req->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Undoes %XX in place, but leaves %00 as it stands: a NUL would cut the path,
+ * and what follows it would go unseen. */
+static size_t unescape(void *self, struct MHD_Connection *c, char *text)
+{
+	char *out = text;
+
+	(void)self;
+	(void)c;
+	for (const char *in = text; *in; in++) {
+		int high = *in == '%' ? hex_value(in[1]) : -1;
+		int low = high >= 0 ? hex_value(in[2]) : -1;
+
+		if (low >= 0 && (high | low)) {
+			*out++ = (char)(high << 4 | low);
+			in += 2;
+		} else {
+			*out++ = *in;
+		}
+	}
+	*out = '\0';
+	return (size_t)(out - text);
+}
+
 struct http *http_start(struct app *app, const char *listen, struct err *err)
 {
 	struct http *http = calloc(1, sizeof(*http));
@@ -287,7 +367,7 @@ struct http *http_start(struct app *app, const char *listen, struct err *err)
 	    MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
 	    (unsigned)PER_ADDRESS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
 	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_BYTES, MHD_OPTION_NOTIFY_COMPLETED,
-	    complete, http, MHD_OPTION_END);
+	    complete, http, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_END);
 	if (!http->daemon) {
 		err_set(err, ERR_IO, "the HTTP server on %s did not start", listen);
 		close(fd);

@@ -24,12 +24,13 @@
 #include "server/summary.h"
 #include "server/worker.h"
 
-enum { KEEP_ALIVE_MS = 5000, RETRY_MS = 1000 };
+enum { KEEP_ALIVE_MS = 5000, RETRY_MS = 1000, STORE_TRIES = 10 };
 
 struct jobs {
 	struct db *db;
 	struct events *events;
 	const char *cache_dir;
+	int run_seconds;
 	pthread_t thread;
 	int wake_fd;
 	atomic_bool stopping;
@@ -40,8 +41,14 @@ struct jobs {
 	char *environment, *report; /* texts of the worker; malloc */
 	struct err failure;         /* what the worker said, or what we found */
 	int64_t deadline_ns;
+	bool store_down; /* the store refused the last write, and the log has it */
+	int tries;       /* to write down the end of the current run */
 
-	pthread_mutex_t lock; /* guards what follows */
+	/* Held while a row and `current` change together, so that a cancel finds
+	 * the run waiting, in hand or ended, and never in between. */
+	pthread_mutex_t turn;
+
+	pthread_mutex_t lock; /* guards what follows; taken within `turn` */
 	int64_t current;      /* run in hand; 0: none */
 	bool cancel;          /* of the current run */
 	struct job_state state;
@@ -68,11 +75,17 @@ bool jobs_state(struct jobs *j, int64_t id, struct job_state *out)
 	return is_current;
 }
 
-static void warn_if(bool failed, int64_t id, const struct err *err)
+/* A store that refuses (a full disk) is tried again and again, and logged once. */
+static void note_store(struct jobs *j, bool works, const struct err *err)
 {
-	if (failed)
-		log_line(LOG_ERROR, "run %lld: %s", (long long)id, err->message);
+	if (!works && !j->store_down)
+		log_line(LOG_ERROR, "%s; trying again every few seconds", err->message);
+	else if (works && j->store_down)
+		log_line(LOG_INFO, "the database takes what is written again");
+	j->store_down = !works;
 }
+
+static void end_current(struct jobs *j, bool kill_first);
 
 static void begin_next(struct jobs *j)
 {
@@ -81,18 +94,21 @@ static void begin_next(struct jobs *j)
 	struct run run;
 	bool found = false;
 
-	if (!db_run_claim(j->db, &arena, &run, &found, &err)) {
-		log_line(LOG_ERROR, "%s", err.message);
-	} else if (found) {
+	pthread_mutex_lock(&j->turn);
+	note_store(j, db_run_claim(j->db, &arena, &run, &found, &err), &err);
+	if (found)
 		set_current(j, run.id);
+	pthread_mutex_unlock(&j->turn);
+	if (found) {
 		j->failure = (struct err){ 0 };
-		j->deadline_ns = clock_ns() + (int64_t)WORKER_WALL_S * 1000000000;
+		j->tries = 0;
+		j->deadline_ns = clock_ns() + (int64_t)j->run_seconds * 1000000000;
 		log_line(LOG_INFO, "run %lld: started (%s)", (long long)run.id, run.name);
-		if (!worker_start(&j->worker, j->cache_dir, run.workload, &err)) {
-			warn_if(!db_run_end(j->db, run.id, RUN_FAILED, &err, &err), run.id, &err);
-			set_current(j, 0);
-		}
-		events_publish(j->events, run.id);
+		if (worker_start(&j->worker, j->cache_dir, j->run_seconds * WORKER_CPU_PER_WALL,
+				 run.workload, &j->failure))
+			events_publish(j->events, run.id);
+		else
+			end_current(j, false);
 	}
 	arena_finish(&arena);
 }
@@ -175,42 +191,70 @@ static bool store_report(struct jobs *j, int64_t id, struct err *err)
 	return ok;
 }
 
-/* The worker has ended, or must: writes down how. */
-static void end_current(struct jobs *j, bool kill_first)
+/* Writes down how the current run ended. */
+static bool write_end(struct jobs *j, const char **how, struct err *err)
 {
-	int64_t id = j->current;
-	struct err end = { 0 }, err = { 0 };
-	bool cancelled, clean, ok;
+	bool cancelled;
 
-	worker_reap(&j->worker, kill_first, &clean, &end);
-	if (j->failure.code == ERR_NONE && !j->report)
-		j->failure = end.code != ERR_NONE ? end : (struct err){ 0 };
-	if (j->failure.code == ERR_NONE && !j->report)
-		err_set(&j->failure, ERR_WORKER, "the worker ended without a report");
 	pthread_mutex_lock(&j->lock);
 	cancelled = j->cancel;
 	pthread_mutex_unlock(&j->lock);
+	if (cancelled) {
+		*how = "cancelled";
+		return db_run_end(j->db, j->current, RUN_CANCELLED, NULL, err);
+	}
+	if (atomic_load(&j->stopping) && !j->report) {
+		*how = "back in the queue";
+		return db_run_requeue(j->db, j->current, err);
+	}
+	if (j->report && j->failure.code == ERR_NONE) {
+		*how = "done";
+		return store_report(j, j->current, err);
+	}
+	*how = j->failure.message;
+	return db_run_end(j->db, j->current, RUN_FAILED, &j->failure, err);
+}
 
-	if (cancelled)
-		ok = db_run_end(j->db, id, RUN_CANCELLED, NULL, &err);
-	else if (atomic_load(&j->stopping) && !j->report)
-		ok = db_run_requeue(j->db, id, &err);
-	else if (j->report && j->failure.code == ERR_NONE)
-		ok = store_report(j, id, &err);
-	else
-		ok = db_run_end(j->db, id, RUN_FAILED, &j->failure, &err);
-	warn_if(!ok, id, &err);
-	log_line(LOG_INFO, "run %lld: %s", (long long)id,
-		 cancelled                     ? "cancelled"
-		 : j->failure.code == ERR_NONE ? "ended"
-					       : j->failure.message);
+/* A run stays the current one until the store has its end: what it measured is
+ * not given up for a disk that is full for a while. */
+static void settle(struct jobs *j)
+{
+	int64_t id = j->current;
+	const char *how = "";
+	struct err err = { 0 };
+	bool settled;
 
+	pthread_mutex_lock(&j->turn);
+	settled = write_end(j, &how, &err) || err.code == ERR_CONFLICT;
+	note_store(j, settled, &err);
+	if (!settled && ++j->tries == STORE_TRIES && j->report && j->failure.code == ERR_NONE)
+		j->failure = err; /* perhaps it is this report that does not go in */
+	if (settled) {
+		log_line(LOG_INFO, "run %lld: %s", (long long)id,
+			 err.code == ERR_NONE ? how : err.message);
+		free(j->report);
+		free(j->environment);
+		j->report = j->environment = NULL;
+		set_current(j, 0);
+	}
+	pthread_mutex_unlock(&j->turn);
+	if (settled)
+		events_publish(j->events, id);
+}
+
+/* The worker has ended, or must. */
+static void end_current(struct jobs *j, bool kill_first)
+{
+	struct err end = { 0 };
+	bool clean;
+
+	worker_reap(&j->worker, kill_first, &clean, &end);
 	message_reader_finish(&j->reader);
-	free(j->report);
-	free(j->environment);
-	j->report = j->environment = NULL;
-	set_current(j, 0);
-	events_publish(j->events, id);
+	if (j->failure.code == ERR_NONE && !j->report)
+		j->failure = end;
+	if (j->failure.code == ERR_NONE && !j->report)
+		err_set(&j->failure, ERR_WORKER, "the worker ended without a report");
+	settle(j);
 }
 
 static bool wants_cancel(struct jobs *j)
@@ -225,13 +269,15 @@ static bool wants_cancel(struct jobs *j)
 
 static void tend_worker(struct jobs *j, bool readable)
 {
-	if (wants_cancel(j)) {
+	if (j->worker.pid == 0) {
+		settle(j);
+	} else if (wants_cancel(j)) {
 		end_current(j, true);
 	} else if (clock_ns() > j->deadline_ns) {
 		err_set(&j->failure, ERR_WORKER,
 			"the run took over %d s, the limit of one run; measure fewer points or "
-			"smaller inputs",
-			WORKER_WALL_S);
+			"smaller inputs, or start the server with a larger --run-seconds",
+			j->run_seconds);
 		end_current(j, true);
 	} else if (readable && !hear(j)) {
 		end_current(j, false);
@@ -266,7 +312,7 @@ static void *run_queue(void *self)
 }
 
 struct jobs *jobs_start(struct db *db, struct events *events, const char *cache_dir,
-			struct err *err)
+			int run_seconds, struct err *err)
 {
 	struct jobs *j = calloc(1, sizeof(*j));
 	int recovered = 0;
@@ -279,8 +325,10 @@ struct jobs *jobs_start(struct db *db, struct events *events, const char *cache_
 	j->db = db;
 	j->events = events;
 	j->cache_dir = cache_dir;
+	j->run_seconds = run_seconds;
 	j->worker.fd = -1;
 	pthread_mutex_init(&j->lock, NULL);
+	pthread_mutex_init(&j->turn, NULL);
 	if (!db_run_recover(db, &recovered, err))
 		goto fail;
 	if (recovered > 0)
@@ -292,6 +340,7 @@ struct jobs *jobs_start(struct db *db, struct events *events, const char *cache_
 	return j;
 fail:
 	pthread_mutex_destroy(&j->lock);
+	pthread_mutex_destroy(&j->turn);
 	close(j->wake_fd);
 	free(j);
 	return NULL;
@@ -305,6 +354,7 @@ void jobs_stop(struct jobs *j)
 	jobs_wake(j);
 	pthread_join(j->thread, NULL);
 	pthread_mutex_destroy(&j->lock);
+	pthread_mutex_destroy(&j->turn);
 	close(j->wake_fd);
 	free(j);
 }
@@ -319,19 +369,19 @@ void jobs_wake(struct jobs *j)
 
 bool jobs_cancel(struct jobs *j, int64_t id, struct err *err)
 {
-	bool is_current;
+	bool is_current, ok;
 
+	pthread_mutex_lock(&j->turn);
 	pthread_mutex_lock(&j->lock);
 	is_current = j->current == id;
 	if (is_current)
 		j->cancel = true;
 	pthread_mutex_unlock(&j->lock);
-	if (is_current) {
+	ok = is_current || db_run_end(j->db, id, RUN_CANCELLED, NULL, err);
+	pthread_mutex_unlock(&j->turn);
+	if (is_current)
 		jobs_wake(j);
-		return true;
-	}
-	if (!db_run_end(j->db, id, RUN_CANCELLED, NULL, err))
-		return false;
-	events_publish(j->events, id);
-	return true;
+	else if (ok)
+		events_publish(j->events, id);
+	return ok;
 }

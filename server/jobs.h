@@ -14,18 +14,20 @@ struct jobs;
 struct events;
 
 /* Starts the thread.  Runs that an earlier server left under way are queued
- * again.  `db`, `events` and `cache_dir` (may be NULL) are borrowed. */
+ * again.  A run that takes over run_seconds of wall time fails.  `db`, `events`
+ * and `cache_dir` (may be NULL) are borrowed. */
 struct jobs *jobs_start(struct db *db, struct events *events, const char *cache_dir,
-			struct err *err);
+			int run_seconds, struct err *err);
 
-/* Ends the worker, puts its run back into the queue, ends the thread.
- * NULL is fine. */
+/* Ends the worker, puts its run back into the queue, ends the thread.  Nobody
+ * may call the functions below any more.  NULL is fine. */
 void jobs_stop(struct jobs *jobs);
 
 /* Tells the thread that the queue has changed.  Thread-safe, as are the rest. */
 void jobs_wake(struct jobs *jobs);
 
-/* Cancels a queued or running run.  CONFLICT when it has ended. */
+/* Cancels a queued or running run: it will end as cancelled, whatever its
+ * worker still says.  CONFLICT when it has ended. */
 bool jobs_cancel(struct jobs *jobs, int64_t id, struct err *err);
 
 struct job_state {

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,15 +19,24 @@
 
 extern char **environ;
 
-static bool spawn_child(pid_t *pid, int child_fd, const char *folder, const char *cache_dir)
+static bool spawn_child(struct worker *w, int child_fd, const char *cache_dir)
 {
-	const char *argv[] = { "breakeven", "worker", "--tmp", folder, cache_dir ? "--cache" : NULL,
-			       cache_dir,   NULL };
+	char cpu_s[16];
+	const char *argv[] = { "breakeven",
+			       "worker",
+			       "--tmp",
+			       w->folder,
+			       "--cpu-seconds",
+			       cpu_s,
+			       cache_dir ? "--cache" : NULL,
+			       cache_dir,
+			       NULL };
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	sigset_t none, defaults;
 	int code;
 
+	snprintf(cpu_s, sizeof(cpu_s), "%d", w->cpu_s);
 	sigemptyset(&none);
 	sigemptyset(&defaults);
 	sigaddset(&defaults, SIGPIPE);
@@ -42,7 +52,8 @@ static bool spawn_child(pid_t *pid, int child_fd, const char *folder, const char
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, child_fd, WORKER_FD);
-	code = posix_spawn(pid, "/proc/self/exe", &actions, &attr, (char *const *)argv, environ);
+	code = posix_spawn(&w->pid, "/proc/self/exe", &actions, &attr, (char *const *)argv,
+			   environ);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&actions);
 	errno = code;
@@ -78,12 +89,14 @@ static void remove_folder(struct worker *w)
 	w->folder[0] = '\0';
 }
 
-bool worker_start(struct worker *w, const char *cache_dir, const char *workload, struct err *err)
+bool worker_start(struct worker *w, const char *cache_dir, int cpu_seconds, const char *workload,
+		  struct err *err)
 {
+	const struct timeval send_limit = { .tv_sec = WORKER_SEND_S };
 	int pair[2];
 	int child_fd;
 
-	*w = (struct worker){ .fd = -1 };
+	*w = (struct worker){ .fd = -1, .cpu_s = cpu_seconds };
 	if (!make_folder(w))
 		return err_set(err, ERR_WORKER, "no temporary folder for a worker: %s",
 			       strerror(errno));
@@ -94,7 +107,7 @@ bool worker_start(struct worker *w, const char *cache_dir, const char *workload,
 	/* dup2 of a descriptor onto itself would keep close-on-exec. */
 	child_fd = fcntl(pair[1], F_DUPFD_CLOEXEC, WORKER_FD + 1);
 	close(pair[1]);
-	if (child_fd < 0 || !spawn_child(&w->pid, child_fd, w->folder, cache_dir)) {
+	if (child_fd < 0 || !spawn_child(w, child_fd, cache_dir)) {
 		err_set(err, ERR_WORKER, "no worker process: %s", strerror(errno));
 		w->pid = 0;
 		remove_folder(w);
@@ -105,6 +118,8 @@ bool worker_start(struct worker *w, const char *cache_dir, const char *workload,
 	}
 	close(child_fd);
 	w->fd = pair[0];
+	/* A worker that was stopped must not stop the queue. */
+	setsockopt(w->fd, SOL_SOCKET, SO_SNDTIMEO, &send_limit, sizeof(send_limit));
 	if (!message_send(w->fd, MESSAGE_WORKLOAD, workload, strlen(workload), err)) {
 		bool clean;
 
@@ -115,15 +130,16 @@ bool worker_start(struct worker *w, const char *cache_dir, const char *workload,
 	return true;
 }
 
-static void word_end(int status, struct err *err)
+static void word_end(int status, int cpu_s, struct err *err)
 {
 	int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 
 	if (sig == SIGXCPU)
 		err_set(err, ERR_WORKER,
 			"the worker used %d s of processor time, the limit of one run; measure "
-			"fewer points or smaller inputs",
-			WORKER_CPU_S);
+			"fewer points or smaller inputs, or start the server with a larger "
+			"--run-seconds",
+			cpu_s);
 	else if (sig == SIGKILL)
 		err_set(err, ERR_WORKER,
 			"the worker was killed (signal 9), by the system for lack of memory or by "
@@ -140,6 +156,7 @@ static void word_end(int status, struct err *err)
 
 void worker_reap(struct worker *w, bool kill_first, bool *clean, struct err *err)
 {
+	siginfo_t info;
 	int status = 0;
 
 	*clean = true;
@@ -147,11 +164,16 @@ void worker_reap(struct worker *w, bool kill_first, bool *clean, struct err *err
 		return;
 	if (kill_first)
 		kill(-w->pid, SIGKILL); /* its compiler too */
+	/* Of one that ended by itself a compiler may be left.  Its number is ours
+	 * until it is reaped, so that no other group can have it. */
+	while (waitid(P_PID, (id_t)w->pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+		;
+	kill(-w->pid, SIGKILL);
 	while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	*clean = WIFEXITED(status) && WEXITSTATUS(status) <= 1;
 	if (!*clean)
-		word_end(status, err);
+		word_end(status, w->cpu_s, err);
 	close(w->fd);
 	remove_folder(w);
 	*w = (struct worker){ .fd = -1 };

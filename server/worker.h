@@ -8,23 +8,27 @@
 #include "fusion/base/err.h"
 
 enum {
-	WORKER_FD = 3,       /* the socket in the child */
-	WORKER_CPU_S = 1200, /* processor seconds of one job, all threads */
-	WORKER_WALL_S = 600, /* wall seconds of one job */
+	WORKER_FD = 3,           /* the socket in the child */
+	WORKER_WALL_S = 600,     /* wall seconds of one job, where serve is not told another */
+	WORKER_CPU_PER_WALL = 2, /* processor seconds of all threads for each of these */
+	WORKER_SEND_S = 20,      /* for it to take its job */
 };
 #define WORKER_ADDRESS_BYTES ((rlim_t)12 << 30)
 
 struct worker {
 	pid_t pid;        /* 0: none */
 	int fd;           /* the server's end, non-blocking for reads */
+	int cpu_s;        /* its limit of processor seconds */
 	char folder[256]; /* its temporary files; removed when it is reaped */
 };
 
 /* Starts this binary again as `worker` and sends it the job.  The thread that
  * calls must outlive the worker: its end kills the child. */
-bool worker_start(struct worker *w, const char *cache_dir, const char *workload, struct err *err);
+bool worker_start(struct worker *w, const char *cache_dir, int cpu_seconds, const char *workload,
+		  struct err *err);
 
-/* Kills it if it still runs, reaps it and closes the socket.  The cause of its
+/* Waits for its end (kill_first: brings that about), ends what it had started,
+ * reaps it and closes the socket.  The cause of its
  * end goes to *err ("the worker was killed by signal 11 ...") when it did not
  * exit by itself; *clean says whether it did. */
 void worker_reap(struct worker *w, bool kill_first, bool *clean, struct err *err);

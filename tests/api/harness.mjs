@@ -1,7 +1,9 @@
 // tests/api/harness.mjs -- a real server on a free port, for tests.
 //
 // BREAKEVEN names the binary.  Each server has a folder of its own, which goes
-// when it is closed.
+// when it is closed.  A report of a sanitizer in its log, or in a worker's,
+// which is the same, fails the test that stops it; so does a status that is not 0.
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,10 +12,16 @@ import { join } from 'node:path';
 export const binary = process.env.BREAKEVEN ?? 'build/breakeven';
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
-/** Starts a server; `folder` continues with the store of an earlier one. */
-export async function startServer({ folder, args = [] } = {}) {
+const sanitizer = /ERROR: (Address|Leak)Sanitizer|WARNING: ThreadSanitizer|: runtime error: /;
+
+/**
+ * Starts a server; `folder` continues with the store of an earlier one, and `prefix` is a command
+ * that starts it, as a shell that sets limits.
+ */
+export async function startServer({ folder, args = [], prefix = [] } = {}) {
     const home = folder ?? await mkdtemp(join(tmpdir(), 'breakeven-api-'));
-    const child = spawn(binary, ['serve', '--listen', '127.0.0.1:0', '--db', join(home, 'store.db'),
+    const [command, ...before] = [...prefix, binary];
+    const child = spawn(command, [...before, 'serve', '--listen', '127.0.0.1:0', '--db', join(home, 'store.db'),
         '--cache', join(home, 'cache'), ...args], {
         stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, TMPDIR: home },
     });
@@ -34,6 +42,9 @@ export async function startServer({ folder, args = [] } = {}) {
         async stop({ signal = 'SIGINT', keep = false } = {}) {
             child.kill(signal);
             const status = await exited;
+            const report = sanitizer.exec(log);
+            assert.equal(report && log.slice(report.index, report.index + 4000), null);
+            if (signal !== 'SIGKILL') assert.equal(status, 0, `the server ended with ${status}: ${log.slice(-2000)}`);
             if (!keep) await rm(home, { recursive: true, force: true });
             return status;
         },
