@@ -304,7 +304,8 @@ static bool infer_activation(struct infer *in)
 {
 	const struct node *x = tensor_arg(in, 0);
 
-	if (in->op == OP_gelu && strcmp(in->args[1].str, "none") && strcmp(in->args[1].str, "tanh"))
+	if (in->op == OP_gelu && strcmp(in->args[1].str, "none") != 0 &&
+	    strcmp(in->args[1].str, "tanh") != 0)
 		return err_set(in->err, ERR_VALUE,
 			       "gelu: approximate='%.32s' is unknown; use 'none' or 'tanh'",
 			       in->args[1].str);

@@ -1,7 +1,8 @@
 /* fusion/lang/effect.c -- how instructions move the top of the operand stack.
  *
  * The numbers of code.def's third column: the compiler sizes the stack by them,
- * and the VM checks by them that a program stays inside it.
+ * and the VM checks by them that a program stays inside it.  RETURN pops one and
+ * nothing follows it.
  */
 #include "fusion/lang/lang.h"
 
