@@ -2,12 +2,12 @@
 #
 #   make              build/breakeven
 #   make run          installs, builds, serves http://127.0.0.1:8080 with a first run
-#   make test         installs, builds, runs every test (also: make test SAN=1)
+#   make test         installs, builds, runs every test
 #   make bench        the benchmarks of tests/bench: ratios with their spread
 #   make check        formatter, analyzer, header check, file and function sizes
 #   make fuzz         the fuzz targets, FUZZ_SECONDS each
 #   make deps         Debian packages and npm files that the above need
-#   CC=clang, SAN=1 (address and undefined), SAN=thread, B=other-build-folder
+#   V=1 shows the commands; CC=clang, SAN=1 (address and undefined), SAN=thread, B=other-build-folder
 
 CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
 SAN     ?=
@@ -24,7 +24,7 @@ ALL_CFLAGS := -std=gnu11 -O2 -g -fno-omit-frame-pointer -ffp-contract=off -fno-m
 # their vector math against the process.
 LDLIBS_ENGINE := -Wl,--no-as-needed -lmvec -Wl,--as-needed -lm -ldl -pthread
 LDLIBS_ALL := -ljansson -lsqlite3 -lmicrohttpd -lzstd $(LDLIBS_ENGINE)
-LDFLAGS_ALL := -rdynamic $(SANITIZE) $(LDFLAGS)
+LDFLAGS_ALL := $(SANITIZE) $(LDFLAGS)
 
 # A folder is an archive; it may use those to its right (README, "The house").
 FOLDERS := server db profiler fusion runtime capture backends passes lower graph lang base
@@ -52,6 +52,7 @@ extra_db := $B/gen/migrations.o
 .PHONY: all run test bench check fuzz deps clean tests web
 .SECONDARY:
 .DELETE_ON_ERROR:
+$(V).SILENT:
 all: $B/breakeven
 
 include deploy/deps.mk
@@ -64,8 +65,10 @@ $B/lib/$1.a: $(call objects,$1)
 # tests/test_<folder>.c and tests/test_<folder>_<what>.c
 $B/tests/test_$1: $B/tests/test_$1.o $$(archives_$1)
 $B/tests/test_$1_%: $B/tests/test_$1_%.o $$(archives_$1)
+	@echo "  LD    $$@"
 	$$(CC) $$(LDFLAGS_ALL) $$< $$(filter-out $$<,$$(filter %.o,$$^)) -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group -o $$@ $$(libs_$1) -lcmocka
 $B/tests/test_$1:
+	@echo "  LD    $$@"
 	$$(CC) $$(LDFLAGS_ALL) $$< $$(filter-out $$<,$$(filter %.o,$$^)) -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group -o $$@ $$(libs_$1) -lcmocka
 endef
 below = $(if $(filter $1,$(firstword $2)),$2,$(call below,$1,$(wordlist 2,99,$2)))
@@ -75,10 +78,12 @@ $(foreach f,$(FOLDERS),$(eval libs_$f := $(if $(filter server db profiler,$f),$(
 $(foreach f,$(FOLDERS),$(eval $(call folder,$f)))
 
 $B/breakeven: $B/server/main.o $(foreach f,$(FOLDERS),$B/lib/$f.a)
+	@echo "  LD    $@"
 	$(CC) $(LDFLAGS_ALL) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -o $@ $(LDLIBS_ALL)
 
 $B/%.o: %.c Makefile | $(CHECK_DEPS)
 	@mkdir -p $(@D)
+	@echo "  CC    $@"
 	$(CC) $(ALL_CFLAGS) -c $< -o $@
 # Rebuilt when the version changes, and only then.
 $(shell mkdir -p $B/gen; [ "$$(cat $B/gen/version 2>/dev/null)" = "$(VERSION)" ] || echo "$(VERSION)" > $B/gen/version)
@@ -88,6 +93,7 @@ $B/server/version.o: $B/gen/version
 define simd_rule
 $B/fusion/backends/simd/kernels_$1.o: fusion/backends/simd/kernels.c Makefile
 	@mkdir -p $$(@D)
+	@echo "  CC    $$@"
 	$$(CC) $$(ALL_CFLAGS) $$(simd_$1) -DVECTOR_UNIT=$1 -c $$< -o $$@
 endef
 $(foreach s,$(SIMD),$(eval $(call simd_rule,$s)))
@@ -114,6 +120,6 @@ $B/gen/migrations.o: db/embed.sh $(sort $(wildcard db/migrations/*.sql))
 tests: $(TESTS)
 
 clean:
-	rm -rf build build-asan build-tsan
+	rm -rf build build-asan build-clang build-fuzz build-tsan
 
 -include $(shell find $B -name '*.d' 2>/dev/null)
