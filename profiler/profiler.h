@@ -37,6 +37,7 @@ char *workload_torch_script(const struct workload *w, struct err *err);
 
 struct profiler_options {
 	bool timing;           /* false: --no-timing */
+	bool brief;            /* shorten outputs without timing too: nobody reads them */
 	bool only;             /* only the sweep's point at `at` */
 	int64_t at;            /* see `only`; VALUE error where the sweep has no such point */
 	const char *cache_dir; /* kernels; NULL: none.  A timed run compiles cold and leaves it */

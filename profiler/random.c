@@ -23,11 +23,6 @@ bool random_kind_from_name(const char *name, enum random_kind *out)
 	return false;
 }
 
-const char *random_kind_name(enum random_kind kind)
-{
-	return kind_names[kind];
-}
-
 void random_philox(uint64_t seed, uint64_t block, uint32_t out[4])
 {
 	uint32_t c0 = (uint32_t)block, c1 = (uint32_t)(block >> 32), c2 = 0, c3 = 0;

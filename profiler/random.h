@@ -29,7 +29,6 @@ enum random_kind {
 };
 
 bool random_kind_from_name(const char *name, enum random_kind *out);
-const char *random_kind_name(enum random_kind kind);
 
 struct random {
 	enum random_kind kind;

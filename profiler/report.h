@@ -12,8 +12,6 @@
 
 enum { REPORT_MAX_SOURCE_BYTES = 64 * 1024 }; /* of generated C, per graph */
 
-json_t *report_interval(double low, double high); /* [low, high] */
-
 /* One entry of `calls`. */
 json_t *report_call(const struct lane *lane, int call, const struct fusion_counts *before,
 		    const struct fusion_counts *after, bool whole);

@@ -92,6 +92,7 @@ static bool run_calls(struct run *r, struct lane *lane, const struct lane *eager
 		      struct err *err)
 {
 	struct allocator *a = fusion_allocator(lane->engine);
+	bool whole = !r->options->timing && !r->options->brief;
 	json_t *calls = json_array();
 	double error = 0;
 
@@ -108,8 +109,7 @@ static bool run_calls(struct run *r, struct lane *lane, const struct lane *eager
 		after = fusion_counts(lane->session);
 		charge_compile(lane, i, report_compile_us(lane) - compiled_us);
 		lane->launches = (double)(after.launches - before.launches);
-		json_array_append_new(calls,
-				      report_call(lane, i, &before, &after, !r->options->timing));
+		json_array_append_new(calls, report_call(lane, i, &before, &after, whole));
 		buf_clear(fusion_stdout(lane->session));
 		lane->writes = lane->writes || call_wrote(lane, i);
 		if (eager)

@@ -324,6 +324,7 @@ static json_t *execute(const struct run_flags *f, const json_t *json, long long 
 	char cache[4096];
 	struct profiler_options options = {
 		.timing = !f->no_timing,
+		.brief = !f->json,
 		.only = f->at != NULL,
 		.at = at,
 		.cache_dir = f->cache,

@@ -43,6 +43,7 @@ $B/tests/bench/%: $B/tests/bench/%.o $(foreach f,$(call below,fusion,$(FOLDERS))
 bench: deps
 	@$(MAKE) --no-print-directory $(JOBS) all $(BENCHES)
 	@for b in $(BENCHES); do echo "== $${b##*/}"; $$b || exit 1; done
+	@echo "== acceptance.py"; python3 tests/bench/acceptance.py $B/breakeven
 
 check: deps-test
 	@sh tests/check.sh
