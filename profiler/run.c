@@ -76,6 +76,23 @@ static bool call_wrote(const struct lane *lane, int call)
 	return false;
 }
 
+/* Whether a call's output, and what it left in its arguments, can be reported. */
+static bool call_reportable(const struct lane *lane, int call, struct err *err)
+{
+	char what[128];
+
+	snprintf(what, sizeof(what), "the output of calls[%d]", call);
+	if (!value_walkable(lane->outputs[call], what, err))
+		return false;
+	for (int k = 0; k < lane->originals->n_args[call]; k++) {
+		snprintf(what, sizeof(what), "argument %d of calls[%d], as left by the program,", k,
+			 call);
+		if (!value_walkable(lane->args[call][k], what, err))
+			return false;
+	}
+	return true;
+}
+
 /* Adds what call i compiled to the cost that its mode has to repay. */
 static void charge_compile(struct lane *lane, int call, double us)
 {
@@ -104,7 +121,7 @@ static bool run_calls(struct run *r, struct lane *lane, const struct lane *eager
 
 		if (!tell(r, fusion_mode_name(lane->mode), 0, 0))
 			return err_set(err, ERR_CANCELLED, "the run was cancelled");
-		if (!lane_call(lane, i, &lane->outputs[i], err))
+		if (!lane_call(lane, i, &lane->outputs[i], err) || !call_reportable(lane, i, err))
 			return false;
 		after = fusion_counts(lane->session);
 		charge_compile(lane, i, report_compile_us(lane) - compiled_us);

@@ -14,6 +14,8 @@
 #include "fusion/fusion.h"
 #include "profiler/spec.h"
 
+enum { MAX_VALUE_DEPTH = 100, MAX_VALUES = 100 * 1000 }; /* of an output or argument */
+
 static const struct value unset = { .kind = VALUE_UNSET };
 
 static void store(struct tensor *t, int64_t i, const json_t *item)
@@ -197,6 +199,33 @@ struct value value_copy(struct value v, struct allocator *a, struct err *err)
 		}
 	}
 	return dict;
+}
+
+/* Counts what a walk meets, shared parts each time, and stops at a limit. */
+static bool walk(struct value v, int depth, int *left)
+{
+	bool list = v.kind == VALUE_TUPLE || v.kind == VALUE_LIST;
+	int n = list ? v.list->len : v.kind == VALUE_DICT ? v.dict->len : 0;
+
+	if (depth > MAX_VALUE_DEPTH || --*left < 0)
+		return false;
+	for (int i = 0; i < n; i++)
+		if (!walk(list ? v.list->at[i] : v.dict->values[i], depth + 1, left))
+			return false;
+	return true;
+}
+
+bool value_walkable(struct value v, const char *what, struct err *err)
+{
+	int left = MAX_VALUES;
+
+	if (walk(v, 1, &left))
+		return true;
+	if (left < 0)
+		return err_set(err, ERR_BOUND, "%s has over %d values; return fewer", what,
+			       MAX_VALUES);
+	return err_set(err, ERR_BOUND, "%s is nested over %d deep; return it flat", what,
+		       MAX_VALUE_DEPTH);
 }
 
 static json_t *number_to_json(double x, bool narrow)

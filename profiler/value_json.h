@@ -18,6 +18,11 @@ struct value value_from_json(const json_t *spec, struct allocator *a, struct err
 /* A deep copy with tensors of its own, row-major. */
 struct value value_copy(struct value v, struct allocator *a, struct err *err);
 
+/* Whether the functions below can walk v: a program may nest lists without end,
+ * put one into itself, or share it so often that its text would never end.
+ * BOUND, naming `what` ("the output of calls[3]"). */
+bool value_walkable(struct value v, const char *what, struct err *err);
+
 /* {"tensor": {...}}, {"value": ...}, {"tuple": [...]}, ...  Not whole: a tensor
  * over the limit has "sum" and "hash" in place of "data".  What has no form of
  * its own is {"repr": "..."}. */

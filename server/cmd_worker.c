@@ -30,10 +30,14 @@ enum { SANITIZED = 1 }; /* shadow memory needs terabytes of address space */
 enum { SANITIZED = 0 };
 #endif
 
+/* Lowers a limit; one that is lower already (an operator's ulimit) stays. */
 static void set_limit(int what, rlim_t value)
 {
-	struct rlimit limit = { value, value };
+	struct rlimit limit;
 
+	if (getrlimit((__rlimit_resource_t)what, &limit) == 0 && limit.rlim_cur < value)
+		value = limit.rlim_cur;
+	limit = (struct rlimit){ value, value };
 	setrlimit((__rlimit_resource_t)what, &limit);
 }
 
@@ -131,7 +135,10 @@ static bool run_job(int fd, const char *cache_dir, struct err *err)
 		     send_json(fd, MESSAGE_REPORT, report);
 		json_decref(environment);
 		if (!ok)
-			err_set(err, ERR_IO, "the report could not be sent to the server");
+			err_set(err, ERR_IO,
+				"the report could not be sent to the server; it is at most %d MiB: "
+				"return fewer or smaller values, or make fewer calls",
+				MESSAGE_MAX_BYTES >> 20);
 	}
 	json_decref(report);
 	workload_destroy(workload);
