@@ -43,7 +43,7 @@ static int random_op(struct builder *b, const int *ids, int n, unsigned *seed)
 			int mask = ADD(b, compare[rand_r(seed) % 3], T(x), T(y));
 			return ADD(b, OP_where, T(mask), T(x), F(0.75));
 		}
-		/* fall through */
+		__attribute__((fallthrough));
 	default:
 		if (!fits)
 			return ADD(b, OP_add, T(x), F(0.25));
