@@ -4,7 +4,8 @@
 #   make run          installs, builds, serves http://127.0.0.1:8080 with a first run
 #   make test         installs, builds, runs every test
 #   make bench        the benchmarks of tests/bench: ratios with their spread
-#   make check        formatter, analyzer, header check, file and function sizes
+#   make check        formatter, layers, headers, file and function sizes
+#   make tidy         the analyzer (clang-tidy), which takes minutes
 #   make fuzz         the fuzz targets, FUZZ_SECONDS each
 #   make deps         Debian packages and npm files that the above need
 #   V=1 shows the commands; CC=clang, SAN=1 (address and undefined), SAN=thread, B=other-build-folder

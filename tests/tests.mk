@@ -11,7 +11,7 @@ JOBS := -j$(shell nproc)
 BENCHES := $(patsubst tests/bench/%.c,$B/tests/bench/%,$(wildcard tests/bench/bench_*.c))
 FUZZERS := $(patsubst tests/fuzz/%.c,build-fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-.PHONY: build-all
+.PHONY: tidy
 
 run: deps
 	@$(MAKE) --no-print-directory $(JOBS) all
@@ -47,3 +47,8 @@ bench: deps
 
 check: deps-test
 	@sh tests/check.sh
+
+# Slow (minutes), so not part of `test`.
+tidy: deps-test all
+	@git ls-files '*.c' | grep -v -e '^tests/' -e backends/simd | xargs -n 4 -P $(shell nproc) \
+	  sh -c 'clang-tidy-14 --quiet "$$@" -- -std=gnu11 -D_GNU_SOURCE -DBREAKEVEN_VERSION=\"x\" -I. -I$B/gen 2>/dev/null' tidy
