@@ -155,10 +155,13 @@ static void emit_for(const struct lowered *l, int vector_bytes, struct buf *sour
 {
 	void **consts = calloc((size_t)l->n_buffers + 1, sizeof(*consts));
 	struct plan **plans = calloc((size_t)l->n_kernels + 1, sizeof(*plans));
+	const struct kernel_table *kernels = vector_bytes == 64   ? &kernels_avx512
+					     : vector_bytes == 32 ? &kernels_avx2
+								  : &kernels_sse;
 	struct err err = { 0 };
 
 	for (int k = 0; k < l->n_kernels; k++) {
-		plans[k] = plan_create(l, &l->kernels[k], vector_bytes, consts, &err);
+		plans[k] = plan_create(l, &l->kernels[k], kernels, consts, &err);
 		if (!plans[k])
 			fail_msg("%s", err.message);
 	}

@@ -143,11 +143,38 @@ static void a_running_sum_is_kept_in_float64_along_any_dim(void **state)
 		}
 }
 
+static void a_running_sum_takes_any_rank(void **state)
+{
+	static const int64_t size[3] = { 3, 4, 300 }, after[3] = { 1200, 300, 1 };
+
+	(void)state;
+	for (int dim = 0; dim < 3; dim++) {
+		struct builder b = builder_create();
+		int x = INPUT(&b, DTYPE_F64, NUM(&b, 3), NUM(&b, 4), NUM(&b, 300));
+		double *in = help_alloc(3600 * 8), *out = calloc(3600, 8);
+
+		RETURN(&b, ADD(&b, OP_cumsum, T(x), I(&b, dim - 3)));
+		for (int64_t i = 0; i < 3600; i++)
+			in[i] = (double)ref_sample(i);
+		help_execute("interp", lower_passed(&b, false), b.vars, (const void *[]){ in },
+			     (void *[]){ out }, NULL);
+		for (int64_t i = 0; i < 3600; i++) {
+			int64_t first = i / after[dim] % size[dim] == 0;
+
+			assert_near(out[i], in[i] + (first ? 0 : out[i - after[dim]]), 1e-12);
+		}
+		free(in);
+		free(out);
+		builder_destroy(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(views_are_read_where_they_lie),
 		cmocka_unit_test(a_running_sum_is_kept_in_float64_along_any_dim),
+		cmocka_unit_test(a_running_sum_takes_any_rank),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,23 +11,30 @@ struct launch {
 };
 
 void drive_part(const struct plan *p, int part, const struct worker *owner, struct worker *self,
-		void *const *buffers, struct span span)
+		void *const *buffers, const struct span *span)
 {
 	const struct part *what = &p->parts[part];
 	const struct tile_code *code = &p->code[part];
 	const int64_t *base = owner->base + (what->places - p->places);
 	size_t stage_bytes = (size_t)p->tile * 8 + VECTOR_MAX;
+	int64_t vector_bytes = p->kernels->vector_bytes;
 	void *at[MAX_PLACES];
 	const struct tile tile = { .at = at,
 				   .reg = owner->reg,
 				   .acc = self->acc,
 				   .scratch = self->scratch,
-				   .n = span.n,
-				   .width = span.width };
+				   .n = span->n,
+				   .width = span->width };
 
-	for (int k = 0; k < what->n_places; k++)
-		at[k] = place_open(p, &what->places[k], owner, base[k], buffers,
-				   self->staging + (size_t)k * stage_bytes, span);
+	for (int k = 0; k < what->n_places; k++) {
+		const struct place *place = &what->places[k];
+
+		if (place->plain && (!place->store || span->n * place->bytes % vector_bytes == 0))
+			at[k] = place_start(p, place, base[k] + span->begin, buffers);
+		else
+			at[k] = place_open(p, place, owner, base[k], buffers,
+					   self->staging + (size_t)k * stage_bytes, span);
+	}
 	code->run(code->code, &tile);
 	if (!what->stores)
 		return;
@@ -67,7 +74,7 @@ static void map_range(void *context, int64_t begin, int64_t end, int thread)
 		int64_t n = end - begin < p->tile ? end - begin : p->tile;
 
 		drive_part(p, part_body(0), w, w, launch->buffers,
-			   (struct span){ .begin = begin, .n = n });
+			   &(struct span){ .begin = begin, .n = n });
 	}
 }
 
@@ -112,7 +119,7 @@ void plan_launch(struct plan *p, void *const *buffers, struct pool *pool)
 	if (p->has_setup) {
 		drive_row(p, &p->workers[0], 0);
 		drive_part(p, PART_SETUP, &p->workers[0], &p->workers[0], buffers,
-			   (struct span){ .n = 1 });
+			   &(struct span){ .n = 1 });
 	}
 	switch (p->kernel->form) {
 	case FORM_MAP:

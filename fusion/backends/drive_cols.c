@@ -67,10 +67,10 @@ static void run_chunk(const struct plan *p, int stage, const struct worker *owne
 			int64_t n = run - point < group ? run - point : group;
 
 			drive_part(p, part_body(stage), owner, self, buffers,
-				   (struct span){ .begin = point * p->columns + t.column,
-						  .n = n * t.width,
-						  .slot = point * t.width + chunk * COLUMN_PAD,
-						  .width = t.width });
+				   &(struct span){ .begin = point * p->columns + t.column,
+						   .n = n * t.width,
+						   .slot = point * t.width + chunk * COLUMN_PAD,
+						   .width = t.width });
 		}
 		point = run;
 		widen(body, self, partial, t.width);
@@ -139,7 +139,7 @@ static void run_stage(struct plan *p, int stage, struct worker *w, void *const *
 			      w->total + r * t.width, t.width);
 	if (p->parts[part_post(stage)].n)
 		drive_part(p, part_post(stage), w, w, buffers,
-			   (struct span){ .begin = t.column, .n = t.width });
+			   &(struct span){ .begin = t.column, .n = t.width });
 }
 
 static void run_tile(struct plan *p, struct worker *w, void *const *buffers, int64_t row,
@@ -148,7 +148,7 @@ static void run_tile(struct plan *p, struct worker *w, void *const *buffers, int
 	drive_row(p, w, row);
 	if (p->parts[PART_PROLOGUE].n)
 		drive_part(p, PART_PROLOGUE, w, w, buffers,
-			   (struct span){ .begin = t.column, .n = t.width });
+			   &(struct span){ .begin = t.column, .n = t.width });
 	for (int s = 0; s < p->kernel->n_stages; s++)
 		run_stage(p, s, w, buffers, t, pool);
 }

@@ -32,14 +32,9 @@ static void run_chunk(const struct plan *p, int stage, const struct worker *owne
 				number_fill(DTYPE_BOOL, self->acc[r], body->reducers[r]->first,
 					    VECTOR_MAX);
 		drive_part(p, part_body(stage), owner, self, buffers,
-			   (struct span){ .begin = begin, .n = n, .slot = begin });
-		for (int r = 0; r < body->n_reduces; r++) {
-			enum dtype dtype = body->reduces[r]->dtype;
-			int lanes = dtype == DTYPE_BOOL ? VECTOR_MAX
-							: p->vector_bytes / (int)dtype_bytes(dtype);
-
-			body->reducers[r]->gather(&partial[r], self->acc[r], lanes);
-		}
+			   &(struct span){ .begin = begin, .n = n, .slot = begin });
+		for (int r = 0; r < body->n_reduces; r++)
+			body->reducers[r]->gather(&partial[r], self->acc[r], body->lanes[r]);
 	}
 }
 
@@ -53,7 +48,7 @@ static void finish_stage(const struct plan *p, int stage, const struct worker *o
 		unsigned char value[8];
 
 		number_narrow(inst->dtype, value, &owner->total[r], 1);
-		splat(owner->reg[inst->dst], value, (unsigned)dtype_bytes(inst->dtype));
+		p->kernels->splat(owner->reg[inst->dst], value, (unsigned)dtype_bytes(inst->dtype));
 	}
 }
 
@@ -92,7 +87,7 @@ static void run_stage(struct plan *p, int stage, struct worker *w, void *const *
 	}
 	finish_stage(p, stage, w);
 	if (p->parts[part_post(stage)].n)
-		drive_part(p, part_post(stage), w, w, buffers, (struct span){ .n = 1 });
+		drive_part(p, part_post(stage), w, w, buffers, &(struct span){ .n = 1 });
 }
 
 /* With a pool the row is shared; w is then the first worker. */
@@ -101,7 +96,7 @@ static void run_row(struct plan *p, struct worker *w, void *const *buffers, int6
 {
 	drive_row(p, w, row);
 	if (p->parts[PART_PROLOGUE].n)
-		drive_part(p, PART_PROLOGUE, w, w, buffers, (struct span){ .n = 1 });
+		drive_part(p, PART_PROLOGUE, w, w, buffers, &(struct span){ .n = 1 });
 	for (int s = 0; s < p->kernel->n_stages; s++)
 		run_stage(p, s, w, buffers, pool);
 }

@@ -49,7 +49,7 @@ static bool add_binding(struct executable *exe, struct err *err)
 				return false;
 			continue;
 		}
-		b->plans[i] = plan_create(l, k, exe->kernels->vector_bytes, exe->consts, err);
+		b->plans[i] = plan_create(l, k, exe->kernels, exe->consts, err);
 		if (!b->plans[i])
 			return false;
 		if (b != first)

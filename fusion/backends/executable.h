@@ -57,7 +57,7 @@ bool interp_prepare(struct executable *exe, struct err *err);
 struct library_call {
 	enum dtype from, to;
 	int in, out; /* buffers */
-	int64_t outer, length, inner, stride, in_offset;
+	int64_t outer, length, inner;
 	int rank, dim;
 	int64_t size[MAX_RANK], in_stride[MAX_RANK];
 };

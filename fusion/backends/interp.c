@@ -46,7 +46,7 @@ static void run(const void *code, const struct tile *t)
 			s->fold(t->acc[s->dst], loc[s->src[0]], t->n, t->width);
 			break;
 		case STEP_SPLAT:
-			splat(loc[s->dst], loc[s->dst], s->splat);
+			s->spread(loc[s->dst], loc[s->dst], s->splat);
 			break;
 		}
 	}

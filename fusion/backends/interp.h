@@ -23,6 +23,7 @@ struct step {
 		point_fn *point;
 		reduce_fn *reduce;
 		fold_fn *fold;
+		splat_fn *spread;
 	};
 	int dst, src[3]; /* locations */
 	unsigned splat;

@@ -153,6 +153,7 @@ static bool add_point(struct builder *b, int i, const struct inst *inst)
 	if (b->splat_part && narrow) { /* its lanes do not fill the vector */
 		struct step *again = add_step(b, STEP_SPLAT);
 
+		again->spread = b->kernels->splat;
 		again->dst = s.dst;
 		again->splat = (unsigned)dtype_bytes(inst->dtype);
 	}

@@ -81,27 +81,46 @@ static uint64_t get_int(enum dtype dtype, const void *in, int64_t at)
 	}
 }
 
-/* One running sum: `length` elements, in_step and out_step elements apart. */
-static void run_line(const struct library_call *c, const void *in, int64_t from, int64_t in_step,
-		     void *out, int64_t to, int64_t out_step)
+enum { BLOCK = 256 }; /* running sums side by side: they share cache lines */
+
+/* Elements `from` and `to`, 0 <= j < n apart by `step` and 1, of one position
+ * along the dim: adds to the sums and writes them. */
+static void add_line(const struct library_call *c, const void *in, int64_t from, int64_t step,
+		     void *out, int64_t to, int64_t n, union number *sum)
+{
+	for (int64_t j = 0; j < n; j++) {
+		int64_t at = from + j * step;
+
+		if (c->to == DTYPE_I64) {
+			sum[j].u += get_int(c->from, in, at);
+			((uint64_t *)out)[to + j] = sum[j].u;
+		} else if (c->to == DTYPE_F32) {
+			sum[j].f += (double)(float)get_float(c->from, in, at);
+			((float *)out)[to + j] = (float)sum[j].f;
+		} else {
+			sum[j].f += get_float(c->from, in, at);
+			((double *)out)[to + j] = sum[j].f;
+		}
+	}
+}
+
+/* The common case: float32 elements side by side. */
+static void add_floats(const float *in, float *out, int64_t n, union number *sum)
+{
+	for (int64_t j = 0; j < n; j++) {
+		sum[j].f += (double)in[j];
+		out[j] = (float)sum[j].f;
+	}
+}
+
+/* One running sum of float32: its own loop, where the sum stays in a register. */
+static void run_floats(const float *in, int64_t in_step, float *out, int64_t out_step, int64_t n)
 {
 	double sum = 0;
-	uint64_t whole = 0; /* wraps */
 
-	for (int64_t i = 0; i < c->length; i++, from += in_step, to += out_step) {
-		if (c->to == DTYPE_I64) {
-			whole += get_int(c->from, in, from);
-			((uint64_t *)out)[to] = whole;
-			continue;
-		}
-		if (c->to == DTYPE_F32) {
-			sum += c->from == DTYPE_F64 ? (float)get_float(c->from, in, from)
-						    : get_float(c->from, in, from);
-			((float *)out)[to] = (float)sum;
-		} else {
-			sum += get_float(c->from, in, from);
-			((double *)out)[to] = sum;
-		}
+	for (int64_t i = 0; i < n; i++) {
+		sum += (double)in[i * in_step];
+		out[i * out_step] = (float)sum;
 	}
 }
 
@@ -110,31 +129,66 @@ struct lines {
 	void *const *buffers;
 };
 
-static void run_lines(void *context, int64_t begin, int64_t end, int thread)
+/* Where the element at an index of the dims before (or after) `dim` lies. */
+static int64_t offset_of(const struct library_call *c, int first, int last, int64_t index)
+{
+	int64_t at = 0;
+
+	for (int d = last - 1; d >= first; d--) {
+		at += index % c->size[d] * c->in_stride[d];
+		index /= c->size[d];
+	}
+	return at;
+}
+
+/* Blocks of sums: the dims after `dim`, BLOCK positions at a time. */
+static void run_blocks(void *context, int64_t begin, int64_t end, int thread)
 {
 	const struct lines *lines = context;
 	const struct library_call *c = lines->call;
-	int64_t in_step = c->rank ? c->in_stride[c->dim] : 1;
+	const void *in = lines->buffers[c->in];
+	void *out = lines->buffers[c->out];
+	int last = c->rank ? c->rank - 1 : 0;
+	int64_t along = c->rank ? c->in_stride[c->dim] : 0;
+	/* Only the last dim's positions are a fixed step apart. */
+	int64_t width = c->dim < last ? c->size[last] : 1,
+		step = c->dim < last ? c->in_stride[last] : 0;
+	int64_t blocks = (width + BLOCK - 1) / BLOCK, runs = c->inner / width;
 
 	(void)thread;
-	for (int64_t line = begin; line < end; line++) {
-		int64_t rest = line, from = 0;
+	for (int64_t item = begin; item < end; item++) {
+		int64_t first = item % blocks * BLOCK, run = item / blocks % runs;
+		int64_t o = item / blocks / runs, n = width - first < BLOCK ? width - first : BLOCK;
+		int64_t from = offset_of(c, 0, c->dim, o) + offset_of(c, c->dim + 1, last, run) +
+			       first * step;
+		int64_t to = o * c->length * c->inner + run * width + first;
+		bool floats = c->from == DTYPE_F32 && c->to == DTYPE_F32;
+		union number sum[BLOCK];
 
-		for (int d = c->rank - 1; d >= 0; d--) {
-			if (d == c->dim)
-				continue;
-			from += rest % c->size[d] * c->in_stride[d];
-			rest /= c->size[d];
+		if (floats && n == 1) {
+			run_floats((const float *)in + from, along, (float *)out + to, c->inner,
+				   c->length);
+			continue;
 		}
-		run_line(c, lines->buffers[c->in], from, in_step, lines->buffers[c->out],
-			 line / c->inner * c->length * c->inner + line % c->inner, c->inner);
+		memset(sum, 0, sizeof(sum));
+		for (int64_t i = 0; i < c->length; i++, from += along, to += c->inner)
+			if (floats && step == 1)
+				add_floats((const float *)in + from, (float *)out + to, n, sum);
+			else
+				add_line(c, in, from, step, out, to, n, sum);
 	}
 }
 
 void library_launch(const struct library_call *call, void *const *buffers, struct pool *pool)
 {
 	struct lines lines = { call, buffers };
-	int64_t grain = 32 * 1024 / (call->length + 1) + 1;
+	int last = call->rank ? call->rank - 1 : 0;
+	int64_t width = call->dim < last ? call->size[last] : 1;
+	int64_t blocks = (width + BLOCK - 1) / BLOCK;
+	int64_t points = call->length * (width < BLOCK ? width : BLOCK);
 
-	pool_run(pool, call->outer * call->inner, grain, run_lines, &lines);
+	if (call->outer * call->inner * call->length == 0)
+		return;
+	pool_run(pool, call->outer * (call->inner / width) * blocks, 32 * 1024 / (points + 1) + 1,
+		 run_blocks, &lines);
 }

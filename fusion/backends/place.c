@@ -9,28 +9,51 @@
 
 #include "fusion/backends/plan.h"
 
-void splat(void *to, const void *from, unsigned bytes)
-{
-	unsigned char *p = to;
+/* Elements are moved as words of their size, whatever their dtype. */
+typedef uint8_t __attribute__((may_alias)) word1;
+typedef uint32_t __attribute__((may_alias)) word4;
+typedef uint64_t __attribute__((may_alias)) word8;
 
-	memcpy(p, from, bytes);
-	for (unsigned i = bytes; i < VECTOR_MAX; i *= 2)
-		memcpy(p + i, p, i);
-}
-
-/* n elements with strides in elements. */
-#define STRIDED(type)                                                                              \
-	static void strided_##type(void *to, int64_t to_stride, const void *from,                  \
+#define STRIDED(word)                                                                              \
+	static void strided_##word(void *to, int64_t to_stride, const void *from,                  \
 				   int64_t from_stride, int64_t n)                                 \
 	{                                                                                          \
-		type *out = to;                                                                    \
-		const type *in = from;                                                             \
+		word *out = to;                                                                    \
+		const word *in = from;                                                             \
 		for (int64_t i = 0; i < n; i++)                                                    \
 			out[i * to_stride] = in[i * from_stride];                                  \
 	}
-STRIDED(uint8_t)
-STRIDED(uint32_t)
-STRIDED(uint64_t)
+STRIDED(word1)
+STRIDED(word4)
+STRIDED(word8)
+
+/* n elements; strides in elements, one of them 1. */
+static void copy_run(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n,
+		     unsigned bytes)
+{
+	if (to_stride == 1 && from_stride == 1)
+		memcpy(to, from, (size_t)n * bytes);
+	else if (bytes == 4)
+		strided_word4(to, to_stride, from, from_stride, n);
+	else if (bytes == 8)
+		strided_word8(to, to_stride, from, from_stride, n);
+	else
+		strided_word1(to, to_stride, from, from_stride, n);
+}
+
+/* n copies of one element into a tile; writes up to 15 bytes more, which a tile
+ * has room for and what follows overwrites. */
+static void fill_run(char *to, const char *from, int64_t n, unsigned bytes)
+{
+	typedef uint64_t pair __attribute__((vector_size(16), aligned(1), may_alias));
+	uint64_t word = bytes == 8   ? *(const word8 *)from
+			: bytes == 4 ? *(const word4 *)from * 0x100000001u
+				     : *(const word1 *)from * 0x0101010101010101u;
+	pair value = { word, word };
+
+	for (int64_t i = 0; i < n * bytes; i += 16)
+		*(pair *)(to + i) = value;
+}
 
 /* Fills [done, n) elements with copies of the first `done`. */
 static void repeat(char *tile, int64_t done, int64_t n, unsigned bytes)
@@ -40,26 +63,6 @@ static void repeat(char *tile, int64_t done, int64_t n, unsigned bytes)
 
 		memcpy(tile + done * bytes, tile, (size_t)more * bytes);
 		done += more;
-	}
-}
-
-enum { LONG_RUN = 64 };
-
-/* One run; one of the strides is 1. */
-static void copy_run(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n,
-		     unsigned bytes)
-{
-	if (to_stride == 1 && from_stride == 1) {
-		memcpy(to, from, (size_t)n * bytes);
-	} else if (from_stride == 0 && to_stride == 1 && n >= LONG_RUN) {
-		memcpy(to, from, bytes);
-		repeat(to, 1, n, bytes);
-	} else if (bytes == 4) {
-		strided_uint32_t(to, to_stride, from, from_stride, n);
-	} else if (bytes == 8) {
-		strided_uint64_t(to, to_stride, from, from_stride, n);
-	} else {
-		strided_uint8_t(to, to_stride, from, from_stride, n);
 	}
 }
 
@@ -85,6 +88,8 @@ static void walk_copy(const struct place *at, char *memory, char *tile, int64_t 
 			run = n;
 		if (out)
 			copy_run(memory + where * bytes, last.stride, tile, 1, run, bytes);
+		else if (last.stride == 0)
+			fill_run(tile, memory + where * bytes, run, bytes);
 		else
 			copy_run(tile, 1, memory + where * bytes, last.stride, run, bytes);
 		tile += run * bytes;
@@ -104,7 +109,7 @@ static void walk_copy(const struct place *at, char *memory, char *tile, int64_t 
 static inline bool may_overrun(const struct plan *p, const struct place *at, int64_t begin,
 			       int64_t n)
 {
-	if ((n * at->bytes) % p->vector_bytes == 0)
+	if ((n * at->bytes) % p->kernels->vector_bytes == 0)
 		return true;
 	if (!at->store)
 		return !at->shared;
@@ -139,7 +144,7 @@ static void gather(const struct place *at, char *memory, char *stage, int64_t be
 	int64_t period = n;
 
 	if (at->n_inner == 0) {
-		copy_run(stage, 1, memory, 0, n, at->bytes);
+		fill_run(stage, memory, n, at->bytes);
 		return;
 	}
 	if (at->inner[0].stride == 0 && at->points / at->inner[0].extent < n)
@@ -149,33 +154,33 @@ static void gather(const struct place *at, char *memory, char *stage, int64_t be
 }
 
 void *place_open(const struct plan *p, const struct place *at, const struct worker *owner,
-		 int64_t base, void *const *buffers, void *stage, struct span span)
+		 int64_t base, void *const *buffers, void *stage, const struct span *span)
 {
 	char *memory;
 	int64_t where;
 
 	if (at->inst->kind == INST_SAVE || at->inst->kind == INST_RESTORE)
-		return owner->slot[at->inst->slot] + span.slot * at->bytes;
+		return owner->slot[at->inst->slot] + span->slot * at->bytes;
 	memory = place_start(p, at, base, buffers);
 	if (at->one) {
 		if (!at->store)
-			splat(stage, memory, at->bytes);
+			p->kernels->splat(stage, memory, at->bytes);
 		return stage;
 	}
-	if (one_run(at, span.begin, span.n, &where) && may_overrun(p, at, span.begin, span.n))
+	if (one_run(at, span->begin, span->n, &where) && may_overrun(p, at, span->begin, span->n))
 		return memory + where * at->bytes;
 	if (!at->store)
-		gather(at, memory, stage, span.begin, span.n);
+		gather(at, memory, stage, span->begin, span->n);
 	return stage;
 }
 
 void place_close(const struct plan *p, const struct place *at, int64_t base, void *const *buffers,
-		 void *opened, struct span span)
+		 void *opened, const struct span *span)
 {
 	char *memory = place_start(p, at, base, buffers);
 
 	if (at->one || at->n_inner == 0)
 		memcpy(memory, opened, at->bytes);
 	else
-		walk_copy(at, memory, opened, span.begin, span.n, true);
+		walk_copy(at, memory, opened, span->begin, span->n, true);
 }

@@ -81,6 +81,10 @@ static bool fill_part(struct plan *p, int index, const struct inst *insts, int n
 		if (!part->reducers[part->n_reduces])
 			return err_set(err, ERR_INTERNAL, "No reduction %s of %s.",
 				       op_info(insts[i].op)->id, dtype_name(insts[i].dtype));
+		part->lanes[part->n_reduces] = insts[i].dtype == DTYPE_BOOL
+						   ? VECTOR_MAX
+						   : p->kernels->vector_bytes /
+							 (int)dtype_bytes(insts[i].dtype);
 		part->reduces[part->n_reduces++] = &insts[i];
 	}
 	if (part->n_places > p->most_places)
@@ -124,14 +128,14 @@ static int count_places(const struct kernel *k)
 	return n;
 }
 
-struct plan *plan_create(const struct lowered *l, const struct kernel *k, int vector_bytes,
-			 void **consts, struct err *err)
+struct plan *plan_create(const struct lowered *l, const struct kernel *k,
+			 const struct kernel_table *kernels, void **consts, struct err *err)
 {
 	struct plan *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		goto memory;
-	*p = (struct plan){ .lowered = l, .kernel = k, .vector_bytes = vector_bytes };
+	*p = (struct plan){ .lowered = l, .kernel = k, .kernels = kernels };
 	p->const_data = consts;
 	p->n_parts = 2 + 2 * k->n_stages;
 	p->n_places = count_places(k);
@@ -201,6 +205,7 @@ static void bind_place(struct plan *p, struct place *at, bool body, const int64_
 	at->n_outer = at->n_inner = 0;
 	at->points = 1;
 	at->offset = 0;
+	at->plain = false;
 	if (at->inst->kind == INST_SAVE || at->inst->kind == INST_RESTORE)
 		return;
 	for (int d = 0; d < k->n_dims; d++)
@@ -219,6 +224,7 @@ static void bind_place(struct plan *p, struct place *at, bool body, const int64_
 	if (at->n_inner == 1 && at->inner[0].stride == 0)
 		at->n_inner = 0;
 	at->direct = at->n_inner == 1 ? at->inner[0].stride == 1 : at->points == 1;
+	at->plain = at->direct && !at->one && !at->shared;
 	at->whole = at->direct && at->offset == 0 && at->n_outer == 0 &&
 		    at->points == sym_eval(p->lowered->buffers[access->buffer].numel, vars);
 }
@@ -398,7 +404,7 @@ static bool is_flat(const struct plan *p)
 
 	for (int k = 0; k < body->n_places; k++) {
 		const struct place *at = &body->places[k];
-		bool even = p->points * at->bytes % p->vector_bytes == 0;
+		bool even = p->points * at->bytes % p->kernels->vector_bytes == 0;
 
 		if (!at->direct || at->one || at->inst->kind == INST_SAVE ||
 		    at->inst->kind == INST_RESTORE ||

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "fusion/backends/reduce.h"
+#include "fusion/backends/simd/kernels.h"
 #include "fusion/backends/vec.h"
 #include "fusion/base/pool.h"
 #include "fusion/lower/lower.h"
@@ -51,6 +52,7 @@ struct place {
 	int64_t points; /* of the inner dims */
 	bool direct;    /* one run of stride 1 */
 	bool whole;     /* ... and all of its buffer */
+	bool plain;     /* ... of a tensor, and reads may overrun */
 };
 
 struct part {
@@ -61,6 +63,7 @@ struct part {
 	int n_places;
 	const struct inst *reduces[MAX_REDUCES];
 	const struct reducer *reducers[MAX_REDUCES];
+	int lanes[MAX_REDUCES]; /* what the code leaves of each reduction */
 	int n_reduces;
 	bool stores; /* has a STORE */
 };
@@ -87,7 +90,7 @@ struct worker {
 struct plan {
 	const struct lowered *lowered;
 	const struct kernel *kernel;
-	int vector_bytes;
+	const struct kernel_table *kernels; /* of the unit that the code is for */
 	struct part *parts;
 	struct place *places;
 	int n_parts, n_places;
@@ -112,10 +115,10 @@ struct plan {
 	union number *chunks; /* partial results of one row cut up: [chunk][...] */
 };
 
-/* `vector_bytes` of the code that will run; `consts` as const_data.  NULL with
+/* `kernels` of the unit that the code is for; `consts` as const_data.  NULL with
  * MEMORY or UNSUPPORTED (more accesses or reductions than a part may have). */
-struct plan *plan_create(const struct lowered *l, const struct kernel *k, int vector_bytes,
-			 void **consts, struct err *err);
+struct plan *plan_create(const struct lowered *l, const struct kernel *k,
+			 const struct kernel_table *kernels, void **consts, struct err *err);
 bool plan_bind(struct plan *p, const int64_t *vars, struct err *err);
 void plan_destroy(struct plan *p); /* NULL is fine */
 
@@ -142,7 +145,7 @@ struct span {
 /* Runs a part on a span of the row that `owner` is at, with the staging and the
  * accumulators of `self`. */
 void drive_part(const struct plan *p, int part, const struct worker *owner, struct worker *self,
-		void *const *buffers, struct span span);
+		void *const *buffers, const struct span *span);
 /* Moves `w` to a row. */
 void drive_row(const struct plan *p, struct worker *w, int64_t row);
 void drive_rows(struct plan *p, void *const *buffers, struct pool *pool);
@@ -151,9 +154,9 @@ void drive_cols(struct plan *p, void *const *buffers, struct pool *pool);
 /* place.c: the address of points [begin, begin + n), gathered into `stage`
  * where they do not lie side by side, and the way back for stores. */
 void *place_open(const struct plan *p, const struct place *at, const struct worker *owner,
-		 int64_t base, void *const *buffers, void *stage, struct span span);
+		 int64_t base, void *const *buffers, void *stage, const struct span *span);
 void place_close(const struct plan *p, const struct place *at, int64_t base, void *const *buffers,
-		 void *opened, struct span span);
+		 void *opened, const struct span *span);
 /* Where element `base` of the place's buffer lies. */
 static inline char *place_start(const struct plan *p, const struct place *at, int64_t base,
 				void *const *buffers)
@@ -163,7 +166,4 @@ static inline char *place_start(const struct plan *p, const struct place *at, in
 
 	return (char *)memory + base * (int64_t)at->bytes;
 }
-/* Repeats the first `bytes` to fill VECTOR_MAX bytes. */
-void splat(void *to, const void *from, unsigned bytes);
-
 #endif

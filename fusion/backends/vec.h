@@ -194,8 +194,11 @@ SELECT(m1, m1)
 	extern f32 MATH_f32(vv, name)(f32, f32);                                                   \
 	extern f64 MATH_f64(vv, name)(f64, f64);
 MATH1(sin)
-MATH1(cos) MATH1(tan) MATH1(exp) MATH1(exp2) MATH1(expm1) MATH1(log) MATH1(log2) MATH1(log1p)
-    MATH1(tanh) MATH1(erf) MATH2(pow) MATH2(atan2)
+MATH1(cos)
+MATH1(tan)
+MATH1(exp)
+MATH1(exp2) MATH1(expm1) MATH1(log) MATH1(log2) MATH1(log1p) MATH1(tanh) MATH1(erf) MATH2(pow)
+    MATH2(atan2)
 #define v_sin_f32 MATH_f32(v, sin)
 #define v_sin_f64 MATH_f64(v, sin)
 #define v_cos_f32 MATH_f32(v, cos)
@@ -225,17 +228,21 @@ MATH1(cos) MATH1(tan) MATH1(exp) MATH1(exp2) MATH1(expm1) MATH1(log) MATH1(log2)
 
 /* Division as Python and torch have it.  An int divided by zero gives 0 (torch
  * raises there), and nothing traps. */
-#define PER_LANE(type, lanes, name, scalar)                                                        \
+#define PER_LANE(type, element, lanes, name, scalar)                                               \
 	WORD type name(type a, type b)                                                             \
 	{                                                                                          \
+		element x[lanes], y[lanes];                                                        \
+		SAVE(type, x, 0, a);                                                               \
+		SAVE(type, y, 0, b);                                                               \
 		DONE();                                                                            \
 		for (int lane = 0; lane < (lanes); lane++)                                         \
-			a[lane] = scalar(a[lane], b[lane]);                                        \
-		return a;                                                                          \
+			x[lane] = scalar(x[lane], y[lane]);                                        \
+		return LOAD(type, x, 0);                                                           \
 	}
-	PER_LANE(f32, L4, fmod_f32, __builtin_fmodf) PER_LANE(f64, L8, fmod_f64, __builtin_fmod)
-	    PER_LANE(f32, L4, copysign_f32, __builtin_copysignf)
-		PER_LANE(f64, L8, copysign_f64, __builtin_copysign)
+	PER_LANE(f32, float, L4, fmod_f32, __builtin_fmodf)
+	    PER_LANE(f64, double, L8, fmod_f64, __builtin_fmod)
+		PER_LANE(f32, float, L4, copysign_f32, __builtin_copysignf)
+		    PER_LANE(f64, double, L8, copysign_f64, __builtin_copysign)
 
 #define DIVISION(type)                                                                             \
 	WORD type v_mod_##type(type a, type b)                                                     \
@@ -256,9 +263,9 @@ MATH1(cos) MATH1(tan) MATH1(exp) MATH1(exp2) MATH1(expm1) MATH1(log) MATH1(log2)
 		f = sel_##type(ne(q, K_##type(0)), f, copysign_##type(K_##type(0), a / b));        \
 		return sel_##type(eq(b, K_##type(0)), a / b, f);                                   \
 	}
-		    DIVISION(f32) DIVISION(f64)
+			DIVISION(f32) DIVISION(f64)
 
-			WORD long long_floordiv(long a, long b)
+			    WORD long long_floordiv(long a, long b)
 {
 	if (b == 0 || b == -1)
 		return (long)(b ? 0 - (unsigned long)a : 0);
@@ -280,9 +287,9 @@ WORD long long_pow(long a, long b)
 		power *= b & 1 ? base : 1;
 	return (long)power;
 }
-PER_LANE(i64, L8, v_floordiv_i64, long_floordiv)
-PER_LANE(i64, L8, v_mod_i64, long_mod)
-PER_LANE(i64, L8, v_pow_i64, long_pow)
+PER_LANE(i64, long, L8, v_floordiv_i64, long_floordiv)
+PER_LANE(i64, long, L8, v_mod_i64, long_mod)
+PER_LANE(i64, long, L8, v_pow_i64, long_pow)
 
 /* The first `n` lanes of v, `rest` in the others: the end of a reduction. */
 #define HEAD(type, lanes)                                                                          \

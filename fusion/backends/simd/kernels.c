@@ -243,6 +243,19 @@ CAST_LOOP(BOOL_F32, L4, b4, byte, f32, float, BYTES(4, ne(a, K_f32(0))))
 CAST_LOOP(BOOL_F64, L8, b8, byte, f64, double, BYTES(8, ne(a, K_f64(0))))
 CAST_LOOP(BOOL_I64, L8, b8, byte, i64, long, BYTES(8, ne(a, K_i64(0))))
 
+static void splat(void *to, const void *from, unsigned bytes)
+{
+	byte *p = to;
+
+	for (int i = 0; i < 64; i += VECTOR_BYTES)
+		if (bytes == 4)
+			SAVE(f32, p, i, SPLAT(f32, *(const float *)from));
+		else if (bytes == 8)
+			SAVE(i64, p, i, SPLAT(i64, *(const long *)from));
+		else
+			SAVE(b1, p, i, SPLAT(b1, *(const byte *)from));
+}
+
 #define CASTS_TO(to)                                                                               \
 	[DTYPE_##to] = { [DTYPE_F32] = cast_##to##_F32,                                            \
 			 [DTYPE_F64] = cast_##to##_F64,                                            \
@@ -271,6 +284,7 @@ const struct kernel_table CAT2(kernels_, VECTOR_UNIT) = {
 #define TEXT(x) TEXT_(x)
 	.unit = TEXT(VECTOR_UNIT),
 	.vector_bytes = VECTOR_BYTES,
+	.splat = splat,
 	.cast = { CASTS_TO(F32), CASTS_TO(F64), CASTS_TO(I64), CASTS_TO(BOOL) },
 	.point = {
 #define REDUCE(id, rule, spellings, first, step, signature, doc)

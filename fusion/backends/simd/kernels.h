@@ -21,6 +21,10 @@ typedef void reduce_fn(void *acc, const void *src, long n);
 /* acc[j] = step(acc[j], src[k * width + j]) for the n / width rows k. */
 typedef void fold_fn(void *acc, const void *src, long n, long width);
 
+/* Fills 64 bytes with copies of the element at `from`, by whole vectors: a vector
+ * load soon after narrower stores would have to wait for them. */
+typedef void splat_fn(void *to, const void *from, unsigned bytes);
+
 struct kernel_table {
 	const char *unit;
 	int vector_bytes;
@@ -28,6 +32,7 @@ struct kernel_table {
 	point_fn *cast[DTYPE_COUNT][DTYPE_COUNT]; /* [to][from]; equal: a copy */
 	reduce_fn *reduce[OP_COUNT][DTYPE_COUNT];
 	fold_fn *fold[OP_COUNT][DTYPE_COUNT];
+	splat_fn *splat;
 };
 
 extern const struct kernel_table kernels_sse, kernels_avx2, kernels_avx512;
