@@ -39,12 +39,13 @@ static int random_op(struct builder *b, const int *ids, int n, unsigned *seed)
 		int id = ADD(b, OP_to, T(dtype == DTYPE_I64 ? ids[n % 3] : x), arg_dtype(dtype));
 		return ADD(b, OP_to, T(ADD(b, OP_mul, T(id), T(id))), arg_dtype(DTYPE_F32));
 	}
-	case 4:
-		if (fits) {
-			int mask = ADD(b, compare[rand_r(seed) % 3], T(x), T(y));
+	case 4: { /* of an input: a last bit must not decide */
+		int mask = ADD(b, compare[rand_r(seed) % 3], T(ids[n % 3]), F(0.25));
+		const struct shape *sm = &b->g->nodes[mask]->shape;
+		if (shape_broadcast(b->g->syms, sm, sx, &(struct shape){ 0 }, NULL))
 			return ADD(b, OP_where, T(mask), T(x), F(0.75));
-		}
-		__attribute__((fallthrough));
+		return ADD(b, OP_mul, T(x), F(0.25));
+	}
 	default:
 		if (!fits)
 			return ADD(b, OP_add, T(x), F(0.25));
