@@ -189,16 +189,23 @@ SELECT(m1, m1)
 
 #define MATH1(name)                                                                                \
 	extern f32 MATH_f32(v, name)(f32);                                                         \
-	extern f64 MATH_f64(v, name)(f64);
+	extern f64 MATH_f64(v, name)(f64)
 #define MATH2(name)                                                                                \
 	extern f32 MATH_f32(vv, name)(f32, f32);                                                   \
-	extern f64 MATH_f64(vv, name)(f64, f64);
-MATH1(sin)
-MATH1(cos)
-MATH1(tan)
-MATH1(exp)
-MATH1(exp2) MATH1(expm1) MATH1(log) MATH1(log2) MATH1(log1p) MATH1(tanh) MATH1(erf) MATH2(pow)
-    MATH2(atan2)
+	extern f64 MATH_f64(vv, name)(f64, f64)
+MATH1(sin);
+MATH1(cos);
+MATH1(tan);
+MATH1(exp);
+MATH1(exp2);
+MATH1(expm1);
+MATH1(log);
+MATH1(log2);
+MATH1(log1p);
+MATH1(tanh);
+MATH1(erf);
+MATH2(pow);
+MATH2(atan2);
 #define v_sin_f32 MATH_f32(v, sin)
 #define v_sin_f64 MATH_f64(v, sin)
 #define v_cos_f32 MATH_f32(v, cos)
@@ -239,10 +246,10 @@ MATH1(exp2) MATH1(expm1) MATH1(log) MATH1(log2) MATH1(log1p) MATH1(tanh) MATH1(e
 			x[lane] = scalar(x[lane], y[lane]);                                        \
 		return LOAD(type, x, 0);                                                           \
 	}
-	PER_LANE(f32, float, L4, fmod_f32, __builtin_fmodf)
-	    PER_LANE(f64, double, L8, fmod_f64, __builtin_fmod)
-		PER_LANE(f32, float, L4, copysign_f32, __builtin_copysignf)
-		    PER_LANE(f64, double, L8, copysign_f64, __builtin_copysign)
+PER_LANE(f32, float, L4, fmod_f32, __builtin_fmodf)
+PER_LANE(f64, double, L8, fmod_f64, __builtin_fmod)
+PER_LANE(f32, float, L4, copysign_f32, __builtin_copysignf)
+PER_LANE(f64, double, L8, copysign_f64, __builtin_copysign)
 
 #define DIVISION(type)                                                                             \
 	WORD type v_mod_##type(type a, type b)                                                     \
@@ -263,9 +270,10 @@ MATH1(exp2) MATH1(expm1) MATH1(log) MATH1(log2) MATH1(log1p) MATH1(tanh) MATH1(e
 		f = sel_##type(ne(q, K_##type(0)), f, copysign_##type(K_##type(0), a / b));        \
 		return sel_##type(eq(b, K_##type(0)), a / b, f);                                   \
 	}
-			DIVISION(f32) DIVISION(f64)
+DIVISION(f32)
+DIVISION(f64)
 
-			    WORD long long_floordiv(long a, long b)
+WORD long long_floordiv(long a, long b)
 {
 	if (b == 0 || b == -1)
 		return (long)(b ? 0 - (unsigned long)a : 0);
