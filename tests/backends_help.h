@@ -65,7 +65,7 @@ static inline void help_run(const struct backend *backend, struct executable *ex
 	if (!backend->bind(exe, vars, &err))
 		fail_msg("%s", err.message);
 	for (int k = 0; k < l->n_kernels; k++)
-		backend->launch(exe, k, memory, pool);
+		backend->launch(exe, k, memory, pool, k % 2);
 	for (int i = 0; i < l->n_outputs; i++) {
 		const struct buffer *b = &l->buffers[l->outputs[i]];
 

@@ -53,8 +53,11 @@ struct backend {
 	/* Runs one kernel.  buffers[i] is the memory of lowered->buffers[i], 64-byte
 	 * aligned or a view into such memory, with 64 bytes of slack past its end:
 	 * vectors read and write there (a BUFFER_CONST is not touched, NULL will
-	 * do).  Never fails: all that can fail was done in compile and bind. */
-	void (*launch)(struct executable *exe, int kernel, void *const *buffers, struct pool *pool);
+	 * do).  Never fails: all that can fail was done in compile and bind.
+	 * `backward` is a hint to begin at the end, where the kernel before has left
+	 * its last writes in the cache; the results are the same bits. */
+	void (*launch)(struct executable *exe, int kernel, void *const *buffers, struct pool *pool,
+		       bool backward);
 
 	void (*destroy)(struct executable *exe); /* NULL is fine */
 };

@@ -8,6 +8,7 @@
 struct launch {
 	struct plan *plan;
 	void *const *buffers;
+	pool_fn *range; /* MAP: forward over tiles */
 };
 
 void drive_part(const struct plan *p, int part, const struct worker *owner, struct worker *self,
@@ -103,18 +104,32 @@ static void flat_range(void *context, int64_t begin, int64_t end, int thread)
 	}
 }
 
-static void drive_map(struct plan *p, void *const *buffers, struct pool *pool)
+/* From the end, a few tiles at a time. */
+static void backward_range(void *context, int64_t begin, int64_t end, int thread)
 {
-	struct launch launch = { p, buffers };
-	pool_fn *range = p->flat ? flat_range : map_range;
+	const struct launch *launch = context;
+	int64_t step = BACKWARD_POINTS / launch->plan->tile, from;
 
+	for (; end > begin; end = from) {
+		from = end - begin > step ? end - step : begin;
+		launch->range(context, from, end, thread);
+	}
+}
+
+static void drive_map(struct plan *p, void *const *buffers, struct pool *pool, bool backward)
+{
+	struct launch launch = { p, buffers, p->flat ? flat_range : map_range };
+	pool_fn *range = launch.range;
+
+	if (backward && p->points > BACKWARD_POINTS)
+		range = backward_range;
 	if (p->n_workers == 1)
 		range(&launch, 0, p->tiles, 0);
 	else
 		pool_run(pool, p->tiles, p->tiles_grain, range, &launch);
 }
 
-void plan_launch(struct plan *p, void *const *buffers, struct pool *pool)
+void plan_launch(struct plan *p, void *const *buffers, struct pool *pool, bool backward)
 {
 	if (p->has_setup) {
 		drive_row(p, &p->workers[0], 0);
@@ -123,7 +138,7 @@ void plan_launch(struct plan *p, void *const *buffers, struct pool *pool)
 	}
 	switch (p->kernel->form) {
 	case FORM_MAP:
-		drive_map(p, buffers, pool);
+		drive_map(p, buffers, pool, backward);
 		return;
 	case FORM_ROWS:
 		drive_rows(p, buffers, pool);

@@ -169,10 +169,11 @@ bool executable_bind(struct executable *exe, const int64_t *vars, struct err *er
 	return true;
 }
 
-void executable_launch(struct executable *exe, int kernel, void *const *buffers, struct pool *pool)
+void executable_launch(struct executable *exe, int kernel, void *const *buffers, struct pool *pool,
+		       bool backward)
 {
 	if (exe->plans[kernel])
-		plan_launch(exe->plans[kernel], buffers, pool);
+		plan_launch(exe->plans[kernel], buffers, pool, backward);
 	else
 		library_launch(&exe->libraries[kernel], buffers, pool);
 }

@@ -47,7 +47,8 @@ struct executable *executable_create(const struct backend_env *env, const struct
 
 /* backend.bind, .launch, .destroy of both. */
 bool executable_bind(struct executable *exe, const int64_t *vars, struct err *err);
-void executable_launch(struct executable *exe, int kernel, void *const *buffers, struct pool *pool);
+void executable_launch(struct executable *exe, int kernel, void *const *buffers, struct pool *pool,
+		       bool backward);
 void executable_destroy(struct executable *exe);
 
 /* Fills the plans' code with interpreted programs; for kernels [first, last). */

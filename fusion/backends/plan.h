@@ -20,13 +20,14 @@
 #include "fusion/lower/lower.h"
 
 enum {
-	VECTOR_MAX = 64,     /* bytes of the widest vector */
-	MAX_PLACES = 192,    /* accesses in one part */
-	MAX_REDUCES = 32,    /* reductions in one part */
-	LONG_TILE = 4096,    /* points of a tile where nothing but registers holds them */
-	CHUNK = 32 * 1024,   /* points of a row that one thread reduces in one go */
-	COLUMN_CHUNK = 2048, /* COLS: the same, reduced points */
-	COLUMN_PAD = 64,     /* COLS: elements between the chunks of a slot */
+	VECTOR_MAX = 64,             /* bytes of the widest vector */
+	MAX_PLACES = 192,            /* accesses in one part */
+	MAX_REDUCES = 32,            /* reductions in one part */
+	LONG_TILE = 4096,            /* points of a tile where nothing but registers holds them */
+	CHUNK = 32 * 1024,           /* points of a row that one thread reduces in one go */
+	COLUMN_CHUNK = 2048,         /* COLS: the same, reduced points */
+	BACKWARD_POINTS = 32 * 1024, /* MAP: walked in one go where the whole is walked backward */
+	COLUMN_PAD = 64,             /* COLS: elements between the chunks of a slot */
 	MAX_WORKERS = 64,
 	PART_SETUP = 0,
 	PART_PROLOGUE = 1,
@@ -131,8 +132,8 @@ static inline int part_post(int stage)
 	return 3 + 2 * stage;
 }
 
-/* Runs the kernel; forms other than LIBRARY. */
-void plan_launch(struct plan *p, void *const *buffers, struct pool *pool);
+/* Runs the kernel; forms other than LIBRARY.  `backward`: see backend.h. */
+void plan_launch(struct plan *p, void *const *buffers, struct pool *pool, bool backward);
 
 /* Private to the drivers. */
 

@@ -279,13 +279,15 @@ static void copy_output(const struct exec *e, int index, struct tensor *const *i
 }
 
 /* One watched launch: the kernel's time apart from what surrounds it. */
-static void launch_observed(struct exec *e, const struct fusion_observer *observer, int graph)
+static void launch_observed(struct exec *e, bool backward, const struct fusion_observer *observer,
+			    int graph)
 {
 	for (int k = 0; k < e->lowered->n_kernels; k++) {
 		int64_t before = clock_ns(), begin, end;
 
 		begin = clock_ns();
-		e->backend->launch(e->executable, k, e->buffers, e->env->pool);
+		e->backend->launch(e->executable, k, e->buffers, e->env->pool, backward);
+		backward = !backward;
 		end = clock_ns();
 		if (observer->launched)
 			observer->launched(observer->self, graph, k, begin, end);
@@ -350,11 +352,30 @@ static void give_back_outputs(struct exec *e, struct tensor **outputs)
 	}
 }
 
+/* A kernel begins at the end of its first input that was written last, and each
+ * further kernel the other way round: of large tensors that part is still in
+ * the cache.  (Reductions keep to one order, which their rounding depends on.) */
+static inline bool starts_backward(const struct exec *e, struct tensor *const *inputs)
+{
+	for (int i = 0; i < e->n_inputs; i++)
+		if (e->inputs[i] >= 0)
+			return inputs[i]->storage->last_write == WALK_FORWARD;
+	return false;
+}
+
+static inline void note_order(const struct exec *e, struct tensor *const *outputs, bool backward)
+{
+	bool last = e->lowered->n_kernels % 2 ? backward : !backward;
+
+	for (int i = 0; i < e->n_outputs; i++)
+		outputs[i]->storage->last_write = last ? WALK_BACKWARD : WALK_FORWARD;
+}
+
 bool exec_run(struct exec *e, struct tensor *const *inputs, struct tensor **outputs,
 	      struct tensor *into, const struct fusion_observer *observer, int graph,
 	      struct err *err)
 {
-	bool watched = __builtin_expect(observer != NULL, 0);
+	bool watched = __builtin_expect(observer != NULL, 0), backward;
 	int64_t begin = watched ? clock_ns() : 0;
 	void *temps = NULL;
 
@@ -362,13 +383,15 @@ bool exec_run(struct exec *e, struct tensor *const *inputs, struct tensor **outp
 		give_back_outputs(e, outputs);
 		return false;
 	}
+	backward = starts_backward(e, inputs);
+	note_order(e, outputs, backward);
 	if (watched) {
 		if (observer->phase)
 			observer->phase(observer->self, PHASE_ALLOC, begin, clock_ns());
-		launch_observed(e, observer, graph);
+		launch_observed(e, backward, observer, graph);
 	} else {
-		for (int k = 0; k < e->lowered->n_kernels; k++)
-			e->backend->launch(e->executable, k, e->buffers, e->env->pool);
+		for (int k = 0; k < e->lowered->n_kernels; k++, backward = !backward)
+			e->backend->launch(e->executable, k, e->buffers, e->env->pool, backward);
 	}
 	for (int i = 0; i < e->n_outputs; i++)
 		if (e->outputs[i].copy)

@@ -29,11 +29,15 @@ void allocator_reset_peak(struct allocator *a); /* peak = used */
 void *allocator_get(struct allocator *a, size_t bytes, struct err *err);
 void allocator_put(struct allocator *a, void *memory, size_t bytes);
 
+/* Which end of a storage a kernel wrote last: that one is still in the cache. */
+enum walk_order { WALK_UNKNOWN, WALK_FORWARD, WALK_BACKWARD };
+
 struct storage {
 	struct allocator *allocator;
 	void *data;
 	size_t bytes;
 	int refs;
+	enum walk_order last_write; /* a hint for whoever reads it next */
 };
 
 struct tensor {

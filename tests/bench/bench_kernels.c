@@ -112,7 +112,7 @@ static void launch(struct way *w, int64_t calls)
 {
 	for (int64_t c = 0; c < calls; c++)
 		for (int k = 0; k < w->l->n_kernels; k++)
-			w->backend->launch(w->exe, k, w->buffers, NULL);
+			w->backend->launch(w->exe, k, w->buffers, NULL, k % 2);
 }
 
 static int by_value(const void *a, const void *b)
