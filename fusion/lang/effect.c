@@ -17,6 +17,10 @@ int code_effect(enum code_op op, int arg)
 	case CODE_COPY:
 	case CODE_IMPORT:
 	case CODE_FOR_ITER:
+	case CODE_LOAD_NAME:
+	case CODE_PUSH_EXC:
+	case CODE_BEFORE_WITH:
+	case CODE_WITH_EXCEPT:
 		return 1;
 	case CODE_STORE_FAST:
 	case CODE_STORE_GLOBAL:
@@ -29,13 +33,33 @@ int code_effect(enum code_op op, int arg)
 	case CODE_JUMP_IF_TRUE:
 	case CODE_POP:
 	case CODE_RETURN:
+	case CODE_DELETE_ATTR:
+	case CODE_LIST_APPEND:
+	case CODE_SET_ADD:
+	case CODE_LIST_EXTEND:
+	case CODE_SET_UPDATE:
+	case CODE_DICT_UPDATE:
+	case CODE_DICT_MERGE:
+	case CODE_STORE_NAME:
+	case CODE_POP_EXC:
+	case CODE_RERAISE:
+	case CODE_WITH_EXIT:
 		return -1;
+	case CODE_RAISE:
+		return -arg;
+	case CODE_FORMAT_VALUE:
+		return arg & 4 ? -1 : 0;
+	case CODE_DELETE_SUBSCR:
+	case CODE_MAP_ADD:
+	case CODE_CALL_EX:
 	case CODE_STORE_ATTR:
 	case CODE_MAKE_FUNCTION:
 		return -2;
 	case CODE_STORE_SUBSCR:
 		return -3;
 	case CODE_BUILD_TUPLE:
+	case CODE_BUILD_SET:
+	case CODE_BUILD_STRING:
 	case CODE_BUILD_LIST:
 	case CODE_BUILD_SLICE:
 		return 1 - arg;
@@ -43,6 +67,10 @@ int code_effect(enum code_op op, int arg)
 		return 1 - 2 * arg;
 	case CODE_UNPACK_SEQUENCE:
 		return arg - 1;
+	case CODE_UNPACK_EX:
+		return (arg & 255) + (arg >> 8);
+	case CODE_MAKE_CLASS:
+		return -1 - arg;
 	case CODE_CALL:
 		return -arg;
 	case CODE_CALL_KW:

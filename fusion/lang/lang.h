@@ -96,7 +96,22 @@ struct lang_inst {
 	int end_column;   /* one past its last column, on `line` or later: for carets */
 };
 
-/* One function, lambda, comprehension or the module itself. */
+/* Where an error in the instructions [start, end) goes: operands above `depth`
+ * are dropped, the exception is pushed, the frame goes on at `target`.  The
+ * first handler in the list that covers an instruction is the innermost. */
+enum handler_kind {
+	HANDLER_TRY,    /* except, finally, and what they need to clean up */
+	HANDLER_WITH,   /* a with statement's; its exit lies at depth - 1 */
+	HANDLER_CLEANUP /* inside an except or finally block: restores and goes on */
+};
+struct lang_handler {
+	enum handler_kind kind;
+	int start, end, target, depth;
+};
+
+/* One function, lambda, class body, generator expression or the module itself.
+ * List, set and dict comprehensions run inside the code that they stand in, as
+ * in CPython 3.12. */
 struct code {
 	const char *name; /* "model", "<module>", "<lambda>" */
 	int line;         /* where it is defined */
@@ -120,6 +135,10 @@ struct code {
 	const int *cell_local;
 	struct code *const *nested;
 	int n_nested;
+	const struct lang_handler *handlers;
+	int n_handlers;
+	bool is_generator;  /* a call makes a generator */
+	bool has_namespace; /* a class body: LOAD_NAME and STORE_NAME go to its dict */
 };
 
 struct lang_limits {
