@@ -57,6 +57,18 @@ static bool equal_dicts(const struct dict *a, const struct dict *b, int depth)
 	return true;
 }
 
+static bool equal_sets(const struct dict *a, const struct dict *b)
+{
+	struct value none;
+
+	if (a->len != b->len)
+		return false;
+	for (int i = 0; i < a->len; i++)
+		if (!value_dict_get(b, a->keys[i], &none))
+			return false;
+	return true;
+}
+
 static int64_t range_count(const struct range *r)
 {
 	if (r->step > 0 ? r->start >= r->stop : r->start <= r->stop)
@@ -91,6 +103,12 @@ static bool equal_objects(struct value a, struct value b, int depth)
 		return equal_items(a.list, b.list, depth);
 	case VALUE_DICT:
 		return equal_dicts(a.dict, b.dict, depth);
+	case VALUE_SET:
+		return equal_sets(a.dict, b.dict);
+	case VALUE_METHOD:
+		return value_counted(a.method->self) && value_counted(b.method->self) &&
+		       a.method->self.object == b.method->self.object &&
+		       value_equal(a.method->function, b.method->function);
 	case VALUE_RANGE:
 		return equal_ranges(a.range, b.range);
 	case VALUE_SLICE:
@@ -147,6 +165,8 @@ static bool hashable(struct value v, int depth)
 	case VALUE_DICT:
 	case VALUE_SLICE:
 		return false;
+	case VALUE_SET:
+		return v.dict->frozen;
 	case VALUE_TUPLE:
 		if (depth > DEEPEST)
 			return false;
@@ -184,6 +204,8 @@ static uint64_t hash(struct value v, int depth)
 	case VALUE_TENSOR:
 	case VALUE_ITER:
 	case VALUE_CELL:
+	case VALUE_CLASS:
+	case VALUE_INSTANCE:
 		return hash_bytes(&v.object, sizeof(v.object), 4);
 	default: /* few of a kind: equality tells them apart */
 		return h + (uint64_t)v.kind;
@@ -287,6 +309,37 @@ bool value_dict_get(const struct dict *dict, struct value key, struct value *out
 		return false;
 	*out = dict->values[at];
 	return true;
+}
+
+struct value *value_dict_place(struct dict *dict, struct value key)
+{
+	int at = find(dict, key);
+
+	return at < 0 ? NULL : &dict->values[at];
+}
+
+static bool is_text(struct value key, const char *text, size_t len)
+{
+	return key.kind == VALUE_STR && key.str->len == len &&
+	       memcmp(key.str->text, text, len) == 0;
+}
+
+struct value *value_dict_find(struct dict *dict, const char *text)
+{
+	size_t len = strlen(text);
+	unsigned mask = (unsigned)dict->index_cap - 1, slot;
+
+	if (dict->index) {
+		slot = (unsigned)hash_bytes(text, len, 3) & mask;
+		for (; dict->index[slot] >= 0; slot = (slot + 1) & mask)
+			if (is_text(dict->keys[dict->index[slot]], text, len))
+				return &dict->values[dict->index[slot]];
+		return NULL;
+	}
+	for (int i = 0; i < dict->len; i++)
+		if (is_text(dict->keys[i], text, len))
+			return &dict->values[i];
+	return NULL;
 }
 
 bool value_dict_remove(struct dict *dict, struct value key)

@@ -80,5 +80,13 @@ bool op_extend(struct vm *vm, struct list *list, struct value v, struct err *err
 /* attributes.c; `site` may be NULL. */
 bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const char *name,
 		  struct value *out, struct err *err);
+bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct value v,
+			struct err *err);
+bool op_delete_attribute(struct vm *vm, struct value o, const char *name, struct err *err);
+bool op_delete_subscript(struct vm *vm, struct value o, struct value index, struct err *err);
+
+/* format.c: format(v, spec) as an f-string field does, appended to `text`. */
+bool op_format(struct vm *vm, struct value v, const char *spec, size_t len, struct buf *text,
+	       struct err *err);
 
 #endif

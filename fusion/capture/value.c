@@ -168,6 +168,67 @@ struct value value_tensor(void)
 	return object_value(t);
 }
 
+struct value value_set(bool frozen)
+{
+	struct dict *set = object_new(VALUE_SET, sizeof(*set));
+
+	if (set)
+		set->frozen = frozen;
+	return object_value(set);
+}
+
+struct value value_class(struct value name, struct value mro)
+{
+	struct class *c = object_new(VALUE_CLASS, sizeof(*c));
+
+	if (!c)
+		return UNSET;
+	c->attributes = value_dict().dict;
+	if (!c->attributes) {
+		free(c);
+		return UNSET;
+	}
+	c->text = value_ref(name);
+	c->name = name.str->text;
+	if (mro.kind == VALUE_TUPLE)
+		c->mro = value_ref(mro).list;
+	return value_of(c);
+}
+
+struct value value_instance(struct class *class)
+{
+	struct instance *i = object_new(VALUE_INSTANCE, sizeof(*i));
+
+	if (i) {
+		class->head.refs++;
+		i->class = class;
+	}
+	return object_value(i);
+}
+
+struct value value_method(struct value function, struct value self)
+{
+	struct method *m = object_new(VALUE_METHOD, sizeof(*m));
+
+	if (m) {
+		m->function = value_ref(function);
+		m->self = value_ref(self);
+	}
+	return object_value(m);
+}
+
+struct value value_descriptor(enum descriptor_kind kind, struct value get, struct value set)
+{
+	struct descriptor *d = object_new(VALUE_DESCRIPTOR, sizeof(*d));
+
+	if (d) {
+		d->descriptor_kind = kind;
+		d->get = value_ref(get);
+		d->set = value_ref(set);
+	}
+	return object_value(d);
+}
+
 size_t object_bytes(const struct object *o)
 {
 	const struct list *list = (const struct list *)o;
@@ -180,10 +241,15 @@ size_t object_bytes(const struct object *o)
 	case VALUE_LIST:
 		return sizeof(*list) + sizeof(struct value) * (size_t)list->cap;
 	case VALUE_DICT:
+	case VALUE_SET:
 		return sizeof(*dict) + 2 * sizeof(struct value) * (size_t)dict->cap +
 		       sizeof(int) * (size_t)dict->index_cap;
 	case VALUE_FUNCTION:
 		return sizeof(struct function);
+	case VALUE_CLASS:
+		return sizeof(struct class);
+	case VALUE_DESCRIPTOR:
+		return sizeof(struct descriptor);
 	default:
 		return sizeof(struct iter); /* none of the small ones is larger */
 	}
@@ -205,6 +271,46 @@ static void visit_function(struct function *f, object_visit_fn *visit, void *con
 		visit(value_of(f->closure), context);
 }
 
+static void visit_object(void *o, object_visit_fn *visit, void *context)
+{
+	if (o)
+		visit(value_of(o), context);
+}
+
+static void visit_class(struct class *c, object_visit_fn *visit, void *context)
+{
+	visit(c->text, context);
+	visit_object(c->mro, visit, context);
+	visit_object(c->attributes, visit, context);
+	visit_object(c->defaults, visit, context);
+}
+
+/* Those of classes and their instances. */
+static void visit_more(struct value v, object_visit_fn *visit, void *context)
+{
+	switch (v.kind) {
+	case VALUE_CLASS:
+		visit_class(v.class, visit, context);
+		break;
+	case VALUE_INSTANCE:
+		visit_object(v.instance->class, visit, context);
+		visit_object(v.instance->attributes, visit, context);
+		visit(v.instance->payload, context);
+		break;
+	case VALUE_METHOD:
+		visit(v.method->function, context);
+		visit(v.method->self, context);
+		break;
+	case VALUE_DESCRIPTOR:
+		visit(v.descriptor->get, context);
+		visit(v.descriptor->set, context);
+		visit(v.descriptor->del, context);
+		break;
+	default:
+		break;
+	}
+}
+
 void object_visit(struct object *o, object_visit_fn *visit, void *context)
 {
 	struct value v = value_of(o);
@@ -213,8 +319,10 @@ void object_visit(struct object *o, object_visit_fn *visit, void *context)
 	case VALUE_TUPLE:
 	case VALUE_LIST:
 		visit_all(v.list->at, v.list->len, visit, context);
+		visit_object(v.list->class, visit, context);
 		break;
 	case VALUE_DICT:
+	case VALUE_SET:
 		visit_all(v.dict->keys, v.dict->len, visit, context);
 		visit_all(v.dict->values, v.dict->len, visit, context);
 		break;
@@ -236,7 +344,7 @@ void object_visit(struct object *o, object_visit_fn *visit, void *context)
 		visit(v.cell->content, context);
 		break;
 	default:
-		break;
+		visit_more(v, visit, context);
 	}
 }
 
@@ -250,6 +358,7 @@ void object_clear(struct object *o)
 			value_unref(v.list->at[--v.list->len]);
 		break;
 	case VALUE_DICT:
+	case VALUE_SET:
 		while (v.dict->len > 0) {
 			v.dict->len--;
 			value_unref(v.dict->keys[v.dict->len]);
@@ -276,6 +385,7 @@ static void release(struct object *o)
 		free(v.list->at);
 		break;
 	case VALUE_DICT:
+	case VALUE_SET:
 		free(v.dict->keys);
 		free(v.dict->values);
 		free(v.dict->index);
@@ -283,6 +393,9 @@ static void release(struct object *o)
 	case VALUE_TENSOR:
 		if (v.tensor->release)
 			v.tensor->release(v.tensor);
+		break;
+	case VALUE_CLASS:
+		free((void *)(uintptr_t)v.class->names);
 		break;
 	default:
 		break;
@@ -371,6 +484,15 @@ const char *value_type_name(struct value v)
 		[VALUE_MODULE] = "module",
 		[VALUE_CELL] = "cell",
 		[VALUE_TENSOR] = "Tensor",
+		[VALUE_SET] = "set",
+		[VALUE_CLASS] = "type",
+		[VALUE_METHOD] = "method",
+	};
+	static const char *const descriptors[] = {
+		[DESCRIPTOR_PROPERTY] = "property",
+		[DESCRIPTOR_STATIC] = "staticmethod",
+		[DESCRIPTOR_CLASS] = "classmethod",
+		[DESCRIPTOR_SUPER] = "super",
 	};
 
 	static const char *const iterators[] = {
@@ -383,6 +505,14 @@ const char *value_type_name(struct value v)
 		[ITER_ITEMS] = "dict_items",
 	};
 
+	if (v.kind == VALUE_INSTANCE)
+		return v.instance->class->name;
+	if (v.kind == VALUE_DESCRIPTOR)
+		return descriptors[v.descriptor->descriptor_kind];
+	if (v.kind == VALUE_SET && v.dict->frozen)
+		return "frozenset";
+	if (v.kind == VALUE_TUPLE && v.list->class)
+		return v.list->class->name;
 	if (v.kind == VALUE_ITER)
 		return v.iter->view && v.iter->iter_kind == ITER_SEQUENCE
 			   ? "dict_keys"

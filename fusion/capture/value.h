@@ -31,8 +31,10 @@ enum value_kind {
 	VALUE_INT,
 	VALUE_FLOAT,
 	VALUE_ELLIPSIS,
-	VALUE_DTYPE,  /* torch.float32 */
-	VALUE_SYMINT, /* a size whose value is not fixed; capture alone makes them */
+	VALUE_DTYPE,    /* torch.float32 */
+	VALUE_SYMINT,   /* a size whose value is not fixed; capture alone makes them */
+	VALUE_SYMFLOAT, /* a Python float that capture did not fix; .i is the host's node */
+	VALUE_LAZY,     /* not read yet; .i is the host's, which forces it (vm.h) */
 	/* reference counted from here on: .object */
 	VALUE_STR,
 	VALUE_TUPLE,
@@ -46,6 +48,7 @@ enum value_kind {
 	VALUE_MODULE,   /* torch, torch.nn.functional, math */
 	VALUE_CELL,
 	VALUE_TENSOR,
+	VALUE_GENERATOR,
 };
 
 struct heap; /* private: counts the bytes of the VM's objects, frees cycles */
@@ -78,6 +81,7 @@ struct value {
 		struct module *module;
 		struct cell *cell;
 		struct vtensor *tensor;
+		struct generator *generator;
 	};
 };
 
@@ -92,14 +96,20 @@ struct list { /* VALUE_TUPLE and VALUE_LIST */
 	struct value *at;
 	int len, cap;
 	bool is_size; /* a tuple that prints as torch.Size([..]); its maker sets it */
+	/* A tuple whose items have names, `len` of them, and the type that it
+	 * prints as: static, or of `class`, which is then referenced. */
+	const char *const *fields;
+	const char *type_name;
+	struct class *class;
 };
 
-struct dict { /* in order of insertion */
+struct dict { /* in order of insertion; VALUE_DICT and VALUE_SET */
 	struct object head;
 	struct value *keys, *values;
 	int len, cap;
 	int *index;    /* positions by hash, -1: free; NULL while a scan is quicker */
 	int index_cap; /* a power of two */
+	bool frozen;   /* VALUE_SET: a frozenset */
 };
 
 struct slice {
@@ -120,6 +130,7 @@ enum iter_kind {
 	ITER_MAP,       /* over: a tuple of a function and iterators */
 	ITER_VALUES,    /* over: dict */
 	ITER_ITEMS,     /* over: dict */
+	ITER_NEXT,      /* over: a generator, or an instance with __next__ */
 };
 
 struct iter {
@@ -130,6 +141,13 @@ struct iter {
 	int64_t position;
 	int64_t length; /* of a range, dict or tensor when the iteration began; else -1 */
 	int nested;     /* iterators inside iterators: bounded, for next() recurses */
+};
+
+struct frame;
+struct generator {
+	struct object head;
+	struct frame *frame; /* in memory of its own; NULL when it has ended */
+	bool running;
 };
 
 struct cell {
@@ -168,6 +186,55 @@ struct vtensor {
 	bool written;                       /* an in-place op changed it */
 	void (*release)(struct vtensor *t); /* called before it is freed; may be NULL */
 	void *owner;                        /* the host's */
+};
+
+enum class_id { /* which class of Python's; 0: one that a program defines */
+		CLASS_PROGRAM,
+#define CLASS(id, name, base) CLASS_##id,
+#include "fusion/capture/classes.def"
+#undef CLASS
+		CLASS_COUNT
+};
+
+/* Attributes are looked up in the class, then in those of `mro`, in order. */
+struct class
+{
+	struct object head;
+	const char *name;        /* `text`'s, or static */
+	struct value text;       /* keeps the name; may be UNSET */
+	struct list *mro;        /* tuple of all its bases; NULL: none but object */
+	struct dict *attributes; /* by name; never NULL */
+	enum class_id builtin;
+	bool hidden;              /* of our prelude: stacks and guards leave it out */
+	bool has_data;            /* it or a base has a property: asked before the instance */
+	bool has_getattr;         /* it or a base has __getattr__ */
+	bool has_setattr;         /* ... __setattr__ */
+	const char *const *names; /* a namedtuple's fields, count_names of them; owned */
+	int count_names;
+	struct list *defaults; /* a namedtuple's, of its last fields; may be NULL */
+};
+
+struct instance {
+	struct object head;
+	struct class *class;
+	struct dict *attributes; /* by name; NULL: none yet */
+	struct value payload;    /* an exception's args, a tuple; UNSET otherwise */
+	int line, column;        /* where an exception was raised, 0: not yet */
+};
+
+struct method {
+	struct object head;
+	struct value function; /* FUNCTION or NATIVE */
+	struct value self;
+};
+
+enum descriptor_kind { DESCRIPTOR_PROPERTY, DESCRIPTOR_STATIC, DESCRIPTOR_CLASS, DESCRIPTOR_SUPER };
+struct descriptor {
+	struct object head;
+	enum descriptor_kind descriptor_kind;
+	struct value get; /* a property's getter; the function; super(): the class */
+	struct value set; /* UNSET: none; super(): the instance or class */
+	struct value del; /* UNSET: none */
 };
 
 static inline struct value value_none(void)
@@ -225,6 +292,13 @@ struct value value_function(const struct code *code); /* defaults and closure to
 struct value value_module(const char *name);
 struct value value_native(const char *name, int id, bool builtin, struct value self);
 struct value value_tensor(void); /* payload empty, node and input -1 */
+struct value value_set(bool frozen);
+/* `name`: VALUE_STR; `mro`: TUPLE or UNSET; attributes empty.  classes.h makes
+ * the classes of programs. */
+struct value value_class(struct value name, struct value mro);
+struct value value_instance(struct class *class); /* without attributes */
+struct value value_method(struct value function, struct value self);
+struct value value_descriptor(enum descriptor_kind kind, struct value get, struct value set);
 
 /* Each takes a new reference; false when out of memory, with nothing changed. */
 bool value_list_push(struct list *list, struct value v);
@@ -233,11 +307,15 @@ bool value_dict_set(struct dict *dict, struct value key, struct value v);
 /* The entry of a key, borrowed; false where there is none. */
 bool value_dict_get(const struct dict *dict, struct value key, struct value *out);
 
+/* Where the entry of a key lies; NULL where there is none. */
+struct value *value_dict_place(struct dict *dict, struct value key);
+struct value *value_dict_find(struct dict *dict, const char *text); /* of the key `text` */
+
 /* Drops an entry; false where there is none. */
 bool value_dict_remove(struct dict *dict, struct value key);
 
-/* Whether a value may be the key of a dict: all but lists, dicts, slices and
- * tuples that hold one of them. */
+/* Whether a value may be the key of a dict: all but lists, dicts, sets that are
+ * not frozen, slices and tuples that hold one of them. */
 bool value_hashable(struct value v);
 
 /* Equality of values without tensors, as ==: 1 == 1.0 == True.  Tensors,

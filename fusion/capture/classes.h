@@ -1,0 +1,74 @@
+/* fusion/capture/classes.h -- classes, instances and exceptions at work.
+ *
+ * Operands are borrowed, *out is the caller's reference, as in operators.h.
+ */
+#ifndef FUSION_CAPTURE_CLASSES_H
+#define FUSION_CAPTURE_CLASSES_H
+
+#include "fusion/capture/frame.h"
+
+/* The class of a row of classes.def, made at its first use; borrowed.  NULL
+ * with MEMORY. */
+struct class *class_builtin(struct vm *vm, enum class_id id, struct err *err);
+
+/* The row of that name, CLASS_PROGRAM where there is none. */
+enum class_id class_named(const char *name);
+
+/* Frees what the VM keeps of them. */
+void classes_release(struct vm *vm);
+
+/* `class name(bases): body` whose body left `attributes`; TYPE, UNSUPPORTED. */
+bool class_make(struct vm *vm, struct value name, const struct value *bases, int n,
+		struct dict *attributes, struct value *out, struct err *err);
+
+/* An attribute of the class or of its bases; NULL where there is none.  The
+ * place is good until the class changes. */
+struct value *class_lookup(struct class *class, const char *name);
+
+/* Whether `class` is `base` or one of its bases is; and the same by row. */
+bool class_derives(const struct class *class, const struct class *base);
+bool class_derives_from(const struct class *class, enum class_id id);
+
+/* class(args): a new instance after its __init__. */
+bool class_call(struct vm *vm, struct class *class, const struct value *args, int n,
+		const struct keywords *kw, struct value *out, struct err *err);
+
+/* The program's function that a call of `callee` runs, and what stands before
+ * the arguments (UNSET: nothing): of functions, bound methods, instances with
+ * __call__ and modules with forward.  Both are new references.  False: callee
+ * is something else (a class, a native, not callable), for vm_call_native(). */
+bool vm_callable(struct vm *vm, struct value callee, struct value *function, struct value *self);
+
+/* The method `name` of an instance's class, bound to it; false: there is none.
+ * *out is the caller's.  Of values that are no instances always false. */
+bool instance_method(struct vm *vm, struct value v, const char *name, struct value *out,
+		     struct err *err);
+
+/* Calls that method; *found false where there is none. */
+bool instance_call(struct vm *vm, struct value v, const char *name, const struct value *args, int n,
+		   struct value *out, bool *found, struct err *err);
+
+/* isinstance(v, type), type a class, a builtin type or a tuple; TYPE. */
+bool value_is_instance(struct vm *vm, struct value v, struct value type, bool *out,
+		       struct err *err);
+
+/* type(v). */
+bool value_type(struct vm *vm, struct value v, struct value *out, struct err *err);
+
+/* A new exception with one argument, the text. */
+bool exception_new(struct vm *vm, enum class_id id, const char *text, struct value *out,
+		   struct err *err);
+
+/* What a raise statement's operand becomes: an instance as it is, a class
+ * called without arguments; TYPE for all else. */
+bool exception_from(struct vm *vm, struct value v, struct value *out, struct err *err);
+
+/* Appends str(e): "", the argument, or the tuple of them. */
+bool exception_text(struct vm *vm, struct value e, struct buf *text, struct err *err);
+
+/* Fails with an error of a row of classes.def: *err gets the code that belongs
+ * to it, vm->raised what an except clause may catch. */
+bool vm_raise(struct vm *vm, enum class_id id, struct err *err, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif
