@@ -49,6 +49,11 @@ enum value_kind {
 	VALUE_CELL,
 	VALUE_TENSOR,
 	VALUE_GENERATOR,
+	VALUE_SET, /* .dict: the items are its keys, the values None */
+	VALUE_CLASS,
+	VALUE_INSTANCE,   /* of a class, exceptions too */
+	VALUE_METHOD,     /* a function of a class, bound to an instance */
+	VALUE_DESCRIPTOR, /* property(), staticmethod(), classmethod(), super() */
 };
 
 struct heap; /* private: counts the bytes of the VM's objects, frees cycles */
@@ -82,6 +87,10 @@ struct value {
 		struct cell *cell;
 		struct vtensor *tensor;
 		struct generator *generator;
+		struct class *class;
+		struct instance *instance;
+		struct method *method;
+		struct descriptor *descriptor;
 	};
 };
 
