@@ -69,7 +69,11 @@ struct vm {
 	struct chunk *chunk;
 	int depth; /* frames and callbacks */
 	int64_t steps_left;
-	struct err broken; /* why the program cannot run at all */
+	struct vm_evaluator evaluator; /* evaluate NULL: none */
+	struct err broken;             /* why the program cannot run at all */
+	struct value raised;     /* the exception that an error stands for; UNSET: see its code */
+	struct class **classes;  /* classes.c: by enum class_id, NULL: not made yet */
+	struct prelude *prelude; /* prelude.c: modules written in the workload language */
 };
 
 /* unit.c: prepares `code` and all that is nested in it; checks that operands,

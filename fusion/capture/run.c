@@ -315,6 +315,7 @@ static bool call(struct vm *vm, struct frame *f, int n, const struct list *names
 	struct value callee = f->top[-n - 1], r;
 	struct keywords kw = { 0 };
 	struct frame *g;
+	bool done;
 
 	if (names)
 		kw = (struct keywords){ names->len, names->at };
@@ -335,7 +336,7 @@ static bool call(struct vm *vm, struct frame *f, int n, const struct list *names
 	}
 	while (f->top > args - 1)
 		value_unref(*--f->top);
-	return true;
+	return vm_evaluate(vm, g, &done, &r, err) && (!done || (*f->top++ = r, true));
 }
 
 static bool call_kw(struct vm *vm, struct frame *f, int n, struct err *err)
@@ -352,7 +353,7 @@ static bool call_kw(struct vm *vm, struct frame *f, int n, struct err *err)
 	return ok;
 }
 
-static bool fail(struct vm *vm, const struct frame *base, struct err *err)
+static enum run_end fail(struct vm *vm, struct err *err)
 {
 	const struct lang_inst *inst = vm->frame->inst;
 
@@ -360,10 +361,7 @@ static bool fail(struct vm *vm, const struct frame *base, struct err *err)
 		err->line = inst->line;
 		err->column = inst->column;
 	}
-	while (vm->frame != base)
-		frame_pop(vm);
-	frame_pop(vm);
-	return false;
+	return RUN_FAILED;
 }
 
 #define TRY(expression)                                                                            \
@@ -472,17 +470,30 @@ static inline bool branches(struct vm *vm, struct frame *f, bool wanted, bool *j
 	return true;
 }
 
-bool vm_run(struct vm *vm, const struct frame *base, struct value *out, struct err *err)
+/* Where a run ends before `base` returns. */
+struct stop {
+	const struct lang_inst *at; /* of base; NULL: nowhere */
+	bool one;                   /* after one instruction of base */
+};
+
+/* The loop, compiled twice: with `stop` and without. */
+static inline __attribute__((always_inline)) enum run_end
+interpret(struct vm *vm, const struct frame *base, const struct stop *stop, struct value *out,
+	  struct err *err)
 {
 	struct frame *f = vm->frame;
 	const struct lang_inst *pc = f->inst, *inst;
-	struct err ignored;
 	struct value v;
-	bool yes;
+	bool yes, begun = false;
 
-	if (!err)
-		err = &ignored;
 	for (;;) {
+		if (stop && f == base) {
+			if (pc == stop->at || (stop->one && begun)) {
+				f->inst = pc;
+				return RUN_STOPPED;
+			}
+			begun = true;
+		}
 		inst = pc++;
 		f->inst = inst;
 		if (__builtin_expect(--vm->steps_left < 0, 0))
@@ -533,7 +544,7 @@ bool vm_run(struct vm *vm, const struct frame *base, struct value *out, struct e
 			frame_pop(vm);
 			if (yes) {
 				*out = v;
-				return true;
+				return RUN_RETURNED;
 			}
 			f = vm->frame;
 			*f->top++ = v;
@@ -544,5 +555,36 @@ bool vm_run(struct vm *vm, const struct frame *base, struct value *out, struct e
 		}
 	}
 failed:
-	return fail(vm, base, err);
+	return fail(vm, err);
+}
+
+bool vm_run(struct vm *vm, struct frame *base, struct value *out, struct err *err)
+{
+	struct err ignored;
+
+	if (!err)
+		err = &ignored;
+	if (interpret(vm, base, NULL, out, err) == RUN_RETURNED)
+		return true;
+	vm_unwind(vm, base);
+	return false;
+}
+
+bool vm_step(struct vm *vm, struct frame *f, enum vm_step *how, struct value *out, struct err *err)
+{
+	struct stop stop = { .one = true };
+	enum run_end end = interpret(vm, f, &stop, out, err);
+
+	*how = end == RUN_RETURNED ? VM_RETURNED : VM_NEXT;
+	return end != RUN_FAILED;
+}
+
+bool vm_run_until(struct vm *vm, struct frame *f, int stop, bool *stopped, struct value *out,
+		  struct err *err)
+{
+	struct stop at = { .at = stop >= 0 ? f->code->insts + stop : NULL };
+	enum run_end end = interpret(vm, f, &at, out, err);
+
+	*stopped = end == RUN_STOPPED;
+	return end != RUN_FAILED;
 }

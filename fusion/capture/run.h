@@ -4,10 +4,15 @@
 
 #include "fusion/capture/frame.h"
 
+enum run_end { RUN_FAILED, RUN_RETURNED, RUN_STOPPED };
+
 /* Runs from vm->frame, which is `base` or was called from it, until `base`
  * returns.  On an error all frames down to `base` are gone, and *err has the
  * place of the instruction that raised it. */
-bool vm_run(struct vm *vm, const struct frame *base, struct value *out, struct err *err);
+bool vm_run(struct vm *vm, struct frame *base, struct value *out, struct err *err);
+
+/* Lets the evaluator, where there is one, run the innermost frame f. */
+bool vm_evaluate(struct vm *vm, struct frame *f, bool *done, struct value *out, struct err *err);
 
 /* Calls a builtin or a host's function; TYPE for what cannot be called. */
 bool vm_call_native(struct vm *vm, struct value callee, const struct value *args, int n,

@@ -235,10 +235,42 @@ bool vm_run_module(struct vm *vm, struct err *err)
 	return true;
 }
 
+void vm_set_evaluator(struct vm *vm, const struct vm_evaluator *e)
+{
+	vm->evaluator = e ? *e : (struct vm_evaluator){ 0 };
+}
+
+void vm_get_evaluator(const struct vm *vm, struct vm_evaluator *e)
+{
+	*e = vm->evaluator;
+}
+
+bool vm_evaluate(struct vm *vm, struct frame *f, bool *done, struct value *out, struct err *err)
+{
+	struct vm_evaluator *e = &vm->evaluator;
+	struct frame *caller = f->up;
+
+	*done = false;
+	if (!e->evaluate || e->evaluate(e->self, vm, f, done, out, err))
+		return true;
+	while (vm->frame != caller)
+		frame_pop(vm);
+	return false;
+}
+
+void vm_unwind(struct vm *vm, struct frame *f)
+{
+	struct frame *caller = f->up;
+
+	while (vm->frame && vm->frame != caller)
+		frame_pop(vm);
+}
+
 static bool invoke_function(struct vm *vm, struct function *fn, const struct value *args, int n,
 			    const struct keywords *kw, struct value *out, struct err *err)
 {
 	struct frame *f = frame_push(vm, fn->unit, fn, err);
+	bool done;
 
 	if (!f)
 		return false;
@@ -246,7 +278,9 @@ static bool invoke_function(struct vm *vm, struct function *fn, const struct val
 		frame_pop(vm);
 		return false;
 	}
-	return vm_run(vm, f, out, err);
+	if (!vm_evaluate(vm, f, &done, out, err))
+		return false;
+	return done || vm_run(vm, f, out, err);
 }
 
 bool vm_invoke(struct vm *vm, struct value callee, const struct value *args, int n,

@@ -15,6 +15,7 @@
 #include "fusion/lang/lang.h"
 
 struct vm;
+struct frame;     /* frame.h */
 struct keywords { /* names of the last n arguments of a call */
 	int n;
 	const struct value *names; /* VALUE_STR */
@@ -37,14 +38,14 @@ struct vm_host {
 	/* A call of a VALUE_NATIVE that is not a builtin. */
 	bool (*call)(void *self, const struct native *f, const struct value *args, int n,
 		     const struct keywords *kw, struct value *out, struct err *err);
-	/* At least one operand is a TENSOR or SYMINT.  inplace: `a op= b`, the
+	/* At least one operand is a TENSOR, SYMINT or SYMFLOAT.  inplace: `a op= b`, the
 	 * result is a itself where a is a tensor. */
 	bool (*binary)(void *self, enum binop op, bool inplace, struct value a, struct value b,
 		       struct value *out, struct err *err);
 	bool (*unary)(void *self, enum unop op, struct value a, struct value *out, struct err *err);
 	bool (*compare)(void *self, enum cmpop op, struct value a, struct value b,
 			struct value *out, struct err *err);
-	/* Truth of a TENSOR or SYMINT, as `if` wants it. */
+	/* Truth of a TENSOR, SYMINT or SYMFLOAT, as `if` wants it. */
 	bool (*truth)(void *self, struct value a, bool *out, struct err *err);
 	/* t[index]; t[index] = v. */
 	bool (*subscript)(void *self, struct value t, struct value index, struct value *out,
@@ -53,13 +54,36 @@ struct vm_host {
 				struct err *err);
 	/* len(t) and iteration over dim 0. */
 	bool (*length)(void *self, struct value t, struct value *out, struct err *err);
-	/* int(), float(), bool() of a TENSOR or SYMINT. */
+	/* int(), float(), bool() of a TENSOR, SYMINT or SYMFLOAT. */
 	bool (*to_number)(void *self, enum value_kind kind, struct value a, struct value *out,
 			  struct err *err);
 	/* repr() of a tensor, appended to `text`.  May be NULL: "tensor(...)". */
 	bool (*repr)(void *self, struct value t, struct buf *text, struct err *err);
 	/* print(): text with its newline.  May be NULL: dropped. */
 	void (*print)(void *self, const char *text, size_t len);
+
+	/* What capture alone answers; each may be NULL, the eager host's case.
+	 *
+	 * Puts the value that a VALUE_LAZY stands for in its place.  The same
+	 * lazy gives the same object each time. */
+	bool (*force)(void *self, struct value *place, struct err *err);
+	/* A global of the program: `real` is what the VM has there, UNSET for
+	 * none; *out is a new reference, UNSET for none.  Builtins are not asked
+	 * for.  NULL: `real` as it is. */
+	bool (*load_global)(void *self, int slot, const char *name, struct value real,
+			    struct value *out, struct err *err);
+	/* UNSET deletes it.  NULL: the VM stores. */
+	bool (*store_global)(void *self, int slot, const char *name, struct value v,
+			     struct err *err);
+	/* The tuple of cells that a call of f gets, borrowed.  NULL: f->closure. */
+	bool (*closure)(void *self, struct function *f, struct list **cells, struct err *err);
+	/* A function of math with a SYMINT or SYMFLOAT among its arguments.
+	 * NULL: they are turned into numbers first. */
+	bool (*math)(void *self, const struct native *f, const struct value *args, int n,
+		     struct value *out, struct err *err);
+	/* Before a builtin runs that builtins.def marks as impure (print, id):
+	 * false is a graph break.  NULL: it may. */
+	bool (*builtin_break)(void *self, const struct native *f, struct err *err);
 	/* Where the instruction that runs stands; set by the VM before each host
 	 * call, so that graph nodes and errors know their line. */
 	int line, column;
@@ -90,6 +114,36 @@ void vm_set_host(struct vm *vm, struct vm_host *host);
  * host's. */
 bool vm_call(struct vm *vm, struct value callee, const struct value *args, int n,
 	     const struct keywords *kw, struct value *out, struct err *err);
+
+/* Asked for the frame of each call of a program's function, from code or from
+ * C, with its arguments bound; not for generators, class bodies and the module.
+ * *done: it ran the frame, popped it, and *out is what it returned.  Else the VM
+ * runs it from f->inst.  On failure the VM unwinds. */
+struct vm_evaluator {
+	void *self;
+	bool (*evaluate)(void *self, struct vm *vm, struct frame *f, bool *done, struct value *out,
+			 struct err *err);
+};
+void vm_set_evaluator(struct vm *vm, const struct vm_evaluator *e); /* NULL: none; copied */
+void vm_get_evaluator(const struct vm *vm, struct vm_evaluator *e); /* evaluate NULL: none */
+
+/* Runs exactly one instruction of f, the innermost frame, with all calls inside
+ * it.  VM_NEXT: f->inst is the next one (an exception that f handles leads to
+ * its handler).  VM_RETURNED: f is popped, *out is its value. */
+enum vm_step { VM_NEXT, VM_RETURNED };
+bool vm_step(struct vm *vm, struct frame *f, enum vm_step *how, struct value *out, struct err *err);
+
+/* Runs f from f->inst on.  Before instruction number `stop` of f itself (-1:
+ * never), however often calls get there, it stops: f->inst is that instruction.
+ * Else f is popped and *out is its value.
+ *
+ * On failure of either, f and what it called stay as they are, for a look at
+ * where it failed, until vm_unwind(). */
+bool vm_run_until(struct vm *vm, struct frame *f, int stop, bool *stopped, struct value *out,
+		  struct err *err);
+
+/* Pops the innermost frames, the last of them f. */
+void vm_unwind(struct vm *vm, struct frame *f);
 
 /* Checks without running: names that no scope defines, attributes of modules
  * that the host does not have (`torch.sinn`), wherever they stand in the
