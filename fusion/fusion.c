@@ -36,9 +36,13 @@ struct fusion_session {
 };
 
 static const char *const mode_names[FUSION_MODE_COUNT] = {
-	[FUSION_EAGER] = "eager",
-	[FUSION_STATIC] = "static",
-	[FUSION_DYNAMIC] = "dynamic",
+	[FUSION_EAGER] = "eager", [FUSION_STATIC] = "static", [FUSION_DYNAMIC] = "dynamic",
+	[FUSION_AUTO] = "auto",   [FUSION_LAZY] = "lazy",
+};
+
+static const char *const policy_names[FUSION_POLICY_COUNT] = {
+	[FUSION_DYNAMO] = "dynamo",
+	[FUSION_NATIVE] = "native",
 };
 
 const char *fusion_mode_name(enum fusion_mode mode)
@@ -51,6 +55,21 @@ bool fusion_mode_from_name(const char *name, enum fusion_mode *out)
 	for (int i = 0; i < FUSION_MODE_COUNT; i++)
 		if (strcmp(mode_names[i], name) == 0) {
 			*out = (enum fusion_mode)i;
+			return true;
+		}
+	return false;
+}
+
+const char *fusion_policy_name(enum fusion_policy policy)
+{
+	return policy_names[policy];
+}
+
+bool fusion_policy_from_name(const char *name, enum fusion_policy *out)
+{
+	for (int i = 0; i < FUSION_POLICY_COUNT; i++)
+		if (strcmp(policy_names[i], name) == 0) {
+			*out = (enum fusion_policy)i;
 			return true;
 		}
 	return false;
@@ -229,8 +248,13 @@ struct fusion_session *fusion_session(struct fusion *f, const struct fusion_prog
 					   .passes_disabled = f->options.passes_disabled,
 					   .recompile_limit = f->options.recompile_limit,
 					   .steps = f->options.steps,
-					   .compiled = mode != FUSION_EAGER,
-					   .dynamic = mode == FUSION_DYNAMIC };
+					   .mode = mode,
+					   .policy = f->options.policy,
+					   .deny = f->options.deny,
+					   .n_deny = f->options.n_deny,
+					   .compiled = mode != FUSION_EAGER && mode != FUSION_LAZY,
+					   .dynamic = mode == FUSION_DYNAMIC ||
+						      mode == FUSION_AUTO };
 
 	if (!s) {
 		err_set(err, ERR_MEMORY, "out of memory for a session");
@@ -279,7 +303,10 @@ struct fusion_counts fusion_counts(const struct fusion_session *s)
 				       .kernels_built = c->kernels_built,
 				       .launches = c->launches,
 				       .guard_checks = c->guard_checks,
-				       .eager_fallbacks = c->eager_fallbacks };
+				       .eager_fallbacks = c->eager_fallbacks,
+				       .lowered = c->lowered,
+				       .executions = c->executions,
+				       .cache_hits = c->cache_hits };
 }
 
 int fusion_graph_count(const struct fusion_session *s)
@@ -309,6 +336,7 @@ struct fusion_graph_info fusion_graph(const struct fusion_session *s, int index)
 		.guards = e->guards.texts,
 		.n_guards = e->guards.n,
 		.uses = e->uses,
+		.n_pieces = 1,
 	};
 }
 
@@ -324,4 +352,83 @@ struct fusion_recompile fusion_recompile(const struct fusion_session *s, int ind
 	return (struct fusion_recompile){ .call = r->call,
 					  .frame = s->session.frame,
 					  .reason = r->reason };
+}
+
+int fusion_break_count(const struct fusion_session *s)
+{
+	return (int)s->session.report.breaks.len;
+}
+
+struct fusion_break fusion_break(const struct fusion_session *s, int index)
+{
+	const struct session_break *b = &s->session.report.breaks.at[index];
+	const struct break_row *row = break_row(b->id), *because = break_row(b->because);
+
+	return (struct fusion_break){
+		.stage = break_stage_name(b->stage),
+		.kind = break_kind_name(row->kind),
+		.outcome = break_outcome_name(b->outcome),
+		.gb = row->gb,
+		.subject = b->subject,
+		.hint = b->hint ? b->hint : row->hint,
+		.because = b->because ? because->message : NULL,
+		.because_hint = because->hint,
+		.because_gb = because->gb,
+		.call = b->call,
+		.graph = b->graph,
+		.stack = b->stack,
+		.n_stack = b->n_stack,
+		.column = b->column,
+		.end_column = b->end_column,
+		.count = b->count,
+		.cost_ns = b->cost_ns,
+	};
+}
+
+void fusion_break_message(const struct fusion_session *s, int index, struct buf *out)
+{
+	const struct session_break *b = &s->session.report.breaks.at[index];
+
+	if (b->message)
+		buf_puts(out, b->message);
+	else
+		break_message(out, b->id, b->subject);
+}
+
+int fusion_frame_count(const struct fusion_session *s)
+{
+	return (int)s->session.report.frames.len;
+}
+
+struct fusion_frame_info fusion_frame(const struct fusion_session *s, int index)
+{
+	const struct session_frame *f = &s->session.report.frames.at[index];
+
+	return (struct fusion_frame_info){ .name = f->name,
+					   .frame_id = f->frame_id,
+					   .line = f->line,
+					   .skipped = f->skipped,
+					   .run_only = f->run_only };
+}
+
+int fusion_entry_count(const struct fusion_session *s)
+{
+	return (int)s->session.report.entries.len;
+}
+
+struct fusion_entry_info fusion_entry(const struct fusion_session *s, int index)
+{
+	const struct session_entry *e = &s->session.report.entries.at[index];
+
+	return (struct fusion_entry_info){ .frame = e->frame,
+					   .compile_id = e->compile_id,
+					   .graph = e->graph,
+					   .call = e->call,
+					   .compile_ns = e->compile_ns,
+					   .uses = e->uses ? *e->uses : 0,
+					   .reason = e->reason,
+					   .guards = e->guards,
+					   .n_guards = e->n_guards,
+					   .symbols = e->symbols,
+					   .n_symbols = e->n_symbols };
 }

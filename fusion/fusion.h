@@ -21,12 +21,14 @@
 #include "fusion/base/err.h"
 #include "fusion/capture/value.h"
 #include "fusion/graph/graph.h"
+#include "fusion/runtime/mode.h"     /* enum fusion_mode, fusion_policy */
 #include "fusion/runtime/observer.h" /* struct fusion_observer */
 #include "fusion/runtime/tensor.h"
 
-enum fusion_mode { FUSION_EAGER, FUSION_STATIC, FUSION_DYNAMIC, FUSION_MODE_COUNT };
 const char *fusion_mode_name(enum fusion_mode mode);
 bool fusion_mode_from_name(const char *name, enum fusion_mode *out);
+const char *fusion_policy_name(enum fusion_policy policy);
+bool fusion_policy_from_name(const char *name, enum fusion_policy *out);
 
 struct fusion_options {
 	const char *backend;   /* "interp", "cpu"; NULL: the best that works here */
@@ -36,6 +38,11 @@ struct fusion_options {
 	uint64_t passes_disabled;
 	int recompile_limit; /* 0: 8, as torch._dynamo.config.recompile_limit */
 	int64_t steps;       /* VM steps a call; 0: the VM's default */
+	enum fusion_policy policy;
+	/* Ops that the lowering treats as unsupported: ids or FX names, borrowed
+	 * for as long as the engine lives. */
+	const char *const *deny;
+	int n_deny;
 };
 
 struct fusion;
@@ -77,6 +84,8 @@ struct buf *fusion_stdout(struct fusion_session *s);
 /* Totals since the session began; take differences around a call. */
 struct fusion_counts {
 	int64_t graphs, kernels_built, launches, guard_checks, eager_fallbacks;
+	int64_t lowered;                /* pieces that graphs were lowered to */
+	int64_t executions, cache_hits; /* lazy: traces run, and found by their hash */
 };
 struct fusion_counts fusion_counts(const struct fusion_session *s);
 
@@ -97,6 +106,7 @@ struct fusion_graph_info {
 	const char *const *guards; /* "x.dtype == float32", in order of evaluation */
 	int n_guards;
 	int64_t uses;
+	int n_pieces; /* lowered pieces; 1 where nothing falls back */
 };
 int fusion_graph_count(const struct fusion_session *s);
 struct fusion_graph_info fusion_graph(const struct fusion_session *s, int index);
@@ -108,5 +118,56 @@ struct fusion_recompile {
 };
 int fusion_recompile_count(const struct fusion_session *s);
 struct fusion_recompile fusion_recompile(const struct fusion_session *s, int index);
+
+/* Where graphs end, and what became of it.  Strings are borrowed, valid until
+ * the session breaks again or ends. */
+struct fusion_break {
+	const char *stage;        /* "capture", "lowering" */
+	const char *kind;         /* "data-dependent-branch": runtime/breaks.def */
+	const char *outcome;      /* "resume", "jump", "step", "skip", "inline", ... */
+	const char *gb;           /* PyTorch's registry id; NULL */
+	const char *subject;      /* "print", ".item()"; NULL */
+	const char *hint;         /* NULL */
+	const char *because;      /* why it could not be resumed; NULL */
+	const char *because_hint; /* NULL */
+	const char *because_gb;   /* NULL */
+	int64_t call;
+	int graph; /* that it ended; -1: that piece had no ops, or the frame was skipped */
+	const struct fusion_line *stack; /* outermost first */
+	int n_stack;
+	int column, end_column; /* in the innermost line; end is one past; 0: unknown */
+	int64_t count;
+	int64_t cost_ns; /* -1: unknown */
+};
+int fusion_break_count(const struct fusion_session *s);
+struct fusion_break fusion_break(const struct fusion_session *s, int index);
+/* The whole sentence, of any length. */
+void fusion_break_message(const struct fusion_session *s, int index, struct buf *out);
+
+/* The frames that were met, and the compiled versions of each: the tree that
+ * says which inputs led where.  Borrowed as breaks are. */
+struct fusion_frame_info {
+	const char *name; /* "model", "torch_dynamo_resume_in_model_at_4" */
+	int frame_id;
+	int line;
+	bool skipped, run_only;
+};
+int fusion_frame_count(const struct fusion_session *s);
+struct fusion_frame_info fusion_frame(const struct fusion_session *s, int index);
+
+struct fusion_entry_info {
+	int frame; /* index for fusion_frame() */
+	int compile_id;
+	int graph;    /* -1: no ops */
+	int64_t call; /* that made it */
+	int64_t compile_ns, uses;
+	const char *reason; /* why the older ones did not serve; NULL: the first */
+	const char *const *guards;
+	int n_guards;
+	const struct fusion_symbol *symbols;
+	int n_symbols;
+};
+int fusion_entry_count(const struct fusion_session *s);
+struct fusion_entry_info fusion_entry(const struct fusion_session *s, int index);
 
 #endif

@@ -139,7 +139,7 @@ static bool read_modes(struct workload *w, struct err *err)
 
 	if (!absent(modes) && (!json_is_array(modes) || json_array_size(modes) == 0))
 		return err_set(err, ERR_WORKLOAD,
-			       "modes must be a list of eager, static and dynamic");
+			       "modes must be a list of eager, static, dynamic, auto and lazy");
 	json_array_foreach((json_t *)modes, i, item)
 	{
 		const char *name = json_string_value(item);
@@ -148,12 +148,12 @@ static bool read_modes(struct workload *w, struct err *err)
 		if (!name || !fusion_mode_from_name(name, &mode))
 			return err_set(err, ERR_WORKLOAD,
 				       "modes[%zu] '%.40s' is not available in this version; it "
-				       "has eager, static and dynamic",
+				       "has eager, static, dynamic, auto and lazy",
 				       i, name ? name : "(not a string)");
 		wanted[mode] = true;
 	}
 	for (int mode = 0; mode < FUSION_MODE_COUNT; mode++)
-		if (wanted[mode] || absent(modes))
+		if (wanted[mode] || (absent(modes) && mode <= FUSION_DYNAMIC))
 			w->modes[w->n_modes++] = (enum fusion_mode)mode;
 	return true;
 }
@@ -229,9 +229,10 @@ static bool read_timed(struct workload *w, const char *name, const json_t *list,
 	size_t n = json_array_size(list);
 
 	if (!fusion_mode_from_name(name, &mode))
-		return err_set(err, ERR_WORKLOAD,
-			       "time.%.40s: no such mode; there are eager, static and dynamic",
-			       name);
+		return err_set(
+		    err, ERR_WORKLOAD,
+		    "time.%.40s: no such mode; there are eager, static, dynamic, auto and lazy",
+		    name);
 	if (!json_is_array(list) || n == 0 || n > WORKLOAD_MAX_CALLS)
 		return err_set(err, ERR_WORKLOAD,
 			       "time.%s must be a list of 1 to %d indices of calls", name,

@@ -20,6 +20,17 @@ enum fusion_phase {
 	PHASE_COUNT
 };
 
+/* A line of the program on a stack of calls. */
+struct fusion_line {
+	int line;
+	const char *function;
+};
+
+/* A symbol of a compiled version: "s0" is "x.size(0)", within "2 <= s0". */
+struct fusion_symbol {
+	const char *name, *source, *range; /* range may be NULL */
+};
+
 /* Any member may be NULL.  `graph` is an index for fusion_graph(); -1 for an
  * eager op. */
 struct fusion_observer {

@@ -61,6 +61,7 @@ void session_finish(struct session *s)
 	VEC_FREE(&s->recompiles);
 	VEC_FREE(&s->graphs);
 	session_finish_seen(s);
+	session_report_finish(&s->report);
 	buf_finish(&s->out);
 	memset(s, 0, sizeof(*s));
 }

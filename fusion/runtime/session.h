@@ -9,6 +9,8 @@
 
 #include "fusion/runtime/eager.h"
 #include "fusion/runtime/entry.h"
+#include "fusion/runtime/mode.h"
+#include "fusion/runtime/report.h"
 
 enum { RECOMPILE_LIMIT = 8, MAX_STDOUT = 1 << 20 };
 
@@ -18,11 +20,16 @@ struct session_options {
 	uint64_t passes_disabled;
 	int recompile_limit;
 	int64_t steps;
-	bool compiled, dynamic; /* the mode; both false: eager */
+	enum fusion_mode mode;
+	enum fusion_policy policy;
+	const char *const *deny; /* ids or FX names of ops that are not lowered */
+	int n_deny;
+	bool compiled, dynamic; /* what the mode means for whole functions */
 };
 
 struct session_counts {
 	int64_t graphs, kernels_built, launches, guard_checks, eager_fallbacks;
+	int64_t lowered, executions, cache_hits; /* pieces; lazy: traces run, and found */
 };
 
 struct session_recompile {
@@ -58,6 +65,7 @@ struct session {
 	bool limit_reached;
 	int64_t calls;
 	struct session_counts counts;
+	struct session_report report;
 };
 
 /* Runs the module's code.  `s` is zeroed first; on failure it is finished. */

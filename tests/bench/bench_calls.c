@@ -15,7 +15,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/fusion.h"
 
-enum { ROUNDS = 41, CALLS = 400, WARM_UP = 300 };
+enum { ROUNDS = 41, CALLS = 400, WARM_UP = 300, MODES = 3 /* eager, static, dynamic */ };
 
 static const char *const pool[] = {
 	"x = x + 0.1",       "x = torch.sin(x)",  "x = x * 1.1",          "x = torch.cos(x)",
@@ -116,7 +116,7 @@ static void print_row(const char *label, const struct subject *s, int count)
 	for (int i = 0; i < count; i++)
 		printf("  %7.0f [%.0f %.0f]", quantile(s[i].ns, 0.5), quantile(s[i].ns, 0.25),
 		       quantile(s[i].ns, 0.75));
-	if (count == FUSION_MODE_COUNT) {
+	if (count == MODES) {
 		ratio("static/eager", s[FUSION_STATIC].ns, s[FUSION_EAGER].ns);
 		ratio("dynamic/static", s[FUSION_DYNAMIC].ns, s[FUSION_STATIC].ns);
 	}
@@ -127,7 +127,7 @@ static void print_row(const char *label, const struct subject *s, int count)
 static void measure(struct fusion *f, struct value x, const char *label, int n,
 		    const enum fusion_mode *modes, int count)
 {
-	struct subject s[FUSION_MODE_COUNT];
+	struct subject s[MODES];
 
 	for (int i = 0; i < count; i++) {
 		s[i] = open_subject(f, modes[i], n);
@@ -169,7 +169,7 @@ static bool run(const char *backend)
 	measure(f, x, "floor", 0, &modes[FUSION_STATIC], 1);
 	for (size_t i = 0; i < sizeof(chains) / sizeof(chains[0]); i++) {
 		snprintf(label, sizeof(label), "%d", chains[i]);
-		measure(f, x, label, chains[i], modes, FUSION_MODE_COUNT);
+		measure(f, x, label, chains[i], modes, MODES);
 	}
 	value_unref(x);
 	fusion_destroy(f);
