@@ -93,4 +93,5 @@ def main():
     print(f"{len(done)} programs recorded")
 
 
-main()
+if __name__ == "__main__":
+    main()
