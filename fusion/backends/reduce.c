@@ -57,6 +57,8 @@
 #define CONSTANT(id, spellings, doc)
 #define CREATE(id, spellings, signature, doc)
 #define LIBRARY(id, spellings, signature, doc)
+#define VIEW(id, spellings, signature, doc)
+#define JOIN(id, spellings, signature, doc)
 #define INTERNAL(id, kind, doc)
 #define REDUCE(id, rule, spellings, first, step, signature, doc) JOINS_##rule(id, step)
 #include "fusion/graph/ops.def"

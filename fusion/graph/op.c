@@ -49,6 +49,12 @@ static struct op_info ops[OP_COUNT] = {
 #define LIBRARY(id_, spellings_, signature_, doc_)                                                 \
 	ROW(id_, .kind = KIND_LIBRARY, .signature = signature_, .spellings = spellings_,           \
 	    .doc = doc_)
+#define VIEW(id_, spellings_, signature_, doc_)                                                 \
+	ROW(id_, .kind = KIND_VIEW, .signature = signature_, .spellings = spellings_,           \
+	    .doc = doc_)
+#define JOIN(id_, spellings_, signature_, doc_)                                                 \
+	ROW(id_, .kind = KIND_JOIN, .signature = signature_, .spellings = spellings_,           \
+	    .doc = doc_)
 #define INTERNAL(id_, kind_, doc_)                                                                 \
 	ROW(id_, .kind = KIND_##kind_, .signature = "", .spellings = "", .doc = doc_)
 #include "fusion/graph/ops.def"
@@ -61,6 +67,8 @@ static struct op_info ops[OP_COUNT] = {
 #undef CONSTANT
 #undef CREATE
 #undef LIBRARY
+#undef VIEW
+#undef JOIN
 #undef INTERNAL
 };
 

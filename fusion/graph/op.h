@@ -22,6 +22,7 @@ enum op_kind {
 	KIND_POINTWISE, /* one result element from one element of each operand */
 	KIND_REDUCE,    /* folds dims with an associative step */
 	KIND_VIEW,      /* the same elements under another shape */
+	KIND_JOIN,      /* tensors side by side along a dim: cat */
 	KIND_CREATE,    /* new elements from sizes (zeros, full, arange) */
 	KIND_COMPOSITE, /* expands into other ops: pass decompose */
 	KIND_LIBRARY,   /* an own kernel function, never fused (cumsum) */

@@ -12,6 +12,8 @@
 #define CONSTANT(id, spellings, doc) OP_ANY(id)
 #define CREATE(id, spellings, signature, doc) OP_ANY(id)
 #define LIBRARY(id, spellings, signature, doc) OP_ANY(id)
+#define VIEW(id, spellings, signature, doc) OP_ANY(id)
+#define JOIN(id, spellings, signature, doc) OP_ANY(id)
 #define INTERNAL(id, kind, doc) OP_ANY(id)
 #include "fusion/graph/ops.def"
 #undef UNARY
@@ -23,4 +25,6 @@
 #undef CONSTANT
 #undef CREATE
 #undef LIBRARY
+#undef VIEW
+#undef JOIN
 #undef INTERNAL

@@ -368,6 +368,8 @@ static decompose_fn *const functions[OP_COUNT] = {
 #define CONSTANT(...)
 #define CREATE(...)
 #define LIBRARY(...)
+#define VIEW(...)
+#define JOIN(...)
 #define INTERNAL(...)
 #include "fusion/graph/ops.def"
 #undef UNARY
@@ -379,6 +381,8 @@ static decompose_fn *const functions[OP_COUNT] = {
 #undef CONSTANT
 #undef CREATE
 #undef LIBRARY
+#undef VIEW
+#undef JOIN
 #undef INTERNAL
 };
 

@@ -15,6 +15,8 @@
 #define CONSTANT(...)
 #define CREATE(...)
 #define LIBRARY(...)
+#define VIEW(...)
+#define JOIN(...)
 #define INTERNAL(...)
 #define TERNARY(id, heavy, spellings, signature, value, doc)                                       \
 	case OP_##id:                                                                              \

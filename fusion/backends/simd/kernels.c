@@ -65,6 +65,8 @@
 #define CONSTANT(id, spellings, doc)
 #define CREATE(id, spellings, signature, doc)
 #define LIBRARY(id, spellings, signature, doc)
+#define VIEW(id, spellings, signature, doc)
+#define JOIN(id, spellings, signature, doc)
 #define INTERNAL(id, kind, doc)
 
 #define NAME(id, what) CAT3(id, what, TYPE)
