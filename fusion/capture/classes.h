@@ -14,12 +14,17 @@ struct class *class_builtin(struct vm *vm, enum class_id id, struct err *err);
 /* The row of that name, CLASS_PROGRAM where there is none. */
 enum class_id class_named(const char *name);
 
+const char *class_name(enum class_id id);
+
 /* Frees what the VM keeps of them. */
 void classes_release(struct vm *vm);
 
 /* `class name(bases): body` whose body left `attributes`; TYPE, UNSUPPORTED. */
 bool class_make(struct vm *vm, struct value name, const struct value *bases, int n,
 		struct dict *attributes, struct value *out, struct err *err);
+
+/* Looks anew at what the class defines: after a change of its attributes. */
+void class_note(struct class *class);
 
 /* An attribute of the class or of its bases; NULL where there is none.  The
  * place is good until the class changes. */
@@ -38,6 +43,14 @@ bool class_call(struct vm *vm, struct class *class, const struct value *args, in
  * __call__ and modules with forward.  Both are new references.  False: callee
  * is something else (a class, a native, not callable), for vm_call_native(). */
 bool vm_callable(struct vm *vm, struct value callee, struct value *function, struct value *self);
+
+/* Calls what is neither a program's function nor a native. */
+bool object_call(struct vm *vm, struct value callee, const struct value *args, int n,
+		 const struct keywords *kw, struct value *out, struct err *err);
+
+/* f(self, args): `self` UNSET stands for none. */
+bool call_with_self(struct vm *vm, struct value f, struct value self, const struct value *args,
+		    int n, const struct keywords *kw, struct value *out, struct err *err);
 
 /* The method `name` of an instance's class, bound to it; false: there is none.
  * *out is the caller's.  Of values that are no instances always false. */
@@ -59,6 +72,9 @@ bool value_type(struct vm *vm, struct value v, struct value *out, struct err *er
 bool exception_new(struct vm *vm, enum class_id id, const char *text, struct value *out,
 		   struct err *err);
 
+bool exception_with(struct vm *vm, struct class *class, const struct value *args, int n,
+		    struct value *out, struct err *err);
+
 /* What a raise statement's operand becomes: an instance as it is, a class
  * called without arguments; TYPE for all else. */
 bool exception_from(struct vm *vm, struct value v, struct value *out, struct err *err);
@@ -70,5 +86,14 @@ bool exception_text(struct vm *vm, struct value e, struct buf *text, struct err 
  * to it, vm->raised what an except clause may catch. */
 bool vm_raise(struct vm *vm, enum class_id id, struct err *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+bool vm_raise_key(struct vm *vm, struct value key, struct err *err, const char *text);
+
+/* The code of struct err for an exception of that class. */
+enum err_code class_error(const struct class *class);
+
+/* Whether the error that was just set is one of that row; where it is caught
+ * in C, vm->raised must be forgotten. */
+bool vm_failed_with(const struct vm *vm, const struct err *err, enum class_id id);
+void vm_forget_raised(struct vm *vm);
 
 #endif
