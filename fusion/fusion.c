@@ -279,6 +279,12 @@ struct value fusion_value(struct tensor *t)
 	return eager_wrap(tensor_ref(t));
 }
 
+bool fusion_set_parameter(struct fusion_session *s, const char *name, const struct tensor *t,
+			  struct err *err)
+{
+	return session_set_parameter(&s->session, name, t, err);
+}
+
 bool fusion_call(struct fusion_session *s, const struct value *args, int n, struct value *out,
 		 struct err *err)
 {

@@ -70,6 +70,11 @@ void fusion_session_destroy(struct fusion_session *s);
  * VALUE_UNSET when out of memory. */
 struct value fusion_value(struct tensor *t);
 
+/* Copies t into a parameter or buffer ("up.weight") of an entry that is an
+ * nn.Module; WORKLOAD where it has none of that name, shape and dtype. */
+bool fusion_set_parameter(struct fusion_session *s, const char *name, const struct tensor *t,
+			  struct err *err);
+
 /* Calls the entry.  `args` are borrowed (in-place ops write to them); *out is
  * the caller's.  Runs in eager where the recompile limit is reached. */
 bool fusion_call(struct fusion_session *s, const struct value *args, int n, struct value *out,

@@ -120,6 +120,25 @@ static bool choose_timed(struct lane *lane, const struct workload *w, struct err
 	return true;
 }
 
+/* The workload's values in place of those that the module was made with. */
+static bool set_params(struct lane *lane, const json_t *params, struct err *err)
+{
+	const char *name;
+	json_t *spec;
+
+	json_object_foreach((json_t *)params, name, spec)
+	{
+		struct value v = value_from_json(spec, fusion_allocator(lane->engine), err);
+		bool ok = v.kind == VALUE_TENSOR &&
+			  fusion_set_parameter(lane->session, name, v.tensor->memory, err);
+
+		value_unref(v);
+		if (!ok)
+			return false;
+	}
+	return true;
+}
+
 bool lane_create(struct lane *lane, const struct workload *w, const struct point *p,
 		 enum fusion_mode mode, const struct inputs *originals, const char *cache_dir,
 		 struct err *err)
@@ -128,6 +147,9 @@ bool lane_create(struct lane *lane, const struct workload *w, const struct point
 		.backend = w->backend,
 		.threads = w->threads,
 		.cache_dir = cache_dir,
+		.policy = w->policy,
+		.deny = w->deny,
+		.n_deny = w->n_deny,
 	};
 	/* Points of an input sweep share the first one's program. */
 	const struct fusion_program *program = p->program ? p->program : w->points[0].program;
@@ -142,7 +164,7 @@ bool lane_create(struct lane *lane, const struct workload *w, const struct point
 	if (!choose_timed(lane, w, err))
 		return false;
 	lane->session = fusion_session(lane->engine, program, mode, err);
-	return lane->session && copy_args(lane, err);
+	return lane->session && set_params(lane, w->params, err) && copy_args(lane, err);
 }
 
 void lane_drop_outputs(struct lane *lane)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/report_break.h"
 #include "profiler/report_graph.h"
 #include "profiler/value_json.h"
 
@@ -99,6 +100,17 @@ void report_latency(json_t *m, const struct lane *lane, const struct split *spli
 				: json_real(lane->launches));
 }
 
+/* Both stages side by side, and what mode lazy did. */
+static json_t *counts_json(const struct fusion_session *s)
+{
+	struct fusion_counts c = fusion_counts(s);
+
+	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "captured", (json_int_t)c.graphs, "lowered",
+			 (json_int_t)c.lowered, "eager_fallbacks", (json_int_t)c.eager_fallbacks,
+			 "executions", (json_int_t)c.executions, "cache_hits",
+			 (json_int_t)c.cache_hits);
+}
+
 void report_graphs(json_t *m, const struct lane *lane)
 {
 	const struct fusion_session *s = lane->session;
@@ -122,7 +134,9 @@ void report_graphs(json_t *m, const struct lane *lane)
 						"frame", r.frame, "reason", r.reason));
 	}
 	json_object_set_new(m, "graphs", graphs);
-	json_object_set_new(m, "breaks", json_array());
+	json_object_set_new(m, "breaks", breaks_to_json(s));
+	json_object_set_new(m, "tree", tree_to_json(s));
+	json_object_set_new(m, "counts", counts_json(s));
 	json_object_set_new(m, "recompiles", recompiles);
 	json_object_set_new(m, "guards", guards);
 	json_object_set_new(m, "compile_ms", json_real(report_compile_us(lane) / 1000));

@@ -85,24 +85,87 @@ static bool read_string(const json_t *json, const char *field, const char *other
 /* Fields whose other values later versions will take. */
 static bool refuse_unavailable(const json_t *json, struct err *err)
 {
-	static const char *const later[] = { "params", "grad", "autocast", "passes", "deny" };
-	const char *device, *policy;
+	static const char *const later[] = { "grad", "autocast", "passes" };
+	const char *device;
 
 	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
 		if (!empty(json_object_get(json, later[i])))
 			return err_set(err, ERR_WORKLOAD,
 				       "%s is not available in this version; leave it out",
 				       later[i]);
-	if (!read_string(json, "device", "cpu", 40, &device, err) ||
-	    !read_string(json, "policy", "dynamo", 40, &policy, err))
+	if (!read_string(json, "device", "cpu", 40, &device, err))
 		return false;
 	if (strcmp(device, "cpu") != 0)
 		return err_set(err, ERR_WORKLOAD,
 			       "device '%s' is not available in this version; it has cpu", device);
-	if (strcmp(policy, "dynamo") != 0)
+	return true;
+}
+
+static bool read_policy(struct workload *w, struct err *err)
+{
+	const char *name;
+
+	if (!read_string(w->json, "policy", "dynamo", 40, &name, err))
+		return false;
+	return fusion_policy_from_name(name, &w->policy) ||
+	       err_set(err, ERR_WORKLOAD, "policy '%s' is unknown; there are dynamo and native",
+		       name);
+}
+
+static bool read_deny(struct workload *w, struct err *err)
+{
+	const json_t *deny = json_object_get(w->json, "deny");
+	size_t n = json_array_size(deny);
+
+	if (absent(deny))
+		return true;
+	if (!json_is_array(deny) || n > WORKLOAD_MAX_DENY)
 		return err_set(err, ERR_WORKLOAD,
-			       "policy '%s' is not available in this version; it has dynamo",
-			       policy);
+			       "deny must be a list of at most %d names of ops, as "
+			       "[\"softmax\", \"layer_norm\"]",
+			       WORKLOAD_MAX_DENY);
+	w->deny = calloc(n + 1, sizeof(*w->deny));
+	if (!w->deny)
+		return err_set(err, ERR_MEMORY, "out of memory for the workload");
+	for (size_t i = 0; i < n; i++) {
+		w->deny[i] = json_string_value(json_array_get(deny, i));
+		if (!w->deny[i] || strlen(w->deny[i]) > 64)
+			return err_set(err, ERR_WORKLOAD,
+				       "deny[%zu] must be the name of an op, at most 64 bytes", i);
+	}
+	w->n_deny = (int)n;
+	return true;
+}
+
+/* Parameters and buffers of an nn.Module, by qualified name. */
+static bool read_params(struct workload *w, struct err *err)
+{
+	const json_t *params = json_object_get(w->json, "params");
+	int64_t bytes = 0;
+	const char *name;
+	json_t *spec;
+
+	if (absent(params))
+		return true;
+	if (!json_is_object(params) || json_object_size(params) > WORKLOAD_MAX_PARAMS)
+		return err_set(err, ERR_WORKLOAD,
+			       "params must be an object of at most %d tensors by name, as "
+			       "{\"up.weight\": {\"tensor\": ...}}",
+			       WORKLOAD_MAX_PARAMS);
+	json_object_foreach((json_t *)params, name, spec)
+	{
+		char path[160];
+
+		snprintf(path, sizeof(path), "params.%.120s", name);
+		if (!spec_is_tensor(spec))
+			return err_set(err, ERR_WORKLOAD,
+				       "%s must be {\"tensor\": ...} or {\"random\": ...}", path);
+		if (!spec_check(spec, path, &bytes, err))
+			return false;
+	}
+	if (bytes > (int64_t)1 << WORKLOAD_MAX_INPUT_BYTES_LOG2)
+		return err_set(err, ERR_BOUND, "params take more than 1 GiB, the limit");
+	w->params = params;
 	return true;
 }
 
@@ -327,6 +390,7 @@ static bool fill(struct workload *w, struct err *err)
 			       "source is missing: the text of a program that defines %s",
 			       w->entry);
 	return refuse_unavailable(json, err) && check_labels(json, err) && read_backend(w, err) &&
+	       read_policy(w, err) && read_deny(w, err) && read_params(w, err) &&
 	       read_modes(w, err) && read_calls(w, err) && read_time(w, err) &&
 	       sweep_parse(w, json_object_get(json, "sweep"), err) && check_values(w, err) &&
 	       parse_programs(w, err);
@@ -364,6 +428,7 @@ void workload_destroy(struct workload *w)
 	for (int mode = 0; mode < FUSION_MODE_COUNT; mode++)
 		free(w->timed[mode]);
 	free(w->points);
+	free(w->deny);
 	json_decref(w->json);
 	free(w);
 }

@@ -18,6 +18,8 @@ enum {
 	WORKLOAD_MAX_STATEMENTS = 10000,
 	WORKLOAD_MAX_THREADS = 256,
 	WORKLOAD_MAX_INPUT_BYTES_LOG2 = 30, /* tensors of all calls of a point */
+	WORKLOAD_MAX_DENY = 200,
+	WORKLOAD_MAX_PARAMS = 10000,
 };
 
 /* One of the sweep's programs; a workload without a sweep has one point. */
@@ -42,6 +44,10 @@ struct workload {
 	const char *name, *source, *entry;
 	const char *backend; /* NULL: the best here */
 	int threads;         /* 0: one per core */
+	enum fusion_policy policy;
+	const char **deny; /* ops that are not to be lowered */
+	int n_deny;
+	const json_t *params; /* specs of tensors by qualified name; NULL: none */
 	const json_t *calls;
 	int n_calls;
 	enum fusion_mode modes[FUSION_MODE_COUNT]; /* eager first */

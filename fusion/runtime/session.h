@@ -77,6 +77,11 @@ bool session_call(struct session *s, const struct value *args, int n, struct val
 		  struct err *err);
 void session_observe(struct session *s, const struct fusion_observer *observer);
 
+/* params.c: copies t into the parameter or buffer `name` ("up.weight") of an
+ * entry that is an nn.Module; WORKLOAD where it has none of that name and form. */
+bool session_set_parameter(struct session *s, const char *name, const struct tensor *t,
+			   struct err *err);
+
 /* session_compile.c: a new entry for these arguments, at the front; NULL with
  * *err.  Notes why the others did not serve. */
 struct entry *session_compile(struct session *s, const struct value *args, int n, struct err *err);
