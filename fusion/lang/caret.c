@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "fusion/lang/caret.h"
 #include "fusion/lang/lang.h"
 #include "fusion/lang/utf8.h"
 
@@ -43,13 +44,18 @@ static size_t character_bytes(const char *text, size_t len)
 	return n ? (size_t)n : 1;
 }
 
-static void put_source(struct buf *out, const char *text, size_t len, int line, int column)
+static void put_source(struct buf *out, const char *text, size_t len, int line, int column,
+		       int end_column)
 {
 	size_t at = 0;
 	int n = utf8_count(text, text + len), first, i;
 
 	if (column > n + 1) /* not of this source */
 		column = n + 1;
+	if (end_column > n + 1) /* goes on in the next line */
+		end_column = n + 1;
+	if (end_column > column + AFTER)
+		end_column = column + AFTER;
 	first = column > BEFORE ? column - BEFORE : 1;
 	if (first > 1 && first <= 4)
 		first = 1; /* no shorter with the dots */
@@ -66,19 +72,27 @@ static void put_source(struct buf *out, const char *text, size_t len, int line, 
 			buf_putc(out, at < len && text[at] == '\t' ? '\t' : ' ');
 		at += at < len ? character_bytes(text + at, len - at) : 0;
 	}
-	buf_puts(out, "^\n");
+	buf_putc(out, '^');
+	for (i = column + 1; i < end_column; i++)
+		buf_putc(out, '~');
+	buf_putc(out, '\n');
+}
+
+void lang_underline(struct buf *out, const char *source, int line, int column, int end_column)
+{
+	const char *text = line > 0 && column > 0 ? find_line(source, line) : NULL;
+
+	if (text)
+		put_source(out, text, strcspn(text, "\r\n"), line, column, end_column);
 }
 
 void lang_caret(struct buf *out, const char *file, const char *source, const struct err *err)
 {
-	const char *line = err->line > 0 ? find_line(source, err->line) : NULL;
-
 	buf_puts(out, file);
 	if (err->line > 0)
 		buf_printf(out, ":%d", err->line);
 	if (err->line > 0 && err->column > 0)
 		buf_printf(out, ":%d", err->column);
 	buf_printf(out, ": %s\n", err->message);
-	if (line && err->column > 0)
-		put_source(out, line, strcspn(line, "\r\n"), err->line, err->column);
+	lang_underline(out, source, err->line, err->column, 0);
 }
