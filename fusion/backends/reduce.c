@@ -13,7 +13,7 @@
 #define both(a, b) ((a) & (b))
 #define sel(mask, yes, no) ((mask) ? (yes) : (no))
 
-#define JOIN(id, type, wide, member, element, step)                                                \
+#define JOIN_OF(id, type, wide, member, element, step)                                             \
 	static wide id##_##type(wide a, wide b)                                                    \
 	{                                                                                          \
 		return (wide)(step);                                                               \
@@ -40,14 +40,14 @@
 
 /* Sums of ints wrap: unsigned arithmetic. */
 #define JOINS_INTSUM(id, step)                                                                     \
-	JOIN(id, F32, double, f, float, step)                                                      \
-	JOIN(id, F64, double, f, double, step)                                                     \
-	JOIN(id, I64, uint64_t, u, uint64_t, step)
+	JOIN_OF(id, F32, double, f, float, step)                                                   \
+	JOIN_OF(id, F64, double, f, double, step)                                                  \
+	JOIN_OF(id, I64, uint64_t, u, uint64_t, step)
 #define JOINS_SAME(id, step)                                                                       \
-	JOIN(id, F32, double, f, float, step)                                                      \
-	JOIN(id, F64, double, f, double, step)                                                     \
-	JOIN(id, I64, int64_t, i, int64_t, step)
-#define JOINS_LOGIC(id, step) JOIN(id, BOOL, int64_t, i, uint8_t, step)
+	JOIN_OF(id, F32, double, f, float, step)                                                   \
+	JOIN_OF(id, F64, double, f, double, step)                                                  \
+	JOIN_OF(id, I64, int64_t, i, int64_t, step)
+#define JOINS_LOGIC(id, step) JOIN_OF(id, BOOL, int64_t, i, uint8_t, step)
 
 #define UNARY(id, heavy, rule, spellings, value, doc)
 #define BINARY(id, heavy, rule, spellings, value, doc)
