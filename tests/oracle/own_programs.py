@@ -112,6 +112,57 @@ PROGRAMS = [
 ]
 
 
+def f(body, args="x"):
+    """As m(), with F and math."""
+    return "import math\nimport torch.nn.functional as F\n" + m(body, args)
+
+
+PROGRAMS += [
+    ("matmul_shapes", [["f 3,4", "f 4,5", "f 4", "f 2,3,4", "f 2,4,3"]], m("return a @ b, a @ v, v @ b, v @ v, torch.matmul(c, d), c @ b, torch.mm(a, b), torch.bmm(c, d), torch.mv(a, v), torch.dot(v, v), a.matmul(b)", "a, b, v, c, d")),
+    ("matmul_broadcast", [["f 2,1,3,4", "f 5,4,2"]], m("return a @ b, (a @ b).shape, torch.matmul(b.transpose(-1, -2), a.transpose(-1, -2))", "a, b")),
+    ("matmul_transposed", [["f 17,9", "f 17,13"]], m("return a.t() @ b, b.T @ a, a.transpose(0, 1).matmul(b), (a.t() @ b).t()", "a, b")),
+    ("matmul_dtypes", [["d 3,4", "d 4,2", "i 3,4", "i 4,2"]], m("return a @ b, i @ j, torch.addmm(torch.ones(3, 2, dtype=torch.float64), a, b, alpha=2, beta=3)", "a, b, i, j")),
+    ("matmul_large", [["f 65,130", "f 130,67"]], m("return (a @ b).sum(0), (a @ b)[3, :5]", "a, b")),
+    ("linear_forms", [["f 2,3,8", "f 5,8", "f 5"]], f("return F.linear(x, w, b), F.linear(x, w), F.relu(F.linear(x[0], w, b)), F.linear(x[0, 0], w, b)", "x, w, b")),
+    ("outer_einsum", [["f 3", "f 4", "f 2,3,4", "f 2,4,5"]], m("return torch.outer(a, b), torch.einsum('i,j->ij', a, b), torch.einsum('bij,bjk->bik', c, d), torch.einsum('bij->bj', c), torch.einsum('bij,bij->b', c, c)", "a, b, c, d")),
+    ("activations_all", [["f 4,5"]], f("return F.elu(x), F.selu(x), F.leaky_relu(x, 0.1), F.relu6(x * 4), F.hardtanh(x), F.hardswish(x * 3), F.hardsigmoid(x * 3), F.mish(x), F.softplus(x), F.logsigmoid(x), F.silu(x), F.gelu(x, approximate='tanh'), F.softsign(x), F.tanhshrink(x), F.celu(x)")),
+    ("softmax_forms", [["f 3,4,5"]], f("return F.softmax(x, -1), torch.log_softmax(x, 1), F.softmin(x, dim=0), torch.logsumexp(x, dim=(0, 2)), x.logsumexp(-1, keepdim=True), F.softmax(x, dim=2, dtype=torch.float64)")),
+    ("norm_forms", [["f 4,6,5", "f 6", "f 6"]], f("return F.group_norm(x, 3, w, b), F.batch_norm(x, torch.zeros(6), torch.ones(6), w, b, False), F.normalize(x, dim=1), F.layer_norm(x, (6, 5)), F.cosine_similarity(x[0], x[1], dim=1), F.instance_norm(x)", "x, w, b")),
+    ("batch_norm_training", [["f 5,3,4", "f 3", "f 3"]], f("m = torch.zeros(3); v = torch.ones(3); y = F.batch_norm(x, m, v, w, b, True, 0.1); return y, m, v", "x, w, b")),
+    ("losses", [["f 4,5", "f 4,5"]], f("p = torch.sigmoid(x); t = torch.sigmoid(y); return F.mse_loss(x, y), F.l1_loss(x, y, reduction='sum'), F.smooth_l1_loss(x, y), F.huber_loss(x, y, delta=0.5), F.binary_cross_entropy(p, t), F.binary_cross_entropy_with_logits(x, t), F.kl_div(torch.log(p), t, reduction='batchmean'), F.mse_loss(x, y, reduction='none')", "x, y")),
+    ("cross_entropy_forms", [["f 4,5", "i 4"]], f("t = i.abs() % 5; return F.cross_entropy(x, t), F.cross_entropy(x, t, reduction='none'), F.cross_entropy(x, t, label_smoothing=0.1), F.nll_loss(F.log_softmax(x, 1), t), F.cross_entropy(x, t, weight=torch.tensor([1.0, 2.0, 0.5, 1.0, 3.0])), F.cross_entropy(x, t, ignore_index=2, reduction='sum'), F.cross_entropy(x, torch.softmax(x, 1))", "x, i")),
+    ("embedding_forms", [["i 2,3", "f 10,4"]], f("i = ids.abs(); return F.embedding(i, w), F.one_hot(i, 10), w[i], w[i[0]], F.embedding(i, w).sum(1)", "ids, w")),
+    ("attention_sdpa", [["f 2,2,5,4", "f 2,2,5,4", "f 2,2,5,4"]], f("return F.scaled_dot_product_attention(q, k, v), F.scaled_dot_product_attention(q, k, v, is_causal=True), F.scaled_dot_product_attention(q, k, v, attn_mask=torch.zeros(5, 5))", "q, k, v")),
+    ("dropout_off", [["f 3,4"]], f("return F.dropout(x, 0.5, training=False), F.dropout(x, 0.0), F.dropout(x, p=0.3, training=False) + 1")),
+    ("views_many", [["f 2,3,4"]], m("return x.view(6, 4), x.reshape(-1, 2), x.permute(2, 0, 1), x.transpose(0, 2), x.flatten(), x.flatten(1), x.unsqueeze(1), x.unsqueeze(-1).squeeze(-1), x[None].squeeze(), x.movedim(0, 2), x.swapaxes(0, 1), x.unflatten(2, (2, 2)), x.view(2, -1).t(), x.mT")),
+    ("expands", [["f 3,1", "f 4"]], m("return a.expand(3, 5), a.expand(-1, 2) + 1, a.expand(2, 3, 4), b.expand_as(torch.ones(2, 4)), torch.broadcast_to(b, (3, 4)), a.repeat(2, 3), b.repeat(2, 1), b.tile(2), a.expand(3, 4) * b, torch.broadcast_tensors(a, b)[0]", "a, b")),
+    ("subscripts", [["f 4,5,6"]], m("return x[0], x[-1, 2], x[1:3], x[:, ::2], x[..., -1], x[:, None, 1], x[1, 2, 3], x[..., 1:4:2], x[2:, :3, -2:], x[:, -3:-1], x[5:], x[0, ...], x[None, ..., None].shape, x[1:2, 0], x[(1, 2)]")),
+    ("index_tensors", [["f 5,6", "i 4", "i 4"]], m("i = i % 5; j = j % 6; return x[i], x[i, j], x[:, j], x[i[:2], 1:3], x[[0, 2]], x[i.view(2, 2)], x[-1, j], x[i][:, j].shape", "x, i, j")),
+    ("joins", [["f 2,3", "f 2,3"]], m("return torch.cat([a, b]), torch.cat((a, b, a), dim=1), torch.stack([a, b]), torch.stack([a, b], dim=-1), torch.hstack([a, b]), torch.vstack([a, b]), torch.concat([a, b], -1), torch.cat([a, b * 2 + 1], 0).sum(0)", "a, b")),
+    ("splits", [["f 6,4"]], m("a, b, c = x.chunk(3); return a + b * c, x.split(4)[1], x.split([1, 2, 3])[2], torch.chunk(x, 4, dim=0)[-1], x.unbind(1)[2], torch.split(x, 3, dim=1)[1], [p.sum() for p in x.chunk(2, dim=1)], x.tensor_split(4)[0]")),
+    ("rearrange", [["f 3,4"]], m("return x.flip(0), torch.flip(x, (0, 1)), x.roll(1, 0), x.roll(2), torch.roll(x, (1, -1), (0, 1)), x.tril(), x.triu(1), x.diagonal(), torch.diag(x[0]), torch.tril(torch.ones(3, 3), -1), x.rot90(), x.T.contiguous()")),
+    ("gathers", [["f 4,5", "i 4,2", "i 3"]], m("i = i.abs() % 5; j = j.abs() % 5; return x.gather(1, i), torch.index_select(x, 1, j), x.index_select(0, j % 4), torch.take_along_dim(x, i, 1), x.masked_fill(x > 0, -1.0), x.scatter(1, i, 9.0), torch.zeros(4, 5).scatter_add(1, i, x[:, :2]), x.index_fill(0, j % 4, 0.0)", "x, i, j")),
+    ("creations", [["f 2,3"]], m("return torch.arange(5), torch.arange(1, 10, 3), torch.arange(0, 1, 0.25), torch.linspace(0, 1, 5), torch.eye(3), torch.eye(2, 3), x.new_zeros(2), x.new_ones((2, 2)), x.new_full((3,), 7.0), torch.full_like(x, 2), torch.zeros_like(x, dtype=torch.int64), torch.arange(3, dtype=torch.float32), torch.tensor([[1, 2], [3, 4]]), torch.ones(2, 3).to(torch.int64), torch.empty(0)")),
+    ("max_with_dim", [["f 4,5"]], m("v, i = x.max(dim=1); w = x.min(0); return v, i, w.values, w.indices, x.max(1, keepdim=True)[0], torch.max(x, x * 2), x.argmax(), x.argmax(1), x.argmin(dim=0, keepdim=True), torch.max(x, dim=0).values, torch.aminmax(x)[1]")),
+    ("sorts", [["f 4,6"]], m("v, i = x.sort(); t = x.topk(3); return v, i, torch.sort(x, dim=0, descending=True)[0], t.values, t.indices, x.argsort(1), x.topk(2, dim=0, largest=False)[0], torch.argsort(x, descending=True), x.median(), x.kthvalue(2, dim=1).values")),
+    ("scans", [["f 3,5"]], m("return x.cumsum(1), x.cumprod(0), x.cummax(1)[0], torch.cumsum(x, 0), x.logcumsumexp(1), torch.diff(x), x.cumsum(-1)[:, -1]")),
+    ("elementwise_more", [["f 4", "f 4", "f 4"]], m("return torch.lerp(x, y, 0.3), torch.addcmul(x, y, z, value=2), torch.addcdiv(x, y, z.abs() + 1), torch.fmod(x, 0.7), torch.hypot(x, y), torch.copysign(x, y), torch.sinh(x), torch.cosh(x), torch.atan(x), torch.asin(x.clamp(-1, 1)), torch.acos(x.clamp(-1, 1)), torch.asinh(x), torch.trunc(x * 3), torch.frac(x * 3), torch.nan_to_num(x / 0), torch.isfinite(x / 0), torch.isinf(x / 0), torch.isclose(x, x + 1e-9), torch.log10(x.abs()), torch.erfc(x), torch.sinc(x), torch.logaddexp(x, y), torch.xlogy(x.abs(), y.abs()), torch.heaviside(x, y), torch.float_power(x.abs(), 2), torch.sgn(x), torch.deg2rad(x), torch.logit(torch.sigmoid(x))", "x, y, z")),
+    ("compare_functions", [["f 4", "f 4"]], m("return torch.eq(x, y), x.ne(y), torch.lt(x, y), x.ge(0), torch.gt(x, 0), x.le(y), torch.count_nonzero(x > 0), torch.fmax(x, y), torch.fmin(x, y), x.eq(x).all(), (x > 0).sum(), torch.where(x > y, 1, 0)", "x, y")),
+    ("small_dtypes", [["i 6"]], m("return i.to(torch.int32) + 1, i.to(torch.int8) * 100, i.abs().to(torch.uint8) + 250, i.int().sum(), i.short() / 2, i.to(torch.int32) + i, i.to(torch.int8) + i.to(torch.uint8), i.to(torch.int16) * 2.5, i.to(torch.float16) / 3, i.to(torch.bfloat16) + 0.1, i.char() // 2, i.to(torch.int32) % 3, -i.to(torch.int8), i.to(torch.int32) & 3", "i")),
+    ("half_math", [["f 8", "f 8"]], m("a = x.half(); b = y.bfloat16(); return a + a * 3, a.sin(), b * b + 1, str((a + y).dtype), a.sum(), b.mean(), (a * 1000) * 1000, b + a, (b @ b), a.softmax(0), a.float() - x, torch.exp(b), b.var(), a > 0.5, (b * 1.5).to(torch.float32)", "x, y")),
+    ("inplace_methods", [["f 4", "f 4"]], m("a = x.clone(); a.add_(y); a.mul_(2).sub_(1); a.clamp_(-1, 1); b = torch.zeros(4); b.copy_(y); b.fill_(3); c = y.clone(); c.zero_(); c += a; c.div_(3).neg_().exp_(); return a, b, c, x", "x, y")),
+    ("inplace_views", [["f 3,4"]], m("a = x.clone(); a[0] = 1; a[:, 1] += 5; a[1:, 2:] = a[:2, :2] * 2; a.t()[3] = 7; r = a.view(-1); r[5] = -1; a.select(0, 2).mul_(3); a[a > 6] = 0; return a, r, a.diagonal()")),
+    ("index_put", [["f 5,3", "i 2"]], m("a = x.clone(); i = i.abs() % 5; a[i] = 0; b = x.clone(); b[i, 1] = 9.0; c = x.clone(); c[:, [0, 2]] = c[:, [2, 0]]; d = x.clone(); d[1:3, None] = 2.0; e = x.clone(); e.index_add_(0, torch.tensor([0, 1]), torch.ones(2, 3)); return a, b, c, d, e", "x, i")),
+    ("where_and_masks", [["f 3,4"]], m("k = x > 0; return x * k, x.masked_fill(~k, 0.0), torch.where(k, x, torch.zeros(())), k.float().mean(), (k & (x < 1)).any(1), torch.where(k, x.half(), x)")),
+    ("attributes_of_tensor", [["f 3,4"]], m("return x.shape[1], x.ndim, x.size(), x.stride(), x.t().stride(), x.is_contiguous(), x.t().is_contiguous(), x.numel(), x.element_size(), x.T.shape, str(x.dtype), str(x.device), x.requires_grad, x.is_floating_point(), x.t().contiguous().stride(), x[:, 1].stride(), x.dtype is torch.float32, x.storage_offset(), x[1].storage_offset(), len(x), x.data.sum()")),
+    ("iterate_tensor", [["f 3,2"]], m("t = 0\n    for row in x:\n        t = t + row * 2; a, b, c = x; return t, a - b + c, [r.sum() for r in x], list(x)[1], sum(x), max([r.shape[0] for r in x])")),
+    ("pooling_convs", [["f 2,3,8,8", "f 4,3,3,3", "f 4"]], f("y = F.conv2d(x, w, b, padding=1); return y, F.max_pool2d(F.relu(y), 2), F.avg_pool2d(y, 2), F.adaptive_avg_pool2d(y, 1), F.conv2d(x, w, stride=2), F.interpolate(x, scale_factor=2), F.pad(x, (1, 1), value=2.0)", "x, w, b")),
+    ("conv1d_forms", [["f 2,3,10", "f 4,3,3", "f 6,1,3"]], f("return F.conv1d(x, w), F.conv1d(x, w, padding=2, dilation=2), F.conv1d(x, v, groups=3), F.max_pool1d(x, 2), F.avg_pool1d(x, 3, stride=1)", "x, w, v")),
+    ("reductions_more", [["f 3,4,2"]], m("return x.sum((0, 2)), x.std(dim=1, unbiased=False), torch.var_mean(x, dim=0)[1], x.norm(dim=2), torch.linalg.norm(x[0]), x.prod(1), x.mean((1, 2), keepdim=True), x.all(), torch.any(x > 1, dim=0), x.nansum(), torch.std_mean(x)[0], x.abs().max(), torch.linalg.vector_norm(x, dim=-1), torch.cdist(x[0], x[1]), torch.trace(x[:, :, 0])")),
+    ("broadcast_batch_views", [["f 2,3,4", "f 4,3"]], m("y = x.permute(0, 2, 1); z = y * w; return z.reshape(2, -1), (z + 1).transpose(1, 2).contiguous().view(6, 4), z[:, ::2].sum(-1), y.reshape(8, 3) @ w.t()", "x, w")),
+]
+
+
 def value(spec, rng):
     """An input as the recorded JSON spells it."""
     if not isinstance(spec, str) or spec[0] not in LETTERS or not (spec[1:] == "" or spec[1] == " ") or spec in ("a", "b"):
