@@ -40,6 +40,12 @@ struct backend {
 	/* Whether it works on this machine; if not, `why` gets one line. */
 	bool (*available)(const struct backend_env *env, char *why, size_t why_bytes);
 
+	/* Whether it makes a kernel for the node, of a graph as it was captured
+	 * (composites whole).  If not: *by_type where the op would do with another
+	 * dtype, and perhaps *why, static.  NULL: it takes all. */
+	bool (*can_lower)(const struct graph *g, const struct node *n, bool *by_type,
+			  const char **why);
+
 	/* `l`, its graph and its arena must outlive the executable.  NULL with
 	 * COMPILER, UNSUPPORTED or MEMORY. */
 	struct executable *(*compile)(const struct backend_env *env, const struct lowered *l,

@@ -159,6 +159,8 @@ static int add_checked(struct graph *g, enum op op, const struct arg *args, int 
 		memcpy(g->conflict, result.conflict, sizeof(g->conflict));
 		return -1;
 	}
+	memcpy(g->facts, result.facts, sizeof(g->facts));
+	g->n_facts = result.n_facts;
 	if (n) {
 		n->dtype = result.dtype;
 		n->compute = result.compute;
@@ -178,6 +180,7 @@ int graph_add(struct graph *g, enum op op, const struct arg *args, int n_args, i
 	int id;
 
 	g->conflict[0] = g->conflict[1] = NULL;
+	g->n_facts = 0;
 	id = add_checked(g, op, args, n_args, err);
 	if (id >= 0) {
 		g->nodes[id]->line = line;
@@ -281,7 +284,7 @@ static bool copy_arg(struct graph *to, struct arg *arg)
 	}
 }
 
-static bool copy_node(struct graph *to, const struct node *from)
+bool graph_copy_node(struct graph *to, const struct node *from)
 {
 	struct node *n = ARENA_NEW(to->arena, struct node);
 	size_t bytes;
@@ -310,18 +313,23 @@ static bool copy_node(struct graph *to, const struct node *from)
 	return graph_append(to, n) >= 0;
 }
 
+bool graph_copy_symbols(struct graph *to, const struct graph *from)
+{
+	for (int i = 0; i < sym_var_count(from->syms); i++)
+		if (!sym_var_from(to->syms, sym_var_hint(from->syms, i),
+				  sym_var_at(from->syms, i)->lower))
+			return false;
+	return true;
+}
+
 struct graph *graph_copy(const struct graph *g, struct arena *arena)
 {
 	struct graph *to = graph_create(arena);
 
-	if (!to)
+	if (!to || !graph_copy_symbols(to, g))
 		return NULL;
-	for (int i = 0; i < sym_var_count(g->syms); i++)
-		if (!sym_var_from(to->syms, sym_var_hint(g->syms, i),
-				  sym_var_at(g->syms, i)->lower))
-			return NULL;
 	for (int i = 0; i < g->n_nodes; i++)
-		if (!copy_node(to, g->nodes[i]))
+		if (!graph_copy_node(to, g->nodes[i]))
 			return NULL;
 	to->inputs = ARENA_ARRAY(arena, int, (size_t)g->n_inputs);
 	if (!to->inputs || !graph_set_outputs(to, g->outputs, g->n_outputs))

@@ -76,6 +76,14 @@ struct node {
 	bool weak; /* the value is a wrapped Python number: promotes by category */
 };
 
+/* What inference cannot prove of symbolic sizes and takes for granted because it
+ * holds at the sizes of the capture.  Capture guards it. */
+struct size_fact {
+	bool equal; /* a == b, else a >= b */
+	const struct sym *a, *b;
+};
+enum { MAX_FACTS = 8 };
+
 struct graph {
 	struct arena *arena; /* borrowed */
 	struct symtab *syms;
@@ -87,6 +95,8 @@ struct graph {
 	int n_outputs;
 	int *name_counts;              /* by op: how many names it has given */
 	const struct sym *conflict[2]; /* see graph_add() */
+	struct size_fact facts[MAX_FACTS]; /* what graph_add() took for granted */
+	int n_facts;
 };
 
 /* NULL when out of memory (every function here that returns a pointer). */
@@ -110,7 +120,8 @@ int graph_constant(struct graph *g, enum dtype dtype, const struct shape *shape,
  *
  * After a SHAPE error over two sizes of which at least one is symbolic,
  * g->conflict holds the two that would have to be equal (else NULLs): capture
- * may guard them equal and capture again. */
+ * may guard them equal and capture again.  After success g->facts holds what
+ * the caller must guard. */
 int graph_add(struct graph *g, enum op op, const struct arg *args, int n_args, int line, int column,
 	      struct err *err);
 
@@ -124,8 +135,21 @@ bool graph_set_name(struct graph *g, int id, const char *name);
 /* Marks the outputs, in order.  Copies the ids. */
 bool graph_set_outputs(struct graph *g, const int *ids, int n);
 
+/* For graphs made from parts of others: a copy of the node at the end, with the
+ * operands that it has; the symbols of a graph in one that has none.  False when
+ * out of memory. */
+bool graph_copy_node(struct graph *to, const struct node *from);
+bool graph_copy_symbols(struct graph *to, const struct graph *from);
+
 /* A deep copy into another arena (same ids). */
 struct graph *graph_copy(const struct graph *g, struct arena *arena);
+
+/* The part of a graph that computes the nodes `outputs`, as a graph in `arena`.
+ * Nodes that are not `inside` (by id; NULL: all are) become inputs, constants
+ * are copied.  (*inputs)[i] is the node of g that input i stands for.  Symbols
+ * keep their indices. */
+struct graph *graph_extract(const struct graph *g, const bool *inside, const int *outputs,
+			    int n_outputs, struct arena *arena, int **inputs);
 
 /* Every invariant: args before uses, ids in range, argument kinds as the row
  * says, dtype and shape as inference gives them, outputs present. */
@@ -140,6 +164,8 @@ struct op_result {
 	enum dtype dtype, compute;
 	struct shape shape;
 	const struct sym *conflict[2]; /* as graph.conflict; set on failure alone */
+	struct size_fact facts[MAX_FACTS];
+	int n_facts;
 };
 
 /* Dtype and shape of an op on complete, checked arguments (a node's args).

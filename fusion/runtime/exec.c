@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/runtime/partition.h"
 
 enum { ALIGN_BYTES = 64 }; /* of temporaries, and readable bytes past each */
 
@@ -168,6 +169,7 @@ void exec_destroy(struct exec *e)
 {
 	if (!e)
 		return;
+	partition_destroy(e->parts);
 	if (e->executable)
 		e->backend->destroy(e->executable);
 	free_constants(e);
@@ -246,6 +248,10 @@ bool exec_rebind(struct exec *e, const int64_t *vars, struct err *err)
 	e->bound = false;
 	if (e->n_vars > 0)
 		memcpy(e->vars, vars, sizeof(*vars) * (size_t)e->n_vars);
+	if (e->parts) {
+		e->bound = partition_bind(e->parts, e->vars, err);
+		return e->bound;
+	}
 	kept = e->n_vars > 0 ? find_layout(e) : NULL;
 	if (!kept && !check_sizes(e, err))
 		return false;
@@ -290,7 +296,7 @@ static void launch_observed(struct exec *e, bool backward, const struct fusion_o
 		backward = !backward;
 		end = clock_ns();
 		if (observer->launched)
-			observer->launched(observer->self, graph, k, begin, end);
+			observer->launched(observer->self, graph, e->first_kernel + k, begin, end);
 		if (observer->phase) {
 			observer->phase(observer->self, PHASE_KERNEL, begin, end);
 			observer->phase(observer->self, PHASE_LAUNCH, before, begin);
@@ -379,6 +385,8 @@ bool exec_run(struct exec *e, struct tensor *const *inputs, struct tensor **outp
 	int64_t begin = watched ? clock_ns() : 0;
 	void *temps = NULL;
 
+	if (__builtin_expect(e->parts != NULL, 0))
+		return partition_run(e, inputs, outputs, observer, graph, err);
 	if (!take_memory(e, inputs, outputs, into, &temps, err)) {
 		give_back_outputs(e, outputs);
 		return false;

@@ -44,9 +44,13 @@ struct exec_layout {
 };
 enum { MAX_LAYOUTS = 16 };
 
+struct partition;
+
 struct exec {
 	const struct exec_env *env;
-	struct graph *graph; /* after the passes */
+	struct partition *parts; /* partition.h: it runs in pieces; NULL: it does not */
+	int first_kernel;        /* for the observer: the number of its kernel 0 */
+	struct graph *graph;     /* after the passes; of one in pieces: as captured */
 	struct lowered *lowered;
 	const struct backend *backend;
 	struct executable *executable; /* NULL: no kernel (all outputs are copies) */

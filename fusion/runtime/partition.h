@@ -1,0 +1,70 @@
+/* fusion/runtime/partition.h -- private to runtime/: a graph that runs in pieces.
+ *
+ * STAGE LOWERING.  Not every backend can lower every op, and a workload may deny
+ * ops to see what another backend would do.  Such an op becomes a FALLBACK, a
+ * call of its own as eager would make it, between pieces that are lowered.  The
+ * number of lowered pieces is the least that is possible: they are cut by how
+ * often a path through the graph leaves a backend and comes back.
+ */
+#ifndef FUSION_RUNTIME_PARTITION_H
+#define FUSION_RUNTIME_PARTITION_H
+
+#include "fusion/runtime/exec.h"
+
+/* What a backend must not lower beside what it says itself; borrowed. */
+struct lowering {
+	const char *const *deny; /* ops: by id, FX target name or spelling */
+	int n_deny;
+};
+
+enum piece_kind {
+	PIECE_LOWERED,  /* passes, kernels of the backend */
+	PIECE_FALLBACK, /* one op, as eager runs it */
+};
+
+enum fallback_cause { FALLBACK_OP, FALLBACK_TYPE, FALLBACK_DENIED };
+
+/* A value is a graph input, by its index, or what a piece has made. */
+struct piece {
+	enum piece_kind kind;
+	struct exec *exec;
+	int *inputs; /* values */
+	int n_inputs;
+	int *outputs; /* values */
+	int n_outputs;
+	int *dead; /* values that nothing reads behind it */
+	int n_dead;
+	/* PIECE_FALLBACK */
+	enum fallback_cause cause;
+	const struct node *node; /* of the graph as it was captured */
+	const char *why;         /* the backend's words; NULL */
+};
+
+struct partition {
+	struct piece *pieces; /* in the order of execution */
+	int n_pieces, n_lowered, n_fallbacks;
+	struct tensor **values; /* of the run under way; of inputs: the caller's */
+	int n_values;
+	int *outputs; /* by graph output: its value */
+	bool *copy;   /* by graph output: the value is an input, or an earlier output's */
+	struct tensor **handed;
+	struct tensor **made;
+};
+
+/* As exec_create(), in pieces where the backend or `how` (NULL: nothing denied)
+ * asks for it.  The exec then has `parts`; its kernels are those of all pieces. */
+struct exec *partition_create(const struct exec_env *env, const struct backend *backend,
+			      struct graph *g, const struct pass_options *options,
+			      const struct lowering *how, struct arena *arena, struct err *err);
+
+/* For exec.c: what its functions do where exec->parts is not NULL. */
+void partition_destroy(struct partition *p);
+bool partition_bind(struct partition *p, const int64_t *vars, struct err *err);
+bool partition_run(struct exec *e, struct tensor *const *inputs, struct tensor **outputs,
+		   const struct fusion_observer *observer, int graph, struct err *err);
+
+/* How many lowered pieces an exec has: 1 for one that was not cut, 0 for one
+ * that computes nothing. */
+int exec_lowered_count(const struct exec *e);
+
+#endif
