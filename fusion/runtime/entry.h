@@ -8,6 +8,7 @@
 
 #include "fusion/runtime/exec.h"
 #include "fusion/runtime/guards.h"
+#include "fusion/runtime/partition.h"
 #include "fusion/runtime/recipe.h"
 
 struct entry_write {         /* an argument or global that the function changed */
@@ -44,6 +45,7 @@ struct entry_options {
 	const struct exec_env *env;
 	const struct backend *backend;
 	uint64_t passes_disabled;
+	struct lowering lowering;
 	bool dynamic;
 };
 

@@ -162,7 +162,8 @@ static bool compile(const struct entry_options *options, struct entry *e, struct
 	g = graph_copy(e->captured, &e->arena);
 	if (!g)
 		return entry_no_memory(err);
-	e->exec = exec_create(options->env, options->backend, g, &passes, &e->arena, err);
+	e->exec = partition_create(options->env, options->backend, g, &passes, &options->lowering,
+				   &e->arena, err);
 	if (!e->exec)
 		return false;
 	e->kernel_names = ARENA_ARRAY(&e->arena, const char *,

@@ -67,4 +67,10 @@ bool partition_run(struct exec *e, struct tensor *const *inputs, struct tensor *
  * that computes nothing. */
 int exec_lowered_count(const struct exec *e);
 
+/* partition_report.c: counts the lowered pieces of a session's graph, and notes a
+ * break for each fallback; `function` is where its nodes stand.  False when out
+ * of memory. */
+struct session;
+bool partition_report(const struct exec *e, struct session *s, int graph, const char *function);
+
 #endif

@@ -120,6 +120,8 @@ static bool count(struct session *s, struct entry *e)
 	if (!VEC_PUSH(&s->graphs, e))
 		return false;
 	s->counts.graphs++;
+	if (!partition_report(e->exec, s, e->graph, s->frame))
+		return false;
 	if (s->observer && s->observer->compiled)
 		s->observer->compiled(s->observer->self, e->graph, e->compile_ns, kernels,
 				      e->exec && e->exec->stats.cached);
@@ -133,6 +135,7 @@ struct entry *session_compile(struct session *s, const struct value *args, int n
 					 .env = s->options.env,
 					 .backend = s->options.backend,
 					 .passes_disabled = s->options.passes_disabled,
+					 .lowering = { s->options.deny, s->options.n_deny },
 					 .dynamic = s->options.dynamic };
 	struct entry *e;
 
