@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_WORK = 4000000 };
+
 void builder_init(struct builder *b, struct compiler *c, const struct scope *scope)
 {
 	*b = (struct builder){ .c = c, .scope = scope };
@@ -20,11 +22,30 @@ void builder_finish(struct builder *b)
 	VEC_FREE(&b->consts);
 	VEC_FREE(&b->names);
 	VEC_FREE(&b->nested);
+	VEC_FREE(&b->handlers);
 }
 
 bool out_of_memory(struct builder *b)
 {
 	return err_set(b->c->err, ERR_MEMORY, "out of memory while compiling the program");
+}
+
+bool builder_works(struct builder *b, struct place at)
+{
+	if (++b->c->work <= MOST_WORK)
+		return true;
+	return err_at(b->c->err, ERR_BOUND, at.line, at.column,
+		      "the program is too large: more than %d instructions and statements, where a "
+		      "finally block counts once for each way out of it",
+		      MOST_WORK);
+}
+
+static void set_depth(struct builder *b, int depth)
+{
+	assert(depth >= 0);
+	b->depth = depth;
+	if (depth > b->deepest)
+		b->deepest = depth;
 }
 
 bool emit(struct builder *b, struct place at, enum code_op op, int arg)
@@ -33,13 +54,12 @@ bool emit(struct builder *b, struct place at, enum code_op op, int arg)
 
 	if (b->dead)
 		return true;
+	if (!builder_works(b, at))
+		return false;
 	if (!VEC_PUSH(&b->insts, inst))
 		return out_of_memory(b);
-	b->depth += code_effect(op, arg);
-	assert(b->depth >= 0);
-	if (b->depth > b->deepest)
-		b->deepest = b->depth;
-	b->dead = op == CODE_JUMP || op == CODE_RETURN;
+	set_depth(b, b->depth + code_effect(op, arg));
+	b->dead = op == CODE_JUMP || op == CODE_RETURN || op == CODE_RAISE || op == CODE_RERAISE;
 	return true;
 }
 
@@ -71,6 +91,44 @@ void label_bind(struct builder *b, struct label *label)
 		next = b->insts.at[i].arg;
 		b->insts.at[i].arg = label->at;
 	}
+}
+
+void guard_again(struct builder *b, struct guard *guard)
+{
+	guard->start = (int)b->insts.len;
+}
+
+void guard_open(struct builder *b, struct guard *guard, enum handler_kind kind, int above)
+{
+	*guard = (struct guard){ .kind = kind, .depth = b->depth - above, .chain = -1 };
+	guard_again(b, guard);
+}
+
+/* Inner guards close before outer ones, so the list has the innermost first. */
+bool guard_close(struct builder *b, struct guard *guard)
+{
+	struct lang_handler piece = { guard->kind, guard->start, (int)b->insts.len, guard->chain,
+				      guard->depth };
+
+	if (piece.start == piece.end)
+		return true;
+	guard->chain = (int)b->handlers.len;
+	return VEC_PUSH(&b->handlers, piece) || out_of_memory(b);
+}
+
+void guard_bind(struct builder *b, struct guard *guard)
+{
+	int next;
+
+	assert(b->dead);
+	if (guard->chain < 0)
+		return;
+	for (int i = guard->chain; i >= 0; i = next) {
+		next = b->handlers.at[i].target;
+		b->handlers.at[i].target = (int)b->insts.len;
+	}
+	b->dead = false;
+	set_depth(b, guard->depth + 1);
 }
 
 /* Equal constants have one key: the interned bytes of kind and content. */
@@ -148,35 +206,63 @@ static void *copy(struct builder *b, const void *from, size_t n, size_t bytes)
 	return to;
 }
 
-/* Names of locals and cells, and which parameter each cell takes over. */
-static bool fill_variables(struct builder *b, struct code *code)
-{
-	const struct scope *scope = b->scope;
+struct variables {
 	const char **locals, **cells;
 	int *cell_local;
+};
 
-	if (scope->kind == SCOPE_MODULE)
-		return true;
-	locals = ARENA_ARRAY(b->c->program, const char *, (size_t)scope->n_locals);
-	cells = ARENA_ARRAY(b->c->program, const char *, (size_t)scope->n_cells);
-	cell_local = ARENA_ARRAY(b->c->program, int, (size_t)scope->n_own_cells);
-	if (!locals || !cells || !cell_local)
-		return false;
+static void fill_own(struct variables *v, const struct scope *scope)
+{
 	for (int i = 0; i < scope->n_symbols; i++) {
 		const struct symbol *symbol = &scope->symbols[i];
 
 		if (symbol->parameter >= 0)
-			locals[symbol->parameter] = symbol->name;
+			v->locals[symbol->parameter] = symbol->name;
 		if (symbol->kind == SYMBOL_LOCAL)
-			locals[symbol->index] = symbol->name;
+			v->locals[symbol->index] = symbol->name;
 		if (symbol->kind == SYMBOL_CELL)
-			cell_local[symbol->index] = symbol->parameter;
+			v->cell_local[symbol->index] = symbol->parameter;
 		if (symbol->kind == SYMBOL_CELL || symbol->kind == SYMBOL_FREE)
-			cells[symbol->index] = symbol->name;
+			v->cells[symbol->index] = symbol->name;
+		if (symbol->through >= 0)
+			v->cells[symbol->through] = symbol->name;
 	}
-	code->locals = locals;
-	code->cells = cells;
-	code->cell_local = cell_local;
+}
+
+/* Of a comprehension, only what its `for` binds is not its host's already. */
+static void fill_hosted(struct variables *v, const struct scope *scope)
+{
+	for (int i = 0; i < scope->n_symbols; i++) {
+		const struct symbol *symbol = &scope->symbols[i];
+
+		if (!(symbol->flags & SYMBOL_ITERATION))
+			continue;
+		if (symbol->kind == SYMBOL_LOCAL) {
+			v->locals[symbol->index] = symbol->name;
+		} else {
+			v->cell_local[symbol->index] = -1;
+			v->cells[symbol->index] = symbol->name;
+		}
+	}
+}
+
+/* Names of locals and cells, and which parameter each cell takes over. */
+static bool fill_variables(struct builder *b, struct code *code)
+{
+	const struct scope *scope = b->scope;
+	struct variables v;
+
+	v.locals = ARENA_ARRAY(b->c->program, const char *, (size_t)scope->n_locals);
+	v.cells = ARENA_ARRAY(b->c->program, const char *, (size_t)scope->n_cells);
+	v.cell_local = ARENA_ARRAY(b->c->program, int, (size_t)scope->n_own_cells);
+	if (!v.locals || !v.cells || !v.cell_local)
+		return false;
+	fill_own(&v, scope);
+	for (const struct scope *s = scope->hosted; s; s = s->next_hosted)
+		fill_hosted(&v, s);
+	code->locals = v.locals;
+	code->cells = v.cells;
+	code->cell_local = v.cell_local;
 	code->n_locals = scope->n_locals;
 	code->n_cells = scope->n_cells;
 	code->n_own_cells = scope->n_own_cells;
@@ -197,12 +283,16 @@ struct code *builder_code(struct builder *b, const char *name, int line)
 	code->n_consts = (int)b->consts.len;
 	code->n_names = (int)b->names.len;
 	code->n_nested = (int)b->nested.len;
+	code->n_handlers = (int)b->handlers.len;
 	code->stack_depth = b->deepest;
+	code->is_generator = b->scope->is_generator;
+	code->has_namespace = b->scope->kind == SCOPE_CLASS;
 	code->insts = copy(b, b->insts.at, b->insts.len, sizeof(*b->insts.at));
 	code->consts = copy(b, b->consts.at, b->consts.len, sizeof(*b->consts.at));
 	code->names = copy(b, b->names.at, b->names.len, sizeof(*b->names.at));
 	code->nested = copy(b, b->nested.at, b->nested.len, sizeof(*b->nested.at));
-	if (!code->insts || !code->consts || !code->names || !code->nested) {
+	code->handlers = copy(b, b->handlers.at, b->handlers.len, sizeof(*b->handlers.at));
+	if (!code->handlers || !code->insts || !code->consts || !code->names || !code->nested) {
 		out_of_memory(b);
 		return NULL;
 	}

@@ -19,6 +19,9 @@ struct compiler {
 	struct arena *program; /* code objects live here */
 	struct arena *scratch;
 	struct names keys; /* of constants, to find equal ones */
+	const struct known_names *known;
+	int work;      /* instructions and statements; a finally block counts each time */
+	int unwinding; /* statements under way that leave blocks, inside each other */
 	struct err *err;
 };
 
@@ -32,20 +35,46 @@ struct label {
 	int depth; /* of the operand stack there */
 };
 
-struct loop {
-	struct loop *outer;
-	struct label *next, *out; /* for continue and break */
-	bool iterates;            /* an iterator is on the stack */
+/* The instructions whose errors go to one place.  They need not be in one piece:
+ * what leaves a block is outside of it. */
+struct guard {
+	enum handler_kind kind;
+	int start; /* of the piece under way */
+	int depth;
+	int chain; /* last piece, or -1; each one's target is the one before */
+};
+
+enum block_kind {
+	BLOCK_WHILE,
+	BLOCK_FOR,     /* the iterator is on the stack */
+	BLOCK_TRY,     /* the body of try */
+	BLOCK_EXCEPT,  /* on the stack: the exception handled before */
+	BLOCK_NAMED,   /* `except E as name`: the name is unset at the end */
+	BLOCK_FINALLY, /* what runs before its finally block */
+	BLOCK_RAISED,  /* the finally block after an error; as EXCEPT, and the error */
+	BLOCK_WITH,    /* the exit is on the stack */
+};
+
+/* What return, break and continue leave on their way. */
+struct block {
+	enum block_kind kind;
+	struct block *outer;
+	struct place at;
+	struct label *next, *out;        /* of a loop, for continue and break */
+	struct guard guard;              /* of all but loops */
+	const struct node_list *finally; /* BLOCK_FINALLY */
+	const char *name;                /* BLOCK_NAMED */
 };
 
 struct builder {
 	struct compiler *c;
 	const struct scope *scope;
-	struct loop *loop;
+	struct block *block;
 	VEC(struct lang_inst) insts;
 	VEC(struct lang_const) consts;
 	VEC(const char *) names;
 	VEC(struct code *) nested;
+	VEC(struct lang_handler) handlers;
 	struct name_map const_map, name_map;
 	int depth, deepest;
 	bool dead;
@@ -71,9 +100,21 @@ static inline struct label label_new(void)
 }
 void label_bind(struct builder *b, struct label *label); /* here */
 
+/* Errors from here on, which drop the topmost `above` operands and what is yet to
+ * come ... */
+void guard_open(struct builder *b, struct guard *guard, enum handler_kind kind, int above);
+void guard_again(struct builder *b, struct guard *guard); /* after a close */
+bool guard_close(struct builder *b, struct guard *guard); /* ... to here */
+/* ... come here, with the exception on the stack.  Where nothing was guarded,
+ * what follows cannot be reached. */
+void guard_bind(struct builder *b, struct guard *guard);
+
 /* The code object, in the program's arena; parameters are not filled in. */
 struct code *builder_code(struct builder *b, const char *name, int line);
 
 bool out_of_memory(struct builder *b);
+
+/* Counts one more step of the compiler; BOUND where they are too many. */
+bool builder_works(struct builder *b, struct place at);
 
 #endif

@@ -22,6 +22,22 @@ bool constant_of(struct builder *b, const struct node *node, struct lang_const *
 /* Its truth: 0 or 1, or -1 where it is not known. */
 int constant_truth(const struct node *node);
 
+/* An attribute on a line of its own stands at its name. */
+struct place attribute_place(const struct node *node);
+
+/* compile_display.c */
+bool compile_display(struct builder *b, const struct node *node); /* TUPLE LIST SET DICT */
+bool compile_starred_list(struct builder *b, struct place at, struct node *const *items, int n);
+bool compile_fstring(struct builder *b, const struct node *node);
+
+/* compile_call.c */
+bool compile_call(struct builder *b, const struct node *node);
+
+/* compile_comprehension.c */
+bool compile_comprehension(struct builder *b, const struct node *node);
+bool compile_generator(struct builder *b, const struct node *node);
+bool compile_yield(struct builder *b, const struct node *node); /* YIELD YIELD_FROM */
+
 /* compile_jump.c */
 bool compile_jump(struct builder *b, const struct node *test, struct label *to, bool when);
 bool compile_boolean(struct builder *b, const struct node *node);
@@ -33,9 +49,33 @@ bool compile_store(struct builder *b, const struct node *target);
 bool compile_store_name(struct builder *b, struct place at, const char *name);
 bool compile_load_name(struct builder *b, struct place at, const char *name);
 bool compile_augmented(struct builder *b, const struct node *node);
+bool compile_delete(struct builder *b, const struct node *target);
+bool compile_unset_name(struct builder *b, struct place at, const char *name); /* `= None`, del */
 
 /* compile_function.c: FUNCTION is stored to its name, LAMBDA stays as a value */
 bool compile_function(struct builder *b, const struct node *node);
+/* the cells that the code of `inner` takes from here, as a tuple */
+bool compile_closure(struct builder *b, struct place at, const struct scope *inner);
+/* MAKE_FUNCTION, with what it takes on the stack */
+bool make_function(struct builder *b, struct place at, struct code *code);
+bool compile_decorators(struct builder *b, const struct node_list *decorators);
+bool call_decorators(struct builder *b, const struct node_list *decorators);
+
+/* compile_class.c */
+bool compile_class(struct builder *b, const struct node *node);
+
+/* compile_loop.c */
+bool compile_while(struct builder *b, const struct node *node);
+bool compile_for(struct builder *b, const struct node *node);
+bool compile_break(struct builder *b, const struct node *node);
+bool compile_continue(struct builder *b, const struct node *node);
+bool compile_return(struct builder *b, const struct node *node);
+
+/* compile_try.c, compile_with.c */
+bool compile_try(struct builder *b, const struct node *node);
+bool compile_with(struct builder *b, const struct node *node);
+/* The end of a handler: the exception handled before is back, this one goes on. */
+bool reraise_restored(struct builder *b, struct place at, struct guard *guard);
 
 /* compile_import.c */
 bool compile_import(struct builder *b, const struct node *node);

@@ -1,4 +1,4 @@
-/* fusion/lang/compile_function.c -- def and lambda.
+/* fusion/lang/compile_function.c -- def, lambda and decorators.
  *
  * Defaults are values of the definition, not of the call: they are computed
  * here and travel with the function, as do the cells that it closes over.
@@ -45,7 +45,7 @@ static bool compile_keyword_defaults(struct builder *b, struct place at, const s
 	return n ? emit(b, at, CODE_BUILD_MAP, n) : emit_const(b, at, const_none());
 }
 
-static bool compile_closure(struct builder *b, struct place at, const struct scope *inner)
+bool compile_closure(struct builder *b, struct place at, const struct scope *inner)
 {
 	int n = inner->n_cells - inner->n_own_cells;
 
@@ -54,8 +54,9 @@ static bool compile_closure(struct builder *b, struct place at, const struct sco
 	for (int i = 0; i < inner->n_symbols; i++) { /* free ones are numbered in this order */
 		const struct symbol *symbol = &inner->symbols[i];
 
-		if (symbol->kind == SYMBOL_FREE &&
-		    !emit(b, at, CODE_LOAD_CLOSURE, scope_find(b->scope, symbol->name)->index))
+		if ((symbol->kind == SYMBOL_FREE || symbol->through >= 0) &&
+		    !emit(b, at, CODE_LOAD_CLOSURE,
+			  symbol_cell(scope_find(b->scope, symbol->name))))
 			return false;
 	}
 	return emit(b, at, CODE_BUILD_TUPLE, n);
@@ -84,6 +85,7 @@ static struct code *function_code(struct builder *outer, const struct node *node
 	builder_finish(&b);
 	if (!code)
 		return NULL;
+	code->n_positional_only = f->parameters.n_positional_only;
 	code->n_positional = f->parameters.n_positional;
 	code->n_keyword_only = f->parameters.n_keyword_only;
 	code->has_varargs = f->parameters.has_varargs;
@@ -91,14 +93,28 @@ static struct code *function_code(struct builder *outer, const struct node *node
 	return code;
 }
 
-static bool check_function(struct builder *b, const struct function *f)
+bool make_function(struct builder *b, struct place at, struct code *code)
 {
-	if (f->decorators.n)
-		return refuse_at(b, f->decorators.at[0]->line, f->decorators.at[0]->column,
-				 "a decorator", "call it on the function: f = decorator(f)");
-	if (f->parameters.n_positional_only)
-		return refuse_at(b, f->parameters.at[0].line, f->parameters.at[0].column,
-				 "a positional-only parameter (/)", "leave the / out");
+	int index = (int)b->nested.len;
+
+	if (!VEC_PUSH(&b->nested, code))
+		return out_of_memory(b);
+	return emit(b, at, CODE_MAKE_FUNCTION, index);
+}
+
+bool compile_decorators(struct builder *b, const struct node_list *decorators)
+{
+	for (int i = 0; i < decorators->n; i++)
+		if (!compile_expr(b, decorators->at[i]))
+			return false;
+	return true;
+}
+
+bool call_decorators(struct builder *b, const struct node_list *decorators)
+{
+	for (int i = decorators->n - 1; i >= 0; i--)
+		if (!emit(b, place_of(decorators->at[i]), CODE_CALL, 1))
+			return false;
 	return true;
 }
 
@@ -107,20 +123,14 @@ bool compile_function(struct builder *b, const struct node *node)
 	const struct function *f = node->function;
 	struct place at = place_of(node);
 	struct code *code;
-	int index;
 
 	if (node->kind == NODE_FUNCTION) /* the head, not the whole body */
 		at.end_column = f->name_column + (int)strlen(f->name);
-	if (!check_function(b, f) || !compile_defaults(b, at, &f->parameters) ||
+	if (!compile_decorators(b, &f->decorators) || !compile_defaults(b, at, &f->parameters) ||
 	    !compile_keyword_defaults(b, at, &f->parameters) || !compile_closure(b, at, f->scope))
 		return false;
 	code = function_code(b, node);
-	if (!code)
-		return false;
-	index = (int)b->nested.len;
-	if (!VEC_PUSH(&b->nested, code))
-		return out_of_memory(b);
-	if (!emit(b, at, CODE_MAKE_FUNCTION, index))
+	if (!code || !make_function(b, at, code) || !call_decorators(b, &f->decorators))
 		return false;
 	return node->kind == NODE_LAMBDA || compile_store_name(b, at, f->name);
 }

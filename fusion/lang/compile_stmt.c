@@ -42,15 +42,6 @@ static bool compile_annotated(struct builder *b, const struct node *node)
 	return compile_expr(b, node->annotated.value) && compile_store(b, node->annotated.target);
 }
 
-static bool compile_return(struct builder *b, const struct node *node)
-{
-	struct place at = place_of(node);
-
-	if (!(node->value ? compile_expr(b, node->value) : emit_const(b, at, const_none())))
-		return false;
-	return emit(b, at, CODE_RETURN, 0);
-}
-
 static bool compile_if(struct builder *b, const struct node *node)
 {
 	struct label end = label_new();
@@ -72,65 +63,41 @@ static bool compile_if(struct builder *b, const struct node *node)
 	return true;
 }
 
-static bool compile_loop_body(struct builder *b, const struct node_list *body, struct loop *loop)
+static bool compile_delete_all(struct builder *b, const struct node *node)
 {
-	bool ok;
-
-	loop->outer = b->loop;
-	b->loop = loop;
-	ok = compile_statements(b, body);
-	b->loop = loop->outer;
-	return ok;
-}
-
-static bool compile_while(struct builder *b, const struct node *node)
-{
-	struct label next = label_new(), done = label_new(), out = label_new();
-	struct loop loop = { .next = &next, .out = &out };
-
-	label_bind(b, &next);
-	if (!compile_jump(b, node->loop.test, &done, false) ||
-	    !compile_loop_body(b, &node->loop.body, &loop) ||
-	    !emit_jump(b, place_of(node->loop.test), CODE_JUMP, &next))
-		return false;
-	label_bind(b, &done);
-	if (!compile_statements(b, &node->loop.otherwise))
-		return false;
-	label_bind(b, &out);
+	for (int i = 0; i < node->list.n; i++)
+		if (!compile_delete(b, node->list.at[i]))
+			return false;
 	return true;
 }
 
-static bool compile_for(struct builder *b, const struct node *node)
+static bool compile_raise(struct builder *b, const struct node *node)
 {
-	struct label next = label_new(), done = label_new(), out = label_new();
-	struct loop loop = { .next = &next, .out = &out, .iterates = true };
-	struct place over = place_of(node->iteration.over);
+	const struct node *exception = node->raise.exception, *cause = node->raise.cause;
 
-	if (!compile_expr(b, node->iteration.over) || !emit(b, over, CODE_GET_ITER, 0))
-		return false;
-	label_bind(b, &next);
-	if (!emit_jump(b, over, CODE_FOR_ITER, &done) ||
-	    !compile_store(b, node->iteration.target) ||
-	    !compile_loop_body(b, &node->iteration.body, &loop) ||
-	    !emit_jump(b, over, CODE_JUMP, &next))
-		return false;
-	label_bind(b, &done);
-	if (!compile_statements(b, &node->iteration.otherwise))
-		return false;
-	label_bind(b, &out);
-	return true;
+	return (!exception || compile_expr(b, exception)) && (!cause || compile_expr(b, cause)) &&
+	       emit(b, place_of(node), CODE_RAISE, (exception != NULL) + (cause != NULL));
 }
 
-static bool compile_break(struct builder *b, const struct node *node)
+static bool compile_assert(struct builder *b, const struct node *node)
 {
+	const struct node *message = node->assertion.message;
 	struct place at = place_of(node);
+	struct label holds = label_new();
 
-	return (!b->loop->iterates || emit(b, at, CODE_POP, 0)) &&
-	       emit_jump(b, at, CODE_JUMP, b->loop->out);
+	if (!compile_jump(b, node->assertion.test, &holds, true) ||
+	    !emit_name(b, at, CODE_LOAD_GLOBAL, b->c->known->assertion_error) ||
+	    (message && !compile_expr(b, message)) || !emit(b, at, CODE_CALL, message != NULL) ||
+	    !emit(b, at, CODE_RAISE, 1))
+		return false;
+	label_bind(b, &holds);
+	return true;
 }
 
 static bool compile_statement(struct builder *b, const struct node *node)
 {
+	if (!builder_works(b, place_of(node)))
+		return false;
 	switch (node->kind) {
 	case NODE_EXPRESSION:
 		return compile_expression(b, node);
@@ -149,7 +116,19 @@ static bool compile_statement(struct builder *b, const struct node *node)
 	case NODE_BREAK:
 		return compile_break(b, node);
 	case NODE_CONTINUE:
-		return emit_jump(b, place_of(node), CODE_JUMP, b->loop->next);
+		return compile_continue(b, node);
+	case NODE_DELETE:
+		return compile_delete_all(b, node);
+	case NODE_RAISE:
+		return compile_raise(b, node);
+	case NODE_ASSERT:
+		return compile_assert(b, node);
+	case NODE_TRY:
+		return compile_try(b, node);
+	case NODE_WITH:
+		return compile_with(b, node);
+	case NODE_CLASS:
+		return compile_class(b, node);
 	case NODE_IMPORT:
 	case NODE_IMPORT_FROM:
 		return compile_import(b, node);

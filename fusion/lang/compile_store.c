@@ -9,36 +9,80 @@ static const struct symbol *variable(const struct builder *b, const char *name)
 	return symbol && symbol->kind != SYMBOL_GLOBAL ? symbol : NULL;
 }
 
-bool compile_load_name(struct builder *b, struct place at, const char *name)
+/* One thing done with a variable, for each place where it may lie. */
+struct access {
+	enum code_op global, namespace, fast, deref;
+};
+
+static bool access_name(struct builder *b, struct place at, const char *name,
+			const struct access *access)
 {
 	const struct symbol *symbol = variable(b, name);
 
 	if (!symbol)
-		return emit_name(b, at, CODE_LOAD_GLOBAL, name);
-	return emit(b, at, symbol->kind == SYMBOL_LOCAL ? CODE_LOAD_FAST : CODE_LOAD_DEREF,
+		return emit_name(b, at, access->global, name);
+	if (symbol->kind == SYMBOL_NAMESPACE)
+		return emit_name(b, at, access->namespace, name);
+	return emit(b, at, symbol->kind == SYMBOL_LOCAL ? access->fast : access->deref,
 		    symbol->index);
+}
+
+bool compile_load_name(struct builder *b, struct place at, const char *name)
+{
+	static const struct access load = { CODE_LOAD_GLOBAL, CODE_LOAD_NAME, CODE_LOAD_FAST,
+					    CODE_LOAD_DEREF };
+
+	return access_name(b, at, name, &load);
 }
 
 bool compile_store_name(struct builder *b, struct place at, const char *name)
 {
-	const struct symbol *symbol = variable(b, name);
+	static const struct access store = { CODE_STORE_GLOBAL, CODE_STORE_NAME, CODE_STORE_FAST,
+					     CODE_STORE_DEREF };
 
-	if (!symbol)
-		return emit_name(b, at, CODE_STORE_GLOBAL, name);
-	return emit(b, at, symbol->kind == SYMBOL_LOCAL ? CODE_STORE_FAST : CODE_STORE_DEREF,
-		    symbol->index);
+	return access_name(b, at, name, &store);
+}
+
+static bool delete_name(struct builder *b, struct place at, const char *name)
+{
+	static const struct access delete = { CODE_DELETE_GLOBAL, CODE_DELETE_NAME,
+					      CODE_DELETE_FAST, CODE_DELETE_DEREF };
+
+	return access_name(b, at, name, &delete);
+}
+
+bool compile_unset_name(struct builder *b, struct place at, const char *name)
+{
+	return emit_const(b, at, const_none()) && compile_store_name(b, at, name) &&
+	       delete_name(b, at, name);
+}
+
+static bool unpack(struct builder *b, const struct node *target)
+{
+	enum { MOST_BEFORE = 255 };
+	int n = target->list.n, before = 0;
+
+	while (before < n && target->list.at[before]->kind != NODE_STARRED)
+		before++;
+	if (before == n)
+		return emit(b, place_of(target), CODE_UNPACK_SEQUENCE, n);
+	if (before > MOST_BEFORE)
+		return err_at(b->c->err, ERR_BOUND, target->line, target->column,
+			      "%d names stand before the starred one; at most %d are allowed",
+			      before, MOST_BEFORE);
+	return emit(b, place_of(target), CODE_UNPACK_EX, before + 256 * (n - before - 1));
 }
 
 static bool store_items(struct builder *b, const struct node *target)
 {
-	for (int i = 0; i < target->list.n; i++)
-		if (target->list.at[i]->kind == NODE_STARRED)
-			return refuse(b, target->list.at[i]);
-	if (!emit(b, place_of(target), CODE_UNPACK_SEQUENCE, target->list.n))
+	if (!unpack(b, target))
 		return false;
-	for (int i = 0; i < target->list.n; i++)
-		if (!compile_store(b, target->list.at[i]))
+	for (int i = 0; i < target->list.n; i++) {
+		const struct node *item = target->list.at[i];
+
+		if (!compile_store(b, item->kind == NODE_STARRED ? item->value : item))
 			return false;
+	}
 	return true;
 }
 
@@ -59,6 +103,31 @@ bool compile_store(struct builder *b, const struct node *target)
 	case NODE_TUPLE:
 	case NODE_LIST:
 		return store_items(b, target);
+	default:
+		return refuse(b, target);
+	}
+}
+
+bool compile_delete(struct builder *b, const struct node *target)
+{
+	struct place at = place_of(target);
+
+	switch (target->kind) {
+	case NODE_NAME:
+		return delete_name(b, at, target->name);
+	case NODE_ATTRIBUTE:
+		return compile_expr(b, target->attribute.value) &&
+		       emit_name(b, at, CODE_DELETE_ATTR, target->attribute.name);
+	case NODE_SUBSCRIPT:
+		return compile_expr(b, target->subscript.value) &&
+		       compile_expr(b, target->subscript.index) &&
+		       emit(b, at, CODE_DELETE_SUBSCR, 0);
+	case NODE_TUPLE:
+	case NODE_LIST:
+		for (int i = 0; i < target->list.n; i++)
+			if (!compile_delete(b, target->list.at[i]))
+				return false;
+		return true;
 	default:
 		return refuse(b, target);
 	}

@@ -5,8 +5,8 @@
  *	...
  *	lang_destroy(p);
  *
- * The lexer and the parser take all of Python's grammar that the subset has a
- * use for; what compile.c does not translate yet is refused there, at its
+ * The lexer and the parser take all of Python's grammar that a model has a use
+ * for; what is left out (async, bytes, metaclasses, ...) is refused at its
  * place, with what to write instead.  A compiled program is immutable: any
  * number of threads may run it.
  */
@@ -127,8 +127,10 @@ struct code {
 	const char *const *locals;
 	int n_locals;
 	int n_positional, n_keyword_only;
+	int n_positional_only; /* so many of n_positional cannot be named in a call */
 	bool has_varargs, has_kwargs;
-	/* Cells: n_own are made on entry (cell_local[i] is the parameter whose
+	/* Comprehensions have theirs here, too: a name may be there twice.
+	 * Cells: n_own are made on entry (cell_local[i] is the parameter whose
 	 * value it takes over, or -1), the rest come from the closure. */
 	const char *const *cells;
 	int n_cells, n_own_cells;
@@ -137,7 +139,8 @@ struct code {
 	int n_nested;
 	const struct lang_handler *handlers;
 	int n_handlers;
-	bool is_generator;  /* a call makes a generator */
+	bool is_generator;  /* a call makes a generator; a generator expression has one
+			     * parameter, .0, the iterator of its first `for` */
 	bool has_namespace; /* a class body: LOAD_NAME and STORE_NAME go to its dict */
 };
 

@@ -33,10 +33,12 @@ struct node *parse_yield(struct parser *p)
 		return fault_at(p, ERR_SYNTAX, start->line, start->column,
 				"'yield' stands outside a function");
 	advance(p);
-	if (accept(p, TOK_FROM))
+	if (accept(p, TOK_FROM)) {
+		node->kind = NODE_YIELD_FROM;
 		node->value = parse_expression(p);
-	else if (starts_expression(token_now(p)->kind))
+	} else if (starts_expression(token_now(p)->kind)) {
 		node->value = parse_expressions(p);
+	}
 	return p->failed ? NULL : node_end(p, node);
 }
 

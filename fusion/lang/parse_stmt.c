@@ -7,6 +7,11 @@
 
 #include <string.h>
 
+static bool is_yield(const struct node *node)
+{
+	return node->kind == NODE_YIELD || node->kind == NODE_YIELD_FROM;
+}
+
 static struct node *parse_assign(struct parser *p, const struct token *start, struct node *first)
 {
 	struct node *value = first, *node = node_start(p, NODE_ASSIGN, start);
@@ -15,7 +20,7 @@ static struct node *parse_assign(struct parser *p, const struct token *start, st
 	if (!node)
 		return NULL;
 	while (accept(p, TOK_EQUAL)) {
-		if (value->kind == NODE_YIELD && !value->in_brackets)
+		if (is_yield(value) && !value->in_brackets)
 			return fault_at(p, ERR_SYNTAX, value->line, value->column,
 					"cannot assign to a yield expression");
 		if (!check_target(p, value) || !list_push(p, value))

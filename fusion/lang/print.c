@@ -92,6 +92,13 @@ static void print_const(struct buf *out, const struct lang_const *c)
 	}
 }
 
+static void print_format(struct buf *out, int argument)
+{
+	static const char *const conversions[] = { "", "!s", "!r", "!a" };
+
+	buf_printf(out, "%s%s", conversions[argument & 3], argument & 4 ? ":spec" : "");
+}
+
 static void print_argument(struct buf *out, const struct code *code, const struct lang_inst *inst)
 {
 	switch (inst->op) {
@@ -100,11 +107,15 @@ static void print_argument(struct buf *out, const struct code *code, const struc
 		break;
 	case CODE_LOAD_FAST:
 	case CODE_STORE_FAST:
+	case CODE_DELETE_FAST:
+	case CODE_CLEAR_FAST:
 		buf_puts(out, code->locals[inst->arg]);
 		break;
 	case CODE_LOAD_DEREF:
 	case CODE_STORE_DEREF:
 	case CODE_LOAD_CLOSURE:
+	case CODE_DELETE_DEREF:
+	case CODE_MAKE_CELL:
 		buf_puts(out, code->cells[inst->arg]);
 		break;
 	case CODE_LOAD_GLOBAL:
@@ -112,6 +123,11 @@ static void print_argument(struct buf *out, const struct code *code, const struc
 	case CODE_LOAD_ATTR:
 	case CODE_STORE_ATTR:
 	case CODE_IMPORT:
+	case CODE_DELETE_GLOBAL:
+	case CODE_DELETE_ATTR:
+	case CODE_LOAD_NAME:
+	case CODE_STORE_NAME:
+	case CODE_DELETE_NAME:
 		buf_puts(out, code->names[inst->arg]);
 		break;
 	case CODE_BINARY_OP:
@@ -140,6 +156,23 @@ static void print_argument(struct buf *out, const struct code *code, const struc
 	case CODE_GET_ITER:
 	case CODE_POP:
 	case CODE_RETURN:
+	case CODE_DELETE_SUBSCR:
+	case CODE_LIST_TO_TUPLE:
+	case CODE_CALL_EX:
+	case CODE_PUSH_EXC:
+	case CODE_POP_EXC:
+	case CODE_EXC_MATCH:
+	case CODE_RERAISE:
+	case CODE_BEFORE_WITH:
+	case CODE_WITH_EXIT:
+	case CODE_WITH_EXCEPT:
+	case CODE_YIELD:
+		break;
+	case CODE_UNPACK_EX:
+		buf_printf(out, "%d before, %d after", inst->arg & 255, inst->arg >> 8);
+		break;
+	case CODE_FORMAT_VALUE:
+		print_format(out, inst->arg);
 		break;
 	default:
 		buf_printf(out, "%d", inst->arg);
@@ -193,15 +226,34 @@ static void print_inst(struct buf *out, const struct code *code, int i)
 	buf_putc(out, '\n');
 }
 
+static void print_handlers(struct buf *out, const struct code *code)
+{
+	static const char *const kinds[] = {
+		[HANDLER_TRY] = "try", [HANDLER_WITH] = "with", [HANDLER_CLEANUP] = "cleanup"
+	};
+
+	for (int i = 0; i < code->n_handlers; i++) {
+		const struct lang_handler *h = &code->handlers[i];
+
+		buf_printf(out, "      %s: errors in %d..%d to %d, depth %d\n", kinds[h->kind],
+			   h->start, h->end - 1, h->target, h->depth);
+	}
+}
+
 void lang_print(struct buf *out, const struct code *code)
 {
-	buf_printf(out, "code %s", code->name);
+	const char *kind = code->is_generator    ? "generator"
+			   : code->has_namespace ? "class"
+						 : "code";
+
+	buf_printf(out, "%s %s", kind, code->name);
 	print_parameters(out, code);
 	buf_printf(out, " line %d, stack %d", code->line, code->stack_depth);
 	print_cells(out, code);
 	buf_putc(out, '\n');
 	for (int i = 0; i < code->n_insts; i++)
 		print_inst(out, code, i);
+	print_handlers(out, code);
 	for (int i = 0; i < code->n_nested; i++) {
 		buf_putc(out, '\n');
 		lang_print(out, code->nested[i]);

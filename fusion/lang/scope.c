@@ -22,7 +22,16 @@ static bool no_memory(struct scoper *s)
 	return err_set(s->err, ERR_MEMORY, "out of memory for the scopes");
 }
 
-struct scope *scope_push(struct scoper *s, enum scope_kind kind)
+static void host(struct scope *scope, struct scope *around)
+{
+	struct scope **tail = &around->host->hosted;
+
+	scope->host = around->host;
+	scope->next_hosted = *tail;
+	*tail = scope;
+}
+
+struct scope *scope_push(struct scoper *s, enum scope_kind kind, bool hosted)
 {
 	struct scope *scope = ARENA_NEW(s->arena, struct scope);
 
@@ -32,6 +41,9 @@ struct scope *scope_push(struct scoper *s, enum scope_kind kind)
 	}
 	scope->kind = kind;
 	scope->parent = s->now;
+	scope->host = scope;
+	if (hosted)
+		host(scope, s->now);
 	scope->map.arena = s->arena;
 	*s->tail = scope;
 	s->tail = &scope->next;
@@ -67,7 +79,7 @@ struct symbol *scope_mention(struct scoper *s, struct scope *scope, const char *
 		}
 		symbol = &scope->symbols[scope->n_symbols++];
 		symbol->name = name;
-		symbol->parameter = -1;
+		symbol->parameter = symbol->through = -1;
 	}
 	symbol->flags |= flags;
 	return symbol;
@@ -78,12 +90,15 @@ static bool is_function(const struct scope *scope)
 	return scope->kind == SCOPE_FUNCTION || scope->kind == SCOPE_COMPREHENSION;
 }
 
-/* The function around `scope` whose own variable this is, or NULL: global. */
-static struct scope *owner(const struct scope *scope, const char *name)
+/* The function around `scope` whose own variable this is, or NULL: global.
+ * __class__ is the class around a method, for all that stands in the method. */
+static struct scope *owner(const struct scoper *s, const struct scope *scope, const char *name)
 {
 	for (struct scope *outer = scope->parent; outer; outer = outer->parent) {
 		const struct symbol *symbol = is_function(outer) ? scope_find(outer, name) : NULL;
 
+		if (outer->kind == SCOPE_CLASS && name == s->known->class_cell)
+			return outer;
 		if (!symbol)
 			continue;
 		if (symbol->flags & SYMBOL_IS_GLOBAL)
@@ -94,22 +109,33 @@ static struct scope *owner(const struct scope *scope, const char *name)
 	return NULL;
 }
 
+/* A class's own variable, whatever functions in it mean by the name. */
+static bool has_its_own(const struct symbol *symbol)
+{
+	return (symbol->flags & SYMBOL_IS_GLOBAL) ||
+	       ((symbol->flags & SYMBOL_BOUND) && !(symbol->flags & SYMBOL_IS_NONLOCAL));
+}
+
+/* From the scope that uses the name up to its owner: free in each code object
+ * between, and then a cell; in scopes that share the owner's code, its variable. */
 static bool make_free(struct scoper *s, struct scope *scope, const char *name)
 {
-	struct scope *home = owner(scope, name);
+	struct scope *home = owner(s, scope, name);
 	struct symbol *symbol;
 
 	for (struct scope *at = scope; at != home; at = at->parent) {
-		symbol = at->kind == SCOPE_CLASS && at != scope ? scope_find(at, name) : NULL;
-		if (symbol && (symbol->flags & SYMBOL_BOUND))
-			continue; /* the class's own name is another variable */
 		symbol = scope_mention(s, at, name, 0);
 		if (!symbol)
 			return false;
-		symbol->kind = SYMBOL_FREE;
+		if (at->kind == SCOPE_CLASS && at != scope && has_its_own(symbol))
+			symbol->through = 0;
+		else
+			symbol->kind = at->host == at ? SYMBOL_FREE : SYMBOL_HOSTED;
 	}
-	scope_find(home, name)->kind = SYMBOL_CELL;
-	return true;
+	symbol = scope_mention(s, home, name, 0);
+	if (symbol && (scope->host != home->host || home->kind == SCOPE_CLASS))
+		symbol->kind = SYMBOL_CELL;
+	return symbol != NULL;
 }
 
 static bool resolve_symbol(struct scoper *s, struct scope *scope, int i)
@@ -124,10 +150,10 @@ static bool resolve_symbol(struct scoper *s, struct scope *scope, int i)
 		return true;
 	}
 	if (!(symbol->flags & SYMBOL_IS_NONLOCAL) && (symbol->flags & SYMBOL_BOUND)) {
-		symbol->kind = SYMBOL_LOCAL;
+		symbol->kind = scope->kind == SCOPE_CLASS ? SYMBOL_NAMESPACE : SYMBOL_LOCAL;
 		return true;
 	}
-	if (owner(scope, name))
+	if (owner(s, scope, name))
 		return make_free(s, scope, name);
 	if (symbol->flags & SYMBOL_IS_NONLOCAL)
 		return err_at(s->err, ERR_SYNTAX, symbol->line, symbol->column,
@@ -136,42 +162,75 @@ static bool resolve_symbol(struct scoper *s, struct scope *scope, int i)
 	return true;
 }
 
-/* Parameters have the first locals even where a cell takes their value over. */
-static void number(struct scope *scope)
+/* Parameters have the first locals even where a cell takes their value over.
+ * Those of hosted scopes come after their host's, which is earlier in the list. */
+static void number_own(struct scope *scope)
 {
+	struct scope *code = scope->host;
 	int n_parameters = 0;
 
 	for (int i = 0; i < scope->n_symbols; i++)
 		n_parameters += scope->symbols[i].parameter >= 0;
-	scope->n_locals = n_parameters;
+	code->n_locals += n_parameters;
 	for (int i = 0; i < scope->n_symbols; i++) {
 		struct symbol *symbol = &scope->symbols[i];
 
 		if (symbol->kind == SYMBOL_LOCAL)
 			symbol->index = symbol->parameter >= 0 ? symbol->parameter
-							       : scope->n_locals++;
+							       : code->n_locals++;
 		else if (symbol->kind == SYMBOL_CELL)
-			symbol->index = scope->n_own_cells++;
+			symbol->index = code->n_own_cells++;
 	}
-	scope->n_cells = scope->n_own_cells;
-	for (int i = 0; i < scope->n_symbols; i++)
-		if (scope->symbols[i].kind == SYMBOL_FREE)
-			scope->symbols[i].index = scope->n_cells++;
 }
 
-struct scope *scope_analyze(const struct node_list *module, struct arena *arena, struct err *err)
+static void number_free(struct scope *scope)
 {
-	struct scoper s = { .arena = arena, .err = err };
+	if (scope->host != scope)
+		return;
+	scope->n_cells = scope->n_own_cells;
+	for (int i = 0; i < scope->n_symbols; i++) {
+		struct symbol *symbol = &scope->symbols[i];
+
+		if (symbol->kind == SYMBOL_FREE)
+			symbol->index = scope->n_cells++;
+		else if (symbol->through >= 0)
+			symbol->through = scope->n_cells++;
+	}
+}
+
+/* The scope around a hosted one is earlier in the list, so it knows already. */
+static void look_up_hosted(struct scope *scope)
+{
+	for (int i = 0; i < scope->n_symbols; i++) {
+		struct symbol *symbol = &scope->symbols[i];
+		const struct symbol *outer;
+
+		if (symbol->kind != SYMBOL_HOSTED)
+			continue;
+		outer = scope_find(scope->parent, symbol->name);
+		symbol->kind = outer->through >= 0 ? SYMBOL_FREE : outer->kind;
+		symbol->index = symbol_cell(outer);
+	}
+}
+
+struct scope *scope_analyze(const struct node_list *module, const struct known_names *known,
+			    struct arena *arena, struct err *err)
+{
+	struct scoper s = { .arena = arena, .known = known, .err = err };
 	struct scope *first = NULL;
 
 	s.tail = &first;
-	if (!scope_push(&s, SCOPE_MODULE) || !scope_walk(&s, module))
+	if (!scope_push(&s, SCOPE_MODULE, false) || !scope_walk(&s, module))
 		return NULL;
 	for (struct scope *scope = first; scope; scope = scope->next)
 		for (int i = 0; i < scope->n_symbols; i++)
 			if (!resolve_symbol(&s, scope, i))
 				return NULL;
 	for (struct scope *scope = first; scope; scope = scope->next)
-		number(scope);
+		number_own(scope);
+	for (struct scope *scope = first; scope; scope = scope->next)
+		number_free(scope);
+	for (struct scope *scope = first; scope; scope = scope->next)
+		look_up_hosted(scope);
 	return first;
 }

@@ -2,7 +2,10 @@
  *
  * Python's rule: a name that a function binds anywhere is local in all of it;
  * one that an inner function uses is a cell in the outer and free in the
- * inner; every other name is global.
+ * inner; every other name is global.  A class's own names lie in its namespace.
+ *
+ * A list, set or dict comprehension has a scope of its own, but no code: its
+ * variables are among those of its host, the code around it.
  */
 #ifndef FUSION_LANG_SCOPE_H
 #define FUSION_LANG_SCOPE_H
@@ -17,9 +20,11 @@ enum scope_kind { SCOPE_MODULE, SCOPE_FUNCTION, SCOPE_CLASS, SCOPE_COMPREHENSION
 enum symbol_kind {
 	SYMBOL_UNKNOWN, /* before resolution only */
 	SYMBOL_GLOBAL,
-	SYMBOL_LOCAL, /* index: into locals */
-	SYMBOL_CELL,  /* made here; index: into cells */
-	SYMBOL_FREE,  /* from the closure; index: into cells */
+	SYMBOL_LOCAL,     /* index: into locals */
+	SYMBOL_CELL,      /* made here; index: into cells */
+	SYMBOL_FREE,      /* from the closure; index: into cells */
+	SYMBOL_NAMESPACE, /* of a class */
+	SYMBOL_HOSTED,    /* before numbering only: what the scope around it has */
 };
 
 enum {
@@ -36,7 +41,10 @@ struct symbol {
 	unsigned flags;
 	enum symbol_kind kind;
 	int index;
-	int parameter;    /* its place among the parameters, or -1 */
+	int parameter; /* its place among the parameters, or -1 */
+	/* A class has its own variable of a name that functions in it take from
+	 * around it: the cell that goes through, else -1. */
+	int through;
 	int line, column; /* of the nonlocal statement */
 };
 
@@ -48,13 +56,31 @@ struct scope {
 	int n_symbols, cap;
 	struct name_map map; /* name to its place in symbols */
 	int n_locals, n_cells, n_own_cells;
+	struct scope *host;   /* whose code this is compiled into, often itself */
+	struct scope *hosted; /* first of those compiled into this one's code */
+	struct scope *next_hosted;
+	const char *first_parameter;
+	bool is_generator; /* a function with a yield, a generator expression */
+};
+
+/* Names that the language itself uses, interned. */
+struct known_names {
+	const char *super, *class_cell, *iterable; /* super __class__ .0 */
+	const char *assertion_error;               /* AssertionError */
 };
 
 /* Makes the scope of the module and sets that of each function, class and
  * comprehension in the tree.  NULL with a SYNTAX error where Python has one. */
-struct scope *scope_analyze(const struct node_list *module, struct arena *arena, struct err *err);
+struct scope *scope_analyze(const struct node_list *module, const struct known_names *known,
+			    struct arena *arena, struct err *err);
 
 /* NULL where the scope does not mention the name. */
 struct symbol *scope_find(const struct scope *scope, const char *name);
+
+/* The cell by which a function inside the scope sees this variable. */
+static inline int symbol_cell(const struct symbol *symbol)
+{
+	return symbol->through >= 0 ? symbol->through : symbol->index;
+}
 
 #endif

@@ -54,6 +54,8 @@ static bool visit_parameters(struct scoper *s, const struct parameters *paramete
 		if (!symbol)
 			return false;
 		symbol->parameter = i;
+		if (i == 0)
+			s->now->first_parameter = one->name;
 	}
 	return true;
 }
@@ -68,7 +70,7 @@ static bool visit_function(struct scoper *s, struct function *f)
 	for (int i = 0; i < f->parameters.n; i++)
 		if (!visit(s, f->parameters.at[i].value))
 			return false;
-	f->scope = scope_push(s, SCOPE_FUNCTION);
+	f->scope = scope_push(s, SCOPE_FUNCTION, false);
 	ok = f->scope && visit_parameters(s, &f->parameters) && visit_all(s, &f->body);
 	s->now = outer;
 	return ok;
@@ -82,7 +84,7 @@ static bool visit_class(struct scoper *s, struct class *class)
 	if (!visit_all(s, &class->decorators) || !visit_all(s, &class->arguments) ||
 	    !mention(s, class->name, SYMBOL_BOUND))
 		return false;
-	class->scope = scope_push(s, SCOPE_CLASS);
+	class->scope = scope_push(s, SCOPE_CLASS, false);
 	ok = class->scope && visit_all(s, &class->body);
 	s->now = outer;
 	return ok;
@@ -100,15 +102,29 @@ static bool visit_comprehension_body(struct scoper *s, struct comprehension *c)
 	return visit(s, c->element) && visit(s, c->value);
 }
 
-static bool visit_comprehension(struct scoper *s, struct comprehension *c)
+/* A generator expression is a function of one parameter, the iterator. */
+static bool iterable_parameter(struct scoper *s)
 {
+	struct symbol *symbol = scope_mention(s, s->now, s->known->iterable,
+					      SYMBOL_BOUND | SYMBOL_PARAMETER);
+
+	if (!symbol)
+		return false;
+	symbol->parameter = 0;
+	s->now->is_generator = true;
+	return true;
+}
+
+static bool visit_comprehension(struct scoper *s, const struct node *node)
+{
+	struct comprehension *c = node->comprehension;
+	bool generator = node->kind == NODE_GENERATOR, ok;
 	struct scope *outer = s->now;
-	bool ok;
 
 	if (!visit(s, c->clauses[0].over))
 		return false;
-	c->scope = scope_push(s, SCOPE_COMPREHENSION);
-	ok = c->scope && visit_comprehension_body(s, c);
+	c->scope = scope_push(s, SCOPE_COMPREHENSION, !generator);
+	ok = c->scope && (!generator || iterable_parameter(s)) && visit_comprehension_body(s, c);
 	s->now = outer;
 	return ok;
 }
@@ -275,6 +291,26 @@ static bool visit_delete(struct scoper *s, const struct node *node)
 	return true;
 }
 
+/* super() means super(__class__, first parameter). */
+static bool visit_call(struct scoper *s, const struct node *node)
+{
+	const struct node *callee = node->call.callee;
+
+	if (callee->kind == NODE_NAME && callee->name == s->known->super &&
+	    !node->call.arguments.n && !mention(s, s->known->class_cell, SYMBOL_USED))
+		return false;
+	return visit(s, callee) && visit_all(s, &node->call.arguments);
+}
+
+static bool visit_yield(struct scoper *s, const struct node *node)
+{
+	if (s->now->kind == SCOPE_COMPREHENSION)
+		return err_at(s->err, ERR_SYNTAX, node->line, node->column,
+			      "'yield' stands in a comprehension; write a loop");
+	s->now->is_generator = true;
+	return visit(s, node->value);
+}
+
 static bool visit_expression(struct scoper *s, const struct node *node)
 {
 	switch (node->kind) {
@@ -293,7 +329,7 @@ static bool visit_expression(struct scoper *s, const struct node *node)
 	case NODE_SET_COMP:
 	case NODE_DICT_COMP:
 	case NODE_GENERATOR:
-		return visit_comprehension(s, node->comprehension);
+		return visit_comprehension(s, node);
 	case NODE_ATTRIBUTE:
 		return visit(s, node->attribute.value);
 	case NODE_SUBSCRIPT:
@@ -302,12 +338,14 @@ static bool visit_expression(struct scoper *s, const struct node *node)
 		return visit(s, node->slice.start) && visit(s, node->slice.stop) &&
 		       visit(s, node->slice.step);
 	case NODE_CALL:
-		return visit(s, node->call.callee) && visit_all(s, &node->call.arguments);
+		return visit_call(s, node);
 	case NODE_KEYWORD:
 		return visit(s, node->keyword.value);
 	case NODE_STARRED:
-	case NODE_YIELD:
 		return visit(s, node->value);
+	case NODE_YIELD:
+	case NODE_YIELD_FROM:
+		return visit_yield(s, node);
 	case NODE_BINARY:
 		return visit(s, node->binary.left) && visit(s, node->binary.right);
 	case NODE_UNARY:

@@ -6,13 +6,15 @@
 
 struct scoper {
 	struct arena *arena;
+	const struct known_names *known;
 	struct err *err;
 	struct scope *now;   /* that the node under way belongs to */
 	struct scope **tail; /* of the list of all scopes */
 };
 
-/* Makes a scope inside the current one and enters it. */
-struct scope *scope_push(struct scoper *s, enum scope_kind kind);
+/* Makes a scope inside the current one and enters it; `hosted`: without code of
+ * its own. */
+struct scope *scope_push(struct scoper *s, enum scope_kind kind, bool hosted);
 
 /* The symbol, made where it is new; NULL when out of memory. */
 struct symbol *scope_mention(struct scoper *s, struct scope *scope, const char *name,
