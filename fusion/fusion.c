@@ -285,6 +285,11 @@ bool fusion_set_parameter(struct fusion_session *s, const char *name, const stru
 	return session_set_parameter(&s->session, name, t, err);
 }
 
+const char *fusion_parameter_name(const struct fusion_session *s, int index)
+{
+	return session_parameter_name(&s->session, index);
+}
+
 bool fusion_call(struct fusion_session *s, const struct value *args, int n, struct value *out,
 		 struct err *err)
 {
@@ -342,7 +347,7 @@ struct fusion_graph_info fusion_graph(const struct fusion_session *s, int index)
 		.guards = e->guards.texts,
 		.n_guards = e->guards.n,
 		.uses = e->uses,
-		.n_pieces = 1,
+		.n_pieces = exec_lowered_count(x),
 	};
 }
 

@@ -75,6 +75,9 @@ struct value fusion_value(struct tensor *t);
 bool fusion_set_parameter(struct fusion_session *s, const char *name, const struct tensor *t,
 			  struct err *err);
 
+/* The name of the entry's parameter; NULL where it has not so many. */
+const char *fusion_parameter_name(const struct fusion_session *s, int index);
+
 /* Calls the entry.  `args` are borrowed (in-place ops write to them); *out is
  * the caller's.  Runs in eager where the recompile limit is reached. */
 bool fusion_call(struct fusion_session *s, const struct value *args, int n, struct value *out,

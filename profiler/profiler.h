@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "fusion/base/err.h"
+#include "fusion/runtime/mode.h"
 
 struct workload; /* parsed and bounded; immutable */
 
@@ -53,6 +54,18 @@ struct profiler_options {
  * CANCELLED when progress() said so.  The caller owns the report. */
 json_t *profiler_run(const struct workload *w, const struct profiler_options *options,
 		     struct err *err);
+
+struct explain_options {
+	enum fusion_mode mode;
+	double sizes_ms; /* for trying other sizes; 0: none, negative: no limit */
+};
+
+/* Capture and lowering alone, by the interpreter tier: graph_count,
+ * graph_break_count, op_count, graphs, breaks, tree, recompiles, guards, calls,
+ * sizes, and `error` (null, or that of the program, with what came before it).
+ * NULL with *err where the module's own code fails.  The caller owns it. */
+json_t *profiler_explain(const struct workload *w, const struct explain_options *options,
+			 struct err *err);
 
 /* CPU model, cores, governor, compiler, vector unit, kernel, version of
  * Breakeven: stored with each run.  Caller owns. */

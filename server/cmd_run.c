@@ -13,18 +13,15 @@
 #include <unistd.h>
 
 #include "fusion/fusion.h"
-#include "fusion/lang/lang.h"
 #include "profiler/profiler.h"
 #include "server/commands.h"
 #include "server/paths.h"
 #include "server/run_table.h"
-
-enum { MAX_FILE_BYTES = 64 << 20, MAX_INPUTS = 64 };
+#include "server/workload_file.h"
 
 struct run_flags {
-	const char *file, *modes, *device, *backend, *threads, *policy, *entry, *at, *cache;
-	const char *inputs[MAX_INPUTS];
-	int n_inputs;
+	struct workload_file source;
+	const char *modes, *device, *backend, *threads, *policy, *at, *cache;
 	bool json, no_timing;
 };
 
@@ -41,11 +38,12 @@ static void print_help(void)
 	printf("usage: breakeven run FILE [flags]\n\n"
 	       "Runs a workload in every mode, measures, and prints what compiling is worth.\n"
 	       "FILE is a workload or a report (JSON), a .py file, or - for JSON on stdin.\n\n"
-	       "  --modes a,b      of eager, static, dynamic (all)\n"
+	       "  --modes a,b      of eager, static, dynamic, auto, lazy (the first three)\n"
 	       "  --device cpu     where to run\n"
 	       "  --backend NAME   cpu (C through the system compiler) or interp (the best)\n"
 	       "  --threads N      0: one per core (0)\n"
-	       "  --policy dynamo  break, guard and recompile as TorchDynamo does\n"
+	       "  --policy NAME    dynamo: break, guard and recompile as TorchDynamo does;\n"
+	       "                   native: break as little as possible (dynamo)\n"
 	       "  --input NAME=V   of a .py file, one for each argument: 'x=float32[8,16]',\n"
 	       "                   'i=int64[4]', 'scale=3.5'\n"
 	       "  --entry NAME     of a .py file: the function to call (model)\n"
@@ -60,13 +58,6 @@ static bool usage(const char *what, const char *detail)
 {
 	fprintf(stderr, "breakeven run: %s%s; `breakeven run --help` says more\n", what, detail);
 	return false;
-}
-
-static bool is_python(const char *file)
-{
-	size_t len = strlen(file);
-
-	return len > 3 && strcmp(file + len - 3, ".py") == 0;
 }
 
 /* "--modes", or "--modes=eager", whose value goes to *inside. */
@@ -87,7 +78,7 @@ static bool parse_flags(int argc, char **argv, struct run_flags *f)
 	} const valued[] = {
 		{ "--modes", &f->modes },     { "--device", &f->device },
 		{ "--at", &f->at },           { "--backend", &f->backend },
-		{ "--threads", &f->threads }, { "--entry", &f->entry },
+		{ "--threads", &f->threads }, { "--entry", &f->source.entry },
 		{ "--policy", &f->policy },   { "--cache", &f->cache },
 	};
 
@@ -98,9 +89,9 @@ static bool parse_flags(int argc, char **argv, struct run_flags *f)
 			if (names_flag(argv[i], valued[k].name, &inside))
 				value = valued[k].value;
 		if (names_flag(argv[i], "--input", &inside)) {
-			if (f->n_inputs == MAX_INPUTS)
+			if (f->source.n_inputs == WORKLOAD_FILE_MAX_INPUTS)
 				return usage("there are more than 64 inputs", "");
-			value = &f->inputs[f->n_inputs++];
+			value = &f->source.inputs[f->source.n_inputs++];
 		}
 		if (value) {
 			if (!inside && i + 1 == argc)
@@ -112,15 +103,15 @@ static bool parse_flags(int argc, char **argv, struct run_flags *f)
 			f->no_timing = true;
 		} else if (argv[i][0] == '-' && argv[i][1]) {
 			return usage("unknown flag ", argv[i]);
-		} else if (f->file) {
+		} else if (f->source.file) {
 			return usage("more than one FILE: ", argv[i]);
 		} else {
-			f->file = argv[i];
+			f->source.file = argv[i];
 		}
 	}
-	if (!f->file)
+	if (!f->source.file)
 		return usage("FILE is missing", "");
-	if (f->n_inputs && !is_python(f->file))
+	if (f->source.n_inputs && !workload_file_is_python(&f->source))
 		return usage("--input is for .py files; a workload has its own calls", "");
 	return true;
 }
@@ -144,7 +135,7 @@ static bool check_choice(const char *flag, const char *value, const char *const 
 /* "eager,static" as a JSON list; NULL after a message. */
 static json_t *parse_modes(const char *text)
 {
-	static const char *const allowed[] = { "eager", "static", "dynamic", NULL };
+	static const char *const allowed[] = { "eager", "static", "dynamic", "auto", "lazy", NULL };
 	char *copy = strdup(text), *rest = copy;
 	json_t *list = json_array();
 
@@ -176,7 +167,7 @@ static bool parse_integer(const char *flag, const char *text, long long *out)
 static json_t *flag_fields(const struct run_flags *f)
 {
 	static const char *const devices[] = { "cpu", NULL },
-				 *const policies[] = { "dynamo", NULL },
+				 *const policies[] = { "dynamo", "native", NULL },
 				 *const backends[] = { "cpu", "interp", NULL };
 	json_t *fields, *modes = NULL;
 	long long threads = 0;
@@ -198,112 +189,9 @@ static json_t *flag_fields(const struct run_flags *f)
 		json_object_set_new(fields, "policy", json_string(f->policy));
 	if (f->backend)
 		json_object_set_new(fields, "backend", json_string(f->backend));
-	if (f->entry)
-		json_object_set_new(fields, "entry", json_string(f->entry));
+	if (f->source.entry)
+		json_object_set_new(fields, "entry", json_string(f->source.entry));
 	return fields;
-}
-
-static char *read_all(const char *file, struct err *err)
-{
-	bool standard = strcmp(file, "-") == 0;
-	FILE *f = standard ? stdin : fopen(file, "re");
-	struct buf text;
-	char block[65536];
-	size_t n;
-
-	if (!f) {
-		err_set(err, ERR_IO, "%s cannot be opened: %s", file, strerror(errno));
-		return NULL;
-	}
-	buf_init(&text, MAX_FILE_BYTES);
-	buf_puts(&text, "");
-	while ((n = fread(block, 1, sizeof(block), f)) > 0)
-		buf_add(&text, block, n);
-	if (ferror(f) || text.failed) {
-		err_set(err, ERR_IO, "%s cannot be read: %s", file,
-			text.failed ? "it is longer than 64 MiB" : strerror(errno));
-		buf_finish(&text);
-	}
-	if (!standard)
-		fclose(f);
-	return text.data;
-}
-
-/* "dir/chain.py" to "chain". */
-static void base_name(const char *file, char out[128])
-{
-	const char *slash = strrchr(file, '/');
-
-	snprintf(out, 128, "%s", slash ? slash + 1 : file);
-	if (strrchr(out, '.') && strrchr(out, '.') != out)
-		*strrchr(out, '.') = '\0';
-}
-
-static const char *label(const struct run_flags *f)
-{
-	return strcmp(f->file, "-") == 0 ? "standard input" : f->file;
-}
-
-/* The file as a workload's JSON; NULL with *err. */
-static json_t *load(const struct run_flags *f, struct err *err)
-{
-	char *text = read_all(f->file, err), name[128];
-	size_t bom;
-	json_error_t at;
-	json_t *json, *inner;
-
-	if (!text)
-		return NULL;
-	if (is_python(f->file)) {
-		base_name(f->file, name);
-		json = workload_from_python(name, text, f->entry, f->inputs, f->n_inputs, err);
-		free(text);
-		return json;
-	}
-	bom = strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* editors on Windows write it */
-	json = json_loads(text + bom, JSON_REJECT_DUPLICATES, &at);
-	free(text);
-	if (!json) {
-		err_set(err, ERR_JSON, "%s is not JSON: line %d, column %d: %s", label(f), at.line,
-			at.column, at.text);
-		return NULL;
-	}
-	inner = json_object_get(json, "workload");
-	if (json_object_get(json, "breakeven") && json_is_object(inner)) {
-		json_incref(inner);
-		json_decref(json);
-		json = inner;
-	}
-	if (!json_is_object(json)) {
-		err_set(err, ERR_WORKLOAD, "%s is not a workload: it must hold a JSON object",
-			label(f));
-		json_decref(json);
-		return NULL;
-	}
-	if (!json_object_get(json, "name") && strcmp(f->file, "-") != 0) {
-		base_name(f->file, name);
-		json_object_set_new(json, "name", json_string(name));
-	}
-	return json;
-}
-
-/* With the line and a caret where the error has a place in the source. */
-static void print_error(const struct run_flags *f, const json_t *json, const struct err *err)
-{
-	const char *source = json_string_value(json_object_get(json, "source"));
-	char place[256];
-	struct buf text;
-
-	if (!source || err->line <= 0) {
-		fprintf(stderr, "breakeven run: %s\n", err->message);
-		return;
-	}
-	snprintf(place, sizeof(place), is_python(f->file) ? "%s" : "%s, source", label(f));
-	buf_init(&text, 1 << 20);
-	lang_caret(&text, place, source, err);
-	fprintf(stderr, "%s%s", text.data ? text.data : err->message,
-		text.len && text.data[text.len - 1] == '\n' ? "" : "\n");
-	buf_finish(&text);
 }
 
 static bool show_progress(void *self, double share, const char *what, double left_s)
@@ -379,7 +267,7 @@ int cmd_run(int argc, char **argv)
 	if (!parse_flags(argc, argv, &f) || (f.at && !parse_integer("--at", f.at, &at)) ||
 	    !(fields = flag_fields(&f)))
 		return EXIT_USAGE;
-	json = load(&f, &err);
+	json = workload_file_load(&f.source, &err);
 	if (json)
 		json_object_update(json, fields);
 	json_decref(fields);
@@ -388,7 +276,7 @@ int cmd_run(int argc, char **argv)
 	if (json)
 		report = execute(&f, json, at, &err);
 	if (!report)
-		print_error(&f, json, &err);
+		workload_file_error(&f.source, "run", json, &err);
 	else if (print_report(&f, report))
 		status = EXIT_DONE;
 	else

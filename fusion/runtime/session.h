@@ -82,6 +82,10 @@ void session_observe(struct session *s, const struct fusion_observer *observer);
 bool session_set_parameter(struct session *s, const char *name, const struct tensor *t,
 			   struct err *err);
 
+/* params.c: the name of the entry's parameter `index`, as a call gives them;
+ * NULL where it has none. */
+const char *session_parameter_name(const struct session *s, int index);
+
 /* session_compile.c: a new entry for these arguments, at the front; NULL with
  * *err.  Notes why the others did not serve. */
 struct entry *session_compile(struct session *s, const struct value *args, int n, struct err *err);

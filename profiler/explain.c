@@ -1,0 +1,120 @@
+/* profiler/explain.c -- what capture makes of a workload: nothing is timed.
+ *
+ * The calls run once, by the interpreter tier, since later frames are captured
+ * for the values that earlier ones computed.  What would happen at other sizes
+ * is tried, not guessed: each try is a session of its own that makes the first
+ * call and then the changed one.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/base/clock.h"
+#include "profiler/lane.h"
+#include "profiler/report.h"
+#include "profiler/sizes.h"
+#include "profiler/value_json.h"
+
+static json_t *error_json(const struct err *err, int call)
+{
+	json_t *message = json_string(err->message);
+
+	return json_pack("{s:s, s:o, s:i, s:i, s:i}", "code", err_name(err->code), "message",
+			 message ? message : json_string(""), "line", err->line, "column",
+			 err->column, "call", call);
+}
+
+/* The calls in order; a program's own error ends them and is reported. */
+static json_t *explain_calls(struct lane *lane, json_t *out)
+{
+	json_t *calls = json_array();
+
+	json_object_set_new(out, "calls", calls);
+	for (int i = 0; i < lane->originals->n_calls; i++) {
+		int64_t before = fusion_counts(lane->session).graphs;
+		struct err err = { 0 };
+		struct value result;
+
+		if (!lane_call(lane, i, &result, &err))
+			return error_json(&err, i);
+		value_unref(result);
+		json_array_append_new(
+		    calls, json_pack("{s:I}", "new_graphs",
+				     (json_int_t)(fusion_counts(lane->session).graphs - before)));
+	}
+	return json_null();
+}
+
+static int count_ops(const json_t *graphs)
+{
+	int n = 0;
+	size_t i;
+	json_t *graph;
+
+	json_array_foreach((json_t *)graphs, i, graph)
+	{
+		n += (int)json_array_size(json_object_get(graph, "ops"));
+	}
+	return n;
+}
+
+static int count_breaks(const json_t *breaks)
+{
+	int n = 0;
+	size_t i;
+	json_t *item;
+
+	json_array_foreach((json_t *)breaks, i, item)
+	{
+		const char *stage = json_string_value(json_object_get(item, "stage"));
+
+		n += stage && strcmp(stage, "capture") == 0;
+	}
+	return n;
+}
+
+/* A source that is not given its own backend and threads is explained by the
+ * quickest: one thread of the interpreter. */
+static struct workload quick_copy(const struct workload *w)
+{
+	struct workload quick = *w;
+
+	quick.backend = "interp";
+	quick.threads = 1;
+	return quick;
+}
+
+json_t *profiler_explain(const struct workload *w, const struct explain_options *options,
+			 struct err *err)
+{
+	struct workload quick = quick_copy(w);
+	const struct point *p = &w->points[0];
+	struct lane lane = { 0 };
+	struct inputs inputs;
+	json_t *out, *graphs;
+	int64_t begin = clock_ns();
+
+	if (!inputs_create(&inputs, w, p, err))
+		return NULL;
+	if (!lane_create(&lane, &quick, p, options->mode, &inputs, NULL, err)) {
+		sweep_locate(w, p, err);
+		lane_destroy(&lane);
+		inputs_destroy(&inputs);
+		return NULL;
+	}
+	out = json_pack("{s:i, s:s, s:s, s:s}", "breakeven", 1, "name", w->name, "mode",
+			fusion_mode_name(options->mode), "policy", fusion_policy_name(w->policy));
+	json_object_set_new(out, "error", explain_calls(&lane, out));
+	report_graphs(out, &lane);
+	graphs = json_object_get(out, "graphs");
+	json_object_set_new(out, "graph_count", json_integer((json_int_t)json_array_size(graphs)));
+	json_object_set_new(out, "graph_break_count",
+			    json_integer(count_breaks(json_object_get(out, "breaks"))));
+	json_object_set_new(out, "op_count", json_integer(count_ops(graphs)));
+	if (options->sizes_ms != 0)
+		json_object_set_new(out, "sizes", sizes_try(&lane, &quick, p, options->sizes_ms));
+	json_object_set_new(out, "ms", json_real((double)(clock_ns() - begin) / 1e6));
+	lane_destroy(&lane);
+	inputs_destroy(&inputs);
+	return out;
+}

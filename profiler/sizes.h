@@ -1,0 +1,17 @@
+/* profiler/sizes.h -- private: what a call with other sizes would lead to. */
+#ifndef PROFILER_SIZES_H
+#define PROFILER_SIZES_H
+
+#include <jansson.h>
+
+#include "profiler/lane.h"
+
+/* Tries, in sessions of their own, the first call of `lane` and after it the
+ * same with every dim of one size changed: to 1, to another size.  Then with
+ * another dtype and another rank of the first floating tensor.  A list of
+ * {"change", "where", "result", "new_graphs", "reason", "then"}; what does not
+ * fit into `limit_ms` (negative: no limit) has the result "not tried". */
+json_t *sizes_try(const struct lane *lane, const struct workload *w, const struct point *p,
+		  double limit_ms);
+
+#endif
