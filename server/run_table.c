@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "server/break_text.h"
 #include "server/numbers.h"
 
 enum { MAX_WARNINGS = 4 };
@@ -272,6 +273,24 @@ static void print_warnings(struct buf *out, const json_t *report)
 			   warnings - MAX_WARNINGS);
 }
 
+/* How often each mode breaks, at the last point of a sweep. */
+static void print_breaks(struct buf *out, const json_t *report)
+{
+	const json_t *points = json_object_get(report, "points");
+	size_t n = json_array_size(points), before = out->len;
+	const json_t *at = n ? json_array_get(points, n - 1) : report;
+	const char *mode;
+	json_t *m;
+
+	json_object_foreach(json_object_get(at, "modes"), mode, m)
+	{
+		break_text_short(out, mode, m);
+	}
+	if (out->len > before)
+		buf_puts(out, "`breakeven explain` shows each with its line and what to write "
+			      "instead.\n\n");
+}
+
 /* What the program printed in its first mode: the same in all. */
 static void print_stdout(struct buf *out, const char *mode, const json_t *m)
 {
@@ -318,6 +337,7 @@ void run_table_print(struct buf *out, const json_t *report)
 		print_untimed(out, report);
 		buf_putc(out, '\n');
 	}
+	print_breaks(out, report);
 	if (m)
 		print_stdout(out, json_object_iter_key(first), m);
 	buf_printf(out, "%s, %s, backend %s, %" JSON_INTEGER_FORMAT " thread%s; %.1f s in all\n",

@@ -1,0 +1,148 @@
+/* server/break_text.c -- see break_text.h. */
+#include "server/break_text.h"
+
+#include <string.h>
+
+#include "fusion/lang/caret.h"
+
+enum { MOST_SHOWN = 100 };
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	return json_string_value(json_object_get(object, key));
+}
+
+static int number_of(const json_t *object, const char *key)
+{
+	return (int)json_integer_value(json_object_get(object, key));
+}
+
+static const json_t *innermost(const json_t *item)
+{
+	const json_t *stack = json_object_get(item, "stack");
+	size_t n = json_array_size(stack);
+
+	return n ? json_array_get(stack, n - 1) : NULL;
+}
+
+/* What became of it, in words. */
+static const char *outcome_words(const char *outcome)
+{
+	static const char *const words[][2] = {
+		{ "resume", "runs in eager, and the function is captured again behind it" },
+		{ "jump", "each side is captured when it is first taken" },
+		{ "step", "the rest of the function runs in eager" },
+		{ "skip", "the whole function runs in eager" },
+		{ "inline", "the caller stops before its call; the callee is captured by itself" },
+		{ "fallback", "a library call between two lowered pieces" },
+		{ "barrier", "the pending trace is run" },
+		{ "ordered", "runs behind its graph, in order" },
+	};
+
+	for (size_t i = 0; outcome && i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i][0], outcome) == 0)
+			return words[i][1];
+	return "";
+}
+
+static void print_head(struct buf *out, const json_t *item, size_t index, const char *place)
+{
+	const char *gb = text_of(item, "gb"), *kind = text_of(item, "kind"),
+		   *stage = text_of(item, "stage");
+	const json_t *graph = json_object_get(item, "graph");
+	int line = number_of(innermost(item), "line"), column = number_of(item, "column");
+
+	buf_printf(out, "%3zu  %s", index + 1, place);
+	if (line)
+		buf_printf(out, ":%d", line);
+	if (line && column)
+		buf_printf(out, ":%d", column);
+	buf_printf(out, ": %s", kind ? kind : "break");
+	if (gb)
+		buf_printf(out, " (%s)", gb);
+	if (stage && strcmp(stage, "lowering") == 0)
+		buf_puts(out, ", in lowering");
+	if (json_is_integer(graph))
+		buf_printf(out, ", %s graph %d",
+			   stage && strcmp(stage, "lowering") == 0 ? "splits" : "ends",
+			   (int)json_integer_value(graph));
+	if (number_of(item, "count") > 1)
+		buf_printf(out, ", %d times", number_of(item, "count"));
+	buf_putc(out, '\n');
+}
+
+static void print_line(struct buf *out, const char *label, const char *text)
+{
+	if (text && *text)
+		buf_printf(out, "     %s%s\n", label, text);
+}
+
+static void print_stack(struct buf *out, const json_t *stack)
+{
+	for (size_t i = json_array_size(stack); i-- > 1;) {
+		const json_t *caller = json_array_get(stack, i - 1);
+		const char *function = text_of(caller, "function");
+
+		buf_printf(out, "     called from %s, line %d\n", function ? function : "?",
+			   number_of(caller, "line"));
+	}
+}
+
+/* Indents what lang_underline() wrote by two, as the text around it is. */
+static void print_source(struct buf *out, const json_t *item, const char *source)
+{
+	struct buf lines;
+
+	buf_init(&lines, 4096);
+	lang_underline(&lines, source, number_of(innermost(item), "line"),
+		       number_of(item, "column"), number_of(item, "end_column"));
+	for (const char *at = lines.data; at && *at;) {
+		const char *end = strchr(at, '\n');
+
+		buf_printf(out, "  %.*s\n", (int)(end - at), at);
+		at = end + 1;
+	}
+	buf_finish(&lines);
+}
+
+void break_text_print(struct buf *out, const json_t *breaks, const char *place, const char *source)
+{
+	size_t i;
+	json_t *item;
+
+	json_array_foreach((json_t *)breaks, i, item)
+	{
+		const json_t *because = json_object_get(item, "because");
+		const char *hint = text_of(because, "hint");
+
+		if (i == MOST_SHOWN) {
+			buf_printf(out, "and %zu more; --json has them all\n",
+				   json_array_size(breaks) - i);
+			return;
+		}
+		print_head(out, item, i, place);
+		if (source)
+			print_source(out, item, source);
+		print_line(out, "", text_of(item, "message"));
+		print_line(out, "", text_of(because, "message"));
+		if (!because || json_is_null(because))
+			print_line(out, "then: ", outcome_words(text_of(item, "outcome")));
+		print_line(out, "instead: ", text_of(item, "hint"));
+		print_line(out, "or: ", hint);
+		print_stack(out, json_object_get(item, "stack"));
+	}
+}
+
+void break_text_short(struct buf *out, const char *mode, const json_t *m)
+{
+	const json_t *breaks = json_object_get(m, "breaks");
+	const json_t *first = json_array_get(breaks, 0);
+	size_t n = json_array_size(breaks);
+	const char *message = text_of(first, "message");
+
+	if (!n)
+		return;
+	buf_printf(out, "%s: %zu graph break%s; %sline %d: %s\n", mode, n, n == 1 ? "" : "s",
+		   n == 1 ? "" : "the first, ", number_of(innermost(first), "line"),
+		   message ? message : "");
+}

@@ -1,0 +1,239 @@
+/* server/explain_text.c -- see explain_text.h. */
+#include "server/explain_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/break_text.h"
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+static int number_of(const json_t *object, const char *key)
+{
+	return (int)json_integer_value(json_object_get(object, key));
+}
+
+/* "torch.sin, operator.add x3" */
+static void print_ops(struct buf *out, const json_t *ops)
+{
+	size_t n = json_array_size(ops), i = 0;
+
+	while (i < n) {
+		const char *op = json_string_value(json_array_get(ops, i));
+		size_t same = 1;
+
+		while (i + same < n &&
+		       strcmp(op, json_string_value(json_array_get(ops, i + same))) == 0)
+			same++;
+		buf_printf(out, "%s%s", i ? ", " : "", op);
+		if (same > 1)
+			buf_printf(out, " x%zu", same);
+		i += same;
+	}
+}
+
+static void print_arg(struct buf *out, const json_t *arg, const json_t *nodes)
+{
+	const json_t *node = json_object_get(arg, "node");
+	char *text;
+	size_t i;
+	json_t *item;
+
+	if (json_is_integer(node)) {
+		json_array_foreach((json_t *)nodes, i, item)
+		{
+			if (number_of(item, "id") == (int)json_integer_value(node))
+				buf_printf(out, "%%%s", text_of(item, "name"));
+		}
+		return;
+	}
+	if (json_is_array(arg)) {
+		buf_puts(out, "[");
+		json_array_foreach((json_t *)arg, i, item)
+		{
+			buf_puts(out, i ? ", " : "");
+			print_arg(out, item, nodes);
+		}
+		buf_puts(out, "]");
+		return;
+	}
+	if (json_is_string(arg)) { /* a size: "s0 + 1" */
+		buf_puts(out, json_string_value(arg));
+		return;
+	}
+	text = json_dumps(arg, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+	buf_puts(out, json_is_null(arg) ? "None" : text ? text : "?");
+	free(text);
+}
+
+static void print_node(struct buf *out, const json_t *node, const json_t *nodes)
+{
+	bool input = strcmp(text_of(node, "op"), "placeholder") == 0;
+	size_t i;
+	json_t *arg;
+	struct buf args = { 0 };
+
+	buf_puts(&args, "(");
+	json_array_foreach(json_object_get(node, "args"), i, arg)
+	{
+		buf_puts(&args, i ? ", " : "");
+		print_arg(&args, arg, nodes);
+	}
+	buf_puts(&args, ")");
+	buf_printf(out, "     %-13s  %-14s  %-22s  %-24s  %-12s  %-9s  %d\n",
+		   input ? "placeholder" : "call_function", text_of(node, "name"),
+		   input ? "" : text_of(node, "op"), args.data ? args.data : "",
+		   text_of(node, "shape"), text_of(node, "dtype"), number_of(node, "line"));
+	buf_finish(&args);
+}
+
+static void print_graph(struct buf *out, const json_t *graph, bool table)
+{
+	const json_t *ops = json_object_get(graph, "ops"), *nodes = json_object_get(graph, "nodes");
+	size_t n = json_array_size(ops), i;
+	json_t *node;
+
+	buf_printf(out, "%3d  %s [%s]: %zu op%s, %d placeholder%s: ", number_of(graph, "id"),
+		   text_of(graph, "frame"), text_of(graph, "compile"), n, n == 1 ? "" : "s",
+		   number_of(graph, "placeholders"),
+		   number_of(graph, "placeholders") == 1 ? "" : "s");
+	print_ops(out, ops);
+	buf_putc(out, '\n');
+	if (!table)
+		return;
+	buf_printf(out, "     %-13s  %-14s  %-22s  %-24s  %-12s  %-9s  %s\n", "opcode", "name",
+		   "target", "args", "shape", "dtype", "line");
+	json_array_foreach((json_t *)nodes, i, node)
+	{
+		print_node(out, node, nodes);
+	}
+	buf_putc(out, '\n');
+}
+
+static void print_entry(struct buf *out, const json_t *entry)
+{
+	const char *reason = text_of(entry, "reason");
+	size_t i;
+	json_t *item;
+
+	buf_printf(out, "     %s, made by call %d, used %d time%s", text_of(entry, "compile"),
+		   number_of(entry, "call"), number_of(entry, "uses"),
+		   number_of(entry, "uses") == 1 ? "" : "s");
+	if (*reason)
+		buf_printf(out, "; compiled because %s", reason);
+	buf_putc(out, '\n');
+	json_array_foreach(json_object_get(entry, "symbols"), i, item)
+	{
+		buf_printf(out, "       %s = %s", text_of(item, "name"), text_of(item, "source"));
+		if (*text_of(item, "range"))
+			buf_printf(out, ", %s", text_of(item, "range"));
+		buf_putc(out, '\n');
+	}
+	json_array_foreach(json_object_get(entry, "guards"), i, item)
+	{
+		buf_printf(out, "       %s\n", json_string_value(item));
+	}
+}
+
+static void print_frames(struct buf *out, const json_t *tree)
+{
+	size_t i, k;
+	json_t *frame, *entry;
+
+	if (json_array_size(tree))
+		buf_puts(out, "\nFrames, their compiled versions and guards\n");
+	json_array_foreach((json_t *)tree, i, frame)
+	{
+		buf_printf(out, "  %s (line %d)%s\n", text_of(frame, "frame"),
+			   number_of(frame, "line"),
+			   json_is_true(json_object_get(frame, "skipped")) ? ": runs in eager"
+			   : json_is_true(json_object_get(frame, "run_only"))
+			       ? ": nothing is compiled any more"
+			       : "");
+		json_array_foreach(json_object_get(frame, "entries"), k, entry)
+		{
+			print_entry(out, entry);
+		}
+	}
+}
+
+static void print_recompiles(struct buf *out, const json_t *recompiles)
+{
+	size_t i;
+	json_t *item;
+
+	if (json_array_size(recompiles))
+		buf_puts(out, "\nRecompiles\n");
+	json_array_foreach((json_t *)recompiles, i, item)
+	{
+		buf_printf(out, "  call %d, %s: %s\n", number_of(item, "call"),
+			   text_of(item, "frame"), text_of(item, "reason"));
+	}
+}
+
+static void print_result(struct buf *out, const json_t *row)
+{
+	const char *result = text_of(row, "result"), *then = text_of(row, "then");
+
+	if (strcmp(result, "same entry") == 0)
+		buf_puts(out, "served by the entry that is there");
+	else if (strcmp(result, "recompiled") == 0)
+		buf_printf(out, "recompiled: %s", text_of(row, "reason"));
+	else if (strcmp(result, "error") == 0)
+		buf_printf(out, "fails: %s", text_of(row, "reason"));
+	else
+		buf_puts(out, "not tried, it would take too long; --sizes tries all");
+	if (strcmp(then, "same entry") == 0)
+		buf_puts(out, "; the next other size is then served without compiling");
+	else if (*then)
+		buf_puts(out, "; the next other size compiles once more");
+	buf_putc(out, '\n');
+}
+
+static void print_sizes(struct buf *out, const json_t *sizes)
+{
+	size_t i, k;
+	json_t *row, *name;
+
+	if (json_array_size(sizes))
+		buf_puts(out, "\nAt other sizes\n");
+	json_array_foreach((json_t *)sizes, i, row)
+	{
+		buf_puts(out, "  ");
+		json_array_foreach(json_object_get(row, "where"), k, name)
+		{
+			buf_printf(out, "%s%s", k ? ", " : "", json_string_value(name));
+		}
+		buf_printf(out, ", %s: ", text_of(row, "change"));
+		print_result(out, row);
+	}
+}
+
+void explain_text_print(struct buf *out, const json_t *e, const char *place, const char *source,
+			bool tables)
+{
+	const json_t *breaks = json_object_get(e, "breaks"), *graphs = json_object_get(e, "graphs");
+	size_t i;
+	json_t *graph;
+
+	buf_printf(out, "Graph Count: %d\nGraph Break Count: %d\nOp Count: %d\n",
+		   number_of(e, "graph_count"), number_of(e, "graph_break_count"),
+		   number_of(e, "op_count"));
+	if (json_array_size(breaks))
+		buf_puts(out, "\nBreaks\n");
+	break_text_print(out, breaks, place, source);
+	if (json_array_size(graphs))
+		buf_puts(out, "\nGraphs\n");
+	json_array_foreach((json_t *)graphs, i, graph)
+	{
+		print_graph(out, graph, tables);
+	}
+	print_frames(out, json_object_get(e, "tree"));
+	print_recompiles(out, json_object_get(e, "recompiles"));
+	print_sizes(out, json_object_get(e, "sizes"));
+}
