@@ -127,7 +127,7 @@ struct node {
 			size_t len;
 		} string;              /* STRING, BYTES */
 		struct node_list list; /* TUPLE LIST SET DELETE FSTRING */
-		struct node *value;    /* STARRED YIELD_FROM EXPRESSION; RETURN, YIELD: may be NULL */
+		struct node *value; /* STARRED YIELD_FROM EXPRESSION; RETURN, YIELD: may be NULL */
 		struct {
 			struct node *value;
 			struct node *spec; /* FSTRING or NULL */

@@ -66,14 +66,18 @@ bool emit(struct builder *b, struct place at, enum code_op op, int arg)
 bool emit_jump(struct builder *b, struct place at, enum code_op op, struct label *to)
 {
 	bool dead = b->dead, bound = to->at >= 0;
-	int index = (int)b->insts.len;
+	int index = (int)b->insts.len, depth;
 
 	if (!emit(b, at, op, bound ? to->at : to->chain))
 		return false;
-	if (dead || bound)
+	if (dead)
+		return true;
+	depth = op == CODE_FOR_ITER ? b->depth - 2 : b->depth;
+	assert((!bound && to->chain < 0) || to->depth == depth);
+	if (bound)
 		return true;
 	to->chain = index;
-	to->depth = op == CODE_FOR_ITER ? b->depth - 2 : b->depth;
+	to->depth = depth;
 	return true;
 }
 
@@ -82,8 +86,10 @@ void label_bind(struct builder *b, struct label *label)
 	int next;
 
 	label->at = (int)b->insts.len;
-	if (label->chain < 0) /* only what follows jumps here, or falls in */
+	if (label->chain < 0) { /* only what follows jumps here, or falls in */
+		label->depth = b->depth;
 		return;
+	}
 	assert(b->dead || b->depth == label->depth);
 	b->dead = false;
 	b->depth = label->depth;

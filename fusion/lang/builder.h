@@ -53,6 +53,7 @@ enum block_kind {
 	BLOCK_FINALLY, /* what runs before its finally block */
 	BLOCK_RAISED,  /* the finally block after an error; as EXCEPT, and the error */
 	BLOCK_WITH,    /* the exit is on the stack */
+	BLOCK_VALUE,   /* a finally block that a return runs, with its value on the stack */
 };
 
 /* What return, break and continue leave on their way. */
@@ -61,7 +62,7 @@ struct block {
 	struct block *outer;
 	struct place at;
 	struct label *next, *out;        /* of a loop, for continue and break */
-	struct guard guard;              /* of all but loops */
+	struct guard guard;              /* of all but loops and VALUE */
 	const struct node_list *finally; /* BLOCK_FINALLY */
 	const char *name;                /* BLOCK_NAMED */
 };

@@ -15,17 +15,32 @@ static bool keep_top(struct builder *b, struct place at, bool keep)
 	return !keep || emit(b, at, CODE_SWAP, 2);
 }
 
+/* A break in the finally block drops the value of the return that runs it. */
+static bool leave_finally(struct builder *b, const struct block *block, bool keep)
+{
+	struct block value = { .kind = BLOCK_VALUE, .outer = b->block };
+	bool ok;
+
+	if (!keep)
+		return compile_statements(b, block->finally);
+	b->block = &value;
+	ok = compile_statements(b, block->finally);
+	b->block = value.outer;
+	return ok;
+}
+
 static bool leave(struct builder *b, struct place at, const struct block *block, bool keep)
 {
 	switch (block->kind) {
 	case BLOCK_FOR:
+	case BLOCK_VALUE:
 		return keep_top(b, at, keep) && emit(b, at, CODE_POP, 0);
 	case BLOCK_EXCEPT:
 		return keep_top(b, at, keep) && emit(b, at, CODE_POP_EXC, 0);
 	case BLOCK_NAMED:
 		return compile_unset_name(b, at, block->name);
 	case BLOCK_FINALLY:
-		return compile_statements(b, block->finally);
+		return leave_finally(b, block, keep);
 	case BLOCK_RAISED:
 		return keep_top(b, at, keep) && emit(b, at, CODE_POP, 0) && keep_top(b, at, keep) &&
 		       emit(b, at, CODE_POP_EXC, 0);
@@ -41,10 +56,15 @@ static bool is_loop(const struct block *block)
 	return block->kind == BLOCK_WHILE || block->kind == BLOCK_FOR;
 }
 
+static bool has_guard(const struct block *block)
+{
+	return !is_loop(block) && block->kind != BLOCK_VALUE;
+}
+
 static bool leave_blocks(struct builder *b, struct place at, const struct block *until, bool keep)
 {
 	for (struct block *block = b->block; block != until && !b->dead; block = block->outer) {
-		if (!is_loop(block) && !guard_close(b, &block->guard))
+		if (has_guard(block) && !guard_close(b, &block->guard))
 			return false;
 		b->block = block->outer;
 		if (!leave(b, at, block, keep))
@@ -77,7 +97,7 @@ static bool go(struct builder *b, struct place at, const struct way_out *way)
 	     (way->to ? emit_jump(b, at, way->op, way->to) : emit(b, at, way->op, 0));
 	b->c->unwinding--;
 	for (struct block *block = inner; block != way->until; block = block->outer)
-		if (!is_loop(block))
+		if (has_guard(block))
 			guard_again(b, &block->guard);
 	b->block = inner;
 	return ok;

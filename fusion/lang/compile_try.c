@@ -27,6 +27,18 @@ bool reraise_restored(struct builder *b, struct place at, struct guard *guard)
 	       emit(b, at, CODE_RERAISE, 0);
 }
 
+/* The normal end of a handler, with only the exception before on the stack. */
+static bool handled(struct builder *b, struct place at, const char *name, struct label *end)
+{
+	struct guard *guard = &b->block->guard;
+
+	if (!guard_close(b, guard) || !emit(b, at, CODE_POP_EXC, 0) ||
+	    (name && !compile_unset_name(b, at, name)) || !emit_jump(b, at, CODE_JUMP, end))
+		return false;
+	guard_again(b, guard);
+	return true;
+}
+
 /* `except E as name`: the body, with the name unset on every way out. */
 static bool named_body(struct builder *b, const struct handler *handler, struct place at,
 		       struct label *end)
@@ -35,8 +47,7 @@ static bool named_body(struct builder *b, const struct handler *handler, struct 
 
 	if (!compile_store_name(b, at, handler->name) ||
 	    !compile_body(b, &handler->body, &block, HANDLER_CLEANUP) ||
-	    !emit(b, at, CODE_POP_EXC, 0) || !compile_unset_name(b, at, handler->name) ||
-	    !emit_jump(b, at, CODE_JUMP, end))
+	    !handled(b, at, handler->name, end))
 		return false;
 	guard_bind(b, &block.guard);
 	return compile_unset_name(b, at, handler->name) && emit(b, at, CODE_RERAISE, 0);
@@ -55,7 +66,7 @@ static bool compile_handler(struct builder *b, const struct handler *handler, st
 		if (!named_body(b, handler, at, end))
 			return false;
 	} else if (!emit(b, at, CODE_POP, 0) || !compile_statements(b, &handler->body) ||
-		   !emit(b, at, CODE_POP_EXC, 0) || !emit_jump(b, at, CODE_JUMP, end)) {
+		   !handled(b, at, NULL, end)) {
 		return false;
 	}
 	label_bind(b, &next);

@@ -296,8 +296,12 @@ static bool visit_call(struct scoper *s, const struct node *node)
 {
 	const struct node *callee = node->call.callee;
 
+	const char *first = s->now->host->first_parameter;
+
 	if (callee->kind == NODE_NAME && callee->name == s->known->super &&
-	    !node->call.arguments.n && !mention(s, s->known->class_cell, SYMBOL_USED))
+	    !node->call.arguments.n &&
+	    (!mention(s, s->known->class_cell, SYMBOL_USED) ||
+	     (first && !mention(s, first, SYMBOL_USED))))
 		return false;
 	return visit(s, callee) && visit_all(s, &node->call.arguments);
 }

@@ -1,0 +1,2 @@
+with a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a:
+    pass

@@ -1,0 +1,2 @@
+def model(x):
+    return [(yield i) for i in x]

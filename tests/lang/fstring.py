@@ -1,0 +1,2 @@
+print(f"mean {x.mean():.3f} {'a' 'b'!r:>{w}} {y=}")
+s = f"{x}" f"{y!s:}" "tail {}"

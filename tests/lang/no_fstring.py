@@ -1,1 +1,0 @@
-print(f"mean {x.mean():.3f} {'a' 'b'!r:>{w}} {y=}")

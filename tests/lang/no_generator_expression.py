@@ -1,1 +1,0 @@
-y = sum(i for i in x)

@@ -1,0 +1,2 @@
+class Net(Base, metaclass=Meta):
+    pass

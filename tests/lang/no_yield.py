@@ -1,2 +1,0 @@
-def model(x):
-    yield x
