@@ -26,6 +26,10 @@ struct workload *workload_parse(const json_t *json, struct err *err);
 void workload_destroy(struct workload *w); /* NULL is fine */
 const char *workload_name(const struct workload *w);
 
+/* The mode that a check explains: the first of the workload's that captures, or
+ * auto. */
+enum fusion_mode workload_explained_mode(const struct workload *w);
+
 /* The workload of a .py file: `inputs` are n texts such as "x=float32[8,16]",
  * "i=int64[4,3]", "scale=3.5", one for each argument of `entry` (NULL: model), in
  * order and by its name.  A new object for workload_parse(); NULL with WORKLOAD. */

@@ -437,3 +437,13 @@ const char *workload_name(const struct workload *w)
 {
 	return w->name;
 }
+
+enum fusion_mode workload_explained_mode(const struct workload *w)
+{
+	bool given = !absent(json_object_get(w->json, "modes"));
+
+	for (int i = 0; given && i < w->n_modes; i++)
+		if (w->modes[i] != FUSION_EAGER)
+			return w->modes[i];
+	return FUSION_AUTO;
+}

@@ -91,7 +91,7 @@ static bool send_error(int fd, const struct err *err)
 	return ok;
 }
 
-static bool read_job(int fd, json_t **job, struct err *err)
+static bool read_job(int fd, json_t **job, enum message_type *kind, struct err *err)
 {
 	struct message_reader reader = { 0 };
 	enum message_type type;
@@ -107,10 +107,22 @@ static bool read_job(int fd, json_t **job, struct err *err)
 			return err_set(err, ERR_IO,
 				       "the server closed the socket before the job came");
 		}
-	if (!bad && type == MESSAGE_WORKLOAD)
+	*kind = type;
+	if (!bad && (type == MESSAGE_WORKLOAD || type == MESSAGE_CHECK))
 		*job = json_loadb(text, len, 0, &json_error);
 	message_reader_finish(&reader);
 	return *job || err_set(err, ERR_JSON, "the job is not JSON");
+}
+
+/* Answers what the program's capture looks like; nothing is measured. */
+static bool explain_job(int fd, const struct workload *workload, struct err *err)
+{
+	struct explain_options options = { .mode = workload_explained_mode(workload) };
+	json_t *answer = profiler_explain(workload, &options, err);
+	bool ok = answer && (send_json(fd, MESSAGE_REPORT, answer) ||
+			     err_set(err, ERR_IO, "the answer could not be sent to the server"));
+	json_decref(answer);
+	return ok;
 }
 
 static bool run_job(int fd, const char *cache_dir, struct err *err)
@@ -122,12 +134,15 @@ static bool run_job(int fd, const char *cache_dir, struct err *err)
 					    .self = &fd };
 	struct workload *workload = NULL;
 	json_t *job = NULL, *report = NULL, *environment;
+	enum message_type kind = MESSAGE_WORKLOAD;
 	bool ok = false;
 
-	if (!read_job(fd, &job, err))
+	if (!read_job(fd, &job, &kind, err))
 		return false;
 	workload = workload_parse(job, err);
-	if (workload)
+	if (workload && kind == MESSAGE_CHECK)
+		ok = explain_job(fd, workload, err);
+	else if (workload)
 		report = profiler_run(workload, &options, err);
 	if (report) {
 		environment = profiler_environment(breakeven_version());

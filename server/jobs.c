@@ -105,7 +105,7 @@ static void begin_next(struct jobs *j)
 		j->deadline_ns = clock_ns() + (int64_t)j->run_seconds * 1000000000;
 		log_line(LOG_INFO, "run %lld: started (%s)", (long long)run.id, run.name);
 		if (worker_start(&j->worker, j->cache_dir, j->run_seconds * WORKER_CPU_PER_WALL,
-				 run.workload, &j->failure))
+				 MESSAGE_WORKLOAD, run.workload, &j->failure))
 			events_publish(j->events, run.id);
 		else
 			end_current(j, false);

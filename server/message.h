@@ -14,6 +14,7 @@
 
 enum message_type {
 	MESSAGE_WORKLOAD = 'W',    /* server: the job, JSON */
+	MESSAGE_CHECK = 'C',       /* server: a workload to explain, not to run, JSON */
 	MESSAGE_PROGRESS = 'P',    /* worker: {"share", "what", "left_s"} */
 	MESSAGE_ENVIRONMENT = 'V', /* worker: the machine, JSON */
 	MESSAGE_REPORT = 'R',      /* worker: the report, JSON; it is done */

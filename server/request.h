@@ -27,6 +27,7 @@ struct app {
 	struct events *events;
 	int64_t started_ns;
 	_Atomic int64_t requests; /* answered since the start */
+	_Atomic int checks;       /* processes of POST /check under way */
 };
 
 enum { MAX_PATH_ARGS = 2 };

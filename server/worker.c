@@ -89,8 +89,8 @@ static void remove_folder(struct worker *w)
 	w->folder[0] = '\0';
 }
 
-bool worker_start(struct worker *w, const char *cache_dir, int cpu_seconds, const char *workload,
-		  struct err *err)
+bool worker_start(struct worker *w, const char *cache_dir, int cpu_seconds, enum message_type job,
+		  const char *workload, struct err *err)
 {
 	const struct timeval send_limit = { .tv_sec = WORKER_SEND_S };
 	int pair[2];
@@ -120,7 +120,7 @@ bool worker_start(struct worker *w, const char *cache_dir, int cpu_seconds, cons
 	w->fd = pair[0];
 	/* A worker that was stopped must not stop the queue. */
 	setsockopt(w->fd, SOL_SOCKET, SO_SNDTIMEO, &send_limit, sizeof(send_limit));
-	if (!message_send(w->fd, MESSAGE_WORKLOAD, workload, strlen(workload), err)) {
+	if (!message_send(w->fd, job, workload, strlen(workload), err)) {
 		bool clean;
 
 		worker_reap(w, true, &clean, NULL);

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "fusion/base/err.h"
+#include "server/message.h"
 
 enum {
 	WORKER_FD = 3,           /* the socket in the child */
@@ -22,10 +23,11 @@ struct worker {
 	char folder[256]; /* its temporary files; removed when it is reaped */
 };
 
-/* Starts this binary again as `worker` and sends it the job.  The thread that
+/* Starts this binary again as `worker` and sends it the job: MESSAGE_WORKLOAD
+ * to run and measure, MESSAGE_CHECK to explain.  The thread that
  * calls must outlive the worker: its end kills the child. */
-bool worker_start(struct worker *w, const char *cache_dir, int cpu_seconds, const char *workload,
-		  struct err *err);
+bool worker_start(struct worker *w, const char *cache_dir, int cpu_seconds, enum message_type job,
+		  const char *workload, struct err *err);
 
 /* Waits for its end (kill_first: brings that about), ends what it had started,
  * reaps it and closes the socket.  The cause of its
