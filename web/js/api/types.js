@@ -54,7 +54,55 @@
  * @property {string} [frame]
  * @property {string} [reason]
  *
+ * @typedef {object} Break where a graph ends, or a lowered one is split
+ * @property {string} kind
+ * @property {string} [stage] capture, lowering
+ * @property {string} [outcome]
+ * @property {string | null} [gb] PyTorch's registry id
+ * @property {number} [call]
+ * @property {number | null} [graph]
+ * @property {string} message
+ * @property {string | null} [hint]
+ * @property {{message: string, hint?: string | null} | null} [because] why it could not be resumed
+ * @property {{line: number, function: string}[]} [stack] outermost first
+ * @property {number} [line] of a check
+ * @property {number} [column]
+ * @property {number} [end_column]
+ * @property {number} [count]
+ * @property {number | null} [cost_us]
+ * @property {string | null} [rewrite] the source with the change made
+ *
+ * @typedef {object} Entry a compiled version of a frame
+ * @property {string} [compile] "0/1"
+ * @property {number} [call]
+ * @property {number} [compile_ms]
+ * @property {number} [uses]
+ * @property {string | null} [reason]
+ * @property {string[]} [guards]
+ * @property {{name: string, source: string, range?: string | null}[]} [symbols]
+ *
+ * @typedef {object} Frame
+ * @property {string} frame
+ * @property {number} [line]
+ * @property {boolean} [skipped]
+ * @property {boolean} [run_only]
+ * @property {Entry[]} [entries]
+ *
+ * @typedef {object} Diagnostic
+ * @property {string} message
+ * @property {string} [code]
+ * @property {number} [line]
+ * @property {number} [column]
+ * @property {number} [end_column]
+ *
+ * @typedef {object} Check
+ * @property {Diagnostic[]} diagnostics
+ * @property {Break[]} breaks
+ * @property {number} [graph_count]
+ *
  * @typedef {object} ModeReport
+ * @property {Break[]} [breaks]
+ * @property {Frame[]} [tree]
  * @property {Graph[]} [graphs]
  * @property {Recompile[]} [recompiles]
  * @property {{graph?: number, text: string}[]} [guards]

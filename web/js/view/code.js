@@ -10,11 +10,12 @@ import { tokenLines } from "../model/source.js";
  * @param {string} text @param {string} name what the region is called
  * @param
  *   {{language?: "python" | "c", error?: import("../api/types.js").Problem | null, around?: number,
- *   from?: number}}
- *   [how] around: show this many lines about the error; from: leave out what is above
+ *   from?: number, marks?: Map<number, {cls: string, note: string}>}}
+ *   [how] around: show this many lines about the error; from: leave out what is above; marks: by line, a
+ *   class and a note at its end
  */
 export function codeWell(text, name, how = {}) {
-  const { language = "python", error, around, from = 1 } = how;
+  const { language = "python", error, around, from = 1, marks } = how;
   const lines = tokenLines(text.replace(/\n$/, ""), language);
   const ol = h("ol");
   lines.forEach((line, i) => {
@@ -24,7 +25,10 @@ export function codeWell(text, name, how = {}) {
     const body = h("span");
     for (const t of line) add(body, t.k ? h("span", { class: t.k }, t.t) : t.t);
     if (!line.length) add(body, " ");
-    ol.append(h("li", { id: `L${n}`, class: here ? "on" : null }, h("span", { class: here ? "ln e" : "ln" }, n), body));
+    const mark = marks?.get(n);
+    const note = mark ? h("span", { class: "lens" }, mark.note) : null;
+    const number = h("span", { class: here ? "ln e" : "ln" }, n);
+    ol.append(h("li", { id: `L${n}`, class: here ? "on" : (mark?.cls ?? null) }, number, body, note));
     if (here && error?.column)
       ol.append(
         h(

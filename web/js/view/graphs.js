@@ -1,15 +1,13 @@
 // js/view/graphs.js -- the captured graphs of one mode at one point, as a list:
 // ops in order, inputs, kernels, guards, generated code.
 
-import { h, add, button, copyButton, select, stateWell } from "./dom.js";
-import { remember } from "./router.js";
+import { h, add, button, copyButton, stateWell } from "./dom.js";
+import { chosen } from "./choose.js";
 import { codeWell } from "./code.js";
-import { pointName } from "./modes_table.js";
 import { duration, plural } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { graphRows, opCounts } from "../model/graphs.js";
 import { kernelStart } from "../model/source.js";
-import { headline } from "../model/verdict.js";
 
 /** @typedef {import("../model/graphs.js").GraphRow} GraphRow */
 
@@ -23,36 +21,7 @@ export function graphsTab(ctx, body, run, report) {
   const points = pointsOf(report);
   const modes = modesOf(points).filter((m) => m !== "eager");
   if (!modes.length) return add(body, noGraphs(run));
-  const asked = ctx.query.get("mode") ?? "";
-  const state = { mode: modes.includes(asked) ? asked : String(headline(modes)), at: points.length - 1 };
-  const at = points.findIndex((p) => p.n === Number(ctx.query.get("n") ?? NaN));
-  if (at >= 0) state.at = at;
-  const place = h("div");
-  const fill = () => {
-    const { n } = points[state.at];
-    remember({ mode: state.mode, n: typeof n === "number" ? String(n) : null });
-    place.replaceChildren(...graphList(points[state.at], state.mode));
-  };
-  const byMode = select(
-    modes.map((m) => ({ value: m, label: m })),
-    state.mode,
-    { id: "graph-mode" },
-    (v) => {
-      state.mode = v;
-      fill();
-    },
-  );
-  const order = points.map((p, i) => ({ value: String(i), label: pointName(p) })).reverse();
-  const byPoint = select(order, String(state.at), { id: "graph-point" }, (v) => {
-    state.at = Number(v);
-    fill();
-  });
-  const label = (/** @type {string} */ text, /** @type {string} */ id) =>
-    h("label", { class: "small sub", for: id }, text);
-  const acts = h("div", { class: "acts" }, label("Mode", "graph-mode"), byMode);
-  if (points.length > 1) add(acts, label("Point", "graph-point"), byPoint);
-  add(body, h("div", { class: "bar gap" }, h("h2", {}, "Captured graphs"), acts), place);
-  fill();
+  add(body, chosen(ctx, "Captured graphs", points, modes, graphList));
   return undefined;
 }
 

@@ -7,6 +7,7 @@ import { h, button, say, toast } from "./dom.js";
 import { go } from "./router.js";
 import { confirmed, jobsChanged, onKeys } from "./frame.js";
 import { overview } from "./overview.js";
+import { breaksTab } from "./breaks.js";
 import { graphsTab } from "./graphs.js";
 import { sourceTab } from "./source.js";
 import { failedState, progressState, stoppedState } from "./states.js";
@@ -16,12 +17,14 @@ import { date, stamp } from "../model/format.js";
 import { describeSweep, describeValue } from "../model/workload.js";
 import { fileStem } from "../model/commands.js";
 import { pointsOf } from "../model/curves.js";
+import { breakCounts } from "../model/breaks.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
 /** @typedef {import("./router.js").Context} Context */
 
 const TABS = [
   { key: "", label: "Overview" },
+  { key: "breaks", label: "Breaks" },
   { key: "graphs", label: "Graphs" },
   { key: "source", label: "Source" },
 ];
@@ -68,7 +71,8 @@ function draw(ctx, run, tab) {
   if (run.status === "failed") body.append(failedState(run));
   if (run.status === "cancelled") body.append(stoppedState(run));
   if (!run.report) return undefined;
-  return tab === "graphs" ? graphsTab(ctx, body, run, run.report) : overview(ctx, body, run, run.report);
+  if (tab === "graphs") return graphsTab(ctx, body, run, run.report);
+  return tab === "breaks" ? breaksTab(ctx, body, run, run.report) : overview(ctx, body, run, run.report);
 }
 
 /** @param {Context} ctx @param {HTMLElement} body @param {Run} run @param {string} tab */
@@ -145,8 +149,10 @@ function backendOf(run) {
 function tabs(run, open) {
   const modes = run.report ? pointsOf(run.report).flatMap((p) => Object.values(p.modes)) : [];
   const graphs = modes.reduce((sum, m) => sum + (m.graphs?.length ?? 0), 0);
+  const breaks = Math.max(0, ...modes.map((m) => breakCounts(m).capture));
   const links = TABS.map(({ key, label }) => {
-    const n = key === "graphs" && run.report ? h("span", { class: "n" }, graphs) : null;
+    const counts = /** @type {Record<string, number>} */ ({ graphs, breaks });
+    const n = key in counts && run.report ? h("span", { class: "n" }, counts[key]) : null;
     return h("a", { href: tabUrl(run.id, key), "aria-current": key === open ? "page" : null }, label, n);
   });
   return h("nav", { class: "tabs", "aria-label": "Views of this run" }, links);

@@ -1,0 +1,117 @@
+// js/model/breaks.js -- where a mode's graphs end, and the tree of its entries,
+// ready to be drawn.
+
+/** @typedef {import("../api/types.js").ModeReport} ModeReport */
+/** @typedef {import("../api/types.js").Break} Break */
+/**
+ * @typedef
+ *   {{kind: string, gb: string, line: number, column: number, endColumn: number, lowering: boolean,
+ *   cost: number | null, message: string, because: string, then: string, hint: string, rewrite: string,
+ *   stage: string, stack: string, count: number, graph: number | null, callers: number[]}}
+ *   BreakRow
+ */
+/**
+ * @typedef
+ *   {{id: string, frame: string, line: number, state: string, reason: string, call: number, compileMs: number | null,
+ *   uses: number | null, guards: string[], symbols: string[]}}
+ *   EntryRow
+ */
+
+/** What each outcome means for the rest of the program. */
+const OUTCOMES = /** @type {Record<string, string>} */ ({
+  resume: "It runs in eager; the function is captured again behind it.",
+  jump: "Each side is captured when it is first taken.",
+  step: "The rest of the function runs in eager.",
+  skip: "The whole function runs in eager.",
+  inline: "The caller stops before its call; the callee is captured by itself.",
+  fallback: "A library call stands between two lowered pieces.",
+  barrier: "The pending trace is run.",
+  ordered: "It runs behind its graph, in order.",
+});
+
+/** A message of the server as a sentence. @param {string | null | undefined} text */
+const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}.` : "");
+
+/** @param {Break} b @returns {BreakRow} */
+function rowOf(b) {
+  const stack = b.stack ?? [];
+  return {
+    kind: b.kind,
+    gb: b.gb ?? "",
+    line: stack.at(-1)?.line ?? 0,
+    column: b.column ?? 0,
+    endColumn: b.end_column ?? 0,
+    lowering: b.stage === "lowering",
+    cost: b.cost_us ?? null,
+    message: sentence(b.message),
+    because: sentence(b.because?.message),
+    then: b.because ? "" : (OUTCOMES[b.outcome ?? ""] ?? ""),
+    hint: sentence(b.hint ?? b.because?.hint),
+    rewrite: b.rewrite ?? "",
+    stage: `${b.stage ?? "capture"}, ${b.outcome ?? "unknown"}`,
+    stack: stack.map((s) => `${s.function}:${s.line}`).join(", "),
+    count: b.count ?? 1,
+    graph: b.graph ?? null,
+    callers: stack.slice(0, -1).map((s) => s.line),
+  };
+}
+
+/**
+ * The dearest first where costs are known, else in the order they were met.
+ * @param {ModeReport} m
+ * @returns {BreakRow[]}
+ */
+export function breakRows(m) {
+  return (m.breaks ?? []).map(rowOf).sort((a, b) => (b.cost ?? 0) - (a.cost ?? 0));
+}
+
+/**
+ * What the margin of the source shows: the first break of a line, and calls that
+ * lead to one.
+ * @param {readonly BreakRow[]} rows
+ * @returns {Map<number, {cls: string, note: string}>}
+ */
+export function lineMarks(rows) {
+  /** @type {Map<number, {cls: string, note: string}>} */
+  const marks = new Map();
+  for (const r of rows)
+    if (r.line && !marks.has(r.line))
+      marks.set(r.line, { cls: r.lowering ? "low" : "brk", note: r.lowering ? "no lowering" : words(r.kind) });
+  for (const r of rows)
+    for (const line of r.callers)
+      if (!marks.has(line)) marks.set(line, { cls: "brk", note: "call that breaks inside" });
+  return marks;
+}
+
+/** "data-dependent-branch" as words. @param {string} kind */
+const words = (kind) => kind.replaceAll("-", " ");
+
+/** @param {ModeReport} m @returns {EntryRow[]} */
+export function entryRows(m) {
+  return (m.tree ?? []).flatMap((f) => {
+    const state = f.skipped ? "runs in eager" : f.run_only ? "nothing is compiled any more" : "";
+    const frame = { frame: f.frame, line: f.line ?? 0, state };
+    const none = { id: "", reason: "", call: 0, compileMs: null, uses: null, guards: [], symbols: [] };
+    if (!f.entries?.length) return [{ ...none, ...frame }];
+    return f.entries.map((e) => ({
+      ...frame,
+      id: e.compile ?? "",
+      reason: e.reason ?? "",
+      call: e.call ?? 0,
+      compileMs: e.compile_ms ?? null,
+      uses: e.uses ?? null,
+      guards: e.guards ?? [],
+      symbols: (e.symbols ?? []).map((s) => `${s.name} = ${s.source}${s.range ? `, ${s.range}` : ""}`),
+    }));
+  });
+}
+
+/**
+ * How many times capture broke: fallbacks of the lowering are counted apart.
+ * @param {ModeReport | undefined} m
+ */
+export function breakCounts(m) {
+  const rows = m?.breaks ?? [];
+  const lowering = rows.filter((b) => b.stage === "lowering").length;
+  return { capture: rows.length - lowering, lowering };
+}

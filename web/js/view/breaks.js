@@ -1,0 +1,157 @@
+// js/view/breaks.js -- where the graphs of a mode end: the source with its cuts,
+// each break with what to write instead, and the compiled versions of each frame.
+
+import { h, add, prose, stateWell } from "./dom.js";
+import { chosen } from "./choose.js";
+import { codeWell } from "./code.js";
+import { duration, plural } from "../model/format.js";
+import { modesOf, pointsOf } from "../model/curves.js";
+import { breakRows, entryRows, lineMarks } from "../model/breaks.js";
+
+/** @typedef {import("../model/breaks.js").BreakRow} BreakRow */
+/** @typedef {import("../model/breaks.js").EntryRow} EntryRow */
+/** @typedef {import("../api/types.js").ModeReport} ModeReport */
+
+/**
+ * @param {import("./router.js").Context} ctx
+ * @param {HTMLElement} body
+ * @param {import("../api/types.js").Run} run
+ * @param {import("../api/types.js").Report} report
+ */
+export function breaksTab(ctx, body, run, report) {
+  const points = pointsOf(report);
+  const modes = modesOf(points).filter((m) => m !== "eager");
+  if (!modes.length) return add(body, noModes(run));
+  const posted = run.workload?.source ?? report.workload?.source ?? "";
+  const draw = (/** @type {import("../api/types.js").Point} */ point, /** @type {string} */ mode) =>
+    parts(point.modes[mode], point.source || posted, mode);
+  add(body, chosen(ctx, "Graph breaks", points, modes, draw));
+  return undefined;
+}
+
+/** @param {import("../api/types.js").Run} run */
+function noModes(run) {
+  const href = `/new?from=${encodeURIComponent(run.id)}&add=auto`;
+  const more = h("a", { class: "btn primary", href }, "Run auto too");
+  const why = h("p", {}, "Only eager was run: there is no graph that could break.");
+  return stateWell("Eager captures no graph", why, h("div", { class: "acts" }, more));
+}
+
+/**
+ * @param {ModeReport | undefined} m
+ * @param {string} source
+ * @param {string} mode
+ * @returns {HTMLElement[]}
+ */
+function parts(m, source, mode) {
+  if (!m) return [h("p", { class: "sub" }, `${mode} was not run at this point.`)];
+  const rows = breakRows(m);
+  const entries = entryRows(m);
+  const well = codeWell(source, "Source with breaks in the margin", { marks: lineMarks(rows) });
+  const left = h("div", {}, h("div", { class: "bar" }, h("h3", {}, "Source")), well);
+  const right = h("div", {}, h("div", { class: "bar" }, h("h3", {}, "Breaks")), breakList(rows));
+  const two = h("section", { class: "sec two", "aria-label": "Source and breaks" }, left, right);
+  return [verdict(m, rows, mode), two, ...(entries.length ? [entrySection(entries)] : [])];
+}
+
+/** @param {ModeReport} m @param {readonly BreakRow[]} rows @param {string} mode */
+function verdict(m, rows, mode) {
+  const cuts = rows.filter((r) => !r.lowering).length;
+  const fallbacks = rows.length - cuts;
+  const graphs = m.graphs?.length ?? 0;
+  const line = h("p");
+  if (cuts) add(line, h("b", {}, `${plural(cuts, "break")} in ${mode}`), `, which captured ${plural(graphs, "graph")}.`);
+  else add(line, h("b", {}, `${mode} captured without a break`), `: ${plural(graphs, "graph")}.`);
+  if (fallbacks) add(line, ` ${plural(fallbacks, "op")} fell back to a library call in lowering.`);
+  const how = "A break is where a graph has to end: what follows is captured anew, or runs in eager.";
+  return h("section", { class: "verdict", "aria-label": "Verdict" }, line, h("p", { class: "how" }, how));
+}
+
+/** @param {readonly BreakRow[]} rows */
+function breakList(rows) {
+  if (!rows.length) return h("p", { class: "sub" }, "None: every op of every call is in a graph.");
+  return h(
+    "ol",
+    { class: "brks" },
+    rows.map((r, i) => h("li", {}, breakCard(r, i))),
+  );
+}
+
+/** @param {BreakRow} r @param {number} i */
+function breakCard(r, i) {
+  const head = h(
+    "summary",
+    {},
+    h("span", { class: "rk" }, i + 1),
+    h(
+      "span",
+      {},
+      h("span", { class: "kind" }, r.kind),
+      " ",
+      h("span", { class: "sub" }, `line ${r.line}`),
+      " ",
+      h("span", { class: "mono dim" }, r.gb),
+    ),
+    h("span", { class: "small sub w" }, r.count > 1 ? plural(r.count, "time") : r.lowering ? "lowering" : ""),
+  );
+  const body = h("div", { class: "body" });
+  for (const text of [r.message, r.because, r.then]) if (text) add(body, h("p", {}, prose(text)));
+  if (r.hint) add(body, h("p", { class: "instead" }, h("b", {}, "Instead: "), prose(r.hint)));
+  if (r.rewrite) {
+    const name = `Suggested source for break ${i + 1}`;
+    add(body, h("div", { class: "fix" }, h("pre", { tabindex: 0, role: "region", "aria-label": name }, r.rewrite)));
+  }
+  const facts = h("dl", {}, h("dt", {}, "Stage, outcome"), h("dd", {}, r.stage));
+  if (r.graph !== null) add(facts, h("dt", {}, r.lowering ? "Splits" : "Ends"), h("dd", {}, `graph ${r.graph}`));
+  add(facts, h("dt", {}, "Stack"), h("dd", { class: "mono" }, r.stack || "unknown"));
+  add(body, facts);
+  return h("details", { open: i === 0 ? "" : null }, head, body);
+}
+
+/** @param {readonly EntryRow[]} rows */
+function entrySection(rows) {
+  const head = h(
+    "div",
+    { class: "row small dim" },
+    h("span", {}, "Entry"),
+    h("span", {}, "Frame, and why it was compiled"),
+    h("span", { class: "r" }, "Compile"),
+    h("span", { class: "r x" }, "Guards"),
+    h("span", { class: "r" }, "Used"),
+  );
+  const compiled = rows.filter((r) => r.id);
+  const total = compiled.reduce((sum, r) => sum + (r.compileMs ?? 0), 0);
+  const note = `${plural(compiled.length, "compiled version")}, ${duration(total * 1e3)} compiling`;
+  return h(
+    "section",
+    { class: "sec", id: "guards", "aria-label": "Guards and recompiles" },
+    h("header", {}, h("h3", {}, "Guards and recompiles"), h("p", {}, note)),
+    h("div", { class: "well tree" }, head, h("ul", {}, rows.map(entryItem))),
+  );
+}
+
+/** @param {EntryRow} r */
+function entryItem(r) {
+  const why = r.id
+    ? r.reason
+      ? [h("code", {}, r.reason), `, call ${r.call}`]
+      : [`first met in call ${r.call}`]
+    : [r.state || "not compiled"];
+  const name = h("span", {}, h("b", {}, r.frame), ` line ${r.line}`, h("span", { class: "why" }, why));
+  if (r.id && r.state) add(name, h("span", { class: "why" }, r.state));
+  if (r.symbols.length) add(name, h("span", { class: "why" }, h("code", {}, r.symbols.join("; "))));
+  const row = h(
+    "div",
+    { class: "row" },
+    h("span", { class: "mono" }, r.id),
+    name,
+    h("span", { class: "r" }, r.compileMs === null ? "" : duration(r.compileMs * 1e3)),
+    h("span", { class: "r x" }, r.id ? r.guards.length : ""),
+    h("span", { class: "r" }, r.uses ?? ""),
+  );
+  if (!r.guards.length) return h("li", {}, row);
+  const lines = r.guards.map((g) => h("li", {}, h("code", {}, g)));
+  const list = h("details", { class: "guards" }, h("summary", { class: "small" }, plural(r.guards.length, "guard")));
+  add(list, h("ul", { class: "lines" }, lines));
+  return h("li", {}, row, list);
+}
