@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "fusion/backends/backend.h"
+#include "fusion/runtime/lazy.h"
 #include "fusion/runtime/session.h"
 
 enum { COMPILE_TIMEOUT_MS = 60000, MAX_THREADS = 256 };
@@ -320,16 +321,50 @@ struct fusion_counts fusion_counts(const struct fusion_session *s)
 				       .cache_hits = c->cache_hits };
 }
 
+/* A compiled trace of mode lazy: it has no guards, its key is compared. */
+static struct fusion_graph_info lazy_graph(const struct fusion_session *s, int index)
+{
+	const struct lazy_program *p = s->session.lazy->programs.at[index];
+
+	return (struct fusion_graph_info){
+		.frame = s->session.frame,
+		.compile_id = index,
+		.captured = p->captured,
+		.optimised = p->exec->graph,
+		.n_placeholders = p->captured->n_inputs,
+		.n_kernels = p->exec->lowered->n_kernels,
+		.kernels = p->kernel_names,
+		.source = p->exec->stats.source,
+		.compile_ns = p->trace_ns + p->compile_ns,
+		.capture_ns = p->trace_ns,
+		.passes_ns = p->exec->passes_ns,
+		.backend_ns = p->exec->backend_ns,
+		.cached = p->exec->stats.cached,
+		.uses = p->uses,
+		.n_pieces = exec_lowered_count(p->exec),
+	};
+}
+
+void fusion_lazy_log(const struct fusion_session *s, struct buf *out)
+{
+	if (s->session.lazy)
+		lazy_print(s->session.lazy, out);
+}
+
 int fusion_graph_count(const struct fusion_session *s)
 {
+	if (s->session.lazy)
+		return (int)s->session.lazy->programs.len;
 	return (int)s->session.graphs.len;
 }
 
 struct fusion_graph_info fusion_graph(const struct fusion_session *s, int index)
 {
-	const struct entry *e = s->session.graphs.at[index];
-	const struct exec *x = e->exec;
+	const struct entry *e = s->session.lazy ? NULL : s->session.graphs.at[index];
+	const struct exec *x = e ? e->exec : NULL;
 
+	if (!e)
+		return lazy_graph(s, index);
 	return (struct fusion_graph_info){
 		.frame = s->session.frame,
 		.compile_id = e->compile_id,

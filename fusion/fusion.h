@@ -119,6 +119,10 @@ struct fusion_graph_info {
 int fusion_graph_count(const struct fusion_session *s);
 struct fusion_graph_info fusion_graph(const struct fusion_session *s, int index);
 
+/* Mode lazy: what was run and why, in the words of PT_XLA_DEBUG_LEVEL=2; nothing
+ * in other modes. */
+void fusion_lazy_log(const struct fusion_session *s, struct buf *out);
+
 struct fusion_recompile {
 	int64_t call;
 	const char *frame;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/runtime/lazy.h"
 
 static bool find_callee(struct session *s, const char *entry, struct err *err)
 {
@@ -22,6 +23,17 @@ static bool find_callee(struct session *s, const char *entry, struct err *err)
 			       value_type_name(s->callee));
 	value_ref(s->callee);
 	return true;
+}
+
+/* From here on the program's ops wait: the module's own ran at once. */
+static bool start_lazy(struct session *s, struct err *err)
+{
+	if (s->options.mode != FUSION_LAZY)
+		return true;
+	s->lazy = lazy_create(s, err);
+	if (s->lazy)
+		vm_set_host(s->vm, &s->lazy->host);
+	return s->lazy != NULL;
 }
 
 bool session_init(struct session *s, const struct session_options *options,
@@ -41,7 +53,7 @@ bool session_init(struct session *s, const struct session_options *options,
 		session_finish(s);
 		return err_set(err, ERR_MEMORY, "out of memory for a session");
 	}
-	if (vm_run_module(s->vm, err) && find_callee(s, entry, err))
+	if (vm_run_module(s->vm, err) && find_callee(s, entry, err) && start_lazy(s, err))
 		return true;
 	session_finish(s);
 	return false;
@@ -54,6 +66,7 @@ void session_finish(struct session *s)
 	free(s->entries);
 	value_unref(s->callee);
 	vm_destroy(s->vm);
+	lazy_destroy(s->lazy);
 	eager_finish(&s->eager);
 	torch_names_finish(&s->names);
 	for (size_t i = 0; i < s->recompiles.len; i++)
@@ -148,6 +161,8 @@ bool session_call(struct session *s, const struct value *args, int n, struct val
 	struct entry *e;
 
 	s->calls++;
+	if (s->lazy)
+		return lazy_call(s->lazy, args, n, out, err);
 	if (!s->options.compiled)
 		return call_eagerly(s, args, n, out, err);
 	begin = watched ? clock_ns() : 0;

@@ -47,11 +47,14 @@ struct session_seen {
 	bool all_changed; /* the rank did */
 };
 
+struct lazy;
+
 struct session {
 	struct session_options options;
 	const char *frame; /* the entry function's name */
 	struct torch_names names;
 	struct eager eager;
+	struct lazy *lazy; /* mode lazy; else NULL */
 	struct vm *vm;
 	struct value callee;
 	struct buf out;

@@ -1,0 +1,127 @@
+/* fusion/runtime/lazy.h -- private to runtime/: mode lazy, ops that gather in a trace.
+ *
+ * The program runs for real, but an op on tensors only appends a node.  At a
+ * BARRIER -- a value is read, an op needs elements, the call ends -- what is
+ * pending becomes a graph, which is found by its key (ops, dtypes, shapes,
+ * Python numbers) or compiled, and run.  The counterpart of LazyTensor.
+ *
+ * A tensor object is REGISTERED while the trace knows it: `owner` is the lazy,
+ * `node` its value, `input` its entry.  It may have memory besides: one that was
+ * read is a graph input, one that an in-place op changed is DIRTY, its memory is
+ * written at the next barrier.  After a full barrier no object is registered.
+ */
+#ifndef FUSION_RUNTIME_LAZY_H
+#define FUSION_RUNTIME_LAZY_H
+
+#include "fusion/base/hash.h"
+#include "fusion/base/vec.h"
+#include "fusion/runtime/eager.h"
+#include "fusion/runtime/partition.h"
+#include "fusion/runtime/report.h"
+
+enum { LAZY_MAX_NODES = 4096, LAZY_MAX_PROGRAMS = 1024, LAZY_MAX_EVENTS = 4096 };
+
+struct session;
+
+struct lazy_entry {
+	struct vtensor *at;                 /* NULL: it is gone */
+	bool dirty;                         /* its memory is older than its node */
+	void (*release)(struct vtensor *t); /* that it had before */
+};
+
+/* A compiled trace. */
+struct lazy_program {
+	struct lazy_program *next; /* of the same bucket */
+	uint64_t hash;
+	struct buf key;
+	char hex[HASH_HEX_BYTES];
+	struct arena arena;
+	struct graph *captured;
+	struct exec *exec;
+	const char **kernel_names;
+	int graph; /* its number among the session's graphs; -1: past the bound */
+	int64_t trace_ns, compile_ns, uses;
+};
+
+/* Why the trace was run. */
+struct lazy_reason {
+	enum break_id id;    /* BREAK_STEP_END: the call ended */
+	const char *subject; /* ".item()"; NULL */
+};
+
+struct lazy_event {
+	struct lazy_reason reason; /* subject: static */
+	int64_t call;
+	int line;
+	bool compiled;
+	int graph, n_inputs, n_outputs;
+	char hex[HASH_HEX_BYTES];
+};
+
+struct lazy {
+	struct vm_host host;
+	struct session *session;
+	struct eager *eager; /* runs what is not traced */
+	const struct backend *backend;
+	struct lowering lowering;
+
+	/* the pending trace */
+	struct arena arena;
+	struct graph *graph; /* NULL: nothing is pending */
+	VEC(struct lazy_entry) entries;
+	VEC(struct tensor *) inputs; /* by graph input; references */
+	int n_dirty;
+	int64_t begin_ns;
+
+	struct lazy_program *buckets[256];
+	VEC(struct lazy_program *) programs; /* in order of compilation */
+	VEC(struct lazy_event) events;
+	int64_t events_left_out;
+};
+
+/* `session` has its eager host already; NULL with *err when out of memory. */
+struct lazy *lazy_create(struct session *session, struct err *err);
+void lazy_destroy(struct lazy *l); /* NULL is fine; no call is under way */
+
+/* A call, from its arguments to materialised results. */
+bool lazy_call(struct lazy *l, const struct value *args, int n, struct value *out, struct err *err);
+
+/* What was run and why, in the words of PT_XLA_DEBUG_LEVEL=2. */
+void lazy_print(const struct lazy *l, struct buf *out);
+
+/* lazy_trace.c: one op as the user called it, as a node; as eager_run(). */
+bool lazy_op(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err);
+
+/* Whether running `op` can wait. */
+bool lazy_takes(enum op op);
+
+/* Whether the value of v is not in its memory. */
+static inline bool lazy_pending(const struct lazy *l, struct value v)
+{
+	return v.kind == VALUE_TENSOR && v.tensor->owner == l &&
+	       (!v.tensor->memory || l->entries.at[v.tensor->input].dirty);
+}
+
+/* Whether the trace reads or writes the memory of v, or of a tensor in it. */
+bool lazy_touches(const struct lazy *l, struct value v, int depth);
+
+/* Forgets the trace; pending tensors have no value then. */
+void lazy_reset(struct lazy *l);
+
+/* lazy_run.c: a barrier for everything, or for one tensor and what it is made
+ * of (its memory is valid then).  On failure the trace stays as it is. */
+bool lazy_sync(struct lazy *l, struct lazy_reason why, struct err *err);
+bool lazy_sync_one(struct lazy *l, struct value v, struct lazy_reason why, struct err *err);
+bool lazy_sync_dirty(struct lazy *l, struct lazy_reason why, struct err *err);
+void lazy_free_programs(struct lazy *l);
+
+/* lazy_key.c: all that tells the part of g that computes `outputs` from another
+ * one, as bytes; *inputs are its inputs (of g), in order.  False when out of
+ * memory. */
+bool lazy_key(const struct graph *g, const int *outputs, int n_outputs, bool with_names,
+	      struct buf *key, int **inputs, int *n_inputs);
+
+/* lazy_host.c: fills in the callbacks. */
+void lazy_host_init(struct lazy *l);
+
+#endif
