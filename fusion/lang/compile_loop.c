@@ -61,13 +61,15 @@ static bool has_guard(const struct block *block)
 	return !is_loop(block) && block->kind != BLOCK_VALUE;
 }
 
+/* Where a finally block never ends, the blocks around it are not left: their guards
+ * end there all the same, to begin again after it. */
 static bool leave_blocks(struct builder *b, struct place at, const struct block *until, bool keep)
 {
-	for (struct block *block = b->block; block != until && !b->dead; block = block->outer) {
+	for (struct block *block = b->block; block != until; block = block->outer) {
 		if (has_guard(block) && !guard_close(b, &block->guard))
 			return false;
 		b->block = block->outer;
-		if (!leave(b, at, block, keep))
+		if (!b->dead && !leave(b, at, block, keep))
 			return false;
 	}
 	return true;

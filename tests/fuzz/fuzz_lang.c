@@ -20,6 +20,25 @@ static void require(bool holds)
 		abort();
 }
 
+/* Handlers lie inside their code and after what they guard; the first that covers
+ * an instruction is the innermost, so each lies wholly in a later one or beside it. */
+static void check_handlers(const struct code *code)
+{
+	for (int i = 0; i < code->n_handlers; i++) {
+		const struct lang_handler *h = &code->handlers[i];
+
+		require(h->start >= 0 && h->start < h->end && h->end <= h->target);
+		require(h->target < code->n_insts && h->depth >= 0 && h->depth < code->stack_depth);
+		for (int k = 0; k < i && i < 100; k++)
+			require(code->handlers[k].end <= h->start ||
+				code->handlers[k].start >= h->end ||
+				(code->handlers[k].start >= h->start &&
+				 code->handlers[k].end <= h->end));
+	}
+	for (int i = 0; i < code->n_nested; i++)
+		check_handlers(code->nested[i]);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct lang_program *program;
@@ -31,6 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	require((program == NULL) == (err.code != ERR_NONE));
 	buf_init(&out, 0);
 	if (program) {
+		check_handlers(program->module);
 		lang_print(&out, program->module);
 		require(out.len > 0);
 	} else {

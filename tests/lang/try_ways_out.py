@@ -30,3 +30,11 @@ def finally_returns(x):
                     break
         finally:
             x = 2
+
+
+def finally_raises():
+    with enter():
+        try:
+            return 1
+        finally:
+            raise ValueError
