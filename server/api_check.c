@@ -35,7 +35,7 @@ static int end_column(const char *source, int line, int column)
 		return column;
 	for (int i = 1; i < column && *at && *at != '\n'; at++)
 		i += ((unsigned char)at[1] & 0xc0) != 0x80; /* characters, not bytes */
-	while (isalnum((unsigned char)at[len]) || at[len] == '_' || (unsigned char)at[len] >= 0x80)
+	while (isalnum((unsigned char)at[len]) || at[len] == '_' || at[len] == '.')
 		len++;
 	return column + (len ? len : 1);
 }

@@ -34,7 +34,6 @@ static const char *outcome_words(const char *outcome)
 		{ "step", "the rest of the function runs in eager" },
 		{ "skip", "the whole function runs in eager" },
 		{ "inline", "the caller stops before its call; the callee is captured by itself" },
-		{ "fallback", "a library call between two lowered pieces" },
 		{ "barrier", "the pending trace is run" },
 		{ "ordered", "runs behind its graph, in order" },
 	};
@@ -125,7 +124,7 @@ void break_text_print(struct buf *out, const json_t *breaks, const char *place, 
 			print_source(out, item, source);
 		print_line(out, "", text_of(item, "message"));
 		print_line(out, "", text_of(because, "message"));
-		if (!because || json_is_null(because))
+		if (!json_is_object(because))
 			print_line(out, "then: ", outcome_words(text_of(item, "outcome")));
 		print_line(out, "instead: ", text_of(item, "hint"));
 		print_line(out, "or: ", hint);

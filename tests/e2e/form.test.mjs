@@ -44,6 +44,18 @@ test("a syntax error shows at its line, and the place is a link to it", async ()
   assert.deepEqual(complaints, []);
 });
 
+test("what is wrong shows while it is written, and so do breaks", async () => {
+  const { page, complaints } = await form();
+  await page.getByLabel("What varies").selectOption("nothing");
+  await page.locator("#source").fill("import torch\n\ndef model(x):\n    return torch.sinn(x)\n");
+  await page.locator("#diags .msg", { hasText: "torch.sin" }).waitFor();
+  assert.equal(await page.locator(".gut .e").textContent(), "4");
+  await page.locator("#source").fill("import torch\n\ndef model(x):\n    return torch.sin(x)\n");
+  await page.locator("#diags li").waitFor({ state: "detached" });
+  assert.equal(await page.locator(".gut .e").count(), 0);
+  assert.deepEqual(complaints, []);
+});
+
 test("an unknown op is named with what was meant", async () => {
   const { page } = await form(refused);
   await page.getByLabel("What varies").selectOption("nothing");

@@ -3,10 +3,10 @@
 // page is usable by keyboard alone.
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
-import { postRun, randn, startServer, sweep, waitFor } from "../api/harness.mjs";
+import { postRun, randn, startServer, sweep, waitFor, workload } from "../api/harness.mjs";
 import { findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
 
-let server, browser, done, failed;
+let server, browser, done, failed, cut;
 before(async () => {
   server = await startServer();
   browser = await startBrowser();
@@ -17,10 +17,18 @@ before(async () => {
     calls: [[randn(8), randn(3)]],
     backend: "interp",
   });
+  const three = await postRun(server, {
+    ...workload("    y = torch.sin(x)\n    return torch.relu(y).sum()"),
+    name: "denied",
+    deny: ["relu"],
+    backend: "interp",
+  });
   done = one.body.id;
+  cut = three.body.id;
   failed = two.body.id;
   await waitFor(server, done);
   await waitFor(server, failed);
+  await waitFor(server, cut);
 });
 after(async () => {
   await browser?.close();
@@ -33,6 +41,8 @@ const pages = () => [
   ["the form", "/new", "#extent"],
   ["a run", `/runs/${done}?over=h200,seed`, "#split-table"],
   ["graphs", `/runs/${done}/graphs`, ".ops"],
+  ["no breaks", `/runs/${done}/breaks`, ".code"],
+  ["breaks", `/runs/${cut}/breaks`, ".brks"],
   ["source", `/runs/${done}/source`, ".code"],
   ["a failed run", `/runs/${failed}`, "#failure"],
   ["the API", "/api", ".routes tbody tr"],
@@ -122,8 +132,10 @@ test("the run by keyboard: views, charts or tables, zoom, help", async () => {
   assert.match(page.url(), new RegExp(`/runs/${done}$`));
   await page.keyboard.press("Escape");
   await page.keyboard.press("2");
-  await page.waitForURL(/\/graphs/);
+  await page.waitForURL(/\/breaks/);
   await page.keyboard.press("3");
+  await page.waitForURL(/\/graphs/);
+  await page.keyboard.press("4");
   await page.waitForURL(/\/source/);
   await page.keyboard.press("1");
   await page.locator("#verdict").waitFor();

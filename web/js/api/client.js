@@ -64,9 +64,19 @@ export function listRuns(params, signal) {
 /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Run>} */
 export const getRun = (id, signal) => request(`/runs/${encodeURIComponent(id)}`, { signal });
 
+const JSON_TYPE = { "Content-Type": "application/json" };
+
 /** @param {import("./types.js").Workload} workload @returns {Promise<{id: number | string}>} */
 export const postRun = (workload) =>
-  request("/runs", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(workload) });
+  request("/runs", { method: "POST", headers: JSON_TYPE, body: JSON.stringify(workload) });
+
+/**
+ * What is wrong in a program, and where it breaks; without calls only the former.
+ * @param {import("./types.js").Workload} workload @param {AbortSignal} signal
+ * @returns {Promise<import("./types.js").Check>}
+ */
+export const postCheck = (workload, signal) =>
+  request("/check", { method: "POST", headers: JSON_TYPE, body: JSON.stringify(workload), signal });
 
 /** Cancels a run that waits or runs, removes one that has ended. @param {string} id */
 export const deleteRun = (id) => request(`/runs/${encodeURIComponent(id)}`, { method: "DELETE" });

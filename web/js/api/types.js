@@ -12,6 +12,8 @@
  * @property {string} message
  * @property {number | null} [line]
  * @property {number | null} [column]
+ * @property {number | null} [end_column] one past its end; the word at the column without
+ * @property {boolean} [allowed] no error: a break
  *
  * @typedef {object} Latency
  * @property {number} median_us
@@ -62,6 +64,7 @@
  * @property {number} [call]
  * @property {number | null} [graph]
  * @property {string} message
+ * @property {string | null} [subject] the name that the message is about
  * @property {string | null} [hint]
  * @property {{message: string, hint?: string | null} | null} [because] why it could not be resumed
  * @property {{line: number, function: string}[]} [stack] outermost first

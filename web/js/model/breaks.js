@@ -24,13 +24,19 @@ const OUTCOMES = /** @type {Record<string, string>} */ ({
   step: "The rest of the function runs in eager.",
   skip: "The whole function runs in eager.",
   inline: "The caller stops before its call; the callee is captured by itself.",
-  fallback: "A library call stands between two lowered pieces.",
   barrier: "The pending trace is run.",
   ordered: "It runs behind its graph, in order.",
 });
 
-/** A message of the server as a sentence. @param {string | null | undefined} text */
-const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}.` : "");
+/**
+ * A message of the server as a sentence; a name that begins it stays as it is.
+ * @param {string | null | undefined} text
+ * @param {string | null} [subject]
+ */
+function sentence(text, subject) {
+  if (!text) return "";
+  return `${subject && text.startsWith(subject) ? text[0] : text[0].toUpperCase()}${text.slice(1)}.`;
+}
 
 /** @param {Break} b @returns {BreakRow} */
 function rowOf(b) {
@@ -43,7 +49,7 @@ function rowOf(b) {
     endColumn: b.end_column ?? 0,
     lowering: b.stage === "lowering",
     cost: b.cost_us ?? null,
-    message: sentence(b.message),
+    message: sentence(b.message, b.subject),
     because: sentence(b.because?.message),
     then: b.because ? "" : (OUTCOMES[b.outcome ?? ""] ?? ""),
     hint: sentence(b.hint ?? b.because?.hint),
@@ -114,4 +120,20 @@ export function breakCounts(m) {
   const rows = m?.breaks ?? [];
   const lowering = rows.filter((b) => b.stage === "lowering").length;
   return { capture: rows.length - lowering, lowering };
+}
+
+/**
+ * A check as problems of an editor: errors, and breaks where they are allowed.
+ * @param {import("../api/types.js").Check} check
+ * @returns {import("../api/types.js").Problem[]}
+ */
+export function problemsOf(check) {
+  const breaks = (check.breaks ?? []).map((b) => ({
+    message: `${b.message}${b.hint ? `; ${b.hint}` : ""}`,
+    line: b.line ?? null,
+    column: b.column || null,
+    end_column: b.end_column || null,
+    allowed: true,
+  }));
+  return [...check.diagnostics, ...breaks];
 }

@@ -242,7 +242,7 @@ export function extent(f) {
 /** A shape as the page writes it: float32 [8, 16]. @param {import("../api/types.js").Value | undefined} v */
 export function describeValue(v) {
   const t = v?.random ?? v?.tensor;
-  if (t) return `${t.dtype} [${t.shape.join(", ")}]`;
+  if (t) return `${t.dtype ?? "float32"} [${t.shape.join(", ")}]`;
   if (v && "value" in v) return JSON.stringify(v.value);
   return "other";
 }

@@ -70,11 +70,12 @@ export class Editor {
   #draw() {
     const lines = this.value.split("\n");
     const at = (/** @type {number} */ i) => this.#problems.find((p) => p.line === i + 1);
-    this.#gutter.replaceChildren(...lines.map((_, i) => h("span", { class: at(i) ? "e" : null }, i + 1)));
+    const mark = (/** @type {number} */ i) => (at(i) ? (at(i)?.allowed ? "b" : "e") : null);
+    this.#gutter.replaceChildren(...lines.map((_, i) => h("span", { class: mark(i) }, i + 1)));
     this.#under.replaceChildren();
     lines.forEach((line, i) => {
-      const [from, to] = at(i) ? marked(line, at(i)?.column ?? 1) : [0, 0];
-      const wave = to > from ? h("span", { class: "sq e" }, line.slice(from, to)) : null;
+      const [from, to] = at(i) ? marked(line, at(i)?.column ?? 1, at(i)?.end_column ?? 0) : [0, 0];
+      const wave = to > from ? h("span", { class: `sq ${mark(i)}` }, line.slice(from, to)) : null;
       add(this.#under, line.slice(0, from), wave, line.slice(to), "\n");
     });
     this.#scroll();
@@ -136,13 +137,15 @@ export class Editor {
 }
 
 /**
- * The word at a column, so that a mark has a width.
+ * From a column to its end, or the word there, so that a mark has a width.
  * @param {string} line
  * @param {number} column
+ * @param {number} end one past the last column; 0: unknown
  * @returns {[number, number]}
  */
-function marked(line, column) {
+function marked(line, column, end) {
   const from = Math.min(Math.max(0, column - 1), Math.max(0, line.length - 1));
+  if (end > column) return [from, Math.min(end - 1, line.length)];
   const word = /^[\w.]+|^\S+|^\s+/.exec(line.slice(from));
   return [from, from + (word ? word[0].length : 1)];
 }

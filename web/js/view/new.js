@@ -8,6 +8,7 @@
 import { h, button, copyButton, prose, segmented, select } from "./dom.js";
 import { go } from "./router.js";
 import { jobsChanged } from "./frame.js";
+import { Checker } from "./checker.js";
 import { Editor } from "./editor.js";
 import { acceptDrops, opener } from "./files.js";
 import { devicePart, filingPart, inputsPart, modesPart, showErrors, sweepPart } from "./fields.js";
@@ -63,15 +64,18 @@ class NewPage {
   #run = button("Run", () => this.#post(), { class: "btn primary", id: "run" });
   /** @type {ReturnType<typeof sweepPart> | null} */
   #sweep = null;
+  #checker;
 
   /** @param {readonly Example[]} examples */
   constructor(examples) {
     this.#examples = examples;
+    this.#checker = new Checker((found) => this.#problems(found));
     const onInput = () => {
       this.#form.source = this.#editor.value;
       this.#diags.replaceChildren();
       this.#followSource();
       this.#changed();
+      this.#checker.later(() => fromForm(this.#form));
     };
     this.#editor = new Editor({ id: "source", describedby: "diags", onInput, onRun: () => this.#post() });
     this.#settings.addEventListener("submit", (e) => {
@@ -83,7 +87,7 @@ class NewPage {
   elements() {
     const receiver = {
       load: (/** @type {Workload} */ w, /** @type {string} */ note) => this.load(w, note),
-      problem: (/** @type {Problem} */ p) => this.#problem(p),
+      problem: (/** @type {Problem} */ p) => this.#problems([p]),
     };
     const acts = h("div", { class: "acts" }, this.#exampleChooser(), opener(receiver), this.#run);
     const well = h("div", { class: "well" }, this.#editor.el, this.#diags);
@@ -200,32 +204,43 @@ class NewPage {
     return this.#command === "run" ? runLine(workload) : JSON.stringify(workload, null, 2);
   }
 
-  /** Names what is wrong, at its line where it has one. @param {Problem} p */
-  #problem(p) {
+  /** Names what is wrong or will break, at its line where it has one. @param {Problem[]} found */
+  #problems(found) {
+    this.#diags.replaceChildren(...found.map((p) => this.#item(p)));
+    this.#editor.mark(found.filter((p) => this.#inText(p)));
+  }
+
+  /** @param {Problem} p */
+  #inText(p) {
     const line = p.line ?? 0;
-    const inText = line > 0 && line <= this.#editor.value.split("\n").length;
+    return line > 0 && line <= this.#editor.value.split("\n").length;
+  }
+
+  /** @param {Problem} p */
+  #item(p) {
+    const line = p.line ?? 0;
     const name = `line ${line}${p.column ? `:${p.column}` : ""}`;
-    const where = inText
+    const where = this.#inText(p)
       ? button(name, () => this.#editor.goTo(line, p.column ?? 1), { class: "btn link" })
       : h("span", { class: "dim" }, "workload");
-    const severity = h("span", { class: "sev e" }, "Error");
+    const severity = h("span", { class: p.allowed ? "sev b" : "sev e" }, p.allowed ? "Break" : "Error");
     const text = h("span", { class: "msg" }, prose(p.message));
-    this.#diags.replaceChildren(h("li", {}, h("span", { class: "where" }, where), severity, text));
-    this.#editor.mark(inText ? [p] : []);
-    this.#diags.scrollIntoView({ block: "nearest" });
+    return h("li", {}, h("span", { class: "where" }, where), severity, text);
   }
 
   async #post() {
     const { workload, errors } = fromForm(this.#form);
     if (errors.length || this.#run.hasAttribute("disabled")) return;
     this.#run.setAttribute("disabled", "");
+    this.#checker.stop();
     try {
       const { id } = await postRun(workload);
       jobsChanged();
       go(`/runs/${encodeURIComponent(id)}`);
     } catch (e) {
       this.#run.removeAttribute("disabled");
-      this.#problem(e instanceof ApiError ? e.problem : { message: String(e) });
+      this.#problems([e instanceof ApiError ? e.problem : { message: String(e) }]);
+      this.#diags.scrollIntoView({ block: "nearest" });
     }
   }
 }
