@@ -10,17 +10,17 @@ let server, browser, done, failed, cut;
 before(async () => {
   server = await startServer();
   browser = await startBrowser();
+  const three = await postRun(server, {
+    ...workload("    y = torch.sin(x)\n    return torch.relu(y).sum()"),
+    name: "denied",
+    deny: ["relu"],
+    backend: "interp",
+  });
   const one = await postRun(server, { ...sweep([1, 5, 10]), backend: "interp", tags: ["nightly"] });
   const two = await postRun(server, {
     name: "a_name_that_is_much_longer_than_any_column_could_ever_hold_without_being_cut",
     source: "import torch\n\ndef model(x, y):\n    return x + y\n",
     calls: [[randn(8), randn(3)]],
-    backend: "interp",
-  });
-  const three = await postRun(server, {
-    ...workload("    y = torch.sin(x)\n    return torch.relu(y).sum()"),
-    name: "denied",
-    deny: ["relu"],
     backend: "interp",
   });
   done = one.body.id;
