@@ -90,10 +90,20 @@ static bool visit_class(struct scoper *s, struct class *class)
 	return ok;
 }
 
+static bool visit_iterable(struct scoper *s, const struct node *over)
+{
+	bool ok;
+
+	s->iterables++;
+	ok = visit(s, over);
+	s->iterables--;
+	return ok;
+}
+
 static bool visit_comprehension_body(struct scoper *s, struct comprehension *c)
 {
 	for (int i = 0; i < c->n_clauses; i++) {
-		if (i > 0 && !visit(s, c->clauses[i].over))
+		if (i > 0 && !visit_iterable(s, c->clauses[i].over))
 			return false;
 		if (!bind(s, c->clauses[i].target, SYMBOL_ITERATION) ||
 		    !visit_all(s, &c->clauses[i].conditions))
@@ -121,7 +131,7 @@ static bool visit_comprehension(struct scoper *s, const struct node *node)
 	bool generator = node->kind == NODE_GENERATOR, ok;
 	struct scope *outer = s->now;
 
-	if (!visit(s, c->clauses[0].over))
+	if (!visit_iterable(s, c->clauses[0].over))
 		return false;
 	c->scope = scope_push(s, SCOPE_COMPREHENSION, !generator);
 	ok = c->scope && (!generator || iterable_parameter(s)) && visit_comprehension_body(s, c);
@@ -135,6 +145,10 @@ static bool visit_walrus(struct scoper *s, const struct node *node)
 	const struct node *target = node->walrus.target;
 	struct scope *home = s->now;
 
+	if (s->iterables)
+		return err_at(
+		    s->err, ERR_SYNTAX, target->line, target->column,
+		    ":= cannot stand after the 'in' of a comprehension; assign before it");
 	if (!visit(s, node->walrus.value))
 		return false;
 	for (; home->kind == SCOPE_COMPREHENSION; home = home->parent) {

@@ -10,6 +10,7 @@ struct scoper {
 	struct err *err;
 	struct scope *now;   /* that the node under way belongs to */
 	struct scope **tail; /* of the list of all scopes */
+	int iterables;       /* after `in` of comprehensions, inside each other */
 };
 
 /* Makes a scope inside the current one and enters it; `hosted`: without code of

@@ -1,0 +1,1 @@
+y = [i for i in (n := x)]
