@@ -165,7 +165,7 @@ def model(x):
 def model(x, k):
     return x + 1 if k > 0 else x - 1
 
-# chained_compare | python | f 4;k=3 | f 4;k=30
+# chained_compare_one | python | f 4;k=3 | f 4;k=30
 def model(x, k):
     if 0 < k < 10:
         return x * k
@@ -200,7 +200,7 @@ def model(x):
             x = torch.sin(x) + i * j
     return x
 
-# zip_enumerate | python | f 4;f 4
+# zip_enumerate_one | python | f 4;f 4
 def model(x, y):
     out = 0
     for i, (a, b) in enumerate(zip([x, y], [y, x])):
@@ -380,7 +380,7 @@ def model(x):
     p = P.make()
     return x * p.k + P.s(3)
 
-# isinstance_checks | python | f 4;k=3
+# isinstance_checks_one | python | f 4;k=3
 def model(x, k):
     y = x
     if isinstance(x, torch.Tensor):

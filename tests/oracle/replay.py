@@ -1,8 +1,9 @@
 """tests/oracle/replay.py BINARY -- does Breakeven do what PyTorch 2.11 did?
 
-Runs every program of cases.json and own_cases.json in eager, static and dynamic
-and compares outputs, effects on inputs, printed text and new graphs per call
-with what was recorded.  not_covered.txt lists the programs that are not expected to agree
+Runs every program of cases.json, own_cases.json and construct_cases.json in
+eager, static, dynamic and auto and compares outputs, effects on inputs, printed
+text, new graphs per call, and the kinds and places of graph breaks with what
+was recorded.  not_covered.txt lists the programs that are not expected to agree
 yet: a listed program that agrees fails the suite as well, so the list can only
 shrink.  Needs nothing but Python 3.
 """
@@ -14,8 +15,8 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-FILES = ["cases.json", "own_cases.json"]
-MODES = ["eager", "static", "dynamic"]
+FILES = ["cases.json", "own_cases.json", "construct_cases.json"]
+MODES = ["eager", "static", "dynamic", "auto"]
 TIMEOUT_S = 120
 TOLERANCE = {"float16": (1e-2, 1e-2), "bfloat16": (1e-2, 1e-2), "float32": (1e-5, 1e-4), "float64": (1e-5, 1e-4)}
 
@@ -84,6 +85,20 @@ def run(binary, case):
     return json.loads(done.stdout)["modes"], None
 
 
+def breaks_differ(ours, theirs):
+    """Kinds and innermost lines of the breaks that ended a graph.
+
+    A kind that PyTorch gives no words for ("other") is not compared.
+    """
+    ended = {(b["kind"], b["stack"][-1]["line"]) for b in ours if b["stage"] == "capture" and b["graph"] is not None}
+    wanted = {(b["kind"], b["stack"][-1]["line"]) for b in theirs}
+    lines = {line for kind, line in wanted if kind == "other"}
+    wanted = {(kind, line) for kind, line in wanted if kind != "other"}
+    missing = (wanted - ended) | {("any", line) for line in lines - {line for _, line in ended}}
+    extra = {(kind, line) for kind, line in ended - wanted if line not in lines}
+    return f"breaks {sorted(ended)} for {sorted(wanted)}" if missing or extra else None
+
+
 def disagreement(binary, case):
     modes, why = run(binary, case)
     if why:
@@ -95,7 +110,8 @@ def disagreement(binary, case):
             return f"{mode}: {len(calls)} calls for {len(case['inputs'])}"
         new = [call["new_graphs"] for call in calls]
         wanted = case[mode]["new_graphs"] if mode in case else [0] * len(calls)
-        if new != wanted:
+        recorded = mode in case or mode == "eager"
+        if recorded and new != wanted:
             return f"{mode}: new graphs {new} for {wanted}"
         for i, call in enumerate(calls):
             if call["stdout"] != printed[i]:
@@ -105,6 +121,10 @@ def disagreement(binary, case):
                 found = found or differs(call["inputs_after"][k], after, f"{mode}, call {i}, input {k} afterwards")
             if found:
                 return found
+    if "auto" in case:
+        why = breaks_differ(modes["auto"]["breaks"], case["breaks"])
+        if why:
+            return why
     # Which ops a graph holds is a claim of its own, beside how many graphs there are.
     if "graphs" in case.get("static", {}) and not case["breaks"]:
         ops = [graph["ops"] for graph in modes["static"]["graphs"]]
