@@ -10,7 +10,7 @@ let server, browser, done, failed, cut;
 before(async () => {
   server = await startServer();
   browser = await startBrowser();
-  const three = await postRun(server, {
+  const zero = await postRun(server, {
     ...workload("    y = torch.sin(x)\n    return torch.relu(y).sum()"),
     name: "denied",
     deny: ["relu"],
@@ -24,7 +24,7 @@ before(async () => {
     backend: "interp",
   });
   done = one.body.id;
-  cut = three.body.id;
+  cut = zero.body.id;
   failed = two.body.id;
   await waitFor(server, done);
   await waitFor(server, failed);
