@@ -108,14 +108,18 @@ bool lazy_touches(const struct lazy *l, struct value v, int depth);
 /* Forgets the trace; pending tensors have no value then. */
 void lazy_reset(struct lazy *l);
 
-/* lazy_run.c: a barrier for everything, or for one tensor and what it is made
- * of (its memory is valid then).  On failure the trace stays as it is. */
+/* lazy_run.c: a barrier for everything, or for one tensor and the live ones that
+ * it is made of (its memory is valid then), or for dirty ones.  On failure the trace stays as it
+ * is. */
 bool lazy_sync(struct lazy *l, struct lazy_reason why, struct err *err);
 bool lazy_sync_one(struct lazy *l, struct value v, struct lazy_reason why, struct err *err);
 bool lazy_sync_dirty(struct lazy *l, struct lazy_reason why, struct err *err);
 void lazy_free_programs(struct lazy *l);
 
-/* lazy_key.c: all that tells the part of g that computes `outputs` from another
+/* lazy_key.c: sets need[id] for what the outputs are made of, and themselves. */
+void lazy_reach(const struct graph *g, const int *outputs, int n_outputs, bool *need);
+
+/* All that tells the part of g that computes `outputs` from another
  * one, as bytes; *inputs are its inputs (of g), in order.  False when out of
  * memory. */
 bool lazy_key(const struct graph *g, const int *outputs, int n_outputs, bool with_names,

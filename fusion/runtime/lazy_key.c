@@ -87,16 +87,16 @@ static void put_node(struct writer *w, const struct node *n)
 		put_text(w, n->fx);
 }
 
-static void mark(struct writer *w, const int *outputs, int n_outputs)
+void lazy_reach(const struct graph *g, const int *outputs, int n_outputs, bool *need)
 {
 	for (int i = 0; i < n_outputs; i++)
-		w->need[outputs[i]] = true;
-	for (int id = w->g->n_nodes - 1; id >= 0; id--) {
-		const struct node *n = w->g->nodes[id];
+		need[outputs[i]] = true;
+	for (int id = g->n_nodes - 1; id >= 0; id--) {
+		const struct node *n = g->nodes[id];
 
-		for (int i = 0; w->need[id] && i < n->n_args; i++)
+		for (int i = 0; need[id] && i < n->n_args; i++)
 			if (n->args[i].kind == ARG_NODE)
-				w->need[n->args[i].node] = true;
+				need[n->args[i].node] = true;
 	}
 }
 
@@ -111,7 +111,7 @@ bool lazy_key(const struct graph *g, const int *outputs, int n_outputs, bool wit
 	*inputs = calloc((size_t)g->n_nodes + 1, sizeof(**inputs));
 	*n_inputs = 0;
 	if (w.need && w.number && *inputs) {
-		mark(&w, outputs, n_outputs);
+		lazy_reach(g, outputs, n_outputs, w.need);
 		for (int id = 0; id < g->n_nodes; id++) {
 			if (!w.need[id])
 				continue;

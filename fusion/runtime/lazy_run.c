@@ -316,6 +316,27 @@ bool lazy_sync_dirty(struct lazy *l, struct lazy_reason why, struct err *err)
 	return sync_all(l, why, true, err);
 }
 
+/* Beside the tensor itself, what lies on the way and still has a name: it is not
+ * computed again then. */
+static bool choose_way(struct barrier *b, struct vtensor *t)
+{
+	struct lazy *l = b->l;
+	bool *need = calloc((size_t)l->graph->n_nodes + 1, sizeof(*need));
+
+	if (!need)
+		return false;
+	choose(b, &l->entries.at[t->input]);
+	lazy_reach(l->graph, b->nodes, 1, need);
+	for (size_t i = 0; i < l->entries.len; i++) {
+		struct lazy_entry *entry = &l->entries.at[i];
+
+		if (entry->at && entry->at != t && !entry->at->memory && need[entry->at->node])
+			choose(b, entry);
+	}
+	free(need);
+	return true;
+}
+
 bool lazy_sync_one(struct lazy *l, struct value v, struct lazy_reason why, struct err *err)
 {
 	struct vtensor *t = v.tensor;
@@ -326,12 +347,11 @@ bool lazy_sync_one(struct lazy *l, struct value v, struct lazy_reason why, struc
 		return true;
 	if (t->memory) /* dirty: others may still read its old elements */
 		return lazy_sync(l, why, err);
-	ok = begin(&b, l, why, err);
+	ok = begin(&b, l, why, err) && (choose_way(&b, t) || no_memory(err)) && run(&b, err);
 	if (ok)
-		choose(&b, &l->entries.at[t->input]);
-	ok = ok && run(&b, err);
-	if (ok) {
 		hand_out(&b);
+	for (int i = 0; ok && i < b.n; i++) {
+		t = b.to[i]->at;
 		ok = become_input(l, l->graph->nodes[t->node], t->memory) || no_memory(err);
 	}
 	finish(&b);

@@ -1,0 +1,373 @@
+/* tests/test_fusion_lazy.c -- mode lazy: barriers, the cache of traces, effects. */
+#include "tests/engine.h"
+
+#define PROGRAM(...) "import torch\n" __VA_ARGS__
+
+/* One call in eager and in lazy: results, arguments afterwards and text agree. */
+static void same_tensor(struct value got, struct value want)
+{
+	const struct tensor *a, *b;
+
+	assert_int_equal(got.kind, want.kind);
+	if (want.kind == VALUE_TUPLE || want.kind == VALUE_LIST) {
+		assert_int_equal(got.list->len, want.list->len);
+		for (int i = 0; i < want.list->len; i++)
+			same_tensor(got.list->at[i], want.list->at[i]);
+		return;
+	}
+	if (want.kind != VALUE_TENSOR) {
+		assert_true(value_equal(got, want));
+		return;
+	}
+	a = got.tensor->memory;
+	b = want.tensor->memory;
+	assert_non_null(a);
+	assert_int_equal(a->dtype, b->dtype);
+	assert_int_equal(tensor_numel(a), tensor_numel(b));
+	for (int64_t i = 0; i < tensor_numel(a); i++)
+		assert_true(tensor_get_double(a, i) == tensor_get_double(b, i));
+}
+
+struct pair {
+	struct engine lazy, eager;
+};
+
+static struct pair pair_open(const char *source)
+{
+	return (struct pair){ engine_open("cpu", FUSION_LAZY, source),
+			      engine_open("cpu", FUSION_EAGER, source) };
+}
+
+static void pair_close(struct pair *p)
+{
+	engine_close(&p->lazy);
+	engine_close(&p->eager);
+}
+
+static struct fusion_counts pair_call(struct pair *p, int64_t n, double seed)
+{
+	struct value x = FLOATS(&p->lazy, seed, n), y = FLOATS(&p->lazy, seed + 1, n);
+	struct value u = FLOATS(&p->eager, seed, n), v = FLOATS(&p->eager, seed + 1, n);
+	struct value got = engine_call(&p->lazy, (struct value[]){ x, y }, 2);
+	struct value want = engine_call(&p->eager, (struct value[]){ u, v }, 2);
+	struct buf *text = fusion_stdout(p->lazy.session), *other = fusion_stdout(p->eager.session);
+
+	same_tensor(got, want);
+	same_tensor(x, u);
+	same_tensor(y, v);
+	assert_int_equal(text->len, other->len);
+	if (text->len)
+		assert_memory_equal(text->data, other->data, text->len);
+	value_unref(got);
+	value_unref(want);
+	value_unref(x);
+	value_unref(y);
+	value_unref(u);
+	value_unref(v);
+	return fusion_counts(p->lazy.session);
+}
+
+static void a_step_is_one_graph_and_is_found_again(void **state)
+{
+	struct pair p = pair_open(PROGRAM("def model(x, y):\n"
+					  "    a = torch.sin(x) * 2 + y\n"
+					  "    unused = torch.exp(a)\n"
+					  "    return a, a.sum()\n"));
+	struct fusion_counts c;
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		c = pair_call(&p, 5, i);
+	assert_int_equal(c.graphs, 1);
+	assert_int_equal(c.executions, 4);
+	assert_int_equal(c.cache_hits, 3);
+	c = pair_call(&p, 6, 9); /* shapes are part of the key */
+	assert_int_equal(c.graphs, 2);
+	c = pair_call(&p, 5, 9);
+	assert_int_equal(c.graphs, 2);
+	assert_int_equal(fusion_graph_count(p.lazy.session), 2);
+	assert_int_equal(fusion_graph(p.lazy.session, 0).uses, 5);
+	for (int i = 0; i < fusion_graph(p.lazy.session, 0).captured->n_nodes; i++)
+		assert_string_not_equal(fusion_graph(p.lazy.session, 0).captured->nodes[i]->fx,
+					"exp"); /* nobody reads it */
+	assert_int_equal(fusion_break_count(p.lazy.session), 0);
+	pair_close(&p);
+}
+
+static void a_python_number_is_part_of_the_graph(void **state)
+{
+	struct pair p = pair_open(PROGRAM("n = 0\n"
+					  "def model(x, y):\n"
+					  "    global n\n"
+					  "    n += 1\n"
+					  "    return x * n\n"));
+	struct fusion_counts c;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		c = pair_call(&p, 4, i);
+	assert_int_equal(c.graphs, 3);
+	assert_int_equal(c.cache_hits, 0);
+	pair_close(&p);
+}
+
+static void reading_a_value_runs_what_it_is_made_of(void **state)
+{
+	struct pair p = pair_open(PROGRAM("def model(x, y):\n"
+					  "    a = torch.sin(x)\n"
+					  "    s = a.sum()\n"
+					  "    b = torch.cos(y)\n"
+					  "    if s.item() > 100:\n"
+					  "        return b\n"
+					  "    if b.sum() > 100:\n"
+					  "        return a\n"
+					  "    return a + float(b.sum()), s * 2\n"));
+	struct fusion_counts c = pair_call(&p, 5, 1);
+	struct fusion_break b;
+
+	(void)state;
+	assert_int_equal(c.executions, 4); /* item, if, float, step end */
+	assert_int_equal(fusion_break_count(p.lazy.session), 3);
+	b = fusion_break(p.lazy.session, 0);
+	assert_string_equal(b.stage, "capture");
+	assert_string_equal(b.kind, "scalar-read");
+	assert_string_equal(b.outcome, "barrier");
+	assert_string_equal(b.subject, ".item()");
+	assert_int_equal(b.stack[0].line, 6);
+	assert_int_equal(b.graph, 0);
+	b = fusion_break(p.lazy.session, 1);
+	assert_string_equal(b.kind, "data-dependent-branch");
+	assert_int_equal(b.stack[0].line, 8);
+	b = fusion_break(p.lazy.session, 2);
+	assert_string_equal(b.subject, "float()");
+	assert_int_equal(b.stack[0].line, 10);
+	c = pair_call(&p, 5, 1);
+	assert_int_equal(fusion_break_count(p.lazy.session), 3);
+	assert_int_equal(fusion_break(p.lazy.session, 0).count, 2);
+	pair_close(&p);
+}
+
+/* The sum that was read is an input of the second graph, not computed again. */
+static void what_was_read_is_not_computed_twice(void **state)
+{
+	struct pair p = pair_open(PROGRAM("def model(x, y):\n"
+					  "    s = (torch.exp(x) + y).sum()\n"
+					  "    if s > 0:\n"
+					  "        return s * x\n"
+					  "    return s - x\n"));
+	const struct graph *g;
+
+	(void)state;
+	pair_call(&p, 5, 1);
+	assert_int_equal(fusion_graph_count(p.lazy.session), 2);
+	g = fusion_graph(p.lazy.session, 1).captured;
+	assert_int_equal(g->n_inputs, 2);
+	assert_int_equal(g->n_nodes, 3);
+	pair_close(&p);
+}
+
+static void writes_reach_arguments_at_the_end_of_the_step(void **state)
+{
+	struct pair p = pair_open(PROGRAM("def model(x, y):\n"
+					  "    old = x * 1\n"
+					  "    x += y\n"
+					  "    x *= 2\n"
+					  "    y -= x\n"
+					  "    return old, x, x + old\n"));
+	struct fusion_counts c;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		c = pair_call(&p, 7, i);
+	assert_int_equal(c.graphs, 1);
+	assert_int_equal(c.executions, 3);
+	pair_close(&p);
+}
+
+static void a_written_argument_that_is_read_is_written_first(void **state)
+{
+	struct pair p = pair_open(PROGRAM("def model(x, y):\n"
+					  "    a = x + 1\n"
+					  "    x += y\n"
+					  "    if x.sum() > 0:\n"
+					  "        x += 1\n"
+					  "    return a, x * a\n"));
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		pair_call(&p, 5, i);
+	pair_close(&p);
+}
+
+static void one_tensor_under_two_names_is_one(void **state)
+{
+	const char *source = PROGRAM("def model(x, y):\n"
+				     "    x += 1\n"
+				     "    y += x\n"
+				     "    return x + y\n");
+	struct engine lazy = engine_open("interp", FUSION_LAZY, source);
+	struct engine eager = engine_open("interp", FUSION_EAGER, source);
+	struct value a = FLOATS(&lazy, 1, 4), b = FLOATS(&eager, 1, 4), got, want;
+	/* and two objects over one memory */
+	struct value c = fusion_value(a.tensor->memory), d = fusion_value(b.tensor->memory);
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		got = engine_call(&lazy, (struct value[]){ a, i ? c : a }, 2);
+		want = engine_call(&eager, (struct value[]){ b, i ? d : b }, 2);
+		same_tensor(got, want);
+		same_tensor(a, b);
+		value_unref(got);
+		value_unref(want);
+	}
+	assert_int_equal(fusion_break_count(lazy.session), 1);
+	assert_string_equal(fusion_break(lazy.session, 0).outcome, "barrier");
+	value_unref(a);
+	value_unref(b);
+	value_unref(c);
+	value_unref(d);
+	engine_close(&lazy);
+	engine_close(&eager);
+}
+
+static void a_global_keeps_its_value_across_steps(void **state)
+{
+	struct pair p = pair_open(PROGRAM("total = torch.zeros(4)\n"
+					  "last = None\n"
+					  "def model(x, y):\n"
+					  "    global total, last\n"
+					  "    total = total + x\n"
+					  "    out = total * y if last is None else total * last\n"
+					  "    last = y + 1\n"
+					  "    return out\n"));
+	struct fusion_counts c;
+
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		c = pair_call(&p, 4, i);
+	assert_int_equal(c.graphs, 2);
+	assert_int_equal(c.executions, 5);
+	pair_close(&p);
+}
+
+/* On the interpreter: no compiler has to take 4,000 ops. */
+static void a_long_trace_is_run_in_parts(void **state)
+{
+	const char *source = PROGRAM("def model(x, y):\n"
+				     "    for i in range(3000):\n"
+				     "        x = x + y * 0.001\n"
+				     "    return x\n");
+	struct pair p = { engine_open("interp", FUSION_LAZY, source),
+			  engine_open("interp", FUSION_EAGER, source) };
+
+	(void)state;
+	assert_int_equal(pair_call(&p, 3, 1).executions, 2);
+	assert_int_equal(fusion_break_count(p.lazy.session), 1);
+	assert_string_equal(fusion_break(p.lazy.session, 0).kind, "step-end");
+	pair_close(&p);
+}
+
+static void an_error_keeps_what_was_written_before_it(void **state)
+{
+	const char *source = PROGRAM("def model(x, y):\n"
+				     "    x += 1\n"
+				     "    z = x * 2\n"
+				     "    return z + torch.zeros(3)\n");
+	struct engine e = engine_open("interp", FUSION_LAZY, source);
+	struct value x = FLOATS(&e, 1, 4), y = FLOATS(&e, 1, 4);
+	struct err err = engine_fails(&e, (struct value[]){ x, y }, 2);
+
+	(void)state;
+	assert_int_equal(err.line, 5);
+	for (int i = 0; i < 4; i++)
+		assert_true(engine_at(x, i) == (double)(float)(engine_at(y, i) + 1));
+	value_unref(x);
+	value_unref(y);
+	engine_close(&e);
+}
+
+static void denied_ops_fall_back_within_a_step(void **state)
+{
+	static const char *const deny[] = { "exp" };
+	const char *source = PROGRAM("def model(x, y):\n"
+				     "    return torch.exp(x * 2) + y\n");
+	struct fusion_options options = {
+		.backend = "interp", .threads = 1, .deny = deny, .n_deny = 1
+	};
+	struct err err = { 0 };
+	struct engine e = { .f = fusion_create(&options, &err) };
+	struct value x, y;
+
+	(void)state;
+	e.program = fusion_parse(source, strlen(source), "model", &err);
+	e.session = fusion_session(e.f, e.program, FUSION_LAZY, &err);
+	assert_non_null(e.session);
+	x = FLOATS(&e, 1, 4);
+	y = FLOATS(&e, 2, 4);
+	value_unref(engine_call(&e, (struct value[]){ x, y }, 2));
+	assert_int_equal(fusion_counts(e.session).graphs, 1);
+	assert_int_equal(fusion_counts(e.session).lowered, 2);
+	assert_int_equal(fusion_break_count(e.session), 1);
+	assert_string_equal(fusion_break(e.session, 0).kind, "denied-op");
+	value_unref(x);
+	value_unref(y);
+	engine_close(&e);
+}
+
+static void the_log_says_what_was_run_and_why(void **state)
+{
+	struct pair p = pair_open(PROGRAM("def model(x, y):\n"
+					  "    s = x.sum()\n"
+					  "    return x * s.item()\n"));
+	struct buf log;
+
+	(void)state;
+	pair_call(&p, 4, 1);
+	buf_init(&log, 0);
+	fusion_lazy_log(p.lazy.session, &log);
+	assert_non_null(log.data);
+	assert_non_null(strstr(log.data, "Compilation Analysis: Compilation Cause\n"));
+	assert_non_null(strstr(log.data, "Execution Analysis:   most likely user code trying to "
+					 "access tensor value before torch_xla.sync\n"));
+	assert_non_null(strstr(log.data, "Execution Analysis:   user torch_xla.sync"));
+	assert_non_null(strstr(log.data, "Number of Graph Inputs: 1\n"));
+	assert_non_null(strstr(log.data, "  model (line 4)\n"));
+	buf_finish(&log);
+	pair_close(&p);
+}
+
+static void a_result_outlives_its_session(void **state)
+{
+	struct engine e = engine_open("interp", FUSION_LAZY,
+				      PROGRAM("def model(x):\n    return x + 1\n"));
+	struct value x = FLOATS(&e, 1, 4), out = engine_call(&e, &x, 1);
+
+	(void)state;
+	fusion_session_destroy(e.session);
+	e.session = NULL;
+	assert_true(engine_at(out, 2) == (double)(float)(engine_at(x, 2) + 1));
+	value_unref(x);
+	value_unref(out);
+	engine_close(&e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_step_is_one_graph_and_is_found_again),
+		cmocka_unit_test(a_python_number_is_part_of_the_graph),
+		cmocka_unit_test(reading_a_value_runs_what_it_is_made_of),
+		cmocka_unit_test(what_was_read_is_not_computed_twice),
+		cmocka_unit_test(writes_reach_arguments_at_the_end_of_the_step),
+		cmocka_unit_test(a_written_argument_that_is_read_is_written_first),
+		cmocka_unit_test(one_tensor_under_two_names_is_one),
+		cmocka_unit_test(a_global_keeps_its_value_across_steps),
+		cmocka_unit_test(a_long_trace_is_run_in_parts),
+		cmocka_unit_test(an_error_keeps_what_was_written_before_it),
+		cmocka_unit_test(denied_ops_fall_back_within_a_step),
+		cmocka_unit_test(the_log_says_what_was_run_and_why),
+		cmocka_unit_test(a_result_outlives_its_session),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
