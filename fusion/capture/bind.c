@@ -62,13 +62,21 @@ static bool missing(const struct frame *f, int from, int to, const char *kind, s
 	return false;
 }
 
+static bool is_positional_only(const struct code *code, const char *name)
+{
+	for (int i = 0; i < code->n_positional_only; i++)
+		if (strcmp(code->locals[i], name) == 0)
+			return true;
+	return false;
+}
+
 static bool bind_keyword(struct vm *vm, struct frame *f, struct value name, struct value v,
 			 struct err *err)
 {
 	const struct code *code = f->code;
 	int named = code->n_positional + code->n_keyword_only;
 
-	for (int i = 0; i < named; i++) {
+	for (int i = code->n_positional_only; i < named; i++) {
 		if (strcmp(code->locals[i], name.str->text) != 0)
 			continue;
 		if (f->locals[i].kind != VALUE_UNSET)
@@ -77,6 +85,12 @@ static bool bind_keyword(struct vm *vm, struct frame *f, struct value name, stru
 		f->locals[i] = value_ref(v);
 		return true;
 	}
+	if (!code->has_kwargs && is_positional_only(code, name.str->text))
+		return err_set(
+		    err, ERR_TYPE,
+		    "%s() got some positional-only arguments passed as keyword arguments: "
+		    "'%s'",
+		    code->name, name.str->text);
 	if (!code->has_kwargs)
 		return err_set(err, ERR_TYPE, "%s() got an unexpected keyword argument '%s'",
 			       code->name, name.str->text);

@@ -91,6 +91,14 @@ void frame_chunks_free(struct vm *vm)
 	vm->chunk = NULL;
 }
 
+bool frame_too_deep(const struct vm *vm, const struct code *code, struct err *err)
+{
+	return err_set(err, ERR_RECURSION,
+		       "maximum recursion depth exceeded: %d calls are open and %s() is called "
+		       "again; it may call itself without an end",
+		       vm->depth, code->name);
+}
+
 struct frame *frame_push(struct vm *vm, const struct unit *unit, struct function *function,
 			 struct err *err)
 {
@@ -101,10 +109,7 @@ struct frame *frame_push(struct vm *vm, const struct unit *unit, struct function
 	struct frame *f;
 
 	if (vm->depth >= vm->limits.depth) {
-		err_set(err, ERR_RECURSION,
-			"maximum recursion depth exceeded: %d calls are open and %s() is called "
-			"again; it may call itself without an end",
-			vm->depth, code->name);
+		frame_too_deep(vm, code, err);
 		return NULL;
 	}
 	bytes = (bytes + 15) & ~(size_t)15;
@@ -133,9 +138,21 @@ struct frame *frame_push(struct vm *vm, const struct unit *unit, struct function
 	return f;
 }
 
+static bool closure_of(struct vm *vm, struct function *f, struct list **cells, struct err *err)
+{
+	int n = f->code->n_cells - f->code->n_own_cells;
+
+	*cells = f->closure;
+	if (vm->host->closure && !vm->host->closure(vm->host->self, f, cells, err))
+		return false;
+	return (*cells && (*cells)->len == n) ||
+	       err_set(err, ERR_INTERNAL, "the closure of %s does not fit its code", f->code->name);
+}
+
 bool frame_enter(struct vm *vm, struct frame *f, struct err *err)
 {
 	const struct code *code = f->code;
+	struct list *closure;
 
 	for (int i = 0; i < code->n_own_cells; i++) {
 		int local = code->cell_local[i];
@@ -150,24 +167,49 @@ bool frame_enter(struct vm *vm, struct frame *f, struct err *err)
 			value_unref(content);
 		}
 	}
+	if (code->n_own_cells == code->n_cells)
+		return true;
+	if (!closure_of(vm, f->function, &closure, err))
+		return false;
 	for (int i = code->n_own_cells; i < code->n_cells; i++)
-		f->cells[i] = value_ref(f->function->closure->at[i - code->n_own_cells]);
+		f->cells[i] = value_ref(closure->at[i - code->n_own_cells]);
 	return true;
+}
+
+/* Unlinks the innermost frame and gives its memory back. */
+static void leave(struct vm *vm)
+{
+	struct frame *f = vm->frame;
+
+	vm->frame = f->up;
+	vm->depth--;
+	if (f->generator) {
+		f->generator->frame = NULL;
+		free(f);
+	} else {
+		stack_give(vm, f->bytes);
+	}
+}
+
+void frame_forget(struct vm *vm)
+{
+	leave(vm);
 }
 
 void frame_pop(struct vm *vm)
 {
 	struct frame *f = vm->frame;
 	struct function *function = f->function;
+	struct dict *namespace = f->namespace;
 	int fixed = f->code->n_locals + f->code->n_cells;
 
-	vm->frame = f->up;
-	vm->depth--;
 	while (f->top > f->stack)
 		value_unref(*--f->top);
 	for (int i = 0; i < fixed; i++)
 		value_unref(f->locals[i]);
-	stack_give(vm, f->bytes);
+	leave(vm);
+	if (namespace)
+		value_unref(value_of(namespace));
 	if (function)
 		value_unref(value_of(function));
 }

@@ -30,11 +30,14 @@ struct unit {
 	struct value *consts;
 	int *globals;            /* by name: slot in vm->globals, -1 for mere attributes */
 	struct attr_site *sites; /* by instruction */
+	int *handler; /* by instruction: of code->handlers, -1: none; NULL: none at all */
 	struct unit *nested;
+	bool hidden; /* of our prelude: stacks, errors and captures leave it out */
 };
 
 struct global {
 	const char *name;
+	const void *owner;    /* a prelude's program; NULL: the user's */
 	struct value value;   /* UNSET: not assigned */
 	struct value builtin; /* what the name means then; UNSET: nothing */
 };
@@ -49,7 +52,15 @@ struct frame {
 	struct value *cells;          /* code->n_cells, VALUE_CELL */
 	struct value *stack;          /* operands: [stack, top) */
 	struct value *top;
-	size_t bytes; /* of the chunk, with this struct */
+	struct dict *namespace;      /* of a class body, a reference; NULL: no class body */
+	struct generator *generator; /* that owns its memory; NULL: a chunk */
+	size_t bytes;                /* of the chunk, with this struct */
+};
+
+/* The state of the modules time and random, begun anew with each VM. */
+struct world {
+	double clock; /* seconds */
+	uint64_t random;
 };
 
 struct chunk; /* of stack memory; frames never move */
@@ -71,8 +82,11 @@ struct vm {
 	int64_t steps_left;
 	struct vm_evaluator evaluator; /* evaluate NULL: none */
 	struct err broken;             /* why the program cannot run at all */
+	struct value handled;          /* the exception whose except block runs; UNSET: none */
 	struct value raised;     /* the exception that an error stands for; UNSET: see its code */
 	struct class **classes;  /* classes.c: by enum class_id, NULL: not made yet */
+	const void *owner;       /* whose names unit_prepare() makes slots for */
+	struct world world;      /* modules.c: clock and random numbers */
 	struct prelude *prelude; /* prelude.c: modules written in the workload language */
 };
 
@@ -91,6 +105,8 @@ struct frame *frame_push(struct vm *vm, const struct unit *unit, struct function
 			 struct err *err);
 bool frame_enter(struct vm *vm, struct frame *f, struct err *err);
 void frame_pop(struct vm *vm);
+void frame_forget(struct vm *vm); /* pops it, but its references live on elsewhere */
+bool frame_too_deep(const struct vm *vm, const struct code *code, struct err *err);
 void frame_chunks_free(struct vm *vm);
 
 /* bind.c: gives the parameters of `f` their values, as Python does; TYPE. */
@@ -111,6 +127,9 @@ bool vm_out_of_memory(struct vm *vm, struct err *err);
 
 /* Counts steps that a builtin does inside one instruction. */
 bool vm_spend(struct vm *vm, int64_t steps, struct err *err);
+
+/* The innermost frame of the user's code; NULL: none. */
+const struct frame *vm_visible_frame(const struct vm *vm);
 
 /* The host, told where the program stands. */
 struct vm_host *vm_host_here(struct vm *vm);

@@ -2,11 +2,36 @@
  *
  * An iterator over a dict or tensor remembers the length it began with: a dict
  * that grows under its own loop is an error, as in Python. */
+#include "fusion/capture/classes.h"
+#include "fusion/capture/generator.h"
 #include "fusion/capture/operators.h"
 
 static bool not_iterable(struct value v, struct err *err)
 {
 	return err_set(err, ERR_TYPE, "'%s' object is not iterable", value_type_name(v));
+}
+
+/* What __iter__ gives; an instance that has __next__ may be that. */
+static bool instance_iter(struct vm *vm, struct value v, struct value *out, struct err *err)
+{
+	struct value it, next;
+	bool found, ok;
+
+	if (!instance_call(vm, v, "__iter__", NULL, 0, &it, &found, err))
+		return false;
+	if (!found)
+		return not_iterable(v, err);
+	if (it.kind != VALUE_INSTANCE) {
+		ok = op_iter(vm, it, out, err);
+	} else if (!instance_method(vm, it, "__next__", &next, err)) {
+		ok = vm_raise(vm, CLASS_TYPE_ERROR, err,
+			      "iter() returned non-iterator of type '%s'", value_type_name(it));
+	} else {
+		value_unref(next);
+		ok = vm_keep(vm, value_iter(ITER_NEXT, it), out, err);
+	}
+	value_unref(it);
+	return ok;
 }
 
 bool op_iter(struct vm *vm, struct value v, struct value *out, struct err *err)
@@ -37,8 +62,14 @@ bool op_iter(struct vm *vm, struct value v, struct value *out, struct err *err)
 		n = value_int(over.dict->len);
 		break;
 	case VALUE_DICT:
+	case VALUE_SET:
 		n = value_int(v.dict->len);
 		break;
+	case VALUE_GENERATOR:
+		kind = ITER_NEXT;
+		break;
+	case VALUE_INSTANCE:
+		return instance_iter(vm, v, out, err);
 	default:
 		return not_iterable(v, err);
 	}
@@ -72,7 +103,8 @@ static bool next_entry(struct vm *vm, struct iter *it, struct value *out, bool *
 	int64_t at = it->position;
 
 	if (dict->len != it->length)
-		return err_set(err, ERR_VALUE, "dictionary changed size during iteration");
+		return vm_raise(vm, CLASS_RUNTIME_ERROR, err, "%s changed size during iteration",
+				it->over.kind == VALUE_SET ? "Set" : "dictionary");
 	*more = at < dict->len;
 	if (!*more)
 		return true;
@@ -106,6 +138,7 @@ static bool next_of_sequence(struct vm *vm, struct iter *it, struct value *out, 
 	case VALUE_STR:
 		return next_char(vm, it, out, more, err);
 	case VALUE_DICT:
+	case VALUE_SET:
 		return next_entry(vm, it, out, more, err);
 	default:
 		*more = it->position < it->length;
@@ -183,7 +216,27 @@ static bool next_mapped(struct vm *vm, struct iter *it, struct value *out, bool 
 	return ok;
 }
 
-bool op_next(struct vm *vm, struct iter *it, struct value *out, bool *more, struct err *err)
+/* A generator's next, or an instance's __next__ until it raises StopIteration. */
+static bool next_called(struct vm *vm, struct value over, struct value *out, bool *more,
+			struct err *err)
+{
+	bool found;
+
+	if (over.kind == VALUE_GENERATOR)
+		return generator_next(vm, over.generator, out, more, err);
+	*more = true;
+	if (instance_call(vm, over, "__next__", NULL, 0, out, &found, err))
+		return found || not_iterable(over, err);
+	if (!vm_failed_with(vm, err, CLASS_STOP_ITERATION))
+		return false;
+	vm_forget_raised(vm);
+	*err = (struct err){ 0 };
+	*more = false;
+	return true;
+}
+
+static bool next_item(struct vm *vm, struct iter *it, struct value *out, bool *more,
+		      struct err *err)
 {
 	switch (it->iter_kind) {
 	case ITER_REVERSED:
@@ -197,9 +250,16 @@ bool op_next(struct vm *vm, struct iter *it, struct value *out, bool *more, stru
 	case ITER_VALUES:
 	case ITER_ITEMS:
 		return next_entry(vm, it, out, more, err);
+	case ITER_NEXT:
+		return next_called(vm, it->over, out, more, err);
 	default:
 		return next_of_sequence(vm, it, out, more, err);
 	}
+}
+
+bool op_next(struct vm *vm, struct iter *it, struct value *out, bool *more, struct err *err)
+{
+	return next_item(vm, it, out, more, err) && (!*more || op_force(vm, out, err));
 }
 
 bool op_extend(struct vm *vm, struct list *list, struct value v, struct err *err)
@@ -232,13 +292,16 @@ bool op_extend(struct vm *vm, struct list *list, struct value v, struct err *err
 	return ok;
 }
 
-static bool unpack_list(struct value v, int n, struct value *to, struct err *err)
+static bool unpack_list(struct vm *vm, struct value v, int n, struct value *to, struct err *err)
 {
 	if (v.list->len < n)
 		return err_set(err, ERR_VALUE, "not enough values to unpack (expected %d, got %d)",
 			       n, v.list->len);
 	if (v.list->len > n)
 		return err_set(err, ERR_VALUE, "too many values to unpack (expected %d)", n);
+	for (int i = 0; i < n; i++)
+		if (!op_force(vm, &v.list->at[i], err))
+			return false;
 	for (int i = 0; i < n; i++)
 		to[i] = value_ref(v.list->at[i]);
 	return true;
@@ -269,18 +332,34 @@ static bool unpack_iterator(struct vm *vm, struct iter *it, int n, struct value 
 	return ok;
 }
 
+static bool can_iterate(struct value v)
+{
+	switch (v.kind) {
+	case VALUE_STR:
+	case VALUE_DICT:
+	case VALUE_SET:
+	case VALUE_RANGE:
+	case VALUE_ITER:
+	case VALUE_GENERATOR:
+	case VALUE_TENSOR:
+		return true;
+	case VALUE_INSTANCE:
+		return class_lookup(v.instance->class, "__iter__") != NULL;
+	default:
+		return false;
+	}
+}
+
 bool op_unpack(struct vm *vm, struct value v, int n, struct value *to, struct err *err)
 {
 	struct value it;
 	bool ok;
 
 	if (v.kind == VALUE_TUPLE || v.kind == VALUE_LIST)
-		return unpack_list(v, n, to, err);
-	if (!value_counted(v) || v.kind == VALUE_SLICE || v.kind > VALUE_ITER) {
-		if (v.kind != VALUE_TENSOR)
-			return err_set(err, ERR_TYPE, "cannot unpack non-iterable %s object",
-				       value_type_name(v));
-	}
+		return unpack_list(vm, v, n, to, err);
+	if (!can_iterate(v))
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "cannot unpack non-iterable %s object",
+				value_type_name(v));
 	if (!op_iter(vm, v, &it, err))
 		return false;
 	ok = unpack_iterator(vm, it.iter, n, to, err);

@@ -6,64 +6,17 @@
  * Operands were checked when the unit was prepared (unit.c). */
 #include "fusion/capture/run.h"
 
-#include "fusion/capture/names.h"
+#include "fusion/capture/inst.h"
 #include "fusion/capture/operators.h"
 
-/* The top n operands become one value; their references are dropped. */
-static void replace(struct frame *f, int n, struct value v)
-{
-	struct value *bottom = f->top - n;
-
-	while (f->top > bottom)
-		value_unref(*--f->top);
-	*f->top++ = v;
-}
-
-static void store(struct value *slot, struct value v) /* takes the reference */
-{
-	struct value old = *slot;
-
-	*slot = v;
-	value_unref(old);
-}
-
-static bool unset_local(const struct frame *f, int arg, struct err *err)
-{
-	return err_set(err, ERR_NAME,
-		       "cannot access local variable '%s' where it is not associated with a value",
-		       f->code->locals[arg]);
-}
-
-static bool unset_cell(const struct frame *f, int arg, struct err *err)
-{
-	if (arg < f->code->n_own_cells)
-		return err_set(err, ERR_NAME,
-			       "cannot access local variable '%s' where it is not associated with "
-			       "a value",
-			       f->code->cells[arg]);
-	return err_set(err, ERR_NAME,
-		       "cannot access free variable '%s' where it is not associated with a value "
-		       "in enclosing scope",
-		       f->code->cells[arg]);
-}
-
-static bool load_global(struct vm *vm, struct frame *f, int arg, struct err *err)
-{
-	const struct global *g = &vm->globals[f->unit->globals[arg]];
-
-	if (g->value.kind != VALUE_UNSET)
-		*f->top++ = value_ref(g->value);
-	else if (g->builtin.kind != VALUE_UNSET)
-		*f->top++ = value_ref(g->builtin);
-	else
-		return vm_unknown_name(vm, g->name, err);
-	return true;
-}
+#define INLINE inline __attribute__((always_inline)) /* into both of the loops */
 
 static bool binary(struct vm *vm, struct frame *f, enum binop op, bool inplace, struct err *err)
 {
 	struct value r;
 
+	if (op == BIN_MOD && f->top[-2].kind == VALUE_STR && !force_inside(vm, f->top[-1], err))
+		return false; /* text % (a, b) */
 	if (!op_binary(vm, op, inplace, f->top[-2], f->top[-1], &r, err))
 		return false;
 	replace(f, 2, r);
@@ -97,6 +50,10 @@ static bool compare(struct vm *vm, struct frame *f, enum cmpop op, struct err *e
 {
 	struct value r;
 
+	if (op < CMP_IS || op > CMP_IS_NOT)
+		if (!force_inside(vm, f->top[-2], err) ||
+		    (f->top[-1].kind != VALUE_DICT && !force_inside(vm, f->top[-1], err)))
+			return false;
 	if (!op_compare(vm, op, f->top[-2], f->top[-1], &r, err))
 		return false;
 	replace(f, 2, r);
@@ -140,107 +97,34 @@ static bool load_attr(struct vm *vm, struct frame *f, const struct lang_inst *in
 		r = value_ref(site->value);
 	else if (!op_attribute(vm, site, o, f->code->names[inst->arg], &r, err))
 		return false;
-	replace(f, 1, r);
-	return true;
+	return result(vm, f, 1, r, err);
 }
 
-static bool store_attr(struct frame *f, int arg, struct err *err)
+static bool store_attr(struct vm *vm, struct frame *f, int arg, struct err *err)
 {
-	return err_set(err, ERR_TYPE, "attribute '%s' of '%s' objects cannot be set",
-		       f->code->names[arg], value_type_name(f->top[-1]));
+	if (!op_store_attribute(vm, f->top[-1], f->code->names[arg], f->top[-2], err))
+		return false;
+	drop(f, f->top - 2);
+	return true;
 }
 
 static bool subscript(struct vm *vm, struct frame *f, struct err *err)
 {
 	struct value r;
 
-	if (!op_subscript(vm, f->top[-2], f->top[-1], &r, err))
+	if (!force_inside(vm, f->top[-1], err) ||
+	    !op_subscript(vm, f->top[-2], f->top[-1], &r, err))
 		return false;
-	replace(f, 2, r);
-	return true;
+	return result(vm, f, 2, r, err);
 }
 
 static bool store_subscript(struct vm *vm, struct frame *f, struct err *err)
 {
-	if (!op_store_subscript(vm, f->top[-2], f->top[-1], f->top[-3], err))
+	if (!force_inside(vm, f->top[-1], err) ||
+	    !op_store_subscript(vm, f->top[-2], f->top[-1], f->top[-3], err))
 		return false;
 	replace(f, 3, value_none());
 	f->top--;
-	return true;
-}
-
-/* The operands' references move into the new sequence. */
-static bool build_sequence(struct vm *vm, struct frame *f, enum value_kind kind, int n,
-			   struct err *err)
-{
-	struct value v = value_sequence(kind, n);
-
-	if (v.kind == kind) {
-		for (int i = 0; i < n; i++)
-			v.list->at[i] = f->top[i - n];
-		v.list->len = n;
-		f->top -= n;
-	}
-	if (!vm_keep(vm, v, &v, err))
-		return false;
-	*f->top++ = v;
-	return true;
-}
-
-static bool build_map(struct vm *vm, struct frame *f, int pairs, struct err *err)
-{
-	struct value v, *at = f->top - 2 * pairs;
-
-	if (!vm_keep(vm, value_dict(), &v, err))
-		return false;
-	for (int i = 0; i < pairs; i++) {
-		bool ok = op_make_key(vm, &at[2 * i], err);
-
-		if (ok && !value_dict_set(v.dict, at[2 * i], at[2 * i + 1]))
-			ok = vm_out_of_memory(vm, err);
-		if (!ok) {
-			value_unref(v);
-			return false;
-		}
-	}
-	replace(f, 2 * pairs, v);
-	return true;
-}
-
-static bool build_slice(struct vm *vm, struct frame *f, int n, struct err *err)
-{
-	struct value step = n == 3 ? f->top[-1] : value_none(), v;
-
-	if (!vm_keep(vm, value_slice(f->top[-n], f->top[1 - n], step), &v, err))
-		return false;
-	replace(f, n, v);
-	return true;
-}
-
-static bool unpack(struct vm *vm, struct frame *f, int n, struct err *err)
-{
-	struct value s = f->top[-1];
-	struct value *to = f->top - 1;
-
-	/* s is at to[0]: the items are put above it in reverse, then it goes */
-	if (n == 2 && s.kind == VALUE_TUPLE && s.list->len == 2) {
-		to[0] = value_ref(s.list->at[1]);
-		to[1] = value_ref(s.list->at[0]);
-	} else {
-		f->top--; /* an error must not see s twice */
-		if (!op_unpack(vm, s, n, to, err)) {
-			*f->top++ = s;
-			return false;
-		}
-		for (int i = 0; i < n / 2; i++) {
-			struct value t = to[i];
-
-			to[i] = to[n - 1 - i];
-			to[n - 1 - i] = t;
-		}
-	}
-	f->top = to + n;
-	value_unref(s);
 	return true;
 }
 
@@ -275,28 +159,6 @@ static inline bool for_iter(struct vm *vm, struct frame *f, bool *more, struct e
 	return true;
 }
 
-static bool make_function(struct vm *vm, struct frame *f, int arg, struct err *err)
-{
-	const struct unit *unit = &f->unit->nested[arg];
-	struct value defaults = f->top[-3], kw = f->top[-2], closure = f->top[-1], v;
-	int free_cells = unit->code->n_cells - unit->code->n_own_cells;
-
-	if ((closure.kind == VALUE_TUPLE ? closure.list->len : 0) != free_cells)
-		return err_set(err, ERR_INTERNAL, "the closure of %s does not fit its code",
-			       unit->code->name);
-	if (!vm_keep(vm, value_function(unit->code), &v, err))
-		return false;
-	v.function->unit = unit;
-	if (defaults.kind == VALUE_TUPLE)
-		v.function->defaults = value_ref(defaults).list;
-	if (kw.kind == VALUE_DICT)
-		v.function->kwdefaults = value_ref(kw).dict;
-	if (closure.kind == VALUE_TUPLE)
-		v.function->closure = value_ref(closure).list;
-	replace(f, 3, v);
-	return true;
-}
-
 static bool import(struct vm *vm, struct frame *f, int arg, struct err *err)
 {
 	struct value m;
@@ -307,61 +169,17 @@ static bool import(struct vm *vm, struct frame *f, int arg, struct err *err)
 	return true;
 }
 
-/* A call of a program's function leaves its frame as vm->frame; any other is
- * done when this returns.  `names`: of the last arguments, or NULL. */
-static bool call(struct vm *vm, struct frame *f, int n, const struct list *names, struct err *err)
+enum run_end { RUN_FAILED, RUN_RETURNED, RUN_STOPPED, RUN_YIELDED };
+
+/* Gives the error the place where the program stands. */
+static void locate(struct vm *vm, struct err *err)
 {
-	const struct value *args = f->top - n;
-	struct value callee = f->top[-n - 1], r;
-	struct keywords kw = { 0 };
-	struct frame *g;
-	bool done;
+	const struct frame *f = vm_visible_frame(vm);
 
-	if (names)
-		kw = (struct keywords){ names->len, names->at };
-	if (kw.n > n)
-		return err_set(err, ERR_INTERNAL, "a call has more names than arguments");
-	if (callee.kind != VALUE_FUNCTION) {
-		if (!vm_call_native(vm, callee, args, n, names ? &kw : NULL, &r, err))
-			return false;
-		replace(f, n + 1, r);
-		return true;
+	if (err->line == 0 && f) {
+		err->line = f->inst->line;
+		err->column = f->inst->column;
 	}
-	g = frame_push(vm, callee.function->unit, callee.function, err);
-	if (!g)
-		return false;
-	if (!frame_bind(vm, g, args, n, names ? &kw : NULL, err)) {
-		frame_pop(vm);
-		return false;
-	}
-	while (f->top > args - 1)
-		value_unref(*--f->top);
-	return vm_evaluate(vm, g, &done, &r, err) && (!done || (*f->top++ = r, true));
-}
-
-static bool call_kw(struct vm *vm, struct frame *f, int n, struct err *err)
-{
-	struct value names = *--f->top;
-	bool ok;
-
-	if (names.kind != VALUE_TUPLE) {
-		f->top++;
-		return err_set(err, ERR_INTERNAL, "CALL_KW without names");
-	}
-	ok = call(vm, f, n, names.list, err);
-	value_unref(names);
-	return ok;
-}
-
-static enum run_end fail(struct vm *vm, struct err *err)
-{
-	const struct lang_inst *inst = vm->frame->inst;
-
-	if (err->line == 0) {
-		err->line = inst->line;
-		err->column = inst->column;
-	}
-	return RUN_FAILED;
 }
 
 #define TRY(expression)                                                                            \
@@ -369,16 +187,6 @@ static enum run_end fail(struct vm *vm, struct err *err)
 		if (!(expression))                                                                 \
 			goto failed;                                                               \
 	} while (0)
-
-static bool load_cell(struct frame *f, int arg, struct err *err)
-{
-	struct value v = f->cells[arg].cell->content;
-
-	if (v.kind == VALUE_UNSET)
-		return unset_cell(f, arg, err);
-	*f->top++ = value_ref(v);
-	return true;
-}
 
 static void swap(struct value *a, struct value *b)
 {
@@ -388,19 +196,140 @@ static void swap(struct value *a, struct value *b)
 	*b = t;
 }
 
+static bool delete_attr(struct vm *vm, struct frame *f, int arg, struct err *err)
+{
+	if (!op_delete_attribute(vm, f->top[-1], f->code->names[arg], err))
+		return false;
+	value_unref(*--f->top);
+	return true;
+}
+
+static bool delete_subscript(struct vm *vm, struct frame *f, struct err *err)
+{
+	if (!force_inside(vm, f->top[-1], err) ||
+	    !op_delete_subscript(vm, f->top[-2], f->top[-1], err))
+		return false;
+	drop(f, f->top - 2);
+	return true;
+}
+
+static bool make_cell(struct vm *vm, struct frame *f, int arg, struct err *err)
+{
+	struct value cell;
+
+	if (!vm_keep(vm, value_cell((struct value){ .kind = VALUE_UNSET }), &cell, err))
+		return false;
+	store(&f->cells[arg], cell);
+	return true;
+}
+
+/* Statements that most programs have few of. */
+static bool execute_rare(struct vm *vm, struct frame *f, const struct lang_inst *inst,
+			 struct err *err)
+{
+	int arg = inst->arg;
+
+	switch (inst->op) {
+	case CODE_DELETE_FAST:
+		return inst_delete_fast(vm, f, arg, err);
+	case CODE_DELETE_GLOBAL:
+		return inst_delete_global(vm, f, arg, err);
+	case CODE_DELETE_DEREF:
+		return inst_delete_deref(vm, f, arg, err);
+	case CODE_DELETE_ATTR:
+		return delete_attr(vm, f, arg, err);
+	case CODE_DELETE_SUBSCR:
+		return delete_subscript(vm, f, err);
+	case CODE_MAKE_CELL:
+		return make_cell(vm, f, arg, err);
+	case CODE_MAKE_FUNCTION:
+		return inst_make_function(vm, f, arg, err);
+	case CODE_MAKE_CLASS:
+		return inst_make_class(vm, f, arg, err);
+	case CODE_LOAD_NAME:
+		return inst_load_name(vm, f, arg, err);
+	case CODE_STORE_NAME:
+		return inst_store_name(vm, f, arg, err);
+	case CODE_DELETE_NAME:
+		return inst_delete_name(vm, f, arg, err);
+	case CODE_IMPORT:
+		return import(vm, f, arg, err);
+	case CODE_RAISE:
+		return inst_raise(vm, f, arg, err);
+	case CODE_RERAISE:
+		return inst_reraise(vm, f, err);
+	case CODE_EXC_MATCH:
+		return inst_exc_match(vm, f, err);
+	case CODE_BEFORE_WITH:
+		return inst_before_with(vm, f, err);
+	case CODE_WITH_EXIT:
+		return inst_with_exit(vm, f, err);
+	case CODE_WITH_EXCEPT:
+		return inst_with_except(vm, f, err);
+	default:
+		return err_set(err, ERR_INTERNAL, "instruction %d is unknown to the VM",
+			       (int)inst->op);
+	}
+}
+
+/* Displays, comprehensions and unpacking. */
+static bool execute_display(struct vm *vm, struct frame *f, const struct lang_inst *inst,
+			    struct err *err)
+{
+	int arg = inst->arg;
+
+	switch (inst->op) {
+	case CODE_BUILD_TUPLE:
+		return inst_build_sequence(vm, f, VALUE_TUPLE, arg, err);
+	case CODE_BUILD_LIST:
+		return inst_build_sequence(vm, f, VALUE_LIST, arg, err);
+	case CODE_BUILD_MAP:
+		return inst_build_map(vm, f, arg, err);
+	case CODE_BUILD_SET:
+		return inst_build_set(vm, f, arg, err);
+	case CODE_BUILD_SLICE:
+		return inst_build_slice(vm, f, arg, err);
+	case CODE_BUILD_STRING:
+		return inst_build_string(vm, f, arg, err);
+	case CODE_FORMAT_VALUE:
+		return inst_format_value(vm, f, arg, err);
+	case CODE_LIST_APPEND:
+		return inst_list_append(vm, f, arg, err);
+	case CODE_LIST_EXTEND:
+		return inst_list_extend(vm, f, arg, err);
+	case CODE_LIST_TO_TUPLE:
+		return inst_list_to_tuple(vm, f, err);
+	case CODE_SET_ADD:
+		return inst_set_add(vm, f, arg, err);
+	case CODE_SET_UPDATE:
+		return inst_set_update(vm, f, arg, err);
+	case CODE_MAP_ADD:
+		return inst_map_add(vm, f, arg, err);
+	case CODE_DICT_UPDATE:
+	case CODE_DICT_MERGE:
+		return inst_dict_update(vm, f, arg, inst->op == CODE_DICT_MERGE, err);
+	case CODE_UNPACK_SEQUENCE:
+		return inst_unpack(vm, f, arg, err);
+	case CODE_UNPACK_EX:
+		return inst_unpack_ex(vm, f, arg, err);
+	default:
+		return execute_rare(vm, f, inst, err);
+	}
+}
+
 /* What works on the operand stack alone: neither jumps nor changes frames. */
-static bool execute(struct vm *vm, struct frame *f, const struct lang_inst *inst, struct err *err)
+static INLINE bool execute(struct vm *vm, struct frame *f, const struct lang_inst *inst,
+			   struct err *err)
 {
 	int arg = inst->arg;
 
 	switch (inst->op) {
 	case CODE_LOAD_GLOBAL:
-		return load_global(vm, f, arg, err);
+		return inst_load_global(vm, f, arg, err);
 	case CODE_STORE_GLOBAL:
-		store(&vm->globals[f->unit->globals[arg]].value, *--f->top);
-		return true;
+		return inst_store_global(vm, f, arg, err);
 	case CODE_LOAD_DEREF:
-		return load_cell(f, arg, err);
+		return inst_load_deref(vm, f, arg, err);
 	case CODE_STORE_DEREF:
 		store(&f->cells[arg].cell->content, *--f->top);
 		return true;
@@ -410,29 +339,18 @@ static bool execute(struct vm *vm, struct frame *f, const struct lang_inst *inst
 	case CODE_LOAD_ATTR:
 		return load_attr(vm, f, inst, err);
 	case CODE_STORE_ATTR:
-		return store_attr(f, arg, err);
+		return store_attr(vm, f, arg, err);
 	case CODE_BINARY_OP:
 	case CODE_INPLACE_OP:
-		return quick_binary(f, arg) ||
-		       binary(vm, f, (enum binop)arg, inst->op == CODE_INPLACE_OP, err);
+		return binary(vm, f, (enum binop)arg, inst->op == CODE_INPLACE_OP, err);
 	case CODE_UNARY_OP:
 		return unary(vm, f, (enum unop)arg, err);
 	case CODE_COMPARE_OP:
-		return quick_compare(f, arg) || compare(vm, f, (enum cmpop)arg, err);
+		return compare(vm, f, (enum cmpop)arg, err);
 	case CODE_BINARY_SUBSCR:
 		return subscript(vm, f, err);
 	case CODE_STORE_SUBSCR:
 		return store_subscript(vm, f, err);
-	case CODE_BUILD_TUPLE:
-	case CODE_BUILD_LIST:
-		return build_sequence(vm, f, inst->op == CODE_BUILD_LIST ? VALUE_LIST : VALUE_TUPLE,
-				      arg, err);
-	case CODE_BUILD_MAP:
-		return build_map(vm, f, arg, err);
-	case CODE_BUILD_SLICE:
-		return build_slice(vm, f, arg, err);
-	case CODE_UNPACK_SEQUENCE:
-		return unpack(vm, f, arg, err);
 	case CODE_GET_ITER:
 		return get_iter(vm, f, err);
 	case CODE_COPY:
@@ -442,16 +360,42 @@ static bool execute(struct vm *vm, struct frame *f, const struct lang_inst *inst
 	case CODE_SWAP:
 		swap(&f->top[-1], &f->top[-arg]);
 		return true;
+	case CODE_CLEAR_FAST:
+		store(&f->locals[arg], (struct value){ .kind = VALUE_UNSET });
+		return true;
+	case CODE_PUSH_EXC:
+		inst_push_exc(vm, f);
+		return true;
+	case CODE_POP_EXC:
+		inst_pop_exc(vm, f);
+		return true;
+	default:
+		return execute_display(vm, f, inst, err);
+	}
+}
+
+/* The frequent cases of frequent instructions; false: not one of those. */
+static INLINE bool quick(struct vm *vm, struct frame *f, const struct lang_inst *inst)
+{
+	const struct value *v;
+
+	switch (inst->op) {
+	case CODE_BINARY_OP:
+	case CODE_INPLACE_OP:
+		return quick_binary(f, inst->arg);
+	case CODE_COMPARE_OP:
+		return quick_compare(f, inst->arg);
+	case CODE_LOAD_GLOBAL:
+		v = &vm->globals[f->unit->globals[inst->arg]].value;
+		if (v->kind == VALUE_UNSET || vm->host->load_global)
+			return false;
+		*f->top++ = value_ref(*v);
+		return true;
 	case CODE_POP:
 		value_unref(*--f->top);
 		return true;
-	case CODE_MAKE_FUNCTION:
-		return make_function(vm, f, arg, err);
-	case CODE_IMPORT:
-		return import(vm, f, arg, err);
 	default:
-		return err_set(err, ERR_INTERNAL, "instruction %d is unknown to the VM",
-			       (int)inst->op);
+		return false;
 	}
 }
 
@@ -476,10 +420,23 @@ struct stop {
 	bool one;                   /* after one instruction of base */
 };
 
+/* RETURN or YIELD of the frame that a run is about. */
+static enum run_end leave(struct vm *vm, struct frame *f, const struct lang_inst *inst,
+			  struct value *out)
+{
+	*out = *--f->top;
+	if (inst->op == CODE_RETURN) {
+		frame_pop(vm);
+		return RUN_RETURNED;
+	}
+	*f->top++ = value_none(); /* what the yield expression gives when it goes on */
+	f->inst = inst + 1;
+	return RUN_YIELDED;
+}
+
 /* The loop, compiled twice: with `stop` and without. */
-static inline __attribute__((always_inline)) enum run_end
-interpret(struct vm *vm, const struct frame *base, const struct stop *stop, struct value *out,
-	  struct err *err)
+static INLINE enum run_end interpret(struct vm *vm, const struct frame *base,
+				     const struct stop *stop, struct value *out, struct err *err)
 {
 	struct frame *f = vm->frame;
 	const struct lang_inst *pc = f->inst, *inst;
@@ -504,9 +461,10 @@ interpret(struct vm *vm, const struct frame *base, const struct stop *stop, stru
 			break;
 		case CODE_LOAD_FAST:
 			v = f->locals[inst->arg];
-			if (__builtin_expect(v.kind == VALUE_UNSET, 0))
-				TRY(unset_local(f, inst->arg, err));
-			*f->top++ = value_ref(v);
+			if (__builtin_expect(v.kind == VALUE_UNSET || v.kind == VALUE_LAZY, 0))
+				TRY(inst_load_fast(vm, f, inst->arg, err));
+			else
+				*f->top++ = value_ref(v);
 			break;
 		case CODE_STORE_FAST:
 			store(&f->locals[inst->arg], *--f->top);
@@ -528,10 +486,13 @@ interpret(struct vm *vm, const struct frame *base, const struct stop *stop, stru
 				pc = f->code->insts + inst->arg;
 			break;
 		case CODE_CALL:
-			TRY(call(vm, f, inst->arg, NULL, err));
+			TRY(inst_call(vm, f, inst->arg, err));
 			goto called;
 		case CODE_CALL_KW:
-			TRY(call_kw(vm, f, inst->arg, err));
+			TRY(inst_call_kw(vm, f, inst->arg, err));
+			goto called;
+		case CODE_CALL_EX:
+			TRY(inst_call_ex(vm, f, err));
 		called:
 			if (vm->frame != f) {
 				f = vm->frame;
@@ -539,35 +500,60 @@ interpret(struct vm *vm, const struct frame *base, const struct stop *stop, stru
 			}
 			break;
 		case CODE_RETURN:
+		case CODE_YIELD:
+			if (f == base)
+				return leave(vm, f, inst, out);
 			v = *--f->top;
-			yes = f == base;
 			frame_pop(vm);
-			if (yes) {
-				*out = v;
-				return RUN_RETURNED;
-			}
 			f = vm->frame;
 			*f->top++ = v;
 			pc = f->inst + 1;
 			break;
 		default:
-			TRY(execute(vm, f, inst, err));
+			if (!quick(vm, f, inst))
+				TRY(execute(vm, f, inst, err));
 		}
+		continue;
+	failed:
+		locate(vm, err);
+		if (!except_catch(vm, base, err))
+			return RUN_FAILED;
+		f = vm->frame;
+		pc = f->inst;
 	}
-failed:
-	return fail(vm, err);
+}
+
+/* Runs until `base` ends somehow; a failure pops it. */
+static enum run_end run(struct vm *vm, struct frame *base, struct value *out, struct err *err)
+{
+	struct err ignored = { 0 };
+	enum run_end end;
+
+	if (!err)
+		err = &ignored;
+	end = interpret(vm, base, NULL, out, err);
+	if (end == RUN_FAILED)
+		vm_unwind(vm, base);
+	return end;
 }
 
 bool vm_run(struct vm *vm, struct frame *base, struct value *out, struct err *err)
 {
-	struct err ignored;
+	return run(vm, base, out, err) == RUN_RETURNED;
+}
 
-	if (!err)
-		err = &ignored;
-	if (interpret(vm, base, NULL, out, err) == RUN_RETURNED)
-		return true;
-	vm_unwind(vm, base);
-	return false;
+bool vm_run_generator(struct vm *vm, struct frame *base, struct value *out, bool *more,
+		      struct err *err)
+{
+	struct value v;
+	enum run_end end = run(vm, base, &v, err);
+
+	*more = end == RUN_YIELDED;
+	if (*more)
+		*out = v;
+	else if (end == RUN_RETURNED)
+		value_unref(v);
+	return end != RUN_FAILED;
 }
 
 bool vm_step(struct vm *vm, struct frame *f, enum vm_step *how, struct value *out, struct err *err)

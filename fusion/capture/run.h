@@ -4,17 +4,17 @@
 
 #include "fusion/capture/frame.h"
 
-enum run_end { RUN_FAILED, RUN_RETURNED, RUN_STOPPED };
-
 /* Runs from vm->frame, which is `base` or was called from it, until `base`
  * returns.  On an error all frames down to `base` are gone, and *err has the
  * place of the instruction that raised it. */
 bool vm_run(struct vm *vm, struct frame *base, struct value *out, struct err *err);
 
-/* Lets the evaluator, where there is one, run the innermost frame f. */
-bool vm_evaluate(struct vm *vm, struct frame *f, bool *done, struct value *out, struct err *err);
+/* The same for a generator's frame: *more where it yields, and it is paused; at
+ * its end *out is untouched. */
+bool vm_run_generator(struct vm *vm, struct frame *base, struct value *out, bool *more,
+		      struct err *err);
 
-/* Calls a builtin or a host's function; TYPE for what cannot be called. */
+/* Calls anything but a program's function. */
 bool vm_call_native(struct vm *vm, struct value callee, const struct value *args, int n,
 		    const struct keywords *kw, struct value *out, struct err *err);
 

@@ -58,10 +58,17 @@ static int needs(const struct lang_inst *inst)
 	case CODE_GET_ITER:
 	case CODE_FOR_ITER:
 	case CODE_UNPACK_SEQUENCE:
+	case CODE_UNPACK_EX:
+	case CODE_LIST_TO_TUPLE:
+	case CODE_PUSH_EXC:
+	case CODE_BEFORE_WITH:
+	case CODE_YIELD:
 	case CODE_RETURN:
 		return 1;
 	case CODE_BUILD_TUPLE:
 	case CODE_BUILD_LIST:
+	case CODE_BUILD_SET:
+	case CODE_BUILD_STRING:
 	case CODE_BUILD_SLICE:
 		return inst->arg;
 	case CODE_BUILD_MAP:
@@ -75,10 +82,25 @@ static int needs(const struct lang_inst *inst)
 	case CODE_COMPARE_OP:
 	case CODE_BINARY_SUBSCR:
 	case CODE_STORE_ATTR:
+	case CODE_EXC_MATCH:
 		return 2;
 	case CODE_STORE_SUBSCR:
 	case CODE_MAKE_FUNCTION:
+	case CODE_CALL_EX:
+	case CODE_WITH_EXCEPT:
 		return 3;
+	case CODE_LIST_APPEND:
+	case CODE_SET_ADD:
+	case CODE_LIST_EXTEND:
+	case CODE_SET_UPDATE:
+	case CODE_DICT_UPDATE:
+	case CODE_DICT_MERGE:
+		return inst->arg + 1;
+	case CODE_MAP_ADD:
+	case CODE_MAKE_CLASS:
+		return inst->arg + 2;
+	case CODE_FORMAT_VALUE:
+		return inst->arg & 4 ? 2 : 1;
 	default:
 		change = code_effect(inst->op, inst->arg);
 		return change < 0 ? -change : 0;
@@ -95,18 +117,27 @@ static bool operand_fits(const struct code *code, const struct lang_inst *inst)
 		break;
 	case CODE_LOAD_FAST:
 	case CODE_STORE_FAST:
+	case CODE_DELETE_FAST:
+	case CODE_CLEAR_FAST:
 		limit = code->n_locals;
 		break;
 	case CODE_LOAD_GLOBAL:
 	case CODE_STORE_GLOBAL:
 	case CODE_LOAD_ATTR:
 	case CODE_STORE_ATTR:
+	case CODE_DELETE_GLOBAL:
+	case CODE_DELETE_ATTR:
+	case CODE_LOAD_NAME:
+	case CODE_STORE_NAME:
+	case CODE_DELETE_NAME:
 	case CODE_IMPORT:
 		limit = code->n_names;
 		break;
 	case CODE_LOAD_DEREF:
 	case CODE_STORE_DEREF:
 	case CODE_LOAD_CLOSURE:
+	case CODE_DELETE_DEREF:
+	case CODE_MAKE_CELL:
 		limit = code->n_cells;
 		break;
 	case CODE_BINARY_OP:
@@ -128,8 +159,23 @@ static bool operand_fits(const struct code *code, const struct lang_inst *inst)
 	case CODE_MAKE_FUNCTION:
 		limit = code->n_nested;
 		break;
+	case CODE_FORMAT_VALUE:
+		return inst->arg >= 0 && inst->arg <= 7;
+	case CODE_UNPACK_EX:
+		return inst->arg >= 0 && (inst->arg & 255) + (inst->arg >> 8) < code->stack_depth;
+	case CODE_RAISE:
+		return inst->arg >= 0 && inst->arg <= 2;
+	case CODE_YIELD:
+		return code->is_generator;
 	case CODE_COPY:
 	case CODE_SWAP:
+	case CODE_LIST_APPEND:
+	case CODE_SET_ADD:
+	case CODE_MAP_ADD:
+	case CODE_LIST_EXTEND:
+	case CODE_SET_UPDATE:
+	case CODE_DICT_UPDATE:
+	case CODE_DICT_MERGE:
 		return inst->arg >= 1 && inst->arg <= code->stack_depth;
 	case CODE_BUILD_SLICE:
 		return inst->arg == 2 || inst->arg == 3;
@@ -142,19 +188,50 @@ static bool operand_fits(const struct code *code, const struct lang_inst *inst)
 
 struct check {
 	const struct code *code;
-	int *depth; /* before each instruction, -1: not reached yet */
+	const int *handler; /* by instruction; NULL: none */
+	int *depth;         /* before each instruction, -1: not reached yet */
 	int *todo;
 	int n_todo;
 };
 
 static bool flow_to(struct check *c, int at, int depth)
 {
+	const struct lang_handler *h;
+
 	if (at >= c->code->n_insts || depth < 0 || depth > c->code->stack_depth)
 		return false;
 	if (c->depth[at] >= 0)
 		return c->depth[at] == depth;
 	c->depth[at] = depth;
 	c->todo[c->n_todo++] = at;
+	if (!c->handler || c->handler[at] < 0)
+		return true;
+	h = &c->code->handlers[c->handler[at]];
+	return depth >= h->depth && flow_to(c, h->target, h->depth + 1);
+}
+
+/* For each instruction the innermost handler, the first that covers it. */
+static bool find_handlers(struct vm *vm, struct unit *unit, struct err *err)
+{
+	const struct code *code = unit->code;
+
+	if (code->n_handlers == 0)
+		return true;
+	unit->handler = ARENA_ARRAY(&vm->arena, int, (size_t)code->n_insts);
+	if (!unit->handler)
+		return vm_out_of_memory(vm, err);
+	memset(unit->handler, 0xff, sizeof(int) * (size_t)code->n_insts);
+	for (int i = code->n_handlers - 1; i >= 0; i--) {
+		const struct lang_handler *h = &code->handlers[i];
+
+		if (h->start < 0 || h->end > code->n_insts || h->target < 0 || h->depth < 0)
+			return err_set(err, ERR_INTERNAL,
+				       "handler %d of %s is out of bounds: a fault of the "
+				       "compiler, not of the program",
+				       i, code->name);
+		for (int at = h->start; at < h->end; at++)
+			unit->handler[at] = i;
+	}
 	return true;
 }
 
@@ -167,6 +244,8 @@ static bool check_inst(struct check *c, int at)
 		return false;
 	switch (inst->op) {
 	case CODE_RETURN:
+	case CODE_RAISE:
+	case CODE_RERAISE:
 		return true;
 	case CODE_JUMP:
 		return flow_to(c, inst->arg, depth);
@@ -180,10 +259,11 @@ static bool check_inst(struct check *c, int at)
 	}
 }
 
-static bool check_code(struct vm *vm, const struct code *code, struct err *err)
+static bool check_code(struct vm *vm, const struct unit *unit, struct err *err)
 {
+	const struct code *code = unit->code;
 	size_t n = (size_t)code->n_insts;
-	struct check c = { .code = code };
+	struct check c = { .code = code, .handler = unit->handler };
 	int at = 0;
 
 	c.depth = ARENA_ARRAY(&vm->arena, int, n);
@@ -205,12 +285,28 @@ static bool check_code(struct vm *vm, const struct code *code, struct err *err)
 	return true;
 }
 
+static bool names_global(enum code_op op)
+{
+	switch (op) {
+	case CODE_LOAD_GLOBAL:
+	case CODE_STORE_GLOBAL:
+	case CODE_DELETE_GLOBAL:
+	case CODE_LOAD_NAME:
+	case CODE_STORE_NAME:
+	case CODE_DELETE_NAME:
+		return true;
+	default:
+		return false;
+	}
+}
+
 bool unit_prepare(struct vm *vm, struct unit *unit, const struct code *code, struct err *err)
 {
 	struct arena *a = &vm->arena;
 
 	unit->code = code;
-	if (!check_code(vm, code, err))
+	unit->hidden = vm->owner != NULL;
+	if (!find_handlers(vm, unit, err) || !check_code(vm, unit, err))
 		return false;
 	unit->consts = ARENA_ARRAY(a, struct value, (size_t)code->n_consts);
 	unit->globals = ARENA_ARRAY(a, int, (size_t)code->n_names);
@@ -225,7 +321,7 @@ bool unit_prepare(struct vm *vm, struct unit *unit, const struct code *code, str
 	for (int i = 0; i < code->n_insts; i++) {
 		const struct lang_inst *inst = &code->insts[i];
 
-		if (inst->op != CODE_LOAD_GLOBAL && inst->op != CODE_STORE_GLOBAL)
+		if (!names_global(inst->op))
 			continue;
 		unit->globals[inst->arg] = vm_global_slot(vm, code->names[inst->arg]);
 		if (unit->globals[inst->arg] < 0)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/capture/generator.h"
 #include "fusion/capture/heap.h"
 
 static const struct value UNSET = { .kind = VALUE_UNSET };
@@ -128,6 +129,15 @@ struct value value_cell(struct value content)
 	return object_value(c);
 }
 
+struct value value_generator(size_t bytes)
+{
+	struct generator *g = object_new(VALUE_GENERATOR, sizeof(*g));
+
+	if (g)
+		g->bytes = bytes;
+	return object_value(g);
+}
+
 struct value value_function(const struct code *code)
 {
 	struct function *f = object_new(VALUE_FUNCTION, sizeof(*f));
@@ -246,6 +256,8 @@ size_t object_bytes(const struct object *o)
 		       sizeof(int) * (size_t)dict->index_cap;
 	case VALUE_FUNCTION:
 		return sizeof(struct function);
+	case VALUE_GENERATOR:
+		return sizeof(struct generator) + ((const struct generator *)o)->bytes;
 	case VALUE_CLASS:
 		return sizeof(struct class);
 	case VALUE_DESCRIPTOR:
@@ -269,6 +281,8 @@ static void visit_function(struct function *f, object_visit_fn *visit, void *con
 		visit(value_of(f->kwdefaults), context);
 	if (f->closure)
 		visit(value_of(f->closure), context);
+	if (f->attributes)
+		visit(value_of(f->attributes), context);
 }
 
 static void visit_object(void *o, object_visit_fn *visit, void *context)
@@ -343,6 +357,9 @@ void object_visit(struct object *o, object_visit_fn *visit, void *context)
 	case VALUE_CELL:
 		visit(v.cell->content, context);
 		break;
+	case VALUE_GENERATOR:
+		generator_visit(v.generator, visit, context);
+		break;
 	default:
 		visit_more(v, visit, context);
 	}
@@ -393,6 +410,9 @@ static void release(struct object *o)
 	case VALUE_TENSOR:
 		if (v.tensor->release)
 			v.tensor->release(v.tensor);
+		break;
+	case VALUE_GENERATOR:
+		generator_release(v.generator);
 		break;
 	case VALUE_CLASS:
 		free((void *)(uintptr_t)v.class->names);
@@ -484,6 +504,7 @@ const char *value_type_name(struct value v)
 		[VALUE_MODULE] = "module",
 		[VALUE_CELL] = "cell",
 		[VALUE_TENSOR] = "Tensor",
+		[VALUE_GENERATOR] = "generator",
 		[VALUE_SET] = "set",
 		[VALUE_CLASS] = "type",
 		[VALUE_METHOD] = "method",

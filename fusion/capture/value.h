@@ -156,6 +156,8 @@ struct frame;
 struct generator {
 	struct object head;
 	struct frame *frame; /* in memory of its own; NULL when it has ended */
+	size_t bytes;        /* of that memory */
+	struct value handled; /* by its except blocks while it pauses; UNSET: none */
 	bool running;
 };
 
@@ -171,6 +173,8 @@ struct function {
 	struct dict *kwdefaults; /* may be NULL */
 	struct list *closure;    /* tuple of cells; may be NULL */
 	const struct unit *unit; /* the VM's: constants and caches of `code` */
+	struct dict *attributes; /* f.name = v; NULL: none */
+	bool disabled;           /* torch.compiler.disable: runs as written, never captured */
 };
 
 struct native { /* torch.sin, x.sum, len: `id` is the host's or builtins' */
@@ -192,6 +196,7 @@ struct vtensor {
 	struct tensor *memory;              /* running: the host holds one reference; else NULL */
 	int node;                           /* capturing: the node that is its value now; else -1 */
 	int input;                          /* index among the graph's inputs, -1: none */
+	bool is_parameter;                  /* nn.Parameter() marked it */
 	bool written;                       /* an in-place op changed it */
 	void (*release)(struct vtensor *t); /* called before it is freed; may be NULL */
 	void *owner;                        /* the host's */
@@ -229,6 +234,7 @@ struct instance {
 	struct dict *attributes; /* by name; NULL: none yet */
 	struct value payload;    /* an exception's args, a tuple; UNSET otherwise */
 	int line, column;        /* where an exception was raised, 0: not yet */
+	enum err_code code;      /* of an exception that the VM raised itself */
 };
 
 struct method {
@@ -297,6 +303,7 @@ struct value value_range(int64_t start, int64_t stop, int64_t step);
 struct value value_slice(struct value start, struct value stop, struct value step);
 struct value value_iter(enum iter_kind kind, struct value over);
 struct value value_cell(struct value content);
+struct value value_generator(size_t bytes); /* its frame to be set */
 struct value value_function(const struct code *code); /* defaults and closure to be set */
 struct value value_module(const char *name);
 struct value value_native(const char *name, int id, bool builtin, struct value self);
@@ -330,6 +337,9 @@ bool value_hashable(struct value v);
 /* Equality of values without tensors, as ==: 1 == 1.0 == True.  Tensors,
  * functions and modules are equal to themselves alone. */
 bool value_equal(struct value a, struct value b);
+
+/* What a dict finds a hashable value by. */
+uint64_t value_hash_of(struct value v);
 
 /* "int", "tuple", "Tensor": for messages. */
 const char *value_type_name(struct value v);

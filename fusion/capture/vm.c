@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "fusion/capture/builtins.h"
+#include "fusion/capture/classes.h"
 #include "fusion/capture/operators.h"
+#include "fusion/capture/prelude.h"
 #include "fusion/capture/run.h"
 
 static const int64_t DEFAULT_STEPS = 50 * 1000 * 1000;
@@ -56,12 +58,16 @@ void vm_destroy(struct vm *vm)
 		frame_pop(vm);
 	frame_chunks_free(vm);
 	unit_release(&vm->module);
+	prelude_release(vm);
 	for (int i = 0; i < vm->n_globals; i++) {
 		value_unref(vm->globals[i].value);
 		value_unref(vm->globals[i].builtin);
 	}
 	for (size_t i = 0; i < vm->modules.len; i++)
 		value_unref(vm->modules.at[i]);
+	value_unref(vm->handled);
+	vm_forget_raised(vm);
+	classes_release(vm);
 	VEC_FREE(&vm->modules);
 	free(vm->globals);
 	heap_close(vm->heap);
@@ -72,10 +78,10 @@ void vm_destroy(struct vm *vm)
 int vm_global_slot(struct vm *vm, const char *name)
 {
 	struct global *grown;
-	int cap, id;
+	int cap;
 
 	for (int i = 0; i < vm->n_globals; i++)
-		if (strcmp(vm->globals[i].name, name) == 0)
+		if (vm->globals[i].owner == vm->owner && strcmp(vm->globals[i].name, name) == 0)
 			return i;
 	if (vm->n_globals == vm->cap_globals) {
 		cap = vm->cap_globals ? vm->cap_globals * 2 : 32;
@@ -85,17 +91,15 @@ int vm_global_slot(struct vm *vm, const char *name)
 		vm->globals = grown;
 		vm->cap_globals = cap;
 	}
-	vm->globals[vm->n_globals] = (struct global){ .name = name };
-	id = builtin_find("", name);
-	if (id >= 0)
-		vm->globals[vm->n_globals].builtin = builtin_value(id, (struct value){ 0 });
+	vm->globals[vm->n_globals] =
+	    (struct global){ .name = name, .owner = vm->owner, .builtin = builtin_named(vm, name) };
 	return vm->n_globals++;
 }
 
 bool vm_global(const struct vm *vm, const char *name, struct value *out)
 {
 	for (int i = 0; i < vm->n_globals; i++) {
-		if (strcmp(vm->globals[i].name, name) != 0)
+		if (vm->globals[i].owner || strcmp(vm->globals[i].name, name) != 0)
 			continue;
 		if (vm->globals[i].value.kind == VALUE_UNSET)
 			return false;
@@ -113,11 +117,22 @@ void vm_set_host(struct vm *vm, struct vm_host *host)
 	vm->epoch++; /* what the last host said of its modules is forgotten */
 }
 
+const struct frame *vm_visible_frame(const struct vm *vm)
+{
+	const struct frame *f = vm->frame;
+
+	while (f && f->unit->hidden)
+		f = f->up;
+	return f;
+}
+
 struct vm_host *vm_host_here(struct vm *vm)
 {
-	if (vm->frame) {
-		vm->host->line = vm->frame->inst->line;
-		vm->host->column = vm->frame->inst->column;
+	const struct frame *f = vm_visible_frame(vm);
+
+	if (f) {
+		vm->host->line = f->inst->line;
+		vm->host->column = f->inst->column;
 	}
 	return vm->host;
 }
@@ -190,14 +205,14 @@ bool vm_module(struct vm *vm, const char *name, struct value *out, struct err *e
 			*out = vm->modules.at[i];
 			return true;
 		}
-	if (strcmp(name, "math") != 0) {
+	if (!module_is_native(name)) {
 		struct vm_host *host = vm_host_here(vm);
 
 		if (!host->has_module(host->self, name))
 			return err_set(
 			    err, ERR_NAME,
-			    "no module named '%s'; torch, its submodules and math can be "
-			    "imported",
+			    "no module named '%s'; torch, its submodules, math and some of "
+			    "Python's small modules can be imported",
 			    name);
 	}
 	if (!vm_keep(vm, value_module(name), &m, err))
@@ -210,6 +225,13 @@ bool vm_module(struct vm *vm, const char *name, struct value *out, struct err *e
 	return true;
 }
 
+static void begin(struct vm *vm)
+{
+	vm->steps_left = vm->limits.steps;
+	value_unref(vm->handled); /* an error may have ended the last run in a handler */
+	vm->handled = (struct value){ .kind = VALUE_UNSET };
+}
+
 bool vm_run_module(struct vm *vm, struct err *err)
 {
 	struct value none;
@@ -220,7 +242,7 @@ bool vm_run_module(struct vm *vm, struct err *err)
 			*err = vm->broken;
 		return false;
 	}
-	vm->steps_left = vm->limits.steps;
+	begin(vm);
 	f = frame_push(vm, &vm->module, NULL, err);
 	if (!f)
 		return false;
@@ -235,74 +257,12 @@ bool vm_run_module(struct vm *vm, struct err *err)
 	return true;
 }
 
-void vm_set_evaluator(struct vm *vm, const struct vm_evaluator *e)
-{
-	vm->evaluator = e ? *e : (struct vm_evaluator){ 0 };
-}
-
-void vm_get_evaluator(const struct vm *vm, struct vm_evaluator *e)
-{
-	*e = vm->evaluator;
-}
-
-bool vm_evaluate(struct vm *vm, struct frame *f, bool *done, struct value *out, struct err *err)
-{
-	struct vm_evaluator *e = &vm->evaluator;
-	struct frame *caller = f->up;
-
-	*done = false;
-	if (!e->evaluate || e->evaluate(e->self, vm, f, done, out, err))
-		return true;
-	while (vm->frame != caller)
-		frame_pop(vm);
-	return false;
-}
-
 void vm_unwind(struct vm *vm, struct frame *f)
 {
 	struct frame *caller = f->up;
 
 	while (vm->frame && vm->frame != caller)
 		frame_pop(vm);
-}
-
-static bool invoke_function(struct vm *vm, struct function *fn, const struct value *args, int n,
-			    const struct keywords *kw, struct value *out, struct err *err)
-{
-	struct frame *f = frame_push(vm, fn->unit, fn, err);
-	bool done;
-
-	if (!f)
-		return false;
-	if (!frame_bind(vm, f, args, n, kw, err)) {
-		frame_pop(vm);
-		return false;
-	}
-	if (!vm_evaluate(vm, f, &done, out, err))
-		return false;
-	return done || vm_run(vm, f, out, err);
-}
-
-bool vm_invoke(struct vm *vm, struct value callee, const struct value *args, int n,
-	       const struct keywords *kw, struct value *out, struct err *err)
-{
-	if (callee.kind == VALUE_FUNCTION)
-		return invoke_function(vm, callee.function, args, n, kw, out, err);
-	return vm_call_native(vm, callee, args, n, kw, out, err);
-}
-
-bool vm_call_native(struct vm *vm, struct value callee, const struct value *args, int n,
-		    const struct keywords *kw, struct value *out, struct err *err)
-{
-	struct vm_host *host;
-
-	if (callee.kind != VALUE_NATIVE)
-		return err_set(err, ERR_TYPE, "'%s' object is not callable",
-			       value_type_name(callee));
-	if (callee.native->builtin)
-		return builtin_call(vm, callee.native, args, n, kw, out, err);
-	host = vm_host_here(vm);
-	return host->call(host->self, callee.native, args, n, kw, out, err);
 }
 
 bool vm_call(struct vm *vm, struct value callee, const struct value *args, int n,
@@ -312,7 +272,7 @@ bool vm_call(struct vm *vm, struct value callee, const struct value *args, int n
 	bool ok;
 
 	if (outermost)
-		vm->steps_left = vm->limits.steps;
+		begin(vm);
 	ok = vm_invoke(vm, callee, args, n, kw, out, err);
 	if (outermost)
 		heap_settle(vm->heap);
