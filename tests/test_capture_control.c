@@ -1,0 +1,70 @@
+/* tests/test_capture_control.c -- tests/control: programs that print what CPython
+ * prints for them, which their .want holds (generate.py beside them).  CONTROL_DIR
+ * names another folder of such programs. */
+#include "tests/capture_host.h"
+
+#include <glob.h>
+#include <stdio.h>
+
+#include "fusion/base/vec.h"
+
+static char *read_whole(const char *path)
+{
+	enum { MOST = 1 << 20 };
+	FILE *file = fopen(path, "rb");
+	char *text = calloc(1, MOST);
+	size_t n;
+
+	if (!file)
+		fail_msg("%s cannot be read; run from the project's root", path);
+	assert_non_null(text);
+	n = fread(text, 1, MOST - 1, file);
+	assert_true(n < MOST - 1);
+	fclose(file);
+	return text;
+}
+
+static void prints_what_cpython_prints(void **state)
+{
+	const char *path = *state;
+	char want_path[4096], *source = read_whole(path), *wanted;
+	struct session s;
+
+	snprintf(want_path, sizeof(want_path), "%.*s.want", (int)(strlen(path) - strlen(".py")),
+		 path);
+	wanted = read_whole(want_path);
+	if (!session_open(&s, source, NULL))
+		fail_msg("%s:%d:%d: %s", path, s.err.line, s.err.column, s.err.message);
+	buf_puts(&s.host.printed, "");
+	assert_string_equal(s.host.printed.data, wanted);
+	session_close(&s);
+	free(source);
+	free(wanted);
+}
+
+int main(void)
+{
+	const char *dir = getenv("CONTROL_DIR");
+	VEC(struct CMUnitTest) tests = { 0 };
+	char pattern[4096];
+	glob_t found;
+	int failed;
+
+	snprintf(pattern, sizeof(pattern), "%s/*.py", dir ? dir : "tests/control");
+	if (glob(pattern, 0, NULL, &found)) {
+		fprintf(stderr, "%s: nothing there; run from the project's root\n", pattern);
+		return 1;
+	}
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		struct CMUnitTest test = { .name = strrchr(found.gl_pathv[i], '/') + 1,
+					   .test_func = prints_what_cpython_prints,
+					   .initial_state = found.gl_pathv[i] };
+
+		if (strcmp(test.name, "generate.py") != 0 && !VEC_PUSH(&tests, test))
+			return 1;
+	}
+	failed = _cmocka_run_group_tests("control", tests.at, tests.len, NULL, NULL);
+	VEC_FREE(&tests);
+	globfree(&found);
+	return failed;
+}
