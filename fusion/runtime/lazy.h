@@ -23,9 +23,20 @@ enum { LAZY_MAX_NODES = 4096, LAZY_MAX_PROGRAMS = 1024, LAZY_MAX_EVENTS = 4096 }
 
 struct session;
 
+/* How a view was made of a pending tensor: done again for real once that one has
+ * elements, so that the two share memory as they would in eager. */
+struct lazy_view {
+	enum op op;
+	int n;
+	struct value values[MAX_ARGS + 1]; /* references; [0]: what it is a view of */
+	struct keywords kw;                /* of the last values */
+	struct value names[MAX_ARGS];
+};
+
 struct lazy_entry {
 	struct vtensor *at;                 /* NULL: it is gone */
 	bool dirty;                         /* its memory is older than its node */
+	struct lazy_view *view;             /* NULL: none, or it shares memory already */
 	void (*release)(struct vtensor *t); /* that it had before */
 };
 
@@ -104,6 +115,20 @@ static inline bool lazy_pending(const struct lazy *l, struct value v)
 
 /* Whether the trace reads or writes the memory of v, or of a tensor in it. */
 bool lazy_touches(const struct lazy *l, struct value v, int depth);
+
+/* lazy_view.c: notes that `view` was made by c; false when out of memory. */
+bool lazy_view_note(struct lazy *l, struct value view, const struct eager_call *c);
+void lazy_view_drop(struct lazy_entry *entry);
+
+/* Whether t is a view of a registered tensor, or one is a view of it. */
+bool lazy_has_views(const struct lazy *l, const struct vtensor *t);
+
+/* Lets views that nothing shares with be tensors of their own. */
+void lazy_views_settle(struct lazy *l);
+
+/* Makes the view for real, of operands that have elements; it is not pending
+ * then. */
+bool lazy_view_replay(struct lazy *l, struct lazy_entry *entry, struct err *err);
 
 /* Forgets the trace; pending tensors have no value then. */
 void lazy_reset(struct lazy *l);

@@ -283,6 +283,18 @@ static bool run(struct barrier *b, struct err *err)
 	return find_program(b, err) && execute(b, err);
 }
 
+/* Views over memory that is there now; in the order in which they were made. */
+static bool replay_views(struct lazy *l, struct err *err)
+{
+	for (size_t i = 0; i < l->entries.len; i++) {
+		struct lazy_entry *entry = &l->entries.at[i];
+
+		if (entry->at && entry->view && !lazy_view_replay(l, entry, err))
+			return false;
+	}
+	return true;
+}
+
 static bool sync_all(struct lazy *l, struct lazy_reason why, bool dirty_only, struct err *err)
 {
 	struct barrier b;
@@ -290,17 +302,20 @@ static bool sync_all(struct lazy *l, struct lazy_reason why, bool dirty_only, st
 
 	if (!l->graph)
 		return true;
+	lazy_views_settle(l);
 	ok = begin(&b, l, why, err);
 	for (size_t i = 0; ok && i < l->entries.len; i++) {
 		struct lazy_entry *entry = &l->entries.at[i];
 
-		if (entry->at && (entry->dirty || (!dirty_only && !entry->at->memory)))
+		if (entry->at &&
+		    (entry->dirty || (!dirty_only && !entry->at->memory && !entry->view)))
 			choose(&b, entry);
 	}
 	ok = ok && (b.n == 0 || run(&b, err));
 	if (ok)
 		hand_out(&b);
 	finish(&b);
+	ok = ok && (dirty_only || replay_views(l, err));
 	if (ok)
 		lazy_reset(l);
 	return ok;
@@ -330,11 +345,29 @@ static bool choose_way(struct barrier *b, struct vtensor *t)
 	for (size_t i = 0; i < l->entries.len; i++) {
 		struct lazy_entry *entry = &l->entries.at[i];
 
-		if (entry->at && entry->at != t && !entry->at->memory && need[entry->at->node])
+		if (entry->at && entry->at != t && !entry->at->memory && !entry->view &&
+		    need[entry->at->node])
 			choose(b, entry);
 	}
 	free(need);
 	return true;
+}
+
+/* A view shares the memory of what it is of, so that one comes first. */
+static bool sync_view(struct lazy *l, struct vtensor *t, struct lazy_reason why, struct err *err)
+{
+	struct lazy_view *view = l->entries.at[t->input].view;
+
+	for (int i = 0; i < view->n; i++) {
+		if (view->values[i].kind == VALUE_TENSOR &&
+		    !lazy_sync_one(l, view->values[i], why, err))
+			return false;
+		if (t->owner != l) /* that was a barrier for everything */
+			return true;
+	}
+	if (!lazy_view_replay(l, &l->entries.at[t->input], err))
+		return false;
+	return become_input(l, l->graph->nodes[t->node], t->memory) || no_memory(err);
 }
 
 bool lazy_sync_one(struct lazy *l, struct value v, struct lazy_reason why, struct err *err)
@@ -345,8 +378,11 @@ bool lazy_sync_one(struct lazy *l, struct value v, struct lazy_reason why, struc
 
 	if (!lazy_pending(l, v))
 		return true;
+	lazy_views_settle(l);
 	if (t->memory) /* dirty: others may still read its old elements */
 		return lazy_sync(l, why, err);
+	if (l->entries.at[t->input].view)
+		return sync_view(l, t, why, err);
 	ok = begin(&b, l, why, err) && (choose_way(&b, t) || no_memory(err)) && run(&b, err);
 	if (ok)
 		hand_out(&b);

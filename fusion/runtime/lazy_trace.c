@@ -25,6 +25,7 @@ static void release(struct vtensor *t)
 	struct lazy_entry *entry = &l->entries.at[t->input];
 	void (*before)(struct vtensor *) = entry->release;
 
+	lazy_view_drop(entry);
 	l->n_dirty -= entry->dirty;
 	*entry = (struct lazy_entry){ 0 };
 	t->owner = NULL;
@@ -47,6 +48,8 @@ static bool add_entry(struct lazy *l, struct vtensor *t, int node)
 
 void lazy_reset(struct lazy *l)
 {
+	for (size_t i = 0; i < l->entries.len; i++)
+		lazy_view_drop(&l->entries.at[i]); /* may release others */
 	for (size_t i = 0; i < l->entries.len; i++) {
 		struct lazy_entry *entry = &l->entries.at[i];
 
@@ -55,6 +58,7 @@ void lazy_reset(struct lazy *l)
 		entry->at->owner = NULL;
 		entry->at->node = entry->at->input = -1;
 		entry->at->release = entry->release;
+		entry->at = NULL;
 	}
 	for (size_t i = 0; i < l->inputs.len; i++)
 		tensor_unref(l->inputs.at[i]);
@@ -163,6 +167,8 @@ bool lazy_takes(enum op op)
 	case KIND_CREATE:
 	case KIND_COMPOSITE:
 	case KIND_LIBRARY:
+	case KIND_VIEW:
+	case KIND_JOIN:
 		return true;
 	default:
 		return false;
@@ -209,35 +215,43 @@ static bool write_target(struct lazy *l, const struct eager_call *c, int target,
 	return true;
 }
 
+/* A view of elements that are there is made at once: it costs nothing. */
+static bool is_real_view(const struct lazy *l, const struct eager_call *c)
+{
+	bool pending = false;
+
+	for (int i = 0; i < c->n; i++)
+		pending |= lazy_pending(l, c->values[i]);
+	return op_info(c->op)->kind == KIND_VIEW && !pending;
+}
+
 /* Barriers that an op asks for before it is bound: node ids do not outlive one. */
 static bool prepare(struct lazy *l, const struct eager_call *c, bool *at_once, struct err *err)
 {
-	bool stale = false;
+	bool stale = false, shared = false;
 
 	for (int i = 0; i < c->n && !stale; i++)
 		stale = is_stale(l, c->values[i], 0);
-	*at_once = c->inplace && shares(l, c->values[0].tensor, false);
-	if (l->graph && l->graph->n_nodes >= LAZY_MAX_NODES)
-		return lazy_sync(l, (struct lazy_reason){ .id = BREAK_TRACE_LIMIT }, err);
-	if (!stale && !*at_once)
-		return true;
-	return lazy_sync(l, (struct lazy_reason){ .id = BREAK_SHARED_WRITE }, err);
+	if (c->inplace && c->values[0].kind == VALUE_TENSOR)
+		shared = shares(l, c->values[0].tensor, false) ||
+			 lazy_has_views(l, c->values[0].tensor);
+	if (stale || shared) {
+		if (!lazy_sync(l, (struct lazy_reason){ .id = BREAK_SHARED_WRITE }, err))
+			return false;
+	} else if (l->graph && l->graph->n_nodes >= LAZY_MAX_NODES) {
+		if (!lazy_sync(l, (struct lazy_reason){ .id = BREAK_TRACE_LIMIT }, err))
+			return false;
+	}
+	*at_once = shared || is_real_view(l, c);
+	return true;
 }
 
-bool lazy_op(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err)
+static bool trace(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err)
 {
 	struct bind_target target = { .node = node_of, .self = l };
 	struct arg args[MAX_ARGS];
-	bool at_once;
 	int node;
 
-	if (!prepare(l, c, &at_once, err))
-		return false;
-	if (at_once) {
-		l->eager->host.line = l->host.line;
-		l->eager->host.column = l->host.column;
-		return eager_run(l->eager, c, out, err);
-	}
 	if (!ready(l, err))
 		return false;
 	target.graph = l->graph;
@@ -251,5 +265,23 @@ bool lazy_op(struct lazy *l, const struct eager_call *c, struct value *out, stru
 		return torch_no_memory(err);
 	if (c->inplace)
 		return write_target(l, c, args[0].node, node, out, err);
-	return wrap(l, node, out, err);
+	if (!wrap(l, node, out, err))
+		return false;
+	if (op_info(c->op)->kind != KIND_VIEW || lazy_view_note(l, *out, c))
+		return true;
+	value_unref(*out);
+	return torch_no_memory(err);
+}
+
+bool lazy_op(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err)
+{
+	bool at_once;
+
+	if (!prepare(l, c, &at_once, err))
+		return false;
+	if (!at_once)
+		return trace(l, c, out, err);
+	l->eager->host.line = l->host.line;
+	l->eager->host.column = l->host.column;
+	return eager_run(l->eager, c, out, err);
 }
