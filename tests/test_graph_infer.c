@@ -394,8 +394,8 @@ static void arguments_of_the_wrong_kind_are_named(void **state)
 		       "sin: `x` is a float; a Tensor is needed here");
 	assert_refused(w, OP_sum, ARGS(x, arg_float(1)), ERR_TYPE,
 		       "sum: `dim` is a float; an int or a tuple of ints or None is needed here");
-	assert_refused(w, OP_softmax, ARGS(x), ERR_TYPE,
-		       "softmax: `dim` is missing: softmax(Tensor x");
+	assert_refused(w, OP_cumsum, ARGS(x), ERR_TYPE,
+		       "cumsum: `dim` is missing: cumsum(Tensor x");
 	assert_refused(w, OP_mul, ARGS(x, x, x), ERR_TYPE, "takes 2 arguments and got 3");
 	assert_refused(w, OP_sum, ARGS(x, arg_none(), number(w, 1)), ERR_TYPE,
 		       "`keepdim` is an int");

@@ -63,7 +63,7 @@ static void a_misspelt_name_has_a_neighbour(void **state)
 	(void)state;
 	assert_string_equal(op_nearest("torch.sinn"), "torch.sin");
 	assert_string_equal(op_nearest("Tensor.sigmiod"), "Tensor.sigmoid");
-	assert_string_equal(op_nearest("torch.nn.functional.gleu"), "torch.nn.functional.gelu");
+	assert_string_equal(op_nearest("torch.nn.functional.geluu"), "torch.nn.functional.gelu");
 	assert_null(op_nearest("torch.bartholomew"));
 	assert_null(op_nearest("numpy.sin"));
 	assert_null(op_nearest("torch."));

@@ -21,6 +21,8 @@ struct backend_env {
 	const char *cache_dir;   /* NULL: no cache on disk */
 	const char *compiler;    /* path of the system compiler; NULL: find one on PATH */
 	int compile_timeout_ms;  /* 0: 30 s */
+	uint64_t *random;        /* generator of all executables: seed, counter; NULL: numbers
+				  * that are the same each time */
 	const char *vector_unit; /* one that this machine has; NULL: the best */
 };
 
@@ -64,6 +66,10 @@ struct backend {
 	 * its last writes in the cache; the results are the same bits. */
 	void (*launch)(struct executable *exe, int kernel, void *const *buffers, struct pool *pool,
 		       bool backward);
+
+	/* Whether the launches since the last question kept to bounds that only
+	 * their data decides, as of an index; VALUE otherwise, with the place. */
+	bool (*fault)(struct executable *exe, struct err *err);
 
 	void (*destroy)(struct executable *exe); /* NULL is fine */
 };

@@ -45,7 +45,7 @@ static bool add_binding(struct executable *exe, struct err *err)
 		const struct kernel *k = &l->kernels[i];
 
 		if (k->form == FORM_LIBRARY) {
-			if (!library_check(l, k, err))
+			if (!library_check(k, err))
 				return false;
 			continue;
 		}
@@ -76,6 +76,7 @@ struct executable *executable_create(const struct backend_env *env, const struct
 		return NULL;
 	}
 	exe->lowered = l;
+	exe->random = env ? env->random : NULL;
 	exe->kernels = kernels_named(env ? env->vector_unit : NULL);
 	if (!exe->kernels) {
 		err_set(err, ERR_UNSUPPORTED, "This machine has no vector unit %.20s; it has %s.",
@@ -98,6 +99,8 @@ static void drop_binding(struct binding *b, int n_kernels)
 {
 	for (int i = 0; b->plans && i < n_kernels; i++)
 		plan_destroy(b->plans[i]);
+	for (int i = 0; b->libraries && i < n_kernels; i++)
+		free(b->libraries[i].state);
 	free(b->plans);
 	free(b->libraries);
 	free(b->vars);
@@ -134,10 +137,16 @@ static bool fill_binding(struct executable *exe, struct binding *b, const int64_
 	const struct lowered *l = exe->lowered;
 
 	for (int i = 0; i < l->n_kernels; i++) {
-		if (!b->plans[i])
-			library_bind(&b->libraries[i], l, &l->kernels[i], vars);
-		else if (!plan_bind(b->plans[i], vars, err))
+		if (b->plans[i]) {
+			if (!plan_bind(b->plans[i], vars, err))
+				return false;
+			continue;
+		}
+		free(b->libraries[i].state);
+		if (!library_bind(&b->libraries[i], l, &l->kernels[i], exe->kernels,
+				  exe->random, vars, err))
 			return false;
+		b->libraries[i].fault = &exe->fault;
 	}
 	return true;
 }
@@ -175,7 +184,18 @@ void executable_launch(struct executable *exe, int kernel, void *const *buffers,
 	if (exe->plans[kernel])
 		plan_launch(exe->plans[kernel], buffers, pool, backward);
 	else
-		library_launch(&exe->libraries[kernel], buffers, pool);
+		exe->libraries[kernel].op->run(&exe->libraries[kernel], buffers, pool);
+}
+
+bool executable_fault(struct executable *exe, struct err *err)
+{
+	const struct library_fault *fault = &exe->fault;
+
+	if (!atomic_exchange(&exe->fault.raised, 0))
+		return true;
+	return err_at(err, ERR_VALUE, fault->node->line, fault->node->column,
+		      "%s: index %lld is out of bounds for a dim of size %lld", fault->node->fx,
+		      (long long)fault->index, (long long)fault->size);
 }
 
 void executable_destroy(struct executable *exe)

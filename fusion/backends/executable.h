@@ -7,11 +7,11 @@
 #define FUSION_BACKENDS_EXECUTABLE_H
 
 #include "fusion/backends/backend.h"
+#include "fusion/backends/library.h"
 #include "fusion/backends/plan.h"
 #include "fusion/backends/simd/kernels.h"
 
 struct program;
-struct library_call;
 
 /* The kernels with the numbers of one set of symbol values. */
 struct binding {
@@ -28,11 +28,13 @@ enum { MAX_BINDINGS = 16 };
 struct executable {
 	const struct lowered *lowered;
 	const struct kernel_table *kernels;
+	uint64_t *random;               /* see struct backend_env */
 	struct plan **plans;            /* of the current binding */
 	struct library_call *libraries; /* likewise */
 	struct binding bindings[MAX_BINDINGS];
 	int n_bindings; /* made so far; the first has the plans that code was made for */
 	int64_t binds;
+	struct library_fault fault;
 	void **consts;             /* of each buffer: its constant, padded */
 	struct program **programs; /* interp: of each part of each kernel */
 	int n_programs;
@@ -49,22 +51,10 @@ struct executable *executable_create(const struct backend_env *env, const struct
 bool executable_bind(struct executable *exe, const int64_t *vars, struct err *err);
 void executable_launch(struct executable *exe, int kernel, void *const *buffers, struct pool *pool,
 		       bool backward);
+bool executable_fault(struct executable *exe, struct err *err);
 void executable_destroy(struct executable *exe);
 
 /* Fills the plans' code with interpreted programs; for kernels [first, last). */
 bool interp_prepare(struct executable *exe, struct err *err);
-
-/* library.c */
-struct library_call {
-	enum dtype from, to;
-	int in, out; /* buffers */
-	int64_t outer, length, inner;
-	int rank, dim;
-	int64_t size[MAX_RANK], in_stride[MAX_RANK];
-};
-bool library_check(const struct lowered *l, const struct kernel *k, struct err *err);
-void library_bind(struct library_call *call, const struct lowered *l, const struct kernel *k,
-		  const int64_t *vars);
-void library_launch(const struct library_call *call, void *const *buffers, struct pool *pool);
 
 #endif

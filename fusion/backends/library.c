@@ -1,59 +1,93 @@
-/* fusion/backends/library.c -- ops with a function of their own: cumsum.
- *
- * library_<id> of an op in ops.def with kind LIBRARY.  A running sum of float32
- * is kept in float64 and rounded at each element, as PyTorch does on the CPU.
- */
-#include <string.h>
+/* fusion/backends/library.c -- finds an op's function, and makes its operands ready. */
+#include "fusion/backends/library.h"
 
-#include "fusion/backends/executable.h"
+#include <math.h>
 
-bool library_check(const struct lowered *l, const struct kernel *k, struct err *err)
+static const struct library_op *const table[OP_COUNT] = {
+#define LIBRARY(id, spellings, signature, doc) [OP_##id] = &library_##id,
+#include "fusion/graph/ops_some.h"
+};
+
+bool library_check(const struct kernel *k, struct err *err)
 {
-	const struct node *n = k->library;
-
-	(void)l;
-	if (k->op != OP_cumsum)
-		return err_set(err, ERR_UNSUPPORTED, "No library function for %s.",
-			       op_info(k->op)->id);
-	if (n->n_args < 2 || n->args[1].kind != ARG_INT)
-		return err_set(err, ERR_INTERNAL, "cumsum without a dim.");
-	return true;
+	return table[k->op] ||
+	       err_set(err, ERR_UNSUPPORTED, "No library function for %s.", op_info(k->op)->id);
 }
 
-void library_bind(struct library_call *call, const struct lowered *l, const struct kernel *k,
-		  const int64_t *vars)
+bool library_no_memory(struct err *err)
 {
-	const struct buffer *in = &l->buffers[k->arg_buffer[0]];
-	const struct node *input = l->graph->nodes[in->node];
-	int64_t row_major = 1;
+	return err_set(err, ERR_MEMORY, "The system has no memory left for a library call.");
+}
 
-	*call = (struct library_call){ .from = in->dtype,
-				       .to = l->buffers[k->out_buffer].dtype,
-				       .in = k->arg_buffer[0],
-				       .out = k->out_buffer,
-				       .rank = in->shape.rank,
-				       .dim = (int)sym_eval(k->library->args[1].sym, vars),
-				       .outer = 1,
-				       .length = 1,
-				       .inner = 1 };
-	if (call->dim < 0)
-		call->dim += call->rank;
-	for (int d = call->rank - 1; d >= 0; d--) {
-		bool strided = in->kind == BUFFER_INPUT && input->stride[d];
+int library_dim(const struct library_call *call, int arg, int rank)
+{
+	int dim = (int)call->number[arg];
 
-		call->size[d] = sym_eval(in->shape.size[d], vars);
-		call->in_stride[d] = strided ? sym_eval(input->stride[d], vars) : row_major;
-		row_major *= call->size[d];
-		if (d < call->dim)
-			call->outer *= call->size[d];
-		else if (d == call->dim)
-			call->length = call->size[d];
-		else
-			call->inner *= call->size[d];
+	return dim < 0 ? dim + rank : dim;
+}
+
+void library_fault(const struct library_call *call, int64_t index, int64_t size)
+{
+	if (atomic_exchange(&call->fault->raised, 1))
+		return;
+	call->fault->node = call->node;
+	call->fault->index = index;
+	call->fault->size = size;
+}
+
+static void bind_argument(struct operand *x, const struct node *n, const struct access *at,
+			  const int64_t *vars)
+{
+	*x = (struct operand){ .buffer = at->buffer,
+			       .dtype = n->dtype,
+			       .rank = n->shape.rank,
+			       .offset = sym_eval(at->offset, vars),
+			       .numel = 1 };
+	for (int d = 0; d < x->rank; d++) {
+		x->size[d] = sym_eval(n->shape.size[d], vars);
+		x->stride[d] = sym_eval(at->stride[d], vars);
+		x->numel *= x->size[d];
 	}
 }
 
-static double get_float(enum dtype dtype, const void *in, int64_t at)
+static void bind_result(struct operand *x, const struct node *n, int buffer, const int64_t *vars)
+{
+	*x = (struct operand){
+		.buffer = buffer, .dtype = n->dtype, .rank = n->shape.rank, .numel = 1
+	};
+	for (int d = x->rank - 1; d >= 0; d--) {
+		x->size[d] = sym_eval(n->shape.size[d], vars);
+		x->stride[d] = x->numel;
+		x->numel *= x->size[d];
+	}
+}
+
+bool library_bind(struct library_call *call, const struct lowered *l, const struct kernel *k,
+		  const struct kernel_table *kernels, uint64_t *random, const int64_t *vars,
+		  struct err *err)
+{
+	const struct node *n = k->library;
+
+	*call = (struct library_call){
+		.op = table[k->op], .graph = l->graph, .node = n, .kernels = kernels,
+		.random = random,
+		.vars = vars
+	};
+	for (int i = 0; i < n->n_args; i++) {
+		call->arg[i].buffer = -1;
+		if (n->args[i].kind == ARG_NODE)
+			bind_argument(&call->arg[i], l->graph->nodes[n->args[i].node],
+				      &k->arg_at[i], vars);
+		else if (n->args[i].kind == ARG_INT)
+			call->number[i] = sym_eval(n->args[i].sym, vars);
+		else if (n->args[i].kind == ARG_BOOL)
+			call->number[i] = n->args[i].b;
+	}
+	bind_result(&call->out, n, k->out_buffer, vars);
+	return !call->op->bind || call->op->bind(call, err);
+}
+
+double library_get_float(enum dtype dtype, const void *in, int64_t at)
 {
 	switch (dtype) {
 	case DTYPE_F32:
@@ -67,128 +101,51 @@ static double get_float(enum dtype dtype, const void *in, int64_t at)
 	}
 }
 
-static uint64_t get_int(enum dtype dtype, const void *in, int64_t at)
+/* As the processor converts: what does not fit becomes the lowest int. */
+static int64_t to_int(double f)
+{
+	return f >= -0x1p63 && f < 0x1p63 ? (int64_t)f : INT64_MIN;
+}
+
+int64_t library_get_int(enum dtype dtype, const void *in, int64_t at)
+{
+	switch (dtype) {
+	case DTYPE_I64:
+		return ((const int64_t *)in)[at];
+	case DTYPE_BOOL:
+		return ((const uint8_t *)in)[at];
+	default:
+		return to_int(library_get_float(dtype, in, at));
+	}
+}
+
+void library_put_float(enum dtype dtype, void *out, int64_t at, double value)
 {
 	switch (dtype) {
 	case DTYPE_F32:
-		return (uint64_t)(int64_t)((const float *)in)[at];
-	case DTYPE_F64:
-		return (uint64_t)(int64_t)((const double *)in)[at];
-	case DTYPE_I64:
-		return ((const uint64_t *)in)[at];
-	default:
-		return ((const uint8_t *)in)[at];
-	}
-}
-
-enum { BLOCK = 256 }; /* running sums side by side: they share cache lines */
-
-/* Elements `from` and `to`, 0 <= j < n apart by `step` and 1, of one position
- * along the dim: adds to the sums and writes them. */
-static void add_line(const struct library_call *c, const void *in, int64_t from, int64_t step,
-		     void *out, int64_t to, int64_t n, union number *sum)
-{
-	for (int64_t j = 0; j < n; j++) {
-		int64_t at = from + j * step;
-
-		if (c->to == DTYPE_I64) {
-			sum[j].u += get_int(c->from, in, at);
-			((uint64_t *)out)[to + j] = sum[j].u;
-		} else if (c->to == DTYPE_F32) {
-			sum[j].f += (double)(float)get_float(c->from, in, at);
-			((float *)out)[to + j] = (float)sum[j].f;
-		} else {
-			sum[j].f += get_float(c->from, in, at);
-			((double *)out)[to + j] = sum[j].f;
-		}
-	}
-}
-
-/* The common case: float32 elements side by side. */
-static void add_floats(const float *in, float *out, int64_t n, union number *sum)
-{
-	for (int64_t j = 0; j < n; j++) {
-		sum[j].f += (double)in[j];
-		out[j] = (float)sum[j].f;
-	}
-}
-
-/* One running sum of float32: its own loop, where the sum stays in a register. */
-static void run_floats(const float *in, int64_t in_step, float *out, int64_t out_step, int64_t n)
-{
-	double sum = 0;
-
-	for (int64_t i = 0; i < n; i++) {
-		sum += (double)in[i * in_step];
-		out[i * out_step] = (float)sum;
-	}
-}
-
-struct lines {
-	const struct library_call *call;
-	void *const *buffers;
-};
-
-/* Where the element at an index of the dims before (or after) `dim` lies. */
-static int64_t offset_of(const struct library_call *c, int first, int last, int64_t index)
-{
-	int64_t at = 0;
-
-	for (int d = last - 1; d >= first; d--) {
-		at += index % c->size[d] * c->in_stride[d];
-		index /= c->size[d];
-	}
-	return at;
-}
-
-/* Blocks of sums: the dims after `dim`, BLOCK positions at a time. */
-static void run_blocks(void *context, int64_t begin, int64_t end, int thread)
-{
-	const struct lines *lines = context;
-	const struct library_call *c = lines->call;
-	const void *in = lines->buffers[c->in];
-	void *out = lines->buffers[c->out];
-	int last = c->rank ? c->rank - 1 : 0;
-	int64_t along = c->rank ? c->in_stride[c->dim] : 0;
-	/* Only the last dim's positions are a fixed step apart. */
-	int64_t width = c->dim < last ? c->size[last] : 1,
-		step = c->dim < last ? c->in_stride[last] : 0;
-	int64_t blocks = (width + BLOCK - 1) / BLOCK, runs = c->inner / width;
-
-	(void)thread;
-	for (int64_t item = begin; item < end; item++) {
-		int64_t first = item % blocks * BLOCK, run = item / blocks % runs;
-		int64_t o = item / blocks / runs, n = width - first < BLOCK ? width - first : BLOCK;
-		int64_t from = offset_of(c, 0, c->dim, o) + offset_of(c, c->dim + 1, last, run) +
-			       first * step;
-		int64_t to = o * c->length * c->inner + run * width + first;
-		bool floats = c->from == DTYPE_F32 && c->to == DTYPE_F32;
-		union number sum[BLOCK];
-
-		if (floats && n == 1) {
-			run_floats((const float *)in + from, along, (float *)out + to, c->inner,
-				   c->length);
-			continue;
-		}
-		memset(sum, 0, sizeof(sum));
-		for (int64_t i = 0; i < c->length; i++, from += along, to += c->inner)
-			if (floats && step == 1)
-				add_floats((const float *)in + from, (float *)out + to, n, sum);
-			else
-				add_line(c, in, from, step, out, to, n, sum);
-	}
-}
-
-void library_launch(const struct library_call *call, void *const *buffers, struct pool *pool)
-{
-	struct lines lines = { call, buffers };
-	int last = call->rank ? call->rank - 1 : 0;
-	int64_t width = call->dim < last ? call->size[last] : 1;
-	int64_t blocks = (width + BLOCK - 1) / BLOCK;
-	int64_t points = call->length * (width < BLOCK ? width : BLOCK);
-
-	if (call->outer * call->inner * call->length == 0)
+		((float *)out)[at] = (float)value;
 		return;
-	pool_run(pool, call->outer * (call->inner / width) * blocks, 32 * 1024 / (points + 1) + 1,
-		 run_blocks, &lines);
+	case DTYPE_F64:
+		((double *)out)[at] = value;
+		return;
+	case DTYPE_I64:
+		((int64_t *)out)[at] = to_int(value);
+		return;
+	default:
+		((uint8_t *)out)[at] = value != 0;
+	}
+}
+
+void library_put_int(enum dtype dtype, void *out, int64_t at, int64_t value)
+{
+	switch (dtype) {
+	case DTYPE_I64:
+		((int64_t *)out)[at] = value;
+		return;
+	case DTYPE_BOOL:
+		((uint8_t *)out)[at] = value != 0;
+		return;
+	default:
+		library_put_float(dtype, out, at, (double)value);
+	}
 }

@@ -204,6 +204,16 @@ MATH1(log2);
 MATH1(log1p);
 MATH1(tanh);
 MATH1(erf);
+MATH1(log10);
+MATH1(sinh);
+MATH1(cosh);
+MATH1(asin);
+MATH1(acos);
+MATH1(atan);
+MATH1(asinh);
+MATH1(acosh);
+MATH1(atanh);
+MATH1(erfc);
 MATH2(pow);
 MATH2(atan2);
 #define v_sin_f32 MATH_f32(v, sin)
@@ -228,6 +238,26 @@ MATH2(atan2);
 #define v_tanh_f64 MATH_f64(v, tanh)
 #define v_erf_f32 MATH_f32(v, erf)
 #define v_erf_f64 MATH_f64(v, erf)
+#define v_log10_f32 MATH_f32(v, log10)
+#define v_log10_f64 MATH_f64(v, log10)
+#define v_sinh_f32 MATH_f32(v, sinh)
+#define v_sinh_f64 MATH_f64(v, sinh)
+#define v_cosh_f32 MATH_f32(v, cosh)
+#define v_cosh_f64 MATH_f64(v, cosh)
+#define v_asin_f32 MATH_f32(v, asin)
+#define v_asin_f64 MATH_f64(v, asin)
+#define v_acos_f32 MATH_f32(v, acos)
+#define v_acos_f64 MATH_f64(v, acos)
+#define v_atan_f32 MATH_f32(v, atan)
+#define v_atan_f64 MATH_f64(v, atan)
+#define v_asinh_f32 MATH_f32(v, asinh)
+#define v_asinh_f64 MATH_f64(v, asinh)
+#define v_acosh_f32 MATH_f32(v, acosh)
+#define v_acosh_f64 MATH_f64(v, acosh)
+#define v_atanh_f32 MATH_f32(v, atanh)
+#define v_atanh_f64 MATH_f64(v, atanh)
+#define v_erfc_f32 MATH_f32(v, erfc)
+#define v_erfc_f64 MATH_f64(v, erfc)
 #define v_pow_f32 MATH_f32(vv, pow)
 #define v_pow_f64 MATH_f64(vv, pow)
 #define v_atan2_f32 MATH_f32(vv, atan2)
@@ -285,6 +315,10 @@ WORD long long_mod(long a, long b)
 		return 0;
 	return a % b + ((a % b != 0 && (a < 0) != (b < 0)) ? b : 0);
 }
+WORD long long_fmod(long a, long b)
+{
+	return b == 0 || b == -1 ? 0 : a % b;
+}
 WORD long long_pow(long a, long b)
 {
 	unsigned long base = (unsigned long)a, power = 1;
@@ -297,7 +331,10 @@ WORD long long_pow(long a, long b)
 }
 PER_LANE(i64, long, L8, v_floordiv_i64, long_floordiv)
 PER_LANE(i64, long, L8, v_mod_i64, long_mod)
+PER_LANE(i64, long, L8, v_fmod_i64, long_fmod)
 PER_LANE(i64, long, L8, v_pow_i64, long_pow)
+#define v_fmod_f32 fmod_f32
+#define v_fmod_f64 fmod_f64
 
 /* The first `n` lanes of v, `rest` in the others: the end of a reduction. */
 #define HEAD(type, lanes)                                                                          \

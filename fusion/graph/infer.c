@@ -9,16 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct infer {
-	const struct graph *g;
-	const struct op_info *info;
-	enum op op;
-	const struct arg *args;
-	struct op_result *out;
-	struct err *err;
-};
-
-static const struct node *tensor_arg(const struct infer *in, int i)
+const struct node *infer_tensor(const struct infer *in, int i)
 {
 	return in->args[i].kind == ARG_NODE ? in->g->nodes[in->args[i].node] : NULL;
 }
@@ -36,6 +27,20 @@ static bool broadcast_error(struct infer *in, const struct shape *a, const struc
 	return err_set(in->err, why.code, "%s: %s", in->info->fx, why.message);
 }
 
+bool infer_broadcast(struct infer *in, struct shape *into, const struct shape *x)
+{
+	return shape_broadcast(in->g->syms, into, x, into, NULL) || broadcast_error(in, into, x);
+}
+
+bool infer_same_size(struct infer *in, const struct sym *a, const struct sym *b)
+{
+	if (a != b && !(sym_is_const(a) && sym_is_const(b))) {
+		in->out->conflict[0] = a;
+		in->out->conflict[1] = b;
+	}
+	return a == b;
+}
+
 /* out->shape = the broadcast of the tensors among the first n arguments. */
 static bool broadcast_args(struct infer *in, int n)
 {
@@ -43,16 +48,16 @@ static bool broadcast_args(struct infer *in, int n)
 	const struct node *x;
 
 	for (int i = 0; i < n; i++) {
-		x = tensor_arg(in, i);
+		x = infer_tensor(in, i);
 		if (!x)
 			continue;
-		if (!shape_broadcast(in->g->syms, shape, &x->shape, shape, NULL))
-			return broadcast_error(in, shape, &x->shape);
+		if (!infer_broadcast(in, shape, &x->shape))
+			return false;
 	}
 	return true;
 }
 
-static enum dtype promote_args(const struct infer *in, int first, int end)
+enum dtype infer_promote(const struct infer *in, int first, int end)
 {
 	struct promotion p = PROMOTION_NONE;
 
@@ -83,7 +88,7 @@ static bool subtracts_bool(const struct infer *in)
 	if (in->op != OP_sub && in->op != OP_sub_alpha)
 		return false;
 	for (int i = 0; i < 2; i++) {
-		x = tensor_arg(in, i);
+		x = infer_tensor(in, i);
 		if (in->args[i].kind == ARG_BOOL || (x && x->dtype == DTYPE_BOOL))
 			return true;
 	}
@@ -93,7 +98,7 @@ static bool subtracts_bool(const struct infer *in)
 static bool infer_pointwise(struct infer *in)
 {
 	int n = in->info->n_params;
-	enum dtype dtype = promote_args(in, 0, n);
+	enum dtype dtype = infer_promote(in, 0, n);
 
 	if (!op_accepts(in->op, subtracts_bool(in) ? DTYPE_BOOL : dtype, in->err))
 		return false;
@@ -117,19 +122,19 @@ static bool infer_pointwise(struct infer *in)
 
 static bool infer_where(struct infer *in)
 {
-	const struct node *mask = tensor_arg(in, 0);
+	const struct node *mask = infer_tensor(in, 0);
 
 	if (mask->dtype != DTYPE_BOOL)
 		return err_set(in->err, ERR_TYPE,
 			       "where: the condition is %s, and a bool tensor is needed; write a "
 			       "comparison such as x > 0, or x.to(torch.bool)",
 			       dtype_name(mask->dtype));
-	in->out->dtype = in->out->compute = promote_args(in, 1, 3);
+	in->out->dtype = in->out->compute = infer_promote(in, 1, 3);
 	return broadcast_args(in, 3);
 }
 
 /* One dim as the user wrote it -> 0 .. rank - 1. */
-static bool normal_dim(const struct infer *in, const struct shape *x, const struct sym *dim,
+bool infer_dim(const struct infer *in, const struct shape *x, const struct sym *dim,
 		       int *out)
 {
 	int rank = x->rank ? x->rank : 1; /* a 0-d tensor has dim 0 and -1, as in torch */
@@ -158,7 +163,7 @@ static bool dims_mask(const struct infer *in, const struct shape *x, const struc
 
 	*mask = 0;
 	for (int i = 0; i < count; i++) {
-		if (!normal_dim(in, x, dims->kind == ARG_INT ? dims->sym : dims->ints[i], &dim))
+		if (!infer_dim(in, x, dims->kind == ARG_INT ? dims->sym : dims->ints[i], &dim))
 			return false;
 		if (*mask & 1u << dim)
 			return err_set(in->err, ERR_VALUE,
@@ -198,7 +203,7 @@ static const struct arg *arg_named(const struct op_info *info, const struct arg 
 /* Shape of a reduction, or of a composite that ends in one. */
 static bool infer_reduced_shape(struct infer *in)
 {
-	const struct node *x = tensor_arg(in, 0);
+	const struct node *x = infer_tensor(in, 0);
 	const struct arg *dims = arg_named(in->info, in->args, "dim");
 	const struct arg *keepdim = arg_named(in->info, in->args, "keepdim");
 	const struct arg all = arg_none();
@@ -218,8 +223,13 @@ static bool infer_reduced_shape(struct infer *in)
 	return true;
 }
 
+const struct arg *infer_arg(const struct infer *in, const char *name)
+{
+	return arg_named(in->info, in->args, name);
+}
+
 /* `dtype=` where it is given, else `otherwise`. */
-static enum dtype dtype_arg(const struct infer *in, enum dtype otherwise)
+enum dtype infer_dtype_arg(const struct infer *in, enum dtype otherwise)
 {
 	const struct arg *arg = arg_named(in->info, in->args, "dtype");
 
@@ -233,9 +243,9 @@ static enum dtype summed(enum dtype dtype)
 
 static bool infer_reduce(struct infer *in)
 {
-	enum dtype x = tensor_arg(in, 0)->dtype;
+	enum dtype x = infer_tensor(in, 0)->dtype;
 
-	in->out->compute = in->info->rule == RULE_INTSUM ? dtype_arg(in, summed(x)) : x;
+	in->out->compute = in->info->rule == RULE_INTSUM ? infer_dtype_arg(in, summed(x)) : x;
 	in->out->dtype = in->info->rule == RULE_LOGIC ? DTYPE_BOOL : in->out->compute;
 	return infer_reduced_shape(in);
 }
@@ -243,7 +253,7 @@ static bool infer_reduce(struct infer *in)
 /* mean, var, std, norm, max, min. */
 static bool infer_statistic(struct infer *in)
 {
-	in->out->dtype = in->out->compute = dtype_arg(in, tensor_arg(in, 0)->dtype);
+	in->out->dtype = in->out->compute = infer_dtype_arg(in, infer_tensor(in, 0)->dtype);
 	if (in->op == OP_var || in->op == OP_std) {
 		const struct arg *unbiased = arg_named(in->info, in->args, "unbiased");
 		const struct arg *correction = arg_named(in->info, in->args, "correction");
@@ -262,20 +272,23 @@ static bool infer_statistic(struct infer *in)
 /* softmax, log_softmax, cumsum: along one dim, the shape stays. */
 static bool infer_along_dim(struct infer *in)
 {
-	const struct node *x = tensor_arg(in, 0);
-	enum dtype dtype = dtype_arg(in, in->op == OP_cumsum ? summed(x->dtype) : x->dtype);
+	const struct node *x = infer_tensor(in, 0);
+	bool cumulates = in->op == OP_cumsum || in->op == OP_cumprod;
+	enum dtype dtype = infer_dtype_arg(in, cumulates ? summed(x->dtype) : x->dtype);
 	int dim;
 
 	in->out->dtype = in->out->compute = dtype;
 	in->out->shape = x->shape;
+	if (arg_named(in->info, in->args, "dim")->kind == ARG_NONE)
+		return op_accepts(in->op, dtype, in->err);
 	return op_accepts(in->op, dtype, in->err) &&
-	       normal_dim(in, &x->shape, arg_named(in->info, in->args, "dim")->sym, &dim);
+	       infer_dim(in, &x->shape, arg_named(in->info, in->args, "dim")->sym, &dim);
 }
 
 static bool infer_alpha(struct infer *in)
 {
 	const struct arg *alpha = &in->args[2];
-	enum dtype dtype = promote_args(in, 0, 2);
+	enum dtype dtype = infer_promote(in, 0, 2);
 
 	if (!op_accepts(in->op, subtracts_bool(in) ? DTYPE_BOOL : dtype, in->err))
 		return false;
@@ -295,14 +308,14 @@ static bool infer_clamp(struct infer *in)
 {
 	if (in->args[1].kind == ARG_NONE && in->args[2].kind == ARG_NONE)
 		return err_set(in->err, ERR_VALUE, "clamp: give `min`, `max`, or both");
-	in->out->dtype = in->out->compute = promote_args(in, 0, 3);
+	in->out->dtype = in->out->compute = infer_promote(in, 0, 3);
 	return op_accepts(in->op, in->out->dtype, in->err) && broadcast_args(in, 3);
 }
 
 /* gelu, silu */
 static bool infer_activation(struct infer *in)
 {
-	const struct node *x = tensor_arg(in, 0);
+	const struct node *x = infer_tensor(in, 0);
 
 	if (in->op == OP_gelu && strcmp(in->args[1].str, "none") != 0 &&
 	    strcmp(in->args[1].str, "tanh") != 0)
@@ -319,7 +332,7 @@ static bool check_affine(struct infer *in, const char *name, const struct shape 
 {
 	const struct arg *arg = arg_named(in->info, in->args, name);
 	char got[SHAPE_TEXT_BYTES], want[SHAPE_TEXT_BYTES];
-	const struct node *x = tensor_arg(in, 0), *w;
+	const struct node *x = infer_tensor(in, 0), *w;
 
 	if (!arg || arg->kind == ARG_NONE)
 		return true;
@@ -344,7 +357,7 @@ static bool check_affine(struct infer *in, const char *name, const struct shape 
 /* layer_norm, rms_norm */
 static bool infer_normalisation(struct infer *in)
 {
-	const struct node *x = tensor_arg(in, 0);
+	const struct node *x = infer_tensor(in, 0);
 	const struct arg *sizes = &in->args[1];
 	struct shape normal = { .rank = sizes->n }, tail = { .rank = sizes->n };
 	char got[SHAPE_TEXT_BYTES], want[SHAPE_TEXT_BYTES];
@@ -380,7 +393,7 @@ static bool infer_create(struct infer *in)
 {
 	const struct arg *sizes = &in->args[0];
 
-	in->out->dtype = in->out->compute = dtype_arg(
+	in->out->dtype = in->out->compute = infer_dtype_arg(
 	    in, in->op == OP_full ? number_dtype(&in->args[1]) : DTYPE_F32);
 	if (sizes->n > MAX_RANK)
 		return err_set(in->err, ERR_BOUND, "%s: %d dims; %d are the most", in->info->fx,
@@ -398,9 +411,9 @@ static bool infer_create(struct infer *in)
 /* to, zeros_like, ones_like: the shape of x in another dtype. */
 static bool infer_like(struct infer *in)
 {
-	const struct node *x = tensor_arg(in, 0);
+	const struct node *x = infer_tensor(in, 0);
 
-	in->out->dtype = dtype_arg(in, x->dtype);
+	in->out->dtype = infer_dtype_arg(in, x->dtype);
 	in->out->compute = in->op == OP_to ? x->dtype : in->out->dtype;
 	in->out->shape = x->shape;
 	return true;
@@ -408,12 +421,26 @@ static bool infer_like(struct infer *in)
 
 static bool infer_op(struct infer *in)
 {
+	bool known = true, ok;
+
+	ok = infer_matrix(in, &known);
+	if (!known)
+		ok = infer_library(in, &known);
+	if (!known)
+		ok = infer_loss(in, &known);
+	if (!known)
+		ok = infer_view(in, &known);
+	if (!known)
+		ok = infer_index(in, &known);
+	if (known)
+		return ok;
 	switch (in->op) {
 	case OP_where:
 		return infer_where(in);
 	case OP_to:
 	case OP_zeros_like:
 	case OP_ones_like:
+	case OP_full_like:
 		return infer_like(in);
 	case OP_add_alpha:
 	case OP_sub_alpha:
@@ -428,8 +455,10 @@ static bool infer_op(struct infer *in)
 	case OP_min:
 		return infer_statistic(in);
 	case OP_softmax:
+	case OP_softmin:
 	case OP_log_softmax:
 	case OP_cumsum:
+	case OP_cumprod:
 		return infer_along_dim(in);
 	case OP_gelu:
 	case OP_silu:

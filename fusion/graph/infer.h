@@ -29,6 +29,53 @@ struct promotion {
 void promotion_add(struct promotion *p, const struct graph *g, const struct arg *arg);
 enum dtype promotion_result(const struct promotion *p);
 
+/* What one call of op_infer() works on; its rules stand in infer*.c. */
+struct infer {
+	const struct graph *g;
+	const struct op_info *info;
+	enum op op;
+	const struct arg *args;
+	struct op_result *out;
+	struct err *err;
+};
+
+/* The tensor of argument i; NULL where it is none. */
+const struct node *infer_tensor(const struct infer *in, int i);
+
+/* The argument of that name; NULL where the op has none. */
+const struct arg *infer_arg(const struct infer *in, const char *name);
+
+/* `dtype=` where it is given, else `otherwise`. */
+enum dtype infer_dtype_arg(const struct infer *in, enum dtype otherwise);
+
+/* The dtype that arguments first .. end - 1 have in common. */
+enum dtype infer_promote(const struct infer *in, int first, int end);
+
+/* One dim as the user wrote it -> 0 .. rank - 1; SHAPE or TYPE error. */
+bool infer_dim(const struct infer *in, const struct shape *x, const struct sym *dim, int *out);
+
+/* Broadcasts `x` into `into`; SHAPE error with the op's name, and conflict set. */
+bool infer_broadcast(struct infer *in, struct shape *into, const struct shape *x);
+
+/* Whether two sizes are one; else conflict is set and the caller words it. */
+bool infer_same_size(struct infer *in, const struct sym *a, const struct sym *b);
+
+/* infer_matrix.c: matmul and its kin; false in *known where op is none of them. */
+bool infer_matrix(struct infer *in, bool *known);
+/* infer_loss.c: losses, normalisations over a batch. */
+bool infer_loss(struct infer *in, bool *known);
+/* infer_library.c: sort, topk, argmax, embedding and others with a function of their own. */
+bool infer_library(struct infer *in, bool *known);
+
+/* infer_view.c: views; infer_index.c: copies of views, cat, indexing, creation. */
+bool infer_view(struct infer *in, bool *known);
+bool infer_index(struct infer *in, bool *known);
+
+/* What must hold: proved, or taken for granted with a fact; else false, with
+ * the conflict set and the message the caller's. */
+bool infer_at_least(struct infer *in, const struct sym *a, const struct sym *b);
+bool infer_equal(struct infer *in, const struct sym *a, const struct sym *b);
+
 /* Whether the op takes operands that are computed in this dtype. */
 bool op_accepts(enum op op, enum dtype dtype, struct err *err);
 

@@ -14,7 +14,7 @@
 
 #include "fusion/graph/graph.h"
 
-enum { SIGNATURE_BYTES = 192, MAX_SPELLINGS = 512, SPELLING_BYTES = 64 };
+enum { SIGNATURE_BYTES = 256, MAX_SPELLINGS = 1024, SPELLING_BYTES = 64 };
 
 #define HEAVY_H true
 #define HEAVY_L false
@@ -180,6 +180,7 @@ static void read_table(void)
 	}
 	ops[OP_add_alpha].fx = ops[OP_add].id;
 	ops[OP_sub_alpha].fx = ops[OP_sub].id;
+	ops[OP_item_of].fx = "getitem";
 	qsort(spellings, (size_t)n_spellings, sizeof(spellings[0]), by_text);
 }
 

@@ -72,6 +72,12 @@ static int refused(enum op op)
 	case OP_floor:
 	case OP_ceil:
 	case OP_round:
+	case OP_trunc:
+	case OP_frac:
+	case OP_fmod:
+	case OP_clamp_min:
+	case OP_clamp_max:
+	case OP_rsub:
 	case OP_sub:
 	case OP_sub_alpha:
 	case OP_floordiv:
@@ -94,6 +100,40 @@ static int refused(enum op op)
 	case OP_rms_norm:
 	case OP_gelu:
 	case OP_silu:
+	case OP_leaky_relu:
+	case OP_elu:
+	case OP_celu:
+	case OP_selu:
+	case OP_softplus:
+	case OP_hardtanh:
+	case OP_hardswish:
+	case OP_hardsigmoid:
+	case OP_mish:
+	case OP_logsigmoid:
+	case OP_softsign:
+	case OP_tanhshrink:
+	case OP_glu:
+	case OP_dropout:
+	case OP_lerp:
+	case OP_hypot:
+	case OP_logaddexp:
+	case OP_logit:
+	case OP_logsumexp:
+	case OP_normalize:
+	case OP_cosine_similarity:
+	case OP_batch_norm:
+	case OP_group_norm:
+	case OP_scaled_dot_product_attention:
+	case OP_softmin:
+	case OP_mse_loss:
+	case OP_l1_loss:
+	case OP_smooth_l1_loss:
+	case OP_huber_loss:
+	case OP_binary_cross_entropy:
+	case OP_binary_cross_entropy_with_logits:
+	case OP_kl_div:
+	case OP_nll_loss:
+	case OP_cross_entropy:
 		return ONLY_FLOAT;
 	default:
 		return 0;

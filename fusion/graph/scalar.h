@@ -72,6 +72,12 @@ static inline uint64_t i64_mod(uint64_t x, uint64_t y)
 		return 0;
 	return (uint64_t)(a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0));
 }
+static inline uint64_t i64_fmod(uint64_t x, uint64_t y)
+{
+	int64_t a = (int64_t)x, b = (int64_t)y;
+
+	return b == 0 || b == -1 ? 0 : (uint64_t)(a % b);
+}
 static inline uint64_t i64_pow(uint64_t base, uint64_t y)
 {
 	uint64_t power = 1;
@@ -108,6 +114,7 @@ DIVISION_(double, f64)
 
 #define v_floordiv(a, b)                                                                           \
 	_Generic((a), float : f32_floordiv, double : f64_floordiv, default : i64_floordiv)(a, b)
+#define v_fmod(a, b) _Generic((a), float : fmodf, double : fmod, default : i64_fmod)(a, b)
 #define v_mod(a, b) _Generic((a), float : f32_mod, double : f64_mod, default : i64_mod)(a, b)
 
 /* Exact functions; on ints they change nothing but the sign. */
@@ -140,6 +147,16 @@ LIBRARY1_(log2)
 LIBRARY1_(log1p)
 LIBRARY1_(tanh)
 LIBRARY1_(erf)
+LIBRARY1_(log10)
+LIBRARY1_(sinh)
+LIBRARY1_(cosh)
+LIBRARY1_(asin)
+LIBRARY1_(acos)
+LIBRARY1_(atan)
+LIBRARY1_(asinh)
+LIBRARY1_(acosh)
+LIBRARY1_(atanh)
+LIBRARY1_(erfc)
 LIBRARY2_(pow)
 LIBRARY2_(atan2)
 #undef LIBRARY1_
@@ -156,6 +173,16 @@ LIBRARY2_(atan2)
 #define v_log1p(a) ROUNDED_(a, log1p)
 #define v_tanh(a) ROUNDED_(a, tanh)
 #define v_erf(a) ROUNDED_(a, erf)
+#define v_log10(a) ROUNDED_(a, log10)
+#define v_sinh(a) ROUNDED_(a, sinh)
+#define v_cosh(a) ROUNDED_(a, cosh)
+#define v_asin(a) ROUNDED_(a, asin)
+#define v_acos(a) ROUNDED_(a, acos)
+#define v_atan(a) ROUNDED_(a, atan)
+#define v_asinh(a) ROUNDED_(a, asinh)
+#define v_acosh(a) ROUNDED_(a, acosh)
+#define v_atanh(a) ROUNDED_(a, atanh)
+#define v_erfc(a) ROUNDED_(a, erfc)
 #define v_atan2(a, b) _Generic((a), float : f32_atan2, default : atan2)(a, b)
 #define v_pow(a, b) _Generic((a), float : f32_pow, double : pow, default : i64_pow)(a, b)
 

@@ -35,6 +35,16 @@
 #define v_log1p(a) WORD_OF(v_log1p)(a)
 #define v_tanh(a) WORD_OF(v_tanh)(a)
 #define v_erf(a) WORD_OF(v_erf)(a)
+#define v_log10(a) WORD_OF(v_log10)(a)
+#define v_sinh(a) WORD_OF(v_sinh)(a)
+#define v_cosh(a) WORD_OF(v_cosh)(a)
+#define v_asin(a) WORD_OF(v_asin)(a)
+#define v_acos(a) WORD_OF(v_acos)(a)
+#define v_atan(a) WORD_OF(v_atan)(a)
+#define v_asinh(a) WORD_OF(v_asinh)(a)
+#define v_acosh(a) WORD_OF(v_acosh)(a)
+#define v_atanh(a) WORD_OF(v_atanh)(a)
+#define v_erfc(a) WORD_OF(v_erfc)(a)
 #define v_sqrt(a) WORD_OF(v_sqrt)(a)
 #define v_floor(a) WORD_OF(v_floor)(a)
 #define v_ceil(a) WORD_OF(v_ceil)(a)
@@ -42,6 +52,7 @@
 #define v_pow(a, b) WORD_OF(v_pow)(a, b)
 #define v_atan2(a, b) WORD_OF(v_atan2)(a, b)
 #define v_floordiv(a, b) WORD_OF(v_floordiv)(a, b)
+#define v_fmod(a, b) WORD_OF(v_fmod)(a, b)
 #define v_mod(a, b) WORD_OF(v_mod)(a, b)
 #define v_and(a, b) WORD_OF(v_and)(a, b)
 #define v_or(a, b) WORD_OF(v_or)(a, b)
@@ -182,14 +193,17 @@
 #define UNARY_SAME_floor(id, value)
 #define UNARY_SAME_ceil(id, value)
 #define UNARY_SAME_round(id, value)
+#define UNARY_SAME_trunc(id, value)
 #define UNARY_SAME_sign(id, value)
 #define UNARY_SAME_clone(id, value) ON_ONE(id, value)
+#define UNARY_SAME_contiguous(id, value) ON_ONE(id, value)
 #define UNARY_SAME_invert(id, value) ON_ONE(id, value)
 #define BINARY_SAME_add(id, value)
 #define BINARY_SAME_sub(id, value)
 #define BINARY_SAME_mul(id, value)
 #define BINARY_SAME_floordiv(id, value)
 #define BINARY_SAME_mod(id, value)
+#define BINARY_SAME_fmod(id, value)
 #define BINARY_SAME_pow(id, value)
 #define BINARY_SAME_minimum(id, value)
 #define BINARY_SAME_maximum(id, value)
@@ -258,6 +272,8 @@ static void splat(void *to, const void *from, unsigned bytes)
 			SAVE(b1, p, i, SPLAT(b1, *(const byte *)from));
 }
 
+#include "fusion/backends/simd/gemm.h"
+
 #define CASTS_TO(to)                                                                               \
 	[DTYPE_##to] = { [DTYPE_F32] = cast_##to##_F32,                                            \
 			 [DTYPE_F64] = cast_##to##_F64,                                            \
@@ -287,12 +303,15 @@ const struct kernel_table CAT2(kernels_, VECTOR_UNIT) = {
 	.unit = TEXT(VECTOR_UNIT),
 	.vector_bytes = VECTOR_BYTES,
 	.splat = splat,
+	.gemm_rows = GEMM_ROWS,
+	.gemm_f32 = gemm_f32,
+	.gemm_f64 = gemm_f64,
 	.cast = { CASTS_TO(F32), CASTS_TO(F64), CASTS_TO(I64), CASTS_TO(BOOL) },
 	.point = {
 #define REDUCE(id, rule, spellings, first, step, signature, doc)
 #include "fusion/graph/ops.def"
 #undef REDUCE
-		BOOL_ROW(isnan), BOOL_ROW(clone), BOOL_ROW(invert),
+		BOOL_ROW(isnan), BOOL_ROW(clone), BOOL_ROW(contiguous), BOOL_ROW(invert),
 		BOOL_ROW(and_),  BOOL_ROW(or_),	  BOOL_ROW(xor_),
 	},
 #undef UNARY

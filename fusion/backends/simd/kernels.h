@@ -25,6 +25,10 @@ typedef void fold_fn(void *acc, const void *src, long n, long width);
  * load soon after narrower stores would have to wait for them. */
 typedef void splat_fn(void *to, const void *from, unsigned bytes);
 
+/* c[r * ld + j] += the sum over k of a[k * rows + r] * b[k * columns + j], for
+ * rows up to gemm_rows and all columns: 2 vectors of elements. */
+typedef void gemm_fn(int rows, long k, const void *a, const void *b, void *c, long ld);
+
 struct kernel_table {
 	const char *unit;
 	int vector_bytes;
@@ -33,6 +37,8 @@ struct kernel_table {
 	reduce_fn *reduce[OP_COUNT][DTYPE_COUNT];
 	fold_fn *fold[OP_COUNT][DTYPE_COUNT];
 	splat_fn *splat;
+	int gemm_rows;
+	gemm_fn *gemm_f32, *gemm_f64;
 };
 
 extern const struct kernel_table kernels_sse, kernels_avx2, kernels_avx512;

@@ -1,0 +1,94 @@
+/* fusion/backends/library.h -- ops with a function of their own.  Private to backends/.
+ *
+ * A LIBRARY row of ops.def has a struct library_op in the table of library.c.
+ * bind() does once for a set of symbol values what needs memory or may fail;
+ * run() computes, and cannot fail.
+ */
+#ifndef FUSION_BACKENDS_LIBRARY_H
+#define FUSION_BACKENDS_LIBRARY_H
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "fusion/backends/reduce.h"
+#include "fusion/backends/simd/kernels.h"
+#include "fusion/base/pool.h"
+#include "fusion/lower/lower.h"
+
+/* A tensor argument, or the result; strides and offset in elements. */
+struct operand {
+	int buffer; /* -1: the argument is no tensor */
+	enum dtype dtype;
+	int rank;
+	int64_t size[MAX_RANK], stride[MAX_RANK], offset, numel;
+};
+
+struct library_op;
+
+/* The first index out of bounds that a launch met; kept by the executable. */
+struct library_fault {
+	atomic_int raised;
+	const struct node *node;
+	int64_t index, size;
+};
+
+struct library_call {
+	const struct library_op *op;
+	const struct graph *graph;
+	const struct node *node; /* its arguments that are no tensors */
+	const struct kernel_table *kernels;
+	struct operand arg[MAX_ARGS], out;
+	int64_t number[MAX_ARGS]; /* the value of an int or bool argument */
+	const int64_t *vars;      /* of the symbols; while bind() runs */
+	struct library_fault *fault;
+	uint64_t *random;         /* the generator: its seed and its counter; NULL: always the same */
+	void *state;              /* bind()'s; one block, freed by the caller */
+};
+
+struct library_op {
+	bool (*bind)(struct library_call *call, struct err *err); /* NULL: nothing to do */
+	void (*run)(const struct library_call *call, void *const *buffers, struct pool *pool);
+};
+
+/* The first element of an operand. */
+static inline void *operand_start(const struct operand *x, void *const *buffers)
+{
+	return (char *)buffers[x->buffer] + x->offset * (int64_t)dtype_bytes(x->dtype);
+}
+
+/* An int argument that counts dims from the end where it is negative. */
+int library_dim(const struct library_call *call, int arg, int rank);
+
+/* Notes an index that is out of bounds; the first one counts. */
+void library_fault(const struct library_call *call, int64_t index, int64_t size);
+
+bool library_no_memory(struct err *err); /* always false */
+
+/* Elements by position, whatever the dtype.  Stores round as Tensor.to does. */
+double library_get_float(enum dtype dtype, const void *in, int64_t at);
+int64_t library_get_int(enum dtype dtype, const void *in, int64_t at);
+void library_put_float(enum dtype dtype, void *out, int64_t at, double value);
+void library_put_int(enum dtype dtype, void *out, int64_t at, int64_t value);
+
+/* The offset of the element at a row-major position over dims [first, last). */
+static inline int64_t library_offset(const struct operand *x, int first, int last, int64_t index)
+{
+	int64_t at = 0;
+
+	for (int d = last - 1; d >= first; d--) {
+		at += index % x->size[d] * x->stride[d];
+		index /= x->size[d];
+	}
+	return at;
+}
+
+#define LIBRARY(id, spellings, signature, doc) extern const struct library_op library_##id;
+#include "fusion/graph/ops_some.h"
+
+/* Called by executable.c: the op's check, its numbers, its run. */
+bool library_check(const struct kernel *k, struct err *err);
+bool library_bind(struct library_call *call, const struct lowered *l, const struct kernel *k,
+		  const struct kernel_table *kernels, uint64_t *random, const int64_t *vars,
+		  struct err *err);
+
+#endif

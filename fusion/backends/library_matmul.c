@@ -1,0 +1,122 @@
+/* fusion/backends/library_matmul.c -- matmul and einsum: dims sorted into a matrix product.
+ *
+ * Each label of the contraction is a dim of the batch, a row, a column or
+ * summed over.  Dims of one kind are walked as one AXIS: by a step where they
+ * are linear in memory, else by tables of offsets.  So transposed and strided
+ * operands are read where they lie.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/backends/gemm.h"
+#include "fusion/backends/library.h"
+#include "fusion/graph/einsum.h"
+
+enum kind { BATCH, ROW, COLUMN, SUMMED, KINDS };
+
+/* A label: its size, and its strides in the operands and the result. */
+struct dim {
+	int64_t size, stride[3];
+	bool in[3];
+};
+
+static void add_labels(struct dim *dims, const struct labels *labels, const struct operand *x,
+		       int which)
+{
+	for (int d = 0; d < labels->rank; d++) {
+		struct dim *dim = &dims[labels->at[d]];
+
+		dim->in[which] = true;
+		if (x->size[d] == 1) { /* it may broadcast */
+			if (dim->size < 0)
+				dim->size = 1;
+			continue;
+		}
+		if (dim->size < 0 || dim->size == 1)
+			dim->size = x->size[d];
+		dim->stride[which] += x->stride[d]; /* "ii": the diagonal */
+	}
+}
+
+static enum kind kind_of(const struct dim *dim)
+{
+	if (!dim->in[2])
+		return SUMMED;
+	if (dim->stride[0] && dim->stride[1])
+		return BATCH;
+	return dim->stride[1] ? COLUMN : ROW;
+}
+
+/* Appends a dim, as one with the last where both are linear. */
+static void add_dim(struct axis_dims *a, const struct dim *dim)
+{
+	struct axis_dim *last = a->n ? &a->at[a->n - 1] : NULL;
+	bool linear = last != NULL;
+
+	a->size *= dim->size;
+	if (dim->size == 1)
+		return;
+	for (int i = 0; i < 3 && linear; i++)
+		linear = last->stride[i] == dim->stride[i] * dim->size;
+	if (!linear) {
+		last = &a->at[a->n++];
+		last->size = 1;
+	}
+	last->size *= dim->size;
+	memcpy(last->stride, dim->stride, sizeof(last->stride));
+}
+
+/* In the order of the result, then of the first operand, then of the second. */
+static void sort_dims(struct dim *dims, const struct contraction *c, struct axis_dims axes[KINDS])
+{
+	const struct labels *lists[3] = { &c->out, &c->in[0], &c->in[1] };
+	bool done[EINSUM_LABELS] = { false };
+
+	for (int i = 0; i < KINDS; i++)
+		axes[i] = (struct axis_dims){ .size = 1 };
+	for (int i = 0; i < (c->n == 2 ? 3 : 2); i++)
+		for (int d = 0; d < lists[i]->rank; d++) {
+			int label = lists[i]->at[d];
+
+			if (!done[label])
+				add_dim(&axes[kind_of(&dims[label])], &dims[label]);
+			done[label] = true;
+		}
+}
+
+static bool bind_contraction(struct library_call *call, struct err *err)
+{
+	bool einsum = call->node->op == OP_einsum;
+	const struct operand *x = &call->arg[einsum], *y = &call->arg[einsum + 1];
+	struct dim dims[EINSUM_LABELS] = { { 0 } };
+	struct axis_dims axes[KINDS];
+	struct contraction c;
+	struct gemm g = { .kernels = call->kernels, .dtype = call->out.dtype };
+
+	if (!einsum_of(call->graph, call->node->op, call->node->args, &c, err))
+		return false;
+	for (int i = 0; i < EINSUM_LABELS; i++)
+		dims[i].size = -1; /* not met yet */
+	add_labels(dims, &c.in[0], x, 0);
+	if (c.n == 2)
+		add_labels(dims, &c.in[1], y, 1);
+	add_labels(dims, &c.out, &call->out, 2);
+	sort_dims(dims, &c, axes);
+	call->state = gemm_create(&g, &axes[BATCH], &axes[ROW], &axes[COLUMN], &axes[SUMMED]);
+	return call->state || library_no_memory(err);
+}
+
+static void run_contraction(const struct library_call *call, void *const *buffers,
+			    struct pool *pool)
+{
+	bool einsum = call->node->op == OP_einsum;
+	const struct operand *x = &call->arg[einsum], *y = &call->arg[einsum + 1];
+
+	gemm_run(call->state, operand_start(x, buffers),
+		 y->buffer >= 0 ? operand_start(y, buffers) : NULL,
+		 operand_start(&call->out, buffers), pool);
+}
+
+const struct library_op library_matmul = { bind_contraction, run_contraction };
+const struct library_op library_matmul_nt = { bind_contraction, run_contraction };
+const struct library_op library_einsum = { bind_contraction, run_contraction };

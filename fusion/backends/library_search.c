@@ -1,0 +1,249 @@
+/* fusion/backends/library_search.c -- argmax, sort and topk along one dim.
+ *
+ * Order is PyTorch's: NaN is larger than every number, equal elements stay in
+ * their order (sort is always stable here), argmax takes the first of equals.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/backends/library.h"
+
+enum { MOST_THREADS = 64 };
+
+/* An element and where it was. */
+struct item {
+	union number key;
+	int64_t index;
+};
+
+struct lines {
+	const struct library_call *call;
+	void *const *buffers;
+	int dim;
+	int64_t length, inner, lines;
+	bool floats, descending, indices;
+	int64_t taken; /* of each line */
+	struct item *scratch;
+};
+
+static bool is_less(const struct lines *l, const struct item *a, const struct item *b)
+{
+	if (!l->floats)
+		return a->key.i < b->key.i;
+	return a->key.f < b->key.f || (isnan(b->key.f) && !isnan(a->key.f));
+}
+
+static bool goes_first(const struct lines *l, const struct item *a, const struct item *b)
+{
+	return l->descending ? is_less(l, b, a) : is_less(l, a, b);
+}
+
+static void get(const struct lines *l, int64_t from, int64_t i, struct item *out)
+{
+	const struct operand *x = &l->call->arg[0];
+	const void *in = operand_start(x, l->buffers);
+	int64_t at = from + (x->rank ? i * x->stride[l->dim] : 0);
+
+	out->index = i;
+	if (l->floats)
+		out->key.f = library_get_float(x->dtype, in, at);
+	else
+		out->key.i = library_get_int(x->dtype, in, at);
+}
+
+static void put(const struct lines *l, int64_t to, const struct item *item)
+{
+	const struct operand *out = &l->call->out;
+	void *memory = operand_start(out, l->buffers);
+
+	if (l->indices)
+		library_put_int(out->dtype, memory, to, item->index);
+	else if (l->floats)
+		library_put_float(out->dtype, memory, to, item->key.f);
+	else
+		library_put_int(out->dtype, memory, to, item->key.i);
+}
+
+/* Where line number `line` begins in the operand, and in the result. */
+static void line_start(const struct lines *l, int64_t line, int64_t *from, int64_t *to)
+{
+	const struct operand *x = &l->call->arg[0];
+	int64_t outer = line / l->inner, inner = line % l->inner;
+
+	*from = library_offset(x, 0, l->dim, outer) +
+		(x->rank ? library_offset(x, l->dim + 1, x->rank, inner) : 0);
+	*to = outer * l->taken * l->inner + inner;
+}
+
+/* Merges from `a` to `b` and back: stable, n log n, no recursion. */
+static struct item *merge_sort(const struct lines *l, struct item *a, struct item *b, int64_t n)
+{
+	for (int64_t width = 1; width < n; width *= 2) {
+		struct item *swap = a;
+
+		for (int64_t begin = 0; begin < n; begin += 2 * width) {
+			int64_t middle = begin + width < n ? begin + width : n;
+			int64_t end = begin + 2 * width < n ? begin + 2 * width : n;
+			int64_t i = begin, j = middle;
+
+			for (int64_t k = begin; k < end; k++)
+				if (i < middle && (j >= end || !goes_first(l, &a[j], &a[i])))
+					b[k] = a[i++];
+				else
+					b[k] = a[j++];
+		}
+		a = b;
+		b = swap;
+	}
+	return a;
+}
+
+static void sort_lines(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct lines *l = context;
+	struct item *items = l->scratch + (int64_t)thread * 2 * l->length, *sorted;
+	int64_t from, to;
+
+	for (int64_t line = begin; line < end; line++) {
+		line_start(l, line, &from, &to);
+		for (int64_t i = 0; i < l->length; i++)
+			get(l, from, i, &items[i]);
+		sorted = merge_sort(l, items, items + l->length, l->length);
+		for (int64_t i = 0; i < l->taken; i++)
+			put(l, to + i * l->inner, &sorted[i]);
+	}
+}
+
+static void extreme_lines(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct lines *l = context;
+	int64_t from, to;
+
+	(void)thread;
+	for (int64_t line = begin; line < end; line++) {
+		struct item best, item;
+
+		line_start(l, line, &from, &to);
+		get(l, from, 0, &best);
+		for (int64_t i = 1; i < l->length; i++) {
+			get(l, from, i, &item);
+			if (l->floats && isnan(best.key.f))
+				break; /* NaN wins, and the first one */
+			if (goes_first(l, &item, &best) || (l->floats && isnan(item.key.f)))
+				best = item;
+		}
+		put(l, to, &best);
+	}
+}
+
+static struct lines lines_of(const struct library_call *call, void *const *buffers, int dim)
+{
+	const struct operand *x = &call->arg[0];
+	struct lines l = { .call = call,
+			   .buffers = buffers,
+			   .dim = dim,
+			   .length = x->rank ? x->size[dim] : 1,
+			   .inner = 1,
+			   .lines = 1,
+			   .floats = dtype_category(x->dtype) == CATEGORY_FLOAT };
+
+	for (int d = dim + 1; d < x->rank; d++)
+		l.inner *= x->size[d];
+	for (int d = 0; d < x->rank; d++)
+		l.lines *= d == dim ? 1 : x->size[d];
+	return l;
+}
+
+static bool is_topk(const struct library_call *call)
+{
+	return call->node->op == OP_topk_values || call->node->op == OP_topk_indices;
+}
+
+static int sort_dim(const struct library_call *call)
+{
+	int rank = call->arg[0].rank;
+
+	return library_dim(call, is_topk(call) ? 2 : 1, rank ? rank : 1);
+}
+
+static int64_t line_grain(const struct lines *l)
+{
+	int64_t grain = 4096 / (l->length + 1) + 1, least = (l->lines + MOST_THREADS - 1) / MOST_THREADS;
+
+	return grain > least ? grain : least;
+}
+
+static bool bind_sort(struct library_call *call, struct err *err)
+{
+	struct lines l = lines_of(call, NULL, sort_dim(call));
+	int64_t grain = line_grain(&l), threads = l.lines / grain + 1;
+	size_t bytes;
+
+	if (__builtin_mul_overflow((size_t)threads * 2 * sizeof(struct item), (size_t)l.length,
+				   &bytes))
+		return library_no_memory(err);
+	call->state = malloc(bytes + 1);
+	return call->state || library_no_memory(err);
+}
+
+static void run_sort(const struct library_call *call, void *const *buffers, struct pool *pool)
+{
+	struct lines l = lines_of(call, buffers, sort_dim(call));
+
+	l.scratch = call->state;
+	l.descending = is_topk(call) ? call->number[3] : call->number[2];
+	l.indices = call->node->op == OP_argsort || call->node->op == OP_topk_indices;
+	l.taken = is_topk(call) ? (call->arg[0].rank ? call->number[1] : 1) : l.length;
+	if (call->arg[0].numel > 0 && l.taken > 0)
+		pool_run(pool, l.lines, line_grain(&l), sort_lines, &l);
+}
+
+const struct library_op library_sort_values = { bind_sort, run_sort };
+const struct library_op library_argsort = { bind_sort, run_sort };
+const struct library_op library_topk_values = { bind_sort, run_sort };
+const struct library_op library_topk_indices = { bind_sort, run_sort };
+
+/* The index of the best of all elements, row by row. */
+static void extreme_of_all(const struct lines *l)
+{
+	const struct operand *x = &l->call->arg[0];
+	const void *in = operand_start(x, l->buffers);
+	struct item best = { .index = 0 }, item;
+
+	for (int64_t i = 0; i < x->numel; i++) {
+		int64_t at = library_offset(x, 0, x->rank, i);
+
+		item.index = i;
+		if (l->floats)
+			item.key.f = library_get_float(x->dtype, in, at);
+		else
+			item.key.i = library_get_int(x->dtype, in, at);
+		if (i == 0 || goes_first(l, &item, &best) || (l->floats && isnan(item.key.f)))
+			best = item;
+		if (l->floats && isnan(best.key.f))
+			break;
+	}
+	put(l, 0, &best);
+}
+
+static void run_extreme(const struct library_call *call, void *const *buffers, struct pool *pool)
+{
+	bool all = call->node->args[1].kind == ARG_NONE;
+	int rank = call->arg[0].rank;
+	struct lines l = lines_of(call, buffers,
+				  all ? 0 : library_dim(call, 1, rank ? rank : 1));
+
+	l.indices = true;
+	l.taken = 1;
+	l.descending = call->node->op == OP_argmax;
+	if (call->arg[0].numel == 0)
+		return;
+	if (all)
+		extreme_of_all(&l);
+	else
+		pool_run(pool, l.lines, line_grain(&l), extreme_lines, &l);
+}
+
+const struct library_op library_argmax = { NULL, run_extreme };
+const struct library_op library_argmin = { NULL, run_extreme };

@@ -1,0 +1,72 @@
+/* fusion/backends/simd/gemm.h -- the innermost loop of matrix products; kernels.c
+ * includes it once.
+ *
+ * A tile of up to GEMM_ROWS x (2 vectors) stays in registers while k runs.  Sums
+ * start at 0 and are added to the tile in memory at the end: an element is the
+ * same sum in the same order wherever in a block it lies.
+ */
+#if VECTOR_BYTES == 64
+enum { GEMM_ROWS = 12 };
+#define FMA_f32(a, b, c) ((f32)__builtin_ia32_vfmaddps512_mask((a), (b), (c), 0xffff, 4))
+#define FMA_f64(a, b, c) ((f64)__builtin_ia32_vfmaddpd512_mask((a), (b), (c), 0xff, 4))
+#elif VECTOR_BYTES == 32
+enum { GEMM_ROWS = 6 };
+#define FMA_f32(a, b, c) ((f32)__builtin_ia32_vfmaddps256((a), (b), (c)))
+#define FMA_f64(a, b, c) ((f64)__builtin_ia32_vfmaddpd256((a), (b), (c)))
+#else
+enum { GEMM_ROWS = 6 };
+#define FMA_f32(a, b, c) ((a) * (b) + (c))
+#define FMA_f64(a, b, c) ((a) * (b) + (c))
+#endif
+
+/* `rows` is a constant where this is inlined. */
+#define GEMM_TILE(TYPE_, ELEMENT_, LANES_)                                                         \
+	static inline __attribute__((always_inline)) void gemm_tile_##TYPE_(                       \
+	    int rows, long k, const ELEMENT_ *a, const ELEMENT_ *b, ELEMENT_ *c, long ld)          \
+	{                                                                                          \
+		TYPE_ sum[GEMM_ROWS][2];                                                           \
+		for (int r = 0; r < rows; r++)                                                     \
+			sum[r][0] = sum[r][1] = (TYPE_){ 0 };                                      \
+		for (; k > 0; k--, a += rows, b += 2 * (LANES_)) {                                 \
+			TYPE_ left = LOAD(TYPE_, b, 0), right = LOAD(TYPE_, b, (LANES_));          \
+			for (int r = 0; r < rows; r++) {                                           \
+				TYPE_ x = SPLAT(TYPE_, a[r]);                                      \
+				sum[r][0] = FMA_##TYPE_(x, left, sum[r][0]);                       \
+				sum[r][1] = FMA_##TYPE_(x, right, sum[r][1]);                      \
+			}                                                                          \
+		}                                                                                  \
+		for (int r = 0; r < rows; r++, c += ld) {                                          \
+			SAVE(TYPE_, c, 0, LOAD(TYPE_, c, 0) + sum[r][0]);                          \
+			SAVE(TYPE_, c, (LANES_), LOAD(TYPE_, c, (LANES_)) + sum[r][1]);            \
+		}                                                                                  \
+	}                                                                                          \
+	static void gemm_##TYPE_(int rows, long k, const void *a, const void *b, void *c, long ld) \
+	{                                                                                          \
+		switch (rows) {                                                                    \
+			GEMM_CASE(TYPE_, 1)                                                        \
+			GEMM_CASE(TYPE_, 2)                                                        \
+			GEMM_CASE(TYPE_, 3)                                                        \
+			GEMM_CASE(TYPE_, 4)                                                        \
+			GEMM_CASE(TYPE_, 5)                                                        \
+			GEMM_CASE(TYPE_, 6)                                                        \
+			GEMM_CASES_MORE(TYPE_)                                                     \
+		}                                                                                  \
+		DONE();                                                                            \
+	}
+#define GEMM_CASE(TYPE_, n)                                                                        \
+	case n:                                                                                    \
+		gemm_tile_##TYPE_(n, k, a, b, c, ld);                                              \
+		break;
+#if VECTOR_BYTES == 64
+#define GEMM_CASES_MORE(TYPE_)                                                                     \
+	GEMM_CASE(TYPE_, 7)                                                                        \
+	GEMM_CASE(TYPE_, 8)                                                                        \
+	GEMM_CASE(TYPE_, 9)                                                                        \
+	GEMM_CASE(TYPE_, 10)                                                                       \
+	GEMM_CASE(TYPE_, 11)                                                                       \
+	GEMM_CASE(TYPE_, 12)
+#else
+#define GEMM_CASES_MORE(TYPE_)
+#endif
+GEMM_TILE(f32, float, L4)
+GEMM_TILE(f64, double, L8)

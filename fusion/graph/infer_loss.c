@@ -1,0 +1,181 @@
+/* fusion/graph/infer_loss.c -- dtype and shape of losses, and of ops made of pointwise ones. */
+#include "fusion/graph/infer.h"
+
+#include <string.h>
+
+/* reduction=: 'mean', 'sum' or 'none'; the old `size_average` and `reduce` are not. */
+static bool check_reduction(struct infer *in, bool *whole)
+{
+	const char *text = infer_arg(in, "reduction")->str;
+	const struct arg *average = infer_arg(in, "size_average"), *reduce = infer_arg(in, "reduce");
+
+	if ((average && average->kind != ARG_NONE) || (reduce && reduce->kind != ARG_NONE))
+		return err_set(in->err, ERR_UNSUPPORTED,
+			       "%s: `size_average` and `reduce` are gone; write reduction='mean', "
+			       "'sum' or 'none'",
+			       in->info->fx);
+	*whole = strcmp(text, "none") == 0;
+	return *whole || !strcmp(text, "mean") || !strcmp(text, "sum") ||
+	       (!strcmp(text, "batchmean") && in->op == OP_kl_div) ||
+	       err_set(in->err, ERR_VALUE,
+		       "%s: reduction='%.32s' is unknown; use 'mean', 'sum' or 'none'",
+		       in->info->fx, text);
+}
+
+/* Losses over pairs of elements; what they broadcast to, or a 0-d tensor. */
+static bool infer_pair_loss(struct infer *in)
+{
+	bool whole;
+	struct shape *out = &in->out->shape;
+
+	in->out->dtype = in->out->compute = infer_promote(in, 0, 2);
+	if (!check_reduction(in, &whole) || !op_accepts(in->op, in->out->dtype, in->err))
+		return false;
+	for (int i = 0; i < in->info->n_params; i++) {
+		const struct node *x = infer_tensor(in, i);
+
+		if (x && !infer_broadcast(in, out, &x->shape))
+			return false;
+	}
+	if (!whole)
+		out->rank = 0;
+	return true;
+}
+
+static bool target_shape_error(struct infer *in, const struct node *x, const struct node *target)
+{
+	char a[SHAPE_TEXT_BYTES], b[SHAPE_TEXT_BYTES];
+
+	return err_set(in->err, ERR_SHAPE,
+		       "%s: scores of sizes %s need class indices of the same sizes without dim %d, "
+		       "and these have %s",
+		       in->info->fx, shape_text(&x->shape, a), x->shape.rank > 1,
+		       shape_text(&target->shape, b));
+}
+
+/* nll_loss, cross_entropy: scores [N, C, ...] and class indices [N, ...]. */
+static bool infer_class_loss(struct infer *in)
+{
+	const struct node *x = infer_tensor(in, 0), *target = infer_tensor(in, 1);
+	const struct node *weight = infer_tensor(in, 2);
+	int classes = x->shape.rank > 1, rank = x->shape.rank;
+	bool whole, same;
+
+	in->out->dtype = in->out->compute = x->dtype;
+	if (!check_reduction(in, &whole) || !op_accepts(in->op, x->dtype, in->err))
+		return false;
+	if (rank < 1)
+		return target_shape_error(in, x, target);
+	if (weight && (weight->shape.rank != 1 ||
+		       !infer_same_size(in, weight->shape.size[0], x->shape.size[classes])))
+		return err_set(in->err, ERR_SHAPE,
+			       "%s: `weight` must have one dim, with a number for each class",
+			       in->info->fx);
+	if (in->op == OP_cross_entropy && target->dtype == x->dtype) { /* probabilities */
+		if (!shape_equal(&x->shape, &target->shape)) {
+			shape_conflict(&x->shape, &target->shape, in->out->conflict);
+			return target_shape_error(in, x, target);
+		}
+	} else {
+		if (target->dtype != DTYPE_I64)
+			return err_set(in->err, ERR_TYPE,
+				       "%s: class indices must be int64, and these are %s; call "
+				       "target.long() first",
+				       in->info->fx, dtype_name(target->dtype));
+		same = target->shape.rank == rank - 1;
+		for (int i = 0, d = 0; same && i < rank; i++)
+			if (i != classes)
+				same = infer_same_size(in, x->shape.size[i],
+						       target->shape.size[d++]);
+		if (!same)
+			return target_shape_error(in, x, target);
+	}
+	for (int i = 0; whole && i < rank; i++)
+		if (i != classes)
+			in->out->shape.size[in->out->shape.rank++] = x->shape.size[i];
+	return true;
+}
+
+/* The first n arguments broadcast and promote; the others are numbers that do not. */
+static bool infer_operands(struct infer *in, int n, bool floats)
+{
+	enum dtype dtype = infer_promote(in, 0, n);
+
+	for (int i = 0; i < n; i++)
+		if (infer_tensor(in, i) &&
+		    !infer_broadcast(in, &in->out->shape, &infer_tensor(in, i)->shape))
+			return false;
+	if (floats && dtype_category(dtype) != CATEGORY_FLOAT)
+		dtype = DTYPE_F32;
+	in->out->dtype = in->out->compute = dtype;
+	return op_accepts(in->op, dtype, in->err);
+}
+
+static bool infer_div(struct infer *in)
+{
+	const struct arg *mode = infer_arg(in, "rounding_mode");
+
+	if (mode->kind == ARG_STR && strcmp(mode->str, "floor") && strcmp(mode->str, "trunc"))
+		return err_set(in->err, ERR_VALUE,
+			       "div: rounding_mode='%.32s' is unknown; use None, 'floor' or 'trunc'",
+			       mode->str);
+	return infer_operands(in, 2, mode->kind == ARG_NONE);
+}
+
+static bool infer_bools(struct infer *in, int n)
+{
+	if (!infer_operands(in, n, false))
+		return false;
+	in->out->dtype = DTYPE_BOOL;
+	return true;
+}
+
+bool infer_loss(struct infer *in, bool *known)
+{
+	*known = true;
+	switch (in->op) {
+	case OP_mse_loss:
+	case OP_l1_loss:
+	case OP_smooth_l1_loss:
+	case OP_huber_loss:
+	case OP_binary_cross_entropy:
+	case OP_binary_cross_entropy_with_logits:
+	case OP_kl_div:
+		return infer_pair_loss(in);
+	case OP_nll_loss:
+	case OP_cross_entropy:
+		return infer_class_loss(in);
+	case OP_div:
+		return infer_div(in);
+	case OP_isinf:
+	case OP_isfinite:
+		return infer_bools(in, 1);
+	case OP_isclose:
+		return infer_bools(in, 2);
+	case OP_lerp:
+	case OP_addcmul:
+	case OP_addcdiv:
+		return infer_operands(in, 3, in->op == OP_addcdiv);
+	case OP_rsub:
+	case OP_fmax:
+	case OP_fmin:
+	case OP_clamp_min:
+	case OP_clamp_max:
+		return infer_operands(in, 2, false);
+	case OP_frac:
+		return infer_operands(in, 1, false);
+	case OP_hypot:
+	case OP_logaddexp:
+	case OP_xlogy:
+		return infer_operands(in, 2, true);
+	case OP_deg2rad:
+	case OP_rad2deg:
+	case OP_logit:
+		return infer_operands(in, 1, true);
+	case OP_nan_to_num:
+		return infer_operands(in, 1, false);
+	default:
+		*known = false;
+		return false;
+	}
+}

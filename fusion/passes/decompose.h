@@ -1,0 +1,43 @@
+/* fusion/passes/decompose.h -- how a COMPOSITE node is written as other ops; private
+ * to decompose*.c.
+ *
+ * decompose_<id>() of a row of ops.def gives the value that stands for the node.
+ * After a failure every step does nothing, so formulas need no checks.
+ */
+#ifndef FUSION_PASSES_DECOMPOSE_H
+#define FUSION_PASSES_DECOMPOSE_H
+
+#include "fusion/passes/pass.h"
+
+struct expand {
+	struct graph *g;
+	const struct node *n;
+	struct err *err;
+	bool failed; /* *err is set; what follows does nothing */
+};
+
+typedef struct arg decompose_fn(struct expand *e);
+
+struct arg expand_op(struct expand *e, enum op op, const struct arg *args, int n);
+struct arg expand_unary(struct expand *e, enum op op, struct arg x);
+struct arg expand_binary(struct expand *e, enum op op, struct arg x, struct arg y);
+
+/* `dims` as the node has them: ARG_INT, ARG_INTS or none for all. */
+struct arg expand_reduce(struct expand *e, enum op op, struct arg x, struct arg dims, bool keepdim);
+struct arg expand_mean(struct expand *e, struct arg x, struct arg dims, bool keepdim,
+		       const struct sym *count);
+struct arg expand_cast(struct expand *e, struct arg x, enum dtype dtype);
+
+struct arg expand_arg(const struct expand *e, const char *name); /* of the node */
+const struct node *expand_operand(const struct expand *e);       /* the first */
+const struct sym *expand_count(const struct expand *e); /* elements that one result is made of */
+double expand_number(struct arg p);                     /* NaN where it is symbolic */
+bool expand_is_empty(const struct shape *s);
+
+/* x with elements set to 0 at random with probability p, the others scaled. */
+struct arg expand_dropped(struct expand *e, struct arg x, double p);
+
+#define COMPOSITE(id, spellings, signature, doc) decompose_fn decompose_##id;
+#include "fusion/graph/ops_some.h"
+
+#endif

@@ -1,0 +1,263 @@
+/* fusion/passes/decompose_norm.c -- normalisations, attention, and what looks things up. */
+#include <float.h>
+#include <math.h>
+
+#include "fusion/passes/decompose.h"
+
+static struct arg mul(struct expand *e, struct arg x, struct arg y)
+{
+	return expand_binary(e, OP_mul, x, y);
+}
+
+/* One number for each channel, as a tensor that broadcasts over x. */
+static struct arg over_channels(struct expand *e, struct arg w)
+{
+	for (int i = 2; i < e->n->shape.rank; i++)
+		w = expand_binary(e, OP_unsqueeze, w, arg_int(e->g, -1));
+	return w;
+}
+
+static struct arg channel_affine(struct expand *e, struct arg x)
+{
+	struct arg weight = expand_arg(e, "weight"), bias = expand_arg(e, "bias");
+
+	if (weight.kind == ARG_NODE)
+		x = mul(e, x, over_channels(e, weight));
+	if (bias.kind == ARG_NODE)
+		x = expand_binary(e, OP_add, x, over_channels(e, bias));
+	return x;
+}
+
+/* (x - mean) / sqrt(var + eps) */
+static struct arg normalised(struct expand *e, struct arg x, struct arg mean, struct arg var)
+{
+	struct arg scale = expand_binary(e, OP_add, var, expand_arg(e, "eps"));
+
+	return mul(e, expand_binary(e, OP_sub, x, mean), expand_unary(e, OP_rsqrt, scale));
+}
+
+/* The same with mean and variance over `dims` of x, `count` elements. */
+static struct arg normalised_over(struct expand *e, struct arg x, struct arg dims,
+				  const struct sym *count)
+{
+	struct arg mean = expand_mean(e, x, dims, true, count), square;
+
+	square = expand_unary(e, OP_square, expand_binary(e, OP_sub, x, mean));
+	return normalised(e, x, mean, expand_mean(e, square, dims, true, count));
+}
+
+/* All dims of x but the second, and how many elements they hold. */
+static struct arg batch_dims(struct expand *e, const struct sym **count)
+{
+	const struct shape *shape = &e->n->shape;
+	const struct sym **dims = ARENA_ARRAY(e->g->arena, const struct sym *, MAX_RANK);
+	int n = 0;
+
+	*count = sym_const(e->g->syms, 1);
+	if (!dims) {
+		e->failed = !pass_out_of_memory(e->err);
+		return arg_none();
+	}
+	for (int i = 0; i < shape->rank; i++) {
+		if (i == 1)
+			continue;
+		dims[n++] = sym_const(e->g->syms, i);
+		*count = sym_mul(e->g->syms, *count, shape->size[i]);
+	}
+	return arg_ints(dims, n);
+}
+
+struct arg decompose_batch_norm(struct expand *e)
+{
+	struct arg x = e->n->args[0], dims;
+	const struct sym *count;
+
+	if (!expand_arg(e, "training").b)
+		return channel_affine(
+		    e, normalised(e, x, over_channels(e, expand_arg(e, "running_mean")),
+				  over_channels(e, expand_arg(e, "running_var"))));
+	dims = batch_dims(e, &count);
+	return channel_affine(e, normalised_over(e, x, dims, count));
+}
+
+/* [N, C, ...] as [N, groups, the rest] and back. */
+struct arg decompose_group_norm(struct expand *e)
+{
+	struct symtab *t = e->g->syms;
+	const struct shape *shape = &e->n->shape;
+	const struct sym *groups = expand_arg(e, "num_groups").sym;
+	const struct sym *rest = sym_floordiv(t, shape->size[1], groups);
+	struct arg x = e->n->args[0];
+
+	for (int i = 2; i < shape->rank; i++)
+		rest = sym_mul(t, rest, shape->size[i]);
+	const struct sym *sizes[3] = { shape->size[0], groups, rest };
+
+	x = expand_op(e, OP_reshape, (struct arg[]){ x, arg_ints(sizes, 3) }, 2);
+	x = normalised_over(e, x, arg_int(e->g, 2), rest);
+	x = expand_op(e, OP_reshape, (struct arg[]){ x, arg_ints(shape->size, shape->rank) }, 2);
+	return channel_affine(e, x);
+}
+
+/* The p-norm along dims, kept. */
+static struct arg norm_along(struct expand *e, struct arg x, double p, struct arg dim)
+{
+	struct arg sum;
+
+	if (p == 2) {
+		sum = expand_reduce(e, OP_sum, expand_unary(e, OP_square, x), dim, true);
+		return expand_unary(e, OP_sqrt, sum);
+	}
+	x = expand_unary(e, OP_abs, x);
+	if (isinf(p))
+		return expand_reduce(e, p > 0 ? OP_amax : OP_amin, x, dim, true);
+	if (p == 1)
+		return expand_reduce(e, OP_sum, x, dim, true);
+	sum = expand_reduce(e, OP_sum, expand_binary(e, OP_pow, x, arg_float(p)), dim, true);
+	return expand_binary(e, OP_pow, sum, arg_float(1 / p));
+}
+
+struct arg decompose_normalize(struct expand *e)
+{
+	struct arg x = e->n->args[0];
+	struct arg norm = norm_along(e, x, expand_arg(e, "p").f, expand_arg(e, "dim"));
+
+	return expand_binary(e, OP_truediv, x,
+			     expand_binary(e, OP_maximum, norm, expand_arg(e, "eps")));
+}
+
+/* sum(x * y) over the product of the norms, neither below eps. */
+struct arg decompose_cosine_similarity(struct expand *e)
+{
+	struct arg dim = expand_arg(e, "dim"), eps = expand_arg(e, "eps"), parts[2];
+
+	for (int i = 0; i < 2; i++) {
+		struct arg x = e->n->args[i];
+
+		parts[i] = expand_binary(e, OP_truediv, x,
+					 expand_binary(e, OP_maximum, norm_along(e, x, 2, dim), eps));
+	}
+	return expand_reduce(e, OP_sum, mul(e, parts[0], parts[1]), dim, false);
+}
+
+struct arg decompose_logsumexp(struct expand *e)
+{
+	struct arg x = e->n->args[0], dims = expand_arg(e, "dim"), most, finite, sum;
+	bool keep = node_keepdim(e->n);
+
+	/* Infinities are not subtracted from themselves. */
+	most = expand_reduce(e, OP_amax, x, dims, true);
+	finite = expand_binary(e, OP_lt, expand_unary(e, OP_abs, most), arg_float(INFINITY));
+	most = expand_op(e, OP_where, (struct arg[]){ finite, most, arg_float(0) }, 3);
+	sum = expand_unary(e, OP_exp, expand_binary(e, OP_sub, x, most));
+	sum = expand_unary(e, OP_log, expand_reduce(e, OP_sum, sum, dims, keep));
+	if (!keep)
+		most = expand_reduce(e, OP_sum, most, dims, false); /* of size 1: as it is */
+	return expand_binary(e, OP_add, sum, most);
+}
+
+struct arg decompose_count_nonzero(struct expand *e)
+{
+	struct arg mask = expand_binary(e, OP_ne, e->n->args[0], arg_int(e->g, 0));
+
+	return expand_reduce(e, OP_sum, mask, expand_arg(e, "dim"), false);
+}
+
+struct arg decompose_nansum(struct expand *e)
+{
+	struct arg x = e->n->args[0], mask = expand_unary(e, OP_isnan, x);
+
+	x = expand_op(e, OP_where, (struct arg[]){ mask, arg_float(0), x }, 3);
+	return expand_reduce(e, OP_sum, x, expand_arg(e, "dim"), node_keepdim(e->n));
+}
+
+static struct arg softmax(struct expand *e, struct arg x)
+{
+	struct arg dim = arg_int(e->g, -1);
+
+	x = expand_binary(e, OP_sub, x, expand_reduce(e, OP_amax, x, dim, true));
+	x = expand_unary(e, OP_exp, x);
+	return expand_binary(e, OP_truediv, x, expand_reduce(e, OP_sum, x, dim, true));
+}
+
+/* Scores above the diagonal become -inf. */
+static struct arg causal(struct expand *e, struct arg scores)
+{
+	const struct shape *shape;
+	struct arg mask;
+
+	if (e->failed)
+		return scores;
+	shape = &e->g->nodes[scores.node]->shape;
+	mask = expand_op(e, OP_ones,
+			 (struct arg[]){ arg_ints(shape->size + shape->rank - 2, 2),
+					 arg_dtype(DTYPE_BOOL) },
+			 2);
+	mask = expand_binary(e, OP_tril, mask, arg_int(e->g, 0));
+	return expand_op(e, OP_where, (struct arg[]){ mask, scores, arg_float(-INFINITY) }, 3);
+}
+
+struct arg decompose_scaled_dot_product_attention(struct expand *e)
+{
+	struct arg mask = expand_arg(e, "attn_mask"), scale = expand_arg(e, "scale"), scores;
+	const struct shape *q = &expand_operand(e)->shape;
+	const struct sym *width = q->size[q->rank - 1];
+	struct arg p = expand_arg(e, "dropout_p"), root;
+
+	scores = expand_binary(e, OP_matmul_nt, e->n->args[0], e->n->args[1]);
+	if (scale.kind == ARG_FLOAT || sym_is_const(width)) {
+		if (scale.kind != ARG_FLOAT)
+			scale = arg_float(1 / sqrt((double)width->value));
+		scores = mul(e, scores, scale);
+	} else {
+		root = expand_op(e, OP_full,
+				 (struct arg[]){ arg_ints(NULL, 0), arg_sym(width),
+						 arg_dtype(e->n->dtype) },
+				 3);
+		scores = mul(e, scores, expand_unary(e, OP_rsqrt, root));
+	}
+	if (expand_arg(e, "is_causal").b)
+		scores = causal(e, scores);
+	if (mask.kind == ARG_NODE && e->g->nodes[mask.node]->dtype == DTYPE_BOOL)
+		scores = expand_op(e, OP_where,
+				   (struct arg[]){ mask, scores, arg_float(-INFINITY) }, 3);
+	else if (mask.kind == ARG_NODE)
+		scores = expand_binary(e, OP_add, scores, mask);
+	scores = softmax(e, scores);
+	return expand_binary(e, OP_matmul, expand_dropped(e, scores, p.f), e->n->args[2]);
+}
+
+struct arg decompose_embedding(struct expand *e)
+{
+	return expand_op(e, OP_index,
+			 (struct arg[]){ e->n->args[1], arg_int(e->g, 0), e->n->args[0] }, 3);
+}
+
+struct arg decompose_one_hot(struct expand *e)
+{
+	struct symtab *t = e->g->syms;
+	struct arg classes = expand_arg(e, "num_classes"), range, x;
+
+	range = expand_op(e, OP_arange,
+			  (struct arg[]){ arg_int(e->g, 0), arg_int(e->g, 1), classes,
+					  arg_dtype(DTYPE_I64) },
+			  4);
+	x = expand_binary(e, OP_unsqueeze, e->n->args[0], arg_sym(sym_const(t, -1)));
+	return expand_cast(e, expand_binary(e, OP_eq, x, range), DTYPE_I64);
+}
+
+/* The values of max(x, dim): the same elements as amax. */
+struct arg decompose_max_dim(struct expand *e)
+{
+	return expand_reduce(e, OP_amax, e->n->args[0], e->n->args[1], node_keepdim(e->n));
+}
+
+struct arg decompose_min_dim(struct expand *e)
+{
+	return expand_reduce(e, OP_amin, e->n->args[0], e->n->args[1], node_keepdim(e->n));
+}
+
+struct arg decompose_item_of(struct expand *e)
+{
+	return e->n->args[0];
+}
