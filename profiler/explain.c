@@ -12,6 +12,7 @@
 #include "fusion/base/clock.h"
 #include "profiler/lane.h"
 #include "profiler/report.h"
+#include "profiler/rewrites.h"
 #include "profiler/sizes.h"
 #include "profiler/value_json.h"
 
@@ -33,11 +34,9 @@ static json_t *explain_calls(struct lane *lane, json_t *out)
 	for (int i = 0; i < lane->originals->n_calls; i++) {
 		int64_t before = fusion_counts(lane->session).graphs;
 		struct err err = { 0 };
-		struct value result;
 
-		if (!lane_call(lane, i, &result, &err))
+		if (!lane_call(lane, i, &lane->outputs[i], &err))
 			return error_json(&err, i);
-		value_unref(result);
 		json_array_append_new(
 		    calls, json_pack("{s:I}", "new_graphs",
 				     (json_int_t)(fusion_counts(lane->session).graphs - before)));
@@ -111,6 +110,9 @@ json_t *profiler_explain(const struct workload *w, const struct explain_options 
 	json_object_set_new(out, "graph_break_count",
 			    json_integer(count_breaks(json_object_get(out, "breaks"))));
 	json_object_set_new(out, "op_count", json_integer(count_ops(graphs)));
+	if (json_is_null(json_object_get(out, "error")))
+		rewrites_offer(json_object_get(out, "breaks"), &lane, &quick, p,
+			       options->rewrites_ms);
 	if (options->sizes_ms != 0)
 		json_object_set_new(out, "sizes", sizes_try(&lane, &quick, p, options->sizes_ms));
 	json_object_set_new(out, "ms", json_real((double)(clock_ns() - begin) / 1e6));

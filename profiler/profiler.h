@@ -61,7 +61,8 @@ json_t *profiler_run(const struct workload *w, const struct profiler_options *op
 
 struct explain_options {
 	enum fusion_mode mode;
-	double sizes_ms; /* for trying other sizes; 0: none, negative: no limit */
+	double sizes_ms;    /* for trying other sizes; 0: none, negative: no limit */
+	double rewrites_ms; /* for trying changes of the source: likewise */
 };
 
 /* Capture and lowering alone, by the interpreter tier: graph_count,

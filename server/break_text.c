@@ -104,6 +104,47 @@ static void print_source(struct buf *out, const json_t *item, const char *source
 	buf_finish(&lines);
 }
 
+static void put_lines(struct buf *out, char sign, const char *from, const char *to)
+{
+	while (from < to) {
+		const char *end = memchr(from, '\n', (size_t)(to - from));
+		const char *stop = end ? end : to;
+
+		buf_printf(out, "     %c %.*s\n", sign, (int)(stop - from), from);
+		from = stop + 1;
+	}
+}
+
+/* The changed lines of the source: what both begin or end with is left out. */
+static void print_rewrite(struct buf *out, const json_t *item, const char *source)
+{
+	const char *changed = text_of(item, "rewrite");
+	const json_t *graphs = json_object_get(json_object_get(item, "rewrite_gain"), "graphs");
+	const json_t *breaks = json_object_get(json_object_get(item, "rewrite_gain"), "breaks");
+	size_t line = 0, n, m;
+
+	if (!changed || !source)
+		return;
+	for (size_t same = 0; source[same] && source[same] == changed[same]; same++)
+		if (source[same] == '\n')
+			line = same + 1;
+	n = strlen(source);
+	m = strlen(changed);
+	for (; n > line && m > line && source[n - 1] == changed[m - 1]; n--)
+		m--;
+	n += strcspn(source + n, "\n");
+	m += strcspn(changed + m, "\n");
+	buf_printf(out,
+		   "     rewritten; these calls come out the same, with graphs %d -> %d, breaks %d "
+		   "-> %d:\n",
+		   (int)json_integer_value(json_array_get(graphs, 0)),
+		   (int)json_integer_value(json_array_get(graphs, 1)),
+		   (int)json_integer_value(json_array_get(breaks, 0)),
+		   (int)json_integer_value(json_array_get(breaks, 1)));
+	put_lines(out, '-', source + line, source + n);
+	put_lines(out, '+', changed + line, changed + m);
+}
+
 void break_text_print(struct buf *out, const json_t *breaks, const char *place, const char *source)
 {
 	size_t i;
@@ -128,6 +169,7 @@ void break_text_print(struct buf *out, const json_t *breaks, const char *place, 
 			print_line(out, "then: ", outcome_words(text_of(item, "outcome")));
 		print_line(out, "instead: ", text_of(item, "hint"));
 		print_line(out, "or: ", hint);
+		print_rewrite(out, item, source);
 		print_stack(out, json_object_get(item, "stack"));
 	}
 }

@@ -16,6 +16,8 @@
 
 /* Trying other sizes takes at most this long, where --sizes does not ask for all. */
 static const double sizes_ms = 6;
+/* And trying changes of the source that would take breaks away. */
+static const double rewrites_ms = 50;
 
 struct explain_flags {
 	struct workload_file source;
@@ -118,7 +120,9 @@ static bool read_mode(const struct explain_flags *f, enum fusion_mode *mode)
 static json_t *explain(const struct explain_flags *f, const json_t *json, enum fusion_mode mode,
 		       struct err *err)
 {
-	struct explain_options options = { .mode = mode, .sizes_ms = f->sizes ? -1 : sizes_ms };
+	struct explain_options options = { .mode = mode,
+					   .sizes_ms = f->sizes ? -1 : sizes_ms,
+					   .rewrites_ms = rewrites_ms };
 	struct workload *w = workload_parse(json, err);
 	json_t *out = w ? profiler_explain(w, &options, err) : NULL;
 

@@ -117,7 +117,8 @@ static bool read_job(int fd, json_t **job, enum message_type *kind, struct err *
 /* Answers what the program's capture looks like; nothing is measured. */
 static bool explain_job(int fd, const struct workload *workload, struct err *err)
 {
-	struct explain_options options = { .mode = workload_explained_mode(workload) };
+	struct explain_options options = { .mode = workload_explained_mode(workload),
+					   .rewrites_ms = 200 };
 	json_t *answer = profiler_explain(workload, &options, err);
 	bool ok = answer && (send_json(fd, MESSAGE_REPORT, answer) ||
 			     err_set(err, ERR_IO, "the answer could not be sent to the server"));

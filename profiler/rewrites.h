@@ -1,0 +1,18 @@
+/* profiler/rewrites.h -- private: breaks that a change of the source takes away. */
+#ifndef PROFILER_REWRITES_H
+#define PROFILER_REWRITES_H
+
+#include <jansson.h>
+
+#include "profiler/lane.h"
+
+/* Gives each break of `breaks` (as breaks_to_json() makes them) the fields
+ * `rewrite`, the whole source with the change made, or null, and where there is
+ * one `rewrite_gain` {"graphs": [before, after], "breaks": [before, after]}.  A
+ * change is offered only if the calls of `lane`, already made, come out the same
+ * with it: outputs, inputs, printed text, with fewer graphs or breaks.
+ * Trying ends after `limit_ms` (negative: no limit). */
+void rewrites_offer(json_t *breaks, const struct lane *lane, const struct workload *w,
+		    const struct point *p, double limit_ms);
+
+#endif
