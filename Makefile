@@ -45,6 +45,8 @@ simd_avx2 := -O3 -fwrapv -mavx2 -mfma
 simd_avx512 := -O3 -fwrapv -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512
 extra_backends := $(foreach s,$(SIMD),$B/fusion/backends/simd/kernels_$s.o) $B/gen/vec_text.o
 extra_server := $B/gen/assets.o
+PRELUDES := $(patsubst fusion/capture/prelude/%.py,$B/gen/prelude_%_text.o,$(wildcard fusion/capture/prelude/*.py))
+extra_capture := $(PRELUDES)
 extra_profiler := $B/gen/torch_script_text.o
 extra_db := $B/gen/migrations.o
 
@@ -104,6 +106,8 @@ $(foreach s,$(SIMD),$(eval $(call simd_rule,$s)))
 $B/gen/vec_text.o: fusion/backends/vec.h
 # The PyTorch script that a run can be downloaded as.
 $B/gen/torch_script_text.o: profiler/torch_script.py
+# Modules that are written in the workload language.
+$(PRELUDES): $B/gen/prelude_%_text.o: fusion/capture/prelude/%.py
 $B/gen/%_text.o: Makefile
 	@mkdir -p $(@D)
 	printf '.section .rodata\n.global $*_text\n$*_text:\n.incbin "%s"\n.byte 0\n.section .note.GNU-stack,"",@progbits\n' $(filter-out Makefile,$^) > $(@:.o=.S)

@@ -2,15 +2,17 @@
  *
  * Modules answer once for each place in the program (struct attr_site); the
  * methods of lists, dicts and strings are rows of builtins.def. */
-#include <math.h>
 #include <string.h>
 
 #include "fusion/capture/builtins.h"
-#include "fusion/capture/names.h"
+#include "fusion/capture/classes.h"
+#include "fusion/capture/namedtuple.h"
 #include "fusion/base/nearest.h"
 #include "fusion/capture/operators.h"
+#include "fusion/capture/prelude.h"
 
-static bool no_attribute(const char *type, const char *scope, const char *name, struct err *err)
+static bool no_attribute(struct vm *vm, const char *type, const char *scope, const char *name,
+			 struct err *err)
 {
 	struct nearest n = nearest_to(name);
 
@@ -18,42 +20,11 @@ static bool no_attribute(const char *type, const char *scope, const char *name, 
 		if (strcmp(builtin_row(i)->scope, scope) == 0)
 			nearest_offer(&n, builtin_row(i)->name);
 	if (n.best)
-		return err_set(err, ERR_NAME,
-			       "'%s' object has no attribute '%s'; did you mean '%s'?", type, name,
-			       n.best);
-	return err_set(err, ERR_NAME, "'%s' object has no attribute '%s'", type, name);
-}
-
-bool math_attribute(struct vm *vm, const char *name, struct value *out, struct err *err)
-{
-	static const struct {
-		const char *name;
-		double value;
-	} constants[] = { { "pi", M_PI },
-			  { "e", M_E },
-			  { "tau", 2 * M_PI },
-			  { "inf", INFINITY },
-			  { "nan", NAN } };
-	struct nearest n = nearest_to(name);
-	int id = builtin_find("math", name);
-
-	if (id >= 0)
-		return !vm || vm_keep(vm, builtin_value(id, (struct value){ 0 }), out, err);
-	for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++) {
-		if (strcmp(constants[i].name, name) == 0) {
-			if (vm)
-				*out = value_float(constants[i].value);
-			return true;
-		}
-		nearest_offer(&n, constants[i].name);
-	}
-	for (int i = 0; i < builtin_count(); i++)
-		if (strcmp(builtin_row(i)->scope, "math") == 0)
-			nearest_offer(&n, builtin_row(i)->name);
-	if (n.best)
-		return err_set(err, ERR_NAME, "math has no function %s; did you mean math.%s?",
-			       name, n.best);
-	return err_set(err, ERR_NAME, "math has no function %s", name);
+		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err,
+				"'%s' object has no attribute '%s'; did you mean '%s'?", type, name,
+				n.best);
+	return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err, "'%s' object has no attribute '%s'", type,
+			name);
 }
 
 static bool module_attribute(struct vm *vm, struct attr_site *site, struct value o,
@@ -61,15 +32,18 @@ static bool module_attribute(struct vm *vm, struct attr_site *site, struct value
 {
 	struct vm_host *host;
 	struct value v;
+	bool found;
 
 	if (strcmp(name, "__name__") == 0)
 		return vm_keep(vm, value_str(o.module->name, strlen(o.module->name)), out, err);
-	if (strcmp(o.module->name, "math") == 0) {
-		if (!math_attribute(vm, name, &v, err))
+	if (module_is_native(o.module->name)) {
+		if (!native_attribute(vm, o.module->name, name, &v, err))
 			return false;
 	} else {
+		if (!prelude_attribute(vm, o.module->name, name, &v, &found, err))
+			return false;
 		host = vm_host_here(vm);
-		if (!host->module_attr(host->self, o.module, name, &v, err))
+		if (!found && !host->module_attr(host->self, o.module, name, &v, err))
 			return false;
 	}
 	if (site) {
@@ -86,19 +60,21 @@ static bool module_attribute(struct vm *vm, struct attr_site *site, struct value
 static bool method(struct vm *vm, struct attr_site *site, struct value o, const char *name,
 		   struct value *out, struct err *err)
 {
-	const char *scope = value_type_name(o);
+	const char *scope = o.kind == VALUE_TUPLE ? "tuple" : value_type_name(o);
 	int id;
 
+	if (o.kind == VALUE_SET)
+		site = NULL; /* a frozenset has other methods */
 	if (site && site->kind == o.kind)
 		return vm_keep(vm, builtin_value(site->builtin, o), out, err);
 	id = builtin_find(scope, name);
 	if (id >= 0 && o.kind == VALUE_TUPLE && strcmp(name, "numel") == 0) {
 		if (!o.list->is_size) /* torch.Size alone has it */
-			return no_attribute(scope, scope, name, err);
+			return no_attribute(vm, scope, scope, name, err);
 		site = NULL; /* the next tuple here may be none */
 	}
 	if (id < 0)
-		return no_attribute(scope, scope, name, err);
+		return no_attribute(vm, scope, scope, name, err);
 	if (site) {
 		site->kind = o.kind;
 		site->builtin = id;
@@ -119,45 +95,222 @@ static bool range_attribute(const struct range *r, const char *name, struct valu
 	return true;
 }
 
+static bool slice_attribute(const struct slice *s, const char *name, struct value *out)
+{
+	if (strcmp(name, "start") == 0)
+		*out = value_ref(s->start);
+	else if (strcmp(name, "stop") == 0)
+		*out = value_ref(s->stop);
+	else if (strcmp(name, "step") == 0)
+		*out = value_ref(s->step);
+	else
+		return false;
+	return true;
+}
+
+static bool dtype_attribute(enum dtype dtype, const char *name, struct value *out)
+{
+	if (strcmp(name, "is_floating_point") == 0)
+		*out = value_bool(dtype_category(dtype) == CATEGORY_FLOAT);
+	else if (strcmp(name, "itemsize") == 0)
+		*out = value_int((int64_t)dtype_bytes(dtype));
+	else
+		return false;
+	return true;
+}
+
+static bool names_itself(const char *name)
+{
+	return strcmp(name, "__name__") == 0 || strcmp(name, "__qualname__") == 0;
+}
+
+static bool text(struct vm *vm, const char *t, struct value *out, struct err *err)
+{
+	return vm_keep(vm, value_str(t, strlen(t)), out, err);
+}
+
+static bool function_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			       bool *found, struct err *err)
+{
+	struct function *f = o.function;
+	struct value *place = f->attributes ? value_dict_find(f->attributes, name) : NULL, fresh;
+
+	*found = true;
+	if (place) {
+		if (!op_force(vm, place, err))
+			return false;
+		*out = value_ref(*place);
+		return true;
+	}
+	if (names_itself(name))
+		return text(vm, f->code->name, out, err);
+	if (strcmp(name, "__module__") == 0)
+		return text(vm, "__main__", out, err);
+	if (strcmp(name, "__doc__") == 0 || strcmp(name, "__defaults__") == 0) {
+		*out = name[4] == 'o' || !f->defaults ? value_none()
+						      : value_ref(value_of(f->defaults));
+		return true;
+	}
+	if (strcmp(name, "__dict__") == 0) {
+		if (!f->attributes) {
+			if (!vm_keep(vm, value_dict(), &fresh, err))
+				return false;
+			f->attributes = fresh.dict;
+		}
+		*out = value_ref(value_of(f->attributes));
+		return true;
+	}
+	*found = false;
+	return true;
+}
+
+/* list.append, dict.fromkeys, str.lower: rows by the type's name, unbound. */
+static bool native_own(struct vm *vm, struct value o, const char *name, struct value *out,
+		       bool *found, struct err *err)
+{
+	const char *dot = strrchr(o.native->name, '.');
+	int id = -1;
+
+	*found = true;
+	if (names_itself(name))
+		return text(vm, dot ? dot + 1 : o.native->name, out, err);
+	if (strcmp(name, "__module__") == 0)
+		return text(vm, o.native->builtin ? "builtins" : "torch", out, err);
+	if (strcmp(name, "__self__") == 0 && o.native->self.kind != VALUE_UNSET) {
+		*out = value_ref(o.native->self);
+		return true;
+	}
+	if (strcmp(name, "__doc__") == 0) {
+		*out = value_none();
+		return true;
+	}
+	if (o.native->builtin && native_is_type(o.native))
+		id = builtin_find(o.native->name, name);
+	*found = id >= 0;
+	return !*found || vm_keep(vm, builtin_value(id, (struct value){ 0 }), out, err);
+}
+
+static bool bound_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			    struct err *err)
+{
+	if (strcmp(name, "__self__") == 0 || strcmp(name, "__func__") == 0) {
+		*out = value_ref(name[2] == 's' ? o.method->self : o.method->function);
+		return true;
+	}
+	return op_attribute(vm, NULL, o.method->function, name, out, err);
+}
+
+static bool descriptor_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+				 struct err *err)
+{
+	if (o.descriptor->descriptor_kind == DESCRIPTOR_SUPER)
+		return super_attribute(vm, o, name, out, err);
+	if (o.descriptor->descriptor_kind == DESCRIPTOR_PROPERTY) {
+		if (strcmp(name, "fget") == 0) {
+			*out = value_ref(o.descriptor->get);
+			return true;
+		}
+		return method(vm, NULL, o, name, out, err);
+	}
+	if (strcmp(name, "__func__") == 0) {
+		*out = value_ref(o.descriptor->get);
+		return true;
+	}
+	return op_attribute(vm, NULL, o.descriptor->get, name, out, err);
+}
+
+static bool number_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			     struct err *err)
+{
+	const char *scope = o.kind == VALUE_FLOAT ? "float" : "int";
+
+	if (strcmp(name, "real") == 0 || strcmp(name, "numerator") == 0) {
+		*out = o;
+		return true;
+	}
+	if (builtin_find(scope, name) < 0)
+		return no_attribute(vm, value_type_name(o), scope, name, err);
+	return vm_keep(vm, builtin_value(builtin_find(scope, name), o), out, err);
+}
+
+/* What a host does not know of a tensor is an AttributeError. */
+static bool tensor_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			     struct err *err)
+{
+	struct vm_host *host = vm_host_here(vm);
+	struct err e = { 0 };
+
+	if (host->tensor_attr(host->self, o, name, out, &e))
+		return true;
+	if (e.code == ERR_NAME && vm->raised.kind == VALUE_UNSET)
+		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err, "%s", e.message);
+	if (err)
+		*err = e;
+	return false;
+}
+
+/* __class__ of all, and what only some objects have; *found false: neither. */
+static bool common_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			     bool *found, struct err *err)
+{
+	*found = true;
+	if (strcmp(name, "__class__") == 0)
+		return value_type(vm, o, out, err);
+	switch (o.kind) {
+	case VALUE_TUPLE:
+		return namedtuple_attribute(vm, o.list, name, out, found, err);
+	case VALUE_FUNCTION:
+		return function_attribute(vm, o, name, out, found, err);
+	case VALUE_NATIVE:
+		return native_own(vm, o, name, out, found, err);
+	case VALUE_RANGE:
+		*found = range_attribute(o.range, name, out);
+		return true;
+	case VALUE_SLICE:
+		*found = slice_attribute(o.slice, name, out);
+		return true;
+	case VALUE_DTYPE:
+		*found = dtype_attribute(o.dtype, name, out);
+		return true;
+	default:
+		*found = false;
+		return true;
+	}
+}
+
 bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const char *name,
 		  struct value *out, struct err *err)
 {
-	struct vm_host *host;
-	const char *own;
+	bool found;
 
 	switch (o.kind) {
 	case VALUE_MODULE:
 		return module_attribute(vm, site, o, name, out, err);
 	case VALUE_TENSOR:
-		host = vm_host_here(vm);
-		return host->tensor_attr(host->self, o, name, out, err);
-	case VALUE_STR:
-	case VALUE_TUPLE:
-	case VALUE_LIST:
-	case VALUE_DICT:
-		return method(vm, site, o, name, out, err);
-	case VALUE_FUNCTION:
-	case VALUE_NATIVE:
-		if (strcmp(name, "__name__") != 0)
-			break;
-		own = o.kind == VALUE_FUNCTION ? o.function->code->name : o.native->name;
-		return vm_keep(vm, value_str(own, strlen(own)), out, err);
-	case VALUE_RANGE:
-		if (range_attribute(o.range, name, out))
-			return true;
-		break;
-	case VALUE_DTYPE:
-		if (strcmp(name, "is_floating_point") == 0) {
-			*out = value_bool(dtype_category(o.dtype) == CATEGORY_FLOAT);
-			return true;
-		}
-		if (strcmp(name, "itemsize") == 0) {
-			*out = value_int((int64_t)dtype_bytes(o.dtype));
-			return true;
-		}
+		return tensor_attribute(vm, o, name, out, err);
+	case VALUE_INSTANCE:
+		return instance_attribute(vm, o, name, out, err);
+	case VALUE_CLASS:
+		return class_attribute(vm, o, name, out, err);
+	case VALUE_METHOD:
+		return bound_attribute(vm, o, name, out, err);
+	case VALUE_DESCRIPTOR:
+		return descriptor_attribute(vm, o, name, out, err);
+	case VALUE_INT:
+	case VALUE_BOOL:
+	case VALUE_FLOAT:
+		if (strcmp(name, "__class__") != 0)
+			return number_attribute(vm, o, name, out, err);
 		break;
 	default:
 		break;
 	}
-	return no_attribute(value_type_name(o), "-", name, err);
+	if (o.kind != VALUE_TUPLE || o.list->fields || name[0] == '_') {
+		if (!common_attribute(vm, o, name, out, &found, err) || found)
+			return found;
+	}
+	if (o.kind == VALUE_STR || o.kind == VALUE_TUPLE || o.kind == VALUE_LIST ||
+	    o.kind == VALUE_DICT || o.kind == VALUE_SET)
+		return method(vm, site, o, name, out, err);
+	return no_attribute(vm, value_type_name(o), "-", name, err);
 }

@@ -4,13 +4,17 @@
 
 #include <string.h>
 
+#include "fusion/capture/classes.h"
 #include "fusion/capture/operators.h"
 
 static const struct builtin rows[] = {
 #define BUILTIN(scope, name, function, least, most, keywords, doc)                                 \
-	{ scope, name, function, least, most, keywords, doc },
+	{ scope, name, function, least, most, keywords, doc, false },
+#define IMPURE(scope, name, function, least, most, keywords, doc)                                  \
+	{ scope, name, function, least, most, keywords, doc, true },
 #include "fusion/capture/builtins.def"
 #undef BUILTIN
+#undef IMPURE
 };
 
 int builtin_count(void)
@@ -29,6 +33,26 @@ int builtin_find(const char *scope, const char *name)
 		if (strcmp(rows[i].name, name) == 0 && strcmp(rows[i].scope, scope) == 0)
 			return i;
 	return -1;
+}
+
+bool builtin_is_name(const char *name)
+{
+	return builtin_find("", name) >= 0 || class_named(name) != CLASS_PROGRAM ||
+	       strcmp(name, "Ellipsis") == 0;
+}
+
+struct value builtin_named(struct vm *vm, const char *name)
+{
+	int id = builtin_find("", name);
+	enum class_id class = id < 0 ? class_named(name) : CLASS_PROGRAM;
+	struct class *found;
+
+	if (id >= 0)
+		return builtin_value(id, (struct value){ 0 });
+	if (strcmp(name, "Ellipsis") == 0)
+		return (struct value){ .kind = VALUE_ELLIPSIS };
+	found = class != CLASS_PROGRAM ? class_builtin(vm, class, NULL) : NULL;
+	return found ? value_ref(value_of(found)) : (struct value){ .kind = VALUE_UNSET };
 }
 
 struct value builtin_value(int id, struct value self)
@@ -64,12 +88,39 @@ static bool wrong_count(const struct builtin *row, int n, struct err *err)
 		       limit, limit == 1 ? "" : "s", n);
 }
 
+static bool is_method(const struct builtin *row)
+{
+	static const char *const scopes[] = { "list", "tuple",     "dict", "str",
+					      "set",  "frozenset", "float" };
+
+	for (size_t i = 0; i < sizeof(scopes) / sizeof(scopes[0]); i++)
+		if (strcmp(row->scope, scopes[i]) == 0)
+			return strcmp(row->name, "fromkeys") != 0;
+	return false;
+}
+
+/* list.append(items, x): the first argument is self. */
+static bool unbound(struct vm *vm, struct builtin_call *call, struct err *err)
+{
+	const char *type = call->row->scope;
+
+	if (call->n == 0 || strcmp(value_type_name(call->args[0]), type) != 0)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "%s.%s() needs a %s first", type,
+				call->row->name, type);
+	call->self = call->args[0];
+	call->args++;
+	call->n--;
+	return true;
+}
+
 bool builtin_call(struct vm *vm, const struct native *f, const struct value *args, int n,
 		  const struct keywords *kw, struct value *out, struct err *err)
 {
 	const struct builtin *row = &rows[f->id];
 	struct builtin_call call = { row, f->self, args, n - (kw ? kw->n : 0), kw };
 
+	if (f->self.kind == VALUE_UNSET && is_method(row) && !unbound(vm, &call, err))
+		return false;
 	if (call.n < row->least || (row->most >= 0 && call.n > row->most))
 		return wrong_count(row, call.n, err);
 	for (int i = 0; kw && i < kw->n; i++)
@@ -77,6 +128,12 @@ bool builtin_call(struct vm *vm, const struct native *f, const struct value *arg
 			return err_set(err, ERR_TYPE,
 				       "%s() got an unexpected keyword argument '%s'", row->name,
 				       kw->names[i].str->text);
+	if (row->impure && vm->host->builtin_break) {
+		struct vm_host *host = vm_host_here(vm);
+
+		if (!host->builtin_break(host->self, f, err))
+			return false;
+	}
 	return row->run(vm, &call, out, err);
 }
 
@@ -126,6 +183,9 @@ static void print_tensor(void *context, struct buf *out, struct value tensor)
 			buf_printf(out, "%lld", (long long)size.i);
 		else
 			t->failed = true;
+	} else if (tensor.kind != VALUE_TENSOR) {
+		if (!t->failed && !object_text(t->vm, tensor, false, out, t->err))
+			t->failed = true;
 	} else if (!host->repr) {
 		buf_puts(out, "tensor(...)");
 	} else if (!t->failed && !host->repr(host->self, tensor, out, t->err)) {
@@ -137,6 +197,8 @@ bool builtin_text(struct vm *vm, struct value v, bool plain, struct buf *text, s
 {
 	struct tensor_text t = { vm, err, false };
 
+	if (plain && v.kind == VALUE_INSTANCE) /* those inside of others print their repr */
+		return object_text(vm, v, true, text, err);
 	value_print_with(text, v, plain, print_tensor, &t);
 	if (t.failed)
 		return false;

@@ -21,22 +21,30 @@ typedef bool builtin_fn(struct vm *vm, const struct builtin_call *call, struct v
 			struct err *err);
 
 struct builtin {
-	const char *scope; /* "": everywhere; "math"; "list", "tuple", "dict", "str": methods */
+	const char *scope; /* "": everywhere; "math": of a module; "list": methods of a type */
 	const char *name;
 	builtin_fn *run;
 	int least, most;      /* positional arguments; most -1: any number */
 	const char *keywords; /* names apart by blanks; "*": any */
 	const char *doc;
+	bool impure; /* the host is asked before it runs */
 };
 
 #define BUILTIN(scope, name, function, least, most, keywords, doc) builtin_fn function;
+#define IMPURE BUILTIN
 #include "fusion/capture/builtins.def"
 #undef BUILTIN
+#undef IMPURE
 
 /* The id of a row, -1 where there is none. */
 int builtin_find(const char *scope, const char *name);
 int builtin_count(void);
 const struct builtin *builtin_row(int id);
+
+/* What a name means that nothing defines: a builtin or a class of Python's;
+ * UNSET where there is none (or no memory). */
+struct value builtin_named(struct vm *vm, const char *name);
+bool builtin_is_name(const char *name);
 
 /* A VALUE_NATIVE that calls the row; UNSET when out of memory. */
 struct value builtin_value(int id, struct value self);

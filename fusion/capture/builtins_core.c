@@ -16,16 +16,6 @@ bool builtin_len(struct vm *vm, const struct builtin_call *call, struct value *o
 	return op_length(vm, call->args[0], out, err);
 }
 
-bool builtin_callable(struct vm *vm, const struct builtin_call *call, struct value *out,
-		      struct err *err)
-{
-	enum value_kind kind = call->args[0].kind;
-
-	(void)vm, (void)err;
-	*out = value_bool(kind == VALUE_FUNCTION || kind == VALUE_NATIVE);
-	return true;
-}
-
 bool builtin_bool(struct vm *vm, const struct builtin_call *call, struct value *out,
 		  struct err *err)
 {
@@ -166,7 +156,7 @@ bool builtin_int(struct vm *vm, const struct builtin_call *call, struct value *o
 		return host->to_number(host->self, VALUE_INT, v, out, err);
 	}
 	if (v.kind == VALUE_FLOAT)
-		return number_whole(v.f, out, err);
+		return number_whole(vm, v.f, out, err);
 	if (!value_is_integer(v))
 		return err_set(err, ERR_TYPE,
 			       "int() argument must be a string or a real number, not '%s'",
@@ -344,7 +334,7 @@ bool builtin_round(struct vm *vm, const struct builtin_call *call, struct value 
 	if (!builtin_double(vm, v, &f, err))
 		return false;
 	if (digits.kind == VALUE_NONE)
-		return number_whole(nearbyint(f), out, err);
+		return number_whole(vm, nearbyint(f), out, err);
 	if (!round_to(f, n, &f, err))
 		return false;
 	*out = value_float(f);
@@ -401,53 +391,4 @@ bool builtin_divmod(struct vm *vm, const struct builtin_call *call, struct value
 	}
 	value_unref(pair[0]);
 	return ok;
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-
-	return n >= m && strcmp(text + n - m, end) == 0;
-}
-
-static bool is_instance(struct value v, struct value type, int depth, bool *out, struct err *err)
-{
-	static const char *const names[] = { "int",  "float", "bool", "str",
-					     "list", "tuple", "dict", "range" };
-
-	if (type.kind == VALUE_TUPLE && depth < 100) {
-		*out = false;
-		for (int i = 0; i < type.list->len && !*out; i++)
-			if (!is_instance(v, type.list->at[i], depth + 1, out, err))
-				return false;
-		return true;
-	}
-	if (type.kind == VALUE_NATIVE && !type.native->builtin &&
-	    ends_with(type.native->name, "Tensor")) {
-		*out = v.kind == VALUE_TENSOR;
-		return true;
-	}
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (type.kind == VALUE_NATIVE && type.native->builtin &&
-		    type.native->self.kind == VALUE_UNSET &&
-		    strcmp(type.native->name, names[i]) == 0) {
-			*out = strcmp(value_type_name(v), names[i]) == 0 ||
-			       (i == 0 && v.kind == VALUE_BOOL);
-			return true;
-		}
-	return err_set(err, ERR_TYPE,
-		       "isinstance() arg 2 must be a type or a tuple of types; int, float, bool, "
-		       "str, list, tuple, dict, range and torch.Tensor are known");
-}
-
-bool builtin_isinstance(struct vm *vm, const struct builtin_call *call, struct value *out,
-			struct err *err)
-{
-	bool r;
-
-	(void)vm;
-	if (!is_instance(call->args[0], call->args[1], 0, &r, err))
-		return false;
-	*out = value_bool(r);
-	return true;
 }

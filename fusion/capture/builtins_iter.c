@@ -133,6 +133,43 @@ bool builtin_map(struct vm *vm, const struct builtin_call *call, struct value *o
 	return side_by_side(vm, call, ITER_MAP, 1, out, err);
 }
 
+/* Filters at once: what a filter object would do item by item. */
+bool builtin_filter(struct vm *vm, const struct builtin_call *call, struct value *out,
+		    struct err *err)
+{
+	struct value f = call->args[0], list, it, item, r;
+	bool more, truth, ok = true;
+
+	if (!vm_keep(vm, value_list(NULL, 0), &list, err))
+		return false;
+	if (!op_iter(vm, call->args[1], &it, err)) {
+		value_unref(list);
+		return false;
+	}
+	while (ok) {
+		ok = op_next(vm, it.iter, &item, &more, err);
+		if (!ok || !more)
+			break;
+		ok = op_force(vm, &item, err) && vm_spend(vm, 1, err);
+		r = value_ref(item);
+		if (ok && f.kind != VALUE_NONE) {
+			value_unref(r);
+			ok = vm_invoke(vm, f, &item, 1, NULL, &r, err);
+		}
+		if (ok) {
+			ok = op_truth(vm, r, &truth, err);
+			if (ok && truth)
+				ok = value_list_push(list.list, item) || vm_out_of_memory(vm, err);
+			value_unref(r);
+		}
+		value_unref(item);
+	}
+	value_unref(it);
+	ok = ok && vm_keep(vm, value_iter(ITER_SEQUENCE, list), out, err);
+	value_unref(list);
+	return ok;
+}
+
 bool builtin_reversed(struct vm *vm, const struct builtin_call *call, struct value *out,
 		      struct err *err)
 {

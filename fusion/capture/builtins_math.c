@@ -139,7 +139,7 @@ static bool to_whole(struct vm *vm, const struct builtin_call *call, double (*st
 	}
 	if (!builtin_double(vm, v, &f, err))
 		return false;
-	return number_whole(isfinite(f) ? step(f) : f, out, err);
+	return number_whole(vm, isfinite(f) ? step(f) : f, out, err);
 }
 
 bool math_floor(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)

@@ -44,6 +44,20 @@ bool class_call(struct vm *vm, struct class *class, const struct value *args, in
  * is something else (a class, a native, not callable), for vm_call_native(). */
 bool vm_callable(struct vm *vm, struct value callee, struct value *function, struct value *self);
 
+/* o.name of an instance, a class, a super(). */
+bool instance_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			struct err *err);
+bool class_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+		     struct err *err);
+bool super_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+		     struct err *err);
+
+/* o.name = v past a __setattr__ of the class; and of any dict by name. */
+bool instance_store(struct vm *vm, struct value o, const char *name, struct value v,
+		    struct err *err);
+bool store_named(struct vm *vm, struct dict *dict, const char *name, struct value v,
+		 struct err *err);
+
 /* Calls what is neither a program's function nor a native. */
 bool object_call(struct vm *vm, struct value callee, const struct value *args, int n,
 		 const struct keywords *kw, struct value *out, struct err *err);
@@ -67,6 +81,15 @@ bool value_is_instance(struct vm *vm, struct value v, struct value type, bool *o
 
 /* type(v). */
 bool value_type(struct vm *vm, struct value v, struct value *out, struct err *err);
+
+/* Whether a native stands for a type: int, torch.Tensor. */
+bool native_is_type(const struct native *f);
+
+/* Appends str(v) (plain) or repr(v) of an instance. */
+bool object_text(struct vm *vm, struct value v, bool plain, struct buf *text, struct err *err);
+
+/* hash(v). */
+bool value_hash(struct vm *vm, struct value v, struct value *out, struct err *err);
 
 /* A new exception with one argument, the text. */
 bool exception_new(struct vm *vm, enum class_id id, const char *text, struct value *out,

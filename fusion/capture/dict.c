@@ -212,6 +212,11 @@ static uint64_t hash(struct value v, int depth)
 	}
 }
 
+uint64_t value_hash_of(struct value v)
+{
+	return hash(v, 0);
+}
+
 /* The slot of `key` in the index: its entry's, or the free one that ends the
  * search. */
 static int slot_of(const struct dict *dict, struct value key)

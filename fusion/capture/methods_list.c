@@ -1,7 +1,8 @@
-/* fusion/capture/methods_list.c -- methods of lists, tuples and dicts. */
+/* fusion/capture/methods_list.c -- methods of lists and tuples. */
 #include <string.h>
 
 #include "fusion/capture/builtins.h"
+#include "fusion/capture/classes.h"
 #include "fusion/capture/operators.h"
 
 /* A list or dict that a host made joins the VM's heap when it may grow. */
@@ -77,11 +78,11 @@ bool list_pop(struct vm *vm, const struct builtin_call *call, struct value *out,
 	if (call->n == 1 && !op_index(vm, call->args[0], "the place of pop()", &at, err))
 		return false;
 	if (list->len == 0)
-		return err_set(err, ERR_VALUE, "pop from empty list");
+		return vm_raise(vm, CLASS_INDEX_ERROR, err, "pop from empty list");
 	if (at < -list->len || at >= list->len)
-		return err_set(err, ERR_VALUE,
-			       "pop index out of range: index %lld, but the length is %d",
-			       (long long)at, list->len);
+		return vm_raise(vm, CLASS_INDEX_ERROR, err,
+				"pop index out of range: index %lld, but the length is %d",
+				(long long)at, list->len);
 	if (!vm_spend(vm, list->len / 16, err))
 		return false;
 	*out = take_out(list, at < 0 ? at + list->len : at);
@@ -106,25 +107,33 @@ static bool search(struct vm *vm, const struct list *list, struct value item, in
 	return vm_spend(vm, list->len - from, err);
 }
 
-static bool absent(const struct builtin_call *call, struct err *err)
+static bool absent(struct vm *vm, const struct builtin_call *call, struct err *err)
 {
 	struct buf text = { .limit = 120 };
 
 	value_print(&text, call->args[0], false);
-	err_set(err, ERR_VALUE, "%s is not in the %s", text.data ? text.data : "it",
-		value_type_name(call->self));
+	vm_raise(vm, CLASS_VALUE_ERROR, err, "%s is not in %s", text.data ? text.data : "it",
+		 value_type_name(call->self));
 	buf_finish(&text);
 	return false;
 }
 
 bool list_index(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
 {
+	const int n = call->self.list->len;
+	int64_t from = 0, to = n;
 	int at;
 
-	if (!search(vm, call->self.list, call->args[0], 0, &at, err))
+	if (call->n > 1 && !op_index(vm, call->args[1], "the start of index()", &from, err))
 		return false;
-	if (at < 0)
-		return absent(call, err);
+	if (call->n > 2 && !op_index(vm, call->args[2], "the end of index()", &to, err))
+		return false;
+	from = from < 0 ? (from < -n ? 0 : from + n) : from < n ? from : n;
+	to = to < 0 ? to + n : to;
+	if (!search(vm, call->self.list, call->args[0], (int)from, &at, err))
+		return false;
+	if (at < 0 || at >= to)
+		return absent(vm, call, err);
 	*out = value_int(at);
 	return true;
 }
@@ -149,7 +158,7 @@ bool list_remove(struct vm *vm, const struct builtin_call *call, struct value *o
 	if (!search(vm, call->self.list, call->args[0], 0, &at, err))
 		return false;
 	if (at < 0)
-		return absent(call, err);
+		return absent(vm, call, err);
 	value_unref(take_out(call->self.list, at));
 	*out = value_none();
 	return true;
@@ -176,166 +185,4 @@ bool size_numel(struct vm *vm, const struct builtin_call *call, struct value *ou
 	struct builtin_call product = { .row = call->row, .args = args, .n = 1 };
 
 	return math_prod(vm, &product, out, err);
-}
-
-bool dict_clear(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
-{
-	struct dict *dict = call->self.dict;
-
-	(void)vm, (void)err;
-	while (dict->len > 0) /* from the end: nothing moves */
-		value_dict_remove(dict, dict->keys[dict->len - 1]);
-	*out = value_none();
-	return true;
-}
-
-static bool merge_entries(struct vm *vm, struct dict *to, const struct dict *from, struct err *err)
-{
-	for (int i = 0; i < from->len; i++)
-		if (!value_dict_set(to, from->keys[i], from->values[i]))
-			return vm_out_of_memory(vm, err);
-	return vm_spend(vm, from->len, err);
-}
-
-bool dict_copy(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
-{
-	struct value v;
-
-	if (!vm_keep(vm, value_dict(), &v, err))
-		return false;
-	if (!merge_entries(vm, v.dict, call->self.dict, err)) {
-		value_unref(v);
-		return false;
-	}
-	*out = v;
-	return true;
-}
-
-bool dict_get(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
-{
-	struct value found, key = call->args[0];
-
-	if (!op_make_key(vm, &key, err))
-		return false;
-	if (!value_dict_get(call->self.dict, key, &found))
-		found = call->n == 2 ? call->args[1] : value_none();
-	*out = value_ref(found);
-	return true;
-}
-
-static bool view(struct vm *vm, const struct builtin_call *call, enum iter_kind kind,
-		 struct value *out, struct err *err)
-{
-	if (!vm_keep(vm, value_iter(kind, call->self), out, err))
-		return false;
-	out->iter->view = true;
-	return true;
-}
-
-bool dict_items(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
-{
-	return view(vm, call, ITER_ITEMS, out, err);
-}
-
-bool dict_keys(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
-{
-	return view(vm, call, ITER_SEQUENCE, out, err);
-}
-
-bool dict_values(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
-{
-	return view(vm, call, ITER_VALUES, out, err);
-}
-
-bool dict_pop(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
-{
-	struct dict *dict = call->self.dict;
-	struct value found, key = call->args[0];
-
-	if (!op_make_key(vm, &key, err) || !vm_spend(vm, dict->len / 4, err))
-		return false;
-	if (value_dict_get(dict, key, &found)) {
-		*out = value_ref(found);
-		value_dict_remove(dict, key);
-		return true;
-	}
-	if (call->n == 1)
-		return absent(call, err);
-	*out = value_ref(call->args[1]);
-	return true;
-}
-
-bool dict_setdefault(struct vm *vm, const struct builtin_call *call, struct value *out,
-		     struct err *err)
-{
-	struct value v = call->n == 2 ? call->args[1] : value_none(), key = call->args[0];
-
-	if (!op_make_key(vm, &key, err) || !adopt(vm, call, err))
-		return false;
-	if (!value_dict_get(call->self.dict, key, &v) && !value_dict_set(call->self.dict, key, v))
-		return vm_out_of_memory(vm, err);
-	*out = value_ref(v);
-	return true;
-}
-
-/* Pairs from an iterable: dict([("a", 1)]). */
-static bool update_from_pairs(struct vm *vm, struct dict *dict, struct value pairs, struct err *err)
-{
-	struct value it, item, pair[2];
-	bool more = true, ok = true;
-
-	if (!op_iter(vm, pairs, &it, err))
-		return false;
-	while (ok) {
-		ok = op_next(vm, it.iter, &item, &more, err);
-		if (!ok || !more)
-			break;
-		ok = vm_spend(vm, 1, err) && op_unpack(vm, item, 2, pair, err);
-		value_unref(item);
-		if (!ok)
-			break;
-		ok = op_make_key(vm, &pair[0], err);
-		if (ok && !value_dict_set(dict, pair[0], pair[1]))
-			ok = vm_out_of_memory(vm, err);
-		value_unref(pair[0]);
-		value_unref(pair[1]);
-	}
-	value_unref(it);
-	return ok;
-}
-
-static bool update(struct vm *vm, struct dict *dict, const struct builtin_call *call,
-		   struct err *err)
-{
-	if (call->n == 1 && call->args[0].kind == VALUE_DICT) {
-		if (call->args[0].dict != dict && !merge_entries(vm, dict, call->args[0].dict, err))
-			return false;
-	} else if (call->n == 1 && !update_from_pairs(vm, dict, call->args[0], err)) {
-		return false;
-	}
-	for (int i = 0; call->kw && i < call->kw->n; i++)
-		if (!value_dict_set(dict, call->kw->names[i], call->args[call->n + i]))
-			return vm_out_of_memory(vm, err);
-	return true;
-}
-
-bool dict_update(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
-{
-	*out = value_none();
-	return adopt(vm, call, err) && update(vm, call->self.dict, call, err);
-}
-
-bool builtin_dict(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
-{
-	struct value v;
-
-	if (!vm_keep(vm, value_dict(), &v, err))
-		return false;
-	if (!update(vm, v.dict, call, err)) {
-		value_unref(v);
-		return false;
-	}
-	*out = v;
-	return true;
 }

@@ -79,17 +79,6 @@ bool str_upper(struct vm *vm, const struct builtin_call *call, struct value *out
 	return change_case(vm, call, toupper, out, err);
 }
 
-bool str_strip(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
-{
-	const char *from = call->self.str->text, *to = from + call->self.str->len;
-
-	while (from < to && isspace((unsigned char)*from))
-		from++;
-	while (to > from && isspace((unsigned char)to[-1]))
-		to--;
-	return fresh(vm, from, (size_t)(to - from), out, err);
-}
-
 static bool push_part(struct vm *vm, struct list *list, const char *text, size_t len,
 		      struct err *err)
 {
@@ -103,7 +92,9 @@ static bool push_part(struct vm *vm, struct list *list, const char *text, size_t
 	return ok && vm_spend(vm, 1, err);
 }
 
-static bool split_at_blanks(struct vm *vm, const struct str *s, struct list *list, struct err *err)
+/* `most`: how many separators count, -1 for all. */
+static bool split_at_blanks(struct vm *vm, const struct str *s, int64_t most, struct list *list,
+			    struct err *err)
 {
 	const char *p = s->text, *end = p + s->len, *from;
 
@@ -112,21 +103,24 @@ static bool split_at_blanks(struct vm *vm, const struct str *s, struct list *lis
 			p++;
 		if (p == end)
 			return true;
-		for (from = p; p < end && !isspace((unsigned char)*p);)
+		from = p;
+		if (most >= 0 && most-- == 0)
+			p = end;
+		while (p < end && !isspace((unsigned char)*p))
 			p++;
 		if (!push_part(vm, list, from, (size_t)(p - from), err))
 			return false;
 	}
 }
 
-static bool split_at(struct vm *vm, const struct str *s, const struct str *separator,
+static bool split_at(struct vm *vm, const struct str *s, const struct str *separator, int64_t most,
 		     struct list *list, struct err *err)
 {
 	size_t from = 0, at = 0;
 
 	if (separator->len == 0)
 		return err_set(err, ERR_VALUE, "empty separator");
-	while (at < s->len) {
+	while (at < s->len && most != 0) {
 		if (!is_at(s, at, separator)) {
 			at++;
 			continue;
@@ -134,26 +128,89 @@ static bool split_at(struct vm *vm, const struct str *s, const struct str *separ
 		if (!push_part(vm, list, s->text + from, at - from, err))
 			return false;
 		from = at += separator->len;
+		most -= most > 0;
 	}
 	return push_part(vm, list, s->text + from, s->len - from, err);
 }
 
+/* The arguments of split() and rsplit(). */
+static bool split_arguments(struct vm *vm, const struct builtin_call *call, struct value *separator,
+			    int64_t *most, struct err *err)
+{
+	struct value limit = value_int(-1);
+
+	*separator = call->n > 0 ? call->args[0] : value_none();
+	if (call->n == 0)
+		builtin_keyword(call, "sep", separator);
+	if (call->n == 2)
+		limit = call->args[1];
+	else
+		builtin_keyword(call, "maxsplit", &limit);
+	if (separator->kind != VALUE_NONE && separator->kind != VALUE_STR)
+		return err_set(err, ERR_TYPE, "must be str or None, not %s",
+			       value_type_name(*separator));
+	return op_index(vm, limit, "maxsplit", most, err);
+}
+
 bool str_split(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
 {
-	bool blanks = call->n == 0 || call->args[0].kind == VALUE_NONE, ok;
-	struct value list;
+	struct value list, separator;
+	int64_t most;
+	bool ok;
 
-	if (!blanks && !text_argument(call, 0, err))
+	if (!split_arguments(vm, call, &separator, &most, err) ||
+	    !vm_keep(vm, value_list(NULL, 0), &list, err))
 		return false;
-	if (!vm_keep(vm, value_list(NULL, 0), &list, err))
-		return false;
-	ok = blanks ? split_at_blanks(vm, call->self.str, list.list, err)
-		    : split_at(vm, call->self.str, call->args[0].str, list.list, err);
+	ok = separator.kind == VALUE_NONE
+		 ? split_at_blanks(vm, call->self.str, most, list.list, err)
+		 : split_at(vm, call->self.str, separator.str, most, list.list, err);
 	if (ok)
 		*out = list;
 	else
 		value_unref(list);
 	return ok;
+}
+
+/* Splits at all separators, then joins what is too much at the front. */
+bool str_rsplit(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	struct builtin_call all = *call;
+	struct value separator, first;
+	const struct str *s = call->self.str;
+	struct list *list;
+	int64_t most;
+	size_t tail = 0;
+	int extra;
+
+	if (!split_arguments(vm, call, &separator, &most, err))
+		return false;
+	all.n = 1;
+	all.args = &separator;
+	all.kw = NULL;
+	if (!str_split(vm, &all, out, err))
+		return false;
+	list = out->list;
+	extra = most >= 0 && most < list->len - 1 ? list->len - 1 - (int)most : 0;
+	if (extra == 0)
+		return true;
+	if (separator.kind == VALUE_NONE) {
+		value_unref(*out);
+		return err_set(err, ERR_UNSUPPORTED,
+			       "rsplit() with maxsplit needs a separator here");
+	}
+	for (int i = extra + 1; i < list->len; i++)
+		tail += separator.str->len + list->at[i].str->len;
+	if (!fresh(vm, s->text, s->len - tail, &first, err)) {
+		value_unref(*out);
+		return false;
+	}
+	for (int i = 0; i <= extra; i++)
+		value_unref(list->at[i]);
+	memmove(list->at + 1, list->at + extra + 1,
+		sizeof(struct value) * (size_t)(list->len - extra - 1));
+	list->at[0] = first;
+	list->len -= extra;
+	return true;
 }
 
 bool str_replace(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
@@ -182,27 +239,41 @@ bool str_replace(struct vm *vm, const struct builtin_call *call, struct value *o
 	return builtin_take_text(vm, &text, out, err);
 }
 
+static bool has_end(const struct str *s, const struct str *part, bool front)
+{
+	return s->len >= part->len && is_at(s, front ? 0 : s->len - part->len, part);
+}
+
+/* The argument is a string, or a tuple of them. */
+static bool either_end(const struct builtin_call *call, bool front, struct value *out,
+		       struct err *err)
+{
+	struct value v = call->args[0];
+	bool holds = false;
+
+	if (v.kind != VALUE_TUPLE && !text_argument(call, 0, err))
+		return false;
+	if (v.kind == VALUE_STR)
+		holds = has_end(call->self.str, v.str, front);
+	for (int i = 0; v.kind == VALUE_TUPLE && i < v.list->len && !holds; i++)
+		holds = v.list->at[i].kind == VALUE_STR &&
+			has_end(call->self.str, v.list->at[i].str, front);
+	*out = value_bool(holds);
+	return true;
+}
+
 bool str_startswith(struct vm *vm, const struct builtin_call *call, struct value *out,
 		    struct err *err)
 {
 	(void)vm;
-	if (!text_argument(call, 0, err))
-		return false;
-	*out = value_bool(is_at(call->self.str, 0, call->args[0].str));
-	return true;
+	return either_end(call, true, out, err);
 }
 
 bool str_endswith(struct vm *vm, const struct builtin_call *call, struct value *out,
 		  struct err *err)
 {
-	const struct str *s = call->self.str;
-
 	(void)vm;
-	if (!text_argument(call, 0, err))
-		return false;
-	*out = value_bool(s->len >= call->args[0].str->len &&
-			  is_at(s, s->len - call->args[0].str->len, call->args[0].str));
-	return true;
+	return either_end(call, false, out, err);
 }
 
 bool str_find(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "fusion/capture/builtins.h"
+#include "fusion/capture/prelude.h"
 #include "fusion/base/nearest.h"
 
 static bool is_left_out(const char *name)
@@ -18,49 +19,22 @@ static bool is_left_out(const char *name)
 	static const char *const names[] = {
 		"__build_class__",
 		"__import__",
-		"ascii",
-		"bin",
 		"breakpoint",
 		"bytearray",
 		"bytes",
-		"chr",
-		"classmethod",
 		"compile",
 		"complex",
-		"delattr",
 		"dir",
 		"eval",
 		"exec",
 		"exit",
-		"filter",
-		"format",
-		"frozenset",
-		"getattr",
 		"globals",
-		"hasattr",
-		"hash",
 		"help",
-		"hex",
-		"id",
 		"input",
-		"issubclass",
-		"iter",
 		"locals",
 		"memoryview",
-		"next",
-		"object",
-		"oct",
 		"open",
-		"ord",
-		"property",
 		"quit",
-		"set",
-		"setattr",
-		"slice",
-		"staticmethod",
-		"super",
-		"type",
-		"vars",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -104,7 +78,7 @@ bool vm_unknown_name(struct vm *vm, const char *name, struct err *err)
 	struct nearest n = nearest_to(name);
 
 	for (int i = 0; i < vm->n_globals; i++)
-		if (vm->globals[i].value.kind != VALUE_UNSET)
+		if (!vm->globals[i].owner && vm->globals[i].value.kind != VALUE_UNSET)
 			nearest_offer(&n, vm->globals[i].name);
 	offer_builtins(&n);
 	if (vm->frame)
@@ -154,10 +128,10 @@ static bool bind(struct checker *c, const char *name, struct value v)
 
 static bool import(struct checker *c, const char *name, struct value *out)
 {
-	if (strcmp(name, "math") != 0 && !c->host->has_module(c->host->self, name))
+	if (!module_is_native(name) && !c->host->has_module(c->host->self, name))
 		return err_set(c->err, ERR_NAME,
-			       "no module named '%s'; torch, its submodules and math can be "
-			       "imported",
+			       "no module named '%s'; torch, its submodules, math and some of "
+			       "Python's small modules can be imported",
 			       name);
 	*out = value_module(name);
 	return out->kind == VALUE_MODULE || err_set(c->err, ERR_MEMORY, "out of memory");
@@ -173,9 +147,9 @@ static bool attribute(struct checker *c, struct value *o, const char *name,
 
 	if (strcmp(name, "__name__") == 0) {
 		; /* every module has one */
-	} else if (strcmp(o->module->name, "math") == 0) {
-		ok = math_attribute(NULL, name, &found, c->err);
-	} else {
+	} else if (module_is_native(o->module->name)) {
+		ok = native_attribute(NULL, o->module->name, name, &found, c->err);
+	} else if (!prelude_defines(o->module->name, name)) {
 		c->host->line = at->line;
 		c->host->column = at->column;
 		ok = c->host->module_attr(c->host->self, o->module, name, &found, c->err);
@@ -231,7 +205,7 @@ static bool load_global(struct checker *c, const struct code *code, const char *
 {
 	struct binding *b = find_binding(c, name);
 
-	if (!b && builtin_find("", name) < 0 && strcmp(name, "__name__") != 0)
+	if (!b && !builtin_is_name(name) && strcmp(name, "__name__") != 0)
 		return undefined(c, code, name);
 	if (b && !b->other && b->module.kind == VALUE_MODULE)
 		trail_push(t, value_ref(b->module));
@@ -276,6 +250,7 @@ static bool check_inst(struct checker *c, const struct code *code, const struct 
 		break;
 	case CODE_STORE_FAST:
 	case CODE_STORE_DEREF:
+	case CODE_STORE_NAME:
 	case CODE_POP:
 		trail_pop(t);
 		break;
@@ -283,6 +258,18 @@ static bool check_inst(struct checker *c, const struct code *code, const struct 
 		trail_clear(t);
 	}
 	return ok;
+}
+
+/* In the body of a try the program may mean to meet the error. */
+static bool may_be_caught(const struct checker *c, const struct code *code, int i)
+{
+	if (!c->err || c->err->code == ERR_MEMORY)
+		return false;
+	for (int k = 0; k < code->n_handlers; k++)
+		if (code->handlers[k].kind == HANDLER_TRY && i >= code->handlers[k].start &&
+		    i < code->handlers[k].end)
+			return true;
+	return false;
 }
 
 static bool check_code(struct checker *c, const struct code *code, bool collect)
@@ -294,6 +281,11 @@ static bool check_code(struct checker *c, const struct code *code, bool collect)
 		const struct lang_inst *inst = &code->insts[i];
 
 		ok = check_inst(c, code, inst, collect, &trail);
+		if (!ok && may_be_caught(c, code, i)) {
+			*c->err = (struct err){ 0 };
+			trail_clear(&trail);
+			ok = true;
+		}
 		if (!ok && c->err && c->err->line == 0) {
 			c->err->line = inst->line;
 			c->err->column = inst->column;

@@ -8,8 +8,4 @@
  * UNSUPPORTED for Python's builtins that the language leaves out. */
 bool vm_unknown_name(struct vm *vm, const char *name, struct err *err);
 
-/* attributes.c: math.name; VALUE_NATIVE or a float, NAME.  `vm` NULL: only
- * whether it exists, *out is untouched. */
-bool math_attribute(struct vm *vm, const char *name, struct value *out, struct err *err);
-
 #endif

@@ -6,18 +6,27 @@
 #include <math.h>
 
 #include "fusion/base/buf.h"
+#include "fusion/capture/classes.h"
 #include "fusion/capture/operators.h"
 
-static bool too_large(enum binop op, struct value a, struct value b, struct err *err)
+static bool too_large(struct vm *vm, enum binop op, struct value a, struct value b, struct err *err)
 {
-	return err_set(err, ERR_VALUE,
-		       "%lld %s %lld needs more than 64 bits; whole numbers have 64 bits here, "
-		       "write a float (1.0) for larger ones",
-		       (long long)value_as_int(a), binop_symbol(op), (long long)value_as_int(b));
+	return vm_raise(vm, CLASS_OVERFLOW_ERROR, err,
+			"%lld %s %lld needs more than 64 bits; whole numbers have 64 bits here, "
+			"write a float (1.0) for larger ones",
+			(long long)value_as_int(a), binop_symbol(op), (long long)value_as_int(b));
 }
 
-static bool zero_division(struct err *err)
+/* What Python says depends on the operator. */
+static bool zero_division(struct vm *vm, enum binop op, bool floats, struct err *err)
 {
+	const char *text = op == BIN_TRUEDIV
+			       ? (floats ? "float division by zero" : "division by zero")
+			   : op == BIN_MOD ? (floats ? "float modulo" : "integer modulo by zero")
+			   : floats        ? "float floor division by zero"
+					   : "integer division or modulo by zero";
+
+	vm_raise(vm, CLASS_ZERO_DIVISION_ERROR, err, "%s", text);
 	return err_set(err, ERR_VALUE, "division by zero");
 }
 
@@ -27,19 +36,21 @@ static bool unsupported(enum binop op, struct value a, struct value b, struct er
 		       binop_symbol(op), value_type_name(a), value_type_name(b));
 }
 
-static bool float_pow(double a, double b, struct value *out, struct err *err)
+static bool float_pow(struct vm *vm, double a, double b, struct value *out, struct err *err)
 {
 	double r;
 
 	if (a == 0 && b < 0)
-		return err_set(err, ERR_VALUE, "0.0 cannot be raised to a negative power");
+		return vm_raise(vm, CLASS_ZERO_DIVISION_ERROR, err,
+				"0.0 cannot be raised to a negative power");
 	if (a < 0 && isfinite(a) && isfinite(b) && b != floor(b))
 		return err_set(err, ERR_VALUE,
 			       "a negative number to a fractional power is complex; complex "
 			       "numbers are not supported");
 	r = pow(a, b);
 	if (isinf(r) && isfinite(a) && isfinite(b))
-		return err_set(err, ERR_VALUE, "the result of ** is too large for a float");
+		return vm_raise(vm, CLASS_OVERFLOW_ERROR, err,
+				"the result of ** is too large for a float");
 	*out = value_float(r);
 	return true;
 }
@@ -68,8 +79,8 @@ static void float_divmod(double a, double b, double *quotient, double *remainder
 	*remainder = mod;
 }
 
-static bool float_binary(enum binop op, struct value x, struct value y, struct value *out,
-			 struct err *err)
+static bool float_binary(struct vm *vm, enum binop op, struct value x, struct value y,
+			 struct value *out, struct err *err)
 {
 	double a = value_as_double(x), b = value_as_double(y), q, r;
 
@@ -85,54 +96,55 @@ static bool float_binary(enum binop op, struct value x, struct value y, struct v
 		return true;
 	case BIN_TRUEDIV:
 		if (b == 0)
-			return zero_division(err);
+			return zero_division(vm, op, true, err);
 		*out = value_float(a / b);
 		return true;
 	case BIN_FLOORDIV:
 	case BIN_MOD:
 		if (b == 0)
-			return zero_division(err);
+			return zero_division(vm, op, true, err);
 		float_divmod(a, b, &q, &r);
 		*out = value_float(op == BIN_MOD ? r : q);
 		return true;
 	case BIN_POW:
-		return float_pow(a, b, out, err);
+		return float_pow(vm, a, b, out, err);
 	default:
 		return unsupported(op, x, y, err);
 	}
 }
 
-static bool int_pow(struct value x, struct value y, struct value *out, struct err *err)
+static bool int_pow(struct vm *vm, struct value x, struct value y, struct value *out,
+		    struct err *err)
 {
 	int64_t base = value_as_int(x), exponent = value_as_int(y), r = 1;
 
 	if (exponent < 0)
-		return float_pow((double)base, (double)exponent, out, err);
+		return float_pow(vm, (double)base, (double)exponent, out, err);
 	if (base == 0 || base == 1 || base == -1) { /* any exponent fits */
 		*out = value_int(exponent == 0 ? 1 : base == -1 && exponent % 2 == 0 ? 1 : base);
 		return true;
 	}
 	for (; exponent > 0; exponent--) /* overflows within 63 rounds */
 		if (__builtin_mul_overflow(r, base, &r))
-			return too_large(BIN_POW, x, y, err);
+			return too_large(vm, BIN_POW, x, y, err);
 	*out = value_int(r);
 	return true;
 }
 
-static bool int_divide(enum binop op, struct value x, struct value y, struct value *out,
-		       struct err *err)
+static bool int_divide(struct vm *vm, enum binop op, struct value x, struct value y,
+		       struct value *out, struct err *err)
 {
 	int64_t a = value_as_int(x), b = value_as_int(y), q, r;
 
 	if (b == 0)
-		return zero_division(err);
+		return zero_division(vm, op, false, err);
 	if (op == BIN_TRUEDIV) {
 		*out = value_float((double)((long double)a / (long double)b));
 		return true;
 	}
 	if (b == -1) { /* INT64_MIN / -1 traps */
 		if (op == BIN_FLOORDIV && a == INT64_MIN)
-			return too_large(op, x, y, err);
+			return too_large(vm, op, x, y, err);
 		*out = value_int(op == BIN_FLOORDIV ? -a : 0);
 		return true;
 	}
@@ -146,8 +158,8 @@ static bool int_divide(enum binop op, struct value x, struct value y, struct val
 	return true;
 }
 
-static bool int_shift(enum binop op, struct value x, struct value y, struct value *out,
-		      struct err *err)
+static bool int_shift(struct vm *vm, enum binop op, struct value x, struct value y,
+		      struct value *out, struct err *err)
 {
 	int64_t a = value_as_int(x), b = value_as_int(y), r;
 
@@ -159,13 +171,13 @@ static bool int_shift(enum binop op, struct value x, struct value y, struct valu
 	}
 	r = b > 63 ? 0 : (int64_t)((uint64_t)a << b);
 	if (a != 0 && (b > 63 || r >> b != a))
-		return too_large(op, x, y, err);
+		return too_large(vm, op, x, y, err);
 	*out = value_int(r);
 	return true;
 }
 
-static bool int_binary(enum binop op, struct value x, struct value y, struct value *out,
-		       struct err *err)
+static bool int_binary(struct vm *vm, enum binop op, struct value x, struct value y,
+		       struct value *out, struct err *err)
 {
 	int64_t a = value_as_int(x), b = value_as_int(y), r;
 	bool bools = x.kind == VALUE_BOOL && y.kind == VALUE_BOOL;
@@ -173,25 +185,25 @@ static bool int_binary(enum binop op, struct value x, struct value y, struct val
 	switch (op) {
 	case BIN_ADD:
 		if (__builtin_add_overflow(a, b, &r))
-			return too_large(op, x, y, err);
+			return too_large(vm, op, x, y, err);
 		break;
 	case BIN_SUB:
 		if (__builtin_sub_overflow(a, b, &r))
-			return too_large(op, x, y, err);
+			return too_large(vm, op, x, y, err);
 		break;
 	case BIN_MUL:
 		if (__builtin_mul_overflow(a, b, &r))
-			return too_large(op, x, y, err);
+			return too_large(vm, op, x, y, err);
 		break;
 	case BIN_TRUEDIV:
 	case BIN_FLOORDIV:
 	case BIN_MOD:
-		return int_divide(op, x, y, out, err);
+		return int_divide(vm, op, x, y, out, err);
 	case BIN_POW:
-		return int_pow(x, y, out, err);
+		return int_pow(vm, x, y, out, err);
 	case BIN_LSHIFT:
 	case BIN_RSHIFT:
-		return int_shift(op, x, y, out, err);
+		return int_shift(vm, op, x, y, out, err);
 	case BIN_AND:
 	case BIN_OR:
 	case BIN_XOR:
@@ -205,15 +217,15 @@ static bool int_binary(enum binop op, struct value x, struct value y, struct val
 	return true;
 }
 
-bool number_binary(enum binop op, struct value a, struct value b, struct value *out,
+bool number_binary(struct vm *vm, enum binop op, struct value a, struct value b, struct value *out,
 		   struct err *err)
 {
 	if (a.kind == VALUE_FLOAT || b.kind == VALUE_FLOAT)
-		return float_binary(op, a, b, out, err);
-	return int_binary(op, a, b, out, err);
+		return float_binary(vm, op, a, b, out, err);
+	return int_binary(vm, op, a, b, out, err);
 }
 
-bool number_unary(enum unop op, struct value a, struct value *out, struct err *err)
+bool number_unary(struct vm *vm, enum unop op, struct value a, struct value *out, struct err *err)
 {
 	if (op == UN_INVERT) {
 		if (a.kind == VALUE_FLOAT)
@@ -222,9 +234,9 @@ bool number_unary(enum unop op, struct value a, struct value *out, struct err *e
 	} else if (a.kind == VALUE_FLOAT) {
 		*out = value_float(op == UN_NEG ? -a.f : a.f);
 	} else if (op == UN_NEG && value_as_int(a) == INT64_MIN) {
-		return err_set(err, ERR_VALUE,
-			       "-(%lld) needs more than 64 bits; whole numbers have 64 bits here",
-			       (long long)a.i);
+		return vm_raise(vm, CLASS_OVERFLOW_ERROR, err,
+				"-(%lld) needs more than 64 bits; whole numbers have 64 bits here",
+				(long long)a.i);
 	} else {
 		*out = value_int(op == UN_NEG ? -value_as_int(a) : value_as_int(a));
 	}
@@ -266,12 +278,13 @@ int number_order(struct value a, struct value b)
 	return value_as_int(a) < value_as_int(b) ? -1 : value_as_int(a) > value_as_int(b);
 }
 
-bool number_whole(double f, struct value *out, struct err *err)
+bool number_whole(struct vm *vm, double f, struct value *out, struct err *err)
 {
 	if (isnan(f))
 		return err_set(err, ERR_VALUE, "cannot convert float NaN to integer");
 	if (isinf(f))
-		return err_set(err, ERR_VALUE, "cannot convert float infinity to integer");
+		return vm_raise(vm, CLASS_OVERFLOW_ERROR, err,
+				"cannot convert float infinity to integer");
 	if (!(f >= -0x1p63 && f < 0x1p63))
 		return err_set(err, ERR_VALUE,
 			       "%g as a whole number needs more than 64 bits; whole numbers have "

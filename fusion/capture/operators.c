@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+#include "fusion/capture/classes.h"
+#include "fusion/capture/dunder.h"
+#include "fusion/capture/format.h"
+
 static bool is_sequence(struct value v)
 {
 	return v.kind == VALUE_STR || v.kind == VALUE_TUPLE || v.kind == VALUE_LIST;
@@ -151,8 +155,17 @@ static bool inplace_list(struct vm *vm, enum binop op, struct value a, struct va
 bool op_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struct value b,
 	       struct value *out, struct err *err)
 {
+	bool found;
+
+	if (op == BIN_MOD && a.kind == VALUE_STR)
+		return format_percent(vm, a.str, b, out, err);
 	if (value_is_number(a) && value_is_number(b))
-		return number_binary(op, a, b, out, err);
+		return number_binary(vm, op, a, b, out, err);
+	if (a.kind == VALUE_INSTANCE || b.kind == VALUE_INSTANCE) {
+		if (!dunder_binary(vm, op, inplace, a, b, out, &found, err))
+			return false;
+		return found || unsupported(op, inplace, a, b, err);
+	}
 	if (inplace && a.kind == VALUE_LIST && b.kind != VALUE_TENSOR &&
 	    (op == BIN_ADD || op == BIN_MUL))
 		return inplace_list(vm, op, a, b, out, err);
@@ -178,10 +191,8 @@ bool op_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struc
 			       value_type_name(is_sequence(a) ? b : a));
 	if (op == BIN_OR && a.kind == VALUE_DICT && b.kind == VALUE_DICT)
 		return merge_dicts(vm, inplace, a, b, out, err);
-	if (op == BIN_MOD && a.kind == VALUE_STR)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "%% formatting of strings is not supported; join str() of the parts "
-			       "with +");
+	if (!set_or_type_binary(vm, op, inplace, a, b, out, &found, err) || found)
+		return found;
 	return unsupported(op, inplace, a, b, err);
 }
 
@@ -196,12 +207,14 @@ bool op_unary(struct vm *vm, enum unop op, struct value a, struct value *out, st
 		return true;
 	}
 	if (value_is_number(a))
-		return number_unary(op, a, out, err);
+		return number_unary(vm, op, a, out, err);
 	if (value_is_hosted(a)) {
 		struct vm_host *host = vm_host_here(vm);
 
 		return host->unary(host->self, op, a, out, err);
 	}
+	if (!dunder_unary(vm, op, a, out, &truth, err) || truth)
+		return truth;
 	return err_set(err, ERR_TYPE, "bad operand type for unary %s: '%s'", unop_symbol(op),
 		       value_type_name(a));
 }
@@ -229,8 +242,11 @@ bool op_truth(struct vm *vm, struct value v, bool *out, struct err *err)
 		*out = v.list->len > 0;
 		return true;
 	case VALUE_DICT:
+	case VALUE_SET:
 		*out = v.dict->len > 0;
 		return true;
+	case VALUE_INSTANCE:
+		return dunder_truth(vm, v, out, err);
 	case VALUE_RANGE:
 		*out = range_length(v.range) > 0;
 		return true;
@@ -238,6 +254,7 @@ bool op_truth(struct vm *vm, struct value v, bool *out, struct err *err)
 		*out = !v.iter->view || v.iter->over.dict->len > 0;
 		return true;
 	case VALUE_TENSOR:
+	case VALUE_SYMFLOAT:
 	case VALUE_SYMINT: {
 		struct vm_host *host = vm_host_here(vm);
 
@@ -274,6 +291,25 @@ static bool hosted_compare(struct vm *vm, enum cmpop op, struct value a, struct 
 	return ok;
 }
 
+/* a op b by the methods of an instance, as a truth; *found as in dunder.h. */
+static bool object_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, bool *out,
+			   bool *found, struct err *err)
+{
+	struct value v;
+	bool ok;
+
+	*found = false;
+	if (a.kind != VALUE_INSTANCE && b.kind != VALUE_INSTANCE)
+		return true;
+	if (!dunder_compare(vm, op, a, b, &v, found, err))
+		return false;
+	if (!*found)
+		return true;
+	ok = op_truth(vm, v, out, err);
+	value_unref(v);
+	return ok;
+}
+
 static bool comparable_by_host(struct value a, struct value b)
 {
 	return (value_is_hosted(a) && (value_is_hosted(b) || value_is_number(b))) ||
@@ -285,11 +321,13 @@ enum { DEEPEST = 100 };
 static bool equal_in(struct vm *vm, struct value a, struct value b, int depth, bool *out,
 		     struct err *err);
 
-static bool equal_items(struct vm *vm, const struct value *a, const struct value *b, int n,
-			int depth, bool *out, struct err *err)
+static bool equal_items(struct vm *vm, struct value *a, struct value *b, int n, int depth,
+			bool *out, struct err *err)
 {
 	*out = true;
 	for (int i = 0; i < n && *out; i++) {
+		if (!op_force(vm, &a[i], err) || !op_force(vm, &b[i], err))
+			return false;
 		if (op_same(a[i], b[i]) && a[i].kind != VALUE_FLOAT)
 			continue; /* as Python: identity comes before == */
 		if (!equal_in(vm, a[i], b[i], depth + 1, out, err))
@@ -298,16 +336,15 @@ static bool equal_items(struct vm *vm, const struct value *a, const struct value
 	return true;
 }
 
-static bool equal_dicts(struct vm *vm, const struct dict *a, const struct dict *b, int depth,
-			bool *out, struct err *err)
+static bool equal_dicts(struct vm *vm, struct dict *a, struct dict *b, int depth, bool *out,
+			struct err *err)
 {
 	*out = a->len == b->len;
 	for (int i = 0; i < a->len && *out; i++) {
-		struct value other;
-
-		if (!value_dict_get(b, a->keys[i], &other))
+		struct value *other = value_dict_place(b, a->keys[i]);
+		if (!other)
 			*out = false;
-		else if (!equal_items(vm, &a->values[i], &other, 1, depth, out, err))
+		else if (!equal_items(vm, &a->values[i], other, 1, depth, out, err))
 			return false;
 	}
 	return true;
@@ -316,6 +353,8 @@ static bool equal_dicts(struct vm *vm, const struct dict *a, const struct dict *
 static bool equal_in(struct vm *vm, struct value a, struct value b, int depth, bool *out,
 		     struct err *err)
 {
+	bool found;
+
 	if (depth > DEEPEST)
 		return err_set(err, ERR_RECURSION,
 			       "maximum recursion depth exceeded in comparison: the values are "
@@ -325,6 +364,8 @@ static bool equal_in(struct vm *vm, struct value a, struct value b, int depth, b
 		return false;
 	if (comparable_by_host(a, b))
 		return hosted_compare(vm, CMP_EQ, a, b, out, err);
+	if (!object_compare(vm, CMP_EQ, a, b, out, &found, err) || found)
+		return found;
 	if (a.kind == b.kind && (a.kind == VALUE_TUPLE || a.kind == VALUE_LIST)) {
 		*out = a.list->len == b.list->len;
 		return !*out ||
@@ -390,12 +431,20 @@ static bool order_items(struct vm *vm, enum cmpop op, const struct list *a, cons
 static bool ordered(struct vm *vm, enum cmpop op, struct value a, struct value b, int depth,
 		    bool *out, struct err *err)
 {
+	bool found;
+
 	if (value_is_number(a) && value_is_number(b)) {
 		*out = order_holds(op, number_order(a, b));
 		return true;
 	}
 	if (comparable_by_host(a, b))
 		return hosted_compare(vm, op, a, b, out, err);
+	if (!object_compare(vm, op, a, b, out, &found, err) || found)
+		return found;
+	if (a.kind == VALUE_SET && b.kind == VALUE_SET) {
+		*out = set_order(op, a.dict, b.dict);
+		return true;
+	}
 	if (a.kind == VALUE_STR && b.kind == VALUE_STR) {
 		*out = order_holds(op, order_strings(a.str, b.str));
 		return true;
@@ -431,6 +480,10 @@ bool op_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, st
 		if (comparable_by_host(a, b)) {
 			host = vm_host_here(vm);
 			return host->compare(host->self, op, a, b, out, err);
+		}
+		if (a.kind == VALUE_INSTANCE || b.kind == VALUE_INSTANCE) {
+			if (!dunder_compare(vm, op, a, b, out, &holds, err) || holds)
+				return holds;
 		}
 		if (op == CMP_EQ || op == CMP_NE) {
 			ok = op_equal(vm, a, b, &holds, err);

@@ -30,12 +30,18 @@ static inline double value_as_double(struct value v) /* of a number */
 	return v.kind == VALUE_FLOAT ? v.f : (double)value_as_int(v);
 }
 
+/* Puts what a VALUE_LAZY stands for in its place. */
+static inline bool op_force(struct vm *vm, struct value *place, struct err *err)
+{
+	return place->kind != VALUE_LAZY || vm->host->force(vm->host->self, place, err);
+}
+
 /* numbers.c: arithmetic of two numbers, and of one; TYPE, VALUE. */
-bool number_binary(enum binop op, struct value a, struct value b, struct value *out,
+bool number_binary(struct vm *vm, enum binop op, struct value a, struct value b, struct value *out,
 		   struct err *err);
-bool number_unary(enum unop op, struct value a, struct value *out, struct err *err);
+bool number_unary(struct vm *vm, enum unop op, struct value a, struct value *out, struct err *err);
 /* f without its fraction; VALUE for nan, and for what needs more than 64 bits. */
-bool number_whole(double f, struct value *out, struct err *err);
+bool number_whole(struct vm *vm, double f, struct value *out, struct err *err);
 /* -1, 0, 1; 2 where one is nan. */
 int number_order(struct value a, struct value b);
 
@@ -50,7 +56,7 @@ bool op_equal(struct vm *vm, struct value a, struct value b, bool *out, struct e
 bool op_less(struct vm *vm, struct value a, struct value b, bool *out, struct err *err);
 bool op_same(struct value a, struct value b); /* `is` */
 
-/* sequence.c: subscripts, lengths, membership. */
+/* sequence.c: subscripts, lengths, membership; store.c: o[index] = v. */
 bool op_subscript(struct vm *vm, struct value o, struct value index, struct value *out,
 		  struct err *err);
 bool op_store_subscript(struct vm *vm, struct value o, struct value index, struct value v,
@@ -65,6 +71,16 @@ bool op_index(struct vm *vm, struct value v, const char *what, int64_t *out, str
  * tuple in place, since a dict finds keys by value.  False with a TYPE error
  * for a list and its like. */
 bool op_make_key(struct vm *vm, struct value *key, struct err *err);
+/* Python's slice.indices() of a sequence of n, and how many that are. */
+struct cut {
+	int64_t start, stop, step, count;
+};
+bool op_cut(struct vm *vm, const struct slice *s, int64_t n, struct cut *out, struct err *err);
+/* Turns a Python index into one from 0; IndexError where it is out of range. */
+bool op_position(struct vm *vm, struct value index, const char *type, int64_t n, int64_t *out,
+		 struct err *err);
+/* KeyError; false. */
+bool op_no_key(struct vm *vm, struct value key, struct err *err);
 int64_t range_length(const struct range *r);
 int64_t str_length(const struct str *s); /* in characters */
 
@@ -76,6 +92,16 @@ bool op_next(struct vm *vm, struct iter *it, struct value *out, bool *more, stru
 bool op_unpack(struct vm *vm, struct value v, int n, struct value *to, struct err *err);
 /* A list of all items; appends to `list`. */
 bool op_extend(struct vm *vm, struct list *list, struct value v, struct err *err);
+
+/* methods_set.c: one item, all items of an iterable; a with b, an iterable, as
+ * a new set of a's kind; whether b has all of a. */
+enum set_op { SET_UNION, SET_INTERSECTION, SET_DIFFERENCE, SET_SYMMETRIC };
+bool set_insert(struct vm *vm, struct dict *set, struct value item, struct err *err);
+bool set_extend(struct vm *vm, struct dict *set, struct value items, struct err *err);
+bool set_combine(struct vm *vm, enum set_op op, struct value a, struct value b, struct value *out,
+		 struct err *err);
+bool set_replace(struct vm *vm, struct dict *set, const struct dict *items, struct err *err);
+bool set_within(const struct dict *a, const struct dict *b);
 
 /* attributes.c; `site` may be NULL. */
 bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const char *name,

@@ -3,6 +3,8 @@
  * Strings are UTF-8 and indexed by character, as in Python. */
 #include <string.h>
 
+#include "fusion/capture/builtins.h"
+#include "fusion/capture/classes.h"
 #include "fusion/capture/operators.h"
 
 int64_t range_length(const struct range *r)
@@ -42,6 +44,23 @@ static size_t str_offset(const struct str *s, int64_t at)
 	return i;
 }
 
+/* v becomes what its __index__ gives, where it has one. */
+static bool index_of_instance(struct vm *vm, struct value *v, struct err *err)
+{
+	struct value n;
+	bool found;
+
+	if (!instance_call(vm, *v, "__index__", NULL, 0, &n, &found, err))
+		return false;
+	if (found && value_counted(n)) {
+		value_unref(n);
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "__index__ returned non-int");
+	}
+	if (found)
+		*v = n;
+	return true;
+}
+
 bool op_index(struct vm *vm, struct value v, const char *what, int64_t *out, struct err *err)
 {
 	struct vm_host *host;
@@ -53,6 +72,8 @@ bool op_index(struct vm *vm, struct value v, const char *what, int64_t *out, str
 			return false;
 		v = n;
 	}
+	if (v.kind == VALUE_INSTANCE && !index_of_instance(vm, &v, err))
+		return false;
 	if (!value_is_integer(v))
 		return err_set(err, ERR_TYPE, "%s must be an integer, not %s", what,
 			       value_type_name(v));
@@ -64,8 +85,19 @@ static bool fix_sizes(struct vm *vm, struct value *v, struct err *err)
 {
 	struct vm_host *host = vm_host_here(vm);
 
-	if (v->kind == VALUE_SYMINT)
-		return host->to_number(host->self, VALUE_INT, *v, v, err);
+	if (v->kind == VALUE_SYMINT || v->kind == VALUE_SYMFLOAT)
+		return host->to_number(
+		    host->self, v->kind == VALUE_SYMINT ? VALUE_INT : VALUE_FLOAT, *v, v, err);
+	if (v->kind == VALUE_INSTANCE && class_lookup(v->instance->class, "__eq__"))
+		return err_set(
+		    err, class_lookup(v->instance->class, "__hash__") ? ERR_UNSUPPORTED : ERR_TYPE,
+		    class_lookup(v->instance->class, "__hash__")
+			? "a key whose class defines __eq__ (%s) is not in the "
+			  "language; use a tuple of its attributes"
+			: "unhashable type: '%s'",
+		    v->instance->class->name);
+	if (!op_force(vm, v, err))
+		return false;
 	for (int i = 0; v->kind == VALUE_TUPLE && i < v->list->len; i++)
 		if (!fix_sizes(vm, &v->list->at[i], err))
 			return false;
@@ -78,11 +110,6 @@ bool op_make_key(struct vm *vm, struct value *key, struct err *err)
 		return fix_sizes(vm, key, err);
 	return err_set(err, ERR_TYPE, "unhashable type: '%s'", value_type_name(*key));
 }
-
-/* Python's slice.indices(), and how many that are. */
-struct cut {
-	int64_t start, stop, step, count;
-};
 
 static bool slice_bound(struct vm *vm, struct value v, int64_t fallback, int64_t n, int64_t lowest,
 			int64_t highest, int64_t *out, struct err *err)
@@ -101,8 +128,7 @@ static bool slice_bound(struct vm *vm, struct value v, int64_t fallback, int64_t
 	return true;
 }
 
-static bool cut_of(struct vm *vm, const struct slice *s, int64_t n, struct cut *out,
-		   struct err *err)
+bool op_cut(struct vm *vm, const struct slice *s, int64_t n, struct cut *out, struct err *err)
 {
 	int64_t step = 1, start, stop;
 	struct range r;
@@ -129,7 +155,7 @@ static bool slice_list(struct vm *vm, struct value o, const struct slice *s, str
 	struct cut cut;
 	struct value v;
 
-	if (!cut_of(vm, s, o.list->len, &cut, err) ||
+	if (!op_cut(vm, s, o.list->len, &cut, err) ||
 	    !vm_room(vm, cut.count, sizeof(struct value), err))
 		return false;
 	v = value_sequence(o.kind, (int)cut.count);
@@ -151,7 +177,7 @@ static bool slice_str(struct vm *vm, const struct str *str, const struct slice *
 	int64_t n = str_length(str);
 	bool ascii = n == (int64_t)str->len;
 
-	if (!vm_spend(vm, n / 16, err) || !cut_of(vm, s, n, &cut, err))
+	if (!vm_spend(vm, n / 16, err) || !op_cut(vm, s, n, &cut, err))
 		return false;
 	if (!ascii && !vm_spend(vm, cut.count / 16 * (int64_t)str->len, err))
 		return false; /* each character is looked for from the start */
@@ -174,7 +200,7 @@ static bool slice_range(struct vm *vm, const struct range *r, const struct slice
 	struct cut cut;
 	int64_t step, start, stop;
 
-	if (!cut_of(vm, s, range_length(r), &cut, err))
+	if (!op_cut(vm, s, range_length(r), &cut, err))
 		return false;
 	if (__builtin_mul_overflow(r->step, cut.step, &step) ||
 	    __builtin_mul_overflow(cut.start, r->step, &start) ||
@@ -185,33 +211,55 @@ static bool slice_range(struct vm *vm, const struct range *r, const struct slice
 	return vm_keep(vm, value_range(start, stop, step), out, err);
 }
 
-/* Turns a Python index into one from 0; VALUE where it is out of range. */
-static bool position(struct vm *vm, struct value index, const char *type, int64_t n, int64_t *out,
-		     struct err *err)
+bool op_position(struct vm *vm, struct value index, const char *type, int64_t n, int64_t *out,
+		 struct err *err)
 {
 	int64_t i;
 
-	if (!value_is_integer(index) && !value_is_hosted(index))
+	if (!value_is_integer(index) && !value_is_hosted(index) && index.kind != VALUE_INSTANCE)
 		return err_set(err, ERR_TYPE, "%s indices must be integers or slices, not %s", type,
 			       value_type_name(index));
 	if (!op_index(vm, index, "an index", &i, err))
 		return false;
 	if (i < -n || i >= n)
-		return err_set(err, ERR_VALUE,
+		return vm_raise(vm, CLASS_INDEX_ERROR, err, "%s index out of range", type) ||
+		       err_set(err, ERR_VALUE,
 			       "%s index out of range: index %lld, but the length is %lld", type,
 			       (long long)i, (long long)n);
 	*out = i < 0 ? i + n : i;
 	return true;
 }
 
-static bool no_key(struct value key, struct err *err)
+bool op_no_key(struct vm *vm, struct value key, struct err *err)
 {
-	struct buf text = { .limit = 200 };
+	struct buf text = { .limit = 200 }, message = { 0 };
 
 	value_print(&text, key, false);
-	err_set(err, ERR_VALUE, "the dict has no key %s", text.data ? text.data : "like this");
+	buf_printf(&message, "the dict has no key %s", text.data ? text.data : "like this");
+	vm_raise_key(vm, key, err, message.data ? message.data : "the dict has no such key");
 	buf_finish(&text);
+	buf_finish(&message);
 	return false;
+}
+
+/* Objects by __getitem__; list[int] and its like are annotations: the type. */
+static bool subscript_other(struct vm *vm, struct value o, struct value index, struct value *out,
+			    struct err *err)
+{
+	bool found;
+
+	if (!instance_call(vm, o, "__getitem__", &index, 1, out, &found, err))
+		return false;
+	if (found)
+		return true;
+	if (o.kind == VALUE_CLASS || (o.kind == VALUE_NATIVE && o.native->builtin &&
+				      (native_is_type(o.native) ||
+				       strcmp(builtin_row(o.native->id)->scope, "typing") == 0))) {
+		*out = value_ref(o);
+		return true;
+	}
+	return vm_raise(vm, CLASS_TYPE_ERROR, err, "'%s' object is not subscriptable",
+			value_type_name(o));
 }
 
 bool op_subscript(struct vm *vm, struct value o, struct value index, struct value *out,
@@ -229,7 +277,7 @@ bool op_subscript(struct vm *vm, struct value o, struct value index, struct valu
 	case VALUE_LIST:
 		if (index.kind == VALUE_SLICE)
 			return slice_list(vm, o, index.slice, out, err);
-		if (!position(vm, index, value_type_name(o), o.list->len, &at, err))
+		if (!op_position(vm, index, value_type_name(o), o.list->len, &at, err))
 			return false;
 		*out = value_ref(o.list->at[at]);
 		return true;
@@ -237,14 +285,14 @@ bool op_subscript(struct vm *vm, struct value o, struct value index, struct valu
 		if (!op_make_key(vm, &index, err))
 			return false;
 		if (!value_dict_get(o.dict, index, &found))
-			return no_key(index, err);
+			return op_no_key(vm, index, err);
 		*out = value_ref(found);
 		return true;
 	case VALUE_STR:
 		if (index.kind == VALUE_SLICE)
 			return slice_str(vm, o.str, index.slice, out, err);
 		if (!vm_spend(vm, (int64_t)o.str->len / 16, err) ||
-		    !position(vm, index, "string", str_length(o.str), &at, err))
+		    !op_position(vm, index, "string", str_length(o.str), &at, err))
 			return false;
 		return vm_keep(vm,
 			       value_str(o.str->text + str_offset(o.str, at),
@@ -253,48 +301,33 @@ bool op_subscript(struct vm *vm, struct value o, struct value index, struct valu
 	case VALUE_RANGE:
 		if (index.kind == VALUE_SLICE)
 			return slice_range(vm, o.range, index.slice, out, err);
-		if (!position(vm, index, "range", range_length(o.range), &at, err))
+		if (!op_position(vm, index, "range", range_length(o.range), &at, err))
 			return false;
 		*out = value_int(o.range->start + at * o.range->step);
 		return true;
 	default:
-		return err_set(err, ERR_TYPE, "'%s' object is not subscriptable",
-			       value_type_name(o));
+		return subscript_other(vm, o, index, out, err);
 	}
 }
 
-bool op_store_subscript(struct vm *vm, struct value o, struct value index, struct value v,
-			struct err *err)
+static bool no_length(struct vm *vm, struct value v, struct err *err)
 {
-	struct vm_host *host;
-	struct value old;
-	int64_t at;
+	return vm_raise(vm, CLASS_TYPE_ERROR, err, "object of type '%s' has no len()",
+			value_type_name(v));
+}
 
-	switch (o.kind) {
-	case VALUE_TENSOR:
-		host = vm_host_here(vm);
-		return host->store_subscript(host->self, o, index, v, err);
-	case VALUE_LIST:
-		if (index.kind == VALUE_SLICE)
-			return err_set(err, ERR_UNSUPPORTED,
-				       "assignment to a slice of a list is not supported; assign "
-				       "its items one by one, or build a new list");
-		if (!position(vm, index, "list", o.list->len, &at, err))
-			return false;
-		old = o.list->at[at];
-		o.list->at[at] = value_ref(v);
-		value_unref(old);
+static bool length_of_instance(struct vm *vm, struct value v, struct value *out, struct err *err)
+{
+	bool found;
+
+	if (!instance_call(vm, v, "__len__", NULL, 0, out, &found, err))
+		return false;
+	if (!found)
+		return no_length(vm, v, err);
+	if (out->kind == VALUE_INT || out->kind == VALUE_BOOL || out->kind == VALUE_SYMINT)
 		return true;
-	case VALUE_DICT:
-		if (!op_make_key(vm, &index, err))
-			return false;
-		if (!value_dict_set(o.dict, index, v))
-			return vm_out_of_memory(vm, err);
-		return true;
-	default:
-		return err_set(err, ERR_TYPE, "'%s' object does not support item assignment",
-			       value_type_name(o));
-	}
+	value_unref(*out);
+	return vm_raise(vm, CLASS_TYPE_ERROR, err, "__len__() should return an integer");
 }
 
 bool op_length(struct vm *vm, struct value v, struct value *out, struct err *err)
@@ -315,8 +348,11 @@ bool op_length(struct vm *vm, struct value v, struct value *out, struct err *err
 		*out = value_int(v.list->len);
 		return true;
 	case VALUE_DICT:
+	case VALUE_SET:
 		*out = value_int(v.dict->len);
 		return true;
+	case VALUE_INSTANCE:
+		return length_of_instance(vm, v, out, err);
 	case VALUE_RANGE:
 		*out = value_int(range_length(v.range));
 		return true;
@@ -329,7 +365,7 @@ bool op_length(struct vm *vm, struct value v, struct value *out, struct err *err
 	default:
 		break;
 	}
-	return err_set(err, ERR_TYPE, "object of type '%s' has no len()", value_type_name(v));
+	return no_length(vm, v, err);
 }
 
 static bool range_contains(const struct range *r, int64_t i)
@@ -379,15 +415,25 @@ bool op_contains(struct vm *vm, struct value container, struct value item, bool 
 		 struct err *err)
 {
 	struct value ignored;
+	bool found;
 
 	switch (container.kind) {
 	case VALUE_STR:
 		return str_contains(vm, container.str, item, out, err);
 	case VALUE_DICT:
+	case VALUE_SET:
 		if (!op_make_key(vm, &item, err))
 			return false;
 		*out = value_dict_get(container.dict, item, &ignored);
 		return true;
+	case VALUE_INSTANCE:
+		if (!instance_call(vm, container, "__contains__", &item, 1, &ignored, &found, err))
+			return false;
+		if (!found)
+			break;
+		found = op_truth(vm, ignored, out, err);
+		value_unref(ignored);
+		return found;
 	case VALUE_RANGE:
 		if (!value_is_integer(item))
 			break;
@@ -397,6 +443,8 @@ bool op_contains(struct vm *vm, struct value container, struct value item, bool 
 	case VALUE_LIST:
 	case VALUE_ITER:
 	case VALUE_TENSOR:
+	case VALUE_GENERATOR:
+	case VALUE_CLASS:
 		break;
 	default:
 		return err_set(err, ERR_TYPE, "argument of type '%s' is not iterable",

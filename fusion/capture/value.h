@@ -155,8 +155,8 @@ struct iter {
 struct frame;
 struct generator {
 	struct object head;
-	struct frame *frame; /* in memory of its own; NULL when it has ended */
-	size_t bytes;        /* of that memory */
+	struct frame *frame;  /* in memory of its own; NULL when it has ended */
+	size_t bytes;         /* of that memory */
 	struct value handled; /* by its except blocks while it pauses; UNSET: none */
 	bool running;
 };
@@ -191,6 +191,7 @@ struct module {
 };
 
 struct tensor;
+struct traced_view;
 struct vtensor {
 	struct object head;
 	struct tensor *memory;              /* running: the host holds one reference; else NULL */
@@ -198,6 +199,8 @@ struct vtensor {
 	int input;                          /* index among the graph's inputs, -1: none */
 	bool is_parameter;                  /* nn.Parameter() marked it */
 	bool written;                       /* an in-place op changed it */
+	int writes;                         /* capturing: how many have, views' included */
+	struct traced_view *view;           /* capturing: what it is a view of; NULL */
 	void (*release)(struct vtensor *t); /* called before it is freed; may be NULL */
 	void *owner;                        /* the host's */
 };
@@ -303,7 +306,7 @@ struct value value_range(int64_t start, int64_t stop, int64_t step);
 struct value value_slice(struct value start, struct value stop, struct value step);
 struct value value_iter(enum iter_kind kind, struct value over);
 struct value value_cell(struct value content);
-struct value value_generator(size_t bytes); /* its frame to be set */
+struct value value_generator(size_t bytes);           /* its frame to be set */
 struct value value_function(const struct code *code); /* defaults and closure to be set */
 struct value value_module(const char *name);
 struct value value_native(const char *name, int id, bool builtin, struct value self);

@@ -158,6 +158,34 @@ static void print_sequence(struct printer *p, const struct list *list, const str
 		buf_putc(p->out, ')');
 }
 
+/* Name(field=item, ..); torch's own put each on a line. */
+static void print_named(struct printer *p, const struct list *list, const struct ancestor *up)
+{
+	bool lines = strncmp(list->type_name, "torch.", 6) == 0;
+
+	buf_printf(p->out, lines ? "%s(\n" : "%s(", list->type_name);
+	for (int i = 0; i < list->len && !p->out->failed; i++) {
+		if (i > 0)
+			buf_puts(p->out, lines ? ",\n" : ", ");
+		buf_printf(p->out, "%s=", list->fields[i]);
+		print(p, list->at[i], false, up);
+	}
+	buf_putc(p->out, ')');
+}
+
+static void print_set(struct printer *p, const struct dict *set, const struct ancestor *up)
+{
+	const char *name = set->frozen ? "frozenset" : "set";
+
+	if (set->len == 0) {
+		buf_printf(p->out, "%s()", name);
+		return;
+	}
+	buf_puts(p->out, set->frozen ? "frozenset({" : "{");
+	print_items(p, set->keys, set->len, up);
+	buf_puts(p->out, set->frozen ? "})" : "}");
+}
+
 static void print_dict(struct printer *p, const struct dict *dict, const struct ancestor *up)
 {
 	buf_putc(p->out, '{');
@@ -198,6 +226,7 @@ static void print_container(struct printer *p, struct value v, const struct ance
 	struct ancestor here = { up, v.object, up ? up->depth + 1 : 0 };
 	const char *around = v.kind == VALUE_LIST   ? "[...]"
 			     : v.kind == VALUE_DICT ? "{...}"
+			     : v.kind == VALUE_SET  ? "{...}"
 						    : "(...)";
 
 	for (; up; up = up->up)
@@ -209,6 +238,9 @@ static void print_container(struct printer *p, struct value v, const struct ance
 	case VALUE_DICT:
 		print_dict(p, v.dict, &here);
 		break;
+	case VALUE_SET:
+		print_set(p, v.dict, &here);
+		break;
 	case VALUE_ITER:
 		print_view(p, v.iter, &here);
 		break;
@@ -219,7 +251,10 @@ static void print_container(struct printer *p, struct value v, const struct ance
 		buf_putc(p->out, ')');
 		break;
 	default:
-		print_sequence(p, v.list, &here);
+		if (v.list->fields && v.list->type_name)
+			print_named(p, v.list, &here);
+		else
+			print_sequence(p, v.list, &here);
 	}
 }
 
@@ -229,6 +264,25 @@ static void print_range(struct buf *out, const struct range *r)
 	if (r->step != 1)
 		buf_printf(out, ", %lld", (long long)r->step);
 	buf_putc(out, ')');
+}
+
+/* int, list and torch.Tensor are types. */
+static void print_native(struct buf *out, const struct native *f)
+{
+	static const char *const types[] = { "int",   "float", "bool",    "str", "list",
+					     "tuple", "dict",  "range",   "set", "frozenset",
+					     "type",  "slice", "NoneType" };
+
+	for (size_t i = 0;
+	     f->builtin && f->self.kind == VALUE_UNSET && i < sizeof(types) / sizeof(types[0]); i++)
+		if (strcmp(f->name, types[i]) == 0) {
+			buf_printf(out, "<class '%s'>", f->name);
+			return;
+		}
+	if (strcmp(f->name, "torch.Tensor") == 0)
+		buf_printf(out, "<class '%s'>", f->name);
+	else
+		buf_printf(out, "<built-in %s>", f->name);
 }
 
 static void print_scalar(struct buf *out, struct value v)
@@ -259,7 +313,23 @@ static void print_scalar(struct buf *out, struct value v)
 		buf_printf(out, "<function %s>", v.function->code->name);
 		break;
 	case VALUE_NATIVE:
-		buf_printf(out, "<built-in %s>", v.native->name);
+		print_native(out, v.native);
+		break;
+	case VALUE_CLASS:
+		buf_printf(out,
+			   v.class->builtin == CLASS_PROGRAM && !v.class->hidden
+			       ? "<class '__main__.%s'>"
+			       : "<class '%s'>",
+			   v.class->name);
+		break;
+	case VALUE_METHOD:
+		buf_printf(out, "<bound method %s>",
+			   v.method->function.kind == VALUE_FUNCTION
+			       ? v.method->function.function->code->name
+			       : value_type_name(v.method->function));
+		break;
+	case VALUE_INSTANCE:
+		buf_printf(out, "<%s object>", value_type_name(v));
 		break;
 	case VALUE_MODULE:
 		buf_printf(out, "<module '%s'>", v.module->name);
@@ -281,6 +351,7 @@ static void print(struct printer *p, struct value v, bool plain, const struct an
 	case VALUE_TUPLE:
 	case VALUE_LIST:
 	case VALUE_DICT:
+	case VALUE_SET:
 	case VALUE_SLICE:
 		print_container(p, v, up);
 		break;
@@ -292,8 +363,12 @@ static void print(struct printer *p, struct value v, bool plain, const struct an
 		break;
 	case VALUE_TENSOR:
 	case VALUE_SYMINT:
+	case VALUE_SYMFLOAT:
+	case VALUE_INSTANCE:
 		if (p->tensor)
 			p->tensor(p->context, p->out, v);
+		else if (v.kind == VALUE_INSTANCE)
+			print_scalar(p->out, v);
 		else
 			buf_puts(p->out, v.kind == VALUE_TENSOR ? "tensor(...)" : "<size>");
 		break;

@@ -1,0 +1,22 @@
+/* fusion/capture/dunder.h -- what operators.c asks of classes, sets and types.
+ *
+ * *found false, and no error: the operands do not define the operator. */
+#ifndef FUSION_CAPTURE_DUNDER_H
+#define FUSION_CAPTURE_DUNDER_H
+
+#include "fusion/capture/frame.h"
+
+bool dunder_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struct value b,
+		   struct value *out, bool *found, struct err *err);
+bool dunder_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, struct value *out,
+		    bool *found, struct err *err);
+bool dunder_unary(struct vm *vm, enum unop op, struct value a, struct value *out, bool *found,
+		  struct err *err);
+bool dunder_truth(struct vm *vm, struct value v, bool *out, struct err *err);
+
+/* a op b of two sets, or of two types (a | b: a tuple of them). */
+bool set_or_type_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struct value b,
+			struct value *out, bool *found, struct err *err);
+bool set_order(enum cmpop op, const struct dict *a, const struct dict *b);
+
+#endif

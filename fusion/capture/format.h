@@ -1,0 +1,35 @@
+/* fusion/capture/format.h -- format specifications, for f-strings, str.format
+ * and the % operator. */
+#ifndef FUSION_CAPTURE_FORMAT_H
+#define FUSION_CAPTURE_FORMAT_H
+
+#include "fusion/capture/frame.h"
+
+struct format_spec {
+	const char *fill; /* one character */
+	size_t fill_bytes;
+	char align; /* < > = ^, 0: what the type wants */
+	char sign;  /* + - or blank, 0: as - */
+	char alternate, grouping, type;
+	int width, precision; /* precision -1: none */
+};
+
+/* False where the text is no specification. */
+bool format_parse(const char *text, size_t len, struct format_spec *out);
+
+/* Appends v, whose kind must fit the type; TYPE, VALUE. */
+bool format_value(struct vm *vm, const struct format_spec *s, struct value v, struct buf *out,
+		  struct err *err);
+
+/* Appends prefix and text in a field of s->width; `usual`: without an align. */
+void format_pad(struct buf *out, const struct format_spec *s, char usual, const char *prefix,
+		const char *text, size_t len);
+
+/* "template" % args; the template.format(args). */
+bool format_percent(struct vm *vm, const struct str *template, struct value args, struct value *out,
+		    struct err *err);
+
+/* The character of a code point; VALUE. */
+bool chr_of(struct vm *vm, int64_t point, struct value *out, struct err *err);
+
+#endif

@@ -1,0 +1,423 @@
+/* fusion/capture/instance.c -- attributes of instances and classes.
+ *
+ * Python's order: a property of the class, what the instance holds, what the
+ * class holds (functions become methods), then __getattr__. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/base/nearest.h"
+#include "fusion/capture/builtins.h"
+#include "fusion/capture/classes.h"
+#include "fusion/capture/operators.h"
+
+static const struct value UNSET = { .kind = VALUE_UNSET };
+
+static void offer_keys(struct nearest *n, const struct dict *dict)
+{
+	for (int i = 0; dict && i < dict->len; i++)
+		if (dict->keys[i].kind == VALUE_STR && dict->keys[i].str->text[0] != '_')
+			nearest_offer(n, dict->keys[i].str->text);
+}
+
+static bool missing(struct vm *vm, const char *what, const struct class *class,
+		    const struct dict *own, const char *name, struct err *err)
+{
+	struct nearest n = nearest_to(name);
+
+	offer_keys(&n, own);
+	offer_keys(&n, class->attributes);
+	for (int i = 0; class->mro && i < class->mro->len; i++)
+		offer_keys(&n, class->mro->at[i].class->attributes);
+	if (n.best)
+		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err,
+				"%s has no attribute '%s'; did you mean '%s'?", what, name, n.best);
+	return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err, "%s has no attribute '%s'", what, name);
+}
+
+static bool no_attribute(struct vm *vm, struct value o, const char *name, struct err *err)
+{
+	bool is_class = o.kind == VALUE_CLASS;
+	const struct class *class = is_class ? o.class : o.instance->class;
+	char what[200];
+
+	snprintf(what, sizeof(what), is_class ? "type object '%.150s'" : "'%.150s' object",
+		 class->name);
+	return missing(vm, what, class, is_class ? NULL : o.instance->attributes, name, err);
+}
+
+/* What the attribute `v` of a class is, asked of `self` (UNSET: of the class). */
+static bool bind_attribute(struct vm *vm, struct value v, struct value self, struct class *class,
+			   struct value *out, struct err *err)
+{
+	if (v.kind == VALUE_NATIVE && v.native->builtin && self.kind != VALUE_UNSET &&
+	    strcmp(builtin_row(v.native->id)->scope, "object") == 0)
+		return vm_keep(vm, builtin_value(v.native->id, self), out, err);
+	if (v.kind == VALUE_FUNCTION && self.kind != VALUE_UNSET)
+		return vm_keep(vm, value_method(v, self), out, err);
+	if (v.kind == VALUE_DESCRIPTOR) {
+		switch (v.descriptor->descriptor_kind) {
+		case DESCRIPTOR_PROPERTY:
+			if (self.kind != VALUE_UNSET)
+				return vm_invoke(vm, v.descriptor->get, &self, 1, NULL, out, err);
+			break;
+		case DESCRIPTOR_STATIC:
+			v = v.descriptor->get;
+			break;
+		case DESCRIPTOR_CLASS:
+			return vm_keep(vm, value_method(v.descriptor->get, value_of(class)), out,
+				       err);
+		case DESCRIPTOR_SUPER:
+			break;
+		}
+	}
+	*out = value_ref(v);
+	return true;
+}
+
+static bool bind_place(struct vm *vm, struct value *place, struct value self, struct class *class,
+		       struct value *out, struct err *err)
+{
+	struct value v;
+	bool ok;
+
+	if (!op_force(vm, place, err))
+		return false;
+	v = value_ref(*place); /* the class may change meanwhile */
+	ok = bind_attribute(vm, v, self, class, out, err);
+	value_unref(v);
+	return ok;
+}
+
+/* Methods that every object has: rows of builtins.def, scope "object". */
+static bool object_method(struct vm *vm, struct value self, const char *name, struct value *out,
+			  bool *found, struct err *err)
+{
+	int id = name[0] == '_' ? builtin_find("object", name) : -1;
+
+	*found = id >= 0;
+	return !*found || vm_keep(vm, builtin_value(id, self), out, err);
+}
+
+static bool dict_of(struct vm *vm, struct value o, struct value *out, struct err *err)
+{
+	struct instance *i = o.instance;
+
+	if (!i->attributes) {
+		struct value fresh;
+
+		if (!vm_keep(vm, value_dict(), &fresh, err))
+			return false;
+		i->attributes = fresh.dict;
+	}
+	*out = value_ref(value_of(i->attributes));
+	return true;
+}
+
+/* __class__, __dict__ and what exceptions have. */
+static bool special(struct vm *vm, struct value o, const char *name, struct value *out, bool *found,
+		    struct err *err)
+{
+	struct instance *i = o.instance;
+	bool exception = i->payload.kind == VALUE_TUPLE;
+
+	*found = true;
+	if (strcmp(name, "__class__") == 0) {
+		*out = value_ref(value_of(i->class));
+		return true;
+	}
+	if (strcmp(name, "__dict__") == 0)
+		return dict_of(vm, o, out, err);
+	if (exception && strcmp(name, "args") == 0) {
+		*out = value_ref(i->payload);
+		return true;
+	}
+	if (exception && strcmp(name, "value") == 0 && i->payload.list->len == 1) {
+		*out = value_ref(i->payload.list->at[0]);
+		return true;
+	}
+	if ((exception && (strcmp(name, "__cause__") == 0 || strcmp(name, "__context__") == 0 ||
+			   strcmp(name, "__traceback__") == 0)) ||
+	    strcmp(name, "__doc__") == 0) {
+		*out = value_none();
+		return true;
+	}
+	return object_method(vm, o, name, out, found, err);
+}
+
+static bool ask_getattr(struct vm *vm, struct value o, const char *name, struct value *out,
+			struct err *err)
+{
+	struct value text;
+	bool found, ok;
+
+	if (!vm_keep(vm, value_str(name, strlen(name)), &text, err))
+		return false;
+	ok = instance_call(vm, o, "__getattr__", &text, 1, out, &found, err);
+	value_unref(text);
+	return ok;
+}
+
+bool instance_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			struct err *err)
+{
+	struct instance *i = o.instance;
+	struct value *place = NULL;
+	bool found;
+
+	if (i->class->has_data)
+		place = class_lookup(i->class, name);
+	if (place && place->kind == VALUE_DESCRIPTOR &&
+	    place->descriptor->descriptor_kind == DESCRIPTOR_PROPERTY)
+		return bind_place(vm, place, o, i->class, out, err);
+	place = i->attributes ? value_dict_find(i->attributes, name) : NULL;
+	if (place) {
+		if (!op_force(vm, place, err))
+			return false;
+		*out = value_ref(*place);
+		return true;
+	}
+	place = class_lookup(i->class, name);
+	if (place)
+		return bind_place(vm, place, o, i->class, out, err);
+	if (!special(vm, o, name, out, &found, err))
+		return false;
+	if (found)
+		return true;
+	if (i->class->has_getattr)
+		return ask_getattr(vm, o, name, out, err);
+	return no_attribute(vm, o, name, err);
+}
+
+/* (class, its bases, object) */
+static bool mro_of(struct vm *vm, struct class *c, struct value *out, struct err *err)
+{
+	struct class *object = class_builtin(vm, CLASS_OBJECT, err);
+	struct value list, own = value_of(c);
+	bool ok;
+
+	if (!object || !vm_keep(vm, value_list(&own, c != object), &list, err))
+		return false;
+	ok = !c->mro || op_extend(vm, list.list, value_of(c->mro), err);
+	ok = ok && (value_list_push(list.list, value_of(object)) || vm_out_of_memory(vm, err));
+	ok = ok && vm_keep(vm, value_tuple(list.list->at, list.list->len), out, err);
+	value_unref(list);
+	return ok;
+}
+
+bool class_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+		     struct err *err)
+{
+	struct value *place = class_lookup(o.class, name);
+	bool found;
+
+	if (place)
+		return bind_place(vm, place, UNSET, o.class, out, err);
+	if (strcmp(name, "__name__") == 0 || strcmp(name, "__qualname__") == 0)
+		return vm_keep(vm, value_str(o.class->name, strlen(o.class->name)), out, err);
+	if (strcmp(name, "__module__") == 0)
+		return vm_keep(vm, value_str("__main__", 8), out, err);
+	if (strcmp(name, "__mro__") == 0)
+		return mro_of(vm, o.class, out, err);
+	if (strcmp(name, "__bases__") == 0)
+		return vm_keep(
+		    vm, value_tuple(o.class->mro ? o.class->mro->at : NULL, o.class->mro ? 1 : 0),
+		    out, err);
+	if (strcmp(name, "__dict__") == 0) {
+		*out = value_ref(value_of(o.class->attributes));
+		return true;
+	}
+	if (strcmp(name, "__doc__") == 0) {
+		*out = value_none();
+		return true;
+	}
+	if (!object_method(vm, UNSET, name, out, &found, err) || found)
+		return found;
+	return no_attribute(vm, o, name, err);
+}
+
+/* super(): what comes after its class in the order of the instance's. */
+bool super_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+		     struct err *err)
+{
+	struct class *after = o.descriptor->get.class, *class;
+	struct value self = o.descriptor->set, *place;
+	bool past, found;
+
+	class = self.kind == VALUE_INSTANCE ? self.instance->class : self.class;
+	past = class == after;
+	for (int i = 0; class->mro && i < class->mro->len; i++) {
+		struct class *c = class->mro->at[i].class;
+
+		place = past ? value_dict_find(c->attributes, name) : NULL;
+		if (place)
+			return bind_place(vm, place, self.kind == VALUE_INSTANCE ? self : UNSET,
+					  class, out, err);
+		past = past || c == after;
+	}
+	if (!object_method(vm, self, name, out, &found, err) || found)
+		return found;
+	return missing(vm, "'super' object", class, NULL, name, err);
+}
+
+bool store_named(struct vm *vm, struct dict *dict, const char *name, struct value v,
+		 struct err *err)
+{
+	struct value *place = value_dict_find(dict, name), key, old;
+	bool ok;
+
+	if (place) {
+		old = *place;
+		*place = value_ref(v);
+		value_unref(old);
+		return true;
+	}
+	if (!heap_adopt(vm->heap, &dict->head))
+		return vm_out_of_memory(vm, err);
+	if (!vm_keep(vm, value_str(name, strlen(name)), &key, err))
+		return false;
+	ok = value_dict_set(dict, key, v) || vm_out_of_memory(vm, err);
+	value_unref(key);
+	return ok;
+}
+
+/* Past __setattr__. */
+bool instance_store(struct vm *vm, struct value o, const char *name, struct value v,
+		    struct err *err)
+{
+	struct instance *i = o.instance;
+	struct value *place = i->class->has_data ? class_lookup(i->class, name) : NULL, dict, none;
+	bool ok;
+
+	if (place && place->kind == VALUE_DESCRIPTOR &&
+	    place->descriptor->descriptor_kind == DESCRIPTOR_PROPERTY) {
+		struct value args[] = { o, v }, set = value_ref(place->descriptor->set);
+
+		if (set.kind == VALUE_UNSET)
+			return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err,
+					"property '%s' of '%s' object has no setter", name,
+					i->class->name);
+		ok = vm_invoke(vm, set, args, 2, NULL, &none, err);
+		value_unref(set);
+		if (ok)
+			value_unref(none);
+		return ok;
+	}
+	if (!dict_of(vm, o, &dict, err))
+		return false;
+	ok = store_named(vm, dict.dict, name, v, err);
+	value_unref(dict);
+	return ok;
+}
+
+static bool ask_setattr(struct vm *vm, struct value o, const char *name, struct value v,
+			struct err *err)
+{
+	struct value args[] = { UNSET, v }, none;
+	bool found, ok;
+
+	if (!vm_keep(vm, value_str(name, strlen(name)), &args[0], err))
+		return false;
+	ok = instance_call(vm, o, "__setattr__", args, 2, &none, &found, err);
+	value_unref(args[0]);
+	if (ok)
+		value_unref(none);
+	return ok;
+}
+
+static bool class_store(struct vm *vm, struct class *c, const char *name, struct value v,
+			struct err *err)
+{
+	if (c->builtin != CLASS_PROGRAM)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"cannot set '%s' attribute of immutable type '%s'", name, c->name);
+	if (!store_named(vm, c->attributes, name, v, err))
+		return false;
+	class_note(c);
+	return true;
+}
+
+static bool function_store(struct vm *vm, struct function *f, const char *name, struct value v,
+			   struct err *err)
+{
+	struct value fresh;
+
+	if (!f->attributes) {
+		if (!vm_keep(vm, value_dict(), &fresh, err))
+			return false;
+		f->attributes = fresh.dict;
+	}
+	return store_named(vm, f->attributes, name, v, err);
+}
+
+bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct value v,
+			struct err *err)
+{
+	switch (o.kind) {
+	case VALUE_INSTANCE:
+		if (o.instance->class->has_setattr)
+			return ask_setattr(vm, o, name, v, err);
+		return instance_store(vm, o, name, v, err);
+	case VALUE_CLASS:
+		return class_store(vm, o.class, name, v, err);
+	case VALUE_FUNCTION:
+		return function_store(vm, o.function, name, v, err);
+	case VALUE_METHOD:
+	case VALUE_STR:
+	case VALUE_LIST:
+	case VALUE_TUPLE:
+	case VALUE_DICT:
+	case VALUE_INT:
+	case VALUE_FLOAT:
+	case VALUE_BOOL:
+	case VALUE_NONE:
+		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err, "'%s' object has no attribute '%s'",
+				value_type_name(o), name);
+	default:
+		return err_set(err, ERR_TYPE, "attribute '%s' of '%s' objects cannot be set", name,
+			       value_type_name(o));
+	}
+}
+
+static bool delete_named(struct dict *dict, const char *name)
+{
+	struct value key;
+	bool ok;
+
+	if (!dict || !value_dict_find(dict, name))
+		return false;
+	key = value_str(name, strlen(name));
+	ok = key.kind == VALUE_STR && value_dict_remove(dict, key);
+	value_unref(key);
+	return ok;
+}
+
+bool op_delete_attribute(struct vm *vm, struct value o, const char *name, struct err *err)
+{
+	struct value *place;
+
+	switch (o.kind) {
+	case VALUE_INSTANCE:
+		place = o.instance->class->has_data ? class_lookup(o.instance->class, name) : NULL;
+		if (place && place->kind == VALUE_DESCRIPTOR &&
+		    place->descriptor->del.kind != VALUE_UNSET) {
+			struct value none;
+
+			if (!vm_invoke(vm, place->descriptor->del, &o, 1, NULL, &none, err))
+				return false;
+			value_unref(none);
+			return true;
+		}
+		return delete_named(o.instance->attributes, name) || no_attribute(vm, o, name, err);
+	case VALUE_CLASS:
+		return delete_named(o.class->attributes, name) || no_attribute(vm, o, name, err);
+	case VALUE_FUNCTION:
+		if (delete_named(o.function->attributes, name))
+			return true;
+		break;
+	default:
+		break;
+	}
+	return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err, "'%s' object has no attribute '%s'",
+			value_type_name(o), name);
+}

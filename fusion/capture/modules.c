@@ -1,0 +1,293 @@
+/* fusion/capture/modules.c -- modules of Python's library.
+ *
+ * A run is the same each time: the clock moves on by a microsecond with each
+ * reading, and random numbers begin with the same seed. */
+#include "fusion/capture/modules.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "fusion/base/nearest.h"
+#include "fusion/capture/builtins.h"
+#include "fusion/capture/classes.h"
+#include "fusion/capture/operators.h"
+#include "fusion/capture/prelude.h"
+
+static const char *const modules[] = { "math",      "time",       "random",      "warnings",
+				       "typing",    "copy",       "collections", "collections.abc",
+				       "functools", "itertools",  "operator",    "dataclasses",
+				       "enum",      "contextlib", "abc",         "logging",
+				       "numbers",   "__future__" };
+
+bool module_is_native(const char *name)
+{
+	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
+		if (strcmp(modules[i], name) == 0)
+			return true;
+	return false;
+}
+
+static bool constant(const char *module, const char *name, struct value *out)
+{
+	static const struct {
+		const char *name;
+		double value;
+	} numbers[] = { { "pi", M_PI },
+			{ "e", M_E },
+			{ "tau", 2 * M_PI },
+			{ "inf", INFINITY },
+			{ "nan", NAN } };
+
+	if (strcmp(module, "typing") == 0 && strcmp(name, "TYPE_CHECKING") == 0) {
+		*out = value_bool(false);
+		return true;
+	}
+	for (size_t i = 0; strcmp(module, "math") == 0 && i < sizeof(numbers) / sizeof(numbers[0]);
+	     i++)
+		if (strcmp(numbers[i].name, name) == 0) {
+			*out = value_float(numbers[i].value);
+			return true;
+		}
+	return false;
+}
+
+/* Names that annotations use: they stand for any type. */
+static bool is_annotation(const char *module, const char *name)
+{
+	if (strcmp(module, "typing") == 0 || strcmp(module, "collections.abc") == 0 ||
+	    strcmp(module, "numbers") == 0)
+		return name[0] >= 'A' && name[0] <= 'Z';
+	return strcmp(module, "__future__") == 0 ||
+	       (strcmp(module, "abc") == 0 && strcmp(name, "ABC") == 0);
+}
+
+static bool unknown(const char *module, const char *name, struct err *err)
+{
+	struct nearest n = nearest_to(name);
+
+	for (int i = 0; i < builtin_count(); i++)
+		if (strcmp(builtin_row(i)->scope, module) == 0)
+			nearest_offer(&n, builtin_row(i)->name);
+	if (strcmp(module, "math") == 0) {
+		static const char *const words[] = { "pi", "e", "tau", "inf", "nan" };
+
+		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+			nearest_offer(&n, words[i]);
+	}
+	if (n.best)
+		return err_set(err, ERR_NAME, "%s has no function %s; did you mean %s.%s?", module,
+			       name, module, n.best);
+	return err_set(err, ERR_NAME, "%s has no function %s", module, name);
+}
+
+bool native_attribute(struct vm *vm, const char *module, const char *name, struct value *out,
+		      struct err *err)
+{
+	struct value v;
+	int id = builtin_find(module, name);
+	bool found;
+
+	if (constant(module, name, &v)) {
+		if (vm)
+			*out = v;
+		return true;
+	}
+	if (id < 0 && is_annotation(module, name)) {
+		v = value_native(name, builtin_find("typing", "Any"), true, (struct value){ 0 });
+		if (!vm)
+			value_unref(v);
+		return !vm || vm_keep(vm, v, out, err);
+	}
+	if (id >= 0)
+		return !vm || vm_keep(vm, builtin_value(id, (struct value){ 0 }), out, err);
+	if (!vm)
+		return prelude_defines(module, name) || unknown(module, name, err);
+	if (!prelude_attribute(vm, module, name, out, &found, err))
+		return false;
+	return found || unknown(module, name, err);
+}
+
+bool typing_type_var(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
+{
+	(void)call;
+	return native_attribute(vm, "typing", "Any", out, err);
+}
+
+bool typing_new_type(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
+{
+	(void)vm, (void)err;
+	*out = value_ref(call->args[1]);
+	return true;
+}
+
+bool warnings_warn(struct vm *vm, const struct builtin_call *call, struct value *out,
+		   struct err *err)
+{
+	(void)vm, (void)call, (void)err;
+	*out = value_none();
+	return true;
+}
+
+/* ---- time */
+
+static double tick(struct vm *vm)
+{
+	return vm->world.clock += 1e-6;
+}
+
+bool time_time(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	(void)call, (void)err;
+	*out = value_float(tick(vm));
+	return true;
+}
+
+bool time_time_ns(struct vm *vm, const struct builtin_call *call, struct value *out,
+		  struct err *err)
+{
+	(void)call, (void)err;
+	*out = value_int((int64_t)(tick(vm) * 1e9));
+	return true;
+}
+
+bool time_sleep(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	double seconds;
+
+	*out = value_none();
+	if (!builtin_double(vm, call->args[0], &seconds, err))
+		return false;
+	if (!(seconds >= 0))
+		return vm_raise(vm, CLASS_VALUE_ERROR, err, "sleep length must be non-negative");
+	vm->world.clock += seconds;
+	return true;
+}
+
+/* ---- random: splitmix64; not the sequence of CPython's generator */
+
+static uint64_t draw(struct vm *vm)
+{
+	uint64_t z = vm->world.random += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
+static double unit(struct vm *vm)
+{
+	return (double)(draw(vm) >> 11) * 0x1p-53;
+}
+
+bool random_random(struct vm *vm, const struct builtin_call *call, struct value *out,
+		   struct err *err)
+{
+	(void)call, (void)err;
+	*out = value_float(unit(vm));
+	return true;
+}
+
+bool random_uniform(struct vm *vm, const struct builtin_call *call, struct value *out,
+		    struct err *err)
+{
+	double a, b;
+
+	if (!builtin_double(vm, call->args[0], &a, err) ||
+	    !builtin_double(vm, call->args[1], &b, err))
+		return false;
+	*out = value_float(a + (b - a) * unit(vm));
+	return true;
+}
+
+/* A whole number from a to below b. */
+static bool between(struct vm *vm, int64_t a, int64_t b, struct value *out, struct err *err)
+{
+	if (a >= b)
+		return vm_raise(vm, CLASS_VALUE_ERROR, err, "empty range for a random number");
+	*out = value_int((int64_t)((uint64_t)a + draw(vm) % ((uint64_t)b - (uint64_t)a)));
+	return true;
+}
+
+bool random_randint(struct vm *vm, const struct builtin_call *call, struct value *out,
+		    struct err *err)
+{
+	int64_t a, b;
+
+	return op_index(vm, call->args[0], "randint()'s argument", &a, err) &&
+	       op_index(vm, call->args[1], "randint()'s argument", &b, err) &&
+	       between(vm, a, b < INT64_MAX ? b + 1 : b, out, err);
+}
+
+bool random_randrange(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
+{
+	int64_t a = 0, b;
+
+	if (call->n == 2 && !op_index(vm, call->args[0], "randrange()'s argument", &a, err))
+		return false;
+	return op_index(vm, call->args[call->n - 1], "randrange()'s argument", &b, err) &&
+	       between(vm, a, b, out, err);
+}
+
+bool random_choice(struct vm *vm, const struct builtin_call *call, struct value *out,
+		   struct err *err)
+{
+	struct value n, at;
+
+	if (!op_length(vm, call->args[0], &n, err))
+		return false;
+	if (n.kind != VALUE_INT || n.i == 0)
+		return vm_raise(vm, CLASS_INDEX_ERROR, err, "Cannot choose from an empty sequence");
+	return between(vm, 0, n.i, &at, err) && op_subscript(vm, call->args[0], at, out, err);
+}
+
+bool random_shuffle(struct vm *vm, const struct builtin_call *call, struct value *out,
+		    struct err *err)
+{
+	struct value list = call->args[0];
+
+	*out = value_none();
+	if (list.kind != VALUE_LIST)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "shuffle() needs a list, not %s",
+				value_type_name(list));
+	for (int i = list.list->len - 1; i > 0; i--) {
+		int k = (int)(draw(vm) % (uint64_t)(i + 1));
+		struct value t = list.list->at[i];
+
+		list.list->at[i] = list.list->at[k];
+		list.list->at[k] = t;
+	}
+	return vm_spend(vm, list.list->len, err);
+}
+
+bool random_gauss(struct vm *vm, const struct builtin_call *call, struct value *out,
+		  struct err *err)
+{
+	struct value mu = value_float(0), sigma = value_float(1);
+	double m, s, u = unit(vm), v = unit(vm);
+
+	builtin_keyword(call, "mu", &mu);
+	builtin_keyword(call, "sigma", &sigma);
+	if (call->n > 0)
+		mu = call->args[0];
+	if (call->n > 1)
+		sigma = call->args[1];
+	if (!builtin_double(vm, mu, &m, err) || !builtin_double(vm, sigma, &s, err))
+		return false;
+	*out = value_float(m + s * sqrt(-2 * log(1 - u)) * cos(2 * M_PI * v));
+	return true;
+}
+
+bool random_seed(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	struct value h = value_int(0);
+
+	*out = value_none();
+	if (call->n == 1 && call->args[0].kind != VALUE_NONE &&
+	    !value_hash(vm, call->args[0], &h, err))
+		return false;
+	vm->world.random = (uint64_t)h.i;
+	return true;
+}

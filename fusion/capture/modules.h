@@ -1,0 +1,15 @@
+/* fusion/capture/modules.h -- the small modules of Python's library that are
+ * rows of builtins.def: math, time, random, copy, typing, warnings. */
+#ifndef FUSION_CAPTURE_MODULES_H
+#define FUSION_CAPTURE_MODULES_H
+
+#include "fusion/capture/frame.h"
+
+/* Whether the module is ours: a prelude's, or rows. */
+bool module_is_native(const char *name);
+
+/* module.name; NAME.  `vm` NULL: only whether it exists, *out is untouched. */
+bool native_attribute(struct vm *vm, const char *module, const char *name, struct value *out,
+		      struct err *err);
+
+#endif

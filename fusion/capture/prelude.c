@@ -1,0 +1,157 @@
+/* fusion/capture/prelude.c -- see prelude.h. */
+#include "fusion/capture/prelude.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/capture/run.h"
+
+#define PRELUDE(module, text) extern const char text[];
+#include "fusion/capture/preludes.def"
+#undef PRELUDE
+
+static const struct {
+	const char *module, *text;
+} rows[] = {
+#define PRELUDE(module, text) { module, text },
+#include "fusion/capture/preludes.def"
+#undef PRELUDE
+};
+
+enum { COUNT = sizeof(rows) / sizeof(rows[0]) };
+
+struct prelude { /* by row */
+	struct {
+		struct lang_program *program; /* NULL: not asked for yet */
+		struct unit unit;
+	} of[COUNT];
+};
+
+static int row_of(const char *module)
+{
+	for (int i = 0; i < COUNT; i++)
+		if (strcmp(rows[i].module, module) == 0)
+			return i;
+	return -1;
+}
+
+/* torch.nn has functions and submodules of the host's beside its classes. */
+static bool may_define(int row, const char *name)
+{
+	return row >= 0 &&
+	       (strcmp(rows[row].module, "torch.nn") != 0 || (name[0] >= 'A' && name[0] <= 'Z'));
+}
+
+static struct lang_program *compile(int row, struct err *err)
+{
+	return lang_compile(rows[row].text, strlen(rows[row].text), NULL, err);
+}
+
+bool prelude_defines(const char *module, const char *name)
+{
+	int row = row_of(module);
+	struct lang_program *p = may_define(row, name) ? compile(row, NULL) : NULL;
+	bool found = false;
+
+	for (int i = 0; p && i < p->module->n_insts && !found; i++) {
+		const struct lang_inst *inst = &p->module->insts[i];
+
+		found = inst->op == CODE_STORE_GLOBAL && name[0] != '_' &&
+			strcmp(p->module->names[inst->arg], name) == 0;
+	}
+	lang_destroy(p);
+	return found;
+}
+
+/* An error here is ours, not the program's: its place means nothing there. */
+static bool faulty(int row, struct err *err)
+{
+	struct err e = *err;
+
+	if (e.code == ERR_STEPS || e.code == ERR_MEMORY || e.code == ERR_CANCELLED)
+		return false;
+	err->line = err->column = 0;
+	return err_set(err, ERR_INTERNAL, "the module %s cannot be made (line %d): %.300s",
+		       rows[row].module, e.line, e.message);
+}
+
+static bool run(struct vm *vm, struct unit *unit, struct err *err)
+{
+	struct vm_evaluator none = { 0 }, evaluator = vm->evaluator;
+	struct frame *f = frame_push(vm, unit, NULL, err);
+	struct value out;
+	bool ok;
+
+	if (!f)
+		return false;
+	if (!frame_enter(vm, f, err)) {
+		frame_pop(vm);
+		return false;
+	}
+	vm->evaluator = none;
+	ok = vm_run(vm, f, &out, err);
+	vm->evaluator = evaluator;
+	if (ok)
+		value_unref(out);
+	return ok;
+}
+
+static bool load(struct vm *vm, int row, struct err *err)
+{
+	struct prelude *p = vm->prelude;
+	const void *owner = vm->owner;
+	struct err e = { 0 };
+	bool ok;
+
+	if (!p)
+		p = vm->prelude = calloc(1, sizeof(*p));
+	if (!p)
+		return vm_out_of_memory(vm, err);
+	if (p->of[row].program)
+		return true;
+	p->of[row].program = compile(row, &e);
+	ok = p->of[row].program != NULL;
+	if (ok) {
+		vm->owner = p->of[row].program;
+		ok = unit_prepare(vm, &p->of[row].unit, p->of[row].program->module, &e);
+		vm->owner = owner;
+	}
+	ok = ok && run(vm, &p->of[row].unit, &e);
+	if (ok)
+		return true;
+	faulty(row, &e);
+	if (err)
+		*err = e;
+	return false;
+}
+
+bool prelude_attribute(struct vm *vm, const char *module, const char *name, struct value *out,
+		       bool *found, struct err *err)
+{
+	int row = row_of(module);
+	const void *owner;
+
+	*found = false;
+	if (!may_define(row, name) || name[0] == '_')
+		return true;
+	if (!load(vm, row, err))
+		return false;
+	owner = vm->prelude->of[row].program;
+	for (int i = 0; i < vm->n_globals; i++)
+		if (vm->globals[i].owner == owner && strcmp(vm->globals[i].name, name) == 0 &&
+		    vm->globals[i].value.kind != VALUE_UNSET) {
+			*found = true;
+			*out = value_ref(vm->globals[i].value);
+		}
+	return true;
+}
+
+void prelude_release(struct vm *vm)
+{
+	for (int i = 0; vm->prelude && i < COUNT; i++) {
+		unit_release(&vm->prelude->of[i].unit);
+		lang_destroy(vm->prelude->of[i].program);
+	}
+	free(vm->prelude);
+	vm->prelude = NULL;
+}

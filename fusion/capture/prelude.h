@@ -1,0 +1,21 @@
+/* fusion/capture/prelude.h -- modules that are written in the workload language.
+ *
+ * torch.nn's classes, functools, dataclasses and their like: text that is built
+ * in, compiled and run when a program first asks for something of it.  Its code
+ * objects are marked hidden. */
+#ifndef FUSION_CAPTURE_PRELUDE_H
+#define FUSION_CAPTURE_PRELUDE_H
+
+#include "fusion/capture/frame.h"
+#include "fusion/capture/modules.h"
+
+/* Whether the prelude of that module defines the name; for checks before a run. */
+bool prelude_defines(const char *module, const char *name);
+
+/* module.name; *found false where its prelude, if any, has no such name. */
+bool prelude_attribute(struct vm *vm, const char *module, const char *name, struct value *out,
+		       bool *found, struct err *err);
+
+void prelude_release(struct vm *vm);
+
+#endif

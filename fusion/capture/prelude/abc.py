@@ -1,0 +1,5 @@
+# The module abc: nothing is enforced.
+
+
+def abstractmethod(function):
+    return function

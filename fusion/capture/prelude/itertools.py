@@ -1,0 +1,141 @@
+# The module itertools.  What ends is made at once, as a list's iterator.
+
+
+def chain(*iterables):
+    return iter([item for items in iterables for item in items])
+
+
+def count(start=0, step=1):
+    n = start
+    while True:
+        yield n
+        n += step
+
+
+def cycle(iterable):
+    items = list(iterable)
+    while items:
+        for item in items:
+            yield item
+
+
+def repeat(item, times=None):
+    if times is not None:
+        return iter([item] * times)
+    return cycle([item])
+
+
+def accumulate(iterable, func=None, initial=None):
+    result = []
+    started = initial is not None
+    total = initial
+    if started:
+        result.append(total)
+    for item in iterable:
+        if not started:
+            total = item
+            started = True
+        elif func is None:
+            total = total + item
+        else:
+            total = func(total, item)
+        result.append(total)
+    return iter(result)
+
+
+def islice(iterable, *bounds):
+    cut = slice(*bounds)
+    start = 0 if cut.start is None else cut.start
+    step = 1 if cut.step is None else cut.step
+    result = []
+    position = 0
+    wanted = start
+    if cut.stop is not None and cut.stop <= start:
+        return iter(result)
+    for item in iterable:
+        if position == wanted:
+            result.append(item)
+            wanted += step
+        position += 1
+        if cut.stop is not None and position >= cut.stop:
+            break
+    return iter(result)
+
+
+def product(*iterables, repeat=1):
+    rows = [()]
+    for items in [list(items) for items in iterables] * repeat:
+        rows = [row + (item,) for row in rows for item in items]
+    return iter(rows)
+
+
+def combinations(iterable, r):
+    pool = list(iterable)
+    rows = [()]
+    starts = [0]
+    for _ in range(r):
+        longer = []
+        begins = []
+        for row, start in zip(rows, starts):
+            for i in range(start, len(pool)):
+                longer.append(row + (pool[i],))
+                begins.append(i + 1)
+        rows = longer
+        starts = begins
+    return iter(rows)
+
+
+def permutations(iterable, r=None):
+    pool = list(iterable)
+    rows = [()]
+    for _ in range(len(pool) if r is None else r):
+        rows = [row + (i,) for row in rows for i in range(len(pool)) if i not in row]
+    return iter([tuple([pool[i] for i in row]) for row in rows])
+
+
+def zip_longest(*iterables, fillvalue=None):
+    columns = [list(items) for items in iterables]
+    height = max([len(column) for column in columns], default=0)
+    return iter(
+        [
+            tuple([column[i] if i < len(column) else fillvalue for column in columns])
+            for i in range(height)
+        ]
+    )
+
+
+def pairwise(iterable):
+    items = list(iterable)
+    return zip(items, items[1:])
+
+
+def starmap(function, iterable):
+    return iter([function(*args) for args in iterable])
+
+
+def takewhile(predicate, iterable):
+    result = []
+    for item in iterable:
+        if not predicate(item):
+            break
+        result.append(item)
+    return iter(result)
+
+
+def dropwhile(predicate, iterable):
+    items = list(iterable)
+    start = 0
+    while start < len(items) and predicate(items[start]):
+        start += 1
+    return iter(items[start:])
+
+
+def groupby(iterable, key=None):
+    groups = []
+    for item in iterable:
+        k = item if key is None else key(item)
+        if groups and groups[-1][0] == k:
+            groups[-1][1].append(item)
+        else:
+            groups.append((k, [item]))
+    return iter(groups)
