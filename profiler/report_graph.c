@@ -68,9 +68,12 @@ static json_t *node_json(const struct node *n)
 	buf_init(&shape, 4096);
 	shape_print(&shape, &n->shape);
 	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:i, s:i, s:o}", "id", n->id, "name", n->name,
-			 "op", n->op == OP_input ? "placeholder" : n->fx, "dtype",
-			 dtype_name(n->dtype), "shape", buf_json(&shape), "line", n->line, "column",
-			 n->column, "args", args);
+			 "op",
+			 n->op == OP_input ? "placeholder"
+			 : n->fx[0]        ? n->fx
+					   : op_info(n->op)->id,
+			 "dtype", dtype_name(n->dtype), "shape", buf_json(&shape), "line", n->line,
+			 "column", n->column, "args", args);
 }
 
 static json_t *source_json(const char *source)
@@ -95,7 +98,7 @@ json_t *graph_to_json(const struct fusion_graph_info *info, int id)
 		const struct node *n = info->captured->nodes[i];
 
 		json_array_append_new(nodes, node_json(n));
-		if (n->op != OP_input && n->op != OP_constant)
+		if (n->op != OP_input && n->op != OP_constant && n->fx[0])
 			json_array_append_new(ops, json_string(n->fx));
 	}
 	for (int i = 0; i < info->n_kernels; i++)

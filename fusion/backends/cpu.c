@@ -186,5 +186,6 @@ const struct backend backend_cpu = {
 	.compile = compile,
 	.bind = executable_bind,
 	.launch = executable_launch,
+	.fault = executable_fault,
 	.destroy = executable_destroy,
 };

@@ -100,5 +100,6 @@ const struct backend backend_interp = {
 	.compile = compile,
 	.bind = executable_bind,
 	.launch = executable_launch,
+	.fault = executable_fault,
 	.destroy = executable_destroy,
 };

@@ -153,12 +153,55 @@ static void gather(const struct place *at, char *memory, char *stage, int64_t be
 	repeat(stage, period, n, at->bytes);
 }
 
+/* One run of points, dense or not. */
+static void gather_run(const struct place *at, char *memory, char *stage, int64_t begin, int64_t n)
+{
+	int64_t where;
+
+	if (one_run(at, begin, n, &where))
+		memcpy(stage, memory + where * at->bytes, (size_t)n * at->bytes);
+	else
+		gather(at, memory, stage, begin, n);
+}
+
+/* Points [begin, begin + n) of a join: a run of each part in turn. */
+static void gather_joined(const struct plan *p, const struct joined *joined, void *const *buffers,
+			  char *stage, int64_t begin, int64_t n)
+{
+	int64_t outer = begin / joined->width, at = begin % joined->width;
+	int k = joined->n - 1;
+
+	while (joined->begin[k] > at)
+		k--;
+	while (n > 0) {
+		const struct place *part = &joined->places[k];
+		int64_t end = k + 1 < joined->n ? joined->begin[k + 1] : joined->width;
+		int64_t row = end - joined->begin[k], run = end - at < n ? end - at : n;
+
+		if (run > 0)
+			gather_run(part, place_start(p, part, part->offset, buffers), stage,
+				   outer * row + at - joined->begin[k], run);
+		stage += run * part->bytes;
+		n -= run;
+		at = end;
+		if (++k == joined->n) {
+			k = 0;
+			at = 0;
+			outer++;
+		}
+	}
+}
+
 void *place_open(const struct plan *p, const struct place *at, const struct worker *owner,
 		 int64_t base, void *const *buffers, void *stage, const struct span *span)
 {
 	char *memory;
 	int64_t where;
 
+	if (at->joined) {
+		gather_joined(p, at->joined, buffers, stage, span->begin, span->n);
+		return stage;
+	}
 	if (at->inst->kind == INST_SAVE || at->inst->kind == INST_RESTORE)
 		return owner->slot[at->inst->slot] + span->slot * at->bytes;
 	memory = place_start(p, at, base, buffers);

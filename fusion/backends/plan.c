@@ -41,10 +41,12 @@ static void fill_place(struct place *at, const struct plan *p, const struct inst
 	bool memory = inst->kind == INST_LOAD || inst->kind == INST_STORE;
 
 	at->inst = inst;
+	at->buffer = inst->at.buffer;
 	at->bytes = (unsigned)dtype_bytes(inst->dtype);
 	at->store = inst->kind == INST_STORE || inst->kind == INST_SAVE;
 	at->one = !body && p->kernel->form != FORM_COLS;
-	at->shared = inst->kind == INST_LOAD && kernel_writes(p->kernel, inst->at.buffer);
+	at->shared = inst->kind == INST_LOAD && !inst->join &&
+		     kernel_writes(p->kernel, inst->at.buffer);
 	if (memory && inst->kind == INST_LOAD && inst->dst >= 0 &&
 	    p->kernel->regs[inst->dst].level == LEVEL_ONE)
 		at->one = true;
@@ -118,6 +120,33 @@ static bool fill_parts(struct plan *p, struct err *err)
 	return true;
 }
 
+/* Makes the places of joins; they are in the body of a MAP alone. */
+static bool make_joined(struct plan *p)
+{
+	const struct part *body = &p->parts[part_body(0)];
+
+	p->joined = calloc((size_t)body->n_places + 1, sizeof(*p->joined));
+	for (int i = 0; p->joined && i < body->n_places; i++) {
+		struct place *at = &body->places[i];
+		struct joined *joined = &p->joined[p->n_joined];
+
+		if (!at->inst->join)
+			continue;
+		joined->places = calloc((size_t)at->inst->join->n + 1, sizeof(*joined->places));
+		if (!joined->places)
+			return false;
+		p->n_joined++;
+		joined->n = at->inst->join->n;
+		at->joined = joined;
+		for (int k = 0; k < joined->n; k++)
+			joined->places[k] =
+			    (struct place){ .inst = at->inst,
+					    .bytes = at->bytes,
+					    .buffer = at->inst->join->part[k].at.buffer };
+	}
+	return p->joined != NULL;
+}
+
 static int count_places(const struct kernel *k)
 {
 	int n = place_count(k->setup, k->n_setup) + place_count(k->prologue, k->n_prologue);
@@ -147,8 +176,11 @@ struct plan *plan_create(const struct lowered *l, const struct kernel *k,
 		goto memory;
 	for (int i = 0; i < k->n_setup; i++)
 		p->has_setup |= k->setup[i].kind != INST_IMM;
-	if (fill_parts(p, err))
-		return p;
+	if (fill_parts(p, err)) {
+		if (make_joined(p))
+			return p;
+		goto memory;
+	}
 	plan_destroy(p);
 	return NULL;
 memory:
@@ -175,6 +207,9 @@ void plan_destroy(struct plan *p)
 	drop_bound(p);
 	free(p->parts);
 	free(p->places);
+	for (int i = 0; i < p->n_joined; i++)
+		free(p->joined[i].places);
+	free(p->joined);
 	free(p->code);
 	free(p->ones);
 	free(p);
@@ -194,6 +229,34 @@ static int add_dim(struct walk *dims, int n, int64_t extent, int64_t stride)
 	return n + 1;
 }
 
+/* The parts of a join, over all of its space. */
+static void bind_joined(struct joined *joined, const struct join *join, const int64_t *vars)
+{
+	joined->width = 0;
+	for (int k = 0; k < joined->n; k++) {
+		const struct join_part *part = &join->part[k];
+		struct place *at = &joined->places[k];
+		int64_t row = 1;
+
+		at->n_inner = 0;
+		at->points = 1;
+		at->offset = sym_eval(part->at.offset, vars);
+		for (int d = 0; d < join->rank; d++) {
+			int64_t extent = sym_eval(part->extent[d], vars);
+
+			at->n_inner = add_dim(at->inner, at->n_inner, extent,
+					      sym_eval(part->at.stride[d], vars));
+			at->points *= extent;
+			row *= d >= join->dim ? extent : 1;
+		}
+		if (at->n_inner == 1 && at->inner[0].stride == 0)
+			at->n_inner = 0;
+		at->direct = at->n_inner == 1 ? at->inner[0].stride == 1 : at->points == 1;
+		joined->begin[k] = joined->width;
+		joined->width += row;
+	}
+}
+
 static void bind_place(struct plan *p, struct place *at, bool body, const int64_t *extent,
 		       const int64_t *vars)
 {
@@ -205,7 +268,11 @@ static void bind_place(struct plan *p, struct place *at, bool body, const int64_
 	at->n_outer = at->n_inner = 0;
 	at->points = 1;
 	at->offset = 0;
-	at->plain = false;
+	at->plain = at->direct = at->whole = false;
+	if (at->joined) {
+		bind_joined(at->joined, at->inst->join, vars);
+		return;
+	}
 	if (at->inst->kind == INST_SAVE || at->inst->kind == INST_RESTORE)
 		return;
 	for (int d = 0; d < k->n_dims; d++)

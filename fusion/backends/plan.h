@@ -50,10 +50,20 @@ struct place {
 	int64_t offset;
 	int n_outer, n_inner;
 	struct walk outer[MAX_RANK], inner[MAX_RANK];
-	int64_t points; /* of the inner dims */
-	bool direct;    /* one run of stride 1 */
-	bool whole;     /* ... and all of its buffer */
-	bool plain;     /* ... of a tensor, and reads may overrun */
+	int64_t points;        /* of the inner dims */
+	bool direct;           /* one run of stride 1 */
+	bool whole;            /* ... and all of its buffer */
+	bool plain;            /* ... of a tensor, and reads may overrun */
+	struct joined *joined; /* LOAD of a join; then the rest is unused */
+	int buffer;            /* -1: none */
+};
+
+/* A LOAD of a join: its parts as places of their own. */
+struct joined {
+	int n;
+	int64_t width;            /* points of all parts at one index of the outer dims */
+	int64_t begin[MAX_PARTS]; /* of each part, among these */
+	struct place *places;
 };
 
 struct part {
@@ -94,7 +104,8 @@ struct plan {
 	const struct kernel_table *kernels; /* of the unit that the code is for */
 	struct part *parts;
 	struct place *places;
-	int n_parts, n_places;
+	struct joined *joined; /* of all loads of joins; with their places behind */
+	int n_parts, n_places, n_joined;
 	int most_places, most_reduces; /* of one part */
 	bool has_setup;                /* code to run, beyond constants */
 	struct tile_code *code;        /* of each part; filled by the backend */
@@ -162,7 +173,7 @@ void place_close(const struct plan *p, const struct place *at, int64_t base, voi
 static inline char *place_start(const struct plan *p, const struct place *at, int64_t base,
 				void *const *buffers)
 {
-	int buffer = at->inst->at.buffer;
+	int buffer = at->buffer;
 	void *memory = p->const_data[buffer] ? p->const_data[buffer] : buffers[buffer];
 
 	return (char *)memory + base * (int64_t)at->bytes;

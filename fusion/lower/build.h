@@ -64,6 +64,10 @@ struct build {
 /* lower.c: the buffer of a value that memory holds, made where it is missing. */
 int build_buffer(struct build *b, int node);
 
+/* lower.c: where a value lies that memory holds, itself or as a view of what it
+ * does; strides over its own dims. */
+struct access build_access(struct build *b, int node);
+
 /* schedule.c: fills the lists of the kernel from its nodes. */
 bool schedule_kernel(struct build *b);
 
@@ -71,6 +75,7 @@ bool schedule_kernel(struct build *b);
 int emit_pointwise(struct build *b, const struct node *n, int stage);
 int emit_reduction(struct build *b, const struct node *n, int stage);
 int emit_fill(struct build *b, const struct node *n);
+int emit_join(struct build *b, const struct node *n);
 int emit_restore(struct build *b, const struct node *n, int stage);
 void emit_save(struct build *b, const struct node *n, int stage);
 void emit_store(struct build *b, const struct node *n, int stage);

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "fusion/graph/view.h"
 #include "fusion/lower/build.h"
 
 static inst_list *list_of(struct build *b, struct home home)
@@ -161,14 +162,12 @@ int emit_fill(struct build *b, const struct node *n)
 /* Strides over the dims of the domain, for now; space.c makes the kernel's. */
 static struct access access_of(struct build *b, const struct node *n, const int8_t map[MAX_RANK])
 {
-	struct access at = { .buffer = build_buffer(b, n->id), .offset = b->zero };
+	struct access own = build_access(b, n->id), at = own;
 	for (int d = 0; d < MAX_RANK; d++)
 		at.stride[d] = b->zero;
-	if (at.buffer < 0)
-		return at;
-	for (int d = 0; d < n->shape.rank; d++)
+	for (int d = 0; own.buffer >= 0 && d < n->shape.rank; d++)
 		if (map[d] >= 0)
-			at.stride[map[d]] = b->strides[at.buffer][d];
+			at.stride[map[d]] = own.stride[d];
 	return at;
 }
 
@@ -201,8 +200,9 @@ static int emit_operand(struct build *b, const struct node *n, int arg, enum dty
 	struct node_state *s = &b->state[operand->id];
 	int reg;
 
-	if (s->constant) {
-		reg = emit_fill(b, operand);
+	const struct node *base = b->g->nodes[view_base(b->g, operand->id)];
+	if (b->state[base->id].constant) {
+		reg = emit_fill(b, base);
 	} else if (b->group[operand->id] == b->kernel) {
 		reg = s->reg;
 	} else {
@@ -235,7 +235,7 @@ static enum dtype compute_dtype(const struct node *n)
 
 int emit_pointwise(struct build *b, const struct node *n, int stage)
 {
-	if (n->op == OP_to || n->op == OP_clone)
+	if (n->op == OP_to || n->op == OP_clone || n->op == OP_contiguous)
 		return emit_operand(b, n, 0, n->dtype, stage);
 
 	enum dtype compute = compute_dtype(n);
@@ -277,6 +277,36 @@ int emit_reduction(struct build *b, const struct node *n, int stage)
 	inst.dst = new_reg(b, compute, (struct home){ LEVEL_ROW, stage });
 	append(b, &b->body[stage], &inst);
 	return emit_cast(b, inst.dst, n->dtype, n->id);
+}
+
+int emit_join(struct build *b, const struct node *n)
+{
+	struct join *join = ARENA_NEW(b->arena, struct join);
+	struct inst inst = blank(INST_LOAD, n->dtype);
+	int dim = n->args[0].sym ? (int)n->args[0].sym->value : 0;
+
+	if (!join) {
+		b->failed = true;
+		return -1;
+	}
+	join->rank = n->shape.rank;
+	join->dim = dim < 0 ? dim + join->rank : dim;
+	for (int a = 1; a < n->n_args; a++) {
+		if (n->args[a].kind != ARG_NODE)
+			continue;
+		const struct node *x = b->g->nodes[n->args[a].node];
+		struct join_part *part = &join->part[join->n];
+		if (x->shape.rank != n->shape.rank) /* torch.cat takes an empty [0] for anything */
+			continue;
+		part->at = build_access(b, x->id);
+		memcpy(part->extent, x->shape.size, sizeof(part->extent));
+		join->n++;
+	}
+	inst.join = join;
+	inst.node = n->id;
+	inst.dst = new_reg(b, n->dtype, (struct home){ LEVEL_POINT, 0 });
+	append(b, &b->body[0], &inst);
+	return inst.dst;
 }
 
 int emit_restore(struct build *b, const struct node *n, int stage)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/graph/view.h"
 #include "fusion/lower/build.h"
 
 static const struct node *node_of(const struct build *b, int id)
@@ -71,6 +72,21 @@ int build_buffer(struct build *b, int node)
 	return add_buffer(b, n, BUFFER_TEMP, -1);
 }
 
+struct access build_access(struct build *b, int node)
+{
+	struct access at = { .buffer = -1, .offset = b->zero };
+	struct view_layout layout;
+
+	if (!view_layout(b->g, node, &layout)) {
+		b->failed = true;
+		return at;
+	}
+	at.buffer = build_buffer(b, layout.base);
+	at.offset = layout.offset;
+	memcpy(at.stride, layout.stride, sizeof(at.stride));
+	return at;
+}
+
 /* Buffers of inputs, of outputs, and of what passes between kernels. */
 static bool make_buffers(struct build *b)
 {
@@ -87,10 +103,11 @@ static bool make_buffers(struct build *b)
 	for (int id = 0; id < g->n_nodes; id++) {
 		const struct node *n = g->nodes[id];
 		for (int a = 0; a < n->n_args; a++) {
-			int p = n->args[a].kind == ARG_NODE ? n->args[a].node : -1;
+			int p = n->args[a].kind == ARG_NODE ? view_base(g, n->args[a].node) : -1;
 			if (p < 0 || b->group[id] < 0 || b->group[p] == b->group[id])
 				continue;
-			if (kind_of(n) == KIND_LIBRARY || !b->state[p].constant)
+			if (kind_of(n) == KIND_LIBRARY || kind_of(n) == KIND_JOIN ||
+			    !b->state[p].constant)
 				build_buffer(b, p);
 		}
 	}
@@ -167,7 +184,8 @@ static bool build_library(struct build *b, struct kernel *k)
 	b->domain = (struct domain){ .full = n->shape };
 	for (int a = 0; a < n->n_args; a++)
 		if (n->args[a].kind == ARG_NODE) {
-			k->arg_buffer[a] = build_buffer(b, n->args[a].node);
+			k->arg_at[a] = build_access(b, n->args[a].node);
+			k->arg_buffer[a] = k->arg_at[a].buffer;
 			touch(b, k->arg_buffer[a]);
 		}
 	k->out_buffer = build_buffer(b, n->id);
@@ -190,6 +208,12 @@ static bool build_fused(struct build *b, struct kernel *k)
 		return false;
 	for (size_t i = 0; i < b->accesses.len; i++)
 		touch(b, b->accesses.at[i]->buffer);
+	for (int i = 0; i < k->stages[0].n_body; i++) {
+		const struct join *join = k->stages[0].body[i].join;
+
+		for (int j = 0; join && j < join->n; j++)
+			touch(b, join->part[j].at.buffer);
+	}
 	return true;
 }
 
@@ -204,7 +228,8 @@ static bool build_kernel(struct build *b)
 	for (int i = 0; i < b->n_nodes; i++) {
 		const struct node *n = node_of(b, b->nodes[i]);
 		enum op_kind kind = kind_of(n);
-		if (kind == KIND_POINTWISE || kind == KIND_REDUCE || b->n_nodes == 1)
+		if (kind == KIND_POINTWISE || kind == KIND_REDUCE || kind == KIND_JOIN ||
+		    b->n_nodes == 1)
 			if (kind != KIND_COMPOSITE && kind != KIND_VIEW)
 				continue;
 		return err_set(b->err, ERR_INTERNAL,

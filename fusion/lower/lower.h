@@ -108,6 +108,20 @@ struct access {
 	const struct sym *stride[MAX_RANK];
 };
 
+/* A load that reads several tensors side by side (KIND_JOIN): point
+ * (o, j, i) of a row-major walk over outer, joined and inner dims is element
+ * (o, j - begin, i) of the part where begin <= j < begin + length. */
+enum { MAX_PARTS = 7 };
+struct join_part {
+	struct access at;                   /* over its own dims */
+	const struct sym *extent[MAX_RANK]; /* of the part */
+};
+struct join {
+	int rank, dim;
+	int n;
+	struct join_part part[MAX_PARTS];
+};
+
 enum inst_kind {
 	INST_LOAD,    /* dst = buffer[access] */
 	INST_IMM,     /* dst = imm, or the value of `sym`, converted to dtype */
@@ -131,6 +145,8 @@ struct inst {
 	const struct sym *sym; /* IMM: the symbolic value, else NULL */
 	int slot;              /* SAVE, RESTORE; else -1 */
 	int node;              /* the graph node that it stands for, -1: none */
+	/* LOAD of a join, in the body of a MAP alone; then `at` has no buffer. */
+	const struct join *join;
 };
 
 enum reg_level { LEVEL_ONE, LEVEL_ROW, LEVEL_POINT };
@@ -170,6 +186,8 @@ struct kernel {
 	enum op op;
 	const struct node *library; /* for the arguments that are no tensors */
 	int arg_buffer[MAX_ARGS];   /* of each tensor arg, else -1 */
+	/* Where its elements lie there: strides over the argument's own dims. */
+	struct access arg_at[MAX_ARGS];
 	int out_buffer;
 	const int *nodes; /* graph nodes computed here, in order */
 	int n_nodes;

@@ -46,11 +46,26 @@ static void print_access(struct buf *out, const struct lowered *l, const struct 
 	buf_puts(out, *plus ? "]" : "0]");
 }
 
+static void print_join(struct buf *out, const struct lowered *l, const struct join *join)
+{
+	buf_puts(out, "join");
+	for (int i = 0; i < join->n; i++) {
+		struct kernel part = { .n_dims = join->rank };
+
+		buf_puts(out, i ? ", " : " ");
+		print_access(out, l, &part, &join->part[i].at);
+	}
+}
+
 static void print_value(struct buf *out, const struct lowered *l, const struct kernel *k,
 			const struct inst *inst)
 {
 	switch (inst->kind) {
 	case INST_LOAD:
+		if (inst->join) {
+			print_join(out, l, inst->join);
+			return;
+		}
 		buf_puts(out, "load ");
 		print_access(out, l, k, &inst->at);
 		return;

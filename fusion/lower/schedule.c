@@ -110,6 +110,8 @@ static void emit_point(struct build *b, const struct node *n, int stage)
 	}
 	if (op_info(n->op)->kind == KIND_CREATE)
 		s->reg = emit_fill(b, n);
+	else if (op_info(n->op)->kind == KIND_JOIN)
+		s->reg = emit_join(b, n);
 	else if (is_reduction(n))
 		s->reg = emit_reduction(b, n, stage);
 	else

@@ -13,7 +13,21 @@
 
 #include <string.h>
 
+#include "fusion/graph/view.h"
 #include "fusion/passes/fuse.h"
+
+/* The cluster that makes the elements of argument k; -1: none does. */
+static int producer_of(const struct fuse *f, const struct node *n, int k)
+{
+	return n->args[k].kind == ARG_NODE ? f->group[f->base[n->args[k].node]] : -1;
+}
+
+/* Whether argument k is read from memory, in an order of its own: then its
+ * producer is another kernel. */
+static bool reads_memory(const struct fuse *f, const struct node *n, int k)
+{
+	return op_info(n->op)->kind == KIND_JOIN || f->base[n->args[k].node] != n->args[k].node;
+}
 
 static bool visited(struct fuse *f, int cluster)
 {
@@ -37,9 +51,9 @@ static bool depends(struct fuse *f, int to, int from, bool around)
 		for (int i = 0; i < c->n; i++) {
 			const struct node *n = f->g->nodes[c->nodes[i]];
 			for (int k = 0; k < n->n_args; k++) {
-				int p = n->args[k].kind == ARG_NODE ? f->group[n->args[k].node]
-								    : -1;
-				if (p < 0 || (p == from && at == to && around))
+				int p = producer_of(f, n, k);
+				if (p < 0 ||
+				    (p == from && at == to && around && !reads_memory(f, n, k)))
 					continue;
 				if (p == from)
 					return true;
@@ -131,7 +145,7 @@ static bool try_merge(struct fuse *f, int a, int b)
 	struct domain domain;
 
 	if (a == b || ca->alone || cb->alone || ca->n + cb->n > FUSE_MAX_NODES ||
-	    !join_domains(ca, cb, &domain))
+	    !join_domains(ca, cb, &domain) || ((ca->joins || cb->joins) && domain.reduces))
 		return false;
 	merge_lists(ca, cb, f->merged);
 	give_nodes(f, cb, a);
@@ -148,6 +162,7 @@ static bool try_merge(struct fuse *f, int a, int b)
 	}
 	ca->n += cb->n;
 	memcpy(ca->nodes, f->merged, (size_t)ca->n * sizeof(int));
+	ca->joins |= cb->joins;
 	ca->domain = domain;
 	cb->n = 0;
 	return true;
@@ -206,6 +221,12 @@ static bool merge_across(struct fuse *f)
 	return any;
 }
 
+/* Whether an op reads its operands through pointers alone. */
+static bool needs_memory(const struct node *n)
+{
+	return op_info(n->op)->kind == KIND_LIBRARY || op_info(n->op)->kind == KIND_JOIN;
+}
+
 /* What is computed where it is used, and so in no kernel of its own: inputs,
  * constants, and fills unless someone needs them in memory. */
 static bool needs_no_kernel(const struct fuse *f, const struct node *n)
@@ -217,7 +238,7 @@ static bool needs_no_kernel(const struct fuse *f, const struct node *n)
 		return true;
 	case KIND_CREATE:
 		for (int u = f->first_use[n->id]; u < f->first_use[n->id + 1]; u++)
-			if (op_info(f->g->nodes[f->uses[u]]->op)->kind == KIND_LIBRARY)
+			if (needs_memory(f->g->nodes[f->uses[u]]))
 				return false;
 		return !f->is_output[n->id];
 	default:
@@ -231,9 +252,11 @@ static bool find_uses(struct fuse *f)
 	int total = 0;
 
 	for (int id = 0; id < g->n_nodes; id++)
+		f->base[id] = view_base(g, id);
+	for (int id = 0; id < g->n_nodes; id++)
 		for (int k = 0; k < g->nodes[id]->n_args; k++)
 			if (g->nodes[id]->args[k].kind == ARG_NODE) {
-				f->first_use[g->nodes[id]->args[k].node + 1]++;
+				f->first_use[f->base[g->nodes[id]->args[k].node] + 1]++;
 				total++;
 			}
 	for (int id = 0; id < g->n_nodes; id++)
@@ -246,7 +269,7 @@ static bool find_uses(struct fuse *f)
 	for (int id = 0; id < g->n_nodes; id++)
 		for (int k = 0; k < g->nodes[id]->n_args; k++)
 			if (g->nodes[id]->args[k].kind == ARG_NODE)
-				f->uses[next[g->nodes[id]->args[k].node]++] = id;
+				f->uses[next[f->base[g->nodes[id]->args[k].node]]++] = id;
 	for (int i = 0; i < g->n_outputs; i++)
 		f->is_output[g->outputs[i]] = true;
 	return true;
@@ -259,13 +282,14 @@ static bool init(struct fuse *f)
 	f->clusters = ARENA_ARRAY(&f->scratch, struct cluster, n);
 	f->places = ARENA_ARRAY(&f->scratch, struct place, n);
 	f->first_use = ARENA_ARRAY(&f->scratch, int, n + 1);
+	f->base = ARENA_ARRAY(&f->scratch, int, n);
 	f->is_output = ARENA_ARRAY(&f->scratch, bool, n);
 	f->seen = ARENA_ARRAY(&f->scratch, int, n);
 	f->stack = ARENA_ARRAY(&f->scratch, int, n);
 	f->merged = ARENA_ARRAY(&f->scratch, int, n);
 	int *ids = ARENA_ARRAY(&f->scratch, int, n);
-	if (!f->clusters || !f->places || !f->first_use || !f->is_output || !f->seen || !f->stack ||
-	    !f->merged || !ids || !find_uses(f))
+	if (!f->clusters || !f->places || !f->first_use || !f->base || !f->is_output || !f->seen ||
+	    !f->stack || !f->merged || !ids || !find_uses(f))
 		return false;
 	for (int id = 0; id < f->g->n_nodes; id++) {
 		const struct node *node = f->g->nodes[id];
@@ -278,6 +302,7 @@ static bool init(struct fuse *f)
 		struct cluster *c = &f->clusters[id];
 		*c = (struct cluster){ .nodes = &ids[id], .n = 1, .cap = 1 };
 		c->alone = kind == KIND_LIBRARY || kind == KIND_CREATE;
+		c->joins = kind == KIND_JOIN;
 		if (!c->alone && domain_find(f->g, c->nodes, 1, &c->domain))
 			replace_nodes(f, id);
 	}
@@ -290,7 +315,7 @@ static bool is_ready(const struct fuse *f, const struct cluster *c, const int *n
 	for (int i = 0; i < c->n; i++) {
 		const struct node *n = f->g->nodes[c->nodes[i]];
 		for (int k = 0; k < n->n_args; k++) {
-			int p = n->args[k].kind == ARG_NODE ? f->group[n->args[k].node] : -1;
+			int p = producer_of(f, n, k);
 			if (p >= 0 && &f->clusters[p] != c && number[p] < 0)
 				return false;
 		}

@@ -19,6 +19,7 @@ struct cluster {
 	int n, cap; /* n is 0 once it was merged into another */
 	struct domain domain;
 	bool alone; /* library calls and fills: never fused */
+	bool joins; /* reads several tensors as one: in no kernel that reduces */
 };
 
 struct fuse {
@@ -26,8 +27,10 @@ struct fuse {
 	struct arena scratch;
 	int *group; /* node -> cluster, -1: none */
 	struct cluster *clusters;
-	struct place *places;  /* by node: in its cluster's domain */
-	int *uses, *first_use; /* users of node i: uses[first_use[i] .. first_use[i+1]) */
+	struct place *places; /* by node: in its cluster's domain */
+	int *base;            /* by node: where its elements lie; a node that is no view */
+	/* Users of node i, and of views of it: uses[first_use[i] .. first_use[i+1]) */
+	int *uses, *first_use;
 	bool *is_output;
 	int *seen, *stack; /* by cluster: for depends() */
 	int epoch;

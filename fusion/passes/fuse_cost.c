@@ -45,6 +45,10 @@ bool fuse_pays(const struct fuse *f, int a, const struct domain *domain, const i
 		const struct place *p = &f->places[node->id];
 		uint32_t dims = domain_place_dims(node, p->map);
 		uint32_t walked = p->row ? rows : varying;
+		/* A join is read point by point in the order of the walk. */
+		if (op_info(node->op)->kind == KIND_JOIN &&
+		    !shape_equal(&node->shape, &domain->full))
+			return false;
 		if (!p->row && p->stage > last_stage)
 			last_stage = p->stage;
 		if (dims == walked)

@@ -20,6 +20,7 @@ pass_fn pass_fold;
 pass_fn pass_simplify;
 pass_fn pass_cse;
 pass_fn pass_dce;
+pass_fn pass_views;
 
 /* The last pass: fills out->group and out->n_groups, changes no node. */
 bool pass_fuse(struct graph *g, bool no_fusion, struct pass_result *out, struct err *err);

@@ -28,6 +28,7 @@ static pass_fn *const functions[PASS_COUNT] = {
 	[PASS_simplify] = pass_simplify,
 	[PASS_cse] = pass_cse,
 	[PASS_dce] = pass_dce,
+	[PASS_views] = pass_views,
 	[PASS_fuse] = NULL, /* pass_fuse() has more to say than `changed` */
 };
 
@@ -43,7 +44,7 @@ const struct pass_info *passes_info(int index)
 
 static bool is_disabled(const struct pass_options *options, int pass)
 {
-	return pass != PASS_decompose && (options->disabled >> pass & 1) != 0;
+	return pass != PASS_decompose && pass != PASS_views && (options->disabled >> pass & 1) != 0;
 }
 
 static bool verify(const struct graph *g, int pass, struct err *err)
@@ -70,7 +71,8 @@ static bool needs_clone(const struct graph *g, const struct origin *origins, int
 {
 	enum op_kind kind = kind_of(g, g->outputs[i]);
 
-	if (kind == KIND_CONSTANT || (kind == KIND_INPUT && origins[i].kind != KIND_INPUT))
+	if (kind == KIND_CONSTANT || kind == KIND_VIEW ||
+	    (kind == KIND_INPUT && origins[i].kind != KIND_INPUT))
 		return true;
 	for (int j = 0; j < i; j++)
 		if (g->outputs[j] == g->outputs[i] && origins[j].id != origins[i].id)

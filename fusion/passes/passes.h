@@ -22,7 +22,7 @@ int passes_count(void);
 const struct pass_info *passes_info(int index);
 
 struct pass_options {
-	uint64_t disabled; /* bit i: pass i is left out (decompose and fuse never are) */
+	uint64_t disabled; /* bit i: pass i is left out (decompose, views and fuse never are) */
 	bool verify;       /* check the graph after every pass */
 	bool no_fusion;    /* one group a node: what eager does for an op */
 };

@@ -328,6 +328,7 @@ static int apply(const struct rule *r)
 {
 	switch (r->n->op) {
 	case OP_clone: /* passes.c gives outputs memory of their own */
+	case OP_contiguous:
 		return forward(r, 0);
 	case OP_neg:
 		return undo(r);
@@ -369,11 +370,40 @@ static int apply(const struct rule *r)
 	}
 }
 
+/* A view that changes nothing is its tensor; one that only asks a tensor for its
+ * sizes should not keep it alive. */
+static int simplify_view(const struct rule *r)
+{
+	const struct shape *s = &r->n->shape;
+	int before = r->g->n_nodes, id;
+
+	switch (r->n->op) {
+	case OP_alias:
+	case OP_reshape:
+	case OP_view:
+	case OP_flatten:
+	case OP_squeeze:
+	case OP_expand:
+		return forward(r, 0);
+	case OP_view_as:
+	case OP_expand_as:
+		id = make(r, r->n->op == OP_view_as ? OP_reshape : OP_expand,
+			  (struct arg[]){ r->n->args[0], arg_ints(s->size, s->rank) }, 2);
+		if (id >= before)
+			r->g->nodes[id]->name = r->n->name;
+		return id;
+	default:
+		return REWRITE_KEEP;
+	}
+}
+
 static int simplify(struct rewrite *rw, struct node *n, struct err *err)
 {
 	struct rule r = { rw->g, n, err };
 	int before = rw->g->n_nodes, id;
 
+	if (op_info(n->op)->kind == KIND_VIEW)
+		return simplify_view(&r);
 	if (op_info(n->op)->kind != KIND_POINTWISE || n->weak)
 		return REWRITE_KEEP;
 	for (int i = 0; i < n->n_args; i++)

@@ -10,6 +10,8 @@
 
 #include "fusion/base/clock.h"
 #include "fusion/runtime/bind.h"
+#include "fusion/runtime/compose.h"
+#include "fusion/runtime/view.h"
 
 enum { HEAD_INPLACE = 1 << 16 };
 
@@ -83,6 +85,47 @@ static bool may_overwrite(const struct graph *g, int result)
 	return true;
 }
 
+static void keep_layout(struct plan *plan, const struct view_layout *l)
+{
+	plan->is_view = true;
+	plan->rank = l->shape.rank;
+	plan->offset = sym_eval(l->offset, NULL);
+	for (int d = 0; d < plan->rank; d++) {
+		plan->size[d] = sym_eval(l->shape.size[d], NULL);
+		plan->stride[d] = sym_eval(l->stride[d], NULL);
+	}
+}
+
+/* A view needs no kernel; a reshape that its strides do not allow is a view of a
+ * copy.  -1 with *err; else the node to compute, or the view's where there is
+ * none. */
+static int build_view(struct eager *e, struct plan *plan, struct graph *g, int id, struct err *err)
+{
+	int line = e->host.line, column = e->host.column, copy;
+	struct view_layout layout;
+	struct arg args[MAX_ARGS];
+	enum op op = g->nodes[id]->op;
+
+	if (!view_layout(g, id, &layout)) {
+		if (op == OP_view || op == OP_view_as) {
+			err_set(err, ERR_VALUE,
+				"view: the strides of the tensor do not allow these sizes without "
+				"a copy; write x.reshape(...)");
+			return -1;
+		}
+		memcpy(args, g->nodes[id]->args, sizeof(args));
+		copy = graph_add(g, OP_contiguous, args, 1, line, column, err);
+		args[0].node = copy;
+		id = copy < 0 ? -1
+			      : graph_add(g, op, args, op_info(op)->n_params, line, column, err);
+		if (id < 0 || !view_layout(g, id, &layout))
+			return -1;
+		id = copy;
+	}
+	keep_layout(plan, &layout);
+	return id;
+}
+
 /* Compiles the one-op graph of a call into plan->exec. */
 static bool build(struct eager *e, struct plan *plan, struct signature *s,
 		  const struct eager_call *c, struct err *err)
@@ -99,6 +142,11 @@ static bool build(struct eager *e, struct plan *plan, struct signature *s,
 	    !bind_call(&target, c->op, c->name, c->values, c->n, c->kw, args, err))
 		return false;
 	id = graph_add(g, c->op, args, op_info(c->op)->n_params, e->host.line, e->host.column, err);
+	if (id >= 0 && op_info(g->nodes[id]->op)->kind == KIND_VIEW) {
+		id = build_view(e, plan, g, id, err);
+		if (id < 0 || op_info(g->nodes[id]->op)->kind == KIND_VIEW)
+			return id >= 0;
+	}
 	if (id < 0)
 		return false;
 	if (c->inplace) {
@@ -144,7 +192,7 @@ static struct tensor *overwritten(const struct plan *plan, const struct signatur
 {
 	struct tensor *to = s->tensors[0].tensor->memory;
 
-	if (!plan->into || !tensor_contiguous(to))
+	if (!plan->into || !tensor_ends_storage(to))
 		return NULL;
 	for (int i = 1; i < s->n_tensors; i++) {
 		const struct tensor *t = s->tensors[i].tensor->memory;
@@ -155,6 +203,19 @@ static struct tensor *overwritten(const struct plan *plan, const struct signatur
 	return to;
 }
 
+/* `base` is what the view is of; its memory is shared. */
+static bool make_view(const struct plan *plan, struct tensor *base, struct value *out,
+		      struct err *err)
+{
+	struct tensor *t = tensor_view(base, plan->rank, plan->size, plan->stride,
+				       base->offset + plan->offset, err);
+
+	if (!t)
+		return false;
+	*out = eager_wrap(t);
+	return out->kind != VALUE_UNSET || torch_no_memory(err);
+}
+
 static bool run_plan(struct eager *e, struct plan *plan, const struct signature *s, bool inplace,
 		     struct value *out, struct err *err)
 {
@@ -162,9 +223,21 @@ static bool run_plan(struct eager *e, struct plan *plan, const struct signature 
 
 	for (int i = 0; i < s->n_tensors; i++)
 		inputs[i] = s->tensors[i].tensor->memory;
+	if (plan->is_view && !plan->exec)
+		return make_view(plan, inputs[0], out, err);
+	if (inplace && tensor_repeats(inputs[0]))
+		return err_set(err, ERR_VALUE,
+			       "an expanded tensor is written: several of its elements are one in "
+			       "memory; write x.clone() first");
 	if (!exec_run(plan->exec, inputs, &result, into, e->observer, -1, err))
 		return false;
 	e->launches += plan->exec->lowered->n_kernels;
+	if (plan->is_view) {
+		bool ok = make_view(plan, result, out, err);
+
+		tensor_unref(result);
+		return ok;
+	}
 	if (!inplace) {
 		*out = eager_wrap(result);
 		return out->kind != VALUE_UNSET || torch_no_memory(err);

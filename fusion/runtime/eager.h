@@ -8,6 +8,7 @@
 #define FUSION_RUNTIME_EAGER_H
 
 #include "fusion/capture/vm.h"
+#include "fusion/runtime/compose.h"
 #include "fusion/runtime/exec.h"
 #include "fusion/runtime/plan.h"
 #include "fusion/runtime/torch_host.h"
@@ -21,6 +22,7 @@ struct eager {
 	int64_t launches;
 	struct torch_names *names;
 	struct torch_operators operators;
+	struct composer composer;
 	struct plans plans;
 	struct buf *out; /* what print() writes; borrowed */
 };

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "fusion/runtime/bind.h"
+#include "fusion/runtime/compose.h"
 #include "fusion/runtime/eager.h"
+#include "fusion/runtime/torch_more.h"
 
 static bool wrap(struct tensor *t, struct value *out, struct err *err)
 {
@@ -92,6 +94,23 @@ static bool size_of(const struct tensor *t, struct value dim, struct value *out,
 	return true;
 }
 
+static bool stride_of(const struct tensor *t, struct value dim, struct value *out, struct err *err)
+{
+	struct value strides[MAX_RANK];
+	int d;
+
+	if (dim.kind != VALUE_NONE) {
+		if (!torch_wrap_dim(dim.i, t->rank, &d, err))
+			return false;
+		*out = value_int(t->stride[d]);
+		return true;
+	}
+	for (d = 0; d < t->rank; d++)
+		strides[d] = value_int(t->stride[d]);
+	*out = value_tuple(strides, t->rank);
+	return out->kind != VALUE_UNSET || torch_no_memory(err);
+}
+
 static bool call_native(struct eager *e, const struct native *f, const struct value *args, int n,
 			const struct keywords *kw, struct value *out, struct err *err)
 {
@@ -100,6 +119,20 @@ static bool call_native(struct eager *e, const struct native *f, const struct va
 	if (!torch_native_args(f, args, n, kw, &t, &dim, err) || !eager_check(t, err))
 		return false;
 	switch (f->id) {
+	case NATIVE_STRIDE:
+		return stride_of(t.tensor->memory, dim, out, err);
+	case NATIVE_IS_CONTIGUOUS:
+		*out = value_bool(tensor_contiguous(t.tensor->memory));
+		return true;
+	case NATIVE_STORAGE_OFFSET:
+		*out = value_int(t.tensor->memory->offset);
+		return true;
+	case NATIVE_ELEMENT_SIZE:
+		*out = value_int((int64_t)dtype_bytes(t.tensor->memory->dtype));
+		return true;
+	case NATIVE_REQUIRES_GRAD_:
+		*out = value_ref(t);
+		return true;
 	case NATIVE_SIZE:
 		return size_of(t.tensor->memory, dim, out, err);
 	case NATIVE_DIM:
@@ -122,13 +155,22 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 		      const struct keywords *kw, struct value *out, struct err *err)
 {
 	struct eager *e = self;
+	struct torch_memory memory = { e->env->allocator, e->env->backend_env.random };
 	struct value values[MAX_ARGS + 1];
 	struct eager_call c = {
 		.op = (enum op)f->id, .name = f->name, .values = args, .n = n, .kw = kw
 	};
 
-	if (f->id >= OP_COUNT)
+	if (torch_more_wants(f, args, n, kw))
+		return torch_more_call(&e->composer, &memory, f, args, n, kw, out, err);
+	if (compose_knows(f->id))
+		return compose_call(&e->composer, f, args, n, kw, out, err);
+	if (f->id >= NATIVE_INPLACE) {
+		c.op = (enum op)(f->id - NATIVE_INPLACE);
+		c.inplace = true;
+	} else if (f->id >= OP_COUNT) {
 		return call_native(e, f, args, n, kw, out, err);
+	}
 	if (f->id == OP_tensor)
 		return make_literal(e, args, n, kw, out, err);
 	if (f->self.kind == VALUE_TENSOR) {
@@ -235,6 +277,7 @@ static bool host_tensor_attr(void *self, struct value t, const char *name, struc
 			     struct err *err)
 {
 	struct eager *e = self;
+	bool known = true, ok;
 
 	if (strcmp(name, "shape") == 0)
 		return eager_check(t, err) && shape_of(t.tensor->memory, out, err);
@@ -250,6 +293,9 @@ static bool host_tensor_attr(void *self, struct value t, const char *name, struc
 		*out = (struct value){ .kind = VALUE_DTYPE, .dtype = t.tensor->memory->dtype };
 		return true;
 	}
+	ok = eager_check(t, err) && compose_attr(&e->composer, t, name, &known, out, err);
+	if (known)
+		return ok;
 	return torch_method(e->names, t, name, out, err);
 }
 
@@ -279,6 +325,87 @@ static void host_print(void *self, const char *text, size_t len)
 	buf_add(e->out, text, len);
 }
 
+static bool composer_run(void *self, enum op op, const char *name, bool inplace,
+			 const struct value *values, int n, struct value *out, struct err *err)
+{
+	const char *fx = name + strlen("fx:");
+	struct eager_call c = { .op = op,
+				.name = *fx ? fx : op_info(op)->id,
+				.inplace = inplace,
+				.values = values,
+				.n = n };
+
+	return eager_run(self, &c, out, err);
+}
+
+static bool composer_size(void *self, struct value t, int dim, struct value *out, struct err *err)
+{
+	(void)self;
+	if (!eager_check(t, err))
+		return false;
+	*out = value_int(t.tensor->memory->size[dim]);
+	return true;
+}
+
+static bool composer_type(void *self, struct value t, int *rank, enum dtype *dtype, struct err *err)
+{
+	(void)self;
+	if (!eager_check(t, err))
+		return false;
+	*rank = t.tensor->memory->rank;
+	*dtype = t.tensor->memory->dtype;
+	return true;
+}
+
+/* One int64 tensor for each dim: where the mask holds, in row-major order. */
+static bool composer_places(void *self, struct value mask, int rank, struct value *out,
+			    struct err *err)
+{
+	struct eager *e = self;
+	const struct tensor *m = mask.tensor->memory;
+	int64_t numel = tensor_numel(m), count = 0, *at[MAX_RANK];
+
+	for (int64_t i = 0; i < numel; i++)
+		count += tensor_get_int(m, i) != 0;
+	for (int d = 0; d < rank; d++) {
+		struct tensor *t = tensor_create(e->env->allocator, DTYPE_I64, 1, &count, err);
+
+		if (!t || !wrap(t, &out[d], err)) {
+			while (d-- > 0)
+				value_unref(out[d]);
+			return false;
+		}
+		at[d] = tensor_data(t);
+	}
+	for (int64_t i = 0; i < numel; i++) {
+		int64_t rest = i;
+
+		if (tensor_get_int(m, i) == 0)
+			continue;
+		for (int d = rank - 1; d >= 0; d--) {
+			*at[d]++ = rest % m->size[d];
+			rest /= m->size[d];
+		}
+	}
+	return true;
+}
+
+static bool host_subscript(void *self, struct value t, struct value index, struct value *out,
+			   struct err *err)
+{
+	struct eager *e = self;
+
+	return compose_subscript(&e->composer, t, index, out, err);
+}
+
+static bool host_store_subscript(void *self, struct value t, struct value index, struct value v,
+				 struct err *err)
+{
+	struct eager *e = self;
+
+	return compose_store(&e->composer, t, index, v, err);
+}
+
 void eager_init(struct eager *e, const struct exec_env *env, uint64_t passes_disabled,
 		struct torch_names *names, struct buf *out)
 {
@@ -287,6 +414,12 @@ void eager_init(struct eager *e, const struct exec_env *env, uint64_t passes_dis
 	e->passes_disabled = passes_disabled;
 	e->names = names;
 	e->out = out;
+	e->composer = (struct composer){ .self = e,
+					 .host = &e->host,
+					 .run = composer_run,
+					 .size = composer_size,
+					 .type = composer_type,
+					 .places = composer_places };
 	torch_operators_init(&e->operators);
 	e->host = (struct vm_host){
 		.self = e,
@@ -298,8 +431,8 @@ void eager_init(struct eager *e, const struct exec_env *env, uint64_t passes_dis
 		.unary = host_unary,
 		.compare = host_compare,
 		.truth = host_truth,
-		.subscript = torch_no_subscript,
-		.store_subscript = torch_no_store_subscript,
+		.subscript = host_subscript,
+		.store_subscript = host_store_subscript,
 		.length = host_length,
 		.to_number = host_to_number,
 		.print = host_print,

@@ -406,5 +406,9 @@ bool exec_run(struct exec *e, struct tensor *const *inputs, struct tensor **outp
 			copy_output(e, i, inputs, outputs);
 	if (temps)
 		allocator_put(e->env->allocator, temps, e->temp_bytes);
+	if (e->executable && !e->backend->fault(e->executable, err)) {
+		give_back_outputs(e, outputs);
+		return false;
+	}
 	return true;
 }

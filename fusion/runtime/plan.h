@@ -32,6 +32,11 @@ struct plan {
 	struct arena arena;
 	struct exec *exec;
 	bool into; /* its one output may be written over its first input */
+	/* The result is a view: of what exec computes, or of the first input where
+	 * exec is NULL.  `offset` counts from the first element of that. */
+	bool is_view;
+	int rank;
+	int64_t size[MAX_RANK], stride[MAX_RANK], offset;
 	int n;
 	uint64_t *words;
 };

@@ -20,6 +20,23 @@ static bool push(struct recipe_builder *b, struct recipe_step step)
 	return VEC_PUSH(&b->steps, step) || no_memory(b->err);
 }
 
+static bool add_tensor(struct recipe_builder *b, struct value v);
+
+/* A view stays one: of the argument, or of the result that has its elements. */
+static bool add_view(struct recipe_builder *b, struct value v)
+{
+	struct recipe_step step = { .kind = RECIPE_VIEW, .made_from = v.tensor };
+	struct view_layout *layout = ARENA_NEW(b->trace->graph->arena, struct view_layout);
+	struct value base;
+
+	if (!layout)
+		return no_memory(b->err);
+	if (!trace_view_layout(b->trace, v, &base, layout, b->err))
+		return false;
+	step.layout = layout;
+	return push(b, step) && add_tensor(b, base);
+}
+
 static bool add_tensor(struct recipe_builder *b, struct value v)
 {
 	struct recipe_step step = { .kind = RECIPE_OUTPUT, .made_from = v.tensor };
@@ -30,6 +47,8 @@ static bool add_tensor(struct recipe_builder *b, struct value v)
 			step = (struct recipe_step){ .kind = RECIPE_AGAIN, .index = (int)i };
 			return push(b, step);
 		}
+	if (v.tensor->view && v.tensor->owner == b->trace->serial)
+		return add_view(b, v);
 	if (slot >= 0) {
 		step.kind = RECIPE_SLOT;
 		step.index = slot;
@@ -176,6 +195,19 @@ static struct value follow_dict(struct recipe *r, const struct recipe_step *step
 	return v;
 }
 
+static struct value follow_view(struct recipe *r, const struct recipe_step *step, int *at,
+				const struct recipe_call *call)
+{
+	struct value base = follow(r, at, call);
+	struct tensor *t;
+
+	if (base.kind == VALUE_UNSET)
+		return base;
+	t = view_replay(base.tensor->memory, step->layout, call->vars, NULL);
+	value_unref(base);
+	return t ? eager_wrap(t) : (struct value){ .kind = VALUE_UNSET };
+}
+
 /* VALUE_UNSET: out of memory. */
 static struct value follow(struct recipe *r, int *at, const struct recipe_call *call)
 {
@@ -188,6 +220,8 @@ static struct value follow(struct recipe *r, int *at, const struct recipe_call *
 		*made = eager_wrap(call->outputs[step->index]);
 		call->outputs[step->index] = NULL;
 		return *made;
+	case RECIPE_VIEW:
+		return *made = follow_view(r, step, at, call);
 	case RECIPE_SLOT:
 		return *made = value_ref(slot_value(call->slots, step->index, call->args));
 	case RECIPE_AGAIN:

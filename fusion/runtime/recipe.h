@@ -15,6 +15,7 @@ enum recipe_kind {
 	RECIPE_LIFTED, /* a tensor of a global */
 	RECIPE_OUTPUT, /* a result of the graph */
 	RECIPE_AGAIN,  /* the same object as step `index` */
+	RECIPE_VIEW,   /* a view of the next step */
 	RECIPE_SIZE,
 	RECIPE_SEQUENCE, /* tuple or list of the next `n` steps */
 	RECIPE_DICT,     /* of the next `n` steps */
@@ -27,7 +28,8 @@ struct recipe_step {
 	int index, n;
 	struct value value; /* VALUE: it; DICT: one with the keys; LIFTED: the tensor */
 	const struct sym *size;
-	const struct vtensor *made_from; /* the capture's object, while building */
+	const struct view_layout *layout; /* VIEW */
+	const struct vtensor *made_from;  /* the capture's object, while building */
 };
 
 struct recipe {

@@ -90,24 +90,6 @@ bool torch_identity(enum cmpop op, struct value a, struct value b, struct value 
 	return false;
 }
 
-bool torch_no_subscript(void *self, struct value t, struct value index, struct value *out,
-			struct err *err)
-{
-	(void)self, (void)t, (void)index, (void)out;
-	return err_set(err, ERR_UNSUPPORTED,
-		       "indexing a tensor, and looping over one, are not in the language so far; "
-		       "reduce it (x.sum(dim=0), x.amax(dim=0)) or pass the parts as arguments");
-}
-
-bool torch_no_store_subscript(void *self, struct value t, struct value index, struct value v,
-			      struct err *err)
-{
-	(void)self, (void)t, (void)index, (void)v;
-	return err_set(err, ERR_UNSUPPORTED,
-		       "assigning to a part of a tensor is not in the language so far; "
-		       "choose elements with torch.where(condition, new, old)");
-}
-
 enum dtype torch_cast_dtype(int id)
 {
 	switch (id) {
@@ -129,14 +111,19 @@ bool torch_native_args(const struct native *f, const struct value *args, int n,
 		       struct err *err)
 {
 	bool bound = f->self.kind == VALUE_TENSOR;
-	int wanted = bound ? 0 : 1, most = f->id == NATIVE_SIZE ? wanted + 1 : wanted;
+	bool takes_dim = f->id == NATIVE_SIZE || f->id == NATIVE_STRIDE;
+	int wanted = bound ? 0 : 1, most = takes_dim ? wanted + 1 : wanted;
 
 	*dim = value_none();
 	if (f->id == NATIVE_TENSOR)
 		return err_set(
 		    err, ERR_UNSUPPORTED,
 		    "torch.Tensor is a type for isinstance() here; write torch.tensor()");
-	if (f->id == NATIVE_SIZE && kw && kw->n == 1 && strcmp(kw->names[0].str->text, "dim") == 0)
+	if (f->id == NATIVE_REQUIRES_GRAD_ && bound) { /* of what it says, nothing holds here */
+		*tensor = f->self;
+		return true;
+	}
+	if (takes_dim && kw && kw->n == 1 && strcmp(kw->names[0].str->text, "dim") == 0)
 		kw = NULL; /* size(dim=0) is size(0) */
 	if (kw && kw->n > 0)
 		return err_set(err, ERR_TYPE, "%s has no parameter %s", f->name,

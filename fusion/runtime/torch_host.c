@@ -5,6 +5,7 @@
  * time, so those have a table by name.
  */
 #include "fusion/runtime/torch_host.h"
+#include "fusion/runtime/torch_more.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -23,19 +24,38 @@ static const struct {
 	const char *name;
 	int id;
 } methods[] = {
-	{ "size", NATIVE_SIZE },   { "dim", NATIVE_DIM },        { "ndimension", NATIVE_DIM },
-	{ "numel", NATIVE_NUMEL }, { "nelement", NATIVE_NUMEL }, { "item", NATIVE_ITEM },
-	{ "float", NATIVE_FLOAT }, { "double", NATIVE_DOUBLE },  { "long", NATIVE_LONG },
+	{ "size", NATIVE_SIZE },
+	{ "dim", NATIVE_DIM },
+	{ "ndimension", NATIVE_DIM },
+	{ "numel", NATIVE_NUMEL },
+	{ "nelement", NATIVE_NUMEL },
+	{ "item", NATIVE_ITEM },
+	{ "float", NATIVE_FLOAT },
+	{ "double", NATIVE_DOUBLE },
+	{ "long", NATIVE_LONG },
 	{ "bool", NATIVE_BOOL },
+	{ "chunk", NATIVE_CHUNK },
+	{ "split", NATIVE_SPLIT },
+	{ "split_with_sizes", NATIVE_SPLIT },
+	{ "unbind", NATIVE_UNBIND },
+	{ "stride", NATIVE_STRIDE },
+	{ "is_contiguous", NATIVE_IS_CONTIGUOUS },
+	{ "storage_offset", NATIVE_STORAGE_OFFSET },
+	{ "element_size", NATIVE_ELEMENT_SIZE },
+	{ "requires_grad_", NATIVE_REQUIRES_GRAD_ },
 };
 
 static const struct {
 	const char *name;
 	int id;
 } functions[] = {
-	{ "torch.numel", NATIVE_NUMEL },
-	{ "torch.is_tensor", NATIVE_IS_TENSOR },
-	{ "torch.Tensor", NATIVE_TENSOR },
+	{ "torch.numel", NATIVE_NUMEL },   { "torch.is_tensor", NATIVE_IS_TENSOR },
+	{ "torch.Tensor", NATIVE_TENSOR }, { "torch.cat", NATIVE_CAT },
+	{ "torch.concat", NATIVE_CAT },    { "torch.concatenate", NATIVE_CAT },
+	{ "torch.stack", NATIVE_STACK },   { "torch.hstack", NATIVE_HSTACK },
+	{ "torch.vstack", NATIVE_VSTACK }, { "torch.row_stack", NATIVE_VSTACK },
+	{ "torch.chunk", NATIVE_CHUNK },   { "torch.split", NATIVE_SPLIT },
+	{ "torch.unbind", NATIVE_UNBIND }, { "torch.arange", NATIVE_ARANGE },
 };
 
 static const char *const modules[] = { "torch", "torch.nn", "torch.nn.functional" };
@@ -111,7 +131,7 @@ static int find_function(const char *spelling)
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
 		if (strcmp(functions[i].name, spelling) == 0)
 			return functions[i].id;
-	return -1;
+	return torch_more_find(spelling);
 }
 
 /* "float16", "int32": a type's name with a width. */
@@ -165,6 +185,23 @@ bool torch_module_attr(struct torch_names *names, const struct module *m, const 
 	return made(value_native(kept, id, false, (struct value){ .kind = VALUE_UNSET }), out, err);
 }
 
+/* x.add_(y): the op of "Tensor.add", written into x. */
+static int find_inplace(const char *spelling)
+{
+	size_t len = strlen(spelling);
+	char plain[96];
+	enum op op;
+
+	if (len < 2 || len >= sizeof(plain) || spelling[len - 1] != '_' || spelling[len - 2] == '_')
+		return -1;
+	memcpy(plain, spelling, len - 1);
+	plain[len - 1] = '\0';
+	if (!op_find(plain, &op) || op_info(op)->kind == KIND_VIEW ||
+	    op_info(op)->kind == KIND_REDUCE)
+		return -1;
+	return NATIVE_INPLACE + (int)op;
+}
+
 static int find_method(const char *name, const char *spelling)
 {
 	enum op op;
@@ -172,7 +209,11 @@ static int find_method(const char *name, const char *spelling)
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
 		if (strcmp(methods[i].name, name) == 0)
 			return methods[i].id;
-	return op_find(spelling, &op) ? (int)op : -1;
+	if (op_find(spelling, &op))
+		return (int)op;
+	if (torch_more_find(spelling) >= 0)
+		return torch_more_find(spelling);
+	return find_inplace(spelling);
 }
 
 /* Enters a method into the table; *err where there is none by the name. */

@@ -24,6 +24,21 @@ enum torch_native {
 	NATIVE_BOOL,
 	NATIVE_IS_TENSOR, /* torch.is_tensor(v) */
 	NATIVE_TENSOR,    /* torch.Tensor: the type, for isinstance() */
+	NATIVE_CAT,       /* from here to NATIVE_ARANGE: compose.h */
+	NATIVE_STACK,
+	NATIVE_HSTACK,
+	NATIVE_VSTACK,
+	NATIVE_CHUNK,
+	NATIVE_SPLIT,
+	NATIVE_UNBIND,
+	NATIVE_ARANGE,
+	NATIVE_STRIDE, /* x.stride(), x.stride(0) */
+	NATIVE_IS_CONTIGUOUS,
+	NATIVE_STORAGE_OFFSET,
+	NATIVE_ELEMENT_SIZE,
+	NATIVE_REQUIRES_GRAD_,
+	/* NATIVE_INPLACE + op: x.add_(y) */
+	NATIVE_INPLACE = 1 << 16,
 };
 
 /* Which op each operator reaches, by ops.def; -1: none so far. */
@@ -81,12 +96,6 @@ bool torch_plain_cast(const struct value *values, int n, const struct keywords *
 /* What `is`, and == with a thing that is no number, mean for a tensor: true
  * where the comparison was one of these, with *out. */
 bool torch_identity(enum cmpop op, struct value a, struct value b, struct value *out);
-
-/* Callbacks of hosts for what tensors cannot do so far: UNSUPPORTED. */
-bool torch_no_subscript(void *self, struct value t, struct value index, struct value *out,
-			struct err *err);
-bool torch_no_store_subscript(void *self, struct value t, struct value index, struct value v,
-			      struct err *err);
 
 /* A dim from the user: -rank <= dim < rank, counted from the end if negative. */
 bool torch_wrap_dim(int64_t dim, int rank, int *out, struct err *err);

@@ -15,7 +15,9 @@
 #include "fusion/base/vec.h"
 #include "fusion/capture/vm.h"
 #include "fusion/graph/graph.h"
+#include "fusion/runtime/compose.h"
 #include "fusion/runtime/slots.h"
+#include "fusion/runtime/view.h"
 #include "fusion/runtime/torch_host.h"
 
 enum { MAX_TRACE_NODES = 100000 };
@@ -26,6 +28,7 @@ struct lifted {
 	struct value value; /* a reference */
 	int node;           /* its value now */
 	bool written;
+	int writes;
 };
 
 /* A comparison of sizes that the program branched on. */
@@ -77,6 +80,7 @@ struct trace {
 	VEC(struct size_condition) conditions;
 	VEC(struct trace_input) inputs;
 	int print_line, print_column; /* of the first print(); 0: none */
+	struct composer composer;
 };
 
 /* Zeroed first; everything is borrowed. */
@@ -121,6 +125,22 @@ bool trace_pin(struct trace *t, const struct sym *s, struct err *err);
 bool trace_equal(struct trace *t, const struct sym *a, const struct sym *b, struct err *err);
 /* Pins without asking; true if that changed anything. */
 bool trace_pin_quietly(struct trace *t, const struct sym *s);
+
+/* trace_view.c.  A new tensor value for node `node` of a view op, whose first
+ * argument is the value `of`. */
+bool trace_wrap_view(struct trace *t, struct value of, int node, struct value *out,
+		     struct err *err);
+/* The node of a view, made anew where its base was written; -1 with *err. */
+int trace_view_node(struct trace *t, struct value view, struct err *err);
+/* A write through a view: `node` has its new elements. */
+bool trace_view_write(struct trace *t, struct value view, int node, struct err *err);
+/* How the view lies in the memory of its base, which is *base (borrowed); false
+ * where it does not (an expanded copy): then it is a tensor of its own. */
+bool trace_view_layout(struct trace *t, struct value view, struct value *base,
+		       struct view_layout *out, struct err *err);
+
+/* The tensor object stands for another node from here on. */
+bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written);
 
 /* trace_host.c: fills in the callbacks. */
 void trace_host_init(struct trace *t);

@@ -1,0 +1,297 @@
+/* fusion/graph/view.c -- the layout of views, one step of a chain at a time.
+ *
+ * Inference has checked the arguments; here they only become strides.
+ */
+#include "fusion/graph/view.h"
+
+#include <string.h>
+
+static bool is_view(const struct node *n)
+{
+	return op_info(n->op)->kind == KIND_VIEW;
+}
+
+int view_base(const struct graph *g, int node)
+{
+	while (is_view(g->nodes[node]))
+		node = g->nodes[node]->args[0].node;
+	return node;
+}
+
+bool view_row_major(const struct graph *g, const struct shape *s,
+		    const struct sym *stride[MAX_RANK])
+{
+	const struct sym *step = sym_const(g->syms, 1);
+
+	for (int d = s->rank - 1; d >= 0; d--) {
+		stride[d] = step;
+		step = sym_mul(g->syms, step, s->size[d]);
+	}
+	return step != NULL;
+}
+
+bool view_contiguous(const struct graph *g, const struct view_layout *l)
+{
+	const struct sym *step = sym_const(g->syms, 1);
+
+	for (int d = l->shape.rank - 1; step && d >= 0; d--) {
+		if (sym_is(l->shape.size[d], 0))
+			return true;
+		if (sym_is(l->shape.size[d], 1))
+			continue;
+		if (l->stride[d] != step)
+			return false;
+		step = sym_mul(g->syms, step, l->shape.size[d]);
+	}
+	return step != NULL;
+}
+
+static int wrap(const struct sym *dim, int rank)
+{
+	return (int)(dim->value < 0 ? dim->value + rank : dim->value);
+}
+
+static const struct sym *wrap_index(const struct graph *g, const struct sym *index,
+				    const struct sym *size)
+{
+	if (sym_is_const(index) && index->value < 0)
+		return sym_add(g->syms, index, size);
+	return index;
+}
+
+/* Fewer elements so far: by proof, or at the sizes of the capture. */
+static bool is_fewer(const struct graph *g, const struct sym *a, const struct sym *b)
+{
+	return a != b && sym_hint(g->syms, a) < sym_hint(g->syms, b);
+}
+
+/* Walks both shapes from the end: each run of old dims that is one in memory
+ * must be a run of new dims.  Where sizes are symbols one run may be equal by
+ * the fact that both shapes have as many elements; two may not. */
+static bool reshape_strides(const struct graph *g, struct view_layout *l, const struct shape *to)
+{
+	const struct sym *stride[MAX_RANK], *step, *had, *made, *one = sym_const(g->syms, 1);
+	int at = to->rank - 1, assumed = 0;
+
+	if (l->shape.rank == 0) {
+		for (int d = 0; d < to->rank; d++)
+			l->stride[d] = one;
+		return true;
+	}
+	step = l->stride[l->shape.rank - 1];
+	had = made = one;
+	for (int d = l->shape.rank - 1; d >= 0; d--) {
+		had = sym_mul(g->syms, had, l->shape.size[d]);
+		if (d > 0 && (sym_is(l->shape.size[d - 1], 1) ||
+			      l->stride[d - 1] == sym_mul(g->syms, had, step)))
+			continue;
+		while (at >= 0 && had && made &&
+		       (is_fewer(g, made, had) || sym_is(to->size[at], 1))) {
+			stride[at] = sym_mul(g->syms, made, step);
+			made = sym_mul(g->syms, made, to->size[at--]);
+		}
+		if (!had || !made || sym_hint(g->syms, had) != sym_hint(g->syms, made))
+			return false;
+		assumed += had != made;
+		if (d > 0)
+			step = l->stride[d - 1];
+		had = made = one;
+	}
+	if (at >= 0 || assumed > 1)
+		return false;
+	for (int d = 0; d < to->rank; d++) {
+		l->stride[d] = stride[d];
+		if (!stride[d])
+			return false;
+	}
+	return true;
+}
+
+/* Nothing is read of an empty view, and any strides do. */
+static bool reshape(const struct graph *g, struct view_layout *l, const struct shape *to)
+{
+	for (int d = 0; d < to->rank; d++)
+		if (sym_is(to->size[d], 0))
+			return view_row_major(g, to, l->stride);
+	return reshape_strides(g, l, to);
+}
+
+static void permute(struct view_layout *l, const int *order, int rank)
+{
+	const struct sym *stride[MAX_RANK];
+
+	for (int d = 0; d < rank; d++)
+		stride[d] = l->stride[order[d]];
+	memcpy(l->stride, stride, sizeof(stride[0]) * (size_t)rank);
+}
+
+/* Dims as the user moved them: `to` first get their dims, the rest follows. */
+static void movedim(const struct node *n, struct view_layout *l)
+{
+	int rank = l->shape.rank, order[MAX_RANK], next = 0;
+	bool taken[MAX_RANK] = { false };
+
+	for (int d = 0; d < rank; d++)
+		order[d] = -1;
+	for (int i = 0; i < n->args[1].n; i++) {
+		int from = wrap(n->args[1].ints[i], rank);
+
+		order[wrap(n->args[2].ints[i], rank)] = from;
+		taken[from] = true;
+	}
+	for (int d = 0; d < rank; d++) {
+		if (order[d] >= 0)
+			continue;
+		while (taken[next])
+			next++;
+		order[d] = next++;
+	}
+	permute(l, order, rank);
+}
+
+static void reorder(const struct node *n, struct view_layout *l)
+{
+	int rank = l->shape.rank, order[MAX_RANK], a = 0, b = 1;
+
+	for (int d = 0; d < rank; d++)
+		order[d] = n->op == OP_permute ? wrap(n->args[1].ints[d], rank) : d;
+	if (n->op == OP_transpose) {
+		a = wrap(n->args[1].sym, rank);
+		b = wrap(n->args[2].sym, rank);
+	}
+	if (n->op != OP_permute && rank > 1) {
+		order[a] = b;
+		order[b] = a;
+	}
+	permute(l, order, rank);
+}
+
+static void expand(const struct graph *g, const struct node *n, struct view_layout *l)
+{
+	const struct sym *stride[MAX_RANK], *zero = sym_const(g->syms, 0);
+	int shift = n->shape.rank - l->shape.rank;
+
+	for (int d = 0; d < n->shape.rank; d++)
+		stride[d] = d < shift || l->shape.size[d - shift] != n->shape.size[d]
+				? zero
+				: l->stride[d - shift];
+	memcpy(l->stride, stride, sizeof(stride[0]) * (size_t)n->shape.rank);
+}
+
+static void move(const struct graph *g, struct view_layout *l, const struct sym *steps, int dim)
+{
+	l->offset = sym_add(g->syms, l->offset, sym_mul(g->syms, steps, l->stride[dim]));
+}
+
+static void drop_dim(struct view_layout *l, int dim)
+{
+	memmove(l->stride + dim, l->stride + dim + 1,
+		sizeof(l->stride[0]) * (size_t)(l->shape.rank - dim - 1));
+}
+
+static void reverse(const struct graph *g, const struct node *n, struct view_layout *l)
+{
+	const struct sym *one = sym_const(g->syms, 1), *minus = sym_const(g->syms, -1);
+
+	for (int i = 0; i < n->args[1].n; i++) {
+		int d = wrap(n->args[1].ints[i], l->shape.rank);
+
+		move(g, l, sym_sub(g->syms, l->shape.size[d], one), d);
+		l->stride[d] = sym_mul(g->syms, l->stride[d], minus);
+	}
+}
+
+static void diagonal(const struct graph *g, const struct node *n, struct view_layout *l)
+{
+	int rank = l->shape.rank, a = wrap(n->args[2].sym, rank), b = wrap(n->args[3].sym, rank);
+	int64_t offset = n->args[1].sym->value;
+	const struct sym *both = sym_add(g->syms, l->stride[a], l->stride[b]);
+
+	if (offset >= 0)
+		move(g, l, sym_const(g->syms, offset), b);
+	else
+		move(g, l, sym_const(g->syms, -offset), a);
+	drop_dim(l, a > b ? a : b);
+	l->shape.rank--;
+	drop_dim(l, a > b ? b : a);
+	l->stride[rank - 2] = both;
+}
+
+static bool step(const struct graph *g, const struct node *n, struct view_layout *l)
+{
+	int dim = n->n_args > 1 && n->args[1].kind == ARG_INT && l->shape.rank
+		      ? wrap(n->args[1].sym, l->shape.rank)
+		      : 0;
+
+	switch (n->op) {
+	case OP_alias:
+		return true;
+	case OP_permute:
+	case OP_transpose:
+	case OP_t:
+		reorder(n, l);
+		return true;
+	case OP_movedim:
+		movedim(n, l);
+		return true;
+	case OP_expand:
+	case OP_expand_as:
+		expand(g, n, l);
+		return true;
+	case OP_select:
+		move(g, l, wrap_index(g, n->args[2].sym, l->shape.size[dim]), dim);
+		drop_dim(l, dim);
+		return true;
+	case OP_narrow:
+		move(g, l, wrap_index(g, n->args[2].sym, l->shape.size[dim]), dim);
+		return true;
+	case OP_slice:
+		move(g, l, n->args[2].sym, dim);
+		l->stride[dim] = sym_mul(g->syms, l->stride[dim], n->args[4].sym);
+		return true;
+	case OP_reverse:
+		reverse(g, n, l);
+		return true;
+	case OP_diagonal:
+		diagonal(g, n, l);
+		return true;
+	case OP_unfold:
+		l->stride[n->shape.rank - 1] = l->stride[dim];
+		l->stride[dim] = sym_mul(g->syms, l->stride[dim], n->args[3].sym);
+		return true;
+	default: /* reshape and its kin */
+		return reshape(g, l, &n->shape);
+	}
+}
+
+static bool layout(const struct graph *g, int node, int stop, bool strided, struct view_layout *l)
+{
+	const struct node *n = g->nodes[node];
+
+	if (node == stop || (stop < 0 && !is_view(n))) {
+		*l = (struct view_layout){ .base = node,
+					   .shape = n->shape,
+					   .offset = sym_const(g->syms, 0) };
+		if (!strided || n->op != OP_input)
+			return view_row_major(g, &n->shape, l->stride) && l->offset;
+		memcpy(l->stride, n->stride, sizeof(l->stride));
+		return l->offset != NULL;
+	}
+	if (!is_view(n) || !layout(g, n->args[0].node, stop, strided, l) || !step(g, n, l))
+		return false;
+	l->shape = n->shape;
+	for (int d = 0; d < l->shape.rank; d++)
+		if (!l->stride[d])
+			return false;
+	return l->offset != NULL;
+}
+
+bool view_layout(const struct graph *g, int node, struct view_layout *out)
+{
+	return layout(g, node, -1, true, out);
+}
+
+bool view_layout_in(const struct graph *g, int node, int base, struct view_layout *out)
+{
+	return layout(g, node, base, false, out);
+}

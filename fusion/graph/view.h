@@ -1,0 +1,39 @@
+/* fusion/graph/view.h -- where the elements of a view lie.
+ *
+ * A view is a node of KIND_VIEW: the elements of its first argument under
+ * another shape.  A chain of views ends at a BASE, which has memory; the layout
+ * says where each element of the view lies in there.  Shared by fusion,
+ * lowering, eager views and recipes.
+ */
+#ifndef FUSION_GRAPH_VIEW_H
+#define FUSION_GRAPH_VIEW_H
+
+#include "fusion/graph/graph.h"
+
+struct view_layout {
+	int base;           /* the node with memory; the node itself where it is none */
+	struct shape shape; /* of the view */
+	const struct sym *stride[MAX_RANK]; /* in elements of the base's memory */
+	const struct sym *offset;
+};
+
+/* The end of the chain: an id of a node that is no view. */
+int view_base(const struct graph *g, int node);
+
+/* The layout of a node in the memory of its base: inputs have their strides,
+ * all else lies row by row.  False where a step has no strides (a reshape that
+ * has to copy), and when out of memory. */
+bool view_layout(const struct graph *g, int node, struct view_layout *out);
+
+/* The same in the elements of the node `base` counted row by row, whatever its
+ * strides are; false also where `base` is not in the chain. */
+bool view_layout_in(const struct graph *g, int node, int base, struct view_layout *out);
+
+/* Whether the elements lie row by row, without gaps. */
+bool view_contiguous(const struct graph *g, const struct view_layout *l);
+
+/* Strides of a shape that lies row by row; false when out of memory. */
+bool view_row_major(const struct graph *g, const struct shape *s,
+		    const struct sym *stride[MAX_RANK]);
+
+#endif
