@@ -62,6 +62,7 @@ bool compile_decorators(struct builder *b, const struct node_list *decorators);
 bool call_decorators(struct builder *b, const struct node_list *decorators);
 
 /* compile_class.c */
+bool compile_annotation(struct builder *b, const struct node *node); /* of an ANN_ASSIGN */
 bool compile_class(struct builder *b, const struct node *node);
 
 /* compile_loop.c */

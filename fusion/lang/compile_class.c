@@ -17,6 +17,42 @@ static bool return_cell(struct builder *b, struct place end)
 	return emit_const(b, end, const_none());
 }
 
+/* Annotations are not evaluated; a class keeps a word of them. */
+static struct lang_const annotation_word(const struct node *annotation)
+{
+	while (annotation->kind == NODE_ATTRIBUTE || annotation->kind == NODE_SUBSCRIPT) {
+		if (annotation->kind == NODE_ATTRIBUTE)
+			return const_str(annotation->attribute.name,
+					 strlen(annotation->attribute.name));
+		annotation = annotation->subscript.value;
+	}
+	if (annotation->kind == NODE_NAME)
+		return const_str(annotation->name, strlen(annotation->name));
+	if (annotation->kind == NODE_STRING)
+		return const_str(annotation->string.text, annotation->string.len);
+	return const_str("", 0);
+}
+
+bool compile_annotation(struct builder *b, const struct node *node)
+{
+	const struct node *target = node->annotated.target;
+	struct place at = place_of(target);
+
+	if (b->scope->kind != SCOPE_CLASS || target->kind != NODE_NAME || target->in_brackets)
+		return true;
+	return emit_const(b, at, annotation_word(node->annotated.annotation)) &&
+	       emit_name(b, at, CODE_LOAD_NAME, b->c->known->annotations) &&
+	       emit_const(b, at, const_str(target->name, strlen(target->name))) &&
+	       emit(b, at, CODE_STORE_SUBSCR, 0);
+}
+
+static bool begin_annotations(struct builder *b, struct place at)
+{
+	return !b->scope->annotates ||
+	       (emit(b, at, CODE_BUILD_MAP, 0) &&
+		emit_name(b, at, CODE_STORE_NAME, b->c->known->annotations));
+}
+
 static struct code *class_code(struct builder *outer, const struct node *node)
 {
 	const struct node_list *body = &node->class->body;
@@ -25,7 +61,8 @@ static struct code *class_code(struct builder *outer, const struct node *node)
 	struct builder b;
 
 	builder_init(&b, outer->c, node->class->scope);
-	if (compile_statements(&b, body) && return_cell(&b, end) && emit(&b, end, CODE_RETURN, 0))
+	if (begin_annotations(&b, place_of(body->at[0])) && compile_statements(&b, body) &&
+	    return_cell(&b, end) && emit(&b, end, CODE_RETURN, 0))
 		code = builder_code(&b, node->class->name, node->line);
 	builder_finish(&b);
 	return code;

@@ -37,9 +37,10 @@ static bool compile_assign(struct builder *b, const struct node *node)
 
 static bool compile_annotated(struct builder *b, const struct node *node)
 {
-	if (!node->annotated.value)
-		return true;
-	return compile_expr(b, node->annotated.value) && compile_store(b, node->annotated.target);
+	if (node->annotated.value &&
+	    (!compile_expr(b, node->annotated.value) || !compile_store(b, node->annotated.target)))
+		return false;
+	return compile_annotation(b, node);
 }
 
 static bool compile_if(struct builder *b, const struct node *node)

@@ -102,7 +102,8 @@ static bool know_names(struct names *names, struct known_names *out)
 {
 	return know(names, "super", &out->super) && know(names, "__class__", &out->class_cell) &&
 	       know(names, ".0", &out->iterable) &&
-	       know(names, "AssertionError", &out->assertion_error);
+	       know(names, "AssertionError", &out->assertion_error) &&
+	       know(names, "__annotations__", &out->annotations);
 }
 
 static bool compile(struct lang_program *p, const struct ast_limits *limits, struct arena *scratch,

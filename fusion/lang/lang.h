@@ -139,9 +139,12 @@ struct code {
 	int n_nested;
 	const struct lang_handler *handlers;
 	int n_handlers;
-	bool is_generator;  /* a call makes a generator; a generator expression has one
-			     * parameter, .0, the iterator of its first `for` */
-	bool has_namespace; /* a class body: LOAD_NAME and STORE_NAME go to its dict */
+	bool is_generator; /* a call makes a generator; a generator expression has one
+			    * parameter, .0, the iterator of its first `for` */
+	/* A class body: LOAD_NAME and STORE_NAME go to its dict.  Where it annotates names,
+	 * __annotations__ there has them in order, each with the first name of its annotation
+	 * as text ("" where there is none): what a dataclass is made from. */
+	bool has_namespace;
 };
 
 struct lang_limits {

@@ -60,6 +60,7 @@ struct scope {
 	struct scope *hosted; /* first of those compiled into this one's code */
 	struct scope *next_hosted;
 	const char *first_parameter;
+	bool annotates;    /* a class with annotated names */
 	bool is_generator; /* a function with a yield, a generator expression */
 };
 
@@ -67,6 +68,7 @@ struct scope {
 struct known_names {
 	const char *super, *class_cell, *iterable; /* super __class__ .0 */
 	const char *assertion_error;               /* AssertionError */
+	const char *annotations;                   /* __annotations__ */
 };
 
 /* Makes the scope of the module and sets that of each function, class and

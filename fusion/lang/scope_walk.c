@@ -235,6 +235,7 @@ static bool visit_annotated(struct scoper *s, const struct node *node)
 				      "%s is declared global or nonlocal and cannot be annotated",
 				      target->name);
 	}
+	s->now->annotates |= s->now->kind == SCOPE_CLASS && target->kind == NODE_NAME;
 	return visit(s, node->annotated.value) && bind(s, target, 0);
 }
 

@@ -103,3 +103,7 @@ except AssertionError as e: print(e.args)
 @lambda f: lambda: f() + 1
 def deco(): return 1
 print(deco())
+class Config:
+    layers: int = 12
+    width: str
+print(list(Config.__annotations__), Config.layers)
