@@ -273,6 +273,150 @@ static void an_error_at_module_level_has_its_place(void **state)
 	session_close(&s);
 }
 
+/* Programs that would run on and on through exceptions and generators. */
+static void no_handler_and_no_generator_outlives_the_limits(void **state)
+{
+	static const struct {
+		const char *body, *wanted;
+	} rows[] = {
+		{ "while True:\n"
+		  "        try:\n"
+		  "            raise ValueError('again')\n"
+		  "        except ValueError:\n"
+		  "            pass\n",
+		  "step-limit" },
+		{ "try:\n"
+		  "        while True:\n"
+		  "            pass\n"
+		  "    except BaseException:\n"
+		  "        return 1\n",
+		  "step-limit" },
+		{ "def f():\n"
+		  "        try:\n"
+		  "            f()\n"
+		  "        finally:\n"
+		  "            f()\n"
+		  "    f()\n",
+		  "step-limit" },
+		{ "def g():\n"
+		  "        while True:\n"
+		  "            yield 1\n"
+		  "    return sum(g())\n",
+		  "step-limit" },
+		{ "def g():\n"
+		  "        yield from g()\n"
+		  "    return list(g())\n",
+		  "recursion" },
+		{ "g = iter([1])\n"
+		  "    for i in range(5000):\n"
+		  "        g = (x for x in g)\n"
+		  "    return list(g)\n",
+		  "recursion" },
+		{ "class C:\n"
+		  "        def __iter__(self):\n"
+		  "            return self\n"
+		  "        def __next__(self):\n"
+		  "            return next(self)\n"
+		  "    return list(C())\n",
+		  "recursion" },
+		{ "class C:\n"
+		  "        def __enter__(self):\n"
+		  "            with self:\n"
+		  "                return 1\n"
+		  "        def __exit__(self, a, b, c):\n"
+		  "            return True\n"
+		  "    with C():\n"
+		  "        pass\n",
+		  "recursion" },
+		{ "def f(*a):\n"
+		  "        return f(*a, *a)\n"
+		  "    return f(1)\n",
+		  "memory" },
+		{ "def g(n):\n"
+		  "        a = [n] * 1000\n"
+		  "        yield a\n"
+		  "    made = []\n"
+		  "    while True:\n"
+		  "        made.append(g(1))\n"
+		  "        next(made[-1])\n",
+		  "memory" },
+		{ "s = 'a'\n"
+		  "    while True:\n"
+		  "        s = f'{s}{s}'\n",
+		  "memory" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct vm_limits limits = { .steps = 2000000, .object_bytes = 16 << 20 };
+		struct buf source = { 0 };
+		char *got;
+
+		buf_printf(&source, "def model():\n    %s", rows[i].body);
+		got = session_run(source.data, &limits);
+		if (strncmp(got, rows[i].wanted, strlen(rows[i].wanted)) != 0)
+			fail_msg("%s gives %.200s", source.data, got);
+		free(got);
+		buf_finish(&source);
+	}
+}
+
+static void what_a_program_catches_of_the_limits_it_may_go_on_from(void **state)
+{
+	(void)state;
+	assert_runs("def f(n):\n"
+		    "    return f(n + 1)\n"
+		    "def model():\n"
+		    "    seen = 0\n"
+		    "    for i in range(3):\n"
+		    "        try:\n"
+		    "            f(0)\n"
+		    "        except RecursionError:\n"
+		    "            seen += 1\n"
+		    "    return seen\n",
+		    "3");
+}
+
+static void an_error_that_nobody_catches_says_what_and_where(void **state)
+{
+	static const struct {
+		const char *body, *wanted;
+	} rows[] = {
+		{ "raise ValueError('bad', 1)", "value 2:5 ValueError: ('bad', 1)" },
+		{ "raise KeyError('k')", "value 2:5 KeyError: 'k'" },
+		{ "raise ValueError", "value 2:5 ValueError" },
+		{ "raise RuntimeError('x')", "value 2:5 RuntimeError: x" },
+		{ "raise 1", "type 2:5 exceptions must derive from BaseException" },
+		{ "raise", "value 2:5 No active exception to reraise" },
+		{ "assert 1 == 2, 'no'", "value 2:5 AssertionError: no" },
+		{ "try:\n        raise TypeError('t')\n    finally:\n        pass",
+		  "type 3:9 TypeError: t" },
+		{ "try:\n        1 + 'a'\n    finally:\n        x = 1",
+		  "type 3:9 unsupported operand type(s) for +: 'int' and 'str'" },
+		{ "try:\n        1 + 'a'\n    except ValueError:\n        x = 1",
+		  "type 3:9 unsupported operand type(s) for +: 'int' and 'str'" },
+		{ "try:\n        raise KeyError(1)\n    except ValueError():\n        x = 1",
+		  "type 4:5 catching classes that do not inherit from BaseException is not "
+		  "allowed" },
+		{ "del x\n    x = 1",
+		  "unknown-name 2:9 cannot access local variable 'x' where it is not associated "
+		  "with a value" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct buf source = { 0 };
+		char *got;
+
+		buf_printf(&source, "def model():\n    %s\n", rows[i].body);
+		got = session_run(source.data, NULL);
+		if (strcmp(got, rows[i].wanted) != 0)
+			fail_msg("%s gives %s, not %s", rows[i].body, got, rows[i].wanted);
+		free(got);
+		buf_finish(&source);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +434,9 @@ int main(void)
 		cmocka_unit_test(shared_structure_does_not_explode),
 		cmocka_unit_test(a_vm_goes_on_after_an_error),
 		cmocka_unit_test(an_error_at_module_level_has_its_place),
+		cmocka_unit_test(no_handler_and_no_generator_outlives_the_limits),
+		cmocka_unit_test(what_a_program_catches_of_the_limits_it_may_go_on_from),
+		cmocka_unit_test(an_error_that_nobody_catches_says_what_and_where),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

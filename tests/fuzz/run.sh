@@ -9,7 +9,7 @@ seconds=$2
 corpus=$(mktemp -d)
 trap 'rm -rf "$corpus"' EXIT
 
-cp tests/lang/*.py "$corpus"
+cp tests/lang/*.py tests/capture/*.py "$corpus"
 python3 - "$corpus" <<'PYTHON'
 import json, sys
 for case in json.load(open("tests/oracle/cases.json"))["cases"]:
