@@ -253,9 +253,7 @@ struct fusion_session *fusion_session(struct fusion *f, const struct fusion_prog
 					   .policy = f->options.policy,
 					   .deny = f->options.deny,
 					   .n_deny = f->options.n_deny,
-					   .compiled = mode != FUSION_EAGER && mode != FUSION_LAZY,
-					   .dynamic = mode == FUSION_DYNAMIC ||
-						      mode == FUSION_AUTO };
+					   .compiled = mode != FUSION_EAGER && mode != FUSION_LAZY };
 
 	if (!s) {
 		err_set(err, ERR_MEMORY, "out of memory for a session");

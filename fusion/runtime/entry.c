@@ -15,8 +15,11 @@ void entry_destroy(struct entry *e)
 		return;
 	exec_destroy(e->exec);
 	recipe_finish(&e->recipe);
-	for (int i = 0; i < e->n_inputs; i++)
+	effects_finish(&e->effects);
+	for (int i = 0; i < e->n_inputs; i++) {
 		value_unref(e->lifted[i]);
+		tensor_unref(e->numbers[i]);
+	}
 	for (int i = 0; i < e->n_writes; i++)
 		value_unref(e->writes[i].lifted);
 	slots_finish(&e->slots);
@@ -24,22 +27,28 @@ void entry_destroy(struct entry *e)
 	free(e);
 }
 
-static void gather(struct entry *e, const struct value *args)
+static void gather(struct entry *e, const struct roots *roots)
 {
 	for (int i = 0; i < e->n_inputs; i++) {
 		const struct trace_input *in = &e->inputs[i];
-		struct value v = in->slot >= 0 ? slot_value(&e->slots, in->slot, args)
-					       : e->lifted[i];
+		/* guards have loaded what inputs are read from */
+		struct value v = in->slot >= 0 ? e->guards.values[in->slot] : e->lifted[i];
 
-		e->input_tensors[i] = v.tensor->memory;
+		(void)roots;
+		if (v.kind == VALUE_FLOAT) {
+			*(double *)tensor_data(e->numbers[i]) = v.f;
+			e->input_tensors[i] = e->numbers[i];
+		} else {
+			e->input_tensors[i] = v.tensor->memory;
+		}
 	}
 }
 
-static void write_back(struct entry *e, const struct value *args)
+static void write_back(struct entry *e)
 {
 	for (int i = 0; i < e->n_writes; i++) {
 		const struct entry_write *w = &e->writes[i];
-		struct value to = w->slot >= 0 ? slot_value(&e->slots, w->slot, args) : w->lifted;
+		struct value to = w->slot >= 0 ? e->guards.values[w->slot] : w->lifted;
 
 		tensor_copy(to.tensor->memory, e->output_tensors[w->output]);
 		tensor_unref(e->output_tensors[w->output]);
@@ -47,13 +56,13 @@ static void write_back(struct entry *e, const struct value *args)
 	}
 }
 
-static bool run_exec(struct entry *e, const struct value *args,
+static bool run_exec(struct entry *e, const struct roots *roots,
 		     const struct fusion_observer *observer, struct err *err)
 {
 	bool watched = __builtin_expect(observer && observer->phase, 0);
 	int64_t begin = watched ? clock_ns() : 0;
 
-	gather(e, args);
+	gather(e, roots);
 	if (!exec_bind(e->exec, e->guards.vars, err))
 		return false;
 	if (watched)
@@ -62,25 +71,55 @@ static bool run_exec(struct entry *e, const struct value *args,
 			err);
 }
 
-bool entry_run(struct entry *e, const struct value *args, struct value *out,
-	       const struct fusion_observer *observer, struct err *err)
+/* Locals and operands as the piece left them; the frame goes on at e->stop. */
+static void restore(struct entry *e, struct frame *f)
+{
+	for (int i = 0; i < e->n_places; i++) {
+		struct value *place = &f->locals[e->places[i].index], old = *place;
+
+		*place = (struct value){ .kind = VALUE_UNSET };
+		if (e->places[i].step >= 0)
+			*place = value_ref(e->recipe.made[e->places[i].step]);
+		value_unref(old);
+	}
+	while (f->top > f->stack)
+		value_unref(*--f->top);
+	for (int i = 0; i < e->n_operands; i++)
+		*f->top++ = value_ref(e->recipe.made[e->operands[i]]);
+	f->inst = f->code->insts + e->stop;
+}
+
+static void drop_outputs(struct entry *e)
+{
+	for (int i = 0; i < e->n_outputs; i++) {
+		tensor_unref(e->output_tensors[i]);
+		e->output_tensors[i] = NULL;
+	}
+}
+
+bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct frame *f,
+	       struct value *out, const struct fusion_observer *observer, struct err *err)
 {
 	struct recipe_call call = { .slots = &e->slots,
-				    .args = args,
+				    .roots = roots,
 				    .outputs = e->output_tensors,
 				    .vars = e->guards.vars };
 	bool ok;
 
 	e->uses++;
-	if (e->exec && !run_exec(e, args, observer, err))
+	if (e->exec && !run_exec(e, roots, observer, err))
 		return false;
 	if (e->n_writes > 0)
-		write_back(e, args);
-	ok = recipe_follow(&e->recipe, &call, out, err);
+		write_back(e);
+	ok = recipe_follow(&e->recipe, &call, err);
+	if (ok && e->effects.n > 0)
+		ok = effects_apply(&e->effects, &e->recipe, &e->slots, roots, vm, err);
+	if (ok && e->stop < 0)
+		*out = value_ref(e->recipe.made[e->result]);
+	else if (ok)
+		restore(e, f);
+	recipe_drop(&e->recipe);
 	if (!ok) /* what was not handed out yet */
-		for (int i = 0; i < e->n_outputs; i++) {
-			tensor_unref(e->output_tensors[i]);
-			e->output_tensors[i] = NULL;
-		}
+		drop_outputs(e);
 	return ok;
 }

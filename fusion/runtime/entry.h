@@ -1,20 +1,29 @@
-/* fusion/runtime/entry.h -- private to runtime/: one compiled version of a function.
+/* fusion/runtime/entry.h -- private to runtime/: one compiled version of a piece.
  *
- * An entry is what one capture led to: guards, an exec, and a recipe for the
- * result.  It serves every call whose arguments pass the guards.
+ * A PIECE of the program begins at a point of a frame (its start, or where it
+ * goes on after a break) and ends where the frame returns, or before an
+ * instruction that ends the graph.  An entry is what one capture of it led to:
+ * guards, an exec, and a recipe for what it leaves.  It serves every call whose
+ * values pass the guards.
  */
 #ifndef FUSION_RUNTIME_ENTRY_H
 #define FUSION_RUNTIME_ENTRY_H
 
+#include "fusion/runtime/effects.h"
 #include "fusion/runtime/exec.h"
 #include "fusion/runtime/guards.h"
 #include "fusion/runtime/partition.h"
 #include "fusion/runtime/recipe.h"
 
-struct entry_write {         /* an argument or global that the function changed */
-	int slot;            /* -1: a global */
+struct entry_write {         /* a tensor from outside that the piece changed */
+	int slot;            /* -1: a lifted one */
 	struct value lifted; /* its tensor: a reference */
 	int output;          /* of the graph: the new elements */
+};
+
+struct entry_place { /* of the frame that goes on */
+	int index; /* of the local */
+	int step;  /* of the recipe; -1: the local is not needed any more */
 };
 
 struct entry {
@@ -24,11 +33,20 @@ struct entry {
 	struct graph *captured;
 	struct exec *exec; /* NULL: the function computes no tensor */
 	struct recipe recipe;
+	struct effects effects;
+	int stop;        /* the instruction that ends it; -1: it returns */
+	bool rest_eager; /* ... and the rest of the frame runs in eager */
+	int result;      /* recipe step of what it returns */
+	struct entry_place *places; /* locals that differ from before */
+	int n_places;
+	int *operands; /* recipe steps of the operand stack */
+	int n_operands;
 	struct trace_input *inputs; /* by graph input */
 	struct value *lifted;       /* by graph input: the tensor of a global */
 	int n_inputs;
 	struct entry_write *writes;
 	int n_writes;
+	struct tensor **numbers; /* by graph input: a float of the call, as a tensor */
 	struct tensor **input_tensors, **output_tensors; /* of the call under way */
 	int n_outputs;
 	int compile_id;
@@ -46,19 +64,44 @@ struct entry_options {
 	const struct backend *backend;
 	uint64_t passes_disabled;
 	struct lowering lowering;
-	bool dynamic;
+	enum fusion_mode mode;
 };
 
-/* Captures `callee` (of `vm`, whose host is changed: the caller sets it back)
- * for these arguments and compiles it.  `slots`, already made in e->arena,
- * belongs to the entry.  NULL with *err; the arguments are unchanged. */
-struct entry *entry_create(const struct entry_options *options, struct entry *e, struct vm *vm,
-			   struct value callee, struct err *err);
+/* Why a capture led to no entry, or stopped short. */
+struct entry_break {
+	struct trace_break at;
+	enum break_outcome outcome;
+	enum break_id because;
+	bool ended; /* the entry ends at it: it has its graph */
+};
+
+/* What a capture is made of. */
+struct entry_source {
+	struct vm *vm;
+	struct frame *frame; /* the real one, innermost; at the point */
+	struct memory *memory;
+};
+
+enum entry_fate {
+	ENTRY_MADE,
+	ENTRY_SKIP,  /* never capture from here */
+	ENTRY_EAGER, /* not this time: eager will fail with the same error */
+	ENTRY_FAILED
+};
+
+/* Captures from the frame's place on and compiles it into `e` (zeroed); the
+ * frame stays as it is.  The VM's host and evaluator are changed: the caller
+ * sets them back.  `brk` (zeroed; the caller frees brk->at.stack) is what it
+ * met on its way.  FAILED alone sets *err; e is to be destroyed unless MADE. */
+enum entry_fate entry_create(const struct entry_options *options, struct entry *e,
+			     const struct entry_source *from, struct entry_break *brk,
+			     struct err *err);
 void entry_destroy(struct entry *e);
 
-/* Runs it on arguments that passed e->guards. */
-bool entry_run(struct entry *e, const struct value *args, struct value *out,
-	       const struct fusion_observer *observer, struct err *err);
+/* Runs it on values that passed e->guards.  Where the entry returns, *out is
+ * the caller's; else `f` is the frame, which then stands at e->stop. */
+bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct frame *f,
+	       struct value *out, const struct fusion_observer *observer, struct err *err);
 
 bool entry_no_memory(struct err *err); /* always false */
 

@@ -1,34 +1,13 @@
-/* fusion/runtime/entry_create.c -- from a call to a compiled entry.
- *
- * Attempts at capture repeat while they teach the slots something; each pins or
- * merges at least one class of sizes, so their number is bounded by the dims.
- */
+/* fusion/runtime/entry_create.c -- from an attempt that stands to a compiled entry. */
 #include <stdlib.h>
 
 #include "fusion/base/clock.h"
-#include "fusion/runtime/entry.h"
+#include "fusion/runtime/attempt.h"
+#include "fusion/runtime/live.h"
 
 bool entry_no_memory(struct err *err)
 {
 	return err_set(err, ERR_MEMORY, "out of memory while compiling the call");
-}
-
-/* Captures until an attempt stands; its graph lives in e->arena. */
-static bool capture(struct entry *e, struct trace *t, struct vm *vm, struct value callee,
-		    struct value *result, struct err *err)
-{
-	for (int left = 2 * e->slots.n_dims + 2; left > 0; left--) {
-		struct err why = { 0 };
-
-		if (trace_run(t, &e->arena, vm, callee, result, &why))
-			return true;
-		if (!t->restart) {
-			if (err)
-				*err = why;
-			return false;
-		}
-	}
-	return err_set(err, ERR_INTERNAL, "the capture does not settle on its sizes");
 }
 
 static bool mark_vars(const struct sym *s, bool *used)
@@ -45,7 +24,7 @@ static bool mark_vars(const struct sym *s, bool *used)
 	return mark_vars(s->b, used);
 }
 
-/* As FX counts them: tensors that are used, and distinct symbols in their sizes. */
+/* As FX counts them: inputs that are used, and distinct symbols in their sizes. */
 static bool count_placeholders(struct entry *e, int n_vars)
 {
 	bool *used = ARENA_ARRAY(&e->arena, bool, (size_t)n_vars + 1);
@@ -62,21 +41,29 @@ static bool count_placeholders(struct entry *e, int n_vars)
 	return true;
 }
 
-static bool keep_inputs(struct entry *e, const struct trace *t)
+static bool keep_inputs(struct entry *e, const struct trace *t, struct allocator *allocator)
 {
 	size_t n = t->inputs.len;
 
 	e->inputs = ARENA_ARRAY(&e->arena, struct trace_input, n + 1);
 	e->lifted = ARENA_ARRAY(&e->arena, struct value, n + 1);
+	e->numbers = ARENA_ARRAY(&e->arena, struct tensor *, n + 1);
 	e->input_tensors = ARENA_ARRAY(&e->arena, struct tensor *, n + 1);
-	if (!e->inputs || !e->lifted || !e->input_tensors)
+	if (!e->inputs || !e->lifted || !e->numbers || !e->input_tensors)
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		e->inputs[i] = t->inputs.at[i];
-		if (e->inputs[i].lifted >= 0)
-			e->lifted[i] = value_ref(t->lifted.at[e->inputs[i].lifted].value);
+		const struct trace_input *in = &t->inputs.at[i];
+
+		e->inputs[i] = *in;
+		e->n_inputs = (int)i + 1;
+		if (in->lifted >= 0)
+			e->lifted[i] = value_ref(t->lifted.at[in->lifted].value);
+		if (in->slot < 0 || t->slots->at[in->slot].kind != VALUE_FLOAT)
+			continue;
+		e->numbers[i] = tensor_create(allocator, DTYPE_F64, 0, NULL, NULL);
+		if (!e->numbers[i])
+			return false;
 	}
-	e->n_inputs = (int)n;
 	return true;
 }
 
@@ -89,11 +76,12 @@ static bool keep_writes(struct entry *e, const struct trace *t, struct recipe_bu
 	if (!e->writes)
 		return false;
 	for (int i = 0; i < t->slots->n; i++) {
-		if (!t->slots->at[i].written)
+		if (!t->slots->at[i].written || t->slots->at[i].kind != VALUE_TENSOR ||
+		    t->slots->at[i].same_as >= 0)
 			continue;
 		e->writes[e->n_writes++] = (struct entry_write){ .slot = i,
 								 .output = (int)b->outputs.len };
-		if (!VEC_PUSH(&b->outputs, t->tensors[i].tensor->node))
+		if (!VEC_PUSH(&b->outputs, t->slots->at[i].stand.tensor->node))
 			return false;
 	}
 	for (size_t i = 0; i < t->lifted.len; i++) {
@@ -109,35 +97,64 @@ static bool keep_writes(struct entry *e, const struct trace *t, struct recipe_bu
 	return true;
 }
 
-/* Two arguments that overlap without being the same tensor: what one write
- * means for the other is beyond a functional graph. */
-static bool check_overlap(const struct trace *t, struct err *err)
+/* What the frame has when it goes on: locals that changed, and all operands. */
+static bool add_state(struct entry *e, struct recipe_builder *b, const struct frame *f,
+		      const bool *live)
 {
-	const struct slots *s = t->slots;
+	const struct slots *s = b->trace->slots;
+	int n = f->code->n_locals;
 
-	for (int i = 0; i < s->n; i++) {
-		if (s->at[i].kind != VALUE_TENSOR || !s->at[i].written)
+	e->places = ARENA_ARRAY(&e->arena, struct entry_place, (size_t)n + 1);
+	e->n_operands = (int)(f->top - f->stack);
+	e->operands = ARENA_ARRAY(&e->arena, int, (size_t)e->n_operands + 1);
+	if (!e->places || !e->operands)
+		return entry_no_memory(b->err);
+	for (int i = 0; i < n; i++) {
+		struct entry_place place = { .index = i, .step = -1 };
+		struct value v = f->locals[i];
+
+		if (v.kind == VALUE_LAZY && s->at[v.i].access == SLOT_LOCAL && s->at[v.i].index == i)
 			continue;
-		for (int j = 0; j < s->n; j++)
-			if (j != i && s->at[j].kind == VALUE_TENSOR && s->at[j].same_as != i &&
-			    s->at[j].value.tensor->memory->storage ==
-				s->at[i].value.tensor->memory->storage)
-				return err_set(err, ERR_UNSUPPORTED,
-					       "%s is changed in place and shares memory with %s; "
-					       "pass a copy, or run the function in mode eager",
-					       s->at[i].name, s->at[j].name);
+		if (live[i] && v.kind != VALUE_UNSET) {
+			place.step = recipe_add(b, v);
+			if (place.step < 0)
+				return false;
+		}
+		e->places[e->n_places++] = place;
+	}
+	for (int i = 0; i < e->n_operands; i++) {
+		e->operands[i] = recipe_add(b, f->stack[i]);
+		if (e->operands[i] < 0)
+			return false;
 	}
 	return true;
 }
 
-/* Result, guards and outputs of a capture that stands. */
-static bool describe(struct entry *e, struct trace *t, struct value result, struct err *err)
+static bool add_end(struct entry *e, struct recipe_builder *b, const struct attempt *a)
 {
-	struct recipe_builder b = { .trace = t, .err = err };
-	bool ok = check_overlap(t, err) && recipe_add(&b, result, 0);
+	const bool *live;
+
+	e->stop = a->stopped ? a->stop : -1;
+	e->rest_eager = a->stopped && a->rest_eager;
+	if (!a->stopped) {
+		e->result = recipe_add(b, a->result);
+		return e->result >= 0;
+	}
+	live = live_locals(a->trace.base->code, a->stop, &e->arena);
+	if (!live)
+		return entry_no_memory(b->err);
+	return add_state(e, b, a->trace.base, live);
+}
+
+bool entry_describe(struct entry *e, struct attempt *a, const struct entry_options *options,
+		    struct err *err)
+{
+	struct trace *t = &a->trace;
+	struct recipe_builder b = { .trace = t, .err = err, .returns = !a->stopped };
+	bool ok = add_end(e, &b, a) && effects_find(&e->effects, &b, &e->arena);
 
 	e->captured = t->graph;
-	if (ok && (!keep_inputs(e, t) || !keep_writes(e, t, &b) ||
+	if (ok && (!keep_inputs(e, t, options->env->allocator) || !keep_writes(e, t, &b) ||
 		   !graph_set_outputs(t->graph, b.outputs.at, (int)b.outputs.len)))
 		ok = entry_no_memory(err);
 	e->n_outputs = ok ? (int)b.outputs.len : 0;
@@ -146,13 +163,14 @@ static bool describe(struct entry *e, struct trace *t, struct value result, stru
 		return false;
 	e->output_tensors = ARENA_ARRAY(&e->arena, struct tensor *, (size_t)e->n_outputs + 1);
 	if (!e->output_tensors || !guards_create(&e->guards, t, &e->arena) ||
-	    !count_placeholders(e, t->n_homes))
+	    !count_placeholders(e, (int)t->homes.len))
 		return entry_no_memory(err);
+	e->graph = t->n_ops > 0 ? 0 : -1; /* the session numbers it */
 	return true;
 }
 
 /* Passes, lowering, backend; the captured graph stays as it was. */
-static bool compile(const struct entry_options *options, struct entry *e, struct err *err)
+bool entry_compile(struct entry *e, const struct entry_options *options, struct err *err)
 {
 	struct pass_options passes = { .disabled = options->passes_disabled };
 	struct graph *g;
@@ -173,34 +191,4 @@ static bool compile(const struct entry_options *options, struct entry *e, struct
 	for (int i = 0; i < e->exec->lowered->n_kernels; i++)
 		e->kernel_names[i] = e->exec->lowered->kernels[i].name;
 	return true;
-}
-
-struct entry *entry_create(const struct entry_options *options, struct entry *e, struct vm *vm,
-			   struct value callee, struct err *err)
-{
-	struct value result = value_none();
-	int64_t begin = clock_ns();
-	struct trace t = { 0 };
-	bool ok;
-
-	e->graph = -1;
-	trace_init(&t, options->names, options->operators, &e->slots, options->dynamic);
-	vm_set_host(vm, &t.host);
-	ok = capture(e, &t, vm, callee, &result, err);
-	if (ok) {
-		ok = describe(e, &t, result, err);
-		e->capture_ns = clock_ns() - begin;
-		if (t.n_ops > 0)
-			e->graph = 0; /* the session numbers it */
-		value_unref(result);
-	}
-	trace_finish(&t);
-	ok = ok && compile(options, e, err);
-	if (ok && !slots_release_tensors(&e->slots))
-		ok = entry_no_memory(err);
-	e->compile_ns = clock_ns() - begin;
-	if (ok)
-		return e;
-	entry_destroy(e);
-	return NULL;
 }

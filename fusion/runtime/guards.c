@@ -22,37 +22,92 @@ static void add(struct maker *m, struct guard guard)
 		m->failed = true;
 }
 
-static bool is_container(enum value_kind kind)
-{
-	return kind == VALUE_TUPLE || kind == VALUE_LIST || kind == VALUE_DICT;
-}
-
 static bool looked_at(const struct slot *s)
 {
-	return s->kind == VALUE_TENSOR && s->same_as < 0 && s->touched;
+	return s->kind == VALUE_TENSOR && s->live && s->same_as < 0 && s->touched;
 }
 
-/* Kinds and lengths: after these, slots may be read. */
-static void add_types(struct maker *m)
+/* How the type of a slot is checked; after that it may be read. */
+static struct guard type_guard(const struct slot *s, int slot)
 {
-	const struct slots *s = m->t->slots;
+	struct guard guard = { .kind = GUARD_VALUE, .slot = slot };
 
-	add(m, (struct guard){ .kind = GUARD_ARGUMENTS, .slot = -1, .number = s->n_args });
-	for (int i = 0; i < s->n; i++) {
-		if (s->at[i].kind == VALUE_DICT)
-			add(m, (struct guard){ .kind = GUARD_KEYS, .slot = i });
-		else if (is_container(s->at[i].kind))
-			add(m, (struct guard){ .kind = GUARD_LENGTH,
-					       .slot = i,
-					       .number = s->at[i].n_children });
-		else if (s->at[i].kind == VALUE_TENSOR)
-			add(m, (struct guard){ .kind = GUARD_TYPE, .slot = i });
-		else
-			add(m, (struct guard){ .kind = GUARD_VALUE, .slot = i });
+	switch (s->kind) {
+	case VALUE_UNSET:
+		guard.kind = GUARD_UNSET;
+		break;
+	case VALUE_TENSOR:
+		guard.kind = GUARD_TYPE;
+		break;
+	case VALUE_TUPLE:
+	case VALUE_LIST:
+		guard.kind = GUARD_LENGTH;
+		guard.number = s->value.list->len;
+		break;
+	case VALUE_DICT:
+		guard.kind = GUARD_KEYS;
+		break;
+	case VALUE_CELL:
+		guard.kind = GUARD_LOAD;
+		break;
+	case VALUE_SET:
+	case VALUE_RANGE:
+	case VALUE_SLICE:
+		guard.kind = GUARD_EQUAL;
+		break;
+	case VALUE_FUNCTION:
+		guard.kind = GUARD_FUNCTION;
+		guard.pointer = s->value.function->code;
+		break;
+	case VALUE_NATIVE:
+		guard.kind = GUARD_NATIVE;
+		break;
+	case VALUE_MODULE:
+		guard.kind = GUARD_MODULE;
+		break;
+	case VALUE_CLASS:
+	case VALUE_DESCRIPTOR:
+		guard.kind = GUARD_OBJECT;
+		guard.pointer = s->value.object;
+		break;
+	case VALUE_INSTANCE:
+		guard.kind = GUARD_INSTANCE;
+		guard.pointer = s->value.instance->class;
+		break;
+	case VALUE_ITER:
+		guard.kind = GUARD_ITERATOR;
+		guard.dim = s->value.iter->iter_kind;
+		guard.number = s->value.iter->position;
+		guard.other = (int)s->value.iter->length;
+		break;
+	case VALUE_METHOD:
+		guard.kind = GUARD_KIND;
+		guard.number = s->kind;
+		break;
+	default:
+		break;
 	}
+	return guard;
 }
 
-static void add_size(struct maker *m, int slot, int dim, int *named)
+/* Where a class is a slot of its own, its instances need no pointer to it, but
+ * the class may not be another one: its guard says so. */
+static void add_type(struct maker *m, int slot)
+{
+	const struct slot *s = &m->t->slots->at[slot];
+	struct guard guard = type_guard(s, slot);
+
+	if (s->var >= 0) {
+		guard.kind = GUARD_INT;
+		guard.number = s->var;
+		m->g->homes[s->var] = (struct guard_home){ .slot = slot, .dim = -1 };
+	} else if (s->kind == VALUE_FLOAT && s->symbolic && !s->pinned) {
+		guard.kind = GUARD_FLOAT;
+	}
+	add(m, guard);
+}
+
+static void add_size(struct maker *m, int slot, int dim)
 {
 	const struct slot *s = &m->t->slots->at[slot];
 	int var = m->t->slots->dims[slots_root(m->t->slots, s->first_dim + dim)].var;
@@ -61,15 +116,16 @@ static void add_size(struct maker *m, int slot, int dim, int *named)
 	if (var < 0) {
 		guard.kind = GUARD_SIZE;
 		guard.number = s->size[dim];
-	} else if (named[var] < 0) {
+	} else if (m->g->homes[var].slot < 0) {
 		guard.kind = GUARD_SYMBOL;
-		named[var] = s->first_dim + dim;
+		m->g->homes[var] = (struct guard_home){ .slot = slot, .dim = dim };
 	} else {
 		guard.kind = GUARD_SAME_SIZE;
 	}
 	add(m, guard);
 }
 
+/* The strides of what is not row-major are constants. */
 static void add_layout(struct maker *m, int slot)
 {
 	const struct slot *s = &m->t->slots->at[slot];
@@ -88,38 +144,50 @@ static void add_layout(struct maker *m, int slot)
 					       .number = t->stride[d] });
 }
 
+/* What may be written to has to be the same thing, or another one, as it was. */
+static bool has_identity(const struct slot *s)
+{
+	return s->live && (s->kind == VALUE_TENSOR || s->kind == VALUE_LIST ||
+			   s->kind == VALUE_DICT || s->kind == VALUE_SET || s->kind == VALUE_CELL ||
+			   s->kind == VALUE_INSTANCE);
+}
+
 static void add_aliases(struct maker *m)
 {
 	const struct slots *s = m->t->slots;
 
 	for (int i = 0; i < s->n; i++) {
-		if (s->at[i].kind != VALUE_TENSOR)
+		if (!has_identity(&s->at[i]))
 			continue;
 		if (s->at[i].same_as >= 0) {
 			add(m, (struct guard){
 				   .kind = GUARD_IDENTICAL, .slot = i, .other = s->at[i].same_as });
 			continue;
 		}
-		for (int j = 0; j < s->n; j++)
-			if (j != i && s->at[j].kind == VALUE_TENSOR && s->at[j].same_as < 0 &&
-			    s->at[i].written && (j > i || !s->at[j].written))
+		for (int j = 0; s->at[i].written && j < s->n; j++)
+			if (j != i && has_identity(&s->at[j]) && s->at[j].kind == s->at[i].kind &&
+			    s->at[j].same_as < 0 && (j > i || !s->at[j].written) &&
+			    (s->at[i].kind == VALUE_TENSOR ||
+			     (s->at[i].access != SLOT_CELL && s->at[j].access != SLOT_CELL)))
 				add(m, (struct guard){
 					   .kind = GUARD_DISJOINT, .slot = i, .other = j });
 	}
 }
 
-static void add_all(struct maker *m, int *named)
+static void add_all(struct maker *m)
 {
 	const struct slots *s = m->t->slots;
 
-	add_types(m);
+	for (int i = 0; i < s->n; i++)
+		if (s->at[i].live)
+			add_type(m, i);
 	for (int i = 0; i < s->n; i++)
 		if (looked_at(&s->at[i]))
 			add(m, (struct guard){
 				   .kind = GUARD_RANK, .slot = i, .number = s->at[i].rank });
 	for (int i = 0; i < s->n; i++)
 		for (int d = 0; looked_at(&s->at[i]) && d < s->at[i].rank; d++)
-			add_size(m, i, d, named);
+			add_size(m, i, d);
 	for (int i = 0; i < s->n; i++)
 		if (looked_at(&s->at[i]))
 			add_layout(m, i);
@@ -134,18 +202,18 @@ bool guards_create(struct guards *g, const struct trace *t, struct arena *arena)
 	size_t n_conditions = t->conditions.len;
 
 	g->slots = t->slots;
-	g->n_vars = t->n_homes;
-	g->homes = ARENA_ARRAY(arena, int, (size_t)g->n_vars + 1);
+	g->n_vars = (int)t->homes.len;
+	g->homes = ARENA_ARRAY(arena, struct guard_home, (size_t)g->n_vars + 1);
 	g->vars = ARENA_ARRAY(arena, int64_t, (size_t)g->n_vars + 1);
-	g->values = ARENA_ARRAY(arena, const struct value *, (size_t)t->slots->n + 1);
+	g->values = ARENA_ARRAY(arena, struct value, (size_t)t->slots->n + 1);
 	g->conditions = ARENA_ARRAY(arena, struct size_condition, n_conditions + 1);
 	if (!g->homes || !g->vars || !g->values || !g->conditions)
 		return false;
 	if (n_conditions)
 		memcpy(g->conditions, t->conditions.at, n_conditions * sizeof(*g->conditions));
 	for (int i = 0; i < g->n_vars; i++)
-		g->homes[i] = -1;
-	add_all(&m, g->homes);
+		g->homes[i] = (struct guard_home){ .slot = -1, .dim = -1 };
+	add_all(&m);
 	g->at = ARENA_ARRAY(arena, struct guard, m.list.len + 1);
 	g->texts = ARENA_ARRAY(arena, const char *, m.list.len + 1);
 	m.failed |= !g->at || !g->texts;
@@ -189,13 +257,34 @@ static bool same_keys(const struct dict *a, const struct dict *b)
 	return true;
 }
 
-static bool identical(const struct tensor *a, const struct tensor *b)
+static bool identical(struct value a, struct value b)
 {
-	return a == b ||
-	       (a->storage == b->storage && a->offset == b->offset && a->dtype == b->dtype &&
-		a->rank == b->rank &&
-		memcmp(a->size, b->size, sizeof(a->size[0]) * (size_t)a->rank) == 0 &&
-		memcmp(a->stride, b->stride, sizeof(a->stride[0]) * (size_t)a->rank) == 0);
+	if (a.kind == VALUE_TENSOR && b.kind == VALUE_TENSOR)
+		return slots_same_tensor(a.tensor->memory, b.tensor->memory);
+	return a.kind == b.kind && a.object == b.object;
+}
+
+static bool same_function(struct value v, const void *code, struct value defaults)
+{
+	const struct list *now;
+
+	if (v.kind != VALUE_FUNCTION || v.function->code != code)
+		return false;
+	now = v.function->defaults;
+	if (!now || defaults.kind != VALUE_TUPLE || now == defaults.list)
+		return true;
+	if (now->len != defaults.list->len)
+		return false;
+	for (int i = 0; i < now->len; i++)
+		if (!same_value(now->at[i], defaults.list->at[i]))
+			return false;
+	return true;
+}
+
+static bool same_iterator(struct value v, const struct guard *at)
+{
+	return v.kind == VALUE_ITER && (int)v.iter->iter_kind == at->dim &&
+	       v.iter->position == at->number && (int)v.iter->length == at->other;
 }
 
 static bool condition_holds(const struct size_condition *c, const int64_t *vars)
@@ -204,49 +293,80 @@ static bool condition_holds(const struct size_condition *c, const int64_t *vars)
 }
 
 /* The value of a slot; its parents have been checked. */
-static inline const struct value *find(struct guards *g, int slot, const struct value *args)
+static inline struct value load(struct guards *g, int slot, const struct roots *roots)
 {
 	const struct slot *s = &g->slots->at[slot];
-	const struct value *in;
 
-	if (__builtin_expect(s->parent < 0, 1))
-		return g->values[slot] = &args[s->index];
-	in = g->values[s->parent];
-	return g->values[slot] = in->kind == VALUE_DICT ? &in->dict->values[s->index]
-							: &in->list->at[s->index];
+	if (__builtin_expect(s->access == SLOT_LOCAL, 1))
+		return g->values[slot] = roots->locals[s->index];
+	return g->values[slot] =
+		   slot_load(s, s->parent < 0 ? value_none() : g->values[s->parent], roots);
 }
 
 static inline const struct tensor *tensor_of(const struct guards *g, int slot)
 {
-	return g->values[slot]->tensor->memory;
+	return g->values[slot].tensor->memory;
 }
 
-int guards_check(struct guards *g, const struct value *args, int n)
+/* Guards that load a slot and are seldom alone. */
+static bool check_object(struct guards *g, const struct guard *at, struct value v)
+{
+	struct value was = g->slots->at[at->slot].value;
+
+	switch (at->kind) {
+	case GUARD_KIND:
+		return v.kind == (enum value_kind)at->number;
+	case GUARD_UNSET:
+		return v.kind == VALUE_UNSET;
+	case GUARD_KEYS:
+		return v.kind == VALUE_DICT && same_keys(v.dict, was.dict);
+	case GUARD_EQUAL:
+		return v.kind == was.kind && value_equal(v, was);
+	case GUARD_OBJECT:
+		return value_counted(v) && v.object == at->pointer;
+	case GUARD_FUNCTION:
+		return same_function(v, at->pointer, was);
+	case GUARD_NATIVE:
+		return v.kind == VALUE_NATIVE && v.native->id == was.native->id &&
+		       v.native->builtin == was.native->builtin &&
+		       strcmp(v.native->name, was.native->name) == 0;
+	case GUARD_MODULE:
+		return v.kind == VALUE_MODULE && strcmp(v.module->name, was.module->name) == 0;
+	case GUARD_INSTANCE:
+		return v.kind == VALUE_INSTANCE && v.instance->class == at->pointer;
+	case GUARD_ITERATOR:
+		return same_iterator(v, at);
+	default:
+		return true;
+	}
+}
+
+int guards_check(struct guards *g, const struct roots *roots)
 {
 	for (int i = 0; i < g->n; i++) {
 		const struct guard *at = &g->at[i];
-		const struct value *v;
+		struct value v;
 		bool ok = true;
 
 		switch (at->kind) {
-		case GUARD_ARGUMENTS:
-			ok = n == at->number;
-			break;
 		case GUARD_TYPE:
-			v = find(g, at->slot, args);
-			ok = v->kind == VALUE_TENSOR && v->tensor->memory;
+			v = load(g, at->slot, roots);
+			ok = v.kind == VALUE_TENSOR && v.tensor->memory;
 			break;
 		case GUARD_LENGTH:
-			v = find(g, at->slot, args);
-			ok = v->kind == g->slots->at[at->slot].kind && v->list->len == at->number;
-			break;
-		case GUARD_KEYS:
-			v = find(g, at->slot, args);
-			ok = v->kind == VALUE_DICT &&
-			     same_keys(v->dict, g->slots->at[at->slot].value.dict);
+			v = load(g, at->slot, roots);
+			ok = v.kind == g->slots->at[at->slot].kind && v.list->len == at->number;
 			break;
 		case GUARD_VALUE:
-			ok = same_value(*find(g, at->slot, args), g->slots->at[at->slot].value);
+			ok = same_value(load(g, at->slot, roots), g->slots->at[at->slot].value);
+			break;
+		case GUARD_INT:
+			v = load(g, at->slot, roots);
+			ok = v.kind == VALUE_INT;
+			g->vars[at->number] = v.i;
+			break;
+		case GUARD_FLOAT:
+			ok = load(g, at->slot, roots).kind == VALUE_FLOAT;
 			break;
 		case GUARD_RANK:
 			ok = tensor_of(g, at->slot)->rank == at->number;
@@ -271,13 +391,18 @@ int guards_check(struct guards *g, const struct value *args, int n)
 			ok = tensor_of(g, at->slot)->stride[at->dim] == at->number;
 			break;
 		case GUARD_IDENTICAL:
-			ok = identical(tensor_of(g, at->slot), tensor_of(g, at->other));
+			ok = identical(g->values[at->slot], g->values[at->other]);
 			break;
 		case GUARD_DISJOINT:
-			ok = tensor_of(g, at->slot)->storage != tensor_of(g, at->other)->storage;
+			ok = g->values[at->slot].kind != VALUE_TENSOR
+				 ? g->values[at->slot].object != g->values[at->other].object
+				 : tensor_of(g, at->slot)->storage != tensor_of(g, at->other)->storage;
 			break;
 		case GUARD_CONDITION:
 			ok = condition_holds(&g->conditions[at->number], g->vars);
+			break;
+		default:
+			ok = check_object(g, at, load(g, at->slot, roots));
 			break;
 		}
 		if (!ok)

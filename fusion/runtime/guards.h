@@ -11,11 +11,24 @@
 #include "fusion/runtime/trace.h"
 
 enum guard_kind {
-	GUARD_ARGUMENTS, /* as many arguments */
-	GUARD_TYPE,      /* slot is of the kind (tensors, untouched too) */
+	/* these load the slot first */
+	GUARD_LOAD,      /* nothing more: its kind is sure */
+	GUARD_TYPE,      /* it is a tensor with memory */
+	GUARD_KIND,      /* it is of the kind `number` */
+	GUARD_UNSET,     /* a local or global has no value */
 	GUARD_LENGTH,    /* tuple, list */
 	GUARD_KEYS,      /* dict: the same keys in the same order */
 	GUARD_VALUE,     /* None, bool, number, str, dtype: type and value */
+	GUARD_EQUAL,     /* range, slice, set: equal */
+	GUARD_INT,       /* an int; its value is symbol `number` */
+	GUARD_FLOAT,     /* a float: a graph input */
+	GUARD_OBJECT,    /* this very object: class, property */
+	GUARD_FUNCTION,  /* its code is `pointer`, plain defaults as they were */
+	GUARD_NATIVE,    /* a function of ours, by name */
+	GUARD_MODULE,    /* by name */
+	GUARD_INSTANCE,  /* of the class `pointer`; NULL: another slot checks it */
+	GUARD_ITERATOR,  /* of kind `dim`, at position `number`, length `other` */
+	/* these need it loaded */
 	GUARD_RANK,
 	GUARD_SIZE,      /* size(dim) == number */
 	GUARD_SYMBOL,    /* size(dim) >= 2; its value is symbol `number` */
@@ -23,8 +36,8 @@ enum guard_kind {
 	GUARD_DTYPE,
 	GUARD_CONTIGUOUS,
 	GUARD_STRIDE,    /* stride(dim) == number */
-	GUARD_IDENTICAL, /* the same tensor as slot `other` */
-	GUARD_DISJOINT,  /* shares no memory with slot `other` */
+	GUARD_IDENTICAL, /* the same tensor or object as slot `other` */
+	GUARD_DISJOINT,  /* tensors: shares no memory with slot `other`; else another object */
 	GUARD_CONDITION, /* a comparison of sizes, number: its index */
 };
 
@@ -32,6 +45,7 @@ struct guard {
 	enum guard_kind kind;
 	int slot, dim, other;
 	int64_t number;
+	const void *pointer;
 };
 
 struct guards {
@@ -40,10 +54,15 @@ struct guards {
 	int n;
 	const char **texts; /* "x.size(0) == 8", one each */
 	struct size_condition *conditions;
-	int *homes;                  /* by symbol: the dim that it is named for */
-	const struct value **values; /* by slot, of the call being checked */
-	int64_t *vars;               /* by symbol, of the call being checked */
+	struct guard_home *homes; /* by symbol: what it is named for */
+	struct value *values;     /* by slot, of the call being checked; borrowed */
+	int64_t *vars;            /* by symbol, of the call being checked */
 	int n_vars;
+};
+
+struct guard_home {
+	int slot; /* -1: none */
+	int dim;  /* -1: the slot is an int */
 };
 
 /* From a capture that has succeeded; everything lives in `arena`.  False when
@@ -52,11 +71,10 @@ bool guards_create(struct guards *g, const struct trace *t, struct arena *arena)
 
 /* The index of the first guard that does not hold; g->n: all hold, and g->vars
  * are the symbols' values. */
-int guards_check(struct guards *g, const struct value *args, int n);
+int guards_check(struct guards *g, const struct roots *roots);
 
-/* "x.size(0) is 5, was 4": why guard `index` failed for these arguments. */
-void guards_reason(const struct guards *g, int index, const struct value *args, int n,
-		   struct buf *out);
+/* "x.size(0) is 5, was 4": why guard `index` failed for this call. */
+void guards_reason(const struct guards *g, int index, const struct roots *roots, struct buf *out);
 
 /* guards_text.c: the guard as a condition. */
 const char *guard_text(const struct guards *g, const struct guard *guard, struct arena *arena);

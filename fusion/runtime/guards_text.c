@@ -12,14 +12,17 @@ static const char *name_of(const struct guards *g, int slot)
 	return slot < 0 ? "" : g->slots->at[slot].name;
 }
 
-/* The dim that a symbol is named for; a symbol that no guard reads has none. */
-static void dim_text(const struct guards *g, int dim, struct buf *out)
+/* What a symbol is named for; a symbol that no guard reads has nothing. */
+static void home_text(const struct guards *g, int64_t var, struct buf *out)
 {
-	if (dim < 0)
+	struct guard_home home = g->homes[var];
+
+	if (home.slot < 0)
 		buf_puts(out, "a size");
+	else if (home.dim < 0)
+		buf_puts(out, name_of(g, home.slot));
 	else
-		buf_printf(out, "%s.size(%d)", name_of(g, g->slots->dims[dim].slot),
-			   g->slots->dims[dim].dim);
+		buf_printf(out, "%s.size(%d)", name_of(g, home.slot), home.dim);
 }
 
 static void size_text(const struct guards *g, const struct sym *s, struct buf *out);
@@ -45,7 +48,7 @@ static void size_text(const struct guards *g, const struct sym *s, struct buf *o
 		buf_printf(out, "%" PRId64, s->value);
 		return;
 	case SYM_VAR:
-		dim_text(g, g->homes[s->value], out);
+		home_text(g, s->value, out);
 		return;
 	case SYM_MAX:
 	case SYM_MIN:
@@ -105,8 +108,38 @@ static void write_text(const struct guards *g, const struct guard *at, struct bu
 	struct value was = at->slot < 0 ? value_none() : g->slots->at[at->slot].value;
 
 	switch (at->kind) {
-	case GUARD_ARGUMENTS:
-		buf_printf(out, "%" PRId64 " argument%s", at->number, at->number == 1 ? "" : "s");
+	case GUARD_LOAD:
+		buf_printf(out, "%s is a variable", name);
+		return;
+	case GUARD_KIND:
+	case GUARD_ITERATOR:
+		buf_printf(out, "%s is a %s", name,
+			   value_type_name((struct value){ .kind = g->slots->at[at->slot].kind }));
+		return;
+	case GUARD_UNSET:
+		buf_printf(out, "%s has no value", name);
+		return;
+	case GUARD_INT:
+		buf_printf(out, "%s is an int", name);
+		return;
+	case GUARD_FLOAT:
+		buf_printf(out, "%s is a float", name);
+		return;
+	case GUARD_OBJECT:
+		buf_printf(out, "%s is the class or property that it was", name);
+		return;
+	case GUARD_FUNCTION:
+		buf_printf(out, "%s is the function %s", name,
+			   ((const struct code *)at->pointer)->name);
+		return;
+	case GUARD_NATIVE:
+		buf_printf(out, "%s is %s", name, was.native->name);
+		return;
+	case GUARD_MODULE:
+		buf_printf(out, "%s is the module %s", name, was.module->name);
+		return;
+	case GUARD_INSTANCE:
+		buf_printf(out, "type(%s) is %s", name, ((const struct class *)at->pointer)->name);
 		return;
 	case GUARD_TYPE:
 		buf_printf(out, "%s is a Tensor", name);
@@ -119,6 +152,7 @@ static void write_text(const struct guards *g, const struct guard *at, struct bu
 		keys_text(was.dict, out);
 		return;
 	case GUARD_VALUE:
+	case GUARD_EQUAL:
 		buf_printf(out, "%s %s ", name, was.kind == VALUE_NONE ? "is" : "==");
 		value_print(out, was, false);
 		return;
@@ -133,7 +167,7 @@ static void write_text(const struct guards *g, const struct guard *at, struct bu
 		return;
 	case GUARD_SAME_SIZE:
 		buf_printf(out, "%s.size(%d) == ", name, at->dim);
-		dim_text(g, g->homes[at->number], out);
+		home_text(g, at->number, out);
 		return;
 	case GUARD_DTYPE:
 		buf_printf(out, "%s.dtype == %s", name, dtype_name((enum dtype)at->number));
@@ -197,10 +231,10 @@ static void value_reason(const struct slot *slot, struct value is, struct buf *o
 		value_print(out, slot->value, false);
 }
 
-static void tensor_reason(const struct guards *g, const struct guard *at, const struct value *args,
-			  struct buf *out)
+static void tensor_reason(const struct guards *g, const struct guard *at,
+			  const struct roots *roots, struct buf *out)
 {
-	const struct tensor *t = slot_value(g->slots, at->slot, args).tensor->memory;
+	const struct tensor *t = slot_value(g->slots, at->slot, roots).tensor->memory;
 	const char *name = name_of(g, at->slot);
 
 	switch (at->kind) {
@@ -218,7 +252,7 @@ static void tensor_reason(const struct guards *g, const struct guard *at, const 
 	case GUARD_SAME_SIZE:
 		buf_printf(out, "%s.size(%d) is %" PRId64 ", was equal to ", name, at->dim,
 			   t->size[at->dim]);
-		dim_text(g, g->homes[at->number], out);
+		home_text(g, at->number, out);
 		buf_printf(out, ", which is %" PRId64, g->vars[at->number]);
 		return;
 	case GUARD_DTYPE:
@@ -242,14 +276,48 @@ static void tensor_reason(const struct guards *g, const struct guard *at, const 
 	}
 }
 
+/* Two objects, which are the same now or are no longer. */
+static void identity_reason(const struct guards *g, const struct guard *at, struct buf *out)
+{
+	if (at->kind == GUARD_IDENTICAL)
+		buf_printf(out, "%s is another object than %s, was the same", name_of(g, at->slot),
+			   name_of(g, at->other));
+	else
+		buf_printf(out, "%s is %s, was another object", name_of(g, at->slot),
+			   name_of(g, at->other));
+}
+
 /* Types, lengths, keys and burned-in values. */
-static void slot_reason(const struct guards *g, const struct guard *at, const struct value *args,
+static void slot_reason(const struct guards *g, const struct guard *at, const struct roots *roots,
 			struct buf *out)
 {
 	const struct slot *slot = &g->slots->at[at->slot];
-	struct value is = slot_value(g->slots, at->slot, args);
+	struct value is = slot_value(g->slots, at->slot, roots);
 
-	if (is.kind != slot->kind || at->kind == GUARD_TYPE || at->kind == GUARD_VALUE) {
+	switch (at->kind) {
+	case GUARD_LENGTH:
+	case GUARD_KEYS:
+	case GUARD_TYPE:
+	case GUARD_VALUE:
+	case GUARD_EQUAL:
+	case GUARD_INT:
+	case GUARD_FLOAT:
+	case GUARD_KIND:
+		break;
+	case GUARD_UNSET:
+		buf_printf(out, "%s has a value, had none", slot->name);
+		return;
+	default:
+		if (is.kind == slot->kind) {
+			buf_printf(out, "%s is another %s than it was", slot->name,
+				   value_type_name(is));
+			return;
+		}
+	}
+	if (is.kind == VALUE_UNSET) {
+		buf_printf(out, "%s has no value, had one", slot->name);
+	} else if (is.kind != slot->kind || at->kind == GUARD_TYPE || at->kind == GUARD_VALUE ||
+		   at->kind == GUARD_EQUAL) {
 		value_reason(slot, is, out);
 	} else if (at->kind == GUARD_LENGTH) {
 		buf_printf(out, "len(%s) is %d, was %" PRId64, slot->name, is.list->len,
@@ -262,20 +330,18 @@ static void slot_reason(const struct guards *g, const struct guard *at, const st
 	}
 }
 
-void guards_reason(const struct guards *g, int index, const struct value *args, int n,
-		   struct buf *out)
+void guards_reason(const struct guards *g, int index, const struct roots *roots, struct buf *out)
 {
 	const struct guard *at = &g->at[index];
 
-	if (at->kind == GUARD_ARGUMENTS) {
-		buf_printf(out, "%d argument%s given, %" PRId64 " before", n,
-			   n == 1 ? " is" : "s are", at->number);
-	} else if (at->kind == GUARD_CONDITION) {
+	if (at->kind == GUARD_CONDITION) {
 		condition_text(g, at->number, out);
 		buf_puts(out, " no longer holds");
-	} else if (at->kind <= GUARD_VALUE) {
-		slot_reason(g, at, args, out);
+	} else if (at->kind < GUARD_RANK) {
+		slot_reason(g, at, roots, out);
+	} else if (g->slots->at[at->slot].kind != VALUE_TENSOR) {
+		identity_reason(g, at, out);
 	} else {
-		tensor_reason(g, at, args, out);
+		tensor_reason(g, at, roots, out);
 	}
 }

@@ -1,129 +1,285 @@
-/* fusion/runtime/recipe.c -- notes down a result, and makes it again for each call.
+/* fusion/runtime/recipe.c -- notes down what a capture left.
  *
- * Identity counts: the same tensor returned twice is one object, an argument
- * returned is the argument itself, but equal values computed apart are not.
+ * Identity counts: the same object met twice is one object, a stand-in is the
+ * object that it stands for, but equal values computed apart are not one.
  */
 #include "fusion/runtime/recipe.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/runtime/eager.h"
-
-static bool no_memory(struct err *err)
+static bool no_memory(struct recipe_builder *b)
 {
-	return err_set(err, ERR_MEMORY, "out of memory for the result");
+	return err_set(b->err, ERR_MEMORY, "out of memory for the result");
 }
+
+static bool add(struct recipe_builder *b, struct value v, int depth);
 
 static bool push(struct recipe_builder *b, struct recipe_step step)
 {
-	return VEC_PUSH(&b->steps, step) || no_memory(b->err);
+	if (VEC_PUSH(&b->steps, step))
+		return true;
+	value_unref(step.value);
+	return no_memory(b);
 }
 
-static bool add_tensor(struct recipe_builder *b, struct value v);
-
-/* A view stays one: of the argument, or of the result that has its elements. */
-static bool add_view(struct recipe_builder *b, struct value v)
+/* An object that is made here; when it is met again it is this step's. */
+static bool push_object(struct recipe_builder *b, struct value v, struct recipe_step step)
 {
-	struct recipe_step step = { .kind = RECIPE_VIEW, .made_from = v.tensor };
-	struct view_layout *layout = ARENA_NEW(b->trace->graph->arena, struct view_layout);
-	struct value base;
+	return push(b, step) &&
+	       (pointers_set(&b->made, v.object, (int)b->steps.len - 1) || no_memory(b));
+}
 
-	if (!layout)
-		return no_memory(b->err);
-	if (!trace_view_layout(b->trace, v, &base, layout, b->err))
-		return false;
-	step.layout = layout;
-	return push(b, step) && add_tensor(b, base);
+static bool add_output(struct recipe_builder *b, struct value v, enum recipe_kind kind, int node)
+{
+	struct recipe_step step = { .kind = kind, .index = (int)b->outputs.len };
+
+	if (!VEC_PUSH(&b->outputs, node))
+		return no_memory(b);
+	return kind == RECIPE_OUTPUT ? push_object(b, v, step) : push(b, step);
 }
 
 static bool add_tensor(struct recipe_builder *b, struct value v)
 {
-	struct recipe_step step = { .kind = RECIPE_OUTPUT, .made_from = v.tensor };
 	int lifted = trace_lifted(b->trace, v), slot = trace_slot(b->trace, v), node;
 
-	for (size_t i = 0; i < b->steps.len; i++)
-		if (b->steps.at[i].made_from == v.tensor) {
-			step = (struct recipe_step){ .kind = RECIPE_AGAIN, .index = (int)i };
-			return push(b, step);
-		}
-	if (v.tensor->view && v.tensor->owner == b->trace->serial)
-		return add_view(b, v);
-	if (slot >= 0) {
-		step.kind = RECIPE_SLOT;
-		step.index = slot;
-		return push(b, step);
-	}
-	if (lifted >= 0 || v.tensor->memory) {
-		step.kind = RECIPE_LIFTED;
-		step.value = value_ref(v);
-		return push(b, step);
-	}
+	if (slot >= 0)
+		return push(b, (struct recipe_step){ .kind = RECIPE_SLOT, .index = slot });
+	if (lifted >= 0 || v.tensor->memory)
+		return push(b, (struct recipe_step){ .kind = RECIPE_LIFTED, .value = value_ref(v) });
 	node = trace_node(b->trace, v, b->err); /* refuses what another call has made */
-	if (node < 0)
-		return false;
-	step.index = (int)b->outputs.len;
-	return (VEC_PUSH(&b->outputs, node) || no_memory(b->err)) && push(b, step);
+	return node >= 0 && add_output(b, v, RECIPE_OUTPUT, node);
 }
 
+static bool add_all(struct recipe_builder *b, const struct value *at, int n, int depth)
+{
+	for (int i = 0; i < n; i++)
+		if (!add(b, at[i], depth + 1))
+			return false;
+	return true;
+}
+
+/* An empty container of the kind, which says how the real one is made. */
 static bool add_sequence(struct recipe_builder *b, struct value v, int depth)
 {
-	struct recipe_step step = { .kind = RECIPE_SEQUENCE,
-				    .sequence = v.kind,
-				    .is_size = v.list->is_size,
-				    .n = v.list->len };
+	struct recipe_step step = { .kind = RECIPE_SEQUENCE, .n = v.list->len };
 
-	if (!push(b, step))
-		return false;
-	for (int i = 0; i < v.list->len; i++)
-		if (!recipe_add(b, v.list->at[i], depth + 1))
-			return false;
+	step.value = value_sequence(v.kind, 0);
+	if (step.value.kind == VALUE_UNSET)
+		return no_memory(b);
+	step.value.list->is_size = v.list->is_size;
+	step.value.list->fields = v.list->fields;
+	step.value.list->type_name = v.list->type_name;
+	step.value.list->class = v.list->class;
+	if (v.list->class)
+		value_ref(value_of(v.list->class));
+	return push_object(b, v, step) && add_all(b, v.list->at, v.list->len, depth);
+}
+
+static struct value keys_of(const struct dict *dict, struct value keys)
+{
+	for (int i = 0; keys.kind != VALUE_UNSET && i < dict->len; i++)
+		if (!value_dict_set(keys.dict, dict->keys[i], value_none())) {
+			value_unref(keys);
+			keys = (struct value){ .kind = VALUE_UNSET };
+		}
+	return keys;
+}
+
+/* Keys are made once: they must be the same in each call. */
+static bool fixed_keys(struct recipe_builder *b, const struct dict *dict)
+{
+	for (int i = 0; i < dict->len; i++)
+		if (dict->keys[i].kind == VALUE_TENSOR || dict->keys[i].kind == VALUE_SYMINT ||
+		    world_slot(b->trace, dict->keys[i]) >= 0)
+			return err_set(b->err, ERR_VALUE,
+				       "a dict or set whose keys are made in the call is kept");
 	return true;
 }
 
 static bool add_dict(struct recipe_builder *b, struct value v, int depth)
 {
-	struct recipe_step step = { .kind = RECIPE_DICT, .n = v.dict->len, .value = value_dict() };
+	struct recipe_step step = { .kind = RECIPE_DICT, .n = v.dict->len };
 
-	for (int i = 0; step.value.kind == VALUE_DICT && i < v.dict->len; i++)
-		if (!value_dict_set(step.value.dict, v.dict->keys[i], value_none())) {
-			value_unref(step.value);
-			return no_memory(b->err);
-		}
-	if (step.value.kind != VALUE_DICT || !VEC_PUSH(&b->steps, step)) {
-		value_unref(step.value);
-		return no_memory(b->err);
-	}
-	for (int i = 0; i < v.dict->len; i++)
-		if (!recipe_add(b, v.dict->values[i], depth + 1))
-			return false;
-	return true;
+	if (!fixed_keys(b, v.dict))
+		return false;
+	step.value = keys_of(v.dict, value_dict());
+	if (step.value.kind == VALUE_UNSET)
+		return no_memory(b);
+	return push_object(b, v, step) && add_all(b, v.dict->values, v.dict->len, depth);
 }
 
-bool recipe_add(struct recipe_builder *b, struct value v, int depth)
+static bool add_set(struct recipe_builder *b, struct value v)
 {
-	struct recipe_step step = { .kind = RECIPE_VALUE };
+	struct recipe_step step = { .kind = RECIPE_SET };
 
-	if (depth > MAX_NESTING || b->steps.len > MAX_SLOTS)
-		return err_set(b->err, ERR_BOUND,
-			       "the result is nested deeper than %d or has over %d parts",
-			       MAX_NESTING, MAX_SLOTS);
+	if (!fixed_keys(b, v.dict))
+		return false;
+	step.value = keys_of(v.dict, value_set(v.dict->frozen));
+	return step.value.kind == VALUE_UNSET ? no_memory(b) : push_object(b, v, step);
+}
+
+static bool add_iter(struct recipe_builder *b, struct value v, int depth)
+{
+	struct recipe_step step = { .kind = RECIPE_ITER, .n = 1 };
+	const struct iter *it = v.iter;
+
+	if (it->iter_kind == ITER_NEXT)
+		return err_set(b->err, ERR_VALUE, "a generator is kept");
+	step.value = value_iter(it->iter_kind, value_none());
+	if (step.value.kind == VALUE_UNSET)
+		return no_memory(b);
+	step.value.iter->view = it->view;
+	step.value.iter->position = it->position;
+	step.value.iter->length = it->length;
+	step.value.iter->nested = it->nested;
+	return push_object(b, v, step) && add(b, it->over, depth + 1);
+}
+
+static bool add_cell(struct recipe_builder *b, struct value v, int depth)
+{
+	bool set = v.cell->content.kind != VALUE_UNSET;
+	struct recipe_step step = { .kind = RECIPE_CELL, .n = set };
+
+	return push_object(b, v, step) && (!set || add(b, v.cell->content, depth + 1));
+}
+
+static struct value or_none(enum value_kind kind, void *object)
+{
+	return object ? (struct value){ .kind = kind, .object = object } : value_none();
+}
+
+static bool add_function(struct recipe_builder *b, struct value v, int depth)
+{
+	struct recipe_step step = { .kind = RECIPE_FUNCTION, .n = 3 };
+	const struct function *f = v.function;
+
+	step.value = value_function(f->code);
+	if (step.value.kind == VALUE_UNSET)
+		return no_memory(b);
+	step.value.function->unit = f->unit;
+	step.value.function->disabled = f->disabled;
+	return push_object(b, v, step) &&
+	       add(b, or_none(VALUE_TUPLE, f->defaults), depth + 1) &&
+	       add(b, or_none(VALUE_DICT, f->kwdefaults), depth + 1) &&
+	       add(b, or_none(VALUE_TUPLE, f->closure), depth + 1);
+}
+
+static bool add_instance(struct recipe_builder *b, struct value v, int depth)
+{
+	bool payload = v.instance->payload.kind != VALUE_UNSET;
+	struct recipe_step step = { .kind = RECIPE_INSTANCE, .n = payload ? 3 : 2 };
+	struct instance *i = v.instance;
+
+	return push_object(b, v, step) && add(b, value_of(i->class), depth + 1) &&
+	       add(b, or_none(VALUE_DICT, i->attributes), depth + 1) &&
+	       (!payload || add(b, i->payload, depth + 1));
+}
+
+static bool add_parts(struct recipe_builder *b, struct value v, enum recipe_kind kind,
+		      const struct value *parts, int n, int depth)
+{
+	struct recipe_step step = { .kind = kind, .n = n };
+
+	if (kind == RECIPE_NATIVE)
+		step.value = value_native(v.native->name, v.native->id, v.native->builtin,
+					  value_none());
+	return push_object(b, v, step) && add_all(b, parts, n, depth);
+}
+
+static bool add_symfloat(struct recipe_builder *b, struct value v)
+{
+	const struct node *n = b->trace->graph->nodes[v.i];
+
+	if (n->input >= 0)
+		return push(b, (struct recipe_step){
+				   .kind = RECIPE_SLOT,
+				   .index = b->trace->inputs.at[n->input].slot });
+	return add_output(b, v, RECIPE_FLOAT, (int)v.i);
+}
+
+/* What the call made itself. */
+static bool add_fresh(struct recipe_builder *b, struct value v, int depth)
+{
+	struct value parts[3];
+
 	switch (v.kind) {
-	case VALUE_TENSOR:
-		return add_tensor(b, v);
 	case VALUE_TUPLE:
 	case VALUE_LIST:
 		return add_sequence(b, v, depth);
 	case VALUE_DICT:
 		return add_dict(b, v, depth);
-	case VALUE_SYMINT:
-		step.kind = RECIPE_SIZE;
-		step.size = v.sym;
-		return push(b, step);
-	default:
-		step.value = value_ref(v);
-		return push(b, step);
+	case VALUE_SET:
+		return add_set(b, v);
+	case VALUE_ITER:
+		return add_iter(b, v, depth);
+	case VALUE_CELL:
+		return add_cell(b, v, depth);
+	case VALUE_FUNCTION:
+		return add_function(b, v, depth);
+	case VALUE_INSTANCE:
+		return add_instance(b, v, depth);
+	case VALUE_SLICE:
+		parts[0] = v.slice->start;
+		parts[1] = v.slice->stop;
+		parts[2] = v.slice->step;
+		return add_parts(b, v, RECIPE_SLICE, parts, 3, depth);
+	case VALUE_METHOD:
+		parts[0] = v.method->function;
+		parts[1] = v.method->self;
+		return add_parts(b, v, RECIPE_METHOD, parts, 2, depth);
+	case VALUE_NATIVE:
+		if (v.native->self.kind == VALUE_UNSET)
+			return push(b, (struct recipe_step){ .value = value_ref(v) });
+		return add_parts(b, v, RECIPE_NATIVE, &v.native->self, 1, depth);
+	case VALUE_GENERATOR:
+		return err_set(b->err, ERR_VALUE, "a generator is kept");
+	default: /* strings, ranges, modules; classes and descriptors, which hold no tensors */
+		return push(b, (struct recipe_step){ .value = value_ref(v) });
 	}
+}
+
+/* A cell that the frame made, where the frame does not outlive the piece. */
+static bool is_own_cell(const struct recipe_builder *b, struct value v, int slot)
+{
+	const struct slot *s = &b->trace->slots->at[slot];
+
+	return v.kind == VALUE_CELL && b->returns && s->access == SLOT_CELL &&
+	       s->index < b->trace->slots->code->n_own_cells && s->value.kind == VALUE_UNSET;
+}
+
+static bool add(struct recipe_builder *b, struct value v, int depth)
+{
+	int again, slot;
+
+	if (depth > MAX_NESTING || b->steps.len > MAX_SLOTS)
+		return err_set(b->err, ERR_BOUND,
+			       "the result is nested deeper than %d or has over %d parts",
+			       MAX_NESTING, MAX_SLOTS);
+	if (v.kind == VALUE_LAZY)
+		return push(b, (struct recipe_step){ .kind = RECIPE_SLOT, .index = (int)v.i });
+	if (v.kind == VALUE_SYMINT)
+		return push(b, (struct recipe_step){ .kind = RECIPE_SIZE, .size = v.sym });
+	if (v.kind == VALUE_SYMFLOAT)
+		return add_symfloat(b, v);
+	if (!value_counted(v))
+		return push(b, (struct recipe_step){ .value = v });
+	again = pointers_get(&b->made, v.object);
+	if (again >= 0)
+		return push(b, (struct recipe_step){ .kind = RECIPE_AGAIN, .index = again });
+	if (v.kind == VALUE_TENSOR)
+		return add_tensor(b, v);
+	slot = world_slot(b->trace, v);
+	if (slot >= 0 && !is_own_cell(b, v, slot))
+		return push(b, (struct recipe_step){ .kind = RECIPE_SLOT, .index = slot });
+	return add_fresh(b, v, depth);
+}
+
+int recipe_add(struct recipe_builder *b, struct value v)
+{
+	int first = (int)b->steps.len;
+
+	return add(b, v, 0) ? first : -1;
 }
 
 bool recipe_create(struct recipe *r, struct recipe_builder *b, struct arena *arena, bool ok)
@@ -133,7 +289,7 @@ bool recipe_create(struct recipe *r, struct recipe_builder *b, struct arena *are
 	if (ok) {
 		r->steps = ARENA_ARRAY(arena, struct recipe_step, n + 1);
 		r->made = ARENA_ARRAY(arena, struct value, n + 1);
-		ok = r->steps && r->made ? true : no_memory(b->err);
+		ok = r->steps && r->made ? true : no_memory(b);
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (ok)
@@ -145,6 +301,10 @@ bool recipe_create(struct recipe *r, struct recipe_builder *b, struct arena *are
 		r->n = (int)n;
 	VEC_FREE(&b->steps);
 	VEC_FREE(&b->outputs);
+	for (size_t i = 0; i < b->kept.len; i++)
+		value_unref(b->kept.at[i]);
+	VEC_FREE(&b->kept);
+	pointers_finish(&b->made);
 	return ok;
 }
 
@@ -153,99 +313,4 @@ void recipe_finish(struct recipe *r)
 	for (int i = 0; i < r->n; i++)
 		value_unref(r->steps[i].value);
 	r->n = 0;
-}
-
-static struct value follow(struct recipe *r, int *at, const struct recipe_call *call);
-
-static struct value follow_sequence(struct recipe *r, const struct recipe_step *step, int *at,
-				    const struct recipe_call *call)
-{
-	struct value v = value_sequence(step->sequence, step->n);
-
-	for (int i = 0; v.kind != VALUE_UNSET && i < step->n; i++) {
-		struct value item = follow(r, at, call);
-
-		if (item.kind == VALUE_UNSET) {
-			value_unref(v);
-			return item;
-		}
-		v.list->at[v.list->len++] = item;
-	}
-	if (v.kind != VALUE_UNSET)
-		v.list->is_size = step->is_size;
-	return v;
-}
-
-static struct value follow_dict(struct recipe *r, const struct recipe_step *step, int *at,
-				const struct recipe_call *call)
-{
-	struct value v = value_dict();
-
-	for (int i = 0; v.kind != VALUE_UNSET && i < step->n; i++) {
-		struct value item = follow(r, at, call);
-		bool ok = item.kind != VALUE_UNSET &&
-			  value_dict_set(v.dict, step->value.dict->keys[i], item);
-
-		value_unref(item);
-		if (!ok) {
-			value_unref(v);
-			return (struct value){ .kind = VALUE_UNSET };
-		}
-	}
-	return v;
-}
-
-static struct value follow_view(struct recipe *r, const struct recipe_step *step, int *at,
-				const struct recipe_call *call)
-{
-	struct value base = follow(r, at, call);
-	struct tensor *t;
-
-	if (base.kind == VALUE_UNSET)
-		return base;
-	t = view_replay(base.tensor->memory, step->layout, call->vars, NULL);
-	value_unref(base);
-	return t ? eager_wrap(t) : (struct value){ .kind = VALUE_UNSET };
-}
-
-/* VALUE_UNSET: out of memory. */
-static struct value follow(struct recipe *r, int *at, const struct recipe_call *call)
-{
-	const struct recipe_step *step = &r->steps[*at];
-	struct value *made = &r->made[(*at)++];
-	int64_t size;
-
-	switch (step->kind) {
-	case RECIPE_OUTPUT:
-		*made = eager_wrap(call->outputs[step->index]);
-		call->outputs[step->index] = NULL;
-		return *made;
-	case RECIPE_VIEW:
-		return *made = follow_view(r, step, at, call);
-	case RECIPE_SLOT:
-		return *made = value_ref(slot_value(call->slots, step->index, call->args));
-	case RECIPE_AGAIN:
-		return *made = value_ref(r->made[step->index]);
-	case RECIPE_SIZE:
-		size = sym_eval(step->size, call->vars);
-		return *made = value_int(size);
-	case RECIPE_SEQUENCE:
-		return *made = follow_sequence(r, step, at, call);
-	case RECIPE_DICT:
-		return *made = follow_dict(r, step, at, call);
-	default:
-		return *made = value_ref(step->value);
-	}
-}
-
-bool recipe_follow(struct recipe *r, const struct recipe_call *call, struct value *out,
-		   struct err *err)
-{
-	int at = 0;
-	struct value v = follow(r, &at, call);
-
-	if (v.kind == VALUE_UNSET)
-		return no_memory(err);
-	*out = v;
-	return true;
 }

@@ -1,8 +1,10 @@
-/* fusion/runtime/recipe.h -- private to runtime/: how a call's result is put together.
+/* fusion/runtime/recipe.h -- private to runtime/: how what a piece left is made again.
  *
- * The function returned a tree: tensors, tuples, dicts, numbers.  A recipe is
- * that tree with a note at each leaf: output i of the graph, an argument, a
- * size, or a plain value.  Following it makes fresh containers for each call.
+ * A piece leaves values: its result, or the locals and operands where it
+ * stopped, and what it stored in objects from outside.  Each is a tree with a
+ * note at each leaf: output i of the graph, a slot, a size, or a plain value.
+ * Following the recipe makes fresh containers for each call, and keeps what was
+ * one object one object.
  */
 #ifndef FUSION_RUNTIME_RECIPE_H
 #define FUSION_RUNTIME_RECIPE_H
@@ -11,25 +13,31 @@
 
 enum recipe_kind {
 	RECIPE_VALUE,  /* a plain value: a reference */
-	RECIPE_SLOT,   /* an argument, or a part of one */
-	RECIPE_LIFTED, /* a tensor of a global */
+	RECIPE_SLOT,   /* an object from outside */
+	RECIPE_LIFTED, /* a tensor that no slot leads to */
 	RECIPE_OUTPUT, /* a result of the graph */
+	RECIPE_FLOAT,  /* the same as a Python float */
 	RECIPE_AGAIN,  /* the same object as step `index` */
-	RECIPE_VIEW,   /* a view of the next step */
 	RECIPE_SIZE,
-	RECIPE_SEQUENCE, /* tuple or list of the next `n` steps */
-	RECIPE_DICT,     /* of the next `n` steps */
+	/* of the steps that follow: */
+	RECIPE_SEQUENCE, /* tuple or list, n */
+	RECIPE_DICT,     /* n values; `value` has the keys */
+	RECIPE_SET,      /* `value`, copied */
+	RECIPE_SLICE,    /* 3 */
+	RECIPE_ITER,     /* what it is over */
+	RECIPE_CELL,     /* the content; n 0: none */
+	RECIPE_FUNCTION, /* defaults, kwdefaults, closure: None or a container */
+	RECIPE_METHOD,   /* function, self */
+	RECIPE_NATIVE,   /* self */
+	RECIPE_INSTANCE, /* class, attributes (None or a dict), payload (n 3: it has one) */
+	RECIPE_COUNT
 };
 
 struct recipe_step {
 	enum recipe_kind kind;
-	enum value_kind sequence;
-	bool is_size; /* of a tuple: a torch.Size */
 	int index, n;
-	struct value value; /* VALUE: it; DICT: one with the keys; LIFTED: the tensor */
+	struct value value;
 	const struct sym *size;
-	const struct view_layout *layout; /* VIEW */
-	const struct vtensor *made_from;  /* the capture's object, while building */
 };
 
 struct recipe {
@@ -38,15 +46,19 @@ struct recipe {
 	struct value *made; /* by step, while following */
 };
 
-/* Notes how `result` is made.  Node ids of its tensors are appended to
- * outputs[0..*n_outputs).  VALUE where it is nested too deep. */
 struct recipe_builder {
 	struct trace *trace;
 	VEC(struct recipe_step) steps;
-	VEC(int) outputs;
+	VEC(int) outputs;     /* nodes */
+	struct pointers made; /* objects of the capture: their step */
+	VEC(struct value) kept; /* made while building: references */
+	bool returns;         /* the frame is left: its own cells are not those of the call */
 	struct err *err;
 };
-bool recipe_add(struct recipe_builder *b, struct value result, int depth);
+
+/* Notes how `v` is made; its first step, or -1.  VALUE, BOUND: it cannot be
+ * (a generator, something too deep); MEMORY. */
+int recipe_add(struct recipe_builder *b, struct value v);
 
 /* Moves the steps into `arena`; frees the builder in any case. */
 bool recipe_create(struct recipe *r, struct recipe_builder *b, struct arena *arena, bool ok);
@@ -54,13 +66,13 @@ void recipe_finish(struct recipe *r);
 
 struct recipe_call {
 	const struct slots *slots;
-	const struct value *args;
+	const struct roots *roots;
 	struct tensor **outputs; /* taken: each is NULL afterwards */
 	const int64_t *vars;
 };
 
-/* *out is the caller's.  MEMORY. */
-bool recipe_follow(struct recipe *r, const struct recipe_call *call, struct value *out,
-		   struct err *err);
+/* Makes all of it: r->made holds references until recipe_drop().  MEMORY. */
+bool recipe_follow(struct recipe *r, const struct recipe_call *call, struct err *err);
+void recipe_drop(struct recipe *r);
 
 #endif

@@ -1,28 +1,33 @@
-/* fusion/runtime/session.c -- one call: find the entry whose guards hold, or make it.
+/* fusion/runtime/session.c -- a mode's world, and a call of its entry.
  *
- * Order of the search is most recently used first, so a steady caller pays for
- * one set of guards.  Past the limit of entries a call that fits none runs in
- * eager, as PyTorch's does.
+ * A call whose arguments fit an entry of the entry's own function at once does
+ * not touch the VM: no frame is pushed, nothing is bound.
  */
 #include "fusion/runtime/session.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/capture/classes.h"
+#include "fusion/runtime/frames.h"
 #include "fusion/runtime/lazy.h"
 
+/* The function behind the entry: that of a module is its forward. */
 static bool find_callee(struct session *s, const char *entry, struct err *err)
 {
 	if (!vm_global(s->vm, entry, &s->callee))
 		return err_set(err, ERR_NAME, "the source defines no %s", entry);
-	if (s->callee.kind != VALUE_FUNCTION)
-		return err_set(err, ERR_TYPE,
-			       "%s is of type %s; the entry of a workload is a function", entry,
-			       value_type_name(s->callee));
 	value_ref(s->callee);
-	return true;
+	if (s->callee.kind == VALUE_FUNCTION) {
+		s->function = value_ref(s->callee);
+		return true;
+	}
+	if (vm_callable(s->vm, s->callee, &s->function, &s->self))
+		return true;
+	return err_set(err, ERR_TYPE,
+		       "%s is of type %s; the entry of a workload is a function or an nn.Module",
+		       entry, value_type_name(s->callee));
 }
 
 /* From here on the program's ops wait: the module's own ran at once. */
@@ -43,28 +48,31 @@ bool session_init(struct session *s, const struct session_options *options,
 
 	s->options = *options;
 	s->frame = entry;
-	s->callee = value_none();
+	s->callee = s->function = value_none();
+	s->self = (struct value){ .kind = VALUE_UNSET };
 	buf_init(&s->out, MAX_STDOUT);
 	torch_names_init(&s->names);
 	eager_init(&s->eager, options->env, options->passes_disabled, &s->names, &s->out);
-	s->entries = calloc((size_t)options->recompile_limit + 1, sizeof(struct entry *));
 	s->vm = vm_create(program, &s->eager.host, &limits);
-	if (!s->vm || !s->entries) {
+	if (!s->vm) {
 		session_finish(s);
 		return err_set(err, ERR_MEMORY, "out of memory for a session");
 	}
-	if (vm_run_module(s->vm, err) && find_callee(s, entry, err) && start_lazy(s, err))
+	if (vm_run_module(s->vm, err) && find_callee(s, entry, err) && start_lazy(s, err)) {
+		if (options->compiled)
+			frames_watch(s);
 		return true;
+	}
 	session_finish(s);
 	return false;
 }
 
 void session_finish(struct session *s)
 {
-	for (int i = 0; i < s->n_entries; i++)
-		entry_destroy(s->entries[i]);
-	free(s->entries);
+	points_finish(&s->points);
 	value_unref(s->callee);
+	value_unref(s->function);
+	value_unref(s->self);
 	vm_destroy(s->vm);
 	lazy_destroy(s->lazy);
 	eager_finish(&s->eager);
@@ -73,7 +81,6 @@ void session_finish(struct session *s)
 		free(s->recompiles.at[i].reason);
 	VEC_FREE(&s->recompiles);
 	VEC_FREE(&s->graphs);
-	session_finish_seen(s);
 	session_report_finish(&s->report);
 	buf_finish(&s->out);
 	memset(s, 0, sizeof(*s));
@@ -85,91 +92,87 @@ void session_observe(struct session *s, const struct fusion_observer *observer)
 	s->eager.observer = observer;
 }
 
-static bool call_eagerly(struct session *s, const struct value *args, int n, struct value *out,
-			 struct err *err)
+/* Through the VM; in compiled modes the frames come back to us (frames.c). */
+static bool call_vm(struct session *s, const struct value *args, int n, struct value *out,
+		    struct err *err)
 {
 	bool ok = vm_call(s->vm, s->callee, args, n, NULL, out, err);
 
 	s->counts.launches += s->eager.launches;
 	s->eager.launches = 0;
+	s->ready = NULL;
 	return ok;
 }
 
-/* The first entry that fits, moved to the front; NULL: none. */
-static inline struct entry *find_entry(struct session *s, const struct value *args, int n)
+/* Only plain parameters, each with its argument: then arguments are locals. */
+static bool are_locals(const struct code *code, int n)
 {
-	for (int i = 0; i < s->n_entries; i++) {
-		struct entry *e = s->entries[i];
-
-		s->counts.guard_checks++;
-		if (guards_check(&e->guards, args, n) < e->guards.n)
-			continue;
-		if (i > 0) {
-			memmove(&s->entries[1], &s->entries[0], sizeof(e) * (size_t)i);
-			s->entries[0] = e;
-		}
-		return e;
-	}
-	return NULL;
+	return n == code->n_positional && code->n_keyword_only == 0 && !code->has_varargs &&
+	       !code->has_kwargs;
 }
 
-static bool fall_back(struct session *s, const struct value *args, int n, struct value *out,
-		      struct err *err)
+static struct entry *find_entry(struct session *s, const struct function *f,
+				const struct value *args, int n)
 {
-	char reason[128];
+	struct point *p = s->start;
+	struct roots roots = { .locals = args, .vm = s->vm };
 
-	snprintf(reason, sizeof(reason),
-		 "the limit of %d compiled versions is reached: calls that fit none run in eager",
-		 s->options.recompile_limit);
-	if (!s->limit_reached && !session_note(s, reason))
-		return err_set(err, ERR_MEMORY, "out of memory for a session");
-	s->limit_reached = true;
-	s->counts.eager_fallbacks++;
-	return call_eagerly(s, args, n, out, err);
+	if (!p)
+		p = s->start = points_at(&s->points, f->code, f->code->insts);
+	if (!p || p->skip || p->n_entries == 0 || !are_locals(f->code, n) || f->disabled)
+		return NULL;
+	if (f->closure)
+		roots.cells = f->closure->at - f->code->n_own_cells;
+	return point_find(p, &roots, &s->counts.guard_checks);
 }
 
-static bool run_entry(struct session *s, struct entry *e, const struct value *args,
-		      struct value *out, struct err *err)
+static bool run_entry(struct session *s, struct entry *e, const struct function *f,
+		      const struct value *args, struct value *out, struct err *err)
 {
-	if (!entry_run(e, args, out, s->observer, err))
+	struct roots roots = { .locals = args, .vm = s->vm };
+
+	if (f->closure)
+		roots.cells = f->closure->at - f->code->n_own_cells;
+	if (!entry_run(e, &roots, s->vm, NULL, out, s->observer, err))
 		return false;
 	if (e->exec)
 		s->counts.launches += e->exec->lowered->n_kernels;
 	return true;
 }
 
-/* Nothing fits: compile, or fall back to eager. */
-static bool call_anew(struct session *s, const struct value *args, int n, struct value *out,
-		      struct err *err)
+static bool call_compiled(struct session *s, const struct value *args, int n, struct value *out,
+			  struct err *err)
 {
+	bool watched = __builtin_expect(s->observer && s->observer->phase, 0);
+	int64_t begin = watched ? clock_ns() : 0;
+	const struct function *f = s->function.function;
+	struct value with_self[MAX_SELF_ARGS];
+	const struct value *all = args;
 	struct entry *e;
 
-	if (s->n_entries >= s->options.recompile_limit)
-		return fall_back(s, args, n, out, err);
-	e = session_compile(s, args, n, err);
-	if (!e)
-		return false;
-	guards_check(&e->guards, args, n); /* gathers the symbols' values */
-	return run_entry(s, e, args, out, err);
+	if (s->self.kind != VALUE_UNSET) {
+		if (n >= MAX_SELF_ARGS)
+			return call_vm(s, args, n, out, err);
+		with_self[0] = s->self;
+		memcpy(with_self + 1, args, sizeof(*args) * (size_t)n);
+		all = with_self;
+		n++;
+	}
+	e = find_entry(s, f, all, n);
+	if (watched)
+		s->observer->phase(s->observer->self, PHASE_GUARDS, begin, clock_ns());
+	if (e && e->stop < 0)
+		return run_entry(s, e, f, all, out, err);
+	s->ready = e;
+	return call_vm(s, args, s->self.kind != VALUE_UNSET ? n - 1 : n, out, err);
 }
 
 bool session_call(struct session *s, const struct value *args, int n, struct value *out,
 		  struct err *err)
 {
-	bool watched = __builtin_expect(s->observer && s->observer->phase, 0);
-	int64_t begin;
-	struct entry *e;
-
 	s->calls++;
 	if (s->lazy)
 		return lazy_call(s->lazy, args, n, out, err);
-	if (!s->options.compiled)
-		return call_eagerly(s, args, n, out, err);
-	begin = watched ? clock_ns() : 0;
-	e = find_entry(s, args, n);
-	if (watched)
-		s->observer->phase(s->observer->self, PHASE_GUARDS, begin, clock_ns());
-	if (__builtin_expect(!e, 0))
-		return call_anew(s, args, n, out, err);
-	return run_entry(s, e, args, out, err);
+	return s->options.compiled ? call_compiled(s, args, n, out, err)
+				   : call_vm(s, args, n, out, err);
 }

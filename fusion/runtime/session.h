@@ -1,7 +1,7 @@
 /* fusion/runtime/session.h -- private to the engine: a mode's own world.
  *
  * A session has a VM in which the module's code has run, an eager host, and (in
- * compiled modes) entries, most recently used first.  fusion/fusion.h is its
+ * compiled modes) points with their entries.  fusion/fusion.h is its
  * public face.
  */
 #ifndef FUSION_RUNTIME_SESSION_H
@@ -10,9 +10,12 @@
 #include "fusion/runtime/eager.h"
 #include "fusion/runtime/entry.h"
 #include "fusion/runtime/mode.h"
+#include "fusion/runtime/point.h"
 #include "fusion/runtime/report.h"
 
-enum { RECOMPILE_LIMIT = 8, MAX_STDOUT = 1 << 20 };
+/* As torch: entries of a point, and of a session. */
+enum { RECOMPILE_LIMIT = 8, ALL_RECOMPILES = 256, MAX_STDOUT = 1 << 20,
+       MAX_SELF_ARGS = 17 };
 
 struct session_options {
 	const struct exec_env *env;
@@ -24,7 +27,7 @@ struct session_options {
 	enum fusion_policy policy;
 	const char *const *deny; /* ids or FX names of ops that are not lowered */
 	int n_deny;
-	bool compiled, dynamic; /* what the mode means for whole functions */
+	bool compiled; /* the mode captures Python */
 };
 
 struct session_counts {
@@ -35,16 +38,6 @@ struct session_counts {
 struct session_recompile {
 	int64_t call;
 	char *reason;
-};
-
-/* What dynamic mode has seen of a tensor argument: a dim that changed gets a
- * symbol of its own, as torch's automatic dynamic shapes do. */
-struct session_seen {
-	char *name;
-	int rank;
-	int64_t size[MAX_RANK];
-	bool changed[MAX_RANK];
-	bool all_changed; /* the rank did */
 };
 
 struct lazy;
@@ -60,12 +53,14 @@ struct session {
 	struct buf out;
 	const struct fusion_observer *observer;
 
-	struct entry **entries; /* most recently used first */
-	int n_entries, n_compiled;
+	struct points points;
+	struct entry *ready; /* found by session_call() for the frame that it pushes */
+	struct point *start; /* of the entry's function */
+	struct value function, self; /* that the entry calls; self UNSET: none */
+	int eager_depth;     /* frames under way in which nothing is compiled */
+	int n_frames, n_compiled;
 	VEC(struct entry *) graphs; /* those with a graph, in order */
 	VEC(struct session_recompile) recompiles;
-	VEC(struct session_seen) seen;
-	bool limit_reached;
 	int64_t calls;
 	struct session_counts counts;
 	struct session_report report;
@@ -89,10 +84,7 @@ bool session_set_parameter(struct session *s, const char *name, const struct ten
  * NULL where it has none. */
 const char *session_parameter_name(const struct session *s, int index);
 
-/* session_compile.c: a new entry for these arguments, at the front; NULL with
- * *err.  Notes why the others did not serve. */
-struct entry *session_compile(struct session *s, const struct value *args, int n, struct err *err);
+/* session_compile.c: notes why an entry had to be made; false when out of memory. */
 bool session_note(struct session *s, const char *reason);
-void session_finish_seen(struct session *s);
 
 #endif

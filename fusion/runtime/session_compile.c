@@ -1,19 +1,9 @@
-/* fusion/runtime/session_compile.c -- a new entry: why, with which symbols, kept where.
- *
- * Which sizes share a symbol follows torch: equal sizes do (DUCK SHAPING), but a
- * dim that has changed between compiles gets a symbol of its own.
- */
+/* fusion/runtime/session_compile.c -- a new entry: why, and what is told of it. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/runtime/session.h"
-
-void session_finish_seen(struct session *s)
-{
-	for (size_t i = 0; i < s->seen.len; i++)
-		free(s->seen.at[i].name);
-	VEC_FREE(&s->seen);
-}
+#include "fusion/runtime/frames.h"
 
 bool session_note(struct session *s, const char *reason)
 {
@@ -28,87 +18,24 @@ bool session_note(struct session *s, const char *reason)
 	return true;
 }
 
-/* Why the most recently used entry did not serve. */
-static bool note_miss(struct session *s, const struct value *args, int n)
+/* Why the entries of the point did not serve: the first guard of each that does
+ * not hold, the latest used first. */
+static bool note_miss(struct session *s, struct point *p, const struct roots *roots,
+		      struct buf *text)
 {
-	struct guards *g = &s->entries[0]->guards;
-	struct buf text;
-	bool ok;
+	for (int i = 0; i < p->n_entries; i++) {
+		struct guards *g = &p->entries[i]->guards;
+		int failed = guards_check(g, roots);
 
-	buf_init(&text, 4096);
-	guards_reason(g, guards_check(g, args, n), args, n, &text);
-	ok = text.data && session_note(s, text.data);
-	buf_finish(&text);
-	return ok;
-}
-
-static struct session_seen *find_seen(struct session *s, const struct slot *slot)
-{
-	struct session_seen seen = { .rank = slot->rank };
-
-	for (size_t i = 0; i < s->seen.len; i++)
-		if (strcmp(s->seen.at[i].name, slot->name) == 0)
-			return &s->seen.at[i];
-	memcpy(seen.size, slot->size, sizeof(seen.size));
-	seen.name = strdup(slot->name);
-	if (!seen.name || !VEC_PUSH(&s->seen, seen)) {
-		free(seen.name);
-		return NULL;
+		if (p->n_entries > 1)
+			buf_printf(text, "%s%d/%d: ", i ? "; " : "", p->frame_id,
+				   p->entries[i]->compile_id);
+		guards_reason(g, failed, roots, text);
 	}
-	return &s->seen.at[s->seen.len - 1];
+	return text->data && session_note(s, text->data);
 }
 
-/* Notes how the sizes of a tensor argument differ from those seen before. */
-static bool note_sizes(struct session *s, struct slots *slots, int index)
-{
-	const struct slot *slot = &slots->at[index];
-	struct session_seen *seen = find_seen(s, slot);
-
-	if (!seen)
-		return false;
-	seen->all_changed |= seen->rank != slot->rank;
-	for (int d = 0; d < slot->rank; d++) {
-		if (d < seen->rank)
-			seen->changed[d] |= seen->size[d] != slot->size[d];
-		slots->dims[slot->first_dim + d].own = seen->all_changed || seen->changed[d];
-	}
-	seen->rank = slot->rank;
-	memcpy(seen->size, slot->size, sizeof(seen->size));
-	return true;
-}
-
-static bool share_symbols(struct session *s, struct slots *slots)
-{
-	for (int i = 0; i < slots->n; i++)
-		if (slots->at[i].kind == VALUE_TENSOR && slots->at[i].same_as < 0 &&
-		    !note_sizes(s, slots, i))
-			return false;
-	for (int i = 0; i < slots->n_dims; i++) {
-		struct slot_dim *dim = &slots->dims[i];
-		const struct slot *slot = &slots->at[dim->slot];
-
-		if (slot->same_as >= 0) /* has the classes of the other */
-			continue;
-		if (!slot->contiguous) /* its strides are constants, so are its sizes */
-			slots->dims[slots_root(slots, i)].pinned = true;
-		for (int j = 0; j < i && !dim->own && dim->size > 1; j++)
-			if (!slots->dims[j].own && slots->dims[j].size == dim->size) {
-				slots_merge(slots, i, j);
-				break;
-			}
-	}
-	return true;
-}
-
-static void put_first(struct session *s, struct entry *e)
-{
-	memmove(&s->entries[1], &s->entries[0], sizeof(e) * (size_t)s->n_entries);
-	s->entries[0] = e;
-	s->n_entries++;
-	e->compile_id = s->n_compiled++;
-}
-
-static bool count(struct session *s, struct entry *e)
+static bool count_entry(struct session *s, struct entry *e)
 {
 	int kernels = e->exec ? e->exec->lowered->n_kernels : 0;
 
@@ -120,7 +47,7 @@ static bool count(struct session *s, struct entry *e)
 	if (!VEC_PUSH(&s->graphs, e))
 		return false;
 	s->counts.graphs++;
-	if (!partition_report(e->exec, s, e->graph, s->frame))
+	if (!partition_report(e->exec, s, e->graph, e->slots.code->name))
 		return false;
 	if (s->observer && s->observer->compiled)
 		s->observer->compiled(s->observer->self, e->graph, e->compile_ns, kernels,
@@ -128,7 +55,93 @@ static bool count(struct session *s, struct entry *e)
 	return true;
 }
 
-struct entry *session_compile(struct session *s, const struct value *args, int n, struct err *err)
+/* The point as a frame of the report. */
+static bool tell_point(struct session *s, struct point *p)
+{
+	struct session_frame frame = { .line = p->code->insts[p->inst].line };
+	struct buf name;
+	bool ok;
+
+	if (p->frame_index >= 0)
+		return true;
+	p->frame_id = s->n_frames++;
+	buf_init(&name, 256);
+	point_name(p, &name);
+	frame.name = name.data ? name.data : p->code->name;
+	frame.frame_id = p->frame_id;
+	ok = session_add_frame(s, &frame, &p->frame_index);
+	buf_finish(&name);
+	return ok;
+}
+
+static bool tell_entry(struct session *s, const struct point *p, const struct entry *e,
+		       const char *reason)
+{
+	struct session_entry told = { .frame = p->frame_index,
+				      .compile_id = e->compile_id,
+				      .graph = e->graph,
+				      .call = s->calls - 1,
+				      .compile_ns = e->compile_ns,
+				      .reason = reason,
+				      .uses = &e->uses,
+				      .guards = e->guards.texts,
+				      .n_guards = e->guards.n };
+
+	return session_add_entry(s, &told);
+}
+
+static bool tell_break(struct session *s, struct entry_break *b, int graph)
+{
+	struct session_break told = { .stage = STAGE_CAPTURE,
+				      .id = b->at.id,
+				      .outcome = b->outcome,
+				      .because = b->because,
+				      .subject = b->at.subject[0] ? b->at.subject : NULL,
+				      .message = b->at.message[0] ? b->at.message : NULL,
+				      .call = s->calls - 1,
+				      .graph = graph,
+				      .n_stack = (int)b->at.stack.len,
+				      .column = b->at.column,
+				      .end_column = b->at.end_column };
+	size_t n = b->at.stack.len;
+
+	if (b->at.id == BREAK_NONE)
+		return true;
+	for (size_t i = 0; i < n / 2; i++) { /* outermost first */
+		struct fusion_line line = b->at.stack.at[i];
+
+		b->at.stack.at[i] = b->at.stack.at[n - 1 - i];
+		b->at.stack.at[n - 1 - i] = line;
+	}
+	told.stack = b->at.stack.at;
+	return session_add_break(s, &told);
+}
+
+/* Past the limits nothing is compiled any more. */
+static bool refuse(struct session *s, struct point *p)
+{
+	struct fusion_line line = { .line = p->code->line, .function = p->code->name };
+	struct entry_break b = { .outcome = OUTCOME_SKIP };
+	char reason[128];
+	bool ok;
+
+	if (p->run_only)
+		return true;
+	p->run_only = true;
+	if (p->frame_index >= 0)
+		s->report.frames.at[p->frame_index].run_only = true;
+	snprintf(reason, sizeof(reason),
+		 "the limit of %d compiled versions is reached: calls that fit none run in eager",
+		 p->n_entries);
+	b.at.id = BREAK_RECOMPILE_LIMIT;
+	snprintf(b.at.subject, sizeof(b.at.subject), "%s", p->code->name);
+	ok = VEC_PUSH(&b.at.stack, line) && tell_break(s, &b, -1) && session_note(s, reason);
+	VEC_FREE(&b.at.stack);
+	return ok;
+}
+
+static struct entry *create(struct session *s, struct point *p, struct frame *f,
+			    struct entry_break *brk, enum entry_fate *fate, struct err *err)
 {
 	struct entry_options options = { .names = &s->names,
 					 .operators = &s->eager.operators,
@@ -136,35 +149,69 @@ struct entry *session_compile(struct session *s, const struct value *args, int n
 					 .backend = s->options.backend,
 					 .passes_disabled = s->options.passes_disabled,
 					 .lowering = { s->options.deny, s->options.n_deny },
-					 .dynamic = s->options.dynamic };
-	struct entry *e;
+					 .mode = s->options.mode };
+	struct entry_source from = { .vm = s->vm, .frame = f, .memory = &p->memory };
+	struct entry *e = calloc(1, sizeof(*e));
+	struct vm_evaluator evaluator;
 
-	if (s->n_entries > 0 && !note_miss(s, args, n)) {
-		entry_no_memory(err);
-		return NULL;
-	}
-	e = calloc(1, sizeof(*e));
 	if (!e) {
+		*fate = ENTRY_FAILED;
 		entry_no_memory(err);
 		return NULL;
 	}
-	if (!slots_create(&e->slots, &e->arena, s->callee.function->code, args, n, err)) {
-		entry_destroy(e);
-		return NULL;
-	}
-	if (s->options.dynamic && !share_symbols(s, &e->slots)) {
-		entry_destroy(e);
-		entry_no_memory(err);
-		return NULL;
-	}
-	e = entry_create(&options, e, s->vm, s->callee, err);
+	vm_get_evaluator(s->vm, &evaluator);
+	*fate = entry_create(&options, e, &from, brk, err);
 	vm_set_host(s->vm, &s->eager.host);
-	if (!e)
-		return NULL;
-	put_first(s, e);
-	if (!count(s, e)) {
-		entry_no_memory(err);
+	vm_set_evaluator(s->vm, &evaluator);
+	if (*fate == ENTRY_MADE)
+		return e;
+	entry_destroy(e);
+	return NULL;
+}
+
+static bool tell(struct session *s, struct point *p, struct entry *e, struct entry_break *brk,
+		 const char *reason)
+{
+	if (!tell_point(s, p))
+		return false;
+	if (e && (!point_add(p, e) || !count_entry(s, e) || !tell_entry(s, p, e, reason)))
+		return false;
+	return tell_break(s, brk, e && brk->ended ? e->graph : -1);
+}
+
+struct entry *session_compile(struct session *s, struct point *p, struct frame *f,
+			      const struct roots *roots, enum entry_fate *fate, struct err *err)
+{
+	struct entry_break brk = { 0 };
+	struct entry *e = NULL;
+	struct buf reason;
+	bool ok = true;
+
+	*fate = ENTRY_EAGER;
+	if (p->n_entries >= s->options.recompile_limit || s->n_compiled >= ALL_RECOMPILES) {
+		if (refuse(s, p))
+			s->counts.eager_fallbacks++;
+		else
+			*fate = ENTRY_FAILED, entry_no_memory(err);
 		return NULL;
 	}
+	buf_init(&reason, 16384);
+	ok = p->n_entries == 0 || note_miss(s, p, roots, &reason);
+	if (ok) {
+		e = create(s, p, f, &brk, fate, err);
+		s->n_compiled += e != NULL;
+		p->skip |= *fate == ENTRY_SKIP;
+		ok = *fate == ENTRY_FAILED ||
+		     tell(s, p, e, &brk, reason.len ? reason.data : NULL);
+	}
+	if (p->skip && p->frame_index >= 0)
+		s->report.frames.at[p->frame_index].skipped = true;
+	if (!ok) {
+		*fate = ENTRY_FAILED;
+		entry_no_memory(err);
+		e = NULL; /* the point has it, if anyone */
+	}
+	buf_finish(&reason);
+	free(brk.at.stack.at);
 	return e;
 }

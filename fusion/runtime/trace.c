@@ -1,8 +1,7 @@
 /* fusion/runtime/trace.c -- attempts at capture, and ops as nodes.
  *
- * A tensor of the caller never enters the VM here: the function gets stand-ins,
- * and containers are copied, so an attempt leaves nothing behind in the
- * arguments.
+ * A tensor of the caller never enters the VM here but as a stand-in (world.c),
+ * so an attempt leaves nothing behind.
  */
 #include "fusion/runtime/trace.h"
 
@@ -18,152 +17,107 @@ bool trace_no_memory(struct err *err)
 }
 
 void trace_init(struct trace *t, struct torch_names *names, const struct torch_operators *operators,
-		struct slots *slots, bool dynamic)
+		struct slots *slots, struct memory *memory, enum fusion_mode mode)
 {
 	t->names = names;
 	t->operators = operators;
 	t->slots = slots;
-	t->dynamic = dynamic;
+	t->memory = memory;
+	t->mode = mode;
 	trace_host_init(t);
+}
+
+static void drop_stands(struct trace *t)
+{
+	for (int i = 0; i < t->slots->n; i++) {
+		struct value stand = t->slots->at[i].stand;
+
+		t->slots->at[i].stand = (struct value){ .kind = VALUE_UNSET };
+		value_unref(stand);
+	}
+	for (size_t i = 0; i < t->globals.len; i++)
+		value_unref(t->globals.at[i].stand);
+	for (size_t i = 0; i < t->lifted.len; i++)
+		value_unref(t->lifted.at[i].value);
+	t->globals.len = t->lifted.len = 0;
 }
 
 void trace_finish(struct trace *t)
 {
-	for (int i = 0; t->tensors && i < t->slots->n; i++)
-		value_unref(t->tensors[i]);
-	for (size_t i = 0; i < t->lifted.len; i++)
-		value_unref(t->lifted.at[i].value);
-	free(t->tensors);
-	free(t->homes);
+	drop_stands(t);
+	VEC_FREE(&t->globals);
 	VEC_FREE(&t->lifted);
 	VEC_FREE(&t->conditions);
 	VEC_FREE(&t->inputs);
-	t->tensors = NULL;
-	t->homes = NULL;
+	VEC_FREE(&t->homes);
+	VEC_FREE(&t->float_operands);
+	VEC_FREE(&t->brk.stack);
+	pointers_finish(&t->reals);
+	pointers_finish(&t->stands);
 }
 
-/* Symbols for the classes of dims that are neither pinned nor 0 or 1. */
-static bool make_symbols(struct trace *t)
+bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 {
-	struct slots *s = t->slots;
-
-	t->n_homes = 0;
-	t->homes = calloc((size_t)s->n_dims + 1, sizeof(*t->homes));
-	if (!t->homes)
-		return false;
-	for (int i = 0; i < s->n_dims; i++) {
-		struct slot_dim *dim = &s->dims[i];
-		const struct sym *var;
-
-		dim->var = -1;
-		if (!t->dynamic || dim->class != i || dim->pinned || dim->size <= 1)
-			continue;
-		var = sym_var(t->graph->syms, dim->size);
-		if (!var)
-			return false;
-		dim->var = (int)var->value;
-		t->homes[t->n_homes++] = i;
-	}
-	return true;
-}
-
-static bool copy_argument(struct trace *t, int *slot, struct value *out);
-
-static bool copy_container(struct trace *t, int *slot, int n, enum value_kind kind,
-			   struct value from, struct value *out)
-{
-	bool ok = true;
-
-	*out = kind == VALUE_DICT ? value_dict() : value_sequence(kind, n);
-	if (out->kind == VALUE_UNSET)
-		return false;
-	for (int i = 0; i < n && ok; i++) {
-		struct value item;
-
-		if (!copy_argument(t, slot, &item)) {
-			value_unref(item);
-			return false;
-		}
-		if (kind == VALUE_DICT) {
-			ok = value_dict_set(out->dict, from.dict->keys[i], item);
-			value_unref(item);
-		} else {
-			out->list->at[out->list->len++] = item;
-		}
-	}
-	return ok;
-}
-
-/* The stand-in for a slot, and for its children, in order; *slot moves past
- * them.  On failure *out may hold a part, which the caller drops. */
-static bool copy_argument(struct trace *t, int *slot, struct value *out)
-{
-	int at = (*slot)++;
-	const struct slot *s = &t->slots->at[at];
-
-	*out = value_none();
-	switch (s->kind) {
-	case VALUE_TENSOR:
-		if (s->same_as >= 0) {
-			*out = value_ref(t->tensors[s->same_as]);
-			return true;
-		}
-		*out = value_tensor();
-		if (out->kind == VALUE_UNSET)
-			return false;
-		out->tensor->owner = t->serial;
-		out->tensor->input = at;
-		t->tensors[at] = value_ref(*out);
-		return true;
-	case VALUE_TUPLE:
-	case VALUE_LIST:
-	case VALUE_DICT:
-		return copy_container(t, slot, s->n_children, s->kind, s->value, out);
-	default:
-		*out = value_ref(s->value);
-		return true;
-	}
-}
-
-static bool begin(struct trace *t, struct arena *arena)
-{
-	trace_finish(t);
+	drop_stands(t);
+	pointers_clear(&t->reals);
+	pointers_clear(&t->stands);
+	t->conditions.len = t->inputs.len = t->homes.len = t->float_operands.len = 0;
 	t->restart = false;
-	t->n_ops = t->print_line = 0;
+	t->n_ops = 0;
+	t->vm = vm;
+	t->brk.id = BREAK_NONE;
 	t->graph = graph_create(arena);
 	t->serial = t->graph;
-	t->tensors = calloc((size_t)t->slots->n + 1, sizeof(*t->tensors));
-	if (!t->graph || !t->tensors || !make_symbols(t))
-		return false;
-	for (int i = 0; i < t->slots->n; i++)
-		t->slots->at[i].touched = t->slots->at[i].written = false;
-	return true;
+	for (int i = 0; i < t->slots->n; i++) {
+		struct slot *slot = &t->slots->at[i];
+
+		slot->live = slot->touched = slot->written = false;
+		slot->var = -1;
+		slot->same_as = -1;
+	}
+	for (int i = 0; i < t->slots->n_dims; i++)
+		t->slots->dims[i].var = -1;
+	return t->graph != NULL;
 }
 
-bool trace_run(struct trace *t, struct arena *arena, struct vm *vm, struct value callee,
-	       struct value *out, struct err *err)
+/* The program's line: our prelude stays out. */
+static bool push_line(struct trace *t, const struct frame *f)
 {
-	struct value *args;
-	int n = t->slots->n_args, made = 0, slot = 0;
-	bool ok = begin(t, arena);
+	struct fusion_line line = { .line = f->inst->line, .function = f->code->name };
 
-	args = calloc((size_t)n + 1, sizeof(*args));
-	while (ok && args && made < n)
-		ok = copy_argument(t, &slot, &args[made++]);
-	if (!ok || !args)
-		trace_no_memory(err);
-	else
-		ok = vm_call(vm, callee, args, n, NULL, out, err);
-	for (int i = 0; args && i < made; i++)
-		value_unref(args[i]);
-	free(args);
-	if (ok && t->print_line) {
-		value_unref(*out);
-		return err_at(err, ERR_UNSUPPORTED, t->print_line, t->print_column,
-			      "print() ends the graph; this version captures whole functions only: "
-			      "remove it, or run the function in mode eager");
+	return VEC_PUSH(&t->brk.stack, line);
+}
+
+void trace_break_at(struct trace *t, enum break_id id, const char *subject, const struct frame *f)
+{
+	struct trace_break *b = &t->brk;
+
+	if (b->id != BREAK_NONE) /* the first is the cause */
+		return;
+	b->id = id;
+	b->stack.len = 0;
+	b->inst = -1;
+	b->column = b->end_column = 0;
+	b->inlined = f != t->base;
+	b->message[0] = b->subject[0] = '\0';
+	if (subject)
+		snprintf(b->subject, sizeof(b->subject), "%s", subject);
+	for (; f && f != t->base->up; f = f->up) {
+		if (!f->unit->hidden)
+			push_line(t, f);
+		if (b->stack.len == 1 && b->column == 0) {
+			b->column = f->inst->column;
+			b->end_column = f->inst->end_column;
+		}
+		if (f == t->base)
+			b->inst = (int)(f->inst - f->code->insts);
 	}
-	return ok && args;
+}
+
+bool trace_break(struct trace *t, enum break_id id, const char *subject, struct err *err)
+{
+	trace_break_at(t, id, subject, t->vm->frame);
+	return err_set(err, ERR_BREAK, "the graph ends here");
 }
 
 int trace_slot(const struct trace *t, struct value tensor)
@@ -240,8 +194,6 @@ int trace_node(struct trace *t, struct value tensor, struct err *err)
 			"the function instead of keeping it in a global");
 		return -1;
 	}
-	if (v->view)
-		return trace_view_node(t, tensor, err);
 	if (v->node >= 0 || v->input < 0)
 		return v->node;
 	slot = &t->slots->at[v->input];
@@ -252,22 +204,38 @@ int trace_node(struct trace *t, struct value tensor, struct err *err)
 
 static int target_node(void *self, struct value tensor, struct err *err)
 {
+	if (tensor.kind == VALUE_SYMFLOAT)
+		return trace_float_operand(self, tensor, err);
 	return trace_node(self, tensor, err);
+}
+
+/* Pins the numbers among the operands; whether there are any. */
+static bool pin_symbols(struct trace *t, const struct value *values, int n)
+{
+	bool changed = false;
+
+	for (int i = 0; i < n; i++) {
+		if (values[i].kind == VALUE_SYMINT)
+			changed |= trace_pin_quietly(t, values[i].sym);
+		if (values[i].kind == VALUE_SYMFLOAT) {
+			trace_pin_float(t, values[i], NULL);
+			changed = true;
+		}
+		if (values[i].kind == VALUE_TUPLE || values[i].kind == VALUE_LIST)
+			changed |= pin_symbols(t, values[i].list->at, values[i].list->len);
+	}
+	return changed;
 }
 
 /* Whether pinning every size that the op saw may change the answer. */
 static bool pin_operands(struct trace *t, const struct value *values, int n)
 {
-	bool changed = false;
+	bool changed = pin_symbols(t, values, n);
 
 	for (int i = 0; i < n; i++) {
 		struct shape shape;
 		enum dtype dtype;
 
-		if (values[i].kind == VALUE_SYMINT)
-			changed |= trace_pin_quietly(t, values[i].sym);
-		if (values[i].kind == VALUE_TUPLE || values[i].kind == VALUE_LIST)
-			changed |= pin_operands(t, values[i].list->at, values[i].list->len);
 		if (values[i].kind != VALUE_TENSOR ||
 		    !trace_shape(t, values[i], &shape, &dtype, NULL))
 			continue;
@@ -284,7 +252,7 @@ static bool op_failed(struct trace *t, const struct value *values, int n, struct
 	const struct sym *a = t->graph->conflict[0], *b = t->graph->conflict[1];
 	struct symtab *syms = t->graph->syms;
 
-	if (!t->dynamic || !err || (err->code != ERR_SHAPE && err->code != ERR_TYPE))
+	if (t->mode == FUSION_STATIC || !err || (err->code != ERR_SHAPE && err->code != ERR_TYPE))
 		return false;
 	if (a && b && err->code == ERR_SHAPE && sym_hint(syms, a) == sym_hint(syms, b))
 		return trace_equal(t, a, b, err);
@@ -303,32 +271,29 @@ bool trace_wrap(struct trace *t, int node, struct value *out, struct err *err)
 	return true;
 }
 
-bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written)
+/* The tensor object stands for another node from here on. */
+static bool rewrite(struct trace *t, struct value tensor, int node, bool written)
 {
 	int lifted = trace_lifted(t, tensor), slot = trace_slot(t, tensor);
 
 	if (lifted >= 0) {
 		t->lifted.at[lifted].node = node;
 		t->lifted.at[lifted].written |= written;
-		t->lifted.at[lifted].writes += written;
 		return true;
 	}
 	tensor.tensor->node = node;
 	tensor.tensor->written |= written;
-	tensor.tensor->writes += written;
 	if (slot >= 0)
 		t->slots->at[slot].written |= written;
 	return true;
 }
 
-/* FX's names: iadd for +=, what follows "fx:", else what the spelling says. */
+/* FX's names: iadd for +=, else what the spelling says. */
 static bool set_fx(struct trace *t, int node, enum op op, const char *name, bool inplace)
 {
 	char fx[64];
 
-	if (strncmp(name, "fx:", 3) == 0)
-		snprintf(fx, sizeof(fx), "%s", name + 3);
-	else if (inplace && strncmp(name, "op:", 3) == 0)
+	if (inplace)
 		snprintf(fx, sizeof(fx), "i%s", op_info(op)->fx);
 	else
 		snprintf(fx, sizeof(fx), "%s", op_fx_name(name, op));
@@ -344,67 +309,12 @@ static bool check_bound(struct trace *t, struct err *err)
 		       MAX_TRACE_NODES);
 }
 
-/* What inference took for granted of symbolic sizes is guarded. */
-static bool guard_facts(struct trace *t, struct err *err)
+/* A parameter that takes no symbol: the next attempt has the number. */
+static bool bind_failed(struct trace *t, const struct value *values, int n, struct err *err)
 {
-	for (int i = 0; i < t->graph->n_facts; i++) {
-		const struct size_fact *fact = &t->graph->facts[i];
-		struct size_condition c = { .op = fact->equal ? CMP_EQ : CMP_GE,
-					    .a = fact->a,
-					    .b = fact->b,
-					    .outcome = true };
-		bool known = false;
-
-		for (size_t j = 0; j < t->conditions.len && !known; j++) {
-			const struct size_condition *k = &t->conditions.at[j];
-
-			known = k->op == c.op && k->a == c.a && k->b == c.b && k->outcome;
-		}
-		if (!known && !VEC_PUSH(&t->conditions, c))
-			return trace_no_memory(err);
-	}
-	return true;
-}
-
-/* x.copy_(y), x[i] = y: the node of y, where it is the result as it is. */
-static int filled_with(const struct graph *g, int node)
-{
-	const struct node *n = g->nodes[node], *value;
-
-	if (n->op != OP_fill || n->args[1].kind != ARG_NODE)
-		return node;
-	value = g->nodes[n->args[1].node];
-	return value->dtype == n->dtype && shape_equal(&value->shape, &n->shape) ? value->id : node;
-}
-
-/* What the user's name for the op is, in messages. */
-static const char *call_name(const char *name, enum op op)
-{
-	if (strncmp(name, "fx:", 3) != 0)
-		return name;
-	return name[3] ? name + 3 : op_info(op)->id;
-}
-
-/* The value of an op that is no in-place one. */
-static bool finish_op(struct trace *t, int node, const struct value *values, int n,
-		      const struct keywords *kw, struct value *out, struct err *err)
-{
-	const struct node *made = t->graph->nodes[node];
-	struct view_layout layout;
-
-	if (made->op == OP_to && torch_plain_cast(values, n, kw) &&
-	    t->graph->nodes[made->args[0].node]->dtype == made->dtype) {
-		*out = value_ref(values[0]); /* as torch: x itself */
-		return values[0].tensor->view || trace_rewrite(t, values[0], node, false);
-	}
-	if (made->op == OP_contiguous && view_layout(t->graph, made->args[0].node, &layout) &&
-	    view_contiguous(t->graph, &layout)) {
-		*out = value_ref(values[0]);
-		return true;
-	}
-	if (op_info(made->op)->kind == KIND_VIEW)
-		return trace_wrap_view(t, values[0], node, out, err);
-	return trace_wrap(t, node, out, err);
+	if (t->brk.id == BREAK_NONE && err && err->code == ERR_TYPE && pin_symbols(t, values, n))
+		t->restart = true;
+	return false;
 }
 
 bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
@@ -415,25 +325,27 @@ bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
 	struct arg args[MAX_ARGS];
 	int line = t->host.line, column = t->host.column, node, result;
 
-	if (!check_bound(t, err) ||
-	    !bind_call(&target, op, call_name(name, op), values, n, kw, args, err))
+	if (!check_bound(t, err))
 		return false;
+	if (!bind_call(&target, op, call_name(name, op), values, n, kw, args, err))
+		return bind_failed(t, values, n, err);
 	node = graph_add(t->graph, op, args, op_info(op)->n_params, line, column, err);
 	if (node < 0)
 		return op_failed(t, values, n, err);
+	t->n_ops++;
 	if (!set_fx(t, node, op, name, inplace))
 		return trace_no_memory(err);
-	t->n_ops += t->graph->nodes[node]->fx[0] != '\0';
-	if (!guard_facts(t, err))
-		return false;
-	if (!inplace)
-		return finish_op(t, node, values, n, kw, out, err);
-	result = bind_inplace(t->graph, args[0].node, filled_with(t->graph, node), line, column,
-			      err);
+	if (!inplace) {
+		if (op == OP_to && torch_plain_cast(values, n, kw) &&
+		    t->graph->nodes[args[0].node]->dtype == args[1].dtype) {
+			*out = value_ref(values[0]); /* as torch: x itself */
+			return rewrite(t, values[0], node, false);
+		}
+		return trace_wrap(t, node, out, err);
+	}
+	result = bind_inplace(t->graph, args[0].node, node, line, column, err);
 	if (result < 0)
 		return op_failed(t, values, n, err);
 	*out = value_ref(values[0]);
-	if (values[0].tensor->view)
-		return trace_view_write(t, values[0], result, err);
-	return trace_rewrite(t, values[0], result, true);
+	return rewrite(t, values[0], result, true);
 }

@@ -1,13 +1,13 @@
 /* fusion/runtime/trace.h -- private to runtime/: the host that builds a graph.
  *
- * The VM runs the function once on tensors without memory; each op appends a
- * node.  In-place ops become ordinary nodes: the tensor object then stands for
- * the new node, and what an argument stands for at the end is written back
- * after the kernels (FUNCTIONALISATION).
+ * The VM runs a piece of the program once on stand-ins; each op appends a node.
+ * In-place ops become ordinary nodes: the tensor object then stands for the new
+ * node, and what a slot's tensor stands for at the end is written back after
+ * the kernels (FUNCTIONALISATION).
  *
- * Sizes may be symbols.  Where the program needs more than a symbol gives (a
- * number, or that two are equal), the attempt ends with `restart` set, the fact
- * is noted in the slots, and the capture begins anew.
+ * Where the program needs more than the capture knows, the attempt ends: with
+ * `restart` set where a fact was noted that helps the next one (a size is
+ * pinned, two are equal), or with a BREAK noted where no attempt gets further.
  */
 #ifndef FUSION_RUNTIME_TRACE_H
 #define FUSION_RUNTIME_TRACE_H
@@ -15,20 +15,21 @@
 #include "fusion/base/vec.h"
 #include "fusion/capture/vm.h"
 #include "fusion/graph/graph.h"
-#include "fusion/runtime/compose.h"
+#include "fusion/runtime/memory.h"
+#include "fusion/runtime/mode.h"
+#include "fusion/runtime/pointers.h"
+#include "fusion/runtime/report.h"
 #include "fusion/runtime/slots.h"
-#include "fusion/runtime/view.h"
 #include "fusion/runtime/torch_host.h"
 
 enum { MAX_TRACE_NODES = 100000 };
 
-/* A tensor that the program holds in a global: a graph input beside the
- * arguments, the same in every call. */
+/* A tensor that no slot leads to (a constant of our prelude): a graph input
+ * beside the slots, the same in every call. */
 struct lifted {
 	struct value value; /* a reference */
 	int node;           /* its value now */
 	bool written;
-	int writes;
 };
 
 /* A comparison of sizes that the program branched on. */
@@ -57,8 +58,38 @@ static inline bool sizes_compare(enum cmpop op, int64_t a, int64_t b)
 }
 
 struct trace_input { /* what a graph input is read from */
-	int slot;    /* -1: not an argument */
-	int lifted;  /* -1: not a global */
+	int slot;    /* -1: no slot */
+	int lifted;  /* -1: a slot */
+};
+
+/* Where a symbol's value comes from. */
+struct trace_home {
+	int dim;  /* of slots->dims; -1: an int */
+	int slot; /* of the int */
+};
+
+/* The node by which tensor ops take a symbolic float. */
+struct float_operand {
+	int node, operand;
+};
+
+/* A global as the piece sees it. */
+struct world_global {
+	int index; /* of the VM's globals */
+	int slot;
+	struct value stand; /* a reference; LAZY until it is read; UNSET: none */
+	bool written;
+};
+
+/* Why the attempt could not go on, and where. */
+struct trace_break {
+	enum break_id id; /* BREAK_NONE: it could */
+	char subject[96];
+	char message[512]; /* instead of the table's; may be empty */
+	VEC(struct fusion_line) stack; /* innermost first; functions are the program's */
+	int column, end_column;
+	int inst;     /* of the frame where the piece began */
+	bool inlined; /* it stands in a function that was called from there */
 };
 
 struct trace {
@@ -66,33 +97,33 @@ struct trace {
 	struct torch_names *names;
 	const struct torch_operators *operators;
 	struct slots *slots;
-	bool dynamic;
+	struct memory *memory;
+	struct vm *vm;
+	enum fusion_mode mode; /* static, dynamic or auto */
 
 	/* of one attempt */
-	struct graph *graph;
-	void *serial;          /* tells this attempt's tensors from older ones */
-	struct value *tensors; /* by slot: the tensor that stands for it; references */
-	int *homes;            /* by symbol: the dim that gives its value */
-	int n_homes;
+	struct frame *base;  /* the frame where the piece began: a stand-in */
+	struct graph *graph; /* in the entry's arena */
+	void *serial;        /* tells this attempt's tensors from older ones */
+	VEC(struct trace_home) homes; /* by symbol */
 	bool restart; /* the attempt failed, but taught the slots something */
 	int n_ops;    /* nodes that FX would call */
 	VEC(struct lifted) lifted;
 	VEC(struct size_condition) conditions;
 	VEC(struct trace_input) inputs;
-	int print_line, print_column; /* of the first print(); 0: none */
-	struct composer composer;
+	VEC(struct world_global) globals;
+	VEC(struct float_operand) float_operands;
+	struct pointers reals, stands; /* objects from outside and their stand-ins: slots */
+	struct trace_break brk;
 };
 
 /* Zeroed first; everything is borrowed. */
 void trace_init(struct trace *t, struct torch_names *names, const struct torch_operators *operators,
-		struct slots *slots, bool dynamic);
+		struct slots *slots, struct memory *memory, enum fusion_mode mode);
 
-/* Runs `callee` on stand-ins for the slots into a new graph in `arena`.  On
- * success *out is the caller's, with tensors of this attempt inside.  On
- * failure trace->restart says whether to try again. */
-bool trace_run(struct trace *t, struct arena *arena, struct vm *vm, struct value callee,
-	       struct value *out, struct err *err);
-void trace_finish(struct trace *t); /* drops what trace_run() left */
+/* A new graph in `arena`; forgets what the last attempt did. */
+bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm);
+void trace_finish(struct trace *t);
 
 /* The node that is a tensor's value now (an input is made at its first use);
  * -1 with *err. */
@@ -102,9 +133,15 @@ int trace_node(struct trace *t, struct value tensor, struct err *err);
 bool trace_wrap(struct trace *t, int node, struct value *out, struct err *err);
 bool trace_no_memory(struct err *err); /* always false */
 
-/* Which slot or lifted global a tensor is; -1: neither. */
+/* Which slot or lifted tensor a tensor is; -1: neither. */
 int trace_slot(const struct trace *t, struct value tensor);
 int trace_lifted(const struct trace *t, struct value tensor);
+
+/* The capture cannot go on: notes why and where.  Always false, with BREAK.
+ * `subject` as session_break has it; may be NULL. */
+bool trace_break(struct trace *t, enum break_id id, const char *subject, struct err *err);
+/* The same without *err, and seen from the frame f. */
+void trace_break_at(struct trace *t, enum break_id id, const char *subject, const struct frame *f);
 
 /* trace_size.c: sizes of a tensor value. */
 bool trace_shape(struct trace *t, struct value tensor, struct shape *out, enum dtype *dtype,
@@ -126,28 +163,35 @@ bool trace_equal(struct trace *t, const struct sym *a, const struct sym *b, stru
 /* Pins without asking; true if that changed anything. */
 bool trace_pin_quietly(struct trace *t, const struct sym *s);
 
-/* trace_view.c.  A new tensor value for node `node` of a view op, whose first
- * argument is the value `of`. */
-bool trace_wrap_view(struct trace *t, struct value of, int node, struct value *out,
-		     struct err *err);
-/* The node of a view, made anew where its base was written; -1 with *err. */
-int trace_view_node(struct trace *t, struct value view, struct err *err);
-/* A write through a view: `node` has its new elements. */
-bool trace_view_write(struct trace *t, struct value view, int node, struct err *err);
-/* How the view lies in the memory of its base, which is *base (borrowed); false
- * where it does not (an expanded copy): then it is a tensor of its own. */
-bool trace_view_layout(struct trace *t, struct value view, struct value *base,
-		       struct view_layout *out, struct err *err);
-
-/* The tensor object stands for another node from here on. */
-bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written);
+/* trace_number.c: numbers from outside that are no constants. */
+bool trace_wants_symbol(struct trace *t, int slot, const struct seen *seen);
+bool trace_symbolic_number(struct trace *t, int slot, struct value *out, struct err *err);
+int trace_float_operand(struct trace *t, struct value v, struct err *err); /* a node; -1 */
+/* Pins all symbolic floats; asks for another attempt.  Always false. */
+bool trace_pin_float(struct trace *t, struct value v, struct err *err);
+bool trace_float_binary(struct trace *t, enum binop op, struct value a, struct value b,
+			struct value *out, struct err *err);
 
 /* trace_host.c: fills in the callbacks. */
 void trace_host_init(struct trace *t);
 
-/* trace.c: one op as the user called it. */
+/* trace_op.c: one op as the user called it. */
 bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
 	      const struct value *values, int n, const struct keywords *kw, struct value *out,
 	      struct err *err);
+
+/* world.c: the objects of the program, copied as they are read.  A LAZY value
+ * is the number of a slot. */
+bool world_lazy(struct trace *t, int slot, struct value *out);
+bool world_force(void *self, struct value *place, struct err *err);
+bool world_read(struct trace *t, int slot, struct value *out, struct err *err); /* borrowed */
+bool world_load_global(void *self, int index, const char *name, struct value real,
+		       struct value *out, struct err *err);
+bool world_store_global(void *self, int index, const char *name, struct value v, struct err *err);
+/* The slot that an object of the capture stands for; -1: it is new. */
+int world_slot(const struct trace *t, struct value stand);
+
+/* The stand-in for a slot that is a cell of a frame under capture. */
+bool world_claim(struct trace *t, int slot, struct value stand);
 
 #endif

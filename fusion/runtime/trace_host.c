@@ -1,22 +1,11 @@
 /* fusion/runtime/trace_host.c -- what the VM asks of tensors while capturing.
  *
- * Whatever needs a tensor's elements (item, float, a branch) would end the
- * graph.  This version captures whole functions only, so it refuses, with the
- * place and what to write instead.
+ * Whatever needs a tensor's elements (item, float, a branch) is a break.
  */
 #include <string.h>
 
 #include "fusion/runtime/bind.h"
-#include "fusion/runtime/torch_more.h"
 #include "fusion/runtime/trace.h"
-
-static bool reads_value(const char *what, struct err *err)
-{
-	return err_set(err, ERR_UNSUPPORTED,
-		       "%s reads a value of a tensor, which ends the graph; this version captures "
-		       "whole functions only: keep it a tensor, or run the function in mode eager",
-		       what);
-}
 
 /* A size among the numbers of torch.tensor(): its elements are constants. */
 static const struct sym *first_size(struct value v, int depth)
@@ -84,36 +73,6 @@ static bool cast(struct trace *t, const struct native *f, struct value tensor, s
 	return trace_op(t, OP_to, f->name, false, args, 2, NULL, out, err);
 }
 
-/* stride(), is_contiguous(), storage_offset() */
-static bool layout_value(struct trace *t, int id, struct value tensor, struct value dim,
-			 struct value *out, struct err *err)
-{
-	int node = trace_node(t, tensor, err), d;
-	struct value strides[MAX_RANK];
-	struct view_layout l;
-
-	if (node < 0)
-		return false;
-	if (!view_layout(t->graph, node, &l))
-		return trace_no_memory(err);
-	if (id == NATIVE_IS_CONTIGUOUS)
-		*out = value_bool(view_contiguous(t->graph, &l));
-	else if (id == NATIVE_STORAGE_OFFSET)
-		*out = trace_size_value(l.offset);
-	if (id != NATIVE_STRIDE)
-		return true;
-	if (dim.kind != VALUE_NONE) {
-		if (!torch_wrap_dim(dim.i, l.shape.rank, &d, err))
-			return false;
-		*out = trace_size_value(l.stride[d]);
-		return true;
-	}
-	for (d = 0; d < l.shape.rank; d++)
-		strides[d] = trace_size_value(l.stride[d]);
-	*out = value_tuple(strides, l.shape.rank);
-	return out->kind != VALUE_UNSET || trace_no_memory(err);
-}
-
 static bool call_native(struct trace *t, const struct native *f, const struct value *args, int n,
 			const struct keywords *kw, struct value *out, struct err *err)
 {
@@ -129,22 +88,11 @@ static bool call_native(struct trace *t, const struct native *f, const struct va
 		return true;
 	}
 	if (f->id == NATIVE_ITEM)
-		return reads_value(".item()", err);
+		return trace_break(t, BREAK_SCALAR_READ, ".item()", err);
 	if (torch_cast_dtype(f->id) != DTYPE_COUNT)
 		return cast(t, f, tensor, out, err);
-	if (f->id == NATIVE_REQUIRES_GRAD_) {
-		*out = value_ref(tensor);
-		return true;
-	}
 	if (!trace_shape(t, tensor, &shape, &dtype, err))
 		return false;
-	if (f->id == NATIVE_ELEMENT_SIZE) {
-		*out = value_int((int64_t)dtype_bytes(dtype));
-		return true;
-	}
-	if (f->id == NATIVE_STRIDE || f->id == NATIVE_IS_CONTIGUOUS ||
-	    f->id == NATIVE_STORAGE_OFFSET)
-		return layout_value(t, f->id, tensor, dim, out, err);
 	if (f->id == NATIVE_SIZE && dim.kind == VALUE_NONE)
 		return shape_value(&shape, out, err);
 	if (f->id == NATIVE_SIZE) {
@@ -168,38 +116,30 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 {
 	struct trace *t = self;
 	struct value values[MAX_ARGS + 1];
-	enum op op = (enum op)f->id;
-	bool inplace = false;
 
-	if (torch_more_wants(f, args, n, kw)) {
-		if (torch_more_break(f->id) != BREAK_NONE || f->id == OP_where)
-			return reads_value(f->name, err);
-		return torch_more_call(&t->composer, NULL, f, args, n, kw, out, err);
-	}
-	if (compose_knows(f->id))
-		return compose_call(&t->composer, f, args, n, kw, out, err);
-	if (f->id >= NATIVE_INPLACE) {
-		op = (enum op)(f->id - NATIVE_INPLACE);
-		inplace = true;
-	} else if (f->id >= OP_COUNT) {
+	if (f->id >= OP_COUNT)
 		return call_native(t, f, args, n, kw, out, err);
-	}
 	if (f->id == OP_tensor)
 		return make_literal(t, args, n, kw, out, err);
 	if (f->self.kind != VALUE_TENSOR)
-		return trace_op(t, op, f->name, inplace, args, n, kw, out, err);
+		return trace_op(t, (enum op)f->id, f->name, false, args, n, kw, out, err);
 	if (n > MAX_ARGS)
 		return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, n);
 	values[0] = f->self;
 	for (int i = 0; i < n; i++)
 		values[i + 1] = args[i];
-	return trace_op(t, op, f->name, inplace, values, n + 1, kw, out, err);
+	return trace_op(t, (enum op)f->id, f->name, false, values, n + 1, kw, out, err);
 }
 
 static bool is_number(struct value v)
 {
-	return v.kind == VALUE_SYMINT || v.kind == VALUE_INT || v.kind == VALUE_FLOAT ||
-	       v.kind == VALUE_BOOL;
+	return v.kind == VALUE_SYMINT || v.kind == VALUE_SYMFLOAT || v.kind == VALUE_INT ||
+	       v.kind == VALUE_FLOAT || v.kind == VALUE_BOOL;
+}
+
+static bool is_symbol(struct value v)
+{
+	return v.kind == VALUE_SYMINT || v.kind == VALUE_SYMFLOAT;
 }
 
 static bool host_binary(void *self, enum binop op, bool inplace, struct value a, struct value b,
@@ -211,7 +151,7 @@ static bool host_binary(void *self, enum binop op, bool inplace, struct value a,
 	if (is_number(a) && is_number(b))
 		return trace_size_binary(t, op, a, b, out, err);
 	if (a.kind != VALUE_TENSOR && b.kind != VALUE_TENSOR) /* [0] * size and the like */
-		return trace_pin(t, a.kind == VALUE_SYMINT ? a.sym : b.sym, err);
+		return trace_pin_float(t, is_symbol(a) ? a : b, err);
 	if (t->operators->binary[op] < 0)
 		return torch_no_operator(torch_binary_name(op), err);
 	return trace_op(t, (enum op)t->operators->binary[op], torch_binary_name(op),
@@ -228,8 +168,12 @@ static bool host_unary(void *self, enum unop op, struct value a, struct value *o
 	}
 	if (a.kind == VALUE_SYMINT && op == UN_NEG)
 		return trace_size_binary(t, BIN_SUB, value_int(0), a, out, err);
-	if (a.kind == VALUE_SYMINT)
-		return trace_pin(t, a.sym, err);
+	if (a.kind == VALUE_SYMFLOAT && op == UN_NEG)
+		return trace_float_binary(t, BIN_MUL, a, value_float(-1), out, err);
+	if (is_symbol(a))
+		return trace_pin_float(t, a, err);
+	if (a.kind == VALUE_TENSOR && op == UN_NOT)
+		return trace_break(t, BREAK_TRUTH, "not", err);
 	if (t->operators->unary[op] < 0)
 		return torch_no_operator(torch_unary_name(op), err);
 	return trace_op(t, (enum op)t->operators->unary[op], torch_unary_name(op), false, &a, 1,
@@ -257,9 +201,7 @@ static bool host_truth(void *self, struct value a, bool *out, struct err *err)
 	struct value v;
 
 	if (a.kind == VALUE_TENSOR)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "a branch on a tensor ends the graph; this version captures whole "
-			       "functions only: write torch.where(condition, yes, no)");
+		return trace_break(self, BREAK_BRANCH, NULL, err);
 	if (!trace_size_number(self, VALUE_BOOL, a, &v, err))
 		return false;
 	*out = v.b;
@@ -270,7 +212,8 @@ static bool host_to_number(void *self, enum value_kind kind, struct value a, str
 			   struct err *err)
 {
 	if (a.kind == VALUE_TENSOR)
-		return reads_value(kind == VALUE_FLOAT ? "float()"
+		return trace_break(self, BREAK_SCALAR_READ,
+				   kind == VALUE_FLOAT ? "float()"
 				   : kind == VALUE_INT ? "int()"
 						       : "bool()",
 				   err);
@@ -283,12 +226,9 @@ static bool host_tensor_attr(void *self, struct value tensor, const char *name, 
 	struct trace *t = self;
 	struct shape shape;
 	enum dtype dtype;
-	bool known, ok;
 
-	if (strcmp(name, "shape") != 0 && strcmp(name, "ndim") != 0 && strcmp(name, "dtype") != 0) {
-		ok = compose_attr(&t->composer, tensor, name, &known, out, err);
-		return known ? ok : torch_method(t->names, tensor, name, out, err);
-	}
+	if (strcmp(name, "shape") != 0 && strcmp(name, "ndim") != 0 && strcmp(name, "dtype") != 0)
+		return torch_method(t->names, tensor, name, out, err);
 	if (!trace_shape(t, tensor, &shape, &dtype, err))
 		return false;
 	if (name[0] == 's')
@@ -321,82 +261,14 @@ static bool host_module_attr(void *self, const struct module *m, const char *nam
 	return torch_module_attr(t->names, m, name, out, err);
 }
 
-/* The VM's print cannot fail; trace_run() refuses the whole attempt. */
-static void host_print(void *self, const char *text, size_t len)
+/* Functions that act outside the tensors. */
+static bool host_builtin_break(void *self, const struct native *f, struct err *err)
 {
-	struct trace *t = self;
-
-	(void)text, (void)len;
-	if (t->print_line)
-		return;
-	t->print_line = t->host.line;
-	t->print_column = t->host.column;
-}
-
-static bool composer_run(void *self, enum op op, const char *name, bool inplace,
-			 const struct value *values, int n, struct value *out, struct err *err)
-{
-	return trace_op(self, op, name, inplace, values, n, NULL, out, err);
-}
-
-static bool composer_size(void *self, struct value tensor, int dim, struct value *out,
-			  struct err *err)
-{
-	struct shape shape;
-	enum dtype dtype;
-
-	if (!trace_shape(self, tensor, &shape, &dtype, err))
-		return false;
-	*out = trace_size_value(shape.size[dim]);
-	return true;
-}
-
-static bool composer_type(void *self, struct value tensor, int *rank, enum dtype *dtype,
-			  struct err *err)
-{
-	struct shape shape;
-
-	if (!trace_shape(self, tensor, &shape, dtype, err))
-		return false;
-	*rank = shape.rank;
-	return true;
-}
-
-/* How many places there are decides the shape of the result. */
-static bool composer_places(void *self, struct value mask, int rank, struct value *out,
-			    struct err *err)
-{
-	(void)self, (void)mask, (void)rank, (void)out;
-	return err_set(err, ERR_UNSUPPORTED,
-		       "x[mask] has as many elements as the mask has true ones, which ends the "
-		       "graph; this version captures whole functions only: write "
-		       "torch.where(mask, x, 0)");
-}
-
-static bool host_subscript(void *self, struct value tensor, struct value index, struct value *out,
-			   struct err *err)
-{
-	struct trace *t = self;
-
-	return compose_subscript(&t->composer, tensor, index, out, err);
-}
-
-static bool host_store_subscript(void *self, struct value tensor, struct value index,
-				 struct value v, struct err *err)
-{
-	struct trace *t = self;
-
-	return compose_store(&t->composer, tensor, index, v, err);
+	return trace_break(self, BREAK_HOST_CALL, f->name, err);
 }
 
 void trace_host_init(struct trace *t)
 {
-	t->composer = (struct composer){ .self = t,
-					 .host = &t->host,
-					 .run = composer_run,
-					 .size = composer_size,
-					 .type = composer_type,
-					 .places = composer_places };
 	t->host = (struct vm_host){
 		.self = t,
 		.has_module = torch_has_module,
@@ -407,10 +279,13 @@ void trace_host_init(struct trace *t)
 		.unary = host_unary,
 		.compare = host_compare,
 		.truth = host_truth,
-		.subscript = host_subscript,
-		.store_subscript = host_store_subscript,
+		.subscript = torch_no_subscript,
+		.store_subscript = torch_no_store_subscript,
 		.length = host_length,
 		.to_number = host_to_number,
-		.print = host_print,
+		.force = world_force,
+		.load_global = world_load_global,
+		.store_global = world_store_global,
+		.builtin_break = host_builtin_break,
 	};
 }

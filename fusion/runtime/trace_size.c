@@ -6,7 +6,26 @@
  */
 #include "fusion/runtime/trace.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* A constant, or the symbol of the dim's class, made when it is first asked for. */
+static const struct sym *dim_size(struct trace *t, int dim, int64_t size)
+{
+	struct slot_dim *root = &t->slots->dims[slots_root(t->slots, dim)];
+	struct trace_home home = { .dim = (int)(root - t->slots->dims), .slot = -1 };
+	const struct sym *var;
+
+	if (root->pinned || size <= 1)
+		return sym_const(t->graph->syms, size);
+	if (root->var >= 0)
+		return sym_var_at(t->graph->syms, root->var);
+	var = sym_var(t->graph->syms, size);
+	if (!var || !VEC_PUSH(&t->homes, home))
+		return NULL;
+	root->var = (int)var->value;
+	return var;
+}
 
 bool trace_shape(struct trace *t, struct value tensor, struct shape *out, enum dtype *dtype,
 		 struct err *err)
@@ -40,11 +59,7 @@ bool trace_shape(struct trace *t, struct value tensor, struct shape *out, enum d
 		out->rank = slot->rank;
 		*dtype = slot->dtype;
 		for (int d = 0; d < out->rank; d++) {
-			int root = slots_root(t->slots, slot->first_dim + d);
-			int var = t->slots->dims[root].var;
-
-			out->size[d] = var < 0 ? sym_const(syms, slot->size[d])
-					       : sym_var_at(syms, var);
+			out->size[d] = dim_size(t, slot->first_dim + d, slot->size[d]);
 		}
 	}
 	for (int d = 0; d < out->rank; d++)
@@ -56,12 +71,19 @@ bool trace_shape(struct trace *t, struct value tensor, struct shape *out, enum d
 bool trace_pin_quietly(struct trace *t, const struct sym *s)
 {
 	struct slot_dim *dim;
+	struct slot *slot;
 	bool changed = false;
 
 	if (s->kind == SYM_CONST)
 		return false;
+	if (s->kind == SYM_VAR && t->homes.at[s->value].dim < 0) {
+		slot = &t->slots->at[t->homes.at[s->value].slot];
+		changed = !slot->pinned;
+		slot->pinned = true;
+		return changed;
+	}
 	if (s->kind == SYM_VAR) {
-		dim = &t->slots->dims[t->homes[s->value]];
+		dim = &t->slots->dims[t->homes.at[s->value].dim];
 		changed = !dim->pinned;
 		dim->pinned = true;
 		return changed;
@@ -80,8 +102,9 @@ bool trace_pin(struct trace *t, const struct sym *s, struct err *err)
 
 bool trace_equal(struct trace *t, const struct sym *a, const struct sym *b, struct err *err)
 {
-	if (a->kind == SYM_VAR && b->kind == SYM_VAR) {
-		slots_merge(t->slots, t->homes[a->value], t->homes[b->value]);
+	if (a->kind == SYM_VAR && b->kind == SYM_VAR && t->homes.at[a->value].dim >= 0 &&
+	    t->homes.at[b->value].dim >= 0) {
+		slots_merge(t->slots, t->homes.at[a->value].dim, t->homes.at[b->value].dim);
 		t->restart = true;
 		return err_set(err, ERR_UNSUPPORTED, "two sizes are guarded equal");
 	}
@@ -111,9 +134,9 @@ static const struct sym *size_sym(struct trace *t, struct value v)
 
 static bool pin_both(struct trace *t, struct value a, struct value b, struct err *err)
 {
-	if (a.kind == VALUE_SYMINT && b.kind == VALUE_SYMINT)
+	if (a.kind == VALUE_SYMINT)
 		trace_pin_quietly(t, a.sym);
-	return trace_pin(t, b.kind == VALUE_SYMINT ? b.sym : a.sym, err);
+	return b.kind == VALUE_SYMINT ? trace_pin(t, b.sym, err) : trace_pin(t, a.sym, err);
 }
 
 bool trace_size_binary(struct trace *t, enum binop op, struct value a, struct value b,
@@ -122,6 +145,8 @@ bool trace_size_binary(struct trace *t, enum binop op, struct value a, struct va
 	struct symtab *syms = t->graph->syms;
 	const struct sym *x = size_sym(t, a), *y = size_sym(t, b), *z = NULL;
 
+	if (a.kind == VALUE_SYMFLOAT || b.kind == VALUE_SYMFLOAT)
+		return trace_float_binary(t, op, a, b, out, err);
 	if (!x || !y)
 		return pin_both(t, a, b, err);
 	switch (op) {
@@ -190,6 +215,8 @@ bool trace_size_compare(struct trace *t, enum cmpop op, struct value a, struct v
 	struct size_condition c = { .op = op, .a = size_sym(t, a), .b = size_sym(t, b) };
 	struct symtab *syms = t->graph->syms;
 
+	if (a.kind == VALUE_SYMFLOAT || b.kind == VALUE_SYMFLOAT)
+		return trace_pin_float(t, a.kind == VALUE_SYMFLOAT ? a : b, err);
 	if (op > CMP_GE || !c.a || !c.b)
 		return pin_both(t, a, b, err);
 	if (decided(syms, op, c.a, c.b, &c.outcome)) {
@@ -208,6 +235,12 @@ bool trace_size_compare(struct trace *t, enum cmpop op, struct value a, struct v
 bool trace_size_number(struct trace *t, enum value_kind kind, struct value a, struct value *out,
 		       struct err *err)
 {
+	if (a.kind == VALUE_SYMFLOAT && kind == VALUE_FLOAT) {
+		*out = a;
+		return true;
+	}
+	if (a.kind == VALUE_SYMFLOAT)
+		return trace_pin_float(t, a, err);
 	if (kind == VALUE_BOOL)
 		return trace_size_compare(t, CMP_NE, a, value_int(0), out, err);
 	return trace_pin(t, a.sym, err);

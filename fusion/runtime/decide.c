@@ -1,0 +1,98 @@
+/* fusion/runtime/decide.c -- the five outcomes of a break, as TorchDynamo has them.
+ *
+ * A break is resumed behind (RESUME, JUMP; INLINE where it stands in a callee)
+ * if the instruction is one that a frame can go on after.  In a loop the whole
+ * frame is given up (SKIP); in a try or a user's with block everything from
+ * the block on (STEP).
+ */
+#include "fusion/runtime/decide.h"
+
+static bool jumps(enum code_op op)
+{
+	return op == CODE_JUMP || op == CODE_JUMP_IF_FALSE || op == CODE_JUMP_IF_TRUE ||
+	       op == CODE_FOR_ITER;
+}
+
+/* From the instruction to the first return, any jump to before it. */
+static bool in_loop(const struct code *code, int inst)
+{
+	for (int i = inst; i < code->n_insts; i++) {
+		if (code->insts[i].op == CODE_RETURN)
+			return false;
+		if (jumps(code->insts[i].op) && code->insts[i].arg < inst)
+			return true;
+	}
+	return false;
+}
+
+static bool can_resume(enum code_op op)
+{
+	switch (op) {
+	case CODE_CALL:
+	case CODE_CALL_KW:
+	case CODE_CALL_EX:
+	case CODE_LOAD_ATTR:
+	case CODE_STORE_ATTR:
+	case CODE_BINARY_SUBSCR:
+	case CODE_STORE_SUBSCR:
+	case CODE_DELETE_SUBSCR:
+	case CODE_FORMAT_VALUE:
+	case CODE_IMPORT:
+	case CODE_MAKE_CLASS:
+	case CODE_BEFORE_WITH:
+	case CODE_WITH_EXIT:
+	case CODE_JUMP_IF_FALSE:
+	case CODE_JUMP_IF_TRUE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* A with statement over a manager of torch is left and entered again at will. */
+static bool is_own_context(const struct trace *t, const struct lang_handler *h)
+{
+	const struct frame *f = t->base;
+
+	return h->kind == HANDLER_WITH && h->depth >= 1 && f->top - f->stack >= h->depth &&
+	       f->stack[h->depth - 1].kind == VALUE_NATIVE;
+}
+
+/* The outermost block around the instruction that nothing can be resumed in. */
+static const struct lang_handler *bad_block(const struct trace *t, int inst)
+{
+	const struct code *code = t->base->code;
+	const struct lang_handler *found = NULL;
+
+	for (int i = 0; i < code->n_handlers; i++) {
+		const struct lang_handler *h = &code->handlers[i];
+
+		if (inst >= h->start && inst < h->end && !is_own_context(t, h))
+			found = h;
+	}
+	return found;
+}
+
+struct decision decide_break(const struct trace *t)
+{
+	const struct code *code = t->base->code;
+	int inst = t->brk.inst;
+	enum code_op op = code->insts[inst].op;
+	const struct lang_handler *block = bad_block(t, inst);
+	struct decision d = { .outcome = OUTCOME_SKIP, .stop = inst };
+
+	if (in_loop(code, inst)) {
+		d.because = BREAK_IN_LOOP;
+	} else if (block) {
+		d.because = block->kind == HANDLER_WITH ? BREAK_IN_WITH : BREAK_IN_TRY;
+		d.outcome = OUTCOME_STEP;
+		d.stop = block->start;
+	} else if (!can_resume(op)) {
+		d.because = BREAK_NO_RESUME;
+	} else if (t->brk.inlined) {
+		d.outcome = OUTCOME_INLINE;
+	} else {
+		d.outcome = jumps(op) ? OUTCOME_JUMP : OUTCOME_RESUME;
+	}
+	return d;
+}

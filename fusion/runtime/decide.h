@@ -1,0 +1,16 @@
+/* fusion/runtime/decide.h -- private to runtime/: what becomes of a break. */
+#ifndef FUSION_RUNTIME_DECIDE_H
+#define FUSION_RUNTIME_DECIDE_H
+
+#include "fusion/runtime/trace.h"
+
+struct decision {
+	enum break_outcome outcome;
+	enum break_id because; /* STEP, SKIP: why it cannot be resumed */
+	int stop;              /* where the next attempt ends; STEP: the checkpoint */
+};
+
+/* For the break noted in t->brk, while the frames still stand. */
+struct decision decide_break(const struct trace *t);
+
+#endif

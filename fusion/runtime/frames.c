@@ -1,0 +1,156 @@
+/* fusion/runtime/frames.c -- runs a frame: pieces, and what stands between them. */
+#include "fusion/runtime/frames.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/base/clock.h"
+
+bool call_roots_init(struct call_roots *r, const struct frame *f, const struct vm *vm)
+{
+	const struct code *code = f->code;
+	int n = code->n_locals;
+
+	r->roots = (struct roots){
+		.locals = f->locals, .cells = f->cells, .stack = f->stack, .vm = vm
+	};
+	r->values = r->few;
+	if (f->inst != code->insts || code->n_own_cells == 0)
+		return true;
+	/* at the start a parameter is a local, wherever it is kept */
+	if (n > (int)(sizeof(r->few) / sizeof(r->few[0])))
+		r->values = malloc(sizeof(struct value) * (size_t)n);
+	if (!r->values)
+		return false;
+	memcpy(r->values, f->locals, sizeof(struct value) * (size_t)n);
+	for (int i = 0; i < code->n_own_cells; i++)
+		if (code->cell_local[i] >= 0)
+			r->values[code->cell_local[i]] = f->cells[i].cell->content;
+	r->roots.locals = r->values;
+	return true;
+}
+
+void call_roots_finish(struct call_roots *r)
+{
+	if (r->values != r->few)
+		free(r->values);
+}
+
+static struct entry *find_entry(struct session *s, struct point *p, const struct roots *roots)
+{
+	bool watched = __builtin_expect(s->observer && s->observer->phase, 0);
+	int64_t begin = watched ? clock_ns() : 0;
+	struct entry *e = point_find(p, roots, &s->counts.guard_checks);
+
+	if (watched)
+		s->observer->phase(s->observer->self, PHASE_GUARDS, begin, clock_ns());
+	return e;
+}
+
+/* An entry that fits, or a new one; NULL: eager goes on (*fate), or an error. */
+static struct entry *entry_for(struct session *s, struct point *p, struct frame *f,
+			       const struct roots *roots, enum entry_fate *fate, struct err *err)
+{
+	struct entry *e = s->ready;
+
+	s->ready = NULL;
+	if (!e)
+		e = find_entry(s, p, roots);
+	if (e)
+		return e;
+	e = session_compile(s, p, f, roots, fate, err);
+	if (e && guards_check(&e->guards, roots) < e->guards.n) { /* gathers values */
+		*fate = ENTRY_FAILED;
+		err_set(err, ERR_INTERNAL, "the guards of a new entry do not hold: %s",
+			e->guards.texts[guards_check(&e->guards, roots)]);
+		return NULL;
+	}
+	return e;
+}
+
+/* The piece that begins where the frame stands.  *ran false: eager goes on. */
+static bool run_piece(struct session *s, struct frame *f, bool *ran, struct entry **entry,
+		      struct value *out, struct err *err)
+{
+	struct point *p = points_at(&s->points, f->code, f->inst);
+	enum entry_fate fate = ENTRY_SKIP;
+	struct call_roots roots;
+	bool ok = true;
+
+	*ran = false;
+	if (!p || !call_roots_init(&roots, f, s->vm))
+		return err_set(err, ERR_MEMORY, "out of memory for a call");
+	*entry = p->skip ? NULL : entry_for(s, p, f, &roots.roots, &fate, err);
+	if (*entry) {
+		ok = entry_run(*entry, &roots.roots, s->vm, f, out, s->observer, err);
+		if (ok && (*entry)->exec)
+			s->counts.launches += (*entry)->exec->lowered->n_kernels;
+		*ran = true;
+	} else {
+		ok = fate != ENTRY_FAILED;
+	}
+	call_roots_finish(&roots);
+	return ok;
+}
+
+/* What is left of the frame, without pieces of its own. */
+static bool run_rest(struct session *s, struct frame *f, struct value *out, struct err *err)
+{
+	bool stopped;
+
+	return vm_run_until(s->vm, f, -1, &stopped, out, err);
+}
+
+static bool run_frame(struct session *s, struct frame *f, struct value *out, struct err *err)
+{
+	for (;;) {
+		enum vm_step how;
+		struct entry *e;
+		bool ran;
+
+		if (!run_piece(s, f, &ran, &e, out, err))
+			return false;
+		if (!ran || (e->stop >= 0 && e->rest_eager))
+			return run_rest(s, f, out, err);
+		if (e->stop < 0) {
+			frame_pop(s->vm);
+			return true;
+		}
+		if (!vm_step(s->vm, f, &how, out, err))
+			return false;
+		if (how == VM_RETURNED)
+			return true;
+	}
+}
+
+static bool run_disabled(struct session *s, struct frame *f, struct value *out, struct err *err)
+{
+	bool ok;
+
+	s->eager_depth++;
+	ok = run_rest(s, f, out, err);
+	s->eager_depth--;
+	return ok;
+}
+
+static bool evaluate(void *self, struct vm *vm, struct frame *f, bool *done, struct value *out,
+		     struct err *err)
+{
+	struct session *s = self;
+
+	(void)vm;
+	*done = false;
+	if (s->eager_depth > 0 || !f->function || f->unit->hidden)
+		return true;
+	*done = true;
+	if (f->function->disabled)
+		return run_disabled(s, f, out, err);
+	return run_frame(s, f, out, err);
+}
+
+void frames_watch(struct session *s)
+{
+	struct vm_evaluator evaluator = { .self = s, .evaluate = evaluate };
+
+	vm_set_evaluator(s->vm, &evaluator);
+}
