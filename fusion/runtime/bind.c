@@ -207,6 +207,18 @@ static bool too_many(const struct op_info *info, const char *name, int n, struct
 		       display(name, text), params, n);
 }
 
+/* Where and how a tensor is kept: there is one place, and no gradient. */
+static bool is_placement(const char *key)
+{
+	static const char *const keys[] = { "device",     "layout",       "requires_grad",
+					    "pin_memory", "non_blocking", "memory_format" };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strcmp(keys[i], key) == 0)
+			return true;
+	return false;
+}
+
 static bool bind_keywords(const struct bind_target *t, const struct op_info *info, const char *name,
 			  const struct value *values, const struct keywords *kw, struct arg *args,
 			  bool *given, struct err *err)
@@ -217,6 +229,8 @@ static bool bind_keywords(const struct bind_target *t, const struct op_info *inf
 		const char *key = kw->names[k].str->text;
 		int i = find_param(info, key);
 
+		if (i < 0 && is_placement(key))
+			continue;
 		if (i < 0) {
 			list_params(info, params, sizeof(params));
 			return err_set(err, ERR_TYPE, "%s has no parameter %s; it takes %s", name,
@@ -232,16 +246,22 @@ static bool bind_keywords(const struct bind_target *t, const struct op_info *inf
 	return true;
 }
 
-/* torch.zeros(2, 3): sizes one by one. */
-static bool sizes_spread(const struct op_info *info, const struct value *values, int n)
+/* torch.zeros(2, 3), x.view(2, -1), x.repeat(2, 1): sizes one by one.  The
+ * parameter that takes them, -1: none does. */
+static int sizes_spread(enum op op, const struct op_info *info, const struct value *values, int n)
 {
-	if (info->kind != KIND_CREATE || info->n_params < 2 || n < 2 ||
-	    info->params[0].kind != PARAM_INTS || !info->params[1].keyword_only)
-		return false;
-	for (int i = 0; i < n; i++)
+	bool copies = op == OP_repeat || op == OP_tile || op == OP_flip || op == OP_new_zeros ||
+		      op == OP_new_ones;
+	int at = info->kind == KIND_CREATE ? 0 : 1;
+
+	if ((info->kind != KIND_CREATE && info->kind != KIND_VIEW && !copies) || n < at + 2 ||
+	    info->n_params <= at || info->params[at].kind != PARAM_INTS ||
+	    (info->n_params > at + 1 && !info->params[at + 1].keyword_only))
+		return -1;
+	for (int i = at; i < n; i++)
 		if (!is_int(values[i]))
-			return false;
-	return true;
+			return -1;
+	return at;
 }
 
 /* What was left out stays ARG_NONE: graph_add() knows the defaults. */
@@ -281,21 +301,22 @@ bool bind_call(const struct bind_target *target, enum op op, const char *name,
 	int n_kw = kw ? kw->n : 0, n_positional = n - n_kw;
 	bool given[MAX_ARGS] = { false };
 	char text[64];
+	int spread;
 
 	memset(args, 0, sizeof(*args) * MAX_ARGS);
-	if (sizes_spread(info, values, n_positional)) {
-		if (!bind_ints(target->graph, name, &info->params[0], values, n_positional,
-			       &args[0], err))
+	spread = sizes_spread(op, info, values, n_positional);
+	if (spread >= 0) {
+		if (!bind_ints(target->graph, name, &info->params[spread], values + spread,
+			       n_positional - spread, &args[spread], err))
 			return false;
-		given[0] = true;
-	} else {
-		for (int i = 0; i < n_positional; i++) {
-			if (i >= info->n_params || info->params[i].keyword_only)
-				return too_many(info, name, n_positional, err);
-			if (!bind_value(target, name, &info->params[i], values[i], &args[i], err))
-				return false;
-			given[i] = true;
-		}
+		given[spread] = true;
+	}
+	for (int i = 0; i < (spread >= 0 ? spread : n_positional); i++) {
+		if (i >= info->n_params || info->params[i].keyword_only)
+			return too_many(info, name, n_positional, err);
+		if (!bind_value(target, name, &info->params[i], values[i], &args[i], err))
+			return false;
+		given[i] = true;
 	}
 	if (!bind_keywords(target, info, name, values + n_positional, kw, args, given, err) ||
 	    !check_missing(info, name, given, err))

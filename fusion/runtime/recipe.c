@@ -39,10 +39,29 @@ static bool add_output(struct recipe_builder *b, struct value v, enum recipe_kin
 	return kind == RECIPE_OUTPUT ? push_object(b, v, step) : push(b, step);
 }
 
+static bool add_tensor(struct recipe_builder *b, struct value v);
+
+/* A view stays one: of the argument, or of the result that has its elements. */
+static bool add_view(struct recipe_builder *b, struct value v)
+{
+	struct recipe_step step = { .kind = RECIPE_VIEW };
+	struct view_layout *layout = ARENA_NEW(b->trace->graph->arena, struct view_layout);
+	struct value base;
+
+	if (!layout)
+		return no_memory(b);
+	if (!trace_view_layout(b->trace, v, &base, layout, b->err))
+		return false;
+	step.layout = layout;
+	return push_object(b, v, step) && add(b, base, 0);
+}
+
 static bool add_tensor(struct recipe_builder *b, struct value v)
 {
 	int lifted = trace_lifted(b->trace, v), slot = trace_slot(b->trace, v), node;
 
+	if (v.tensor->view && v.tensor->owner == b->trace->serial)
+		return add_view(b, v);
 	if (slot >= 0)
 		return push(b, (struct recipe_step){ .kind = RECIPE_SLOT, .index = slot });
 	if (lifted >= 0 || v.tensor->memory)

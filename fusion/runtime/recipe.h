@@ -18,6 +18,7 @@ enum recipe_kind {
 	RECIPE_OUTPUT, /* a result of the graph */
 	RECIPE_FLOAT,  /* the same as a Python float */
 	RECIPE_AGAIN,  /* the same object as step `index` */
+	RECIPE_VIEW,   /* a view of the next step */
 	RECIPE_SIZE,
 	/* of the steps that follow: */
 	RECIPE_SEQUENCE, /* tuple or list, n */
@@ -38,6 +39,7 @@ struct recipe_step {
 	int index, n;
 	struct value value;
 	const struct sym *size;
+	const struct view_layout *layout; /* VIEW */
 };
 
 struct recipe {

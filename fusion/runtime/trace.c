@@ -194,6 +194,8 @@ int trace_node(struct trace *t, struct value tensor, struct err *err)
 			"the function instead of keeping it in a global");
 		return -1;
 	}
+	if (v->view)
+		return trace_view_node(t, tensor, err);
 	if (v->node >= 0 || v->input < 0)
 		return v->node;
 	slot = &t->slots->at[v->input];
@@ -271,29 +273,32 @@ bool trace_wrap(struct trace *t, int node, struct value *out, struct err *err)
 	return true;
 }
 
-/* The tensor object stands for another node from here on. */
-static bool rewrite(struct trace *t, struct value tensor, int node, bool written)
+bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written)
 {
 	int lifted = trace_lifted(t, tensor), slot = trace_slot(t, tensor);
 
 	if (lifted >= 0) {
 		t->lifted.at[lifted].node = node;
 		t->lifted.at[lifted].written |= written;
+		t->lifted.at[lifted].writes += written;
 		return true;
 	}
 	tensor.tensor->node = node;
 	tensor.tensor->written |= written;
+	tensor.tensor->writes += written;
 	if (slot >= 0)
 		t->slots->at[slot].written |= written;
 	return true;
 }
 
-/* FX's names: iadd for +=, else what the spelling says. */
+/* FX's names: iadd for +=, what follows "fx:", else what the spelling says. */
 static bool set_fx(struct trace *t, int node, enum op op, const char *name, bool inplace)
 {
 	char fx[64];
 
-	if (inplace)
+	if (strncmp(name, "fx:", 3) == 0)
+		snprintf(fx, sizeof(fx), "%s", name + 3);
+	else if (inplace && strncmp(name, "op:", 3) == 0)
 		snprintf(fx, sizeof(fx), "i%s", op_info(op)->fx);
 	else
 		snprintf(fx, sizeof(fx), "%s", op_fx_name(name, op));
@@ -317,6 +322,69 @@ static bool bind_failed(struct trace *t, const struct value *values, int n, stru
 	return false;
 }
 
+/* What inference took for granted of symbolic sizes is guarded. */
+static bool guard_facts(struct trace *t, struct err *err)
+{
+	for (int i = 0; i < t->graph->n_facts; i++) {
+		const struct size_fact *fact = &t->graph->facts[i];
+		struct size_condition c = { .op = fact->equal ? CMP_EQ : CMP_GE,
+					    .a = fact->a,
+					    .b = fact->b,
+					    .outcome = true };
+		bool known = false;
+
+		for (size_t j = 0; j < t->conditions.len && !known; j++) {
+			const struct size_condition *k = &t->conditions.at[j];
+
+			known = k->op == c.op && k->a == c.a && k->b == c.b && k->outcome;
+		}
+		if (!known && !VEC_PUSH(&t->conditions, c))
+			return trace_no_memory(err);
+	}
+	return true;
+}
+
+/* x.copy_(y), x[i] = y: the node of y, where it is the result as it is. */
+static int filled_with(const struct graph *g, int node)
+{
+	const struct node *n = g->nodes[node], *value;
+
+	if (n->op != OP_fill || n->args[1].kind != ARG_NODE)
+		return node;
+	value = g->nodes[n->args[1].node];
+	return value->dtype == n->dtype && shape_equal(&value->shape, &n->shape) ? value->id : node;
+}
+
+/* What the user's name for the op is, in messages. */
+static const char *call_name(const char *name, enum op op)
+{
+	if (strncmp(name, "fx:", 3) != 0)
+		return name;
+	return name[3] ? name + 3 : op_info(op)->id;
+}
+
+/* The value of an op that is no in-place one. */
+static bool finish_op(struct trace *t, int node, const struct value *values, int n,
+		      const struct keywords *kw, struct value *out, struct err *err)
+{
+	const struct node *made = t->graph->nodes[node];
+	struct view_layout layout;
+
+	if (made->op == OP_to && torch_plain_cast(values, n, kw) &&
+	    t->graph->nodes[made->args[0].node]->dtype == made->dtype) {
+		*out = value_ref(values[0]); /* as torch: x itself */
+		return values[0].tensor->view || trace_rewrite(t, values[0], node, false);
+	}
+	if (made->op == OP_contiguous && view_layout(t->graph, made->args[0].node, &layout) &&
+	    view_contiguous(t->graph, &layout)) {
+		*out = value_ref(values[0]);
+		return true;
+	}
+	if (op_info(made->op)->kind == KIND_VIEW)
+		return trace_wrap_view(t, values[0], node, out, err);
+	return trace_wrap(t, node, out, err);
+}
+
 bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
 	      const struct value *values, int n, const struct keywords *kw, struct value *out,
 	      struct err *err)
@@ -332,20 +400,19 @@ bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
 	node = graph_add(t->graph, op, args, op_info(op)->n_params, line, column, err);
 	if (node < 0)
 		return op_failed(t, values, n, err);
-	t->n_ops++;
 	if (!set_fx(t, node, op, name, inplace))
 		return trace_no_memory(err);
-	if (!inplace) {
-		if (op == OP_to && torch_plain_cast(values, n, kw) &&
-		    t->graph->nodes[args[0].node]->dtype == args[1].dtype) {
-			*out = value_ref(values[0]); /* as torch: x itself */
-			return rewrite(t, values[0], node, false);
-		}
-		return trace_wrap(t, node, out, err);
-	}
-	result = bind_inplace(t->graph, args[0].node, node, line, column, err);
+	t->n_ops += t->graph->nodes[node]->fx[0] != '\0';
+	if (!guard_facts(t, err))
+		return false;
+	if (!inplace)
+		return finish_op(t, node, values, n, kw, out, err);
+	result = bind_inplace(t->graph, args[0].node, filled_with(t->graph, node), line, column,
+			      err);
 	if (result < 0)
 		return op_failed(t, values, n, err);
 	*out = value_ref(values[0]);
-	return rewrite(t, values[0], result, true);
+	if (values[0].tensor->view)
+		return trace_view_write(t, values[0], result, err);
+	return trace_rewrite(t, values[0], result, true);
 }

@@ -15,11 +15,13 @@
 #include "fusion/base/vec.h"
 #include "fusion/capture/vm.h"
 #include "fusion/graph/graph.h"
+#include "fusion/runtime/compose.h"
 #include "fusion/runtime/memory.h"
 #include "fusion/runtime/mode.h"
 #include "fusion/runtime/pointers.h"
 #include "fusion/runtime/report.h"
 #include "fusion/runtime/slots.h"
+#include "fusion/runtime/view.h"
 #include "fusion/runtime/torch_host.h"
 
 enum { MAX_TRACE_NODES = 100000 };
@@ -30,6 +32,7 @@ struct lifted {
 	struct value value; /* a reference */
 	int node;           /* its value now */
 	bool written;
+	int writes;
 };
 
 /* A comparison of sizes that the program branched on. */
@@ -115,6 +118,7 @@ struct trace {
 	VEC(struct float_operand) float_operands;
 	struct pointers reals, stands; /* objects from outside and their stand-ins: slots */
 	struct trace_break brk;
+	struct composer composer;
 };
 
 /* Zeroed first; everything is borrowed. */
@@ -171,6 +175,22 @@ int trace_float_operand(struct trace *t, struct value v, struct err *err); /* a 
 bool trace_pin_float(struct trace *t, struct value v, struct err *err);
 bool trace_float_binary(struct trace *t, enum binop op, struct value a, struct value b,
 			struct value *out, struct err *err);
+
+/* trace_view.c.  A new tensor value for node `node` of a view op, whose first
+ * argument is the value `of`. */
+bool trace_wrap_view(struct trace *t, struct value of, int node, struct value *out,
+		     struct err *err);
+/* The node of a view, made anew where its base was written; -1 with *err. */
+int trace_view_node(struct trace *t, struct value view, struct err *err);
+/* A write through a view: `node` has its new elements. */
+bool trace_view_write(struct trace *t, struct value view, int node, struct err *err);
+/* How the view lies in the memory of its base, which is *base (borrowed); false
+ * where it does not (an expanded copy): then it is a tensor of its own. */
+bool trace_view_layout(struct trace *t, struct value view, struct value *base,
+		       struct view_layout *out, struct err *err);
+
+/* The tensor object stands for another node from here on. */
+bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written);
 
 /* trace_host.c: fills in the callbacks. */
 void trace_host_init(struct trace *t);

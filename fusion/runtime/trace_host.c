@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fusion/runtime/bind.h"
+#include "fusion/runtime/torch_more.h"
 #include "fusion/runtime/trace.h"
 
 /* A size among the numbers of torch.tensor(): its elements are constants. */
@@ -73,6 +74,36 @@ static bool cast(struct trace *t, const struct native *f, struct value tensor, s
 	return trace_op(t, OP_to, f->name, false, args, 2, NULL, out, err);
 }
 
+/* stride(), is_contiguous(), storage_offset() */
+static bool layout_value(struct trace *t, int id, struct value tensor, struct value dim,
+			 struct value *out, struct err *err)
+{
+	int node = trace_node(t, tensor, err), d;
+	struct value strides[MAX_RANK];
+	struct view_layout l;
+
+	if (node < 0)
+		return false;
+	if (!view_layout(t->graph, node, &l))
+		return trace_no_memory(err);
+	if (id == NATIVE_IS_CONTIGUOUS)
+		*out = value_bool(view_contiguous(t->graph, &l));
+	else if (id == NATIVE_STORAGE_OFFSET)
+		*out = trace_size_value(l.offset);
+	if (id != NATIVE_STRIDE)
+		return true;
+	if (dim.kind != VALUE_NONE) {
+		if (!torch_wrap_dim(dim.i, l.shape.rank, &d, err))
+			return false;
+		*out = trace_size_value(l.stride[d]);
+		return true;
+	}
+	for (d = 0; d < l.shape.rank; d++)
+		strides[d] = trace_size_value(l.stride[d]);
+	*out = value_tuple(strides, l.shape.rank);
+	return out->kind != VALUE_UNSET || trace_no_memory(err);
+}
+
 static bool call_native(struct trace *t, const struct native *f, const struct value *args, int n,
 			const struct keywords *kw, struct value *out, struct err *err)
 {
@@ -91,8 +122,19 @@ static bool call_native(struct trace *t, const struct native *f, const struct va
 		return trace_break(t, BREAK_SCALAR_READ, ".item()", err);
 	if (torch_cast_dtype(f->id) != DTYPE_COUNT)
 		return cast(t, f, tensor, out, err);
+	if (f->id == NATIVE_REQUIRES_GRAD_) {
+		*out = value_ref(tensor);
+		return true;
+	}
 	if (!trace_shape(t, tensor, &shape, &dtype, err))
 		return false;
+	if (f->id == NATIVE_ELEMENT_SIZE) {
+		*out = value_int((int64_t)dtype_bytes(dtype));
+		return true;
+	}
+	if (f->id == NATIVE_STRIDE || f->id == NATIVE_IS_CONTIGUOUS ||
+	    f->id == NATIVE_STORAGE_OFFSET)
+		return layout_value(t, f->id, tensor, dim, out, err);
 	if (f->id == NATIVE_SIZE && dim.kind == VALUE_NONE)
 		return shape_value(&shape, out, err);
 	if (f->id == NATIVE_SIZE) {
@@ -116,19 +158,35 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 {
 	struct trace *t = self;
 	struct value values[MAX_ARGS + 1];
+	enum op op = (enum op)f->id;
+	bool inplace = false;
 
-	if (f->id >= OP_COUNT)
+	if (torch_more_wants(f, args, n, kw)) {
+		if (torch_more_break(f->id) != BREAK_NONE || f->id == OP_where)
+			return trace_break(t,
+					   f->id == OP_where ? BREAK_DYNAMIC_SHAPE
+							     : torch_more_break(f->id),
+					   f->name, err);
+		return torch_more_call(&t->composer, NULL, f, args, n, kw, out, err);
+	}
+	if (compose_knows(f->id))
+		return compose_call(&t->composer, f, args, n, kw, out, err);
+	if (f->id >= NATIVE_INPLACE) {
+		op = (enum op)(f->id - NATIVE_INPLACE);
+		inplace = true;
+	} else if (f->id >= OP_COUNT) {
 		return call_native(t, f, args, n, kw, out, err);
+	}
 	if (f->id == OP_tensor)
 		return make_literal(t, args, n, kw, out, err);
 	if (f->self.kind != VALUE_TENSOR)
-		return trace_op(t, (enum op)f->id, f->name, false, args, n, kw, out, err);
+		return trace_op(t, op, f->name, inplace, args, n, kw, out, err);
 	if (n > MAX_ARGS)
 		return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, n);
 	values[0] = f->self;
 	for (int i = 0; i < n; i++)
 		values[i + 1] = args[i];
-	return trace_op(t, (enum op)f->id, f->name, false, values, n + 1, kw, out, err);
+	return trace_op(t, op, f->name, inplace, values, n + 1, kw, out, err);
 }
 
 static bool is_number(struct value v)
@@ -226,9 +284,12 @@ static bool host_tensor_attr(void *self, struct value tensor, const char *name, 
 	struct trace *t = self;
 	struct shape shape;
 	enum dtype dtype;
+	bool known, ok;
 
-	if (strcmp(name, "shape") != 0 && strcmp(name, "ndim") != 0 && strcmp(name, "dtype") != 0)
-		return torch_method(t->names, tensor, name, out, err);
+	if (strcmp(name, "shape") != 0 && strcmp(name, "ndim") != 0 && strcmp(name, "dtype") != 0) {
+		ok = compose_attr(&t->composer, tensor, name, &known, out, err);
+		return known ? ok : torch_method(t->names, tensor, name, out, err);
+	}
 	if (!trace_shape(t, tensor, &shape, &dtype, err))
 		return false;
 	if (name[0] == 's')
@@ -267,8 +328,67 @@ static bool host_builtin_break(void *self, const struct native *f, struct err *e
 	return trace_break(self, BREAK_HOST_CALL, f->name, err);
 }
 
+static bool composer_run(void *self, enum op op, const char *name, bool inplace,
+			 const struct value *values, int n, struct value *out, struct err *err)
+{
+	return trace_op(self, op, name, inplace, values, n, NULL, out, err);
+}
+
+static bool composer_size(void *self, struct value tensor, int dim, struct value *out,
+			  struct err *err)
+{
+	struct shape shape;
+	enum dtype dtype;
+
+	if (!trace_shape(self, tensor, &shape, &dtype, err))
+		return false;
+	*out = trace_size_value(shape.size[dim]);
+	return true;
+}
+
+static bool composer_type(void *self, struct value tensor, int *rank, enum dtype *dtype,
+			  struct err *err)
+{
+	struct shape shape;
+
+	if (!trace_shape(self, tensor, &shape, dtype, err))
+		return false;
+	*rank = shape.rank;
+	return true;
+}
+
+/* How many places there are decides the shape of the result. */
+static bool composer_places(void *self, struct value mask, int rank, struct value *out,
+			    struct err *err)
+{
+	(void)mask, (void)rank, (void)out;
+	return trace_break(self, BREAK_DYNAMIC_SHAPE, "x[mask]", err);
+}
+
+static bool host_subscript(void *self, struct value tensor, struct value index, struct value *out,
+			   struct err *err)
+{
+	struct trace *t = self;
+
+	return compose_subscript(&t->composer, tensor, index, out, err);
+}
+
+static bool host_store_subscript(void *self, struct value tensor, struct value index,
+				 struct value v, struct err *err)
+{
+	struct trace *t = self;
+
+	return compose_store(&t->composer, tensor, index, v, err);
+}
+
 void trace_host_init(struct trace *t)
 {
+	t->composer = (struct composer){ .self = t,
+					 .host = &t->host,
+					 .run = composer_run,
+					 .size = composer_size,
+					 .type = composer_type,
+					 .places = composer_places };
 	t->host = (struct vm_host){
 		.self = t,
 		.has_module = torch_has_module,
@@ -279,8 +399,8 @@ void trace_host_init(struct trace *t)
 		.unary = host_unary,
 		.compare = host_compare,
 		.truth = host_truth,
-		.subscript = torch_no_subscript,
-		.store_subscript = torch_no_store_subscript,
+		.subscript = host_subscript,
+		.store_subscript = host_store_subscript,
 		.length = host_length,
 		.to_number = host_to_number,
 		.force = world_force,

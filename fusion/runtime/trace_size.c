@@ -134,9 +134,9 @@ static const struct sym *size_sym(struct trace *t, struct value v)
 
 static bool pin_both(struct trace *t, struct value a, struct value b, struct err *err)
 {
-	if (a.kind == VALUE_SYMINT)
+	if (a.kind == VALUE_SYMINT && b.kind == VALUE_SYMINT)
 		trace_pin_quietly(t, a.sym);
-	return b.kind == VALUE_SYMINT ? trace_pin(t, b.sym, err) : trace_pin(t, a.sym, err);
+	return trace_pin(t, b.kind == VALUE_SYMINT ? b.sym : a.sym, err);
 }
 
 bool trace_size_binary(struct trace *t, enum binop op, struct value a, struct value b,
