@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fusion/lang/lang.h"
+#include "profiler/spec.h"
 #include "profiler/workload.h"
 
 static bool wrong(const char *input, struct err *err)
@@ -50,7 +51,7 @@ fail:
 static json_t *parse_tensor(const char *input, const char *text, const char *bracket, int position,
 			    struct err *err)
 {
-	char name[32];
+	char name[32], known[160];
 	enum dtype dtype;
 	json_t *shape;
 	size_t len = (size_t)(bracket - text);
@@ -62,10 +63,8 @@ static json_t *parse_tensor(const char *input, const char *text, const char *bra
 	memcpy(name, text, len);
 	name[len] = '\0';
 	if (!dtype_from_name(name, &dtype)) {
-		err_set(err, ERR_WORKLOAD,
-			"the input '%.80s' has an unknown dtype; there are bool, int64, float32 "
-			"and float64",
-			input);
+		err_set(err, ERR_WORKLOAD, "the input '%.80s' has an unknown dtype; there are %s",
+			input, spec_dtypes(known, sizeof(known)));
 		return NULL;
 	}
 	shape = parse_shape(bracket + 1);

@@ -61,10 +61,22 @@ static bool known_fields(const json_t *fields, const char *path, const char *con
 	return true;
 }
 
+const char *spec_dtypes(char *out, size_t out_bytes)
+{
+	size_t len = 0;
+
+	out[0] = '\0';
+	for (int i = 0; i < DTYPE_COUNT && len < out_bytes; i++)
+		len += (size_t)snprintf(out + len, out_bytes - len, "%s%s", i ? ", " : "",
+					dtype_name((enum dtype)i));
+	return out;
+}
+
 static bool read_dtype(const json_t *fields, const char *path, enum dtype *out, struct err *err)
 {
 	const json_t *json = json_object_get(fields, "dtype");
 	const char *name = json_string_value(json);
+	char known[PATH_BYTES];
 
 	*out = DTYPE_F32;
 	if (!json)
@@ -73,9 +85,9 @@ static bool read_dtype(const json_t *fields, const char *path, enum dtype *out, 
 		name += 6;
 	if (!name || !dtype_from_name(name, out))
 		return err_set(err, ERR_WORKLOAD,
-			       "%s.dtype: '%.40s' is not available in this version; it has bool, "
-			       "int64, float32 and float64",
-			       path, name ? name : "(not a string)");
+			       "%s.dtype: '%.40s' is not available in this version; it has %s",
+			       path, name ? name : "(not a string)",
+			       spec_dtypes(known, sizeof(known)));
 	return true;
 }
 

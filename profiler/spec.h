@@ -46,6 +46,9 @@ bool spec_check(const json_t *spec, const char *path, int64_t *bytes, struct err
  * numbers of a "tensor" are repeated or cut along dim; "random" draws anew. */
 json_t *spec_resize(const json_t *spec, const char *path, int dim, int64_t size, struct err *err);
 
+/* "bool, int64, ..." of all dtypes, for messages. */
+const char *spec_dtypes(char *out, size_t out_bytes);
+
 /* A number of a tensor's data or of {"value"}: "nan", "inf" and "-inf" too. */
 bool spec_number(const json_t *json, double *out);
 
