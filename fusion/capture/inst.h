@@ -111,4 +111,8 @@ bool inst_with_except(struct vm *vm, struct frame *f, struct err *err);
  * clear again.  Else no frame is gone. */
 bool except_catch(struct vm *vm, const struct frame *base, struct err *err);
 
+/* match.c */
+bool inst_match_sequence(struct vm *vm, struct frame *f, int arg, struct err *err);
+bool inst_match_class(struct vm *vm, struct frame *f, struct err *err);
+
 #endif

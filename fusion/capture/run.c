@@ -260,6 +260,10 @@ static bool execute_rare(struct vm *vm, struct frame *f, const struct lang_inst 
 		return inst_reraise(vm, f, err);
 	case CODE_EXC_MATCH:
 		return inst_exc_match(vm, f, err);
+	case CODE_MATCH_SEQUENCE:
+		return inst_match_sequence(vm, f, arg, err);
+	case CODE_MATCH_CLASS:
+		return inst_match_class(vm, f, err);
 	case CODE_BEFORE_WITH:
 		return inst_before_with(vm, f, err);
 	case CODE_WITH_EXIT:

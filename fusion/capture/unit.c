@@ -63,6 +63,7 @@ static int needs(const struct lang_inst *inst)
 	case CODE_PUSH_EXC:
 	case CODE_BEFORE_WITH:
 	case CODE_YIELD:
+	case CODE_MATCH_SEQUENCE:
 	case CODE_RETURN:
 		return 1;
 	case CODE_BUILD_TUPLE:
@@ -83,6 +84,7 @@ static int needs(const struct lang_inst *inst)
 	case CODE_BINARY_SUBSCR:
 	case CODE_STORE_ATTR:
 	case CODE_EXC_MATCH:
+	case CODE_MATCH_CLASS:
 		return 2;
 	case CODE_STORE_SUBSCR:
 	case CODE_MAKE_FUNCTION:
@@ -177,6 +179,8 @@ static bool operand_fits(const struct code *code, const struct lang_inst *inst)
 	case CODE_DICT_UPDATE:
 	case CODE_DICT_MERGE:
 		return inst->arg >= 1 && inst->arg <= code->stack_depth;
+	case CODE_MATCH_SEQUENCE:
+		return inst->arg >= 0;
 	case CODE_BUILD_SLICE:
 		return inst->arg == 2 || inst->arg == 3;
 	default:

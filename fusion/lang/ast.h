@@ -109,6 +109,13 @@ struct try_parts {
 	int n_handlers;
 };
 
+struct match_case {                   /* case pattern as name if guard: */
+	struct node *pattern, *guard; /* a pattern is read as an expression; guard may be NULL */
+	const char *name;             /* or NULL */
+	struct node_list body;
+	int line, column;
+};
+
 struct with_item {
 	struct node *context, *target; /* target may be NULL */
 };
@@ -215,6 +222,11 @@ struct node {
 			struct node_list body, otherwise;
 		} iteration;               /* FOR */
 		struct try_parts *attempt; /* TRY */
+		struct {
+			struct node *subject;
+			struct match_case *cases;
+			int n;
+		} match;
 		struct {
 			struct with_item *items;
 			int n;

@@ -72,6 +72,9 @@ bool compile_break(struct builder *b, const struct node *node);
 bool compile_continue(struct builder *b, const struct node *node);
 bool compile_return(struct builder *b, const struct node *node);
 
+/* compile_match.c */
+bool compile_match(struct builder *b, const struct node *node);
+
 /* compile_try.c, compile_with.c */
 bool compile_try(struct builder *b, const struct node *node);
 bool compile_with(struct builder *b, const struct node *node);

@@ -124,6 +124,8 @@ static bool compile_statement(struct builder *b, const struct node *node)
 		return compile_raise(b, node);
 	case NODE_ASSERT:
 		return compile_assert(b, node);
+	case NODE_MATCH:
+		return compile_match(b, node);
 	case NODE_TRY:
 		return compile_try(b, node);
 	case NODE_WITH:

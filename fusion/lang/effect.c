@@ -21,6 +21,7 @@ int code_effect(enum code_op op, int arg)
 	case CODE_PUSH_EXC:
 	case CODE_BEFORE_WITH:
 	case CODE_WITH_EXCEPT:
+	case CODE_MATCH_SEQUENCE:
 		return 1;
 	case CODE_STORE_FAST:
 	case CODE_STORE_GLOBAL:
@@ -44,6 +45,7 @@ int code_effect(enum code_op op, int arg)
 	case CODE_POP_EXC:
 	case CODE_RERAISE:
 	case CODE_WITH_EXIT:
+	case CODE_MATCH_CLASS:
 		return -1;
 	case CODE_RAISE:
 		return -arg;

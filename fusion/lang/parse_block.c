@@ -327,6 +327,108 @@ static struct node *parse_with(struct parser *p)
 									   : NULL;
 }
 
+/* A pattern is read as an expression; what it may be, compile_match.c says. */
+static struct node *parse_pattern_item(struct parser *p)
+{
+	struct node *node;
+
+	if (!at(p, TOK_STAR))
+		return parse_operand(p);
+	node = node_start(p, NODE_STARRED, token_now(p));
+	advance(p);
+	if (!node || !(node->value = parse_operand(p)))
+		return NULL;
+	return node_end(p, node);
+}
+
+/* One, or several with commas: a sequence. */
+static struct node *parse_pattern(struct parser *p)
+{
+	const struct token *start = token_now(p);
+	struct node *first = parse_pattern_item(p), *node;
+	size_t mark = p->scratch.len;
+
+	if (!first || (!at(p, TOK_COMMA) && first->kind != NODE_STARRED))
+		return first;
+	node = node_start(p, NODE_TUPLE, start);
+	if (!node || !list_push(p, first))
+		return NULL;
+	while (accept(p, TOK_COMMA) && !at(p, TOK_COLON) && !at(p, TOK_IF) && !at(p, TOK_AS))
+		if (!list_push(p, parse_pattern_item(p)))
+			return NULL;
+	return list_take(p, mark, &node->list) ? node_end(p, node) : NULL;
+}
+
+static bool parse_case(struct parser *p, struct match_case *out)
+{
+	struct head head = { "case", token_now(p)->line };
+
+	*out = (struct match_case){ .line = token_now(p)->line, .column = token_now(p)->column };
+	if (!at(p, TOK_NAME) || strcmp(token_now(p)->name, "case") != 0)
+		return unexpected(p, "'case' is expected in the block of 'match'");
+	advance(p);
+	out->pattern = parse_pattern(p);
+	if (!out->pattern)
+		return false;
+	if (accept(p, TOK_AS)) {
+		if (!at(p, TOK_NAME))
+			return not_a_name(p, "what a pattern matches");
+		out->name = token_now(p)->name;
+		advance(p);
+	}
+	if (accept(p, TOK_IF) && !(out->guard = parse_named(p)))
+		return false;
+	return parse_block(p, head, "the pattern", &out->body);
+}
+
+struct match_cases {
+	VEC(struct match_case) cases;
+};
+
+static bool parse_cases(struct parser *p, struct match_cases *out)
+{
+	if (!accept(p, TOK_COLON))
+		return colon_missing(p, "what is matched");
+	if (!accept(p, TOK_NEWLINE) || !accept(p, TOK_INDENT))
+		return unexpected(p, "an indented block of 'case' is expected after this 'match'");
+	do {
+		struct match_case one;
+
+		if (!parse_case(p, &one))
+			return false;
+		if (!VEC_PUSH(&out->cases, one))
+			return no_memory(p);
+	} while (!accept(p, TOK_DEDENT));
+	return true;
+}
+
+struct node *parse_match(struct parser *p)
+{
+	struct node *node = node_start(p, NODE_MATCH, token_now(p));
+	struct match_cases list = { 0 };
+	int saved;
+	bool ok;
+
+	if (!node)
+		return NULL;
+	advance(p);
+	node->match.subject = parse_expressions(p);
+	if (!node->match.subject || !parser_enter(p, &saved))
+		return NULL;
+	ok = parse_cases(p, &list);
+	parser_leave(p, saved);
+	if (ok) {
+		node->match.n = (int)list.cases.len;
+		node->match.cases = PARSER_ARRAY(p, struct match_case, list.cases.len);
+		ok = node->match.cases != NULL;
+	}
+	if (ok)
+		memcpy(node->match.cases, list.cases.at,
+		       list.cases.len * sizeof(struct match_case));
+	VEC_FREE(&list.cases);
+	return ok ? node_end(p, node) : NULL;
+}
+
 /* A def's or class's body: loops around it are not its own. */
 static bool parse_body(struct parser *p, struct head head, const char *after, int functions,
 		       struct node_list *body)

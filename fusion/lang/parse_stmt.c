@@ -272,8 +272,7 @@ bool parse_statement(struct parser *p)
 		break;
 	}
 	if (at_match_statement(p))
-		return fault_at(p, ERR_UNSUPPORTED, first->line, first->column,
-				"a match statement is outside the language; write if and elif");
+		return list_push(p, parse_match(p));
 	if (at_type_statement(p))
 		return fault_at(p, ERR_UNSUPPORTED, first->line, first->column,
 				"a type statement is outside the language; leave it out");

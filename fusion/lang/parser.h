@@ -131,6 +131,7 @@ bool check_delete(struct parser *p, const struct node *target);
 bool parse_statement(struct parser *p);   /* pushes onto the scratch list */
 bool parse_simple_line(struct parser *p); /* a; b; c NEWLINE: pushes */
 struct node *parse_compound(struct parser *p);
+struct node *parse_match(struct parser *p); /* at a `match` that is one */
 struct node *parse_import(struct parser *p);
 struct node *parse_import_from(struct parser *p);
 bool at_match_statement(const struct parser *p);

@@ -167,6 +167,10 @@ static void print_argument(struct buf *out, const struct code *code, const struc
 	case CODE_WITH_EXIT:
 	case CODE_WITH_EXCEPT:
 	case CODE_YIELD:
+	case CODE_MATCH_CLASS:
+		break;
+	case CODE_MATCH_SEQUENCE:
+		buf_printf(out, "%d%s", inst->arg / 2, inst->arg % 2 ? " or more" : "");
 		break;
 	case CODE_UNPACK_EX:
 		buf_printf(out, "%d before, %d after", inst->arg & 255, inst->arg >> 8);

@@ -6,6 +6,8 @@
  */
 #include "fusion/lang/scope_walk.h"
 
+#include <string.h>
+
 static bool visit(struct scoper *s, const struct node *node);
 
 static bool visit_all(struct scoper *s, const struct node_list *list)
@@ -265,6 +267,43 @@ static bool visit_with(struct scoper *s, const struct node *node)
 	return visit_all(s, &node->with.body);
 }
 
+/* Names in a pattern are bound, but for _ and those with a dot. */
+static bool bind_pattern(struct scoper *s, const struct node *pattern)
+{
+	switch (pattern->kind) {
+	case NODE_NAME:
+		return strcmp(pattern->name, "_") == 0 || mention(s, pattern->name, SYMBOL_BOUND);
+	case NODE_STARRED:
+		return bind_pattern(s, pattern->value);
+	case NODE_TUPLE:
+	case NODE_LIST:
+		for (int i = 0; i < pattern->list.n; i++)
+			if (!bind_pattern(s, pattern->list.at[i]))
+				return false;
+		return true;
+	case NODE_BINARY:
+		return bind_pattern(s, pattern->binary.left) &&
+		       bind_pattern(s, pattern->binary.right);
+	default:
+		return visit(s, pattern);
+	}
+}
+
+static bool visit_match(struct scoper *s, const struct node *node)
+{
+	if (!visit(s, node->match.subject))
+		return false;
+	for (int i = 0; i < node->match.n; i++) {
+		const struct match_case *one = &node->match.cases[i];
+
+		if (!bind_pattern(s, one->pattern) ||
+		    (one->name && !mention(s, one->name, SYMBOL_BOUND)) || !visit(s, one->guard) ||
+		    !visit_all(s, &one->body))
+			return false;
+	}
+	return true;
+}
+
 static bool visit_dict(struct scoper *s, const struct node *node)
 {
 	for (int i = 0; i < node->dict.keys.n; i++)
@@ -426,6 +465,8 @@ static bool visit(struct scoper *s, const struct node *node)
 	case NODE_WHILE:
 	case NODE_FOR:
 		return visit_loop(s, node);
+	case NODE_MATCH:
+		return visit_match(s, node);
 	case NODE_TRY:
 		return visit_try(s, node->attempt);
 	case NODE_WITH:

@@ -107,3 +107,16 @@ class Config:
     layers: int = 12
     width: str
 print(list(Config.__annotations__), Config.layers)
+def kind(v):
+    match v:
+        case 0 | 1 | "zero": return "small"
+        case None: return "none"
+        case True: return "never"
+        case []: return "empty"
+        case [x, [y, *_]] if x: return x, y
+        case (1, *rest, last): return rest, last
+        case str() | float() as t: return "text", t
+        case [*most]: return most
+        case other: return other
+for v in (0, "zero", None, [], (3, [4, 5]), (0, [4]), [1, 2, 3, 4], (1, 2), 2.5, "a", {"k": 1}, (1,), [7, 8]):
+    print(kind(v))

@@ -1,0 +1,3 @@
+match x:
+    case Point(0):
+        pass
