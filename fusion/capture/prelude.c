@@ -35,9 +35,22 @@ static int row_of(const char *module)
 	return -1;
 }
 
-/* torch.nn has functions and submodules of the host's beside its classes. */
+static bool of_torch(const char *name)
+{
+	static const char *const names[] = { "no_grad", "enable_grad", "inference_mode",
+					     "set_grad_enabled" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* torch and torch.nn have functions and submodules of the host's beside these. */
 static bool may_define(int row, const char *name)
 {
+	if (row >= 0 && strcmp(rows[row].module, "torch") == 0)
+		return of_torch(name);
 	return row >= 0 &&
 	       (strcmp(rows[row].module, "torch.nn") != 0 || (name[0] >= 'A' && name[0] <= 'Z'));
 }

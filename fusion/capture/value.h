@@ -199,6 +199,7 @@ struct vtensor {
 	int input;                          /* index among the graph's inputs, -1: none */
 	bool is_parameter;                  /* nn.Parameter() marked it */
 	bool written;                       /* an in-place op changed it */
+	unsigned dynamic_dims;              /* bit d: torch._dynamo.mark_dynamic(t, d) */
 	int writes;                         /* capturing: how many have, views' included */
 	struct traced_view *view;           /* capturing: what it is a view of; NULL */
 	void (*release)(struct vtensor *t); /* called before it is freed; may be NULL */

@@ -49,13 +49,20 @@ static bool can_resume(enum code_op op)
 	}
 }
 
+/* The exit of a manager that our prelude defines (torch.no_grad). */
+static bool is_ours(struct value leave)
+{
+	return leave.kind == VALUE_METHOD && leave.method->self.kind == VALUE_INSTANCE &&
+	       leave.method->self.instance->class->hidden;
+}
+
 /* A with statement over a manager of torch is left and entered again at will. */
 static bool is_own_context(const struct trace *t, const struct lang_handler *h)
 {
 	const struct frame *f = t->base;
 
 	return h->kind == HANDLER_WITH && h->depth >= 1 && f->top - f->stack >= h->depth &&
-	       f->stack[h->depth - 1].kind == VALUE_NATIVE;
+	       is_ours(f->stack[h->depth - 1]);
 }
 
 /* The outermost block around the instruction that nothing can be resumed in. */

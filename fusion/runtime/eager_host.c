@@ -8,6 +8,7 @@
 #include "fusion/runtime/bind.h"
 #include "fusion/runtime/compose.h"
 #include "fusion/runtime/eager.h"
+#include "fusion/runtime/torch_control.h"
 #include "fusion/runtime/torch_more.h"
 
 static bool wrap(struct tensor *t, struct value *out, struct err *err)
@@ -161,6 +162,8 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 		.op = (enum op)f->id, .name = f->name, .values = args, .n = n, .kw = kw
 	};
 
+	if (torch_control_wants(f))
+		return torch_control_call(f, args, n, kw, out, err);
 	if (torch_more_wants(f, args, n, kw))
 		return torch_more_call(&e->composer, &memory, f, args, n, kw, out, err);
 	if (compose_knows(f->id))

@@ -235,6 +235,8 @@ static bool add_fresh(struct recipe_builder *b, struct value v, int depth)
 	case VALUE_CELL:
 		return add_cell(b, v, depth);
 	case VALUE_FUNCTION:
+		if (v.function->unit->hidden && !v.function->closure)
+			return push(b, (struct recipe_step){ .value = value_ref(v) });
 		return add_function(b, v, depth);
 	case VALUE_INSTANCE:
 		return add_instance(b, v, depth);

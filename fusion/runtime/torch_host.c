@@ -5,6 +5,7 @@
  * time, so those have a table by name.
  */
 #include "fusion/runtime/torch_host.h"
+#include "fusion/runtime/torch_control.h"
 #include "fusion/runtime/torch_more.h"
 
 #include <ctype.h>
@@ -58,7 +59,9 @@ static const struct {
 	{ "torch.unbind", NATIVE_UNBIND }, { "torch.arange", NATIVE_ARANGE },
 };
 
-static const char *const modules[] = { "torch", "torch.nn", "torch.nn.functional" };
+static const char *const modules[] = { "torch", "torch.nn", "torch.nn.functional", "torch._dynamo",
+					     "torch.compiler",
+					"torch.nn.init" };
 
 static const char *const known[] = {
 #define KNOWN(name) #name,
@@ -131,6 +134,8 @@ static int find_function(const char *spelling)
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
 		if (strcmp(functions[i].name, spelling) == 0)
 			return functions[i].id;
+	if (torch_control_find(spelling) >= 0)
+		return torch_control_find(spelling);
 	return torch_more_find(spelling);
 }
 

@@ -6,6 +6,7 @@
 
 #include "fusion/runtime/bind.h"
 #include "fusion/runtime/torch_more.h"
+#include "fusion/runtime/torch_control.h"
 #include "fusion/runtime/trace.h"
 
 /* A size among the numbers of torch.tensor(): its elements are constants. */
@@ -153,6 +154,19 @@ static bool call_native(struct trace *t, const struct native *f, const struct va
 	return true;
 }
 
+static bool call_control(struct trace *t, const struct native *f, const struct value *args, int n,
+			 const struct keywords *kw, struct value *out, struct err *err)
+{
+	if (f->id == CONTROL_GRAPH_BREAK)
+		return trace_break(t, BREAK_EXPLICIT, NULL, err);
+	if (f->id == CONTROL_MARK_DYNAMIC)
+		return trace_break(t, BREAK_SKIPPED, f->name, err);
+	if (f->id != CONTROL_IS_COMPILING)
+		return torch_control_call(f, args, n, kw, out, err);
+	*out = value_bool(true);
+	return true;
+}
+
 static bool host_call(void *self, const struct native *f, const struct value *args, int n,
 		      const struct keywords *kw, struct value *out, struct err *err)
 {
@@ -161,6 +175,8 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 	enum op op = (enum op)f->id;
 	bool inplace = false;
 
+	if (torch_control_wants(f))
+		return call_control(t, f, args, n, kw, out, err);
 	if (torch_more_wants(f, args, n, kw)) {
 		if (torch_more_break(f->id) != BREAK_NONE || f->id == OP_where)
 			return trace_break(t,

@@ -419,7 +419,10 @@ static void share_symbols(struct trace *t, int slot, const struct seen *seen)
 
 	for (int d = 0; d < at->rank; d++) {
 		int dim = at->first_dim + d;
-		bool wanted = t->mode == FUSION_DYNAMIC || (t->mode == FUSION_AUTO && seen->changed[d]);
+		bool wanted =
+		    t->mode == FUSION_DYNAMIC ||
+		    (t->mode == FUSION_AUTO &&
+		     (seen->changed[d] || (at->value.tensor->dynamic_dims >> d & 1)));
 
 		/* where the strides are constants, so are the sizes */
 		s->dims[dim].pinned = !wanted || !at->contiguous;
@@ -556,9 +559,14 @@ bool world_load_global(void *self, int index, const char *name, struct value rea
 		       struct value *out, struct err *err)
 {
 	struct trace *t = self;
-	struct world_global *g = find_global(t, index, name, real, err);
+	struct world_global *g;
 	size_t at;
 
+	if (t->vm->globals[index].owner) { /* our prelude's: nobody changes them */
+		*out = value_ref(real);
+		return true;
+	}
+	g = find_global(t, index, name, real, err);
 	if (!g)
 		return false;
 	at = (size_t)(g - t->globals.at);
@@ -571,10 +579,17 @@ bool world_load_global(void *self, int index, const char *name, struct value rea
 bool world_store_global(void *self, int index, const char *name, struct value v, struct err *err)
 {
 	struct trace *t = self;
-	struct world_global *g =
-	    find_global(t, index, name, t->vm->globals[index].value, err);
+	struct global *real = &t->vm->globals[index];
+	struct world_global *g;
 	struct value old;
 
+	if (real->owner) { /* our prelude is being loaded */
+		old = real->value;
+		real->value = value_ref(v);
+		value_unref(old);
+		return true;
+	}
+	g = find_global(t, index, name, real->value, err);
 	if (!g)
 		return false;
 	old = g->stand;

@@ -1,0 +1,120 @@
+/* fusion/runtime/torch_control.c -- see torch_control.h. */
+#include "fusion/runtime/torch_control.h"
+
+#include <string.h>
+
+#include "fusion/graph/graph.h"
+#include "fusion/runtime/tensor.h"
+#include "fusion/runtime/torch_host.h"
+
+static const struct {
+	const char *name;
+	int id;
+} rows[] = {
+	{ "torch._dynamo.graph_break", CONTROL_GRAPH_BREAK },
+	{ "torch._dynamo.disable", CONTROL_DISABLE },
+	{ "torch.compiler.disable", CONTROL_DISABLE },
+	{ "torch.compile", CONTROL_IDENTITY },
+	{ "torch._dynamo.optimize", CONTROL_IDENTITY },
+	{ "torch._dynamo.run", CONTROL_IDENTITY },
+	{ "torch._dynamo.allow_in_graph", CONTROL_IDENTITY },
+	{ "torch.compiler.allow_in_graph", CONTROL_IDENTITY },
+	{ "torch._dynamo.mark_dynamic", CONTROL_MARK_DYNAMIC },
+	{ "torch._dynamo.maybe_mark_dynamic", CONTROL_MARK_DYNAMIC },
+	{ "torch._dynamo.mark_static", CONTROL_NOTHING },
+	{ "torch._dynamo.reset", CONTROL_NOTHING },
+	{ "torch.compiler.reset", CONTROL_NOTHING },
+	{ "torch.compiler.is_compiling", CONTROL_IS_COMPILING },
+	{ "torch._dynamo.is_compiling", CONTROL_IS_COMPILING },
+	{ "torch.compiler.is_dynamo_compiling", CONTROL_IS_COMPILING },
+};
+
+int torch_control_find(const char *spelling)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strcmp(rows[i].name, spelling) == 0)
+			return rows[i].id;
+	return -1;
+}
+
+/* A function of its own with the mark: the one that was given stays as it is. */
+static bool disable(const struct native *f, struct value v, struct value *out, struct err *err)
+{
+	const struct function *from = v.function;
+	struct function *to;
+
+	if (v.kind != VALUE_FUNCTION)
+		return err_set(err, ERR_TYPE, "%s marks a function, not %s", f->name,
+			       value_type_name(v));
+	*out = value_function(from->code);
+	if (out->kind == VALUE_UNSET)
+		return torch_no_memory(err);
+	to = out->function;
+	to->unit = from->unit;
+	to->disabled = true;
+	if (from->defaults)
+		to->defaults = value_ref(value_of(from->defaults)).list;
+	if (from->kwdefaults)
+		to->kwdefaults = value_ref(value_of(from->kwdefaults)).dict;
+	if (from->closure)
+		to->closure = value_ref(value_of(from->closure)).list;
+	return true;
+}
+
+static bool mark_dim(const struct native *f, struct value t, struct value dim, struct err *err)
+{
+	int d;
+
+	if (dim.kind != VALUE_INT)
+		return err_set(err, ERR_TYPE, "%s: dim must be an int, not %s", f->name,
+			       value_type_name(dim));
+	if (!torch_wrap_dim(dim.i, t.tensor->memory->rank, &d, err))
+		return false;
+	t.tensor->dynamic_dims |= 1u << d;
+	return true;
+}
+
+static bool mark_dynamic(const struct native *f, const struct value *args, int n, struct err *err)
+{
+	bool ok = true;
+
+	if (n != 2 || args[0].kind != VALUE_TENSOR || !args[0].tensor->memory)
+		return err_set(err, ERR_TYPE, "%s takes a tensor and a dim", f->name);
+	if (args[1].kind != VALUE_LIST && args[1].kind != VALUE_TUPLE)
+		return mark_dim(f, args[0], args[1], err);
+	for (int i = 0; ok && i < args[1].list->len; i++)
+		ok = mark_dim(f, args[0], args[1].list->at[i], err);
+	return ok;
+}
+
+bool torch_control_call(const struct native *f, const struct value *args, int n,
+			const struct keywords *kw, struct value *out, struct err *err)
+{
+	int positional = kw ? n - kw->n : n;
+
+	*out = value_none();
+	switch ((enum torch_control)f->id) {
+	case CONTROL_DISABLE:
+		if (positional == 1)
+			return disable(f, args[0], out, err);
+		break;
+	case CONTROL_IDENTITY:
+		if (positional == 1) {
+			*out = value_ref(args[0]);
+			return true;
+		}
+		break;
+	case CONTROL_MARK_DYNAMIC:
+		return mark_dynamic(f, args, positional, err);
+	case CONTROL_IS_COMPILING:
+		*out = value_bool(false);
+		return true;
+	default:
+		return true;
+	}
+	/* with options alone it is a decorator to be */
+	if (positional != 0)
+		return err_set(err, ERR_TYPE, "%s takes one function", f->name);
+	*out = value_native(f->name, f->id, false, (struct value){ .kind = VALUE_UNSET });
+	return out->kind != VALUE_UNSET || torch_no_memory(err);
+}
