@@ -124,7 +124,7 @@ static const struct {
 	{ "math.sqr(2)", "unknown-name 3:12 math has no function sqr; did you mean math.sqrt?" },
 	{ "', '.join([1])", "type 3:12 sequence item 0: expected str instance, int found" },
 	{ "[].pop()", "value 3:12 pop from empty list" },
-	{ "[1].index(2)", "value 3:12 2 is not in the list" },
+	{ "[1].index(2)", "value 3:12 2 is not in list" },
 	{ "divmod(1, 0)", "value 3:12 division by zero" },
 	{ "(lambda x: x)()", "type 3:12 <lambda>() missing 1 required positional argument: 'x'" },
 };

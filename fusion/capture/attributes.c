@@ -40,7 +40,9 @@ static bool module_attribute(struct vm *vm, struct attr_site *site, struct value
 		if (!native_attribute(vm, o.module->name, name, &v, err))
 			return false;
 	} else {
-		if (!prelude_attribute(vm, o.module->name, name, &v, &found, err))
+		if (!module_type(vm, o.module->name, name, &v, &found, err))
+			return false;
+		if (!found && !prelude_attribute(vm, o.module->name, name, &v, &found, err))
 			return false;
 		host = vm_host_here(vm);
 		if (!found && !host->module_attr(host->self, o.module, name, &v, err))

@@ -468,3 +468,38 @@ bool exception_with_traceback(struct vm *vm, const struct builtin_call *call, st
 	*out = value_ref(self);
 	return true;
 }
+
+bool object_getattr(struct vm *vm, const struct builtin_call *call, struct value *out,
+		    struct err *err)
+{
+	struct value self;
+	const struct value *args;
+	int n;
+
+	(void)out;
+	if (!subject(vm, call, &self, &args, &n, err))
+		return false;
+	if (n != 1 || !attribute_name(vm, args[0], err))
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "__getattr__() takes a name");
+	return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err, "'%s' object has no attribute '%s'",
+			value_type_name(self), args[0].str->text);
+}
+
+bool prelude_parameter(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
+{
+	if (call->args[0].kind != VALUE_TENSOR)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "a Parameter needs a tensor, not %s",
+				value_type_name(call->args[0]));
+	call->args[0].tensor->is_parameter = true;
+	*out = value_ref(call->args[0]);
+	return true;
+}
+
+bool prelude_is_parameter(struct vm *vm, const struct builtin_call *call, struct value *out,
+			  struct err *err)
+{
+	(void)vm, (void)err;
+	*out = value_bool(call->args[0].kind == VALUE_TENSOR && call->args[0].tensor->is_parameter);
+	return true;
+}

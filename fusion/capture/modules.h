@@ -8,6 +8,11 @@
 /* Whether the module is ours: a prelude's, or rows. */
 bool module_is_native(const char *name);
 
+/* torch.dtype and torch.Size: types that the VM itself knows.  `vm` NULL: only
+ * whether it is one. */
+bool module_type(struct vm *vm, const char *module, const char *name, struct value *out,
+		 bool *found, struct err *err);
+
 /* module.name; NAME.  `vm` NULL: only whether it exists, *out is untouched. */
 bool native_attribute(struct vm *vm, const char *module, const char *name, struct value *out,
 		      struct err *err);

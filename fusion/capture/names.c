@@ -143,13 +143,14 @@ static bool attribute(struct checker *c, struct value *o, const char *name,
 		      const struct lang_inst *at)
 {
 	struct value found = { .kind = VALUE_UNSET };
-	bool ok = true;
+	bool ok = true, typed;
 
 	if (strcmp(name, "__name__") == 0) {
 		; /* every module has one */
 	} else if (module_is_native(o->module->name)) {
 		ok = native_attribute(NULL, o->module->name, name, &found, c->err);
-	} else if (!prelude_defines(o->module->name, name)) {
+	} else if (module_type(NULL, o->module->name, name, NULL, &typed, NULL) && !typed &&
+		   !prelude_defines(o->module->name, name)) {
 		c->host->line = at->line;
 		c->host->column = at->column;
 		ok = c->host->module_attr(c->host->self, o->module, name, &found, c->err);

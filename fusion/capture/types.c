@@ -24,6 +24,8 @@ bool native_is_type(const struct native *f)
 	row = builtin_row(f->id);
 	if (f->self.kind != VALUE_UNSET)
 		return false;
+	if (strcmp(row->name, "Parameter") == 0)
+		return true;
 	if (strcmp(row->scope, "type") == 0)
 		return true;
 	for (size_t i = 0; row->scope[0] == '\0' && i < sizeof(makers) / sizeof(makers[0]); i++)
