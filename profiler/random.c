@@ -104,21 +104,6 @@ void random_fill(const struct random *r, enum dtype dtype, void *data, int64_t n
 	for (int64_t i = 0; i < n; i++) {
 		double x = random_element(r, dtype == DTYPE_F32, i, block);
 
-		switch (dtype) {
-		case DTYPE_F32:
-			((float *)data)[i] = (float)x;
-			break;
-		case DTYPE_F64:
-			((double *)data)[i] = x;
-			break;
-		case DTYPE_I64:
-			((int64_t *)data)[i] = (int64_t)x;
-			break;
-		case DTYPE_BOOL:
-			((uint8_t *)data)[i] = x != 0;
-			break;
-		case DTYPE_COUNT:
-			break;
-		}
+		dtype_put_double(dtype, data, i, x);
 	}
 }

@@ -22,22 +22,17 @@ static void store(struct tensor *t, int64_t i, const json_t *item)
 {
 	double number = 0;
 
-	switch (t->dtype) {
-	case DTYPE_BOOL:
-		((uint8_t *)tensor_data(t))[i] = json_is_true(item) || json_integer_value(item);
+	switch (dtype_category(t->dtype)) {
+	case CATEGORY_BOOL:
+		dtype_put_int(t->dtype, tensor_data(t), i,
+			      json_is_true(item) || json_integer_value(item));
 		return;
-	case DTYPE_I64:
-		((int64_t *)tensor_data(t))[i] = json_integer_value(item);
+	case CATEGORY_INT:
+		dtype_put_int(t->dtype, tensor_data(t), i, json_integer_value(item));
 		return;
-	case DTYPE_F32:
+	case CATEGORY_FLOAT:
 		spec_number(item, &number);
-		((float *)tensor_data(t))[i] = (float)number;
-		return;
-	case DTYPE_F64:
-		spec_number(item, &number);
-		((double *)tensor_data(t))[i] = number;
-		return;
-	case DTYPE_COUNT:
+		dtype_put_double(t->dtype, tensor_data(t), i, number);
 		return;
 	}
 }
@@ -252,7 +247,7 @@ static json_t *element_to_json(const struct tensor *t, int64_t i)
 	case CATEGORY_FLOAT:
 		break;
 	}
-	return number_to_json(tensor_get_double(t, i), t->dtype == DTYPE_F32);
+	return number_to_json(tensor_get_double(t, i), t->dtype != DTYPE_F64);
 }
 
 /* Sum in double, and a hash over the elements as doubles in row-major order. */

@@ -43,7 +43,13 @@ static const char *element_name(enum dtype dtype)
 	static const char *const names[DTYPE_COUNT] = { [DTYPE_F32] = "float",
 							[DTYPE_F64] = "double",
 							[DTYPE_I64] = "long",
-							[DTYPE_BOOL] = "unsigned char" };
+							[DTYPE_BOOL] = "unsigned char",
+							[DTYPE_F16] = "unsigned short",
+							[DTYPE_BF16] = "unsigned short",
+							[DTYPE_I32] = "int",
+							[DTYPE_I16] = "short",
+							[DTYPE_I8] = "signed char",
+							[DTYPE_U8] = "unsigned char" };
 	return names[dtype];
 }
 
@@ -52,7 +58,25 @@ static const char *value_type(enum dtype dtype, int width)
 {
 	if (dtype == DTYPE_BOOL)
 		return width == 4 ? "m4" : width == 8 ? "m8" : "m1";
-	return dtype == DTYPE_F64 ? "f64" : dtype == DTYPE_I64 ? "i64" : width == 8 ? "h8" : "f32";
+	switch (dtype) {
+	case DTYPE_F64:
+		return "f64";
+	case DTYPE_I64:
+		return "i64";
+	case DTYPE_I32:
+		return "d8";
+	case DTYPE_I16:
+		return "s8";
+	case DTYPE_I8:
+		return "c8";
+	case DTYPE_U8:
+		return "b8";
+	case DTYPE_F16:
+	case DTYPE_BF16:
+		return "e4";
+	default:
+		return width == 8 ? "h8" : "f32";
+	}
 }
 
 static void put_load(struct buf *out, enum dtype dtype, int width, const char *base, const char *at)
@@ -194,6 +218,10 @@ static void put_cast(const struct emitter *e, const struct inst *inst)
 		buf_printf(e->out, "ne(r%d, K_%s(0))", src, value_type(from, e->loop->width));
 	else if (from == DTYPE_BOOL)
 		buf_printf(e->out, "sel_%s(r%d, K_%s(1), K_%s(0))", type, src, type, type);
+	else if (from == DTYPE_F16 || from == DTYPE_BF16)
+		buf_printf(e->out, "%s_to_f32(r%d)", from == DTYPE_F16 ? "half" : "bfloat", src);
+	else if (to == DTYPE_F16 || to == DTYPE_BF16)
+		buf_printf(e->out, "f32_to_%s(r%d)", to == DTYPE_F16 ? "half" : "bfloat", src);
 	else
 		buf_printf(e->out, "__builtin_convertvector(r%d, %s)", src, type);
 }
@@ -207,6 +235,9 @@ static void put_splat_again(const struct emitter *e, int r, const char *base)
 		return;
 	if (dtype == DTYPE_BOOL)
 		buf_printf(e->out, "\t\tSAVE(b1, %s, 0, SPLAT(b1, *%s));\n", base, base);
+	else if (dtype_bytes(dtype) == 1)
+		buf_printf(e->out, "\t\tSAVE(b1, (unsigned char *)%s, 0, SPLAT(b1, *(unsigned char *)%s));\n",
+			   base, base);
 	else if (dtype == DTYPE_F32 && e->loop->width == 8)
 		buf_printf(e->out, "\t\tSAVE(f32, %s, 0, SPLAT(f32, *%s));\n", base, base);
 }
@@ -469,6 +500,7 @@ static void put_pointers(struct emitter *e)
 		}
 	for (int i = 0; i < s->n_temps; i++) {
 		const char *type = s->temp_bytes[i] == 1   ? "unsigned char"
+				   : s->temp_bytes[i] == 2 ? "unsigned short"
 				   : s->temp_bytes[i] == 4 ? "float"
 							   : "double";
 

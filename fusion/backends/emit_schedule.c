@@ -23,7 +23,7 @@ static enum dtype reg_dtype(const struct schedule *s, int r)
 
 static int lane_width(enum dtype dtype)
 {
-	return dtype == DTYPE_BOOL ? 0 : (int)dtype_bytes(dtype);
+	return dtype == DTYPE_BOOL ? 0 : (int)dtype_bytes(dtype_wide(dtype));
 }
 
 /* The lane width that an instruction needs; 0: any. */
@@ -72,7 +72,8 @@ static bool fits(const struct schedule *s, const struct inst *inst, const struct
 	if (width == 0 || loop->width == 0 || width == loop->width)
 		return true;
 	/* Floats may be written from a loop of doubles. */
-	return loop->width == 8 && width == 4 && is_sink(inst) && inst->kind != INST_REDUCE;
+	return loop->width == 8 && width == 4 && is_sink(inst) && inst->dtype == DTYPE_F32 &&
+	       inst->kind != INST_REDUCE;
 }
 
 /* The loop for instruction i: stores and reductions go where their value is

@@ -171,7 +171,7 @@ struct run {
 	}
 #define GET_F32(from, i) ((const float *)(from))[i]
 #define GET_F64(from, i) ((const double *)(from))[i]
-#define GET_ANY(from, i) ((float)library_get_float(dtype, from, i))
+#define GET_ANY(from, i) ((float)dtype_get_double(dtype, from, i))
 PACK(float, pack_f32, GET_F32)
 PACK(double, pack_f64, GET_F64)
 PACK(float, pack_any, GET_ANY)
@@ -222,7 +222,7 @@ static void unpack(const struct gemm *g, const void *sums, void *c, int64_t i0, 
 			continue;
 		}
 		for (int64_t j = 0; j < n; j++)
-			library_put_float(g->dtype, c, start + at(&g->column, 2, j0 + j),
+			dtype_put_double(g->dtype, c, start + at(&g->column, 2, j0 + j),
 					  g->dtype == DTYPE_F64 ? ((const double *)row)[j]
 								: ((const float *)row)[j]);
 	}
@@ -291,14 +291,14 @@ static void run_ints(const struct run *run, int64_t task)
 			uint64_t sum = 0;
 
 			for (int64_t k = 0; k < g->k.size; k++) {
-				int64_t x = library_get_int(g->dtype, run->a, pa + at(&g->k, 0, k));
-				int64_t y = run->b ? library_get_int(g->dtype, run->b,
+				int64_t x = dtype_get_int(g->dtype, run->a, pa + at(&g->k, 0, k));
+				int64_t y = run->b ? dtype_get_int(g->dtype, run->b,
 								     pb + at(&g->k, 1, k))
 						   : 1;
 
 				sum += (uint64_t)x * (uint64_t)y;
 			}
-			library_put_int(g->dtype, run->c,
+			dtype_put_int(g->dtype, run->c,
 					at(&g->batch, 2, batch) + at(&g->row, 2, i) +
 					    at(&g->column, 2, j),
 					(int64_t)sum);

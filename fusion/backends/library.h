@@ -64,12 +64,6 @@ void library_fault(const struct library_call *call, int64_t index, int64_t size)
 
 bool library_no_memory(struct err *err); /* always false */
 
-/* Elements by position, whatever the dtype.  Stores round as Tensor.to does. */
-double library_get_float(enum dtype dtype, const void *in, int64_t at);
-int64_t library_get_int(enum dtype dtype, const void *in, int64_t at);
-void library_put_float(enum dtype dtype, void *out, int64_t at, double value);
-void library_put_int(enum dtype dtype, void *out, int64_t at, int64_t value);
-
 /* The offset of the element at a row-major position over dims [first, last). */
 static inline int64_t library_offset(const struct operand *x, int first, int last, int64_t index)
 {

@@ -36,11 +36,11 @@ static void arange_range(void *context, int64_t begin, int64_t end, int thread)
 	(void)thread;
 	for (int64_t i = begin; i < end; i++) {
 		if (exact)
-			library_put_int(c->out.dtype, out, i,
+			dtype_put_int(c->out.dtype, out, i,
 					(int64_t)((uint64_t)c->number[0] +
 						  (uint64_t)c->number[1] * (uint64_t)i));
 		else
-			library_put_float(c->out.dtype, out, i,
+			dtype_put_double(c->out.dtype, out, i,
 					  number(c, 0) + number(c, 1) * (double)i);
 	}
 }
@@ -62,7 +62,7 @@ static void run_linspace(const struct library_call *call, void *const *buffers, 
 
 	(void)pool;
 	for (int64_t i = 0; i < n; i++)
-		library_put_float(call->out.dtype, out, i,
+		dtype_put_double(call->out.dtype, out, i,
 				  i < (n + 1) / 2 ? start + step * (double)i
 						  : end - step * (double)(n - 1 - i));
 }
@@ -77,7 +77,7 @@ static void run_eye(const struct library_call *call, void *const *buffers, struc
 	(void)pool;
 	memset(out, 0, (size_t)call->out.numel * dtype_bytes(call->out.dtype));
 	for (int64_t i = 0; i < call->out.size[0] && i < columns; i++)
-		library_put_int(call->out.dtype, out, i * columns + i, 1);
+		dtype_put_int(call->out.dtype, out, i * columns + i, 1);
 }
 
 const struct library_op library_eye = { NULL, run_eye };

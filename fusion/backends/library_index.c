@@ -141,7 +141,7 @@ static int64_t look_up(const struct library_call *call, const struct lookup *l,
 	int64_t at = 0;
 
 	for (int k = 0; k < l->n; k++) {
-		int64_t i = library_get_int(l->index[k]->dtype, operand_start(l->index[k], buffers),
+		int64_t i = dtype_get_int(l->index[k]->dtype, operand_start(l->index[k], buffers),
 					    o->at[2 + k]);
 
 		if (i < -l->size[k] || i >= l->size[k]) {
@@ -302,9 +302,9 @@ static void put_number(const struct arg *value, int64_t number, enum dtype dtype
 		       int64_t at)
 {
 	if (value->kind == ARG_FLOAT)
-		library_put_float(dtype, out, at, value->f);
+		dtype_put_double(dtype, out, at, value->f);
 	else
-		library_put_int(dtype, out, at, number);
+		dtype_put_int(dtype, out, at, number);
 }
 
 static void copy_input(const struct library_call *call, void *const *buffers)
@@ -350,13 +350,13 @@ static void run_scatter_add(const struct library_call *call, void *const *buffer
 		int64_t at = o.at[1] + look_up(call, l, &o, buffers);
 
 		if (dtype_category(dtype) == CATEGORY_FLOAT)
-			library_put_float(dtype, out, at,
-					  library_get_float(dtype, out, at) +
-					      library_get_float(dtype, in, o.at[0]));
+			dtype_put_double(dtype, out, at,
+					  dtype_get_double(dtype, out, at) +
+					      dtype_get_double(dtype, in, o.at[0]));
 		else
-			library_put_int(dtype, out, at,
-					(int64_t)((uint64_t)library_get_int(dtype, out, at) +
-						  (uint64_t)library_get_int(dtype, in, o.at[0])));
+			dtype_put_int(dtype, out, at,
+					(int64_t)((uint64_t)dtype_get_int(dtype, out, at) +
+						  (uint64_t)dtype_get_int(dtype, in, o.at[0])));
 	}
 }
 

@@ -45,13 +45,13 @@ static void draw_numbers(void *context, int64_t begin, int64_t end, int thread)
 		uint64_t x = bits(d, i);
 
 		if (d->op == OP_uniform)
-			library_put_float(dtype, d->out, i, uniform(x));
+			dtype_put_double(dtype, d->out, i, uniform(x));
 		else if (d->op == OP_normal) /* Box and Muller */
-			library_put_float(dtype, d->out, i,
+			dtype_put_double(dtype, d->out, i,
 					  sqrt(-2 * log(1 - uniform(x))) *
 					      cos(2 * M_PI * uniform(x << 24)));
 		else
-			library_put_int(dtype, d->out, i,
+			dtype_put_int(dtype, d->out, i,
 					(int64_t)((uint64_t)low + (span ? x % span : 0)));
 	}
 }

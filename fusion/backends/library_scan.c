@@ -40,15 +40,15 @@ static void add_line(const struct scan *s, int64_t from, int64_t step, int64_t t
 		int64_t at = from + j * step;
 
 		if (dtype_category(out) != CATEGORY_FLOAT) {
-			join_int(&sum[j], library_get_int(in, s->in, at), s->product);
-			library_put_int(out, s->out, to + j, sum[j].i);
+			join_int(&sum[j], dtype_get_int(in, s->in, at), s->product);
+			dtype_put_int(out, s->out, to + j, sum[j].i);
 			continue;
 		}
 		if (out == DTYPE_F64)
-			join(&sum[j], library_get_float(in, s->in, at), s->product);
+			join(&sum[j], dtype_get_double(in, s->in, at), s->product);
 		else
-			join(&sum[j], (double)(float)library_get_float(in, s->in, at), s->product);
-		library_put_float(out, s->out, to + j, sum[j].f);
+			join(&sum[j], (double)(float)dtype_get_double(in, s->in, at), s->product);
+		dtype_put_double(out, s->out, to + j, sum[j].f);
 	}
 }
 

@@ -47,9 +47,9 @@ static void get(const struct lines *l, int64_t from, int64_t i, struct item *out
 
 	out->index = i;
 	if (l->floats)
-		out->key.f = library_get_float(x->dtype, in, at);
+		out->key.f = dtype_get_double(x->dtype, in, at);
 	else
-		out->key.i = library_get_int(x->dtype, in, at);
+		out->key.i = dtype_get_int(x->dtype, in, at);
 }
 
 static void put(const struct lines *l, int64_t to, const struct item *item)
@@ -58,11 +58,11 @@ static void put(const struct lines *l, int64_t to, const struct item *item)
 	void *memory = operand_start(out, l->buffers);
 
 	if (l->indices)
-		library_put_int(out->dtype, memory, to, item->index);
+		dtype_put_int(out->dtype, memory, to, item->index);
 	else if (l->floats)
-		library_put_float(out->dtype, memory, to, item->key.f);
+		dtype_put_double(out->dtype, memory, to, item->key.f);
 	else
-		library_put_int(out->dtype, memory, to, item->key.i);
+		dtype_put_int(out->dtype, memory, to, item->key.i);
 }
 
 /* Where line number `line` begins in the operand, and in the result. */
@@ -216,9 +216,9 @@ static void extreme_of_all(const struct lines *l)
 
 		item.index = i;
 		if (l->floats)
-			item.key.f = library_get_float(x->dtype, in, at);
+			item.key.f = dtype_get_double(x->dtype, in, at);
 		else
-			item.key.i = library_get_int(x->dtype, in, at);
+			item.key.i = dtype_get_int(x->dtype, in, at);
 		if (i == 0 || goes_first(l, &item, &best) || (l->floats && isnan(item.key.f)))
 			best = item;
 		if (l->floats && isnan(best.key.f))

@@ -11,6 +11,7 @@
 
 /* Elements are moved as words of their size, whatever their dtype. */
 typedef uint8_t __attribute__((may_alias)) word1;
+typedef uint16_t __attribute__((may_alias)) word2;
 typedef uint32_t __attribute__((may_alias)) word4;
 typedef uint64_t __attribute__((may_alias)) word8;
 
@@ -24,6 +25,7 @@ typedef uint64_t __attribute__((may_alias)) word8;
 			out[i * to_stride] = in[i * from_stride];                                  \
 	}
 STRIDED(word1)
+STRIDED(word2)
 STRIDED(word4)
 STRIDED(word8)
 
@@ -37,6 +39,8 @@ static void copy_run(char *to, int64_t to_stride, const char *from, int64_t from
 		strided_word4(to, to_stride, from, from_stride, n);
 	else if (bytes == 8)
 		strided_word8(to, to_stride, from, from_stride, n);
+	else if (bytes == 2)
+		strided_word2(to, to_stride, from, from_stride, n);
 	else
 		strided_word1(to, to_stride, from, from_stride, n);
 }
@@ -48,6 +52,7 @@ static void fill_run(char *to, const char *from, int64_t n, unsigned bytes)
 	typedef uint64_t pair __attribute__((vector_size(16), aligned(1), may_alias));
 	uint64_t word = bytes == 8   ? *(const word8 *)from
 			: bytes == 4 ? *(const word4 *)from * 0x100000001u
+			: bytes == 2 ? *(const word2 *)from * 0x1000100010001u
 				     : *(const word1 *)from * 0x0101010101010101u;
 	pair value = { word, word };
 

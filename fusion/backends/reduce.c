@@ -133,6 +133,6 @@ void number_fill(enum dtype dtype, void *to, union number value, long n)
 		return;
 	default:
 		for (long j = 0; j < n; j++)
-			((uint8_t *)to)[j] = value.i != 0;
+			((uint8_t *)to)[j] = value.i != 0; /* narrow dtypes: cast from wide ones */
 	}
 }

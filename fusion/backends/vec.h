@@ -9,7 +9,8 @@
  * are only bools.  The suffix of a type or word names it: m4 is a mask in a loop
  * of 4-byte lanes, as f32 comparisons give it; b4 the bytes of as many bools, as
  * they lie in memory; h8 floats in a loop of 8-byte lanes, which are only
- * loaded, cast and stored.
+ * loaded, cast and stored.  So are e4, the bits of float16 and bfloat16 in a
+ * loop of floats, and c8, s8, d8 (b8): ints of 1, 2, 4 bytes in a loop of int64.
  */
 #ifndef FUSION_BACKENDS_VEC_H
 #define FUSION_BACKENDS_VEC_H
@@ -44,6 +45,10 @@ VEC_TYPE(h8, float, L8);
 VEC_TYPE(b8, unsigned char, L8);
 VEC_TYPE(n8, signed char, L8);
 VEC_TYPE(b1, unsigned char, L1);
+VEC_TYPE(e4, unsigned short, L4);
+VEC_TYPE(c8, signed char, L8);
+VEC_TYPE(s8, short, L8);
+VEC_TYPE(d8, int, L8);
 VEC_TYPE(m1, signed char, L1);
 typedef i64 m8;
 typedef m1 n1;
@@ -335,6 +340,38 @@ PER_LANE(i64, long, L8, v_fmod_i64, long_fmod)
 PER_LANE(i64, long, L8, v_pow_i64, long_pow)
 #define v_fmod_f32 fmod_f32
 #define v_fmod_f64 fmod_f64
+
+/* float16 and bfloat16: to nearest, ties to even, as graph/narrow.h has it. */
+WORD f32 half_to_f32(e4 half)
+{
+	m4 bits = __builtin_convertvector(half, m4), rest = bits & 0x7fff, sign = (bits & 0x8000) << 16;
+	f32 small = __builtin_convertvector(rest, f32) * 0x1p-24f;
+	m4 large = (rest << 13) + sel_m4(rest >= 0x7c00, (m4){ 0 } + 0x70000000, (m4){ 0 } + 0x38000000);
+
+	return (f32)(sel_m4(rest < 0x400, (m4)small, large) | sign);
+}
+WORD e4 f32_to_half(f32 f)
+{
+	m4 bits = (m4)f, sign = (bits >> 16) & 0x8000, rest = bits & 0x7fffffff;
+	m4 small = (m4)((f32)rest + 0.5f) - 0x3f000000;
+	m4 large = (rest + 0xfff + ((rest >> 13) & 1) - 0x38000000) >> 13;
+	m4 value = sel_m4(rest < 0x38800000, small, large);
+
+	value = sel_m4(rest >= 0x47800000, (m4){ 0 } + 0x7c00, value);
+	value = sel_m4(rest > 0x7f800000, (m4){ 0 } + 0x7e00, value);
+	return __builtin_convertvector(value | sign, e4);
+}
+WORD f32 bfloat_to_f32(e4 bfloat)
+{
+	return (f32)(__builtin_convertvector(bfloat, m4) << 16);
+}
+WORD e4 f32_to_bfloat(f32 f)
+{
+	m4 bits = (m4)f, value = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+
+	value = sel_m4((bits & 0x7fffffff) > 0x7f800000, (m4){ 0 } + 0x7fc0, value);
+	return __builtin_convertvector(value, e4);
+}
 
 /* The first `n` lanes of v, `rest` in the others: the end of a reduction. */
 #define HEAD(type, lanes)                                                                          \

@@ -19,6 +19,17 @@ const char *dtype_name(enum dtype dtype); /* "float32" */
 size_t dtype_bytes(enum dtype dtype);
 enum dtype_category dtype_category(enum dtype dtype);
 
+/* The dtype that arithmetic is done in: float32 for float16 and bfloat16, int64
+ * for narrower ints; the result is rounded to the dtype after every op. */
+enum dtype dtype_wide(enum dtype dtype);
+
+/* Element i of an array of that dtype as a number, and back, converted as
+ * Tensor.to does. */
+double dtype_get_double(enum dtype dtype, const void *data, int64_t i);
+int64_t dtype_get_int(enum dtype dtype, const void *data, int64_t i);
+void dtype_put_double(enum dtype dtype, void *data, int64_t i, double value);
+void dtype_put_int(enum dtype dtype, void *data, int64_t i, int64_t value);
+
 /* Accepts "float32" and torch's aliases ("float", "long", "double", "int64"). */
 bool dtype_from_name(const char *name, enum dtype *out);
 

@@ -123,19 +123,14 @@ static void print_elements(struct buf *out, const struct node *n)
 	for (int64_t i = 0; i < count && i < SHOWN_ELEMENTS; i++) {
 		if (i)
 			buf_puts(out, ", ");
-		switch (n->dtype) {
-		case DTYPE_F32:
-			buf_printf(out, "%.9g", (double)((const float *)n->data)[i]);
-			break;
-		case DTYPE_F64:
-			print_float(out, ((const double *)n->data)[i]);
-			break;
-		case DTYPE_I64:
-			buf_printf(out, "%lld", (long long)((const int64_t *)n->data)[i]);
-			break;
-		default:
+		if (n->dtype == DTYPE_BOOL)
 			buf_puts(out, ((const uint8_t *)n->data)[i] ? "True" : "False");
-		}
+		else if (dtype_category(n->dtype) == CATEGORY_INT)
+			buf_printf(out, "%lld", (long long)dtype_get_int(n->dtype, n->data, i));
+		else if (n->dtype == DTYPE_F64)
+			print_float(out, ((const double *)n->data)[i]);
+		else
+			buf_printf(out, "%.9g", dtype_get_double(n->dtype, n->data, i));
 	}
 	if (count > SHOWN_ELEMENTS)
 		buf_puts(out, ", ...");

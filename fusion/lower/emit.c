@@ -62,7 +62,8 @@ static bool readable(const struct build *b, int reg, int stage)
 	return home->level != LEVEL_POINT || home->stage == stage;
 }
 
-static int emit_cast(struct build *b, int src, enum dtype want, int node)
+/* One conversion, which a backend has: see lower.h. */
+static int emit_step(struct build *b, int src, enum dtype want, int node)
 {
 	if (src < 0 || b->failed || b->regs.at[src].dtype == want)
 		return src;
@@ -78,6 +79,16 @@ static int emit_cast(struct build *b, int src, enum dtype want, int node)
 	inst.dst = new_reg(b, want, home);
 	append(b, list, &inst);
 	return inst.dst;
+}
+
+/* Narrow dtypes are reached from the wide one of their kind, and left to it. */
+static int emit_cast(struct build *b, int src, enum dtype want, int node)
+{
+	if (src < 0 || b->failed || b->regs.at[src].dtype == want)
+		return src;
+	src = emit_step(b, src, dtype_wide(b->regs.at[src].dtype), node);
+	src = emit_step(b, src, dtype_wide(want), node);
+	return emit_step(b, src, want, node);
 }
 
 static int emit_imm(struct build *b, struct inst imm)
@@ -135,28 +146,34 @@ static int emit_scalar(struct build *b, const struct arg *arg, enum dtype want)
 	return emit_imm(b, imm);
 }
 
+/* A constant of one element. */
+static int emit_element(struct build *b, const struct node *n, enum dtype wide)
+{
+	if (dtype_category(wide) == CATEGORY_FLOAT)
+		return emit_imm(b, imm_of(wide, dtype_get_double(n->dtype, n->data, 0), 0, true));
+	return emit_imm(b, imm_of(wide, 0, dtype_get_int(n->dtype, n->data, 0), false));
+}
+
 int emit_fill(struct build *b, const struct node *n)
 {
+	enum dtype wide = dtype_wide(n->dtype);
+	int reg;
+
 	switch (n->op) {
 	case OP_zeros:
-		return emit_imm(b, imm_of(n->dtype, 0, 0, false));
+		reg = emit_imm(b, imm_of(wide, 0, 0, false));
+		break;
 	case OP_ones:
-		return emit_imm(b, imm_of(n->dtype, 0, 1, false));
+		reg = emit_imm(b, imm_of(wide, 0, 1, false));
+		break;
 	case OP_full:
-		return emit_scalar(b, &n->args[1], n->dtype);
+		reg = emit_scalar(b, &n->args[1], wide);
+		break;
 	default:
+		reg = emit_element(b, n, wide);
 		break;
 	}
-	switch (n->dtype) { /* a constant of one element */
-	case DTYPE_F32:
-		return emit_imm(b, imm_of(n->dtype, *(const float *)n->data, 0, true));
-	case DTYPE_F64:
-		return emit_imm(b, imm_of(n->dtype, *(const double *)n->data, 0, true));
-	case DTYPE_I64:
-		return emit_imm(b, imm_of(n->dtype, 0, *(const int64_t *)n->data, false));
-	default:
-		return emit_imm(b, imm_of(n->dtype, 0, *(const uint8_t *)n->data, false));
-	}
+	return emit_cast(b, reg, n->dtype, n->id);
 }
 
 /* Strides over the dims of the domain, for now; space.c makes the kernel's. */
@@ -219,7 +236,7 @@ static enum dtype compute_dtype(const struct node *n)
 	if (op_info(n->op)->rule == RULE_LOGIC)
 		return DTYPE_BOOL;
 	if (n->compute != DTYPE_BOOL)
-		return n->compute;
+		return dtype_wide(n->compute);
 	switch (n->op) {
 	case OP_and_:
 	case OP_or_:
@@ -239,7 +256,7 @@ int emit_pointwise(struct build *b, const struct node *n, int stage)
 		return emit_operand(b, n, 0, n->dtype, stage);
 
 	enum dtype compute = compute_dtype(n);
-	enum dtype result = n->dtype;
+	enum dtype result = dtype_wide(n->dtype);
 	if (compute == DTYPE_I64 && n->compute == DTYPE_BOOL && op_info(n->op)->rule == RULE_SAME)
 		result = compute;
 	struct home home = { LEVEL_ONE, -1 };

@@ -58,6 +58,8 @@
  * CAST: float to int cuts the fraction off (NaN and what does not fit:
  * INT64_MIN, as the processor gives); to bool is `x != 0` (NaN is true).
  * Every result is rounded to its dtype; nothing is contracted.
+ * float16, bfloat16 and ints below int64 are only loaded, stored, kept and cast:
+ * to and from their dtype_wide(), in which ops on them are done.
  *
  * REDUCE  dst = `first` (ops.def) joined by `step` with each point's src[0].
  * src[0] and dst have one dtype (any, all: bool).  int64 wraps.  amax and amin

@@ -375,15 +375,67 @@ static decompose_fn *const functions[OP_COUNT] = {
 #include "fusion/graph/ops_some.h"
 };
 
+/* Composites of float16 and bfloat16 are computed in float32 and rounded once,
+ * but for products, which sum in float32 anyway, and what only moves elements. */
+static bool computes_wide(const struct node *n)
+{
+	enum dtype wide = dtype_wide(n->dtype);
+
+	if (wide == n->dtype || dtype_category(wide) != CATEGORY_FLOAT)
+		return false;
+	switch (n->op) {
+	case OP_mm:
+	case OP_bmm:
+	case OP_mv:
+	case OP_dot:
+	case OP_outer:
+	case OP_linear:
+	case OP_embedding:
+	case OP_item_of:
+	case OP_max_dim:
+	case OP_min_dim:
+	case OP_dropout:
+	case OP_flip:
+	case OP_roll:
+	case OP_repeat:
+	case OP_tile:
+	case OP_masked_fill:
+		return false;
+	default:
+		return n->args[0].kind == ARG_NODE;
+	}
+}
+
+/* A copy of n on float32. */
+static bool widen(struct expand *e, struct node *wide)
+{
+	*wide = *e->n;
+	wide->dtype = wide->compute = dtype_wide(e->n->dtype);
+	for (int i = 0; i < wide->n_args; i++) {
+		struct arg *arg = &wide->args[i];
+		enum dtype dtype;
+
+		if (arg->kind != ARG_NODE)
+			continue;
+		dtype = e->g->nodes[arg->node]->dtype;
+		if (dtype_category(dtype) == CATEGORY_FLOAT)
+			*arg = expand_cast(e, *arg, dtype_wide(dtype));
+	}
+	e->n = wide;
+	return !e->failed;
+}
+
 static int expand_node(struct rewrite *rw, struct node *n, struct err *err)
 {
 	struct expand e = { .g = rw->g, .n = n, .err = err };
 	int before = rw->g->n_nodes;
-	struct node *made;
+	struct node *made, wide;
 	struct arg value;
 
 	if (!functions[n->op])
 		return REWRITE_KEEP;
+	if (computes_wide(n) && !widen(&e, &wide))
+		return REWRITE_FAILED;
 	value = expand_cast(&e, functions[n->op](&e), n->dtype);
 	if (e.failed)
 		return REWRITE_FAILED;

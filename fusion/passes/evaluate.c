@@ -117,53 +117,16 @@ static void reduce_i64(enum op op, bool is_first, uint64_t *value, uint64_t b)
 	}
 }
 
-/* As the CPU converts: what does not fit becomes the lowest int. */
-static int64_t float_to_int(double f)
-{
-	return f >= -0x1p63 && f < 0x1p63 ? (int64_t)f : INT64_MIN;
-}
-
-static double as_double(enum dtype dtype, const void *data, int64_t i)
-{
-	switch (dtype) {
-	case DTYPE_F32:
-		return ((const float *)data)[i];
-	case DTYPE_F64:
-		return ((const double *)data)[i];
-	case DTYPE_I64:
-		return (double)((const int64_t *)data)[i];
-	default:
-		return ((const uint8_t *)data)[i] != 0;
-	}
-}
-
-static int64_t as_int(enum dtype dtype, const void *data, int64_t i)
-{
-	if (dtype == DTYPE_I64)
-		return ((const int64_t *)data)[i];
-	return float_to_int(as_double(dtype, data, i));
-}
-
 void element_convert(enum dtype to, union element *out, enum dtype from, const void *data,
 		     int64_t index)
 {
 	union element e = { .f64 = 0 };
+	bool ints = dtype_category(from) != CATEGORY_FLOAT;
 
-	switch (to) {
-	case DTYPE_F32:
-		e.f32 = from == DTYPE_I64 ? (float)((const int64_t *)data)[index]
-					  : (float)as_double(from, data, index);
-		break;
-	case DTYPE_F64:
-		e.f64 = as_double(from, data, index);
-		break;
-	case DTYPE_I64:
-		e.i64 = as_int(from, data, index);
-		break;
-	default:
-		e.b = from == DTYPE_I64 ? ((const int64_t *)data)[index] != 0
-					: as_double(from, data, index) != 0;
-	}
+	if (ints)
+		dtype_put_int(to, &e, 0, dtype_get_int(from, data, index));
+	else
+		dtype_put_double(to, &e, 0, dtype_get_double(from, data, index));
 	*out = e;
 }
 
@@ -177,11 +140,11 @@ void element_store(enum dtype dtype, void *data, int64_t index, const union elem
 void evaluate_element(const struct node *n, const union element x[3], union element *out)
 {
 	enum dtype_rule rule = op_info(n->op)->rule;
-	enum dtype from = n->compute;
+	enum dtype from = dtype_wide(n->compute);
 	bool where = n->op == OP_where;
 	union element y = { .f64 = 0 };
 
-	switch (n->compute) {
+	switch (from) {
 	case DTYPE_F32:
 		y.f32 = eval_f32(n->op, where ? x[0].b : x[0].f32, x[1].f32, x[2].f32);
 		break;
@@ -195,7 +158,7 @@ void evaluate_element(const struct node *n, const union element x[3], union elem
 	default:
 		y.b = eval_bool(n->op, (int8_t)x[0].b, (int8_t)x[1].b, (int8_t)x[2].b) != 0;
 	}
-	if (rule == RULE_BOOL || rule == RULE_LOGIC || n->op == OP_to || n->dtype == DTYPE_BOOL)
+	if (rule == RULE_BOOL || rule == RULE_LOGIC || n->op == OP_to || n->dtype != from)
 		element_convert(n->dtype, out, from, &y, 0); /* a mask; 2 is true */
 	else
 		*out = y;
@@ -225,9 +188,10 @@ void evaluate_step(const struct node *n, union element *acc, enum dtype dtype, c
 	uint64_t value = (uint64_t)acc->i64;
 	union element x;
 
-	element_convert(n->dtype == DTYPE_BOOL ? DTYPE_BOOL : n->compute, &x, dtype, data, index);
+	element_convert(n->dtype == DTYPE_BOOL ? DTYPE_BOOL : dtype_wide(n->compute), &x, dtype, data,
+			index);
 	if (in_floats(n)) {
-		reduce_f64(n->op, false, &acc->f64, n->compute == DTYPE_F32 ? x.f32 : x.f64);
+		reduce_f64(n->op, false, &acc->f64, dtype_wide(n->compute) == DTYPE_F32 ? x.f32 : x.f64);
 		return;
 	}
 	reduce_i64(n->op, false, &value, n->dtype == DTYPE_BOOL ? x.b : (uint64_t)x.i64);

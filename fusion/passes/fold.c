@@ -77,16 +77,11 @@ bool known_arg(const struct graph *g, const struct arg *arg, struct known *out)
 
 struct arg known_number(const struct graph *g, enum dtype dtype, const union element *element)
 {
-	switch (dtype) {
-	case DTYPE_F32:
-		return arg_float((double)element->f32);
-	case DTYPE_F64:
-		return arg_float(element->f64);
-	case DTYPE_I64:
-		return arg_int(g, element->i64);
-	default:
+	if (dtype_category(dtype) == CATEGORY_FLOAT)
+		return arg_float(dtype_get_double(dtype, element, 0));
+	if (dtype == DTYPE_BOOL)
 		return arg_bool(element->b);
-	}
+	return arg_int(g, dtype_get_int(dtype, element, 0));
 }
 
 /* The node of the new list that stands for n from here on. */
@@ -164,7 +159,7 @@ static int64_t offset_of(int rank, const int64_t *index, const int64_t *step)
 
 static enum dtype operand_dtype(const struct node *n, int i)
 {
-	return n->op == OP_where && i == 0 ? DTYPE_BOOL : n->compute;
+	return n->op == OP_where && i == 0 ? DTYPE_BOOL : dtype_wide(n->compute);
 }
 
 static void load(const struct node *n, int i, const struct known *x, int64_t offset,

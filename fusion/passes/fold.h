@@ -34,8 +34,8 @@ struct arg known_number(const struct graph *g, enum dtype dtype, const union ele
 void element_convert(enum dtype to, union element *out, enum dtype from, const void *data,
 		     int64_t index);
 
-/* A pointwise op on operands that were converted to n->compute (the mask of
- * where: to bool); the result has n->dtype. */
+/* A pointwise op on operands that were converted to what n->compute is computed
+ * in (dtype_wide(); the mask of where: to bool); the result has n->dtype. */
 void evaluate_element(const struct node *n, const union element operands[3], union element *out);
 
 /* A reduction: the value of the empty set, one step, the result.  The

@@ -202,7 +202,7 @@ static int simplify_mul(const struct rule *r)
  * real number. */
 static bool has_exact_inverse(double y, enum dtype dtype)
 {
-	double least = dtype == DTYPE_F32 ? 0x1p-126 : 0x1p-1022;
+	double least = dtype_wide(dtype) == DTYPE_F32 ? 0x1p-126 : 0x1p-1022;
 	int exponent;
 
 	return fabs(y) >= least && fabs(y) <= 1 / least && fabs(frexp(y, &exponent)) == 0.5;

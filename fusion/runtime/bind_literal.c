@@ -92,20 +92,12 @@ static bool fill(struct value v, int depth, int rank, const int64_t *size, enum 
 		i = v.f >= -0x1p63 && v.f < 0x1p63 ? (int64_t)v.f : INT64_MIN;
 	else
 		i = v.kind == VALUE_INT ? v.i : v.b;
-	switch (dtype) {
-	case DTYPE_F32:
-		*(float *)*at = (float)f;
-		break;
-	case DTYPE_F64:
-		*(double *)*at = f;
-		break;
-	case DTYPE_I64:
-		*(int64_t *)*at = i;
-		break;
-	default:
-		*(uint8_t *)*at = f != 0;
-		break;
-	}
+	if (dtype_category(dtype) == CATEGORY_FLOAT && v.kind == VALUE_FLOAT)
+		dtype_put_double(dtype, *at, 0, f);
+	else if (dtype == DTYPE_BOOL)
+		dtype_put_double(dtype, *at, 0, f);
+	else
+		dtype_put_int(dtype, *at, 0, i);
 	*at += dtype_bytes(dtype);
 	return true;
 }

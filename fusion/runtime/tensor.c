@@ -132,8 +132,8 @@ bool tensor_contiguous(const struct tensor *t)
 	return true;
 }
 
-/* Where the element at row-major position `index` lies. */
-static const void *element(const struct tensor *t, int64_t index)
+/* Where the element at row-major position `index` lies, in elements. */
+static int64_t element(const struct tensor *t, int64_t index)
 {
 	int64_t at = 0;
 
@@ -141,39 +141,17 @@ static const void *element(const struct tensor *t, int64_t index)
 		at += index % t->size[d] * t->stride[d];
 		index /= t->size[d];
 	}
-	return (const char *)tensor_data(t) + at * (int64_t)dtype_bytes(t->dtype);
+	return at;
 }
 
 double tensor_get_double(const struct tensor *t, int64_t index)
 {
-	const void *at = element(t, index);
-
-	switch (t->dtype) {
-	case DTYPE_F32:
-		return *(const float *)at;
-	case DTYPE_F64:
-		return *(const double *)at;
-	case DTYPE_I64:
-		return (double)*(const int64_t *)at;
-	default:
-		return *(const uint8_t *)at;
-	}
+	return dtype_get_double(t->dtype, tensor_data(t), element(t, index));
 }
 
 int64_t tensor_get_int(const struct tensor *t, int64_t index)
 {
-	const void *at = element(t, index);
-
-	switch (t->dtype) {
-	case DTYPE_F32:
-		return (int64_t) * (const float *)at;
-	case DTYPE_F64:
-		return (int64_t) * (const double *)at;
-	case DTYPE_I64:
-		return *(const int64_t *)at;
-	default:
-		return *(const uint8_t *)at;
-	}
+	return dtype_get_int(t->dtype, tensor_data(t), element(t, index));
 }
 
 /* One row of `n` elements of `bytes` each; strides in elements. */

@@ -259,6 +259,25 @@ CAST_LOOP(BOOL_F32, L4, b4, byte, f32, float, BYTES(4, ne(a, K_f32(0))))
 CAST_LOOP(BOOL_F64, L8, b8, byte, f64, double, BYTES(8, ne(a, K_f64(0))))
 CAST_LOOP(BOOL_I64, L8, b8, byte, i64, long, BYTES(8, ne(a, K_i64(0))))
 
+typedef unsigned short half;
+typedef half halfs __attribute__((vector_size(VECTOR_BYTES)));
+typedef half halfsu __attribute__((vector_size(VECTOR_BYTES), aligned(1), may_alias));
+enum { L2 = VECTOR_BYTES / 2 };
+CAST_LOOP(F16_F16, L2, halfs, half, halfs, half, a)
+CAST_LOOP(F32_F16, L4, f32, float, e4, half, half_to_f32(a))
+CAST_LOOP(F16_F32, L4, e4, half, f32, float, f32_to_half(a))
+CAST_LOOP(F32_BF16, L4, f32, float, e4, half, bfloat_to_f32(a))
+CAST_LOOP(BF16_F32, L4, e4, half, f32, float, f32_to_bfloat(a))
+CAST_LOOP(I32_I32, L4, m4, int, m4, int, a)
+CAST_LOOP(I64_I32, L8, i64, long, d8, int, __builtin_convertvector(a, i64))
+CAST_LOOP(I32_I64, L8, d8, int, i64, long, __builtin_convertvector(a, d8))
+CAST_LOOP(I64_I16, L8, i64, long, s8, short, __builtin_convertvector(a, i64))
+CAST_LOOP(I16_I64, L8, s8, short, i64, long, __builtin_convertvector(a, s8))
+CAST_LOOP(I64_I8, L8, i64, long, c8, signed char, __builtin_convertvector(a, i64))
+CAST_LOOP(I8_I64, L8, c8, signed char, i64, long, __builtin_convertvector(a, c8))
+CAST_LOOP(I64_U8, L8, i64, long, b8, byte, __builtin_convertvector(a, i64))
+CAST_LOOP(U8_I64, L8, b8, byte, i64, long, __builtin_convertvector(a, b8))
+
 static void splat(void *to, const void *from, unsigned bytes)
 {
 	byte *p = to;
@@ -268,14 +287,17 @@ static void splat(void *to, const void *from, unsigned bytes)
 			SAVE(f32, p, i, SPLAT(f32, *(const float *)from));
 		else if (bytes == 8)
 			SAVE(i64, p, i, SPLAT(i64, *(const long *)from));
+		else if (bytes == 2)
+			SAVE(halfs, p, i, SPLAT(halfs, *(const half *)from));
 		else
 			SAVE(b1, p, i, SPLAT(b1, *(const byte *)from));
 }
 
 #include "fusion/backends/simd/gemm.h"
 
-#define CASTS_TO(to)                                                                               \
-	[DTYPE_##to] = { [DTYPE_F32] = cast_##to##_F32,                                            \
+#define CAST_FROM(to, from) [DTYPE_##from] = cast_##to##_##from,
+#define CASTS_TO(to, ...)                                                                          \
+	[DTYPE_##to] = { __VA_ARGS__ [DTYPE_F32] = cast_##to##_F32,                                            \
 			 [DTYPE_F64] = cast_##to##_F64,                                            \
 			 [DTYPE_I64] = cast_##to##_I64,                                            \
 			 [DTYPE_BOOL] = cast_##to##_BOOL }
@@ -306,7 +328,19 @@ const struct kernel_table CAT2(kernels_, VECTOR_UNIT) = {
 	.gemm_rows = GEMM_ROWS,
 	.gemm_f32 = gemm_f32,
 	.gemm_f64 = gemm_f64,
-	.cast = { CASTS_TO(F32), CASTS_TO(F64), CASTS_TO(I64), CASTS_TO(BOOL) },
+	.cast = {
+		CASTS_TO(F32, CAST_FROM(F32, F16) CAST_FROM(F32, BF16)),
+		CASTS_TO(F64, ),
+		CASTS_TO(I64, CAST_FROM(I64, I32) CAST_FROM(I64, I16) CAST_FROM(I64, I8)
+			      CAST_FROM(I64, U8)),
+		CASTS_TO(BOOL, ),
+		[DTYPE_F16] = { CAST_FROM(F16, F32) [DTYPE_F16] = cast_F16_F16 },
+		[DTYPE_BF16] = { CAST_FROM(BF16, F32) [DTYPE_BF16] = cast_F16_F16 },
+		[DTYPE_I32] = { CAST_FROM(I32, I64) [DTYPE_I32] = cast_I32_I32 },
+		[DTYPE_I16] = { CAST_FROM(I16, I64) [DTYPE_I16] = cast_F16_F16 },
+		[DTYPE_I8] = { CAST_FROM(I8, I64) [DTYPE_I8] = cast_BOOL_BOOL },
+		[DTYPE_U8] = { CAST_FROM(U8, I64) [DTYPE_U8] = cast_BOOL_BOOL },
+	},
 	.point = {
 #define REDUCE(id, rule, spellings, first, step, signature, doc)
 #include "fusion/graph/ops.def"
