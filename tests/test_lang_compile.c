@@ -319,6 +319,36 @@ static void limits_are_kept_and_named(void **state)
 	assert_int_equal(err.code, ERR_BOUND);
 }
 
+/* A finally block is compiled for each way out of it. */
+static void finally_blocks_that_multiply_are_refused(void **state)
+{
+	enum { LEVELS = 40 };
+	struct buf inside, returns;
+	struct err err;
+
+	(void)state;
+	buf_init(&inside, 0);
+	buf_init(&returns, 0);
+	buf_puts(&inside, "def f():\n");
+	buf_puts(&returns, "def f():\n");
+	for (int i = 1; i <= LEVELS; i++) {
+		buf_printf(&inside, "%*stry:\n%*sx()\n%*sfinally:\n", i, "", i + 1, "", i, "");
+		buf_printf(&returns, "%*stry:\n", i, "");
+	}
+	buf_printf(&inside, "%*sx()\n", LEVELS + 1, "");
+	buf_printf(&returns, "%*sreturn 1\n", LEVELS + 1, "");
+	for (int i = LEVELS; i > 0; i--)
+		buf_printf(&returns, "%*sfinally:\n%*sif x: return 2\n", i, "", i + 1, "");
+	err = refused(inside.data, inside.len, NULL);
+	assert_int_equal(err.code, ERR_BOUND);
+	assert_non_null(strstr(err.message, "the program is too large"));
+	err = refused(returns.data, returns.len, NULL);
+	assert_int_equal(err.code, ERR_BOUND);
+	assert_non_null(strstr(err.message, "more than 16 finally blocks"));
+	buf_finish(&inside);
+	buf_finish(&returns);
+}
+
 static void bytes_that_are_not_text_are_refused_at_their_place(void **state)
 {
 	struct err err;
@@ -406,6 +436,7 @@ int main(void)
 		cmocka_unit_test(parameters_come_first_and_in_order),
 		cmocka_unit_test(equal_constants_are_one_and_others_stay_apart),
 		cmocka_unit_test(limits_are_kept_and_named),
+		cmocka_unit_test(finally_blocks_that_multiply_are_refused),
 		cmocka_unit_test(bytes_that_are_not_text_are_refused_at_their_place),
 		cmocka_unit_test(a_caret_stands_below_its_character),
 		cmocka_unit_test(a_caret_needs_a_place_that_exists),
