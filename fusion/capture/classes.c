@@ -293,6 +293,7 @@ bool class_make(struct vm *vm, struct value name, const struct value *bases, int
 	value_unref(mro);
 	if (!ok)
 		return false;
+	v.class->hidden = vm->frame && vm->frame->unit->hidden;
 	for (int i = 0; ok && i < attributes->len; i++)
 		ok = value_dict_set(v.class->attributes, attributes->keys[i],
 				    attributes->values[i]) ||

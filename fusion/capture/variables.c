@@ -45,7 +45,7 @@ bool inst_load_global(struct vm *vm, struct frame *f, int arg, struct err *err)
 	struct vm_host *host = vm->host;
 	struct value v = g->value;
 
-	if (__builtin_expect(host->load_global != NULL, 0)) {
+	if (__builtin_expect(host->load_global != NULL, 0) && !f->unit->hidden) {
 		vm_host_here(vm);
 		if (!host->load_global(host->self, slot, g->name, g->value, &v, err) ||
 		    !force(vm, &v, err))
@@ -66,7 +66,7 @@ static bool set_global(struct vm *vm, int slot, struct value v, struct err *err)
 	struct vm_host *host = vm->host;
 	struct global *g = &vm->globals[slot];
 
-	if (host->store_global) {
+	if (host->store_global && !g->owner) {
 		vm_host_here(vm);
 		return host->store_global(host->self, slot, g->name, v, err);
 	}
@@ -88,7 +88,7 @@ bool inst_delete_global(struct vm *vm, struct frame *f, int arg, struct err *err
 	struct vm_host *host = vm->host;
 	struct value real = vm->globals[slot].value, v = real;
 
-	if (!host->load_global)
+	if (!host->load_global || vm->globals[slot].owner)
 		value_ref(v);
 	else if (!host->load_global(host->self, slot, vm->globals[slot].name, real, &v, err))
 		return false;
