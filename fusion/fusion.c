@@ -253,7 +253,8 @@ struct fusion_session *fusion_session(struct fusion *f, const struct fusion_prog
 					   .policy = f->options.policy,
 					   .deny = f->options.deny,
 					   .n_deny = f->options.n_deny,
-					   .compiled = mode != FUSION_EAGER && mode != FUSION_LAZY };
+					   .compiled = mode != FUSION_EAGER &&
+						       mode != FUSION_LAZY };
 
 	if (!s) {
 		err_set(err, ERR_MEMORY, "out of memory for a session");
@@ -356,15 +357,28 @@ int fusion_graph_count(const struct fusion_session *s)
 	return (int)s->session.graphs.len;
 }
 
+/* The frame that a graph was captured in; graphs and entries come in one order. */
+static const struct session_frame *frame_of_graph(const struct fusion_session *s, int index)
+{
+	const struct session_report *r = &s->session.report;
+
+	for (size_t i = 0; i < r->entries.len; i++)
+		if (r->entries.at[i].graph == index)
+			return &r->frames.at[r->entries.at[i].frame];
+	return NULL;
+}
+
 struct fusion_graph_info fusion_graph(const struct fusion_session *s, int index)
 {
 	const struct entry *e = s->session.lazy ? NULL : s->session.graphs.at[index];
+	const struct session_frame *frame = frame_of_graph(s, index);
 	const struct exec *x = e ? e->exec : NULL;
 
 	if (!e)
 		return lazy_graph(s, index);
 	return (struct fusion_graph_info){
-		.frame = s->session.frame,
+		.frame = frame ? frame->name : s->session.frame,
+		.frame_id = frame ? frame->frame_id : 0,
 		.compile_id = e->compile_id,
 		.captured = e->captured,
 		.optimised = x ? x->graph : e->captured,
@@ -394,7 +408,9 @@ struct fusion_recompile fusion_recompile(const struct fusion_session *s, int ind
 	const struct session_recompile *r = &s->session.recompiles.at[index];
 
 	return (struct fusion_recompile){ .call = r->call,
-					  .frame = s->session.frame,
+					  .frame = r->frame < 0
+						       ? s->session.frame
+						       : s->session.report.frames.at[r->frame].name,
 					  .reason = r->reason };
 }
 

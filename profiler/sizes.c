@@ -94,11 +94,11 @@ static bool call_once(const struct try *t, struct fusion_session *s, const json_
 	return ok;
 }
 
-static json_t *last_reason(const struct fusion_session *s, int since)
+/* Of the first frame that did not fit: the others follow from it. */
+static json_t *first_reason(const struct fusion_session *s, int since)
 {
-	int n = fusion_recompile_count(s);
-
-	return n > since ? json_string(fusion_recompile(s, n - 1).reason) : json_null();
+	return fusion_recompile_count(s) > since ? json_string(fusion_recompile(s, since).reason)
+						 : json_null();
 }
 
 /* What the changed call leads to, and `then`, where a third call is made. */
@@ -123,9 +123,11 @@ static void try_in(const struct try *t, struct fusion_session *s, const json_t *
 		json_object_set_new(row, "result", json_string("same entry"));
 		return;
 	}
-	json_object_set_new(row, "result", json_string("recompiled"));
+	json_object_set_new(
+	    row, "result",
+	    json_string(fusion_recompile_count(s) > recompiles ? "recompiled" : "new frames"));
 	json_object_set_new(row, "new_graphs", json_integer(graphs));
-	json_object_set_new(row, "reason", last_reason(s, recompiles));
+	json_object_set_new(row, "reason", first_reason(s, recompiles));
 	recompiles = fusion_recompile_count(s);
 	if (third && call_once(t, s, third, &again, &err))
 		json_object_set_new(row, "then",

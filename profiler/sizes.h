@@ -9,7 +9,9 @@
 /* Tries, in sessions of their own, the first call of `lane` and after it the
  * same with every dim of one size changed: to 1, to another size.  Then with
  * another dtype and another rank of the first floating tensor.  A list of
- * {"change", "where", "result", "new_graphs", "reason", "then"}; what does not
+ * {"change", "where", "result", "new_graphs", "reason", "then"}; the result is
+ * "same entry", "recompiled", "new frames" (the program went another way),
+ * "error"; what does not
  * fit into `limit_ms` (negative: no limit) has the result "not tried". */
 json_t *sizes_try(const struct lane *lane, const struct workload *w, const struct point *p,
 		  double limit_ms);

@@ -184,6 +184,8 @@ static void print_result(struct buf *out, const json_t *row)
 		buf_puts(out, "served by the entry that is there");
 	else if (strcmp(result, "recompiled") == 0)
 		buf_printf(out, "recompiled: %s", text_of(row, "reason"));
+	else if (strcmp(result, "new frames") == 0)
+		buf_puts(out, "the program goes another way: what it meets there is captured");
 	else if (strcmp(result, "error") == 0)
 		buf_printf(out, "fails: %s", text_of(row, "reason"));
 	else

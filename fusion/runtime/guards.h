@@ -7,27 +7,28 @@
 #ifndef FUSION_RUNTIME_GUARDS_H
 #define FUSION_RUNTIME_GUARDS_H
 
+#include "fusion/runtime/observer.h" /* struct fusion_symbol */
 #include "fusion/runtime/slots.h"
 #include "fusion/runtime/trace.h"
 
 enum guard_kind {
 	/* these load the slot first */
-	GUARD_LOAD,      /* nothing more: its kind is sure */
-	GUARD_TYPE,      /* it is a tensor with memory */
-	GUARD_KIND,      /* it is of the kind `number` */
-	GUARD_UNSET,     /* a local or global has no value */
-	GUARD_LENGTH,    /* tuple, list */
-	GUARD_KEYS,      /* dict: the same keys in the same order */
-	GUARD_VALUE,     /* None, bool, number, str, dtype: type and value */
-	GUARD_EQUAL,     /* range, slice, set: equal */
-	GUARD_INT,       /* an int; its value is symbol `number` */
-	GUARD_FLOAT,     /* a float: a graph input */
-	GUARD_OBJECT,    /* this very object: class, property */
-	GUARD_FUNCTION,  /* its code is `pointer`, plain defaults as they were */
-	GUARD_NATIVE,    /* a function of ours, by name */
-	GUARD_MODULE,    /* by name */
-	GUARD_INSTANCE,  /* of the class `pointer`; NULL: another slot checks it */
-	GUARD_ITERATOR,  /* of kind `dim`, at position `number`, length `other` */
+	GUARD_LOAD,     /* nothing more: its kind is sure */
+	GUARD_TYPE,     /* it is a tensor with memory */
+	GUARD_KIND,     /* it is of the kind `number` */
+	GUARD_UNSET,    /* a local or global has no value */
+	GUARD_LENGTH,   /* tuple, list */
+	GUARD_KEYS,     /* dict: the same keys in the same order */
+	GUARD_VALUE,    /* None, bool, number, str, dtype: type and value */
+	GUARD_EQUAL,    /* range, slice, set: equal */
+	GUARD_INT,      /* an int; its value is symbol `number` */
+	GUARD_FLOAT,    /* a float: a graph input */
+	GUARD_OBJECT,   /* this very object: class, property */
+	GUARD_FUNCTION, /* its code is `pointer`, plain defaults as they were */
+	GUARD_NATIVE,   /* a function of ours, by name */
+	GUARD_MODULE,   /* by name */
+	GUARD_INSTANCE, /* of the class `pointer`; NULL: another slot checks it */
+	GUARD_ITERATOR, /* of kind `dim`, at position `number`, length `other` */
 	/* these need it loaded */
 	GUARD_RANK,
 	GUARD_SIZE,      /* size(dim) == number */
@@ -38,6 +39,7 @@ enum guard_kind {
 	GUARD_STRIDE,    /* stride(dim) == number */
 	GUARD_IDENTICAL, /* the same tensor or object as slot `other` */
 	GUARD_DISJOINT,  /* tensors: shares no memory with slot `other`; else another object */
+	GUARD_COMPARED,  /* a float: comparison `dim` with `with` has the outcome `number` */
 	GUARD_CONDITION, /* a comparison of sizes, number: its index */
 };
 
@@ -45,7 +47,10 @@ struct guard {
 	enum guard_kind kind;
 	int slot, dim, other;
 	int64_t number;
-	const void *pointer;
+	union {
+		const void *pointer;
+		double with;
+	};
 };
 
 struct guards {
@@ -75,6 +80,11 @@ int guards_check(struct guards *g, const struct roots *roots);
 
 /* "x.size(0) is 5, was 4": why guard `index` failed for this call. */
 void guards_reason(const struct guards *g, int index, const struct roots *roots, struct buf *out);
+
+/* guards_symbols.c: the symbols and what they are named for; false when out of
+ * memory. */
+bool guards_symbols(const struct guards *g, struct arena *arena, struct fusion_symbol **out,
+		    int *n);
 
 /* guards_text.c: the guard as a condition. */
 const char *guard_text(const struct guards *g, const struct guard *guard, struct arena *arena);

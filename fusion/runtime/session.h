@@ -37,6 +37,7 @@ struct session_counts {
 
 struct session_recompile {
 	int64_t call;
+	int frame; /* index among the report's frames */
 	char *reason;
 };
 
@@ -85,6 +86,6 @@ bool session_set_parameter(struct session *s, const char *name, const struct ten
 const char *session_parameter_name(const struct session *s, int index);
 
 /* session_compile.c: notes why an entry had to be made; false when out of memory. */
-bool session_note(struct session *s, const char *reason);
+bool session_note(struct session *s, const struct point *p, const char *reason);
 
 #endif

@@ -5,16 +5,18 @@
 
 #include "fusion/runtime/frames.h"
 
-bool session_note(struct session *s, const char *reason)
+bool session_note(struct session *s, const struct point *p, const char *reason)
 {
-	struct session_recompile r = { .call = s->calls - 1, .reason = strdup(reason) };
+	struct session_recompile r = { .call = s->calls - 1,
+				       .frame = p->frame_index,
+				       .reason = strdup(reason) };
 
 	if (!r.reason || !VEC_PUSH(&s->recompiles, r)) {
 		free(r.reason);
 		return false;
 	}
 	if (s->observer && s->observer->recompiled)
-		s->observer->recompiled(s->observer->self, s->frame, reason);
+		s->observer->recompiled(s->observer->self, p->code->name, reason);
 	return true;
 }
 
@@ -32,7 +34,7 @@ static bool note_miss(struct session *s, struct point *p, const struct roots *ro
 				   p->entries[i]->compile_id);
 		guards_reason(g, failed, roots, text);
 	}
-	return text->data && session_note(s, text->data);
+	return text->data && session_note(s, p, text->data);
 }
 
 static bool count_entry(struct session *s, struct entry *e)
@@ -86,8 +88,14 @@ static bool tell_entry(struct session *s, const struct point *p, const struct en
 				      .uses = &e->uses,
 				      .guards = e->guards.texts,
 				      .n_guards = e->guards.n };
+	struct arena scratch = { 0 };
+	struct fusion_symbol *symbols;
+	bool ok = guards_symbols(&e->guards, &scratch, &symbols, &told.n_symbols);
 
-	return session_add_entry(s, &told);
+	told.symbols = symbols;
+	ok = ok && session_add_entry(s, &told);
+	arena_finish(&scratch);
+	return ok;
 }
 
 static bool tell_break(struct session *s, struct entry_break *b, int graph)
@@ -127,15 +135,16 @@ static bool refuse(struct session *s, struct point *p)
 
 	if (p->run_only)
 		return true;
+	if (!tell_point(s, p))
+		return false;
 	p->run_only = true;
-	if (p->frame_index >= 0)
-		s->report.frames.at[p->frame_index].run_only = true;
+	s->report.frames.at[p->frame_index].run_only = true;
 	snprintf(reason, sizeof(reason),
 		 "the limit of %d compiled versions is reached: calls that fit none run in eager",
 		 p->n_entries);
 	b.at.id = BREAK_RECOMPILE_LIMIT;
 	snprintf(b.at.subject, sizeof(b.at.subject), "%s", p->code->name);
-	ok = VEC_PUSH(&b.at.stack, line) && tell_break(s, &b, -1) && session_note(s, reason);
+	ok = VEC_PUSH(&b.at.stack, line) && tell_break(s, &b, -1) && session_note(s, p, reason);
 	VEC_FREE(&b.at.stack);
 	return ok;
 }
@@ -201,8 +210,7 @@ struct entry *session_compile(struct session *s, struct point *p, struct frame *
 		e = create(s, p, f, &brk, fate, err);
 		s->n_compiled += e != NULL;
 		p->skip |= *fate == ENTRY_SKIP;
-		ok = *fate == ENTRY_FAILED ||
-		     tell(s, p, e, &brk, reason.len ? reason.data : NULL);
+		ok = *fate == ENTRY_FAILED || tell(s, p, e, &brk, reason.len ? reason.data : NULL);
 	}
 	if (p->skip && p->frame_index >= 0)
 		s->report.frames.at[p->frame_index].skipped = true;

@@ -1,0 +1,191 @@
+/* tests/test_profiler_explain.c -- what `explain` and POST /check answer. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "profiler/profiler.h"
+
+#define INPUTS "[[{\"random\": {\"shape\": [4, 8]}}]]"
+
+static json_t *explain(const char *source, const char *calls, const char *more,
+		       enum fusion_mode mode)
+{
+	struct explain_options options = { .mode = mode, .sizes_ms = -1, .rewrites_ms = -1 };
+	json_t *json = json_pack("{s:s, s:s, s:o}", "name", "test", "source", source, "calls",
+				 json_loads(calls, 0, NULL));
+	json_t *extra = more ? json_loads(more, 0, NULL) : NULL, *out = NULL;
+	struct err err = { 0 };
+	struct workload *w;
+
+	if (extra)
+		json_object_update(json, extra);
+	w = workload_parse(json, &err);
+	if (w)
+		out = profiler_explain(w, &options, &err);
+	if (!out)
+		fail_msg("%s", err.message);
+	workload_destroy(w);
+	json_decref(extra);
+	json_decref(json);
+	return out;
+}
+
+static int number(const json_t *json, const char *key)
+{
+	return (int)json_integer_value(json_object_get(json, key));
+}
+
+static const char *text(const json_t *json, const char *key)
+{
+	const char *found = json_string_value(json_object_get(json, key));
+
+	return found ? found : "";
+}
+
+static const json_t *item(const json_t *json, const char *key, size_t i)
+{
+	return json_array_get(json_object_get(json, key), i);
+}
+
+static void counts_graphs_and_ops(void **state)
+{
+	json_t *e = explain("import torch\ndef model(x):\n    return torch.sin(x) * 2 + 1\n",
+			    INPUTS, NULL, FUSION_STATIC);
+
+	(void)state;
+	assert_int_equal(number(e, "graph_count"), 1);
+	assert_int_equal(number(e, "graph_break_count"), 0);
+	assert_int_equal(number(e, "op_count"), 3);
+	assert_true(json_is_null(json_object_get(e, "error")));
+	assert_int_equal(number(item(e, "calls", 0), "new_graphs"), 1);
+	json_decref(e);
+}
+
+/* The result of the try whose change is `change`. */
+static const json_t *try_of(const json_t *e, const char *change)
+{
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(json_object_get(e, "sizes"), i, row)
+	{
+		if (strcmp(text(row, "change"), change) == 0)
+			return row;
+	}
+	fail_msg("%s was not tried", change);
+	return NULL;
+}
+
+static void other_sizes_are_tried(void **state)
+{
+	const char *source = "import torch\ndef model(x):\n    return torch.sin(x)\n";
+	json_t *fixed = explain(source, INPUTS, NULL, FUSION_STATIC);
+	json_t *symbolic = explain(source, INPUTS, NULL, FUSION_DYNAMIC);
+
+	(void)state;
+	assert_string_equal(text(try_of(fixed, "8 to 9"), "result"), "recompiled");
+	assert_non_null(strstr(text(try_of(fixed, "8 to 9"), "reason"), "9"));
+	assert_string_equal(text(try_of(fixed, "8 to 9"), "then"), "recompiled again");
+	assert_string_equal(text(try_of(symbolic, "8 to 9"), "result"), "same entry");
+	assert_string_equal(text(try_of(symbolic, "8 to 1"), "result"), "recompiled");
+	assert_string_equal(text(try_of(symbolic, "float32 to float64"), "result"), "recompiled");
+	json_decref(fixed);
+	json_decref(symbolic);
+}
+
+static void sizes_of_two_arguments_change_together(void **state)
+{
+	json_t *e = explain("import torch\ndef model(x, y):\n    return x + y\n",
+			    "[[{\"random\": {\"shape\": [4]}}, {\"random\": {\"shape\": [4]}}]]",
+			    NULL, FUSION_STATIC);
+	const json_t *row = try_of(e, "4 to 5");
+
+	(void)state;
+	assert_string_equal(text(row, "result"), "recompiled");
+	assert_int_equal(json_array_size(json_object_get(row, "where")), 2);
+	assert_string_equal(json_string_value(item(row, "where", 1)), "y.size(0)");
+	json_decref(e);
+}
+
+static void an_error_keeps_its_place(void **state)
+{
+	json_t *e = explain("import torch\ndef model(x):\n    return x + torch.ones(3, 3, 3)\n",
+			    INPUTS, NULL, FUSION_STATIC);
+	const json_t *error = json_object_get(e, "error");
+
+	(void)state;
+	assert_string_equal(text(error, "code"), "shape");
+	assert_int_equal(number(error, "line"), 3);
+	assert_int_equal(number(error, "call"), 0);
+	assert_null(json_object_get(e, "sizes"));
+	json_decref(e);
+}
+
+static void a_denied_op_is_a_break_of_the_lowering(void **state)
+{
+	json_t *e = explain(
+	    "import torch\ndef model(x):\n    return torch.relu(torch.sin(x)).sum()\n", INPUTS,
+	    "{\"deny\": [\"relu\"]}", FUSION_STATIC);
+	const json_t *found = item(e, "breaks", 0);
+
+	(void)state;
+	assert_int_equal(number(e, "graph_break_count"), 0);
+	assert_int_equal(json_array_size(json_object_get(e, "breaks")), 1);
+	assert_string_equal(text(found, "stage"), "lowering");
+	assert_string_equal(text(found, "kind"), "denied-op");
+	assert_string_equal(text(found, "outcome"), "fallback");
+	assert_int_equal(number(item(found, "stack", 0), "line"), 3);
+	json_decref(e);
+}
+
+/* Offered because it was run: fewer graphs, the same values and text. */
+static void a_rewrite_is_offered_where_it_holds(void **state)
+{
+	json_t *e = explain("import torch\ndef model(x):\n    if x.sum() > 0:\n        x = x * 2\n"
+			    "    return x + 1\n",
+			    INPUTS, NULL, FUSION_LAZY);
+	const json_t *found = item(e, "breaks", 0), *gain = json_object_get(found, "rewrite_gain");
+
+	(void)state;
+	assert_string_equal(text(found, "kind"), "data-dependent-branch");
+	assert_string_equal(
+	    text(found, "rewrite"),
+	    "import torch\ndef model(x):\n    x = torch.where(x.sum() > 0, x * 2, x)\n"
+	    "    return x + 1\n");
+	assert_int_equal(json_integer_value(item(gain, "graphs", 0)), 2);
+	assert_int_equal(json_integer_value(item(gain, "graphs", 1)), 1);
+	assert_int_equal(json_integer_value(item(gain, "breaks", 1)), 0);
+	json_decref(e);
+}
+
+/* where() would broadcast to the larger side: the result has another shape. */
+static void a_rewrite_that_changes_the_result_is_not_offered(void **state)
+{
+	json_t *e = explain("import torch\ndef model(x):\n    if x.sum() > 1000:\n        y = x\n"
+			    "    else:\n        y = x[0] * 2\n    return y\n",
+			    INPUTS, NULL, FUSION_LAZY);
+
+	(void)state;
+	assert_int_equal(json_array_size(json_object_get(e, "breaks")), 1);
+	assert_true(json_is_null(json_object_get(item(e, "breaks", 0), "rewrite")));
+	json_decref(e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(counts_graphs_and_ops),
+		cmocka_unit_test(other_sizes_are_tried),
+		cmocka_unit_test(sizes_of_two_arguments_change_together),
+		cmocka_unit_test(an_error_keeps_its_place),
+		cmocka_unit_test(a_denied_op_is_a_break_of_the_lowering),
+		cmocka_unit_test(a_rewrite_is_offered_where_it_holds),
+		cmocka_unit_test(a_rewrite_that_changes_the_result_is_not_offered),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
