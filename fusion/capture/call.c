@@ -212,6 +212,8 @@ bool inst_make_class(struct vm *vm, struct frame *f, int n, struct err *err)
 	ok = run_body(vm, body.function, namespace, &cell, err);
 	if (ok) {
 		ok = class_make(vm, bases[-1], bases, n, namespace.dict, &r, err);
+		if (ok)
+			r.class->hidden = f->unit->hidden;
 		if (ok && cell.kind == VALUE_CELL) /* __class__ of its methods */
 			store(&cell.cell->content, value_ref(r));
 		value_unref(cell);

@@ -255,9 +255,38 @@ static bool is_worth(const struct attempt *a)
 	return !a->rest_eager || a->trace.n_ops >= 2;
 }
 
+/* What only shows at the end of a capture stands at the frame's place. */
+static enum verdict give_up(struct entry_break *brk, const struct entry_source *from,
+			    enum break_id id, const char *message)
+{
+	const struct frame *f = from->frame;
+	struct fusion_line line = { .line = f->inst->line, .function = f->code->name };
+
+	if (brk->at.id == BREAK_NONE) {
+		brk->at.id = id;
+		snprintf(brk->at.message, sizeof(brk->at.message), "%s", message);
+		VEC_PUSH(&brk->at.stack, line);
+	}
+	brk->outcome = OUTCOME_SKIP;
+	return GIVE_UP_POINT;
+}
+
+/* As torch: a method of an object that the piece made cannot wait on the stack. */
+static bool holds_new_method(const struct attempt *a)
+{
+	const struct frame *f = a->trace.base;
+
+	for (struct value *v = f->stack; a->stopped && v < f->top; v++)
+		if (v->kind == VALUE_METHOD && v->method->self.kind == VALUE_INSTANCE &&
+		    !v->method->self.instance->class->hidden &&
+		    world_slot(&a->trace, v->method->self) < 0)
+			return true;
+	return false;
+}
+
 static enum verdict conclude(struct attempt *a, struct entry *e,
-			     const struct entry_options *options, struct entry_break *brk,
-			     struct err *err)
+			     const struct entry_options *options, const struct entry_source *from,
+			     struct entry_break *brk, struct err *err)
 {
 	struct err why = { 0 };
 
@@ -265,19 +294,15 @@ static enum verdict conclude(struct attempt *a, struct entry *e,
 		brk->outcome = OUTCOME_SKIP;
 		return GIVE_UP_POINT;
 	}
-	if (overlaps(&a->trace)) {
-		brk->at.id = BREAK_OVERLAP;
-		brk->outcome = OUTCOME_SKIP;
-		return GIVE_UP_POINT;
-	}
+	if (overlaps(&a->trace))
+		return give_up(brk, from, BREAK_OVERLAP, "");
+	if (holds_new_method(a))
+		return give_up(brk, from, BREAK_UNSUPPORTED,
+			       "a method of an object that is made here is called at a break");
 	if (entry_describe(e, a, options, &why))
 		return STANDS;
-	if (why.code != ERR_MEMORY && why.code != ERR_INTERNAL) {
-		brk->at.id = BREAK_UNSUPPORTED;
-		snprintf(brk->at.message, sizeof(brk->at.message), "%s", why.message);
-		brk->outcome = OUTCOME_SKIP;
-		return GIVE_UP_POINT;
-	}
+	if (why.code != ERR_MEMORY && why.code != ERR_INTERNAL)
+		return give_up(brk, from, BREAK_UNSUPPORTED, why.message);
 	if (err)
 		*err = why;
 	return FAILED;
@@ -292,7 +317,7 @@ static enum verdict capture(struct attempt *a, struct entry *e,
 		enum verdict verdict;
 
 		if (run(a, &e->arena, from, &why))
-			verdict = conclude(a, e, options, brk, err);
+			verdict = conclude(a, e, options, from, brk, err);
 		else
 			verdict = after_failure(a, from, brk, &why);
 		if (verdict == FAILED && err && err->code == ERR_NONE)

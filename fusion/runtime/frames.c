@@ -140,7 +140,8 @@ static bool evaluate(void *self, struct vm *vm, struct frame *f, bool *done, str
 
 	(void)vm;
 	*done = false;
-	if (s->eager_depth > 0 || !f->function || f->unit->hidden)
+	/* our own classes are captured as entries, else only inlined */
+	if (s->eager_depth > 0 || !f->function || (f->unit->hidden && f->up))
 		return true;
 	*done = true;
 	if (f->function->disabled)

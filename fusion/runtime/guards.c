@@ -192,6 +192,15 @@ static void add_all(struct maker *m)
 		if (looked_at(&s->at[i]))
 			add_layout(m, i);
 	add_aliases(m);
+	for (size_t i = 0; i < m->t->float_conditions.len; i++) {
+		const struct float_condition *c = &m->t->float_conditions.at[i];
+
+		add(m, (struct guard){ .kind = GUARD_COMPARED,
+				       .slot = c->slot,
+				       .dim = (int)c->op,
+				       .number = c->outcome,
+				       .with = c->with });
+	}
 	for (size_t i = 0; i < m->t->conditions.len; i++)
 		add(m, (struct guard){ .kind = GUARD_CONDITION, .slot = -1, .number = (int64_t)i });
 }
@@ -397,6 +406,10 @@ int guards_check(struct guards *g, const struct roots *roots)
 			ok = g->values[at->slot].kind != VALUE_TENSOR
 				 ? g->values[at->slot].object != g->values[at->other].object
 				 : tensor_of(g, at->slot)->storage != tensor_of(g, at->other)->storage;
+			break;
+		case GUARD_COMPARED:
+			ok = floats_compare((enum cmpop)at->dim, g->values[at->slot].f, at->with) ==
+			     (at->number != 0);
 			break;
 		case GUARD_CONDITION:
 			ok = condition_holds(&g->conditions[at->number], g->vars);

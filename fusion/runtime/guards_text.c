@@ -184,6 +184,12 @@ static void write_text(const struct guards *g, const struct guard *at, struct bu
 	case GUARD_DISJOINT:
 		buf_printf(out, "%s and %s share no memory", name, name_of(g, at->other));
 		return;
+	case GUARD_COMPARED:
+		buf_printf(out, "%s %s ", name,
+			   cmpop_symbol(at->number ? (enum cmpop)at->dim
+						   : opposite((enum cmpop)at->dim)));
+		value_print(out, value_float(at->with), false);
+		return;
 	case GUARD_CONDITION:
 		condition_text(g, at->number, out);
 		return;
@@ -337,6 +343,11 @@ void guards_reason(const struct guards *g, int index, const struct roots *roots,
 	if (at->kind == GUARD_CONDITION) {
 		condition_text(g, at->number, out);
 		buf_puts(out, " no longer holds");
+	} else if (at->kind == GUARD_COMPARED) {
+		buf_printf(out, "%s is ", name_of(g, at->slot));
+		value_print(out, slot_value(g->slots, at->slot, roots), false);
+		buf_puts(out, ", was ");
+		value_print(out, g->slots->at[at->slot].value, false);
 	} else if (at->kind < GUARD_RANK) {
 		slot_reason(g, at, roots, out);
 	} else if (g->slots->at[at->slot].kind != VALUE_TENSOR) {

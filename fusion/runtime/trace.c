@@ -51,6 +51,7 @@ void trace_finish(struct trace *t)
 	VEC_FREE(&t->inputs);
 	VEC_FREE(&t->homes);
 	VEC_FREE(&t->float_operands);
+	VEC_FREE(&t->float_conditions);
 	VEC_FREE(&t->brk.stack);
 	pointers_finish(&t->reals);
 	pointers_finish(&t->stands);
@@ -62,6 +63,7 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 	pointers_clear(&t->reals);
 	pointers_clear(&t->stands);
 	t->conditions.len = t->inputs.len = t->homes.len = t->float_operands.len = 0;
+	t->float_conditions.len = 0;
 	t->restart = false;
 	t->n_ops = 0;
 	t->vm = vm;

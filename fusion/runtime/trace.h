@@ -42,6 +42,32 @@ struct size_condition {
 	bool outcome;
 };
 
+/* The same of a symbolic float and a number. */
+struct float_condition {
+	enum cmpop op;
+	int slot;
+	double with;
+	bool outcome;
+};
+
+static inline bool floats_compare(enum cmpop op, double a, double b)
+{
+	switch (op) {
+	case CMP_LT:
+		return a < b;
+	case CMP_LE:
+		return a <= b;
+	case CMP_NE:
+		return a != b;
+	case CMP_GT:
+		return a > b;
+	case CMP_GE:
+		return a >= b;
+	default:
+		return a == b;
+	}
+}
+
 static inline bool sizes_compare(enum cmpop op, int64_t a, int64_t b)
 {
 	switch (op) {
@@ -113,6 +139,7 @@ struct trace {
 	int n_ops;    /* nodes that FX would call */
 	VEC(struct lifted) lifted;
 	VEC(struct size_condition) conditions;
+	VEC(struct float_condition) float_conditions;
 	VEC(struct trace_input) inputs;
 	VEC(struct world_global) globals;
 	VEC(struct float_operand) float_operands;
@@ -173,6 +200,8 @@ bool trace_symbolic_number(struct trace *t, int slot, struct value *out, struct 
 int trace_float_operand(struct trace *t, struct value v, struct err *err); /* a node; -1 */
 /* Pins all symbolic floats; asks for another attempt.  Always false. */
 bool trace_pin_float(struct trace *t, struct value v, struct err *err);
+bool trace_float_compare(struct trace *t, enum cmpop op, struct value a, struct value b,
+			 struct value *out, struct err *err);
 bool trace_float_binary(struct trace *t, enum binop op, struct value a, struct value b,
 			struct value *out, struct err *err);
 

@@ -2,8 +2,10 @@
  *
  * Whatever needs a tensor's elements (item, float, a branch) is a break.
  */
+#include <stdio.h>
 #include <string.h>
 
+#include "fusion/capture/builtins.h"
 #include "fusion/runtime/bind.h"
 #include "fusion/runtime/torch_more.h"
 #include "fusion/runtime/torch_control.h"
@@ -282,9 +284,31 @@ static bool host_truth(void *self, struct value a, bool *out, struct err *err)
 	return true;
 }
 
+/* A tensor that the program wrote down, as torch.tensor(1): its value is known. */
+static bool is_literal(const struct trace *t, struct value v, struct value *number)
+{
+	const struct vtensor *tensor = v.tensor;
+	const struct node *n;
+
+	if (tensor->owner != t->serial || tensor->node < 0 || tensor->written || tensor->view)
+		return false;
+	n = t->graph->nodes[tensor->node];
+	if ((n->op != OP_tensor && n->op != OP_constant) || !n->data || n->shape.rank != 0)
+		return false;
+	if (n->dtype == DTYPE_I64)
+		*number = value_int(*(const int64_t *)n->data);
+	else if (n->dtype == DTYPE_BOOL)
+		*number = value_bool(*(const bool *)n->data);
+	else
+		return false;
+	return true;
+}
+
 static bool host_to_number(void *self, enum value_kind kind, struct value a, struct value *out,
 			   struct err *err)
 {
+	if (a.kind == VALUE_TENSOR && kind == VALUE_INT && is_literal(self, a, out))
+		return true;
 	if (a.kind == VALUE_TENSOR)
 		return trace_break(self, BREAK_SCALAR_READ,
 				   kind == VALUE_FLOAT ? "float()"
@@ -341,7 +365,17 @@ static bool host_module_attr(void *self, const struct module *m, const char *nam
 /* Functions that act outside the tensors. */
 static bool host_builtin_break(void *self, const struct native *f, struct err *err)
 {
-	return trace_break(self, BREAK_HOST_CALL, f->name, err);
+	static const char *const skipped[] = { "time", "random" };
+	char subject[64];
+
+	for (size_t i = 0; i < sizeof(skipped) / sizeof(skipped[0]); i++) {
+		if (builtin_find(skipped[i], f->name) != f->id)
+			continue;
+		snprintf(subject, sizeof(subject), "%s.%s()", skipped[i], f->name);
+		return trace_break(self, BREAK_SKIPPED, subject, err);
+	}
+	snprintf(subject, sizeof(subject), "%s()", f->name);
+	return trace_break(self, BREAK_HOST_CALL, subject, err);
 }
 
 static bool composer_run(void *self, enum op op, const char *name, bool inplace,

@@ -178,3 +178,47 @@ bool trace_float_binary(struct trace *t, enum binop op, struct value a, struct v
 	*out = (struct value){ .kind = VALUE_SYMFLOAT, .i = node };
 	return true;
 }
+
+/* The slot that a symbolic float comes from as it is; -1: it was computed. */
+static int float_slot(const struct trace *t, struct value v)
+{
+	const struct node *n = t->graph->nodes[v.i];
+
+	return n->input >= 0 ? t->inputs.at[n->input].slot : -1;
+}
+
+static enum cmpop mirrored(enum cmpop op)
+{
+	switch (op) {
+	case CMP_LT:
+		return CMP_GT;
+	case CMP_LE:
+		return CMP_GE;
+	case CMP_GT:
+		return CMP_LT;
+	case CMP_GE:
+		return CMP_LE;
+	default:
+		return op;
+	}
+}
+
+bool trace_float_compare(struct trace *t, enum cmpop op, struct value a, struct value b,
+			 struct value *out, struct err *err)
+{
+	bool swapped = a.kind != VALUE_SYMFLOAT;
+	struct value f = swapped ? b : a, other = swapped ? a : b;
+	struct float_condition c = { .op = swapped ? mirrored(op) : op, .slot = float_slot(t, f) };
+
+	if (op > CMP_GE || c.slot < 0 || (other.kind != VALUE_FLOAT && other.kind != VALUE_INT)) {
+		if (other.kind == VALUE_SYMINT)
+			trace_pin_quietly(t, other.sym);
+		return trace_pin_float(t, f, err);
+	}
+	c.with = other.kind == VALUE_INT ? (double)other.i : other.f;
+	c.outcome = floats_compare(c.op, t->slots->at[c.slot].value.f, c.with);
+	if (!VEC_PUSH(&t->float_conditions, c))
+		return trace_no_memory(err);
+	*out = value_bool(c.outcome);
+	return true;
+}

@@ -216,7 +216,7 @@ bool trace_size_compare(struct trace *t, enum cmpop op, struct value a, struct v
 	struct symtab *syms = t->graph->syms;
 
 	if (a.kind == VALUE_SYMFLOAT || b.kind == VALUE_SYMFLOAT)
-		return trace_pin_float(t, a.kind == VALUE_SYMFLOAT ? a : b, err);
+		return trace_float_compare(t, op, a, b, out, err);
 	if (op > CMP_GE || !c.a || !c.b)
 		return pin_both(t, a, b, err);
 	if (decided(syms, op, c.a, c.b, &c.outcome)) {
