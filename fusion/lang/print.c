@@ -99,6 +99,44 @@ static void print_format(struct buf *out, int argument)
 	buf_printf(out, "%s%s", conversions[argument & 3], argument & 4 ? ":spec" : "");
 }
 
+static void print_operator(struct buf *out, const struct lang_inst *inst)
+{
+	if (inst->op == CODE_UNARY_OP)
+		buf_puts(out, unop_symbol((enum unop)inst->arg));
+	else if (inst->op == CODE_COMPARE_OP)
+		buf_puts(out, cmpop_symbol((enum cmpop)inst->arg));
+	else
+		buf_printf(out, "%s%s", binop_symbol((enum binop)inst->arg),
+			   inst->op == CODE_INPLACE_OP ? "=" : "");
+}
+
+/* Instructions whose argument says nothing. */
+static bool stands_alone(enum code_op op)
+{
+	switch (op) {
+	case CODE_BINARY_SUBSCR:
+	case CODE_STORE_SUBSCR:
+	case CODE_GET_ITER:
+	case CODE_POP:
+	case CODE_RETURN:
+	case CODE_DELETE_SUBSCR:
+	case CODE_LIST_TO_TUPLE:
+	case CODE_CALL_EX:
+	case CODE_PUSH_EXC:
+	case CODE_POP_EXC:
+	case CODE_EXC_MATCH:
+	case CODE_RERAISE:
+	case CODE_BEFORE_WITH:
+	case CODE_WITH_EXIT:
+	case CODE_WITH_EXCEPT:
+	case CODE_YIELD:
+	case CODE_MATCH_CLASS:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void print_argument(struct buf *out, const struct code *code, const struct lang_inst *inst)
 {
 	switch (inst->op) {
@@ -131,16 +169,10 @@ static void print_argument(struct buf *out, const struct code *code, const struc
 		buf_puts(out, code->names[inst->arg]);
 		break;
 	case CODE_BINARY_OP:
-		buf_puts(out, binop_symbol((enum binop)inst->arg));
-		break;
 	case CODE_INPLACE_OP:
-		buf_printf(out, "%s=", binop_symbol((enum binop)inst->arg));
-		break;
 	case CODE_UNARY_OP:
-		buf_puts(out, unop_symbol((enum unop)inst->arg));
-		break;
 	case CODE_COMPARE_OP:
-		buf_puts(out, cmpop_symbol((enum cmpop)inst->arg));
+		print_operator(out, inst);
 		break;
 	case CODE_FOR_ITER:
 	case CODE_JUMP:
@@ -150,24 +182,6 @@ static void print_argument(struct buf *out, const struct code *code, const struc
 		break;
 	case CODE_MAKE_FUNCTION:
 		buf_puts(out, code->nested[inst->arg]->name);
-		break;
-	case CODE_BINARY_SUBSCR:
-	case CODE_STORE_SUBSCR:
-	case CODE_GET_ITER:
-	case CODE_POP:
-	case CODE_RETURN:
-	case CODE_DELETE_SUBSCR:
-	case CODE_LIST_TO_TUPLE:
-	case CODE_CALL_EX:
-	case CODE_PUSH_EXC:
-	case CODE_POP_EXC:
-	case CODE_EXC_MATCH:
-	case CODE_RERAISE:
-	case CODE_BEFORE_WITH:
-	case CODE_WITH_EXIT:
-	case CODE_WITH_EXCEPT:
-	case CODE_YIELD:
-	case CODE_MATCH_CLASS:
 		break;
 	case CODE_MATCH_SEQUENCE:
 		buf_printf(out, "%d%s", inst->arg / 2, inst->arg % 2 ? " or more" : "");
@@ -179,7 +193,8 @@ static void print_argument(struct buf *out, const struct code *code, const struc
 		print_format(out, inst->arg);
 		break;
 	default:
-		buf_printf(out, "%d", inst->arg);
+		if (!stands_alone(inst->op))
+			buf_printf(out, "%d", inst->arg);
 	}
 }
 
