@@ -59,10 +59,15 @@ static const struct sym *wrap_index(const struct graph *g, const struct sym *ind
 	return index;
 }
 
-/* Fewer elements so far: by proof, or at the sizes of the capture. */
-static bool is_fewer(const struct graph *g, const struct sym *a, const struct sym *b)
+/* Whether a run of `made` elements needs the next size to become one of `had`.  A
+ * size that is 1 at the capture alone belongs to a run that is not complete. */
+static bool needs_more(const struct graph *g, const struct sym *made, const struct sym *had,
+		       const struct sym *next)
 {
-	return a != b && sym_hint(g->syms, a) < sym_hint(g->syms, b);
+	int64_t a = sym_hint(g->syms, made), b = sym_hint(g->syms, had);
+
+	return sym_is(next, 1) ||
+	       (made != had && (a < b || (a == b && sym_hint(g->syms, next) == 1)));
 }
 
 /* Walks both shapes from the end: each run of old dims that is one in memory
@@ -85,8 +90,7 @@ static bool reshape_strides(const struct graph *g, struct view_layout *l, const 
 		if (d > 0 && (sym_is(l->shape.size[d - 1], 1) ||
 			      l->stride[d - 1] == sym_mul(g->syms, had, step)))
 			continue;
-		while (at >= 0 && had && made &&
-		       (is_fewer(g, made, had) || sym_is(to->size[at], 1))) {
+		while (at >= 0 && had && made && needs_more(g, made, had, to->size[at])) {
 			stride[at] = sym_mul(g->syms, made, step);
 			made = sym_mul(g->syms, made, to->size[at--]);
 		}
@@ -189,6 +193,31 @@ static void drop_dim(struct view_layout *l, int dim)
 		sizeof(l->stride[0]) * (size_t)(l->shape.rank - dim - 1));
 }
 
+/* A dim of size 1 may have any stride. */
+static void unsqueeze(const struct graph *g, const struct node *n, struct view_layout *l, int dim)
+{
+	const struct sym *stride = sym_const(g->syms, 1);
+
+	if (dim < l->shape.rank)
+		stride = sym_mul(g->syms, l->shape.size[dim], l->stride[dim]);
+	memmove(l->stride + dim + 1, l->stride + dim,
+		sizeof(l->stride[0]) * (size_t)(n->shape.rank - dim - 1));
+	l->stride[dim] = stride;
+}
+
+static void squeeze(const struct graph *g, const struct node *n, struct view_layout *l)
+{
+	const struct arg *dims = &n->args[1];
+	unsigned mask = dims->kind == ARG_INTS ? 0 : ~0u;
+	int kept = 0;
+
+	for (int i = 0; dims->kind == ARG_INTS && i < dims->n && l->shape.rank; i++)
+		mask |= 1u << wrap(dims->ints[i], l->shape.rank);
+	for (int d = 0; d < l->shape.rank; d++)
+		if (!(mask >> d & 1) || sym_hint(g->syms, l->shape.size[d]) != 1)
+			l->stride[kept++] = l->stride[d];
+}
+
 static void reverse(const struct graph *g, const struct node *n, struct view_layout *l)
 {
 	const struct sym *one = sym_const(g->syms, 1), *minus = sym_const(g->syms, -1);
@@ -233,6 +262,12 @@ static bool step(const struct graph *g, const struct node *n, struct view_layout
 		return true;
 	case OP_movedim:
 		movedim(n, l);
+		return true;
+	case OP_unsqueeze:
+		unsqueeze(g, n, l, wrap(n->args[1].sym, n->shape.rank));
+		return true;
+	case OP_squeeze:
+		squeeze(g, n, l);
 		return true;
 	case OP_expand:
 	case OP_expand_as:

@@ -1,7 +1,7 @@
 /* fusion/runtime/compose_call.c -- torch.cat, chunk, arange: functions of lists, and
  * those that give tuples.
  */
-#include "fusion/runtime/compose.h"
+#include "fusion/runtime/compose_private.h"
 
 #include <math.h>
 #include <string.h>
@@ -254,26 +254,59 @@ static bool split_lengths(const struct composer *c, struct value how, bool chunk
 	return true;
 }
 
+/* tensor_split: a number of parts that differ by one at most, or where to cut. */
+static bool part_lengths(const struct composer *c, struct value how, int64_t size, int64_t *lengths,
+			 int *n, struct err *err)
+{
+	int64_t parts, at = 0, next;
+
+	if (!is_list(how)) {
+		if (!compose_number(c, how, "the number of parts", &parts, err))
+			return false;
+		if (parts < 1 || parts > MAX_LIST)
+			return err_set(err, ERR_VALUE,
+				       "tensor_split: %lld parts; 1 to %d are possible",
+				       (long long)parts, MAX_LIST);
+		for (*n = 0; *n < parts; (*n)++)
+			lengths[*n] = size / parts + (*n < size % parts);
+		return true;
+	}
+	if (how.list->len >= MAX_LIST)
+		return err_set(err, ERR_BOUND, "tensor_split: over %d parts", MAX_LIST);
+	for (*n = 0; *n < how.list->len; (*n)++) {
+		if (!compose_number(c, how.list->at[*n], "an index", &next, err))
+			return false;
+		next = next < 0 ? next + size : next;
+		next = next < at ? at : next > size ? size : next;
+		lengths[*n] = next - at;
+		at = next;
+	}
+	lengths[(*n)++] = size - at;
+	return true;
+}
+
 static bool split(const struct composer *c, const struct native *f, struct value t,
 		  const struct value *args, int n, const struct keywords *kw, struct value *out,
 		  struct err *err)
 {
 	static const char *const chunk[] = { "chunks", "dim" },
 				 *const parts[] = { "split_size", "dim" },
-				 *const listed[] = { "split_sizes", "dim" };
-	bool is_chunk = f->id == NATIVE_CHUNK;
+				 *const listed[] = { "split_sizes", "dim" },
+				 *const cut[] = { "indices_or_sections", "dim" };
+	bool is_chunk = f->id == NATIVE_CHUNK, is_cut = f->id == NATIVE_TENSOR_SPLIT;
+	const char *const *names = is_chunk                   ? chunk
+				   : is_cut                   ? cut
+				   : strstr(f->name, "sizes") ? listed
+							      : parts;
 	struct value given[2];
 	int64_t lengths[MAX_LIST], size;
 	char name[64] = "fx:";
 	int dim, count;
 
-	if (!compose_args(f->name,
-			  is_chunk                   ? chunk
-			  : strstr(f->name, "sizes") ? listed
-						     : parts,
-			  2, 1, args, n, kw, given, err) ||
+	if (!compose_args(f->name, names, 2, 1, args, n, kw, given, err) ||
 	    !whole_dim(c, t, given[1], &dim, &size, err) ||
-	    !split_lengths(c, given[0], is_chunk, size, lengths, &count, err))
+	    !(is_cut ? part_lengths(c, given[0], size, lengths, &count, err)
+		     : split_lengths(c, given[0], is_chunk, size, lengths, &count, err)))
 		return false;
 	strncat(name, strrchr(f->name, '.') + 1, sizeof(name) - 4);
 	return pieces(c, t, dim, lengths, count, name, out, err);
@@ -398,6 +431,7 @@ bool compose_call(const struct composer *c, const struct native *f, const struct
 		  const struct keywords *kw, struct value *out, struct err *err)
 {
 	struct value t = f->self;
+	char name[64] = "fx:";
 
 	if (f->id == NATIVE_ARANGE)
 		return arange(c, f, args, n, kw, out, err);
@@ -412,6 +446,10 @@ bool compose_call(const struct composer *c, const struct native *f, const struct
 	}
 	if (f->id == NATIVE_UNBIND)
 		return unbind(c, f, t, args, n, kw, out, err);
+	if (f->id >= NATIVE_TAKE_ALONG) {
+		strncat(name, strrchr(f->name, '.') + 1, sizeof(name) - 4);
+		return compose_more(c, f, name, t, args, n, kw, out, err);
+	}
 	return split(c, f, t, args, n, kw, out, err);
 }
 
