@@ -66,6 +66,10 @@ static void print_arg(struct buf *out, const json_t *arg, const json_t *nodes)
 		buf_puts(out, json_string_value(arg));
 		return;
 	}
+	if (json_is_boolean(arg)) {
+		buf_puts(out, json_is_true(arg) ? "True" : "False");
+		return;
+	}
 	text = json_dumps(arg, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
 	buf_puts(out, json_is_null(arg) ? "None" : text ? text : "?");
 	free(text);

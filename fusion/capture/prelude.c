@@ -60,20 +60,33 @@ static struct lang_program *compile(int row, struct err *err)
 	return lang_compile(rows[row].text, strlen(rows[row].text), NULL, err);
 }
 
+/* Whether a line begins with `word` (may be empty), then `name`, then none of a name. */
+static bool line_defines(const char *line, const char *word, const char *name)
+{
+	size_t len = strlen(name);
+	char next;
+
+	if (strncmp(line, word, strlen(word)) != 0)
+		return false;
+	line += strlen(word);
+	next = strncmp(line, name, len) == 0 ? line[len] : '_';
+	return *word ? next == '(' || next == ':'
+		     : strncmp(line + len, " = ", 3) == 0 && next == ' ';
+}
+
+/* By the text alone: a check asks for every name that a program uses, and to
+ * compile the module for each would take longer than all else. */
 bool prelude_defines(const char *module, const char *name)
 {
 	int row = row_of(module);
-	struct lang_program *p = may_define(row, name) ? compile(row, NULL) : NULL;
-	bool found = false;
+	const char *line = may_define(row, name) && name[0] && name[0] != '_' ? rows[row].text
+									      : NULL;
 
-	for (int i = 0; p && i < p->module->n_insts && !found; i++) {
-		const struct lang_inst *inst = &p->module->insts[i];
-
-		found = inst->op == CODE_STORE_GLOBAL && name[0] != '_' &&
-			strcmp(p->module->names[inst->arg], name) == 0;
-	}
-	lang_destroy(p);
-	return found;
+	for (; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+		if (line_defines(line, "class ", name) || line_defines(line, "def ", name) ||
+		    line_defines(line, "", name))
+			return true;
+	return false;
 }
 
 /* An error here is ours, not the program's: its place means nothing there. */
