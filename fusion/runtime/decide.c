@@ -7,6 +7,8 @@
  */
 #include "fusion/runtime/decide.h"
 
+#include <stdlib.h>
+
 static bool jumps(enum code_op op)
 {
 	return op == CODE_JUMP || op == CODE_JUMP_IF_FALSE || op == CODE_JUMP_IF_TRUE ||
@@ -80,6 +82,46 @@ static const struct lang_handler *bad_block(const struct trace *t, int inst)
 	return found;
 }
 
+/* The depth of the operand stack before each instruction; -1: never reached. */
+static void find_depths(const struct code *code, int *depth)
+{
+	for (int i = 1; i <= code->n_insts; i++)
+		depth[i] = -1;
+	depth[0] = 0;
+	for (int i = 0; i < code->n_insts; i++) {
+		const struct lang_inst *inst = &code->insts[i];
+		int after;
+
+		for (int h = 0; h < code->n_handlers; h++)
+			if (code->handlers[h].target == i)
+				depth[i] = code->handlers[h].depth + 1;
+		if (depth[i] < 0)
+			continue;
+		after = depth[i] + code_effect(inst->op, inst->arg);
+		if (inst->op == CODE_FOR_ITER)
+			depth[inst->arg] = depth[i] - 1;
+		else if (jumps(inst->op))
+			depth[inst->arg] = after;
+		if (inst->op != CODE_JUMP && inst->op != CODE_RETURN && inst->op != CODE_RAISE &&
+		    inst->op != CODE_RERAISE)
+			depth[i + 1] = after;
+	}
+}
+
+/* The last place before the block where no operand waits; -1: none. */
+static int checkpoint(const struct code *code, const struct lang_handler *block)
+{
+	int *depth = malloc(sizeof(*depth) * ((size_t)code->n_insts + 1)), at = block->start;
+
+	if (!depth)
+		return -1;
+	find_depths(code, depth);
+	while (at >= 0 && depth[at] != 0)
+		at--;
+	free(depth);
+	return at;
+}
+
 struct decision decide_break(const struct trace *t)
 {
 	const struct code *code = t->base->code;
@@ -93,7 +135,7 @@ struct decision decide_break(const struct trace *t)
 	} else if (block) {
 		d.because = block->kind == HANDLER_WITH ? BREAK_IN_WITH : BREAK_IN_TRY;
 		d.outcome = OUTCOME_STEP;
-		d.stop = block->start;
+		d.stop = checkpoint(code, block);
 	} else if (!can_resume(op)) {
 		d.because = BREAK_NO_RESUME;
 	} else if (t->brk.inlined) {

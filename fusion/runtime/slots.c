@@ -211,7 +211,8 @@ static struct value essence(const struct slot *s)
 	case VALUE_INSTANCE: /* its class must not go, nor another come in its place */
 		return value_ref(value_of(v.instance->class));
 	case VALUE_FUNCTION:
-		return v.function->defaults && !v.function->closure
+		return v.function->defaults &&
+			       (!v.function->closure || v.function->closure->len == 0)
 			   ? value_ref(value_of(v.function->defaults))
 			   : value_none();
 	default:

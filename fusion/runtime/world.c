@@ -171,7 +171,7 @@ static bool stands_for_itself(struct value v)
 	switch (v.kind) {
 	case VALUE_FUNCTION:
 		f = v.function;
-		return !f->closure && (!f->defaults || all_plain(f->defaults->at, f->defaults->len)) &&
+		return (!f->closure || f->closure->len == 0) && (!f->defaults || all_plain(f->defaults->at, f->defaults->len)) &&
 		       (!f->kwdefaults || all_plain(f->kwdefaults->values, f->kwdefaults->len));
 	case VALUE_NATIVE:
 		return v.native->self.kind == VALUE_UNSET || is_plain(v.native->self);
@@ -212,6 +212,7 @@ static bool stand_function(struct trace *t, struct function *real, int child, st
 		return false;
 	f = out->function;
 	f->unit = real->unit;
+	f->disabled = real->disabled;
 	if (real->defaults) {
 		struct value v = lazy_sequence(real->defaults, child);
 
