@@ -105,7 +105,7 @@ struct lookup {
 	int64_t points, run;  /* run: points at the end for which the indices are the same */
 	int n;                /* indices */
 	int64_t size[3], stride[3];  /* of the dims that they name */
-	const struct operand *named; /* the operand whose dims they are */
+	bool writes; /* the indices are places of the target, else of the source */
 	const struct operand *index[3], *from, *to;
 };
 
@@ -158,7 +158,8 @@ struct lookup_run {
 	void *const *buffers;
 };
 
-static void read_range(void *context, int64_t begin, int64_t end, int thread)
+/* From the source to the target, runs of points that the indices do not tell apart. */
+static void move_range(void *context, int64_t begin, int64_t end, int thread)
 {
 	const struct lookup_run *r = context;
 	const struct lookup *l = r->call->state;
@@ -172,7 +173,8 @@ static void read_range(void *context, int64_t begin, int64_t end, int thread)
 	for (; begin < end; begin++, odometer_step(&o, l->run)) {
 		int64_t at = look_up(r->call, l, &o, r->buffers);
 
-		copy_run(out, o.at[1], last < 0 ? 1 : o.stride[1][last], in, o.at[0] + at,
+		copy_run(out, o.at[1] + (l->writes ? at : 0),
+			 last < 0 ? 1 : o.stride[1][last], in, o.at[0] + (l->writes ? 0 : at),
 			 last < 0 ? 1 : o.stride[0][last], l->run, dtype_bytes(l->to->dtype));
 	}
 }
@@ -184,7 +186,7 @@ static void run_read(const struct library_call *call, void *const *buffers, stru
 
 	if (l->points == 0)
 		return;
-	pool_run(pool, l->points / l->run, GRAIN / l->run + 1, read_range, &r);
+	pool_run(pool, l->points / l->run, GRAIN / l->run + 1, move_range, &r);
 }
 
 /* x[..., i, j, ...] from `dim` on: `part` is the indexed tensor's result or the
@@ -213,6 +215,7 @@ static bool bind_indices(struct library_call *call, const struct operand *part,
 	set_strides(&l->walk, own, x->stride + dim + l->n, dim + rank, x->rank - dim - l->n);
 	for (int k = 0; k < l->n; k++)
 		set_strides(&l->walk, 2 + k, l->index[k]->stride, dim, rank);
+	l->writes = !read;
 	l->from = read ? x : part;
 	l->to = read ? part : x;
 	finish_lookup(l);
@@ -377,7 +380,7 @@ static void run_index_put(const struct library_call *call, void *const *buffers,
 	(void)pool;
 	copy_input(call, buffers);
 	if (l->points > 0)
-		read_range(&r, 0, l->points / l->run, 0);
+		move_range(&r, 0, l->points / l->run, 0);
 }
 
 const struct library_op library_index_put = { bind_index_put, run_index_put };
