@@ -183,6 +183,7 @@ static struct executable *compile(const struct backend_env *env, const struct lo
 const struct backend backend_cpu = {
 	.name = "cpu",
 	.available = available,
+	.can_lower = executable_lowers,
 	.compile = compile,
 	.bind = executable_bind,
 	.launch = executable_launch,

@@ -52,6 +52,10 @@ bool executable_bind(struct executable *exe, const int64_t *vars, struct err *er
 void executable_launch(struct executable *exe, int kernel, void *const *buffers, struct pool *pool,
 		       bool backward);
 bool executable_fault(struct executable *exe, struct err *err);
+
+/* lowers.c: backend.h's can_lower. */
+bool executable_lowers(const struct graph *g, const struct node *n, bool *by_type,
+		       const char **why);
 void executable_destroy(struct executable *exe);
 
 /* Fills the plans' code with interpreted programs; for kernels [first, last). */

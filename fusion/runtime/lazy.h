@@ -38,6 +38,8 @@ struct lazy_entry {
 	bool dirty;                         /* its memory is older than its node */
 	struct lazy_view *view;             /* NULL: none, or it shares memory already */
 	void (*release)(struct vtensor *t); /* that it had before */
+	struct tensor *orphan;              /* gone and dirty, but others see its memory */
+	int orphan_node;
 };
 
 /* A compiled trace. */
@@ -73,6 +75,7 @@ struct lazy {
 	struct vm_host host;
 	struct session *session;
 	struct eager *eager; /* runs what is not traced */
+	struct composer composer;
 	const struct backend *backend;
 	struct lowering lowering;
 
@@ -116,12 +119,17 @@ static inline bool lazy_pending(const struct lazy *l, struct value v)
 /* Whether the trace reads or writes the memory of v, or of a tensor in it. */
 bool lazy_touches(const struct lazy *l, struct value v, int depth);
 
-/* lazy_view.c: notes that `view` was made by c; false when out of memory. */
-bool lazy_view_note(struct lazy *l, struct value view, const struct eager_call *c);
+/* lazy_view.c: notes that `view` was made by c, if it shares memory with what it
+ * was made of. */
+bool lazy_view_note(struct lazy *l, struct value view, const struct eager_call *c, struct err *err);
 void lazy_view_drop(struct lazy_entry *entry);
 
-/* Whether t is a view of a registered tensor, or one is a view of it. */
-bool lazy_has_views(const struct lazy *l, const struct vtensor *t);
+/* What a registered tensor is a view of in the end; itself where it is none. */
+struct vtensor *lazy_root(const struct lazy *l, struct vtensor *t);
+
+/* The tensor has the value of the node from here on: so have all views of its
+ * root that see it. */
+bool lazy_write(struct lazy *l, struct vtensor *t, int node, struct err *err);
 
 /* Lets views that nothing shares with be tensors of their own. */
 void lazy_views_settle(struct lazy *l);
@@ -129,6 +137,9 @@ void lazy_views_settle(struct lazy *l);
 /* Makes the view for real, of operands that have elements; it is not pending
  * then. */
 bool lazy_view_replay(struct lazy *l, struct lazy_entry *entry, struct err *err);
+
+/* lazy_trace.c: the call as a node, perhaps of an object; -1 with *err. */
+int lazy_node(struct lazy *l, const struct eager_call *c, struct err *err);
 
 /* Forgets the trace; pending tensors have no value then. */
 void lazy_reset(struct lazy *l);

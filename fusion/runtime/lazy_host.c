@@ -7,6 +7,9 @@
 
 #include "fusion/runtime/bind.h"
 #include "fusion/runtime/lazy.h"
+#include "fusion/runtime/session.h"
+#include "fusion/runtime/torch_control.h"
+#include "fusion/runtime/torch_more.h"
 
 static void pass_place(struct lazy *l)
 {
@@ -124,6 +127,10 @@ static bool call_native(struct lazy *l, const struct native *f, const struct val
 		pass_place(l);
 		return l->eager->host.call(l->eager, f, args, n, kw, out, err);
 	}
+	if (f->id == NATIVE_REQUIRES_GRAD_ && f->self.kind == VALUE_TENSOR) {
+		*out = value_ref(f->self);
+		return true;
+	}
 	if (f->id == NATIVE_IS_TENSOR)
 		return l->eager->host.call(l->eager, f, args, n, kw, out, err);
 	if (!call_size(l, f, args, n, kw, &known, out, err))
@@ -131,29 +138,67 @@ static bool call_native(struct lazy *l, const struct native *f, const struct val
 	return known || call_at_once(l, f, args, n, kw, out, err);
 }
 
+/* Functions that are no ops: those of ops are traced, the others read values. */
+static bool call_more(struct lazy *l, const struct native *f, const struct value *args, int n,
+		      const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct torch_memory memory = { l->eager->env->allocator,
+				       l->eager->env->backend_env.random };
+	bool places = f->id == OP_where; /* where(condition) is nonzero */
+	struct lazy_reason why = { .id = places ? BREAK_DYNAMIC_SHAPE : torch_more_break(f->id),
+				   .subject = f->name };
+
+	if (why.id == BREAK_NONE)
+		return torch_more_call(&l->composer, &memory, f, args, n, kw, out, err);
+	/* The state of the run, as of the generator, is everybody's. */
+	if ((why.id == BREAK_SKIPPED || touches_any(l, f, args, n)) && !lazy_sync(l, why, err))
+		return false;
+	pass_place(l);
+	return l->eager->host.call(l->eager, f, args, n, kw, out, err);
+}
+
+static bool call_op(struct lazy *l, const struct native *f, struct eager_call *c,
+		    const struct value *args, int n, struct value *out, struct err *err)
+{
+	struct value values[MAX_ARGS + 1];
+
+	if (f->self.kind == VALUE_TENSOR) {
+		if (n > MAX_ARGS)
+			return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, n);
+		values[0] = f->self;
+		for (int i = 0; i < n; i++)
+			values[i + 1] = args[i];
+		c->values = values;
+		c->n = n + 1;
+	}
+	if (c->op == OP_to && torch_plain_cast(c->values, c->n, c->kw))
+		return cast(l, f->name, c->values[0], c->values[1].dtype, out, err);
+	return lazy_op(l, c, out, err);
+}
+
 static bool host_call(void *self, const struct native *f, const struct value *args, int n,
 		      const struct keywords *kw, struct value *out, struct err *err)
 {
 	struct lazy *l = self;
-	struct value values[MAX_ARGS + 1];
 	struct eager_call c = {
 		.op = (enum op)f->id, .name = f->name, .values = args, .n = n, .kw = kw
 	};
 
-	if (f->id >= OP_COUNT)
+	if (torch_control_wants(f))
+		return torch_control_call(f, args, n, kw, out, err);
+	if (torch_more_wants(f, args, n, kw))
+		return call_more(l, f, args, n, kw, out, err);
+	if (compose_knows(f->id))
+		return compose_call(&l->composer, f, args, n, kw, out, err);
+	if (f->id >= NATIVE_INPLACE) {
+		c.op = (enum op)(f->id - NATIVE_INPLACE);
+		c.inplace = true;
+	} else if (f->id >= OP_COUNT) {
 		return call_native(l, f, args, n, kw, out, err);
-	if (!lazy_takes(c.op) || n > MAX_ARGS)
-		return call_at_once(l, f, args, n, kw, out, err);
-	if (f->self.kind == VALUE_TENSOR) {
-		values[0] = f->self;
-		for (int i = 0; i < n; i++)
-			values[i + 1] = args[i];
-		c.values = values;
-		c.n = n + 1;
 	}
-	if (c.op == OP_to && torch_plain_cast(c.values, c.n, kw))
-		return cast(l, f->name, c.values[0], c.values[1].dtype, out, err);
-	return lazy_op(l, &c, out, err);
+	if (!lazy_takes(c.op))
+		return call_at_once(l, f, args, n, kw, out, err);
+	return call_op(l, f, &c, args, n, out, err);
 }
 
 static bool run_operator(struct lazy *l, int op, const char *symbol, bool inplace,
@@ -241,13 +286,21 @@ static bool host_repr(void *self, struct value t, struct buf *text, struct err *
 	return l->eager->host.repr(l->eager, t, text, err);
 }
 
+/* The views among the attributes: x.T and its kin are ops. */
+static bool is_attribute_of_elements(const char *name)
+{
+	return strcmp(name, "T") == 0 || strcmp(name, "mT") == 0 || strcmp(name, "H") == 0 ||
+	       strcmp(name, "mH") == 0 || strcmp(name, "data") == 0;
+}
+
 static bool host_tensor_attr(void *self, struct value t, const char *name, struct value *out,
 			     struct err *err)
 {
 	struct lazy *l = self;
+	bool known = true, ok;
 
 	pass_place(l);
-	if (!lazy_pending(l, t))
+	if (!lazy_pending(l, t) && !is_attribute_of_elements(name))
 		return l->eager->host.tensor_attr(l->eager, t, name, out, err);
 	if (strcmp(name, "shape") == 0)
 		return shape_value(&node_of(l, t)->shape, out, err);
@@ -259,37 +312,24 @@ static bool host_tensor_attr(void *self, struct value t, const char *name, struc
 		*out = (struct value){ .kind = VALUE_DTYPE, .dtype = node_of(l, t)->dtype };
 		return true;
 	}
-	if (torch_method(l->eager->names, t, name, out, NULL))
-		return true;
-	if (!lazy_sync(l, (struct lazy_reason){ .id = BREAK_AT_ONCE, .subject = "an attribute" },
-		       err))
-		return false;
-	return l->eager->host.tensor_attr(l->eager, t, name, out, err);
+	ok = compose_attr(&l->composer, t, name, &known, out, err);
+	return known ? ok : torch_method(l->eager->names, t, name, out, err);
 }
 
 static bool host_subscript(void *self, struct value t, struct value index, struct value *out,
 			   struct err *err)
 {
 	struct lazy *l = self;
-	struct lazy_reason why = { .id = BREAK_AT_ONCE, .subject = "indexing" };
 
-	if ((lazy_touches(l, t, 0) || lazy_touches(l, index, 0)) && !lazy_sync(l, why, err))
-		return false;
-	pass_place(l);
-	return l->eager->host.subscript(l->eager, t, index, out, err);
+	return compose_subscript(&l->composer, t, index, out, err);
 }
 
 static bool host_store_subscript(void *self, struct value t, struct value index, struct value v,
 				 struct err *err)
 {
 	struct lazy *l = self;
-	struct lazy_reason why = { .id = BREAK_AT_ONCE, .subject = "indexing" };
 
-	if ((lazy_touches(l, t, 0) || lazy_touches(l, index, 0) || lazy_touches(l, v, 0)) &&
-	    !lazy_sync(l, why, err))
-		return false;
-	pass_place(l);
-	return l->eager->host.store_subscript(l->eager, t, index, v, err);
+	return compose_store(&l->composer, t, index, v, err);
 }
 
 static bool host_length(void *self, struct value t, struct value *out, struct err *err)
@@ -320,6 +360,49 @@ static void host_print(void *self, const char *text, size_t len)
 	l->eager->host.print(l->eager, text, len);
 }
 
+static bool composer_run(void *self, enum op op, const char *name, bool inplace,
+			 const struct value *values, int n, struct value *out, struct err *err)
+{
+	struct eager_call c = {
+		.op = op, .name = name, .inplace = inplace, .values = values, .n = n
+	};
+
+	return lazy_op(self, &c, out, err);
+}
+
+static bool composer_size(void *self, struct value t, int dim, struct value *out, struct err *err)
+{
+	struct lazy *l = self;
+
+	if (!lazy_pending(l, t))
+		return l->eager->composer.size(l->eager, t, dim, out, err);
+	*out = value_int(node_of(l, t)->shape.size[dim]->value);
+	return true;
+}
+
+static bool composer_type(void *self, struct value t, int *rank, enum dtype *dtype, struct err *err)
+{
+	struct lazy *l = self;
+
+	if (!lazy_pending(l, t))
+		return l->eager->composer.type(l->eager, t, rank, dtype, err);
+	*rank = node_of(l, t)->shape.rank;
+	*dtype = node_of(l, t)->dtype;
+	return true;
+}
+
+static bool composer_places(void *self, struct value mask, int rank, struct value *out,
+			    struct err *err)
+{
+	struct lazy *l = self;
+	struct lazy_reason why = { .id = BREAK_DYNAMIC_SHAPE, .subject = "x[mask]" };
+
+	if (!lazy_sync_one(l, mask, why, err))
+		return false;
+	pass_place(l);
+	return l->eager->composer.places(l->eager, mask, rank, out, err);
+}
+
 /* What stays NULL is what the eager host leaves NULL too. */
 void lazy_host_init(struct lazy *l)
 {
@@ -338,4 +421,10 @@ void lazy_host_init(struct lazy *l)
 	l->host.to_number = host_to_number;
 	l->host.repr = host_repr;
 	l->host.print = host_print;
+	l->composer = (struct composer){ .self = l,
+					 .host = &l->host,
+					 .run = composer_run,
+					 .size = composer_size,
+					 .type = composer_type,
+					 .places = composer_places };
 }

@@ -240,12 +240,12 @@ static void hand_out(struct barrier *b)
 		struct lazy_entry *entry = b->to[i];
 		struct vtensor *t = entry->at;
 
-		if (!t->memory) {
+		if (t && !t->memory) {
 			t->memory = b->results[i];
 			b->results[i] = NULL;
 			continue;
 		}
-		tensor_copy(t->memory, b->results[i]);
+		tensor_copy(t ? t->memory : entry->orphan, b->results[i]);
 		b->l->n_dirty -= entry->dirty;
 		entry->dirty = false;
 	}
@@ -274,7 +274,7 @@ static bool begin(struct barrier *b, struct lazy *l, struct lazy_reason why, str
 
 static void choose(struct barrier *b, struct lazy_entry *entry)
 {
-	b->nodes[b->n] = entry->at->node;
+	b->nodes[b->n] = entry->at ? entry->at->node : entry->orphan_node;
 	b->to[b->n++] = entry;
 }
 
@@ -306,9 +306,9 @@ static bool sync_all(struct lazy *l, struct lazy_reason why, bool dirty_only, st
 	ok = begin(&b, l, why, err);
 	for (size_t i = 0; ok && i < l->entries.len; i++) {
 		struct lazy_entry *entry = &l->entries.at[i];
+		bool pending = entry->at && !entry->at->memory && !entry->view;
 
-		if (entry->at &&
-		    (entry->dirty || (!dirty_only && !entry->at->memory && !entry->view)))
+		if (entry->dirty || (!dirty_only && pending))
 			choose(&b, entry);
 	}
 	ok = ok && (b.n == 0 || run(&b, err));

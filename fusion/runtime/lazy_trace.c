@@ -18,7 +18,14 @@ static void release_memory(struct vtensor *t)
 	t->memory = NULL;
 }
 
-/* A registered object dies: its entry forgets it. */
+/* Whether someone else may look at the memory: beside the object only the trace's
+ * inputs hold it. */
+static bool is_seen(const struct tensor *memory)
+{
+	return memory->refs > 2 || memory->storage->refs > 1;
+}
+
+/* A registered object dies: its entry forgets it, but not what it has to write. */
 static void release(struct vtensor *t)
 {
 	struct lazy *l = t->owner;
@@ -26,8 +33,14 @@ static void release(struct vtensor *t)
 	void (*before)(struct vtensor *) = entry->release;
 
 	lazy_view_drop(entry);
-	l->n_dirty -= entry->dirty;
-	*entry = (struct lazy_entry){ 0 };
+	entry->at = NULL;
+	if (entry->dirty && is_seen(t->memory)) {
+		entry->orphan = tensor_ref(t->memory);
+		entry->orphan_node = t->node;
+	} else {
+		l->n_dirty -= entry->dirty;
+		entry->dirty = false;
+	}
 	t->owner = NULL;
 	if (before)
 		before(t);
@@ -53,6 +66,7 @@ void lazy_reset(struct lazy *l)
 	for (size_t i = 0; i < l->entries.len; i++) {
 		struct lazy_entry *entry = &l->entries.at[i];
 
+		tensor_unref(entry->orphan);
 		if (!entry->at)
 			continue;
 		entry->at->owner = NULL;
@@ -77,16 +91,21 @@ static bool ready(struct lazy *l, struct err *err)
 	return l->graph || torch_no_memory(err);
 }
 
+static const struct tensor *memory_of(const struct lazy_entry *entry)
+{
+	return entry->at ? entry->at->memory : entry->orphan;
+}
+
 static bool shares(const struct lazy *l, const struct vtensor *t, bool dirty_only)
 {
 	if (!t->memory)
 		return false;
 	for (size_t i = 0; i < l->entries.len; i++) {
 		const struct lazy_entry *entry = &l->entries.at[i];
+		const struct tensor *memory = memory_of(entry);
 
-		if (entry->at && entry->at != t && entry->at->memory &&
-		    (entry->dirty || !dirty_only) &&
-		    entry->at->memory->storage == t->memory->storage)
+		if (memory && entry->at != t && (entry->dirty || !dirty_only) &&
+		    memory->storage == t->memory->storage)
 			return true;
 	}
 	for (size_t i = 0; !dirty_only && i < l->inputs.len; i++)
@@ -191,90 +210,104 @@ static bool set_fx(struct lazy *l, int node, const struct eager_call *c)
 {
 	char fx[64];
 
+	if (strncmp(c->name, "fx:", 3) == 0)
+		return graph_set_fx(l->graph, node, c->name + 3);
 	if (!c->inplace)
 		return graph_set_fx(l->graph, node, op_fx_name(c->name, c->op));
 	snprintf(fx, sizeof(fx), "i%s", op_info(c->op)->fx);
 	return graph_set_fx(l->graph, node, fx);
 }
 
-static bool write_target(struct lazy *l, const struct eager_call *c, int target, int node,
-			 struct value *out, struct err *err)
-{
-	struct vtensor *to = c->values[0].tensor;
-	struct lazy_entry *entry = &l->entries.at[to->input];
-
-	node = bind_inplace(l->graph, target, node, l->host.line, l->host.column, err);
-	if (node < 0)
-		return false;
-	to->node = node;
-	if (to->memory && !entry->dirty) {
-		entry->dirty = true;
-		l->n_dirty++;
-	}
-	*out = value_ref(c->values[0]);
-	return true;
-}
-
-/* A view of elements that are there is made at once: it costs nothing. */
+/* Memory that does not lie row by row has views that the trace cannot describe. */
 static bool is_real_view(const struct lazy *l, const struct eager_call *c)
 {
-	bool pending = false;
+	const struct tensor *memory;
 
+	if (op_info(c->op)->kind != KIND_VIEW || c->n == 0 || c->values[0].kind != VALUE_TENSOR)
+		return false;
+	memory = lazy_root(l, c->values[0].tensor)->memory;
+	return memory && !tensor_contiguous(memory);
+}
+
+static bool any_pending(const struct lazy *l, const struct eager_call *c)
+{
 	for (int i = 0; i < c->n; i++)
-		pending |= lazy_pending(l, c->values[i]);
-	return op_info(c->op)->kind == KIND_VIEW && !pending;
+		if (lazy_pending(l, c->values[i]))
+			return true;
+	return false;
 }
 
 /* Barriers that an op asks for before it is bound: node ids do not outlive one. */
 static bool prepare(struct lazy *l, const struct eager_call *c, bool *at_once, struct err *err)
 {
+	struct lazy_reason why = { .id = BREAK_SHARED_WRITE };
 	bool stale = false, shared = false;
 
 	for (int i = 0; i < c->n && !stale; i++)
 		stale = is_stale(l, c->values[i], 0);
-	if (c->inplace && c->values[0].kind == VALUE_TENSOR)
-		shared = shares(l, c->values[0].tensor, false) ||
-			 lazy_has_views(l, c->values[0].tensor);
-	if (stale || shared) {
-		if (!lazy_sync(l, (struct lazy_reason){ .id = BREAK_SHARED_WRITE }, err))
-			return false;
-	} else if (l->graph && l->graph->n_nodes >= LAZY_MAX_NODES) {
-		if (!lazy_sync(l, (struct lazy_reason){ .id = BREAK_TRACE_LIMIT }, err))
-			return false;
-	}
+	if (c->inplace && c->n > 0 && c->values[0].kind == VALUE_TENSOR)
+		shared = shares(l, c->values[0].tensor, false);
 	*at_once = shared || is_real_view(l, c);
+	if (stale || shared || (*at_once && any_pending(l, c)))
+		return lazy_sync(l, why, err);
+	why.id = BREAK_TRACE_LIMIT;
+	if (l->graph && l->graph->n_nodes >= LAZY_MAX_NODES)
+		return lazy_sync(l, why, err);
 	return true;
 }
 
-static bool trace(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err)
+/* For messages: what the composer runs bears an FX name alone, or none. */
+static const char *spelling(const struct eager_call *c)
+{
+	if (strncmp(c->name, "fx:", 3) != 0)
+		return c->name;
+	return c->name[3] ? c->name + 3 : op_info(c->op)->id;
+}
+
+int lazy_node(struct lazy *l, const struct eager_call *c, struct err *err)
 {
 	struct bind_target target = { .node = node_of, .self = l };
 	struct arg args[MAX_ARGS];
 	int node;
 
 	if (!ready(l, err))
-		return false;
+		return -1;
 	target.graph = l->graph;
-	if (!bind_call(&target, c->op, c->name, c->values, c->n, c->kw, args, err))
-		return false;
+	if (!bind_call(&target, c->op, spelling(c), c->values, c->n, c->kw, args, err))
+		return -1;
 	node = graph_add(l->graph, c->op, args, op_info(c->op)->n_params, l->host.line,
 			 l->host.column, err);
+	if (node >= 0 && !set_fx(l, node, c))
+		return no_node(err);
+	return node;
+}
+
+static bool trace(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err)
+{
+	int node = lazy_node(l, c, err);
+
 	if (node < 0)
 		return false;
-	if (!set_fx(l, node, c))
-		return torch_no_memory(err);
-	if (c->inplace)
-		return write_target(l, c, args[0].node, node, out, err);
+	if (c->inplace) {
+		struct vtensor *to = c->values[0].tensor;
+
+		node = bind_inplace(l->graph, to->node, node, l->host.line, l->host.column, err);
+		if (node < 0 || !lazy_write(l, to, node, err))
+			return false;
+		*out = value_ref(c->values[0]);
+		return true;
+	}
 	if (!wrap(l, node, out, err))
 		return false;
-	if (op_info(c->op)->kind != KIND_VIEW || lazy_view_note(l, *out, c))
+	if (op_info(c->op)->kind != KIND_VIEW || lazy_view_note(l, *out, c, err))
 		return true;
 	value_unref(*out);
-	return torch_no_memory(err);
+	return false;
 }
 
 bool lazy_op(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err)
 {
+	struct eager_call now = *c;
 	bool at_once;
 
 	if (!prepare(l, c, &at_once, err))
@@ -283,5 +316,6 @@ bool lazy_op(struct lazy *l, const struct eager_call *c, struct value *out, stru
 		return trace(l, c, out, err);
 	l->eager->host.line = l->host.line;
 	l->eager->host.column = l->host.column;
-	return eager_run(l->eager, c, out, err);
+	now.name = spelling(c);
+	return eager_run(l->eager, &now, out, err);
 }

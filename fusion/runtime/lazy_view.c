@@ -1,14 +1,33 @@
-/* fusion/runtime/lazy_view.c -- views of tensors that have no elements yet.
+/* fusion/runtime/lazy_view.c -- views in a pending trace.
  *
  * In the trace a view is a node like any other.  What it was made of is noted
- * beside it: when the elements are there, the view is made again over the same
- * memory.  A write to either one waits for that (lazy_trace.c).
+ * beside it: a write to it puts new elements into its ROOT, and the other views
+ * become nodes over the new root; when elements are there, the view is made
+ * again for real, over the same memory.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "fusion/runtime/lazy.h"
+#include "fusion/runtime/view.h"
 
-bool lazy_view_note(struct lazy *l, struct value view, const struct eager_call *c)
+static struct lazy_entry *entry_of(const struct lazy *l, const struct vtensor *t)
+{
+	return t->owner == l ? &l->entries.at[t->input] : NULL;
+}
+
+struct vtensor *lazy_root(const struct lazy *l, struct vtensor *t)
+{
+	const struct lazy_entry *entry = entry_of(l, t);
+
+	while (entry && entry->view) {
+		t = entry->view->values[0].tensor;
+		entry = entry_of(l, t);
+	}
+	return t;
+}
+
+static bool keep_call(struct lazy_entry *entry, const struct eager_call *c)
 {
 	struct lazy_view *v = calloc(1, sizeof(*v));
 
@@ -22,11 +41,26 @@ bool lazy_view_note(struct lazy *l, struct value view, const struct eager_call *
 	v->kw.names = v->names;
 	for (int i = 0; i < v->kw.n; i++)
 		v->names[i] = value_ref(c->kw->names[i]);
-	l->entries.at[view.tensor->input].view = v;
+	entry->view = v;
 	return true;
 }
 
-/* The entries may move on to others' releases meanwhile: it is empty first. */
+/* A reshape that has to copy shares nothing. */
+bool lazy_view_note(struct lazy *l, struct value view, const struct eager_call *c, struct err *err)
+{
+	struct vtensor *root = lazy_root(l, c->values[0].tensor);
+	struct view_layout layout;
+
+	if (view_layout_in(l->graph, view.tensor->node, root->node, &layout))
+		return keep_call(entry_of(l, view.tensor), c) || torch_no_memory(err);
+	if (c->op == OP_view || c->op == OP_view_as)
+		return err_set(err, ERR_VALUE,
+			       "view: the strides of the tensor do not allow these sizes without "
+			       "a copy; write x.reshape(...)");
+	return true;
+}
+
+/* The entry is empty before its operands go: their releases look at it. */
 void lazy_view_drop(struct lazy_entry *entry)
 {
 	struct lazy_view *v = entry->view;
@@ -41,18 +75,54 @@ void lazy_view_drop(struct lazy_entry *entry)
 	free(v);
 }
 
-bool lazy_has_views(const struct lazy *l, const struct vtensor *t)
+static struct eager_call call_of(const struct lazy_view *v, const char *name)
 {
-	if (t->owner != l)
-		return false;
-	for (size_t i = 0; i < l->entries.len; i++) {
-		const struct lazy_entry *entry = &l->entries.at[i];
+	return (struct eager_call){ .op = v->op,
+				    .name = name,
+				    .values = v->values,
+				    .n = v->n,
+				    .kw = v->kw.n ? &v->kw : NULL };
+}
 
-		if (entry->at && entry->view &&
-		    (entry->at == t || entry->view->values[0].tensor == t))
-			return true;
+/* Views of `root`, in the order in which they were made, over its new node. */
+static bool refresh(struct lazy *l, const struct vtensor *root, struct err *err)
+{
+	for (size_t i = 0; i < l->entries.len; i++) {
+		struct lazy_entry *entry = &l->entries.at[i];
+		struct eager_call c;
+		int node;
+
+		if (!entry->at || !entry->view || lazy_root(l, entry->at) != root)
+			continue;
+		c = call_of(entry->view, "fx:");
+		node = lazy_node(l, &c, err);
+		if (node < 0)
+			return false;
+		entry->at->node = node;
 	}
-	return false;
+	return true;
+}
+
+bool lazy_write(struct lazy *l, struct vtensor *t, int node, struct err *err)
+{
+	struct vtensor *root = lazy_root(l, t);
+	struct lazy_entry *entry = entry_of(l, root);
+	struct view_layout layout;
+
+	if (root != t) {
+		if (!view_layout_in(l->graph, t->node, root->node, &layout))
+			return err_set(err, ERR_INTERNAL, "a pending view without a layout");
+		node = view_write(l->graph, root->node, &layout, node, l->host.line, l->host.column,
+				  err);
+		if (node < 0)
+			return false;
+	}
+	root->node = node;
+	if (root->memory && !entry->dirty) {
+		entry->dirty = true;
+		l->n_dirty++;
+	}
+	return refresh(l, root, err);
 }
 
 /* Last made first: a view of a view lets go of the one between. */
@@ -60,20 +130,16 @@ void lazy_views_settle(struct lazy *l)
 {
 	for (size_t i = l->entries.len; i-- > 0;) {
 		struct lazy_entry *entry = &l->entries.at[i];
+		const struct vtensor *of = entry->view ? entry->view->values[0].tensor : NULL;
 
-		if (entry->at && entry->view && entry->view->values[0].object->refs == 1)
+		if (entry->at && of && of->head.refs == 1 && !of->memory)
 			lazy_view_drop(entry);
 	}
 }
 
 bool lazy_view_replay(struct lazy *l, struct lazy_entry *entry, struct err *err)
 {
-	struct lazy_view *v = entry->view;
-	struct eager_call c = { .op = v->op,
-				.name = op_info(v->op)->id,
-				.values = v->values,
-				.n = v->n,
-				.kw = v->kw.n ? &v->kw : NULL };
+	struct eager_call c = call_of(entry->view, op_info(entry->view->op)->id);
 	struct value made;
 
 	if (!eager_run(l->eager, &c, &made, err))

@@ -8,6 +8,32 @@ static const enum break_id causes[] = {
 	[FALLBACK_DENIED] = BREAK_DENIED_OP,
 };
 
+static bool is_fallback(const struct piece *piece)
+{
+	return piece->kind == PIECE_FALLBACK;
+}
+
+/* One call may be several ops: x.sort() finds values and indices. */
+static bool is_told(const struct partition *p, int index)
+{
+	const struct node *n = p->pieces[index].node;
+
+	for (int i = 0; i < index; i++)
+		if (is_fallback(&p->pieces[i]) && p->pieces[i].node->line == n->line &&
+		    p->pieces[i].node->column == n->column)
+			return true;
+	return false;
+}
+
+static const char *subject_of(const struct piece *piece)
+{
+	const struct node *n = piece->node;
+
+	if (piece->cause == FALLBACK_TYPE)
+		return dtype_name(n->dtype);
+	return n->fx[0] ? n->fx : op_info(n->op)->id;
+}
+
 bool partition_report(const struct exec *e, struct session *s, int graph, const char *function)
 {
 	s->counts.lowered += exec_lowered_count(e);
@@ -20,14 +46,13 @@ bool partition_report(const struct exec *e, struct session *s, int graph, const 
 					   .n_stack = 1 };
 		struct fusion_line at = { .function = function };
 
-		if (piece->kind != PIECE_FALLBACK)
+		if (!is_fallback(piece) || is_told(e->parts, i))
 			continue;
 		at.line = piece->node->line;
 		b.id = causes[piece->cause];
 		b.stack = &at;
 		b.column = piece->node->column;
-		b.subject = piece->cause == FALLBACK_TYPE ? dtype_name(piece->node->dtype)
-							  : piece->node->fx;
+		b.subject = subject_of(piece);
 		b.message = piece->why;
 		if (!session_add_break(s, &b))
 			return false;
