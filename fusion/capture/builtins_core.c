@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fusion/capture/builtins.h"
+#include "fusion/capture/classes.h"
 #include "fusion/capture/operators.h"
 
 static const size_t MOST_PRINTED_BYTES = (size_t)1 << 20;
@@ -78,6 +79,24 @@ static bool float_from_text(struct value v, struct value *out, struct err *err)
 	return true;
 }
 
+/* float(v) or int(v) of an instance, by its own method or __index__. */
+static bool number_of(struct vm *vm, struct value v, const char *method, struct value *out,
+		      struct err *err)
+{
+	bool found;
+
+	if (!instance_call(vm, v, method, NULL, 0, out, &found, err))
+		return false;
+	if (!found && !instance_call(vm, v, "__index__", NULL, 0, out, &found, err))
+		return false;
+	if (found && !value_counted(*out))
+		return true;
+	if (found)
+		value_unref(*out);
+	return vm_raise(vm, CLASS_TYPE_ERROR, err, "a string or a real number is needed, not '%s'",
+			value_type_name(v));
+}
+
 bool builtin_float(struct vm *vm, const struct builtin_call *call, struct value *out,
 		   struct err *err)
 {
@@ -90,6 +109,8 @@ bool builtin_float(struct vm *vm, const struct builtin_call *call, struct value 
 	}
 	if (v.kind == VALUE_STR)
 		return float_from_text(v, out, err);
+	if (v.kind == VALUE_INSTANCE)
+		return number_of(vm, v, "__float__", out, err);
 	if (!value_is_number(v))
 		return err_set(err, ERR_TYPE,
 			       "float() argument must be a string or a real number, not '%s'",
@@ -155,6 +176,8 @@ bool builtin_int(struct vm *vm, const struct builtin_call *call, struct value *o
 		host = vm_host_here(vm);
 		return host->to_number(host->self, VALUE_INT, v, out, err);
 	}
+	if (v.kind == VALUE_INSTANCE)
+		return number_of(vm, v, "__int__", out, err);
 	if (v.kind == VALUE_FLOAT)
 		return number_whole(vm, v.f, out, err);
 	if (!value_is_integer(v))
@@ -250,6 +273,10 @@ bool builtin_abs(struct vm *vm, const struct builtin_call *call, struct value *o
 
 	if (v.kind == VALUE_TENSOR)
 		return tensor_method(vm, v, "abs", NULL, 0, out, err);
+	if (v.kind == VALUE_INSTANCE) {
+		if (!instance_call(vm, v, "__abs__", NULL, 0, out, &negative, err) || negative)
+			return negative;
+	}
 	if (v.kind == VALUE_FLOAT) {
 		*out = value_float(fabs(v.f));
 		return true;

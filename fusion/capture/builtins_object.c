@@ -123,6 +123,8 @@ bool value_hash(struct vm *vm, struct value v, struct value *out, struct err *er
 	}
 	if (!op_make_key(vm, &key, err))
 		return false;
+	if (key.kind == VALUE_FLOAT && key.f == (double)(int64_t)key.f)
+		key = value_int((int64_t)key.f);
 	*out = value_is_integer(key) ? value_int(value_as_int(key))
 				     : value_int((int64_t)(value_hash_of(key) >> 3));
 	return true;

@@ -199,7 +199,16 @@ static bool bad_base(struct vm *vm, struct value base, struct err *err)
 			value_type_name(base));
 }
 
-/* The bases without `object`, which is everyone's. */
+/* object, and ABC, Generic, Protocol and their like, which are only promises. */
+static bool is_everyones(struct value base)
+{
+	if (base.kind == VALUE_CLASS)
+		return base.class->builtin == CLASS_OBJECT;
+	return base.kind == VALUE_NATIVE && base.native->builtin &&
+	       strcmp(builtin_row(base.native->id)->scope, "typing") == 0;
+}
+
+/* The bases without those. */
 static bool merge_bases(struct vm *vm, const struct value *bases, int n, struct value *mro,
 			struct err *err)
 {
@@ -210,7 +219,7 @@ static bool merge_bases(struct vm *vm, const struct value *bases, int n, struct 
 	if (!ok)
 		return false;
 	for (int i = 0; ok && i < n; i++) {
-		if (bases[i].kind == VALUE_CLASS && bases[i].class->builtin == CLASS_OBJECT)
+		if (is_everyones(bases[i]))
 			continue;
 		if (bases[i].kind != VALUE_CLASS)
 			ok = bad_base(vm, bases[i], err);

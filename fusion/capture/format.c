@@ -255,7 +255,7 @@ bool format_value(struct vm *vm, const struct format_spec *s, struct value v, st
 		format_float(out, s, value_as_double(v));
 		return true;
 	}
-	if (s->type && s->type != 's')
+	if (s->type && (s->type != 's' || value_is_number(v)))
 		return wrong_code(vm, s->type, v, err);
 	if (v.kind != VALUE_STR && v.kind != VALUE_BOOL &&
 	    (s->width || s->align || s->precision >= 0))

@@ -46,19 +46,22 @@ bool builtin_chr(struct vm *vm, const struct builtin_call *call, struct value *o
 	       chr_of(vm, c, out, err);
 }
 
+static long code_point(const unsigned char *t, size_t n)
+{
+	long c = n == 1 ? t[0] : t[0] & (0xff >> (n + 1));
+
+	for (size_t i = 1; i < n; i++)
+		c = c << 6 | (t[i] & 0x3f);
+	return c;
+}
+
 bool builtin_ord(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
 {
 	struct value v = call->args[0];
-	const unsigned char *t;
-	int64_t c;
 
 	if (v.kind != VALUE_STR || str_length(v.str) != 1)
 		return vm_raise(vm, CLASS_TYPE_ERROR, err, "ord() expected a character");
-	t = (const unsigned char *)v.str->text;
-	c = v.str->len == 1 ? t[0] : t[0] & (0xff >> (v.str->len + 1));
-	for (size_t i = 1; i < v.str->len; i++)
-		c = c << 6 | (t[i] & 0x3f);
-	*out = value_int(c);
+	*out = value_int(code_point((const unsigned char *)v.str->text, v.str->len));
 	return true;
 }
 
@@ -100,13 +103,22 @@ bool builtin_ascii(struct vm *vm, const struct builtin_call *call, struct value 
 	struct buf text = { .limit = vm->limits.object_bytes }, ascii = { .limit = text.limit };
 	bool ok = builtin_text(vm, call->args[0], false, &text, err);
 
-	for (size_t i = 0; ok && i < text.len; i++) {
-		unsigned char b = (unsigned char)text.data[i];
+	for (size_t i = 0; ok && i < text.len;) {
+		size_t n = 1;
+		long c;
 
-		if (b < 0x80)
-			buf_putc(&ascii, (char)b);
+		while (i + n < text.len && ((unsigned char)text.data[i + n] & 0xc0) == 0x80)
+			n++;
+		c = code_point((const unsigned char *)text.data + i, n);
+		if (c < 0x80)
+			buf_putc(&ascii, (char)c);
 		else
-			buf_printf(&ascii, "\\x%02x", b);
+			buf_printf(&ascii,
+				   c < 0x100     ? "\\x%02lx"
+				   : c < 0x10000 ? "\\u%04lx"
+						 : "\\U%08lx",
+				   (unsigned long)c);
+		i += n;
 	}
 	buf_finish(&text);
 	if (ok)
@@ -232,7 +244,7 @@ static bool justify(struct vm *vm, const struct builtin_call *call, char align, 
 {
 	struct format_spec s = { .fill = " ", .fill_bytes = 1, .align = align, .precision = -1 };
 	struct buf text = { .limit = vm->limits.object_bytes };
-	int64_t width;
+	int64_t width, gap;
 
 	if (!op_index(vm, call->args[0], "the width", &width, err))
 		return false;
@@ -248,6 +260,12 @@ static bool justify(struct vm *vm, const struct builtin_call *call, char align, 
 	if (width > INT32_MAX / 8)
 		return vm_out_of_memory(vm, err);
 	s.width = width < 0 ? 0 : (int)width;
+	gap = s.width - str_length(call->self.str);
+	if (align == '^' && gap > 0 &&
+	    (gap & s.width & 1)) { /* center() leans left, a spec right */
+		buf_add(&text, s.fill, s.fill_bytes);
+		s.width--;
+	}
 	format_pad(&text, &s, align, "", call->self.str->text, call->self.str->len);
 	return builtin_take_text(vm, &text, out, err);
 }
