@@ -40,8 +40,10 @@ static bool is_not_implemented(struct value v)
 static bool ask(struct vm *vm, struct value a, const char *name, struct value b, struct value *out,
 		bool *found, struct err *err)
 {
-	if (!instance_call(vm, a, name, &b, 1, out, found, err))
+	if (!instance_call(vm, a, name, &b, 1, out, found, err)) {
+		*found = false;
 		return false;
+	}
 	if (*found && is_not_implemented(*out)) {
 		value_unref(*out);
 		*found = false;
