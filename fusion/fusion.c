@@ -285,6 +285,19 @@ bool fusion_set_parameter(struct fusion_session *s, const char *name, const stru
 	return session_set_parameter(&s->session, name, t, err);
 }
 
+enum fusion_found fusion_probe(struct fusion_session *s, const struct value *args, int n,
+			       struct buf *why)
+{
+	switch (session_probe(&s->session, args, n, why)) {
+	case SESSION_FOUND:
+		return FUSION_FOUND;
+	case SESSION_MISSED:
+		return FUSION_MISSED;
+	default:
+		return FUSION_UNKNOWN;
+	}
+}
+
 const char *fusion_parameter_name(const struct fusion_session *s, int index)
 {
 	return session_parameter_name(&s->session, index);

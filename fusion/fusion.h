@@ -75,6 +75,12 @@ struct value fusion_value(struct tensor *t);
 bool fusion_set_parameter(struct fusion_session *s, const char *name, const struct tensor *t,
 			  struct err *err);
 
+/* Whether a call with these arguments would be served by what is compiled; nothing
+ * is run.  `why`: the guard that fails. */
+enum fusion_found { FUSION_FOUND, FUSION_MISSED, FUSION_UNKNOWN };
+enum fusion_found fusion_probe(struct fusion_session *s, const struct value *args, int n,
+			       struct buf *why);
+
 /* The name of the entry's parameter; NULL where it has not so many. */
 const char *fusion_parameter_name(const struct fusion_session *s, int index);
 

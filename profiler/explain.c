@@ -85,11 +85,13 @@ static struct workload quick_copy(const struct workload *w)
 
 /* What could be otherwise: the source, the sizes. */
 static void try_changes(json_t *out, const struct lane *lane, const struct workload *w,
-			const struct point *p, const struct explain_options *options)
+			const struct point *p, const struct explain_options *options,
+			int64_t base_ns)
 {
 	rewrites_offer(json_object_get(out, "breaks"), lane, w, p, options->rewrites_ms);
 	if (options->sizes_ms != 0)
-		json_object_set_new(out, "sizes", sizes_try(lane, w, p, options->sizes_ms));
+		json_object_set_new(out, "sizes",
+				    sizes_try(lane, w, p, options->sizes_ms, base_ns));
 }
 
 json_t *profiler_explain(const struct workload *w, const struct explain_options *options,
@@ -120,7 +122,7 @@ json_t *profiler_explain(const struct workload *w, const struct explain_options 
 			    json_integer(count_breaks(json_object_get(out, "breaks"))));
 	json_object_set_new(out, "op_count", json_integer(count_ops(graphs)));
 	if (json_is_null(json_object_get(out, "error")))
-		try_changes(out, &lane, &quick, p, options);
+		try_changes(out, &lane, &quick, p, options, clock_ns() - begin);
 	json_object_set_new(out, "ms", json_real((double)(clock_ns() - begin) / 1e6));
 	lane_destroy(&lane);
 	inputs_destroy(&inputs);

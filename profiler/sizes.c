@@ -21,9 +21,9 @@ try {
 	const struct lane *lane;
 	const struct workload *w;
 	const struct point *p;
-	json_t *specs; /* of the first call */
-	json_t *list;  /* results */
-	int64_t end_ns;
+	json_t *specs;           /* of the first call */
+	json_t *list;            /* results */
+	int64_t end_ns, base_ns; /* when to stop; what a session and its first call take */
 	bool limited;
 };
 
@@ -61,37 +61,80 @@ static json_t *resize_all(const struct try *t, int64_t from, int64_t to)
 	return specs;
 }
 
-static void drop_args(struct value *args, size_t n)
+struct call_args {
+	struct value at[WORKLOAD_MAX_ARGS];
+	int n;
+};
+
+static void drop_args(struct call_args *a)
 {
-	for (size_t k = 0; k < n; k++)
-		value_unref(args[k]);
+	for (int k = 0; k < a->n; k++)
+		value_unref(a->at[k]);
+}
+
+/* False where a value cannot be made, or is too large to try; then none is left. */
+static bool make_args(const struct try *t, const json_t *specs, struct call_args *out,
+		      struct err *err)
+{
+	int64_t bytes = 0;
+
+	out->n = 0;
+	for (size_t k = 0; k < json_array_size(specs); k++) {
+		const json_t *spec = json_array_get(specs, k);
+		struct value v = value_none();
+		bool ok = spec_check(spec, "input", &bytes, err) &&
+			  bytes <= (int64_t)MAX_CHANGED_ELEMENTS * 8;
+
+		if (ok)
+			v = value_from_json(spec, fusion_allocator(t->lane->engine), err);
+		if (!ok || v.kind == VALUE_UNSET) {
+			drop_args(out);
+			return false;
+		}
+		out->at[out->n++] = v;
+	}
+	return true;
 }
 
 /* One call with the values of `specs`; *new_graphs: captured during it. */
 static bool call_once(const struct try *t, struct fusion_session *s, const json_t *specs,
 		      int64_t *new_graphs, struct err *err)
 {
-	struct value args[WORKLOAD_MAX_ARGS], out;
-	size_t n = json_array_size(specs), made = 0;
-	int64_t before = fusion_counts(s).graphs, bytes = 0;
-	bool ok = true;
+	int64_t before = fusion_counts(s).graphs;
+	struct call_args args;
+	struct value out;
+	bool ok;
 
-	for (; ok && made < n; made++) {
-		json_t *spec = json_array_get(specs, made);
-
-		args[made] = value_none();
-		ok = spec_check(spec, "input", &bytes, err) &&
-		     bytes <= (int64_t)MAX_CHANGED_ELEMENTS * 8;
-		if (ok)
-			args[made] = value_from_json(spec, fusion_allocator(t->lane->engine), err);
-		ok = ok && args[made].kind != VALUE_UNSET;
-	}
-	ok = ok && fusion_call(s, args, (int)n, &out, err);
+	if (!make_args(t, specs, &args, err))
+		return false;
+	ok = fusion_call(s, args.at, args.n, &out, err);
 	if (ok)
 		value_unref(out);
-	drop_args(args, made);
+	drop_args(&args);
 	*new_graphs = fusion_counts(s).graphs - before;
 	return ok;
+}
+
+/* Asks the guards of the entries that are there; nothing is run. */
+static void probe(const struct try *t, const json_t *changed, json_t *row)
+{
+	struct err ignored = { 0 };
+	struct call_args args;
+	struct buf why;
+	enum fusion_found found;
+
+	if (!make_args(t, changed, &args, &ignored))
+		return;
+	buf_init(&why, 4096);
+	found = fusion_probe(t->lane->session, args.at, args.n, &why);
+	if (found != FUSION_UNKNOWN)
+		json_object_set_new(
+		    row, "result",
+		    json_string(found == FUSION_FOUND ? "same entry" : "recompiled"));
+	if (found == FUSION_MISSED && why.data)
+		json_object_set_new(row, "reason", json_string(why.data));
+	buf_finish(&why);
+	drop_args(&args);
 }
 
 /* Of the first frame that did not fit: the others follow from it. */
@@ -145,8 +188,12 @@ static void add_try(struct try *t, const char *change, json_t *where, json_t *ch
 	struct fusion_session *s = NULL;
 	struct err err = { 0 };
 
+	int64_t begin = clock_ns();
+
 	json_array_append_new(t->list, row);
-	if (changed && (!t->limited || clock_ns() < t->end_ns))
+	if (changed && t->limited && begin + t->base_ns > t->end_ns)
+		probe(t, changed, row);
+	else if (changed)
 		s = fusion_session(t->lane->engine,
 				   t->p->program ? t->p->program : t->w->points[0].program,
 				   t->lane->mode, &err);
@@ -236,7 +283,7 @@ static void try_form(struct try *t)
 }
 
 json_t *sizes_try(const struct lane *lane, const struct workload *w, const struct point *p,
-		  double limit_ms)
+		  double limit_ms, int64_t base_ns)
 {
 	struct err ignored = { 0 };
 	json_t *calls = workload_calls(w, p, &ignored);
@@ -246,6 +293,7 @@ json_t *sizes_try(const struct lane *lane, const struct workload *w, const struc
 			 .specs = json_array_get(calls, 0),
 			 .list = json_array(),
 			 .limited = limit_ms >= 0,
+			 .base_ns = 2 * base_ns, /* two calls, or three */
 			 .end_ns = clock_ns() + (int64_t)(limit_ms * 1e6) };
 
 	if (t.specs && t.lane->mode != FUSION_EAGER && t.lane->mode != FUSION_LAZY) {

@@ -11,9 +11,9 @@
  * another dtype and another rank of the first floating tensor.  A list of
  * {"change", "where", "result", "new_graphs", "reason", "then"}; the result is
  * "same entry", "recompiled", "new frames" (the program went another way),
- * "error"; what does not
- * fit into `limit_ms` (negative: no limit) has the result "not tried". */
+ * "error".  Once `limit_ms` (negative: no limit) do not suffice for a try, which
+ * takes about twice `base_ns`, only the guards are asked: "then" is null. */
 json_t *sizes_try(const struct lane *lane, const struct workload *w, const struct point *p,
-		  double limit_ms);
+		  double limit_ms, int64_t base_ns);
 
 #endif

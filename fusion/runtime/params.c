@@ -75,27 +75,11 @@ bool session_set_parameter(struct session *s, const char *name, const struct ten
 	return true;
 }
 
-/* forward of the class or the first base that has it; NULL. */
-static const struct function *find_forward(const struct class *class)
-{
-	const struct value *found = value_dict_find(class->attributes, "forward");
-
-	for (int i = 0; !found && class->mro && i < class->mro->len; i++)
-		if (class->mro->at[i].kind == VALUE_CLASS)
-			found = value_dict_find(class->mro->at[i].class->attributes, "forward");
-	return found && found->kind == VALUE_FUNCTION ? found->function : NULL;
-}
-
 const char *session_parameter_name(const struct session *s, int index)
 {
-	const struct function *f = NULL;
-	int self = 0;
+	const struct code *code = s->function.kind == VALUE_FUNCTION ? s->function.function->code
+								     : NULL;
+	int self = s->self.kind != VALUE_UNSET;
 
-	if (s->callee.kind == VALUE_FUNCTION) {
-		f = s->callee.function;
-	} else if (s->callee.kind == VALUE_INSTANCE) {
-		f = find_forward(s->callee.instance->class);
-		self = 1;
-	}
-	return f && index + self < f->code->n_positional ? f->code->locals[index + self] : NULL;
+	return code && index + self < code->n_positional ? code->locals[index + self] : NULL;
 }

@@ -14,8 +14,7 @@
 #include "fusion/runtime/report.h"
 
 /* As torch: entries of a point, and of a session. */
-enum { RECOMPILE_LIMIT = 8, ALL_RECOMPILES = 256, MAX_STDOUT = 1 << 20,
-       MAX_SELF_ARGS = 17 };
+enum { RECOMPILE_LIMIT = 8, ALL_RECOMPILES = 256, MAX_STDOUT = 1 << 20, MAX_SELF_ARGS = 17 };
 
 struct session_options {
 	const struct exec_env *env;
@@ -55,10 +54,10 @@ struct session {
 	const struct fusion_observer *observer;
 
 	struct points points;
-	struct entry *ready; /* found by session_call() for the frame that it pushes */
-	struct point *start; /* of the entry's function */
+	struct entry *ready;         /* found by session_call() for the frame that it pushes */
+	struct point *start;         /* of the entry's function */
 	struct value function, self; /* that the entry calls; self UNSET: none */
-	int eager_depth;     /* frames under way in which nothing is compiled */
+	int eager_depth;             /* frames under way in which nothing is compiled */
 	int n_frames, n_compiled;
 	VEC(struct entry *) graphs; /* those with a graph, in order */
 	VEC(struct session_recompile) recompiles;
@@ -75,6 +74,13 @@ void session_finish(struct session *s);
 bool session_call(struct session *s, const struct value *args, int n, struct value *out,
 		  struct err *err);
 void session_observe(struct session *s, const struct fusion_observer *observer);
+
+/* probe.c: whether a call with these arguments would be served by an entry of the
+ * function's start, without running anything; `why`: the guard of the latest
+ * entry that fails.  UNKNOWN where the entry has no entries or takes *args. */
+enum session_found { SESSION_FOUND, SESSION_MISSED, SESSION_UNKNOWN };
+enum session_found session_probe(struct session *s, const struct value *args, int n,
+				 struct buf *why);
 
 /* params.c: copies t into the parameter or buffer `name` ("up.weight") of an
  * entry that is an nn.Module; WORKLOAD where it has none of that name and form. */
