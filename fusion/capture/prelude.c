@@ -1,6 +1,7 @@
 /* fusion/capture/prelude.c -- see prelude.h. */
 #include "fusion/capture/prelude.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,18 +61,13 @@ static struct lang_program *compile(int row, struct err *err)
 	return lang_compile(rows[row].text, strlen(rows[row].text), NULL, err);
 }
 
-/* Whether a line begins with `word` (may be empty), then `name`, then none of a name. */
-static bool line_defines(const char *line, const char *word, const char *name)
+/* Whether a line of the text begins with `before`, the name and `behind`. */
+static bool has_line(const char *text, const char *before, const char *name, const char *behind)
 {
-	size_t len = strlen(name);
-	char next;
+	char line[128];
+	int len = snprintf(line, sizeof(line), "\n%s%s%s", before, name, behind);
 
-	if (strncmp(line, word, strlen(word)) != 0)
-		return false;
-	line += strlen(word);
-	next = strncmp(line, name, len) == 0 ? line[len] : '_';
-	return *word ? next == '(' || next == ':'
-		     : strncmp(line + len, " = ", 3) == 0 && next == ' ';
+	return len < (int)sizeof(line) && strstr(text, line);
 }
 
 /* By the text alone: a check asks for every name that a program uses, and to
@@ -79,14 +75,11 @@ static bool line_defines(const char *line, const char *word, const char *name)
 bool prelude_defines(const char *module, const char *name)
 {
 	int row = row_of(module);
-	const char *line = may_define(row, name) && name[0] && name[0] != '_' ? rows[row].text
-									      : NULL;
+	const char *text = may_define(row, name) && name[0] != '_' ? rows[row].text : NULL;
 
-	for (; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
-		if (line_defines(line, "class ", name) || line_defines(line, "def ", name) ||
-		    line_defines(line, "", name))
-			return true;
-	return false;
+	return text &&
+	       (has_line(text, "class ", name, "(") || has_line(text, "class ", name, ":") ||
+		has_line(text, "def ", name, "(") || has_line(text, "", name, " = "));
 }
 
 /* An error here is ours, not the program's: its place means nothing there. */
