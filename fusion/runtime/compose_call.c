@@ -471,6 +471,10 @@ bool compose_attr(const struct composer *c, struct value t, const char *name, bo
 		*out = value_none();
 		return true;
 	}
+	if (strcmp(name, "device") == 0) { /* as torch.device("cpu") is, a name */
+		*out = value_str("cpu", strlen("cpu"));
+		return out->kind != VALUE_UNSET || torch_no_memory(err);
+	}
 	if (strcmp(name, "data") == 0)
 		return c->run(c->self, OP_alias, "fx:data", false, &t, 1, out, err);
 	if (strcmp(name, "T") != 0 && strcmp(name, "mT") != 0 && strcmp(name, "H") != 0) {
