@@ -165,7 +165,7 @@ bool entry_describe(struct entry *e, struct attempt *a, const struct entry_optio
 	if (!e->output_tensors || !guards_create(&e->guards, t, &e->arena) ||
 	    !count_placeholders(e, (int)t->homes.len))
 		return entry_no_memory(err);
-	e->graph = t->n_ops > 0 ? 0 : -1; /* the session numbers it */
+	e->graph = t->n_ops > 0 || t->computes_sizes ? 0 : -1; /* the session numbers it */
 	return true;
 }
 

@@ -280,6 +280,8 @@ static bool add(struct recipe_builder *b, struct value v, int depth)
 	if (v.kind == VALUE_LAZY)
 		return push(b, (struct recipe_step){ .kind = RECIPE_SLOT, .index = (int)v.i });
 	if (v.kind == VALUE_SYMINT)
+		b->trace->computes_sizes = true;
+	if (v.kind == VALUE_SYMINT)
 		return push(b, (struct recipe_step){ .kind = RECIPE_SIZE, .size = v.sym });
 	if (v.kind == VALUE_SYMFLOAT)
 		return add_symfloat(b, v);

@@ -149,6 +149,11 @@ static bool refuse(struct session *s, struct point *p)
 	return ok;
 }
 
+static bool is_of_symbols(const struct err *why)
+{
+	return why->code == ERR_SHAPE || why->code == ERR_UNSUPPORTED || why->code == ERR_TYPE;
+}
+
 static struct entry *create(struct session *s, struct point *p, struct frame *f,
 			    struct entry_break *brk, enum entry_fate *fate, struct err *err)
 {
@@ -162,6 +167,7 @@ static struct entry *create(struct session *s, struct point *p, struct frame *f,
 	struct entry_source from = { .vm = s->vm, .frame = f, .memory = &p->memory };
 	struct entry *e = calloc(1, sizeof(*e));
 	struct vm_evaluator evaluator;
+	struct err why = { 0 };
 
 	if (!e) {
 		*fate = ENTRY_FAILED;
@@ -169,7 +175,18 @@ static struct entry *create(struct session *s, struct point *p, struct frame *f,
 		return NULL;
 	}
 	vm_get_evaluator(s->vm, &evaluator);
-	*fate = entry_create(&options, e, &from, brk, err);
+	*fate = entry_create(&options, e, &from, brk, &why);
+	if (*fate == ENTRY_FAILED && options.mode != FUSION_STATIC && is_of_symbols(&why)) {
+		entry_destroy(e); /* what cannot be lowered with symbols may be without */
+		free(brk->at.stack.at);
+		memset(brk, 0, sizeof(*brk));
+		memset(&why, 0, sizeof(why));
+		options.mode = FUSION_STATIC;
+		e = calloc(1, sizeof(*e));
+		*fate = e ? entry_create(&options, e, &from, brk, &why) : ENTRY_FAILED;
+	}
+	if (*fate == ENTRY_FAILED && err)
+		*err = why;
 	vm_set_host(s->vm, &s->eager.host);
 	vm_set_evaluator(s->vm, &evaluator);
 	if (*fate == ENTRY_MADE)

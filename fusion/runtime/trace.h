@@ -137,6 +137,7 @@ struct trace {
 	VEC(struct trace_home) homes; /* by symbol */
 	bool restart; /* the attempt failed, but taught the slots something */
 	int n_ops;    /* nodes that FX would call */
+	bool computes_sizes; /* the program did something with a symbol: nodes of FX too */
 	VEC(struct lifted) lifted;
 	VEC(struct size_condition) conditions;
 	VEC(struct float_condition) float_conditions;

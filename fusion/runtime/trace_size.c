@@ -94,6 +94,7 @@ bool trace_pin_quietly(struct trace *t, const struct sym *s)
 
 bool trace_pin(struct trace *t, const struct sym *s, struct err *err)
 {
+	t->computes_sizes = true;
 	if (!trace_pin_quietly(t, s))
 		return err_set(err, ERR_INTERNAL, "a size without a symbol cannot be pinned");
 	t->restart = true;
@@ -170,6 +171,7 @@ bool trace_size_binary(struct trace *t, enum binop op, struct value a, struct va
 	}
 	if (!z)
 		return trace_no_memory(err);
+	t->computes_sizes |= a.kind == VALUE_SYMINT || b.kind == VALUE_SYMINT;
 	*out = trace_size_value(z);
 	return true;
 }
@@ -219,6 +221,7 @@ bool trace_size_compare(struct trace *t, enum cmpop op, struct value a, struct v
 		return trace_float_compare(t, op, a, b, out, err);
 	if (op > CMP_GE || !c.a || !c.b)
 		return pin_both(t, a, b, err);
+	t->computes_sizes |= a.kind == VALUE_SYMINT || b.kind == VALUE_SYMINT;
 	if (decided(syms, op, c.a, c.b, &c.outcome)) {
 		*out = value_bool(c.outcome);
 		return true;
