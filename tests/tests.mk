@@ -31,9 +31,9 @@ fuzz: deps-test
 
 # fuzz_<folder>: the folder's sources and those below it, with a sanitizer each.
 define fuzz_rule
-build-fuzz/fuzz_$1: tests/fuzz/fuzz_$1.c $(foreach f,$(call below,$1,capture graph lang base),$(call sources,$f) $(wildcard $(dir_$f)/*.h $(dir_$f)/*.def))
+build-fuzz/fuzz_$1: tests/fuzz/fuzz_$1.c $(foreach f,$(call below,$1,capture graph lang base),$(call sources,$f) $(extra_$f) $(wildcard $(dir_$f)/*.h $(dir_$f)/*.def))
 	@mkdir -p $$(@D)
-	clang -std=gnu11 -O1 -g -pthread -D_GNU_SOURCE -I. -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $$(filter %.c,$$^) -lm -lcmocka -o $$@
+	clang -std=gnu11 -O1 -g -pthread -D_GNU_SOURCE -I. -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $$(filter %.c %.o,$$^) -lm -lcmocka -o $$@
 endef
 $(foreach f,capture lang,$(eval $(call fuzz_rule,$f)))
 build-fuzz/fuzz_capture: tests/capture_host.h
