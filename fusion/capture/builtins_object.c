@@ -505,3 +505,20 @@ bool prelude_is_parameter(struct vm *vm, const struct builtin_call *call, struct
 	*out = value_bool(call->args[0].kind == VALUE_TENSOR && call->args[0].tensor->is_parameter);
 	return true;
 }
+
+bool prelude_instance(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
+{
+	return vm_keep(vm, value_instance(call->args[0].class), out, err);
+}
+
+bool prelude_is_method(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
+{
+	enum value_kind kind = call->args[0].kind;
+
+	(void)vm, (void)err;
+	*out = value_bool(kind == VALUE_FUNCTION || kind == VALUE_DESCRIPTOR ||
+			  kind == VALUE_NATIVE || kind == VALUE_CLASS);
+	return true;
+}

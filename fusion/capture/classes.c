@@ -270,7 +270,8 @@ void class_note(struct class *c)
 /* Methods that Python binds to the class of their own accord. */
 static bool bind_class_methods(struct vm *vm, struct class *c, struct err *err)
 {
-	static const char *const names[] = { "__init_subclass__", "__class_getitem__" };
+	static const char *const names[] = { "__init_subclass__", "__class_getitem__",
+					     "__class_call__" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct value *f = value_dict_find(c->attributes, names[i]), v;
@@ -285,6 +286,22 @@ static bool bind_class_methods(struct vm *vm, struct class *c, struct err *err)
 		value_unref(*f);
 		*f = v;
 	}
+	return true;
+}
+
+/* The bases' __init_subclass__. */
+static bool tell_bases(struct vm *vm, struct value class, struct err *err)
+{
+	const struct list *mro = class.class->mro;
+	struct value *place = NULL, none;
+
+	for (int i = 0; mro && !place && i < mro->len; i++)
+		place = value_dict_find(mro->at[i].class->attributes, "__init_subclass__");
+	if (!place || place->kind != VALUE_DESCRIPTOR)
+		return true;
+	if (!vm_invoke(vm, place->descriptor->get, &class, 1, NULL, &none, err))
+		return false;
+	value_unref(none);
 	return true;
 }
 
@@ -310,6 +327,7 @@ bool class_make(struct vm *vm, struct value name, const struct value *bases, int
 	ok = ok && bind_class_methods(vm, v.class, err);
 	if (ok)
 		class_note(v.class);
+	ok = ok && tell_bases(vm, v, err);
 	if (ok)
 		*out = v;
 	else
