@@ -252,6 +252,13 @@ static bool subscript_other(struct vm *vm, struct value o, struct value index, s
 		return false;
 	if (found)
 		return true;
+	if (o.kind == VALUE_CLASS) {
+		struct value *place = class_lookup(o.class, "__class_getitem__");
+
+		if (place && place->kind == VALUE_DESCRIPTOR)
+			return call_with_self(vm, place->descriptor->get, o, &index, 1, NULL, out,
+					      err);
+	}
 	if (o.kind == VALUE_CLASS || (o.kind == VALUE_NATIVE && o.native->builtin &&
 				      (native_is_type(o.native) ||
 				       strcmp(builtin_row(o.native->id)->scope, "typing") == 0))) {
