@@ -173,12 +173,25 @@ static bool join(const struct composer *c, const struct native *f, const struct 
 	return ok;
 }
 
-/* Views of dim `dim`, [at, at + length) for each of `lengths`; as a tuple. */
-static bool pieces(const struct composer *c, struct value t, int dim, const int64_t *lengths, int n,
+/* Where a dim is cut: bounds[0] = 0 to bounds[n] = its size; INT or SYMINT. */
+struct cuts {
+	struct value bounds[MAX_LIST + 1];
+	int n;
+};
+
+static bool add_cut(struct cuts *cuts, struct value at, struct err *err)
+{
+	if (cuts->n == MAX_LIST)
+		return err_set(err, ERR_BOUND, "a tensor is split into over %d parts", MAX_LIST);
+	cuts->bounds[++cuts->n] = at;
+	return true;
+}
+
+/* Views of dim `dim` between the cuts, as a tuple. */
+static bool pieces(const struct composer *c, struct value t, int dim, const struct cuts *cuts,
 		   const char *name, struct value *out, struct err *err)
 {
-	struct value parts = value_sequence(VALUE_TUPLE, n), whole;
-	int64_t at = 0;
+	struct value parts = value_sequence(VALUE_TUPLE, cuts->n), whole;
 
 	if (parts.kind == VALUE_UNSET)
 		return torch_no_memory(err);
@@ -186,9 +199,9 @@ static bool pieces(const struct composer *c, struct value t, int dim, const int6
 		value_unref(parts);
 		return false;
 	}
-	for (int i = 0; i < n; i++) {
-		struct value values[] = { whole, value_int(dim), value_int(at),
-					  value_int(at + lengths[i]), value_int(1) };
+	for (int i = 0; i < cuts->n; i++) {
+		struct value values[] = { whole, value_int(dim), cuts->bounds[i],
+					  cuts->bounds[i + 1], value_int(1) };
 
 		if (!c->run(c->self, OP_slice, "fx:getitem", false, values, 5, &parts.list->at[i],
 			    err)) {
@@ -197,69 +210,97 @@ static bool pieces(const struct composer *c, struct value t, int dim, const int6
 			return false;
 		}
 		parts.list->len++;
-		at += lengths[i];
 	}
 	value_unref(whole);
 	*out = parts;
 	return true;
 }
 
-/* The dim of a call, and its size as a number. */
-static bool whole_dim(const struct composer *c, struct value t, struct value v, int *dim,
-		      int64_t *size, struct err *err)
+/* The dim of a call, and its size. */
+static bool find_dim(const struct composer *c, struct value t, struct value v, int *dim,
+		     struct value *size, struct err *err)
 {
 	enum dtype dtype;
-	struct value s;
 	int64_t wanted = 0;
 	int rank;
 
 	if (v.kind != VALUE_UNSET && !compose_number(c, v, "dim", &wanted, err))
 		return false;
 	return c->type(c->self, t, &rank, &dtype, err) && torch_wrap_dim(wanted, rank, dim, err) &&
-	       c->size(c->self, t, *dim, &s, err) && compose_number(c, s, "size", size, err);
+	       c->size(c->self, t, *dim, size, err);
 }
 
-static bool split_lengths(const struct composer *c, struct value how, bool chunks, int64_t size,
-			  int64_t *lengths, int *n, struct err *err)
+/* split([2, 3]): parts of these lengths. */
+static bool cut_lengths(const struct composer *c, const struct list *lengths, struct value size,
+			struct cuts *cuts, struct err *err)
 {
-	int64_t each, left = size;
+	bool whole, negative;
 
-	*n = 0;
-	if (is_list(how)) {
-		for (int i = 0; i < how.list->len && i < MAX_LIST; i++) {
-			if (!compose_number(c, how.list->at[i], "a length", &lengths[i], err))
-				return false;
-			if (lengths[i] < 0)
-				return err_set(err, ERR_VALUE, "split: a length is negative");
-			left -= lengths[(*n)++];
-		}
-		return left == 0 ||
-		       err_set(err, ERR_VALUE,
-			       "split: the lengths must sum up to the size of the dim, %lld",
-			       (long long)size);
+	for (int i = 0; i < lengths->len; i++) {
+		struct value next;
+
+		if (lengths->at[i].kind != VALUE_INT && lengths->at[i].kind != VALUE_SYMINT)
+			return err_set(err, ERR_TYPE, "split: a length must be an int, not %s",
+				       value_type_name(lengths->at[i]));
+		if (!compose_compare(c, CMP_LT, lengths->at[i], value_int(0), &negative, err))
+			return false;
+		if (negative)
+			return err_set(err, ERR_VALUE, "split: a length is negative");
+		if (!compose_add(c, cuts->bounds[i], lengths->at[i], &next, err) ||
+		    !add_cut(cuts, next, err))
+			return false;
 	}
-	if (!compose_number(c, how, chunks ? "the number of chunks" : "the split size", &each, err))
+	if (!compose_compare(c, CMP_EQ, cuts->bounds[cuts->n], size, &whole, err))
 		return false;
-	if (each < 1)
+	return whole ||
+	       err_set(err, ERR_VALUE, "split: the lengths must sum up to the size of the dim");
+}
+
+/* (size + n - 1) // n */
+static bool divide_up(const struct composer *c, struct value size, int64_t n, struct value *out,
+		      struct err *err)
+{
+	if (size.kind == VALUE_INT) {
+		*out = value_int(size.i ? (size.i + n - 1) / n : 1);
+		return true;
+	}
+	return compose_add(c, size, value_int(n - 1), &size, err) &&
+	       c->host->binary(c->host->self, BIN_FLOORDIV, false, size, value_int(n), out, err);
+}
+
+/* Equal parts, and what is left as the last one. */
+static bool cut_equal(const struct composer *c, struct value how, bool chunks, struct value size,
+		      struct cuts *cuts, struct err *err)
+{
+	struct value each, next;
+	int64_t n;
+	bool more;
+
+	if (!compose_number(c, how, chunks ? "the number of chunks" : "the split size", &n, err))
+		return false;
+	if (n < 1)
 		return err_set(err, ERR_VALUE, "%s must be positive, not %lld",
-			       chunks ? "the number of chunks" : "the split size", (long long)each);
-	if (chunks)
-		each = size == 0 ? 1 : (size + each - 1) / each;
+			       chunks ? "the number of chunks" : "the split size", (long long)n);
+	each = value_int(n);
+	if (chunks && !divide_up(c, size, n, &each, err))
+		return false;
 	do {
-		if (*n == MAX_LIST)
-			return err_set(err, ERR_BOUND, "split: over %d parts", MAX_LIST);
-		lengths[(*n)++] = left < each ? left : each;
-		left -= each;
-	} while (left > 0);
+		if (!compose_add(c, cuts->bounds[cuts->n], each, &next, err) ||
+		    !compose_compare(c, CMP_LT, next, size, &more, err) ||
+		    !add_cut(cuts, more ? next : size, err))
+			return false;
+	} while (more);
 	return true;
 }
 
 /* tensor_split: a number of parts that differ by one at most, or where to cut. */
-static bool part_lengths(const struct composer *c, struct value how, int64_t size, int64_t *lengths,
-			 int *n, struct err *err)
+static bool cut_apart(const struct composer *c, struct value how, struct value size,
+		      struct cuts *cuts, struct err *err)
 {
-	int64_t parts, at = 0, next;
+	int64_t n, parts, at = 0, next;
 
+	if (!compose_number(c, size, "size", &n, err))
+		return false;
 	if (!is_list(how)) {
 		if (!compose_number(c, how, "the number of parts", &parts, err))
 			return false;
@@ -267,49 +308,54 @@ static bool part_lengths(const struct composer *c, struct value how, int64_t siz
 			return err_set(err, ERR_VALUE,
 				       "tensor_split: %lld parts; 1 to %d are possible",
 				       (long long)parts, MAX_LIST);
-		for (*n = 0; *n < parts; (*n)++)
-			lengths[*n] = size / parts + (*n < size % parts);
+		for (int64_t i = 0; i < parts; i++) {
+			at += n / parts + (i < n % parts);
+			if (!add_cut(cuts, value_int(at), err))
+				return false;
+		}
 		return true;
 	}
-	if (how.list->len >= MAX_LIST)
-		return err_set(err, ERR_BOUND, "tensor_split: over %d parts", MAX_LIST);
-	for (*n = 0; *n < how.list->len; (*n)++) {
-		if (!compose_number(c, how.list->at[*n], "an index", &next, err))
+	for (int i = 0; i < how.list->len; i++) {
+		if (!compose_number(c, how.list->at[i], "an index", &next, err))
 			return false;
-		next = next < 0 ? next + size : next;
-		next = next < at ? at : next > size ? size : next;
-		lengths[*n] = next - at;
-		at = next;
+		next = next < 0 ? next + n : next;
+		at = next < at ? at : next > n ? n : next;
+		if (!add_cut(cuts, value_int(at), err))
+			return false;
 	}
-	lengths[(*n)++] = size - at;
-	return true;
+	return add_cut(cuts, value_int(n), err);
 }
 
 static bool split(const struct composer *c, const struct native *f, struct value t,
-		  const struct value *args, int n, const struct keywords *kw, struct value *out,
-		  struct err *err)
+		  const struct value *args, int n, const struct keywords *kw, const char *name,
+		  struct value *out, struct err *err)
 {
 	static const char *const chunk[] = { "chunks", "dim" },
 				 *const parts[] = { "split_size", "dim" },
 				 *const listed[] = { "split_sizes", "dim" },
-				 *const cut[] = { "indices_or_sections", "dim" };
-	bool is_chunk = f->id == NATIVE_CHUNK, is_cut = f->id == NATIVE_TENSOR_SPLIT;
-	const char *const *names = is_chunk                   ? chunk
-				   : is_cut                   ? cut
+				 *const apart[] = { "indices_or_sections", "dim" };
+	bool chunks = f->id == NATIVE_CHUNK, any = f->id == NATIVE_TENSOR_SPLIT;
+	const char *const *names = chunks                     ? chunk
+				   : any                      ? apart
 				   : strstr(f->name, "sizes") ? listed
 							      : parts;
-	struct value given[2];
-	int64_t lengths[MAX_LIST], size;
-	char name[64] = "fx:";
-	int dim, count;
+	struct value given[2], size;
+	struct cuts cuts;
+	int dim;
+	bool ok;
 
+	cuts.n = 0;
+	cuts.bounds[0] = value_int(0);
 	if (!compose_args(f->name, names, 2, 1, args, n, kw, given, err) ||
-	    !whole_dim(c, t, given[1], &dim, &size, err) ||
-	    !(is_cut ? part_lengths(c, given[0], size, lengths, &count, err)
-		     : split_lengths(c, given[0], is_chunk, size, lengths, &count, err)))
+	    !find_dim(c, t, given[1], &dim, &size, err))
 		return false;
-	strncat(name, strrchr(f->name, '.') + 1, sizeof(name) - 4);
-	return pieces(c, t, dim, lengths, count, name, out, err);
+	if (any)
+		ok = cut_apart(c, given[0], size, &cuts, err);
+	else if (is_list(given[0]) && !chunks)
+		ok = cut_lengths(c, given[0].list, size, &cuts, err);
+	else
+		ok = cut_equal(c, given[0], chunks, size, &cuts, err);
+	return ok && pieces(c, t, dim, &cuts, name, out, err);
 }
 
 static bool unbind(const struct composer *c, const struct native *f, struct value t,
@@ -317,12 +363,13 @@ static bool unbind(const struct composer *c, const struct native *f, struct valu
 		   struct err *err)
 {
 	static const char *const names[] = { "dim" };
-	struct value given[1], parts, whole;
+	struct value given[1], parts, whole, length;
 	int64_t size;
 	int dim;
 
 	if (!compose_args(f->name, names, 1, 0, args, n, kw, given, err) ||
-	    !whole_dim(c, t, given[0], &dim, &size, err))
+	    !find_dim(c, t, given[0], &dim, &length, err) ||
+	    !compose_number(c, length, "size", &size, err))
 		return false;
 	if (size > MAX_LIST)
 		return err_set(err, ERR_BOUND, "unbind: over %d parts", MAX_LIST);
@@ -446,11 +493,10 @@ bool compose_call(const struct composer *c, const struct native *f, const struct
 	}
 	if (f->id == NATIVE_UNBIND)
 		return unbind(c, f, t, args, n, kw, out, err);
-	if (f->id >= NATIVE_TAKE_ALONG) {
-		strncat(name, strrchr(f->name, '.') + 1, sizeof(name) - 4);
+	strncat(name, strrchr(f->name, '.') + 1, sizeof(name) - 4);
+	if (f->id >= NATIVE_TAKE_ALONG)
 		return compose_more(c, f, name, t, args, n, kw, out, err);
-	}
-	return split(c, f, t, args, n, kw, out, err);
+	return split(c, f, t, args, n, kw, name, out, err);
 }
 
 bool compose_attr(const struct composer *c, struct value t, const char *name, bool *known,
