@@ -52,9 +52,11 @@ static struct entry *entry_for(struct session *s, struct point *p, struct frame 
 			       const struct roots *roots, enum entry_fate *fate, struct err *err)
 {
 	struct entry *e = s->ready;
+	bool missed = s->missed && p == s->start;
 
 	s->ready = NULL;
-	if (!e)
+	s->missed = false;
+	if (!e && !missed)
 		e = find_entry(s, p, roots);
 	if (e)
 		return e;

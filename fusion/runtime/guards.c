@@ -64,6 +64,7 @@ static struct guard type_guard(const struct slot *s, int slot)
 		break;
 	case VALUE_MODULE:
 		guard.kind = GUARD_MODULE;
+		guard.pointer = s->value.object;
 		break;
 	case VALUE_CLASS:
 	case VALUE_DESCRIPTOR:
@@ -174,13 +175,35 @@ static void add_aliases(struct maker *m)
 	}
 }
 
-static void add_all(struct maker *m)
+/* What a program hardly ever changes, and nothing else is read from: its guard
+ * comes last. */
+static bool is_steady(const struct slots *s, int slot)
+{
+	const struct slot *at = &s->at[slot];
+
+	if (at->kind != VALUE_MODULE && at->kind != VALUE_FUNCTION && at->kind != VALUE_NATIVE &&
+	    at->kind != VALUE_CLASS)
+		return false;
+	for (int i = 0; i < at->n_children; i++)
+		if (s->at[at->first_child + i].live)
+			return false;
+	return true;
+}
+
+static void add_types(struct maker *m, bool steady)
 {
 	const struct slots *s = m->t->slots;
 
 	for (int i = 0; i < s->n; i++)
-		if (s->at[i].live)
+		if (s->at[i].live && is_steady(s, i) == steady)
 			add_type(m, i);
+}
+
+static void add_all(struct maker *m)
+{
+	const struct slots *s = m->t->slots;
+
+	add_types(m, false);
 	for (int i = 0; i < s->n; i++)
 		if (looked_at(&s->at[i]))
 			add(m, (struct guard){
@@ -203,6 +226,7 @@ static void add_all(struct maker *m)
 	}
 	for (size_t i = 0; i < m->t->conditions.len; i++)
 		add(m, (struct guard){ .kind = GUARD_CONDITION, .slot = -1, .number = (int64_t)i });
+	add_types(m, true);
 }
 
 bool guards_create(struct guards *g, const struct trace *t, struct arena *arena)
@@ -340,7 +364,7 @@ static bool check_object(struct guards *g, const struct guard *at, struct value 
 		       v.native->builtin == was.native->builtin &&
 		       strcmp(v.native->name, was.native->name) == 0;
 	case GUARD_MODULE:
-		return v.kind == VALUE_MODULE && strcmp(v.module->name, was.module->name) == 0;
+		return v.kind == VALUE_MODULE && v.object == at->pointer;
 	case GUARD_INSTANCE:
 		return v.kind == VALUE_INSTANCE && v.instance->class == at->pointer;
 	case GUARD_ITERATOR:

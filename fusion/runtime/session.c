@@ -101,6 +101,7 @@ static bool call_vm(struct session *s, const struct value *args, int n, struct v
 	s->counts.launches += s->eager.launches;
 	s->eager.launches = 0;
 	s->ready = NULL;
+	s->missed = false;
 	return ok;
 }
 
@@ -164,6 +165,7 @@ static bool call_compiled(struct session *s, const struct value *args, int n, st
 	if (e && e->stop < 0)
 		return run_entry(s, e, f, all, out, err);
 	s->ready = e;
+	s->missed = !e && s->start && are_locals(f->code, n);
 	return call_vm(s, args, s->self.kind != VALUE_UNSET ? n - 1 : n, out, err);
 }
 

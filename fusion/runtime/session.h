@@ -55,6 +55,7 @@ struct session {
 
 	struct points points;
 	struct entry *ready;         /* found by session_call() for the frame that it pushes */
+	bool missed;                 /* ... or that there is none */
 	struct point *start;         /* of the entry's function */
 	struct value function, self; /* that the entry calls; self UNSET: none */
 	int eager_depth;             /* frames under way in which nothing is compiled */

@@ -83,6 +83,7 @@ struct slot_dim {
 	int64_t size;
 	int class;   /* a dim of the same class, or itself: a union-find forest */
 	bool pinned; /* of the class's root: a constant */
+	bool own;    /* has changed before: shares no symbol just because sizes agree */
 	int var;     /* of the class's root: its symbol in this attempt; -1 */
 };
 

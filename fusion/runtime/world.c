@@ -427,11 +427,12 @@ static void share_symbols(struct trace *t, int slot, const struct seen *seen)
 
 		/* where the strides are constants, so are the sizes */
 		s->dims[dim].pinned = !wanted || !at->contiguous;
-		if (t->mode != FUSION_DYNAMIC) /* what changes, changes by itself */
+		s->dims[dim].own = t->mode != FUSION_DYNAMIC || seen->changed[d];
+		if (s->dims[dim].own) /* what changes, changes by itself */
 			continue;
 		for (int j = 0; j < dim && !s->dims[dim].pinned && at->size[d] > 1; j++)
 			if (s->dims[j].size == at->size[d] && s->dims[j].class == j &&
-			    !s->dims[j].pinned) {
+			    !s->dims[j].pinned && !s->dims[j].own) {
 				slots_merge(s, dim, j);
 				break;
 			}
