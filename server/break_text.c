@@ -44,14 +44,15 @@ static const char *outcome_words(const char *outcome)
 	return "";
 }
 
-static void print_head(struct buf *out, const json_t *item, size_t index, const char *place)
+static void print_head(struct buf *out, const json_t *item, size_t rank, int times,
+		       const char *place)
 {
 	const char *gb = text_of(item, "gb"), *kind = text_of(item, "kind"),
 		   *stage = text_of(item, "stage");
 	const json_t *graph = json_object_get(item, "graph");
 	int line = number_of(innermost(item), "line"), column = number_of(item, "column");
 
-	buf_printf(out, "%3zu  %s", index + 1, place);
+	buf_printf(out, "%3zu  %s", rank, place);
 	if (line)
 		buf_printf(out, ":%d", line);
 	if (line && column)
@@ -65,8 +66,8 @@ static void print_head(struct buf *out, const json_t *item, size_t index, const 
 		buf_printf(out, ", %s graph %d",
 			   stage && strcmp(stage, "lowering") == 0 ? "splits" : "ends",
 			   (int)json_integer_value(graph));
-	if (number_of(item, "count") > 1)
-		buf_printf(out, ", %d times", number_of(item, "count"));
+	if (times > 1)
+		buf_printf(out, ", met %d times", times);
 	buf_putc(out, '\n');
 }
 
@@ -145,22 +146,54 @@ static void print_rewrite(struct buf *out, const json_t *item, const char *sourc
 	put_lines(out, '+', changed + line, changed + m);
 }
 
+static bool same_place(const json_t *a, const json_t *b)
+{
+	static const char *const keys[] = {
+		"stage", "kind", "outcome", "message", "column", "stack"
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (!json_equal(json_object_get(a, keys[i]), json_object_get(b, keys[i])))
+			return false;
+	return true;
+}
+
+/* How often the break was met in all; 0: an earlier one of the list is the same. */
+static int times_met(const json_t *breaks, size_t index)
+{
+	const json_t *item = json_array_get(breaks, index), *other;
+	int times = 0;
+
+	for (size_t i = 0; i < json_array_size(breaks); i++) {
+		other = json_array_get(breaks, i);
+		if (!same_place(item, other))
+			continue;
+		if (i < index)
+			return 0;
+		times += number_of(other, "count");
+	}
+	return times;
+}
+
 void break_text_print(struct buf *out, const json_t *breaks, const char *place, const char *source)
 {
-	size_t i;
+	size_t i, shown = 0;
 	json_t *item;
 
 	json_array_foreach((json_t *)breaks, i, item)
 	{
 		const json_t *because = json_object_get(item, "because");
 		const char *hint = text_of(because, "hint");
+		int times;
 
-		if (i == MOST_SHOWN) {
-			buf_printf(out, "and %zu more; --json has them all\n",
-				   json_array_size(breaks) - i);
+		if (shown == MOST_SHOWN) {
+			buf_puts(out, "and more; --json has them all\n");
 			return;
 		}
-		print_head(out, item, i, place);
+		times = times_met(breaks, i);
+		if (times == 0)
+			continue;
+		print_head(out, item, ++shown, times, place);
 		if (source)
 			print_source(out, item, source);
 		print_line(out, "", text_of(item, "message"));
@@ -178,12 +211,14 @@ void break_text_short(struct buf *out, const char *mode, const json_t *m)
 {
 	const json_t *breaks = json_object_get(m, "breaks");
 	const json_t *first = json_array_get(breaks, 0);
-	size_t n = json_array_size(breaks);
 	const char *message = text_of(first, "message");
+	int distinct = 0;
 
-	if (!n)
+	for (size_t i = 0; i < json_array_size(breaks) && i < MOST_SHOWN; i++)
+		distinct += times_met(breaks, i) > 0;
+	if (!distinct)
 		return;
-	buf_printf(out, "%s: %zu graph break%s; %sline %d: %s\n", mode, n, n == 1 ? "" : "s",
-		   n == 1 ? "" : "the first, ", number_of(innermost(first), "line"),
-		   message ? message : "");
+	buf_printf(out, "%s: %d graph break%s; %sline %d: %s\n", mode, distinct,
+		   distinct == 1 ? "" : "s", distinct == 1 ? "" : "the first, ",
+		   number_of(innermost(first), "line"), message ? message : "");
 }

@@ -19,7 +19,7 @@ const refused = [
     ['an unknown name', source('import torch\n\ndef model(x):\n    return y\n'), 'unknown-name', /y/, 4],
     ['an unknown op', source('import torch\n\ndef model(x):\n    return torch.softmx(x)\n'), 'unknown-name', /softmax/, 4],
     ['no entry', source('import torch\n\ndef other(x):\n    return x\n'), 'unknown-name', /model/],
-    ['a class', source('import torch\n\nclass A:\n    pass\n\ndef model(x):\n    return x\n'), 'unsupported', /class/, 3],
+    ['a coroutine', source('import torch\n\nasync def helper(x):\n    return x\n\ndef model(x):\n    return x\n'), 'unsupported', /async/, 3],
     ['a mode that does not exist', workload('    return x', { modes: ['eager', 'fast'] }), 'workload', /fast/],
     ['an unknown field', workload('    return x', { mods: [] }), 'workload', /mods/],
     ['10^12 elements', workload('    return x', { calls: [[{ random: { shape: [1000000, 1000000], dtype: 'float32', kind: 'randn' } }]] }), 'bound', /1,?000,?000|elements|bytes/],

@@ -63,12 +63,24 @@ function rowOf(b) {
 }
 
 /**
- * The dearest first where costs are known, else in the order they were met.
+ * Distinct breaks: one that is met again, for other sizes or values, is counted.
+ * The dearest first where costs are known, else in the order they were met;
+ * those of the lowering come last.
  * @param {ModeReport} m
  * @returns {BreakRow[]}
  */
 export function breakRows(m) {
-  return (m.breaks ?? []).map(rowOf).sort((a, b) => (b.cost ?? 0) - (a.cost ?? 0));
+  /** @type {Map<string, BreakRow>} */
+  const rows = new Map();
+  for (const r of (m.breaks ?? []).map(rowOf)) {
+    const key = [r.stage, r.kind, r.stack, r.column, r.message].join("|");
+    const known = rows.get(key);
+    if (known) known.count += r.count;
+    else rows.set(key, r);
+  }
+  return [...rows.values()].sort(
+    (a, b) => Number(a.lowering) - Number(b.lowering) || (b.cost ?? 0) - (a.cost ?? 0),
+  );
 }
 
 /**
@@ -112,15 +124,8 @@ export function entryRows(m) {
   });
 }
 
-/**
- * How many times capture broke: fallbacks of the lowering are counted apart.
- * @param {ModeReport | undefined} m
- */
-export function breakCounts(m) {
-  const rows = m?.breaks ?? [];
-  const lowering = rows.filter((b) => b.stage === "lowering").length;
-  return { capture: rows.length - lowering, lowering };
-}
+/** How many distinct breaks capture has. @param {ModeReport} m */
+export const breakCount = (m) => breakRows(m).filter((r) => !r.lowering).length;
 
 /**
  * A check as problems of an editor: errors, and breaks where they are allowed.

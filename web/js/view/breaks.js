@@ -56,11 +56,15 @@ function parts(m, source, mode) {
 
 /** @param {ModeReport} m @param {readonly BreakRow[]} rows @param {string} mode */
 function verdict(m, rows, mode) {
-  const cuts = rows.filter((r) => !r.lowering).length;
+  const captured = rows.filter((r) => !r.lowering);
+  const cuts = captured.length;
+  const met = captured.reduce((sum, r) => sum + r.count, 0);
   const fallbacks = rows.length - cuts;
   const graphs = m.graphs?.length ?? 0;
   const line = h("p");
-  if (cuts) add(line, h("b", {}, `${plural(cuts, "break")} in ${mode}`), `, which captured ${plural(graphs, "graph")}.`);
+  const often = met > cuts ? `, met ${met} times` : "";
+  const graphsToo = `${often}; ${mode} captured ${plural(graphs, "graph")}.`;
+  if (cuts) add(line, h("b", {}, `${plural(cuts, "break")} in ${mode}`), graphsToo);
   else add(line, h("b", {}, `${mode} captured without a break`), `: ${plural(graphs, "graph")}.`);
   if (fallbacks) add(line, ` ${plural(fallbacks, "op")} fell back to a library call in lowering.`);
   const how = "A break is where a graph has to end: what follows is captured anew, or runs in eager.";

@@ -17,7 +17,7 @@ import { date, stamp } from "../model/format.js";
 import { describeSweep, describeValue } from "../model/workload.js";
 import { fileStem } from "../model/commands.js";
 import { pointsOf } from "../model/curves.js";
-import { breakCounts } from "../model/breaks.js";
+import { breakCount } from "../model/breaks.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
 /** @typedef {import("./router.js").Context} Context */
@@ -149,7 +149,7 @@ function backendOf(run) {
 function tabs(run, open) {
   const modes = run.report ? pointsOf(run.report).flatMap((p) => Object.values(p.modes)) : [];
   const graphs = modes.reduce((sum, m) => sum + (m.graphs?.length ?? 0), 0);
-  const breaks = Math.max(0, ...modes.map((m) => breakCounts(m).capture));
+  const breaks = Math.max(0, ...modes.map(breakCount));
   const links = TABS.map(({ key, label }) => {
     const counts = /** @type {Record<string, number>} */ ({ graphs, breaks });
     const n = key in counts && run.report ? h("span", { class: "n" }, counts[key]) : null;

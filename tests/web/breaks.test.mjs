@@ -1,0 +1,79 @@
+// tests/web/breaks.test.mjs -- breaks and entries of a report, as the page shows them.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { breakCount, breakRows, entryRows, lineMarks, problemsOf } from "../../web/js/model/breaks.js";
+
+const branch = {
+  stage: "capture",
+  kind: "data-dependent-branch",
+  outcome: "jump",
+  gb: "GB0170",
+  graph: 0,
+  message: "the branch depends on values",
+  hint: "write torch.where(condition, a, b)",
+  stack: [{ line: 9, function: "model" }, { line: 3, function: "helper" }],
+  column: 8,
+  count: 1,
+};
+const denied = {
+  stage: "lowering",
+  kind: "denied-op",
+  outcome: "fallback",
+  graph: 0,
+  subject: "sin",
+  message: "sin is denied",
+  stack: [{ line: 2, function: "model" }],
+};
+
+test("a break that is met again is one row with its count", () => {
+  const rows = breakRows({ breaks: [denied, branch, { ...branch, graph: 4 }] });
+  assert.deepEqual(rows.map((r) => [r.kind, r.count, r.lowering]), [
+    ["data-dependent-branch", 2, false],
+    ["denied-op", 1, true],
+  ]);
+  assert.equal(breakCount({ breaks: [denied, branch, branch] }), 1);
+});
+
+test("messages are sentences, and a name that begins one stays as it is", () => {
+  const [b, d] = breakRows({ breaks: [branch, denied] });
+  assert.equal(b.message, "The branch depends on values.");
+  assert.equal(b.stack, "model:9, helper:3");
+  assert.equal(d.message, "sin is denied.");
+});
+
+test("the dearest break comes first where costs are known", () => {
+  const cheap = { ...branch, kind: "host-call", cost_us: 3 };
+  const rows = breakRows({ breaks: [cheap, { ...branch, cost_us: 25 }] });
+  assert.deepEqual(rows.map((r) => r.kind), ["data-dependent-branch", "host-call"]);
+});
+
+test("the margin marks breaks and the calls that lead to them", () => {
+  const marks = lineMarks(breakRows({ breaks: [branch, denied] }));
+  assert.deepEqual([...marks].sort((a, b) => a[0] - b[0]), [
+    [2, { cls: "low", note: "no lowering" }],
+    [3, { cls: "brk", note: "data dependent branch" }],
+    [9, { cls: "brk", note: "call that breaks inside" }],
+  ]);
+});
+
+test("every compiled version has a row; a frame without one says why", () => {
+  const rows = entryRows({
+    tree: [
+      { frame: "model", line: 1, entries: [{ compile: "0/0", guards: ["x is a Tensor"], compile_ms: 2, uses: 1 }] },
+      { frame: "loop", line: 7, skipped: true, entries: [] },
+    ],
+  });
+  assert.deepEqual(rows.map((r) => [r.id, r.frame, r.state]), [
+    ["0/0", "model", ""],
+    ["", "loop", "runs in eager"],
+  ]);
+});
+
+test("a check's breaks are allowed problems, its diagnostics errors", () => {
+  const found = problemsOf({ diagnostics: [{ message: "m", line: 2 }], breaks: [{ ...branch, line: 3 }] });
+  assert.deepEqual(found.map((p) => [p.line, p.allowed ?? false]), [[2, false], [3, true]]);
+});
+
+test("a report of an older version has no breaks", () => {
+  assert.deepEqual([breakRows({}), entryRows({}), breakCount({})], [[], [], 0]);
+});
