@@ -73,9 +73,8 @@ static void check_matmul(int64_t m, int64_t n, int64_t k, bool transposed, bool 
 static void test_matmul_sizes(void **state)
 {
 	static const int64_t sizes[][3] = {
-		{ 1, 1, 1 },   { 4, 16, 8 },     { 7, 3, 5 },       { 1, 33, 300 },
-		{ 65, 1, 17 }, { 130, 600, 70 }, { 121, 513, 257 }, { 3, 4, 0 },
-		{ 0, 4, 3 },
+		{ 1, 1, 1 },      { 4, 16, 8 },      { 7, 3, 5 }, { 1, 33, 300 }, { 65, 1, 17 },
+		{ 130, 600, 70 }, { 121, 513, 257 }, { 3, 4, 0 }, { 0, 4, 3 },
 	};
 
 	(void)state;
@@ -169,7 +168,8 @@ static void test_matmul_errors(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	assert_int_equal(graph_add(b.g, OP_matmul, (struct arg[]){ T(x), T(y) }, 2, 0, 0, &err), -1);
+	assert_int_equal(graph_add(b.g, OP_matmul, (struct arg[]){ T(x), T(y) }, 2, 0, 0, &err),
+			 -1);
 	assert_int_equal(err.code, ERR_SHAPE);
 	err.code = ERR_NONE;
 	assert_int_equal(graph_add(b.g, OP_matmul, (struct arg[]){ T(x), T(half) }, 2, 0, 0, &err),

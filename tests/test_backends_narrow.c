@@ -15,7 +15,8 @@ static void check(struct builder *b, const void *input, const void *want, size_t
 	unsigned char *out = malloc(bytes + 1);
 
 	for (int i = 0; i < 6; i++) {
-		struct backend_env env = { .compile_timeout_ms = 20000, .vector_unit = units[i / 2] };
+		struct backend_env env = { .compile_timeout_ms = 20000,
+					   .vector_unit = units[i / 2] };
 		const struct backend *backend = backend_find(i % 2 ? "cpu" : "interp");
 		struct executable *exe;
 		struct err err = { 0 };
@@ -165,11 +166,11 @@ static void test_sums(void **state)
 }
 
 /* Ints wrap in their own width. */
-#define INTS(name, element, dtype)                                                                       \
+#define INTS(name, element, dtype)                                                                 \
 	static void test_##name(void **state)                                                      \
 	{                                                                                          \
 		enum { N = 300 };                                                                  \
-		element *in = help_alloc(N * sizeof(*in)), want[N];                                      \
+		element *in = help_alloc(N * sizeof(*in)), want[N];                                \
 		struct builder b = builder_create();                                               \
 		int x = INPUT(&b, dtype, NUM(&b, N)), y;                                           \
                                                                                                    \
@@ -179,9 +180,9 @@ static void test_sums(void **state)
 		for (int i = 0; i < N; i++) {                                                      \
 			long sum;                                                                  \
                                                                                                    \
-			in[i] = (element)(i * 7919L * 104729);                                           \
-			sum = (element)((element)((long)in[i] * in[i]) + 100L);                                \
-			want[i] = (element)(sum / 3 - (sum % 3 < 0));                                    \
+			in[i] = (element)(i * 7919L * 104729);                                     \
+			sum = (element)((element)((long)in[i] * in[i]) + 100L);                    \
+			want[i] = (element)(sum / 3 - (sum % 3 < 0));                              \
 		}                                                                                  \
 		check(&b, in, want, sizeof(want));                                                 \
 		builder_destroy(&b);                                                               \
@@ -204,10 +205,10 @@ static void test_promotion(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_widens), cmocka_unit_test(test_narrows),
-		cmocka_unit_test(test_chain),  cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_int8),   cmocka_unit_test(test_uint8),
-		cmocka_unit_test(test_int16),  cmocka_unit_test(test_int32),
+		cmocka_unit_test(test_widens),    cmocka_unit_test(test_narrows),
+		cmocka_unit_test(test_chain),     cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_int8),      cmocka_unit_test(test_uint8),
+		cmocka_unit_test(test_int16),     cmocka_unit_test(test_int32),
 		cmocka_unit_test(test_promotion),
 	};
 

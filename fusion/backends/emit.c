@@ -236,8 +236,10 @@ static void put_splat_again(const struct emitter *e, int r, const char *base)
 	if (dtype == DTYPE_BOOL)
 		buf_printf(e->out, "\t\tSAVE(b1, %s, 0, SPLAT(b1, *%s));\n", base, base);
 	else if (dtype_bytes(dtype) == 1)
-		buf_printf(e->out, "\t\tSAVE(b1, (unsigned char *)%s, 0, SPLAT(b1, *(unsigned char *)%s));\n",
-			   base, base);
+		buf_printf(
+		    e->out,
+		    "\t\tSAVE(b1, (unsigned char *)%s, 0, SPLAT(b1, *(unsigned char *)%s));\n",
+		    base, base);
 	else if (dtype == DTYPE_F32 && e->loop->width == 8)
 		buf_printf(e->out, "\t\tSAVE(f32, %s, 0, SPLAT(f32, *%s));\n", base, base);
 }

@@ -143,8 +143,8 @@ static bool fill_binding(struct executable *exe, struct binding *b, const int64_
 			continue;
 		}
 		free(b->libraries[i].state);
-		if (!library_bind(&b->libraries[i], l, &l->kernels[i], exe->kernels,
-				  exe->random, vars, err))
+		if (!library_bind(&b->libraries[i], l, &l->kernels[i], exe->kernels, exe->random,
+				  vars, err))
 			return false;
 		b->libraries[i].fault = &exe->fault;
 	}

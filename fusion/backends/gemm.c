@@ -158,8 +158,8 @@ struct run {
 			int64_t start = at(across, which, first + r);                              \
 			if (along->table[which])                                                   \
 				for (int64_t k = 0; k < n; k++)                                    \
-					to[k * rows + r] =                                         \
-					    GET(from, start + along->table[which][k0 + k]);        \
+					to[k * rows + r] = GET(                                    \
+					    from, start + along->table[which][k0 + k]);            \
 			else                                                                       \
 				for (int64_t k = 0, p = start + k0 * along->step[which]; k < n;    \
 				     k++, p += along->step[which])                                 \
@@ -186,7 +186,8 @@ static void pack(const struct gemm *g, void *to, const void *from, const struct 
 	    (g->dtype == DTYPE_F32 || g->dtype == DTYPE_F64)) {
 		for (int64_t k = 0; k < n; k++)
 			memcpy((char *)to + (size_t)(k * rows) * bytes,
-			       (const char *)from + (size_t)(first + at(&g->k, which, k0 + k)) * bytes,
+			       (const char *)from +
+				   (size_t)(first + at(&g->k, which, k0 + k)) * bytes,
 			       (size_t)rows * bytes);
 		return;
 	}
@@ -223,8 +224,8 @@ static void unpack(const struct gemm *g, const void *sums, void *c, int64_t i0, 
 		}
 		for (int64_t j = 0; j < n; j++)
 			dtype_put_double(g->dtype, c, start + at(&g->column, 2, j0 + j),
-					  g->dtype == DTYPE_F64 ? ((const double *)row)[j]
-								: ((const float *)row)[j]);
+					 g->dtype == DTYPE_F64 ? ((const double *)row)[j]
+							       : ((const float *)row)[j]);
 	}
 }
 
@@ -293,15 +294,15 @@ static void run_ints(const struct run *run, int64_t task)
 			for (int64_t k = 0; k < g->k.size; k++) {
 				int64_t x = dtype_get_int(g->dtype, run->a, pa + at(&g->k, 0, k));
 				int64_t y = run->b ? dtype_get_int(g->dtype, run->b,
-								     pb + at(&g->k, 1, k))
+								   pb + at(&g->k, 1, k))
 						   : 1;
 
 				sum += (uint64_t)x * (uint64_t)y;
 			}
 			dtype_put_int(g->dtype, run->c,
-					at(&g->batch, 2, batch) + at(&g->row, 2, i) +
-					    at(&g->column, 2, j),
-					(int64_t)sum);
+				      at(&g->batch, 2, batch) + at(&g->row, 2, i) +
+					  at(&g->column, 2, j),
+				      (int64_t)sum);
 		}
 }
 

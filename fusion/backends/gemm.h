@@ -31,7 +31,7 @@ struct gemm {
 	const struct kernel_table *kernels;
 	enum dtype dtype; /* of all three */
 	struct axis batch, row, column, k;
-	int columns;             /* of the innermost kernel */
+	int columns; /* of the innermost kernel */
 	int64_t m_block, n_block, k_block;
 	int64_t m_blocks, n_blocks, tasks, grain;
 	size_t a_bytes, b_bytes, c_bytes, thread_bytes;

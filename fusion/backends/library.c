@@ -68,11 +68,12 @@ bool library_bind(struct library_call *call, const struct lowered *l, const stru
 {
 	const struct node *n = k->library;
 
-	*call = (struct library_call){
-		.op = table[k->op], .graph = l->graph, .node = n, .kernels = kernels,
-		.random = random,
-		.vars = vars
-	};
+	*call = (struct library_call){ .op = table[k->op],
+				       .graph = l->graph,
+				       .node = n,
+				       .kernels = kernels,
+				       .random = random,
+				       .vars = vars };
 	for (int i = 0; i < n->n_args; i++) {
 		call->arg[i].buffer = -1;
 		if (n->args[i].kind == ARG_NODE)

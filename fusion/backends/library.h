@@ -41,8 +41,8 @@ struct library_call {
 	int64_t number[MAX_ARGS]; /* the value of an int or bool argument */
 	const int64_t *vars;      /* of the symbols; while bind() runs */
 	struct library_fault *fault;
-	uint64_t *random;         /* the generator: its seed and its counter; NULL: always the same */
-	void *state;              /* bind()'s; one block, freed by the caller */
+	uint64_t *random; /* the generator: its seed and its counter; NULL: always the same */
+	void *state;      /* bind()'s; one block, freed by the caller */
 };
 
 struct library_op {

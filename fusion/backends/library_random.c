@@ -48,11 +48,11 @@ static void draw_numbers(void *context, int64_t begin, int64_t end, int thread)
 			dtype_put_double(dtype, d->out, i, uniform(x));
 		else if (d->op == OP_normal) /* Box and Muller */
 			dtype_put_double(dtype, d->out, i,
-					  sqrt(-2 * log(1 - uniform(x))) *
-					      cos(2 * M_PI * uniform(x << 24)));
+					 sqrt(-2 * log(1 - uniform(x))) *
+					     cos(2 * M_PI * uniform(x << 24)));
 		else
 			dtype_put_int(dtype, d->out, i,
-					(int64_t)((uint64_t)low + (span ? x % span : 0)));
+				      (int64_t)((uint64_t)low + (span ? x % span : 0)));
 	}
 }
 

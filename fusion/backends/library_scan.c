@@ -1,8 +1,9 @@
-/* fusion/backends/library_scan.c -- running sums and products: cumsum, cumprod.
+/* fusion/backends/library_scan.c -- running sums and products: cumsum, cumprod, logcumsumexp.
  *
  * A running sum of float32 is kept in float64 and rounded at each element, as
  * PyTorch does on the CPU.
  */
+#include <math.h>
 #include <string.h>
 
 #include "fusion/backends/library.h"
@@ -16,12 +17,19 @@ struct scan {
 	char *out;
 	int dim;
 	int64_t length, inner; /* of the result: elements along the dim, and after it */
-	bool product;
+	bool product, powers;  /* powers: sums of exp(x), kept as logarithms */
 };
 
-static void join(union number *sum, double value, bool product)
+static double log_sum(double a, double b)
 {
-	sum->f = product ? sum->f * value : sum->f + value;
+	double most = a > b || isnan(a) ? a : b;
+
+	return isinf(most) ? most : most + log(exp(a - most) + exp(b - most));
+}
+
+static void join(const struct scan *s, union number *sum, double value)
+{
+	sum->f = s->powers ? log_sum(sum->f, value) : s->product ? sum->f * value : sum->f + value;
 }
 
 static void join_int(union number *sum, int64_t value, bool product)
@@ -45,9 +53,9 @@ static void add_line(const struct scan *s, int64_t from, int64_t step, int64_t t
 			continue;
 		}
 		if (out == DTYPE_F64)
-			join(&sum[j], dtype_get_double(in, s->in, at), s->product);
+			join(s, &sum[j], dtype_get_double(in, s->in, at));
 		else
-			join(&sum[j], (double)(float)dtype_get_double(in, s->in, at), s->product);
+			join(s, &sum[j], (double)(float)dtype_get_double(in, s->in, at));
 		dtype_put_double(out, s->out, to + j, sum[j].f);
 	}
 }
@@ -78,7 +86,7 @@ static void clear(const struct scan *s, union number *sum)
 
 	for (int j = 0; j < BLOCK; j++)
 		if (floats)
-			sum[j].f = s->product;
+			sum[j].f = s->powers ? -INFINITY : s->product;
 		else
 			sum[j].i = s->product;
 }
@@ -102,7 +110,7 @@ static void run_blocks(void *context, int64_t begin, int64_t end, int thread)
 		int64_t from = library_offset(x, 0, s->dim, o) +
 			       library_offset(x, s->dim + 1, last, run) + first * step;
 		int64_t to = o * s->length * s->inner + run * width + first;
-		bool floats = !s->product && x->dtype == DTYPE_F32 &&
+		bool floats = !s->product && !s->powers && x->dtype == DTYPE_F32 &&
 			      s->call->out.dtype == DTYPE_F32;
 		union number sum[BLOCK];
 
@@ -121,8 +129,7 @@ static void run_blocks(void *context, int64_t begin, int64_t end, int thread)
 	}
 }
 
-static void run(const struct library_call *call, void *const *buffers, struct pool *pool,
-		bool product)
+static void run(const struct library_call *call, void *const *buffers, struct pool *pool)
 {
 	const struct operand *x = &call->arg[0];
 	struct scan s = { .call = call,
@@ -131,7 +138,8 @@ static void run(const struct library_call *call, void *const *buffers, struct po
 			  .dim = library_dim(call, 1, x->rank ? x->rank : 1),
 			  .length = 1,
 			  .inner = 1,
-			  .product = product };
+			  .product = call->node->op == OP_cumprod,
+			  .powers = call->node->op == OP_logcumsumexp };
 	int last = x->rank ? x->rank - 1 : 0;
 	int64_t outer = 1, width = s.dim < last ? x->size[last] : 1;
 	int64_t blocks = (width + BLOCK - 1) / BLOCK, points;
@@ -144,15 +152,6 @@ static void run(const struct library_call *call, void *const *buffers, struct po
 			 run_blocks, &s);
 }
 
-static void run_cumsum(const struct library_call *call, void *const *buffers, struct pool *pool)
-{
-	run(call, buffers, pool, false);
-}
-
-static void run_cumprod(const struct library_call *call, void *const *buffers, struct pool *pool)
-{
-	run(call, buffers, pool, true);
-}
-
-const struct library_op library_cumsum = { .run = run_cumsum };
-const struct library_op library_cumprod = { .run = run_cumprod };
+const struct library_op library_cumsum = { .run = run };
+const struct library_op library_cumprod = { .run = run };
+const struct library_op library_logcumsumexp = { .run = run };

@@ -169,7 +169,8 @@ static int sort_dim(const struct library_call *call)
 
 static int64_t line_grain(const struct lines *l)
 {
-	int64_t grain = 4096 / (l->length + 1) + 1, least = (l->lines + MOST_THREADS - 1) / MOST_THREADS;
+	int64_t grain = 4096 / (l->length + 1) + 1,
+		least = (l->lines + MOST_THREADS - 1) / MOST_THREADS;
 
 	return grain > least ? grain : least;
 }
@@ -231,8 +232,7 @@ static void run_extreme(const struct library_call *call, void *const *buffers, s
 {
 	bool all = call->node->args[1].kind == ARG_NONE;
 	int rank = call->arg[0].rank;
-	struct lines l = lines_of(call, buffers,
-				  all ? 0 : library_dim(call, 1, rank ? rank : 1));
+	struct lines l = lines_of(call, buffers, all ? 0 : library_dim(call, 1, rank ? rank : 1));
 
 	l.indices = true;
 	l.taken = 1;
@@ -247,3 +247,42 @@ static void run_extreme(const struct library_call *call, void *const *buffers, s
 
 const struct library_op library_argmax = { NULL, run_extreme };
 const struct library_op library_argmin = { NULL, run_extreme };
+
+/* The best so far at each place of a line; of equals the last one. */
+static void best_so_far(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct lines *l = context;
+	int64_t from, to;
+
+	(void)thread;
+	for (int64_t line = begin; line < end; line++) {
+		struct item best, item;
+
+		line_start(l, line, &from, &to);
+		for (int64_t i = 0; i < l->length; i++) {
+			get(l, from, i, &item);
+			if (i == 0 || (l->floats && isnan(item.key.f)) ||
+			    (!(l->floats && isnan(best.key.f)) && !goes_first(l, &best, &item)))
+				best = item;
+			put(l, to + i * l->inner, &best);
+		}
+	}
+}
+
+static void run_best(const struct library_call *call, void *const *buffers, struct pool *pool)
+{
+	int rank = call->arg[0].rank;
+	enum op op = call->node->op;
+	struct lines l = lines_of(call, buffers, library_dim(call, 1, rank ? rank : 1));
+
+	l.indices = op == OP_cummax_indices || op == OP_cummin_indices;
+	l.descending = op == OP_cummax_values || op == OP_cummax_indices;
+	l.taken = l.length;
+	if (call->arg[0].numel > 0)
+		pool_run(pool, l.lines, line_grain(&l), best_so_far, &l);
+}
+
+const struct library_op library_cummax_values = { NULL, run_best };
+const struct library_op library_cummax_indices = { NULL, run_best };
+const struct library_op library_cummin_values = { NULL, run_best };
+const struct library_op library_cummin_indices = { NULL, run_best };

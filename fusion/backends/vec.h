@@ -344,9 +344,11 @@ PER_LANE(i64, long, L8, v_pow_i64, long_pow)
 /* float16 and bfloat16: to nearest, ties to even, as graph/narrow.h has it. */
 WORD f32 half_to_f32(e4 half)
 {
-	m4 bits = __builtin_convertvector(half, m4), rest = bits & 0x7fff, sign = (bits & 0x8000) << 16;
+	m4 bits = __builtin_convertvector(half, m4), rest = bits & 0x7fff,
+	   sign = (bits & 0x8000) << 16;
 	f32 small = __builtin_convertvector(rest, f32) * 0x1p-24f;
-	m4 large = (rest << 13) + sel_m4(rest >= 0x7c00, (m4){ 0 } + 0x70000000, (m4){ 0 } + 0x38000000);
+	m4 large = (rest << 13) +
+		   sel_m4(rest >= 0x7c00, (m4){ 0 } + 0x70000000, (m4){ 0 } + 0x38000000);
 
 	return (f32)(sel_m4(rest < 0x400, (m4)small, large) | sign);
 }

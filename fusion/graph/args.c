@@ -70,8 +70,8 @@ static struct arg default_arg(const struct graph *g, const struct op_param *para
 	switch (param->kind) {
 	case PARAM_BOOL:
 		return arg_bool(!strcmp(text, "True"));
-	case PARAM_INTS:
-		return arg_ints(NULL, 0); /* "()" */
+	case PARAM_INTS: /* "()", or one int, which widen() makes a list */
+		return *text == '(' ? arg_ints(NULL, 0) : arg_int(g, strtoll(text, NULL, 10));
 	case PARAM_STR:
 		return arg_str(text);
 	case PARAM_FLOAT:

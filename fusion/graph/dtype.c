@@ -22,10 +22,8 @@ static const struct {
 	const char *name;
 	enum dtype dtype;
 } aliases[] = {
-	{ "float", DTYPE_F32 },
-	{ "double", DTYPE_F64 },
-	{ "long", DTYPE_I64 },   { "half", DTYPE_F16 },
-	{ "int", DTYPE_I32 },    { "short", DTYPE_I16 },
+	{ "float", DTYPE_F32 }, { "double", DTYPE_F64 }, { "long", DTYPE_I64 },
+	{ "half", DTYPE_F16 },  { "int", DTYPE_I32 },    { "short", DTYPE_I16 },
 };
 
 const char *dtype_name(enum dtype dtype)

@@ -134,8 +134,7 @@ static bool infer_where(struct infer *in)
 }
 
 /* One dim as the user wrote it -> 0 .. rank - 1. */
-bool infer_dim(const struct infer *in, const struct shape *x, const struct sym *dim,
-		       int *out)
+bool infer_dim(const struct infer *in, const struct shape *x, const struct sym *dim, int *out)
 {
 	int rank = x->rank ? x->rank : 1; /* a 0-d tensor has dim 0 and -1, as in torch */
 	char text[SHAPE_TEXT_BYTES];
@@ -428,6 +427,8 @@ static bool infer_op(struct infer *in)
 		ok = infer_library(in, &known);
 	if (!known)
 		ok = infer_loss(in, &known);
+	if (!known)
+		ok = infer_window(in, &known);
 	if (!known)
 		ok = infer_view(in, &known);
 	if (!known)

@@ -64,6 +64,8 @@ bool infer_same_size(struct infer *in, const struct sym *a, const struct sym *b)
 bool infer_matrix(struct infer *in, bool *known);
 /* infer_loss.c: losses, normalisations over a batch. */
 bool infer_loss(struct infer *in, bool *known);
+/* infer_window.c: convolutions and pools. */
+bool infer_window(struct infer *in, bool *known);
 /* infer_library.c: sort, topk, argmax, embedding and others with a function of their own. */
 bool infer_library(struct infer *in, bool *known);
 

@@ -48,8 +48,8 @@ static bool infer_extreme_index(struct infer *in)
 	if (!dim_of(in, "dim", &d))
 		return false;
 	if (x->shape.rank && sym_is(x->shape.size[d], 0))
-		return err_set(in->err, ERR_SHAPE, "%s: dim %d has size 0, and nothing has no index",
-			       in->info->fx, d);
+		return err_set(in->err, ERR_SHAPE,
+			       "%s: dim %d has size 0, and nothing has no index", in->info->fx, d);
 	drop_dim(in, d, keep);
 	return true;
 }
@@ -84,9 +84,9 @@ static bool infer_topk(struct infer *in, bool indices)
 
 	if (!infer_sort(in, indices) || !dim_of(in, "dim", &d))
 		return false;
-	if (sym_is_const(k) && (k->value < 0 || (out->rank == 0 && k->value > 1) ||
-				(out->rank > 0 && sym_is_const(out->size[d]) &&
-				 k->value > out->size[d]->value)))
+	if (sym_is_const(k) &&
+	    (k->value < 0 || (out->rank == 0 && k->value > 1) ||
+	     (out->rank > 0 && sym_is_const(out->size[d]) && k->value > out->size[d]->value)))
 		return err_set(in->err, ERR_SHAPE,
 			       "topk: k is %lld, and must be from 0 to the size of dim %d",
 			       (long long)k->value, d);
@@ -193,8 +193,9 @@ static bool infer_channels(struct infer *in)
 				       "group_norm: num_groups must divide the channels, which are "
 				       "of sizes %s",
 				       shape_text(x, text));
-	} else if (!infer_arg(in, "training")->b && (infer_arg(in, "running_mean")->kind != ARG_NODE ||
-						     infer_arg(in, "running_var")->kind != ARG_NODE)) {
+	} else if (in->op == OP_batch_norm && !infer_arg(in, "training")->b &&
+		   (infer_arg(in, "running_mean")->kind != ARG_NODE ||
+		    infer_arg(in, "running_var")->kind != ARG_NODE)) {
 		return err_set(in->err, ERR_VALUE,
 			       "batch_norm: with training=False, running_mean and running_var are "
 			       "needed");
@@ -204,12 +205,74 @@ static bool infer_channels(struct infer *in)
 	       check_channels(in, "running_var", x->size[1]);
 }
 
+/* p-norms; of matrices only that of all elements. */
+static bool infer_linalg_norm(struct infer *in)
+{
+	const struct arg *dims = infer_arg(in, "dim");
+	int rank = infer_tensor(in, 0)->shape.rank;
+
+	if (in->op == OP_linalg_norm && infer_arg(in, "ord")->kind != ARG_NONE &&
+	    (dims->kind == ARG_INTS ? dims->n > 1 : rank == 2))
+		return err_set(in->err, ERR_UNSUPPORTED,
+			       "linalg.norm: norms of matrices are not in the language so far; for "
+			       "a norm of the elements write torch.linalg.vector_norm");
+	return infer_logsumexp(in);
+}
+
+static bool infer_cdist(struct infer *in)
+{
+	const struct shape *x = &infer_tensor(in, 0)->shape, *y = &infer_tensor(in, 1)->shape;
+	struct shape *out = &in->out->shape;
+
+	if (!as_first(in))
+		return false;
+	if (x->rank < 2 || y->rank != x->rank ||
+	    !infer_same_size(in, x->size[x->rank - 1], y->size[y->rank - 1]))
+		return err_set(
+		    in->err, ERR_SHAPE,
+		    "cdist: both tensors must have as many dims, at least 2, and rows of "
+		    "one size");
+	out->size[out->rank - 1] = y->size[y->rank - 2];
+	return true;
+}
+
+static bool infer_diff(struct infer *in)
+{
+	struct symtab *t = in->g->syms;
+	const struct sym *n = infer_arg(in, "n")->sym;
+	struct shape *out = &in->out->shape;
+	int d;
+
+	if (!as_first(in) || !dim_of(in, "dim", &d))
+		return false;
+	if (out->rank == 0 || !sym_is(n, 1) ||
+	    (sym_is_const(out->size[d]) && out->size[d]->value == 0))
+		return err_set(in->err, ERR_UNSUPPORTED,
+			       "diff: only n=1 along a dim that is not empty is in the language so "
+			       "far; apply it n times");
+	out->size[d] = sym_sub(t, out->size[d], sym_const(t, 1));
+	return true;
+}
+
+static bool infer_trace(struct infer *in)
+{
+	if (!as_first(in))
+		return false;
+	if (in->out->shape.rank != 2)
+		return err_set(in->err, ERR_SHAPE, "trace: a matrix is needed, not %d dims",
+			       in->out->shape.rank);
+	in->out->shape.rank = 0;
+	if (dtype_category(in->out->dtype) != CATEGORY_FLOAT)
+		in->out->dtype = in->out->compute = DTYPE_I64;
+	return true;
+}
+
 /* [..., L, E] x [..., S, E] x [..., S, D] -> [..., L, D] */
 static bool infer_attention(struct infer *in)
 {
 	const struct node *q = infer_tensor(in, 0), *k = infer_tensor(in, 1);
-	const struct node *v = infer_tensor(in, 2);
-	struct shape *out = &in->out->shape;
+	const struct node *v = infer_tensor(in, 2), *mask = infer_tensor(in, 3);
+	struct shape scores, *out = &in->out->shape;
 	int rank = q->shape.rank;
 
 	if (!as_first(in))
@@ -221,9 +284,16 @@ static bool infer_attention(struct infer *in)
 			       "dtype and as many dims, at least 2");
 	if (!infer_same_size(in, q->shape.size[rank - 1], k->shape.size[rank - 1]) ||
 	    !infer_same_size(in, k->shape.size[rank - 2], v->shape.size[rank - 2]))
-		return err_set(in->err, ERR_SHAPE,
-			       "scaled_dot_product_attention: query [..., L, E], key [..., S, E] and "
-			       "value [..., S, D] do not fit together");
+		return err_set(
+		    in->err, ERR_SHAPE,
+		    "scaled_dot_product_attention: query [..., L, E], key [..., S, E] and "
+		    "value [..., S, D] do not fit together");
+	if (mask) {
+		scores = q->shape;
+		scores.size[rank - 1] = k->shape.size[rank - 2];
+		if (!infer_broadcast(in, &scores, &mask->shape))
+			return false;
+	}
 	out->size[rank - 1] = v->shape.size[rank - 1];
 	return true;
 }
@@ -233,7 +303,8 @@ static bool infer_embedding(struct infer *in)
 	const struct node *x = infer_tensor(in, 0), *w = infer_tensor(in, 1);
 
 	if (x->dtype != DTYPE_I64 && dtype_category(x->dtype) != CATEGORY_INT)
-		return err_set(in->err, ERR_TYPE, "embedding: indices must be ints, and these are %s",
+		return err_set(in->err, ERR_TYPE,
+			       "embedding: indices must be ints, and these are %s",
 			       dtype_name(x->dtype));
 	if (w->shape.rank != 2)
 		return err_set(in->err, ERR_SHAPE, "embedding: the weight must have 2 dims, not %d",
@@ -253,7 +324,8 @@ static bool infer_one_hot(struct infer *in)
 	const struct sym *classes = infer_arg(in, "num_classes")->sym;
 
 	if (x->dtype != DTYPE_I64)
-		return err_set(in->err, ERR_TYPE, "one_hot: indices must be int64, and these are %s",
+		return err_set(in->err, ERR_TYPE,
+			       "one_hot: indices must be int64, and these are %s",
 			       dtype_name(x->dtype));
 	if (!sym_is_const(classes) || classes->value < 1 || x->shape.rank == MAX_RANK)
 		return err_set(in->err, ERR_VALUE,
@@ -303,10 +375,27 @@ bool infer_library(struct infer *in, bool *known)
 	case OP_count_nonzero:
 	case OP_nansum:
 		return infer_count(in);
+	case OP_vector_norm:
+	case OP_linalg_norm:
+		return infer_linalg_norm(in);
+	case OP_cdist:
+		return infer_cdist(in);
+	case OP_diff:
+		return infer_diff(in);
+	case OP_trace:
+		return infer_trace(in);
+	case OP_logcumsumexp:
+	case OP_cummax_values:
+	case OP_cummin_values:
+		return infer_sort(in, false);
+	case OP_cummax_indices:
+	case OP_cummin_indices:
+		return infer_sort(in, true);
 	case OP_cosine_similarity:
 		return infer_cosine(in);
 	case OP_batch_norm:
 	case OP_group_norm:
+	case OP_instance_norm:
 		return infer_channels(in);
 	case OP_scaled_dot_product_attention:
 		return infer_attention(in);
@@ -317,6 +406,7 @@ bool infer_library(struct infer *in, bool *known)
 	case OP_glu:
 		return infer_glu(in);
 	case OP_item_of:
+	case OP_sinc:
 	case OP_leaky_relu:
 	case OP_elu:
 	case OP_celu:

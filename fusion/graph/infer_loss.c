@@ -7,7 +7,8 @@
 static bool check_reduction(struct infer *in, bool *whole)
 {
 	const char *text = infer_arg(in, "reduction")->str;
-	const struct arg *average = infer_arg(in, "size_average"), *reduce = infer_arg(in, "reduce");
+	const struct arg *average = infer_arg(in, "size_average"),
+			 *reduce = infer_arg(in, "reduce");
 
 	if ((average && average->kind != ARG_NONE) || (reduce && reduce->kind != ARG_NONE))
 		return err_set(in->err, ERR_UNSUPPORTED,
@@ -46,11 +47,12 @@ static bool target_shape_error(struct infer *in, const struct node *x, const str
 {
 	char a[SHAPE_TEXT_BYTES], b[SHAPE_TEXT_BYTES];
 
-	return err_set(in->err, ERR_SHAPE,
-		       "%s: scores of sizes %s need class indices of the same sizes without dim %d, "
-		       "and these have %s",
-		       in->info->fx, shape_text(&x->shape, a), x->shape.rank > 1,
-		       shape_text(&target->shape, b));
+	return err_set(
+	    in->err, ERR_SHAPE,
+	    "%s: scores of sizes %s need class indices of the same sizes without dim %d, "
+	    "and these have %s",
+	    in->info->fx, shape_text(&x->shape, a), x->shape.rank > 1,
+	    shape_text(&target->shape, b));
 }
 
 /* nll_loss, cross_entropy: scores [N, C, ...] and class indices [N, ...]. */
@@ -116,9 +118,10 @@ static bool infer_div(struct infer *in)
 	const struct arg *mode = infer_arg(in, "rounding_mode");
 
 	if (mode->kind == ARG_STR && strcmp(mode->str, "floor") && strcmp(mode->str, "trunc"))
-		return err_set(in->err, ERR_VALUE,
-			       "div: rounding_mode='%.32s' is unknown; use None, 'floor' or 'trunc'",
-			       mode->str);
+		return err_set(
+		    in->err, ERR_VALUE,
+		    "div: rounding_mode='%.32s' is unknown; use None, 'floor' or 'trunc'",
+		    mode->str);
 	return infer_operands(in, 2, mode->kind == ARG_NONE);
 }
 
@@ -164,6 +167,14 @@ bool infer_loss(struct infer *in, bool *known)
 		return infer_operands(in, 2, false);
 	case OP_frac:
 		return infer_operands(in, 1, false);
+	case OP_heaviside:
+		return infer_operands(in, 2, false);
+	case OP_float_power:
+		if (!infer_operands(in, 2, true))
+			return false;
+		in->out->dtype = in->out->compute = DTYPE_F64;
+		return true;
+	case OP_copysign:
 	case OP_hypot:
 	case OP_logaddexp:
 	case OP_xlogy:

@@ -109,12 +109,13 @@ static bool infer_linear(struct infer *in)
 	if (w->shape.rank > 2)
 		return err_set(in->err, ERR_SHAPE, "linear: the weight must have 2 dims, not %d",
 			       w->shape.rank);
-	if (bias && (bias->shape.rank > 1 ||
-		     (bias->shape.rank == 1 && w->shape.rank == 2 &&
-		      !sym_is(bias->shape.size[0], 1) &&
-		      !infer_same_size(in, bias->shape.size[0], w->shape.size[0]))))
-		return err_set(in->err, ERR_SHAPE,
-			       "linear: the bias must have one dim, of the first size of the weight");
+	if (bias &&
+	    (bias->shape.rank > 1 ||
+	     (bias->shape.rank == 1 && w->shape.rank == 2 && !sym_is(bias->shape.size[0], 1) &&
+	      !infer_same_size(in, bias->shape.size[0], w->shape.size[0]))))
+		return err_set(
+		    in->err, ERR_SHAPE,
+		    "linear: the bias must have one dim, of the first size of the weight");
 	return true;
 }
 

@@ -120,6 +120,17 @@ static int refused(enum op op)
 	case OP_logit:
 	case OP_logsumexp:
 	case OP_normalize:
+	case OP_instance_norm:
+	case OP_conv1d:
+	case OP_conv2d:
+	case OP_avg_pool1d:
+	case OP_avg_pool2d:
+	case OP_adaptive_avg_pool2d:
+	case OP_logcumsumexp:
+	case OP_cdist:
+	case OP_vector_norm:
+	case OP_linalg_norm:
+	case OP_sinc:
 	case OP_cosine_similarity:
 	case OP_batch_norm:
 	case OP_group_norm:

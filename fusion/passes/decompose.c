@@ -66,9 +66,10 @@ const struct sym *expand_count(const struct expand *e)
 }
 
 struct arg expand_mean(struct expand *e, struct arg x, struct arg dims, bool keepdim,
-			  const struct sym *count)
+		       const struct sym *count)
 {
-	return expand_binary(e, OP_truediv, expand_reduce(e, OP_sum, x, dims, keepdim), arg_sym(count));
+	return expand_binary(e, OP_truediv, expand_reduce(e, OP_sum, x, dims, keepdim),
+			     arg_sym(count));
 }
 
 struct arg decompose_mean(struct expand *e)
@@ -100,10 +101,11 @@ static struct arg degrees_of_freedom(struct expand *e)
 	return expand_binary(
 	    e, OP_maximum,
 	    expand_binary(e, OP_sub,
-		   expand_op(e, OP_full,
-		       (struct arg[]){ arg_ints(NULL, 0), arg_sym(count), arg_dtype(e->n->dtype) },
-		       3),
-		   correction),
+			  expand_op(e, OP_full,
+				    (struct arg[]){ arg_ints(NULL, 0), arg_sym(count),
+						    arg_dtype(e->n->dtype) },
+				    3),
+			  correction),
 	    arg_float(0));
 }
 
@@ -113,8 +115,9 @@ struct arg decompose_var(struct expand *e)
 	struct arg mean = expand_mean(e, x, dims, true, expand_count(e));
 	struct arg square = expand_unary(e, OP_square, expand_binary(e, OP_sub, x, mean));
 
-	return expand_binary(e, OP_truediv, expand_reduce(e, OP_sum, square, dims, node_keepdim(e->n)),
-		      degrees_of_freedom(e));
+	return expand_binary(e, OP_truediv,
+			     expand_reduce(e, OP_sum, square, dims, node_keepdim(e->n)),
+			     degrees_of_freedom(e));
 }
 
 struct arg decompose_std(struct expand *e)
@@ -137,10 +140,14 @@ struct arg decompose_norm(struct expand *e)
 	struct arg sum;
 
 	if (p == 2)
-		return expand_unary(e, OP_sqrt, expand_reduce(e, OP_sum, expand_unary(e, OP_square, x), dims, keepdim));
+		return expand_unary(
+		    e, OP_sqrt,
+		    expand_reduce(e, OP_sum, expand_unary(e, OP_square, x), dims, keepdim));
 	if (p == 0)
-		return expand_reduce(e, OP_sum, expand_cast(e, expand_binary(e, OP_ne, x, arg_float(0)), e->n->dtype),
-			      dims, keepdim);
+		return expand_reduce(
+		    e, OP_sum,
+		    expand_cast(e, expand_binary(e, OP_ne, x, arg_float(0)), e->n->dtype), dims,
+		    keepdim);
 	x = expand_unary(e, OP_abs, x);
 	if (isinf(p))
 		return expand_reduce(e, p > 0 ? OP_amax : OP_amin, x, dims, keepdim);
@@ -191,7 +198,8 @@ struct arg decompose_softmax(struct expand *e)
 	if (expand_is_empty(&e->n->shape)) /* there is no largest of nothing */
 		return x;
 	power = expand_unary(e, OP_exp, less_largest(e, x));
-	return expand_binary(e, OP_truediv, power, expand_reduce(e, OP_sum, power, softmax_dim(e), true));
+	return expand_binary(e, OP_truediv, power,
+			     expand_reduce(e, OP_sum, power, softmax_dim(e), true));
 }
 
 struct arg decompose_softmin(struct expand *e)
@@ -242,7 +250,9 @@ static struct arg scaled(struct expand *e, struct arg x, struct arg dims, const 
 {
 	struct arg mean = expand_mean(e, expand_unary(e, OP_square, x), dims, true, count);
 
-	return expand_binary(e, OP_mul, x, expand_unary(e, OP_rsqrt, expand_binary(e, OP_add, mean, arg_float(eps))));
+	return expand_binary(
+	    e, OP_mul, x,
+	    expand_unary(e, OP_rsqrt, expand_binary(e, OP_add, mean, arg_float(eps))));
 }
 
 static struct arg affine(struct expand *e, struct arg x)
@@ -283,7 +293,8 @@ struct arg decompose_gelu(struct expand *e)
 		inner = expand_unary(e, OP_erf, expand_binary(e, OP_mul, x, arg_float(M_SQRT1_2)));
 	} else {
 		inner = expand_binary(e, OP_mul, expand_unary(e, OP_square, x), x);
-		inner = expand_binary(e, OP_add, x, expand_binary(e, OP_mul, inner, arg_float(0.044715)));
+		inner = expand_binary(e, OP_add, x,
+				      expand_binary(e, OP_mul, inner, arg_float(0.044715)));
 		inner = expand_binary(e, OP_mul, inner, arg_float(M_SQRT2 * M_2_SQRTPI * 0.5));
 		inner = expand_unary(e, OP_tanh, inner);
 	}
@@ -324,7 +335,8 @@ static struct arg scaled_number(struct expand *e, struct arg other, struct arg a
 		return expand_binary(
 		    e, OP_mul,
 		    expand_op(e, OP_full,
-			(struct arg[]){ arg_ints(NULL, 0), other, arg_dtype(e->n->dtype) }, 3),
+			      (struct arg[]){ arg_ints(NULL, 0), other, arg_dtype(e->n->dtype) },
+			      3),
 		    alpha);
 	if (other.kind == ARG_FLOAT || alpha.kind == ARG_FLOAT)
 		return arg_float(product);

@@ -139,8 +139,8 @@ struct arg decompose_tanhshrink(struct expand *e)
 struct arg decompose_glu(struct expand *e)
 {
 	struct arg x = e->n->args[0], dim = e->n->args[1], half, gate;
-	int rank = e->n->shape.rank, d = (int)(dim.sym->value < 0 ? dim.sym->value + rank
-								  : dim.sym->value);
+	int rank = e->n->shape.rank,
+	    d = (int)(dim.sym->value < 0 ? dim.sym->value + rank : dim.sym->value);
 	struct arg length = arg_sym(e->n->shape.size[d]);
 
 	half = expand_op(e, OP_narrow, (struct arg[]){ x, dim, arg_int(e->g, 0), length }, 4);
@@ -179,9 +179,8 @@ struct arg decompose_div(struct expand *e)
 	if (dtype_category(e->n->dtype) == CATEGORY_FLOAT)
 		return expand_unary(e, OP_trunc, expand_binary(e, OP_truediv, x, y));
 	/* Of ints: (x - the rest) / y is exact. */
-	return expand_binary(
-	    e, OP_floordiv,
-	    expand_binary(e, OP_sub, x, expand_binary(e, OP_fmod, x, y)), y);
+	return expand_binary(e, OP_floordiv,
+			     expand_binary(e, OP_sub, x, expand_binary(e, OP_fmod, x, y)), y);
 }
 
 struct arg decompose_frac(struct expand *e)
@@ -201,8 +200,8 @@ static struct arg constant_mask(struct expand *e, bool value)
 {
 	struct arg size = arg_ints(e->n->shape.size, e->n->shape.rank);
 
-	return expand_op(e, OP_full,
-			 (struct arg[]){ size, arg_bool(value), arg_dtype(DTYPE_BOOL) }, 3);
+	return expand_op(e, OP_full, (struct arg[]){ size, arg_bool(value), arg_dtype(DTYPE_BOOL) },
+			 3);
 }
 
 struct arg decompose_isinf(struct expand *e)
@@ -226,8 +225,8 @@ struct arg decompose_isclose(struct expand *e)
 
 	bound = add(e, mul(e, expand_unary(e, OP_abs, y), expand_arg(e, "rtol").f),
 		    expand_arg(e, "atol").f);
-	close = expand_binary(e, OP_le,
-			      expand_unary(e, OP_abs, expand_binary(e, OP_sub, x, y)), bound);
+	close = expand_binary(e, OP_le, expand_unary(e, OP_abs, expand_binary(e, OP_sub, x, y)),
+			      bound);
 	if (floats) { /* infinities are close to themselves alone */
 		same = expand_binary(e, OP_lt, expand_unary(e, OP_abs, y), arg_float(INFINITY));
 		close = expand_binary(e, OP_logical_and, close, same);
@@ -281,9 +280,9 @@ struct arg decompose_hypot(struct expand *e)
 	struct arg x = expand_cast(e, e->n->args[0], e->n->dtype);
 	struct arg y = expand_cast(e, e->n->args[1], e->n->dtype);
 
-	return expand_unary(e, OP_sqrt,
-			    expand_binary(e, OP_add, expand_unary(e, OP_square, x),
-					  expand_unary(e, OP_square, y)));
+	return expand_unary(
+	    e, OP_sqrt,
+	    expand_binary(e, OP_add, expand_unary(e, OP_square, x), expand_unary(e, OP_square, y)));
 }
 
 /* The larger, plus log1p(exp(-|x - y|)); equal infinities are themselves. */
@@ -309,7 +308,8 @@ struct arg decompose_xlogy(struct expand *e)
 		log = expand_unary(e, OP_log, expand_cast(e, y, e->n->dtype));
 	product = expand_binary(e, OP_mul, x, log);
 	if (x.kind != ARG_NODE)
-		return expand_number(x) == 0 ? mul(e, expand_unary(e, OP_abs, product), 0) : product;
+		return expand_number(x) == 0 ? mul(e, expand_unary(e, OP_abs, product), 0)
+					     : product;
 	return choose(e, expand_binary(e, OP_eq, x, arg_int(e->g, 0)), arg_float(0), product);
 }
 
@@ -351,8 +351,7 @@ struct arg decompose_logit(struct expand *e)
 	if (eps.kind == ARG_FLOAT)
 		x = between(e, x, eps.f, 1 - eps.f);
 	return expand_unary(
-	    e, OP_log,
-	    expand_binary(e, OP_truediv, x, expand_binary(e, OP_sub, arg_float(1), x)));
+	    e, OP_log, expand_binary(e, OP_truediv, x, expand_binary(e, OP_sub, arg_float(1), x)));
 }
 
 struct arg decompose_nan_to_num(struct expand *e)
@@ -379,4 +378,45 @@ struct arg decompose_clamp_min(struct expand *e)
 struct arg decompose_clamp_max(struct expand *e)
 {
 	return expand_binary(e, OP_minimum, e->n->args[0], e->n->args[1]);
+}
+
+/* A negative zero is told from 0 by its inverse. */
+struct arg decompose_copysign(struct expand *e)
+{
+	struct arg x = expand_unary(e, OP_abs, expand_cast(e, e->n->args[0], e->n->dtype));
+	struct arg y = e->n->args[1], below, zero;
+
+	if (y.kind != ARG_NODE)
+		return signbit(expand_number(y)) ? expand_unary(e, OP_neg, x) : x;
+	y = expand_cast(e, y, e->n->dtype);
+	zero = expand_binary(e, OP_lt, expand_unary(e, OP_reciprocal, y), arg_float(0));
+	below = expand_binary(e, OP_logical_or, expand_binary(e, OP_lt, y, arg_float(0)), zero);
+	return choose(e, below, expand_unary(e, OP_neg, x), x);
+}
+
+struct arg decompose_sinc(struct expand *e)
+{
+	struct arg x = mul(e, e->n->args[0], M_PI);
+	struct arg y = expand_binary(e, OP_truediv, expand_unary(e, OP_sin, x), x);
+
+	return choose(e, expand_binary(e, OP_eq, x, arg_float(0)), arg_float(1), y);
+}
+
+struct arg decompose_heaviside(struct expand *e)
+{
+	struct arg x = e->n->args[0];
+	struct arg step = expand_cast(e, positive(e, x), e->n->dtype);
+
+	return choose(e, expand_binary(e, OP_eq, x, arg_int(e->g, 0)), e->n->args[1], step);
+}
+
+struct arg decompose_float_power(struct expand *e)
+{
+	struct arg x = e->n->args[0], y = e->n->args[1];
+
+	if (x.kind == ARG_NODE)
+		x = expand_cast(e, x, DTYPE_F64);
+	if (y.kind == ARG_NODE)
+		y = expand_cast(e, y, DTYPE_F64);
+	return expand_binary(e, OP_pow, x, y);
 }

@@ -73,8 +73,8 @@ struct arg decompose_smooth_l1_loss(struct expand *e)
 
 	if (beta == 0)
 		return reduced(e, z);
-	square = expand_binary(e, OP_truediv,
-			       mul(e, mul(e, arg_float(0.5), z), z), arg_float(beta));
+	square = expand_binary(e, OP_truediv, mul(e, mul(e, arg_float(0.5), z), z),
+			       arg_float(beta));
 	return reduced(e, choose(e, expand_binary(e, OP_lt, z, arg_float(beta)), square,
 				 sub(e, z, arg_float(0.5 * beta))));
 }
@@ -118,8 +118,7 @@ struct arg decompose_binary_cross_entropy_with_logits(struct expand *e)
 	struct arg pos = expand_arg(e, "pos_weight"), log;
 
 	log = expand_unary(e, OP_exp, expand_unary(e, OP_neg, expand_unary(e, OP_abs, x)));
-	log = sub(e, expand_unary(e, OP_log1p, log),
-		  expand_binary(e, OP_minimum, x, arg_float(0)));
+	log = sub(e, expand_unary(e, OP_log1p, log), expand_binary(e, OP_minimum, x, arg_float(0)));
 	if (pos.kind == ARG_NODE)
 		log = mul(e, add(e, mul(e, sub(e, pos, one), target), one), log);
 	return reduced(e, weighted(e, add(e, mul(e, sub(e, one, target), x), log)));
@@ -214,10 +213,10 @@ static struct arg soft_loss(struct expand *e)
 	double smooth = expand_arg(e, "label_smoothing").f;
 
 	if (smooth > 0) {
-		count = expand_op(e, OP_full,
-				  (struct arg[]){ arg_ints(NULL, 0), arg_float(smooth),
-						  arg_dtype(e->n->dtype) },
-				  3);
+		count = expand_op(
+		    e, OP_full,
+		    (struct arg[]){ arg_ints(NULL, 0), arg_float(smooth), arg_dtype(e->n->dtype) },
+		    3);
 		count = expand_binary(e, OP_truediv, count, arg_sym(shape->size[classes]));
 		target = add(e, mul(e, target, arg_float(1 - smooth)), count);
 	}

@@ -81,11 +81,10 @@ struct arg decompose_batch_norm(struct expand *e)
 }
 
 /* [N, C, ...] as [N, groups, the rest] and back. */
-struct arg decompose_group_norm(struct expand *e)
+static struct arg over_groups(struct expand *e, const struct sym *groups)
 {
 	struct symtab *t = e->g->syms;
 	const struct shape *shape = &e->n->shape;
-	const struct sym *groups = expand_arg(e, "num_groups").sym;
 	const struct sym *rest = sym_floordiv(t, shape->size[1], groups);
 	struct arg x = e->n->args[0];
 
@@ -99,22 +98,86 @@ struct arg decompose_group_norm(struct expand *e)
 	return channel_affine(e, x);
 }
 
-/* The p-norm along dims, kept. */
-static struct arg norm_along(struct expand *e, struct arg x, double p, struct arg dim)
+struct arg decompose_group_norm(struct expand *e)
+{
+	return over_groups(e, expand_arg(e, "num_groups").sym);
+}
+
+struct arg decompose_instance_norm(struct expand *e)
+{
+	return over_groups(e, e->n->shape.size[1]);
+}
+
+/* The p-norm over dims. */
+static struct arg norm_over(struct expand *e, struct arg x, double p, struct arg dim, bool keep)
 {
 	struct arg sum;
 
+	if (p == 0) {
+		x = expand_cast(e, expand_binary(e, OP_ne, x, arg_float(0)), e->n->dtype);
+		return expand_reduce(e, OP_sum, x, dim, keep);
+	}
+
 	if (p == 2) {
-		sum = expand_reduce(e, OP_sum, expand_unary(e, OP_square, x), dim, true);
+		sum = expand_reduce(e, OP_sum, expand_unary(e, OP_square, x), dim, keep);
 		return expand_unary(e, OP_sqrt, sum);
 	}
 	x = expand_unary(e, OP_abs, x);
 	if (isinf(p))
-		return expand_reduce(e, p > 0 ? OP_amax : OP_amin, x, dim, true);
+		return expand_reduce(e, p > 0 ? OP_amax : OP_amin, x, dim, keep);
 	if (p == 1)
-		return expand_reduce(e, OP_sum, x, dim, true);
-	sum = expand_reduce(e, OP_sum, expand_binary(e, OP_pow, x, arg_float(p)), dim, true);
+		return expand_reduce(e, OP_sum, x, dim, keep);
+	sum = expand_reduce(e, OP_sum, expand_binary(e, OP_pow, x, arg_float(p)), dim, keep);
 	return expand_binary(e, OP_pow, sum, arg_float(1 / p));
+}
+
+static struct arg norm_along(struct expand *e, struct arg x, double p, struct arg dim)
+{
+	return norm_over(e, x, p, dim, true);
+}
+
+struct arg decompose_vector_norm(struct expand *e)
+{
+	struct arg ord = expand_arg(e, "ord");
+	double p = ord.kind == ARG_NONE ? 2 : expand_number(ord);
+
+	return norm_over(e, e->n->args[0], p, expand_arg(e, "dim"), node_keepdim(e->n));
+}
+
+struct arg decompose_linalg_norm(struct expand *e)
+{
+	return decompose_vector_norm(e);
+}
+
+struct arg decompose_cdist(struct expand *e)
+{
+	struct arg x = expand_binary(e, OP_unsqueeze, e->n->args[0], arg_int(e->g, -2));
+	struct arg y = expand_binary(e, OP_unsqueeze, e->n->args[1], arg_int(e->g, -3));
+
+	return norm_over(e, expand_binary(e, OP_sub, x, y), expand_arg(e, "p").f, arg_int(e->g, -1),
+			 false);
+}
+
+struct arg decompose_trace(struct expand *e)
+{
+	struct arg x = expand_op(e, OP_diagonal, e->n->args, 1);
+
+	return expand_reduce(e, OP_sum, x, arg_none(), false);
+}
+
+struct arg decompose_diff(struct expand *e)
+{
+	struct arg x = e->n->args[0], dim = expand_arg(e, "dim"), length, parts[2];
+	int rank = e->n->shape.rank;
+
+	length = arg_sym(
+	    e->n->shape.size[dim.sym->value < 0 ? dim.sym->value + rank : dim.sym->value]);
+	for (int i = 0; i < 2; i++)
+		parts[i] = expand_op(e, OP_narrow,
+				     (struct arg[]){ x, dim, arg_int(e->g, i), length }, 4);
+	if (e->n->dtype == DTYPE_BOOL)
+		return expand_binary(e, OP_logical_xor, parts[1], parts[0]);
+	return expand_binary(e, OP_sub, parts[1], parts[0]);
 }
 
 struct arg decompose_normalize(struct expand *e)
@@ -134,8 +197,8 @@ struct arg decompose_cosine_similarity(struct expand *e)
 	for (int i = 0; i < 2; i++) {
 		struct arg x = e->n->args[i];
 
-		parts[i] = expand_binary(e, OP_truediv, x,
-					 expand_binary(e, OP_maximum, norm_along(e, x, 2, dim), eps));
+		parts[i] = expand_binary(
+		    e, OP_truediv, x, expand_binary(e, OP_maximum, norm_along(e, x, 2, dim), eps));
 	}
 	return expand_reduce(e, OP_sum, mul(e, parts[0], parts[1]), dim, false);
 }
@@ -189,10 +252,9 @@ static struct arg causal(struct expand *e, struct arg scores)
 	if (e->failed)
 		return scores;
 	shape = &e->g->nodes[scores.node]->shape;
-	mask = expand_op(e, OP_ones,
-			 (struct arg[]){ arg_ints(shape->size + shape->rank - 2, 2),
-					 arg_dtype(DTYPE_BOOL) },
-			 2);
+	mask = expand_op(
+	    e, OP_ones,
+	    (struct arg[]){ arg_ints(shape->size + shape->rank - 2, 2), arg_dtype(DTYPE_BOOL) }, 2);
 	mask = expand_binary(e, OP_tril, mask, arg_int(e->g, 0));
 	return expand_op(e, OP_where, (struct arg[]){ mask, scores, arg_float(-INFINITY) }, 3);
 }
@@ -210,10 +272,9 @@ struct arg decompose_scaled_dot_product_attention(struct expand *e)
 			scale = arg_float(1 / sqrt((double)width->value));
 		scores = mul(e, scores, scale);
 	} else {
-		root = expand_op(e, OP_full,
-				 (struct arg[]){ arg_ints(NULL, 0), arg_sym(width),
-						 arg_dtype(e->n->dtype) },
-				 3);
+		root = expand_op(
+		    e, OP_full,
+		    (struct arg[]){ arg_ints(NULL, 0), arg_sym(width), arg_dtype(e->n->dtype) }, 3);
 		scores = mul(e, scores, expand_unary(e, OP_rsqrt, root));
 	}
 	if (expand_arg(e, "is_causal").b)
@@ -238,10 +299,9 @@ struct arg decompose_one_hot(struct expand *e)
 	struct symtab *t = e->g->syms;
 	struct arg classes = expand_arg(e, "num_classes"), range, x;
 
-	range = expand_op(e, OP_arange,
-			  (struct arg[]){ arg_int(e->g, 0), arg_int(e->g, 1), classes,
-					  arg_dtype(DTYPE_I64) },
-			  4);
+	range = expand_op(
+	    e, OP_arange,
+	    (struct arg[]){ arg_int(e->g, 0), arg_int(e->g, 1), classes, arg_dtype(DTYPE_I64) }, 4);
 	x = expand_binary(e, OP_unsqueeze, e->n->args[0], arg_sym(sym_const(t, -1)));
 	return expand_cast(e, expand_binary(e, OP_eq, x, range), DTYPE_I64);
 }

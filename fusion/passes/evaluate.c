@@ -188,10 +188,11 @@ void evaluate_step(const struct node *n, union element *acc, enum dtype dtype, c
 	uint64_t value = (uint64_t)acc->i64;
 	union element x;
 
-	element_convert(n->dtype == DTYPE_BOOL ? DTYPE_BOOL : dtype_wide(n->compute), &x, dtype, data,
-			index);
+	element_convert(n->dtype == DTYPE_BOOL ? DTYPE_BOOL : dtype_wide(n->compute), &x, dtype,
+			data, index);
 	if (in_floats(n)) {
-		reduce_f64(n->op, false, &acc->f64, dtype_wide(n->compute) == DTYPE_F32 ? x.f32 : x.f64);
+		reduce_f64(n->op, false, &acc->f64,
+			   dtype_wide(n->compute) == DTYPE_F32 ? x.f32 : x.f64);
 		return;
 	}
 	reduce_i64(n->op, false, &value, n->dtype == DTYPE_BOOL ? x.b : (uint64_t)x.i64);

@@ -254,7 +254,8 @@ static bool unique(const struct torch_memory *memory, const char *name, bool run
 	inverse = v[runs ? 1 : 2].kind == VALUE_BOOL && v[runs ? 1 : 2].b;
 	counts = v[runs ? 2 : 3].kind == VALUE_BOOL && v[runs ? 2 : 3].b;
 	if (v[runs ? 3 : 4].kind == VALUE_INT)
-		return err_set(err, ERR_UNSUPPORTED, "%s: dim= is not in the language so far", name);
+		return err_set(err, ERR_UNSUPPORTED, "%s: dim= is not in the language so far",
+			       name);
 	u.x = v[0].tensor->memory;
 	u.n = tensor_numel(u.x);
 	u.items = malloc(sizeof(*u.items) * (size_t)(u.n + 1));
@@ -332,8 +333,8 @@ static bool bincount(const struct torch_memory *memory, const char *name, const 
 	memset(tensor_data(t), 0, (size_t)size * 8);
 	for (int64_t i = 0; i < numel; i++)
 		if (weights)
-			((double *)tensor_data(t))[tensor_get_int(x, i)] +=
-			    tensor_get_double(weights, i);
+			((double *)tensor_data(t))[tensor_get_int(x, i)] += tensor_get_double(
+			    weights, i);
 		else
 			((int64_t *)tensor_data(t))[tensor_get_int(x, i)]++;
 	return give(t, out, err);
@@ -352,9 +353,8 @@ static bool is_equal(const struct tensor *a, const struct tensor *b)
 	if (!same_shape(a, b))
 		return false;
 	for (int64_t i = 0; i < numel; i++)
-		if (is_float(a) || is_float(b)
-			? tensor_get_double(a, i) != tensor_get_double(b, i)
-			: tensor_get_int(a, i) != tensor_get_int(b, i))
+		if (is_float(a) || is_float(b) ? tensor_get_double(a, i) != tensor_get_double(b, i)
+					       : tensor_get_int(a, i) != tensor_get_int(b, i))
 			return false;
 	return true;
 }

@@ -124,7 +124,7 @@ static bool two_reductions(const struct composer *c, enum op first, enum op seco
 {
 	static const char *const names[] = { "input", "dim", "unbiased", "keepdim", "correction" };
 	static const char *const min_max[] = { "min", "max" };
-	struct value v[5], a, b, values[5];
+	struct value v[5], a, b, values[4];
 	bool statistic = first != OP_amin;
 	int count = 0;
 	char fx[64];
@@ -142,13 +142,15 @@ static bool two_reductions(const struct composer *c, enum op first, enum op seco
 		value_unref(a);
 		return false;
 	}
+	if (v[4].kind == VALUE_INT && (v[4].i == 0 || v[4].i == 1))
+		v[2] = value_bool(v[4].i == 1);
+	else if (v[4].kind != VALUE_NONE)
+		return err_set(err, ERR_UNSUPPORTED, "%s: correction must be 0 or 1 here", name);
 	values[count++] = v[0];
 	values[count++] = v[1];
 	if (statistic)
 		values[count++] = v[2];
 	values[count++] = v[3];
-	if (statistic)
-		values[count++] = v[4];
 	if (!op(c, first, fx_name(name, fx), values, count, &a, err))
 		return false;
 	if (!op(c, second, "fx:getitem", (struct value[]){ v[0], v[1], v[3] }, 3, &b, err)) {
@@ -159,71 +161,161 @@ static bool two_reductions(const struct composer *c, enum op first, enum op seco
 		    statistic ? NULL : "torch.return_types.aminmax", out, err);
 }
 
-/* The lower one of the two in the middle. */
+/* One place of x in order along dim: the value, or its index. */
+static bool in_order(const struct composer *c, bool indices, const char *fx, struct value x,
+		     struct value dim, struct value at, bool keep, struct value *out,
+		     struct err *err)
+{
+	struct value how[4] = { x, dim, value_bool(false), value_bool(false) }, sorted, one;
+	bool ok;
+
+	if (!op(c, indices ? OP_argsort : OP_sort_values, "fx:", how, 4, &sorted, err))
+		return false;
+	ok = op(c, OP_select, fx, (struct value[]){ sorted, dim, at }, 3, &one, err);
+	value_unref(sorted);
+	if (!ok || !keep) {
+		*out = one;
+		return ok;
+	}
+	ok = op(c, OP_unsqueeze, "fx:", (struct value[]){ one, dim }, 2, out, err);
+	value_unref(one);
+	return ok;
+}
+
+/* x[k] in order along dim, and where it was. */
+static bool kth(const struct composer *c, const char *name, struct value x, struct value k,
+		struct value dim, struct value keepdim, const char *type, struct value *out,
+		struct err *err)
+{
+	bool keep = keepdim.kind == VALUE_BOOL && keepdim.b;
+	struct value value, index;
+	char fx[64];
+
+	if (!in_order(c, false, fx_name(name, fx), x, dim, k, keep, &value, err))
+		return false;
+	if (!in_order(c, true, "fx:getitem", x, dim, k, keep, &index, err)) {
+		value_unref(value);
+		return false;
+	}
+	return pack(value, index, values_indices, type, out, err);
+}
+
+static bool kthvalue(const struct composer *c, const char *name, const struct value *args, int n,
+		     const struct keywords *kw, struct value *out, struct err *err)
+{
+	static const char *const names[] = { "input", "k", "dim", "keepdim" };
+	struct value v[4];
+
+	if (!compose_args(name, names, 4, 2, args, n, kw, v, err))
+		return false;
+	if (v[1].kind != VALUE_INT || v[1].i < 1)
+		return err_set(err, ERR_VALUE, "%s: k must be a positive int", name);
+	return kth(c, name, v[0], value_int(v[1].i - 1),
+		   v[2].kind == VALUE_UNSET ? value_int(-1) : v[2], v[3],
+		   "torch.return_types.kthvalue", out, err);
+}
+
+/* The index of the lower one of the two in the middle. */
+static bool middle_of(const struct composer *c, struct value x, int dim, struct value *out,
+		      struct err *err)
+{
+	struct value size;
+	enum dtype dtype;
+	int64_t count;
+	int rank;
+
+	if (!c->type(c->self, x, &rank, &dtype, err))
+		return false;
+	if (!c->size(c->self, x, dim < 0 ? dim + rank : dim, &size, err) ||
+	    !compose_number(c, size, "the size that median halves", &count, err))
+		return false;
+	*out = value_int((count - 1) / 2);
+	return true;
+}
+
 static bool median(const struct composer *c, const char *name, const struct value *args, int n,
 		   const struct keywords *kw, struct value *out, struct err *err)
 {
 	static const char *const names[] = { "input", "dim", "keepdim" };
-	struct value v[3], x, size, part[2], dim, index;
+	struct value v[3], flat, sizes, middle;
 	char fx[64];
-	int64_t count;
-	bool ok = true;
+	bool ok;
 
 	if (!compose_args(name, names, 3, 1, args, n, kw, v, err))
 		return false;
-	dim = v[1].kind == VALUE_UNSET ? value_int(0) : v[1];
-	if (dim.kind != VALUE_INT)
-		return err_set(err, ERR_TYPE, "%s: dim must be an int", name);
-	if (v[1].kind == VALUE_UNSET) {
-		struct value sizes = value_tuple((struct value[]){ value_int(-1) }, 1);
-
-		ok = op(c, OP_reshape, "fx:", (struct value[]){ v[0], sizes }, 2, &x, err);
-		value_unref(sizes);
-	} else {
-		x = value_ref(v[0]);
-	}
+	if (v[1].kind == VALUE_INT)
+		return middle_of(c, v[0], (int)v[1].i, &middle, err) &&
+		       kth(c, name, v[0], middle, v[1], v[2], "torch.return_types.median", out,
+			   err);
+	sizes = value_tuple((struct value[]){ value_int(-1) }, 1);
+	if (sizes.kind == VALUE_UNSET)
+		return torch_no_memory(err);
+	ok = op(c, OP_reshape, "fx:", (struct value[]){ v[0], sizes }, 2, &flat, err);
+	value_unref(sizes);
 	if (!ok)
 		return false;
-	ok = c->size(c->self, x, (int)dim.i, &size, err) &&
-	     compose_number(c, size, "the size that median halves", &count, err);
-	index = value_int((count - 1) / 2);
+	ok = middle_of(c, flat, 0, &middle, err) &&
+	     in_order(c, false, fx_name(name, fx), flat, value_int(0), middle, false, out, err);
+	value_unref(flat);
+	return ok;
+}
+
+/* running = running + momentum * (value - running), in place */
+static bool move_towards(const struct composer *c, struct value running, struct value value,
+			 struct value momentum, struct err *err)
+{
+	struct value same;
+
+	if (!c->run(c->self, OP_lerp, "fx:", true, (struct value[]){ running, value, momentum }, 3,
+		    &same, err))
+		return false;
+	value_unref(same);
+	return true;
+}
+
+/* With training=True the running statistics are written. */
+static bool batch_norm(const struct composer *c, const char *name, const struct value *args, int n,
+		       const struct keywords *kw, struct value *out, struct err *err)
+{
+	static const char *const names[] = { "input", "running_mean", "running_var", "weight",
+					     "bias",  "training",     "momentum",    "eps" };
+	struct value v[8], dims[MAX_RANK], over, y, statistic;
+	int rank, n_dims = 0;
+	enum dtype dtype;
+	char fx[64];
+	bool ok;
+
+	if (!compose_args(name, names, 8, 3, args, n, kw, v, err))
+		return false;
+	for (int i = 1; i < 8; i++)
+		if (v[i].kind == VALUE_UNSET)
+			v[i] = i == 5   ? value_bool(false)
+			       : i == 6 ? value_float(0.1)
+			       : i == 7 ? value_float(1e-5)
+					: value_none();
+	if (!op(c, OP_batch_norm, fx_name(name, fx), v, 8, &y, err))
+		return false;
+	*out = y;
+	if (v[5].kind != VALUE_BOOL || !v[5].b || v[1].kind != VALUE_TENSOR ||
+	    v[2].kind != VALUE_TENSOR)
+		return true;
+	ok = c->type(c->self, v[0], &rank, &dtype, err);
+	for (int d = 0; ok && d < rank; d++)
+		if (d != 1)
+			dims[n_dims++] = value_int(d);
+	over = value_tuple(dims, n_dims);
 	for (int i = 0; ok && i < 2; i++) {
-		struct value sorted;
-		struct value how[4] = { x, dim, value_bool(false), value_bool(false) };
-
-		ok = op(c, i ? OP_argsort : OP_sort_values, "fx:", how, 4, &sorted, err);
-		if (!ok) {
-			if (i)
-				value_unref(part[0]);
+		ok = op(c, i ? OP_var : OP_mean, "fx:", (struct value[]){ v[0], over }, 2,
+			&statistic, err);
+		if (!ok)
 			break;
-		}
-		ok = op(c, OP_select, i ? "fx:getitem" : fx_name(name, fx),
-			(struct value[]){ sorted, dim, index }, 3, &part[i], err);
-		value_unref(sorted);
-		if (!ok && i)
-			value_unref(part[0]);
-		if (ok && v[1].kind == VALUE_UNSET) {
-			*out = part[0];
-			break;
-		}
+		ok = move_towards(c, v[1 + i], statistic, v[6], err);
+		value_unref(statistic);
 	}
-	value_unref(x);
-	if (!ok || v[1].kind == VALUE_UNSET)
-		return ok;
-	if (v[2].kind == VALUE_BOOL && v[2].b)
-		for (int i = 0; i < 2; i++) {
-			struct value kept;
-
-			if (!op(c, OP_unsqueeze, "fx:", (struct value[]){ part[i], dim }, 2, &kept,
-				err)) {
-				value_unref(part[0]);
-				value_unref(part[1]);
-				return false;
-			}
-			value_unref(part[i]);
-			part[i] = kept;
-		}
-	return pack(part[0], part[1], values_indices, "torch.return_types.median", out, err);
+	value_unref(over);
+	if (!ok)
+		value_unref(y);
+	return ok;
 }
 
 static bool is_size(struct value v)
@@ -441,6 +533,16 @@ bool pair_call(const struct composer *c, int id, const char *name, const struct 
 		return topk(c, name, args, n, kw, out, err);
 	case OP_sort_values:
 		return sort(c, name, args, n, kw, out, err);
+	case OP_cummax_values:
+		return two_ops(c, name, OP_cummax_values, OP_cummax_indices, args, n,
+			       "torch.return_types.cummax", out, err);
+	case OP_cummin_values:
+		return two_ops(c, name, OP_cummin_values, OP_cummin_indices, args, n,
+			       "torch.return_types.cummin", out, err);
+	case OP_batch_norm:
+		return batch_norm(c, name, args, n, kw, out, err);
+	case MORE_KTHVALUE:
+		return kthvalue(c, name, args, n, kw, out, err);
 	case OP_to:
 	case MORE_DEVICE_OF:
 		return to(c, name, args, id == OP_to ? n : 1, id == OP_to ? kw : NULL, out, err);

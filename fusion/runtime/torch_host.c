@@ -80,7 +80,7 @@ static const struct {
 	{ "torch.repeat_interleave", NATIVE_REPEAT_INTERLEAVE },
 };
 
-static const char *const modules[] = { "torch", "torch.nn", "torch.nn.functional", "torch._dynamo",
+static const char *const modules[] = { "torch", "torch.nn", "torch.nn.functional", "torch.linalg", "torch._dynamo",
 					     "torch.compiler",
 					"torch.nn.init" };
 

@@ -58,6 +58,9 @@ bool torch_more_wants(const struct native *f, const struct value *args, int n,
 		return n > (method ? 0 : 1);
 	case OP_topk_values:
 	case OP_sort_values:
+	case OP_cummax_values:
+	case OP_cummin_values:
+	case OP_batch_norm:
 		return true;
 	case OP_to:
 		return method && !is_plain_to(args, n, kw);
@@ -88,8 +91,8 @@ static enum dtype one_dtype(const struct value *args, int n, enum dtype otherwis
 
 static bool float_info(enum dtype dtype, struct value *out, struct err *err)
 {
-	static const char *const fields[] = { "resolution", "min", "max", "eps", "smallest_normal",
-					      "tiny",       "bits" };
+	static const char *const fields[] = { "resolution",      "min",  "max", "eps",
+					      "smallest_normal", "tiny", "bits" };
 	static const struct {
 		double resolution, max, eps, tiny;
 	} rows[DTYPE_COUNT] = {

@@ -297,10 +297,8 @@ static void splat(void *to, const void *from, unsigned bytes)
 
 #define CAST_FROM(to, from) [DTYPE_##from] = cast_##to##_##from,
 #define CASTS_TO(to, ...)                                                                          \
-	[DTYPE_##to] = { __VA_ARGS__ [DTYPE_F32] = cast_##to##_F32,                                            \
-			 [DTYPE_F64] = cast_##to##_F64,                                            \
-			 [DTYPE_I64] = cast_##to##_I64,                                            \
-			 [DTYPE_BOOL] = cast_##to##_BOOL }
+	[DTYPE_##to] = { __VA_ARGS__[DTYPE_F32] = cast_##to##_F32, [DTYPE_F64] = cast_##to##_F64,  \
+			 [DTYPE_I64] = cast_##to##_I64, [DTYPE_BOOL] = cast_##to##_BOOL }
 
 /* Rows of the table, by dtype rule. */
 #define ROW_FLOAT(id) [DTYPE_F32] = id##_point_f32, [DTYPE_F64] = id##_point_f64
