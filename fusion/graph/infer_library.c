@@ -351,6 +351,33 @@ static bool infer_glu(struct infer *in)
 	return true;
 }
 
+/* The dtype and the shape of the first argument. */
+static bool keeps_first(enum op op)
+{
+	switch (op) {
+	case OP_item_of:
+	case OP_sinc:
+	case OP_leaky_relu:
+	case OP_elu:
+	case OP_celu:
+	case OP_selu:
+	case OP_softplus:
+	case OP_relu6:
+	case OP_hardtanh:
+	case OP_hardswish:
+	case OP_hardsigmoid:
+	case OP_mish:
+	case OP_logsigmoid:
+	case OP_softsign:
+	case OP_tanhshrink:
+	case OP_dropout:
+	case OP_normalize:
+		return true;
+	default:
+		return false;
+	}
+}
+
 bool infer_library(struct infer *in, bool *known)
 {
 	*known = true;
@@ -405,26 +432,8 @@ bool infer_library(struct infer *in, bool *known)
 		return infer_one_hot(in);
 	case OP_glu:
 		return infer_glu(in);
-	case OP_item_of:
-	case OP_sinc:
-	case OP_leaky_relu:
-	case OP_elu:
-	case OP_celu:
-	case OP_selu:
-	case OP_softplus:
-	case OP_relu6:
-	case OP_hardtanh:
-	case OP_hardswish:
-	case OP_hardsigmoid:
-	case OP_mish:
-	case OP_logsigmoid:
-	case OP_softsign:
-	case OP_tanhshrink:
-	case OP_dropout:
-	case OP_normalize:
-		return as_first(in);
 	default:
-		*known = false;
-		return false;
+		*known = keeps_first(in->op);
+		return *known && as_first(in);
 	}
 }

@@ -63,99 +63,92 @@ enum dtype promotion_result(const struct promotion *p)
 
 enum { NO_BOOL = 1, NO_FLOAT = 2, ONLY_FLOAT = 4 };
 
-static int refused(enum op op)
-{
-	switch (op) {
-	case OP_neg:
-	case OP_abs:
-	case OP_relu:
-	case OP_floor:
-	case OP_ceil:
-	case OP_round:
-	case OP_trunc:
-	case OP_frac:
-	case OP_fmod:
-	case OP_clamp_min:
-	case OP_clamp_max:
-	case OP_rsub:
-	case OP_sub:
-	case OP_sub_alpha:
-	case OP_floordiv:
-	case OP_mod:
-	case OP_pow:
-	case OP_clamp:
-		return NO_BOOL;
-	case OP_invert:
-	case OP_and_:
-	case OP_or_:
-	case OP_xor_:
-		return NO_FLOAT;
-	case OP_mean:
-	case OP_var:
-	case OP_std:
-	case OP_norm:
-	case OP_softmax:
-	case OP_log_softmax:
-	case OP_layer_norm:
-	case OP_rms_norm:
-	case OP_gelu:
-	case OP_silu:
-	case OP_leaky_relu:
-	case OP_elu:
-	case OP_celu:
-	case OP_selu:
-	case OP_softplus:
-	case OP_hardtanh:
-	case OP_hardswish:
-	case OP_hardsigmoid:
-	case OP_mish:
-	case OP_logsigmoid:
-	case OP_softsign:
-	case OP_tanhshrink:
-	case OP_glu:
-	case OP_dropout:
-	case OP_lerp:
-	case OP_hypot:
-	case OP_logaddexp:
-	case OP_logit:
-	case OP_logsumexp:
-	case OP_normalize:
-	case OP_instance_norm:
-	case OP_conv1d:
-	case OP_conv2d:
-	case OP_avg_pool1d:
-	case OP_avg_pool2d:
-	case OP_adaptive_avg_pool2d:
-	case OP_logcumsumexp:
-	case OP_cdist:
-	case OP_vector_norm:
-	case OP_linalg_norm:
-	case OP_sinc:
-	case OP_cosine_similarity:
-	case OP_batch_norm:
-	case OP_group_norm:
-	case OP_scaled_dot_product_attention:
-	case OP_softmin:
-	case OP_mse_loss:
-	case OP_l1_loss:
-	case OP_smooth_l1_loss:
-	case OP_huber_loss:
-	case OP_binary_cross_entropy:
-	case OP_binary_cross_entropy_with_logits:
-	case OP_kl_div:
-	case OP_nll_loss:
-	case OP_cross_entropy:
-		return ONLY_FLOAT;
-	default:
-		return 0;
-	}
-}
+/* What each op refuses; 0: nothing. */
+static const unsigned char refused[OP_COUNT] = {
+	[OP_neg] = NO_BOOL,
+	[OP_abs] = NO_BOOL,
+	[OP_relu] = NO_BOOL,
+	[OP_floor] = NO_BOOL,
+	[OP_ceil] = NO_BOOL,
+	[OP_round] = NO_BOOL,
+	[OP_trunc] = NO_BOOL,
+	[OP_frac] = NO_BOOL,
+	[OP_fmod] = NO_BOOL,
+	[OP_clamp_min] = NO_BOOL,
+	[OP_clamp_max] = NO_BOOL,
+	[OP_rsub] = NO_BOOL,
+	[OP_sub] = NO_BOOL,
+	[OP_sub_alpha] = NO_BOOL,
+	[OP_floordiv] = NO_BOOL,
+	[OP_mod] = NO_BOOL,
+	[OP_pow] = NO_BOOL,
+	[OP_clamp] = NO_BOOL,
+	[OP_invert] = NO_FLOAT,
+	[OP_and_] = NO_FLOAT,
+	[OP_or_] = NO_FLOAT,
+	[OP_xor_] = NO_FLOAT,
+	[OP_mean] = ONLY_FLOAT,
+	[OP_var] = ONLY_FLOAT,
+	[OP_std] = ONLY_FLOAT,
+	[OP_norm] = ONLY_FLOAT,
+	[OP_softmax] = ONLY_FLOAT,
+	[OP_log_softmax] = ONLY_FLOAT,
+	[OP_layer_norm] = ONLY_FLOAT,
+	[OP_rms_norm] = ONLY_FLOAT,
+	[OP_gelu] = ONLY_FLOAT,
+	[OP_silu] = ONLY_FLOAT,
+	[OP_leaky_relu] = ONLY_FLOAT,
+	[OP_elu] = ONLY_FLOAT,
+	[OP_celu] = ONLY_FLOAT,
+	[OP_selu] = ONLY_FLOAT,
+	[OP_softplus] = ONLY_FLOAT,
+	[OP_hardtanh] = ONLY_FLOAT,
+	[OP_hardswish] = ONLY_FLOAT,
+	[OP_hardsigmoid] = ONLY_FLOAT,
+	[OP_mish] = ONLY_FLOAT,
+	[OP_logsigmoid] = ONLY_FLOAT,
+	[OP_softsign] = ONLY_FLOAT,
+	[OP_tanhshrink] = ONLY_FLOAT,
+	[OP_glu] = ONLY_FLOAT,
+	[OP_dropout] = ONLY_FLOAT,
+	[OP_lerp] = ONLY_FLOAT,
+	[OP_hypot] = ONLY_FLOAT,
+	[OP_logaddexp] = ONLY_FLOAT,
+	[OP_logit] = ONLY_FLOAT,
+	[OP_logsumexp] = ONLY_FLOAT,
+	[OP_normalize] = ONLY_FLOAT,
+	[OP_instance_norm] = ONLY_FLOAT,
+	[OP_conv1d] = ONLY_FLOAT,
+	[OP_conv2d] = ONLY_FLOAT,
+	[OP_avg_pool1d] = ONLY_FLOAT,
+	[OP_avg_pool2d] = ONLY_FLOAT,
+	[OP_adaptive_avg_pool2d] = ONLY_FLOAT,
+	[OP_logcumsumexp] = ONLY_FLOAT,
+	[OP_cdist] = ONLY_FLOAT,
+	[OP_vector_norm] = ONLY_FLOAT,
+	[OP_linalg_norm] = ONLY_FLOAT,
+	[OP_sinc] = ONLY_FLOAT,
+	[OP_cosine_similarity] = ONLY_FLOAT,
+	[OP_batch_norm] = ONLY_FLOAT,
+	[OP_group_norm] = ONLY_FLOAT,
+	[OP_scaled_dot_product_attention] = ONLY_FLOAT,
+	[OP_softmin] = ONLY_FLOAT,
+	[OP_mse_loss] = ONLY_FLOAT,
+	[OP_l1_loss] = ONLY_FLOAT,
+	[OP_smooth_l1_loss] = ONLY_FLOAT,
+	[OP_huber_loss] = ONLY_FLOAT,
+	[OP_binary_cross_entropy] = ONLY_FLOAT,
+	[OP_binary_cross_entropy_with_logits] = ONLY_FLOAT,
+	[OP_kl_div] = ONLY_FLOAT,
+	[OP_nll_loss] = ONLY_FLOAT,
+	[OP_cross_entropy] = ONLY_FLOAT,
+};
 
 bool op_accepts(enum op op, enum dtype dtype, struct err *err)
 {
 	enum dtype_category category = dtype_category(dtype);
 	const char *fx = op_info(op)->fx, *name = dtype_name(dtype);
-	int rule = refused(op);
+	int rule = refused[op];
 
 	if (rule == ONLY_FLOAT && category != CATEGORY_FLOAT)
 		return err_set(err, ERR_TYPE,
