@@ -199,6 +199,73 @@ static void a_written_argument_that_is_read_is_written_first(void **state)
 	pair_close(&p);
 }
 
+/* Writes through views, of arguments and of pending tensors, with and without
+ * barriers between. */
+static const char *const aliases[] = {
+	PROGRAM("def model(x, y):\n"
+		"    a = x[1:3]\n"
+		"    x += y\n"
+		"    a *= 2\n"
+		"    return x, a\n"),
+	PROGRAM("def model(x, y):\n"
+		"    z = x + y\n"
+		"    z[0] = 5.0\n"
+		"    z[1:] -= 2\n"
+		"    return z, z[0], z.reshape(2, -1).t()\n"),
+	PROGRAM("def model(x, y):\n"
+		"    a = y[1:3]\n"
+		"    a.add_(a)\n"
+		"    if y.sum() > -100:\n"
+		"        y += 1\n"
+		"    b = a[0]\n"
+		"    del a\n"
+		"    if b.sum() > -100:\n"
+		"        b += 1\n"
+		"    return x, y, b\n"),
+	PROGRAM("def model(x, y):\n"
+		"    a, b = (x * y).chunk(2)\n"
+		"    a += 1\n"
+		"    s = a.sum().item()\n"
+		"    b *= s\n"
+		"    a[0] = b[0]\n"
+		"    return a, b, torch.cat([a, b])\n"),
+	PROGRAM("def model(x, y):\n"
+		"    x[y > 0] = 0\n"
+		"    return x, y[y > 0], torch.nonzero(x)\n"),
+	PROGRAM("kept = None\n"
+		"def model(x, y):\n"
+		"    global kept\n"
+		"    if kept is not None:\n"
+		"        kept += 1\n"
+		"    z = x * 2\n"
+		"    kept = z[1:]\n"
+		"    kept.mul_(3)\n"
+		"    return z.clone(), kept.clone()\n"),
+};
+
+static void writes_through_views_are_seen_by_all(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
+		struct pair p = pair_open(aliases[i]);
+
+		for (int call = 0; call < 3; call++)
+			pair_call(&p, 4, call);
+		pair_close(&p);
+	}
+}
+
+static void a_write_through_a_view_is_no_barrier(void **state)
+{
+	struct pair p = pair_open(aliases[1]);
+	struct fusion_counts c = pair_call(&p, 4, 1);
+
+	(void)state;
+	assert_int_equal(c.executions, 1);
+	assert_int_equal(fusion_break_count(p.lazy.session), 0);
+	pair_close(&p);
+}
+
 static void one_tensor_under_two_names_is_one(void **state)
 {
 	const char *source = PROGRAM("def model(x, y):\n"
@@ -360,6 +427,8 @@ int main(void)
 		cmocka_unit_test(what_was_read_is_not_computed_twice),
 		cmocka_unit_test(writes_reach_arguments_at_the_end_of_the_step),
 		cmocka_unit_test(a_written_argument_that_is_read_is_written_first),
+		cmocka_unit_test(writes_through_views_are_seen_by_all),
+		cmocka_unit_test(a_write_through_a_view_is_no_barrier),
 		cmocka_unit_test(one_tensor_under_two_names_is_one),
 		cmocka_unit_test(a_global_keeps_its_value_across_steps),
 		cmocka_unit_test(a_long_trace_is_run_in_parts),

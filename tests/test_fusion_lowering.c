@@ -10,8 +10,8 @@ static const char *const source = "import torch\n"
 				  "    c += 1\n"
 				  "    return c, torch.cumsum(c * 2, 0), a\n";
 
-static struct engine open_denying(const char *backend, enum fusion_mode mode,
-				  const char *const *deny, int n_deny)
+static struct engine open_source(const char *text, const char *backend, enum fusion_mode mode,
+				 const char *const *deny, int n_deny)
 {
 	struct fusion_options options = {
 		.backend = backend, .threads = 1, .deny = deny, .n_deny = n_deny
@@ -20,12 +20,18 @@ static struct engine open_denying(const char *backend, enum fusion_mode mode,
 	struct engine e = { .f = fusion_create(&options, &err) };
 
 	if (e.f)
-		e.program = fusion_parse(source, strlen(source), "model", &err);
+		e.program = fusion_parse(text, strlen(text), "model", &err);
 	if (e.program)
 		e.session = fusion_session(e.f, e.program, mode, &err);
 	if (!e.session)
 		fail_msg("%s", err.message);
 	return e;
+}
+
+static struct engine open_denying(const char *backend, enum fusion_mode mode,
+				  const char *const *deny, int n_deny)
+{
+	return open_source(source, backend, mode, deny, n_deny);
 }
 
 static void compare(struct value got, struct value want)
@@ -110,10 +116,39 @@ static void each_fallback_is_a_break_with_its_line(void **state)
 	engine_close(&e);
 }
 
+/* Without any denial: a search for order is a call between two pieces. */
+static void sort_and_topk_lie_between_pieces(void **state)
+{
+	static const char *const text = "import torch\n"
+					"def model(x):\n"
+					"    y = torch.sin(x) * 2\n"
+					"    v, i = torch.sort(y, dim=0)\n"
+					"    t = torch.topk(y, 2, dim=0)\n"
+					"    return v + 1, i, t[0] * 2, t[1]\n";
+	struct engine e = open_source(text, "cpu", FUSION_STATIC, NULL, 0);
+	struct engine eager = open_source(text, "cpu", FUSION_EAGER, NULL, 0);
+	struct value x = FLOATS(&e, 1, 5, 4), u = FLOATS(&eager, 1, 5, 4);
+
+	(void)state;
+	compare(engine_call(&e, &x, 1), engine_call(&eager, &u, 1));
+	assert_int_equal(fusion_counts(e.session).graphs, 1);
+	assert_int_equal(fusion_counts(e.session).lowered, 2);
+	assert_int_equal(fusion_break_count(e.session), 2);
+	assert_string_equal(fusion_break(e.session, 0).kind, "unsupported-op");
+	assert_string_equal(fusion_break(e.session, 0).subject, "sort");
+	assert_int_equal(fusion_break(e.session, 0).stack[0].line, 4);
+	assert_int_equal(fusion_break(e.session, 1).stack[0].line, 5);
+	value_unref(x);
+	value_unref(u);
+	engine_close(&e);
+	engine_close(&eager);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_are_equal_bit_for_bit),
+		cmocka_unit_test(sort_and_topk_lie_between_pieces),
 		cmocka_unit_test(each_fallback_is_a_break_with_its_line),
 	};
 

@@ -125,14 +125,21 @@ bool lazy_write(struct lazy *l, struct vtensor *t, int node, struct err *err)
 	return refresh(l, root, err);
 }
 
-/* Last made first: a view of a view lets go of the one between. */
+/* Nobody else has what such a view is of, and that is no view itself: the view
+ * may be all there is.  First made first, so that a chain settles at once. */
+static bool is_alone(const struct lazy *l, const struct lazy_entry *entry)
+{
+	const struct vtensor *of = entry->view->values[0].tensor;
+
+	return of->head.refs == 1 && !of->memory && lazy_root(l, entry->at) == of;
+}
+
 void lazy_views_settle(struct lazy *l)
 {
-	for (size_t i = l->entries.len; i-- > 0;) {
+	for (size_t i = 0; i < l->entries.len; i++) {
 		struct lazy_entry *entry = &l->entries.at[i];
-		const struct vtensor *of = entry->view ? entry->view->values[0].tensor : NULL;
 
-		if (entry->at && of && of->head.refs == 1 && !of->memory)
+		if (entry->at && entry->view && is_alone(l, entry))
 			lazy_view_drop(entry);
 	}
 }
