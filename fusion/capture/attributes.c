@@ -312,7 +312,7 @@ bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const c
 			return found;
 	}
 	if (o.kind == VALUE_STR || o.kind == VALUE_TUPLE || o.kind == VALUE_LIST ||
-	    o.kind == VALUE_DICT || o.kind == VALUE_SET)
+	    o.kind == VALUE_DICT || o.kind == VALUE_SET || o.kind == VALUE_GENERATOR)
 		return method(vm, site, o, name, out, err);
 	return no_attribute(vm, value_type_name(o), "-", name, err);
 }

@@ -26,7 +26,7 @@ static bool catchable(enum err_code code)
 
 /* Fails with exception e: the error that leaves the program if nothing catches
  * it.  What the VM itself raised keeps its words. */
-static bool throw(struct vm * vm, struct value e, struct err *err)
+bool except_throw(struct vm *vm, struct value e, struct err *err)
 {
 	struct instance *i = e.instance;
 	struct buf text = { 0 };
@@ -124,13 +124,14 @@ bool except_catch(struct vm *vm, const struct frame *base, struct err *err)
 
 bool inst_raise(struct vm *vm, struct frame *f, int n, struct err *err)
 {
+	const struct frame *place;
 	struct value e;
 
 	if (n == 0) {
 		if (vm->handled.kind != VALUE_INSTANCE)
 			return vm_raise(vm, CLASS_RUNTIME_ERROR, err,
 					"No active exception to reraise");
-		return throw(vm, vm->handled, err);
+		return except_throw(vm, vm->handled, err);
 	}
 	if (!exception_from(vm, f->top[-n], &e, err))
 		return false;
@@ -138,11 +139,12 @@ bool inst_raise(struct vm *vm, struct frame *f, int n, struct err *err)
 		value_unref(e);
 		return false;
 	}
-	if (e.instance->line == 0) {
-		e.instance->line = f->inst->line;
-		e.instance->column = f->inst->column;
+	place = vm_visible_frame(vm);
+	if (e.instance->line == 0 && place) {
+		e.instance->line = place->inst->line;
+		e.instance->column = place->inst->column;
 	}
-	throw(vm, e, err);
+	except_throw(vm, e, err);
 	value_unref(e);
 	return false;
 }
@@ -151,7 +153,7 @@ bool inst_reraise(struct vm *vm, struct frame *f, struct err *err)
 {
 	if (f->top[-1].kind != VALUE_INSTANCE)
 		return err_set(err, ERR_INTERNAL, "RERAISE of what is no exception");
-	return throw(vm, f->top[-1], err);
+	return except_throw(vm, f->top[-1], err);
 }
 
 void inst_push_exc(struct vm *vm, struct frame *f)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fusion/capture/classes.h"
+#include "fusion/capture/inst.h"
 #include "fusion/capture/run.h"
 
 /* The struct and its values lie in one block, so moving is copying. */
@@ -46,8 +47,8 @@ bool generator_make(struct vm *vm, struct frame *f, struct value *out, struct er
 	return true;
 }
 
-static bool next_value(struct vm *vm, struct generator *g, struct value *out, bool *more,
-		       struct err *err)
+static bool run_on(struct vm *vm, struct generator *g, struct value thrown, struct value *out,
+		   bool *more, struct err *err)
 {
 	struct frame *f = g->frame;
 	struct value handled = vm->handled;
@@ -58,7 +59,7 @@ static bool next_value(struct vm *vm, struct generator *g, struct value *out, bo
 	vm->depth++;
 	g->running = true;
 	vm->handled = g->handled;
-	ok = vm_run_generator(vm, f, out, more, err);
+	ok = vm_run_generator(vm, f, thrown, out, more, err);
 	g->handled = vm->handled;
 	vm->handled = handled;
 	g->running = false;
@@ -78,22 +79,36 @@ static bool next_value(struct vm *vm, struct generator *g, struct value *out, bo
 	return ok;
 }
 
-bool generator_next(struct vm *vm, struct generator *g, struct value *out, bool *more,
-		    struct err *err)
+bool generator_resume(struct vm *vm, struct generator *g, struct value sent, struct value thrown,
+		      struct value *out, bool *more, struct err *err)
 {
+	struct frame *f = g->frame;
 	bool ok;
 
 	*more = false;
 	if (g->running)
 		return vm_raise(vm, CLASS_VALUE_ERROR, err, "generator already executing");
-	if (!g->frame)
-		return true;
+	if (!f)
+		return thrown.kind == VALUE_UNSET || except_throw(vm, thrown, err);
 	if (vm->depth >= vm->limits.depth)
-		return frame_too_deep(vm, g->frame->code, err);
-	g->head.refs++; /* the program may drop it meanwhile */
-	ok = next_value(vm, g, out, more, err);
+		return frame_too_deep(vm, f->code, err);
+	if (sent.kind != VALUE_UNSET && f->inst == f->code->insts)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"can't send non-None value to a just-started generator");
+	if (sent.kind != VALUE_UNSET)
+		store(&f->top[-1], value_ref(sent)); /* what the yield gives */
+	g->head.refs++;                              /* the program may drop it meanwhile */
+	ok = run_on(vm, g, thrown, out, more, err);
 	value_unref(value_of(g));
 	return ok;
+}
+
+bool generator_next(struct vm *vm, struct generator *g, struct value *out, bool *more,
+		    struct err *err)
+{
+	struct value none = { .kind = VALUE_UNSET };
+
+	return generator_resume(vm, g, none, none, out, more, err);
 }
 
 void generator_visit(struct generator *g, object_visit_fn *visit, void *context)

@@ -16,6 +16,11 @@ bool generator_make(struct vm *vm, struct frame *f, struct value *out, struct er
 bool generator_next(struct vm *vm, struct generator *g, struct value *out, bool *more,
 		    struct err *err);
 
+/* The same, but the yield where it pauses raises `thrown`, or gives `sent`
+ * (each UNSET: not). */
+bool generator_resume(struct vm *vm, struct generator *g, struct value sent, struct value thrown,
+		      struct value *out, bool *more, struct err *err);
+
 /* For value.c: the frame's values, and its memory. */
 void generator_visit(struct generator *g, object_visit_fn *visit, void *context);
 void generator_release(struct generator *g);

@@ -106,6 +106,9 @@ bool inst_before_with(struct vm *vm, struct frame *f, struct err *err);
 bool inst_with_exit(struct vm *vm, struct frame *f, struct err *err);
 bool inst_with_except(struct vm *vm, struct frame *f, struct err *err);
 
+/* Fails with exception e. */
+bool except_throw(struct vm *vm, struct value e, struct err *err);
+
 /* Whether a frame between vm->frame and `base` handles the error: then it is
  * vm->frame, at its handler, with the exception on its stack, and *err is
  * clear again.  Else no frame is gone. */

@@ -527,15 +527,27 @@ static INLINE enum run_end interpret(struct vm *vm, const struct frame *base,
 	}
 }
 
+/* What no program catches ends a run inside its handlers, too: the exception
+ * that was handled before is again. */
+static void settle(struct vm *vm, struct value handled, enum run_end end)
+{
+	if (end == RUN_FAILED)
+		store(&vm->handled, handled);
+	else
+		value_unref(handled);
+}
+
 /* Runs until `base` ends somehow; a failure pops it. */
 static enum run_end run(struct vm *vm, struct frame *base, struct value *out, struct err *err)
 {
+	struct value handled = value_ref(vm->handled);
 	struct err ignored = { 0 };
 	enum run_end end;
 
 	if (!err)
 		err = &ignored;
 	end = interpret(vm, base, NULL, out, err);
+	settle(vm, handled, end);
 	if (end == RUN_FAILED)
 		vm_unwind(vm, base);
 	return end;
@@ -546,12 +558,31 @@ bool vm_run(struct vm *vm, struct frame *base, struct value *out, struct err *er
 	return run(vm, base, out, err) == RUN_RETURNED;
 }
 
-bool vm_run_generator(struct vm *vm, struct frame *base, struct value *out, bool *more,
-		      struct err *err)
+/* Raises e where the frame paused; false: nothing in it handles that. */
+static bool raise_inside(struct vm *vm, struct frame *base, struct value e, struct err *err)
 {
-	struct value v;
-	enum run_end end = run(vm, base, &v, err);
+	bool begun = base->inst > base->code->insts;
 
+	if (begun)
+		base->inst--; /* the yield */
+	except_throw(vm, e, err);
+	locate(vm, err);
+	if (begun && except_catch(vm, base, err))
+		return true;
+	vm_unwind(vm, base);
+	return false;
+}
+
+bool vm_run_generator(struct vm *vm, struct frame *base, struct value thrown, struct value *out,
+		      bool *more, struct err *err)
+{
+	enum run_end end;
+	struct value v;
+
+	*more = false;
+	if (thrown.kind != VALUE_UNSET && !raise_inside(vm, base, thrown, err))
+		return false;
+	end = run(vm, base, &v, err);
 	*more = end == RUN_YIELDED;
 	if (*more)
 		*out = v;
@@ -563,8 +594,10 @@ bool vm_run_generator(struct vm *vm, struct frame *base, struct value *out, bool
 bool vm_step(struct vm *vm, struct frame *f, enum vm_step *how, struct value *out, struct err *err)
 {
 	struct stop stop = { .one = true };
+	struct value handled = value_ref(vm->handled);
 	enum run_end end = interpret(vm, f, &stop, out, err);
 
+	settle(vm, handled, end);
 	*how = end == RUN_RETURNED ? VM_RETURNED : VM_NEXT;
 	return end != RUN_FAILED;
 }
@@ -573,8 +606,10 @@ bool vm_run_until(struct vm *vm, struct frame *f, int stop, bool *stopped, struc
 		  struct err *err)
 {
 	struct stop at = { .at = stop >= 0 ? f->code->insts + stop : NULL };
+	struct value handled = value_ref(vm->handled);
 	enum run_end end = interpret(vm, f, &at, out, err);
 
+	settle(vm, handled, end);
 	*stopped = end == RUN_STOPPED;
 	return end != RUN_FAILED;
 }

@@ -10,9 +10,10 @@
 bool vm_run(struct vm *vm, struct frame *base, struct value *out, struct err *err);
 
 /* The same for a generator's frame: *more where it yields, and it is paused; at
- * its end *out is untouched. */
-bool vm_run_generator(struct vm *vm, struct frame *base, struct value *out, bool *more,
-		      struct err *err);
+ * its end *out is untouched.  `thrown`: an exception that its yield raises, or
+ * UNSET. */
+bool vm_run_generator(struct vm *vm, struct frame *base, struct value thrown, struct value *out,
+		      bool *more, struct err *err);
 
 /* Calls anything but a program's function. */
 bool vm_call_native(struct vm *vm, struct value callee, const struct value *args, int n,

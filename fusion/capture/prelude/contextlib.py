@@ -11,7 +11,16 @@ class _Manager:
     def __exit__(self, kind, error, trace):
         if error is None:
             next(self.generator, None)
-        return False
+            return False
+        try:
+            self.generator.throw(error)
+        except StopIteration as end:
+            return end is not error
+        except BaseException as other:
+            if other is not error:
+                raise
+            return False
+        raise RuntimeError("generator didn't stop after throw()")
 
 
 def contextmanager(function):

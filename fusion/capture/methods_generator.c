@@ -1,0 +1,62 @@
+/* fusion/capture/methods_generator.c -- send, throw and close. */
+#include "fusion/capture/builtins.h"
+#include "fusion/capture/classes.h"
+#include "fusion/capture/generator.h"
+
+static const struct value UNSET = { .kind = VALUE_UNSET };
+
+/* The value that it yields next, or StopIteration. */
+static bool yielded(struct vm *vm, bool ok, bool more, struct err *err)
+{
+	return ok && (more || vm_raise(vm, CLASS_STOP_ITERATION, err, "the generator has ended"));
+}
+
+bool generator_send(struct vm *vm, const struct builtin_call *call, struct value *out,
+		    struct err *err)
+{
+	struct value v = call->args[0];
+	bool more, ok = generator_resume(vm, call->self.generator, v.kind == VALUE_NONE ? UNSET : v,
+					 UNSET, out, &more, err);
+
+	return yielded(vm, ok, more, err);
+}
+
+bool generator_throw(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
+{
+	struct value e;
+	bool more, ok;
+
+	if (!exception_from(vm, call->args[0], &e, err))
+		return false;
+	ok = generator_resume(vm, call->self.generator, UNSET, e, out, &more, err);
+	value_unref(e);
+	return yielded(vm, ok, more, err);
+}
+
+bool generator_close(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
+{
+	struct generator *g = call->self.generator;
+	struct value e, v;
+	bool more, ok;
+
+	*out = value_none();
+	if (!g->frame)
+		return true;
+	if (!exception_new(vm, CLASS_GENERATOR_EXIT, "", &e, err))
+		return false;
+	ok = generator_resume(vm, g, UNSET, e, &v, &more, err);
+	value_unref(e);
+	if (ok && more) {
+		value_unref(v);
+		return vm_raise(vm, CLASS_RUNTIME_ERROR, err, "generator ignored GeneratorExit");
+	}
+	if (ok)
+		return true;
+	if (!vm_failed_with(vm, err, CLASS_GENERATOR_EXIT))
+		return false;
+	vm_forget_raised(vm);
+	*err = (struct err){ 0 };
+	return true;
+}
