@@ -8,6 +8,7 @@
 #include "fusion/runtime/bind.h"
 #include "fusion/runtime/compose.h"
 #include "fusion/runtime/eager.h"
+#include "fusion/runtime/tensor_print.h"
 #include "fusion/runtime/torch_control.h"
 #include "fusion/runtime/torch_more.h"
 
@@ -328,6 +329,13 @@ static void host_print(void *self, const char *text, size_t len)
 	buf_add(e->out, text, len);
 }
 
+static bool host_repr(void *self, struct value t, struct buf *text, struct err *err)
+{
+	(void)self, (void)err;
+	tensor_print(text, t.tensor->memory);
+	return true;
+}
+
 static bool composer_run(void *self, enum op op, const char *name, bool inplace,
 			 const struct value *values, int n, struct value *out, struct err *err)
 {
@@ -438,6 +446,7 @@ void eager_init(struct eager *e, const struct exec_env *env, uint64_t passes_dis
 		.store_subscript = host_store_subscript,
 		.length = host_length,
 		.to_number = host_to_number,
+		.repr = host_repr,
 		.print = host_print,
 	};
 }

@@ -431,6 +431,13 @@ static bool host_store_subscript(void *self, struct value tensor, struct value i
 	return compose_store(&t->composer, tensor, index, v, err);
 }
 
+/* A tensor's text is its elements. */
+static bool host_repr(void *self, struct value tensor, struct buf *text, struct err *err)
+{
+	(void)tensor, (void)text;
+	return trace_break(self, BREAK_TENSOR_TEXT, NULL, err);
+}
+
 void trace_host_init(struct trace *t)
 {
 	t->composer = (struct composer){ .self = t,
@@ -453,6 +460,7 @@ void trace_host_init(struct trace *t)
 		.store_subscript = host_store_subscript,
 		.length = host_length,
 		.to_number = host_to_number,
+		.repr = host_repr,
 		.force = world_force,
 		.load_global = world_load_global,
 		.store_global = world_store_global,

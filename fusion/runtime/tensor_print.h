@@ -1,0 +1,11 @@
+/* fusion/runtime/tensor_print.h -- a tensor as text. */
+#ifndef FUSION_RUNTIME_TENSOR_PRINT_H
+#define FUSION_RUNTIME_TENSOR_PRINT_H
+
+#include "fusion/base/buf.h"
+#include "fusion/runtime/tensor.h"
+
+/* Appends what print(t) shows in PyTorch, without a newline. */
+void tensor_print(struct buf *out, const struct tensor *t);
+
+#endif
