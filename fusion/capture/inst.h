@@ -56,6 +56,9 @@ static inline bool result(struct vm *vm, struct frame *f, int n, struct value v,
 	return force(vm, &f->top[-1], err);
 }
 
+/* dispatch.c: displays, comprehensions, unpacking, and all that is rare. */
+bool inst_other(struct vm *vm, struct frame *f, const struct lang_inst *inst, struct err *err);
+
 /* variables.c */
 bool unset_local(struct vm *vm, const struct frame *f, int arg, struct err *err);
 bool inst_load_fast(struct vm *vm, struct frame *f, int arg, struct err *err);
