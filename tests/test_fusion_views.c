@@ -4,6 +4,8 @@
  * so views and aliases need no strides there.  All numbers are small integers,
  * which float32 holds exactly.
  */
+#include <stdlib.h>
+
 #include "tests/engine.h"
 
 #include "fusion/base/buf.h"

@@ -2,9 +2,11 @@
  *
  * A reshape of what does not lie in order has to copy: the copy becomes a node,
  * which a kernel computes like any other.  A join reads its parts as they lie,
- * so they get its dtype first.
+ * so they get its dtype first.  A write to a run of one dim's indices is a join
+ * of what lies before it, the value, and the rest: that fuses, a write does not.
  */
 #include "fusion/graph/view.h"
+#include "fusion/passes/fold.h"
 #include "fusion/passes/pass.h"
 
 static int add(struct rewrite *rw, const struct node *n, enum op op, struct arg x, struct arg y,
@@ -47,8 +49,115 @@ static int settle_join(struct rewrite *rw, struct node *n, struct err *err)
 	return REWRITE_KEEP;
 }
 
+/* A number in a join has to lie in memory: as a constant, not as a kernel's work. */
+static int number_in_memory(struct rewrite *rw, const struct node *fill, struct err *err)
+{
+	struct shape none = { 0 };
+	union element element = { 0 };
+	struct known known;
+	struct arg x;
+	int id;
+
+	x = arg_node(fill->id);
+	if (!known_arg(rw->g, &x, &known) || !known.uniform)
+		return fill->id;
+	element_store(fill->dtype, &element, 0, &known.element);
+	id = graph_constant(rw->g, fill->dtype, &none, &element);
+	if (id < 0) {
+		pass_out_of_memory(err);
+		return REWRITE_FAILED;
+	}
+	return add(rw, fill, OP_expand, arg_node(id), arg_ints(fill->shape.size, fill->shape.rank),
+		   err);
+}
+
+/* The run of indices of x's dim `dim` that the strides of a put_view name. */
+static bool is_run(struct rewrite *rw, const struct node *n, int dim, const struct sym **start)
+{
+	const struct shape *x = &rw->g->nodes[n->args[0].node]->shape;
+	const struct arg *size = &n->args[2], *stride = &n->args[3];
+	const struct sym *own[MAX_RANK];
+	bool drops = size->n == x->rank - 1;
+
+	if (!view_row_major(rw->g, x, own))
+		return false;
+	for (int d = 0; d < x->rank; d++) {
+		int at = drops && d > dim ? d - 1 : d;
+
+		if (d == dim && drops)
+			continue;
+		if (stride->ints[at] != own[d] || (d != dim && size->ints[at] != x->size[d]))
+			return false;
+	}
+	*start = sym_floordiv(rw->g->syms, n->args[4].sym, own[dim]);
+	return *start && !sym_is(own[dim], 0) &&
+	       sym_mul(rw->g->syms, *start, own[dim]) == n->args[4].sym;
+}
+
+static int slice(struct rewrite *rw, const struct node *n, int dim, const struct sym *start,
+		 const struct sym *end, struct err *err)
+{
+	return graph_add(
+	    rw->g, OP_slice,
+	    (struct arg[]){ n->args[0], arg_int(rw->g, dim), arg_sym(start), arg_sym(end) }, 4,
+	    n->line, n->column, err);
+}
+
+/* x[:start], value, x[start + length:] along `dim`, where not empty. */
+static int join_run(struct rewrite *rw, const struct node *n, int dim, const struct sym *start,
+		    struct err *err)
+{
+	const struct node *x = rw->g->nodes[n->args[0].node];
+	struct arg parts[4] = { arg_int(rw->g, dim) };
+	const struct sym *length = sym_const(rw->g->syms, 1), *end;
+	int count = 1, value = n->args[1].node;
+
+	if (n->args[2].n == x->shape.rank)
+		length = n->args[2].ints[dim];
+	end = sym_add(rw->g->syms, start, length);
+	if (!sym_is(start, 0))
+		parts[count++] = arg_node(slice(rw, n, dim, sym_const(rw->g->syms, 0), start, err));
+	if (op_info(rw->g->nodes[value]->op)->kind == KIND_CREATE)
+		value = number_in_memory(rw, rw->g->nodes[value], err);
+	if (value >= 0 && n->args[2].n < x->shape.rank)
+		value = add(rw, n, OP_unsqueeze, arg_node(value), arg_int(rw->g, dim), err);
+	parts[count++] = arg_node(value);
+	if (end != x->shape.size[dim])
+		parts[count++] = arg_node(slice(rw, n, dim, end, x->shape.size[dim], err));
+	for (int i = 1; i < count; i++)
+		if (parts[i].node < 0)
+			return REWRITE_FAILED;
+	return graph_add(rw->g, OP_cat, parts, count, n->line, n->column, err);
+}
+
+/* All other parts stay with the function that writes by strides. */
+static int settle_put(struct rewrite *rw, struct node *n, struct err *err)
+{
+	const struct shape *x = &rw->g->nodes[n->args[0].node]->shape;
+	const struct sym *start;
+	int id;
+
+	if (n->args[2].n != x->rank && n->args[2].n != x->rank - 1)
+		return REWRITE_KEEP;
+	for (int dim = 0; dim < x->rank; dim++) {
+		if (!is_run(rw, n, dim, &start))
+			continue;
+		id = join_run(rw, n, dim, start, err);
+		if (id < 0)
+			return REWRITE_FAILED;
+		if (!shape_equal(&rw->g->nodes[id]->shape,
+				 x)) /* by sizes that only a guard knows */
+			return REWRITE_KEEP;
+		rw->g->nodes[id]->name = n->name;
+		return id;
+	}
+	return REWRITE_KEEP;
+}
+
 static int settle(struct rewrite *rw, struct node *n, struct err *err)
 {
+	if (n->op == OP_put_view)
+		return settle_put(rw, n, err);
 	switch (op_info(n->op)->kind) {
 	case KIND_VIEW:
 		return settle_view(rw, n, err);
