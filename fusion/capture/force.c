@@ -1,8 +1,9 @@
 /* fusion/capture/force.c -- values that a capture has not read yet.
  *
  * What a program only passes on stays lazy, so that nothing is guarded which
- * it never looked at.  An operand never is lazy; what lies inside a container
- * is, until something looks there. */
+ * it never looked at: a local may be an operand, an argument or a result
+ * unread.  An instruction that looks at its operands forces them first; what
+ * lies inside a container is lazy until something looks there. */
 #include <string.h>
 
 #include "fusion/capture/builtins.h"
@@ -15,6 +16,78 @@ bool force_place(struct vm *vm, struct value *place, struct err *err)
 	if (!host->force)
 		return err_set(err, ERR_INTERNAL, "a value that no capture knows was read");
 	return host->force(host->self, place, err);
+}
+
+/* How many operands an instruction looks at; those that only move are 0, and
+ * -1 is all that there are. */
+static int looks_at(const struct lang_inst *inst)
+{
+	switch (inst->op) {
+	case CODE_LOAD_CONST:
+	case CODE_LOAD_FAST:
+	case CODE_LOAD_GLOBAL:
+	case CODE_LOAD_DEREF:
+	case CODE_LOAD_CLOSURE:
+	case CODE_STORE_FAST:
+	case CODE_STORE_GLOBAL:
+	case CODE_STORE_DEREF:
+	case CODE_BUILD_TUPLE:
+	case CODE_BUILD_LIST:
+	case CODE_LIST_APPEND:
+	case CODE_COPY:
+	case CODE_SWAP:
+	case CODE_POP:
+	case CODE_JUMP:
+	case CODE_RETURN:
+		return 0;
+	case CODE_LOAD_ATTR:
+	case CODE_STORE_ATTR:
+	case CODE_UNARY_OP:
+	case CODE_GET_ITER:
+	case CODE_FOR_ITER:
+	case CODE_JUMP_IF_FALSE:
+	case CODE_JUMP_IF_TRUE:
+	case CODE_UNPACK_SEQUENCE:
+		return 1;
+	case CODE_BINARY_OP:
+	case CODE_INPLACE_OP:
+	case CODE_COMPARE_OP:
+	case CODE_BINARY_SUBSCR:
+		return 2;
+	default:
+		return -1;
+	}
+}
+
+/* A call looks at its callee; a function of the program gets its arguments unread. */
+static bool force_call(struct vm *vm, struct frame *f, int n, struct err *err)
+{
+	struct value *callee = f->top - n - 1;
+
+	if (!force(vm, callee, err))
+		return false;
+	if (callee->kind == VALUE_FUNCTION ||
+	    (callee->kind == VALUE_METHOD && callee->method->function.kind == VALUE_FUNCTION))
+		return true;
+	for (struct value *v = callee + 1; v < f->top; v++)
+		if (!force(vm, v, err))
+			return false;
+	return true;
+}
+
+bool force_operands(struct vm *vm, struct frame *f, const struct lang_inst *inst, struct err *err)
+{
+	int n = looks_at(inst);
+	struct value *first = n < 0 ? f->stack : f->top - n;
+
+	if (inst->op == CODE_CALL)
+		return force_call(vm, f, inst->arg, err);
+	if (inst->op == CODE_CALL_KW)
+		return force_call(vm, f, inst->arg + 1, err);
+	for (struct value *v = first; v < f->top; v++)
+		if (!force(vm, v, err))
+			return false;
+	return true;
 }
 
 static bool force_each(struct vm *vm, struct value *at, const int *len, struct err *err)

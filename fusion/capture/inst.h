@@ -45,6 +45,9 @@ static inline bool force_inside(struct vm *vm, struct value v, struct err *err)
 {
 	return !vm->host->force || force_contents(vm, v, err);
 }
+/* The operands that an instruction of f looks at. */
+bool force_operands(struct vm *vm, struct frame *f, const struct lang_inst *inst, struct err *err);
+
 /* What a native may look at; only under a host with force(). */
 bool force_arguments(struct vm *vm, const struct native *f, const struct value *args, int n,
 		     struct err *err);

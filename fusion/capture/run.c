@@ -324,13 +324,16 @@ static INLINE enum run_end interpret(struct vm *vm, const struct frame *base,
 		f->inst = inst;
 		if (__builtin_expect(--vm->steps_left < 0, 0))
 			TRY(vm_out_of_steps(vm, err));
+		if (stop && vm->host->force)
+			TRY(force_operands(vm, f, inst, err));
 		switch (inst->op) {
 		case CODE_LOAD_CONST:
 			*f->top++ = value_ref(f->unit->consts[inst->arg]);
 			break;
 		case CODE_LOAD_FAST:
 			v = f->locals[inst->arg];
-			if (__builtin_expect(v.kind == VALUE_UNSET || v.kind == VALUE_LAZY, 0))
+			if (__builtin_expect(
+				v.kind == VALUE_UNSET || (v.kind == VALUE_LAZY && !stop), 0))
 				TRY(inst_load_fast(vm, f, inst->arg, err));
 			else
 				*f->top++ = value_ref(v);

@@ -89,7 +89,14 @@ static bool stand_cells(struct trace *t, const struct frame *real, struct frame 
 	return true;
 }
 
-/* Operands are in use already: what they are is read at once. */
+/* What an operand may be without being read: it may only be passed on. */
+static bool is_plain(struct value v)
+{
+	return v.kind == VALUE_TENSOR || v.kind == VALUE_INT || v.kind == VALUE_FLOAT ||
+	       v.kind == VALUE_BOOL || v.kind == VALUE_STR || v.kind == VALUE_NONE;
+}
+
+/* Callables, iterators and managers are in use already, and read at once. */
 static bool stand_operands(struct trace *t, const struct frame *real, struct frame *f,
 			   struct err *err)
 {
@@ -99,6 +106,12 @@ static bool stand_operands(struct trace *t, const struct frame *real, struct fra
 
 		if (slot < 0)
 			return trace_no_memory(err);
+		if (is_plain(real->stack[i])) {
+			if (!world_lazy(t, slot, f->top))
+				return trace_no_memory(err);
+			f->top++;
+			continue;
+		}
 		if (!world_read(t, slot, &v, err))
 			return false;
 		*f->top++ = value_ref(v);
@@ -308,9 +321,9 @@ static enum verdict conclude(struct attempt *a, struct entry *e,
 	return FAILED;
 }
 
-static enum verdict capture(struct attempt *a, struct entry *e,
-			    const struct entry_options *options, const struct entry_source *from,
-			    struct entry_break *brk, struct err *err)
+static enum verdict capture(struct attempt *a, struct entry *e, const struct entry_options *options,
+			    const struct entry_source *from, struct entry_break *brk,
+			    struct err *err)
 {
 	for (int left = MAX_ATTEMPTS; left > 0; left--) {
 		struct err why = { 0 };

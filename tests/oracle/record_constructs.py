@@ -1,4 +1,6 @@
-"""tests/oracle/record_constructs.py OUT -- runs constructs.py on PyTorch and writes OUT.
+"""tests/oracle/record_constructs.py OUT [SEED COUNT] -- runs constructs.py on PyTorch and writes OUT.
+
+With SEED and COUNT: the random programs of generate.py instead.
 
 Needs torch; construct_cases.json is kept in the repository, so that the tests do
 not.  The form is that of cases.json: outputs, effects, printed text, graphs of
@@ -20,6 +22,7 @@ import torch
 import torch._dynamo
 
 import constructs
+import generate
 from record import value_of
 
 MODES = {"auto": None, "static": False, "dynamic": True}
@@ -123,7 +126,8 @@ def record(case):
 def main():
     warnings.simplefilter("ignore")
     done = []
-    for case in constructs.cases():
+    cases = generate.programs(sys.argv[2], int(sys.argv[3])) if len(sys.argv) > 2 else constructs.cases()
+    for case in cases:
         try:
             done.append(record(case))
         except Exception as e:

@@ -1,0 +1,212 @@
+"""tests/oracle/generate.py -- programs at random, for finding where modes part.
+
+    python3 tests/oracle/generate.py BINARY [--seed 1] [--count 100] [--policy native] [-v]
+
+Each program runs in every mode on the same inputs; outputs, inputs afterwards and
+printed text must equal those of eager, bit by bit.  programs(seed, count) is also
+what record_constructs.py --random SEED COUNT runs on PyTorch.
+"""
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+MODES = ["eager", "lazy", "static", "dynamic", "auto"]
+UNARY = ["torch.sin({})", "torch.relu({})", "{}.abs()", "torch.tanh({})", "-{}", "{} * 0.5", "{} + 1", "1 - {}", "torch.sigmoid({})"]
+BINARY = ["{} + {}", "{} * {}", "{} - {}", "torch.maximum({}, {})", "torch.where({} > 0, {}, 0.5)"]
+
+
+class Program:
+    """Writes a model of two vectors; keeps what names hold while it goes."""
+
+    def __init__(self, rng):
+        self.rng = rng
+        self.lines = []
+        self.helpers = []
+        self.fresh = 0
+        self.depth = 0
+
+    def name(self, stem):
+        self.fresh += 1
+        return f"{stem}{self.fresh}"
+
+    def emit(self, text):
+        self.lines.append("    " * (self.depth + 1) + text)
+
+    def tensor(self, names):
+        r = self.rng
+        if r.random() < 0.6:
+            return r.choice(UNARY).format(r.choice(names["t"]))
+        return r.choice(BINARY).format(r.choice(names["t"]), r.choice(names["t"]))
+
+    def number(self, names):
+        r = self.rng
+        return r.choice(names["n"] + [str(r.randint(-3, 5)), f"{r.choice(names['t'])}.shape[0]", f"len({r.choice(names['l'])})" if names["l"] else "2"])
+
+    def condition(self, names):
+        r = self.rng
+        kind = r.random()
+        if kind < 0.45:
+            return f"{r.choice(names['t'])}.sum() {r.choice(['>', '<'])} {r.randint(-3, 3)}"
+        if kind < 0.55:
+            return f"({r.choice(names['t'])} > {r.randint(-1, 1)}).{r.choice(['any', 'all'])}()"
+        return f"{self.number(names)} {r.choice(['>', '<', '==', '!='])} {self.number(names)}"
+
+    def block(self, names, statements):
+        """A nested block: what it makes first is not known to be there afterwards."""
+        inner = {k: list(v) for k, v in names.items()}
+        self.depth += 1
+        for _ in range(statements):
+            self.statement(inner)
+        self.depth -= 1
+
+    def statement(self, names):
+        r = self.rng
+        makers = [self.assign] * 6 + [self.number_assign, self.branch, self.branch, self.loop, self.say, self.write, self.lists, self.read, self.call, self.view, self.guarded]
+        if self.depth >= 2:
+            makers = [self.assign, self.number_assign, self.write, self.say]
+        r.choice(makers)(names)
+
+    def assign(self, names):
+        target = self.rng.choice(names["t"][2:] + [self.name("t")]) if names["t"][2:] else self.name("t")
+        self.emit(f"{target} = {self.tensor(names)}")
+        if target not in names["t"]:
+            names["t"].append(target)
+
+    def number_assign(self, names):
+        target = self.name("n")
+        self.emit(f"{target} = {self.number(names)} {self.rng.choice(['+', '-', '*'])} {self.number(names)}")
+        names["n"].append(target)
+
+    def branch(self, names):
+        self.emit(f"if {self.condition(names)}:")
+        self.block(names, self.rng.randint(1, 2))
+        if self.rng.random() < 0.5:
+            self.emit("else:")
+            self.block(names, self.rng.randint(1, 2))
+
+    def loop(self, names):
+        index = self.name("i")
+        self.emit(f"for {index} in range({self.rng.randint(1, 3)}):")
+        inner = {**names, "n": names["n"] + [index]}
+        self.block(inner, self.rng.randint(1, 2))
+
+    def say(self, names):
+        what = self.rng.choice(['"here"', self.number(names), f"{self.rng.choice(names['t'])}.shape"])
+        self.emit(f"print({what})")
+
+    def write(self, names):
+        t = self.rng.choice(names["t"])
+        self.emit(self.rng.choice([f"{t} += 1", f"{t}.mul_(2)", f"{t}[0] = 3.0", f"{t}[1:] = {t}[:-1] * 2", f"{t}.add_({self.rng.choice(names['t'])})"]))
+
+    def lists(self, names):
+        if names["l"] and self.rng.random() < 0.6:
+            self.emit(f"{self.rng.choice(names['l'])}.append({self.tensor(names)})")
+            return
+        target = self.name("l")
+        self.emit(f"{target} = [{self.tensor(names)}, {self.tensor(names)}]")
+        names["l"].append(target)
+
+    def read(self, names):
+        target = self.name("n")
+        t = self.rng.choice(names["t"])
+        self.emit(f"{target} = " + self.rng.choice([f"{t}.sum().item()", f"int({t}.sum())", f"float({t}.max())"]))
+        names["n"].append(target)
+
+    def call(self, names):
+        helper = self.name("h")
+        inner = Program(self.rng)
+        inner.fresh = self.fresh + 100
+        inner.depth = 0
+        own = {"t": ["a", "b"], "n": ["k"], "l": []}
+        saved, inner.call = inner.call, inner.assign
+        for _ in range(self.rng.randint(1, 3)):
+            inner.statement(own)
+        inner.call = saved
+        inner.emit(f"return {inner.tensor(own)}")
+        self.fresh = inner.fresh
+        self.helpers.append("\n".join([f"def {helper}(a, b, k=2):"] + inner.lines))
+        target = self.name("t")
+        self.emit(f"{target} = {helper}({self.rng.choice(names['t'])}, {self.rng.choice(names['t'])}, {self.number(names)})")
+        names["t"].append(target)
+
+    def view(self, names):
+        target = self.name("v")
+        t = self.rng.choice(names["t"])
+        self.emit(f"{target} = {t}.view(2, 2)")
+        self.emit(self.rng.choice([f"{target}[0] += 1", f"{target}.t().mul_(2)", f"{t}.add_({target}.sum())"]))
+        flat = self.name("t")
+        self.emit(f"{flat} = {target}.reshape(4)")
+        names["t"].append(flat)
+
+    def guarded(self, names):
+        self.emit("try:")
+        self.block(names, 1)
+        self.emit("except ValueError:")
+        self.depth += 1
+        self.emit("pass")
+        self.depth -= 1
+
+    def source(self):
+        names = {"t": ["x", "y"], "n": [], "l": []}
+        for _ in range(self.rng.randint(3, 8)):
+            self.statement(names)
+        result = ", ".join(names["t"][-2:] + names["n"][-1:] + names["l"][-1:])
+        self.emit(f"return {result}")
+        return "\n\n".join(["import torch"] + self.helpers + ["\n".join(["def model(x, y):"] + self.lines)]) + "\n"
+
+
+def programs(seed, count):
+    """Cases without results: name, group, source, inputs of three calls."""
+    for i in range(count):
+        rng = random.Random(f"{seed}/{i}")
+        source = Program(rng).source()
+        calls = [[{"tensor": {"shape": [4], "dtype": "float32", "data": [round(rng.gauss(0, 1), 3) for _ in range(4)]}} for _ in "xy"] for _ in range(3)]
+        yield {"name": f"random_{seed}_{i}", "group": "random", "source": source, "inputs": calls}
+
+
+def parts(binary, case, policy):
+    """Where a mode leaves eager; None where all agree."""
+    workload = {"name": case["name"], "source": case["source"], "calls": case["inputs"], "modes": MODES, "policy": policy}
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(workload, file)
+        file.flush()
+        done = subprocess.run([binary, "run", file.name, "--json", "--no-timing"], capture_output=True, text=True, timeout=120)
+    if done.returncode == 1:
+        return None if "source:" in done.stderr else done.stderr[:300]
+    if done.returncode:
+        return f"exit {done.returncode}: {done.stderr[-600:]}"
+    modes = json.loads(done.stdout)["modes"]
+    for mode in MODES[1:]:
+        for i, (ours, eager) in enumerate(zip(modes[mode]["calls"], modes["eager"]["calls"])):
+            for field in ("stdout", "output", "inputs_after"):
+                if json.dumps(ours[field]) != json.dumps(eager[field]):
+                    return f"{mode}, call {i}, {field}: {json.dumps(ours[field])[:300]} for {json.dumps(eager[field])[:300]}"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("binary")
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--policy", default="dynamo")
+    parser.add_argument("-v", action="store_true")
+    options = parser.parse_args()
+    failed = 0
+    for case in programs(options.seed, options.count):
+        why = parts(options.binary, case, options.policy)
+        if why:
+            failed += 1
+            print(f"{case['name']}: {why}")
+            if options.v:
+                print(case["source"])
+    print(f"{options.count - failed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
