@@ -93,14 +93,18 @@ static void missing_and_wrong_fields_are_named(void **state)
 static void what_later_versions_have_is_refused_by_name(void **state)
 {
 	(void)state;
-	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'modes': ['lazy']}", ERR_WORKLOAD,
-		"modes[0] 'lazy' is not available in this version");
+	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'modes': ['graphs']}", ERR_WORKLOAD,
+		"modes[0] 'graphs' is not available in this version");
 	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'device': 'cuda'}", ERR_WORKLOAD,
 		"device 'cuda' is not available");
 	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'grad': true}", ERR_WORKLOAD,
 		"grad is not available");
-	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'policy': 'native'}", ERR_WORKLOAD,
-		"policy 'native' is not available");
+	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'policy': 'wild'}", ERR_WORKLOAD,
+		"policy 'wild' is unknown; there are dynamo and native");
+	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'deny': [3]}", ERR_WORKLOAD,
+		"deny[0] must be the name of an op");
+	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'params': {'w': 3}}", ERR_WORKLOAD,
+		"params.w must be");
 	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'backend': 'cuda'}", ERR_WORKLOAD,
 		"backend 'cuda' is not available");
 }
@@ -167,9 +171,9 @@ static void values_that_do_not_fit_their_shape_or_dtype_are_refused(void **state
 	refused("{'source': '" MODEL "', 'calls': [[{'tensor': {'shape': [1], 'dtype': 'int64', "
 		"'data': [1.5]}}]]}",
 		ERR_WORKLOAD, "data[0] is not a number that int64 can hold");
-	refused("{'source': '" MODEL "', 'calls': [[{'tensor': {'shape': [1], 'dtype': 'float16', "
+	refused("{'source': '" MODEL "', 'calls': [[{'tensor': {'shape': [1], 'dtype': 'float8', "
 		"'data': [1]}}]]}",
-		ERR_WORKLOAD, "'float16' is not available");
+		ERR_WORKLOAD, "'float8' is not available");
 	refused("{'source': '" MODEL
 		"', 'calls': [[{'random': {'shape': [1], 'kind': 'normal'}}]]}",
 		ERR_WORKLOAD, "kind 'normal' is unknown");
