@@ -19,7 +19,7 @@ static const struct {
 #undef CLASS
 };
 
-enum { MOST_BASES = 100 };
+enum { MOST_BASES = 100, DEEPEST = 200 };
 
 enum class_id class_named(const char *name)
 {
@@ -227,6 +227,12 @@ static bool merge_bases(struct vm *vm, const struct value *bases, int n, struct 
 			ok = chain(vm, bases[i].class, &chains[m.n], err);
 		if (!ok)
 			break;
+		if (chains[m.n].list->len > DEEPEST) {
+			ok = err_set(err, ERR_BOUND, "a class derives from at most %d others",
+				     DEEPEST);
+			value_unref(chains[m.n]);
+			break;
+		}
 		own.list->at[own.list->len++] = value_ref(bases[i]);
 		m.of[m.n] = chains[m.n].list;
 		m.n++;

@@ -7,6 +7,8 @@
 #include "fusion/capture/format.h"
 #include "fusion/capture/operators.h"
 
+enum { WIDEST = 100000 };
+
 /* ---- "%d of %s" % args */
 
 struct percent {
@@ -63,11 +65,16 @@ static const char *count(struct percent *p, const char *at, const char *end, int
 	if (at < end && *at == '*') {
 		if (!next_argument(p, &v, err))
 			return NULL;
-		*out = value_is_integer(v) ? (int)value_as_int(v) : 0;
+		if (!value_is_integer(v) || value_as_int(v) < 0 || value_as_int(v) > WIDEST) {
+			vm_raise(p->vm, CLASS_VALUE_ERROR, err,
+				 "a width or precision of %% formatting is from 0 to %d", WIDEST);
+			return NULL;
+		}
+		*out = (int)value_as_int(v);
 		return at + 1;
 	}
 	for (; at < end && *at >= '0' && *at <= '9'; at++)
-		if (*out < 100000)
+		if (*out < WIDEST / 10)
 			*out = *out * 10 + (*at - '0');
 	return at;
 }

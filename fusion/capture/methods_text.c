@@ -239,6 +239,14 @@ bool str_swapcase(struct vm *vm, const struct builtin_call *call, struct value *
 
 /* ---- fields of a width */
 
+/* Whether there is memory, and are steps, for that many characters. */
+static bool wide_enough(struct vm *vm, int64_t width, struct err *err)
+{
+	if (width > INT32_MAX / 8)
+		return vm_out_of_memory(vm, err);
+	return width <= 0 || (vm_room(vm, width, 1, err) && vm_spend(vm, width / 16, err));
+}
+
 static bool justify(struct vm *vm, const struct builtin_call *call, char align, struct value *out,
 		    struct err *err)
 {
@@ -257,8 +265,8 @@ static bool justify(struct vm *vm, const struct builtin_call *call, char align, 
 		s.fill = call->args[1].str->text;
 		s.fill_bytes = call->args[1].str->len;
 	}
-	if (width > INT32_MAX / 8)
-		return vm_out_of_memory(vm, err);
+	if (!wide_enough(vm, width, err))
+		return false;
 	s.width = width < 0 ? 0 : (int)width;
 	gap = s.width - str_length(call->self.str);
 	if (align == '^' && gap > 0 &&
@@ -295,8 +303,8 @@ bool str_zfill(struct vm *vm, const struct builtin_call *call, struct value *out
 
 	if (!op_index(vm, call->args[0], "the width", &width, err))
 		return false;
-	if (width > INT32_MAX / 8)
-		return vm_out_of_memory(vm, err);
+	if (!wide_enough(vm, width, err))
+		return false;
 	s.width = width < 0 ? 0 : (int)width;
 	if (t->len > 0 && (t->text[0] == '-' || t->text[0] == '+'))
 		sign[0] = t->text[0];
