@@ -154,6 +154,25 @@ static bool refuse(void *self, struct vm *vm, struct frame *f, bool *done, struc
 	return err_set(err, ERR_BREAK, "the graph ends here");
 }
 
+/* As torch: what the frame goes on with after a break is read, and guarded, even
+ * where the piece has only passed it on; what it returns is not. */
+static bool read_state(struct trace *t, int stop, struct err *err)
+{
+	struct frame *f = t->base;
+	const bool *live = live_locals(f->code, stop, t->graph->arena);
+
+	if (!live)
+		return trace_no_memory(err);
+	for (int i = 0; i < f->code->n_locals; i++)
+		if (live[i] && f->locals[i].kind == VALUE_LAZY &&
+		    !world_force(t, &f->locals[i], err))
+			return false;
+	for (struct value *v = f->stack; v < f->top; v++)
+		if (v->kind == VALUE_LAZY && !world_force(t, v, err))
+			return false;
+	return true;
+}
+
 static bool run(struct attempt *a, struct arena *arena, const struct entry_source *from,
 		struct err *err)
 {
@@ -168,7 +187,8 @@ static bool run(struct attempt *a, struct arena *arena, const struct entry_sourc
 	t->base = from->frame; /* a break before there is a stand-in */
 	if (!stand_frame(t, from->frame, err))
 		return false;
-	return vm_run_until(from->vm, t->base, a->stop, &a->stopped, &a->result, err);
+	return vm_run_until(from->vm, t->base, a->stop, &a->stopped, &a->result, err) &&
+	       (!a->stopped || read_state(t, a->stop, err));
 }
 
 static void unwind(struct trace *t, const struct entry_source *from)
