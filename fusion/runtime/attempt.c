@@ -154,8 +154,15 @@ static bool refuse(void *self, struct vm *vm, struct frame *f, bool *done, struc
 	return err_set(err, ERR_BREAK, "the graph ends here");
 }
 
-/* As torch: what the frame goes on with after a break is read, and guarded, even
- * where the piece has only passed it on; what it returns is not. */
+static bool is_own_local(const struct trace *t, struct value lazy, int local)
+{
+	const struct slot *s = &t->slots->at[lazy.i];
+
+	return s->access == SLOT_LOCAL && s->index == local && s->parent < 0;
+}
+
+/* As torch: what a break finds in another place than the piece did is read, and
+ * guarded; what stayed where it was, and what the piece returns, is not. */
 static bool read_state(struct trace *t, int stop, struct err *err)
 {
 	struct frame *f = t->base;
@@ -165,7 +172,7 @@ static bool read_state(struct trace *t, int stop, struct err *err)
 		return trace_no_memory(err);
 	for (int i = 0; i < f->code->n_locals; i++)
 		if (live[i] && f->locals[i].kind == VALUE_LAZY &&
-		    !world_force(t, &f->locals[i], err))
+		    !is_own_local(t, f->locals[i], i) && !world_force(t, &f->locals[i], err))
 			return false;
 	for (struct value *v = f->stack; v < f->top; v++)
 		if (v->kind == VALUE_LAZY && !world_force(t, v, err))
