@@ -27,6 +27,7 @@ static pass_fn *const functions[PASS_COUNT] = {
 	[PASS_fold] = pass_fold,
 	[PASS_simplify] = pass_simplify,
 	[PASS_cse] = pass_cse,
+	[PASS_lift] = pass_lift,
 	[PASS_dce] = pass_dce,
 	[PASS_views] = pass_views,
 	[PASS_fuse] = NULL, /* pass_fuse() has more to say than `changed` */
