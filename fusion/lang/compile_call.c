@@ -67,6 +67,8 @@ static bool call_plain(struct builder *b, struct place at, const struct argument
 
 static bool keyword_dict(struct builder *b, struct place at, const struct arguments *arguments)
 {
+	bool spread = false;
+
 	if (!arguments->n_keywords)
 		return emit_const(b, at, const_none());
 	if (!emit(b, at, CODE_BUILD_MAP, 0))
@@ -74,11 +76,14 @@ static bool keyword_dict(struct builder *b, struct place at, const struct argume
 	for (int i = 0; i < arguments->n_keywords; i++) {
 		const struct node *one = arguments->keywords[i];
 		bool named = one->keyword.name != NULL;
+		bool adds = named && !spread; /* behind a ** it may be there already */
 
 		if ((named && !emit_const(b, place_of(one), keyword_name(one))) ||
 		    !compile_expr(b, one->keyword.value) ||
-		    !emit(b, place_of(one), named ? CODE_MAP_ADD : CODE_DICT_MERGE, 1))
+		    (named && spread && !emit(b, place_of(one), CODE_BUILD_MAP, 1)) ||
+		    !emit(b, place_of(one), adds ? CODE_MAP_ADD : CODE_DICT_MERGE, 1))
 			return false;
+		spread = spread || !named;
 	}
 	return true;
 }
