@@ -90,9 +90,11 @@ static bool wrong_count(const struct builtin *row, int n, struct err *err)
 
 static bool is_method(const struct builtin *row)
 {
-	static const char *const scopes[] = { "list", "tuple",     "dict", "str",
-					      "set",  "frozenset", "float" };
+	static const char *const scopes[] = { "list", "tuple",     "dict",  "str",
+					      "set",  "frozenset", "float", "generator" };
 
+	if (!row->scope[0] || strcmp(row->scope, "math") == 0)
+		return false; /* most calls */
 	for (size_t i = 0; i < sizeof(scopes) / sizeof(scopes[0]); i++)
 		if (strcmp(row->scope, scopes[i]) == 0)
 			return strcmp(row->name, "fromkeys") != 0;
