@@ -210,6 +210,29 @@ static void modules_know_their_parts(void **state)
 	engine_close(&e);
 }
 
+/* With its seed, a module begins with PyTorch's own parameters (recorded). */
+static void parameters_begin_as_in_pytorch(void **state)
+{
+	static const double wanted[] = { -0.00305648171, 0.219002187, -0.33600679, -0.300445855 };
+	struct engine e = engine_open("interp", FUSION_EAGER,
+				      "import torch\n"
+				      "import torch.nn as nn\n"
+				      "torch.manual_seed(0)\n"
+				      "m = nn.Sequential(nn.Linear(6, 12), nn.ReLU())\n"
+				      "def model():\n"
+				      "    return m[0].weight\n");
+	struct value out;
+	struct err err = { 0 };
+
+	(void)state;
+	if (!fusion_call(e.session, NULL, 0, &out, &err))
+		fail_msg("%s", err.message);
+	for (int64_t i = 0; i < 4; i++)
+		assert_true(fabs(tensor_get_double(out.tensor->memory, i) - wanted[i]) < 1e-8);
+	value_unref(out);
+	engine_close(&e);
+}
+
 /* An error inside a module's code is told at the program's own line. */
 static void errors_stand_in_the_program(void **state)
 {
@@ -235,6 +258,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(modules_are_the_functions_they_stand_for),
 		cmocka_unit_test(modules_know_their_parts),
+		cmocka_unit_test(parameters_begin_as_in_pytorch),
 		cmocka_unit_test(errors_stand_in_the_program),
 	};
 
