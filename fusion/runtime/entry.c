@@ -97,6 +97,20 @@ static void drop_outputs(struct entry *e)
 	}
 }
 
+static bool all_hold(struct entry *e)
+{
+	bool ok = true;
+
+	for (int i = 0; i < e->n_asserts; i++) {
+		struct tensor **t = &e->output_tensors[e->asserts[i]];
+
+		ok &= tensor_get_double(*t, 0) != 0;
+		tensor_unref(*t);
+		*t = NULL;
+	}
+	return ok;
+}
+
 bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct frame *f,
 	       struct value *out, const struct fusion_observer *observer, struct err *err)
 {
@@ -109,6 +123,10 @@ bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct
 	e->uses++;
 	if (e->exec && !run_exec(e, roots, observer, err))
 		return false;
+	if (e->n_asserts > 0 && !all_hold(e)) {
+		drop_outputs(e);
+		return err_set(err, ERR_BREAK, "an assertion does not hold");
+	}
 	if (e->n_writes > 0)
 		write_back(e);
 	ok = recipe_follow(&e->recipe, &call, err);

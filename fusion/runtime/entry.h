@@ -46,6 +46,8 @@ struct entry {
 	int n_inputs;
 	struct entry_write *writes;
 	int n_writes;
+	int *asserts; /* outputs of the graph that must be true */
+	int n_asserts;
 	struct tensor **numbers; /* by graph input: a float of the call, as a tensor */
 	struct tensor **input_tensors, **output_tensors; /* of the call under way */
 	int n_outputs;
@@ -97,6 +99,13 @@ enum entry_fate entry_create(const struct entry_options *options, struct entry *
 			     const struct entry_source *from, struct entry_break *brk,
 			     struct err *err);
 void entry_destroy(struct entry *e);
+
+/* An assertion does not hold, and nothing was changed: eager shall run the
+ * piece and raise the error.  As *err of entry_run(). */
+static inline bool entry_refuted(const struct err *err)
+{
+	return err->code == ERR_BREAK;
+}
 
 /* Runs it on values that passed e->guards.  Where the entry returns, *out is
  * the caller's; else `f` is the frame, which then stands at e->stop. */

@@ -97,6 +97,22 @@ static bool keep_writes(struct entry *e, const struct trace *t, struct recipe_bu
 	return true;
 }
 
+static bool keep_asserts(struct entry *e, const struct trace *t, struct recipe_builder *b)
+{
+	size_t n = t->asserts.len;
+
+	e->asserts = ARENA_ARRAY(&e->arena, int, n + 1);
+	if (!e->asserts)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		e->asserts[i] = (int)b->outputs.len;
+		if (!VEC_PUSH(&b->outputs, t->asserts.at[i]))
+			return false;
+	}
+	e->n_asserts = (int)n;
+	return true;
+}
+
 /* What the frame has when it goes on: locals that changed, and all operands. */
 static bool add_state(struct entry *e, struct recipe_builder *b, const struct frame *f,
 		      const bool *live)
@@ -155,6 +171,7 @@ bool entry_describe(struct entry *e, struct attempt *a, const struct entry_optio
 
 	e->captured = t->graph;
 	if (ok && (!keep_inputs(e, t, options->env->allocator) || !keep_writes(e, t, &b) ||
+		   !keep_asserts(e, t, &b) ||
 		   !graph_set_outputs(t->graph, b.outputs.at, (int)b.outputs.len)))
 		ok = entry_no_memory(err);
 	e->n_outputs = ok ? (int)b.outputs.len : 0;

@@ -61,7 +61,7 @@ static struct entry *entry_for(struct session *s, struct point *p, struct frame 
 	if (e)
 		return e;
 	e = session_compile(s, p, f, roots, fate, err);
-	if (e && guards_check(&e->guards, roots) < e->guards.n) { /* gathers values */
+	if (e && !guards_hold(&e->guards, roots)) { /* gathers values */
 		*fate = ENTRY_FAILED;
 		err_set(err, ERR_INTERNAL, "the guards of a new entry do not hold: %s",
 			e->guards.texts[guards_check(&e->guards, roots)]);
@@ -85,9 +85,14 @@ static bool run_piece(struct session *s, struct frame *f, bool *ran, struct entr
 	*entry = p->skip ? NULL : entry_for(s, p, f, &roots.roots, &fate, err);
 	if (*entry) {
 		ok = entry_run(*entry, &roots.roots, s->vm, f, out, s->observer, err);
-		if (ok && (*entry)->exec)
-			s->counts.launches += (*entry)->exec->lowered->n_kernels;
 		*ran = true;
+		if ((*entry)->exec)
+			s->counts.launches += (*entry)->exec->lowered->n_kernels;
+		if (!ok && entry_refuted(err)) {
+			*err = (struct err){ 0 };
+			*ran = false;
+			ok = true;
+		}
 	} else {
 		ok = fate != ENTRY_FAILED;
 	}

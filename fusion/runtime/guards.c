@@ -1,4 +1,4 @@
-/* fusion/runtime/guards.c -- makes guards from a capture, and checks them.
+/* fusion/runtime/guards.c -- makes guards from a capture; guards_check.c checks them.
  *
  * A tensor that the program never looked at is guarded by type alone: FX drops
  * such inputs too.  So a symbol is named for the first dim of its class whose
@@ -229,6 +229,65 @@ static void add_all(struct maker *m)
 	add_types(m, true);
 }
 
+static bool is_of_tensor(enum guard_kind kind)
+{
+	return kind == GUARD_RANK || kind == GUARD_SIZE || kind == GUARD_SYMBOL ||
+	       kind == GUARD_SAME_SIZE || kind == GUARD_DTYPE || kind == GUARD_CONTIGUOUS;
+}
+
+/* The step of a tensor that was looked at: its other guards go into it. */
+static struct guard_step tensor_step(struct guards *g, int slot, int *n_sizes)
+{
+	const struct slot *s = &g->slots->at[slot];
+	struct guard_step step = { .slot = slot,
+				   .local = s->access == SLOT_LOCAL ? s->index : -1,
+				   .guard = -1,
+				   .rank = (int8_t)s->rank,
+				   .dtype = (int8_t)s->dtype,
+				   .sizes = *n_sizes };
+
+	*n_sizes += s->rank;
+	for (int i = 0; i < g->n; i++) {
+		const struct guard *at = &g->at[i];
+
+		if (at->slot != slot)
+			continue;
+		step.contiguous |= at->kind == GUARD_CONTIGUOUS;
+		if (at->kind == GUARD_SIZE)
+			g->sizes[step.sizes + at->dim] = at->number;
+		if (at->kind == GUARD_SYMBOL)
+			g->sizes[step.sizes + at->dim] = ~(2 * at->number);
+		if (at->kind == GUARD_SAME_SIZE)
+			g->sizes[step.sizes + at->dim] = ~(2 * at->number + 1);
+	}
+	return step;
+}
+
+static bool add_steps(struct guards *g, struct arena *arena)
+{
+	int n_sizes = 0;
+
+	for (int i = 0; i < g->n; i++)
+		n_sizes += is_of_tensor(g->at[i].kind);
+	g->steps = ARENA_ARRAY(arena, struct guard_step, (size_t)g->n + 1);
+	g->sizes = ARENA_ARRAY(arena, int64_t, (size_t)n_sizes + 1);
+	if (!g->steps || !g->sizes)
+		return false;
+	n_sizes = 0;
+	for (int i = 0; i < g->n; i++) {
+		const struct guard *at = &g->at[i];
+
+		if (is_of_tensor(at->kind))
+			continue;
+		if (at->kind == GUARD_TYPE && looked_at(&g->slots->at[at->slot]))
+			g->steps[g->n_steps++] = tensor_step(g, at->slot, &n_sizes);
+		else
+			g->steps[g->n_steps++] =
+			    (struct guard_step){ .slot = at->slot, .local = -1, .guard = i };
+	}
+	return true;
+}
+
 bool guards_create(struct guards *g, const struct trace *t, struct arena *arena)
 {
 	struct maker m = { .g = g, .t = t };
@@ -257,193 +316,5 @@ bool guards_create(struct guards *g, const struct trace *t, struct arena *arena)
 	}
 	g->n = (int)m.list.len;
 	VEC_FREE(&m.list);
-	return !m.failed;
-}
-
-/* Exact: True is not 1 here, 0.0 not -0.0, and a NaN equals itself. */
-static bool same_value(struct value a, struct value b)
-{
-	if (a.kind != b.kind)
-		return false;
-	switch (a.kind) {
-	case VALUE_NONE:
-		return true;
-	case VALUE_BOOL:
-		return a.b == b.b;
-	case VALUE_DTYPE:
-		return a.dtype == b.dtype;
-	case VALUE_STR:
-		return a.str->len == b.str->len &&
-		       memcmp(a.str->text, b.str->text, a.str->len) == 0;
-	default:
-		return a.i == b.i; /* floats by their bits */
-	}
-}
-
-static bool same_keys(const struct dict *a, const struct dict *b)
-{
-	if (a->len != b->len)
-		return false;
-	for (int i = 0; i < a->len; i++)
-		if (a->keys[i].kind != b->keys[i].kind || !value_equal(a->keys[i], b->keys[i]))
-			return false;
-	return true;
-}
-
-static bool identical(struct value a, struct value b)
-{
-	if (a.kind == VALUE_TENSOR && b.kind == VALUE_TENSOR)
-		return slots_same_tensor(a.tensor->memory, b.tensor->memory);
-	return a.kind == b.kind && a.object == b.object;
-}
-
-static bool same_function(struct value v, const void *code, struct value defaults)
-{
-	const struct list *now;
-
-	if (v.kind != VALUE_FUNCTION || v.function->code != code)
-		return false;
-	now = v.function->defaults;
-	if (!now || defaults.kind != VALUE_TUPLE || now == defaults.list)
-		return true;
-	if (now->len != defaults.list->len)
-		return false;
-	for (int i = 0; i < now->len; i++)
-		if (!same_value(now->at[i], defaults.list->at[i]))
-			return false;
-	return true;
-}
-
-static bool same_iterator(struct value v, const struct guard *at)
-{
-	return v.kind == VALUE_ITER && (int)v.iter->iter_kind == at->dim &&
-	       v.iter->position == at->number && (int)v.iter->length == at->other;
-}
-
-static bool condition_holds(const struct size_condition *c, const int64_t *vars)
-{
-	return sizes_compare(c->op, sym_eval(c->a, vars), sym_eval(c->b, vars)) == c->outcome;
-}
-
-/* The value of a slot; its parents have been checked. */
-static inline struct value load(struct guards *g, int slot, const struct roots *roots)
-{
-	const struct slot *s = &g->slots->at[slot];
-
-	if (__builtin_expect(s->access == SLOT_LOCAL, 1))
-		return g->values[slot] = roots->locals[s->index];
-	return g->values[slot] =
-		   slot_load(s, s->parent < 0 ? value_none() : g->values[s->parent], roots);
-}
-
-static inline const struct tensor *tensor_of(const struct guards *g, int slot)
-{
-	return g->values[slot].tensor->memory;
-}
-
-/* Guards that load a slot and are seldom alone. */
-static bool check_object(struct guards *g, const struct guard *at, struct value v)
-{
-	struct value was = g->slots->at[at->slot].value;
-
-	switch (at->kind) {
-	case GUARD_KIND:
-		return v.kind == (enum value_kind)at->number;
-	case GUARD_UNSET:
-		return v.kind == VALUE_UNSET;
-	case GUARD_KEYS:
-		return v.kind == VALUE_DICT && same_keys(v.dict, was.dict);
-	case GUARD_EQUAL:
-		return v.kind == was.kind && value_equal(v, was);
-	case GUARD_OBJECT:
-		return value_counted(v) && v.object == at->pointer;
-	case GUARD_FUNCTION:
-		return same_function(v, at->pointer, was);
-	case GUARD_NATIVE:
-		return v.kind == VALUE_NATIVE && v.native->id == was.native->id &&
-		       v.native->builtin == was.native->builtin &&
-		       strcmp(v.native->name, was.native->name) == 0;
-	case GUARD_MODULE:
-		return v.kind == VALUE_MODULE && v.object == at->pointer;
-	case GUARD_INSTANCE:
-		return v.kind == VALUE_INSTANCE && v.instance->class == at->pointer;
-	case GUARD_ITERATOR:
-		return same_iterator(v, at);
-	default:
-		return true;
-	}
-}
-
-int guards_check(struct guards *g, const struct roots *roots)
-{
-	for (int i = 0; i < g->n; i++) {
-		const struct guard *at = &g->at[i];
-		struct value v;
-		bool ok = true;
-
-		switch (at->kind) {
-		case GUARD_TYPE:
-			v = load(g, at->slot, roots);
-			ok = v.kind == VALUE_TENSOR && v.tensor->memory;
-			break;
-		case GUARD_LENGTH:
-			v = load(g, at->slot, roots);
-			ok = v.kind == g->slots->at[at->slot].kind && v.list->len == at->number;
-			break;
-		case GUARD_VALUE:
-			ok = same_value(load(g, at->slot, roots), g->slots->at[at->slot].value);
-			break;
-		case GUARD_INT:
-			v = load(g, at->slot, roots);
-			ok = v.kind == VALUE_INT;
-			g->vars[at->number] = v.i;
-			break;
-		case GUARD_FLOAT:
-			ok = load(g, at->slot, roots).kind == VALUE_FLOAT;
-			break;
-		case GUARD_RANK:
-			ok = tensor_of(g, at->slot)->rank == at->number;
-			break;
-		case GUARD_SIZE:
-			ok = tensor_of(g, at->slot)->size[at->dim] == at->number;
-			break;
-		case GUARD_SYMBOL:
-			g->vars[at->number] = tensor_of(g, at->slot)->size[at->dim];
-			ok = g->vars[at->number] >= 2;
-			break;
-		case GUARD_SAME_SIZE:
-			ok = tensor_of(g, at->slot)->size[at->dim] == g->vars[at->number];
-			break;
-		case GUARD_DTYPE:
-			ok = tensor_of(g, at->slot)->dtype == (enum dtype)at->number;
-			break;
-		case GUARD_CONTIGUOUS:
-			ok = tensor_contiguous(tensor_of(g, at->slot));
-			break;
-		case GUARD_STRIDE:
-			ok = tensor_of(g, at->slot)->stride[at->dim] == at->number;
-			break;
-		case GUARD_IDENTICAL:
-			ok = identical(g->values[at->slot], g->values[at->other]);
-			break;
-		case GUARD_DISJOINT:
-			ok = g->values[at->slot].kind != VALUE_TENSOR
-				 ? g->values[at->slot].object != g->values[at->other].object
-				 : tensor_of(g, at->slot)->storage != tensor_of(g, at->other)->storage;
-			break;
-		case GUARD_COMPARED:
-			ok = floats_compare((enum cmpop)at->dim, g->values[at->slot].f, at->with) ==
-			     (at->number != 0);
-			break;
-		case GUARD_CONDITION:
-			ok = condition_holds(&g->conditions[at->number], g->vars);
-			break;
-		default:
-			ok = check_object(g, at, load(g, at->slot, roots));
-			break;
-		}
-		if (!ok)
-			return i;
-	}
-	return g->n;
+	return !m.failed && add_steps(g, arena);
 }

@@ -53,10 +53,25 @@ struct guard {
 	};
 };
 
+/* The guards as they are run: all that is asked of a tensor is one step, with
+ * nothing to look up.  A step without a rank is one guard of the list. */
+struct guard_step {
+	int slot;
+	int local;     /* where the slot is a local: its index; -1 */
+	int guard;     /* -1: a tensor */
+	int8_t rank;
+	int8_t dtype;
+	bool contiguous; /* it has to be */
+	int sizes;     /* of g->sizes: a number each, or ~(2 * symbol + (known: 1)) */
+};
+
 struct guards {
 	const struct slots *slots;
 	struct guard *at;
 	int n;
+	struct guard_step *steps;
+	int n_steps;
+	int64_t *sizes;
 	const char **texts; /* "x.size(0) == 8", one each */
 	struct size_condition *conditions;
 	struct guard_home *homes; /* by symbol: what it is named for */
@@ -77,6 +92,9 @@ bool guards_create(struct guards *g, const struct trace *t, struct arena *arena)
 /* The index of the first guard that does not hold; g->n: all hold, and g->vars
  * are the symbols' values. */
 int guards_check(struct guards *g, const struct roots *roots);
+
+/* Whether all hold; as guards_check(), but quick. */
+bool guards_hold(struct guards *g, const struct roots *roots);
 
 /* "x.size(0) is 5, was 4": why guard `index` failed for this call. */
 void guards_reason(const struct guards *g, int index, const struct roots *roots, struct buf *out);

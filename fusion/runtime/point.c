@@ -54,7 +54,7 @@ struct entry *point_find(struct point *p, const struct roots *roots, int64_t *ch
 		struct entry *e = p->entries[i];
 
 		++*checks;
-		if (guards_check(&e->guards, roots) < e->guards.n)
+		if (!guards_hold(&e->guards, roots))
 			continue;
 		if (i > 0) {
 			memmove(&p->entries[1], &p->entries[0], sizeof(struct entry *) * (size_t)i);

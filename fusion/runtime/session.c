@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/base/twister.h"
 #include "fusion/capture/classes.h"
 #include "fusion/runtime/frames.h"
 #include "fusion/runtime/lazy.h"
@@ -52,6 +53,8 @@ bool session_init(struct session *s, const struct session_options *options,
 	s->self = (struct value){ .kind = VALUE_UNSET };
 	buf_init(&s->out, MAX_STDOUT);
 	torch_names_init(&s->names);
+	if (options->env->backend_env.random) /* every mode draws the same numbers */
+		twister_seed(options->env->backend_env.random, TWISTER_SEED);
 	eager_init(&s->eager, options->env, options->passes_disabled, &s->names, &s->out);
 	s->vm = vm_create(program, &s->eager.host, &limits);
 	if (!s->vm) {
@@ -134,11 +137,22 @@ static bool run_entry(struct session *s, struct entry *e, const struct function 
 
 	if (f->closure)
 		roots.cells = f->closure->at - f->code->n_own_cells;
-	if (!entry_run(e, &roots, s->vm, NULL, out, s->observer, err))
-		return false;
 	if (e->exec)
 		s->counts.launches += e->exec->lowered->n_kernels;
-	return true;
+	return entry_run(e, &roots, s->vm, NULL, out, s->observer, err);
+}
+
+/* The same call in eager, which raises what the entry found out. */
+static bool call_refuted(struct session *s, const struct value *args, int n, struct value *out,
+			 struct err *err)
+{
+	bool ok;
+
+	*err = (struct err){ 0 };
+	s->eager_depth++;
+	ok = call_vm(s, args, n, out, err);
+	s->eager_depth--;
+	return ok;
 }
 
 static bool call_compiled(struct session *s, const struct value *args, int n, struct value *out,
@@ -162,8 +176,12 @@ static bool call_compiled(struct session *s, const struct value *args, int n, st
 	e = find_entry(s, f, all, n);
 	if (watched)
 		s->observer->phase(s->observer->self, PHASE_GUARDS, begin, clock_ns());
-	if (e && e->stop < 0)
-		return run_entry(s, e, f, all, out, err);
+	if (e && e->stop < 0) {
+		if (run_entry(s, e, f, all, out, err))
+			return true;
+		return entry_refuted(err) &&
+		       call_refuted(s, args, s->self.kind != VALUE_UNSET ? n - 1 : n, out, err);
+	}
 	s->ready = e;
 	s->missed = !e && s->start && are_locals(f->code, n);
 	return call_vm(s, args, s->self.kind != VALUE_UNSET ? n - 1 : n, out, err);

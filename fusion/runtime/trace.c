@@ -52,6 +52,7 @@ void trace_finish(struct trace *t)
 	VEC_FREE(&t->homes);
 	VEC_FREE(&t->float_operands);
 	VEC_FREE(&t->float_conditions);
+	VEC_FREE(&t->asserts);
 	VEC_FREE(&t->brk.stack);
 	pointers_finish(&t->reals);
 	pointers_finish(&t->stands);
@@ -63,7 +64,7 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 	pointers_clear(&t->reals);
 	pointers_clear(&t->stands);
 	t->conditions.len = t->inputs.len = t->homes.len = t->float_operands.len = 0;
-	t->float_conditions.len = 0;
+	t->float_conditions.len = t->asserts.len = 0;
 	t->restart = false;
 	t->n_ops = 0;
 	t->vm = vm;

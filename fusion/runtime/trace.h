@@ -141,6 +141,7 @@ struct trace {
 	VEC(struct lifted) lifted;
 	VEC(struct size_condition) conditions;
 	VEC(struct float_condition) float_conditions;
+	VEC(int) asserts; /* nodes of one element that the program asserts */
 	VEC(struct trace_input) inputs;
 	VEC(struct world_global) globals;
 	VEC(struct float_operand) float_operands;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fusion/capture/builtins.h"
+#include "fusion/capture/frame.h"
 #include "fusion/runtime/bind.h"
 #include "fusion/runtime/torch_more.h"
 #include "fusion/runtime/torch_control.h"
@@ -272,12 +273,49 @@ static bool host_compare(void *self, enum cmpop op, struct value a, struct value
 			values, 2, NULL, out, err);
 }
 
+/* `assert tensor`, with a constant text or none: the branch around the raise. */
+static bool is_assert(const struct frame *f)
+{
+	const struct lang_inst *at = f->inst, *end = f->code->insts + f->code->n_insts;
+
+	if (at->op != CODE_JUMP_IF_TRUE || end - at < 4 || at[1].op != CODE_LOAD_GLOBAL ||
+	    strcmp(f->code->names[at[1].arg], "AssertionError") != 0)
+		return false;
+	at += at[2].op == CODE_LOAD_CONST ? 3 : 2;
+	return at->op == CODE_CALL && at[1].op == CODE_RAISE;
+}
+
+/* The graph computes it; whether it holds is looked at when it has run. */
+static bool assert_tensor(struct trace *t, struct value a, bool *held, struct err *err)
+{
+	struct shape shape;
+	enum dtype dtype;
+	int node;
+
+	*held = false;
+	if (!is_assert(t->vm->frame) || !trace_shape(t, a, &shape, &dtype, err))
+		return true;
+	for (int d = 0; d < shape.rank; d++)
+		if (!sym_is(shape.size[d], 1))
+			return true;
+	node = trace_node(t, a, err);
+	if (node < 0)
+		return false;
+	if (!VEC_PUSH(&t->asserts, node))
+		return trace_no_memory(err);
+	t->n_ops++;
+	*held = true;
+	return true;
+}
+
 static bool host_truth(void *self, struct value a, bool *out, struct err *err)
 {
 	struct value v;
 
+	if (a.kind == VALUE_TENSOR && !assert_tensor(self, a, out, err))
+		return false;
 	if (a.kind == VALUE_TENSOR)
-		return trace_break(self, BREAK_BRANCH, NULL, err);
+		return *out || trace_break(self, BREAK_BRANCH, NULL, err);
 	if (!trace_size_number(self, VALUE_BOOL, a, &v, err))
 		return false;
 	*out = v.b;
