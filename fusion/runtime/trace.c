@@ -250,6 +250,13 @@ static bool pin_operands(struct trace *t, const struct value *values, int n)
 	return changed;
 }
 
+/* Numbers in place of symbols may mend it, or word it better. */
+static bool may_be_of_sizes(enum err_code code)
+{
+	return code == ERR_SHAPE || code == ERR_TYPE || code == ERR_VALUE ||
+	       code == ERR_UNSUPPORTED;
+}
+
 /* A failed op: if sizes were symbols, what would make it hold is guarded; if
  * nothing can, the next attempt words the fault with numbers. */
 static bool op_failed(struct trace *t, const struct value *values, int n, struct err *err)
@@ -257,7 +264,7 @@ static bool op_failed(struct trace *t, const struct value *values, int n, struct
 	const struct sym *a = t->graph->conflict[0], *b = t->graph->conflict[1];
 	struct symtab *syms = t->graph->syms;
 
-	if (t->mode == FUSION_STATIC || !err || (err->code != ERR_SHAPE && err->code != ERR_TYPE))
+	if (t->mode == FUSION_STATIC || !err || !may_be_of_sizes(err->code))
 		return false;
 	if (a && b && err->code == ERR_SHAPE && sym_hint(syms, a) == sym_hint(syms, b))
 		return trace_equal(t, a, b, err);
