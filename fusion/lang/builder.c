@@ -23,6 +23,7 @@ void builder_finish(struct builder *b)
 	VEC_FREE(&b->names);
 	VEC_FREE(&b->nested);
 	VEC_FREE(&b->handlers);
+	VEC_FREE(&b->comprehensions);
 }
 
 bool out_of_memory(struct builder *b)
@@ -290,6 +291,7 @@ struct code *builder_code(struct builder *b, const char *name, int line)
 	code->n_names = (int)b->names.len;
 	code->n_nested = (int)b->nested.len;
 	code->n_handlers = (int)b->handlers.len;
+	code->n_comprehensions = (int)b->comprehensions.len;
 	code->stack_depth = b->deepest;
 	code->is_generator = b->scope->is_generator;
 	code->has_namespace = b->scope->kind == SCOPE_CLASS;
@@ -298,7 +300,10 @@ struct code *builder_code(struct builder *b, const char *name, int line)
 	code->names = copy(b, b->names.at, b->names.len, sizeof(*b->names.at));
 	code->nested = copy(b, b->nested.at, b->nested.len, sizeof(*b->nested.at));
 	code->handlers = copy(b, b->handlers.at, b->handlers.len, sizeof(*b->handlers.at));
-	if (!code->handlers || !code->insts || !code->consts || !code->names || !code->nested) {
+	code->comprehensions = copy(b, b->comprehensions.at, b->comprehensions.len,
+				    sizeof(*b->comprehensions.at));
+	if (!code->handlers || !code->comprehensions || !code->insts || !code->consts ||
+	    !code->names || !code->nested) {
 		out_of_memory(b);
 		return NULL;
 	}

@@ -76,6 +76,7 @@ struct builder {
 	VEC(const char *) names;
 	VEC(struct code *) nested;
 	VEC(struct lang_handler) handlers;
+	VEC(struct lang_comprehension) comprehensions;
 	struct name_map const_map, name_map;
 	int depth, deepest;
 	bool dead;

@@ -87,15 +87,18 @@ bool compile_comprehension(struct builder *b, const struct node *node)
 	const struct node *over = what.c->clauses[0].over;
 	const struct scope *outer = b->scope;
 	struct place at = place_of(node);
+	struct lang_comprehension bounds;
 	bool ok;
 
 	if (!compile_expr(b, over) || !emit(b, place_of(over), CODE_GET_ITER, 0))
 		return false;
+	bounds.start = (int)b->insts.len;
 	b->scope = what.c->scope;
 	ok = renew_cells(b, at, b->scope) && emit(b, at, build, 0) && emit(b, at, CODE_SWAP, 2) &&
 	     compile_clause(b, &what, 0) && clear_locals(b, at, b->scope);
 	b->scope = outer;
-	return ok;
+	bounds.end = (int)b->insts.len;
+	return ok && (VEC_PUSH(&b->comprehensions, bounds) || out_of_memory(b));
 }
 
 static struct code *generator_code(struct builder *outer, const struct node *node)

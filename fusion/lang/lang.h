@@ -109,6 +109,12 @@ struct lang_handler {
 	int start, end, target, depth;
 };
 
+/* The instructions [start, end) of a list, set or dict comprehension: at start
+ * the first iterator is on top of the operands, at end the result is. */
+struct lang_comprehension {
+	int start, end;
+};
+
 /* One function, lambda, class body, generator expression or the module itself.
  * List, set and dict comprehensions run inside the code that they stand in, as
  * in CPython 3.12. */
@@ -139,6 +145,8 @@ struct code {
 	int n_nested;
 	const struct lang_handler *handlers;
 	int n_handlers;
+	const struct lang_comprehension *comprehensions; /* outer ones behind inner ones */
+	int n_comprehensions;
 	bool is_generator; /* a call makes a generator; a generator expression has one
 			    * parameter, .0, the iterator of its first `for` */
 	/* A class body: LOAD_NAME and STORE_NAME go to its dict.  Where it annotates names,

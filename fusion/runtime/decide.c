@@ -122,6 +122,23 @@ static int checkpoint(const struct code *code, const struct lang_handler *block)
 	return at;
 }
 
+/* The outermost comprehension around the instruction; NULL: none. */
+static const struct lang_comprehension *around(const struct code *code, int inst)
+{
+	for (int i = code->n_comprehensions - 1; i >= 0; i--)
+		if (inst >= code->comprehensions[i].start && inst < code->comprehensions[i].end)
+			return &code->comprehensions[i];
+	return NULL;
+}
+
+int decide_comprehension_end(const struct code *code, int inst)
+{
+	for (int i = code->n_comprehensions - 1; i >= 0; i--)
+		if (inst == code->comprehensions[i].start)
+			return code->comprehensions[i].end;
+	return -1;
+}
+
 struct decision decide_break(const struct trace *t)
 {
 	const struct code *code = t->base->code;
@@ -129,13 +146,17 @@ struct decision decide_break(const struct trace *t)
 	enum code_op op = code->insts[inst].op;
 	const struct lang_handler *block = bad_block(t, inst);
 	struct decision d = { .outcome = OUTCOME_SKIP, .stop = inst };
+	const struct lang_comprehension *c = around(code, inst);
 
-	if (in_loop(code, inst)) {
-		d.because = BREAK_IN_LOOP;
-	} else if (block) {
+	if (block) {
 		d.because = block->kind == HANDLER_WITH ? BREAK_IN_WITH : BREAK_IN_TRY;
 		d.outcome = OUTCOME_STEP;
 		d.stop = checkpoint(code, block);
+	} else if (in_loop(code, c ? c->start : inst)) {
+		d.because = BREAK_IN_LOOP;
+	} else if (c) { /* as torch since 2.11: runs in eager as a whole */
+		d.outcome = t->brk.inlined ? OUTCOME_INLINE : OUTCOME_RESUME;
+		d.stop = c->start;
 	} else if (!can_resume(op)) {
 		d.because = BREAK_NO_RESUME;
 	} else if (t->brk.inlined) {

@@ -13,4 +13,8 @@ struct decision {
 /* For the break noted in t->brk, while the frames still stand. */
 struct decision decide_break(const struct trace *t);
 
+/* Where the comprehension ends that begins at `inst`; -1: none begins there.  A
+ * break inside one ends the piece before it. */
+int decide_comprehension_end(const struct code *code, int inst);
+
 #endif

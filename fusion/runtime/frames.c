@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/runtime/decide.h"
 
 bool call_roots_init(struct call_roots *r, const struct frame *f, const struct vm *vm)
 {
@@ -108,12 +109,29 @@ static bool run_rest(struct session *s, struct frame *f, struct value *out, stru
 	return vm_run_until(s->vm, f, -1, &stopped, out, err);
 }
 
+/* What ended a piece, in eager: an instruction, or a whole comprehension. */
+static bool run_between(struct session *s, struct frame *f, bool *returned, struct value *out,
+			struct err *err)
+{
+	int end = decide_comprehension_end(f->code, (int)(f->inst - f->code->insts));
+	enum vm_step how;
+	bool stopped, ok;
+
+	if (end >= 0) {
+		ok = vm_run_until(s->vm, f, end, &stopped, out, err);
+		*returned = ok && !stopped;
+		return ok;
+	}
+	ok = vm_step(s->vm, f, &how, out, err);
+	*returned = ok && how == VM_RETURNED;
+	return ok;
+}
+
 static bool run_frame(struct session *s, struct frame *f, struct value *out, struct err *err)
 {
 	for (;;) {
-		enum vm_step how;
 		struct entry *e;
-		bool ran;
+		bool ran, returned;
 
 		if (!run_piece(s, f, &ran, &e, out, err))
 			return false;
@@ -123,9 +141,9 @@ static bool run_frame(struct session *s, struct frame *f, struct value *out, str
 			frame_pop(s->vm);
 			return true;
 		}
-		if (!vm_step(s->vm, f, &how, out, err))
+		if (!run_between(s, f, &returned, out, err))
 			return false;
-		if (how == VM_RETURNED)
+		if (returned)
 			return true;
 	}
 }
