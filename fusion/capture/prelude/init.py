@@ -10,7 +10,8 @@ def _fill(tensor, values):
 
 
 def uniform_(tensor, a=0.0, b=1.0):
-    return _fill(tensor, torch.rand(*tensor.shape) * (b - a) + a)
+    a, b = torch.tensor(a, dtype=torch.float32).item(), torch.tensor(b, dtype=torch.float32).item()
+    return _fill(tensor, (torch.rand(*tensor.shape).double() * (b - a) + a).float())
 
 
 def normal_(tensor, mean=0.0, std=1.0):

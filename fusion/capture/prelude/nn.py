@@ -11,8 +11,10 @@ Parameter = _prelude.Parameter
 
 
 def _uniform(shape, bound, dtype=None):
-    values = torch.rand(*shape) * (2 * bound) - bound
-    return Parameter(values if dtype is None else values.to(dtype))
+    # As PyTorch's uniform_(): the bound in float32, one rounding for both steps.
+    bound = torch.tensor(bound).item()
+    values = torch.rand(*shape).double() * (2 * bound) - bound
+    return Parameter(values.to(torch.float32 if dtype is None else dtype))
 
 
 def _pair(value):
