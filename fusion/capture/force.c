@@ -147,3 +147,10 @@ bool force_arguments(struct vm *vm, const struct native *f, const struct value *
 			return false;
 	return force_inside(vm, f->self, err);
 }
+
+bool inst_fork(struct vm *vm, struct frame *f, bool *handled, struct err *err)
+{
+	struct vm_host *host = vm_host_here(vm);
+
+	return host->fork(host->self, vm, f, handled, err);
+}

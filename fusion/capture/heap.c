@@ -65,6 +65,7 @@ bool heap_adopt(struct heap *heap, struct object *object)
 	if (!heap_charge(heap, object_bytes(object)))
 		return false;
 	object->heap = heap;
+	object->birth = heap->births++;
 	link_last(&heap->list, object);
 	heap->objects++;
 	return true;

@@ -15,6 +15,7 @@
 struct heap {
 	size_t used_bytes, limit_bytes;
 	int objects;        /* adopted and alive */
+	unsigned births;    /* adopted so far */
 	int threshold;      /* heap_settle() collects beyond this many */
 	bool closed;        /* the VM is gone; the last object frees the heap */
 	struct object list; /* sentinel of the ring of objects */

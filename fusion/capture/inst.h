@@ -62,6 +62,16 @@ static inline bool result(struct vm *vm, struct frame *f, int n, struct value v,
 /* dispatch.c: displays, comprehensions, unpacking, and all that is rare. */
 bool inst_other(struct vm *vm, struct frame *f, const struct lang_inst *inst, struct err *err);
 
+/* force.c: a JUMP_IF_* that a capture may follow both ways; *handled as the host
+ * says. */
+bool inst_fork(struct vm *vm, struct frame *f, bool *handled, struct err *err);
+static inline bool may_fork(const struct vm *vm, struct value condition)
+{
+	return __builtin_expect(condition.kind == VALUE_TENSOR || condition.kind == VALUE_SYMFLOAT,
+				0) &&
+	       vm->host->fork;
+}
+
 /* variables.c */
 bool unset_local(struct vm *vm, const struct frame *f, int arg, struct err *err);
 bool inst_load_fast(struct vm *vm, struct frame *f, int arg, struct err *err);

@@ -286,6 +286,7 @@ static inline bool branches(struct vm *vm, struct frame *f, bool wanted, bool *j
 /* Where a run ends before `base` returns. */
 struct stop {
 	const struct lang_inst *at; /* of base; NULL: nowhere */
+	const bool *set;            /* before any of these, by number; NULL: none */
 	bool one;                   /* after one instruction of base */
 };
 
@@ -314,7 +315,8 @@ static INLINE enum run_end interpret(struct vm *vm, const struct frame *base,
 
 	for (;;) {
 		if (stop && f == base) {
-			if (pc == stop->at || (stop->one && begun)) {
+			if (pc == stop->at || (stop->one && begun) ||
+			    (stop->set && stop->set[pc - f->code->insts])) {
 				f->inst = pc;
 				return RUN_STOPPED;
 			}
@@ -353,6 +355,13 @@ static INLINE enum run_end interpret(struct vm *vm, const struct frame *base,
 			break;
 		case CODE_JUMP_IF_FALSE:
 		case CODE_JUMP_IF_TRUE:
+			yes = false;
+			if (may_fork(vm, f->top[-1]))
+				TRY(inst_fork(vm, f, &yes, err));
+			if (yes) {
+				pc = f->inst;
+				break;
+			}
 			TRY(branches(vm, f, inst->op == CODE_JUMP_IF_TRUE, &yes, err));
 			if (yes)
 				pc = f->code->insts + inst->arg;
@@ -480,4 +489,12 @@ bool vm_run_until(struct vm *vm, struct frame *f, int stop, bool *stopped, struc
 	settle(vm, handled, end);
 	*stopped = end == RUN_STOPPED;
 	return end != RUN_FAILED;
+}
+
+bool vm_run_side(struct vm *vm, struct frame *f, const bool *stops, struct err *err)
+{
+	const struct stop at = { .set = stops };
+	struct value none;
+
+	return interpret(vm, f, &at, &none, err) == RUN_STOPPED;
 }

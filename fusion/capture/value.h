@@ -62,6 +62,7 @@ struct object {
 	int refs;
 	enum value_kind kind;
 	int mark;                   /* the collector's */
+	unsigned birth;             /* how many objects the heap had taken in before it */
 	struct heap *heap;          /* that counts it; NULL: made by a host */
 	struct object *prev, *next; /* in the heap's list */
 };
@@ -200,7 +201,8 @@ struct vtensor {
 	bool is_parameter;                  /* nn.Parameter() marked it */
 	bool written;                       /* an in-place op changed it */
 	unsigned dynamic_dims;              /* bit d: torch._dynamo.mark_dynamic(t, d) */
-	int writes;                         /* capturing: how many have, views' included */
+	int writes;                         /* capturing: which write was the last, views' included */
+	int birth;                          /* capturing: how many were made before */
 	struct traced_view *view;           /* capturing: what it is a view of; NULL */
 	void (*release)(struct vtensor *t); /* called before it is freed; may be NULL */
 	void *owner;                        /* the host's */

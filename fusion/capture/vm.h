@@ -84,6 +84,10 @@ struct vm_host {
 	/* Before a builtin runs that builtins.def marks as impure (print, id):
 	 * false is a graph break.  NULL: it may. */
 	bool (*builtin_break)(void *self, const struct native *f, struct err *err);
+	/* A JUMP_IF_* whose condition, on top of f's stack, is a TENSOR or SYMFLOAT.
+	 * *handled: the host went both ways (vm_run_side), and f goes on at f->inst;
+	 * else truth() is asked.  NULL: never. */
+	bool (*fork)(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err);
 	/* Where the instruction that runs stands; set by the VM before each host
 	 * call, so that graph nodes and errors know their line. */
 	int line, column;
@@ -141,6 +145,11 @@ bool vm_step(struct vm *vm, struct frame *f, enum vm_step *how, struct value *ou
  * where it failed, until vm_unwind(). */
 bool vm_run_until(struct vm *vm, struct frame *f, int stop, bool *stopped, struct value *out,
 		  struct err *err);
+
+/* Runs f, the innermost frame, from f->inst on until it stands before one of the
+ * instructions that `stops` (by number) marks; f->inst is that one.  On failure
+ * as vm_run_until(). */
+bool vm_run_side(struct vm *vm, struct frame *f, const bool *stops, struct err *err);
 
 /* Pops the innermost frames, the last of them f. */
 void vm_unwind(struct vm *vm, struct frame *f);

@@ -385,6 +385,7 @@ enum entry_fate entry_create(const struct entry_options *options, struct entry *
 	e->slots = (struct slots){ .arena = &e->arena, .code = from->frame->code };
 	trace_init(&a.trace, options->names, options->operators, &e->slots, from->memory,
 		   options->mode);
+	a.trace.native = options->policy == FUSION_NATIVE;
 	verdict = capture(&a, e, options, from, brk, err);
 	trace_finish(&a.trace);
 	e->capture_ns = clock_ns() - begin;

@@ -67,6 +67,7 @@ struct entry_options {
 	uint64_t passes_disabled;
 	struct lowering lowering;
 	enum fusion_mode mode;
+	enum fusion_policy policy;
 };
 
 /* Why a capture led to no entry, or stopped short. */

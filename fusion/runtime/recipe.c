@@ -5,6 +5,8 @@
  */
 #include "fusion/runtime/recipe.h"
 
+#include "fusion/runtime/fork.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,10 +58,27 @@ static bool add_view(struct recipe_builder *b, struct value v)
 	return push_object(b, v, step) && add(b, base, 0);
 }
 
+/* One of two tensors that have other names, too: that very object. */
+static bool add_choice(struct recipe_builder *b, struct value v, const struct fork_choice *choice)
+{
+	struct recipe_step step = { .kind = RECIPE_CHOICE, .index = (int)b->outputs.len };
+	int condition = trace_node(b->trace, choice->condition, b->err);
+	struct value of[2] = { choice->of[0], choice->of[1] };
+
+	if (condition < 0)
+		return false;
+	if (!VEC_PUSH(&b->outputs, condition))
+		return no_memory(b);
+	return push_object(b, v, step) && add(b, of[0], 0) && add(b, of[1], 0);
+}
+
 static bool add_tensor(struct recipe_builder *b, struct value v)
 {
+	const struct fork_choice *choice = fork_choice_of(b->trace, v);
 	int lifted = trace_lifted(b->trace, v), slot = trace_slot(b->trace, v), node;
 
+	if (choice)
+		return add_choice(b, v, choice);
 	if (v.tensor->view && v.tensor->owner == b->trace->serial)
 		return add_view(b, v);
 	if (slot >= 0)

@@ -19,6 +19,7 @@ enum recipe_kind {
 	RECIPE_FLOAT,  /* the same as a Python float */
 	RECIPE_AGAIN,  /* the same object as step `index` */
 	RECIPE_VIEW,   /* a view of the next step */
+	RECIPE_CHOICE, /* one of two; output `index` tells which */
 	RECIPE_SIZE,
 	/* of the steps that follow: */
 	RECIPE_SEQUENCE, /* tuple or list, n */

@@ -193,6 +193,21 @@ static struct value make_view(struct follower *f, const struct recipe_step *step
 	return t ? eager_wrap(t) : (struct value){ .kind = VALUE_UNSET };
 }
 
+/* Both are made, one is kept. */
+static struct value make_choice(struct follower *f, const struct recipe_step *step)
+{
+	struct tensor *condition = f->call->outputs[step->index];
+	bool first = tensor_get_double(condition, 0) != 0;
+	struct value of[2];
+
+	f->call->outputs[step->index] = NULL;
+	tensor_unref(condition);
+	of[0] = part(f);
+	of[1] = part(f);
+	value_unref(of[first]);
+	return of[!first];
+}
+
 static void fill(struct follower *f, const struct recipe_step *step, struct value v)
 {
 	switch (step->kind) {
@@ -241,6 +256,8 @@ static struct value follow(struct follower *f)
 		make_instance(f, step, made);
 	} else if (step->kind == RECIPE_VIEW) {
 		*made = make_view(f, step);
+	} else if (step->kind == RECIPE_CHOICE) {
+		*made = make_choice(f, step);
 	} else {
 		*made = begin(f, step);
 		if (made->kind != VALUE_UNSET)

@@ -163,7 +163,8 @@ static struct entry *create(struct session *s, struct point *p, struct frame *f,
 					 .backend = s->options.backend,
 					 .passes_disabled = s->options.passes_disabled,
 					 .lowering = { s->options.deny, s->options.n_deny },
-					 .mode = s->options.mode };
+					 .mode = s->options.mode,
+					 .policy = s->options.policy };
 	struct entry_source from = { .vm = s->vm, .frame = f, .memory = &p->memory };
 	struct entry *e = calloc(1, sizeof(*e));
 	struct vm_evaluator evaluator;

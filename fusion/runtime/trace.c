@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "fusion/runtime/bind.h"
+#include "fusion/runtime/fork.h"
 
 bool trace_no_memory(struct err *err)
 {
@@ -40,6 +41,7 @@ static void drop_stands(struct trace *t)
 	for (size_t i = 0; i < t->lifted.len; i++)
 		value_unref(t->lifted.at[i].value);
 	t->globals.len = t->lifted.len = 0;
+	fork_forget(t);
 }
 
 void trace_finish(struct trace *t)
@@ -54,6 +56,8 @@ void trace_finish(struct trace *t)
 	VEC_FREE(&t->float_conditions);
 	VEC_FREE(&t->asserts);
 	VEC_FREE(&t->brk.stack);
+	VEC_FREE(&t->refused);
+	VEC_FREE(&t->choices);
 	pointers_finish(&t->reals);
 	pointers_finish(&t->stands);
 }
@@ -66,7 +70,8 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 	t->conditions.len = t->inputs.len = t->homes.len = t->float_operands.len = 0;
 	t->float_conditions.len = t->asserts.len = 0;
 	t->restart = false;
-	t->n_ops = 0;
+	t->n_ops = t->n_tensors = t->n_writes = 0;
+	t->birth = vm->heap->births;
 	t->vm = vm;
 	t->brk.id = BREAK_NONE;
 	t->graph = graph_create(arena);
@@ -280,6 +285,7 @@ bool trace_wrap(struct trace *t, int node, struct value *out, struct err *err)
 		return trace_no_memory(err);
 	out->tensor->owner = t->serial;
 	out->tensor->node = node;
+	out->tensor->birth = t->n_tensors++;
 	return true;
 }
 
@@ -287,15 +293,20 @@ bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written)
 {
 	int lifted = trace_lifted(t, tensor), slot = trace_slot(t, tensor);
 
+	if (!fork_note_write(t, tensor))
+		return false;
+	t->n_writes += written;
 	if (lifted >= 0) {
 		t->lifted.at[lifted].node = node;
 		t->lifted.at[lifted].written |= written;
-		t->lifted.at[lifted].writes += written;
+		if (written)
+			t->lifted.at[lifted].writes = t->n_writes;
 		return true;
 	}
 	tensor.tensor->node = node;
 	tensor.tensor->written |= written;
-	tensor.tensor->writes += written;
+	if (written)
+		tensor.tensor->writes = t->n_writes;
 	if (slot >= 0)
 		t->slots->at[slot].written |= written;
 	return true;
@@ -313,6 +324,15 @@ static bool set_fx(struct trace *t, int node, enum op op, const char *name, bool
 	else
 		snprintf(fx, sizeof(fx), "%s", op_fx_name(name, op));
 	return graph_set_fx(t->graph, node, fx);
+}
+
+/* What both sides of a branch draw, only one of them would have drawn. */
+static bool check_random(struct trace *t, enum op op, struct err *err)
+{
+	if (!t->fork ||
+	    (op != OP_uniform && op != OP_normal && op != OP_random_ints && op != OP_dropout))
+		return true;
+	return trace_break(t, BREAK_UNSUPPORTED, "random numbers", err);
 }
 
 static bool check_bound(struct trace *t, struct err *err)
@@ -403,7 +423,8 @@ bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
 	struct arg args[MAX_ARGS];
 	int line = t->host.line, column = t->host.column, node, result;
 
-	if (!check_bound(t, err))
+	if (!check_bound(t, err) || !check_random(t, op, err) ||
+	    (inplace && values[0].kind == VALUE_TENSOR && !fork_may_write(t, values[0], err)))
 		return false;
 	if (!bind_call(&target, op, call_name(name, op), values, n, kw, args, err))
 		return bind_failed(t, values, n, err);

@@ -121,6 +121,10 @@ struct trace_break {
 	bool inlined; /* it stands in a function that was called from there */
 };
 
+struct fork; /* fork.h */
+struct fork_refused;
+struct fork_choice;
+
 struct trace {
 	struct vm_host host;
 	struct torch_names *names;
@@ -129,6 +133,9 @@ struct trace {
 	struct memory *memory;
 	struct vm *vm;
 	enum fusion_mode mode; /* static, dynamic or auto */
+
+	bool native;           /* the policy: branches on tensors are followed both ways */
+	VEC(struct fork_refused) refused;
 
 	/* of one attempt */
 	struct frame *base;  /* the frame where the piece began: a stand-in */
@@ -146,6 +153,10 @@ struct trace {
 	VEC(struct world_global) globals;
 	VEC(struct float_operand) float_operands;
 	struct pointers reals, stands; /* objects from outside and their stand-ins: slots */
+	struct fork *fork; /* the innermost that is open */
+	VEC(struct fork_choice) choices;
+	unsigned birth; /* objects of the heap that are younger belong to the attempt */
+	int n_tensors, n_writes;
 	struct trace_break brk;
 	struct composer composer;
 };

@@ -8,6 +8,7 @@
 #include "fusion/capture/builtins.h"
 #include "fusion/capture/frame.h"
 #include "fusion/runtime/bind.h"
+#include "fusion/runtime/fork.h"
 #include "fusion/runtime/torch_more.h"
 #include "fusion/runtime/torch_control.h"
 #include "fusion/runtime/trace.h"
@@ -308,6 +309,20 @@ static bool assert_tensor(struct trace *t, struct value a, bool *held, struct er
 	return true;
 }
 
+/* Where the policy is to follow both ways, it says why it does not. */
+static bool break_branch(struct trace *t, struct err *err)
+{
+	const char *why = fork_refusal(t, t->vm->frame->inst);
+
+	trace_break(t, BREAK_BRANCH, NULL, err);
+	if (why)
+		snprintf(t->brk.message, sizeof(t->brk.message),
+			 "the branch depends on values in a tensor, and the graph does not hold "
+			 "both sides of it: %s",
+			 why);
+	return false;
+}
+
 static bool host_truth(void *self, struct value a, bool *out, struct err *err)
 {
 	struct value v;
@@ -315,7 +330,7 @@ static bool host_truth(void *self, struct value a, bool *out, struct err *err)
 	if (a.kind == VALUE_TENSOR && !assert_tensor(self, a, out, err))
 		return false;
 	if (a.kind == VALUE_TENSOR)
-		return *out || trace_break(self, BREAK_BRANCH, NULL, err);
+		return *out || break_branch(self, err);
 	if (!trace_size_number(self, VALUE_BOOL, a, &v, err))
 		return false;
 	*out = v.b;
@@ -503,5 +518,6 @@ void trace_host_init(struct trace *t)
 		.load_global = world_load_global,
 		.store_global = world_store_global,
 		.builtin_break = host_builtin_break,
+		.fork = fork_branch,
 	};
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "fusion/capture/classes.h"
-#include "fusion/runtime/trace.h"
+#include "fusion/runtime/fork.h"
 
 static const struct value unset = { .kind = VALUE_UNSET };
 
@@ -483,7 +483,7 @@ static bool read_object(struct trace *t, int slot, struct err *err)
 		value_unref(stand);
 		return false;
 	}
-	if (!world_claim(t, slot, stand)) {
+	if (!world_claim(t, slot, stand) || !fork_note_stand(t, stand)) {
 		value_unref(stand);
 		return trace_no_memory(err);
 	}

@@ -1,0 +1,233 @@
+/* fusion/runtime/fork.c -- runs both sides of a branch on a tensor. */
+#include "fusion/runtime/fork.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/runtime/join.h"
+
+/* A loop on a tensor forks in its own side, again and again. */
+enum { MAX_FORKS = 64 };
+
+const char *fork_refusal(const struct trace *t, const struct lang_inst *inst)
+{
+	for (size_t i = 0; i < t->refused.len; i++)
+		if (t->refused.at[i].inst == inst)
+			return t->refused.at[i].why;
+	return NULL;
+}
+
+/* The next attempt ends the graph at the branch. */
+static bool refuse_at(struct trace *t, const struct lang_inst *inst, const char *why,
+		      struct err *err)
+{
+	struct fork_refused r = { .inst = inst };
+
+	snprintf(r.why, sizeof(r.why), "%s", why);
+	if (!VEC_PUSH(&t->refused, r))
+		return trace_no_memory(err);
+	t->restart = true;
+	t->brk.id = BREAK_NONE;
+	if (err)
+		memset(err, 0, sizeof(*err));
+	return err_set(err, ERR_BREAK, "the branch is not followed both ways");
+}
+
+const struct fork_choice *fork_choice_of(const struct trace *t, struct value tensor)
+{
+	for (size_t i = 0; i < t->choices.len; i++)
+		if (t->choices.at[i].merged.tensor == tensor.tensor)
+			return &t->choices.at[i];
+	return NULL;
+}
+
+static struct value root_of(const struct trace *t, struct value tensor)
+{
+	if (tensor.tensor->owner == t->serial && tensor.tensor->view)
+		return tensor.tensor->view->base;
+	return tensor;
+}
+
+bool fork_may_write(struct trace *t, struct value tensor, struct err *err)
+{
+	const struct vtensor *root = root_of(t, tensor).tensor;
+
+	for (size_t i = 0; i < t->choices.len; i++) {
+		const struct fork_choice *c = &t->choices.at[i];
+		bool met = c->merged.tensor == root;
+
+		for (int j = 0; j < 2; j++)
+			met |= root_of(t, c->of[j]).tensor == root;
+		if (met && c->merged.object->refs > 1)
+			return refuse_at(t, c->inst,
+					 "an in-place op behind it changes a tensor that the "
+					 "sides may share",
+					 err);
+	}
+	return true;
+}
+
+void fork_forget(struct trace *t)
+{
+	for (size_t i = 0; i < t->choices.len; i++) {
+		value_unref(t->choices.at[i].merged);
+		value_unref(t->choices.at[i].condition);
+		value_unref(t->choices.at[i].of[0]);
+		value_unref(t->choices.at[i].of[1]);
+	}
+	t->choices.len = 0;
+	t->fork = NULL;
+}
+
+/* Whether it has one element, whatever the sizes. */
+static bool is_single(struct trace *t, struct value tensor)
+{
+	struct shape shape;
+	enum dtype dtype;
+
+	if (!trace_shape(t, tensor, &shape, &dtype, NULL))
+		return false;
+	for (int d = 0; d < shape.rank; d++)
+		if (!sym_is(shape.size[d], 1))
+			return false;
+	return true;
+}
+
+/* As a bool of 0 dims. */
+static bool make_condition(struct trace *t, struct value tensor, struct value *out, struct err *err)
+{
+	struct value values[2] = { tensor, value_tuple(NULL, 0) }, flat;
+	struct shape shape;
+	enum dtype dtype;
+	bool ok;
+
+	if (values[1].kind == VALUE_UNSET || !trace_shape(t, tensor, &shape, &dtype, err))
+		return trace_no_memory(err);
+	if (shape.rank == 0) {
+		flat = value_ref(tensor);
+		ok = true;
+	} else {
+		ok = trace_op(t, OP_reshape, "fx:", false, values, 2, NULL, &flat, err);
+	}
+	value_unref(values[1]);
+	if (!ok)
+		return false;
+	/* a copy: the tensor itself may be written to later on */
+	values[0] = flat;
+	values[1] = value_int(0);
+	ok = trace_op(t, OP_ne, "fx:", false, values, 2, NULL, out, err);
+	value_unref(flat);
+	return ok;
+}
+
+/* Why a side did not come to the end; what ends the attempt anyway stays. */
+static bool side_failed(struct fork *k, struct err *err)
+{
+	struct trace *t = k->trace;
+	int line = t->vm->frame ? t->vm->frame->inst->line : 0;
+
+	if (t->restart && t->brk.id == BREAK_NONE)
+		return false;
+	if (t->brk.id != BREAK_NONE) {
+		if (t->brk.stack.len > 0)
+			line = t->brk.stack.at[0].line;
+		return fork_refuse(k, "a side of it ends the graph by itself, in line %d", line);
+	}
+	if (err->code == ERR_MEMORY || err->code == ERR_INTERNAL || err->code == ERR_CANCELLED ||
+	    err->code == ERR_STEPS)
+		return false;
+	return fork_refuse(k, "a side of it fails in line %d: %.90s", line, err->message);
+}
+
+struct side_end {
+	const struct lang_inst *at;
+	struct object *handled;
+};
+
+static struct side_end end_of(const struct fork *k)
+{
+	const struct vm *vm = k->trace->vm;
+
+	return (struct side_end){ .at = k->frame->inst,
+				  .handled = value_counted(vm->handled) ? vm->handled.object
+									: NULL };
+}
+
+static bool run_side(struct fork *k, const struct join *join, int from, struct err *err)
+{
+	k->frame->inst = k->frame->code->insts + from;
+	return vm_run_side(k->trace->vm, k->frame, join->stops, err) || side_failed(k, err);
+}
+
+/* Both sides, one after the other, and what they leave. */
+static bool run_sides(struct fork *k, const struct join *join, struct err *err)
+{
+	int at = (int)(k->inst - k->frame->code->insts), arg = k->inst->arg;
+	bool jumps = k->inst->op == CODE_JUMP_IF_TRUE; /* where it holds */
+	struct side_end first;
+
+	if (!fork_save(k))
+		return false;
+	first.at = NULL;
+	if (!run_side(k, join, jumps ? arg : at + 1, err))
+		return false;
+	first = end_of(k);
+	if (!fork_switch(k) || !run_side(k, join, jumps ? at + 1 : arg, err))
+		return false;
+	if (join->at >= 0 && (first.at != k->frame->inst || first.handled != end_of(k).handled))
+		return fork_refuse(k, "the sides do not meet");
+	return fork_merge(k, join->at, err);
+}
+
+static bool open_fork(struct fork *k, struct value condition, struct err *err)
+{
+	struct trace *t = k->trace;
+	struct join join;
+	int at = (int)(k->inst - k->frame->code->insts), depth = 0;
+
+	for (const struct fork *up = k->up; up; up = up->up)
+		depth++;
+	if (depth >= MAX_FORKS)
+		return fork_refuse(k,
+				   "over %d branches would be open inside one another, "
+				   "as of a loop on a tensor",
+				   MAX_FORKS);
+	if (!join_find(k->frame->code, at, t->graph->arena, &join))
+		return fork_refuse(k, "the function is too long");
+	if (join.raises[0] || join.raises[1])
+		return fork_refuse(k, "a side of it raises an exception");
+	if (!make_condition(t, condition, &k->condition, err))
+		return false;
+	value_unref(*--k->frame->top);
+	t->fork = k;
+	return run_sides(k, &join, err);
+}
+
+bool fork_branch(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err)
+{
+	struct trace *t = self;
+	struct fork k = { .up = t->fork,
+			  .trace = t,
+			  .frame = f,
+			  .inst = f->inst,
+			  .birth = vm->heap->births,
+			  .tensor_birth = t->n_tensors,
+			  .condition = { .kind = VALUE_UNSET } };
+	struct value condition = f->top[-1];
+	bool ok;
+
+	*handled = false;
+	if (!t->native || condition.kind != VALUE_TENSOR || f->generator || f->namespace ||
+	    fork_refusal(t, f->inst) || !is_single(t, condition))
+		return true;
+	ok = open_fork(&k, condition, err);
+	t->fork = k.up;
+	*handled = ok;
+	if (!ok && k.why[0])
+		refuse_at(t, k.inst, k.why, err);
+	else if (!ok && err->code == ERR_NONE)
+		trace_no_memory(err);
+	fork_finish(&k);
+	return ok;
+}
