@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "fusion/backends/backend.h"
+#include "fusion/base/twister.h"
 #include "fusion/runtime/lazy.h"
 #include "fusion/runtime/session.h"
 
@@ -25,6 +26,7 @@ struct fusion {
 	char *cache_dir;
 	char note[256];
 	int threads;
+	struct twister random;
 };
 
 struct fusion_program {
@@ -125,7 +127,9 @@ struct fusion *fusion_create(const struct fusion_options *options, struct err *e
 		f->options.recompile_limit = RECOMPILE_LIMIT;
 	f->cache_dir = options->cache_dir ? strdup(options->cache_dir) : NULL;
 	f->env.backend_env = (struct backend_env){ .cache_dir = f->cache_dir,
-						   .compile_timeout_ms = COMPILE_TIMEOUT_MS };
+						   .compile_timeout_ms = COMPILE_TIMEOUT_MS,
+						   .random = &f->random };
+	twister_seed(&f->random, TWISTER_SEED);
 	f->env.allocator = allocator_create(options->memory_bytes ? options->memory_bytes
 								  : DEFAULT_MEMORY_BYTES);
 	f->env.pool = pool_create(f->threads);

@@ -16,13 +16,15 @@
 #include "fusion/base/pool.h"
 #include "fusion/lower/lower.h"
 
+struct twister;
+
 /* What a backend may use; borrowed, immutable while executables live. */
 struct backend_env {
 	const char *cache_dir;   /* NULL: no cache on disk */
 	const char *compiler;    /* path of the system compiler; NULL: find one on PATH */
 	int compile_timeout_ms;  /* 0: 30 s */
-	uint64_t *random;        /* generator of all executables: seed, counter; NULL: numbers
-				  * that are the same each time */
+	struct twister *random; /* of all executables; NULL: numbers that are the same
+				   * each time */
 	const char *vector_unit; /* one that this machine has; NULL: the best */
 };
 

@@ -28,7 +28,7 @@ enum { MAX_BINDINGS = 16 };
 struct executable {
 	const struct lowered *lowered;
 	const struct kernel_table *kernels;
-	uint64_t *random;               /* see struct backend_env */
+	struct twister *random;         /* see struct backend_env */
 	struct plan **plans;            /* of the current binding */
 	struct library_call *libraries; /* likewise */
 	struct binding bindings[MAX_BINDINGS];

@@ -176,6 +176,49 @@ PACK(float, pack_f32, GET_F32)
 PACK(double, pack_f64, GET_F64)
 PACK(float, pack_any, GET_ANY)
 
+/* Four rows of four become four columns. */
+typedef float quad __attribute__((vector_size(16), aligned(4), may_alias));
+static void turn(float *to, int64_t to_step, const float *from, int64_t from_step)
+{
+	quad a = *(const quad *)from, b = *(const quad *)(from + from_step);
+	quad c = *(const quad *)(from + 2 * from_step), d = *(const quad *)(from + 3 * from_step);
+	quad ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+	quad cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+	quad ab2 = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+	quad cd2 = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+
+	*(quad *)to = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+	*(quad *)(to + to_step) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+	*(quad *)(to + 2 * to_step) = __builtin_shufflevector(ab2, cd2, 0, 1, 4, 5);
+	*(quad *)(to + 3 * to_step) = __builtin_shufflevector(ab2, cd2, 2, 3, 6, 7);
+}
+
+/* A panel of float32 whose summed dim is side by side in memory, `step` apart
+ * across: the rows of a transposed weight. */
+static void pack_turned(float *to, const float *from, int64_t step, int rows, int64_t n)
+{
+	for (int64_t k = 0; k < n; k += 4) {
+		int64_t left = n - k;
+
+		for (int r = 0; r < rows; r += 4) {
+			const float *at = from + r * step + k;
+
+			if (left >= 4 && r + 4 <= rows) {
+				turn(to + k * rows + r, rows, at, step);
+				continue;
+			}
+			for (int i = 0; i < 4 && r + i < rows; i++)
+				for (int64_t j = 0; j < 4 && j < left; j++)
+					to[(k + j) * rows + r + i] = at[i * step + j];
+		}
+	}
+}
+
+static bool is_linear(const struct axis *axis, int which)
+{
+	return !axis->table[which];
+}
+
 static void pack(const struct gemm *g, void *to, const void *from, const struct axis *across,
 		 int64_t first, int have, int rows, int64_t k0, int64_t n, int which)
 {
@@ -189,6 +232,12 @@ static void pack(const struct gemm *g, void *to, const void *from, const struct 
 			       (const char *)from +
 				   (size_t)(first + at(&g->k, which, k0 + k)) * bytes,
 			       (size_t)rows * bytes);
+		return;
+	}
+	if (from && have == rows && g->dtype == DTYPE_F32 && is_linear(across, which) &&
+	    is_linear(&g->k, which) && g->k.step[which] == 1) {
+		pack_turned(to, (const float *)from + first * across->step[which] + k0,
+			    across->step[which], rows, n);
 		return;
 	}
 	if (!from) { /* a missing operand is all ones */
@@ -229,17 +278,31 @@ static void unpack(const struct gemm *g, const void *sums, void *c, int64_t i0, 
 	}
 }
 
+/* Few rows use each element of b so rarely that a copy does not pay: its panels
+ * are read where they lie, but for a last one that is not full. */
+static bool reads_in_place(const struct gemm *g, const void *b, int64_t m)
+{
+	return b && m <= g->kernels->gemm_rows && g->dtype != DTYPE_F16 && g->dtype != DTYPE_BF16 &&
+	       is_linear(&g->column, 1) && g->column.step[1] == 1 && is_linear(&g->k, 1);
+}
+
+/* `direct`: element (k0, j0) of b in memory, or NULL. */
 static void multiply(const struct gemm *g, const unsigned char *a, const unsigned char *b,
-		     unsigned char *c, int64_t m, int64_t n, int64_t k)
+		     const unsigned char *direct, unsigned char *c, int64_t m, int64_t n, int64_t k)
 {
 	gemm_fn *kernel = g->dtype == DTYPE_F64 ? g->kernels->gemm_f64 : g->kernels->gemm_f32;
 	size_t bytes = panel_bytes(g->dtype);
 
-	for (int64_t j = 0; j < n; j += g->columns)
+	for (int64_t j = 0; j < n; j += g->columns) {
+		bool here = direct && j + g->columns <= n;
+		const unsigned char *panel = here ? direct + (size_t)j * bytes
+						  : b + (size_t)(j * k) * bytes;
+
 		for (int64_t i = 0; i < m; i += g->kernels->gemm_rows)
 			kernel((int)least(m - i, g->kernels->gemm_rows), k,
-			       a + (size_t)(i * k) * bytes, b + (size_t)(j * k) * bytes,
+			       a + (size_t)(i * k) * bytes, panel, here ? g->k.step[1] : g->columns,
 			       c + (size_t)(i * g->n_block + j) * bytes, g->n_block);
+	}
 }
 
 static void run_block(const struct run *run, int64_t task, unsigned char *scratch)
@@ -251,12 +314,14 @@ static void run_block(const struct run *run, int64_t task, unsigned char *scratc
 	size_t bytes = panel_bytes(g->dtype), element = dtype_bytes(g->dtype);
 	const unsigned char *a, *b;
 	int most = g->kernels->gemm_rows;
+	bool direct;
 
 	i0 = task / g->n_blocks % g->m_blocks * g->m_block;
 	batch = task / g->n_blocks / g->m_blocks;
 	m = least(g->row.size - i0, g->m_block);
 	a = run->a + at(&g->batch, 0, batch) * (int64_t)element;
 	b = run->b ? run->b + at(&g->batch, 1, batch) * (int64_t)element : NULL;
+	direct = reads_in_place(g, b, m);
 	memset(sums, 0, g->c_bytes);
 	for (int64_t k0 = 0; k0 < g->k.size; k0 += g->k_block) {
 		int64_t k = least(g->k.size - k0, g->k_block);
@@ -267,10 +332,11 @@ static void run_block(const struct run *run, int64_t task, unsigned char *scratc
 			pack(g, pa + (size_t)(i * k) * bytes, a, &g->row, i0 + i, rows, rows, k0, k,
 			     0);
 		}
-		for (int64_t j = 0; j < n; j += g->columns)
+		for (int64_t j = direct ? n - n % g->columns : 0; j < n; j += g->columns)
 			pack(g, pb + (size_t)(j * k) * bytes, b, &g->column, j0 + j,
 			     (int)least(n - j, g->columns), g->columns, k0, k, 1);
-		multiply(g, pa, pb, sums, m, n, k);
+		multiply(g, pa, pb, direct ? b + (size_t)(k0 * g->k.step[1] + j0) * element : NULL,
+			 sums, m, n, k);
 	}
 	unpack(g, sums, run->c + at(&g->batch, 2, batch) * (int64_t)element, i0, m, j0, n);
 }

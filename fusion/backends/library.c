@@ -63,7 +63,7 @@ static void bind_result(struct operand *x, const struct node *n, int buffer, con
 }
 
 bool library_bind(struct library_call *call, const struct lowered *l, const struct kernel *k,
-		  const struct kernel_table *kernels, uint64_t *random, const int64_t *vars,
+		  const struct kernel_table *kernels, struct twister *random, const int64_t *vars,
 		  struct err *err)
 {
 	const struct node *n = k->library;

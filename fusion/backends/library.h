@@ -41,8 +41,8 @@ struct library_call {
 	int64_t number[MAX_ARGS]; /* the value of an int or bool argument */
 	const int64_t *vars;      /* of the symbols; while bind() runs */
 	struct library_fault *fault;
-	uint64_t *random; /* the generator: its seed and its counter; NULL: always the same */
-	void *state;      /* bind()'s; one block, freed by the caller */
+	struct twister *random; /* NULL: always the same numbers */
+	void *state;            /* bind()'s; one block, freed by the caller */
 };
 
 struct library_op {
@@ -82,7 +82,7 @@ static inline int64_t library_offset(const struct operand *x, int first, int las
 /* Called by executable.c: the op's check, its numbers, its run. */
 bool library_check(const struct kernel *k, struct err *err);
 bool library_bind(struct library_call *call, const struct lowered *l, const struct kernel *k,
-		  const struct kernel_table *kernels, uint64_t *random, const int64_t *vars,
+		  const struct kernel_table *kernels, struct twister *random, const int64_t *vars,
 		  struct err *err);
 
 #endif

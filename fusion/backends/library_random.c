@@ -1,73 +1,92 @@
-/* fusion/backends/library_random.c -- random numbers: a counter through a hash.
+/* fusion/backends/library_random.c -- rand, randn, randint from the run's generator.
  *
- * Element i of the n-th call under a seed depends on (seed, n, i) alone, so
- * threads, modes and backends give the same numbers.  They are not PyTorch's.
+ * Numbers are drawn one after the other, as PyTorch draws them on the CPU, so
+ * they do not depend on threads.
  */
 #include <math.h>
 
 #include "fusion/backends/library.h"
+#include "fusion/base/twister.h"
 
-/* splitmix64's last steps: every bit of the input reaches every bit out. */
-static uint64_t mix(uint64_t x)
+/* As many bits as the dtype's significand has. */
+static double uniform(struct twister *g, enum dtype dtype)
 {
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-	return x ^ x >> 31;
+	switch (dtype) {
+	case DTYPE_F64:
+		return (double)(twister_next64(g) & ((UINT64_C(1) << 53) - 1)) * 0x1p-53;
+	case DTYPE_F16:
+		return (double)(twister_next(g) & 0x7ff) * 0x1p-11;
+	case DTYPE_BF16:
+		return (double)(twister_next(g) & 0xff) * 0x1p-8;
+	default:
+		return (double)(twister_next(g) & 0xffffff) * 0x1p-24;
+	}
 }
 
-struct draw {
-	const struct library_call *call;
-	void *out;
-	uint64_t key;
-	enum op op;
-};
-
-static uint64_t bits(const struct draw *d, int64_t i)
+static void draw_uniform(struct twister *g, enum dtype dtype, void *out, int64_t n)
 {
-	return mix(mix(d->key + (uint64_t)i * 0x9e3779b97f4a7c15u) + d->key);
+	for (int64_t i = 0; i < n; i++)
+		dtype_put_double(dtype, out, i, uniform(g, dtype));
 }
 
-/* In [0, 1), exact in float32: 24 bits. */
-static double uniform(uint64_t x)
+/* Box and Muller, in place on 16 uniform numbers. */
+static void make_normal(enum dtype dtype, void *out, int64_t first)
 {
-	return (double)(x >> 40) * 0x1p-24;
+	for (int64_t j = first; j < first + 8; j++) {
+		double radius = sqrt(-2 * log(1 - dtype_get_double(dtype, out, j)));
+		double angle = 2 * M_PI * dtype_get_double(dtype, out, j + 8);
+
+		dtype_put_double(dtype, out, j, radius * cos(angle));
+		dtype_put_double(dtype, out, j + 8, radius * sin(angle));
+	}
 }
 
-static void draw_numbers(void *context, int64_t begin, int64_t end, int thread)
+static void draw_normal(struct twister *g, enum dtype dtype, void *out, int64_t n)
 {
-	const struct draw *d = context;
-	enum dtype dtype = d->call->out.dtype;
-	int64_t low = d->call->number[0];
-	uint64_t span = (uint64_t)d->call->number[1] - (uint64_t)low;
+	if (n < 16) {
+		for (int64_t i = 0; i < n; i++)
+			dtype_put_double(dtype, out, i, twister_normal(g));
+		return;
+	}
+	draw_uniform(g, dtype, out, n);
+	for (int64_t i = 0; i + 15 < n; i += 16)
+		make_normal(dtype, out, i);
+	if (n % 16 == 0)
+		return;
+	for (int64_t i = n - 16; i < n; i++) /* the last 16 anew */
+		dtype_put_double(dtype, out, i, uniform(g, dtype));
+	make_normal(dtype, out, n - 16);
+}
 
-	(void)thread;
-	for (int64_t i = begin; i < end; i++) {
-		uint64_t x = bits(d, i);
+static void draw_ints(struct twister *g, const struct library_call *call, void *out)
+{
+	int64_t low = call->number[0];
+	uint64_t range = (uint64_t)call->number[1] - (uint64_t)low;
 
-		if (d->op == OP_uniform)
-			dtype_put_double(dtype, d->out, i, uniform(x));
-		else if (d->op == OP_normal) /* Box and Muller */
-			dtype_put_double(dtype, d->out, i,
-					 sqrt(-2 * log(1 - uniform(x))) *
-					     cos(2 * M_PI * uniform(x << 24)));
-		else
-			dtype_put_int(dtype, d->out, i,
-				      (int64_t)((uint64_t)low + (span ? x % span : 0)));
+	for (int64_t i = 0; i < call->out.numel; i++) {
+		uint64_t x = range >= 1u << 28 ? twister_next64(g) : twister_next(g);
+
+		dtype_put_int(call->out.dtype, out, i,
+			      (int64_t)((uint64_t)low + (range ? x % range : 0)));
 	}
 }
 
 static void run(const struct library_call *call, void *const *buffers, struct pool *pool)
 {
-	struct draw d = { .call = call,
-			  .out = operand_start(&call->out, buffers),
-			  .op = call->node->op };
-	uint64_t *random = call->random;
+	void *out = operand_start(&call->out, buffers);
+	struct twister own, *g = call->random;
 
-	if (random) {
-		d.key = mix(random[0] ^ mix(random[1]));
-		random[1] += 0x9e3779b97f4a7c15u;
+	(void)pool;
+	if (!g) {
+		twister_seed(&own, TWISTER_SEED);
+		g = &own;
 	}
-	pool_run(pool, call->out.numel, 4096, draw_numbers, &d);
+	if (call->node->op == OP_uniform)
+		draw_uniform(g, call->out.dtype, out, call->out.numel);
+	else if (call->node->op == OP_normal)
+		draw_normal(g, call->out.dtype, out, call->out.numel);
+	else
+		draw_ints(g, call, out);
 }
 
 const struct library_op library_uniform = { NULL, run };

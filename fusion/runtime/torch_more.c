@@ -135,10 +135,8 @@ static bool set_seed(const struct torch_memory *memory, const struct value *args
 {
 	if (n != 1 || args[0].kind != VALUE_INT)
 		return err_set(err, ERR_TYPE, "torch.manual_seed takes an int");
-	if (memory && memory->random) {
-		memory->random[0] = (uint64_t)args[0].i;
-		memory->random[1] = 0;
-	}
+	if (memory && memory->random)
+		twister_seed(memory->random, (uint64_t)args[0].i);
 	*out = value_none();
 	return true;
 }

@@ -7,6 +7,7 @@
 #ifndef FUSION_RUNTIME_TORCH_MORE_H
 #define FUSION_RUNTIME_TORCH_MORE_H
 
+#include "fusion/base/twister.h"
 #include "fusion/runtime/compose.h"
 #include "fusion/runtime/report.h"
 #include "fusion/runtime/tensor.h"
@@ -29,7 +30,7 @@ enum break_id torch_more_break(int id);
 /* Where elements are: the eager host. */
 struct torch_memory {
 	struct allocator *allocator;
-	uint64_t *random; /* the generator, as in struct backend_env; may be NULL */
+	struct twister *random; /* may be NULL */
 };
 
 /* Whether the call of this native is one of these: max(x, dim), topk, nonzero,

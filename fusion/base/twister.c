@@ -1,0 +1,63 @@
+/* fusion/base/twister.c -- mt19937 of Matsumoto and Nishimura. */
+#include "fusion/base/twister.h"
+
+#include <math.h>
+
+void twister_seed(struct twister *g, uint64_t seed)
+{
+	g->word[0] = (uint32_t)seed;
+	for (int i = 1; i < TWISTER_WORDS; i++)
+		g->word[i] = 1812433253u * (g->word[i - 1] ^ g->word[i - 1] >> 30) + (uint32_t)i;
+	g->at = TWISTER_WORDS;
+	g->kept = false;
+}
+
+static uint32_t twist(uint32_t high, uint32_t low)
+{
+	uint32_t bits = (high & 0x80000000u) | (low & 0x7fffffffu);
+
+	return bits >> 1 ^ (low & 1 ? 0x9908b0dfu : 0);
+}
+
+static void renew(struct twister *g)
+{
+	enum { N = TWISTER_WORDS, M = 397 };
+	uint32_t *w = g->word;
+
+	for (int i = 0; i < N; i++)
+		w[i] = w[(i + M) % N] ^ twist(w[i], w[(i + 1) % N]);
+	g->at = 0;
+}
+
+uint32_t twister_next(struct twister *g)
+{
+	uint32_t x;
+
+	if (g->at == TWISTER_WORDS)
+		renew(g);
+	x = g->word[g->at++];
+	x ^= x >> 11;
+	x ^= x << 7 & 0x9d2c5680u;
+	x ^= x << 15 & 0xefc60000u;
+	return x ^ x >> 18;
+}
+
+static double uniform(struct twister *g)
+{
+	return (double)(twister_next64(g) & ((UINT64_C(1) << 53) - 1)) * 0x1p-53;
+}
+
+double twister_normal(struct twister *g)
+{
+	double angle, radius;
+
+	if (g->kept) {
+		g->kept = false;
+		return g->normal;
+	}
+	angle = 2 * M_PI * uniform(g);
+	radius = sqrt(-2 * log1p(-uniform(g)));
+	g->normal = radius * sin(angle);
+	g->kept = true;
+	return radius * cos(angle);
+}

@@ -1,0 +1,37 @@
+/* fusion/base/twister.h -- the random numbers of torch on the CPU: mt19937.
+ *
+ * After the same seed the same calls give PyTorch's numbers: rand and randint
+ * bit for bit, randn within rounding.
+ */
+#ifndef FUSION_BASE_TWISTER_H
+#define FUSION_BASE_TWISTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TWISTER_WORDS = 624 };
+
+struct twister {
+	uint32_t word[TWISTER_WORDS];
+	int at;    /* of the next word; TWISTER_WORDS: all are used */
+	bool kept; /* there is a normal number left of the last pair */
+	double normal;
+};
+
+/* What torch begins with when nobody seeds it. */
+#define TWISTER_SEED UINT64_C(67280421310721)
+
+void twister_seed(struct twister *g, uint64_t seed);
+uint32_t twister_next(struct twister *g);
+
+static inline uint64_t twister_next64(struct twister *g)
+{
+	uint64_t high = twister_next(g);
+
+	return high << 32 | twister_next(g);
+}
+
+/* One normal number of mean 0 and deviation 1, made two at a time. */
+double twister_normal(struct twister *g);
+
+#endif
