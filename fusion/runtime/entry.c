@@ -116,6 +116,7 @@ bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct
 {
 	struct recipe_call call = { .slots = &e->slots,
 				    .roots = roots,
+				    .vm = vm,
 				    .outputs = e->output_tensors,
 				    .vars = e->guards.vars };
 	bool ok;

@@ -7,6 +7,26 @@
 
 #include "fusion/runtime/guards.h"
 
+/* The type's name where only the kind is left. */
+static const char *kind_name(enum value_kind kind)
+{
+	static const char *const names[] = {
+		[VALUE_STR] = "str",           [VALUE_TUPLE] = "tuple",
+		[VALUE_LIST] = "list",         [VALUE_DICT] = "dict",
+		[VALUE_SLICE] = "slice",       [VALUE_RANGE] = "range",
+		[VALUE_ITER] = "iterator",     [VALUE_FUNCTION] = "function",
+		[VALUE_NATIVE] = "builtin",    [VALUE_MODULE] = "module",
+		[VALUE_CELL] = "cell",         [VALUE_TENSOR] = "Tensor",
+		[VALUE_GENERATOR] = "generator", [VALUE_SET] = "set",
+		[VALUE_CLASS] = "class",       [VALUE_INSTANCE] = "object",
+		[VALUE_METHOD] = "method",     [VALUE_DESCRIPTOR] = "property",
+	};
+
+	if ((size_t)kind < sizeof(names) / sizeof(names[0]) && names[kind])
+		return names[kind];
+	return value_type_name((struct value){ .kind = kind });
+}
+
 static const char *name_of(const struct guards *g, int slot)
 {
 	return slot < 0 ? "" : g->slots->at[slot].name;
@@ -114,7 +134,7 @@ static void write_text(const struct guards *g, const struct guard *at, struct bu
 	case GUARD_KIND:
 	case GUARD_ITERATOR:
 		buf_printf(out, "%s is a %s", name,
-			   value_type_name((struct value){ .kind = g->slots->at[at->slot].kind }));
+			   kind_name(g->slots->at[at->slot].kind));
 		return;
 	case GUARD_UNSET:
 		buf_printf(out, "%s has no value", name);
@@ -212,7 +232,7 @@ const char *guard_text(const struct guards *g, const struct guard *guard, struct
 /* "a Tensor", "a float", "None". */
 static void type_text(enum value_kind kind, struct buf *out)
 {
-	const char *type = value_type_name((struct value){ .kind = kind });
+	const char *type = kind_name(kind);
 
 	if (kind == VALUE_NONE)
 		buf_puts(out, "None");

@@ -70,6 +70,7 @@ void recipe_finish(struct recipe *r);
 struct recipe_call {
 	const struct slots *slots;
 	const struct roots *roots;
+	struct vm *vm;
 	struct tensor **outputs; /* taken: each is NULL afterwards */
 	const int64_t *vars;
 };

@@ -134,6 +134,15 @@ static struct value begin(struct follower *f, const struct recipe_step *step)
 	}
 }
 
+/* Containers may come to hold one another: the VM's heap finds such rings. */
+static void adopt(struct follower *f, const struct recipe_step *step, struct value *made)
+{
+	if (step->kind < RECIPE_SEQUENCE || made->kind == VALUE_UNSET)
+		return;
+	if (!vm_keep(f->call->vm, *made, made, NULL))
+		made->kind = VALUE_UNSET;
+}
+
 static void put(struct value *place, struct value v) /* takes the reference */
 {
 	struct value old = *place;
@@ -171,8 +180,9 @@ static struct value make_instance(struct follower *f, const struct recipe_step *
 				      : (struct value){ .kind = VALUE_UNSET };
 	value_unref(class);
 	*made = v;
-	if (v.kind == VALUE_UNSET)
-		return v;
+	adopt(f, step, made);
+	if (made->kind == VALUE_UNSET)
+		return *made;
 	attributes = part(f);
 	if (attributes.kind == VALUE_DICT)
 		v.instance->attributes = attributes.dict;
@@ -260,6 +270,7 @@ static struct value follow(struct follower *f)
 		*made = make_choice(f, step);
 	} else {
 		*made = begin(f, step);
+		adopt(f, step, made);
 		if (made->kind != VALUE_UNSET)
 			fill(f, step, *made);
 	}
