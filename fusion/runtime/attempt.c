@@ -250,9 +250,11 @@ static enum verdict after_error(struct attempt *a, struct entry_break *brk, cons
 	struct decision d = { .outcome = OUTCOME_SKIP };
 	bool raised = f->inst->op == CODE_RAISE || f->inst->op == CODE_RERAISE;
 
-	trace_break_at(t, BREAK_EXCEPTION, why->message, f);
+	bool too_large = why->code == ERR_BOUND || why->code == ERR_STEPS;
+
+	trace_break_at(t, too_large ? BREAK_TOO_LARGE : BREAK_EXCEPTION, why->message, f);
 	keep_break(brk, t, &d);
-	return raised ? GIVE_UP_POINT : GIVE_UP_CALL;
+	return raised || too_large ? GIVE_UP_POINT : GIVE_UP_CALL;
 }
 
 static enum verdict after_failure(struct attempt *a, const struct entry_source *from,

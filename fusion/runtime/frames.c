@@ -127,6 +127,17 @@ static bool run_between(struct session *s, struct frame *f, bool *returned, stru
 	return ok;
 }
 
+/* Past the limit of entries the frames below are not compiled either. */
+static bool run_frozen(struct session *s, struct frame *f, struct value *out, struct err *err)
+{
+	bool ok;
+
+	s->frozen++;
+	ok = run_rest(s, f, out, err);
+	s->frozen--;
+	return ok;
+}
+
 static bool run_frame(struct session *s, struct frame *f, struct value *out, struct err *err)
 {
 	for (;;) {
@@ -135,6 +146,8 @@ static bool run_frame(struct session *s, struct frame *f, struct value *out, str
 
 		if (!run_piece(s, f, &ran, &e, out, err))
 			return false;
+		if (!ran && points_at(&s->points, f->code, f->inst)->run_only)
+			return run_frozen(s, f, out, err);
 		if (!ran || (e->stop >= 0 && e->rest_eager))
 			return run_rest(s, f, out, err);
 		if (e->stop < 0) {

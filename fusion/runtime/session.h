@@ -59,6 +59,7 @@ struct session {
 	struct point *start;         /* of the entry's function */
 	struct value function, self; /* that the entry calls; self UNSET: none */
 	int eager_depth;             /* frames under way in which nothing is compiled */
+	int frozen;                  /* frames under way that have all the entries they may */
 	int n_frames, n_compiled;
 	VEC(struct entry *) graphs; /* those with a graph, in order */
 	VEC(struct session_recompile) recompiles;

@@ -168,6 +168,7 @@ static struct entry *create(struct session *s, struct point *p, struct frame *f,
 	struct entry_source from = { .vm = s->vm, .frame = f, .memory = &p->memory };
 	struct entry *e = calloc(1, sizeof(*e));
 	struct vm_evaluator evaluator;
+	int64_t steps;
 	struct err why = { 0 };
 
 	if (!e) {
@@ -175,6 +176,7 @@ static struct entry *create(struct session *s, struct point *p, struct frame *f,
 		entry_no_memory(err);
 		return NULL;
 	}
+	steps = s->vm->steps_left; /* a capture is no part of the run */
 	vm_get_evaluator(s->vm, &evaluator);
 	*fate = entry_create(&options, e, &from, brk, &why);
 	if (*fate == ENTRY_FAILED && options.mode != FUSION_STATIC && is_of_symbols(&why)) {
@@ -190,6 +192,7 @@ static struct entry *create(struct session *s, struct point *p, struct frame *f,
 		*err = why;
 	vm_set_host(s->vm, &s->eager.host);
 	vm_set_evaluator(s->vm, &evaluator);
+	s->vm->steps_left = steps;
 	if (*fate == ENTRY_MADE)
 		return e;
 	entry_destroy(e);
@@ -215,6 +218,8 @@ struct entry *session_compile(struct session *s, struct point *p, struct frame *
 	bool ok = true;
 
 	*fate = ENTRY_EAGER;
+	if (s->frozen > 0)
+		return NULL;
 	if (p->n_entries >= s->options.recompile_limit || s->n_compiled >= ALL_RECOMPILES) {
 		if (refuse(s, p))
 			s->counts.eager_fallbacks++;
