@@ -84,7 +84,8 @@ static bool add_tensor(struct recipe_builder *b, struct value v)
 	if (slot >= 0)
 		return push(b, (struct recipe_step){ .kind = RECIPE_SLOT, .index = slot });
 	if (lifted >= 0 || v.tensor->memory)
-		return push(b, (struct recipe_step){ .kind = RECIPE_LIFTED, .value = value_ref(v) });
+		return push(b,
+			    (struct recipe_step){ .kind = RECIPE_LIFTED, .value = value_ref(v) });
 	node = trace_node(b->trace, v, b->err); /* refuses what another call has made */
 	return node >= 0 && add_output(b, v, RECIPE_OUTPUT, node);
 }
@@ -197,8 +198,7 @@ static bool add_function(struct recipe_builder *b, struct value v, int depth)
 		return no_memory(b);
 	step.value.function->unit = f->unit;
 	step.value.function->disabled = f->disabled;
-	return push_object(b, v, step) &&
-	       add(b, or_none(VALUE_TUPLE, f->defaults), depth + 1) &&
+	return push_object(b, v, step) && add(b, or_none(VALUE_TUPLE, f->defaults), depth + 1) &&
 	       add(b, or_none(VALUE_DICT, f->kwdefaults), depth + 1) &&
 	       add(b, or_none(VALUE_TUPLE, f->closure), depth + 1);
 }
@@ -230,9 +230,8 @@ static bool add_symfloat(struct recipe_builder *b, struct value v)
 	const struct node *n = b->trace->graph->nodes[v.i];
 
 	if (n->input >= 0)
-		return push(b, (struct recipe_step){
-				   .kind = RECIPE_SLOT,
-				   .index = b->trace->inputs.at[n->input].slot });
+		return push(b, (struct recipe_step){ .kind = RECIPE_SLOT,
+						     .index = b->trace->inputs.at[n->input].slot });
 	return add_output(b, v, RECIPE_FLOAT, (int)v.i);
 }
 
@@ -288,6 +287,12 @@ static bool is_own_cell(const struct recipe_builder *b, struct value v, int slot
 	       s->index < b->trace->slots->code->n_own_cells && s->value.kind == VALUE_UNSET;
 }
 
+/* An int from outside as it is: no node of FX reads it, as one reads a size. */
+static bool is_number_of_call(const struct recipe_builder *b, struct value v)
+{
+	return v.sym->kind == SYM_VAR && b->trace->homes.at[v.sym->value].dim < 0;
+}
+
 static bool add(struct recipe_builder *b, struct value v, int depth)
 {
 	int again, slot;
@@ -298,7 +303,7 @@ static bool add(struct recipe_builder *b, struct value v, int depth)
 			       MAX_NESTING, MAX_SLOTS);
 	if (v.kind == VALUE_LAZY)
 		return push(b, (struct recipe_step){ .kind = RECIPE_SLOT, .index = (int)v.i });
-	if (v.kind == VALUE_SYMINT)
+	if (v.kind == VALUE_SYMINT && !is_number_of_call(b, v))
 		b->trace->computes_sizes = true;
 	if (v.kind == VALUE_SYMINT)
 		return push(b, (struct recipe_step){ .kind = RECIPE_SIZE, .size = v.sym });

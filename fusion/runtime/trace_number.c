@@ -51,8 +51,7 @@ bool trace_wants_symbol(struct trace *t, int slot, const struct seen *seen)
 static bool symbolic_int(struct trace *t, int slot, struct value *out, struct err *err)
 {
 	struct trace_home home = { .dim = -1, .slot = slot };
-	const struct sym *var =
-	    sym_var_from(t->graph->syms, t->slots->at[slot].value.i, INT64_MIN);
+	const struct sym *var = sym_var_from(t->graph->syms, t->slots->at[slot].value.i, INT64_MIN);
 
 	if (!var || !VEC_PUSH(&t->homes, home))
 		return trace_no_memory(err);
@@ -70,6 +69,7 @@ static bool symbolic_float(struct trace *t, int slot, struct value *out, struct 
 	if (node < 0 || !VEC_PUSH(&t->inputs, input) ||
 	    !graph_set_name(t->graph, node, t->slots->at[slot].name))
 		return trace_no_memory(err);
+	t->computes_sizes = true; /* FX reads it from a tensor: item */
 	*out = (struct value){ .kind = VALUE_SYMFLOAT, .i = node };
 	return true;
 }
@@ -90,8 +90,7 @@ int trace_float_operand(struct trace *t, struct value v, struct err *err)
 	for (size_t i = 0; i < t->float_operands.len; i++)
 		if (t->float_operands.at[i].node == made.node)
 			return t->float_operands.at[i].operand;
-	made.operand =
-	    graph_add(t->graph, OP_to, args, 2, t->host.line, t->host.column, err);
+	made.operand = graph_add(t->graph, OP_to, args, 2, t->host.line, t->host.column, err);
 	if (made.operand < 0)
 		return -1;
 	n = t->graph->nodes[made.operand];
