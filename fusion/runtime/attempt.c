@@ -213,9 +213,25 @@ static void note_unsupported(struct trace *t, const struct err *why)
 	snprintf(t->brk.message, sizeof(t->brk.message), "%s", why->message);
 }
 
+/* The place of what runs in eager as a whole: the frame's own, not one in a
+ * function that is called there, which breaks again in a frame of its own. */
+static void place_outside(struct trace_break *brk, const struct frame *base)
+{
+	const struct lang_inst *inst = &base->code->insts[brk->inst];
+
+	if (brk->stack.len > 1) {
+		brk->stack.at[0] = brk->stack.at[brk->stack.len - 1];
+		brk->stack.len = 1;
+		brk->column = inst->column;
+		brk->end_column = inst->end_column;
+	}
+}
+
 /* Keeps the first break as what the piece ends at. */
 static void keep_break(struct entry_break *brk, struct trace *t, const struct decision *d)
 {
+	if (d->as_a_whole)
+		place_outside(&t->brk, t->base);
 	free(brk->at.stack.at);
 	brk->at = t->brk;
 	brk->outcome = d->outcome;

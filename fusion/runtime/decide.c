@@ -157,6 +157,7 @@ struct decision decide_break(const struct trace *t)
 	} else if (c) { /* as torch since 2.11: runs in eager as a whole */
 		d.outcome = t->brk.inlined ? OUTCOME_INLINE : OUTCOME_RESUME;
 		d.stop = c->start;
+		d.as_a_whole = true;
 	} else if (!can_resume(op)) {
 		d.because = BREAK_NO_RESUME;
 	} else if (t->brk.inlined) {

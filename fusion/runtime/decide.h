@@ -8,6 +8,7 @@ struct decision {
 	enum break_outcome outcome;
 	enum break_id because; /* STEP, SKIP: why it cannot be resumed */
 	int stop;              /* where the next attempt ends; STEP: the checkpoint */
+	bool as_a_whole;       /* a comprehension around it runs in eager */
 };
 
 /* For the break noted in t->brk, while the frames still stand. */
