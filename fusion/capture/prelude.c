@@ -25,16 +25,9 @@ struct prelude { /* by row */
 	struct {
 		struct lang_program *program; /* NULL: not asked for yet */
 		struct unit unit;
+		struct err failed; /* why it could not be loaded */
 	} of[COUNT];
 };
-
-static int row_of(const char *module)
-{
-	for (int i = 0; i < COUNT; i++)
-		if (strcmp(rows[i].module, module) == 0)
-			return i;
-	return -1;
-}
 
 static bool of_torch(const char *name)
 {
@@ -50,10 +43,9 @@ static bool of_torch(const char *name)
 /* torch and torch.nn have functions and submodules of the host's beside these. */
 static bool may_define(int row, const char *name)
 {
-	if (row >= 0 && strcmp(rows[row].module, "torch") == 0)
+	if (strcmp(rows[row].module, "torch") == 0)
 		return of_torch(name);
-	return row >= 0 &&
-	       (strcmp(rows[row].module, "torch.nn") != 0 || (name[0] >= 'A' && name[0] <= 'Z'));
+	return strcmp(rows[row].module, "torch.nn") != 0 || (name[0] >= 'A' && name[0] <= 'Z');
 }
 
 static struct lang_program *compile(int row, struct err *err)
@@ -70,16 +62,26 @@ static bool has_line(const char *text, const char *before, const char *name, con
 	return len < (int)sizeof(line) && strstr(text, line);
 }
 
-/* By the text alone: a check asks for every name that a program uses, and to
- * compile the module for each would take longer than all else. */
+/* The row whose text defines the name, -1.  By the text alone: a check asks for
+ * every name that a program uses, and to compile for each would take longer
+ * than all else. */
+static int row_of(const char *module, const char *name)
+{
+	for (int i = 0; i < COUNT; i++) {
+		const char *text = rows[i].text;
+
+		if (strcmp(rows[i].module, module) != 0 || !may_define(i, name) || name[0] == '_')
+			continue;
+		if (has_line(text, "class ", name, "(") || has_line(text, "class ", name, ":") ||
+		    has_line(text, "def ", name, "(") || has_line(text, "", name, " = "))
+			return i;
+	}
+	return -1;
+}
+
 bool prelude_defines(const char *module, const char *name)
 {
-	int row = row_of(module);
-	const char *text = may_define(row, name) && name[0] != '_' ? rows[row].text : NULL;
-
-	return text &&
-	       (has_line(text, "class ", name, "(") || has_line(text, "class ", name, ":") ||
-		has_line(text, "def ", name, "(") || has_line(text, "", name, " = "));
+	return row_of(module, name) >= 0;
 }
 
 /* An error here is ours, not the program's: its place means nothing there. */
@@ -126,6 +128,11 @@ static bool load(struct vm *vm, int row, struct err *err)
 		p = vm->prelude = calloc(1, sizeof(*p));
 	if (!p)
 		return vm_out_of_memory(vm, err);
+	if (p->of[row].failed.code != ERR_NONE) {
+		if (err)
+			*err = p->of[row].failed;
+		return false;
+	}
 	if (p->of[row].program)
 		return true;
 	p->of[row].program = compile(row, &e);
@@ -139,6 +146,8 @@ static bool load(struct vm *vm, int row, struct err *err)
 	if (ok)
 		return true;
 	faulty(row, &e);
+	if (p->of[row].program && e.code != ERR_BREAK)
+		p->of[row].failed = e; /* half of it stands: it is not run twice */
 	if (err)
 		*err = e;
 	return false;
@@ -147,11 +156,11 @@ static bool load(struct vm *vm, int row, struct err *err)
 bool prelude_attribute(struct vm *vm, const char *module, const char *name, struct value *out,
 		       bool *found, struct err *err)
 {
-	int row = row_of(module);
+	int row = row_of(module, name);
 	const void *owner;
 
 	*found = false;
-	if (!may_define(row, name) || name[0] == '_')
+	if (row < 0)
 		return true;
 	if (!load(vm, row, err))
 		return false;
