@@ -38,7 +38,15 @@ endef
 $(foreach f,capture lang,$(eval $(call fuzz_rule,$f)))
 build-fuzz/fuzz_capture: tests/capture_host.h
 
-$B/tests/bench/%: $B/tests/bench/%.o $(foreach f,$(call below,fusion,$(FOLDERS)),$B/lib/$f.a)
+# The whole engine, built for the fuzzer in a folder of its own.
+ENGINE := $(foreach f,$(call below,fusion,$(FOLDERS)),$B/lib/$f.a)
+.PHONY: engine
+engine: $(ENGINE)
+build-fuzz/fuzz_fusion: tests/fuzz/fuzz_fusion.c $(foreach f,$(call below,fusion,$(FOLDERS)),$(call sources,$f) $(wildcard $(dir_$f)/*.h $(dir_$f)/*.def))
+	@$(MAKE) --no-print-directory CC=clang B=build-fuzz/engine CHECK_DEPS= CFLAGS='-O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' engine
+	clang -std=gnu11 -O1 -g -pthread -D_GNU_SOURCE -I. -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $< -Wl,--start-group $(patsubst $B/%,build-fuzz/engine/%,$(ENGINE)) -Wl,--end-group $(LDLIBS_ENGINE) -o $@
+
+$B/tests/bench/%: $B/tests/bench/%.o $(ENGINE)
 	$(CC) $(LDFLAGS_ALL) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -o $@ $(LDLIBS_ENGINE)
 bench: deps
 	@$(MAKE) --no-print-directory $(JOBS) all $(BENCHES)
