@@ -178,11 +178,13 @@ static void print_tensor(void *context, struct buf *out, struct value tensor)
 	struct vm_host *host = vm_host_here(t->vm);
 	struct value size;
 
-	if (tensor.kind == VALUE_SYMINT) { /* its text is its value: a size to hold from here on */
+	if (tensor.kind != VALUE_TENSOR && tensor.kind != VALUE_INSTANCE) { /* its text is its value: a size to hold from here on */
 		if (t->failed)
 			return;
-		if (host->to_number(host->self, VALUE_INT, tensor, &size, t->err))
-			buf_printf(out, "%lld", (long long)size.i);
+		if (host->to_number(host->self,
+				    tensor.kind == VALUE_SYMFLOAT ? VALUE_FLOAT : VALUE_INT, tensor,
+				    &size, t->err))
+			value_print(out, size, false);
 		else
 			t->failed = true;
 	} else if (tensor.kind != VALUE_TENSOR) {

@@ -17,6 +17,13 @@ bool builtin_len(struct vm *vm, const struct builtin_call *call, struct value *o
 	return op_length(vm, call->args[0], out, err);
 }
 
+/* int(x), float(x) or bool(x), as the program writes it. */
+static bool host_cast(struct vm_host *host, enum value_kind kind, struct value v, struct value *out,
+		      struct err *err)
+{
+	return (host->cast ? host->cast : host->to_number)(host->self, kind, v, out, err);
+}
+
 bool builtin_bool(struct vm *vm, const struct builtin_call *call, struct value *out,
 		  struct err *err)
 {
@@ -25,7 +32,7 @@ bool builtin_bool(struct vm *vm, const struct builtin_call *call, struct value *
 
 	if (call->n == 1 && value_is_hosted(call->args[0])) {
 		host = vm_host_here(vm);
-		return host->to_number(host->self, VALUE_BOOL, call->args[0], out, err);
+		return host_cast(host, VALUE_BOOL, call->args[0], out, err);
 	}
 	if (call->n == 1 && !op_truth(vm, call->args[0], &truth, err))
 		return false;
@@ -105,7 +112,7 @@ bool builtin_float(struct vm *vm, const struct builtin_call *call, struct value 
 
 	if (value_is_hosted(v)) {
 		host = vm_host_here(vm);
-		return host->to_number(host->self, VALUE_FLOAT, v, out, err);
+		return host_cast(host, VALUE_FLOAT, v, out, err);
 	}
 	if (v.kind == VALUE_STR)
 		return float_from_text(v, out, err);
@@ -174,7 +181,7 @@ bool builtin_int(struct vm *vm, const struct builtin_call *call, struct value *o
 	}
 	if (value_is_hosted(v)) {
 		host = vm_host_here(vm);
-		return host->to_number(host->self, VALUE_INT, v, out, err);
+		return host_cast(host, VALUE_INT, v, out, err);
 	}
 	if (v.kind == VALUE_INSTANCE)
 		return number_of(vm, v, "__int__", out, err);
@@ -281,7 +288,7 @@ bool builtin_abs(struct vm *vm, const struct builtin_call *call, struct value *o
 		*out = value_float(fabs(v.f));
 		return true;
 	}
-	if (!value_is_integer(v) && v.kind != VALUE_SYMINT)
+	if (!value_is_integer(v) && !value_is_hosted(v))
 		return err_set(err, ERR_TYPE, "bad operand type for abs(): '%s'",
 			       value_type_name(v));
 	if (!op_less(vm, v, value_int(0), &negative, err))

@@ -230,7 +230,7 @@ static bool is_symbolic(const struct native *f, const struct value *args, int n)
 	if (strcmp(builtin_row(f->id)->scope, "math") != 0)
 		return false;
 	for (int i = 0; i < n; i++)
-		if (args[i].kind == VALUE_SYMINT || args[i].kind == VALUE_SYMFLOAT)
+		if (args[i].kind != VALUE_TENSOR && value_is_hosted(args[i]))
 			return true;
 	return false;
 }

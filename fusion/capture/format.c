@@ -317,6 +317,8 @@ bool op_format(struct vm *vm, struct value v, const char *spec, size_t len, stru
 						v.kind == VALUE_SYMINT ? VALUE_INT : VALUE_FLOAT, v,
 						&item, err);
 		}
+		if (found && value_is_hosted(item))
+			found = host->to_number(host->self, VALUE_FLOAT, item, &item, err);
 		if (!found)
 			return false;
 		v = item; /* a number: no reference */

@@ -169,9 +169,9 @@ bool op_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struc
 	if (inplace && a.kind == VALUE_LIST && b.kind != VALUE_TENSOR &&
 	    (op == BIN_ADD || op == BIN_MUL))
 		return inplace_list(vm, op, a, b, out, err);
-	if (op == BIN_MUL && is_sequence(a) && (value_is_integer(b) || b.kind == VALUE_SYMINT))
+	if (op == BIN_MUL && is_sequence(a) && (value_is_integer(b) || b.kind == VALUE_SYMINT || b.kind == VALUE_LATEINT))
 		return repeat(vm, a, b, out, err);
-	if (op == BIN_MUL && is_sequence(b) && (value_is_integer(a) || a.kind == VALUE_SYMINT))
+	if (op == BIN_MUL && is_sequence(b) && (value_is_integer(a) || a.kind == VALUE_SYMINT || a.kind == VALUE_LATEINT))
 		return repeat(vm, b, a, out, err);
 	if (a.kind == VALUE_TENSOR || b.kind == VALUE_TENSOR ||
 	    (value_is_hosted(a) && (value_is_hosted(b) || value_is_number(b))) ||
@@ -200,7 +200,7 @@ bool op_unary(struct vm *vm, enum unop op, struct value a, struct value *out, st
 {
 	bool truth;
 
-	if (op == UN_NOT) {
+	if (op == UN_NOT && !(vm->host->fork && value_is_hosted(a))) {
 		if (!op_truth(vm, a, &truth, err))
 			return false;
 		*out = value_bool(!truth);
@@ -255,6 +255,8 @@ bool op_truth(struct vm *vm, struct value v, bool *out, struct err *err)
 		return true;
 	case VALUE_TENSOR:
 	case VALUE_SYMFLOAT:
+	case VALUE_LATEINT:
+	case VALUE_LATEBOOL:
 	case VALUE_SYMINT: {
 		struct vm_host *host = vm_host_here(vm);
 

@@ -11,7 +11,7 @@
 
 static inline bool value_is_hosted(struct value v)
 {
-	return v.kind == VALUE_TENSOR || v.kind == VALUE_SYMINT || v.kind == VALUE_SYMFLOAT;
+	return v.kind == VALUE_TENSOR || (v.kind >= VALUE_SYMINT && v.kind <= VALUE_LATEBOOL);
 }
 static inline bool value_is_integer(struct value v)
 {

@@ -85,7 +85,7 @@ static bool fix_sizes(struct vm *vm, struct value *v, struct err *err)
 {
 	struct vm_host *host = vm_host_here(vm);
 
-	if (v->kind == VALUE_SYMINT || v->kind == VALUE_SYMFLOAT)
+	if (v->kind != VALUE_TENSOR && value_is_hosted(*v))
 		return host->to_number(
 		    host->self, v->kind == VALUE_SYMINT ? VALUE_INT : VALUE_FLOAT, *v, v, err);
 	if (v->kind == VALUE_INSTANCE && class_lookup(v->instance->class, "__eq__"))

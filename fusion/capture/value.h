@@ -34,6 +34,8 @@ enum value_kind {
 	VALUE_DTYPE,    /* torch.float32 */
 	VALUE_SYMINT,   /* a size whose value is not fixed; capture alone makes them */
 	VALUE_SYMFLOAT, /* a Python float that capture did not fix; .i is the host's node */
+	VALUE_LATEINT,  /* an int that a graph computes; .i is the host's node */
+	VALUE_LATEBOOL, /* the same of a bool */
 	VALUE_LAZY,     /* not read yet; .i is the host's, which forces it (vm.h) */
 	/* reference counted from here on: .object */
 	VALUE_STR,

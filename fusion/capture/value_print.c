@@ -364,6 +364,8 @@ static void print(struct printer *p, struct value v, bool plain, const struct an
 	case VALUE_TENSOR:
 	case VALUE_SYMINT:
 	case VALUE_SYMFLOAT:
+	case VALUE_LATEINT:
+	case VALUE_LATEBOOL:
 	case VALUE_INSTANCE:
 		if (p->tensor)
 			p->tensor(p->context, p->out, v);

@@ -57,6 +57,10 @@ struct vm_host {
 	/* int(), float(), bool() of a TENSOR, SYMINT or SYMFLOAT. */
 	bool (*to_number)(void *self, enum value_kind kind, struct value a, struct value *out,
 			  struct err *err);
+	/* The same where the program writes it, and any number may come out; NULL:
+	 * to_number(), which gives a plain one. */
+	bool (*cast)(void *self, enum value_kind kind, struct value a, struct value *out,
+		     struct err *err);
 	/* repr() of a tensor, appended to `text`.  May be NULL: "tensor(...)". */
 	bool (*repr)(void *self, struct value t, struct buf *text, struct err *err);
 	/* print(): text with its newline.  May be NULL: dropped. */
@@ -84,7 +88,8 @@ struct vm_host {
 	/* Before a builtin runs that builtins.def marks as impure (print, id):
 	 * false is a graph break.  NULL: it may. */
 	bool (*builtin_break)(void *self, const struct native *f, struct err *err);
-	/* A JUMP_IF_* whose condition, on top of f's stack, is a TENSOR or SYMFLOAT.
+	/* A JUMP_IF_* whose condition, on top of f's stack, is a TENSOR, SYMFLOAT or
+	 * LATE number.
 	 * *handled: the host went both ways (vm_run_side), and f goes on at f->inst;
 	 * else truth() is asked.  NULL: never. */
 	bool (*fork)(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err);

@@ -102,6 +102,11 @@ static bool make_condition(struct trace *t, struct value tensor, struct value *o
 	enum dtype dtype;
 	bool ok;
 
+	if (tensor.kind != VALUE_TENSOR) {
+		value_unref(values[1]);
+		return late_cast(t, VALUE_BOOL, tensor, &flat, err) &&
+		       trace_wrap(t, (int)flat.i, out, err);
+	}
 	if (values[1].kind == VALUE_UNSET || !trace_shape(t, tensor, &shape, &dtype, err))
 		return trace_no_memory(err);
 	if (shape.rank == 0) {
@@ -137,7 +142,8 @@ static bool side_failed(struct fork *k, struct err *err)
 	if (err->code == ERR_MEMORY || err->code == ERR_INTERNAL || err->code == ERR_CANCELLED ||
 	    err->code == ERR_STEPS)
 		return false;
-	return fork_refuse(k, "a side of it fails in line %d: %.90s", line, err->message);
+	k->raised = true;
+	return false;
 }
 
 struct side_end {
@@ -160,24 +166,80 @@ static bool run_side(struct fork *k, const struct join *join, int from, struct e
 	return vm_run_side(k->trace->vm, k->frame, join->stops, err) || side_failed(k, err);
 }
 
+/* The other side only raises: the graph holds this one, and says whether it was
+ * the right one. */
+static bool take_side(struct fork *k, bool jumps, struct err *err)
+{
+	bool expected = jumps == (k->inst->op == CODE_JUMP_IF_TRUE);
+	int node = trace_node(k->trace, k->condition, err);
+
+	k->frame->inst = jumps ? k->frame->code->insts + k->inst->arg : k->inst + 1;
+	return node >= 0 && late_expect(k->trace, node, expected, err);
+}
+
+/* A side raised an exception that it did not catch: as if it only raised. */
+static bool leave_side(struct fork *k, bool jumped, struct err *err)
+{
+	struct vm *vm = k->trace->vm;
+
+	while (vm->frame != k->frame)
+		frame_pop(vm);
+	value_unref(vm->raised);
+	vm->raised = (struct value){ .kind = VALUE_UNSET };
+	if (value_counted(vm->handled) || !fork_restore(k))
+		return fork_refuse(k, "a side of it raises an exception");
+	k->trace->asserts.len = k->n_asserts;
+	memset(err, 0, sizeof(*err));
+	return take_side(k, !jumped, err);
+}
+
+/* Assertions of a side hold for who goes there. */
+static bool limit_asserts(struct fork *k, size_t from, bool first, struct err *err)
+{
+	struct trace *t = k->trace;
+	int condition = trace_node(t, k->condition, err);
+
+	for (size_t i = from; i < t->asserts.len; i++) {
+		struct arg args[MAX_ARGS] = { arg_node(condition) };
+		int other = condition;
+
+		if (first)
+			other = graph_add(t->graph, OP_logical_not, args, 1, t->host.line,
+					  t->host.column, err);
+		args[0] = arg_node(t->asserts.at[i]);
+		args[1] = arg_node(other);
+		if (other >= 0)
+			other = graph_add(t->graph, OP_logical_or, args, 2, t->host.line,
+					  t->host.column, err);
+		if (other < 0)
+			return false;
+		t->asserts.at[i] = other;
+	}
+	return true;
+}
+
 /* Both sides, one after the other, and what they leave. */
 static bool run_sides(struct fork *k, const struct join *join, struct err *err)
 {
 	int at = (int)(k->inst - k->frame->code->insts), arg = k->inst->arg;
 	bool jumps = k->inst->op == CODE_JUMP_IF_TRUE; /* where it holds */
 	struct side_end first;
+	size_t between;
 
+	k->n_asserts = k->trace->asserts.len;
 	if (!fork_save(k))
 		return false;
-	first.at = NULL;
 	if (!run_side(k, join, jumps ? arg : at + 1, err))
-		return false;
+		return k->raised && leave_side(k, jumps, err);
 	first = end_of(k);
-	if (!fork_switch(k) || !run_side(k, join, jumps ? at + 1 : arg, err))
+	between = k->trace->asserts.len;
+	if (!limit_asserts(k, k->n_asserts, true, err) || !fork_switch(k))
 		return false;
+	if (!run_side(k, join, jumps ? at + 1 : arg, err))
+		return k->raised && leave_side(k, !jumps, err);
 	if (join->at >= 0 && (first.at != k->frame->inst || first.handled != end_of(k).handled))
 		return fork_refuse(k, "the sides do not meet");
-	return fork_merge(k, join->at, err);
+	return limit_asserts(k, between, false, err) && fork_merge(k, join->at, err);
 }
 
 static bool open_fork(struct fork *k, struct value condition, struct err *err)
@@ -195,12 +257,14 @@ static bool open_fork(struct fork *k, struct value condition, struct err *err)
 				   MAX_FORKS);
 	if (!join_find(k->frame->code, at, t->graph->arena, &join))
 		return fork_refuse(k, "the function is too long");
-	if (join.raises[0] || join.raises[1])
-		return fork_refuse(k, "a side of it raises an exception");
+	if (join.raises[0] && join.raises[1])
+		return fork_refuse(k, "both sides of it raise an exception");
 	if (!make_condition(t, condition, &k->condition, err))
 		return false;
 	value_unref(*--k->frame->top);
 	t->fork = k;
+	if ((join.raises[0] || join.raises[1]) && k->frame->code->n_handlers == 0)
+		return take_side(k, join.raises[0], err);
 	return run_sides(k, &join, err);
 }
 
@@ -218,8 +282,10 @@ bool fork_branch(void *self, struct vm *vm, struct frame *f, bool *handled, stru
 	bool ok;
 
 	*handled = false;
-	if (!t->native || condition.kind != VALUE_TENSOR || f->generator || f->namespace ||
-	    fork_refusal(t, f->inst) || !is_single(t, condition))
+	if (!t->native || f->generator || f->namespace || fork_refusal(t, f->inst))
+		return true;
+	if (condition.kind == VALUE_TENSOR ? !is_single(t, condition)
+					   : !trace_is_late(t, condition))
 		return true;
 	ok = open_fork(&k, condition, err);
 	t->fork = k.up;

@@ -303,6 +303,8 @@ static bool merge_counted(struct merger *m, struct value a, struct value b, int 
 
 static bool merge(struct merger *m, struct value a, struct value b, int depth, struct value *out)
 {
+	bool known = false;
+
 	if (depth > MAX_DEPTH)
 		return fork_refuse(m->k, "the sides leave values nested deeper than %d", MAX_DEPTH);
 	if (fork_same(m->t, a, b)) {
@@ -316,6 +318,9 @@ static bool merge(struct merger *m, struct value a, struct value b, int depth, s
 		return trace_pin(m->t, a.sym, m->err);
 	if (b.kind == VALUE_SYMINT)
 		return trace_pin(m->t, b.sym, m->err);
+	if (!fork_same(m->t, a, b) &&
+	    (!late_choose(m->t, m->k->condition, a, b, &known, out, m->err) || known))
+		return known;
 	if (a.kind != b.kind)
 		return refuse_kinds(m, a, b);
 	if (!value_counted(a)) {

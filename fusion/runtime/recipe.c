@@ -307,7 +307,7 @@ static bool add(struct recipe_builder *b, struct value v, int depth)
 		b->trace->computes_sizes = true;
 	if (v.kind == VALUE_SYMINT)
 		return push(b, (struct recipe_step){ .kind = RECIPE_SIZE, .size = v.sym });
-	if (v.kind == VALUE_SYMFLOAT)
+	if (v.kind == VALUE_SYMFLOAT || v.kind == VALUE_LATEINT || v.kind == VALUE_LATEBOOL)
 		return add_symfloat(b, v);
 	if (!value_counted(v))
 		return push(b, (struct recipe_step){ .value = v });

@@ -16,7 +16,7 @@ enum recipe_kind {
 	RECIPE_SLOT,   /* an object from outside */
 	RECIPE_LIFTED, /* a tensor that no slot leads to */
 	RECIPE_OUTPUT, /* a result of the graph */
-	RECIPE_FLOAT,  /* the same as a Python float */
+	RECIPE_FLOAT,  /* the same as a Python number */
 	RECIPE_AGAIN,  /* the same object as step `index` */
 	RECIPE_VIEW,   /* a view of the next step */
 	RECIPE_CHOICE, /* one of two; output `index` tells which */

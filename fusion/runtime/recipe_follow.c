@@ -79,6 +79,15 @@ static struct value copy_set(const struct dict *from)
 	return v;
 }
 
+static struct value number(const struct tensor *t)
+{
+	if (t->dtype == DTYPE_I64)
+		return value_int(*(const int64_t *)tensor_data(t));
+	if (t->dtype == DTYPE_BOOL)
+		return value_bool(tensor_get_double(t, 0) != 0);
+	return value_float(tensor_get_double(t, 0));
+}
+
 static struct value output(struct follower *f, const struct recipe_step *step)
 {
 	struct tensor *t = f->call->outputs[step->index];
@@ -87,7 +96,7 @@ static struct value output(struct follower *f, const struct recipe_step *step)
 	f->call->outputs[step->index] = NULL;
 	if (step->kind == RECIPE_OUTPUT)
 		return eager_wrap(t);
-	v = value_float(tensor_get_double(t, 0));
+	v = number(t);
 	tensor_unref(t);
 	return v;
 }

@@ -214,7 +214,7 @@ int trace_node(struct trace *t, struct value tensor, struct err *err)
 
 static int target_node(void *self, struct value tensor, struct err *err)
 {
-	if (tensor.kind == VALUE_SYMFLOAT)
+	if (tensor.kind != VALUE_TENSOR)
 		return trace_float_operand(self, tensor, err);
 	return trace_node(self, tensor, err);
 }
@@ -227,9 +227,9 @@ static bool pin_symbols(struct trace *t, const struct value *values, int n)
 	for (int i = 0; i < n; i++) {
 		if (values[i].kind == VALUE_SYMINT)
 			changed |= trace_pin_quietly(t, values[i].sym);
-		if (values[i].kind == VALUE_SYMFLOAT) {
+		if (trace_is_late(t, values[i]) || values[i].kind == VALUE_SYMFLOAT) {
 			trace_pin_float(t, values[i], NULL);
-			changed = true;
+			changed |= t->brk.id == BREAK_NONE;
 		}
 		if (values[i].kind == VALUE_TUPLE || values[i].kind == VALUE_LIST)
 			changed |= pin_symbols(t, values[i].list->at, values[i].list->len);

@@ -218,6 +218,31 @@ bool trace_float_compare(struct trace *t, enum cmpop op, struct value a, struct 
 bool trace_float_binary(struct trace *t, enum binop op, struct value a, struct value b,
 			struct value *out, struct err *err);
 
+/* late.c: numbers that the graph computes, read when it has run (policy native).
+ * A SYMFLOAT is one where it does not come from outside as it is. */
+static inline bool trace_is_late(const struct trace *t, struct value v)
+{
+	return v.kind == VALUE_LATEINT || v.kind == VALUE_LATEBOOL ||
+	       (v.kind == VALUE_SYMFLOAT && t->native && t->graph->nodes[v.i]->input < 0);
+}
+/* A tensor's number, as item() (kind UNSET), int(), float() or bool() give it.
+ * *known false: it is not followed. */
+bool late_read(struct trace *t, enum value_kind kind, struct value a, bool *known,
+	       struct value *out, struct err *err);
+/* int(), float(), bool() of a late number; `not` of it. */
+bool late_cast(struct trace *t, enum value_kind kind, struct value a, struct value *out,
+	       struct err *err);
+bool late_not(struct trace *t, struct value a, struct value *out, struct err *err);
+bool late_binary(struct trace *t, enum binop op, struct value a, struct value b, struct value *out,
+		 struct err *err);
+bool late_compare(struct trace *t, enum cmpop op, struct value a, struct value b,
+		  struct value *out, struct err *err);
+/* One of two numbers of one type; *known false: they are not. */
+bool late_choose(struct trace *t, struct value condition, struct value a, struct value b,
+		 bool *known, struct value *out, struct err *err);
+/* The graph's answer must be `expected`, or eager runs the piece. */
+bool late_expect(struct trace *t, int node, bool expected, struct err *err);
+
 /* trace_view.c.  A new tensor value for node `node` of a view op, whose first
  * argument is the value `of`. */
 bool trace_wrap_view(struct trace *t, struct value of, int node, struct value *out,

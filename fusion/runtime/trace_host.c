@@ -115,6 +115,7 @@ static bool call_native(struct trace *t, const struct native *f, const struct va
 	struct value tensor, dim;
 	struct shape shape;
 	enum dtype dtype;
+	bool known;
 	int d;
 
 	if (!torch_native_args(f, args, n, kw, &tensor, &dim, err))
@@ -124,7 +125,8 @@ static bool call_native(struct trace *t, const struct native *f, const struct va
 		return true;
 	}
 	if (f->id == NATIVE_ITEM)
-		return trace_break(t, BREAK_SCALAR_READ, ".item()", err);
+		return late_read(t, VALUE_UNSET, tensor, &known, out, err) &&
+		       (known || trace_break(t, BREAK_SCALAR_READ, ".item()", err));
 	if (torch_cast_dtype(f->id) != DTYPE_COUNT)
 		return cast(t, f, tensor, out, err);
 	if (f->id == NATIVE_REQUIRES_GRAD_) {
@@ -211,13 +213,13 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 
 static bool is_number(struct value v)
 {
-	return v.kind == VALUE_SYMINT || v.kind == VALUE_SYMFLOAT || v.kind == VALUE_INT ||
+	return (v.kind >= VALUE_SYMINT && v.kind <= VALUE_LATEBOOL) || v.kind == VALUE_INT ||
 	       v.kind == VALUE_FLOAT || v.kind == VALUE_BOOL;
 }
 
 static bool is_symbol(struct value v)
 {
-	return v.kind == VALUE_SYMINT || v.kind == VALUE_SYMFLOAT;
+	return v.kind >= VALUE_SYMINT && v.kind <= VALUE_LATEBOOL;
 }
 
 static bool host_binary(void *self, enum binop op, bool inplace, struct value a, struct value b,
@@ -236,22 +238,43 @@ static bool host_binary(void *self, enum binop op, bool inplace, struct value a,
 			inplace && a.kind == VALUE_TENSOR, values, 2, NULL, out, err);
 }
 
+static bool host_truth(void *self, struct value a, bool *out, struct err *err);
+
+/* not x */
+static bool negate(struct trace *t, struct value a, struct value *out, struct err *err)
+{
+	bool known = trace_is_late(t, a), truth;
+	struct value v = a;
+
+	if (a.kind == VALUE_TENSOR && !late_read(t, VALUE_BOOL, a, &known, &v, err))
+		return false;
+	if (known)
+		return late_not(t, v, out, err);
+	if (!host_truth(t, a, &truth, err))
+		return false;
+	*out = value_bool(!truth);
+	return true;
+}
+
 static bool host_unary(void *self, enum unop op, struct value a, struct value *out, struct err *err)
 {
 	struct trace *t = self;
 
-	if (op == UN_POS) {
+	if (op == UN_NOT)
+		return negate(t, a, out, err);
+	if (op == UN_POS && a.kind != VALUE_LATEBOOL) {
 		*out = value_ref(a);
 		return true;
 	}
+	if (trace_is_late(t, a) && (op == UN_NEG || op == UN_POS))
+		return late_binary(t, op == UN_NEG ? BIN_MUL : BIN_ADD, a,
+				   value_int(op == UN_NEG ? -1 : 0), out, err);
 	if (a.kind == VALUE_SYMINT && op == UN_NEG)
 		return trace_size_binary(t, BIN_SUB, value_int(0), a, out, err);
 	if (a.kind == VALUE_SYMFLOAT && op == UN_NEG)
 		return trace_float_binary(t, BIN_MUL, a, value_float(-1), out, err);
 	if (is_symbol(a))
 		return trace_pin_float(t, a, err);
-	if (a.kind == VALUE_TENSOR && op == UN_NOT)
-		return trace_break(t, BREAK_TRUTH, "not", err);
 	if (t->operators->unary[op] < 0)
 		return torch_no_operator(torch_unary_name(op), err);
 	return trace_op(t, (enum op)t->operators->unary[op], torch_unary_name(op), false, &a, 1,
@@ -369,6 +392,28 @@ static bool host_to_number(void *self, enum value_kind kind, struct value a, str
 						       : "bool()",
 				   err);
 	return trace_size_number(self, kind, a, out, err);
+}
+
+static bool host_cast(void *self, enum value_kind kind, struct value a, struct value *out,
+		      struct err *err)
+{
+	struct trace *t = self;
+	bool known;
+
+	if (a.kind == VALUE_TENSOR && kind == VALUE_INT && is_literal(t, a, out))
+		return true;
+	if (a.kind == VALUE_TENSOR) {
+		if (!late_read(t, kind, a, &known, out, err))
+			return false;
+		return known || host_to_number(t, kind, a, out, err);
+	}
+	if (trace_is_late(t, a))
+		return late_cast(t, kind, a, out, err);
+	if (a.kind == VALUE_SYMFLOAT && kind == VALUE_FLOAT) {
+		*out = a;
+		return true;
+	}
+	return host_to_number(t, kind, a, out, err);
 }
 
 static bool host_tensor_attr(void *self, struct value tensor, const char *name, struct value *out,
@@ -513,6 +558,7 @@ void trace_host_init(struct trace *t)
 		.store_subscript = host_store_subscript,
 		.length = host_length,
 		.to_number = host_to_number,
+		.cast = host_cast,
 		.repr = host_repr,
 		.force = world_force,
 		.load_global = world_load_global,

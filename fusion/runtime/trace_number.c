@@ -83,7 +83,8 @@ bool trace_symbolic_number(struct trace *t, int slot, struct value *out, struct 
 
 int trace_float_operand(struct trace *t, struct value v, struct err *err)
 {
-	struct arg args[MAX_ARGS] = { arg_node((int)v.i), arg_dtype(DTYPE_F64) };
+	struct arg args[MAX_ARGS] = { arg_node((int)v.i),
+				      arg_dtype(t->graph->nodes[v.i]->dtype) };
 	struct float_operand made = { .node = (int)v.i };
 	struct node *n;
 
@@ -116,7 +117,7 @@ bool trace_pin_float(struct trace *t, struct value v, struct err *err)
 			changed = s->pinned = true;
 	}
 	if (!changed)
-		return err_set(err, ERR_INTERNAL, "a float without a symbol cannot be pinned");
+		return trace_break(t, BREAK_NUMBER_USE, NULL, err);
 	t->restart = true;
 	return err_set(err, ERR_UNSUPPORTED, "the float is specialised");
 }

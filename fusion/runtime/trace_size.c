@@ -146,6 +146,8 @@ bool trace_size_binary(struct trace *t, enum binop op, struct value a, struct va
 	struct symtab *syms = t->graph->syms;
 	const struct sym *x = size_sym(t, a), *y = size_sym(t, b), *z = NULL;
 
+	if (trace_is_late(t, a) || trace_is_late(t, b))
+		return late_binary(t, op, a, b, out, err);
 	if (a.kind == VALUE_SYMFLOAT || b.kind == VALUE_SYMFLOAT)
 		return trace_float_binary(t, op, a, b, out, err);
 	if (!x || !y)
@@ -217,6 +219,8 @@ bool trace_size_compare(struct trace *t, enum cmpop op, struct value a, struct v
 	struct size_condition c = { .op = op, .a = size_sym(t, a), .b = size_sym(t, b) };
 	struct symtab *syms = t->graph->syms;
 
+	if (trace_is_late(t, a) || trace_is_late(t, b))
+		return late_compare(t, op, a, b, out, err);
 	if (a.kind == VALUE_SYMFLOAT || b.kind == VALUE_SYMFLOAT)
 		return trace_float_compare(t, op, a, b, out, err);
 	if (op > CMP_GE || !c.a || !c.b)
@@ -238,11 +242,7 @@ bool trace_size_compare(struct trace *t, enum cmpop op, struct value a, struct v
 bool trace_size_number(struct trace *t, enum value_kind kind, struct value a, struct value *out,
 		       struct err *err)
 {
-	if (a.kind == VALUE_SYMFLOAT && kind == VALUE_FLOAT) {
-		*out = a;
-		return true;
-	}
-	if (a.kind == VALUE_SYMFLOAT)
+	if (a.kind != VALUE_SYMINT)
 		return trace_pin_float(t, a, err);
 	if (kind == VALUE_BOOL)
 		return trace_size_compare(t, CMP_NE, a, value_int(0), out, err);
