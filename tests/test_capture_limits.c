@@ -274,87 +274,87 @@ static void an_error_at_module_level_has_its_place(void **state)
 }
 
 /* Programs that would run on and on through exceptions and generators. */
+static const struct {
+	const char *body, *wanted;
+} endless[] = {
+	{ "while True:\n"
+	  "        try:\n"
+	  "            raise ValueError('again')\n"
+	  "        except ValueError:\n"
+	  "            pass\n",
+	  "step-limit" },
+	{ "try:\n"
+	  "        while True:\n"
+	  "            pass\n"
+	  "    except BaseException:\n"
+	  "        return 1\n",
+	  "step-limit" },
+	{ "def f():\n"
+	  "        try:\n"
+	  "            f()\n"
+	  "        finally:\n"
+	  "            f()\n"
+	  "    f()\n",
+	  "step-limit" },
+	{ "def g():\n"
+	  "        while True:\n"
+	  "            yield 1\n"
+	  "    return sum(g())\n",
+	  "step-limit" },
+	{ "def g():\n"
+	  "        yield from g()\n"
+	  "    return list(g())\n",
+	  "recursion" },
+	{ "g = iter([1])\n"
+	  "    for i in range(5000):\n"
+	  "        g = (x for x in g)\n"
+	  "    return list(g)\n",
+	  "recursion" },
+	{ "class C:\n"
+	  "        def __iter__(self):\n"
+	  "            return self\n"
+	  "        def __next__(self):\n"
+	  "            return next(self)\n"
+	  "    return list(C())\n",
+	  "recursion" },
+	{ "class C:\n"
+	  "        def __enter__(self):\n"
+	  "            with self:\n"
+	  "                return 1\n"
+	  "        def __exit__(self, a, b, c):\n"
+	  "            return True\n"
+	  "    with C():\n"
+	  "        pass\n",
+	  "recursion" },
+	{ "def f(*a):\n"
+	  "        return f(*a, *a)\n"
+	  "    return f(1)\n",
+	  "memory" },
+	{ "def g(n):\n"
+	  "        a = [n] * 1000\n"
+	  "        yield a\n"
+	  "    made = []\n"
+	  "    while True:\n"
+	  "        made.append(g(1))\n"
+	  "        next(made[-1])\n",
+	  "memory" },
+	{ "s = 'a'\n"
+	  "    while True:\n"
+	  "        s = f'{s}{s}'\n",
+	  "memory" },
+};
+
 static void no_handler_and_no_generator_outlives_the_limits(void **state)
 {
-	static const struct {
-		const char *body, *wanted;
-	} rows[] = {
-		{ "while True:\n"
-		  "        try:\n"
-		  "            raise ValueError('again')\n"
-		  "        except ValueError:\n"
-		  "            pass\n",
-		  "step-limit" },
-		{ "try:\n"
-		  "        while True:\n"
-		  "            pass\n"
-		  "    except BaseException:\n"
-		  "        return 1\n",
-		  "step-limit" },
-		{ "def f():\n"
-		  "        try:\n"
-		  "            f()\n"
-		  "        finally:\n"
-		  "            f()\n"
-		  "    f()\n",
-		  "step-limit" },
-		{ "def g():\n"
-		  "        while True:\n"
-		  "            yield 1\n"
-		  "    return sum(g())\n",
-		  "step-limit" },
-		{ "def g():\n"
-		  "        yield from g()\n"
-		  "    return list(g())\n",
-		  "recursion" },
-		{ "g = iter([1])\n"
-		  "    for i in range(5000):\n"
-		  "        g = (x for x in g)\n"
-		  "    return list(g)\n",
-		  "recursion" },
-		{ "class C:\n"
-		  "        def __iter__(self):\n"
-		  "            return self\n"
-		  "        def __next__(self):\n"
-		  "            return next(self)\n"
-		  "    return list(C())\n",
-		  "recursion" },
-		{ "class C:\n"
-		  "        def __enter__(self):\n"
-		  "            with self:\n"
-		  "                return 1\n"
-		  "        def __exit__(self, a, b, c):\n"
-		  "            return True\n"
-		  "    with C():\n"
-		  "        pass\n",
-		  "recursion" },
-		{ "def f(*a):\n"
-		  "        return f(*a, *a)\n"
-		  "    return f(1)\n",
-		  "memory" },
-		{ "def g(n):\n"
-		  "        a = [n] * 1000\n"
-		  "        yield a\n"
-		  "    made = []\n"
-		  "    while True:\n"
-		  "        made.append(g(1))\n"
-		  "        next(made[-1])\n",
-		  "memory" },
-		{ "s = 'a'\n"
-		  "    while True:\n"
-		  "        s = f'{s}{s}'\n",
-		  "memory" },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof(endless) / sizeof(endless[0]); i++) {
 		struct vm_limits limits = { .steps = 2000000, .object_bytes = 16 << 20 };
 		struct buf source = { 0 };
 		char *got;
 
-		buf_printf(&source, "def model():\n    %s", rows[i].body);
+		buf_printf(&source, "def model():\n    %s", endless[i].body);
 		got = session_run(source.data, &limits);
-		if (strncmp(got, rows[i].wanted, strlen(rows[i].wanted)) != 0)
+		if (strncmp(got, endless[i].wanted, strlen(endless[i].wanted)) != 0)
 			fail_msg("%s gives %.200s", source.data, got);
 		free(got);
 		buf_finish(&source);

@@ -197,15 +197,15 @@ struct tensor;
 struct traced_view;
 struct vtensor {
 	struct object head;
-	struct tensor *memory;              /* running: the host holds one reference; else NULL */
-	int node;                           /* capturing: the node that is its value now; else -1 */
-	int input;                          /* index among the graph's inputs, -1: none */
-	bool is_parameter;                  /* nn.Parameter() marked it */
-	bool written;                       /* an in-place op changed it */
-	unsigned dynamic_dims;              /* bit d: torch._dynamo.mark_dynamic(t, d) */
-	int writes;                         /* capturing: which write was the last, views' included */
-	int birth;                          /* capturing: how many were made before */
-	struct traced_view *view;           /* capturing: what it is a view of; NULL */
+	struct tensor *memory;    /* running: the host holds one reference; else NULL */
+	int node;                 /* capturing: the node that is its value now; else -1 */
+	int input;                /* index among the graph's inputs, -1: none */
+	bool is_parameter;        /* nn.Parameter() marked it */
+	bool written;             /* an in-place op changed it */
+	unsigned dynamic_dims;    /* bit d: torch._dynamo.mark_dynamic(t, d) */
+	int writes;               /* capturing: which write was the last, views' included */
+	int birth;                /* capturing: how many were made before */
+	struct traced_view *view; /* capturing: what it is a view of; NULL */
 	void (*release)(struct vtensor *t); /* called before it is freed; may be NULL */
 	void *owner;                        /* the host's */
 };
