@@ -66,6 +66,8 @@ static bool needs_more(const struct graph *g, const struct sym *made, const stru
 {
 	int64_t a = sym_hint(g->syms, made), b = sym_hint(g->syms, had);
 
+	if (b == 0) /* empty at the capture: the numbers say nothing */
+		return sym_is(next, 1) || made != had;
 	return sym_is(next, 1) ||
 	       (made != had && (a < b || (a == b && sym_hint(g->syms, next) == 1)));
 }
@@ -324,6 +326,67 @@ static bool layout(const struct graph *g, int node, int stop, bool strided, stru
 bool view_layout(const struct graph *g, int node, struct view_layout *out)
 {
 	return layout(g, node, -1, true, out);
+}
+
+/* As reshape_strides(), on numbers. */
+static bool reshape_fits(const int64_t *size, const int64_t *stride, int rank, const int64_t *to,
+			 int to_rank)
+{
+	int at = to_rank - 1;
+
+	for (int d = rank - 1; d >= 0; d--) {
+		int64_t step = stride[d], had = size[d], made = 1;
+
+		while (d > 0 && (size[d - 1] == 1 || stride[d - 1] == had * step))
+			had *= size[--d];
+		while (at >= 0 && (made < had || to[at] == 1))
+			made *= to[at--];
+		if (made != had)
+			return false;
+	}
+	return at < 0;
+}
+
+bool view_at_hints(const struct graph *g, int node)
+{
+	const struct node *n = g->nodes[node];
+	int64_t size[MAX_RANK], stride[MAX_RANK], to[MAX_RANK];
+	struct view_layout l;
+
+	if (!is_view(n) || !view_layout(g, n->args[0].node, &l))
+		return false;
+	for (int d = 0; d < l.shape.rank; d++) {
+		size[d] = sym_hint(g->syms, l.shape.size[d]);
+		stride[d] = sym_hint(g->syms, l.stride[d]);
+		if (size[d] == 0)
+			return true;
+	}
+	for (int d = 0; d < n->shape.rank; d++)
+		to[d] = sym_hint(g->syms, n->shape.size[d]);
+	return reshape_fits(size, stride, l.shape.rank, to, n->shape.rank);
+}
+
+int view_seams(const struct graph *g, int node, struct view_seam seams[MAX_RANK])
+{
+	const struct sym *had = sym_const(g->syms, 1), *step, *next;
+	struct view_layout l;
+	int n = 0;
+
+	if (!is_view(g->nodes[node]) || !view_layout(g, g->nodes[node]->args[0].node, &l) ||
+	    l.shape.rank == 0)
+		return 0;
+	step = l.stride[l.shape.rank - 1];
+	for (int d = l.shape.rank - 1; d > 0; d--) {
+		had = sym_mul(g->syms, had, l.shape.size[d]);
+		next = sym_mul(g->syms, had, step);
+		if (!next || l.stride[d - 1] == next || sym_is(l.shape.size[d - 1], 1))
+			continue;
+		if (!sym_is_const(l.stride[d - 1]) || !sym_is_const(next))
+			seams[n++] = (struct view_seam){ l.stride[d - 1], next };
+		step = l.stride[d - 1];
+		had = sym_const(g->syms, 1);
+	}
+	return n;
 }
 
 bool view_layout_in(const struct graph *g, int node, int base, struct view_layout *out)

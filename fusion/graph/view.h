@@ -29,6 +29,17 @@ bool view_layout(const struct graph *g, int node, struct view_layout *out);
  * strides are; false also where `base` is not in the chain. */
 bool view_layout_in(const struct graph *g, int node, int base, struct view_layout *out);
 
+/* Where two neighbouring dims of what a reshape copies do not lie as one as far as
+ * symbols tell: they do where a and b are equal.  Returns how many. */
+struct view_seam {
+	const struct sym *a, *b;
+};
+int view_seams(const struct graph *g, int node, struct view_seam seams[MAX_RANK]);
+
+/* Whether a reshape needs no copy at the sizes of the capture, whatever symbols
+ * may prove of others. */
+bool view_at_hints(const struct graph *g, int node);
+
 /* Whether the elements lie row by row, without gaps. */
 bool view_contiguous(const struct graph *g, const struct view_layout *l);
 

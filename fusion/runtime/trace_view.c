@@ -69,6 +69,66 @@ static bool is_copy(const struct trace *t, int node, bool *refused)
 	return copies;
 }
 
+static bool guard_unlike(struct trace *t, const struct sym *a, const struct sym *b, struct err *err)
+{
+	struct size_condition c = { .op = CMP_NE, .a = a, .b = b, .outcome = true };
+
+	return VEC_PUSH(&t->conditions, c) || trace_no_memory(err);
+}
+
+/* Whether a reshape copies may depend on sizes: that it does is guarded; where it
+ * does not at these sizes, they are taken as they are. */
+static bool guard_copy(struct trace *t, int node, struct err *err)
+{
+	struct symtab *syms = t->graph->syms;
+	const struct sym *one = sym_const(syms, 1);
+	const struct shape *from = &t->graph->nodes[t->graph->nodes[node]->args[0].node]->shape;
+	struct view_seam seams[MAX_RANK];
+	int n = view_seams(t->graph, node, seams);
+	bool fits = view_at_hints(t->graph, node);
+
+	for (int d = 0; d < from->rank; d++) {
+		if (fits)
+			t->restart |= trace_pin_quietly(t, from->size[d]);
+		else if (!sym_is_const(from->size[d]) &&
+			 !sym_at_least(syms, from->size[d], sym_const(syms, 2)) &&
+			 !guard_unlike(t, from->size[d], one, err))
+			return false;
+	}
+	for (int i = 0; i < n; i++) {
+		if (fits) {
+			t->restart |= trace_pin_quietly(t, seams[i].a);
+			t->restart |= trace_pin_quietly(t, seams[i].b);
+		} else if (!guard_unlike(t, seams[i].a, seams[i].b, err)) {
+			return false;
+		}
+	}
+	return !t->restart || err_set(err, ERR_UNSUPPORTED, "sizes are specialised");
+}
+
+/* The reshape of a copy: views of that are views of memory. */
+static int copy_first(struct trace *t, int node, struct err *err)
+{
+	const struct node *n = t->graph->nodes[node];
+	struct arg args[MAX_ARGS];
+	int ids[2];
+
+	memcpy(args, n->args, sizeof(args));
+	ids[0] = graph_add(t->graph, OP_contiguous, args, 1, n->line, n->column, err);
+	args[0].node = ids[0];
+	ids[1] = ids[0] < 0 ? -1
+			    : graph_add(t->graph, n->op, args, n->n_args, n->line, n->column, err);
+	for (int i = 0; i < 2; i++) {
+		if (ids[i] < 0)
+			return -1;
+		if (!graph_set_fx(t->graph, ids[i], "")) {
+			trace_no_memory(err);
+			return -1;
+		}
+	}
+	return ids[1];
+}
+
 bool trace_wrap_view(struct trace *t, struct value of, int node, struct value *out, struct err *err)
 {
 	struct traced_view *view;
@@ -76,11 +136,14 @@ bool trace_wrap_view(struct trace *t, struct value of, int node, struct value *o
 	int base;
 
 	if (is_copy(t, node, &refused)) {
+		if (!guard_copy(t, node, err))
+			return false;
 		if (refused)
 			return err_set(err, ERR_VALUE,
 				       "view: the strides of the tensor do not allow these sizes "
 				       "without a copy; write x.reshape(...)");
-		return trace_wrap(t, node, out, err);
+		node = copy_first(t, node, err);
+		return node >= 0 && trace_wrap(t, node, out, err);
 	}
 	if (!trace_wrap(t, node, out, err))
 		return false;
