@@ -23,8 +23,8 @@ struct backend_env {
 	const char *cache_dir;   /* NULL: no cache on disk */
 	const char *compiler;    /* path of the system compiler; NULL: find one on PATH */
 	int compile_timeout_ms;  /* 0: 30 s */
-	struct twister *random; /* of all executables; NULL: numbers that are the same
-				   * each time */
+	struct twister *random;  /* of all executables; NULL: numbers that are the same
+				  * each time */
 	const char *vector_unit; /* one that this machine has; NULL: the best */
 };
 

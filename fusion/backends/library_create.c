@@ -37,11 +37,11 @@ static void arange_range(void *context, int64_t begin, int64_t end, int thread)
 	for (int64_t i = begin; i < end; i++) {
 		if (exact)
 			dtype_put_int(c->out.dtype, out, i,
-					(int64_t)((uint64_t)c->number[0] +
-						  (uint64_t)c->number[1] * (uint64_t)i));
+				      (int64_t)((uint64_t)c->number[0] +
+						(uint64_t)c->number[1] * (uint64_t)i));
 		else
 			dtype_put_double(c->out.dtype, out, i,
-					  number(c, 0) + number(c, 1) * (double)i);
+					 number(c, 0) + number(c, 1) * (double)i);
 	}
 }
 
@@ -63,8 +63,8 @@ static void run_linspace(const struct library_call *call, void *const *buffers, 
 	(void)pool;
 	for (int64_t i = 0; i < n; i++)
 		dtype_put_double(call->out.dtype, out, i,
-				  i < (n + 1) / 2 ? start + step * (double)i
-						  : end - step * (double)(n - 1 - i));
+				 i < (n + 1) / 2 ? start + step * (double)i
+						 : end - step * (double)(n - 1 - i));
 }
 
 const struct library_op library_linspace = { NULL, run_linspace };

@@ -104,8 +104,8 @@ struct lookup {
 	struct odometer walk; /* 0: the source's strides, 1: the target's, 2..: the indices' */
 	int64_t points, run;  /* run: points at the end for which the indices are the same */
 	int n;                /* indices */
-	int64_t size[3], stride[3];  /* of the dims that they name */
-	bool writes; /* the indices are places of the target, else of the source */
+	int64_t size[3], stride[3]; /* of the dims that they name */
+	bool writes;                /* the indices are places of the target, else of the source */
 	const struct operand *index[3], *from, *to;
 };
 
@@ -142,7 +142,7 @@ static int64_t look_up(const struct library_call *call, const struct lookup *l,
 
 	for (int k = 0; k < l->n; k++) {
 		int64_t i = dtype_get_int(l->index[k]->dtype, operand_start(l->index[k], buffers),
-					    o->at[2 + k]);
+					  o->at[2 + k]);
 
 		if (i < -l->size[k] || i >= l->size[k]) {
 			library_fault(call, i, l->size[k]);
@@ -173,9 +173,9 @@ static void move_range(void *context, int64_t begin, int64_t end, int thread)
 	for (; begin < end; begin++, odometer_step(&o, l->run)) {
 		int64_t at = look_up(r->call, l, &o, r->buffers);
 
-		copy_run(out, o.at[1] + (l->writes ? at : 0),
-			 last < 0 ? 1 : o.stride[1][last], in, o.at[0] + (l->writes ? 0 : at),
-			 last < 0 ? 1 : o.stride[0][last], l->run, dtype_bytes(l->to->dtype));
+		copy_run(out, o.at[1] + (l->writes ? at : 0), last < 0 ? 1 : o.stride[1][last], in,
+			 o.at[0] + (l->writes ? 0 : at), last < 0 ? 1 : o.stride[0][last], l->run,
+			 dtype_bytes(l->to->dtype));
 	}
 }
 
@@ -354,12 +354,12 @@ static void run_scatter_add(const struct library_call *call, void *const *buffer
 
 		if (dtype_category(dtype) == CATEGORY_FLOAT)
 			dtype_put_double(dtype, out, at,
-					  dtype_get_double(dtype, out, at) +
-					      dtype_get_double(dtype, in, o.at[0]));
+					 dtype_get_double(dtype, out, at) +
+					     dtype_get_double(dtype, in, o.at[0]));
 		else
 			dtype_put_int(dtype, out, at,
-					(int64_t)((uint64_t)dtype_get_int(dtype, out, at) +
-						  (uint64_t)dtype_get_int(dtype, in, o.at[0])));
+				      (int64_t)((uint64_t)dtype_get_int(dtype, out, at) +
+						(uint64_t)dtype_get_int(dtype, in, o.at[0])));
 	}
 }
 
