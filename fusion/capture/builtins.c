@@ -178,7 +178,9 @@ static void print_tensor(void *context, struct buf *out, struct value tensor)
 	struct vm_host *host = vm_host_here(t->vm);
 	struct value size;
 
-	if (tensor.kind != VALUE_TENSOR && tensor.kind != VALUE_INSTANCE) { /* its text is its value: a size to hold from here on */
+	if (tensor.kind != VALUE_TENSOR &&
+	    tensor.kind !=
+		VALUE_INSTANCE) { /* its text is its value: a size to hold from here on */
 		if (t->failed)
 			return;
 		if (host->to_number(host->self,

@@ -67,10 +67,10 @@ bool inst_other(struct vm *vm, struct frame *f, const struct lang_inst *inst, st
 bool inst_fork(struct vm *vm, struct frame *f, bool *handled, struct err *err);
 static inline bool may_fork(const struct vm *vm, struct value condition)
 {
-	return __builtin_expect(condition.kind == VALUE_TENSOR ||
-				    (condition.kind >= VALUE_SYMFLOAT &&
-				     condition.kind <= VALUE_LATEBOOL),
-				0) &&
+	return __builtin_expect(
+		   condition.kind == VALUE_TENSOR ||
+		       (condition.kind >= VALUE_SYMFLOAT && condition.kind <= VALUE_LATEBOOL),
+		   0) &&
 	       vm->host->fork;
 }
 

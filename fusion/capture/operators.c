@@ -169,9 +169,11 @@ bool op_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struc
 	if (inplace && a.kind == VALUE_LIST && b.kind != VALUE_TENSOR &&
 	    (op == BIN_ADD || op == BIN_MUL))
 		return inplace_list(vm, op, a, b, out, err);
-	if (op == BIN_MUL && is_sequence(a) && (value_is_integer(b) || b.kind == VALUE_SYMINT || b.kind == VALUE_LATEINT))
+	if (op == BIN_MUL && is_sequence(a) &&
+	    (value_is_integer(b) || b.kind == VALUE_SYMINT || b.kind == VALUE_LATEINT))
 		return repeat(vm, a, b, out, err);
-	if (op == BIN_MUL && is_sequence(b) && (value_is_integer(a) || a.kind == VALUE_SYMINT || a.kind == VALUE_LATEINT))
+	if (op == BIN_MUL && is_sequence(b) &&
+	    (value_is_integer(a) || a.kind == VALUE_SYMINT || a.kind == VALUE_LATEINT))
 		return repeat(vm, b, a, out, err);
 	if (a.kind == VALUE_TENSOR || b.kind == VALUE_TENSOR ||
 	    (value_is_hosted(a) && (value_is_hosted(b) || value_is_number(b))) ||
