@@ -148,9 +148,12 @@ static void assert_guards(struct engine *e, const char *const *want, int n)
 
 static void static_guards_name_sizes_and_dtype(void **state)
 {
-	const char *const want[] = { "x is a Tensor",   "x.dim() == 2",
-				     "x.size(0) == 8",  "x.size(1) == 16",
-				     "x.dtype == float32", "x.is_contiguous()",
+	const char *const want[] = { "x is a Tensor",
+				     "x.dim() == 2",
+				     "x.size(0) == 8",
+				     "x.size(1) == 16",
+				     "x.dtype == float32",
+				     "x.is_contiguous()",
 				     "torch is the module torch" };
 	struct engine e = engine_open("interp", FUSION_STATIC, RELU);
 
@@ -162,12 +165,12 @@ static void static_guards_name_sizes_and_dtype(void **state)
 
 static void dynamic_guards_name_bounds_and_equal_sizes(void **state)
 {
-	const char *const want[] = {
-		"x is a Tensor",          "y is a Tensor",          "x.dim() == 2",
-		"y.dim() == 2",           "2 <= x.size(0)",         "2 <= x.size(1)",
-		"y.size(0) == x.size(0)", "y.size(1) == x.size(1)", "x.dtype == float32",
-		"x.is_contiguous()",      "y.dtype == float32",     "y.is_contiguous()"
-	};
+	const char *const want[] = { "x is a Tensor",          "y is a Tensor",
+				     "x.dim() == 2",           "y.dim() == 2",
+				     "2 <= x.size(0)",         "2 <= x.size(1)",
+				     "y.size(0) == x.size(0)", "y.size(1) == x.size(1)",
+				     "x.dtype == float32",     "x.is_contiguous()",
+				     "y.dtype == float32",     "y.is_contiguous()" };
 	struct engine e = engine_open("interp", FUSION_DYNAMIC, ADD);
 
 	(void)state;

@@ -35,7 +35,11 @@ static bool is_same(const struct finder *f, int slot, struct value v)
 		return v.i == slot;
 	if (s->stand.kind == VALUE_UNSET)
 		return v.kind == VALUE_UNSET && s->kind == VALUE_UNSET;
-	return s->stand.kind == v.kind && s->stand.i == v.i;
+	if (s->stand.kind != v.kind)
+		return false;
+	if (v.kind == VALUE_BOOL || v.kind == VALUE_DTYPE)
+		return v.kind == VALUE_BOOL ? v.b == s->stand.b : v.dtype == s->stand.dtype;
+	return v.kind == VALUE_NONE || v.kind == VALUE_ELLIPSIS || s->stand.i == v.i;
 }
 
 static bool store(struct finder *f, int slot, enum effect_kind kind, struct value key,
@@ -158,10 +162,9 @@ static bool find_globals(struct finder *f)
 
 	for (size_t i = 0; i < t->globals.len; i++) {
 		const struct world_global *g = &t->globals.at[i];
-		struct effect effect = { .kind = EFFECT_GLOBAL,
-					 .slot = -1,
-					 .number = g->index,
-					 .step = -1 };
+		struct effect effect = {
+			.kind = EFFECT_GLOBAL, .slot = -1, .number = g->index, .step = -1
+		};
 
 		if (!g->written || is_same(f, g->slot, g->stand))
 			continue;
@@ -184,7 +187,8 @@ bool effects_find(struct effects *e, struct recipe_builder *b, struct arena *are
 	for (int i = 0; ok && i < f.slots->n; i++) {
 		const struct slot *s = &f.slots->at[i];
 
-		if (value_counted(s->stand) && s->same_as < 0 && s->stand.object != s->value.object) {
+		if (value_counted(s->stand) && s->same_as < 0 &&
+		    s->stand.object != s->value.object) {
 			size_t before = f.list.len;
 
 			ok = find_in(&f, i);
@@ -304,9 +308,8 @@ bool effects_apply(const struct effects *e, const struct recipe *r, const struct
 	if (!objects)
 		return err_set(err, ERR_MEMORY, "out of memory for the result");
 	for (int i = 0; i < e->n; i++)
-		objects[i] = e->at[i].slot < 0
-				 ? value_none()
-				 : value_ref(slot_value(slots, e->at[i].slot, roots));
+		objects[i] = e->at[i].slot < 0 ? value_none()
+					       : value_ref(slot_value(slots, e->at[i].slot, roots));
 	for (int i = 0; i < e->n && ok; i++) {
 		struct value v = { .kind = VALUE_UNSET };
 

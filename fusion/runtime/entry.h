@@ -22,8 +22,8 @@ struct entry_write {         /* a tensor from outside that the piece changed */
 };
 
 struct entry_place { /* of the frame that goes on */
-	int index; /* of the local */
-	int step;  /* of the recipe; -1: the local is not needed any more */
+	int index;   /* of the local */
+	int step;    /* of the recipe; -1: the local is not needed any more */
 };
 
 struct entry {
@@ -34,9 +34,9 @@ struct entry {
 	struct exec *exec; /* NULL: the function computes no tensor */
 	struct recipe recipe;
 	struct effects effects;
-	int stop;        /* the instruction that ends it; -1: it returns */
-	bool rest_eager; /* ... and the rest of the frame runs in eager */
-	int result;      /* recipe step of what it returns */
+	int stop;                   /* the instruction that ends it; -1: it returns */
+	bool rest_eager;            /* ... and the rest of the frame runs in eager */
+	int result;                 /* recipe step of what it returns */
 	struct entry_place *places; /* locals that differ from before */
 	int n_places;
 	int *operands; /* recipe steps of the operand stack */

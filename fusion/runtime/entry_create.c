@@ -129,7 +129,8 @@ static bool add_state(struct entry *e, struct recipe_builder *b, const struct fr
 		struct entry_place place = { .index = i, .step = -1 };
 		struct value v = f->locals[i];
 
-		if (v.kind == VALUE_LAZY && s->at[v.i].access == SLOT_LOCAL && s->at[v.i].index == i)
+		if (v.kind == VALUE_LAZY && s->at[v.i].access == SLOT_LOCAL &&
+		    s->at[v.i].index == i)
 			continue;
 		if (live[i] && v.kind != VALUE_UNSET) {
 			place.step = recipe_add(b, v);

@@ -12,9 +12,8 @@ bool call_roots_init(struct call_roots *r, const struct frame *f, const struct v
 	const struct code *code = f->code;
 	int n = code->n_locals;
 
-	r->roots = (struct roots){
-		.locals = f->locals, .cells = f->cells, .stack = f->stack, .vm = vm
-	};
+	r->roots =
+	    (struct roots){ .locals = f->locals, .cells = f->cells, .stack = f->stack, .vm = vm };
 	r->values = r->few;
 	if (f->inst != code->insts || code->n_own_cells == 0)
 		return true;

@@ -148,9 +148,9 @@ static void add_layout(struct maker *m, int slot)
 /* What may be written to has to be the same thing, or another one, as it was. */
 static bool has_identity(const struct slot *s)
 {
-	return s->live && (s->kind == VALUE_TENSOR || s->kind == VALUE_LIST ||
-			   s->kind == VALUE_DICT || s->kind == VALUE_SET || s->kind == VALUE_CELL ||
-			   s->kind == VALUE_INSTANCE);
+	return s->live &&
+	       (s->kind == VALUE_TENSOR || s->kind == VALUE_LIST || s->kind == VALUE_DICT ||
+		s->kind == VALUE_SET || s->kind == VALUE_CELL || s->kind == VALUE_INSTANCE);
 }
 
 static void add_aliases(struct maker *m)

@@ -57,12 +57,12 @@ struct guard {
  * nothing to look up.  A step without a rank is one guard of the list. */
 struct guard_step {
 	int slot;
-	int local;     /* where the slot is a local: its index; -1 */
-	int guard;     /* -1: a tensor */
+	int local; /* where the slot is a local: its index; -1 */
+	int guard; /* -1: a tensor */
 	int8_t rank;
 	int8_t dtype;
 	bool contiguous; /* it has to be */
-	int sizes;     /* of g->sizes: a number each, or ~(2 * symbol + (known: 1)) */
+	int sizes;       /* of g->sizes: a number each, or ~(2 * symbol + (known: 1)) */
 };
 
 struct guards {

@@ -79,8 +79,8 @@ static inline struct value load(struct guards *g, int slot, const struct roots *
 
 	if (__builtin_expect(s->access == SLOT_LOCAL, 1))
 		return g->values[slot] = roots->locals[s->index];
-	return g->values[slot] =
-		   slot_load(s, s->parent < 0 ? value_none() : g->values[s->parent], roots);
+	return g->values[slot] = slot_load(s, s->parent < 0 ? value_none() : g->values[s->parent],
+					   roots);
 }
 
 static inline const struct tensor *tensor_of(const struct guards *g, int slot)
@@ -159,11 +159,11 @@ static bool check(struct guards *g, const struct guard *at, const struct roots *
 		return identical(g->values[at->slot], g->values[at->other]);
 	case GUARD_DISJOINT:
 		return g->values[at->slot].kind != VALUE_TENSOR
-			 ? g->values[at->slot].object != g->values[at->other].object
-			 : tensor_of(g, at->slot)->storage != tensor_of(g, at->other)->storage;
+			   ? g->values[at->slot].object != g->values[at->other].object
+			   : tensor_of(g, at->slot)->storage != tensor_of(g, at->other)->storage;
 	case GUARD_COMPARED:
 		return floats_compare((enum cmpop)at->dim, g->values[at->slot].f, at->with) ==
-		     (at->number != 0);
+		       (at->number != 0);
 	case GUARD_CONDITION:
 		return condition_holds(&g->conditions[at->number], g->vars);
 	default:

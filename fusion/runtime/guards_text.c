@@ -11,15 +11,24 @@
 static const char *kind_name(enum value_kind kind)
 {
 	static const char *const names[] = {
-		[VALUE_STR] = "str",           [VALUE_TUPLE] = "tuple",
-		[VALUE_LIST] = "list",         [VALUE_DICT] = "dict",
-		[VALUE_SLICE] = "slice",       [VALUE_RANGE] = "range",
-		[VALUE_ITER] = "iterator",     [VALUE_FUNCTION] = "function",
-		[VALUE_NATIVE] = "builtin",    [VALUE_MODULE] = "module",
-		[VALUE_CELL] = "cell",         [VALUE_TENSOR] = "Tensor",
-		[VALUE_GENERATOR] = "generator", [VALUE_SET] = "set",
-		[VALUE_CLASS] = "class",       [VALUE_INSTANCE] = "object",
-		[VALUE_METHOD] = "method",     [VALUE_DESCRIPTOR] = "property",
+		[VALUE_STR] = "str",
+		[VALUE_TUPLE] = "tuple",
+		[VALUE_LIST] = "list",
+		[VALUE_DICT] = "dict",
+		[VALUE_SLICE] = "slice",
+		[VALUE_RANGE] = "range",
+		[VALUE_ITER] = "iterator",
+		[VALUE_FUNCTION] = "function",
+		[VALUE_NATIVE] = "builtin",
+		[VALUE_MODULE] = "module",
+		[VALUE_CELL] = "cell",
+		[VALUE_TENSOR] = "Tensor",
+		[VALUE_GENERATOR] = "generator",
+		[VALUE_SET] = "set",
+		[VALUE_CLASS] = "class",
+		[VALUE_INSTANCE] = "object",
+		[VALUE_METHOD] = "method",
+		[VALUE_DESCRIPTOR] = "property",
 	};
 
 	if ((size_t)kind < sizeof(names) / sizeof(names[0]) && names[kind])
@@ -122,7 +131,8 @@ static void keys_text(const struct dict *dict, struct buf *out)
 	buf_puts(out, "]");
 }
 
-static void write_text(const struct guards *g, const struct guard *at, struct buf *out)
+/* The type of a slot, or its value. */
+static void slot_text(const struct guards *g, const struct guard *at, struct buf *out)
 {
 	const char *name = name_of(g, at->slot);
 	struct value was = at->slot < 0 ? value_none() : g->slots->at[at->slot].value;
@@ -133,8 +143,7 @@ static void write_text(const struct guards *g, const struct guard *at, struct bu
 		return;
 	case GUARD_KIND:
 	case GUARD_ITERATOR:
-		buf_printf(out, "%s is a %s", name,
-			   kind_name(g->slots->at[at->slot].kind));
+		buf_printf(out, "%s is a %s", name, kind_name(g->slots->at[at->slot].kind));
 		return;
 	case GUARD_UNSET:
 		buf_printf(out, "%s has no value", name);
@@ -176,6 +185,16 @@ static void write_text(const struct guards *g, const struct guard *at, struct bu
 		buf_printf(out, "%s %s ", name, was.kind == VALUE_NONE ? "is" : "==");
 		value_print(out, was, false);
 		return;
+	default:
+		return;
+	}
+}
+
+static void write_text(const struct guards *g, const struct guard *at, struct buf *out)
+{
+	const char *name = name_of(g, at->slot);
+
+	switch (at->kind) {
 	case GUARD_RANK:
 		buf_printf(out, "%s.dim() == %" PRId64, name, at->number);
 		return;
@@ -205,14 +224,16 @@ static void write_text(const struct guards *g, const struct guard *at, struct bu
 		buf_printf(out, "%s and %s share no memory", name, name_of(g, at->other));
 		return;
 	case GUARD_COMPARED:
-		buf_printf(out, "%s %s ", name,
-			   cmpop_symbol(at->number ? (enum cmpop)at->dim
-						   : opposite((enum cmpop)at->dim)));
+		buf_printf(
+		    out, "%s %s ", name,
+		    cmpop_symbol(at->number ? (enum cmpop)at->dim : opposite((enum cmpop)at->dim)));
 		value_print(out, value_float(at->with), false);
 		return;
 	case GUARD_CONDITION:
 		condition_text(g, at->number, out);
 		return;
+	default:
+		slot_text(g, at, out);
 	}
 }
 
@@ -257,8 +278,8 @@ static void value_reason(const struct slot *slot, struct value is, struct buf *o
 		value_print(out, slot->value, false);
 }
 
-static void tensor_reason(const struct guards *g, const struct guard *at,
-			  const struct roots *roots, struct buf *out)
+static void tensor_reason(const struct guards *g, const struct guard *at, const struct roots *roots,
+			  struct buf *out)
 {
 	const struct tensor *t = slot_value(g->slots, at->slot, roots).tensor->memory;
 	const char *name = name_of(g, at->slot);

@@ -12,10 +12,10 @@
 struct point {
 	const struct code *code;
 	int inst;
-	int frame_id;     /* of compile ids "0/1"; -1: nothing compiled yet */
-	int frame_index;  /* of the report; -1 */
-	bool skip;        /* runs in eager from here, for good */
-	bool run_only;    /* has as many entries as are allowed */
+	int frame_id;           /* of compile ids "0/1"; -1: nothing compiled yet */
+	int frame_index;        /* of the report; -1 */
+	bool skip;              /* runs in eager from here, for good */
+	bool run_only;          /* has as many entries as are allowed */
 	struct entry **entries; /* most recently used first */
 	int n_entries, cap_entries;
 	struct memory memory;

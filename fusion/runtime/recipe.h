@@ -52,10 +52,10 @@ struct recipe {
 struct recipe_builder {
 	struct trace *trace;
 	VEC(struct recipe_step) steps;
-	VEC(int) outputs;     /* nodes */
-	struct pointers made; /* objects of the capture: their step */
+	VEC(int) outputs;       /* nodes */
+	struct pointers made;   /* objects of the capture: their step */
 	VEC(struct value) kept; /* made while building: references */
-	bool returns;         /* the frame is left: its own cells are not those of the call */
+	bool returns;           /* the frame is left: its own cells are not those of the call */
 	struct err *err;
 };
 

@@ -121,9 +121,8 @@ static const char *slot_name(struct slots *s, const struct slot *slot)
 	case SLOT_STACK:
 		return arena_printf(s->arena, "operand %d", slot->index);
 	case SLOT_GLOBAL:
-		return slot->key.kind == VALUE_STR
-			   ? arena_strdup(s->arena, slot->key.str->text)
-			   : "a global";
+		return slot->key.kind == VALUE_STR ? arena_strdup(s->arena, slot->key.str->text)
+						   : "a global";
 	default:
 		return part_name(s, slot);
 	}
@@ -141,11 +140,9 @@ static bool describe_tensor(struct slots *s, int index)
 	for (int d = 0; d < t->rank; d++) {
 		if (!grow((void **)&s->dims, &s->cap_dims, s->n_dims, sizeof(*s->dims)))
 			return false;
-		s->dims[s->n_dims] = (struct slot_dim){ .slot = index,
-							.dim = d,
-							.size = t->size[d],
-							.class = s->n_dims,
-							.var = -1 };
+		s->dims[s->n_dims] = (struct slot_dim){
+			.slot = index, .dim = d, .size = t->size[d], .class = s->n_dims, .var = -1
+		};
 		slot->size[d] = t->size[d];
 		s->n_dims++;
 	}
@@ -157,8 +154,7 @@ bool slots_describe(struct slots *s, int slot)
 	if (s->at[slot].name)
 		return true;
 	s->at[slot].name = slot_name(s, &s->at[slot]);
-	return s->at[slot].name &&
-	       (s->at[slot].kind != VALUE_TENSOR || describe_tensor(s, slot));
+	return s->at[slot].name && (s->at[slot].kind != VALUE_TENSOR || describe_tensor(s, slot));
 }
 
 void slots_finish(struct slots *s)
@@ -198,8 +194,7 @@ static struct value essence(const struct slot *s)
 	case VALUE_DICT:
 		return keys_of(v.dict);
 	case VALUE_NATIVE: /* its name outlives it; its self is another slot */
-		return value_native(v.native->name, v.native->id, v.native->builtin,
-				    value_none());
+		return value_native(v.native->name, v.native->id, v.native->builtin, value_none());
 	case VALUE_TENSOR:
 	case VALUE_TUPLE:
 	case VALUE_LIST:

@@ -54,9 +54,9 @@ struct roots {
 struct slot {
 	int parent; /* -1: a root */
 	enum slot_access access;
-	int index;         /* of an entry: where it was at capture */
-	struct value key;  /* a reference; UNSET: by index */
-	const char *name;  /* "x", "xs[0]", "cfg['act']": as the user would write it; once read */
+	int index;          /* of an entry: where it was at capture */
+	struct value key;   /* a reference; UNSET: by index */
+	const char *name;   /* "x", "xs[0]", "cfg['act']": as the user would write it; once read */
 	struct value value; /* at capture; a reference */
 	enum value_kind kind;
 	int first_child, n_children; /* -1: not made */

@@ -114,7 +114,7 @@ struct world_global {
 struct trace_break {
 	enum break_id id; /* BREAK_NONE: it could */
 	char subject[96];
-	char message[512]; /* instead of the table's; may be empty */
+	char message[512];             /* instead of the table's; may be empty */
 	VEC(struct fusion_line) stack; /* innermost first; functions are the program's */
 	int column, end_column;
 	int inst;     /* of the frame where the piece began */
@@ -134,17 +134,17 @@ struct trace {
 	struct vm *vm;
 	enum fusion_mode mode; /* static, dynamic or auto */
 
-	bool native;           /* the policy: branches on tensors are followed both ways */
+	bool native; /* the policy: branches on tensors are followed both ways */
 	VEC(struct fork_refused) refused;
 
 	/* of one attempt */
-	struct frame *base;  /* the frame where the piece began: a stand-in */
-	struct graph *graph; /* in the entry's arena */
-	void *serial;        /* tells this attempt's tensors from older ones */
+	struct frame *base;           /* the frame where the piece began: a stand-in */
+	struct graph *graph;          /* in the entry's arena */
+	void *serial;                 /* tells this attempt's tensors from older ones */
 	VEC(struct trace_home) homes; /* by symbol */
-	bool restart; /* the attempt failed, but taught the slots something */
-	int n_ops;    /* nodes that FX would call */
-	bool computes_sizes; /* the program did something with a symbol: nodes of FX too */
+	bool restart;                 /* the attempt failed, but taught the slots something */
+	int n_ops;                    /* nodes that FX would call */
+	bool computes_sizes;          /* the program did something with a symbol: nodes of FX too */
 	VEC(struct lifted) lifted;
 	VEC(struct size_condition) conditions;
 	VEC(struct float_condition) float_conditions;
@@ -153,7 +153,7 @@ struct trace {
 	VEC(struct world_global) globals;
 	VEC(struct float_operand) float_operands;
 	struct pointers reals, stands; /* objects from outside and their stand-ins: slots */
-	struct fork *fork; /* the innermost that is open */
+	struct fork *fork;             /* the innermost that is open */
 	VEC(struct fork_choice) choices;
 	unsigned birth; /* objects of the heap that are younger belong to the attempt */
 	int n_tensors, n_writes;
@@ -235,8 +235,8 @@ bool late_cast(struct trace *t, enum value_kind kind, struct value a, struct val
 bool late_not(struct trace *t, struct value a, struct value *out, struct err *err);
 bool late_binary(struct trace *t, enum binop op, struct value a, struct value b, struct value *out,
 		 struct err *err);
-bool late_compare(struct trace *t, enum cmpop op, struct value a, struct value b,
-		  struct value *out, struct err *err);
+bool late_compare(struct trace *t, enum cmpop op, struct value a, struct value b, struct value *out,
+		  struct err *err);
 /* One of two numbers of one type; *known false: they are not. */
 bool late_choose(struct trace *t, struct value condition, struct value a, struct value b,
 		 bool *known, struct value *out, struct err *err);
@@ -275,6 +275,7 @@ bool world_read(struct trace *t, int slot, struct value *out, struct err *err); 
 bool world_load_global(void *self, int index, const char *name, struct value real,
 		       struct value *out, struct err *err);
 bool world_store_global(void *self, int index, const char *name, struct value v, struct err *err);
+bool world_too_many(struct trace *t, struct err *err); /* slots; always false */
 /* The slot that an object of the capture stands for; -1: it is new. */
 int world_slot(const struct trace *t, struct value stand);
 

@@ -185,10 +185,9 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 		return call_control(t, f, args, n, kw, out, err);
 	if (torch_more_wants(f, args, n, kw)) {
 		if (torch_more_break(f->id) != BREAK_NONE || f->id == OP_where)
-			return trace_break(t,
-					   f->id == OP_where ? BREAK_DYNAMIC_SHAPE
-							     : torch_more_break(f->id),
-					   f->name, err);
+			return trace_break(
+			    t, f->id == OP_where ? BREAK_DYNAMIC_SHAPE : torch_more_break(f->id),
+			    f->name, err);
 		return torch_more_call(&t->composer, NULL, f, args, n, kw, out, err);
 	}
 	if (compose_knows(f->id))

@@ -14,7 +14,7 @@
 
 static const struct value unset = { .kind = VALUE_UNSET };
 
-static bool too_many(struct trace *t, struct err *err)
+bool world_too_many(struct trace *t, struct err *err)
 {
 	if (t->slots->n < MAX_SLOTS)
 		return trace_no_memory(err);
@@ -92,7 +92,7 @@ static bool make_children(struct trace *t, int slot, struct err *err)
 	if (s->at[slot].first_child >= 0)
 		return true;
 	if (!add_children(s, slot, s->at[slot].value))
-		return too_many(t, err);
+		return world_too_many(t, err);
 	s->at[slot].first_child = first;
 	s->at[slot].n_children = s->n - first;
 	return true;
@@ -171,7 +171,8 @@ static bool stands_for_itself(struct value v)
 	switch (v.kind) {
 	case VALUE_FUNCTION:
 		f = v.function;
-		return (!f->closure || f->closure->len == 0) && (!f->defaults || all_plain(f->defaults->at, f->defaults->len)) &&
+		return (!f->closure || f->closure->len == 0) &&
+		       (!f->defaults || all_plain(f->defaults->at, f->defaults->len)) &&
 		       (!f->kwdefaults || all_plain(f->kwdefaults->values, f->kwdefaults->len));
 	case VALUE_NATIVE:
 		return v.native->self.kind == VALUE_UNSET || is_plain(v.native->self);
@@ -420,10 +421,9 @@ static void share_symbols(struct trace *t, int slot, const struct seen *seen)
 
 	for (int d = 0; d < at->rank; d++) {
 		int dim = at->first_dim + d;
-		bool wanted =
-		    t->mode == FUSION_DYNAMIC ||
-		    (t->mode == FUSION_AUTO &&
-		     (seen->changed[d] || (at->value.tensor->dynamic_dims >> d & 1)));
+		bool wanted = t->mode == FUSION_DYNAMIC ||
+			      (t->mode == FUSION_AUTO &&
+			       (seen->changed[d] || (at->value.tensor->dynamic_dims >> d & 1)));
 
 		/* where the strides are constants, so are the sizes */
 		s->dims[dim].pinned = !wanted || !at->contiguous;
@@ -527,78 +527,4 @@ bool world_force(void *self, struct value *place, struct err *err)
 int world_slot(const struct trace *t, struct value stand)
 {
 	return value_counted(stand) ? pointers_get(&t->stands, stand.object) : -1;
-}
-
-static struct world_global *find_global(struct trace *t, int index, const char *name,
-					struct value real, struct err *err)
-{
-	struct world_global fresh = { .index = index };
-	struct value key;
-
-	for (size_t i = 0; i < t->globals.len; i++)
-		if (t->globals.at[i].index == index)
-			return &t->globals.at[i];
-	for (int i = 0; i < t->slots->n && fresh.slot == 0; i++) /* of an earlier attempt */
-		if (t->slots->at[i].access == SLOT_GLOBAL && t->slots->at[i].index == index)
-			fresh.slot = i + 1;
-	if (fresh.slot == 0) {
-		key = value_str(name, strlen(name));
-		fresh.slot = slots_add(t->slots, -1, SLOT_GLOBAL, index, key, real) + 1;
-		value_unref(key);
-	}
-	fresh.slot--;
-	if (fresh.slot < 0) {
-		too_many(t, err);
-		return NULL;
-	}
-	fresh.stand = real.kind == VALUE_UNSET ? unset : lazy(fresh.slot);
-	if (!VEC_PUSH(&t->globals, fresh)) {
-		trace_no_memory(err);
-		return NULL;
-	}
-	return &t->globals.at[t->globals.len - 1];
-}
-
-bool world_load_global(void *self, int index, const char *name, struct value real,
-		       struct value *out, struct err *err)
-{
-	struct trace *t = self;
-	struct world_global *g;
-	size_t at;
-
-	if (t->vm->globals[index].owner) { /* our prelude's: nobody changes them */
-		*out = value_ref(real);
-		return true;
-	}
-	g = find_global(t, index, name, real, err);
-	if (!g)
-		return false;
-	at = (size_t)(g - t->globals.at);
-	if (g->stand.kind == VALUE_LAZY && !world_force(t, &t->globals.at[at].stand, err))
-		return false;
-	*out = value_ref(t->globals.at[at].stand);
-	return true;
-}
-
-bool world_store_global(void *self, int index, const char *name, struct value v, struct err *err)
-{
-	struct trace *t = self;
-	struct global *real = &t->vm->globals[index];
-	struct world_global *g;
-	struct value old;
-
-	if (real->owner) { /* our prelude is being loaded */
-		old = real->value;
-		real->value = value_ref(v);
-		value_unref(old);
-		return true;
-	}
-	g = find_global(t, index, name, real->value, err);
-	if (!g)
-		return false;
-	old = g->stand;
-	g->stand = value_ref(v);
-	g->written = true;
-	value_unref(old);
-	return true;
 }

@@ -1,0 +1,84 @@
+/* fusion/runtime/world_global.c -- globals as a piece sees them.
+ *
+ * What it stores stays in a table of its own until the kernels are done.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/runtime/trace.h"
+
+static struct world_global *find_global(struct trace *t, int index, const char *name,
+					struct value real, struct err *err)
+{
+	struct world_global fresh = { .index = index };
+	struct value key;
+
+	for (size_t i = 0; i < t->globals.len; i++)
+		if (t->globals.at[i].index == index)
+			return &t->globals.at[i];
+	for (int i = 0; i < t->slots->n && fresh.slot == 0; i++) /* of an earlier attempt */
+		if (t->slots->at[i].access == SLOT_GLOBAL && t->slots->at[i].index == index)
+			fresh.slot = i + 1;
+	if (fresh.slot == 0) {
+		key = value_str(name, strlen(name));
+		fresh.slot = slots_add(t->slots, -1, SLOT_GLOBAL, index, key, real) + 1;
+		value_unref(key);
+	}
+	fresh.slot--;
+	if (fresh.slot < 0) {
+		world_too_many(t, err);
+		return NULL;
+	}
+	fresh.stand = real.kind == VALUE_UNSET
+			  ? real
+			  : (struct value){ .kind = VALUE_LAZY, .i = fresh.slot };
+	if (!VEC_PUSH(&t->globals, fresh)) {
+		trace_no_memory(err);
+		return NULL;
+	}
+	return &t->globals.at[t->globals.len - 1];
+}
+
+bool world_load_global(void *self, int index, const char *name, struct value real,
+		       struct value *out, struct err *err)
+{
+	struct trace *t = self;
+	struct world_global *g;
+	size_t at;
+
+	if (t->vm->globals[index].owner) { /* our prelude's: nobody changes them */
+		*out = value_ref(real);
+		return true;
+	}
+	g = find_global(t, index, name, real, err);
+	if (!g)
+		return false;
+	at = (size_t)(g - t->globals.at);
+	if (g->stand.kind == VALUE_LAZY && !world_force(t, &t->globals.at[at].stand, err))
+		return false;
+	*out = value_ref(t->globals.at[at].stand);
+	return true;
+}
+
+bool world_store_global(void *self, int index, const char *name, struct value v, struct err *err)
+{
+	struct trace *t = self;
+	struct global *real = &t->vm->globals[index];
+	struct world_global *g;
+	struct value old;
+
+	if (real->owner) { /* our prelude is being loaded */
+		old = real->value;
+		real->value = value_ref(v);
+		value_unref(old);
+		return true;
+	}
+	g = find_global(t, index, name, real->value, err);
+	if (!g)
+		return false;
+	old = g->stand;
+	g->stand = value_ref(v);
+	g->written = true;
+	value_unref(old);
+	return true;
+}
