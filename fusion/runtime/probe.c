@@ -35,7 +35,8 @@ enum session_found session_probe(struct session *s, const struct value *args, in
 	if (self)
 		all[0] = s->self;
 	memcpy(all + self, args, sizeof(*args) * (size_t)n);
+	roots.first_cell = f->code->n_own_cells;
 	if (f->closure)
-		roots.cells = f->closure->at - f->code->n_own_cells;
+		roots.cells = f->closure->at;
 	return look(s->start, &roots, why);
 }

@@ -119,24 +119,28 @@ static struct entry *find_entry(struct session *s, const struct function *f,
 				const struct value *args, int n)
 {
 	struct point *p = s->start;
-	struct roots roots = { .locals = args, .vm = s->vm };
+	struct roots roots = { .locals = args,
+			       .first_cell = f->code->n_own_cells,
+			       .vm = s->vm };
 
 	if (!p)
 		p = s->start = points_at(&s->points, f->code, f->code->insts);
 	if (!p || p->skip || p->n_entries == 0 || !are_locals(f->code, n) || f->disabled)
 		return NULL;
 	if (f->closure)
-		roots.cells = f->closure->at - f->code->n_own_cells;
+		roots.cells = f->closure->at;
 	return point_find(p, &roots, &s->counts.guard_checks);
 }
 
 static bool run_entry(struct session *s, struct entry *e, const struct function *f,
 		      const struct value *args, struct value *out, struct err *err)
 {
-	struct roots roots = { .locals = args, .vm = s->vm };
+	struct roots roots = { .locals = args,
+			       .first_cell = f->code->n_own_cells,
+			       .vm = s->vm };
 
 	if (f->closure)
-		roots.cells = f->closure->at - f->code->n_own_cells;
+		roots.cells = f->closure->at;
 	if (e->exec)
 		s->counts.launches += e->exec->lowered->n_kernels;
 	return entry_run(e, &roots, s->vm, NULL, out, s->observer, err);

@@ -296,7 +296,7 @@ struct value slot_load(const struct slot *s, struct value parent, const struct r
 	case SLOT_LOCAL:
 		return roots->locals[s->index];
 	case SLOT_CELL:
-		return roots->cells[s->index];
+		return roots->cells[s->index - roots->first_cell];
 	case SLOT_STACK:
 		return roots->stack[s->index];
 	case SLOT_GLOBAL:

@@ -46,7 +46,8 @@ enum slot_access {
 /* Where root slots are found in a call. */
 struct roots {
 	const struct value *locals;
-	const struct value *cells;
+	const struct value *cells; /* from number `first_cell` on */
+	int first_cell;
 	const struct value *stack;
 	const struct vm *vm; /* globals */
 };
