@@ -48,7 +48,7 @@ static void operators_reach_their_ops(void **state)
 	torch_operators_init(&t);
 	assert_int_equal(t.binary[BIN_ADD], OP_add);
 	assert_int_equal(t.binary[BIN_TRUEDIV], OP_truediv);
-	assert_int_equal(t.binary[BIN_MATMUL], -1);
+	assert_int_equal(t.binary[BIN_MATMUL], OP_matmul);
 	assert_int_equal(t.unary[UN_NEG], OP_neg);
 	assert_int_equal(t.unary[UN_INVERT], OP_invert);
 	assert_int_equal(t.compare[CMP_GE], OP_ge);
