@@ -177,11 +177,16 @@ static void print_tensor(void *context, struct buf *out, struct value tensor)
 	struct tensor_text *t = context;
 	struct vm_host *host = vm_host_here(t->vm);
 	struct value size;
+	bool known = false;
 
 	if (tensor.kind != VALUE_TENSOR &&
 	    tensor.kind !=
 		VALUE_INSTANCE) { /* its text is its value: a size to hold from here on */
 		if (t->failed)
+			return;
+		t->failed = host->number_text &&
+			    !host->number_text(host->self, tensor, &known, out, t->err);
+		if (t->failed || known)
 			return;
 		if (host->to_number(host->self,
 				    tensor.kind == VALUE_SYMFLOAT ? VALUE_FLOAT : VALUE_INT, tensor,

@@ -63,6 +63,10 @@ struct vm_host {
 		     struct err *err);
 	/* repr() of a tensor, appended to `text`.  May be NULL: "tensor(...)". */
 	bool (*repr)(void *self, struct value t, struct buf *text, struct err *err);
+	/* The same of a number that is hosted; *known false, or NULL: to_number()
+	 * gives it. */
+	bool (*number_text)(void *self, struct value v, bool *known, struct buf *text,
+			    struct err *err);
 	/* print(): text with its newline.  May be NULL: dropped. */
 	void (*print)(void *self, const char *text, size_t len);
 

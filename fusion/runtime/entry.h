@@ -13,6 +13,7 @@
 #include "fusion/runtime/exec.h"
 #include "fusion/runtime/guards.h"
 #include "fusion/runtime/partition.h"
+#include "fusion/runtime/prints.h"
 #include "fusion/runtime/recipe.h"
 
 struct entry_write {         /* a tensor from outside that the piece changed */
@@ -34,6 +35,7 @@ struct entry {
 	struct exec *exec; /* NULL: the function computes no tensor */
 	struct recipe recipe;
 	struct effects effects;
+	struct prints prints;
 	int stop;                   /* the instruction that ends it; -1: it returns */
 	bool rest_eager;            /* ... and the rest of the frame runs in eager */
 	int result;                 /* recipe step of what it returns */

@@ -168,7 +168,9 @@ bool entry_describe(struct entry *e, struct attempt *a, const struct entry_optio
 {
 	struct trace *t = &a->trace;
 	struct recipe_builder b = { .trace = t, .err = err, .returns = !a->stopped };
-	bool ok = add_end(e, &b, a) && effects_find(&e->effects, &b, &e->arena);
+	bool ok = add_end(e, &b, a) && effects_find(&e->effects, &b, &e->arena) &&
+		  prints_describe(&e->prints, &b, &e->arena) &&
+		  (!t->failed || entry_no_memory(err));
 
 	e->captured = t->graph;
 	if (ok && (!keep_inputs(e, t, options->env->allocator) || !keep_writes(e, t, &b) ||

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fusion/runtime/join.h"
+#include "fusion/runtime/prints.h"
 
 /* A loop on a tensor forks in its own side, again and again. */
 enum { MAX_FORKS = 64 };
@@ -189,31 +190,52 @@ static bool leave_side(struct fork *k, bool jumped, struct err *err)
 	if (value_counted(vm->handled) || !fork_restore(k))
 		return fork_refuse(k, "a side of it raises an exception");
 	k->trace->asserts.len = k->n_asserts;
+	prints_drop(k->trace, k->n_prints);
 	memset(err, 0, sizeof(*err));
 	return take_side(k, !jumped, err);
 }
 
-/* Assertions of a side hold for who goes there. */
-static bool limit_asserts(struct fork *k, size_t from, bool first, struct err *err)
+static int add(struct trace *t, enum op op, int a, int b, struct err *err)
+{
+	struct arg args[MAX_ARGS] = { arg_node(a), arg_node(b) };
+
+	return graph_add(t->graph, op, args, op_info(op)->n_params, t->host.line, t->host.column,
+			 err);
+}
+
+static int invert(struct trace *t, int node, struct err *err)
+{
+	struct arg args[MAX_ARGS] = { arg_node(node) };
+
+	return graph_add(t->graph, OP_logical_not, args, 1, t->host.line, t->host.column, err);
+}
+
+/* Assertions and prints of a side are for who goes there. */
+static bool limit_side(struct fork *k, bool first, struct err *err)
 {
 	struct trace *t = k->trace;
-	int condition = trace_node(t, k->condition, err);
+	int condition = trace_node(t, k->condition, err), here, other;
 
-	for (size_t i = from; i < t->asserts.len; i++) {
-		struct arg args[MAX_ARGS] = { arg_node(condition) };
-		int other = condition;
+	if (k->n_asserts == t->asserts.len && k->n_prints == t->prints.len)
+		return true;
+	other = condition < 0 ? -1 : invert(t, condition, err);
+	if (other < 0)
+		return false;
+	here = first ? condition : other;
+	other = first ? other : condition;
+	for (; k->n_asserts < t->asserts.len; k->n_asserts++) {
+		int node = add(t, OP_logical_or, t->asserts.at[k->n_asserts], other, err);
 
-		if (first)
-			other = graph_add(t->graph, OP_logical_not, args, 1, t->host.line,
-					  t->host.column, err);
-		args[0] = arg_node(t->asserts.at[i]);
-		args[1] = arg_node(other);
-		if (other >= 0)
-			other = graph_add(t->graph, OP_logical_or, args, 2, t->host.line,
-					  t->host.column, err);
-		if (other < 0)
+		if (node < 0)
 			return false;
-		t->asserts.at[i] = other;
+		t->asserts.at[k->n_asserts] = node;
+	}
+	for (; k->n_prints < t->prints.len; k->n_prints++) {
+		int *on = &t->prints.at[k->n_prints].condition;
+
+		*on = *on < 0 ? here : add(t, OP_logical_and, *on, here, err);
+		if (*on < 0)
+			return false;
 	}
 	return true;
 }
@@ -224,22 +246,25 @@ static bool run_sides(struct fork *k, const struct join *join, struct err *err)
 	int at = (int)(k->inst - k->frame->code->insts), arg = k->inst->arg;
 	bool jumps = k->inst->op == CODE_JUMP_IF_TRUE; /* where it holds */
 	struct side_end first;
-	size_t between;
+	size_t asserts = k->trace->asserts.len, prints = k->trace->prints.len;
 
-	k->n_asserts = k->trace->asserts.len;
+	k->n_asserts = asserts;
+	k->n_prints = prints;
 	if (!fork_save(k))
 		return false;
 	if (!run_side(k, join, jumps ? arg : at + 1, err))
 		return k->raised && leave_side(k, jumps, err);
 	first = end_of(k);
-	between = k->trace->asserts.len;
-	if (!limit_asserts(k, k->n_asserts, true, err) || !fork_switch(k))
+	if (!limit_side(k, true, err) || !fork_switch(k))
 		return false;
-	if (!run_side(k, join, jumps ? at + 1 : arg, err))
+	if (!run_side(k, join, jumps ? at + 1 : arg, err)) {
+		k->n_asserts = asserts;
+		k->n_prints = prints;
 		return k->raised && leave_side(k, !jumps, err);
+	}
 	if (join->at >= 0 && (first.at != k->frame->inst || first.handled != end_of(k).handled))
 		return fork_refuse(k, "the sides do not meet");
-	return limit_asserts(k, between, false, err) && fork_merge(k, join->at, err);
+	return limit_side(k, false, err) && fork_merge(k, join->at, err);
 }
 
 static bool open_fork(struct fork *k, struct value condition, struct err *err)

@@ -50,9 +50,9 @@ struct fork {
 	fork_contents changed;  /* after the first side, of those that did */
 	fork_writes writes;     /* before, of tensors that a side changed */
 	fork_writes first_writes;
-	size_t n_asserts; /* before */
-	bool raised;      /* a side left the frame with an exception */
-	char why[160];    /* it does not come out */
+	size_t n_asserts, n_prints; /* those before are not of the side that runs */
+	bool raised;                /* a side left the frame with an exception */
+	char why[160];              /* it does not come out */
 };
 
 /* A branch that cannot be followed both ways, or only the one way: outlasts attempts. */

@@ -11,6 +11,7 @@
 
 #include "fusion/runtime/bind.h"
 #include "fusion/runtime/fork.h"
+#include "fusion/runtime/prints.h"
 
 bool trace_no_memory(struct err *err)
 {
@@ -42,6 +43,7 @@ static void drop_stands(struct trace *t)
 		value_unref(t->lifted.at[i].value);
 	t->globals.len = t->lifted.len = 0;
 	fork_forget(t);
+	prints_drop(t, 0);
 }
 
 void trace_finish(struct trace *t)
@@ -58,6 +60,8 @@ void trace_finish(struct trace *t)
 	VEC_FREE(&t->brk.stack);
 	VEC_FREE(&t->refused);
 	VEC_FREE(&t->choices);
+	VEC_FREE(&t->prints);
+	VEC_FREE(&t->gaps);
 	pointers_finish(&t->reals);
 	pointers_finish(&t->stands);
 }

@@ -124,6 +124,8 @@ struct trace_break {
 struct fork; /* fork.h */
 struct fork_refused;
 struct fork_choice;
+struct traced_print; /* prints.h */
+struct print_gap;
 
 struct trace {
 	struct vm_host host;
@@ -155,6 +157,11 @@ struct trace {
 	struct pointers reals, stands; /* objects from outside and their stand-ins: slots */
 	struct fork *fork;             /* the innermost that is open */
 	VEC(struct fork_choice) choices;
+	VEC(struct traced_print) prints;
+	VEC(struct print_gap) gaps;
+	const struct frame *printing; /* a print() of this frame is making its text */
+	size_t first_gap;
+	bool failed; /* out of memory, where nothing could say so */
 	unsigned birth; /* objects of the heap that are younger belong to the attempt */
 	int n_tensors, n_writes;
 	struct trace_break brk;

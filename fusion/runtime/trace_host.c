@@ -9,6 +9,7 @@
 #include "fusion/capture/frame.h"
 #include "fusion/runtime/bind.h"
 #include "fusion/runtime/fork.h"
+#include "fusion/runtime/prints.h"
 #include "fusion/runtime/torch_more.h"
 #include "fusion/runtime/torch_control.h"
 #include "fusion/runtime/trace.h"
@@ -464,7 +465,14 @@ static bool host_builtin_break(void *self, const struct native *f, struct err *e
 {
 	static const char *const skipped[] = { "time", "random" };
 	char subject[64];
+	bool known;
 
+	if (builtin_find("", "print") == f->id) {
+		if (!prints_begin(self, &known, err))
+			return false;
+		if (known)
+			return true;
+	}
 	for (size_t i = 0; i < sizeof(skipped) / sizeof(skipped[0]); i++) {
 		if (builtin_find(skipped[i], f->name) != f->id)
 			continue;
@@ -531,8 +539,25 @@ static bool host_store_subscript(void *self, struct value tensor, struct value i
 /* A tensor's text is its elements. */
 static bool host_repr(void *self, struct value tensor, struct buf *text, struct err *err)
 {
-	(void)tensor, (void)text;
-	return trace_break(self, BREAK_TENSOR_TEXT, NULL, err);
+	bool known;
+
+	if (!prints_gap(self, tensor, text->len, &known, err))
+		return false;
+	return known || trace_break(self, BREAK_TENSOR_TEXT, NULL, err);
+}
+
+/* The text of a number that is no constant. */
+static bool host_number_text(void *self, struct value v, bool *known, struct buf *text,
+			     struct err *err)
+{
+	return prints_gap(self, v, text->len, known, err);
+}
+
+static void host_print(void *self, const char *text, size_t len)
+{
+	struct trace *t = self;
+
+	t->failed |= !prints_end(t, text, len);
 }
 
 void trace_host_init(struct trace *t)
@@ -559,6 +584,8 @@ void trace_host_init(struct trace *t)
 		.to_number = host_to_number,
 		.cast = host_cast,
 		.repr = host_repr,
+		.number_text = host_number_text,
+		.print = host_print,
 		.force = world_force,
 		.load_global = world_load_global,
 		.store_global = world_store_global,
