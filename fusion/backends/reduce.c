@@ -59,6 +59,7 @@
 #define LIBRARY(id, spellings, signature, doc)
 #define VIEW(id, spellings, signature, doc)
 #define JOIN(id, spellings, signature, doc)
+#define CONTROL(id, signature, doc)
 #define INTERNAL(id, kind, doc)
 #define REDUCE(id, rule, spellings, first, step, signature, doc) JOINS_##rule(id, step)
 #include "fusion/graph/ops.def"

@@ -55,6 +55,8 @@ struct shape {
 	const struct sym *size[MAX_RANK];
 };
 
+struct loop; /* loop.h */
+
 struct node {
 	int id;
 	enum op op;
@@ -73,6 +75,7 @@ struct node {
 	int input;                          /* OP_input: its index in the call, else -1 */
 	const struct sym *stride[MAX_RANK]; /* OP_input: in elements */
 	const void *data;                   /* OP_constant, OP_tensor: elements, row-major */
+	const struct loop *loop;            /* OP_while_loop: what it runs; shared by copies */
 	bool weak; /* the value is a wrapped Python number: promotes by category */
 };
 

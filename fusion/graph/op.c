@@ -55,6 +55,8 @@ static struct op_info ops[OP_COUNT] = {
 #define JOIN(id_, spellings_, signature_, doc_)                                                 \
 	ROW(id_, .kind = KIND_JOIN, .signature = signature_, .spellings = spellings_,           \
 	    .doc = doc_)
+#define CONTROL(id_, signature_, doc_)                                                             \
+	ROW(id_, .kind = KIND_CONTROL, .signature = signature_, .spellings = "", .doc = doc_)
 #define INTERNAL(id_, kind_, doc_)                                                                 \
 	ROW(id_, .kind = KIND_##kind_, .signature = "", .spellings = "", .doc = doc_)
 #include "fusion/graph/ops.def"
@@ -69,6 +71,7 @@ static struct op_info ops[OP_COUNT] = {
 #undef LIBRARY
 #undef VIEW
 #undef JOIN
+#undef CONTROL
 #undef INTERNAL
 };
 

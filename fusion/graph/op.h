@@ -26,6 +26,7 @@ enum op_kind {
 	KIND_CREATE,    /* new elements from sizes (zeros, full, arange) */
 	KIND_COMPOSITE, /* expands into other ops: pass decompose */
 	KIND_LIBRARY,   /* an own kernel function, never fused (cumsum) */
+	KIND_CONTROL,   /* a loop and what belongs to it: no kernel, see loop.h */
 };
 
 /* The dtype rules at the top of ops.def.  RULE_NONE: infer.c knows the op. */

@@ -14,6 +14,7 @@
 #define LIBRARY(id, spellings, signature, doc) OP_ANY(id)
 #define VIEW(id, spellings, signature, doc) OP_ANY(id)
 #define JOIN(id, spellings, signature, doc) OP_ANY(id)
+#define CONTROL(id, signature, doc) OP_ANY(id)
 #define INTERNAL(id, kind, doc) OP_ANY(id)
 #include "fusion/graph/ops.def"
 #undef UNARY
@@ -27,4 +28,5 @@
 #undef LIBRARY
 #undef VIEW
 #undef JOIN
+#undef CONTROL
 #undef INTERNAL

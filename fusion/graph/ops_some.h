@@ -39,6 +39,9 @@
 #ifndef LIBRARY
 #define LIBRARY(...)
 #endif
+#ifndef CONTROL
+#define CONTROL(...)
+#endif
 #ifndef INTERNAL
 #define INTERNAL(...)
 #endif
@@ -55,4 +58,5 @@
 #undef JOIN
 #undef INDEX
 #undef LIBRARY
+#undef CONTROL
 #undef INTERNAL

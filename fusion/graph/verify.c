@@ -42,6 +42,8 @@ static bool verify_result(const struct graph *g, const struct node *n, struct er
 			return broken(err, n, "an argument does not come before its use");
 	if (!args_check(g, n->op, n->args, &why) || !op_infer(g, n->op, n->args, &want, &why))
 		return broken(err, n, why.message);
+	if (n->op == OP_while_loop && !n->loop)
+		return broken(err, n, "a loop without a body");
 	if (want.dtype != n->dtype || want.compute != n->compute)
 		return broken(err, n, "its dtype is not what inference gives");
 	if (!shape_equal(&want.shape, &n->shape))

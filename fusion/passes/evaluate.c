@@ -17,6 +17,7 @@
 #define LIBRARY(...)
 #define VIEW(...)
 #define JOIN(...)
+#define CONTROL(...)
 #define INTERNAL(...)
 #define TERNARY(id, heavy, spellings, signature, value, doc)                                       \
 	case OP_##id:                                                                              \

@@ -81,8 +81,7 @@ void fork_forget(struct trace *t)
 	t->fork = NULL;
 }
 
-/* Whether it has one element, whatever the sizes. */
-static bool is_single(struct trace *t, struct value tensor)
+bool fork_is_single(struct trace *t, struct value tensor)
 {
 	struct shape shape;
 	enum dtype dtype;
@@ -95,8 +94,8 @@ static bool is_single(struct trace *t, struct value tensor)
 	return true;
 }
 
-/* As a bool of 0 dims. */
-static bool make_condition(struct trace *t, struct value tensor, struct value *out, struct err *err)
+bool fork_condition(struct trace *t, struct value tensor, enum op op, struct value *out,
+		    struct err *err)
 {
 	struct value values[2] = { tensor, value_tuple(NULL, 0) }, flat;
 	struct shape shape;
@@ -122,13 +121,12 @@ static bool make_condition(struct trace *t, struct value tensor, struct value *o
 	/* a copy: the tensor itself may be written to later on */
 	values[0] = flat;
 	values[1] = value_int(0);
-	ok = trace_op(t, OP_ne, "fx:", false, values, 2, NULL, out, err);
+	ok = trace_op(t, op, "fx:", false, values, 2, NULL, out, err);
 	value_unref(flat);
 	return ok;
 }
 
-/* Why a side did not come to the end; what ends the attempt anyway stays. */
-static bool side_failed(struct fork *k, struct err *err)
+bool fork_side_failed(struct fork *k, struct err *err)
 {
 	struct trace *t = k->trace;
 	int line = t->vm->frame ? t->vm->frame->inst->line : 0;
@@ -164,7 +162,7 @@ static struct side_end end_of(const struct fork *k)
 static bool run_side(struct fork *k, const struct join *join, int from, struct err *err)
 {
 	k->frame->inst = k->frame->code->insts + from;
-	return vm_run_side(k->trace->vm, k->frame, join->stops, err) || side_failed(k, err);
+	return vm_run_side(k->trace->vm, k->frame, join->stops, err) || fork_side_failed(k, err);
 }
 
 /* The other side only raises: the graph holds this one, and says whether it was
@@ -284,7 +282,7 @@ static bool open_fork(struct fork *k, struct value condition, struct err *err)
 		return fork_refuse(k, "the function is too long");
 	if (join.raises[0] && join.raises[1])
 		return fork_refuse(k, "both sides of it raise an exception");
-	if (!make_condition(t, condition, &k->condition, err))
+	if (!fork_condition(t, condition, OP_ne, &k->condition, err))
 		return false;
 	value_unref(*--k->frame->top);
 	t->fork = k;
@@ -309,9 +307,11 @@ bool fork_branch(void *self, struct vm *vm, struct frame *f, bool *handled, stru
 	*handled = false;
 	if (!t->native || f->generator || f->namespace || fork_refusal(t, f->inst))
 		return true;
-	if (condition.kind == VALUE_TENSOR ? !is_single(t, condition)
+	if (condition.kind == VALUE_TENSOR ? !fork_is_single(t, condition)
 					   : !trace_is_late(t, condition))
 		return true;
+	if (!fork_loop(t, f, handled, err) || *handled)
+		return *handled;
 	ok = open_fork(&k, condition, err);
 	t->fork = k.up;
 	*handled = ok;

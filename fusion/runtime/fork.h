@@ -67,6 +67,27 @@ struct fork_choice {
 	const struct lang_inst *inst;
 };
 
+/* A place that changes from round to round of a loop. */
+enum carried_kind {
+	CARRIED_LOCAL,  /* a local variable is another tensor */
+	CARRIED_ROOT,   /* the tensor of a local, or what it is a view of, is written */
+	CARRIED_SLOT,   /* that of a slot */
+	CARRIED_LIFTED, /* a lifted one */
+};
+struct fork_place_note {
+	enum carried_kind kind;
+	int index;
+};
+enum { MAX_CARRIED = 64 };
+
+/* A while loop on a tensor: outlasts attempts. */
+struct fork_loop {
+	const struct lang_inst *inst;
+	char why[160]; /* it cannot be a loop of the graph; "": it can */
+	struct fork_place_note places[MAX_CARRIED];
+	int n_places;
+};
+
 /* vm_host.fork */
 bool fork_branch(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err);
 
@@ -86,6 +107,11 @@ bool fork_note_write(struct trace *t, struct value tensor);
 
 void fork_forget(struct trace *t); /* at an attempt's end */
 
+/* fork_loop.c: a loop that begins at f->inst, where it is one. */
+bool fork_loop(struct trace *t, struct frame *f, bool *handled, struct err *err);
+/* Why it is no loop of the graph; NULL: it has not been tried, or is. */
+const char *fork_loop_refusal(const struct trace *t, const struct lang_inst *inst);
+
 /* Between the files: false is out of memory, or *why is set. */
 bool fork_refuse(struct fork *k, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool fork_save(struct fork *k);                             /* before the first side */
@@ -93,6 +119,14 @@ bool fork_switch(struct fork *k);                           /* between them */
 bool fork_restore(struct fork *k);                          /* as it was before */
 bool fork_merge(struct fork *k, int join, struct err *err); /* after the second */
 void fork_finish(struct fork *k);
+/* Why a run of the frame did not come to its end; what ends the attempt anyway
+ * stays.  Always false. */
+bool fork_side_failed(struct fork *k, struct err *err);
+bool fork_is_single(struct trace *t, struct value tensor); /* one element, whatever the sizes */
+/* tensor != 0 or tensor == 0, as a bool of 0 dims. */
+bool fork_condition(struct trace *t, struct value tensor, enum op op, struct value *out,
+		    struct err *err);
+struct value fork_global_before(const struct fork *k, size_t i);
 
 /* The content of an object now; false out of memory. */
 bool fork_content_read(struct value object, struct fork_content *out);

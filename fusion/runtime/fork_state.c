@@ -274,7 +274,7 @@ bool fork_save(struct fork *k)
 }
 
 /* A global that was read in a side first began as its slot. */
-static struct value global_before(const struct fork *k, size_t i)
+struct value fork_global_before(const struct fork *k, size_t i)
 {
 	const struct trace *t = k->trace;
 	int slot = t->globals.at[i].slot;
@@ -299,8 +299,8 @@ static void put_place(struct fork *k)
 	for (int i = 0; i < p->n_stack; i++)
 		*f->top++ = value_ref(p->stack[i]);
 	for (size_t i = 0; i < t->globals.len; i++)
-		if (!fork_same(t, global_before(k, i), t->globals.at[i].stand))
-			put(&t->globals.at[i].stand, global_before(k, i));
+		if (!fork_same(t, fork_global_before(k, i), t->globals.at[i].stand))
+			put(&t->globals.at[i].stand, fork_global_before(k, i));
 	f->inst = k->inst;
 }
 

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/graph/loop.h"
+
 enum { LEVEL_NONE = -2 }; /* inputs, constants, and what nothing reads */
 
 struct cut {
@@ -41,6 +43,11 @@ static bool is_source(const struct node *n)
 	return n->op == OP_input || op_info(n->op)->kind == KIND_CONSTANT;
 }
 
+static bool is_control(const struct node *n)
+{
+	return op_info(n->op)->kind == KIND_CONTROL;
+}
+
 static bool is_denied(const struct lowering *how, const struct node *n)
 {
 	for (int i = 0; how && i < how->n_deny; i++) {
@@ -59,6 +66,8 @@ static bool lowers(struct cut *c, const struct node *n)
 	const struct backend *b = c->backend;
 	bool type = false;
 
+	if (is_control(n))
+		return false;
 	c->cause[n->id] = FALLBACK_DENIED;
 	if (is_denied(c->how, n))
 		return false;
@@ -185,6 +194,31 @@ static struct exec *compile(struct cut *c, const struct piece *piece, struct gra
 	return exec_create(c->env, backend, g, c->options, c->arena, err);
 }
 
+/* What is to be computed outside of the piece is its output. */
+static bool note_made(struct cut *c, struct piece *piece, int *made)
+{
+	piece->outputs = ARENA_ARRAY(c->arena, int, (size_t)c->g->n_nodes + 1);
+	if (!piece->outputs || !made)
+		return false;
+	find_wanted(c);
+	for (int id = 0; id < c->g->n_nodes; id++) {
+		if (!c->inside[id] || !c->wanted[id])
+			continue;
+		c->value[id] = c->p->n_values++;
+		made[piece->n_outputs] = id;
+		piece->outputs[piece->n_outputs++] = c->value[id];
+	}
+	return true;
+}
+
+static void note_reads(struct cut *c, const struct piece *piece)
+{
+	for (int i = 0; i < piece->n_inputs; i++)
+		c->last[piece->inputs[i]] = c->p->n_pieces;
+	for (int i = 0; i < piece->n_outputs; i++)
+		c->last[piece->outputs[i]] = c->p->n_pieces;
+}
+
 /* The nodes `c->inside` as the next piece. */
 static bool add_piece(struct cut *c, struct piece piece, struct err *err)
 {
@@ -192,32 +226,64 @@ static bool add_piece(struct cut *c, struct piece piece, struct err *err)
 	int *nodes, *made = ARENA_ARRAY(c->arena, int, (size_t)c->g->n_nodes + 1);
 	struct graph *g;
 
-	piece.outputs = ARENA_ARRAY(c->arena, int, (size_t)c->g->n_nodes + 1);
-	if (!piece.outputs || !made)
+	if (!note_made(c, &piece, made))
 		return no_memory(err);
-	find_wanted(c);
-	for (int id = 0; id < c->g->n_nodes; id++) {
-		if (!c->inside[id] || !c->wanted[id])
-			continue;
-		c->value[id] = p->n_values++;
-		made[piece.n_outputs] = id;
-		piece.outputs[piece.n_outputs++] = c->value[id];
-	}
 	g = graph_extract(c->g, c->inside, made, piece.n_outputs, c->arena, &nodes);
 	if (!g)
 		return no_memory(err);
 	piece.n_inputs = g->n_inputs;
 	piece.inputs = nodes;
-	for (int i = 0; i < g->n_inputs; i++) {
+	for (int i = 0; i < g->n_inputs; i++)
 		piece.inputs[i] = c->value[nodes[i]];
-		c->last[piece.inputs[i]] = p->n_pieces;
-	}
-	for (int i = 0; i < piece.n_outputs; i++)
-		c->last[piece.outputs[i]] = p->n_pieces;
+	note_reads(c, &piece);
 	piece.exec = compile(c, &piece, g, err);
 	if (!piece.exec)
 		return false;
 	p->pieces[p->n_pieces++] = piece;
+	return true;
+}
+
+/* The loop with its operands and results: its inputs are values, its outputs too. */
+static bool describe_loop(struct cut *c, struct piece *piece, const struct node *loop)
+{
+	int n = loop_operand_list(c->g, loop, NULL), *results;
+	int *made = ARENA_ARRAY(c->arena, int, (size_t)c->g->n_nodes + 1);
+
+	memset(c->inside, 0, sizeof(*c->inside) * (size_t)c->g->n_nodes);
+	for (int id = loop->id + 1; id < c->g->n_nodes; id++)
+		c->inside[id] = c->live[id] && c->g->nodes[id]->op == OP_loop_result &&
+				c->g->nodes[id]->args[0].node == loop->id;
+	piece->inputs = ARENA_ARRAY(c->arena, int, (size_t)n + 1);
+	piece->round = ARENA_ARRAY(c->arena, struct tensor *, (size_t)n + 1);
+	piece->carried = ARENA_ARRAY(c->arena, struct tensor *, (size_t)n + 1);
+	piece->next = ARENA_ARRAY(c->arena, struct tensor *, (size_t)loop->loop->n_carried + 2);
+	results = ARENA_ARRAY(c->arena, int, (size_t)c->g->n_nodes + 1);
+	if (!piece->inputs || !piece->round || !piece->carried || !piece->next || !results ||
+	    !note_made(c, piece, made))
+		return false;
+	piece->n_inputs = n + 1;
+	loop_operand_list(c->g, loop, piece->inputs + 1);
+	piece->inputs[0] = loop->args[0].node;
+	for (int i = 0; i <= n; i++)
+		piece->inputs[i] = c->value[piece->inputs[i]];
+	for (int i = 0; i < piece->n_outputs; i++)
+		results[i] = (int)c->g->nodes[made[i]]->args[1].sym->value;
+	piece->results = results;
+	note_reads(c, piece);
+	return true;
+}
+
+static bool cut_loop(struct cut *c, const struct node *loop, struct err *err)
+{
+	struct piece piece = { .kind = PIECE_LOOP, .node = loop, .loop = loop->loop };
+	struct graph *body = graph_copy(loop->loop->body, c->arena);
+
+	if (!body || !describe_loop(c, &piece, loop))
+		return no_memory(err);
+	piece.exec = partition_create(c->env, c->backend, body, c->options, c->how, c->arena, err);
+	if (!piece.exec)
+		return false;
+	c->p->pieces[c->p->n_pieces++] = piece;
 	return true;
 }
 
@@ -244,6 +310,15 @@ static bool cut_piece(struct cut *c, int level, int fallback, struct err *err)
 	return add_piece(c, piece, err);
 }
 
+static bool cut_fallback(struct cut *c, int level, int id, struct err *err)
+{
+	const struct node *n = c->g->nodes[id];
+
+	if (n->op == OP_while_loop)
+		return cut_loop(c, n, err);
+	return is_control(n) || cut_piece(c, level, id, err);
+}
+
 static bool cut_all(struct cut *c, struct err *err)
 {
 	int most = 0;
@@ -255,7 +330,7 @@ static bool cut_all(struct cut *c, struct err *err)
 			return false;
 		for (int id = 0; id < c->g->n_nodes; id++)
 			if (c->level[id] == level && c->fallback[id] &&
-			    !cut_piece(c, level, id, err))
+			    !cut_fallback(c, level, id, err))
 				return false;
 	}
 	return true;
@@ -321,7 +396,7 @@ static bool sum_up(struct cut *c, struct exec *e)
 	for (int i = 0; i < p->n_pieces && source; i++) {
 		struct exec *x = p->pieces[i].exec;
 
-		x->first_kernel = l->n_kernels;
+		partition_number(x, l->n_kernels);
 		for (int k = 0; k < x->lowered->n_kernels; k++)
 			l->kernels[l->n_kernels++] = x->lowered->kernels[k];
 		e->passes_ns += x->passes_ns;
@@ -392,6 +467,14 @@ static struct exec *divide(struct cut *c, struct err *err)
 	return NULL;
 }
 
+static bool has_loop(const struct graph *g)
+{
+	for (int id = 0; id < g->n_nodes; id++)
+		if (g->nodes[id]->op == OP_while_loop)
+			return true;
+	return false;
+}
+
 struct exec *partition_create(const struct exec_env *env, const struct backend *backend,
 			      struct graph *g, const struct pass_options *options,
 			      const struct lowering *how, struct arena *arena, struct err *err)
@@ -403,7 +486,7 @@ struct exec *partition_create(const struct exec_env *env, const struct backend *
 			 .g = g,
 			 .arena = arena };
 
-	if (!backend->can_lower && (!how || how->n_deny == 0))
+	if (!backend->can_lower && (!how || how->n_deny == 0) && !has_loop(g))
 		return exec_create(env, backend, g, options, arena, err);
 	if (!prepare(&c)) {
 		no_memory(err);

@@ -20,6 +20,7 @@ struct lowering {
 enum piece_kind {
 	PIECE_LOWERED,  /* passes, kernels of the backend */
 	PIECE_FALLBACK, /* one op, as eager runs it */
+	PIECE_LOOP,     /* a graph of its own, round after round */
 };
 
 enum fallback_cause { FALLBACK_OP, FALLBACK_TYPE, FALLBACK_DENIED };
@@ -38,6 +39,10 @@ struct piece {
 	enum fallback_cause cause;
 	const struct node *node; /* of the graph as it was captured */
 	const char *why;         /* the backend's words; NULL */
+	/* PIECE_LOOP: inputs are the condition and the operands; exec runs the body */
+	const struct loop *loop;
+	const int *results; /* by output: the operand that it was */
+	struct tensor **carried, **round, **next; /* what goes round; the body's inputs, outputs */
 };
 
 struct partition {
@@ -62,6 +67,16 @@ void partition_destroy(struct partition *p);
 bool partition_bind(struct partition *p, const int64_t *vars, struct err *err);
 bool partition_run(struct exec *e, struct tensor *const *inputs, struct tensor **outputs,
 		   const struct fusion_observer *observer, int graph, struct err *err);
+
+/* partition_loop.c: runs a loop to its end. */
+bool loop_run(struct exec *e, const struct piece *piece, const struct fusion_observer *observer,
+	      int graph, struct err *err);
+
+/* A tensor of the same elements, row by row in memory of its own; NULL with *err. */
+struct tensor *partition_copy(const struct exec *e, struct tensor *t, struct err *err);
+
+/* The kernels of an exec, and of what it is made of, are numbered from `first` on. */
+void partition_number(struct exec *e, int first);
 
 /* How many lowered pieces an exec has: 1 for one that was not cut, 0 for one
  * that computes nothing. */

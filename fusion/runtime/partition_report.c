@@ -34,9 +34,9 @@ static const char *subject_of(const struct piece *piece)
 	return n->fx[0] ? n->fx : op_info(n->op)->id;
 }
 
-bool partition_report(const struct exec *e, struct session *s, int graph, const char *function)
+/* Those of a loop's body stand once, however often it runs. */
+static bool tell_pieces(const struct exec *e, struct session *s, int graph, const char *function)
 {
-	s->counts.lowered += exec_lowered_count(e);
 	for (int i = 0; e && e->parts && i < e->parts->n_pieces; i++) {
 		const struct piece *piece = &e->parts->pieces[i];
 		struct session_break b = { .stage = STAGE_LOWERING,
@@ -46,6 +46,8 @@ bool partition_report(const struct exec *e, struct session *s, int graph, const 
 					   .n_stack = 1 };
 		struct fusion_line at = { .function = function };
 
+		if (piece->kind == PIECE_LOOP && !tell_pieces(piece->exec, s, graph, function))
+			return false;
 		if (!is_fallback(piece) || is_told(e->parts, i))
 			continue;
 		at.line = piece->node->line;
@@ -58,4 +60,10 @@ bool partition_report(const struct exec *e, struct session *s, int graph, const 
 			return false;
 	}
 	return true;
+}
+
+bool partition_report(const struct exec *e, struct session *s, int graph, const char *function)
+{
+	s->counts.lowered += exec_lowered_count(e);
+	return tell_pieces(e, s, graph, function);
 }

@@ -15,9 +15,17 @@ void partition_destroy(struct partition *p)
 
 int exec_lowered_count(const struct exec *e)
 {
+	int n;
+
 	if (!e)
 		return 0;
-	return e->parts ? e->parts->n_lowered : e->executable != NULL;
+	if (!e->parts)
+		return e->executable != NULL;
+	n = e->parts->n_lowered;
+	for (int i = 0; i < e->parts->n_pieces; i++)
+		if (e->parts->pieces[i].kind == PIECE_LOOP)
+			n += exec_lowered_count(e->parts->pieces[i].exec);
+	return n;
 }
 
 bool partition_bind(struct partition *p, const int64_t *vars, struct err *err)
@@ -28,6 +36,25 @@ bool partition_bind(struct partition *p, const int64_t *vars, struct err *err)
 	return true;
 }
 
+struct tensor *partition_copy(const struct exec *e, struct tensor *t, struct err *err)
+{
+	struct tensor *copy = tensor_create(e->env->allocator, t->dtype, t->rank, t->size, err);
+
+	if (copy)
+		tensor_copy(copy, t);
+	return copy;
+}
+
+void partition_number(struct exec *e, int first)
+{
+	for (int i = 0; e->parts && i < e->parts->n_pieces; i++) {
+		struct exec *x = e->parts->pieces[i].exec;
+
+		partition_number(x, first + x->first_kernel - e->first_kernel);
+	}
+	e->first_kernel = first;
+}
+
 /* What a piece made need not be row-major; the next one was compiled so. */
 static bool hand_over(const struct exec *e, int value, struct tensor **at, struct err *err)
 {
@@ -35,10 +62,9 @@ static bool hand_over(const struct exec *e, int value, struct tensor **at, struc
 	struct tensor *t = p->values[value], *copy;
 
 	if (value >= e->n_inputs && !tensor_contiguous(t)) {
-		copy = tensor_create(e->env->allocator, t->dtype, t->rank, t->size, err);
+		copy = partition_copy(e, t, err);
 		if (!copy)
 			return false;
-		tensor_copy(copy, t);
 		tensor_unref(t);
 		p->values[value] = t = copy;
 	}
@@ -54,7 +80,10 @@ static bool run_piece(struct exec *e, const struct piece *piece,
 	for (int i = 0; i < piece->n_inputs; i++)
 		if (!hand_over(e, piece->inputs[i], &p->handed[i], err))
 			return false;
-	if (!exec_run(piece->exec, p->handed, p->made, NULL, observer, graph, err))
+	if (piece->kind == PIECE_LOOP) {
+		if (!loop_run(e, piece, observer, graph, err))
+			return false;
+	} else if (!exec_run(piece->exec, p->handed, p->made, NULL, observer, graph, err))
 		return false;
 	for (int i = 0; i < piece->n_outputs; i++)
 		p->values[piece->outputs[i]] = p->made[i];
@@ -72,13 +101,9 @@ static bool take_outputs(struct exec *e, struct tensor **outputs, struct err *er
 	for (int i = 0; i < e->n_outputs; i++) {
 		struct tensor *t = p->values[p->outputs[i]];
 
-		outputs[i] = p->copy[i]
-				 ? tensor_create(e->env->allocator, t->dtype, t->rank, t->size, err)
-				 : tensor_ref(t);
+		outputs[i] = p->copy[i] ? partition_copy(e, t, err) : tensor_ref(t);
 		if (!outputs[i])
 			return false;
-		if (p->copy[i])
-			tensor_copy(outputs[i], t);
 	}
 	return true;
 }

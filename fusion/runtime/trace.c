@@ -59,6 +59,7 @@ void trace_finish(struct trace *t)
 	VEC_FREE(&t->asserts);
 	VEC_FREE(&t->brk.stack);
 	VEC_FREE(&t->refused);
+	VEC_FREE(&t->loops);
 	VEC_FREE(&t->choices);
 	VEC_FREE(&t->prints);
 	VEC_FREE(&t->gaps);

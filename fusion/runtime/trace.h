@@ -124,6 +124,7 @@ struct trace_break {
 struct fork; /* fork.h */
 struct fork_refused;
 struct fork_choice;
+struct fork_loop;
 struct traced_print; /* prints.h */
 struct print_gap;
 
@@ -138,6 +139,7 @@ struct trace {
 
 	bool native; /* the policy: branches on tensors are followed both ways */
 	VEC(struct fork_refused) refused;
+	VEC(struct fork_loop) loops;
 
 	/* of one attempt */
 	struct frame *base;           /* the frame where the piece began: a stand-in */

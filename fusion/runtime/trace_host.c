@@ -335,8 +335,10 @@ static bool assert_tensor(struct trace *t, struct value a, bool *held, struct er
 /* Where the policy is to follow both ways, it says why it does not. */
 static bool break_branch(struct trace *t, struct err *err)
 {
-	const char *why = fork_refusal(t, t->vm->frame->inst);
+	const char *why = fork_loop_refusal(t, t->vm->frame->inst);
 
+	if (!why)
+		why = fork_refusal(t, t->vm->frame->inst);
 	trace_break(t, BREAK_BRANCH, NULL, err);
 	if (why)
 		snprintf(t->brk.message, sizeof(t->brk.message),

@@ -78,6 +78,7 @@
 #define LIBRARY(id, spellings, signature, doc)
 #define VIEW(id, spellings, signature, doc)
 #define JOIN(id, spellings, signature, doc)
+#define CONTROL(id, signature, doc)
 #define INTERNAL(id, kind, doc)
 
 #define NAME(id, what) CAT3(id, what, TYPE)
