@@ -26,12 +26,14 @@ static const struct ast_limits usual = { 200, 500000 };
 static void parse(struct parsed *p, const char *source, const struct ast_limits *limits)
 {
 	struct names names = { .arena = &p->arena };
+	struct known_names known;
 	struct token_list list;
 
 	*p = (struct parsed){ 0 };
+	assert_true(scope_know_names(&names, &known));
 	assert_true(lex(source, strlen(source), &p->arena, &names, &list, &p->err));
 	if (ast_parse(source, &list, limits, &p->arena, &names, &p->module, &p->err))
-		p->scope = scope_analyze(&p->module, &p->arena, &p->err);
+		p->scope = scope_analyze(&p->module, &known, &p->arena, &p->err);
 	VEC_FREE(&list.tokens);
 }
 
@@ -165,8 +167,8 @@ static void what_is_outside_the_language_is_named(void **state)
 		"async def f(): pass",       "async for a in b: c",
 		"async with a: b",           "@a\nasync def f(): pass",
 		"def f(): await a",          "[a async for a in b]",
-		"match a:\n case 1: pass",   "match a, b:\n case 1: pass",
-		"match (a):\n case 1: pass", "type A = int",
+		"match a:\n case {1: b}: c", "match a:\n case A(b): c",
+		"from a import *",           "type A = int",
 		"def f[T](a): pass",         "class C[T]: pass",
 		"try: a\nexcept* B: c",      "x = 1j",
 		"x = 99999999999999999999",  "'\\N{DASH}'",
@@ -314,10 +316,10 @@ static void names_resolve_as_python_resolves_them(void **state)
 	class = p.module.at[1]->function->body.at[1]->class->scope;
 	inner = p.module.at[1]->function->body.at[1]->class->body.at[1]->function->scope;
 	assert_int_equal(scope_find(outer, "nothing") == NULL, true);
-	assert_int_equal(outer->symbols[0].kind, SYMBOL_CELL);  /* a */
-	assert_int_equal(outer->symbols[1].kind, SYMBOL_LOCAL); /* b */
-	assert_int_equal(outer->symbols[2].kind, SYMBOL_CELL);  /* c: not the class's */
-	assert_int_equal(class->symbols[0].kind, SYMBOL_LOCAL); /* c */
+	assert_int_equal(outer->symbols[0].kind, SYMBOL_CELL);      /* a */
+	assert_int_equal(outer->symbols[1].kind, SYMBOL_LOCAL);     /* b */
+	assert_int_equal(outer->symbols[2].kind, SYMBOL_CELL);      /* c: not the class's */
+	assert_int_equal(class->symbols[0].kind, SYMBOL_NAMESPACE); /* c: in the namespace */
 	assert_int_equal(inner->n_symbols, 4);
 	assert_int_equal(inner->symbols[1].kind, SYMBOL_FREE);   /* a */
 	assert_int_equal(inner->symbols[2].kind, SYMBOL_FREE);   /* c */

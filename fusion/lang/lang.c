@@ -90,22 +90,6 @@ static bool find_lines(struct lang_program *p)
 	return true;
 }
 
-static bool know(struct names *names, const char *text, const char **out)
-{
-	struct name *name = names_intern(names, text, strlen(text));
-
-	*out = name ? name->text : NULL;
-	return name != NULL;
-}
-
-static bool know_names(struct names *names, struct known_names *out)
-{
-	return know(names, "super", &out->super) && know(names, "__class__", &out->class_cell) &&
-	       know(names, ".0", &out->iterable) &&
-	       know(names, "AssertionError", &out->assertion_error) &&
-	       know(names, "__annotations__", &out->annotations);
-}
-
 static bool compile(struct lang_program *p, const struct ast_limits *limits, struct arena *scratch,
 		    struct token_list *list, struct err *err)
 {
@@ -120,7 +104,7 @@ static bool compile(struct lang_program *p, const struct ast_limits *limits, str
 	if (!lex(p->source, p->source_len, scratch, &names, list, err) ||
 	    !ast_parse(p->source, list, limits, scratch, &names, &module, err))
 		return false;
-	if (!know_names(&names, &known))
+	if (!scope_know_names(&names, &known))
 		return err_set(err, ERR_MEMORY, "out of memory for the names");
 	scope = scope_analyze(&module, &known, scratch, err);
 	if (!scope)

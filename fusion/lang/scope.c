@@ -213,6 +213,22 @@ static void look_up_hosted(struct scope *scope)
 	}
 }
 
+static bool know(struct names *names, const char *text, const char **out)
+{
+	struct name *name = names_intern(names, text, strlen(text));
+
+	*out = name ? name->text : NULL;
+	return name != NULL;
+}
+
+bool scope_know_names(struct names *names, struct known_names *out)
+{
+	return know(names, "super", &out->super) && know(names, "__class__", &out->class_cell) &&
+	       know(names, ".0", &out->iterable) &&
+	       know(names, "AssertionError", &out->assertion_error) &&
+	       know(names, "__annotations__", &out->annotations);
+}
+
 struct scope *scope_analyze(const struct node_list *module, const struct known_names *known,
 			    struct arena *arena, struct err *err)
 {

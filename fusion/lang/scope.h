@@ -70,6 +70,7 @@ struct known_names {
 	const char *assertion_error;               /* AssertionError */
 	const char *annotations;                   /* __annotations__ */
 };
+bool scope_know_names(struct names *names, struct known_names *out); /* false: no memory */
 
 /* Makes the scope of the module and sets that of each function, class and
  * comprehension in the tree.  NULL with a SYNTAX error where Python has one. */
