@@ -208,6 +208,7 @@ static bool stand_function(struct trace *t, struct function *real, int child, st
 			   struct err *err)
 {
 	struct function *f;
+	struct value v;
 
 	if (!keep(t, value_function(real->code), out, err))
 		return false;
@@ -215,30 +216,28 @@ static bool stand_function(struct trace *t, struct function *real, int child, st
 	f->unit = real->unit;
 	f->disabled = real->disabled;
 	if (real->defaults) {
-		struct value v = lazy_sequence(real->defaults, child);
-
-		if (v.kind == VALUE_UNSET)
-			return trace_no_memory(err);
+		if (!keep(t, lazy_sequence(real->defaults, child), &v, err))
+			return false;
 		f->defaults = v.list;
 		child += real->defaults->len;
 	}
 	if (real->kwdefaults) {
-		struct value v = lazy_dict(real->kwdefaults, child);
-
-		if (v.kind == VALUE_UNSET)
-			return trace_no_memory(err);
+		if (!keep(t, lazy_dict(real->kwdefaults, child), &v, err))
+			return false;
 		f->kwdefaults = v.dict;
 		child += real->kwdefaults->len;
 	}
 	if (!real->closure)
 		return true;
-	f->closure = value_sequence(VALUE_TUPLE, real->closure->len).list;
-	for (int i = 0; f->closure && i < real->closure->len; i++) {
+	if (!keep(t, value_sequence(VALUE_TUPLE, real->closure->len), &v, err))
+		return false;
+	f->closure = v.list;
+	for (int i = 0; i < real->closure->len; i++) {
 		if (!read_child(t, child + i, &f->closure->at[i], err))
 			return false;
 		f->closure->len++;
 	}
-	return f->closure || trace_no_memory(err);
+	return true;
 }
 
 static bool stand_instance(struct trace *t, struct instance *real, int child, struct value *out,
@@ -256,9 +255,8 @@ static bool stand_instance(struct trace *t, struct instance *real, int child, st
 	if (!keep(t, value_instance(class), out, err))
 		return false;
 	if (real->attributes) {
-		v = lazy_dict(real->attributes, child);
-		if (v.kind == VALUE_UNSET)
-			return trace_no_memory(err);
+		if (!keep(t, lazy_dict(real->attributes, child), &v, err))
+			return false;
 		out->instance->attributes = v.dict;
 	}
 	out->instance->line = real->line;
@@ -274,8 +272,8 @@ static bool stand_class(struct trace *t, const struct class *real, int child, st
 	struct class *c;
 	bool ok = true;
 
-	if (real->mro)
-		mro = value_sequence(VALUE_TUPLE, real->mro->len);
+	if (real->mro && !keep(t, value_sequence(VALUE_TUPLE, real->mro->len), &mro, err))
+		return false;
 	for (int i = 0; ok && mro.kind == VALUE_TUPLE && i < real->mro->len; i++) {
 		ok = read_child(t, child + real->attributes->len + i, &mro.list->at[i], err);
 		mro.list->len += ok;
@@ -289,9 +287,8 @@ static bool stand_class(struct trace *t, const struct class *real, int child, st
 	c->has_data = real->has_data;
 	c->has_getattr = real->has_getattr;
 	c->has_setattr = real->has_setattr;
-	attributes = lazy_dict(real->attributes, child);
-	if (attributes.kind == VALUE_UNSET)
-		return trace_no_memory(err);
+	if (!keep(t, lazy_dict(real->attributes, child), &attributes, err))
+		return false;
 	value_unref(value_of(c->attributes));
 	c->attributes = attributes.dict;
 	return true;
