@@ -235,6 +235,20 @@ static bool is_of_tensor(enum guard_kind kind)
 	       kind == GUARD_SAME_SIZE || kind == GUARD_DTYPE || kind == GUARD_CONTIGUOUS;
 }
 
+static void set_strides(struct guards *g, struct guard_step *step)
+{
+	int64_t *size = g->sizes + step->sizes;
+	uint64_t stride = 1;
+
+	step->fixed = true;
+	for (int d = step->rank - 1; d >= 0; d--) {
+		step->fixed &= size[d] >= 0;
+		size[step->rank + d] = (int64_t)stride;
+		if (size[d] > 1)
+			stride *= (uint64_t)size[d];
+	}
+}
+
 /* The step of a tensor that was looked at: its other guards go into it. */
 static struct guard_step tensor_step(struct guards *g, int slot, int *n_sizes)
 {
@@ -246,7 +260,7 @@ static struct guard_step tensor_step(struct guards *g, int slot, int *n_sizes)
 				   .dtype = (int8_t)s->dtype,
 				   .sizes = *n_sizes };
 
-	*n_sizes += s->rank;
+	*n_sizes += 2 * s->rank;
 	for (int i = 0; i < g->n; i++) {
 		const struct guard *at = &g->at[i];
 
@@ -260,6 +274,7 @@ static struct guard_step tensor_step(struct guards *g, int slot, int *n_sizes)
 		if (at->kind == GUARD_SAME_SIZE)
 			g->sizes[step.sizes + at->dim] = ~(2 * at->number + 1);
 	}
+	set_strides(g, &step);
 	return step;
 }
 
@@ -268,7 +283,7 @@ static bool add_steps(struct guards *g, struct arena *arena)
 	int n_sizes = 0;
 
 	for (int i = 0; i < g->n; i++)
-		n_sizes += is_of_tensor(g->at[i].kind);
+		n_sizes += 2 * is_of_tensor(g->at[i].kind);
 	g->steps = ARENA_ARRAY(arena, struct guard_step, (size_t)g->n + 1);
 	g->sizes = ARENA_ARRAY(arena, int64_t, (size_t)n_sizes + 1);
 	if (!g->steps || !g->sizes)

@@ -62,7 +62,9 @@ struct guard_step {
 	int8_t rank;
 	int8_t dtype;
 	bool contiguous; /* it has to be */
-	int sizes;       /* of g->sizes: a number each, or ~(2 * symbol + (known: 1)) */
+	bool fixed;      /* no size is a symbol */
+	int sizes; /* of g->sizes: a number each, or ~(2 * symbol + (known: 1)); then row-major
+		    * strides, where all are numbers */
 };
 
 struct guards {
