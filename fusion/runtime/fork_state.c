@@ -213,8 +213,27 @@ bool fork_content_write(const struct fork_content *c)
 	}
 }
 
+/* The dicts that are the contents of an object: saved with it, and only once. */
+static bool find_attributes(const struct fork *k, struct pointers *found)
+{
+	const struct heap *heap = k->trace->vm->heap;
+
+	for (struct object *o = heap->list.next; o != &heap->list; o = o->next) {
+		struct value v = value_of(o);
+
+		if (o->birth < k->trace->birth ||
+		    (v.kind != VALUE_INSTANCE && v.kind != VALUE_CLASS &&
+		     v.kind != VALUE_FUNCTION) ||
+		    !*attributes_of(v))
+			continue;
+		if (!pointers_set(found, *attributes_of(v), 1))
+			return false;
+	}
+	return true;
+}
+
 /* Contents of the objects of this attempt. */
-static bool save_contents(struct fork *k)
+static bool save_objects(struct fork *k, const struct pointers *attributes)
 {
 	struct heap *heap = k->trace->vm->heap;
 	int64_t saved = 0;
@@ -223,6 +242,7 @@ static bool save_contents(struct fork *k)
 		struct fork_content c;
 
 		if (o->birth < k->trace->birth || !may_change(o) ||
+		    (o->kind == VALUE_DICT && pointers_get(attributes, o) >= 0) ||
 		    (o->kind == VALUE_FUNCTION && !((struct function *)o)->attributes))
 			continue;
 		if (!fork_content_read(value_of(o), &c) || !VEC_PUSH(&k->contents, c)) {
@@ -235,6 +255,15 @@ static bool save_contents(struct fork *k)
 					   MAX_SAVED);
 	}
 	return true;
+}
+
+static bool save_contents(struct fork *k)
+{
+	struct pointers attributes = { 0 };
+	bool ok = find_attributes(k, &attributes) && save_objects(k, &attributes);
+
+	pointers_finish(&attributes);
+	return ok;
 }
 
 static bool save_place(struct fork *k, struct fork_place *p)
