@@ -71,10 +71,9 @@ static void python_numbers_promote_by_category_to_the_default_dtype(void **state
 	struct world *w = *state;
 	const struct arg numbers[3] = { arg_bool(true), arg_int(w->g, 2), arg_float(1e300) };
 	static const enum dtype want[DTYPE_COUNT][3] = {
-		[DTYPE_BOOL] = { DTYPE_BOOL, DTYPE_I64, DTYPE_F32 },
-		[DTYPE_I64] = { DTYPE_I64, DTYPE_I64, DTYPE_F32 },
-		[DTYPE_F32] = { DTYPE_F32, DTYPE_F32, DTYPE_F32 },
-		[DTYPE_F64] = { DTYPE_F64, DTYPE_F64, DTYPE_F64 },
+		{ B, I64, F32 },   { U8, U8, F32 },   { I8, I8, F32 },   { I16, I16, F32 },
+		{ I32, I32, F32 }, { I64, I64, F32 }, { F16, F16, F16 }, { BF, BF, BF },
+		{ F32, F32, F32 }, { F64, F64, F64 },
 	};
 
 	for (int a = 0; a < DTYPE_COUNT; a++)
