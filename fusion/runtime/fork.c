@@ -104,7 +104,8 @@ bool fork_condition(struct trace *t, struct value tensor, enum op op, struct val
 
 	if (tensor.kind != VALUE_TENSOR) {
 		value_unref(values[1]);
-		return late_cast(t, VALUE_BOOL, tensor, &flat, err) &&
+		return (op == OP_ne ? late_cast(t, VALUE_BOOL, tensor, &flat, err)
+				    : late_not(t, tensor, &flat, err)) &&
 		       trace_wrap(t, (int)flat.i, out, err);
 	}
 	if (values[1].kind == VALUE_UNSET || !trace_shape(t, tensor, &shape, &dtype, err))
@@ -250,11 +251,13 @@ static bool run_sides(struct fork *k, const struct join *join, struct err *err)
 	k->n_prints = prints;
 	if (!fork_save(k))
 		return false;
+	k->holds = true;
 	if (!run_side(k, join, jumps ? arg : at + 1, err))
 		return k->raised && leave_side(k, jumps, err);
 	first = end_of(k);
 	if (!limit_side(k, true, err) || !fork_switch(k))
 		return false;
+	k->holds = false;
 	if (!run_side(k, join, jumps ? at + 1 : arg, err)) {
 		k->n_asserts = asserts;
 		k->n_prints = prints;

@@ -53,6 +53,8 @@ struct fork {
 	size_t n_asserts, n_prints; /* those before are not of the side that runs */
 	bool raised;                /* a side left the frame with an exception */
 	char why[160];              /* it does not come out */
+	bool is_loop;               /* a round of a loop (fork_loop.h) */
+	bool holds;                 /* the side under way is the one where the condition holds */
 };
 
 /* A branch that cannot be followed both ways, or only the one way: outlasts attempts. */
@@ -70,6 +72,7 @@ struct fork_choice {
 /* A place that changes from round to round of a loop. */
 enum carried_kind {
 	CARRIED_LOCAL,  /* a local variable is another tensor */
+	CARRIED_NUMBER, /* or another number */
 	CARRIED_ROOT,   /* the tensor of a local, or what it is a view of, is written */
 	CARRIED_SLOT,   /* that of a slot */
 	CARRIED_LIFTED, /* a lifted one */

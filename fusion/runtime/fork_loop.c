@@ -1,8 +1,8 @@
 /* fusion/runtime/fork_loop.c -- a while loop on a tensor, as a loop of the graph.
  *
- * The test stands before the loop and again at its end.  From the first one on the
- * body is captured once, up to the other.  What a round leaves otherwise than it
- * found it is CARRIED: it has to be a tensor of the same sizes and dtype.  Which
+ * From the test before the loop, or one that may leave it, the capture runs a round
+ * once, up to where the test stands again.  What a round leaves otherwise than it
+ * found it is CARRIED: a tensor of the same sizes and dtype, or a number.  Which
  * places those are shows at the end of a round; then the attempt starts anew, with
  * a node in each that stands for whatever the round before has left.
  *
@@ -13,51 +13,9 @@
 #include <string.h>
 
 #include "fusion/graph/loop.h"
-#include "fusion/runtime/fork.h"
+#include "fusion/runtime/fork_loop.h"
 #include "fusion/runtime/live.h"
 #include "fusion/runtime/prints.h"
-
-struct shape_of_loop {
-	int body, test, end; /* instructions: where a round begins, its test's jump, behind */
-	bool while_true;     /* the test holds where the loop goes on */
-};
-
-struct carried {
-	struct fork_place_note note;
-	struct value tensor; /* what it is in the first round: a reference */
-	int init, value;     /* nodes: before the loop, in its body */
-};
-
-struct looper {
-	struct fork k;
-	struct trace *t;
-	struct shape_of_loop at;
-	VEC(struct carried) carried;
-	int first; /* node of the body */
-	size_t n_asserts, n_prints; /* before it */
-};
-
-static bool is_jump_if(const struct lang_inst *inst)
-{
-	return inst->op == CODE_JUMP_IF_FALSE || inst->op == CODE_JUMP_IF_TRUE;
-}
-
-/* The jump out of the test before the loop: the one of the test at its end goes
- * back to right behind it, else on to the same place. */
-static bool find_shape(const struct frame *f, struct shape_of_loop *out)
-{
-	const struct lang_inst *at = f->inst, *insts = f->code->insts;
-	int body = (int)(at - insts) + 1;
-	const struct lang_inst *last = insts + at->arg - 1;
-
-	if (at->arg <= body || !is_jump_if(last) || last->arg != body || last->op == at->op)
-		return false;
-	*out = (struct shape_of_loop){ .body = body,
-				       .test = at->arg - 1,
-				       .end = at->arg,
-				       .while_true = at->op == CODE_JUMP_IF_FALSE };
-	return true;
-}
 
 static const struct fork_loop *known_loop(const struct trace *t, const struct lang_inst *inst)
 {
@@ -74,8 +32,7 @@ const char *fork_loop_refusal(const struct trace *t, const struct lang_inst *ins
 	return known && known->why[0] ? known->why : NULL;
 }
 
-/* For the next attempt. */
-static struct fork_loop *note_loop(struct trace *t, const struct lang_inst *inst)
+struct fork_loop *fork_loop_note(struct trace *t, const struct lang_inst *inst)
 {
 	struct fork_loop fresh = { .inst = inst };
 
@@ -97,7 +54,7 @@ static bool try_again(struct trace *t, struct err *err)
 static bool refuse_loop(struct trace *t, const struct lang_inst *inst, const char *why,
 			struct err *err)
 {
-	struct fork_loop *note = note_loop(t, inst);
+	struct fork_loop *note = fork_loop_note(t, inst);
 
 	if (!note)
 		return trace_no_memory(err);
@@ -107,37 +64,31 @@ static bool refuse_loop(struct trace *t, const struct lang_inst *inst, const cha
 
 /* ---- what goes round ---- */
 
-/* A tensor that is written, or the one whose memory a written view is of. */
-static struct value written_root(const struct trace *t, struct value tensor)
+struct value fork_loop_root(const struct trace *t, struct value tensor)
 {
 	if (tensor.tensor->owner == t->serial && tensor.tensor->view)
 		return tensor.tensor->view->base;
 	return tensor;
 }
 
-static bool find_tensor(struct looper *l, const struct fork_place_note *note, struct value *out)
+static bool find_start(struct looper *l, const struct fork_place_note *note, struct value *out,
+		       struct err *err)
 {
 	struct trace *t = l->t;
 	struct value v = { .kind = VALUE_UNSET };
 
-	switch (note->kind) {
-	case CARRIED_LOCAL:
-	case CARRIED_ROOT:
-		v = l->k.frame->locals[note->index];
-		if (v.kind == VALUE_LAZY && !world_read(t, (int)v.i, &v, NULL))
-			return false;
-		break;
-	case CARRIED_SLOT:
+	if (note->kind == CARRIED_SLOT)
 		v = t->slots->at[note->index].stand;
-		break;
-	case CARRIED_LIFTED:
-		if (note->index < (int)t->lifted.len)
-			v = t->lifted.at[note->index].value;
-		break;
-	}
-	if (v.kind != VALUE_TENSOR)
-		return fork_refuse(&l->k, "what goes round in it is no tensor at its start");
-	*out = note->kind == CARRIED_ROOT ? written_root(t, v) : v;
+	else if (note->kind != CARRIED_LIFTED)
+		v = l->k.frame->locals[note->index];
+	else if (note->index < (int)t->lifted.len)
+		v = t->lifted.at[note->index].value;
+	if (v.kind == VALUE_LAZY && !world_read(t, (int)v.i, &v, err))
+		return false;
+	if (note->kind == CARRIED_NUMBER ? late_type(v) == VALUE_UNSET : v.kind != VALUE_TENSOR)
+		return fork_refuse(&l->k, "a %s is something else in a later round",
+				   value_type_name(v));
+	*out = note->kind == CARRIED_ROOT ? fork_loop_root(t, v) : v;
 	return true;
 }
 
@@ -159,9 +110,9 @@ static int add_node(struct looper *l, enum op op, const struct arg *args, int n,
 
 /* What a loop reads is a value of the graph, never a constant that each kernel has
  * for itself. */
-static int operand_node(struct looper *l, struct value tensor, struct err *err)
+static int operand_node(struct looper *l, struct value v, struct err *err)
 {
-	int node = trace_node(l->t, tensor, err);
+	int node = v.kind == VALUE_TENSOR ? trace_node(l->t, v, err) : late_node(l->t, v, err);
 	struct arg of = arg_node(node);
 
 	if (node < 0 || op_info(l->t->graph->nodes[node]->op)->kind != KIND_CONSTANT)
@@ -174,10 +125,9 @@ static int operand_node(struct looper *l, struct value tensor, struct err *err)
 static bool add_choice(struct looper *l, struct value merged, struct value a, struct value b,
 		       struct err *err)
 {
-	struct fork_choice c = { .merged = merged,
-				 .condition = l->k.condition,
-				 .of = { a, b },
-				 .inst = l->k.inst };
+	struct fork_choice c = {
+		.merged = merged, .condition = l->k.condition, .of = { a, b }, .inst = l->k.inst
+	};
 
 	if (!VEC_PUSH(&l->t->choices, c))
 		return trace_no_memory(err);
@@ -205,12 +155,16 @@ static bool carry(struct looper *l, struct carried *c, struct err *err)
 	c->value = add_node(l, OP_loop_carried, &init, 1, "", err);
 	if (c->value < 0)
 		return false;
+	if (c->note.kind == CARRIED_NUMBER) {
+		set_local(l->k.frame, c->note.index, late_value(t, c->value));
+		return true;
+	}
 	if (c->note.kind != CARRIED_LOCAL)
-		return trace_rewrite(t, c->tensor, c->value, true) || trace_no_memory(err);
+		return trace_rewrite(t, c->start, c->value, true) || trace_no_memory(err);
 	if (!trace_wrap(t, c->value, &v, err))
 		return false;
 	set_local(l->k.frame, c->note.index, v);
-	return add_choice(l, v, c->tensor, c->tensor, err);
+	return add_choice(l, v, c->start, c->start, err);
 }
 
 /* First what they all are, then a node for each in the body. */
@@ -218,17 +172,17 @@ static bool carry_all(struct looper *l, struct err *err)
 {
 	const struct fork_loop *known = known_loop(l->t, l->k.inst);
 
-	for (int i = 0; known && i < known->n_places; i++) { /* no loop is noted meanwhile */
+	for (int i = 0; known && i < known->n_places; i++) {
 		struct carried c = { .note = known->places[i], .init = -1, .value = -1 };
 
-		if (!find_tensor(l, &c.note, &c.tensor))
-			return l->k.why[0] ? false : trace_no_memory(err);
-		c.init = operand_node(l, c.tensor, err);
+		if (!find_start(l, &c.note, &c.start, err))
+			return false;
+		c.init = operand_node(l, c.start, err);
 		if (c.init < 0)
 			return false;
 		if (!VEC_PUSH(&l->carried, c))
 			return trace_no_memory(err);
-		value_ref(c.tensor);
+		value_ref(c.start);
 	}
 	l->first = l->t->graph->n_nodes;
 	for (size_t i = 0; i < l->carried.len; i++)
@@ -237,175 +191,205 @@ static bool carry_all(struct looper *l, struct err *err)
 	return true;
 }
 
-static bool is_carried(const struct looper *l, enum carried_kind kind, int index)
+/* ---- the test ---- */
+
+/* Whether the loop goes on, as far as it is known without the graph. */
+struct verdict {
+	bool known, holds;
+	int node; /* not known: a bool of no dims */
+};
+
+static int add_two(struct looper *l, enum op op, int a, int b, struct err *err)
 {
-	for (size_t i = 0; i < l->carried.len; i++)
-		if (l->carried.at[i].note.kind == kind && l->carried.at[i].note.index == index)
-			return true;
-	return false;
+	struct arg args[2] = { arg_node(a), arg_node(b) };
+
+	return a < 0 || b < 0 ? -1 : add_node(l, op, args, op_info(op)->n_params, "", err);
 }
 
-static bool is_carried_tensor(const struct looper *l, struct value tensor)
+static int invert(struct looper *l, int node, struct err *err)
 {
-	for (size_t i = 0; i < l->carried.len; i++)
-		if (l->carried.at[i].note.kind != CARRIED_LOCAL &&
-		    l->carried.at[i].tensor.tensor == tensor.tensor)
-			return true;
-	return false;
+	return node < 0 ? -1 : add_two(l, OP_logical_not, node, node, err);
 }
 
-/* ---- what a round changed ---- */
-
-static bool note_place(struct looper *l, enum carried_kind kind, int index, bool *found,
-		       struct err *err)
+static int limit(struct looper *l, int condition, const struct verdict *side, struct err *err)
 {
-	struct fork_loop *note = note_loop(l->t, l->k.inst);
-
-	if (!note)
-		return trace_no_memory(err);
-	if (note->n_places == MAX_CARRIED)
-		return fork_refuse(&l->k, "over %d tensors change from round to round", MAX_CARRIED);
-	note->places[note->n_places++] = (struct fork_place_note){ kind, index };
-	*found = true;
-	return true;
+	if (side->known)
+		return condition;
+	return add_two(l, OP_logical_and, condition, side->node, err);
 }
 
-static bool check_local(struct looper *l, int index, bool *found, struct err *err)
+/* condition and yes, or not condition and no. */
+static bool choose(struct looper *l, int condition, const struct verdict *yes,
+		   const struct verdict *no, struct verdict *out, struct err *err)
 {
-	struct trace *t = l->t;
-	struct value before = l->k.before.locals[index], now = l->k.frame->locals[index];
-	const char *name = l->k.frame->code->locals[index];
+	int a = -1, b = -1;
 
-	if (is_carried(l, CARRIED_LOCAL, index) || fork_same(t, before, now))
+	if (yes->known && no->known && yes->holds == no->holds) {
+		*out = *yes;
 		return true;
-	if (before.kind == VALUE_LAZY && !world_read(t, (int)before.i, &before, err))
+	}
+	*out = (struct verdict){ .known = false };
+	if (!yes->known || yes->holds)
+		a = limit(l, condition, yes, err);
+	if (!no->known || no->holds)
+		b = limit(l, invert(l, condition, err), no, err);
+	out->node = a < 0 ? b : b < 0 ? a : add_two(l, OP_logical_or, a, b, err);
+	return out->node >= 0;
+}
+
+static bool decide(struct looper *l, const bool *stops, int depth, struct verdict *out,
+		   struct err *err);
+
+/* From the instruction on: into a round, behind the loop, or to the next jump. */
+static bool follow(struct looper *l, int from, const bool *stops, int depth, struct verdict *out,
+		   struct err *err)
+{
+	struct frame *f = l->k.frame;
+	int at;
+
+	f->inst = f->code->insts + from;
+	if (from != l->at.body && from != l->at.end && !vm_run_side(l->t->vm, f, stops, err)) {
+		fork_side_failed(&l->k, err);
+		return l->k.raised ? fork_refuse(&l->k, "its test may raise an exception") : false;
+	}
+	at = (int)(f->inst - f->code->insts);
+	*out = (struct verdict){ .known = true, .holds = at == l->at.body };
+	if (at == l->at.body || at == l->at.end)
+		return true;
+	if (f->inst->op == CODE_RETURN)
+		return fork_refuse(&l->k, "its test returns");
+	return decide(l, stops, depth + 1, out, err);
+}
+
+/* Whether the jump where the frame stands leads into a round in the end. */
+static bool decide(struct looper *l, const bool *stops, int depth, struct verdict *out,
+		   struct err *err)
+{
+	struct frame *f = l->k.frame;
+	const struct lang_inst *jump = f->inst;
+	int at = (int)(jump - f->code->insts), to[2] = { jump->arg, at + 1 };
+	struct value test = f->top[-1], condition;
+	int writes = l->t->n_writes, yes = jump->op == CODE_JUMP_IF_TRUE ? 0 : 1, node;
+	struct verdict sides[2];
+	size_t prints = l->t->prints.len;
+
+	if (depth > 16 || f->top - 1 - f->stack != l->k.before.n_stack)
+		return fork_refuse(&l->k, "its test is too long");
+	if (test.kind == VALUE_BOOL) {
+		f->top--;
+		return follow(l, to[test.b ? yes : !yes], stops, depth, out, err);
+	}
+	if (test.kind == VALUE_TENSOR ? !fork_is_single(l->t, test) : !trace_is_late(l->t, test))
+		return fork_refuse(&l->k, "its test is no tensor of one element");
+	if (!fork_condition(l->t, test, OP_ne, &condition, err))
 		return false;
-	if (before.kind == VALUE_UNSET)
-		return fork_refuse(&l->k, "`%s` is set for the first time inside it", name);
-	if (before.kind != VALUE_TENSOR || now.kind != VALUE_TENSOR)
-		return fork_refuse(&l->k, "`%s` (%s) changes from round to round", name,
-				   value_type_name(before));
-	return note_place(l, CARRIED_LOCAL, index, found, err);
+	value_unref(*--f->top);
+	node = trace_node(l->t, condition, err);
+	value_unref(condition);
+	if (node < 0 || !follow(l, to[yes], stops, depth, &sides[0], err) ||
+	    !follow(l, to[!yes], stops, depth, &sides[1], err))
+		return false;
+	if (l->t->n_writes != writes || l->t->prints.len != prints)
+		return fork_refuse(&l->k, "its test does more than compute");
+	return choose(l, node, &sides[0], &sides[1], out, err);
 }
 
-static bool check_frame(struct looper *l, bool *found, struct err *err)
+/* One element, of no dims. */
+static int flatten(struct looper *l, int node, struct err *err)
 {
-	const struct fork_place *before = &l->k.before;
-	const struct frame *f = l->k.frame;
-	const bool *live = live_locals(f->code, (int)(l->k.inst - f->code->insts),
-				       l->t->graph->arena);
+	struct arg args[2] = { arg_node(node), arg_ints(NULL, 0) };
 
-	if (!live)
-		return trace_no_memory(err);
-	for (int i = 0; i < f->code->n_locals; i++)
-		if (live[i] && !check_local(l, i, found, err))
-			return false;
-	for (int i = 0; i < f->code->n_cells; i++)
-		if (!fork_same(l->t, before->cells[i], f->cells[i]))
-			return fork_refuse(&l->k, "a round makes a variable of a closure anew");
-	if (before->n_stack != f->top - f->stack)
-		return fork_refuse(&l->k, "a round leaves another operand stack");
-	for (int i = 0; i < before->n_stack; i++)
-		if (!fork_same(l->t, before->stack[i], f->stack[i]))
-			return fork_refuse(&l->k, "a round changes what waits on the operand stack");
-	return true;
+	return l->t->graph->nodes[node]->shape.rank == 0
+		   ? node
+		   : add_node(l, OP_reshape, args, 2, "", err);
 }
 
-/* A tensor written in place: an argument, a constant, or one that a local holds. */
-static bool note_written(struct looper *l, struct value tensor, bool *found, struct err *err)
+/* The loop stands in a side of a branch, or behind an assertion: it must not run
+ * where the program does not get there, for it might not end. */
+static int limit_entry(struct looper *l, int node, struct err *err)
 {
-	int slot = trace_slot(l->t, tensor), lifted = trace_lifted(l->t, tensor);
-	const struct frame *f = l->k.frame;
-
-	if (slot >= 0)
-		return note_place(l, CARRIED_SLOT, slot, found, err);
-	if (lifted >= 0)
-		return note_place(l, CARRIED_LIFTED, lifted, found, err);
-	for (int i = 0; i < f->code->n_locals; i++)
-		if (l->k.before.locals[i].kind == VALUE_TENSOR &&
-		    written_root(l->t, l->k.before.locals[i]).tensor == tensor.tensor)
-			return note_place(l, CARRIED_ROOT, i, found, err);
-	return fork_refuse(&l->k, "a round writes to a tensor that no local variable holds");
-}
-
-static bool check_writes(struct looper *l, bool *found, struct err *err)
-{
-	struct fork *k = &l->k;
-
-	for (size_t i = 0; i < k->writes.len; i++) {
-		struct fork_write before = k->writes.at[i];
-		struct fork_write now = fork_write_read(l->t, before.tensor);
-
-		if (now.writes != before.writes && !is_carried_tensor(l, before.tensor) &&
-		    !note_written(l, before.tensor, found, err))
-			return false;
-	}
-	return true;
-}
-
-static bool check_rest(struct looper *l, struct err *err)
-{
-	struct fork *k = &l->k;
 	struct trace *t = l->t;
+	const struct fork *k = l->k.up;
 
-	for (size_t i = 0; i < t->globals.len; i++)
-		if (!fork_same(t, fork_global_before(k, i), t->globals.at[i].stand))
-			return fork_refuse(k, "a round changes a global");
-	for (size_t i = 0; i < k->contents.len; i++) {
-		struct fork_content now;
-		bool same = false, ok = fork_content_read(k->contents.at[i].object, &now);
+	for (; k && !k->is_loop && node >= 0; k = k->up) {
+		int on = trace_node(t, k->condition, err);
 
-		if (ok)
-			same = fork_content_same(t, &k->contents.at[i], &now);
-		fork_content_drop(&now);
-		if (!ok)
-			return trace_no_memory(err);
-		if (!same)
-			return fork_refuse(k, "a round changes a %s",
-					   value_type_name(k->contents.at[i].object));
+		node = add_two(l, OP_logical_and, node, k->holds ? on : invert(l, on, err), err);
 	}
-	if (t->asserts.len != l->n_asserts)
-		return fork_refuse(k, "a round asserts something of a tensor");
-	if (t->prints.len != l->n_prints)
-		return fork_refuse(k, "a round prints");
-	return true;
+	for (size_t i = 0; !k && i < t->asserts.len && node >= 0; i++)
+		node = add_two(l, OP_logical_and, node, flatten(l, t->asserts.at[i], err), err);
+	return node;
+}
+
+/* The test before the loop. */
+static bool enter(struct looper *l, struct err *err)
+{
+	struct frame *f = l->k.frame;
+	struct value test = *--f->top;
+	struct verdict first;
+	bool ok = fork_save(&l->k);
+	int node;
+
+	*f->top++ = test;
+	if (!ok)
+		return false;
+	if (!decide(l, l->at.entry, 0, &first, err))
+		return false;
+	if (first.known)
+		return fork_refuse(&l->k, "its test says the same of all tensors");
+	node = limit_entry(l, first.node, err);
+	return node >= 0 && trace_wrap(l->t, node, &l->k.condition, err);
 }
 
 /* ---- a round ---- */
 
-static bool run_body(struct looper *l, struct err *err)
+/* A round, and whether there is another one. */
+static bool run_round(struct looper *l, int *again, struct err *err)
 {
 	struct frame *f = l->k.frame;
-	bool *stops = ARENA_ARRAY(l->t->graph->arena, bool, (size_t)f->code->n_insts);
 	struct value handled = l->t->vm->handled;
+	struct verdict next;
 
-	if (!stops)
-		return trace_no_memory(err);
-	for (int i = 0; i < f->code->n_insts; i++)
-		stops[i] = f->code->insts[i].op == CODE_RETURN;
-	stops[l->at.test] = stops[l->at.end] = true;
 	f->inst = f->code->insts + l->at.body;
-	if (!vm_run_side(l->t->vm, f, stops, err))
-		return fork_side_failed(&l->k, err);
-	if (f->inst != f->code->insts + l->at.test)
+	if (!vm_run_side(l->t->vm, f, l->at.again, err)) {
+		fork_side_failed(&l->k, err);
+		return l->k.raised ? fork_refuse(&l->k, "a round raises an exception") : false;
+	}
+	if (!l->at.tests[f->inst - f->code->insts])
 		return fork_refuse(&l->k, "it is left from inside");
+	if (!decide(l, l->at.again, 0, &next, err))
+		return false;
+	if (next.known)
+		return fork_refuse(&l->k, "its test says the same of all tensors");
+	*again = next.node;
 	if (!fork_same(l->t, handled, l->t->vm->handled))
 		return fork_refuse(&l->k, "a round leaves an exception being handled");
 	return true;
 }
 
-/* Whether the loop goes on, as a bool of no dims; pops the test's value. */
-static bool make_test(struct looper *l, struct value *out, struct err *err)
+/* An int that only counts: more rounds than there may be do not make it too large
+ * for the graph's ints. */
+static bool only_counts(const struct graph *g, int node, int from, int depth)
 {
-	struct frame *f = l->k.frame;
-	struct value test = f->top[-1];
+	const struct node *n = g->nodes[node], *by;
+	int64_t step;
 
-	if (test.kind != VALUE_TENSOR || !fork_is_single(l->t, test))
-		return fork_refuse(&l->k, "its test is no tensor of one element");
-	if (!fork_condition(l->t, test, l->at.while_true ? OP_ne : OP_eq, out, err))
+	if (node == from)
+		return true;
+	if (depth > 64)
 		return false;
-	value_unref(*--f->top);
-	return true;
+	if (n->op == OP_where)
+		return only_counts(g, n->args[1].node, from, depth + 1) &&
+		       only_counts(g, n->args[2].node, from, depth + 1);
+	if ((n->op != OP_add && n->op != OP_sub) || n->args[0].kind != ARG_NODE ||
+	    n->args[1].kind != ARG_NODE)
+		return false;
+	by = g->nodes[n->args[1].node];
+	if (by->op != OP_tensor || by->dtype != DTYPE_I64)
+		return false;
+	memcpy(&step, by->data, sizeof(step));
+	return step > -(1 << 20) && step < 1 << 20 &&
+	       only_counts(g, n->args[0].node, from, depth + 1);
 }
 
 /* What each place is in the next round: outputs of the body. */
@@ -415,21 +399,25 @@ static bool find_next(struct looper *l, int *outputs, struct err *err)
 
 	for (size_t i = 0; i < l->carried.len; i++) {
 		const struct carried *c = &l->carried.at[i];
+		bool number = c->note.kind == CARRIED_NUMBER;
 		const struct node *was = g->nodes[c->init], *is;
-		struct value now = c->tensor;
+		struct value now = c->start;
 
-		if (c->note.kind == CARRIED_LOCAL)
+		if (number || c->note.kind == CARRIED_LOCAL)
 			now = l->k.frame->locals[c->note.index];
-		if (now.kind != VALUE_TENSOR)
-			return fork_refuse(&l->k, "a variable is a tensor in its first round only");
-		outputs[i] = trace_node(l->t, now, err);
+		if (number ? late_type(now) != late_type(c->start) : now.kind != VALUE_TENSOR)
+			return fork_refuse(&l->k, "a %s is something else in a later round",
+					   value_type_name(c->start));
+		outputs[i] = number ? late_node(l->t, now, err) : trace_node(l->t, now, err);
 		if (outputs[i] < 0)
 			return false;
 		is = g->nodes[outputs[i]];
 		if (is->dtype != was->dtype || !shape_equal(&is->shape, &was->shape))
-			return fork_refuse(&l->k,
-					   "a tensor has another %s after a round",
+			return fork_refuse(&l->k, "a tensor has another %s after a round",
 					   is->dtype != was->dtype ? "dtype" : "shape");
+		if (number && is->dtype == DTYPE_I64 && !only_counts(g, outputs[i], c->value, 0))
+			return fork_refuse(&l->k, "an int does more than count, and may get larger "
+						  "than the graph's ints");
 	}
 	return true;
 }
@@ -496,6 +484,29 @@ static int add_loop(struct looper *l, const int *outputs, struct err *err)
 	return node;
 }
 
+/* A place behind the loop. */
+static bool leave_with(struct looper *l, const struct carried *c, int node, struct err *err)
+{
+	struct trace *t = l->t;
+	struct value v, alone;
+	bool ok;
+
+	if (c->note.kind == CARRIED_NUMBER) {
+		set_local(l->k.frame, c->note.index, late_value(t, node));
+		return true;
+	}
+	if (c->note.kind != CARRIED_LOCAL)
+		return trace_rewrite(t, c->start, node, true) || trace_no_memory(err);
+	if (!trace_wrap(t, node, &v, err))
+		return false;
+	set_local(l->k.frame, c->note.index, v);
+	if (!trace_wrap(t, node, &alone, err))
+		return false;
+	ok = add_choice(l, v, alone, c->start, err);
+	value_unref(alone);
+	return ok;
+}
+
 /* The frame behind the loop. */
 static bool leave_loop(struct looper *l, int loop, struct err *err)
 {
@@ -506,27 +517,12 @@ static bool leave_loop(struct looper *l, int loop, struct err *err)
 	if (!live || !fork_restore(&l->k))
 		return trace_no_memory(err);
 	for (size_t i = 0; i < l->carried.len; i++) {
-		const struct carried *c = &l->carried.at[i];
 		struct arg args[2] = { arg_node(loop), arg_int(t->graph, (int64_t)i) };
 		int node = add_node(l, OP_loop_result, args, 2, "getitem", err);
-		struct value v, alone;
-		bool ok;
 
 		if (node < 0)
 			return false;
-		if (c->note.kind != CARRIED_LOCAL) {
-			if (!trace_rewrite(t, c->tensor, node, true))
-				return trace_no_memory(err);
-			continue;
-		}
-		if (!trace_wrap(t, node, &v, err))
-			return false;
-		set_local(f, c->note.index, v);
-		if (!trace_wrap(t, node, &alone, err))
-			return false;
-		ok = add_choice(l, v, alone, c->tensor, err);
-		value_unref(alone);
-		if (!ok)
+		if (!leave_with(l, &l->carried.at[i], node, err))
 			return false;
 	}
 	for (int i = 0; i < f->code->n_locals; i++)
@@ -552,22 +548,13 @@ static void drop_choices(struct trace *t, size_t from)
 static bool capture_loop(struct looper *l, struct err *err)
 {
 	struct trace *t = l->t;
-	struct value again = { .kind = VALUE_UNSET };
 	size_t n_choices = t->choices.len;
 	int outputs[MAX_CARRIED + 1], loop;
-	bool found = false;
+	bool found;
 
-	if (!make_test(l, &l->k.condition, err) || !fork_save(&l->k))
-		return false;
 	t->fork = &l->k;
-	l->n_asserts = t->asserts.len;
-	l->n_prints = t->prints.len;
-	if (!carry_all(l, err) || !run_body(l, err) || !make_test(l, &again, err))
-		return false;
-	outputs[0] = trace_node(t, again, err);
-	value_unref(again);
-	if (outputs[0] < 0 || !check_frame(l, &found, err) || !check_writes(l, &found, err) ||
-	    !check_rest(l, err))
+	if (!enter(l, err) || !carry_all(l, err) || !run_round(l, &outputs[0], err) ||
+	    !fork_round_check(l, &found, err))
 		return false;
 	if (found)
 		return try_again(t, err);
@@ -580,6 +567,16 @@ static bool capture_loop(struct looper *l, struct err *err)
 	return loop >= 0 && leave_loop(l, loop, err);
 }
 
+/* Another way out of a loop that is being captured. */
+static const struct fork *same_loop(const struct looper *l)
+{
+	for (const struct fork *k = l->k.up; k; k = k->up)
+		if (k->is_loop && k->frame == l->k.frame &&
+		    ((const struct looper *)k)->at.end == l->at.end)
+			return k;
+	return NULL;
+}
+
 bool fork_loop(struct trace *t, struct frame *f, bool *handled, struct err *err)
 {
 	struct looper l = { .k = { .up = t->fork,
@@ -588,13 +585,20 @@ bool fork_loop(struct trace *t, struct frame *f, bool *handled, struct err *err)
 				   .inst = f->inst,
 				   .birth = t->vm->heap->births,
 				   .tensor_birth = t->n_tensors,
+				   .is_loop = true,
 				   .condition = { .kind = VALUE_UNSET } },
-			    .t = t };
+			    .t = t,
+			    .n_asserts = t->asserts.len,
+			    .n_prints = t->prints.len };
+	const struct fork *open;
 	bool ok;
 
 	*handled = false;
-	if (!find_shape(f, &l.at) || fork_loop_refusal(t, f->inst))
+	if (fork_loop_refusal(t, f->inst) || !loop_shape_find(f, t->graph->arena, &l.at))
 		return true;
+	open = same_loop(&l);
+	if (open)
+		return refuse_loop(t, open->inst, "a round may leave it half-way", err);
 	ok = capture_loop(&l, err);
 	t->fork = l.k.up;
 	*handled = ok;
@@ -603,7 +607,7 @@ bool fork_loop(struct trace *t, struct frame *f, bool *handled, struct err *err)
 	else if (!ok && err->code == ERR_NONE)
 		trace_no_memory(err);
 	for (size_t i = 0; i < l.carried.len; i++)
-		value_unref(l.carried.at[i].tensor);
+		value_unref(l.carried.at[i].start);
 	VEC_FREE(&l.carried);
 	fork_finish(&l.k);
 	return ok;

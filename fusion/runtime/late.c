@@ -53,7 +53,7 @@ static int constant(struct trace *t, enum dtype dtype, const void *data, struct 
 }
 
 /* A number as a node of its own dtype; -1 with *err. */
-static int number_node(struct trace *t, struct value v, struct err *err)
+int late_node(struct trace *t, struct value v, struct err *err)
 {
 	switch (v.kind) {
 	case VALUE_FLOAT:
@@ -70,7 +70,7 @@ static int number_node(struct trace *t, struct value v, struct err *err)
 	}
 }
 
-static struct value late(const struct trace *t, int node)
+struct value late_value(const struct trace *t, int node)
 {
 	enum dtype dtype = t->graph->nodes[node]->dtype;
 
@@ -84,7 +84,7 @@ static bool finish(struct trace *t, int node, struct value *out)
 {
 	if (node < 0)
 		return false;
-	*out = late(t, node);
+	*out = late_value(t, node);
 	return true;
 }
 
@@ -124,7 +124,7 @@ static int whole(struct trace *t, int node, struct err *err)
 bool late_cast(struct trace *t, enum value_kind kind, struct value a, struct value *out,
 	       struct err *err)
 {
-	int node = number_node(t, a, err);
+	int node = late_node(t, a, err);
 
 	if (node < 0)
 		return false;
@@ -141,7 +141,7 @@ bool late_cast(struct trace *t, enum value_kind kind, struct value a, struct val
 
 bool late_not(struct trace *t, struct value a, struct value *out, struct err *err)
 {
-	int node = convert(t, number_node(t, a, err), DTYPE_BOOL, err);
+	int node = convert(t, late_node(t, a, err), DTYPE_BOOL, err);
 	struct arg arg = arg_node(node);
 
 	return node >= 0 && finish(t, add(t, OP_logical_not, &arg, 1, err), out);
@@ -197,7 +197,7 @@ bool late_read(struct trace *t, enum value_kind kind, struct value a, bool *know
 		return false;
 	if (kind == VALUE_UNSET)
 		return finish(t, node, out);
-	return late_cast(t, kind, (struct value){ .kind = late(t, node).kind, .i = node }, out,
+	return late_cast(t, kind, (struct value){ .kind = late_value(t, node).kind, .i = node }, out,
 			 err);
 }
 
@@ -220,8 +220,8 @@ bool late_binary(struct trace *t, enum binop op, struct value a, struct value b,
 
 	if (id < 0 || (!square && op != BIN_ADD && op != BIN_SUB && op != BIN_MUL && !divides(op)))
 		return trace_break(t, BREAK_NUMBER_USE, NULL, err);
-	x = number_node(t, a, err);
-	y = x < 0 ? -1 : number_node(t, square ? a : b, err);
+	x = late_node(t, a, err);
+	y = x < 0 ? -1 : late_node(t, square ? a : b, err);
 	if (y < 0)
 		return false;
 	dtype = is_float(t, x) || is_float(t, y) || op == BIN_TRUEDIV ? DTYPE_F64 : DTYPE_I64;
@@ -246,8 +246,8 @@ bool late_compare(struct trace *t, enum cmpop op, struct value a, struct value b
 
 	if (op > CMP_GE)
 		return trace_break(t, BREAK_NUMBER_USE, NULL, err);
-	x = number_node(t, a, err);
-	y = x < 0 ? -1 : number_node(t, b, err);
+	x = late_node(t, a, err);
+	y = x < 0 ? -1 : late_node(t, b, err);
 	if (y < 0)
 		return false;
 	dtype = is_float(t, x) || is_float(t, y) ? DTYPE_F64 : DTYPE_I64;
@@ -258,7 +258,7 @@ bool late_compare(struct trace *t, enum cmpop op, struct value a, struct value b
 }
 
 /* Python's type: 0 none of these. */
-static enum value_kind type_of(struct value v)
+enum value_kind late_type(struct value v)
 {
 	switch (v.kind) {
 	case VALUE_FLOAT:
@@ -281,12 +281,12 @@ bool late_choose(struct trace *t, struct value condition, struct value a, struct
 	struct arg args[3];
 	int test, x, y;
 
-	*known = type_of(a) != VALUE_UNSET && type_of(a) == type_of(b);
+	*known = late_type(a) != VALUE_UNSET && late_type(a) == late_type(b);
 	if (!*known)
 		return true;
 	test = trace_node(t, condition, err);
-	x = number_node(t, a, err);
-	y = number_node(t, b, err);
+	x = late_node(t, a, err);
+	y = late_node(t, b, err);
 	if (test < 0 || x < 0 || y < 0)
 		return *known = false;
 	args[0] = arg_node(test);

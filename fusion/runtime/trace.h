@@ -249,6 +249,11 @@ bool late_compare(struct trace *t, enum cmpop op, struct value a, struct value b
 /* One of two numbers of one type; *known false: they are not. */
 bool late_choose(struct trace *t, struct value condition, struct value a, struct value b,
 		 bool *known, struct value *out, struct err *err);
+/* A number of any of these types as a node (-1 with *err), and a node as a number;
+ * which type of Python's it is (UNSET: none). */
+int late_node(struct trace *t, struct value v, struct err *err);
+struct value late_value(const struct trace *t, int node);
+enum value_kind late_type(struct value v);
 /* The graph's answer must be `expected`, or eager runs the piece. */
 bool late_expect(struct trace *t, int node, bool expected, struct err *err);
 

@@ -1,0 +1,43 @@
+/* fusion/runtime/fork_loop.h -- private to fork_loop.c and its kin: loops on tensors. */
+#ifndef FUSION_RUNTIME_FORK_LOOP_H
+#define FUSION_RUNTIME_FORK_LOOP_H
+
+#include "fusion/runtime/fork.h"
+
+/* Where a loop stands in its code. */
+struct loop_shape {
+	int body;          /* where a round begins */
+	int end;           /* where the program goes on behind the loop */
+	const bool *entry; /* by instruction: what ends a part of the test before the loop */
+	const bool *again; /* what ends a round, and a part of the test behind it */
+	const bool *tests; /* jumps of the test behind a round */
+};
+
+struct carried {
+	struct fork_place_note note;
+	struct value start; /* what it is in the first round: a reference */
+	int init, value;    /* nodes: before the loop, in its body */
+};
+
+struct looper {
+	struct fork k; /* first: a fork that is_loop is one of these */
+	struct trace *t;
+	struct loop_shape at;
+	VEC(struct carried) carried;
+	int first;                  /* node of the body */
+	size_t n_asserts, n_prints; /* before it */
+};
+
+/* loop_shape.c: the loop that the JUMP_IF_* where f stands may go on or leave; false:
+ * none, or out of memory. */
+bool loop_shape_find(const struct frame *f, struct arena *arena, struct loop_shape *out);
+
+/* fork_loop.c */
+struct fork_loop *fork_loop_note(struct trace *t, const struct lang_inst *inst); /* or NULL */
+struct value fork_loop_root(const struct trace *t, struct value tensor);
+
+/* fork_round.c: notes what is to be carried too (*found); false with *err, or the
+ * fork says why not. */
+bool fork_round_check(struct looper *l, bool *found, struct err *err);
+
+#endif
