@@ -96,8 +96,8 @@ struct graph {
 	int n_inputs;
 	int *outputs; /* node ids; one node may stand twice */
 	int n_outputs;
-	int *name_counts;              /* by op: how many names it has given */
-	const struct sym *conflict[2]; /* see graph_add() */
+	int *name_counts;                  /* by op: how many names it has given */
+	const struct sym *conflict[2];     /* see graph_add() */
 	struct size_fact facts[MAX_FACTS]; /* what graph_add() took for granted */
 	int n_facts;
 };

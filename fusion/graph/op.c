@@ -49,12 +49,10 @@ static struct op_info ops[OP_COUNT] = {
 #define LIBRARY(id_, spellings_, signature_, doc_)                                                 \
 	ROW(id_, .kind = KIND_LIBRARY, .signature = signature_, .spellings = spellings_,           \
 	    .doc = doc_)
-#define VIEW(id_, spellings_, signature_, doc_)                                                 \
-	ROW(id_, .kind = KIND_VIEW, .signature = signature_, .spellings = spellings_,           \
-	    .doc = doc_)
-#define JOIN(id_, spellings_, signature_, doc_)                                                 \
-	ROW(id_, .kind = KIND_JOIN, .signature = signature_, .spellings = spellings_,           \
-	    .doc = doc_)
+#define VIEW(id_, spellings_, signature_, doc_)                                                    \
+	ROW(id_, .kind = KIND_VIEW, .signature = signature_, .spellings = spellings_, .doc = doc_)
+#define JOIN(id_, spellings_, signature_, doc_)                                                    \
+	ROW(id_, .kind = KIND_JOIN, .signature = signature_, .spellings = spellings_, .doc = doc_)
 #define CONTROL(id_, signature_, doc_)                                                             \
 	ROW(id_, .kind = KIND_CONTROL, .signature = signature_, .spellings = "", .doc = doc_)
 #define INTERNAL(id_, kind_, doc_)                                                                 \

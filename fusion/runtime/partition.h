@@ -41,7 +41,7 @@ struct piece {
 	const char *why;         /* the backend's words; NULL */
 	/* PIECE_LOOP: inputs are the condition and the operands; exec runs the body */
 	const struct loop *loop;
-	const int *results; /* by output: the operand that it was */
+	const int *results;                       /* by output: the operand that it was */
 	struct tensor **carried, **round, **next; /* what goes round; the body's inputs, outputs */
 };
 

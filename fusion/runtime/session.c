@@ -119,9 +119,7 @@ static struct entry *find_entry(struct session *s, const struct function *f,
 				const struct value *args, int n)
 {
 	struct point *p = s->start;
-	struct roots roots = { .locals = args,
-			       .first_cell = f->code->n_own_cells,
-			       .vm = s->vm };
+	struct roots roots = { .locals = args, .first_cell = f->code->n_own_cells, .vm = s->vm };
 
 	if (!p)
 		p = s->start = points_at(&s->points, f->code, f->code->insts);
@@ -135,9 +133,7 @@ static struct entry *find_entry(struct session *s, const struct function *f,
 static bool run_entry(struct session *s, struct entry *e, const struct function *f,
 		      const struct value *args, struct value *out, struct err *err)
 {
-	struct roots roots = { .locals = args,
-			       .first_cell = f->code->n_own_cells,
-			       .vm = s->vm };
+	struct roots roots = { .locals = args, .first_cell = f->code->n_own_cells, .vm = s->vm };
 
 	if (f->closure)
 		roots.cells = f->closure->at;

@@ -62,13 +62,20 @@ static const struct {
 	const char *name;
 	int id;
 } functions[] = {
-	{ "torch.numel", NATIVE_NUMEL },   { "torch.is_tensor", NATIVE_IS_TENSOR },
-	{ "torch.Tensor", NATIVE_TENSOR }, { "torch.cat", NATIVE_CAT },
-	{ "torch.concat", NATIVE_CAT },    { "torch.concatenate", NATIVE_CAT },
-	{ "torch.stack", NATIVE_STACK },   { "torch.hstack", NATIVE_HSTACK },
-	{ "torch.vstack", NATIVE_VSTACK }, { "torch.row_stack", NATIVE_VSTACK },
-	{ "torch.chunk", NATIVE_CHUNK },   { "torch.split", NATIVE_SPLIT },
-	{ "torch.unbind", NATIVE_UNBIND }, { "torch.arange", NATIVE_ARANGE },
+	{ "torch.numel", NATIVE_NUMEL },
+	{ "torch.is_tensor", NATIVE_IS_TENSOR },
+	{ "torch.Tensor", NATIVE_TENSOR },
+	{ "torch.cat", NATIVE_CAT },
+	{ "torch.concat", NATIVE_CAT },
+	{ "torch.concatenate", NATIVE_CAT },
+	{ "torch.stack", NATIVE_STACK },
+	{ "torch.hstack", NATIVE_HSTACK },
+	{ "torch.vstack", NATIVE_VSTACK },
+	{ "torch.row_stack", NATIVE_VSTACK },
+	{ "torch.chunk", NATIVE_CHUNK },
+	{ "torch.split", NATIVE_SPLIT },
+	{ "torch.unbind", NATIVE_UNBIND },
+	{ "torch.arange", NATIVE_ARANGE },
 	{ "torch.tensor_split", NATIVE_TENSOR_SPLIT },
 	{ "torch.take_along_dim", NATIVE_TAKE_ALONG },
 	{ "torch.index_add", NATIVE_INDEX_ADD },
@@ -80,9 +87,9 @@ static const struct {
 	{ "torch.repeat_interleave", NATIVE_REPEAT_INTERLEAVE },
 };
 
-static const char *const modules[] = { "torch", "torch.nn", "torch.nn.functional", "torch.linalg", "torch._dynamo",
-					     "torch.compiler",
-					"torch.nn.init" };
+static const char *const modules[] = { "torch",        "torch.nn",      "torch.nn.functional",
+				       "torch.linalg", "torch._dynamo", "torch.compiler",
+				       "torch.nn.init" };
 
 static const char *const known[] = {
 #define KNOWN(name) #name,

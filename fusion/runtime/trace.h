@@ -163,7 +163,7 @@ struct trace {
 	VEC(struct print_gap) gaps;
 	const struct frame *printing; /* a print() of this frame is making its text */
 	size_t first_gap;
-	bool failed; /* out of memory, where nothing could say so */
+	bool failed;    /* out of memory, where nothing could say so */
 	unsigned birth; /* objects of the heap that are younger belong to the attempt */
 	int n_tensors, n_writes;
 	struct trace_break brk;

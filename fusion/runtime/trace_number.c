@@ -83,8 +83,7 @@ bool trace_symbolic_number(struct trace *t, int slot, struct value *out, struct 
 
 int trace_float_operand(struct trace *t, struct value v, struct err *err)
 {
-	struct arg args[MAX_ARGS] = { arg_node((int)v.i),
-				      arg_dtype(t->graph->nodes[v.i]->dtype) };
+	struct arg args[MAX_ARGS] = { arg_node((int)v.i), arg_dtype(t->graph->nodes[v.i]->dtype) };
 	struct float_operand made = { .node = (int)v.i };
 	struct node *n;
 

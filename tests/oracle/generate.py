@@ -65,7 +65,7 @@ class Program:
 
     def statement(self, names):
         r = self.rng
-        makers = [self.assign] * 6 + [self.number_assign, self.branch, self.branch, self.loop, self.say, self.write, self.lists, self.read, self.call, self.view, self.guarded]
+        makers = [self.assign] * 6 + [self.number_assign, self.branch, self.branch, self.loop, self.until, self.say, self.write, self.lists, self.read, self.call, self.view, self.guarded]
         if self.depth >= 2:
             makers = [self.assign, self.number_assign, self.write, self.say]
         r.choice(makers)(names)
@@ -93,6 +93,25 @@ class Program:
         self.emit(f"for {index} in range({self.rng.randint(1, 3)}):")
         inner = {**names, "n": names["n"] + [index]}
         self.block(inner, self.rng.randint(1, 2))
+
+    def until(self, names):
+        w, n, r = self.name("w"), self.name("n"), self.rng
+        test = r.choice([f"{w}.sum() < {r.randint(5, 90)}", f"not {w}.max() > {r.randint(5, 20)}", f"{w}.sum() < 60 and {w}[0] < {r.randint(3, 9)}", f"{w}.min() < 4 or {w}.sum() < {r.randint(9, 60)}"])
+        self.emit(f"{n} = {r.choice(['0', '1.5'])}")
+        self.emit(f"{w} = {r.choice(names['t'])}.abs() + 1")
+        endless = r.random() < 0.3
+        self.emit(f"while {'True' if endless else test}:")
+        self.depth += 1
+        self.emit(f"{w} {r.choice(['= ' + w + ' *', '*='])} 2")
+        if r.random() < 0.7:
+            self.emit(f"{n} += 1")
+        if endless:
+            self.emit(f"if {w}.sum() > {r.randint(5, 90)}:")
+            self.emit("    break")
+        self.depth -= 1
+        self.block(names, r.randint(1, 2))
+        names["t"].append(w)
+        names["n"].append(n)
 
     def say(self, names):
         what = self.rng.choice(['"here"', self.number(names), f"{self.rng.choice(names['t'])}.shape"])

@@ -22,12 +22,13 @@ enum { GEMM_ROWS = 6 };
 /* `rows` is a constant where this is inlined. */
 #define GEMM_TILE(TYPE_, ELEMENT_, LANES_)                                                         \
 	static inline __attribute__((always_inline)) void gemm_tile_##TYPE_(                       \
-	    int rows, long k, const ELEMENT_ *a, const ELEMENT_ *b, long b_step, ELEMENT_ *c, long ld)          \
+	    int rows, long k, const ELEMENT_ *a, const ELEMENT_ *b, long b_step, ELEMENT_ *c,      \
+	    long ld)                                                                               \
 	{                                                                                          \
 		TYPE_ sum[GEMM_ROWS][2];                                                           \
 		for (int r = 0; r < rows; r++)                                                     \
 			sum[r][0] = sum[r][1] = (TYPE_){ 0 };                                      \
-		for (; k > 0; k--, a += rows, b += b_step) {                                 \
+		for (; k > 0; k--, a += rows, b += b_step) {                                       \
 			TYPE_ left = LOAD(TYPE_, b, 0), right = LOAD(TYPE_, b, (LANES_));          \
 			for (int r = 0; r < rows; r++) {                                           \
 				TYPE_ x = SPLAT(TYPE_, a[r]);                                      \
@@ -40,7 +41,8 @@ enum { GEMM_ROWS = 6 };
 			SAVE(TYPE_, c, (LANES_), LOAD(TYPE_, c, (LANES_)) + sum[r][1]);            \
 		}                                                                                  \
 	}                                                                                          \
-	static void gemm_##TYPE_(int rows, long k, const void *a, const void *b, long b_step, void *c, long ld) \
+	static void gemm_##TYPE_(int rows, long k, const void *a, const void *b, long b_step,      \
+				 void *c, long ld)                                                 \
 	{                                                                                          \
 		switch (rows) {                                                                    \
 			GEMM_CASE(TYPE_, 1)                                                        \
@@ -55,7 +57,7 @@ enum { GEMM_ROWS = 6 };
 	}
 #define GEMM_CASE(TYPE_, n)                                                                        \
 	case n:                                                                                    \
-		gemm_tile_##TYPE_(n, k, a, b, b_step, c, ld);                                              \
+		gemm_tile_##TYPE_(n, k, a, b, b_step, c, ld);                                      \
 		break;
 #if VECTOR_BYTES == 64
 #define GEMM_CASES_MORE(TYPE_)                                                                     \
