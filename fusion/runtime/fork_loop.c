@@ -92,8 +92,8 @@ static bool find_start(struct looper *l, const struct fork_place_note *note, str
 	return true;
 }
 
-static int add_node(struct looper *l, enum op op, const struct arg *args, int n, const char *fx,
-		    struct err *err)
+int loop_add(struct looper *l, enum op op, const struct arg *args, int n, const char *fx,
+	     struct err *err)
 {
 	struct trace *t = l->t;
 	int node = graph_add(t->graph, op, args, n, l->k.inst->line, l->k.inst->column, err);
@@ -117,7 +117,7 @@ static int operand_node(struct looper *l, struct value v, struct err *err)
 
 	if (node < 0 || op_info(l->t->graph->nodes[node]->op)->kind != KIND_CONSTANT)
 		return node;
-	return add_node(l, OP_clone, &of, 1, "", err);
+	return loop_add(l, OP_clone, &of, 1, "", err);
 }
 
 /* An in-place op on what a round found in a local would be one on that very object,
@@ -152,7 +152,7 @@ static bool carry(struct looper *l, struct carried *c, struct err *err)
 	struct arg init = arg_node(c->init);
 	struct value v;
 
-	c->value = add_node(l, OP_loop_carried, &init, 1, "", err);
+	c->value = loop_add(l, OP_loop_carried, &init, 1, "", err);
 	if (c->value < 0)
 		return false;
 	if (c->note.kind == CARRIED_NUMBER) {
@@ -191,108 +191,7 @@ static bool carry_all(struct looper *l, struct err *err)
 	return true;
 }
 
-/* ---- the test ---- */
-
-/* Whether the loop goes on, as far as it is known without the graph. */
-struct verdict {
-	bool known, holds;
-	int node; /* not known: a bool of no dims */
-};
-
-static int add_two(struct looper *l, enum op op, int a, int b, struct err *err)
-{
-	struct arg args[2] = { arg_node(a), arg_node(b) };
-
-	return a < 0 || b < 0 ? -1 : add_node(l, op, args, op_info(op)->n_params, "", err);
-}
-
-static int invert(struct looper *l, int node, struct err *err)
-{
-	return node < 0 ? -1 : add_two(l, OP_logical_not, node, node, err);
-}
-
-static int limit(struct looper *l, int condition, const struct verdict *side, struct err *err)
-{
-	if (side->known)
-		return condition;
-	return add_two(l, OP_logical_and, condition, side->node, err);
-}
-
-/* condition and yes, or not condition and no. */
-static bool choose(struct looper *l, int condition, const struct verdict *yes,
-		   const struct verdict *no, struct verdict *out, struct err *err)
-{
-	int a = -1, b = -1;
-
-	if (yes->known && no->known && yes->holds == no->holds) {
-		*out = *yes;
-		return true;
-	}
-	*out = (struct verdict){ .known = false };
-	if (!yes->known || yes->holds)
-		a = limit(l, condition, yes, err);
-	if (!no->known || no->holds)
-		b = limit(l, invert(l, condition, err), no, err);
-	out->node = a < 0 ? b : b < 0 ? a : add_two(l, OP_logical_or, a, b, err);
-	return out->node >= 0;
-}
-
-static bool decide(struct looper *l, const bool *stops, int depth, struct verdict *out,
-		   struct err *err);
-
-/* From the instruction on: into a round, behind the loop, or to the next jump. */
-static bool follow(struct looper *l, int from, const bool *stops, int depth, struct verdict *out,
-		   struct err *err)
-{
-	struct frame *f = l->k.frame;
-	int at;
-
-	f->inst = f->code->insts + from;
-	if (from != l->at.body && from != l->at.end && !vm_run_side(l->t->vm, f, stops, err)) {
-		fork_side_failed(&l->k, err);
-		return l->k.raised ? fork_refuse(&l->k, "its test may raise an exception") : false;
-	}
-	at = (int)(f->inst - f->code->insts);
-	*out = (struct verdict){ .known = true, .holds = at == l->at.body };
-	if (at == l->at.body || at == l->at.end)
-		return true;
-	if (f->inst->op == CODE_RETURN)
-		return fork_refuse(&l->k, "its test returns");
-	return decide(l, stops, depth + 1, out, err);
-}
-
-/* Whether the jump where the frame stands leads into a round in the end. */
-static bool decide(struct looper *l, const bool *stops, int depth, struct verdict *out,
-		   struct err *err)
-{
-	struct frame *f = l->k.frame;
-	const struct lang_inst *jump = f->inst;
-	int at = (int)(jump - f->code->insts), to[2] = { jump->arg, at + 1 };
-	struct value test = f->top[-1], condition;
-	int writes = l->t->n_writes, yes = jump->op == CODE_JUMP_IF_TRUE ? 0 : 1, node;
-	struct verdict sides[2];
-	size_t prints = l->t->prints.len;
-
-	if (depth > 16 || f->top - 1 - f->stack != l->k.before.n_stack)
-		return fork_refuse(&l->k, "its test is too long");
-	if (test.kind == VALUE_BOOL) {
-		f->top--;
-		return follow(l, to[test.b ? yes : !yes], stops, depth, out, err);
-	}
-	if (test.kind == VALUE_TENSOR ? !fork_is_single(l->t, test) : !trace_is_late(l->t, test))
-		return fork_refuse(&l->k, "its test is no tensor of one element");
-	if (!fork_condition(l->t, test, OP_ne, &condition, err))
-		return false;
-	value_unref(*--f->top);
-	node = trace_node(l->t, condition, err);
-	value_unref(condition);
-	if (node < 0 || !follow(l, to[yes], stops, depth, &sides[0], err) ||
-	    !follow(l, to[!yes], stops, depth, &sides[1], err))
-		return false;
-	if (l->t->n_writes != writes || l->t->prints.len != prints)
-		return fork_refuse(&l->k, "its test does more than compute");
-	return choose(l, node, &sides[0], &sides[1], out, err);
-}
+/* ---- a round ---- */
 
 /* One element, of no dims. */
 static int flatten(struct looper *l, int node, struct err *err)
@@ -301,7 +200,7 @@ static int flatten(struct looper *l, int node, struct err *err)
 
 	return l->t->graph->nodes[node]->shape.rank == 0
 		   ? node
-		   : add_node(l, OP_reshape, args, 2, "", err);
+		   : loop_add(l, OP_reshape, args, 2, "", err);
 }
 
 /* The loop stands in a side of a branch, or behind an assertion: it must not run
@@ -314,10 +213,12 @@ static int limit_entry(struct looper *l, int node, struct err *err)
 	for (; k && !k->is_loop && node >= 0; k = k->up) {
 		int on = trace_node(t, k->condition, err);
 
-		node = add_two(l, OP_logical_and, node, k->holds ? on : invert(l, on, err), err);
+		node = loop_add_two(l, OP_logical_and, node,
+				    k->holds ? on : loop_invert(l, on, err), err);
 	}
 	for (size_t i = 0; !k && i < t->asserts.len && node >= 0; i++)
-		node = add_two(l, OP_logical_and, node, flatten(l, t->asserts.at[i], err), err);
+		node = loop_add_two(l, OP_logical_and, node, flatten(l, t->asserts.at[i], err),
+				    err);
 	return node;
 }
 
@@ -326,14 +227,14 @@ static bool enter(struct looper *l, struct err *err)
 {
 	struct frame *f = l->k.frame;
 	struct value test = *--f->top;
-	struct verdict first;
+	struct loop_verdict first;
 	bool ok = fork_save(&l->k);
 	int node;
 
 	*f->top++ = test;
 	if (!ok)
 		return false;
-	if (!decide(l, l->at.entry, 0, &first, err))
+	if (!loop_decide(l, l->at.entry, 0, &first, err))
 		return false;
 	if (first.known)
 		return fork_refuse(&l->k, "its test says the same of all tensors");
@@ -341,14 +242,12 @@ static bool enter(struct looper *l, struct err *err)
 	return node >= 0 && trace_wrap(l->t, node, &l->k.condition, err);
 }
 
-/* ---- a round ---- */
-
 /* A round, and whether there is another one. */
 static bool run_round(struct looper *l, int *again, struct err *err)
 {
 	struct frame *f = l->k.frame;
 	struct value handled = l->t->vm->handled;
-	struct verdict next;
+	struct loop_verdict next;
 
 	f->inst = f->code->insts + l->at.body;
 	if (!vm_run_side(l->t->vm, f, l->at.again, err)) {
@@ -357,7 +256,7 @@ static bool run_round(struct looper *l, int *again, struct err *err)
 	}
 	if (!l->at.tests[f->inst - f->code->insts])
 		return fork_refuse(&l->k, "it is left from inside");
-	if (!decide(l, l->at.again, 0, &next, err))
+	if (!loop_decide(l, l->at.again, 0, &next, err))
 		return false;
 	if (next.known)
 		return fork_refuse(&l->k, "its test says the same of all tensors");
@@ -478,7 +377,7 @@ static int add_loop(struct looper *l, const int *outputs, struct err *err)
 	args[1] = arg_node(loop_operands(g, operands, n, l->k.inst->line, l->k.inst->column, err));
 	if (args[0].node < 0 || args[1].node < 0)
 		return -1;
-	node = add_node(l, OP_while_loop, args, 2, "while_loop", err);
+	node = loop_add(l, OP_while_loop, args, 2, "while_loop", err);
 	if (node >= 0)
 		g->nodes[node]->loop = loop;
 	return node;
@@ -518,7 +417,7 @@ static bool leave_loop(struct looper *l, int loop, struct err *err)
 		return trace_no_memory(err);
 	for (size_t i = 0; i < l->carried.len; i++) {
 		struct arg args[2] = { arg_node(loop), arg_int(t->graph, (int64_t)i) };
-		int node = add_node(l, OP_loop_result, args, 2, "getitem", err);
+		int node = loop_add(l, OP_loop_result, args, 2, "getitem", err);
 
 		if (node < 0)
 			return false;
@@ -554,7 +453,7 @@ static bool capture_loop(struct looper *l, struct err *err)
 
 	t->fork = &l->k;
 	if (!enter(l, err) || !carry_all(l, err) || !run_round(l, &outputs[0], err) ||
-	    !fork_round_check(l, &found, err))
+	    !loop_round_check(l, &found, err))
 		return false;
 	if (found)
 		return try_again(t, err);

@@ -36,8 +36,22 @@ bool loop_shape_find(const struct frame *f, struct arena *arena, struct loop_sha
 struct fork_loop *fork_loop_note(struct trace *t, const struct lang_inst *inst); /* or NULL */
 struct value fork_loop_root(const struct trace *t, struct value tensor);
 
-/* fork_round.c: notes what is to be carried too (*found); false with *err, or the
+int loop_add(struct looper *l, enum op op, const struct arg *args, int n, const char *fx,
+	     struct err *err); /* a node where the loop stands; -1 */
+
+/* loop_test.c: whether the loop goes on, as far as it is known without the graph. */
+struct loop_verdict {
+	bool known, holds;
+	int node; /* not known: a bool of no dims */
+};
+/* From the jump where the frame stands. */
+bool loop_decide(struct looper *l, const bool *stops, int depth, struct loop_verdict *out,
+		 struct err *err);
+int loop_add_two(struct looper *l, enum op op, int a, int b, struct err *err); /* of bools */
+int loop_invert(struct looper *l, int node, struct err *err);
+
+/* loop_round.c: notes what is to be carried too (*found); false with *err, or the
  * fork says why not. */
-bool fork_round_check(struct looper *l, bool *found, struct err *err);
+bool loop_round_check(struct looper *l, bool *found, struct err *err);
 
 #endif

@@ -154,6 +154,21 @@ static bool is_of_symbols(const struct err *why)
 	return why->code == ERR_SHAPE || why->code == ERR_UNSUPPORTED || why->code == ERR_TYPE;
 }
 
+/* What cannot be lowered with symbols may be without; what is too much with both
+ * sides of every branch, or a loop round by round, may be done with breaks. */
+static bool make_simpler(struct entry_options *options, const struct err *why)
+{
+	if (options->mode != FUSION_STATIC && is_of_symbols(why)) {
+		options->mode = FUSION_STATIC;
+		return true;
+	}
+	if (options->policy == FUSION_NATIVE && (is_of_symbols(why) || why->code == ERR_BOUND)) {
+		options->policy = FUSION_DYNAMO;
+		return true;
+	}
+	return false;
+}
+
 static struct entry *create(struct session *s, struct point *p, struct frame *f,
 			    struct entry_break *brk, enum entry_fate *fate, struct err *err)
 {
@@ -179,14 +194,17 @@ static struct entry *create(struct session *s, struct point *p, struct frame *f,
 	steps = s->vm->steps_left; /* a capture is no part of the run */
 	vm_get_evaluator(s->vm, &evaluator);
 	*fate = entry_create(&options, e, &from, brk, &why);
-	if (*fate == ENTRY_FAILED && options.mode != FUSION_STATIC && is_of_symbols(&why)) {
-		entry_destroy(e); /* what cannot be lowered with symbols may be without */
+	while (*fate == ENTRY_FAILED && make_simpler(&options, &why)) {
+		entry_destroy(e);
 		free(brk->at.stack.at);
 		memset(brk, 0, sizeof(*brk));
 		memset(&why, 0, sizeof(why));
-		options.mode = FUSION_STATIC;
 		e = calloc(1, sizeof(*e));
-		*fate = e ? entry_create(&options, e, &from, brk, &why) : ENTRY_FAILED;
+		if (!e) {
+			entry_no_memory(&why);
+			break;
+		}
+		*fate = entry_create(&options, e, &from, brk, &why);
 	}
 	if (*fate == ENTRY_FAILED && err)
 		*err = why;

@@ -1,4 +1,4 @@
-/* fusion/runtime/fork_round.c -- what a round of a loop left otherwise than it found it.
+/* fusion/runtime/loop_round.c -- what a round of a loop left otherwise than it found it.
  *
  * Tensors and numbers are noted, to be carried in the next attempt; all else makes
  * the loop fail.
@@ -149,7 +149,7 @@ static bool check_rest(struct looper *l, struct err *err)
 	return true;
 }
 
-bool fork_round_check(struct looper *l, bool *found, struct err *err)
+bool loop_round_check(struct looper *l, bool *found, struct err *err)
 {
 	*found = false;
 	return check_frame(l, found, err) && check_writes(l, found, err) && check_rest(l, err);
