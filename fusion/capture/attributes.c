@@ -308,8 +308,10 @@ bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const c
 		break;
 	}
 	if (o.kind != VALUE_TUPLE || o.list->fields || name[0] == '_') {
-		if (!common_attribute(vm, o, name, out, &found, err) || found)
-			return found;
+		if (!common_attribute(vm, o, name, out, &found, err))
+			return false;
+		if (found)
+			return true;
 	}
 	if (o.kind == VALUE_STR || o.kind == VALUE_TUPLE || o.kind == VALUE_LIST ||
 	    o.kind == VALUE_DICT || o.kind == VALUE_SET || o.kind == VALUE_GENERATOR)

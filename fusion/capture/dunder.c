@@ -85,13 +85,10 @@ bool dunder_compare(struct vm *vm, enum cmpop op, struct value a, struct value b
 		return false;
 	if (!*found)
 		return true;
-	if (!op_truth(vm, *out, &truth, err)) {
-		value_unref(*out);
-		return false;
-	}
+	*found = op_truth(vm, *out, &truth, err);
 	value_unref(*out);
-	*out = value_bool(!truth);
-	return true;
+	*out = value_bool(*found && !truth);
+	return *found;
 }
 
 bool dunder_unary(struct vm *vm, enum unop op, struct value a, struct value *out, bool *found,

@@ -298,8 +298,10 @@ bool op_format(struct vm *vm, struct value v, const char *spec, size_t len, stru
 	bool found;
 
 	if (v.kind == VALUE_INSTANCE) {
-		if (!ask_format(vm, v, spec, len, text, &found, err) || found)
-			return found;
+		if (!ask_format(vm, v, spec, len, text, &found, err))
+			return false;
+		if (found)
+			return true;
 	}
 	if (len == 0)
 		return builtin_text(vm, v, true, text, err);

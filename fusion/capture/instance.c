@@ -231,8 +231,10 @@ bool class_attribute(struct vm *vm, struct value o, const char *name, struct val
 		*out = value_none();
 		return true;
 	}
-	if (!object_method(vm, UNSET, name, out, &found, err) || found)
-		return found;
+	if (!object_method(vm, UNSET, name, out, &found, err))
+		return false;
+	if (found)
+		return true;
 	return no_attribute(vm, o, name, err);
 }
 
@@ -255,8 +257,10 @@ bool super_attribute(struct vm *vm, struct value o, const char *name, struct val
 					  class, out, err);
 		past = past || c == after;
 	}
-	if (!object_method(vm, self, name, out, &found, err) || found)
-		return found;
+	if (!object_method(vm, self, name, out, &found, err))
+		return false;
+	if (found)
+		return true;
 	return missing(vm, "'super' object", class, NULL, name, err);
 }
 

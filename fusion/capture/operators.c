@@ -193,8 +193,10 @@ bool op_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struc
 			       value_type_name(is_sequence(a) ? b : a));
 	if (op == BIN_OR && a.kind == VALUE_DICT && b.kind == VALUE_DICT)
 		return merge_dicts(vm, inplace, a, b, out, err);
-	if (!set_or_type_binary(vm, op, inplace, a, b, out, &found, err) || found)
-		return found;
+	if (!set_or_type_binary(vm, op, inplace, a, b, out, &found, err))
+		return false;
+	if (found)
+		return true;
 	return unsupported(op, inplace, a, b, err);
 }
 
@@ -311,6 +313,7 @@ static bool object_compare(struct vm *vm, enum cmpop op, struct value a, struct 
 		return true;
 	ok = op_truth(vm, v, out, err);
 	value_unref(v);
+	*found = ok;
 	return ok;
 }
 
@@ -368,8 +371,10 @@ static bool equal_in(struct vm *vm, struct value a, struct value b, int depth, b
 		return false;
 	if (comparable_by_host(a, b))
 		return hosted_compare(vm, CMP_EQ, a, b, out, err);
-	if (!object_compare(vm, CMP_EQ, a, b, out, &found, err) || found)
-		return found;
+	if (!object_compare(vm, CMP_EQ, a, b, out, &found, err))
+		return false;
+	if (found)
+		return true;
 	if (a.kind == b.kind && (a.kind == VALUE_TUPLE || a.kind == VALUE_LIST)) {
 		*out = a.list->len == b.list->len;
 		return !*out ||
@@ -443,8 +448,10 @@ static bool ordered(struct vm *vm, enum cmpop op, struct value a, struct value b
 	}
 	if (comparable_by_host(a, b))
 		return hosted_compare(vm, op, a, b, out, err);
-	if (!object_compare(vm, op, a, b, out, &found, err) || found)
-		return found;
+	if (!object_compare(vm, op, a, b, out, &found, err))
+		return false;
+	if (found)
+		return true;
 	if (a.kind == VALUE_SET && b.kind == VALUE_SET) {
 		*out = set_order(op, a.dict, b.dict);
 		return true;
@@ -486,8 +493,10 @@ bool op_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, st
 			return host->compare(host->self, op, a, b, out, err);
 		}
 		if (a.kind == VALUE_INSTANCE || b.kind == VALUE_INSTANCE) {
-			if (!dunder_compare(vm, op, a, b, out, &holds, err) || holds)
-				return holds;
+			if (!dunder_compare(vm, op, a, b, out, &holds, err))
+				return false;
+			if (holds)
+				return true;
 		}
 		if (op == CMP_EQ || op == CMP_NE) {
 			ok = op_equal(vm, a, b, &holds, err);
