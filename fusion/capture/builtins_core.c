@@ -281,8 +281,10 @@ bool builtin_abs(struct vm *vm, const struct builtin_call *call, struct value *o
 	if (v.kind == VALUE_TENSOR)
 		return tensor_method(vm, v, "abs", NULL, 0, out, err);
 	if (v.kind == VALUE_INSTANCE) {
-		if (!instance_call(vm, v, "__abs__", NULL, 0, out, &negative, err) || negative)
-			return negative;
+		if (!instance_call(vm, v, "__abs__", NULL, 0, out, &negative, err))
+			return false;
+		if (negative)
+			return true;
 	}
 	if (v.kind == VALUE_FLOAT) {
 		*out = value_float(fabs(v.f));

@@ -217,8 +217,10 @@ bool op_unary(struct vm *vm, enum unop op, struct value a, struct value *out, st
 
 		return host->unary(host->self, op, a, out, err);
 	}
-	if (!dunder_unary(vm, op, a, out, &truth, err) || truth)
-		return truth;
+	if (!dunder_unary(vm, op, a, out, &truth, err))
+		return false;
+	if (truth)
+		return true;
 	return err_set(err, ERR_TYPE, "bad operand type for unary %s: '%s'", unop_symbol(op),
 		       value_type_name(a));
 }

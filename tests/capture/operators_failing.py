@@ -11,6 +11,9 @@ class A:
     def __lt__(self, o):
         return Bad()
 
+    def __abs__(self):
+        raise ValueError("no size")
+
     def __format__(self, spec):
         return 3
 
@@ -30,4 +33,5 @@ def model():
         caught(lambda: (A(), 1) < (2, 1)),
         caught(lambda: f"{A()}"),
         caught(lambda: 1 in [A()]),
+        caught(lambda: abs(A()) < abs(A())),
     ]
