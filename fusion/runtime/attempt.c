@@ -106,7 +106,7 @@ static bool stand_operands(struct trace *t, const struct frame *real, struct fra
 
 		if (slot < 0)
 			return trace_no_memory(err);
-		if (is_plain(real->stack[i])) {
+		if (is_plain(real->stack[i]) || (t->native && real->stack[i].kind == VALUE_ITER)) {
 			if (!world_lazy(t, slot, f->top))
 				return trace_no_memory(err);
 			f->top++;
@@ -161,6 +161,15 @@ static bool is_own_local(const struct trace *t, struct value lazy, int local)
 	return s->access == SLOT_LOCAL && s->index == local && s->parent < 0;
 }
 
+/* The iterator of a loop that the piece does not go round. */
+static bool stays(const struct trace *t, struct value lazy, int operand)
+{
+	const struct slot *s = &t->slots->at[lazy.i];
+
+	return s->access == SLOT_STACK && s->index == operand && s->parent < 0 &&
+	       s->value.kind == VALUE_ITER;
+}
+
 /* As torch: what a break finds in another place than the piece did is read, and
  * guarded; what stayed where it was, and what the piece returns, is not. */
 static bool read_state(struct trace *t, int stop, struct err *err)
@@ -175,7 +184,8 @@ static bool read_state(struct trace *t, int stop, struct err *err)
 		    !is_own_local(t, f->locals[i], i) && !world_force(t, &f->locals[i], err))
 			return false;
 	for (struct value *v = f->stack; v < f->top; v++)
-		if (v->kind == VALUE_LAZY && !world_force(t, v, err))
+		if (v->kind == VALUE_LAZY && !stays(t, *v, (int)(v - f->stack)) &&
+		    !world_force(t, v, err))
 			return false;
 	return true;
 }
@@ -349,7 +359,7 @@ static bool holds_new_method(const struct attempt *a)
 {
 	const struct frame *f = a->trace.base;
 
-	for (struct value *v = f->stack; a->stopped && v < f->top; v++)
+	for (struct value *v = f->stack; a->stopped && !a->trace.native && v < f->top; v++)
 		if (v->kind == VALUE_METHOD && v->method->self.kind == VALUE_INSTANCE &&
 		    !v->method->self.instance->class->hidden &&
 		    world_slot(&a->trace, v->method->self) < 0)
@@ -419,6 +429,9 @@ enum entry_fate entry_create(const struct entry_options *options, struct entry *
 	trace_init(&a.trace, options->names, options->operators, &e->slots, from->memory,
 		   options->mode);
 	a.trace.native = options->policy == FUSION_NATIVE;
+	if (a.trace.native && from->frame->inst > from->frame->code->insts)
+		a.stop = decide_round_end(from->frame->code,
+					  (int)(from->frame->inst - from->frame->code->insts));
 	verdict = capture(&a, e, options, from, brk, err);
 	trace_finish(&a.trace);
 	e->capture_ns = clock_ns() - begin;

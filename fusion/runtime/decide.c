@@ -4,6 +4,11 @@
  * if the instruction is one that a frame can go on after.  In a loop the whole
  * frame is given up (SKIP); in a try or a user's with block everything from
  * the block on (STEP).
+ *
+ * Policy native goes on in for loops, try and with blocks too: a frame is resumed
+ * from its locals and operands alone.  What follows in the round is a piece that
+ * ends before the next one, so the iterator is only handed on, and all rounds run
+ * the same entries.
  */
 #include "fusion/runtime/decide.h"
 
@@ -25,6 +30,30 @@ static bool in_loop(const struct code *code, int inst)
 			return true;
 	}
 	return false;
+}
+
+/* All loops around the instruction are for loops, where a round ends in one place. */
+static bool in_for_loops(const struct code *code, int inst)
+{
+	for (int i = inst; i < code->n_insts; i++)
+		if (jumps(code->insts[i].op) && code->insts[i].arg <= inst &&
+		    code->insts[code->insts[i].arg].op != CODE_FOR_ITER)
+			return false;
+	return true;
+}
+
+int decide_round_end(const struct code *code, int inst)
+{
+	int found = -1;
+
+	for (int i = inst; i < code->n_insts; i++) {
+		int to = code->insts[i].arg;
+
+		if (code->insts[i].op == CODE_JUMP && to <= inst && to > found &&
+		    code->insts[to].op == CODE_FOR_ITER)
+			found = to;
+	}
+	return found;
 }
 
 static bool can_resume(enum code_op op)
@@ -76,7 +105,8 @@ static const struct lang_handler *bad_block(const struct trace *t, int inst)
 	for (int i = 0; i < code->n_handlers; i++) {
 		const struct lang_handler *h = &code->handlers[i];
 
-		if (inst >= h->start && inst < h->end && !is_own_context(t, h))
+		if (inst >= h->start && inst < h->end && !is_own_context(t, h) &&
+		    (!t->native || h->kind == HANDLER_CLEANUP))
 			found = h;
 	}
 	return found;
@@ -152,7 +182,8 @@ struct decision decide_break(const struct trace *t)
 		d.because = block->kind == HANDLER_WITH ? BREAK_IN_WITH : BREAK_IN_TRY;
 		d.outcome = OUTCOME_STEP;
 		d.stop = checkpoint(code, block);
-	} else if (in_loop(code, c ? c->start : inst)) {
+	} else if (in_loop(code, c ? c->start : inst) &&
+		   !(t->native && in_for_loops(code, c ? c->start : inst))) {
 		d.because = BREAK_IN_LOOP;
 	} else if (c) { /* as torch since 2.11: runs in eager as a whole */
 		d.outcome = t->brk.inlined ? OUTCOME_INLINE : OUTCOME_RESUME;

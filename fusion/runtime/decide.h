@@ -18,4 +18,8 @@ struct decision decide_break(const struct trace *t);
  * break inside one ends the piece before it. */
 int decide_comprehension_end(const struct code *code, int inst);
 
+/* Where the round ends of the innermost for loop around the instruction; -1: it is
+ * in none. */
+int decide_round_end(const struct code *code, int inst);
+
 #endif

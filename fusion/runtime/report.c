@@ -111,6 +111,21 @@ static bool same_break(const struct session_break *a, const struct session_break
 	       same_stack(a, b);
 }
 
+bool report_again(struct session_report *r, const struct session_break *b)
+{
+	for (size_t i = 0; i < r->breaks.len; i++) {
+		struct session_break *known = &r->breaks.at[i];
+
+		if (known->stage != b->stage || known->id != b->id ||
+		    known->outcome != b->outcome || known->column != b->column ||
+		    !same_stack(known, b))
+			continue;
+		known->count++;
+		return true;
+	}
+	return false;
+}
+
 /* Only the innermost frames of a stack that is too deep. */
 static bool keep_stack(struct arena *arena, struct session_break *b)
 {

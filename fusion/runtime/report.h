@@ -128,6 +128,10 @@ void session_report_finish(struct session_report *r);
 /* The same break (all but call and graph) in the same call, or as a barrier in
  * any call, is counted and not listed again. */
 bool report_add_break(struct session_report *r, const struct session_break *b);
+
+/* Counts a break at a place that is listed already, whatever the call and the
+ * graph; false: there is none. */
+bool report_again(struct session_report *r, const struct session_break *b);
 /* *index: for session_entry.frame, and report->frames.at[]. */
 bool report_add_frame(struct session_report *r, const struct session_frame *f, int *index);
 bool report_add_entry(struct session_report *r, const struct session_entry *e);

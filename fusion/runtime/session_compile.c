@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/runtime/decide.h"
 #include "fusion/runtime/frames.h"
 
 bool session_note(struct session *s, const struct point *p, const char *reason)
@@ -122,7 +123,9 @@ static bool tell_break(struct session *s, struct entry_break *b, int graph)
 		b->at.stack.at[n - 1 - i] = line;
 	}
 	told.stack = b->at.stack.at;
-	return session_add_break(s, &told);
+	/* natively rounds of a loop come to the same place again and again */
+	return (s->options.policy == FUSION_NATIVE && report_again(&s->report, &told)) ||
+	       session_add_break(s, &told);
 }
 
 /* Past the limits nothing is compiled any more. */
@@ -132,6 +135,8 @@ static bool refuse(struct session *s, struct point *p)
 	struct entry_break b = { .outcome = OUTCOME_SKIP };
 	char reason[128];
 	bool ok;
+	/* the round of a loop: the break that it goes on behind is told, and so is why */
+	bool round = s->options.policy == FUSION_NATIVE && decide_round_end(p->code, p->inst) >= 0;
 
 	if (p->run_only)
 		return true;
@@ -144,7 +149,8 @@ static bool refuse(struct session *s, struct point *p)
 		 p->n_entries);
 	b.at.id = BREAK_RECOMPILE_LIMIT;
 	snprintf(b.at.subject, sizeof(b.at.subject), "%s", p->code->name);
-	ok = VEC_PUSH(&b.at.stack, line) && tell_break(s, &b, -1) && session_note(s, p, reason);
+	ok = VEC_PUSH(&b.at.stack, line) && (round || tell_break(s, &b, -1)) &&
+	     session_note(s, p, reason);
 	VEC_FREE(&b.at.stack);
 	return ok;
 }

@@ -65,9 +65,9 @@ class Program:
 
     def statement(self, names):
         r = self.rng
-        makers = [self.assign] * 6 + [self.number_assign, self.branch, self.branch, self.loop, self.until, self.say, self.write, self.lists, self.read, self.call, self.view, self.guarded]
+        makers = [self.assign] * 6 + [self.number_assign, self.branch, self.branch, self.loop, self.until, self.say, self.write, self.lists, self.read, self.cut, self.call, self.view, self.guarded]
         if self.depth >= 2:
-            makers = [self.assign, self.number_assign, self.write, self.say]
+            makers = [self.assign, self.number_assign, self.write, self.say, self.cut]
         r.choice(makers)(names)
 
     def assign(self, names):
@@ -133,6 +133,12 @@ class Program:
         target = self.name("n")
         t = self.rng.choice(names["t"])
         self.emit(f"{target} = " + self.rng.choice([f"{t}.sum().item()", f"int({t}.sum())", f"float({t}.max())"]))
+        names["n"].append(target)
+
+    def cut(self, names):
+        """What ends the graph under every policy."""
+        target = self.name("n")
+        self.emit(f"{target} = round({self.rng.choice(names['t'])}.tolist()[{self.rng.randint(0, 3)}], 3)")
         names["n"].append(target)
 
     def call(self, names):
