@@ -197,8 +197,8 @@ bool late_read(struct trace *t, enum value_kind kind, struct value a, bool *know
 		return false;
 	if (kind == VALUE_UNSET)
 		return finish(t, node, out);
-	return late_cast(t, kind, (struct value){ .kind = late_value(t, node).kind, .i = node }, out,
-			 err);
+	return late_cast(t, kind, (struct value){ .kind = late_value(t, node).kind, .i = node },
+			 out, err);
 }
 
 static bool is_float(const struct trace *t, int node)
