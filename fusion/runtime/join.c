@@ -103,7 +103,7 @@ static void describe(const struct sets *s, int inst, bool *stops, struct join *o
 	out->at = no_way_out(s, inst) ? -1 : nearest(s, inst);
 	out->stops = stops;
 	for (int i = 0; i < s->code->n_insts; i++)
-		stops[i] = out->at < 0 ? s->code->insts[i].op == CODE_RETURN : i == out->at;
+		stops[i] = i == out->at || s->code->insts[i].op == CODE_RETURN;
 }
 
 bool join_find(const struct code *code, int inst, struct arena *arena, struct join *out)
