@@ -1,6 +1,7 @@
-/* tests/test_capture_control.c -- tests/control: programs that print what CPython
- * prints for them, which their .want holds (generate.py beside them).  CONTROL_DIR
- * names another folder of such programs. */
+/* tests/test_capture_control.c -- programs that print what CPython prints for them,
+ * which their .want holds: those of tests/control, and random ones that the build
+ * makes beside this test (tests/control/generate.py).  CONTROL_DIR names another
+ * folder of such programs. */
 #include "tests/capture_host.h"
 
 #include <glob.h>
@@ -42,19 +43,30 @@ static void prints_what_cpython_prints(void **state)
 	free(wanted);
 }
 
-int main(void)
+static int find_programs(const char *folder, int flags, glob_t *found)
 {
-	const char *dir = getenv("CONTROL_DIR");
-	VEC(struct CMUnitTest) tests = { 0 };
 	char pattern[4096];
+
+	snprintf(pattern, sizeof(pattern), "%s/*.py", folder);
+	if (glob(pattern, flags, NULL, found) == 0)
+		return 0;
+	fprintf(stderr, "%s: nothing there; run from the project's root\n", pattern);
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	const char *dir = getenv("CONTROL_DIR"), *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+	VEC(struct CMUnitTest) tests = { 0 };
+	char made[4096];
 	glob_t found;
 	int failed;
 
-	snprintf(pattern, sizeof(pattern), "%s/*.py", dir ? dir : "tests/control");
-	if (glob(pattern, 0, NULL, &found)) {
-		fprintf(stderr, "%s: nothing there; run from the project's root\n", pattern);
+	snprintf(made, sizeof(made), "%.*s/control", slash ? (int)(slash - argv[0]) : 1,
+		 slash ? argv[0] : ".");
+	if (find_programs(dir ? dir : "tests/control", 0, &found) ||
+	    (!dir && find_programs(made, GLOB_APPEND, &found)))
 		return 1;
-	}
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		struct CMUnitTest test = { .name = strrchr(found.gl_pathv[i], '/') + 1,
 					   .test_func = prints_what_cpython_prints,

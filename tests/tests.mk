@@ -7,6 +7,13 @@ LISTEN ?= 127.0.0.1:8080
 FUZZ_SECONDS ?= 15
 JOBS := -j$(shell nproc)
 
+# Programs for test_capture_control, and what CPython prints for them.
+$B/tests/control/made: tests/control/generate.py
+	@mkdir -p $(@D)
+	python3 $< $(@D) 0 300
+	@touch $@
+$B/tests/test_capture_control: | $B/tests/control/made
+
 # The benchmarks are C programs linked as the tests of their folder are.
 BENCHES := $(patsubst tests/bench/%.c,$B/tests/bench/%,$(wildcard tests/bench/bench_*.c))
 FUZZERS := $(patsubst tests/fuzz/%.c,build-fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
