@@ -27,9 +27,9 @@ run: deps
 test: deps-test
 	@$(MAKE) --no-print-directory $(JOBS) all tests
 	@$(MAKE) --no-print-directory $(JOBS) SAN=1 all tests
-	@$(MAKE) --no-print-directory $(JOBS) CC=clang B=build-clang all tests
+	@$(MAKE) --no-print-directory $(JOBS) CC=clang B=build-clang CFLAGS=-O0 all tests
 	@$(MAKE) --no-print-directory $(JOBS) fuzzers $(WEB_MODULES)
-	@sh tests/run.sh $B
+	@bash tests/run.sh $B
 
 fuzzers: $(FUZZERS)
 fuzz: deps-test
