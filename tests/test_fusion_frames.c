@@ -214,6 +214,34 @@ static const struct program programs[] = {
 		  "        x = x * 3\n"
 		  "    return x + 1\n",
 	  "2 0 0", "host-call@6 resume" },
+	{ "grad_modes_nest_and_break",
+	  PRELUDE "@torch.no_grad()\n"
+		  "def helper(x, k=2):\n"
+		  "    x = x * k\n"
+		  "    print('in')\n"
+		  "    return x + k\n"
+		  "@torch.no_grad\n"
+		  "def plain(x):\n"
+		  "    with torch.enable_grad():\n"
+		  "        x = x - 1\n"
+		  "    return x * 3\n"
+		  "@torch.set_grad_enabled(False)\n"
+		  "def model(x):\n"
+		  "    try:\n"
+		  "        with torch.no_grad(), torch.set_grad_enabled(True):\n"
+		  "            y = plain(x) + helper(x, k=3)\n"
+		  "            raise ValueError('out')\n"
+		  "    except ValueError:\n"
+		  "        pass\n"
+		  "    return helper(x) + 1, plain(x)\n",
+	  NULL, NULL },
+	{ "grad_mode_is_no_graph",
+	  PRELUDE "def model(x):\n"
+		  "    with torch.no_grad():\n"
+		  "        print('only')\n"
+		  "    print('then')\n"
+		  "    return x + 1\n",
+	  "1 0 0", NULL },
 	{ "dicts_and_sets",
 	  PRELUDE "state = {'n': 1, 'log': []}\n"
 		  "tags = {'a'}\n"

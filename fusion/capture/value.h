@@ -169,6 +169,8 @@ struct cell {
 	struct value content;
 };
 
+enum grad_mark { GRAD_AS_IS, GRAD_OFF, GRAD_ON };
+
 struct function {
 	struct object head;
 	const struct code *code;
@@ -178,6 +180,7 @@ struct function {
 	const struct unit *unit; /* the VM's: constants and caches of `code` */
 	struct dict *attributes; /* f.name = v; NULL: none */
 	bool disabled;           /* torch.compiler.disable: runs as written, never captured */
+	enum grad_mark grad;     /* torch.no_grad() and its kin decorate it */
 };
 
 struct native { /* torch.sin, x.sum, len: `id` is the host's or builtins' */

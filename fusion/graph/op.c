@@ -212,6 +212,8 @@ const char *op_fx_name(const char *spelling, enum op op)
 {
 	const char *dot = strncmp(spelling, "op:", 3) ? strrchr(spelling, '.') : NULL;
 
+	if (strcmp(spelling, "op:==") == 0) /* TorchDynamo calls the method */
+		return "__eq__";
 	return dot ? dot + 1 : op_info(op)->fx;
 }
 

@@ -140,14 +140,16 @@ static bool stand_frame(struct trace *t, const struct frame *real, struct err *e
 	return stand_cells(t, real, f, starts, err) && stand_operands(t, real, f, err);
 }
 
-/* Functions that must run in eager end the graph before their call. */
+/* Functions that must run in eager end the graph before their call; those that
+ * torch.no_grad() decorates have their marks. */
 static bool refuse(void *self, struct vm *vm, struct frame *f, bool *done, struct value *out,
 		   struct err *err)
 {
 	struct trace *t = self;
 
-	(void)vm, (void)out;
-	*done = false;
+	*done = f->function && f->function->grad != GRAD_AS_IS && !f->function->disabled;
+	if (*done)
+		return trace_call_marked(t, vm, f, out, err);
 	if (!f->function || !f->function->disabled)
 		return true;
 	trace_break_at(t, BREAK_DISABLED, f->code->name, f->up);
@@ -204,8 +206,9 @@ static bool run(struct attempt *a, struct arena *arena, const struct entry_sourc
 	t->base = from->frame; /* a break before there is a stand-in */
 	if (!stand_frame(t, from->frame, err))
 		return false;
-	return vm_run_until(from->vm, t->base, a->stop, &a->stopped, &a->result, err) &&
-	       (!a->stopped || read_state(t, a->stop, err));
+	return trace_marks_begin(t, from->frame, err) &&
+	       vm_run_until(from->vm, t->base, a->stop, &a->stopped, &a->result, err) &&
+	       (!a->stopped || read_state(t, a->stop, err)) && trace_marks_end(t, err);
 }
 
 static void unwind(struct trace *t, const struct entry_source *from)

@@ -1,5 +1,6 @@
 /* fusion/runtime/entry_create.c -- from an attempt that stands to a compiled entry. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "fusion/base/clock.h"
 #include "fusion/runtime/attempt.h"
@@ -163,6 +164,30 @@ static bool add_end(struct entry *e, struct recipe_builder *b, const struct atte
 	return add_state(e, b, a->trace.base, live);
 }
 
+/* As torch: an item that nothing takes is no call, as one half of x.max(dim). */
+static bool drop_items(struct graph *g)
+{
+	int *readers = ARENA_ARRAY(g->arena, int, (size_t)g->n_nodes + 1);
+
+	if (!readers)
+		return false;
+	for (int i = 0; i < g->n_outputs; i++)
+		readers[g->outputs[i]]++;
+	for (int i = g->n_nodes - 1; i >= 0; i--) {
+		const struct node *n = g->nodes[i];
+
+		if (readers[i] == 0 && strcmp(n->fx, "getitem") == 0) {
+			if (!graph_set_fx(g, i, ""))
+				return false;
+			continue;
+		}
+		for (int a = 0; a < n->n_args; a++)
+			if (n->args[a].kind == ARG_NODE)
+				readers[n->args[a].node]++;
+	}
+	return true;
+}
+
 bool entry_describe(struct entry *e, struct attempt *a, const struct entry_options *options,
 		    struct err *err)
 {
@@ -175,7 +200,8 @@ bool entry_describe(struct entry *e, struct attempt *a, const struct entry_optio
 	e->captured = t->graph;
 	if (ok && (!keep_inputs(e, t, options->env->allocator) || !keep_writes(e, t, &b) ||
 		   !keep_asserts(e, t, &b) ||
-		   !graph_set_outputs(t->graph, b.outputs.at, (int)b.outputs.len)))
+		   !graph_set_outputs(t->graph, b.outputs.at, (int)b.outputs.len) ||
+		   !drop_items(t->graph)))
 		ok = entry_no_memory(err);
 	e->n_outputs = ok ? (int)b.outputs.len : 0;
 	ok = recipe_create(&e->recipe, &b, &e->arena, ok);

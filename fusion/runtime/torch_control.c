@@ -27,6 +27,8 @@ static const struct {
 	{ "torch.compiler.is_compiling", CONTROL_IS_COMPILING },
 	{ "torch._dynamo.is_compiling", CONTROL_IS_COMPILING },
 	{ "torch.compiler.is_dynamo_compiling", CONTROL_IS_COMPILING },
+	{ "torch._C._set_grad_enabled", CONTROL_GRAD_MODE },
+	{ "torch._C._grad_function", CONTROL_GRAD_FUNCTION },
 };
 
 int torch_control_find(const char *spelling)
@@ -37,27 +39,50 @@ int torch_control_find(const char *spelling)
 	return -1;
 }
 
-/* A function of its own with the mark: the one that was given stays as it is. */
-static bool disable(const struct native *f, struct value v, struct value *out, struct err *err)
+/* A function of its own to bear a mark: the one that was given stays as it is. */
+static bool copy_function(const struct function *from, struct value *out, struct err *err)
 {
-	const struct function *from = v.function;
 	struct function *to;
 
-	if (v.kind != VALUE_FUNCTION)
-		return err_set(err, ERR_TYPE, "%s marks a function, not %s", f->name,
-			       value_type_name(v));
 	*out = value_function(from->code);
 	if (out->kind == VALUE_UNSET)
 		return torch_no_memory(err);
 	to = out->function;
 	to->unit = from->unit;
-	to->disabled = true;
+	to->disabled = from->disabled;
+	to->grad = from->grad;
 	if (from->defaults)
 		to->defaults = value_ref(value_of(from->defaults)).list;
 	if (from->kwdefaults)
 		to->kwdefaults = value_ref(value_of(from->kwdefaults)).dict;
 	if (from->closure)
 		to->closure = value_ref(value_of(from->closure)).list;
+	if (from->attributes)
+		to->attributes = value_ref(value_of(from->attributes)).dict;
+	return true;
+}
+
+static bool disable(const struct native *f, struct value v, struct value *out, struct err *err)
+{
+	if (v.kind != VALUE_FUNCTION)
+		return err_set(err, ERR_TYPE, "%s marks a function, not %s", f->name,
+			       value_type_name(v));
+	if (!copy_function(v.function, out, err))
+		return false;
+	out->function->disabled = true;
+	return true;
+}
+
+/* A class or anything else that is called stays as it is. */
+static bool mark_grad(struct value v, bool enabled, struct value *out, struct err *err)
+{
+	if (v.kind != VALUE_FUNCTION) {
+		*out = value_ref(v);
+		return true;
+	}
+	if (!copy_function(v.function, out, err))
+		return false;
+	out->function->grad = enabled ? GRAD_ON : GRAD_OFF;
 	return true;
 }
 
@@ -109,6 +134,13 @@ bool torch_control_call(const struct native *f, const struct value *args, int n,
 	case CONTROL_IS_COMPILING:
 		*out = value_bool(false);
 		return true;
+	case CONTROL_GRAD_MODE: /* no gradients are recorded: nothing to change */
+		*out = value_bool(true);
+		return true;
+	case CONTROL_GRAD_FUNCTION:
+		if (positional == 2 && args[1].kind == VALUE_BOOL)
+			return mark_grad(args[0], args[1].b, out, err);
+		break;
 	default:
 		return true;
 	}

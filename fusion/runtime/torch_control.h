@@ -18,6 +18,8 @@ enum torch_control {
 	CONTROL_MARK_DYNAMIC,
 	CONTROL_NOTHING,
 	CONTROL_IS_COMPILING,
+	CONTROL_GRAD_MODE,     /* our prelude calls it; answers the mode before */
+	CONTROL_GRAD_FUNCTION, /* f, with the mode in which it runs */
 	CONTROL_END,
 };
 
@@ -29,7 +31,7 @@ static inline bool torch_control_wants(const struct native *f)
 	return f->id > CONTROL_FIRST && f->id < CONTROL_END;
 }
 
-/* Calls it; a capture answers GRAPH_BREAK and IS_COMPILING itself. */
+/* Calls it; a capture answers GRAPH_BREAK, IS_COMPILING and GRAD_MODE itself. */
 bool torch_control_call(const struct native *f, const struct value *args, int n,
 			const struct keywords *kw, struct value *out, struct err *err);
 

@@ -87,9 +87,9 @@ static const struct {
 	{ "torch.repeat_interleave", NATIVE_REPEAT_INTERLEAVE },
 };
 
-static const char *const modules[] = { "torch",        "torch.nn",      "torch.nn.functional",
-				       "torch.linalg", "torch._dynamo", "torch.compiler",
-				       "torch.nn.init" };
+static const char *const modules[] = { "torch",         "torch.nn",      "torch.nn.functional",
+				       "torch.linalg",  "torch._dynamo", "torch.compiler",
+				       "torch.nn.init", "torch._C" };
 
 static const char *const known[] = {
 #define KNOWN(name) #name,

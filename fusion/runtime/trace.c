@@ -76,6 +76,7 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 	t->float_conditions.len = t->asserts.len = 0;
 	t->restart = false;
 	t->n_ops = t->n_tensors = t->n_writes = 0;
+	t->grad_off = false;
 	t->birth = vm->heap->births;
 	t->vm = vm;
 	t->brk.id = BREAK_NONE;

@@ -166,6 +166,7 @@ struct trace {
 	bool failed;    /* out of memory, where nothing could say so */
 	unsigned birth; /* objects of the heap that are younger belong to the attempt */
 	int n_tensors, n_writes;
+	bool grad_off; /* as far as the piece has changed it */
 	struct trace_break brk;
 	struct composer composer;
 };
@@ -272,6 +273,19 @@ bool trace_view_layout(struct trace *t, struct value view, struct value *base,
 
 /* The tensor object stands for another node from here on. */
 bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written);
+
+/* trace_mark.c.  The grad mode changes: a node of FX, which computes nothing. */
+bool trace_mark_grad(struct trace *t, bool enabled, struct err *err);
+/* Where a piece begins at the frame `real`, and where it ends. */
+bool trace_marks_begin(struct trace *t, const struct frame *real, struct err *err);
+bool trace_marks_end(struct trace *t, struct err *err);
+/* Runs a frame whose function torch.no_grad() decorates; an evaluator's answer. */
+bool trace_call_marked(struct trace *t, struct vm *vm, struct frame *f, struct value *out,
+		       struct err *err);
+
+/* The truth of a tensor that the instruction asserts: *held, and the graph computes
+ * it.  Whether it holds is looked at when that has run. */
+bool trace_assert(struct trace *t, struct value a, bool *held, struct err *err);
 
 /* trace_host.c: fills in the callbacks. */
 void trace_host_init(struct trace *t);

@@ -92,6 +92,8 @@ static bool layout_value(struct trace *t, int id, struct value tensor, struct va
 		return false;
 	if (!view_layout(t->graph, node, &l))
 		return trace_no_memory(err);
+	if (id == NATIVE_STORAGE_OFFSET && sym_is_const(l.offset) && !t->native)
+		return trace_break(t, BREAK_INT_ANSWER, ".storage_offset()", err);
 	if (id == NATIVE_IS_CONTIGUOUS)
 		*out = value_bool(view_contiguous(t->graph, &l));
 	else if (id == NATIVE_STORAGE_OFFSET)
@@ -168,6 +170,10 @@ static bool call_control(struct trace *t, const struct native *f, const struct v
 		return trace_break(t, BREAK_EXPLICIT, NULL, err);
 	if (f->id == CONTROL_MARK_DYNAMIC)
 		return trace_break(t, BREAK_SKIPPED, f->name, err);
+	if (f->id == CONTROL_GRAD_MODE && n == 1 && args[0].kind == VALUE_BOOL) {
+		*out = value_bool(!t->grad_off);
+		return trace_mark_grad(t, args[0].b, err);
+	}
 	if (f->id != CONTROL_IS_COMPILING)
 		return torch_control_call(f, args, n, kw, out, err);
 	*out = value_bool(true);
@@ -297,41 +303,6 @@ static bool host_compare(void *self, enum cmpop op, struct value a, struct value
 			values, 2, NULL, out, err);
 }
 
-/* `assert tensor`, with a constant text or none: the branch around the raise. */
-static bool is_assert(const struct frame *f)
-{
-	const struct lang_inst *at = f->inst, *end = f->code->insts + f->code->n_insts;
-
-	if (at->op != CODE_JUMP_IF_TRUE || end - at < 4 || at[1].op != CODE_LOAD_GLOBAL ||
-	    strcmp(f->code->names[at[1].arg], "AssertionError") != 0)
-		return false;
-	at += at[2].op == CODE_LOAD_CONST ? 3 : 2;
-	return at->op == CODE_CALL && at[1].op == CODE_RAISE;
-}
-
-/* The graph computes it; whether it holds is looked at when it has run. */
-static bool assert_tensor(struct trace *t, struct value a, bool *held, struct err *err)
-{
-	struct shape shape;
-	enum dtype dtype;
-	int node;
-
-	*held = false;
-	if (!is_assert(t->vm->frame) || !trace_shape(t, a, &shape, &dtype, err))
-		return true;
-	for (int d = 0; d < shape.rank; d++)
-		if (!sym_is(shape.size[d], 1))
-			return true;
-	node = trace_node(t, a, err);
-	if (node < 0)
-		return false;
-	if (!VEC_PUSH(&t->asserts, node))
-		return trace_no_memory(err);
-	t->n_ops++;
-	*held = true;
-	return true;
-}
-
 /* Where the policy is to follow both ways, it says why it does not. */
 static bool break_branch(struct trace *t, struct err *err)
 {
@@ -352,7 +323,7 @@ static bool host_truth(void *self, struct value a, bool *out, struct err *err)
 {
 	struct value v;
 
-	if (a.kind == VALUE_TENSOR && !assert_tensor(self, a, out, err))
+	if (a.kind == VALUE_TENSOR && !trace_assert(self, a, out, err))
 		return false;
 	if (a.kind == VALUE_TENSOR)
 		return *out || break_branch(self, err);

@@ -1,10 +1,25 @@
 # fusion/capture/prelude/torch.py -- what of torch is easiest to say in Python.
 #
 # Values alone are computed here, whatever the grad mode is: the managers only
-# have to be there.
+# tell the capture, whose graphs name the changes.
+import torch
 
 
 class GradMode:
+    def __init__(self, mode):
+        self.mode = mode
+
+    def __enter__(self):
+        self.before = torch._C._set_grad_enabled(self.mode)
+
+    def __exit__(self, kind, value, trace):
+        torch._C._set_grad_enabled(self.before)
+
+    def __call__(self, function):
+        return torch._C._grad_function(function, self.mode)
+
+
+class InferenceMode:
     def __enter__(self):
         return None
 
@@ -16,16 +31,25 @@ class GradMode:
 
 
 def no_grad(function=None):
-    return GradMode() if function is None else function
+    return GradMode(False) if function is None else GradMode(False)(function)
 
 
 def enable_grad(function=None):
-    return GradMode() if function is None else function
+    return GradMode(True) if function is None else GradMode(True)(function)
 
 
 def inference_mode(mode=True):
-    return GradMode() if mode is True or mode is False else mode
+    return InferenceMode() if mode is True or mode is False else mode
+
+
+class _Setter(GradMode):
+    def __init__(self, mode):
+        self.mode = mode
+        self.before = torch._C._set_grad_enabled(mode)
+
+    def __enter__(self):
+        torch._C._set_grad_enabled(self.mode)
 
 
 def set_grad_enabled(mode):
-    return GradMode()
+    return _Setter(mode)
