@@ -176,7 +176,7 @@ static void format_int(struct buf *out, const struct format_spec *s, int64_t i)
 static void format_float(struct buf *out, const struct format_spec *s, double f)
 {
 	char conversion[16], digits[1024];
-	char type = s->type == '%' ? 'f' : s->type ? s->type : 'g';
+	char type = s->type == '%' ? 'f' : !s->type || s->type == 'n' ? 'g' : s->type;
 	int precision = s->precision < 0 ? 6 : s->precision;
 	size_t whole;
 

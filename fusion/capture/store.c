@@ -17,7 +17,8 @@ static bool splice(struct vm *vm, struct list *list, int from, int gone, const s
 	old = malloc(sizeof(*old) * (size_t)(gone + 1));
 	if (!old)
 		return vm_out_of_memory(vm, err);
-	memcpy(old, list->at + from, sizeof(*old) * (size_t)gone);
+	if (gone > 0) /* an empty list has no memory */
+		memcpy(old, list->at + from, sizeof(*old) * (size_t)gone);
 	for (int i = gone; i < n; i++)
 		if (!value_list_push(list,
 				     value_none())) { /* room, with items that count nothing */
@@ -26,7 +27,8 @@ static bool splice(struct vm *vm, struct list *list, int from, int gone, const s
 			return vm_out_of_memory(vm, err);
 		}
 	list->len = from + n + tail;
-	memmove(list->at + from + n, list->at + from + gone, sizeof(*old) * (size_t)tail);
+	if (tail > 0)
+		memmove(list->at + from + n, list->at + from + gone, sizeof(*old) * (size_t)tail);
 	for (int i = 0; i < n; i++)
 		list->at[from + i] = value_ref(at[i]);
 	for (int i = 0; i < gone; i++) /* last: what they free may look at the list */

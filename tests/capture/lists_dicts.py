@@ -22,8 +22,11 @@ def slices():
     f[:] = []
     g = [1, 2, 3]
     g[1:] = g
+    h = []
+    h[:] = []
+    del h[2:]
     del a[0], a[-1]
-    return a, b, c, d, e, f, g
+    return a, b, c, d, e, f, g, h
 
 
 def bad(a):
