@@ -186,7 +186,7 @@ static const struct program blocks[] = {
 	  "        except ValueError:\n"
 	  "            n += 10\n"
 	  "    return x + n\n",
-	  1 },
+	  2 }, /* numbers of tolist() change, and are needed: versions up to the limit */
 	{ "a manager of the program",
 	  "class M:\n"
 	  "    def __init__(self, k):\n"
@@ -221,6 +221,96 @@ static const struct program blocks[] = {
 	  2 },
 };
 
+/* Versions of a round: what rounds change is no reason for more and more of them. */
+static const struct program rounds[] = {
+	{ "an int that counts",
+	  "def model(x):\n"
+	  "    for i in range(12):\n"
+	  "        x = x + i\n"
+	  "        y = x.tolist()\n"
+	  "        x = x - len(y) + i * 2\n"
+	  "    return x\n",
+	  1 },
+	{ "numbers, in locals and elsewhere",
+	  "g = 0\n"
+	  "class S:\n"
+	  "    n = 1\n"
+	  "s = S()\n"
+	  "def model(x):\n"
+	  "    global g\n"
+	  "    n, f, c = 0, 0.5, 1\n"
+	  "    def inc():\n"
+	  "        nonlocal c\n"
+	  "        c += 2\n"
+	  "    for i in range(11):\n"
+	  "        y = x.tolist()\n"
+	  "        g += 1\n"
+	  "        n -= 1\n"
+	  "        f = f * 1.5 + i\n"
+	  "        s.n += i\n"
+	  "        inc()\n"
+	  "        x = (x * n * f + g + c * c) / (x.abs().sum() + s.n + 1) ** 2\n"
+	  "    return x + n + g + s.n + c + f\n",
+	  1 },
+	{ "slices, items and sizes",
+	  "import torch\n"
+	  "def model(x):\n"
+	  "    z = torch.cat([x, x * 2, x * 3, x * 4])\n"
+	  "    for i in range(1, 11):\n"
+	  "        y = x.tolist()\n"
+	  "        x = x + z[:i].sum() - z[i:].mean() + z[i] + torch.ones(i).sum()\n"
+	  "    return x\n",
+	  1 },
+	{ "branches on the number",
+	  "def model(x):\n"
+	  "    for i in range(12):\n"
+	  "        y = x.tolist()\n"
+	  "        if i % 3 == 0:\n"
+	  "            x = x + i\n"
+	  "        elif i > 7:\n"
+	  "            x = x * 0.5\n"
+	  "    return x\n",
+	  1 },
+	{ "other things: the limit is told",
+	  "def model(x):\n"
+	  "    for k in 'abcdefghijklm':\n"
+	  "        y = x.tolist()\n"
+	  "        x = x + (2 if k == 'c' else 3)\n"
+	  "    return x\n",
+	  2 },
+};
+
+/* An int of Python has no end; ours have 64 bits, and say so in every mode. */
+static void an_int_that_is_too_large_is_refused(void **state)
+{
+	const char *source = "def model(x):\n"
+			     "    n = 1\n"
+			     "    for i in range(50):\n"
+			     "        y = x.tolist()\n"
+			     "        n = n * 3\n"
+			     "    return x + n\n";
+	static const enum fusion_mode modes[] = { FUSION_EAGER, FUSION_STATIC, FUSION_AUTO,
+						  FUSION_DYNAMIC };
+
+	(void)state;
+	for (int m = 0; m < 4; m++) {
+		struct engine e = open(source, modes[m]);
+		struct value x = FLOATS(&e, 1, 2), out;
+		struct err err = { 0 };
+
+		assert_false(fusion_call(e.session, &x, 1, &out, &err));
+		assert_non_null(strstr(err.message, "64 bits"));
+		value_unref(x);
+		engine_close(&e);
+	}
+}
+
+static void rounds_have_few_versions(void **state)
+{
+	(void)state;
+	check_programs(rounds, sizeof(rounds) / sizeof(rounds[0]));
+}
+
 static void loops_are_nodes_of_the_graph(void **state)
 {
 	(void)state;
@@ -238,6 +328,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(loops_are_nodes_of_the_graph),
 		cmocka_unit_test(blocks_are_gone_on_with),
+		cmocka_unit_test(rounds_have_few_versions),
+		cmocka_unit_test(an_int_that_is_too_large_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

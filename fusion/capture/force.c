@@ -39,6 +39,12 @@ static int looks_at(const struct lang_inst *inst)
 	case CODE_POP:
 	case CODE_JUMP:
 	case CODE_RETURN:
+	case CODE_IMPORT:
+	case CODE_MAKE_CELL:
+	case CODE_CLEAR_FAST:
+	case CODE_DELETE_FAST:
+	case CODE_DELETE_GLOBAL:
+	case CODE_DELETE_DEREF:
 		return 0;
 	case CODE_LOAD_ATTR:
 	case CODE_STORE_ATTR:
@@ -48,12 +54,32 @@ static int looks_at(const struct lang_inst *inst)
 	case CODE_JUMP_IF_FALSE:
 	case CODE_JUMP_IF_TRUE:
 	case CODE_UNPACK_SEQUENCE:
+	case CODE_PUSH_EXC:
+	case CODE_POP_EXC:
+	case CODE_RERAISE:
+	case CODE_BEFORE_WITH:
+	case CODE_WITH_EXIT:
 		return 1;
 	case CODE_BINARY_OP:
 	case CODE_INPLACE_OP:
 	case CODE_COMPARE_OP:
 	case CODE_BINARY_SUBSCR:
+	case CODE_DELETE_SUBSCR:
+	case CODE_MATCH_CLASS:
+	case CODE_EXC_MATCH:
 		return 2;
+	case CODE_STORE_SUBSCR:
+	case CODE_WITH_EXCEPT:
+		return 3;
+	case CODE_BUILD_SLICE:
+	case CODE_BUILD_SET:
+	case CODE_BUILD_STRING:
+	case CODE_RAISE:
+		return inst->arg;
+	case CODE_BUILD_MAP:
+		return 2 * inst->arg;
+	case CODE_FORMAT_VALUE:
+		return inst->arg & 4 ? 2 : 1;
 	default:
 		return -1;
 	}

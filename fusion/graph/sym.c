@@ -158,6 +158,34 @@ int64_t sym_var_hint(const struct symtab *t, int index)
 	return t->hints[index];
 }
 
+bool sym_fits(const struct sym *s, const int64_t *vars)
+{
+	int64_t a, b, out;
+
+	if (s->kind == SYM_CONST || s->kind == SYM_VAR)
+		return true;
+	if (!sym_fits(s->a, vars) || !sym_fits(s->b, vars))
+		return false;
+	if (s->kind != SYM_ADD && s->kind != SYM_MUL)
+		return true;
+	a = sym_eval(s->a, vars);
+	b = sym_eval(s->b, vars);
+	return s->kind == SYM_ADD ? !__builtin_add_overflow(a, b, &out)
+				  : !__builtin_mul_overflow(a, b, &out);
+}
+
+bool sym_hint_fits(const struct symtab *t, const struct sym *s)
+{
+	return sym_fits(s, t->hints);
+}
+
+bool sym_has_number(const struct sym *s)
+{
+	if (s->kind == SYM_CONST || s->kind == SYM_VAR)
+		return s->kind == SYM_VAR && s->lower == INT64_MIN;
+	return sym_has_number(s->a) || sym_has_number(s->b);
+}
+
 int64_t sym_eval(const struct sym *s, const int64_t *vars)
 {
 	int64_t a, b, out;

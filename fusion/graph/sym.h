@@ -77,6 +77,13 @@ static inline bool sym_is(const struct sym *s, int64_t value)
  * Overflow saturates at INT64_MAX, so that a bound check still catches it. */
 int64_t sym_eval(const struct sym *s, const int64_t *vars);
 
+/* Whether no step of that passes 64 bits. */
+bool sym_fits(const struct sym *s, const int64_t *vars);
+bool sym_hint_fits(const struct symtab *t, const struct sym *s);
+
+/* Whether a symbol of it is a number, not a size: it has no lower bound. */
+bool sym_has_number(const struct sym *s);
+
 /* The value at the hints of the capture. */
 int64_t sym_hint(const struct symtab *t, const struct sym *s);
 

@@ -435,6 +435,7 @@ enum entry_fate entry_create(const struct entry_options *options, struct entry *
 	if (a.trace.native && from->frame->inst > from->frame->code->insts)
 		a.stop = decide_round_end(from->frame->code,
 					  (int)(from->frame->inst - from->frame->code->insts));
+	a.trace.in_round = a.stop >= 0 && !options->constants;
 	verdict = capture(&a, e, options, from, brk, err);
 	trace_finish(&a.trace);
 	e->capture_ns = clock_ns() - begin;

@@ -70,6 +70,7 @@ struct entry_options {
 	struct lowering lowering;
 	enum fusion_mode mode;
 	enum fusion_policy policy;
+	bool constants; /* numbers that rounds of a loop change are no symbols */
 };
 
 /* Why a capture led to no entry, or stopped short. */

@@ -69,6 +69,8 @@ static bool same_iterator(struct value v, const struct guard *at)
 
 static bool condition_holds(const struct size_condition *c, const int64_t *vars)
 {
+	if (c->fits)
+		return sym_fits(c->a, vars);
 	return sizes_compare(c->op, sym_eval(c->a, vars), sym_eval(c->b, vars)) == c->outcome;
 }
 

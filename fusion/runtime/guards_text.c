@@ -117,6 +117,10 @@ static void condition_text(const struct guards *g, int64_t index, struct buf *ou
 	const struct size_condition *c = &g->conditions[index];
 
 	size_text(g, c->a, out);
+	if (c->fits) {
+		buf_puts(out, " has 64 bits");
+		return;
+	}
 	buf_printf(out, " %s ", cmpop_symbol(c->outcome ? c->op : opposite(c->op)));
 	size_text(g, c->b, out);
 }

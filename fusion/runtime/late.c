@@ -52,6 +52,15 @@ static int constant(struct trace *t, enum dtype dtype, const void *data, struct 
 	return node;
 }
 
+/* A symbolic int as a node: its value is one of each call. */
+static int symbol(struct trace *t, const struct sym *s, struct err *err)
+{
+	int64_t none = 0;
+	struct arg args[2] = { arg_node(constant(t, DTYPE_I64, &none, err)), arg_sym(s) };
+
+	return args[0].node < 0 ? -1 : add(t, OP_add, args, 2, err);
+}
+
 /* A number as a node of its own dtype; -1 with *err. */
 int late_node(struct trace *t, struct value v, struct err *err)
 {
@@ -63,8 +72,7 @@ int late_node(struct trace *t, struct value v, struct err *err)
 	case VALUE_BOOL:
 		return constant(t, DTYPE_BOOL, &v.b, err);
 	case VALUE_SYMINT:
-		trace_pin(t, v.sym, err);
-		return -1;
+		return symbol(t, v.sym, err);
 	default:
 		return (int)v.i;
 	}

@@ -82,7 +82,7 @@ struct session_break {
 	const struct fusion_line *stack; /* outermost first */
 	int n_stack;
 	int column, end_column; /* of the innermost line; end is one past; 0: unknown */
-	int64_t count;          /* times it was met; 0 counts as 1 */
+	int64_t count;          /* entries that end at it, or calls; 0 counts as 1 */
 	int64_t cost_ns;        /* a call, as measured; -1: unknown */
 };
 
@@ -130,7 +130,8 @@ void session_report_finish(struct session_report *r);
 bool report_add_break(struct session_report *r, const struct session_break *b);
 
 /* Counts a break at a place that is listed already, whatever the call and the
- * graph; false: there is none. */
+ * graph (those are the first one's); false: there is none.  Policy native: a round
+ * of a loop comes to its break again in each entry that is made for it. */
 bool report_again(struct session_report *r, const struct session_break *b);
 /* *index: for session_entry.frame, and report->frames.at[]. */
 bool report_add_frame(struct session_report *r, const struct session_frame *f, int *index);

@@ -135,8 +135,6 @@ static bool refuse(struct session *s, struct point *p)
 	struct entry_break b = { .outcome = OUTCOME_SKIP };
 	char reason[128];
 	bool ok;
-	/* the round of a loop: the break that it goes on behind is told, and so is why */
-	bool round = s->options.policy == FUSION_NATIVE && decide_round_end(p->code, p->inst) >= 0;
 
 	if (p->run_only)
 		return true;
@@ -148,9 +146,13 @@ static bool refuse(struct session *s, struct point *p)
 		 "the limit of %d compiled versions is reached: calls that fit none run in eager",
 		 p->n_entries);
 	b.at.id = BREAK_RECOMPILE_LIMIT;
+	if (s->options.policy == FUSION_NATIVE && decide_round_end(p->code, p->inst) >= 0) {
+		line.line = p->code->insts[p->inst].line; /* of the round, not of the function */
+		b.at.column = p->code->insts[p->inst].column;
+		b.at.end_column = p->code->insts[p->inst].end_column;
+	}
 	snprintf(b.at.subject, sizeof(b.at.subject), "%s", p->code->name);
-	ok = VEC_PUSH(&b.at.stack, line) && (round || tell_break(s, &b, -1)) &&
-	     session_note(s, p, reason);
+	ok = VEC_PUSH(&b.at.stack, line) && tell_break(s, &b, -1) && session_note(s, p, reason);
 	VEC_FREE(&b.at.stack);
 	return ok;
 }
@@ -166,6 +168,10 @@ static bool make_simpler(struct entry_options *options, const struct err *why)
 {
 	if (options->mode != FUSION_STATIC && is_of_symbols(why)) {
 		options->mode = FUSION_STATIC;
+		return true;
+	}
+	if (options->policy == FUSION_NATIVE && !options->constants && is_of_symbols(why)) {
+		options->constants = true;
 		return true;
 	}
 	if (options->policy == FUSION_NATIVE && (is_of_symbols(why) || why->code == ERR_BOUND)) {

@@ -35,8 +35,10 @@ struct lifted {
 	int writes;
 };
 
-/* A comparison of sizes that the program branched on. */
+/* A comparison of sizes that the program branched on; or (`fits`) that `a` is computed
+ * in 64 bits: Python's ints have more, ours raise. */
 struct size_condition {
+	bool fits;
 	enum cmpop op;
 	const struct sym *a, *b;
 	bool outcome;
@@ -137,7 +139,8 @@ struct trace {
 	struct vm *vm;
 	enum fusion_mode mode; /* static, dynamic or auto */
 
-	bool native; /* the policy: branches on tensors are followed both ways */
+	bool native;   /* the policy: branches on tensors are followed both ways */
+	bool in_round; /* the piece is what follows a break in a round of a for loop */
 	VEC(struct fork_refused) refused;
 	VEC(struct fork_loop) loops;
 

@@ -41,6 +41,9 @@ bool trace_wants_symbol(struct trace *t, int slot, const struct seen *seen)
 {
 	const struct slot *s = &t->slots->at[slot];
 
+	/* numbers that rounds have changed are none to make versions for; sizes are */
+	if (t->in_round && seen->number_changed)
+		return s->kind != VALUE_FLOAT || isfinite(s->value.f);
 	if (t->mode == FUSION_STATIC || (t->mode == FUSION_AUTO && !seen->number_changed))
 		return false;
 	if (s->kind == VALUE_FLOAT)
@@ -121,9 +124,12 @@ bool trace_pin_float(struct trace *t, struct value v, struct err *err)
 	return err_set(err, ERR_UNSUPPORTED, "the float is specialised");
 }
 
-static bool float_arg(struct trace *t, struct value v, struct arg *out)
+static bool float_arg(const struct trace *t, struct value v, struct arg *out)
 {
 	switch (v.kind) {
+	case VALUE_SYMINT: /* torch pins it */
+		*out = arg_sym(v.sym);
+		return t->native;
 	case VALUE_SYMFLOAT:
 		*out = arg_node((int)v.i);
 		return true;
@@ -137,7 +143,6 @@ static bool float_arg(struct trace *t, struct value v, struct arg *out)
 		*out = arg_float((double)v.b);
 		return true;
 	default:
-		(void)t;
 		return false;
 	}
 }

@@ -140,6 +140,19 @@ static bool pin_both(struct trace *t, struct value a, struct value b, struct err
 	return trace_pin(t, b.kind == VALUE_SYMINT ? b.sym : a.sym, err);
 }
 
+/* Arithmetic of numbers that calls bring: there may be larger ones. */
+static bool expect_fits(struct trace *t, const struct sym *z, struct err *err)
+{
+	struct size_condition c = { .fits = true, .a = z, .b = z };
+
+	if (sym_is_const(z) || z->kind == SYM_VAR || !sym_has_number(z))
+		return true;
+	for (size_t i = 0; i < t->conditions.len; i++)
+		if (t->conditions.at[i].fits && t->conditions.at[i].a == z)
+			return true;
+	return VEC_PUSH(&t->conditions, c) || trace_no_memory(err);
+}
+
 bool trace_size_binary(struct trace *t, enum binop op, struct value a, struct value b,
 		       struct value *out, struct err *err)
 {
@@ -162,6 +175,11 @@ bool trace_size_binary(struct trace *t, enum binop op, struct value a, struct va
 	case BIN_MUL:
 		z = sym_mul(syms, x, y);
 		break;
+	case BIN_POW: /* torch pins it */
+		if (!t->native || !sym_is(y, 2))
+			return pin_both(t, a, b, err);
+		z = sym_mul(syms, x, x);
+		break;
 	case BIN_FLOORDIV:
 	case BIN_MOD:
 		if (!sym_is_const(y) || y->value <= 0) /* rounding and 0 are Python's affair */
@@ -173,6 +191,10 @@ bool trace_size_binary(struct trace *t, enum binop op, struct value a, struct va
 	}
 	if (!z)
 		return trace_no_memory(err);
+	if (!sym_hint_fits(syms, z))
+		return pin_both(t, a, b, err);
+	if (!expect_fits(t, z, err))
+		return false;
 	t->computes_sizes |= a.kind == VALUE_SYMINT || b.kind == VALUE_SYMINT;
 	*out = trace_size_value(z);
 	return true;
@@ -213,6 +235,13 @@ static bool decided(struct symtab *syms, enum cmpop op, const struct sym *a, con
 	return false;
 }
 
+/* i % 2 == 0 in a round of a loop: other rounds have it too, with another i. */
+static bool is_of_a_round(const struct trace *t, const struct sym *a, const struct sym *b)
+{
+	return t->in_round && (sym_is_const(a) || sym_is_const(b)) && a->kind != SYM_VAR &&
+	       b->kind != SYM_VAR;
+}
+
 bool trace_size_compare(struct trace *t, enum cmpop op, struct value a, struct value b,
 			struct value *out, struct err *err)
 {
@@ -231,7 +260,8 @@ bool trace_size_compare(struct trace *t, enum cmpop op, struct value a, struct v
 		return true;
 	}
 	c.outcome = sizes_compare(op, sym_hint(syms, c.a), sym_hint(syms, c.b));
-	if ((op == CMP_EQ && c.outcome) || (op == CMP_NE && !c.outcome))
+	if (((op == CMP_EQ && c.outcome) || (op == CMP_NE && !c.outcome)) &&
+	    !is_of_a_round(t, c.a, c.b))
 		return trace_equal(t, c.a, c.b, err); /* as torch: one symbol, or a constant */
 	if (!VEC_PUSH(&t->conditions, c))
 		return trace_no_memory(err);

@@ -66,9 +66,9 @@ def differs(ours, theirs, path):
     return next(filter(None, (differs(a, b, f"{path}.{i}") for i, (a, b) in enumerate(pairs))), None)
 
 
-def run(binary, case):
+def run(binary, case, policy="dynamo"):
     """The report's modes, or why there are none."""
-    workload = {"name": case["name"], "source": case["source"], "calls": case["inputs"], "modes": MODES, "grad": bool(case.get("grad"))}
+    workload = {"name": case["name"], "source": case["source"], "calls": case["inputs"], "modes": MODES, "policy": policy, "grad": bool(case.get("grad"))}
     if "params" in case:
         workload["params"] = case["params"]
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
@@ -134,12 +134,17 @@ def disagreement(binary, case):
     return None
 
 
-def main():
-    binary = sys.argv[1] if len(sys.argv) > 1 else "build/breakeven"
+def recorded_cases():
     cases = []
     for name in FILES:
         with open(os.path.join(HERE, name)) as file:
             cases += json.load(file)["cases"]
+    return cases
+
+
+def main():
+    binary = sys.argv[1] if len(sys.argv) > 1 else "build/breakeven"
+    cases = recorded_cases()
     with open(os.path.join(HERE, "not_covered.txt")) as file:
         listed = {line.split("#")[0].strip() for line in file} - {""}
     faults = [f"{name} is listed in not_covered.txt but is no case" for name in sorted(listed - {c["name"] for c in cases})]
@@ -155,4 +160,5 @@ def main():
     sys.exit(1 if faults else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

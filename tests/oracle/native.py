@@ -1,0 +1,83 @@
+"""tests/oracle/native.py BINARY -- does policy native break less than dynamo, and compute the same?
+
+Runs the programs of replay.py under both policies.  In every mode native has at
+most as many breaks as dynamo, by records and by places, and none where the
+program only branches on tensors; outputs, effects on inputs and printed text are
+those of eager.  Prints the totals.  -v: the programs that still have breaks.
+"""
+import json
+import sys
+
+import replay
+
+COMPILED = [mode for mode in replay.MODES if mode != "eager"]
+
+
+def captured(modes, mode):
+    return [b for b in modes[mode]["breaks"] if b["stage"] == "capture"]
+
+
+def places(breaks):
+    return {(b["kind"], tuple((at["function"], at["line"]) for at in b["stack"]), b["column"]) for b in breaks}
+
+
+def leaves_eager(modes):
+    """Where a mode computes, writes or prints something else; None where none does."""
+    for mode in COMPILED:
+        for i, (ours, eager) in enumerate(zip(modes[mode]["calls"], modes["eager"]["calls"])):
+            if ours["stdout"] != eager["stdout"]:
+                return f"{mode}, call {i}: printed {ours['stdout']!r} for {eager['stdout']!r}"
+            pairs = [("", ours["output"], eager["output"])]
+            pairs += [(f", input {k} afterwards", a, b) for k, (a, b) in enumerate(zip(ours["inputs_after"], eager["inputs_after"]))]
+            for name, a, b in pairs:
+                found = replay.differs(a, b, f"{mode}, call {i}{name}")
+                if found:
+                    return found
+    return None
+
+
+def only_branches(dynamo):
+    kinds = {b["kind"] for mode in COMPILED for b in captured(dynamo, mode)}
+    return kinds == {"data-dependent-branch"}
+
+
+def faults_of(native, dynamo):
+    found = leaves_eager(native)
+    if found:
+        yield found
+    for mode in COMPILED:
+        ours, theirs = captured(native, mode), captured(dynamo, mode)
+        if len(ours) > len(theirs) or len(places(ours)) > len(places(theirs)):
+            yield f"{mode}: {len(ours)} breaks at {len(places(ours))} places, dynamo has {len(theirs)} at {len(places(theirs))}: " + json.dumps(sorted(map(str, places(ours))))
+        elif ours and only_branches(dynamo):
+            yield f"{mode}: only branches on tensors, and breaks: {sorted(map(str, places(ours)))}"
+
+
+def main():
+    binary = sys.argv[1] if len(sys.argv) > 1 else "build/breakeven"
+    count = {mode: [0, 0] for mode in COMPILED}
+    faults = programs = 0
+    for case in replay.recorded_cases():
+        native, why = replay.run(binary, case, "native")
+        dynamo, not_run = replay.run(binary, case)
+        if why or not_run:
+            if bool(why) != bool(not_run):
+                faults += 1
+                print(f"{case['name']}: runs under one policy only: {why or not_run}")
+            continue
+        programs += 1
+        for why in faults_of(native, dynamo):
+            faults += 1
+            print(f"{case['name']}: {why}")
+        for mode in COMPILED:
+            count[mode][0] += len(captured(native, mode))
+            count[mode][1] += len(captured(dynamo, mode))
+        if "-v" in sys.argv and captured(native, "static"):
+            print(f"{case['name']}: {sorted(map(str, places(captured(native, 'static'))))}")
+    totals = ", ".join(f"{mode} {native} native, {dynamo} dynamo" for mode, (native, dynamo) in count.items())
+    print(f"{programs} programs; breaks: {totals}; {faults} failed")
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()
