@@ -235,6 +235,18 @@ static bool number_attribute(struct vm *vm, struct value o, const char *name, st
 	return vm_keep(vm, builtin_value(builtin_find(scope, name), o), out, err);
 }
 
+static bool host_number_attribute(struct vm *vm, struct value o, const char *name,
+				  struct value *out, struct err *err)
+{
+	struct vm_host *host = vm_host_here(vm);
+	enum value_kind kind = o.kind == VALUE_SYMFLOAT  ? VALUE_FLOAT
+			       : o.kind == VALUE_LATEINT ? VALUE_INT
+							 : VALUE_BOOL;
+
+	return host->to_number(host->self, kind, o, &o, err) &&
+	       number_attribute(vm, o, name, out, err);
+}
+
 /* What a host does not know of a tensor is an AttributeError. */
 static bool tensor_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
 			     struct err *err)
@@ -304,6 +316,12 @@ bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const c
 		if (strcmp(name, "__class__") != 0)
 			return number_attribute(vm, o, name, out, err);
 		break;
+	case VALUE_SYMFLOAT:
+	case VALUE_LATEINT:
+	case VALUE_LATEBOOL:
+		if (strcmp(name, "__class__") != 0)
+			return host_number_attribute(vm, o, name, out, err);
+		break;
 	default:
 		break;
 	}
@@ -313,7 +331,7 @@ bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const c
 		if (found)
 			return true;
 	}
-	if (o.kind == VALUE_STR || o.kind == VALUE_TUPLE || o.kind == VALUE_LIST ||
+	if (value_is_text(o) || o.kind == VALUE_TUPLE || o.kind == VALUE_LIST ||
 	    o.kind == VALUE_DICT || o.kind == VALUE_SET || o.kind == VALUE_GENERATOR)
 		return method(vm, site, o, name, out, err);
 	return no_attribute(vm, value_type_name(o), "-", name, err);

@@ -109,6 +109,8 @@ static bool unbound(struct vm *vm, struct builtin_call *call, struct err *err)
 	if (call->n == 0 || strcmp(value_type_name(call->args[0]), type) != 0)
 		return vm_raise(vm, CLASS_TYPE_ERROR, err, "%s.%s() needs a %s first", type,
 				call->row->name, type);
+	if (call->args[0].kind == VALUE_LATETEXT)
+		return text_needed(vm, call->args[0], err);
 	call->self = call->args[0];
 	call->args++;
 	call->n--;
@@ -210,6 +212,8 @@ bool builtin_text(struct vm *vm, struct value v, bool plain, struct buf *text, s
 
 	if (plain && v.kind == VALUE_INSTANCE) /* those inside of others print their repr */
 		return object_text(vm, v, true, text, err);
+	if (plain && v.kind == VALUE_LATETEXT)
+		return text_append(vm, v, text, err);
 	value_print_with(text, v, plain, print_tensor, &t);
 	if (t.failed)
 		return false;
@@ -221,7 +225,14 @@ bool builtin_text(struct vm *vm, struct value v, bool plain, struct buf *text, s
 bool builtin_take_text(struct vm *vm, struct buf *text, struct value *out, struct err *err)
 {
 	struct value v = { .kind = VALUE_UNSET };
+	struct vm_host *host = vm->host;
 
+	if (host->late_text && !text->failed && text_has_gaps(text)) {
+		bool ok = host->late_text(host->self, text, out, err);
+
+		buf_finish(text);
+		return ok;
+	}
 	if (!text->failed)
 		v = value_str(text->data ? text->data : "", text->len);
 	buf_finish(text);

@@ -220,12 +220,14 @@ bool builtin_repr(struct vm *vm, const struct builtin_call *call, struct value *
 }
 
 /* sep or end: `fallback` unless a string was given. */
-static bool print_option(const struct builtin_call *call, const char *name, const char *fallback,
-			 const char **out, struct err *err)
+static bool print_option(struct vm *vm, const struct builtin_call *call, const char *name,
+			 const char *fallback, const char **out, struct err *err)
 {
 	struct value v = value_none();
 
 	builtin_keyword(call, name, &v);
+	if (v.kind == VALUE_LATETEXT)
+		return text_needed(vm, v, err);
 	if (v.kind != VALUE_NONE && v.kind != VALUE_STR)
 		return err_set(err, ERR_TYPE, "%s must be None or a string, not %s", name,
 			       value_type_name(v));
@@ -241,8 +243,8 @@ bool builtin_print(struct vm *vm, const struct builtin_call *call, struct value 
 	struct vm_host *host;
 	bool ok;
 
-	if (!print_option(call, "sep", " ", &sep, err) ||
-	    !print_option(call, "end", "\n", &end, err))
+	if (!print_option(vm, call, "sep", " ", &sep, err) ||
+	    !print_option(vm, call, "end", "\n", &end, err))
 		return false;
 	ok = true;
 	for (int i = 0; ok && i < call->n; i++) {

@@ -242,7 +242,8 @@ bool vm_call_native(struct vm *vm, struct value callee, const struct value *args
 
 	if (callee.kind != VALUE_NATIVE)
 		return object_call(vm, callee, args, n, kw, out, err);
-	if (vm->host->force && !force_arguments(vm, callee.native, args, n, err))
+	if (vm->host->force && (!force_arguments(vm, callee.native, args, n, err) ||
+				!text_arguments(vm, callee.native, args, n, kw, err)))
 		return false;
 	if (!callee.native->builtin) {
 		host = vm_host_here(vm);

@@ -151,6 +151,7 @@ static bool equal(struct value a, struct value b, int depth)
 	case VALUE_SYMFLOAT:
 	case VALUE_LATEINT:
 	case VALUE_LATEBOOL:
+	case VALUE_LATETEXT:
 		return a.i == b.i;
 	default:
 		return true; /* None, Ellipsis */

@@ -83,15 +83,14 @@ bool inst_build_string(struct vm *vm, struct frame *f, int n, struct err *err)
 	for (int i = -n; i < 0; i++) {
 		struct value part = f->top[i];
 
-		if (part.kind != VALUE_STR) {
+		if (!value_is_text(part)) {
 			buf_finish(&text);
 			return err_set(err, ERR_INTERNAL, "BUILD_STRING of what is no text");
 		}
-		if (!vm_room(vm, (int64_t)(text.len + part.str->len), 1, err)) {
+		if (!text_append(vm, part, &text, err) || !vm_room(vm, (int64_t)text.len, 1, err)) {
 			buf_finish(&text);
 			return false;
 		}
-		buf_add(&text, part.str->text, part.str->len);
 	}
 	if (!builtin_take_text(vm, &text, &v, err))
 		return false;
@@ -123,6 +122,8 @@ bool inst_format_value(struct vm *vm, struct frame *f, int arg, struct err *err)
 	struct value v, r;
 	struct buf text = { 0 };
 
+	if (spec.kind == VALUE_LATETEXT)
+		return text_needed(vm, spec, err);
 	if (has_spec && spec.kind != VALUE_STR)
 		return err_set(err, ERR_INTERNAL, "FORMAT_VALUE without its text");
 	v = f->top[has_spec ? -2 : -1];

@@ -37,6 +37,7 @@ bool except_throw(struct vm *vm, struct value e, struct err *err)
 		value_unref(held);
 		return false;
 	}
+	text_close_gaps(&text);
 	if (i->code != ERR_NONE)
 		err_set(err, i->code, "%s", text.len ? text.data : "");
 	else
@@ -98,7 +99,8 @@ bool except_catch(struct vm *vm, const struct frame *base, struct err *err)
 	struct err fault = { 0 };
 	struct value e;
 
-	if (!catchable(err->code))
+	if (!catchable(err->code) ||
+	    (vm->host->not_known && vm->host->not_known(vm->host->self, err)))
 		return false;
 	while (!(h = handler_of(f)) && f != base)
 		f = f->up;

@@ -269,6 +269,54 @@ bool format_value(struct vm *vm, const struct format_spec *s, struct value v, st
 	return ok;
 }
 
+/* Numbers and text that are there when the graph has run: what is wrong with the
+ * specification is wrong for all of their kind. */
+static bool late_format(struct vm *vm, const struct format_spec *s, struct value v, bool *known,
+			struct buf *text, struct err *err)
+{
+	struct vm_host *host = vm_host_here(vm);
+	struct value like = value_int(0), empty;
+	struct buf none = { .limit = text->limit };
+	bool ok;
+
+	*known = false;
+	if (!host->format || v.kind == VALUE_TENSOR || s->type == 'c')
+		return true;
+	if (!vm_keep(vm, value_str("", 0), &empty, err))
+		return false;
+	if (v.kind == VALUE_SYMFLOAT)
+		like = value_float(0);
+	else if (v.kind == VALUE_LATEBOOL)
+		like = value_bool(false);
+	else if (v.kind == VALUE_LATETEXT)
+		like = empty;
+	ok = format_value(vm, s, like, &none, err) &&
+	     host->format(host->self, s, v, known, text, err);
+	value_unref(empty);
+	buf_finish(&none);
+	return ok;
+}
+
+bool format_any(struct vm *vm, const struct format_spec *s, struct value v, struct buf *text,
+		struct err *err)
+{
+	struct vm_host *host;
+	bool known = false;
+
+	if (v.kind == VALUE_LATETEXT)
+		return late_format(vm, s, v, &known, text, err) &&
+		       (known || text_needed(vm, v, err));
+	if (value_is_hosted(v)) {
+		if (!late_format(vm, s, v, &known, text, err) || known)
+			return known;
+		host = vm_host_here(vm);
+		if (!host->to_number(host->self, v.kind == VALUE_SYMINT ? VALUE_INT : VALUE_FLOAT,
+				     v, &v, err))
+			return false;
+	}
+	return format_value(vm, s, v, text, err);
+}
+
 static bool ask_format(struct vm *vm, struct value v, const char *spec, size_t len,
 		       struct buf *text, bool *found, struct err *err)
 {
@@ -281,10 +329,8 @@ static bool ask_format(struct vm *vm, struct value v, const char *spec, size_t l
 	value_unref(argument);
 	if (!ok || !*found)
 		return ok;
-	ok = s.kind == VALUE_STR;
-	if (ok)
-		buf_add(text, s.str->text, s.str->len);
-	else
+	ok = value_is_text(s) && text_append(vm, s, text, err);
+	if (!value_is_text(s))
 		vm_raise(vm, CLASS_TYPE_ERROR, err, "__format__ must return a str, not %s",
 			 value_type_name(s));
 	value_unref(s);
@@ -305,29 +351,20 @@ bool op_format(struct vm *vm, struct value v, const char *spec, size_t len, stru
 	}
 	if (len == 0)
 		return builtin_text(vm, v, true, text, err);
-	if (value_is_hosted(v)) { /* of one element: formatted as its number */
-		struct vm_host *host = vm_host_here(vm);
+	if (v.kind == VALUE_TENSOR) { /* of one element: formatted as its number */
 		struct value item, f;
 
-		if (v.kind == VALUE_TENSOR) {
-			if (!op_attribute(vm, NULL, v, "item", &f, err))
-				return false;
-			found = vm_invoke(vm, f, NULL, 0, NULL, &item, err);
-			value_unref(f);
-		} else {
-			found = host->to_number(host->self,
-						v.kind == VALUE_SYMINT ? VALUE_INT : VALUE_FLOAT, v,
-						&item, err);
-		}
-		if (found && value_is_hosted(item))
-			found = host->to_number(host->self, VALUE_FLOAT, item, &item, err);
+		if (!op_attribute(vm, NULL, v, "item", &f, err))
+			return false;
+		found = vm_invoke(vm, f, NULL, 0, NULL, &item, err);
+		value_unref(f);
 		if (!found)
 			return false;
 		v = item; /* a number: no reference */
 	}
 	if (!format_parse(spec, len, &s))
 		return bad_spec(vm, spec, len, v, err);
-	return format_value(vm, &s, v, text, err) && (!text->failed || vm_out_of_memory(vm, err));
+	return format_any(vm, &s, v, text, err) && (!text->failed || vm_out_of_memory(vm, err));
 }
 
 bool builtin_format(struct vm *vm, const struct builtin_call *call, struct value *out,

@@ -21,6 +21,10 @@ bool format_parse(const char *text, size_t len, struct format_spec *out);
 bool format_value(struct vm *vm, const struct format_spec *s, struct value v, struct buf *out,
 		  struct err *err);
 
+/* The same of any number or text: one that is there when the graph has run is a gap. */
+bool format_any(struct vm *vm, const struct format_spec *s, struct value v, struct buf *out,
+		struct err *err);
+
 /* Appends prefix and text in a field of s->width; `usual`: without an align. */
 void format_pad(struct buf *out, const struct format_spec *s, char usual, const char *prefix,
 		const char *text, size_t len);

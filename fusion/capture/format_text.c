@@ -63,7 +63,9 @@ static const char *count(struct percent *p, const char *at, const char *end, int
 
 	*out = 0;
 	if (at < end && *at == '*') {
-		if (!next_argument(p, &v, err))
+		if (!next_argument(p, &v, err) ||
+		    (value_is_hosted(v) &&
+		     !vm_host_here(p->vm)->to_number(p->vm->host->self, VALUE_INT, v, &v, err)))
 			return NULL;
 		if (!value_is_integer(v) || value_as_int(v) < 0 || value_as_int(v) > WIDEST) {
 			vm_raise(p->vm, CLASS_VALUE_ERROR, err,
@@ -79,46 +81,63 @@ static const char *count(struct percent *p, const char *at, const char *end, int
 	return at;
 }
 
+/* A number as the conversion wants it, which the graph may compute. */
+static bool cast(struct percent *p, enum value_kind kind, struct value *v, struct err *err)
+{
+	struct vm_host *host = vm_host_here(p->vm);
+
+	if (!value_is_hosted(*v)) {
+		if (kind == VALUE_INT && !value_is_integer(*v))
+			return number_whole(p->vm, v->f, v, err);
+		if (kind == VALUE_FLOAT)
+			*v = value_float(value_as_double(*v));
+		return true;
+	}
+	return (host->cast ? host->cast : host->to_number)(host->self, kind, *v, v, err);
+}
+
+/* %s, %r, %a: the text in its field. */
+static bool put_text(struct percent *p, struct format_spec *s, char type, struct value v,
+		     struct err *err)
+{
+	struct buf text = { .limit = p->out->limit };
+	bool ok = builtin_text(p->vm, v, type == 's' || type == 'c', &text, err) &&
+		  builtin_take_text(p->vm, &text, &v, err);
+
+	buf_finish(&text);
+	if (!ok)
+		return false;
+	s->type = 0;
+	ok = s->width == 0 && s->precision < 0 ? text_append(p->vm, v, p->out, err)
+					       : format_any(p->vm, s, v, p->out, err);
+	value_unref(v);
+	return ok;
+}
+
 static bool convert(struct percent *p, struct format_spec *s, char type, struct value v,
 		    struct err *err)
 {
-	struct buf text = { .limit = p->out->limit };
-	bool ok;
+	bool number = value_is_number(v) || value_is_hosted(v);
 
-	if (strchr("diu", type) && (value_is_number(v) || value_is_hosted(v))) {
-		if (!value_is_integer(v)) {
-			double f;
-
-			if (!builtin_double(p->vm, v, &f, err) || !number_whole(p->vm, f, &v, err))
-				return false;
-		}
+	s->type = type;
+	if (strchr("diu", type) && number) {
+		if (!value_is_integer(v) && v.kind != VALUE_SYMINT && v.kind != VALUE_LATEINT &&
+		    v.kind != VALUE_LATEBOOL &&
+		    !(cast(p, VALUE_FLOAT, &v, err) && cast(p, VALUE_INT, &v, err)))
+			return false;
 		s->type = 'd';
 		s->precision = -1;
-		return format_value(p->vm, s, v, p->out, err);
+		return format_any(p->vm, s, v, p->out, err);
 	}
-	if (strchr("eEfFgG", type) && (value_is_number(v) || value_is_hosted(v))) {
-		double f;
-
-		if (!builtin_double(p->vm, v, &f, err))
-			return false;
-		s->type = type;
-		return format_value(p->vm, s, value_float(f), p->out, err);
-	}
-	if (strchr("xXoc", type) && value_is_integer(v)) {
-		s->type = type;
-		return format_value(p->vm, s, v, p->out, err);
-	}
+	if (strchr("eEfFgG", type) && number)
+		return cast(p, VALUE_FLOAT, &v, err) && format_any(p->vm, s, v, p->out, err);
+	if (strchr("xXoc", type) && (value_is_integer(v) || v.kind == VALUE_LATEINT))
+		return format_any(p->vm, s, v, p->out, err);
 	if (!strchr("srac", type))
 		return vm_raise(p->vm, CLASS_TYPE_ERROR, err,
 				"%%%c format: a real number is required, not %s", type,
 				value_type_name(v));
-	ok = builtin_text(p->vm, v, type == 's' || type == 'c', &text, err);
-	if (ok && s->precision >= 0 && text.len > (size_t)s->precision)
-		text.len = (size_t)s->precision;
-	if (ok)
-		format_pad(p->out, s, '>', "", text.data ? text.data : "", text.len);
-	buf_finish(&text);
-	return ok;
+	return put_text(p, s, type, v, err);
 }
 
 /* One conversion, `at` behind its %; NULL on failure. */

@@ -45,6 +45,8 @@ bool op_iter(struct vm *vm, struct value v, struct value *out, struct err *err)
 	case VALUE_TUPLE:
 	case VALUE_LIST:
 		break;
+	case VALUE_LATETEXT:
+		return text_needed(vm, v, err);
 	case VALUE_RANGE:
 		n = value_int(range_length(v.range));
 		break;

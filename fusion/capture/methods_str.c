@@ -40,8 +40,8 @@ bool str_join(struct vm *vm, const struct builtin_call *call, struct value *out,
 			break;
 		if (n > 0)
 			buf_add(&text, call->self.str->text, call->self.str->len);
-		if (item.kind == VALUE_STR)
-			buf_add(&text, item.str->text, item.str->len);
+		if (value_is_text(item))
+			ok = text_append(vm, item, &text, err);
 		else
 			ok = err_set(err, ERR_TYPE,
 				     "sequence item %d: expected str instance, %s found", n,

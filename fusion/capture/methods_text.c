@@ -103,6 +103,11 @@ bool builtin_ascii(struct vm *vm, const struct builtin_call *call, struct value 
 	struct buf text = { .limit = vm->limits.object_bytes }, ascii = { .limit = text.limit };
 	bool ok = builtin_text(vm, call->args[0], false, &text, err);
 
+	if (ok && text_has_gaps(&text)) {
+		struct value late;
+
+		return builtin_take_text(vm, &text, &late, err) && text_needed(vm, late, err);
+	}
 	for (size_t i = 0; ok && i < text.len;) {
 		size_t n = 1;
 		long c;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "fusion/capture/builtins.h"
 #include "fusion/capture/classes.h"
 #include "fusion/capture/dunder.h"
 #include "fusion/capture/format.h"
@@ -34,6 +35,18 @@ static bool concat_strings(struct vm *vm, const struct str *a, const struct str 
 		memcpy(v.str->text + a->len, b->text, b->len);
 	}
 	return vm_keep(vm, v, out, err);
+}
+
+/* Of which one is made when the graph has run. */
+static bool concat_late(struct vm *vm, struct value a, struct value b, struct value *out,
+			struct err *err)
+{
+	struct buf text = { .limit = vm->limits.object_bytes };
+
+	if (text_append(vm, a, &text, err) && text_append(vm, b, &text, err))
+		return builtin_take_text(vm, &text, out, err);
+	buf_finish(&text);
+	return false;
 }
 
 static void append_all(struct list *to, const struct list *from)
@@ -159,6 +172,12 @@ bool op_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struc
 
 	if (op == BIN_MOD && a.kind == VALUE_STR)
 		return format_percent(vm, a.str, b, out, err);
+	if (a.kind == VALUE_LATETEXT || b.kind == VALUE_LATETEXT) {
+		if (op == BIN_ADD && value_is_text(a) && value_is_text(b))
+			return concat_late(vm, a, b, out, err);
+		if (a.kind != VALUE_INSTANCE && b.kind != VALUE_INSTANCE)
+			return text_needed(vm, a.kind == VALUE_LATETEXT ? a : b, err);
+	}
 	if (value_is_number(a) && value_is_number(b))
 		return number_binary(vm, op, a, b, out, err);
 	if (a.kind == VALUE_INSTANCE || b.kind == VALUE_INSTANCE) {
@@ -263,6 +282,7 @@ bool op_truth(struct vm *vm, struct value v, bool *out, struct err *err)
 	case VALUE_SYMFLOAT:
 	case VALUE_LATEINT:
 	case VALUE_LATEBOOL:
+	case VALUE_LATETEXT:
 	case VALUE_SYMINT: {
 		struct vm_host *host = vm_host_here(vm);
 
@@ -325,6 +345,15 @@ static bool comparable_by_host(struct value a, struct value b)
 	       (value_is_hosted(b) && value_is_number(a));
 }
 
+/* One is made when the graph has run; *found: and how they compare is not known. */
+static bool late_compare(struct vm *vm, struct value a, struct value b, bool *found,
+			 struct err *err)
+{
+	*found = (a.kind == VALUE_LATETEXT && value_is_text(b)) ||
+		 (b.kind == VALUE_LATETEXT && value_is_text(a));
+	return !*found || text_needed(vm, a.kind == VALUE_LATETEXT ? a : b, err);
+}
+
 enum { DEEPEST = 100 };
 
 static bool equal_in(struct vm *vm, struct value a, struct value b, int depth, bool *out,
@@ -373,6 +402,8 @@ static bool equal_in(struct vm *vm, struct value a, struct value b, int depth, b
 		return false;
 	if (comparable_by_host(a, b))
 		return hosted_compare(vm, CMP_EQ, a, b, out, err);
+	if (!late_compare(vm, a, b, &found, err))
+		return false;
 	if (!object_compare(vm, CMP_EQ, a, b, out, &found, err))
 		return false;
 	if (found)
@@ -450,6 +481,8 @@ static bool ordered(struct vm *vm, enum cmpop op, struct value a, struct value b
 	}
 	if (comparable_by_host(a, b))
 		return hosted_compare(vm, op, a, b, out, err);
+	if (!late_compare(vm, a, b, &found, err))
+		return false;
 	if (!object_compare(vm, op, a, b, out, &found, err))
 		return false;
 	if (found)
@@ -482,6 +515,8 @@ bool op_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, st
 	switch (op) {
 	case CMP_IS:
 	case CMP_IS_NOT:
+		if (!late_compare(vm, a, b, &holds, err))
+			return false;
 		holds = op_same(a, b) == (op == CMP_IS);
 		break;
 	case CMP_IN:

@@ -30,6 +30,11 @@ static inline double value_as_double(struct value v) /* of a number */
 	return v.kind == VALUE_FLOAT ? v.f : (double)value_as_int(v);
 }
 
+static inline bool value_is_text(struct value v)
+{
+	return v.kind == VALUE_STR || v.kind == VALUE_LATETEXT;
+}
+
 /* Puts what a VALUE_LAZY stands for in its place. */
 static inline bool op_force(struct vm *vm, struct value *place, struct err *err)
 {
@@ -110,6 +115,18 @@ bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct 
 			struct err *err);
 bool op_delete_attribute(struct vm *vm, struct value o, const char *name, struct err *err);
 bool op_delete_subscript(struct vm *vm, struct value o, struct value index, struct err *err);
+
+/* late.c: appends a STR or LATETEXT as it is. */
+bool text_append(struct vm *vm, struct value v, struct buf *text, struct err *err);
+/* The program looks at the characters of a LATETEXT, which are not there yet: the
+ * capture ends.  Always false. */
+bool text_needed(struct vm *vm, struct value v, struct err *err);
+/* The same for the argument of a native that looks at it; true where it does not. */
+bool text_arguments(struct vm *vm, const struct native *f, const struct value *args, int n,
+		    const struct keywords *kw, struct err *err);
+bool text_has_gaps(const struct buf *text);
+/* For a message: each gap becomes "...". */
+void text_close_gaps(struct buf *text);
 
 /* format.c: format(v, spec) as an f-string field does, appended to `text`. */
 bool op_format(struct vm *vm, struct value v, const char *spec, size_t len, struct buf *text,

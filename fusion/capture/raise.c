@@ -8,6 +8,7 @@
 
 #include "fusion/capture/builtins.h"
 #include "fusion/capture/classes.h"
+#include "fusion/capture/inst.h"
 #include "fusion/capture/operators.h"
 
 bool exception_with(struct vm *vm, struct class *class, const struct value *args, int n,
@@ -52,12 +53,22 @@ bool exception_from(struct vm *vm, struct value v, struct value *out, struct err
 	return vm_raise(vm, CLASS_TYPE_ERROR, err, "exceptions must derive from BaseException");
 }
 
+bool exception_force(struct vm *vm, struct value e, struct err *err)
+{
+	return op_force(vm, &e.instance->payload, err) &&
+	       force_inside(vm, e.instance->payload, err);
+}
+
 bool exception_text(struct vm *vm, struct value e, struct buf *text, struct err *err)
 {
 	const struct list *args;
 	bool key;
 
-	if (e.kind != VALUE_INSTANCE || e.instance->payload.kind != VALUE_TUPLE)
+	if (e.kind != VALUE_INSTANCE)
+		return true;
+	if (!exception_force(vm, e, err))
+		return false;
+	if (e.instance->payload.kind != VALUE_TUPLE)
 		return true;
 	args = e.instance->payload.list;
 	key = class_derives_from(e.instance->class, CLASS_KEY_ERROR); /* prints the repr */

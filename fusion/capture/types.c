@@ -215,10 +215,8 @@ static bool text_from_hook(struct vm *vm, struct value v, const char *hook, stru
 		return false;
 	if (!*found)
 		return true;
-	ok = s.kind == VALUE_STR;
-	if (ok)
-		buf_add(text, s.str->text, s.str->len);
-	else
+	ok = value_is_text(s) && text_append(vm, s, text, err);
+	if (!value_is_text(s))
 		vm_raise(vm, CLASS_TYPE_ERROR, err, "%s returned non-string (type %s)", hook,
 			 value_type_name(s));
 	value_unref(s);
@@ -247,6 +245,8 @@ bool object_text(struct vm *vm, struct value v, bool plain, struct buf *text, st
 		return builtin_text(vm, v, plain, text, err);
 	if (vm->depth >= vm->limits.depth)
 		return err_set(err, ERR_RECURSION, "maximum recursion depth exceeded in a repr");
+	if (!exception_force(vm, v, err))
+		return false;
 	vm->depth++;
 	if (plain)
 		ok = text_from_hook(vm, v, "__str__", text, &found, err);

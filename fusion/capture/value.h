@@ -36,6 +36,7 @@ enum value_kind {
 	VALUE_SYMFLOAT, /* a Python float that capture did not fix; .i is the host's node */
 	VALUE_LATEINT,  /* an int that a graph computes; .i is the host's node */
 	VALUE_LATEBOOL, /* the same of a bool */
+	VALUE_LATETEXT, /* a str that shows such numbers, or tensors; .i is the host's */
 	VALUE_LAZY,     /* not read yet; .i is the host's, which forces it (vm.h) */
 	/* reference counted from here on: .object */
 	VALUE_STR,
@@ -96,6 +97,10 @@ struct value {
 		struct descriptor *descriptor;
 	};
 };
+
+/* In bytes that are on the way to a LATETEXT: a gap, which the host knows by the
+ * hexadecimal digits that follow.  No UTF-8 text has this byte. */
+enum { TEXT_GAP = 0xff, TEXT_GAP_BYTES = 9 };
 
 struct str {
 	struct object head;

@@ -366,6 +366,7 @@ static void print(struct printer *p, struct value v, bool plain, const struct an
 	case VALUE_SYMFLOAT:
 	case VALUE_LATEINT:
 	case VALUE_LATEBOOL:
+	case VALUE_LATETEXT:
 	case VALUE_INSTANCE:
 		if (p->tensor)
 			p->tensor(p->context, p->out, v);

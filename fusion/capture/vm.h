@@ -15,8 +15,9 @@
 #include "fusion/lang/lang.h"
 
 struct vm;
-struct frame;     /* frame.h */
-struct keywords { /* names of the last n arguments of a call */
+struct frame;       /* frame.h */
+struct format_spec; /* format.h */
+struct keywords {   /* names of the last n arguments of a call */
 	int n;
 	const struct value *names; /* VALUE_STR */
 };
@@ -45,7 +46,7 @@ struct vm_host {
 	bool (*unary)(void *self, enum unop op, struct value a, struct value *out, struct err *err);
 	bool (*compare)(void *self, enum cmpop op, struct value a, struct value b,
 			struct value *out, struct err *err);
-	/* Truth of a TENSOR, SYMINT or SYMFLOAT, as `if` wants it. */
+	/* Truth of a TENSOR, SYMINT, SYMFLOAT or LATE value, as `if` wants it. */
 	bool (*truth)(void *self, struct value a, bool *out, struct err *err);
 	/* t[index]; t[index] = v. */
 	bool (*subscript)(void *self, struct value t, struct value index, struct value *out,
@@ -63,10 +64,20 @@ struct vm_host {
 		     struct err *err);
 	/* repr() of a tensor, appended to `text`.  May be NULL: "tensor(...)". */
 	bool (*repr)(void *self, struct value t, struct buf *text, struct err *err);
-	/* The same of a number that is hosted; *known false, or NULL: to_number()
-	 * gives it. */
+	/* The same of a number that is hosted, or of a LATETEXT; *known false, or
+	 * NULL: to_number() gives it. */
 	bool (*number_text)(void *self, struct value v, bool *known, struct buf *text,
 			    struct err *err);
+	/* Text that is made when the graph has run: what the two above, and
+	 * format() of a number or text that is not there yet, append are gaps.  A
+	 * text with gaps becomes a LATETEXT (late_text), whose bytes, gaps and all,
+	 * go into another one (late_bytes).  need_text: the program looks at one;
+	 * always false.  NULL, as a *known of false: the number is asked for. */
+	bool (*format)(void *self, const struct format_spec *spec, struct value v, bool *known,
+		       struct buf *text, struct err *err);
+	bool (*late_text)(void *self, const struct buf *text, struct value *out, struct err *err);
+	bool (*late_bytes)(void *self, struct value v, struct buf *text, struct err *err);
+	bool (*need_text)(void *self, struct value v, struct err *err);
 	/* print(): text with its newline.  May be NULL: dropped. */
 	void (*print)(void *self, const char *text, size_t len);
 
@@ -92,6 +103,9 @@ struct vm_host {
 	/* Before a builtin runs that builtins.def marks as impure (print, id):
 	 * false is a graph break.  NULL: it may. */
 	bool (*builtin_break)(void *self, const struct native *f, struct err *err);
+	/* An operation on operands of the innermost frame failed: whether that is for
+	 * what the host does not know yet.  Then *err is a break.  NULL: never. */
+	bool (*not_known)(void *self, struct err *err);
 	/* A JUMP_IF_* whose condition, on top of f's stack, is a TENSOR, SYMFLOAT or
 	 * LATE number.
 	 * *handled: the host went both ways (vm_run_side), and f goes on at f->inst;

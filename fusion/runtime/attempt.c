@@ -217,24 +217,9 @@ static void unwind(struct trace *t, const struct entry_source *from)
 		vm_unwind(from->vm, t->base);
 }
 
-/* An operation that knows no late numbers, and met one. */
-static void note_late(struct trace *t, const struct err *why)
-{
-	const struct frame *f = t->vm->frame;
-
-	if (t->brk.id != BREAK_NONE || why->code != ERR_TYPE || !t->native)
-		return;
-	for (const struct value *v = f->stack; v < f->top; v++)
-		if (trace_is_late(t, *v)) {
-			trace_break_at(t, BREAK_NUMBER_USE, NULL, f);
-			return;
-		}
-}
-
 /* What capture has no way to do, although eager may. */
 static void note_unsupported(struct trace *t, const struct err *why)
 {
-	note_late(t, why);
 	if (t->brk.id != BREAK_NONE || (why->code != ERR_UNSUPPORTED && why->code != ERR_BREAK))
 		return;
 	trace_break_at(t, BREAK_UNSUPPORTED, NULL, t->vm->frame);

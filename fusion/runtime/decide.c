@@ -80,6 +80,24 @@ static bool can_resume(enum code_op op)
 	}
 }
 
+/* What needs a number or text that the graph computes: native goes on there, too. */
+static bool computes(enum code_op op)
+{
+	switch (op) {
+	case CODE_BINARY_OP:
+	case CODE_INPLACE_OP:
+	case CODE_UNARY_OP:
+	case CODE_COMPARE_OP:
+	case CODE_BUILD_MAP:
+	case CODE_BUILD_SET:
+	case CODE_GET_ITER:
+	case CODE_UNPACK_SEQUENCE:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* The exit of a manager that our prelude defines (torch.no_grad). */
 static bool is_ours(struct value leave)
 {
@@ -189,7 +207,7 @@ struct decision decide_break(const struct trace *t)
 		d.outcome = t->brk.inlined ? OUTCOME_INLINE : OUTCOME_RESUME;
 		d.stop = c->start;
 		d.as_a_whole = true;
-	} else if (!can_resume(op)) {
+	} else if (!can_resume(op) && !(t->native && computes(op))) {
 		d.because = BREAK_NO_RESUME;
 	} else if (t->brk.inlined) {
 		d.outcome = OUTCOME_INLINE;

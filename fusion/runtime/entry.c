@@ -134,7 +134,7 @@ bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct
 	if (ok && e->effects.n > 0)
 		ok = effects_apply(&e->effects, &e->recipe, &e->slots, roots, vm, err);
 	if (ok && e->prints.n > 0)
-		ok = prints_write(&e->prints, &e->recipe, vm, err);
+		prints_write(&e->prints, &e->recipe, vm);
 	if (ok && e->stop < 0)
 		*out = value_ref(e->recipe.made[e->result]);
 	else if (ok)

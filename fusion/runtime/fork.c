@@ -19,9 +19,7 @@ const char *fork_refusal(const struct trace *t, const struct lang_inst *inst)
 	return NULL;
 }
 
-/* The next attempt ends the graph at the branch. */
-static bool refuse_at(struct trace *t, const struct lang_inst *inst, const char *why,
-		      struct err *err)
+bool fork_refuse_at(struct trace *t, const struct lang_inst *inst, const char *why, struct err *err)
 {
 	struct fork_refused r = { .inst = inst };
 
@@ -61,10 +59,10 @@ bool fork_may_write(struct trace *t, struct value tensor, struct err *err)
 		for (int j = 0; j < 2; j++)
 			met |= root_of(t, c->of[j]).tensor == root;
 		if (met && c->merged.object->refs > 1)
-			return refuse_at(t, c->inst,
-					 "an in-place op behind it changes a tensor that the "
-					 "sides may share",
-					 err);
+			return fork_refuse_at(t, c->inst,
+					      "an in-place op behind it changes a tensor that the "
+					      "sides may share",
+					      err);
 	}
 	return true;
 }
@@ -319,7 +317,7 @@ bool fork_branch(void *self, struct vm *vm, struct frame *f, bool *handled, stru
 	t->fork = k.up;
 	*handled = ok;
 	if (!ok && k.why[0])
-		refuse_at(t, k.inst, k.why, err);
+		fork_refuse_at(t, k.inst, k.why, err);
 	else if (!ok && err->code == ERR_NONE)
 		trace_no_memory(err);
 	fork_finish(&k);

@@ -97,6 +97,10 @@ bool fork_branch(void *self, struct vm *vm, struct frame *f, bool *handled, stru
 /* Why the branch is not followed both ways; NULL: it has not been tried. */
 const char *fork_refusal(const struct trace *t, const struct lang_inst *inst);
 
+/* The next attempt ends the graph at the branch.  Always false. */
+bool fork_refuse_at(struct trace *t, const struct lang_inst *inst, const char *why,
+		    struct err *err);
+
 /* An in-place op on the tensor.  False with *err: it may mean another one. */
 bool fork_may_write(struct trace *t, struct value tensor, struct err *err);
 

@@ -10,6 +10,10 @@
  */
 #include <stdlib.h>
 
+#include "fusion/capture/frame.h"
+#include "fusion/capture/operators.h"
+#include "fusion/runtime/fork.h"
+#include "fusion/runtime/late_text.h"
 #include "fusion/runtime/trace.h"
 
 static int add(struct trace *t, enum op op, const struct arg *args, int n, struct err *err)
@@ -289,6 +293,9 @@ bool late_choose(struct trace *t, struct value condition, struct value a, struct
 	struct arg args[3];
 	int test, x, y;
 
+	*known = value_is_text(a) && value_is_text(b) && t->fork;
+	if (*known)
+		return *known = late_text_choose(t, condition, a, b, t->fork->inst, out, err);
 	*known = late_type(a) != VALUE_UNSET && late_type(a) == late_type(b);
 	if (!*known)
 		return true;
@@ -303,4 +310,22 @@ bool late_choose(struct trace *t, struct value condition, struct value a, struct
 	t->n_ops++;
 	*known = finish(t, add(t, OP_where, args, 3, err), out);
 	return *known;
+}
+
+bool late_fault(struct trace *t, struct err *why)
+{
+	const struct frame *f = t->vm->frame;
+
+	if (!t->native || t->brk.id != BREAK_NONE || f->inst->op == CODE_RAISE ||
+	    f->inst->op == CODE_RERAISE || (why->code != ERR_TYPE && why->code != ERR_NAME))
+		return false;
+	for (const struct value *v = f->stack; v < f->top; v++) {
+		if (!trace_is_late(t, *v) && v->kind != VALUE_LATETEXT)
+			continue;
+		trace_break_at(t, v->kind == VALUE_LATETEXT ? BREAK_TEXT_USE : BREAK_NUMBER_USE,
+			       NULL, f);
+		why->code = ERR_BREAK;
+		return true;
+	}
+	return false;
 }

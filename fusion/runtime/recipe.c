@@ -6,6 +6,7 @@
 #include "fusion/runtime/recipe.h"
 
 #include "fusion/runtime/fork.h"
+#include "fusion/runtime/late_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -235,6 +236,21 @@ static bool add_symfloat(struct recipe_builder *b, struct value v)
 	return add_output(b, v, RECIPE_FLOAT, (int)v.i);
 }
 
+static bool add_text(struct recipe_builder *b, struct value v, int depth)
+{
+	const struct text_gap *gaps;
+	struct recipe_step step = { .kind = RECIPE_TEXT };
+
+	step.text = late_text_keep(b->trace, v, &gaps);
+	if (!step.text || !push(b, step))
+		return no_memory(b);
+	for (int i = 0; i < step.text->n_gaps; i++)
+		if (!add(b, gaps[i].value, depth + 1) ||
+		    (gaps[i].kind == GAP_CHOICE && !add_all(b, gaps[i].of, 2, depth)))
+			return false;
+	return true;
+}
+
 /* What the call made itself. */
 static bool add_fresh(struct recipe_builder *b, struct value v, int depth)
 {
@@ -309,6 +325,8 @@ static bool add(struct recipe_builder *b, struct value v, int depth)
 		return push(b, (struct recipe_step){ .kind = RECIPE_SIZE, .size = v.sym });
 	if (v.kind == VALUE_SYMFLOAT || v.kind == VALUE_LATEINT || v.kind == VALUE_LATEBOOL)
 		return add_symfloat(b, v);
+	if (v.kind == VALUE_LATETEXT)
+		return add_text(b, v, depth);
 	if (!value_counted(v))
 		return push(b, (struct recipe_step){ .value = v });
 	again = pointers_get(&b->made, v.object);

@@ -20,6 +20,7 @@ enum recipe_kind {
 	RECIPE_AGAIN,  /* the same object as step `index` */
 	RECIPE_VIEW,   /* a view of the next step */
 	RECIPE_CHOICE, /* one of two; output `index` tells which */
+	RECIPE_TEXT,   /* of the values in its gaps, which follow */
 	RECIPE_SIZE,
 	/* of the steps that follow: */
 	RECIPE_SEQUENCE, /* tuple or list, n */
@@ -41,6 +42,7 @@ struct recipe_step {
 	struct value value;
 	const struct sym *size;
 	const struct view_layout *layout; /* VIEW */
+	const struct entry_text *text;    /* TEXT */
 };
 
 struct recipe {

@@ -4,8 +4,10 @@
  * function may hold the cell that holds it.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "fusion/runtime/eager.h"
+#include "fusion/runtime/late_text.h"
 #include "fusion/runtime/recipe.h"
 
 struct follower {
@@ -227,6 +229,45 @@ static struct value make_choice(struct follower *f, const struct recipe_step *st
 	return of[!first];
 }
 
+/* The next part or parts, as the gap shows them. */
+static bool show(struct follower *f, const struct text_gap *gap, struct buf *text)
+{
+	struct value v = part(f), of[2];
+	bool ok = true;
+
+	if (gap->kind == GAP_CHOICE) {
+		of[0] = part(f);
+		of[1] = part(f);
+		if (!f->failed)
+			value_print(text, of[!v.b], true);
+		value_unref(of[0]);
+		value_unref(of[1]);
+	} else if (!f->failed) {
+		ok = late_text_show(gap, v, f->call->vm, text);
+	}
+	value_unref(v);
+	return ok && !f->failed;
+}
+
+static struct value make_text(struct follower *f, const struct entry_text *from)
+{
+	struct buf text = { .limit = f->call->vm->limits.object_bytes };
+	struct value v = { .kind = VALUE_UNSET };
+	const char *at = from->bytes, *end = at + from->len, *gap;
+	bool ok = true;
+
+	for (int i = 0; ok && i < from->n_gaps; i++, at = gap + TEXT_GAP_BYTES) {
+		gap = memchr(at, TEXT_GAP, (size_t)(end - at));
+		buf_add(&text, at, (size_t)(gap - at));
+		ok = show(f, &from->gaps[i], &text);
+	}
+	buf_add(&text, at, (size_t)(end - at));
+	if (ok && !text.failed)
+		v = value_str(text.data ? text.data : "", text.len);
+	buf_finish(&text);
+	return v;
+}
+
 static void fill(struct follower *f, const struct recipe_step *step, struct value v)
 {
 	switch (step->kind) {
@@ -277,6 +318,8 @@ static struct value follow(struct follower *f)
 		*made = make_view(f, step);
 	} else if (step->kind == RECIPE_CHOICE) {
 		*made = make_choice(f, step);
+	} else if (step->kind == RECIPE_TEXT) {
+		*made = make_text(f, step->text);
 	} else {
 		*made = begin(f, step);
 		adopt(f, step, made);

@@ -11,6 +11,7 @@
 
 #include "fusion/runtime/bind.h"
 #include "fusion/runtime/fork.h"
+#include "fusion/runtime/late_text.h"
 #include "fusion/runtime/prints.h"
 
 bool trace_no_memory(struct err *err)
@@ -44,6 +45,7 @@ static void drop_stands(struct trace *t)
 	t->globals.len = t->lifted.len = 0;
 	fork_forget(t);
 	prints_drop(t, 0);
+	late_text_forget(t);
 }
 
 void trace_finish(struct trace *t)
@@ -63,6 +65,7 @@ void trace_finish(struct trace *t)
 	VEC_FREE(&t->choices);
 	VEC_FREE(&t->prints);
 	VEC_FREE(&t->gaps);
+	VEC_FREE(&t->texts);
 	pointers_finish(&t->reals);
 	pointers_finish(&t->stands);
 }

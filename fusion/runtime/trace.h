@@ -128,7 +128,8 @@ struct fork_refused;
 struct fork_choice;
 struct fork_loop;
 struct traced_print; /* prints.h */
-struct print_gap;
+struct text_gap;     /* late_text.h */
+struct late_text;
 
 struct trace {
 	struct vm_host host;
@@ -163,9 +164,8 @@ struct trace {
 	struct fork *fork;             /* the innermost that is open */
 	VEC(struct fork_choice) choices;
 	VEC(struct traced_print) prints;
-	VEC(struct print_gap) gaps;
-	const struct frame *printing; /* a print() of this frame is making its text */
-	size_t first_gap;
+	VEC(struct text_gap) gaps;
+	VEC(struct late_text) texts;
 	bool failed;    /* out of memory, where nothing could say so */
 	unsigned birth; /* objects of the heap that are younger belong to the attempt */
 	int n_tensors, n_writes;
@@ -226,6 +226,7 @@ bool trace_symbolic_number(struct trace *t, int slot, struct value *out, struct 
 int trace_float_operand(struct trace *t, struct value v, struct err *err); /* a node; -1 */
 /* Pins all symbolic floats; asks for another attempt.  Always false. */
 bool trace_pin_float(struct trace *t, struct value v, struct err *err);
+bool trace_pin_floats(struct trace *t); /* the same without asking; true if that changed anything */
 bool trace_float_compare(struct trace *t, enum cmpop op, struct value a, struct value b,
 			 struct value *out, struct err *err);
 bool trace_float_binary(struct trace *t, enum binop op, struct value a, struct value b,
@@ -253,6 +254,9 @@ bool late_compare(struct trace *t, enum cmpop op, struct value a, struct value b
 /* One of two numbers of one type; *known false: they are not. */
 bool late_choose(struct trace *t, struct value condition, struct value a, struct value b,
 		 bool *known, struct value *out, struct err *err);
+/* An operation failed that had one of these among its operands: then it is a
+ * break there, and true. */
+bool late_fault(struct trace *t, struct err *why);
 /* A number of any of these types as a node (-1 with *err), and a node as a number;
  * which type of Python's it is (UNSET: none). */
 int late_node(struct trace *t, struct value v, struct err *err);

@@ -9,6 +9,7 @@
 #include "fusion/capture/frame.h"
 #include "fusion/runtime/bind.h"
 #include "fusion/runtime/fork.h"
+#include "fusion/runtime/late_text.h"
 #include "fusion/runtime/prints.h"
 #include "fusion/runtime/torch_more.h"
 #include "fusion/runtime/torch_control.h"
@@ -190,6 +191,9 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 
 	if (torch_control_wants(f))
 		return call_control(t, f, args, n, kw, out, err);
+	for (int i = 0; i < n; i++)
+		if (args[i].kind == VALUE_LATETEXT && torch_more_break(f->id) == BREAK_NONE)
+			return late_text_need(t, args[i], err);
 	if (torch_more_wants(f, args, n, kw)) {
 		if (torch_more_break(f->id) != BREAK_NONE || f->id == OP_where)
 			return trace_break(
@@ -327,6 +331,10 @@ static bool host_truth(void *self, struct value a, bool *out, struct err *err)
 		return false;
 	if (a.kind == VALUE_TENSOR)
 		return *out || break_branch(self, err);
+	if (a.kind == VALUE_LATETEXT) {
+		*out = ((struct trace *)self)->texts.at[a.i].filled;
+		return *out || late_text_need(self, a, err);
+	}
 	if (!trace_size_number(self, VALUE_BOOL, a, &v, err))
 		return false;
 	*out = v.b;
@@ -438,14 +446,9 @@ static bool host_builtin_break(void *self, const struct native *f, struct err *e
 {
 	static const char *const skipped[] = { "time", "random" };
 	char subject[64];
-	bool known;
 
-	if (builtin_find("", "print") == f->id) {
-		if (!prints_begin(self, &known, err))
-			return false;
-		if (known)
-			return true;
-	}
+	if (builtin_find("", "print") == f->id && prints_may(self))
+		return true;
 	for (size_t i = 0; i < sizeof(skipped) / sizeof(skipped[0]); i++) {
 		if (builtin_find(skipped[i], f->name) != f->id)
 			continue;
@@ -509,28 +512,16 @@ static bool host_store_subscript(void *self, struct value tensor, struct value i
 	return compose_store(&t->composer, tensor, index, v, err);
 }
 
-/* A tensor's text is its elements. */
-static bool host_repr(void *self, struct value tensor, struct buf *text, struct err *err)
+static bool host_not_known(void *self, struct err *err)
 {
-	bool known;
-
-	if (!prints_gap(self, tensor, text->len, &known, err))
-		return false;
-	return known || trace_break(self, BREAK_TENSOR_TEXT, NULL, err);
-}
-
-/* The text of a number that is no constant. */
-static bool host_number_text(void *self, struct value v, bool *known, struct buf *text,
-			     struct err *err)
-{
-	return prints_gap(self, v, text->len, known, err);
+	return late_fault(self, err);
 }
 
 static void host_print(void *self, const char *text, size_t len)
 {
 	struct trace *t = self;
 
-	t->failed |= !prints_end(t, text, len);
+	t->failed |= !prints_add(t, text, len);
 }
 
 void trace_host_init(struct trace *t)
@@ -556,13 +547,13 @@ void trace_host_init(struct trace *t)
 		.length = host_length,
 		.to_number = host_to_number,
 		.cast = host_cast,
-		.repr = host_repr,
-		.number_text = host_number_text,
 		.print = host_print,
 		.force = world_force,
 		.load_global = world_load_global,
 		.store_global = world_store_global,
 		.builtin_break = host_builtin_break,
 		.fork = fork_branch,
+		.not_known = host_not_known,
 	};
+	late_text_host(&t->host);
 }

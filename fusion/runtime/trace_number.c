@@ -106,19 +106,24 @@ int trace_float_operand(struct trace *t, struct value v, struct err *err)
 	return made.operand;
 }
 
-bool trace_pin_float(struct trace *t, struct value v, struct err *err)
+bool trace_pin_floats(struct trace *t)
 {
 	bool changed = false;
 
-	if (v.kind == VALUE_SYMINT)
-		return trace_pin(t, v.sym, err);
 	for (int i = 0; i < t->slots->n; i++) {
 		struct slot *s = &t->slots->at[i];
 
 		if (s->kind == VALUE_FLOAT && s->live && s->symbolic && !s->pinned)
 			changed = s->pinned = true;
 	}
-	if (!changed)
+	return changed;
+}
+
+bool trace_pin_float(struct trace *t, struct value v, struct err *err)
+{
+	if (v.kind == VALUE_SYMINT)
+		return trace_pin(t, v.sym, err);
+	if (!trace_pin_floats(t))
 		return trace_break(t, BREAK_NUMBER_USE, NULL, err);
 	t->restart = true;
 	return err_set(err, ERR_UNSUPPORTED, "the float is specialised");

@@ -175,7 +175,7 @@ static bool stands_for_itself(struct value v)
 		       (!f->defaults || all_plain(f->defaults->at, f->defaults->len)) &&
 		       (!f->kwdefaults || all_plain(f->kwdefaults->values, f->kwdefaults->len));
 	case VALUE_NATIVE:
-		return v.native->self.kind == VALUE_UNSET || is_plain(v.native->self);
+		return v.native->self.kind == VALUE_UNSET; /* else its self is guarded */
 	case VALUE_CLASS:
 		return is_fixed(v.class);
 	case VALUE_TUPLE:
