@@ -65,9 +65,9 @@ class Program:
 
     def statement(self, names):
         r = self.rng
-        makers = [self.assign] * 6 + [self.number_assign, self.branch, self.branch, self.loop, self.until, self.say, self.write, self.lists, self.read, self.cut, self.call, self.view, self.guarded]
+        makers = [self.assign] * 6 + [self.number_assign, self.branch, self.branch, self.loop, self.until, self.say, self.word, self.write, self.lists, self.read, self.cut, self.call, self.view, self.guarded]
         if self.depth >= 2:
-            makers = [self.assign, self.number_assign, self.write, self.say, self.cut]
+            makers = [self.assign, self.number_assign, self.write, self.say, self.word, self.cut]
         r.choice(makers)(names)
 
     def assign(self, names):
@@ -114,8 +114,23 @@ class Program:
         names["n"].append(n)
 
     def say(self, names):
-        what = self.rng.choice(['"here"', self.number(names), f"{self.rng.choice(names['t'])}.shape"])
+        what = self.rng.choice(['"here"', self.number(names), f"{self.rng.choice(names['t'])}.shape", self.text(names)])
         self.emit(f"print({what})")
+
+    def text(self, names):
+        """Of tensors and numbers; never looked at, so no reason to break."""
+        r = self.rng
+        t, n = r.choice(names["t"]), self.number(names)
+        return r.choice([f'f"{{{t}}}"', f'f"{{{t}.sum():.3f}} {{{n}}}"', f'"%s|%.2f" % ({n}, {t}.max().item())', f'str([{n}, {t}])', f'"{{}} {{!r:>8}}".format({n}, {n})', f'"n " + str({n})'])
+
+    def word(self, names):
+        target = self.rng.choice(names["s"] + [self.name("s")])
+        if target in names["s"] and self.rng.random() < 0.5:
+            self.emit(f"{target} += {self.text(names)}")
+            return
+        self.emit(f"{target} = {self.text(names)}")
+        if target not in names["s"]:
+            names["s"].append(target)
 
     def write(self, names):
         t = self.rng.choice(names["t"])
@@ -146,7 +161,7 @@ class Program:
         inner = Program(self.rng)
         inner.fresh = self.fresh + 100
         inner.depth = 0
-        own = {"t": ["a", "b"], "n": ["k"], "l": []}
+        own = {"t": ["a", "b"], "n": ["k"], "l": [], "s": []}
         saved, inner.call = inner.call, inner.assign
         for _ in range(self.rng.randint(1, 3)):
             inner.statement(own)
@@ -176,10 +191,10 @@ class Program:
         self.depth -= 1
 
     def source(self):
-        names = {"t": ["x", "y"], "n": [], "l": []}
+        names = {"t": ["x", "y"], "n": [], "l": [], "s": []}
         for _ in range(self.rng.randint(3, 8)):
             self.statement(names)
-        result = ", ".join(names["t"][-2:] + names["n"][-1:] + names["l"][-1:])
+        result = ", ".join(names["t"][-2:] + names["n"][-1:] + names["l"][-1:] + names["s"][-1:])
         self.emit(f"return {result}")
         return "\n\n".join(["import torch"] + self.helpers + ["\n".join(["def model(x, y):"] + self.lines)]) + "\n"
 
