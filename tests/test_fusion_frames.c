@@ -242,6 +242,31 @@ static const struct program programs[] = {
 		  "    print('then')\n"
 		  "    return x + 1\n",
 	  "1 0 0", NULL },
+	{ "break_in_except_that_raise_leads_to",
+	  PRELUDE "def model(x):\n"
+		  "    y = x * 2\n"
+		  "    y = y + 1\n"
+		  "    try:\n"
+		  "        assert y.shape[0] == 3, 'size'\n"
+		  "    except AssertionError as e:\n"
+		  "        print(e)\n"
+		  "    try:\n"
+		  "        try:\n"
+		  "            raise ValueError(1)\n"
+		  "        finally:\n"
+		  "            y = y - 1\n"
+		  "    except ValueError as e:\n"
+		  "        print(repr(e))\n"
+		  "    return y + 1\n",
+	  "1 0 0", "host-call@9 step" },
+	{ "break_in_except_before_any_op",
+	  PRELUDE "def model(x):\n"
+		  "    try:\n"
+		  "        assert x.shape[0] == 3, 'size'\n"
+		  "    except AssertionError as e:\n"
+		  "        print(e)\n"
+		  "    return x + 1\n",
+	  "0 0 0", "host-call@7 skip" },
 	{ "dicts_and_sets",
 	  PRELUDE "state = {'n': 1, 'log': []}\n"
 		  "tags = {'a'}\n"

@@ -260,6 +260,11 @@ static enum verdict after_break(struct attempt *a, const struct entry_source *fr
 	struct decision d = decide_break(&a->trace);
 	int begin = (int)(from->frame->inst - from->frame->code->insts);
 
+	if (d.stop == a->stop || (d.outcome == OUTCOME_STEP && d.stop > a->stop && a->rest_eager))
+		d.stop = d.outcome == OUTCOME_STEP ? decide_before_try(from->frame->code, a->stop)
+						   : -1;
+	if (d.stop < 0 || d.stop == a->stop)
+		d.outcome = OUTCOME_SKIP;
 	if (d.outcome == OUTCOME_STEP && d.stop <= begin)
 		d.outcome = OUTCOME_SKIP;
 	keep_break(brk, &a->trace, &d);

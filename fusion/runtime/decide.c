@@ -170,6 +170,19 @@ static int checkpoint(const struct code *code, const struct lang_handler *block)
 	return at;
 }
 
+int decide_before_try(const struct code *code, int stop)
+{
+	const struct lang_handler *found = NULL;
+
+	for (int i = 0; i < code->n_handlers; i++) {
+		const struct lang_handler *h = &code->handlers[i];
+
+		if (h->start <= stop && stop < h->target && (!found || h->start < found->start))
+			found = h;
+	}
+	return found ? checkpoint(code, found) : -1;
+}
+
 /* The outermost comprehension around the instruction; NULL: none. */
 static const struct lang_comprehension *around(const struct code *code, int inst)
 {

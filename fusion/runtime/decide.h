@@ -18,6 +18,10 @@ struct decision decide_break(const struct trace *t);
  * break inside one ends the piece before it. */
 int decide_comprehension_end(const struct code *code, int inst);
 
+/* A stop before the try statement that `stop` stands in, for a piece that never gets
+ * there: an exception leads past it.  -1: there is none. */
+int decide_before_try(const struct code *code, int stop);
+
 /* Where the round ends of the innermost for loop around the instruction; -1: it is
  * in none. */
 int decide_round_end(const struct code *code, int inst);

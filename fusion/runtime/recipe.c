@@ -199,6 +199,7 @@ static bool add_function(struct recipe_builder *b, struct value v, int depth)
 		return no_memory(b);
 	step.value.function->unit = f->unit;
 	step.value.function->disabled = f->disabled;
+	step.value.function->grad = f->grad;
 	return push_object(b, v, step) && add(b, or_none(VALUE_TUPLE, f->defaults), depth + 1) &&
 	       add(b, or_none(VALUE_DICT, f->kwdefaults), depth + 1) &&
 	       add(b, or_none(VALUE_TUPLE, f->closure), depth + 1);

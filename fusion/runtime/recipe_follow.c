@@ -66,6 +66,7 @@ static struct value new_function(const struct function *like)
 		return v;
 	v.function->unit = like->unit;
 	v.function->disabled = like->disabled;
+	v.function->grad = like->grad;
 	return v;
 }
 

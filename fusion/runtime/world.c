@@ -215,6 +215,7 @@ static bool stand_function(struct trace *t, struct function *real, int child, st
 	f = out->function;
 	f->unit = real->unit;
 	f->disabled = real->disabled;
+	f->grad = real->grad;
 	if (real->defaults) {
 		if (!keep(t, lazy_sequence(real->defaults, child), &v, err))
 			return false;
