@@ -149,7 +149,9 @@ static bool function_attribute(struct vm *vm, struct value o, const char *name, 
 	if (strcmp(name, "__module__") == 0)
 		return text(vm, "__main__", out, err);
 	if (strcmp(name, "__doc__") == 0 || strcmp(name, "__defaults__") == 0) {
-		*out = name[4] == 'o' || !f->defaults ? value_none()
+		if (name[2] == 'd' && name[3] == 'o' && f->code->doc)
+			return text(vm, f->code->doc, out, err);
+		*out = name[3] == 'o' || !f->defaults ? value_none()
 						      : value_ref(value_of(f->defaults));
 		return true;
 	}

@@ -5,6 +5,7 @@
 #include "fusion/base/hash.h"
 #include "fusion/capture/builtins.h"
 #include "fusion/capture/classes.h"
+#include "fusion/capture/generator.h"
 #include "fusion/capture/operators.h"
 
 static const struct value UNSET = { .kind = VALUE_UNSET };
@@ -264,7 +265,7 @@ bool builtin_next(struct vm *vm, const struct builtin_call *call, struct value *
 	if (more)
 		return true;
 	if (call->n == 1)
-		return vm_raise(vm, CLASS_STOP_ITERATION, err, "the iterator has no more items");
+		return generator_ended(vm, v.kind == VALUE_ITER ? v.iter->over : v, err);
 	*out = value_ref(call->args[1]);
 	return true;
 }

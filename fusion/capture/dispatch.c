@@ -1,5 +1,6 @@
 /* fusion/capture/dispatch.c -- instructions that most programs have few of: the
  * interpreter loop finds the others itself. */
+#include "fusion/capture/generator.h"
 #include "fusion/capture/inst.h"
 #include "fusion/capture/operators.h"
 
@@ -76,6 +77,9 @@ static bool statement(struct vm *vm, struct frame *f, const struct lang_inst *in
 		return inst_reraise(vm, f, err);
 	case CODE_EXC_MATCH:
 		return inst_exc_match(vm, f, err);
+	case CODE_RETURNED:
+		inst_returned(f);
+		return true;
 	case CODE_MATCH_SEQUENCE:
 		return inst_match_sequence(vm, f, arg, err);
 	case CODE_MATCH_CLASS:

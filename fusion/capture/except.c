@@ -82,6 +82,13 @@ static bool exception_of(struct vm *vm, const struct err *err, struct value *out
 	return true;
 }
 
+bool except_value(struct vm *vm, const struct err *err, struct value *out)
+{
+	struct err fault = { 0 };
+
+	return catchable(err->code) && exception_of(vm, err, out, &fault);
+}
+
 static const struct lang_handler *handler_of(const struct frame *f)
 {
 	int at = (int)(f->inst - f->code->insts), which;
@@ -138,6 +145,11 @@ bool inst_raise(struct vm *vm, struct frame *f, int n, struct err *err)
 	if (!exception_from(vm, f->top[-n], &e, err))
 		return false;
 	if (n == 2 && !op_store_attribute(vm, e, "__cause__", f->top[-1], err)) {
+		value_unref(e);
+		return false;
+	}
+	if (vm->handled.kind == VALUE_INSTANCE && vm->handled.object != e.object &&
+	    !op_store_attribute(vm, e, "__context__", vm->handled, err)) {
 		value_unref(e);
 		return false;
 	}

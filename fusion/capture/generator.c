@@ -51,7 +51,7 @@ static bool run_on(struct vm *vm, struct generator *g, struct value thrown, stru
 		   bool *more, struct err *err)
 {
 	struct frame *f = g->frame;
-	struct value handled = vm->handled;
+	struct value handled = vm->handled, v;
 	bool ok;
 
 	f->up = vm->frame;
@@ -59,7 +59,11 @@ static bool run_on(struct vm *vm, struct generator *g, struct value thrown, stru
 	vm->depth++;
 	g->running = true;
 	vm->handled = g->handled;
-	ok = vm_run_generator(vm, f, thrown, out, more, err);
+	ok = vm_run_generator(vm, f, thrown, &v, more, err);
+	if (ok && *more)
+		*out = v;
+	else if (ok)
+		store(&g->returned, v);
 	g->handled = vm->handled;
 	vm->handled = handled;
 	g->running = false;
@@ -79,6 +83,78 @@ static bool run_on(struct vm *vm, struct generator *g, struct value thrown, stru
 	return ok;
 }
 
+void inst_returned(struct frame *f)
+{
+	const struct iter *it = f->top[-1].iter;
+	struct value v = it->over.kind == VALUE_GENERATOR ? it->over.generator->returned
+							  : value_none();
+
+	store(&f->top[-1], v.kind == VALUE_UNSET ? value_none() : value_ref(v));
+}
+
+/* The generator whose items f hands on by `yield from`; NULL: none. */
+static struct generator *inner(const struct frame *f)
+{
+	const struct value *it = f->top - 2;
+
+	if (f->inst == f->code->insts || f->inst[-1].op != CODE_YIELD || f->inst[-1].arg == 0 ||
+	    it->kind != VALUE_ITER || it->iter->over.kind != VALUE_GENERATOR)
+		return NULL;
+	return it->iter->over.generator;
+}
+
+/* What is sent or thrown goes to the inner generator first.  *done: it has paused
+ * again.  Else f goes on behind the `yield from`, or where it stands with an
+ * exception of its own (*thrown, a reference). */
+static bool delegate(struct vm *vm, struct frame *f, struct generator *to, struct value sent,
+		     struct value *thrown, struct value *out, bool *done, struct err *err)
+{
+	struct err why = { 0 };
+
+	if (generator_resume(vm, to, sent, *thrown, out, done, &why)) {
+		thrown->kind = VALUE_UNSET;
+		if (*done)
+			return true;
+		value_unref(*--f->top); /* None, and the iterator */
+		value_unref(*--f->top);
+		f->inst = f->code->insts + f->inst[-2].arg;
+		return true;
+	}
+	if (except_value(vm, &why, thrown))
+		return true;
+	if (err)
+		*err = why;
+	return false;
+}
+
+static bool resume(struct vm *vm, struct generator *g, struct value sent, struct value thrown,
+		   struct value *out, bool *more, struct err *err)
+{
+	struct generator *to = inner(g->frame);
+	struct value none = { .kind = VALUE_UNSET }, own = none;
+	bool done = false, ok;
+
+	if (to && to->frame && (sent.kind != VALUE_UNSET || thrown.kind != VALUE_UNSET)) {
+		own = thrown;
+		if (vm->depth >= vm->limits.depth)
+			return frame_too_deep(vm, g->frame->code, err);
+		g->running = true;
+		vm->depth++;
+		ok = delegate(vm, g->frame, to, sent, &own, out, &done, err);
+		vm->depth--;
+		g->running = false;
+		*more = done;
+		if (!ok || done)
+			return ok;
+		ok = run_on(vm, g, own, out, more, err);
+		value_unref(own);
+		return ok;
+	}
+	if (sent.kind != VALUE_UNSET)
+		store(&g->frame->top[-1], value_ref(sent)); /* what the yield gives */
+	return run_on(vm, g, thrown, out, more, err);
+}
+
 bool generator_resume(struct vm *vm, struct generator *g, struct value sent, struct value thrown,
 		      struct value *out, bool *more, struct err *err)
 {
@@ -95,10 +171,8 @@ bool generator_resume(struct vm *vm, struct generator *g, struct value sent, str
 	if (sent.kind != VALUE_UNSET && f->inst == f->code->insts)
 		return vm_raise(vm, CLASS_TYPE_ERROR, err,
 				"can't send non-None value to a just-started generator");
-	if (sent.kind != VALUE_UNSET)
-		store(&f->top[-1], value_ref(sent)); /* what the yield gives */
-	g->head.refs++;                              /* the program may drop it meanwhile */
-	ok = run_on(vm, g, thrown, out, more, err);
+	g->head.refs++; /* the program may drop it meanwhile */
+	ok = resume(vm, g, sent, thrown, out, more, err);
 	value_unref(value_of(g));
 	return ok;
 }
@@ -116,6 +190,7 @@ void generator_visit(struct generator *g, object_visit_fn *visit, void *context)
 	struct frame *f = g->frame;
 
 	visit(g->handled, context);
+	visit(g->returned, context);
 	if (!f)
 		return;
 	for (struct value *v = f->locals; v < f->top; v++)

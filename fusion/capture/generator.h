@@ -21,6 +21,13 @@ bool generator_next(struct vm *vm, struct generator *g, struct value *out, bool 
 bool generator_resume(struct vm *vm, struct generator *g, struct value sent, struct value thrown,
 		      struct value *out, bool *more, struct err *err);
 
+/* Fails with StopIteration, whose value is what the generator returned; `over` may be
+ * any iterator. */
+bool generator_ended(struct vm *vm, struct value over, struct err *err);
+
+/* RETURNED. */
+void inst_returned(struct frame *f);
+
 /* For value.c: the frame's values, and its memory. */
 void generator_visit(struct generator *g, object_visit_fn *visit, void *context);
 void generator_release(struct generator *g);

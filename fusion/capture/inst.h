@@ -126,6 +126,9 @@ bool inst_with_except(struct vm *vm, struct frame *f, struct err *err);
 
 /* Fails with exception e. */
 bool except_throw(struct vm *vm, struct value e, struct err *err);
+/* The exception that *err stands for, a reference; vm->raised is then empty. False: no
+ * program may catch it. */
+bool except_value(struct vm *vm, const struct err *err, struct value *out);
 
 /* Whether a frame between vm->frame and `base` handles the error: then it is
  * vm->frame, at its handler, with the exception on its stack, and *err is

@@ -132,8 +132,9 @@ static bool special(struct vm *vm, struct value o, const char *name, struct valu
 		*out = value_ref(i->payload);
 		return true;
 	}
-	if (exception && strcmp(name, "value") == 0 && i->payload.list->len == 1) {
-		*out = value_ref(i->payload.list->at[0]);
+	if (exception && strcmp(name, "value") == 0 &&
+	    class_derives_from(i->class, CLASS_STOP_ITERATION)) {
+		*out = i->payload.list->len ? value_ref(i->payload.list->at[0]) : value_none();
 		return true;
 	}
 	if ((exception && (strcmp(name, "__cause__") == 0 || strcmp(name, "__context__") == 0 ||
@@ -365,7 +366,9 @@ bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct 
 	case VALUE_CLASS:
 		return class_store(vm, o.class, name, v, err);
 	case VALUE_FUNCTION:
-		return function_store(vm, o.function, name, v, err);
+		return (!vm->host->may_store ||
+			vm->host->may_store(vm->host->self, o, err)) &&
+		       function_store(vm, o.function, name, v, err);
 	case VALUE_METHOD:
 	case VALUE_STR:
 	case VALUE_LIST:

@@ -5,10 +5,24 @@
 
 static const struct value UNSET = { .kind = VALUE_UNSET };
 
-/* The value that it yields next, or StopIteration. */
-static bool yielded(struct vm *vm, bool ok, bool more, struct err *err)
+bool generator_ended(struct vm *vm, struct value over, struct err *err)
 {
-	return ok && (more || vm_raise(vm, CLASS_STOP_ITERATION, err, "the generator has ended"));
+	struct value v = over.kind == VALUE_GENERATOR ? over.generator->returned : UNSET, e;
+	bool has = v.kind != VALUE_UNSET && v.kind != VALUE_NONE;
+	struct class *class = class_builtin(vm, CLASS_STOP_ITERATION, err);
+
+	if (!class || !exception_with(vm, class, &v, has, &e, err))
+		return false;
+	vm_forget_raised(vm);
+	vm->raised = e;
+	return err_set(err, class_error(class), "StopIteration: the iterator has no more items");
+}
+
+/* The value that it yields next, or StopIteration. */
+static bool yielded(struct vm *vm, const struct builtin_call *call, bool ok, bool more,
+		    struct err *err)
+{
+	return ok && (more || generator_ended(vm, call->self, err));
 }
 
 bool generator_send(struct vm *vm, const struct builtin_call *call, struct value *out,
@@ -18,7 +32,7 @@ bool generator_send(struct vm *vm, const struct builtin_call *call, struct value
 	bool more, ok = generator_resume(vm, call->self.generator, v.kind == VALUE_NONE ? UNSET : v,
 					 UNSET, out, &more, err);
 
-	return yielded(vm, ok, more, err);
+	return yielded(vm, call, ok, more, err);
 }
 
 bool generator_throw(struct vm *vm, const struct builtin_call *call, struct value *out,
@@ -31,7 +45,7 @@ bool generator_throw(struct vm *vm, const struct builtin_call *call, struct valu
 		return false;
 	ok = generator_resume(vm, call->self.generator, UNSET, e, out, &more, err);
 	value_unref(e);
-	return yielded(vm, ok, more, err);
+	return yielded(vm, call, ok, more, err);
 }
 
 bool generator_close(struct vm *vm, const struct builtin_call *call, struct value *out,

@@ -461,10 +461,8 @@ bool vm_run_generator(struct vm *vm, struct frame *base, struct value thrown, st
 		return false;
 	end = run(vm, base, &v, err);
 	*more = end == RUN_YIELDED;
-	if (*more)
+	if (end != RUN_FAILED)
 		*out = v;
-	else if (end == RUN_RETURNED)
-		value_unref(v);
 	return end != RUN_FAILED;
 }
 

@@ -63,6 +63,7 @@ static int needs(const struct lang_inst *inst)
 	case CODE_PUSH_EXC:
 	case CODE_BEFORE_WITH:
 	case CODE_YIELD:
+	case CODE_RETURNED:
 	case CODE_MATCH_SEQUENCE:
 	case CODE_RETURN:
 		return 1;
@@ -168,7 +169,7 @@ static bool operand_fits(const struct code *code, const struct lang_inst *inst)
 	case CODE_RAISE:
 		return inst->arg >= 0 && inst->arg <= 2;
 	case CODE_YIELD:
-		return code->is_generator;
+		return code->is_generator && (inst->arg == 0 || inst->arg == 1);
 	case CODE_COPY:
 	case CODE_SWAP:
 	case CODE_LIST_APPEND:

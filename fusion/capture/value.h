@@ -166,6 +166,7 @@ struct generator {
 	struct frame *frame;  /* in memory of its own; NULL when it has ended */
 	size_t bytes;         /* of that memory */
 	struct value handled; /* by its except blocks while it pauses; UNSET: none */
+	struct value returned; /* by its return statement; UNSET: not yet, or None */
 	bool running;
 };
 

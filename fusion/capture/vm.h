@@ -94,6 +94,8 @@ struct vm_host {
 	/* UNSET deletes it.  NULL: the VM stores. */
 	bool (*store_global)(void *self, int slot, const char *name, struct value v,
 			     struct err *err);
+	/* Before an attribute of a function is stored.  NULL: it may be. */
+	bool (*may_store)(void *self, struct value function, struct err *err);
 	/* The tuple of cells that a call of f gets, borrowed.  NULL: f->closure. */
 	bool (*closure)(void *self, struct function *f, struct list **cells, struct err *err);
 	/* A function of math with a SYMINT or SYMFLOAT among its arguments.

@@ -132,20 +132,22 @@ bool compile_generator(struct builder *b, const struct node *node)
 	       emit(b, place_of(over), CODE_GET_ITER, 0) && emit(b, at, CODE_CALL, 1);
 }
 
-/* `yield from` hands on each item; what the inner generator returns is not told. */
+/* `yield from` hands on each item; while it pauses, what is sent and thrown goes to the
+ * inner generator (capture/generator.c).  Its value is what that one returns. */
 static bool compile_yield_from(struct builder *b, const struct node *node)
 {
 	struct label next = label_new(), done = label_new();
 	struct place at = place_of(node);
 
-	if (!compile_expr(b, node->value) || !emit(b, at, CODE_GET_ITER, 0))
+	if (!compile_expr(b, node->value) || !emit(b, at, CODE_GET_ITER, 0) ||
+	    !emit(b, at, CODE_COPY, 1))
 		return false;
 	label_bind(b, &next);
-	if (!emit_jump(b, at, CODE_FOR_ITER, &done) || !emit(b, at, CODE_YIELD, 0) ||
+	if (!emit_jump(b, at, CODE_FOR_ITER, &done) || !emit(b, at, CODE_YIELD, 1) ||
 	    !emit(b, at, CODE_POP, 0) || !emit_jump(b, at, CODE_JUMP, &next))
 		return false;
 	label_bind(b, &done);
-	return emit_const(b, at, const_none());
+	return emit(b, at, CODE_RETURNED, 0);
 }
 
 bool compile_yield(struct builder *b, const struct node *node)

@@ -120,6 +120,7 @@ struct lang_comprehension {
  * in CPython 3.12. */
 struct code {
 	const char *name; /* "model", "<module>", "<lambda>" */
+	const char *doc;  /* the string that its body begins with; NULL */
 	int line;         /* where it is defined */
 	struct lang_inst *insts;
 	int n_insts;

@@ -129,7 +129,7 @@ static bool stands_alone(enum code_op op)
 	case CODE_BEFORE_WITH:
 	case CODE_WITH_EXIT:
 	case CODE_WITH_EXCEPT:
-	case CODE_YIELD:
+	case CODE_RETURNED:
 	case CODE_MATCH_CLASS:
 		return true;
 	default:
@@ -182,6 +182,9 @@ static void print_argument(struct buf *out, const struct code *code, const struc
 		break;
 	case CODE_MAKE_FUNCTION:
 		buf_puts(out, code->nested[inst->arg]->name);
+		break;
+	case CODE_YIELD:
+		buf_puts(out, inst->arg ? "from" : "");
 		break;
 	case CODE_MATCH_SEQUENCE:
 		buf_printf(out, "%d%s", inst->arg / 2, inst->arg % 2 ? " or more" : "");

@@ -76,10 +76,12 @@ static bool find_list(struct finder *f, int slot, struct value stand)
 	return store(f, slot, EFFECT_ITEMS, (struct value){ .kind = VALUE_UNSET }, copy);
 }
 
-/* Keys and values, from child slot `first` on (`n` of them at the beginning). */
-static bool find_dict(struct finder *f, int slot, const struct dict *was, const struct dict *is)
+/* Keys and values, which the last child slots but `behind` are. */
+static bool find_dict(struct finder *f, int slot, const struct dict *was, const struct dict *is,
+		      int behind)
 {
-	int first = f->slots->at[slot].first_child;
+	const struct slot *s = &f->slots->at[slot];
+	int first = s->first_child + s->n_children - behind - (was ? was->len : 0);
 	struct value v, *place;
 
 	for (int i = 0; was && i < was->len; i++)
@@ -137,15 +139,18 @@ static bool find_in(struct finder *f, int slot)
 	case VALUE_LIST:
 		return find_list(f, slot, stand);
 	case VALUE_DICT:
-		return find_dict(f, slot, real.dict, stand.dict);
+		return find_dict(f, slot, real.dict, stand.dict, 0);
 	case VALUE_SET:
 		return find_set(f, slot, stand);
 	case VALUE_CELL:
 		return find_cell(f, slot, stand);
 	case VALUE_INSTANCE:
-		return find_dict(f, slot, real.instance->attributes, stand.instance->attributes);
+		return find_dict(f, slot, real.instance->attributes, stand.instance->attributes, 2);
+	case VALUE_FUNCTION:
+		return find_dict(f, slot, real.function->attributes, stand.function->attributes, 0);
 	case VALUE_CLASS:
-		return find_dict(f, slot, real.class->attributes, stand.class->attributes);
+		return find_dict(f, slot, real.class->attributes, stand.class->attributes,
+				 real.class->mro ? real.class->mro->len : 0);
 	case VALUE_ITER:
 		return stand.iter->position == real.iter->position ||
 		       add(f, (struct effect){ .kind = EFFECT_POSITION,
@@ -249,6 +254,8 @@ static struct dict *entries_of(struct value object)
 		return object.dict;
 	if (object.kind == VALUE_CLASS)
 		return object.class->attributes;
+	if (object.kind == VALUE_FUNCTION)
+		return object.function->attributes; /* it had some */
 	if (!object.instance->attributes) {
 		fresh = value_dict();
 		object.instance->attributes = fresh.kind == VALUE_DICT ? fresh.dict : NULL;

@@ -44,11 +44,13 @@ static bool identical(struct value a, struct value b)
 	return a.kind == b.kind && a.object == b.object;
 }
 
-static bool same_function(struct value v, const void *code, struct value defaults)
+static bool same_function(struct value v, const void *code, int64_t n_attributes,
+			  struct value defaults)
 {
 	const struct list *now;
 
-	if (v.kind != VALUE_FUNCTION || v.function->code != code)
+	if (v.kind != VALUE_FUNCTION || v.function->code != code ||
+	    (v.function->attributes ? v.function->attributes->len : 0) != n_attributes)
 		return false;
 	now = v.function->defaults;
 	if (!now || defaults.kind != VALUE_TUPLE || now == defaults.list)
@@ -107,7 +109,7 @@ static bool check_object(struct guards *g, const struct guard *at, struct value 
 	case GUARD_OBJECT:
 		return value_counted(v) && v.object == at->pointer;
 	case GUARD_FUNCTION:
-		return same_function(v, at->pointer, was);
+		return same_function(v, at->pointer, at->number, was);
 	case GUARD_NATIVE:
 		return v.kind == VALUE_NATIVE && v.native->id == was.native->id &&
 		       v.native->builtin == was.native->builtin &&

@@ -191,7 +191,7 @@ static struct value or_none(enum value_kind kind, void *object)
 
 static bool add_function(struct recipe_builder *b, struct value v, int depth)
 {
-	struct recipe_step step = { .kind = RECIPE_FUNCTION, .n = 3 };
+	struct recipe_step step = { .kind = RECIPE_FUNCTION, .n = 4 };
 	const struct function *f = v.function;
 
 	step.value = value_function(f->code);
@@ -202,7 +202,8 @@ static bool add_function(struct recipe_builder *b, struct value v, int depth)
 	step.value.function->grad = f->grad;
 	return push_object(b, v, step) && add(b, or_none(VALUE_TUPLE, f->defaults), depth + 1) &&
 	       add(b, or_none(VALUE_DICT, f->kwdefaults), depth + 1) &&
-	       add(b, or_none(VALUE_TUPLE, f->closure), depth + 1);
+	       add(b, or_none(VALUE_TUPLE, f->closure), depth + 1) &&
+	       add(b, or_none(VALUE_DICT, f->attributes), depth + 1);
 }
 
 static bool add_instance(struct recipe_builder *b, struct value v, int depth)

@@ -165,11 +165,12 @@ static void put(struct value *place, struct value v) /* takes the reference */
 
 static void fill_function(struct follower *f, struct function *fn)
 {
-	struct value defaults = part(f), kw = part(f), closure = part(f);
+	struct value defaults = part(f), kw = part(f), closure = part(f), attributes = part(f);
 
 	fn->defaults = defaults.kind == VALUE_TUPLE ? defaults.list : NULL;
 	fn->kwdefaults = kw.kind == VALUE_DICT ? kw.dict : NULL;
 	fn->closure = closure.kind == VALUE_TUPLE ? closure.list : NULL;
+	fn->attributes = attributes.kind == VALUE_DICT ? attributes.dict : NULL;
 }
 
 static void fill_dict(struct follower *f, const struct recipe_step *step, struct dict *dict)

@@ -259,6 +259,8 @@ static struct value load_attribute(const struct slot *s, struct value parent)
 		return load_entry(parent.instance->attributes, s->index, s->key);
 	if (parent.kind == VALUE_CLASS)
 		return load_entry(parent.class->attributes, s->index, s->key);
+	if (parent.kind == VALUE_FUNCTION)
+		return load_entry(parent.function->attributes, s->index, s->key);
 	return unset();
 }
 

@@ -311,6 +311,8 @@ bool world_load_global(void *self, int index, const char *name, struct value rea
 		       struct value *out, struct err *err);
 bool world_store_global(void *self, int index, const char *name, struct value v, struct err *err);
 bool world_too_many(struct trace *t, struct err *err); /* slots; always false */
+/* A function without attributes stands for itself: its first one ends the graph. */
+bool world_may_store(void *self, struct value function, struct err *err);
 /* The slot that an object of the capture stands for; -1: it is new. */
 int world_slot(const struct trace *t, struct value stand);
 

@@ -551,6 +551,7 @@ void trace_host_init(struct trace *t)
 		.force = world_force,
 		.load_global = world_load_global,
 		.store_global = world_store_global,
+		.may_store = world_may_store,
 		.builtin_break = host_builtin_break,
 		.fork = fork_branch,
 		.not_known = host_not_known,

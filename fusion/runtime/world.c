@@ -64,7 +64,8 @@ static bool add_children(struct slots *s, int slot, struct value v)
 	case VALUE_FUNCTION:
 		return add_items(s, slot, SLOT_DEFAULT, v.function->defaults) &&
 		       add_entries(s, slot, SLOT_KWDEFAULT, v.function->kwdefaults) &&
-		       add_items(s, slot, SLOT_CLOSURE, v.function->closure);
+		       add_items(s, slot, SLOT_CLOSURE, v.function->closure) &&
+		       add_entries(s, slot, SLOT_ATTRIBUTE, v.function->attributes);
 	case VALUE_INSTANCE:
 		return add_entries(s, slot, SLOT_ATTRIBUTE, v.instance->attributes) &&
 		       slots_add(s, slot, SLOT_CLASS, 0, unset, value_of(v.instance->class)) >= 0 &&
@@ -172,6 +173,7 @@ static bool stands_for_itself(struct value v)
 	case VALUE_FUNCTION:
 		f = v.function;
 		return (!f->closure || f->closure->len == 0) &&
+		       (!f->attributes || f->attributes->len == 0) &&
 		       (!f->defaults || all_plain(f->defaults->at, f->defaults->len)) &&
 		       (!f->kwdefaults || all_plain(f->kwdefaults->values, f->kwdefaults->len));
 	case VALUE_NATIVE:
@@ -204,6 +206,24 @@ static bool read_child(struct trace *t, int child, struct value *out, struct err
 	return true;
 }
 
+static bool stand_closure(struct trace *t, struct function *f, const struct function *real,
+			  int child, struct err *err)
+{
+	struct value v;
+
+	if (!real->closure)
+		return true;
+	if (!keep(t, value_sequence(VALUE_TUPLE, real->closure->len), &v, err))
+		return false;
+	f->closure = v.list;
+	for (int i = 0; i < real->closure->len; i++) {
+		if (!read_child(t, child + i, &f->closure->at[i], err))
+			return false;
+		f->closure->len++;
+	}
+	return true;
+}
+
 static bool stand_function(struct trace *t, struct function *real, int child, struct value *out,
 			   struct err *err)
 {
@@ -228,15 +248,13 @@ static bool stand_function(struct trace *t, struct function *real, int child, st
 		f->kwdefaults = v.dict;
 		child += real->kwdefaults->len;
 	}
-	if (!real->closure)
-		return true;
-	if (!keep(t, value_sequence(VALUE_TUPLE, real->closure->len), &v, err))
+	if (!stand_closure(t, f, real, child, err))
 		return false;
-	f->closure = v.list;
-	for (int i = 0; i < real->closure->len; i++) {
-		if (!read_child(t, child + i, &f->closure->at[i], err))
+	child += real->closure ? real->closure->len : 0;
+	if (real->attributes) {
+		if (!keep(t, lazy_dict(real->attributes, child), &v, err))
 			return false;
-		f->closure->len++;
+		f->attributes = v.dict;
 	}
 	return true;
 }
@@ -520,6 +538,15 @@ bool world_force(void *self, struct value *place, struct err *err)
 		return false;
 	*place = value_ref(v);
 	return true;
+}
+
+bool world_may_store(void *self, struct value function, struct err *err)
+{
+	struct trace *t = self;
+
+	return function.object->birth >= t->birth || world_slot(t, function) < 0 ||
+	       t->slots->at[world_slot(t, function)].value.object != function.object ||
+	       trace_break(t, BREAK_FUNCTION_STORE, function.function->code->name, err);
 }
 
 int world_slot(const struct trace *t, struct value stand)
