@@ -185,7 +185,8 @@ bool class_call(struct vm *vm, struct class *class, const struct value *args, in
 
 	if (class->names)
 		return namedtuple_new(vm, class, args, n, kw, out, err);
-	place = class_lookup(class, "__class_call__"); /* the prelude's enum */
+	if (!class_find(vm, class, "__class_call__", &place, err)) /* the prelude's enum */
+		return false;
 	if (place && place->kind == VALUE_DESCRIPTOR)
 		return call_with_self(vm, place->descriptor->get, value_of(class), args, n, kw, out,
 				      err);

@@ -107,6 +107,13 @@ struct value *class_lookup(struct class *class, const char *name)
 	return found;
 }
 
+bool class_find(struct vm *vm, struct class *class, const char *name, struct value **place,
+		struct err *err)
+{
+	*place = class_lookup(class, name);
+	return !*place || op_force(vm, *place, err);
+}
+
 bool class_derives(const struct class *class, const struct class *base)
 {
 	if (class == base || base->builtin == CLASS_OBJECT)
@@ -260,6 +267,7 @@ static void note_attribute(struct class *c, const char *name, struct value v)
 
 void class_note(struct class *c)
 {
+	c->has_slots = value_dict_find(c->attributes, "__slots__") != NULL;
 	for (int i = 0; i < c->attributes->len; i++)
 		if (c->attributes->keys[i].kind == VALUE_STR)
 			note_attribute(c, c->attributes->keys[i].str->text,
@@ -270,6 +278,7 @@ void class_note(struct class *c)
 		c->has_data = c->has_data || base->has_data;
 		c->has_getattr = c->has_getattr || base->has_getattr;
 		c->has_setattr = c->has_setattr || base->has_setattr;
+		c->has_slots = c->has_slots && (base->has_slots || base->builtin == CLASS_OBJECT);
 	}
 }
 
@@ -277,7 +286,7 @@ void class_note(struct class *c)
 static bool bind_class_methods(struct vm *vm, struct class *c, struct err *err)
 {
 	static const char *const names[] = { "__init_subclass__", "__class_getitem__",
-					     "__class_call__" };
+					     "__class_call__", "__class_iter__" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct value *f = value_dict_find(c->attributes, names[i]), v;

@@ -30,6 +30,10 @@ void class_note(struct class *class);
  * place is good until the class changes. */
 struct value *class_lookup(struct class *class, const char *name);
 
+/* The same with the value at hand (capture reads late); *place NULL: there is none. */
+bool class_find(struct vm *vm, struct class *class, const char *name, struct value **place,
+		struct err *err);
+
 /* Whether `class` is `base` or one of its bases is; and the same by row. */
 bool class_derives(const struct class *class, const struct class *base);
 bool class_derives_from(const struct class *class, enum class_id id);

@@ -147,6 +147,34 @@ static bool set_binary(struct vm *vm, enum binop op, bool inplace, struct value 
 	return ok;
 }
 
+/* d.keys() and d.items() are sets where one stands beside a set or the like. */
+static bool is_set_view(struct value v)
+{
+	return v.kind == VALUE_ITER && v.iter->view &&
+	       (v.iter->iter_kind == ITER_ITEMS || v.iter->over.kind == VALUE_DICT) &&
+	       v.iter->iter_kind != ITER_VALUES;
+}
+
+static bool view_binary(struct vm *vm, enum binop op, struct value a, struct value b,
+			struct value *out, struct err *err)
+{
+	struct value pair[2] = { a, b }, sets[2];
+	bool ok = true;
+	int n = 0;
+
+	for (; ok && n < 2; n += ok) {
+		ok = vm_keep(vm, value_set(false), &sets[n], err);
+		if (ok && !set_extend(vm, sets[n].dict, pair[n], err)) {
+			value_unref(sets[n]);
+			ok = false;
+		}
+	}
+	ok = ok && set_binary(vm, op, false, sets[0], sets[1], out, err);
+	while (n > 0)
+		value_unref(sets[--n]);
+	return ok;
+}
+
 bool set_or_type_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struct value b,
 			struct value *out, bool *found, struct err *err)
 {
@@ -156,6 +184,9 @@ bool set_or_type_binary(struct vm *vm, enum binop op, bool inplace, struct value
 	if (a.kind == VALUE_SET && b.kind == VALUE_SET &&
 	    (op == BIN_OR || op == BIN_AND || op == BIN_SUB || op == BIN_XOR))
 		return set_binary(vm, op, inplace, a, b, out, err);
+	if ((is_set_view(a) || is_set_view(b)) &&
+	    (op == BIN_OR || op == BIN_AND || op == BIN_SUB || op == BIN_XOR))
+		return view_binary(vm, op, a, b, out, err);
 	if (op == BIN_OR && (is_type(a) || a.kind == VALUE_TUPLE) && is_type(b) &&
 	    (a.kind != VALUE_NONE || b.kind != VALUE_NONE))
 		return vm_keep(vm, value_tuple(pair, 2), out, err);

@@ -166,8 +166,8 @@ bool instance_attribute(struct vm *vm, struct value o, const char *name, struct 
 	struct value *place = NULL;
 	bool found;
 
-	if (i->class->has_data)
-		place = class_lookup(i->class, name);
+	if (i->class->has_data && !class_find(vm, i->class, name, &place, err))
+		return false;
 	if (place && place->kind == VALUE_DESCRIPTOR &&
 	    place->descriptor->descriptor_kind == DESCRIPTOR_PROPERTY)
 		return bind_place(vm, place, o, i->class, out, err);
@@ -286,14 +286,41 @@ bool store_named(struct vm *vm, struct dict *dict, const char *name, struct valu
 	return ok;
 }
 
+/* Whether __slots__ of the class or a base has the name: a string, or several. */
+static bool in_slots(struct vm *vm, const struct class *c, const char *name, bool *found,
+		     struct err *err)
+{
+	int n = c->mro ? c->mro->len : 0;
+	struct value text;
+	bool ok = true;
+
+	*found = false;
+	if (!vm_keep(vm, value_str(name, strlen(name)), &text, err))
+		return false;
+	for (int i = -1; ok && !*found && i < n; i++) {
+		struct dict *own = i < 0 ? c->attributes : c->mro->at[i].class->attributes;
+		struct value *slots = value_dict_find(own, "__slots__");
+
+		ok = !slots || op_force(vm, slots, err);
+		if (ok && slots && slots->kind == VALUE_STR)
+			*found = value_equal(*slots, text);
+		else if (ok && slots)
+			ok = op_contains(vm, *slots, text, found, err);
+	}
+	value_unref(text);
+	return ok;
+}
+
 /* Past __setattr__. */
 bool instance_store(struct vm *vm, struct value o, const char *name, struct value v,
 		    struct err *err)
 {
 	struct instance *i = o.instance;
-	struct value *place = i->class->has_data ? class_lookup(i->class, name) : NULL, dict, none;
+	struct value *place = NULL, dict, none;
 	bool ok;
 
+	if (i->class->has_data && !class_find(vm, i->class, name, &place, err))
+		return false;
 	if (place && place->kind == VALUE_DESCRIPTOR &&
 	    place->descriptor->descriptor_kind == DESCRIPTOR_PROPERTY) {
 		struct value args[] = { o, v }, set = value_ref(place->descriptor->set);
@@ -308,6 +335,10 @@ bool instance_store(struct vm *vm, struct value o, const char *name, struct valu
 			value_unref(none);
 		return ok;
 	}
+	if (i->class->has_slots && !in_slots(vm, i->class, name, &ok, err))
+		return false;
+	if (i->class->has_slots && !ok)
+		return no_attribute(vm, o, name, err);
 	if (!dict_of(vm, o, &dict, err))
 		return false;
 	ok = store_named(vm, dict.dict, name, v, err);
@@ -366,8 +397,7 @@ bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct 
 	case VALUE_CLASS:
 		return class_store(vm, o.class, name, v, err);
 	case VALUE_FUNCTION:
-		return (!vm->host->may_store ||
-			vm->host->may_store(vm->host->self, o, err)) &&
+		return (!vm->host->may_store || vm->host->may_store(vm->host->self, o, err)) &&
 		       function_store(vm, o.function, name, v, err);
 	case VALUE_METHOD:
 	case VALUE_STR:
@@ -405,7 +435,10 @@ bool op_delete_attribute(struct vm *vm, struct value o, const char *name, struct
 
 	switch (o.kind) {
 	case VALUE_INSTANCE:
-		place = o.instance->class->has_data ? class_lookup(o.instance->class, name) : NULL;
+		place = NULL;
+		if (o.instance->class->has_data &&
+		    !class_find(vm, o.instance->class, name, &place, err))
+			return false;
 		if (place && place->kind == VALUE_DESCRIPTOR &&
 		    place->descriptor->del.kind != VALUE_UNSET) {
 			struct value none;

@@ -34,6 +34,23 @@ static bool instance_iter(struct vm *vm, struct value v, struct value *out, stru
 	return ok;
 }
 
+/* The members of an enum (prelude/enum.py). */
+static bool class_iter(struct vm *vm, struct value v, struct value *out, struct err *err)
+{
+	struct value *place, members;
+	bool ok;
+
+	if (!class_find(vm, v.class, "__class_iter__", &place, err))
+		return false;
+	if (!place || place->kind != VALUE_DESCRIPTOR)
+		return not_iterable(v, err);
+	if (!vm_invoke(vm, place->descriptor->get, &v, 1, NULL, &members, err))
+		return false;
+	ok = op_iter(vm, members, out, err);
+	value_unref(members);
+	return ok;
+}
+
 bool op_iter(struct vm *vm, struct value v, struct value *out, struct err *err)
 {
 	enum iter_kind kind = ITER_SEQUENCE;
@@ -72,6 +89,8 @@ bool op_iter(struct vm *vm, struct value v, struct value *out, struct err *err)
 		break;
 	case VALUE_INSTANCE:
 		return instance_iter(vm, v, out, err);
+	case VALUE_CLASS:
+		return class_iter(vm, v, out, err);
 	default:
 		return not_iterable(v, err);
 	}

@@ -137,13 +137,46 @@ static bool update_from_pairs(struct vm *vm, struct dict *dict, struct value pai
 	return ok;
 }
 
+/* Of an object that has keys(): each with what o[key] gives. */
+static bool update_by_keys(struct vm *vm, struct dict *dict, struct value o, bool *known,
+			   struct err *err)
+{
+	struct value keys, it, key, v;
+	bool more = true, ok;
+
+	if (!instance_call(vm, o, "keys", NULL, 0, &keys, known, err))
+		return false;
+	if (!*known)
+		return true;
+	ok = op_iter(vm, keys, &it, err);
+	value_unref(keys);
+	if (!ok)
+		return false;
+	while (ok && op_next(vm, it.iter, &key, &more, err) && more) {
+		ok = op_make_key(vm, &key, err) && vm_spend(vm, 1, err) &&
+		     op_subscript(vm, o, key, &v, err);
+		if (ok) {
+			ok = value_dict_set(dict, key, v) || vm_out_of_memory(vm, err);
+			value_unref(v);
+		}
+		value_unref(key);
+	}
+	value_unref(it);
+	return ok && !more;
+}
+
 static bool update(struct vm *vm, struct dict *dict, const struct builtin_call *call,
 		   struct err *err)
 {
+	bool known = false;
+
+	if (call->n == 1 && call->args[0].kind == VALUE_INSTANCE &&
+	    !update_by_keys(vm, dict, call->args[0], &known, err))
+		return false;
 	if (call->n == 1 && call->args[0].kind == VALUE_DICT) {
 		if (call->args[0].dict != dict && !merge_entries(vm, dict, call->args[0].dict, err))
 			return false;
-	} else if (call->n == 1 && !update_from_pairs(vm, dict, call->args[0], err)) {
+	} else if (call->n == 1 && !known && !update_from_pairs(vm, dict, call->args[0], err)) {
 		return false;
 	}
 	for (int i = 0; call->kw && i < call->kw->n; i++)

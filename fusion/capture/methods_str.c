@@ -217,96 +217,31 @@ bool str_replace(struct vm *vm, const struct builtin_call *call, struct value *o
 {
 	struct buf text = { .limit = vm->limits.object_bytes };
 	const struct str *s = call->self.str, *old, *new;
+	struct value limit = call->n == 3 ? call->args[2] : value_int(-1);
+	int64_t left;
 	size_t at = 0;
 
+	if (call->n == 2)
+		builtin_keyword(call, "count", &limit);
 	if (!text_argument(call, 0, err) || !text_argument(call, 1, err) ||
-	    !vm_spend(vm, (int64_t)s->len / 16, err))
+	    !op_index(vm, limit, "count", &left, err) || !vm_spend(vm, (int64_t)s->len / 16, err))
 		return false;
 	old = call->args[0].str;
 	new = call->args[1].str;
 	while (at < s->len) {
-		if (old->len > 0 && is_at(s, at, old)) {
+		if (left != 0 && old->len > 0 && is_at(s, at, old)) {
 			buf_add(&text, new->text, new->len);
 			at += old->len;
+			left--;
 			continue;
 		}
-		if (old->len == 0 && ((unsigned char)s->text[at] & 0xc0) != 0x80)
+		if (left != 0 && old->len == 0 && ((unsigned char)s->text[at] & 0xc0) != 0x80) {
 			buf_add(&text, new->text, new->len); /* before each character */
+			left--;
+		}
 		buf_putc(&text, s->text[at++]);
 	}
-	if (old->len == 0)
+	if (old->len == 0 && left != 0)
 		buf_add(&text, new->text, new->len);
 	return builtin_take_text(vm, &text, out, err);
-}
-
-static bool has_end(const struct str *s, const struct str *part, bool front)
-{
-	return s->len >= part->len && is_at(s, front ? 0 : s->len - part->len, part);
-}
-
-/* The argument is a string, or a tuple of them. */
-static bool either_end(const struct builtin_call *call, bool front, struct value *out,
-		       struct err *err)
-{
-	struct value v = call->args[0];
-	bool holds = false;
-
-	if (v.kind != VALUE_TUPLE && !text_argument(call, 0, err))
-		return false;
-	if (v.kind == VALUE_STR)
-		holds = has_end(call->self.str, v.str, front);
-	for (int i = 0; v.kind == VALUE_TUPLE && i < v.list->len && !holds; i++)
-		holds = v.list->at[i].kind == VALUE_STR &&
-			has_end(call->self.str, v.list->at[i].str, front);
-	*out = value_bool(holds);
-	return true;
-}
-
-bool str_startswith(struct vm *vm, const struct builtin_call *call, struct value *out,
-		    struct err *err)
-{
-	(void)vm;
-	return either_end(call, true, out, err);
-}
-
-bool str_endswith(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
-{
-	(void)vm;
-	return either_end(call, false, out, err);
-}
-
-bool str_find(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
-{
-	const struct str *s = call->self.str;
-	const char *found;
-	int64_t at = 0;
-
-	if (!text_argument(call, 0, err) || !vm_spend(vm, (int64_t)s->len / 16, err))
-		return false;
-	found = memmem(s->text, s->len, call->args[0].str->text, call->args[0].str->len);
-	for (const char *p = s->text; found && p < found; p++)
-		at += ((unsigned char)*p & 0xc0) != 0x80;
-	*out = value_int(found ? at : -1);
-	return true;
-}
-
-bool str_count(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
-{
-	const struct str *s = call->self.str, *part;
-	int64_t n = 0;
-
-	if (!text_argument(call, 0, err) || !vm_spend(vm, (int64_t)s->len / 16, err))
-		return false;
-	part = call->args[0].str;
-	if (part->len == 0)
-		n = str_length(s) + 1;
-	for (size_t at = 0; part->len > 0 && at < s->len;) {
-		bool here = is_at(s, at, part);
-
-		n += here;
-		at += here ? part->len : 1;
-	}
-	*out = value_int(n);
-	return true;
 }

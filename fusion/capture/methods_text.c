@@ -329,34 +329,6 @@ static const char *last_of(const struct str *s, const struct str *part)
 	return NULL;
 }
 
-static int64_t chars_between(const char *from, const char *to)
-{
-	int64_t n = 0;
-
-	for (; from < to; from++)
-		n += ((unsigned char)*from & 0xc0) != 0x80;
-	return n;
-}
-
-bool str_rfind(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
-{
-	const struct str *s = call->self.str;
-	const char *found;
-
-	if (!need_text(vm, call, 0, err) || !vm_spend(vm, (int64_t)s->len / 16, err))
-		return false;
-	found = last_of(s, call->args[0].str);
-	*out = value_int(found ? chars_between(s->text, found) : -1);
-	return true;
-}
-
-bool str_index(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
-{
-	if (!str_find(vm, call, out, err))
-		return false;
-	return out->i >= 0 || vm_raise(vm, CLASS_VALUE_ERROR, err, "substring not found");
-}
-
 static bool partition(struct vm *vm, const struct builtin_call *call, bool last, struct value *out,
 		      struct err *err)
 {
@@ -468,21 +440,25 @@ bool str_splitlines(struct vm *vm, const struct builtin_call *call, struct value
 		    struct err *err)
 {
 	const char *at = call->self.str->text, *end = at + call->self.str->len;
+	struct value keep = call->n ? call->args[0] : value_bool(false);
 	bool ok = vm_keep(vm, value_list(NULL, 0), out, err);
 
 	if (!ok)
 		return false;
+	builtin_keyword(call, "keepends", &keep);
 	while (ok && at < end) {
-		const char *stop = memchr(at, '\n', (size_t)(end - at));
-		size_t len = (size_t)((stop ? stop : end) - at);
+		size_t len = strcspn(at, "\r\n"), mark = at + len < end;
 		struct value line;
 
-		ok = keep_text(vm, at, len && at[len - 1] == '\r' ? len - 1 : len, &line, err);
+		if (mark && at[len] == '\r' && at[len + 1] == '\n')
+			mark = 2;
+		ok = keep_text(vm, at, (keep.kind == VALUE_BOOL && keep.b) ? len + mark : len,
+			       &line, err);
 		if (ok) {
 			ok = value_list_push(out->list, line) || vm_out_of_memory(vm, err);
 			value_unref(line);
 		}
-		at += len + 1;
+		at += len + mark;
 	}
 	if (!ok)
 		value_unref(*out);
@@ -493,4 +469,45 @@ bool str_encode(struct vm *vm, const struct builtin_call *call, struct value *ou
 {
 	(void)vm, (void)call, (void)out;
 	return err_set(err, ERR_UNSUPPORTED, "bytes are not in the language; keep text as a str");
+}
+
+bool str_expandtabs(struct vm *vm, const struct builtin_call *call, struct value *out,
+		    struct err *err)
+{
+	struct buf text = { .limit = vm->limits.object_bytes };
+	struct value size = call->n ? call->args[0] : value_int(8);
+	int64_t width, column = 0;
+
+	builtin_keyword(call, "tabsize", &size);
+	if (!op_index(vm, size, "tabsize", &width, err))
+		return false;
+	for (const char *c = call->self.str->text; *c; c++) {
+		int64_t n = width > 0 ? width - column % width : 0;
+
+		if (*c != '\t') {
+			buf_putc(&text, *c);
+			column = *c == '\n' || *c == '\r'
+				     ? 0
+				     : column + (((unsigned char)*c & 0xc0) != 0x80);
+			continue;
+		}
+		if (!vm_spend(vm, n, err)) {
+			buf_finish(&text);
+			return false;
+		}
+		for (column += n; n > 0 && !text.failed; n--)
+			buf_putc(&text, ' ');
+	}
+	return builtin_take_text(vm, &text, out, err);
+}
+
+bool str_isascii(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	bool ascii = true;
+
+	(void)vm, (void)err;
+	for (size_t i = 0; i < call->self.str->len; i++)
+		ascii &= (unsigned char)call->self.str->text[i] < 0x80;
+	*out = value_bool(ascii);
+	return true;
 }

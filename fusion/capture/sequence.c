@@ -255,8 +255,10 @@ static bool subscript_other(struct vm *vm, struct value o, struct value index, s
 	if (found)
 		return true;
 	if (o.kind == VALUE_CLASS) {
-		struct value *place = class_lookup(o.class, "__class_getitem__");
+		struct value *place;
 
+		if (!class_find(vm, o.class, "__class_getitem__", &place, err))
+			return false;
 		if (place && place->kind == VALUE_DESCRIPTOR)
 			return call_with_self(vm, place->descriptor->get, o, &index, 1, NULL, out,
 					      err);
@@ -341,6 +343,19 @@ static bool length_of_instance(struct vm *vm, struct value v, struct value *out,
 	return vm_raise(vm, CLASS_TYPE_ERROR, err, "__len__() should return an integer");
 }
 
+/* How many members an enum has. */
+static bool length_of_class(struct vm *vm, struct value v, struct value *out, struct err *err)
+{
+	struct value *members;
+
+	if (!class_find(vm, v.class, "__members__", &members, err))
+		return false;
+	if (!members || members->kind != VALUE_DICT || !class_lookup(v.class, "__class_iter__"))
+		return err_set(err, ERR_TYPE, "object of type 'type' has no len()");
+	*out = value_int(members->dict->len);
+	return true;
+}
+
 bool op_length(struct vm *vm, struct value v, struct value *out, struct err *err)
 {
 	struct vm_host *host;
@@ -364,6 +379,8 @@ bool op_length(struct vm *vm, struct value v, struct value *out, struct err *err
 		return true;
 	case VALUE_INSTANCE:
 		return length_of_instance(vm, v, out, err);
+	case VALUE_CLASS:
+		return length_of_class(vm, v, out, err);
 	case VALUE_RANGE:
 		*out = value_int(range_length(v.range));
 		return true;

@@ -163,9 +163,9 @@ struct iter {
 struct frame;
 struct generator {
 	struct object head;
-	struct frame *frame;  /* in memory of its own; NULL when it has ended */
-	size_t bytes;         /* of that memory */
-	struct value handled; /* by its except blocks while it pauses; UNSET: none */
+	struct frame *frame;   /* in memory of its own; NULL when it has ended */
+	size_t bytes;          /* of that memory */
+	struct value handled;  /* by its except blocks while it pauses; UNSET: none */
 	struct value returned; /* by its return statement; UNSET: not yet, or None */
 	bool running;
 };
@@ -240,6 +240,7 @@ struct class
 	bool has_data;            /* it or a base has a property: asked before the instance */
 	bool has_getattr;         /* it or a base has __getattr__ */
 	bool has_setattr;         /* ... __setattr__ */
+	bool has_slots;           /* it and its bases have __slots__: no other attributes */
 	const char *const *names; /* a namedtuple's fields, count_names of them; owned */
 	int count_names;
 	struct list *defaults; /* a namedtuple's, of its last fields; may be NULL */

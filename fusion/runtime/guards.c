@@ -58,7 +58,8 @@ static struct guard type_guard(const struct slot *s, int slot)
 	case VALUE_FUNCTION:
 		guard.kind = GUARD_FUNCTION;
 		guard.pointer = s->value.function->code;
-		guard.number = s->value.function->attributes ? s->value.function->attributes->len : 0;
+		guard.number = s->value.function->attributes ? s->value.function->attributes->len
+							     : 0;
 		break;
 	case VALUE_NATIVE:
 		guard.kind = GUARD_NATIVE;

@@ -306,6 +306,7 @@ static bool stand_class(struct trace *t, const struct class *real, int child, st
 	c->has_data = real->has_data;
 	c->has_getattr = real->has_getattr;
 	c->has_setattr = real->has_setattr;
+	c->has_slots = real->has_slots;
 	if (!keep(t, lazy_dict(real->attributes, child), &attributes, err))
 		return false;
 	value_unref(value_of(c->attributes));

@@ -37,6 +37,13 @@ class Enum:
     def __class_getitem__(cls, name):
         return cls.__members__[name]
 
+    def __class_iter__(cls):
+        members = []
+        for member in cls.__members__.values():
+            if not [m for m in members if m is member]:
+                members.append(member)
+        return members
+
     def __repr__(self):
         return f"<{type(self).__name__}.{self.name}: {self.value!r}>"
 

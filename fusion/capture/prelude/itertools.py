@@ -5,6 +5,34 @@ def chain(*iterables):
     return iter([item for items in iterables for item in items])
 
 
+def _from_iterable(iterables):
+    for items in iterables:
+        yield from items
+
+
+chain.from_iterable = _from_iterable
+
+
+def compress(data, selectors):
+    return iter([item for item, chosen in zip(data, selectors) if chosen])
+
+
+def filterfalse(predicate, iterable):
+    if predicate is None:
+        predicate = bool
+    return iter([item for item in iterable if not predicate(item)])
+
+
+def tee(iterable, n=2):
+    items = list(iterable)
+    return tuple([iter(items) for _ in range(n)])
+
+
+def batched(iterable, n):
+    items = list(iterable)
+    return iter([tuple(items[i : i + n]) for i in range(0, len(items), n)])
+
+
 def count(start=0, step=1):
     n = start
     while True:
@@ -80,6 +108,22 @@ def combinations(iterable, r):
             for i in range(start, len(pool)):
                 longer.append(row + (pool[i],))
                 begins.append(i + 1)
+        rows = longer
+        starts = begins
+    return iter(rows)
+
+
+def combinations_with_replacement(iterable, r):
+    pool = list(iterable)
+    rows = [()]
+    starts = [0]
+    for _ in range(r):
+        longer = []
+        begins = []
+        for row, start in zip(rows, starts):
+            for i in range(start, len(pool)):
+                longer.append(row + (pool[i],))
+                begins.append(i)
         rows = longer
         starts = begins
     return iter(rows)

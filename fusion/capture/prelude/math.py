@@ -1,0 +1,106 @@
+# The rarer functions of the module math.
+import math
+
+
+def _whole(n, name):
+    if not isinstance(n, int):
+        raise TypeError(f"'{type(n).__name__}' object cannot be interpreted as an integer")
+    if n < 0:
+        raise ValueError(f"{name} must be a non-negative integer")
+    return n
+
+
+def lcm(*numbers):
+    result = 1
+    for n in numbers:
+        if n == 0:
+            return 0
+        result = abs(result // math.gcd(result, n) * n)
+    return result
+
+
+def comb(n, k):
+    _whole(n, "n")
+    _whole(k, "k")
+    if k > n:
+        return 0
+    result = 1
+    for i in range(min(k, n - k)):
+        result = result * (n - i) // (i + 1)
+    return result
+
+
+def perm(n, k=None):
+    _whole(n, "n")
+    k = n if k is None else _whole(k, "k")
+    result = 1 if k <= n else 0
+    for i in range(k if k <= n else 0):
+        result = result * (n - i)
+    return result
+
+
+def dist(p, q):
+    if len(p) != len(q):
+        raise ValueError("both points must have the same number of dimensions")
+    return math.hypot(*[a - b for a, b in zip(p, q)]) if len(p) == 2 else math.sqrt(
+        fsum([(a - b) ** 2 for a, b in zip(p, q)])
+    )
+
+
+def fsum(numbers):
+    # Shewchuk's: what rounding loses is kept in parts that do not overlap.
+    parts = []
+    for x in numbers:
+        kept = 0
+        for y in parts:
+            if abs(x) < abs(y):
+                x, y = y, x
+            high = x + y
+            low = y - (high - x)
+            if low:
+                parts[kept] = low
+                kept += 1
+            x = high
+        parts[kept:] = [x]
+    return float(sum(parts[::-1]))
+
+
+def modf(x):
+    whole = float(math.trunc(x)) if math.isfinite(x) else float(x)
+    return (math.copysign(x - whole if math.isfinite(x) else 0.0, x), math.copysign(whole, x))
+
+
+def frexp(x):
+    x = float(x)
+    if x == 0 or not math.isfinite(x):
+        return (x, 0)
+    e = 0
+    while abs(x) >= 1:
+        x /= 2
+        e += 1
+    while abs(x) < 0.5:
+        x *= 2
+        e -= 1
+    return (x, e)
+
+
+def ldexp(x, i):
+    x = float(x)
+    while i > 0 and x and math.isfinite(x):
+        x *= 2.0
+        i -= 1
+    while i < 0 and x:
+        x /= 2.0
+        i += 1
+    return x
+
+
+def remainder(x, y):
+    n = round(x / y)
+    return float(x - n * y)
+
+
+def cbrt(x):
+    root = math.copysign(abs(x) ** (1 / 3), x)
+    near = round(root)
+    return float(near) if near * near * near == x else root
