@@ -1,4 +1,5 @@
 /* tests/test_graph_sym.c -- symbolic sizes: canonical form, bounds, printing. */
+#include "fusion/graph/symreal.h"
 #include "tests/graph_help.h"
 
 struct syms {
@@ -166,6 +167,80 @@ static void max_and_min_use_that_sizes_are_at_least_two(void **state)
 	assert_false(sym_at_least(s->t, s->x, s->y));
 }
 
+static void quotients_and_remainders_are_bounded(void **state)
+{
+	struct syms *s = *state;
+	const struct sym *half = sym_floordiv(s->t, s->x, s->two);
+	const struct sym *up = sym_floordiv(s->t, sym_add(s->t, s->x, s->one), s->two);
+	const struct sym *rest = sym_mod(s->t, s->x, sym_const(s->t, 4));
+
+	assert_true(sym_at_least(s->t, s->x, half));
+	assert_true(sym_at_least(s->t, s->x, up));
+	assert_true(sym_at_least(s->t, sym_mul(s->t, s->two, up), s->x));
+	assert_false(sym_at_least(s->t, sym_mul(s->t, s->two, half), s->x)); /* of 3: 2 */
+	assert_true(sym_at_least(s->t, sym_const(s->t, 3), rest));
+	assert_false(sym_at_least(s->t, s->two, rest));
+	assert_false(sym_at_least(s->t, half, s->two));
+}
+
+static void assert_prints_real(const struct symreal *r, const char *want)
+{
+	struct buf out;
+
+	buf_init(&out, 0);
+	symreal_print(&out, r, NULL);
+	assert_string_equal(out.data, want);
+	buf_finish(&out);
+}
+
+static void floats_of_sizes_print_and_compute_as_python(void **state)
+{
+	struct syms *s = *state;
+	const int64_t vars[2] = { 9, 4 };
+	const struct symreal *x = symreal_int(s->t, s->x), *half = symreal_const(s->t, 0.5);
+	const struct symreal *root = symreal_call(s->t, symreal_function("sqrt", 1), x, NULL);
+	const struct symreal *sum = symreal_binary(s->t, REAL_ADD, root, half);
+	const struct symreal *ratio = symreal_ratio(s->t, sym_add(s->t, s->x, s->one), s->y);
+
+	assert_ptr_equal(root, symreal_call(s->t, symreal_function("sqrt", 1), x, NULL));
+	assert_prints_real(x, "float(s0)");
+	assert_prints_real(symreal_binary(s->t, REAL_MUL, sum, half), "(math.sqrt(s0) + 0.5)*0.5");
+	assert_prints_real(symreal_binary(s->t, REAL_SUB, x, sum), "s0 - (math.sqrt(s0) + 0.5)");
+	assert_prints_real(ratio, "(s0 + 1)/s1");
+	assert_prints_real(symreal_round(s->t, ratio, 2), "round((s0 + 1)/s1, 2)");
+	assert_prints_real(symreal_binary(s->t, REAL_POW, x, symreal_const(s->t, 2)), "s0**2.0");
+	assert_true(symreal_eval(sum, vars) == 3.5);
+	assert_true(symreal_eval(ratio, vars) == 2.5);
+	assert_false(symreal_may_fail(root));
+	assert_false(symreal_may_fail(ratio));
+	assert_true(symreal_may_fail(symreal_ratio(s->t, s->x, sym_sub(s->t, s->y, s->two))));
+	assert_true(symreal_may_fail(symreal_binary(s->t, REAL_POW, sum, x)));
+}
+
+static void ints_of_floats_are_quotients_where_that_is_exact(void **state)
+{
+	struct syms *s = *state;
+	const int64_t vars[2] = { 9, 4 };
+	const struct symreal *ratio = symreal_ratio(s->t, s->x, s->two);
+	const struct symreal *part = symreal_binary(s->t, REAL_MUL, symreal_int(s->t, s->x),
+						    symreal_const(s->t, 0.75));
+	const struct sym *whole = symreal_whole(s->t, WHOLE_TRUNC, part);
+	struct arena arena = { 0 };
+	struct symtab *to = symtab_create(&arena);
+
+	assert_ptr_equal(symreal_whole(s->t, WHOLE_FLOOR, ratio), sym_floordiv(s->t, s->x, s->two));
+	assert_int_equal(sym_eval(symreal_whole(s->t, WHOLE_CEIL, ratio), vars), 5);
+	assert_int_equal(sym_eval(symreal_whole(s->t, WHOLE_ROUND, ratio), vars), 4);
+	assert_prints(whole, "int(s0*0.75)");
+	assert_ptr_equal(whole, symreal_whole(s->t, WHOLE_TRUNC, part));
+	assert_int_equal(sym_eval(sym_add(s->t, whole, s->y), vars), 10);
+	assert_true(sym_at_least(s->t, whole, s->one));
+	sym_var(to, 9);
+	sym_var(to, 4);
+	assert_int_equal(sym_eval(sym_copy(to, sym_mul(s->t, whole, s->y)), vars), 24);
+	arena_finish(&arena);
+}
+
 static void overflow_saturates(void **state)
 {
 	struct syms *s = *state;
@@ -231,6 +306,9 @@ int main(void)
 		CASE(division_rounds_down_like_python),
 		CASE(simplified_expressions_keep_their_value),
 		CASE(max_and_min_use_that_sizes_are_at_least_two),
+		CASE(quotients_and_remainders_are_bounded),
+		CASE(floats_of_sizes_print_and_compute_as_python),
+		CASE(ints_of_floats_are_quotients_where_that_is_exact),
 		CASE(overflow_saturates),
 		CASE(an_expression_cannot_grow_without_end),
 		CASE(people_can_read_them),

@@ -241,11 +241,8 @@ static bool host_number_attribute(struct vm *vm, struct value o, const char *nam
 				  struct value *out, struct err *err)
 {
 	struct vm_host *host = vm_host_here(vm);
-	enum value_kind kind = o.kind == VALUE_SYMFLOAT  ? VALUE_FLOAT
-			       : o.kind == VALUE_LATEINT ? VALUE_INT
-							 : VALUE_BOOL;
 
-	return host->to_number(host->self, kind, o, &o, err) &&
+	return host->to_number(host->self, value_plain_kind(o), o, &o, err) &&
 	       number_attribute(vm, o, name, out, err);
 }
 
@@ -318,6 +315,9 @@ bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const c
 		if (strcmp(name, "__class__") != 0)
 			return number_attribute(vm, o, name, out, err);
 		break;
+	case VALUE_SYMINT:
+	case VALUE_SYMBOOL:
+	case VALUE_SYMREAL:
 	case VALUE_SYMFLOAT:
 	case VALUE_LATEINT:
 	case VALUE_LATEBOOL:

@@ -190,9 +190,7 @@ static void print_tensor(void *context, struct buf *out, struct value tensor)
 			    !host->number_text(host->self, tensor, &known, out, t->err);
 		if (t->failed || known)
 			return;
-		if (host->to_number(host->self,
-				    tensor.kind == VALUE_SYMFLOAT ? VALUE_FLOAT : VALUE_INT, tensor,
-				    &size, t->err))
+		if (host->to_number(host->self, value_plain_kind(tensor), tensor, &size, t->err))
 			value_print(out, size, false);
 		else
 			t->failed = true;

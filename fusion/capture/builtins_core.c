@@ -9,6 +9,7 @@
 #include "fusion/capture/builtins.h"
 #include "fusion/capture/classes.h"
 #include "fusion/capture/operators.h"
+#include "fusion/graph/symreal.h"
 
 static const size_t MOST_PRINTED_BYTES = (size_t)1 << 20;
 
@@ -300,32 +301,6 @@ bool builtin_abs(struct vm *vm, const struct builtin_call *call, struct value *o
 	return op_unary(vm, negative ? UN_NEG : UN_POS, v, out, err);
 }
 
-/* Rounds to decimal places; the C library rounds the exact binary value, as
- * Python does. */
-static bool round_to(double f, int64_t digits, double *out, struct err *err)
-{
-	char text[400];
-	double unit;
-
-	*out = f;
-	if (!isfinite(f) || digits > 323)
-		return true;
-	if (digits < -308) {
-		*out = copysign(0.0, f);
-		return true;
-	}
-	if (digits >= 0) {
-		if (snprintf(text, sizeof(text), "%.*f", (int)digits, f) < (int)sizeof(text))
-			*out = strtod(text, NULL);
-		return true; /* else its digits end before that place */
-	}
-	unit = pow(10.0, (double)-digits);
-	*out = nearbyint(f / unit) * unit;
-	if (!isfinite(*out))
-		return err_set(err, ERR_VALUE, "rounded value too large to represent");
-	return true;
-}
-
 static bool round_int(int64_t i, int64_t digits, struct value *out, struct err *err)
 {
 	int64_t unit = 1, rest;
@@ -373,9 +348,9 @@ bool builtin_round(struct vm *vm, const struct builtin_call *call, struct value 
 		return false;
 	if (digits.kind == VALUE_NONE)
 		return number_whole(vm, nearbyint(f), out, err);
-	if (!round_to(f, n, &f, err))
-		return false;
-	*out = value_float(f);
+	if (isfinite(f) && !isfinite(real_round(f, n)))
+		return err_set(err, ERR_VALUE, "rounded value too large to represent");
+	*out = value_float(real_round(f, n));
 	return true;
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "fusion/capture/builtins.h"
+#include "fusion/capture/classes.h"
 #include "fusion/capture/operators.h"
 
 enum { MOST_NESTED = 100 };
@@ -56,6 +57,29 @@ bool builtin_tuple(struct vm *vm, const struct builtin_call *call, struct value 
 	if (!builtin_list(vm, call, &list, err))
 		return false;
 	ok = vm_keep(vm, value_tuple(list.list->at, list.list->len), out, err);
+	value_unref(list);
+	return ok;
+}
+
+bool builtin_size(struct vm *vm, const struct builtin_call *call, struct value *out,
+		  struct err *err)
+{
+	struct value list;
+	bool ok;
+
+	if (!builtin_list(vm, call, &list, err))
+		return false;
+	for (int i = 0; i < list.list->len; i++)
+		if (!value_is_integer(list.list->at[i]) && list.list->at[i].kind != VALUE_SYMINT) {
+			vm_raise(vm, CLASS_TYPE_ERROR, err,
+				 "torch.Size() takes an iterable of 'int' (item %d is '%s')", i,
+				 value_type_name(list.list->at[i]));
+			value_unref(list);
+			return false;
+		}
+	ok = vm_keep(vm, value_tuple(list.list->at, list.list->len), out, err);
+	if (ok)
+		out->list->is_size = true;
 	value_unref(list);
 	return ok;
 }
@@ -297,6 +321,24 @@ struct extreme {
 	bool found;
 };
 
+/* Numbers of which it is not known yet which is more. */
+static bool hosted_extreme(struct vm *vm, struct extreme *e, struct value item, bool *known,
+			   struct err *err)
+{
+	struct vm_host *host = vm_host_here(vm);
+
+	*known = false;
+	if (!host->extreme || e->best.kind == VALUE_TENSOR || item.kind == VALUE_TENSOR ||
+	    !(value_is_hosted(item) || value_is_number(item)) ||
+	    !(value_is_hosted(e->best) || value_is_number(e->best)))
+		return true;
+	if (!host->extreme(host->self, e->better == CMP_LT, e->best, item, known, &e->best, err))
+		return false;
+	if (*known)
+		e->best_key = e->best; /* numbers: no references */
+	return true;
+}
+
 static bool extreme_offer(struct vm *vm, struct extreme *e, struct value item, struct err *err)
 {
 	struct value rank = value_ref(item), answer;
@@ -306,6 +348,17 @@ static bool extreme_offer(struct vm *vm, struct extreme *e, struct value item, s
 		value_unref(rank);
 		if (!vm_invoke(vm, e->key, &item, 1, NULL, &rank, err))
 			return false;
+	}
+	if (e->found && e->key.kind == VALUE_NONE &&
+	    (value_is_hosted(e->best) || value_is_hosted(item))) {
+		bool known;
+
+		value_unref(rank);
+		if (!hosted_extreme(vm, e, item, &known, err))
+			return false;
+		if (known)
+			return true;
+		rank = value_ref(item);
 	}
 	if (e->found) {
 		ok = op_compare(vm, e->better, rank, e->best_key, &answer, err);

@@ -224,10 +224,13 @@ bool inst_make_class(struct vm *vm, struct frame *f, int n, struct err *err)
 	return ok;
 }
 
-/* A function of math that meets a symbolic number is the host's. */
+/* A function of math, or round(), that meets a number of the host. */
 static bool is_symbolic(const struct native *f, const struct value *args, int n)
 {
-	if (strcmp(builtin_row(f->id)->scope, "math") != 0)
+	const struct builtin *row = builtin_row(f->id);
+
+	if (strcmp(row->scope, "math") != 0 &&
+	    (row->scope[0] != '\0' || strcmp(row->name, "round") != 0))
 		return false;
 	for (int i = 0; i < n; i++)
 		if (args[i].kind != VALUE_TENSOR && value_is_hosted(args[i]))
@@ -239,6 +242,7 @@ bool vm_call_native(struct vm *vm, struct value callee, const struct value *args
 		    const struct keywords *kw, struct value *out, struct err *err)
 {
 	struct vm_host *host;
+	bool known;
 
 	if (callee.kind != VALUE_NATIVE)
 		return object_call(vm, callee, args, n, kw, out, err);
@@ -249,9 +253,12 @@ bool vm_call_native(struct vm *vm, struct value callee, const struct value *args
 		host = vm_host_here(vm);
 		return host->call(host->self, callee.native, args, n, kw, out, err);
 	}
-	if (vm->host->math && is_symbolic(callee.native, args, n)) {
+	if (vm->host->math && (!kw || kw->n == 0) && is_symbolic(callee.native, args, n)) {
 		host = vm_host_here(vm);
-		return host->math(host->self, callee.native, args, n, out, err);
+		if (!host->math(host->self, callee.native, args, n, &known, out, err))
+			return false;
+		if (known)
+			return true;
 	}
 	return builtin_call(vm, callee.native, args, n, kw, out, err);
 }

@@ -148,6 +148,10 @@ static bool equal(struct value a, struct value b, int depth)
 		return a.dtype == b.dtype;
 	case VALUE_SYMINT:
 		return a.sym == b.sym;
+	case VALUE_SYMBOOL:
+		return a.condition == b.condition;
+	case VALUE_SYMREAL:
+		return a.real == b.real;
 	case VALUE_SYMFLOAT:
 	case VALUE_LATEINT:
 	case VALUE_LATEBOOL:

@@ -284,9 +284,9 @@ static bool late_format(struct vm *vm, const struct format_spec *s, struct value
 		return true;
 	if (!vm_keep(vm, value_str("", 0), &empty, err))
 		return false;
-	if (v.kind == VALUE_SYMFLOAT)
+	if (v.kind == VALUE_SYMFLOAT || v.kind == VALUE_SYMREAL)
 		like = value_float(0);
-	else if (v.kind == VALUE_LATEBOOL)
+	else if (v.kind == VALUE_LATEBOOL || v.kind == VALUE_SYMBOOL)
 		like = value_bool(false);
 	else if (v.kind == VALUE_LATETEXT)
 		like = empty;
@@ -310,8 +310,7 @@ bool format_any(struct vm *vm, const struct format_spec *s, struct value v, stru
 		if (!late_format(vm, s, v, &known, text, err) || known)
 			return known;
 		host = vm_host_here(vm);
-		if (!host->to_number(host->self, v.kind == VALUE_SYMINT ? VALUE_INT : VALUE_FLOAT,
-				     v, &v, err))
+		if (!host->to_number(host->self, value_plain_kind(v), v, &v, err))
 			return false;
 	}
 	return format_value(vm, s, v, text, err);

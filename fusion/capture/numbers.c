@@ -8,6 +8,7 @@
 #include "fusion/base/buf.h"
 #include "fusion/capture/classes.h"
 #include "fusion/capture/operators.h"
+#include "fusion/graph/symreal.h"
 
 static bool too_large(struct vm *vm, enum binop op, struct value a, struct value b, struct err *err)
 {
@@ -55,30 +56,6 @@ static bool float_pow(struct vm *vm, double a, double b, struct value *out, stru
 	return true;
 }
 
-/* floor(a / b) and the remainder with the sign of b, as CPython's divmod. */
-static void float_divmod(double a, double b, double *quotient, double *remainder)
-{
-	double mod = fmod(a, b), div = (a - mod) / b, whole;
-
-	if (mod != 0) {
-		if ((b < 0) != (mod < 0)) {
-			mod += b;
-			div -= 1.0;
-		}
-	} else {
-		mod = copysign(0.0, b);
-	}
-	if (div != 0) {
-		whole = floor(div);
-		if (div - whole > 0.5)
-			whole += 1.0;
-	} else {
-		whole = copysign(0.0, a / b);
-	}
-	*quotient = whole;
-	*remainder = mod;
-}
-
 static bool float_binary(struct vm *vm, enum binop op, struct value x, struct value y,
 			 struct value *out, struct err *err)
 {
@@ -103,7 +80,7 @@ static bool float_binary(struct vm *vm, enum binop op, struct value x, struct va
 	case BIN_MOD:
 		if (b == 0)
 			return zero_division(vm, op, true, err);
-		float_divmod(a, b, &q, &r);
+		real_divmod(a, b, &q, &r);
 		*out = value_float(op == BIN_MOD ? r : q);
 		return true;
 	case BIN_POW:

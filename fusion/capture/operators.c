@@ -283,6 +283,8 @@ bool op_truth(struct vm *vm, struct value v, bool *out, struct err *err)
 	case VALUE_LATEINT:
 	case VALUE_LATEBOOL:
 	case VALUE_LATETEXT:
+	case VALUE_SYMBOOL:
+	case VALUE_SYMREAL:
 	case VALUE_SYMINT: {
 		struct vm_host *host = vm_host_here(vm);
 

@@ -13,6 +13,14 @@ static inline bool value_is_hosted(struct value v)
 {
 	return v.kind == VALUE_TENSOR || (v.kind >= VALUE_SYMINT && v.kind <= VALUE_LATEBOOL);
 }
+
+/* The kind of plain number that to_number() gives for one of the host's. */
+static inline enum value_kind value_plain_kind(struct value v)
+{
+	return v.kind == VALUE_SYMINT || v.kind == VALUE_LATEINT     ? VALUE_INT
+	       : v.kind == VALUE_SYMBOOL || v.kind == VALUE_LATEBOOL ? VALUE_BOOL
+								     : VALUE_FLOAT;
+}
 static inline bool value_is_integer(struct value v)
 {
 	return v.kind == VALUE_INT || v.kind == VALUE_BOOL;

@@ -88,8 +88,7 @@ static bool fix_sizes(struct vm *vm, struct value *v, struct err *err)
 	if (v->kind == VALUE_LATETEXT)
 		return text_needed(vm, *v, err);
 	if (v->kind != VALUE_TENSOR && value_is_hosted(*v))
-		return host->to_number(
-		    host->self, v->kind == VALUE_SYMINT ? VALUE_INT : VALUE_FLOAT, *v, v, err);
+		return host->to_number(host->self, value_plain_kind(*v), *v, v, err);
 	if (v->kind == VALUE_INSTANCE && class_lookup(v->instance->class, "__eq__"))
 		return err_set(
 		    err, class_lookup(v->instance->class, "__hash__") ? ERR_UNSUPPORTED : ERR_TYPE,

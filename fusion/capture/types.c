@@ -52,8 +52,8 @@ static bool is_of_native(struct value v, const struct native *f)
 		return v.kind == VALUE_TUPLE && v.list->is_size;
 	if (strcmp(name, "FloatTensor") == 0 || strcmp(name, "LongTensor") == 0)
 		return v.kind == VALUE_TENSOR;
-	if (strcmp(name, "int") == 0 &&
-	    (v.kind == VALUE_BOOL || v.kind == VALUE_SYMINT || v.kind == VALUE_LATEBOOL))
+	if (strcmp(name, "int") == 0 && (v.kind == VALUE_BOOL || v.kind == VALUE_SYMINT ||
+					 v.kind == VALUE_SYMBOOL || v.kind == VALUE_LATEBOOL))
 		return true;
 	if (strcmp(name, "tuple") == 0 && v.kind == VALUE_TUPLE)
 		return true;

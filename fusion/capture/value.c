@@ -492,6 +492,8 @@ const char *value_type_name(struct value v)
 		[VALUE_ELLIPSIS] = "ellipsis",
 		[VALUE_DTYPE] = "dtype",
 		[VALUE_SYMINT] = "int",
+		[VALUE_SYMBOOL] = "bool",
+		[VALUE_SYMREAL] = "float",
 		[VALUE_SYMFLOAT] = "float",
 		[VALUE_LATEINT] = "int",
 		[VALUE_LATEBOOL] = "bool",

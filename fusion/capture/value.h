@@ -23,6 +23,8 @@
 #include "fusion/lang/lang.h"
 
 struct sym;
+struct symreal;
+struct size_condition;
 
 enum value_kind {
 	VALUE_UNSET, /* a local before its first assignment; never on the stack */
@@ -33,6 +35,8 @@ enum value_kind {
 	VALUE_ELLIPSIS,
 	VALUE_DTYPE,    /* torch.float32 */
 	VALUE_SYMINT,   /* a size whose value is not fixed; capture alone makes them */
+	VALUE_SYMBOOL,  /* a comparison of such numbers; .condition is the host's */
+	VALUE_SYMREAL,  /* a float computed of such numbers */
 	VALUE_SYMFLOAT, /* a Python float that capture did not fix; .i is the host's node */
 	VALUE_LATEINT,  /* an int that a graph computes; .i is the host's node */
 	VALUE_LATEBOOL, /* the same of a bool */
@@ -78,6 +82,8 @@ struct value {
 		double f;
 		enum dtype dtype;
 		const struct sym *sym;
+		const struct size_condition *condition;
+		const struct symreal *real;
 		struct object *object;
 		struct str *str;
 		struct list *list; /* tuples and lists */

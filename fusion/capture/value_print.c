@@ -363,6 +363,8 @@ static void print(struct printer *p, struct value v, bool plain, const struct an
 		break;
 	case VALUE_TENSOR:
 	case VALUE_SYMINT:
+	case VALUE_SYMBOOL:
+	case VALUE_SYMREAL:
 	case VALUE_SYMFLOAT:
 	case VALUE_LATEINT:
 	case VALUE_LATEBOOL:

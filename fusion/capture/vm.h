@@ -39,14 +39,14 @@ struct vm_host {
 	/* A call of a VALUE_NATIVE that is not a builtin. */
 	bool (*call)(void *self, const struct native *f, const struct value *args, int n,
 		     const struct keywords *kw, struct value *out, struct err *err);
-	/* At least one operand is a TENSOR, SYMINT or SYMFLOAT.  inplace: `a op= b`, the
+	/* At least one operand is a TENSOR or a number of the host.  inplace: `a op= b`, the
 	 * result is a itself where a is a tensor. */
 	bool (*binary)(void *self, enum binop op, bool inplace, struct value a, struct value b,
 		       struct value *out, struct err *err);
 	bool (*unary)(void *self, enum unop op, struct value a, struct value *out, struct err *err);
 	bool (*compare)(void *self, enum cmpop op, struct value a, struct value b,
 			struct value *out, struct err *err);
-	/* Truth of a TENSOR, SYMINT, SYMFLOAT or LATE value, as `if` wants it. */
+	/* Truth of what is the host's, as `if` wants it. */
 	bool (*truth)(void *self, struct value a, bool *out, struct err *err);
 	/* t[index]; t[index] = v. */
 	bool (*subscript)(void *self, struct value t, struct value index, struct value *out,
@@ -55,7 +55,7 @@ struct vm_host {
 				struct err *err);
 	/* len(t) and iteration over dim 0. */
 	bool (*length)(void *self, struct value t, struct value *out, struct err *err);
-	/* int(), float(), bool() of a TENSOR, SYMINT or SYMFLOAT. */
+	/* A plain number for one of the host's, or for a TENSOR. */
 	bool (*to_number)(void *self, enum value_kind kind, struct value a, struct value *out,
 			  struct err *err);
 	/* The same where the program writes it, and any number may come out; NULL:
@@ -98,10 +98,14 @@ struct vm_host {
 	bool (*may_store)(void *self, struct value function, struct err *err);
 	/* The tuple of cells that a call of f gets, borrowed.  NULL: f->closure. */
 	bool (*closure)(void *self, struct function *f, struct list **cells, struct err *err);
-	/* A function of math with a SYMINT or SYMFLOAT among its arguments.
-	 * NULL: they are turned into numbers first. */
+	/* A function of math, or round(), with a number of the host among its
+	 * arguments.  *known false, or NULL: they are turned into plain numbers. */
 	bool (*math)(void *self, const struct native *f, const struct value *args, int n,
-		     struct value *out, struct err *err);
+		     bool *known, struct value *out, struct err *err);
+	/* max() of two numbers (min() where `least`), one of them the host's; *known
+	 * false, or NULL: they are compared. */
+	bool (*extreme)(void *self, bool least, struct value a, struct value b, bool *known,
+			struct value *out, struct err *err);
 	/* Before a builtin runs that builtins.def marks as impure (print, id):
 	 * false is a graph break.  NULL: it may. */
 	bool (*builtin_break)(void *self, const struct native *f, struct err *err);

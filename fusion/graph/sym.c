@@ -18,7 +18,23 @@ struct symtab {
 	const struct sym **vars;
 	int64_t *hints;
 	int n_vars, cap_vars;
+	struct symreal_table reals;
 };
+
+struct symreal_table *sym_reals(struct symtab *t)
+{
+	return &t->reals;
+}
+
+struct arena *sym_arena(struct symtab *t)
+{
+	return t->arena;
+}
+
+const int64_t *sym_hints(const struct symtab *t)
+{
+	return t->hints;
+}
 
 struct symtab *symtab_create(struct arena *arena)
 {
@@ -162,7 +178,7 @@ bool sym_fits(const struct sym *s, const int64_t *vars)
 {
 	int64_t a, b, out;
 
-	if (s->kind == SYM_CONST || s->kind == SYM_VAR)
+	if (s->kind == SYM_CONST || s->kind == SYM_VAR || s->kind == SYM_WHOLE)
 		return true;
 	if (!sym_fits(s->a, vars) || !sym_fits(s->b, vars))
 		return false;
@@ -181,6 +197,8 @@ bool sym_hint_fits(const struct symtab *t, const struct sym *s)
 
 bool sym_has_number(const struct sym *s)
 {
+	if (s->kind == SYM_WHOLE)
+		return true;
 	if (s->kind == SYM_CONST || s->kind == SYM_VAR)
 		return s->kind == SYM_VAR && s->lower == INT64_MIN;
 	return sym_has_number(s->a) || sym_has_number(s->b);
@@ -194,6 +212,8 @@ int64_t sym_eval(const struct sym *s, const int64_t *vars)
 		return s->value;
 	if (s->kind == SYM_VAR)
 		return vars[s->value];
+	if (s->kind == SYM_WHOLE)
+		return symreal_eval_whole(s, vars);
 	a = sym_eval(s->a, vars);
 	b = sym_eval(s->b, vars);
 	switch (s->kind) {
@@ -225,110 +245,21 @@ const struct sym *sym_copy(struct symtab *to, const struct sym *s)
 		return sym_const(to, s->value);
 	if (s->kind == SYM_VAR)
 		return to->vars[s->value];
+	if (s->kind == SYM_WHOLE)
+		return symreal_whole(to, symreal_way(s), symreal_copy(to, s->real));
 	a = sym_copy(to, s->a); /* canonical there too: the order knows no table */
 	b = sym_copy(to, s->b);
 	return a && b ? sym_intern(to, s->kind, 0, a, b) : NULL;
 }
 
-static void print_sum(struct buf *out, const struct sym *s);
-
-/* An operand of * // %: a sum gets parentheses, and so does what would bind
- * differently on that side. */
-static void print_factor(struct buf *out, const struct sym *s, bool tight)
+void sym_each_var(const struct sym *s, void (*visit)(void *self, int var), void *self)
 {
-	bool open = s->kind == SYM_ADD || s->kind == SYM_FLOORDIV || s->kind == SYM_MOD ||
-		    (s->kind == SYM_MUL && tight) || (s->kind == SYM_CONST && s->value < 0);
-
-	if (open)
-		buf_putc(out, '(');
-	print_sum(out, s);
-	if (open)
-		buf_putc(out, ')');
-}
-
-static void print_term(struct buf *out, const struct sym *s)
-{
-	switch (s->kind) {
-	case SYM_CONST:
-		buf_printf(out, "%lld", (long long)s->value);
-		break;
-	case SYM_VAR:
-		buf_printf(out, "s%lld", (long long)s->value);
-		break;
-	case SYM_MUL:
-		if (sym_is(s->a, -1)) {
-			buf_putc(out, '-');
-		} else {
-			if (s->a->kind == SYM_CONST || s->a->kind == SYM_MUL)
-				print_term(out, s->a);
-			else
-				print_factor(out, s->a, false);
-			buf_putc(out, '*');
-		}
-		if (s->b->kind == SYM_MUL)
-			print_term(out, s->b);
-		else
-			print_factor(out, s->b, false);
-		break;
-	case SYM_FLOORDIV:
-	case SYM_MOD:
-		print_factor(out, s->a, false);
-		buf_puts(out, s->kind == SYM_MOD ? "%" : "//");
-		print_factor(out, s->b, true);
-		break;
-	default:
-		buf_puts(out, s->kind == SYM_MAX ? "max(" : "min(");
-		print_sum(out, s->a);
-		buf_puts(out, ", ");
-		print_sum(out, s->b);
-		buf_putc(out, ')');
-	}
-}
-
-static bool negative(const struct sym *term)
-{
-	if (term->kind == SYM_MUL)
-		term = term->a;
-	return term->kind == SYM_CONST && term->value < 0;
-}
-
-/* The terms of one sign, in order; "5 - s0" reads better than "-s0 + 5". */
-static void print_signed(struct buf *out, const struct sym *s, bool minus, bool *first)
-{
-	const struct sym *term = s->kind == SYM_ADD ? s->b : s;
-	struct buf text;
-
-	if (s->kind == SYM_ADD)
-		print_signed(out, s->a, minus, first);
-	if (negative(term) != minus)
-		return;
-	if (*first) {
-		print_term(out, term);
-	} else if (minus) {
-		buf_init(&text, 0);
-		print_term(&text, term); /* begins with its minus */
-		buf_printf(out, " - %s", text.data ? text.data + 1 : "?");
-		buf_finish(&text);
-	} else {
-		buf_puts(out, " + ");
-		print_term(out, term);
-	}
-	*first = false;
-}
-
-static void print_sum(struct buf *out, const struct sym *s)
-{
-	bool first = true;
-
-	if (s->kind != SYM_ADD) {
-		print_term(out, s);
-		return;
-	}
-	print_signed(out, s, false, &first);
-	print_signed(out, s, true, &first);
-}
-
-void sym_print(struct buf *out, const struct sym *s)
-{
-	print_sum(out, s);
+	if (s->kind == SYM_VAR)
+		visit(self, (int)s->value);
+	if (s->kind == SYM_WHOLE)
+		symreal_each_var(s->real, visit, self);
+	if (s->a)
+		sym_each_var(s->a, visit, self);
+	if (s->b)
+		sym_each_var(s->b, visit, self);
 }

@@ -19,7 +19,19 @@
 #include "fusion/base/arena.h"
 #include "fusion/base/buf.h"
 
-enum sym_kind { SYM_CONST, SYM_VAR, SYM_ADD, SYM_MUL, SYM_FLOORDIV, SYM_MOD, SYM_MAX, SYM_MIN };
+enum sym_kind {
+	SYM_CONST,
+	SYM_VAR,
+	SYM_ADD,
+	SYM_MUL,
+	SYM_FLOORDIV,
+	SYM_MOD,
+	SYM_MAX,
+	SYM_MIN,
+	SYM_WHOLE /* an int made of a float: symreal.h */
+};
+
+struct symreal;
 
 /* Immutable.  Read `kind` and the members that belong to it; make new ones
  * with the functions below alone. */
@@ -27,8 +39,9 @@ struct sym {
 	enum sym_kind kind;
 	int64_t value; /* SYM_CONST: the number; SYM_VAR: the symbol's index */
 	const struct sym *a, *b;
-	int64_t lower; /* proved: never below it; INT64_MIN: nothing is known */
-	int nodes;     /* of the expression written out */
+	const struct symreal *real; /* SYM_WHOLE */
+	int64_t lower;              /* proved: never below it; INT64_MIN: nothing is known */
+	int nodes;                  /* of the expression written out */
 };
 
 /* An expression has no more nodes than this, so that a program that keeps
@@ -93,7 +106,18 @@ bool sym_at_least(struct symtab *t, const struct sym *a, const struct sym *b);
 /* Rebuilds an expression of one table in another, which has the same symbols. */
 const struct sym *sym_copy(struct symtab *to, const struct sym *s);
 
+/* Calls visit() for each symbol in the expression, as often as it stands there. */
+void sym_each_var(const struct sym *s, void (*visit)(void *self, int var), void *self);
+void symreal_each_var(const struct symreal *r, void (*visit)(void *self, int var), void *self);
+
+/* How symbols are called in a text; NULL: s0, s1, ... */
+struct sym_namer {
+	void *self;
+	void (*name)(void *self, struct buf *out, int var);
+};
+
 /* "(s0*s1 + s0)//2", as a person writes it. */
 void sym_print(struct buf *out, const struct sym *s);
+void sym_print_named(struct buf *out, const struct sym *s, const struct sym_namer *namer);
 
 #endif

@@ -78,6 +78,8 @@ int64_t sym_lower_bound(const struct sym *s)
 		return b >= 1 ? 0 : INT64_MIN;
 	case SYM_MAX:
 		return a > b ? a : b;
+	case SYM_WHOLE: /* symreal_whole() knows */
+		return INT64_MIN;
 	default:
 		return a < b ? a : b;
 	}
@@ -91,7 +93,7 @@ static int compare(const struct sym *a, const struct sym *b)
 		return 0;
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
-	if (a->kind == SYM_CONST || a->kind == SYM_VAR)
+	if (a->kind == SYM_CONST || a->kind == SYM_VAR || a->kind == SYM_WHOLE)
 		return a->value < b->value ? -1 : a->value > b->value;
 	c = compare(a->a, b->a);
 	return c ? c : compare(a->b, b->b);
@@ -371,11 +373,57 @@ const struct sym *sym_mod(struct symtab *t, const struct sym *a, const struct sy
 	return division(t, SYM_MOD, a, b);
 }
 
+static bool never_negative(struct symtab *t, const struct sym *gap, int depth);
+
+/* The term number i of the gap is m * (x // c) or m * (x % c) with c a constant
+ * above 0: the gap is not negative if what is left with the bound in the term's
+ * place is not.  c * (x // c) lies from x - c + 1 to x, x % c from 0 to c - 1. */
+static bool bounded_without(struct symtab *t, const struct poly *gap, int i, int depth)
+{
+	const struct sym *atom = gap->term[i].atom[0], *x = atom->a;
+	int64_t m = gap->term[i].coef, c = atom->b->value;
+	struct poly rest = *gap;
+	const struct sym *sum, *bound;
+
+	for (int j = i; j + 1 < rest.n; j++)
+		rest.term[j] = rest.term[j + 1];
+	rest.n--;
+	sum = put_together(t, &rest);
+	if (atom->kind == SYM_MOD) {
+		bound = sym_const(t, m > 0 ? 0 : mul_saturated(m, c - 1));
+	} else {
+		sum = sym_mul(t, sym_const(t, c), sum);
+		bound = sym_mul(t, sym_const(t, m), m > 0 ? sym_add(t, x, sym_const(t, 1 - c)) : x);
+	}
+	sum = sym_add(t, sum, bound);
+	return sum && never_negative(t, sum, depth - 1);
+}
+
+static bool never_negative(struct symtab *t, const struct sym *gap, int depth)
+{
+	struct poly p = { 0 };
+
+	if (gap->lower >= 0)
+		return true;
+	if (depth == 0 || !take_apart(gap, &p))
+		return false;
+	for (int i = 0; i < p.n; i++) {
+		const struct sym *atom = p.term[i].n == 1 ? p.term[i].atom[0] : NULL;
+
+		if (atom && (atom->kind == SYM_FLOORDIV || atom->kind == SYM_MOD) &&
+		    atom->b->kind == SYM_CONST && atom->b->value > 0 &&
+		    bounded_without(t, &p, i, depth))
+			return true;
+	}
+	return false;
+}
+
 bool sym_at_least(struct symtab *t, const struct sym *a, const struct sym *b)
 {
+	enum { MAX_DEPTH = 3 };
 	const struct sym *gap = sym_sub(t, a, b);
 
-	return gap && gap->lower >= 0;
+	return gap && never_negative(t, gap, MAX_DEPTH);
 }
 
 /* max and min: one of the two where it is known which, else an atom whose

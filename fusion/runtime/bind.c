@@ -127,7 +127,7 @@ static bool bind_value(const struct bind_target *t, const char *name, const stru
 	}
 	if (v.kind == VALUE_TENSOR && tensor)
 		return bind_tensor(t, v, out, err);
-	if (v.kind >= VALUE_SYMFLOAT && v.kind <= VALUE_LATEBOOL && p->kind == PARAM_TENSOR_SCALAR)
+	if (v.kind >= VALUE_SYMREAL && v.kind <= VALUE_LATEBOOL && p->kind == PARAM_TENSOR_SCALAR)
 		return bind_tensor(t, v, out, err);
 	switch (p->kind) {
 	case PARAM_TENSOR_SCALAR:

@@ -62,10 +62,9 @@ bool compose_compare(const struct composer *c, enum cmpop op, struct value a, st
 		*out = op == CMP_LT ? a.i < b.i : op == CMP_LE ? a.i <= b.i : a.i == b.i;
 		return true;
 	}
-	if (!c->host->compare(c->host->self, op, a, b, &v, err))
-		return false;
-	*out = v.b;
-	return true;
+	return c->host->compare(c->host->self, op, a, b, &v, err) &&
+	       (v.kind == VALUE_BOOL ? (*out = v.b, true)
+				     : c->host->truth(c->host->self, v, out, err));
 }
 
 bool compose_add(const struct composer *c, struct value a, struct value b, struct value *out,

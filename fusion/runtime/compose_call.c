@@ -268,14 +268,34 @@ static bool divide_up(const struct composer *c, struct value size, int64_t n, st
 	       c->host->binary(c->host->self, BIN_FLOORDIV, false, size, value_int(n), out, err);
 }
 
-/* Equal parts, and what is left as the last one. */
+/* Parts of one length, and what is left as the last one. */
+static bool cut_by(const struct composer *c, struct value each, struct value size,
+		   struct cuts *cuts, struct err *err)
+{
+	struct value next;
+	bool more;
+
+	do {
+		if (!compose_add(c, cuts->bounds[cuts->n], each, &next, err) ||
+		    !compose_compare(c, CMP_LT, next, size, &more, err) ||
+		    !add_cut(cuts, more ? next : size, err))
+			return false;
+	} while (more);
+	return true;
+}
+
+/* Of split() and chunk(). */
 static bool cut_equal(const struct composer *c, struct value how, bool chunks, struct value size,
 		      struct cuts *cuts, struct err *err)
 {
-	struct value each, next;
+	struct value each;
 	int64_t n;
 	bool more;
 
+	if (!chunks && how.kind == VALUE_SYMINT) /* how many parts there are is guarded */
+		return compose_compare(c, CMP_LT, how, value_int(1), &more, err) &&
+		       (more ? err_set(err, ERR_VALUE, "the split size must be positive")
+			     : cut_by(c, how, size, cuts, err));
 	if (!compose_number(c, how, chunks ? "the number of chunks" : "the split size", &n, err))
 		return false;
 	if (n < 1)
@@ -284,13 +304,7 @@ static bool cut_equal(const struct composer *c, struct value how, bool chunks, s
 	each = value_int(n);
 	if (chunks && !divide_up(c, size, n, &each, err))
 		return false;
-	do {
-		if (!compose_add(c, cuts->bounds[cuts->n], each, &next, err) ||
-		    !compose_compare(c, CMP_LT, next, size, &more, err) ||
-		    !add_cut(cuts, more ? next : size, err))
-			return false;
-	} while (more);
-	return true;
+	return cut_by(c, each, size, cuts, err);
 }
 
 /* tensor_split: a number of parts that differ by one at most, or where to cut. */
@@ -396,6 +410,26 @@ static bool unbind(const struct composer *c, const struct native *f, struct valu
 	return true;
 }
 
+/* The same where bounds are symbols: -((start - end) // step), none below 0. */
+static bool count_symbols(const struct composer *c, struct value start, struct value end,
+			  int64_t step, struct value *out, struct err *err)
+{
+	struct vm_host *host = c->host;
+	struct value n;
+	bool behind;
+
+	if (!compose_compare(c, CMP_LT, step > 0 ? end : start, step > 0 ? start : end, &behind,
+			     err))
+		return false;
+	if (behind)
+		return err_set(err, ERR_VALUE,
+			       "arange: the end lies on the other side of the start than the step "
+			       "goes");
+	return host->binary(host->self, BIN_SUB, false, start, end, &n, err) &&
+	       host->binary(host->self, BIN_FLOORDIV, false, n, value_int(step), &n, err) &&
+	       host->binary(host->self, BIN_MUL, false, n, value_int(-1), out, err);
+}
+
 /* How many steps lead from start to just before end. */
 static bool count_steps(const struct composer *c, struct value start, struct value end,
 			struct value step, struct value *out, struct err *err)
@@ -409,6 +443,9 @@ static bool count_steps(const struct composer *c, struct value start, struct val
 		*out = end;
 		return true;
 	}
+	if (start.kind != VALUE_FLOAT && end.kind != VALUE_FLOAT && step.kind == VALUE_INT &&
+	    step.i != 0 && (start.kind == VALUE_SYMINT || end.kind == VALUE_SYMINT))
+		return count_symbols(c, start, end, step.i, out, err);
 	if ((start.kind != VALUE_FLOAT && !compose_number(c, start, "start", &i, err)) ||
 	    (end.kind != VALUE_FLOAT && !compose_number(c, end, "end", &j, err)) ||
 	    (step.kind != VALUE_FLOAT && !compose_number(c, step, "step", &k, err)))

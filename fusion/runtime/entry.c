@@ -35,6 +35,8 @@ static void gather(struct entry *e, const struct roots *roots)
 		struct value v = in->slot >= 0 ? e->guards.values[in->slot] : e->lifted[i];
 
 		(void)roots;
+		if (in->real)
+			v = value_float(symreal_eval(in->real, e->guards.vars));
 		if (v.kind == VALUE_FLOAT) {
 			*(double *)tensor_data(e->numbers[i]) = v.f;
 			e->input_tensors[i] = e->numbers[i];

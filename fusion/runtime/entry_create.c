@@ -11,34 +11,37 @@ bool entry_no_memory(struct err *err)
 	return err_set(err, ERR_MEMORY, "out of memory while compiling the call");
 }
 
-static bool mark_vars(const struct sym *s, bool *used)
-{
-	if (s->kind == SYM_CONST)
-		return false;
-	if (s->kind == SYM_VAR) {
-		bool first = !used[s->value];
+struct marker {
+	bool *used; /* by symbol */
+	int n;
+};
 
-		used[s->value] = true;
-		return first;
-	}
-	mark_vars(s->a, used);
-	return mark_vars(s->b, used);
+static void mark_var(void *self, int var)
+{
+	struct marker *m = self;
+
+	m->n += !m->used[var];
+	m->used[var] = true;
 }
 
 /* As FX counts them: inputs that are used, and distinct symbols in their sizes. */
 static bool count_placeholders(struct entry *e, int n_vars)
 {
-	bool *used = ARENA_ARRAY(&e->arena, bool, (size_t)n_vars + 1);
+	struct marker m = { .used = ARENA_ARRAY(&e->arena, bool, (size_t)n_vars + 1) };
 
-	if (!used)
+	if (!m.used)
 		return false;
-	e->n_placeholders = e->captured->n_inputs;
 	for (int i = 0; i < e->captured->n_inputs; i++) {
 		const struct node *n = e->captured->nodes[e->captured->inputs[i]];
 
+		if (e->inputs[i].real)
+			symreal_each_var(e->inputs[i].real, mark_var, &m);
+		else
+			e->n_placeholders++;
 		for (int d = 0; d < n->shape.rank; d++)
-			e->n_placeholders += mark_vars(n->shape.size[d], used);
+			sym_each_var(n->shape.size[d], mark_var, &m);
 	}
+	e->n_placeholders += m.n;
 	return true;
 }
 
@@ -59,7 +62,7 @@ static bool keep_inputs(struct entry *e, const struct trace *t, struct allocator
 		e->n_inputs = (int)i + 1;
 		if (in->lifted >= 0)
 			e->lifted[i] = value_ref(t->lifted.at[in->lifted].value);
-		if (in->slot < 0 || t->slots->at[in->slot].kind != VALUE_FLOAT)
+		if (!in->real && (in->slot < 0 || t->slots->at[in->slot].kind != VALUE_FLOAT))
 			continue;
 		e->numbers[i] = tensor_create(allocator, DTYPE_F64, 0, NULL, NULL);
 		if (!e->numbers[i])

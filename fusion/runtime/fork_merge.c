@@ -314,10 +314,10 @@ static bool merge(struct merger *m, struct value a, struct value b, int depth, s
 	if ((a.kind == VALUE_LAZY && !world_read(m->t, (int)a.i, &a, m->err)) ||
 	    (b.kind == VALUE_LAZY && !world_read(m->t, (int)b.i, &b, m->err)))
 		return false;
-	if (a.kind == VALUE_SYMINT)
-		return trace_pin(m->t, a.sym, m->err);
-	if (b.kind == VALUE_SYMINT)
-		return trace_pin(m->t, b.sym, m->err);
+	if (a.kind == VALUE_SYMINT || a.kind == VALUE_SYMBOOL)
+		return trace_pin_value(m->t, a, m->err);
+	if (b.kind == VALUE_SYMINT || b.kind == VALUE_SYMBOOL)
+		return trace_pin_value(m->t, b, m->err);
 	if (!fork_same(m->t, a, b) &&
 	    (!late_choose(m->t, m->k->condition, a, b, &known, out, m->err) || known))
 		return known;

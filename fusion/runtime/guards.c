@@ -100,13 +100,15 @@ static void add_type(struct maker *m, int slot)
 	const struct slot *s = &m->t->slots->at[slot];
 	struct guard guard = type_guard(s, slot);
 
-	if (s->var >= 0) {
+	if (s->kind == VALUE_FLOAT && s->symbolic && !s->pinned) {
+		guard.kind = GUARD_FLOAT;
+		guard.number = s->var;
+	} else if (s->var >= 0) {
 		guard.kind = GUARD_INT;
 		guard.number = s->var;
-		m->g->homes[s->var] = (struct guard_home){ .slot = slot, .dim = -1 };
-	} else if (s->kind == VALUE_FLOAT && s->symbolic && !s->pinned) {
-		guard.kind = GUARD_FLOAT;
 	}
+	if (s->var >= 0)
+		m->g->homes[s->var] = (struct guard_home){ .slot = slot, .dim = -1 };
 	add(m, guard);
 }
 
@@ -217,15 +219,6 @@ static void add_all(struct maker *m)
 		if (looked_at(&s->at[i]))
 			add_layout(m, i);
 	add_aliases(m);
-	for (size_t i = 0; i < m->t->float_conditions.len; i++) {
-		const struct float_condition *c = &m->t->float_conditions.at[i];
-
-		add(m, (struct guard){ .kind = GUARD_COMPARED,
-				       .slot = c->slot,
-				       .dim = (int)c->op,
-				       .number = c->outcome,
-				       .with = c->with });
-	}
 	for (size_t i = 0; i < m->t->conditions.len; i++)
 		add(m, (struct guard){ .kind = GUARD_CONDITION, .slot = -1, .number = (int64_t)i });
 	add_types(m, true);
@@ -309,17 +302,21 @@ bool guards_create(struct guards *g, const struct trace *t, struct arena *arena)
 {
 	struct maker m = { .g = g, .t = t };
 	size_t n_conditions = t->conditions.len;
+	int64_t *was;
 
 	g->slots = t->slots;
 	g->n_vars = (int)t->homes.len;
 	g->homes = ARENA_ARRAY(arena, struct guard_home, (size_t)g->n_vars + 1);
 	g->vars = ARENA_ARRAY(arena, int64_t, (size_t)g->n_vars + 1);
+	g->was = was = ARENA_ARRAY(arena, int64_t, (size_t)g->n_vars + 1);
 	g->values = ARENA_ARRAY(arena, struct value, (size_t)t->slots->n + 1);
 	g->conditions = ARENA_ARRAY(arena, struct size_condition, n_conditions + 1);
-	if (!g->homes || !g->vars || !g->values || !g->conditions)
+	if (!g->homes || !g->vars || !was || !g->values || !g->conditions)
 		return false;
 	if (n_conditions)
 		memcpy(g->conditions, t->conditions.at, n_conditions * sizeof(*g->conditions));
+	for (int i = 0; i < g->n_vars; i++)
+		was[i] = sym_var_hint(t->graph->syms, i);
 	for (int i = 0; i < g->n_vars; i++)
 		g->homes[i] = (struct guard_home){ .slot = -1, .dim = -1 };
 	add_all(&m);

@@ -22,7 +22,7 @@ enum guard_kind {
 	GUARD_VALUE,    /* None, bool, number, str, dtype: type and value */
 	GUARD_EQUAL,    /* range, slice, set: equal */
 	GUARD_INT,      /* an int; its value is symbol `number` */
-	GUARD_FLOAT,    /* a float: a graph input */
+	GUARD_FLOAT,    /* a float; its bits are symbol `number`, -1: none */
 	GUARD_OBJECT,   /* this very object: class, property */
 	GUARD_FUNCTION, /* its code is `pointer`, plain defaults as they were */
 	GUARD_NATIVE,   /* a function of ours, by name */
@@ -39,18 +39,14 @@ enum guard_kind {
 	GUARD_STRIDE,    /* stride(dim) == number */
 	GUARD_IDENTICAL, /* the same tensor or object as slot `other` */
 	GUARD_DISJOINT,  /* tensors: shares no memory with slot `other`; else another object */
-	GUARD_COMPARED,  /* a float: comparison `dim` with `with` has the outcome `number` */
-	GUARD_CONDITION, /* a comparison of sizes, number: its index */
+	GUARD_CONDITION, /* a comparison of symbols, number: its index */
 };
 
 struct guard {
 	enum guard_kind kind;
 	int slot, dim, other;
 	int64_t number;
-	union {
-		const void *pointer;
-		double with;
-	};
+	const void *pointer;
 };
 
 /* The guards as they are run: all that is asked of a tensor is one step, with
@@ -79,6 +75,7 @@ struct guards {
 	struct guard_home *homes; /* by symbol: what it is named for */
 	struct value *values;     /* by slot, of the call being checked; borrowed */
 	int64_t *vars;            /* by symbol, of the call being checked */
+	const int64_t *was;       /* ... and at the capture */
 	int n_vars;
 };
 

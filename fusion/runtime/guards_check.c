@@ -69,13 +69,6 @@ static bool same_iterator(struct value v, const struct guard *at)
 	       v.iter->position == at->number && (int)v.iter->length == at->other;
 }
 
-static bool condition_holds(const struct size_condition *c, const int64_t *vars)
-{
-	if (c->fits)
-		return sym_fits(c->a, vars);
-	return sizes_compare(c->op, sym_eval(c->a, vars), sym_eval(c->b, vars)) == c->outcome;
-}
-
 /* The value of a slot; its parents have been checked. */
 static inline struct value load(struct guards *g, int slot, const struct roots *roots)
 {
@@ -143,7 +136,10 @@ static bool check(struct guards *g, const struct guard *at, const struct roots *
 		g->vars[at->number] = v.i;
 		return v.kind == VALUE_INT;
 	case GUARD_FLOAT:
-		return load(g, at->slot, roots).kind == VALUE_FLOAT;
+		v = load(g, at->slot, roots);
+		if (at->number >= 0)
+			memcpy(&g->vars[at->number], &v.f, sizeof(v.f));
+		return v.kind == VALUE_FLOAT;
 	case GUARD_RANK:
 		return tensor_of(g, at->slot)->rank == at->number;
 	case GUARD_SIZE:
@@ -165,11 +161,9 @@ static bool check(struct guards *g, const struct guard *at, const struct roots *
 		return g->values[at->slot].kind != VALUE_TENSOR
 			   ? g->values[at->slot].object != g->values[at->other].object
 			   : tensor_of(g, at->slot)->storage != tensor_of(g, at->other)->storage;
-	case GUARD_COMPARED:
-		return floats_compare((enum cmpop)at->dim, g->values[at->slot].f, at->with) ==
-		       (at->number != 0);
 	case GUARD_CONDITION:
-		return condition_holds(&g->conditions[at->number], g->vars);
+		return size_condition_holds(&g->conditions[at->number], g->vars) ==
+		       g->conditions[at->number].outcome;
 	default:
 		return check_object(g, at, load(g, at->slot, roots));
 	}

@@ -3,9 +3,13 @@
  * A text names values as the program does (x.size(0), cfg['act']), never by
  * the engine's symbols.
  */
+#include <float.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "fusion/runtime/guards.h"
+
+enum { MAX_TOLD = 4 }; /* symbols of one condition */
 
 /* The type's name where only the kind is left. */
 static const char *kind_name(enum value_kind kind)
@@ -54,44 +58,10 @@ static void home_text(const struct guards *g, int64_t var, struct buf *out)
 		buf_printf(out, "%s.size(%d)", name_of(g, home.slot), home.dim);
 }
 
-static void size_text(const struct guards *g, const struct sym *s, struct buf *out);
-
-static void nested_text(const struct guards *g, const struct sym *s, struct buf *out)
+/* Sizes in the user's terms: "2*x.size(0) + 1". */
+static void name_var(void *self, struct buf *out, int var)
 {
-	bool plain = s->kind == SYM_CONST || s->kind == SYM_VAR;
-
-	buf_puts(out, plain ? "" : "(");
-	size_text(g, s, out);
-	buf_puts(out, plain ? "" : ")");
-}
-
-/* A size in the user's terms: "x.size(0)*2 + 1". */
-static void size_text(const struct guards *g, const struct sym *s, struct buf *out)
-{
-	static const char *const infix[] = {
-		[SYM_ADD] = " + ", [SYM_MUL] = "*", [SYM_FLOORDIV] = "//", [SYM_MOD] = " % "
-	};
-
-	switch (s->kind) {
-	case SYM_CONST:
-		buf_printf(out, "%" PRId64, s->value);
-		return;
-	case SYM_VAR:
-		home_text(g, s->value, out);
-		return;
-	case SYM_MAX:
-	case SYM_MIN:
-		buf_puts(out, s->kind == SYM_MAX ? "max(" : "min(");
-		size_text(g, s->a, out);
-		buf_puts(out, ", ");
-		size_text(g, s->b, out);
-		buf_puts(out, ")");
-		return;
-	default:
-		nested_text(g, s->a, out);
-		buf_puts(out, infix[s->kind]);
-		nested_text(g, s->b, out);
-	}
+	home_text(self, var, out);
 }
 
 static enum cmpop opposite(enum cmpop op)
@@ -115,14 +85,87 @@ static enum cmpop opposite(enum cmpop op)
 static void condition_text(const struct guards *g, int64_t index, struct buf *out)
 {
 	const struct size_condition *c = &g->conditions[index];
+	struct sym_namer namer = { (void *)g, name_var };
 
-	size_text(g, c->a, out);
-	if (c->fits) {
-		buf_puts(out, " has 64 bits");
+	if (c->a) {
+		sym_print_named(out, c->a, &namer);
+		if (c->fits) {
+			buf_puts(out, " has 64 bits");
+			return;
+		}
+	} else if (c->y) {
+		symreal_print(out, c->x, &namer);
+	} else if (c->most == DBL_MAX) {
+		symreal_print(out, c->x, &namer);
+		buf_puts(out, " is finite");
+		return;
+	} else {
+		buf_puts(out, "abs(");
+		symreal_print(out, c->x, &namer);
+		buf_printf(out, ") <= %g", c->most);
 		return;
 	}
 	buf_printf(out, " %s ", cmpop_symbol(c->outcome ? c->op : opposite(c->op)));
-	size_text(g, c->b, out);
+	if (c->a)
+		sym_print_named(out, c->b, &namer);
+	else
+		symreal_print(out, c->y, &namer);
+}
+
+struct telling {
+	const struct guards *g;
+	struct buf *out;
+	int told[MAX_TOLD];
+	int n;
+};
+
+static void var_value(const struct guards *g, int var, const int64_t *vars, struct buf *out)
+{
+	const struct guard_home *home = &g->homes[var];
+	double f;
+
+	if (home->dim < 0 && g->slots->at[home->slot].kind == VALUE_FLOAT) {
+		memcpy(&f, &vars[var], sizeof(f));
+		value_print(out, value_float(f), false);
+	} else {
+		buf_printf(out, "%" PRId64, vars[var]);
+	}
+}
+
+/* "x.size(0) is 3, was 8" for a symbol of a condition, once each. */
+static void tell_var(void *self, int var)
+{
+	struct telling *t = self;
+
+	for (int i = 0; i < t->n; i++)
+		if (t->told[i] == var)
+			return;
+	if (t->n == MAX_TOLD || t->g->homes[var].slot < 0 || t->g->vars[var] == t->g->was[var])
+		return;
+	buf_puts(t->out, t->n ? "; " : ": ");
+	t->told[t->n++] = var;
+	home_text(t->g, var, t->out);
+	buf_puts(t->out, " is ");
+	var_value(t->g, var, t->g->vars, t->out);
+	buf_puts(t->out, ", was ");
+	var_value(t->g, var, t->g->was, t->out);
+}
+
+static void condition_reason(const struct guards *g, int64_t index, struct buf *out)
+{
+	const struct size_condition *c = &g->conditions[index];
+	struct telling t = { .g = g, .out = out };
+
+	condition_text(g, index, out);
+	buf_puts(out, " no longer holds");
+	if (c->a) {
+		sym_each_var(c->a, tell_var, &t);
+		sym_each_var(c->b, tell_var, &t);
+		return;
+	}
+	symreal_each_var(c->x, tell_var, &t);
+	if (c->y)
+		symreal_each_var(c->y, tell_var, &t);
 }
 
 static void keys_text(const struct dict *dict, struct buf *out)
@@ -226,12 +269,6 @@ static void write_text(const struct guards *g, const struct guard *at, struct bu
 		return;
 	case GUARD_DISJOINT:
 		buf_printf(out, "%s and %s share no memory", name, name_of(g, at->other));
-		return;
-	case GUARD_COMPARED:
-		buf_printf(
-		    out, "%s %s ", name,
-		    cmpop_symbol(at->number ? (enum cmpop)at->dim : opposite((enum cmpop)at->dim)));
-		value_print(out, value_float(at->with), false);
 		return;
 	case GUARD_CONDITION:
 		condition_text(g, at->number, out);
@@ -386,13 +423,7 @@ void guards_reason(const struct guards *g, int index, const struct roots *roots,
 	const struct guard *at = &g->at[index];
 
 	if (at->kind == GUARD_CONDITION) {
-		condition_text(g, at->number, out);
-		buf_puts(out, " no longer holds");
-	} else if (at->kind == GUARD_COMPARED) {
-		buf_printf(out, "%s is ", name_of(g, at->slot));
-		value_print(out, slot_value(g->slots, at->slot, roots), false);
-		buf_puts(out, ", was ");
-		value_print(out, g->slots->at[at->slot].value, false);
+		condition_reason(g, at->number, out);
 	} else if (at->kind < GUARD_RANK) {
 		slot_reason(g, at, roots, out);
 	} else if (g->slots->at[at->slot].kind != VALUE_TENSOR) {

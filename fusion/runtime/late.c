@@ -77,6 +77,10 @@ int late_node(struct trace *t, struct value v, struct err *err)
 		return constant(t, DTYPE_BOOL, &v.b, err);
 	case VALUE_SYMINT:
 		return symbol(t, v.sym, err);
+	case VALUE_SYMREAL:
+		return trace_real_node(t, v.real, err);
+	case VALUE_SYMBOOL:
+		return trace_settle(t, &v, err) ? constant(t, DTYPE_BOOL, &v.b, err) : -1;
 	default:
 		return (int)v.i;
 	}
@@ -274,6 +278,7 @@ enum value_kind late_type(struct value v)
 {
 	switch (v.kind) {
 	case VALUE_FLOAT:
+	case VALUE_SYMREAL:
 	case VALUE_SYMFLOAT:
 		return VALUE_FLOAT;
 	case VALUE_INT:

@@ -149,10 +149,8 @@ static void look(struct need *n, struct value v)
 {
 	if (v.kind == VALUE_LATETEXT)
 		look_inside(n, &n->t->texts.at[v.i]);
-	else if (v.kind == VALUE_SYMINT)
-		n->changed |= trace_pin_quietly(n->t, v.sym);
-	else if (v.kind == VALUE_SYMFLOAT && !trace_is_late(n->t, v))
-		n->changed |= trace_pin_floats(n->t);
+	else if (v.kind >= VALUE_SYMINT && v.kind <= VALUE_SYMFLOAT && !trace_is_late(n->t, v))
+		n->changed |= trace_pin_value_quietly(n->t, v);
 	else
 		n->late |= v.kind != VALUE_STR;
 }

@@ -55,8 +55,10 @@ static bool check_local(struct looper *l, int index, bool *found, struct err *er
 		return false;
 	if (before.kind == VALUE_UNSET)
 		return fork_refuse(&l->k, "`%s` is set for the first time inside it", name);
-	if (before.kind == VALUE_SYMINT || now.kind == VALUE_SYMINT)
-		return trace_pin(t, before.kind == VALUE_SYMINT ? before.sym : now.sym, err);
+	if (before.kind == VALUE_SYMINT || before.kind == VALUE_SYMBOOL)
+		return trace_pin_value(t, before, err);
+	if (now.kind == VALUE_SYMINT || now.kind == VALUE_SYMBOOL)
+		return trace_pin_value(t, now, err);
 	if (late_type(before) != VALUE_UNSET && late_type(before) == late_type(now))
 		return note_place(l, CARRIED_NUMBER, index, found, err);
 	if (before.kind != VALUE_TENSOR || now.kind != VALUE_TENSOR)

@@ -321,8 +321,14 @@ static bool add(struct recipe_builder *b, struct value v, int depth)
 			       MAX_NESTING, MAX_SLOTS);
 	if (v.kind == VALUE_LAZY)
 		return push(b, (struct recipe_step){ .kind = RECIPE_SLOT, .index = (int)v.i });
-	if (v.kind == VALUE_SYMINT && !is_number_of_call(b, v))
+	if ((v.kind == VALUE_SYMINT && !is_number_of_call(b, v)) || v.kind == VALUE_SYMREAL ||
+	    v.kind == VALUE_SYMBOOL)
 		b->trace->computes_sizes = true;
+	if (v.kind == VALUE_SYMREAL)
+		return push(b, (struct recipe_step){ .kind = RECIPE_REAL, .real = v.real });
+	if (v.kind == VALUE_SYMBOOL)
+		return push(b,
+			    (struct recipe_step){ .kind = RECIPE_BOOL, .condition = v.condition });
 	if (v.kind == VALUE_SYMINT)
 		return push(b, (struct recipe_step){ .kind = RECIPE_SIZE, .size = v.sym });
 	if (v.kind == VALUE_SYMFLOAT || v.kind == VALUE_LATEINT || v.kind == VALUE_LATEBOOL)

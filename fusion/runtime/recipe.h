@@ -21,7 +21,9 @@ enum recipe_kind {
 	RECIPE_VIEW,   /* a view of the next step */
 	RECIPE_CHOICE, /* one of two; output `index` tells which */
 	RECIPE_TEXT,   /* of the values in its gaps, which follow */
-	RECIPE_SIZE,
+	RECIPE_SIZE,   /* numbers of symbols */
+	RECIPE_REAL,
+	RECIPE_BOOL,
 	/* of the steps that follow: */
 	RECIPE_SEQUENCE, /* tuple or list, n */
 	RECIPE_DICT,     /* n values; `value` has the keys */
@@ -40,7 +42,11 @@ struct recipe_step {
 	enum recipe_kind kind;
 	int index, n;
 	struct value value;
-	const struct sym *size;
+	union {
+		const struct sym *size;
+		const struct symreal *real;
+		const struct size_condition *condition;
+	};
 	const struct view_layout *layout; /* VIEW */
 	const struct entry_text *text;    /* TEXT */
 };

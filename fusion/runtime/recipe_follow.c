@@ -122,6 +122,10 @@ static struct value begin(struct follower *f, const struct recipe_step *step)
 		return value_ref(f->r->made[step->index]);
 	case RECIPE_SIZE:
 		return value_int(sym_eval(step->size, f->call->vars));
+	case RECIPE_REAL:
+		return value_float(symreal_eval(step->real, f->call->vars));
+	case RECIPE_BOOL:
+		return value_bool(size_condition_holds(step->condition, f->call->vars));
 	case RECIPE_SEQUENCE:
 		return new_sequence(step->value.list, step->n);
 	case RECIPE_DICT:

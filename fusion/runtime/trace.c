@@ -14,6 +14,8 @@
 #include "fusion/runtime/late_text.h"
 #include "fusion/runtime/prints.h"
 
+enum { MAX_SETTLED = 2 * MAX_ARGS }; /* arguments of an op */
+
 bool trace_no_memory(struct err *err)
 {
 	return err_set(err, ERR_MEMORY, "out of memory while capturing the call");
@@ -57,7 +59,6 @@ void trace_finish(struct trace *t)
 	VEC_FREE(&t->inputs);
 	VEC_FREE(&t->homes);
 	VEC_FREE(&t->float_operands);
-	VEC_FREE(&t->float_conditions);
 	VEC_FREE(&t->asserts);
 	VEC_FREE(&t->brk.stack);
 	VEC_FREE(&t->refused);
@@ -76,7 +77,7 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 	pointers_clear(&t->reals);
 	pointers_clear(&t->stands);
 	t->conditions.len = t->inputs.len = t->homes.len = t->float_operands.len = 0;
-	t->float_conditions.len = t->asserts.len = 0;
+	t->asserts.len = 0;
 	t->restart = false;
 	t->n_ops = t->n_tensors = t->n_writes = 0;
 	t->grad_off = false;
@@ -234,12 +235,9 @@ static bool pin_symbols(struct trace *t, const struct value *values, int n)
 	bool changed = false;
 
 	for (int i = 0; i < n; i++) {
-		if (values[i].kind == VALUE_SYMINT)
-			changed |= trace_pin_quietly(t, values[i].sym);
-		if (trace_is_late(t, values[i]) || values[i].kind == VALUE_SYMFLOAT) {
-			trace_pin_float(t, values[i], NULL);
-			changed |= t->brk.id == BREAK_NONE;
-		}
+		changed |= trace_pin_value_quietly(t, values[i]);
+		if (trace_is_late(t, values[i]))
+			trace_break(t, BREAK_NUMBER_USE, NULL, NULL);
 		if (values[i].kind == VALUE_TUPLE || values[i].kind == VALUE_LIST)
 			changed |= pin_symbols(t, values[i].list->at, values[i].list->len);
 	}
@@ -424,14 +422,31 @@ static bool finish_op(struct trace *t, int node, const struct value *values, int
 	return trace_wrap(t, node, out, err);
 }
 
+/* Outcomes of comparisons are guarded where an op takes one: True or False. */
+static bool has_outcome(const struct value *values, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (values[i].kind == VALUE_SYMBOOL)
+			return true;
+	return false;
+}
+
 bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
 	      const struct value *values, int n, const struct keywords *kw, struct value *out,
 	      struct err *err)
 {
 	struct bind_target target = { .graph = t->graph, .node = target_node, .self = t };
 	struct arg args[MAX_ARGS];
+	struct value settled[MAX_SETTLED];
 	int line = t->host.line, column = t->host.column, node, result;
 
+	if (n <= MAX_SETTLED && has_outcome(values, n)) {
+		memcpy(settled, values, sizeof(*values) * (size_t)n);
+		for (int i = 0; i < n; i++)
+			if (!trace_settle(t, &settled[i], err))
+				return false;
+		values = settled;
+	}
 	if (!check_bound(t, err) || !check_random(t, op, err) ||
 	    (inplace && values[0].kind == VALUE_TENSOR && !fork_may_write(t, values[0], err)))
 		return false;

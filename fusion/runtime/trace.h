@@ -15,6 +15,7 @@
 #include "fusion/base/vec.h"
 #include "fusion/capture/vm.h"
 #include "fusion/graph/graph.h"
+#include "fusion/graph/symreal.h"
 #include "fusion/runtime/compose.h"
 #include "fusion/runtime/memory.h"
 #include "fusion/runtime/mode.h"
@@ -35,21 +36,15 @@ struct lifted {
 	int writes;
 };
 
-/* A comparison of sizes that the program branched on; or (`fits`) that `a` is computed
- * in 64 bits: Python's ints have more, ours raise. */
+/* A comparison of numbers that are symbols: a with b, or the floats x with y; or
+ * (`fits`) that `a` is computed in 64 bits: Python's ints have more, ours raise. */
 struct size_condition {
 	bool fits;
 	enum cmpop op;
-	const struct sym *a, *b;
-	bool outcome;
-};
-
-/* The same of a symbolic float and a number. */
-struct float_condition {
-	enum cmpop op;
-	int slot;
-	double with;
-	bool outcome;
+	const struct sym *a, *b;     /* NULL: x and y */
+	const struct symreal *x, *y; /* y NULL: x is no further from 0 than `most` */
+	double most;
+	bool outcome; /* at the capture */
 };
 
 static inline bool floats_compare(enum cmpop op, double a, double b)
@@ -88,9 +83,10 @@ static inline bool sizes_compare(enum cmpop op, int64_t a, int64_t b)
 	}
 }
 
-struct trace_input { /* what a graph input is read from */
-	int slot;    /* -1: no slot */
-	int lifted;  /* -1: a slot */
+struct trace_input {                /* what a graph input is read from */
+	int slot;                   /* -1: no slot */
+	int lifted;                 /* -1: a slot */
+	const struct symreal *real; /* a float that is computed; NULL: none */
 };
 
 /* Where a symbol's value comes from. */
@@ -155,7 +151,6 @@ struct trace {
 	bool computes_sizes;          /* the program did something with a symbol: nodes of FX too */
 	VEC(struct lifted) lifted;
 	VEC(struct size_condition) conditions;
-	VEC(struct float_condition) float_conditions;
 	VEC(int) asserts; /* nodes of one element that the program asserts */
 	VEC(struct trace_input) inputs;
 	VEC(struct world_global) globals;
@@ -208,10 +203,31 @@ bool trace_shape(struct trace *t, struct value tensor, struct shape *out, enum d
 struct value trace_size_value(const struct sym *s);
 bool trace_size_binary(struct trace *t, enum binop op, struct value a, struct value b,
 		       struct value *out, struct err *err);
+bool trace_size_unary(struct trace *t, enum unop op, struct value a, struct value *out,
+		      struct err *err);
+
+/* An int, bool or symbolic size; NULL for all else, and when out of memory. */
+const struct sym *trace_size(struct trace *t, struct value v);
+
+/* The program needs the plain number: it is specialised.  False, and another
+ * attempt is asked for. */
+bool trace_pin_value(struct trace *t, struct value v, struct err *err);
+bool trace_pin_both(struct trace *t, struct value a, struct value b, struct err *err);
+bool trace_pin_value_quietly(struct trace *t, struct value v); /* as trace_pin_quietly() */
+
+/* trace_compare.c: what a comparison says is a SYMBOOL until it is asked for;
+ * then it is decided at the sizes of the capture, and guarded. */
 bool trace_size_compare(struct trace *t, enum cmpop op, struct value a, struct value b,
 			struct value *out, struct err *err);
-bool trace_size_number(struct trace *t, enum value_kind kind, struct value a, struct value *out,
-		       struct err *err);
+bool trace_size_truth(struct trace *t, struct value a, bool *out, struct err *err);
+/* A SYMBOOL becomes True or False. */
+bool trace_settle(struct trace *t, struct value *v, struct err *err);
+bool trace_size_not(struct trace *t, struct value a, struct value *out, struct err *err);
+/* Guards that two sizes, which differ now, do. */
+bool trace_guard_unlike(struct trace *t, const struct sym *a, const struct sym *b, struct err *err);
+/* Guards that a float that is computed stays within +-most; pins where it is not. */
+bool trace_guard_most(struct trace *t, const struct symreal *x, double most, struct err *err);
+bool size_condition_holds(const struct size_condition *c, const int64_t *vars);
 
 /* The program needs the value of `s`, or that a and b are equal: notes it and
  * asks for another attempt.  Always false. */
@@ -224,13 +240,28 @@ bool trace_pin_quietly(struct trace *t, const struct sym *s);
 bool trace_wants_symbol(struct trace *t, int slot, const struct seen *seen);
 bool trace_symbolic_number(struct trace *t, int slot, struct value *out, struct err *err);
 int trace_float_operand(struct trace *t, struct value v, struct err *err); /* a node; -1 */
-/* Pins all symbolic floats; asks for another attempt.  Always false. */
-bool trace_pin_float(struct trace *t, struct value v, struct err *err);
-bool trace_pin_floats(struct trace *t); /* the same without asking; true if that changed anything */
-bool trace_float_compare(struct trace *t, enum cmpop op, struct value a, struct value b,
-			 struct value *out, struct err *err);
-bool trace_float_binary(struct trace *t, enum binop op, struct value a, struct value b,
-			struct value *out, struct err *err);
+
+/* trace_real.c: floats that are computed of symbols. */
+static inline bool trace_is_real(struct value v)
+{
+	return v.kind == VALUE_FLOAT || v.kind == VALUE_SYMREAL || v.kind == VALUE_SYMFLOAT;
+}
+/* A number that is not late as a float's expression; NULL when out of memory. */
+const struct symreal *trace_real(struct trace *t, struct value v);
+struct value trace_real_value(const struct symreal *r);
+int trace_real_node(struct trace *t, const struct symreal *r, struct err *err); /* -1 */
+bool trace_real_binary(struct trace *t, enum binop op, struct value a, struct value b,
+		       struct value *out, struct err *err);
+/* int(), math.floor() and so on. */
+bool trace_whole(struct trace *t, enum symreal_whole how, struct value v, struct value *out,
+		 struct err *err);
+/* Callbacks of the host. */
+bool trace_math(void *self, const struct native *f, const struct value *args, int n, bool *known,
+		struct value *out, struct err *err);
+bool trace_extreme(void *self, bool least, struct value a, struct value b, bool *known,
+		   struct value *out, struct err *err);
+bool trace_cast(struct trace *t, enum value_kind kind, struct value a, struct value *out,
+		struct err *err);
 
 /* late.c: numbers that the graph computes, read when it has run (policy native).
  * A SYMFLOAT is one where it does not come from outside as it is. */
@@ -301,6 +332,10 @@ void trace_host_init(struct trace *t);
 bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
 	      const struct value *values, int n, const struct keywords *kw, struct value *out,
 	      struct err *err);
+
+/* trace_literal.c: torch.tensor(numbers). */
+bool trace_literal(struct trace *t, const struct value *args, int n, const struct keywords *kw,
+		   struct value *out, struct err *err);
 
 /* world.c: the objects of the program, copied as they are read.  A LAZY value
  * is the number of a slot. */

@@ -7,57 +7,13 @@
 
 #include "fusion/capture/builtins.h"
 #include "fusion/capture/frame.h"
-#include "fusion/runtime/bind.h"
+#include "fusion/capture/operators.h"
 #include "fusion/runtime/fork.h"
 #include "fusion/runtime/late_text.h"
 #include "fusion/runtime/prints.h"
 #include "fusion/runtime/torch_more.h"
 #include "fusion/runtime/torch_control.h"
 #include "fusion/runtime/trace.h"
-
-/* A size among the numbers of torch.tensor(): its elements are constants. */
-static const struct sym *first_size(struct value v, int depth)
-{
-	const struct sym *found = NULL;
-
-	if (v.kind == VALUE_SYMINT)
-		return v.sym;
-	if ((v.kind != VALUE_LIST && v.kind != VALUE_TUPLE) || depth == MAX_RANK)
-		return NULL;
-	for (int i = 0; i < v.list->len && !found; i++)
-		found = first_size(v.list->at[i], depth + 1);
-	return found;
-}
-
-/* torch.tensor(numbers): a constant of the graph. */
-static bool make_literal(struct trace *t, const struct value *args, int n,
-			 const struct keywords *kw, struct value *out, struct err *err)
-{
-	struct shape shape = { 0 };
-	struct value data;
-	enum dtype dtype;
-	int64_t size[MAX_RANK];
-	const struct sym *size_of_literal;
-	void *elements;
-	int node;
-
-	if (!bind_tensor_call(args, n, kw, &data, &dtype, err))
-		return false;
-	size_of_literal = first_size(data, 0);
-	if (size_of_literal)
-		return trace_pin(t, size_of_literal, err);
-	if (!bind_literal(t->graph->arena, data, &dtype, &shape.rank, size, &elements, err))
-		return false;
-	for (int d = 0; d < shape.rank; d++)
-		shape.size[d] = sym_const(t->graph->syms, size[d]);
-	node = graph_constant(t->graph, dtype, &shape, elements);
-	if (node < 0)
-		return trace_no_memory(err);
-	t->graph->nodes[node]->line = t->host.line;
-	t->graph->nodes[node]->column = t->host.column;
-	t->n_ops++;
-	return trace_wrap(t, node, out, err);
-}
 
 static bool shape_value(const struct shape *shape, struct value *out, struct err *err)
 {
@@ -210,7 +166,7 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 		return call_native(t, f, args, n, kw, out, err);
 	}
 	if (f->id == OP_tensor)
-		return make_literal(t, args, n, kw, out, err);
+		return trace_literal(t, args, n, kw, out, err);
 	if (f->self.kind != VALUE_TENSOR)
 		return trace_op(t, op, f->name, inplace, args, n, kw, out, err);
 	if (n > MAX_ARGS)
@@ -227,11 +183,6 @@ static bool is_number(struct value v)
 	       v.kind == VALUE_FLOAT || v.kind == VALUE_BOOL;
 }
 
-static bool is_symbol(struct value v)
-{
-	return v.kind >= VALUE_SYMINT && v.kind <= VALUE_LATEBOOL;
-}
-
 static bool host_binary(void *self, enum binop op, bool inplace, struct value a, struct value b,
 			struct value *out, struct err *err)
 {
@@ -241,7 +192,7 @@ static bool host_binary(void *self, enum binop op, bool inplace, struct value a,
 	if (is_number(a) && is_number(b))
 		return trace_size_binary(t, op, a, b, out, err);
 	if (a.kind != VALUE_TENSOR && b.kind != VALUE_TENSOR) /* [0] * size and the like */
-		return trace_pin_float(t, is_symbol(a) ? a : b, err);
+		return trace_pin_value(t, value_is_hosted(a) ? a : b, err);
 	if (t->operators->binary[op] < 0)
 		return torch_no_operator(torch_binary_name(op), err);
 	return trace_op(t, (enum op)t->operators->binary[op], torch_binary_name(op),
@@ -256,6 +207,8 @@ static bool negate(struct trace *t, struct value a, struct value *out, struct er
 	bool known = trace_is_late(t, a), truth;
 	struct value v = a;
 
+	if (a.kind != VALUE_TENSOR && !known)
+		return trace_size_not(t, a, out, err);
 	if (a.kind == VALUE_TENSOR && !late_read(t, VALUE_BOOL, a, &known, &v, err))
 		return false;
 	if (known)
@@ -272,19 +225,8 @@ static bool host_unary(void *self, enum unop op, struct value a, struct value *o
 
 	if (op == UN_NOT)
 		return negate(t, a, out, err);
-	if (op == UN_POS && a.kind != VALUE_LATEBOOL) {
-		*out = value_ref(a);
-		return true;
-	}
-	if (trace_is_late(t, a) && (op == UN_NEG || op == UN_POS))
-		return late_binary(t, op == UN_NEG ? BIN_MUL : BIN_ADD, a,
-				   value_int(op == UN_NEG ? -1 : 0), out, err);
-	if (a.kind == VALUE_SYMINT && op == UN_NEG)
-		return trace_size_binary(t, BIN_SUB, value_int(0), a, out, err);
-	if (a.kind == VALUE_SYMFLOAT && op == UN_NEG)
-		return trace_float_binary(t, BIN_MUL, a, value_float(-1), out, err);
-	if (is_symbol(a))
-		return trace_pin_float(t, a, err);
+	if (a.kind != VALUE_TENSOR)
+		return trace_size_unary(t, op, a, out, err);
 	if (t->operators->unary[op] < 0)
 		return torch_no_operator(torch_unary_name(op), err);
 	return trace_op(t, (enum op)t->operators->unary[op], torch_unary_name(op), false, &a, 1,
@@ -325,8 +267,6 @@ static bool break_branch(struct trace *t, struct err *err)
 
 static bool host_truth(void *self, struct value a, bool *out, struct err *err)
 {
-	struct value v;
-
 	if (a.kind == VALUE_TENSOR && !trace_assert(self, a, out, err))
 		return false;
 	if (a.kind == VALUE_TENSOR)
@@ -335,10 +275,7 @@ static bool host_truth(void *self, struct value a, bool *out, struct err *err)
 		*out = ((struct trace *)self)->texts.at[a.i].filled;
 		return *out || late_text_need(self, a, err);
 	}
-	if (!trace_size_number(self, VALUE_BOOL, a, &v, err))
-		return false;
-	*out = v.b;
-	return true;
+	return trace_size_truth(self, a, out, err);
 }
 
 /* A tensor that the program wrote down, as torch.tensor(1): its value is known. */
@@ -364,6 +301,8 @@ static bool is_literal(const struct trace *t, struct value v, struct value *numb
 static bool host_to_number(void *self, enum value_kind kind, struct value a, struct value *out,
 			   struct err *err)
 {
+	bool truth;
+
 	if (a.kind == VALUE_TENSOR && kind == VALUE_INT && is_literal(self, a, out))
 		return true;
 	if (a.kind == VALUE_TENSOR)
@@ -372,7 +311,12 @@ static bool host_to_number(void *self, enum value_kind kind, struct value a, str
 				   : kind == VALUE_INT ? "int()"
 						       : "bool()",
 				   err);
-	return trace_size_number(self, kind, a, out, err);
+	if (kind != VALUE_BOOL && a.kind != VALUE_SYMBOOL)
+		return trace_pin_value(self, a, err);
+	if (!trace_size_truth(self, a, &truth, err))
+		return false;
+	*out = kind == VALUE_BOOL ? value_bool(truth) : value_int(truth);
+	return true;
 }
 
 static bool host_cast(void *self, enum value_kind kind, struct value a, struct value *out,
@@ -390,11 +334,7 @@ static bool host_cast(void *self, enum value_kind kind, struct value a, struct v
 	}
 	if (trace_is_late(t, a))
 		return late_cast(t, kind, a, out, err);
-	if (a.kind == VALUE_SYMFLOAT && kind == VALUE_FLOAT) {
-		*out = a;
-		return true;
-	}
-	return host_to_number(t, kind, a, out, err);
+	return trace_cast(t, kind, a, out, err);
 }
 
 static bool host_tensor_attr(void *self, struct value tensor, const char *name, struct value *out,
@@ -547,6 +487,8 @@ void trace_host_init(struct trace *t)
 		.length = host_length,
 		.to_number = host_to_number,
 		.cast = host_cast,
+		.math = trace_math,
+		.extreme = trace_extreme,
 		.print = host_print,
 		.force = world_force,
 		.load_global = world_load_global,

@@ -1,9 +1,9 @@
 /* fusion/runtime/trace_number.c -- numbers from outside that are no constants.
  *
  * An int becomes a symbol, like a size but without a bound.  A float becomes an
- * input of the graph, a float64 tensor of 0 dims (as torch does it): arithmetic
- * on it is nodes, and where a tensor op takes it, a node that promotes as a
- * Python number does stands between ("item").
+ * input of the graph, a float64 tensor of 0 dims (as torch does it), and a
+ * symbol where it is computed with (trace_real.c); where a tensor op takes it, a
+ * node that promotes as a Python number does stands between ("item").
  */
 #include <math.h>
 #include <stdlib.h>
@@ -86,9 +86,15 @@ bool trace_symbolic_number(struct trace *t, int slot, struct value *out, struct 
 
 int trace_float_operand(struct trace *t, struct value v, struct err *err)
 {
-	struct arg args[MAX_ARGS] = { arg_node((int)v.i), arg_dtype(t->graph->nodes[v.i]->dtype) };
-	struct float_operand made = { .node = (int)v.i };
+	bool computed = v.kind == VALUE_SYMREAL;
+	int node = computed ? trace_real_node(t, v.real, err) : (int)v.i;
+	struct arg args[MAX_ARGS] = { arg_node(node), arg_dtype(DTYPE_F64) };
+	struct float_operand made = { .node = node };
 	struct node *n;
+
+	if (node < 0)
+		return -1;
+	args[1] = arg_dtype(t->graph->nodes[node]->dtype);
 
 	for (size_t i = 0; i < t->float_operands.len; i++)
 		if (t->float_operands.at[i].node == made.node)
@@ -98,136 +104,11 @@ int trace_float_operand(struct trace *t, struct value v, struct err *err)
 		return -1;
 	n = t->graph->nodes[made.operand];
 	n->weak = true;
-	if (!graph_set_fx(t->graph, made.operand, "item") || !VEC_PUSH(&t->float_operands, made)) {
+	if (!graph_set_fx(t->graph, made.operand, computed ? "" : "item") ||
+	    !VEC_PUSH(&t->float_operands, made)) {
 		trace_no_memory(err);
 		return -1;
 	}
-	t->n_ops++;
+	t->n_ops += !computed; /* FX computes it among the sizes */
 	return made.operand;
-}
-
-bool trace_pin_floats(struct trace *t)
-{
-	bool changed = false;
-
-	for (int i = 0; i < t->slots->n; i++) {
-		struct slot *s = &t->slots->at[i];
-
-		if (s->kind == VALUE_FLOAT && s->live && s->symbolic && !s->pinned)
-			changed = s->pinned = true;
-	}
-	return changed;
-}
-
-bool trace_pin_float(struct trace *t, struct value v, struct err *err)
-{
-	if (v.kind == VALUE_SYMINT)
-		return trace_pin(t, v.sym, err);
-	if (!trace_pin_floats(t))
-		return trace_break(t, BREAK_NUMBER_USE, NULL, err);
-	t->restart = true;
-	return err_set(err, ERR_UNSUPPORTED, "the float is specialised");
-}
-
-static bool float_arg(const struct trace *t, struct value v, struct arg *out)
-{
-	switch (v.kind) {
-	case VALUE_SYMINT: /* torch pins it */
-		*out = arg_sym(v.sym);
-		return t->native;
-	case VALUE_SYMFLOAT:
-		*out = arg_node((int)v.i);
-		return true;
-	case VALUE_FLOAT:
-		*out = arg_float(v.f);
-		return true;
-	case VALUE_INT:
-		*out = arg_float((double)v.i);
-		return true;
-	case VALUE_BOOL:
-		*out = arg_float((double)v.b);
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* What Python refuses or rounds in its own way is left to Python. */
-static bool is_smooth(enum binop op)
-{
-	return op == BIN_ADD || op == BIN_SUB || op == BIN_MUL;
-}
-
-bool trace_float_binary(struct trace *t, enum binop op, struct value a, struct value b,
-			struct value *out, struct err *err)
-{
-	int id = t->operators->binary[op], node;
-	struct arg args[MAX_ARGS] = { 0 };
-
-	if (id < 0 || !is_smooth(op) || !float_arg(t, a, &args[0]) || !float_arg(t, b, &args[1])) {
-		if (a.kind == VALUE_SYMINT)
-			trace_pin_quietly(t, a.sym);
-		if (b.kind == VALUE_SYMINT)
-			trace_pin_quietly(t, b.sym);
-		return trace_pin_float(t, a.kind == VALUE_SYMFLOAT ? a : b, err);
-	}
-	if (args[0].kind != ARG_NODE) { /* an op takes a tensor first */
-		struct arg first = args[1];
-
-		if (op == BIN_SUB)
-			return trace_pin_float(t, b, err);
-		args[1] = args[0];
-		args[0] = first;
-	}
-	node = graph_add(t->graph, (enum op)id, args, op_info((enum op)id)->n_params, t->host.line,
-			 t->host.column, err);
-	if (node < 0)
-		return false;
-	t->n_ops++;
-	*out = (struct value){ .kind = VALUE_SYMFLOAT, .i = node };
-	return true;
-}
-
-/* The slot that a symbolic float comes from as it is; -1: it was computed. */
-static int float_slot(const struct trace *t, struct value v)
-{
-	const struct node *n = t->graph->nodes[v.i];
-
-	return n->input >= 0 ? t->inputs.at[n->input].slot : -1;
-}
-
-static enum cmpop mirrored(enum cmpop op)
-{
-	switch (op) {
-	case CMP_LT:
-		return CMP_GT;
-	case CMP_LE:
-		return CMP_GE;
-	case CMP_GT:
-		return CMP_LT;
-	case CMP_GE:
-		return CMP_LE;
-	default:
-		return op;
-	}
-}
-
-bool trace_float_compare(struct trace *t, enum cmpop op, struct value a, struct value b,
-			 struct value *out, struct err *err)
-{
-	bool swapped = a.kind != VALUE_SYMFLOAT;
-	struct value f = swapped ? b : a, other = swapped ? a : b;
-	struct float_condition c = { .op = swapped ? mirrored(op) : op, .slot = float_slot(t, f) };
-
-	if (op > CMP_GE || c.slot < 0 || (other.kind != VALUE_FLOAT && other.kind != VALUE_INT)) {
-		if (other.kind == VALUE_SYMINT)
-			trace_pin_quietly(t, other.sym);
-		return trace_pin_float(t, f, err);
-	}
-	c.with = other.kind == VALUE_INT ? (double)other.i : other.f;
-	c.outcome = floats_compare(c.op, t->slots->at[c.slot].value.f, c.with);
-	if (!VEC_PUSH(&t->float_conditions, c))
-		return trace_no_memory(err);
-	*out = value_bool(c.outcome);
-	return true;
 }

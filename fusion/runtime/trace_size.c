@@ -1,13 +1,14 @@
 /* fusion/runtime/trace_size.c -- sizes while capturing: shapes, sums, comparisons.
  *
- * A size that is a symbol is a VALUE_SYMINT.  +, -, *, // and % of sizes stay
- * symbolic; a comparison is decided at the sizes of the capture and becomes a
- * guard; anything else needs the number, which pins the size.
+ * A size that is a symbol is a VALUE_SYMINT.  +, -, *, //, %, ** and shifts of
+ * sizes stay symbolic, / makes a float of them (trace_real.c), comparisons are
+ * in trace_compare.c; anything else needs the number, which pins the size.
  */
-#include "fusion/runtime/trace.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "fusion/capture/operators.h"
+#include "fusion/runtime/trace.h"
 
 /* A constant, or the symbol of the dim's class, made when it is first asked for. */
 static const struct sym *dim_size(struct trace *t, int dim, int64_t size)
@@ -68,28 +69,75 @@ bool trace_shape(struct trace *t, struct value tensor, struct shape *out, enum d
 	return true;
 }
 
+/* The float of the call that a SYMFLOAT is. */
+static bool pin_float(struct trace *t, struct value v)
+{
+	struct slot *slot = &t->slots->at[t->inputs.at[t->graph->nodes[v.i]->input].slot];
+	bool changed = !slot->pinned;
+
+	slot->pinned = true;
+	return changed;
+}
+
+struct pinner {
+	struct trace *t;
+	bool changed;
+};
+
+static void pin_var(void *self, int var)
+{
+	struct pinner *p = self;
+	const struct trace_home *home = &p->t->homes.at[var];
+	bool *pinned = home->dim < 0 ? &p->t->slots->at[home->slot].pinned
+				     : &p->t->slots->dims[home->dim].pinned;
+
+	p->changed |= !*pinned;
+	*pinned = true;
+}
+
 bool trace_pin_quietly(struct trace *t, const struct sym *s)
 {
-	struct slot_dim *dim;
-	struct slot *slot;
-	bool changed = false;
+	struct pinner p = { .t = t };
 
-	if (s->kind == SYM_CONST)
-		return false;
-	if (s->kind == SYM_VAR && t->homes.at[s->value].dim < 0) {
-		slot = &t->slots->at[t->homes.at[s->value].slot];
-		changed = !slot->pinned;
-		slot->pinned = true;
-		return changed;
+	sym_each_var(s, pin_var, &p);
+	return p.changed;
+}
+
+bool trace_pin_value_quietly(struct trace *t, struct value v)
+{
+	struct pinner p = { .t = t };
+
+	switch (v.kind) {
+	case VALUE_SYMINT:
+		sym_each_var(v.sym, pin_var, &p);
+		break;
+	case VALUE_SYMBOOL:
+		if (v.condition->a) {
+			sym_each_var(v.condition->a, pin_var, &p);
+			sym_each_var(v.condition->b, pin_var, &p);
+			break;
+		}
+		symreal_each_var(v.condition->x, pin_var, &p);
+		symreal_each_var(v.condition->y, pin_var, &p);
+		break;
+	case VALUE_SYMREAL:
+		symreal_each_var(v.real, pin_var, &p);
+		break;
+	case VALUE_SYMFLOAT:
+		return !trace_is_late(t, v) && pin_float(t, v);
+	default:
+		break;
 	}
-	if (s->kind == SYM_VAR) {
-		dim = &t->slots->dims[t->homes.at[s->value].dim];
-		changed = !dim->pinned;
-		dim->pinned = true;
-		return changed;
-	}
-	changed = trace_pin_quietly(t, s->a);
-	return trace_pin_quietly(t, s->b) || changed;
+	return p.changed;
+}
+
+bool trace_pin_value(struct trace *t, struct value v, struct err *err)
+{
+	t->computes_sizes = true;
+	if (!trace_pin_value_quietly(t, v))
+		return trace_break(t, BREAK_NUMBER_USE, NULL, err);
+	t->restart = true;
+	return err_set(err, ERR_UNSUPPORTED, "the number is specialised");
 }
 
 bool trace_pin(struct trace *t, const struct sym *s, struct err *err)
@@ -123,8 +171,7 @@ struct value trace_size_value(const struct sym *s)
 	return (struct value){ .kind = VALUE_SYMINT, .sym = s };
 }
 
-/* An int, bool or symbolic size; NULL for all else. */
-static const struct sym *size_sym(struct trace *t, struct value v)
+const struct sym *trace_size(struct trace *t, struct value v)
 {
 	if (v.kind == VALUE_SYMINT)
 		return v.sym;
@@ -133,11 +180,87 @@ static const struct sym *size_sym(struct trace *t, struct value v)
 	return NULL;
 }
 
-static bool pin_both(struct trace *t, struct value a, struct value b, struct err *err)
+bool trace_pin_both(struct trace *t, struct value a, struct value b, struct err *err)
 {
-	if (a.kind == VALUE_SYMINT && b.kind == VALUE_SYMINT)
-		trace_pin_quietly(t, a.sym);
-	return trace_pin(t, b.kind == VALUE_SYMINT ? b.sym : a.sym, err);
+	bool changed = trace_pin_value_quietly(t, a);
+
+	if (!trace_pin_value_quietly(t, b) && !changed)
+		return trace_break(t, BREAK_NUMBER_USE, NULL, err);
+	t->computes_sizes = t->restart = true;
+	return err_set(err, ERR_UNSUPPORTED, "the number is specialised");
+}
+
+/* x ** n and x << n of a constant n, as products. */
+static const struct sym *power(struct symtab *syms, const struct sym *x, int64_t n)
+{
+	const struct sym *z = sym_const(syms, 1);
+
+	for (; n > 0 && z; n--)
+		z = sym_mul(syms, z, x);
+	return z;
+}
+
+enum { MOST_POWER = 8, MOST_SHIFT = 32 };
+
+/* Never 0, or guarded so. */
+static bool divides(struct trace *t, const struct sym *y, bool *known, struct err *err)
+{
+	struct value v;
+
+	*known = !sym_is(y, 0);
+	if (!*known || sym_is_const(y) || y->lower >= 1)
+		return true;
+	if (!trace_size_compare(t, CMP_NE, trace_size_value(y), value_int(0), &v, err))
+		return false;
+	if (v.kind == VALUE_BOOL)
+		*known = v.b;
+	else if (!trace_size_truth(t, v, known, err))
+		return false;
+	return true;
+}
+
+/* *out NULL: Python's way with numbers is needed. */
+static bool size_binary(struct trace *t, enum binop op, const struct sym *x, const struct sym *y,
+			const struct sym **out, struct err *err)
+{
+	struct symtab *syms = t->graph->syms;
+	bool small = sym_is_const(y) && y->value >= 0, known = true;
+
+	*out = NULL;
+	switch (op) {
+	case BIN_ADD:
+		*out = sym_add(syms, x, y);
+		break;
+	case BIN_SUB:
+		*out = sym_sub(syms, x, y);
+		break;
+	case BIN_MUL:
+		*out = sym_mul(syms, x, y);
+		break;
+	case BIN_FLOORDIV:
+	case BIN_MOD:
+		if (!divides(t, y, &known, err))
+			return false;
+		if (!known)
+			return true;
+		*out = op == BIN_MOD ? sym_mod(syms, x, y) : sym_floordiv(syms, x, y);
+		break;
+	case BIN_POW:
+		if (!small || y->value > MOST_POWER)
+			return true;
+		*out = power(syms, x, y->value);
+		break;
+	case BIN_LSHIFT:
+	case BIN_RSHIFT:
+		if (!small || y->value > MOST_SHIFT)
+			return true;
+		y = sym_const(syms, (int64_t)1 << y->value);
+		*out = op == BIN_LSHIFT ? sym_mul(syms, x, y) : sym_floordiv(syms, x, y);
+		break;
+	default:
+		return true;
+	}
+	return *out || trace_no_memory(err);
 }
 
 /* Arithmetic of numbers that calls bring: there may be larger ones. */
@@ -156,43 +279,24 @@ static bool expect_fits(struct trace *t, const struct sym *z, struct err *err)
 bool trace_size_binary(struct trace *t, enum binop op, struct value a, struct value b,
 		       struct value *out, struct err *err)
 {
-	struct symtab *syms = t->graph->syms;
-	const struct sym *x = size_sym(t, a), *y = size_sym(t, b), *z = NULL;
+	const struct sym *x, *y, *z;
 
+	if (!trace_settle(t, &a, err) || !trace_settle(t, &b, err))
+		return false;
 	if (trace_is_late(t, a) || trace_is_late(t, b))
 		return late_binary(t, op, a, b, out, err);
-	if (a.kind == VALUE_SYMFLOAT || b.kind == VALUE_SYMFLOAT)
-		return trace_float_binary(t, op, a, b, out, err);
-	if (!x || !y)
-		return pin_both(t, a, b, err);
-	switch (op) {
-	case BIN_ADD:
-		z = sym_add(syms, x, y);
-		break;
-	case BIN_SUB:
-		z = sym_sub(syms, x, y);
-		break;
-	case BIN_MUL:
-		z = sym_mul(syms, x, y);
-		break;
-	case BIN_POW: /* torch pins it */
-		if (!t->native || !sym_is(y, 2))
-			return pin_both(t, a, b, err);
-		z = sym_mul(syms, x, x);
-		break;
-	case BIN_FLOORDIV:
-	case BIN_MOD:
-		if (!sym_is_const(y) || y->value <= 0) /* rounding and 0 are Python's affair */
-			return pin_both(t, a, b, err);
-		z = op == BIN_MOD ? sym_mod(syms, x, y) : sym_floordiv(syms, x, y);
-		break;
-	default:
-		return pin_both(t, a, b, err);
-	}
+	if (value_is_number(a) && value_is_number(b))
+		return number_binary(t->vm, op, a, b, out, err);
+	x = trace_size(t, a);
+	y = trace_size(t, b);
+	if (!x || !y || op == BIN_TRUEDIV || (op == BIN_POW && sym_is_const(y) && y->value < 0))
+		return trace_real_binary(t, op, a, b, out, err);
+	if (!size_binary(t, op, x, y, &z, err))
+		return false;
 	if (!z)
-		return trace_no_memory(err);
-	if (!sym_hint_fits(syms, z))
-		return pin_both(t, a, b, err);
+		return trace_pin_both(t, a, b, err);
+	if (!sym_hint_fits(t->graph->syms, z))
+		return trace_pin_both(t, a, b, err);
 	if (!expect_fits(t, z, err))
 		return false;
 	t->computes_sizes |= a.kind == VALUE_SYMINT || b.kind == VALUE_SYMINT;
@@ -200,81 +304,25 @@ bool trace_size_binary(struct trace *t, enum binop op, struct value a, struct va
 	return true;
 }
 
-/* What needs no guard: constants, and what the bounds of symbols prove. */
-static bool decided(struct symtab *syms, enum cmpop op, const struct sym *a, const struct sym *b,
-		    bool *outcome)
+bool trace_size_unary(struct trace *t, enum unop op, struct value a, struct value *out,
+		      struct err *err)
 {
-	const struct sym *one = sym_const(syms, 1), *after_a, *after_b;
-	bool above, below;
+	bool minus = op == UN_NEG;
 
-	if (sym_is_const(a) && sym_is_const(b)) {
-		*outcome = sizes_compare(op, a->value, b->value);
-		return true;
-	}
-	if (a == b) {
-		*outcome = sizes_compare(op, 0, 0);
-		return true;
-	}
-	after_a = one ? sym_add(syms, a, one) : NULL;
-	after_b = one ? sym_add(syms, b, one) : NULL;
-	if (!after_a || !after_b)
+	if (!trace_settle(t, &a, err))
 		return false;
-	above = sym_at_least(syms, a, after_b);
-	below = sym_at_least(syms, b, after_a);
-	*outcome = sizes_compare(op, above, below);
-	if (above || below)
-		return true;
-	if ((op == CMP_GE || op == CMP_LT) && sym_at_least(syms, a, b)) {
-		*outcome = op == CMP_GE;
+	if (value_is_number(a))
+		return number_unary(t->vm, op, a, out, err);
+	if (op == UN_POS && !trace_is_late(t, a)) {
+		*out = a;
 		return true;
 	}
-	if ((op == CMP_LE || op == CMP_GT) && sym_at_least(syms, b, a)) {
-		*outcome = op == CMP_LE;
-		return true;
-	}
-	return false;
-}
-
-/* i % 2 == 0 in a round of a loop: other rounds have it too, with another i. */
-static bool is_of_a_round(const struct trace *t, const struct sym *a, const struct sym *b)
-{
-	return t->in_round && (sym_is_const(a) || sym_is_const(b)) && a->kind != SYM_VAR &&
-	       b->kind != SYM_VAR;
-}
-
-bool trace_size_compare(struct trace *t, enum cmpop op, struct value a, struct value b,
-			struct value *out, struct err *err)
-{
-	struct size_condition c = { .op = op, .a = size_sym(t, a), .b = size_sym(t, b) };
-	struct symtab *syms = t->graph->syms;
-
-	if (trace_is_late(t, a) || trace_is_late(t, b))
-		return late_compare(t, op, a, b, out, err);
-	if (a.kind == VALUE_SYMFLOAT || b.kind == VALUE_SYMFLOAT)
-		return trace_float_compare(t, op, a, b, out, err);
-	if (op > CMP_GE || !c.a || !c.b)
-		return pin_both(t, a, b, err);
-	t->computes_sizes |= a.kind == VALUE_SYMINT || b.kind == VALUE_SYMINT;
-	if (decided(syms, op, c.a, c.b, &c.outcome)) {
-		*out = value_bool(c.outcome);
-		return true;
-	}
-	c.outcome = sizes_compare(op, sym_hint(syms, c.a), sym_hint(syms, c.b));
-	if (((op == CMP_EQ && c.outcome) || (op == CMP_NE && !c.outcome)) &&
-	    !is_of_a_round(t, c.a, c.b))
-		return trace_equal(t, c.a, c.b, err); /* as torch: one symbol, or a constant */
-	if (!VEC_PUSH(&t->conditions, c))
-		return trace_no_memory(err);
-	*out = value_bool(c.outcome);
-	return true;
-}
-
-bool trace_size_number(struct trace *t, enum value_kind kind, struct value a, struct value *out,
-		       struct err *err)
-{
-	if (a.kind != VALUE_SYMINT)
-		return trace_pin_float(t, a, err);
-	if (kind == VALUE_BOOL)
-		return trace_size_compare(t, CMP_NE, a, value_int(0), out, err);
-	return trace_pin(t, a.sym, err);
+	if (trace_is_late(t, a) && op != UN_INVERT)
+		return late_binary(t, minus ? BIN_MUL : BIN_ADD, a, value_int(minus ? -1 : 0), out,
+				   err);
+	if (a.kind == VALUE_SYMINT) /* ~n is -n - 1 */
+		return trace_size_binary(t, BIN_SUB, value_int(minus ? 0 : -1), a, out, err);
+	if (trace_is_real(a) && minus && !trace_is_late(t, a))
+		return trace_real_binary(t, BIN_MUL, a, value_float(-1), out, err);
+	return trace_pin_value(t, a, err);
 }

@@ -69,13 +69,6 @@ static bool is_copy(const struct trace *t, int node, bool *refused)
 	return copies;
 }
 
-static bool guard_unlike(struct trace *t, const struct sym *a, const struct sym *b, struct err *err)
-{
-	struct size_condition c = { .op = CMP_NE, .a = a, .b = b, .outcome = true };
-
-	return VEC_PUSH(&t->conditions, c) || trace_no_memory(err);
-}
-
 /* Whether a reshape copies may depend on sizes: that it does is guarded; where it
  * does not at these sizes, they are taken as they are. */
 static bool guard_copy(struct trace *t, int node, struct err *err)
@@ -92,14 +85,14 @@ static bool guard_copy(struct trace *t, int node, struct err *err)
 			t->restart |= trace_pin_quietly(t, from->size[d]);
 		else if (!sym_is_const(from->size[d]) &&
 			 !sym_at_least(syms, from->size[d], sym_const(syms, 2)) &&
-			 !guard_unlike(t, from->size[d], one, err))
+			 !trace_guard_unlike(t, from->size[d], one, err))
 			return false;
 	}
 	for (int i = 0; i < n; i++) {
 		if (fits) {
 			t->restart |= trace_pin_quietly(t, seams[i].a);
 			t->restart |= trace_pin_quietly(t, seams[i].b);
-		} else if (!guard_unlike(t, seams[i].a, seams[i].b, err)) {
+		} else if (!trace_guard_unlike(t, seams[i].a, seams[i].b, err)) {
 			return false;
 		}
 	}
