@@ -186,7 +186,7 @@ static const struct program blocks[] = {
 	  "        except ValueError:\n"
 	  "            n += 10\n"
 	  "    return x + n\n",
-	  2 }, /* numbers of tolist() change, and are needed: versions up to the limit */
+	  1 }, /* numbers of tolist() change, and are symbols */
 	{ "a manager of the program",
 	  "class M:\n"
 	  "    def __init__(self, k):\n"

@@ -249,7 +249,7 @@ static bool pin_operands(struct trace *t, const struct value *values, int n)
 {
 	bool changed = pin_symbols(t, values, n);
 
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < n && !changed; i++) { /* the numbers of the call come first */
 		struct shape shape;
 		enum dtype dtype;
 

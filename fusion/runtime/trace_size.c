@@ -266,7 +266,7 @@ static bool size_binary(struct trace *t, enum binop op, const struct sym *x, con
 /* Arithmetic of numbers that calls bring: there may be larger ones. */
 static bool expect_fits(struct trace *t, const struct sym *z, struct err *err)
 {
-	struct size_condition c = { .fits = true, .a = z, .b = z };
+	struct size_condition c = { .fits = true, .a = z, .b = z, .outcome = true };
 
 	if (sym_is_const(z) || z->kind == SYM_VAR || !sym_has_number(z))
 		return true;
