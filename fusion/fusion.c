@@ -12,6 +12,7 @@
 
 #include "fusion/backends/backend.h"
 #include "fusion/base/twister.h"
+#include "fusion/capture/prelude.h"
 #include "fusion/runtime/lazy.h"
 #include "fusion/runtime/session.h"
 
@@ -133,7 +134,9 @@ struct fusion *fusion_create(const struct fusion_options *options, struct err *e
 	f->env.allocator = allocator_create(options->memory_bytes ? options->memory_bytes
 								  : DEFAULT_MEMORY_BYTES);
 	f->env.pool = pool_create(f->threads);
-	if (!f->env.allocator || !f->env.pool || (options->cache_dir && !f->cache_dir)) {
+	f->env.preludes = prelude_programs_create();
+	if (!f->env.allocator || !f->env.pool || !f->env.preludes ||
+	    (options->cache_dir && !f->cache_dir)) {
 		err_set(err, ERR_MEMORY, "out of memory for an engine of %d threads", f->threads);
 		fusion_destroy(f);
 		return NULL;
@@ -149,6 +152,7 @@ void fusion_destroy(struct fusion *f)
 {
 	if (!f)
 		return;
+	prelude_programs_destroy(f->env.preludes);
 	pool_destroy(f->env.pool);
 	allocator_destroy(f->env.allocator);
 	free(f->cache_dir);
@@ -242,6 +246,16 @@ void fusion_program_destroy(struct fusion_program *p)
 	lang_destroy(p->lang);
 	free(p->entry);
 	free(p);
+}
+
+const struct code *fusion_entry_code(const struct fusion_program *p)
+{
+	const struct code *module = p->lang->module, *found = NULL;
+
+	for (int i = 0; i < module->n_nested; i++)
+		if (strcmp(module->nested[i]->name, p->entry) == 0)
+			found = module->nested[i];
+	return found;
 }
 
 struct fusion_session *fusion_session(struct fusion *f, const struct fusion_program *p,

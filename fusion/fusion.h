@@ -61,6 +61,10 @@ struct fusion_program *fusion_parse(const char *source, size_t len, const char *
 				    struct err *err);
 void fusion_program_destroy(struct fusion_program *p);
 
+/* The last function of the entry's name at the top of the source; NULL: there is
+ * none, the entry is made otherwise. */
+const struct code *fusion_entry_code(const struct fusion_program *p);
+
 /* A mode's own world: runs the module's code, compiles entries as calls come. */
 struct fusion_session *fusion_session(struct fusion *f, const struct fusion_program *p,
 				      enum fusion_mode mode, struct err *err);

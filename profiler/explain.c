@@ -5,6 +5,7 @@
  * is tried, not guessed: each try is a session of its own that makes the first
  * call and then the changed one.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,15 +84,29 @@ static struct workload quick_copy(const struct workload *w)
 	return quick;
 }
 
-/* What could be otherwise: the source, the sizes. */
+/* What is left of `limit_ms` since `begin`; negative: no limit. */
+static double left_ms(double limit_ms, int64_t begin)
+{
+	double left = limit_ms - (double)(clock_ns() - begin) / 1e6;
+
+	return limit_ms < 0 ? -1 : fmax(left, 0);
+}
+
+/* What could be otherwise: the source, the sizes.  `base_ns`: what a session and
+ * its calls take, a try about as long. */
 static void try_changes(json_t *out, const struct lane *lane, const struct workload *w,
-			const struct point *p, const struct explain_options *options,
+			const struct point *p, const struct explain_options *options, int64_t begin,
 			int64_t base_ns)
 {
-	rewrites_offer(json_object_get(out, "breaks"), lane, w, p, options->rewrites_ms);
+	bool tried = options->rewrites_ms == 0 ||
+		     rewrites_offer(json_object_get(out, "breaks"), lane, w, p,
+				    left_ms(options->rewrites_ms, begin), base_ns);
+
+	json_object_set_new(out, "rewrites_tried", json_boolean(tried));
 	if (options->sizes_ms != 0)
-		json_object_set_new(out, "sizes",
-				    sizes_try(lane, w, p, options->sizes_ms, base_ns));
+		json_object_set_new(
+		    out, "sizes",
+		    sizes_try(lane, w, p, left_ms(options->sizes_ms, begin), base_ns));
 }
 
 json_t *profiler_explain(const struct workload *w, const struct explain_options *options,
@@ -102,7 +117,7 @@ json_t *profiler_explain(const struct workload *w, const struct explain_options 
 	struct lane lane = { 0 };
 	struct inputs inputs;
 	json_t *out, *graphs;
-	int64_t begin = clock_ns();
+	int64_t begin = clock_ns(), base_ns;
 
 	if (!inputs_create(&inputs, w, p, err))
 		return NULL;
@@ -115,14 +130,15 @@ json_t *profiler_explain(const struct workload *w, const struct explain_options 
 	out = json_pack("{s:i, s:s, s:s, s:s}", "breakeven", 1, "name", w->name, "mode",
 			fusion_mode_name(options->mode), "policy", fusion_policy_name(w->policy));
 	json_object_set_new(out, "error", explain_calls(&lane, out));
-	report_graphs(out, &lane);
+	base_ns = clock_ns() - begin;
+	report_graphs(out, &lane, options->brief);
 	graphs = json_object_get(out, "graphs");
 	json_object_set_new(out, "graph_count", json_integer((json_int_t)json_array_size(graphs)));
 	json_object_set_new(out, "graph_break_count",
 			    json_integer(count_breaks(json_object_get(out, "breaks"))));
 	json_object_set_new(out, "op_count", json_integer(count_ops(graphs)));
 	if (json_is_null(json_object_get(out, "error")))
-		try_changes(out, &lane, &quick, p, options, clock_ns() - begin);
+		try_changes(out, &lane, &quick, p, options, begin, base_ns);
 	json_object_set_new(out, "ms", json_real((double)(clock_ns() - begin) / 1e6));
 	lane_destroy(&lane);
 	inputs_destroy(&inputs);

@@ -139,6 +139,22 @@ static bool set_params(struct lane *lane, const json_t *params, struct err *err)
 	return true;
 }
 
+/* All but the engine. */
+static bool fill(struct lane *lane, const struct workload *w, const struct point *p,
+		 struct err *err)
+{
+	/* Points of an input sweep share the first one's program. */
+	const struct fusion_program *program = p->program ? p->program : w->points[0].program;
+
+	lane->outputs = calloc((size_t)w->n_calls, sizeof(*lane->outputs));
+	if (!lane->outputs)
+		return out_of_memory(err);
+	if (!choose_timed(lane, w, err))
+		return false;
+	lane->session = fusion_session(lane->engine, program, lane->mode, err);
+	return lane->session && set_params(lane, w->params, err) && copy_args(lane, err);
+}
+
 bool lane_create(struct lane *lane, const struct workload *w, const struct point *p,
 		 enum fusion_mode mode, const struct inputs *originals, const char *cache_dir,
 		 struct err *err)
@@ -151,20 +167,20 @@ bool lane_create(struct lane *lane, const struct workload *w, const struct point
 		.deny = w->deny,
 		.n_deny = w->n_deny,
 	};
-	/* Points of an input sweep share the first one's program. */
-	const struct fusion_program *program = p->program ? p->program : w->points[0].program;
 
 	*lane = (struct lane){ .mode = mode, .originals = originals };
 	lane->engine = fusion_create(&options, err);
-	if (!lane->engine)
-		return false;
-	lane->outputs = calloc((size_t)w->n_calls, sizeof(*lane->outputs));
-	if (!lane->outputs)
-		return out_of_memory(err);
-	if (!choose_timed(lane, w, err))
-		return false;
-	lane->session = fusion_session(lane->engine, program, mode, err);
-	return lane->session && set_params(lane, w->params, err) && copy_args(lane, err);
+	return lane->engine && fill(lane, w, p, err);
+}
+
+bool lane_create_beside(struct lane *lane, const struct lane *with, const struct workload *w,
+			const struct point *p, struct err *err)
+{
+	*lane = (struct lane){ .mode = with->mode,
+			       .originals = with->originals,
+			       .engine = with->engine,
+			       .shares_engine = true };
+	return fill(lane, w, p, err);
 }
 
 void lane_drop_outputs(struct lane *lane)
@@ -182,7 +198,8 @@ void lane_destroy(struct lane *lane)
 	lane_drop_outputs(lane);
 	drop_args(lane->args, lane->originals);
 	fusion_session_destroy(lane->session);
-	fusion_destroy(lane->engine);
+	if (!lane->shares_engine)
+		fusion_destroy(lane->engine);
 	free(lane->sample_us);
 	free(lane->all);
 	*lane = (struct lane){ 0 };

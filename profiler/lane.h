@@ -24,6 +24,7 @@ void inputs_destroy(struct inputs *in);
 struct lane {
 	enum fusion_mode mode;
 	struct fusion *engine;
+	bool shares_engine; /* another lane's, which outlives this one */
 	struct fusion_session *session;
 	const struct inputs *originals; /* borrowed */
 	struct value **args;            /* this lane's copies */
@@ -45,6 +46,11 @@ struct lane {
 bool lane_create(struct lane *lane, const struct workload *w, const struct point *p,
 		 enum fusion_mode mode, const struct inputs *originals, const char *cache_dir,
 		 struct err *err);
+
+/* The same of another program, on the engine and for the inputs of `with`: where
+ * nothing is measured. */
+bool lane_create_beside(struct lane *lane, const struct lane *with, const struct workload *w,
+			const struct point *p, struct err *err);
 void lane_destroy(struct lane *lane); /* zeroed is fine */
 
 /* One call; the result is the caller's. */

@@ -31,10 +31,14 @@ const char *workload_name(const struct workload *w);
 enum fusion_mode workload_explained_mode(const struct workload *w);
 
 /* The workload of a .py file: `inputs` are n texts such as "x=float32[8,16]",
- * "i=int64[4,3]", "scale=3.5", one for each argument of `entry` (NULL: model), in
- * order and by its name.  A new object for workload_parse(); NULL with WORKLOAD. */
-json_t *workload_from_python(const char *name, const char *source, const char *entry,
-			     const char *const *inputs, int n, struct err *err);
+ * "i=int64[4,3]", "scale=3.5", one for each argument of the entry, in order and by
+ * its name.  A new object for workload_parse(); NULL with WORKLOAD. */
+json_t *workload_from_python(const char *name, const char *source, const char *const *inputs, int n,
+			     struct err *err);
+
+/* Whether they have the names of the entry's arguments; false with WORKLOAD. */
+bool workload_check_inputs(const struct workload *w, const char *const *inputs, int n,
+			   struct err *err);
 
 /* A stand-alone PyTorch script that repeats the experiment (modes as
  * torch.compile calls, the same inputs, rounds and statistics).  Caller frees. */
@@ -61,8 +65,10 @@ json_t *profiler_run(const struct workload *w, const struct profiler_options *op
 
 struct explain_options {
 	enum fusion_mode mode;
-	double sizes_ms;    /* for trying other sizes; 0: none, negative: no limit */
-	double rewrites_ms; /* for trying changes of the source: likewise */
+	/* Other sizes and changes of the source are tried until explaining has taken
+	 * that long; 0: not at all, negative: no limit. */
+	double sizes_ms, rewrites_ms;
+	bool brief; /* without what only a table shows: the graphs' nodes, all guards */
 };
 
 /* Capture and lowering alone, by the interpreter tier: graph_count,

@@ -101,17 +101,6 @@ static json_t *parse_scalar(const char *input, const char *text, struct err *err
 	return NULL;
 }
 
-/* The function of the name at the top of the module; NULL: there is none. */
-static const struct code *find_entry(const struct lang_program *program, const char *entry)
-{
-	const struct code *found = NULL;
-
-	for (int i = 0; program && i < program->module->n_nested; i++)
-		if (strcmp(program->module->nested[i]->name, entry) == 0)
-			found = program->module->nested[i];
-	return found && !found->has_varargs && !found->has_kwargs ? found : NULL;
-}
-
 /* Whether inputs[i] names the function's positional parameter i. */
 static bool named_in_order(const struct code *code, const char *const *inputs, int n,
 			   struct err *err)
@@ -135,21 +124,17 @@ static bool named_in_order(const struct code *code, const char *const *inputs, i
 	return true;
 }
 
-/* A source that does not compile is left to workload_parse(), which says where. */
-static bool check_names(const char *source, const char *entry, const char *const *inputs, int n,
-			struct err *err)
+bool workload_check_inputs(const struct workload *w, const char *const *inputs, int n,
+			   struct err *err)
 {
-	struct err ignored = { 0 };
-	struct lang_program *program = lang_compile(source, strlen(source), NULL, &ignored);
-	const struct code *code = find_entry(program, entry ? entry : "model");
-	bool ok = !code || named_in_order(code, inputs, n, err);
+	const struct code *code = fusion_entry_code(w->points[0].program);
 
-	lang_destroy(program);
-	return ok;
+	return !code || code->has_varargs || code->has_kwargs ||
+	       named_in_order(code, inputs, n, err);
 }
 
-json_t *workload_from_python(const char *name, const char *source, const char *entry,
-			     const char *const *inputs, int n, struct err *err)
+json_t *workload_from_python(const char *name, const char *source, const char *const *inputs, int n,
+			     struct err *err)
 {
 	json_t *args = json_array(), *json;
 
@@ -168,8 +153,6 @@ json_t *workload_from_python(const char *name, const char *source, const char *e
 			goto fail;
 		json_array_append_new(args, spec);
 	}
-	if (!check_names(source, entry, inputs, n, err))
-		goto fail;
 	json = json_pack("{s:s, s:s, s:[o]}", "name", name, "source", source, "calls", args);
 	if (!json)
 		err_set(err, ERR_SYNTAX, "the source is not UTF-8 text");

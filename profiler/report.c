@@ -111,7 +111,7 @@ static json_t *counts_json(const struct fusion_session *s)
 			 (json_int_t)c.cache_hits);
 }
 
-void report_graphs(json_t *m, const struct lane *lane)
+void report_graphs(json_t *m, const struct lane *lane, bool brief)
 {
 	const struct fusion_session *s = lane->session;
 	json_t *graphs = json_array(), *guards = json_array(), *recompiles = json_array();
@@ -120,8 +120,8 @@ void report_graphs(json_t *m, const struct lane *lane)
 	for (int i = 0; i < fusion_graph_count(s); i++) {
 		struct fusion_graph_info info = fusion_graph(s, i);
 
-		json_array_append_new(graphs, graph_to_json(&info, i));
-		for (int g = 0; g < info.n_guards; g++)
+		json_array_append_new(graphs, graph_to_json(&info, i, brief));
+		for (int g = 0; g < info.n_guards && !brief; g++)
 			json_array_append_new(
 			    guards, json_pack("{s:i, s:s}", "graph", i, "text", info.guards[g]));
 		cached = cached && info.cached;

@@ -16,8 +16,9 @@ enum { REPORT_MAX_SOURCE_BYTES = 64 * 1024 }; /* of generated C, per graph */
 json_t *report_call(const struct lane *lane, int call, const struct fusion_counts *before,
 		    const struct fusion_counts *after, bool whole);
 
-/* Adds graphs, guards, recompiles, breaks, compile_ms and cached to m. */
-void report_graphs(json_t *m, const struct lane *lane);
+/* Adds graphs, guards, recompiles, breaks, compile_ms and cached to m; `brief`
+ * leaves out the nodes and the list of all guards, which is half of the text. */
+void report_graphs(json_t *m, const struct lane *lane, bool brief);
 
 /* The sum of the graphs' compile times. */
 double report_compile_us(const struct lane *lane);

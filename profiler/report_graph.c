@@ -89,7 +89,7 @@ static json_t *source_json(const char *source)
 	return buf_json(&text);
 }
 
-json_t *graph_to_json(const struct fusion_graph_info *info, int id)
+json_t *graph_to_json(const struct fusion_graph_info *info, int id, bool brief)
 {
 	json_t *ops = json_array(), *nodes = json_array(), *kernels = json_array(), *json;
 	char compile[32];
@@ -97,7 +97,8 @@ json_t *graph_to_json(const struct fusion_graph_info *info, int id)
 	for (int i = 0; i < info->captured->n_nodes; i++) {
 		const struct node *n = info->captured->nodes[i];
 
-		json_array_append_new(nodes, node_json(n));
+		if (!brief)
+			json_array_append_new(nodes, node_json(n));
 		if (n->op != OP_input && n->op != OP_constant && n->fx[0])
 			json_array_append_new(ops, json_string(n->fx));
 	}

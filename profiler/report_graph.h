@@ -6,7 +6,7 @@
 
 #include "fusion/fusion.h"
 
-/* An entry of a mode's `graphs`, under the given id. */
-json_t *graph_to_json(const struct fusion_graph_info *info, int id);
+/* An entry of a mode's `graphs`, under the given id; `brief`: without its nodes. */
+json_t *graph_to_json(const struct fusion_graph_info *info, int id, bool brief);
 
 #endif

@@ -7,9 +7,11 @@
 #include "profiler/rewrites.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/base/vec.h"
 #include "fusion/lang/rewrite.h"
 #include "profiler/value_json.h"
 
@@ -80,50 +82,191 @@ static json_t *try_source(char *source, size_t len, const struct lane *before,
 	changed.program = fusion_parse(source, len, w->entry, &ignored);
 	if (!changed.program)
 		return NULL;
-	if (lane_create(&after, w, &changed, before->mode, before->originals, NULL, &ignored) &&
-	    same_calls(&after, before))
+	if (lane_create_beside(&after, before, w, &changed, &ignored) && same_calls(&after, before))
 		gained = gain(before, &after);
 	lane_destroy(&after);
 	fusion_program_destroy(changed.program);
 	return gained;
 }
 
-static void offer(json_t *item, const char *source, const struct lane *lane,
-		  const struct workload *w)
+/* A change of the source that may take a break away: its bytes from `from` to `to`
+ * become `bytes` bytes of `changed`, at the same place. */
+struct candidate {
+	enum lang_rewrite kind;
+	int line;
+	struct buf changed; /* the source with this change alone */
+	size_t from, to, bytes;
+};
+
+struct candidates {
+	VEC(struct candidate) list; /* each line once */
+	const char *source;
+	const struct lang_rewriter *rewriter;
+};
+
+static int line_of(const json_t *item)
 {
 	const json_t *stack = json_object_get(item, "stack");
 	size_t n = json_array_size(stack);
-	const json_t *inner = n ? json_array_get(stack, n - 1) : NULL;
-	int line = (int)json_integer_value(json_object_get(inner, "line"));
-	enum lang_rewrite kind;
-	struct buf changed;
-	json_t *gained;
 
-	if (!kind_of(json_string_value(json_object_get(item, "kind")), &kind))
-		return;
-	buf_init(&changed, WORKLOAD_MAX_SOURCE_BYTES);
-	if (lang_rewrite(source, strlen(source), kind, line, &changed)) {
-		gained = try_source(changed.data, changed.len, lane, w);
-		if (gained) {
-			json_object_set_new(item, "rewrite", json_string(changed.data));
-			json_object_set_new(item, "rewrite_gain", gained);
-		}
-	}
-	buf_finish(&changed);
+	return (int)json_integer_value(
+	    json_object_get(n ? json_array_get(stack, n - 1) : NULL, "line"));
 }
 
-void rewrites_offer(json_t *breaks, const struct lane *lane, const struct workload *w,
-		    const struct point *p, double limit_ms)
+/* What both texts do not begin or end with. */
+static void find_bytes(struct candidate *c, const char *source)
 {
-	int64_t end_ns = clock_ns() + (int64_t)(limit_ms * 1e6);
-	const char *source = point_source(w, p);
+	size_t n = strlen(source), m = c->changed.len, same = 0;
+
+	while (same < n && same < m && source[same] == c->changed.data[same])
+		same++;
+	while (n > same && m > same && source[n - 1] == c->changed.data[m - 1])
+		n--, m--;
+	c->from = same;
+	c->to = n;
+	c->bytes = m - same;
+}
+
+static void add(struct candidates *all, const json_t *item)
+{
+	struct candidate c = { .line = line_of(item) };
+
+	if (!kind_of(json_string_value(json_object_get(item, "kind")), &c.kind))
+		return;
+	for (size_t i = 0; i < all->list.len; i++)
+		if (all->list.at[i].line == c.line)
+			return;
+	buf_init(&c.changed, WORKLOAD_MAX_SOURCE_BYTES);
+	if (lang_rewrite(all->rewriter, c.kind, c.line, &c.changed)) {
+		find_bytes(&c, all->source);
+		if (VEC_PUSH(&all->list, c))
+			return;
+	}
+	buf_finish(&c.changed);
+}
+
+static void note(json_t *breaks, const struct candidate *c, json_t *gained)
+{
+	enum lang_rewrite kind;
+	size_t i;
+	json_t *item;
+
+	json_array_foreach(breaks, i, item)
+	{
+		if (line_of(item) != c->line ||
+		    !kind_of(json_string_value(json_object_get(item, "kind")), &kind) ||
+		    kind != c->kind)
+			continue;
+		json_object_set_new(item, "rewrite", json_string(c->changed.data));
+		json_object_set(item, "rewrite_gain", gained);
+	}
+}
+
+static void try_each(json_t *breaks, const struct candidates *all, const struct lane *lane,
+		     const struct workload *w, int64_t end_ns)
+{
+	for (size_t i = 0; i < all->list.len && clock_ns() < end_ns; i++) {
+		const struct candidate *c = &all->list.at[i];
+		json_t *gained = try_source(c->changed.data, c->changed.len, lane, w);
+
+		if (gained)
+			note(breaks, c, gained);
+		json_decref(gained);
+	}
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+/* One program with all the changes; false where two of them overlap. */
+static bool put_together(struct candidates *all, struct buf *out)
+{
+	size_t at = 0;
+
+	qsort(all->list.at, all->list.len, sizeof(*all->list.at), by_place);
+	for (size_t i = 0; i < all->list.len; i++) {
+		const struct candidate *c = &all->list.at[i];
+
+		if (c->from < at)
+			return false;
+		buf_add(out, all->source + at, c->from - at);
+		buf_add(out, c->changed.data + c->from, c->bytes);
+		at = c->to;
+	}
+	buf_puts(out, all->source + at);
+	return !out->failed;
+}
+
+static void try_together(json_t *breaks, struct candidates *all, const struct lane *lane,
+			 const struct workload *w)
+{
+	json_t *gained = NULL;
+	struct buf source;
+
+	buf_init(&source, WORKLOAD_MAX_SOURCE_BYTES);
+	if (put_together(all, &source))
+		gained = try_source(source.data, source.len, lane, w);
+	if (gained)
+		json_object_set_new(gained, "together", json_integer((json_int_t)all->list.len));
+	for (size_t i = 0; gained && i < all->list.len; i++)
+		note(breaks, &all->list.at[i], gained);
+	json_decref(gained);
+	buf_finish(&source);
+}
+
+static void find_candidates(struct candidates *all, const json_t *breaks)
+{
+	struct lang_rewriter *rewriter = lang_rewriter_create(all->source, strlen(all->source));
+	size_t i;
+	json_t *item;
+
+	all->rewriter = rewriter;
+	json_array_foreach((json_t *)breaks, i, item)
+	{
+		if (rewriter)
+			add(all, item);
+	}
+	lang_rewriter_destroy(rewriter);
+}
+
+/* Whether a change could be offered for any of them. */
+static bool any_could(json_t *breaks)
+{
+	enum lang_rewrite kind;
+	bool any = false;
 	size_t i;
 	json_t *item;
 
 	json_array_foreach(breaks, i, item)
 	{
 		json_object_set_new(item, "rewrite", json_null());
-		if (limit_ms < 0 || clock_ns() < end_ns)
-			offer(item, source, lane, w);
+		any |= kind_of(json_string_value(json_object_get(item, "kind")), &kind);
 	}
+	return any;
+}
+
+bool rewrites_offer(json_t *breaks, const struct lane *lane, const struct workload *w,
+		    const struct point *p, double limit_ms, int64_t base_ns)
+{
+	int64_t left_ns = limit_ms < 0 ? INT64_MAX / 2 : (int64_t)(limit_ms * 1e6);
+	int64_t end_ns = clock_ns() + left_ns;
+	struct candidates all = { .source = point_source(w, p) };
+
+	if (!any_could(breaks))
+		return true;
+	if (base_ns > left_ns)
+		return false;
+	find_candidates(&all, breaks);
+	if ((int64_t)all.list.len * base_ns <= left_ns)
+		try_each(breaks, &all, lane, w, end_ns);
+	else
+		try_together(breaks, &all, lane, w);
+	for (size_t i = 0; i < all.list.len; i++)
+		buf_finish(&all.list.at[i].changed);
+	VEC_FREE(&all.list);
+	return true;
 }

@@ -11,8 +11,12 @@
  * one `rewrite_gain` {"graphs": [before, after], "breaks": [before, after]}.  A
  * change is offered only if the calls of `lane`, already made, come out the same
  * with it: outputs, inputs, printed text, with fewer graphs or breaks.
- * Trying ends after `limit_ms` (negative: no limit). */
-void rewrites_offer(json_t *breaks, const struct lane *lane, const struct workload *w,
-		    const struct point *p, double limit_ms);
+ *
+ * Trying ends after `limit_ms` (negative: no limit).  A try takes about as long
+ * as the lane's own calls did (`base_ns`); where there is no time for each change
+ * they are made at once, and the gain says how many there are: `together`.  False
+ * where not even that was tried. */
+bool rewrites_offer(json_t *breaks, const struct lane *lane, const struct workload *w,
+		    const struct point *p, double limit_ms, int64_t base_ns);
 
 #endif

@@ -251,7 +251,7 @@ static bool run_lanes(struct run *r, struct lane *lanes, const struct inputs *in
 		if (!lane_create(&lanes[k], r->w, p, mode, inputs, kernel_cache(r), err) ||
 		    !run_calls(r, &lanes[k], after_eager ? &lanes[0] : NULL, m, err))
 			return false;
-		report_graphs(m, &lanes[k]);
+		report_graphs(m, &lanes[k], false);
 	}
 	return !r->options->timing || time_point(r, lanes, modes, break_even, err);
 }

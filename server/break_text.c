@@ -120,8 +120,10 @@ static void put_lines(struct buf *out, char sign, const char *from, const char *
 static void print_rewrite(struct buf *out, const json_t *item, const char *source)
 {
 	const char *changed = text_of(item, "rewrite");
-	const json_t *graphs = json_object_get(json_object_get(item, "rewrite_gain"), "graphs");
-	const json_t *breaks = json_object_get(json_object_get(item, "rewrite_gain"), "breaks");
+	const json_t *gain = json_object_get(item, "rewrite_gain");
+	const json_t *graphs = json_object_get(gain, "graphs");
+	const json_t *breaks = json_object_get(gain, "breaks");
+	int together = number_of(gain, "together");
 	size_t line = 0, n, m;
 
 	if (!changed || !source)
@@ -135,9 +137,11 @@ static void print_rewrite(struct buf *out, const json_t *item, const char *sourc
 		m--;
 	n += strcspn(source + n, "\n");
 	m += strcspn(changed + m, "\n");
-	buf_printf(out,
-		   "     rewritten; these calls come out the same, with graphs %d -> %d, breaks %d "
-		   "-> %d:\n",
+	buf_puts(out, "     rewritten");
+	if (together > 1)
+		buf_printf(out, ", with the %d other rewrite%s", together - 1,
+			   together == 2 ? "" : "s");
+	buf_printf(out, "; these calls come out the same, with graphs %d -> %d, breaks %d -> %d:\n",
 		   (int)json_integer_value(json_array_get(graphs, 0)),
 		   (int)json_integer_value(json_array_get(graphs, 1)),
 		   (int)json_integer_value(json_array_get(breaks, 0)),

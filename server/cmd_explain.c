@@ -12,17 +12,17 @@
 #include "profiler/profiler.h"
 #include "server/commands.h"
 #include "server/explain_text.h"
+#include "server/heap.h"
 #include "server/workload_file.h"
 
-/* Trying other sizes takes at most this long, where --sizes does not ask for all. */
-static const double sizes_ms = 6;
-/* And trying changes of the source that would take breaks away. */
-static const double rewrites_ms = 50;
+/* Other sizes, and changes of the source that would take breaks away, are tried
+ * until this long after the begin, where the flags do not ask for all. */
+static const double tries_ms = 14;
 
 struct explain_flags {
 	struct workload_file source;
 	const char *mode, *policy;
-	bool json, graph, sizes;
+	bool json, graph, sizes, rewrites;
 };
 
 static void print_help(void)
@@ -36,6 +36,7 @@ static void print_help(void)
 	       "                   possible (the workload's, or dynamo)\n"
 	       "  --graph          each graph as a table\n"
 	       "  --sizes          try every other size, however long it takes\n"
+	       "  --rewrites       try every change that may take a break away, likewise\n"
 	       "  --input NAME=V   of a .py file, one for each argument: 'x=float32[8,16]',\n"
 	       "                   'i=int64[4]', 'scale=3.5'\n"
 	       "  --entry NAME     of a .py file: the function to call (model)\n"
@@ -90,6 +91,8 @@ static bool parse_flags(int argc, char **argv, struct explain_flags *f)
 			f->graph = true;
 		} else if (strcmp(argv[i], "--sizes") == 0) {
 			f->sizes = true;
+		} else if (strcmp(argv[i], "--rewrites") == 0) {
+			f->rewrites = true;
 		} else if (argv[i][0] == '-' && argv[i][1]) {
 			return usage("unknown flag ", argv[i]);
 		} else if (f->source.file) {
@@ -121,9 +124,10 @@ static json_t *explain(const struct explain_flags *f, const json_t *json, enum f
 		       struct err *err)
 {
 	struct explain_options options = { .mode = mode,
-					   .sizes_ms = f->sizes ? -1 : sizes_ms,
-					   .rewrites_ms = rewrites_ms };
-	struct workload *w = workload_parse(json, err);
+					   .sizes_ms = f->sizes ? -1 : tries_ms,
+					   .rewrites_ms = f->rewrites ? -1 : tries_ms,
+					   .brief = !f->json && !f->graph };
+	struct workload *w = workload_file_parse(&f->source, json, err);
 	json_t *out = w ? profiler_explain(w, &options, err) : NULL;
 
 	workload_destroy(w);
@@ -179,6 +183,7 @@ int cmd_explain(int argc, char **argv)
 		}
 	if (!parse_flags(argc, argv, &f) || !read_mode(&f, &mode))
 		return EXIT_USAGE;
+	heap_take();
 	json = workload_file_load(&f.source, &err);
 	if (json && f.policy)
 		json_object_set_new(json, "policy", json_string(f.policy));

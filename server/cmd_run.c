@@ -220,7 +220,7 @@ static json_t *execute(const struct run_flags *f, const json_t *json, long long 
 		.progress = show_progress,
 		.self = &terminal,
 	};
-	struct workload *w = workload_parse(json, err);
+	struct workload *w = workload_file_parse(&f->source, json, err);
 	json_t *report;
 
 	if (!w)

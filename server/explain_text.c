@@ -233,6 +233,10 @@ void explain_text_print(struct buf *out, const json_t *e, const char *place, con
 	if (json_array_size(breaks))
 		buf_puts(out, "\nBreaks\n");
 	break_text_print(out, breaks, place, source);
+	if (json_is_false(json_object_get(e, "rewrites_tried")))
+		buf_puts(out,
+			 "     rewrites were not tried, it would take too long; --rewrites tries "
+			 "all\n");
 	if (json_array_size(graphs))
 		buf_puts(out, "\nGraphs\n");
 	json_array_foreach((json_t *)graphs, i, graph)

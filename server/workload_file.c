@@ -97,13 +97,24 @@ json_t *workload_file_load(const struct workload_file *f, struct err *err)
 		return NULL;
 	base_name(f->file, name);
 	if (workload_file_is_python(f))
-		json = workload_from_python(name, text, f->entry, f->inputs, f->n_inputs, err);
+		json = workload_from_python(name, text, f->inputs, f->n_inputs, err);
 	else
 		json = parse_text(f, text, err);
 	free(text);
 	if (json && !json_object_get(json, "name") && strcmp(f->file, "-") != 0)
 		json_object_set_new(json, "name", json_string(name));
 	return json;
+}
+
+struct workload *workload_file_parse(const struct workload_file *f, const json_t *json,
+				     struct err *err)
+{
+	struct workload *w = workload_parse(json, err);
+
+	if (!w || workload_check_inputs(w, f->inputs, f->n_inputs, err))
+		return w;
+	workload_destroy(w);
+	return NULL;
 }
 
 void workload_file_place(const struct workload_file *f, char *out, int out_bytes)

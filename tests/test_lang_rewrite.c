@@ -13,11 +13,13 @@
 
 static void check(enum lang_rewrite kind, int line, const char *source, const char *want)
 {
+	struct lang_rewriter *w = lang_rewriter_create(source, strlen(source));
 	struct buf out;
 	bool ok;
 
 	buf_init(&out, 0);
-	ok = lang_rewrite(source, strlen(source), kind, line, &out);
+	ok = w && lang_rewrite(w, kind, line, &out);
+	lang_rewriter_destroy(w);
 	assert_int_equal(ok, want != NULL);
 	if (want)
 		assert_string_equal(out.data, want);

@@ -373,8 +373,8 @@ static void python_inputs_become_values(void **state)
 	static const char *const inputs[] = { "x=float32[8,16]", "i=int64[]", "s=3.5", "n=4",
 					      "b=True",          "o=None" };
 	struct err err = { 0 };
-	json_t *json = workload_from_python("m", "def model(x, i, s, n, b, o): pass\n", NULL,
-					    inputs, 6, &err);
+	json_t *json = workload_from_python("m", "def model(x, i, s, n, b, o): pass\n", inputs, 6,
+					    &err);
 	const json_t *args = json_array_get(json_object_get(json, "calls"), 0);
 
 	(void)state;
@@ -399,28 +399,42 @@ static void python_inputs_that_make_no_sense_are_refused(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct err err = { 0 };
 
-		assert_null(workload_from_python("m", "", NULL, &bad[i], 1, &err));
+		assert_null(workload_from_python("m", "", &bad[i], 1, &err));
 		assert_non_null(strstr(err.message, bad[i]));
 	}
 }
 
-static void python_inputs_go_by_the_names_of_the_parameters(void **state)
+/* As the commands do: inputs, then the program, then its names against them. */
+static bool fit(const char *entry, const char *const *inputs, int n, struct err *err)
 {
 	static const char source[] = "def model(a, b): pass\ndef other(*all): pass\n";
+	json_t *json = workload_from_python("m", source, inputs, n, err);
+	struct workload *w;
+	bool ok;
+
+	json_object_set_new(json, "entry", json_string(entry));
+	w = workload_parse(json, err);
+	assert_non_null(w);
+	ok = workload_check_inputs(w, inputs, n, err);
+	workload_destroy(w);
+	json_decref(json);
+	return ok;
+}
+
+static void python_inputs_go_by_the_names_of_the_parameters(void **state)
+{
 	static const char *const swapped[] = { "b=1", "a=2" }, *const most[] = { "a=1", "b=2",
 										 "c=3" };
 	struct err err = { 0 };
-	json_t *json;
 
 	(void)state;
-	assert_null(workload_from_python("m", source, NULL, swapped, 2, &err));
+	assert_false(fit("model", swapped, 2, &err));
 	assert_string_equal(err.message, "argument 1 of model() is a, but --input 'b=1' names "
 					 "another; give the inputs in the function's order");
-	assert_null(workload_from_python("m", source, NULL, most, 3, &err));
+	assert_false(fit("model", most, 3, &err));
 	assert_non_null(strstr(err.message, "--input 'c=3' is number 3"));
-	json = workload_from_python("m", source, "other", most, 3, &err);
-	assert_non_null(json);
-	json_decref(json);
+	assert_true(fit("model", most, 2, &err));
+	assert_true(fit("other", most, 3, &err));
 }
 
 /* Whether Python compiles the script; skipped where there is no Python. */

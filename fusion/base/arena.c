@@ -47,10 +47,11 @@ static struct arena_chunk *chunk_for(struct arena *arena, size_t bytes)
 		size = LARGEST_CHUNK;
 	if (size < bytes)
 		size = bytes;
-	chunk = calloc(1, sizeof(*chunk) + size); /* zeroed once, handed out once */
+	chunk = malloc(sizeof(*chunk) + size);
 	if (!chunk)
 		return NULL;
 	chunk->size = size;
+	chunk->used = 0;
 	chunk->next = arena->chunks;
 	arena->chunks = chunk;
 	return chunk;
@@ -69,7 +70,7 @@ void *arena_alloc(struct arena *arena, size_t bytes)
 	chunk = chunk_for(arena, bytes);
 	if (!chunk)
 		return NULL;
-	memory = chunk->data + chunk->used;
+	memory = memset(chunk->data + chunk->used, 0, bytes); /* only what is used is touched */
 	chunk->used += bytes;
 	arena->used_bytes += bytes;
 	return memory;
@@ -100,15 +101,19 @@ char *arena_strdup(struct arena *arena, const char *text)
 
 char *arena_printf(struct arena *arena, const char *format, ...)
 {
+	char few[256], *text;
 	va_list args;
-	char *text;
 	int len;
 
 	va_start(args, format);
-	len = vsnprintf(NULL, 0, format, args);
+	len = vsnprintf(few, sizeof(few), format, args);
 	va_end(args);
 	if (len < 0 || !(text = arena_alloc(arena, (size_t)len + 1)))
 		return NULL;
+	if ((size_t)len < sizeof(few)) {
+		memcpy(text, few, (size_t)len + 1);
+		return text;
+	}
 	va_start(args, format);
 	vsnprintf(text, (size_t)len + 1, format, args);
 	va_end(args);

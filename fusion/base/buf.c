@@ -81,18 +81,24 @@ void buf_putc(struct buf *buf, char c)
 
 void buf_printf(struct buf *buf, const char *format, ...)
 {
+	bool ready = !buf->failed && reserve(buf, 0);
+	size_t room = ready ? buf->cap - buf->len : 0;
 	va_list args;
 	int len;
 
-	va_start(args, format);
-	len = vsnprintf(NULL, 0, format, args);
+	va_start(args, format); /* most often it fits at once */
+	len = vsnprintf(ready ? buf->data + buf->len : NULL, room, format, args);
 	va_end(args);
-	if (len < 0) {
+	if (len < 0 || !reserve(buf, (size_t)len)) {
 		buf->failed = true;
+		if (buf->data)
+			buf->data[buf->len] = '\0';
 		return;
 	}
-	if (!reserve(buf, (size_t)len))
+	if ((size_t)len < room) {
+		buf->len += (size_t)len;
 		return;
+	}
 	va_start(args, format);
 	vsnprintf(buf->data + buf->len, (size_t)len + 1, format, args);
 	va_end(args);

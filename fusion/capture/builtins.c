@@ -30,7 +30,8 @@ const struct builtin *builtin_row(int id)
 int builtin_find(const char *scope, const char *name)
 {
 	for (int i = 0; i < builtin_count(); i++)
-		if (strcmp(rows[i].name, name) == 0 && strcmp(rows[i].scope, scope) == 0)
+		if (rows[i].name[0] == name[0] && strcmp(rows[i].name, name) == 0 &&
+		    strcmp(rows[i].scope, scope) == 0)
 			return i;
 	return -1;
 }

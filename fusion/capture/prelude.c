@@ -21,9 +21,19 @@ static const struct {
 
 enum { COUNT = sizeof(rows) / sizeof(rows[0]) };
 
-struct prelude { /* by row */
-	struct {
-		struct lang_program *program; /* NULL: not asked for yet */
+struct prelude_programs {
+	struct lang_program *of[COUNT]; /* by row; NULL: not asked for yet */
+};
+
+struct known {
+	int row, global;
+};
+
+struct prelude {
+	struct prelude_programs *programs, *own; /* own: NULL where they are shared */
+	VEC(struct known) known;
+	struct {                                    /* by row */
+		const struct lang_program *program; /* NULL: not loaded */
 		struct unit unit;
 		struct err failed; /* why it could not be loaded */
 	} of[COUNT];
@@ -48,18 +58,48 @@ static bool may_define(int row, const char *name)
 	return strcmp(rows[row].module, "torch.nn") != 0 || (name[0] >= 'A' && name[0] <= 'Z');
 }
 
-static struct lang_program *compile(int row, struct err *err)
+static const struct lang_program *compile(struct prelude_programs *p, int row, struct err *err)
 {
-	return lang_compile(rows[row].text, strlen(rows[row].text), NULL, err);
+	if (!p->of[row])
+		p->of[row] = lang_compile(rows[row].text, strlen(rows[row].text), NULL, err);
+	return p->of[row];
 }
 
-/* Whether a line of the text begins with `before`, the name and `behind`. */
-static bool has_line(const char *text, const char *before, const char *name, const char *behind)
+struct prelude_programs *prelude_programs_create(void)
 {
-	char line[128];
-	int len = snprintf(line, sizeof(line), "\n%s%s%s", before, name, behind);
+	return calloc(1, sizeof(struct prelude_programs));
+}
 
-	return len < (int)sizeof(line) && strstr(text, line);
+void prelude_programs_destroy(struct prelude_programs *p)
+{
+	for (int i = 0; p && i < COUNT; i++)
+		lang_destroy(p->of[i]);
+	free(p);
+}
+
+/* Whether what lies before `at` is a line's beginning and `word`. */
+static bool behind_word(const char *text, const char *at, const char *word)
+{
+	size_t len = strlen(word);
+
+	return (size_t)(at - text) > len && at[-1 - (ptrdiff_t)len] == '\n' &&
+	       memcmp(at - len, word, len) == 0;
+}
+
+/* Whether a line of the text begins a class or function of the name, or assigns it. */
+static bool defines(const char *text, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = strstr(text, name); at; at = strstr(at + len, name)) {
+		char next = at[len];
+
+		if ((behind_word(text, at, "class ") && (next == '(' || next == ':')) ||
+		    (behind_word(text, at, "def ") && next == '(') ||
+		    (behind_word(text, at, "") && strncmp(at + len, " = ", 3) == 0))
+			return true;
+	}
+	return false;
 }
 
 /* The row whose text defines the name, -1.  By the text alone: a check asks for
@@ -67,15 +107,10 @@ static bool has_line(const char *text, const char *before, const char *name, con
  * than all else. */
 static int row_of(const char *module, const char *name)
 {
-	for (int i = 0; i < COUNT; i++) {
-		const char *text = rows[i].text;
-
-		if (strcmp(rows[i].module, module) != 0 || !may_define(i, name) || name[0] == '_')
-			continue;
-		if (has_line(text, "class ", name, "(") || has_line(text, "class ", name, ":") ||
-		    has_line(text, "def ", name, "(") || has_line(text, "", name, " = "))
+	for (int i = 0; i < COUNT; i++)
+		if (strcmp(rows[i].module, module) == 0 && may_define(i, name) && name[0] != '_' &&
+		    defines(rows[i].text, name))
 			return i;
-	}
 	return -1;
 }
 
@@ -117,6 +152,21 @@ static bool run(struct vm *vm, struct unit *unit, struct err *err)
 	return ok;
 }
 
+static struct prelude *prepare(const struct vm *vm)
+{
+	struct prelude *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->programs = vm->limits.preludes;
+	if (!p->programs)
+		p->programs = p->own = prelude_programs_create();
+	if (p->programs)
+		return p;
+	free(p);
+	return NULL;
+}
+
 static bool load(struct vm *vm, int row, struct err *err)
 {
 	struct prelude *p = vm->prelude;
@@ -124,9 +174,7 @@ static bool load(struct vm *vm, int row, struct err *err)
 	struct err e = { 0 };
 	bool ok;
 
-	if (!p)
-		p = vm->prelude = calloc(1, sizeof(*p));
-	if (!p)
+	if (!p && !(p = vm->prelude = prepare(vm)))
 		return vm_out_of_memory(vm, err);
 	if (p->of[row].failed.code != ERR_NONE) {
 		if (err)
@@ -135,7 +183,7 @@ static bool load(struct vm *vm, int row, struct err *err)
 	}
 	if (p->of[row].program)
 		return true;
-	p->of[row].program = compile(row, &e);
+	p->of[row].program = compile(p->programs, row, &e);
 	ok = p->of[row].program != NULL;
 	if (ok) {
 		vm->owner = p->of[row].program;
@@ -153,33 +201,60 @@ static bool load(struct vm *vm, int row, struct err *err)
 	return false;
 }
 
+/* Names that were found before: programs ask for the same few again and again,
+ * and the texts are long. */
+static const struct known *find_known(const struct vm *vm, const char *module, const char *name)
+{
+	for (size_t i = 0; vm->prelude && i < vm->prelude->known.len; i++) {
+		const struct known *k = &vm->prelude->known.at[i];
+
+		if (strcmp(vm->globals[k->global].name, name) == 0 &&
+		    strcmp(rows[k->row].module, module) == 0)
+			return k;
+	}
+	return NULL;
+}
+
+static int find_global(const struct vm *vm, int row, const char *name)
+{
+	const void *owner = vm->prelude->of[row].program;
+
+	for (int i = 0; i < vm->n_globals; i++)
+		if (vm->globals[i].owner == owner && strcmp(vm->globals[i].name, name) == 0 &&
+		    vm->globals[i].value.kind != VALUE_UNSET)
+			return i;
+	return -1;
+}
+
 bool prelude_attribute(struct vm *vm, const char *module, const char *name, struct value *out,
 		       bool *found, struct err *err)
 {
-	int row = row_of(module, name);
-	const void *owner;
+	const struct known *known = find_known(vm, module, name);
+	struct known fresh = { .row = known ? known->row : row_of(module, name) };
 
 	*found = false;
-	if (row < 0)
+	if (fresh.row < 0)
 		return true;
-	if (!load(vm, row, err))
+	if (!load(vm, fresh.row, err))
 		return false;
-	owner = vm->prelude->of[row].program;
-	for (int i = 0; i < vm->n_globals; i++)
-		if (vm->globals[i].owner == owner && strcmp(vm->globals[i].name, name) == 0 &&
-		    vm->globals[i].value.kind != VALUE_UNSET) {
-			*found = true;
-			*out = value_ref(vm->globals[i].value);
-		}
+	fresh.global = known ? known->global : find_global(vm, fresh.row, name);
+	if (fresh.global < 0)
+		return true;
+	if (!known && !VEC_PUSH(&vm->prelude->known, fresh))
+		return vm_out_of_memory(vm, err);
+	*found = true;
+	*out = value_ref(vm->globals[fresh.global].value);
 	return true;
 }
 
 void prelude_release(struct vm *vm)
 {
-	for (int i = 0; vm->prelude && i < COUNT; i++) {
+	if (!vm->prelude)
+		return;
+	for (int i = 0; i < COUNT; i++)
 		unit_release(&vm->prelude->of[i].unit);
-		lang_destroy(vm->prelude->of[i].program);
-	}
+	prelude_programs_destroy(vm->prelude->own);
+	VEC_FREE(&vm->prelude->known);
 	free(vm->prelude);
 	vm->prelude = NULL;
 }

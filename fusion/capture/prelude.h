@@ -9,6 +9,11 @@
 #include "fusion/capture/frame.h"
 #include "fusion/capture/modules.h"
 
+/* Their compiled texts, which VMs of one thread share: to compile them again for
+ * each would take longer than most programs do. */
+struct prelude_programs *prelude_programs_create(void);    /* NULL: out of memory */
+void prelude_programs_destroy(struct prelude_programs *p); /* after its VMs; NULL is fine */
+
 /* Whether the prelude of that module defines the name; for checks before a run. */
 bool prelude_defines(const char *module, const char *name);
 

@@ -326,7 +326,7 @@ bool unit_prepare(struct vm *vm, struct unit *unit, const struct code *code, str
 	for (int i = 0; i < code->n_insts; i++) {
 		const struct lang_inst *inst = &code->insts[i];
 
-		if (!names_global(inst->op))
+		if (!names_global(inst->op) || unit->globals[inst->arg] >= 0)
 			continue;
 		unit->globals[inst->arg] = vm_global_slot(vm, code->names[inst->arg]);
 		if (unit->globals[inst->arg] < 0)

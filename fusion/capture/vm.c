@@ -81,7 +81,8 @@ int vm_global_slot(struct vm *vm, const char *name)
 	int cap;
 
 	for (int i = 0; i < vm->n_globals; i++)
-		if (vm->globals[i].owner == vm->owner && strcmp(vm->globals[i].name, name) == 0)
+		if (vm->globals[i].owner == vm->owner && vm->globals[i].name[0] == name[0] &&
+		    strcmp(vm->globals[i].name, name) == 0)
 			return i;
 	if (vm->n_globals == vm->cap_globals) {
 		cap = vm->cap_globals ? vm->cap_globals * 2 : 32;

@@ -123,9 +123,10 @@ struct vm_host {
 };
 
 struct vm_limits {
-	int64_t steps;       /* instructions per vm_call; 0: 50,000,000 */
-	int depth;           /* nested calls; 0: 1,000, as CPython */
-	size_t object_bytes; /* memory of lists, strings, ...; 0: 256 MiB */
+	int64_t steps;                     /* instructions per vm_call; 0: 50,000,000 */
+	int depth;                         /* nested calls; 0: 1,000, as CPython */
+	size_t object_bytes;               /* memory of lists, strings, ...; 0: 256 MiB */
+	struct prelude_programs *preludes; /* prelude.h, borrowed; NULL: its own */
 };
 
 /* `program` is borrowed.  NULL when out of memory. */

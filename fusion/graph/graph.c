@@ -212,13 +212,7 @@ static bool is_generated(const char *name)
 	if (stem < len && stem == 3 && !memcmp(name, "arg", 3))
 		return true;
 	stem = stem && stem < len && name[stem - 1] == '_' ? stem - 1 : len;
-	for (int op = 0; op < OP_COUNT; op++) {
-		const char *fx = op_info((enum op)op)->fx;
-
-		if (strlen(fx) == stem && !memcmp(fx, name, stem))
-			return true;
-	}
-	return false;
+	return op_has_fx(name, stem);
 }
 
 static bool is_taken(const struct graph *g, int id, const char *name)

@@ -191,6 +191,16 @@ const struct op_info *op_info(enum op op)
 	return &ops[op];
 }
 
+bool op_has_fx(const char *name, size_t len)
+{
+	pthread_once(&once, read_table);
+	for (int op = 0; op < OP_COUNT; op++)
+		if (ops[op].fx[0] == name[0] && strlen(ops[op].fx) == len &&
+		    memcmp(ops[op].fx, name, len) == 0)
+			return true;
+	return false;
+}
+
 static int against_text(const void *key, const void *row)
 {
 	return strcmp(key, ((const struct spelling *)row)->text);

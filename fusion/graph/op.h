@@ -80,6 +80,9 @@ struct op_info {
 /* The row; valid for every op below OP_COUNT.  Thread-safe, immutable. */
 const struct op_info *op_info(enum op op);
 
+/* Whether an op's FX name is these `len` bytes. */
+bool op_has_fx(const char *name, size_t len);
+
 /* The op that a spelling reaches: "torch.relu", "Tensor.relu", "F.relu" is
  * spelt "torch.nn.functional.relu", operators are "op:+", "op:@", "op:neg".
  * Each spelling stands in one row.  false where there is none. */

@@ -46,7 +46,13 @@ static bool check_text(const char *source, size_t len, struct err *err)
 
 	while (at < len) {
 		uint32_t point;
-		int n = utf8_decode(source + at, len - at, &point);
+		int n;
+
+		if ((signed char)source[at] > 0) { /* ASCII, and no NUL */
+			at++;
+			continue;
+		}
+		n = utf8_decode(source + at, len - at, &point);
 
 		if (!n || !point)
 			return bad_byte(source, source + at, err);

@@ -97,6 +97,12 @@ bool lex_fault_at(struct lexer *lx, enum err_code code, int line, int column, co
 	return false;
 }
 
+static bool is_plain(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
 static bool lex_name(struct lexer *lx)
 {
 	struct token *token;
@@ -104,6 +110,8 @@ static bool lex_name(struct lexer *lx)
 	uint32_t point;
 	int n;
 
+	while (lx->pos < lx->len && is_plain(lx->source[lx->pos]))
+		lx->pos++;
 	while ((n = utf8_decode(lx->source + lx->pos, lx->len - lx->pos, &point)) &&
 	       utf8_continues_name(point))
 		lx->pos += (size_t)n;
@@ -263,6 +271,10 @@ static bool lex_step(struct lexer *lx)
 	if (c == ' ' || c == '\t' || c == '\f') {
 		lx->pos++;
 		return true;
+	}
+	if (is_plain(c) && !(c >= '0' && c <= '9') && !strchr("rRuUbBfF", c)) {
+		lex_begin(lx);
+		return lex_name(lx);
 	}
 	if (c == '#') {
 		const char *end = memchr(lx->source + lx->pos, '\n', lx->len - lx->pos);

@@ -259,33 +259,58 @@ static bool change(struct rewrite *r, enum lang_rewrite kind)
 	return false;
 }
 
-bool lang_rewrite(const char *source, size_t len, enum lang_rewrite kind, int line, struct buf *out)
+struct lang_rewriter {
+	struct arena arena;
+	struct names names;
+	struct token_list tokens;
+	struct node_list module;
+	const char *source;
+	size_t len;
+};
+
+struct lang_rewriter *lang_rewriter_create(const char *source, size_t len)
 {
 	struct ast_limits limits = { DEPTH, NODES };
-	struct token_list tokens = { 0 };
-	struct arena arena;
-	struct names names = { .arena = &arena };
-	struct node_list module;
-	struct rewrite r = { .source = source,
-			     .len = len,
+	struct lang_rewriter *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->source = source;
+	w->len = len;
+	w->names.arena = &w->arena;
+	arena_init(&w->arena, ARENA_BYTES);
+	/* as an old editor wrote it: offsets would differ */
+	if (len <= MOST_BYTES && !memchr(source, '\r', len) && !(len && source[0] == '\xef') &&
+	    lex(source, len, &w->arena, &w->names, &w->tokens, NULL) &&
+	    ast_parse(source, &w->tokens, &limits, &w->arena, &w->names, &w->module, NULL))
+		return w;
+	lang_rewriter_destroy(w);
+	return NULL;
+}
+
+void lang_rewriter_destroy(struct lang_rewriter *w)
+{
+	if (!w)
+		return;
+	VEC_FREE(&w->tokens.tokens);
+	arena_finish(&w->arena);
+	free(w);
+}
+
+bool lang_rewrite(const struct lang_rewriter *w, enum lang_rewrite kind, int line, struct buf *out)
+{
+	struct rewrite r = { .source = w->source,
+			     .len = w->len,
 			     .line = line,
-			     .tokens = &tokens,
-			     .module = &module,
+			     .tokens = &w->tokens,
+			     .module = &w->module,
 			     .out = out };
 	size_t before = out->len;
-	bool ok;
+	bool ok = change(&r, kind) && !out->failed;
 
-	if (len > MOST_BYTES || memchr(source, '\r', len) || (len && source[0] == '\xef'))
-		return false; /* as an old editor wrote it: offsets would differ */
-	arena_init(&arena, ARENA_BYTES);
-	ok = lex(source, len, &arena, &names, &tokens, NULL) &&
-	     ast_parse(source, &tokens, &limits, &arena, &names, &module, NULL) &&
-	     change(&r, kind) && !out->failed;
 	if (!ok && out->data && out->len > before) {
 		out->len = before;
 		out->data[before] = '\0';
 	}
-	VEC_FREE(&tokens.tokens);
-	arena_finish(&arena);
 	return ok;
 }

@@ -17,9 +17,13 @@ enum lang_rewrite {
 	REWRITE_PRINT,  /* a print moved behind the computation of the return value */
 };
 
+/* A source that is read once for all its changes; borrowed.  NULL where it does not
+ * parse, or out of memory. */
+struct lang_rewriter *lang_rewriter_create(const char *source, size_t len);
+void lang_rewriter_destroy(struct lang_rewriter *w); /* NULL is fine */
+
 /* Appends the whole source with the statement at `line` changed.  False, with
  * nothing appended, where it does not have the form that the change is for. */
-bool lang_rewrite(const char *source, size_t len, enum lang_rewrite kind, int line,
-		  struct buf *out);
+bool lang_rewrite(const struct lang_rewriter *w, enum lang_rewrite kind, int line, struct buf *out);
 
 #endif

@@ -86,6 +86,11 @@ static bool map_buffers(struct exec *e, struct arena *arena)
 	return true;
 }
 
+static bool overlap_in_time(const struct buffer *a, const struct buffer *b)
+{
+	return a->first_kernel <= b->last_kernel && b->first_kernel <= a->last_kernel;
+}
+
 /* Sizes of outputs, and offsets of temporaries: a temporary takes the lowest
  * place that is free for all of its lifetime (first fit). */
 static void lay_out(struct exec *e)
@@ -102,24 +107,20 @@ static void lay_out(struct exec *e)
 	for (int i = 0; i < e->n_temps; i++) {
 		const struct buffer *b = &buffers[e->temps[i].buffer];
 		size_t bytes = (size_t)sym_eval(b->numel, e->vars) * dtype_bytes(b->dtype);
-		size_t offset = 0, end;
+		size_t offset = 0;
 
 		bytes = (bytes + 2 * ALIGN_BYTES - 1) & ~(size_t)(ALIGN_BYTES - 1);
 		for (int j = 0; j < i; j++) { /* restart past whatever overlaps */
-			const struct buffer *o = &buffers[e->temps[j].buffer];
-			size_t o_bytes = (size_t)sym_eval(o->numel, e->vars) *
-					 dtype_bytes(o->dtype);
+			const struct exec_temp *o = &e->temps[j];
 
-			o_bytes = (o_bytes + 2 * ALIGN_BYTES - 1) & ~(size_t)(ALIGN_BYTES - 1);
-			end = e->temps[j].offset + o_bytes;
-			if (o->first_kernel <= b->last_kernel &&
-			    b->first_kernel <= o->last_kernel && offset < end &&
-			    e->temps[j].offset < offset + bytes) {
-				offset = end;
+			if (overlap_in_time(&buffers[o->buffer], b) && offset < o->end &&
+			    o->offset < offset + bytes) {
+				offset = o->end;
 				j = -1;
 			}
 		}
 		e->temps[i].offset = offset;
+		e->temps[i].end = offset + bytes;
 		if (offset + bytes > e->temp_bytes)
 			e->temp_bytes = offset + bytes;
 	}

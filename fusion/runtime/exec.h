@@ -20,6 +20,7 @@ struct exec_env {
 	struct allocator *allocator;
 	struct pool *pool;
 	struct backend_env backend_env;
+	struct prelude_programs *preludes; /* capture/prelude.h; NULL: each VM its own */
 };
 
 struct exec_output {
@@ -33,6 +34,7 @@ struct exec_output {
 struct exec_temp {
 	int buffer;
 	size_t offset; /* within the block of temporaries */
+	size_t end;    /* used while it is laid out */
 };
 
 /* Sizes and offsets under one set of symbol values. */

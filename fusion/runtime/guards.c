@@ -245,56 +245,62 @@ static void set_strides(struct guards *g, struct guard_step *step)
 }
 
 /* The step of a tensor that was looked at: its other guards go into it. */
-static struct guard_step tensor_step(struct guards *g, int slot, int *n_sizes)
+static struct guard_step tensor_step(const struct guards *g, int slot, int sizes)
 {
 	const struct slot *s = &g->slots->at[slot];
-	struct guard_step step = { .slot = slot,
-				   .local = s->access == SLOT_LOCAL ? s->index : -1,
-				   .guard = -1,
-				   .rank = (int8_t)s->rank,
-				   .dtype = (int8_t)s->dtype,
-				   .sizes = *n_sizes };
 
-	*n_sizes += 2 * s->rank;
-	for (int i = 0; i < g->n; i++) {
-		const struct guard *at = &g->at[i];
+	return (struct guard_step){ .slot = slot,
+				    .local = s->access == SLOT_LOCAL ? s->index : -1,
+				    .guard = -1,
+				    .rank = (int8_t)s->rank,
+				    .dtype = (int8_t)s->dtype,
+				    .sizes = sizes };
+}
 
-		if (at->slot != slot)
-			continue;
-		step.contiguous |= at->kind == GUARD_CONTIGUOUS;
-		if (at->kind == GUARD_SIZE)
-			g->sizes[step.sizes + at->dim] = at->number;
-		if (at->kind == GUARD_SYMBOL)
-			g->sizes[step.sizes + at->dim] = ~(2 * at->number);
-		if (at->kind == GUARD_SAME_SIZE)
-			g->sizes[step.sizes + at->dim] = ~(2 * at->number + 1);
-	}
-	set_strides(g, &step);
-	return step;
+static void add_to_step(struct guards *g, struct guard_step *step, const struct guard *at)
+{
+	int64_t *size = g->sizes + step->sizes;
+
+	step->contiguous |= at->kind == GUARD_CONTIGUOUS;
+	if (at->kind == GUARD_SIZE)
+		size[at->dim] = at->number;
+	if (at->kind == GUARD_SYMBOL)
+		size[at->dim] = ~(2 * at->number);
+	if (at->kind == GUARD_SAME_SIZE)
+		size[at->dim] = ~(2 * at->number + 1);
 }
 
 static bool add_steps(struct guards *g, struct arena *arena)
 {
-	int n_sizes = 0;
+	int n_sizes = 0, *step_of = ARENA_ARRAY(arena, int, (size_t)g->slots->n + 1);
 
 	for (int i = 0; i < g->n; i++)
 		n_sizes += 2 * is_of_tensor(g->at[i].kind);
 	g->steps = ARENA_ARRAY(arena, struct guard_step, (size_t)g->n + 1);
 	g->sizes = ARENA_ARRAY(arena, int64_t, (size_t)n_sizes + 1);
-	if (!g->steps || !g->sizes)
+	if (!g->steps || !g->sizes || !step_of)
 		return false;
 	n_sizes = 0;
 	for (int i = 0; i < g->n; i++) {
 		const struct guard *at = &g->at[i];
+		struct guard_step *step = &g->steps[g->n_steps];
 
 		if (is_of_tensor(at->kind))
 			continue;
-		if (at->kind == GUARD_TYPE && looked_at(&g->slots->at[at->slot]))
-			g->steps[g->n_steps++] = tensor_step(g, at->slot, &n_sizes);
-		else
-			g->steps[g->n_steps++] =
-			    (struct guard_step){ .slot = at->slot, .local = -1, .guard = i };
+		*step = (struct guard_step){ .slot = at->slot, .local = -1, .guard = i };
+		if (at->kind == GUARD_TYPE && looked_at(&g->slots->at[at->slot])) {
+			*step = tensor_step(g, at->slot, n_sizes);
+			n_sizes += 2 * step->rank;
+			step_of[at->slot] = g->n_steps;
+		}
+		g->n_steps++;
 	}
+	for (int i = 0; i < g->n; i++)
+		if (is_of_tensor(g->at[i].kind))
+			add_to_step(g, &g->steps[step_of[g->at[i].slot]], &g->at[i]);
+	for (int i = 0; i < g->n_steps; i++)
+		if (g->steps[i].guard < 0)
+			set_strides(g, &g->steps[i]);
 	return true;
 }
 

@@ -4,13 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/hash.h"
+
 static struct seen *find(struct memory *m, const char *name)
 {
-	struct seen fresh = { .rank = -1, .number = { .kind = VALUE_UNSET } };
+	uint64_t hash = hash_bytes(name, strlen(name), 0);
+	struct seen fresh = { .hash = hash, .rank = -1, .number = { .kind = VALUE_UNSET } };
 
-	for (size_t i = 0; i < m->list.len; i++)
-		if (strcmp(m->list.at[i].name, name) == 0)
-			return &m->list.at[i];
+	for (size_t i = 0; i < m->list.len; i++) { /* they come in the same order, mostly */
+		struct seen *seen = &m->list.at[(m->next + i) % m->list.len];
+
+		if (seen->hash == hash && strcmp(seen->name, name) == 0) {
+			m->next = (m->next + i + 1) % m->list.len;
+			return seen;
+		}
+	}
 	fresh.name = strdup(name);
 	if (!fresh.name || !VEC_PUSH(&m->list, fresh)) {
 		free(fresh.name);

@@ -12,6 +12,7 @@
 
 struct seen {
 	char *name; /* the slot's */
+	uint64_t hash;
 	struct value number;
 	bool number_changed;
 	int rank; /* -1: not seen as a tensor */
@@ -21,6 +22,7 @@ struct seen {
 
 struct memory {
 	VEC(struct seen) list;
+	size_t next; /* behind the one that was asked for last */
 };
 
 /* Notes the slot's value, a number or tensor, and says what has changed so far.

@@ -45,7 +45,7 @@ static bool start_lazy(struct session *s, struct err *err)
 bool session_init(struct session *s, const struct session_options *options,
 		  const struct lang_program *program, const char *entry, struct err *err)
 {
-	struct vm_limits limits = { .steps = options->steps };
+	struct vm_limits limits = { .steps = options->steps, .preludes = options->env->preludes };
 
 	s->options = *options;
 	s->frame = entry;

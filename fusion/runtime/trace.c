@@ -68,6 +68,7 @@ void trace_finish(struct trace *t)
 	VEC_FREE(&t->gaps);
 	VEC_FREE(&t->texts);
 	pointers_finish(&t->reals);
+	pointers_finish(&t->storages);
 	pointers_finish(&t->stands);
 }
 
@@ -75,6 +76,7 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 {
 	drop_stands(t);
 	pointers_clear(&t->reals);
+	pointers_clear(&t->storages);
 	pointers_clear(&t->stands);
 	t->conditions.len = t->inputs.len = t->homes.len = t->float_operands.len = 0;
 	t->asserts.len = 0;

@@ -409,6 +409,9 @@ bool world_claim(struct trace *t, int slot, struct value stand)
 	s->stand = value_ref(stand);
 	if (!value_counted(stand))
 		return true;
+	if (s->value.kind == VALUE_TENSOR && s->value.tensor->memory &&
+	    !pointers_set(&t->storages, s->value.tensor->memory->storage, slot))
+		return false;
 	return pointers_set(&t->stands, stand.object, slot) &&
 	       (s->value.kind == VALUE_UNSET || pointers_set(&t->reals, s->value.object, slot));
 }
@@ -420,7 +423,8 @@ static int find_same(struct trace *t, int slot)
 	struct value real = s->at[slot].value;
 	int same = pointers_get(&t->reals, real.object);
 
-	if (same >= 0 || real.kind != VALUE_TENSOR || !real.tensor->memory)
+	if (same >= 0 || real.kind != VALUE_TENSOR || !real.tensor->memory ||
+	    pointers_get(&t->storages, real.tensor->memory->storage) < 0)
 		return same;
 	for (int i = 0; i < s->n; i++)
 		if (i != slot && s->at[i].live && s->at[i].kind == VALUE_TENSOR &&
