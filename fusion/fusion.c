@@ -381,6 +381,39 @@ void fusion_lazy_log(const struct fusion_session *s, struct buf *out)
 		lazy_print(s->session.lazy, out);
 }
 
+int fusion_barrier_count(const struct fusion_session *s)
+{
+	return s->session.lazy ? (int)s->session.lazy->events.len : 0;
+}
+
+struct fusion_barrier fusion_barrier(const struct fusion_session *s, int index)
+{
+	const struct lazy_event *e = &s->session.lazy->events.at[index];
+
+	return (struct fusion_barrier){ .cause = lazy_cause(e->reason),
+					.call = e->call,
+					.function = e->function,
+					.line = e->line,
+					.hash = e->hex,
+					.compiled = e->compiled,
+					.graph = e->graph,
+					.n_inputs = e->n_inputs,
+					.n_outputs = e->n_outputs };
+}
+
+int64_t fusion_barriers_left_out(const struct fusion_session *s)
+{
+	return s->session.lazy ? s->session.lazy->events_left_out : 0;
+}
+
+void fusion_barrier_message(const struct fusion_session *s, int index, struct buf *out)
+{
+	struct lazy_reason why = s->session.lazy->events.at[index].reason;
+
+	if (why.id != BREAK_STEP_END)
+		break_message(out, why.id, why.subject);
+}
+
 int fusion_graph_count(const struct fusion_session *s)
 {
 	if (s->session.lazy)
@@ -517,6 +550,7 @@ struct fusion_entry_info fusion_entry(const struct fusion_session *s, int index)
 					   .call = e->call,
 					   .compile_ns = e->compile_ns,
 					   .uses = e->uses ? *e->uses : 0,
+					   .refuted = e->refuted ? *e->refuted : 0,
 					   .reason = e->reason,
 					   .guards = e->guards,
 					   .n_guards = e->n_guards,

@@ -129,8 +129,24 @@ struct fusion_graph_info {
 int fusion_graph_count(const struct fusion_session *s);
 struct fusion_graph_info fusion_graph(const struct fusion_session *s, int index);
 
-/* Mode lazy: what was run and why, in the words of PT_XLA_DEBUG_LEVEL=2; nothing
- * in other modes. */
+/* Mode lazy: the pending trace was run, and why.  None in other modes, and of many
+ * only the first: the rest is counted. */
+struct fusion_barrier {
+	const char *cause; /* as PT_XLA_DEBUG_LEVEL=2 names it */
+	int64_t call;
+	const char *function;
+	int line;
+	const char *hash; /* of the trace */
+	bool compiled;    /* else it was found by its hash */
+	int graph;        /* -1: past the bound on kept graphs */
+	int n_inputs, n_outputs;
+};
+int fusion_barrier_count(const struct fusion_session *s);
+struct fusion_barrier fusion_barrier(const struct fusion_session *s, int index);
+int64_t fusion_barriers_left_out(const struct fusion_session *s);
+/* What asked for it, a sentence; nothing where the call ended. */
+void fusion_barrier_message(const struct fusion_session *s, int index, struct buf *out);
+/* All of it as PyTorch/XLA would print it. */
 void fusion_lazy_log(const struct fusion_session *s, struct buf *out);
 
 struct fusion_recompile {
@@ -183,6 +199,7 @@ struct fusion_entry_info {
 	int graph;    /* -1: no ops */
 	int64_t call; /* that made it */
 	int64_t compile_ns, uses;
+	int64_t refuted;    /* of the uses: what it took for granted did not hold, eager ran it */
 	const char *reason; /* why the older ones did not serve; NULL: the first */
 	const char *const *guards;
 	int n_guards;

@@ -73,17 +73,6 @@ static int count_breaks(const json_t *breaks)
 	return n;
 }
 
-/* A source that is not given its own backend and threads is explained by the
- * quickest: one thread of the interpreter. */
-static struct workload quick_copy(const struct workload *w)
-{
-	struct workload quick = *w;
-
-	quick.backend = "interp";
-	quick.threads = 1;
-	return quick;
-}
-
 /* What is left of `limit_ms` since `begin`; negative: no limit. */
 static double left_ms(double limit_ms, int64_t begin)
 {
@@ -112,7 +101,7 @@ static void try_changes(json_t *out, const struct lane *lane, const struct workl
 json_t *profiler_explain(const struct workload *w, const struct explain_options *options,
 			 struct err *err)
 {
-	struct workload quick = quick_copy(w);
+	struct workload quick = workload_quick(w);
 	const struct point *p = &w->points[0];
 	struct lane lane = { 0 };
 	struct inputs inputs;

@@ -105,10 +105,10 @@ static json_t *counts_json(const struct fusion_session *s)
 {
 	struct fusion_counts c = fusion_counts(s);
 
-	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "captured", (json_int_t)c.graphs, "lowered",
-			 (json_int_t)c.lowered, "eager_fallbacks", (json_int_t)c.eager_fallbacks,
-			 "executions", (json_int_t)c.executions, "cache_hits",
-			 (json_int_t)c.cache_hits);
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "captured", (json_int_t)c.graphs,
+			 "lowered", (json_int_t)c.lowered, "launches", (json_int_t)c.launches,
+			 "eager_fallbacks", (json_int_t)c.eager_fallbacks, "executions",
+			 (json_int_t)c.executions, "cache_hits", (json_int_t)c.cache_hits);
 }
 
 void report_graphs(json_t *m, const struct lane *lane, bool brief)
@@ -136,6 +136,8 @@ void report_graphs(json_t *m, const struct lane *lane, bool brief)
 	json_object_set_new(m, "graphs", graphs);
 	json_object_set_new(m, "breaks", breaks_to_json(s));
 	json_object_set_new(m, "tree", tree_to_json(s));
+	if (lane->mode == FUSION_LAZY)
+		json_object_set_new(m, "lazy", lazy_to_json(s));
 	json_object_set_new(m, "counts", counts_json(s));
 	json_object_set_new(m, "recompiles", recompiles);
 	json_object_set_new(m, "guards", guards);

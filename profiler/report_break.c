@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+enum { MOST_BARRIERS = 500 }; /* listed of mode lazy */
+
 static json_t *text_or_null(const char *text)
 {
 	json_t *json = text ? json_string(text) : NULL;
@@ -82,10 +84,11 @@ static json_t *entry_json(const struct fusion_entry_info *e, int frame_id)
 						"source", e->symbols[i].source, "range",
 						text_or_null(e->symbols[i].range)));
 	snprintf(compile, sizeof(compile), "%d/%d", frame_id, e->compile_id);
-	return json_pack("{s:s, s:o, s:I, s:f, s:I, s:o, s:o, s:o}", "compile", compile, "graph",
-			 index_or_null(e->graph), "call", (json_int_t)e->call, "compile_ms",
-			 (double)e->compile_ns / 1e6, "uses", (json_int_t)e->uses, "reason",
-			 text_or_null(e->reason), "guards", guards, "symbols", symbols);
+	return json_pack("{s:s, s:o, s:I, s:f, s:I, s:I, s:o, s:o, s:o}", "compile", compile,
+			 "graph", index_or_null(e->graph), "call", (json_int_t)e->call,
+			 "compile_ms", (double)e->compile_ns / 1e6, "uses", (json_int_t)e->uses,
+			 "bail_outs", (json_int_t)e->refuted, "reason", text_or_null(e->reason),
+			 "guards", guards, "symbols", symbols);
 }
 
 json_t *tree_to_json(const struct fusion_session *s)
@@ -108,4 +111,32 @@ json_t *tree_to_json(const struct fusion_session *s)
 				      entry_json(&e, fusion_frame(s, e.frame).frame_id));
 	}
 	return list;
+}
+
+static json_t *barrier_json(const struct fusion_session *s, int index)
+{
+	struct fusion_barrier b = fusion_barrier(s, index);
+	struct buf text;
+	json_t *json;
+
+	buf_init(&text, 4096);
+	fusion_barrier_message(s, index, &text);
+	json = json_pack("{s:I, s:i, s:s, s:s, s:o, s:b, s:s, s:o, s:i, s:i}", "call",
+			 (json_int_t)b.call, "line", b.line, "function", b.function, "cause",
+			 b.cause, "message", text.len ? text_or_null(text.data) : json_null(),
+			 "compiled", b.compiled, "hash", b.hash, "graph", index_or_null(b.graph),
+			 "inputs", b.n_inputs, "outputs", b.n_outputs);
+	buf_finish(&text);
+	return json;
+}
+
+json_t *lazy_to_json(const struct fusion_session *s)
+{
+	int n = fusion_barrier_count(s), listed = n < MOST_BARRIERS ? n : MOST_BARRIERS;
+	json_t *runs = json_array();
+
+	for (int i = 0; i < listed; i++)
+		json_array_append_new(runs, barrier_json(s, i));
+	return json_pack("{s:o, s:I}", "runs", runs, "left_out",
+			 (json_int_t)(n - listed + fusion_barriers_left_out(s)));
 }

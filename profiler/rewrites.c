@@ -270,3 +270,30 @@ bool rewrites_offer(json_t *breaks, const struct lane *lane, const struct worklo
 	VEC_FREE(&all.list);
 	return true;
 }
+
+static bool make_calls(struct lane *lane)
+{
+	struct err ignored = { 0 };
+
+	for (int i = 0; i < lane->originals->n_calls; i++)
+		if (!lane_call(lane, i, &lane->outputs[i], &ignored))
+			return false;
+	return true;
+}
+
+void rewrites_offer_run(json_t *breaks, const struct lane *lane, const struct workload *w,
+			const struct point *p, double limit_ms)
+{
+	struct workload quick = workload_quick(w);
+	int64_t begin = clock_ns(), base_ns;
+	struct err ignored = { 0 };
+	struct lane again = { 0 };
+
+	if (any_could(breaks) &&
+	    lane_create(&again, &quick, p, lane->mode, lane->originals, NULL, &ignored) &&
+	    make_calls(&again)) {
+		base_ns = clock_ns() - begin;
+		rewrites_offer(breaks, &again, &quick, p, limit_ms, base_ns);
+	}
+	lane_destroy(&again);
+}

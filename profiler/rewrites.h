@@ -19,4 +19,9 @@
 bool rewrites_offer(json_t *breaks, const struct lane *lane, const struct workload *w,
 		    const struct point *p, double limit_ms, int64_t base_ns);
 
+/* The same for a lane of another backend than the interpreter's, where to compile
+ * every change would take too long: its calls are made again by the interpreter. */
+void rewrites_offer_run(json_t *breaks, const struct lane *lane, const struct workload *w,
+			const struct point *p, double limit_ms);
+
 #endif

@@ -13,6 +13,7 @@
 #include "fusion/base/clock.h"
 #include "profiler/measure.h"
 #include "profiler/report.h"
+#include "profiler/rewrites.h"
 #include "profiler/value_json.h"
 #include "profiler/workload.h"
 
@@ -22,6 +23,10 @@ static const double point_budget_s = 2, total_budget_s = 30;
  * the progress bar alone. */
 static const double calls_share = 0.25;
 enum { TELL_EVERY_NS = 100 * 1000 * 1000 };
+/* Changes of the source are tried where a mode's first calls were that quick, for
+ * so many milliseconds. */
+static const int64_t quick_calls_ns = 300 * 1000 * 1000;
+static const double rewrites_ms = 200;
 
 /* What is kept of a point for the crossover. */
 struct kept {
@@ -245,6 +250,7 @@ static bool run_lanes(struct run *r, struct lane *lanes, const struct inputs *in
 	for (int k = 0; k < r->w->n_modes; k++) {
 		enum fusion_mode mode = r->w->modes[k];
 		bool after_eager = k > 0 && lanes[0].mode == FUSION_EAGER;
+		int64_t begin = clock_ns();
 		json_t *m = json_object();
 
 		json_object_set_new(modes, fusion_mode_name(mode), m);
@@ -252,6 +258,9 @@ static bool run_lanes(struct run *r, struct lane *lanes, const struct inputs *in
 		    !run_calls(r, &lanes[k], after_eager ? &lanes[0] : NULL, m, err))
 			return false;
 		report_graphs(m, &lanes[k], false);
+		if (clock_ns() - begin < quick_calls_ns)
+			rewrites_offer_run(json_object_get(m, "breaks"), &lanes[k], r->w, p,
+					   rewrites_ms);
 	}
 	return !r->options->timing || time_point(r, lanes, modes, break_even, err);
 }

@@ -433,6 +433,15 @@ void workload_destroy(struct workload *w)
 	free(w);
 }
 
+struct workload workload_quick(const struct workload *w)
+{
+	struct workload quick = *w;
+
+	quick.backend = "interp";
+	quick.threads = 1;
+	return quick;
+}
+
 const char *workload_name(const struct workload *w)
 {
 	return w->name;

@@ -62,6 +62,10 @@ struct workload {
 /* The calls of a point, as specs: new reference.  NULL with *err. */
 json_t *workload_calls(const struct workload *w, const struct point *p, struct err *err);
 
+/* The same for a look at its capture: one thread of the interpreter, the quickest
+ * to start.  Borrows all of w. */
+struct workload workload_quick(const struct workload *w);
+
 /* The source of a point. */
 const char *point_source(const struct workload *w, const struct point *p);
 

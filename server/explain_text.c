@@ -6,6 +6,8 @@
 
 #include "server/break_text.h"
 
+enum { MOST_TRACES = 100 };
+
 static const char *text_of(const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
@@ -122,12 +124,15 @@ static void print_graph(struct buf *out, const json_t *graph, bool table)
 static void print_entry(struct buf *out, const json_t *entry)
 {
 	const char *reason = text_of(entry, "reason");
+	int bailed = number_of(entry, "bail_outs");
 	size_t i;
 	json_t *item;
 
 	buf_printf(out, "     %s, made by call %d, used %d time%s", text_of(entry, "compile"),
 		   number_of(entry, "call"), number_of(entry, "uses"),
 		   number_of(entry, "uses") == 1 ? "" : "s");
+	if (bailed > 0)
+		buf_printf(out, ", %d of them bailed out to eager", bailed);
 	if (*reason)
 		buf_printf(out, "; compiled because %s", reason);
 	buf_putc(out, '\n');
@@ -164,6 +169,40 @@ static void print_frames(struct buf *out, const json_t *tree)
 			print_entry(out, entry);
 		}
 	}
+}
+
+/* Mode lazy: what made each trace run, in PyTorch/XLA's words. */
+static void print_lazy(struct buf *out, const json_t *lazy)
+{
+	const json_t *runs = json_object_get(lazy, "runs");
+	size_t n = json_array_size(runs), i;
+	int left_out = number_of(lazy, "left_out");
+	json_t *run;
+
+	if (n)
+		buf_puts(out, "\nTraces that were run, and why\n");
+	json_array_foreach((json_t *)runs, i, run)
+	{
+		const json_t *graph = json_object_get(run, "graph");
+		const char *message = text_of(run, "message");
+
+		if (i == MOST_TRACES)
+			break;
+		buf_printf(out, "  call %d, line %d in %s: ", number_of(run, "call"),
+			   number_of(run, "line"), text_of(run, "function"));
+		if (json_is_integer(graph))
+			buf_printf(out, "graph %d, ", (int)json_integer_value(graph));
+		buf_printf(out, "%s, %d input%s, %d output%s, hash %.32s\n     %s\n",
+			   json_is_true(json_object_get(run, "compiled")) ? "compiled"
+									  : "found in the cache",
+			   number_of(run, "inputs"), number_of(run, "inputs") == 1 ? "" : "s",
+			   number_of(run, "outputs"), number_of(run, "outputs") == 1 ? "" : "s",
+			   text_of(run, "hash"), text_of(run, "cause"));
+		if (*message)
+			buf_printf(out, "     %s\n", message);
+	}
+	if (left_out || n > MOST_TRACES)
+		buf_printf(out, "  and %d more\n", left_out + (int)(n - i));
 }
 
 static void print_recompiles(struct buf *out, const json_t *recompiles)
@@ -244,6 +283,7 @@ void explain_text_print(struct buf *out, const json_t *e, const char *place, con
 		print_graph(out, graph, tables);
 	}
 	print_frames(out, json_object_get(e, "tree"));
+	print_lazy(out, json_object_get(e, "lazy"));
 	print_recompiles(out, json_object_get(e, "recompiles"));
 	print_sizes(out, json_object_get(e, "sizes"));
 }

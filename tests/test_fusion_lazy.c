@@ -403,6 +403,32 @@ static void the_log_says_what_was_run_and_why(void **state)
 	pair_close(&p);
 }
 
+static void a_barrier_in_a_helper_has_the_calls_that_lead_to_it(void **state)
+{
+	struct engine e = engine_open("interp", FUSION_LAZY,
+				      PROGRAM("def half(y):\n"
+					      "    return y / y.sum().item()\n"
+					      "def model(x):\n"
+					      "    return half(x + 1)\n"));
+	struct value x = FLOATS(&e, 1, 4), out = engine_call(&e, &x, 1);
+	struct fusion_break b;
+
+	(void)state;
+	assert_int_equal(fusion_break_count(e.session), 1);
+	b = fusion_break(e.session, 0);
+	assert_int_equal(b.n_stack, 2);
+	assert_string_equal(b.stack[0].function, "model");
+	assert_string_equal(b.stack[1].function, "half");
+	assert_int_equal(b.stack[1].line - b.stack[0].line, -2);
+	assert_int_equal(b.end_column - b.column, (int)strlen("y.sum().item()"));
+	assert_int_equal(fusion_barrier_count(e.session), 2);
+	assert_string_equal(fusion_barrier(e.session, 0).function, "half");
+	assert_true(fusion_barrier(e.session, 1).compiled);
+	value_unref(x);
+	value_unref(out);
+	engine_close(&e);
+}
+
 static void a_result_outlives_its_session(void **state)
 {
 	struct engine e = engine_open("interp", FUSION_LAZY,
@@ -435,6 +461,7 @@ int main(void)
 		cmocka_unit_test(an_error_keeps_what_was_written_before_it),
 		cmocka_unit_test(denied_ops_fall_back_within_a_step),
 		cmocka_unit_test(the_log_says_what_was_run_and_why),
+		cmocka_unit_test(a_barrier_in_a_helper_has_the_calls_that_lead_to_it),
 		cmocka_unit_test(a_result_outlives_its_session),
 	};
 

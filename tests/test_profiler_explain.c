@@ -7,14 +7,14 @@
 
 #include <cmocka.h>
 
+#include "fusion/base/buf.h"
 #include "profiler/profiler.h"
 
 #define INPUTS "[[{\"random\": {\"shape\": [4, 8]}}]]"
 
-static json_t *explain(const char *source, const char *calls, const char *more,
-		       enum fusion_mode mode)
+static json_t *explain_with(const char *source, const char *calls, const char *more,
+			    const struct explain_options *options)
 {
-	struct explain_options options = { .mode = mode, .sizes_ms = -1, .rewrites_ms = -1 };
 	json_t *json = json_pack("{s:s, s:s, s:o}", "name", "test", "source", source, "calls",
 				 json_loads(calls, 0, NULL));
 	json_t *extra = more ? json_loads(more, 0, NULL) : NULL, *out = NULL;
@@ -25,13 +25,21 @@ static json_t *explain(const char *source, const char *calls, const char *more,
 		json_object_update(json, extra);
 	w = workload_parse(json, &err);
 	if (w)
-		out = profiler_explain(w, &options, &err);
+		out = profiler_explain(w, options, &err);
 	if (!out)
 		fail_msg("%s", err.message);
 	workload_destroy(w);
 	json_decref(extra);
 	json_decref(json);
 	return out;
+}
+
+static json_t *explain(const char *source, const char *calls, const char *more,
+		       enum fusion_mode mode)
+{
+	struct explain_options options = { .mode = mode, .sizes_ms = -1, .rewrites_ms = -1 };
+
+	return explain_with(source, calls, more, &options);
 }
 
 static int number(const json_t *json, const char *key)
@@ -175,6 +183,82 @@ static void a_rewrite_that_changes_the_result_is_not_offered(void **state)
 	json_decref(e);
 }
 
+/* Where there is no time for each, all changes are made at once and run as one. */
+static void many_rewrites_are_tried_together(void **state)
+{
+	struct explain_options options = { .mode = FUSION_STATIC };
+	struct buf source;
+	const json_t *gain = NULL;
+
+	(void)state;
+	buf_init(&source, 0);
+	buf_puts(&source, "import torch\ndef model(x):\n");
+	for (int i = 0; i < 60; i++)
+		buf_printf(&source, "    if x.sum() > 100%d:\n        x = x * 2\n", i);
+	buf_puts(&source, "    return x\n");
+	for (int i = 0; i < 20 && !gain; i++) { /* by the clock, which others turn too */
+		json_t *e = explain_with(source.data, INPUTS, NULL, &options);
+
+		options.rewrites_ms = 10 * json_real_value(json_object_get(e, "ms"));
+		json_decref(e);
+		e = explain_with(source.data, INPUTS, NULL, &options);
+		options.rewrites_ms = 0;
+		gain = json_object_get(item(e, "breaks", 59), "rewrite_gain");
+		if (number(gain, "together") == 60) {
+			assert_int_equal(json_integer_value(item(gain, "breaks", 1)), 0);
+			assert_int_equal(json_integer_value(item(gain, "graphs", 1)), 1);
+			assert_non_null(
+			    strstr(text(item(e, "breaks", 59), "rewrite"),
+				   "    x = torch.where(x.sum() > 10059, x * 2, x)\n    return"));
+			assert_non_null(strstr(text(item(e, "breaks", 59), "rewrite"),
+					       "    if x.sum() > 10058:\n"));
+		} else {
+			gain = NULL;
+		}
+		if (gain)
+			gain = json_true();
+		json_decref(e);
+	}
+	assert_non_null(gain);
+	buf_finish(&source);
+}
+
+/* An assertion that fails: the entry gives up, and eager raises the error. */
+static void an_entry_tells_how_often_it_bailed_out(void **state)
+{
+	json_t *e = explain(
+	    "import torch\ndef model(x):\n    assert x.sum() > 0\n    return x + 1\n",
+	    "[[{\"tensor\": {\"shape\": [2], \"data\": [1, 1]}}],"
+	    " [{\"tensor\": {\"shape\": [2], \"data\": [1, -3]}}]]",
+	    NULL, FUSION_STATIC);
+	const json_t *entry = item(item(e, "tree", 0), "entries", 0);
+
+	(void)state;
+	assert_string_equal(text(json_object_get(e, "error"), "message"), "AssertionError");
+	assert_int_equal(number(entry, "uses"), 2);
+	assert_int_equal(number(entry, "bail_outs"), 1);
+	json_decref(e);
+}
+
+/* A loop of the graph launches its kernels in every round. */
+static void rounds_of_a_loop_are_launches(void **state)
+{
+	const char *source = "import torch\ndef model(x):\n    while x.sum() < 1000:\n"
+			     "        x = x * 2\n    return x\n";
+	json_t *few = explain(source, "[[{\"tensor\": {\"shape\": [2], \"data\": [400, 1]}}]]",
+			      "{\"policy\": \"native\"}", FUSION_STATIC);
+	json_t *many = explain(source, "[[{\"tensor\": {\"shape\": [2], \"data\": [1, 1]}}]]",
+			       "{\"policy\": \"native\"}", FUSION_STATIC);
+	int rounds = number(json_object_get(many, "counts"), "launches") -
+		     number(json_object_get(few, "counts"), "launches");
+
+	(void)state;
+	assert_int_equal(number(few, "graph_count"), 1);
+	assert_true(rounds == 7 || rounds == 14); /* a kernel a round, or two */
+	json_decref(few);
+	json_decref(many);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,6 +269,9 @@ int main(void)
 		cmocka_unit_test(a_denied_op_is_a_break_of_the_lowering),
 		cmocka_unit_test(a_rewrite_is_offered_where_it_holds),
 		cmocka_unit_test(a_rewrite_that_changes_the_result_is_not_offered),
+		cmocka_unit_test(many_rewrites_are_tried_together),
+		cmocka_unit_test(an_entry_tells_how_often_it_bailed_out),
+		cmocka_unit_test(rounds_of_a_loop_are_launches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

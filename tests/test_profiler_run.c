@@ -296,6 +296,45 @@ static void progress_can_cancel_between_samples(void **state)
 	assert_int_equal(canceller.calls, 3);
 }
 
+static void a_break_of_a_run_has_the_rewrite_that_was_run(void **state)
+{
+	json_t *report = run("{'source': 'import torch\\ndef model(x):\\n    if x.sum() > 100:\\n"
+			     "        x = x * 2\\n    return x + 1\\n', 'modes': ['auto'],"
+			     "'calls': [[{'random': {'shape': [4]}}]]}",
+			     false);
+
+	(void)state;
+	assert_non_null(strstr(json_string_value(at(report, "modes.auto.breaks.0.rewrite")),
+			       "x = torch.where(x.sum() > 100, x * 2, x)"));
+	assert_int_equal(
+	    json_integer_value(at(report, "modes.auto.breaks.0.rewrite_gain.graphs.1")), 1);
+	json_decref(report);
+}
+
+/* Mode lazy: each run of a trace with its cause, its hash and whether it was known. */
+static void a_lazy_run_tells_its_traces(void **state)
+{
+	json_t *report = run(
+	    "{'source': 'import torch\\ndef model(x):\\n    s = x.sum()\\n"
+	    "    return x * s.item()\\n', 'modes': ['eager', 'lazy'],"
+	    "'calls': [[{'random': {'shape': [4]}}], [{'random': {'shape': [4]}}]]}",
+	    false);
+
+	(void)state;
+	assert_int_equal(json_array_size(at(report, "modes.lazy.lazy.runs")), 4);
+	assert_string_equal(json_string_value(at(report, "modes.lazy.lazy.runs.0.cause")),
+			    "most likely user code trying to access tensor value before "
+			    "torch_xla.sync");
+	assert_int_equal(json_integer_value(at(report, "modes.lazy.lazy.runs.0.line")), 4);
+	assert_true(json_is_true(at(report, "modes.lazy.lazy.runs.0.compiled")));
+	assert_true(json_is_false(at(report, "modes.lazy.lazy.runs.2.compiled")));
+	assert_true(json_equal(at(report, "modes.lazy.lazy.runs.0.hash"),
+			       at(report, "modes.lazy.lazy.runs.2.hash")));
+	assert_true(json_is_null(at(report, "modes.lazy.lazy.runs.3.message")));
+	assert_null(json_object_get(at(report, "modes.eager"), "lazy"));
+	json_decref(report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -308,6 +347,8 @@ int main(void)
 		cmocka_unit_test(fault_in_the_program_has_its_line),
 		cmocka_unit_test(fault_in_a_pool_line_names_it),
 		cmocka_unit_test(endless_loop_ends_with_its_line),
+		cmocka_unit_test(a_break_of_a_run_has_the_rewrite_that_was_run),
+		cmocka_unit_test(a_lazy_run_tells_its_traces),
 		cmocka_unit_test(progress_can_cancel_between_samples),
 	};
 

@@ -231,7 +231,7 @@ static bool run_plan(struct eager *e, struct plan *plan, const struct signature 
 			       "memory; write x.clone() first");
 	if (!exec_run(plan->exec, inputs, &result, into, e->observer, -1, err))
 		return false;
-	e->launches += plan->exec->lowered->n_kernels;
+	e->launches += plan->exec->launched;
 	if (plan->is_view) {
 		bool ok = make_view(plan, result, out, err);
 

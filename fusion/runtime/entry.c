@@ -128,6 +128,7 @@ bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct
 		return false;
 	if (e->n_asserts > 0 && !all_hold(e)) {
 		drop_outputs(e);
+		e->refuted++;
 		return err_set(err, ERR_BREAK, "an assertion does not hold");
 	}
 	if (e->n_writes > 0)

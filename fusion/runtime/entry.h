@@ -58,6 +58,7 @@ struct entry {
 	int n_placeholders;
 	int64_t capture_ns, compile_ns;
 	int64_t uses;
+	int64_t refuted; /* of the uses: eager ran the piece */
 	const char **kernel_names;
 };
 

@@ -154,6 +154,7 @@ struct exec *exec_create(const struct exec_env *env, const struct backend *backe
 	}
 	if (!place_constants(e, err))
 		goto fail;
+	e->launched = e->lowered->n_kernels;
 	if (e->lowered->n_kernels > 0) {
 		e->executable = backend->compile(&env->backend_env, e->lowered, &e->stats, err);
 		if (!e->executable)

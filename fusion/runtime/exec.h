@@ -52,6 +52,7 @@ struct exec {
 	const struct exec_env *env;
 	struct partition *parts; /* partition.h: it runs in pieces; NULL: it does not */
 	int first_kernel;        /* for the observer: the number of its kernel 0 */
+	int64_t launched;        /* kernels of the last run: a loop's rounds count */
 	struct graph *graph;     /* after the passes; of one in pieces: as captured */
 	struct lowered *lowered;
 	const struct backend *backend;

@@ -87,7 +87,7 @@ static bool run_piece(struct session *s, struct frame *f, bool *ran, struct entr
 		ok = entry_run(*entry, &roots.roots, s->vm, f, out, s->observer, err);
 		*ran = true;
 		if ((*entry)->exec)
-			s->counts.launches += (*entry)->exec->lowered->n_kernels;
+			s->counts.launches += (*entry)->exec->launched;
 		if (!ok && entry_refuted(err)) {
 			*err = (struct err){ 0 };
 			*ran = false;

@@ -66,7 +66,7 @@ bool lazy_call(struct lazy *l, const struct value *args, int n, struct value *ou
 	return ok;
 }
 
-static const char *cause(struct lazy_reason why)
+const char *lazy_cause(struct lazy_reason why)
 {
 	switch (why.id) {
 	case BREAK_STEP_END:
@@ -86,8 +86,7 @@ static void print_line(struct buf *out, const char *prefix, char fill)
 	buf_putc(out, '\n');
 }
 
-static void print_event(const struct lazy *l, const struct lazy_event *e, const char *what,
-			struct buf *out)
+static void print_event(const struct lazy_event *e, const char *what, struct buf *out)
 {
 	struct buf text;
 	char prefix[32];
@@ -96,14 +95,14 @@ static void print_event(const struct lazy *l, const struct lazy_event *e, const 
 	buf_init(&text, 512);
 	break_message(&text, e->reason.id, e->reason.subject);
 	print_line(out, prefix, '=');
-	buf_printf(out, "%s%s Cause\n%s  %s\n", prefix, what, prefix, cause(e->reason));
+	buf_printf(out, "%s%s Cause\n%s  %s\n", prefix, what, prefix, lazy_cause(e->reason));
 	if (e->reason.id != BREAK_STEP_END && text.data)
 		buf_printf(out, "%s  %s\n", prefix, text.data);
 	buf_printf(out, "%sGraph Info: \n%s  Graph Hash: %s\n", prefix, prefix, e->hex);
 	buf_printf(out, "%s  Number of Graph Inputs: %d\n", prefix, e->n_inputs);
 	buf_printf(out, "%s  Number of Graph Outputs: %d\n", prefix, e->n_outputs);
 	buf_printf(out, "%sPython Frame Triggered Execution: \n%s  %s (line %d)\n", prefix, prefix,
-		   l->session->frame, e->line);
+		   e->function, e->line);
 	print_line(out, prefix, '-');
 	print_line(out, prefix, '=');
 	buf_finish(&text);
@@ -113,8 +112,8 @@ void lazy_print(const struct lazy *l, struct buf *out)
 {
 	for (size_t i = 0; i < l->events.len; i++) {
 		if (l->events.at[i].compiled)
-			print_event(l, &l->events.at[i], "Compilation", out);
-		print_event(l, &l->events.at[i], "Execution", out);
+			print_event(&l->events.at[i], "Compilation", out);
+		print_event(&l->events.at[i], "Execution", out);
 	}
 	if (l->events_left_out > 0)
 		buf_printf(out, "Execution Analysis: %lld further executions are left out\n",

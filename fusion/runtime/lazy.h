@@ -66,6 +66,7 @@ struct lazy_event {
 	struct lazy_reason reason; /* subject: static */
 	int64_t call;
 	int line;
+	const char *function; /* of the program's code, or the entry */
 	bool compiled;
 	int graph, n_inputs, n_outputs;
 	char hex[HASH_HEX_BYTES];
@@ -102,6 +103,7 @@ bool lazy_call(struct lazy *l, const struct value *args, int n, struct value *ou
 
 /* What was run and why, in the words of PT_XLA_DEBUG_LEVEL=2. */
 void lazy_print(const struct lazy *l, struct buf *out);
+const char *lazy_cause(struct lazy_reason why);
 
 /* lazy_trace.c: one op as the user called it, as a node; as eager_run(). */
 bool lazy_op(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err);

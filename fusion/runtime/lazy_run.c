@@ -27,6 +27,10 @@ struct barrier {
 	bool compiled;
 };
 
+struct stack {
+	VEC(struct fusion_line) lines;
+};
+
 static bool no_memory(struct err *err)
 {
 	return err_set(err, ERR_MEMORY, "out of memory for a pending trace");
@@ -158,34 +162,74 @@ static bool find_program(struct barrier *b, struct err *err)
 	return b->program != NULL;
 }
 
-static bool note(struct barrier *b)
+/* Where the program stands, the innermost first; its end has no frame any more. */
+static bool find_place(const struct lazy *l, struct session_break *brk, struct stack *stack)
+{
+	struct fusion_line last = { .line = l->host.line, .function = l->session->frame };
+	const struct frame *f = l->session->vm->frame;
+
+	for (; f; f = f->up) {
+		struct fusion_line at = { .line = f->inst->line, .function = f->code->name };
+
+		if (f->unit->hidden || !f->function)
+			continue;
+		if (!VEC_PUSH(&stack->lines, at))
+			return false;
+		if (stack->lines.len == 1) {
+			brk->column = f->inst->column;
+			brk->end_column = f->inst->end_column;
+		}
+	}
+	return stack->lines.len > 0 || VEC_PUSH(&stack->lines, last);
+}
+
+static void turn(struct stack *stack)
+{
+	for (size_t i = 0, n = stack->lines.len; i < n / 2; i++) {
+		struct fusion_line line = stack->lines.at[i];
+
+		stack->lines.at[i] = stack->lines.at[n - 1 - i];
+		stack->lines.at[n - 1 - i] = line;
+	}
+}
+
+static bool note_event(const struct barrier *b, const struct fusion_line *at)
 {
 	struct lazy *l = b->l;
-	struct session *s = l->session;
-	struct fusion_line at = { .line = l->host.line, .function = s->frame };
 	struct lazy_event event = { .reason = b->why,
-				    .call = s->calls - 1,
-				    .line = l->host.line,
+				    .call = l->session->calls - 1,
+				    .line = at->line,
+				    .function = at->function,
 				    .compiled = b->compiled,
 				    .graph = b->program->graph,
 				    .n_inputs = b->n_inputs,
 				    .n_outputs = b->n };
+
+	memcpy(event.hex, b->program->hex, sizeof(event.hex));
+	if (l->events.len < LAZY_MAX_EVENTS)
+		return VEC_PUSH(&l->events, event);
+	l->events_left_out++;
+	return true;
+}
+
+static bool note(struct barrier *b)
+{
+	struct session *s = b->l->session;
 	struct session_break brk = { .stage = STAGE_CAPTURE,
 				     .id = b->why.id,
 				     .outcome = OUTCOME_BARRIER,
 				     .subject = b->why.subject,
 				     .call = s->calls - 1,
-				     .graph = b->program->graph,
-				     .stack = &at,
-				     .n_stack = 1,
-				     .column = l->host.column };
+				     .graph = b->program->graph };
+	struct stack stack = { 0 };
+	bool ok = find_place(b->l, &brk, &stack) && note_event(b, &stack.lines.at[0]);
 
-	memcpy(event.hex, b->program->hex, sizeof(event.hex));
-	if (l->events.len == LAZY_MAX_EVENTS)
-		l->events_left_out++;
-	else if (!VEC_PUSH(&l->events, event))
-		return false;
-	return b->why.id == BREAK_STEP_END || session_add_break(s, &brk);
+	turn(&stack);
+	brk.stack = stack.lines.at;
+	brk.n_stack = (int)stack.lines.len;
+	ok = ok && (b->why.id == BREAK_STEP_END || session_add_break(s, &brk));
+	VEC_FREE(&stack.lines);
+	return ok;
 }
 
 static bool execute(struct barrier *b, struct err *err)
@@ -204,7 +248,7 @@ static bool execute(struct barrier *b, struct err *err)
 	if (!exec_run(e, b->inputs, b->results, NULL, s->observer, b->program->graph, err))
 		return false;
 	s->counts.executions++;
-	s->counts.launches += e->lowered->n_kernels;
+	s->counts.launches += e->launched;
 	return note(b) || no_memory(err);
 }
 

@@ -89,10 +89,12 @@ bool loop_run(struct exec *e, const struct piece *piece, const struct fusion_obs
 		carried[i] = first_round(e, operands[i], err);
 		ok = carried[i] != NULL;
 	}
-	for (; ok && more; rounds++)
+	for (; ok && more; rounds++) {
 		ok = rounds < MAX_ROUNDS
 			 ? run_round(piece, carried, operands, &more, observer, graph, err)
 			 : too_many(piece, err);
+		e->launched += piece->exec->launched;
+	}
 	ok = ok && hand_out(e, piece, carried, rounds > 0, err);
 	for (int i = 0; i < n; i++)
 		tensor_unref(carried[i]);

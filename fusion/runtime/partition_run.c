@@ -83,8 +83,11 @@ static bool run_piece(struct exec *e, const struct piece *piece,
 	if (piece->kind == PIECE_LOOP) {
 		if (!loop_run(e, piece, observer, graph, err))
 			return false;
-	} else if (!exec_run(piece->exec, p->handed, p->made, NULL, observer, graph, err))
-		return false;
+	} else {
+		if (!exec_run(piece->exec, p->handed, p->made, NULL, observer, graph, err))
+			return false;
+		e->launched += piece->exec->launched;
+	}
 	for (int i = 0; i < piece->n_outputs; i++)
 		p->values[piece->outputs[i]] = p->made[i];
 	for (int i = 0; i < piece->n_dead; i++) {
@@ -114,6 +117,7 @@ bool partition_run(struct exec *e, struct tensor *const *inputs, struct tensor *
 	struct partition *p = e->parts;
 	bool ok = true;
 
+	e->launched = 0;
 	for (int v = 0; v < p->n_values; v++)
 		p->values[v] = v < e->n_inputs ? inputs[v] : NULL;
 	for (int i = 0; i < e->n_outputs; i++)

@@ -1,8 +1,8 @@
 /* fusion/runtime/report.h -- what a session tells of its captures.
  *
  * Whoever captures, lowers or runs adds breaks, frames and entries here;
- * fusion/fusion.h reads them out.  Everything is copied, but an entry's uses
- * and guards, which are read where they live.
+ * fusion/fusion.h reads them out.  Everything is copied, but an entry's uses,
+ * refuted and guards, which are read where they live.
  *
  *	struct session_break b = { .id = BREAK_HOST_CALL, .subject = "print",
  *				   .outcome = OUTCOME_RESUME, .call = 0, .graph = 2,
@@ -104,6 +104,7 @@ struct session_entry {
 	int64_t compile_ns;
 	const char *reason;        /* why it had to be compiled; NULL: the first */
 	const int64_t *uses;       /* read later: lives as long as the session */
+	const int64_t *refuted;    /* likewise: uses that eager had to do again */
 	const char *const *guards; /* likewise; in order of evaluation */
 	int n_guards;
 	const struct fusion_symbol *symbols;

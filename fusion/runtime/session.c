@@ -134,12 +134,14 @@ static bool run_entry(struct session *s, struct entry *e, const struct function 
 		      const struct value *args, struct value *out, struct err *err)
 {
 	struct roots roots = { .locals = args, .first_cell = f->code->n_own_cells, .vm = s->vm };
+	bool ok;
 
 	if (f->closure)
 		roots.cells = f->closure->at;
+	ok = entry_run(e, &roots, s->vm, NULL, out, s->observer, err);
 	if (e->exec)
-		s->counts.launches += e->exec->lowered->n_kernels;
-	return entry_run(e, &roots, s->vm, NULL, out, s->observer, err);
+		s->counts.launches += e->exec->launched;
+	return ok;
 }
 
 /* The same call in eager, which raises what the entry found out. */

@@ -87,6 +87,7 @@ static bool tell_entry(struct session *s, const struct point *p, const struct en
 				      .compile_ns = e->compile_ns,
 				      .reason = reason,
 				      .uses = &e->uses,
+				      .refuted = &e->refuted,
 				      .guards = e->guards.texts,
 				      .n_guards = e->guards.n };
 	struct arena scratch = { 0 };

@@ -1,7 +1,7 @@
 // tests/web/breaks.test.mjs -- breaks and entries of a report, as the page shows them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { breakCount, breakRows, entryRows, lineMarks, problemsOf } from "../../web/js/model/breaks.js";
+import { breakCount, breakRows, entryRows, lineMarks, problemsOf, traceRows } from "../../web/js/model/breaks.js";
 
 const branch = {
   stage: "capture",
@@ -41,6 +41,26 @@ test("messages are sentences, and a name that begins one stays as it is", () => 
   assert.equal(d.message, "sin is denied.");
 });
 
+test("a rewrite is the lines that change, and what they gain", () => {
+  const gain = { graphs: [5, 2], breaks: [4, 1], together: 3 };
+  const changed = { ...branch, rewrite: "a\nnew\nd\n", rewrite_gain: gain };
+  const [row] = breakRows({ breaks: [changed] }, "a\nb\nc\nd\n");
+  assert.deepEqual(row.rewrite, {
+    removed: ["b", "c"],
+    added: ["new"],
+    gain: "These calls come out the same, with the 2 other rewrites: graphs 5 \u2192 2, breaks 4 \u2192 1.",
+  });
+  assert.equal(breakRows({ breaks: [branch] }, "a\n")[0].rewrite, null);
+  const twice = breakRows({ breaks: [{ ...branch, rewrite: "a\na\na\n" }] }, "a\na\n");
+  assert.deepEqual(twice[0].rewrite, { removed: [], added: ["a"], gain: "" });
+});
+
+test("a trace that is run again at the same place for the same cause is one row", () => {
+  const run = { call: 0, line: 4, function: "model", cause: "c", message: "m", hash: "ab", compiled: false, graph: 1 };
+  const rows = traceRows({ lazy: { runs: [{ ...run, compiled: true }, run, { ...run, call: 1 }], left_out: 0 } });
+  assert.deepEqual(rows.map((r) => [r.compiled, r.count, r.message]), [[true, 1, "M."], [false, 2, "M."]]);
+});
+
 test("the dearest break comes first where costs are known", () => {
   const cheap = { ...branch, kind: "host-call", cost_us: 3 };
   const rows = breakRows({ breaks: [cheap, { ...branch, cost_us: 25 }] });
@@ -75,5 +95,5 @@ test("a check's breaks are allowed problems, its diagnostics errors", () => {
 });
 
 test("a report of an older version has no breaks", () => {
-  assert.deepEqual([breakRows({}), entryRows({}), breakCount({})], [[], [], 0]);
+  assert.deepEqual([breakRows({}), entryRows({}), traceRows({}), breakCount({})], [[], [], [], 0]);
 });

@@ -74,12 +74,31 @@
  * @property {number} [count]
  * @property {number | null} [cost_us]
  * @property {string | null} [rewrite] the source with the change made
+ * @property {RewriteGain} [rewrite_gain] what the change gained when it was run
+ *
+ * @typedef {object} RewriteGain before and after
+ * @property {[number, number]} graphs
+ * @property {[number, number]} breaks
+ * @property {number} [together] changes that were run as one
+ *
+ * @typedef {object} TraceRun of mode lazy
+ * @property {number} call
+ * @property {number} line
+ * @property {string} function
+ * @property {string} cause as PyTorch/XLA names it
+ * @property {string | null} [message]
+ * @property {boolean} compiled else found by its hash
+ * @property {string} hash
+ * @property {number | null} [graph]
+ * @property {number} inputs
+ * @property {number} outputs
  *
  * @typedef {object} Entry a compiled version of a frame
  * @property {string} [compile] "0/1"
  * @property {number} [call]
  * @property {number} [compile_ms]
  * @property {number} [uses]
+ * @property {number} [bail_outs] of the uses
  * @property {string | null} [reason]
  * @property {string[]} [guards]
  * @property {{name: string, source: string, range?: string | null}[]} [symbols]
@@ -106,6 +125,7 @@
  * @typedef {object} ModeReport
  * @property {Break[]} [breaks]
  * @property {Frame[]} [tree]
+ * @property {{runs: TraceRun[], left_out: number}} [lazy]
  * @property {Graph[]} [graphs]
  * @property {Recompile[]} [recompiles]
  * @property {{graph?: number, text: string}[]} [guards]

@@ -6,14 +6,21 @@
 /**
  * @typedef
  *   {{kind: string, gb: string, line: number, column: number, endColumn: number, lowering: boolean,
- *   cost: number | null, message: string, because: string, then: string, hint: string, rewrite: string,
+ *   cost: number | null, message: string, because: string, then: string, hint: string, rewrite: Rewrite | null,
  *   stage: string, stack: string, count: number, graph: number | null, callers: number[]}}
  *   BreakRow
+ */
+/** @typedef {{removed: string[], added: string[], gain: string}} Rewrite the lines that change */
+/**
+ * @typedef
+ *   {{call: number, line: number, function: string, cause: string, message: string, hash: string, compiled: boolean,
+ *   graph: number | null, count: number}}
+ *   TraceRow
  */
 /**
  * @typedef
  *   {{id: string, frame: string, line: number, state: string, reason: string, call: number, compileMs: number | null,
- *   uses: number | null, guards: string[], symbols: string[]}}
+ *   uses: number | null, bailOuts: number, guards: string[], symbols: string[]}}
  *   EntryRow
  */
 
@@ -38,8 +45,34 @@ function sentence(text, subject) {
   return `${subject && text.startsWith(subject) ? text[0] : text[0].toUpperCase()}${text.slice(1)}.`;
 }
 
-/** @param {Break} b @returns {BreakRow} */
-function rowOf(b) {
+/**
+ * The lines in which the two sources differ, and what the change gained.
+ * @param {Break} b @param {string} source
+ * @returns {Rewrite | null}
+ */
+function rewriteOf(b, source) {
+  if (!b.rewrite) return null;
+  const before = source.split("\n");
+  const after = b.rewrite.split("\n");
+  let head = 0;
+  let tail = 0;
+  const shorter = Math.min(before.length, after.length);
+  while (head < shorter && before[head] === after[head]) head++;
+  while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
+  const g = b.rewrite_gain;
+  const others = (g?.together ?? 1) - 1;
+  const all = others > 0 ? `, with the ${others === 1 ? "other rewrite" : `${others} other rewrites`}` : "";
+  return {
+    removed: before.slice(head, before.length - tail),
+    added: after.slice(head, after.length - tail),
+    gain: g
+      ? `These calls come out the same${all}: graphs ${g.graphs.join(" \u2192 ")}, breaks ${g.breaks.join(" \u2192 ")}.`
+      : "",
+  };
+}
+
+/** @param {Break} b @param {string} source @returns {BreakRow} */
+function rowOf(b, source) {
   const stack = b.stack ?? [];
   return {
     kind: b.kind,
@@ -53,7 +86,7 @@ function rowOf(b) {
     because: sentence(b.because?.message),
     then: b.because ? "" : (OUTCOMES[b.outcome ?? ""] ?? ""),
     hint: sentence(b.hint ?? b.because?.hint),
-    rewrite: b.rewrite ?? "",
+    rewrite: rewriteOf(b, source),
     stage: `${b.stage ?? "capture"}, ${b.outcome ?? "unknown"}`,
     stack: stack.map((s) => `${s.function}:${s.line}`).join(", "),
     count: b.count ?? 1,
@@ -67,12 +100,13 @@ function rowOf(b) {
  * The dearest first where costs are known, else in the order they were met;
  * those of the lowering come last.
  * @param {ModeReport} m
+ * @param {string} [source] that rewrites are compared with
  * @returns {BreakRow[]}
  */
-export function breakRows(m) {
+export function breakRows(m, source = "") {
   /** @type {Map<string, BreakRow>} */
   const rows = new Map();
-  for (const r of (m.breaks ?? []).map(rowOf)) {
+  for (const r of (m.breaks ?? []).map((b) => rowOf(b, source))) {
     const key = [r.stage, r.kind, r.stack, r.column, r.message].join("|");
     const known = rows.get(key);
     if (known) known.count += r.count;
@@ -109,7 +143,7 @@ export function entryRows(m) {
   return (m.tree ?? []).flatMap((f) => {
     const state = f.skipped ? "runs in eager" : f.run_only ? "nothing is compiled any more" : "";
     const frame = { frame: f.frame, line: f.line ?? 0, state };
-    const none = { id: "", reason: "", call: 0, compileMs: null, uses: null, guards: [], symbols: [] };
+    const none = { id: "", reason: "", call: 0, compileMs: null, uses: null, bailOuts: 0, guards: [], symbols: [] };
     if (!f.entries?.length) return [{ ...none, ...frame }];
     return f.entries.map((e) => ({
       ...frame,
@@ -118,10 +152,39 @@ export function entryRows(m) {
       call: e.call ?? 0,
       compileMs: e.compile_ms ?? null,
       uses: e.uses ?? null,
+      bailOuts: e.bail_outs ?? 0,
       guards: e.guards ?? [],
       symbols: (e.symbols ?? []).map((s) => `${s.name} = ${s.source}${s.range ? `, ${s.range}` : ""}`),
     }));
   });
+}
+
+/**
+ * Runs of traces; the same trace at the same place for the same cause is one row.
+ * @param {ModeReport} m
+ * @returns {TraceRow[]}
+ */
+export function traceRows(m) {
+  /** @type {Map<string, TraceRow>} */
+  const rows = new Map();
+  for (const r of m.lazy?.runs ?? []) {
+    const key = [r.line, r.function, r.cause, r.message, r.hash, r.compiled].join("|");
+    const known = rows.get(key);
+    if (known) known.count++;
+    else
+      rows.set(key, {
+        call: r.call,
+        line: r.line,
+        function: r.function,
+        cause: r.cause,
+        message: sentence(r.message),
+        hash: r.hash,
+        compiled: r.compiled,
+        graph: r.graph ?? null,
+        count: 1,
+      });
+  }
+  return [...rows.values()];
 }
 
 /** How many distinct breaks capture has. @param {ModeReport} m */

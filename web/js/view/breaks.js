@@ -6,7 +6,7 @@ import { chosen } from "./choose.js";
 import { codeWell } from "./code.js";
 import { duration, plural } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
-import { breakRows, entryRows, lineMarks } from "../model/breaks.js";
+import { breakRows, entryRows, lineMarks, traceRows } from "../model/breaks.js";
 
 /** @typedef {import("../model/breaks.js").BreakRow} BreakRow */
 /** @typedef {import("../model/breaks.js").EntryRow} EntryRow */
@@ -45,13 +45,16 @@ function noModes(run) {
  */
 function parts(m, source, mode) {
   if (!m) return [h("p", { class: "sub" }, `${mode} was not run at this point.`)];
-  const rows = breakRows(m);
+  const rows = breakRows(m, source);
   const entries = entryRows(m);
+  const traces = traceRows(m);
   const well = codeWell(source, "Source with breaks in the margin", { marks: lineMarks(rows) });
   const left = h("div", {}, h("div", { class: "bar" }, h("h3", {}, "Source")), well);
   const right = h("div", {}, h("div", { class: "bar" }, h("h3", {}, "Breaks")), breakList(rows));
   const two = h("section", { class: "sec two", "aria-label": "Source and breaks" }, left, right);
-  return [verdict(m, rows, mode), two, ...(entries.length ? [entrySection(entries)] : [])];
+  const below = entries.length ? [entrySection(entries)] : [];
+  if (traces.length) below.push(traceSection(traces, m.lazy?.left_out ?? 0));
+  return [verdict(m, rows, mode), two, ...below];
 }
 
 /** @param {ModeReport} m @param {readonly BreakRow[]} rows @param {string} mode */
@@ -101,15 +104,65 @@ function breakCard(r, i) {
   const body = h("div", { class: "body" });
   for (const text of [r.message, r.because, r.then]) if (text) add(body, h("p", {}, prose(text)));
   if (r.hint) add(body, h("p", { class: "instead" }, h("b", {}, "Instead: "), prose(r.hint)));
-  if (r.rewrite) {
-    const name = `Suggested source for break ${i + 1}`;
-    add(body, h("div", { class: "fix" }, h("pre", { tabindex: 0, role: "region", "aria-label": name }, r.rewrite)));
-  }
+  if (r.rewrite) add(body, fix(r.rewrite, i));
   const facts = h("dl", {}, h("dt", {}, "Stage, outcome"), h("dd", {}, r.stage));
   if (r.graph !== null) add(facts, h("dt", {}, r.lowering ? "Splits" : "Ends"), h("dd", {}, `graph ${r.graph}`));
   add(facts, h("dt", {}, "Stack"), h("dd", { class: "mono" }, r.stack || "unknown"));
   add(body, facts);
   return h("details", { open: i === 0 ? "" : null }, head, body);
+}
+
+/** The lines to write instead. @param {import("../model/breaks.js").Rewrite} r @param {number} i */
+function fix(r, i) {
+  const line = (/** @type {string} */ sign, /** @type {string} */ cls) => (/** @type {string} */ text) =>
+    h("span", { class: cls }, `${sign} ${text}\n`);
+  const lines = [...r.removed.map(line("\u2212", "del")), ...r.added.map(line("+", "add"))];
+  const name = `Suggested source for break ${i + 1}`;
+  const well = h("pre", { tabindex: 0, role: "region", "aria-label": name }, ...lines);
+  return h("div", { class: "fix" }, well, r.gain ? h("p", { class: "small sub" }, r.gain) : null);
+}
+
+/** @param {readonly import("../model/breaks.js").TraceRow[]} rows @param {number} leftOut */
+function traceSection(rows, leftOut) {
+  const head = h(
+    "div",
+    { class: "row small dim" },
+    h("span", {}, "Graph"),
+    h("span", {}, "Where, and what made it run"),
+    h("span", { class: "r" }, "Hash"),
+    h("span", { class: "r x" }, "Cache"),
+    h("span", { class: "r" }, "Times"),
+  );
+  const runs = rows.reduce((sum, r) => sum + r.count, 0) + leftOut;
+  const found = rows.reduce((sum, r) => sum + (r.compiled ? 0 : r.count), 0);
+  const more = leftOut ? `, ${leftOut} of them not listed` : "";
+  const note = `${plural(runs, "run")}, ${found} found by their hash${more}`;
+  return h(
+    "section",
+    { class: "sec", id: "traces", "aria-label": "Traces that were run" },
+    h("header", {}, h("h3", {}, "Traces that were run"), h("p", {}, note)),
+    h("div", { class: "well tree" }, head, h("ul", {}, rows.map(traceItem))),
+  );
+}
+
+/** @param {import("../model/breaks.js").TraceRow} r */
+function traceItem(r) {
+  const where = h("span", {}, h("b", {}, `line ${r.line}`), ` in ${r.function}, call ${r.call}`);
+  add(where, h("span", { class: "why" }, r.cause));
+  if (r.message) add(where, h("span", { class: "why" }, prose(r.message)));
+  return h(
+    "li",
+    {},
+    h(
+      "div",
+      { class: "row" },
+      h("span", { class: "mono" }, r.graph ?? ""),
+      where,
+      h("span", { class: "r mono", title: r.hash }, r.hash.slice(0, 8)),
+      h("span", { class: "r x" }, r.compiled ? "miss" : "hit"),
+      h("span", { class: "r" }, r.count),
+    ),
+  );
 }
 
 /** @param {readonly EntryRow[]} rows */
@@ -142,6 +195,8 @@ function entryItem(r) {
       : [`first met in call ${r.call}`]
     : [r.state || "not compiled"];
   const name = h("span", {}, h("b", {}, r.frame), ` line ${r.line}`, h("span", { class: "why" }, why));
+  if (r.bailOuts)
+    add(name, h("span", { class: "why" }, `bailed out to eager ${plural(r.bailOuts, "time")}: an assertion did not hold`));
   if (r.id && r.state) add(name, h("span", { class: "why" }, r.state));
   if (r.symbols.length) add(name, h("span", { class: "why" }, h("code", {}, r.symbols.join("; "))));
   const row = h(
