@@ -267,6 +267,53 @@ static const struct program programs[] = {
 		  "        print(e)\n"
 		  "    return x + 1\n",
 	  "0 0 0", "host-call@7 skip" },
+	{ "modules_made_inside",
+	  PRELUDE "import torch.nn as nn\n"
+		  "class M(nn.Module):\n"
+		  "    def __init__(self):\n"
+		  "        super().__init__()\n"
+		  "        self.w = nn.Parameter(torch.ones(4))\n"
+		  "        self.inner = nn.ModuleDict({'a': nn.LayerNorm(4)})\n"
+		  "        self.register_buffer('b', torch.zeros(4))\n"
+		  "    def forward(self, x):\n"
+		  "        return self.inner['a'](x) * self.w + self.b\n"
+		  "def model(x):\n"
+		  "    m = M()\n"
+		  "    print([n for n, _ in m.named_parameters()], sorted(m.state_dict()))\n"
+		  "    y = m(x)\n"
+		  "    print(isinstance(m.w, nn.Parameter), isinstance(m.b, nn.Parameter))\n"
+		  "    return y, len(list(m.parameters()))\n",
+	  NULL, NULL },
+	{ "properties_are_set",
+	  PRELUDE "class Box:\n"
+		  "    def __init__(self, v):\n"
+		  "        self.v = v\n"
+		  "    @property\n"
+		  "    def half(self):\n"
+		  "        return self.v / 2\n"
+		  "    @half.setter\n"
+		  "    def half(self, v):\n"
+		  "        self.v = v * 2\n"
+		  "kept = Box(1.0)\n"
+		  "def model(x):\n"
+		  "    b = Box(x)\n"
+		  "    b.half = x + 1\n"
+		  "    kept.half += 1\n"
+		  "    return b.v, kept.v, kept.half\n",
+	  NULL, NULL },
+	{ "functions_have_attributes",
+	  PRELUDE "def scale(x):\n"
+		  "    scale.calls += 1\n"
+		  "    return x * scale.calls\n"
+		  "scale.calls = 0\n"
+		  "def first(x):\n"
+		  "    if not hasattr(first, 'seen'):\n"
+		  "        first.seen = 0\n"
+		  "    first.seen += 1\n"
+		  "    return x + first.seen\n"
+		  "def model(x):\n"
+		  "    return first(scale(scale(x)) + 1), scale.calls, first.seen\n",
+	  NULL, NULL },
 	{ "dicts_and_sets",
 	  PRELUDE "state = {'n': 1, 'log': []}\n"
 		  "tags = {'a'}\n"

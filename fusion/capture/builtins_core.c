@@ -190,7 +190,8 @@ bool builtin_int(struct vm *vm, const struct builtin_call *call, struct value *o
 		return number_whole(vm, v.f, out, err);
 	if (!value_is_integer(v))
 		return err_set(err, ERR_TYPE,
-			       "int() argument must be a string or a real number, not '%s'",
+			       "int() argument must be a string, a bytes-like object or a real "
+			       "number, not '%s'",
 			       value_type_name(v));
 	*out = value_int(value_as_int(v));
 	return true;
@@ -328,10 +329,15 @@ bool builtin_round(struct vm *vm, const struct builtin_call *call, struct value 
 {
 	struct value v = call->args[0], digits = value_none();
 	int64_t n = 0;
+	bool found;
 	double f;
 
 	if (v.kind == VALUE_TENSOR)
 		return tensor_method(vm, v, "round", NULL, 0, out, err);
+	if (!instance_call(vm, v, "__round__", call->args + 1, call->n - 1, out, &found, err))
+		return false;
+	if (found)
+		return true;
 	if (call->n == 2)
 		digits = call->args[1];
 	else
@@ -395,6 +401,10 @@ bool builtin_divmod(struct vm *vm, const struct builtin_call *call, struct value
 	struct value pair[2];
 	bool ok;
 
+	if (!instance_call(vm, call->args[0], "__divmod__", call->args + 1, 1, out, &ok, err))
+		return false;
+	if (ok)
+		return true;
 	if (!op_binary(vm, BIN_FLOORDIV, false, call->args[0], call->args[1], &pair[0], err))
 		return false;
 	ok = op_binary(vm, BIN_MOD, false, call->args[0], call->args[1], &pair[1], err);

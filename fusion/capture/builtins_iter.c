@@ -149,7 +149,14 @@ static bool side_by_side(struct vm *vm, const struct builtin_call *call, enum it
 
 bool builtin_zip(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
 {
-	return side_by_side(vm, call, ITER_ZIP, 0, out, err);
+	struct value strict = value_bool(false);
+	bool yes;
+
+	builtin_keyword(call, "strict", &strict);
+	if (!op_truth(vm, strict, &yes, err) || !side_by_side(vm, call, ITER_ZIP, 0, out, err))
+		return false;
+	out->iter->position = yes;
+	return true;
 }
 
 bool builtin_map(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
@@ -194,12 +201,39 @@ bool builtin_filter(struct vm *vm, const struct builtin_call *call, struct value
 	return ok;
 }
 
+/* Of a class with __len__ and __getitem__: its items, made at once. */
+static bool reversed_items(struct vm *vm, struct value v, struct value *out, struct err *err)
+{
+	struct value list;
+	bool ok = vm_keep(vm, value_list(NULL, 0), &list, err);
+
+	if (!ok)
+		return false;
+	ok = op_extend(vm, list.list, v, err) &&
+	     vm_keep(vm, value_iter(ITER_REVERSED, list), out, err);
+	if (ok)
+		out->iter->position = list.list->len - 1;
+	value_unref(list);
+	return ok;
+}
+
 bool builtin_reversed(struct vm *vm, const struct builtin_call *call, struct value *out,
 		      struct err *err)
 {
 	struct value v = call->args[0], length, list;
 	bool ok;
 
+	if (v.kind == VALUE_INSTANCE) {
+		if (!instance_call(vm, v, "__reversed__", NULL, 0, &list, &ok, err))
+			return false;
+		if (ok) {
+			ok = op_iter(vm, list, out, err);
+			value_unref(list);
+			return ok;
+		}
+		if (class_lookup(v.instance->class, "__len__"))
+			return reversed_items(vm, v, out, err);
+	}
 	if (v.kind == VALUE_DICT || (v.kind == VALUE_ITER && v.iter->view)) {
 		if (!builtin_list(vm, call, &list, err))
 			return false;

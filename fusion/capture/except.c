@@ -144,7 +144,8 @@ bool inst_raise(struct vm *vm, struct frame *f, int n, struct err *err)
 	}
 	if (!exception_from(vm, f->top[-n], &e, err))
 		return false;
-	if (n == 2 && !op_store_attribute(vm, e, "__cause__", f->top[-1], err)) {
+	if (n == 2 && (!op_store_attribute(vm, e, "__cause__", f->top[-1], err) ||
+		       !op_store_attribute(vm, e, "__suppress_context__", value_bool(true), err))) {
 		value_unref(e);
 		return false;
 	}

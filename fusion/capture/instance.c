@@ -137,6 +137,10 @@ static bool special(struct vm *vm, struct value o, const char *name, struct valu
 		*out = i->payload.list->len ? value_ref(i->payload.list->at[0]) : value_none();
 		return true;
 	}
+	if (exception && strcmp(name, "__suppress_context__") == 0) {
+		*out = value_bool(false);
+		return true;
+	}
 	if ((exception && (strcmp(name, "__cause__") == 0 || strcmp(name, "__context__") == 0 ||
 			   strcmp(name, "__traceback__") == 0)) ||
 	    strcmp(name, "__doc__") == 0) {

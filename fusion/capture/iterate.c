@@ -19,6 +19,8 @@ static bool instance_iter(struct vm *vm, struct value v, struct value *out, stru
 
 	if (!instance_call(vm, v, "__iter__", NULL, 0, &it, &found, err))
 		return false;
+	if (!found && class_lookup(v.instance->class, "__getitem__")) /* v[0], v[1], ... */
+		return vm_keep(vm, value_iter(ITER_SEQUENCE, v), out, err);
 	if (!found)
 		return not_iterable(v, err);
 	if (it.kind != VALUE_INSTANCE) {
@@ -139,6 +141,26 @@ static bool next_entry(struct vm *vm, struct iter *it, struct value *out, bool *
 	return true;
 }
 
+/* An IndexError ends it. */
+static bool next_by_index(struct vm *vm, struct iter *it, struct value *out, bool *more,
+			  struct err *err)
+{
+	struct err why = { 0 };
+
+	*more = it->position >= 0 &&
+		op_subscript(vm, it->over, value_int(it->position++), out, &why);
+	if (*more || it->position < 0)
+		return true;
+	if (!vm_failed_with(vm, &why, CLASS_INDEX_ERROR)) {
+		if (err)
+			*err = why;
+		return false;
+	}
+	vm_forget_raised(vm);
+	it->position = -1;
+	return true;
+}
+
 static bool next_of_sequence(struct vm *vm, struct iter *it, struct value *out, bool *more,
 			     struct err *err)
 {
@@ -158,6 +180,8 @@ static bool next_of_sequence(struct vm *vm, struct iter *it, struct value *out, 
 		return true;
 	case VALUE_STR:
 		return next_char(vm, it, out, more, err);
+	case VALUE_INSTANCE:
+		return next_by_index(vm, it, out, more, err);
 	case VALUE_DICT:
 	case VALUE_SET:
 		return next_entry(vm, it, out, more, err);
@@ -197,9 +221,10 @@ static bool next_enumerated(struct vm *vm, struct iter *it, struct value *out, b
 	return ok;
 }
 
-/* One item of each iterator of `list` from `first` on, as a tuple. */
-static bool next_of_each(struct vm *vm, const struct list *list, int first, struct value *out,
-			 bool *more, struct err *err)
+/* One item of each iterator of `list` from `first` on, as a tuple.  Not *more: number
+ * *ended has none. */
+static bool next_of_each(struct vm *vm, const struct list *list, int first, int *ended,
+			 struct value *out, bool *more, struct err *err)
 {
 	struct value v, item;
 	bool ok = true;
@@ -211,6 +236,7 @@ static bool next_of_each(struct vm *vm, const struct list *list, int first, stru
 		return false;
 	for (int i = first; ok && *more && i < list->len; i++) {
 		ok = op_next(vm, list->at[i].iter, &item, more, err);
+		*ended = i;
 		if (ok && *more)
 			v.list->at[v.list->len++] = item;
 	}
@@ -221,14 +247,48 @@ static bool next_of_each(struct vm *vm, const struct list *list, int first, stru
 	return ok;
 }
 
+/* zip(strict=True) has come to an end: then all must end, the first first. */
+static bool all_end(struct vm *vm, const struct list *list, int ended, struct err *err)
+{
+	const char *s = ended > 1 ? "s 1-" : " ";
+	struct value item;
+	bool more = false;
+
+	if (ended > 0)
+		return vm_raise(vm, CLASS_VALUE_ERROR, err,
+				"zip() argument %d is shorter than argument%s%d", ended + 1, s,
+				ended);
+	for (int i = 1; !more && i < list->len; i++) {
+		if (!op_next(vm, list->at[i].iter, &item, &more, err))
+			return false;
+		s = i > 1 ? "s 1-" : " ";
+		ended = i;
+	}
+	if (!more)
+		return true;
+	value_unref(item);
+	return vm_raise(vm, CLASS_VALUE_ERROR, err, "zip() argument %d is longer than argument%s%d",
+			ended + 1, s, ended);
+}
+
+static bool next_zipped(struct vm *vm, struct iter *it, struct value *out, bool *more,
+			struct err *err)
+{
+	int ended = 0;
+
+	return next_of_each(vm, it->over.list, 0, &ended, out, more, err) &&
+	       (*more || !it->position || all_end(vm, it->over.list, ended, err));
+}
+
 static bool next_mapped(struct vm *vm, struct iter *it, struct value *out, bool *more,
 			struct err *err)
 {
 	const struct list *parts = it->over.list;
 	struct value args;
+	int ended;
 	bool ok;
 
-	if (!next_of_each(vm, parts, 1, &args, more, err))
+	if (!next_of_each(vm, parts, 1, &ended, &args, more, err))
 		return false;
 	if (!*more)
 		return true;
@@ -265,7 +325,7 @@ static bool next_item(struct vm *vm, struct iter *it, struct value *out, bool *m
 	case ITER_ENUMERATE:
 		return next_enumerated(vm, it, out, more, err);
 	case ITER_ZIP:
-		return next_of_each(vm, it->over.list, 0, out, more, err);
+		return next_zipped(vm, it, out, more, err);
 	case ITER_MAP:
 		return next_mapped(vm, it, out, more, err);
 	case ITER_VALUES:
@@ -365,7 +425,10 @@ static bool can_iterate(struct value v)
 	case VALUE_TENSOR:
 		return true;
 	case VALUE_INSTANCE:
-		return class_lookup(v.instance->class, "__iter__") != NULL;
+		return class_lookup(v.instance->class, "__iter__") ||
+		       class_lookup(v.instance->class, "__getitem__");
+	case VALUE_CLASS:
+		return class_lookup(v.class, "__class_iter__") != NULL;
 	default:
 		return false;
 	}

@@ -158,7 +158,7 @@ bool list_remove(struct vm *vm, const struct builtin_call *call, struct value *o
 	if (!search(vm, call->self.list, call->args[0], 0, &at, err))
 		return false;
 	if (at < 0)
-		return absent(vm, call, err);
+		return vm_raise(vm, CLASS_VALUE_ERROR, err, "list.remove(x): x not in list");
 	value_unref(take_out(call->self.list, at));
 	*out = value_none();
 	return true;

@@ -37,6 +37,8 @@ static bool add_output(struct recipe_builder *b, struct value v, enum recipe_kin
 {
 	struct recipe_step step = { .kind = kind, .index = (int)b->outputs.len };
 
+	if (kind == RECIPE_OUTPUT)
+		step.n = v.tensor->is_parameter;
 	if (!VEC_PUSH(&b->outputs, node))
 		return no_memory(b);
 	return kind == RECIPE_OUTPUT ? push_object(b, v, step) : push(b, step);
@@ -47,7 +49,7 @@ static bool add_tensor(struct recipe_builder *b, struct value v);
 /* A view stays one: of the argument, or of the result that has its elements. */
 static bool add_view(struct recipe_builder *b, struct value v)
 {
-	struct recipe_step step = { .kind = RECIPE_VIEW };
+	struct recipe_step step = { .kind = RECIPE_VIEW, .n = v.tensor->is_parameter };
 	struct view_layout *layout = ARENA_NEW(b->trace->graph->arena, struct view_layout);
 	struct value base;
 
@@ -83,7 +85,9 @@ static bool add_tensor(struct recipe_builder *b, struct value v)
 	if (v.tensor->view && v.tensor->owner == b->trace->serial)
 		return add_view(b, v);
 	if (slot >= 0)
-		return push(b, (struct recipe_step){ .kind = RECIPE_SLOT, .index = slot });
+		return push(b, (struct recipe_step){ .kind = RECIPE_SLOT,
+						     .index = slot,
+						     .n = v.tensor->is_parameter });
 	if (lifted >= 0 || v.tensor->memory)
 		return push(b,
 			    (struct recipe_step){ .kind = RECIPE_LIFTED, .value = value_ref(v) });
@@ -344,7 +348,10 @@ static bool add(struct recipe_builder *b, struct value v, int depth)
 		return add_tensor(b, v);
 	slot = world_slot(b->trace, v);
 	if (slot >= 0 && !is_own_cell(b, v, slot))
-		return push(b, (struct recipe_step){ .kind = RECIPE_SLOT, .index = slot });
+		return push(b, (struct recipe_step){ .kind = RECIPE_SLOT,
+						     .index = slot,
+						     .n = v.kind == VALUE_TENSOR &&
+							  v.tensor->is_parameter });
 	return add_fresh(b, v, depth);
 }
 

@@ -13,7 +13,7 @@
 
 enum recipe_kind {
 	RECIPE_VALUE,  /* a plain value: a reference */
-	RECIPE_SLOT,   /* an object from outside */
+	RECIPE_SLOT,   /* an object from outside; n: a tensor that is a parameter, as below */
 	RECIPE_LIFTED, /* a tensor that no slot leads to */
 	RECIPE_OUTPUT, /* a result of the graph */
 	RECIPE_FLOAT,  /* the same as a Python number */

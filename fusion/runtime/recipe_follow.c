@@ -332,6 +332,9 @@ static struct value follow(struct follower *f)
 		if (made->kind != VALUE_UNSET)
 			fill(f, step, *made);
 	}
+	if (made->kind == VALUE_TENSOR && step->n &&
+	    (step->kind == RECIPE_OUTPUT || step->kind == RECIPE_VIEW || step->kind == RECIPE_SLOT))
+		made->tensor->is_parameter = true;
 	if (made->kind == VALUE_UNSET && step->kind != RECIPE_VALUE && step->kind != RECIPE_SLOT)
 		f->failed = true;
 	return *made;

@@ -358,6 +358,7 @@ static bool stand_tensor(struct trace *t, int slot, struct value *out, struct er
 		return trace_no_memory(err);
 	out->tensor->owner = t->serial;
 	out->tensor->input = slot;
+	out->tensor->is_parameter = t->slots->at[slot].value.tensor->is_parameter;
 	return true;
 }
 
