@@ -34,8 +34,11 @@ static bool evaluate(struct vm *vm, struct frame *f, bool *done, struct value *o
 		*done = true;
 		return generator_make(vm, f, out, err);
 	}
-	if (!e->evaluate || e->evaluate(e->self, vm, f, done, out, err))
+	if (!e->evaluate || e->evaluate(e->self, vm, f, done, out, err)) {
+		if (!*done)
+			frame_mark(vm, f);
 		return true;
+	}
 	while (vm->frame != caller)
 		frame_pop(vm);
 	return false;
@@ -66,8 +69,10 @@ static inline bool call_function(struct vm *vm, struct frame *f, struct function
 	if (!g)
 		return false;
 	drop(f, bottom);
-	if (!vm->evaluator.evaluate && !g->code->is_generator)
+	if (!vm->evaluator.evaluate && !g->code->is_generator) {
+		frame_mark(vm, g);
 		return true;
+	}
 	if (!evaluate(vm, g, &done, &r, err))
 		return false;
 	if (done)

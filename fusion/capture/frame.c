@@ -203,6 +203,8 @@ void frame_pop(struct vm *vm)
 	struct dict *namespace = f->namespace;
 	int fixed = f->code->n_locals + f->code->n_cells;
 
+	if (__builtin_expect(f->marked, 0))
+		vm->world.grad_off = f->grad_before;
 	while (f->top > f->stack)
 		value_unref(*--f->top);
 	for (int i = 0; i < fixed; i++)

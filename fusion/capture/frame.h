@@ -54,13 +54,15 @@ struct frame {
 	struct value *top;
 	struct dict *namespace;      /* of a class body, a reference; NULL: no class body */
 	struct generator *generator; /* that owns its memory; NULL: a chunk */
+	bool marked, grad_before;    /* the function has a grad mode; the one to go back to */
 	size_t bytes;                /* of the chunk, with this struct */
 };
 
-/* The state of the modules time and random, begun anew with each VM. */
+/* State of the modules time, random and torch, begun anew with each VM. */
 struct world {
 	double clock; /* seconds */
 	uint64_t random;
+	bool grad_off; /* the grad mode */
 };
 
 struct chunk; /* of stack memory; frames never move */
@@ -104,6 +106,16 @@ int vm_global_slot(struct vm *vm, const char *name);
 struct frame *frame_push(struct vm *vm, const struct unit *unit, struct function *function,
 			 struct err *err);
 bool frame_enter(struct vm *vm, struct frame *f, struct err *err);
+/* A function that torch.no_grad() decorates runs in its grad mode, until its frame
+ * is popped. */
+static inline void frame_mark(struct vm *vm, struct frame *f)
+{
+	if (__builtin_expect(!f->function || f->function->grad == GRAD_AS_IS || f->marked, 1))
+		return;
+	f->marked = true;
+	f->grad_before = vm->world.grad_off;
+	vm->world.grad_off = f->function->grad == GRAD_OFF;
+}
 void frame_pop(struct vm *vm);
 void frame_forget(struct vm *vm); /* pops it, but its references live on elsewhere */
 bool frame_too_deep(const struct vm *vm, const struct code *code, struct err *err);

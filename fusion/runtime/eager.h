@@ -25,6 +25,7 @@ struct eager {
 	struct composer composer;
 	struct plans plans;
 	struct buf *out; /* what print() writes; borrowed */
+	bool *grad_off;  /* the program's grad mode; borrowed.  NULL: always on */
 };
 
 /* `e` is zeroed first; env, names and out are borrowed.  The env's allocator

@@ -164,7 +164,7 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 	};
 
 	if (torch_control_wants(f))
-		return torch_control_call(f, args, n, kw, out, err);
+		return torch_control_call(f, args, n, kw, e->grad_off, out, err);
 	if (torch_more_wants(f, args, n, kw))
 		return torch_more_call(&e->composer, &memory, f, args, n, kw, out, err);
 	if (compose_knows(f->id))

@@ -145,6 +145,10 @@ static bool run_frame(struct session *s, struct frame *f, struct value *out, str
 
 		if (!run_piece(s, f, &ran, &e, out, err))
 			return false;
+		if (!ran || e->stop >= 0) /* what follows runs in the function's grad mode */
+			frame_mark(s->vm, f);
+		if (ran && e->sets_grad)
+			s->vm->world.grad_off = e->grad_off_after;
 		if (!ran && points_at(&s->points, f->code, f->inst)->run_only)
 			return run_frozen(s, f, out, err);
 		if (!ran || (e->stop >= 0 && e->rest_eager))
@@ -165,6 +169,7 @@ static bool run_disabled(struct session *s, struct frame *f, struct value *out, 
 	bool ok;
 
 	s->eager_depth++;
+	frame_mark(s->vm, f);
 	ok = run_rest(s, f, out, err);
 	s->eager_depth--;
 	return ok;

@@ -222,6 +222,7 @@ static void add_all(struct maker *m)
 	for (size_t i = 0; i < m->t->conditions.len; i++)
 		add(m, (struct guard){ .kind = GUARD_CONDITION, .slot = -1, .number = (int64_t)i });
 	add_types(m, true);
+	add(m, (struct guard){ .kind = GUARD_GRAD_MODE, .slot = -1, .number = m->g->grad_off });
 }
 
 static bool is_of_tensor(enum guard_kind kind)
@@ -285,7 +286,7 @@ static bool add_steps(struct guards *g, struct arena *arena)
 		const struct guard *at = &g->at[i];
 		struct guard_step *step = &g->steps[g->n_steps];
 
-		if (is_of_tensor(at->kind))
+		if (is_of_tensor(at->kind) || at->kind == GUARD_GRAD_MODE)
 			continue;
 		*step = (struct guard_step){ .slot = at->slot, .local = -1, .guard = i };
 		if (at->kind == GUARD_TYPE && looked_at(&g->slots->at[at->slot])) {
@@ -311,6 +312,7 @@ bool guards_create(struct guards *g, const struct trace *t, struct arena *arena)
 	int64_t *was;
 
 	g->slots = t->slots;
+	g->grad_off = t->vm->world.grad_off;
 	g->n_vars = (int)t->homes.len;
 	g->homes = ARENA_ARRAY(arena, struct guard_home, (size_t)g->n_vars + 1);
 	g->vars = ARENA_ARRAY(arena, int64_t, (size_t)g->n_vars + 1);

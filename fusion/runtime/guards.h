@@ -40,6 +40,7 @@ enum guard_kind {
 	GUARD_IDENTICAL, /* the same tensor or object as slot `other` */
 	GUARD_DISJOINT,  /* tensors: shares no memory with slot `other`; else another object */
 	GUARD_CONDITION, /* a comparison of symbols, number: its index */
+	GUARD_GRAD_MODE, /* of no slot: it is as it was; number: off */
 };
 
 struct guard {
@@ -77,6 +78,7 @@ struct guards {
 	int64_t *vars;            /* by symbol, of the call being checked */
 	const int64_t *was;       /* ... and at the capture */
 	int n_vars;
+	bool grad_off; /* the grad mode at the capture */
 };
 
 struct guard_home {

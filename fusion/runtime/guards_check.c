@@ -161,6 +161,8 @@ static bool check(struct guards *g, const struct guard *at, const struct roots *
 		return g->values[at->slot].kind != VALUE_TENSOR
 			   ? g->values[at->slot].object != g->values[at->other].object
 			   : tensor_of(g, at->slot)->storage != tensor_of(g, at->other)->storage;
+	case GUARD_GRAD_MODE:
+		return roots->vm->world.grad_off == g->grad_off;
 	case GUARD_CONDITION:
 		return size_condition_holds(&g->conditions[at->number], g->vars) ==
 		       g->conditions[at->number].outcome;
@@ -255,6 +257,8 @@ static inline bool check_tensor(struct guards *g, const struct guard_step *step,
 
 bool guards_hold(struct guards *g, const struct roots *roots)
 {
+	if (__builtin_expect(roots->vm->world.grad_off != g->grad_off, 0))
+		return false;
 	for (int i = 0; i < g->n_steps; i++) {
 		const struct guard_step *step = &g->steps[i];
 

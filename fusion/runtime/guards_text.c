@@ -273,6 +273,9 @@ static void write_text(const struct guards *g, const struct guard *at, struct bu
 	case GUARD_CONDITION:
 		condition_text(g, at->number, out);
 		return;
+	case GUARD_GRAD_MODE:
+		buf_printf(out, "torch.is_grad_enabled() is %s", at->number ? "False" : "True");
+		return;
 	default:
 		slot_text(g, at, out);
 	}
@@ -424,6 +427,9 @@ void guards_reason(const struct guards *g, int index, const struct roots *roots,
 
 	if (at->kind == GUARD_CONDITION) {
 		condition_reason(g, at->number, out);
+	} else if (at->kind == GUARD_GRAD_MODE) {
+		buf_printf(out, "torch.is_grad_enabled() is %s, was %s",
+			   at->number ? "True" : "False", at->number ? "False" : "True");
 	} else if (at->kind < GUARD_RANK) {
 		slot_reason(g, at, roots, out);
 	} else if (g->slots->at[at->slot].kind != VALUE_TENSOR) {

@@ -185,7 +185,7 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 	};
 
 	if (torch_control_wants(f))
-		return torch_control_call(f, args, n, kw, out, err);
+		return torch_control_call(f, args, n, kw, l->eager->grad_off, out, err);
 	if (torch_more_wants(f, args, n, kw))
 		return call_more(l, f, args, n, kw, out, err);
 	if (compose_knows(f->id))

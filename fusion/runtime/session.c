@@ -61,6 +61,7 @@ bool session_init(struct session *s, const struct session_options *options,
 		session_finish(s);
 		return err_set(err, ERR_MEMORY, "out of memory for a session");
 	}
+	s->eager.grad_off = &s->vm->world.grad_off;
 	if (vm_run_module(s->vm, err) && find_callee(s, entry, err) && start_lazy(s, err)) {
 		if (options->compiled)
 			frames_watch(s);
@@ -141,6 +142,8 @@ static bool run_entry(struct session *s, struct entry *e, const struct function 
 	ok = entry_run(e, &roots, s->vm, NULL, out, s->observer, err);
 	if (e->exec)
 		s->counts.launches += e->exec->launched;
+	if (ok && e->sets_grad)
+		s->vm->world.grad_off = e->grad_off_after;
 	return ok;
 }
 

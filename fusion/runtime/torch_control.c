@@ -29,6 +29,7 @@ static const struct {
 	{ "torch.compiler.is_dynamo_compiling", CONTROL_IS_COMPILING },
 	{ "torch._C._set_grad_enabled", CONTROL_GRAD_MODE },
 	{ "torch._C._grad_function", CONTROL_GRAD_FUNCTION },
+	{ "torch.is_grad_enabled", CONTROL_IS_GRAD },
 };
 
 int torch_control_find(const char *spelling)
@@ -113,7 +114,8 @@ static bool mark_dynamic(const struct native *f, const struct value *args, int n
 }
 
 bool torch_control_call(const struct native *f, const struct value *args, int n,
-			const struct keywords *kw, struct value *out, struct err *err)
+			const struct keywords *kw, bool *grad_off, struct value *out,
+			struct err *err)
 {
 	int positional = kw ? n - kw->n : n;
 
@@ -134,8 +136,13 @@ bool torch_control_call(const struct native *f, const struct value *args, int n,
 	case CONTROL_IS_COMPILING:
 		*out = value_bool(false);
 		return true;
-	case CONTROL_GRAD_MODE: /* no gradients are recorded: nothing to change */
-		*out = value_bool(true);
+	case CONTROL_GRAD_MODE: /* no gradients are recorded: it is there to be asked for */
+		*out = value_bool(!grad_off || !*grad_off);
+		if (grad_off && positional >= 1 && args[0].kind == VALUE_BOOL)
+			*grad_off = !args[0].b;
+		return true;
+	case CONTROL_IS_GRAD:
+		*out = value_bool(!grad_off || !*grad_off);
 		return true;
 	case CONTROL_GRAD_FUNCTION:
 		if (positional == 2 && args[1].kind == VALUE_BOOL)

@@ -19,6 +19,7 @@ enum torch_control {
 	CONTROL_NOTHING,
 	CONTROL_IS_COMPILING,
 	CONTROL_GRAD_MODE,     /* our prelude calls it; answers the mode before */
+	CONTROL_IS_GRAD,       /* torch.is_grad_enabled() */
 	CONTROL_GRAD_FUNCTION, /* f, with the mode in which it runs */
 	CONTROL_END,
 };
@@ -31,8 +32,10 @@ static inline bool torch_control_wants(const struct native *f)
 	return f->id > CONTROL_FIRST && f->id < CONTROL_END;
 }
 
-/* Calls it; a capture answers GRAPH_BREAK, IS_COMPILING and GRAD_MODE itself. */
+/* Calls it; a capture answers GRAPH_BREAK, IS_COMPILING and the grad mode itself.
+ * *grad_off is the mode; NULL: it is always on. */
 bool torch_control_call(const struct native *f, const struct value *args, int n,
-			const struct keywords *kw, struct value *out, struct err *err);
+			const struct keywords *kw, bool *grad_off, struct value *out,
+			struct err *err);
 
 #endif

@@ -82,7 +82,7 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 	t->asserts.len = 0;
 	t->restart = false;
 	t->n_ops = t->n_tensors = t->n_writes = 0;
-	t->grad_off = false;
+	t->grad_off = t->grad_off_first = vm->world.grad_off;
 	t->birth = vm->heap->births;
 	t->vm = vm;
 	t->brk.id = BREAK_NONE;

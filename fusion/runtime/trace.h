@@ -165,7 +165,9 @@ struct trace {
 	bool failed;    /* out of memory, where nothing could say so */
 	unsigned birth; /* objects of the heap that are younger belong to the attempt */
 	int n_tensors, n_writes;
-	bool grad_off; /* as far as the piece has changed it */
+	bool grad_off;         /* the grad mode now */
+	bool grad_off_first;   /* ... outside the block or function that the piece begins in */
+	bool grad_off_at_stop; /* ... where it ends */
 	struct trace_break brk;
 	struct composer composer;
 };

@@ -127,12 +127,16 @@ static bool call_control(struct trace *t, const struct native *f, const struct v
 		return trace_break(t, BREAK_EXPLICIT, NULL, err);
 	if (f->id == CONTROL_MARK_DYNAMIC)
 		return trace_break(t, BREAK_SKIPPED, f->name, err);
-	if (f->id == CONTROL_GRAD_MODE && n == 1 && args[0].kind == VALUE_BOOL) {
+	if (f->id == CONTROL_GRAD_MODE || f->id == CONTROL_IS_GRAD)
 		*out = value_bool(!t->grad_off);
+	if (f->id == CONTROL_GRAD_MODE && n == 1 && args[0].kind == VALUE_BOOL)
 		return trace_mark_grad(t, args[0].b, err);
-	}
+	if (f->id == CONTROL_GRAD_MODE && n == 2 && args[0].kind == VALUE_BOOL)
+		t->grad_off = !args[0].b; /* without a node */
+	if (f->id == CONTROL_GRAD_MODE || f->id == CONTROL_IS_GRAD)
+		return true;
 	if (f->id != CONTROL_IS_COMPILING)
-		return torch_control_call(f, args, n, kw, out, err);
+		return torch_control_call(f, args, n, kw, NULL, out, err);
 	*out = value_bool(true);
 	return true;
 }

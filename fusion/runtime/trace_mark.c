@@ -69,26 +69,38 @@ static struct instance *manager_around(const struct frame *f)
 	return NULL;
 }
 
+static struct value attribute(const struct instance *i, const char *name)
+{
+	const struct value *found = i && i->attributes ? value_dict_find(i->attributes, name)
+						       : NULL;
+
+	return found ? *found : (struct value){ .kind = VALUE_UNSET };
+}
+
 bool trace_marks_begin(struct trace *t, const struct frame *real, struct err *err)
 {
 	const struct instance *manager = manager_around(real);
-	const struct value *mode = manager && manager->attributes
-				       ? value_dict_find(manager->attributes, "mode")
-				       : NULL;
+	struct value mode = attribute(manager, "mode"), before = attribute(manager, "before");
 
-	if (mode && mode->kind == VALUE_BOOL)
-		return trace_mark_grad(t, mode->b, err);
-	return !real->function || real->function->grad == GRAD_AS_IS ||
-	       trace_mark_grad(t, real->function->grad == GRAD_ON, err);
+	if (mode.kind == VALUE_BOOL && before.kind == VALUE_BOOL) {
+		t->grad_off = t->grad_off_first = !before.b;
+		return trace_mark_grad(t, mode.b, err);
+	}
+	if (!real->function || real->function->grad == GRAD_AS_IS)
+		return true;
+	if (real->marked)
+		t->grad_off = t->grad_off_first = real->grad_before;
+	return trace_mark_grad(t, real->function->grad == GRAD_ON, err);
 }
 
 bool trace_marks_end(struct trace *t, struct err *err)
 {
 	const struct function *f = t->base->function;
 
+	t->grad_off_at_stop = t->grad_off;
 	if (!manager_around(t->base) && (!f || f->grad == GRAD_AS_IS))
 		return true;
-	return trace_mark_grad(t, true, err);
+	return trace_mark_grad(t, !t->grad_off_first, err);
 }
 
 bool trace_call_marked(struct trace *t, struct vm *vm, struct frame *f, struct value *out,

@@ -21,10 +21,10 @@ class GradMode:
 
 class InferenceMode:
     def __enter__(self):
-        return None
+        self.before = torch._C._set_grad_enabled(False, True)
 
     def __exit__(self, kind, value, trace):
-        return None
+        torch._C._set_grad_enabled(self.before, True)
 
     def __call__(self, function):
         return function
