@@ -79,6 +79,14 @@ static const struct program programs[] = {
 	  "        x = x * 3\n"
 	  "    return x\n",
 	  0 },
+	{ "any, all",
+	  "def model(x):\n"
+	  "    if any([x.sum() > 0, False, None, x.max() > 1]) or all([]):\n"
+	  "        x = x + 1\n"
+	  "    assert all((x.abs().sum() < 500, True)), 'large'\n"
+	  "    b, c = any([x.sum() > 3, x[0].item()]), all([t < 2 for t in x])\n"
+	  "    return x * 2 if not c and any(x) else x + b\n",
+	  0 },
 	{ "a side that raises",
 	  "def check(x):\n"
 	  "    if x.sum() > 1:\n"

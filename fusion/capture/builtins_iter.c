@@ -316,24 +316,38 @@ bool builtin_sum(struct vm *vm, const struct builtin_call *call, struct value *o
 	return true;
 }
 
+/* An item whose truth only the host knows: it may answer for all that follow. */
+static bool host_answers(struct vm *vm, bool wanted, struct value it, struct value item,
+			 bool *answered, struct value *out, struct err *err)
+{
+	struct vm_host *host = vm_host_here(vm);
+
+	*answered = false;
+	if (!host->any || (item.kind != VALUE_TENSOR && !value_is_hosted(item)))
+		return true;
+	return host->any(host->self, wanted, it, item, answered, out, err);
+}
+
 /* any (`wanted` true) and all (false) stop at the first item of that truth. */
 static bool look_for(struct vm *vm, struct value items, bool wanted, struct value *out,
 		     struct err *err)
 {
 	struct value it, item;
-	bool more = true, truth = !wanted, ok = true;
+	bool more = true, truth = !wanted, ok = true, answered = false;
 
 	if (!op_iter(vm, items, &it, err))
 		return false;
-	while (ok && truth != wanted) {
+	while (ok && truth != wanted && !answered) {
 		ok = op_next(vm, it.iter, &item, &more, err);
 		if (!ok || !more)
 			break;
-		ok = vm_spend(vm, 1, err) && op_truth(vm, item, &truth, err);
+		ok = vm_spend(vm, 1, err) &&
+		     host_answers(vm, wanted, it, item, &answered, out, err) &&
+		     (answered || op_truth(vm, item, &truth, err));
 		value_unref(item);
 	}
 	value_unref(it);
-	if (ok)
+	if (ok && !answered)
 		*out = value_bool(truth);
 	return ok;
 }

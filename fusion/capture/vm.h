@@ -117,6 +117,11 @@ struct vm_host {
 	 * *handled: the host went both ways (vm_run_side), and f goes on at f->inst;
 	 * else truth() is asked.  NULL: never. */
 	bool (*fork)(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err);
+	/* any() (`any`) or all() has come to an item, a TENSOR or LATE number, of the
+	 * iterator `it`.  *handled: *out is the answer, of this item and the ones behind
+	 * it; else truth() is asked.  NULL: never. */
+	bool (*any)(void *self, bool any, struct value it, struct value item, bool *handled,
+		    struct value *out, struct err *err);
 	/* Where the instruction that runs stands; set by the VM before each host
 	 * call, so that graph nodes and errors know their line. */
 	int line, column;

@@ -94,6 +94,10 @@ struct fork_loop {
 /* vm_host.fork */
 bool fork_branch(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err);
 
+/* fork_any.c: vm_host.any */
+bool fork_any(void *self, bool any, struct value it, struct value first, bool *handled,
+	      struct value *out, struct err *err);
+
 /* Why the branch is not followed both ways; NULL: it has not been tried. */
 const char *fork_refusal(const struct trace *t, const struct lang_inst *inst);
 

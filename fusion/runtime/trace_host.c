@@ -501,6 +501,7 @@ void trace_host_init(struct trace *t)
 		.builtin_break = host_builtin_break,
 		.fork = fork_branch,
 		.not_known = host_not_known,
+		.any = fork_any,
 	};
 	late_text_host(&t->host);
 }
