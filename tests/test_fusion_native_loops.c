@@ -77,13 +77,153 @@ static const struct program loops[] = {
 	  0 },
 	{ "two ways out",
 	  "def model(x):\n"
+	  "    n = 0\n"
+	  "    x = x.abs() + 1\n"
+	  "    while x.sum() < 100:\n"
+	  "        x = x * 2\n"
+	  "        if x.max() > 30:\n"
+	  "            x = x + 100\n"
+	  "            break\n"
+	  "        n += 1\n"
+	  "        if x.min() > 7:\n"
+	  "            n = n + 10\n"
+	  "            break\n"
+	  "        x = x + 1\n"
+	  "    return x + n\n",
+	  0 },
+	{ "continue",
+	  "def model(x):\n"
+	  "    x = x.abs() + 1\n"
+	  "    n = 0\n"
+	  "    while x.sum() < 100:\n"
+	  "        x = x * 2\n"
+	  "        if x.max() > 30:\n"
+	  "            n += 5\n"
+	  "            continue\n"
+	  "        n += 1\n"
+	  "        x = x + 1\n"
+	  "    return x + n\n",
+	  0 },
+	{ "tests that are chains",
+	  "def model(x):\n"
+	  "    x = x.abs() + 1\n"
+	  "    while 0 < x.sum() < 50 and x.max() < 20 or not x.min() > 1:\n"
+	  "        x = x * 2\n"
+	  "    return x\n",
+	  0 },
+	{ "any() as the test",
+	  "def model(x):\n"
+	  "    x = x.abs() + 1\n"
+	  "    while any([x.sum() < 200, x.max() < 3]):\n"
+	  "        x = x * 2\n"
+	  "    return x\n",
+	  0 },
+	{ "while true two breaks",
+	  "def model(x):\n"
+	  "    x = x.abs() + 1\n"
+	  "    n = 0\n"
+	  "    while True:\n"
+	  "        x = x * 2\n"
+	  "        if x.sum() > 60:\n"
+	  "            break\n"
+	  "        n += 1\n"
+	  "        if x.max() > 30:\n"
+	  "            x = x - 1\n"
+	  "            break\n"
+	  "    return x + n\n",
+	  0 },
+	{ "int test and tensor break",
+	  "def model(x):\n"
+	  "    x = x.abs() + 1\n"
+	  "    n = 0\n"
+	  "    while n < 10:\n"
+	  "        x = x * 2\n"
+	  "        n += 1\n"
+	  "        if x.sum() > 60:\n"
+	  "            break\n"
+	  "    return x + n\n",
+	  0 },
+	{ "nested",
+	  "def model(x):\n"
+	  "    x = x.abs() + 1\n"
+	  "    while x.sum() < 500:\n"
+	  "        y = x\n"
+	  "        while y.max() < 30:\n"
+	  "            y = y * 2\n"
+	  "            if y.min() > 9:\n"
+	  "                break\n"
+	  "        if y.sum() > 300:\n"
+	  "            x = x + 100\n"
+	  "            break\n"
+	  "        x = x + y\n"
+	  "    return x\n",
+	  0 },
+	{ "else, and a way past it",
+	  "def model(x):\n"
 	  "    x = x.abs() + 1\n"
 	  "    while x.sum() < 100:\n"
 	  "        x = x * 2\n"
 	  "        if x.max() > 30:\n"
 	  "            break\n"
+	  "    else:\n"
+	  "        x = x + 1000\n"
 	  "    return x\n",
-	  2 },
+	  1 },
+	{ "else no break",
+	  "def model(x):\n"
+	  "    x = x.abs() + 1\n"
+	  "    while x.sum() < 100:\n"
+	  "        x = x * 2\n"
+	  "    else:\n"
+	  "        x = x + 1000\n"
+	  "    return x\n",
+	  0 },
+	{ "return inside",
+	  "def model(x):\n"
+	  "    x = x.abs() + 1\n"
+	  "    while x.sum() < 100:\n"
+	  "        x = x * 2\n"
+	  "        if x.max() > 30:\n"
+	  "            return x - 1\n"
+	  "    return x\n",
+	  3 },
+	{ "in if in while",
+	  "def model(x):\n"
+	  "    x = x.abs() + 1\n"
+	  "    n = 0\n"
+	  "    while x.sum() < 100:\n"
+	  "        if x.min() < 4:\n"
+	  "            x = x + 1\n"
+	  "            if x.max() > 30:\n"
+	  "                break\n"
+	  "        else:\n"
+	  "            x = x * 2\n"
+	  "        n += 1\n"
+	  "    return x + n\n",
+	  0 },
+	{ "try",
+	  "def model(x):\n"
+	  "    x = x.abs() + 1\n"
+	  "    while x.sum() < 100:\n"
+	  "        try:\n"
+	  "            x = x * 2\n"
+	  "            if x.max() > 30:\n"
+	  "                break\n"
+	  "        finally:\n"
+	  "            x = x + 1\n"
+	  "    return x\n",
+	  0 },
+	{ "while in for",
+	  "def model(x):\n"
+	  "    x = x.abs() + 1\n"
+	  "    for k in range(3):\n"
+	  "        while x.sum() < 50 * k:\n"
+	  "            x = x * 2\n"
+	  "            if x.max() > 30 + k:\n"
+	  "                break\n"
+	  "        x = x - k\n"
+	  "    return x\n",
+	  0 },
 	{ "in a side that is not taken it would not end",
 	  "def model(x):\n"
 	  "    if x.sum() > 0:\n"

@@ -1,5 +1,5 @@
 /* fusion/runtime/fork.c -- runs both sides of a branch on a tensor. */
-#include "fusion/runtime/fork.h"
+#include "fusion/runtime/fork_loop.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -237,11 +237,43 @@ static bool limit_side(struct fork *k, bool first, struct err *err)
 	return true;
 }
 
+/* In a round of a loop: the side has come to the round's end, or left the loop. */
+static bool close_side(struct fork *k, const struct join *join, bool *closed,
+		       struct loop_verdict *verdict, struct err *err)
+{
+	struct looper *l = fork_loop_around(k);
+
+	int at = (int)(k->frame->inst - k->frame->code->insts);
+
+	*closed = l && l->at.again[at] && (at != join->at || at == l->at.end);
+	if (!*closed || loop_close(l, verdict, err))
+		return true;
+	return l->k.why[0] ? fork_refuse(k, "%s", l->k.why) : false;
+}
+
+/* Where no side goes on before the loop's next test, the round is over. */
+static bool meet(struct fork *k, const struct join *join, const struct side_end *first,
+		 const bool *closed, const struct loop_verdict *verdicts, struct err *err)
+{
+	struct looper *l = fork_loop_around(k);
+
+	if (join->at >= 0 && (closed[0] != closed[1] || first->at != k->frame->inst ||
+			      first->handled != end_of(k).handled))
+		return fork_refuse(k, "the sides do not meet");
+	if (!closed[0] || !closed[1])
+		return fork_merge(k, join->at, err);
+	l->is_closed = true;
+	return loop_choose(l, trace_node(k->trace, k->condition, err), &verdicts[0], &verdicts[1],
+			   &l->closed, err) &&
+	       fork_merge(k, (int)(l->k.inst - k->frame->code->insts), err);
+}
+
 /* Both sides, one after the other, and what they leave. */
 static bool run_sides(struct fork *k, const struct join *join, struct err *err)
 {
 	int at = (int)(k->inst - k->frame->code->insts), arg = k->inst->arg;
-	bool jumps = k->inst->op == CODE_JUMP_IF_TRUE; /* where it holds */
+	bool jumps = k->inst->op == CODE_JUMP_IF_TRUE, closed[2]; /* where it holds */
+	struct loop_verdict verdicts[2];
 	struct side_end first;
 	size_t asserts = k->trace->asserts.len, prints = k->trace->prints.len;
 
@@ -252,6 +284,8 @@ static bool run_sides(struct fork *k, const struct join *join, struct err *err)
 	k->holds = true;
 	if (!run_side(k, join, jumps ? arg : at + 1, err))
 		return k->raised && leave_side(k, jumps, err);
+	if (!close_side(k, join, &closed[0], &verdicts[0], err))
+		return false;
 	first = end_of(k);
 	if (!limit_side(k, true, err) || !fork_switch(k))
 		return false;
@@ -261,9 +295,22 @@ static bool run_sides(struct fork *k, const struct join *join, struct err *err)
 		k->n_prints = prints;
 		return k->raised && leave_side(k, !jumps, err);
 	}
-	if (join->at >= 0 && (first.at != k->frame->inst || first.handled != end_of(k).handled))
-		return fork_refuse(k, "the sides do not meet");
-	return limit_side(k, false, err) && fork_merge(k, join->at, err);
+	return close_side(k, join, &closed[1], &verdicts[1], err) && limit_side(k, false, err) &&
+	       meet(k, join, &first, closed, verdicts, err);
+}
+
+/* Sides end where a round of the loop around them does. */
+static bool stop_with_loop(const struct fork *k, struct join *join)
+{
+	const struct looper *l = fork_loop_around(k);
+	int n = k->frame->code->n_insts;
+	bool *stops = l ? ARENA_ARRAY(k->trace->graph->arena, bool, (size_t)n) : NULL;
+
+	for (int i = 0; stops && i < n; i++)
+		stops[i] = join->stops[i] || l->at.again[i];
+	if (stops)
+		join->stops = stops;
+	return stops || !l;
 }
 
 static bool open_fork(struct fork *k, struct value condition, struct err *err)
@@ -281,6 +328,8 @@ static bool open_fork(struct fork *k, struct value condition, struct err *err)
 				   MAX_FORKS);
 	if (!join_find(k->frame->code, at, t->graph->arena, &join))
 		return fork_refuse(k, "the function is too long");
+	if (!stop_with_loop(k, &join))
+		return trace_no_memory(err);
 	if (join.raises[0] && join.raises[1])
 		return fork_refuse(k, "both sides of it raise an exception");
 	if (!fork_condition(t, condition, OP_ne, &k->condition, err))

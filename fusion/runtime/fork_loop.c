@@ -226,15 +226,14 @@ static int limit_entry(struct looper *l, int node, struct err *err)
 static bool enter(struct looper *l, struct err *err)
 {
 	struct frame *f = l->k.frame;
-	struct value test = *--f->top;
 	struct loop_verdict first;
-	bool ok = fork_save(&l->k);
 	int node;
+	bool ok;
 
-	*f->top++ = test;
-	if (!ok)
-		return false;
-	if (!loop_decide(l, l->at.entry, 0, &first, err))
+	f->top -= 1 + l->at.below;
+	ok = fork_save(&l->k);
+	f->top += 1 + l->at.below;
+	if (!ok || !loop_decide(l, 0, &first, err))
 		return false;
 	if (first.known)
 		return fork_refuse(&l->k, "its test says the same of all tensors");
@@ -254,9 +253,7 @@ static bool run_round(struct looper *l, int *again, struct err *err)
 		fork_side_failed(&l->k, err);
 		return l->k.raised ? fork_refuse(&l->k, "a round raises an exception") : false;
 	}
-	if (!l->at.tests[f->inst - f->code->insts])
-		return fork_refuse(&l->k, "it is left from inside");
-	if (!loop_decide(l, l->at.again, 0, &next, err))
+	if (!loop_close(l, &next, err))
 		return false;
 	if (next.known)
 		return fork_refuse(&l->k, "its test says the same of all tensors");
@@ -466,14 +463,13 @@ static bool capture_loop(struct looper *l, struct err *err)
 	return loop >= 0 && leave_loop(l, loop, err);
 }
 
-/* Another way out of a loop that is being captured. */
-static const struct fork *same_loop(const struct looper *l)
+struct looper *fork_loop_around(const struct fork *k)
 {
-	for (const struct fork *k = l->k.up; k; k = k->up)
-		if (k->is_loop && k->frame == l->k.frame &&
-		    ((const struct looper *)k)->at.end == l->at.end)
-			return k;
-	return NULL;
+	const struct fork *up = k->up;
+
+	while (up && (!up->is_loop || up->frame != k->frame))
+		up = up->up;
+	return (struct looper *)up;
 }
 
 bool fork_loop(struct trace *t, struct frame *f, bool *handled, struct err *err)
@@ -489,15 +485,14 @@ bool fork_loop(struct trace *t, struct frame *f, bool *handled, struct err *err)
 			    .t = t,
 			    .n_asserts = t->asserts.len,
 			    .n_prints = t->prints.len };
-	const struct fork *open;
+	const struct looper *open = fork_loop_around(&l.k);
 	bool ok;
 
 	*handled = false;
 	if (fork_loop_refusal(t, f->inst) || !loop_shape_find(f, t->graph->arena, &l.at))
 		return true;
-	open = same_loop(&l);
-	if (open)
-		return refuse_loop(t, open->inst, "a round may leave it half-way", err);
+	if (open && open->at.last == l.at.last) /* another way out of it */
+		return true;
 	ok = capture_loop(&l, err);
 	t->fork = l.k.up;
 	*handled = ok;

@@ -7,16 +7,24 @@
 /* Where a loop stands in its code. */
 struct loop_shape {
 	int body;          /* where a round begins */
+	int last;          /* the last jump back to the loop's begin */
 	int end;           /* where the program goes on behind the loop */
-	const bool *entry; /* by instruction: what ends a part of the test before the loop */
-	const bool *again; /* what ends a round, and a part of the test behind it */
-	const bool *tests; /* jumps of the test behind a round */
+	int below;         /* operands of the test below what the first jump takes */
+	const bool *entry; /* by instruction: what ends a part of a test */
+	const bool *again; /* what ends a round */
+	const bool *tests; /* jumps of tests */
 };
 
 struct carried {
 	struct fork_place_note note;
 	struct value start; /* what it is in the first round: a reference */
 	int init, value;    /* nodes: before the loop, in its body */
+};
+
+/* Whether the loop goes on, as far as it is known without the graph. */
+struct loop_verdict {
+	bool known, holds;
+	int node; /* not known: a bool of no dims */
 };
 
 struct looper {
@@ -26,27 +34,30 @@ struct looper {
 	VEC(struct carried) carried;
 	int first;                  /* node of the body */
 	size_t n_asserts, n_prints; /* before it */
+	struct loop_verdict closed; /* of a round whose ways have met behind the loop */
+	bool is_closed;
 };
 
 /* loop_shape.c: the loop that the JUMP_IF_* where f stands may go on or leave; false:
  * none, or out of memory. */
 bool loop_shape_find(const struct frame *f, struct arena *arena, struct loop_shape *out);
 
-/* fork_loop.c */
+/* fork_loop.c: the innermost open loop that the fork stands in, in its frame; or NULL. */
+struct looper *fork_loop_around(const struct fork *k);
 struct fork_loop *fork_loop_note(struct trace *t, const struct lang_inst *inst); /* or NULL */
 struct value fork_loop_root(const struct trace *t, struct value tensor);
 
 int loop_add(struct looper *l, enum op op, const struct arg *args, int n, const char *fx,
 	     struct err *err); /* a node where the loop stands; -1 */
 
-/* loop_test.c: whether the loop goes on, as far as it is known without the graph. */
-struct loop_verdict {
-	bool known, holds;
-	int node; /* not known: a bool of no dims */
-};
-/* From the jump where the frame stands. */
-bool loop_decide(struct looper *l, const bool *stops, int depth, struct loop_verdict *out,
-		 struct err *err);
+/* loop_test.c: from the jump where the frame stands. */
+bool loop_decide(struct looper *l, int depth, struct loop_verdict *out, struct err *err);
+/* Where the frame stands at the end of a round, or has left the loop: it then stands
+ * behind the loop. */
+bool loop_close(struct looper *l, struct loop_verdict *out, struct err *err);
+/* condition and yes, or not condition and no. */
+bool loop_choose(struct looper *l, int condition, const struct loop_verdict *yes,
+		 const struct loop_verdict *no, struct loop_verdict *out, struct err *err);
 int loop_add_two(struct looper *l, enum op op, int a, int b, struct err *err); /* of bools */
 int loop_invert(struct looper *l, int node, struct err *err);
 

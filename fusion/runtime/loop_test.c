@@ -9,6 +9,8 @@
 #include "fusion/runtime/fork_loop.h"
 #include "fusion/runtime/prints.h"
 
+enum { MAX_BELOW = 8 }; /* operands of a test that wait */
+
 int loop_add_two(struct looper *l, enum op op, int a, int b, struct err *err)
 {
 	struct arg args[2] = { arg_node(a), arg_node(b) };
@@ -28,9 +30,8 @@ static int limit(struct looper *l, int condition, const struct loop_verdict *sid
 	return loop_add_two(l, OP_logical_and, condition, side->node, err);
 }
 
-/* condition and yes, or not condition and no. */
-static bool choose(struct looper *l, int condition, const struct loop_verdict *yes,
-		   const struct loop_verdict *no, struct loop_verdict *out, struct err *err)
+bool loop_choose(struct looper *l, int condition, const struct loop_verdict *yes,
+		 const struct loop_verdict *no, struct loop_verdict *out, struct err *err)
 {
 	int a = -1, b = -1;
 
@@ -48,43 +49,65 @@ static bool choose(struct looper *l, int condition, const struct loop_verdict *y
 }
 
 /* From the instruction on: into a round, behind the loop, or to the next jump. */
-static bool follow(struct looper *l, int from, const bool *stops, int depth,
-		   struct loop_verdict *out, struct err *err)
+static bool follow(struct looper *l, int from, int depth, struct loop_verdict *out, struct err *err)
 {
 	struct frame *f = l->k.frame;
 	int at;
 
 	f->inst = f->code->insts + from;
-	if (from != l->at.body && from != l->at.end && !vm_run_side(l->t->vm, f, stops, err)) {
+	if (!vm_run_side(l->t->vm, f, l->at.entry, err)) {
 		fork_side_failed(&l->k, err);
 		return l->k.raised ? fork_refuse(&l->k, "its test may raise an exception") : false;
 	}
 	at = (int)(f->inst - f->code->insts);
 	*out = (struct loop_verdict){ .known = true, .holds = at == l->at.body };
 	if (at == l->at.body || at == l->at.end)
-		return true;
+		return f->top - f->stack == l->k.before.n_stack ||
+		       fork_refuse(&l->k, "its test leaves another operand stack");
 	if (f->inst->op == CODE_RETURN)
 		return fork_refuse(&l->k, "its test returns");
-	return loop_decide(l, stops, depth + 1, out, err);
+	return loop_decide(l, depth + 1, out, err);
 }
 
-/* Whether the jump where the frame stands leads into a round in the end. */
-bool loop_decide(struct looper *l, const bool *stops, int depth, struct loop_verdict *out,
-		 struct err *err)
+/* What the test keeps on the operand stack is there for the other way, too. */
+static bool follow_both(struct looper *l, const int to[2], int depth, struct loop_verdict *sides,
+			struct err *err)
+{
+	struct frame *f = l->k.frame;
+	int n = (int)(f->top - f->stack) - l->k.before.n_stack;
+	struct value kept[MAX_BELOW];
+	bool ok;
+
+	if (n < 0 || n > MAX_BELOW)
+		return fork_refuse(&l->k, "its test is too long");
+	for (int i = 0; i < n; i++)
+		kept[i] = value_ref(f->top[i - n]);
+	ok = follow(l, to[0], depth, &sides[0], err);
+	for (int i = 0; i < n; i++) {
+		if (ok)
+			*f->top++ = kept[i];
+		else
+			value_unref(kept[i]);
+	}
+	return ok && follow(l, to[1], depth, &sides[1], err);
+}
+
+bool loop_decide(struct looper *l, int depth, struct loop_verdict *out, struct err *err)
 {
 	struct frame *f = l->k.frame;
 	const struct lang_inst *jump = f->inst;
-	int at = (int)(jump - f->code->insts), to[2] = { jump->arg, at + 1 };
+	int yes = jump->op == CODE_JUMP_IF_TRUE ? jump->arg : (int)(jump - f->code->insts) + 1;
+	int no = jump->op == CODE_JUMP_IF_TRUE ? (int)(jump - f->code->insts) + 1 : jump->arg;
 	struct value test = f->top[-1], condition;
-	int writes = l->t->n_writes, yes = jump->op == CODE_JUMP_IF_TRUE ? 0 : 1, node;
 	struct loop_verdict sides[2];
+	int writes = l->t->n_writes, node;
 	size_t prints = l->t->prints.len;
 
-	if (depth > 16 || f->top - 1 - f->stack != l->k.before.n_stack)
+	if (depth > 16)
 		return fork_refuse(&l->k, "its test is too long");
 	if (test.kind == VALUE_BOOL) {
 		f->top--;
-		return follow(l, to[test.b ? yes : !yes], stops, depth, out, err);
+		return follow(l, test.b ? yes : no, depth, out, err);
 	}
 	if (test.kind == VALUE_TENSOR ? !fork_is_single(l->t, test) : !trace_is_late(l->t, test))
 		return fork_refuse(&l->k, "its test is no tensor of one element");
@@ -93,10 +116,26 @@ bool loop_decide(struct looper *l, const bool *stops, int depth, struct loop_ver
 	value_unref(*--f->top);
 	node = trace_node(l->t, condition, err);
 	value_unref(condition);
-	if (node < 0 || !follow(l, to[yes], stops, depth, &sides[0], err) ||
-	    !follow(l, to[!yes], stops, depth, &sides[1], err))
+	if (node < 0 || !follow_both(l, (int[2]){ yes, no }, depth, sides, err))
 		return false;
 	if (l->t->n_writes != writes || l->t->prints.len != prints)
 		return fork_refuse(&l->k, "its test does more than compute");
-	return choose(l, node, &sides[0], &sides[1], out, err);
+	return loop_choose(l, node, &sides[0], &sides[1], out, err);
+}
+
+bool loop_close(struct looper *l, struct loop_verdict *out, struct err *err)
+{
+	struct frame *f = l->k.frame;
+	bool known = l->is_closed;
+
+	l->is_closed = false;
+	*out = known ? l->closed : (struct loop_verdict){ .known = true, .holds = false };
+	if (l->at.tests[f->inst - f->code->insts] && !loop_decide(l, 0, out, err))
+		return false;
+	if (f->inst->op == CODE_RETURN && f->inst - f->code->insts != l->at.end)
+		return fork_refuse(&l->k, "a round returns");
+	if (f->top - f->stack != l->k.before.n_stack)
+		return fork_refuse(&l->k, "a round leaves another operand stack");
+	f->inst = f->code->insts + l->at.end;
+	return true;
 }

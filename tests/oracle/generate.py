@@ -95,8 +95,9 @@ class Program:
         self.block(inner, self.rng.randint(1, 2))
 
     def until(self, names):
+        """A while loop that ends, for what it tests doubles: tests, ways out, what it carries."""
         w, n, r = self.name("w"), self.name("n"), self.rng
-        test = r.choice([f"{w}.sum() < {r.randint(5, 90)}", f"not {w}.max() > {r.randint(5, 20)}", f"{w}.sum() < 60 and {w}[0] < {r.randint(3, 9)}", f"{w}.min() < 4 or {w}.sum() < {r.randint(9, 60)}"])
+        test = r.choice([f"{w}.sum() < {r.randint(5, 90)}", f"not {w}.max() > {r.randint(5, 20)}", f"{w}.sum() < 60 and {w}[0] < {r.randint(3, 9)}", f"{w}.min() < 4 or {w}.sum() < {r.randint(9, 60)}", f"0 < {w}.sum() < {r.randint(5, 90)}", f"any([{w}.max() < {r.randint(2, 9)}, {w}.sum() < 20])"])
         self.emit(f"{n} = {r.choice(['0', '1.5'])}")
         self.emit(f"{w} = {r.choice(names['t'])}.abs() + 1")
         endless = r.random() < 0.3
@@ -108,10 +109,25 @@ class Program:
         if endless:
             self.emit(f"if {w}.sum() > {r.randint(5, 90)}:")
             self.emit("    break")
+        for _ in range(r.choice([0, 0, 1, 2])):
+            self.way_out(w, n)
         self.depth -= 1
+        if r.random() < 0.15:
+            self.emit("else:")
+            self.emit(f"    {w} = {w} - 1")
         self.block(names, r.randint(1, 2))
         names["t"].append(w)
         names["n"].append(n)
+
+    def way_out(self, w, n):
+        """Or a part of a round that is left out."""
+        r = self.rng
+        self.emit(f"if {w}.{r.choice(['max', 'min'])}() {r.choice(['>', '<'])} {r.randint(2, 12)}{r.choice(['', '', f' and {w}.sum() > 9'])}:")
+        for line in r.sample([f"{w} = {w} + {r.randint(0, 3)}", f"{n} += {r.randint(0, 2)}", "pass"], r.randint(1, 2)):
+            self.emit("    " + line)
+        self.emit("    " + r.choice(["break", "break", "continue", "pass"]))
+        if r.random() < 0.5:
+            self.emit(f"{n} += 1")
 
     def say(self, names):
         what = self.rng.choice(['"here"', self.number(names), f"{self.rng.choice(names['t'])}.shape", self.text(names)])
