@@ -31,7 +31,8 @@ static bool take(struct trace *t, bool any, struct value item, int *node, bool *
 	int truth;
 
 	*known = true;
-	if (item.kind == VALUE_INSTANCE || (item.kind == VALUE_TENSOR && !fork_is_single(t, item))) {
+	if (item.kind == VALUE_INSTANCE ||
+	    (item.kind == VALUE_TENSOR && !fork_is_single(t, item))) {
 		*known = false;
 		return true;
 	}
@@ -48,9 +49,9 @@ static bool take(struct trace *t, bool any, struct value item, int *node, bool *
 	truth = trace_node(t, condition, err);
 	value_unref(condition);
 	if (truth >= 0)
-		*node = *node < 0 ? truth
-				  : add_two(t, any ? OP_logical_or : OP_logical_and, *node, truth,
-					    err);
+		*node = *node < 0
+			    ? truth
+			    : add_two(t, any ? OP_logical_or : OP_logical_and, *node, truth, err);
 	return truth >= 0 && *node >= 0;
 }
 
