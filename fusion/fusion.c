@@ -504,6 +504,9 @@ struct fusion_break fusion_break(const struct fusion_session *s, int index)
 		.n_stack = b->n_stack,
 		.column = b->column,
 		.end_column = b->end_column,
+		.cause = b->cause.at,
+		.cause_column = b->cause.column,
+		.cause_end_column = b->cause.end_column,
 		.count = b->count,
 		.cost_ns = b->cost_ns,
 	};

@@ -174,6 +174,9 @@ struct fusion_break {
 	const struct fusion_line *stack; /* outermost first */
 	int n_stack;
 	int column, end_column; /* in the innermost line; end is one past; 0: unknown */
+	/* What it was, where the graph ends before the block that it is in; line 0 else. */
+	struct fusion_line cause;
+	int cause_column, cause_end_column;
 	int64_t count;
 	int64_t cost_ns; /* -1: unknown */
 };

@@ -76,7 +76,7 @@ static int count_breaks(const json_t *breaks)
 /* What is left of `limit_ms` since `begin`; negative: no limit. */
 static double left_ms(double limit_ms, int64_t begin)
 {
-	double left = limit_ms - (double)(clock_ns() - begin) / 1e6;
+	double left = limit_ms - (double)(clock_cpu_ns() - begin) / 1e6;
 
 	return limit_ms < 0 ? -1 : fmax(left, 0);
 }
@@ -106,7 +106,7 @@ json_t *profiler_explain(const struct workload *w, const struct explain_options 
 	struct lane lane = { 0 };
 	struct inputs inputs;
 	json_t *out, *graphs;
-	int64_t begin = clock_ns(), base_ns;
+	int64_t begin = clock_ns(), cpu_begin = clock_cpu_ns(), base_ns;
 
 	if (!inputs_create(&inputs, w, p, err))
 		return NULL;
@@ -119,7 +119,7 @@ json_t *profiler_explain(const struct workload *w, const struct explain_options 
 	out = json_pack("{s:i, s:s, s:s, s:s}", "breakeven", 1, "name", w->name, "mode",
 			fusion_mode_name(options->mode), "policy", fusion_policy_name(w->policy));
 	json_object_set_new(out, "error", explain_calls(&lane, out));
-	base_ns = clock_ns() - begin;
+	base_ns = clock_cpu_ns() - cpu_begin;
 	report_graphs(out, &lane, options->brief);
 	graphs = json_object_get(out, "graphs");
 	json_object_set_new(out, "graph_count", json_integer((json_int_t)json_array_size(graphs)));
@@ -127,7 +127,7 @@ json_t *profiler_explain(const struct workload *w, const struct explain_options 
 			    json_integer(count_breaks(json_object_get(out, "breaks"))));
 	json_object_set_new(out, "op_count", json_integer(count_ops(graphs)));
 	if (json_is_null(json_object_get(out, "error")))
-		try_changes(out, &lane, &quick, p, options, begin, base_ns);
+		try_changes(out, &lane, &quick, p, options, cpu_begin, base_ns);
 	json_object_set_new(out, "ms", json_real((double)(clock_ns() - begin) / 1e6));
 	lane_destroy(&lane);
 	inputs_destroy(&inputs);

@@ -65,8 +65,8 @@ json_t *profiler_run(const struct workload *w, const struct profiler_options *op
 
 struct explain_options {
 	enum fusion_mode mode;
-	/* Other sizes and changes of the source are tried until explaining has taken
-	 * that long; 0: not at all, negative: no limit. */
+	/* Other sizes and changes of the source are tried until explaining has taken so
+	 * much processor time; 0: not at all, negative: no limit. */
 	double sizes_ms, rewrites_ms;
 	bool brief; /* without what only a table shows: the graphs' nodes, all guards */
 };
@@ -77,6 +77,13 @@ struct explain_options {
  * NULL with *err where the module's own code fails.  The caller owns it. */
 json_t *profiler_explain(const struct workload *w, const struct explain_options *options,
 			 struct err *err);
+
+/* Where a break of a report is to be looked for: its cause, else the innermost line
+ * of its stack.  Columns are 0 where they are unknown. */
+struct break_place {
+	int line, column, end_column;
+};
+struct break_place profiler_break_place(const json_t *item);
 
 /* CPU model, cores, governor, compiler, vector unit, kernel, version of
  * Breakeven: stored with each run.  Caller owns. */

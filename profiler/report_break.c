@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "profiler/profiler.h"
+
 enum { MOST_BARRIERS = 500 }; /* listed of mode lazy */
 
 static json_t *text_or_null(const char *text)
@@ -48,18 +50,28 @@ static json_t *because_json(const struct fusion_break *b)
 			 text_or_null(b->because_hint), "gb", text_or_null(b->because_gb));
 }
 
+/* Where the cause is, if the break's own place is the block around it. */
+static json_t *cause_json(const struct fusion_break *b)
+{
+	if (b->cause.line <= 0)
+		return json_null();
+	return json_pack("{s:i, s:s, s:i, s:i}", "line", b->cause.line, "function",
+			 b->cause.function, "column", b->cause_column, "end_column",
+			 b->cause_end_column);
+}
+
 static json_t *break_json(const struct fusion_session *s, int index)
 {
 	struct fusion_break b = fusion_break(s, index);
 
 	return json_pack(
-	    "{s:s, s:s, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:I, s:o}", "stage",
-	    b.stage, "kind", b.kind, "outcome", b.outcome, "gb", text_or_null(b.gb), "call",
-	    (json_int_t)b.call, "graph", index_or_null(b.graph), "message", message_json(s, index),
-	    "hint", text_or_null(b.hint), "because", because_json(&b), "subject",
-	    text_or_null(b.subject), "stack", stack_json(&b), "column", b.column, "end_column",
-	    b.end_column, "count", (json_int_t)b.count, "cost_us",
-	    b.cost_ns >= 0 ? json_real((double)b.cost_ns / 1000) : json_null());
+	    "{s:s, s:s, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:I, s:o}",
+	    "stage", b.stage, "kind", b.kind, "outcome", b.outcome, "gb", text_or_null(b.gb),
+	    "call", (json_int_t)b.call, "graph", index_or_null(b.graph), "message",
+	    message_json(s, index), "hint", text_or_null(b.hint), "because", because_json(&b),
+	    "subject", text_or_null(b.subject), "stack", stack_json(&b), "column", b.column,
+	    "end_column", b.end_column, "cause", cause_json(&b), "count", (json_int_t)b.count,
+	    "cost_us", b.cost_ns >= 0 ? json_real((double)b.cost_ns / 1000) : json_null());
 }
 
 json_t *breaks_to_json(const struct fusion_session *s)
@@ -69,6 +81,26 @@ json_t *breaks_to_json(const struct fusion_session *s)
 	for (int i = 0; i < fusion_break_count(s); i++)
 		json_array_append_new(list, break_json(s, i));
 	return list;
+}
+
+static int number_of(const json_t *object, const char *key)
+{
+	return (int)json_integer_value(json_object_get(object, key));
+}
+
+struct break_place profiler_break_place(const json_t *item)
+{
+	const json_t *cause = json_object_get(item, "cause"),
+		     *stack = json_object_get(item, "stack");
+	size_t n = json_array_size(stack);
+	const json_t *line = json_is_object(cause) ? cause
+			     : n                   ? json_array_get(stack, n - 1)
+						   : NULL;
+	const json_t *columns = json_is_object(cause) ? cause : item;
+
+	return (struct break_place){ .line = number_of(line, "line"),
+				     .column = number_of(columns, "column"),
+				     .end_column = number_of(columns, "end_column") };
 }
 
 static json_t *entry_json(const struct fusion_entry_info *e, int frame_id)

@@ -104,15 +104,6 @@ struct candidates {
 	const struct lang_rewriter *rewriter;
 };
 
-static int line_of(const json_t *item)
-{
-	const json_t *stack = json_object_get(item, "stack");
-	size_t n = json_array_size(stack);
-
-	return (int)json_integer_value(
-	    json_object_get(n ? json_array_get(stack, n - 1) : NULL, "line"));
-}
-
 /* What both texts do not begin or end with. */
 static void find_bytes(struct candidate *c, const char *source)
 {
@@ -129,7 +120,7 @@ static void find_bytes(struct candidate *c, const char *source)
 
 static void add(struct candidates *all, const json_t *item)
 {
-	struct candidate c = { .line = line_of(item) };
+	struct candidate c = { .line = profiler_break_place(item).line };
 
 	if (!kind_of(json_string_value(json_object_get(item, "kind")), &c.kind))
 		return;
@@ -153,7 +144,7 @@ static void note(json_t *breaks, const struct candidate *c, json_t *gained)
 
 	json_array_foreach(breaks, i, item)
 	{
-		if (line_of(item) != c->line ||
+		if (profiler_break_place(item).line != c->line ||
 		    !kind_of(json_string_value(json_object_get(item, "kind")), &kind) ||
 		    kind != c->kind)
 			continue;
@@ -165,7 +156,7 @@ static void note(json_t *breaks, const struct candidate *c, json_t *gained)
 static void try_each(json_t *breaks, const struct candidates *all, const struct lane *lane,
 		     const struct workload *w, int64_t end_ns)
 {
-	for (size_t i = 0; i < all->list.len && clock_ns() < end_ns; i++) {
+	for (size_t i = 0; i < all->list.len && clock_cpu_ns() < end_ns; i++) {
 		const struct candidate *c = &all->list.at[i];
 		json_t *gained = try_source(c->changed.data, c->changed.len, lane, w);
 
@@ -253,7 +244,7 @@ bool rewrites_offer(json_t *breaks, const struct lane *lane, const struct worklo
 		    const struct point *p, double limit_ms, int64_t base_ns)
 {
 	int64_t left_ns = limit_ms < 0 ? INT64_MAX / 2 : (int64_t)(limit_ms * 1e6);
-	int64_t end_ns = clock_ns() + left_ns;
+	int64_t end_ns = clock_cpu_ns() + left_ns;
 	struct candidates all = { .source = point_source(w, p) };
 
 	if (!any_could(breaks))
@@ -285,14 +276,14 @@ void rewrites_offer_run(json_t *breaks, const struct lane *lane, const struct wo
 			const struct point *p, double limit_ms)
 {
 	struct workload quick = workload_quick(w);
-	int64_t begin = clock_ns(), base_ns;
+	int64_t begin = clock_cpu_ns(), base_ns;
 	struct err ignored = { 0 };
 	struct lane again = { 0 };
 
 	if (any_could(breaks) &&
 	    lane_create(&again, &quick, p, lane->mode, lane->originals, NULL, &ignored) &&
 	    make_calls(&again)) {
-		base_ns = clock_ns() - begin;
+		base_ns = clock_cpu_ns() - begin;
 		rewrites_offer(breaks, &again, &quick, p, limit_ms, base_ns);
 	}
 	lane_destroy(&again);

@@ -188,7 +188,7 @@ static void add_try(struct try *t, const char *change, json_t *where, json_t *ch
 	struct fusion_session *s = NULL;
 	struct err err = { 0 };
 
-	int64_t begin = clock_ns();
+	int64_t begin = clock_cpu_ns();
 
 	json_array_append_new(t->list, row);
 	if (changed && t->limited && begin + t->base_ns > t->end_ns)
@@ -294,7 +294,7 @@ json_t *sizes_try(const struct lane *lane, const struct workload *w, const struc
 			 .list = json_array(),
 			 .limited = limit_ms >= 0,
 			 .base_ns = 2 * base_ns, /* two calls, or three */
-			 .end_ns = clock_ns() + (int64_t)(limit_ms * 1e6) };
+			 .end_ns = clock_cpu_ns() + (int64_t)(limit_ms * 1e6) };
 
 	if (t.specs && t.lane->mode != FUSION_EAGER && t.lane->mode != FUSION_LAZY) {
 		try_sizes(&t);

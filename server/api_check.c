@@ -136,12 +136,11 @@ static void place_breaks(json_t *breaks)
 
 	json_array_foreach(breaks, i, item)
 	{
-		const json_t *stack = json_object_get(item, "stack");
-		size_t n = json_array_size(stack);
-		const json_t *line = json_object_get(n ? json_array_get(stack, n - 1) : NULL,
-						     "line");
+		struct break_place at = profiler_break_place(item);
 
-		json_object_set_new(item, "line", json_integer(json_integer_value(line)));
+		json_object_set_new(item, "line", json_integer(at.line));
+		json_object_set_new(item, "column", json_integer(at.column));
+		json_object_set_new(item, "end_column", json_integer(at.end_column));
 	}
 }
 

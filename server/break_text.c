@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fusion/lang/caret.h"
+#include "profiler/profiler.h"
 
 enum { MOST_SHOWN = 100 };
 
@@ -15,14 +16,6 @@ static const char *text_of(const json_t *object, const char *key)
 static int number_of(const json_t *object, const char *key)
 {
 	return (int)json_integer_value(json_object_get(object, key));
-}
-
-static const json_t *innermost(const json_t *item)
-{
-	const json_t *stack = json_object_get(item, "stack");
-	size_t n = json_array_size(stack);
-
-	return n ? json_array_get(stack, n - 1) : NULL;
 }
 
 /* What became of it, in words. */
@@ -50,13 +43,13 @@ static void print_head(struct buf *out, const json_t *item, size_t rank, int tim
 	const char *gb = text_of(item, "gb"), *kind = text_of(item, "kind"),
 		   *stage = text_of(item, "stage");
 	const json_t *graph = json_object_get(item, "graph");
-	int line = number_of(innermost(item), "line"), column = number_of(item, "column");
+	struct break_place at = profiler_break_place(item);
 
 	buf_printf(out, "%3zu  %s", rank, place);
-	if (line)
-		buf_printf(out, ":%d", line);
-	if (line && column)
-		buf_printf(out, ":%d", column);
+	if (at.line)
+		buf_printf(out, ":%d", at.line);
+	if (at.line && at.column)
+		buf_printf(out, ":%d", at.column);
 	buf_printf(out, ": %s", kind ? kind : "break");
 	if (gb)
 		buf_printf(out, " (%s)", gb);
@@ -91,11 +84,11 @@ static void print_stack(struct buf *out, const json_t *stack)
 /* Indents what lang_underline() wrote by two, as the text around it is. */
 static void print_source(struct buf *out, const json_t *item, const char *source)
 {
+	struct break_place place = profiler_break_place(item);
 	struct buf lines;
 
 	buf_init(&lines, 4096);
-	lang_underline(&lines, source, number_of(innermost(item), "line"),
-		       number_of(item, "column"), number_of(item, "end_column"));
+	lang_underline(&lines, source, place.line, place.column, place.end_column);
 	for (const char *at = lines.data; at && *at;) {
 		const char *end = strchr(at, '\n');
 
@@ -103,6 +96,17 @@ static void print_source(struct buf *out, const json_t *item, const char *source
 		at = end + 1;
 	}
 	buf_finish(&lines);
+}
+
+/* Where the graph ends, if not at the break itself. */
+static void print_block(struct buf *out, const json_t *item)
+{
+	const json_t *stack = json_object_get(item, "stack");
+	size_t n = json_array_size(stack);
+
+	if (json_is_object(json_object_get(item, "cause")) && n)
+		buf_printf(out, "     the graph ends before line %d, where PyTorch reports it\n",
+			   number_of(json_array_get(stack, n - 1), "line"));
 }
 
 static void put_lines(struct buf *out, char sign, const char *from, const char *to)
@@ -152,9 +156,8 @@ static void print_rewrite(struct buf *out, const json_t *item, const char *sourc
 
 static bool same_place(const json_t *a, const json_t *b)
 {
-	static const char *const keys[] = {
-		"stage", "kind", "outcome", "message", "column", "stack"
-	};
+	static const char *const keys[] = { "stage",  "kind",  "outcome", "message",
+					    "column", "stack", "cause" };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (!json_equal(json_object_get(a, keys[i]), json_object_get(b, keys[i])))
@@ -202,6 +205,7 @@ void break_text_print(struct buf *out, const json_t *breaks, const char *place, 
 			print_source(out, item, source);
 		print_line(out, "", text_of(item, "message"));
 		print_line(out, "", text_of(because, "message"));
+		print_block(out, item);
 		if (!json_is_object(because))
 			print_line(out, "then: ", outcome_words(text_of(item, "outcome")));
 		print_line(out, "instead: ", text_of(item, "hint"));
@@ -224,5 +228,5 @@ void break_text_short(struct buf *out, const char *mode, const json_t *m)
 		return;
 	buf_printf(out, "%s: %d graph break%s; %sline %d: %s\n", mode, distinct,
 		   distinct == 1 ? "" : "s", distinct == 1 ? "" : "the first, ",
-		   number_of(innermost(first), "line"), message ? message : "");
+		   profiler_break_place(first).line, message ? message : "");
 }

@@ -16,7 +16,7 @@
 #include "server/workload_file.h"
 
 /* Other sizes, and changes of the source that would take breaks away, are tried
- * until this long after the begin, where the flags do not ask for all. */
+ * until so much processor time is used, where the flags do not ask for all. */
 static const double tries_ms = 14;
 
 struct explain_flags {

@@ -231,8 +231,6 @@ static void print_result(struct buf *out, const json_t *row)
 		buf_puts(out, "the program goes another way: what it meets there is captured");
 	else if (strcmp(result, "error") == 0)
 		buf_printf(out, "fails: %s", text_of(row, "reason"));
-	else
-		buf_puts(out, "not tried, it would take too long; --sizes tries all");
 	if (strcmp(then, "same entry") == 0)
 		buf_puts(out, "; the next other size is then served without compiling");
 	else if (*then)
@@ -244,11 +242,16 @@ static void print_sizes(struct buf *out, const json_t *sizes)
 {
 	size_t i, k;
 	json_t *row, *name;
+	int left_out = 0;
 
 	if (json_array_size(sizes))
 		buf_puts(out, "\nAt other sizes\n");
 	json_array_foreach((json_t *)sizes, i, row)
 	{
+		if (strcmp(text_of(row, "result"), "not tried") == 0) {
+			left_out++;
+			continue;
+		}
 		buf_puts(out, "  ");
 		json_array_foreach(json_object_get(row, "where"), k, name)
 		{
@@ -257,6 +260,9 @@ static void print_sizes(struct buf *out, const json_t *sizes)
 		buf_printf(out, ", %s: ", text_of(row, "change"));
 		print_result(out, row);
 	}
+	if (left_out)
+		buf_printf(out, "  %d were not tried, it would take too long; --sizes tries all\n",
+			   left_out);
 }
 
 void explain_text_print(struct buf *out, const json_t *e, const char *place, const char *source,

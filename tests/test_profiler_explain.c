@@ -259,6 +259,28 @@ static void rounds_of_a_loop_are_launches(void **state)
 	json_decref(many);
 }
 
+/* As PyTorch: the graph ends before the block, and the break stands there. */
+static void a_break_in_a_block_has_the_place_of_the_block(void **state)
+{
+	json_t *e = explain("import torch\ndef model(x):\n    x = x + 1\n    x = x * 2\n    try:\n"
+			    "        x = x - 3\n        print('in')\n    except ValueError:\n"
+			    "        pass\n    return x\n",
+			    INPUTS, NULL, FUSION_STATIC);
+	const json_t *found = item(e, "breaks", 0), *cause = json_object_get(found, "cause");
+	struct break_place at = profiler_break_place(found);
+
+	(void)state;
+	assert_string_equal(text(found, "outcome"), "step");
+	assert_int_equal(number(item(found, "stack", 0), "line"), 5);
+	assert_int_equal(number(found, "column"), 5);
+	assert_int_equal(number(cause, "line"), 7);
+	assert_string_equal(text(cause, "function"), "model");
+	assert_int_equal(at.line, 7);
+	assert_int_equal(at.column, 9);
+	assert_int_equal(at.end_column, 20);
+	json_decref(e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -272,6 +294,7 @@ int main(void)
 		cmocka_unit_test(many_rewrites_are_tried_together),
 		cmocka_unit_test(an_entry_tells_how_often_it_bailed_out),
 		cmocka_unit_test(rounds_of_a_loop_are_launches),
+		cmocka_unit_test(a_break_in_a_block_has_the_place_of_the_block),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,11 @@ int64_t clock_ns(void)
 	return read_ns(CLOCK_MONOTONIC);
 }
 
+int64_t clock_cpu_ns(void)
+{
+	return read_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 int64_t clock_wall_ns(void)
 {
 	return read_ns(CLOCK_REALTIME);

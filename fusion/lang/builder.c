@@ -114,8 +114,8 @@ void guard_open(struct builder *b, struct guard *guard, enum handler_kind kind, 
 /* Inner guards close before outer ones, so the list has the innermost first. */
 bool guard_close(struct builder *b, struct guard *guard)
 {
-	struct lang_handler piece = { guard->kind, guard->start, (int)b->insts.len, guard->chain,
-				      guard->depth };
+	struct lang_handler piece = { guard->kind,  guard->start,   (int)b->insts.len, guard->chain,
+				      guard->depth, guard->at.line, guard->at.column };
 
 	if (piece.start == piece.end)
 		return true;

@@ -41,7 +41,8 @@ struct guard {
 	enum handler_kind kind;
 	int start; /* of the piece under way */
 	int depth;
-	int chain; /* last piece, or -1; each one's target is the one before */
+	int chain;       /* last piece, or -1; each one's target is the one before */
+	struct place at; /* of a `try`; else zero */
 };
 
 enum block_kind {

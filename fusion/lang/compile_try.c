@@ -15,6 +15,8 @@ static bool compile_body(struct builder *b, const struct node_list *body, struct
 	block->outer = b->block;
 	b->block = block;
 	guard_open(b, &block->guard, kind, 0);
+	if (block->kind == BLOCK_TRY)
+		block->guard.at = block->at;
 	ok = compile_statements(b, body) && guard_close(b, &block->guard);
 	b->block = block->outer;
 	return ok;
@@ -126,6 +128,7 @@ static bool compile_finally(struct builder *b, const struct try_parts *parts, st
 	body.finally = &parts->finally;
 	b->block = &body;
 	guard_open(b, &body.guard, HANDLER_TRY, 0);
+	body.guard.at = at;
 	ok = (parts->n_handlers ? compile_except(b, parts, at)
 				: compile_statements(b, &parts->body)) &&
 	     guard_close(b, &body.guard);

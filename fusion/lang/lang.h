@@ -107,6 +107,7 @@ enum handler_kind {
 struct lang_handler {
 	enum handler_kind kind;
 	int start, end, target, depth;
+	int line, column; /* of its `try`; 0: another statement's */
 };
 
 /* The instructions [start, end) of a list, set or dict comprehension: at start

@@ -408,6 +408,32 @@ static enum verdict capture(struct attempt *a, struct entry *e, const struct ent
 	return FAILED;
 }
 
+/* As torch: the graph ends where the block begins, so the break stands there. */
+static void place_before(struct entry_break *brk, const struct frame *f, int stop)
+{
+	const struct lang_inst *inst = &f->code->insts[stop];
+	struct fusion_line line = { .line = inst->line, .function = f->code->name };
+
+	if (brk->at.stack.len == 0)
+		return;
+	brk->cause = (struct break_cause){ .at = brk->at.stack.at[0],
+					   .column = brk->at.column,
+					   .end_column = brk->at.end_column };
+	brk->at.column = inst->column;
+	brk->at.end_column = inst->end_column;
+	for (int i = 0; i < f->code->n_handlers; i++) { /* the outermost is last */
+		const struct lang_handler *h = &f->code->handlers[i];
+
+		if (h->start == stop && h->line > 0) {
+			line.line = h->line;
+			brk->at.column = h->column;
+			brk->at.end_column = h->column + (int)strlen("try");
+		}
+	}
+	brk->at.stack.at[0] = line;
+	brk->at.stack.len = 1;
+}
+
 enum entry_fate entry_create(const struct entry_options *options, struct entry *e,
 			     const struct entry_source *from, struct entry_break *brk,
 			     struct err *err)
@@ -436,6 +462,8 @@ enum entry_fate entry_create(const struct entry_options *options, struct entry *
 	if (verdict == FAILED)
 		return ENTRY_FAILED;
 	brk->ended = e->stop >= 0;
+	if (brk->ended && brk->outcome == OUTCOME_STEP && !a.trace.native)
+		place_before(brk, from->frame, e->stop);
 	ok = entry_compile(e, options, err);
 	if (ok && !slots_release(&e->slots))
 		ok = entry_no_memory(err);

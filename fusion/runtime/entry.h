@@ -80,7 +80,8 @@ struct entry_break {
 	struct trace_break at;
 	enum break_outcome outcome;
 	enum break_id because;
-	bool ended; /* the entry ends at it: it has its graph */
+	bool ended;               /* the entry ends at it: it has its graph */
+	struct break_cause cause; /* where it really is, if at.stack is the block around it */
 };
 
 /* What a capture is made of. */

@@ -5,7 +5,8 @@
 
 enum { MOST_ARGS = 256 };
 
-/* The first guard that does not hold, of the entry used last. */
+/* The first guard that does not hold, of the entry used last.  Behind an entry that
+ * ends at a break others follow, for values that are not there yet. */
 static enum session_found look(struct point *p, const struct roots *roots, struct buf *why)
 {
 	for (int i = 0; i < p->n_entries; i++) {
@@ -13,7 +14,7 @@ static enum session_found look(struct point *p, const struct roots *roots, struc
 		int failed = guards_check(g, roots);
 
 		if (failed >= g->n)
-			return SESSION_FOUND;
+			return p->entries[i]->stop < 0 ? SESSION_FOUND : SESSION_UNKNOWN;
 		if (i == 0)
 			guards_reason(g, failed, roots, why);
 	}

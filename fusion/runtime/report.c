@@ -106,6 +106,7 @@ static bool same_break(const struct session_break *a, const struct session_break
 
 	return a->stage == b->stage && a->id == b->id && a->outcome == b->outcome &&
 	       a->because == b->because && a->column == b->column &&
+	       a->cause.at.line == b->cause.at.line && a->cause.column == b->cause.column &&
 	       (barrier || (a->call == b->call && a->graph == b->graph)) &&
 	       same_text(a->subject, b->subject) && same_text(a->message, b->message) &&
 	       same_stack(a, b);
@@ -118,7 +119,7 @@ bool report_again(struct session_report *r, const struct session_break *b)
 
 		if (known->stage != b->stage || known->id != b->id ||
 		    known->outcome != b->outcome || known->column != b->column ||
-		    !same_stack(known, b))
+		    known->cause.at.line != b->cause.at.line || !same_stack(known, b))
 			continue;
 		known->count++;
 		return true;
@@ -163,6 +164,7 @@ bool report_add_break(struct session_report *r, const struct session_break *b)
 		return true;
 	}
 	return keep_optional(&r->arena, &copy.subject) && keep_optional(&r->arena, &copy.message) &&
+	       keep_optional(&r->arena, &copy.cause.at.function) &&
 	       keep_optional(&r->arena, &copy.hint) && keep_stack(&r->arena, &copy) &&
 	       VEC_PUSH(&r->breaks, copy);
 }

@@ -69,6 +69,12 @@ const char *break_outcome_name(enum break_outcome outcome);
 /* The row's message with the subject in place (NULL: "it"). */
 void break_message(struct buf *out, enum break_id id, const char *subject);
 
+/* A place in a block that a graph ends before: PyTorch names the block's line. */
+struct break_cause {
+	struct fusion_line at; /* line 0: the break's own place is its cause's */
+	int column, end_column;
+};
+
 struct session_break {
 	enum break_stage stage;
 	enum break_id id;
@@ -82,8 +88,9 @@ struct session_break {
 	const struct fusion_line *stack; /* outermost first */
 	int n_stack;
 	int column, end_column; /* of the innermost line; end is one past; 0: unknown */
-	int64_t count;          /* entries that end at it, or calls; 0 counts as 1 */
-	int64_t cost_ns;        /* a call, as measured; -1: unknown */
+	struct break_cause cause;
+	int64_t count;   /* entries that end at it, or calls; 0 counts as 1 */
+	int64_t cost_ns; /* a call, as measured; -1: unknown */
 };
 
 /* A point where pieces begin: a function, or a place to resume in it. */

@@ -112,7 +112,8 @@ static bool tell_break(struct session *s, struct entry_break *b, int graph)
 				      .graph = graph,
 				      .n_stack = (int)b->at.stack.len,
 				      .column = b->at.column,
-				      .end_column = b->at.end_column };
+				      .end_column = b->at.end_column,
+				      .cause = b->cause };
 	size_t n = b->at.stack.len;
 
 	if (b->at.id == BREAK_NONE)

@@ -61,6 +61,12 @@ test("a trace that is run again at the same place for the same cause is one row"
   assert.deepEqual(rows.map((r) => [r.compiled, r.count, r.message]), [[true, 1, "M."], [false, 2, "M."]]);
 });
 
+test("a break in a block is marked where it is, not where the block begins", () => {
+  const cause = { line: 12, function: "model", column: 9, end_column: 20 };
+  const [row] = breakRows({ breaks: [{ ...branch, cause }] });
+  assert.deepEqual([row.line, row.column, row.endColumn], [12, 9, 20]);
+});
+
 test("the dearest break comes first where costs are known", () => {
   const cheap = { ...branch, kind: "host-call", cost_us: 3 };
   const rows = breakRows({ breaks: [cheap, { ...branch, cost_us: 25 }] });

@@ -68,6 +68,8 @@
  * @property {string | null} [hint]
  * @property {{message: string, hint?: string | null} | null} [because] why it could not be resumed
  * @property {{line: number, function: string}[]} [stack] outermost first
+ * @property {{line: number, function: string, column: number, end_column: number} | null} [cause] where it is, if
+ *   the stack leads to the block around it
  * @property {number} [line] of a check
  * @property {number} [column]
  * @property {number} [end_column]

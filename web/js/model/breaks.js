@@ -74,12 +74,13 @@ function rewriteOf(b, source) {
 /** @param {Break} b @param {string} source @returns {BreakRow} */
 function rowOf(b, source) {
   const stack = b.stack ?? [];
+  const at = b.cause ?? { ...b, line: stack.at(-1)?.line };
   return {
     kind: b.kind,
     gb: b.gb ?? "",
-    line: stack.at(-1)?.line ?? 0,
-    column: b.column ?? 0,
-    endColumn: b.end_column ?? 0,
+    line: at.line ?? 0,
+    column: at.column ?? 0,
+    endColumn: at.end_column ?? 0,
     lowering: b.stage === "lowering",
     cost: b.cost_us ?? null,
     message: sentence(b.message, b.subject),
@@ -107,7 +108,7 @@ export function breakRows(m, source = "") {
   /** @type {Map<string, BreakRow>} */
   const rows = new Map();
   for (const r of (m.breaks ?? []).map((b) => rowOf(b, source))) {
-    const key = [r.stage, r.kind, r.stack, r.column, r.message].join("|");
+    const key = [r.stage, r.kind, r.stack, r.line, r.column, r.message].join("|");
     const known = rows.get(key);
     if (known) known.count += r.count;
     else rows.set(key, r);
