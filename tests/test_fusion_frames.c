@@ -57,7 +57,7 @@ static const struct program programs[] = {
 		  "    finally:\n"
 		  "        print('done')\n"
 		  "    return x + 1\n",
-	  "1 0 0", "host-call@8 step" },
+	  "1 0 0", "host-call@8 step before 6" },
 	{ "lists_change_behind_the_graph",
 	  PRELUDE "seen = [0]\n"
 		  "def model(x):\n"
@@ -258,7 +258,7 @@ static const struct program programs[] = {
 		  "    except ValueError as e:\n"
 		  "        print(repr(e))\n"
 		  "    return y + 1\n",
-	  "1 0 0", "host-call@9 step" },
+	  "1 0 0", "host-call@9 step before 6" },
 	{ "break_in_except_before_any_op",
 	  PRELUDE "def model(x):\n"
 		  "    try:\n"
@@ -405,8 +405,12 @@ static void add_breaks(struct engine *e, struct buf *out)
 	for (int i = 0; i < fusion_break_count(e->session); i++) {
 		struct fusion_break b = fusion_break(e->session, i);
 
-		buf_printf(out, "%s%s@%d %s", i ? "; " : "", b.kind, b.stack[b.n_stack - 1].line,
-			   b.outcome);
+		int line = b.stack[b.n_stack - 1].line;
+
+		buf_printf(out, "%s%s@%d %s", i ? "; " : "", b.kind,
+			   b.cause.line ? b.cause.line : line, b.outcome);
+		if (b.cause.line)
+			buf_printf(out, " before %d", line);
 	}
 }
 
