@@ -48,6 +48,20 @@ static void names_in_code_that_never_runs_are_refused_too(void **state)
 		      "unknown-name 3:16 name 'missing_thing' is not defined");
 }
 
+static void names_that_the_program_may_catch_pass(void **state)
+{
+	(void)state;
+	assert_checks("def f():\n    return missing_thing\ndef model(x):\n    try:\n"
+		      "        return f()\n    except NameError:\n        return x\n",
+		      "");
+	assert_checks("import torch\ndef f(x):\n    return torch.sinn(x)\ndef model(x):\n    try:\n"
+		      "        return f(x)\n    except AttributeError:\n        return x\n",
+		      "");
+	assert_checks("def f():\n    return missing_thing\ndef model(x):\n    try:\n"
+		      "        return f()\n    except ValueError:\n        return x\n",
+		      "unknown-name 2:12 name 'missing_thing' is not defined");
+}
+
 static void builtins_that_we_leave_out_are_named_as_such(void **state)
 {
 	(void)state;
@@ -126,6 +140,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_that_nothing_defines_is_refused_with_a_near_one),
 		cmocka_unit_test(names_in_code_that_never_runs_are_refused_too),
+		cmocka_unit_test(names_that_the_program_may_catch_pass),
 		cmocka_unit_test(builtins_that_we_leave_out_are_named_as_such),
 		cmocka_unit_test(attributes_that_a_module_lacks_are_refused),
 		cmocka_unit_test(modules_that_do_not_exist_are_refused),

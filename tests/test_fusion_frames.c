@@ -206,6 +206,15 @@ static const struct program programs[] = {
 		  "def model(x):\n"
 		  "    return opaque(x + 1) * 2\n",
 	  "2 0 0", "disabled-function@9 resume" },
+	{ "disabled_but_not_what_it_calls",
+	  PRELUDE "def deep(x):\n"
+		  "    return x * 3 + 1\n"
+		  "@torch.compiler.disable(recursive=False)\n"
+		  "def opaque(x):\n"
+		  "    return deep(x) - 1\n"
+		  "def model(x):\n"
+		  "    return opaque(x + 1) * 2\n",
+	  "3 0 0", "disabled-function@9 resume" },
 	{ "no_grad_is_no_obstacle",
 	  PRELUDE "def model(x):\n"
 		  "    with torch.no_grad():\n"

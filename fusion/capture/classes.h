@@ -95,6 +95,9 @@ bool object_text(struct vm *vm, struct value v, bool plain, struct buf *text, st
 /* hash(v). */
 bool value_hash(struct vm *vm, struct value v, struct value *out, struct err *err);
 
+/* What a program sees of a message: without our guess at what was meant. */
+const char *exception_words(const char *message, char text[ERR_MESSAGE_BYTES]);
+
 /* A new exception with one argument, the text. */
 bool exception_new(struct vm *vm, enum class_id id, const char *text, struct value *out,
 		   struct err *err);

@@ -60,6 +60,7 @@ static bool exception_of(struct vm *vm, const struct err *err, struct value *out
 		[ERR_RECURSION] = CLASS_RECURSION_ERROR, [ERR_BOUND] = CLASS_RUNTIME_ERROR,
 	};
 	struct value e = vm->raised;
+	char words[ERR_MESSAGE_BYTES];
 	struct instance *i;
 
 	vm->raised = (struct value){ .kind = VALUE_UNSET };
@@ -69,7 +70,8 @@ static bool exception_of(struct vm *vm, const struct err *err, struct value *out
 		e.kind = VALUE_UNSET;
 	}
 	if (e.kind != VALUE_INSTANCE) {
-		if (!exception_new(vm, classes[err->code], err->message, &e, fault))
+		if (!exception_new(vm, classes[err->code], exception_words(err->message, words), &e,
+				   fault))
 			return false;
 	}
 	i = e.instance;

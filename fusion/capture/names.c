@@ -96,6 +96,7 @@ struct binding {
 struct checker {
 	struct vm_host *host;
 	VEC(struct binding) bindings;
+	bool catches_names, catches_attributes; /* it names the class of such errors */
 	struct err *err;
 };
 
@@ -206,7 +207,8 @@ static bool load_global(struct checker *c, const struct code *code, const char *
 {
 	struct binding *b = find_binding(c, name);
 
-	if (!b && !builtin_is_name(name) && strcmp(name, "__name__") != 0)
+	if (!b && !builtin_is_name(name) && strcmp(name, "__name__") != 0 &&
+	    !(c->catches_names && !is_left_out(name)))
 		return undefined(c, code, name);
 	if (b && !b->other && b->module.kind == VALUE_MODULE)
 		trail_push(t, value_ref(b->module));
@@ -239,6 +241,8 @@ static bool check_inst(struct checker *c, const struct code *code, const struct 
 			ok = attribute(c, &t->top, code->names[inst->arg], inst);
 		break;
 	case CODE_LOAD_GLOBAL:
+		c->catches_names |= strcmp(code->names[inst->arg], "NameError") == 0;
+		c->catches_attributes |= strcmp(code->names[inst->arg], "AttributeError") == 0;
 		if (collect)
 			trail_clear(t);
 		else
@@ -261,11 +265,15 @@ static bool check_inst(struct checker *c, const struct code *code, const struct 
 	return ok;
 }
 
-/* In the body of a try the program may mean to meet the error. */
+/* In the body of a try the program may mean to meet the error, and what a program
+ * that speaks of AttributeError asks of modules it may mean to ask. */
 static bool may_be_caught(const struct checker *c, const struct code *code, int i)
 {
 	if (!c->err || c->err->code == ERR_MEMORY)
 		return false;
+	if (c->catches_attributes && c->err->code == ERR_NAME &&
+	    code->insts[i].op == CODE_LOAD_ATTR)
+		return true;
 	for (int k = 0; k < code->n_handlers; k++)
 		if (code->handlers[k].kind == HANDLER_TRY && i >= code->handlers[k].start &&
 		    i < code->handlers[k].end)

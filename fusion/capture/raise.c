@@ -96,6 +96,17 @@ enum err_code class_error(const struct class *class)
 	return ERR_VALUE;
 }
 
+const char *exception_words(const char *message, char text[ERR_MESSAGE_BYTES])
+{
+	char *end;
+
+	snprintf(text, ERR_MESSAGE_BYTES, "%s", message);
+	end = strstr(text, "; did you mean");
+	if (end)
+		*end = '\0';
+	return text;
+}
+
 void vm_forget_raised(struct vm *vm)
 {
 	struct value old = vm->raised;
@@ -106,14 +117,14 @@ void vm_forget_raised(struct vm *vm)
 
 bool vm_raise(struct vm *vm, enum class_id id, struct err *err, const char *format, ...)
 {
-	char text[ERR_MESSAGE_BYTES];
+	char text[ERR_MESSAGE_BYTES], words[ERR_MESSAGE_BYTES];
 	struct value e;
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	if (!exception_new(vm, id, text, &e, err))
+	if (!exception_new(vm, id, exception_words(text, words), &e, err))
 		return false;
 	vm_forget_raised(vm);
 	vm->raised = e;

@@ -181,18 +181,23 @@ struct cell {
 	struct value content;
 };
 
+enum disable_mark {
+	DISABLED_NOT,
+	DISABLED,      /* and what it calls */
+	DISABLED_ONCE, /* recursive=False: not what it calls */
+};
 enum grad_mark { GRAD_AS_IS, GRAD_OFF, GRAD_ON };
 
 struct function {
 	struct object head;
 	const struct code *code;
-	struct list *defaults;   /* tuple; may be NULL */
-	struct dict *kwdefaults; /* may be NULL */
-	struct list *closure;    /* tuple of cells; may be NULL */
-	const struct unit *unit; /* the VM's: constants and caches of `code` */
-	struct dict *attributes; /* f.name = v; NULL: none */
-	bool disabled;           /* torch.compiler.disable: runs as written, never captured */
-	enum grad_mark grad;     /* torch.no_grad() and its kin decorate it */
+	struct list *defaults;      /* tuple; may be NULL */
+	struct dict *kwdefaults;    /* may be NULL */
+	struct list *closure;       /* tuple of cells; may be NULL */
+	const struct unit *unit;    /* the VM's: constants and caches of `code` */
+	struct dict *attributes;    /* f.name = v; NULL: none */
+	enum disable_mark disabled; /* torch.compiler.disable: runs as written, never captured */
+	enum grad_mark grad;        /* torch.no_grad() and its kin decorate it */
 };
 
 struct native { /* torch.sin, x.sum, len: `id` is the host's or builtins' */

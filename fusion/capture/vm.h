@@ -191,7 +191,8 @@ void vm_unwind(struct vm *vm, struct frame *f);
 
 /* Checks without running: names that no scope defines, attributes of modules
  * that the host does not have (`torch.sinn`), wherever they stand in the
- * program.  For POST, where only what can be seen without running counts. */
+ * program.  For POST, where only what can be seen without running counts.  What a
+ * try statement is around, or a program that names NameError may catch, passes. */
 bool vm_check_names(const struct lang_program *program, struct vm_host *host, struct err *err);
 
 #endif

@@ -152,7 +152,9 @@ static bool refuse(void *self, struct vm *vm, struct frame *f, bool *done, struc
 		return trace_call_marked(t, vm, f, out, err);
 	if (!f->function || !f->function->disabled)
 		return true;
-	trace_break_at(t, BREAK_DISABLED, f->code->name, f->up);
+	trace_break_at(
+	    t, f->function->disabled == DISABLED_ONCE ? BREAK_DISABLED_ONCE : BREAK_DISABLED,
+	    f->code->name, f->up);
 	return err_set(err, ERR_BREAK, "the graph ends here");
 }
 

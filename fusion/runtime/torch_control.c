@@ -63,15 +63,31 @@ static bool copy_function(const struct function *from, struct value *out, struct
 	return true;
 }
 
-static bool disable(const struct native *f, struct value v, struct value *out, struct err *err)
+static bool disable(const struct native *f, struct value v, bool once, struct value *out,
+		    struct err *err)
 {
 	if (v.kind != VALUE_FUNCTION)
 		return err_set(err, ERR_TYPE, "%s marks a function, not %s", f->name,
 			       value_type_name(v));
 	if (!copy_function(v.function, out, err))
 		return false;
-	out->function->disabled = true;
+	out->function->disabled = once ? DISABLED_ONCE : DISABLED;
 	return true;
+}
+
+/* disable(f=None, recursive=True, *, reason=None) */
+static bool is_once(const struct native *f, const struct value *args, int positional,
+		    const struct keywords *kw)
+{
+	bool once = f->id == CONTROL_DISABLE_ONCE;
+
+	if (positional == 2 && args[1].kind == VALUE_BOOL)
+		once = !args[1].b;
+	for (int i = 0; kw && i < kw->n; i++)
+		if (strcmp(kw->names[i].str->text, "recursive") == 0 &&
+		    args[positional + i].kind == VALUE_BOOL)
+			once = !args[positional + i].b;
+	return once;
 }
 
 /* A class or anything else that is called stays as it is. */
@@ -117,13 +133,17 @@ bool torch_control_call(const struct native *f, const struct value *args, int n,
 			const struct keywords *kw, bool *grad_off, struct value *out,
 			struct err *err)
 {
-	int positional = kw ? n - kw->n : n;
+	int positional = kw ? n - kw->n : n, id = f->id;
 
 	*out = value_none();
 	switch ((enum torch_control)f->id) {
 	case CONTROL_DISABLE:
-		if (positional == 1)
-			return disable(f, args[0], out, err);
+	case CONTROL_DISABLE_ONCE:
+		id = is_once(f, args, positional, kw) ? CONTROL_DISABLE_ONCE : CONTROL_DISABLE;
+		if (positional > 0 && args[0].kind == VALUE_NONE)
+			positional = 0;
+		if (positional == 1 || positional == 2)
+			return disable(f, args[0], id == CONTROL_DISABLE_ONCE, out, err);
 		break;
 	case CONTROL_IDENTITY:
 		if (positional == 1) {
@@ -154,6 +174,6 @@ bool torch_control_call(const struct native *f, const struct value *args, int n,
 	/* with options alone it is a decorator to be */
 	if (positional != 0)
 		return err_set(err, ERR_TYPE, "%s takes one function", f->name);
-	*out = value_native(f->name, f->id, false, (struct value){ .kind = VALUE_UNSET });
+	*out = value_native(f->name, id, false, (struct value){ .kind = VALUE_UNSET });
 	return out->kind != VALUE_UNSET || torch_no_memory(err);
 }
