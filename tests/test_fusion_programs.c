@@ -3,6 +3,8 @@
  * Wanted numbers are computed here in double, by formula.  (PyTorch's own
  * answers to the same programs are replayed by tests/oracle.)
  */
+#include <stdlib.h>
+
 #include "tests/engine.h"
 
 enum { MAX_IN = 3 };
@@ -184,6 +186,46 @@ static double want_cumsum_var(const struct value *in, int part, int64_t i)
 	return part == 0 ? sum : part == 3 ? product : sqrt(sum);
 }
 
+/* Of [1, 4, 3, 4]: what interpolate, pad and pixel_shuffle find at place i of theirs. */
+static double pixel(const struct value *in, int64_t c, int64_t y, int64_t x)
+{
+	return at(in, 0, (c * 3 + y) * 4 + x);
+}
+
+/* Between the neighbours of place `to` of a dim that is twice as long. */
+static double doubled(const struct value *in, int64_t c, int64_t y, int64_t to)
+{
+	double from = fmax(((double)to + 0.5) / 2 - 0.5, 0), part = from - floor(from);
+	int64_t x = (int64_t)from;
+
+	return (1 - part) * pixel(in, c, y, x) + part * pixel(in, c, y, x < 3 ? x + 1 : 3);
+}
+
+static double want_resampled(const struct value *in, int part, int64_t i)
+{
+	int64_t c, y, x;
+
+	switch (part) {
+	case 0: /* nearest, twice as large */
+		c = i / 48, y = i / 8 % 6, x = i % 8;
+		return pixel(in, c, y / 2, x / 2);
+	case 1: /* bilinear to the same height, twice the width */
+		return doubled(in, i / 24, i / 8 % 3, i % 8);
+	case 2: /* one place to the left, two above */
+		c = i / 25, y = i / 5 % 5 - 2, x = i % 5 - 1;
+		return y < 0 || x < 0 ? 0.5 : pixel(in, c, y, x);
+	case 3: /* reflected by two at the left, one at the right */
+		x = i % 7 - 2;
+		return pixel(in, i / 21, i / 7 % 3, 3 - llabs(3 - llabs(x)));
+	case 4:
+		x = i % 6 - 1;
+		return pixel(in, i / 18, i / 6 % 3, x < 0 ? 0 : x > 3 ? 3 : x);
+	default: /* [1, 1, 6, 8] */
+		y = i / 8, x = i % 8;
+		return pixel(in, y % 2 * 2 + x % 2, y / 2, x / 2);
+	}
+}
+
 static const struct program programs[] = {
 	{ "chain",
 	  "import torch\n"
@@ -301,6 +343,17 @@ static const struct program programs[] = {
 	  { { 2, { 5, 4 } } },
 	  want_cumsum_var,
 	  5 },
+	{ "resampled",
+	  "import torch\nimport torch.nn.functional as F\n"
+	  "def model(x):\n"
+	  "    return (F.interpolate(x, scale_factor=2),\n"
+	  "            F.interpolate(x, size=(3, 8), mode='bilinear'),\n"
+	  "            F.pad(x, (1, 0, 2, 0), value=0.5), F.pad(x, (2, 1), mode='reflect'),\n"
+	  "            F.pad(x, (1, 1), mode='replicate'), F.pixel_shuffle(x, 2))\n",
+	  1,
+	  { { 4, { 1, 4, 3, 4 } } },
+	  want_resampled,
+	  6 },
 };
 
 static void check_result(const struct program *p, const struct value *in, struct value out)

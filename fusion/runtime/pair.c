@@ -568,6 +568,11 @@ bool pair_call(const struct composer *c, int id, const char *name, const struct 
 		return random_like(c, id, name, args, n, kw, out, err);
 	case MORE_BROADCAST:
 		return broadcast(c, args, n, out, err);
+	case MORE_PAD:
+	case MORE_INTERPOLATE:
+	case MORE_PIXEL_SHUFFLE:
+	case MORE_PIXEL_UNSHUFFLE:
+		return resample_call(c, id, fx_name(name, fx), args, n, kw, out, err);
 	default:
 		return err_set(err, ERR_UNSUPPORTED, "%s is not in the language so far", name);
 	}

@@ -44,9 +44,11 @@ bool torch_more_call(const struct composer *c, const struct torch_memory *memory
 		     const struct native *f, const struct value *args, int n,
 		     const struct keywords *kw, struct value *out, struct err *err);
 
-/* pair.c and dynamic.c: args with self in front. */
+/* pair.c, resample.c (whose name is "fx:pad") and dynamic.c: args with self in front. */
 bool pair_call(const struct composer *c, int id, const char *name, const struct value *args, int n,
 	       const struct keywords *kw, struct value *out, struct err *err);
+bool resample_call(const struct composer *c, int id, const char *name, const struct value *args,
+		   int n, const struct keywords *kw, struct value *out, struct err *err);
 bool dynamic_call(const struct torch_memory *memory, int id, const char *name,
 		  const struct value *args, int n, const struct keywords *kw, struct value *out,
 		  struct err *err);

@@ -311,3 +311,82 @@ class CrossEntropyLoss(Module):
             reduction=self.reduction,
             label_smoothing=self.label_smoothing,
         )
+
+
+class Upsample(Module):
+    def __init__(self, size=None, scale_factor=None, mode="nearest", align_corners=None):
+        self.size = size
+        self.scale_factor = scale_factor
+        self.mode = mode
+        self.align_corners = align_corners
+
+    def forward(self, input):
+        return F.interpolate(
+            input, self.size, self.scale_factor, self.mode, self.align_corners
+        )
+
+
+class PixelShuffle(Module):
+    def __init__(self, upscale_factor):
+        self.upscale_factor = upscale_factor
+
+    def forward(self, input):
+        return F.pixel_shuffle(input, self.upscale_factor)
+
+    def extra_repr(self):
+        return f"upscale_factor={self.upscale_factor}"
+
+
+class PixelUnshuffle(Module):
+    def __init__(self, downscale_factor):
+        self.downscale_factor = downscale_factor
+
+    def forward(self, input):
+        return F.pixel_unshuffle(input, self.downscale_factor)
+
+
+class _Pad(Module):
+    mode = "constant"
+    dims = 1
+
+    def __init__(self, padding, value=0.0):
+        self.padding = (padding,) * (2 * self.dims) if isinstance(padding, int) else tuple(padding)
+        self.value = value
+
+    def forward(self, input):
+        if self.mode == "constant":
+            return F.pad(input, self.padding, "constant", self.value)
+        return F.pad(input, self.padding, self.mode)
+
+    def extra_repr(self):
+        return f"{self.padding}"
+
+
+class ConstantPad1d(_Pad):
+    pass
+
+
+class ConstantPad2d(_Pad):
+    dims = 2
+
+
+class ZeroPad2d(_Pad):
+    dims = 2
+
+
+class ReflectionPad1d(_Pad):
+    mode = "reflect"
+
+
+class ReflectionPad2d(_Pad):
+    mode = "reflect"
+    dims = 2
+
+
+class ReplicationPad1d(_Pad):
+    mode = "replicate"
+
+
+class ReplicationPad2d(_Pad):
+    mode = "replicate"
+    dims = 2
