@@ -268,10 +268,140 @@ static void text_is_made_behind_the_graph(void **state)
 	check(texts, sizeof(texts) / sizeof(texts[0]));
 }
 
+/* ---- numbers ---- */
+
+static const struct program numbers[] = {
+	{ "functions of math",
+	  "import math\n"
+	  "def model(x):\n"
+	  "    a, b, c = abs(x[0].item()), x[1].item(), float(x[2])\n"
+	  "    return (x + 1, math.sqrt(a), math.exp(-a), math.log(a + 1), math.log2(a + 2), "
+	  "math.log10(a + 1),\n"
+	  "            math.log1p(a), math.log(a + 2, 3), math.log(a + 2, a + 3), math.sin(a / (a "
+	  "+ 1)), math.cos(b * 0),\n"
+	  "            math.tanh(b), math.atan2(b, a), math.copysign(a, b), math.fabs(b), "
+	  "math.degrees(math.atan(b)),\n"
+	  "            math.erf(b), math.isnan(c), math.isinf(c), math.isfinite(c), math.hypot(3, "
+	  "math.tanh(c)))\n",
+	  1, 0 },
+	{ "where math raises",
+	  "import math\n"
+	  "def f(x, i):\n"
+	  "    v = x[i].item()\n"
+	  "    return [math.sqrt, math.log, math.exp][i](v)\n"
+	  "def model(x):\n"
+	  "    out = []\n"
+	  "    for i in range(3):\n"
+	  "        try:\n"
+	  "            out.append(f(x, i))\n"
+	  "        except (ValueError, OverflowError) as e:\n"
+	  "            out.append(str(e))\n"
+	  "    return x + 1, out\n",
+	  -1, 0 },
+	{ "what is not caught",
+	  "import math\n"
+	  "def model(x):\n"
+	  "    return x + math.floor(x[2].item()) + math.exp(x[0].item()) + 1 / x[1].item()\n",
+	  1, 0 },
+	{ "whole numbers of floats",
+	  "import math\n"
+	  "def model(x):\n"
+	  "    v = (x.nan_to_num(0.0, 9.0, -9.0) % 1000).sum().item() - 3.5\n"
+	  "    n, b = int(v), v > 0\n"
+	  "    return (math.floor(v), math.ceil(v), math.trunc(v), round(v), round(v, 2), round(v, "
+	  "ndigits=-1),\n"
+	  "            round(n), round(n, 1), abs(v), abs(n), abs(b), math.floor(n), math.ceil(b), "
+	  "int(b), bool(n), float(b))\n",
+	  1, 0 },
+	{ "operators of floats",
+	  "def model(x):\n"
+	  "    a, b = x[0].item(), x[1].item() + 0.75\n"
+	  "    return (x * a, a + b, a - b, a * b, a / b, a // b, a % b, b // 3, b % -3, 7 % b, "
+	  "-a, +a, a ** 2, b ** 2.0,\n"
+	  "            abs(a) ** 0.5, 2 ** b, divmod(b, 2.5), pow(b, 3))\n",
+	  1, 0 },
+	{ "operators of ints and bools",
+	  "def model(x):\n"
+	  "    n = int(x.clamp(-50, 50).nan_to_num().sum()) + 7\n"
+	  "    k = (x > 0).sum().item()\n"
+	  "    b, c = k > 1, n > k\n"
+	  "    return (x * k, n + k, n - k, n * k, n / 3, n // 3, n % 3, n // -4, n % -4, 100 // "
+	  "(k + 1), -n, +b, ~n, ~k,\n"
+	  "            n ** 2, n ** k, 2 ** k, n ** 0, divmod(n, 5), n & k, n | 8, n ^ k, b & c, b "
+	  "| c, b ^ c, b + c, b * n,\n"
+	  "            not b, n > k, n == k, n != 1.5, n <= 2.5, b == c, True + b, n * 1.5, k / (n "
+	  "* n + 1))\n",
+	  1, 0 },
+	{ "beyond 64 bits",
+	  "def model(x):\n"
+	  "    n = x.nan_to_num(0.0, 0.0, 0.0).clamp(-4e18, 4e18).max().long().item()\n"
+	  "    return n + n + n, n * n, n / 7, n - 3\n",
+	  1, 0 },
+	{ "a float beside a large int",
+	  "def model(x):\n"
+	  "    n = x.nan_to_num(0.0, 0.0, 0.0).clamp(-4e18, 4e18).long().sum().item()\n"
+	  "    return n == float(x[0]), n < 0.5, n > float(x.max()), x + 1\n",
+	  1, 0 },
+	{ "the largest and the smallest",
+	  "def model(x):\n"
+	  "    a, b, c = x[0].item(), x[1].item(), x[2].item()\n"
+	  "    n, k = (x > 0).sum().item(), (x > 2).sum().item()\n"
+	  "    return max(a, b), min(a, b, c), max([a, 0.0]), min(c, -0.0), max(n, k, 2), min([n, "
+	  "1]), max(a, 1.5) * x\n",
+	  1, 0 },
+	{ "sums of floats are compensated",
+	  "def model(x):\n"
+	  "    v = [x[0].item() / 3, x[1].item() * 0.1, 1e10, x[2].item() / 7, -1e10]\n"
+	  "    n = [int(x.isnan().sum()), 2, x.argmin().item()]\n"
+	  "    return sum(v), sum(v[:1]), sum(v, 0.1), sum([0.1, v[0], 3, n[0], v[1]]), sum(n), "
+	  "sum(n, 1.5), sum([x, v[0]])\n",
+	  1, 0 },
+	{ "either, both, chains",
+	  "def model(x):\n"
+	  "    a, b = x[0].item(), x.max().item()\n"
+	  "    c = a > 0 and b < 5\n"
+	  "    d = a > 1 or b > 2\n"
+	  "    e = not c and d\n"
+	  "    f = 0 < a < b <= 7.0\n"
+	  "    y = a if c else b\n"
+	  "    z = 1.5 if a == b else a * 2\n"
+	  "    return x * y, c, d, e, f, y, z, bool(a), {'y': y, 'c': [c]}, a or b, a and b\n",
+	  1, 0 },
+	{ "numbers as operands of ops",
+	  "import torch\n"
+	  "def model(x):\n"
+	  "    a, n, b = x[0].item(), (x > 1).sum().item(), bool(x[1] > 0)\n"
+	  "    y = x.clone()\n"
+	  "    y[0] = a\n"
+	  "    y.mul_(n)\n"
+	  "    return (torch.clamp(x, max=a), torch.clamp(x, min=n), torch.full((2,), a), "
+	  "torch.full((2, 1), n),\n"
+	  "            torch.full((), b), torch.full((1,), a, dtype=torch.float64), "
+	  "torch.full_like(x, a), torch.where(x > a, x, n),\n"
+	  "            torch.maximum(x, x * 0 + a), x > n, x == b, x ** n, a - x, n / (x * x + 1), "
+	  "y, x.pow(2) + b)\n",
+	  1, 0 },
+	{ "sizes and indices are breaks",
+	  "import torch\n"
+	  "def model(x):\n"
+	  "    n = (x > 0).sum().item()\n"
+	  "    y = torch.zeros(n)\n"
+	  "    z = [10, 20, 30, 40][n]\n"
+	  "    return y, z, x + 1\n",
+	  -1, 1 },
+};
+
+static void numbers_are_nodes(void **state)
+{
+	(void)state;
+	check(numbers, sizeof(numbers) / sizeof(numbers[0]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_is_made_behind_the_graph),
+		cmocka_unit_test(numbers_are_nodes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -256,13 +256,87 @@ bool builtin_reversed(struct vm *vm, const struct builtin_call *call, struct val
 struct sum {
 	struct value total;
 	double compensation;
+	struct value late; /* the same, where a graph computes it; UNSET: it does not */
 };
+
+static bool is_float(struct value v)
+{
+	return v.kind == VALUE_FLOAT || v.kind == VALUE_SYMFLOAT || v.kind == VALUE_SYMREAL;
+}
+
+static bool is_any_number(struct value v)
+{
+	return value_is_number(v) || (value_is_hosted(v) && v.kind != VALUE_TENSOR);
+}
+
+/* What t, the rounded sum of a and x, lost: exactly (a - (t - r)) + (x - r), where
+ * r is t - a, whichever of a and x is larger. */
+static bool lost(struct vm *vm, struct value a, struct value x, struct value t, struct value *out,
+		 struct err *err)
+{
+	struct value r, of_a, of_x;
+
+	return op_binary(vm, BIN_SUB, false, t, a, &r, err) &&
+	       op_binary(vm, BIN_SUB, false, t, r, &of_a, err) &&
+	       op_binary(vm, BIN_SUB, false, a, of_a, &of_a, err) &&
+	       op_binary(vm, BIN_SUB, false, x, r, &of_x, err) &&
+	       op_binary(vm, BIN_ADD, false, of_a, of_x, out, err);
+}
+
+/* Floats of which the graph computes some: no references. */
+static bool sum_late(struct vm *vm, struct sum *s, struct value item, struct err *err)
+{
+	struct value t, rest;
+
+	if (!op_binary(vm, BIN_ADD, false, s->total, item, &t, err))
+		return false;
+	if (is_float(item)) {
+		if (s->late.kind == VALUE_UNSET)
+			s->late = value_float(s->compensation);
+		s->compensation = 0;
+		if (!lost(vm, s->total, item, t, &rest, err) ||
+		    !op_binary(vm, BIN_ADD, false, s->late, rest, &s->late, err))
+			return false;
+	}
+	s->total = t;
+	return true;
+}
+
+/* total + late, where late is finite and not 0. */
+static bool settle_late(struct vm *vm, struct sum *s, struct err *err)
+{
+	struct vm_host *host = vm_host_here(vm);
+	struct value gap, finite, some, all, late = s->late;
+	bool yes = true, known;
+
+	s->late.kind = VALUE_UNSET;
+	if (late.kind == VALUE_UNSET)
+		return true;
+	if (!op_binary(vm, BIN_SUB, false, late, late, &gap, err) ||
+	    !op_compare(vm, CMP_EQ, gap, value_int(0), &finite, err) ||
+	    !op_compare(vm, CMP_NE, late, value_int(0), &some, err) ||
+	    !op_binary(vm, BIN_ADD, false, s->total, late, &all, err))
+		return false;
+	if (finite.kind == VALUE_LATEBOOL)
+		return op_binary(vm, BIN_AND, false, finite, some, &some, err) &&
+		       host->pick(host->self, some, all, s->total, &known, &s->total, err);
+	if (!op_truth(vm, finite, &yes, err) || (yes && !op_truth(vm, some, &yes, err)))
+		return false;
+	if (yes)
+		s->total = all;
+	return true;
+}
 
 static bool sum_add(struct vm *vm, struct sum *s, struct value item, struct err *err)
 {
 	struct value next;
 	double x, t;
 
+	if (vm->host->is_late && is_float(s->total) && is_any_number(item) &&
+	    (value_is_hosted(s->total) || value_is_hosted(item)))
+		return sum_late(vm, s, item, err);
+	if (!settle_late(vm, s, err))
+		return false;
 	if (s->total.kind == VALUE_FLOAT && value_is_number(item)) {
 		x = value_as_double(item);
 		t = s->total.f + x;
@@ -285,7 +359,7 @@ static bool sum_add(struct vm *vm, struct sum *s, struct value item, struct err 
 
 bool builtin_sum(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
 {
-	struct sum s = { .total = value_int(0) };
+	struct sum s = { .total = value_int(0), .late = { .kind = VALUE_UNSET } };
 	struct value it, item;
 	bool more = true, ok = true;
 
@@ -306,6 +380,7 @@ bool builtin_sum(struct vm *vm, const struct builtin_call *call, struct value *o
 		value_unref(item);
 	}
 	value_unref(it);
+	ok = ok && settle_late(vm, &s, err);
 	if (!ok) {
 		value_unref(s.total);
 		return false;

@@ -229,13 +229,21 @@ bool inst_make_class(struct vm *vm, struct frame *f, int n, struct err *err)
 	return ok;
 }
 
-/* A function of math, or round(), that meets a number of the host. */
+/* round(x, ndigits=2): the same by place. */
+static bool rounds_to(const struct native *f, int n, const struct keywords *kw)
+{
+	return n == 2 && kw->n == 1 && strcmp(f->name, "round") == 0 &&
+	       strcmp(kw->names[0].str->text, "ndigits") == 0;
+}
+
+/* A function of math, abs() or round(), that meets a number of the host. */
 static bool is_symbolic(const struct native *f, const struct value *args, int n)
 {
 	const struct builtin *row = builtin_row(f->id);
 
 	if (strcmp(row->scope, "math") != 0 &&
-	    (row->scope[0] != '\0' || strcmp(row->name, "round") != 0))
+	    (row->scope[0] != '\0' ||
+	     (strcmp(row->name, "abs") != 0 && strcmp(row->name, "round") != 0)))
 		return false;
 	for (int i = 0; i < n; i++)
 		if (args[i].kind != VALUE_TENSOR && value_is_hosted(args[i]))
@@ -258,12 +266,11 @@ bool vm_call_native(struct vm *vm, struct value callee, const struct value *args
 		host = vm_host_here(vm);
 		return host->call(host->self, callee.native, args, n, kw, out, err);
 	}
-	if (vm->host->math && (!kw || kw->n == 0) && is_symbolic(callee.native, args, n)) {
+	if (vm->host->math && (!kw || kw->n == 0 || rounds_to(callee.native, n, kw)) &&
+	    is_symbolic(callee.native, args, n)) {
 		host = vm_host_here(vm);
-		if (!host->math(host->self, callee.native, args, n, &known, out, err))
-			return false;
-		if (known)
-			return true;
+		if (!host->math(host->self, callee.native, args, n, &known, out, err) || known)
+			return known;
 	}
 	return builtin_call(vm, callee.native, args, n, kw, out, err);
 }

@@ -116,7 +116,7 @@ static bool int_divide(struct vm *vm, enum binop op, struct value x, struct valu
 	if (b == 0)
 		return zero_division(vm, op, false, err);
 	if (op == BIN_TRUEDIV) {
-		*out = value_float((double)((long double)a / (long double)b));
+		*out = value_float(real_ratio(a, b));
 		return true;
 	}
 	if (b == -1) { /* INT64_MIN / -1 traps */

@@ -98,7 +98,7 @@ struct vm_host {
 	bool (*may_store)(void *self, struct value function, struct err *err);
 	/* The tuple of cells that a call of f gets, borrowed.  NULL: f->closure. */
 	bool (*closure)(void *self, struct function *f, struct list **cells, struct err *err);
-	/* A function of math, or round(), with a number of the host among its
+	/* A function of math, abs() or round(), with a number of the host among its
 	 * arguments.  *known false, or NULL: they are turned into plain numbers. */
 	bool (*math)(void *self, const struct native *f, const struct value *args, int n,
 		     bool *known, struct value *out, struct err *err);
@@ -106,6 +106,12 @@ struct vm_host {
 	 * false, or NULL: they are compared. */
 	bool (*extreme)(void *self, bool least, struct value a, struct value b, bool *known,
 			struct value *out, struct err *err);
+	/* a where the condition (a LATEBOOL) holds, else b; *known false: they are no
+	 * two numbers of one type. */
+	bool (*pick)(void *self, struct value condition, struct value a, struct value b,
+		     bool *known, struct value *out, struct err *err);
+	/* Numbers may be the graph's results (LATEINT and so on): policy native. */
+	bool is_late;
 	/* Before a builtin runs that builtins.def marks as impure (print, id):
 	 * false is a graph break.  NULL: it may. */
 	bool (*builtin_break)(void *self, const struct native *f, struct err *err);

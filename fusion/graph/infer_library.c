@@ -378,6 +378,19 @@ static bool keeps_first(enum op op)
 	}
 }
 
+/* Numbers of the program: float64, and both of one shape. */
+static bool infer_number(struct infer *in)
+{
+	const struct node *x = infer_tensor(in, 0), *y = infer_tensor(in, 1);
+
+	if (x->dtype != DTYPE_F64 || y->dtype != DTYPE_F64 || !shape_equal(&x->shape, &y->shape))
+		return err_set(in->err, ERR_TYPE,
+			       "number: the operands are no float64 of one shape");
+	in->out->dtype = in->out->compute = DTYPE_F64;
+	in->out->shape = x->shape;
+	return true;
+}
+
 bool infer_library(struct infer *in, bool *known)
 {
 	*known = true;
@@ -411,6 +424,8 @@ bool infer_library(struct infer *in, bool *known)
 		return infer_diff(in);
 	case OP_trace:
 		return infer_trace(in);
+	case OP_number:
+		return infer_number(in);
 	case OP_logcumsumexp:
 	case OP_cummax_values:
 	case OP_cummin_values:

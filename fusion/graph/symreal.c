@@ -294,8 +294,15 @@ const struct symreal *symreal_call(struct symtab *t, int function, const struct 
 
 /* ---- values ---- */
 
-static double ratio(int64_t x, int64_t y) /* as the interpreter divides ints */
+static bool exact(int64_t i)
 {
+	return i >= -((int64_t)1 << 53) && i <= (int64_t)1 << 53;
+}
+
+double real_ratio(int64_t x, int64_t y)
+{
+	if (exact(x) && exact(y)) /* rounded once */
+		return (double)x / (double)y;
 	return (double)((long double)x / (long double)y);
 }
 
@@ -322,6 +329,15 @@ static double binary(enum symreal_kind kind, double a, double b)
 	}
 }
 
+double real_apply(enum symreal_kind kind, int function, double a, double b)
+{
+	if (kind == REAL_ROUND)
+		return real_round(a, (int64_t)b);
+	if (kind != REAL_FUNCTION)
+		return binary(kind, a, b);
+	return functions[function].one ? functions[function].one(a) : functions[function].two(a, b);
+}
+
 double symreal_eval(const struct symreal *r, const int64_t *vars)
 {
 	double a, b, out;
@@ -335,7 +351,7 @@ double symreal_eval(const struct symreal *r, const int64_t *vars)
 	case REAL_INT:
 		return (double)sym_eval(r->x, vars);
 	case REAL_RATIO:
-		return ratio(sym_eval(r->x, vars), sym_eval(r->y, vars));
+		return real_ratio(sym_eval(r->x, vars), sym_eval(r->y, vars));
 	default:
 		break;
 	}

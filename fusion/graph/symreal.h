@@ -76,6 +76,9 @@ void symreal_print(struct buf *out, const struct symreal *r, const struct sym_na
 
 /* The arithmetic that both this and the interpreter of programs do. */
 double real_round(double f, int64_t places); /* to decimal places; inf: too large */
+double real_ratio(int64_t x, int64_t y);     /* x / y of ints */
+/* An operation of two floats, ROUND too; FUNCTION: of one or two. */
+double real_apply(enum symreal_kind kind, int function, double a, double b);
 void real_divmod(double a, double b, double *quotient, double *remainder); /* as divmod() */
 
 #endif

@@ -449,7 +449,7 @@ enum entry_fate entry_create(const struct entry_options *options, struct entry *
 	e->slots = (struct slots){ .arena = &e->arena, .code = from->frame->code };
 	trace_init(&a.trace, options->names, options->operators, &e->slots, from->memory,
 		   options->mode);
-	a.trace.native = options->policy == FUSION_NATIVE;
+	a.trace.native = a.trace.host.is_late = options->policy == FUSION_NATIVE;
 	if (a.trace.native && from->frame->inst > from->frame->code->insts)
 		a.stop = decide_round_end(from->frame->code,
 					  (int)(from->frame->inst - from->frame->code->insts));

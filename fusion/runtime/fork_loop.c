@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "fusion/graph/loop.h"
+#include "fusion/runtime/late.h"
 #include "fusion/runtime/fork_loop.h"
 #include "fusion/runtime/live.h"
 #include "fusion/runtime/prints.h"
@@ -178,7 +179,8 @@ static bool carry_all(struct looper *l, struct err *err)
 		if (!find_start(l, &c.note, &c.start, err))
 			return false;
 		c.init = operand_node(l, c.start, err);
-		if (c.init < 0)
+		if (c.init < 0 ||
+		    (c.start.kind == VALUE_LATEINT && !late_within(l->t, c.init, 0x1p62, err)))
 			return false;
 		if (!VEC_PUSH(&l->carried, c))
 			return trace_no_memory(err);

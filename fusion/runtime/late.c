@@ -8,32 +8,43 @@
  * Where Python would raise (a division by zero), the graph computes whether it
  * does, and eager runs the piece if so.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "fusion/capture/frame.h"
 #include "fusion/capture/operators.h"
 #include "fusion/runtime/fork.h"
+#include "fusion/runtime/late.h"
 #include "fusion/runtime/late_text.h"
-#include "fusion/runtime/trace.h"
 
-static int add(struct trace *t, enum op op, const struct arg *args, int n, struct err *err)
+int late_add(struct trace *t, enum op op, const struct arg *args, int n, struct err *err)
 {
 	struct arg all[MAX_ARGS] = { 0 };
 
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
+		if (args[i].kind == ARG_NODE && args[i].node < 0)
+			return -1;
 		all[i] = args[i];
+	}
 	return graph_add(t->graph, op, all, op_info(op)->n_params, t->host.line, t->host.column,
 			 err);
 }
 
-static int add_two(struct trace *t, enum op op, int a, int b, struct err *err)
+int late_one(struct trace *t, enum op op, int a, struct err *err)
+{
+	struct arg arg = arg_node(a);
+
+	return late_add(t, op, &arg, 1, err);
+}
+
+int late_two(struct trace *t, enum op op, int a, int b, struct err *err)
 {
 	struct arg args[2] = { arg_node(a), arg_node(b) };
 
-	return a < 0 || b < 0 ? -1 : add(t, op, args, 2, err);
+	return late_add(t, op, args, 2, err);
 }
 
-static int convert(struct trace *t, int node, enum dtype dtype, struct err *err)
+int late_convert(struct trace *t, int node, enum dtype dtype, struct err *err)
 {
 	struct arg args[2] = { arg_node(node), arg_dtype(dtype) };
 
@@ -41,9 +52,9 @@ static int convert(struct trace *t, int node, enum dtype dtype, struct err *err)
 		return node;
 	if (dtype == DTYPE_BOOL) {
 		args[1] = arg_int(t->graph, 0);
-		return add(t, OP_ne, args, 2, err);
+		return late_add(t, OP_ne, args, 2, err);
 	}
-	return add(t, OP_to, args, 2, err);
+	return late_add(t, OP_to, args, 2, err);
 }
 
 static int constant(struct trace *t, enum dtype dtype, const void *data, struct err *err)
@@ -56,13 +67,22 @@ static int constant(struct trace *t, enum dtype dtype, const void *data, struct 
 	return node;
 }
 
+int late_float(struct trace *t, double f, struct err *err)
+{
+	return constant(t, DTYPE_F64, &f, err);
+}
+
+int late_int(struct trace *t, int64_t i, struct err *err)
+{
+	return constant(t, DTYPE_I64, &i, err);
+}
+
 /* A symbolic int as a node: its value is one of each call. */
 static int symbol(struct trace *t, const struct sym *s, struct err *err)
 {
-	int64_t none = 0;
-	struct arg args[2] = { arg_node(constant(t, DTYPE_I64, &none, err)), arg_sym(s) };
+	struct arg args[2] = { arg_node(late_int(t, 0, err)), arg_sym(s) };
 
-	return args[0].node < 0 ? -1 : add(t, OP_add, args, 2, err);
+	return late_add(t, OP_add, args, 2, err);
 }
 
 /* A number as a node of its own dtype; -1 with *err. */
@@ -70,9 +90,9 @@ int late_node(struct trace *t, struct value v, struct err *err)
 {
 	switch (v.kind) {
 	case VALUE_FLOAT:
-		return constant(t, DTYPE_F64, &v.f, err);
+		return late_float(t, v.f, err);
 	case VALUE_INT:
-		return constant(t, DTYPE_I64, &v.i, err);
+		return late_int(t, v.i, err);
 	case VALUE_BOOL:
 		return constant(t, DTYPE_BOOL, &v.b, err);
 	case VALUE_SYMINT:
@@ -96,7 +116,7 @@ struct value late_value(const struct trace *t, int node)
 			       .i = node };
 }
 
-static bool finish(struct trace *t, int node, struct value *out)
+bool late_finish(struct trace *t, int node, struct value *out)
 {
 	if (node < 0)
 		return false;
@@ -106,35 +126,34 @@ static bool finish(struct trace *t, int node, struct value *out)
 
 bool late_expect(struct trace *t, int node, bool expected, struct err *err)
 {
-	struct arg arg = arg_node(node);
-
 	if (!expected)
-		node = add(t, OP_logical_not, &arg, 1, err);
+		node = late_one(t, OP_logical_not, node, err);
 	if (node < 0)
 		return false;
 	return VEC_PUSH(&t->asserts, node) || trace_no_memory(err);
 }
 
+bool late_within(struct trace *t, int node, double most, struct err *err)
+{
+	int size = late_one(t, OP_abs, late_convert(t, node, DTYPE_F64, err), err);
+
+	return late_expect(t, late_two(t, OP_lt, size, late_float(t, most, err), err), true, err);
+}
+
 /* Python would raise for 0. */
 static bool expect_nonzero(struct trace *t, int node, struct err *err)
 {
-	int truth = convert(t, node, DTYPE_BOOL, err);
-
-	return truth >= 0 && late_expect(t, truth, true, err);
+	return late_expect(t, late_convert(t, node, DTYPE_BOOL, err), true, err);
 }
 
-/* int() of a float: what does not fit, NaN too, is an error. */
-static int whole(struct trace *t, int node, struct err *err)
+int late_whole(struct trace *t, int node, struct err *err)
 {
-	double most = 0x1p63;
-	struct arg arg = arg_node(node);
-	int size = add(t, OP_abs, &arg, 1, err), bound = constant(t, DTYPE_F64, &most, err);
-	int fits = add_two(t, OP_lt, size, bound, err), cut;
+	int cut;
 
-	if (fits < 0 || !late_expect(t, fits, true, err))
+	if (node < 0 || !late_within(t, node, 0x1p63, err))
 		return -1;
-	cut = add(t, OP_trunc, &arg, 1, err);
-	return cut < 0 ? -1 : convert(t, cut, DTYPE_I64, err);
+	cut = late_one(t, OP_trunc, node, err);
+	return late_convert(t, cut, DTYPE_I64, err);
 }
 
 bool late_cast(struct trace *t, enum value_kind kind, struct value a, struct value *out,
@@ -145,22 +164,21 @@ bool late_cast(struct trace *t, enum value_kind kind, struct value a, struct val
 	if (node < 0)
 		return false;
 	if (kind == VALUE_FLOAT)
-		node = convert(t, node, DTYPE_F64, err);
+		node = late_convert(t, node, DTYPE_F64, err);
 	else if (kind == VALUE_BOOL)
-		node = convert(t, node, DTYPE_BOOL, err);
+		node = late_convert(t, node, DTYPE_BOOL, err);
 	else if (t->graph->nodes[node]->dtype == DTYPE_F64)
-		node = whole(t, node, err);
+		node = late_whole(t, node, err);
 	else
-		node = convert(t, node, DTYPE_I64, err);
-	return finish(t, node, out);
+		node = late_convert(t, node, DTYPE_I64, err);
+	return late_finish(t, node, out);
 }
 
 bool late_not(struct trace *t, struct value a, struct value *out, struct err *err)
 {
-	int node = convert(t, late_node(t, a, err), DTYPE_BOOL, err);
-	struct arg arg = arg_node(node);
+	int node = late_convert(t, late_node(t, a, err), DTYPE_BOOL, err);
 
-	return node >= 0 && finish(t, add(t, OP_logical_not, &arg, 1, err), out);
+	return late_finish(t, late_one(t, OP_logical_not, node, err), out);
 }
 
 /* The one element as a node of 0 dims that is no input of the graph. */
@@ -189,7 +207,7 @@ static int element(struct trace *t, struct value tensor, const struct shape *sha
 		return -1;
 	if (as == dtype && t->graph->nodes[args[0].node]->input < 0)
 		return args[0].node;
-	return add(t, OP_to, args, 2, err);
+	return late_add(t, OP_to, args, 2, err);
 }
 
 bool late_read(struct trace *t, enum value_kind kind, struct value a, bool *known,
@@ -212,7 +230,7 @@ bool late_read(struct trace *t, enum value_kind kind, struct value a, bool *know
 	if (node < 0)
 		return false;
 	if (kind == VALUE_UNSET)
-		return finish(t, node, out);
+		return late_finish(t, node, out);
 	return late_cast(t, kind, (struct value){ .kind = late_value(t, node).kind, .i = node },
 			 out, err);
 }
@@ -222,43 +240,172 @@ static bool is_float(const struct trace *t, int node)
 	return t->graph->nodes[node]->dtype == DTYPE_F64;
 }
 
-static bool divides(enum binop op)
+/* ---- operators ---- */
+
+static bool is_small(const struct node *n)
 {
-	return op == BIN_TRUEDIV || op == BIN_FLOORDIV || op == BIN_MOD;
+	return n->op == OP_tensor && n->dtype == DTYPE_I64 && n->data && n->shape.rank == 0 &&
+	       *(const int64_t *)n->data <= 1 << 20 && *(const int64_t *)n->data >= -(1 << 20);
+}
+
+/* A number that a loop carries, and that its rounds only count on: it begins below
+ * 2^62 (fork_loop.c), and no loop has rounds enough to get beyond 2^63.  *left
+ * bounds how far that is looked into. */
+static bool is_counter(const struct trace *t, int node, int *left)
+{
+	const struct node *n = t->graph->nodes[node];
+	const struct arg *args = n->args;
+
+	if (n->op == OP_loop_carried || is_small(n))
+		return true;
+	if (--*left < 0)
+		return false;
+	switch (n->op) {
+	case OP_clone:
+		return is_counter(t, args[0].node, left);
+	case OP_where:
+		return is_counter(t, args[1].node, left) && is_counter(t, args[2].node, left);
+	case OP_add:
+	case OP_sub:
+		return args[1].kind == ARG_NODE &&
+		       (is_small(t->graph->nodes[args[0].node]) ||
+			is_small(t->graph->nodes[args[1].node])) &&
+		       is_counter(t, args[0].node, left) && is_counter(t, args[1].node, left);
+	default:
+		return false;
+	}
+}
+
+/* Whole numbers: where they may need more than 64 bits, eager says so. */
+static int whole_operator(struct trace *t, enum op op, int x, int y, struct err *err)
+{
+	int result = late_two(t, op, x, y, err), size, left = 64;
+
+	if (result < 0 || is_counter(t, result, &left))
+		return result;
+	size = late_two(t, op, late_convert(t, x, DTYPE_F64, err),
+			late_convert(t, y, DTYPE_F64, err), err);
+	return size >= 0 && late_within(t, size, 0x1p62, err) ? result : -1;
+}
+
+static bool is_zero(struct value v)
+{
+	return (v.kind == VALUE_FLOAT && v.f == 0) || (value_is_integer(v) && value_as_int(v) == 0);
+}
+
+/* / // % */
+static int divide(struct trace *t, enum binop op, struct value divisor, int x, int y,
+		  struct err *err)
+{
+	bool floats = t->graph->nodes[x]->dtype == DTYPE_F64;
+
+	if (is_zero(divisor)) {
+		trace_break(t, BREAK_NUMBER_USE, NULL, err);
+		return -1;
+	}
+	if (!value_is_number(divisor) && !expect_nonzero(t, y, err))
+		return -1;
+	if (floats && op != BIN_TRUEDIV)
+		return late_number(t, op == BIN_MOD ? REAL_MOD : REAL_FLOORDIV, x, y, err);
+	if (!floats && op == BIN_TRUEDIV) { /* rounded once */
+		if (!late_within(t, x, 0x1p53, err) || !late_within(t, y, 0x1p53, err))
+			return -1;
+		x = late_convert(t, x, DTYPE_F64, err);
+		y = late_convert(t, y, DTYPE_F64, err);
+	}
+	if (!floats && op == BIN_FLOORDIV && !late_within(t, x, 0x1p63, err))
+		return -1; /* -2^63 // -1 */
+	return late_two(t, (enum op)t->operators->binary[op], x, y, err);
+}
+
+static int power(struct trace *t, struct value exponent, int x, int y, struct err *err)
+{
+	bool whole = t->graph->nodes[x]->dtype == DTYPE_I64 &&
+		     (!value_is_integer(exponent) || value_as_int(exponent) >= 0);
+	int size = late_number(t, REAL_POW, late_convert(t, x, DTYPE_F64, err),
+			       late_convert(t, y, DTYPE_F64, err), err);
+
+	if (size < 0 || !late_within(t, size, whole ? 0x1p62 : INFINITY, err))
+		return -1;
+	if (!whole)
+		return size;
+	if (!value_is_integer(exponent) &&
+	    !late_expect(t, late_two(t, OP_ge, y, late_int(t, 0, err), err), true, err))
+		return -1;
+	return late_two(t, OP_pow, x, y, err);
+}
+
+/* & | ^ of bools are bools. */
+static int bitwise(struct trace *t, enum op op, int x, int y, struct err *err)
+{
+	bool bools = t->graph->nodes[x]->dtype == DTYPE_BOOL &&
+		     t->graph->nodes[y]->dtype == DTYPE_BOOL;
+	enum dtype dtype = bools ? DTYPE_BOOL : DTYPE_I64;
+
+	return late_two(t, op, late_convert(t, x, dtype, err), late_convert(t, y, dtype, err), err);
 }
 
 bool late_binary(struct trace *t, enum binop op, struct value a, struct value b, struct value *out,
 		 struct err *err)
 {
-	bool square = op == BIN_POW && b.kind == VALUE_INT && b.i == 2;
-	int x, y, id = t->operators->binary[square ? BIN_MUL : op];
-	enum dtype dtype;
+	int id = t->operators->binary[op], x, y, node;
+	bool floats;
 
-	if (id < 0 || (!square && op != BIN_ADD && op != BIN_SUB && op != BIN_MUL && !divides(op)))
-		return trace_break(t, BREAK_NUMBER_USE, NULL, err);
 	x = late_node(t, a, err);
-	y = x < 0 ? -1 : late_node(t, square ? a : b, err);
+	y = x < 0 ? -1 : late_node(t, b, err);
 	if (y < 0)
 		return false;
-	dtype = is_float(t, x) || is_float(t, y) || op == BIN_TRUEDIV ? DTYPE_F64 : DTYPE_I64;
-	x = convert(t, x, dtype, err);
-	y = convert(t, y, dtype, err);
-	if (y < 0 || (divides(op) && b.kind > VALUE_FLOAT && !expect_nonzero(t, y, err)))
-		return false;
-	if (divides(op) && (b.kind == VALUE_INT || b.kind == VALUE_BOOL || b.kind == VALUE_FLOAT) &&
-	    (b.kind == VALUE_FLOAT ? b.f == 0
-	     : b.kind == VALUE_INT ? b.i == 0
-				   : !b.b))
+	floats = is_float(t, x) || is_float(t, y);
+	if (id < 0 || op == BIN_MATMUL ||
+	    (floats && (op == BIN_AND || op == BIN_OR || op == BIN_XOR)))
 		return trace_break(t, BREAK_NUMBER_USE, NULL, err);
 	t->n_ops++;
-	return finish(t, add_two(t, (enum op)id, x, y, err), out);
+	if (op == BIN_AND || op == BIN_OR || op == BIN_XOR)
+		return late_finish(t, bitwise(t, (enum op)id, x, y, err), out);
+	x = late_convert(t, x, floats ? DTYPE_F64 : DTYPE_I64, err);
+	y = late_convert(t, y, floats ? DTYPE_F64 : DTYPE_I64, err);
+	if (y < 0)
+		return false;
+	if (op == BIN_POW)
+		node = power(t, b, x, y, err);
+	else if (op == BIN_TRUEDIV || op == BIN_FLOORDIV || op == BIN_MOD)
+		node = divide(t, op, b, x, y, err);
+	else
+		node = floats ? late_two(t, (enum op)id, x, y, err)
+			      : whole_operator(t, (enum op)id, x, y, err);
+	return late_finish(t, node, out);
+}
+
+/* ~n */
+bool late_invert(struct trace *t, struct value a, struct value *out, struct err *err)
+{
+	int node = late_node(t, a, err);
+
+	if (node >= 0 && is_float(t, node))
+		return trace_break(t, BREAK_NUMBER_USE, NULL, err);
+	node = late_convert(t, node, DTYPE_I64, err);
+	return late_finish(t, late_one(t, OP_invert, node, err), out);
+}
+
+/* Python compares an int with a float exactly. */
+static int compared(struct trace *t, struct value v, int node, enum dtype dtype, struct err *err)
+{
+	if (dtype == DTYPE_F64 && t->graph->nodes[node]->dtype == DTYPE_I64) {
+		if (v.kind == VALUE_INT && fabs((double)v.i) >= 0x1p53) {
+			trace_break(t, BREAK_NUMBER_USE, NULL, err);
+			return -1;
+		}
+		if (v.kind != VALUE_INT && !late_within(t, node, 0x1p53, err))
+			return -1;
+	}
+	return late_convert(t, node, dtype, err);
 }
 
 bool late_compare(struct trace *t, enum cmpop op, struct value a, struct value b, struct value *out,
 		  struct err *err)
 {
-	int x, y;
 	enum dtype dtype;
+	int x, y;
 
 	if (op > CMP_GE)
 		return trace_break(t, BREAK_NUMBER_USE, NULL, err);
@@ -267,10 +414,10 @@ bool late_compare(struct trace *t, enum cmpop op, struct value a, struct value b
 	if (y < 0)
 		return false;
 	dtype = is_float(t, x) || is_float(t, y) ? DTYPE_F64 : DTYPE_I64;
-	x = convert(t, x, dtype, err);
-	y = convert(t, y, dtype, err);
+	x = compared(t, a, x, dtype, err);
+	y = x < 0 ? -1 : compared(t, b, y, dtype, err);
 	t->n_ops++;
-	return finish(t, add_two(t, (enum op)t->operators->compare[op], x, y, err), out);
+	return late_finish(t, late_two(t, (enum op)t->operators->compare[op], x, y, err), out);
 }
 
 /* Python's type: 0 none of these. */
@@ -313,7 +460,7 @@ bool late_choose(struct trace *t, struct value condition, struct value a, struct
 	args[1] = arg_node(x);
 	args[2] = arg_node(y);
 	t->n_ops++;
-	*known = finish(t, add(t, OP_where, args, 3, err), out);
+	*known = late_finish(t, late_add(t, OP_where, args, 3, err), out);
 	return *known;
 }
 

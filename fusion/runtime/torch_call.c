@@ -3,6 +3,7 @@
  * Shared by the eager and the capturing host, so that both refuse the same
  * things in the same words.
  */
+#include "fusion/capture/operators.h"
 #include "fusion/runtime/torch_host.h"
 
 #include <string.h>
@@ -71,8 +72,7 @@ bool torch_plain_cast(const struct value *values, int n, const struct keywords *
 
 static bool is_operand(struct value v)
 {
-	return v.kind == VALUE_TENSOR || v.kind == VALUE_SYMINT || v.kind == VALUE_INT ||
-	       v.kind == VALUE_FLOAT || v.kind == VALUE_BOOL;
+	return value_is_hosted(v) || value_is_number(v);
 }
 
 bool torch_identity(enum cmpop op, struct value a, struct value b, struct value *out)

@@ -285,6 +285,16 @@ bool late_binary(struct trace *t, enum binop op, struct value a, struct value b,
 		 struct err *err);
 bool late_compare(struct trace *t, enum cmpop op, struct value a, struct value b, struct value *out,
 		  struct err *err);
+bool late_invert(struct trace *t, struct value a, struct value *out, struct err *err);
+/* late_math.c: trace_math() and trace_extreme() of late numbers; vm_host.pick */
+bool late_math(struct trace *t, const struct native *f, const struct value *args, int n,
+	       bool *known, struct value *out, struct err *err);
+bool late_extreme(struct trace *t, bool least, struct value a, struct value b, bool *known,
+		  struct value *out, struct err *err);
+bool late_pick(void *self, struct value condition, struct value a, struct value b, bool *known,
+	       struct value *out, struct err *err);
+bool late_full(struct trace *t, enum op op, const char *name, struct value *values, int n,
+	       const struct keywords *kw, bool *known, struct value *out, struct err *err);
 /* One of two numbers of one type; *known false: they are not. */
 bool late_choose(struct trace *t, struct value condition, struct value a, struct value b,
 		 bool *known, struct value *out, struct err *err);

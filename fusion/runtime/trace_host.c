@@ -147,7 +147,8 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 	struct trace *t = self;
 	struct value values[MAX_ARGS + 1];
 	enum op op = (enum op)f->id;
-	bool inplace = false;
+	int own = f->self.kind == VALUE_TENSOR;
+	bool inplace = false, known;
 
 	if (torch_control_wants(f))
 		return call_control(t, f, args, n, kw, out, err);
@@ -171,14 +172,14 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 	}
 	if (f->id == OP_tensor)
 		return trace_literal(t, args, n, kw, out, err);
-	if (f->self.kind != VALUE_TENSOR)
-		return trace_op(t, op, f->name, inplace, args, n, kw, out, err);
 	if (n > MAX_ARGS)
 		return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, n);
 	values[0] = f->self;
 	for (int i = 0; i < n; i++)
-		values[i + 1] = args[i];
-	return trace_op(t, op, f->name, inplace, values, n + 1, kw, out, err);
+		values[i + own] = args[i];
+	if (!late_full(t, op, f->name, values, n + own, kw, &known, out, err) || known)
+		return known;
+	return trace_op(t, op, f->name, inplace, values, n + own, kw, out, err);
 }
 
 static bool is_number(struct value v)
@@ -499,6 +500,7 @@ void trace_host_init(struct trace *t)
 		.store_global = world_store_global,
 		.may_store = world_may_store,
 		.builtin_break = host_builtin_break,
+		.pick = late_pick,
 		.fork = fork_branch,
 		.not_known = host_not_known,
 		.any = fork_any,

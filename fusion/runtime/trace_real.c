@@ -256,7 +256,10 @@ bool trace_math(void *self, const struct native *f, const struct value *args, in
 
 	*known = false;
 	for (int i = 0; i < n; i++)
-		if (trace_is_late(t, args[i]) || args[i].kind == VALUE_SYMBOOL ||
+		if (trace_is_late(t, args[i]))
+			return late_math(t, f, args, n, known, out, err);
+	for (int i = 0; i < n; i++)
+		if (args[i].kind == VALUE_SYMBOOL ||
 		    (!value_is_number(args[i]) && args[i].kind != VALUE_NONE &&
 		     (!value_is_hosted(args[i]) || args[i].kind == VALUE_TENSOR)))
 			return true;
@@ -278,6 +281,8 @@ bool trace_extreme(void *self, bool least, struct value a, struct value b, bool 
 	struct symtab *syms = t->graph->syms;
 	const struct sym *s;
 
+	if (trace_is_late(t, a) || trace_is_late(t, b))
+		return late_extreme(t, least, a, b, known, out, err);
 	/* of an int and a float, which type it is depends on which is more */
 	*known = is_int(a) && is_int(b) && a.kind != VALUE_BOOL && b.kind != VALUE_BOOL;
 	if (!*known)

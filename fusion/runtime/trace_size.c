@@ -313,13 +313,15 @@ bool trace_size_unary(struct trace *t, enum unop op, struct value a, struct valu
 		return false;
 	if (value_is_number(a))
 		return number_unary(t->vm, op, a, out, err);
-	if (op == UN_POS && !trace_is_late(t, a)) {
+	if (op == UN_POS && a.kind != VALUE_LATEBOOL) {
 		*out = a;
 		return true;
 	}
 	if (trace_is_late(t, a) && op != UN_INVERT)
 		return late_binary(t, minus ? BIN_MUL : BIN_ADD, a, value_int(minus ? -1 : 0), out,
 				   err);
+	if (trace_is_late(t, a))
+		return late_invert(t, a, out, err);
 	if (a.kind == VALUE_SYMINT) /* ~n is -n - 1 */
 		return trace_size_binary(t, BIN_SUB, value_int(minus ? 0 : -1), a, out, err);
 	if (trace_is_real(a) && minus && !trace_is_late(t, a))
