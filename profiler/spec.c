@@ -122,6 +122,33 @@ static bool read_shape(const json_t *fields, const char *path, struct spec_tenso
 	return true;
 }
 
+/* [0, -1]: dims that are symbols from the first compilation on. */
+static bool read_dynamic(const json_t *fields, const char *path, struct spec_tensor *out,
+			 struct err *err)
+{
+	const json_t *dims = json_object_get(fields, "dynamic_dims");
+	size_t i;
+	json_t *dim;
+
+	if (!dims || json_is_null(dims))
+		return true;
+	if (!json_is_array(dims))
+		return err_set(err, ERR_WORKLOAD,
+			       "%s.dynamic_dims must be a list of dimensions, as [0]", path);
+	json_array_foreach((json_t *)dims, i, dim)
+	{
+		json_int_t d = json_integer_value(dim);
+
+		if (!json_is_integer(dim) || d < -out->rank || d >= out->rank)
+			return err_set(err, ERR_WORKLOAD,
+				       "%s.dynamic_dims[%zu] must be a dimension of the shape, "
+				       "from %d to %d",
+				       path, i, -out->rank, out->rank - 1);
+		out->dynamic_dims |= 1u << (d < 0 ? d + out->rank : d);
+	}
+	return true;
+}
+
 static bool data_fits(const json_t *item, enum dtype dtype)
 {
 	double number;
@@ -222,7 +249,8 @@ bool spec_tensor(const json_t *spec, const char *path, struct spec_tensor *out, 
 	if (!json_is_object(fields))
 		return err_set(err, ERR_WORKLOAD, "%s must be an object with a shape", where);
 	if (!known_fields(fields, where, random ? of_random : of_tensor, err) ||
-	    !read_dtype(fields, where, &out->dtype, err) || !read_shape(fields, where, out, err))
+	    !read_dtype(fields, where, &out->dtype, err) || !read_shape(fields, where, out, err) ||
+	    !read_dynamic(fields, where, out, err))
 		return false;
 	return random ? read_random(fields, where, out, err) : read_data(fields, where, out, err);
 }

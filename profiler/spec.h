@@ -30,6 +30,7 @@ struct spec_tensor {
 	int64_t numel;
 	const json_t *data;
 	struct random random;
+	unsigned dynamic_dims; /* bit d: as torch._dynamo.mark_dynamic(t, d) */
 };
 
 /* Whether spec is {"tensor"} or {"random"}. */

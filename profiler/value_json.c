@@ -57,6 +57,8 @@ static struct value tensor_from_json(const json_t *spec, struct allocator *a, st
 	tensor_unref(t);
 	if (v.kind == VALUE_UNSET)
 		err_set(err, ERR_MEMORY, "out of memory for an input");
+	else
+		v.tensor->dynamic_dims = s.dynamic_dims;
 	return v;
 }
 
@@ -137,8 +139,10 @@ struct value value_from_json(const json_t *spec, struct allocator *a, struct err
 	return scalar_from_json(json_object_get(spec, "value"));
 }
 
-static struct value copy_tensor(const struct tensor *from, struct allocator *a, struct err *err)
+static struct value copy_tensor(const struct vtensor *original, struct allocator *a,
+				struct err *err)
 {
+	const struct tensor *from = original->memory;
 	struct tensor *t = tensor_create(a, from->dtype, from->rank, from->size, err);
 	struct value v;
 
@@ -149,6 +153,8 @@ static struct value copy_tensor(const struct tensor *from, struct allocator *a, 
 	tensor_unref(t);
 	if (v.kind == VALUE_UNSET)
 		err_set(err, ERR_MEMORY, "out of memory for an input");
+	else
+		v.tensor->dynamic_dims = original->dynamic_dims;
 	return v;
 }
 
@@ -176,7 +182,7 @@ struct value value_copy(struct value v, struct allocator *a, struct err *err)
 	struct value dict;
 
 	if (v.kind == VALUE_TENSOR)
-		return copy_tensor(v.tensor->memory, a, err);
+		return copy_tensor(v.tensor, a, err);
 	if (v.kind == VALUE_TUPLE || v.kind == VALUE_LIST)
 		return copy_items(v, a, err);
 	if (v.kind != VALUE_DICT)

@@ -281,6 +281,57 @@ static void a_break_in_a_block_has_the_place_of_the_block(void **state)
 	json_decref(e);
 }
 
+/* dynamic_dims is mark_dynamic: a symbol from the first compilation on. */
+static void marked_dims_are_symbols_at_once(void **state)
+{
+	const char *calls = "[[{\"random\": {\"shape\": [4, 8], \"dynamic_dims\": [0]}}],"
+			    " [{\"random\": {\"shape\": [6, 8], \"dynamic_dims\": [-2]}}]]";
+	static const enum fusion_mode modes[] = { FUSION_AUTO, FUSION_STATIC };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		json_t *e = explain("import torch\ndef model(x):\n    return torch.sin(x)\n", calls,
+				    NULL, modes[i]);
+		json_t *pinned = explain("def model(x):\n    for i in range(x.shape[0]):\n"
+					 "        x = x + i\n    return x\n",
+					 calls, NULL, modes[i]);
+
+		assert_int_equal(number(e, "graph_count"), 1);
+		assert_int_equal(number(pinned, "graph_count"), 2);
+		assert_string_equal(
+		    json_string_value(json_object_get(item(pinned, "guards", 2), "text")),
+		    "x.size(0) == 4 (marked dynamic, but the program needs the "
+		    "number: a ConstraintViolationError in PyTorch)");
+		json_decref(e);
+		json_decref(pinned);
+	}
+}
+
+/* As TorchDynamo, which calls no code that might write; natively none is lost. */
+static void logging_and_warnings_end_a_graph(void **state)
+{
+	const char *source = "import logging, warnings\nlog = logging.getLogger('x')\n"
+			     "def model(x):\n    x = x + 1\n    log.info('%s', x.shape)\n"
+			     "    x = x * 2\n    warnings.warn('slow')\n    x = x - 1\n"
+			     "    logging.error('no')\n    return x / 2\n";
+	static const char *const gb[] = { "GB0291", "GB0007", "GB0291" };
+	json_t *e = explain(source, INPUTS, NULL, FUSION_AUTO);
+	json_t *native = explain(source, INPUTS, "{\"policy\": \"native\"}", FUSION_AUTO);
+
+	(void)state;
+	assert_int_equal(number(e, "graph_count"), 4);
+	for (size_t i = 0; i < 3; i++) {
+		const json_t *found = item(e, "breaks", i);
+
+		assert_string_equal(text(found, "gb"), gb[i]);
+		assert_string_equal(text(found, "outcome"), "resume");
+		assert_int_equal(profiler_break_place(found).line, 5 + 2 * (int)i);
+	}
+	assert_int_equal(number(native, "graph_count"), 1);
+	json_decref(e);
+	json_decref(native);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +346,8 @@ int main(void)
 		cmocka_unit_test(an_entry_tells_how_often_it_bailed_out),
 		cmocka_unit_test(rounds_of_a_loop_are_launches),
 		cmocka_unit_test(a_break_in_a_block_has_the_place_of_the_block),
+		cmocka_unit_test(marked_dims_are_symbols_at_once),
+		cmocka_unit_test(logging_and_warnings_end_a_graph),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <float.h>
 #include <inttypes.h>
 #include <string.h>
+#include <string.h>
 
 #include "fusion/runtime/guards.h"
 
@@ -181,7 +182,7 @@ static void keys_text(const struct dict *dict, struct buf *out)
 /* The type of a slot, or its value. */
 static void slot_text(const struct guards *g, const struct guard *at, struct buf *out)
 {
-	const char *name = name_of(g, at->slot);
+	const char *name = name_of(g, at->slot), *kind;
 	struct value was = at->slot < 0 ? value_none() : g->slots->at[at->slot].value;
 
 	switch (at->kind) {
@@ -190,7 +191,8 @@ static void slot_text(const struct guards *g, const struct guard *at, struct buf
 		return;
 	case GUARD_KIND:
 	case GUARD_ITERATOR:
-		buf_printf(out, "%s is a %s", name, kind_name(g->slots->at[at->slot].kind));
+		kind = kind_name(g->slots->at[at->slot].kind);
+		buf_printf(out, "%s is %s %s", name, strchr("aeiou", kind[0]) ? "an" : "a", kind);
 		return;
 	case GUARD_UNSET:
 		buf_printf(out, "%s has no value", name);
@@ -202,7 +204,10 @@ static void slot_text(const struct guards *g, const struct guard *at, struct buf
 		buf_printf(out, "%s is a float", name);
 		return;
 	case GUARD_OBJECT:
-		buf_printf(out, "%s is the class or property that it was", name);
+		if (was.kind == VALUE_CLASS)
+			buf_printf(out, "%s is the class %s", name, was.class->name);
+		else
+			buf_printf(out, "%s is the property that it was", name);
 		return;
 	case GUARD_FUNCTION:
 		buf_printf(out, "%s is the function %s", name,
@@ -240,6 +245,7 @@ static void slot_text(const struct guards *g, const struct guard *at, struct buf
 static void write_text(const struct guards *g, const struct guard *at, struct buf *out)
 {
 	const char *name = name_of(g, at->slot);
+	struct value was = at->slot < 0 ? value_none() : g->slots->at[at->slot].value;
 
 	switch (at->kind) {
 	case GUARD_RANK:
@@ -247,6 +253,10 @@ static void write_text(const struct guards *g, const struct guard *at, struct bu
 		return;
 	case GUARD_SIZE:
 		buf_printf(out, "%s.size(%d) == %" PRId64, name, at->dim, at->number);
+		/* PyTorch: an error */
+		if (was.kind == VALUE_TENSOR && (was.tensor->dynamic_dims >> at->dim & 1))
+			buf_puts(out, " (marked dynamic, but the program needs the number: "
+				      "a ConstraintViolationError in PyTorch)");
 		return;
 	case GUARD_SYMBOL:
 		buf_printf(out, "2 <= %s.size(%d)", name, at->dim);
@@ -268,7 +278,9 @@ static void write_text(const struct guards *g, const struct guard *at, struct bu
 		buf_printf(out, "%s is %s", name, name_of(g, at->other));
 		return;
 	case GUARD_DISJOINT:
-		buf_printf(out, "%s and %s share no memory", name, name_of(g, at->other));
+		buf_printf(out,
+			   was.kind == VALUE_TENSOR ? "%s and %s share no memory" : "%s is not %s",
+			   name, name_of(g, at->other));
 		return;
 	case GUARD_CONDITION:
 		condition_text(g, at->number, out);

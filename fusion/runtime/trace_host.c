@@ -386,6 +386,28 @@ static bool host_module_attr(void *self, const struct module *m, const char *nam
 	return torch_module_attr(t->names, m, name, out, err);
 }
 
+static bool writes_log(const struct native *f)
+{
+	return builtin_find("_prelude", "log") == f->id ||
+	       builtin_find("warnings", "warn") == f->id;
+}
+
+/* Messages go nowhere, so natively nothing is lost; TorchDynamo calls no code that
+ * might write one.  Within our logging module it is the program's call of it. */
+static bool break_at_log(struct trace *t, const struct native *native, struct err *err)
+{
+	bool warns = builtin_find("warnings", "warn") == native->id;
+	const struct frame *f = t->vm->frame;
+	char subject[64];
+
+	snprintf(subject, sizeof(subject), "logging's %s()", f->code->name);
+	while (!warns && f->unit->hidden && f != t->base)
+		f = f->up;
+	trace_break_at(t, warns ? BREAK_SKIPPED : BREAK_LOGGING,
+		       warns ? "warnings.warn()" : subject, f);
+	return err_set(err, ERR_BREAK, "the graph ends here");
+}
+
 /* Functions that act outside the tensors. */
 static bool host_builtin_break(void *self, const struct native *f, struct err *err)
 {
@@ -394,6 +416,8 @@ static bool host_builtin_break(void *self, const struct native *f, struct err *e
 
 	if (builtin_find("", "print") == f->id && prints_may(self))
 		return true;
+	if (writes_log(f))
+		return ((struct trace *)self)->native || break_at_log(self, f, err);
 	for (size_t i = 0; i < sizeof(skipped) / sizeof(skipped[0]); i++) {
 		if (builtin_find(skipped[i], f->name) != f->id)
 			continue;

@@ -444,8 +444,8 @@ static void share_symbols(struct trace *t, int slot, const struct seen *seen)
 	for (int d = 0; d < at->rank; d++) {
 		int dim = at->first_dim + d;
 		bool wanted = t->mode == FUSION_DYNAMIC ||
-			      (t->mode == FUSION_AUTO &&
-			       (seen->changed[d] || (at->value.tensor->dynamic_dims >> d & 1)));
+			      (at->value.tensor->dynamic_dims >> d & 1) ||
+			      (t->mode == FUSION_AUTO && seen->changed[d]);
 
 		/* where the strides are constants, so are the sizes */
 		s->dims[dim].pinned = !wanted || !at->contiguous;

@@ -1,4 +1,6 @@
-# The module logging: messages go nowhere.
+# The module logging: messages go nowhere, but what would write one ends a graph.
+
+import _prelude
 
 DEBUG = 10
 INFO = 20
@@ -12,22 +14,22 @@ class Logger:
         self.name = name
 
     def debug(self, *args, **keywords):
-        pass
+        _prelude.log()
 
     def info(self, *args, **keywords):
-        pass
+        _prelude.log()
 
     def warning(self, *args, **keywords):
-        pass
+        _prelude.log()
 
     def error(self, *args, **keywords):
-        pass
+        _prelude.log()
 
     def critical(self, *args, **keywords):
-        pass
+        _prelude.log()
 
     def exception(self, *args, **keywords):
-        pass
+        _prelude.log()
 
     def setLevel(self, level):
         pass
@@ -45,16 +47,16 @@ def basicConfig(*args, **keywords):
 
 
 def debug(*args, **keywords):
-    pass
+    _prelude.log()
 
 
 def info(*args, **keywords):
-    pass
+    _prelude.log()
 
 
 def warning(*args, **keywords):
-    pass
+    _prelude.log()
 
 
 def error(*args, **keywords):
-    pass
+    _prelude.log()
