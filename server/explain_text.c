@@ -77,48 +77,93 @@ static void print_arg(struct buf *out, const json_t *arg, const json_t *nodes)
 	free(text);
 }
 
-static void print_node(struct buf *out, const json_t *node, const json_t *nodes)
+enum { COLUMNS = 7, MOST_WIDE = 40 };
+
+/* The cells of a node, one after the other, each ended by \0. */
+static void node_cells(const json_t *node, const json_t *nodes, struct buf *cells)
 {
 	bool input = strcmp(text_of(node, "op"), "placeholder") == 0;
 	size_t i;
 	json_t *arg;
-	struct buf args = { 0 };
 
-	buf_puts(&args, "(");
+	buf_printf(cells, "%s%c%s%c%s%c(", input ? "placeholder" : "call_function", 0,
+		   text_of(node, "name"), 0, input ? "" : text_of(node, "op"), 0);
 	json_array_foreach(json_object_get(node, "args"), i, arg)
 	{
-		buf_puts(&args, i ? ", " : "");
-		print_arg(&args, arg, nodes);
+		buf_puts(cells, i ? ", " : "");
+		print_arg(cells, arg, nodes);
 	}
-	buf_puts(&args, ")");
-	buf_printf(out, "     %-13s  %-14s  %-22s  %-24s  %-12s  %-9s  %d\n",
-		   input ? "placeholder" : "call_function", text_of(node, "name"),
-		   input ? "" : text_of(node, "op"), args.data ? args.data : "",
-		   text_of(node, "shape"), text_of(node, "dtype"), number_of(node, "line"));
-	buf_finish(&args);
+	buf_printf(cells, ")%c%s%c%s%c", 0, text_of(node, "shape"), 0, text_of(node, "dtype"), 0);
+	if (number_of(node, "line"))
+		buf_printf(cells, "%d", number_of(node, "line"));
+	buf_putc(cells, '\0');
+}
+
+static void widen(const struct buf *cells, int width[COLUMNS])
+{
+	const char *at = cells->data;
+
+	for (int c = 0; at && c < COLUMNS; c++, at += strlen(at) + 1) {
+		int len = (int)strlen(at);
+
+		if (len > width[c])
+			width[c] = len < MOST_WIDE ? len : MOST_WIDE;
+	}
+}
+
+static void print_row(struct buf *out, const struct buf *cells, const int width[COLUMNS])
+{
+	const char *at = cells->data;
+
+	buf_puts(out, "   ");
+	for (int c = 0; at && c < COLUMNS; c++, at += strlen(at) + 1)
+		buf_printf(out, "  %-*s", c == COLUMNS - 1 ? 0 : width[c], at);
+	buf_putc(out, '\n');
+}
+
+static void print_table(struct buf *out, const json_t *nodes)
+{
+	static const char heads[] = "opcode\0name\0target\0args\0shape\0dtype\0line";
+	int width[COLUMNS] = { 0 };
+	struct buf cells = { 0 };
+	size_t i;
+	json_t *node;
+
+	buf_add(&cells, heads, sizeof(heads));
+	widen(&cells, width);
+	json_array_foreach((json_t *)nodes, i, node)
+	{
+		buf_clear(&cells);
+		node_cells(node, nodes, &cells);
+		widen(&cells, width);
+	}
+	buf_clear(&cells);
+	buf_add(&cells, heads, sizeof(heads));
+	print_row(out, &cells, width);
+	json_array_foreach((json_t *)nodes, i, node)
+	{
+		buf_clear(&cells);
+		node_cells(node, nodes, &cells);
+		print_row(out, &cells, width);
+	}
+	buf_finish(&cells);
 }
 
 static void print_graph(struct buf *out, const json_t *graph, bool table)
 {
 	const json_t *ops = json_object_get(graph, "ops"), *nodes = json_object_get(graph, "nodes");
-	size_t n = json_array_size(ops), i;
-	json_t *node;
+	size_t n = json_array_size(ops);
 
+	if (table && number_of(graph, "id") > 0)
+		buf_putc(out, '\n');
 	buf_printf(out, "%3d  %s [%s]: %zu op%s, %d placeholder%s: ", number_of(graph, "id"),
 		   text_of(graph, "frame"), text_of(graph, "compile"), n, n == 1 ? "" : "s",
 		   number_of(graph, "placeholders"),
 		   number_of(graph, "placeholders") == 1 ? "" : "s");
 	print_ops(out, ops);
 	buf_putc(out, '\n');
-	if (!table)
-		return;
-	buf_printf(out, "     %-13s  %-14s  %-22s  %-24s  %-12s  %-9s  %s\n", "opcode", "name",
-		   "target", "args", "shape", "dtype", "line");
-	json_array_foreach((json_t *)nodes, i, node)
-	{
-		print_node(out, node, nodes);
-	}
-	buf_putc(out, '\n');
+	if (table)
+		print_table(out, nodes);
 }
 
 static void print_entry(struct buf *out, const json_t *entry)
@@ -253,6 +298,11 @@ static void print_sizes(struct buf *out, const json_t *sizes)
 			continue;
 		}
 		buf_puts(out, "  ");
+		if (json_array_size(json_object_get(row, "where")) == 0) {
+			buf_puts(out, "the same call again: ");
+			print_result(out, row);
+			continue;
+		}
 		json_array_foreach(json_object_get(row, "where"), k, name)
 		{
 			buf_printf(out, "%s%s", k ? ", " : "", json_string_value(name));

@@ -131,7 +131,11 @@ void workload_file_error(const struct workload_file *f, const char *command, con
 	struct buf text;
 
 	if (!source || err->line <= 0) {
-		fprintf(stderr, "breakeven %s: %s\n", command, err->message);
+		bool missing = workload_file_is_python(f) &&
+			       strstr(err->message, "required positional argument");
+
+		fprintf(stderr, "breakeven %s: %s%s\n", command, err->message,
+			missing ? "; give each with --input, as --input 'x=float32[8,16]'" : "");
 		return;
 	}
 	workload_file_place(f, place, sizeof(place));

@@ -332,6 +332,26 @@ static void logging_and_warnings_end_a_graph(void **state)
 	json_decref(native);
 }
 
+/* What compiles anew whatever the sizes are is said as such. */
+static void a_counter_in_a_guard_is_told_apart_from_sizes(void **state)
+{
+	json_t *e = explain(
+	    "import torch\nimport torch.nn as nn\nclass M(nn.Module):\n"
+	    "    def __init__(self):\n        super().__init__()\n        self.n = 0\n"
+	    "    def forward(self, x):\n        self.n += 1\n        return x * self.n\n"
+	    "model = M()\n",
+	    INPUTS, NULL, FUSION_AUTO);
+	json_t *plain = explain("import torch\ndef model(x):\n    return x + 1\n", INPUTS, NULL,
+				FUSION_AUTO);
+
+	(void)state;
+	assert_string_equal(text(item(e, "sizes", 0), "change"), "none");
+	assert_string_equal(text(item(e, "sizes", 0), "reason"), "self.n is 1, was 0");
+	assert_string_equal(text(item(plain, "sizes", 0), "change"), "4 to 1");
+	json_decref(e);
+	json_decref(plain);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -348,6 +368,7 @@ int main(void)
 		cmocka_unit_test(a_break_in_a_block_has_the_place_of_the_block),
 		cmocka_unit_test(marked_dims_are_symbols_at_once),
 		cmocka_unit_test(logging_and_warnings_end_a_graph),
+		cmocka_unit_test(a_counter_in_a_guard_is_told_apart_from_sizes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
