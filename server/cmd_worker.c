@@ -16,6 +16,7 @@
 
 #include "profiler/profiler.h"
 #include "server/commands.h"
+#include "server/heap.h"
 #include "server/message.h"
 #include "server/request.h"
 #include "server/worker.h"
@@ -29,6 +30,10 @@ enum { SANITIZED = 1 }; /* shadow memory needs terabytes of address space */
 #else
 enum { SANITIZED = 0 };
 #endif
+
+/* While someone types: where that is too short for each change they are tried
+ * together. */
+static const double check_rewrites_ms = 40;
 
 /* Lowers a limit; one that is lower already (an operator's ulimit) stays. */
 static void set_limit(int what, rlim_t value)
@@ -118,7 +123,8 @@ static bool read_job(int fd, json_t **job, enum message_type *kind, struct err *
 static bool explain_job(int fd, const struct workload *workload, struct err *err)
 {
 	struct explain_options options = { .mode = workload_explained_mode(workload),
-					   .rewrites_ms = 200 };
+					   .rewrites_ms = check_rewrites_ms,
+					   .brief = true };
 	json_t *answer = profiler_explain(workload, &options, err);
 	bool ok = answer && (send_json(fd, MESSAGE_REPORT, answer) ||
 			     err_set(err, ERR_IO, "the answer could not be sent to the server"));
@@ -140,6 +146,8 @@ static bool run_job(int fd, const char *cache_dir, struct err *err)
 
 	if (!read_job(fd, &job, &kind, err))
 		return false;
+	if (kind == MESSAGE_CHECK)
+		heap_take();
 	workload = workload_parse(job, err);
 	if (workload && kind == MESSAGE_CHECK)
 		ok = explain_job(fd, workload, err);

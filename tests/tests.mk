@@ -59,6 +59,7 @@ bench: deps
 	@$(MAKE) --no-print-directory $(JOBS) all $(BENCHES)
 	@for b in $(BENCHES); do echo "== $${b##*/}"; $$b || exit 1; done
 	@echo "== acceptance.py"; python3 tests/bench/acceptance.py $B/breakeven
+	@echo "== explain.py"; python3 tests/bench/explain.py $B/breakeven
 
 check: deps-test
 	@sh tests/check.sh

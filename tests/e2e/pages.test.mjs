@@ -14,6 +14,7 @@ before(async () => {
     ...workload("    y = torch.sin(x)\n    return torch.relu(y).sum()"),
     name: "denied",
     deny: ["relu"],
+    modes: ["eager", "static", "lazy"],
     backend: "interp",
   });
   const one = await postRun(server, { ...sweep([1, 5, 10]), backend: "interp", tags: ["nightly"] });
@@ -42,7 +43,8 @@ const pages = () => [
   ["a run", `/runs/${done}?over=h200,seed`, "#split-table"],
   ["graphs", `/runs/${done}/graphs`, ".ops"],
   ["no breaks", `/runs/${done}/breaks`, ".code"],
-  ["breaks", `/runs/${cut}/breaks`, ".brks"],
+  ["breaks", `/runs/${cut}/breaks?mode=static`, ".brks"],
+  ["traces", `/runs/${cut}/breaks?mode=lazy`, "#traces"],
   ["source", `/runs/${done}/source`, ".code"],
   ["a failed run", `/runs/${failed}`, "#failure"],
   ["the API", "/api", ".routes tbody tr"],
