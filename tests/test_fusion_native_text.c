@@ -381,6 +381,25 @@ static const struct program numbers[] = {
 	  "            torch.maximum(x, x * 0 + a), x > n, x == b, x ** n, a - x, n / (x * x + 1), "
 	  "y, x.pow(2) + b)\n",
 	  1, 0 },
+	{ "lists of elements",
+	  "def model(x):\n"
+	  "    s, most = 0.0, -1.0\n"
+	  "    for v in x.tolist():\n"
+	  "        s += v * v\n"
+	  "        most = max(most, v)\n"
+	  "    a, b, c = x.tolist()\n"
+	  "    y = x + a\n"
+	  "    y[0] = c\n"
+	  "    grid = (y.view(3, 1) > 0).tolist()\n"
+	  "    counts = x.isnan().long().tolist()\n"
+	  "    print(grid, [f'{v:.2f}' for v in y.tolist()], sum(counts))\n"
+	  "    return y * s, most, x.tolist(), y[0].tolist(), x[:0].tolist(), grid, [v > 1 for v "
+	  "in x.tolist()], dict(zip('abc', x.tolist()))\n",
+	  1, 0 },
+	{ "a longer list ends the graph",
+	  "def model(x):\n"
+	  "    return x + 1, x.repeat(30).tolist()\n",
+	  1, 1 },
 	{ "sizes and indices are breaks",
 	  "import torch\n"
 	  "def model(x):\n"
@@ -397,11 +416,77 @@ static void numbers_are_nodes(void **state)
 	check(numbers, sizeof(numbers) / sizeof(numbers[0]));
 }
 
+/* ---- assertions and exceptions ---- */
+
+static const struct program errors[] = {
+	{ "assertions with texts",
+	  "def model(x):\n"
+	  "    assert x.max().item() < 100, f'largest is {x.max().item():.1f} of {x}'\n"
+	  "    y = x * 2\n"
+	  "    x += 1\n"
+	  "    assert (y == y).all(), 'NaN in ' + str(y)\n"
+	  "    assert y.sum() > -12, ('sum', y.sum())\n"
+	  "    print('all hold', y)\n"
+	  "    return y\n",
+	  1, 0 },
+	{ "a text that is raised and caught",
+	  "class Bad(ValueError):\n"
+	  "    pass\n"
+	  "def check(x):\n"
+	  "    if x.sum() > 3:\n"
+	  "        raise Bad(f'too large: {x.sum().item():.2f} of {x}')\n"
+	  "    if x.min() < -2:\n"
+	  "        raise ValueError('too small: %.3f' % x.min().item(), x.shape)\n"
+	  "    return x + 1\n"
+	  "def model(x):\n"
+	  "    try:\n"
+	  "        y = check(x)\n"
+	  "        print('fine', y)\n"
+	  "    except Bad as e:\n"
+	  "        print('caught', e, repr(e))\n"
+	  "        y = x - 1\n"
+	  "    except ValueError as e:\n"
+	  "        y = x * len(e.args)\n"
+	  "    return y\n",
+	  1, 0 },
+	{ "a text that leaves the function",
+	  "def check(x, name):\n"
+	  "    if x.isnan().any():\n"
+	  "        raise ValueError(f'{name} has {x.isnan().sum().item()} NaN: {x}')\n"
+	  "    if (x.abs() > 1e10).any():\n"
+	  "        raise OverflowError(name + ' is ' + str(x.abs().max().item()))\n"
+	  "    return x\n"
+	  "def model(x):\n"
+	  "    x += 1\n"
+	  "    y = check(x, 'x') * 2\n"
+	  "    print(f'mean {y.mean():.4f}')\n"
+	  "    return check(y, 'y')\n",
+	  1, 0 },
+	{ "an exception that is made, and not raised",
+	  "def model(x):\n"
+	  "    e = ValueError(f'sum {x.sum().item()}', 1)\n"
+	  "    print(e, [e])\n"
+	  "    return x + 1, str(e), e.args\n",
+	  1, 0 },
+	{ "raised in any case",
+	  "def model(x):\n"
+	  "    y = x + 1\n"
+	  "    raise ValueError(f'{y}')\n",
+	  -1, 1 },
+};
+
+static void errors_are_eager_s(void **state)
+{
+	(void)state;
+	check(errors, sizeof(errors) / sizeof(errors[0]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_is_made_behind_the_graph),
 		cmocka_unit_test(numbers_are_nodes),
+		cmocka_unit_test(errors_are_eager_s),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,8 @@
 #include "fusion/runtime/late.h"
 #include "fusion/runtime/late_text.h"
 
+enum { MAX_LISTED = 64 }; /* elements of a tensor that become numbers */
+
 int late_add(struct trace *t, enum op op, const struct arg *args, int n, struct err *err)
 {
 	struct arg all[MAX_ARGS] = { 0 };
@@ -181,34 +183,121 @@ bool late_not(struct trace *t, struct value a, struct value *out, struct err *er
 	return late_finish(t, late_one(t, OP_logical_not, node, err), out);
 }
 
+/* The dtype of Python's numbers. */
+static enum dtype number_dtype(enum dtype dtype)
+{
+	return dtype == DTYPE_BOOL                     ? DTYPE_BOOL
+	       : dtype_category(dtype) == CATEGORY_INT ? DTYPE_I64
+						       : DTYPE_F64;
+}
+
+/* The tensor in a new shape; -1. */
+static int reshaped(struct trace *t, struct value tensor, struct value sizes, struct err *err)
+{
+	struct value values[2] = { tensor, sizes }, flat;
+	int node = -1;
+
+	if (sizes.kind == VALUE_UNSET) {
+		trace_no_memory(err);
+		return -1;
+	}
+	if (trace_op(t, OP_reshape, "fx:", false, values, 2, NULL, &flat, err)) {
+		node = trace_node(t, flat, err);
+		value_unref(flat);
+	}
+	value_unref(sizes);
+	return node;
+}
+
 /* The one element as a node of 0 dims that is no input of the graph. */
 static int element(struct trace *t, struct value tensor, const struct shape *shape,
 		   enum dtype dtype, struct err *err)
 {
-	struct value values[2] = { tensor, value_tuple(NULL, 0) }, flat;
-	enum dtype as = dtype == DTYPE_BOOL                     ? DTYPE_BOOL
-			: dtype_category(dtype) == CATEGORY_INT ? DTYPE_I64
-								: DTYPE_F64;
-	struct arg args[2] = { arg_node(trace_node(t, tensor, err)), arg_dtype(as) };
+	enum dtype as = number_dtype(dtype);
+	int node = shape->rank > 0 ? reshaped(t, tensor, value_tuple(NULL, 0), err)
+				   : trace_node(t, tensor, err);
+	struct arg args[2] = { arg_node(node), arg_dtype(as) };
 
-	if (values[1].kind == VALUE_UNSET) {
-		trace_no_memory(err);
-		return -1;
-	}
-	if (shape->rank > 0) {
-		args[0].node = -1;
-		if (trace_op(t, OP_reshape, "fx:", false, values, 2, NULL, &flat, err)) {
-			args[0].node = trace_node(t, flat, err);
-			value_unref(flat);
-		}
-	}
-	value_unref(values[1]);
-	if (args[0].node < 0)
-		return -1;
-	if (as == dtype && t->graph->nodes[args[0].node]->input < 0)
-		return args[0].node;
+	if (node >= 0 && as == dtype && t->graph->nodes[node]->input < 0)
+		return node;
 	return late_add(t, OP_to, args, 2, err);
 }
+
+/* ---- tolist() ---- */
+
+struct listing {
+	struct trace *t;
+	const int64_t *size;
+	int rank, flat, next;
+	enum dtype dtype;
+	struct err *err;
+};
+
+static bool list_from(struct listing *l, int dim, struct value *out)
+{
+	struct trace *t = l->t;
+	struct value list, item = { .kind = VALUE_UNSET };
+	int node;
+
+	if (dim == l->rank) {
+		struct arg args[3] = { arg_node(l->flat), arg_int(t->graph, 0),
+				       arg_int(t->graph, l->next++) };
+
+		node = late_add(t, OP_select, args, 3, l->err);
+		return late_finish(t,
+				   late_add(t, OP_to,
+					    (struct arg[]){ arg_node(node), arg_dtype(l->dtype) },
+					    2, l->err),
+				   out);
+	}
+	if (!vm_keep(t->vm, value_list(NULL, 0), &list, l->err))
+		return false;
+	for (int64_t i = 0; i < l->size[dim]; i++) {
+		bool ok = list_from(l, dim + 1, &item) &&
+			  (value_list_push(list.list, item) || trace_no_memory(l->err));
+
+		if (ok || value_counted(item))
+			value_unref(item);
+		if (!ok) {
+			value_unref(list);
+			return false;
+		}
+	}
+	*out = list;
+	return true;
+}
+
+bool late_list(struct trace *t, struct value tensor, bool *known, struct value *out,
+	       struct err *err)
+{
+	int64_t size[MAX_RANK], numel = 1;
+	struct listing l = { .t = t, .size = size, .err = err };
+	struct shape shape;
+	struct value count;
+
+	*known = false;
+	if (!t->native)
+		return true;
+	if (!trace_shape(t, tensor, &shape, &l.dtype, err))
+		return false;
+	for (int d = 0; d < shape.rank; d++) {
+		size[d] = sym_hint(t->graph->syms, shape.size[d]);
+		numel *= size[d] < MAX_LISTED ? size[d] : MAX_LISTED + 1;
+		if (numel > MAX_LISTED)
+			return true;
+	}
+	for (int d = 0; d < shape.rank; d++)
+		if (!sym_is_const(shape.size[d]))
+			return trace_pin(t, shape.size[d], err);
+	l.rank = shape.rank;
+	l.dtype = number_dtype(l.dtype);
+	count = value_int(numel);
+	l.flat = numel > 0 ? reshaped(t, tensor, value_tuple(&count, 1), err) : 0;
+	*known = l.flat >= 0 && list_from(&l, 0, out);
+	return *known;
+}
+
+/* ---- casts ---- */
 
 bool late_read(struct trace *t, enum value_kind kind, struct value a, bool *known,
 	       struct value *out, struct err *err)

@@ -277,6 +277,9 @@ static inline bool trace_is_late(const struct trace *t, struct value v)
  * *known false: it is not followed. */
 bool late_read(struct trace *t, enum value_kind kind, struct value a, bool *known,
 	       struct value *out, struct err *err);
+/* Its elements in nested lists, as tolist() gives them. */
+bool late_list(struct trace *t, struct value tensor, bool *known, struct value *out,
+	       struct err *err);
 /* int(), float(), bool() of a late number; `not` of it. */
 bool late_cast(struct trace *t, enum value_kind kind, struct value a, struct value *out,
 	       struct err *err);

@@ -155,6 +155,8 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 	for (int i = 0; i < n; i++)
 		if (args[i].kind == VALUE_LATETEXT && torch_more_break(f->id) == BREAK_NONE)
 			return late_text_need(t, args[i], err);
+	if (f->id == MORE_TOLIST && own && (!late_list(t, f->self, &known, out, err) || known))
+		return known;
 	if (torch_more_wants(f, args, n, kw)) {
 		if (torch_more_break(f->id) != BREAK_NONE || f->id == OP_where)
 			return trace_break(

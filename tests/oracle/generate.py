@@ -163,13 +163,13 @@ class Program:
     def read(self, names):
         target = self.name("n")
         t = self.rng.choice(names["t"])
-        self.emit(f"{target} = " + self.rng.choice([f"{t}.sum().item()", f"int({t}.sum())", f"float({t}.max())"]))
+        self.emit(f"{target} = " + self.rng.choice([f"{t}.sum().item()", f"int({t}.sum())", f"float({t}.max())", f"round({t}.tolist()[{self.rng.randint(0, 3)}], 3)", f"math.sqrt({t}.abs().sum().item())", f"math.exp(-{t}.abs().max().item())", f"max({t}.tolist())", f"min({t}.sum().item(), 1.5)", f"sum({t}.tolist())", f"abs({t}[0].item()) // 0.25 % 3", f"math.floor({t}.sum().item())", f"({t} > 0).sum().item() ** 2"]))
         names["n"].append(target)
 
     def cut(self, names):
         """What ends the graph under every policy."""
         target = self.name("n")
-        self.emit(f"{target} = round({self.rng.choice(names['t'])}.tolist()[{self.rng.randint(0, 3)}], 3)")
+        self.emit(f"{target} = float(f\"{{{self.rng.choice(names['t'])}.sum().item():.3f}}\")")
         names["n"].append(target)
 
     def call(self, names):
@@ -212,7 +212,7 @@ class Program:
             self.statement(names)
         result = ", ".join(names["t"][-2:] + names["n"][-1:] + names["l"][-1:] + names["s"][-1:])
         self.emit(f"return {result}")
-        return "\n\n".join(["import torch"] + self.helpers + ["\n".join(["def model(x, y):"] + self.lines)]) + "\n"
+        return "\n\n".join(["import math\nimport torch"] + self.helpers + ["\n".join(["def model(x, y):"] + self.lines)]) + "\n"
 
 
 def programs(seed, count):
