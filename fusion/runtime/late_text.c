@@ -43,7 +43,8 @@ bool late_text_gap(struct trace *t, struct text_gap gap, bool *known, struct buf
 {
 	char mark[TEXT_GAP_BYTES + 1];
 
-	*known = t->native && t->gaps.len < MAX_GAPS && text->len < MAX_TEXT_BYTES;
+	*known = t->native && t->gaps.len < MAX_GAPS && text->len < MAX_TEXT_BYTES &&
+		 t->text_bytes < MAX_TEXTS_BYTES;
 	if (!*known)
 		return true;
 	if (gap.kind == GAP_FORMAT && !keep_spec(t, &gap, err))
@@ -81,6 +82,7 @@ bool late_text_make(struct trace *t, const char *bytes, size_t len, struct value
 	struct late_text text = { .len = len };
 	size_t at = next_gap(bytes, len, 0);
 
+	t->text_bytes += len;
 	text.bytes = arena_strndup(t->graph->arena, bytes, len);
 	if (!text.bytes)
 		return trace_no_memory(err);
@@ -173,7 +175,7 @@ void late_text_forget(struct trace *t)
 {
 	for (size_t i = 0; i < t->gaps.len; i++)
 		drop_gap(&t->gaps.at[i]);
-	t->gaps.len = t->texts.len = 0;
+	t->gaps.len = t->texts.len = t->text_bytes = 0;
 }
 
 /* ---- what the VM asks ---- */
@@ -217,7 +219,7 @@ static bool host_late_bytes(void *self, struct value v, struct buf *text, struct
 	const struct trace *t = self;
 	const struct late_text *from = &t->texts.at[v.i];
 
-	if (text->len + from->len > MAX_TEXT_BYTES)
+	if (text->len + from->len > MAX_TEXT_BYTES || t->text_bytes > MAX_TEXTS_BYTES)
 		return late_text_need(self, v, err);
 	buf_add(text, from->bytes, from->len);
 	return true;

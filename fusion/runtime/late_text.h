@@ -13,7 +13,7 @@
 #include "fusion/capture/format.h"
 #include "fusion/runtime/trace.h"
 
-enum { MAX_GAPS = 10000, MAX_TEXT_BYTES = 1 << 20 };
+enum { MAX_GAPS = 10000, MAX_TEXT_BYTES = 1 << 20, MAX_TEXTS_BYTES = 16 << 20 };
 
 enum gap_kind {
 	GAP_STR,    /* str(value) */

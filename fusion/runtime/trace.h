@@ -162,6 +162,7 @@ struct trace {
 	VEC(struct traced_print) prints;
 	VEC(struct text_gap) gaps;
 	VEC(struct late_text) texts;
+	size_t text_bytes; /* of all of them */
 	bool failed;    /* out of memory, where nothing could say so */
 	unsigned birth; /* objects of the heap that are younger belong to the attempt */
 	int n_tensors, n_writes;
