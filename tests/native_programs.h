@@ -16,7 +16,7 @@ struct program {
 	int breaks;
 };
 
-static struct engine open(const char *source, enum fusion_mode mode)
+static inline struct engine open(const char *source, enum fusion_mode mode)
 {
 	struct fusion_options options = { .backend = "interp",
 					  .threads = 1,
@@ -44,7 +44,7 @@ static void same_tensors(const char *name, struct value a, struct value b)
 	}
 }
 
-static void same_calls(const struct program *p, struct engine *native, struct engine *eager)
+static inline void same_calls(const struct program *p, struct engine *native, struct engine *eager)
 {
 	for (int seed = 0; seed < 7; seed++) {
 		struct value a = FLOATS(native, seed, 3), b = FLOATS(eager, seed, 3);
@@ -66,7 +66,7 @@ static void same_calls(const struct program *p, struct engine *native, struct en
 	}
 }
 
-static void check_programs(const struct program *programs, size_t n)
+static inline void check_programs(const struct program *programs, size_t n)
 {
 	static const enum fusion_mode modes[] = { FUSION_STATIC, FUSION_AUTO, FUSION_DYNAMIC };
 

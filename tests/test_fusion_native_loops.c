@@ -358,7 +358,7 @@ static const struct program blocks[] = {
 	  "        x = h(x)\n"
 	  "        x = x * 0.5\n"
 	  "    return x\n",
-	  2 },
+	  1 },
 };
 
 /* Versions of a round: what rounds change is no reason for more and more of them. */

@@ -55,6 +55,7 @@ struct frame {
 	struct dict *namespace;      /* of a class body, a reference; NULL: no class body */
 	struct generator *generator; /* that owns its memory; NULL: a chunk */
 	bool marked, grad_before;    /* the function has a grad mode; the one to go back to */
+	int stands_for;              /* capture: which frame of the call, from 1; 0: none */
 	size_t bytes;                /* of the chunk, with this struct */
 };
 

@@ -111,9 +111,9 @@ static bool absent(struct vm *vm, const struct builtin_call *call, struct err *e
 {
 	struct buf text = { .limit = 120 };
 
-	value_print(&text, call->args[0], false);
-	vm_raise(vm, CLASS_VALUE_ERROR, err, "%s is not in %s", text.data ? text.data : "it",
-		 value_type_name(call->self));
+	if (builtin_text(vm, call->args[0], false, &text, err))
+		vm_raise(vm, CLASS_VALUE_ERROR, err, "%s is not in %s",
+			 text.data ? text.data : "it", value_type_name(call->self));
 	buf_finish(&text);
 	return false;
 }

@@ -285,10 +285,33 @@ static inline bool branches(struct vm *vm, struct frame *f, bool wanted, bool *j
 
 /* Where a run ends before `base` returns. */
 struct stop {
-	const struct lang_inst *at; /* of base; NULL: nowhere */
-	const bool *set;            /* before any of these, by number; NULL: none */
-	bool one;                   /* after one instruction of base */
+	const struct vm_place *places;
+	int n_places;
+	const bool *set; /* before any of these of base, by number; NULL: none */
+	bool one;        /* after one instruction of base */
 };
+
+/* Whether the frames from f out to `base` stand in the calls of the place. */
+static bool in_calls(const struct vm_place *place, const struct frame *base, const struct frame *f)
+{
+	int i = place->n - 1;
+
+	while (i > 0 && f != base && f->up->inst == place->at[i - 1]) {
+		f = f->up;
+		i--;
+	}
+	return i == 0 && f == base;
+}
+
+static INLINE bool is_place(const struct stop *stop, const struct frame *base,
+			    const struct frame *f, const struct lang_inst *pc)
+{
+	for (int i = 0; i < stop->n_places; i++)
+		if (stop->places[i].at[stop->places[i].n - 1] == pc &&
+		    in_calls(&stop->places[i], base, f))
+			return true;
+	return false;
+}
 
 /* RETURN or YIELD of the frame that a run is about. */
 static enum run_end leave(struct vm *vm, struct frame *f, const struct lang_inst *inst,
@@ -314,13 +337,14 @@ static INLINE enum run_end interpret(struct vm *vm, const struct frame *base,
 	bool yes, begun = false;
 
 	for (;;) {
-		if (stop && f == base) {
-			if (pc == stop->at || (stop->one && begun) ||
-			    (stop->set && stop->set[pc - f->code->insts])) {
+		if (stop) {
+			if (is_place(stop, base, f, pc) ||
+			    (f == base && ((stop->one && begun) ||
+					   (stop->set && stop->set[pc - f->code->insts])))) {
 				f->inst = pc;
 				return RUN_STOPPED;
 			}
-			begun = true;
+			begun |= f == base;
 		}
 		inst = pc++;
 		f->inst = inst;
@@ -480,13 +504,26 @@ bool vm_step(struct vm *vm, struct frame *f, enum vm_step *how, struct value *ou
 bool vm_run_until(struct vm *vm, struct frame *f, int stop, bool *stopped, struct value *out,
 		  struct err *err)
 {
-	struct stop at = { .at = stop >= 0 ? f->code->insts + stop : NULL };
+	struct vm_place place = { .at = { f->code->insts + (stop >= 0 ? stop : 0) }, .n = 1 };
+
+	return vm_run_to(vm, f, &place, stop >= 0, stopped, out, err);
+}
+
+bool vm_run_to(struct vm *vm, struct frame *f, const struct vm_place *places, int n, bool *stopped,
+	       struct value *out, struct err *err)
+{
+	const struct stop at = { .places = places, .n_places = n };
 	struct value handled = value_ref(vm->handled);
 	enum run_end end = interpret(vm, f, &at, out, err);
 
 	settle(vm, handled, end);
 	*stopped = end == RUN_STOPPED;
 	return end != RUN_FAILED;
+}
+
+bool vm_catch(struct vm *vm, struct frame *f, struct err *err)
+{
+	return except_catch(vm, f, err);
 }
 
 bool vm_run_side(struct vm *vm, struct frame *f, const bool *stops, struct err *err)

@@ -187,6 +187,24 @@ bool vm_step(struct vm *vm, struct frame *f, enum vm_step *how, struct value *ou
 bool vm_run_until(struct vm *vm, struct frame *f, int stop, bool *stopped, struct value *out,
 		  struct err *err);
 
+/* A PLACE in a chain of calls: before at[n - 1] of the innermost frame, while the
+ * frames around it, outermost first, stand in their calls at[0], at[1], ... */
+enum { VM_MAX_PLACE = 32 };
+struct vm_place {
+	const struct lang_inst *at[VM_MAX_PLACE];
+	int n;
+};
+
+/* The same from the innermost frame on, which is f or was called from it, to the
+ * first of n places of which f is the outermost frame. */
+bool vm_run_to(struct vm *vm, struct frame *f, const struct vm_place *places, int n, bool *stopped,
+	       struct value *out, struct err *err);
+
+/* After a failure of those: whether f, or a frame between it and the innermost,
+ * handles the error.  Then that is the innermost one, at its handler, and *err is
+ * clear; else all is as it was. */
+bool vm_catch(struct vm *vm, struct frame *f, struct err *err);
+
 /* Runs f, the innermost frame, from f->inst on until it stands before one of the
  * instructions that `stops` (by number) marks; f->inst is that one.  On failure
  * as vm_run_until(). */

@@ -18,128 +18,6 @@
  * bounded; this is for an engine that errs. */
 enum { MAX_ATTEMPTS = 1000 };
 
-static bool own_cell(const struct frame *f, int cell)
-{
-	return cell < f->code->n_own_cells;
-}
-
-/* The slot of a root: made by the first attempt. */
-static int root_slot(struct trace *t, enum slot_access access, int index, struct value real)
-{
-	const struct slots *s = t->slots;
-	struct value none = { .kind = VALUE_UNSET };
-
-	for (int i = 0; i < s->n; i++)
-		if (s->at[i].access == access && s->at[i].index == index && s->at[i].parent < 0)
-			return i;
-	return slots_add(t->slots, -1, access, index, none, real);
-}
-
-/* A local that is not set is guarded as such: the program may ask. */
-static bool stand_local(struct trace *t, struct value *place, int index, struct value real)
-{
-	int slot = root_slot(t, SLOT_LOCAL, index, real);
-
-	if (slot < 0 || (real.kind == VALUE_UNSET && !slots_describe(t->slots, slot)))
-		return false;
-	t->slots->at[slot].live = real.kind == VALUE_UNSET;
-	*place = real;
-	return real.kind == VALUE_UNSET || world_lazy(t, slot, place);
-}
-
-/* The frame's start: its own cells are new, with parameters in some of them. */
-static bool stand_fresh_cell(struct trace *t, const struct frame *real, int index,
-			     struct value *place)
-{
-	struct value none = { .kind = VALUE_UNSET };
-	int local = real->code->cell_local[index], slot = root_slot(t, SLOT_CELL, index, none);
-	int from = -1;
-
-	if (local >= 0)
-		from = root_slot(t, SLOT_LOCAL, local, real->cells[index].cell->content);
-	if (slot < 0 || (local >= 0 && from < 0) || !slots_describe(t->slots, slot))
-		return false;
-	if (!vm_keep(t->vm, value_cell(none), place, NULL))
-		return false;
-	if (from >= 0)
-		world_lazy(t, from, &place->cell->content);
-	t->slots->at[slot].first_child = from;
-	return world_claim(t, slot, *place);
-}
-
-static bool stand_cells(struct trace *t, const struct frame *real, struct frame *f, bool starts,
-			struct err *err)
-{
-	for (int i = 0; i < f->code->n_cells; i++) {
-		struct value v;
-		int slot;
-
-		if (starts && own_cell(f, i)) {
-			if (!stand_fresh_cell(t, real, i, &f->cells[i]))
-				return trace_no_memory(err);
-			continue;
-		}
-		slot = root_slot(t, SLOT_CELL, i, real->cells[i]);
-		if (slot < 0)
-			return trace_no_memory(err);
-		if (!world_read(t, slot, &v, err))
-			return false;
-		f->cells[i] = value_ref(v);
-	}
-	return true;
-}
-
-/* What an operand may be without being read: it may only be passed on. */
-static bool is_plain(struct value v)
-{
-	return v.kind == VALUE_TENSOR || v.kind == VALUE_INT || v.kind == VALUE_FLOAT ||
-	       v.kind == VALUE_BOOL || v.kind == VALUE_STR || v.kind == VALUE_NONE;
-}
-
-/* Callables, iterators and managers are in use already, and read at once. */
-static bool stand_operands(struct trace *t, const struct frame *real, struct frame *f,
-			   struct err *err)
-{
-	for (int i = 0; i < real->top - real->stack; i++) {
-		int slot = root_slot(t, SLOT_STACK, i, real->stack[i]);
-		struct value v;
-
-		if (slot < 0)
-			return trace_no_memory(err);
-		if (is_plain(real->stack[i]) || (t->native && real->stack[i].kind == VALUE_ITER)) {
-			if (!world_lazy(t, slot, f->top))
-				return trace_no_memory(err);
-			f->top++;
-			continue;
-		}
-		if (!world_read(t, slot, &v, err))
-			return false;
-		*f->top++ = value_ref(v);
-	}
-	return true;
-}
-
-/* The frame on which the piece is tried. */
-static bool stand_frame(struct trace *t, const struct frame *real, struct err *err)
-{
-	struct frame *f = frame_push(t->vm, real->unit, real->function, err);
-	bool starts = real->inst == real->code->insts;
-	const bool *live;
-
-	if (!f)
-		return false;
-	t->base = f;
-	f->inst = real->inst;
-	live = live_locals(f->code, (int)(f->inst - f->code->insts), t->graph->arena);
-	if (!live)
-		return trace_no_memory(err);
-	for (int i = 0; i < f->code->n_locals; i++)
-		if (live[i] && !(starts && real->locals[i].kind == VALUE_UNSET) &&
-		    !stand_local(t, &f->locals[i], i, real->locals[i]))
-			return trace_no_memory(err);
-	return stand_cells(t, real, f, starts, err) && stand_operands(t, real, f, err);
-}
-
 /* Functions that must run in eager end the graph before their call; those that
  * torch.no_grad() decorates have their marks. */
 static bool refuse(void *self, struct vm *vm, struct frame *f, bool *done, struct value *out,
@@ -158,37 +36,31 @@ static bool refuse(void *self, struct vm *vm, struct frame *f, bool *done, struc
 	return err_set(err, ERR_BREAK, "the graph ends here");
 }
 
-static bool is_own_local(const struct trace *t, struct value lazy, int local)
-{
-	const struct slot *s = &t->slots->at[lazy.i];
-
-	return s->access == SLOT_LOCAL && s->index == local && s->parent < 0;
-}
-
 /* The iterator of a loop that the piece does not go round. */
-static bool stays(const struct trace *t, struct value lazy, int operand)
+static bool stays(const struct slot *s, int calls, int operand)
 {
-	const struct slot *s = &t->slots->at[lazy.i];
-
-	return s->access == SLOT_STACK && s->index == operand && s->parent < 0 &&
-	       s->value.kind == VALUE_ITER;
+	return slot_is_root(s, SLOT_STACK, calls, operand) && s->value.kind == VALUE_ITER;
 }
 
 /* As torch: what a break finds in another place than the piece did is read, and
  * guarded; what stayed where it was, and what the piece returns, is not. */
-static bool read_state(struct trace *t, int stop, struct err *err)
+static bool read_state(struct attempt *a, struct err *err)
 {
-	struct frame *f = t->base;
-	const bool *live = live_locals(f->code, stop, t->graph->arena);
+	struct trace *t = &a->trace;
+	int calls;
+	struct frame *f = attempt_last(a, &calls);
+	const bool *live = live_locals(f->code, (int)(f->inst - f->code->insts), t->graph->arena);
 
 	if (!live)
 		return trace_no_memory(err);
 	for (int i = 0; i < f->code->n_locals; i++)
 		if (live[i] && f->locals[i].kind == VALUE_LAZY &&
-		    !is_own_local(t, f->locals[i], i) && !world_force(t, &f->locals[i], err))
+		    !slot_is_root(&t->slots->at[f->locals[i].i], SLOT_LOCAL, calls, i) &&
+		    !world_force(t, &f->locals[i], err))
 			return false;
 	for (struct value *v = f->stack; v < f->top; v++)
-		if (v->kind == VALUE_LAZY && !stays(t, *v, (int)(v - f->stack)) &&
+		if (v->kind == VALUE_LAZY &&
+		    !stays(&t->slots->at[v->i], calls, (int)(v - f->stack)) &&
 		    !world_force(t, v, err))
 			return false;
 	return true;
@@ -200,22 +72,22 @@ static bool run(struct attempt *a, struct arena *arena, const struct entry_sourc
 	struct trace *t = &a->trace;
 	struct vm_evaluator evaluator = { .self = t, .evaluate = refuse };
 
+	a->stood = false;
 	t->base = NULL;
 	if (!trace_begin(t, arena, from->vm))
 		return trace_no_memory(err);
 	vm_set_host(from->vm, &t->host);
 	vm_set_evaluator(from->vm, &evaluator);
-	t->base = from->frame; /* a break before there is a stand-in */
-	if (!stand_frame(t, from->frame, err))
-		return false;
-	return trace_marks_begin(t, from->frame, err) &&
-	       vm_run_until(from->vm, t->base, a->stop, &a->stopped, &a->result, err) &&
-	       (!a->stopped || read_state(t, a->stop, err)) && trace_marks_end(t, err);
+	t->base = from->base; /* a break before there is a stand-in */
+	a->stood = stand_frames(t, from, err);
+	return a->stood && trace_marks_begin(t, from->frame, from->base, err) &&
+	       vm_run_to(from->vm, t->base, a->stops, a->n_stops, &a->stopped, &a->result, err) &&
+	       (!a->stopped || read_state(a, err)) && trace_marks_end(t, a->stopped, err);
 }
 
 static void unwind(struct trace *t, const struct entry_source *from)
 {
-	if (from->vm->frame != from->frame && t->base && t->base != from->frame)
+	if (from->vm->frame != from->frame && t->base && t->base != from->base)
 		vm_unwind(from->vm, t->base);
 }
 
@@ -228,25 +100,30 @@ static void note_unsupported(struct trace *t, const struct err *why)
 	snprintf(t->brk.message, sizeof(t->brk.message), "%s", why->message);
 }
 
-/* The place of what runs in eager as a whole: the frame's own, not one in a
+/* The place of what runs in eager as a whole: that of its frame f, not one in a
  * function that is called there, which breaks again in a frame of its own. */
-static void place_outside(struct trace_break *brk, const struct frame *base)
+static void place_outside(struct trace *t, const struct frame *f)
 {
-	const struct lang_inst *inst = &base->code->insts[brk->inst];
+	struct trace_break *brk = &t->brk;
+	size_t n = 0;
 
-	if (brk->stack.len > 1) {
-		brk->stack.at[0] = brk->stack.at[brk->stack.len - 1];
-		brk->stack.len = 1;
-		brk->column = inst->column;
-		brk->end_column = inst->end_column;
-	}
+	for (const struct frame *at = f; at != t->base->up; at = at->up)
+		n += !at->unit->hidden;
+	if (n == 0)
+		n = 1;
+	if (brk->stack.len <= n)
+		return;
+	memmove(brk->stack.at, brk->stack.at + brk->stack.len - n, n * sizeof(*brk->stack.at));
+	brk->stack.len = n;
+	brk->column = f->inst->column;
+	brk->end_column = f->inst->end_column;
 }
 
 /* Keeps the first break as what the piece ends at. */
 static void keep_break(struct entry_break *brk, struct trace *t, const struct decision *d)
 {
 	if (d->as_a_whole)
-		place_outside(&t->brk, t->base);
+		place_outside(t, d->frame);
 	free(brk->at.stack.at);
 	brk->at = t->brk;
 	brk->outcome = d->outcome;
@@ -256,38 +133,127 @@ static void keep_break(struct entry_break *brk, struct trace *t, const struct de
 
 enum verdict { TRY_AGAIN, STANDS, GIVE_UP_POINT, GIVE_UP_CALL, FAILED };
 
+/* The frame of the call that number `n` stands for. */
+static struct frame *real_frame(const struct attempt *a, const struct entry_source *from, int n)
+{
+	struct frame *f = from->frame;
+
+	for (int i = a->n_frames; i > n; i--)
+		f = f->up;
+	return f;
+}
+
+/* Before an instruction of frame n of the call. */
+static struct vm_place place_in(const struct attempt *a, const struct entry_source *from, int n,
+				const struct lang_inst *inst)
+{
+	struct vm_place place = { .n = n };
+
+	place.at[n - 1] = inst;
+	for (int i = 1; i < n; i++)
+		place.at[i - 1] = real_frame(a, from, i)->inst;
+	return place;
+}
+
+static void set_stop(struct attempt *a, const struct vm_place *place)
+{
+	a->stops[a->n_rounds] = *place;
+	a->n_stops = a->n_rounds + 1;
+}
+
+/* Natively what follows a break in a loop ends with the round. */
+static void stop_at_rounds(struct attempt *a, const struct entry_source *from)
+{
+	for (int n = a->n_frames; n > 0; n--) {
+		const struct frame *f = real_frame(a, from, n);
+		int end = decide_round_end(f->code, (int)(f->inst - f->code->insts));
+
+		if (end >= 0 && f->inst > f->code->insts && !f->unit->hidden)
+			a->stops[a->n_stops++] = place_in(a, from, n, f->code->insts + end);
+	}
+	a->n_rounds = a->n_stops;
+}
+
+/* What cannot be captured stands behind a return to a frame in which the piece
+ * began: what is before the return can. */
+static bool end_at_return(struct attempt *a, const struct entry_source *from)
+{
+	struct vm_place place;
+	int calls;
+	const struct frame *f = attempt_last(a, &calls);
+
+	if (calls == 0 || a->ends_at_return)
+		return false;
+	place = place_in(a, from, f->stands_for, real_frame(a, from, f->stands_for)->inst + 1);
+	set_stop(a, &place);
+	a->ends_at_return = true;
+	a->rest_eager = false;
+	return true;
+}
+
+/* The piece does not get to the break: the next one does. */
+static enum verdict drop_break(struct entry_break *brk, struct trace *t)
+{
+	free(brk->at.stack.at);
+	memset(brk, 0, sizeof(*brk));
+	t->brk.id = BREAK_NONE;
+	return TRY_AGAIN;
+}
+
+/* An exception led past the last attempt's stop, to the same break: a piece that ends
+ * before the try statement gets to its end.  True where there is no such place. */
+static bool repeats(const struct attempt *a, struct decision *d)
+{
+	const struct vm_place *last = &a->stops[a->n_rounds];
+	const struct lang_inst **at = &d->place.at[d->place.n - 1], *insts = d->frame->code->insts;
+	bool step = d->outcome == OUTCOME_STEP;
+
+	if (a->n_stops == a->n_rounds || last->n != d->place.n ||
+	    memcmp(last->at, d->place.at, sizeof(*at) * (size_t)(last->n - 1)) != 0)
+		return d->stop < 0;
+	if (*at == last->at[last->n - 1] ||
+	    (step && a->rest_eager && *at > last->at[last->n - 1])) {
+		d->stop = step ? decide_before_try(d->frame->code,
+						   (int)(last->at[last->n - 1] - insts))
+			       : -1;
+		*at = insts + (d->stop < 0 ? 0 : d->stop);
+	}
+	return d->stop < 0 || *at == last->at[last->n - 1];
+}
+
 static enum verdict after_break(struct attempt *a, const struct entry_source *from,
 				struct entry_break *brk)
 {
-	struct decision d = decide_break(&a->trace);
-	int begin = (int)(from->frame->inst - from->frame->code->insts);
+	struct decision d = decide_break(&a->trace, a->most_frames);
 
-	if (d.stop == a->stop || (d.outcome == OUTCOME_STEP && d.stop > a->stop && a->rest_eager))
-		d.stop = d.outcome == OUTCOME_STEP ? decide_before_try(from->frame->code, a->stop)
-						   : -1;
-	if (d.stop < 0 || d.stop == a->stop)
+	if (repeats(a, &d))
 		d.outcome = OUTCOME_SKIP;
-	if (d.outcome == OUTCOME_STEP && d.stop <= begin)
+	if (d.outcome == OUTCOME_STEP &&
+	    d.place.at[d.place.n - 1] <= real_frame(a, from, d.frame->stands_for)->inst)
 		d.outcome = OUTCOME_SKIP;
+	if (d.outcome == OUTCOME_SKIP && end_at_return(a, from))
+		return drop_break(brk, &a->trace);
 	keep_break(brk, &a->trace, &d);
 	if (d.outcome == OUTCOME_SKIP)
 		return GIVE_UP_POINT;
-	a->stop = d.stop;
+	set_stop(a, &d.place);
 	a->rest_eager = d.outcome == OUTCOME_STEP;
 	return TRY_AGAIN;
 }
 
 /* An exception that the program raises leaves the frame: torch gives up on the
  * code; a fault of an op it only reports. */
-static enum verdict after_error(struct attempt *a, struct entry_break *brk, const struct err *why)
+static enum verdict after_error(struct attempt *a, const struct entry_source *from,
+				struct entry_break *brk, const struct err *why)
 {
 	struct trace *t = &a->trace;
 	const struct frame *f = t->vm->frame;
 	struct decision d = { .outcome = OUTCOME_SKIP };
 	bool raised = f->inst->op == CODE_RAISE || f->inst->op == CODE_RERAISE;
-
 	bool too_large = why->code == ERR_BOUND || why->code == ERR_STEPS;
 
+	if (a->stood && (raised || too_large) && end_at_return(a, from))
+		return drop_break(brk, t);
 	trace_break_at(t, too_large ? BREAK_TOO_LARGE : BREAK_EXCEPTION, why->message, f);
 	keep_break(brk, t, &d);
 	return raised || too_large ? GIVE_UP_POINT : GIVE_UP_CALL;
@@ -296,16 +262,22 @@ static enum verdict after_error(struct attempt *a, struct entry_break *brk, cons
 static enum verdict after_failure(struct attempt *a, const struct entry_source *from,
 				  struct entry_break *brk, struct err *why)
 {
+	const struct decision never = { .outcome = OUTCOME_SKIP };
 	struct trace *t = &a->trace;
 
 	if (t->restart && t->brk.id == BREAK_NONE)
 		return TRY_AGAIN;
 	note_unsupported(t, why);
-	if (t->brk.id != BREAK_NONE)
-		return t->brk.inst < 0 ? GIVE_UP_POINT : after_break(a, from, brk);
+	if (t->brk.id != BREAK_NONE && a->stood && t->brk.depth > 0)
+		return after_break(a, from, brk);
+	if (t->brk.id != BREAK_NONE) {
+		if (t->brk.depth > 0)
+			keep_break(brk, t, &never);
+		return GIVE_UP_POINT;
+	}
 	if (why->code == ERR_MEMORY || why->code == ERR_INTERNAL || why->code == ERR_CANCELLED)
 		return FAILED;
-	return after_error(a, brk, why);
+	return after_error(a, from, brk, why);
 }
 
 /* Two tensors that overlap without being the same: what one write means for the
@@ -362,6 +334,19 @@ static bool holds_new_method(const struct attempt *a)
 	return false;
 }
 
+/* What a called function holds cannot be kept: the piece ends before its call. */
+static bool end_further_out(struct attempt *a, struct entry *e)
+{
+	int calls, n = a->stops[a->n_stops > 0 ? a->n_stops - 1 : 0].n;
+
+	if (!a->stopped || a->n_stops == a->n_rounds || n <= attempt_last(a, &calls)->stands_for)
+		return false;
+	effects_finish(&e->effects);
+	a->most_frames = n - 1;
+	a->n_stops = a->n_rounds;
+	return true;
+}
+
 static enum verdict conclude(struct attempt *a, struct entry *e,
 			     const struct entry_options *options, const struct entry_source *from,
 			     struct entry_break *brk, struct err *err)
@@ -379,6 +364,8 @@ static enum verdict conclude(struct attempt *a, struct entry *e,
 			       "a method of an object that is made here is called at a break");
 	if (entry_describe(e, a, options, &why))
 		return STANDS;
+	if (why.code != ERR_MEMORY && why.code != ERR_INTERNAL && end_further_out(a, e))
+		return drop_break(brk, &a->trace);
 	if (why.code != ERR_MEMORY && why.code != ERR_INTERNAL)
 		return give_up(brk, from, BREAK_UNSUPPORTED, why.message);
 	if (err)
@@ -440,22 +427,25 @@ enum entry_fate entry_create(const struct entry_options *options, struct entry *
 			     const struct entry_source *from, struct entry_break *brk,
 			     struct err *err)
 {
-	struct attempt a = { .stop = -1, .result = value_none() };
+	struct attempt a = { .most_frames = VM_MAX_PLACE, .result = value_none() };
 	int64_t begin = clock_ns();
 	enum verdict verdict;
 	bool ok;
 
 	e->graph = -1;
-	e->slots = (struct slots){ .arena = &e->arena, .code = from->frame->code };
+	e->slots =
+	    (struct slots){ .arena = &e->arena, .code = from->frame->code, .frame = from->frame };
+	for (const struct frame *f = from->frame; f != from->base->up; f = f->up)
+		a.n_frames++;
 	trace_init(&a.trace, options->names, options->operators, &e->slots, from->memory,
 		   options->mode);
 	a.trace.native = a.trace.host.is_late = options->policy == FUSION_NATIVE;
-	if (a.trace.native && from->frame->inst > from->frame->code->insts)
-		a.stop = decide_round_end(from->frame->code,
-					  (int)(from->frame->inst - from->frame->code->insts));
-	a.trace.in_round = a.stop >= 0 && !options->constants;
+	if (a.trace.native)
+		stop_at_rounds(&a, from);
+	a.trace.in_round = a.n_rounds > 0 && !options->constants;
 	verdict = capture(&a, e, options, from, brk, err);
 	trace_finish(&a.trace);
+	e->slots.frame = NULL;
 	e->capture_ns = clock_ns() - begin;
 	if (verdict == GIVE_UP_POINT)
 		return ENTRY_SKIP;
@@ -463,9 +453,9 @@ enum entry_fate entry_create(const struct entry_options *options, struct entry *
 		return ENTRY_EAGER;
 	if (verdict == FAILED)
 		return ENTRY_FAILED;
-	brk->ended = e->stop >= 0;
+	brk->ended = !entry_returns(e);
 	if (brk->ended && brk->outcome == OUTCOME_STEP && !a.trace.native)
-		place_before(brk, from->frame, e->stop);
+		place_before(brk, from->frame, (int)(e->frames[0].inst - from->frame->code->insts));
 	ok = entry_compile(e, options, err);
 	if (ok && !slots_release(&e->slots))
 		ok = entry_no_memory(err);

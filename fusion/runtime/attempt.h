@@ -6,11 +6,32 @@
 
 struct attempt {
 	struct trace trace;
-	int stop;        /* where it has to end; -1: where it returns */
-	bool rest_eager; /* ... because nothing behind it can be captured */
-	bool stopped;    /* it ended there; trace.base still stands */
+	struct vm_place stops[VM_MAX_PLACE + 1]; /* where it has to end */
+	int n_stops;                             /* 0: where it returns */
+	int n_rounds;                            /* the first of them: where rounds of loops end */
+	int n_frames;                            /* of the call: in which the piece begins */
+	int most_frames;                         /* that may stand where it ends */
+	bool rest_eager;                         /* ... because nothing behind it can be captured */
+	bool stood;                              /* the frames have got their stand-ins */
+	bool stopped;                            /* it ended at a stop; its frames still stand */
+	bool ends_at_return; /* ... of a frame in which it began: nothing stands between */
 	struct value result;
 };
+
+/* Of the frames in which the piece begins, the innermost that still stands; how
+ * many calls out it is. */
+static inline struct frame *attempt_last(const struct attempt *a, int *calls)
+{
+	struct frame *f = a->trace.vm->frame;
+
+	while (!f->stands_for)
+		f = f->up;
+	*calls = a->n_frames - f->stands_for;
+	return f;
+}
+
+/* stand.c: pushes the frames on which the piece is tried. */
+bool stand_frames(struct trace *t, const struct entry_source *from, struct err *err);
 
 /* entry_create.c: recipe, guards and outputs of an attempt that stands. */
 bool entry_describe(struct entry *e, struct attempt *a, const struct entry_options *options,

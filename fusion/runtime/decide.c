@@ -13,6 +13,9 @@
 #include "fusion/runtime/decide.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+enum { MAX_SEARCHED = 64 };
 
 static bool jumps(enum code_op op)
 {
@@ -106,24 +109,23 @@ static bool is_ours(struct value leave)
 }
 
 /* A with statement over a manager of torch is left and entered again at will. */
-static bool is_own_context(const struct trace *t, const struct lang_handler *h)
+static bool is_own_context(const struct frame *f, const struct lang_handler *h)
 {
-	const struct frame *f = t->base;
-
 	return h->kind == HANDLER_WITH && h->depth >= 1 && f->top - f->stack >= h->depth &&
 	       is_ours(f->stack[h->depth - 1]);
 }
 
 /* The outermost block around the instruction that nothing can be resumed in. */
-static const struct lang_handler *bad_block(const struct trace *t, int inst)
+static const struct lang_handler *bad_block(const struct trace *t, const struct frame *f)
 {
-	const struct code *code = t->base->code;
+	const struct code *code = f->code;
+	int inst = (int)(f->inst - code->insts);
 	const struct lang_handler *found = NULL;
 
 	for (int i = 0; i < code->n_handlers; i++) {
 		const struct lang_handler *h = &code->handlers[i];
 
-		if (inst >= h->start && inst < h->end && !is_own_context(t, h) &&
+		if (inst >= h->start && inst < h->end && !is_own_context(f, h) &&
 		    (!t->native || h->kind == HANDLER_CLEANUP))
 			found = h;
 	}
@@ -200,12 +202,13 @@ int decide_comprehension_end(const struct code *code, int inst)
 	return -1;
 }
 
-struct decision decide_break(const struct trace *t)
+/* Whether a frame can go on behind the instruction that it stands at. */
+static struct decision decide_frame(const struct trace *t, const struct frame *f)
 {
-	const struct code *code = t->base->code;
-	int inst = t->brk.inst;
+	const struct code *code = f->code;
+	int inst = (int)(f->inst - code->insts);
 	enum code_op op = code->insts[inst].op;
-	const struct lang_handler *block = bad_block(t, inst);
+	const struct lang_handler *block = bad_block(t, f);
 	struct decision d = { .outcome = OUTCOME_SKIP, .stop = inst };
 	const struct lang_comprehension *c = around(code, inst);
 
@@ -217,15 +220,115 @@ struct decision decide_break(const struct trace *t)
 		   !(t->native && in_for_loops(code, c ? c->start : inst))) {
 		d.because = BREAK_IN_LOOP;
 	} else if (c) { /* as torch since 2.11: runs in eager as a whole */
-		d.outcome = t->brk.inlined ? OUTCOME_INLINE : OUTCOME_RESUME;
+		d.outcome = OUTCOME_RESUME;
 		d.stop = c->start;
 		d.as_a_whole = true;
 	} else if (!can_resume(op) && !(t->native && computes(op))) {
 		d.because = BREAK_NO_RESUME;
-	} else if (t->brk.inlined) {
-		d.outcome = OUTCOME_INLINE;
 	} else {
 		d.outcome = jumps(op) ? OUTCOME_JUMP : OUTCOME_RESUME;
 	}
+	return d;
+}
+
+/* Whether the frame may stand in its call while the piece ends further in. */
+static bool may_wait(const struct trace *t, const struct frame *f)
+{
+	struct decision d = decide_frame(t, f);
+
+	return t->native && d.outcome == OUTCOME_RESUME && !d.as_a_whole;
+}
+
+struct search {
+	const struct vm *vm;
+	const struct code *wanted, *seen[MAX_SEARCHED];
+	int n;
+};
+
+/* Whether the code, or what it calls by the names of functions, calls the wanted. */
+static bool leads_to(struct search *s, const struct unit *unit)
+{
+	const struct code *code = unit->code;
+
+	for (int i = 0; i < s->n; i++)
+		if (s->seen[i] == code)
+			return false;
+	if (s->n == MAX_SEARCHED)
+		return false;
+	s->seen[s->n++] = code;
+	for (int i = 0; i < code->n_insts; i++) {
+		const struct lang_inst *inst = &code->insts[i];
+		struct value v;
+
+		if (inst->op == CODE_LOAD_DEREF && code == s->wanted &&
+		    strcmp(code->cells[inst->arg], code->name) == 0)
+			return true;
+		if (inst->op != CODE_LOAD_GLOBAL)
+			continue;
+		v = s->vm->globals[unit->globals[inst->arg]].value;
+		if (v.kind == VALUE_FUNCTION &&
+		    (v.function->code == s->wanted || leads_to(s, v.function->unit)))
+			return true;
+	}
+	return false;
+}
+
+/* A function that calls itself is a frame of its own each time: its pieces are as
+ * many as it has places, not as deep as it goes. */
+static bool is_recursive(const struct vm *vm, struct frame *const *frames, int level)
+{
+	const struct unit *unit = frames[level]->unit;
+	struct search search = { .vm = vm, .wanted = unit->code };
+
+	for (int i = 0; i < level && !unit->hidden; i++)
+		if (frames[i]->code == unit->code)
+			return true;
+	return !unit->hidden && leads_to(&search, unit);
+}
+
+/* The frames of the piece, outermost first; how many.  Those that C code waits
+ * for are gone when a break is decided. */
+static int standing(const struct trace *t, struct frame **frames)
+{
+	int n = 1, at;
+
+	for (struct frame *f = t->vm->frame; f != t->base; f = f->up)
+		n++;
+	at = n;
+	for (struct frame *f = t->vm->frame; at > 0; f = f->up)
+		if (--at < VM_MAX_PLACE)
+			frames[at] = f;
+	return n < VM_MAX_PLACE ? n : VM_MAX_PLACE;
+}
+
+struct decision decide_break(const struct trace *t, int most_frames)
+{
+	struct frame *frames[VM_MAX_PLACE];
+	int n = standing(t, frames), first = 0, last;
+	struct decision d;
+
+	/* the frames that the piece began in stand in their calls already */
+	while (first + 1 < n && frames[first + 1]->stands_for)
+		first++;
+	if (n > most_frames)
+		n = most_frames;
+	for (last = first; last + 1 < n && may_wait(t, frames[last]); last++)
+		if (is_recursive(t->vm, frames, last + 1))
+			break;
+	for (int level = last;; level--) {
+		d = decide_frame(t, frames[level]);
+		if (level == first || ((d.outcome == OUTCOME_RESUME || d.outcome == OUTCOME_JUMP) &&
+				       !frames[level]->unit->hidden)) {
+			last = level;
+			break;
+		}
+	}
+	if (d.outcome == OUTCOME_RESUME || d.outcome == OUTCOME_JUMP)
+		d.outcome = last + 1 < t->brk.depth ? OUTCOME_INLINE : d.outcome;
+	d.frame = frames[last];
+	d.place.n = last + 1;
+	for (int i = 0; i < last; i++)
+		d.place.at[i] = frames[i]->inst;
+	d.place.at[last] = frames[last]->code->insts + d.stop;
 	return d;
 }

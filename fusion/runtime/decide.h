@@ -7,12 +7,16 @@
 struct decision {
 	enum break_outcome outcome;
 	enum break_id because; /* STEP, SKIP: why it cannot be resumed */
-	int stop;              /* where the next attempt ends; STEP: the checkpoint */
+	int stop;              /* the instruction it is before; STEP: the checkpoint */
 	bool as_a_whole;       /* a comprehension around it runs in eager */
+	const struct frame *frame;
+	struct vm_place place; /* where the next attempt ends: stop, in that frame */
 };
 
-/* For the break noted in t->brk, while the frames still stand. */
-struct decision decide_break(const struct trace *t);
+/* For the break noted in t->brk, while the frames still stand.  Policy native
+ * ends the piece in the innermost of `most_frames` that can go on, TorchDynamo in
+ * the one where it began. */
+struct decision decide_break(const struct trace *t, int most_frames);
 
 /* Where the comprehension ends that begins at `inst`; -1: none begins there.  A
  * break inside one ends the piece before it. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/capture/frame.h"
 
 void entry_destroy(struct entry *e)
 {
@@ -73,22 +74,48 @@ static bool run_exec(struct entry *e, const struct roots *roots,
 			err);
 }
 
-/* Locals and operands as the piece left them; the frame goes on at e->stop. */
-static void restore(struct entry *e, struct frame *f)
+/* Locals and operands as the piece left them. */
+static void restore_frame(const struct entry_frame *from, const struct value *made, struct frame *f)
 {
-	for (int i = 0; i < e->n_places; i++) {
-		struct value *place = &f->locals[e->places[i].index], old = *place;
+	for (int i = 0; i < from->n_places; i++) {
+		struct value *place = &f->locals[from->places[i].index], old = *place;
 
 		*place = (struct value){ .kind = VALUE_UNSET };
-		if (e->places[i].step >= 0)
-			*place = value_ref(e->recipe.made[e->places[i].step]);
+		if (from->places[i].step >= 0)
+			*place = value_ref(made[from->places[i].step]);
 		value_unref(old);
 	}
+	for (int i = 0; i < from->n_cells; i++)
+		f->cells[i] = value_ref(made[from->cells[i]]);
 	while (f->top > f->stack)
 		value_unref(*--f->top);
-	for (int i = 0; i < e->n_operands; i++)
-		*f->top++ = value_ref(e->recipe.made[e->operands[i]]);
-	f->inst = f->code->insts + e->stop;
+	for (int i = 0; i < from->n_operands; i++)
+		*f->top++ = value_ref(made[from->operands[i]]);
+	f->inst = from->inst;
+}
+
+/* The frames as they stand where the piece ends. */
+static bool restore(struct entry *e, struct vm *vm, struct err *err)
+{
+	const struct value *made = e->recipe.made;
+
+	for (int i = 0; i < e->n_left; i++)
+		frame_pop(vm);
+	for (int i = 0; i < e->n_frames; i++) {
+		const struct entry_frame *from = &e->frames[i];
+		struct function *function = i > 0 ? made[from->function].function : NULL;
+
+		if (function && !frame_push(vm, function->unit, function, err))
+			return false;
+		restore_frame(from, made, vm->frame);
+	}
+	return true;
+}
+
+/* Eager would have failed on its way to the frames that the piece leaves. */
+static bool too_deep(const struct entry *e, const struct vm *vm)
+{
+	return e->n_frames > 1 && vm->depth - e->n_left + e->n_frames - 1 > vm->limits.depth;
 }
 
 static void drop_outputs(struct entry *e)
@@ -113,8 +140,8 @@ static bool all_hold(struct entry *e)
 	return ok;
 }
 
-bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct frame *f,
-	       struct value *out, const struct fusion_observer *observer, struct err *err)
+bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct value *out,
+	       const struct fusion_observer *observer, struct err *err)
 {
 	struct recipe_call call = { .slots = &e->slots,
 				    .roots = roots,
@@ -124,6 +151,8 @@ bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct
 	bool ok;
 
 	e->uses++;
+	if (too_deep(e, vm))
+		return err_set(err, ERR_BREAK, "the calls would be nested too deeply");
 	if (e->exec && !run_exec(e, roots, observer, err))
 		return false;
 	if (e->n_asserts > 0 && !all_hold(e)) {
@@ -138,10 +167,10 @@ bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct
 		ok = effects_apply(&e->effects, &e->recipe, &e->slots, roots, vm, err);
 	if (ok && e->prints.n > 0)
 		prints_write(&e->prints, &e->recipe, vm);
-	if (ok && e->stop < 0)
+	if (ok && entry_returns(e))
 		*out = value_ref(e->recipe.made[e->result]);
 	else if (ok)
-		restore(e, f);
+		ok = restore(e, vm, err);
 	recipe_drop(&e->recipe);
 	if (!ok) /* what was not handed out yet */
 		drop_outputs(e);

@@ -2,7 +2,9 @@
  *
  * A PIECE of the program begins at a point of a frame (its start, or where it
  * goes on after a break) and ends where the frame returns, or before an
- * instruction that ends the graph.  An entry is what one capture of it led to:
+ * instruction that ends the graph.  Natively that may stand in a function that is
+ * called: then the piece leaves a CHAIN of frames, the next one goes on in the
+ * innermost, and returns into the others.  An entry is what one capture of it led to:
  * guards, an exec, and a recipe for what it leaves.  It serves every call whose
  * values pass the guards.
  */
@@ -22,9 +24,22 @@ struct entry_write {         /* a tensor from outside that the piece changed */
 	int output;          /* of the graph: the new elements */
 };
 
-struct entry_place { /* of the frame that goes on */
+struct entry_place { /* of a frame that goes on */
 	int index;   /* of the local */
 	int step;    /* of the recipe; -1: the local is not needed any more */
+};
+
+/* A frame that stands where the piece ends.  Each but the innermost, which goes on
+ * there, stands in its call of the next one. */
+struct entry_frame {
+	int function;                 /* recipe step; -1: the frame was there before */
+	const struct lang_inst *inst; /* that it stands before, or whose call it waits for */
+	struct entry_place *places;   /* locals that differ from before */
+	int n_places;
+	int *cells; /* recipe steps; of a frame that was there before they stay */
+	int n_cells;
+	int *operands; /* recipe steps of the operand stack */
+	int n_operands;
 };
 
 struct entry {
@@ -36,13 +51,12 @@ struct entry {
 	struct recipe recipe;
 	struct effects effects;
 	struct prints prints;
-	int stop;                   /* the instruction that ends it; -1: it returns */
-	bool rest_eager;            /* ... and the rest of the frame runs in eager */
-	int result;                 /* recipe step of what it returns */
-	struct entry_place *places; /* locals that differ from before */
-	int n_places;
-	int *operands; /* recipe steps of the operand stack */
-	int n_operands;
+	struct entry_frame *frames; /* outermost first; the first was there before */
+	int n_frames;               /* 0: the outermost frame of the call returns */
+	int n_left;                 /* frames of the call that have returned, innermost */
+	bool rest_eager;            /* the rest of the innermost frame runs in eager */
+	bool at_return;             /* it ends behind a return: nothing runs in between */
+	int result;                 /* recipe step of what the outermost returns */
 	struct trace_input *inputs; /* by graph input */
 	struct value *lifted;       /* by graph input: the tensor of a global */
 	int n_inputs;
@@ -88,6 +102,7 @@ struct entry_break {
 struct entry_source {
 	struct vm *vm;
 	struct frame *frame; /* the real one, innermost; at the point */
+	struct frame *base;  /* the outermost: those from it on stand in their calls */
 	struct memory *memory;
 };
 
@@ -114,10 +129,16 @@ static inline bool entry_refuted(const struct err *err)
 	return err->code == ERR_BREAK;
 }
 
+/* Whether the outermost frame of the call returns with it. */
+static inline bool entry_returns(const struct entry *e)
+{
+	return e->n_frames == 0;
+}
+
 /* Runs it on values that passed e->guards.  Where the entry returns, *out is
- * the caller's; else `f` is the frame, which then stands at e->stop. */
-bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct frame *f,
-	       struct value *out, const struct fusion_observer *observer, struct err *err);
+ * the caller's; else the VM's frames then stand where it ends. */
+bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct value *out,
+	       const struct fusion_observer *observer, struct err *err);
 
 bool entry_no_memory(struct err *err); /* always false */
 

@@ -117,54 +117,92 @@ static bool keep_asserts(struct entry *e, const struct trace *t, struct recipe_b
 	return true;
 }
 
-/* What the frame has when it goes on: locals that changed, and all operands. */
-static bool add_state(struct entry *e, struct recipe_builder *b, const struct frame *f,
-		      const bool *live)
+/* Locals that changed. */
+static bool add_locals(struct entry_frame *to, struct recipe_builder *b, const struct frame *f,
+		       int calls, struct arena *arena)
 {
+	const bool *live = live_locals(f->code, (int)(f->inst - f->code->insts), arena);
 	const struct slots *s = b->trace->slots;
-	int n = f->code->n_locals;
 
-	e->places = ARENA_ARRAY(&e->arena, struct entry_place, (size_t)n + 1);
-	e->n_operands = (int)(f->top - f->stack);
-	e->operands = ARENA_ARRAY(&e->arena, int, (size_t)e->n_operands + 1);
-	if (!e->places || !e->operands)
+	to->places = ARENA_ARRAY(arena, struct entry_place, (size_t)f->code->n_locals + 1);
+	if (!live || !to->places)
 		return entry_no_memory(b->err);
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < f->code->n_locals; i++) {
 		struct entry_place place = { .index = i, .step = -1 };
 		struct value v = f->locals[i];
 
-		if (v.kind == VALUE_LAZY && s->at[v.i].access == SLOT_LOCAL &&
-		    s->at[v.i].index == i)
+		if (f->stands_for && v.kind == VALUE_LAZY &&
+		    slot_is_root(&s->at[v.i], SLOT_LOCAL, calls, i))
 			continue;
 		if (live[i] && v.kind != VALUE_UNSET) {
 			place.step = recipe_add(b, v);
 			if (place.step < 0)
 				return false;
 		}
-		e->places[e->n_places++] = place;
+		if (f->stands_for || place.step >= 0)
+			to->places[to->n_places++] = place;
 	}
-	for (int i = 0; i < e->n_operands; i++) {
-		e->operands[i] = recipe_add(b, f->stack[i]);
-		if (e->operands[i] < 0)
+	return true;
+}
+
+static bool add_values(const struct value *at, int n, int **steps, struct recipe_builder *b,
+		       struct arena *arena)
+{
+	*steps = ARENA_ARRAY(arena, int, (size_t)n + 1);
+	if (!*steps)
+		return entry_no_memory(b->err);
+	for (int i = 0; i < n; i++) {
+		(*steps)[i] = recipe_add(b, at[i]);
+		if ((*steps)[i] < 0)
 			return false;
 	}
 	return true;
 }
 
+/* What a frame has when it goes on: locals, all operands; a new one also its
+ * function and cells. */
+static bool add_frame(struct entry_frame *to, struct recipe_builder *b, const struct frame *f,
+		      int calls, struct arena *arena)
+{
+	to->function = -1;
+	to->inst = f->inst;
+	to->n_operands = (int)(f->top - f->stack);
+	if (!f->stands_for) {
+		to->n_cells = f->code->n_cells;
+		to->function = recipe_add(b, value_of(f->function));
+		if (to->function < 0 || !add_values(f->cells, to->n_cells, &to->cells, b, arena))
+			return false;
+	}
+	return add_locals(to, b, f, calls, arena) &&
+	       add_values(f->stack, to->n_operands, &to->operands, b, arena);
+}
+
+/* Frames that wait in the call where the piece found them are as they were. */
+static bool add_frames(struct entry *e, struct recipe_builder *b, const struct attempt *a)
+{
+	const struct frame *last = attempt_last(a, &e->n_left), *f = a->trace.vm->frame;
+	int n = 1;
+
+	for (; f != last; f = f->up)
+		n++;
+	e->frames = ARENA_ARRAY(&e->arena, struct entry_frame, (size_t)n);
+	if (!e->frames)
+		return entry_no_memory(b->err);
+	e->n_frames = n;
+	for (f = a->trace.vm->frame; n-- > 0; f = f->up)
+		if (!add_frame(&e->frames[n], b, f, e->n_left, &e->arena))
+			return false;
+	return true;
+}
+
 static bool add_end(struct entry *e, struct recipe_builder *b, const struct attempt *a)
 {
-	const bool *live;
-
-	e->stop = a->stopped ? a->stop : -1;
 	e->rest_eager = a->stopped && a->rest_eager;
-	if (!a->stopped) {
-		e->result = recipe_add(b, a->result);
-		return e->result >= 0;
-	}
-	live = live_locals(a->trace.base->code, a->stop, &e->arena);
-	if (!live)
-		return entry_no_memory(b->err);
-	return add_state(e, b, a->trace.base, live);
+	e->at_return = a->stopped && a->ends_at_return;
+	if (a->stopped)
+		return add_frames(e, b, a);
+	e->result = recipe_add(b, a->result);
+	return e->result >= 0;
 }
 
 /* As torch: an item that nothing takes is no call, as one half of x.max(dim). */

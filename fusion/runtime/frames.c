@@ -12,8 +12,9 @@ bool call_roots_init(struct call_roots *r, const struct frame *f, const struct v
 	const struct code *code = f->code;
 	int n = code->n_locals;
 
-	r->roots =
-	    (struct roots){ .locals = f->locals, .cells = f->cells, .stack = f->stack, .vm = vm };
+	r->roots = (struct roots){
+		.locals = f->locals, .cells = f->cells, .stack = f->stack, .frame = f, .vm = vm
+	};
 	r->values = r->few;
 	if (f->inst != code->insts || code->n_own_cells == 0)
 		return true;
@@ -48,7 +49,7 @@ static struct entry *find_entry(struct session *s, struct point *p, const struct
 }
 
 /* An entry that fits, or a new one; NULL: eager goes on (*fate), or an error. */
-static struct entry *entry_for(struct session *s, struct point *p, struct frame *f,
+static struct entry *entry_for(struct session *s, struct point *p, struct frame *base,
 			       const struct roots *roots, enum entry_fate *fate, struct err *err)
 {
 	struct entry *e = s->ready;
@@ -60,7 +61,7 @@ static struct entry *entry_for(struct session *s, struct point *p, struct frame 
 		e = find_entry(s, p, roots);
 	if (e)
 		return e;
-	e = session_compile(s, p, f, roots, fate, err);
+	e = session_compile(s, p, base, roots, fate, err);
 	if (e && !guards_hold(&e->guards, roots)) { /* gathers values */
 		*fate = ENTRY_FAILED;
 		err_set(err, ERR_INTERNAL, "the guards of a new entry do not hold: %s",
@@ -70,21 +71,21 @@ static struct entry *entry_for(struct session *s, struct point *p, struct frame 
 	return e;
 }
 
-/* The piece that begins where the frame stands.  *ran false: eager goes on. */
-static bool run_piece(struct session *s, struct frame *f, bool *ran, struct entry **entry,
-		      struct value *out, struct err *err)
+/* The piece that begins at point p, where the frames from `base` on stand.  *ran
+ * false: eager goes on. */
+static bool run_piece(struct session *s, struct point *p, struct frame *base, bool *ran,
+		      struct entry **entry, struct value *out, struct err *err)
 {
-	struct point *p = points_at(&s->points, f->code, f->inst);
 	enum entry_fate fate = ENTRY_SKIP;
 	struct call_roots roots;
 	bool ok = true;
 
 	*ran = false;
-	if (!p || !call_roots_init(&roots, f, s->vm))
+	if (!p || !call_roots_init(&roots, s->vm->frame, s->vm))
 		return err_set(err, ERR_MEMORY, "out of memory for a call");
-	*entry = p->skip ? NULL : entry_for(s, p, f, &roots.roots, &fate, err);
+	*entry = p->skip ? NULL : entry_for(s, p, base, &roots.roots, &fate, err);
 	if (*entry) {
-		ok = entry_run(*entry, &roots.roots, s->vm, f, out, s->observer, err);
+		ok = entry_run(*entry, &roots.roots, s->vm, out, s->observer, err);
 		*ran = true;
 		if ((*entry)->exec)
 			s->counts.launches += (*entry)->exec->launched;
@@ -137,30 +138,64 @@ static bool run_frozen(struct session *s, struct frame *f, struct value *out, st
 	return ok;
 }
 
-static bool run_frame(struct session *s, struct frame *f, struct value *out, struct err *err)
+/* The innermost frame in eager: to its end, or past what ended the piece `e`
+ * (NULL: there is none). */
+static bool run_eager(struct session *s, const struct point *p, const struct entry *e,
+		      bool *returned, struct value *out, struct err *err)
 {
-	for (;;) {
-		struct entry *e;
-		bool ran, returned;
+	struct frame *f = s->vm->frame;
 
-		if (!run_piece(s, f, &ran, &e, out, err))
-			return false;
-		if (!ran || e->stop >= 0) /* what follows runs in the function's grad mode */
-			frame_mark(s->vm, f);
+	if (e && !e->rest_eager)
+		return run_between(s, f, returned, out, err);
+	*returned = true;
+	return !e && p && p->run_only ? run_frozen(s, f, out, err) : run_rest(s, f, out, err);
+}
+
+/* What a frame returned goes to the one that waits for it. */
+static void return_to(struct frame *f, struct value v)
+{
+	*f->top++ = v;
+	f->inst++;
+}
+
+/* A call of a program's function: `base`, and natively what pieces leave standing
+ * in calls from there. */
+static bool run_frame(struct session *s, struct frame *base, struct value *out, struct err *err)
+{
+	struct vm *vm = s->vm;
+
+	for (;;) {
+		struct frame *f = vm->frame, *up;
+		struct point *p = NULL;
+		struct entry *e = NULL;
+		bool ran = false, returned = false;
+
+		/* our own classes are captured as entries, else only inlined */
+		if (f == base || !f->unit->hidden) {
+			p = points_of(&s->points, base, f);
+			if (!run_piece(s, p, base, &ran, &e, out, err))
+				return false;
+		}
+		if (!ran || !entry_returns(e)) /* what follows runs in the function's grad mode */
+			frame_mark(vm, base);
 		if (ran && e->sets_grad)
-			s->vm->world.grad_off = e->grad_off_after;
-		if (!ran && points_at(&s->points, f->code, f->inst)->run_only)
-			return run_frozen(s, f, out, err);
-		if (!ran || (e->stop >= 0 && e->rest_eager))
-			return run_rest(s, f, out, err);
-		if (e->stop < 0) {
-			frame_pop(s->vm);
+			vm->world.grad_off = e->grad_off_after;
+		if (ran && entry_returns(e)) {
+			vm_unwind(vm, base);
 			return true;
 		}
-		if (!run_between(s, f, &returned, out, err))
-			return false;
-		if (returned)
+		if (ran && e->at_return)
+			continue;
+		f = vm->frame;
+		up = f->up;
+		if (!run_eager(s, p, ran ? e : NULL, &returned, out, err)) {
+			if (f == base || !vm_catch(vm, base, err))
+				return false;
+		} else if (returned && f == base) {
 			return true;
+		} else if (returned) {
+			return_to(up, *out);
+		}
 	}
 }
 

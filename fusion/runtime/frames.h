@@ -12,9 +12,10 @@
 /* Lets the session run the frames of its VM. */
 void frames_watch(struct session *s);
 
-/* session_compile.c: a new entry for the frame's place, kept by the point; NULL
+/* session_compile.c: a new entry for where the frames from `base` on stand, kept by
+ * the point; NULL
  * where there is none: then *fate says why (FAILED: with *err). */
-struct entry *session_compile(struct session *s, struct point *p, struct frame *f,
+struct entry *session_compile(struct session *s, struct point *p, struct frame *base,
 			      const struct roots *roots, enum entry_fate *fate, struct err *err);
 
 /* The values that a call of f brings, for the guards of its place. */

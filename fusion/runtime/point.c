@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct point *points_at(struct points *p, const struct code *code, const struct lang_inst *inst)
+struct point *points_at(struct points *p, struct point *caller, const struct code *code,
+			const struct lang_inst *inst)
 {
-	int found = pointers_get(&p->by_inst, inst);
+	struct pointers *by_inst = caller ? &caller->called : &p->by_inst;
+	int found = pointers_get(by_inst, inst);
 	struct point *point;
 
 	if (found >= 0)
@@ -14,6 +16,7 @@ struct point *points_at(struct points *p, const struct code *code, const struct 
 	point = calloc(1, sizeof(*point));
 	if (!point)
 		return NULL;
+	point->caller = caller;
 	point->code = code;
 	point->inst = (int)(inst - code->insts);
 	point->frame_id = point->frame_index = -1;
@@ -21,7 +24,14 @@ struct point *points_at(struct points *p, const struct code *code, const struct 
 		free(point);
 		return NULL;
 	}
-	return pointers_set(&p->by_inst, inst, (int)p->list.len - 1) ? point : NULL;
+	return pointers_set(by_inst, inst, (int)p->list.len - 1) ? point : NULL;
+}
+
+struct point *points_of(struct points *p, const struct frame *base, const struct frame *f)
+{
+	struct point *caller = f == base ? NULL : points_of(p, base, f->up);
+
+	return f == base || caller ? points_at(p, caller, f->code, f->inst) : NULL;
 }
 
 void points_finish(struct points *p)
@@ -33,6 +43,7 @@ void points_finish(struct points *p)
 			entry_destroy(point->entries[j]);
 		free(point->entries);
 		memory_finish(&point->memory);
+		pointers_finish(&point->called);
 		free(point);
 	}
 	VEC_FREE(&p->list);

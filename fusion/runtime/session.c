@@ -123,7 +123,7 @@ static struct entry *find_entry(struct session *s, const struct function *f,
 	struct roots roots = { .locals = args, .first_cell = f->code->n_own_cells, .vm = s->vm };
 
 	if (!p)
-		p = s->start = points_at(&s->points, f->code, f->code->insts);
+		p = s->start = points_at(&s->points, NULL, f->code, f->code->insts);
 	if (!p || p->skip || p->n_entries == 0 || !are_locals(f->code, n) || f->disabled)
 		return NULL;
 	if (f->closure)
@@ -139,7 +139,7 @@ static bool run_entry(struct session *s, struct entry *e, const struct function 
 
 	if (f->closure)
 		roots.cells = f->closure->at;
-	ok = entry_run(e, &roots, s->vm, NULL, out, s->observer, err);
+	ok = entry_run(e, &roots, s->vm, out, s->observer, err);
 	if (e->exec)
 		s->counts.launches += e->exec->launched;
 	if (ok && e->sets_grad)
@@ -181,7 +181,7 @@ static bool call_compiled(struct session *s, const struct value *args, int n, st
 	e = find_entry(s, f, all, n);
 	if (watched)
 		s->observer->phase(s->observer->self, PHASE_GUARDS, begin, clock_ns());
-	if (e && e->stop < 0) {
+	if (e && entry_returns(e)) {
 		if (run_entry(s, e, f, all, out, err))
 			return true;
 		return entry_refuted(err) &&

@@ -183,7 +183,7 @@ static bool make_simpler(struct entry_options *options, const struct err *why)
 	return false;
 }
 
-static struct entry *create(struct session *s, struct point *p, struct frame *f,
+static struct entry *create(struct session *s, struct point *p, struct frame *base,
 			    struct entry_break *brk, enum entry_fate *fate, struct err *err)
 {
 	struct entry_options options = { .names = &s->names,
@@ -194,7 +194,9 @@ static struct entry *create(struct session *s, struct point *p, struct frame *f,
 					 .lowering = { s->options.deny, s->options.n_deny },
 					 .mode = s->options.mode,
 					 .policy = s->options.policy };
-	struct entry_source from = { .vm = s->vm, .frame = f, .memory = &p->memory };
+	struct entry_source from = {
+		.vm = s->vm, .frame = s->vm->frame, .base = base, .memory = &p->memory
+	};
 	struct entry *e = calloc(1, sizeof(*e));
 	struct vm_evaluator evaluator;
 	int64_t steps;
@@ -241,7 +243,7 @@ static bool tell(struct session *s, struct point *p, struct entry *e, struct ent
 	return tell_break(s, brk, e && brk->ended ? e->graph : -1);
 }
 
-struct entry *session_compile(struct session *s, struct point *p, struct frame *f,
+struct entry *session_compile(struct session *s, struct point *p, struct frame *base,
 			      const struct roots *roots, enum entry_fate *fate, struct err *err)
 {
 	struct entry_break brk = { 0 };
@@ -262,7 +264,7 @@ struct entry *session_compile(struct session *s, struct point *p, struct frame *
 	buf_init(&reason, 16384);
 	ok = p->n_entries == 0 || note_miss(s, p, roots, &reason);
 	if (ok) {
-		e = create(s, p, f, &brk, fate, err);
+		e = create(s, p, base, &brk, fate, err);
 		s->n_compiled += e != NULL;
 		p->skip |= *fate == ENTRY_SKIP;
 		ok = *fate == ENTRY_FAILED || tell(s, p, e, &brk, reason.len ? reason.data : NULL);

@@ -111,9 +111,32 @@ static const char *part_name(struct slots *s, const struct slot *slot)
 	}
 }
 
+static const struct frame *outer(const struct frame *f, int calls)
+{
+	while (calls-- > 0)
+		f = f->up;
+	return f;
+}
+
+/* Of a frame that the innermost was called from, as Python qualifies names. */
+static const char *outer_name(struct slots *s, const struct slot *slot)
+{
+	const struct code *code = outer(s->frame, slot->frame)->code;
+
+	if (slot->access == SLOT_OUTER_STACK)
+		return arena_printf(s->arena, "operand %d of %s", slot->index, code->name);
+	return arena_printf(s->arena, "%s.<locals>.%s", code->name,
+			    slot->access == SLOT_OUTER_LOCAL ? code->locals[slot->index]
+							     : code->cells[slot->index]);
+}
+
 static const char *slot_name(struct slots *s, const struct slot *slot)
 {
 	switch (slot->access) {
+	case SLOT_OUTER_LOCAL:
+	case SLOT_OUTER_CELL:
+	case SLOT_OUTER_STACK:
+		return outer_name(s, slot);
 	case SLOT_LOCAL:
 		return s->code->locals[slot->index];
 	case SLOT_CELL:
@@ -301,6 +324,12 @@ struct value slot_load(const struct slot *s, struct value parent, const struct r
 		return roots->cells[s->index - roots->first_cell];
 	case SLOT_STACK:
 		return roots->stack[s->index];
+	case SLOT_OUTER_LOCAL:
+		return outer(roots->frame, s->frame)->locals[s->index];
+	case SLOT_OUTER_CELL:
+		return outer(roots->frame, s->frame)->cells[s->index];
+	case SLOT_OUTER_STACK:
+		return outer(roots->frame, s->frame)->stack[s->index];
 	case SLOT_GLOBAL:
 		return roots->vm->globals[s->index].value;
 	case SLOT_ITEM:

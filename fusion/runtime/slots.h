@@ -27,6 +27,9 @@ enum slot_access {
 	SLOT_LOCAL, /* roots, by index */
 	SLOT_CELL,  /* the cell itself */
 	SLOT_STACK,
+	SLOT_OUTER_LOCAL, /* the same of a frame that the innermost was called from */
+	SLOT_OUTER_CELL,
+	SLOT_OUTER_STACK,
 	SLOT_GLOBAL,
 	SLOT_ITEM,      /* of a tuple or list */
 	SLOT_ENTRY,     /* of a dict, by key */
@@ -49,13 +52,15 @@ struct roots {
 	const struct value *cells; /* from number `first_cell` on */
 	int first_cell;
 	const struct value *stack;
-	const struct vm *vm; /* globals */
+	const struct frame *frame; /* the innermost, that the others called; NULL: alone */
+	const struct vm *vm;       /* globals */
 };
 
 struct slot {
 	int parent; /* -1: a root */
 	enum slot_access access;
 	int index;          /* of an entry: where it was at capture */
+	int frame;          /* OUTER: how many calls out; else 0 */
 	struct value key;   /* a reference; UNSET: by index */
 	const char *name;   /* "x", "xs[0]", "cfg['act']": as the user would write it; once read */
 	struct value value; /* at capture; a reference */
@@ -90,7 +95,8 @@ struct slot_dim {
 
 struct slots {
 	struct arena *arena;
-	const struct code *code; /* names of locals and cells */
+	const struct code *code;   /* names of locals and cells */
+	const struct frame *frame; /* the innermost of the call, while it is captured */
 	struct slot *at;
 	int n, cap;
 	struct slot_dim *dims;
@@ -109,6 +115,17 @@ bool slots_describe(struct slots *s, int slot);
 
 /* Lets go of what the capture alone needed; what guards compare with stays. */
 bool slots_release(struct slots *s);
+
+/* LOCAL, CELL or STACK of the frame so many calls out. */
+static inline enum slot_access slot_root_access(enum slot_access access, int calls)
+{
+	return calls > 0 ? access + (SLOT_OUTER_LOCAL - SLOT_LOCAL) : access;
+}
+static inline bool slot_is_root(const struct slot *s, enum slot_access access, int calls, int index)
+{
+	return s->access == slot_root_access(access, calls) && s->frame == calls &&
+	       s->index == index;
+}
 
 /* The value of a slot in another call, borrowed; `parent` is its parent's.
  * UNSET where there is none. */

@@ -111,14 +111,14 @@ static bool push_line(struct trace *t, const struct frame *f)
 void trace_break_at(struct trace *t, enum break_id id, const char *subject, const struct frame *f)
 {
 	struct trace_break *b = &t->brk;
+	int depth = 0;
 
 	if (b->id != BREAK_NONE) /* the first is the cause */
 		return;
 	b->id = id;
 	b->stack.len = 0;
-	b->inst = -1;
+	b->depth = 0;
 	b->column = b->end_column = 0;
-	b->inlined = f != t->base;
 	b->message[0] = b->subject[0] = '\0';
 	if (subject)
 		snprintf(b->subject, sizeof(b->subject), "%s", subject);
@@ -129,8 +129,9 @@ void trace_break_at(struct trace *t, enum break_id id, const char *subject, cons
 			b->column = f->inst->column;
 			b->end_column = f->inst->end_column;
 		}
+		depth++;
 		if (f == t->base)
-			b->inst = (int)(f->inst - f->code->insts);
+			b->depth = depth;
 	}
 }
 

@@ -115,8 +115,7 @@ struct trace_break {
 	char message[512];             /* instead of the table's; may be empty */
 	VEC(struct fusion_line) stack; /* innermost first; functions are the program's */
 	int column, end_column;
-	int inst;     /* of the frame where the piece began */
-	bool inlined; /* it stands in a function that was called from there */
+	int depth; /* of its frame: 1 is the outermost of the piece; 0: none of them */
 };
 
 struct fork; /* fork.h */
@@ -142,7 +141,7 @@ struct trace {
 	VEC(struct fork_loop) loops;
 
 	/* of one attempt */
-	struct frame *base;           /* the frame where the piece began: a stand-in */
+	struct frame *base;           /* the outermost frame of the piece: a stand-in */
 	struct graph *graph;          /* in the entry's arena */
 	void *serial;                 /* tells this attempt's tensors from older ones */
 	VEC(struct trace_home) homes; /* by symbol */
@@ -331,9 +330,10 @@ bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written)
 
 /* trace_mark.c.  The grad mode changes: a node of FX, which computes nothing. */
 bool trace_mark_grad(struct trace *t, bool enabled, struct err *err);
-/* Where a piece begins at the frame `real`, and where it ends. */
-bool trace_marks_begin(struct trace *t, const struct frame *real, struct err *err);
-bool trace_marks_end(struct trace *t, struct err *err);
+/* Where a piece begins in the frame `real`, called from `base` on, and where it ends. */
+bool trace_marks_begin(struct trace *t, const struct frame *real, const struct frame *base,
+		       struct err *err);
+bool trace_marks_end(struct trace *t, bool stopped, struct err *err);
 /* Runs a frame whose function torch.no_grad() decorates; an evaluator's answer. */
 bool trace_call_marked(struct trace *t, struct vm *vm, struct frame *f, struct value *out,
 		       struct err *err);

@@ -77,30 +77,37 @@ static struct value attribute(const struct instance *i, const char *name)
 	return found ? *found : (struct value){ .kind = VALUE_UNSET };
 }
 
-bool trace_marks_begin(struct trace *t, const struct frame *real, struct err *err)
+bool trace_marks_begin(struct trace *t, const struct frame *real, const struct frame *base,
+		       struct err *err)
 {
-	const struct instance *manager = manager_around(real);
-	struct value mode = attribute(manager, "mode"), before = attribute(manager, "before");
+	for (;; real = real->up) {
+		const struct instance *manager = manager_around(real);
+		struct value mode = attribute(manager, "mode"),
+			     before = attribute(manager, "before");
 
-	if (mode.kind == VALUE_BOOL && before.kind == VALUE_BOOL) {
-		t->grad_off = t->grad_off_first = !before.b;
-		return trace_mark_grad(t, mode.b, err);
+		if (mode.kind == VALUE_BOOL && before.kind == VALUE_BOOL) {
+			t->grad_off = t->grad_off_first = !before.b;
+			return trace_mark_grad(t, mode.b, err);
+		}
+		if (real->function && real->function->grad != GRAD_AS_IS) {
+			if (real->marked)
+				t->grad_off = t->grad_off_first = real->grad_before;
+			return trace_mark_grad(t, real->function->grad == GRAD_ON, err);
+		}
+		if (real == base)
+			return true;
 	}
-	if (!real->function || real->function->grad == GRAD_AS_IS)
-		return true;
-	if (real->marked)
-		t->grad_off = t->grad_off_first = real->grad_before;
-	return trace_mark_grad(t, real->function->grad == GRAD_ON, err);
 }
 
-bool trace_marks_end(struct trace *t, struct err *err)
+bool trace_marks_end(struct trace *t, bool stopped, struct err *err)
 {
-	const struct function *f = t->base->function;
-
 	t->grad_off_at_stop = t->grad_off;
-	if (!manager_around(t->base) && (!f || f->grad == GRAD_AS_IS))
-		return true;
-	return trace_mark_grad(t, !t->grad_off_first, err);
+	for (const struct frame *f = stopped ? t->vm->frame : t->base;; f = f->up) {
+		if (manager_around(f) || (f->function && f->function->grad != GRAD_AS_IS))
+			return trace_mark_grad(t, !t->grad_off_first, err);
+		if (f == t->base)
+			return true;
+	}
 }
 
 bool trace_call_marked(struct trace *t, struct vm *vm, struct frame *f, struct value *out,
