@@ -18,6 +18,47 @@
  * bounded; this is for an engine that errs. */
 enum { MAX_ATTEMPTS = 1000 };
 
+/* The frame of the call that number `n` stands for. */
+static struct frame *real_frame(const struct attempt *a, const struct entry_source *from, int n)
+{
+	struct frame *f = from->frame;
+
+	for (int i = a->n_frames; i > n; i--)
+		f = f->up;
+	return f;
+}
+
+/* Before an instruction of frame n of the call. */
+static struct vm_place place_in(const struct attempt *a, const struct entry_source *from, int n,
+				const struct lang_inst *inst)
+{
+	struct vm_place place = { .n = n };
+
+	place.at[n - 1] = inst;
+	for (int i = 1; i < n; i++)
+		place.at[i - 1] = real_frame(a, from, i)->inst;
+	return place;
+}
+
+static void set_stop(struct attempt *a, const struct vm_place *place)
+{
+	a->stops[a->n_rounds] = *place;
+	a->n_stops = a->n_rounds + 1;
+}
+
+/* Natively what follows a break in a loop ends with the round. */
+static void stop_at_rounds(struct attempt *a, const struct entry_source *from)
+{
+	for (int n = a->n_frames; n > 0; n--) {
+		const struct frame *f = real_frame(a, from, n);
+		int end = decide_round_end(f->code, (int)(f->inst - f->code->insts));
+
+		if (end >= 0 && f->inst > f->code->insts && !f->unit->hidden)
+			a->stops[a->n_stops++] = place_in(a, from, n, f->code->insts + end);
+	}
+	a->n_rounds = a->n_stops;
+}
+
 /* Functions that must run in eager end the graph before their call; those that
  * torch.no_grad() decorates have their marks. */
 static bool refuse(void *self, struct vm *vm, struct frame *f, bool *done, struct value *out,
@@ -36,10 +77,11 @@ static bool refuse(void *self, struct vm *vm, struct frame *f, bool *done, struc
 	return err_set(err, ERR_BREAK, "the graph ends here");
 }
 
-/* The iterator of a loop that the piece does not go round. */
-static bool stays(const struct slot *s, int calls, int operand)
+/* An operand where the piece found it: torch reads it, but for iterators. */
+static bool stays(const struct trace *t, const struct slot *s, int calls, int operand)
 {
-	return slot_is_root(s, SLOT_STACK, calls, operand) && s->value.kind == VALUE_ITER;
+	return slot_is_root(s, SLOT_STACK, calls, operand) &&
+	       (t->native || s->value.kind == VALUE_ITER);
 }
 
 /* As torch: what a break finds in another place than the piece did is read, and
@@ -60,10 +102,35 @@ static bool read_state(struct attempt *a, struct err *err)
 			return false;
 	for (struct value *v = f->stack; v < f->top; v++)
 		if (v->kind == VALUE_LAZY &&
-		    !stays(&t->slots->at[v->i], calls, (int)(v - f->stack)) &&
+		    !stays(t, &t->slots->at[v->i], calls, (int)(v - f->stack)) &&
 		    !world_force(t, v, err))
 			return false;
 	return true;
+}
+
+/* Up to where it has to end, returns, or fails.  If nothing is computed yet when the
+ * innermost frame returns, the piece ends there: what follows has guards on the
+ * result alone, not on what led to it. */
+static bool run_piece(struct attempt *a, const struct entry_source *from, struct err *err)
+{
+	struct trace *t = &a->trace;
+	int waits = a->n_frames - 1, n = a->n_stops, before = t->n_ops;
+	bool may_idle = t->native && !a->never_idle && waits > 0;
+	const struct frame *f = may_idle ? real_frame(a, from, waits) : NULL;
+
+	if (f && !f->unit->hidden)
+		a->stops[n++] = place_in(a, from, waits, f->inst + 1);
+	a->idle = false;
+	if (!vm_run_to(from->vm, t->base, a->stops, n, &a->stopped, &a->result, err))
+		return false;
+	if (a->stopped && n > a->n_stops && from->vm->frame->stands_for == waits &&
+	    from->vm->frame->inst == f->inst + 1) {
+		a->idle = t->n_ops == before && !t->computes_sizes;
+		if (!a->idle && !vm_run_to(from->vm, t->base, a->stops, a->n_stops, &a->stopped,
+					   &a->result, err))
+			return false;
+	}
+	return !a->stopped || read_state(a, err);
 }
 
 static bool run(struct attempt *a, struct arena *arena, const struct entry_source *from,
@@ -81,8 +148,7 @@ static bool run(struct attempt *a, struct arena *arena, const struct entry_sourc
 	t->base = from->base; /* a break before there is a stand-in */
 	a->stood = stand_frames(t, from, err);
 	return a->stood && trace_marks_begin(t, from->frame, from->base, err) &&
-	       vm_run_to(from->vm, t->base, a->stops, a->n_stops, &a->stopped, &a->result, err) &&
-	       (!a->stopped || read_state(a, err)) && trace_marks_end(t, a->stopped, err);
+	       run_piece(a, from, err) && trace_marks_end(t, a->stopped, err);
 }
 
 static void unwind(struct trace *t, const struct entry_source *from)
@@ -132,47 +198,6 @@ static void keep_break(struct entry_break *brk, struct trace *t, const struct de
 }
 
 enum verdict { TRY_AGAIN, STANDS, GIVE_UP_POINT, GIVE_UP_CALL, FAILED };
-
-/* The frame of the call that number `n` stands for. */
-static struct frame *real_frame(const struct attempt *a, const struct entry_source *from, int n)
-{
-	struct frame *f = from->frame;
-
-	for (int i = a->n_frames; i > n; i--)
-		f = f->up;
-	return f;
-}
-
-/* Before an instruction of frame n of the call. */
-static struct vm_place place_in(const struct attempt *a, const struct entry_source *from, int n,
-				const struct lang_inst *inst)
-{
-	struct vm_place place = { .n = n };
-
-	place.at[n - 1] = inst;
-	for (int i = 1; i < n; i++)
-		place.at[i - 1] = real_frame(a, from, i)->inst;
-	return place;
-}
-
-static void set_stop(struct attempt *a, const struct vm_place *place)
-{
-	a->stops[a->n_rounds] = *place;
-	a->n_stops = a->n_rounds + 1;
-}
-
-/* Natively what follows a break in a loop ends with the round. */
-static void stop_at_rounds(struct attempt *a, const struct entry_source *from)
-{
-	for (int n = a->n_frames; n > 0; n--) {
-		const struct frame *f = real_frame(a, from, n);
-		int end = decide_round_end(f->code, (int)(f->inst - f->code->insts));
-
-		if (end >= 0 && f->inst > f->code->insts && !f->unit->hidden)
-			a->stops[a->n_stops++] = place_in(a, from, n, f->code->insts + end);
-	}
-	a->n_rounds = a->n_stops;
-}
 
 /* What cannot be captured stands behind a return to a frame in which the piece
  * began: what is before the return can. */
@@ -339,6 +364,11 @@ static bool end_further_out(struct attempt *a, struct entry *e)
 {
 	int calls, n = a->stops[a->n_stops > 0 ? a->n_stops - 1 : 0].n;
 
+	if (a->idle && !a->never_idle) {
+		effects_finish(&e->effects);
+		a->never_idle = true;
+		return true;
+	}
 	if (!a->stopped || a->n_stops == a->n_rounds || n <= attempt_last(a, &calls)->stands_for)
 		return false;
 	effects_finish(&e->effects);

@@ -6,7 +6,7 @@
 
 struct attempt {
 	struct trace trace;
-	struct vm_place stops[VM_MAX_PLACE + 1]; /* where it has to end */
+	struct vm_place stops[VM_MAX_PLACE + 2]; /* where it has to end */
 	int n_stops;                             /* 0: where it returns */
 	int n_rounds;                            /* the first of them: where rounds of loops end */
 	int n_frames;                            /* of the call: in which the piece begins */
@@ -14,6 +14,8 @@ struct attempt {
 	bool rest_eager;                         /* ... because nothing behind it can be captured */
 	bool stood;                              /* the frames have got their stand-ins */
 	bool stopped;                            /* it ended at a stop; its frames still stand */
+	bool idle;           /* ... where the innermost frame returned, with nothing computed */
+	bool never_idle;     /* what it returned cannot be kept */
 	bool ends_at_return; /* ... of a frame in which it began: nothing stands between */
 	struct value result;
 };

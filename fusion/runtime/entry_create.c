@@ -198,7 +198,7 @@ static bool add_frames(struct entry *e, struct recipe_builder *b, const struct a
 static bool add_end(struct entry *e, struct recipe_builder *b, const struct attempt *a)
 {
 	e->rest_eager = a->stopped && a->rest_eager;
-	e->at_return = a->stopped && a->ends_at_return;
+	e->at_return = a->stopped && (a->idle || a->ends_at_return);
 	if (a->stopped)
 		return add_frames(e, b, a);
 	e->result = recipe_add(b, a->result);

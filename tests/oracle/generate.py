@@ -28,6 +28,7 @@ class Program:
         self.helpers = []
         self.fresh = 0
         self.depth = 0
+        self.level = 0
 
     def name(self, stem):
         self.fresh += 1
@@ -173,20 +174,33 @@ class Program:
         names["n"].append(target)
 
     def call(self, names):
-        helper = self.name("h")
-        inner = Program(self.rng)
+        """A function of its own, which may call further ones, or raise."""
+        r = self.rng
+        helper, raises = self.name("h"), r.random() < 0.2
+        inner = Program(r)
         inner.fresh = self.fresh + 100
-        inner.depth = 0
+        inner.level = self.level + 1
         own = {"t": ["a", "b"], "n": ["k"], "l": [], "s": []}
-        saved, inner.call = inner.call, inner.assign
-        for _ in range(self.rng.randint(1, 3)):
-            inner.statement(own)
-        inner.call = saved
+        for _ in range(r.randint(1, 3)):
+            (inner.assign if inner.level > 3 else inner.statement)(own)
+        if raises:
+            inner.emit(f"if {inner.number(own)} > {r.randint(1, 4)}:")
+            inner.emit("    raise ValueError('raised')")
+            inner.assign(own)
         inner.emit(f"return {inner.tensor(own)}")
         self.fresh = inner.fresh
-        self.helpers.append("\n".join([f"def {helper}(a, b, k=2):"] + inner.lines))
-        target = self.name("t")
-        self.emit(f"{target} = {helper}({self.rng.choice(names['t'])}, {self.rng.choice(names['t'])}, {self.number(names)})")
+        self.helpers += inner.helpers + ["\n".join([f"def {helper}(a, b, k=2):"] + inner.lines)]
+        target, t = self.name("t"), r.choice(names["t"])
+        args = [r.choice(names["t"]), r.choice(names["t"]), self.number(names)]
+        plain = ", ".join(args)
+        call = r.choice([f"{helper}({plain})", f"{helper}(*({plain}))", f"{t} * {helper}(k={args[2]}, b={args[1]}, a={args[0]})", f"{t} - {helper}({plain}) / 2"])
+        if raises:
+            self.emit("try:")
+            self.emit(f"    {target} = {call}")
+            self.emit("except ValueError as e:")
+            self.emit(f"    {target} = {t} + len(str(e))")
+        else:
+            self.emit(f"{target} = {call}")
         names["t"].append(target)
 
     def view(self, names):
