@@ -484,7 +484,7 @@ enum entry_fate entry_create(const struct entry_options *options, struct entry *
 	if (verdict == FAILED)
 		return ENTRY_FAILED;
 	brk->ended = !entry_returns(e);
-	if (brk->ended && brk->outcome == OUTCOME_STEP && !a.trace.native)
+	if (brk->ended && brk->outcome == OUTCOME_STEP && !a.trace.native && a.n_frames == 1)
 		place_before(brk, from->frame, (int)(e->frames[0].inst - from->frame->code->insts));
 	ok = entry_compile(e, options, err);
 	if (ok && !slots_release(&e->slots))

@@ -14,7 +14,7 @@ static enum session_found look(struct point *p, const struct roots *roots, struc
 		int failed = guards_check(g, roots);
 
 		if (failed >= g->n)
-			return p->entries[i]->stop < 0 ? SESSION_FOUND : SESSION_UNKNOWN;
+			return entry_returns(p->entries[i]) ? SESSION_FOUND : SESSION_UNKNOWN;
 		if (i == 0)
 			guards_reason(g, failed, roots, why);
 	}
