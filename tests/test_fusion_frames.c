@@ -323,6 +323,43 @@ static const struct program programs[] = {
 		  "def model(x):\n"
 		  "    return first(scale(scale(x)) + 1), scale.calls, first.seen\n",
 	  NULL, NULL },
+	{ "view_and_base_over_a_break",
+	  PRELUDE "def model(x):\n"
+		  "    y = x[1:]\n"
+		  "    print('cut')\n"
+		  "    y += 1\n"
+		  "    w = y[1:]\n"
+		  "    print('again')\n"
+		  "    w *= 2\n"
+		  "    x += 1\n"
+		  "    return y.sum(), w, x\n",
+	  "3 0 0", NULL },
+	{ "transpose_and_base_over_a_break",
+	  PRELUDE "def model(x):\n"
+		  "    x = x.reshape(2, 2).clone()\n"
+		  "    t = x.t()\n"
+		  "    print('cut')\n"
+		  "    t[0] = 5\n"
+		  "    x += 1\n"
+		  "    return t, x, t * x\n",
+	  "2 0 0", "host-call@6 resume" },
+	{ "views_that_overlap_over_a_break",
+	  PRELUDE "def model(x):\n"
+		  "    c = x.clone()\n"
+		  "    vs = [c[i:i + 2] for i in range(3)]\n"
+		  "    print('cut')\n"
+		  "    for i, v in enumerate(vs):\n"
+		  "        v += i\n"
+		  "    return c, vs\n",
+	  "2 0 0", "host-call@6 resume" },
+	{ "halves_over_a_break",
+	  PRELUDE "def model(x):\n"
+		  "    a, b = (x * 1).chunk(2)\n"
+		  "    print('cut')\n"
+		  "    a.mul_(3)\n"
+		  "    b += a\n"
+		  "    return a, b\n",
+	  "2 0 0", "host-call@5 resume" },
 	{ "dicts_and_sets",
 	  PRELUDE "state = {'n': 1, 'log': []}\n"
 		  "tags = {'a'}\n"

@@ -469,6 +469,17 @@ static bool infer_unfold(struct infer *in, const struct shape *x)
 	return true;
 }
 
+/* Capture makes them of tensors in memory: they lie within x. */
+static bool infer_strided(struct infer *in)
+{
+	if (in->args[1].n > MAX_RANK || in->args[2].n != in->args[1].n)
+		return too_deep(in, in->args[1].n);
+	for (int d = 0; d < in->args[1].n; d++)
+		in->out->shape.size[d] = in->args[1].ints[d];
+	in->out->shape.rank = in->args[1].n;
+	return true;
+}
+
 static bool infer_reverse(struct infer *in, const struct shape *x)
 {
 	int dims[MAX_RANK];
@@ -512,6 +523,8 @@ static bool infer_shape(struct infer *in, const struct shape *x)
 		return infer_unfold(in, x);
 	case OP_reverse:
 		return infer_reverse(in, x);
+	case OP_as_strided:
+		return infer_strided(in);
 	case OP_alias:
 		in->out->shape = *x;
 		return true;

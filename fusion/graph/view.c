@@ -292,6 +292,12 @@ static bool step(const struct graph *g, const struct node *n, struct view_layout
 	case OP_diagonal:
 		diagonal(g, n, l);
 		return true;
+	case OP_as_strided:
+		if (!view_contiguous(g, l))
+			return false;
+		l->offset = sym_add(g->syms, l->offset, n->args[3].sym);
+		memcpy(l->stride, n->args[2].ints, sizeof(l->stride[0]) * (size_t)n->args[2].n);
+		return true;
 	case OP_unfold:
 		l->stride[n->shape.rank - 1] = l->stride[dim];
 		l->stride[dim] = sym_mul(g->syms, l->stride[dim], n->args[3].sym);

@@ -17,7 +17,7 @@ struct lift {
 static bool is_lifted(const struct node *n)
 {
 	return op_info(n->op)->kind == KIND_VIEW && n->op != OP_expand && n->op != OP_expand_as &&
-	       n->op != OP_unfold && n->op != OP_view_as;
+	       n->op != OP_unfold && n->op != OP_view_as && n->op != OP_as_strided;
 }
 
 /* Operands of the size of the result, or one element: their views are known. */

@@ -13,6 +13,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/runtime/decide.h"
 #include "fusion/runtime/live.h"
+#include "fusion/runtime/overlap.h"
 
 /* Each attempt pins or merges something, or moves the end: their number is
  * bounded; this is for an engine that errs. */
@@ -305,25 +306,6 @@ static enum verdict after_failure(struct attempt *a, const struct entry_source *
 	return after_error(a, from, brk, why);
 }
 
-/* Two tensors that overlap without being the same: what one write means for the
- * other is beyond a functional graph. */
-static bool overlaps(const struct trace *t)
-{
-	const struct slots *s = t->slots;
-
-	for (int i = 0; i < s->n; i++) {
-		if (s->at[i].kind != VALUE_TENSOR || !s->at[i].live || !s->at[i].written)
-			continue;
-		for (int j = 0; j < s->n; j++)
-			if (j != i && s->at[j].live && s->at[j].kind == VALUE_TENSOR &&
-			    s->at[j].same_as != i && s->at[i].same_as != j &&
-			    s->at[j].value.tensor->memory->storage ==
-				s->at[i].value.tensor->memory->storage)
-				return true;
-	}
-	return false;
-}
-
 /* A piece that must end early but computes next to nothing is not worth it. */
 static bool is_worth(const struct attempt *a)
 {
@@ -387,8 +369,14 @@ static enum verdict conclude(struct attempt *a, struct entry *e,
 		brk->outcome = OUTCOME_SKIP;
 		return GIVE_UP_POINT;
 	}
-	if (overlaps(&a->trace))
+	switch (overlap_find(&a->trace)) {
+	case OVERLAP_COVERED:
+		return TRY_AGAIN;
+	case OVERLAP_UNKNOWN:
 		return give_up(brk, from, BREAK_OVERLAP, "");
+	default:
+		break;
+	}
 	if (holds_new_method(a))
 		return give_up(brk, from, BREAK_UNSUPPORTED,
 			       "a method of an object that is made here is called at a break");

@@ -41,6 +41,8 @@ static bool count_placeholders(struct entry *e, int n_vars)
 		for (int d = 0; d < n->shape.rank; d++)
 			sym_each_var(n->shape.size[d], mark_var, &m);
 	}
+	for (int i = 0; i < e->slots.n; i++) /* views of an input, which FX hands over as well */
+		e->n_placeholders += e->slots.at[i].live && e->slots.at[i].view_of >= 0;
 	e->n_placeholders += m.n;
 	return true;
 }

@@ -157,6 +157,19 @@ static bool has_identity(const struct slot *s)
 		s->kind == VALUE_SET || s->kind == VALUE_CELL || s->kind == VALUE_INSTANCE);
 }
 
+/* A slot whose memory is that of another (overlap.c). */
+static void add_place(struct maker *m, int slot)
+{
+	const struct slots *s = m->t->slots;
+	int whole = s->at[slot].view_of;
+
+	add(m, (struct guard){ .kind = GUARD_WITHIN,
+			       .slot = slot,
+			       .other = whole,
+			       .number = s->at[slot].value.tensor->memory->offset -
+					 s->at[whole].value.tensor->memory->offset });
+}
+
 static void add_aliases(struct maker *m)
 {
 	const struct slots *s = m->t->slots;
@@ -169,9 +182,12 @@ static void add_aliases(struct maker *m)
 				   .kind = GUARD_IDENTICAL, .slot = i, .other = s->at[i].same_as });
 			continue;
 		}
+		if (s->at[i].kind == VALUE_TENSOR && s->at[i].view_of >= 0)
+			add_place(m, i);
 		for (int j = 0; s->at[i].written && j < s->n; j++)
 			if (j != i && has_identity(&s->at[j]) && s->at[j].kind == s->at[i].kind &&
 			    s->at[j].same_as < 0 && (j > i || !s->at[j].written) &&
+			    s->at[j].view_of < 0 &&
 			    (s->at[i].kind == VALUE_TENSOR ||
 			     (s->at[i].access != SLOT_CELL && s->at[j].access != SLOT_CELL)))
 				add(m, (struct guard){

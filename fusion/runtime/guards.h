@@ -38,7 +38,8 @@ enum guard_kind {
 	GUARD_CONTIGUOUS,
 	GUARD_STRIDE,    /* stride(dim) == number */
 	GUARD_IDENTICAL, /* the same tensor or object as slot `other` */
-	GUARD_DISJOINT,  /* tensors: shares no memory with slot `other`; else another object */
+	GUARD_WITHIN,   /* lies in the memory of slot `other`, `number` elements behind its first */
+	GUARD_DISJOINT, /* tensors: shares no memory with slot `other`; else another object */
 	GUARD_CONDITION, /* a comparison of symbols, number: its index */
 	GUARD_GRAD_MODE, /* of no slot: it is as it was; number: off */
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fusion/runtime/guards.h"
+#include "fusion/runtime/view.h"
 
 /* Exact: True is not 1 here, 0.0 not -0.0, and a NaN equals itself. */
 static bool same_value(struct value a, struct value b)
@@ -160,7 +161,11 @@ static bool check(struct guards *g, const struct guard *at, const struct roots *
 	case GUARD_DISJOINT:
 		return g->values[at->slot].kind != VALUE_TENSOR
 			   ? g->values[at->slot].object != g->values[at->other].object
-			   : tensor_of(g, at->slot)->storage != tensor_of(g, at->other)->storage;
+			   : !tensors_overlap(tensor_of(g, at->slot), tensor_of(g, at->other));
+	case GUARD_WITHIN:
+		return tensor_of(g, at->slot)->storage == tensor_of(g, at->other)->storage &&
+		       tensor_of(g, at->slot)->offset - tensor_of(g, at->other)->offset ==
+			   at->number;
 	case GUARD_GRAD_MODE:
 		return roots->vm->world.grad_off == g->grad_off;
 	case GUARD_CONDITION:

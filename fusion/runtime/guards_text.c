@@ -282,6 +282,10 @@ static void write_text(const struct guards *g, const struct guard *at, struct bu
 			   was.kind == VALUE_TENSOR ? "%s and %s share no memory" : "%s is not %s",
 			   name, name_of(g, at->other));
 		return;
+	case GUARD_WITHIN:
+		buf_printf(out, "%s lies in the memory of %s, from element %lld on", name,
+			   name_of(g, at->other), (long long)at->number);
+		return;
 	case GUARD_CONDITION:
 		condition_text(g, at->number, out);
 		return;
@@ -372,6 +376,10 @@ static void tensor_reason(const struct guards *g, const struct guard *at, const 
 	case GUARD_IDENTICAL:
 		buf_printf(out, "%s is another tensor than %s, was the same", name,
 			   name_of(g, at->other));
+		return;
+	case GUARD_WITHIN:
+		buf_printf(out, "%s lies elsewhere than in the memory of %s, or at another place",
+			   name, name_of(g, at->other));
 		return;
 	default:
 		buf_printf(out, "%s shares memory with %s, did not before", name,

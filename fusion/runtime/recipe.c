@@ -82,12 +82,12 @@ static bool add_tensor(struct recipe_builder *b, struct value v)
 
 	if (choice)
 		return add_choice(b, v, choice);
-	if (v.tensor->view && v.tensor->owner == b->trace->serial)
-		return add_view(b, v);
 	if (slot >= 0)
 		return push(b, (struct recipe_step){ .kind = RECIPE_SLOT,
 						     .index = slot,
 						     .n = v.tensor->is_parameter });
+	if (v.tensor->view && v.tensor->owner == b->trace->serial)
+		return add_view(b, v);
 	if (lifted >= 0 || v.tensor->memory)
 		return push(b,
 			    (struct recipe_step){ .kind = RECIPE_LIFTED, .value = value_ref(v) });

@@ -46,6 +46,7 @@ int slots_add(struct slots *s, int parent, enum slot_access access, int index, s
 		.kind = real.kind,
 		.first_child = -1,
 		.same_as = -1,
+		.view_of = -1,
 		.var = -1,
 	};
 	return s->n++;

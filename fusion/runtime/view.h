@@ -22,6 +22,9 @@ struct tensor *tensor_view(struct tensor *base, int rank, const int64_t *size,
  * be written one by one. */
 bool tensor_repeats(const struct tensor *t);
 
+/* Whether some of their memory may be the same: the runs that they lie in meet. */
+bool tensors_overlap(const struct tensor *a, const struct tensor *b);
+
 /* Whether it lies row by row and nothing lies behind it in its storage: then
  * vectors may write past its end. */
 bool tensor_ends_storage(const struct tensor *t);

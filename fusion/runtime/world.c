@@ -11,6 +11,7 @@
 
 #include "fusion/capture/classes.h"
 #include "fusion/runtime/fork.h"
+#include "fusion/runtime/overlap.h"
 
 static const struct value unset = { .kind = VALUE_UNSET };
 
@@ -353,6 +354,8 @@ static bool stand_tensor(struct trace *t, int slot, struct value *out, struct er
 	if (!t->slots->at[slot].value.tensor->memory)
 		return err_set(err, ERR_TYPE, "the tensor %s has no memory",
 			       t->slots->at[slot].name);
+	if (t->slots->at[slot].view_of >= 0)
+		return overlap_stand(t, slot, out, err);
 	*out = value_tensor();
 	if (out->kind == VALUE_UNSET)
 		return trace_no_memory(err);
