@@ -14,7 +14,7 @@ static const struct helper plain[] = {
 	  2 },
 	{ "two calls deep",
 	  "def g(x):\n"
-	  "    k = (x + 1).tolist()\n"
+	  "    k = values(x + 1)\n"
 	  "    return x * len(k)\n"
 	  "def h(x):\n"
 	  "    y = x * 2\n"
@@ -44,7 +44,7 @@ static const struct helper plain[] = {
 	  "        self.scale = scale\n"
 	  "    def forward(self, x):\n"
 	  "        y = torch.sin(x) * self.scale\n"
-	  "        s = y.tolist()\n"
+	  "        s = values(y)\n"
 	  "        print('act', len(s), self.scale)\n"
 	  "        return y + len(s)\n"
 	  "class Block(torch.nn.Module):\n"
@@ -195,7 +195,7 @@ static const struct helper plain[] = {
 	  "def g(x, i):\n"
 	  "    for k, w in enumerate([1.5, 2.5, 0.5]):\n"
 	  "        x = x * w\n"
-	  "        t = x.tolist()\n"
+	  "        t = values(x)\n"
 	  "        if k == i:\n"
 	  "            break\n"
 	  "        x = x + len(t)\n"
@@ -266,7 +266,7 @@ static const struct helper plain[] = {
 	{ "a branch that eager takes",
 	  "def h(x):\n"
 	  "    y = x * 2\n"
-	  "    if y.tolist()[0] > 0:\n"
+	  "    if values(y)[0] > 0:\n"
 	  "        return y + 1\n"
 	  "    y = y - 1\n"
 	  "    return y / 2\n"
@@ -357,7 +357,7 @@ static const struct helper plain[] = {
 	  "        return h(self.x) + other\n"
 	  "def model(x):\n"
 	  "    a, b = list(map(h, [x, x + 1]))\n"
-	  "    s = sorted([3, 1, 2], key=lambda k: len(h(x * k).tolist()) * k)\n"
+	  "    s = sorted([3, 1, 2], key=lambda k: len(values(h(x * k))) * k)\n"
 	  "    return (P(a) + b) * s[0]\n",
 	  0 },
 	{ "a loop that ends when a tensor says so",

@@ -7,7 +7,7 @@ static const struct helper errors[] = {
 	{ "in what runs between",
 	  "def h(x):\n"
 	  "    y = x + 1\n"
-	  "    k = [1, 2, 3].index(len(y.tolist()) + 5)\n"
+	  "    k = place(y, 8)\n"
 	  "    return y * k\n"
 	  "def model(x):\n"
 	  "    x += 1\n"
@@ -38,7 +38,7 @@ static const struct helper errors[] = {
 	{ "caught further out",
 	  "def g(x, n):\n"
 	  "    y = x * 2\n"
-	  "    k = [0, 1].index(len(y.tolist()) - n)\n"
+	  "    k = place(y, n - 1)\n"
 	  "    return y + k\n"
 	  "def h(x, n):\n"
 	  "    return g(x + 1, n) * 2\n"
@@ -82,7 +82,7 @@ static const struct helper errors[] = {
 	  "        return True\n"
 	  "def h(x, n):\n"
 	  "    y = x * 2\n"
-	  "    y = y + [1, 2, 3][len(y.tolist()) - 3 + n]\n"
+	  "    y = y + [1, 2, 3][len(values(y)) - 3 + n]\n"
 	  "    return y - 1\n"
 	  "def model(x):\n"
 	  "    for n in (1, 5):\n"
@@ -124,7 +124,7 @@ static const struct helper errors[] = {
 	{ "a local that is not set",
 	  "def h(x):\n"
 	  "    y = x + 1\n"
-	  "    if len(y.tolist()) > 5:\n"
+	  "    if len(values(y)) > 5:\n"
 	  "        z = y\n"
 	  "    return y * 2\n"
 	  "def model(x):\n"
