@@ -162,8 +162,8 @@ struct trace {
 	VEC(struct text_gap) gaps;
 	VEC(struct late_text) texts;
 	size_t text_bytes; /* of all of them */
-	bool failed;    /* out of memory, where nothing could say so */
-	unsigned birth; /* objects of the heap that are younger belong to the attempt */
+	bool failed;       /* out of memory, where nothing could say so */
+	unsigned birth;    /* objects of the heap that are younger belong to the attempt */
 	int n_tensors, n_writes;
 	bool grad_off;         /* the grad mode now */
 	bool grad_off_first;   /* ... outside the block or function that the piece begins in */
