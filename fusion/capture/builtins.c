@@ -118,6 +118,26 @@ static bool unbound(struct vm *vm, struct builtin_call *call, struct err *err)
 	return true;
 }
 
+static bool has_symbol(struct value v, int depth)
+{
+	if (v.kind == VALUE_SYMINT || v.kind == VALUE_SYMREAL || v.kind == VALUE_SYMFLOAT)
+		return true;
+	for (int i = 0;
+	     depth > 0 && (v.kind == VALUE_TUPLE || v.kind == VALUE_LIST) && i < v.list->len; i++)
+		if (has_symbol(v.list->at[i], depth - 1))
+			return true;
+	return false;
+}
+
+/* str(n), repr((n, k)): torch does not trace these where n is a symbol. */
+static bool is_text_of_symbols(const struct builtin *row, const struct builtin_call *call)
+{
+	enum { DEEPEST = 8 };
+
+	return (row->run == builtin_str || row->run == builtin_repr) && call->n == 1 &&
+	       has_symbol(call->args[0], DEEPEST);
+}
+
 bool builtin_call(struct vm *vm, const struct native *f, const struct value *args, int n,
 		  const struct keywords *kw, struct value *out, struct err *err)
 {
@@ -133,7 +153,7 @@ bool builtin_call(struct vm *vm, const struct native *f, const struct value *arg
 			return err_set(err, ERR_TYPE,
 				       "%s() got an unexpected keyword argument '%s'", row->name,
 				       kw->names[i].str->text);
-	if (row->impure && vm->host->builtin_break) {
+	if (vm->host->builtin_break && (row->impure || is_text_of_symbols(row, &call))) {
 		struct vm_host *host = vm_host_here(vm);
 
 		if (!host->builtin_break(host->self, f, err))

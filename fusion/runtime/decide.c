@@ -212,7 +212,9 @@ static struct decision decide_frame(const struct trace *t, const struct frame *f
 	struct decision d = { .outcome = OUTCOME_SKIP, .stop = inst };
 	const struct lang_comprehension *c = around(code, inst);
 
-	if (block) {
+	if (t->brk.id == BREAK_NUMBER_FORMAT) { /* the whole frame, as torch */
+		d.because = BREAK_NONE;
+	} else if (block) {
 		d.because = block->kind == HANDLER_WITH ? BREAK_IN_WITH : BREAK_IN_TRY;
 		d.outcome = OUTCOME_STEP;
 		d.stop = checkpoint(code, block);

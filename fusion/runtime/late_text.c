@@ -201,11 +201,22 @@ static bool host_number_text(void *self, struct value v, bool *known, struct buf
 	       (*known || v.kind != VALUE_LATETEXT || late_text_need(self, v, err));
 }
 
+/* torch formats a symbol's text in its place, which such a specification refuses. */
+static bool is_for_numbers(const struct format_spec *spec)
+{
+	return (spec->type && spec->type != 's') || spec->sign || spec->alternate ||
+	       spec->grouping || spec->align == '=';
+}
+
 static bool host_format(void *self, const struct format_spec *spec, struct value v, bool *known,
 			struct buf *text, struct err *err)
 {
 	struct text_gap gap = { .kind = GAP_FORMAT, .value = v, .spec = spec };
+	struct trace *t = self;
 
+	if (!t->native && v.kind >= VALUE_SYMINT && v.kind <= VALUE_SYMFLOAT &&
+	    t->vm->frame->inst->op == CODE_FORMAT_VALUE && is_for_numbers(spec))
+		return trace_break(t, BREAK_NUMBER_FORMAT, NULL, err);
 	return late_text_gap(self, gap, known, text, err);
 }
 

@@ -309,12 +309,6 @@ static bool is_own_cell(const struct recipe_builder *b, struct value v, int slot
 	       s->index < b->trace->slots->code->n_own_cells && s->value.kind == VALUE_UNSET;
 }
 
-/* An int from outside as it is: no node of FX reads it, as one reads a size. */
-static bool is_number_of_call(const struct recipe_builder *b, struct value v)
-{
-	return v.sym->kind == SYM_VAR && b->trace->homes.at[v.sym->value].dim < 0;
-}
-
 static bool add(struct recipe_builder *b, struct value v, int depth)
 {
 	int again, slot;
@@ -325,7 +319,7 @@ static bool add(struct recipe_builder *b, struct value v, int depth)
 			       MAX_NESTING, MAX_SLOTS);
 	if (v.kind == VALUE_LAZY)
 		return push(b, (struct recipe_step){ .kind = RECIPE_SLOT, .index = (int)v.i });
-	if ((v.kind == VALUE_SYMINT && !is_number_of_call(b, v)) || v.kind == VALUE_SYMREAL ||
+	if ((v.kind == VALUE_SYMINT && !trace_is_of_call(b->trace, v)) || v.kind == VALUE_SYMREAL ||
 	    v.kind == VALUE_SYMBOOL)
 		b->trace->computes_sizes = true;
 	if (v.kind == VALUE_SYMREAL)

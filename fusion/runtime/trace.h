@@ -212,6 +212,9 @@ bool trace_size_unary(struct trace *t, enum unop op, struct value a, struct valu
 /* An int, bool or symbolic size; NULL for all else, and when out of memory. */
 const struct sym *trace_size(struct trace *t, struct value v);
 
+/* An int of the call as it is: no node of FX reads it, as one reads a size. */
+bool trace_is_of_call(const struct trace *t, struct value v);
+
 /* The program needs the plain number: it is specialised.  False, and another
  * attempt is asked for. */
 bool trace_pin_value(struct trace *t, struct value v, struct err *err);

@@ -414,12 +414,15 @@ static bool break_at_log(struct trace *t, const struct native *native, struct er
 static bool host_builtin_break(void *self, const struct native *f, struct err *err)
 {
 	static const char *const skipped[] = { "time", "random" };
+	const struct trace *t = self;
 	char subject[64];
 
 	if (builtin_find("", "print") == f->id && prints_may(self))
 		return true;
 	if (writes_log(f))
-		return ((struct trace *)self)->native || break_at_log(self, f, err);
+		return t->native || break_at_log(self, f, err);
+	if (t->native && !builtin_row(f->id)->impure) /* the text of symbols: they are pinned */
+		return true;
 	for (size_t i = 0; i < sizeof(skipped) / sizeof(skipped[0]); i++) {
 		if (builtin_find(skipped[i], f->name) != f->id)
 			continue;

@@ -131,9 +131,15 @@ bool trace_pin_value_quietly(struct trace *t, struct value v)
 	return p.changed;
 }
 
+bool trace_is_of_call(const struct trace *t, struct value v)
+{
+	return v.kind == VALUE_SYMINT && v.sym->kind == SYM_VAR &&
+	       t->homes.at[v.sym->value].dim < 0;
+}
+
 bool trace_pin_value(struct trace *t, struct value v, struct err *err)
 {
-	t->computes_sizes = true;
+	t->computes_sizes |= !trace_is_of_call(t, v);
 	if (!trace_pin_value_quietly(t, v))
 		return trace_break(t, BREAK_NUMBER_USE, NULL, err);
 	t->restart = true;
