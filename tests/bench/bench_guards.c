@@ -1,10 +1,20 @@
 /* tests/bench/bench_guards.c -- nanoseconds of the search for an entry.
  *
  *	bench_guards
+ *	bench_guards --count 0|1|2
  *
  * What a call pays before its kernels: guards of one and of twenty tensors that
  * hold, and a miss over eight entries.  A figure is the median over rounds with
  * the quartiles beside it; the bar is what the design allows.
+ *
+ * --count does one of the three searches COUNTED times and times nothing.  Instructions
+ * do not depend on what else a machine does; valgrind, which nothing else here
+ * needs, counts those of the searches alone:
+ *
+ *	valgrind --tool=callgrind --callgrind-out-file=/dev/null \
+ *	    --collect-atstart=no --toggle-collect=count_searches bench_guards --count 0
+ *
+ * and "Collected" divided by COUNTED is instructions a search.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +26,7 @@
 #include "fusion/fusion.h"
 #include "fusion/runtime/session.h"
 
-enum { ROUNDS = 41, SEARCHES = 20000, MOST = 20 };
+enum { ROUNDS = 41, SEARCHES = 20000, COUNTED = 1000, MOST = 20 };
 
 struct inside { /* a session, seen from inside */
 	struct exec_env env;
@@ -110,39 +120,78 @@ static bool report(const char *what, double *ns, double bar)
 
 /* `entries` compiled versions; the search is for a call that the last one made
  * serves, or for one that none does. */
-static bool measure(const char *what, int tensors, int entries, bool hit, double bar)
+static const struct {
+	const char *what;
+	int tensors, entries;
+	bool hit;
+	double bar;
+} cases[] = {
+	{ "1 tensor, hit", 1, 1, true, 25 },
+	{ "20 tensors, hit", 20, 1, true, 200 },
+	{ "1 tensor, miss over 8 entries", 1, 8, false, 300 },
+};
+enum { CASES = sizeof(cases) / sizeof(cases[0]) };
+
+static bool search(struct inside *w, const struct roots *roots, int n, bool hit)
 {
+	int64_t checks = 0;
+	bool ok = true;
+
+	for (int i = 0; i < n; i++)
+		ok &= (point_find(w->session.start, roots, &checks) != NULL) == hit;
+	return ok;
+}
+
+/* What valgrind counts: a function of its own that nothing inlines. */
+__attribute__((noinline)) static bool count_searches(struct inside *w, const struct roots *roots,
+						     bool hit)
+{
+	return search(w, roots, COUNTED, hit);
+}
+
+static bool measure(int index, bool counted)
+{
+	bool hit = cases[index].hit, ok;
+	int tensors = cases[index].tensors, entries = cases[index].entries;
 	struct inside w;
 	struct value args[MOST];
 	double ns[ROUNDS];
-	int64_t checks = 0;
 	struct roots roots;
-	bool ok;
 
 	open_inside(&w, tensors);
 	for (int i = 0; i < entries; i++)
 		call(&w, tensors, 4 + i);
 	make_args(&w, args, tensors, hit ? 3 + entries : 100);
 	roots = (struct roots){ .locals = args, .vm = w.session.vm };
-	for (int r = 0; r < ROUNDS; r++) {
+	ok = !counted || count_searches(&w, &roots, hit);
+	for (int r = 0; !counted && r < ROUNDS; r++) {
 		int64_t begin = clock_ns();
 
-		for (int i = 0; i < SEARCHES; i++)
-			if ((point_find(w.session.start, &roots, &checks) != NULL) != hit)
-				stop(what, &(struct err){ .message = "the search went wrong" });
+		ok &= search(&w, &roots, SEARCHES, hit);
 		ns[r] = (double)(clock_ns() - begin) / SEARCHES;
 	}
-	ok = report(what, ns, bar);
+	if (!ok)
+		stop(cases[index].what, &(struct err){ .message = "the search went wrong" });
+	ok = counted || report(cases[index].what, ns, cases[index].bar);
 	drop_args(args, tensors);
 	close_inside(&w);
 	return ok;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	bool ok = measure("1 tensor, hit", 1, 1, true, 25);
+	int index = argc == 3 && strcmp(argv[1], "--count") == 0 ? atoi(argv[2]) : -1;
+	bool ok = true;
 
-	ok &= measure("20 tensors, hit", 20, 1, true, 200);
-	ok &= measure("1 tensor, miss over 8 entries", 1, 8, false, 300);
+	if (argc > 1 && (index < 0 || index >= CASES)) {
+		fprintf(stderr, "usage: bench_guards [--count 0|1|2]\n");
+		return 2;
+	}
+	if (index >= 0) {
+		printf("%s: %d searches\n", cases[index].what, COUNTED);
+		return measure(index, true) ? 0 : 1;
+	}
+	for (int i = 0; i < CASES; i++)
+		ok &= measure(i, false);
 	return ok ? 0 : 1;
 }
