@@ -163,6 +163,21 @@ static bool ask_getattr(struct vm *vm, struct value o, const char *name, struct 
 	return ok;
 }
 
+/* What the class has instead (NULL: nothing) counts as long as the instance has none
+ * of its own.  Nobody gives the modules of our prelude methods of their own. */
+static bool note_absent(struct vm *vm, struct value o, const char *name, const struct value *place,
+			struct err *err)
+{
+	const struct frame *f = vm->frame;
+	bool ours = (f && f->unit->hidden) || o.instance->class->hidden;
+	bool method = place && (place->kind == VALUE_FUNCTION || place->kind == VALUE_NATIVE ||
+				place->kind == VALUE_DESCRIPTOR || place->kind == VALUE_LAZY);
+
+	if (!vm->host->absent || (ours && method))
+		return true;
+	return vm->host->absent(vm->host->self, o, name, err);
+}
+
 bool instance_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
 			struct err *err)
 {
@@ -184,14 +199,15 @@ bool instance_attribute(struct vm *vm, struct value o, const char *name, struct 
 	}
 	place = class_lookup(i->class, name);
 	if (place)
-		return bind_place(vm, place, o, i->class, out, err);
+		return note_absent(vm, o, name, place, err) &&
+		       bind_place(vm, place, o, i->class, out, err);
 	if (!special(vm, o, name, out, &found, err))
 		return false;
 	if (found)
 		return true;
 	if (i->class->has_getattr)
 		return ask_getattr(vm, o, name, out, err);
-	return no_attribute(vm, o, name, err);
+	return note_absent(vm, o, name, NULL, err) && no_attribute(vm, o, name, err);
 }
 
 /* (class, its bases, object) */

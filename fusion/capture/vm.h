@@ -91,6 +91,9 @@ struct vm_host {
 	 * for.  NULL: `real` as it is. */
 	bool (*load_global)(void *self, int slot, const char *name, struct value real,
 			    struct value *out, struct err *err);
+	/* An instance has no attribute `name` of its own, and the program learned so;
+	 * false: out of memory.  NULL: nobody needs to know. */
+	bool (*absent)(void *self, struct value o, const char *name, struct err *err);
 	/* UNSET deletes it.  NULL: the VM stores. */
 	bool (*store_global)(void *self, int slot, const char *name, struct value v,
 			     struct err *err);

@@ -195,7 +195,10 @@ static void slot_text(const struct guards *g, const struct guard *at, struct buf
 		buf_printf(out, "%s is %s %s", name, strchr("aeiou", kind[0]) ? "an" : "a", kind);
 		return;
 	case GUARD_UNSET:
-		buf_printf(out, "%s has no value", name);
+		buf_printf(out, "%s %s", name,
+			   g->slots->at[at->slot].access == SLOT_ATTRIBUTE
+			       ? "is not set on the object"
+			       : "has no value");
 		return;
 	case GUARD_INT:
 		buf_printf(out, "%s is an int", name);
@@ -398,6 +401,40 @@ static void identity_reason(const struct guards *g, const struct guard *at, stru
 			   name_of(g, at->other));
 }
 
+/* "the function g (line 4)" */
+static void function_text(const struct code *code, struct buf *out)
+{
+	buf_printf(out, "the function %s (line %d)", code->name, code->line);
+}
+
+/* Of the same kind, but not the one that it was. */
+static void another_reason(const struct guard *at, const struct slot *slot, struct value is,
+			   struct buf *out)
+{
+	struct value was = slot->value;
+
+	buf_printf(out, "%s is ", slot->name);
+	if (is.kind == VALUE_FUNCTION && is.function->code == at->pointer) {
+		buf_printf(out, "%s with other defaults than before", is.function->code->name);
+	} else if (is.kind == VALUE_FUNCTION) {
+		function_text(is.function->code, out);
+		buf_puts(out, ", was ");
+		function_text(at->pointer, out);
+	} else if (is.kind == VALUE_NATIVE && was.kind == VALUE_NATIVE) {
+		buf_printf(out, "%s, was %s", is.native->name, was.native->name);
+	} else if (is.kind == VALUE_CLASS && was.kind == VALUE_CLASS) {
+		buf_printf(out, "the class %s, was %s", is.class->name, was.class->name);
+	} else if (is.kind == VALUE_INSTANCE && was.kind == VALUE_CLASS) {
+		buf_printf(out, "an object of class %s, was one of %s", is.instance->class->name,
+			   was.class->name);
+	} else if (is.kind == VALUE_ITER && is.iter->position != at->number) {
+		buf_printf(out, "at item %" PRId64 ", was at %" PRId64, is.iter->position,
+			   at->number);
+	} else {
+		buf_printf(out, "another %s than it was", value_type_name(is));
+	}
+}
+
 /* Types, lengths, keys and burned-in values. */
 static void slot_reason(const struct guards *g, const struct guard *at, const struct roots *roots,
 			struct buf *out)
@@ -416,12 +453,14 @@ static void slot_reason(const struct guards *g, const struct guard *at, const st
 	case GUARD_KIND:
 		break;
 	case GUARD_UNSET:
-		buf_printf(out, "%s has a value, had none", slot->name);
+		buf_printf(out, "%s is ", slot->name);
+		value_print(out, is, false);
+		buf_puts(out, slot->access == SLOT_ATTRIBUTE ? ", was not set on the object"
+							     : ", had no value");
 		return;
 	default:
 		if (is.kind == slot->kind) {
-			buf_printf(out, "%s is another %s than it was", slot->name,
-				   value_type_name(is));
+			another_reason(at, slot, is, out);
 			return;
 		}
 	}

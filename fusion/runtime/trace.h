@@ -364,6 +364,8 @@ bool world_force(void *self, struct value *place, struct err *err);
 bool world_read(struct trace *t, int slot, struct value *out, struct err *err); /* borrowed */
 bool world_load_global(void *self, int index, const char *name, struct value real,
 		       struct value *out, struct err *err);
+/* An instance from outside has no attribute of that name: guarded. */
+bool world_absent(void *self, struct value o, const char *name, struct err *err);
 bool world_store_global(void *self, int index, const char *name, struct value v, struct err *err);
 bool world_too_many(struct trace *t, struct err *err); /* slots; always false */
 /* A function without attributes stands for itself: its first one ends the graph. */

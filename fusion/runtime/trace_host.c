@@ -527,6 +527,7 @@ void trace_host_init(struct trace *t)
 		.force = world_force,
 		.load_global = world_load_global,
 		.store_global = world_store_global,
+		.absent = world_absent,
 		.may_store = world_may_store,
 		.builtin_break = host_builtin_break,
 		.pick = late_pick,

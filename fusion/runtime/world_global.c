@@ -1,6 +1,7 @@
 /* fusion/runtime/world_global.c -- globals as a piece sees them.
  *
- * What it stores stays in a table of its own until the kernels are done.
+ * What it stores stays in a table of its own until the kernels are done.  A
+ * global or attribute that is not there is a slot, too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,11 @@ bool world_load_global(void *self, int index, const char *name, struct value rea
 	g = find_global(t, index, name, real, err);
 	if (!g)
 		return false;
+	if (g->stand.kind == VALUE_UNSET && !g->written) { /* guarded: it may come to be */
+		if (!slots_describe(t->slots, g->slot))
+			return trace_no_memory(err);
+		t->slots->at[g->slot].live = true;
+	}
 	at = (size_t)(g - t->globals.at);
 	if (g->stand.kind == VALUE_LAZY && !world_force(t, &t->globals.at[at].stand, err))
 		return false;
@@ -80,5 +86,38 @@ bool world_store_global(void *self, int index, const char *name, struct value v,
 	g->stand = value_ref(v);
 	g->written = true;
 	value_unref(old);
+	return true;
+}
+
+bool world_absent(void *self, struct value o, const char *name, struct err *err)
+{
+	struct trace *t = self;
+	int parent = world_slot(t, o), slot = -1;
+	const struct dict *attributes;
+	struct value key;
+
+	if (parent < 0 || t->slots->at[parent].kind != VALUE_INSTANCE)
+		return true; /* made here */
+	attributes = t->slots->at[parent].value.instance->attributes;
+	if (attributes && value_dict_find((struct dict *)attributes, name))
+		return true; /* the piece deleted it */
+	for (int i = parent + 1; i < t->slots->n && slot < 0; i++)
+		if (t->slots->at[i].parent == parent && t->slots->at[i].kind == VALUE_UNSET &&
+		    t->slots->at[i].access == SLOT_ATTRIBUTE &&
+		    strcmp(t->slots->at[i].key.str->text, name) == 0)
+			slot = i;
+	if (slot < 0) {
+		key = value_str(name, strlen(name));
+		if (key.kind == VALUE_UNSET)
+			return trace_no_memory(err);
+		slot = slots_add(t->slots, parent, SLOT_ATTRIBUTE, attributes ? attributes->len : 0,
+				 key, (struct value){ .kind = VALUE_UNSET });
+		value_unref(key);
+	}
+	if (slot < 0)
+		return world_too_many(t, err);
+	if (!slots_describe(t->slots, slot))
+		return trace_no_memory(err);
+	t->slots->at[slot].live = true;
 	return true;
 }
