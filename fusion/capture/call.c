@@ -269,8 +269,10 @@ bool vm_call_native(struct vm *vm, struct value callee, const struct value *args
 	if (vm->host->math && (!kw || kw->n == 0 || rounds_to(callee.native, n, kw)) &&
 	    is_symbolic(callee.native, args, n)) {
 		host = vm_host_here(vm);
-		if (!host->math(host->self, callee.native, args, n, &known, out, err) || known)
-			return known;
+		if (!host->math(host->self, callee.native, args, n, &known, out, err))
+			return false;
+		if (known)
+			return true;
 	}
 	return builtin_call(vm, callee.native, args, n, kw, out, err);
 }
