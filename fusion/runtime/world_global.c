@@ -54,7 +54,8 @@ bool world_load_global(void *self, int index, const char *name, struct value rea
 	g = find_global(t, index, name, real, err);
 	if (!g)
 		return false;
-	if (g->stand.kind == VALUE_UNSET && !g->written) { /* guarded: it may come to be */
+	if (g->stand.kind == VALUE_UNSET && !g->written &&
+	    t->vm->globals[index].builtin.kind == VALUE_UNSET) { /* it may come to be */
 		if (!slots_describe(t->slots, g->slot))
 			return trace_no_memory(err);
 		t->slots->at[g->slot].live = true;
