@@ -16,11 +16,14 @@ struct program {
 	int breaks;
 };
 
-static inline struct engine open(const char *source, enum fusion_mode mode)
+static inline struct engine open_denying(const char *source, enum fusion_mode mode,
+					 const char *const *deny, int n_deny)
 {
 	struct fusion_options options = { .backend = "interp",
 					  .threads = 1,
-					  .policy = FUSION_NATIVE };
+					  .policy = FUSION_NATIVE,
+					  .deny = deny,
+					  .n_deny = n_deny };
 	struct engine e = { .f = fusion_create(&options, NULL) };
 	struct err err = { 0 };
 
@@ -31,6 +34,11 @@ static inline struct engine open(const char *source, enum fusion_mode mode)
 	if (!e.session)
 		fail_msg("%d:%d: %s", err.line, err.column, err.message);
 	return e;
+}
+
+static inline struct engine open(const char *source, enum fusion_mode mode)
+{
+	return open_denying(source, mode, NULL, 0);
 }
 
 static void same_tensors(const char *name, struct value a, struct value b)

@@ -71,15 +71,23 @@ struct fork_choice {
 
 /* A place that changes from round to round of a loop. */
 enum carried_kind {
-	CARRIED_LOCAL,  /* a local variable is another tensor */
-	CARRIED_NUMBER, /* or another number */
-	CARRIED_ROOT,   /* the tensor of a local, or what it is a view of, is written */
+	/* another tensor, or number */
+	CARRIED_LOCAL,  /* in a local variable */
+	CARRIED_GLOBAL, /* in one of the VM's globals */
+	CARRIED_PART,   /* in an object: a cell, attribute, item */
+	CARRIED_FIRST,  /* in a local that a round sets for the first time */
+	/* the tensor itself is written */
+	CARRIED_ROOT,   /* that of a local, or what it is a view of */
 	CARRIED_SLOT,   /* that of a slot */
 	CARRIED_LIFTED, /* a lifted one */
+	/* of the loop */
+	CARRIED_CHECK, /* whether the assertions of the last round held */
+	CARRIED_MORE,  /* whether there is another round */
 };
 struct fork_place_note {
 	enum carried_kind kind;
 	int index;
+	int item; /* of a PART: in its content */
 };
 enum { MAX_CARRIED = 64 };
 
@@ -138,6 +146,8 @@ bool fork_is_single(struct trace *t, struct value tensor); /* one element, whate
 bool fork_condition(struct trace *t, struct value tensor, enum op op, struct value *out,
 		    struct err *err);
 struct value fork_global_before(const struct fork *k, size_t i);
+
+bool fork_may_change(struct value v); /* it has content */
 
 /* The content of an object now; false out of memory. */
 bool fork_content_read(struct value object, struct fork_content *out);

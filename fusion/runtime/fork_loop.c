@@ -65,34 +65,6 @@ static bool refuse_loop(struct trace *t, const struct lang_inst *inst, const cha
 
 /* ---- what goes round ---- */
 
-struct value fork_loop_root(const struct trace *t, struct value tensor)
-{
-	if (tensor.tensor->owner == t->serial && tensor.tensor->view)
-		return tensor.tensor->view->base;
-	return tensor;
-}
-
-static bool find_start(struct looper *l, const struct fork_place_note *note, struct value *out,
-		       struct err *err)
-{
-	struct trace *t = l->t;
-	struct value v = { .kind = VALUE_UNSET };
-
-	if (note->kind == CARRIED_SLOT)
-		v = t->slots->at[note->index].stand;
-	else if (note->kind != CARRIED_LIFTED)
-		v = l->k.frame->locals[note->index];
-	else if (note->index < (int)t->lifted.len)
-		v = t->lifted.at[note->index].value;
-	if (v.kind == VALUE_LAZY && !world_read(t, (int)v.i, &v, err))
-		return false;
-	if (note->kind == CARRIED_NUMBER ? late_type(v) == VALUE_UNSET : v.kind != VALUE_TENSOR)
-		return fork_refuse(&l->k, "a %s is something else in a later round",
-				   value_type_name(v));
-	*out = note->kind == CARRIED_ROOT ? fork_loop_root(t, v) : v;
-	return true;
-}
-
 int loop_add(struct looper *l, enum op op, const struct arg *args, int n, const char *fx,
 	     struct err *err)
 {
@@ -121,53 +93,6 @@ static int operand_node(struct looper *l, struct value v, struct err *err)
 	return loop_add(l, OP_clone, &of, 1, "", err);
 }
 
-/* An in-place op on what a round found in a local would be one on that very object,
- * which another name may have. */
-static bool add_choice(struct looper *l, struct value merged, struct value a, struct value b,
-		       struct err *err)
-{
-	struct fork_choice c = {
-		.merged = merged, .condition = l->k.condition, .of = { a, b }, .inst = l->k.inst
-	};
-
-	if (!VEC_PUSH(&l->t->choices, c))
-		return trace_no_memory(err);
-	value_ref(c.merged);
-	value_ref(c.condition);
-	value_ref(c.of[0]);
-	value_ref(c.of[1]);
-	return true;
-}
-
-static void set_local(struct frame *f, int index, struct value v)
-{
-	struct value old = f->locals[index];
-
-	f->locals[index] = v;
-	value_unref(old);
-}
-
-static bool carry(struct looper *l, struct carried *c, struct err *err)
-{
-	struct trace *t = l->t;
-	struct arg init = arg_node(c->init);
-	struct value v;
-
-	c->value = loop_add(l, OP_loop_carried, &init, 1, "", err);
-	if (c->value < 0)
-		return false;
-	if (c->note.kind == CARRIED_NUMBER) {
-		set_local(l->k.frame, c->note.index, late_value(t, c->value));
-		return true;
-	}
-	if (c->note.kind != CARRIED_LOCAL)
-		return trace_rewrite(t, c->start, c->value, true) || trace_no_memory(err);
-	if (!trace_wrap(t, c->value, &v, err))
-		return false;
-	set_local(l->k.frame, c->note.index, v);
-	return add_choice(l, v, c->start, c->start, err);
-}
-
 /* First what they all are, then a node for each in the body. */
 static bool carry_all(struct looper *l, struct err *err)
 {
@@ -176,27 +101,34 @@ static bool carry_all(struct looper *l, struct err *err)
 	for (int i = 0; known && i < known->n_places; i++) {
 		struct carried c = { .note = known->places[i], .init = -1, .value = -1 };
 
-		if (!find_start(l, &c.note, &c.start, err))
+		if (!loop_place_find(l, &c, err))
 			return false;
-		c.init = operand_node(l, c.start, err);
-		if (c.init < 0 ||
-		    (c.start.kind == VALUE_LATEINT && !late_within(l->t, c.init, 0x1p62, err)))
-			return false;
-		if (!VEC_PUSH(&l->carried, c))
+		c.number = c.start.kind != VALUE_TENSOR;
+		if (!VEC_PUSH(&l->carried, c)) {
+			value_unref(c.start);
 			return trace_no_memory(err);
-		value_ref(c.start);
+		}
+		l->carried.at[i].init = operand_node(l, c.start, err);
+		if (l->carried.at[i].init < 0 ||
+		    (loop_number_type(c.start) == VALUE_INT &&
+		     !late_within(l->t, l->carried.at[i].init, 0x1p62, err)))
+			return false;
 	}
 	l->first = l->t->graph->n_nodes;
-	for (size_t i = 0; i < l->carried.len; i++)
-		if (!carry(l, &l->carried.at[i], err))
+	for (size_t i = 0; i < l->carried.len; i++) {
+		struct carried *c = &l->carried.at[i];
+		struct arg init = arg_node(c->init);
+
+		c->value = loop_add(l, OP_loop_carried, &init, 1, "", err);
+		if (c->value < 0 || !loop_place_put(l, c, c->value, false, err))
 			return false;
+	}
 	return true;
 }
 
 /* ---- a round ---- */
 
-/* One element, of no dims. */
-static int flatten(struct looper *l, int node, struct err *err)
+int loop_flatten(struct looper *l, int node, struct err *err)
 {
 	struct arg args[2] = { arg_node(node), arg_ints(NULL, 0) };
 
@@ -219,7 +151,7 @@ static int limit_entry(struct looper *l, int node, struct err *err)
 				    k->holds ? on : loop_invert(l, on, err), err);
 	}
 	for (size_t i = 0; !k && i < t->asserts.len && node >= 0; i++)
-		node = loop_add_two(l, OP_logical_and, node, flatten(l, t->asserts.at[i], err),
+		node = loop_add_two(l, OP_logical_and, node, loop_flatten(l, t->asserts.at[i], err),
 				    err);
 	return node;
 }
@@ -239,6 +171,7 @@ static bool enter(struct looper *l, struct err *err)
 		return false;
 	if (first.known)
 		return fork_refuse(&l->k, "its test says the same of all tensors");
+	l->test = first.node;
 	node = limit_entry(l, first.node, err);
 	return node >= 0 && trace_wrap(l->t, node, &l->k.condition, err);
 }
@@ -290,55 +223,79 @@ static bool only_counts(const struct graph *g, int node, int from, int depth)
 	       only_counts(g, n->args[0].node, from, depth + 1);
 }
 
-/* What each place is in the next round: outputs of the body. */
-static bool find_next(struct looper *l, int *outputs, struct err *err)
+static bool is_alike(struct looper *l, const struct carried *c)
 {
 	const struct graph *g = l->t->graph;
+	const struct node *was = g->nodes[c->init], *is = g->nodes[c->next];
 
+	if (is->dtype != was->dtype || !shape_equal(&is->shape, &was->shape))
+		return fork_refuse(&l->k, "a tensor has another %s after a round",
+				   is->dtype != was->dtype ? "dtype" : "shape");
+	return !c->number || c->value < 0 || is->dtype != DTYPE_I64 ||
+	       only_counts(g, c->next, c->value, 0) ||
+	       fork_refuse(&l->k, "an int does more than count, and may get larger than the "
+				  "graph's ints");
+}
+
+/* What each place is in the next round. */
+static bool find_next(struct looper *l, struct err *err)
+{
 	for (size_t i = 0; i < l->carried.len; i++) {
-		const struct carried *c = &l->carried.at[i];
-		bool number = c->note.kind == CARRIED_NUMBER;
-		const struct node *was = g->nodes[c->init], *is;
-		struct value now = c->start;
+		struct carried *c = &l->carried.at[i];
+		struct value now;
 
-		if (number || c->note.kind == CARRIED_LOCAL)
-			now = l->k.frame->locals[c->note.index];
-		if (number ? late_type(now) != late_type(c->start) : now.kind != VALUE_TENSOR)
+		if (c->value < 0) /* known with the place */
+			continue;
+		if (!loop_place_now(l, c, &now, err))
+			return false;
+		if (now.kind == VALUE_LAZY && !world_read(l->t, (int)now.i, &now, err))
+			return false;
+		if (c->number ? loop_number_type(now) != loop_number_type(c->start)
+			      : now.kind != VALUE_TENSOR)
 			return fork_refuse(&l->k, "a %s is something else in a later round",
 					   value_type_name(c->start));
-		outputs[i] = number ? late_node(l->t, now, err) : trace_node(l->t, now, err);
-		if (outputs[i] < 0)
+		c->next = c->number ? late_node(l->t, now, err) : trace_node(l->t, now, err);
+		if (c->next < 0 || !is_alike(l, c))
 			return false;
-		is = g->nodes[outputs[i]];
-		if (is->dtype != was->dtype || !shape_equal(&is->shape, &was->shape))
-			return fork_refuse(&l->k, "a tensor has another %s after a round",
-					   is->dtype != was->dtype ? "dtype" : "shape");
-		if (number && is->dtype == DTYPE_I64 && !only_counts(g, outputs[i], c->value, 0))
-			return fork_refuse(&l->k, "an int does more than count, and may get larger "
-						  "than the graph's ints");
 	}
 	return true;
+}
+
+bool loop_carry_only(struct looper *l, enum carried_kind kind, int index, int init, int next,
+		     struct err *err)
+{
+	struct carried c = { .note = { kind, index, 0 },
+			     .start = { .kind = VALUE_UNSET },
+			     .init = init,
+			     .value = -1,
+			     .next = next };
+
+	if (init < 0 || next < 0)
+		return false;
+	return VEC_PUSH(&l->carried, c) || trace_no_memory(err);
 }
 
 /* ---- the nodes ---- */
 
 /* The body as a graph of its own; `operands` are what goes round, then what it
  * only reads. */
-static struct loop *extract_body(struct looper *l, const int *outputs, int *operands,
-				 int *n_operands)
+static struct loop *extract_body(struct looper *l, int again, int *operands, int *n_operands)
 {
 	struct graph *g = l->t->graph;
 	struct loop *loop = ARENA_NEW(g->arena, struct loop);
 	bool *inside = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes);
-	int n = (int)l->carried.len, *nodes, *reads;
+	int n = (int)l->carried.len, *nodes, *reads, outputs[MAX_CARRIED + 3] = { again };
 	struct graph *body;
 
 	if (!loop || !inside)
 		return NULL;
+	for (int i = 0; i < n; i++)
+		outputs[i + 1] = l->carried.at[i].next;
 	for (int id = l->first; id < g->n_nodes; id++)
 		inside[id] = true;
 	for (int i = 0; i < n; i++)
-		inside[l->carried.at[i].value] = false;
+		if (l->carried.at[i].value >= 0)
+			inside[l->carried.at[i].value] = false;
 	body = graph_extract(g, inside, outputs, n + 1, g->arena, &nodes);
 	reads = body ? ARENA_ARRAY(g->arena, int, (size_t)body->n_inputs + 1) : NULL;
 	if (!reads)
@@ -359,7 +316,7 @@ static struct loop *extract_body(struct looper *l, const int *outputs, int *oper
 	return loop;
 }
 
-static int add_loop(struct looper *l, const int *outputs, struct err *err)
+static int add_loop(struct looper *l, int again, struct err *err)
 {
 	struct graph *g = l->t->graph;
 	int *operands = ARENA_ARRAY(g->arena, int, (size_t)g->n_nodes + l->carried.len);
@@ -367,7 +324,7 @@ static int add_loop(struct looper *l, const int *outputs, struct err *err)
 	struct loop *loop;
 	int n, node;
 
-	loop = operands ? extract_body(l, outputs, operands, &n) : NULL;
+	loop = operands ? extract_body(l, again, operands, &n) : NULL;
 	if (!loop) {
 		trace_no_memory(err);
 		return -1;
@@ -380,29 +337,6 @@ static int add_loop(struct looper *l, const int *outputs, struct err *err)
 	if (node >= 0)
 		g->nodes[node]->loop = loop;
 	return node;
-}
-
-/* A place behind the loop. */
-static bool leave_with(struct looper *l, const struct carried *c, int node, struct err *err)
-{
-	struct trace *t = l->t;
-	struct value v, alone;
-	bool ok;
-
-	if (c->note.kind == CARRIED_NUMBER) {
-		set_local(l->k.frame, c->note.index, late_value(t, node));
-		return true;
-	}
-	if (c->note.kind != CARRIED_LOCAL)
-		return trace_rewrite(t, c->start, node, true) || trace_no_memory(err);
-	if (!trace_wrap(t, node, &v, err))
-		return false;
-	set_local(l->k.frame, c->note.index, v);
-	if (!trace_wrap(t, node, &alone, err))
-		return false;
-	ok = add_choice(l, v, alone, c->start, err);
-	value_unref(alone);
-	return ok;
 }
 
 /* The frame behind the loop. */
@@ -420,12 +354,14 @@ static bool leave_loop(struct looper *l, int loop, struct err *err)
 
 		if (node < 0)
 			return false;
-		if (!leave_with(l, &l->carried.at[i], node, err))
+		if (!loop_place_put(l, &l->carried.at[i], node, true, err))
 			return false;
 	}
 	for (int i = 0; i < f->code->n_locals; i++)
-		if (!live[i])
-			set_local(f, i, (struct value){ .kind = VALUE_UNSET });
+		if (!live[i]) {
+			value_unref(f->locals[i]);
+			f->locals[i].kind = VALUE_UNSET;
+		}
 	f->inst = f->code->insts + l->at.end;
 	return true;
 }
@@ -447,21 +383,23 @@ static bool capture_loop(struct looper *l, struct err *err)
 {
 	struct trace *t = l->t;
 	size_t n_choices = t->choices.len;
-	int outputs[MAX_CARRIED + 1], loop;
+	int again, loop;
 	bool found;
 
 	t->fork = &l->k;
-	if (!enter(l, err) || !carry_all(l, err) || !run_round(l, &outputs[0], err) ||
-	    !loop_round_check(l, &found, err))
+	if (!enter(l, err) || !carry_all(l, err) || !run_round(l, &again, err) ||
+	    !loop_round_check(l, &again, &found, err))
 		return false;
 	if (found)
 		return try_again(t, err);
-	if (!find_next(l, outputs + 1, err))
+	if (!find_next(l, err))
 		return false;
 	if (l->carried.len == 0)
 		return fork_refuse(&l->k, "no round changes what it tests");
 	drop_choices(t, n_choices);
-	loop = add_loop(l, outputs, err);
+	if (!loop_carry_only(l, CARRIED_MORE, 0, trace_node(t, l->k.condition, err), again, err))
+		return false;
+	loop = add_loop(l, again, err);
 	return loop >= 0 && leave_loop(l, loop, err);
 }
 

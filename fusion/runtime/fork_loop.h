@@ -18,7 +18,9 @@ struct loop_shape {
 struct carried {
 	struct fork_place_note note;
 	struct value start; /* what it is in the first round: a reference */
-	int init, value;    /* nodes: before the loop, in its body */
+	bool number;        /* of the program, no tensor */
+	int init, value;    /* nodes: before the loop, in its body (-1: not read there) */
+	int next;           /* what it is in the next round */
 };
 
 /* Whether the loop goes on, as far as it is known without the graph. */
@@ -33,6 +35,7 @@ struct looper {
 	struct loop_shape at;
 	VEC(struct carried) carried;
 	int first;                  /* node of the body */
+	int test;                   /* node: whether the program goes into the first round */
 	size_t n_asserts, n_prints; /* before it */
 	struct loop_verdict closed; /* of a round whose ways have met behind the loop */
 	bool is_closed;
@@ -45,10 +48,20 @@ bool loop_shape_find(const struct frame *f, struct arena *arena, struct loop_sha
 /* fork_loop.c: the innermost open loop that the fork stands in, in its frame; or NULL. */
 struct looper *fork_loop_around(const struct fork *k);
 struct fork_loop *fork_loop_note(struct trace *t, const struct lang_inst *inst); /* or NULL */
-struct value fork_loop_root(const struct trace *t, struct value tensor);
 
 int loop_add(struct looper *l, enum op op, const struct arg *args, int n, const char *fx,
 	     struct err *err); /* a node where the loop stands; -1 */
+
+/* loop_place.c: where a carried value is. */
+struct value fork_loop_root(const struct trace *t, struct value tensor);
+enum value_kind loop_number_type(struct value v);                           /* UNSET: none */
+int loop_object_index(const struct trace *t, struct value object);          /* of a PART's note */
+bool loop_place_find(struct looper *l, struct carried *c, struct err *err); /* its start */
+bool loop_place_now(struct looper *l, const struct carried *c, struct value *out,
+		    struct err *err); /* borrowed */
+/* The node is there from here on, in a round or behind the loop. */
+bool loop_place_put(struct looper *l, const struct carried *c, int node, bool behind,
+		    struct err *err);
 
 /* loop_test.c: from the jump where the frame stands. */
 bool loop_decide(struct looper *l, int depth, struct loop_verdict *out, struct err *err);
@@ -61,8 +74,14 @@ bool loop_choose(struct looper *l, int condition, const struct loop_verdict *yes
 int loop_add_two(struct looper *l, enum op op, int a, int b, struct err *err); /* of bools */
 int loop_invert(struct looper *l, int node, struct err *err);
 
-/* loop_round.c: notes what is to be carried too (*found); false with *err, or the
- * fork says why not. */
-bool loop_round_check(struct looper *l, bool *found, struct err *err);
+int loop_flatten(struct looper *l, int node, struct err *err); /* one element: of no dims */
+/* A place that no round reads before it sets it; `next` is what a round leaves. */
+bool loop_carry_only(struct looper *l, enum carried_kind kind, int index, int init, int next,
+		     struct err *err);
+
+/* loop_round.c: notes what is to be carried too (*found), and carries what no round
+ * reads; *again: whether there is another round.  False with *err, or the fork says
+ * why not. */
+bool loop_round_check(struct looper *l, int *again, bool *found, struct err *err);
 
 #endif

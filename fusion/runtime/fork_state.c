@@ -55,9 +55,9 @@ static struct value *copy(const struct value *from, int n)
 	return to;
 }
 
-static bool may_change(const struct object *o)
+bool fork_may_change(struct value v)
 {
-	switch (o->kind) {
+	switch (v.kind) {
 	case VALUE_LIST:
 	case VALUE_DICT:
 	case VALUE_SET:
@@ -241,7 +241,7 @@ static bool save_objects(struct fork *k, const struct pointers *attributes)
 	for (struct object *o = heap->list.next; o != &heap->list; o = o->next) {
 		struct fork_content c;
 
-		if (o->birth < k->trace->birth || !may_change(o) ||
+		if (o->birth < k->trace->birth || !fork_may_change(value_of(o)) ||
 		    (o->kind == VALUE_DICT && pointers_get(attributes, o) >= 0) ||
 		    (o->kind == VALUE_FUNCTION && !((struct function *)o)->attributes))
 			continue;
@@ -421,7 +421,7 @@ bool fork_note_write(struct trace *t, struct value tensor)
 
 bool fork_note_stand(struct trace *t, struct value stand)
 {
-	if (!value_counted(stand) || !may_change(stand.object))
+	if (!fork_may_change(stand))
 		return true;
 	for (struct fork *k = t->fork; k; k = k->up) {
 		struct fork_content c;

@@ -275,14 +275,24 @@ static bool describe_loop(struct cut *c, struct piece *piece, const struct node 
 
 static bool cut_loop(struct cut *c, const struct node *loop, struct err *err)
 {
-	struct piece piece = { .kind = PIECE_LOOP, .node = loop, .loop = loop->loop };
+	struct piece piece = { .kind = PIECE_LOOP,
+			       .node = loop,
+			       .loop = loop->loop,
+			       .cause = FALLBACK_DENIED,
+			       .denied = is_denied(c->how, loop) };
 	struct graph *body = graph_copy(loop->loop->body, c->arena);
+	const struct backend *backend = piece.denied ? backend_find("interp") : c->backend;
+
+	if (piece.denied)
+		piece.why = "while_loop is in the workload's list `deny`: the interpreter runs it "
+			    "round by round between two pieces";
 
 	if (!body || !describe_loop(c, &piece, loop))
 		return no_memory(err);
-	piece.exec = partition_create(c->env, c->backend, body, c->options, c->how, c->arena, err);
+	piece.exec = partition_create(c->env, backend, body, c->options, c->how, c->arena, err);
 	if (!piece.exec)
 		return false;
+	c->p->n_fallbacks += piece.denied;
 	c->p->pieces[c->p->n_pieces++] = piece;
 	return true;
 }

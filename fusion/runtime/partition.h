@@ -39,7 +39,9 @@ struct piece {
 	enum fallback_cause cause;
 	const struct node *node; /* of the graph as it was captured */
 	const char *why;         /* the backend's words; NULL */
-	/* PIECE_LOOP: inputs are the condition and the operands; exec runs the body */
+	/* PIECE_LOOP: inputs are the condition and the operands; exec runs the body, by
+	 * the interpreter where the loop is denied: it is a fallback then */
+	bool denied;
 	const struct loop *loop;
 	const int *results;                       /* by output: the operand that it was */
 	struct tensor **carried, **round, **next; /* what goes round; the body's inputs, outputs */

@@ -10,7 +10,7 @@ static const enum break_id causes[] = {
 
 static bool is_fallback(const struct piece *piece)
 {
-	return piece->kind == PIECE_FALLBACK;
+	return piece->kind == PIECE_FALLBACK || (piece->kind == PIECE_LOOP && piece->denied);
 }
 
 /* One call may be several ops: x.sort() finds values and indices. */

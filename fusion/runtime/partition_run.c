@@ -23,7 +23,7 @@ int exec_lowered_count(const struct exec *e)
 		return e->executable != NULL;
 	n = e->parts->n_lowered;
 	for (int i = 0; i < e->parts->n_pieces; i++)
-		if (e->parts->pieces[i].kind == PIECE_LOOP)
+		if (e->parts->pieces[i].kind == PIECE_LOOP && !e->parts->pieces[i].denied)
 			n += exec_lowered_count(e->parts->pieces[i].exec);
 	return n;
 }

@@ -18,6 +18,21 @@ MODES = ["eager", "lazy", "static", "dynamic", "auto"]
 UNARY = ["torch.sin({})", "torch.relu({})", "{}.abs()", "torch.tanh({})", "-{}", "{} * 0.5", "{} + 1", "1 - {}", "torch.sigmoid({})"]
 BINARY = ["{} + {}", "{} * {}", "{} - {}", "torch.maximum({}, {})", "torch.where({} > 0, {}, 0.5)"]
 
+# What a program changes besides its names: attributes, a global.
+BOX = """class Box:
+    def __init__(self, h):
+        self.n = 0
+        self.h = h
+
+
+box = Box(torch.ones(4))
+counted = 0
+
+
+def count():
+    global counted
+    counted += 1"""
+
 
 class Program:
     """Writes a model of two vectors; keeps what names hold while it goes."""
@@ -112,6 +127,9 @@ class Program:
             self.emit("    break")
         for _ in range(r.choice([0, 0, 1, 2])):
             self.way_out(w, n)
+        first = self.name("f")
+        for _ in range(r.choice([0, 0, 1, 2])):
+            self.emit(self.carried(w, first, names))
         self.depth -= 1
         if r.random() < 0.15:
             self.emit("else:")
@@ -119,6 +137,15 @@ class Program:
         self.block(names, r.randint(1, 2))
         names["t"].append(w)
         names["n"].append(n)
+
+    def carried(self, w, first, names):
+        """A line of a round that changes something besides its own tensor and number."""
+        r = self.rng
+        kinds = [f"{first} = {w} * 0.5", "box.n += 1", f"box.h = box.h * 0.5 + {w}", f"box.h.mul_(0.5)", f"assert {w}.sum() > {r.choice([-1, 4])}", "count()"]
+        if names["l"]:
+            target = r.choice(names["l"])
+            kinds += [f"{target}[0] = {target}[0] + {w}", f"{target}[-1] += 1", f"{target}.append({w})"]
+        return r.choice(kinds)
 
     def way_out(self, w, n):
         """Or a part of a round that is left out."""
@@ -222,10 +249,13 @@ class Program:
 
     def source(self):
         names = {"t": ["x", "y"], "n": [], "l": [], "s": []}
+        self.helpers.append(BOX)
+        self.emit("global counted")
+        self.emit("box, counted = Box(x * 1), 0")
         for _ in range(self.rng.randint(3, 8)):
             self.statement(names)
         result = ", ".join(names["t"][-2:] + names["n"][-1:] + names["l"][-1:] + names["s"][-1:])
-        self.emit(f"return {result}")
+        self.emit(f"return {result}, box.n, box.h, counted")
         return "\n\n".join(["import math\nimport torch"] + self.helpers + ["\n".join(["def model(x, y):"] + self.lines)]) + "\n"
 
 
