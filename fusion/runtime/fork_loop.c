@@ -93,6 +93,17 @@ static int operand_node(struct looper *l, struct value v, struct err *err)
 	return loop_add(l, OP_clone, &of, 1, "", err);
 }
 
+/* What counts does so from 62 bits at most: rounds do not take it past 64. */
+static bool has_room(struct looper *l, const struct carried *c, struct err *err)
+{
+	const int64_t most = (int64_t)1 << 62;
+
+	if (c->start.kind == VALUE_INT)
+		return (c->start.i < most && c->start.i > -most) ||
+		       fork_refuse(&l->k, "an int is too large for the graph's");
+	return loop_number_type(c->start) != VALUE_INT || late_within(l->t, c->init, 0x1p62, err);
+}
+
 /* First what they all are, then a node for each in the body. */
 static bool carry_all(struct looper *l, struct err *err)
 {
@@ -109,9 +120,7 @@ static bool carry_all(struct looper *l, struct err *err)
 			return trace_no_memory(err);
 		}
 		l->carried.at[i].init = operand_node(l, c.start, err);
-		if (l->carried.at[i].init < 0 ||
-		    (loop_number_type(c.start) == VALUE_INT &&
-		     !late_within(l->t, l->carried.at[i].init, 0x1p62, err)))
+		if (l->carried.at[i].init < 0 || !has_room(l, &l->carried.at[i], err))
 			return false;
 	}
 	l->first = l->t->graph->n_nodes;
@@ -198,31 +207,6 @@ static bool run_round(struct looper *l, int *again, struct err *err)
 	return true;
 }
 
-/* An int that only counts: more rounds than there may be do not make it too large
- * for the graph's ints. */
-static bool only_counts(const struct graph *g, int node, int from, int depth)
-{
-	const struct node *n = g->nodes[node], *by;
-	int64_t step;
-
-	if (node == from)
-		return true;
-	if (depth > 64)
-		return false;
-	if (n->op == OP_where)
-		return only_counts(g, n->args[1].node, from, depth + 1) &&
-		       only_counts(g, n->args[2].node, from, depth + 1);
-	if ((n->op != OP_add && n->op != OP_sub) || n->args[0].kind != ARG_NODE ||
-	    n->args[1].kind != ARG_NODE)
-		return false;
-	by = g->nodes[n->args[1].node];
-	if (by->op != OP_tensor || by->dtype != DTYPE_I64)
-		return false;
-	memcpy(&step, by->data, sizeof(step));
-	return step > -(1 << 20) && step < 1 << 20 &&
-	       only_counts(g, n->args[0].node, from, depth + 1);
-}
-
 static bool is_alike(struct looper *l, const struct carried *c)
 {
 	const struct graph *g = l->t->graph;
@@ -231,10 +215,7 @@ static bool is_alike(struct looper *l, const struct carried *c)
 	if (is->dtype != was->dtype || !shape_equal(&is->shape, &was->shape))
 		return fork_refuse(&l->k, "a tensor has another %s after a round",
 				   is->dtype != was->dtype ? "dtype" : "shape");
-	return !c->number || c->value < 0 || is->dtype != DTYPE_I64 ||
-	       only_counts(g, c->next, c->value, 0) ||
-	       fork_refuse(&l->k, "an int does more than count, and may get larger than the "
-				  "graph's ints");
+	return true;
 }
 
 /* What each place is in the next round. */
