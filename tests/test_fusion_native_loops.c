@@ -57,7 +57,18 @@ static const struct program loops[] = {
 	  "        x = x * 2\n"
 	  "        n *= 3\n"
 	  "    return x + n\n",
-	  2 },
+	  0 },
+	{ "an int that gets too large",
+	  "def model(x):\n"
+	  "    n, x = 1, x.abs() + 1\n"
+	  "    try:\n"
+	  "        while x.sum() < 1e6:\n"
+	  "            x = x * 1.5\n"
+	  "            n *= 300\n"
+	  "    except OverflowError:\n"
+	  "        print('too large')\n"
+	  "    return x\n",
+	  0 },
 	{ "tests with or and not",
 	  "def model(x):\n"
 	  "    x = x.abs() + 1\n"
