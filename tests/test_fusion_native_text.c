@@ -481,12 +481,31 @@ static void errors_are_eager_s(void **state)
 	check(errors, sizeof(errors) / sizeof(errors[0]));
 }
 
+/* Found by the fuzzer: policy dynamo, where the number is a symbol of the next call. */
+static void a_symbol_that_math_refuses(void **state)
+{
+	static const char source[] = "import math\n"
+				     "def f(x, i):\n"
+				     "    v = x[i].item()\n"
+				     "    return [math.sqrt, math.log, math.exp][i](v)\n"
+				     "def model(x):\n"
+				     "    return [f(x, i) for i in range(3)], x + 1\n";
+	struct engine compiled = engine_open("interp", FUSION_AUTO, source);
+	struct engine eager = engine_open("interp", FUSION_EAGER, source);
+
+	(void)state;
+	same_calls("math", &compiled, &eager);
+	engine_close(&compiled);
+	engine_close(&eager);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_is_made_behind_the_graph),
 		cmocka_unit_test(numbers_are_nodes),
 		cmocka_unit_test(errors_are_eager_s),
+		cmocka_unit_test(a_symbol_that_math_refuses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -307,8 +307,10 @@ bool format_any(struct vm *vm, const struct format_spec *s, struct value v, stru
 		return late_format(vm, s, v, &known, text, err) &&
 		       (known || text_needed(vm, v, err));
 	if (value_is_hosted(v)) {
-		if (!late_format(vm, s, v, &known, text, err) || known)
-			return known;
+		if (!late_format(vm, s, v, &known, text, err))
+			return false;
+		if (known)
+			return true;
 		host = vm_host_here(vm);
 		if (!host->to_number(host->self, value_plain_kind(v), v, &v, err))
 			return false;

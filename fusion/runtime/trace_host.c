@@ -155,8 +155,12 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 	for (int i = 0; i < n; i++)
 		if (args[i].kind == VALUE_LATETEXT && torch_more_break(f->id) == BREAK_NONE)
 			return late_text_need(t, args[i], err);
-	if (f->id == MORE_TOLIST && own && (!late_list(t, f->self, &known, out, err) || known))
-		return known;
+	if (f->id == MORE_TOLIST && own) {
+		if (!late_list(t, f->self, &known, out, err))
+			return false;
+		if (known)
+			return true;
+	}
 	if (torch_more_wants(f, args, n, kw)) {
 		if (torch_more_break(f->id) != BREAK_NONE || f->id == OP_where)
 			return trace_break(
@@ -179,8 +183,10 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 	values[0] = f->self;
 	for (int i = 0; i < n; i++)
 		values[i + own] = args[i];
-	if (!late_full(t, op, f->name, values, n + own, kw, &known, out, err) || known)
-		return known;
+	if (!late_full(t, op, f->name, values, n + own, kw, &known, out, err))
+		return false;
+	if (known)
+		return true;
 	return trace_op(t, op, f->name, inplace, values, n + own, kw, out, err);
 }
 
