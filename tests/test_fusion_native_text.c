@@ -205,6 +205,18 @@ static const struct program texts[] = {
 	  "        x = x + 1\n"
 	  "    return x * 2, word\n",
 	  3, 1 },
+	{ "digits behind numbers",
+	  "def model(x):\n"
+	  "    n = x.sum().item()\n"
+	  "    s = f'{n}0{n}a{x}1e5{n:.2f}9'\n"
+	  "    for c in 'a7':\n"
+	  "        if x.sum() > 1:\n"
+	  "            s += c\n"
+	  "        else:\n"
+	  "            s = c + s + 'b0'\n"
+	  "    print(s, 'ff', n, 'ace')\n"
+	  "    return x + 1, s + '1', f'{s}2{n}3'\n",
+	  1, 0 },
 	{ "the truth of a text",
 	  "def model(x):\n"
 	  "    s = str(x.sum().item())\n"

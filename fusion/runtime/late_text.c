@@ -62,8 +62,11 @@ bool late_text_gap(struct trace *t, struct text_gap gap, bool *known, struct buf
 
 const struct text_gap *late_text_at(const struct trace *t, const char *text, size_t *at)
 {
-	size_t index = strtoul(text + *at + 1, NULL, 16);
+	char digits[TEXT_GAP_BYTES] = { 0 }; /* what follows may be some, too */
+	size_t index;
 
+	memcpy(digits, text + *at + 1, TEXT_GAP_BYTES - 1);
+	index = strtoul(digits, NULL, 16);
 	*at += TEXT_GAP_BYTES;
 	return &t->gaps.at[index];
 }
