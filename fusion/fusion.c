@@ -20,6 +20,8 @@ enum { COMPILE_TIMEOUT_MS = 60000, MAX_THREADS = 256 };
 
 static const size_t DEFAULT_MEMORY_BYTES = (size_t)4 << 30;
 
+enum { STEPS_A_ROUND = 4 }; /* of eager, at the least: a test and a jump */
+
 struct fusion {
 	struct fusion_options options;
 	struct exec_env env;
@@ -134,6 +136,7 @@ struct fusion *fusion_create(const struct fusion_options *options, struct err *e
 	f->env.allocator = allocator_create(options->memory_bytes ? options->memory_bytes
 								  : DEFAULT_MEMORY_BYTES);
 	f->env.pool = pool_create(f->threads);
+	f->env.rounds = options->steps / STEPS_A_ROUND;
 	f->env.preludes = prelude_programs_create();
 	if (!f->env.allocator || !f->env.pool || !f->env.preludes ||
 	    (options->cache_dir && !f->cache_dir)) {

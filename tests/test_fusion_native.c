@@ -126,6 +126,137 @@ static const struct program programs[] = {
 	  1 },
 };
 
+/* Branches in generators that are consumed inside, and in comprehensions. */
+static const struct program generators[] = {
+	{ "an expression",
+	  "def model(x):\n"
+	  "    return sum(t if t > 0 else t * 3 for t in x)\n",
+	  0 },
+	{ "sides that yield",
+	  "def g(ts):\n"
+	  "    for t in ts:\n"
+	  "        if t > 0:\n"
+	  "            yield t * 2\n"
+	  "        else:\n"
+	  "            yield t - 1\n"
+	  "def model(x):\n"
+	  "    return sum(g(x))\n",
+	  1 },
+	{ "sides that meet before the yield",
+	  "import torch\n"
+	  "def g(ts):\n"
+	  "    n = 0\n"
+	  "    for t in ts:\n"
+	  "        if t > 0:\n"
+	  "            t = t * 2\n"
+	  "            n += 1\n"
+	  "        yield t + n\n"
+	  "def model(x):\n"
+	  "    return torch.stack(list(g(x)))\n",
+	  0 },
+	{ "branches inside and outside",
+	  "def g(ts):\n"
+	  "    for t in ts:\n"
+	  "        yield t if t > 0 else -t\n"
+	  "def model(x):\n"
+	  "    s = 0\n"
+	  "    for i, t in enumerate(g(x)):\n"
+	  "        if t > 1:\n"
+	  "            s = s + t * i\n"
+	  "        else:\n"
+	  "            s = s - t\n"
+	  "    return x + s\n",
+	  0 },
+	{ "a side that prints and writes",
+	  "def g(ts, o):\n"
+	  "    for t in ts:\n"
+	  "        if t > 0:\n"
+	  "            print('pos', t)\n"
+	  "            o[0] = o[0] + t\n"
+	  "        yield t\n"
+	  "def model(x):\n"
+	  "    o = [x.sum()]\n"
+	  "    y = [a * 2 for a in g(x, o)]\n"
+	  "    return y[0] + o[0]\n",
+	  0 },
+	{ "a side that ends it",
+	  "def g(ts):\n"
+	  "    for t in ts:\n"
+	  "        if t > 2:\n"
+	  "            return\n"
+	  "        yield t\n"
+	  "def model(x):\n"
+	  "    return sum(g(x))\n",
+	  1 },
+	{ "a side that raises",
+	  "def g(ts):\n"
+	  "    for t in ts:\n"
+	  "        if t > 1.5:\n"
+	  "            raise ValueError('large')\n"
+	  "        yield t\n"
+	  "def model(x):\n"
+	  "    try:\n"
+	  "        return sum(g(x))\n"
+	  "    except ValueError as e:\n"
+	  "        print(e)\n"
+	  "    return x\n",
+	  0 },
+	{ "a loop in it",
+	  "def g(x):\n"
+	  "    x = x.abs() + 1\n"
+	  "    n = 0\n"
+	  "    while n < 4:\n"
+	  "        if x.sum() > 10:\n"
+	  "            x = x * 0.5\n"
+	  "        n += 1\n"
+	  "        yield x\n"
+	  "def model(x):\n"
+	  "    return sum(g(x))\n",
+	  0 },
+	{ "comprehensions",
+	  "import torch\n"
+	  "def model(x):\n"
+	  "    o = [a if a > 0 else a * 2 for a in x]\n"
+	  "    d = {i: (t if t > 0 else t * 2) for i, t in enumerate(x)}\n"
+	  "    return torch.stack(o) + d[1] + max(o[0].item(), 2.0)\n",
+	  0 },
+	{ "a filter",
+	  "def model(x):\n"
+	  "    return x + len([t for t in x if t > 0])\n",
+	  1 },
+	{ "next()",
+	  "def g(x):\n"
+	  "    for t in x:\n"
+	  "        if t > 0:\n"
+	  "            t = t + 5\n"
+	  "        yield t\n"
+	  "def model(x):\n"
+	  "    it = g(x)\n"
+	  "    a = next(it)\n"
+	  "    if a > 1:\n"
+	  "        x = x * 2\n"
+	  "    return x + a + next(it)\n",
+	  0 },
+	{ "a side that takes the next item",
+	  "def g(x):\n"
+	  "    for t in x:\n"
+	  "        yield t\n"
+	  "def model(x):\n"
+	  "    it = g(x)\n"
+	  "    if x.sum() > 0:\n"
+	  "        a = next(it)\n"
+	  "    else:\n"
+	  "        a = x[1]\n"
+	  "    return x + a + next(it)\n",
+	  1 },
+};
+
+static void generators_do_as_eager_does(void **state)
+{
+	(void)state;
+	check_programs(generators, sizeof(generators) / sizeof(generators[0]));
+}
+
 static void programs_do_as_eager_does(void **state)
 {
 	(void)state;
@@ -136,6 +267,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(programs_do_as_eager_does),
+		cmocka_unit_test(generators_do_as_eager_does),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,6 +21,7 @@ struct exec_env {
 	struct pool *pool;
 	struct backend_env backend_env;
 	struct prelude_programs *preludes; /* capture/prelude.h; NULL: each VM its own */
+	int64_t rounds;                    /* of a loop in a run; 0: as many as are allowed */
 };
 
 struct exec_output {

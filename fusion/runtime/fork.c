@@ -257,6 +257,9 @@ static bool meet(struct fork *k, const struct join *join, const struct side_end 
 {
 	struct looper *l = fork_loop_around(k);
 
+	if ((first->at->op == CODE_YIELD || k->frame->inst->op == CODE_YIELD) &&
+	    (first->at != k->frame->inst || first->at - k->frame->code->insts != join->at))
+		return fork_refuse(k, "a side of it yields");
 	if (join->at >= 0 && (closed[0] != closed[1] || first->at != k->frame->inst ||
 			      first->handled != end_of(k).handled))
 		return fork_refuse(k, "the sides do not meet");
@@ -355,7 +358,7 @@ bool fork_branch(void *self, struct vm *vm, struct frame *f, bool *handled, stru
 	bool ok;
 
 	*handled = false;
-	if (!t->native || f->generator || f->namespace || fork_refusal(t, f->inst))
+	if (!t->native || f->namespace || fork_refusal(t, f->inst))
 		return true;
 	if (condition.kind == VALUE_TENSOR ? !fork_is_single(t, condition)
 					   : !trace_is_late(t, condition))

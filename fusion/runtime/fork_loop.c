@@ -410,7 +410,8 @@ bool fork_loop(struct trace *t, struct frame *f, bool *handled, struct err *err)
 	bool ok;
 
 	*handled = false;
-	if (fork_loop_refusal(t, f->inst) || !loop_shape_find(f, t->graph->arena, &l.at))
+	if (f->generator || fork_loop_refusal(t, f->inst) ||
+	    !loop_shape_find(f, t->graph->arena, &l.at))
 		return true;
 	if (open && open->at.last == l.at.last) /* another way out of it */
 		return true;

@@ -13,6 +13,7 @@
 #include "fusion/runtime/fork.h"
 
 enum { MAX_SAVED = 1 << 20 }; /* values of objects */
+enum { RUNS = -2 };           /* the position of a generator that nobody can resume */
 
 static const struct value unset = { .kind = VALUE_UNSET };
 
@@ -94,7 +95,8 @@ bool fork_content_read(struct value object, struct fork_content *out)
 		out->n = 1;
 		return out->values != NULL;
 	case VALUE_GENERATOR:
-		out->position = object.generator->frame
+		out->position = object.generator->running ? RUNS
+				: object.generator->frame
 				    ? (int64_t)(object.generator->frame->inst -
 						object.generator->frame->code->insts)
 				    : -1;

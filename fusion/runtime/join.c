@@ -103,7 +103,8 @@ static void describe(const struct sets *s, int inst, bool *stops, struct join *o
 	out->at = no_way_out(s, inst) ? -1 : nearest(s, inst);
 	out->stops = stops;
 	for (int i = 0; i < s->code->n_insts; i++)
-		stops[i] = i == out->at || s->code->insts[i].op == CODE_RETURN;
+		stops[i] = i == out->at || s->code->insts[i].op == CODE_RETURN ||
+			   s->code->insts[i].op == CODE_YIELD;
 }
 
 bool join_find(const struct code *code, int inst, struct arena *arena, struct join *out)

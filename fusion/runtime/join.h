@@ -9,7 +9,7 @@ enum { JOIN_MAX_INSTS = 8192 };
 
 struct join {
 	int at;            /* the first instruction that both sides come to; -1: they return */
-	const bool *stops; /* by instruction: `at`, and all RETURNs: an except may lead there */
+	const bool *stops; /* by instruction: `at`, and all ways out of the frame: RETURN, YIELD */
 	bool raises[2];    /* the side that does not jump, the one that does: it only raises */
 };
 

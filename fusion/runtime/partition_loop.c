@@ -50,11 +50,10 @@ static bool run_round(const struct piece *piece, struct tensor **carried,
 	return true;
 }
 
-static bool too_many(const struct piece *piece, struct err *err)
+static bool too_many(const struct piece *piece, int rounds, struct err *err)
 {
 	return err_at(err, ERR_STEPS, piece->node->line, piece->node->column,
-		      "the loop ran %d times and its test still holds; make it end sooner",
-		      MAX_ROUNDS);
+		      "the loop ran %d times and its test still holds; make it end sooner", rounds);
 }
 
 /* An operand that was never replaced is somebody's still. */
@@ -81,18 +80,20 @@ bool loop_run(struct exec *e, const struct piece *piece, const struct fusion_obs
 {
 	struct tensor *const *operands = e->parts->handed + 1;
 	bool more = is_true(e->parts->handed[0]), ok = true;
-	int n = piece->loop->n_carried, rounds = 0;
+	int n = piece->loop->n_carried, rounds = 0, most = MAX_ROUNDS;
 	struct tensor **carried = piece->carried;
 
+	if (e->env->rounds > 0 && e->env->rounds < most)
+		most = (int)e->env->rounds;
 	memset(carried, 0, sizeof(*carried) * (size_t)n);
 	for (int i = 0; i < n && ok; i++) {
 		carried[i] = first_round(e, operands[i], err);
 		ok = carried[i] != NULL;
 	}
 	for (; ok && more; rounds++) {
-		ok = rounds < MAX_ROUNDS
+		ok = rounds < most
 			 ? run_round(piece, carried, operands, &more, observer, graph, err)
-			 : too_many(piece, err);
+			 : too_many(piece, rounds, err);
 		e->launched += piece->exec->launched;
 	}
 	ok = ok && hand_out(e, piece, carried, rounds > 0, err);

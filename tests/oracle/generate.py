@@ -185,7 +185,12 @@ class Program:
             self.emit(f"{self.rng.choice(names['l'])}.append({self.tensor(names)})")
             return
         target = self.name("l")
-        self.emit(f"{target} = [{self.tensor(names)}, {self.tensor(names)}]")
+        if self.rng.random() < 0.3:
+            each = f"u if u {self.rng.choice(['>', '<'])} 0.5 else {self.rng.choice(['u * 2', '-u', 'u + 1'])}"
+            over = self.rng.choice(names["t"])
+            self.emit(f"{target} = " + self.rng.choice([f"[{each} for u in {over}]", f"list({each} for u in {over})", f"[sum({each} for u in {over})]"]))
+        else:
+            self.emit(f"{target} = [{self.tensor(names)}, {self.tensor(names)}]")
         names["l"].append(target)
 
     def read(self, names):
