@@ -352,6 +352,12 @@ bool op_format(struct vm *vm, struct value v, const char *spec, size_t len, stru
 	}
 	if (len == 0)
 		return builtin_text(vm, v, true, text, err);
+	if (v.kind == VALUE_TENSOR && vm->host->format && format_parse(spec, len, &s)) {
+		struct vm_host *host = vm_host_here(vm);
+
+		if (!host->format(host->self, &s, v, &found, text, err) || found)
+			return found;
+	}
 	if (v.kind == VALUE_TENSOR) { /* of one element: formatted as its number */
 		struct value item, f;
 

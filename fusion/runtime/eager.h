@@ -50,6 +50,10 @@ bool eager_run(struct eager *e, const struct eager_call *c, struct value *out, s
 /* UNSUPPORTED for a tensor without memory: one that outlived its capture. */
 bool eager_check(struct value v, struct err *err);
 
+/* The one element of a tensor as a Python number of the tensor's own kind; VALUE
+ * where it has more or none. */
+bool eager_item(struct value v, struct value *out, struct err *err);
+
 /* A tensor value that holds `t` (takes over the reference); VALUE_UNSET when
  * out of memory, with t released. */
 struct value eager_wrap(struct tensor *t);

@@ -39,8 +39,7 @@ static bool make_literal(struct eager *e, const struct value *args, int n,
 	return t && wrap(t, out, err);
 }
 
-/* The one element of a tensor as a Python number of the tensor's own kind. */
-static bool item(struct value v, struct value *out, struct err *err)
+bool eager_item(struct value v, struct value *out, struct err *err)
 {
 	const struct tensor *t = v.tensor->memory;
 
@@ -144,7 +143,7 @@ static bool call_native(struct eager *e, const struct native *f, const struct va
 		*out = value_int(tensor_numel(t.tensor->memory));
 		return true;
 	case NATIVE_ITEM:
-		return item(t, out, err);
+		return eager_item(t, out, err);
 	case NATIVE_IS_TENSOR:
 		*out = value_bool(t.kind == VALUE_TENSOR);
 		return true;
@@ -243,7 +242,7 @@ static bool host_truth(void *self, struct value a, bool *out, struct err *err)
 	struct value v;
 
 	(void)self;
-	if (!eager_check(a, err) || !item(a, &v, err))
+	if (!eager_check(a, err) || !eager_item(a, &v, err))
 		return false;
 	*out = v.kind == VALUE_FLOAT ? v.f != 0 : v.kind == VALUE_INT ? v.i != 0 : v.b;
 	return true;
@@ -255,7 +254,7 @@ static bool host_to_number(void *self, enum value_kind kind, struct value a, str
 	struct value v;
 	double f;
 
-	if (!eager_check(a, err) || !item(a, &v, err))
+	if (!eager_check(a, err) || !eager_item(a, &v, err))
 		return false;
 	if (kind == VALUE_BOOL) {
 		bool truth;

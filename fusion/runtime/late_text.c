@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/runtime/eager.h"
 #include "fusion/runtime/fork.h"
 
 /* The tensor as it is now: it may be written to later on. */
@@ -38,12 +39,21 @@ static void drop_gap(struct text_gap *gap)
 	value_unref(gap->of[1]);
 }
 
+/* TorchDynamo knows late text as the place of an f-string that shows a tensor. */
+static bool in_f_string(const struct trace *t)
+{
+	const struct lang_inst *inst = t->vm->frame->inst;
+
+	return inst->op == CODE_FORMAT_VALUE && (inst->arg & 3) == 0;
+}
+
 bool late_text_gap(struct trace *t, struct text_gap gap, bool *known, struct buf *text,
 		   struct err *err)
 {
 	char mark[TEXT_GAP_BYTES + 1];
 
-	*known = t->native && t->gaps.len < MAX_GAPS && text->len < MAX_TEXT_BYTES &&
+	*known = (t->native || (gap.value.kind == VALUE_TENSOR && in_f_string(t))) &&
+		 t->gaps.len < MAX_GAPS && text->len < MAX_TEXT_BYTES &&
 		 t->text_bytes < MAX_TEXTS_BYTES;
 	if (!*known)
 		return true;
@@ -217,6 +227,9 @@ static bool host_format(void *self, const struct format_spec *spec, struct value
 	struct text_gap gap = { .kind = GAP_FORMAT, .value = v, .spec = spec };
 	struct trace *t = self;
 
+	*known = false;
+	if (v.kind == VALUE_TENSOR && (t->native || !fork_is_single(t, v)))
+		return true; /* natively it is formatted as its number, which is late */
 	if (!t->native && v.kind >= VALUE_SYMINT && v.kind <= VALUE_SYMFLOAT &&
 	    t->vm->frame->inst->op == CODE_FORMAT_VALUE && is_for_numbers(spec))
 		return trace_break(t, BREAK_NUMBER_FORMAT, NULL, err);
@@ -230,9 +243,11 @@ static bool host_late_text(void *self, const struct buf *text, struct value *out
 
 static bool host_late_bytes(void *self, struct value v, struct buf *text, struct err *err)
 {
-	const struct trace *t = self;
+	struct trace *t = self;
 	const struct late_text *from = &t->texts.at[v.i];
 
+	if (!t->native && t->vm->frame->inst->op != CODE_BUILD_STRING)
+		return late_text_need(self, v, err);
 	if (text->len + from->len > MAX_TEXT_BYTES || t->text_bytes > MAX_TEXTS_BYTES)
 		return late_text_need(self, v, err);
 	buf_add(text, from->bytes, from->len);
@@ -282,6 +297,8 @@ bool late_text_show(const struct text_gap *gap, struct value v, struct vm *vm, s
 {
 	struct vm_host *host = vm->host;
 
+	if (gap->kind == GAP_FORMAT && v.kind == VALUE_TENSOR && !eager_item(v, &v, NULL))
+		return false;
 	if (gap->kind == GAP_FORMAT)
 		return format_value(vm, gap->spec, v, text, NULL);
 	if (v.kind == VALUE_TENSOR)
