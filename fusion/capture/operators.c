@@ -70,6 +70,7 @@ static bool concat(struct vm *vm, struct value a, struct value b, struct value *
 	if (v.kind == a.kind) {
 		append_all(v.list, a.list);
 		append_all(v.list, b.list);
+		v.list->is_size = a.list->is_size;
 	}
 	return vm_keep(vm, v, out, err);
 }

@@ -208,7 +208,7 @@ static bool add_end(struct entry *e, struct recipe_builder *b, const struct atte
 }
 
 /* As torch: an item that nothing takes is no call, as one half of x.max(dim). */
-static bool drop_items(struct graph *g)
+static bool drop_items(struct graph *g, const struct recipe_builder *b)
 {
 	int *readers = ARENA_ARRAY(g->arena, int, (size_t)g->n_nodes + 1);
 
@@ -216,6 +216,8 @@ static bool drop_items(struct graph *g)
 		return false;
 	for (int i = 0; i < g->n_outputs; i++)
 		readers[g->outputs[i]]++;
+	for (size_t i = 0; i < b->viewed.len; i++)
+		readers[b->viewed.at[i]]++;
 	for (int i = g->n_nodes - 1; i >= 0; i--) {
 		const struct node *n = g->nodes[i];
 
@@ -244,7 +246,7 @@ bool entry_describe(struct entry *e, struct attempt *a, const struct entry_optio
 	if (ok && (!keep_inputs(e, t, options->env->allocator) || !keep_writes(e, t, &b) ||
 		   !keep_asserts(e, t, &b) ||
 		   !graph_set_outputs(t->graph, b.outputs.at, (int)b.outputs.len) ||
-		   !drop_items(t->graph)))
+		   !drop_items(t->graph, &b)))
 		ok = entry_no_memory(err);
 	e->n_outputs = ok ? (int)b.outputs.len : 0;
 	ok = recipe_create(&e->recipe, &b, &e->arena, ok);

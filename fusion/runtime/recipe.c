@@ -58,6 +58,8 @@ static bool add_view(struct recipe_builder *b, struct value v)
 	if (!trace_view_layout(b->trace, v, &base, layout, b->err))
 		return false;
 	step.layout = layout;
+	if (!VEC_PUSH(&b->viewed, v.tensor->node))
+		return no_memory(b);
 	return push_object(b, v, step) && add(b, base, 0);
 }
 
@@ -375,6 +377,7 @@ bool recipe_create(struct recipe *r, struct recipe_builder *b, struct arena *are
 		r->n = (int)n;
 	VEC_FREE(&b->steps);
 	VEC_FREE(&b->outputs);
+	VEC_FREE(&b->viewed);
 	for (size_t i = 0; i < b->kept.len; i++)
 		value_unref(b->kept.at[i]);
 	VEC_FREE(&b->kept);

@@ -61,6 +61,7 @@ struct recipe_builder {
 	struct trace *trace;
 	VEC(struct recipe_step) steps;
 	VEC(int) outputs;       /* nodes */
+	VEC(int) viewed;        /* nodes of views that are handed out */
 	struct pointers made;   /* objects of the capture: their step */
 	VEC(struct value) kept; /* made while building: references */
 	bool returns;           /* the frame is left: its own cells are not those of the call */
