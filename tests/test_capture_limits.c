@@ -398,6 +398,8 @@ static void an_error_that_nobody_catches_says_what_and_where(void **state)
 		{ "try:\n        raise KeyError(1)\n    except ValueError():\n        x = 1",
 		  "type 4:5 catching classes that do not inherit from BaseException is not "
 		  "allowed" },
+		{ "try:\n        [][0]\n    except IndexError:\n        next(iter([]))",
+		  "value 5:9 StopIteration" },
 		{ "del x\n    x = 1",
 		  "unknown-name 2:9 cannot access local variable 'x' where it is not associated "
 		  "with a value" },

@@ -38,11 +38,11 @@ bool except_throw(struct vm *vm, struct value e, struct err *err)
 		return false;
 	}
 	text_close_gaps(&text);
-	if (i->code != ERR_NONE)
-		err_set(err, i->code, "%s", text.len ? text.data : "");
+	if (i->code != ERR_NONE && text.len)
+		err_set(err, i->code, "%s", text.data);
 	else
-		err_set(err, class_error(i->class), "%s%s%s", i->class->name, text.len ? ": " : "",
-			text.len ? text.data : "");
+		err_set(err, i->code != ERR_NONE ? i->code : class_error(i->class), "%s%s%s",
+			i->class->name, text.len ? ": " : "", text.len ? text.data : "");
 	buf_finish(&text);
 	err->line = i->line;
 	err->column = i->column;
