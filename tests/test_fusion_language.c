@@ -4,22 +4,7 @@
 #include <stdlib.h>
 
 #include "tests/engine.h"
-
-static char *read_whole(const char *path)
-{
-	enum { MOST = 1 << 20 };
-	FILE *file = fopen(path, "rb");
-	char *text = calloc(1, MOST);
-	size_t n;
-
-	if (!file)
-		fail_msg("%s cannot be read; run from the project's root", path);
-	assert_non_null(text);
-	n = fread(text, 1, MOST - 1, file);
-	assert_true(n < MOST - 1);
-	fclose(file);
-	return text;
-}
+#include "tests/read_whole.h"
 
 /* Takes the next part off *text: a line "# name", and what follows up to the next. */
 static bool next_part(char **text, char name[64], char **body)

@@ -97,8 +97,8 @@ def product(*iterables, repeat=1):
     return iter(rows)
 
 
-def combinations(iterable, r):
-    pool = list(iterable)
+def _chosen(pool, r, step):
+    """Rows of r items in the pool's order; the next is at least step places on."""
     rows = [()]
     starts = [0]
     for _ in range(r):
@@ -107,26 +107,18 @@ def combinations(iterable, r):
         for row, start in zip(rows, starts):
             for i in range(start, len(pool)):
                 longer.append(row + (pool[i],))
-                begins.append(i + 1)
+                begins.append(i + step)
         rows = longer
         starts = begins
     return iter(rows)
+
+
+def combinations(iterable, r):
+    return _chosen(list(iterable), r, 1)
 
 
 def combinations_with_replacement(iterable, r):
-    pool = list(iterable)
-    rows = [()]
-    starts = [0]
-    for _ in range(r):
-        longer = []
-        begins = []
-        for row, start in zip(rows, starts):
-            for i in range(start, len(pool)):
-                longer.append(row + (pool[i],))
-                begins.append(i)
-        rows = longer
-        starts = begins
-    return iter(rows)
+    return _chosen(list(iterable), r, 0)
 
 
 def permutations(iterable, r=None):
