@@ -274,6 +274,7 @@ struct fusion_session *fusion_session(struct fusion *f, const struct fusion_prog
 					   .policy = f->options.policy,
 					   .deny = f->options.deny,
 					   .n_deny = f->options.n_deny,
+					   .grad = f->options.grad,
 					   .compiled = mode != FUSION_EAGER &&
 						       mode != FUSION_LAZY };
 
@@ -328,6 +329,40 @@ bool fusion_call(struct fusion_session *s, const struct value *args, int n, stru
 		 struct err *err)
 {
 	return session_call(&s->session, args, n, out, err);
+}
+
+bool fusion_require_grad(struct fusion_session *s, struct value v, struct err *err)
+{
+	return autograd_leaves(&s->session.eager.autograd, v, err);
+}
+
+bool fusion_backward(struct fusion_session *s, struct value out, struct err *err)
+{
+	return autograd_from(&s->session.eager.autograd, out, err);
+}
+
+struct value fusion_grad(struct value t)
+{
+	const struct tensor_grad *r = t.tensor->grad;
+
+	return r ? r->grad : (struct value){ .kind = VALUE_UNSET };
+}
+
+void fusion_drop_grad(struct value t)
+{
+	struct tensor_grad *r = t.kind == VALUE_TENSOR ? t.tensor->grad : NULL;
+	struct value old;
+
+	if (!r)
+		return;
+	old = r->grad;
+	r->grad = (struct value){ .kind = VALUE_UNSET };
+	value_unref(old);
+}
+
+void fusion_parameters(struct fusion_session *s, fusion_parameter_fn *each, void *self)
+{
+	session_parameters(&s->session, each, self);
 }
 
 void fusion_observe(struct fusion_session *s, const struct fusion_observer *observer)

@@ -43,6 +43,7 @@ struct fusion_options {
 	 * for as long as the engine lives. */
 	const char *const *deny;
 	int n_deny;
+	bool grad; /* fusion_backward() will be called */
 };
 
 struct fusion;
@@ -92,6 +93,21 @@ const char *fusion_parameter_name(const struct fusion_session *s, int index);
  * the caller's.  Runs in eager where the recompile limit is reached. */
 bool fusion_call(struct fusion_session *s, const struct value *args, int n, struct value *out,
 		 struct err *err);
+
+/* Gradients, where options.grad is set.  The floating point tensors in v become
+ * leaves that require one. */
+bool fusion_require_grad(struct fusion_session *s, struct value v, struct err *err);
+
+/* From the one floating point tensor in `out`, or the sum of all, to the leaves. */
+bool fusion_backward(struct fusion_session *s, struct value out, struct err *err);
+
+/* The gradient of a tensor, borrowed; UNSET: none. */
+struct value fusion_grad(struct value t);
+void fusion_drop_grad(struct value t);
+
+/* The parameters of an entry that is an nn.Module, by qualified name. */
+typedef void fusion_parameter_fn(void *self, const char *name, struct value t);
+void fusion_parameters(struct fusion_session *s, fusion_parameter_fn *each, void *self);
 
 /* Watches from here on; NULL ends it.  An observed call is slower. */
 void fusion_observe(struct fusion_session *s, const struct fusion_observer *observer);

@@ -99,6 +99,9 @@ static bool copy_args(struct lane *lane, struct err *err)
 			lane->args[i][k] = value_copy(in->args[i][k], a, err);
 			if (lane->args[i][k].kind == VALUE_UNSET)
 				return false;
+			if (lane->grad &&
+			    !fusion_require_grad(lane->session, lane->args[i][k], err))
+				return false;
 		}
 	}
 	return true;
@@ -166,9 +169,10 @@ bool lane_create(struct lane *lane, const struct workload *w, const struct point
 		.policy = w->policy,
 		.deny = w->deny,
 		.n_deny = w->n_deny,
+		.grad = w->grad,
 	};
 
-	*lane = (struct lane){ .mode = mode, .originals = originals };
+	*lane = (struct lane){ .mode = mode, .originals = originals, .grad = w->grad };
 	lane->engine = fusion_create(&options, err);
 	return lane->engine && fill(lane, w, p, err);
 }
@@ -205,10 +209,30 @@ void lane_destroy(struct lane *lane)
 	*lane = (struct lane){ 0 };
 }
 
+static void drop_grad(void *self, const char *name, struct value t)
+{
+	(void)self, (void)name;
+	fusion_drop_grad(t);
+}
+
+/* The gradients of a call, and not those of the calls before it too. */
+static bool call_back(struct lane *lane, int call, struct value out, struct err *err)
+{
+	for (int k = 0; k < lane->originals->n_args[call]; k++)
+		fusion_drop_grad(lane->args[call][k]);
+	fusion_parameters(lane->session, drop_grad, NULL);
+	return fusion_backward(lane->session, out, err);
+}
+
 bool lane_call(struct lane *lane, int call, struct value *out, struct err *err)
 {
-	return fusion_call(lane->session, lane->args[call], lane->originals->n_args[call], out,
-			   err);
+	if (!fusion_call(lane->session, lane->args[call], lane->originals->n_args[call], out, err))
+		return false;
+	if (!lane->grad || call_back(lane, call, *out, err))
+		return true;
+	value_unref(*out);
+	*out = (struct value){ .kind = VALUE_UNSET };
+	return false;
 }
 
 bool lane_restore(struct lane *lane, int call, struct err *err)
@@ -230,6 +254,8 @@ bool lane_restore(struct lane *lane, int call, struct err *err)
 			return false;
 		value_unref(*live);
 		*live = fresh;
+		if (lane->grad && !fusion_require_grad(lane->session, fresh, err))
+			return false;
 	}
 	return true;
 }

@@ -30,6 +30,7 @@ struct lane {
 	struct value **args;            /* this lane's copies */
 	struct value *outputs;          /* of the calls once in order; dropped before timing */
 	bool writes;                    /* the program changes its inputs */
+	bool grad;                      /* each call has a backward pass behind it */
 	int64_t peak_bytes;
 	double timed_compile_us; /* compiling that the timed calls caused */
 	const int *timed;        /* indices of calls that timing cycles over */

@@ -23,19 +23,63 @@ static json_t *inputs_after(const struct lane *lane, int call, bool whole)
 	return list;
 }
 
+/* d output / d input; null where there is none. */
+static json_t *grad_json(struct value t, bool whole)
+{
+	struct value g = { .kind = VALUE_UNSET };
+
+	if (t.kind == VALUE_TENSOR)
+		g = fusion_grad(t);
+	return g.kind == VALUE_TENSOR ? value_to_json(g, whole) : json_null();
+}
+
+static json_t *grads_json(const struct lane *lane, int call, bool whole)
+{
+	json_t *list = lane->grad ? json_array() : json_null();
+
+	for (int k = 0; lane->grad && k < lane->originals->n_args[call]; k++)
+		json_array_append_new(list, grad_json(lane->args[call][k], whole));
+	return list;
+}
+
+struct param_grads {
+	json_t *json;
+	bool whole;
+};
+
+static void add_param(void *self, const char *name, struct value t)
+{
+	const struct param_grads *p = self;
+
+	json_object_set_new(p->json, name, grad_json(t, p->whole));
+}
+
+static json_t *param_grads_json(const struct lane *lane, bool whole)
+{
+	struct param_grads p = { json_object(), whole };
+
+	if (lane->grad)
+		fusion_parameters(lane->session, add_param, &p);
+	if (json_object_size(p.json) > 0)
+		return p.json;
+	json_decref(p.json);
+	return json_null();
+}
+
 json_t *report_call(const struct lane *lane, int call, const struct fusion_counts *before,
 		    const struct fusion_counts *after, bool whole)
 {
 	struct buf *printed = fusion_stdout(lane->session);
 	json_t *text = json_stringn(printed->data ? printed->data : "", printed->len);
 
-	return json_pack("{s:I, s:I, s:I, s:b, s:o, s:o, s:n, s:n, s:o}", "new_graphs",
+	return json_pack("{s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o, s:o}", "new_graphs",
 			 (json_int_t)(after->graphs - before->graphs), "compiles",
 			 (json_int_t)(after->kernels_built - before->kernels_built), "launches",
 			 (json_int_t)(after->launches - before->launches), "eager_fallback",
 			 after->eager_fallbacks > before->eager_fallbacks, "output",
 			 value_to_json(lane->outputs[call], whole), "inputs_after",
-			 inputs_after(lane, call, whole), "grads", "param_grads", "stdout",
+			 inputs_after(lane, call, whole), "grads", grads_json(lane, call, whole),
+			 "param_grads", param_grads_json(lane, whole), "stdout",
 			 text ? text : json_string(""));
 }
 

@@ -85,7 +85,7 @@ static bool read_string(const json_t *json, const char *field, const char *other
 /* Fields whose other values later versions will take. */
 static bool refuse_unavailable(const json_t *json, struct err *err)
 {
-	static const char *const later[] = { "grad", "autocast", "passes" };
+	static const char *const later[] = { "autocast", "passes" };
 	const char *device;
 
 	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
@@ -110,6 +110,16 @@ static bool read_policy(struct workload *w, struct err *err)
 	return fusion_policy_from_name(name, &w->policy) ||
 	       err_set(err, ERR_WORKLOAD, "policy '%s' is unknown; there are dynamo and native",
 		       name);
+}
+
+static bool read_grad(struct workload *w, struct err *err)
+{
+	const json_t *grad = json_object_get(w->json, "grad");
+
+	w->grad = json_is_true(grad);
+	return absent(grad) || json_is_boolean(grad) ||
+	       err_set(err, ERR_WORKLOAD,
+		       "grad must be true or false: whether the gradients of the inputs are taken");
 }
 
 static bool read_deny(struct workload *w, struct err *err)
@@ -390,10 +400,10 @@ static bool fill(struct workload *w, struct err *err)
 			       "source is missing: the text of a program that defines %s",
 			       w->entry);
 	return refuse_unavailable(json, err) && check_labels(json, err) && read_backend(w, err) &&
-	       read_policy(w, err) && read_deny(w, err) && read_params(w, err) &&
-	       read_modes(w, err) && read_calls(w, err) && read_time(w, err) &&
-	       sweep_parse(w, json_object_get(json, "sweep"), err) && check_values(w, err) &&
-	       parse_programs(w, err);
+	       read_policy(w, err) && read_grad(w, err) && read_deny(w, err) &&
+	       read_params(w, err) && read_modes(w, err) && read_calls(w, err) &&
+	       read_time(w, err) && sweep_parse(w, json_object_get(json, "sweep"), err) &&
+	       check_values(w, err) && parse_programs(w, err);
 }
 
 struct workload *workload_parse(const json_t *json, struct err *err)

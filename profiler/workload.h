@@ -47,6 +47,7 @@ struct workload {
 	enum fusion_policy policy;
 	const char **deny; /* ops that are not to be lowered */
 	int n_deny;
+	bool grad;            /* d output / d input too */
 	const json_t *params; /* specs of tensors by qualified name; NULL: none */
 	const json_t *calls;
 	int n_calls;

@@ -97,8 +97,8 @@ static void what_later_versions_have_is_refused_by_name(void **state)
 		"modes[0] 'graphs' is not available in this version");
 	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'device': 'cuda'}", ERR_WORKLOAD,
 		"device 'cuda' is not available");
-	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'grad': true}", ERR_WORKLOAD,
-		"grad is not available");
+	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'grad': 1}", ERR_WORKLOAD,
+		"grad must be true or false");
 	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'policy': 'wild'}", ERR_WORKLOAD,
 		"policy 'wild' is unknown; there are dynamo and native");
 	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'deny': [3]}", ERR_WORKLOAD,

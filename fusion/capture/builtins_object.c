@@ -491,12 +491,21 @@ bool object_getattr(struct vm *vm, const struct builtin_call *call, struct value
 bool prelude_parameter(struct vm *vm, const struct builtin_call *call, struct value *out,
 		       struct err *err)
 {
+	struct value on = value_bool(true);
+	struct vm_host *host = vm->host;
+
 	if (call->args[0].kind != VALUE_TENSOR)
 		return vm_raise(vm, CLASS_TYPE_ERROR, err, "a Parameter needs a tensor, not %s",
 				value_type_name(call->args[0]));
+	if (call->n > 1)
+		on = call->args[1];
+	builtin_keyword(call, "requires_grad", &on);
 	call->args[0].tensor->is_parameter = true;
 	*out = value_ref(call->args[0]);
-	return true;
+	if (!host->store_attr || host->store_attr(host->self, *out, "requires_grad", on, err))
+		return true;
+	value_unref(*out);
+	return false;
 }
 
 bool prelude_is_parameter(struct vm *vm, const struct builtin_call *call, struct value *out,

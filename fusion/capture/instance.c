@@ -419,6 +419,14 @@ bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct 
 	case VALUE_FUNCTION:
 		return (!vm->host->may_store || vm->host->may_store(vm->host->self, o, err)) &&
 		       function_store(vm, o.function, name, v, err);
+	case VALUE_TENSOR:
+		if (vm->host->store_attr) {
+			struct vm_host *host = vm_host_here(vm);
+
+			return host->store_attr(host->self, o, name, v, err);
+		}
+		return err_set(err, ERR_TYPE, "attribute '%s' of '%s' objects cannot be set", name,
+			       value_type_name(o));
 	case VALUE_METHOD:
 	case VALUE_STR:
 	case VALUE_LIST:

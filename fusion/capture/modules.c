@@ -17,7 +17,7 @@ static const char *const modules[] = { "math",      "time",       "random",     
 				       "typing",    "copy",       "collections", "collections.abc",
 				       "functools", "itertools",  "operator",    "dataclasses",
 				       "enum",      "contextlib", "abc",         "logging",
-				       "numbers",   "__future__", "_prelude" };
+				       "numbers",   "__future__", "_prelude",    "_grads" };
 
 bool module_is_native(const char *name)
 {

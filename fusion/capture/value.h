@@ -215,6 +215,7 @@ struct module {
 
 struct tensor;
 struct traced_view;
+struct tensor_grad;
 struct vtensor {
 	struct object head;
 	struct tensor *memory;    /* running: the host holds one reference; else NULL */
@@ -226,6 +227,7 @@ struct vtensor {
 	int writes;               /* capturing: which write was the last, views' included */
 	int birth;                /* capturing: how many were made before */
 	struct traced_view *view; /* capturing: what it is a view of; NULL */
+	struct tensor_grad *grad; /* running: its place among gradients; NULL: none */
 	void (*release)(struct vtensor *t); /* called before it is freed; may be NULL */
 	void *owner;                        /* the host's */
 };

@@ -48,6 +48,9 @@ struct vm_host {
 			struct value *out, struct err *err);
 	/* Truth of what is the host's, as `if` wants it. */
 	bool (*truth)(void *self, struct value a, bool *out, struct err *err);
+	/* tensor.name = v.  NULL: no attribute of a tensor can be set. */
+	bool (*store_attr)(void *self, struct value t, const char *name, struct value v,
+			   struct err *err);
 	/* t[index]; t[index] = v. */
 	bool (*subscript)(void *self, struct value t, struct value index, struct value *out,
 			  struct err *err);

@@ -76,6 +76,7 @@ struct node {
 	const struct sym *stride[MAX_RANK]; /* OP_input: in elements */
 	const void *data;                   /* OP_constant, OP_tensor: elements, row-major */
 	const struct loop *loop;            /* OP_while_loop: what it runs; shared by copies */
+	bool detached;                      /* capture: made while gradients are off */
 	bool weak; /* the value is a wrapped Python number: promotes by category */
 };
 

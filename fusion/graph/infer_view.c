@@ -470,16 +470,6 @@ static bool infer_unfold(struct infer *in, const struct shape *x)
 }
 
 /* Capture makes them of tensors in memory: they lie within x. */
-static bool infer_strided(struct infer *in)
-{
-	if (in->args[1].n > MAX_RANK || in->args[2].n != in->args[1].n)
-		return too_deep(in, in->args[1].n);
-	for (int d = 0; d < in->args[1].n; d++)
-		in->out->shape.size[d] = in->args[1].ints[d];
-	in->out->shape.rank = in->args[1].n;
-	return true;
-}
-
 static bool infer_reverse(struct infer *in, const struct shape *x)
 {
 	int dims[MAX_RANK];
@@ -488,6 +478,32 @@ static bool infer_reverse(struct infer *in, const struct shape *x)
 	if (in->args[1].n > MAX_RANK)
 		return too_deep(in, in->args[1].n);
 	return each_once(in, x, &in->args[1], dims);
+}
+
+/* What the view names must lie within x. */
+static bool infer_strided(struct infer *in, const struct shape *x)
+{
+	struct symtab *syms = in->g->syms;
+	const struct arg *size = &in->args[1], *stride = &in->args[2];
+	const struct sym *end = sym_add(syms, in->args[3].sym, number(in, 1)), *steps;
+
+	if (size->n != stride->n || size->n > MAX_RANK)
+		return err_set(in->err, ERR_VALUE, "as_strided: a stride for each size is needed");
+	in->out->shape.rank = size->n;
+	for (int d = 0; d < size->n; d++) {
+		in->out->shape.size[d] = size->ints[d];
+		if (!infer_at_least(in, size->ints[d], number(in, 0)) ||
+		    !infer_at_least(in, stride->ints[d], number(in, 0)))
+			return err_set(in->err, ERR_VALUE, "as_strided: a negative size or stride");
+		if (sym_is(size->ints[d], 0))
+			return true;
+		steps = sym_sub(syms, size->ints[d], number(in, 1));
+		end = sym_add(syms, end, sym_mul(syms, steps, stride->ints[d]));
+	}
+	if (infer_at_least(in, in->args[3].sym, number(in, 0)) &&
+	    infer_at_least(in, shape_numel(syms, x), end))
+		return true;
+	return err_set(in->err, ERR_VALUE, "as_strided: the view ends behind the tensor");
 }
 
 static bool infer_shape(struct infer *in, const struct shape *x)
@@ -524,8 +540,9 @@ static bool infer_shape(struct infer *in, const struct shape *x)
 	case OP_reverse:
 		return infer_reverse(in, x);
 	case OP_as_strided:
-		return infer_strided(in);
+		return infer_strided(in, x);
 	case OP_alias:
+	case OP_detach:
 		in->out->shape = *x;
 		return true;
 	default:

@@ -382,6 +382,10 @@ static enum verdict conclude(struct attempt *a, struct entry *e,
 			       "a method of an object that is made here is called at a break");
 	if (entry_describe(e, a, options, &why))
 		return STANDS;
+	if (a->trace.restart) {
+		entry_undescribe(e);
+		return TRY_AGAIN;
+	}
 	if (why.code != ERR_MEMORY && why.code != ERR_INTERNAL && end_further_out(a, e))
 		return drop_break(brk, &a->trace);
 	if (why.code != ERR_MEMORY && why.code != ERR_INTERNAL)
@@ -457,6 +461,7 @@ enum entry_fate entry_create(const struct entry_options *options, struct entry *
 		a.n_frames++;
 	trace_init(&a.trace, options->names, options->operators, &e->slots, from->memory,
 		   options->mode);
+	a.trace.autograd = options->autograd;
 	a.trace.native = a.trace.host.is_late = options->policy == FUSION_NATIVE;
 	if (a.trace.native)
 		stop_at_rounds(&a, from);

@@ -39,6 +39,9 @@ bool stand_frames(struct trace *t, const struct entry_source *from, struct err *
 bool entry_describe(struct entry *e, struct attempt *a, const struct entry_options *options,
 		    struct err *err);
 
+/* Drops what a description that failed has left: another attempt follows. */
+void entry_undescribe(struct entry *e);
+
 /* Passes, lowering, backend; the captured graph stays as it was. */
 bool entry_compile(struct entry *e, const struct entry_options *options, struct err *err);
 

@@ -328,6 +328,32 @@ bool bind_call(const struct bind_target *target, enum op op, const char *name,
 	return true;
 }
 
+bool bind_by_parameter(enum op op, const struct value *values, int n, const struct keywords *kw,
+		       struct value out[MAX_ARGS])
+{
+	const struct op_info *info = op_info(op);
+	int n_positional = n - (kw ? kw->n : 0),
+	    spread = sizes_spread(op, info, values, n_positional);
+	int plain = spread >= 0 ? spread : n_positional;
+
+	for (int i = 0; i < MAX_ARGS; i++)
+		out[i] = (struct value){ .kind = VALUE_UNSET };
+	for (int i = 0; i < plain && i < info->n_params; i++)
+		out[i] = value_ref(values[i]);
+	if (spread >= 0) {
+		out[spread] = value_tuple(values + spread, n_positional - spread);
+		if (out[spread].kind == VALUE_UNSET)
+			return false;
+	}
+	for (int k = 0; kw && k < kw->n; k++) {
+		int i = find_param(info, kw->names[k].str->text);
+
+		if (i >= 0)
+			out[i] = value_ref(values[n_positional + k]);
+	}
+	return true;
+}
+
 static bool changes_shape(const struct node *to, const struct node *from, struct err *err)
 {
 	struct buf shapes;

@@ -28,6 +28,11 @@ bool bind_call(const struct bind_target *target, enum op op, const char *name,
 	       const struct value *values, int n, const struct keywords *kw,
 	       struct arg args[MAX_ARGS], struct err *err);
 
+/* The same arguments as values, by parameter; references, UNSET where left out.  Of
+ * a call that bind_call() takes.  False when out of memory. */
+bool bind_by_parameter(enum op op, const struct value *values, int n, const struct keywords *kw,
+		       struct value out[MAX_ARGS]);
+
 /* x op= y: the node `result` as the new value of the tensor of node `target`, in
  * the dtype that x has.  -1 with SHAPE or TYPE where the shape would change or
  * the dtype would lose its category. */

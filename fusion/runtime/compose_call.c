@@ -559,7 +559,7 @@ bool compose_attr(const struct composer *c, struct value t, const char *name, bo
 		return out->kind != VALUE_UNSET || torch_no_memory(err);
 	}
 	if (strcmp(name, "data") == 0)
-		return c->run(c->self, OP_alias, "fx:data", false, &t, 1, out, err);
+		return c->run(c->self, OP_detach, "fx:data", false, &t, 1, out, err);
 	if (strcmp(name, "T") != 0 && strcmp(name, "mT") != 0 && strcmp(name, "H") != 0) {
 		*known = false;
 		return false;

@@ -17,6 +17,8 @@ enum { HEAD_INPLACE = 1 << 16 };
 
 static void release(struct vtensor *t)
 {
+	if (t->grad)
+		autograd_forget(t);
 	tensor_unref(t->memory);
 	t->memory = NULL;
 }
@@ -244,12 +246,20 @@ static bool run_plan(struct eager *e, struct plan *plan, const struct signature 
 	}
 	if (!into)
 		tensor_copy(inputs[0], result);
+	inputs[0]->storage->version++;
 	tensor_unref(result);
 	*out = value_ref(s->tensors[0]);
 	return true;
 }
 
 bool eager_run(struct eager *e, const struct eager_call *c, struct value *out, struct err *err)
+{
+	if (__builtin_expect(autograd_wants(&e->autograd), 0))
+		return autograd_run(&e->autograd, c, out, err);
+	return eager_run_op(e, c, out, err);
+}
+
+bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out, struct err *err)
 {
 	bool watched = e->observer && e->observer->phase;
 	int64_t begin = watched ? clock_ns() : 0;

@@ -8,6 +8,7 @@
 #define FUSION_RUNTIME_EAGER_H
 
 #include "fusion/capture/vm.h"
+#include "fusion/runtime/autograd.h"
 #include "fusion/runtime/compose.h"
 #include "fusion/runtime/exec.h"
 #include "fusion/runtime/plan.h"
@@ -26,6 +27,7 @@ struct eager {
 	struct plans plans;
 	struct buf *out; /* what print() writes; borrowed */
 	bool *grad_off;  /* the program's grad mode; borrowed.  NULL: always on */
+	struct autograd autograd;
 };
 
 /* `e` is zeroed first; env, names and out are borrowed.  The env's allocator
@@ -46,6 +48,9 @@ struct eager_call {
 
 /* Runs it; *out is the caller's (for an in-place op: values[0] again). */
 bool eager_run(struct eager *e, const struct eager_call *c, struct value *out, struct err *err);
+
+/* The same without a record for gradients (autograd.h). */
+bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out, struct err *err);
 
 /* UNSUPPORTED for a tensor without memory: one that outlived its capture. */
 bool eager_check(struct value v, struct err *err);

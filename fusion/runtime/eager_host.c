@@ -3,6 +3,7 @@
  * Reading a value (item, float, an `if`) is just a load here: the host is the
  * same machine that computes, and every op has finished when it returns.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "fusion/runtime/bind.h"
@@ -131,9 +132,6 @@ static bool call_native(struct eager *e, const struct native *f, const struct va
 	case NATIVE_ELEMENT_SIZE:
 		*out = value_int((int64_t)dtype_bytes(t.tensor->memory->dtype));
 		return true;
-	case NATIVE_REQUIRES_GRAD_:
-		*out = value_ref(t);
-		return true;
 	case NATIVE_SIZE:
 		return size_of(t.tensor->memory, dim, out, err);
 	case NATIVE_DIM:
@@ -152,16 +150,17 @@ static bool call_native(struct eager *e, const struct native *f, const struct va
 	}
 }
 
-static bool host_call(void *self, const struct native *f, const struct value *args, int n,
-		      const struct keywords *kw, struct value *out, struct err *err)
+static bool call(struct eager *e, const struct native *f, const struct value *args, int n,
+		 const struct keywords *kw, struct value *out, struct err *err)
 {
-	struct eager *e = self;
 	struct torch_memory memory = { e->env->allocator, e->env->backend_env.random };
 	struct value values[MAX_ARGS + 1];
 	struct eager_call c = {
 		.op = (enum op)f->id, .name = f->name, .values = args, .n = n, .kw = kw
 	};
 
+	if (autograd_wants_native(f->id))
+		return autograd_call(&e->autograd, f, args, n, kw, out, err);
 	if (torch_control_wants(f))
 		return torch_control_call(f, args, n, kw, e->grad_off, out, err);
 	if (torch_more_wants(f, args, n, kw))
@@ -188,6 +187,35 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 	if (c.op == OP_to && torch_plain_cast(c.values, c.n, kw) && eager_check(c.values[0], err))
 		return cast(e, c.values[0], c.values[1].dtype, out, err);
 	return eager_run(e, &c, out, err);
+}
+
+/* torch.zeros(3, requires_grad=True), x.requires_grad_(False) */
+static bool require_grad(struct eager *e, struct value v, bool requires_grad, struct err *err)
+{
+	if (v.kind != VALUE_TENSOR ||
+	    (eager_check(v, err) && autograd_set_leaf(&e->autograd, v, requires_grad, err)))
+		return true;
+	value_unref(v);
+	return false;
+}
+
+static bool host_call(void *self, const struct native *f, const struct value *args, int n,
+		      const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct eager *e = self;
+	struct value wanted = value_bool(f->id == NATIVE_REQUIRES_GRAD_), given;
+
+	if (f->id == NATIVE_REQUIRES_GRAD_ && f->self.kind == VALUE_TENSOR) {
+		given = n > 0 ? args[0] : value_bool(true);
+		*out = value_ref(f->self);
+		return require_grad(e, *out, given.kind != VALUE_BOOL || given.b, err);
+	}
+	if (!call(e, f, args, n, kw, out, err))
+		return false;
+	for (int i = 0; kw && i < kw->n; i++)
+		if (strcmp(kw->names[i].str->text, "requires_grad") == 0)
+			wanted = args[n - kw->n + i];
+	return wanted.kind != VALUE_BOOL || !wanted.b || require_grad(e, *out, true, err);
 }
 
 /* An operator: its spelling is also its name in messages. */
@@ -296,10 +324,21 @@ static bool host_tensor_attr(void *self, struct value t, const char *name, struc
 		*out = (struct value){ .kind = VALUE_DTYPE, .dtype = t.tensor->memory->dtype };
 		return true;
 	}
-	ok = eager_check(t, err) && compose_attr(&e->composer, t, name, &known, out, err);
+	ok = eager_check(t, err) && autograd_attr(&e->autograd, t, name, &known, out, err);
+	if (known)
+		return ok;
+	ok = compose_attr(&e->composer, t, name, &known, out, err);
 	if (known)
 		return ok;
 	return torch_method(e->names, t, name, out, err);
+}
+
+static bool host_store_attr(void *self, struct value t, const char *name, struct value v,
+			    struct err *err)
+{
+	struct eager *e = self;
+
+	return autograd_set_attr(&e->autograd, t, name, v, err);
 }
 
 static bool host_length(void *self, struct value t, struct value *out, struct err *err)
@@ -330,8 +369,17 @@ static void host_print(void *self, const char *text, size_t len)
 
 static bool host_repr(void *self, struct value t, struct buf *text, struct err *err)
 {
+	char name[80], suffix[96] = "";
+	const char *made = autograd_name(t, name);
+
 	(void)self, (void)err;
-	tensor_print(text, t.tensor->memory);
+	if (made)
+		snprintf(suffix, sizeof(suffix), "grad_fn=<%s>", made);
+	else if (autograd_requires(t))
+		strcpy(suffix, "requires_grad=True");
+	if (t.tensor->is_parameter)
+		buf_puts(text, "Parameter containing:\n");
+	tensor_print(text, t.tensor->memory, suffix);
 	return true;
 }
 
@@ -431,6 +479,7 @@ void eager_init(struct eager *e, const struct exec_env *env, uint64_t passes_dis
 					 .type = composer_type,
 					 .places = composer_places };
 	torch_operators_init(&e->operators);
+	autograd_init(&e->autograd, e);
 	e->host = (struct vm_host){
 		.self = e,
 		.has_module = torch_has_module,
@@ -447,10 +496,12 @@ void eager_init(struct eager *e, const struct exec_env *env, uint64_t passes_dis
 		.to_number = host_to_number,
 		.repr = host_repr,
 		.print = host_print,
+		.store_attr = host_store_attr,
 	};
 }
 
 void eager_finish(struct eager *e)
 {
+	autograd_finish(&e->autograd);
 	plans_finish(&e->plans);
 }

@@ -15,6 +15,7 @@ void entry_destroy(struct entry *e)
 	if (!e)
 		return;
 	exec_destroy(e->exec);
+	entry_grad_finish(e->grad);
 	recipe_finish(&e->recipe);
 	effects_finish(&e->effects);
 	for (int i = 0; i < e->n_inputs; i++) {
@@ -47,16 +48,21 @@ static void gather(struct entry *e, const struct roots *roots)
 	}
 }
 
-static void write_back(struct entry *e)
+static bool write_back(struct entry *e, struct grad_node *node, struct err *err)
 {
+	bool ok = true;
+
 	for (int i = 0; i < e->n_writes; i++) {
 		const struct entry_write *w = &e->writes[i];
 		struct value to = w->slot >= 0 ? e->guards.values[w->slot] : w->lifted;
 
 		tensor_copy(to.tensor->memory, e->output_tensors[w->output]);
+		to.tensor->memory->storage->version++;
+		ok = ok && (!node || entry_grad_give(e, node, w->output, to, err));
 		tensor_unref(e->output_tensors[w->output]);
 		e->output_tensors[w->output] = NULL;
 	}
+	return ok;
 }
 
 static bool run_exec(struct entry *e, const struct roots *roots,
@@ -70,6 +76,8 @@ static bool run_exec(struct entry *e, const struct roots *roots,
 		return false;
 	if (watched)
 		observer->phase(observer->self, PHASE_DISPATCH, begin, clock_ns());
+	if (e->grad)
+		return entry_grad_run(e, observer, err);
 	return exec_run(e->exec, e->input_tensors, e->output_tensors, NULL, observer, e->graph,
 			err);
 }
@@ -140,6 +148,15 @@ static bool all_hold(struct entry *e)
 	return ok;
 }
 
+/* The node has what it needs of them. */
+static void drop_saved(struct entry *e)
+{
+	for (int i = e->n_outputs; i < e->grad->n_outputs; i++) {
+		tensor_unref(e->grad->outputs[i]);
+		e->grad->outputs[i] = NULL;
+	}
+}
+
 bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct value *out,
 	       const struct fusion_observer *observer, struct err *err)
 {
@@ -147,8 +164,10 @@ bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct
 				    .roots = roots,
 				    .vm = vm,
 				    .outputs = e->output_tensors,
-				    .vars = e->guards.vars };
-	bool ok;
+				    .vars = e->guards.vars,
+				    .autograd = e->autograd };
+	struct grad_node *node = NULL;
+	bool ok = true;
 
 	e->uses++;
 	if (too_deep(e, vm))
@@ -160,9 +179,14 @@ bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct
 		e->refuted++;
 		return err_set(err, ERR_BREAK, "an assertion does not hold");
 	}
-	if (e->n_writes > 0)
-		write_back(e);
-	ok = recipe_follow(&e->recipe, &call, err);
+	if (e->grad) {
+		node = call.node = entry_grad_note(e, err);
+		call.entry = e;
+		ok = node != NULL;
+	}
+	if (ok && e->n_writes > 0)
+		ok = write_back(e, node, err);
+	ok = ok && recipe_follow(&e->recipe, &call, err);
 	if (ok && e->effects.n > 0)
 		ok = effects_apply(&e->effects, &e->recipe, &e->slots, roots, vm, err);
 	if (ok && e->prints.n > 0)
@@ -172,6 +196,9 @@ bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct
 	else if (ok)
 		ok = restore(e, vm, err);
 	recipe_drop(&e->recipe);
+	if (e->grad)
+		drop_saved(e);
+	grad_node_unref(node);
 	if (!ok) /* what was not handed out yet */
 		drop_outputs(e);
 	return ok;

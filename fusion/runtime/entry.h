@@ -12,6 +12,7 @@
 #define FUSION_RUNTIME_ENTRY_H
 
 #include "fusion/runtime/effects.h"
+#include "fusion/runtime/entry_grad.h"
 #include "fusion/runtime/exec.h"
 #include "fusion/runtime/guards.h"
 #include "fusion/runtime/partition.h"
@@ -51,6 +52,8 @@ struct entry {
 	struct recipe recipe;
 	struct effects effects;
 	struct prints prints;
+	struct entry_grad *grad; /* NULL: nothing asks for gradients */
+	struct autograd *autograd;
 	struct entry_frame *frames; /* outermost first; the first was there before */
 	int n_frames;               /* 0: the outermost frame of the call returns */
 	int n_left;                 /* frames of the call that have returned, innermost */
@@ -84,6 +87,7 @@ struct entry_options {
 	const struct backend *backend;
 	uint64_t passes_disabled;
 	struct lowering lowering;
+	struct autograd *autograd;
 	enum fusion_mode mode;
 	enum fusion_policy policy;
 	bool constants; /* numbers that rounds of a loop change are no symbols */

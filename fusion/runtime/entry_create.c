@@ -243,12 +243,15 @@ bool entry_describe(struct entry *e, struct attempt *a, const struct entry_optio
 		  (!t->failed || entry_no_memory(err));
 
 	e->captured = t->graph;
-	if (ok && (!keep_inputs(e, t, options->env->allocator) || !keep_writes(e, t, &b) ||
-		   !keep_asserts(e, t, &b) ||
+	if (ok && (!keep_writes(e, t, &b) || !keep_asserts(e, t, &b) ||
 		   !graph_set_outputs(t->graph, b.outputs.at, (int)b.outputs.len) ||
 		   !drop_items(t->graph, &b)))
 		ok = entry_no_memory(err);
 	e->n_outputs = ok ? (int)b.outputs.len : 0;
+	ok = ok && entry_grad_make(e, a, options, err);
+	if (ok && !keep_inputs(e, t, options->env->allocator)) /* the gradient may have its own */
+		ok = entry_no_memory(err);
+	e->autograd = t->autograd;
 	ok = recipe_create(&e->recipe, &b, &e->arena, ok);
 	if (!ok)
 		return false;
@@ -262,6 +265,22 @@ bool entry_describe(struct entry *e, struct attempt *a, const struct entry_optio
 	return true;
 }
 
+void entry_undescribe(struct entry *e)
+{
+	recipe_finish(&e->recipe);
+	effects_finish(&e->effects);
+	for (int i = 0; i < e->n_inputs; i++) {
+		value_unref(e->lifted[i]);
+		tensor_unref(e->numbers[i]);
+	}
+	for (int i = 0; i < e->n_writes; i++)
+		value_unref(e->writes[i].lifted);
+	memset(&e->recipe, 0, sizeof(e->recipe));
+	memset(&e->effects, 0, sizeof(e->effects));
+	memset(&e->prints, 0, sizeof(e->prints));
+	e->n_inputs = e->n_writes = e->n_asserts = e->n_frames = e->n_left = 0;
+}
+
 /* Passes, lowering, backend; the captured graph stays as it was. */
 bool entry_compile(struct entry *e, const struct entry_options *options, struct err *err)
 {
@@ -270,7 +289,7 @@ bool entry_compile(struct entry *e, const struct entry_options *options, struct 
 
 	if (e->n_outputs == 0)
 		return true;
-	g = graph_copy(e->captured, &e->arena);
+	g = e->grad ? e->grad->forward : graph_copy(e->captured, &e->arena);
 	if (!g)
 		return entry_no_memory(err);
 	e->exec = partition_create(options->env, options->backend, g, &passes, &options->lowering,

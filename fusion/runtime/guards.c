@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/runtime/autograd.h"
+
 struct maker {
 	struct guards *g;
 	const struct trace *t;
@@ -137,6 +139,10 @@ static void add_layout(struct maker *m, int slot)
 	const struct tensor *t = s->value.tensor->memory;
 
 	add(m, (struct guard){ .kind = GUARD_DTYPE, .slot = slot, .number = s->dtype });
+	if (m->t->autograd->recording || s->grad_read)
+		add(m, (struct guard){ .kind = GUARD_GRAD,
+				       .slot = slot,
+				       .number = autograd_requires(s->value) });
 	if (s->contiguous) {
 		add(m, (struct guard){ .kind = GUARD_CONTIGUOUS, .slot = slot });
 		return;

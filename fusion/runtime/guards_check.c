@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "fusion/runtime/autograd.h"
 #include "fusion/runtime/guards.h"
 #include "fusion/runtime/view.h"
 
@@ -152,6 +153,8 @@ static bool check(struct guards *g, const struct guard *at, const struct roots *
 		return tensor_of(g, at->slot)->size[at->dim] == g->vars[at->number];
 	case GUARD_DTYPE:
 		return tensor_of(g, at->slot)->dtype == (enum dtype)at->number;
+	case GUARD_GRAD:
+		return autograd_requires(g->values[at->slot]) == (at->number != 0);
 	case GUARD_CONTIGUOUS:
 		return tensor_contiguous(tensor_of(g, at->slot));
 	case GUARD_STRIDE:

@@ -271,6 +271,9 @@ static void write_text(const struct guards *g, const struct guard *at, struct bu
 	case GUARD_DTYPE:
 		buf_printf(out, "%s.dtype == %s", name, dtype_name((enum dtype)at->number));
 		return;
+	case GUARD_GRAD:
+		buf_printf(out, "%s.requires_grad == %s", name, at->number ? "True" : "False");
+		return;
 	case GUARD_CONTIGUOUS:
 		buf_printf(out, "%s.is_contiguous()", name);
 		return;
@@ -372,6 +375,10 @@ static void tensor_reason(const struct guards *g, const struct guard *at, const 
 	case GUARD_STRIDE:
 		buf_printf(out, "%s.stride(%d) is %" PRId64 ", was %" PRId64, name, at->dim,
 			   t->stride[at->dim], at->number);
+		return;
+	case GUARD_GRAD:
+		buf_printf(out, "%s.requires_grad is %s, was %s", name,
+			   at->number ? "False" : "True", at->number ? "True" : "False");
 		return;
 	case GUARD_CONTIGUOUS:
 		buf_printf(out, "%s is not contiguous, was contiguous", name);

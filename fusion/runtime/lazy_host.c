@@ -127,10 +127,6 @@ static bool call_native(struct lazy *l, const struct native *f, const struct val
 		pass_place(l);
 		return l->eager->host.call(l->eager, f, args, n, kw, out, err);
 	}
-	if (f->id == NATIVE_REQUIRES_GRAD_ && f->self.kind == VALUE_TENSOR) {
-		*out = value_ref(f->self);
-		return true;
-	}
 	if (f->id == NATIVE_IS_TENSOR)
 		return l->eager->host.call(l->eager, f, args, n, kw, out, err);
 	if (!call_size(l, f, args, n, kw, &known, out, err))
@@ -176,10 +172,9 @@ static bool call_op(struct lazy *l, const struct native *f, struct eager_call *c
 	return lazy_op(l, c, out, err);
 }
 
-static bool host_call(void *self, const struct native *f, const struct value *args, int n,
-		      const struct keywords *kw, struct value *out, struct err *err)
+static bool call(struct lazy *l, const struct native *f, const struct value *args, int n,
+		 const struct keywords *kw, struct value *out, struct err *err)
 {
-	struct lazy *l = self;
 	struct eager_call c = {
 		.op = (enum op)f->id, .name = f->name, .values = args, .n = n, .kw = kw
 	};
@@ -199,6 +194,45 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 	if (!lazy_takes(c.op))
 		return call_at_once(l, f, args, n, kw, out, err);
 	return call_op(l, f, &c, args, n, out, err);
+}
+
+static bool wants_grad(const struct keywords *kw, const struct value *args, int n)
+{
+	for (int i = 0; kw && i < kw->n; i++)
+		if (strcmp(kw->names[i].str->text, "requires_grad") == 0)
+			return args[n - kw->n + i].kind == VALUE_BOOL && args[n - kw->n + i].b;
+	return false;
+}
+
+static bool host_call(void *self, const struct native *f, const struct value *args, int n,
+		      const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct lazy_reason why = { .id = BREAK_AT_ONCE, .subject = "requires_grad" };
+	struct lazy *l = self;
+
+	if (f->id == NATIVE_REQUIRES_GRAD_ && f->self.kind == VALUE_TENSOR) {
+		pass_place(l);
+		return lazy_sync_one(l, f->self, why, err) &&
+		       l->eager->host.call(l->eager, f, args, n, kw, out, err);
+	}
+	if (!call(l, f, args, n, kw, out, err))
+		return false;
+	if (!wants_grad(kw, args, n) || out->kind != VALUE_TENSOR ||
+	    (lazy_sync_one(l, *out, why, err) &&
+	     autograd_set_leaf(&l->eager->autograd, *out, true, err)))
+		return true;
+	value_unref(*out);
+	return false;
+}
+
+static bool host_store_attr(void *self, struct value t, const char *name, struct value v,
+			    struct err *err)
+{
+	struct lazy_reason why = { .id = BREAK_AT_ONCE, .subject = name };
+	struct lazy *l = self;
+
+	pass_place(l);
+	return lazy_sync(l, why, err) && l->eager->host.store_attr(l->eager, t, name, v, err);
 }
 
 static bool run_operator(struct lazy *l, int op, const char *symbol, bool inplace,
@@ -302,6 +336,11 @@ static bool host_tensor_attr(void *self, struct value t, const char *name, struc
 	pass_place(l);
 	if (!lazy_pending(l, t) && !is_attribute_of_elements(name))
 		return l->eager->host.tensor_attr(l->eager, t, name, out, err);
+	if (t.tensor->grad) { /* written to, but a leaf as before */
+		ok = autograd_attr(&l->eager->autograd, t, name, &known, out, err);
+		if (known)
+			return ok;
+	}
 	if (strcmp(name, "shape") == 0)
 		return shape_value(&node_of(l, t)->shape, out, err);
 	if (strcmp(name, "ndim") == 0) {
@@ -420,6 +459,7 @@ void lazy_host_init(struct lazy *l)
 	l->host.length = host_length;
 	l->host.to_number = host_to_number;
 	l->host.repr = host_repr;
+	l->host.store_attr = host_store_attr;
 	l->host.print = host_print;
 	l->composer = (struct composer){ .self = l,
 					 .host = &l->host,

@@ -14,6 +14,8 @@
 
 static void release_memory(struct vtensor *t)
 {
+	if (t->grad)
+		autograd_forget(t);
 	tensor_unref(t->memory);
 	t->memory = NULL;
 }
@@ -305,12 +307,27 @@ static bool trace(struct lazy *l, const struct eager_call *c, struct value *out,
 	return false;
 }
 
+/* What leaves a node of the tape is run at once; so are views, which may be written
+ * to by such an op later. */
+static bool is_recorded(const struct lazy *l, const struct eager_call *c)
+{
+	const struct autograd *a = &l->eager->autograd;
+
+	if (!a->recording || !autograd_enabled(a))
+		return false;
+	for (int i = 0; i < c->n; i++)
+		if (c->values[i].kind == VALUE_TENSOR && autograd_requires(c->values[i]))
+			return true;
+	return op_info(c->op)->kind == KIND_VIEW;
+}
+
 bool lazy_op(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err)
 {
+	struct lazy_reason why = { .id = BREAK_AT_ONCE, .subject = "a gradient" };
 	struct eager_call now = *c;
-	bool at_once;
+	bool at_once = is_recorded(l, c);
 
-	if (!prepare(l, c, &at_once, err))
+	if (at_once ? !lazy_sync(l, why, err) : !prepare(l, c, &at_once, err))
 		return false;
 	if (!at_once)
 		return trace(l, c, out, err);

@@ -279,7 +279,7 @@ static bool batch_norm(const struct composer *c, const char *name, const struct 
 {
 	static const char *const names[] = { "input", "running_mean", "running_var", "weight",
 					     "bias",  "training",     "momentum",    "eps" };
-	struct value v[8], dims[MAX_RANK], over, y, statistic;
+	struct value v[8], dims[MAX_RANK], over, y, statistic, x;
 	int rank, n_dims = 0;
 	enum dtype dtype;
 	char fx[64];
@@ -304,14 +304,17 @@ static bool batch_norm(const struct composer *c, const char *name, const struct 
 		if (d != 1)
 			dims[n_dims++] = value_int(d);
 	over = value_tuple(dims, n_dims);
+	x = value_none();
+	ok = ok && op(c, OP_detach, "fx:", v, 1, &x, err);
 	for (int i = 0; ok && i < 2; i++) {
-		ok = op(c, i ? OP_var : OP_mean, "fx:", (struct value[]){ v[0], over }, 2,
-			&statistic, err);
+		ok = op(c, i ? OP_var : OP_mean, "fx:", (struct value[]){ x, over }, 2, &statistic,
+			err);
 		if (!ok)
 			break;
 		ok = move_towards(c, v[1 + i], statistic, v[6], err);
 		value_unref(statistic);
 	}
+	value_unref(x);
 	value_unref(over);
 	if (!ok)
 		value_unref(y);

@@ -4,6 +4,8 @@
  * name, then the tensor.  Values are copied into the module's own tensor, so
  * that every name for it sees them.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fusion/runtime/session.h"
@@ -82,4 +84,51 @@ const char *session_parameter_name(const struct session *s, int index)
 	int self = s->self.kind != VALUE_UNSET;
 
 	return code && index + self < code->n_positional ? code->locals[index + self] : NULL;
+}
+
+struct lister {
+	void (*each)(void *self, const char *name, struct value t);
+	void *self;
+	char name[512];
+	VEC(const void *) seen;
+};
+
+static bool is_new(struct lister *l, const void *object)
+{
+	for (size_t i = 0; i < l->seen.len; i++)
+		if (l->seen.at[i] == object)
+			return false;
+	return VEC_PUSH(&l->seen, object);
+}
+
+static void list(struct lister *l, struct value at, size_t len, int depth)
+{
+	const struct dict *dict = at.instance->attributes;
+
+	for (int i = 0; dict && depth < MAX_NESTING && i < dict->len; i++) {
+		struct value v = dict->values[i];
+		size_t more;
+
+		if (dict->keys[i].kind != VALUE_STR ||
+		    (v.kind != VALUE_INSTANCE && v.kind != VALUE_TENSOR))
+			continue;
+		more = len + (size_t)snprintf(l->name + len, sizeof(l->name) - len, "%s%s",
+					      len ? "." : "", dict->keys[i].str->text);
+		if (more >= sizeof(l->name) || !is_new(l, v.object))
+			continue;
+		if (v.kind == VALUE_INSTANCE)
+			list(l, v, more, depth + 1);
+		else if (v.tensor->is_parameter)
+			l->each(l->self, l->name, v);
+	}
+}
+
+void session_parameters(struct session *s,
+			void (*each)(void *self, const char *name, struct value t), void *self)
+{
+	struct lister l = { .each = each, .self = self };
+
+	if (s->callee.kind == VALUE_INSTANCE)
+		list(&l, s->callee, 0, 0);
+	VEC_FREE(&l.seen);
 }

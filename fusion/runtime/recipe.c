@@ -5,6 +5,7 @@
  */
 #include "fusion/runtime/recipe.h"
 
+#include "fusion/runtime/autograd.h"
 #include "fusion/runtime/fork.h"
 #include "fusion/runtime/late_text.h"
 
@@ -46,6 +47,26 @@ static bool add_output(struct recipe_builder *b, struct value v, enum recipe_kin
 
 static bool add_tensor(struct recipe_builder *b, struct value v);
 
+/* Whether no gradient goes from the view to its base. */
+static bool is_detached(const struct trace *t, struct value v)
+{
+	const struct traced_view *view = v.tensor->view;
+	bool detached = t->graph->nodes[v.tensor->node]->detached;
+
+	for (int i = 0; i < view->n_steps; i++)
+		detached |= view->steps[i].op == OP_detach;
+	return detached;
+}
+
+/* As the gradient of a view has to have it (autograd.h). */
+static bool lies_in_rows(const struct trace *t, struct value base)
+{
+	int slot = trace_slot(t, base);
+	const struct slot *s = slot >= 0 ? &t->slots->at[slot] : NULL;
+
+	return !t->autograd->recording || !s || s->contiguous || !autograd_requires(s->value);
+}
+
 /* A view stays one: of the argument, or of the result that has its elements. */
 static bool add_view(struct recipe_builder *b, struct value v)
 {
@@ -60,6 +81,12 @@ static bool add_view(struct recipe_builder *b, struct value v)
 	step.layout = layout;
 	if (!VEC_PUSH(&b->viewed, v.tensor->node))
 		return no_memory(b);
+	step.detached = is_detached(b->trace, v);
+	if (!step.detached && !lies_in_rows(b->trace, base))
+		return err_set(
+		    b->err, ERR_UNSUPPORTED,
+		    "a result is a view of an argument that requires a gradient and does "
+		    "not lie row by row; return a copy");
 	return push_object(b, v, step) && add(b, base, 0);
 }
 

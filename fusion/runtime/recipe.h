@@ -38,6 +38,9 @@ enum recipe_kind {
 	RECIPE_COUNT
 };
 
+struct entry;
+struct grad_node;
+
 struct recipe_step {
 	enum recipe_kind kind;
 	int index, n;
@@ -49,6 +52,7 @@ struct recipe_step {
 	};
 	const struct view_layout *layout; /* VIEW */
 	const struct entry_text *text;    /* TEXT */
+	bool detached;                    /* VIEW: no gradient goes through it */
 };
 
 struct recipe {
@@ -82,6 +86,9 @@ struct recipe_call {
 	struct vm *vm;
 	struct tensor **outputs; /* taken: each is NULL afterwards */
 	const int64_t *vars;
+	const struct entry *entry; /* with `node`: of outputs that have a gradient */
+	struct grad_node *node;    /* NULL: none has */
+	struct autograd *autograd; /* NULL: views are not noted */
 };
 
 /* Makes all of it: r->made holds references until recipe_drop().  MEMORY. */

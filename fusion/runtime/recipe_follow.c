@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fusion/runtime/eager.h"
+#include "fusion/runtime/entry_grad.h"
 #include "fusion/runtime/late_text.h"
 #include "fusion/runtime/recipe.h"
 
@@ -97,8 +98,13 @@ static struct value output(struct follower *f, const struct recipe_step *step)
 	struct value v;
 
 	f->call->outputs[step->index] = NULL;
-	if (step->kind == RECIPE_OUTPUT)
-		return eager_wrap(t);
+	if (step->kind == RECIPE_OUTPUT) {
+		v = eager_wrap(t);
+		if (f->call->node && v.kind != VALUE_UNSET)
+			f->failed |= !entry_grad_give(f->call->entry, f->call->node, step->index, v,
+						      NULL);
+		return v;
+	}
 	v = number(t);
 	tensor_unref(t);
 	return v;
@@ -211,13 +217,18 @@ static struct value make_instance(struct follower *f, const struct recipe_step *
 /* Over the memory of its base, which comes first. */
 static struct value make_view(struct follower *f, const struct recipe_step *step)
 {
-	struct value base = part(f);
+	struct value base = part(f), view = { .kind = VALUE_UNSET };
+	struct autograd *a = f->call->autograd;
 	struct tensor *t = NULL;
 
 	if (base.kind == VALUE_TENSOR)
 		t = view_replay(base.tensor->memory, step->layout, f->call->vars, NULL);
+	if (t)
+		view = eager_wrap(t);
+	if (view.kind != VALUE_UNSET && a && a->recording && autograd_enabled(a) && !step->detached)
+		f->failed |= !autograd_note_view(a, base, view, true, NULL);
 	value_unref(base);
-	return t ? eager_wrap(t) : (struct value){ .kind = VALUE_UNSET };
+	return view;
 }
 
 /* Both are made, one is kept. */

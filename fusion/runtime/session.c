@@ -62,6 +62,8 @@ bool session_init(struct session *s, const struct session_options *options,
 		return err_set(err, ERR_MEMORY, "out of memory for a session");
 	}
 	s->eager.grad_off = &s->vm->world.grad_off;
+	s->eager.autograd.vm = s->vm;
+	s->eager.autograd.recording = options->grad || autograd_asked(program->module);
 	if (vm_run_module(s->vm, err) && find_callee(s, entry, err) && start_lazy(s, err)) {
 		if (options->compiled)
 			frames_watch(s);
@@ -73,6 +75,7 @@ bool session_init(struct session *s, const struct session_options *options,
 
 void session_finish(struct session *s)
 {
+	autograd_finish(&s->eager.autograd);
 	points_finish(&s->points);
 	value_unref(s->callee);
 	value_unref(s->function);
@@ -124,7 +127,8 @@ static struct entry *find_entry(struct session *s, const struct function *f,
 
 	if (!p)
 		p = s->start = points_at(&s->points, NULL, f->code, f->code->insts);
-	if (!p || p->skip || p->n_entries == 0 || !are_locals(f->code, n) || f->disabled)
+	if (!p || p->skip || p->n_entries == 0 || !are_locals(f->code, n) || f->disabled ||
+	    f->grad != GRAD_AS_IS) /* its frame sets the mode that guards ask for */
 		return NULL;
 	if (f->closure)
 		roots.cells = f->closure->at;
@@ -188,7 +192,7 @@ static bool call_compiled(struct session *s, const struct value *args, int n, st
 		       call_refuted(s, args, s->self.kind != VALUE_UNSET ? n - 1 : n, out, err);
 	}
 	s->ready = e;
-	s->missed = !e && s->start && are_locals(f->code, n);
+	s->missed = !e && s->start && are_locals(f->code, n) && f->grad == GRAD_AS_IS;
 	return call_vm(s, args, s->self.kind != VALUE_UNSET ? n - 1 : n, out, err);
 }
 

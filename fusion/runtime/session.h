@@ -27,6 +27,7 @@ struct session_options {
 	const char *const *deny; /* ids or FX names of ops that are not lowered */
 	int n_deny;
 	bool compiled; /* the mode captures Python */
+	bool grad;     /* the caller asks for gradients, whatever the program says */
 };
 
 struct session_counts {
@@ -88,6 +89,10 @@ enum session_found session_probe(struct session *s, const struct value *args, in
  * entry that is an nn.Module; WORKLOAD where it has none of that name and form. */
 bool session_set_parameter(struct session *s, const char *name, const struct tensor *t,
 			   struct err *err);
+
+/* params.c: the parameters of an entry that is an nn.Module, each once. */
+void session_parameters(struct session *s,
+			void (*each)(void *self, const char *name, struct value t), void *self);
 
 /* params.c: the name of the entry's parameter `index`, as a call gives them;
  * NULL where it has none. */

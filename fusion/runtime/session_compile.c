@@ -192,6 +192,7 @@ static struct entry *create(struct session *s, struct point *p, struct frame *ba
 					 .backend = s->options.backend,
 					 .passes_disabled = s->options.passes_disabled,
 					 .lowering = { s->options.deny, s->options.n_deny },
+					 .autograd = &s->eager.autograd,
 					 .mode = s->options.mode,
 					 .policy = s->options.policy };
 	struct entry_source from = {

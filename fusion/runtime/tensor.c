@@ -71,6 +71,7 @@ struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, co
 		goto fail;
 	storage->allocator = a;
 	storage->refs = 1;
+	storage->version = 0;
 	storage->last_write = WALK_UNKNOWN;
 	t->storage = storage;
 	t->refs = 1;

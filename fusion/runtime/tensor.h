@@ -37,6 +37,7 @@ struct storage {
 	void *data;
 	size_t bytes;
 	int refs;
+	unsigned version;           /* how often an in-place op wrote to it */
 	enum walk_order last_write; /* a hint for whoever reads it next */
 };
 

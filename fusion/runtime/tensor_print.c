@@ -176,7 +176,7 @@ static void put_suffix(struct buf *out, size_t from, int indent, const char *suf
 		buf_printf(out, ", %s", suffix);
 }
 
-void tensor_print(struct buf *out, const struct tensor *t)
+void tensor_print(struct buf *out, const struct tensor *t, const char *last)
 {
 	struct format f = { .t = t };
 	const int indent = (int)strlen("tensor(");
@@ -194,6 +194,8 @@ void tensor_print(struct buf *out, const struct tensor *t)
 		}
 		if (t->dtype != DTYPE_F32)
 			buf_printf(out, ", dtype=torch.%s", dtype_name(t->dtype));
+		if (*last)
+			put_suffix(out, from, indent, last);
 		buf_putc(out, ')');
 		return;
 	}
@@ -206,5 +208,7 @@ void tensor_print(struct buf *out, const struct tensor *t)
 		snprintf(suffix, sizeof(suffix), "dtype=torch.%s", dtype_name(t->dtype));
 		put_suffix(out, from, indent, suffix);
 	}
+	if (*last)
+		put_suffix(out, from, indent, last);
 	buf_putc(out, ')');
 }

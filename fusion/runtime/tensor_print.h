@@ -5,7 +5,8 @@
 #include "fusion/base/buf.h"
 #include "fusion/runtime/tensor.h"
 
-/* Appends what print(t) shows in PyTorch, without a newline. */
-void tensor_print(struct buf *out, const struct tensor *t);
+/* Appends what print(t) shows in PyTorch, without a newline.  `last`: what stands
+ * behind its dtype, as grad_fn=<AddBackward0>; may be empty. */
+void tensor_print(struct buf *out, const struct tensor *t, const char *last);
 
 #endif

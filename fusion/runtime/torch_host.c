@@ -4,6 +4,7 @@
  * here.  The VM keeps module attributes per place; methods are asked for each
  * time, so those have a table by name.
  */
+#include "fusion/runtime/autograd.h"
 #include "fusion/runtime/torch_host.h"
 #include "fusion/runtime/torch_control.h"
 #include "fusion/runtime/torch_more.h"
@@ -87,9 +88,11 @@ static const struct {
 	{ "torch.repeat_interleave", NATIVE_REPEAT_INTERLEAVE },
 };
 
-static const char *const modules[] = { "torch",         "torch.nn",      "torch.nn.functional",
-				       "torch.linalg",  "torch._dynamo", "torch.compiler",
-				       "torch.nn.init", "torch._C" };
+static const char *const modules[] = {
+	"torch",          "torch.nn",       "torch.nn.functional", "torch.linalg",
+	"torch._dynamo",  "torch.compiler", "torch.nn.init",       "torch._C",
+	"torch.autograd", "torch.nn.utils", "torch.optim",         "torch.optim.lr_scheduler"
+};
 
 static const char *const known[] = {
 #define KNOWN(name) #name,
@@ -164,6 +167,8 @@ static int find_function(const char *spelling)
 			return functions[i].id;
 	if (torch_control_find(spelling) >= 0)
 		return torch_control_find(spelling);
+	if (autograd_find(spelling) >= 0)
+		return autograd_find(spelling);
 	return torch_more_find(spelling);
 }
 
@@ -246,6 +251,8 @@ static int find_method(const char *name, const char *spelling)
 		return (int)op;
 	if (torch_more_find(spelling) >= 0)
 		return torch_more_find(spelling);
+	if (autograd_find(spelling) >= 0)
+		return autograd_find(spelling);
 	return find_inplace(spelling);
 }
 

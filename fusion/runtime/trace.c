@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/runtime/autograd.h"
 #include "fusion/runtime/bind.h"
 #include "fusion/runtime/fork.h"
 #include "fusion/runtime/late_text.h"
@@ -91,7 +92,7 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 	for (int i = 0; i < t->slots->n; i++) {
 		struct slot *slot = &t->slots->at[i];
 
-		slot->live = slot->touched = slot->written = false;
+		slot->live = slot->touched = slot->written = slot->grad_read = false;
 		slot->var = -1;
 		slot->same_as = -1;
 	}
@@ -458,6 +459,7 @@ bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
 	node = graph_add(t->graph, op, args, op_info(op)->n_params, line, column, err);
 	if (node < 0)
 		return op_failed(t, values, n, err);
+	t->graph->nodes[node]->detached = t->grad_off;
 	if (!set_fx(t, node, op, name, inplace))
 		return trace_no_memory(err);
 	t->n_ops += t->graph->nodes[node]->fx[0] != '\0';

@@ -118,7 +118,8 @@ struct trace_break {
 	int depth; /* of its frame: 1 is the outermost of the piece; 0: none of them */
 };
 
-struct fork; /* fork.h */
+struct autograd; /* autograd.h */
+struct fork;     /* fork.h */
 struct fork_refused;
 struct fork_choice;
 struct fork_loop;
@@ -165,9 +166,10 @@ struct trace {
 	bool failed;       /* out of memory, where nothing could say so */
 	unsigned birth;    /* objects of the heap that are younger belong to the attempt */
 	int n_tensors, n_writes;
-	bool grad_off;         /* the grad mode now */
-	bool grad_off_first;   /* ... outside the block or function that the piece begins in */
-	bool grad_off_at_stop; /* ... where it ends */
+	bool grad_off;             /* the grad mode now */
+	bool grad_off_first;       /* ... outside the block or function that the piece begins in */
+	bool grad_off_at_stop;     /* ... where it ends */
+	struct autograd *autograd; /* the session's */
 	struct trace_break brk;
 	struct composer composer;
 };
@@ -344,6 +346,16 @@ bool trace_call_marked(struct trace *t, struct vm *vm, struct frame *f, struct v
 /* The truth of a tensor that the instruction asserts: *held, and the graph computes
  * it.  Whether it holds is looked at when that has run. */
 bool trace_assert(struct trace *t, struct value a, bool *held, struct err *err);
+
+/* trace_grad.c.  x.requires_grad and its kin: *known false for another name. */
+bool trace_grad_attr(struct trace *t, struct value tensor, const char *name, bool *known,
+		     struct value *out, struct err *err);
+bool trace_grad_call(struct trace *t, const struct native *f, struct value *out, struct err *err);
+bool trace_makes_leaf(const struct trace *t, const struct value *args, int n,
+		      const struct keywords *kw); /* torch.zeros(3, requires_grad=True) */
+bool trace_requires_grad(struct trace *t, struct value tensor, struct value *out, struct err *err);
+bool trace_store_attr(void *self, struct value tensor, const char *name, struct value v,
+		      struct err *err);
 
 /* trace_host.c: fills in the callbacks. */
 void trace_host_init(struct trace *t);

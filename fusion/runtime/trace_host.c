@@ -8,6 +8,7 @@
 #include "fusion/capture/builtins.h"
 #include "fusion/capture/frame.h"
 #include "fusion/capture/operators.h"
+#include "fusion/runtime/autograd.h"
 #include "fusion/runtime/fork.h"
 #include "fusion/runtime/late_text.h"
 #include "fusion/runtime/prints.h"
@@ -89,10 +90,8 @@ static bool call_native(struct trace *t, const struct native *f, const struct va
 		       (known || trace_break(t, BREAK_SCALAR_READ, ".item()", err));
 	if (torch_cast_dtype(f->id) != DTYPE_COUNT)
 		return cast(t, f, tensor, out, err);
-	if (f->id == NATIVE_REQUIRES_GRAD_) {
-		*out = value_ref(tensor);
-		return true;
-	}
+	if (f->id == NATIVE_REQUIRES_GRAD_)
+		return trace_requires_grad(t, tensor, out, err);
 	if (!trace_shape(t, tensor, &shape, &dtype, err))
 		return false;
 	if (f->id == NATIVE_ELEMENT_SIZE) {
@@ -150,6 +149,10 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 	int own = f->self.kind == VALUE_TENSOR;
 	bool inplace = false, known;
 
+	if (autograd_wants_native(f->id))
+		return trace_grad_call(t, f, out, err);
+	if (kw && trace_makes_leaf(t, args, n, kw))
+		return trace_break(t, BREAK_REQUIRES_GRAD, NULL, err);
 	if (torch_control_wants(f))
 		return call_control(t, f, args, n, kw, out, err);
 	for (int i = 0; i < n; i++)
@@ -359,6 +362,9 @@ static bool host_tensor_attr(void *self, struct value tensor, const char *name, 
 	bool known, ok;
 
 	if (strcmp(name, "shape") != 0 && strcmp(name, "ndim") != 0 && strcmp(name, "dtype") != 0) {
+		ok = trace_grad_attr(t, tensor, name, &known, out, err);
+		if (known)
+			return ok;
 		ok = compose_attr(&t->composer, tensor, name, &known, out, err);
 		return known ? ok : torch_method(t->names, tensor, name, out, err);
 	}
@@ -530,6 +536,7 @@ void trace_host_init(struct trace *t)
 		.math = trace_math,
 		.extreme = trace_extreme,
 		.print = host_print,
+		.store_attr = trace_store_attr,
 		.force = world_force,
 		.load_global = world_load_global,
 		.store_global = world_store_global,

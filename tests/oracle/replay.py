@@ -119,6 +119,9 @@ def disagreement(binary, case):
             found = differs(call["output"], case["outputs"][i], f"{mode}, call {i}")
             for k, after in enumerate(case.get("inputs_after", case["inputs"])[i]):
                 found = found or differs(call["inputs_after"][k], after, f"{mode}, call {i}, input {k} afterwards")
+            for k, grad in enumerate(case.get("grads", [])):
+                ours = call["grads"][k]
+                found = found or (differs(ours, grad, f"{mode}, call {i}, gradient {k}") if grad else None if ours is None else f"{mode}: gradient {k}")
             if found:
                 return found
     if "auto" in case:

@@ -4,6 +4,7 @@ import math
 import torch
 
 
+@torch.no_grad()
 def _fill(tensor, values):
     tensor.copy_(values)
     return tensor
@@ -22,14 +23,17 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0):
     return _fill(tensor, torch.clamp(torch.randn(*tensor.shape) * std + mean, a, b))
 
 
+@torch.no_grad()
 def constant_(tensor, val):
     return tensor.fill_(val)
 
 
+@torch.no_grad()
 def zeros_(tensor):
     return tensor.fill_(0.0)
 
 
+@torch.no_grad()
 def ones_(tensor):
     return tensor.fill_(1.0)
 

@@ -11,6 +11,15 @@ def _indented(text):
     return "\n  ".join(text.split("\n"))
 
 
+def _clear_gradients(parameters, set_to_none):
+    for parameter in parameters:
+        if parameter.grad is not None:
+            if set_to_none:
+                parameter.grad = None
+            else:
+                parameter.grad.detach_().zero_()
+
+
 class Module:
     training = True
     __call__ = _prelude.forward
@@ -125,7 +134,7 @@ class Module:
         for path, module in self._walk("", []):
             kept = vars(module).get("_buffer_names", {})
             for name, value in module._own("parameters"):
-                found[path + "." + name if path else name] = value
+                found[path + "." + name if path else name] = value.detach()
             for name, value in module._own("buffers"):
                 if kept[name]:
                     found[path + "." + name if path else name] = value
@@ -135,7 +144,8 @@ class Module:
         own = self.state_dict()
         for name, value in state_dict.items():
             if name in own:
-                own[name].copy_(value)
+                with torch.no_grad():
+                    own[name].copy_(value)
             elif strict:
                 raise RuntimeError(f"the state_dict has {name}, which the module has not")
         for name in own:
@@ -168,10 +178,12 @@ class Module:
         return self
 
     def requires_grad_(self, requires_grad=True):
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none=True):
-        pass
+        _clear_gradients(self.parameters(), set_to_none)
 
     def _convert(self, dtype):
         for module in self.modules():

@@ -156,8 +156,9 @@ class _BatchNorm(Module):
         if self.track_running_stats:
             self.num_batches_tracked.add_(1)
             dims = (0,) + tuple(range(2, input.dim()))
-            mean = input.mean(dims)
-            var = input.var(dims)
+            batch = input.detach()
+            mean = batch.mean(dims)
+            var = batch.var(dims)
             self.running_mean.mul_(1 - self.momentum).add_(mean * self.momentum)
             self.running_var.mul_(1 - self.momentum).add_(var * self.momentum)
         return F.batch_norm(

@@ -1,0 +1,402 @@
+# _grads: products of matrices, attention, convolutions and poolings.  See grads.py.
+import math
+import torch
+import torch.nn.functional as F
+from _grads import zeros_for
+
+
+# ---- products
+
+
+def matmul_x(g, x_shape, other):
+    if other.ndim == 1:
+        return g.unsqueeze(-1) * other
+    if len(x_shape) == 1:
+        return (other @ g.unsqueeze(-1)).squeeze(-1)
+    if other.ndim == 2 and len(x_shape) > 2:
+        return g @ other.t()
+    return g @ other.transpose(-1, -2)
+
+
+def matmul_other(g, x, other_shape):
+    if x.ndim == 1:
+        return x * g if len(other_shape) == 1 else x.unsqueeze(-1) * g.unsqueeze(-2)
+    if len(other_shape) == 1:
+        rows = x.reshape(-1, x.shape[-1])
+        return (g.reshape(1, -1) @ rows).reshape(other_shape)
+    if len(other_shape) == 2 and x.ndim > 2:
+        return x.reshape(-1, x.shape[-1]).t() @ g.reshape(-1, g.shape[-1])
+    return x.transpose(-1, -2) @ g
+
+
+def matmul_nt_x(g, weight):
+    return g @ weight
+
+
+def matmul_nt_weight(g, x):
+    return g.reshape(-1, g.shape[-1]).t() @ x.reshape(-1, x.shape[-1])
+
+
+def linear_x(g, weight):
+    return g @ weight if weight.ndim == 2 else g.unsqueeze(-1) * weight
+
+
+def linear_weight(g, x, weight_shape):
+    rows = x.reshape(-1, x.shape[-1])
+    if len(weight_shape) == 1:
+        return (g.reshape(1, -1) @ rows).reshape(weight_shape)
+    return g.reshape(-1, g.shape[-1]).t() @ rows
+
+
+def linear_bias(g):
+    return g
+
+
+def mm_x(g, mat2):
+    return g @ mat2.t()
+
+
+def mm_mat2(g, x):
+    return x.t() @ g
+
+
+def bmm_x(g, mat2):
+    return g @ mat2.transpose(1, 2)
+
+
+def bmm_mat2(g, x):
+    return x.transpose(1, 2) @ g
+
+
+def mv_x(g, vec):
+    return torch.outer(g, vec)
+
+
+def mv_vec(g, x):
+    return x.t() @ g
+
+
+def dot_x(g, other):
+    return g * other
+
+
+def dot_other(g, x):
+    return g * x
+
+
+def outer_x(g, vec2):
+    return g @ vec2
+
+
+def outer_vec2(g, x):
+    return x @ g
+
+
+def addmm_x(g, beta):
+    return g * beta
+
+
+def addmm_mat1(g, mat2, alpha):
+    return (g @ mat2.t()) * alpha
+
+
+def addmm_mat2(g, mat1, alpha):
+    return (mat1.t() @ g) * alpha
+
+
+def baddbmm_x(g, beta):
+    return g * beta
+
+
+def baddbmm_batch1(g, batch2, alpha):
+    return (g @ batch2.transpose(1, 2)) * alpha
+
+
+def baddbmm_batch2(g, batch1, alpha):
+    return (batch1.transpose(1, 2) @ g) * alpha
+
+
+def addmv_x(g, beta):
+    return g * beta
+
+
+def addmv_mat(g, vec, alpha):
+    return torch.outer(g, vec) * alpha
+
+
+def addmv_vec(g, mat, alpha):
+    return (mat.t() @ g) * alpha
+
+
+def labels_of(equation):
+    equation = equation.replace(" ", "")
+    if "." in equation:
+        raise RuntimeError("the gradient of an einsum with ... is not in the language so far")
+    given, _, result = equation.partition("->")
+    operands = given.split(",")
+    if "->" not in equation:
+        every = given.replace(",", "")
+        result = "".join(sorted([c for c in set(every) if every.count(c) == 1]))
+    for operand in operands:
+        if len(set(operand)) != len(operand):
+            raise RuntimeError("the gradient of an einsum with a diagonal is not in the language so far")
+    return operands, result
+
+
+def einsum_gradient(g, result, wanted, shape, labels, operand):
+    """The gradient of one operand; what is summed out of it alone is repeated."""
+    known = [c for c in wanted if c in result or (operand is not None and c in labels)]
+    target = "".join(known)
+    if operand is None:
+        made = torch.einsum(result + "->" + target, g)
+    else:
+        made = torch.einsum(result + "," + labels + "->" + target, g, operand)
+    for d, c in enumerate(wanted):
+        if c not in known:
+            made = made.unsqueeze(d)
+    return made.expand(shape)
+
+
+def einsum_x(g, equation, x_shape, other):
+    operands, result = labels_of(equation)
+    labels = operands[1] if len(operands) == 2 else ""
+    return einsum_gradient(g, result, operands[0], x_shape, labels, other)
+
+
+def einsum_other(g, equation, x, other_shape):
+    operands, result = labels_of(equation)
+    return einsum_gradient(g, result, operands[1], other_shape, operands[0], x)
+
+
+def scaled_dot_product_attention_all(
+    g, needs, x, key, value, attn_mask, dropout_p, is_causal, scale
+):
+    if dropout_p > 0:
+        raise RuntimeError(
+            "the gradient of scaled_dot_product_attention with dropout_p is not in the language "
+            "so far; write softmax and dropout"
+        )
+    if scale is None:
+        scale = 1 / math.sqrt(x.shape[-1])
+    scores = (x @ key.transpose(-1, -2)) * scale
+    if is_causal:
+        allowed = torch.ones((x.shape[-2], key.shape[-2]), dtype=torch.bool).tril()
+        scores = torch.where(allowed, scores, -math.inf)
+    elif attn_mask is not None:
+        if attn_mask.dtype == torch.bool:
+            scores = torch.where(attn_mask, scores, -math.inf)
+        else:
+            scores = scores + attn_mask
+    p = torch.softmax(scores, -1)
+    for_value = p.transpose(-1, -2) @ g if needs[2] else None
+    if not (needs[0] or needs[1] or needs[3]):
+        return None, None, for_value, None
+    h = g @ value.transpose(-1, -2)
+    h = p * (h - (p * h).sum(-1, keepdim=True))
+    for_x = (h @ key) * scale if needs[0] else None
+    for_key = (h.transpose(-1, -2) @ x) * scale if needs[1] else None
+    return for_x, for_key, for_value, h if needs[3] else None
+
+
+# ---- windows
+
+
+def pair(v):
+    if isinstance(v, int):
+        return v, v
+    return (v[0], v[0]) if len(v) == 1 else (v[0], v[1])
+
+
+def padded(z, before, after):
+    """Zeros around the last two dims."""
+    shape = list(z.shape)
+    shape[-2] = shape[-2] + before[0] + after[0]
+    shape[-1] = shape[-1] + before[1] + after[1]
+    whole = zeros_for(z, shape)
+    whole.narrow(-2, before[0], z.shape[-2]).narrow(-1, before[1], z.shape[-1]).copy_(z)
+    return whole
+
+
+def strided(z, at, step, sizes):
+    """Every step-th element of the last two dims from `at` on, so many of them."""
+    rows = slice(at[0], at[0] + (sizes[0] - 1) * step[0] + 1, step[0])
+    columns = slice(at[1], at[1] + (sizes[1] - 1) * step[1] + 1, step[1])
+    return z[..., rows, columns]
+
+
+def conv_for_x(g, x_shape, weight, stride, padding, dilation, groups):
+    """A convolution of g, spread out by the stride, with the weight turned around."""
+    rest = []
+    before = []
+    for d in range(2):
+        reach = dilation[d] * (weight.shape[2 + d] - 1)
+        spread_size = (g.shape[2 + d] - 1) * stride[d] + 1
+        before.append(reach)
+        rest.append(x_shape[2 + d] + 2 * padding[d] - spread_size)
+    shape = list(g.shape)
+    for d in range(2):
+        shape[2 + d] = (g.shape[2 + d] - 1) * stride[d] + 1 + before[d] + rest[d]
+    z = zeros_for(g, shape)
+    strided(z, before, stride, g.shape[2:]).copy_(g)
+    o, i, h, w = weight.shape
+    turned = weight.reshape(groups, o // groups, i, h, w).transpose(1, 2)
+    turned = torch.flip(turned.reshape(groups * i, o // groups, h, w), (2, 3))
+    whole = F.conv2d(z, turned, None, 1, 0, dilation, groups)
+    for d in range(2):
+        whole = whole.narrow(2 + d, padding[d], x_shape[2 + d])
+    return whole
+
+
+def conv_for_weight(g, x, weight_shape, stride, padding, dilation, groups):
+    """A convolution of x with g, the batch in the place of the channels."""
+    n, c, h, w = x.shape
+    o = g.shape[1]
+    turned = x.reshape(n, groups, c // groups, h, w).permute(2, 1, 0, 3, 4)
+    turned = turned.reshape(c // groups, groups * n, h, w)
+    windows = g.transpose(0, 1)
+    made = F.conv2d(turned, windows, None, dilation, padding, stride, groups)
+    made = made.narrow(2, 0, weight_shape[2]).narrow(3, 0, weight_shape[3])
+    return made.transpose(0, 1).reshape(weight_shape)
+
+
+def conv2d_all(g, needs, x, x_shape, weight, weight_shape, stride, padding, dilation, groups):
+    stride, padding, dilation = pair(stride), pair(padding), pair(dilation)
+    single = len(x_shape) == 3
+    if single:
+        g, x, x_shape = g.unsqueeze(0), x.unsqueeze(0), (1,) + tuple(x_shape)
+    for_x = for_weight = None
+    if needs[0]:
+        for_x = conv_for_x(g, x_shape, weight, stride, padding, dilation, groups)
+        for_x = for_x.squeeze(0) if single else for_x
+    if needs[1]:
+        for_weight = conv_for_weight(g, x, weight_shape, stride, padding, dilation, groups)
+    return for_x, for_weight, g.sum((0, 2, 3)) if needs[2] else None
+
+
+def flat_pair(v, otherwise):
+    """What a window of one dim says, as one of two dims."""
+    return otherwise, v if isinstance(v, int) else v[0]
+
+
+def conv1d_all(g, needs, x, x_shape, weight, weight_shape, stride, padding, dilation, groups):
+    g, x, weight = g.unsqueeze(-2), x.unsqueeze(-2), weight.unsqueeze(-2)
+    stride, padding = flat_pair(stride, 1), flat_pair(padding, 0)
+    dilation = flat_pair(dilation, 1)
+    given = conv2d_all(
+        g, needs, x, x.shape, weight, weight.shape, stride, padding, dilation, groups
+    )
+    return (
+        None if given[0] is None else given[0].squeeze(-2),
+        None if given[1] is None else given[1].squeeze(-2),
+        given[2],
+    )
+
+
+def im2col_x(g, x_shape, kernel_size, dilation, padding, stride):
+    k, d, p, s = pair(kernel_size), pair(dilation), pair(padding), pair(stride)
+    h, w = x_shape[-2] + 2 * p[0], x_shape[-1] + 2 * p[1]
+    rows = (h - d[0] * (k[0] - 1) - 1) // s[0] + 1
+    columns = (w - d[1] * (k[1] - 1) - 1) // s[1] + 1
+    lead = tuple(x_shape[:-2])
+    z = torch.zeros(lead + (h, w), dtype=g.dtype)
+    g = g.reshape(lead + (k[0], k[1], rows, columns))
+    for i in range(k[0]):
+        for j in range(k[1]):
+            part = g.select(-4, i).select(-3, j)
+            strided(z, (i * d[0], j * d[1]), s, (rows, columns)).add_(part)
+    return z.narrow(-2, p[0], x_shape[-2]).narrow(-1, p[1], x_shape[-1])
+
+
+def window_room(size, out, k, s, p, d):
+    """What has to stand behind the elements for the last window to fit."""
+    return max(0, (out - 1) * s + d * (k - 1) + 1 - size - p)
+
+
+def max_pool2d_x(g, out, x, x_shape, kernel_size, stride, padding, dilation):
+    k, p, d = pair(kernel_size), pair(padding), pair(dilation)
+    s = pair(stride) if isinstance(stride, int) or len(stride) else k
+    sizes = g.shape[-2:]
+    room = [window_room(x_shape[i - 2], sizes[i], k[i], s[i], p[i], d[i]) for i in range(2)]
+    whole = padded(x, p, room)
+    real = padded(torch.ones_like(x), p, room)
+    z = torch.zeros_like(whole)
+    free = torch.ones_like(out)
+    for i in range(k[0]):
+        for j in range(k[1]):
+            at = (i * d[0], j * d[1])
+            hit = strided(whole, at, s, sizes) == out
+            hit = hit.to(g.dtype) * strided(real, at, s, sizes) * free
+            strided(z, at, s, sizes).add_(hit * g)
+            free = free - hit
+    return z.narrow(-2, p[0], x_shape[-2]).narrow(-1, p[1], x_shape[-1])
+
+
+def avg_pool2d_x(g, x_shape, kernel_size, stride, padding, count_include_pad):
+    k, p = pair(kernel_size), pair(padding)
+    s = pair(stride) if isinstance(stride, int) or len(stride) else k
+    sizes = g.shape[-2:]
+    room = [window_room(x_shape[i - 2], sizes[i], k[i], s[i], p[i], 1) for i in range(2)]
+    counted = torch.ones(x_shape[-2:], dtype=g.dtype)
+    if count_include_pad:  # what ceil_mode adds is not counted even then
+        edge = [min(p[i], room[i]) for i in range(2)]
+        counted = torch.ones((x_shape[-2] + p[0] + edge[0], x_shape[-1] + p[1] + edge[1]), dtype=g.dtype)
+        counted = padded(counted, (0, 0), (room[0] - edge[0], room[1] - edge[1]))
+    else:
+        counted = padded(counted, p, room)
+    n = torch.zeros(sizes, dtype=g.dtype)
+    for i in range(k[0]):
+        for j in range(k[1]):
+            n = n + strided(counted, (i, j), s, sizes)
+    g = g / n
+    shape = tuple(x_shape[:-2]) + tuple(counted.shape)
+    z = torch.zeros(shape, dtype=g.dtype)
+    for i in range(k[0]):
+        for j in range(k[1]):
+            strided(z, (i, j), s, sizes).add_(g)
+    return z.narrow(-2, p[0], x_shape[-2]).narrow(-1, p[1], x_shape[-1])
+
+
+def one_dim(v):
+    """A window of one dim as one of two."""
+    return v if not isinstance(v, int) and len(v) == 0 else flat_pair(v, 1)
+
+
+def max_pool1d_x(g, out, x, x_shape, kernel_size, stride, padding, dilation):
+    x = x.unsqueeze(-2)
+    padding = flat_pair(padding, 0)
+    k, s, d = one_dim(kernel_size), one_dim(stride), one_dim(dilation)
+    g, out = g.unsqueeze(-2), out.unsqueeze(-2)
+    return max_pool2d_x(g, out, x, x.shape, k, s, padding, d).squeeze(-2)
+
+
+def avg_pool1d_x(g, x_shape, kernel_size, stride, padding, count_include_pad):
+    shape = tuple(x_shape[:-1]) + (1, x_shape[-1])
+    padding = flat_pair(padding, 0)
+    k, s = one_dim(kernel_size), one_dim(stride)
+    return avg_pool2d_x(g.unsqueeze(-2), shape, k, s, padding, count_include_pad).squeeze(-2)
+
+
+def cells(size, n):
+    """Where each of n adaptive windows begins and ends."""
+    return [(i * size // n, ((i + 1) * size + n - 1) // n) for i in range(n)]
+
+
+def adaptive_avg_pool2d_x(g, x_shape):
+    z = zeros_for(g, x_shape)
+    for i, (top, bottom) in enumerate(cells(x_shape[-2], g.shape[-2])):
+        for j, (left, right) in enumerate(cells(x_shape[-1], g.shape[-1])):
+            share = g[..., i : i + 1, j : j + 1] / ((bottom - top) * (right - left))
+            z[..., top:bottom, left:right].add_(share)
+    return z
+
+
+def adaptive_max_pool2d_x(g, x, x_shape):
+    z = zeros_for(g, x_shape)
+    for i, (top, bottom) in enumerate(cells(x_shape[-2], g.shape[-2])):
+        for j, (left, right) in enumerate(cells(x_shape[-1], g.shape[-1])):
+            part = x[..., top:bottom, left:right].flatten(-2)
+            index = torch.argmax(part, -1, keepdim=True)
+            share = torch.zeros_like(part).scatter(-1, index, g[..., i, j].unsqueeze(-1))
+            share = share.reshape(tuple(x_shape[:-2]) + (bottom - top, right - left))
+            z[..., top:bottom, left:right].add_(share)
+    return z
