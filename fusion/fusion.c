@@ -13,7 +13,7 @@
 #include "fusion/backends/backend.h"
 #include "fusion/base/twister.h"
 #include "fusion/capture/prelude.h"
-#include "fusion/runtime/lazy.h"
+#include "fusion/runtime/lazy/lazy.h"
 #include "fusion/runtime/session.h"
 
 enum { COMPILE_TIMEOUT_MS = 60000, MAX_THREADS = 256 };

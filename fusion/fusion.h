@@ -23,7 +23,7 @@
 #include "fusion/graph/graph.h"
 #include "fusion/runtime/mode.h"     /* enum fusion_mode, fusion_policy */
 #include "fusion/runtime/observer.h" /* struct fusion_observer */
-#include "fusion/runtime/tensor.h"
+#include "fusion/runtime/tensor/tensor.h"
 
 const char *fusion_mode_name(enum fusion_mode mode);
 bool fusion_mode_from_name(const char *name, enum fusion_mode *out);

@@ -7,7 +7,7 @@
 
 #include "fusion/base/err.h"
 #include "fusion/capture/value.h"
-#include "fusion/runtime/tensor.h"
+#include "fusion/runtime/tensor/tensor.h"
 
 enum { VALUE_JSON_MAX_ELEMENTS = 4096 }; /* a larger tensor is summed up, unless `whole` */
 

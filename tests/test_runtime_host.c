@@ -9,14 +9,14 @@
 
 #include <cmocka.h>
 
-#include "fusion/runtime/bind.h"
-#include "fusion/runtime/eager.h"
-#include "fusion/runtime/plan.h"
-#include "fusion/runtime/torch_host.h"
+#include "fusion/runtime/torch/bind.h"
+#include "fusion/runtime/eager/eager.h"
+#include "fusion/runtime/eager/plan.h"
+#include "fusion/runtime/torch/torch_host.h"
 
 static const char *const known[] = {
 #define KNOWN(name) #name,
-#include "fusion/runtime/torch_names.def"
+#include "fusion/runtime/torch/torch_names.def"
 #undef KNOWN
 };
 

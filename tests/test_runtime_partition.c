@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "fusion/runtime/partition.h"
+#include "fusion/runtime/exec/partition.h"
 #include "tests/graph_builder.h"
 
 struct fixture {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "fusion/runtime/tensor.h"
+#include "fusion/runtime/tensor/tensor.h"
 
 static const size_t MIB = 1 << 20;
 

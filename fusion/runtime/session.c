@@ -11,8 +11,8 @@
 #include "fusion/base/clock.h"
 #include "fusion/base/twister.h"
 #include "fusion/capture/classes.h"
-#include "fusion/runtime/frames.h"
-#include "fusion/runtime/lazy.h"
+#include "fusion/runtime/frame/frames.h"
+#include "fusion/runtime/lazy/lazy.h"
 
 /* The function behind the entry: that of a module is its forward. */
 static bool find_callee(struct session *s, const char *entry, struct err *err)

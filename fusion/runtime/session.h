@@ -7,10 +7,10 @@
 #ifndef FUSION_RUNTIME_SESSION_H
 #define FUSION_RUNTIME_SESSION_H
 
-#include "fusion/runtime/eager.h"
-#include "fusion/runtime/entry.h"
+#include "fusion/runtime/eager/eager.h"
+#include "fusion/runtime/entry/entry.h"
 #include "fusion/runtime/mode.h"
-#include "fusion/runtime/point.h"
+#include "fusion/runtime/frame/point.h"
 #include "fusion/runtime/report.h"
 
 /* As torch: entries of a point, and of a session. */

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/runtime/decide.h"
-#include "fusion/runtime/frames.h"
+#include "fusion/runtime/frame/decide.h"
+#include "fusion/runtime/frame/frames.h"
 
 bool session_note(struct session *s, const struct point *p, const char *reason)
 {

@@ -1,0 +1,66 @@
+/* fusion/runtime/eager/eager.h -- private to runtime/: the host that computes at once.
+ *
+ * Every op runs as one kernel of the interpreter backend when the VM reaches
+ * it.  A tensor value holds memory; an in-place op writes through it, so every
+ * name and the caller's argument see the change.
+ */
+#ifndef FUSION_RUNTIME_EAGER_H
+#define FUSION_RUNTIME_EAGER_H
+
+#include "fusion/capture/vm.h"
+#include "fusion/runtime/grad/autograd.h"
+#include "fusion/runtime/torch/compose.h"
+#include "fusion/runtime/exec/exec.h"
+#include "fusion/runtime/eager/plan.h"
+#include "fusion/runtime/torch/torch_host.h"
+
+struct eager {
+	struct vm_host host; /* for vm_create(), vm_set_host() */
+	const struct exec_env *env;
+	const struct backend *backend;
+	uint64_t passes_disabled;
+	const struct fusion_observer *observer; /* NULL: nobody watches */
+	int64_t launches;
+	struct torch_names *names;
+	struct torch_operators operators;
+	struct composer composer;
+	struct plans plans;
+	struct buf *out; /* what print() writes; borrowed */
+	bool *grad_off;  /* the program's grad mode; borrowed.  NULL: always on */
+	struct autograd autograd;
+};
+
+/* `e` is zeroed first; env, names and out are borrowed.  The env's allocator
+ * gives all memory. */
+void eager_init(struct eager *e, const struct exec_env *env, uint64_t passes_disabled,
+		struct torch_names *names, struct buf *out);
+void eager_finish(struct eager *e);
+
+/* One op as it was called: by name (keywords last) or as an operator. */
+struct eager_call {
+	enum op op;
+	const char *name; /* "torch.sum", "Tensor.sum", "op:+" */
+	bool inplace;     /* values[0] op= values[1] */
+	const struct value *values;
+	int n;
+	const struct keywords *kw;
+};
+
+/* Runs it; *out is the caller's (for an in-place op: values[0] again). */
+bool eager_run(struct eager *e, const struct eager_call *c, struct value *out, struct err *err);
+
+/* The same without a record for gradients (autograd.h). */
+bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out, struct err *err);
+
+/* UNSUPPORTED for a tensor without memory: one that outlived its capture. */
+bool eager_check(struct value v, struct err *err);
+
+/* The one element of a tensor as a Python number of the tensor's own kind; VALUE
+ * where it has more or none. */
+bool eager_item(struct value v, struct value *out, struct err *err);
+
+/* A tensor value that holds `t` (takes over the reference); VALUE_UNSET when
+ * out of memory, with t released. */
+struct value eager_wrap(struct tensor *t);
+
+#endif

@@ -1,0 +1,114 @@
+/* fusion/runtime/exec/exec.h -- private to runtime/: a graph made ready to run.
+ *
+ * A struct exec is a graph after passes, lowering and a backend, with what a
+ * run needs besides: where constants lie, how temporaries share one block,
+ * which sizes the outputs have.  An eager op's plan and a compiled entry both
+ * own one.  It belongs to one thread; a run calls no malloc but the caching
+ * allocator.
+ */
+#ifndef FUSION_RUNTIME_EXEC_H
+#define FUSION_RUNTIME_EXEC_H
+
+#include "fusion/backends/backend.h"
+#include "fusion/base/arena.h"
+#include "fusion/passes/passes.h"
+#include "fusion/runtime/observer.h"
+#include "fusion/runtime/tensor/tensor.h"
+
+/* What execs of an engine share; borrowed. */
+struct exec_env {
+	struct allocator *allocator;
+	struct pool *pool;
+	struct backend_env backend_env;
+	struct prelude_programs *preludes; /* capture/prelude.h; NULL: each VM its own */
+	int64_t rounds;                    /* of a loop in a run; 0: as many as are allowed */
+};
+
+struct exec_output {
+	int buffer; /* of exec->buffers */
+	bool copy;  /* the buffer is an input, a constant or another output's */
+	enum dtype dtype;
+	int rank;
+	int64_t size[MAX_RANK]; /* under the bound symbols */
+};
+
+struct exec_temp {
+	int buffer;
+	size_t offset; /* within the block of temporaries */
+	size_t end;    /* used while it is laid out */
+};
+
+/* Sizes and offsets under one set of symbol values. */
+struct exec_layout {
+	int64_t *vars;             /* NULL: not filled */
+	int64_t (*size)[MAX_RANK]; /* of each output */
+	size_t *offset;            /* of each temporary */
+	size_t temp_bytes;
+};
+enum { MAX_LAYOUTS = 16 };
+
+struct partition;
+
+struct exec {
+	const struct exec_env *env;
+	struct partition *parts; /* partition.h: it runs in pieces; NULL: it does not */
+	int first_kernel;        /* for the observer: the number of its kernel 0 */
+	int64_t launched;        /* kernels of the last run: a loop's rounds count */
+	struct graph *graph;     /* after the passes; of one in pieces: as captured */
+	struct lowered *lowered;
+	const struct backend *backend;
+	struct executable *executable; /* NULL: no kernel (all outputs are copies) */
+	struct compile_stats stats;
+	int64_t passes_ns, backend_ns;
+
+	void **buffers; /* by buffer; constants filled in for good */
+	struct exec_output *outputs;
+	int n_outputs;
+	struct exec_temp *temps;
+	int n_temps;
+	size_t temp_bytes;
+	int *inputs; /* buffer of each graph input, -1: no kernel reads it */
+	int n_inputs;
+
+	struct exec_layout layouts[MAX_LAYOUTS]; /* kept for shapes that come in turn */
+	int next_layout;
+	struct arena *arena;
+
+	int64_t *vars; /* values that the executable is bound to */
+	int n_vars;
+	bool bound;
+};
+
+/* Runs the passes over `g` (changed in place) and compiles it; everything lives
+ * in `arena`, which must outlive the exec, as must the graph's own.  NULL with
+ * *err. */
+struct exec *exec_create(const struct exec_env *env, const struct backend *backend, struct graph *g,
+			 const struct pass_options *options, struct arena *arena, struct err *err);
+void exec_destroy(struct exec *e); /* NULL is fine */
+
+/* Binds symbol values; cheap where they have not changed.  `vars` has n_vars
+ * entries (NULL where it is 0). */
+bool exec_rebind(struct exec *e, const int64_t *vars, struct err *err);
+static inline bool exec_bind(struct exec *e, const int64_t *vars, struct err *err)
+{
+	if (__builtin_expect(e->bound, 1)) {
+		int i = 0;
+
+		while (i < e->n_vars && e->vars[i] == vars[i])
+			i++;
+		if (i == e->n_vars)
+			return true;
+	}
+	return exec_rebind(e, vars, err);
+}
+
+/* Runs the bound kernels.  inputs[i] is graph input i; outputs[i] becomes a new
+ * tensor, the caller's.  `into`, if not NULL, is what output 0 is written to
+ * (row-major, of its dtype and shape): outputs[0] is then a reference to it.
+ * `observer` may be NULL; `graph` is passed on to it.  On error no output is
+ * left behind. */
+bool exec_run(struct exec *e, struct tensor *const *inputs, struct tensor **outputs,
+	      struct tensor *into, const struct fusion_observer *observer, int graph,
+	      struct err *err);
+
+#endif

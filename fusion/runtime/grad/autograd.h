@@ -1,0 +1,226 @@
+/* fusion/runtime/grad/autograd.h -- private to runtime/: gradients of what eager ran.
+ *
+ * While the grad mode is on, an op on a tensor that requires a gradient leaves a
+ * GRAD NODE: the op, its arguments as far as its rule needs their elements, and
+ * where the gradients of its arguments go.  A rule is a function of the prelude
+ * module _grads (prelude/grads.py); it runs on the VM, under the eager host, so
+ * the gradient of a gradient needs nothing more.
+ *
+ * An in-place op gives its tensor a new node.  A view knows its base: a write
+ * through it is, for gradients, a new value of the base (put_view), of which the
+ * view is a part again (as_strided).  What is saved remembers how often its memory
+ * had been written.
+ *
+ * A program that can ask for no gradient is not recorded: its tensors only know
+ * that they would have one.
+ */
+#ifndef FUSION_RUNTIME_AUTOGRAD_H
+#define FUSION_RUNTIME_AUTOGRAD_H
+
+#include "fusion/base/vec.h"
+#include "fusion/capture/vm.h"
+#include "fusion/graph/op.h"
+#include "fusion/graph/graph.h"
+#include "fusion/runtime/tensor/tensor.h"
+
+struct eager;
+struct eager_call;
+struct autograd;
+struct grad_node;
+
+/* Where a gradient goes: to a result of a node, or to a tensor without one. */
+struct grad_source {
+	struct grad_node *node; /* a reference; NULL */
+	int output;             /* of the node */
+	struct value leaf;      /* a reference, where node is NULL; UNSET: nowhere */
+};
+
+struct tensor_grad { /* of a struct vtensor */
+	struct autograd *owner;
+	struct vtensor *of;
+	struct tensor_grad *prev, *next;
+	bool leaf;              /* it was asked for; it has no node then */
+	bool retains;           /* retain_grad() */
+	const char *light;      /* made by this op, which was not recorded; NULL */
+	struct grad_node *node; /* that made it: a reference; NULL */
+	int output;
+	struct value grad;    /* UNSET: none */
+	struct value pending; /* of the backward pass under way */
+	struct value base;    /* what it is a view of: a reference; UNSET */
+	int64_t writes;       /* of a base: how often its value was replaced */
+	int64_t seen;         /* of a view: the base's writes when `node` was made */
+};
+
+struct grad_arg {
+	struct value value; /* a reference; UNSET for a tensor */
+	struct grad_source to;
+	struct tensor *saved; /* a reference; NULL: the rule needs no elements */
+	unsigned version;     /* of its storage */
+	bool is_tensor;
+	enum dtype dtype;
+	int rank;
+	int64_t size[MAX_RANK];
+};
+
+/* A node that no op made: a compiled piece of the program.  `given` are the
+ * gradients of the results (UNSET: none), `made` those of the arguments. */
+struct grad_custom {
+	bool (*run)(struct grad_node *node, const struct value *given, struct value *made,
+		    struct err *err);
+	void (*finish)(struct grad_node *node);
+	void *data;
+	const char *name;
+};
+
+struct grad_node {
+	int refs;
+	struct autograd *owner;
+	struct grad_node *prev, *next;
+	int64_t birth; /* younger ones come first in a backward pass */
+	enum op op;
+	const struct grad_custom *custom; /* NULL: an op */
+	bool saves, released;
+	int n_outputs;
+	struct tensor_grad *result; /* of the first output, where it retains; NULL */
+	struct value *given;        /* by output, of the backward pass under way; UNSET */
+	struct value one;           /* `given` of a node with one output */
+	int64_t pass;               /* the last one that came here */
+	bool needed;
+	struct tensor *out; /* saved; NULL */
+	unsigned out_version;
+	enum dtype dtype;
+	int n_args;
+	struct grad_arg args[];
+};
+
+struct grad_rules;
+
+struct autograd {
+	struct eager *eager;
+	struct vm *vm;
+	bool recording; /* the program may ask for a gradient */
+	int n_tracked;  /* tensors with a struct tensor_grad */
+	struct tensor_grad *tensors;
+	struct grad_node *nodes;
+	struct grad_node *doomed; /* without references, to be freed */
+	bool freeing;
+	int64_t births, passes;
+	struct grad_rules *rules;
+};
+
+void autograd_init(struct autograd *a, struct eager *eager);
+void autograd_finish(struct autograd *a); /* nodes and records go; tensors may live on */
+
+/* Whether ops have to ask here. */
+static inline bool autograd_wants(const struct autograd *a)
+{
+	return a->recording || a->n_tracked > 0;
+}
+
+/* The grad mode: the VM's. */
+bool autograd_enabled(const struct autograd *a);
+void autograd_enable(struct autograd *a, bool enabled);
+
+/* eager_run() with its record. */
+bool autograd_run(struct autograd *a, const struct eager_call *c, struct value *out,
+		  struct err *err);
+
+/* Notes that `view` lies in the memory of `of`.  `renew`: its node is made when it is
+ * asked for. */
+bool autograd_note_view(struct autograd *a, struct value of, struct value view, bool renew,
+			struct err *err);
+
+/* The record of a tensor, made where there is none; NULL with MEMORY. */
+struct tensor_grad *autograd_of(struct autograd *a, struct value t, struct err *err);
+void autograd_forget(struct vtensor *t); /* before it is freed */
+
+bool autograd_requires(struct value t);
+bool autograd_is_leaf(struct value t);
+bool autograd_set_leaf(struct autograd *a, struct value t, bool requires_grad, struct err *err);
+
+/* "AddBackward0"; NULL: a leaf. */
+const char *autograd_name(struct value t, char text[80]);
+
+/* Where the gradient of t goes; leaf UNSET and node NULL: nowhere.  The caller's. */
+bool autograd_source(struct autograd *a, struct value t, struct grad_source *out, struct err *err);
+void grad_source_drop(struct grad_source *s);
+
+/* A node of a compiled piece for the arguments (tensors; each with its source),
+ * whose results are set by autograd_give(). */
+struct grad_node *autograd_node(struct autograd *a, int n_args, int n_outputs, struct err *err);
+bool autograd_give(struct autograd *a, struct grad_node *node, int output, struct value t,
+		   struct err *err);
+void grad_node_unref(struct grad_node *node);
+void grad_arg_set(struct grad_arg *arg, struct value t); /* its shape and dtype */
+
+/* Saves an argument's elements; false where they were changed since: *err. */
+void grad_save(struct grad_arg *arg, struct tensor *t);
+bool grad_check(struct autograd *a, const struct grad_arg *arg, struct err *err);
+bool grad_unpack(struct autograd *a, const struct grad_node *node, const struct grad_arg *arg,
+		 struct value *out, struct err *err);
+bool grad_unpack_out(struct autograd *a, struct grad_node *node, struct value *out,
+		     struct err *err);
+
+/* RuntimeError, with the text. */
+bool autograd_error(struct autograd *a, struct err *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* autograd_rule.c.  Bit i: the rule needs the elements of argument i, for the
+ * gradients of the arguments `wanted`; bit MAX_ARGS: those of the result.
+ * *known false: the op has no gradient. */
+bool grad_rule_needs(struct autograd *a, enum op op, unsigned wanted, bool *known, unsigned *needs,
+		     struct err *err);
+
+/* What a rule is given: of a node of the tape, or of a graph. */
+struct grad_giver {
+	void *self;
+	/* The op's argument `index` (-1: the result) as a value. */
+	bool (*value)(void *self, int index, struct value *out, struct err *err);
+	/* Its shape as a tuple or its dtype; None where it is no tensor. */
+	bool (*shape)(void *self, int index, struct value *out, struct err *err);
+	bool (*dtype)(void *self, int index, struct value *out, struct err *err);
+};
+
+/* Runs the rule: made[i] is the gradient of argument i, UNSET where none is. */
+bool grad_rule_run(struct autograd *a, enum op op, const struct grad_giver *giver, unsigned wanted,
+		   struct value g, struct value made[MAX_ARGS], struct err *err);
+
+/* g in this shape and dtype (a tuple, a DTYPE), which takes it over. */
+bool grad_fit(struct autograd *a, struct value *g, struct value shape, struct value dtype,
+	      struct err *err);
+/* For tests: whether argument `index` of an op has a rule, and whether it ran. */
+void grad_rule_state(struct autograd *a, enum op op, int index, bool *has, bool *ran);
+void grad_rules_finish(struct autograd *a);
+
+/* The value of a default in a signature. */
+bool grad_default(const struct op_param *p, struct value *out);
+
+/* autograd_backward.c */
+struct backward {
+	const struct value *roots, *seeds; /* seeds: UNSET or None for ones */
+	int n;
+	const struct value *inputs; /* NULL: all leaves */
+	int n_inputs;
+	struct value *results; /* by input; NULL: they are added to .grad */
+	bool keep, create;
+};
+bool autograd_backward(struct autograd *a, const struct backward *b, struct err *err);
+
+/* autograd_host.c: backward(), torch.autograd.grad() and their kin. */
+int autograd_find(const char *spelling); /* -1: none */
+bool autograd_wants_native(int id);
+bool autograd_call(struct autograd *a, const struct native *f, const struct value *args, int n,
+		   const struct keywords *kw, struct value *out, struct err *err);
+/* x.grad, x.requires_grad, ...: *known false for another name. */
+bool autograd_attr(struct autograd *a, struct value t, const char *name, bool *known,
+		   struct value *out, struct err *err);
+bool autograd_set_attr(struct autograd *a, struct value t, const char *name, struct value v,
+		       struct err *err);
+/* The floating point tensors in v, in whatever it is made of: as leaves; and the
+ * gradient of the one there is, or of the sum of all. */
+bool autograd_leaves(struct autograd *a, struct value v, struct err *err);
+bool autograd_from(struct autograd *a, struct value v, struct err *err);
+/* Whether the program's text can ask for a gradient. */
+bool autograd_asked(const struct code *code);
+
+#endif

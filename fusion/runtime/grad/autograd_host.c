@@ -1,0 +1,388 @@
+/* fusion/runtime/grad/autograd_host.c -- what a program says of gradients. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/runtime/eager/eager.h"
+#include "fusion/runtime/torch/compose.h"
+
+enum { MAX_DEPTH = 64 };
+
+enum grad_native {
+	GRAD_FIRST = 1 << 13,
+	GRAD_BACKWARD,
+	GRAD_BACKWARD_ALL,
+	GRAD_GRAD,
+	GRAD_RETAIN,
+	GRAD_DETACH_,
+	GRAD_END
+};
+
+static const struct {
+	const char *spelling;
+	int id;
+} rows[] = {
+	{ "Tensor.backward", GRAD_BACKWARD }, { "torch.autograd.backward", GRAD_BACKWARD_ALL },
+	{ "torch.autograd.grad", GRAD_GRAD }, { "Tensor.retain_grad", GRAD_RETAIN },
+	{ "Tensor.detach_", GRAD_DETACH_ },
+};
+
+int autograd_find(const char *spelling)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strcmp(rows[i].spelling, spelling) == 0)
+			return rows[i].id;
+	return -1;
+}
+
+bool autograd_wants_native(int id)
+{
+	return id > GRAD_FIRST && id < GRAD_END;
+}
+
+static bool truth(struct value v, bool otherwise)
+{
+	return v.kind == VALUE_BOOL ? v.b : otherwise;
+}
+
+/* A tensor, or a list of them, as an array. */
+static bool tensors(const char *name, const char *what, struct value *v, bool none_too,
+		    const struct value **out, int *n, struct err *err)
+{
+	if (v->kind == VALUE_LIST || v->kind == VALUE_TUPLE) {
+		*out = v->list->at;
+		*n = v->list->len;
+	} else {
+		*out = v;
+		*n = 1;
+	}
+	for (int i = 0; i < *n; i++)
+		if ((*out)[i].kind != VALUE_TENSOR &&
+		    !(none_too && ((*out)[i].kind == VALUE_NONE || (*out)[i].kind == VALUE_UNSET)))
+			return err_set(err, ERR_TYPE, "%s: %s must be tensors, not %s", name, what,
+				       value_type_name((*out)[i]));
+	return true;
+}
+
+static bool backward(struct autograd *a, const struct native *f, struct value t,
+		     const struct value *args, int n, const struct keywords *kw, struct value *out,
+		     struct err *err)
+{
+	static const char *const names[] = { "gradient", "retain_graph", "create_graph", "inputs" },
+				 *const all[] = { "tensors", "grad_tensors", "retain_graph",
+						  "create_graph", "inputs" };
+	struct value v[5];
+	struct backward b = { 0 };
+	bool method = f->id == GRAD_BACKWARD;
+	int n_seeds = 0;
+
+	if (method) {
+		v[0] = t;
+		if (!compose_args(f->name, names, 4, 0, args, n, kw, v + 1, err))
+			return false;
+	} else if (!compose_args(f->name, all, 5, 1, args, n, kw, v, err)) {
+		return false;
+	}
+	if (!tensors(f->name, "the tensors", &v[0], false, &b.roots, &b.n, err) ||
+	    !tensors(f->name, "gradients", &v[1], true, &b.seeds, &n_seeds, err))
+		return false;
+	if (n_seeds < b.n)
+		b.seeds = NULL;
+	b.create = truth(v[3], false);
+	b.keep = truth(v[2], b.create);
+	if (v[4].kind != VALUE_UNSET && v[4].kind != VALUE_NONE &&
+	    !tensors(f->name, "inputs", &v[4], false, &b.inputs, &b.n_inputs, err))
+		return false;
+	*out = value_none();
+	return autograd_backward(a, &b, err);
+}
+
+/* The results of grad() as a tuple; None where allow_unused says so. */
+static bool collect(struct autograd *a, struct value *results, const struct backward *b,
+		    bool unused, struct value *out, struct err *err)
+{
+	for (int i = 0; i < b->n_inputs; i++) {
+		if (results[i].kind == VALUE_TENSOR)
+			continue;
+		if (!unused)
+			return autograd_error(
+			    a, err,
+			    "One of the differentiated Tensors appears to not have been used in "
+			    "the graph. Set allow_unused=True if this is the desired behavior.");
+		results[i] = value_none();
+	}
+	*out = value_tuple(results, b->n_inputs);
+	return out->kind != VALUE_UNSET || torch_no_memory(err);
+}
+
+static bool grad(struct autograd *a, const struct native *f, const struct value *args, int n,
+		 const struct keywords *kw, struct value *out, struct err *err)
+{
+	static const char *const names[] = { "outputs",      "inputs",       "grad_outputs",
+					     "retain_graph", "create_graph", "only_inputs",
+					     "allow_unused" };
+	struct value v[7];
+	struct backward b = { 0 };
+	int n_seeds;
+	bool ok;
+
+	if (!compose_args(f->name, names, 7, 2, args, n, kw, v, err) ||
+	    !tensors(f->name, "outputs", &v[0], false, &b.roots, &b.n, err) ||
+	    !tensors(f->name, "inputs", &v[1], false, &b.inputs, &b.n_inputs, err) ||
+	    !tensors(f->name, "grad_outputs", &v[2], true, &b.seeds, &n_seeds, err))
+		return false;
+	for (int i = 0; i < b.n_inputs; i++)
+		if (!autograd_requires(b.inputs[i]))
+			return autograd_error(
+			    a, err, "One of the differentiated Tensors does not require grad");
+	if (n_seeds < b.n)
+		b.seeds = NULL;
+	b.create = truth(v[4], false);
+	b.keep = truth(v[3], b.create);
+	b.results = calloc((size_t)b.n_inputs + 1, sizeof(*b.results));
+	if (!b.results)
+		return torch_no_memory(err);
+	ok = autograd_backward(a, &b, err) &&
+	     collect(a, b.results, &b, truth(v[6], false), out, err);
+	for (int i = 0; i < b.n_inputs; i++)
+		value_unref(b.results[i]);
+	free(b.results);
+	return ok;
+}
+
+static bool retain_grad(struct autograd *a, struct value t, struct err *err)
+{
+	struct tensor_grad *r = t.tensor->grad;
+
+	if (!autograd_requires(t))
+		return autograd_error(a, err,
+				      "can't retain_grad on Tensor that has requires_grad=False");
+	if (!r->node)
+		return true;
+	r->retains = true;
+	if (r->output == 0)
+		r->node->result = r;
+	return true;
+}
+
+bool autograd_call(struct autograd *a, const struct native *f, const struct value *args, int n,
+		   const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct value t = f->self;
+
+	if (t.kind == VALUE_TENSOR && !eager_check(t, err))
+		return false;
+	*out = value_none();
+	switch (f->id) {
+	case GRAD_GRAD:
+		return grad(a, f, args, n, kw, out, err);
+	case GRAD_RETAIN:
+		return retain_grad(a, t, err);
+	case GRAD_DETACH_:
+		if (t.tensor->grad)
+			autograd_forget(t.tensor);
+		*out = value_ref(t);
+		return true;
+	default:
+		return backward(a, f, t, args, n, kw, out, err);
+	}
+}
+
+bool autograd_attr(struct autograd *a, struct value t, const char *name, bool *known,
+		   struct value *out, struct err *err)
+{
+	const struct tensor_grad *r = t.tensor->grad;
+	char text[80];
+	const char *made;
+
+	(void)a;
+	*known = true;
+	if (strcmp(name, "requires_grad") == 0) {
+		*out = value_bool(autograd_requires(t));
+	} else if (strcmp(name, "is_leaf") == 0) {
+		*out = value_bool(autograd_is_leaf(t));
+	} else if (strcmp(name, "grad") == 0) {
+		*out = r && r->grad.kind == VALUE_TENSOR ? value_ref(r->grad) : value_none();
+	} else if (strcmp(name, "grad_fn") == 0) {
+		made = autograd_name(t, text);
+		*out = made ? value_str(made, strlen(made)) : value_none();
+		return out->kind != VALUE_UNSET || torch_no_memory(err);
+	} else {
+		*known = false;
+	}
+	return true;
+}
+
+static bool set_grad(struct autograd *a, struct value t, struct value v, struct err *err)
+{
+	struct tensor_grad *r;
+	struct value old;
+
+	if (v.kind != VALUE_NONE && v.kind != VALUE_TENSOR)
+		return err_set(err, ERR_TYPE,
+			       "assigned grad expected to be a Tensor or None, not %s",
+			       value_type_name(v));
+	if (v.kind == VALUE_NONE && !t.tensor->grad)
+		return true;
+	if (v.kind == VALUE_TENSOR &&
+	    (!eager_check(v, err) || v.tensor->memory->dtype != t.tensor->memory->dtype ||
+	     v.tensor->memory->rank != t.tensor->memory->rank ||
+	     memcmp(v.tensor->memory->size, t.tensor->memory->size,
+		    sizeof(int64_t) * (size_t)t.tensor->memory->rank) != 0))
+		return autograd_error(
+		    a, err, "assigned grad has data of a different size or type than its tensor");
+	r = autograd_of(a, t, err);
+	if (!r)
+		return false;
+	old = r->grad;
+	r->grad = v.kind == VALUE_TENSOR ? value_ref(v) : (struct value){ .kind = VALUE_UNSET };
+	value_unref(old);
+	return true;
+}
+
+/* x.data = y: other elements under the same name. */
+static bool set_data(struct value t, struct value v, struct err *err)
+{
+	struct tensor *old = t.tensor->memory;
+
+	if (v.kind != VALUE_TENSOR || !eager_check(v, err))
+		return err_set(err, ERR_TYPE, ".data is set to a tensor, not %s",
+			       value_type_name(v));
+	t.tensor->memory = tensor_ref(v.tensor->memory);
+	tensor_unref(old);
+	return true;
+}
+
+bool autograd_set_attr(struct autograd *a, struct value t, const char *name, struct value v,
+		       struct err *err)
+{
+	if (!eager_check(t, err))
+		return false;
+	if (strcmp(name, "grad") == 0)
+		return set_grad(a, t, v, err);
+	if (strcmp(name, "requires_grad") == 0)
+		return v.kind == VALUE_BOOL
+			   ? autograd_set_leaf(a, t, v.b, err)
+			   : err_set(err, ERR_TYPE, "requires_grad must be a bool");
+	if (strcmp(name, "data") == 0)
+		return set_data(t, v, err);
+	return err_set(
+	    err, ERR_NAME,
+	    "the attribute %s of a tensor cannot be set; grad, requires_grad and data can", name);
+}
+
+/* A name that asks for a gradient, or says what requires one. */
+static bool asks(const char *name)
+{
+	static const char *const words[] = { "backward", "grad",          "autograd",
+					     "grad_fn",  "is_leaf",       "retain_grad",
+					     "detach_",  "requires_grad", "requires_grad_" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* Names of keywords stand in a tuple. */
+static bool constant_asks(const struct lang_const *c)
+{
+	if (c->kind == CONST_STR)
+		return asks(c->str);
+	for (int i = 0; c->kind == CONST_TUPLE && i < c->n; i++)
+		if (constant_asks(&c->items[i]))
+			return true;
+	return false;
+}
+
+bool autograd_asked(const struct code *code)
+{
+	for (int i = 0; i < code->n_names; i++)
+		if (asks(code->names[i]))
+			return true;
+	for (int i = 0; i < code->n_consts; i++)
+		if (constant_asks(&code->consts[i]))
+			return true;
+	for (int i = 0; i < code->n_nested; i++)
+		if (autograd_asked(code->nested[i]))
+			return true;
+	return false;
+}
+
+/* ---- for a workload that asks for gradients */
+
+typedef bool each_fn(struct autograd *a, struct value t, void *context, struct err *err);
+
+static bool walk(struct autograd *a, struct value v, int depth, each_fn *each, void *context,
+		 struct err *err)
+{
+	const struct value *items = NULL;
+	int n = 0;
+
+	if (v.kind == VALUE_TENSOR)
+		return !v.tensor->memory ||
+		       dtype_category(v.tensor->memory->dtype) != CATEGORY_FLOAT ||
+		       each(a, v, context, err);
+	if (v.kind == VALUE_LIST || v.kind == VALUE_TUPLE) {
+		items = v.list->at;
+		n = v.list->len;
+	} else if (v.kind == VALUE_DICT) {
+		items = v.dict->values;
+		n = v.dict->len;
+	}
+	for (int i = 0; i < n && depth < MAX_DEPTH; i++)
+		if (!walk(a, items[i], depth + 1, each, context, err))
+			return false;
+	return true;
+}
+
+static bool make_leaf(struct autograd *a, struct value t, void *context, struct err *err)
+{
+	(void)context;
+	return autograd_set_leaf(a, t, true, err);
+}
+
+bool autograd_leaves(struct autograd *a, struct value v, struct err *err)
+{
+	return walk(a, v, 0, make_leaf, NULL, err);
+}
+
+struct sources {
+	VEC(struct value) roots, seeds;
+};
+
+/* A sum gives every element the gradient 1. */
+static bool add_root(struct autograd *a, struct value t, void *context, struct err *err)
+{
+	struct sources *s = context;
+	struct eager_call c = { .op = OP_ones_like, .name = "ones_like", .values = &t, .n = 1 };
+	struct value ones;
+
+	if (!autograd_requires(t))
+		return true;
+	if (!eager_run_op(a->eager, &c, &ones, err))
+		return false;
+	if (!VEC_PUSH(&s->seeds, ones)) {
+		value_unref(ones);
+		return torch_no_memory(err);
+	}
+	return VEC_PUSH(&s->roots, t) || torch_no_memory(err);
+}
+
+bool autograd_from(struct autograd *a, struct value v, struct err *err)
+{
+	struct sources s = { .roots = { 0 } };
+	bool ok = walk(a, v, 0, add_root, &s, err);
+	struct backward b = { .roots = s.roots.at, .seeds = s.seeds.at, .n = (int)s.roots.len };
+
+	if (ok && b.n == 0)
+		ok = err_set(
+		    err, ERR_VALUE,
+		    "grad: the output holds no floating point tensor that was computed from "
+		    "an input or a parameter");
+	ok = ok && autograd_backward(a, &b, err);
+	for (size_t i = 0; i < s.seeds.len; i++)
+		value_unref(s.seeds.at[i]);
+	VEC_FREE(&s.seeds);
+	VEC_FREE(&s.roots);
+	return ok;
+}

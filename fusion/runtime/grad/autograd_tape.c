@@ -1,0 +1,374 @@
+/* fusion/runtime/grad/autograd_tape.c -- eager ops that leave a node. */
+#include <string.h>
+
+#include "fusion/runtime/eager/eager.h"
+#include "fusion/runtime/torch/bind.h"
+#include "fusion/runtime/tensor/view.h"
+
+static const struct value unset = { .kind = VALUE_UNSET };
+
+/* A call on its way to a node. */
+struct call {
+	struct autograd *a;
+	const struct eager_call *c;
+	struct value bound[MAX_ARGS]; /* references; UNSET: left out */
+	struct grad_source to[MAX_ARGS];
+	struct tensor *before; /* the elements that an in-place op overwrites; NULL */
+	unsigned wanted, needs;
+};
+
+static void drop_call(struct call *k)
+{
+	for (int i = 0; i < MAX_ARGS; i++) {
+		value_unref(k->bound[i]);
+		grad_source_drop(&k->to[i]);
+	}
+	tensor_unref(k->before);
+}
+
+static bool any_requires(const struct eager_call *c)
+{
+	for (int i = 0; i < c->n; i++)
+		if (c->values[i].kind == VALUE_TENSOR && autograd_requires(c->values[i]))
+			return true;
+	return false;
+}
+
+/* ---- views */
+
+static struct value base_of(struct value t)
+{
+	return t.tensor->grad ? t.tensor->grad->base : unset;
+}
+
+static bool set_ints(struct value *out, const int64_t *numbers, int n, struct err *err)
+{
+	struct value items[MAX_RANK];
+
+	for (int i = 0; i < n; i++)
+		items[i] = value_int(numbers[i]);
+	*out = value_tuple(items, n);
+	return out->kind != VALUE_UNSET || torch_no_memory(err);
+}
+
+/* Where the view lies among the elements of its base, as as_strided and put_view
+ * take it, from args[at] on. */
+static bool set_place(struct grad_node *node, int at, const struct tensor *view,
+		      const struct tensor *base, struct err *err)
+{
+	node->args[at + 2].value = value_int(view->offset - base->offset);
+	return set_ints(&node->args[at].value, view->size, view->rank, err) &&
+	       set_ints(&node->args[at + 1].value, view->stride, view->rank, err);
+}
+
+/* The view as a part of what its base is now. */
+static bool renew_view(struct autograd *a, struct value view, struct err *err)
+{
+	struct tensor_grad *record = view.tensor->grad, *of = record->base.tensor->grad;
+	struct grad_node *node;
+	bool ok;
+
+	if (!of || of->writes == record->seen || !(of->node || of->leaf))
+		return true;
+	node = autograd_node(a, 4, 1, err);
+	if (!node)
+		return false;
+	node->op = OP_as_strided;
+	node->dtype = view.tensor->memory->dtype;
+	grad_arg_set(&node->args[0], record->base);
+	ok = autograd_source(a, record->base, &node->args[0].to, err) &&
+	     set_place(node, 1, view.tensor->memory, record->base.tensor->memory, err) &&
+	     autograd_give(a, node, 0, view, err);
+	if (ok)
+		record->seen = of->writes;
+	grad_node_unref(node);
+	return ok;
+}
+
+bool autograd_source(struct autograd *a, struct value t, struct grad_source *out, struct err *err)
+{
+	const struct tensor_grad *record = t.tensor->grad;
+
+	*out = (struct grad_source){ .leaf = unset };
+	if (!record)
+		return true;
+	if (record->base.kind == VALUE_TENSOR && !renew_view(a, t, err))
+		return false;
+	if (record->node) {
+		record->node->refs++;
+		out->node = record->node;
+		out->output = record->output;
+	} else if (record->leaf) {
+		out->leaf = value_ref(t);
+	}
+	return true;
+}
+
+bool autograd_note_view(struct autograd *a, struct value of, struct value view, bool renew,
+			struct err *err)
+{
+	struct value base = base_of(of);
+	struct tensor_grad *record;
+
+	if (base.kind == VALUE_UNSET)
+		base = of;
+	if (!tensor_contiguous(base.tensor->memory)) /* as_strided counts row by row */
+		return true;
+	record = autograd_of(a, base, err) ? autograd_of(a, view, err) : NULL;
+	if (!record)
+		return false;
+	record->base = value_ref(base);
+	record->seen = renew ? -1 : base.tensor->grad->writes;
+	return true;
+}
+
+/* A view may be written later, even where nothing asks for a gradient yet. */
+static bool note_view(struct autograd *a, const struct eager_call *c, struct value out,
+		      struct err *err)
+{
+	struct value of = c->values[0];
+
+	if (op_info(c->op)->kind != KIND_VIEW || c->inplace || of.kind != VALUE_TENSOR ||
+	    out.tensor == of.tensor || out.tensor->memory->storage != of.tensor->memory->storage)
+		return true;
+	return autograd_note_view(a, of, out, false, err);
+}
+
+/* ---- in-place ops */
+
+static bool check_inplace(struct autograd *a, struct value t, struct err *err)
+{
+	struct value base = base_of(t);
+
+	if (t.tensor->grad && t.tensor->grad->leaf)
+		return autograd_error(a, err,
+				      "a leaf Variable that requires grad is being used in an "
+				      "in-place operation.");
+	if (base.kind == VALUE_TENSOR && base.tensor->grad && base.tensor->grad->leaf)
+		return autograd_error(a, err,
+				      "a view of a leaf Variable that requires grad is being used "
+				      "in an in-place operation.");
+	return true;
+}
+
+/* A copy of what is about to be overwritten. */
+static bool keep_before(struct call *k, struct err *err)
+{
+	const struct tensor *t = k->c->values[0].tensor->memory;
+
+	k->before = tensor_create(k->a->eager->env->allocator, t->dtype, t->rank, t->size, err);
+	if (k->before)
+		tensor_copy(k->before, t);
+	return k->before != NULL;
+}
+
+/* t, a view that `node` wrote through, as a part of its base's new value. */
+static bool write_base(struct autograd *a, struct grad_node *node, struct value t, struct err *err)
+{
+	struct value base = base_of(t);
+	struct grad_node *put = autograd_node(a, 5, 1, err);
+	struct grad_source written = { .node = node, .leaf = unset };
+	bool ok;
+
+	if (!put)
+		return false;
+	put->op = OP_put_view;
+	put->dtype = base.tensor->memory->dtype;
+	grad_arg_set(&put->args[0], base);
+	grad_arg_set(&put->args[1], t);
+	node->refs++;
+	put->args[1].to = written;
+	ok = autograd_source(a, base, &put->args[0].to, err) &&
+	     set_place(put, 2, t.tensor->memory, base.tensor->memory, err) &&
+	     autograd_give(a, put, 0, base, err);
+	grad_node_unref(put);
+	if (!ok)
+		return false;
+	base.tensor->grad->writes++;
+	return renew_view(a, t, err);
+}
+
+/* ---- nodes of ops */
+
+/* The call's arguments by parameter, and where their gradients go. */
+static bool bind(struct call *k, struct err *err)
+{
+	const struct op_info *info = op_info(k->c->op);
+
+	if (!bind_by_parameter(k->c->op, k->c->values, k->c->n, k->c->kw, k->bound))
+		return torch_no_memory(err);
+	for (int i = 0; i < info->n_params; i++) {
+		if (k->bound[i].kind != VALUE_TENSOR)
+			continue;
+		if (!autograd_source(k->a, k->bound[i], &k->to[i], err))
+			return false;
+		if (k->to[i].node || k->to[i].leaf.kind == VALUE_TENSOR)
+			k->wanted |= 1u << i;
+	}
+	return true;
+}
+
+/* The arguments of the node; what an in-place op has overwritten was kept. */
+static bool fill_args(struct call *k, struct grad_node *node, struct err *err)
+{
+	const struct op_info *info = op_info(k->c->op);
+
+	for (int i = 0; i < info->n_params; i++) {
+		struct grad_arg *arg = &node->args[i];
+		struct value v = k->bound[i];
+
+		arg->to = k->to[i];
+		k->to[i] = (struct grad_source){ .leaf = unset };
+		if (v.kind == VALUE_TENSOR) {
+			struct tensor *memory = i == 0 && k->before ? k->before : v.tensor->memory;
+
+			grad_arg_set(arg, v);
+			if (k->needs & 1u << i) {
+				grad_save(arg, memory);
+				node->saves = true;
+			}
+		} else if (v.kind == VALUE_UNSET) {
+			if (!grad_default(&info->params[i], &arg->value))
+				return torch_no_memory(err);
+		} else {
+			arg->value = value_ref(v);
+		}
+	}
+	return true;
+}
+
+static bool record(struct call *k, struct value out, struct err *err)
+{
+	struct grad_node *node = autograd_node(k->a, op_info(k->c->op)->n_params, 1, err);
+	bool ok;
+
+	if (!node)
+		return false;
+	node->op = k->c->op;
+	node->dtype = out.tensor->memory->dtype;
+	ok = fill_args(k, node, err);
+	if (ok && (k->needs & 1u << MAX_ARGS)) {
+		node->out = tensor_ref(out.tensor->memory);
+		node->out_version = out.tensor->memory->storage->version;
+		node->saves = true;
+	}
+	if (ok && k->c->inplace && base_of(out).kind == VALUE_TENSOR) {
+		ok = write_base(k->a, node, out, err);
+	} else if (ok) {
+		ok = autograd_give(k->a, node, 0, out, err);
+		if (ok && k->c->inplace)
+			out.tensor->grad->writes++;
+	}
+	grad_node_unref(node);
+	return ok;
+}
+
+/* The mask of dropout is drawn by an op of its own, and kept. */
+static bool run_dropout(struct autograd *a, const struct eager_call *c, struct value *out,
+			struct err *err)
+{
+	struct eager_call ones = { .op = OP_ones_like, .name = "ones_like", .n = 1 }, drop = *c,
+			  mul = { .op = OP_mul, .name = "mul", .n = 2 };
+	struct value all[MAX_ARGS + 1], pair[2];
+	bool ok;
+
+	ones.values = c->values;
+	if (c->n > MAX_ARGS || !eager_run_op(a->eager, &ones, &all[0], err))
+		return false;
+	memcpy(all + 1, c->values + 1, sizeof(*all) * (size_t)(c->n - 1));
+	drop.values = all;
+	ok = eager_run_op(a->eager, &drop, &pair[1], err);
+	value_unref(all[0]);
+	if (!ok)
+		return false;
+	pair[0] = c->values[0];
+	mul.values = pair;
+	ok = autograd_run(a, &mul, out, err);
+	value_unref(pair[1]);
+	return ok;
+}
+
+/* Whether dropout draws at all: training, and p is not 0. */
+static bool draws(const struct call *k)
+{
+	struct value p = k->bound[1], training = k->bound[2];
+
+	return k->c->op == OP_dropout && !(training.kind == VALUE_BOOL && !training.b) &&
+	       !(p.kind == VALUE_FLOAT && p.f == 0) && !(p.kind == VALUE_INT && p.i == 0);
+}
+
+/* An op on a tensor that requires a gradient, recorded. */
+static bool run_recorded(struct call *k, struct value *out, struct err *err)
+{
+	struct autograd *a = k->a;
+	const struct eager_call *c = k->c;
+	bool known;
+
+	if (!bind(k, err) || !grad_rule_needs(a, c->op, k->wanted, &known, &k->needs, err))
+		return false;
+	if (draws(k))
+		return run_dropout(a, c, out, err);
+	if (c->inplace && (k->needs & 1) && !keep_before(k, err))
+		return false;
+	if (!eager_run_op(a->eager, c, out, err))
+		return false;
+	if ((known && dtype_category(out->tensor->memory->dtype) == CATEGORY_FLOAT &&
+	     !record(k, *out, err)) ||
+	    !note_view(a, c, *out, err)) {
+		value_unref(*out);
+		return false;
+	}
+	return true;
+}
+
+/* Nothing is kept of it but that it would have a gradient. */
+static bool run_light(struct autograd *a, const struct eager_call *c, struct value *out,
+		      struct err *err)
+{
+	struct tensor_grad *made;
+	bool known;
+	unsigned needs;
+
+	if (!eager_run_op(a->eager, c, out, err))
+		return false;
+	if (dtype_category(out->tensor->memory->dtype) != CATEGORY_FLOAT)
+		return true;
+	if (!grad_rule_needs(a, c->op, ~0u, &known, &needs, err) ||
+	    (known && !(made = autograd_of(a, *out, err)))) {
+		value_unref(*out);
+		return false;
+	}
+	if (known)
+		out->tensor->grad->light = op_info(c->op)->id;
+	return true;
+}
+
+bool autograd_run(struct autograd *a, const struct eager_call *c, struct value *out,
+		  struct err *err)
+{
+	struct call k = { .a = a, .c = c };
+	bool ok;
+
+	for (int i = 0; i < MAX_ARGS; i++)
+		k.bound[i] = k.to[i].leaf = unset;
+	if (!autograd_enabled(a))
+		return eager_run_op(a->eager, c, out, err);
+	for (int i = 0; i < c->n; i++)
+		if (!eager_check(c->values[i], err))
+			return false;
+	if (c->inplace && c->values[0].kind == VALUE_TENSOR && !check_inplace(a, c->values[0], err))
+		return false;
+	if (!any_requires(c) || c->op == OP_detach) {
+		if (!eager_run_op(a->eager, c, out, err))
+			return false;
+		if (!a->recording || c->op == OP_detach || note_view(a, c, *out, err))
+			return true;
+		value_unref(*out);
+		return false;
+	}
+	if (!a->recording)
+		return run_light(a, c, out, err);
+	ok = run_recorded(&k, out, err);
+	drop_call(&k);
+	return ok;
+}

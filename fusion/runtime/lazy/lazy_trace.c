@@ -1,0 +1,338 @@
+/* fusion/runtime/lazy/lazy_trace.c -- ops as nodes of the pending trace.
+ *
+ * In-place ops are functionalised as in capture: the object stands for a new
+ * node, and its memory, where it has some, is written at the barrier.  Where
+ * other objects share that memory, the trace is run first and the op at once.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/base/clock.h"
+#include "fusion/runtime/torch/bind.h"
+#include "fusion/runtime/lazy/lazy.h"
+
+static void release_memory(struct vtensor *t)
+{
+	if (t->grad)
+		autograd_forget(t);
+	tensor_unref(t->memory);
+	t->memory = NULL;
+}
+
+/* Whether someone else may look at the memory: beside the object only the trace's
+ * inputs hold it. */
+static bool is_seen(const struct tensor *memory)
+{
+	return memory->refs > 2 || memory->storage->refs > 1;
+}
+
+/* A registered object dies: its entry forgets it, but not what it has to write. */
+static void release(struct vtensor *t)
+{
+	struct lazy *l = t->owner;
+	struct lazy_entry *entry = &l->entries.at[t->input];
+	void (*before)(struct vtensor *) = entry->release;
+
+	lazy_view_drop(entry);
+	entry->at = NULL;
+	if (entry->dirty && is_seen(t->memory)) {
+		entry->orphan = tensor_ref(t->memory);
+		entry->orphan_node = t->node;
+	} else {
+		l->n_dirty -= entry->dirty;
+		entry->dirty = false;
+	}
+	t->owner = NULL;
+	if (before)
+		before(t);
+}
+
+static bool add_entry(struct lazy *l, struct vtensor *t, int node)
+{
+	struct lazy_entry entry = { .at = t, .release = t->release };
+
+	if (!VEC_PUSH(&l->entries, entry))
+		return false;
+	t->owner = l;
+	t->node = node;
+	t->input = (int)l->entries.len - 1;
+	t->release = release;
+	return true;
+}
+
+void lazy_reset(struct lazy *l)
+{
+	for (size_t i = 0; i < l->entries.len; i++)
+		lazy_view_drop(&l->entries.at[i]); /* may release others */
+	for (size_t i = 0; i < l->entries.len; i++) {
+		struct lazy_entry *entry = &l->entries.at[i];
+
+		tensor_unref(entry->orphan);
+		if (!entry->at)
+			continue;
+		entry->at->owner = NULL;
+		entry->at->node = entry->at->input = -1;
+		entry->at->release = entry->release;
+		entry->at = NULL;
+	}
+	for (size_t i = 0; i < l->inputs.len; i++)
+		tensor_unref(l->inputs.at[i]);
+	l->entries.len = l->inputs.len = 0;
+	l->n_dirty = 0;
+	l->graph = NULL;
+	arena_finish(&l->arena);
+}
+
+static bool ready(struct lazy *l, struct err *err)
+{
+	if (l->graph)
+		return true;
+	l->graph = graph_create(&l->arena);
+	l->begin_ns = clock_ns();
+	return l->graph || torch_no_memory(err);
+}
+
+static const struct tensor *memory_of(const struct lazy_entry *entry)
+{
+	return entry->at ? entry->at->memory : entry->orphan;
+}
+
+static bool shares(const struct lazy *l, const struct vtensor *t, bool dirty_only)
+{
+	if (!t->memory)
+		return false;
+	for (size_t i = 0; i < l->entries.len; i++) {
+		const struct lazy_entry *entry = &l->entries.at[i];
+		const struct tensor *memory = memory_of(entry);
+
+		if (memory && entry->at != t && (entry->dirty || !dirty_only) &&
+		    memory->storage == t->memory->storage)
+			return true;
+	}
+	for (size_t i = 0; !dirty_only && i < l->inputs.len; i++)
+		if (l->inputs.at[i] != t->memory && l->inputs.at[i]->storage == t->memory->storage)
+			return true;
+	return false;
+}
+
+bool lazy_touches(const struct lazy *l, struct value v, int depth)
+{
+	if (v.kind == VALUE_TENSOR)
+		return v.tensor->owner == l || shares(l, v.tensor, false);
+	if ((v.kind != VALUE_TUPLE && v.kind != VALUE_LIST) || depth > MAX_RANK)
+		return false;
+	for (int i = 0; i < v.list->len; i++)
+		if (lazy_touches(l, v.list->at[i], depth + 1))
+			return true;
+	return false;
+}
+
+/* An operand whose memory a dirty tensor will change must wait for that. */
+static bool is_stale(const struct lazy *l, struct value v, int depth)
+{
+	if (l->n_dirty == 0 || depth > MAX_RANK)
+		return false;
+	if (v.kind == VALUE_TENSOR)
+		return v.tensor->owner != l && shares(l, v.tensor, true);
+	if (v.kind != VALUE_TUPLE && v.kind != VALUE_LIST)
+		return false;
+	for (int i = 0; i < v.list->len; i++)
+		if (is_stale(l, v.list->at[i], depth + 1))
+			return true;
+	return false;
+}
+
+static int no_node(struct err *err)
+{
+	torch_no_memory(err);
+	return -1;
+}
+
+static int add_input(struct lazy *l, struct vtensor *v, struct err *err)
+{
+	const struct tensor *t = v->memory;
+	const struct sym *stride[MAX_RANK] = { 0 };
+	struct shape shape = { .rank = t->rank };
+	int node;
+
+	for (int d = 0; d < t->rank; d++) {
+		shape.size[d] = sym_const(l->graph->syms, t->size[d]);
+		stride[d] = sym_const(l->graph->syms, t->stride[d]);
+		if (!shape.size[d] || !stride[d])
+			return no_node(err);
+	}
+	node = graph_input(l->graph, t->dtype, &shape, tensor_contiguous(t) ? NULL : stride);
+	if (node < 0 || !VEC_PUSH(&l->inputs, v->memory))
+		return no_node(err);
+	tensor_ref(v->memory);
+	return add_entry(l, v, node) ? node : no_node(err);
+}
+
+static int node_of(void *self, struct value tensor, struct err *err)
+{
+	struct lazy *l = self;
+
+	if (tensor.tensor->owner == l)
+		return tensor.tensor->node;
+	if (!eager_check(tensor, err))
+		return -1;
+	return add_input(l, tensor.tensor, err);
+}
+
+bool lazy_takes(enum op op)
+{
+	switch (op_info(op)->kind) {
+	case KIND_POINTWISE:
+	case KIND_REDUCE:
+	case KIND_CREATE:
+	case KIND_COMPOSITE:
+	case KIND_LIBRARY:
+	case KIND_VIEW:
+	case KIND_JOIN:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool wrap(struct lazy *l, int node, struct value *out, struct err *err)
+{
+	*out = value_tensor();
+	if (out->kind == VALUE_UNSET)
+		return torch_no_memory(err);
+	out->tensor->release = release_memory;
+	if (add_entry(l, out->tensor, node))
+		return true;
+	value_unref(*out);
+	return torch_no_memory(err);
+}
+
+static bool set_fx(struct lazy *l, int node, const struct eager_call *c)
+{
+	char fx[64];
+
+	if (strncmp(c->name, "fx:", 3) == 0)
+		return graph_set_fx(l->graph, node, c->name + 3);
+	if (!c->inplace)
+		return graph_set_fx(l->graph, node, op_fx_name(c->name, c->op));
+	snprintf(fx, sizeof(fx), "i%s", op_info(c->op)->fx);
+	return graph_set_fx(l->graph, node, fx);
+}
+
+/* Memory that does not lie row by row has views that the trace cannot describe. */
+static bool is_real_view(const struct lazy *l, const struct eager_call *c)
+{
+	const struct tensor *memory;
+
+	if (op_info(c->op)->kind != KIND_VIEW || c->n == 0 || c->values[0].kind != VALUE_TENSOR)
+		return false;
+	memory = lazy_root(l, c->values[0].tensor)->memory;
+	return memory && !tensor_contiguous(memory);
+}
+
+static bool any_pending(const struct lazy *l, const struct eager_call *c)
+{
+	for (int i = 0; i < c->n; i++)
+		if (lazy_pending(l, c->values[i]))
+			return true;
+	return false;
+}
+
+/* Barriers that an op asks for before it is bound: node ids do not outlive one. */
+static bool prepare(struct lazy *l, const struct eager_call *c, bool *at_once, struct err *err)
+{
+	struct lazy_reason why = { .id = BREAK_SHARED_WRITE };
+	bool stale = false, shared = false;
+
+	for (int i = 0; i < c->n && !stale; i++)
+		stale = is_stale(l, c->values[i], 0);
+	if (c->inplace && c->n > 0 && c->values[0].kind == VALUE_TENSOR)
+		shared = shares(l, c->values[0].tensor, false);
+	*at_once = shared || is_real_view(l, c);
+	if (stale || shared || (*at_once && any_pending(l, c)))
+		return lazy_sync(l, why, err);
+	why.id = BREAK_TRACE_LIMIT;
+	if (l->graph && l->graph->n_nodes >= LAZY_MAX_NODES)
+		return lazy_sync(l, why, err);
+	return true;
+}
+
+/* For messages: what the composer runs bears an FX name alone, or none. */
+static const char *spelling(const struct eager_call *c)
+{
+	if (strncmp(c->name, "fx:", 3) != 0)
+		return c->name;
+	return c->name[3] ? c->name + 3 : op_info(c->op)->id;
+}
+
+int lazy_node(struct lazy *l, const struct eager_call *c, struct err *err)
+{
+	struct bind_target target = { .node = node_of, .self = l };
+	struct arg args[MAX_ARGS];
+	int node;
+
+	if (!ready(l, err))
+		return -1;
+	target.graph = l->graph;
+	if (!bind_call(&target, c->op, spelling(c), c->values, c->n, c->kw, args, err))
+		return -1;
+	node = graph_add(l->graph, c->op, args, op_info(c->op)->n_params, l->host.line,
+			 l->host.column, err);
+	if (node >= 0 && !set_fx(l, node, c))
+		return no_node(err);
+	return node;
+}
+
+static bool trace(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err)
+{
+	int node = lazy_node(l, c, err);
+
+	if (node < 0)
+		return false;
+	if (c->inplace) {
+		struct vtensor *to = c->values[0].tensor;
+
+		node = bind_inplace(l->graph, to->node, node, l->host.line, l->host.column, err);
+		if (node < 0 || !lazy_write(l, to, node, err))
+			return false;
+		*out = value_ref(c->values[0]);
+		return true;
+	}
+	if (!wrap(l, node, out, err))
+		return false;
+	if (op_info(c->op)->kind != KIND_VIEW || lazy_view_note(l, *out, c, err))
+		return true;
+	value_unref(*out);
+	return false;
+}
+
+/* What leaves a node of the tape is run at once; so are views, which may be written
+ * to by such an op later. */
+static bool is_recorded(const struct lazy *l, const struct eager_call *c)
+{
+	const struct autograd *a = &l->eager->autograd;
+
+	if (!a->recording || !autograd_enabled(a))
+		return false;
+	for (int i = 0; i < c->n; i++)
+		if (c->values[i].kind == VALUE_TENSOR && autograd_requires(c->values[i]))
+			return true;
+	return op_info(c->op)->kind == KIND_VIEW;
+}
+
+bool lazy_op(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err)
+{
+	struct lazy_reason why = { .id = BREAK_AT_ONCE, .subject = "a gradient" };
+	struct eager_call now = *c;
+	bool at_once = is_recorded(l, c);
+
+	if (at_once ? !lazy_sync(l, why, err) : !prepare(l, c, &at_once, err))
+		return false;
+	if (!at_once)
+		return trace(l, c, out, err);
+	l->eager->host.line = l->host.line;
+	l->eager->host.column = l->host.column;
+	now.name = spelling(c);
+	return eager_run(l->eager, &now, out, err);
+}

@@ -1,0 +1,199 @@
+/* fusion/runtime/tensor/alloc.c -- the caching allocator of tensor memory.
+ *
+ * Blocks come in size classes, four to each power of two, and a freed block
+ * goes to its class's list: a get and a put are a few loads and stores.  Only
+ * the bytes asked for count as used, never the rounding and never the cache.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "fusion/runtime/tensor/alloc.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
+#endif
+
+enum {
+	ALIGN = 64,
+	SLACK = 64,
+	FIRST_LOG2 = 8, /* the smallest block is 256 bytes */
+	LAST_LOG2 = 40, /* and none has 1 TiB or more */
+	CLASSES = (LAST_LOG2 - FIRST_LOG2) * 4 + 1,
+	HUGE_PAGE = 2 << 20,
+};
+
+/* Freed bytes that are kept for reuse; a block that would go beyond returns to
+ * the system at once. */
+static const size_t CACHE_LIMIT = (size_t)512 << 20;
+
+struct free_block {
+	struct free_block *next;
+};
+
+struct allocator {
+	size_t used_bytes, peak_bytes, limit_bytes;
+	size_t cached_bytes;
+	size_t live_blocks;
+	struct free_block *free[CLASSES];
+};
+
+/* The class of a block with room for `bytes` and the slack. */
+static inline int class_of(size_t bytes)
+{
+	size_t last = bytes + SLACK - 1;
+	int log2;
+
+	if (last < (1 << FIRST_LOG2))
+		return 0;
+	log2 = 63 - __builtin_clzll(last);
+	return (log2 - FIRST_LOG2) * 4 + (int)((last >> (log2 - 2)) & 3) + 1;
+}
+
+static size_t class_bytes(int class)
+{
+	int log2 = FIRST_LOG2 + (class - 1) / 4;
+
+	if (class == 0)
+		return 1 << FIRST_LOG2;
+	return (size_t)((class - 1) % 4 + 5) << (log2 - 2);
+}
+
+static void flush(struct allocator *a)
+{
+	for (int class = 0; class < CLASSES; class ++) {
+		struct free_block *block = a->free[class], *next;
+
+		for (; block; block = next) {
+			ASAN_UNPOISON_MEMORY_REGION(block, class_bytes(class));
+			next = block->next;
+			free(block);
+		}
+		a->free[class] = NULL;
+	}
+	a->cached_bytes = 0;
+}
+
+struct allocator *allocator_create(size_t limit_bytes)
+{
+	struct allocator *a = calloc(1, sizeof(*a));
+
+	if (a)
+		a->limit_bytes = limit_bytes;
+	return a;
+}
+
+void allocator_destroy(struct allocator *a)
+{
+	if (!a)
+		return;
+	assert(a->live_blocks == 0); /* a tensor has outlived its allocator */
+	flush(a);
+	free(a);
+}
+
+size_t allocator_used_bytes(const struct allocator *a)
+{
+	return a->used_bytes;
+}
+
+size_t allocator_peak_bytes(const struct allocator *a)
+{
+	return a->peak_bytes;
+}
+
+void allocator_reset_peak(struct allocator *a)
+{
+	a->peak_bytes = a->used_bytes;
+}
+
+/* A block from the system.  Large ones ask for huge pages: first use of 4 KiB
+ * pages costs more than most kernels. */
+static __attribute__((noinline)) void *block_new(struct allocator *a, int class)
+{
+	size_t bytes = class_bytes(class);
+	size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : ALIGN;
+	void *block = NULL;
+
+	if (posix_memalign(&block, align, bytes) != 0) {
+		flush(a);
+		if (posix_memalign(&block, align, bytes) != 0)
+			return NULL;
+	}
+	if (align == HUGE_PAGE)
+		madvise(block, bytes, MADV_HUGEPAGE); /* a hint: may be refused */
+	a->live_blocks++;
+	return block;
+}
+
+void *block_get(struct allocator *a, size_t bytes)
+{
+	int class = class_of(bytes);
+	struct free_block *block = a->free[class];
+
+	if (!block)
+		return block_new(a, class);
+	ASAN_UNPOISON_MEMORY_REGION(block, class_bytes(class));
+	a->free[class] = block->next;
+	a->cached_bytes -= class_bytes(class);
+	a->live_blocks++;
+	return block;
+}
+
+void block_put(struct allocator *a, void *memory, size_t bytes)
+{
+	int class = class_of(bytes);
+	struct free_block *block = memory;
+
+	a->live_blocks--;
+	if (a->cached_bytes + class_bytes(class) > CACHE_LIMIT) {
+		free(memory);
+		return;
+	}
+	block->next = a->free[class];
+	a->free[class] = block;
+	a->cached_bytes += class_bytes(class);
+	ASAN_POISON_MEMORY_REGION(block, class_bytes(class));
+}
+
+static void *over_limit(const struct allocator *a, size_t bytes, struct err *err)
+{
+	const double mib = 1 << 20;
+
+	err_set(err, ERR_MEMORY,
+		"%.1f MiB more do not fit into the limit of %.1f MiB: %.1f MiB are in use; "
+		"use smaller tensors or raise the memory limit",
+		(double)bytes / mib, (double)a->limit_bytes / mib, (double)a->used_bytes / mib);
+	return NULL;
+}
+
+void *allocator_get(struct allocator *a, size_t bytes, struct err *err)
+{
+	void *memory;
+
+	if (bytes > a->limit_bytes - a->used_bytes || bytes >= (size_t)1 << (LAST_LOG2 - 1))
+		return over_limit(a, bytes, err);
+	memory = block_get(a, bytes);
+	if (!memory) {
+		err_set(err, ERR_MEMORY,
+			"out of memory for a tensor of %.1f MiB; "
+			"use smaller tensors or a machine with more memory",
+			(double)bytes / (1 << 20));
+		return NULL;
+	}
+	a->used_bytes += bytes;
+	if (a->used_bytes > a->peak_bytes)
+		a->peak_bytes = a->used_bytes;
+	return memory;
+}
+
+void allocator_put(struct allocator *a, void *memory, size_t bytes)
+{
+	if (!memory)
+		return;
+	a->used_bytes -= bytes;
+	block_put(a, memory, bytes);
+}

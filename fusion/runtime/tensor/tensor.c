@@ -1,0 +1,199 @@
+/* fusion/runtime/tensor/tensor.c -- tensors: sizes, strides, a counted storage.
+ *
+ * A tensor may be a view: offset and strides count elements, and strides may
+ * be 0 (broadcast).  Only tensor_create() promises the row-major layout.
+ */
+#include "fusion/runtime/tensor/tensor.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "fusion/base/buf.h"
+#include "fusion/runtime/tensor/alloc.h"
+
+static void shape_error(int rank, const int64_t *size, const char *what, struct err *err)
+{
+	struct buf text;
+
+	buf_init(&text, 256);
+	for (int d = 0; d < rank; d++)
+		buf_printf(&text, "%s%" PRId64, d ? ", " : "", size[d]);
+	err_set(err, ERR_BOUND, "the shape [%s] %s", text.data ? text.data : "", what);
+	buf_finish(&text);
+}
+
+/* Fills the row-major strides and returns the count of elements, -1 where it
+ * is out of bounds.  A size of 0 bounds nothing: the others still count. */
+static int64_t layout(struct tensor *t, int rank, const int64_t *size)
+{
+	int64_t numel = 1, stride = 1;
+
+	t->rank = rank;
+	for (int d = rank - 1; d >= 0; d--) {
+		if (size[d] < 0)
+			return -1;
+		t->size[d] = size[d];
+		t->stride[d] = stride;
+		if (__builtin_mul_overflow(stride, size[d] > 1 ? size[d] : 1, &stride) ||
+		    stride > (int64_t)1 << TENSOR_MAX_LOG2)
+			return -1;
+		numel *= size[d];
+	}
+	return numel;
+}
+
+struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, const int64_t *size,
+			     struct err *err)
+{
+	struct tensor *t = NULL;
+	struct storage *storage = NULL;
+	int64_t numel;
+
+	if (rank < 0 || rank > MAX_RANK) {
+		err_set(err, ERR_BOUND, "a tensor has at most %d dimensions, not %d", MAX_RANK,
+			rank);
+		return NULL;
+	}
+	t = block_get(a, sizeof(*t));
+	storage = block_get(a, sizeof(*storage));
+	if (!t || !storage) {
+		err_set(err, ERR_MEMORY, "out of memory for a tensor");
+		goto fail;
+	}
+	numel = layout(t, rank, size);
+	if (numel < 0) {
+		shape_error(rank, size, "has more than 2^31 elements or a negative size", err);
+		goto fail;
+	}
+	storage->bytes = (size_t)numel * dtype_bytes(dtype);
+	storage->data = allocator_get(a, storage->bytes, err);
+	if (!storage->data)
+		goto fail;
+	storage->allocator = a;
+	storage->refs = 1;
+	storage->version = 0;
+	storage->last_write = WALK_UNKNOWN;
+	t->storage = storage;
+	t->refs = 1;
+	t->dtype = dtype;
+	t->offset = 0;
+	return t;
+fail:
+	if (storage)
+		block_put(a, storage, sizeof(*storage));
+	if (t)
+		block_put(a, t, sizeof(*t));
+	return NULL;
+}
+
+struct tensor *tensor_ref(struct tensor *t)
+{
+	t->refs++;
+	return t;
+}
+
+void tensor_unref(struct tensor *t)
+{
+	struct storage *storage;
+	struct allocator *a;
+
+	if (!t || --t->refs > 0)
+		return;
+	storage = t->storage;
+	a = storage->allocator;
+	block_put(a, t, sizeof(*t));
+	if (--storage->refs > 0)
+		return;
+	allocator_put(a, storage->data, storage->bytes);
+	block_put(a, storage, sizeof(*storage));
+}
+
+int64_t tensor_numel(const struct tensor *t)
+{
+	int64_t numel = 1;
+
+	for (int d = 0; d < t->rank; d++)
+		numel *= t->size[d];
+	return numel;
+}
+
+bool tensor_contiguous(const struct tensor *t)
+{
+	int64_t stride = 1;
+
+	for (int d = t->rank - 1; d >= 0; d--) {
+		if (t->size[d] == 0)
+			return true;
+		if (t->size[d] == 1)
+			continue;
+		if (t->stride[d] != stride)
+			return false;
+		stride *= t->size[d];
+	}
+	return true;
+}
+
+/* Where the element at row-major position `index` lies, in elements. */
+static int64_t element(const struct tensor *t, int64_t index)
+{
+	int64_t at = 0;
+
+	for (int d = t->rank - 1; d >= 0; d--) {
+		at += index % t->size[d] * t->stride[d];
+		index /= t->size[d];
+	}
+	return at;
+}
+
+double tensor_get_double(const struct tensor *t, int64_t index)
+{
+	return dtype_get_double(t->dtype, tensor_data(t), element(t, index));
+}
+
+int64_t tensor_get_int(const struct tensor *t, int64_t index)
+{
+	return dtype_get_int(t->dtype, tensor_data(t), element(t, index));
+}
+
+/* One row of `n` elements of `bytes` each; strides in elements. */
+static void copy_row(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n,
+		     size_t bytes)
+{
+	if (to_stride == 1 && from_stride == 1) {
+		memcpy(to, from, (size_t)n * bytes);
+		return;
+	}
+	for (int64_t i = 0; i < n; i++)
+		memcpy(to + i * to_stride * (int64_t)bytes, from + i * from_stride * (int64_t)bytes,
+		       bytes);
+}
+
+void tensor_copy(struct tensor *to, const struct tensor *from)
+{
+	size_t bytes = dtype_bytes(to->dtype);
+	int last = to->rank - 1;
+	int64_t numel = tensor_numel(to), index[MAX_RANK] = { 0 };
+	char *out = tensor_data(to);
+	const char *in = tensor_data(from);
+
+	if (numel == 0)
+		return;
+	if (tensor_contiguous(to) && tensor_contiguous(from)) {
+		memmove(out, in, (size_t)numel * bytes);
+		return;
+	}
+	for (;;) { /* an odometer over all dims but the last */
+		int d = last - 1;
+
+		copy_row(out, to->stride[last], in, from->stride[last], to->size[last], bytes);
+		while (d >= 0 && ++index[d] == to->size[d]) {
+			out -= (to->size[d] - 1) * to->stride[d] * (int64_t)bytes;
+			in -= (from->size[d] - 1) * from->stride[d] * (int64_t)bytes;
+			index[d--] = 0;
+		}
+		if (d < 0)
+			return;
+		out += to->stride[d] * (int64_t)bytes;
+		in += from->stride[d] * (int64_t)bytes;
+	}
+}

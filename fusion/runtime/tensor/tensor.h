@@ -1,0 +1,76 @@
+/* fusion/runtime/tensor/tensor.h -- tensors in memory, and where the memory is from.
+ *
+ * Storage comes from a struct allocator that keeps freed blocks for reuse (a
+ * malloc per op would be a large share of a small op) and counts bytes in use
+ * and their peak.  An allocator and its tensors belong to one thread.
+ */
+#ifndef FUSION_RUNTIME_TENSOR_H
+#define FUSION_RUNTIME_TENSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fusion/base/err.h"
+#include "fusion/graph/dtype.h"
+#include "fusion/graph/graph.h"
+
+struct allocator; /* private */
+
+/* `limit_bytes`: largest total in use; MEMORY error beyond it. */
+struct allocator *allocator_create(size_t limit_bytes);
+void allocator_destroy(struct allocator *a); /* frees cached blocks; all tensors must be gone */
+size_t allocator_used_bytes(const struct allocator *a);
+size_t allocator_peak_bytes(const struct allocator *a);
+void allocator_reset_peak(struct allocator *a); /* peak = used */
+
+/* 64-byte aligned, not zeroed, with 64 readable bytes past the end (vector
+ * loads may overrun).  NULL with MEMORY or BOUND. */
+void *allocator_get(struct allocator *a, size_t bytes, struct err *err);
+void allocator_put(struct allocator *a, void *memory, size_t bytes);
+
+/* Which end of a storage a kernel wrote last: that one is still in the cache. */
+enum walk_order { WALK_UNKNOWN, WALK_FORWARD, WALK_BACKWARD };
+
+struct storage {
+	struct allocator *allocator;
+	void *data;
+	size_t bytes;
+	int refs;
+	unsigned version;           /* how often an in-place op wrote to it */
+	enum walk_order last_write; /* a hint for whoever reads it next */
+};
+
+struct tensor {
+	struct storage *storage;
+	int refs;
+	enum dtype dtype;
+	int rank;
+	int64_t size[MAX_RANK];
+	int64_t stride[MAX_RANK]; /* in elements */
+	int64_t offset;           /* in elements */
+};
+
+/* Row-major, not zeroed; refs 1.  BOUND where the element count overflows or
+ * exceeds TENSOR_MAX_ELEMENTS, with the shape in the message. */
+enum { TENSOR_MAX_LOG2 = 31 };
+struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, const int64_t *size,
+			     struct err *err);
+struct tensor *tensor_ref(struct tensor *t);
+void tensor_unref(struct tensor *t); /* NULL is fine */
+
+int64_t tensor_numel(const struct tensor *t);
+bool tensor_contiguous(const struct tensor *t);
+static inline void *tensor_data(const struct tensor *t)
+{
+	return (char *)t->storage->data + t->offset * (int64_t)dtype_bytes(t->dtype);
+}
+
+/* One element as a number; `index` in row-major order. */
+double tensor_get_double(const struct tensor *t, int64_t index);
+int64_t tensor_get_int(const struct tensor *t, int64_t index);
+
+/* Copies values, whatever the strides; shapes and dtypes must be equal. */
+void tensor_copy(struct tensor *to, const struct tensor *from);
+
+#endif

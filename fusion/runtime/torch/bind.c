@@ -1,0 +1,392 @@
+/* fusion/runtime/torch/bind.c -- matches a call with an op's signature.
+ *
+ * A Python bool is an int to Python but not to torch: `dim=True` is refused,
+ * `x * True` is not.
+ */
+#include "fusion/runtime/torch/bind.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* How the user knows the op: "torch.sum", or "The operator +", to begin a sentence. */
+static const char *display(const char *name, char text[64])
+{
+	if (strncmp(name, "op:", 3) != 0)
+		return name;
+	snprintf(text, 64, "the operator %s", strcmp(name, "op:neg") == 0 ? "-" : name + 3);
+	return text;
+}
+
+static const char *accepted(const struct op_param *p)
+{
+	static const char *const words[] = {
+		[PARAM_TENSOR] = "a tensor",
+		[PARAM_TENSOR_SCALAR] = "a tensor or a number",
+		[PARAM_SCALAR] = "a number",
+		[PARAM_INT] = "an int",
+		[PARAM_FLOAT] = "a float",
+		[PARAM_BOOL] = "True or False",
+		[PARAM_INTS] = "an int or a tuple of ints",
+		[PARAM_DTYPE] = "a dtype such as torch.float32",
+		[PARAM_STR] = "a string",
+	};
+
+	return words[p->kind];
+}
+
+static bool wrong_type(const char *name, const struct op_param *p, struct value v, struct err *err)
+{
+	char text[64];
+
+	if (strncmp(name, "op:", 3) == 0)
+		return err_set(err, ERR_TYPE,
+			       "%s takes a tensor and a tensor or a number, not %s; "
+			       "convert the operand first",
+			       display(name, text), value_type_name(v));
+	return err_set(err, ERR_TYPE, "%s: %s must be %s%s, not %s", name, p->name, accepted(p),
+		       p->nullable ? " or None" : "", value_type_name(v));
+}
+
+static const struct sym *int_sym(struct graph *g, struct value v)
+{
+	return v.kind == VALUE_SYMINT ? v.sym : sym_const(g->syms, v.i);
+}
+
+static bool is_int(struct value v)
+{
+	return v.kind == VALUE_INT || v.kind == VALUE_SYMINT;
+}
+
+/* int[] of a Python int, tuple or list. */
+static bool bind_ints(struct graph *g, const char *name, const struct op_param *p,
+		      const struct value *items, int n, struct arg *out, struct err *err)
+{
+	const struct sym **ints = ARENA_ARRAY(g->arena, const struct sym *, (size_t)n + 1);
+
+	if (n > MAX_RANK)
+		return err_set(err, ERR_BOUND,
+			       "%s: %s has %d entries; a tensor has at most %d dims", name, p->name,
+			       n, MAX_RANK);
+	if (!ints)
+		return err_set(err, ERR_MEMORY, "out of memory for the graph");
+	for (int i = 0; i < n; i++) {
+		if (!is_int(items[i]))
+			return wrong_type(name, p, items[i], err);
+		ints[i] = int_sym(g, items[i]);
+		if (!ints[i])
+			return err_set(err, ERR_MEMORY, "out of memory for the graph");
+	}
+	*out = (struct arg){ .kind = ARG_INTS, .n = n, .ints = ints };
+	return true;
+}
+
+static bool bind_number(struct graph *g, struct value v, struct arg *out)
+{
+	switch (v.kind) {
+	case VALUE_BOOL:
+		*out = (struct arg){ .kind = ARG_BOOL, .b = v.b };
+		return true;
+	case VALUE_FLOAT:
+		*out = (struct arg){ .kind = ARG_FLOAT, .f = v.f };
+		return true;
+	case VALUE_INT:
+	case VALUE_SYMINT:
+		*out = (struct arg){ .kind = ARG_INT, .sym = int_sym(g, v) };
+		return out->sym != NULL;
+	default:
+		return false;
+	}
+}
+
+static bool bind_str(struct graph *g, struct value v, struct arg *out, struct err *err)
+{
+	char *text = arena_strndup(g->arena, v.str->text, v.str->len);
+
+	*out = (struct arg){ .kind = ARG_STR, .str = text };
+	return text || err_set(err, ERR_MEMORY, "out of memory for the graph");
+}
+
+static bool bind_tensor(const struct bind_target *t, struct value v, struct arg *out,
+			struct err *err)
+{
+	int id = t->node(t->self, v, err);
+
+	*out = arg_node(id);
+	return id >= 0;
+}
+
+/* One argument for one parameter. */
+static bool bind_value(const struct bind_target *t, const char *name, const struct op_param *p,
+		       struct value v, struct arg *out, struct err *err)
+{
+	bool tensor = p->kind == PARAM_TENSOR || p->kind == PARAM_TENSOR_SCALAR;
+
+	if (v.kind == VALUE_NONE && p->nullable) {
+		*out = (struct arg){ .kind = ARG_NONE };
+		return true;
+	}
+	if (v.kind == VALUE_TENSOR && tensor)
+		return bind_tensor(t, v, out, err);
+	if (v.kind >= VALUE_SYMREAL && v.kind <= VALUE_LATEBOOL && p->kind == PARAM_TENSOR_SCALAR)
+		return bind_tensor(t, v, out, err);
+	switch (p->kind) {
+	case PARAM_TENSOR_SCALAR:
+	case PARAM_SCALAR:
+		if (bind_number(t->graph, v, out))
+			return true;
+		break;
+	case PARAM_INT:
+		if (is_int(v) && bind_number(t->graph, v, out))
+			return true;
+		break;
+	case PARAM_FLOAT:
+		if (v.kind == VALUE_INT)
+			v = value_float((double)v.i);
+		if (v.kind == VALUE_FLOAT)
+			return bind_number(t->graph, v, out);
+		break;
+	case PARAM_BOOL:
+		if (v.kind == VALUE_BOOL)
+			return bind_number(t->graph, v, out);
+		break;
+	case PARAM_INTS:
+		if (is_int(v))
+			return bind_ints(t->graph, name, p, &v, 1, out, err);
+		if (v.kind == VALUE_TUPLE || v.kind == VALUE_LIST)
+			return bind_ints(t->graph, name, p, v.list->at, v.list->len, out, err);
+		break;
+	case PARAM_DTYPE:
+		if (v.kind != VALUE_DTYPE)
+			break;
+		*out = (struct arg){ .kind = ARG_DTYPE, .dtype = v.dtype };
+		return true;
+	case PARAM_STR:
+		if (v.kind == VALUE_STR)
+			return bind_str(t->graph, v, out, err);
+		break;
+	case PARAM_TENSOR:
+		break;
+	}
+	return wrong_type(name, p, v, err);
+}
+
+static bool named(const char *name, const char *key)
+{
+	if (strcmp(name, key) == 0)
+		return true;
+	if (strcmp(name, "x") == 0)
+		return strcmp(key, "input") == 0 || strcmp(key, "self") == 0;
+	return strcmp(name, "dim") == 0 && strcmp(key, "axis") == 0;
+}
+
+static int find_param(const struct op_info *info, const char *key)
+{
+	for (int i = 0; i < info->n_params; i++)
+		if (named(info->params[i].name, key))
+			return i;
+	return -1;
+}
+
+/* "x, dim, keepdim" */
+static void list_params(const struct op_info *info, char *out, size_t bytes)
+{
+	size_t len = 0;
+
+	out[0] = '\0';
+	for (int i = 0; i < info->n_params && len < bytes; i++)
+		len += (size_t)snprintf(out + len, bytes - len, "%s%s", i ? ", " : "",
+					info->params[i].name);
+}
+
+static bool too_many(const struct op_info *info, const char *name, int n, struct err *err)
+{
+	char text[64], params[192];
+
+	list_params(info, params, sizeof(params));
+	return err_set(err, ERR_TYPE, "%s takes (%s): %d positional arguments do not fit",
+		       display(name, text), params, n);
+}
+
+/* Where and how a tensor is kept: there is one place, and no gradient. */
+static bool is_placement(const char *key)
+{
+	static const char *const keys[] = { "device",     "layout",       "requires_grad",
+					    "pin_memory", "non_blocking", "memory_format" };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strcmp(keys[i], key) == 0)
+			return true;
+	return false;
+}
+
+static bool bind_keywords(const struct bind_target *t, const struct op_info *info, const char *name,
+			  const struct value *values, const struct keywords *kw, struct arg *args,
+			  bool *given, struct err *err)
+{
+	char params[192];
+
+	for (int k = 0; kw && k < kw->n; k++) {
+		const char *key = kw->names[k].str->text;
+		int i = find_param(info, key);
+
+		if (i < 0 && is_placement(key))
+			continue;
+		if (i < 0) {
+			list_params(info, params, sizeof(params));
+			return err_set(err, ERR_TYPE, "%s has no parameter %s; it takes %s", name,
+				       key, params);
+		}
+		if (given[i])
+			return err_set(err, ERR_TYPE, "%s: %s is given twice", name,
+				       info->params[i].name);
+		if (!bind_value(t, name, &info->params[i], values[k], &args[i], err))
+			return false;
+		given[i] = true;
+	}
+	return true;
+}
+
+/* torch.zeros(2, 3), x.view(2, -1), x.repeat(2, 1): sizes one by one.  The
+ * parameter that takes them, -1: none does. */
+static int sizes_spread(enum op op, const struct op_info *info, const struct value *values, int n)
+{
+	bool copies = op == OP_repeat || op == OP_tile || op == OP_flip || op == OP_new_zeros ||
+		      op == OP_new_ones;
+	int at = info->kind == KIND_CREATE ? 0 : 1;
+
+	if ((info->kind != KIND_CREATE && info->kind != KIND_VIEW && !copies) || n < at + 2 ||
+	    info->n_params <= at || info->params[at].kind != PARAM_INTS ||
+	    (info->n_params > at + 1 && !info->params[at + 1].keyword_only))
+		return -1;
+	for (int i = at; i < n; i++)
+		if (!is_int(values[i]))
+			return -1;
+	return at;
+}
+
+/* What was left out stays ARG_NONE: graph_add() knows the defaults. */
+static bool check_missing(const struct op_info *info, const char *name, const bool *given,
+			  struct err *err)
+{
+	char params[192], text[64];
+
+	for (int i = 0; i < info->n_params; i++) {
+		if (given[i] || info->params[i].optional)
+			continue;
+		list_params(info, params, sizeof(params));
+		return err_set(err, ERR_TYPE, "%s takes (%s): %s is missing", display(name, text),
+			       params, info->params[i].name);
+	}
+	return true;
+}
+
+/* At least one operand of an op on tensors is one. */
+static bool has_tensor(const struct op_info *info, const struct arg *args)
+{
+	bool wanted = false;
+
+	for (int i = 0; i < info->n_params; i++) {
+		if (args[i].kind == ARG_NODE)
+			return true;
+		wanted |= info->params[i].kind == PARAM_TENSOR_SCALAR;
+	}
+	return !wanted;
+}
+
+bool bind_call(const struct bind_target *target, enum op op, const char *name,
+	       const struct value *values, int n, const struct keywords *kw,
+	       struct arg args[MAX_ARGS], struct err *err)
+{
+	const struct op_info *info = op_info(op);
+	int n_kw = kw ? kw->n : 0, n_positional = n - n_kw;
+	bool given[MAX_ARGS] = { false };
+	char text[64];
+	int spread;
+
+	memset(args, 0, sizeof(*args) * MAX_ARGS);
+	spread = sizes_spread(op, info, values, n_positional);
+	if (spread >= 0) {
+		if (!bind_ints(target->graph, name, &info->params[spread], values + spread,
+			       n_positional - spread, &args[spread], err))
+			return false;
+		given[spread] = true;
+	}
+	for (int i = 0; i < (spread >= 0 ? spread : n_positional); i++) {
+		if (i >= info->n_params || info->params[i].keyword_only)
+			return too_many(info, name, n_positional, err);
+		if (!bind_value(target, name, &info->params[i], values[i], &args[i], err))
+			return false;
+		given[i] = true;
+	}
+	if (!bind_keywords(target, info, name, values + n_positional, kw, args, given, err) ||
+	    !check_missing(info, name, given, err))
+		return false;
+	if (!has_tensor(info, args))
+		return err_set(err, ERR_TYPE,
+			       "%s needs at least one tensor; all operands are numbers",
+			       display(name, text));
+	return true;
+}
+
+bool bind_by_parameter(enum op op, const struct value *values, int n, const struct keywords *kw,
+		       struct value out[MAX_ARGS])
+{
+	const struct op_info *info = op_info(op);
+	int n_positional = n - (kw ? kw->n : 0),
+	    spread = sizes_spread(op, info, values, n_positional);
+	int plain = spread >= 0 ? spread : n_positional;
+
+	for (int i = 0; i < MAX_ARGS; i++)
+		out[i] = (struct value){ .kind = VALUE_UNSET };
+	for (int i = 0; i < plain && i < info->n_params; i++)
+		out[i] = value_ref(values[i]);
+	if (spread >= 0) {
+		out[spread] = value_tuple(values + spread, n_positional - spread);
+		if (out[spread].kind == VALUE_UNSET)
+			return false;
+	}
+	for (int k = 0; kw && k < kw->n; k++) {
+		int i = find_param(info, kw->names[k].str->text);
+
+		if (i >= 0)
+			out[i] = value_ref(values[n_positional + k]);
+	}
+	return true;
+}
+
+static bool changes_shape(const struct node *to, const struct node *from, struct err *err)
+{
+	struct buf shapes;
+
+	buf_init(&shapes, 256);
+	shape_print(&shapes, &from->shape);
+	buf_puts(&shapes, " does not fit into ");
+	shape_print(&shapes, &to->shape);
+	err_set(err, ERR_SHAPE,
+		"an in-place operator keeps the shape of its tensor: %s; "
+		"write x = x + y instead of x += y",
+		shapes.data ? shapes.data : "");
+	buf_finish(&shapes);
+	return false;
+}
+
+int bind_inplace(struct graph *g, int target, int result, int line, int column, struct err *err)
+{
+	const struct node *to = g->nodes[target], *from = g->nodes[result];
+	struct arg args[2] = { arg_node(result), arg_dtype(to->dtype) };
+
+	if (!shape_equal(&to->shape, &from->shape)) {
+		changes_shape(to, from, err);
+		return -1;
+	}
+	if (dtype_category(from->dtype) > dtype_category(to->dtype)) {
+		err_set(err, ERR_TYPE,
+			"an in-place operator keeps the dtype of its tensor: the result is %s, the "
+			"tensor %s; write x = x + y instead of x += y",
+			dtype_name(from->dtype), dtype_name(to->dtype));
+		return -1;
+	}
+	if (from->dtype == to->dtype)
+		return result;
+	return graph_add(g, OP_to, args, 2, line, column, err);
+}

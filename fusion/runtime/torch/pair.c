@@ -1,0 +1,582 @@
+/* fusion/runtime/torch/pair.c -- calls that give several tensors, or are a few ops.
+ *
+ * A tuple is captured as PyTorch does: the op, then a getitem for each part.
+ */
+#include <string.h>
+
+#include "fusion/runtime/torch/torch_more.h"
+
+enum { MOST = MAX_ARGS + 1 };
+
+static bool op(const struct composer *c, enum op id, const char *name, const struct value *values,
+	       int n, struct value *out, struct err *err)
+{
+	return c->run(c->self, id, name, false, values, n, out, err);
+}
+
+/* "fx:max" of "Tensor.max". */
+static const char *fx_name(const char *name, char text[64])
+{
+	const char *dot = strrchr(name, '.');
+
+	strcpy(text, "fx:");
+	strncat(text, dot ? dot + 1 : name, 60);
+	return text;
+}
+
+static bool pack(struct value first, struct value second, const char *const *fields,
+		 const char *type, struct value *out, struct err *err)
+{
+	*out = value_tuple((struct value[]){ first, second }, 2);
+	value_unref(first);
+	value_unref(second);
+	if (out->kind == VALUE_UNSET)
+		return torch_no_memory(err);
+	out->list->fields = fields;
+	out->list->type_name = type;
+	return true;
+}
+
+static const char *const values_indices[] = { "values", "indices" };
+
+/* Two ops on the same arguments, as (values, indices). */
+static bool two_ops(const struct composer *c, const char *name, enum op values_op, enum op index_op,
+		    const struct value *args, int n, const char *type, struct value *out,
+		    struct err *err)
+{
+	struct value whole, values, indices;
+	char fx[64];
+	bool ok;
+
+	if (!op(c, values_op, fx_name(name, fx), args, n, &whole, err))
+		return false;
+	ok = op(c, OP_item_of, "fx:getitem", &whole, 1, &values, err);
+	value_unref(whole);
+	if (!ok)
+		return false;
+	if (!op(c, index_op, "fx:getitem", args, n, &indices, err)) {
+		value_unref(values);
+		return false;
+	}
+	return pack(values, indices, values_indices, type, out, err);
+}
+
+/* max(x), max(x, y), max(x, dim, keepdim) */
+static bool extreme(const struct composer *c, enum op id, const char *name,
+		    const struct value *args, int n, const struct keywords *kw, struct value *out,
+		    struct err *err)
+{
+	static const char *const names[] = { "input", "dim", "keepdim", "other" };
+	bool is_max = id == OP_max;
+	struct value v[4];
+	char fx[64];
+
+	if (!compose_args(name, names, 4, 1, args, n, kw, v, err))
+		return false;
+	if (v[1].kind == VALUE_TENSOR)
+		v[3] = v[1];
+	if (v[3].kind == VALUE_TENSOR) {
+		v[1] = v[3];
+		return op(c, is_max ? OP_maximum : OP_minimum, fx_name(name, fx), v, 2, out, err);
+	}
+	if (v[1].kind == VALUE_UNSET)
+		return err_set(err, ERR_TYPE, "%s: dim is missing", name);
+	if (v[2].kind == VALUE_UNSET)
+		v[2] = value_bool(false);
+	return two_ops(c, name, is_max ? OP_max_dim : OP_min_dim, is_max ? OP_argmax : OP_argmin, v,
+		       3, is_max ? "torch.return_types.max" : "torch.return_types.min", out, err);
+}
+
+static bool topk(const struct composer *c, const char *name, const struct value *args, int n,
+		 const struct keywords *kw, struct value *out, struct err *err)
+{
+	static const char *const names[] = { "input", "k", "dim", "largest", "sorted" };
+	struct value v[5];
+
+	if (!compose_args(name, names, 5, 2, args, n, kw, v, err))
+		return false;
+	v[2] = v[2].kind == VALUE_UNSET ? value_int(-1) : v[2];
+	v[3] = v[3].kind == VALUE_UNSET ? value_bool(true) : v[3];
+	v[4] = v[4].kind == VALUE_UNSET ? value_bool(true) : v[4];
+	return two_ops(c, name, OP_topk_values, OP_topk_indices, v, 5, "torch.return_types.topk",
+		       out, err);
+}
+
+static bool sort(const struct composer *c, const char *name, const struct value *args, int n,
+		 const struct keywords *kw, struct value *out, struct err *err)
+{
+	static const char *const names[] = { "input", "dim", "descending", "stable" };
+	struct value v[4];
+
+	if (!compose_args(name, names, 4, 1, args, n, kw, v, err))
+		return false;
+	v[1] = v[1].kind == VALUE_UNSET ? value_int(-1) : v[1];
+	v[2] = v[2].kind == VALUE_UNSET ? value_bool(false) : v[2];
+	v[3] = v[3].kind == VALUE_BOOL ? v[3] : value_bool(false);
+	return two_ops(c, name, OP_sort_values, OP_argsort, v, 4, "torch.return_types.sort", out,
+		       err);
+}
+
+/* amin and amax, var and mean: two reductions of the same arguments. */
+static bool two_reductions(const struct composer *c, enum op first, enum op second,
+			   const char *name, const struct value *args, int n,
+			   const struct keywords *kw, struct value *out, struct err *err)
+{
+	static const char *const names[] = { "input", "dim", "unbiased", "keepdim", "correction" };
+	static const char *const min_max[] = { "min", "max" };
+	struct value v[5], a, b, values[4];
+	bool statistic = first != OP_amin;
+	int count = 0;
+	char fx[64];
+
+	if (!compose_args(name, names, 5, 1, args, n, kw, v, err))
+		return false;
+	for (int i = 0; i < 5; i++)
+		if (v[i].kind == VALUE_UNSET)
+			v[i] = i == 3 ? value_bool(false) : value_none();
+	if (!statistic && v[1].kind == VALUE_NONE) {
+		if (!op(c, OP_min, fx_name(name, fx), v, 1, &a, err))
+			return false;
+		if (op(c, OP_max, "fx:getitem", v, 1, &b, err))
+			return pack(a, b, min_max, "torch.return_types.aminmax", out, err);
+		value_unref(a);
+		return false;
+	}
+	if (v[4].kind == VALUE_INT && (v[4].i == 0 || v[4].i == 1))
+		v[2] = value_bool(v[4].i == 1);
+	else if (v[4].kind != VALUE_NONE)
+		return err_set(err, ERR_UNSUPPORTED, "%s: correction must be 0 or 1 here", name);
+	values[count++] = v[0];
+	values[count++] = v[1];
+	if (statistic)
+		values[count++] = v[2];
+	values[count++] = v[3];
+	if (!op(c, first, fx_name(name, fx), values, count, &a, err))
+		return false;
+	if (!op(c, second, "fx:getitem", (struct value[]){ v[0], v[1], v[3] }, 3, &b, err)) {
+		value_unref(a);
+		return false;
+	}
+	return pack(a, b, statistic ? NULL : min_max,
+		    statistic ? NULL : "torch.return_types.aminmax", out, err);
+}
+
+/* One place of x in order along dim: the value, or its index. */
+static bool in_order(const struct composer *c, bool indices, const char *fx, struct value x,
+		     struct value dim, struct value at, bool keep, struct value *out,
+		     struct err *err)
+{
+	struct value how[4] = { x, dim, value_bool(false), value_bool(false) }, sorted, one;
+	bool ok;
+
+	if (!op(c, indices ? OP_argsort : OP_sort_values, "fx:", how, 4, &sorted, err))
+		return false;
+	ok = op(c, OP_select, fx, (struct value[]){ sorted, dim, at }, 3, &one, err);
+	value_unref(sorted);
+	if (!ok || !keep) {
+		*out = one;
+		return ok;
+	}
+	ok = op(c, OP_unsqueeze, "fx:", (struct value[]){ one, dim }, 2, out, err);
+	value_unref(one);
+	return ok;
+}
+
+/* x[k] in order along dim, and where it was. */
+static bool kth(const struct composer *c, const char *name, struct value x, struct value k,
+		struct value dim, struct value keepdim, const char *type, struct value *out,
+		struct err *err)
+{
+	bool keep = keepdim.kind == VALUE_BOOL && keepdim.b;
+	struct value value, index;
+	char fx[64];
+
+	if (!in_order(c, false, fx_name(name, fx), x, dim, k, keep, &value, err))
+		return false;
+	if (!in_order(c, true, "fx:getitem", x, dim, k, keep, &index, err)) {
+		value_unref(value);
+		return false;
+	}
+	return pack(value, index, values_indices, type, out, err);
+}
+
+static bool kthvalue(const struct composer *c, const char *name, const struct value *args, int n,
+		     const struct keywords *kw, struct value *out, struct err *err)
+{
+	static const char *const names[] = { "input", "k", "dim", "keepdim" };
+	struct value v[4];
+
+	if (!compose_args(name, names, 4, 2, args, n, kw, v, err))
+		return false;
+	if (v[1].kind != VALUE_INT || v[1].i < 1)
+		return err_set(err, ERR_VALUE, "%s: k must be a positive int", name);
+	return kth(c, name, v[0], value_int(v[1].i - 1),
+		   v[2].kind == VALUE_UNSET ? value_int(-1) : v[2], v[3],
+		   "torch.return_types.kthvalue", out, err);
+}
+
+/* The index of the lower one of the two in the middle. */
+static bool middle_of(const struct composer *c, struct value x, int dim, struct value *out,
+		      struct err *err)
+{
+	struct value size;
+	enum dtype dtype;
+	int64_t count;
+	int rank;
+
+	if (!c->type(c->self, x, &rank, &dtype, err))
+		return false;
+	if (!c->size(c->self, x, dim < 0 ? dim + rank : dim, &size, err) ||
+	    !compose_number(c, size, "the size that median halves", &count, err))
+		return false;
+	*out = value_int((count - 1) / 2);
+	return true;
+}
+
+static bool median(const struct composer *c, const char *name, const struct value *args, int n,
+		   const struct keywords *kw, struct value *out, struct err *err)
+{
+	static const char *const names[] = { "input", "dim", "keepdim" };
+	struct value v[3], flat, sizes, middle;
+	char fx[64];
+	bool ok;
+
+	if (!compose_args(name, names, 3, 1, args, n, kw, v, err))
+		return false;
+	if (v[1].kind == VALUE_INT)
+		return middle_of(c, v[0], (int)v[1].i, &middle, err) &&
+		       kth(c, name, v[0], middle, v[1], v[2], "torch.return_types.median", out,
+			   err);
+	sizes = value_tuple((struct value[]){ value_int(-1) }, 1);
+	if (sizes.kind == VALUE_UNSET)
+		return torch_no_memory(err);
+	ok = op(c, OP_reshape, "fx:", (struct value[]){ v[0], sizes }, 2, &flat, err);
+	value_unref(sizes);
+	if (!ok)
+		return false;
+	ok = middle_of(c, flat, 0, &middle, err) &&
+	     in_order(c, false, fx_name(name, fx), flat, value_int(0), middle, false, out, err);
+	value_unref(flat);
+	return ok;
+}
+
+/* running = running + momentum * (value - running), in place */
+static bool move_towards(const struct composer *c, struct value running, struct value value,
+			 struct value momentum, struct err *err)
+{
+	struct value same;
+
+	if (!c->run(c->self, OP_lerp, "fx:", true, (struct value[]){ running, value, momentum }, 3,
+		    &same, err))
+		return false;
+	value_unref(same);
+	return true;
+}
+
+/* With training=True the running statistics are written. */
+static bool batch_norm(const struct composer *c, const char *name, const struct value *args, int n,
+		       const struct keywords *kw, struct value *out, struct err *err)
+{
+	static const char *const names[] = { "input", "running_mean", "running_var", "weight",
+					     "bias",  "training",     "momentum",    "eps" };
+	struct value v[8], dims[MAX_RANK], over, y, statistic, x;
+	int rank, n_dims = 0;
+	enum dtype dtype;
+	char fx[64];
+	bool ok;
+
+	if (!compose_args(name, names, 8, 3, args, n, kw, v, err))
+		return false;
+	for (int i = 1; i < 8; i++)
+		if (v[i].kind == VALUE_UNSET)
+			v[i] = i == 5   ? value_bool(false)
+			       : i == 6 ? value_float(0.1)
+			       : i == 7 ? value_float(1e-5)
+					: value_none();
+	if (!op(c, OP_batch_norm, fx_name(name, fx), v, 8, &y, err))
+		return false;
+	*out = y;
+	if (v[5].kind != VALUE_BOOL || !v[5].b || v[1].kind != VALUE_TENSOR ||
+	    v[2].kind != VALUE_TENSOR)
+		return true;
+	ok = c->type(c->self, v[0], &rank, &dtype, err);
+	for (int d = 0; ok && d < rank; d++)
+		if (d != 1)
+			dims[n_dims++] = value_int(d);
+	over = value_tuple(dims, n_dims);
+	x = value_none();
+	ok = ok && op(c, OP_detach, "fx:", v, 1, &x, err);
+	for (int i = 0; ok && i < 2; i++) {
+		ok = op(c, i ? OP_var : OP_mean, "fx:", (struct value[]){ x, over }, 2, &statistic,
+			err);
+		if (!ok)
+			break;
+		ok = move_towards(c, v[1 + i], statistic, v[6], err);
+		value_unref(statistic);
+	}
+	value_unref(x);
+	value_unref(over);
+	if (!ok)
+		value_unref(y);
+	return ok;
+}
+
+static bool is_size(struct value v)
+{
+	return v.kind == VALUE_TUPLE || v.kind == VALUE_LIST;
+}
+
+static bool keyword(const struct keywords *kw, const struct value *values, const char *name,
+		    struct value *out)
+{
+	for (int i = 0; kw && i < kw->n; i++)
+		if (strcmp(kw->names[i].str->text, name) == 0) {
+			*out = values[i];
+			return true;
+		}
+	return false;
+}
+
+/* rand(2, 3), rand((2, 3)), randint(low, high, size) */
+static bool random_numbers(const struct composer *c, int id, const char *name,
+			   const struct value *args, int n, const struct keywords *kw,
+			   struct value *out, struct err *err)
+{
+	int n_kw = kw ? kw->n : 0, positional = n - n_kw, at = 0;
+	const struct value *named = args + positional;
+	struct value dtype = { .kind = VALUE_DTYPE, .dtype = DTYPE_F32 }, size, bounds[2], given;
+	bool ints = id == MORE_RANDINT, own = false, ok;
+	char fx[64];
+
+	bounds[0] = value_int(0);
+	bounds[1] = value_int(1);
+	if (ints) {
+		dtype.dtype = DTYPE_I64;
+		if (positional > 0 && (positional < 2 || is_size(args[1])))
+			bounds[1] = args[at++];
+		else if (positional > 1) {
+			bounds[0] = args[at++];
+			bounds[1] = args[at++];
+		}
+		if (keyword(kw, named, "high", &given))
+			bounds[1] = given;
+		if (keyword(kw, named, "low", &given))
+			bounds[0] = given;
+	}
+	if (keyword(kw, named, "dtype", &given) && given.kind == VALUE_DTYPE)
+		dtype = given;
+	if (keyword(kw, named, "size", &given)) {
+		size = given;
+	} else if (at < positional && is_size(args[at])) {
+		size = args[at];
+	} else {
+		size = value_tuple(args + at, positional - at);
+		own = true;
+		if (size.kind == VALUE_UNSET)
+			return torch_no_memory(err);
+	}
+	if (ints)
+		ok = op(c, OP_random_ints, fx_name(name, fx),
+			(struct value[]){ bounds[0], bounds[1], size, dtype }, 4, out, err);
+	else
+		ok = op(c, id == MORE_RAND ? OP_uniform : OP_normal, fx_name(name, fx),
+			(struct value[]){ size, dtype }, 2, out, err);
+	if (own)
+		value_unref(size);
+	return ok;
+}
+
+/* The sizes of a tensor as a tuple. */
+static bool sizes_of(const struct composer *c, struct value x, struct value *out, enum dtype *dtype,
+		     struct err *err)
+{
+	struct value sizes[MAX_RANK];
+	int rank;
+
+	if (!c->type(c->self, x, &rank, dtype, err))
+		return false;
+	for (int d = 0; d < rank; d++)
+		if (!c->size(c->self, x, d, &sizes[d], err))
+			return false;
+	*out = value_tuple(sizes, rank);
+	return out->kind != VALUE_UNSET || torch_no_memory(err);
+}
+
+static bool random_like(const struct composer *c, int id, const char *name,
+			const struct value *args, int n, const struct keywords *kw,
+			struct value *out, struct err *err)
+{
+	int positional = n - (kw ? kw->n : 0);
+	struct value size, dtype = { .kind = VALUE_DTYPE }, given;
+	char fx[64];
+	bool ok;
+
+	if (positional != 1 || args[0].kind != VALUE_TENSOR)
+		return err_set(err, ERR_TYPE, "%s takes one tensor", name);
+	if (!sizes_of(c, args[0], &size, &dtype.dtype, err))
+		return false;
+	if (keyword(kw, args + positional, "dtype", &given) && given.kind == VALUE_DTYPE)
+		dtype = given;
+	ok = op(c, id == MORE_RAND_LIKE ? OP_uniform : OP_normal, fx_name(name, fx),
+		(struct value[]){ size, dtype }, 2, out, err);
+	value_unref(size);
+	return ok;
+}
+
+static bool cast(const struct composer *c, const char *fx, struct value x, enum dtype dtype,
+		 struct value *out, struct err *err)
+{
+	struct value to = { .kind = VALUE_DTYPE, .dtype = dtype };
+	enum dtype from;
+	int rank;
+
+	if (x.kind != VALUE_TENSOR)
+		return err_set(err, ERR_TYPE, "a cast takes a tensor, not %s", value_type_name(x));
+	if (!c->type(c->self, x, &rank, &from, err))
+		return false;
+	if (from != dtype)
+		return op(c, OP_to, fx, (struct value[]){ x, to }, 2, out, err);
+	/* As torch: the tensor itself; a graph has the call all the same. */
+	return op(c, OP_alias, fx, &x, 1, out, err);
+}
+
+/* x.to(...) with a device, another tensor, or keywords that say nothing here. */
+static bool to(const struct composer *c, const char *name, const struct value *args, int n,
+	       const struct keywords *kw, struct value *out, struct err *err)
+{
+	int positional = n - (kw ? kw->n : 0), rank;
+	enum dtype dtype = DTYPE_COUNT;
+	bool copy = false;
+	char fx[64];
+
+	for (int i = 1; i < n; i++) {
+		const char *key = i < positional ? "" : kw->names[i - positional].str->text;
+
+		if (args[i].kind == VALUE_DTYPE)
+			dtype = args[i].dtype;
+		else if (args[i].kind == VALUE_TENSOR &&
+			 !c->type(c->self, args[i], &rank, &dtype, err))
+			return false;
+		else if (strcmp(key, "copy") == 0)
+			copy = args[i].kind == VALUE_BOOL && args[i].b;
+	}
+	if (copy && dtype == DTYPE_COUNT)
+		return op(c, OP_clone, fx_name(name, fx), args, 1, out, err);
+	if (dtype != DTYPE_COUNT)
+		return cast(c, fx_name(name, fx), args[0], dtype, out, err);
+	return op(c, OP_alias, fx_name(name, fx), args, 1, out, err);
+}
+
+/* broadcast_tensors(x, y, ...): each expanded to what all broadcast to. */
+static bool broadcast(const struct composer *c, const struct value *args, int n, struct value *out,
+		      struct err *err)
+{
+	struct value all[MOST], sizes = value_none(), sum;
+	enum dtype dtype;
+	bool ok = n > 0;
+	int made = 0;
+
+	if (!ok)
+		return err_set(err, ERR_TYPE, "torch.broadcast_tensors takes tensors");
+	sum = value_ref(args[0]);
+	for (int i = 1; ok && i < n; i++) {
+		struct value next;
+
+		ok = op(c, OP_add, "fx:", (struct value[]){ sum, args[i] }, 2, &next, err);
+		if (ok) {
+			value_unref(sum);
+			sum = next;
+		}
+	}
+	ok = ok && sizes_of(c, sum, &sizes, &dtype, err);
+	for (; ok && made < n; made += ok)
+		ok = op(c, OP_expand, made ? "fx:getitem" : "fx:broadcast_tensors",
+			(struct value[]){ args[made], sizes }, 2, &all[made], err);
+	if (ok) {
+		*out = value_tuple(all, made);
+		ok = out->kind != VALUE_UNSET || torch_no_memory(err);
+	}
+	for (int i = 0; i < made; i++)
+		value_unref(all[i]);
+	value_unref(sum);
+	value_unref(sizes);
+	return ok;
+}
+
+static enum dtype cast_dtype(int id)
+{
+	static const struct {
+		int id;
+		const char *name;
+	} casts[] = { { MORE_HALF, "float16" }, { MORE_BFLOAT16, "bfloat16" },
+		      { MORE_INT, "int32" },    { MORE_SHORT, "int16" },
+		      { MORE_CHAR, "int8" },    { MORE_BYTE, "uint8" } };
+	enum dtype dtype;
+
+	for (size_t i = 0; i < sizeof(casts) / sizeof(casts[0]); i++)
+		if (casts[i].id == id && dtype_from_name(casts[i].name, &dtype))
+			return dtype;
+	return DTYPE_COUNT;
+}
+
+bool pair_call(const struct composer *c, int id, const char *name, const struct value *args, int n,
+	       const struct keywords *kw, struct value *out, struct err *err)
+{
+	enum dtype dtype = cast_dtype(id);
+	char fx[64];
+	int rank;
+
+	if (dtype != DTYPE_COUNT)
+		return cast(c, fx_name(name, fx), args[0], dtype, out, err);
+	switch (id) {
+	case OP_max:
+	case OP_min:
+		return extreme(c, (enum op)id, name, args, n, kw, out, err);
+	case OP_topk_values:
+		return topk(c, name, args, n, kw, out, err);
+	case OP_sort_values:
+		return sort(c, name, args, n, kw, out, err);
+	case OP_cummax_values:
+		return two_ops(c, name, OP_cummax_values, OP_cummax_indices, args, n,
+			       "torch.return_types.cummax", out, err);
+	case OP_cummin_values:
+		return two_ops(c, name, OP_cummin_values, OP_cummin_indices, args, n,
+			       "torch.return_types.cummin", out, err);
+	case OP_batch_norm:
+		return batch_norm(c, name, args, n, kw, out, err);
+	case MORE_KTHVALUE:
+		return kthvalue(c, name, args, n, kw, out, err);
+	case OP_to:
+	case MORE_DEVICE_OF:
+		return to(c, name, args, id == OP_to ? n : 1, id == OP_to ? kw : NULL, out, err);
+	case MORE_TYPE_AS:
+		return n == 2 && args[1].kind == VALUE_TENSOR
+			   ? c->type(c->self, args[1], &rank, &dtype, err) &&
+				 cast(c, fx_name(name, fx), args[0], dtype, out, err)
+			   : err_set(err, ERR_TYPE, "type_as takes a tensor");
+	case MORE_MEDIAN:
+		return median(c, name, args, n, kw, out, err);
+	case MORE_AMINMAX:
+		return two_reductions(c, OP_amin, OP_amax, name, args, n, kw, out, err);
+	case MORE_VAR_MEAN:
+		return two_reductions(c, OP_var, OP_mean, name, args, n, kw, out, err);
+	case MORE_STD_MEAN:
+		return two_reductions(c, OP_std, OP_mean, name, args, n, kw, out, err);
+	case MORE_RAND:
+	case MORE_RANDN:
+	case MORE_RANDINT:
+		return random_numbers(c, id, name, args, n, kw, out, err);
+	case MORE_RAND_LIKE:
+	case MORE_RANDN_LIKE:
+		return random_like(c, id, name, args, n, kw, out, err);
+	case MORE_BROADCAST:
+		return broadcast(c, args, n, out, err);
+	case MORE_PAD:
+	case MORE_INTERPOLATE:
+	case MORE_PIXEL_SHUFFLE:
+	case MORE_PIXEL_UNSHUFFLE:
+		return resample_call(c, id, fx_name(name, fx), args, n, kw, out, err);
+	default:
+		return err_set(err, ERR_UNSUPPORTED, "%s is not in the language so far", name);
+	}
+}

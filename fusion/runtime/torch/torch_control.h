@@ -1,0 +1,42 @@
+/* fusion/runtime/torch/torch_control.h -- private to runtime/: how a program steers its capture.
+ *
+ * torch.compile, torch.compiler and torch._dynamo: functions that compute
+ * nothing.  A program marks functions and tensors with them, or asks for a
+ * break.
+ */
+#ifndef FUSION_RUNTIME_TORCH_CONTROL_H
+#define FUSION_RUNTIME_TORCH_CONTROL_H
+
+#include "fusion/capture/value.h"
+#include "fusion/capture/vm.h"
+
+enum torch_control {
+	CONTROL_FIRST = 1 << 14,
+	CONTROL_GRAPH_BREAK,
+	CONTROL_DISABLE,
+	CONTROL_DISABLE_ONCE, /* the same with recursive=False */
+	CONTROL_IDENTITY,     /* torch.compile(f): f, which is compiled anyway */
+	CONTROL_MARK_DYNAMIC,
+	CONTROL_NOTHING,
+	CONTROL_IS_COMPILING,
+	CONTROL_GRAD_MODE,     /* our prelude calls it; answers the mode before */
+	CONTROL_IS_GRAD,       /* torch.is_grad_enabled() */
+	CONTROL_GRAD_FUNCTION, /* f, with the mode in which it runs */
+	CONTROL_END,
+};
+
+/* The id of a spelling, -1: none. */
+int torch_control_find(const char *spelling);
+
+static inline bool torch_control_wants(const struct native *f)
+{
+	return f->id > CONTROL_FIRST && f->id < CONTROL_END;
+}
+
+/* Calls it; a capture answers GRAPH_BREAK, IS_COMPILING and the grad mode itself.
+ * *grad_off is the mode; NULL: it is always on. */
+bool torch_control_call(const struct native *f, const struct value *args, int n,
+			const struct keywords *kw, bool *grad_off, struct value *out,
+			struct err *err);
+
+#endif

@@ -1,0 +1,61 @@
+/* fusion/runtime/torch/torch_more.h -- private to runtime/: functions of torch that are no ops.
+ *
+ * Each host asks torch_more_wants() before it takes a call for an op.  What is
+ * made of ops goes through the host's composer, so it works in every mode;
+ * what needs elements only where the host has them.
+ */
+#ifndef FUSION_RUNTIME_TORCH_MORE_H
+#define FUSION_RUNTIME_TORCH_MORE_H
+
+#include "fusion/base/twister.h"
+#include "fusion/runtime/torch/compose.h"
+#include "fusion/runtime/report.h"
+#include "fusion/runtime/tensor/tensor.h"
+
+enum torch_more {
+	MORE_FIRST = 1 << 15,
+#define NATIVE(id, spellings, why) MORE_##id,
+#include "fusion/runtime/torch/torch_more.def"
+#undef NATIVE
+	MORE_END
+};
+
+/* The id of a spelling, -1: none. */
+int torch_more_find(const char *spelling);
+
+/* What a capture reports of a call, BREAK_NONE: it stays in the graph.  Ids of
+ * every kind are welcome. */
+enum break_id torch_more_break(int id);
+
+/* Where elements are: the eager host. */
+struct torch_memory {
+	struct allocator *allocator;
+	struct twister *random; /* may be NULL */
+};
+
+/* Whether the call of this native is one of these: max(x, dim), topk, nonzero,
+ * x.to("cpu") and others; args without self. */
+bool torch_more_wants(const struct native *f, const struct value *args, int n,
+		      const struct keywords *kw);
+
+/* Calls it.  `memory` NULL: a host without elements, where those that need them
+ * fail with UNSUPPORTED (a capture asks torch_more_break() first). */
+bool torch_more_call(const struct composer *c, const struct torch_memory *memory,
+		     const struct native *f, const struct value *args, int n,
+		     const struct keywords *kw, struct value *out, struct err *err);
+
+/* pair.c, resample.c (whose name is "fx:pad") and dynamic.c: args with self in front. */
+bool pair_call(const struct composer *c, int id, const char *name, const struct value *args, int n,
+	       const struct keywords *kw, struct value *out, struct err *err);
+bool resample_call(const struct composer *c, int id, const char *name, const struct value *args,
+		   int n, const struct keywords *kw, struct value *out, struct err *err);
+bool dynamic_call(const struct torch_memory *memory, int id, const char *name,
+		  const struct value *args, int n, const struct keywords *kw, struct value *out,
+		  struct err *err);
+
+/* For a host's composer.places: indices where a mask holds, a tuple of one int64
+ * tensor for each dim. */
+bool dynamic_places(const struct torch_memory *memory, const struct tensor *mask, struct value *out,
+		    struct err *err);
+
+#endif

@@ -1,0 +1,478 @@
+/* fusion/runtime/trace/trace.c -- attempts at capture, and ops as nodes.
+ *
+ * A tensor of the caller never enters the VM here but as a stand-in (world.c),
+ * so an attempt leaves nothing behind.
+ */
+#include "fusion/runtime/trace/trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/runtime/grad/autograd.h"
+#include "fusion/runtime/torch/bind.h"
+#include "fusion/runtime/fork/fork.h"
+#include "fusion/runtime/trace/late_text.h"
+#include "fusion/runtime/trace/prints.h"
+
+enum { MAX_SETTLED = 2 * MAX_ARGS }; /* arguments of an op */
+
+bool trace_no_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "out of memory while capturing the call");
+}
+
+void trace_init(struct trace *t, struct torch_names *names, const struct torch_operators *operators,
+		struct slots *slots, struct memory *memory, enum fusion_mode mode)
+{
+	t->names = names;
+	t->operators = operators;
+	t->slots = slots;
+	t->memory = memory;
+	t->mode = mode;
+	trace_host_init(t);
+}
+
+static void drop_stands(struct trace *t)
+{
+	for (int i = 0; i < t->slots->n; i++) {
+		struct value stand = t->slots->at[i].stand;
+
+		t->slots->at[i].stand = (struct value){ .kind = VALUE_UNSET };
+		value_unref(stand);
+	}
+	for (size_t i = 0; i < t->globals.len; i++)
+		value_unref(t->globals.at[i].stand);
+	for (size_t i = 0; i < t->lifted.len; i++)
+		value_unref(t->lifted.at[i].value);
+	t->globals.len = t->lifted.len = 0;
+	fork_forget(t);
+	prints_drop(t, 0);
+	late_text_forget(t);
+}
+
+void trace_finish(struct trace *t)
+{
+	drop_stands(t);
+	VEC_FREE(&t->globals);
+	VEC_FREE(&t->lifted);
+	VEC_FREE(&t->conditions);
+	VEC_FREE(&t->inputs);
+	VEC_FREE(&t->homes);
+	VEC_FREE(&t->float_operands);
+	VEC_FREE(&t->asserts);
+	VEC_FREE(&t->brk.stack);
+	VEC_FREE(&t->refused);
+	VEC_FREE(&t->loops);
+	VEC_FREE(&t->choices);
+	VEC_FREE(&t->prints);
+	VEC_FREE(&t->gaps);
+	VEC_FREE(&t->texts);
+	pointers_finish(&t->reals);
+	pointers_finish(&t->storages);
+	pointers_finish(&t->stands);
+}
+
+bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
+{
+	drop_stands(t);
+	pointers_clear(&t->reals);
+	pointers_clear(&t->storages);
+	pointers_clear(&t->stands);
+	t->conditions.len = t->inputs.len = t->homes.len = t->float_operands.len = 0;
+	t->asserts.len = 0;
+	t->restart = false;
+	t->n_ops = t->n_tensors = t->n_writes = 0;
+	t->grad_off = t->grad_off_first = vm->world.grad_off;
+	t->birth = vm->heap->births;
+	t->vm = vm;
+	t->brk.id = BREAK_NONE;
+	t->graph = graph_create(arena);
+	t->serial = t->graph;
+	for (int i = 0; i < t->slots->n; i++) {
+		struct slot *slot = &t->slots->at[i];
+
+		slot->live = slot->touched = slot->written = slot->grad_read = false;
+		slot->var = -1;
+		slot->same_as = -1;
+	}
+	for (int i = 0; i < t->slots->n_dims; i++)
+		t->slots->dims[i].var = -1;
+	return t->graph != NULL;
+}
+
+/* The program's line: our prelude stays out. */
+static bool push_line(struct trace *t, const struct frame *f)
+{
+	struct fusion_line line = { .line = f->inst->line, .function = f->code->name };
+
+	return VEC_PUSH(&t->brk.stack, line);
+}
+
+void trace_break_at(struct trace *t, enum break_id id, const char *subject, const struct frame *f)
+{
+	struct trace_break *b = &t->brk;
+	int depth = 0;
+
+	if (b->id != BREAK_NONE) /* the first is the cause */
+		return;
+	b->id = id;
+	b->stack.len = 0;
+	b->depth = 0;
+	b->column = b->end_column = 0;
+	b->message[0] = b->subject[0] = '\0';
+	if (subject)
+		snprintf(b->subject, sizeof(b->subject), "%s", subject);
+	for (; f && f != t->base->up; f = f->up) {
+		if (!f->unit->hidden)
+			push_line(t, f);
+		if (b->stack.len == 1 && b->column == 0) {
+			b->column = f->inst->column;
+			b->end_column = f->inst->end_column;
+		}
+		depth++;
+		if (f == t->base)
+			b->depth = depth;
+	}
+}
+
+bool trace_break(struct trace *t, enum break_id id, const char *subject, struct err *err)
+{
+	trace_break_at(t, id, subject, t->vm->frame);
+	return err_set(err, ERR_BREAK, "the graph ends here");
+}
+
+int trace_slot(const struct trace *t, struct value tensor)
+{
+	const struct vtensor *v = tensor.tensor;
+
+	return v->owner == t->serial ? v->input : -1;
+}
+
+int trace_lifted(const struct trace *t, struct value tensor)
+{
+	for (size_t i = 0; i < t->lifted.len; i++)
+		if (t->lifted.at[i].value.tensor == tensor.tensor)
+			return (int)i;
+	return -1;
+}
+
+static bool note_input(struct trace *t, int slot, int lifted, int node, const char *name,
+		       struct err *err)
+{
+	struct trace_input input = { .slot = slot, .lifted = lifted };
+
+	if (node < 0 || !VEC_PUSH(&t->inputs, input) || !graph_set_name(t->graph, node, name))
+		return trace_no_memory(err);
+	return true;
+}
+
+/* Strides of what is not row-major are constants; guards check them. */
+static int add_input(struct trace *t, struct value tensor, const struct tensor *memory,
+		     struct err *err)
+{
+	const struct sym *stride[MAX_RANK] = { 0 };
+	bool contiguous = tensor_contiguous(memory);
+	struct shape shape;
+	enum dtype dtype;
+
+	if (!trace_shape(t, tensor, &shape, &dtype, err))
+		return -1;
+	for (int d = 0; d < memory->rank; d++)
+		stride[d] = sym_const(t->graph->syms, memory->stride[d]);
+	return graph_input(t->graph, dtype, &shape, contiguous ? NULL : stride);
+}
+
+/* A tensor from outside the function: made by the module's code. */
+static int lift(struct trace *t, struct value tensor, struct err *err)
+{
+	struct lifted lifted = { .value = tensor, .node = -1 };
+	int at = trace_lifted(t, tensor), node;
+
+	if (at >= 0)
+		return t->lifted.at[at].node;
+	node = add_input(t, tensor, tensor.tensor->memory, err);
+	if (node < 0)
+		return -1;
+	lifted.node = node;
+	if (!VEC_PUSH(&t->lifted, lifted)) {
+		trace_no_memory(err);
+		return -1;
+	}
+	value_ref(tensor);
+	return note_input(t, -1, (int)t->lifted.len - 1, node, "global_tensor", err) ? node : -1;
+}
+
+int trace_node(struct trace *t, struct value tensor, struct err *err)
+{
+	struct vtensor *v = tensor.tensor;
+	struct slot *slot;
+
+	if (v->owner != t->serial) {
+		if (v->memory)
+			return lift(t, tensor, err);
+		err_set(err, ERR_UNSUPPORTED,
+			"a tensor that was made inside another call is used here; return it from "
+			"the function instead of keeping it in a global");
+		return -1;
+	}
+	if (v->view)
+		return trace_view_node(t, tensor, err);
+	if (v->node >= 0 || v->input < 0)
+		return v->node;
+	slot = &t->slots->at[v->input];
+	slot->touched = true;
+	v->node = add_input(t, tensor, slot->value.tensor->memory, err);
+	return note_input(t, v->input, -1, v->node, slot->name, err) ? v->node : -1;
+}
+
+static int target_node(void *self, struct value tensor, struct err *err)
+{
+	if (tensor.kind != VALUE_TENSOR)
+		return trace_float_operand(self, tensor, err);
+	return trace_node(self, tensor, err);
+}
+
+/* Pins the numbers among the operands; whether there are any. */
+static bool pin_symbols(struct trace *t, const struct value *values, int n)
+{
+	bool changed = false;
+
+	for (int i = 0; i < n; i++) {
+		changed |= trace_pin_value_quietly(t, values[i]);
+		if (trace_is_late(t, values[i]))
+			trace_break(t, BREAK_NUMBER_USE, NULL, NULL);
+		if (values[i].kind == VALUE_TUPLE || values[i].kind == VALUE_LIST)
+			changed |= pin_symbols(t, values[i].list->at, values[i].list->len);
+	}
+	return changed;
+}
+
+/* Whether pinning every size that the op saw may change the answer. */
+static bool pin_operands(struct trace *t, const struct value *values, int n)
+{
+	bool changed = pin_symbols(t, values, n);
+
+	for (int i = 0; i < n && !changed; i++) { /* the numbers of the call come first */
+		struct shape shape;
+		enum dtype dtype;
+
+		if (values[i].kind != VALUE_TENSOR ||
+		    !trace_shape(t, values[i], &shape, &dtype, NULL))
+			continue;
+		for (int d = 0; d < shape.rank; d++)
+			changed |= trace_pin_quietly(t, shape.size[d]);
+	}
+	return changed;
+}
+
+/* Numbers in place of symbols may mend it, or word it better. */
+static bool may_be_of_sizes(enum err_code code)
+{
+	return code == ERR_SHAPE || code == ERR_TYPE || code == ERR_VALUE ||
+	       code == ERR_UNSUPPORTED;
+}
+
+/* A failed op: if sizes were symbols, what would make it hold is guarded; if
+ * nothing can, the next attempt words the fault with numbers. */
+static bool op_failed(struct trace *t, const struct value *values, int n, struct err *err)
+{
+	const struct sym *a = t->graph->conflict[0], *b = t->graph->conflict[1];
+	struct symtab *syms = t->graph->syms;
+
+	if (t->mode == FUSION_STATIC || !err || !may_be_of_sizes(err->code))
+		return false;
+	if (a && b && err->code == ERR_SHAPE && sym_hint(syms, a) == sym_hint(syms, b))
+		return trace_equal(t, a, b, err);
+	if (pin_operands(t, values, n))
+		t->restart = true;
+	return false;
+}
+
+bool trace_wrap(struct trace *t, int node, struct value *out, struct err *err)
+{
+	*out = value_tensor();
+	if (out->kind == VALUE_UNSET)
+		return trace_no_memory(err);
+	out->tensor->owner = t->serial;
+	out->tensor->node = node;
+	out->tensor->birth = t->n_tensors++;
+	return true;
+}
+
+bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written)
+{
+	int lifted = trace_lifted(t, tensor), slot = trace_slot(t, tensor);
+
+	if (!fork_note_write(t, tensor))
+		return false;
+	t->n_writes += written;
+	if (lifted >= 0) {
+		t->lifted.at[lifted].node = node;
+		t->lifted.at[lifted].written |= written;
+		if (written)
+			t->lifted.at[lifted].writes = t->n_writes;
+		return true;
+	}
+	tensor.tensor->node = node;
+	tensor.tensor->written |= written;
+	if (written)
+		tensor.tensor->writes = t->n_writes;
+	if (slot >= 0)
+		t->slots->at[slot].written |= written;
+	return true;
+}
+
+/* FX's names: iadd for +=, what follows "fx:", else what the spelling says. */
+static bool set_fx(struct trace *t, int node, enum op op, const char *name, bool inplace)
+{
+	char fx[64];
+
+	if (strncmp(name, "fx:", 3) == 0)
+		snprintf(fx, sizeof(fx), "%s", name + 3);
+	else if (inplace && strncmp(name, "op:", 3) == 0)
+		snprintf(fx, sizeof(fx), "i%s", op_info(op)->fx);
+	else
+		snprintf(fx, sizeof(fx), "%s", op_fx_name(name, op));
+	return graph_set_fx(t->graph, node, fx);
+}
+
+/* What both sides of a branch draw, only one of them would have drawn. */
+static bool check_random(struct trace *t, enum op op, struct err *err)
+{
+	if (!t->fork ||
+	    (op != OP_uniform && op != OP_normal && op != OP_random_ints && op != OP_dropout))
+		return true;
+	return trace_break(t, BREAK_UNSUPPORTED, "random numbers", err);
+}
+
+static bool check_bound(struct trace *t, struct err *err)
+{
+	return t->graph->n_nodes < MAX_TRACE_NODES ||
+	       err_set(err, ERR_BOUND,
+		       "the graph has over %d ops, as from a loop that never ends; "
+		       "make fewer ops, or run the function in mode eager",
+		       MAX_TRACE_NODES);
+}
+
+/* A parameter that takes no symbol: the next attempt has the number. */
+static bool bind_failed(struct trace *t, const struct value *values, int n, struct err *err)
+{
+	if (t->brk.id == BREAK_NONE && err && err->code == ERR_TYPE && pin_symbols(t, values, n))
+		t->restart = true;
+	return false;
+}
+
+/* What inference took for granted of symbolic sizes is guarded. */
+static bool guard_facts(struct trace *t, struct err *err)
+{
+	for (int i = 0; i < t->graph->n_facts; i++) {
+		const struct size_fact *fact = &t->graph->facts[i];
+		struct size_condition c = { .op = fact->equal ? CMP_EQ : CMP_GE,
+					    .a = fact->a,
+					    .b = fact->b,
+					    .outcome = true };
+		bool known = false;
+
+		for (size_t j = 0; j < t->conditions.len && !known; j++) {
+			const struct size_condition *k = &t->conditions.at[j];
+
+			known = k->op == c.op && k->a == c.a && k->b == c.b && k->outcome;
+		}
+		if (!known && !VEC_PUSH(&t->conditions, c))
+			return trace_no_memory(err);
+	}
+	return true;
+}
+
+/* x.copy_(y), x[i] = y: the node of y, where it is the result as it is. */
+static int filled_with(const struct graph *g, int node)
+{
+	const struct node *n = g->nodes[node], *value;
+
+	if (n->op != OP_fill || n->args[1].kind != ARG_NODE)
+		return node;
+	value = g->nodes[n->args[1].node];
+	return value->dtype == n->dtype && shape_equal(&value->shape, &n->shape) ? value->id : node;
+}
+
+/* What the user's name for the op is, in messages. */
+static const char *call_name(const char *name, enum op op)
+{
+	if (strncmp(name, "fx:", 3) != 0)
+		return name;
+	return name[3] ? name + 3 : op_info(op)->id;
+}
+
+/* The value of an op that is no in-place one. */
+static bool finish_op(struct trace *t, int node, const struct value *values, int n,
+		      const struct keywords *kw, struct value *out, struct err *err)
+{
+	const struct node *made = t->graph->nodes[node];
+	struct view_layout layout;
+
+	if (made->op == OP_to && torch_plain_cast(values, n, kw) &&
+	    t->graph->nodes[made->args[0].node]->dtype == made->dtype) {
+		*out = value_ref(values[0]); /* as torch: x itself */
+		return values[0].tensor->view || trace_rewrite(t, values[0], node, false);
+	}
+	if (made->op == OP_contiguous && view_layout(t->graph, made->args[0].node, &layout) &&
+	    view_contiguous(t->graph, &layout)) {
+		*out = value_ref(values[0]);
+		return true;
+	}
+	if (op_info(made->op)->kind == KIND_VIEW)
+		return trace_wrap_view(t, values[0], node, out, err);
+	return trace_wrap(t, node, out, err);
+}
+
+/* Outcomes of comparisons are guarded where an op takes one: True or False. */
+static bool has_outcome(const struct value *values, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (values[i].kind == VALUE_SYMBOOL)
+			return true;
+	return false;
+}
+
+bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
+	      const struct value *values, int n, const struct keywords *kw, struct value *out,
+	      struct err *err)
+{
+	struct bind_target target = { .graph = t->graph, .node = target_node, .self = t };
+	struct arg args[MAX_ARGS];
+	struct value settled[MAX_SETTLED];
+	int line = t->host.line, column = t->host.column, node, result;
+
+	if (n <= MAX_SETTLED && has_outcome(values, n)) {
+		memcpy(settled, values, sizeof(*values) * (size_t)n);
+		for (int i = 0; i < n; i++)
+			if (!trace_settle(t, &settled[i], err))
+				return false;
+		values = settled;
+	}
+	if (!check_bound(t, err) || !check_random(t, op, err) ||
+	    (inplace && values[0].kind == VALUE_TENSOR && !fork_may_write(t, values[0], err)))
+		return false;
+	if (!bind_call(&target, op, call_name(name, op), values, n, kw, args, err))
+		return bind_failed(t, values, n, err);
+	node = graph_add(t->graph, op, args, op_info(op)->n_params, line, column, err);
+	if (node < 0)
+		return op_failed(t, values, n, err);
+	t->graph->nodes[node]->detached = t->grad_off;
+	if (!set_fx(t, node, op, name, inplace))
+		return trace_no_memory(err);
+	t->n_ops += t->graph->nodes[node]->fx[0] != '\0';
+	if (!guard_facts(t, err))
+		return false;
+	if (!inplace)
+		return finish_op(t, node, values, n, kw, out, err);
+	result = bind_inplace(t->graph, args[0].node, filled_with(t->graph, node), line, column,
+			      err);
+	if (result < 0)
+		return op_failed(t, values, n, err);
+	*out = value_ref(values[0]);
+	if (values[0].tensor->view)
+		return trace_view_write(t, values[0], result, err);
+	return trace_rewrite(t, values[0], result, true);
+}

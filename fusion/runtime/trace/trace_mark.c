@@ -1,0 +1,159 @@
+/* fusion/runtime/trace/trace_mark.c -- nodes of FX that compute nothing.
+ *
+ * torch._C._set_grad_enabled stands in a graph where torch.no_grad() begins and
+ * ends, and around a function that it decorates.  As in torch a piece that ends
+ * inside such a block leaves it first, and the next one enters it again.
+ */
+#include <string.h>
+
+#include "fusion/capture/frame.h"
+#include "fusion/runtime/trace/trace.h"
+
+static const char MARK[] = "_set_grad_enabled";
+
+/* The node that FX called last; NULL: none. */
+static struct node *last_call(const struct graph *g)
+{
+	for (int i = g->n_nodes - 1; i >= 0; i--)
+		if (g->nodes[i]->op != OP_input && g->nodes[i]->fx[0])
+			return g->nodes[i];
+	return NULL;
+}
+
+bool trace_mark_grad(struct trace *t, bool enabled, struct err *err)
+{
+	struct shape none = { .rank = 1 };
+	struct node *last = last_call(t->graph);
+	int node;
+
+	if (t->grad_off == !enabled)
+		return true;
+	t->grad_off = !enabled;
+	if (last && strcmp(last->fx, MARK) == 0) { /* nothing stands between the two */
+		t->n_ops--;
+		return graph_set_fx(t->graph, last->id, "") || trace_no_memory(err);
+	}
+	none.size[0] = sym_const(t->graph->syms, 0);
+	node = graph_constant(t->graph, DTYPE_F32, &none, NULL);
+	if (node < 0 || !graph_set_fx(t->graph, node, MARK))
+		return trace_no_memory(err);
+	t->graph->nodes[node]->line = t->host.line;
+	t->graph->nodes[node]->column = t->host.column;
+	t->n_ops++;
+	return true;
+}
+
+/* The classes of prelude/torch.py that change the mode. */
+static bool sets_grad(const struct class *c)
+{
+	return c->hidden && (strcmp(c->name, "GradMode") == 0 || strcmp(c->name, "_Setter") == 0);
+}
+
+/* The innermost manager of the grad mode whose block the frame stands in. */
+static struct instance *manager_around(const struct frame *f)
+{
+	int inst = (int)(f->inst - f->code->insts);
+
+	for (int i = 0; i < f->code->n_handlers; i++) {
+		const struct lang_handler *h = &f->code->handlers[i];
+		struct value leave;
+
+		if (h->kind != HANDLER_WITH || inst < h->start || inst >= h->end || h->depth < 1 ||
+		    f->top - f->stack < h->depth)
+			continue;
+		leave = f->stack[h->depth - 1];
+		if (leave.kind == VALUE_METHOD && leave.method->self.kind == VALUE_INSTANCE &&
+		    sets_grad(leave.method->self.instance->class))
+			return leave.method->self.instance;
+	}
+	return NULL;
+}
+
+static struct value attribute(const struct instance *i, const char *name)
+{
+	const struct value *found = i && i->attributes ? value_dict_find(i->attributes, name)
+						       : NULL;
+
+	return found ? *found : (struct value){ .kind = VALUE_UNSET };
+}
+
+bool trace_marks_begin(struct trace *t, const struct frame *real, const struct frame *base,
+		       struct err *err)
+{
+	for (;; real = real->up) {
+		const struct instance *manager = manager_around(real);
+		struct value mode = attribute(manager, "mode"),
+			     before = attribute(manager, "before");
+
+		if (mode.kind == VALUE_BOOL && before.kind == VALUE_BOOL) {
+			t->grad_off = t->grad_off_first = !before.b;
+			return trace_mark_grad(t, mode.b, err);
+		}
+		if (real->function && real->function->grad != GRAD_AS_IS) {
+			if (real->marked)
+				t->grad_off = t->grad_off_first = real->grad_before;
+			return trace_mark_grad(t, real->function->grad == GRAD_ON, err);
+		}
+		if (real == base)
+			return true;
+	}
+}
+
+bool trace_marks_end(struct trace *t, bool stopped, struct err *err)
+{
+	t->grad_off_at_stop = t->grad_off;
+	for (const struct frame *f = stopped ? t->vm->frame : t->base;; f = f->up) {
+		if (manager_around(f) || (f->function && f->function->grad != GRAD_AS_IS))
+			return trace_mark_grad(t, !t->grad_off_first, err);
+		if (f == t->base)
+			return true;
+	}
+}
+
+bool trace_call_marked(struct trace *t, struct vm *vm, struct frame *f, struct value *out,
+		       struct err *err)
+{
+	bool before = !t->grad_off, stopped;
+
+	return trace_mark_grad(t, f->function->grad == GRAD_ON, err) &&
+	       vm_run_until(vm, f, -1, &stopped, out, err) && trace_mark_grad(t, before, err);
+}
+
+/* `assert tensor`, with a constant text or none: the branch around the raise. */
+static bool is_assert(const struct frame *f)
+{
+	const struct lang_inst *at = f->inst, *end = f->code->insts + f->code->n_insts;
+
+	if (at->op != CODE_JUMP_IF_TRUE || end - at < 4 || at[1].op != CODE_LOAD_GLOBAL ||
+	    strcmp(f->code->names[at[1].arg], "AssertionError") != 0)
+		return false;
+	at += at[2].op == CODE_LOAD_CONST ? 3 : 2;
+	return at->op == CODE_CALL && at[1].op == CODE_RAISE;
+}
+
+/* The graph computes it; whether it holds is looked at when it has run. */
+bool trace_assert(struct trace *t, struct value a, bool *held, struct err *err)
+{
+	struct shape shape;
+	enum dtype dtype;
+	int node;
+
+	*held = false;
+	if (!is_assert(t->vm->frame) || !trace_shape(t, a, &shape, &dtype, err))
+		return true;
+	for (int d = 0; d < shape.rank; d++)
+		if (!sym_is(shape.size[d], 1))
+			return true;
+	node = trace_node(t, a, err);
+	if (node >= 0)
+		node = graph_add(t->graph, OP_alias,
+				 (struct arg[]){ { .kind = ARG_NODE, .node = node } }, 1,
+				 t->host.line, t->host.column, err);
+	if (node < 0)
+		return false;
+	if (!graph_set_fx(t->graph, node, "_assert_async") || !VEC_PUSH(&t->asserts, node))
+		return trace_no_memory(err);
+	t->n_ops++;
+	*held = true;
+	return true;
+}
