@@ -2,7 +2,7 @@
 
 Each program of constructs.txt is a header line `# name | group | inputs of call 1 | inputs of call 2 ...`
 and its source.  Inputs are separated by ";": "f 4,3" float32 [4, 3] (p: positive, n:
-negative, d: float64, i: int64, b: bool), k=3 any Python value, l= a list and d= a
+negative; another dtype: see DTYPES), k=3 any Python value, l= a list and d= a
 dict of vectors.  record_constructs.py runs them on PyTorch and writes
 construct_cases.json.
 """
@@ -11,6 +11,9 @@ import os
 import random
 
 TEXT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "constructs.txt")
+
+
+DTYPES = {"d": "float64", "h": "float16", "g": "bfloat16", "i": "int64", "j": "int32", "s": "int16", "c": "int8", "u": "uint8", "b": "bool"}
 
 
 def programs():
@@ -29,15 +32,15 @@ def tensor(text, rng):
     count = 1
     for n in shape:
         count *= n
-    if letter == "i":
-        data = [rng.randint(-5, 9) for _ in range(count)]
+    if letter in "iuscj":
+        data = [rng.randint(0 if letter == "u" else -5, 9) for _ in range(count)]
     elif letter == "b":
         data = [rng.random() < 0.5 for _ in range(count)]
     else:
         data = [round(rng.gauss(0, 1), 4) for _ in range(count)]
         if letter in "pn":
             data = [(abs(v) + 0.5) * (1 if letter == "p" else -1) for v in data]
-    dtype = {"d": "float64", "i": "int64", "b": "bool"}.get(letter, "float32")
+    dtype = DTYPES.get(letter, "float32")
     return {"tensor": {"shape": shape, "dtype": dtype, "data": data}}
 
 

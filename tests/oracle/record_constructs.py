@@ -120,7 +120,22 @@ def record(case):
     for mode, dynamic in MODES.items():
         case[mode] = captured(case, dynamic)
     case["breaks"] = breaks(case)
+    if case["group"] == "grad":
+        gradients(case)
     return case
+
+
+def gradients(case):
+    """Of the sum of all floating outputs of the first call, to its inputs and the parameters."""
+    model = fresh(case)
+    arguments = [argument(v) for v in case["inputs"][0]]
+    for x in arguments:
+        if isinstance(x, torch.Tensor) and x.is_floating_point():
+            x.requires_grad_(True)
+    out = model(*arguments)
+    sum(y.sum() for y in (out if isinstance(out, (tuple, list)) else [out]) if y.is_floating_point() and y.requires_grad).backward()
+    case["grad"] = True
+    case["grads"] = [value_of(x.grad) if isinstance(x, torch.Tensor) and x.grad is not None else None for x in arguments]
 
 
 def main():
