@@ -9,8 +9,9 @@
 #include "fusion/passes/pass.h"
 
 struct lift {
-	const int *uses; /* by id of the old list */
-	int *made_uses;  /* by id of the new list */
+	const int *uses;   /* by id of the old list */
+	const bool *fuses; /* by id of the old list: a kernel reads it that may grow */
+	int *made_uses;    /* by id of the new list */
 	int cap;
 };
 
@@ -104,7 +105,7 @@ static int lift_node(struct rewrite *rw, struct node *n, struct err *err)
 	struct lift *lift = rw->state;
 	int id = REWRITE_KEEP, uses = lift->uses[n->id], x = n->n_args ? n->args[0].node : -1;
 
-	if (is_lifted(n) && x < lift->cap && lift->made_uses[x] == 1 &&
+	if (is_lifted(n) && lift->fuses[n->id] && x < lift->cap && lift->made_uses[x] == 1 &&
 	    takes_views(rw->g, rw->g->nodes[x]))
 		id = lift_view(rw, n, err);
 	if (id == REWRITE_FAILED)
@@ -115,14 +116,32 @@ static int lift_node(struct rewrite *rw, struct node *n, struct err *err)
 	return REWRITE_FAILED;
 }
 
+/* Which nodes are read by what a kernel may be made of.  A product of matrices reads
+ * memory in any case, of which the view is one for nothing. */
+static bool *find_fusing(const struct graph *g)
+{
+	bool *fuses = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes + 1);
+
+	for (int id = g->n_nodes - 1; fuses && id >= 0; id--) {
+		const struct node *n = g->nodes[id];
+		enum op_kind kind = op_info(n->op)->kind;
+
+		for (int a = 0; a < n->n_args; a++)
+			if (n->args[a].kind == ARG_NODE)
+				fuses[n->args[a].node] |= kind == KIND_VIEW ? fuses[id]
+									    : kind != KIND_LIBRARY;
+	}
+	return fuses;
+}
+
 /* needs: no COMPOSITE nodes; keeps: values, bit for bit; breaks: leaves nodes that
  * nothing reads */
 bool pass_lift(struct graph *g, bool *changed, struct err *err)
 {
 	int *uses = ARENA_ARRAY(g->arena, int, (size_t)g->n_nodes + 1);
-	struct lift lift = { .uses = uses };
+	struct lift lift = { .uses = uses, .fuses = find_fusing(g) };
 
-	if (!uses)
+	if (!uses || !lift.fuses)
 		return pass_out_of_memory(err);
 	for (int id = 0; id < g->n_nodes; id++)
 		for (int a = 0; a < g->nodes[id]->n_args; a++)

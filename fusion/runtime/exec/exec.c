@@ -12,7 +12,11 @@
 #include "fusion/base/clock.h"
 #include "fusion/runtime/exec/partition.h"
 
-enum { ALIGN_BYTES = 64 }; /* of temporaries, and readable bytes past each */
+enum {
+	ALIGN_BYTES = 64, /* of temporaries, and readable bytes past each */
+	/* Less is taken at once: a call of small kernels has no time to spare. */
+	STEPWISE_BYTES = 256 << 10,
+};
 
 static bool out_of_memory(struct err *err)
 {
@@ -113,14 +117,14 @@ static void lay_out(struct exec *e)
 		for (int j = 0; j < i; j++) { /* restart past whatever overlaps */
 			const struct exec_temp *o = &e->temps[j];
 
-			if (overlap_in_time(&buffers[o->buffer], b) && offset < o->end &&
-			    o->offset < offset + bytes) {
-				offset = o->end;
+			if (overlap_in_time(&buffers[o->buffer], b) &&
+			    offset < o->offset + o->bytes && o->offset < offset + bytes) {
+				offset = o->offset + o->bytes;
 				j = -1;
 			}
 		}
 		e->temps[i].offset = offset;
-		e->temps[i].end = offset + bytes;
+		e->temps[i].bytes = bytes;
 		if (offset + bytes > e->temp_bytes)
 			e->temp_bytes = offset + bytes;
 	}
@@ -148,7 +152,7 @@ struct exec *exec_create(const struct exec_env *env, const struct backend *backe
 	e->lowered = lower_graph(e->graph, passes.group, arena, err);
 	if (!e->lowered)
 		return NULL;
-	if (!map_buffers(e, arena)) {
+	if (!map_buffers(e, arena) || !step_plan(e)) {
 		out_of_memory(err);
 		return NULL;
 	}
@@ -217,7 +221,7 @@ static void use_layout(struct exec *e, const struct exec_layout *kept)
 	for (int i = 0; i < e->n_outputs; i++)
 		memcpy(e->outputs[i].size, kept->size[i], sizeof(kept->size[i]));
 	for (int i = 0; i < e->n_temps; i++)
-		e->temps[i].offset = kept->offset[i];
+		e->temps[i] = kept->temps[i];
 	e->temp_bytes = kept->temp_bytes;
 }
 
@@ -228,8 +232,8 @@ static void keep_layout(struct exec *e)
 
 	if (!kept->vars) {
 		kept->size = arena_array(e->arena, (size_t)e->n_outputs + 1, sizeof(*kept->size));
-		kept->offset = ARENA_ARRAY(e->arena, size_t, (size_t)e->n_temps + 1);
-		if (!kept->size || !kept->offset)
+		kept->temps = ARENA_ARRAY(e->arena, struct exec_temp, (size_t)e->n_temps + 1);
+		if (!kept->size || !kept->temps)
 			return;
 		kept->vars = ARENA_ARRAY(e->arena, int64_t, (size_t)e->n_vars + 1);
 		if (!kept->vars)
@@ -239,7 +243,7 @@ static void keep_layout(struct exec *e)
 	for (int i = 0; i < e->n_outputs; i++)
 		memcpy(kept->size[i], e->outputs[i].size, sizeof(kept->size[i]));
 	for (int i = 0; i < e->n_temps; i++)
-		kept->offset[i] = e->temps[i].offset;
+		kept->temps[i] = e->temps[i];
 	kept->temp_bytes = e->temp_bytes;
 }
 
@@ -266,13 +270,14 @@ bool exec_rebind(struct exec *e, const int64_t *vars, struct err *err)
 		if (e->n_vars > 0)
 			keep_layout(e);
 	}
+	e->stepwise = e->temp_bytes >= STEPWISE_BYTES && e->lowered->n_kernels > 1;
 	e->bound = true;
 	return true;
 }
 
 /* What a value that no kernel wrote to its own memory is copied from. */
-static void copy_output(const struct exec *e, int index, struct tensor *const *inputs,
-			struct tensor *const *outputs)
+void exec_copy_output(const struct exec *e, int index, struct tensor *const *inputs,
+		      struct tensor *const *outputs)
 {
 	const struct exec_output *out = &e->outputs[index];
 	const struct buffer *b = &e->lowered->buffers[out->buffer];
@@ -287,23 +292,29 @@ static void copy_output(const struct exec *e, int index, struct tensor *const *i
 }
 
 /* One watched launch: the kernel's time apart from what surrounds it. */
-static void launch_observed(struct exec *e, bool backward, const struct fusion_observer *observer,
-			    int graph)
+static void launch_observed(struct exec *e, int k, bool backward,
+			    const struct fusion_observer *observer, int graph)
 {
-	for (int k = 0; k < e->lowered->n_kernels; k++) {
-		int64_t before = clock_ns(), begin, end;
+	int64_t before = clock_ns(), begin, end;
 
-		begin = clock_ns();
-		e->backend->launch(e->executable, k, e->buffers, e->env->pool, backward);
-		backward = !backward;
-		end = clock_ns();
-		if (observer->launched)
-			observer->launched(observer->self, graph, e->first_kernel + k, begin, end);
-		if (observer->phase) {
-			observer->phase(observer->self, PHASE_KERNEL, begin, end);
-			observer->phase(observer->self, PHASE_LAUNCH, before, begin);
-		}
+	begin = clock_ns();
+	e->backend->launch(e->executable, k, e->buffers, e->env->pool, backward);
+	end = clock_ns();
+	if (observer->launched)
+		observer->launched(observer->self, graph, e->first_kernel + k, begin, end);
+	if (observer->phase) {
+		observer->phase(observer->self, PHASE_KERNEL, begin, end);
+		observer->phase(observer->self, PHASE_LAUNCH, before, begin);
 	}
+}
+
+void exec_launch(struct exec *e, int kernel, bool backward, const struct fusion_observer *observer,
+		 int graph)
+{
+	if (observer)
+		launch_observed(e, kernel, backward, observer, graph);
+	else
+		e->backend->launch(e->executable, kernel, e->buffers, e->env->pool, backward);
 }
 
 /* The failure to make an output happens where the program computes it. */
@@ -316,6 +327,16 @@ static bool at_output(const struct exec *e, int index, struct err *err)
 		err->column = n->column;
 	}
 	return false;
+}
+
+struct tensor *exec_output_tensor(const struct exec *e, int index, struct err *err)
+{
+	const struct exec_output *out = &e->outputs[index];
+	struct tensor *t = tensor_create(e->env->allocator, out->dtype, out->rank, out->size, err);
+
+	if (!t)
+		at_output(e, index, err);
+	return t;
 }
 
 /* Memory of outputs and temporaries; fills in the table of buffers. */
@@ -333,9 +354,9 @@ static inline bool take_memory(struct exec *e, struct tensor *const *inputs,
 		const struct exec_output *out = &e->outputs[i];
 
 		if (!outputs[i])
-			outputs[i] = tensor_create(a, out->dtype, out->rank, out->size, err);
+			outputs[i] = exec_output_tensor(e, i, err);
 		if (!outputs[i])
-			return at_output(e, i, err);
+			return false;
 		if (!out->copy)
 			e->buffers[out->buffer] = tensor_data(outputs[i]);
 	}
@@ -352,7 +373,7 @@ static inline bool take_memory(struct exec *e, struct tensor *const *inputs,
 	return true;
 }
 
-static void give_back_outputs(struct exec *e, struct tensor **outputs)
+void exec_drop_outputs(const struct exec *e, struct tensor **outputs)
 {
 	for (int i = 0; i < e->n_outputs; i++) {
 		tensor_unref(outputs[i]);
@@ -363,7 +384,7 @@ static void give_back_outputs(struct exec *e, struct tensor **outputs)
 /* A kernel begins at the end of its first input that was written last, and each
  * further kernel the other way round: of large tensors that part is still in
  * the cache.  (Reductions keep to one order, which their rounding depends on.) */
-static inline bool starts_backward(const struct exec *e, struct tensor *const *inputs)
+bool exec_starts_backward(const struct exec *e, struct tensor *const *inputs)
 {
 	for (int i = 0; i < e->n_inputs; i++)
 		if (e->inputs[i] >= 0)
@@ -371,7 +392,7 @@ static inline bool starts_backward(const struct exec *e, struct tensor *const *i
 	return false;
 }
 
-static inline void note_order(const struct exec *e, struct tensor *const *outputs, bool backward)
+void exec_note_order(const struct exec *e, struct tensor *const *outputs, bool backward)
 {
 	bool last = e->lowered->n_kernels % 2 ? backward : !backward;
 
@@ -389,28 +410,46 @@ bool exec_run(struct exec *e, struct tensor *const *inputs, struct tensor **outp
 
 	if (__builtin_expect(e->parts != NULL, 0))
 		return partition_run(e, inputs, outputs, observer, graph, err);
+	if (e->stepwise)
+		return step_run(e, inputs, NULL, outputs, into, observer, graph, err);
 	if (!take_memory(e, inputs, outputs, into, &temps, err)) {
-		give_back_outputs(e, outputs);
+		exec_drop_outputs(e, outputs);
 		return false;
 	}
-	backward = starts_backward(e, inputs);
-	note_order(e, outputs, backward);
+	backward = exec_starts_backward(e, inputs);
+	exec_note_order(e, outputs, backward);
 	if (watched) {
 		if (observer->phase)
 			observer->phase(observer->self, PHASE_ALLOC, begin, clock_ns());
-		launch_observed(e, backward, observer, graph);
+		for (int k = 0; k < e->lowered->n_kernels; k++, backward = !backward)
+			launch_observed(e, k, backward, observer, graph);
 	} else {
 		for (int k = 0; k < e->lowered->n_kernels; k++, backward = !backward)
 			e->backend->launch(e->executable, k, e->buffers, e->env->pool, backward);
 	}
 	for (int i = 0; i < e->n_outputs; i++)
 		if (e->outputs[i].copy)
-			copy_output(e, i, inputs, outputs);
+			exec_copy_output(e, i, inputs, outputs);
 	if (temps)
 		allocator_put(e->env->allocator, temps, e->temp_bytes);
 	if (e->executable && !e->backend->fault(e->executable, err)) {
-		give_back_outputs(e, outputs);
+		exec_drop_outputs(e, outputs);
 		return false;
 	}
 	return true;
+}
+
+bool exec_run_last(struct exec *e, struct tensor **inputs, struct tensor **outputs,
+		   const struct fusion_observer *observer, int graph, struct err *err)
+{
+	bool ok;
+
+	if (!e->parts)
+		return step_run(e, inputs, inputs, outputs, NULL, observer, graph, err);
+	ok = partition_run(e, inputs, outputs, observer, graph, err);
+	for (int i = 0; i < e->n_inputs; i++) {
+		tensor_unref(inputs[i]);
+		inputs[i] = NULL;
+	}
+	return ok;
 }

@@ -35,17 +35,25 @@ struct exec_output {
 struct exec_temp {
 	int buffer;
 	size_t offset; /* within the block of temporaries */
-	size_t end;    /* used while it is laid out */
+	size_t bytes;
 };
 
 /* Sizes and offsets under one set of symbol values. */
 struct exec_layout {
 	int64_t *vars;             /* NULL: not filled */
 	int64_t (*size)[MAX_RANK]; /* of each output */
-	size_t *offset;            /* of each temporary */
+	struct exec_temp *temps;   /* each temporary's place */
 	size_t temp_bytes;
 };
 enum { MAX_LAYOUTS = 16 };
+
+enum step_kind { STEP_TAKE_TEMP, STEP_TAKE_OUTPUT, STEP_DROP_TEMP, STEP_DROP_INPUT };
+
+struct exec_step { /* before kernel `kernel` where it takes, behind it where it drops */
+	int kernel;
+	enum step_kind kind;
+	int index; /* of the temporary, the output, the input */
+};
 
 struct partition;
 
@@ -67,8 +75,11 @@ struct exec {
 	struct exec_temp *temps;
 	int n_temps;
 	size_t temp_bytes;
-	int *inputs; /* buffer of each graph input, -1: no kernel reads it */
+	bool stepwise; /* memory comes and goes kernel by kernel: exec_step.c */
+	int *inputs;   /* buffer of each graph input, -1: no kernel reads it */
 	int n_inputs;
+	struct exec_step *steps; /* where memory is taken and given back, in order */
+	int n_steps;
 
 	struct exec_layout layouts[MAX_LAYOUTS]; /* kept for shapes that come in turn */
 	int next_layout;
@@ -110,5 +121,28 @@ static inline bool exec_bind(struct exec *e, const int64_t *vars, struct err *er
 bool exec_run(struct exec *e, struct tensor *const *inputs, struct tensor **outputs,
 	      struct tensor *into, const struct fusion_observer *observer, int graph,
 	      struct err *err);
+
+/* The same for inputs that the caller will not need again: the references are
+ * taken over, on error too, and given up as soon as no kernel reads them. */
+bool exec_run_last(struct exec *e, struct tensor **inputs, struct tensor **outputs,
+		   const struct fusion_observer *observer, int graph, struct err *err);
+
+/* exec_step.c, for exec.c: the steps of e's buffers; false when out of memory. */
+bool step_plan(struct exec *e);
+/* Runs it with memory that is there while kernels need it, and no longer.  `owned`:
+ * the inputs' references go with their last kernel; NULL: they are the caller's. */
+bool step_run(struct exec *e, struct tensor *const *inputs, struct tensor **owned,
+	      struct tensor **outputs, struct tensor *into, const struct fusion_observer *observer,
+	      int graph, struct err *err);
+
+/* exec.c, for exec_step.c: one launch, watched or not. */
+void exec_launch(struct exec *e, int kernel, bool backward, const struct fusion_observer *observer,
+		 int graph);
+bool exec_starts_backward(const struct exec *e, struct tensor *const *inputs);
+struct tensor *exec_output_tensor(const struct exec *e, int index, struct err *err);
+void exec_copy_output(const struct exec *e, int index, struct tensor *const *inputs,
+		      struct tensor *const *outputs);
+void exec_note_order(const struct exec *e, struct tensor *const *outputs, bool backward);
+void exec_drop_outputs(const struct exec *e, struct tensor **outputs);
 
 #endif

@@ -80,6 +80,7 @@ struct grad_node {
 	enum op op;
 	const struct grad_custom *custom; /* NULL: an op */
 	bool saves, released;
+	bool last; /* of the pass under way: what is saved is not needed again */
 	int n_outputs;
 	struct tensor_grad *result; /* of the first output, where it retains; NULL */
 	struct value *given;        /* by output, of the backward pass under way; UNSET */

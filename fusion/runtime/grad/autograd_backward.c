@@ -194,6 +194,7 @@ static bool apply(struct pass *p, struct grad_node *node)
 		made = calloc((size_t)node->n_args + 1, sizeof(*made));
 		if (!made)
 			return torch_no_memory(p->err);
+		node->last = !p->b->keep;
 		ok = node->custom->run(node, node->given, made, p->err);
 	} else {
 		ok = run_rule(p, node, made);

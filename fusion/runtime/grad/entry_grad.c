@@ -291,19 +291,37 @@ static struct tensor *zeros(const struct entry_grad *g, const struct grad_node *
 	return t;
 }
 
+static bool check_saved(const struct entry_grad *g, const struct grad_node *node, struct err *err)
+{
+	for (int i = 0; i < g->n_saved; i++)
+		if (!grad_check(g->autograd, &node->args[g->n_wanted + i], err))
+			return false;
+	return true;
+}
+
+/* What was saved, with the node's reference where nobody will ask for it again. */
+static struct tensor *take_saved(struct grad_node *node, struct grad_arg *arg)
+{
+	struct tensor *t = arg->saved;
+
+	if (!node->last)
+		return tensor_ref(t);
+	arg->saved = NULL;
+	node->released = true;
+	return t;
+}
+
 /* References to what the backward part reads. */
 static bool gather(const struct entry_grad *g, struct grad_node *node, const struct value *given,
 		   struct tensor **inputs, struct err *err)
 {
-	const struct grad_arg *saved = &node->args[g->n_wanted];
+	struct grad_arg *saved = &node->args[g->n_wanted];
 
 	for (int i = 0; i < g->n_reads; i++) {
 		const struct back_input *read = &g->reads[i];
 
 		if (read->kind != BACK_TANGENT) {
-			if (!grad_check(g->autograd, saved, err))
-				return false;
-			inputs[i] = tensor_ref(saved++->saved);
+			inputs[i] = take_saved(node, saved++);
 			continue;
 		}
 		if (given[read->index].kind != VALUE_TENSOR)
@@ -334,9 +352,9 @@ static bool run_backward(struct grad_node *node, const struct value *given, stru
 	if (!inputs)
 		return entry_no_memory(err);
 	outputs = inputs + g->n_reads;
-	ok = compile_backward(g, err) && gather(g, node, given, inputs, err) &&
-	     exec_bind(g->exec, data->vars, err) &&
-	     exec_run(g->exec, inputs, outputs, NULL, g->autograd->eager->observer, -1, err);
+	ok = compile_backward(g, err) && exec_bind(g->exec, data->vars, err) &&
+	     check_saved(g, node, err) && gather(g, node, given, inputs, err) &&
+	     exec_run_last(g->exec, inputs, outputs, g->autograd->eager->observer, -1, err);
 	if (ok) {
 		g->uses++;
 		g->autograd->eager->launches += g->exec->lowered->n_kernels;
