@@ -13,8 +13,9 @@
 #include "fusion/backends/backend.h"
 #include "fusion/base/twister.h"
 #include "fusion/capture/prelude.h"
+#include "fusion/fusion_private.h"
+#include "fusion/registry.h"
 #include "fusion/runtime/lazy/lazy.h"
-#include "fusion/runtime/session.h"
 
 enum { COMPILE_TIMEOUT_MS = 60000, MAX_THREADS = 256 };
 
@@ -35,10 +36,6 @@ struct fusion {
 struct fusion_program {
 	struct lang_program *lang;
 	char *entry;
-};
-
-struct fusion_session {
-	struct session session;
 };
 
 static const char *const mode_names[FUSION_MODE_COUNT] = {
@@ -85,12 +82,11 @@ static bool known_backend(struct fusion *f, const char *name, struct err *err)
 {
 	struct buf names;
 
-	f->backend = backend_find(name);
+	f->backend = registry_backend(f->options.registry, name);
 	if (f->backend)
 		return true;
 	buf_init(&names, 256);
-	for (int i = 0; i < backend_count(); i++)
-		buf_printf(&names, "%s%s", i ? ", " : "", backend_at(i)->name);
+	registry_backend_names(f->options.registry, &names);
 	err_set(err, ERR_NAME, "there is no backend %.64s; there are %s", name,
 		names.data ? names.data : "none");
 	buf_finish(&names);
@@ -136,6 +132,7 @@ struct fusion *fusion_create(const struct fusion_options *options, struct err *e
 	f->env.allocator = allocator_create(options->memory_bytes ? options->memory_bytes
 								  : DEFAULT_MEMORY_BYTES);
 	f->env.pool = pool_create(f->threads);
+	f->env.passes = registry_passes(options->registry);
 	f->env.rounds = options->steps / STEPS_A_ROUND;
 	f->env.preludes = prelude_programs_create();
 	if (!f->env.allocator || !f->env.pool || !f->env.preludes ||

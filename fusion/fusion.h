@@ -21,9 +21,12 @@
 #include "fusion/base/err.h"
 #include "fusion/capture/value.h"
 #include "fusion/graph/graph.h"
+#include "fusion/runtime/exec/watch.h" /* struct watched */
 #include "fusion/runtime/mode.h"     /* enum fusion_mode, fusion_policy */
 #include "fusion/runtime/observer.h" /* struct fusion_observer */
 #include "fusion/runtime/tensor/tensor.h"
+
+struct registry;
 
 const char *fusion_mode_name(enum fusion_mode mode);
 bool fusion_mode_from_name(const char *name, enum fusion_mode *out);
@@ -35,7 +38,8 @@ struct fusion_options {
 	int threads;           /* 0: one per core */
 	const char *cache_dir; /* compiled kernels; NULL: no cache on disk */
 	size_t memory_bytes;   /* limit for tensors; 0: 4 GiB */
-	uint64_t passes_disabled;
+	const struct registry *registry; /* fusion/registry.h; NULL: what is built in */
+	uint64_t passes_disabled;        /* bits of its list: pass_list_disable() */
 	int recompile_limit; /* 0: 8, as torch._dynamo.config.recompile_limit */
 	int64_t steps;       /* VM steps a call; 0: the VM's default */
 	enum fusion_policy policy;
@@ -144,6 +148,12 @@ struct fusion_graph_info {
 };
 int fusion_graph_count(const struct fusion_session *s);
 struct fusion_graph_info fusion_graph(const struct fusion_session *s, int index);
+
+/* What each pass did to the graph, added to *out (watch.h; the caller finishes it).
+ * The passes run again for it, so nothing of it is in any time that was measured.
+ * Nothing for a graph that computes nothing. */
+bool fusion_watch_passes(const struct fusion_session *s, int index, struct watched *out,
+			 struct err *err);
 
 /* Mode lazy: the pending trace was run, and why.  None in other modes, and of many
  * only the first: the rest is counted. */

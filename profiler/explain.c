@@ -13,6 +13,7 @@
 #include "fusion/base/clock.h"
 #include "profiler/lane.h"
 #include "profiler/report.h"
+#include "profiler/report_passes.h"
 #include "profiler/rewrites.h"
 #include "profiler/sizes.h"
 #include "profiler/value_json.h"
@@ -107,6 +108,7 @@ json_t *profiler_explain(const struct workload *w, const struct explain_options 
 	struct inputs inputs;
 	json_t *out, *graphs;
 	int64_t begin = clock_ns(), cpu_begin = clock_cpu_ns(), base_ns;
+	size_t passes_bytes = PASSES_REPORT_BYTES;
 
 	if (!inputs_create(&inputs, w, p, err))
 		return NULL;
@@ -121,6 +123,8 @@ json_t *profiler_explain(const struct workload *w, const struct explain_options 
 	json_object_set_new(out, "error", explain_calls(&lane, out));
 	base_ns = clock_cpu_ns() - cpu_begin;
 	report_graphs(out, &lane, options->brief);
+	if (options->passes)
+		report_passes(out, &lane, &passes_bytes);
 	graphs = json_object_get(out, "graphs");
 	json_object_set_new(out, "graph_count", json_integer((json_int_t)json_array_size(graphs)));
 	json_object_set_new(out, "graph_break_count",

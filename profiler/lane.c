@@ -170,6 +170,8 @@ bool lane_create(struct lane *lane, const struct workload *w, const struct point
 		.deny = w->deny,
 		.n_deny = w->n_deny,
 		.grad = w->grad,
+		.registry = w->registry,
+		.passes_disabled = w->passes_disabled,
 	};
 
 	*lane = (struct lane){ .mode = mode, .originals = originals, .grad = w->grad };

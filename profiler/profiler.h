@@ -15,6 +15,7 @@
 #include "fusion/base/err.h"
 #include "fusion/runtime/mode.h"
 
+struct registry; /* fusion/registry.h */
 struct workload; /* parsed and bounded; immutable */
 
 /* Everything that can be seen without running: JSON types, bounds (elements,
@@ -23,6 +24,11 @@ struct workload; /* parsed and bounded; immutable */
  * and column count in the posted `source`; a fault in a line of a sweep's pool
  * stands at the line `...`, and the message names the pool's line. */
 struct workload *workload_parse(const json_t *json, struct err *err);
+
+/* The same where there are plugins: `registry` is borrowed and must outlive the
+ * workload. */
+struct workload *workload_parse_in(const json_t *json, const struct registry *registry,
+				   struct err *err);
 void workload_destroy(struct workload *w); /* NULL is fine */
 const char *workload_name(const struct workload *w);
 
@@ -46,6 +52,7 @@ char *workload_torch_script(const struct workload *w, struct err *err);
 
 struct profiler_options {
 	bool timing;           /* false: --no-timing */
+	bool passes;           /* what each pass did to each graph */
 	bool brief;            /* shorten outputs without timing too: nobody reads them */
 	bool only;             /* only the sweep's point at `at` */
 	int64_t at;            /* see `only`; VALUE error where the sweep has no such point */
@@ -68,7 +75,8 @@ struct explain_options {
 	/* Other sizes and changes of the source are tried until explaining has taken so
 	 * much processor time; 0: not at all, negative: no limit. */
 	double sizes_ms, rewrites_ms;
-	bool brief; /* without what only a table shows: the graphs' nodes, all guards */
+	bool passes; /* what each pass did to each graph */
+	bool brief;  /* without what only a table shows: the graphs' nodes, all guards */
 };
 
 /* Capture and lowering alone, by the interpreter tier: graph_count,

@@ -13,6 +13,7 @@
 #include "fusion/base/clock.h"
 #include "profiler/measure.h"
 #include "profiler/report.h"
+#include "profiler/report_passes.h"
 #include "profiler/rewrites.h"
 #include "profiler/value_json.h"
 #include "profiler/workload.h"
@@ -42,6 +43,7 @@ struct run {
 	int point;      /* the one at work */
 	int64_t begin_ns, told_ns;
 	struct kept *kept;
+	size_t passes_bytes; /* of texts of graphs that the report may still hold */
 };
 
 /* Reports progress, at most ten times a second; false to cancel. */
@@ -258,6 +260,8 @@ static bool run_lanes(struct run *r, struct lane *lanes, const struct inputs *in
 		    !run_calls(r, &lanes[k], after_eager ? &lanes[0] : NULL, m, err))
 			return false;
 		report_graphs(m, &lanes[k], false);
+		if (r->options->passes)
+			report_passes(m, &lanes[k], &r->passes_bytes);
 		if (clock_cpu_ns() - begin < quick_calls_ns)
 			rewrites_offer_run(json_object_get(m, "breaks"), &lanes[k], r->w, p,
 					   rewrites_ms);
@@ -384,7 +388,10 @@ static void run_finish(struct run *r)
 json_t *profiler_run(const struct workload *w, const struct profiler_options *options,
 		     struct err *err)
 {
-	struct run r = { .w = w, .options = options, .begin_ns = clock_ns() };
+	struct run r = { .w = w,
+			 .options = options,
+			 .begin_ns = clock_ns(),
+			 .passes_bytes = PASSES_REPORT_BYTES };
 	json_t *environment, *device, *report = NULL;
 
 	if (!choose_points(&r, err))

@@ -85,7 +85,7 @@ static bool read_string(const json_t *json, const char *field, const char *other
 /* Fields whose other values later versions will take. */
 static bool refuse_unavailable(const json_t *json, struct err *err)
 {
-	static const char *const later[] = { "autocast", "passes" };
+	static const char *const later[] = { "autocast" };
 	const char *device;
 
 	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
@@ -120,6 +120,37 @@ static bool read_grad(struct workload *w, struct err *err)
 	return absent(grad) || json_is_boolean(grad) ||
 	       err_set(err, ERR_WORKLOAD,
 		       "grad must be true or false: whether the gradients of the inputs are taken");
+}
+
+/* {"cse": false}: the pass is left out. */
+static bool read_passes(struct workload *w, struct err *err)
+{
+	const struct pass_list *list = registry_passes(w->registry);
+	const json_t *passes = json_object_get(w->json, "passes");
+	const char *name;
+	json_t *on;
+
+	if (absent(passes))
+		return true;
+	if (!json_is_object(passes))
+		return err_set(err, ERR_WORKLOAD,
+			       "passes must be an object that says which are switched off, as "
+			       "{\"cse\": false}");
+	json_object_foreach((json_t *)passes, name, on)
+	{
+		struct err why = { 0 };
+		uint64_t ignored = 0;
+
+		if (!json_is_boolean(on))
+			return err_set(err, ERR_WORKLOAD,
+				       "passes.%.64s must be true or false: whether the pass runs",
+				       name);
+		if (!pass_list_disable(list, name, json_is_true(on) ? &ignored : &w->passes_disabled,
+				       &why) &&
+		    !(why.code == ERR_VALUE && json_is_true(on)))
+			return err_set(err, ERR_WORKLOAD, "passes: %s", why.message);
+	}
+	return pass_list_check(list, w->passes_disabled, err);
 }
 
 static bool read_deny(struct workload *w, struct err *err)
@@ -185,11 +216,17 @@ static bool read_backend(struct workload *w, struct err *err)
 
 	if (!read_string(w->json, "backend", NULL, 40, &w->backend, err))
 		return false;
-	if (w->backend && strcmp(w->backend, "interp") != 0 && strcmp(w->backend, "cpu") != 0)
-		return err_set(err, ERR_WORKLOAD,
-			       "backend '%s' is not available in this version; it has cpu and "
-			       "interp",
-			       w->backend);
+	if (w->backend && !registry_backend(w->registry, w->backend)) {
+		struct buf names;
+
+		buf_init(&names, 256);
+		registry_backend_names(w->registry, &names);
+		err_set(err, ERR_WORKLOAD,
+			"backend '%s' is not available in this version; it has %s", w->backend,
+			names.data ? names.data : "interp");
+		buf_finish(&names);
+		return false;
+	}
 	if (absent(threads))
 		return true;
 	if (!json_is_integer(threads) || json_integer_value(threads) < 0)
@@ -400,13 +437,19 @@ static bool fill(struct workload *w, struct err *err)
 			       "source is missing: the text of a program that defines %s",
 			       w->entry);
 	return refuse_unavailable(json, err) && check_labels(json, err) && read_backend(w, err) &&
-	       read_policy(w, err) && read_grad(w, err) && read_deny(w, err) &&
+	       read_policy(w, err) && read_grad(w, err) && read_passes(w, err) && read_deny(w, err) &&
 	       read_params(w, err) && read_modes(w, err) && read_calls(w, err) &&
 	       read_time(w, err) && sweep_parse(w, json_object_get(json, "sweep"), err) &&
 	       check_values(w, err) && parse_programs(w, err);
 }
 
 struct workload *workload_parse(const json_t *json, struct err *err)
+{
+	return workload_parse_in(json, NULL, err);
+}
+
+struct workload *workload_parse_in(const json_t *json, const struct registry *registry,
+				   struct err *err)
 {
 	struct workload *w;
 
@@ -419,6 +462,7 @@ struct workload *workload_parse(const json_t *json, struct err *err)
 		err_set(err, ERR_MEMORY, "out of memory for the workload");
 		return NULL;
 	}
+	w->registry = registry;
 	w->json = json_deep_copy(json);
 	if (!w->json || !fill(w, err)) {
 		workload_destroy(w);

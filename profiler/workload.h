@@ -7,6 +7,7 @@
 #define PROFILER_WORKLOAD_H
 
 #include "fusion/fusion.h"
+#include "fusion/registry.h"
 #include "profiler/profiler.h"
 
 enum {
@@ -47,6 +48,8 @@ struct workload {
 	enum fusion_policy policy;
 	const char **deny; /* ops that are not to be lowered */
 	int n_deny;
+	const struct registry *registry; /* borrowed; NULL: what is built in */
+	uint64_t passes_disabled;        /* of its list of passes */
 	bool grad;            /* d output / d input too */
 	const json_t *params; /* specs of tensors by qualified name; NULL: none */
 	const json_t *calls;

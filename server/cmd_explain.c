@@ -13,6 +13,8 @@
 #include "server/commands.h"
 #include "server/explain_text.h"
 #include "server/heap.h"
+#include "server/pass_flag.h"
+#include "server/passes_text.h"
 #include "server/workload_file.h"
 
 /* Other sizes, and changes of the source that would take breaks away, are tried
@@ -21,8 +23,8 @@ static const double tries_ms = 14;
 
 struct explain_flags {
 	struct workload_file source;
-	const char *mode, *policy;
-	bool json, graph, sizes, rewrites;
+	const char *mode, *policy, *without;
+	bool json, graph, passes, sizes, rewrites;
 };
 
 static void print_help(void)
@@ -35,6 +37,8 @@ static void print_help(void)
 	       "  --policy NAME    dynamo: break as TorchDynamo does; native: break as little as\n"
 	       "                   possible (the workload's, or dynamo)\n"
 	       "  --graph          each graph as a table\n"
+	       "  --passes         what each pass did to each graph, and which rules fired where\n"
+	       "  --without a,b    passes that are left out: `breakeven passes` lists them\n"
 	       "  --sizes          try every other size, however long it takes\n"
 	       "  --rewrites       try every change that may take a break away, likewise\n"
 	       "  --input NAME=V   of a .py file, one for each argument: 'x=float32[8,16]',\n"
@@ -69,6 +73,8 @@ static const char **place_of(struct explain_flags *f, const char *word, const ch
 		return &f->mode;
 	if (names_flag(word, "--policy", inside))
 		return &f->policy;
+	if (names_flag(word, "--without", inside))
+		return &f->without;
 	if (names_flag(word, "--entry", inside))
 		return &f->source.entry;
 	if (names_flag(word, "--input", inside) && f->source.n_inputs < WORKLOAD_FILE_MAX_INPUTS)
@@ -89,6 +95,8 @@ static bool parse_flags(int argc, char **argv, struct explain_flags *f)
 			f->json = true;
 		} else if (strcmp(argv[i], "--graph") == 0) {
 			f->graph = true;
+		} else if (strcmp(argv[i], "--passes") == 0) {
+			f->passes = true;
 		} else if (strcmp(argv[i], "--sizes") == 0) {
 			f->sizes = true;
 		} else if (strcmp(argv[i], "--rewrites") == 0) {
@@ -111,12 +119,15 @@ static bool parse_flags(int argc, char **argv, struct explain_flags *f)
 static bool read_mode(const struct explain_flags *f, enum fusion_mode *mode)
 {
 	enum fusion_policy policy;
+	struct err err = { 0 };
 
 	*mode = FUSION_AUTO;
 	if (f->mode && (!fusion_mode_from_name(f->mode, mode) || *mode == FUSION_EAGER))
 		return usage("--mode is one of auto, static, dynamic and lazy, not ", f->mode);
 	if (f->policy && !fusion_policy_from_name(f->policy, &policy))
 		return usage("--policy is dynamo or native, not ", f->policy);
+	if (f->without && !pass_flag_check(NULL, f->without, &err))
+		return usage("--without: ", err.message);
 	return true;
 }
 
@@ -126,6 +137,7 @@ static json_t *explain(const struct explain_flags *f, const json_t *json, enum f
 	struct explain_options options = { .mode = mode,
 					   .sizes_ms = f->sizes ? -1 : tries_ms,
 					   .rewrites_ms = f->rewrites ? -1 : tries_ms,
+					   .passes = f->passes,
 					   .brief = !f->json && !f->graph };
 	struct workload *w = workload_file_parse(&f->source, json, err);
 	json_t *out = w ? profiler_explain(w, &options, err) : NULL;
@@ -147,6 +159,8 @@ static bool print(const struct explain_flags *f, const json_t *json, const json_
 	workload_file_place(&f->source, place, sizeof(place));
 	buf_init(&text, 0);
 	explain_text_print(&text, e, place, source, f->graph);
+	if (f->passes)
+		passes_text_print(&text, e);
 	ok = text.data && fputs(text.data, stdout) != EOF && fflush(stdout) == 0;
 	buf_finish(&text);
 	return ok;
@@ -189,6 +203,8 @@ int cmd_explain(int argc, char **argv)
 		json_object_set_new(json, "policy", json_string(f.policy));
 	if (json && f.source.entry)
 		json_object_set_new(json, "entry", json_string(f.source.entry));
+	if (json && f.without)
+		pass_flag_apply(json, f.without);
 	if (json)
 		e = explain(&f, json, mode, &err);
 	if (!e)

@@ -15,13 +15,14 @@
 #include "fusion/fusion.h"
 #include "profiler/profiler.h"
 #include "server/commands.h"
+#include "server/pass_flag.h"
 #include "server/paths.h"
 #include "server/run_table.h"
 #include "server/workload_file.h"
 
 struct run_flags {
 	struct workload_file source;
-	const char *modes, *device, *backend, *threads, *policy, *at, *cache;
+	const char *modes, *device, *backend, *threads, *policy, *at, *cache, *without;
 	bool json, no_timing;
 };
 
@@ -44,6 +45,7 @@ static void print_help(void)
 	       "  --threads N      0: one per core (0)\n"
 	       "  --policy NAME    dynamo: break, guard and recompile as TorchDynamo does;\n"
 	       "                   native: break as little as possible (dynamo)\n"
+	       "  --without a,b    passes that are left out: `breakeven passes` lists them\n"
 	       "  --input NAME=V   of a .py file, one for each argument: 'x=float32[8,16]',\n"
 	       "                   'i=int64[4]', 'scale=3.5'\n"
 	       "  --entry NAME     of a .py file: the function to call (model)\n"
@@ -80,6 +82,7 @@ static bool parse_flags(int argc, char **argv, struct run_flags *f)
 		{ "--at", &f->at },           { "--backend", &f->backend },
 		{ "--threads", &f->threads }, { "--entry", &f->source.entry },
 		{ "--policy", &f->policy },   { "--cache", &f->cache },
+		{ "--without", &f->without },
 	};
 
 	for (int i = 1; i < argc; i++) {
@@ -213,6 +216,7 @@ static json_t *execute(const struct run_flags *f, const json_t *json, long long 
 	struct profiler_options options = {
 		.timing = !f->no_timing,
 		.brief = !f->json,
+		.passes = f->json,
 		.only = f->at != NULL,
 		.at = at,
 		.cache_dir = f->cache,
@@ -267,9 +271,16 @@ int cmd_run(int argc, char **argv)
 	if (!parse_flags(argc, argv, &f) || (f.at && !parse_integer("--at", f.at, &at)) ||
 	    !(fields = flag_fields(&f)))
 		return EXIT_USAGE;
+	if (f.without && !pass_flag_check(NULL, f.without, &err)) {
+		json_decref(fields);
+		usage("--without: ", err.message);
+		return EXIT_USAGE;
+	}
 	json = workload_file_load(&f.source, &err);
 	if (json)
 		json_object_update(json, fields);
+	if (json && f.without)
+		pass_flag_apply(json, f.without);
 	json_decref(fields);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);

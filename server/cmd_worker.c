@@ -135,6 +135,7 @@ static bool explain_job(int fd, const struct workload *workload, struct err *err
 static bool run_job(int fd, const char *cache_dir, struct err *err)
 {
 	struct profiler_options options = { .timing = true,
+					    .passes = true,
 					    .cache_dir = cache_dir,
 					    .version = breakeven_version(),
 					    .progress = send_progress,

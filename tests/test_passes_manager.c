@@ -13,8 +13,8 @@ static struct pass_result run_all(struct world *w, uint64_t disabled)
 
 static int pass_named(const char *name)
 {
-	for (int i = 0; i < passes_count(); i++)
-		if (!strcmp(passes_info(i)->name, name))
+	for (int i = 0; i < pass_list_default()->n; i++)
+		if (!strcmp(pass_list_default()->passes[i].name, name))
 			return i;
 	fail_msg("no pass %s", name);
 	return -1;
@@ -130,7 +130,7 @@ static void a_disabled_pass_changes_nothing_and_decompose_is_never_left_out(void
 	RETURN(w, ADD(w, OP_mul, ADD(w, OP_silu, x), arg_float(1)));
 	r = run_all(w, ~(uint64_t)0);
 	assert_ops(w->g, "cos neg exp add truediv mul");
-	for (int i = 0; i < passes_count(); i++)
+	for (int i = 0; i < pass_list_default()->n; i++)
 		if (i != pass_named("decompose") && i != pass_named("fuse"))
 			assert_false(r.changed[i]);
 }
@@ -177,10 +177,10 @@ static void a_constant_that_is_returned_is_copied(void **state)
 static void the_table_has_names_and_purposes(void **state)
 {
 	(void)state;
-	assert_string_equal(passes_info(0)->name, "decompose");
-	assert_string_equal(passes_info(passes_count() - 1)->name, "fuse");
-	for (int i = 0; i < passes_count(); i++)
-		assert_true(strlen(passes_info(i)->purpose) > 10);
+	assert_string_equal(pass_list_default()->passes[0].name, "decompose");
+	assert_string_equal(pass_list_default()->passes[pass_list_default()->n - 1].name, "fuse");
+	for (int i = 0; i < pass_list_default()->n; i++)
+		assert_true(strlen(pass_list_default()->passes[i].purpose) > 10);
 }
 
 static void out_of_memory_is_said_at_every_allocation(void **state)

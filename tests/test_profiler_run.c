@@ -335,6 +335,98 @@ static void a_lazy_run_tells_its_traces(void **state)
 	json_decref(report);
 }
 
+static json_t *step_named(const json_t *part, const char *name)
+{
+	json_t *step;
+	size_t i;
+
+	json_array_foreach(at(part, "steps"), i, step)
+	{
+		if (strcmp(json_string_value(at(step, "pass")), name) == 0)
+			return step;
+	}
+	fail_msg("no step %s", name);
+	return NULL;
+}
+
+static void a_report_has_what_each_pass_did_to_each_graph(void **state)
+{
+	const char *text = "{'source': 'import torch\\ndef model(x):\\n    y = torch.relu(x * 1)\\n"
+			   "    return torch.relu(y), torch.relu(x)\\n', 'modes': ['eager', "
+			   "'static', 'lazy'], 'passes': {'fold': false}, "
+			   "'calls': [[{'random': {'shape': [8]}}]]}";
+	struct profiler_options options = { .passes = true, .version = "test" };
+	struct err err;
+	json_t *report = run_with(text, &options, &err), *part, *step;
+
+	(void)state;
+	if (!report)
+		fail_msg("%s", err.message);
+	part = at(report, "modes.static.graphs.0.passes.0");
+	assert_non_null(strstr(json_string_value(at(part, "before")), "= mul(%x, 1)  # line 3"));
+	step = step_named(part, "simplify");
+	assert_string_equal(json_string_value(at(step, "rules.0.rule")), "x * 1 is x");
+	assert_int_equal(json_integer_value(at(step, "rules.0.count")), 1);
+	assert_int_equal(json_integer_value(at(step, "rules.0.at.0.line")), 3);
+	assert_null(strstr(json_string_value(at(step, "after")), "mul("));
+	assert_true(json_is_true(at(step_named(part, "cse"), "changed")));
+	assert_true(json_is_false(at(step_named(part, "lift"), "changed")));
+	assert_true(json_is_null(at(step_named(part, "lift"), "after")));
+	assert_true(json_is_true(at(step_named(part, "fold"), "off")));
+	assert_non_null(strstr(json_string_value(at(step_named(part, "fuse"), "after")),
+			       "kernel 0: "));
+	assert_int_equal(json_integer_value(at(part, "left_out_bytes")), 0);
+	at(report, "modes.lazy.graphs.0.passes.0.before");
+	json_decref(report);
+	options.passes = false;
+	report = run_with(text, &options, &err);
+	assert_null(json_object_get(at(report, "modes.static.graphs.0"), "passes"));
+	json_decref(report);
+}
+
+static void a_graph_in_pieces_has_the_passes_of_each(void **state)
+{
+	struct profiler_options options = { .passes = true, .version = "test" };
+	struct err err;
+	json_t *report = run_with(
+	    "{'source': 'import torch\\ndef model(x):\\n    y = torch.tanh(x * 1)\\n"
+	    "    return torch.exp(y) * 1\\n', 'modes': ['static'], 'deny': ['tanh'], "
+	    "'calls': [[{'random': {'shape': [8]}}]]}",
+	    &options, &err);
+
+	(void)state;
+	if (!report)
+		fail_msg("%s", err.message);
+	assert_string_equal(
+	    json_string_value(at(report, "modes.static.graphs.0.passes.0.part")), "piece 0");
+	assert_string_equal(
+	    json_string_value(at(report, "modes.static.graphs.0.passes.1.part")), "piece 2");
+	assert_non_null(strstr(
+	    json_string_value(at(report, "modes.static.graphs.0.passes.1.before")), "exp("));
+	json_decref(report);
+}
+
+static void a_gradient_has_the_passes_of_both_directions(void **state)
+{
+	struct profiler_options options = { .passes = true, .version = "test" };
+	struct err err;
+	json_t *report = run_with(
+	    "{'source': 'import torch\\ndef model(x):\\n    return torch.sin(x) * 1\\n', "
+	    "'modes': ['static'], 'grad': true, 'calls': [[{'random': {'shape': [8]}}]]}",
+	    &options, &err);
+
+	(void)state;
+	if (!report)
+		fail_msg("%s", err.message);
+	assert_string_equal(
+	    json_string_value(at(report, "modes.static.graphs.0.passes.0.part")), "forward");
+	assert_string_equal(
+	    json_string_value(at(report, "modes.static.graphs.0.passes.1.part")), "backward");
+	assert_non_null(strstr(
+	    json_string_value(at(report, "modes.static.graphs.0.passes.1.before")), "cos("));
+	json_decref(report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -349,6 +441,9 @@ int main(void)
 		cmocka_unit_test(endless_loop_ends_with_its_line),
 		cmocka_unit_test(a_break_of_a_run_has_the_rewrite_that_was_run),
 		cmocka_unit_test(a_lazy_run_tells_its_traces),
+		cmocka_unit_test(a_report_has_what_each_pass_did_to_each_graph),
+		cmocka_unit_test(a_graph_in_pieces_has_the_passes_of_each),
+		cmocka_unit_test(a_gradient_has_the_passes_of_both_directions),
 		cmocka_unit_test(progress_can_cancel_between_samples),
 	};
 

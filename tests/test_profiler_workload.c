@@ -138,6 +138,31 @@ static void sizes_over_the_limit_are_refused_before_memory_is_taken(void **state
 		"threads is 100000; the limit is 256");
 }
 
+static void passes_are_switched_off_by_name(void **state)
+{
+	const struct pass_list *list = pass_list_default();
+	struct err err;
+	struct workload *w = parse("{'source': '" MODEL "', 'calls': " INPUT
+				   ", 'passes': {'cse': false, 'fuse': false, 'fold': true, "
+				   "'decompose': true}}",
+				   &err);
+
+	(void)state;
+	assert_non_null(w);
+	assert_true(w->passes_disabled == ((uint64_t)1 << pass_list_find(list, "cse") |
+					   (uint64_t)1 << pass_list_find(list, "fuse")));
+	workload_destroy(w);
+#define PASSES(text) "{'source': '" MODEL "', 'calls': " INPUT ", 'passes': " text "}"
+	refused(PASSES("{'views': false}"), ERR_WORKLOAD,
+		"pass views cannot be switched off: pass fuse needs a graph in which every view is "
+		"an offset and strides into memory");
+	refused(PASSES("{'simplfy': false}"), ERR_WORKLOAD, "did you mean 'simplify'?");
+	refused(PASSES("{'simplfy': true}"), ERR_WORKLOAD, "did you mean 'simplify'?");
+	refused(PASSES("{'cse': 0}"), ERR_WORKLOAD, "passes.cse must be true or false");
+	refused(PASSES("['cse']"), ERR_WORKLOAD, "passes must be an object");
+#undef PASSES
+}
+
 static void long_source_and_many_calls_are_refused(void **state)
 {
 	char *source = malloc(WORKLOAD_MAX_SOURCE_BYTES + 2);
@@ -486,6 +511,7 @@ int main(void)
 		cmocka_unit_test(what_later_versions_have_is_refused_by_name),
 		cmocka_unit_test(default_values_of_later_fields_are_taken),
 		cmocka_unit_test(sizes_over_the_limit_are_refused_before_memory_is_taken),
+		cmocka_unit_test(passes_are_switched_off_by_name),
 		cmocka_unit_test(long_source_and_many_calls_are_refused),
 		cmocka_unit_test(values_that_do_not_fit_their_shape_or_dtype_are_refused),
 		cmocka_unit_test(nested_values_are_bounded),

@@ -55,7 +55,8 @@ struct shape {
 	const struct sym *size[MAX_RANK];
 };
 
-struct loop; /* loop.h */
+struct loop;     /* loop.h */
+struct pass_log; /* passes/passes.h */
 
 struct node {
 	int id;
@@ -101,6 +102,7 @@ struct graph {
 	const struct sym *conflict[2];     /* see graph_add() */
 	struct size_fact facts[MAX_FACTS]; /* what graph_add() took for granted */
 	int n_facts;
+	struct pass_log *log; /* who watches the passes; NULL: nobody; not copied */
 };
 
 /* NULL when out of memory (every function here that returns a pointer). */

@@ -118,8 +118,10 @@ static int share(struct rewrite *rw, struct node *n, struct err *err)
 
 	(void)err;
 	for (; table->slots[i] >= 0; i = (i + 1) & table->mask)
-		if (same_node(rw->g->nodes[table->slots[i]], n))
+		if (same_node(rw->g->nodes[table->slots[i]], n)) {
+			pass_fired(rw->g, "computed before", n, rw->g->nodes[table->slots[i]]);
 			return table->slots[i];
+		}
 	table->slots[i] = rw->g->n_nodes; /* where KEEP puts it */
 	return REWRITE_KEEP;
 }

@@ -9,7 +9,10 @@ static int drop_unread(struct rewrite *rw, struct node *n, struct err *err)
 	const bool *read = rw->state;
 
 	(void)err;
-	return read[n->id] ? REWRITE_KEEP : REWRITE_DROP;
+	if (read[n->id])
+		return REWRITE_KEEP;
+	pass_fired(rw->g, "nothing reads it", n, NULL);
+	return REWRITE_DROP;
 }
 
 /* needs: arguments before uses; keeps: every value an output needs */

@@ -457,6 +457,7 @@ static int expand_node(struct rewrite *rw, struct node *n, struct err *err)
 			n->name, made->name);
 		return REWRITE_FAILED;
 	}
+	pass_fired(rw->g, op_info(n->op)->id, n, NULL);
 	if (value.node >= before)
 		made->name = n->name;
 	return value.node;

@@ -103,6 +103,7 @@ static int filled(struct graph *g, const struct node *n, const union element *va
 	struct arg args[] = { arg_ints(n->shape.size, n->shape.rank),
 			      known_number(g, n->dtype, value), arg_dtype(n->dtype) };
 
+	pass_fired(g, "one value everywhere", n, NULL);
 	return replaced(g, n, graph_add(g, OP_full, args, 3, n->line, n->column, NULL), err);
 }
 
@@ -116,6 +117,7 @@ static int constant(struct graph *g, const struct node *n, const void *data, int
 		element_convert(n->dtype, &one, n->dtype, data, 0);
 		return filled(g, n, &one, err);
 	}
+	pass_fired(g, "elements of constants", n, NULL);
 	id = graph_constant(g, n->dtype, &n->shape, data);
 	if (id >= 0) {
 		g->nodes[id]->op = OP_constant;

@@ -76,6 +76,7 @@ static int lift_view(struct rewrite *rw, const struct node *view, struct err *er
 		rw->g->n_nodes = before;
 		return REWRITE_KEEP;
 	}
+	pass_fired(rw->g, "view of the operands", view, of);
 	rw->g->nodes[id]->name = view->name;
 	return id;
 }

@@ -10,6 +10,24 @@
 
 #include "fusion/passes/passes.h"
 
+/* What a pass works on. */
+struct pass_run {
+	struct graph *g;
+	const struct pass_options *options;
+	struct pass_result *out;
+	const struct pass_list *list;
+	const struct pass_origin *origins; /* by output */
+	bool no_fusion;
+};
+
+/* An output as the program made it: an id of the graph as it was, its type. */
+struct pass_origin {
+	int id;
+	enum op_kind kind;
+	enum dtype dtype;
+	struct shape shape;
+};
+
 /* One function a row of passes.def: changes g in place, says whether it did.
  * false with *err when memory is out or an invariant is broken; the graph is
  * then not to be used. */
@@ -22,6 +40,12 @@ pass_fn pass_cse;
 pass_fn pass_lift;
 pass_fn pass_dce;
 pass_fn pass_views;
+
+/* Gives outputs memory of their own. */
+bool pass_outputs(struct graph *g, const struct pass_origin *origins, bool *changed,
+		  struct err *err);
+
+bool pass_outputs_hold(const struct graph *g, const struct pass_origin *origins, int *output);
 
 /* The last pass: fills out->group and out->n_groups, changes no node. */
 bool pass_fuse(struct graph *g, bool no_fusion, struct pass_result *out, struct err *err);
@@ -44,6 +68,24 @@ typedef int rewrite_fn(struct rewrite *rw, struct node *n, struct err *err);
 
 /* Calls `fn` for every node but inputs, which stay.  Rewires the outputs. */
 bool rewrite_run(struct graph *g, rewrite_fn *fn, void *state, bool *changed, struct err *err);
+
+/* Notes that `rule` is applied to n; `with` (NULL: none) is what stands for it, or
+ * what it goes together with.  Nothing happens where nobody watches. */
+void pass_note(struct graph *g, const char *rule, const struct node *n, const struct node *with);
+static inline void pass_fired(struct graph *g, const char *rule, const struct node *n,
+			      const struct node *with)
+{
+	if (__builtin_expect(g->log != NULL, 0))
+		pass_note(g, rule, n, with);
+}
+
+/* For passes.c: a pass begins, has ended; a NULL log is fine. */
+void pass_log_begin(struct pass_log *log, const struct pass_info *pass, bool off);
+void pass_log_end(struct pass_log *log, const struct pass_run *run, bool changed);
+
+/* Whether all of `properties` hold; false with the first that does not. */
+bool pass_properties_hold(const struct graph *g, unsigned properties,
+			  const struct pass_origin *origins, struct err *err);
 
 bool pass_out_of_memory(struct err *err); /* always false */
 

@@ -1,7 +1,12 @@
 /* fusion/passes/passes.h -- the list of passes, and the pass manager.
  *
- * passes.def gives order, name and purpose of each; one file a pass.  In debug
- * and test builds graph_verify() runs after every one.
+ * passes.def gives order, purpose, needs and effects of each; one file a pass.
+ * A list is data: plugins put passes of their own between ours, and an order in
+ * which a pass does not find what it needs is refused before anything runs.  In
+ * debug and test builds graph_verify() runs after every one.
+ *
+ * Nothing is kept of what a pass did, since compile time is a feature.  Who
+ * wants to see it runs the passes again over a copy, with a log (passes_watch()).
  */
 #ifndef FUSION_PASSES_PASSES_H
 #define FUSION_PASSES_PASSES_H
@@ -10,21 +15,74 @@
 
 #include "fusion/base/arena.h"
 #include "fusion/base/err.h"
+#include "fusion/base/vec.h"
 #include "fusion/graph/graph.h"
 
+/* What may hold of a graph: a bit each, in the order of passes.def. */
+enum pass_property_id {
+#define PROPERTY(id, text) PROPERTY_##id,
+#define PASS(...)
+#include "fusion/passes/passes.def"
+#undef PROPERTY
+#undef PASS
+	PROPERTY_COUNT
+};
+
+struct pass_property {
+	const char *name; /* "primitive" */
+	const char *text; /* "no op that is made of others is left" */
+};
+const struct pass_property *pass_property(int index);
+
+struct pass_run; /* pass.h */
+
+/* A row of passes.def, or a plugin's pass. */
 struct pass_info {
 	const char *name;    /* "cse" */
 	const char *purpose; /* one line for people */
+	unsigned needs, makes, breaks; /* bits of properties */
+	const char *after;   /* names of passes, by blanks: they stand before it */
+	const char *plugin;  /* whose it is; NULL: ours */
+	bool (*run)(struct pass_run *run, const struct pass_info *self, bool *changed,
+		    struct err *err);
+	void *data; /* the plugin's own */
 };
 
-/* The table, in the order of execution. */
-int passes_count(void);
-const struct pass_info *passes_info(int index);
+enum { MAX_PASSES = 48 };
+
+struct pass_list {
+	struct pass_info passes[MAX_PASSES]; /* in the order of execution */
+	int n;
+	uint64_t required; /* bit i: others need what pass i makes */
+};
+
+/* passes.def.  Immutable, thread-safe. */
+const struct pass_list *pass_list_default(void);
+
+/* Puts a pass before (or, with `behind`, after) the one named `place`; strings
+ * are borrowed.  False with NAME (taken, or no such place, with the nearest) or
+ * PASS_ORDER, and the list as it was: the order would not satisfy a need. */
+bool pass_list_insert(struct pass_list *list, const struct pass_info *pass, const char *place,
+		      bool behind, struct err *err);
+
+/* Whether the order satisfies every need, that of the lowering too, where the
+ * passes of `disabled` are left out.  PASS_ORDER names both passes and the
+ * property. */
+bool pass_list_check(const struct pass_list *list, uint64_t disabled, struct err *err);
+
+/* Index by name, -1: none. */
+int pass_list_find(const struct pass_list *list, const char *name);
+
+/* Sets the bit of the pass `name`.  NAME, with the nearest, or PASS_ORDER for one
+ * that others need. */
+bool pass_list_disable(const struct pass_list *list, const char *name, uint64_t *disabled,
+		       struct err *err);
 
 struct pass_options {
-	uint64_t disabled; /* bit i: pass i is left out (decompose, views and fuse never are) */
-	bool verify;       /* check the graph after every pass */
-	bool no_fusion;    /* one group a node: what eager does for an op */
+	const struct pass_list *list; /* NULL: pass_list_default() */
+	uint64_t disabled;            /* bit i: pass i is left out, if it can be */
+	bool verify;                  /* check the graph after every pass */
+	bool no_fusion;               /* one group a node: what eager does for an op */
 };
 
 struct pass_result {
@@ -36,9 +94,52 @@ struct pass_result {
 	bool *changed; /* per pass: whether it changed anything */
 };
 
-/* Runs the table over g.  Results live in g's arena.  false with *err: an
- * invariant was broken (INTERNAL) or memory is out. */
+/* Runs the list over g.  Results live in g's arena.  false with *err: an
+ * invariant was broken (INTERNAL, or PLUGIN with the plugin's pass) or memory is
+ * out. */
 bool passes_run(struct graph *g, const struct pass_options *options, struct pass_result *out,
 		struct err *err);
+
+/* Where a rule fired. */
+struct pass_firing {
+	const char *rule; /* "x * 1 is x" */
+	const char *node; /* name of what it was applied to */
+	const char *with; /* name of what stands for it, or is in its kernel; NULL */
+	int line, column; /* in the user's source; 0: nowhere */
+};
+
+struct pass_step {
+	const char *name;
+	const char *plugin; /* NULL: ours */
+	bool off, changed;
+	int n_nodes; /* behind it */
+	int64_t ns;
+	const char *after; /* the graph behind it, as graph_print() has it; NULL: not
+			    * changed, or left out */
+	VEC(struct pass_firing) firings;
+	int64_t firings_left_out;
+};
+
+/* What each pass did to a graph, bounded.  A zeroed log with its bounds set is
+ * ready. */
+struct pass_log {
+	size_t max_bytes; /* of texts of graphs */
+	int max_firings;  /* of a step */
+	struct arena arena;
+	const char *before; /* the graph as it came; NULL: left out */
+	int n_nodes;        /* in it */
+	struct pass_step steps[MAX_PASSES];
+	int n;
+	size_t bytes;          /* of the texts that are kept */
+	size_t left_out_bytes; /* of those that are not */
+	struct pass_step *at;  /* while a pass runs */
+	bool failed;           /* out of memory */
+};
+
+/* passes_run(), noting what each pass does; slower by the printing.  The log is
+ * the caller's to finish, also after a failure. */
+bool passes_watch(struct graph *g, const struct pass_options *options, struct pass_log *log,
+		  struct err *err);
+void pass_log_finish(struct pass_log *log); /* zeroed is fine */
 
 #endif

@@ -15,7 +15,14 @@ struct rule {
 	struct graph *g;
 	struct node *n;
 	struct err *err;
+	const char **name; /* of the rule that fired, for who watches */
 };
+
+static int by(const struct rule *r, const char *name, int id)
+{
+	*r->name = name;
+	return id;
+}
 
 static const struct node *operand(const struct rule *r, int i)
 {
@@ -98,7 +105,8 @@ static int undo(const struct rule *r)
 	const struct node *x = operand_by(r, 0, r->n->op);
 	const struct node *inner = x ? r->g->nodes[x->args[0].node] : NULL;
 
-	return inner && inner->dtype == r->n->dtype ? inner->id : REWRITE_KEEP;
+	return by(r, "f(f(x)) is x",
+		  inner && inner->dtype == r->n->dtype ? inner->id : REWRITE_KEEP);
 }
 
 static int simplify_not(const struct rule *r)
@@ -106,7 +114,8 @@ static int simplify_not(const struct rule *r)
 	const struct node *x = operand(r, 0);
 
 	if (x->dtype == DTYPE_BOOL && (x->op == OP_eq || x->op == OP_ne)) /* NaN too */
-		return make_binary(r, x->op == OP_eq ? OP_ne : OP_eq, x->args[0], x->args[1]);
+		return by(r, "not x == y is x != y",
+			  make_binary(r, x->op == OP_eq ? OP_ne : OP_eq, x->args[0], x->args[1]));
 	return undo(r);
 }
 
@@ -119,14 +128,14 @@ static int simplify_idempotent(const struct rule *r)
 	bool positive = inner == OP_abs || inner == OP_square;
 
 	if (rounds && !is_float(x->dtype))
-		return x->id;
+		return by(r, "an int is round", x->id);
 	if (inner == outer ||
 	    (rounds && (inner == OP_floor || inner == OP_ceil || inner == OP_round)))
-		return x->id;
+		return by(r, "f(f(x)) is f(x)", x->id);
 	if ((outer == OP_relu || outer == OP_abs) && positive && is_float(x->dtype))
-		return x->id;
+		return by(r, "x is positive already", x->id);
 	if (outer == OP_abs && inner == OP_neg)
-		return make_unary(r, OP_abs, x->args[0].node);
+		return by(r, "abs(-x) is abs(x)", make_unary(r, OP_abs, x->args[0].node));
 	return REWRITE_KEEP;
 }
 
@@ -135,7 +144,8 @@ static int simplify_square(const struct rule *r)
 	const struct node *x = operand(r, 0);
 
 	if ((x->op == OP_neg || x->op == OP_abs) && x->dtype == r->n->dtype)
-		return make_unary(r, OP_square, x->args[0].node);
+		return by(r, "square(-x) is square(x)",
+			  make_unary(r, OP_square, x->args[0].node));
 	return REWRITE_KEEP;
 }
 
@@ -144,8 +154,9 @@ static int simplify_reciprocal(const struct rule *r)
 {
 	const struct node *x = operand_by(r, 0, OP_sqrt);
 
-	return x && x->dtype == r->n->dtype ? make_unary(r, OP_rsqrt, x->args[0].node)
-					    : REWRITE_KEEP;
+	return by(r, "1 / sqrt(x) is rsqrt(x)",
+		  x && x->dtype == r->n->dtype ? make_unary(r, OP_rsqrt, x->args[0].node)
+					       : REWRITE_KEEP);
 }
 
 static int simplify_to(const struct rule *r)
@@ -154,7 +165,7 @@ static int simplify_to(const struct rule *r)
 	enum dtype from;
 
 	if (x->dtype == r->n->dtype)
-		return x->id;
+		return by(r, "x has that dtype", x->id);
 	if (x->op != OP_to)
 		return REWRITE_KEEP;
 	/* to(to(x, wide), t): the first step loses nothing from a bool, and from
@@ -163,8 +174,9 @@ static int simplify_to(const struct rule *r)
 	if (from != DTYPE_BOOL && !(from == DTYPE_F32 && x->dtype == DTYPE_F64))
 		return REWRITE_KEEP;
 	if (from == r->n->dtype)
-		return x->args[0].node;
-	return make(r, OP_to, (struct arg[]){ x->args[0], arg_dtype(r->n->dtype) }, 2);
+		return by(r, "to and back", x->args[0].node);
+	return by(r, "two casts in one",
+		  make(r, OP_to, (struct arg[]){ x->args[0], arg_dtype(r->n->dtype) }, 2));
 }
 
 /* x + 0 of ints; x + -0.0 of floats. */
@@ -175,7 +187,7 @@ static int simplify_add(const struct rule *r)
 	if (!number(r, 1, &y) || y != 0)
 		return REWRITE_KEEP;
 	if (!is_float(r->n->compute) || (r->n->args[1].kind == ARG_FLOAT && signbit(y)))
-		return forward(r, 0);
+		return by(r, "x + 0 is x", forward(r, 0));
 	return REWRITE_KEEP;
 }
 
@@ -184,7 +196,8 @@ static int simplify_sub(const struct rule *r)
 {
 	double y;
 
-	return number(r, 1, &y) && y == 0 && !signbit(y) ? forward(r, 0) : REWRITE_KEEP;
+	return by(r, "x - 0 is x",
+		  number(r, 1, &y) && y == 0 && !signbit(y) ? forward(r, 0) : REWRITE_KEEP);
 }
 
 static int simplify_mul(const struct rule *r)
@@ -192,9 +205,9 @@ static int simplify_mul(const struct rule *r)
 	const struct node *x = operand(r, 0);
 
 	if (is_number(r, 1, 1))
-		return forward(r, 0);
+		return by(r, "x * 1 is x", forward(r, 0));
 	if (x && arg_equal(&r->n->args[0], &r->n->args[1]) && x->dtype != DTYPE_BOOL)
-		return make_unary(r, OP_square, x->id);
+		return by(r, "x * x is square(x)", make_unary(r, OP_square, x->id));
 	return REWRITE_KEEP;
 }
 
@@ -217,15 +230,18 @@ static int simplify_truediv(const struct rule *r)
 		x = operand(r, 1);
 		if (!x || x->dtype != r->n->dtype)
 			return REWRITE_KEEP;
-		return x->op == OP_sqrt ? make_unary(r, OP_rsqrt, x->args[0].node)
-					: make_unary(r, OP_reciprocal, x->id);
+		if (x->op == OP_sqrt)
+			return by(r, "1 / sqrt(x) is rsqrt(x)",
+				  make_unary(r, OP_rsqrt, x->args[0].node));
+		return by(r, "1 / x is reciprocal(x)", make_unary(r, OP_reciprocal, x->id));
 	}
 	if (!number(r, 1, &y) || !operand(r, 0))
 		return REWRITE_KEEP;
 	if (y == 1)
-		return forward(r, 0);
+		return by(r, "x / 1 is x", forward(r, 0));
 	if (has_exact_inverse(y, r->n->compute))
-		return make_binary(r, OP_mul, r->n->args[0], arg_float(1 / y));
+		return by(r, "x / 2 is x * 0.5",
+			  make_binary(r, OP_mul, r->n->args[0], arg_float(1 / y)));
 	return REWRITE_KEEP;
 }
 
@@ -255,28 +271,32 @@ static int simplify_pow(const struct rule *r)
 	    !shape_equal(&operand(r, 0)->shape, &r->n->shape))
 		return REWRITE_KEEP;
 	if (y == 0)
-		return ones(r); /* of NaN too */
+		return by(r, "x ** 0 is 1", ones(r)); /* of NaN too */
 	if (y == 1)
-		return computed_operand(r);
+		return by(r, "x ** 1 is x", computed_operand(r));
 	if (y == 2 || y == 3)
-		return power_by_products(r, y);
+		return by(r, "x ** 2, x ** 3 by products", power_by_products(r, y));
 	if (!is_float(r->n->compute))
 		return REWRITE_KEEP;
 	if (y == 0.5)
-		return make_unary(r, OP_sqrt, computed_operand(r));
+		return by(r, "x ** 0.5 is sqrt(x)", make_unary(r, OP_sqrt, computed_operand(r)));
 	if (y == -0.5)
-		return make_unary(r, OP_rsqrt, computed_operand(r));
+		return by(r, "x ** -0.5 is rsqrt(x)",
+			  make_unary(r, OP_rsqrt, computed_operand(r)));
 	if (y == -1)
-		return make_unary(r, OP_reciprocal, computed_operand(r));
+		return by(r, "x ** -1 is reciprocal(x)",
+			  make_unary(r, OP_reciprocal, computed_operand(r)));
 	if (y == -2)
-		return make_unary(r, OP_reciprocal, power_by_products(r, 2));
+		return by(r, "x ** -2 is reciprocal(square(x))",
+			  make_unary(r, OP_reciprocal, power_by_products(r, 2)));
 	return REWRITE_KEEP;
 }
 
 /* f(x, x) is x. */
 static int simplify_same(const struct rule *r)
 {
-	return arg_equal(&r->n->args[0], &r->n->args[1]) ? forward(r, 0) : REWRITE_KEEP;
+	return by(r, "f(x, x) is x",
+		  arg_equal(&r->n->args[0], &r->n->args[1]) ? forward(r, 0) : REWRITE_KEEP);
 }
 
 static int simplify_where(const struct rule *r)
@@ -284,10 +304,10 @@ static int simplify_where(const struct rule *r)
 	struct known mask;
 
 	if (arg_equal(&r->n->args[1], &r->n->args[2]))
-		return forward(r, 1);
+		return by(r, "where(m, x, x) is x", forward(r, 1));
 	if (!known_arg(r->g, &r->n->args[0], &mask) || !mask.uniform)
 		return REWRITE_KEEP;
-	return forward(r, mask.element.b ? 1 : 2);
+	return by(r, "a mask that is the same everywhere", forward(r, mask.element.b ? 1 : 2));
 }
 
 /* An operand that is the same everywhere becomes a number, where dtype and
@@ -327,9 +347,9 @@ static bool number_last(const struct rule *r)
 static int apply(const struct rule *r)
 {
 	switch (r->n->op) {
-	case OP_clone: /* passes.c gives outputs memory of their own */
+	case OP_clone: /* pass outputs gives outputs memory of their own */
 	case OP_contiguous:
-		return forward(r, 0);
+		return by(r, "a copy that nobody writes to", forward(r, 0));
 	case OP_neg:
 		return undo(r);
 	case OP_invert:
@@ -385,34 +405,51 @@ static int simplify_view(const struct rule *r)
 	case OP_flatten:
 	case OP_squeeze:
 	case OP_expand:
-		return forward(r, 0);
+		return by(r, "a view that changes nothing", forward(r, 0));
 	case OP_view_as:
 	case OP_expand_as:
 		id = make(r, r->n->op == OP_view_as ? OP_reshape : OP_expand,
 			  (struct arg[]){ r->n->args[0], arg_ints(s->size, s->rank) }, 2);
 		if (id >= before)
 			r->g->nodes[id]->name = r->n->name;
-		return id;
+		return by(r, "a view by sizes", id);
 	default:
 		return REWRITE_KEEP;
 	}
 }
 
+/* Arguments in a form that later rules know. */
+static void tidy_args(struct rewrite *rw, const struct rule *r)
+{
+	for (int i = 0; i < r->n->n_args; i++)
+		if (number_operand(r, i)) {
+			pass_fired(r->g, "one value is a number", r->n, NULL);
+			rw->changed = true;
+		}
+	if (number_last(r)) {
+		pass_fired(r->g, "2 * x is x * 2", r->n, NULL);
+		rw->changed = true;
+	}
+}
+
 static int simplify(struct rewrite *rw, struct node *n, struct err *err)
 {
-	struct rule r = { rw->g, n, err };
+	const char *name = "";
+	struct rule r = { rw->g, n, err, &name };
 	int before = rw->g->n_nodes, id;
 
-	if (op_info(n->op)->kind == KIND_VIEW)
-		return simplify_view(&r);
-	if (op_info(n->op)->kind != KIND_POINTWISE || n->weak)
+	if (op_info(n->op)->kind == KIND_VIEW) {
+		id = simplify_view(&r);
+	} else if (op_info(n->op)->kind != KIND_POINTWISE || n->weak) {
 		return REWRITE_KEEP;
-	for (int i = 0; i < n->n_args; i++)
-		rw->changed |= number_operand(&r, i);
-	rw->changed |= number_last(&r);
-	id = apply(&r);
-	if (id >= before) /* a new node has the name of the one it stands for */
-		rw->g->nodes[id]->name = n->name;
+	} else {
+		tidy_args(rw, &r);
+		id = apply(&r);
+		if (id >= before) /* a new node has the name of the one it stands for */
+			rw->g->nodes[id]->name = n->name;
+	}
+	if (id >= 0)
+		pass_fired(rw->g, name, n, id < before ? rw->g->nodes[id] : NULL);
 	return id;
 }
 

@@ -33,6 +33,7 @@ static int settle_view(struct rewrite *rw, struct node *n, struct err *err)
 		return REWRITE_FAILED;
 	n->args[0].node = copy;
 	rw->changed = true;
+	pass_fired(rw->g, "a reshape that has to copy", n, rw->g->nodes[copy]);
 	return REWRITE_KEEP;
 }
 
@@ -45,6 +46,7 @@ static int settle_join(struct rewrite *rw, struct node *n, struct err *err)
 		if (n->args[a].node < 0)
 			return REWRITE_FAILED;
 		rw->changed = true;
+		pass_fired(rw->g, "parts of one dtype", n, rw->g->nodes[n->args[a].node]);
 	}
 	return REWRITE_KEEP;
 }
@@ -148,6 +150,7 @@ static int settle_put(struct rewrite *rw, struct node *n, struct err *err)
 		if (!shape_equal(&rw->g->nodes[id]->shape,
 				 x)) /* by sizes that only a guard knows */
 			return REWRITE_KEEP;
+		pass_fired(rw->g, "a write to a run is a join", n, NULL);
 		rw->g->nodes[id]->name = n->name;
 		return id;
 	}

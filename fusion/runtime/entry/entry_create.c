@@ -281,7 +281,8 @@ void entry_undescribe(struct entry *e)
 	e->n_inputs = e->n_writes = e->n_asserts = e->n_frames = e->n_left = 0;
 }
 
-/* Passes, lowering, backend; the captured graph stays as it was. */
+/* Passes, lowering, backend; the captured graph, and the forward part, stay as they
+ * were. */
 bool entry_compile(struct entry *e, const struct entry_options *options, struct err *err)
 {
 	struct pass_options passes = { .disabled = options->passes_disabled };
@@ -289,7 +290,7 @@ bool entry_compile(struct entry *e, const struct entry_options *options, struct 
 
 	if (e->n_outputs == 0)
 		return true;
-	g = e->grad ? e->grad->forward : graph_copy(e->captured, &e->arena);
+	g = graph_copy(e->grad ? e->grad->forward : e->captured, &e->arena);
 	if (!g)
 		return entry_no_memory(err);
 	e->exec = partition_create(options->env, options->backend, g, &passes, &options->lowering,

@@ -141,7 +141,9 @@ struct exec *exec_create(const struct exec_env *env, const struct backend *backe
 		out_of_memory(err);
 		return NULL;
 	}
-	if (!passes_run(g, options, &passes, err))
+	e->passes = *options;
+	e->passes.list = env->passes;
+	if (!passes_run(g, &e->passes, &passes, err))
 		return NULL;
 	e->env = env;
 	e->arena = arena;

@@ -22,6 +22,7 @@ struct exec_env {
 	struct backend_env backend_env;
 	struct prelude_programs *preludes; /* capture/prelude.h; NULL: each VM its own */
 	int64_t rounds;                    /* of a loop in a run; 0: as many as are allowed */
+	const struct pass_list *passes;    /* NULL: pass_list_default() */
 };
 
 struct exec_output {
@@ -68,6 +69,7 @@ struct exec {
 	struct executable *executable; /* NULL: no kernel (all outputs are copies) */
 	struct compile_stats stats;
 	int64_t passes_ns, backend_ns;
+	struct pass_options passes; /* that it was made with: watch.h runs them again */
 
 	void **buffers; /* by buffer; constants filled in for good */
 	struct exec_output *outputs;

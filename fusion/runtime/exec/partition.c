@@ -224,10 +224,14 @@ static bool add_piece(struct cut *c, struct piece piece, struct err *err)
 {
 	struct partition *p = c->p;
 	int *nodes, *made = ARENA_ARRAY(c->arena, int, (size_t)c->g->n_nodes + 1);
+	bool *inside = ARENA_ARRAY(c->arena, bool, (size_t)c->g->n_nodes + 1);
 	struct graph *g;
 
-	if (!note_made(c, &piece, made))
+	if (!inside || !note_made(c, &piece, made))
 		return no_memory(err);
+	memcpy(inside, c->inside, sizeof(*inside) * (size_t)c->g->n_nodes);
+	piece.inside = inside;
+	piece.made = made;
 	g = graph_extract(c->g, c->inside, made, piece.n_outputs, c->arena, &nodes);
 	if (!g)
 		return no_memory(err);

@@ -35,6 +35,10 @@ struct piece {
 	int n_outputs;
 	int *dead; /* values that nothing reads behind it */
 	int n_dead;
+	/* The nodes of the graph that it is made of, by id, and those that outputs are;
+	 * NULL of a loop. */
+	const bool *inside;
+	const int *made;
 	/* PIECE_FALLBACK */
 	enum fallback_cause cause;
 	const struct node *node; /* of the graph as it was captured */

@@ -1,0 +1,23 @@
+/* fusion/fusion_passes.c -- what the passes did, for a report. */
+#include "fusion/fusion_private.h"
+#include "fusion/runtime/lazy/lazy.h"
+
+bool fusion_watch_passes(const struct fusion_session *s, int index, struct watched *out,
+			 struct err *err)
+{
+	const struct entry *e;
+
+	if (s->session.lazy) {
+		const struct lazy_program *p = s->session.lazy->programs.at[index];
+
+		return watch_exec(out, p->exec, p->captured, "", err);
+	}
+	e = s->session.graphs.at[index];
+	if (!e->exec)
+		return true;
+	if (!e->grad)
+		return watch_exec(out, e->exec, e->captured, "", err);
+	return watch_exec(out, e->exec, e->grad->forward, "forward", err) &&
+	       (!e->grad->exec ||
+		watch_exec(out, e->grad->exec, e->grad->backward, "backward", err));
+}

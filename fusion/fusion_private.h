@@ -1,0 +1,12 @@
+/* fusion/fusion_private.h -- what the files behind fusion.h share. */
+#ifndef FUSION_FUSION_PRIVATE_H
+#define FUSION_FUSION_PRIVATE_H
+
+#include "fusion/fusion.h"
+#include "fusion/runtime/session.h"
+
+struct fusion_session {
+	struct session session;
+};
+
+#endif

@@ -1,0 +1,65 @@
+/* fusion/passes/outputs.c -- each output has memory of its own.
+ *
+ * Passes share and drop nodes freely, so an output may end up as an input, a
+ * constant, or the same node as another output though the program made two
+ * tensors.  A program that writes to one must not see the other change: such
+ * outputs get a copy each before fusion.
+ */
+#include "fusion/passes/pass.h"
+
+static enum op_kind kind_of(const struct graph *g, int id)
+{
+	return op_info(g->nodes[id]->op)->kind;
+}
+
+/* Why output i needs a copy; NULL: it needs none. */
+static const char *needs_copy(const struct graph *g, const struct pass_origin *origins, int i)
+{
+	enum op_kind kind = kind_of(g, g->outputs[i]);
+
+	if (kind == KIND_CONSTANT)
+		return "an output is a constant";
+	if (kind == KIND_VIEW)
+		return "an output is a view";
+	if (kind == KIND_INPUT && origins[i].kind != KIND_INPUT)
+		return "an output has become an input";
+	for (int j = 0; j < i; j++)
+		if (g->outputs[j] == g->outputs[i] && origins[j].id != origins[i].id)
+			return "two outputs have become one";
+	return NULL;
+}
+
+/* needs: nothing; makes: outputs apart, but for one tensor that is returned twice
+ * and inputs that are returned as they came */
+bool pass_outputs(struct graph *g, const struct pass_origin *origins, bool *changed,
+		  struct err *err)
+{
+	for (int i = 0; i < g->n_outputs; i++) {
+		const char *why = needs_copy(g, origins, i);
+		struct arg x = arg_node(g->outputs[i]);
+		int copy;
+
+		if (!why)
+			continue;
+		copy = graph_add(g, OP_clone, &x, 1, g->nodes[x.node]->line,
+				 g->nodes[x.node]->column, err);
+		if (copy < 0)
+			return false;
+		pass_fired(g, why, g->nodes[x.node], g->nodes[copy]);
+		*changed = true;
+		g->outputs[i] = copy;
+		for (int j = i + 1; j < g->n_outputs; j++)
+			if (origins[j].id == origins[i].id)
+				g->outputs[j] = copy; /* one tensor, returned twice */
+	}
+	return true;
+}
+
+/* What pass_outputs() leaves. */
+bool pass_outputs_hold(const struct graph *g, const struct pass_origin *origins, int *output)
+{
+	for (*output = 0; *output < g->n_outputs; (*output)++)
+		if (needs_copy(g, origins, *output))
+			return false;
+	return true;
+}
