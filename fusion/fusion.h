@@ -22,8 +22,8 @@
 #include "fusion/capture/value.h"
 #include "fusion/graph/graph.h"
 #include "fusion/runtime/exec/watch.h" /* struct watched */
-#include "fusion/runtime/mode.h"     /* enum fusion_mode, fusion_policy */
-#include "fusion/runtime/observer.h" /* struct fusion_observer */
+#include "fusion/runtime/mode.h"       /* enum fusion_mode, fusion_policy */
+#include "fusion/runtime/observer.h"   /* struct fusion_observer */
 #include "fusion/runtime/tensor/tensor.h"
 
 struct registry;
@@ -34,14 +34,14 @@ const char *fusion_policy_name(enum fusion_policy policy);
 bool fusion_policy_from_name(const char *name, enum fusion_policy *out);
 
 struct fusion_options {
-	const char *backend;   /* "interp", "cpu"; NULL: the best that works here */
-	int threads;           /* 0: one per core */
-	const char *cache_dir; /* compiled kernels; NULL: no cache on disk */
-	size_t memory_bytes;   /* limit for tensors; 0: 4 GiB */
+	const char *backend;             /* "interp", "cpu"; NULL: the best that works here */
+	int threads;                     /* 0: one per core */
+	const char *cache_dir;           /* compiled kernels; NULL: no cache on disk */
+	size_t memory_bytes;             /* limit for tensors; 0: 4 GiB */
 	const struct registry *registry; /* fusion/registry.h; NULL: what is built in */
 	uint64_t passes_disabled;        /* bits of its list: pass_list_disable() */
-	int recompile_limit; /* 0: 8, as torch._dynamo.config.recompile_limit */
-	int64_t steps;       /* VM steps a call; 0: the VM's default */
+	int recompile_limit;             /* 0: 8, as torch._dynamo.config.recompile_limit */
+	int64_t steps;                   /* VM steps a call; 0: the VM's default */
 	enum fusion_policy policy;
 	/* Ops that the lowering treats as unsupported: ids or FX names, borrowed
 	 * for as long as the engine lives. */

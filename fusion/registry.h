@@ -21,8 +21,7 @@ const struct pass_list *registry_passes(const struct registry *r);
 
 /* The backends: ours first.  *plugin is whose it is, NULL: ours; may be NULL. */
 int registry_backend_count(const struct registry *r);
-const struct backend *registry_backend_at(const struct registry *r, int index,
-					  const char **plugin);
+const struct backend *registry_backend_at(const struct registry *r, int index, const char **plugin);
 const struct backend *registry_backend(const struct registry *r, const char *name);
 
 /* "interp, cpu", for messages. */

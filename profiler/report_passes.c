@@ -77,8 +77,8 @@ void report_passes(json_t *m, const struct lane *lane, size_t *left_bytes)
 		struct err err = { 0 };
 
 		if (!fusion_watch_passes(lane->session, (int)i, &w, &err))
-			json_array_append_new(parts, json_pack("{s:s, s:s}", "part", "", "error",
-							       err.message));
+			json_array_append_new(
+			    parts, json_pack("{s:s, s:s}", "part", "", "error", err.message));
 		for (size_t k = 0; err.code == ERR_NONE && k < w.parts.len; k++)
 			json_array_append_new(parts, part_json(&w.parts.at[k]));
 		*left_bytes -= w.bytes;

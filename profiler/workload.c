@@ -145,8 +145,8 @@ static bool read_passes(struct workload *w, struct err *err)
 			return err_set(err, ERR_WORKLOAD,
 				       "passes.%.64s must be true or false: whether the pass runs",
 				       name);
-		if (!pass_list_disable(list, name, json_is_true(on) ? &ignored : &w->passes_disabled,
-				       &why) &&
+		if (!pass_list_disable(list, name,
+				       json_is_true(on) ? &ignored : &w->passes_disabled, &why) &&
 		    !(why.code == ERR_VALUE && json_is_true(on)))
 			return err_set(err, ERR_WORKLOAD, "passes: %s", why.message);
 	}
@@ -437,10 +437,11 @@ static bool fill(struct workload *w, struct err *err)
 			       "source is missing: the text of a program that defines %s",
 			       w->entry);
 	return refuse_unavailable(json, err) && check_labels(json, err) && read_backend(w, err) &&
-	       read_policy(w, err) && read_grad(w, err) && read_passes(w, err) && read_deny(w, err) &&
-	       read_params(w, err) && read_modes(w, err) && read_calls(w, err) &&
-	       read_time(w, err) && sweep_parse(w, json_object_get(json, "sweep"), err) &&
-	       check_values(w, err) && parse_programs(w, err);
+	       read_policy(w, err) && read_grad(w, err) && read_passes(w, err) &&
+	       read_deny(w, err) && read_params(w, err) && read_modes(w, err) &&
+	       read_calls(w, err) && read_time(w, err) &&
+	       sweep_parse(w, json_object_get(json, "sweep"), err) && check_values(w, err) &&
+	       parse_programs(w, err);
 }
 
 struct workload *workload_parse(const json_t *json, struct err *err)

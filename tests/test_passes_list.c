@@ -24,7 +24,7 @@ static struct pass_info pass_of(const char *name, unsigned needs, unsigned makes
 }
 
 static void assert_order_refused(const struct pass_info *pass, const char *place, bool behind,
-			   const char *want)
+				 const char *want)
 {
 	struct pass_list list = *pass_list_default();
 	struct err err = { 0 };
@@ -75,17 +75,20 @@ static void a_wrong_order_says_what_is_missing_and_who_makes_it(void **state)
 	struct pass_info taken = pass_of("cse", 0, 0, 0, "");
 
 	(void)state;
-	assert_order_refused(&early, "decompose", false,
-		       "pass mine needs a graph in which no op that is made of others is left "
-		       "('primitive'), which pass decompose makes: decompose has to run before it");
+	assert_order_refused(
+	    &early, "decompose", false,
+	    "pass mine needs a graph in which no op that is made of others is left "
+	    "('primitive'), which pass decompose makes: decompose has to run before it");
 	assert_order_refused(&before, "cse", false,
-		       "pass mine has to run behind pass dce, and stands before it");
-	assert_order_refused(&breaks, "fuse", false,
-		       "pass fuse needs a graph in which each output has memory of its own "
-		       "('apart'), but pass mine, which breaks that, stands between outputs and it");
-	assert_order_refused(&breaks, "fuse", true,
-		       "the lowering needs a graph in which each output has memory of its own "
-		       "('apart'), but pass mine, which breaks that, stands between outputs and it");
+			     "pass mine has to run behind pass dce, and stands before it");
+	assert_order_refused(
+	    &breaks, "fuse", false,
+	    "pass fuse needs a graph in which each output has memory of its own "
+	    "('apart'), but pass mine, which breaks that, stands between outputs and it");
+	assert_order_refused(
+	    &breaks, "fuse", true,
+	    "the lowering needs a graph in which each output has memory of its own "
+	    "('apart'), but pass mine, which breaks that, stands between outputs and it");
 	assert_order_refused(&taken, "fuse", true, "there is a pass 'cse' already");
 	assert_order_refused(&early, "fuze", true, "there is no pass 'fuze'; did you mean 'fuse'?");
 }

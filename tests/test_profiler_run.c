@@ -373,8 +373,8 @@ static void a_report_has_what_each_pass_did_to_each_graph(void **state)
 	assert_true(json_is_false(at(step_named(part, "lift"), "changed")));
 	assert_true(json_is_null(at(step_named(part, "lift"), "after")));
 	assert_true(json_is_true(at(step_named(part, "fold"), "off")));
-	assert_non_null(strstr(json_string_value(at(step_named(part, "fuse"), "after")),
-			       "kernel 0: "));
+	assert_non_null(
+	    strstr(json_string_value(at(step_named(part, "fuse"), "after")), "kernel 0: "));
 	assert_int_equal(json_integer_value(at(part, "left_out_bytes")), 0);
 	at(report, "modes.lazy.graphs.0.passes.0.before");
 	json_decref(report);
@@ -397,12 +397,12 @@ static void a_graph_in_pieces_has_the_passes_of_each(void **state)
 	(void)state;
 	if (!report)
 		fail_msg("%s", err.message);
-	assert_string_equal(
-	    json_string_value(at(report, "modes.static.graphs.0.passes.0.part")), "piece 0");
-	assert_string_equal(
-	    json_string_value(at(report, "modes.static.graphs.0.passes.1.part")), "piece 2");
-	assert_non_null(strstr(
-	    json_string_value(at(report, "modes.static.graphs.0.passes.1.before")), "exp("));
+	assert_string_equal(json_string_value(at(report, "modes.static.graphs.0.passes.0.part")),
+			    "piece 0");
+	assert_string_equal(json_string_value(at(report, "modes.static.graphs.0.passes.1.part")),
+			    "piece 2");
+	assert_non_null(
+	    strstr(json_string_value(at(report, "modes.static.graphs.0.passes.1.before")), "exp("));
 	json_decref(report);
 }
 
@@ -418,12 +418,12 @@ static void a_gradient_has_the_passes_of_both_directions(void **state)
 	(void)state;
 	if (!report)
 		fail_msg("%s", err.message);
-	assert_string_equal(
-	    json_string_value(at(report, "modes.static.graphs.0.passes.0.part")), "forward");
-	assert_string_equal(
-	    json_string_value(at(report, "modes.static.graphs.0.passes.1.part")), "backward");
-	assert_non_null(strstr(
-	    json_string_value(at(report, "modes.static.graphs.0.passes.1.before")), "cos("));
+	assert_string_equal(json_string_value(at(report, "modes.static.graphs.0.passes.0.part")),
+			    "forward");
+	assert_string_equal(json_string_value(at(report, "modes.static.graphs.0.passes.1.part")),
+			    "backward");
+	assert_non_null(
+	    strstr(json_string_value(at(report, "modes.static.graphs.0.passes.1.before")), "cos("));
 	json_decref(report);
 }
 

@@ -79,8 +79,13 @@ static struct pass_list default_list = {
 	.passes = {
 #define PROPERTY(id, text)
 #define PASS(id, needs_, makes_, breaks_, after_, purpose_)                                        \
-	{ .name = #id, .purpose = purpose_, .needs = needs_, .makes = makes_, .breaks = breaks_,   \
-	  .after = after_, .run = run_##id },
+	{ .name = #id,                                                                             \
+	  .purpose = purpose_,                                                                     \
+	  .needs = needs_,                                                                         \
+	  .makes = makes_,                                                                         \
+	  .breaks = breaks_,                                                                       \
+	  .after = after_,                                                                         \
+	  .run = run_##id },
 #include "fusion/passes/passes.def"
 #undef PROPERTY
 #undef PASS
@@ -236,8 +241,7 @@ static bool no_such_pass(const struct pass_list *list, const char *name, struct 
 		size_t len = strlen(all);
 
 		nearest_offer(&near, list->passes[i].name);
-		snprintf(all + len, sizeof(all) - len, "%s%s", i ? ", " : "",
-			 list->passes[i].name);
+		snprintf(all + len, sizeof(all) - len, "%s%s", i ? ", " : "", list->passes[i].name);
 	}
 	if (near.best)
 		return err_set(err, ERR_NAME, "there is no pass '%.64s'; did you mean '%s'?", name,
@@ -258,8 +262,7 @@ bool pass_list_insert(struct pass_list *list, const struct pass_info *pass, cons
 	if (list->n == MAX_PASSES)
 		return err_set(err, ERR_BOUND, "there are %d passes, the limit", MAX_PASSES);
 	at += behind;
-	memmove(&longer.passes[at + 1], &longer.passes[at],
-		sizeof(*pass) * (size_t)(list->n - at));
+	memmove(&longer.passes[at + 1], &longer.passes[at], sizeof(*pass) * (size_t)(list->n - at));
 	longer.passes[at] = *pass;
 	longer.n++;
 	if (!pass_list_check(&longer, 0, err))

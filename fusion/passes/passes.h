@@ -38,11 +38,11 @@ struct pass_run; /* pass.h */
 
 /* A row of passes.def, or a plugin's pass. */
 struct pass_info {
-	const char *name;    /* "cse" */
-	const char *purpose; /* one line for people */
+	const char *name;              /* "cse" */
+	const char *purpose;           /* one line for people */
 	unsigned needs, makes, breaks; /* bits of properties */
-	const char *after;   /* names of passes, by blanks: they stand before it */
-	const char *plugin;  /* whose it is; NULL: ours */
+	const char *after;             /* names of passes, by blanks: they stand before it */
+	const char *plugin;            /* whose it is; NULL: ours */
 	bool (*run)(struct pass_run *run, const struct pass_info *self, bool *changed,
 		    struct err *err);
 	void *data; /* the plugin's own */

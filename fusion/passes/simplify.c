@@ -144,8 +144,7 @@ static int simplify_square(const struct rule *r)
 	const struct node *x = operand(r, 0);
 
 	if ((x->op == OP_neg || x->op == OP_abs) && x->dtype == r->n->dtype)
-		return by(r, "square(-x) is square(x)",
-			  make_unary(r, OP_square, x->args[0].node));
+		return by(r, "square(-x) is square(x)", make_unary(r, OP_square, x->args[0].node));
 	return REWRITE_KEEP;
 }
 
@@ -281,8 +280,7 @@ static int simplify_pow(const struct rule *r)
 	if (y == 0.5)
 		return by(r, "x ** 0.5 is sqrt(x)", make_unary(r, OP_sqrt, computed_operand(r)));
 	if (y == -0.5)
-		return by(r, "x ** -0.5 is rsqrt(x)",
-			  make_unary(r, OP_rsqrt, computed_operand(r)));
+		return by(r, "x ** -0.5 is rsqrt(x)", make_unary(r, OP_rsqrt, computed_operand(r)));
 	if (y == -1)
 		return by(r, "x ** -1 is reciprocal(x)",
 			  make_unary(r, OP_reciprocal, computed_operand(r)));
