@@ -136,9 +136,9 @@ struct fusion_graph_info {
 	const struct graph *optimised; /* after the passes */
 	int n_placeholders;            /* tensors and size symbols, as FX counts */
 	int n_kernels;
-	const char *const *kernels; /* names */
-	const char *source;         /* generated C; NULL for the interpreter */
-	int64_t compile_ns;         /* capture, passes, lowering and compiler */
+	const struct kernel *kernels; /* fusion/lower/lower.h: names, reasons, bytes */
+	const char *source;           /* generated C; NULL for the interpreter */
+	int64_t compile_ns;           /* capture, passes, lowering and compiler */
 	int64_t capture_ns, passes_ns, backend_ns;
 	bool cached;
 	const char *const *guards; /* "x.dtype == float32", in order of evaluation */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fusion/lower/lower.h"
 #include "profiler/report.h"
 
 static json_t *buf_json(struct buf *text)
@@ -89,9 +90,19 @@ static json_t *source_json(const char *source)
 	return buf_json(&text);
 }
 
+/* Bytes are under the sizes of the capture. */
+static json_t *kernel_json(const struct kernel *k)
+{
+	return json_pack("{s:s, s:s, s:s, s:i, s:I, s:I, s:I, s:b}", "name", k->name, "form",
+			 lower_form_name(k->form), "why", k->why, "ops", k->n_nodes, "read_bytes",
+			 (json_int_t)k->read_bytes, "written_bytes", (json_int_t)k->written_bytes,
+			 "saved_bytes", (json_int_t)k->saved_bytes, "copies", k->copies);
+}
+
 json_t *graph_to_json(const struct fusion_graph_info *info, int id, bool brief)
 {
 	json_t *ops = json_array(), *nodes = json_array(), *kernels = json_array(), *json;
+	json_t *details = json_array();
 	char compile[32];
 
 	for (int i = 0; i < info->captured->n_nodes; i++) {
@@ -102,14 +113,17 @@ json_t *graph_to_json(const struct fusion_graph_info *info, int id, bool brief)
 		if (n->op != OP_input && n->op != OP_constant && n->fx[0])
 			json_array_append_new(ops, json_string(n->fx));
 	}
-	for (int i = 0; i < info->n_kernels; i++)
-		json_array_append_new(kernels, json_string(info->kernels[i]));
+	for (int i = 0; i < info->n_kernels; i++) {
+		json_array_append_new(kernels, json_string(info->kernels[i].name));
+		json_array_append_new(details, kernel_json(&info->kernels[i]));
+	}
 	snprintf(compile, sizeof(compile), "%d/%d", info->frame_id, info->compile_id);
 	json = json_pack("{s:i, s:s, s:s, s:o, s:i, s:o, s:o, s:o, s:f, s:b, s:I}", "id", id,
 			 "frame", info->frame, "compile", compile, "ops", ops, "placeholders",
 			 info->n_placeholders, "nodes", nodes, "kernels", kernels, "lowered",
 			 source_json(info->source), "compile_ms", (double)info->compile_ns / 1e6,
 			 "cached", info->cached, "uses", (json_int_t)info->uses);
+	json_object_set_new(json, "kernel_details", details);
 	json_object_set_new(json, "compile_parts_ms",
 			    json_pack("{s:f, s:f, s:f}", "capture", (double)info->capture_ns / 1e6,
 				      "passes", (double)info->passes_ns / 1e6, "backend",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "server/break_text.h"
+#include "server/numbers.h"
 
 enum { MOST_TRACES = 100 };
 
@@ -149,6 +150,43 @@ static void print_table(struct buf *out, const json_t *nodes)
 	buf_finish(&cells);
 }
 
+/* "4.2 MB read" */
+static void print_bytes(struct buf *out, const json_t *kernel, const char *key, const char *after)
+{
+	double bytes = json_number_value(json_object_get(kernel, key));
+	static const char *const units[] = { "B", "kB", "MB", "GB" };
+	char number[NUMBER_BYTES];
+	int unit = 0;
+
+	for (; bytes >= 1e3 && unit < 3; unit++)
+		bytes /= 1e3;
+	number_short(number, bytes);
+	buf_printf(out, "%s %s%s", number, units[unit], after);
+}
+
+/* Each kernel, what it moves, and why it is one of its own. */
+static void print_kernels(struct buf *out, const json_t *kernels)
+{
+	size_t i;
+	json_t *k;
+
+	if (json_array_size(kernels))
+		buf_puts(out, "     kernels\n");
+	json_array_foreach((json_t *)kernels, i, k)
+	{
+		buf_printf(out, "     %3zu  %s: %d op%s, ", i, text_of(k, "name"),
+			   number_of(k, "ops"), number_of(k, "ops") == 1 ? "" : "s");
+		print_bytes(out, k, "read_bytes", " read");
+		buf_puts(out, ", ");
+		print_bytes(out, k, "written_bytes", " written");
+		if (number_of(k, "ops") > 1) {
+			buf_puts(out, ", ");
+			print_bytes(out, k, "saved_bytes", " saved");
+		}
+		buf_printf(out, "\n          %s\n", text_of(k, "why"));
+	}
+}
+
 static void print_graph(struct buf *out, const json_t *graph, bool table)
 {
 	const json_t *ops = json_object_get(graph, "ops"), *nodes = json_object_get(graph, "nodes");
@@ -162,8 +200,10 @@ static void print_graph(struct buf *out, const json_t *graph, bool table)
 		   number_of(graph, "placeholders") == 1 ? "" : "s");
 	print_ops(out, ops);
 	buf_putc(out, '\n');
-	if (table)
+	if (table) {
 		print_table(out, nodes);
+		print_kernels(out, json_object_get(graph, "kernel_details"));
+	}
 }
 
 static void print_entry(struct buf *out, const json_t *entry)

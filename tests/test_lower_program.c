@@ -21,7 +21,7 @@ static const struct lowered *lower_all(struct builder *b)
 				kind == KIND_LIBRARY;
 		group[id] = computes ? 0 : -1;
 	}
-	const struct lowered *l = lower_graph(b->g, group, b->arena, &err);
+	const struct lowered *l = lower_graph(b->g, group, NULL, b->arena, &err);
 	if (!l)
 		fail_msg("%s", err.message);
 	return l;
@@ -53,8 +53,7 @@ static void a_chain_over_a_contiguous_input_is_one_flat_map(void **state)
 	const struct lowered *l = lower_all(&b);
 	assert_text(l, "%0 = input 0 arg0: float32[s0, 6]\n"
 		       "%1 = output 0 sin: float32[s0, 6]\n"
-		       "kernel 0 fused_add_sin: map [6*s0]  # the first kernel: it reads inputs "
-		       "alone\n"
+		       "kernel 0 fused_add_sin: map [6*s0]\n"
 		       "  setup\n"
 		       "    u1 = float32 0.5\n"
 		       "  stage 0\n"
@@ -406,7 +405,7 @@ static void a_group_without_a_common_space_is_refused(void **state)
 	int rows = ADD(&b, OP_sum, T(in), DIM(&b, 1));
 	int columns = ADD(&b, OP_sum, T(in), DIM(&b, 0));
 	RETURN(&b, rows, columns);
-	assert_null(lower_graph(b.g, group, b.arena, &err));
+	assert_null(lower_graph(b.g, group, NULL, b.arena, &err));
 	assert_int_equal(err.code, ERR_INTERNAL);
 	builder_destroy(&b);
 }
@@ -421,28 +420,26 @@ static void rows_walk_stage_by_stage_and_keep_what_is_costly(void **state)
 	int e = ADD(&b, OP_exp, T(ADD(&b, OP_sub, T(in), T(bias))));
 	int s = ADD(&b, OP_sum, T(e), DIM(&b, 1), arg_bool(true));
 	RETURN(&b, ADD(&b, OP_truediv, T(e), T(s)), s);
-	assert_text(lower_all(&b),
-		    "%0 = input 0 arg0: float32[s0, s1]\n"
-		    "%1 = input 1 arg1: float32[s0, 1]\n"
-		    "%2 = output 0 truediv: float32[s0, s1]\n"
-		    "%3 = output 1 sum: float32[s0, 1]\n"
-		    "kernel 0 fused_sub_exp_sum_truediv: rows [s0 | s1]  # the first "
-		    "kernel: it reads inputs alone\n"
-		    "  prologue\n"
-		    "    r1 = float32 load arg1[i0]\n"
-		    "  stage 0\n"
-		    "    p0 = float32 load arg0[i0*s1 + i1]\n"
-		    "    p2 = float32 sub p0, r1\n"
-		    "    p3 = float32 exp p2\n"
-		    "    save slot 0 = p3\n"
-		    "    r4 = float32 reduce sum p3\n"
-		    "  post 0\n"
-		    "    store sum[i0] = r4\n"
-		    "  stage 1\n"
-		    "    p5 = float32 restore slot 0\n"
-		    "    p6 = float32 truediv p5, r4\n"
-		    "    store truediv[i0*s1 + i1] = p6\n"
-		    "return %2, %3\n");
+	assert_text(lower_all(&b), "%0 = input 0 arg0: float32[s0, s1]\n"
+				   "%1 = input 1 arg1: float32[s0, 1]\n"
+				   "%2 = output 0 truediv: float32[s0, s1]\n"
+				   "%3 = output 1 sum: float32[s0, 1]\n"
+				   "kernel 0 fused_sub_exp_sum_truediv: rows [s0 | s1]\n"
+				   "  prologue\n"
+				   "    r1 = float32 load arg1[i0]\n"
+				   "  stage 0\n"
+				   "    p0 = float32 load arg0[i0*s1 + i1]\n"
+				   "    p2 = float32 sub p0, r1\n"
+				   "    p3 = float32 exp p2\n"
+				   "    save slot 0 = p3\n"
+				   "    r4 = float32 reduce sum p3\n"
+				   "  post 0\n"
+				   "    store sum[i0] = r4\n"
+				   "  stage 1\n"
+				   "    p5 = float32 restore slot 0\n"
+				   "    p6 = float32 truediv p5, r4\n"
+				   "    store truediv[i0*s1 + i1] = p6\n"
+				   "return %2, %3\n");
 	builder_destroy(&b);
 }
 
@@ -460,7 +457,7 @@ static void a_result_arena_that_is_too_small_is_an_error_not_a_crash(void **stat
 		struct arena arena;
 		struct err err = { 0 };
 		arena_init(&arena, limit);
-		done = lower_graph(b.g, group, &arena, &err) != NULL;
+		done = lower_graph(b.g, group, NULL, &arena, &err) != NULL;
 		assert_int_equal(err.code, done ? ERR_NONE : ERR_MEMORY);
 		arena_finish(&arena);
 	}

@@ -3,7 +3,7 @@
  * lower.c makes the buffers and goes through the kernels; schedule.c decides
  * what a kernel computes in which stage; emit.c appends the instructions, with
  * strides over the dims of the domain; space.c turns these into the kernel's
- * own dims and picks the form; label.c gives name and reason.
+ * own dims and picks the form; label.c gives the name.
  */
 #ifndef FUSION_LOWER_BUILD_H
 #define FUSION_LOWER_BUILD_H
@@ -40,6 +40,7 @@ typedef VEC(struct inst) inst_list;
 struct build {
 	const struct graph *g;
 	const int *group;
+	const char *const *why; /* by group; NULL */
 	struct lowered *l;
 	struct arena *arena;  /* of the result */
 	struct arena scratch; /* of the build */
@@ -85,6 +86,8 @@ bool space_choose(struct build *b, struct kernel *k);
 
 /* label.c */
 const char *label_name(struct build *b, const struct kernel *k);
-const char *label_reason(struct build *b, const struct kernel *k);
+
+/* traffic.c: the kernel's bytes, under the hints. */
+void traffic_count(const struct build *b, struct kernel *k);
 
 #endif

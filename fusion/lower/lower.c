@@ -240,8 +240,9 @@ static bool build_kernel(struct build *b)
 	if (!(kind_of(first) == KIND_LIBRARY ? build_library(b, k) : build_fused(b, k)))
 		return false;
 	k->name = label_name(b, k);
-	k->why = k->name ? label_reason(b, k) : NULL;
-	return k->why != NULL;
+	k->why = b->why ? b->why[b->kernel] : "";
+	traffic_count(b, k);
+	return k->name != NULL;
 }
 
 /* The node lists of all groups, one after the other, in the result's arena. */
@@ -320,11 +321,11 @@ static void finish(struct build *b)
 	arena_finish(&b->scratch);
 }
 
-struct lowered *lower_graph(const struct graph *g, const int *group, struct arena *arena,
-			    struct err *err)
+struct lowered *lower_graph(const struct graph *g, const int *group, const char *const *reasons,
+			    struct arena *arena, struct err *err)
 {
 	struct err why = { 0 };
-	struct build b = { .g = g, .group = group, .arena = arena, .err = &why };
+	struct build b = { .g = g, .group = group, .why = reasons, .arena = arena, .err = &why };
 	bool ok = init(&b) && make_buffers(&b) && build_kernels(&b);
 
 	finish(&b);

@@ -193,7 +193,11 @@ struct kernel {
 	int out_buffer;
 	const int *nodes; /* graph nodes computed here, in order */
 	int n_nodes;
-	const char *why; /* one line: why it is a kernel of its own */
+	const char *why; /* one line: why it is a kernel of its own; may be empty */
+	/* Under the hints of the capture: what its accesses reach, and what its ops
+	 * would have moved besides, one kernel each. */
+	int64_t read_bytes, written_bytes, saved_bytes;
+	bool copies; /* makes row-major what views have put in another order */
 };
 
 struct lowered {
@@ -210,12 +214,15 @@ struct lowered {
 };
 
 /* Lowers a graph that passes_run() has been over (no COMPOSITE left; `group`
- * gives the fusion).  Everything lives in `arena`, which must outlive it, as
- * must the graph.  NULL with *err: INTERNAL (a group without one iteration
- * space, a node that should have been decomposed) or MEMORY.  Interns new
- * expressions in the graph's symtab: no other thread may use g meanwhile. */
-struct lowered *lower_graph(const struct graph *g, const int *group, struct arena *arena,
-			    struct err *err);
+ * gives the fusion, `reasons` its words for each kernel, or NULL).  Everything lives in `arena`,
+ * which must outlive it, as must the graph.  NULL with *err: INTERNAL (a group without one
+ * iteration space, a node that should have been decomposed) or MEMORY.  Interns new expressions in
+ * the graph's symtab: no other thread may use g meanwhile. */
+struct lowered *lower_graph(const struct graph *g, const int *group, const char *const *reasons,
+			    struct arena *arena, struct err *err);
+
+/* "map", "rows", "cols", "library". */
+const char *lower_form_name(enum kernel_form form);
 
 /* The tile program as text, for tests and for people. */
 void lower_print(struct buf *out, const struct lowered *l);

@@ -14,8 +14,14 @@
 
 #include "fusion/lower/lower.h"
 
-static const char *const forms[] = { "map", "rows", "cols", "library" };
 static const char *const kinds[] = { "input", "output", "temp", "const" };
+
+const char *lower_form_name(enum kernel_form form)
+{
+	static const char *const forms[] = { "map", "rows", "cols", "library" };
+
+	return forms[form];
+}
 
 static void print_reg(struct buf *out, const struct kernel *k, int reg)
 {
@@ -143,7 +149,7 @@ static void print_kernel(struct buf *out, const struct lowered *l, int id)
 {
 	const struct kernel *k = &l->kernels[id];
 
-	buf_printf(out, "kernel %d %s: %s ", id, k->name, forms[k->form]);
+	buf_printf(out, "kernel %d %s: %s ", id, k->name, lower_form_name(k->form));
 	if (k->form == FORM_LIBRARY) {
 		for (int a = 0; a < MAX_ARGS; a++)
 			if (k->arg_buffer[a] >= 0)
@@ -152,7 +158,9 @@ static void print_kernel(struct buf *out, const struct lowered *l, int id)
 	} else {
 		print_dims(out, k);
 	}
-	buf_printf(out, "  # %s\n", k->why);
+	if (k->why[0])
+		buf_printf(out, "  # %s", k->why);
+	buf_putc(out, '\n');
 	print_list(out, l, k, "setup", k->setup, k->n_setup);
 	print_list(out, l, k, "prologue", k->prologue, k->n_prologue);
 	for (int s = 0; s < k->n_stages; s++) {

@@ -16,12 +16,6 @@
 #include "fusion/graph/view.h"
 #include "fusion/passes/fuse.h"
 
-/* The cluster that makes the elements of argument k; -1: none does. */
-static int producer_of(const struct fuse *f, const struct node *n, int k)
-{
-	return n->args[k].kind == ARG_NODE ? f->group[f->base[n->args[k].node]] : -1;
-}
-
 /* Whether argument k is read from memory, in an order of its own: then its
  * producer is another kernel. */
 static bool reads_memory(const struct fuse *f, const struct node *n, int k)
@@ -51,7 +45,7 @@ static bool depends(struct fuse *f, int to, int from, bool around)
 		for (int i = 0; i < c->n; i++) {
 			const struct node *n = f->g->nodes[c->nodes[i]];
 			for (int k = 0; k < n->n_args; k++) {
-				int p = producer_of(f, n, k);
+				int p = fuse_producer(f, n, k);
 				if (p < 0 ||
 				    (p == from && at == to && around && !reads_memory(f, n, k)))
 					continue;
@@ -138,24 +132,46 @@ static bool place_together(struct fuse *f, int a, int b, struct domain *domain)
 	return domain_place(f->g, domain, f->merged, 0, n, f->group, a, f->places);
 }
 
+/* Tries b in a.  True: the nodes are placed as cluster a, in `domain`, and listed
+ * in f->merged.  False: all is as before, and *why says what was in the way. */
+static bool try_together(struct fuse *f, int a, int b, struct domain *domain,
+			 struct fuse_verdict *why)
+{
+	const struct cluster *ca = &f->clusters[a], *cb = &f->clusters[b];
+	int n = ca->n + cb->n;
+
+	*why = (struct fuse_verdict){ .node = -1, .count = n };
+	if (ca->alone || cb->alone)
+		why->limit = LIMIT_ALONE;
+	else if (n > FUSE_MAX_NODES)
+		why->limit = LIMIT_NODES;
+	else if (!join_domains(ca, cb, domain))
+		why->limit = LIMIT_SPACE;
+	else if ((ca->joins || cb->joins) && domain->reduces)
+		why->limit = LIMIT_JOIN;
+	if (why->limit != LIMIT_NONE)
+		return false;
+	merge_lists(ca, cb, f->merged);
+	give_nodes(f, cb, a);
+	if (!place_together(f, a, b, domain))
+		why->limit = LIMIT_SPACE;
+	else if (fuse_pays(f, a, domain, f->merged, n, why))
+		return true;
+	give_nodes(f, cb, b);
+	replace_nodes(f, a);
+	replace_nodes(f, b);
+	return false;
+}
+
 /* Merges cluster b into a if that is possible and pays. */
 static bool try_merge(struct fuse *f, int a, int b)
 {
 	struct cluster *ca = &f->clusters[a], *cb = &f->clusters[b];
+	struct fuse_verdict why;
 	struct domain domain;
 
-	if (a == b || ca->alone || cb->alone || ca->n + cb->n > FUSE_MAX_NODES ||
-	    !join_domains(ca, cb, &domain) || ((ca->joins || cb->joins) && domain.reduces))
+	if (a == b || !try_together(f, a, b, &domain, &why))
 		return false;
-	merge_lists(ca, cb, f->merged);
-	give_nodes(f, cb, a);
-	if (!place_together(f, a, b, &domain) ||
-	    !fuse_pays(f, a, &domain, f->merged, ca->n + cb->n)) {
-		give_nodes(f, cb, b);
-		replace_nodes(f, a);
-		replace_nodes(f, b);
-		return false;
-	}
 	if (!reserve(f, ca, ca->n + cb->n)) {
 		f->failed = true;
 		return false;
@@ -166,6 +182,40 @@ static bool try_merge(struct fuse *f, int a, int b)
 	ca->domain = domain;
 	cb->n = 0;
 	return true;
+}
+
+/* Whether b reads a result of a in an order of its own. */
+static bool reads_through_memory(const struct fuse *f, int a, int b)
+{
+	const struct cluster *c = &f->clusters[b];
+
+	for (int i = 0; i < c->n; i++) {
+		const struct node *n = f->g->nodes[c->nodes[i]];
+
+		for (int k = 0; k < n->n_args; k++)
+			if (fuse_producer(f, n, k) == a && reads_memory(f, n, k))
+				return true;
+	}
+	return false;
+}
+
+struct fuse_verdict fuse_verdict_of(struct fuse *f, int a, int b)
+{
+	struct fuse_verdict why = { .node = -1 };
+	struct domain domain;
+
+	if (f->clusters[a].alone || f->clusters[b].alone)
+		why.limit = LIMIT_ALONE;
+	else if (reads_through_memory(f, a, b))
+		why.limit = LIMIT_MEMORY;
+	else if (depends(f, b, a, true))
+		why.limit = LIMIT_ORDER;
+	if (why.limit != LIMIT_NONE || !try_together(f, a, b, &domain, &why))
+		return why;
+	give_nodes(f, &f->clusters[b], b);
+	replace_nodes(f, a);
+	replace_nodes(f, b);
+	return why;
 }
 
 /* Producers into consumers, the latest producer first: what it reads may be in
@@ -315,7 +365,7 @@ static bool is_ready(const struct fuse *f, const struct cluster *c, const int *n
 	for (int i = 0; i < c->n; i++) {
 		const struct node *n = f->g->nodes[c->nodes[i]];
 		for (int k = 0; k < n->n_args; k++) {
-			int p = producer_of(f, n, k);
+			int p = fuse_producer(f, n, k);
 			if (p >= 0 && &f->clusters[p] != c && number[p] < 0)
 				return false;
 		}
@@ -324,9 +374,9 @@ static bool is_ready(const struct fuse *f, const struct cluster *c, const int *n
 }
 
 /* Numbers the clusters so that producers come first, else as in the source. */
-static bool number_groups(struct fuse *f, int *n_groups, struct err *err)
+static bool number_groups(struct fuse *f, int *number, int *n_groups, struct err *err)
 {
-	int n = f->g->n_nodes, *number = f->seen, count = 0, left = 0;
+	int n = f->g->n_nodes, count = 0, left = 0;
 
 	for (int id = 0; id < n; id++) {
 		number[id] = -1;
@@ -347,9 +397,6 @@ static bool number_groups(struct fuse *f, int *n_groups, struct err *err)
 				       "for each other",
 				       left);
 	}
-	for (int id = 0; id < n; id++)
-		if (f->group[id] >= 0)
-			f->group[id] = number[f->group[id]];
 	*n_groups = count;
 	return true;
 }
@@ -357,11 +404,13 @@ static bool number_groups(struct fuse *f, int *n_groups, struct err *err)
 /* needs: no COMPOSITE, args before uses; keeps: the graph as it is. */
 bool pass_fuse(struct graph *g, bool no_fusion, struct pass_result *out, struct err *err)
 {
-	struct fuse f = { .g = g };
+	struct fuse f = { .g = g, .off = no_fusion };
 	bool ok = false;
+	int *number;
 
 	f.group = ARENA_ARRAY(g->arena, int, (size_t)g->n_nodes + 1);
-	if (!f.group || !init(&f))
+	number = ARENA_ARRAY(&f.scratch, int, (size_t)g->n_nodes + 1);
+	if (!f.group || !number || !init(&f))
 		goto out;
 	for (bool again = !no_fusion; again && f.rounds < FUSE_MAX_ROUNDS; f.rounds++) {
 		again = merge_down(&f);
@@ -369,7 +418,12 @@ bool pass_fuse(struct graph *g, bool no_fusion, struct pass_result *out, struct 
 	}
 	if (f.failed)
 		goto out;
-	ok = number_groups(&f, &out->n_groups, err);
+	ok = number_groups(&f, number, &out->n_groups, err);
+	if (ok && !(out->why = fuse_why(&f, number, out->n_groups)))
+		goto out;
+	for (int id = 0; ok && id < g->n_nodes; id++)
+		if (f.group[id] >= 0)
+			f.group[id] = number[f.group[id]];
 	if (ok)
 		out->group = f.group;
 	arena_finish(&f.scratch);

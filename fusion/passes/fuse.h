@@ -1,6 +1,4 @@
-/* fusion/passes/fuse.h -- the state of pass fuse; private to fuse.c and
- * fuse_cost.c.
- */
+/* fusion/passes/fuse.h -- the state of pass fuse; private to fuse*.c. */
 #ifndef FUSION_PASSES_FUSE_H
 #define FUSION_PASSES_FUSE_H
 
@@ -11,6 +9,9 @@
 enum {
 	FUSE_MAX_NODES = 512, /* of one kernel: bounds compile time */
 	FUSE_MAX_ROUNDS = 4,
+	/* Costs, in cheap ops on one element: about 0.1 ns. */
+	UNITS_HEAVY = 20,    /* one transcendental, about 2 ns scalar, 1 ns a lane */
+	UNITS_LAUNCH = 4000, /* one kernel more: launch, buffer, lost locality */
 };
 
 /* Nodes that become one kernel; named by the id of its first producer. */
@@ -36,11 +37,49 @@ struct fuse {
 	int epoch;
 	int *merged; /* nodes of the merge under trial */
 	int rounds;
+	bool off;    /* every node its own kernel */
 	bool failed; /* out of memory */
 };
 
+/* What keeps two clusters apart. */
+enum fuse_limit {
+	LIMIT_NONE,
+	LIMIT_ALONE,     /* one is a library call, or a fill that memory needs */
+	LIMIT_JOIN,      /* a join in a kernel that reduces, or out of step with the walk */
+	LIMIT_MEMORY,    /* one reads the other's result through a view */
+	LIMIT_ORDER,     /* a third kernel lies between */
+	LIMIT_SPACE,     /* no iteration space holds both */
+	LIMIT_STORED,    /* `node` is stored, and smaller than the walk would be */
+	LIMIT_RECOMPUTE, /* `node` would be computed `count` times for each element */
+	LIMIT_LONG_ROW,  /* all threads share a row of `count` points: one walk only */
+	LIMIT_NODES,     /* bounds of a kernel: `count` is what there would be */
+	LIMIT_ACCESSES,
+	LIMIT_REDUCTIONS,
+	LIMIT_LIVE,
+};
+
+struct fuse_verdict {
+	enum fuse_limit limit;
+	int node;
+	double count, units; /* units: the cost of what is computed again */
+};
+
 /* Whether nodes[0..n), placed as cluster `a` of `domain`, make a kernel that is
- * correct to store from and not slower than two. */
-bool fuse_pays(const struct fuse *f, int a, const struct domain *domain, const int *nodes, int n);
+ * correct to store from and not slower than two.  If not, *why. */
+bool fuse_pays(const struct fuse *f, int a, const struct domain *domain, const int *nodes, int n,
+	       struct fuse_verdict *why);
+
+/* fuse.c: why b, which reads from a, is not one kernel with it. */
+struct fuse_verdict fuse_verdict_of(struct fuse *f, int a, int b);
+
+/* The cluster that makes the elements of argument k; -1: none does. */
+static inline int fuse_producer(const struct fuse *f, const struct node *n, int k)
+{
+	return n->args[k].kind == ARG_NODE ? f->group[f->base[n->args[k].node]] : -1;
+}
+
+/* fuse_why.c: for each cluster that is left a sentence in the graph's arena, by
+ * number[cluster].  NULL: out of memory. */
+const char **fuse_why(struct fuse *f, const int *number, int n_groups);
 
 #endif

@@ -6,12 +6,17 @@
 #include "fusion/passes/fuse.h"
 
 enum {
-	UNITS_HEAVY = 20,    /* one transcendental, about 2 ns scalar, 1 ns a lane */
-	UNITS_LAUNCH = 4000, /* one kernel more: launch, buffer, lost locality */
-	FREE_CHEAP_OPS = 4,  /* as many hide behind the memory traffic of a point */
+	FREE_CHEAP_OPS = 4, /* as many hide behind the memory traffic of a point */
 	/* A row of its own longer than this is given to several threads, which
 	 * only a single walk allows; half of a usual L2 cache in float32. */
 	LONG_ROW = 1 << 16,
+	/* Less than what a part of a kernel may have (backends/plan.h). */
+	MOST_ACCESSES = 160,
+	MOST_REDUCTIONS = 24,
+	/* Tiles of 4 KiB: as many leave half of a second cache of 1 MiB to the
+	 * tensors.  Below that a value in a tile is always cheaper than one in
+	 * memory, which is what two kernels would make of it. */
+	MOST_ALIVE = 128,
 };
 
 static double hint_points(const struct fuse *f, const struct shape *s, uint32_t dims)
@@ -33,11 +38,119 @@ static bool is_stored(const struct fuse *f, int a, int node)
 	return false;
 }
 
-bool fuse_pays(const struct fuse *f, int a, const struct domain *domain, const int *nodes, int n)
+static bool refuse(struct fuse_verdict *why, enum fuse_limit limit, int node, double count)
+{
+	why->limit = limit;
+	why->node = node;
+	why->count = count;
+	return false;
+}
+
+/* Whether a cluster makes the value in a register of its own, so that reading it
+ * from elsewhere is an access. */
+static bool is_read_outside(const struct fuse *f, int a, const struct arg *arg)
+{
+	const struct node *n = arg->kind == ARG_NODE ? f->g->nodes[arg->node] : NULL;
+
+	if (!n || op_info(n->op)->kind == KIND_CREATE)
+		return false;
+	return f->group[arg->node] != a &&
+	       (op_info(n->op)->kind != KIND_CONSTANT || domain_varying_dims(&n->shape));
+}
+
+/* The values that are stored, and the different ones that are read; no more than
+ * one past the bound. */
+static int count_accesses(const struct fuse *f, int a, const int *nodes, int n)
+{
+	int read[MOST_ACCESSES + 1], n_read = 0, stored = 0;
+
+	for (int i = 0; i < n && n_read + stored <= MOST_ACCESSES; i++) {
+		const struct node *node = f->g->nodes[nodes[i]];
+
+		stored += is_stored(f, a, node->id);
+		for (int k = 0; k < node->n_args && n_read <= MOST_ACCESSES; k++) {
+			int at = 0;
+
+			if (!is_read_outside(f, a, &node->args[k]))
+				continue;
+			while (at < n_read && read[at] != node->args[k].node)
+				at++;
+			read[at] = node->args[k].node;
+			n_read += at == n_read;
+		}
+	}
+	return stored + n_read;
+}
+
+/* Position of node id in an ascending list that has it. */
+static int position(const int *nodes, int n, int id)
+{
+	int low = 0, high = n - 1;
+
+	while (low < high) {
+		int middle = (low + high) / 2;
+
+		if (nodes[middle] < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The most values for each point that are alive at once: each may want a tile. */
+static int most_alive(const struct fuse *f, int a, const int *nodes, int n)
+{
+	int ends[FUSE_MAX_NODES] = { 0 }, alive = 0, most = 0;
+
+	for (int i = 0; i < n; i++) {
+		int id = nodes[i], last = -1;
+
+		alive -= ends[i];
+		for (int u = f->first_use[id]; u < f->first_use[id + 1]; u++)
+			if (f->group[f->uses[u]] == a && f->uses[u] > last)
+				last = f->uses[u];
+		if (last < 0 || f->places[id].row)
+			continue;
+		alive++;
+		ends[position(nodes, n, last)]++;
+		if (alive > most)
+			most = alive;
+	}
+	return most;
+}
+
+/* The bounds that a kernel has in the backends. */
+static bool within_bounds(const struct fuse *f, int a, const int *nodes, int n,
+			  struct fuse_verdict *why)
+{
+	int accesses = 0, reductions = 0;
+
+	for (int i = 0; i < n; i++) {
+		const struct node *node = f->g->nodes[nodes[i]];
+
+		reductions += op_info(node->op)->kind == KIND_REDUCE;
+		accesses += is_stored(f, a, node->id);
+		for (int k = 0; k < node->n_args; k++)
+			accesses += is_read_outside(f, a, &node->args[k]);
+	}
+	if (accesses > MOST_ACCESSES) /* some are of one value */
+		accesses = count_accesses(f, a, nodes, n);
+	if (reductions > MOST_REDUCTIONS)
+		return refuse(why, LIMIT_REDUCTIONS, -1, reductions);
+	if (accesses > MOST_ACCESSES)
+		return refuse(why, LIMIT_ACCESSES, -1, accesses);
+	if (n > MOST_ALIVE && most_alive(f, a, nodes, n) > MOST_ALIVE)
+		return refuse(why, LIMIT_LIVE, -1, most_alive(f, a, nodes, n));
+	return true;
+}
+
+bool fuse_pays(const struct fuse *f, int a, const struct domain *domain, const int *nodes, int n,
+	       struct fuse_verdict *why)
 {
 	uint32_t varying = domain_varying_dims(&domain->full);
 	uint32_t rows = varying & ~domain->reduced;
-	double extra = 0;
+	double extra = 0, most = 0;
 	int cheap = 0, heavy = 0, last_stage = 0;
 
 	for (int i = 0; i < n; i++) {
@@ -45,27 +158,38 @@ bool fuse_pays(const struct fuse *f, int a, const struct domain *domain, const i
 		const struct place *p = &f->places[node->id];
 		uint32_t dims = domain_place_dims(node, p->map);
 		uint32_t walked = p->row ? rows : varying;
+		double units;
+
 		/* A join is read point by point in the order of the walk. */
 		if (op_info(node->op)->kind == KIND_JOIN &&
 		    !shape_equal(&node->shape, &domain->full))
-			return false;
+			return refuse(why, LIMIT_JOIN, node->id, 0);
 		if (!p->row && p->stage > last_stage)
 			last_stage = p->stage;
 		if (dims == walked)
 			continue;
 		/* A value smaller than the walk would be stored many times. */
 		if (is_stored(f, a, node->id))
-			return false;
+			return refuse(why, LIMIT_STORED, node->id, 0);
 		if (dims == 0)
 			continue; /* computed once a launch */
 		bool slow = op_info(node->op)->transcendental;
 		heavy += slow;
 		cheap += !slow && !p->row;
-		extra += (hint_points(f, &domain->full, walked) -
-			  hint_points(f, &domain->full, dims)) *
-			 (slow ? UNITS_HEAVY : 1);
+		units = (hint_points(f, &domain->full, walked) -
+			 hint_points(f, &domain->full, dims)) *
+			(slow ? UNITS_HEAVY : 1);
+		extra += units;
+		if (units > most) {
+			most = units;
+			why->node = node->id;
+			why->count = hint_points(f, &domain->full, walked & ~dims);
+		}
 	}
 	if (last_stage > 0 && rows == 0 && hint_points(f, &domain->full, varying) > LONG_ROW)
-		return false;
-	return extra <= UNITS_LAUNCH || (heavy == 0 && cheap <= FREE_CHEAP_OPS);
+		return refuse(why, LIMIT_LONG_ROW, -1, hint_points(f, &domain->full, varying));
+	why->units = extra;
+	if (extra > UNITS_LAUNCH && (heavy > 0 || cheap > FREE_CHEAP_OPS))
+		return refuse(why, LIMIT_RECOMPUTE, why->node, why->count);
+	return within_bounds(f, a, nodes, n, why);
 }

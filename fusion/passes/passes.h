@@ -91,7 +91,8 @@ struct pass_result {
 			      * which every producer's group is not later; -1 for
 			      * inputs, constants and views */
 	int n_groups;
-	bool *changed; /* per pass: whether it changed anything */
+	const char **why; /* of each group, a sentence: why it is a kernel of its own */
+	bool *changed;    /* per pass: whether it changed anything */
 };
 
 /* Runs the list over g.  Results live in g's arena.  false with *err: an

@@ -50,6 +50,7 @@ test('JSON has the same, graphs have tables', async () => {
     assert.equal(answer.mode, 'static');
     const tables = await explain(file, '--input', 'x=float32[4,8]', '--graph');
     assert.match(tables.stdout, /placeholder +x +\(\) +\[4, 8\] +float32/);
+    assert.match(tables.stdout, /kernels\n +0 +fused_\w+: \d+ ops?, .* read, .* written.*\n +the first kernel/);
 });
 
 test('tells flags that are wrong from a program that fails', async () => {

@@ -83,7 +83,7 @@ static void open_way(struct way *w, const char *backend, bool fused, const struc
 	*w = (struct way){ .backend = backend_find(backend) };
 	if (!passes_run(make_graph(&w->arena, chain, n, length, size), &options, &result, &err))
 		stop(&err);
-	w->l = lower_graph(result.graph, result.group, &w->arena, &err);
+	w->l = lower_graph(result.graph, result.group, result.why, &w->arena, &err);
 	if (!w->l)
 		stop(&err);
 	w->exe = w->backend->compile(&env, w->l, &w->stats, &err);

@@ -197,6 +197,9 @@ test("guards belong to their graph, inputs come from the nodes", () => {
         compile: "0/0",
         ops: ["sin"],
         kernels: ["k"],
+        kernel_details: [
+          { name: "k", form: "map", why: "the first", ops: 2, read_bytes: 512, written_bytes: 16800000, saved_bytes: 1024 },
+        ],
         nodes: [
           { id: 0, name: "x", op: "placeholder", dtype: "float32", shape: "[8, 16]" },
           { id: 1, name: "sin", op: "sin", dtype: "float32", shape: "[8, 16]", line: 3 },
@@ -210,6 +213,8 @@ test("guards belong to their graph, inputs come from the nodes", () => {
   assert.deepEqual(a.inputs, ["x float32 [8, 16]"]);
   assert.deepEqual(a.ops, [{ name: "sin", about: "float32 [8, 16]", line: 3 }]);
   assert.deepEqual(b.ops, []);
+  const about = "2 ops, 512 B read, 16.8 MB written, 1.02 kB saved by fusion";
+  assert.deepEqual(a.kernels, [{ name: "k", about, why: "the first" }]);
 });
 
 test("ops are counted, most first", () => {

@@ -77,7 +77,6 @@ struct entry {
 	int64_t capture_ns, compile_ns;
 	int64_t uses;
 	int64_t refuted; /* of the uses: eager ran the piece */
-	const char **kernel_names;
 };
 
 struct entry_options {

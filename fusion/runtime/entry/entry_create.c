@@ -295,13 +295,5 @@ bool entry_compile(struct entry *e, const struct entry_options *options, struct 
 		return entry_no_memory(err);
 	e->exec = partition_create(options->env, options->backend, g, &passes, &options->lowering,
 				   &e->arena, err);
-	if (!e->exec)
-		return false;
-	e->kernel_names = ARENA_ARRAY(&e->arena, const char *,
-				      (size_t)e->exec->lowered->n_kernels + 1);
-	if (!e->kernel_names)
-		return entry_no_memory(err);
-	for (int i = 0; i < e->exec->lowered->n_kernels; i++)
-		e->kernel_names[i] = e->exec->lowered->kernels[i].name;
-	return true;
+	return e->exec != NULL;
 }

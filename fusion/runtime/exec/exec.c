@@ -151,7 +151,7 @@ struct exec *exec_create(const struct exec_env *env, const struct backend *backe
 	e->backend = backend;
 	lowering = clock_ns();
 	e->passes_ns = lowering - begin;
-	e->lowered = lower_graph(e->graph, passes.group, arena, err);
+	e->lowered = lower_graph(e->graph, passes.group, passes.why, arena, err);
 	if (!e->lowered)
 		return NULL;
 	if (!map_buffers(e, arena) || !step_plan(e)) {

@@ -51,7 +51,6 @@ struct lazy_program {
 	struct arena arena;
 	struct graph *captured;
 	struct exec *exec;
-	const char **kernel_names;
 	int graph; /* its number among the session's graphs; -1: past the bound */
 	int64_t trace_ns, compile_ns, uses;
 };

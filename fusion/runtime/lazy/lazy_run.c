@@ -61,16 +61,6 @@ static struct lazy_program *find(const struct lazy *l, const struct buf *key, ui
 	return p;
 }
 
-static bool name_kernels(struct lazy_program *p)
-{
-	const struct lowered *l = p->exec->lowered;
-
-	p->kernel_names = ARENA_ARRAY(&p->arena, const char *, (size_t)l->n_kernels + 1);
-	for (int i = 0; p->kernel_names && i < l->n_kernels; i++)
-		p->kernel_names[i] = l->kernels[i].name;
-	return p->kernel_names != NULL;
-}
-
 static bool build(struct barrier *b, struct lazy_program *p, struct err *err)
 {
 	struct lazy *l = b->l;
@@ -85,7 +75,7 @@ static bool build(struct barrier *b, struct lazy_program *p, struct err *err)
 		return no_memory(err);
 	p->exec = partition_create(l->eager->env, backend, g, &options, &l->lowering, &p->arena,
 				   err);
-	return p->exec && exec_bind(p->exec, NULL, err) && (name_kernels(p) || no_memory(err));
+	return p->exec && exec_bind(p->exec, NULL, err);
 }
 
 static bool announce(struct lazy *l, struct lazy_program *p)

@@ -38,6 +38,16 @@
  * @property {string} [shape]
  * @property {number} [line]
  *
+ * @typedef {object} Kernel bytes under the sizes of the capture
+ * @property {string} name
+ * @property {string} form map, rows, cols, library
+ * @property {string} why it is a kernel of its own
+ * @property {number} ops
+ * @property {number} read_bytes
+ * @property {number} written_bytes
+ * @property {number} saved_bytes what its ops would have moved besides, one kernel each
+ * @property {boolean} copies makes row-major what views have put in another order
+ *
  * @typedef {object} Graph
  * @property {number | string} [id]
  * @property {string} [frame]
@@ -46,6 +56,7 @@
  * @property {number} [placeholders]
  * @property {GraphNode[]} [nodes]
  * @property {string[]} [kernels]
+ * @property {Kernel[]} [kernel_details]
  * @property {string | null} [lowered] generated C
  * @property {number} [compile_ms]
  * @property {boolean} [cached]

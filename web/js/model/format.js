@@ -113,6 +113,12 @@ export function bytesUnit(values) {
   return BYTES[most < 1e3 ? 0 : most < 1e6 ? 1 : most < 1e9 ? 2 : 3];
 }
 
+/** "16.8 MB" @param {number} value */
+export function bytes(value) {
+  const unit = bytesUnit([value]);
+  return `${number(value / unit.scale)} ${unit.name}`;
+}
+
 /** A duration in its own unit: "470 ms", "25.6 us". @param {number} us */
 export function duration(us) {
   const unit = timeUnit([us]);

@@ -1,11 +1,14 @@
 // js/model/graphs.js -- a mode's captured graphs, with the guards that belong to
 // each and its inputs picked from its nodes.
 
+import { bytes, plural } from "./format.js";
+
 /** @typedef {{name: string, about: string, line: number | null}} OpRow */
+/** @typedef {{name: string, about: string, why: string}} KernelRow */
 /**
  * @typedef
- *   {{title: string, ops: OpRow[], inputs: string[], kernels: string[], guards: string[], code: string,
- *   facts: {compileMs: number | null, uses: number | null, cached: boolean}}}
+ *   {{title: string, ops: OpRow[], inputs: string[], kernels: KernelRow[], guards: string[], code: string,
+ *   facts: {compileMs: number | null, uses: number | null, cached: boolean, copies: number}}}
  *   GraphRow
  */
 
@@ -28,13 +31,28 @@ export function graphRows(m) {
           : { name, about: "", line: null },
       ),
       inputs: inputs.map((n) => `${n.name} ${about(n)}`.trim()),
-      kernels: g.kernels ?? [],
+      kernels: kernelRows(g),
       guards: (m.guards ?? []).filter((x) => x.graph === undefined || x.graph === (g.id ?? i)).map((x) => x.text),
       code: g.lowered ?? "",
-      facts: { compileMs: g.compile_ms ?? null, uses: g.uses ?? null, cached: g.cached === true },
+      facts: { compileMs: g.compile_ms ?? null, uses: g.uses ?? null, cached: g.cached === true, copies: copies(g) },
     };
   });
 }
+
+/** @param {import("../api/types.js").Graph} g @returns {KernelRow[]} */
+function kernelRows(g) {
+  const details = g.kernel_details ?? [];
+  return (g.kernels ?? []).map((name, i) => {
+    const k = details[i];
+    if (!k) return { name, about: "", why: "" };
+    const about = [plural(k.ops, "op"), `${bytes(k.read_bytes)} read`, `${bytes(k.written_bytes)} written`];
+    if (k.ops > 1) about.push(`${bytes(k.saved_bytes)} saved by fusion`);
+    return { name, about: about.join(", "), why: k.why };
+  });
+}
+
+/** Kernels that do nothing but copy. @param {import("../api/types.js").Graph} g */
+const copies = (g) => (g.kernel_details ?? []).filter((k) => k.copies && k.ops === 1).length;
 
 /**
  * How often each op occurs, most first.

@@ -52,13 +52,14 @@ function graphList(point, mode) {
 
 /** @param {GraphRow} g */
 function graphSection(g) {
-  const { compileMs, uses, cached } = g.facts;
+  const { compileMs, uses, cached, copies } = g.facts;
   const facts = [plural(g.ops.length, "op"), plural(g.kernels.length, "kernel")];
+  if (copies) facts.push(`${copies} of them only ${copies === 1 ? "copies" : "copy"}`);
   if (compileMs !== null) facts.push(`compiled in ${duration(compileMs * 1e3)}${cached ? " from the cache" : ""}`);
   if (uses !== null) facts.push(`used by ${plural(uses, "call")}`);
   const inputs = linesPart("Inputs", g.inputs, "None: every value is a constant.");
   const guards = linesPart("Guards", g.guards, "None: the graph serves every call.");
-  const kernels = linesPart("Kernels", g.kernels, "None: nothing had to be computed.");
+  const kernels = kernelsPart(g);
   const columns = [h("div", {}, opsPart(g), inputs, guards), h("div", {}, kernels, codePart(g))];
   const head = h("header", {}, h("h3", {}, g.title), h("p", {}, facts.join(" · ")));
   return h("section", { class: "sec", "aria-label": g.title }, head, h("div", { class: "two" }, columns));
@@ -97,6 +98,22 @@ function linesPart(title, lines, none) {
   const items = lines.map((x) => h("li", {}, h("code", {}, x)));
   const list = lines.length ? h("ul", { class: "lines" }, items) : h("p", { class: "small sub" }, none);
   return h("div", { class: "part" }, h("h4", {}, title), list);
+}
+
+/**
+ * Each kernel, what it moves, and why it is its own.
+ * @param {GraphRow} g
+ */
+function kernelsPart(g) {
+  if (!g.kernels.length) return linesPart("Kernels", [], "None: nothing had to be computed.");
+  const items = g.kernels.map((k) => {
+    const about = k.about ? h("span", { class: "dim" }, ` ${k.about}`) : null;
+    const why = k.why ? h("span", { class: "why" }, k.why) : null;
+    return h("li", {}, h("code", {}, k.name), about, why);
+  });
+  const list = h("ol", { class: "lines", start: "0" }, items);
+  const sub = h("p", { class: "small sub" }, "Under each: why is this its own kernel?");
+  return h("div", { class: "part" }, h("h4", {}, "Kernels"), sub, list);
 }
 
 /**

@@ -1,0 +1,123 @@
+/* fusion/lower/traffic.c -- the bytes that a kernel moves, and those that fusion
+ * spared.
+ *
+ * Each element that an access reaches counts once, under the hints of the capture:
+ * what a cache holds between two walks over a row costs no memory traffic.  A value
+ * that stays in the kernel would have been written once and read by each op that
+ * takes it.
+ */
+#include <string.h>
+
+#include "fusion/lower/build.h"
+
+static int64_t hint(const struct build *b, const struct sym *s)
+{
+	return s ? sym_hint(b->g->syms, s) : 0;
+}
+
+static int64_t value_bytes(const struct build *b, const struct node *n)
+{
+	int64_t bytes = (int64_t)dtype_bytes(n->dtype);
+
+	for (int d = 0; d < n->shape.rank; d++)
+		bytes *= hint(b, n->shape.size[d]);
+	return bytes;
+}
+
+/* Elements that an access reaches: dims of stride 0 repeat the same ones. */
+static int64_t reached_bytes(const struct build *b, const struct kernel *k, const struct inst *inst)
+{
+	int64_t bytes = (int64_t)dtype_bytes(inst->dtype);
+
+	for (int d = 0; d < k->n_dims; d++)
+		if (inst->at.stride[d] && !sym_is(inst->at.stride[d], 0))
+			bytes *= hint(b, k->extent[d]);
+	return bytes;
+}
+
+static bool same_access(const struct access *x, const struct access *y)
+{
+	return x->buffer == y->buffer && x->offset == y->offset &&
+	       memcmp(x->stride, y->stride, sizeof(x->stride)) == 0;
+}
+
+/* Whether an instruction before list[i] of the kernel reads or writes the same. */
+static bool is_repeated(const struct inst *const *lists, const int *counts, int list, int i)
+{
+	const struct inst *inst = &lists[list][i];
+
+	for (int l = 0; l <= list; l++)
+		for (int j = 0; j < (l == list ? i : counts[l]); j++)
+			if ((lists[l][j].kind == INST_LOAD || lists[l][j].kind == INST_STORE) &&
+			    !lists[l][j].join && same_access(&lists[l][j].at, &inst->at))
+				return true;
+	return false;
+}
+
+static int64_t joined_bytes(const struct build *b, const struct inst *inst)
+{
+	int64_t total = 0;
+
+	for (int p = 0; p < inst->join->n; p++) {
+		int64_t bytes = (int64_t)dtype_bytes(inst->dtype);
+
+		for (int d = 0; d < inst->join->rank; d++)
+			bytes *= hint(b, inst->join->part[p].extent[d]);
+		total += bytes;
+	}
+	return total;
+}
+
+static void count_accesses(const struct build *b, struct kernel *k)
+{
+	const struct inst *lists[2 + 2 * DOMAIN_MAX_STAGES] = { k->setup, k->prologue };
+	int counts[2 + 2 * DOMAIN_MAX_STAGES] = { k->n_setup, k->n_prologue }, n = 2;
+
+	for (int s = 0; s < k->n_stages; s++) {
+		lists[n] = k->stages[s].body;
+		counts[n++] = k->stages[s].n_body;
+		lists[n] = k->stages[s].post;
+		counts[n++] = k->stages[s].n_post;
+	}
+	for (int l = 0; l < n; l++)
+		for (int i = 0; i < counts[l]; i++) {
+			const struct inst *inst = &lists[l][i];
+
+			if (inst->kind == INST_LOAD && inst->join)
+				k->read_bytes += joined_bytes(b, inst);
+			else if ((inst->kind == INST_LOAD || inst->kind == INST_STORE) &&
+				 !is_repeated(lists, counts, l, i))
+				*(inst->kind == INST_LOAD ? &k->read_bytes : &k->written_bytes) +=
+				    reached_bytes(b, k, inst);
+		}
+}
+
+static void count_library(const struct build *b, struct kernel *k)
+{
+	for (int a = 0; a < k->library->n_args; a++)
+		if (k->library->args[a].kind == ARG_NODE)
+			k->read_bytes += value_bytes(b, b->g->nodes[k->library->args[a].node]);
+	k->written_bytes = value_bytes(b, k->library);
+}
+
+void traffic_count(const struct build *b, struct kernel *k)
+{
+	if (k->form == FORM_LIBRARY) {
+		count_library(b, k);
+		return;
+	}
+	count_accesses(b, k);
+	for (int i = 0; i < k->n_nodes; i++) {
+		const struct node *n = b->g->nodes[k->nodes[i]];
+
+		k->copies |= n->op == OP_contiguous;
+		if (b->state[n->id].buffer < 0)
+			k->saved_bytes += value_bytes(b, n); /* it is not written */
+		for (int a = 0; a < n->n_args; a++) {
+			int x = n->args[a].kind == ARG_NODE ? n->args[a].node : -1;
+
+			if (x >= 0 && b->group[x] == b->kernel)
+				k->saved_bytes += value_bytes(b, b->g->nodes[x]);
+		}
+	}
+}
