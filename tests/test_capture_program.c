@@ -302,6 +302,22 @@ static void unknown_names_are_answered_with_a_near_one(void **state)
 		    "with a value in enclosing scope");
 }
 
+/* outside.def: where such a package is used, not where it is imported. */
+static void a_package_that_is_left_out_is_refused_where_it_is_used(void **state)
+{
+	(void)state;
+	assert_runs("from einops import rearrange\nimport numpy as np\ndef model():\n"
+		    "    return np.pi > 3, rearrange(1, 'a')\n",
+		    "unsupported 4:23 einops.rearrange is not in the workload language; write it "
+		    "with reshape, permute and flatten");
+	assert_runs("import pytorch_lightning as pl\ndef model():\n"
+		    "    class Net(pl.LightningModule):\n        pass\n",
+		    "unsupported 3:5 pytorch_lightning.LightningModule is not in the workload "
+		    "language; derive from nn.Module");
+	assert_runs("import numpy as np\ndef model():\n    return np.sqrt(16), np.prod([2, 3])\n",
+		    "(4.0, 6)");
+}
+
 static void print_writes_what_python_writes(void **state)
 {
 	struct session s;
@@ -339,6 +355,7 @@ int main(void)
 		cmocka_unit_test(globals_are_seen_as_they_are_now),
 		cmocka_unit_test(a_global_may_hide_a_builtin),
 		cmocka_unit_test(unknown_names_are_answered_with_a_near_one),
+		cmocka_unit_test(a_package_that_is_left_out_is_refused_where_it_is_used),
 		cmocka_unit_test(print_writes_what_python_writes),
 	};
 

@@ -155,6 +155,10 @@ static bool function_attribute(struct vm *vm, struct value o, const char *name, 
 						      : value_ref(value_of(f->defaults));
 		return true;
 	}
+	if (strcmp(name, "__kwdefaults__") == 0) {
+		*out = f->kwdefaults ? value_ref(value_of(f->kwdefaults)) : value_none();
+		return true;
+	}
 	if (strcmp(name, "__dict__") == 0) {
 		if (!f->attributes) {
 			if (!vm_keep(vm, value_dict(), &fresh, err))
@@ -247,6 +251,20 @@ static bool host_number_attribute(struct vm *vm, struct value o, const char *nam
 }
 
 /* What a host does not know of a tensor is an AttributeError. */
+/* A method of tensors that the prelude has: x.bernoulli_(). */
+static bool prelude_method(struct vm *vm, struct value o, const char *name, struct value *out,
+			   struct err *err)
+{
+	struct value f;
+	bool found, ok;
+
+	if (!prelude_attribute(vm, "torch.Tensor", name, &f, &found, err))
+		return false;
+	ok = vm_keep(vm, value_method(f, o), out, err);
+	value_unref(f);
+	return ok;
+}
+
 static bool tensor_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
 			     struct err *err)
 {
@@ -255,6 +273,8 @@ static bool tensor_attribute(struct vm *vm, struct value o, const char *name, st
 
 	if (host->tensor_attr(host->self, o, name, out, &e))
 		return true;
+	if (e.code == ERR_NAME && prelude_defines("torch.Tensor", name))
+		return prelude_method(vm, o, name, out, err);
 	if (e.code == ERR_NAME && vm->raised.kind == VALUE_UNSET)
 		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err, "%s", e.message);
 	if (err)

@@ -522,6 +522,39 @@ bool prelude_instance(struct vm *vm, const struct builtin_call *call, struct val
 	return vm_keep(vm, value_instance(call->args[0].class), out, err);
 }
 
+/* Of a function: its parameters' names, how many of them are given by position, by
+ * keyword only, and whether *args and **kwargs follow; what inspect.signature() reads. */
+bool prelude_parameters(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
+{
+	const struct code *code;
+	struct value names, parts[5];
+	bool ok = true;
+	int n;
+
+	if (call->args[0].kind != VALUE_FUNCTION)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "%s is not a callable object",
+				value_type_name(call->args[0]));
+	code = call->args[0].function->code;
+	n = code->n_positional + code->n_keyword_only + code->has_varargs + code->has_kwargs;
+	if (!vm_keep(vm, value_sequence(VALUE_TUPLE, n), &names, err))
+		return false;
+	for (; ok && names.list->len < n; names.list->len += ok) {
+		const char *name = code->locals[names.list->len];
+
+		ok = vm_keep(vm, value_str(name, strlen(name)), &names.list->at[names.list->len],
+			     err);
+	}
+	parts[0] = names;
+	parts[1] = value_int(code->n_positional);
+	parts[2] = value_int(code->n_keyword_only);
+	parts[3] = value_bool(code->has_varargs);
+	parts[4] = value_bool(code->has_kwargs);
+	ok = ok && vm_keep(vm, value_tuple(parts, 5), out, err);
+	value_unref(names);
+	return ok;
+}
+
 bool prelude_is_method(struct vm *vm, const struct builtin_call *call, struct value *out,
 		       struct err *err)
 {

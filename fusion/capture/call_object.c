@@ -9,6 +9,7 @@
 #include "fusion/capture/classes.h"
 #include "fusion/capture/namedtuple.h"
 #include "fusion/capture/operators.h"
+#include "fusion/capture/outside.h"
 
 static const struct value UNSET = { .kind = VALUE_UNSET };
 
@@ -96,6 +97,8 @@ bool vm_callable(struct vm *vm, struct value callee, struct value *function, str
 
 static bool not_callable(struct vm *vm, struct value v, struct err *err)
 {
+	if (!outside_refused(v, err))
+		return false;
 	return vm_raise(vm, CLASS_TYPE_ERROR, err, "'%s' object is not callable",
 			value_type_name(v));
 }

@@ -1,14 +1,22 @@
 /* fusion/capture/dispatch.c -- instructions that most programs have few of: the
  * interpreter loop finds the others itself. */
+#include "fusion/capture/classes.h"
 #include "fusion/capture/generator.h"
 #include "fusion/capture/inst.h"
 #include "fusion/capture/operators.h"
+#include "fusion/capture/outside.h"
+
+#include <string.h>
 
 static bool import(struct vm *vm, struct frame *f, int arg, struct err *err)
 {
+	const char *name = f->code->names[arg];
 	struct value m;
 
-	if (!vm_module(vm, f->code->names[arg], &m, err))
+	if (outside_is_tried(f) && (outside_advice(name) || !vm_has_module(vm, name)))
+		return vm_raise(vm, CLASS_MODULE_NOT_FOUND, err, "No module named '%.*s'",
+				(int)strcspn(name, "."), name);
+	if (!vm_module(vm, name, &m, err))
 		return false;
 	*f->top++ = value_ref(m);
 	return true;

@@ -5,26 +5,46 @@
 #include "fusion/capture/modules.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "fusion/base/nearest.h"
 #include "fusion/capture/builtins.h"
 #include "fusion/capture/classes.h"
 #include "fusion/capture/operators.h"
+#include "fusion/capture/outside.h"
 #include "fusion/capture/prelude.h"
 
-static const char *const modules[] = { "math",      "time",       "random",      "warnings",
-				       "typing",    "copy",       "collections", "collections.abc",
-				       "functools", "itertools",  "operator",    "dataclasses",
-				       "enum",      "contextlib", "abc",         "logging",
-				       "numbers",   "__future__", "_prelude",    "_grads" };
+static const char *const modules[] = { "math",
+				       "time",
+				       "random",
+				       "warnings",
+				       "typing",
+				       "copy",
+				       "collections",
+				       "collections.abc",
+				       "functools",
+				       "itertools",
+				       "operator",
+				       "dataclasses",
+				       "enum",
+				       "contextlib",
+				       "abc",
+				       "logging",
+				       "numbers",
+				       "__future__",
+				       "_prelude",
+				       "_grads",
+				       "inspect",
+				       "types",
+				       "typing_extensions" };
 
 bool module_is_native(const char *name)
 {
 	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
 		if (strcmp(modules[i], name) == 0)
 			return true;
-	return false;
+	return outside_advice(name) != NULL;
 }
 
 static bool constant(const char *module, const char *name, struct value *out)
@@ -91,6 +111,19 @@ bool module_type(struct vm *vm, const char *module, const char *name, struct val
 		       err);
 }
 
+static bool outside_attribute(struct vm *vm, const char *module, const char *name,
+			      struct value *out, struct err *err)
+{
+	char full[128];
+	struct value m;
+
+	snprintf(full, sizeof(full), "%s.%s", module, name);
+	if (!vm_module(vm, full, &m, err))
+		return false;
+	*out = value_ref(m);
+	return true;
+}
+
 bool native_attribute(struct vm *vm, const char *module, const char *name, struct value *out,
 		      struct err *err)
 {
@@ -98,6 +131,8 @@ bool native_attribute(struct vm *vm, const char *module, const char *name, struc
 	int id = builtin_find(module, name);
 	bool found;
 
+	if (strcmp(module, "typing_extensions") == 0)
+		return native_attribute(vm, "typing", name, out, err);
 	if (strcmp(module, "_prelude") == 0 && strcmp(name, "forward") == 0)
 		id = builtin_find("object", name);
 
@@ -106,7 +141,7 @@ bool native_attribute(struct vm *vm, const char *module, const char *name, struc
 			*out = v;
 		return true;
 	}
-	if (id < 0 && is_annotation(module, name)) {
+	if (id < 0 && is_annotation(module, name) && !prelude_defines(module, name)) {
 		v = value_native(name, builtin_find("typing", "Any"), true, (struct value){ 0 });
 		if (!vm)
 			value_unref(v);
@@ -115,9 +150,12 @@ bool native_attribute(struct vm *vm, const char *module, const char *name, struc
 	if (id >= 0)
 		return !vm || vm_keep(vm, builtin_value(id, (struct value){ 0 }), out, err);
 	if (!vm)
-		return prelude_defines(module, name) || unknown(module, name, err);
+		return prelude_defines(module, name) || outside_advice(module) ||
+		       unknown(module, name, err);
 	if (!prelude_attribute(vm, module, name, out, &found, err))
 		return false;
+	if (!found && outside_advice(module))
+		return outside_attribute(vm, module, name, out, err);
 	return found || unknown(module, name, err);
 }
 
@@ -133,6 +171,14 @@ bool typing_new_type(struct vm *vm, const struct builtin_call *call, struct valu
 {
 	(void)vm, (void)err;
 	*out = value_ref(call->args[1]);
+	return true;
+}
+
+bool typing_decorator(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
+{
+	(void)vm, (void)err;
+	*out = value_ref(call->args[0]);
 	return true;
 }
 

@@ -39,22 +39,11 @@ struct prelude {
 	} of[COUNT];
 };
 
-static bool of_torch(const char *name)
-{
-	static const char *const names[] = { "no_grad", "enable_grad", "inference_mode",
-					     "set_grad_enabled" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(names[i], name) == 0)
-			return true;
-	return false;
-}
-
 /* torch and torch.nn have functions and submodules of the host's beside these. */
 static bool may_define(int row, const char *name)
 {
 	if (strcmp(rows[row].module, "torch") == 0)
-		return of_torch(name);
+		return name[0] < 'A' || name[0] > 'Z';
 	return strcmp(rows[row].module, "torch.nn") != 0 || (name[0] >= 'A' && name[0] <= 'Z');
 }
 
@@ -108,8 +97,8 @@ static bool defines(const char *text, const char *name)
 static int row_of(const char *module, const char *name)
 {
 	for (int i = 0; i < COUNT; i++)
-		if (strcmp(rows[i].module, module) == 0 && may_define(i, name) && name[0] != '_' &&
-		    defines(rows[i].text, name))
+		if (strcmp(rows[i].module, module) == 0 && may_define(i, name) &&
+		    (name[0] != '_' || strcmp(name, "_assert") == 0) && defines(rows[i].text, name))
 			return i;
 	return -1;
 }

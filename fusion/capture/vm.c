@@ -197,6 +197,13 @@ bool vm_keep(struct vm *vm, struct value fresh, struct value *out, struct err *e
 	return true;
 }
 
+bool vm_has_module(struct vm *vm, const char *name)
+{
+	struct vm_host *host = vm_host_here(vm);
+
+	return module_is_native(name) || host->has_module(host->self, name);
+}
+
 bool vm_module(struct vm *vm, const char *name, struct value *out, struct err *err)
 {
 	struct value m;
@@ -206,16 +213,14 @@ bool vm_module(struct vm *vm, const char *name, struct value *out, struct err *e
 			*out = vm->modules.at[i];
 			return true;
 		}
-	if (!module_is_native(name)) {
-		struct vm_host *host = vm_host_here(vm);
-
-		if (!host->has_module(host->self, name))
-			return err_set(
-			    err, ERR_NAME,
-			    "no module named '%s'; torch, its submodules, math and some of "
-			    "Python's small modules can be imported",
-			    name);
-	}
+	if (!vm_has_module(vm, name))
+		return err_set(err, ERR_NAME,
+			       "no module named '%s'; torch, its submodules, math and some of "
+			       "Python's small modules can be imported",
+			       name);
+	name = arena_strdup(&vm->arena, name);
+	if (!name)
+		return vm_out_of_memory(vm, err);
 	if (!vm_keep(vm, value_module(name), &m, err))
 		return false;
 	if (!VEC_PUSH(&vm->modules, m)) {

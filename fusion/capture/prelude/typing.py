@@ -1,0 +1,51 @@
+# The module typing, beside its names that stand for any type.
+
+
+class NamedTuple:
+    # A tuple in all but its type: fields by name, by index and in order.
+    def __init_subclass__(cls):
+        cls._fields = tuple(vars(cls).get("__annotations__", {}))
+        cls._field_defaults = {k: vars(cls)[k] for k in cls._fields if k in vars(cls)}
+
+    def __init__(self, *args, **keywords):
+        fields = type(self)._fields
+        if len(args) > len(fields):
+            raise TypeError(
+                f"{type(self).__name__}.__new__() takes {len(fields) + 1} positional arguments "
+                f"but {len(args) + 1} were given"
+            )
+        values = {**type(self)._field_defaults, **dict(zip(fields, args)), **keywords}
+        for name in fields:
+            if name not in values:
+                raise TypeError(
+                    f"{type(self).__name__}.__new__() missing 1 required positional argument: '{name}'"
+                )
+            setattr(self, name, values[name])
+
+    def _values(self):
+        return tuple([getattr(self, name) for name in type(self)._fields])
+
+    def _asdict(self):
+        return dict(zip(type(self)._fields, self._values()))
+
+    def _replace(self, **keywords):
+        return type(self)(**{**self._asdict(), **keywords})
+
+    def __len__(self):
+        return len(type(self)._fields)
+
+    def __iter__(self):
+        return iter(self._values())
+
+    def __getitem__(self, index):
+        return self._values()[index]
+
+    def __eq__(self, other):
+        return self._values() == (other._values() if isinstance(other, NamedTuple) else other)
+
+    def __hash__(self):
+        return hash(self._values())
+
+    def __repr__(self):
+        shown = ", ".join([f"{k}={v!r}" for k, v in self._asdict().items()])
+        return f"{type(self).__name__}({shown})"
