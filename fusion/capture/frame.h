@@ -55,6 +55,7 @@ struct frame {
 	struct dict *namespace;      /* of a class body, a reference; NULL: no class body */
 	struct generator *generator; /* that owns its memory; NULL: a chunk */
 	bool marked, grad_before;    /* the function has a grad mode; the one to go back to */
+	bool named;                  /* capture: FX's node of the call has been made */
 	int stands_for;              /* capture: which frame of the call, from 1; 0: none */
 	size_t bytes;                /* of the chunk, with this struct */
 };
@@ -148,6 +149,7 @@ const struct frame *vm_visible_frame(const struct vm *vm);
 struct vm_host *vm_host_here(struct vm *vm);
 
 /* The module of that name, borrowed; NAME where there is none. */
+bool vm_has_module(struct vm *vm, const char *name);
 bool vm_module(struct vm *vm, const char *name, struct value *out, struct err *err);
 
 #endif

@@ -10,17 +10,45 @@ def _fill(tensor, values):
     return tensor
 
 
-def uniform_(tensor, a=0.0, b=1.0):
+def uniform_(tensor, a=0.0, b=1.0, generator=None):
     a, b = torch.tensor(a, dtype=torch.float32).item(), torch.tensor(b, dtype=torch.float32).item()
     return _fill(tensor, (torch.rand(*tensor.shape).double() * (b - a) + a).float())
 
 
-def normal_(tensor, mean=0.0, std=1.0):
+def normal_(tensor, mean=0.0, std=1.0, generator=None):
     return _fill(tensor, torch.randn(*tensor.shape) * std + mean)
 
 
-def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0):
-    return _fill(tensor, torch.clamp(torch.randn(*tensor.shape) * std + mean, a, b))
+def _cdf(x):
+    return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+
+
+def _polynomial(x, factors):
+    total = torch.full_like(x, factors[-1])
+    for k in factors[-2::-1]:
+        total = total * x + k
+    return total
+
+
+def _erfinv(y):
+    # Rational functions of the middle and of the tails, then two steps of Newton.
+    z = y * y
+    middle = y * _polynomial(z, (0.886226899, -1.645349621, 0.914624893, -0.140543331))
+    middle = middle / _polynomial(z, (1.0, -2.118377725, 1.442710462, -0.329097515, 0.012229801))
+    z = torch.sqrt(-torch.log((1.0 - y.abs()) / 2.0))
+    tail = _polynomial(z, (-1.970840454, -1.62490649, 3.429567803, 1.641345311))
+    tail = tail / _polynomial(z, (1.0, 3.543889200, 1.637067800)) * torch.sign(y)
+    x = torch.where(y.abs() <= 0.7, middle, tail)
+    for _ in range(2):
+        x = x - (torch.erf(x) - y) / (2.0 / math.sqrt(math.pi) * torch.exp(-x * x))
+    return x
+
+
+def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
+    low, high = _cdf((a - mean) / std), _cdf((b - mean) / std)
+    drawn = uniform_(torch.empty(tensor.shape), 2 * low - 1, 2 * high - 1)
+    drawn = _erfinv(drawn.double()).float() * (std * math.sqrt(2.0)) + mean
+    return _fill(tensor, torch.clamp(drawn, a, b))
 
 
 @torch.no_grad()
@@ -42,7 +70,47 @@ def eye_(tensor):
     return _fill(tensor, torch.eye(*tensor.shape))
 
 
+@torch.no_grad()
+def dirac_(tensor, groups=1):
+    tensor.fill_(0.0)
+    out = tensor.shape[0] // groups
+    middle = [size // 2 for size in tensor.shape[2:]]
+    for g in range(groups):
+        for d in range(min(out, tensor.shape[1])):
+            tensor[tuple([g * out + d, d] + middle)] = 1.0
+    return tensor
+
+
+def orthogonal_(tensor, gain=1, generator=None):
+    """By Gram and Schmidt, twice for what rounding leaves; the signs of a QR's diagonal."""
+    if tensor.dim() < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    rows = tensor.shape[0]
+    columns = tensor.numel() // rows
+    a = torch.randn(rows, columns).double()
+    if rows < columns:
+        a = a.t()
+    made = []
+    for k in range(a.shape[1]):
+        v = a[:, k]
+        for _ in range(2):
+            for q in made:
+                v = v - (q * v).sum() * q
+        made.append(v / torch.linalg.vector_norm(v))
+    q = torch.stack(made, 1)
+    if rows < columns:
+        q = q.t()
+    return _fill(tensor, (q * gain).float().reshape(tensor.shape))
+
+
+def sparse_(tensor, sparsity, std=0.01, generator=None):
+    raise NotImplementedError("init.sparse_ is not in the language: use normal_ and a mask")
+
+
 def calculate_gain(nonlinearity, param=None):
+    linear = ("linear", "conv1d", "conv2d", "conv3d", "sigmoid", "conv_transpose1d")
+    if nonlinearity in linear or nonlinearity == "conv_transpose2d":
+        return 1
     if nonlinearity == "tanh":
         return 5.0 / 3
     if nonlinearity == "relu":
@@ -52,10 +120,14 @@ def calculate_gain(nonlinearity, param=None):
         return math.sqrt(2.0 / (1 + slope**2))
     if nonlinearity == "selu":
         return 3.0 / 4
-    return 1.0
+    raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
 
 
 def _fans(tensor):
+    if tensor.dim() < 2:
+        raise ValueError(
+            "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
+        )
     area = math.prod(tensor.shape[2:])
     return tensor.shape[1] * area, tensor.shape[0] * area
 
@@ -65,21 +137,36 @@ def _kaiming(tensor, a, mode, nonlinearity):
     return calculate_gain(nonlinearity, a) / math.sqrt(fan_in if mode == "fan_in" else fan_out)
 
 
-def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu"):
+def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
     bound = math.sqrt(3.0) * _kaiming(tensor, a, mode, nonlinearity)
     return uniform_(tensor, -bound, bound)
 
 
-def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu"):
+def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
     return normal_(tensor, 0.0, _kaiming(tensor, a, mode, nonlinearity))
 
 
-def xavier_uniform_(tensor, gain=1.0):
+def xavier_uniform_(tensor, gain=1.0, generator=None):
     fan_in, fan_out = _fans(tensor)
     bound = gain * math.sqrt(6.0 / (fan_in + fan_out))
     return uniform_(tensor, -bound, bound)
 
 
-def xavier_normal_(tensor, gain=1.0):
+def xavier_normal_(tensor, gain=1.0, generator=None):
     fan_in, fan_out = _fans(tensor)
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / (fan_in + fan_out)))
+
+
+def _calculate_fan_in_and_fan_out(tensor):
+    return _fans(tensor)
+
+
+# The names without a line at the end, which older files have.
+uniform = uniform_
+normal = normal_
+constant = constant_
+xavier_uniform = xavier_uniform_
+xavier_normal = xavier_normal_
+kaiming_uniform = kaiming_uniform_
+kaiming_normal = kaiming_normal_
+orthogonal = orthogonal_

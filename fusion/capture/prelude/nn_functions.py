@@ -18,6 +18,26 @@ class Dropout(Module):
         return f"p={self.p}, inplace={self.inplace}"
 
 
+class AlphaDropout(Dropout):
+    def forward(self, input):
+        return F.alpha_dropout(input, self.p, self.training)
+
+
+class Dropout1d(Dropout):
+    def forward(self, input):
+        return F.dropout1d(input, self.p, self.training)
+
+
+class Dropout2d(Dropout):
+    def forward(self, input):
+        return F.dropout2d(input, self.p, self.training)
+
+
+class Dropout3d(Dropout):
+    def forward(self, input):
+        return F.dropout3d(input, self.p, self.training)
+
+
 class Flatten(Module):
     def __init__(self, start_dim=1, end_dim=-1):
         self.start_dim = start_dim
@@ -187,14 +207,12 @@ class GLU(Module):
 
 
 class PReLU(Module):
-    def __init__(self, num_parameters=1, init=0.25):
+    def __init__(self, num_parameters=1, init=0.25, device=None, dtype=None):
+        self.num_parameters = num_parameters
         self.weight = Parameter(torch.full((num_parameters,), init))
 
     def forward(self, input):
-        weight = self.weight
-        if weight.numel() > 1:
-            weight = weight.view(*((-1,) + (1,) * (input.dim() - 2)))
-        return torch.where(input >= 0, input, input * weight)
+        return F.prelu(input, self.weight)
 
 
 class Softmax(Module):
@@ -219,6 +237,58 @@ class LogSoftmax(Module):
         return f"dim={self.dim}"
 
 
+class Softmin(Softmax):
+    def forward(self, input):
+        return F.softmin(input, self.dim)
+
+
+class Softmax2d(Module):
+    def forward(self, input):
+        return F.softmax(input, -3)
+
+
+class Softshrink(Module):
+    def __init__(self, lambd=0.5):
+        self.lambd = lambd
+
+    def forward(self, input):
+        return F.softshrink(input, self.lambd)
+
+
+class Hardshrink(Softshrink):
+    def forward(self, input):
+        return F.hardshrink(input, self.lambd)
+
+
+class Threshold(Module):
+    def __init__(self, threshold, value, inplace=False):
+        self.threshold = threshold
+        self.value = value
+        self.inplace = inplace
+
+    def forward(self, input):
+        return F.threshold(input, self.threshold, self.value, self.inplace)
+
+
+class RReLU(Module):
+    def __init__(self, lower=1.0 / 8, upper=1.0 / 3, inplace=False):
+        self.lower = lower
+        self.upper = upper
+
+    def forward(self, input):
+        return F.rrelu(input, self.lower, self.upper, self.training)
+
+
+class PairwiseDistance(Module):
+    def __init__(self, p=2.0, eps=1e-06, keepdim=False):
+        self.norm = p
+        self.eps = eps
+        self.keepdim = keepdim
+
+    def forward(self, x1, x2):
+        return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
+
+
 class CosineSimilarity(Module):
     def __init__(self, dim=1, eps=1e-08):
         self.dim = dim
@@ -232,8 +302,89 @@ class CosineSimilarity(Module):
 
 
 class _Loss(Module):
-    def __init__(self, reduction="mean"):
+    def __init__(self, size_average=None, reduce=None, reduction="mean"):
         self.reduction = reduction
+
+
+class _MarginLoss(Module):
+    def __init__(self, margin=0.0, size_average=None, reduce=None, reduction="mean"):
+        self.margin = margin
+        self.reduction = reduction
+
+
+class MarginRankingLoss(_MarginLoss):
+    def forward(self, input1, input2, target):
+        return F.margin_ranking_loss(input1, input2, target, self.margin, reduction=self.reduction)
+
+
+class CosineEmbeddingLoss(_MarginLoss):
+    def forward(self, input1, input2, target):
+        return F.cosine_embedding_loss(input1, input2, target, self.margin, reduction=self.reduction)
+
+
+class HingeEmbeddingLoss(Module):
+    def __init__(self, margin=1.0, size_average=None, reduce=None, reduction="mean"):
+        self.margin = margin
+        self.reduction = reduction
+
+    def forward(self, input, target):
+        return F.hinge_embedding_loss(input, target, self.margin, reduction=self.reduction)
+
+
+class TripletMarginLoss(Module):
+    def __init__(
+        self, margin=1.0, p=2.0, eps=1e-06, swap=False, size_average=None, reduce=None, reduction="mean"
+    ):
+        self.margin = margin
+        self.p = p
+        self.eps = eps
+        self.swap = swap
+        self.reduction = reduction
+
+    def forward(self, anchor, positive, negative):
+        return F.triplet_margin_loss(
+            anchor, positive, negative, self.margin, self.p, self.eps, self.swap,
+            reduction=self.reduction,
+        )
+
+
+class SoftMarginLoss(_Loss):
+    def forward(self, input, target):
+        return F.soft_margin_loss(input, target, reduction=self.reduction)
+
+
+class MultiLabelSoftMarginLoss(Module):
+    def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
+        self.register_buffer("weight", weight)
+        self.reduction = reduction
+
+    def forward(self, input, target):
+        return F.multilabel_soft_margin_loss(input, target, self.weight, reduction=self.reduction)
+
+
+class PoissonNLLLoss(Module):
+    def __init__(
+        self, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction="mean"
+    ):
+        self.log_input = log_input
+        self.full = full
+        self.eps = eps
+        self.reduction = reduction
+
+    def forward(self, log_input, target):
+        return F.poisson_nll_loss(
+            log_input, target, self.log_input, self.full, eps=self.eps, reduction=self.reduction
+        )
+
+
+class GaussianNLLLoss(Module):
+    def __init__(self, *, full=False, eps=1e-06, reduction="mean"):
+        self.full = full
+        self.eps = eps
+        self.reduction = reduction
+
+    def forward(self, input, target, var):
+        return F.gaussian_nll_loss(input, target, var, self.full, self.eps, self.reduction)
 
 
 class MSELoss(_Loss):
@@ -247,7 +398,7 @@ class L1Loss(_Loss):
 
 
 class SmoothL1Loss(Module):
-    def __init__(self, reduction="mean", beta=1.0):
+    def __init__(self, size_average=None, reduce=None, reduction="mean", beta=1.0):
         self.reduction = reduction
         self.beta = beta
 
@@ -264,18 +415,31 @@ class HuberLoss(Module):
         return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
 
 
-class BCELoss(_Loss):
+class BCELoss(Module):
+    def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
+        self.register_buffer("weight", weight)
+        self.reduction = reduction
+
     def forward(self, input, target):
-        return F.binary_cross_entropy(input, target, reduction=self.reduction)
+        return F.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
 
 
-class BCEWithLogitsLoss(_Loss):
+class BCEWithLogitsLoss(Module):
+    def __init__(
+        self, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
+    ):
+        self.register_buffer("weight", weight)
+        self.register_buffer("pos_weight", pos_weight)
+        self.reduction = reduction
+
     def forward(self, input, target):
-        return F.binary_cross_entropy_with_logits(input, target, reduction=self.reduction)
+        return F.binary_cross_entropy_with_logits(
+            input, target, self.weight, pos_weight=self.pos_weight, reduction=self.reduction
+        )
 
 
 class KLDivLoss(Module):
-    def __init__(self, reduction="mean", log_target=False):
+    def __init__(self, size_average=None, reduce=None, reduction="mean", log_target=False):
         self.reduction = reduction
         self.log_target = log_target
 
@@ -284,7 +448,9 @@ class KLDivLoss(Module):
 
 
 class NLLLoss(Module):
-    def __init__(self, weight=None, ignore_index=-100, reduction="mean"):
+    def __init__(
+        self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"
+    ):
         self.register_buffer("weight", weight)
         self.ignore_index = ignore_index
         self.reduction = reduction
@@ -296,7 +462,10 @@ class NLLLoss(Module):
 
 
 class CrossEntropyLoss(Module):
-    def __init__(self, weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0):
+    def __init__(
+        self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
+        label_smoothing=0.0,
+    ):
         self.register_buffer("weight", weight)
         self.ignore_index = ignore_index
         self.reduction = reduction
@@ -314,7 +483,7 @@ class CrossEntropyLoss(Module):
 
 
 class Upsample(Module):
-    def __init__(self, size=None, scale_factor=None, mode="nearest", align_corners=None):
+    def __init__(self, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None):
         self.size = size
         self.scale_factor = scale_factor
         self.mode = mode
@@ -324,6 +493,16 @@ class Upsample(Module):
         return F.interpolate(
             input, self.size, self.scale_factor, self.mode, self.align_corners
         )
+
+
+class UpsamplingNearest2d(Upsample):
+    def __init__(self, size=None, scale_factor=None):
+        super().__init__(size, scale_factor, "nearest")
+
+
+class UpsamplingBilinear2d(Upsample):
+    def __init__(self, size=None, scale_factor=None):
+        super().__init__(size, scale_factor, "bilinear", True)
 
 
 class PixelShuffle(Module):
@@ -368,6 +547,10 @@ class ConstantPad1d(_Pad):
 
 class ConstantPad2d(_Pad):
     dims = 2
+
+
+class ZeroPad1d(_Pad):
+    pass
 
 
 class ZeroPad2d(_Pad):

@@ -40,7 +40,7 @@ class Linear(Module):
 
 
 class Bilinear(Module):
-    def __init__(self, in1_features, in2_features, out_features, bias=True):
+    def __init__(self, in1_features, in2_features, out_features, bias=True, device=None, dtype=None):
         bound = 1 / math.sqrt(in1_features)
         self.weight = _uniform((out_features, in1_features, in2_features), bound)
         self.bias = _uniform((out_features,), bound) if bias else None
@@ -51,14 +51,24 @@ class Bilinear(Module):
 
 
 class Embedding(Module):
-    def __init__(self, num_embeddings, embedding_dim, padding_idx=None):
+    def __init__(
+        self, num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0,
+        scale_grad_by_freq=False, sparse=False, _weight=None, _freeze=False, device=None, dtype=None,
+    ):
+        if max_norm is not None:
+            raise NotImplementedError("Embedding takes no max_norm here: clamp the rows yourself")
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         self.padding_idx = padding_idx
-        weight = torch.randn(num_embeddings, embedding_dim)
-        if padding_idx is not None:
+        weight = torch.randn(num_embeddings, embedding_dim) if _weight is None else _weight
+        if padding_idx is not None and _weight is None:
             weight[padding_idx] = 0.0
-        self.weight = Parameter(weight)
+        self.weight = Parameter(weight if dtype is None else weight.to(dtype), not _freeze)
+
+    @classmethod
+    def from_pretrained(cls, embeddings, freeze=True, padding_idx=None, **more):
+        rows, columns = embeddings.shape
+        return cls(rows, columns, padding_idx, _weight=embeddings, _freeze=freeze)
 
     def forward(self, input):
         return F.embedding(input, self.weight, self.padding_idx)
@@ -68,7 +78,7 @@ class Embedding(Module):
 
 
 class LayerNorm(Module):
-    def __init__(self, normalized_shape, eps=1e-05, elementwise_affine=True, bias=True):
+    def __init__(self, normalized_shape, eps=1e-05, elementwise_affine=True, bias=True, device=None, dtype=None):
         if isinstance(normalized_shape, int):
             normalized_shape = (normalized_shape,)
         self.normalized_shape = tuple(normalized_shape)
@@ -89,7 +99,7 @@ class LayerNorm(Module):
 
 
 class RMSNorm(Module):
-    def __init__(self, normalized_shape, eps=None, elementwise_affine=True):
+    def __init__(self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None):
         if isinstance(normalized_shape, int):
             normalized_shape = (normalized_shape,)
         self.normalized_shape = tuple(normalized_shape)
@@ -105,7 +115,9 @@ class RMSNorm(Module):
 
 
 class GroupNorm(Module):
-    def __init__(self, num_groups, num_channels, eps=1e-05, affine=True):
+    def __init__(self, num_groups, num_channels, eps=1e-05, affine=True, device=None, dtype=None):
+        if num_channels % num_groups != 0:
+            raise ValueError("num_channels must be divisible by num_groups")
         self.num_groups = num_groups
         self.num_channels = num_channels
         self.eps = eps
@@ -122,7 +134,8 @@ class GroupNorm(Module):
 
 class _BatchNorm(Module):
     def __init__(
-        self, num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True
+        self, num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True,
+        device=None, dtype=None,
     ):
         self.num_features = num_features
         self.eps = eps
@@ -137,32 +150,26 @@ class _BatchNorm(Module):
             "num_batches_tracked", torch.tensor(0) if track_running_stats else None
         )
 
+    def _check(self, input):
+        pass
+
     def forward(self, input):
-        if not self.training:
-            if self.running_mean is None:
-                return F.batch_norm(
-                    input, None, None, self.weight, self.bias, True, 0.0, self.eps
-                )
-            return F.batch_norm(
-                input,
-                self.running_mean,
-                self.running_var,
-                self.weight,
-                self.bias,
-                False,
-                self.momentum,
-                self.eps,
-            )
-        if self.track_running_stats:
+        self._check(input)
+        momentum = 0.0 if self.momentum is None else self.momentum
+        if self.training and self.track_running_stats:
             self.num_batches_tracked.add_(1)
-            dims = (0,) + tuple(range(2, input.dim()))
-            batch = input.detach()
-            mean = batch.mean(dims)
-            var = batch.var(dims)
-            self.running_mean.mul_(1 - self.momentum).add_(mean * self.momentum)
-            self.running_var.mul_(1 - self.momentum).add_(var * self.momentum)
+            if self.momentum is None:
+                momentum = 1.0 / float(self.num_batches_tracked)
+        own = self.running_mean is None
         return F.batch_norm(
-            input, None, None, self.weight, self.bias, True, self.momentum, self.eps
+            input,
+            self.running_mean if not self.training or self.track_running_stats else None,
+            self.running_var if not self.training or self.track_running_stats else None,
+            self.weight,
+            self.bias,
+            self.training or own,
+            momentum,
+            self.eps,
         )
 
     def extra_repr(self):
@@ -173,121 +180,92 @@ class _BatchNorm(Module):
 
 
 class BatchNorm1d(_BatchNorm):
-    pass
+    def _check(self, input):
+        if input.dim() != 2 and input.dim() != 3:
+            raise ValueError(f"expected 2D or 3D input (got {input.dim()}D input)")
 
 
 class BatchNorm2d(_BatchNorm):
-    pass
+    def _check(self, input):
+        if input.dim() != 4:
+            raise ValueError(f"expected 4D input (got {input.dim()}D input)")
 
 
 class BatchNorm3d(_BatchNorm):
-    pass
+    def _check(self, input):
+        if input.dim() != 5:
+            raise ValueError(f"expected 5D input (got {input.dim()}D input)")
 
 
-class _Conv(Module):
-    def _init(self, dims, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias):
-        self.in_channels = in_channels
-        self.out_channels = out_channels
-        self.kernel_size = kernel_size if isinstance(kernel_size, tuple) else (kernel_size,) * dims
-        self.stride = stride if isinstance(stride, tuple) else (stride,) * dims
-        self.padding = padding if isinstance(padding, (tuple, str)) else (padding,) * dims
-        self.dilation = dilation if isinstance(dilation, tuple) else (dilation,) * dims
-        self.groups = groups
-        shape = (out_channels, in_channels // groups) + self.kernel_size
-        bound = 1 / math.sqrt(math.prod(shape[1:]))
-        self.weight = _uniform(shape, bound)
-        self.bias = _uniform((out_channels,), bound) if bias else None
+class SyncBatchNorm(_BatchNorm):
+    @classmethod
+    def convert_sync_batchnorm(cls, module, process_group=None):
+        return module
+
+
+class _InstanceNorm(Module):
+    def __init__(
+        self, num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False,
+        device=None, dtype=None,
+    ):
+        if track_running_stats:
+            raise NotImplementedError("InstanceNorm keeps no running statistics here")
+        self.num_features = num_features
+        self.eps = eps
+        self.momentum = momentum
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+        self.weight = Parameter(torch.ones(num_features)) if affine else None
+        self.bias = Parameter(torch.zeros(num_features)) if affine else None
+
+    def forward(self, input):
+        if input.dim() == self.dims - 1:
+            input = input.unsqueeze(0)
+            return F.instance_norm(input, None, None, self.weight, self.bias, True, 0.0, self.eps).squeeze(0)
+        return F.instance_norm(input, None, None, self.weight, self.bias, True, 0.0, self.eps)
 
     def extra_repr(self):
         return (
-            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
-            f"stride={self.stride}"
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"affine={self.affine}, track_running_stats={self.track_running_stats}"
         )
 
 
-class Conv1d(_Conv):
-    def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True
-    ):
-        self._init(1, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias)
+class InstanceNorm1d(_InstanceNorm):
+    dims = 3
+
+
+class InstanceNorm2d(_InstanceNorm):
+    dims = 4
+
+
+class LocalResponseNorm(Module):
+    def __init__(self, size, alpha=0.0001, beta=0.75, k=1.0):
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
 
     def forward(self, input):
-        return F.conv1d(
-            input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+
+class EmbeddingBag(Module):
+    def __init__(self, num_embeddings, embedding_dim, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, mode="mean", padding_idx=None):
+        self.num_embeddings = num_embeddings
+        self.embedding_dim = embedding_dim
+        self.mode = mode
+        self.padding_idx = padding_idx
+        weight = torch.randn(num_embeddings, embedding_dim)
+        if padding_idx is not None:
+            weight[padding_idx] = 0.0
+        self.weight = Parameter(weight)
+
+    def forward(self, input, offsets=None, per_sample_weights=None):
+        return F.embedding_bag(
+            input, self.weight, offsets, mode=self.mode, per_sample_weights=per_sample_weights,
+            padding_idx=self.padding_idx,
         )
 
-
-class Conv2d(_Conv):
-    def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True
-    ):
-        self._init(2, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias)
-
-    def forward(self, input):
-        return F.conv2d(
-            input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups
-        )
-
-
-class MaxPool2d(Module):
-    def __init__(self, kernel_size, stride=None, padding=0):
-        self.kernel_size = kernel_size
-        self.stride = kernel_size if stride is None else stride
-        self.padding = padding
-
-    def forward(self, input):
-        return F.max_pool2d(input, self.kernel_size, self.stride, self.padding)
-
-
-class AvgPool2d(Module):
-    def __init__(self, kernel_size, stride=None, padding=0):
-        self.kernel_size = kernel_size
-        self.stride = kernel_size if stride is None else stride
-        self.padding = padding
-
-    def forward(self, input):
-        return F.avg_pool2d(input, self.kernel_size, self.stride, self.padding)
-
-
-class AdaptiveAvgPool2d(Module):
-    def __init__(self, output_size):
-        self.output_size = output_size
-
-    def forward(self, input):
-        return F.adaptive_avg_pool2d(input, self.output_size)
-
-
-class MultiheadAttention(Module):
-    def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, batch_first=False):
-        self.embed_dim = embed_dim
-        self.num_heads = num_heads
-        self.dropout = dropout
-        self.batch_first = batch_first
-        bound = math.sqrt(6 / (4 * embed_dim))
-        self.in_proj_weight = _uniform((3 * embed_dim, embed_dim), bound)
-        self.in_proj_bias = Parameter(torch.zeros(3 * embed_dim)) if bias else None
-        self.out_proj = Linear(embed_dim, embed_dim, bias)
-
-    def _heads(self, x, part):
-        n = self.embed_dim
-        weight = self.in_proj_weight[part * n : (part + 1) * n]
-        bias = None if self.in_proj_bias is None else self.in_proj_bias[part * n : (part + 1) * n]
-        x = F.linear(x, weight, bias)
-        return x.view(x.size(0), x.size(1), self.num_heads, n // self.num_heads).transpose(1, 2)
-
-    def forward(self, query, key, value, need_weights=True, attn_mask=None):
-        if not self.batch_first:
-            query, key, value = query.transpose(0, 1), key.transpose(0, 1), value.transpose(0, 1)
-        q, k, v = self._heads(query, 0), self._heads(key, 1), self._heads(value, 2)
-        scores = q @ k.transpose(-2, -1) / math.sqrt(self.embed_dim // self.num_heads)
-        if attn_mask is not None:
-            if attn_mask.dtype == torch.bool:
-                scores = scores.masked_fill(attn_mask, float("-inf"))
-            else:
-                scores = scores + attn_mask
-        weights = F.dropout(F.softmax(scores, dim=-1), self.dropout, self.training)
-        out = (weights @ v).transpose(1, 2).reshape(query.size(0), query.size(1), self.embed_dim)
-        out = self.out_proj(out)
-        if not self.batch_first:
-            out = out.transpose(0, 1)
-        return out, weights.mean(1) if need_weights else None
+    def extra_repr(self):
+        return f"{self.num_embeddings}, {self.embedding_dim}, mode={self.mode!r}"

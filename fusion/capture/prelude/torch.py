@@ -53,3 +53,239 @@ class _Setter(GradMode):
 
 def set_grad_enabled(mode):
     return _Setter(mode)
+
+
+def _assert(condition, message):
+    assert condition, message
+
+
+def set_float32_matmul_precision(precision):
+    if precision not in ("highest", "high", "medium"):
+        raise RuntimeError(f"precision must be highest, high or medium, not {precision}")
+
+
+def get_float32_matmul_precision():
+    return "highest"
+
+
+def is_autocast_enabled(device_type=None):
+    return False
+
+
+def use_deterministic_algorithms(mode, *, warn_only=False):
+    pass
+
+
+def set_num_threads(n):
+    pass
+
+
+def meshgrid(*tensors, indexing="ij"):
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tensors[0]
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    tensors = [t.reshape(-1) for t in tensors]
+    swap = indexing == "xy" and len(tensors) >= 2
+    if swap:
+        tensors[0], tensors[1] = tensors[1], tensors[0]
+    sizes = [t.numel() for t in tensors]
+    grids = []
+    for i, t in enumerate(tensors):
+        grids.append(t.view([-1 if k == i else 1 for k in range(len(tensors))]).expand(sizes))
+    if swap:
+        grids = [g.transpose(0, 1) for g in [grids[1], grids[0]] + grids[2:]]
+    return tuple(grids)
+
+
+def bernoulli(input, p=None, *, generator=None):
+    """One call."""
+    if p is not None:
+        return (torch.rand_like(input) < p).to(input.dtype)
+    return (torch.rand_like(input) < input).to(input.dtype)
+
+
+def multinomial(input, num_samples, replacement=False, *, generator=None):
+    """One call.  By the race of exponential clocks, or by where a number falls."""
+    if num_samples < 1:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if replacement and num_samples > 1:
+        ends = (input / input.sum(-1, keepdim=True)).cumsum(-1)
+        drawn = torch.rand(tuple(input.shape[:-1]) + (num_samples, 1))
+        fallen = (ends.unsqueeze(-2) <= drawn).sum(-1)
+        return fallen.clamp(max=input.shape[-1] - 1)
+    if num_samples > input.shape[-1]:
+        raise RuntimeError(
+            "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+        )
+    race = input / -torch.log1p(-torch.rand(input.shape)).clamp(min=1e-38)
+    if num_samples == 1:
+        return race.argmax(-1, keepdim=True)
+    return race.topk(num_samples, dim=-1)[1]
+
+
+def randperm(n, *, generator=None, dtype=torch.int64, device=None, requires_grad=False):
+    """One call."""
+    return torch.rand(n).argsort().to(dtype)
+
+
+def normal(mean, std=1.0, size=None, *, generator=None):
+    """One call."""
+    if size is not None:
+        return torch.randn(size) * std + mean
+    shape = mean.shape if isinstance(mean, torch.Tensor) else std.shape
+    return torch.randn(shape) * std + mean
+
+
+# ---- complex numbers, as far as rotary embeddings need them: two real tensors
+
+
+class _Complex:
+    def __init__(self, real, imag):
+        self.real = real
+        self.imag = imag
+
+    def _other(self, other):
+        return (other.real, other.imag) if isinstance(other, _Complex) else (other, None)
+
+    def __mul__(self, other):
+        """One call: mul."""
+        re, im = self._other(other)
+        if im is None:
+            return _Complex(self.real * re, self.imag * re)
+        return _Complex(self.real * re - self.imag * im, self.real * im + self.imag * re)
+
+    def __rmul__(self, other):
+        return self * other
+
+    def __add__(self, other):
+        """One call: add."""
+        re, im = self._other(other)
+        return _Complex(self.real + re, self.imag if im is None else self.imag + im)
+
+    def __sub__(self, other):
+        """One call: sub."""
+        re, im = self._other(other)
+        return _Complex(self.real - re, self.imag if im is None else self.imag - im)
+
+    def __neg__(self):
+        return _Complex(-self.real, -self.imag)
+
+    def __getitem__(self, index):
+        """One call: getitem."""
+        return _Complex(self.real[index], self.imag[index])
+
+    def __len__(self):
+        return len(self.real)
+
+    @property
+    def shape(self):
+        return self.real.shape
+
+    @property
+    def ndim(self):
+        return self.real.ndim
+
+    @property
+    def device(self):
+        return self.real.device
+
+    def size(self, dim=None):
+        return self.real.size() if dim is None else self.real.size(dim)
+
+    def dim(self):
+        return self.real.dim()
+
+    def numel(self):
+        return self.real.numel()
+
+    def is_complex(self):
+        return True
+
+    def _each(self, name, args):
+        return _Complex(getattr(self.real, name)(*args), getattr(self.imag, name)(*args))
+
+    def view(self, *args):
+        """One call."""
+        return self._each("view", args)
+
+    def reshape(self, *args):
+        """One call."""
+        return self._each("reshape", args)
+
+    def unsqueeze(self, *args):
+        """One call."""
+        return self._each("unsqueeze", args)
+
+    def squeeze(self, *args):
+        """One call."""
+        return self._each("squeeze", args)
+
+    def transpose(self, *args):
+        """One call."""
+        return self._each("transpose", args)
+
+    def expand(self, *args):
+        """One call."""
+        return self._each("expand", args)
+
+    def contiguous(self):
+        return self
+
+    def clone(self):
+        return self._each("clone", ())
+
+    def detach(self):
+        return self._each("detach", ())
+
+    def to(self, *args, **keywords):
+        return self
+
+    def cpu(self):
+        return self
+
+    def cuda(self, *args, **keywords):
+        return self
+
+    def requires_grad_(self, requires_grad=True):
+        raise NotImplementedError("a complex tensor takes no gradient here: keep its angles as the parameter")
+
+    def abs(self):
+        """One call."""
+        return torch.hypot(self.real, self.imag)
+
+    def angle(self):
+        """One call."""
+        return torch.atan2(self.imag, self.real)
+
+    def conj(self):
+        """One call."""
+        return _Complex(self.real, -self.imag)
+
+    def __getattr__(self, name):
+        raise NotImplementedError(
+            f"complex tensors have no {name} here: they are made by torch.polar, torch.complex and "
+            "torch.view_as_complex, multiplied, added, indexed and reshaped; take torch.view_as_real "
+            "and compute with the two real parts"
+        )
+
+
+def polar(abs, angle, *, out=None):
+    """One call."""
+    return _Complex(abs * torch.cos(angle), abs * torch.sin(angle))
+
+
+def complex(real, imag, *, out=None):
+    return _Complex(real, imag)
+
+
+def view_as_complex(input):
+    """One call."""
+    if input.shape[-1] != 2:
+        raise RuntimeError("Tensor must have a last dimension of size 2")
+    return _Complex(input.select(-1, 0), input.select(-1, 1))
+
+
+def view_as_real(input):
+    """One call."""
+    return torch.stack((input.real, input.imag), -1)

@@ -212,7 +212,8 @@ static struct decision decide_frame(const struct trace *t, const struct frame *f
 	struct decision d = { .outcome = OUTCOME_SKIP, .stop = inst };
 	const struct lang_comprehension *c = around(code, inst);
 
-	if (t->brk.id == BREAK_NUMBER_FORMAT) { /* the whole frame, as torch */
+	if (t->brk.id == BREAK_NUMBER_FORMAT ||
+	    t->brk.id == BREAK_RNN) { /* the whole frame, as torch */
 		d.because = BREAK_NONE;
 	} else if (block) {
 		d.because = block->kind == HANDLER_WITH ? BREAK_IN_WITH : BREAK_IN_TRY;

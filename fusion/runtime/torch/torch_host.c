@@ -88,11 +88,25 @@ static const struct {
 	{ "torch.repeat_interleave", NATIVE_REPEAT_INTERLEAVE },
 };
 
-static const char *const modules[] = {
-	"torch",          "torch.nn",       "torch.nn.functional", "torch.linalg",
-	"torch._dynamo",  "torch.compiler", "torch.nn.init",       "torch._C",
-	"torch.autograd", "torch.nn.utils", "torch.optim",         "torch.optim.lr_scheduler"
-};
+static const char *const modules[] = { "torch",
+				       "torch.nn",
+				       "torch.nn.functional",
+				       "torch.linalg",
+				       "torch._dynamo",
+				       "torch.compiler",
+				       "torch.nn.init",
+				       "torch._C",
+				       "torch.autograd",
+				       "torch.nn.utils",
+				       "torch.optim",
+				       "torch.optim.lr_scheduler",
+				       "torch.cuda",
+				       "torch.mps",
+				       "torch.xpu",
+				       "torch.backends",
+				       "torch.utils",
+				       "torch.jit",
+				       "torch.utils.checkpoint" };
 
 static const char *const known[] = {
 #define KNOWN(name) #name,

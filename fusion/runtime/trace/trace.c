@@ -323,12 +323,45 @@ bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written)
 	return true;
 }
 
-/* FX's names: iadd for +=, what follows "fx:", else what the spelling says. */
+/* The outermost function of the prelude around, that is one node to FX though it is made
+ * of many ops: its text begins with "One call", and ": name" where that is not its own. */
+static struct frame *call_around(const struct trace *t)
+{
+	struct frame *found = NULL;
+
+	for (struct frame *f = t->vm->frame; f && f->unit->hidden; f = f->up) {
+		if (f->code->doc && strncmp(f->code->doc, "One call", strlen("One call")) == 0)
+			found = f;
+		if (f == t->base)
+			break;
+	}
+	return found;
+}
+
+/* The first op of a call bears its name, the others none. */
+static void name_call(struct frame *call, char *fx, size_t room)
+{
+	const char *own = call->code->doc + strlen("One call");
+
+	if (call->named)
+		fx[0] = '\0';
+	else if (strncmp(own, ": ", 2) == 0)
+		snprintf(fx, room, "%.*s", (int)strcspn(own + 2, "."), own + 2);
+	else
+		snprintf(fx, room, "%s", call->code->name);
+	call->named = true;
+}
+
+/* FX's names: of the call that the op is a part of, iadd for +=, what follows "fx:", else
+ * what the spelling says. */
 static bool set_fx(struct trace *t, int node, enum op op, const char *name, bool inplace)
 {
+	struct frame *call = call_around(t);
 	char fx[64];
 
-	if (strncmp(name, "fx:", 3) == 0)
+	if (call && strcmp(name, "torch._C.getitem") != 0) {
+		name_call(call, fx, sizeof(fx));
+	} else if (strncmp(name, "fx:", 3) == 0)
 		snprintf(fx, sizeof(fx), "%s", name + 3);
 	else if (inplace && strncmp(name, "op:", 3) == 0)
 		snprintf(fx, sizeof(fx), "i%s", op_info(op)->fx);

@@ -433,6 +433,8 @@ static bool host_builtin_break(void *self, const struct native *f, struct err *e
 		return true;
 	if (writes_log(f))
 		return t->native || break_at_log(self, f, err);
+	if (builtin_find("_prelude", "rnn") == f->id)
+		return t->native || trace_break(self, BREAK_RNN, NULL, err);
 	if (t->native && !builtin_row(f->id)->impure) /* the text of symbols: they are pinned */
 		return true;
 	for (size_t i = 0; i < sizeof(skipped) / sizeof(skipped[0]); i++) {

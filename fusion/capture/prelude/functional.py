@@ -1,0 +1,404 @@
+# torch.nn.functional: functions that are made of the ops of ops.def.  What begins with
+# "One call" is one node to FX.
+import math
+
+import torch
+import torch.nn.functional as F
+
+
+def _pair(x):
+    return (x, x) if isinstance(x, int) else tuple(x)
+
+
+def _zeros(x, shape):
+    return torch.zeros(shape, dtype=x.dtype)
+
+
+def conv_transpose2d(
+    input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1
+):
+    """One call.  A convolution of the input, spread out by the stride, with the weight
+    turned around."""
+    single = input.dim() == 3
+    x = input.unsqueeze(0) if single else input
+    s, p, more, d = _pair(stride), _pair(padding), _pair(output_padding), _pair(dilation)
+    i, o, h, w = weight.shape
+    if x.size(1) != i:
+        raise RuntimeError(
+            f"Given transposed=1, weight of size {list(weight.shape)}, expected input "
+            f"{list(input.shape)} to have {i} channels, but got {x.size(1)} channels instead"
+        )
+    for k in range(2):
+        if more[k] >= max(s[k], d[k]):
+            raise RuntimeError(
+                "output padding must be smaller than either stride or dilation, but got "
+                f"output_padding_height: {more[0]} output_padding_width: {more[1]} "
+                f"stride_height: {s[0]} stride_width: {s[1]} "
+                f"dilation_height: {d[0]} dilation_width: {d[1]}"
+            )
+    reach = [d[k] * (weight.shape[2 + k] - 1) for k in range(2)]
+    if s != (1, 1):
+        n, c, rows, columns = x.shape
+        z = F.pad(x.reshape(n, c, rows, 1, columns, 1), (0, s[1] - 1, 0, 0, 0, s[0] - 1))
+        x = z.reshape(n, c, rows * s[0], columns * s[1])
+        x = x[:, :, : (rows - 1) * s[0] + 1, : (columns - 1) * s[1] + 1]
+    x = F.pad(
+        x,
+        (
+            reach[1] - p[1],
+            reach[1] - p[1] + more[1],
+            reach[0] - p[0],
+            reach[0] - p[0] + more[0],
+        ),
+    )
+    turned = weight.reshape(groups, i // groups, o, h, w).transpose(1, 2)
+    turned = torch.flip(turned.reshape(groups * o, i // groups, h, w), (2, 3))
+    x = F.conv2d(x, turned, bias, 1, 0, d, groups)
+    return x.squeeze(0) if single else x
+
+
+def conv_transpose1d(
+    input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1
+):
+    """One call."""
+
+    def one(x):
+        return x if isinstance(x, int) else x[0]
+
+    made = F.conv_transpose2d(
+        input.unsqueeze(-2),
+        weight.unsqueeze(-2),
+        bias,
+        (1, one(stride)),
+        (0, one(padding)),
+        (0, one(output_padding)),
+        groups,
+        (1, one(dilation)),
+    )
+    return made.squeeze(-2)
+
+
+def adaptive_avg_pool1d(input, output_size):
+    """One call."""
+    size = output_size if isinstance(output_size, int) else output_size[0]
+    return F.adaptive_avg_pool2d(input.unsqueeze(-2), (1, size)).squeeze(-2)
+
+
+def adaptive_max_pool1d(input, output_size, return_indices=False):
+    """One call."""
+    if return_indices:
+        raise NotImplementedError("adaptive_max_pool1d gives no indices here: leave return_indices out")
+    size = output_size if isinstance(output_size, int) else output_size[0]
+    return F.adaptive_max_pool2d(input.unsqueeze(-2), (1, size)).squeeze(-2)
+
+
+def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    """One call."""
+    k = _pair(kernel_size)
+    p = float(norm_type)
+    mean = F.avg_pool2d(input.pow(p), k, k if stride is None else stride, 0, ceil_mode)
+    return (torch.sign(mean) * F.relu(torch.abs(mean))).mul(k[0] * k[1]).pow(1.0 / p)
+
+
+def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
+    """One call.  Each column added into the window that it is."""
+    size, k, d, p, s = (
+        _pair(output_size),
+        _pair(kernel_size),
+        _pair(dilation),
+        _pair(padding),
+        _pair(stride),
+    )
+    lead = tuple(input.shape[:-2])
+    channels = input.shape[-2] // (k[0] * k[1])
+    lead = lead[:-1] + (lead[-1], channels) if lead else (channels,)
+    grid = [(size[a] + 2 * p[a] - d[a] * (k[a] - 1) - 1) // s[a] + 1 for a in range(2)]
+    columns = input.reshape(lead + (k[0], k[1], grid[0], grid[1]))
+    total = _zeros(input, lead + (size[0] + 2 * p[0], size[1] + 2 * p[1]))
+    for i in range(k[0]):
+        for j in range(k[1]):
+            part = columns.select(-4, i).select(-3, j)
+            rows = slice(i * d[0], i * d[0] + (grid[0] - 1) * s[0] + 1, s[0])
+            cols = slice(j * d[1], j * d[1] + (grid[1] - 1) * s[1] + 1, s[1])
+            total[..., rows, cols] += part
+    return total[..., p[0] : p[0] + size[0], p[1] : p[1] + size[1]]
+
+
+# ---- activations
+
+
+def softshrink(input, lambd=0.5):
+    """One call."""
+    return torch.where(
+        input > lambd, input - lambd, torch.where(input < -lambd, input + lambd, input * 0)
+    )
+
+
+def hardshrink(input, lambd=0.5):
+    """One call."""
+    return torch.where((input >= -lambd) & (input <= lambd), torch.zeros_like(input), input)
+
+
+def threshold(input, threshold, value, inplace=False):
+    """One call."""
+    made = torch.where(input <= threshold, torch.full_like(input, value), input)
+    return input.copy_(made) if inplace else made
+
+
+def prelu(input, weight):
+    """One call."""
+    if weight.numel() > 1:
+        weight = weight.view([-1 if k == 1 else 1 for k in range(input.dim())])
+    return torch.where(input >= 0, input, input * weight)
+
+
+def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
+    """One call."""
+    if not training:
+        return F.leaky_relu(input, (lower + upper) / 2)
+    slope = torch.rand_like(input) * (upper - lower) + lower
+    return torch.where(input >= 0, input, input * slope)
+
+
+def gumbel_softmax(logits, tau=1.0, hard=False, eps=1e-10, dim=-1):
+    """One call."""
+    gumbels = -torch.log(-torch.log1p(-torch.rand_like(logits)))
+    soft = F.softmax((logits + gumbels) / tau, dim)
+    if not hard:
+        return soft
+    index = soft.argmax(dim, keepdim=True)
+    chosen = torch.zeros_like(logits).scatter(dim, index, 1.0)
+    return chosen - soft.detach() + soft
+
+
+# ---- dropout of whole channels
+
+
+def _channels(input, p, training, dims):
+    if p < 0.0 or p > 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not training or p == 0.0:
+        return input
+    shape = [size if d < input.dim() - dims else 1 for d, size in enumerate(input.shape)]
+    kept = torch.rand(shape) >= p
+    return input * (kept.to(input.dtype) / (1.0 - p) if p < 1.0 else kept.to(input.dtype))
+
+
+def dropout1d(input, p=0.5, training=True, inplace=False):
+    return _channels(input, p, training, 1)
+
+
+def dropout2d(input, p=0.5, training=True, inplace=False):
+    return _channels(input, p, training, 2)
+
+
+def dropout3d(input, p=0.5, training=True, inplace=False):
+    return _channels(input, p, training, 3)
+
+
+def alpha_dropout(input, p=0.5, training=False, inplace=False):
+    if not training or p == 0.0:
+        return input
+    alpha = -1.7580993408473766
+    a = 1.0 / math.sqrt((alpha * alpha * p + 1) * (1 - p))
+    kept = (torch.rand_like(input) >= p).to(input.dtype)
+    return (input * kept + alpha * (1 - kept)) * a - a * alpha * p
+
+
+# ---- normalisation and distances
+
+
+def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
+    """One call."""
+    squares = input.mul(input).unsqueeze(1)
+    lead = squares.shape[:2]
+    flat = squares.reshape(lead[0], 1, lead[2] if len(lead) > 2 else squares.shape[2], -1)
+    flat = F.pad(flat, (0, 0, size // 2, (size - 1) // 2))
+    mean = F.avg_pool2d(flat, (size, 1), 1).reshape(input.shape)
+    return input / (mean * alpha + k).pow(beta)
+
+
+def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
+    """One call."""
+    return torch.linalg.vector_norm(x1 - x2 + eps, p, -1, keepdim)
+
+
+def _reduced(loss, reduction):
+    if reduction == "mean":
+        return loss.mean()
+    return loss.sum() if reduction == "sum" else loss
+
+
+def triplet_margin_loss(
+    anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None,
+    reduce=None, reduction="mean",
+):
+    """One call."""
+    near = F.pairwise_distance(anchor, positive, p, eps)
+    far = F.pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = torch.minimum(far, F.pairwise_distance(positive, negative, p, eps))
+    return _reduced(torch.clamp(margin + near - far, min=0), reduction)
+
+
+def margin_ranking_loss(
+    input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
+):
+    """One call."""
+    return _reduced(torch.clamp(-target * (input1 - input2) + margin, min=0), reduction)
+
+
+def cosine_embedding_loss(
+    input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
+):
+    """One call."""
+    cosine = F.cosine_similarity(input1, input2, -1)
+    loss = torch.where(
+        target == 1, 1 - cosine, torch.where(target == -1, torch.clamp(cosine - margin, min=0), cosine * 0)
+    )
+    return _reduced(loss, reduction)
+
+
+def hinge_embedding_loss(
+    input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"
+):
+    """One call."""
+    loss = torch.where(target == 1, input, input * 0) + torch.where(
+        target == -1, torch.clamp(margin - input, min=0), input * 0
+    )
+    return _reduced(loss, reduction)
+
+
+def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    """One call."""
+    return _reduced(torch.log1p(torch.exp(-target * input)), reduction)
+
+
+def multilabel_soft_margin_loss(
+    input, target, weight=None, size_average=None, reduce=None, reduction="mean"
+):
+    """One call."""
+    loss = -(target * F.logsigmoid(input) + (1 - target) * F.logsigmoid(-input))
+    return _reduced((loss if weight is None else loss * weight).mean(-1), reduction)
+
+
+def poisson_nll_loss(
+    input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None,
+    reduction="mean",
+):
+    """One call."""
+    if log_input:
+        loss = torch.exp(input) - target * input
+    else:
+        loss = input - target * torch.log(input + eps)
+    if full:
+        stirling = target * torch.log(target) - target + 0.5 * torch.log(2 * math.pi * target)
+        loss = loss + torch.where(target > 1, stirling, torch.zeros_like(stirling))
+    return _reduced(loss, reduction)
+
+
+def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
+    """One call."""
+    if not isinstance(var, float) and var.shape != input.shape and var.shape == input.shape[:-1]:
+        var = var.unsqueeze(-1)
+    var = torch.clamp(var, min=eps) if not isinstance(var, float) else max(var, eps)
+    log = torch.log(var) if not isinstance(var, float) else math.log(var)
+    loss = 0.5 * (log + (input - target) ** 2 / var)
+    return _reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
+
+
+# ---- embeddings, attention
+
+
+def embedding_bag(
+    input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False,
+    mode="mean", sparse=False, per_sample_weights=None, include_last_offset=False,
+    padding_idx=None,
+):
+    """One call."""
+    if offsets is not None or input.dim() != 2:
+        raise NotImplementedError(
+            "embedding_bag takes rows of one length here: a 2-dim input without offsets"
+        )
+    rows = F.embedding(input, weight)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.unsqueeze(-1)
+    kept = None
+    if padding_idx is not None:
+        kept = (input != padding_idx).unsqueeze(-1)
+    if mode == "max":
+        return (rows if kept is None else rows.masked_fill(~kept, float("-inf"))).amax(1)
+    total = (rows if kept is None else rows * kept).sum(1)
+    if mode == "sum":
+        return total
+    return total / (input.shape[1] if kept is None else kept.sum(1))
+
+
+def multi_head_attention_forward(
+    query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k,
+    bias_v, add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=True,
+    key_padding_mask=None, need_weights=True, attn_mask=None, use_separate_proj_weight=False,
+    q_proj_weight=None, k_proj_weight=None, v_proj_weight=None, static_k=None, static_v=None,
+    average_attn_weights=True, is_causal=False,
+):
+    """One call."""
+    single = query.dim() == 2
+    if single:
+        query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
+        if key_padding_mask is not None:
+            key_padding_mask = key_padding_mask.unsqueeze(0)
+    target, batch, dim = query.shape
+    source = key.shape[0]
+    head = dim // num_heads
+    if is_causal and attn_mask is None:
+        raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
+    if in_proj_bias is None:
+        biases = (None, None, None)
+    else:
+        biases = in_proj_bias.chunk(3)
+    if use_separate_proj_weight:
+        weights = (q_proj_weight, k_proj_weight, v_proj_weight)
+    else:
+        weights = in_proj_weight.chunk(3)
+    if query is key and key is value and not use_separate_proj_weight:
+        parts = F.linear(query, in_proj_weight, in_proj_bias).chunk(3, dim=-1)
+    else:
+        parts = [F.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases)]
+    q = parts[0].reshape(target, batch, num_heads, head).permute(1, 2, 0, 3)
+    k = parts[1].reshape(source, batch, num_heads, head).permute(1, 2, 0, 3)
+    v = parts[2].reshape(source, batch, num_heads, head).permute(1, 2, 0, 3)
+    mask = _attention_mask(attn_mask, batch, num_heads, q.dtype)
+    padding = _attention_mask(key_padding_mask, batch, num_heads, q.dtype, True)
+    if padding is not None:
+        mask = padding if mask is None else mask + padding
+    drop = dropout_p if training else 0.0
+    average = None
+    if need_weights:
+        scores = (q * math.sqrt(1.0 / head)) @ k.transpose(-2, -1)
+        if mask is not None:
+            scores = scores + mask
+        weights = F.softmax(scores, dim=-1)
+        if drop > 0.0:
+            weights = F.dropout(weights, drop)
+        out = weights @ v
+        average = weights.mean(1) if average_attn_weights else weights
+    else:
+        out = F.scaled_dot_product_attention(q, k, v, mask, drop)
+    out = out.permute(2, 0, 1, 3).reshape(target, batch, dim)
+    out = F.linear(out, out_proj_weight, out_proj_bias)
+    if single:
+        out = out.squeeze(1)
+        average = None if average is None else average.squeeze(0)
+    out = torch._C.getitem(out)
+    return out, None if average is None else torch._C.getitem(average)
+
+
+def _attention_mask(mask, batch, heads, dtype, of_keys=False):
+    """What is added to the scores [batch, heads, target, source]; None."""
+    if mask is None:
+        return None
+    if mask.dtype == torch.bool:
+        mask = torch.zeros(mask.shape, dtype=dtype).masked_fill(mask, float("-inf"))
+    if of_keys:
+        return mask.reshape(mask.shape[0], 1, 1, mask.shape[1])
+    return mask if mask.dim() == 2 else mask.reshape(batch, heads, mask.shape[1], mask.shape[2])

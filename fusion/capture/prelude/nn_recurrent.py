@@ -1,0 +1,242 @@
+# torch.nn: recurrent layers and their cells.
+import math
+
+import _prelude
+import torch
+import torch.nn.functional as F
+from torch.nn import Module, Parameter
+
+
+def _uniform(shape, bound):
+    bound = torch.tensor(bound).item()
+    return Parameter((torch.rand(*shape).double() * (2 * bound) - bound).float())
+
+
+class RNNCellBase(Module):
+    gates = 1
+
+    def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.bias = bias
+        bound = 1.0 / math.sqrt(hidden_size) if hidden_size > 0 else 0
+        rows = self.gates * hidden_size
+        self.weight_ih = _uniform((rows, input_size), bound)
+        self.weight_hh = _uniform((rows, hidden_size), bound)
+        self.bias_ih = _uniform((rows,), bound) if bias else None
+        self.bias_hh = _uniform((rows,), bound) if bias else None
+
+    def _start(self, input, hx):
+        return torch.zeros(input.size(0), self.hidden_size, dtype=input.dtype) if hx is None else hx
+
+    def _weights(self):
+        return self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
+
+    def extra_repr(self):
+        return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else ", bias=False")
+
+
+class RNNCell(RNNCellBase):
+    def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None):
+        super().__init__(input_size, hidden_size, bias)
+        if nonlinearity not in ("tanh", "relu"):
+            raise RuntimeError(f"Unknown nonlinearity: {nonlinearity}")
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input, hx=None):
+        single = input.dim() == 1
+        if single:
+            input, hx = input.unsqueeze(0), None if hx is None else hx.unsqueeze(0)
+        hx = self._start(input, hx)
+        cell = torch.rnn_tanh_cell if self.nonlinearity == "tanh" else torch.rnn_relu_cell
+        out = cell(input, hx, *self._weights())
+        return out.squeeze(0) if single else out
+
+
+class GRUCell(RNNCellBase):
+    gates = 3
+
+    def forward(self, input, hx=None):
+        single = input.dim() == 1
+        if single:
+            input, hx = input.unsqueeze(0), None if hx is None else hx.unsqueeze(0)
+        out = torch.gru_cell(input, self._start(input, hx), *self._weights())
+        return out.squeeze(0) if single else out
+
+
+class LSTMCell(RNNCellBase):
+    gates = 4
+
+    def forward(self, input, hx=None):
+        single = input.dim() == 1
+        if single:
+            input = input.unsqueeze(0)
+            hx = None if hx is None else (hx[0].unsqueeze(0), hx[1].unsqueeze(0))
+        if hx is None:
+            zeros = self._start(input, None)
+            hx = (zeros, zeros)
+        h, c = torch.lstm_cell(input, hx, *self._weights())
+        return (h.squeeze(0), c.squeeze(0)) if single else (h, c)
+
+
+class RNNBase(Module):
+    gates = 1
+    mode = "RNN_TANH"
+
+    def __init__(
+        self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0,
+        bidirectional=False, proj_size=0, device=None, dtype=None,
+    ):
+        if proj_size:
+            raise NotImplementedError("proj_size is not in the language: put an nn.Linear behind the layer")
+        if hidden_size <= 0:
+            raise ValueError("hidden_size must be greater than zero")
+        if num_layers <= 0:
+            raise ValueError("num_layers must be greater than zero")
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.num_layers = num_layers
+        self.bias = bias
+        self.batch_first = batch_first
+        self.dropout = float(dropout)
+        self.bidirectional = bidirectional
+        bound = 1.0 / math.sqrt(hidden_size)
+        rows = self.gates * hidden_size
+        for layer in range(num_layers):
+            size = input_size if layer == 0 else hidden_size * (2 if bidirectional else 1)
+            for end in self._ends(layer):
+                setattr(self, "weight_ih" + end, _uniform((rows, size), bound))
+                setattr(self, "weight_hh" + end, _uniform((rows, hidden_size), bound))
+                if bias:
+                    setattr(self, "bias_ih" + end, _uniform((rows,), bound))
+                    setattr(self, "bias_hh" + end, _uniform((rows,), bound))
+
+    def _ends(self, layer):
+        return [f"_l{layer}", f"_l{layer}_reverse"] if self.bidirectional else [f"_l{layer}"]
+
+    def flatten_parameters(self):
+        pass
+
+    def _weight(self, name):
+        return getattr(self, name) if self.bias or name[0] == "w" else None
+
+    def _direction(self, x, end, state, backwards):
+        """The outputs of one direction of one layer, and its last state."""
+        inputs = F.linear(x, self._weight("weight_ih" + end), self._weight("bias_ih" + end))
+        w, b = self._weight("weight_hh" + end), self._weight("bias_hh" + end)
+        outs = []
+        steps = inputs.unbind(0)
+        for step in steps[::-1] if backwards else steps:
+            state = self._step(step, state, w, b)
+            outs.append(state[0])
+        return torch.stack(outs[::-1] if backwards else outs), state
+
+    def _run(self, x, states):
+        """`states`: a tuple for each direction of each layer, of one or two tensors."""
+        last = []
+        for layer in range(self.num_layers):
+            made = []
+            for k, end in enumerate(self._ends(layer)):
+                out, state = self._direction(x, end, states[len(last)], k == 1)
+                made.append(out)
+                last.append(state)
+            x = made[0] if len(made) == 1 else torch.cat(made, -1)
+            if self.dropout > 0.0 and layer + 1 < self.num_layers:
+                x = F.dropout(x, self.dropout, self.training)
+        return x, last
+
+    def _begin(self, input, hx, parts):
+        """Time first, with a batch; the states, and whether there was no batch."""
+        _prelude.rnn()
+        if not isinstance(input, torch.Tensor):
+            raise NotImplementedError("packed sequences are not in the language: pad them and mask the result")
+        if input.dim() not in (2, 3):
+            raise ValueError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D instead")
+        if input.size(-1) != self.input_size:
+            raise RuntimeError(
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}"
+            )
+        single = input.dim() == 2
+        if single:
+            x = input.unsqueeze(1)
+        else:
+            x = input.transpose(0, 1) if self.batch_first else input
+        n = self.num_layers * (2 if self.bidirectional else 1)
+        if hx is None:
+            zeros = torch.zeros(x.size(1), self.hidden_size, dtype=x.dtype)
+            states = [(zeros,) * parts for _ in range(n)]
+        else:
+            given = [h.unsqueeze(1) if single else h for h in hx]
+            states = [tuple([h[k] for h in given]) for k in range(n)]
+        return x, states, single
+
+    def _end(self, x, last, single):
+        if single:
+            x = x.squeeze(1)
+        elif self.batch_first:
+            x = x.transpose(0, 1)
+        ends = [torch.stack([state[part] for state in last]) for part in range(len(last[0]))]
+        return x, [e.squeeze(1) if single else e for e in ends]
+
+    def extra_repr(self):
+        text = f"{self.input_size}, {self.hidden_size}"
+        if self.num_layers != 1:
+            text += f", num_layers={self.num_layers}"
+        if not self.bias:
+            text += f", bias={self.bias}"
+        if self.batch_first:
+            text += f", batch_first={self.batch_first}"
+        if self.dropout != 0:
+            text += f", dropout={self.dropout}"
+        if self.bidirectional:
+            text += f", bidirectional={self.bidirectional}"
+        return text
+
+
+class RNN(RNNBase):
+    def __init__(self, *args, nonlinearity="tanh", **keywords):
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+        self.nonlinearity = nonlinearity
+        super().__init__(*args, **keywords)
+
+    def _step(self, x, state, w, b):
+        total = x + F.linear(state[0], w, b)
+        return (torch.tanh(total) if self.nonlinearity == "tanh" else torch.relu(total),)
+
+    def forward(self, input, hx=None):
+        x, states, single = self._begin(input, None if hx is None else (hx,), 1)
+        out, (h,) = self._end(*self._run(x, states), single)
+        return out, h
+
+
+class GRU(RNNBase):
+    gates = 3
+
+    def _step(self, x, state, w, b):
+        h = state[0]
+        xr, xz, xn = x.chunk(3, -1)
+        hr, hz, hn = F.linear(h, w, b).chunk(3, -1)
+        z = torch.sigmoid(xz + hz)
+        n = torch.tanh(xn + torch.sigmoid(xr + hr) * hn)
+        return ((h - n) * z + n,)
+
+    def forward(self, input, hx=None):
+        x, states, single = self._begin(input, None if hx is None else (hx,), 1)
+        out, (h,) = self._end(*self._run(x, states), single)
+        return out, h
+
+
+class LSTM(RNNBase):
+    gates = 4
+
+    def _step(self, x, state, w, b):
+        h, c = state
+        i, f, g, o = (x + F.linear(h, w, b)).chunk(4, -1)
+        c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+        return torch.sigmoid(o) * torch.tanh(c), c
+
+    def forward(self, input, hx=None):
+        x, states, single = self._begin(input, hx, 2)
+        out, (h, c) = self._end(*self._run(x, states), single)
+        return out, (h, c)
