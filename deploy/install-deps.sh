@@ -14,6 +14,7 @@ for package in "$@"; do
 	# Another source may provide the command (node by version, clang-14).
 	case $package in
 	nodejs) command -v node >/dev/null 2>&1 && continue ;;
+	libopenblas0-pthread) ldconfig -p 2>/dev/null | grep -q 'libopenblas\.so\.0 ' && continue ;;
 	npm) command -v npm >/dev/null 2>&1 && continue ;;
 	esac
 	missing="$missing $package"

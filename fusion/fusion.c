@@ -29,6 +29,7 @@ struct fusion {
 	const struct backend *backend;
 	char *cache_dir;
 	char note[256];
+	char machine[320]; /* of fusion_machine_note() */
 	int threads;
 	struct twister random;
 };
@@ -127,7 +128,8 @@ struct fusion *fusion_create(const struct fusion_options *options, struct err *e
 	f->cache_dir = options->cache_dir ? strdup(options->cache_dir) : NULL;
 	f->env.backend_env = (struct backend_env){ .cache_dir = f->cache_dir,
 						   .compile_timeout_ms = COMPILE_TIMEOUT_MS,
-						   .random = &f->random };
+						   .random = &f->random,
+						   .blas = backend_blas_create() };
 	twister_seed(&f->random, TWISTER_SEED);
 	f->env.allocator = allocator_create(options->memory_bytes ? options->memory_bytes
 								  : DEFAULT_MEMORY_BYTES);
@@ -135,7 +137,7 @@ struct fusion *fusion_create(const struct fusion_options *options, struct err *e
 	f->env.passes = registry_passes(options->registry);
 	f->env.rounds = options->steps / STEPS_A_ROUND;
 	f->env.preludes = prelude_programs_create();
-	if (!f->env.allocator || !f->env.pool || !f->env.preludes ||
+	if (!f->env.allocator || !f->env.pool || !f->env.backend_env.blas || !f->env.preludes ||
 	    (options->cache_dir && !f->cache_dir)) {
 		err_set(err, ERR_MEMORY, "out of memory for an engine of %d threads", f->threads);
 		fusion_destroy(f);
@@ -154,6 +156,7 @@ void fusion_destroy(struct fusion *f)
 		return;
 	prelude_programs_destroy(f->env.preludes);
 	pool_destroy(f->env.pool);
+	backend_blas_destroy(f->env.backend_env.blas);
 	allocator_destroy(f->env.allocator);
 	free(f->cache_dir);
 	free(f);
@@ -167,6 +170,13 @@ const char *fusion_backend_name(const struct fusion *f)
 const char *fusion_backend_note(const struct fusion *f)
 {
 	return f->note[0] ? f->note : NULL;
+}
+
+const char *fusion_machine_note(struct fusion *f)
+{
+	snprintf(f->machine, sizeof(f->machine), "%s; %s", backend_vector_unit(),
+		 backend_blas_note(f->env.backend_env.blas));
+	return f->machine;
 }
 
 struct allocator *fusion_allocator(struct fusion *f)

@@ -1,5 +1,6 @@
 /* server/main.c -- finds the command and runs it. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "server/commands.h"
@@ -27,6 +28,9 @@ static void print_help(FILE *out)
 
 int main(int argc, char **argv)
 {
+	/* The engine's pool shares products out: OpenBLAS's own threads would only
+	 * take memory. */
+	setenv("OPENBLAS_NUM_THREADS", "1", 0);
 	if (argc < 2) {
 		print_help(stderr);
 		return EXIT_USAGE;

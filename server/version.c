@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fusion/fusion.h"
 #include "server/commands.h"
 
 const char *breakeven_version(void)
@@ -12,6 +13,8 @@ const char *breakeven_version(void)
 
 int cmd_version(int argc, char **argv)
 {
+	struct err err = { 0 };
+	struct fusion *f;
 	bool help = argc == 2 && strcmp(argv[1], "--help") == 0;
 
 	if (argc > 1) {
@@ -19,5 +22,9 @@ int cmd_version(int argc, char **argv)
 		return help ? EXIT_DONE : EXIT_USAGE;
 	}
 	printf("breakeven %s\n", breakeven_version());
+	f = fusion_create(&(struct fusion_options){ .threads = 1 }, &err);
+	if (f)
+		printf("kernels: %s; %s\n", fusion_backend_name(f), fusion_machine_note(f));
+	fusion_destroy(f);
 	return EXIT_DONE;
 }

@@ -16,6 +16,7 @@
 #include "fusion/base/pool.h"
 #include "fusion/lower/lower.h"
 
+struct blas;
 struct twister;
 
 /* What a backend may use; borrowed, immutable while executables live. */
@@ -26,6 +27,7 @@ struct backend_env {
 	struct twister *random;  /* of all executables; NULL: numbers that are the same
 				  * each time */
 	const char *vector_unit; /* one that this machine has; NULL: the best */
+	struct blas *blas;       /* backend_blas_create(); NULL: our own products of matrices */
 };
 
 struct executable; /* private to each backend; immutable but for launch state */
@@ -82,6 +84,14 @@ const struct backend *backend_find(const char *name);
 /* The table, for listing. */
 int backend_count(void);
 const struct backend *backend_at(int index);
+
+/* OpenBLAS for the products of an engine, found when one is first wanted (see
+ * blas.h).  NULL when out of memory; destroyed after all executables. */
+struct blas *backend_blas_create(void);
+void backend_blas_destroy(struct blas *b); /* NULL is fine */
+
+/* One line: its version, or why it is not used.  Looks for it. */
+const char *backend_blas_note(struct blas *b);
 
 /* The vector unit that kernels use here: "avx512", "avx2" or "sse". */
 const char *backend_vector_unit(void);

@@ -77,6 +77,7 @@ struct executable *executable_create(const struct backend_env *env, const struct
 	}
 	exe->lowered = l;
 	exe->random = env ? env->random : NULL;
+	exe->blas = env ? env->blas : NULL;
 	exe->kernels = kernels_named(env ? env->vector_unit : NULL);
 	if (!exe->kernels) {
 		err_set(err, ERR_UNSUPPORTED, "This machine has no vector unit %.20s; it has %s.",
@@ -143,8 +144,8 @@ static bool fill_binding(struct executable *exe, struct binding *b, const int64_
 			continue;
 		}
 		free(b->libraries[i].state);
-		if (!library_bind(&b->libraries[i], l, &l->kernels[i], exe->kernels, exe->random,
-				  vars, err))
+		if (!library_bind(&b->libraries[i], l, &l->kernels[i], exe->kernels, exe->blas,
+				  exe->random, vars, err))
 			return false;
 		b->libraries[i].fault = &exe->fault;
 	}

@@ -63,8 +63,8 @@ static void bind_result(struct operand *x, const struct node *n, int buffer, con
 }
 
 bool library_bind(struct library_call *call, const struct lowered *l, const struct kernel *k,
-		  const struct kernel_table *kernels, struct twister *random, const int64_t *vars,
-		  struct err *err)
+		  const struct kernel_table *kernels, struct blas *blas, struct twister *random,
+		  const int64_t *vars, struct err *err)
 {
 	const struct node *n = k->library;
 
@@ -72,6 +72,7 @@ bool library_bind(struct library_call *call, const struct lowered *l, const stru
 				       .graph = l->graph,
 				       .node = n,
 				       .kernels = kernels,
+				       .blas = blas,
 				       .random = random,
 				       .vars = vars };
 	for (int i = 0; i < n->n_args; i++) {

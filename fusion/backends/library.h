@@ -37,6 +37,7 @@ struct library_call {
 	const struct graph *graph;
 	const struct node *node; /* its arguments that are no tensors */
 	const struct kernel_table *kernels;
+	struct blas *blas; /* NULL: not to be used */
 	struct operand arg[MAX_ARGS], out;
 	int64_t number[MAX_ARGS]; /* the value of an int or bool argument */
 	const int64_t *vars;      /* of the symbols; while bind() runs */
@@ -82,7 +83,7 @@ static inline int64_t library_offset(const struct operand *x, int first, int las
 /* Called by executable.c: the op's check, its numbers, its run. */
 bool library_check(const struct kernel *k, struct err *err);
 bool library_bind(struct library_call *call, const struct lowered *l, const struct kernel *k,
-		  const struct kernel_table *kernels, struct twister *random, const int64_t *vars,
-		  struct err *err);
+		  const struct kernel_table *kernels, struct blas *blas, struct twister *random,
+		  const int64_t *vars, struct err *err);
 
 #endif

@@ -92,6 +92,7 @@ static bool bind_contraction(struct library_call *call, struct err *err)
 	struct axis_dims axes[KINDS];
 	struct contraction c;
 	struct gemm g = { .kernels = call->kernels, .dtype = call->out.dtype };
+	struct blas *blas = g.dtype == DTYPE_F32 || g.dtype == DTYPE_F64 ? call->blas : NULL;
 
 	if (!einsum_of(call->graph, call->node->op, call->node->args, &c, err))
 		return false;
@@ -102,6 +103,9 @@ static bool bind_contraction(struct library_call *call, struct err *err)
 		add_labels(dims, &c.in[1], y, 1);
 	add_labels(dims, &c.out, &call->out, 2);
 	sort_dims(dims, &c, axes);
+	if ((double)axes[ROW].size * (double)axes[COLUMN].size * (double)axes[SUMMED].size >=
+	    GEMM_WORTH_BLAS)
+		g.blas = blas_calls(blas);
 	call->state = gemm_create(&g, &axes[BATCH], &axes[ROW], &axes[COLUMN], &axes[SUMMED]);
 	return call->state || library_no_memory(err);
 }

@@ -19,32 +19,38 @@ enum { GEMM_ROWS = 6 };
 #define FMA_f64(a, b, c) ((a) * (b) + (c))
 #endif
 
-/* `rows` is a constant where this is inlined. */
+/* `rows` and `wide` are constants where this is inlined. */
 #define GEMM_TILE(TYPE_, ELEMENT_, LANES_)                                                         \
 	static inline __attribute__((always_inline)) void gemm_tile_##TYPE_(                       \
-	    int rows, long k, const ELEMENT_ *a, const ELEMENT_ *b, long b_step, ELEMENT_ *c,      \
-	    long ld)                                                                               \
+	    int rows, int wide, long k, const struct gemm_left *from, const ELEMENT_ *b,           \
+	    long b_step, ELEMENT_ *c, long ld)                                                     \
 	{                                                                                          \
+		const ELEMENT_ *a = from->at;                                                      \
+		const long row = from->row, step = from->step;                                     \
 		TYPE_ sum[GEMM_ROWS][2];                                                           \
 		for (int r = 0; r < rows; r++)                                                     \
 			sum[r][0] = sum[r][1] = (TYPE_){ 0 };                                      \
-		for (; k > 0; k--, a += rows, b += b_step) {                                       \
-			TYPE_ left = LOAD(TYPE_, b, 0), right = LOAD(TYPE_, b, (LANES_));          \
+		for (; k > 0; k--, a += step, b += b_step) {                                       \
+			TYPE_ left = LOAD(TYPE_, b, 0), right = left;                              \
+			if (wide)                                                                  \
+				right = LOAD(TYPE_, b, (LANES_));                                  \
 			for (int r = 0; r < rows; r++) {                                           \
-				TYPE_ x = SPLAT(TYPE_, a[r]);                                      \
+				TYPE_ x = SPLAT(TYPE_, a[r * row]);                                \
 				sum[r][0] = FMA_##TYPE_(x, left, sum[r][0]);                       \
-				sum[r][1] = FMA_##TYPE_(x, right, sum[r][1]);                      \
+				if (wide)                                                          \
+					sum[r][1] = FMA_##TYPE_(x, right, sum[r][1]);              \
 			}                                                                          \
 		}                                                                                  \
 		for (int r = 0; r < rows; r++, c += ld) {                                          \
 			SAVE(TYPE_, c, 0, LOAD(TYPE_, c, 0) + sum[r][0]);                          \
-			SAVE(TYPE_, c, (LANES_), LOAD(TYPE_, c, (LANES_)) + sum[r][1]);            \
+			if (wide)                                                                  \
+				SAVE(TYPE_, c, (LANES_), LOAD(TYPE_, c, (LANES_)) + sum[r][1]);    \
 		}                                                                                  \
 	}                                                                                          \
-	static void gemm_##TYPE_(int rows, long k, const void *a, const void *b, long b_step,      \
-				 void *c, long ld)                                                 \
+	static void gemm_##TYPE_(int rows, int vectors, long k, const struct gemm_left *a,         \
+				 const void *b, long b_step, void *c, long ld)                     \
 	{                                                                                          \
-		switch (rows) {                                                                    \
+		switch (vectors == 2 ? rows : -rows) {                                             \
 			GEMM_CASE(TYPE_, 1)                                                        \
 			GEMM_CASE(TYPE_, 2)                                                        \
 			GEMM_CASE(TYPE_, 3)                                                        \
@@ -57,7 +63,10 @@ enum { GEMM_ROWS = 6 };
 	}
 #define GEMM_CASE(TYPE_, n)                                                                        \
 	case n:                                                                                    \
-		gemm_tile_##TYPE_(n, k, a, b, b_step, c, ld);                                      \
+		gemm_tile_##TYPE_(n, 1, k, a, b, b_step, c, ld);                                   \
+		break;                                                                             \
+	case -(n):                                                                                 \
+		gemm_tile_##TYPE_(n, 0, k, a, b, b_step, c, ld);                                   \
 		break;
 #if VECTOR_BYTES == 64
 #define GEMM_CASES_MORE(TYPE_)                                                                     \

@@ -25,9 +25,14 @@ typedef void fold_fn(void *acc, const void *src, long n, long width);
  * load soon after narrower stores would have to wait for them. */
 typedef void splat_fn(void *to, const void *from, unsigned bytes);
 
-/* c[r * ld + j] += the sum over k of a[k * rows + r] * b[k * b_step + j], for
- * rows up to gemm_rows and all columns: 2 vectors of elements. */
-typedef void gemm_fn(int rows, long k, const void *a, const void *b, long b_step, void *c, long ld);
+/* c[r * ld + j] += the sum over k of a[r * row + k * step] * b[k * b_step + j], for
+ * rows up to gemm_rows and columns of 1 or 2 vectors.  a: its strides. */
+struct gemm_left {
+	const void *at;
+	long row, step;
+};
+typedef void gemm_fn(int rows, int vectors, long k, const struct gemm_left *a, const void *b,
+		     long b_step, void *c, long ld);
 
 struct kernel_table {
 	const char *unit;
