@@ -29,7 +29,6 @@ struct fusion {
 	const struct backend *backend;
 	char *cache_dir;
 	char note[256];
-	char machine[320]; /* of fusion_machine_note() */
 	int threads;
 	struct twister random;
 };
@@ -38,46 +37,6 @@ struct fusion_program {
 	struct lang_program *lang;
 	char *entry;
 };
-
-static const char *const mode_names[FUSION_MODE_COUNT] = {
-	[FUSION_EAGER] = "eager", [FUSION_STATIC] = "static", [FUSION_DYNAMIC] = "dynamic",
-	[FUSION_AUTO] = "auto",   [FUSION_LAZY] = "lazy",
-};
-
-static const char *const policy_names[FUSION_POLICY_COUNT] = {
-	[FUSION_DYNAMO] = "dynamo",
-	[FUSION_NATIVE] = "native",
-};
-
-const char *fusion_mode_name(enum fusion_mode mode)
-{
-	return mode_names[mode];
-}
-
-bool fusion_mode_from_name(const char *name, enum fusion_mode *out)
-{
-	for (int i = 0; i < FUSION_MODE_COUNT; i++)
-		if (strcmp(mode_names[i], name) == 0) {
-			*out = (enum fusion_mode)i;
-			return true;
-		}
-	return false;
-}
-
-const char *fusion_policy_name(enum fusion_policy policy)
-{
-	return policy_names[policy];
-}
-
-bool fusion_policy_from_name(const char *name, enum fusion_policy *out)
-{
-	for (int i = 0; i < FUSION_POLICY_COUNT; i++)
-		if (strcmp(policy_names[i], name) == 0) {
-			*out = (enum fusion_policy)i;
-			return true;
-		}
-	return false;
-}
 
 static bool known_backend(struct fusion *f, const char *name, struct err *err)
 {
@@ -172,11 +131,9 @@ const char *fusion_backend_note(const struct fusion *f)
 	return f->note[0] ? f->note : NULL;
 }
 
-const char *fusion_machine_note(struct fusion *f)
+const char *fusion_blas_note(struct fusion *f)
 {
-	snprintf(f->machine, sizeof(f->machine), "%s; %s", backend_vector_unit(),
-		 backend_blas_note(f->env.backend_env.blas));
-	return f->machine;
+	return backend_blas_note(f->env.backend_env.blas);
 }
 
 struct allocator *fusion_allocator(struct fusion *f)

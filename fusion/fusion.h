@@ -59,9 +59,9 @@ void fusion_destroy(struct fusion *f); /* sessions and tensors first */
 const char *fusion_backend_name(const struct fusion *f);
 const char *fusion_backend_note(const struct fusion *f); /* why not a better one; NULL */
 
-/* One line: the vector unit of kernels, and the library that multiplies matrices
- * or why there is none (looks for it).  Owned by the engine. */
-const char *fusion_machine_note(struct fusion *f);
+/* One line: the library that multiplies large matrices, with its version, or why
+ * there is none (looks for it).  Owned by the engine. */
+const char *fusion_blas_note(struct fusion *f);
 struct allocator *fusion_allocator(struct fusion *f);
 int fusion_threads(const struct fusion *f);
 

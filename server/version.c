@@ -24,7 +24,7 @@ int cmd_version(int argc, char **argv)
 	printf("breakeven %s\n", breakeven_version());
 	f = fusion_create(&(struct fusion_options){ .threads = 1 }, &err);
 	if (f)
-		printf("kernels: %s; %s\n", fusion_backend_name(f), fusion_machine_note(f));
+		printf("products of matrices: %s\n", fusion_blas_note(f));
 	fusion_destroy(f);
 	return EXIT_DONE;
 }

@@ -73,7 +73,9 @@ static void *matrices(const struct product *p, int64_t r, int64_t c, bool turned
 /* The result as [batch, m, n], whatever the layout; to be freed. */
 static double *multiply(const struct product *p, int layout, int threads)
 {
-	struct gemm like = { .kernels = kernels_named(p->unit), .blas = p->blas, .dtype = p->dtype };
+	struct gemm like = { .kernels = kernels_named(p->unit),
+			     .blas = p->blas,
+			     .dtype = p->dtype };
 	int64_t ar, ac, br, bc, cr, cc, size = p->m * p->n;
 	void *a = matrices(p, p->m, p->k, layout & 1, &ar, &ac);
 	void *b = matrices(p, p->k, p->n, layout & 2, &br, &bc);
@@ -90,9 +92,9 @@ static double *multiply(const struct product *p, int layout, int threads)
 	gemm_run(g, a, b, c, pool);
 	for (int64_t x = 0; x < BATCH; x++)
 		for (int64_t i = 0; i < size; i++)
-			out[x * size + i] = dtype_get_double(
-			    p->dtype, c,
-			    x * matrix_size(p->m, p->n) + i / p->n * cr + i % p->n * cc);
+			out[x * size + i] = dtype_get_double(p->dtype, c,
+							     x * matrix_size(p->m, p->n) +
+								 i / p->n * cr + i % p->n * cc);
 	pool_destroy(pool);
 	free(g);
 	free(a);
@@ -141,7 +143,7 @@ static void check(const struct product *p, int layouts)
 
 /* Few rows, few columns, edges of every block, more than one block of k. */
 static const int64_t sizes[][3] = {
-	{ 1, 1, 1 },    { 1, 70, 300 },  { 70, 1, 300 },  { 5, 33, 7 },	    { 16, 200, 256 },
+	{ 1, 1, 1 },    { 1, 70, 300 },   { 70, 1, 300 },   { 5, 33, 7 },     { 16, 200, 256 },
 	{ 64, 65, 17 }, { 63, 130, 520 }, { 130, 63, 300 }, { 241, 257, 31 },
 };
 
@@ -165,7 +167,10 @@ static void test_our_kernel(void **state)
 static void test_blas(void **state)
 {
 	static const int64_t large[][3] = {
-		{ 128, 128, 128 }, { 200, 131, 150 }, { 65, 500, 90 }, { 333, 222, 300 },
+		{ 128, 128, 128 },
+		{ 200, 131, 150 },
+		{ 65, 500, 90 },
+		{ 333, 222, 300 },
 	};
 	struct blas *blas = backend_blas_create();
 	const struct blas_calls *calls = blas_calls(blas);

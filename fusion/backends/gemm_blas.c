@@ -13,8 +13,9 @@
 #include "fusion/backends/gemm.h"
 
 enum {
-	UNIT = 16,              /* blocks are cut at multiples of this: whole tiles of its kernels */
-	SMALLEST = 1000 * 1000, /* multiplications; 100 cubed, as its *_small_kernel_permit has it */
+	UNIT = 16, /* blocks are cut at multiples of this: whole tiles of its kernels */
+	SMALLEST = 1000 *
+		   1000, /* multiplications; 100 cubed, as its *_small_kernel_permit has it */
 	MOST_TASKS = 64,
 };
 
@@ -96,8 +97,7 @@ bool gemm_prefers_blas(struct gemm *g, bool linear)
 
 	if (!g->blas || !linear || (g->dtype != DTYPE_F32 && g->dtype != DTYPE_F64) ||
 	    work < GEMM_WORTH_BLAS || g->row.size <= GEMM_FEW || g->column.size <= GEMM_FEW ||
-	    g->row.size > INT_MAX || g->column.size > INT_MAX || g->k.size > INT_MAX ||
-	    !lay_out(g))
+	    g->row.size > INT_MAX || g->column.size > INT_MAX || g->k.size > INT_MAX || !lay_out(g))
 		return false;
 	choose_tasks(g);
 	return true;
@@ -105,8 +105,7 @@ bool gemm_prefers_blas(struct gemm *g, bool linear)
 
 static int64_t batch_at(const struct gemm *g, int which, int64_t batch)
 {
-	return g->batch.table[which] ? g->batch.table[which][batch]
-				     : batch * g->batch.step[which];
+	return g->batch.table[which] ? g->batch.table[which][batch] : batch * g->batch.step[which];
 }
 
 void gemm_blas_task(const struct gemm *g, const void *a, const void *b, void *c, int64_t task)

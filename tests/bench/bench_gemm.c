@@ -115,8 +115,8 @@ static void measure(struct bench *x)
 				run_way(x, w);
 			ns[w][r] = (double)(clock_ns() - begin) / times;
 		}
-	printf("%-18s %-8s %2d %5d %5d %5d %5d", s->what, dtype_name(x->dtype), x->threads, s->batch,
-	       s->m, s->n, s->k);
+	printf("%-18s %-8s %2d %5d %5d %5d %5d", s->what, dtype_name(x->dtype), x->threads,
+	       s->batch, s->m, s->n, s->k);
 	for (int w = 0; w < ways; w++) {
 		qsort(ns[w], ROUNDS, sizeof(double), by_size);
 		printf("  %8.1f us %7.1f", ns[w][ROUNDS / 2] / 1000, flops / ns[w][ROUNDS / 2]);
