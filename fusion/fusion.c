@@ -239,14 +239,13 @@ struct fusion_session *fusion_session(struct fusion *f, const struct fusion_prog
 					   .deny = f->options.deny,
 					   .n_deny = f->options.n_deny,
 					   .grad = f->options.grad,
+					   .autocast = autocast_ambient(f->options.autocast),
 					   .compiled = mode != FUSION_EAGER &&
 						       mode != FUSION_LAZY };
 
-	if (!s) {
+	if (!s)
 		err_set(err, ERR_MEMORY, "out of memory for a session");
-		return NULL;
-	}
-	if (session_init(&s->session, &options, p->lang, p->entry, err))
+	else if (session_init(&s->session, &options, p->lang, p->entry, err))
 		return s;
 	free(s);
 	return NULL;

@@ -48,6 +48,9 @@ struct fusion_options {
 	const char *const *deny;
 	int n_deny;
 	bool grad; /* fusion_backward() will be called */
+	/* Each call stands in torch.autocast(device, dtype=autocast): float16 or
+	 * bfloat16; any other dtype, as 0: it does not. */
+	enum dtype autocast;
 };
 
 struct fusion;

@@ -172,6 +172,7 @@ bool lane_create(struct lane *lane, const struct workload *w, const struct point
 		.grad = w->grad,
 		.registry = w->registry,
 		.passes_disabled = w->passes_disabled,
+		.autocast = w->autocast,
 	};
 
 	*lane = (struct lane){ .mode = mode, .originals = originals, .grad = w->grad };

@@ -54,13 +54,6 @@ static bool absent(const json_t *json)
 	return !json || json_is_null(json);
 }
 
-static bool empty(const json_t *json)
-{
-	return absent(json) || json_is_false(json) ||
-	       (json_is_array(json) && json_array_size(json) == 0) ||
-	       (json_is_object(json) && json_object_size(json) == 0);
-}
-
 /* A string field or its default. */
 static bool read_string(const json_t *json, const char *field, const char *otherwise, size_t most,
 			const char **out, struct err *err)
@@ -82,17 +75,11 @@ static bool read_string(const json_t *json, const char *field, const char *other
 	return true;
 }
 
-/* Fields whose other values later versions will take. */
+/* A field whose other values later versions will take. */
 static bool refuse_unavailable(const json_t *json, struct err *err)
 {
-	static const char *const later[] = { "autocast" };
 	const char *device;
 
-	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
-		if (!empty(json_object_get(json, later[i])))
-			return err_set(err, ERR_WORKLOAD,
-				       "%s is not available in this version; leave it out",
-				       later[i]);
 	if (!read_string(json, "device", "cpu", 40, &device, err))
 		return false;
 	if (strcmp(device, "cpu") != 0)
@@ -151,6 +138,24 @@ static bool read_passes(struct workload *w, struct err *err)
 			return err_set(err, ERR_WORKLOAD, "passes: %s", why.message);
 	}
 	return pass_list_check(list, w->passes_disabled, err);
+}
+
+static bool read_autocast(struct workload *w, struct err *err)
+{
+	const char *name;
+
+	if (!read_string(w->json, "autocast", NULL, 40, &name, err))
+		return false;
+	if (!name)
+		return true;
+	if (strncmp(name, "torch.", 6) == 0)
+		name += 6;
+	return (dtype_from_name(name, &w->autocast) &&
+		(w->autocast == DTYPE_BF16 || w->autocast == DTYPE_F16)) ||
+	       err_set(err, ERR_WORKLOAD,
+		       "autocast '%s' is no dtype of torch.autocast; it takes bfloat16, float16 or "
+		       "null",
+		       name);
 }
 
 static bool read_deny(struct workload *w, struct err *err)
@@ -437,9 +442,9 @@ static bool fill(struct workload *w, struct err *err)
 			       "source is missing: the text of a program that defines %s",
 			       w->entry);
 	return refuse_unavailable(json, err) && check_labels(json, err) && read_backend(w, err) &&
-	       read_policy(w, err) && read_grad(w, err) && read_passes(w, err) &&
-	       read_deny(w, err) && read_params(w, err) && read_modes(w, err) &&
-	       read_calls(w, err) && read_time(w, err) &&
+	       read_policy(w, err) && read_grad(w, err) && read_autocast(w, err) &&
+	       read_passes(w, err) && read_deny(w, err) && read_params(w, err) &&
+	       read_modes(w, err) && read_calls(w, err) && read_time(w, err) &&
 	       sweep_parse(w, json_object_get(json, "sweep"), err) && check_values(w, err) &&
 	       parse_programs(w, err);
 }

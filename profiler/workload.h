@@ -51,7 +51,8 @@ struct workload {
 	const struct registry *registry; /* borrowed; NULL: what is built in */
 	uint64_t passes_disabled;        /* of its list of passes */
 	bool grad;                       /* d output / d input too */
-	const json_t *params;            /* specs of tensors by qualified name; NULL: none */
+	enum dtype autocast;  /* each call stands in torch.autocast() to it; 0: it does not */
+	const json_t *params; /* specs of tensors by qualified name; NULL: none */
 	const json_t *calls;
 	int n_calls;
 	enum fusion_mode modes[FUSION_MODE_COUNT]; /* eager first */

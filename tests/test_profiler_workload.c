@@ -107,6 +107,22 @@ static void what_later_versions_have_is_refused_by_name(void **state)
 		"params.w must be");
 	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'backend': 'cuda'}", ERR_WORKLOAD,
 		"backend 'cuda' is not available");
+	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'autocast': true}", ERR_WORKLOAD,
+		"autocast must be a string");
+	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'autocast': 'float32'}", ERR_WORKLOAD,
+		"autocast 'float32' is no dtype of torch.autocast; it takes bfloat16, float16");
+}
+
+static void a_dtype_of_autocast_is_taken(void **state)
+{
+	struct err err;
+	struct workload *w = parse(
+	    "{'source': '" MODEL "', 'calls': " INPUT ", 'autocast': 'torch.float16'}", &err);
+
+	(void)state;
+	assert_non_null(w);
+	assert_int_equal(w->autocast, DTYPE_F16);
+	workload_destroy(w);
 }
 
 static void default_values_of_later_fields_are_taken(void **state)
@@ -509,6 +525,7 @@ int main(void)
 		cmocka_unit_test(unknown_field_is_refused_with_the_nearest_name),
 		cmocka_unit_test(missing_and_wrong_fields_are_named),
 		cmocka_unit_test(what_later_versions_have_is_refused_by_name),
+		cmocka_unit_test(a_dtype_of_autocast_is_taken),
 		cmocka_unit_test(default_values_of_later_fields_are_taken),
 		cmocka_unit_test(sizes_over_the_limit_are_refused_before_memory_is_taken),
 		cmocka_unit_test(passes_are_switched_off_by_name),

@@ -64,7 +64,8 @@ struct frame {
 struct world {
 	double clock; /* seconds */
 	uint64_t random;
-	bool grad_off; /* the grad mode */
+	bool grad_off;     /* the grad mode */
+	unsigned autocast; /* runtime/torch/autocast.h has its bits; 0: off */
 };
 
 struct chunk; /* of stack memory; frames never move */

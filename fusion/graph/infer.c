@@ -326,7 +326,8 @@ static bool infer_activation(struct infer *in)
 	return op_accepts(in->op, x->dtype, in->err);
 }
 
-/* weight or bias of a normalisation: the normalized shape, and the dtype of x. */
+/* weight or bias of a normalisation: the normalized shape, and the dtype of x, or
+ * float32 where that is float16 or bfloat16. */
 static bool check_affine(struct infer *in, const char *name, const struct shape *normal)
 {
 	const struct arg *arg = arg_named(in->info, in->args, name);
@@ -345,7 +346,7 @@ static bool check_affine(struct infer *in, const char *name, const struct shape 
 			       in->info->fx, name, shape_text(&w->shape, got),
 			       shape_text(normal, want));
 	}
-	if (w->dtype != x->dtype)
+	if (w->dtype != x->dtype && (w->dtype != DTYPE_F32 || dtype_wide(x->dtype) != DTYPE_F32))
 		return err_set(in->err, ERR_TYPE,
 			       "%s: `%s` is %s and the input %s; call %s.to(torch.%s) first",
 			       in->info->fx, name, dtype_name(w->dtype), dtype_name(x->dtype), name,

@@ -73,6 +73,15 @@ static struct op_info ops[OP_COUNT] = {
 #undef INTERNAL
 };
 
+static const struct {
+	enum op op;
+	enum autocast_class on[AUTOCAST_DEVICES];
+} autocast_rows[] = {
+#define AUTOCAST(id, cpu, cuda) { OP_##id, { AUTOCAST_##cpu, AUTOCAST_##cuda } },
+#include "fusion/graph/ops_some.h"
+#undef AUTOCAST
+};
+
 struct spelling {
 	char text[SPELLING_BYTES];
 	enum op op;
@@ -179,6 +188,9 @@ static void read_table(void)
 		parse_signature((enum op)op);
 		index_spellings((enum op)op);
 	}
+	for (size_t i = 0; i < sizeof(autocast_rows) / sizeof(autocast_rows[0]); i++)
+		memcpy(ops[autocast_rows[i].op].autocast, autocast_rows[i].on,
+		       sizeof(autocast_rows[i].on));
 	ops[OP_add_alpha].fx = ops[OP_add].id;
 	ops[OP_sub_alpha].fx = ops[OP_sub].id;
 	ops[OP_item_of].fx = "getitem";

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 
+#include "fusion/base/err.h"
 #include "fusion/graph/dtype.h"
 
 /* How an op computes, which decides its shape rule and how it is lowered. */
@@ -31,6 +32,16 @@ enum op_kind {
 
 /* The dtype rules at the top of ops.def.  RULE_NONE: infer.c knows the op. */
 enum dtype_rule { RULE_NONE, RULE_SAME, RULE_FLOAT, RULE_BOOL, RULE_LOGIC, RULE_INTSUM };
+
+/* The autocast classes of ops.def, and the devices that have lists of their own. */
+enum autocast_class {
+	AUTOCAST_NONE,
+	AUTOCAST_LOWER,
+	AUTOCAST_FLOAT32,
+	AUTOCAST_PROMOTE,
+	AUTOCAST_BANNED,
+};
+enum autocast_device { AUTOCAST_CPU, AUTOCAST_CUDA, AUTOCAST_DEVICES };
 
 enum op {
 #define OP_ANY(id) OP_##id,
@@ -73,12 +84,26 @@ struct op_info {
 	const char *first;     /* KIND_REDUCE: text of the value of an empty set */
 	const char *doc;       /* one line */
 	bool transcendental;   /* calls the vector math library */
-	int n_params;          /* at most MAX_ARGS of graph.h */
+	enum autocast_class autocast[AUTOCAST_DEVICES];
+	int n_params; /* at most MAX_ARGS of graph.h */
 	const struct op_param *params;
 };
 
 /* The row; valid for every op below OP_COUNT.  Thread-safe, immutable. */
 const struct op_info *op_info(enum op op);
+
+/* "lower", "float32", "promote", "banned", "none". */
+const char *autocast_class_name(enum autocast_class c);
+
+/* Whether autocast to `lower` changes the dtypes of an op's tensor operands, of the
+ * dtypes `operands`, on that device; if so *to is what those that float become, but
+ * for float64.  UNSUPPORTED in *err (and false) for an op that is banned. */
+bool autocast_target(enum op op, enum autocast_device device, enum dtype lower,
+		     const enum dtype *operands, int n, enum dtype *to, struct err *err);
+
+/* Whether an equation of einsum sums over a dim of two operands.  Others torch only
+ * multiplies, and on the CPU autocast leaves them as they are. */
+bool autocast_sums(const char *equation);
 
 /* Whether an op's FX name is these `len` bytes. */
 bool op_has_fx(const char *name, size_t len);

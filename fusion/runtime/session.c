@@ -61,7 +61,7 @@ bool session_init(struct session *s, const struct session_options *options,
 		session_finish(s);
 		return err_set(err, ERR_MEMORY, "out of memory for a session");
 	}
-	s->eager.grad_off = &s->vm->world.grad_off;
+	eager_set_world(&s->eager, &s->vm->world);
 	s->eager.autograd.vm = s->vm;
 	s->eager.autograd.recording = options->grad || autograd_asked(program->module);
 	if (vm_run_module(s->vm, err) && find_callee(s, entry, err) && start_lazy(s, err)) {
@@ -75,6 +75,7 @@ bool session_init(struct session *s, const struct session_options *options,
 
 void session_finish(struct session *s)
 {
+	autocast_finish(&s->eager.autocast);
 	autograd_finish(&s->eager.autograd);
 	points_finish(&s->points);
 	value_unref(s->callee);
@@ -135,6 +136,18 @@ static struct entry *find_entry(struct session *s, const struct function *f,
 	return point_find(p, &roots, &s->counts.guard_checks);
 }
 
+void session_set_modes(struct session *s, const struct entry *e)
+{
+	struct world *world = &s->vm->world;
+
+	/* the outermost block ends, or begins, where eager does not see it */
+	if (world->autocast < AUTOCAST_BLOCK)
+		autocast_forget(&s->eager.autocast);
+	world->grad_off = e->grad_off_after;
+	world->autocast = e->autocast_after;
+	autocast_settle(&s->eager.autocast, world->autocast);
+}
+
 static bool run_entry(struct session *s, struct entry *e, const struct function *f,
 		      const struct value *args, struct value *out, struct err *err)
 {
@@ -146,8 +159,8 @@ static bool run_entry(struct session *s, struct entry *e, const struct function 
 	ok = entry_run(e, &roots, s->vm, out, s->observer, err);
 	if (e->exec)
 		s->counts.launches += e->exec->launched;
-	if (ok && e->sets_grad)
-		s->vm->world.grad_off = e->grad_off_after;
+	if (ok && e->sets_modes)
+		session_set_modes(s, e);
 	return ok;
 }
 
@@ -199,9 +212,16 @@ static bool call_compiled(struct session *s, const struct value *args, int n, st
 bool session_call(struct session *s, const struct value *args, int n, struct value *out,
 		  struct err *err)
 {
+	bool ok;
+
 	s->calls++;
+	s->vm->world.autocast = s->options.autocast;
 	if (s->lazy)
-		return lazy_call(s->lazy, args, n, out, err);
-	return s->options.compiled ? call_compiled(s, args, n, out, err)
-				   : call_vm(s, args, n, out, err);
+		ok = lazy_call(s->lazy, args, n, out, err);
+	else
+		ok = s->options.compiled ? call_compiled(s, args, n, out, err)
+					 : call_vm(s, args, n, out, err);
+	s->vm->world.autocast = 0;
+	autocast_settle(&s->eager.autocast, 0);
+	return ok;
 }

@@ -26,8 +26,9 @@ struct session_options {
 	enum fusion_policy policy;
 	const char *const *deny; /* ids or FX names of ops that are not lowered */
 	int n_deny;
-	bool compiled; /* the mode captures Python */
-	bool grad;     /* the caller asks for gradients, whatever the program says */
+	bool compiled;     /* the mode captures Python */
+	bool grad;         /* the caller asks for gradients, whatever the program says */
+	unsigned autocast; /* the mode around each call: autocast.h */
 };
 
 struct session_counts {
@@ -97,6 +98,9 @@ void session_parameters(struct session *s,
 /* params.c: the name of the entry's parameter `index`, as a call gives them;
  * NULL where it has none. */
 const char *session_parameter_name(const struct session *s, int index);
+
+/* The grad and autocast modes that a piece leaves. */
+void session_set_modes(struct session *s, const struct entry *e);
 
 /* session_compile.c: notes why an entry had to be made; false when out of memory. */
 bool session_note(struct session *s, const struct point *p, const char *reason);

@@ -4,7 +4,7 @@ Each program of constructs.txt is a header line `# name | group | inputs of call
 and its source.  Inputs are separated by ";": "f 4,3" float32 [4, 3] (p: positive, n:
 negative; another dtype: see DTYPES), k=3 any Python value, l= a list and d= a
 dict of vectors.  record_constructs.py runs them on PyTorch and writes
-construct_cases.json.
+construct_cases.json; autocast.txt is of the same form, for autocast_cases.json.
 """
 import ast
 import os
@@ -16,9 +16,9 @@ TEXT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "constructs.txt"
 DTYPES = {"d": "float64", "h": "float16", "g": "bfloat16", "i": "int64", "j": "int32", "s": "int16", "c": "int8", "u": "uint8", "b": "bool"}
 
 
-def programs():
+def programs(text=TEXT):
     """(name, group, calls, source); a call is a list of input texts."""
-    with open(TEXT) as file:
+    with open(text) as file:
         text = "\n" + file.read()
     for block in text.split("\n# ")[1:]:
         head, source = block.split("\n", 1)
@@ -56,7 +56,11 @@ def value(text, rng):
     return tensor(text, rng)
 
 
-def cases():
-    for name, group, calls, source in programs():
+def cases(text=TEXT):
+    """A group "autocast:bfloat16" is one whose calls stand in torch.autocast; of one that
+    ends in "-values", no graphs are recorded."""
+    for name, group, calls, source in programs(text):
         rng = random.Random(name)
-        yield {"name": name, "group": group, "source": source, "inputs": [[value(v, rng) for v in call] for call in calls]}
+        group, _, autocast = group.partition(":")
+        ambient = {"autocast": autocast} if autocast else {}
+        yield {"name": name, "group": group, "source": source, **ambient, "inputs": [[value(v, rng) for v in call] for call in calls]}

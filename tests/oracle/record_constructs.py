@@ -1,6 +1,7 @@
-"""tests/oracle/record_constructs.py OUT [SEED COUNT] -- runs constructs.py on PyTorch and writes OUT.
+"""tests/oracle/record_constructs.py OUT [TEXT | SEED COUNT] -- runs constructs.py on PyTorch and writes OUT.
 
-With SEED and COUNT: the random programs of generate.py instead.
+With TEXT: the programs of that file (autocast.txt); with SEED and COUNT: the random
+programs of generate.py instead.
 
 Needs torch; construct_cases.json is kept in the repository, so that the tests do
 not.  The form is that of cases.json: outputs, effects, printed text, graphs of
@@ -77,6 +78,13 @@ def ops(module):
     }
 
 
+def ambient(case):
+    """The field "autocast" of a workload: around each call."""
+    if "autocast" in case:
+        return torch.autocast("cpu", dtype=getattr(torch, case["autocast"]))
+    return contextlib.nullcontext()
+
+
 def captured(case, dynamic):
     graphs, news = [], []
 
@@ -87,7 +95,7 @@ def captured(case, dynamic):
     compiled = torch.compile(fresh(case), backend=count, dynamic=dynamic)
     for call in case["inputs"]:
         before = len(graphs)
-        with contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()), ambient(case):
             compiled(*[argument(v) for v in call])
         news.append(len(graphs) - before)
     return {"new_graphs": news, "graphs": graphs}
@@ -95,7 +103,7 @@ def captured(case, dynamic):
 
 def breaks(case):
     found = []
-    with contextlib.redirect_stdout(io.StringIO()):
+    with contextlib.redirect_stdout(io.StringIO()), ambient(case):
         explained = torch._dynamo.explain(fresh(case))(*[argument(v) for v in case["inputs"][0]])
     for reason in explained.break_reasons:
         stack = [{"line": f.lineno, "function": f.name} for f in reason.user_stack if f.filename.startswith(FOLDER)]
@@ -111,12 +119,14 @@ def record(case):
     case.update(outputs=[], inputs_after=[], stdout=[])
     for call in case["inputs"]:
         arguments, text = [argument(v) for v in call], io.StringIO()
-        with contextlib.redirect_stdout(text):
+        with contextlib.redirect_stdout(text), ambient(case):
             case["outputs"].append(value_of(model(*arguments)))
         case["inputs_after"].append([value_of(v) for v in arguments])
         case["stdout"].append(text.getvalue())
     if not any(case["stdout"]):
         del case["stdout"]
+    if case["group"].endswith("-values"):
+        return case
     for mode, dynamic in MODES.items():
         case[mode] = captured(case, dynamic)
     case["breaks"] = breaks(case)
@@ -141,7 +151,10 @@ def gradients(case):
 def main():
     warnings.simplefilter("ignore")
     done = []
-    cases = generate.programs(sys.argv[2], int(sys.argv[3])) if len(sys.argv) > 2 else constructs.cases()
+    if len(sys.argv) > 3:
+        cases = generate.programs(sys.argv[2], int(sys.argv[3]))
+    else:
+        cases = constructs.cases(*sys.argv[2:])
     for case in cases:
         try:
             done.append(record(case))

@@ -68,10 +68,6 @@ def get_float32_matmul_precision():
     return "highest"
 
 
-def is_autocast_enabled(device_type=None):
-    return False
-
-
 def use_deterministic_algorithms(mode, *, warn_only=False):
     pass
 

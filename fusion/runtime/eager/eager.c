@@ -252,11 +252,36 @@ static bool run_plan(struct eager *e, struct plan *plan, const struct signature 
 	return true;
 }
 
-bool eager_run(struct eager *e, const struct eager_call *c, struct value *out, struct err *err)
+static bool run(struct eager *e, const struct eager_call *c, struct value *out, struct err *err)
 {
 	if (__builtin_expect(autograd_wants(&e->autograd), 0))
 		return autograd_run(&e->autograd, c, out, err);
 	return eager_run_op(e, c, out, err);
+}
+
+static bool run_cast(struct eager *e, const struct eager_call *c, struct value *out,
+		     struct err *err)
+{
+	struct value cast[MAX_ARGS + 1];
+	struct eager_call with = *c;
+	bool any, ok;
+
+	if (!autocast_values(&e->autocast, e->world->autocast, c->op, c->values, c->n, &any, cast,
+			     err))
+		return false;
+	if (!any)
+		return run(e, c, out, err);
+	with.values = cast;
+	ok = run(e, &with, out, err);
+	autocast_drop(cast, c->n);
+	return ok;
+}
+
+bool eager_run(struct eager *e, const struct eager_call *c, struct value *out, struct err *err)
+{
+	if (__builtin_expect(autocast_wants(e->world->autocast), 0) && !c->inplace)
+		return run_cast(e, c, out, err);
+	return run(e, c, out, err);
 }
 
 bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out, struct err *err)

@@ -7,8 +7,10 @@
 #ifndef FUSION_RUNTIME_EAGER_H
 #define FUSION_RUNTIME_EAGER_H
 
+#include "fusion/capture/frame.h"
 #include "fusion/capture/vm.h"
 #include "fusion/runtime/grad/autograd.h"
+#include "fusion/runtime/torch/autocast.h"
 #include "fusion/runtime/torch/compose.h"
 #include "fusion/runtime/exec/exec.h"
 #include "fusion/runtime/eager/plan.h"
@@ -25,8 +27,9 @@ struct eager {
 	struct torch_operators operators;
 	struct composer composer;
 	struct plans plans;
-	struct buf *out; /* what print() writes; borrowed */
-	bool *grad_off;  /* the program's grad mode; borrowed.  NULL: always on */
+	struct buf *out;     /* what print() writes; borrowed */
+	struct world *world; /* the VM's modes; borrowed */
+	struct autocast autocast;
 	struct autograd autograd;
 };
 
@@ -34,6 +37,7 @@ struct eager {
  * gives all memory. */
 void eager_init(struct eager *e, const struct exec_env *env, uint64_t passes_disabled,
 		struct torch_names *names, struct buf *out);
+void eager_set_world(struct eager *e, struct world *world); /* before the first op */
 void eager_finish(struct eager *e);
 
 /* One op as it was called: by name (keywords last) or as an operator. */
@@ -46,7 +50,7 @@ struct eager_call {
 	const struct keywords *kw;
 };
 
-/* Runs it; *out is the caller's (for an in-place op: values[0] again). */
+/* Runs it under autocast; *out is the caller's (for an in-place op: values[0] again). */
 bool eager_run(struct eager *e, const struct eager_call *c, struct value *out, struct err *err);
 
 /* The same without a record for gradients (autograd.h). */

@@ -161,8 +161,12 @@ static bool call(struct eager *e, const struct native *f, const struct value *ar
 
 	if (autograd_wants_native(f->id))
 		return autograd_call(&e->autograd, f, args, n, kw, out, err);
-	if (torch_control_wants(f))
-		return torch_control_call(f, args, n, kw, e->grad_off, out, err);
+	if (torch_control_wants(f)) {
+		bool ok = torch_control_call(f, args, n, kw, e->world, out, err);
+
+		autocast_settle(&e->autocast, e->world->autocast);
+		return ok;
+	}
 	if (torch_more_wants(f, args, n, kw))
 		return torch_more_call(&e->composer, &memory, f, args, n, kw, out, err);
 	if (compose_knows(f->id))
@@ -464,6 +468,23 @@ static bool host_store_subscript(void *self, struct value t, struct value index,
 	return compose_store(&e->composer, t, index, v, err);
 }
 
+/* A parameter requires a gradient even where none is recorded. */
+static bool keeps_cast(void *self, struct value t)
+{
+	(void)self;
+	return t.tensor->is_parameter || (autograd_requires(t) && autograd_is_leaf(t));
+}
+
+/* The VM is there when the first program runs. */
+void eager_set_world(struct eager *e, struct world *world)
+{
+	e->world = world;
+	e->composer.autocast = &world->autocast;
+	e->autocast = (struct autocast){ .composer = &e->composer,
+					 .grad_off = &world->grad_off,
+					 .keeps = keeps_cast };
+}
+
 void eager_init(struct eager *e, const struct exec_env *env, uint64_t passes_disabled,
 		struct torch_names *names, struct buf *out)
 {
@@ -502,6 +523,7 @@ void eager_init(struct eager *e, const struct exec_env *env, uint64_t passes_dis
 
 void eager_finish(struct eager *e)
 {
+	autocast_finish(&e->autocast);
 	autograd_finish(&e->autograd);
 	plans_finish(&e->plans);
 }

@@ -73,7 +73,9 @@ struct entry {
 	int compile_id;
 	int graph; /* index among the session's graphs; -1: no ops */
 	int n_placeholders;
-	bool sets_grad, grad_off_after; /* the grad mode that the piece leaves */
+	bool sets_modes; /* the piece leaves other modes than it found: these */
+	bool grad_off_after;
+	unsigned autocast_after;
 	int64_t capture_ns, compile_ns;
 	int64_t uses;
 	int64_t refuted; /* of the uses: eager ran the piece */

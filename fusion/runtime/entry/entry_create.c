@@ -260,7 +260,9 @@ bool entry_describe(struct entry *e, struct attempt *a, const struct entry_optio
 	    !count_placeholders(e, (int)t->homes.len))
 		return entry_no_memory(err);
 	e->grad_off_after = a->stopped ? t->grad_off_at_stop : t->grad_off;
-	e->sets_grad = e->grad_off_after != t->vm->world.grad_off;
+	e->autocast_after = t->autocast_mode;
+	e->sets_modes = e->grad_off_after != t->vm->world.grad_off ||
+			e->autocast_after != t->vm->world.autocast;
 	e->graph = t->n_ops > 0 || t->computes_sizes ? 0 : -1; /* the session numbers it */
 	return true;
 }

@@ -245,6 +245,12 @@ static void add_all(struct maker *m)
 		add(m, (struct guard){ .kind = GUARD_CONDITION, .slot = -1, .number = (int64_t)i });
 	add_types(m, true);
 	add(m, (struct guard){ .kind = GUARD_GRAD_MODE, .slot = -1, .number = m->g->grad_off });
+	add(m, (struct guard){ .kind = GUARD_AUTOCAST, .slot = -1, .number = m->g->autocast });
+}
+
+static bool is_of_modes(enum guard_kind kind)
+{
+	return kind == GUARD_GRAD_MODE || kind == GUARD_AUTOCAST;
 }
 
 static bool is_of_tensor(enum guard_kind kind)
@@ -308,7 +314,7 @@ static bool add_steps(struct guards *g, struct arena *arena)
 		const struct guard *at = &g->at[i];
 		struct guard_step *step = &g->steps[g->n_steps];
 
-		if (is_of_tensor(at->kind) || at->kind == GUARD_GRAD_MODE)
+		if (is_of_tensor(at->kind) || is_of_modes(at->kind))
 			continue;
 		*step = (struct guard_step){ .slot = at->slot, .local = -1, .guard = i };
 		if (at->kind == GUARD_TYPE && looked_at(&g->slots->at[at->slot])) {
@@ -335,6 +341,7 @@ bool guards_create(struct guards *g, const struct trace *t, struct arena *arena)
 
 	g->slots = t->slots;
 	g->grad_off = t->vm->world.grad_off;
+	g->autocast = t->vm->world.autocast & AUTOCAST_STATE;
 	g->n_vars = (int)t->homes.len;
 	g->homes = ARENA_ARRAY(arena, struct guard_home, (size_t)g->n_vars + 1);
 	g->vars = ARENA_ARRAY(arena, int64_t, (size_t)g->n_vars + 1);

@@ -43,6 +43,7 @@ enum guard_kind {
 	GUARD_DISJOINT, /* tensors: shares no memory with slot `other`; else another object */
 	GUARD_CONDITION, /* a comparison of symbols, number: its index */
 	GUARD_GRAD_MODE, /* of no slot: it is as it was; number: off */
+	GUARD_AUTOCAST,  /* of no slot; number: the mode */
 };
 
 struct guard {
@@ -80,7 +81,8 @@ struct guards {
 	int64_t *vars;            /* by symbol, of the call being checked */
 	const int64_t *was;       /* ... and at the capture */
 	int n_vars;
-	bool grad_off; /* the grad mode at the capture */
+	bool grad_off;     /* the grad mode at the capture */
+	unsigned autocast; /* ... and that of autocast, without its blocks */
 };
 
 struct guard_home {

@@ -171,6 +171,8 @@ static bool check(struct guards *g, const struct guard *at, const struct roots *
 			   at->number;
 	case GUARD_GRAD_MODE:
 		return roots->vm->world.grad_off == g->grad_off;
+	case GUARD_AUTOCAST:
+		return (roots->vm->world.autocast & AUTOCAST_STATE) == g->autocast;
 	case GUARD_CONDITION:
 		return size_condition_holds(&g->conditions[at->number], g->vars) ==
 		       g->conditions[at->number].outcome;
@@ -265,7 +267,11 @@ static inline bool check_tensor(struct guards *g, const struct guard_step *step,
 
 bool guards_hold(struct guards *g, const struct roots *roots)
 {
-	if (__builtin_expect(roots->vm->world.grad_off != g->grad_off, 0))
+	const struct world *world = &roots->vm->world;
+
+	if (__builtin_expect(world->grad_off != g->grad_off ||
+				 (world->autocast & AUTOCAST_STATE) != g->autocast,
+			     0))
 		return false;
 	for (int i = 0; i < g->n_steps; i++) {
 		const struct guard_step *step = &g->steps[i];

@@ -245,6 +245,16 @@ static void slot_text(const struct guards *g, const struct guard *at, struct buf
 	}
 }
 
+/* As torch.is_autocast_enabled() says it. */
+static void autocast_text(unsigned mode, struct buf *out)
+{
+	if (!autocast_enabled(mode, AUTOCAST_CPU))
+		buf_puts(out, "torch.is_autocast_enabled('cpu') is False");
+	else
+		buf_printf(out, "torch.is_autocast_enabled('cpu') is True, with torch.%s",
+			   dtype_name(autocast_dtype(mode, AUTOCAST_CPU)));
+}
+
 static void write_text(const struct guards *g, const struct guard *at, struct buf *out)
 {
 	const char *name = name_of(g, at->slot);
@@ -297,6 +307,9 @@ static void write_text(const struct guards *g, const struct guard *at, struct bu
 		return;
 	case GUARD_GRAD_MODE:
 		buf_printf(out, "torch.is_grad_enabled() is %s", at->number ? "False" : "True");
+		return;
+	case GUARD_AUTOCAST:
+		autocast_text((unsigned)at->number, out);
 		return;
 	default:
 		slot_text(g, at, out);
@@ -496,6 +509,11 @@ void guards_reason(const struct guards *g, int index, const struct roots *roots,
 	} else if (at->kind == GUARD_GRAD_MODE) {
 		buf_printf(out, "torch.is_grad_enabled() is %s, was %s",
 			   at->number ? "True" : "False", at->number ? "False" : "True");
+	} else if (at->kind == GUARD_AUTOCAST) {
+		autocast_text(roots->vm->world.autocast, out);
+		buf_puts(out, ", but ");
+		autocast_text((unsigned)at->number, out);
+		buf_puts(out, " when it was captured");
 	} else if (at->kind < GUARD_RANK) {
 		slot_reason(g, at, roots, out);
 	} else if (g->slots->at[at->slot].kind != VALUE_TENSOR) {

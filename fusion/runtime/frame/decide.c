@@ -215,6 +215,8 @@ static struct decision decide_frame(const struct trace *t, const struct frame *f
 	if (t->brk.id == BREAK_NUMBER_FORMAT ||
 	    t->brk.id == BREAK_RNN) { /* the whole frame, as torch */
 		d.because = BREAK_NONE;
+	} else if (!t->native && f->unit->hidden && strcmp(code->name, "decorate_autocast") == 0) {
+		d.because = BREAK_NONE; /* torch gives up the frame that its decorator makes */
 	} else if (block) {
 		d.because = block->kind == HANDLER_WITH ? BREAK_IN_WITH : BREAK_IN_TRY;
 		d.outcome = OUTCOME_STEP;

@@ -178,8 +178,8 @@ static bool run_frame(struct session *s, struct frame *base, struct value *out, 
 		}
 		if (!ran || !entry_returns(e)) /* what follows runs in the function's grad mode */
 			frame_mark(vm, base);
-		if (ran && e->sets_grad)
-			vm->world.grad_off = e->grad_off_after;
+		if (ran && e->sets_modes)
+			session_set_modes(s, e);
 		if (ran && entry_returns(e)) {
 			vm_unwind(vm, base);
 			return true;

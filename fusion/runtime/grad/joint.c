@@ -334,6 +334,7 @@ bool joint_build(struct joint *j, struct trace *t, const struct graph *captured,
 	size_t n_floats = t->float_operands.len;
 	int n_ops = t->n_ops, line = t->host.line, column = t->host.column;
 	bool ok, off = t->grad_off;
+	unsigned autocast = t->autocast_mode;
 
 	if (!begin(j, captured, err) || !copy_nodes(j, captured, err))
 		return false;
@@ -352,6 +353,7 @@ bool joint_build(struct joint *j, struct trace *t, const struct graph *captured,
 	t->graph = j->g;
 	t->serial = j->g;
 	t->grad_off = false;
+	t->autocast_mode = 0;
 	ok = sweep(&s, captured);
 	for (int i = 0; i < captured->n_nodes; i++)
 		value_unref(s.given[i]);
@@ -360,6 +362,7 @@ bool joint_build(struct joint *j, struct trace *t, const struct graph *captured,
 	t->serial = serial;
 	t->n_ops = n_ops;
 	t->grad_off = off;
+	t->autocast_mode = autocast;
 	t->host.line = line;
 	t->host.column = column;
 	return ok;

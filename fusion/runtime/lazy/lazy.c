@@ -24,6 +24,8 @@ struct lazy *lazy_create(struct session *session, struct err *err)
 	l->lowering = (struct lowering){ .deny = session->options.deny,
 					 .n_deny = session->options.n_deny };
 	lazy_host_init(l);
+	l->autocast = session->eager.autocast;
+	l->autocast.composer = &l->composer;
 	return l;
 }
 
@@ -31,6 +33,7 @@ void lazy_destroy(struct lazy *l)
 {
 	if (!l)
 		return;
+	autocast_finish(&l->autocast);
 	lazy_reset(l);
 	lazy_free_programs(l);
 	VEC_FREE(&l->entries);
@@ -52,6 +55,8 @@ bool lazy_call(struct lazy *l, const struct value *args, int n, struct value *ou
 	struct session *s = l->session;
 	struct lazy_reason why = { .id = BREAK_STEP_END };
 	bool ok = vm_call(s->vm, s->callee, args, n, NULL, out, err);
+
+	autocast_forget(&l->autocast); /* what is kept would be a result of the trace */
 
 	if (!ok) {
 		end_failed(l, why);

@@ -76,6 +76,7 @@ struct lazy {
 	struct session *session;
 	struct eager *eager; /* runs what is not traced */
 	struct composer composer;
+	struct autocast autocast;
 	const struct backend *backend;
 	struct lowering lowering;
 
@@ -104,7 +105,7 @@ bool lazy_call(struct lazy *l, const struct value *args, int n, struct value *ou
 void lazy_print(const struct lazy *l, struct buf *out);
 const char *lazy_cause(struct lazy_reason why);
 
-/* lazy_trace.c: one op as the user called it, as a node; as eager_run(). */
+/* lazy_trace.c: one op as the user called it, under autocast, as a node; as eager_run(). */
 bool lazy_op(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err);
 
 /* Whether running `op` can wait. */

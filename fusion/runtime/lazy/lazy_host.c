@@ -179,8 +179,12 @@ static bool call(struct lazy *l, const struct native *f, const struct value *arg
 		.op = (enum op)f->id, .name = f->name, .values = args, .n = n, .kw = kw
 	};
 
-	if (torch_control_wants(f))
-		return torch_control_call(f, args, n, kw, l->eager->grad_off, out, err);
+	if (torch_control_wants(f)) {
+		bool ok = torch_control_call(f, args, n, kw, l->eager->world, out, err);
+
+		autocast_settle(&l->autocast, l->eager->world->autocast);
+		return ok;
+	}
 	if (torch_more_wants(f, args, n, kw))
 		return call_more(l, f, args, n, kw, out, err);
 	if (compose_knows(f->id))
@@ -462,6 +466,7 @@ void lazy_host_init(struct lazy *l)
 	l->host.store_attr = host_store_attr;
 	l->host.print = host_print;
 	l->composer = (struct composer){ .self = l,
+					 .autocast = &l->eager->world->autocast,
 					 .host = &l->host,
 					 .run = composer_run,
 					 .size = composer_size,

@@ -321,7 +321,7 @@ static bool is_recorded(const struct lazy *l, const struct eager_call *c)
 	return op_info(c->op)->kind == KIND_VIEW;
 }
 
-bool lazy_op(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err)
+static bool run(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err)
 {
 	struct lazy_reason why = { .id = BREAK_AT_ONCE, .subject = "a gradient" };
 	struct eager_call now = *c;
@@ -335,4 +335,22 @@ bool lazy_op(struct lazy *l, const struct eager_call *c, struct value *out, stru
 	l->eager->host.column = l->host.column;
 	now.name = spelling(c);
 	return eager_run(l->eager, &now, out, err);
+}
+
+bool lazy_op(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err)
+{
+	unsigned mode = l->eager->world->autocast;
+	struct value cast[MAX_ARGS + 1];
+	struct eager_call with = *c;
+	bool any = false, ok;
+
+	if (autocast_wants(mode) && !c->inplace &&
+	    !autocast_values(&l->autocast, mode, c->op, c->values, c->n, &any, cast, err))
+		return false;
+	if (!any)
+		return run(l, c, out, err);
+	with.values = cast;
+	ok = run(l, &with, out, err);
+	autocast_drop(cast, c->n);
+	return ok;
 }

@@ -14,7 +14,8 @@
 /* What a host offers. */
 struct composer {
 	void *self;
-	struct vm_host *host; /* for arithmetic on symbolic sizes */
+	struct vm_host *host;     /* for arithmetic on symbolic sizes */
+	const unsigned *autocast; /* the mode: autocast.h */
 	/* One op; `name` is "fx:getitem", or "fx:" for a part without a name. */
 	bool (*run)(void *self, enum op op, const char *name, bool inplace,
 		    const struct value *values, int n, struct value *out, struct err *err);

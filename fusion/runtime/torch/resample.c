@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "fusion/runtime/torch/autocast.h"
 #include "fusion/runtime/torch/torch_more.h"
 
 enum { FIRST_SPATIAL = 2 }; /* dims of a batch of images: batch, channels, then these */
@@ -182,6 +183,14 @@ static bool pad_widths(const struct line *l, struct value pad, int rank, int64_t
 	return true;
 }
 
+/* torch's reflection_pad1d and 2d and replication_pad1d to 3d are on autocast's list of
+ * float32; padding by a number and around is not. */
+static bool widens(const struct line *l, const char *mode, int dims)
+{
+	return autocast_wants(*l->c->autocast) &&
+	       ((strcmp(mode, "reflect") == 0 && dims < 3) || strcmp(mode, "replicate") == 0);
+}
+
 static bool pad(struct line *l, const struct value *v, struct err *err)
 {
 	const char *mode = given(v[2]) && v[2].kind == VALUE_STR ? v[2].str->text : "constant";
@@ -197,6 +206,10 @@ static bool pad(struct line *l, const struct value *v, struct err *err)
 			       mode);
 	if (!l->c->type(l->c->self, l->at, &rank, &dtype, err) ||
 	    !pad_widths(l, v[1], rank, widths, &n))
+		return false;
+	if (widens(l, mode, n / 2) && dtype_wide(dtype) == DTYPE_F32 && dtype != DTYPE_F32 &&
+	    !through(l, OP_to,
+		     "fx:", (struct value[]){ { .kind = VALUE_DTYPE, .dtype = DTYPE_F32 } }, 1))
 		return false;
 	for (int i = 0; i < n; i += 2)
 		left += widths[i] != 0 || widths[i + 1] != 0;

@@ -5,6 +5,7 @@
 
 #include "fusion/graph/graph.h"
 #include "fusion/runtime/tensor/tensor.h"
+#include "fusion/runtime/torch/autocast.h"
 #include "fusion/runtime/torch/torch_host.h"
 
 static const struct {
@@ -30,6 +31,9 @@ static const struct {
 	{ "torch._C._set_grad_enabled", CONTROL_GRAD_MODE },
 	{ "torch._C._grad_function", CONTROL_GRAD_FUNCTION },
 	{ "torch.is_grad_enabled", CONTROL_IS_GRAD },
+	{ "torch._C._autocast_enter", CONTROL_AUTOCAST_ENTER },
+	{ "torch._C._autocast_exit", CONTROL_AUTOCAST_EXIT },
+	{ "torch._C._autocast_mode", CONTROL_AUTOCAST_MODE },
 };
 
 int torch_control_find(const char *spelling)
@@ -129,13 +133,62 @@ static bool mark_dynamic(const struct native *f, const struct value *args, int n
 	return ok;
 }
 
+static bool enter_autocast(const struct value *args, unsigned *mode, struct value *out,
+			   struct err *err)
+{
+	enum autocast_device device;
+
+	if (!autocast_device_from_name(args[0].str->text, &device))
+		return err_set(err, ERR_VALUE,
+			       "autocast: the device '%s' is unknown; there are cpu and cuda",
+			       args[0].str->text);
+	*out = value_int(*mode);
+	*mode = autocast_enter(*mode, device, args[1].dtype, args[2].b, args[3].b);
+	return true;
+}
+
+static bool ask_autocast(const struct value *args, unsigned mode, struct value *out,
+			 struct err *err)
+{
+	enum autocast_device device;
+
+	if (!autocast_device_from_name(args[1].str->text, &device))
+		return err_set(err, ERR_VALUE, "the device '%s' is unknown; there are cpu and cuda",
+			       args[1].str->text);
+	if (args[0].str->text[0] == 'e')
+		*out = value_bool(autocast_enabled(mode, device));
+	else if (args[0].str->text[0] == 'd')
+		*out = (struct value){ .kind = VALUE_DTYPE, .dtype = autocast_dtype(mode, device) };
+	else
+		*out = value_bool(!(mode & AUTOCAST_NO_CACHE));
+	return true;
+}
+
+bool torch_control_autocast(const struct native *f, const struct value *args, int n, unsigned *mode,
+			    struct value *out, struct err *err)
+{
+	*out = value_none();
+	if (f->id == CONTROL_AUTOCAST_ENTER && n == 4 && args[0].kind == VALUE_STR &&
+	    args[1].kind == VALUE_DTYPE && args[2].kind == VALUE_BOOL && args[3].kind == VALUE_BOOL)
+		return enter_autocast(args, mode, out, err);
+	if (f->id == CONTROL_AUTOCAST_MODE && n == 2 && args[0].kind == VALUE_STR &&
+	    args[1].kind == VALUE_STR)
+		return ask_autocast(args, *mode, out, err);
+	if (f->id != CONTROL_AUTOCAST_EXIT || n != 1 || args[0].kind != VALUE_INT)
+		return err_set(err, ERR_TYPE, "%s: torch.autocast calls this", f->name);
+	*mode = (unsigned)args[0].i;
+	return true;
+}
+
 bool torch_control_call(const struct native *f, const struct value *args, int n,
-			const struct keywords *kw, bool *grad_off, struct value *out,
+			const struct keywords *kw, struct world *world, struct value *out,
 			struct err *err)
 {
 	int positional = kw ? n - kw->n : n, id = f->id;
 
 	*out = value_none();
+	if (torch_control_is_autocast(f))
+		return torch_control_autocast(f, args, n, &world->autocast, out, err);
 	switch ((enum torch_control)f->id) {
 	case CONTROL_DISABLE:
 	case CONTROL_DISABLE_ONCE:
@@ -157,12 +210,12 @@ bool torch_control_call(const struct native *f, const struct value *args, int n,
 		*out = value_bool(false);
 		return true;
 	case CONTROL_GRAD_MODE: /* no gradients are recorded: it is there to be asked for */
-		*out = value_bool(!grad_off || !*grad_off);
-		if (grad_off && positional >= 1 && args[0].kind == VALUE_BOOL)
-			*grad_off = !args[0].b;
+		*out = value_bool(!world->grad_off);
+		if (positional >= 1 && args[0].kind == VALUE_BOOL)
+			world->grad_off = !args[0].b;
 		return true;
 	case CONTROL_IS_GRAD:
-		*out = value_bool(!grad_off || !*grad_off);
+		*out = value_bool(!world->grad_off);
 		return true;
 	case CONTROL_GRAD_FUNCTION:
 		if (positional == 2 && args[1].kind == VALUE_BOOL)

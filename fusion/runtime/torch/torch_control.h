@@ -7,6 +7,7 @@
 #ifndef FUSION_RUNTIME_TORCH_CONTROL_H
 #define FUSION_RUNTIME_TORCH_CONTROL_H
 
+#include "fusion/capture/frame.h"
 #include "fusion/capture/value.h"
 #include "fusion/capture/vm.h"
 
@@ -19,9 +20,12 @@ enum torch_control {
 	CONTROL_MARK_DYNAMIC,
 	CONTROL_NOTHING,
 	CONTROL_IS_COMPILING,
-	CONTROL_GRAD_MODE,     /* our prelude calls it; answers the mode before */
-	CONTROL_IS_GRAD,       /* torch.is_grad_enabled() */
-	CONTROL_GRAD_FUNCTION, /* f, with the mode in which it runs */
+	CONTROL_GRAD_MODE,      /* our prelude calls it; answers the mode before */
+	CONTROL_IS_GRAD,        /* torch.is_grad_enabled() */
+	CONTROL_GRAD_FUNCTION,  /* f, with the mode in which it runs */
+	CONTROL_AUTOCAST_ENTER, /* our prelude calls these: (device, dtype, enabled, cache); */
+	CONTROL_AUTOCAST_EXIT,  /* what the first answered, */
+	CONTROL_AUTOCAST_MODE,  /* ("enabled" | "dtype" | "cache", device) */
 	CONTROL_END,
 };
 
@@ -33,10 +37,17 @@ static inline bool torch_control_wants(const struct native *f)
 	return f->id > CONTROL_FIRST && f->id < CONTROL_END;
 }
 
-/* Calls it; a capture answers GRAPH_BREAK, IS_COMPILING and the grad mode itself.
- * *grad_off is the mode; NULL: it is always on. */
+/* Calls it; a capture answers GRAPH_BREAK, IS_COMPILING and the grad mode itself. */
 bool torch_control_call(const struct native *f, const struct value *args, int n,
-			const struct keywords *kw, bool *grad_off, struct value *out,
+			const struct keywords *kw, struct world *world, struct value *out,
 			struct err *err);
+
+/* The calls of autocast; *mode is the mode of the host. */
+bool torch_control_autocast(const struct native *f, const struct value *args, int n, unsigned *mode,
+			    struct value *out, struct err *err);
+static inline bool torch_control_is_autocast(const struct native *f)
+{
+	return f->id >= CONTROL_AUTOCAST_ENTER && f->id <= CONTROL_AUTOCAST_MODE;
+}
 
 #endif

@@ -68,6 +68,7 @@ void trace_finish(struct trace *t)
 	VEC_FREE(&t->prints);
 	VEC_FREE(&t->gaps);
 	VEC_FREE(&t->texts);
+	autocast_finish(&t->autocast);
 	pointers_finish(&t->reals);
 	pointers_finish(&t->storages);
 	pointers_finish(&t->stands);
@@ -84,6 +85,8 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 	t->restart = false;
 	t->n_ops = t->n_tensors = t->n_writes = 0;
 	t->grad_off = t->grad_off_first = vm->world.grad_off;
+	t->autocast_mode = vm->world.autocast;
+	autocast_forget(&t->autocast);
 	t->birth = vm->heap->births;
 	t->vm = vm;
 	t->brk.id = BREAK_NONE;
@@ -468,9 +471,9 @@ static bool has_outcome(const struct value *values, int n)
 	return false;
 }
 
-bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
-	      const struct value *values, int n, const struct keywords *kw, struct value *out,
-	      struct err *err)
+static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
+		   const struct value *values, int n, const struct keywords *kw, struct value *out,
+		   struct err *err)
 {
 	struct bind_target target = { .graph = t->graph, .node = target_node, .self = t };
 	struct arg args[MAX_ARGS];
@@ -508,4 +511,21 @@ bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
 	if (values[0].tensor->view)
 		return trace_view_write(t, values[0], result, err);
 	return trace_rewrite(t, values[0], result, true);
+}
+
+bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
+	      const struct value *values, int n, const struct keywords *kw, struct value *out,
+	      struct err *err)
+{
+	struct value cast[MAX_ARGS + 1];
+	bool any = false, ok;
+
+	if (autocast_wants(t->autocast_mode) && !inplace &&
+	    !autocast_values(&t->autocast, t->autocast_mode, op, values, n, &any, cast, err))
+		return false;
+	if (!any)
+		return add_op(t, op, name, inplace, values, n, kw, out, err);
+	ok = add_op(t, op, name, inplace, cast, n, kw, out, err);
+	autocast_drop(cast, n);
+	return ok;
 }

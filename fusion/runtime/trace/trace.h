@@ -16,6 +16,7 @@
 #include "fusion/capture/vm.h"
 #include "fusion/graph/graph.h"
 #include "fusion/graph/symreal.h"
+#include "fusion/runtime/torch/autocast.h"
 #include "fusion/runtime/torch/compose.h"
 #include "fusion/runtime/entry/memory.h"
 #include "fusion/runtime/mode.h"
@@ -166,9 +167,11 @@ struct trace {
 	bool failed;       /* out of memory, where nothing could say so */
 	unsigned birth;    /* objects of the heap that are younger belong to the attempt */
 	int n_tensors, n_writes;
-	bool grad_off;             /* the grad mode now */
-	bool grad_off_first;       /* ... outside the block or function that the piece begins in */
-	bool grad_off_at_stop;     /* ... where it ends */
+	bool grad_off;          /* the grad mode now */
+	bool grad_off_first;    /* ... outside the block or function that the piece begins in */
+	bool grad_off_at_stop;  /* ... where it ends */
+	unsigned autocast_mode; /* now; the marks of a piece do not change it */
+	struct autocast autocast;
 	struct autograd *autograd; /* the session's */
 	struct trace_break brk;
 	struct composer composer;
@@ -335,6 +338,9 @@ bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written)
 
 /* trace_mark.c.  The grad mode changes: a node of FX, which computes nothing. */
 bool trace_mark_grad(struct trace *t, bool enabled, struct err *err);
+/* The calls of autocast: so are its beginning and end. */
+bool trace_autocast(struct trace *t, const struct native *f, const struct value *args, int n,
+		    struct value *out, struct err *err);
 /* Where a piece begins in the frame `real`, called from `base` on, and where it ends. */
 bool trace_marks_begin(struct trace *t, const struct frame *real, const struct frame *base,
 		       struct err *err);

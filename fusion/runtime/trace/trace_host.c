@@ -134,6 +134,8 @@ static bool call_control(struct trace *t, const struct native *f, const struct v
 		t->grad_off = !args[0].b; /* without a node */
 	if (f->id == CONTROL_GRAD_MODE || f->id == CONTROL_IS_GRAD)
 		return true;
+	if (torch_control_is_autocast(f))
+		return trace_autocast(t, f, args, n, out, err);
 	if (f->id != CONTROL_IS_COMPILING)
 		return torch_control_call(f, args, n, kw, NULL, out, err);
 	*out = value_bool(true);
@@ -512,9 +514,27 @@ static void host_print(void *self, const char *text, size_t len)
 	t->failed |= !prints_add(t, text, len);
 }
 
+/* A leaf of the call that requires a gradient, as it came. */
+static bool keeps_cast(void *self, struct value tensor)
+{
+	struct trace *t = self;
+	int slot = trace_slot(t, tensor), lifted = slot < 0 ? trace_lifted(t, tensor) : -1;
+	struct value real = slot >= 0     ? t->slots->at[slot].value
+			    : lifted >= 0 ? t->lifted.at[lifted].value
+					  : value_none();
+
+	if (real.kind != VALUE_TENSOR || tensor.tensor->written)
+		return false;
+	return real.tensor->is_parameter || (autograd_requires(real) && autograd_is_leaf(real));
+}
+
 void trace_host_init(struct trace *t)
 {
+	t->autocast = (struct autocast){ .composer = &t->composer,
+					 .grad_off = &t->grad_off,
+					 .keeps = keeps_cast };
 	t->composer = (struct composer){ .self = t,
+					 .autocast = &t->autocast_mode,
 					 .host = &t->host,
 					 .run = composer_run,
 					 .size = composer_size,

@@ -1,15 +1,17 @@
 /* fusion/runtime/trace/trace_mark.c -- nodes of FX that compute nothing.
  *
  * torch._C._set_grad_enabled stands in a graph where torch.no_grad() begins and
- * ends, and around a function that it decorates.  As in torch a piece that ends
- * inside such a block leaves it first, and the next one enters it again.
+ * ends, and around a function that it decorates; torch.amp._enter_autocast and
+ * _exit_autocast where a block of torch.autocast() does.  As in torch a piece that
+ * ends inside such a block leaves it first, and the next one enters it again.
  */
 #include <string.h>
 
 #include "fusion/capture/frame.h"
+#include "fusion/runtime/torch/torch_control.h"
 #include "fusion/runtime/trace/trace.h"
 
-static const char MARK[] = "_set_grad_enabled";
+static const char GRAD_MARK[] = "_set_grad_enabled";
 
 /* The node that FX called last; NULL: none. */
 static struct node *last_call(const struct graph *g)
@@ -20,22 +22,14 @@ static struct node *last_call(const struct graph *g)
 	return NULL;
 }
 
-bool trace_mark_grad(struct trace *t, bool enabled, struct err *err)
+static bool mark(struct trace *t, const char *fx, struct err *err)
 {
 	struct shape none = { .rank = 1 };
-	struct node *last = last_call(t->graph);
 	int node;
 
-	if (t->grad_off == !enabled)
-		return true;
-	t->grad_off = !enabled;
-	if (last && strcmp(last->fx, MARK) == 0) { /* nothing stands between the two */
-		t->n_ops--;
-		return graph_set_fx(t->graph, last->id, "") || trace_no_memory(err);
-	}
 	none.size[0] = sym_const(t->graph->syms, 0);
 	node = graph_constant(t->graph, DTYPE_F32, &none, NULL);
-	if (node < 0 || !graph_set_fx(t->graph, node, MARK))
+	if (node < 0 || !graph_set_fx(t->graph, node, fx))
 		return trace_no_memory(err);
 	t->graph->nodes[node]->line = t->host.line;
 	t->graph->nodes[node]->column = t->host.column;
@@ -43,30 +37,81 @@ bool trace_mark_grad(struct trace *t, bool enabled, struct err *err)
 	return true;
 }
 
-/* The classes of prelude/torch.py that change the mode. */
+bool trace_mark_grad(struct trace *t, bool enabled, struct err *err)
+{
+	struct node *last = last_call(t->graph);
+
+	if (t->grad_off == !enabled)
+		return true;
+	t->grad_off = !enabled;
+	if (last && strcmp(last->fx, GRAD_MARK) == 0) { /* nothing stands between the two */
+		t->n_ops--;
+		return graph_set_fx(t->graph, last->id, "") || trace_no_memory(err);
+	}
+	return mark(t, GRAD_MARK, err);
+}
+
+static bool mark_autocast(struct trace *t, bool enters, struct err *err)
+{
+	return mark(t, enters ? "_enter_autocast" : "_exit_autocast", err);
+}
+
+bool trace_autocast(struct trace *t, const struct native *f, const struct value *args, int n,
+		    struct value *out, struct err *err)
+{
+	if (!torch_control_autocast(f, args, n, &t->autocast_mode, out, err))
+		return false;
+	autocast_settle(&t->autocast, t->autocast_mode);
+	return f->id == CONTROL_AUTOCAST_MODE ||
+	       mark_autocast(t, f->id == CONTROL_AUTOCAST_ENTER, err);
+}
+
+/* The classes of our prelude that change a mode. */
 static bool sets_grad(const struct class *c)
 {
 	return c->hidden && (strcmp(c->name, "GradMode") == 0 || strcmp(c->name, "_Setter") == 0);
 }
 
+static bool sets_autocast(const struct class *c)
+{
+	return c->hidden && strcmp(c->name, "autocast") == 0;
+}
+
+enum { MAX_MANAGERS = 32 };
+
+/* The managers of those classes whose blocks the frame stands in, the outermost first:
+ * a block that is open has its exit on the stack. */
+static int managers_around(const struct frame *f, bool (*sets)(const struct class *),
+			   struct instance *found[MAX_MANAGERS])
+{
+	int inst = (int)(f->inst - f->code->insts), n = 0;
+
+	for (int depth = 1; depth <= f->top - f->stack && n < MAX_MANAGERS; depth++) {
+		struct value leave = f->stack[depth - 1];
+
+		if (leave.kind != VALUE_METHOD || leave.method->self.kind != VALUE_INSTANCE ||
+		    !sets(leave.method->self.instance->class))
+			continue;
+		for (int i = 0; i < f->code->n_handlers; i++) {
+			const struct lang_handler *h = &f->code->handlers[i];
+
+			if (h->kind == HANDLER_WITH && h->depth == depth && inst >= h->start &&
+			    inst < h->end) {
+				found[n++] = leave.method->self.instance;
+				break;
+			}
+		}
+	}
+	return n;
+}
+
 /* The innermost manager of the grad mode whose block the frame stands in. */
 static struct instance *manager_around(const struct frame *f)
 {
-	int inst = (int)(f->inst - f->code->insts);
+	struct instance *found[MAX_MANAGERS];
+	int n = managers_around(f, sets_grad, found);
 
-	for (int i = 0; i < f->code->n_handlers; i++) {
-		const struct lang_handler *h = &f->code->handlers[i];
-		struct value leave;
-
-		if (h->kind != HANDLER_WITH || inst < h->start || inst >= h->end || h->depth < 1 ||
-		    f->top - f->stack < h->depth)
-			continue;
-		leave = f->stack[h->depth - 1];
-		if (leave.kind == VALUE_METHOD && leave.method->self.kind == VALUE_INSTANCE &&
-		    sets_grad(leave.method->self.instance->class))
-			return leave.method->self.instance;
-	}
-	return NULL;
+	return n > 0 ? found[n - 1] : NULL;
 }
 
 static struct value attribute(const struct instance *i, const char *name)
@@ -77,7 +122,7 @@ static struct value attribute(const struct instance *i, const char *name)
 	return found ? *found : (struct value){ .kind = VALUE_UNSET };
 }
 
-bool trace_marks_begin(struct trace *t, const struct frame *real, const struct frame *base,
+static bool begin_grad(struct trace *t, const struct frame *real, const struct frame *base,
 		       struct err *err)
 {
 	for (;; real = real->up) {
@@ -99,15 +144,43 @@ bool trace_marks_begin(struct trace *t, const struct frame *real, const struct f
 	}
 }
 
-bool trace_marks_end(struct trace *t, bool stopped, struct err *err)
+/* Blocks of autocast in the frames from `f` out to `base`, each as a mark. */
+static bool mark_blocks(struct trace *t, const struct frame *f, const struct frame *base,
+			bool enters, struct err *err)
 {
-	t->grad_off_at_stop = t->grad_off;
-	for (const struct frame *f = stopped ? t->vm->frame : t->base;; f = f->up) {
+	struct instance *found[MAX_MANAGERS];
+
+	for (;; f = f->up) {
+		for (int n = managers_around(f, sets_autocast, found); n > 0; n--)
+			if (!mark_autocast(t, enters, err))
+				return false;
+		if (f == base)
+			return true;
+	}
+}
+
+bool trace_marks_begin(struct trace *t, const struct frame *real, const struct frame *base,
+		       struct err *err)
+{
+	return mark_blocks(t, real, base, true, err) && begin_grad(t, real, base, err);
+}
+
+static bool end_grad(struct trace *t, const struct frame *f, struct err *err)
+{
+	for (;; f = f->up) {
 		if (manager_around(f) || (f->function && f->function->grad != GRAD_AS_IS))
 			return trace_mark_grad(t, !t->grad_off_first, err);
 		if (f == t->base)
 			return true;
 	}
+}
+
+bool trace_marks_end(struct trace *t, bool stopped, struct err *err)
+{
+	const struct frame *f = stopped ? t->vm->frame : t->base;
+
+	t->grad_off_at_stop = t->grad_off;
+	return end_grad(t, f, err) && mark_blocks(t, f, t->base, false, err);
 }
 
 bool trace_call_marked(struct trace *t, struct vm *vm, struct frame *f, struct value *out,
