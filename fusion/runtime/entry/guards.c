@@ -244,13 +244,7 @@ static void add_all(struct maker *m)
 	for (size_t i = 0; i < m->t->conditions.len; i++)
 		add(m, (struct guard){ .kind = GUARD_CONDITION, .slot = -1, .number = (int64_t)i });
 	add_types(m, true);
-	add(m, (struct guard){ .kind = GUARD_GRAD_MODE, .slot = -1, .number = m->g->grad_off });
-	add(m, (struct guard){ .kind = GUARD_AUTOCAST, .slot = -1, .number = m->g->autocast });
-}
-
-static bool is_of_modes(enum guard_kind kind)
-{
-	return kind == GUARD_GRAD_MODE || kind == GUARD_AUTOCAST;
+	add(m, (struct guard){ .kind = GUARD_MODES, .slot = -1 });
 }
 
 static bool is_of_tensor(enum guard_kind kind)
@@ -314,7 +308,7 @@ static bool add_steps(struct guards *g, struct arena *arena)
 		const struct guard *at = &g->at[i];
 		struct guard_step *step = &g->steps[g->n_steps];
 
-		if (is_of_tensor(at->kind) || is_of_modes(at->kind))
+		if (is_of_tensor(at->kind) || at->kind == GUARD_MODES)
 			continue;
 		*step = (struct guard_step){ .slot = at->slot, .local = -1, .guard = i };
 		if (at->kind == GUARD_TYPE && looked_at(&g->slots->at[at->slot])) {

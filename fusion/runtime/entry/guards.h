@@ -42,8 +42,7 @@ enum guard_kind {
 	GUARD_WITHIN,   /* lies in the memory of slot `other`, `number` elements behind its first */
 	GUARD_DISJOINT, /* tensors: shares no memory with slot `other`; else another object */
 	GUARD_CONDITION, /* a comparison of symbols, number: its index */
-	GUARD_GRAD_MODE, /* of no slot: it is as it was; number: off */
-	GUARD_AUTOCAST,  /* of no slot; number: the mode */
+	GUARD_MODES,     /* of no slot: the grad mode and that of autocast are as they were */
 };
 
 struct guard {

@@ -120,6 +120,11 @@ static bool check_object(struct guards *g, const struct guard *at, struct value 
 	}
 }
 
+static bool modes_hold(const struct guards *g, const struct world *world)
+{
+	return world->grad_off == g->grad_off && (world->autocast & AUTOCAST_STATE) == g->autocast;
+}
+
 static bool check(struct guards *g, const struct guard *at, const struct roots *roots)
 {
 	struct value v;
@@ -169,10 +174,8 @@ static bool check(struct guards *g, const struct guard *at, const struct roots *
 		return tensor_of(g, at->slot)->storage == tensor_of(g, at->other)->storage &&
 		       tensor_of(g, at->slot)->offset - tensor_of(g, at->other)->offset ==
 			   at->number;
-	case GUARD_GRAD_MODE:
-		return roots->vm->world.grad_off == g->grad_off;
-	case GUARD_AUTOCAST:
-		return (roots->vm->world.autocast & AUTOCAST_STATE) == g->autocast;
+	case GUARD_MODES:
+		return modes_hold(g, &roots->vm->world);
 	case GUARD_CONDITION:
 		return size_condition_holds(&g->conditions[at->number], g->vars) ==
 		       g->conditions[at->number].outcome;
@@ -267,11 +270,7 @@ static inline bool check_tensor(struct guards *g, const struct guard_step *step,
 
 bool guards_hold(struct guards *g, const struct roots *roots)
 {
-	const struct world *world = &roots->vm->world;
-
-	if (__builtin_expect(world->grad_off != g->grad_off ||
-				 (world->autocast & AUTOCAST_STATE) != g->autocast,
-			     0))
+	if (__builtin_expect(!modes_hold(g, &roots->vm->world), 0))
 		return false;
 	for (int i = 0; i < g->n_steps; i++) {
 		const struct guard_step *step = &g->steps[i];

@@ -305,11 +305,12 @@ static void write_text(const struct guards *g, const struct guard *at, struct bu
 	case GUARD_CONDITION:
 		condition_text(g, at->number, out);
 		return;
-	case GUARD_GRAD_MODE:
-		buf_printf(out, "torch.is_grad_enabled() is %s", at->number ? "False" : "True");
-		return;
-	case GUARD_AUTOCAST:
-		autocast_text((unsigned)at->number, out);
+	case GUARD_MODES:
+		buf_printf(out, "torch.is_grad_enabled() is %s", g->grad_off ? "False" : "True");
+		if (g->autocast) {
+			buf_puts(out, ", ");
+			autocast_text(g->autocast, out);
+		}
 		return;
 	default:
 		slot_text(g, at, out);
@@ -500,20 +501,27 @@ static void slot_reason(const struct guards *g, const struct guard *at, const st
 	}
 }
 
+static void modes_reason(const struct guards *g, const struct world *now, struct buf *out)
+{
+	if (now->grad_off != g->grad_off) {
+		buf_printf(out, "torch.is_grad_enabled() is %s, was %s",
+			   now->grad_off ? "False" : "True", g->grad_off ? "False" : "True");
+		return;
+	}
+	autocast_text(now->autocast, out);
+	buf_puts(out, ", but ");
+	autocast_text(g->autocast, out);
+	buf_puts(out, " when it was captured");
+}
+
 void guards_reason(const struct guards *g, int index, const struct roots *roots, struct buf *out)
 {
 	const struct guard *at = &g->at[index];
 
 	if (at->kind == GUARD_CONDITION) {
 		condition_reason(g, at->number, out);
-	} else if (at->kind == GUARD_GRAD_MODE) {
-		buf_printf(out, "torch.is_grad_enabled() is %s, was %s",
-			   at->number ? "True" : "False", at->number ? "False" : "True");
-	} else if (at->kind == GUARD_AUTOCAST) {
-		autocast_text(roots->vm->world.autocast, out);
-		buf_puts(out, ", but ");
-		autocast_text((unsigned)at->number, out);
-		buf_puts(out, " when it was captured");
+	} else if (at->kind == GUARD_MODES) {
+		modes_reason(g, &roots->vm->world, out);
 	} else if (at->kind < GUARD_RANK) {
 		slot_reason(g, at, roots, out);
 	} else if (g->slots->at[at->slot].kind != VALUE_TENSOR) {
