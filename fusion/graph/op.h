@@ -105,6 +105,13 @@ bool autocast_target(enum op op, enum autocast_device device, enum dtype lower,
  * multiplies, and on the CPU autocast leaves them as they are. */
 bool autocast_sums(const char *equation);
 
+/* Whether it draws random numbers: two of them are two, though their arguments are
+ * equal, and their order counts. */
+static inline bool op_draws(enum op op)
+{
+	return op == OP_uniform || op == OP_normal || op == OP_random_ints;
+}
+
 /* Whether an op's FX name is these `len` bytes. */
 bool op_has_fx(const char *name, size_t len);
 

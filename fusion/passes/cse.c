@@ -117,6 +117,8 @@ static int share(struct rewrite *rw, struct node *n, struct err *err)
 	size_t i = (size_t)hash_node(n) & table->mask;
 
 	(void)err;
+	if (op_draws(n->op))
+		return REWRITE_KEEP;
 	for (; table->slots[i] >= 0; i = (i + 1) & table->mask)
 		if (same_node(rw->g->nodes[table->slots[i]], n)) {
 			pass_fired(rw->g, "computed before", n, rw->g->nodes[table->slots[i]]);

@@ -1,6 +1,7 @@
 /* fusion/passes/dce.c -- drops nodes that no output needs.
  *
- * Inputs stay, used or not: they are the signature of the compiled call.
+ * Inputs stay, used or not: they are the signature of the compiled call.  So do
+ * draws of random numbers: those that come after would be others.
  */
 #include "fusion/passes/pass.h"
 
@@ -27,6 +28,7 @@ bool pass_dce(struct graph *g, bool *changed, struct err *err)
 	for (int i = g->n_nodes - 1; i >= 0; i--) {
 		const struct node *n = g->nodes[i];
 
+		read[i] |= op_draws(n->op);
 		for (int a = 0; read[i] && a < n->n_args; a++)
 			if (n->args[a].kind == ARG_NODE)
 				read[n->args[a].node] = true;

@@ -325,6 +325,38 @@ static bool find_uses(struct fuse *f)
 	return true;
 }
 
+/* x > 0 of an x that the caller gives up, which products of matrices alone read
+ * besides: the mask is a quarter of x, and x can go when they have run.  In the
+ * kernel that reads the mask it would have to stay. */
+static bool is_small_rest(const struct fuse *f, const struct node *n)
+{
+	const struct node *x = NULL;
+	bool product = false;
+
+	if (!f->given_up || op_info(n->op)->kind != KIND_POINTWISE || n->dtype != DTYPE_BOOL)
+		return false;
+	for (int k = 0; k < n->n_args; k++) {
+		if (n->args[k].kind != ARG_NODE)
+			continue;
+		if (x)
+			return false;
+		x = f->g->nodes[n->args[k].node];
+	}
+	if (!x || x->op != OP_input || !f->given_up[x->input] || dtype_bytes(x->dtype) < SMALL_REST)
+		return false;
+	for (int u = f->first_use[x->id]; u < f->first_use[x->id + 1]; u++) {
+		const struct node *user = f->g->nodes[f->uses[u]];
+
+		if (user == n)
+			continue;
+		if (op_info(user->op)->kind == KIND_LIBRARY)
+			product = true;
+		else if (op_info(user->op)->kind != KIND_VIEW)
+			return false;
+	}
+	return product;
+}
+
 static bool init(struct fuse *f)
 {
 	size_t n = (size_t)f->g->n_nodes + 1;
@@ -355,6 +387,7 @@ static bool init(struct fuse *f)
 		c->joins = kind == KIND_JOIN;
 		if (!c->alone && domain_find(f->g, c->nodes, 1, &c->domain))
 			replace_nodes(f, id);
+		c->alone |= is_small_rest(f, node);
 	}
 	return true;
 }
@@ -401,10 +434,29 @@ static bool number_groups(struct fuse *f, int *number, int *n_groups, struct err
 	return true;
 }
 
-/* needs: no COMPOSITE, args before uses; keeps: the graph as it is. */
-bool pass_fuse(struct graph *g, bool no_fusion, struct pass_result *out, struct err *err)
+/* Numbers the clusters anew, in the order that holds the least memory. */
+static bool order_clusters(struct fuse *f, struct graph *g, int *number, int n_groups)
 {
-	struct fuse f = { .g = g, .off = no_fusion };
+	int *group = ARENA_ARRAY(&f->scratch, int, (size_t)g->n_nodes + 1);
+	int *place = ARENA_ARRAY(&f->scratch, int, (size_t)n_groups + 1);
+
+	if (!group || !place)
+		return false;
+	for (int id = 0; id < g->n_nodes; id++)
+		group[id] = f->group[id] < 0 ? -1 : number[f->group[id]];
+	if (!order_groups(g, f->given_up, group, n_groups, place))
+		return false;
+	for (int id = 0; id < g->n_nodes; id++)
+		if (number[id] >= 0)
+			number[id] = place[number[id]];
+	return true;
+}
+
+/* needs: no COMPOSITE, args before uses; keeps: the graph as it is. */
+bool pass_fuse(struct graph *g, const struct pass_options *options, bool off,
+	       struct pass_result *out, struct err *err)
+{
+	struct fuse f = { .g = g, .given_up = options->given_up, .off = off };
 	bool ok = false;
 	int *number;
 
@@ -412,13 +464,15 @@ bool pass_fuse(struct graph *g, bool no_fusion, struct pass_result *out, struct 
 	number = ARENA_ARRAY(&f.scratch, int, (size_t)g->n_nodes + 1);
 	if (!f.group || !number || !init(&f))
 		goto out;
-	for (bool again = !no_fusion; again && f.rounds < FUSE_MAX_ROUNDS; f.rounds++) {
+	for (bool again = !off; again && f.rounds < FUSE_MAX_ROUNDS; f.rounds++) {
 		again = merge_down(&f);
 		again |= merge_across(&f);
 	}
 	if (f.failed)
 		goto out;
 	ok = number_groups(&f, number, &out->n_groups, err);
+	if (ok && !off && !order_clusters(&f, g, number, out->n_groups))
+		goto out;
 	if (ok && !(out->why = fuse_why(&f, number, out->n_groups)))
 		goto out;
 	for (int id = 0; ok && id < g->n_nodes; id++)

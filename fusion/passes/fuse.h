@@ -12,6 +12,7 @@ enum {
 	/* Costs, in cheap ops on one element: about 0.1 ns. */
 	UNITS_HEAVY = 20,    /* one transcendental, about 2 ns scalar, 1 ns a lane */
 	UNITS_LAUNCH = 4000, /* one kernel more: launch, buffer, lost locality */
+	SMALL_REST = 4,      /* bytes of an element of which a bool is little */
 };
 
 /* Nodes that become one kernel; named by the id of its first producer. */
@@ -19,12 +20,13 @@ struct cluster {
 	int *nodes; /* ascending */
 	int n, cap; /* n is 0 once it was merged into another */
 	struct domain domain;
-	bool alone; /* library calls and fills: never fused */
+	bool alone; /* library calls, fills, masks that free what they are made of: never fused */
 	bool joins; /* reads several tensors as one: in no kernel that reduces */
 };
 
 struct fuse {
 	const struct graph *g;
+	const bool *given_up; /* by input, see passes.h; NULL */
 	struct arena scratch;
 	int *group; /* node -> cluster, -1: none */
 	struct cluster *clusters;

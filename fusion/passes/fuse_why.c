@@ -152,8 +152,10 @@ static void print_alone(struct writer *w, int cluster, int producer)
 	else if (producer >= 0 && kind_of(w, producer) == KIND_LIBRARY)
 		buf_printf(&w->out, "reads what the library call %s wrote",
 			   op_info(node_of(w, producer)->op)->id);
-	else
+	else if (kind_of(w, node) == KIND_CREATE)
 		buf_puts(&w->out, "a fill that is needed in memory");
+	else
+		buf_puts(&w->out, "a mask that is made first, so that what it is made of can go");
 }
 
 static void print_start(struct writer *w, int cluster)

@@ -47,8 +47,15 @@ bool pass_outputs(struct graph *g, const struct pass_origin *origins, bool *chan
 
 bool pass_outputs_hold(const struct graph *g, const struct pass_origin *origins, int *output);
 
-/* The last pass: fills out->group and out->n_groups, changes no node. */
-bool pass_fuse(struct graph *g, bool no_fusion, struct pass_result *out, struct err *err);
+/* Fills out->group, out->n_groups and out->why, changes no node.  `off`: every node
+ * is a group. */
+bool pass_fuse(struct graph *g, const struct pass_options *options, bool off,
+	       struct pass_result *out, struct err *err);
+
+/* For fuse: where each of `n` groups stands in the order that holds the least
+ * memory; group[node id] is its number in an order that is right.  False when out
+ * of memory. */
+bool order_groups(struct graph *g, const bool *given_up, const int *group, int n, int *place);
 
 /* What a rewrite_fn answers beside the id of a node in the new list. */
 enum {

@@ -69,7 +69,7 @@ static bool run_fuse(struct pass_run *run, const struct pass_info *self, bool *c
 		     struct err *err)
 {
 	(void)self;
-	if (!pass_fuse(run->g, run->no_fusion, run->out, err))
+	if (!pass_fuse(run->g, run->options, run->no_fusion, run->out, err))
 		return false;
 	*changed = has_fused(run->out);
 	return true;

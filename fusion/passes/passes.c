@@ -167,3 +167,10 @@ bool passes_run(struct graph *g, const struct pass_options *options, struct pass
 			return false;
 	return true;
 }
+
+bool passes_decompose(struct graph *g, struct err *err)
+{
+	bool changed;
+
+	return pass_decompose(g, &changed, err);
+}

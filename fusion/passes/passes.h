@@ -83,6 +83,9 @@ struct pass_options {
 	uint64_t disabled;            /* bit i: pass i is left out, if it can be */
 	bool verify;                  /* check the graph after every pass */
 	bool no_fusion;               /* one group a node: what eager does for an op */
+	/* By input: the caller gives it up, so that its memory is free behind the last
+	 * kernel that reads it.  NULL: none is. */
+	const bool *given_up;
 };
 
 struct pass_result {
@@ -142,5 +145,9 @@ struct pass_log {
 bool passes_watch(struct graph *g, const struct pass_options *options, struct pass_log *log,
 		  struct err *err);
 void pass_log_finish(struct pass_log *log); /* zeroed is fine */
+
+/* Pass decompose alone, for who wants to see what composites are made of.  Inputs
+ * and outputs keep their places. */
+bool passes_decompose(struct graph *g, struct err *err);
 
 #endif

@@ -82,6 +82,9 @@ struct exec {
 	int n_inputs;
 	struct exec_step *steps; /* where memory is taken and given back, in order */
 	int n_steps;
+	int *over;            /* by buffer: the one whose memory it takes over, -1 */
+	void **taken;         /* by temporary, of a run: what is to be given back; NULL */
+	struct tensor **held; /* or the input that it has taken over; NULL */
 
 	struct exec_layout layouts[MAX_LAYOUTS]; /* kept for shapes that come in turn */
 	int next_layout;

@@ -3,7 +3,10 @@
  * One block for all temporaries is the fastest, but it is held from the first
  * kernel to the last, as are the outputs.  Where that is much, each buffer is taken
  * before the kernel that writes it first, and given back behind the last that
- * reads it; so are inputs that the caller has given up.
+ * reads it; so are inputs that the caller has given up.  A buffer takes over the
+ * memory of one that ends where it begins, if the kernel allows that: a CHAIN of
+ * buffers then has one memory, that of the output at its end, else of the input
+ * at its beginning, if that may be had.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,25 +46,100 @@ static bool is_copied(const struct exec *e, int buffer)
 	return false;
 }
 
+/* A temporary that ends, or an input that may be given up, at kernel k. */
+static bool may_go(const struct exec *e, int buffer, int k)
+{
+	const struct buffer *b = &e->lowered->buffers[buffer];
+
+	if (b->last_kernel != k)
+		return false;
+	return b->kind == BUFFER_TEMP ? b->first_kernel < k
+				      : b->kind == BUFFER_INPUT && !is_copied(e, buffer);
+}
+
+/* Whether the memory of `from`, and of what it has taken over, can be that of `to`:
+ * an input's is no output's, which has a shape of its own. */
+static bool may_follow(const struct exec *e, int from, int to)
+{
+	const struct buffer *a = &e->lowered->buffers[from], *b = &e->lowered->buffers[to];
+	int first = from;
+
+	while (e->over[first] >= 0)
+		first = e->over[first];
+	if (b->kind == BUFFER_OUTPUT && e->lowered->buffers[first].kind == BUFFER_INPUT)
+		return false;
+	return a->dtype == b->dtype && a->numel == b->numel &&
+	       kernel_overwrites(&e->lowered->kernels[b->first_kernel], from, to);
+}
+
+static bool find_overwritten(struct exec *e)
+{
+	const struct lowered *l = e->lowered;
+	bool *gone = ARENA_ARRAY(e->arena, bool, (size_t)l->n_buffers + 1);
+
+	e->over = ARENA_ARRAY(e->arena, int, (size_t)l->n_buffers + 1);
+	if (!gone || !e->over)
+		return false;
+	for (int b = 0; b < l->n_buffers; b++)
+		e->over[b] = -1;
+	for (int b = 0; b < l->n_buffers; b++) {
+		int k = l->buffers[b].first_kernel;
+
+		if (k < 0 ||
+		    (l->buffers[b].kind != BUFFER_TEMP && l->buffers[b].kind != BUFFER_OUTPUT))
+			continue;
+		for (int a = 0; a < l->n_buffers && e->over[b] < 0; a++)
+			if (!gone[a] && may_go(e, a, k) && may_follow(e, a, b)) {
+				e->over[b] = a;
+				gone[a] = true;
+			}
+	}
+	return true;
+}
+
+/* Where the memory of a chain is taken: its first buffer that is no input. */
+static int first_kernel(const struct exec *e, int buffer)
+{
+	const struct buffer *buffers = e->lowered->buffers;
+
+	while (e->over[buffer] >= 0 && buffers[e->over[buffer]].kind != BUFFER_INPUT)
+		buffer = e->over[buffer];
+	return buffers[buffer].first_kernel;
+}
+
+static bool is_taken_over(const struct exec *e, int buffer)
+{
+	for (int b = 0; b < e->lowered->n_buffers; b++)
+		if (e->over[b] == buffer)
+			return true;
+	return false;
+}
+
+static void plan_temp(struct exec *e, int index)
+{
+	int buffer = e->temps[index].buffer;
+
+	if (e->lowered->buffers[buffer].first_kernel < 0 || is_taken_over(e, buffer))
+		return;
+	add(e, STEP_TAKE_TEMP, index, first_kernel(e, buffer));
+	add(e, STEP_DROP_TEMP, index, e->lowered->buffers[buffer].last_kernel);
+}
+
 bool step_plan(struct exec *e)
 {
 	const struct buffer *buffers = e->lowered->buffers;
 	int n = e->n_inputs + e->n_outputs + 2 * e->n_temps;
 
 	e->steps = ARENA_ARRAY(e->arena, struct exec_step, (size_t)n + 1);
-	if (!e->steps)
+	e->taken = ARENA_ARRAY(e->arena, void *, (size_t)e->n_temps + 1);
+	e->held = ARENA_ARRAY(e->arena, struct tensor *, (size_t)e->n_temps + 1);
+	if (!e->steps || !e->taken || !e->held || !find_overwritten(e))
 		return false;
 	for (int i = 0; i < e->n_outputs; i++)
 		if (!e->outputs[i].copy)
-			add(e, STEP_TAKE_OUTPUT, i, buffers[e->outputs[i].buffer].first_kernel);
-	for (int i = 0; i < e->n_temps; i++) {
-		const struct buffer *b = &buffers[e->temps[i].buffer];
-
-		if (b->first_kernel < 0)
-			continue;
-		add(e, STEP_TAKE_TEMP, i, b->first_kernel);
-		add(e, STEP_DROP_TEMP, i, b->last_kernel);
-	}
+			add(e, STEP_TAKE_OUTPUT, i, first_kernel(e, e->outputs[i].buffer));
+	for (int i = 0; i < e->n_temps; i++)
+		plan_temp(e, i);
 	for (int i = 0; i < e->n_inputs; i++)
 		if (e->inputs[i] >= 0 && buffers[e->inputs[i]].last_kernel >= 0 &&
 		    !is_copied(e, e->inputs[i]))
@@ -87,28 +165,69 @@ static void drop_input(struct run *r, int index)
 	r->owned[index] = NULL;
 }
 
-static void drop_temp(struct exec *e, const struct exec_temp *t)
+static void drop_temp(struct exec *e, int index)
 {
-	allocator_put(e->env->allocator, e->buffers[t->buffer], t->bytes);
-	e->buffers[t->buffer] = NULL;
+	if (e->taken[index])
+		allocator_put(e->env->allocator, e->taken[index], e->temps[index].bytes);
+	tensor_unref(e->held[index]);
+	e->taken[index] = NULL;
+	e->held[index] = NULL;
+}
+
+/* The buffer, and all in whose place it will be, lie here. */
+static void place_chain(struct exec *e, int buffer, void *at)
+{
+	for (; buffer >= 0 && e->lowered->buffers[buffer].kind != BUFFER_INPUT;
+	     buffer = e->over[buffer])
+		e->buffers[buffer] = at;
+}
+
+static bool take_output(struct run *r, int index)
+{
+	struct tensor **out = &r->outputs[index];
+
+	if (!*out) /* else it is written into what the caller gave */
+		*out = exec_output_tensor(r->e, index, r->err);
+	if (*out)
+		place_chain(r->e, r->e->outputs[index].buffer, tensor_data(*out));
+	return *out != NULL;
+}
+
+/* The input at the beginning of the chain, where nobody else has a part in it. */
+static struct tensor *input_of(const struct run *r, int buffer)
+{
+	const struct exec *e = r->e;
+	struct tensor **t;
+
+	while (e->over[buffer] >= 0)
+		buffer = e->over[buffer];
+	if (!r->owned || e->lowered->buffers[buffer].kind != BUFFER_INPUT)
+		return NULL;
+	t = &r->owned[e->lowered->buffers[buffer].index];
+	return *t && (*t)->refs == 1 && (*t)->storage->refs == 1 && tensor_contiguous(*t) ? *t
+											  : NULL;
+}
+
+static bool take_temp(struct run *r, int index)
+{
+	struct exec *e = r->e;
+	int buffer = e->temps[index].buffer;
+	struct tensor *input = input_of(r, buffer);
+
+	if (input) {
+		e->held[index] = tensor_ref(input);
+		place_chain(e, buffer, tensor_data(input));
+		return true;
+	}
+	e->taken[index] = allocator_get(e->env->allocator, e->temps[index].bytes, r->err);
+	place_chain(e, buffer, e->taken[index]);
+	return e->taken[index] != NULL;
 }
 
 static bool take(struct run *r, const struct exec_step *step)
 {
-	struct exec *e = r->e;
-
-	if (step->kind == STEP_TAKE_OUTPUT) {
-		struct tensor **out = &r->outputs[step->index];
-
-		if (!*out) /* else it is written into what the caller gave */
-			*out = exec_output_tensor(e, step->index, r->err);
-		if (*out)
-			e->buffers[e->outputs[step->index].buffer] = tensor_data(*out);
-		return *out != NULL;
-	}
-	e->buffers[e->temps[step->index].buffer] =
-	    allocator_get(e->env->allocator, e->temps[step->index].bytes, r->err);
-	return e->buffers[e->temps[step->index].buffer] != NULL;
+	return step->kind == STEP_TAKE_OUTPUT ? take_output(r, step->index)
+					      : take_temp(r, step->index);
 }
 
 static bool before(struct run *r, int kernel)
@@ -134,7 +253,7 @@ static void behind(struct run *r, int kernel)
 		const struct exec_step *step = &e->steps[r->at];
 
 		if (step->kind == STEP_DROP_TEMP)
-			drop_temp(r->e, &e->temps[step->index]);
+			drop_temp(r->e, step->index);
 		else
 			drop_input(r, step->index);
 	}
@@ -148,8 +267,6 @@ static void prepare(struct run *r, struct tensor *const *inputs, struct tensor *
 		r->outputs[i] = NULL;
 	if (into)
 		r->outputs[0] = tensor_ref(into);
-	for (int i = 0; i < e->n_temps; i++)
-		e->buffers[e->temps[i].buffer] = NULL;
 	for (int i = 0; i < e->n_inputs; i++) {
 		if (e->inputs[i] >= 0)
 			e->buffers[e->inputs[i]] = tensor_data(inputs[i]);
@@ -197,8 +314,7 @@ bool step_run(struct exec *e, struct tensor *const *inputs, struct tensor **owne
 	prepare(&r, inputs, into);
 	ok = launch_all(&r, backward, observer, graph) && copy_outputs(&r, inputs);
 	for (int i = 0; i < e->n_temps; i++) /* of a run that was given up */
-		if (e->buffers[e->temps[i].buffer])
-			drop_temp(e, &e->temps[i]);
+		drop_temp(e, i);
 	for (int i = 0; i < e->n_inputs; i++)
 		drop_input(&r, i);
 	ok = ok && (!e->executable || e->backend->fault(e->executable, err));

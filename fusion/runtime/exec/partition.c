@@ -188,10 +188,12 @@ static struct exec *compile(struct cut *c, const struct piece *piece, struct gra
 			    struct err *err)
 {
 	const struct backend *backend = c->backend;
+	struct pass_options options = *c->options;
 
+	options.given_up = NULL; /* the whole graph's inputs, not the piece's */
 	if (piece->kind == PIECE_FALLBACK)
 		backend = backend_find("interp");
-	return exec_create(c->env, backend, g, c->options, c->arena, err);
+	return exec_create(c->env, backend, g, &options, c->arena, err);
 }
 
 /* What is to be computed outside of the piece is its output. */
@@ -286,6 +288,7 @@ static bool cut_loop(struct cut *c, const struct node *loop, struct err *err)
 			       .denied = is_denied(c->how, loop) };
 	struct graph *body = graph_copy(loop->loop->body, c->arena);
 	const struct backend *backend = piece.denied ? backend_find("interp") : c->backend;
+	struct pass_options options = *c->options;
 
 	if (piece.denied)
 		piece.why = "while_loop is in the workload's list `deny`: the interpreter runs it "
@@ -293,7 +296,8 @@ static bool cut_loop(struct cut *c, const struct node *loop, struct err *err)
 
 	if (!body || !describe_loop(c, &piece, loop))
 		return no_memory(err);
-	piece.exec = partition_create(c->env, backend, body, c->options, c->how, c->arena, err);
+	options.given_up = NULL;
+	piece.exec = partition_create(c->env, backend, body, &options, c->how, c->arena, err);
 	if (!piece.exec)
 		return false;
 	c->p->n_fallbacks += piece.denied;
@@ -487,6 +491,23 @@ static bool has_loop(const struct graph *g)
 		if (g->nodes[id]->op == OP_while_loop)
 			return true;
 	return false;
+}
+
+bool partition_is_whole(const struct backend *backend, struct graph *g, const struct lowering *how)
+{
+	const char *why;
+	bool type;
+
+	for (int id = 0; id < g->n_nodes; id++) {
+		const struct node *n = g->nodes[id];
+
+		if (is_source(n))
+			continue;
+		if (is_control(n) || is_denied(how, n) ||
+		    (backend->can_lower && !backend->can_lower(g, n, &type, &why)))
+			return false;
+	}
+	return true;
 }
 
 struct exec *partition_create(const struct exec_env *env, const struct backend *backend,

@@ -68,6 +68,10 @@ struct exec *partition_create(const struct exec_env *env, const struct backend *
 			      struct graph *g, const struct pass_options *options,
 			      const struct lowering *how, struct arena *arena, struct err *err);
 
+/* Whether partition_create() would make one piece of it: the backend lowers every
+ * op as it stands. */
+bool partition_is_whole(const struct backend *backend, struct graph *g, const struct lowering *how);
+
 /* For exec.c: what its functions do where exec->parts is not NULL. */
 void partition_destroy(struct partition *p);
 bool partition_bind(struct partition *p, const int64_t *vars, struct err *err);

@@ -150,7 +150,7 @@ static bool make_forward(struct entry *e, struct entry_grad *g, const struct joi
 	if (!outputs)
 		return false;
 	for (int i = 0; i < c->n_outputs; i++)
-		outputs[i] = j->map[c->outputs[i]];
+		outputs[i] = j->outputs[i];
 	for (int i = 0; i < n; i++)
 		outputs[c->n_outputs + i] = handed[i];
 	g->n_outputs = c->n_outputs + n;
@@ -173,6 +173,10 @@ static bool split(struct entry *e, const struct trace *t, struct entry_grad *g, 
 	int *handed = ARENA_ARRAY(g->arena, int, (size_t)j->g->n_nodes + 1), n = 0;
 	bool *save;
 
+	/* what a backend leaves to others, or the workload denies, keeps its name */
+	if (partition_is_whole(g->backend, j->g, &g->lowering) &&
+	    !joint_decompose(j, e->captured, err))
+		return false;
 	if (!joint_cut(j, e->captured, &save, err))
 		return false;
 	if (!handed || !make_maps(e, g, j) || !make_backward(e, t, g, j, save, handed, &n) ||
@@ -258,12 +262,17 @@ static bool compile_backward(struct entry_grad *g, struct err *err)
 	struct pass_options passes = { .disabled = g->passes_disabled };
 	struct graph *copy;
 	int64_t begin = clock_ns();
+	bool *given_up;
 
 	if (g->exec)
 		return true;
 	copy = graph_copy(g->backward, g->arena);
-	if (!copy)
+	given_up = ARENA_ARRAY(g->arena, bool, (size_t)g->n_reads + 1);
+	if (!copy || !given_up)
 		return entry_no_memory(err);
+	for (int i = 0; i < g->n_reads; i++)
+		given_up[i] = g->reads[i].kind != BACK_INPUT;
+	passes.given_up = given_up;
 	g->exec = partition_create(g->env, g->backend, copy, &passes, &g->lowering, g->arena, err);
 	g->compile_ns = clock_ns() - begin;
 	return g->exec != NULL;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fusion/capture/frame.h"
+#include "fusion/passes/passes.h"
 #include "fusion/runtime/grad/autograd.h"
 
 static const struct value unset = { .kind = VALUE_UNSET };
@@ -109,9 +110,10 @@ static bool begin(struct joint *j, const struct graph *captured, struct err *err
 
 	*j = (struct joint){ .g = graph_create(arena),
 			     .map = ARENA_ARRAY(arena, int, n),
+			     .outputs = ARENA_ARRAY(arena, int, (size_t)captured->n_outputs + 1),
 			     .tangents = ARENA_ARRAY(arena, int, (size_t)captured->n_outputs + 1),
 			     .grads = ARENA_ARRAY(arena, int, (size_t)captured->n_inputs + 1) };
-	return (j->g && j->map && j->tangents && j->grads) || trace_no_memory(err);
+	return (j->g && j->map && j->outputs && j->tangents && j->grads) || trace_no_memory(err);
 }
 
 /* ---- rules over nodes */
@@ -349,6 +351,8 @@ bool joint_build(struct joint *j, struct trace *t, const struct graph *captured,
 
 		*f = (struct float_operand){ j->map[f->node], j->map[f->operand] };
 	}
+	for (int i = 0; i < captured->n_outputs; i++)
+		j->outputs[i] = j->map[captured->outputs[i]];
 	j->n_forward = j->g->n_nodes;
 	t->graph = j->g;
 	t->serial = j->g;
@@ -366,4 +370,63 @@ bool joint_build(struct joint *j, struct trace *t, const struct graph *captured,
 	t->host.line = line;
 	t->host.column = column;
 	return ok;
+}
+
+/* Results and gradients as outputs, so that a pass keeps track of them. */
+static int list_outputs(const struct joint *j, const struct graph *captured, int *ids)
+{
+	int n = 0;
+
+	for (int i = 0; i < captured->n_outputs; i++)
+		ids[n++] = j->outputs[i];
+	for (int i = 0; i < captured->n_inputs; i++)
+		if (j->grads[i] >= 0)
+			ids[n++] = j->grads[i];
+	return n;
+}
+
+static void read_outputs(struct joint *j, const struct graph *captured)
+{
+	int n = 0;
+
+	for (int i = 0; i < captured->n_outputs; i++)
+		j->outputs[i] = j->g->outputs[n++];
+	for (int i = 0; i < captured->n_inputs; i++)
+		if (j->grads[i] >= 0)
+			j->grads[i] = j->g->outputs[n++];
+}
+
+/* Where among the inputs a node stands. */
+static int input_place(const struct graph *g, int node)
+{
+	int place = 0;
+
+	while (g->inputs[place] != node)
+		place++;
+	return place;
+}
+
+bool joint_decompose(struct joint *j, const struct graph *captured, struct err *err)
+{
+	struct arena *arena = j->g->arena;
+	int n = captured->n_outputs + captured->n_inputs + 1;
+	int *ids = ARENA_ARRAY(arena, int, (size_t)n), *places = ARENA_ARRAY(arena, int, (size_t)n);
+
+	if (!ids || !places || !graph_set_outputs(j->g, ids, list_outputs(j, captured, ids)))
+		return trace_no_memory(err);
+	for (int i = 0; i < captured->n_outputs; i++)
+		if (j->tangents[i] >= 0)
+			places[i] = input_place(j->g, j->tangents[i]);
+	if (!passes_decompose(j->g, err))
+		return false;
+	read_outputs(j, captured);
+	j->n_forward = j->g->n_nodes;
+	for (int i = 0; i < captured->n_outputs; i++) {
+		if (j->tangents[i] < 0)
+			continue;
+		j->tangents[i] = j->g->inputs[places[i]];
+		if (j->tangents[i] < j->n_forward)
+			j->n_forward = j->tangents[i];
+	}
+	return true;
 }

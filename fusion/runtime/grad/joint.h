@@ -13,7 +13,8 @@
 
 struct joint {
 	struct graph *g;
-	int *map;      /* by node of the captured graph: its node here */
+	int *map;      /* by node of the captured graph: its node here, while it is built */
+	int *outputs;  /* by output of the captured graph: its node */
 	int *tangents; /* by output of the captured graph: a node, -1: it has no gradient */
 	int *grads;    /* by input of the captured graph: a node, -1: none is asked for, or 0 */
 	int n_forward; /* nodes of the copy: those behind it are tangents and of rules */
@@ -30,6 +31,10 @@ bool *joint_tracked(struct autograd *a, const struct graph *g, const bool *wante
  * them; t->restart may be set. */
 bool joint_build(struct joint *j, struct trace *t, const struct graph *captured, const bool *wanted,
 		 struct err *err);
+
+/* Composites become what they are made of, so that joint_cut() sees what of them is
+ * dear: the sums of a layer norm, not the norm. */
+bool joint_decompose(struct joint *j, const struct graph *captured, struct err *err);
 
 /* What the backward part shall read besides tangents: nodes that are saved.  Where
  * *save[node] the forward part hands it over (inputs too). */

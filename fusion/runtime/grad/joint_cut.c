@@ -110,58 +110,36 @@ static void saturate(struct cut *c, int source, int sink)
 	}
 }
 
+/* From where the sink can still be reached; of several cheapest cuts that is the one
+ * behind which the least is computed again.  In `level`: 0 where so, else -1. */
+static void find_sink_side(struct cut *c, int sink)
+{
+	int head = 0, tail = 0;
+
+	for (int i = 0; i < c->n; i++)
+		c->level[i] = -1;
+	c->level[sink] = 0;
+	c->queue[tail++] = sink;
+	while (head < tail)
+		for (int e = c->first[c->queue[head++]]; e >= 0; e = c->edges[e].next) {
+			int from = c->edges[e].to;
+
+			if (c->edges[e ^ 1].room <= 0 || c->level[from] >= 0)
+				continue;
+			c->level[from] = 0;
+			c->queue[tail++] = from;
+		}
+}
+
 /* What a second computation would cost more than it saves, or change. */
 static bool is_dear(const struct node *n)
 {
 	switch (op_info(n->op)->kind) {
 	case KIND_POINTWISE:
 	case KIND_VIEW:
+	case KIND_JOIN:
 	case KIND_CREATE:
 	case KIND_CONSTANT:
-		return false;
-	case KIND_COMPOSITE:
-		break;
-	default:
-		return true;
-	}
-	switch (n->op) { /* those that decompose into pointwise ops alone */
-	case OP_add_alpha:
-	case OP_sub_alpha:
-	case OP_clamp:
-	case OP_gelu:
-	case OP_silu:
-	case OP_zeros_like:
-	case OP_ones_like:
-	case OP_full_like:
-	case OP_new_zeros:
-	case OP_new_ones:
-	case OP_new_full:
-	case OP_fill:
-	case OP_masked_fill:
-	case OP_leaky_relu:
-	case OP_elu:
-	case OP_celu:
-	case OP_selu:
-	case OP_softplus:
-	case OP_relu6:
-	case OP_hardtanh:
-	case OP_hardswish:
-	case OP_hardsigmoid:
-	case OP_mish:
-	case OP_logsigmoid:
-	case OP_softsign:
-	case OP_tanhshrink:
-	case OP_div:
-	case OP_lerp:
-	case OP_addcmul:
-	case OP_addcdiv:
-	case OP_rsub:
-	case OP_clamp_min:
-	case OP_clamp_max:
-	case OP_isfinite:
-	case OP_isinf:
-	case OP_logit:
-	case OP_xlogy:
 		return false;
 	default:
 		return true;
@@ -182,10 +160,13 @@ static int64_t bytes_of(const struct graph *g, const struct node *n)
 	return bytes + 1;
 }
 
-/* What is alive anyway costs next to nothing: inputs, and results. */
+/* What is alive anyway costs next to nothing: inputs, and results.  A view that is
+ * saved has to be copied first. */
 static int64_t weight(const struct graph *g, const struct node *n, const bool *result)
 {
-	return n->op == OP_input || result[n->id] ? 1 : 2 * bytes_of(g, n);
+	if (n->op == OP_input || result[n->id])
+		return 1;
+	return (op_info(n->op)->kind == KIND_VIEW ? 3 : 2) * bytes_of(g, n);
 }
 
 /* Nodes that wait for a tangent, which are such themselves. */
@@ -281,7 +262,7 @@ bool joint_cut(const struct joint *j, const struct graph *captured, bool **save,
 	if (!late || !needed || !result || !*save || !make_vertices(&c, g))
 		return trace_no_memory(err);
 	for (int i = 0; i < captured->n_outputs; i++)
-		result[j->map[captured->outputs[i]]] = true;
+		result[j->outputs[i]] = true;
 	for (int id = 0; id < g->n_nodes; id++)
 		add_node(&c, g->nodes[id], late, needed, result, source, sink);
 	/* a gradient may be a value that waits for nothing */
@@ -289,8 +270,9 @@ bool joint_cut(const struct joint *j, const struct graph *captured, bool **save,
 		if (j->grads[i] >= 0 && !late[j->grads[i]])
 			join(&c, outside(j->grads[i]), sink, ENDLESS);
 	saturate(&c, source, sink);
+	find_sink_side(&c, sink);
 	for (int id = 0; id < g->n_nodes; id++)
-		(*save)[id] = needed[id] && !late[id] && c.level[inside(id)] >= 0 &&
-			      c.level[outside(id)] < 0;
+		(*save)[id] = needed[id] && !late[id] && c.level[inside(id)] < 0 &&
+			      c.level[outside(id)] >= 0;
 	return true;
 }

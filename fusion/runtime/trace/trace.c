@@ -376,8 +376,7 @@ static bool set_fx(struct trace *t, int node, enum op op, const char *name, bool
 /* What both sides of a branch draw, only one of them would have drawn. */
 static bool check_random(struct trace *t, enum op op, struct err *err)
 {
-	if (!t->fork ||
-	    (op != OP_uniform && op != OP_normal && op != OP_random_ints && op != OP_dropout))
+	if (!t->fork || (!op_draws(op) && op != OP_dropout))
 		return true;
 	return trace_break(t, BREAK_UNSUPPORTED, "random numbers", err);
 }
