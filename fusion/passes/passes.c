@@ -68,7 +68,8 @@ static bool is_read(const struct graph *g, int id)
 static bool all_live(const struct graph *g, struct err *err)
 {
 	for (int i = 0; i < g->n_nodes; i++)
-		if (g->nodes[i]->op != OP_input && !is_output(g, i) && !is_read(g, i))
+		if (g->nodes[i]->op != OP_input && !op_draws(g->nodes[i]->op) && !is_output(g, i) &&
+		    !is_read(g, i))
 			return err_set(err, ERR_INTERNAL, "nothing reads %%%s", g->nodes[i]->name);
 	return true;
 }
