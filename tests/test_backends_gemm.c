@@ -103,9 +103,15 @@ static double *multiply(const struct product *p, int layout, int threads)
 	return out;
 }
 
+/* Of an element, and of the operands before. */
+static const double roundings[DTYPE_COUNT] = {
+	[DTYPE_F16] = 2.5e-4, [DTYPE_BF16] = 2e-3, [DTYPE_F32] = 6e-8, [DTYPE_F64] = 1e-15
+};
+static const enum dtype floats[4] = { DTYPE_F32, DTYPE_F64, DTYPE_F16, DTYPE_BF16 };
+
 static void check_values(const struct product *p, const double *got)
 {
-	double rounding = p->dtype == DTYPE_F64 ? 1e-15 : 6e-8;
+	double rounding = roundings[p->dtype];
 
 	for (int64_t x = 0; x < BATCH; x++)
 		for (int64_t i = 0; i < p->m; i++)
@@ -155,10 +161,9 @@ static void test_our_kernel(void **state)
 	for (size_t u = 0; u < sizeof(units) / sizeof(units[0]); u++)
 		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && kernels_named(units[u]);
 		     i++)
-			for (int d = 0; d < 2; d++)
+			for (int d = 0; d < 4; d++)
 				check(&(struct product){ sizes[i][0], sizes[i][1], sizes[i][2],
-							 d ? DTYPE_F64 : DTYPE_F32, NULL,
-							 units[u] },
+							 floats[d], NULL, units[u] },
 				      LAYOUTS);
 }
 
@@ -178,9 +183,9 @@ static void test_blas(void **state)
 	(void)state;
 	print_message("%s\n", backend_blas_note(blas));
 	for (size_t i = 0; i < sizeof(large) / sizeof(large[0]); i++)
-		for (int d = 0; d < 2; d++)
-			check(&(struct product){ large[i][0], large[i][1], large[i][2],
-						 d ? DTYPE_F64 : DTYPE_F32, calls, NULL },
+		for (int d = 0; d < 4; d++)
+			check(&(struct product){ large[i][0], large[i][1], large[i][2], floats[d],
+						 calls, NULL },
 			      4);
 	backend_blas_destroy(blas);
 }

@@ -16,7 +16,7 @@
 enum {
 	M_BLOCK = 240, /* a multiple of every gemm_rows */
 	N_BLOCK = 512,
-	K_BLOCK = 256,       /* how sums are cut: part of every product's bits */
+	K_BLOCK = GEMM_K_BLOCK,
 	LONG_K_BLOCK = 4096, /* a multiple; of a column operand that stays in the cache */
 	MOST_THREADS = 64,
 	ALIGN = 64,
@@ -42,6 +42,11 @@ static int64_t least(int64_t a, int64_t b)
 static bool in_ints(enum dtype dtype)
 {
 	return dtype_category(dtype) != CATEGORY_FLOAT;
+}
+
+static bool is_narrow(enum dtype dtype)
+{
+	return dtype == DTYPE_F16 || dtype == DTYPE_BF16;
 }
 
 /* The element type of panels and sums. */
@@ -259,7 +264,7 @@ static void turn(float *to, int64_t to_step, const float *from, int64_t from_ste
 
 /* A panel of float32 whose summed dim is side by side in memory, `step` apart
  * across: the rows of a transposed weight. */
-static void pack_turned(float *to, const float *from, int64_t step, int have, int rows, int64_t n)
+void gemm_pack_turned(float *to, const float *from, int64_t step, int have, int rows, int64_t n)
 {
 	if (have < rows)
 		memset(to, 0, (size_t)(n * rows) * sizeof(*to));
@@ -292,8 +297,8 @@ static void pack(const struct gemm *g, void *to, const void *from, const struct 
 	}
 	if (from && g->dtype == DTYPE_F32 && is_linear(across, which) && is_linear(&g->k, which) &&
 	    g->k.step[which] == 1) {
-		pack_turned(to, (const float *)from + first * across->step[which] + k0,
-			    across->step[which], have, rows, n);
+		gemm_pack_turned(to, (const float *)from + first * across->step[which] + k0,
+				 across->step[which], have, rows, n);
 		return;
 	}
 	if (!from) { /* a missing operand is all ones */
@@ -304,6 +309,10 @@ static void pack(const struct gemm *g, void *to, const void *from, const struct 
 				((float *)to)[i] = (float)(i % rows < have);
 		return;
 	}
+	if (is_narrow(g->dtype) &&
+	    gemm_pack_narrow(g, to, from, &(struct panel){ across, first, k0, n, have, rows },
+			     which))
+		return;
 	if (g->dtype == DTYPE_F64)
 		pack_f64(to, from, g->dtype, across, first, have, rows, &g->k, k0, n, which);
 	else if (g->dtype == DTYPE_F32)
@@ -350,6 +359,10 @@ static void unpack(const struct gemm *g, const void *sums, void *c, int64_t i0, 
 
 		if (dense && (g->dtype == DTYPE_F32 || g->dtype == DTYPE_F64)) {
 			memcpy((char *)c + (size_t)(start + j0) * bytes, row, (size_t)n * bytes);
+			continue;
+		}
+		if (dense && is_narrow(g->dtype)) {
+			gemm_round_narrow(g, (uint16_t *)c + start + j0, (const float *)row, n);
 			continue;
 		}
 		for (int64_t j = 0; j < n; j++)
@@ -548,7 +561,8 @@ static void run_tasks(void *context, int64_t begin, int64_t end, int thread)
 
 	for (int64_t task = begin; task < end; task++)
 		if (g->blas)
-			gemm_blas_task(g, run->a, run->b, run->c, task);
+			gemm_blas_task(g, run->a, run->b, run->c, task,
+				       g->scratch + (size_t)thread * g->thread_bytes);
 		else if (in_ints(g->dtype))
 			run_ints(run, task);
 		else

@@ -13,7 +13,8 @@
 
 enum {
 	AXIS_DIMS = 24,
-	GEMM_FEW = 64, /* columns for which turning the first operand does not pay */
+	GEMM_K_BLOCK = 256, /* how sums are cut: part of every product's bits */
+	GEMM_FEW = 64,      /* columns for which turning the first operand does not pay */
 	GEMM_WORTH_BLAS = 2 * 1000 * 1000, /* multiplications of one product: see gemm_blas.c */
 };
 
@@ -60,11 +61,29 @@ struct gemm *gemm_create(const struct gemm *g, const struct axis_dims *batch,
 /* `b` NULL: all ones. */
 void gemm_run(const struct gemm *g, const void *a, const void *b, void *c, struct pool *pool);
 
+/* Private to gemm*.c: a panel to fill, to[k * rows + r]: rows from `first` along
+ * `across`, `have` of them (zeros behind), by k from k0 on. */
+struct panel {
+	const struct axis *across;
+	int64_t first, k0, k;
+	int have, rows;
+};
+/* Of float32 whose summed dim is side by side in memory, `step` apart across. */
+void gemm_pack_turned(float *to, const float *from, int64_t step, int have, int rows, int64_t k);
+
+/* Private to gemm*.c: a panel of float16 or bfloat16, as float32; false where they lie
+ * in neither order.  And n sums side by side, rounded. */
+bool gemm_pack_narrow(const struct gemm *g, float *to, const void *from, const struct panel *p,
+		      int which);
+void gemm_round_narrow(const struct gemm *g, uint16_t *to, const float *sums, int64_t n);
+
 /* Private to gemm*.c: whether OpenBLAS shall compute it; then layout, blocks and
  * grain are filled in.  `linear`: rows, columns and k are one dim each. */
 bool gemm_prefers_blas(struct gemm *g, bool linear);
 
-/* One block of the result; operands and result as given to gemm_run(). */
-void gemm_blas_task(const struct gemm *g, const void *a, const void *b, void *c, int64_t task);
+/* One block of the result; operands and result as given to gemm_run(); g->thread_bytes
+ * of scratch, which float16 and bfloat16 need. */
+void gemm_blas_task(const struct gemm *g, const void *a, const void *b, void *c, int64_t task,
+		    void *scratch);
 
 #endif

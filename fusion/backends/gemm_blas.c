@@ -17,6 +17,9 @@ enum {
 	SMALLEST = 1000 *
 		   1000, /* multiplications; 100 cubed, as its *_small_kernel_permit has it */
 	MOST_TASKS = 64,
+	NARROW_FEW = 8,
+	MOST_NARROW_TASKS = 16, /* each widens its rows and columns for itself */
+	ROOM = 16,              /* floats that a cast may write past the end of a row */
 };
 
 /* Whether a walk has unit stride in an operand, or is none at all. */
@@ -69,10 +72,16 @@ static int64_t cut(int64_t n, int64_t i, int64_t count)
 	return at < n ? at : n;
 }
 
+static bool is_narrow(const struct gemm *g)
+{
+	return g->dtype == DTYPE_F16 || g->dtype == DTYPE_BF16;
+}
+
 /* In halves along the longer side, while all blocks stay large enough. */
 static void choose_tasks(struct gemm *g)
 {
 	double k = (double)g->k.size;
+	int most = is_narrow(g) ? MOST_NARROW_TASKS : MOST_TASKS;
 
 	g->m_blocks = g->n_blocks = 1;
 	for (;;) {
@@ -82,7 +91,7 @@ static void choose_tasks(struct gemm *g)
 		int64_t *blocks = rows ? &g->m_blocks : &g->n_blocks;
 		int64_t half = rows ? m / 2 * n : n / 2 * m;
 
-		if (g->batch.size * g->m_blocks * g->n_blocks * 2 > MOST_TASKS ||
+		if (g->batch.size * g->m_blocks * g->n_blocks * 2 > most ||
 		    (double)(half * UNIT * UNIT) * k <= (double)SMALLEST)
 			break;
 		*blocks *= 2;
@@ -91,15 +100,29 @@ static void choose_tasks(struct gemm *g)
 	g->grain = 1;
 }
 
+/* Three matrices, each with room behind it, and the whole in lines of the cache. */
+static int64_t up_to_room(int64_t floats)
+{
+	return (floats + 3 * ROOM + ROOM - 1) / ROOM * ROOM;
+}
+
 bool gemm_prefers_blas(struct gemm *g, bool linear)
 {
 	double work = (double)g->row.size * (double)g->column.size * (double)g->k.size;
+	/* few are ours, without a copy; float16 and bfloat16 are copied in any case */
+	int64_t few = is_narrow(g) ? NARROW_FEW : GEMM_FEW;
 
-	if (!g->blas || !linear || (g->dtype != DTYPE_F32 && g->dtype != DTYPE_F64) ||
-	    work < GEMM_WORTH_BLAS || g->row.size <= GEMM_FEW || g->column.size <= GEMM_FEW ||
+	if (!g->blas || !linear || dtype_category(g->dtype) != CATEGORY_FLOAT ||
+	    work < GEMM_WORTH_BLAS || g->row.size <= few || g->column.size <= few ||
 	    g->row.size > INT_MAX || g->column.size > INT_MAX || g->k.size > INT_MAX || !lay_out(g))
 		return false;
 	choose_tasks(g);
+	if (is_narrow(g)) {
+		int64_t m = (units(g->row.size) / g->m_blocks + 1) * UNIT;
+		int64_t n = (units(g->column.size) / g->n_blocks + 1) * UNIT;
+
+		g->thread_bytes = sizeof(float) * (size_t)up_to_room(g->k.size * (m + n) + m * n);
+	}
 	return true;
 }
 
@@ -108,7 +131,36 @@ static int64_t batch_at(const struct gemm *g, int which, int64_t batch)
 	return g->batch.table[which] ? g->batch.table[which][batch] : batch * g->batch.step[which];
 }
 
-void gemm_blas_task(const struct gemm *g, const void *a, const void *b, void *c, int64_t task)
+/* `rows` rows of n elements, `lead` apart, as float32 side by side; returns what lies
+ * behind them. */
+static float *widen(const struct gemm *g, float *to, const uint16_t *from, int rows, int n,
+		    int lead)
+{
+	for (int r = 0; r < rows; r++)
+		g->kernels->cast[DTYPE_F32][g->dtype](to + (ptrdiff_t)r * n,
+						      from + (ptrdiff_t)r * lead, NULL, NULL, n, 0);
+	return to + (ptrdiff_t)rows * n + ROOM;
+}
+
+/* The block of float16 or bfloat16, which begins at a, b and c. */
+static void narrow_task(const struct gemm *g, const uint16_t *a, const uint16_t *b, uint16_t *c,
+			const int size[3], float *scratch)
+{
+	const struct blas_layout *l = &g->layout;
+	int m = size[0], n = size[1], k = size[2];
+	bool turned_a = l->turn[0] == BLAS_TURNED, turned_b = l->turn[1] == BLAS_TURNED;
+	float *wide_a = scratch, *wide_b, *sums;
+
+	wide_b = widen(g, wide_a, a, turned_a ? k : m, turned_a ? m : k, l->lead[0]);
+	sums = widen(g, wide_b, b, turned_b ? n : k, turned_b ? k : n, l->lead[1]);
+	g->blas->sgemm(BLAS_ROW_MAJOR, l->turn[0], l->turn[1], m, n, k, 1, wide_a, turned_a ? m : k,
+		       wide_b, turned_b ? k : n, 0, sums, n);
+	for (int r = 0; r < m; r++)
+		gemm_round_narrow(g, c + (ptrdiff_t)r * l->lead[2], sums + (ptrdiff_t)r * n, n);
+}
+
+void gemm_blas_task(const struct gemm *g, const void *a, const void *b, void *c, int64_t task,
+		    void *scratch)
 {
 	const struct blas_layout *l = &g->layout;
 	int64_t j = task % g->n_blocks, i = task / g->n_blocks % g->m_blocks;
@@ -120,7 +172,10 @@ void gemm_blas_task(const struct gemm *g, const void *a, const void *b, void *c,
 	int64_t at_b = batch_at(g, 1, batch) + n0 * g->column.step[1];
 	int64_t at_c = batch_at(g, 2, batch) + m0 * g->row.step[2] + n0 * g->column.step[2];
 
-	if (g->dtype == DTYPE_F32)
+	if (is_narrow(g))
+		narrow_task(g, (const uint16_t *)a + at_a, (const uint16_t *)b + at_b,
+			    (uint16_t *)c + at_c, (int[]){ m, n, k }, scratch);
+	else if (g->dtype == DTYPE_F32)
 		g->blas->sgemm(BLAS_ROW_MAJOR, l->turn[0], l->turn[1], m, n, k, 1,
 			       (const float *)a + at_a, l->lead[0], (const float *)b + at_b,
 			       l->lead[1], 0, (float *)c + at_c, l->lead[2]);

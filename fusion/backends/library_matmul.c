@@ -92,7 +92,7 @@ static bool bind_contraction(struct library_call *call, struct err *err)
 	struct axis_dims axes[KINDS];
 	struct contraction c;
 	struct gemm g = { .kernels = call->kernels, .dtype = call->out.dtype };
-	struct blas *blas = g.dtype == DTYPE_F32 || g.dtype == DTYPE_F64 ? call->blas : NULL;
+	struct blas *blas = dtype_category(g.dtype) == CATEGORY_FLOAT ? call->blas : NULL;
 
 	if (!einsum_of(call->graph, call->node->op, call->node->args, &c, err))
 		return false;
