@@ -238,6 +238,14 @@ bool lane_call(struct lane *lane, int call, struct value *out, struct err *err)
 	return false;
 }
 
+bool lane_wrote(const struct lane *lane, int call)
+{
+	for (int k = 0; k < lane->originals->n_args[call]; k++)
+		if (!value_same(lane->originals->args[call][k], lane->args[call][k]))
+			return true;
+	return false;
+}
+
 bool lane_restore(struct lane *lane, int call, struct err *err)
 {
 	const struct inputs *in = lane->originals;

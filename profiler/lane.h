@@ -31,6 +31,7 @@ struct lane {
 	struct value *outputs;          /* of the calls once in order; dropped before timing */
 	bool writes;                    /* the program changes its inputs */
 	bool grad;                      /* each call has a backward pass behind it */
+	int64_t held_bytes; /* before the calls: inputs, parameters, and what else there is */
 	int64_t peak_bytes;
 	double timed_compile_us; /* compiling that the timed calls caused */
 	const int *timed;        /* indices of calls that timing cycles over */
@@ -59,6 +60,9 @@ bool lane_call(struct lane *lane, int call, struct value *out, struct err *err);
 
 /* Puts the arguments of a call back to what they were. */
 bool lane_restore(struct lane *lane, int call, struct err *err);
+
+/* Whether the program left a call's arguments other than they were. */
+bool lane_wrote(const struct lane *lane, int call);
 
 void lane_drop_outputs(struct lane *lane);
 

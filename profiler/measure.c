@@ -170,7 +170,7 @@ bool measure_lanes(struct lane *lanes, int n_lanes, double budget_s,
 		   const struct measure_watch *watch, struct err *err)
 {
 	double clock_cost = measure_clock_cost_ns(), elapsed = 0;
-	int order[FUSION_MODE_COUNT] = { 0 };
+	int order[MEASURE_MAX_LANES] = { 0 };
 	uint64_t position = 0;
 	int64_t begin;
 

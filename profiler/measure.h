@@ -15,6 +15,9 @@
 #include "profiler/lane.h"
 #include "profiler/stats.h"
 
+/* Each mode with autocast and without. */
+enum { MEASURE_MAX_LANES = 2 * FUSION_MODE_COUNT };
+
 struct measure_watch {
 	/* Between samples; `share` of the point's time, 0..1.  False: cancel. */
 	bool (*tick)(void *self, const struct lane *lane, int round, double share);

@@ -12,6 +12,7 @@
 #include "fusion/backends/backend.h"
 #include "fusion/base/clock.h"
 #include "profiler/measure.h"
+#include "profiler/mixed.h"
 #include "profiler/report.h"
 #include "profiler/report_passes.h"
 #include "profiler/rewrites.h"
@@ -74,15 +75,6 @@ static bool on_tick(void *self, const struct lane *lane, int round, double share
 		    calls_share + (1 - calls_share) * share);
 }
 
-/* Whether the program left a call's arguments other than they were. */
-static bool call_wrote(const struct lane *lane, int call)
-{
-	for (int k = 0; k < lane->originals->n_args[call]; k++)
-		if (!value_same(lane->originals->args[call][k], lane->args[call][k]))
-			return true;
-	return false;
-}
-
 /* Whether a call's output, and what it left in its arguments, can be reported. */
 static bool call_reportable(const struct lane *lane, int call, struct err *err)
 {
@@ -121,6 +113,7 @@ static bool run_calls(struct run *r, struct lane *lane, const struct lane *eager
 	double error = 0;
 
 	json_object_set_new(m, "calls", calls);
+	lane->held_bytes = (int64_t)allocator_used_bytes(a);
 	allocator_reset_peak(a);
 	for (int i = 0; i < lane->originals->n_calls; i++) {
 		struct fusion_counts before = fusion_counts(lane->session), after;
@@ -135,7 +128,7 @@ static bool run_calls(struct run *r, struct lane *lane, const struct lane *eager
 		lane->launches = (double)(after.launches - before.launches);
 		json_array_append_new(calls, report_call(lane, i, &before, &after, whole));
 		buf_clear(fusion_stdout(lane->session));
-		lane->writes = lane->writes || call_wrote(lane, i);
+		lane->writes = lane->writes || lane_wrote(lane, i);
 		if (eager)
 			error = fmax(error, value_distance(lane->outputs[i], eager->outputs[i]));
 	}
@@ -211,17 +204,17 @@ static void keep_samples(struct run *r, struct lane *lanes, int n)
 	}
 }
 
-static bool time_point(struct run *r, struct lane *lanes, json_t *modes, json_t *break_even,
-		       struct err *err)
+static bool time_point(struct run *r, struct lane *lanes, struct mixed *mixed, json_t *modes,
+		       json_t *break_even, struct err *err)
 {
 	struct measure_watch watch = { .tick = on_tick, .self = r };
-	int n = r->w->n_modes;
+	int n = r->w->n_modes, all = n + mixed->n;
 	double budget_s = fmin(point_budget_s, total_budget_s / (r->end - r->first));
 
-	for (int k = 0; k < n; k++)
+	for (int k = 0; k < all; k++)
 		if (!prepare_timing(&lanes[k], err))
 			return false;
-	if (!measure_lanes(lanes, n, budget_s, &watch, err))
+	if (!measure_lanes(lanes, all, budget_s * all / n, &watch, err))
 		return false;
 	for (int k = 0; k < n; k++) {
 		json_t *m = json_object_get(modes, fusion_mode_name(lanes[k].mode));
@@ -232,7 +225,7 @@ static bool time_point(struct run *r, struct lane *lanes, json_t *modes, json_t 
 		report_latency(m, &lanes[k], &split);
 		json_object_set_new(m, "reproduce", reproduce(r, lanes[k].mode));
 	}
-	if (!compare_modes(lanes, n, break_even, err))
+	if (!compare_modes(lanes, n, break_even, err) || !mixed_report(mixed, lanes, err))
 		return false;
 	keep_samples(r, lanes, n);
 	return true;
@@ -244,10 +237,26 @@ static const char *kernel_cache(const struct run *r)
 	return r->options->timing ? NULL : r->options->cache_dir;
 }
 
-static bool run_lanes(struct run *r, struct lane *lanes, const struct inputs *inputs, json_t *modes,
-		      json_t *break_even, struct err *err)
+/* Lanes with autocast have others beside them, without it; `place` gets the section. */
+static bool run_mixed(struct run *r, struct mixed *mixed, const struct lane *lanes,
+		      const struct inputs *inputs, json_t *place, struct err *err)
+{
+	bool ok;
+
+	if (!r->w->autocast)
+		return true;
+	ok = mixed_create(mixed, r->w, &r->w->points[r->point], lanes, inputs, kernel_cache(r),
+			  err);
+	if (mixed->json)
+		json_object_set_new(place, "autocast", mixed->json);
+	return ok;
+}
+
+static bool run_lanes(struct run *r, struct lane *lanes, const struct inputs *inputs, json_t *place,
+		      json_t *modes, json_t *break_even, struct err *err)
 {
 	const struct point *p = &r->w->points[r->point];
+	struct mixed mixed = { .plain = lanes + r->w->n_modes };
 
 	for (int k = 0; k < r->w->n_modes; k++) {
 		enum fusion_mode mode = r->w->modes[k];
@@ -266,20 +275,23 @@ static bool run_lanes(struct run *r, struct lane *lanes, const struct inputs *in
 			rewrites_offer_run(json_object_get(m, "breaks"), &lanes[k], r->w, p,
 					   rewrites_ms);
 	}
-	return !r->options->timing || time_point(r, lanes, modes, break_even, err);
+	if (!run_mixed(r, &mixed, lanes, inputs, place, err))
+		return false;
+	return r->options->timing ? time_point(r, lanes, &mixed, modes, break_even, err)
+				  : mixed_report(&mixed, lanes, err);
 }
 
-static bool run_point(struct run *r, json_t *modes, json_t *break_even, json_t *device,
-		      struct err *err)
+static bool run_point(struct run *r, json_t *place, json_t *modes, json_t *break_even,
+		      json_t *device, struct err *err)
 {
-	struct lane lanes[FUSION_MODE_COUNT] = { { 0 } };
+	struct lane lanes[MEASURE_MAX_LANES] = { { 0 } };
 	const struct point *p = &r->w->points[r->point];
 	struct inputs inputs;
 	bool ok;
 
 	if (!inputs_create(&inputs, r->w, p, err))
 		return false;
-	ok = run_lanes(r, lanes, &inputs, modes, break_even, err);
+	ok = run_lanes(r, lanes, &inputs, place, modes, break_even, err);
 	if (!ok)
 		sweep_locate(r->w, p, err);
 	if (lanes[0].engine) {
@@ -291,7 +303,7 @@ static bool run_point(struct run *r, json_t *modes, json_t *break_even, json_t *
 		json_object_set_new(device, "threads",
 				    json_integer(fusion_threads(lanes[0].engine)));
 	}
-	for (int k = 0; k < r->w->n_modes; k++)
+	for (int k = 0; k < MEASURE_MAX_LANES; k++)
 		lane_destroy(&lanes[k]);
 	inputs_destroy(&inputs);
 	return ok;
@@ -335,6 +347,7 @@ static bool run_points(struct run *r, json_t *report, json_t *device, struct err
 	for (r->point = r->first; r->point < r->end; r->point++) {
 		const struct point *p = &r->w->points[r->point];
 		json_t *modes = json_object_get(report, "modes"), *break_even = top;
+		json_t *place = report;
 
 		if (r->w->sweep.kind != SWEEP_NONE) {
 			modes = json_object();
@@ -343,8 +356,9 @@ static bool run_points(struct run *r, json_t *report, json_t *device, struct err
 								(json_int_t)p->n, "source",
 								point_source(r->w, p), "modes",
 								modes, "break_even", break_even));
+			place = json_array_get(points, json_array_size(points) - 1);
 		}
-		if (!run_point(r, modes, break_even, device, err))
+		if (!run_point(r, place, modes, break_even, device, err))
 			return false;
 		if (r->w->modes[0] != FUSION_EAGER)
 			json_object_del(json_array_get(points, json_array_size(points) - 1),

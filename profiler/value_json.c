@@ -352,10 +352,15 @@ json_t *value_to_json(struct value v, bool whole)
 	}
 }
 
+static bool same_sizes(const struct tensor *a, const struct tensor *b)
+{
+	return a->rank == b->rank &&
+	       memcmp(a->size, b->size, (size_t)a->rank * sizeof(a->size[0])) == 0;
+}
+
 static bool tensor_alike(const struct tensor *a, const struct tensor *b)
 {
-	return a->dtype == b->dtype && a->rank == b->rank &&
-	       memcmp(a->size, b->size, (size_t)a->rank * sizeof(a->size[0])) == 0;
+	return a->dtype == b->dtype && same_sizes(a, b);
 }
 
 bool value_alike(struct value a, struct value b)
@@ -369,8 +374,6 @@ static double tensor_distance(const struct tensor *a, const struct tensor *b)
 	int64_t numel = tensor_numel(a);
 	double most = 0;
 
-	if (!tensor_alike(a, b))
-		return (double)NAN;
 	for (int64_t i = 0; i < numel; i++) {
 		double x = tensor_get_double(a, i), y = tensor_get_double(b, i);
 
@@ -393,7 +396,7 @@ static double as_number(struct value v)
 	return v.kind == VALUE_FLOAT ? v.f : v.kind == VALUE_INT ? (double)v.i : (double)v.b;
 }
 
-double value_distance(struct value a, struct value b)
+static double distance(struct value a, struct value b, bool any_dtype)
 {
 	double most = 0;
 	bool list = a.kind == VALUE_TUPLE || a.kind == VALUE_LIST;
@@ -402,7 +405,9 @@ double value_distance(struct value a, struct value b)
 	if (a.kind != b.kind)
 		return (double)NAN;
 	if (a.kind == VALUE_TENSOR)
-		return tensor_distance(a.tensor->memory, b.tensor->memory);
+		return (any_dtype ? same_sizes : tensor_alike)(a.tensor->memory, b.tensor->memory)
+			   ? tensor_distance(a.tensor->memory, b.tensor->memory)
+			   : (double)NAN;
 	if (is_number(a)) {
 		double x = as_number(a), y = as_number(b);
 
@@ -414,14 +419,24 @@ double value_distance(struct value a, struct value b)
 	if (n != (list ? b.list->len : b.dict->len))
 		return (double)NAN;
 	for (int i = 0; i < n; i++) {
-		double d = list ? value_distance(a.list->at[i], b.list->at[i])
-				: value_distance(a.dict->values[i], b.dict->values[i]);
+		double d = list ? distance(a.list->at[i], b.list->at[i], any_dtype)
+				: distance(a.dict->values[i], b.dict->values[i], any_dtype);
 
 		if (isnan(d))
 			return d;
 		most = fmax(most, d);
 	}
 	return most;
+}
+
+double value_distance(struct value a, struct value b)
+{
+	return distance(a, b, false);
+}
+
+double value_distance_any(struct value a, struct value b)
+{
+	return distance(a, b, true);
 }
 
 bool value_same(struct value a, struct value b)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "server/break_text.h"
+#include "server/mixed_text.h"
 #include "server/numbers.h"
 
 enum { MAX_WARNINGS = 4 };
@@ -337,6 +338,7 @@ void run_table_print(struct buf *out, const json_t *report)
 		print_untimed(out, report);
 		buf_putc(out, '\n');
 	}
+	mixed_text_print(out, report);
 	print_breaks(out, report);
 	if (m)
 		print_stdout(out, json_object_iter_key(first), m);

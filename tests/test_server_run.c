@@ -217,11 +217,48 @@ static void file_that_is_not_json_names_its_line(void **state)
 	unlink(path);
 }
 
+/* What autocast saved has a table of its own; slower is said. */
+static void autocast_has_its_table(void **state)
+{
+	const char *text =
+	    "{\"modes\": {\"static\": {\"calls\": []}}, \"device\": {\"threads\": 1}, "
+	    "\"autocast\": "
+	    "{\"dtype\": \"bfloat16\", \"batch\": 64, \"error\": null, \"modes\": {\"static\": "
+	    "{\"with\": {\"median_us\": 200, \"samples_per_s\": 320000, \"activation_bytes\": "
+	    "512000}, \"without\": {\"median_us\": 100, \"samples_per_s\": 640000, "
+	    "\"activation_bytes\": 1024000}, \"max_abs_error\": 0.01, \"speedup\": 0.5, "
+	    "\"speedup_ci\": [0.49, 0.51], \"verdict\": \"SLOWER\"}}}}";
+	const char *failing =
+	    "{\"modes\": {}, \"device\": {\"threads\": 1}, \"autocast\": {\"dtype\": "
+	    "\"float16\", \"batch\": null, \"error\": \"two dtypes\", \"modes\": {}}}";
+	json_t *report = json_loads(text, 0, NULL);
+	struct buf out;
+
+	(void)state;
+	buf_init(&out, 0);
+	run_table_print(&out, report);
+	json_decref(report);
+	assert_non_null(strstr(out.data,
+			       "autocast to bfloat16, each mode with it and without, side "
+			       "by side; a call has 64 samples\n"));
+	has(buf_steal(&out),
+	    "static         200       100  0.50x (0.49-0.51)   SLOWER         320,000     "
+	    "640,000        512      1,020       0.01\n");
+	report = json_loads(failing, 0, NULL);
+	buf_init(&out, 0);
+	run_table_print(&out, report);
+	json_decref(report);
+	has(buf_steal(&out),
+	    "autocast to float16: without it the program fails, so nothing is compared: "
+	    "two dtypes\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_have_three_digits_and_commas),
 		cmocka_unit_test(interval_takes_digits_away),
+		cmocka_unit_test(autocast_has_its_table),
 		cmocka_unit_test(sentence_says_when_compiling_pays),
 		cmocka_unit_test(sentence_says_when_it_never_pays),
 		cmocka_unit_test(sentence_admits_what_cannot_be_told),

@@ -30,6 +30,14 @@ for (const { title, ...example } of examples) {
   });
 }
 
+test("a dtype of autocast is a field of the form", () => {
+  const form = toForm({ source: "def model(x): return x", calls: [[]], autocast: "bfloat16" }, parameters);
+  assert.equal(form.autocast, "bfloat16");
+  assert.equal(fromForm(form).workload.autocast, "bfloat16");
+  form.autocast = "";
+  assert.equal("autocast" in fromForm(form).workload, false);
+});
+
 test("what the form does not show is kept", () => {
   const w = {
     name: "a",

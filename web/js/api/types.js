@@ -160,13 +160,37 @@
  * @property {number | null} [crossover_n]
  * @property {Interval | null} [crossover_ci]
  *
+ * @typedef {object} MixedSide one mode with autocast, or without
+ * @property {number} peak_bytes
+ * @property {number} activation_bytes what the calls added to inputs and parameters
+ * @property {number} [median_us]
+ * @property {Interval} [ci_us]
+ * @property {number | null} [samples_per_s]
+ *
+ * @typedef {object} MixedMode
+ * @property {MixedSide} with
+ * @property {MixedSide} without
+ * @property {number | null} activation_ratio
+ * @property {number | string} max_abs_error "nan" as a string
+ * @property {number} [speedup] of with over without
+ * @property {Interval} [speedup_ci]
+ * @property {string} [verdict]
+ *
+ * @typedef {object} Mixed what autocast saved
+ * @property {string} dtype
+ * @property {number | null} batch samples of a call
+ * @property {string | null} error why the program fails without it
+ * @property {Record<string, MixedMode>} modes
+ *
  * @typedef {object} Point
  * @property {number | null} [n]
  * @property {string} [source]
  * @property {Record<string, ModeReport>} modes
  * @property {Record<string, BreakEven>} [break_even]
+ * @property {Mixed} [autocast]
  *
  * @typedef {object} Report
+ * @property {Mixed} [autocast]
  * @property {number} breakeven
  * @property {Workload} workload
  * @property {unknown} [device]
@@ -199,6 +223,7 @@
  * @property {string} [device]
  * @property {string} [backend]
  * @property {number} [threads]
+ * @property {string | null} [autocast] a dtype
  * @property {Sweep | null} [sweep]
  * @property {string} [project]
  * @property {string[]} [tags]

@@ -14,7 +14,7 @@ import { inOrder } from "./modes.js";
  * @param {import("../api/types.js").Report} report @returns {import("../api/types.js").Point[]} */
 export function pointsOf(report) {
   if (report.points?.length) return report.points;
-  return [{ n: null, source: report.workload?.source, modes: report.modes ?? {}, break_even: report.break_even }];
+  return [{ n: null, source: report.workload?.source, modes: report.modes ?? {}, break_even: report.break_even, autocast: report.autocast }];
 }
 
 /**

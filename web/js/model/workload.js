@@ -16,6 +16,7 @@
  * @property {string} name @property {string} source @property {string} entry
  * @property {InputRow[]} inputs @property {string[]} modes
  * @property {string} device @property {string} backend @property {string} threads
+ * @property {string} autocast a dtype; "" for none
  * @property {"nothing" | "statements" | "input"} sweep
  * @property {string} pool @property {string} counts
  * @property {string} arg @property {string} dim @property {string} sizes
@@ -35,6 +36,7 @@ const SHOWN = new Set([
   "device",
   "backend",
   "threads",
+  "autocast",
   "sweep",
   "project",
   "tags",
@@ -95,6 +97,7 @@ export function toForm(w, parametersOf) {
     device: w.device ?? "cpu",
     backend: w.backend ?? "",
     threads: w.threads ? String(w.threads) : "",
+    autocast: w.autocast ?? "",
     sweep: s.statements ? "statements" : s.input ? "input" : "nothing",
     pool: (s.statements?.pool ?? []).join("\n"),
     counts: (s.statements?.counts ?? []).join(", "),
@@ -219,6 +222,7 @@ export function fromForm(f) {
     device: f.device,
     ...(threads?.[0] ? { threads: threads[0] } : {}),
     ...(f.backend ? { backend: f.backend } : {}),
+    ...(f.autocast ? { autocast: f.autocast } : {}),
     ...(sweep ? { sweep } : {}),
     ...(f.project.trim() ? { project: f.project.trim() } : {}),
     ...(tags.length ? { tags } : {}),

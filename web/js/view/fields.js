@@ -152,6 +152,23 @@ export function devicePart(f, changed) {
   return h("fieldset", {}, h("legend", {}, "Device: CPU"), grid, h("p", { class: "hint" }, hint));
 }
 
+const AUTOCAST = [
+  { value: "", label: "off" },
+  { value: "bfloat16", label: "bfloat16" },
+  { value: "float16", label: "float16" },
+];
+
+/** @param {Form} f @param {() => void} changed */
+export function precisionPart(f, changed) {
+  const chooser = select(AUTOCAST, f.autocast, { id: "autocast" }, (v) => {
+    f.autocast = v;
+    changed();
+  });
+  const hint = "Each call stands in torch.autocast; every mode is measured without it too, in the same rounds.";
+  const grid = h("div", { class: "grid" }, above("Autocast", chooser));
+  return h("fieldset", {}, h("legend", {}, "Precision"), grid, h("p", { class: "hint" }, hint));
+}
+
 const VARIES = [
   { value: "nothing", label: "nothing: one point" },
   { value: "statements", label: "statements in the body" },

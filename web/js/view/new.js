@@ -11,7 +11,7 @@ import { jobsChanged } from "./frame.js";
 import { Checker } from "./checker.js";
 import { Editor } from "./editor.js";
 import { acceptDrops, opener } from "./files.js";
-import { devicePart, filingPart, inputsPart, modesPart, showErrors, sweepPart } from "./fields.js";
+import { devicePart, filingPart, inputsPart, modesPart, precisionPart, showErrors, sweepPart } from "./fields.js";
 import { ApiError, getExamples, getRun, postRun } from "../api/client.js";
 import { blank, fromForm, rowsFor, toForm } from "../model/workload.js";
 import { entries, parameters } from "../model/source.js";
@@ -156,7 +156,13 @@ class NewPage {
     const changed = () => this.#changed();
     const form = this.#form;
     this.#sweep = sweepPart(form, changed);
-    const parts = [inputsPart(form, changed), modesPart(form, changed), devicePart(form, changed), this.#sweep.el];
+    const parts = [
+      inputsPart(form, changed),
+      modesPart(form, changed),
+      devicePart(form, changed),
+      precisionPart(form, changed),
+      this.#sweep.el,
+    ];
     this.#settings.replaceChildren(...parts, filingPart(form, changed), this.#why);
     const names = this.#entries().map((n) => ({ value: n, label: n }));
     const chooser = select(names, form.entry, { id: "entry", "aria-label": "Entry" }, (v) => {

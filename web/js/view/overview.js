@@ -8,6 +8,7 @@ import { remember } from "./router.js";
 import { onKeys } from "./frame.js";
 import { curvesSection } from "./curves.js";
 import { modesSection, pointName } from "./modes_table.js";
+import { mixedSection } from "./mixed.js";
 import { splitSection } from "./split.js";
 import { count } from "../model/format.js";
 import { headline, how, sentence, warnings } from "../model/verdict.js";
@@ -32,9 +33,10 @@ export function overview(ctx, body, run, report) {
   const last = points.length - 1;
   const modes = modesOf(points);
   const mode = headline(modes);
-  const [modesPlace, splitPlace, againPlace] = [h("div"), h("div"), h("div")];
+  const [modesPlace, mixedPlace, splitPlace, againPlace] = [h("div"), h("div"), h("div"), h("div")];
   const fill = (/** @type {number} */ at) => {
     modesPlace.replaceChildren(modesSection(run, points, at, modes, choose));
+    mixedPlace.replaceChildren(...mixedSection(points[at], modes, points.length > 1));
     splitPlace.replaceChildren(...splitSection(points[at], modes));
     againPlace.replaceChildren(againSection(run, report, points[at], modes));
   };
@@ -47,7 +49,7 @@ export function overview(ctx, body, run, report) {
   fill(asked < 0 ? last : asked);
   const curves = report.points?.length ? curvesSection(run, report, mode, ctx.signal) : null;
   const verdict = verdictSection(report, points[last], mode);
-  add(body, verdict, modesPlace, curves?.el, splitPlace, againPlace, notesSection(run, report));
+  add(body, verdict, modesPlace, mixedPlace, curves?.el, splitPlace, againPlace, notesSection(run, report));
   if (curves) onKeys(ctx.signal, { t: () => curves.toggle() });
 }
 

@@ -125,6 +125,7 @@ function factList(run) {
     ["Device", (run.device ?? w?.device ?? "cpu").toUpperCase()],
     ["Backend", backendOf(run)],
     ["Threads", w?.threads ? String(w.threads) : "one per core"],
+    ...(w?.autocast ? [/** @type {[string, string]} */ (["Autocast", w.autocast])] : []),
     ["Input", (w?.calls?.[0] ?? []).map(describeValue).join(", ") || "none"],
     ["Sweep", describeSweep(w)],
     ["Run", when],
