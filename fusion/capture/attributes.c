@@ -69,6 +69,8 @@ static bool method(struct vm *vm, struct attr_site *site, struct value o, const 
 		site = NULL; /* a frozenset has other methods */
 	if (site && site->kind == o.kind)
 		return vm_keep(vm, builtin_value(site->builtin, o), out, err);
+	if (o.kind == VALUE_STR && strcmp(name, "type") == 0) /* of a device, which is its name */
+		return vm_keep(vm, value_str(o.str->text, strcspn(o.str->text, ":")), out, err);
 	id = builtin_find(scope, name);
 	if (id >= 0 && o.kind == VALUE_TUPLE && strcmp(name, "numel") == 0) {
 		if (!o.list->is_size) /* torch.Size alone has it */

@@ -111,17 +111,23 @@ bool module_type(struct vm *vm, const char *module, const char *name, struct val
 		       err);
 }
 
+static bool submodule(struct vm *vm, const char *name, struct value *out, struct err *err)
+{
+	struct value m;
+
+	if (!vm_module(vm, name, &m, err))
+		return false;
+	*out = value_ref(m);
+	return true;
+}
+
 static bool outside_attribute(struct vm *vm, const char *module, const char *name,
 			      struct value *out, struct err *err)
 {
 	char full[128];
-	struct value m;
 
 	snprintf(full, sizeof(full), "%s.%s", module, name);
-	if (!vm_module(vm, full, &m, err))
-		return false;
-	*out = value_ref(m);
-	return true;
+	return submodule(vm, full, out, err);
 }
 
 bool native_attribute(struct vm *vm, const char *module, const char *name, struct value *out,
@@ -131,6 +137,8 @@ bool native_attribute(struct vm *vm, const char *module, const char *name, struc
 	int id = builtin_find(module, name);
 	bool found;
 
+	if (strcmp(module, "collections") == 0 && strcmp(name, "abc") == 0)
+		return !vm || submodule(vm, "collections.abc", out, err);
 	if (strcmp(module, "typing_extensions") == 0)
 		return native_attribute(vm, "typing", name, out, err);
 	if (strcmp(module, "_prelude") == 0 && strcmp(name, "forward") == 0)

@@ -20,7 +20,9 @@ bool native_is_type(const struct native *f)
 	const struct builtin *row;
 
 	if (!f->builtin)
-		return strncmp(f->name, "torch.", 6) == 0 && f->name[6] >= 'A' && f->name[6] <= 'Z';
+		return strcmp(f->name, "torch.device") == 0 ||
+		       (strncmp(f->name, "torch.", 6) == 0 && f->name[6] >= 'A' &&
+			f->name[6] <= 'Z');
 	row = builtin_row(f->id);
 	if (f->self.kind != VALUE_UNSET)
 		return false;
@@ -52,6 +54,8 @@ static bool is_of_native(struct value v, const struct native *f)
 		return v.kind == VALUE_TUPLE && v.list->is_size;
 	if (strcmp(name, "FloatTensor") == 0 || strcmp(name, "LongTensor") == 0)
 		return v.kind == VALUE_TENSOR;
+	if (strcmp(f->name, "torch.device") == 0)
+		return v.kind == VALUE_STR; /* devices are their names here */
 	if (strcmp(name, "int") == 0 && (v.kind == VALUE_BOOL || v.kind == VALUE_SYMINT ||
 					 v.kind == VALUE_SYMBOOL || v.kind == VALUE_LATEBOOL))
 		return true;
@@ -64,6 +68,87 @@ static bool is_of_native(struct value v, const struct native *f)
 	return strcmp(type, name) == 0;
 }
 
+/* The promises of typing and collections.abc that isinstance() can look at: bits of
+ * what the kinds of values are. */
+enum { ITERABLE = 1, SEQUENCE = 2, MAPPING = 4, SETS = 8, CALLABLE = 16, NUMBER = 32, SIZED = 64 };
+
+static int promises_of(struct value v)
+{
+	switch (v.kind) {
+	case VALUE_STR:
+	case VALUE_TUPLE:
+	case VALUE_LIST:
+	case VALUE_RANGE:
+		return ITERABLE | SEQUENCE | SIZED;
+	case VALUE_DICT:
+		return ITERABLE | MAPPING | SIZED;
+	case VALUE_SET:
+		return ITERABLE | SETS | SIZED;
+	case VALUE_GENERATOR:
+		return ITERABLE;
+	case VALUE_TENSOR:
+		return ITERABLE | SIZED;
+	case VALUE_FUNCTION:
+	case VALUE_METHOD:
+	case VALUE_CLASS:
+	case VALUE_NATIVE:
+		return CALLABLE;
+	case VALUE_INT:
+	case VALUE_BOOL:
+	case VALUE_FLOAT:
+	case VALUE_SYMINT:
+	case VALUE_SYMREAL:
+		return NUMBER;
+	default:
+		return 0;
+	}
+}
+
+static const struct {
+	const char *name, *method; /* an instance's, that shows the promise; NULL: none does */
+	int promise;
+} promises[] = {
+	{ "Iterable", "__iter__", ITERABLE },
+	{ "Collection", "__iter__", ITERABLE },
+	{ "Sequence", NULL, SEQUENCE },
+	{ "List", NULL, SEQUENCE },
+	{ "Tuple", NULL, SEQUENCE },
+	{ "Mapping", NULL, MAPPING },
+	{ "MutableMapping", NULL, MAPPING },
+	{ "Dict", NULL, MAPPING },
+	{ "Set", NULL, SETS },
+	{ "Callable", "__call__", CALLABLE },
+	{ "Number", NULL, NUMBER },
+	{ "Real", NULL, NUMBER },
+	{ "Sized", "__len__", SIZED },
+};
+
+/* isinstance(v, Iterable) and its like; *known false for another name. */
+static bool keeps_promise(struct vm *vm, struct value v, const struct native *f, bool *known,
+			  bool *out, struct err *err)
+{
+	struct value *place = NULL;
+
+	*known = false;
+	if (!f->builtin || strcmp(builtin_row(f->id)->scope, "typing") != 0)
+		return true;
+	for (size_t i = 0; i < sizeof(promises) / sizeof(promises[0]); i++) {
+		if (strcmp(promises[i].name, f->name) != 0)
+			continue;
+		*known = true;
+		*out = (promises_of(v) & promises[i].promise) != 0;
+		if (strcmp(f->name, "List") == 0 || strcmp(f->name, "Tuple") == 0)
+			*out = v.kind == (f->name[0] == 'L' ? VALUE_LIST : VALUE_TUPLE);
+		if (v.kind != VALUE_INSTANCE || !promises[i].method)
+			return true;
+		if (!class_find(vm, v.instance->class, promises[i].method, &place, err))
+			return false;
+		*out = place != NULL;
+		return true;
+	}
+	return true;
+}
+
 static bool not_a_type(struct vm *vm, struct err *err)
 {
 	return vm_raise(vm, CLASS_TYPE_ERROR, err,
@@ -73,6 +158,8 @@ static bool not_a_type(struct vm *vm, struct err *err)
 static bool is_instance(struct vm *vm, struct value v, struct value type, int depth, bool *out,
 			struct err *err)
 {
+	bool known;
+
 	*out = false;
 	switch (type.kind) {
 	case VALUE_TUPLE:
@@ -93,6 +180,10 @@ static bool is_instance(struct vm *vm, struct value v, struct value type, int de
 		*out = v.kind == VALUE_NONE && depth > 0;
 		return depth > 0 || not_a_type(vm, err);
 	case VALUE_NATIVE:
+		if (!keeps_promise(vm, v, type.native, &known, out, err))
+			return false;
+		if (known)
+			return true;
 		if (!native_is_type(type.native))
 			return not_a_type(vm, err);
 		*out = is_of_native(v, type.native);

@@ -20,6 +20,14 @@ static bool find_callee(struct session *s, const char *entry, struct err *err)
 	if (!vm_global(s->vm, entry, &s->callee))
 		return err_set(err, ERR_NAME, "the source defines no %s", entry);
 	value_ref(s->callee);
+	if (s->callee.kind == VALUE_CLASS) { /* a class of modules: one of them */
+		struct value made;
+
+		if (!class_call(s->vm, s->callee.class, NULL, 0, NULL, &made, err))
+			return false;
+		value_unref(s->callee);
+		s->callee = made;
+	}
 	if (s->callee.kind == VALUE_FUNCTION) {
 		s->function = value_ref(s->callee);
 		return true;

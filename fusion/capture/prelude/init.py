@@ -23,31 +23,10 @@ def _cdf(x):
     return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
 
-def _polynomial(x, factors):
-    total = torch.full_like(x, factors[-1])
-    for k in factors[-2::-1]:
-        total = total * x + k
-    return total
-
-
-def _erfinv(y):
-    # Rational functions of the middle and of the tails, then two steps of Newton.
-    z = y * y
-    middle = y * _polynomial(z, (0.886226899, -1.645349621, 0.914624893, -0.140543331))
-    middle = middle / _polynomial(z, (1.0, -2.118377725, 1.442710462, -0.329097515, 0.012229801))
-    z = torch.sqrt(-torch.log((1.0 - y.abs()) / 2.0))
-    tail = _polynomial(z, (-1.970840454, -1.62490649, 3.429567803, 1.641345311))
-    tail = tail / _polynomial(z, (1.0, 3.543889200, 1.637067800)) * torch.sign(y)
-    x = torch.where(y.abs() <= 0.7, middle, tail)
-    for _ in range(2):
-        x = x - (torch.erf(x) - y) / (2.0 / math.sqrt(math.pi) * torch.exp(-x * x))
-    return x
-
-
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
     low, high = _cdf((a - mean) / std), _cdf((b - mean) / std)
     drawn = uniform_(torch.empty(tensor.shape), 2 * low - 1, 2 * high - 1)
-    drawn = _erfinv(drawn.double()).float() * (std * math.sqrt(2.0)) + mean
+    drawn = torch.erfinv(drawn.double()).float() * (std * math.sqrt(2.0)) + mean
     return _fill(tensor, torch.clamp(drawn, a, b))
 
 

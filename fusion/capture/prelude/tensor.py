@@ -35,6 +35,10 @@ def multinomial(self, num_samples, replacement=False, *, generator=None):
     return torch.multinomial(self, num_samples, replacement)
 
 
+def erfinv_(self):
+    return _fill(self, torch.erfinv(self))
+
+
 def share_memory_(self):
     return self
 
@@ -53,3 +57,7 @@ def get_device(self):
 
 def register_hook(self, hook):
     raise NotImplementedError("Tensor.register_hook is not in the language: change x.grad behind backward()")
+
+
+def erfinv(self):
+    return torch.erfinv(self)

@@ -68,6 +68,27 @@ def get_float32_matmul_precision():
     return "highest"
 
 
+# Memory formats: every tensor lies row by row here.
+contiguous_format = "torch.contiguous_format"
+channels_last = "torch.channels_last"
+channels_last_3d = "torch.channels_last_3d"
+preserve_format = "torch.preserve_format"
+strided = "torch.strided"
+
+
+def set_default_dtype(dtype):
+    if dtype is not torch.float32:
+        raise NotImplementedError("the default dtype is float32 here: give dtype= where tensors are made")
+
+
+def set_default_device(device):
+    pass
+
+
+def set_default_tensor_type(t):
+    pass
+
+
 def use_deterministic_algorithms(mode, *, warn_only=False):
     pass
 
@@ -92,6 +113,29 @@ def meshgrid(*tensors, indexing="ij"):
     if swap:
         grids = [g.transpose(0, 1) for g in [grids[1], grids[0]] + grids[2:]]
     return tuple(grids)
+
+
+def _polynomial(x, factors):
+    total = torch.full_like(x, factors[-1])
+    for k in factors[-2::-1]:
+        total = total * x + k
+    return total
+
+
+def erfinv(input, *, out=None):
+    """One call."""
+    y = input.double()
+    # Rational functions of the middle and of the tails, then two steps of Newton.
+    z = y * y
+    middle = y * _polynomial(z, (0.886226899, -1.645349621, 0.914624893, -0.140543331))
+    middle = middle / _polynomial(z, (1.0, -2.118377725, 1.442710462, -0.329097515, 0.012229801))
+    z = torch.sqrt(-torch.log((1.0 - y.abs()) / 2.0))
+    tail = _polynomial(z, (-1.970840454, -1.62490649, 3.429567803, 1.641345311))
+    tail = tail / _polynomial(z, (1.0, 3.543889200, 1.637067800)) * torch.sign(y)
+    x = torch.where(y.abs() <= 0.7, middle, tail)
+    for _ in range(2):
+        x = x - (torch.erf(x) - y) / (2.0 / 1.7724538509055159 * torch.exp(-x * x))
+    return x.to(input.dtype)
 
 
 def bernoulli(input, p=None, *, generator=None):

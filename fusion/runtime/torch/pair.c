@@ -279,11 +279,11 @@ static bool batch_norm(const struct composer *c, const char *name, const struct 
 {
 	static const char *const names[] = { "input", "running_mean", "running_var", "weight",
 					     "bias",  "training",     "momentum",    "eps" };
-	struct value v[8], dims[MAX_RANK], over, y, statistic, x;
+	struct value v[8], used[8], dims[MAX_RANK], over, y, statistic, x;
 	int rank, n_dims = 0;
 	enum dtype dtype;
 	char fx[64];
-	bool ok;
+	bool ok, training;
 
 	if (!compose_args(name, names, 8, 3, args, n, kw, v, err))
 		return false;
@@ -293,10 +293,14 @@ static bool batch_norm(const struct composer *c, const char *name, const struct 
 			       : i == 6 ? value_float(0.1)
 			       : i == 7 ? value_float(1e-5)
 					: value_none();
-	if (!op(c, OP_batch_norm, fx_name(name, fx), v, 8, &y, err))
+	training = v[5].kind == VALUE_BOOL && v[5].b;
+	memcpy(used, v, sizeof(used));
+	if (training) /* the batch's own are taken: a gradient must not keep what is written below */
+		used[1] = used[2] = value_none();
+	if (!op(c, OP_batch_norm, fx_name(name, fx), used, 8, &y, err))
 		return false;
 	*out = y;
-	if (v[5].kind != VALUE_BOOL || !v[5].b || v[1].kind != VALUE_TENSOR ||
+	if (!training || v[1].kind != VALUE_TENSOR ||
 	    v[2].kind != VALUE_TENSOR)
 		return true;
 	ok = c->type(c->self, v[0], &rank, &dtype, err);
