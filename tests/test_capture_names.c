@@ -94,6 +94,18 @@ static void modules_that_do_not_exist_are_refused(void **state)
 		      "and some of Python's small modules can be imported");
 }
 
+/* Such a block never runs here, so what it names need not exist. */
+static void what_only_a_script_would_run_is_not_checked(void **state)
+{
+	(void)state;
+	assert_checks("def model(x):\n    return x\n"
+		      "if __name__ == \"__main__\":\n    args = parse(open('x'))\n    main(args)\n",
+		      "");
+	assert_checks("def model(x):\n    return x\n"
+		      "if __name__ == \"__main__\":\n    pass\nelse:\n    parse(1)\n",
+		      "unknown-name 6:5 name 'parse' is not defined");
+}
+
 /* Files import what their models never use; the use is refused where it stands. */
 static void packages_that_are_left_out_may_be_imported(void **state)
 {
@@ -155,6 +167,7 @@ int main(void)
 		cmocka_unit_test(builtins_that_we_leave_out_are_named_as_such),
 		cmocka_unit_test(attributes_that_a_module_lacks_are_refused),
 		cmocka_unit_test(modules_that_do_not_exist_are_refused),
+		cmocka_unit_test(what_only_a_script_would_run_is_not_checked),
 		cmocka_unit_test(packages_that_are_left_out_may_be_imported),
 		cmocka_unit_test(each_name_of_a_from_import_is_checked),
 		cmocka_unit_test(what_would_run_is_never_refused),

@@ -36,13 +36,17 @@ static bool module_attribute(struct vm *vm, struct attr_site *site, struct value
 
 	if (strcmp(name, "__name__") == 0)
 		return vm_keep(vm, value_str(o.module->name, strlen(o.module->name)), out, err);
-	if (module_is_native(o.module->name)) {
+	if (module_is_file(o.module->name, name)) {
+		if (!module_file(vm, o.module->name, name, &v, err))
+			return false;
+	} else if (module_is_native(o.module->name)) {
 		if (!native_attribute(vm, o.module->name, name, &v, err))
 			return false;
 	} else {
 		if (!module_type(vm, o.module->name, name, &v, &found, err))
 			return false;
-		if (!found && !prelude_attribute(vm, o.module->name, name, &v, &found, err))
+		if (!found &&
+		    !prelude_attribute(vm, module_real(o.module->name), name, &v, &found, err))
 			return false;
 		host = vm_host_here(vm);
 		if (!found && !host->module_attr(host->self, o.module, name, &v, err))

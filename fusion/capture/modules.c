@@ -47,6 +47,54 @@ bool module_is_native(const char *name)
 	return outside_advice(name) != NULL;
 }
 
+static bool submodule(struct vm *vm, const char *name, struct value *out, struct err *err)
+{
+	struct value m;
+
+	if (!vm_module(vm, name, &m, err))
+		return false;
+	*out = value_ref(m);
+	return true;
+}
+
+/* torch.nn.modules.conv and its like have the names of torch.nn. */
+static bool of_nn(const char *module)
+{
+	return strcmp(module, "torch.nn.parameter") == 0 ||
+	       strcmp(module, "torch.nn.modules") == 0 ||
+	       strncmp(module, "torch.nn.modules.", strlen("torch.nn.modules.")) == 0;
+}
+
+const char *module_real(const char *name)
+{
+	return of_nn(name) ? "torch.nn" : name;
+}
+
+bool module_is_file(const char *module, const char *name)
+{
+	static const char *const files[] = { "activation", "batchnorm",    "container",   "conv",
+					     "dropout",    "linear",       "loss",        "module",
+					     "utils",      "pooling",      "transformer", "rnn",
+					     "sparse",     "normalization" };
+
+	if (strcmp(module, "torch.nn") == 0)
+		return strcmp(name, "modules") == 0 || strcmp(name, "parameter") == 0;
+	for (size_t i = 0;
+	     strcmp(module, "torch.nn.modules") == 0 && i < sizeof(files) / sizeof(files[0]); i++)
+		if (strcmp(files[i], name) == 0)
+			return true;
+	return false;
+}
+
+bool module_file(struct vm *vm, const char *module, const char *name, struct value *out,
+		 struct err *err)
+{
+	char full[128];
+
+	snprintf(full, sizeof(full), "%s.%s", module, name);
+	return submodule(vm, full, out, err);
+}
+
 static bool constant(const char *module, const char *name, struct value *out)
 {
 	static const struct {
@@ -111,25 +159,6 @@ bool module_type(struct vm *vm, const char *module, const char *name, struct val
 		       err);
 }
 
-static bool submodule(struct vm *vm, const char *name, struct value *out, struct err *err)
-{
-	struct value m;
-
-	if (!vm_module(vm, name, &m, err))
-		return false;
-	*out = value_ref(m);
-	return true;
-}
-
-static bool outside_attribute(struct vm *vm, const char *module, const char *name,
-			      struct value *out, struct err *err)
-{
-	char full[128];
-
-	snprintf(full, sizeof(full), "%s.%s", module, name);
-	return submodule(vm, full, out, err);
-}
-
 bool native_attribute(struct vm *vm, const char *module, const char *name, struct value *out,
 		      struct err *err)
 {
@@ -163,7 +192,7 @@ bool native_attribute(struct vm *vm, const char *module, const char *name, struc
 	if (!prelude_attribute(vm, module, name, out, &found, err))
 		return false;
 	if (!found && outside_advice(module))
-		return outside_attribute(vm, module, name, out, err);
+		return module_file(vm, module, name, out, err);
 	return found || unknown(module, name, err);
 }
 

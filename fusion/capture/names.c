@@ -129,7 +129,7 @@ static bool bind(struct checker *c, const char *name, struct value v)
 
 static bool import(struct checker *c, const char *name, struct value *out)
 {
-	if (!module_is_native(name) && !c->host->has_module(c->host->self, name))
+	if (!module_is_native(name) && !c->host->has_module(c->host->self, module_real(name)))
 		return err_set(c->err, ERR_NAME,
 			       "no module named '%s'; torch, its submodules, math and some of "
 			       "Python's small modules can be imported",
@@ -148,10 +148,12 @@ static bool attribute(struct checker *c, struct value *o, const char *name,
 
 	if (strcmp(name, "__name__") == 0) {
 		; /* every module has one */
+	} else if (module_is_file(o->module->name, name)) {
+		; /* followed no further */
 	} else if (module_is_native(o->module->name)) {
 		ok = native_attribute(NULL, o->module->name, name, &found, c->err);
 	} else if (module_type(NULL, o->module->name, name, NULL, &typed, NULL) && !typed &&
-		   !prelude_defines(o->module->name, name)) {
+		   !prelude_defines(module_real(o->module->name), name)) {
 		c->host->line = at->line;
 		c->host->column = at->column;
 		ok = c->host->module_attr(c->host->self, o->module, name, &found, c->err);
@@ -281,14 +283,32 @@ static bool may_be_caught(const struct checker *c, const struct code *code, int 
 	return false;
 }
 
+/* `if __name__ == "__main__":` at i: behind its block, which never runs here; else i. */
+static int past_main(const struct code *code, int i)
+{
+	const struct lang_inst *at = &code->insts[i];
+	const struct lang_const *word;
+
+	if (code->n_insts - i < 4 || at[0].op != CODE_LOAD_GLOBAL ||
+	    strcmp(code->names[at[0].arg], "__name__") != 0 || at[1].op != CODE_LOAD_CONST ||
+	    at[2].op != CODE_COMPARE_OP || at[3].op != CODE_JUMP_IF_FALSE || at[3].arg <= i)
+		return i;
+	word = &code->consts[at[1].arg];
+	return word->kind == CONST_STR && strcmp(word->str, "__main__") == 0 ? at[3].arg : i;
+}
+
 static bool check_code(struct checker *c, const struct code *code, bool collect)
 {
 	struct trail trail = { 0 };
 	bool ok = true;
 
 	for (int i = 0; ok && i < code->n_insts; i++) {
-		const struct lang_inst *inst = &code->insts[i];
+		const struct lang_inst *inst;
 
+		i = past_main(code, i);
+		if (i >= code->n_insts)
+			break;
+		inst = &code->insts[i];
 		ok = check_inst(c, code, inst, collect, &trail);
 		if (!ok && may_be_caught(c, code, i)) {
 			*c->err = (struct err){ 0 };

@@ -39,12 +39,28 @@ struct prelude {
 	} of[COUNT];
 };
 
+/* A name with a line in front is the text's own, but for these. */
+static bool is_open(const char *name)
+{
+	static const char *const names[] = { "_assert", "_BatchNorm", "_ConvNd", "_InstanceNorm",
+					     "_pair",   "_single",    "_triple" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return name[0] != '_';
+}
+
 /* torch and torch.nn have functions and submodules of the host's beside these. */
 static bool may_define(int row, const char *name)
 {
+	bool capital = name[0] >= 'A' && name[0] <= 'Z';
+
+	if (!is_open(name))
+		return false;
 	if (strcmp(rows[row].module, "torch") == 0)
-		return name[0] < 'A' || name[0] > 'Z';
-	return strcmp(rows[row].module, "torch.nn") != 0 || (name[0] >= 'A' && name[0] <= 'Z');
+		return !capital;
+	return strcmp(rows[row].module, "torch.nn") != 0 || capital || name[0] == '_';
 }
 
 static const struct lang_program *compile(struct prelude_programs *p, int row, struct err *err)
@@ -98,7 +114,7 @@ static int row_of(const char *module, const char *name)
 {
 	for (int i = 0; i < COUNT; i++)
 		if (strcmp(rows[i].module, module) == 0 && may_define(i, name) &&
-		    (name[0] != '_' || strcmp(name, "_assert") == 0) && defines(rows[i].text, name))
+		    defines(rows[i].text, name))
 			return i;
 	return -1;
 }

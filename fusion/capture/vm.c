@@ -201,7 +201,7 @@ bool vm_has_module(struct vm *vm, const char *name)
 {
 	struct vm_host *host = vm_host_here(vm);
 
-	return module_is_native(name) || host->has_module(host->self, name);
+	return module_is_native(name) || host->has_module(host->self, module_real(name));
 }
 
 bool vm_module(struct vm *vm, const char *name, struct value *out, struct err *err)

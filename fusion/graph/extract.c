@@ -35,6 +35,7 @@ static void mark(struct extract *x, const int *outputs, int n_outputs)
 	for (int id = x->from->n_nodes - 1; id >= 0; id--) {
 		const struct node *n = x->from->nodes[id];
 
+		x->need[id] = x->need[id] || (graph_draws(n) && computes(x, n));
 		if (!x->need[id] || !computes(x, n))
 			continue;
 		for (int i = 0; i < n->n_args; i++)

@@ -192,6 +192,12 @@ int graph_add(struct graph *g, enum op op, const struct arg *args, int n_args, i
 	return id;
 }
 
+bool graph_draws(const struct node *n)
+{
+	return op_draws(n->op) || (n->op == OP_dropout && n->args[2].b &&
+				   n->args[1].kind == ARG_FLOAT && n->args[1].f > 0);
+}
+
 bool graph_set_fx(struct graph *g, int id, const char *fx)
 {
 	char *copy = arena_strdup(g->arena, fx);

@@ -134,6 +134,10 @@ int graph_add(struct graph *g, enum op op, const struct arg *args, int n_args, i
 /* The name that reports give to the node's call ("multiply"); copied. */
 bool graph_set_fx(struct graph *g, int id, const char *fx);
 
+/* Whether the node takes numbers from the run's random sequence: it is computed once,
+ * in its place among the others, whether or not anything reads it. */
+bool graph_draws(const struct node *n);
+
 /* Prints the node as %name from here on (capture: the user's name for an
  * input).  Copied, and changed where an op may take the name. */
 bool graph_set_name(struct graph *g, int id, const char *name);

@@ -117,7 +117,7 @@ static int share(struct rewrite *rw, struct node *n, struct err *err)
 	size_t i = (size_t)hash_node(n) & table->mask;
 
 	(void)err;
-	if (op_draws(n->op))
+	if (graph_draws(n))
 		return REWRITE_KEEP;
 	for (; table->slots[i] >= 0; i = (i + 1) & table->mask)
 		if (same_node(rw->g->nodes[table->slots[i]], n)) {

@@ -28,7 +28,7 @@ bool pass_dce(struct graph *g, bool *changed, struct err *err)
 	for (int i = g->n_nodes - 1; i >= 0; i--) {
 		const struct node *n = g->nodes[i];
 
-		read[i] |= op_draws(n->op);
+		read[i] |= graph_draws(n);
 		for (int a = 0; read[i] && a < n->n_args; a++)
 			if (n->args[a].kind == ARG_NODE)
 				read[n->args[a].node] = true;

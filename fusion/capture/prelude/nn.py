@@ -47,10 +47,12 @@ class Module:
         self._hooks[when].append(hook)
         return _Handle(self._hooks[when], hook)
 
-    def register_forward_pre_hook(self, hook):
+    def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
         return self._hook("before", hook)
 
-    def register_forward_hook(self, hook):
+    def register_forward_hook(
+        self, hook, *, prepend=False, with_kwargs=False, always_call=False
+    ):
         return self._hook("after", hook)
 
     def __getattr__(self, name):
@@ -72,6 +74,8 @@ class Module:
         setattr(self, name, param)
 
     def add_module(self, name, module):
+        if "." in name:
+            raise KeyError(f'module name can\'t contain ".", got: {name}')
         setattr(self, name, module)
 
     def register_module(self, name, module):
@@ -103,7 +107,7 @@ class Module:
             module._walk(prefix + "." + name if prefix else name, found)
         return found
 
-    def named_modules(self, prefix=""):
+    def named_modules(self, memo=None, prefix="", remove_duplicate=True):
         return iter(self._walk(prefix, []))
 
     def modules(self):
@@ -117,40 +121,60 @@ class Module:
                     found.append((path + "." + name if path else name, value))
         return found
 
-    def named_parameters(self, prefix="", recurse=True):
+    def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
         return iter(self._named("parameters", prefix, recurse))
 
     def parameters(self, recurse=True):
         return iter([value for _, value in self._named("parameters", "", recurse)])
 
-    def named_buffers(self, prefix="", recurse=True):
+    def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
         return iter(self._named("buffers", prefix, recurse))
 
     def buffers(self, recurse=True):
         return iter([value for _, value in self._named("buffers", "", recurse)])
 
-    def state_dict(self):
-        found = {}
-        for path, module in self._walk("", []):
-            kept = vars(module).get("_buffer_names", {})
-            for name, value in module._own("parameters"):
-                found[path + "." + name if path else name] = value.detach()
-            for name, value in module._own("buffers"):
-                if kept[name]:
-                    found[path + "." + name if path else name] = value
+    def state_dict(self, destination=None, prefix="", keep_vars=False):
+        found = {} if destination is None else destination
+        self._collect(prefix, keep_vars, found)
         return found
 
-    def load_state_dict(self, state_dict, strict=True):
+    def _collect(self, prefix, keep_vars, found):
+        """Every name, those of a tensor that two modules share, too."""
+        kept = vars(self).get("_buffer_names", {})
+        for name, value in self._own("parameters"):
+            found[prefix + name] = value if keep_vars else value.detach()
+        for name, value in self._own("buffers"):
+            if kept[name]:
+                found[prefix + name] = value
+        for name, module in self._own("modules"):
+            module._collect(prefix + name + ".", keep_vars, found)
+
+    def load_state_dict(self, state_dict, strict=True, assign=False):
         own = self.state_dict()
+        missing = [name for name in own if name not in state_dict]
+        unexpected = [name for name in state_dict if name not in own]
+        wrong = []
+        if strict and unexpected:
+            shown = ", ".join([f'"{name}"' for name in unexpected])
+            wrong.append(f"Unexpected key(s) in state_dict: {shown}. ")
+        if strict and missing:
+            shown = ", ".join([f'"{name}"' for name in missing])
+            wrong.append(f"Missing key(s) in state_dict: {shown}. ")
         for name, value in state_dict.items():
-            if name in own:
-                with torch.no_grad():
-                    own[name].copy_(value)
-            elif strict:
-                raise RuntimeError(f"the state_dict has {name}, which the module has not")
-        for name in own:
-            if strict and name not in state_dict:
-                raise RuntimeError(f"the state_dict has no {name}")
+            if name not in own:
+                continue
+            if value.shape != own[name].shape:
+                wrong.append(
+                    f"size mismatch for {name}: copying a param with shape {value.shape} from "
+                    f"checkpoint, the shape in current model is {own[name].shape}."
+                )
+                continue
+            with torch.no_grad():
+                own[name].copy_(value)
+        if wrong:
+            lines = "\n\t".join(wrong)
+            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{lines}")
+        return _IncompatibleKeys(missing, unexpected)
 
     def get_submodule(self, target):
         module = self
@@ -161,6 +185,13 @@ class Module:
     def get_parameter(self, target):
         path, _, name = target.rpartition(".")
         return getattr(self.get_submodule(path), name)
+
+    def get_buffer(self, target):
+        return self.get_parameter(target)
+
+    def set_submodule(self, target, module, strict=False):
+        path, _, name = target.rpartition(".")
+        setattr(self.get_submodule(path), name, module)
 
     def train(self, mode=True):
         self.training = mode
@@ -186,19 +217,29 @@ class Module:
         _clear_gradients(self.parameters(), set_to_none)
 
     def _convert(self, dtype):
+        changed = {}  # a tensor that two modules share stays one
         for module in self.modules():
             for name, value in module._own("parameters"):
-                _prelude.set(module, name, Parameter(value.to(dtype)))
+                if value not in changed and value.dtype.is_floating_point:
+                    made = Parameter(value.detach().to(dtype), value.requires_grad)
+                    changed[value] = value if value.dtype == dtype else made
+                if value in changed:
+                    _prelude.set(module, name, changed[value])
             for name, value in module._own("buffers"):
                 if value.dtype.is_floating_point:
                     _prelude.set(module, name, value.to(dtype))
         return self
 
-    def to(self, *args, dtype=None, device=None):
+    def to(self, *args, dtype=None, device=None, **keywords):
         for arg in args:
             if isinstance(arg, torch.dtype):
                 dtype = arg
+            elif isinstance(arg, torch.Tensor):
+                dtype = arg.dtype
         return self if dtype is None else self._convert(dtype)
+
+    def type(self, dst_type):
+        return self._convert(dst_type)
 
     def float(self):
         return self._convert(torch.float32)
@@ -214,6 +255,20 @@ class Module:
 
     def cpu(self):
         return self
+
+    def cuda(self, device=None):
+        return self
+
+    def share_memory(self):
+        return self
+
+    def register_full_backward_hook(self, hook, prepend=False):
+        raise NotImplementedError(
+            "hooks on gradients are not in the language: look at x.grad behind backward()"
+        )
+
+    def _get_name(self):
+        return type(self).__name__
 
     def compile(self, *args, **keywords):
         pass
@@ -232,6 +287,23 @@ class Module:
         if extra:
             lines = extra.split("\n") + lines
         return name + "(\n  " + "\n  ".join(lines) + "\n)"
+
+
+class _IncompatibleKeys:
+    def __init__(self, missing_keys, unexpected_keys):
+        self.missing_keys = missing_keys
+        self.unexpected_keys = unexpected_keys
+
+    def __iter__(self):
+        return iter((self.missing_keys, self.unexpected_keys))
+
+    def __repr__(self):
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        return (
+            f"_IncompatibleKeys(missing_keys={self.missing_keys}, "
+            f"unexpected_keys={self.unexpected_keys})"
+        )
 
 
 class _Handle:
@@ -277,18 +349,47 @@ class _Container(Module):
             self.append(module)
         return self
 
+    def insert(self, index, module):
+        modules = list(self.children())
+        modules.insert(index, module)
+        for i, each in enumerate(modules):
+            setattr(self, str(i), each)
+        return self
+
+    def __delitem__(self, index):
+        names = [name for name, _ in self._own("modules")]
+        gone = names[index] if isinstance(index, slice) else [names[self._number(index)]]
+        kept = [(name, module) for name, module in self._own("modules") if name not in gone]
+        numbered = all([name.isdigit() for name in names])
+        for name in names:
+            delattr(self, name)
+        for i, (name, module) in enumerate(kept):
+            setattr(self, str(i) if numbered else name, module)
+
+    def pop(self, index=-1):
+        module = self[index]
+        del self[index]
+        return module
+
+    def __iadd__(self, other):
+        return self.extend(other)
+
+    def __add__(self, other):
+        modules = list(self.children()) + list(other)
+        return Sequential(*modules) if isinstance(self, Sequential) else ModuleList(modules)
+
 
 class Sequential(_Container):
     def __init__(self, *args):
         if len(args) == 1 and isinstance(args[0], dict):
             for name, module in args[0].items():
-                setattr(self, name, module)
+                self.add_module(name, module)
         else:
             for i, module in enumerate(args):
                 setattr(self, str(i), module)
 
     def _picked(self, index):
-        return list(self.children())[index]
+        return ({name: module for name, module in self._own("modules")[index]},)
 
     def forward(self, input):
         for module in self:
@@ -297,18 +398,12 @@ class Sequential(_Container):
 
 
 class ModuleList(_Container):
-    def __init__(self, modules=()):
-        for i, module in enumerate(modules):
+    def __init__(self, modules=None):
+        for i, module in enumerate(() if modules is None else modules):
             setattr(self, str(i), module)
 
     def _picked(self, index):
         return (list(self.children())[index],)
-
-    def insert(self, index, module):
-        modules = list(self.children())
-        modules.insert(index, module)
-        for i, each in enumerate(modules):
-            setattr(self, str(i), each)
 
     def __contains__(self, module):
         return any([each is module for each in self.children()])
@@ -331,6 +426,15 @@ class ModuleDict(Module):
     def __delitem__(self, name):
         delattr(self, name)
 
+    def pop(self, name):
+        module = self[name]
+        del self[name]
+        return module
+
+    def clear(self):
+        for name in self.keys():
+            del self[name]
+
     def __len__(self):
         return len(self._own("modules"))
 
@@ -350,13 +454,20 @@ class ModuleDict(Module):
         return self._own("modules")
 
 
+def _parameter(value):
+    return value if _prelude.is_parameter(value) else Parameter(value)
+
+
 class ParameterList(Module):
-    def __init__(self, values=()):
-        self.extend(values)
+    def __init__(self, values=None):
+        self.extend(() if values is None else values)
 
     def append(self, value):
-        setattr(self, str(len(self)), Parameter(value))
+        setattr(self, str(len(self)), _parameter(value))
         return self
+
+    def __setitem__(self, index, value):
+        setattr(self, self._own("parameters")[index][0], _parameter(value))
 
     def extend(self, values):
         for value in values:
@@ -376,13 +487,13 @@ class ParameterList(Module):
 class ParameterDict(Module):
     def __init__(self, values=None):
         for name, value in ({} if values is None else values).items():
-            setattr(self, name, Parameter(value))
+            setattr(self, name, _parameter(value))
 
     def __getitem__(self, name):
         return getattr(self, name)
 
     def __setitem__(self, name, value):
-        setattr(self, name, Parameter(value))
+        setattr(self, name, _parameter(value))
 
     def keys(self):
         return [name for name, _ in self._own("parameters")]
@@ -392,6 +503,9 @@ class ParameterDict(Module):
 
     def items(self):
         return self._own("parameters")
+
+    def __iter__(self):
+        return iter(self.keys())
 
     def __len__(self):
         return len(self._own("parameters"))

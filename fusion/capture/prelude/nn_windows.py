@@ -12,11 +12,23 @@ def _uniform(shape, bound, dtype):
     return Parameter(values.to(torch.float32 if dtype is None else dtype))
 
 
+def _single(x):
+    return _each(x, 1)
+
+
+def _pair(x):
+    return _each(x, 2)
+
+
+def _triple(x):
+    return _each(x, 3)
+
+
 def _each(x, dims):
     return tuple(x) if isinstance(x, (tuple, list)) else (x,) * dims
 
 
-class _Conv(Module):
+class _ConvNd(Module):
     dims = 2
     transposed = False
 
@@ -92,7 +104,7 @@ class _Conv(Module):
         return text
 
 
-class Conv1d(_Conv):
+class Conv1d(_ConvNd):
     dims = 1
 
     def forward(self, input):
@@ -102,7 +114,7 @@ class Conv1d(_Conv):
         )
 
 
-class Conv2d(_Conv):
+class Conv2d(_ConvNd):
     def forward(self, input):
         return self._conv_forward(input, self.weight, self.bias)
 
@@ -111,7 +123,7 @@ class Conv2d(_Conv):
         return F.conv2d(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
 
-class _ConvTranspose(_Conv):
+class _ConvTranspose(_ConvNd):
     transposed = True
 
     def __init__(

@@ -94,6 +94,7 @@ void lazy_reach(const struct graph *g, const int *outputs, int n_outputs, bool *
 	for (int id = g->n_nodes - 1; id >= 0; id--) {
 		const struct node *n = g->nodes[id];
 
+		need[id] = need[id] || graph_draws(n);
 		for (int i = 0; need[id] && i < n->n_args; i++)
 			if (n->args[i].kind == ARG_NODE)
 				need[n->args[i].node] = true;

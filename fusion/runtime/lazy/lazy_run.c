@@ -329,6 +329,14 @@ static bool replay_views(struct lazy *l, struct err *err)
 	return true;
 }
 
+static bool draws(const struct graph *g)
+{
+	for (int i = 0; i < g->n_nodes; i++)
+		if (graph_draws(g->nodes[i]))
+			return true;
+	return false;
+}
+
 static bool sync_all(struct lazy *l, struct lazy_reason why, bool dirty_only, struct err *err)
 {
 	struct barrier b;
@@ -345,7 +353,7 @@ static bool sync_all(struct lazy *l, struct lazy_reason why, bool dirty_only, st
 		if (entry->dirty || (!dirty_only && pending))
 			choose(&b, entry);
 	}
-	ok = ok && (b.n == 0 || run(&b, err));
+	ok = ok && ((b.n == 0 && !draws(l->graph)) || run(&b, err));
 	if (ok)
 		hand_out(&b);
 	finish(&b);
@@ -413,7 +421,8 @@ bool lazy_sync_one(struct lazy *l, struct value v, struct lazy_reason why, struc
 	if (!lazy_pending(l, v))
 		return true;
 	lazy_views_settle(l);
-	if (t->memory) /* dirty: others may still read its old elements */
+	/* Dirty: others may still read its old elements.  Random: drawn once, in order. */
+	if (t->memory || draws(l->graph))
 		return lazy_sync(l, why, err);
 	if (l->entries.at[t->input].view)
 		return sync_view(l, t, why, err);

@@ -86,8 +86,9 @@ bool compose_number(const struct composer *c, struct value v, const char *what, 
 	    !c->host->to_number(c->host->self, VALUE_INT, v, &number, err))
 		return false;
 	if (number.kind != VALUE_INT)
-		return err_set(err, ERR_TYPE, "%s must be an int, not %s", what,
-			       value_type_name(v));
+		return err_set(err, ERR_TYPE, "%s must be an int, not %s%s", what,
+			       value_type_name(v),
+			       v.kind == VALUE_TENSOR ? "; write int(...) around it" : "");
 	*out = number.i;
 	return true;
 }
