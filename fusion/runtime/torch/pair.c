@@ -295,13 +295,13 @@ static bool batch_norm(const struct composer *c, const char *name, const struct 
 					: value_none();
 	training = v[5].kind == VALUE_BOOL && v[5].b;
 	memcpy(used, v, sizeof(used));
-	if (training) /* the batch's own are taken: a gradient must not keep what is written below */
+	if (training) /* the batch's own are taken: a gradient must not keep what is written below
+		       */
 		used[1] = used[2] = value_none();
 	if (!op(c, OP_batch_norm, fx_name(name, fx), used, 8, &y, err))
 		return false;
 	*out = y;
-	if (!training || v[1].kind != VALUE_TENSOR ||
-	    v[2].kind != VALUE_TENSOR)
+	if (!training || v[1].kind != VALUE_TENSOR || v[2].kind != VALUE_TENSOR)
 		return true;
 	ok = c->type(c->self, v[0], &rank, &dtype, err);
 	for (int d = 0; ok && d < rank; d++)
