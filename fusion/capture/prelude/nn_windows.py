@@ -290,3 +290,37 @@ class Fold(Unfold):
         return F.fold(
             input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride
         )
+
+
+class _OfThree(Module):
+    """Layers over volumes: files name them beside those of images."""
+
+    def __init__(self, *args, **keywords):
+        name = type(self).__name__
+        raise NotImplementedError(
+            f"nn.{name} is not in the language: windows go over one or two dims, as nn.{name[:-2]}2d's"
+        )
+
+
+class Conv3d(_OfThree):
+    pass
+
+
+class ConvTranspose3d(_OfThree):
+    pass
+
+
+class MaxPool3d(_OfThree):
+    pass
+
+
+class AvgPool3d(_OfThree):
+    pass
+
+
+class AdaptiveAvgPool3d(_OfThree):
+    pass
+
+
+class AdaptiveMaxPool3d(_OfThree):
+    pass

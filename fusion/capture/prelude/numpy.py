@@ -5,6 +5,7 @@ pi = math.pi
 e = math.e
 inf = math.inf
 nan = math.nan
+newaxis = None
 
 
 def _number(x):
