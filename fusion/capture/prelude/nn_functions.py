@@ -12,7 +12,7 @@ class Dropout(Module):
         self.inplace = inplace
 
     def forward(self, input):
-        return F.dropout(input, self.p, self.training, self.inplace)
+        return F.dropout(input, self.p, self.training, inplace=self.inplace)
 
     def extra_repr(self):
         return f"p={self.p}, inplace={self.inplace}"
@@ -80,7 +80,7 @@ class SiLU(Module):
         self.inplace = inplace
 
     def forward(self, input):
-        return F.silu(input)
+        return F.silu(input, inplace=self.inplace)
 
 
 class Mish(Module):
@@ -88,7 +88,7 @@ class Mish(Module):
         self.inplace = inplace
 
     def forward(self, input):
-        return F.mish(input)
+        return F.mish(input, inplace=self.inplace)
 
 
 class Tanh(Module):
@@ -121,7 +121,7 @@ class Hardswish(Module):
         self.inplace = inplace
 
     def forward(self, input):
-        return F.hardswish(input)
+        return F.hardswish(input, inplace=self.inplace)
 
 
 class Hardsigmoid(Module):
@@ -129,7 +129,7 @@ class Hardsigmoid(Module):
         self.inplace = inplace
 
     def forward(self, input):
-        return F.hardsigmoid(input)
+        return F.hardsigmoid(input, inplace=self.inplace)
 
 
 class ReLU6(Module):
@@ -137,16 +137,17 @@ class ReLU6(Module):
         self.inplace = inplace
 
     def forward(self, input):
-        return F.relu6(input)
+        return F.relu6(input, inplace=self.inplace)
 
 
 class Hardtanh(Module):
     def __init__(self, min_val=-1.0, max_val=1.0, inplace=False):
         self.min_val = min_val
         self.max_val = max_val
+        self.inplace = inplace
 
     def forward(self, input):
-        return F.hardtanh(input, self.min_val, self.max_val)
+        return F.hardtanh(input, self.min_val, self.max_val, inplace=self.inplace)
 
 
 class LeakyReLU(Module):
@@ -155,7 +156,7 @@ class LeakyReLU(Module):
         self.inplace = inplace
 
     def forward(self, input):
-        return F.leaky_relu(input, self.negative_slope)
+        return F.leaky_relu(input, self.negative_slope, inplace=self.inplace)
 
     def extra_repr(self):
         return f"negative_slope={self.negative_slope}"
@@ -167,7 +168,7 @@ class ELU(Module):
         self.inplace = inplace
 
     def forward(self, input):
-        return F.elu(input, self.alpha)
+        return F.elu(input, self.alpha, inplace=self.inplace)
 
     def extra_repr(self):
         return f"alpha={self.alpha}"
@@ -176,9 +177,10 @@ class ELU(Module):
 class CELU(Module):
     def __init__(self, alpha=1.0, inplace=False):
         self.alpha = alpha
+        self.inplace = inplace
 
     def forward(self, input):
-        return F.celu(input, self.alpha)
+        return F.celu(input, self.alpha, inplace=self.inplace)
 
 
 class SELU(Module):
@@ -186,7 +188,7 @@ class SELU(Module):
         self.inplace = inplace
 
     def forward(self, input):
-        return F.selu(input)
+        return F.selu(input, inplace=self.inplace)
 
 
 class Softplus(Module):

@@ -158,7 +158,14 @@ static bool call(struct eager *e, const struct native *f, const struct value *ar
 	struct eager_call c = {
 		.op = (enum op)f->id, .name = f->name, .values = args, .n = n, .kw = kw
 	};
+	struct torch_form form;
 
+	if ((kw || f->id == OP_relu) && torch_says_inplace(f, args, n, kw, &form)) {
+		c.values = args = form.args;
+		c.n = n = form.n;
+		c.kw = kw = &form.kw;
+		c.inplace = form.inplace;
+	}
 	if (autograd_wants_native(f->id))
 		return autograd_call(&e->autograd, f, args, n, kw, out, err);
 	if (torch_control_wants(f)) {

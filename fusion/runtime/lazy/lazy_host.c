@@ -178,7 +178,14 @@ static bool call(struct lazy *l, const struct native *f, const struct value *arg
 	struct eager_call c = {
 		.op = (enum op)f->id, .name = f->name, .values = args, .n = n, .kw = kw
 	};
+	struct torch_form form;
 
+	if ((kw || f->id == OP_relu) && torch_says_inplace(f, args, n, kw, &form)) {
+		c.values = args = form.args;
+		c.n = n = form.n;
+		c.kw = kw = &form.kw;
+		c.inplace = form.inplace;
+	}
 	if (torch_control_wants(f)) {
 		bool ok = torch_control_call(f, args, n, kw, l->eager->world, out, err);
 

@@ -160,3 +160,27 @@ bool torch_wrap_dim(int64_t dim, int rank, int *out, struct err *err)
 	*out = (int)(dim < 0 ? dim + rank : dim);
 	return true;
 }
+
+bool torch_says_inplace(const struct native *f, const struct value *args, int n,
+			const struct keywords *kw, struct torch_form *form)
+{
+	int positional = n - (kw ? kw->n : 0), at = -1;
+
+	for (int i = 0; kw && i < kw->n && at < 0; i++)
+		if (strcmp(kw->names[i].str->text, "inplace") == 0)
+			at = positional + i;
+	if (f->id == OP_relu && f->self.kind != VALUE_TENSOR && positional == 2)
+		at = 1; /* F.relu(x, True) */
+	if (at < 0 || f->id >= OP_COUNT || n > MAX_ARGS || args[at].kind != VALUE_BOOL)
+		return false;
+	*form = (struct torch_form){ .inplace = args[at].b };
+	for (int i = 0; i < n; i++) {
+		if (i == at)
+			continue;
+		if (i >= positional)
+			form->names[form->kw.n++] = kw->names[i - positional];
+		form->args[form->n++] = args[i];
+	}
+	form->kw.names = form->names;
+	return true;
+}

@@ -10,6 +10,7 @@
 #include "fusion/base/arena.h"
 #include "fusion/capture/value.h"
 #include "fusion/capture/vm.h"
+#include "fusion/graph/graph.h"
 #include "fusion/graph/op.h"
 
 /* Ids of natives below OP_COUNT are ops. */
@@ -110,5 +111,18 @@ bool torch_identity(enum cmpop op, struct value a, struct value b, struct value 
 bool torch_wrap_dim(int64_t dim, int rank, int *out, struct err *err);
 
 bool torch_no_memory(struct err *err); /* for a new value; always false */
+
+/* A call of an op without the word `inplace`, which many functions of
+ * torch.nn.functional take: F.relu(x, inplace=True) is the op written into x. */
+struct torch_form {
+	struct value args[MAX_ARGS + 1], names[MAX_ARGS + 1];
+	struct keywords kw;
+	int n;
+	bool inplace;
+};
+
+/* Whether the call says `inplace`; *form is the call without it, and borrows its values. */
+bool torch_says_inplace(const struct native *f, const struct value *args, int n,
+			const struct keywords *kw, struct torch_form *form);
 
 #endif

@@ -150,7 +150,14 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 	enum op op = (enum op)f->id;
 	int own = f->self.kind == VALUE_TENSOR;
 	bool inplace = false, known;
+	struct torch_form form;
 
+	if ((kw || f->id == OP_relu) && torch_says_inplace(f, args, n, kw, &form)) {
+		args = form.args;
+		n = form.n;
+		kw = &form.kw;
+		inplace = form.inplace;
+	}
 	if (autograd_wants_native(f->id))
 		return trace_grad_call(t, f, out, err);
 	if (kw && trace_makes_leaf(t, args, n, kw))
