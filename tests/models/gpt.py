@@ -20,7 +20,7 @@ class Config:
     layers: int = 2
     heads: int = 2
     width: int = 12
-    dropout: float = 0.1
+    dropout: float = 0.0
     bias: bool = False
 
 
