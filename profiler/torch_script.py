@@ -147,6 +147,19 @@ def narrow(samples):
     return not any(wide(s) or wide([a / b for a, b in zip(first, s)]) for s in samples.values())
 
 
+def mixed(function):
+    """Each call in torch.autocast, where the workload has a dtype of it."""
+    if not WORKLOAD.get("autocast"):
+        return function
+    dtype = getattr(torch, WORKLOAD["autocast"].replace("torch.", ""))
+
+    def call(*args):
+        with torch.autocast("cpu", dtype=dtype):
+            return function(*args)
+
+    return call
+
+
 class Lane:
     """One mode of one point, with inputs of its own."""
 
@@ -157,7 +170,7 @@ class Lane:
         exec(compile(source, name, "exec"), space)
         entry = space[WORKLOAD.get("entry", "model")]
         self.mode = mode
-        self.function = entry if mode == "eager" else torch.compile(entry, dynamic=mode == "dynamic")
+        self.function = mixed(entry if mode == "eager" else torch.compile(entry, dynamic=mode == "dynamic"))
         self.originals = [[make(v) for v in call] for call in calls]
         self.args = copy(self.originals)
         self.timed = (WORKLOAD.get("time") or {}).get(mode) or list(range(len(calls)))

@@ -173,6 +173,39 @@ static void a_parameters_gradient_is_float32(void **state)
 	}
 }
 
+/* A gradient that has several steps is computed in float32 and rounded once, as torch's
+ * kernels do: it is that of float32, to half a unit of bfloat16 and of what came in. */
+static void gradients_of_composites_are_rounded_once(void **state)
+{
+	const char *source = "import torch\n"
+			     "def gradient(x, w, g):\n"
+			     "    x = x.detach().requires_grad_(True)\n"
+			     "    y = torch.nn.functional.layer_norm(x, (64,), w)\n"
+			     "    y.backward(g)\n"
+			     "    return x.grad\n"
+			     "def model(x, w, g):\n"
+			     "    x, w, g = x.bfloat16(), w.bfloat16(), g.bfloat16()\n"
+			     "    a = gradient(x, w, g)\n"
+			     "    b = gradient(x.float(), w.float(), g.float())\n"
+			     "    assert a.dtype == torch.bfloat16\n"
+			     "    return (a == b.bfloat16()).all(), (a - b).abs().max()\n";
+
+	(void)state;
+	for (int mode = 0; mode < FUSION_MODE_COUNT; mode++) {
+		struct engine e = engine_open("interp", (enum fusion_mode)mode, source);
+		struct value args[3] = { FLOATS(&e, 1, 8, 64), FLOATS(&e, 2, 64),
+					 FLOATS(&e, 3, 8, 64) };
+		struct value out = engine_call(&e, args, 3);
+
+		if (engine_at(out.list->at[0], 0) != 1)
+			fail_msg("%s: %g off", fusion_mode_name((enum fusion_mode)mode),
+				 engine_at(out.list->at[1], 0));
+		value_unref(out);
+		engine_drop(args, 3);
+		engine_close(&e);
+	}
+}
+
 static int64_t launches_of(const char *body)
 {
 	char source[800];
@@ -302,6 +335,7 @@ int main(void)
 		cmocka_unit_test(a_call_may_stand_in_a_block),
 		cmocka_unit_test(versions_are_guarded_by_the_mode),
 		cmocka_unit_test(a_parameters_gradient_is_float32),
+		cmocka_unit_test(gradients_of_composites_are_rounded_once),
 		cmocka_unit_test(a_parameter_is_cast_once_a_block),
 		cmocka_unit_test(a_parameter_that_was_written_is_cast_anew),
 		cmocka_unit_test(an_error_inside_ends_the_block),

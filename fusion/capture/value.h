@@ -185,6 +185,7 @@ enum disable_mark {
 	DISABLED_NOT,
 	DISABLED,      /* and what it calls */
 	DISABLED_ONCE, /* recursive=False: not what it calls */
+	DISABLED_SKIP, /* of a file of torch's that TorchDynamo skips */
 };
 enum grad_mark { GRAD_AS_IS, GRAD_OFF, GRAD_ON };
 

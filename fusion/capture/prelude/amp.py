@@ -47,7 +47,8 @@ class autocast:
 
 class GradScaler:
     """Scales losses up, so that small gradients are no zeros in float16; skips a step
-    whose gradients are not finite, and then scales less."""
+    whose gradients are not finite, and then scales less.  TorchDynamo follows none of
+    its methods."""
 
     def __init__(self, device="cuda", init_scale=2.0**16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True):
         if device != "cpu" and device != "cuda":
@@ -75,6 +76,7 @@ class GradScaler:
         if self._scale is None:
             self._scale = torch.tensor(self._init_scale, dtype=torch.float32)
 
+    @torch._C._skip
     def scale(self, outputs):
         if not self._enabled:
             return outputs
@@ -85,12 +87,13 @@ class GradScaler:
             return type(outputs)([self.scale(each) for each in outputs])
         raise ValueError("outputs must be a Tensor or an iterable of Tensors")
 
+    @torch._C._skip
     def unscale_(self, optimizer):
         if not self._enabled:
             return
-        if id(optimizer) in self._stepped:
+        if optimizer in self._stepped:
             raise RuntimeError("unscale_() is being called after step().")
-        if id(optimizer) in self._found:
+        if optimizer in self._found:
             raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
         if self._scale is None:
             raise AssertionError("Attempted unscale_ but _scale is None.  This may indicate your script did not use scaler.scale(loss or outputs) earlier in the iteration.")
@@ -107,26 +110,28 @@ class GradScaler:
                     checked = True
                     found = torch.maximum(found, torch.logical_not(torch.isfinite(p.grad).all()).float())
                     p.grad.mul_(inverse)
-        self._found[id(optimizer)] = found if checked else None
+        self._found[optimizer] = found if checked else None
 
+    @torch._C._skip
     def step(self, optimizer, *args, **kwargs):
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
-        if id(optimizer) in self._stepped:
+        if optimizer in self._stepped:
             raise RuntimeError("step() has already been called since the last update().")
-        if id(optimizer) not in self._found:
+        if optimizer not in self._found:
             self.unscale_(optimizer)
-        found = self._found[id(optimizer)]
+        found = self._found[optimizer]
         if found is None:
             raise AssertionError("No inf checks were recorded for this optimizer.")
         result = None
         if not found.item():
             result = optimizer.step(*args, **kwargs)
-        self._stepped[id(optimizer)] = True
+        self._stepped[optimizer] = True
         return result
 
+    @torch._C._skip
     def update(self, new_scale=None):
         if not self._enabled:
             return
@@ -151,6 +156,7 @@ class GradScaler:
         self._found = {}
         self._stepped = {}
 
+    @torch._C._skip
     def get_scale(self):
         if not self._enabled:
             return 1.0
@@ -174,9 +180,11 @@ class GradScaler:
     def set_growth_interval(self, new_interval):
         self._growth_interval = new_interval
 
+    @torch._C._skip
     def is_enabled(self):
         return self._enabled
 
+    @torch._C._skip
     def state_dict(self):
         if not self._enabled:
             return {}
@@ -188,6 +196,7 @@ class GradScaler:
             "_growth_tracker": self._growth_tracker,
         }
 
+    @torch._C._skip
     def load_state_dict(self, state_dict):
         if not self._enabled:
             return

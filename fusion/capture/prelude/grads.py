@@ -70,6 +70,11 @@ def fit(g, shape, dtype):
     return g if g.dtype == dtype else g.to(dtype)
 
 
+def wide(v):
+    """float16 and bfloat16 in float32: a gradient of several steps is rounded once."""
+    return v.float() if v.dtype == torch.float16 or v.dtype == torch.bfloat16 else v
+
+
 def is_tensor(v):
     return isinstance(v, torch.Tensor)
 

@@ -70,8 +70,16 @@ static bool refuse(void *self, struct vm *vm, struct frame *f, bool *done, struc
 	*done = f->function && f->function->grad != GRAD_AS_IS && !f->function->disabled;
 	if (*done)
 		return trace_call_marked(t, vm, f, out, err);
-	if (!f->function || !f->function->disabled)
+	if (!f->function || !f->function->disabled ||
+	    (t->native && f->function->disabled == DISABLED_SKIP))
 		return true;
+	if (f->function->disabled == DISABLED_SKIP) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "%s()", f->code->name);
+		trace_break_at(t, BREAK_SKIPPED, name, f->up);
+		return err_set(err, ERR_BREAK, "the graph ends here");
+	}
 	trace_break_at(
 	    t, f->function->disabled == DISABLED_ONCE ? BREAK_DISABLED_ONCE : BREAK_DISABLED,
 	    f->code->name, f->up);

@@ -203,7 +203,7 @@ static bool run_disabled(struct session *s, struct frame *f, struct value *out, 
 {
 	bool ok;
 
-	if (f->function->disabled == DISABLED_ONCE)
+	if (f->function->disabled != DISABLED)
 		return run_rest(s, f, out, err);
 	s->eager_depth++;
 	frame_mark(s->vm, f);

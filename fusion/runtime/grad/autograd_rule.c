@@ -29,7 +29,7 @@ struct grad_rule {
 
 struct grad_rules {
 	struct grad_rule at[OP_COUNT];
-	struct value fit;
+	struct value fit, wide;
 };
 
 bool grad_default(const struct op_param *p, struct value *out)
@@ -166,8 +166,10 @@ void grad_rules_finish(struct autograd *a)
 		for (int i = 0; i < MAX_ARGS; i++)
 			value_unref(a->rules->at[op].of[i].function);
 	}
-	if (a->rules)
+	if (a->rules) {
 		value_unref(a->rules->fit);
+		value_unref(a->rules->wide);
+	}
 	free(a->rules);
 	a->rules = NULL;
 }
@@ -240,12 +242,83 @@ static bool invoke(struct autograd *a, struct value f, const struct value *args,
 	return ok;
 }
 
-static bool call(struct autograd *a, const struct op_info *info, struct rule_function *f,
+/* A function of _grads that is no rule, looked up once. */
+static bool helper(struct autograd *a, const char *name, struct value *place, struct err *err)
+{
+	bool found = true;
+
+	return place->kind == VALUE_FUNCTION ||
+	       (prelude_attribute(a->vm, "_grads", name, place, &found, err) && found);
+}
+
+/* Composites but for those whose rules are one product, or only move elements: as
+ * torch's kernels, their gradients compute in float32 and round once. */
+static bool computes_wide(enum op op)
+{
+	switch (op) {
+	case OP_mm:
+	case OP_bmm:
+	case OP_mv:
+	case OP_dot:
+	case OP_outer:
+	case OP_linear:
+	case OP_addmm:
+	case OP_baddbmm:
+	case OP_addmv:
+	case OP_conv1d:
+	case OP_conv2d:
+	case OP_embedding:
+	case OP_dropout:
+	case OP_flip:
+	case OP_roll:
+	case OP_repeat:
+	case OP_tile:
+	case OP_fill:
+	case OP_masked_fill:
+		return false;
+	default:
+		return op_info(op)->kind == KIND_COMPOSITE;
+	}
+}
+
+/* `wide`: a helper; UNSET where the result is wide already. */
+static bool find_wide(struct autograd *a, enum op op, const struct grad_giver *giver,
+		      struct value *wide, struct err *err)
+{
+	struct value dtype;
+
+	*wide = (struct value){ .kind = VALUE_UNSET };
+	if (!computes_wide(op))
+		return true;
+	if (!giver->dtype(giver->self, -1, &dtype, err))
+		return false;
+	if (dtype.kind != VALUE_DTYPE || (dtype.dtype != DTYPE_F16 && dtype.dtype != DTYPE_BF16))
+		return true;
+	if (!helper(a, "wide", &a->rules->wide, err))
+		return false;
+	*wide = a->rules->wide;
+	return true;
+}
+
+/* The value through `wide`, which takes it over. */
+static bool widen(struct autograd *a, struct value wide, struct value *v, struct err *err)
+{
+	struct value given = *v;
+	bool ok;
+
+	if (wide.kind != VALUE_FUNCTION || given.kind != VALUE_TENSOR)
+		return true;
+	ok = invoke(a, wide, &given, 1, v, err);
+	value_unref(given);
+	return ok;
+}
+
+static bool call(struct autograd *a, enum op op, struct rule_function *f,
 		 const struct grad_giver *giver, unsigned wanted, struct value g, struct value *out,
 		 struct err *err)
 {
-	struct value args[2 + 3 * MAX_ARGS];
-	bool ok = true;
+	struct value args[2 + 3 * MAX_ARGS], wide;
+	bool ok = find_wide(a, op, giver, &wide, err);
 	int n = 0;
 
 	for (; ok && n < f->n; n += ok) {
@@ -254,13 +327,15 @@ static bool call(struct autograd *a, const struct op_info *info, struct rule_fun
 		if (p->give == GIVE_G)
 			args[n] = value_ref(g);
 		else if (p->give == GIVE_NEEDS)
-			ok = make_needs(info, wanted, &args[n], err);
+			ok = make_needs(op_info(op), wanted, &args[n], err);
 		else if (p->give == GIVE_VALUE)
 			ok = giver->value(giver->self, p->index, &args[n], err);
 		else if (p->give == GIVE_SHAPE)
 			ok = giver->shape(giver->self, p->index, &args[n], err);
 		else
 			ok = giver->dtype(giver->self, p->index, &args[n], err);
+		if (ok && (p->give == GIVE_G || p->give == GIVE_VALUE))
+			ok = widen(a, wide, &args[n], err);
 	}
 	ok = ok && invoke(a, f->function, args, n, out, err);
 	f->ran = true;
@@ -307,7 +382,7 @@ bool grad_rule_run(struct autograd *a, enum op op, const struct grad_giver *give
 	for (int i = 0; i < MAX_ARGS; i++)
 		made[i] = (struct value){ .kind = VALUE_UNSET };
 	if (ok && rule->all.function.kind == VALUE_FUNCTION) {
-		ok = call(a, info, &rule->all, giver, wanted, g, &v, err);
+		ok = call(a, op, &rule->all, giver, wanted, g, &v, err);
 		if (ok) {
 			ok = take_all(info, v, wanted, made, err);
 			value_unref(v);
@@ -317,7 +392,7 @@ bool grad_rule_run(struct autograd *a, enum op op, const struct grad_giver *give
 	for (int i = 0; ok && i < info->n_params; i++) {
 		if (!(wanted & 1u << i) || rule->of[i].function.kind != VALUE_FUNCTION)
 			continue;
-		ok = call(a, info, &rule->of[i], giver, wanted, g, &v, err);
+		ok = call(a, op, &rule->of[i], giver, wanted, g, &v, err);
 		if (ok)
 			take(v, &made[i]);
 	}
@@ -328,10 +403,9 @@ bool grad_fit(struct autograd *a, struct value *g, struct value shape, struct va
 	      struct err *err)
 {
 	struct value args[3] = { *g, shape, dtype }, fitted;
-	bool found = true, ok;
+	bool ok;
 
-	if (a->rules->fit.kind != VALUE_FUNCTION &&
-	    (!prelude_attribute(a->vm, "_grads", "fit", &a->rules->fit, &found, err) || !found))
+	if (!helper(a, "fit", &a->rules->fit, err))
 		return false;
 	ok = invoke(a, a->rules->fit, args, 3, &fitted, err);
 	value_unref(*g);

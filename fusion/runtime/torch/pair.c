@@ -273,6 +273,22 @@ static bool move_towards(const struct composer *c, struct value running, struct 
 	return true;
 }
 
+/* What running statistics are taken of: float32, however narrow the input is. */
+static bool detached_wide(const struct composer *c, struct value v, enum dtype dtype,
+			  struct value *out, struct err *err)
+{
+	struct value to[2] = { v, { .kind = VALUE_DTYPE, .dtype = dtype_wide(dtype) } };
+	bool ok;
+
+	if (!op(c, OP_detach, "fx:", &v, 1, out, err) || dtype_wide(dtype) == dtype)
+		return out->kind == VALUE_TENSOR;
+	to[0] = *out;
+	*out = value_none();
+	ok = op(c, OP_to, "fx:", to, 2, out, err);
+	value_unref(to[0]);
+	return ok;
+}
+
 /* With training=True the running statistics are written. */
 static bool batch_norm(const struct composer *c, const char *name, const struct value *args, int n,
 		       const struct keywords *kw, struct value *out, struct err *err)
@@ -309,7 +325,7 @@ static bool batch_norm(const struct composer *c, const char *name, const struct 
 			dims[n_dims++] = value_int(d);
 	over = value_tuple(dims, n_dims);
 	x = value_none();
-	ok = ok && op(c, OP_detach, "fx:", v, 1, &x, err);
+	ok = ok && detached_wide(c, v[0], dtype, &x, err);
 	for (int i = 0; ok && i < 2; i++) {
 		ok = op(c, i ? OP_var : OP_mean, "fx:", (struct value[]){ x, over }, 2, &statistic,
 			err);

@@ -31,6 +31,7 @@ static const struct {
 	{ "torch._C._set_grad_enabled", CONTROL_GRAD_MODE },
 	{ "torch._C._grad_function", CONTROL_GRAD_FUNCTION },
 	{ "torch.is_grad_enabled", CONTROL_IS_GRAD },
+	{ "torch._C._skip", CONTROL_SKIP },
 	{ "torch._C._autocast_enter", CONTROL_AUTOCAST_ENTER },
 	{ "torch._C._autocast_exit", CONTROL_AUTOCAST_EXIT },
 	{ "torch._C._autocast_mode", CONTROL_AUTOCAST_MODE },
@@ -67,15 +68,15 @@ static bool copy_function(const struct function *from, struct value *out, struct
 	return true;
 }
 
-static bool disable(const struct native *f, struct value v, bool once, struct value *out,
-		    struct err *err)
+static bool disable(const struct native *f, struct value v, enum disable_mark mark,
+		    struct value *out, struct err *err)
 {
 	if (v.kind != VALUE_FUNCTION)
 		return err_set(err, ERR_TYPE, "%s marks a function, not %s", f->name,
 			       value_type_name(v));
 	if (!copy_function(v.function, out, err))
 		return false;
-	out->function->disabled = once ? DISABLED_ONCE : DISABLED;
+	out->function->disabled = mark;
 	return true;
 }
 
@@ -196,8 +197,12 @@ bool torch_control_call(const struct native *f, const struct value *args, int n,
 		if (positional > 0 && args[0].kind == VALUE_NONE)
 			positional = 0;
 		if (positional == 1 || positional == 2)
-			return disable(f, args[0], id == CONTROL_DISABLE_ONCE, out, err);
+			return disable(f, args[0],
+				       id == CONTROL_DISABLE_ONCE ? DISABLED_ONCE : DISABLED, out,
+				       err);
 		break;
+	case CONTROL_SKIP:
+		return disable(f, args[0], DISABLED_SKIP, out, err);
 	case CONTROL_IDENTITY:
 		if (positional == 1) {
 			*out = value_ref(args[0]);

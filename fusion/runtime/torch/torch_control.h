@@ -16,6 +16,7 @@ enum torch_control {
 	CONTROL_GRAPH_BREAK,
 	CONTROL_DISABLE,
 	CONTROL_DISABLE_ONCE, /* the same with recursive=False */
+	CONTROL_SKIP,         /* our prelude marks methods with it */
 	CONTROL_IDENTITY,     /* torch.compile(f): f, which is compiled anyway */
 	CONTROL_MARK_DYNAMIC,
 	CONTROL_NOTHING,
