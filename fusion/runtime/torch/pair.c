@@ -295,7 +295,7 @@ static bool batch_norm(const struct composer *c, const char *name, const struct 
 {
 	static const char *const names[] = { "input", "running_mean", "running_var", "weight",
 					     "bias",  "training",     "momentum",    "eps" };
-	struct value v[8], used[8], dims[MAX_RANK], over, y, statistic, x;
+	struct value v[8], used[8], dims[MAX_RANK], over, statistic, x;
 	int rank, n_dims = 0;
 	enum dtype dtype;
 	char fx[64];
@@ -311,12 +311,10 @@ static bool batch_norm(const struct composer *c, const char *name, const struct 
 					: value_none();
 	training = v[5].kind == VALUE_BOOL && v[5].b;
 	memcpy(used, v, sizeof(used));
-	if (training) /* the batch's own are taken: a gradient must not keep what is written below
-		       */
+	if (training) /* the batch's own: a gradient must not keep what is written below */
 		used[1] = used[2] = value_none();
-	if (!op(c, OP_batch_norm, fx_name(name, fx), used, 8, &y, err))
+	if (!op(c, OP_batch_norm, fx_name(name, fx), used, 8, out, err))
 		return false;
-	*out = y;
 	if (!training || v[1].kind != VALUE_TENSOR || v[2].kind != VALUE_TENSOR)
 		return true;
 	ok = c->type(c->self, v[0], &rank, &dtype, err);
@@ -337,7 +335,7 @@ static bool batch_norm(const struct composer *c, const char *name, const struct 
 	value_unref(x);
 	value_unref(over);
 	if (!ok)
-		value_unref(y);
+		value_unref(*out);
 	return ok;
 }
 
