@@ -124,7 +124,7 @@ $B/gen/migrations.o: db/embed.sh $(sort $(wildcard db/migrations/*.sql))
 -include web/web.mk
 -include tests/tests.mk
 
-tests: $(TESTS)
+tests: $(TESTS) $(PLUGINS)
 
 clean:
 	rm -rf build build-asan build-clang build-fuzz build-tsan

@@ -60,7 +60,7 @@ static bool choose_backend(struct fusion *f, const char *name, struct err *err)
 
 	if (!known_backend(f, name ? name : "cpu", err))
 		return false;
-	if (f->backend->available(&f->env.backend_env, why, sizeof(why)))
+	if (backend_available(f->backend, &f->env.backend_env, why, sizeof(why)))
 		return true;
 	if (name)
 		return err_set(err, ERR_COMPILER, "the backend %s does not work here: %s", name,
@@ -94,6 +94,7 @@ struct fusion *fusion_create(const struct fusion_options *options, struct err *e
 								  : DEFAULT_MEMORY_BYTES);
 	f->env.pool = pool_create(f->threads);
 	f->env.passes = registry_passes(options->registry);
+	f->env.custom = registry_ops(options->registry);
 	f->env.rounds = options->steps / STEPS_A_ROUND;
 	f->env.preludes = prelude_programs_create();
 	if (!f->env.allocator || !f->env.pool || !f->env.backend_env.blas || !f->env.preludes ||
@@ -181,6 +182,12 @@ static bool check_entry(const struct code *module, const char *entry, struct err
 struct fusion_program *fusion_parse(const char *source, size_t len, const char *entry,
 				    struct err *err)
 {
+	return fusion_parse_in(NULL, source, len, entry, err);
+}
+
+struct fusion_program *fusion_parse_in(const struct registry *registry, const char *source,
+				       size_t len, const char *entry, struct err *err)
+{
 	struct fusion_program *p = calloc(1, sizeof(*p));
 	struct torch_names names;
 	struct vm_host host;
@@ -197,6 +204,7 @@ struct fusion_program *fusion_parse(const char *source, size_t len, const char *
 		return NULL;
 	}
 	torch_names_init(&names);
+	names.custom = registry_ops(registry);
 	torch_check_host(&host, &names);
 	ok = vm_check_names(p->lang, &host, err) && check_entry(p->lang->module, entry, err);
 	torch_names_finish(&names);

@@ -71,6 +71,9 @@ int fusion_threads(const struct fusion *f);
 /* Parses and checks names; NULL with code, line, column.  Source is copied. */
 struct fusion_program *fusion_parse(const char *source, size_t len, const char *entry,
 				    struct err *err);
+/* The same where plugins add ops; `registry` may be NULL. */
+struct fusion_program *fusion_parse_in(const struct registry *registry, const char *source,
+				       size_t len, const char *entry, struct err *err);
 void fusion_program_destroy(struct fusion_program *p);
 
 /* The last function of the entry's name at the top of the source; NULL: there is
@@ -161,6 +164,10 @@ struct fusion_graph_info fusion_graph(const struct fusion_session *s, int index)
  * Nothing for a graph that computes nothing. */
 bool fusion_watch_passes(const struct fusion_session *s, int index, struct watched *out,
 			 struct err *err);
+
+/* Whether the op has a gradient: a rule in capture/prelude/grads*.py.  Ops without
+ * one have none by their nature; a test holds both lists complete. */
+bool fusion_op_has_gradient(enum op op);
 
 /* Mode lazy: the pending trace was run, and why.  None in other modes, and of many
  * only the first: the rest is counted. */

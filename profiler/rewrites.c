@@ -79,7 +79,7 @@ static json_t *try_source(char *source, size_t len, const struct lane *before,
 	struct lane after = { 0 };
 	json_t *gained = NULL;
 
-	changed.program = fusion_parse(source, len, w->entry, &ignored);
+	changed.program = fusion_parse_in(w->registry, source, len, w->entry, &ignored);
 	if (!changed.program)
 		return NULL;
 	if (lane_create_beside(&after, before, w, &changed, &ignored) && same_calls(&after, before))

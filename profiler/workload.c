@@ -419,7 +419,7 @@ static bool parse_programs(struct workload *w, struct err *err)
 
 		if (i > 0 && !p->source)
 			break; /* an input sweep: one program for all points */
-		p->program = fusion_parse(source, strlen(source), w->entry, err);
+		p->program = fusion_parse_in(w->registry, source, strlen(source), w->entry, err);
 		if (!p->program) {
 			sweep_locate(w, p, err);
 			return false;

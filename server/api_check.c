@@ -104,6 +104,7 @@ static bool is_error(const json_t *answer, struct err *err)
 static json_t *explain_in_worker(struct app *app, const json_t *json, struct err *err)
 {
 	char *text = json_dumps(json, JSON_COMPACT);
+	struct worker_options options = { .cpu_seconds = CHECK_CPU_S, .registry = app->registry };
 	struct worker worker = { .fd = -1 };
 	json_t *answer = NULL;
 	bool clean;
@@ -115,7 +116,7 @@ static json_t *explain_in_worker(struct app *app, const json_t *json, struct err
 	if (app->checks++ >= CHECKS_MOST)
 		err_set(err, ERR_BUSY, "%d checks are under way, the limit; post it again later",
 			CHECKS_MOST);
-	else if (worker_start(&worker, NULL, CHECK_CPU_S, MESSAGE_CHECK, text, err)) {
+	else if (worker_start(&worker, &options, MESSAGE_CHECK, text, err)) {
 		answer = hear(&worker, err);
 		worker_reap(&worker, true, &clean, NULL);
 	}
@@ -155,14 +156,14 @@ static void add_program_error(json_t *answer, json_t *diagnostics, const char *s
 }
 
 /* The syntax and the names; a source without calls is parsed all the same. */
-static bool parses(const json_t *json, struct err *err)
+static bool parses(const struct registry *registry, const json_t *json, struct err *err)
 {
 	json_t *copy = json_copy((json_t *)json);
 	struct workload *w;
 
 	if (!json_object_get(copy, "calls"))
 		json_object_set_new(copy, "calls", json_pack("[[]]"));
-	w = workload_parse(copy, err);
+	w = workload_parse_in(copy, registry, err);
 	workload_destroy(w);
 	json_decref(copy);
 	return w != NULL;
@@ -182,7 +183,8 @@ bool api_check(struct req *req, struct reply *reply, struct err *err)
 			       "source is missing: the text of the program to check");
 	}
 	diagnostics = json_array();
-	if (parses(json, &found) && json_array_size(json_object_get(json, "calls")))
+	if (parses(req->app->registry, json, &found) &&
+	    json_array_size(json_object_get(json, "calls")))
 		answer = explain_in_worker(req->app, json, &found);
 	if (found.code == ERR_BUSY || found.code == ERR_MEMORY || found.code == ERR_IO) {
 		json_decref(json);

@@ -26,7 +26,7 @@ static bool queue_has_room(struct app *app, struct err *err)
 bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *json = req_json(req, err);
-	struct workload *w = json ? workload_parse(json, err) : NULL;
+	struct workload *w = json ? workload_parse_in(json, req->app->registry, err) : NULL;
 	int64_t id = 0;
 	bool ok = w && queue_has_room(req->app, err) && enqueue(req->app->db, json, w, &id, err);
 
@@ -150,7 +150,7 @@ bool api_run_script(struct req *req, struct reply *reply, struct err *err)
 	if (!req_id(req, 0, &id, err) || !db_run_get(req->app->db, id, req->arena, &run, err))
 		return false;
 	json = json_loads(run.workload, 0, NULL);
-	w = workload_parse(json, err);
+	w = workload_parse_in(json, req->app->registry, err);
 	json_decref(json);
 	reply->text = w ? workload_torch_script(w, err) : NULL;
 	workload_destroy(w);

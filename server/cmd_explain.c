@@ -25,6 +25,7 @@ struct explain_flags {
 	struct workload_file source;
 	const char *mode, *policy, *without;
 	bool json, graph, passes, sizes, rewrites;
+	const struct registry *registry;
 };
 
 static void print_help(void)
@@ -126,7 +127,7 @@ static bool read_mode(const struct explain_flags *f, enum fusion_mode *mode)
 		return usage("--mode is one of auto, static, dynamic and lazy, not ", f->mode);
 	if (f->policy && !fusion_policy_from_name(f->policy, &policy))
 		return usage("--policy is dynamo or native, not ", f->policy);
-	if (f->without && !pass_flag_check(NULL, f->without, &err))
+	if (f->without && !pass_flag_check(f->registry, f->without, &err))
 		return usage("--without: ", err.message);
 	return true;
 }
@@ -139,7 +140,7 @@ static json_t *explain(const struct explain_flags *f, const json_t *json, enum f
 					   .rewrites_ms = f->rewrites ? -1 : tries_ms,
 					   .passes = f->passes,
 					   .brief = !f->json && !f->graph };
-	struct workload *w = workload_file_parse(&f->source, json, err);
+	struct workload *w = workload_file_parse(&f->source, json, f->registry, err);
 	json_t *out = w ? profiler_explain(w, &options, err) : NULL;
 
 	workload_destroy(w);
@@ -182,9 +183,9 @@ static int report_error(const struct explain_flags *f, const json_t *json, const
 	return EXIT_FAILED;
 }
 
-int cmd_explain(int argc, char **argv)
+int cmd_explain(int argc, char **argv, const struct registry *registry)
 {
-	struct explain_flags f = { 0 };
+	struct explain_flags f = { .registry = registry };
 	struct err err = { 0 };
 	enum fusion_mode mode;
 	json_t *json, *e = NULL;

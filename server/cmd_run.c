@@ -24,6 +24,7 @@ struct run_flags {
 	struct workload_file source;
 	const char *modes, *device, *backend, *threads, *policy, *at, *cache, *without;
 	bool json, no_timing;
+	const struct registry *registry;
 };
 
 static volatile sig_atomic_t interrupted;
@@ -135,6 +136,20 @@ static bool check_choice(const char *flag, const char *value, const char *const 
 	return false;
 }
 
+static bool check_backend(const struct run_flags *f)
+{
+	struct buf names;
+
+	if (!f->backend || registry_backend(f->registry, f->backend))
+		return true;
+	buf_init(&names, 256);
+	registry_backend_names(f->registry, &names);
+	fprintf(stderr, "breakeven run: --backend %s is not available in this version; it has %s\n",
+		f->backend, names.data ? names.data : "interp");
+	buf_finish(&names);
+	return false;
+}
+
 /* "eager,static" as a JSON list; NULL after a message. */
 static json_t *parse_modes(const char *text)
 {
@@ -169,15 +184,14 @@ static bool parse_integer(const char *flag, const char *text, long long *out)
 /* The fields that flags put over the workload's; NULL after a message. */
 static json_t *flag_fields(const struct run_flags *f)
 {
-	static const char *const devices[] = { "cpu", NULL },
-				 *const policies[] = { "dynamo", "native", NULL },
-				 *const backends[] = { "cpu", "interp", NULL };
+	static const char *const devices[] = { "cpu", NULL }, *const policies[] = { "dynamo",
+										    "native",
+										    NULL };
 	json_t *fields, *modes = NULL;
 	long long threads = 0;
 
 	if (!check_choice("--device", f->device, devices) ||
-	    !check_choice("--policy", f->policy, policies) ||
-	    !check_choice("--backend", f->backend, backends) ||
+	    !check_choice("--policy", f->policy, policies) || !check_backend(f) ||
 	    (f->threads && !parse_integer("--threads", f->threads, &threads)) ||
 	    (f->modes && !(modes = parse_modes(f->modes))))
 		return NULL;
@@ -224,7 +238,7 @@ static json_t *execute(const struct run_flags *f, const json_t *json, long long 
 		.progress = show_progress,
 		.self = &terminal,
 	};
-	struct workload *w = workload_file_parse(&f->source, json, err);
+	struct workload *w = workload_file_parse(&f->source, json, f->registry, err);
 	json_t *report;
 
 	if (!w)
@@ -253,9 +267,9 @@ static bool print_report(const struct run_flags *f, const json_t *report)
 	return ok;
 }
 
-int cmd_run(int argc, char **argv)
+int cmd_run(int argc, char **argv, const struct registry *registry)
 {
-	struct run_flags f = { 0 };
+	struct run_flags f = { .registry = registry };
 	/* The first ends the run at its next call, a second one at once. */
 	struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND };
 	struct err err = { 0 };
@@ -271,7 +285,7 @@ int cmd_run(int argc, char **argv)
 	if (!parse_flags(argc, argv, &f) || (f.at && !parse_integer("--at", f.at, &at)) ||
 	    !(fields = flag_fields(&f)))
 		return EXIT_USAGE;
-	if (f.without && !pass_flag_check(NULL, f.without, &err)) {
+	if (f.without && !pass_flag_check(registry, f.without, &err)) {
 		json_decref(fields);
 		usage("--without: ", err.message);
 		return EXIT_USAGE;

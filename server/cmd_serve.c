@@ -132,9 +132,10 @@ static void wait_for_end(const sigset_t *ends)
 	log_line(LOG_INFO, "%s: stopping", sig == SIGINT ? "Ctrl-C" : "SIGTERM");
 }
 
-static bool serve(const struct serve_options *o, const sigset_t *ends, struct err *err)
+static bool serve(const struct serve_options *o, const struct registry *registry,
+		  const sigset_t *ends, struct err *err)
 {
-	struct app app = { .started_ns = clock_ns() };
+	struct app app = { .started_ns = clock_ns(), .registry = registry };
 	struct http *http = NULL;
 	bool ok = false;
 
@@ -145,7 +146,7 @@ static bool serve(const struct serve_options *o, const sigset_t *ends, struct er
 	if (!app.events)
 		err_set(err, ERR_MEMORY, "out of memory while starting");
 	else if (!o->first_run || queue_first_run(app.db, err))
-		app.jobs = jobs_start(app.db, app.events, o->cache, o->run_seconds, err);
+		app.jobs = jobs_start(app.db, app.events, o->cache, registry, o->run_seconds, err);
 	if (app.jobs)
 		http = http_start(&app, o->listen, err);
 	if (http) {
@@ -164,7 +165,7 @@ static bool serve(const struct serve_options *o, const sigset_t *ends, struct er
 	return ok;
 }
 
-int cmd_serve(int argc, char **argv)
+int cmd_serve(int argc, char **argv, const struct registry *registry)
 {
 	struct serve_options o = { .listen = "127.0.0.1:8080",
 				   .db = "breakeven.db",
@@ -188,7 +189,7 @@ int cmd_serve(int argc, char **argv)
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* a file over the shell's limit is an error like a full disk */
-	if (serve(&o, &ends, &err))
+	if (serve(&o, registry, &ends, &err))
 		return EXIT_DONE;
 	fprintf(stderr, "breakeven serve: %s\n", err.message);
 	return EXIT_FAILED;

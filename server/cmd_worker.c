@@ -132,7 +132,7 @@ static bool explain_job(int fd, const struct workload *workload, struct err *err
 	return ok;
 }
 
-static bool run_job(int fd, const char *cache_dir, struct err *err)
+static bool run_job(int fd, const char *cache_dir, const struct registry *registry, struct err *err)
 {
 	struct profiler_options options = { .timing = true,
 					    .passes = true,
@@ -149,7 +149,7 @@ static bool run_job(int fd, const char *cache_dir, struct err *err)
 		return false;
 	if (kind == MESSAGE_CHECK)
 		heap_take();
-	workload = workload_parse(job, err);
+	workload = workload_parse_in(job, registry, err);
 	if (workload && kind == MESSAGE_CHECK)
 		ok = explain_job(fd, workload, err);
 	else if (workload)
@@ -171,7 +171,7 @@ static bool run_job(int fd, const char *cache_dir, struct err *err)
 	return ok;
 }
 
-int cmd_worker(int argc, char **argv)
+int cmd_worker(int argc, char **argv, const struct registry *registry)
 {
 	int cpu_seconds = WORKER_WALL_S * WORKER_CPU_PER_WALL;
 	const char *cache_dir = NULL;
@@ -202,7 +202,7 @@ int cmd_worker(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	confine(cpu_seconds);
-	if (run_job(WORKER_FD, cache_dir, &err))
+	if (run_job(WORKER_FD, cache_dir, registry, &err))
 		return EXIT_DONE;
 	if (!send_error(WORKER_FD, &err))
 		fprintf(stderr, "breakeven worker: %s\n", err.message);

@@ -1,6 +1,7 @@
 /* server/commands.h -- the commands of `breakeven`.
  *
- * Each takes argc and argv from its own name on and returns the exit status:
+ * Each takes argc and argv from its own name on, without --plugin, and what the
+ * engine has with those plugins; it returns the exit status:
  * 0 done, 1 the work failed, 2 wrong flags.  Results go to stdout, messages to
  * stderr.  Only main() ends the process.
  */
@@ -9,7 +10,10 @@
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-#define COMMAND(name, args, line) int cmd_##name(int argc, char **argv);
+struct registry;
+
+#define COMMAND(name, args, line)                                                                  \
+	int cmd_##name(int argc, char **argv, const struct registry *registry);
 #include "server/commands.def"
 #undef COMMAND
 

@@ -30,6 +30,7 @@ struct jobs {
 	struct db *db;
 	struct events *events;
 	const char *cache_dir;
+	const struct registry *registry;
 	int run_seconds;
 	pthread_t thread;
 	int wake_fd;
@@ -104,7 +105,11 @@ static void begin_next(struct jobs *j)
 		j->tries = 0;
 		j->deadline_ns = clock_ns() + (int64_t)j->run_seconds * 1000000000;
 		log_line(LOG_INFO, "run %lld: started (%s)", (long long)run.id, run.name);
-		if (worker_start(&j->worker, j->cache_dir, j->run_seconds * WORKER_CPU_PER_WALL,
+		if (worker_start(&j->worker,
+				 &(struct worker_options){ .cache_dir = j->cache_dir,
+							   .cpu_seconds = j->run_seconds *
+									  WORKER_CPU_PER_WALL,
+							   .registry = j->registry },
 				 MESSAGE_WORKLOAD, run.workload, &j->failure))
 			events_publish(j->events, run.id);
 		else
@@ -312,7 +317,7 @@ static void *run_queue(void *self)
 }
 
 struct jobs *jobs_start(struct db *db, struct events *events, const char *cache_dir,
-			int run_seconds, struct err *err)
+			const struct registry *registry, int run_seconds, struct err *err)
 {
 	struct jobs *j = calloc(1, sizeof(*j));
 	int recovered = 0;
@@ -325,6 +330,7 @@ struct jobs *jobs_start(struct db *db, struct events *events, const char *cache_
 	j->db = db;
 	j->events = events;
 	j->cache_dir = cache_dir;
+	j->registry = registry;
 	j->run_seconds = run_seconds;
 	j->worker.fd = -1;
 	pthread_mutex_init(&j->lock, NULL);

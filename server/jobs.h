@@ -12,12 +12,14 @@
 
 struct jobs;
 struct events;
+struct registry;
 
 /* Starts the thread.  Runs that an earlier server left under way are queued
  * again.  A run that takes over run_seconds of wall time fails.  `db`, `events`
- * and `cache_dir` (may be NULL) are borrowed. */
+ * `cache_dir` and `registry` (both may be NULL; its plugins go to every worker) are
+ * borrowed. */
 struct jobs *jobs_start(struct db *db, struct events *events, const char *cache_dir,
-			int run_seconds, struct err *err);
+			const struct registry *registry, int run_seconds, struct err *err);
 
 /* Ends the worker, puts its run back into the queue, ends the thread.  Nobody
  * may call the functions below any more.  NULL is fine. */

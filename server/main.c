@@ -1,13 +1,14 @@
-/* server/main.c -- finds the command and runs it. */
+/* server/main.c -- loads the plugins, finds the command and runs it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/registry.h"
 #include "server/commands.h"
 
 static const struct {
 	const char *name, *args, *line;
-	int (*run)(int argc, char **argv);
+	int (*run)(int argc, char **argv, const struct registry *registry);
 } commands[] = {
 #define COMMAND(name, args, line) { #name, args, line, cmd_##name },
 #include "server/commands.def"
@@ -23,7 +24,54 @@ static void print_help(FILE *out)
 	for (int i = 0; i < N_COMMANDS; i++)
 		fprintf(out, "  %-8s %-44s %s\n", commands[i].name, commands[i].args,
 			commands[i].line);
-	fprintf(out, "\nbreakeven COMMAND --help says more of each.\n");
+	fprintf(out,
+		"\nEach takes --plugin FILE.so, as often as needed: a plugin adds passes, ops and "
+		"backends\n(fusion/plugin.h).  breakeven COMMAND --help says more of each.\n");
+}
+
+/* Takes `--plugin FILE` and `--plugin=FILE` out of argv and loads each; the exit
+ * status, or -1 to go on. */
+static int load_plugins(int *argc, char **argv, struct registry *registry)
+{
+	int kept = 0;
+
+	for (int i = 0; i < *argc; i++) {
+		bool inside = strncmp(argv[i], "--plugin=", 9) == 0;
+		struct err err = { 0 };
+
+		if (!inside && strcmp(argv[i], "--plugin") != 0) {
+			argv[kept++] = argv[i];
+			continue;
+		}
+		if (!inside && i + 1 == *argc) {
+			fprintf(stderr, "breakeven: a file is missing after --plugin\n");
+			return EXIT_USAGE;
+		}
+		if (!registry_load(registry, inside ? argv[i] + 9 : argv[++i], &err)) {
+			fprintf(stderr, "breakeven: %s\n", err.message);
+			return EXIT_FAILED;
+		}
+	}
+	argv[kept] = NULL;
+	*argc = kept;
+	return -1;
+}
+
+static int run_command(int index, int argc, char **argv)
+{
+	struct err err = { 0 };
+	struct registry *registry = registry_create(&err);
+	int status;
+
+	if (!registry) {
+		fprintf(stderr, "breakeven: %s\n", err.message);
+		return EXIT_FAILED;
+	}
+	status = load_plugins(&argc, argv, registry);
+	if (status < 0)
+		status = commands[index].run(argc, argv, registry);
+	registry_destroy(registry);
+	return status;
 }
 
 int main(int argc, char **argv)
@@ -41,10 +89,10 @@ int main(int argc, char **argv)
 		return EXIT_DONE;
 	}
 	if (strcmp(argv[1], "--version") == 0)
-		return cmd_version(1, argv);
+		return cmd_version(1, argv, NULL);
 	for (int i = 0; i < N_COMMANDS; i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
-			return commands[i].run(argc - 1, argv + 1);
+			return run_command(i, argc - 1, argv + 1);
 	fprintf(stderr, "breakeven: '%s' is not a command; `breakeven --help` lists them\n",
 		argv[1]);
 	return EXIT_USAGE;

@@ -85,7 +85,9 @@ static void print_rule(struct buf *out, const json_t *rule)
 	json_t *place;
 	size_t i;
 
-	buf_printf(out, "      %lld x %s", number_of(rule, "count"), text_of(rule, "rule"));
+	buf_printf(out, "      %s", text_of(rule, "rule"));
+	if (number_of(rule, "count") > 1)
+		buf_printf(out, ", %lld times", number_of(rule, "count"));
 	json_array_foreach((json_t *)at, i, place)
 	{
 		long long line = number_of(place, "line");

@@ -19,12 +19,14 @@
 
 struct jobs;
 struct events;
+struct registry;
 
 /* What the server is made of; borrowed by every request. */
 struct app {
 	struct db *db;
 	struct jobs *jobs;
 	struct events *events;
+	const struct registry *registry; /* what the engine has */
 	int64_t started_ns;
 	_Atomic int64_t requests; /* answered since the start */
 	_Atomic int checks;       /* processes of POST /check under way */

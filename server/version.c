@@ -11,12 +11,13 @@ const char *breakeven_version(void)
 	return BREAKEVEN_VERSION;
 }
 
-int cmd_version(int argc, char **argv)
+int cmd_version(int argc, char **argv, const struct registry *registry)
 {
 	struct err err = { 0 };
 	struct fusion *f;
 	bool help = argc == 2 && strcmp(argv[1], "--help") == 0;
 
+	(void)registry;
 	if (argc > 1) {
 		fprintf(help ? stdout : stderr, "usage: breakeven version\n");
 		return help ? EXIT_DONE : EXIT_USAGE;

@@ -19,24 +19,41 @@
 
 extern char **environ;
 
-static bool spawn_child(struct worker *w, int child_fd, const char *cache_dir)
+enum { MAX_ARGV = 8 + 2 * REGISTRY_MAX_PLUGINS };
+
+static void make_argv(const struct worker *w, const struct worker_options *options, char *cpu_s,
+		      const char *argv[MAX_ARGV + 1])
+{
+	int n = 0;
+
+	argv[n++] = "breakeven";
+	argv[n++] = "worker";
+	argv[n++] = "--tmp";
+	argv[n++] = w->folder;
+	argv[n++] = "--cpu-seconds";
+	argv[n++] = cpu_s;
+	for (int i = 0; i < registry_plugin_count(options->registry); i++) {
+		argv[n++] = "--plugin";
+		argv[n++] = registry_plugin_path(options->registry, i);
+	}
+	if (options->cache_dir) {
+		argv[n++] = "--cache";
+		argv[n++] = options->cache_dir;
+	}
+	argv[n] = NULL;
+}
+
+static bool spawn_child(struct worker *w, int child_fd, const struct worker_options *options)
 {
 	char cpu_s[16];
-	const char *argv[] = { "breakeven",
-			       "worker",
-			       "--tmp",
-			       w->folder,
-			       "--cpu-seconds",
-			       cpu_s,
-			       cache_dir ? "--cache" : NULL,
-			       cache_dir,
-			       NULL };
+	const char *argv[MAX_ARGV + 1];
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	sigset_t none, defaults;
 	int code;
 
 	snprintf(cpu_s, sizeof(cpu_s), "%d", w->cpu_s);
+	make_argv(w, options, cpu_s, argv);
 	sigemptyset(&none);
 	sigemptyset(&defaults);
 	sigaddset(&defaults, SIGPIPE);
@@ -89,14 +106,14 @@ static void remove_folder(struct worker *w)
 	w->folder[0] = '\0';
 }
 
-bool worker_start(struct worker *w, const char *cache_dir, int cpu_seconds, enum message_type job,
+bool worker_start(struct worker *w, const struct worker_options *options, enum message_type job,
 		  const char *workload, struct err *err)
 {
 	const struct timeval send_limit = { .tv_sec = WORKER_SEND_S };
 	int pair[2];
 	int child_fd;
 
-	*w = (struct worker){ .fd = -1, .cpu_s = cpu_seconds };
+	*w = (struct worker){ .fd = -1, .cpu_s = options->cpu_seconds };
 	if (!make_folder(w))
 		return err_set(err, ERR_WORKER, "no temporary folder for a worker: %s",
 			       strerror(errno));
@@ -107,7 +124,7 @@ bool worker_start(struct worker *w, const char *cache_dir, int cpu_seconds, enum
 	/* dup2 of a descriptor onto itself would keep close-on-exec. */
 	child_fd = fcntl(pair[1], F_DUPFD_CLOEXEC, WORKER_FD + 1);
 	close(pair[1]);
-	if (child_fd < 0 || !spawn_child(w, child_fd, cache_dir)) {
+	if (child_fd < 0 || !spawn_child(w, child_fd, options)) {
 		err_set(err, ERR_WORKER, "no worker process: %s", strerror(errno));
 		w->pid = 0;
 		remove_folder(w);

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "fusion/base/err.h"
+#include "fusion/registry.h"
 #include "server/message.h"
 
 enum {
@@ -26,7 +27,12 @@ struct worker {
 /* Starts this binary again as `worker` and sends it the job: MESSAGE_WORKLOAD
  * to run and measure, MESSAGE_CHECK to explain.  The thread that
  * calls must outlive the worker: its end kills the child. */
-bool worker_start(struct worker *w, const char *cache_dir, int cpu_seconds, enum message_type job,
+struct worker_options {
+	const char *cache_dir; /* NULL: none */
+	int cpu_seconds;
+	const struct registry *registry; /* whose plugins it loads too; NULL: none */
+};
+bool worker_start(struct worker *w, const struct worker_options *options, enum message_type job,
 		  const char *workload, struct err *err);
 
 /* Waits for its end (kill_first: brings that about), ends what it had started,

@@ -107,9 +107,9 @@ json_t *workload_file_load(const struct workload_file *f, struct err *err)
 }
 
 struct workload *workload_file_parse(const struct workload_file *f, const json_t *json,
-				     struct err *err)
+				     const struct registry *registry, struct err *err)
 {
-	struct workload *w = workload_parse(json, err);
+	struct workload *w = workload_parse_in(json, registry, err);
 
 	if (!w || workload_check_inputs(w, f->inputs, f->n_inputs, err))
 		return w;

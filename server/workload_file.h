@@ -25,8 +25,9 @@ const char *workload_file_label(const struct workload_file *f);
 json_t *workload_file_load(const struct workload_file *f, struct err *err);
 
 /* That, checked: the inputs' names too.  NULL with *err. */
+struct registry;
 struct workload *workload_file_parse(const struct workload_file *f, const json_t *json,
-				     struct err *err);
+				     const struct registry *registry, struct err *err);
 
 /* What a place in the source is called: "model.py", "chain.json, source". */
 void workload_file_place(const struct workload_file *f, char *out, int out_bytes);

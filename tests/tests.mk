@@ -14,6 +14,17 @@ $B/tests/control/made: tests/control/generate.py
 	@touch $@
 $B/tests/test_capture_control: | $B/tests/control/made
 
+# Plugins for tests: examples, and bad ones.  They link against nothing of ours.
+PLUGINS := $(patsubst tests/plugins/%.c,$B/tests/plugins/%.so,$(wildcard tests/plugins/*.c)) $B/tests/plugins/cxx.so
+$B/tests/plugins/%.so: tests/plugins/%.c fusion/plugin.h
+	@mkdir -p $(@D)
+	@echo "  CC    $@"
+	$(CC) -std=c11 -O2 -g -fPIC -shared -fvisibility=hidden -I. $(WARN) $< -o $@ -lm
+$B/tests/plugins/cxx.so: tests/plugins/cxx.cc fusion/plugin.h
+	@mkdir -p $(@D)
+	@echo "  CXX   $@"
+	$(CXX) -std=c++11 -O2 -g -fPIC -shared -fvisibility=hidden -I. -Wall -Wextra -Werror $< -o $@
+
 # The benchmarks are C programs linked as the tests of their folder are.
 BENCHES := $(patsubst tests/bench/%.c,$B/tests/bench/%,$(wildcard tests/bench/bench_*.c))
 FUZZERS := $(patsubst tests/fuzz/%.c,build-fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))

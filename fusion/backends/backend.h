@@ -28,6 +28,7 @@ struct backend_env {
 				  * each time */
 	const char *vector_unit; /* one that this machine has; NULL: the best */
 	struct blas *blas;       /* backend_blas_create(); NULL: our own products of matrices */
+	const struct backend *backend; /* the one that is called; the functions below set it */
 };
 
 struct executable; /* private to each backend; immutable but for launch state */
@@ -42,6 +43,9 @@ struct compile_stats {
 
 struct backend {
 	const char *name;
+	const char *purpose; /* one line for people */
+	bool one_by_one;     /* wants a kernel for each node */
+	const void *data;    /* a plugin's own */
 
 	/* Whether it works on this machine; if not, `why` gets one line. */
 	bool (*available)(const struct backend_env *env, char *why, size_t why_bytes);
@@ -49,8 +53,8 @@ struct backend {
 	/* Whether it makes a kernel for the node, of a graph as it was captured
 	 * (composites whole).  If not: *by_type where the op would do with another
 	 * dtype, and perhaps *why, static.  NULL: it takes all. */
-	bool (*can_lower)(const struct graph *g, const struct node *n, bool *by_type,
-			  const char **why);
+	bool (*can_lower)(const struct backend *self, const struct graph *g, const struct node *n,
+			  bool *by_type, const char **why);
 
 	/* `l`, its graph and its arena must outlive the executable.  NULL with
 	 * COMPILER, UNSUPPORTED or MEMORY. */
@@ -77,6 +81,13 @@ struct backend {
 
 	void (*destroy)(struct executable *exe); /* NULL is fine */
 };
+
+/* backend->available() and ->compile(), with env->backend set. */
+bool backend_available(const struct backend *backend, const struct backend_env *env, char *why,
+		       size_t why_bytes);
+struct executable *backend_compile(const struct backend *backend, const struct backend_env *env,
+				   const struct lowered *l, struct compile_stats *stats,
+				   struct err *err);
 
 /* By name ("interp", "cpu"); NULL if unknown. */
 const struct backend *backend_find(const char *name);

@@ -16,6 +16,25 @@ const struct backend *backend_find(const char *name)
 	return NULL;
 }
 
+bool backend_available(const struct backend *backend, const struct backend_env *env, char *why,
+		       size_t why_bytes)
+{
+	struct backend_env mine = *env;
+
+	mine.backend = backend;
+	return backend->available(&mine, why, why_bytes);
+}
+
+struct executable *backend_compile(const struct backend *backend, const struct backend_env *env,
+				   const struct lowered *l, struct compile_stats *stats,
+				   struct err *err)
+{
+	struct backend_env mine = *env;
+
+	mine.backend = backend;
+	return backend->compile(&mine, l, stats, err);
+}
+
 int backend_count(void)
 {
 	return BACKENDS;

@@ -182,6 +182,7 @@ static struct executable *compile(const struct backend_env *env, const struct lo
 
 const struct backend backend_cpu = {
 	.name = "cpu",
+	.purpose = "C through the system compiler, a kernel for each group of ops, cached on disk",
 	.available = available,
 	.can_lower = executable_lowers,
 	.compile = compile,

@@ -55,8 +55,8 @@ void executable_launch(struct executable *exe, int kernel, void *const *buffers,
 bool executable_fault(struct executable *exe, struct err *err);
 
 /* lowers.c: backend.h's can_lower. */
-bool executable_lowers(const struct graph *g, const struct node *n, bool *by_type,
-		       const char **why);
+bool executable_lowers(const struct backend *self, const struct graph *g, const struct node *n,
+		       bool *by_type, const char **why);
 void executable_destroy(struct executable *exe);
 
 /* Fills the plans' code with interpreted programs; for kernels [first, last). */

@@ -96,6 +96,7 @@ static struct executable *compile(const struct backend_env *env, const struct lo
 
 const struct backend backend_interp = {
 	.name = "interp",
+	.purpose = "loops that are built in: compiles nothing, always there",
 	.available = available,
 	.can_lower = executable_lowers,
 	.compile = compile,

@@ -6,9 +6,10 @@
  */
 #include "fusion/backends/executable.h"
 
-bool executable_lowers(const struct graph *g, const struct node *n, bool *by_type, const char **why)
+bool executable_lowers(const struct backend *self, const struct graph *g, const struct node *n,
+		       bool *by_type, const char **why)
 {
-	(void)g, (void)by_type, (void)why;
+	(void)self, (void)g, (void)by_type, (void)why;
 	switch (n->op) {
 	case OP_sort_values:
 	case OP_argsort:

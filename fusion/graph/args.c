@@ -3,6 +3,7 @@
  * A node has every argument of its row: what a call leaves out is filled in
  * from the signature's default, so no reader needs to know defaults.
  */
+#include "fusion/graph/custom.h"
 #include "fusion/graph/infer.h"
 
 #include <stdlib.h>
@@ -161,6 +162,33 @@ bool args_check(const struct graph *g, enum op op, const struct arg *args, struc
 	return true;
 }
 
+/* What the signature of a plugin's op says of its arguments; args[0] is its name. */
+static bool bind_custom(struct graph *g, struct arg *args, struct err *err)
+{
+	const struct custom_op *op = args[0].kind == ARG_STR ? custom_find(g->custom, args[0].str)
+							     : NULL;
+
+	if (!op)
+		return err_set(err, ERR_NAME, "there is no such op of a plugin");
+	for (int i = 0; i < op->info.n_params; i++) {
+		const struct op_param *param = &op->info.params[i];
+		struct arg *arg = &args[i + 1];
+
+		if (arg->kind == ARG_NONE && !param->optional && !param->nullable)
+			return err_set(err, ERR_TYPE, "%s: `%s` is missing: %s(%s)", op->info.fx,
+				       param->name, op->info.fx, op->info.signature);
+		if (arg->kind == ARG_NONE && param->optional)
+			*arg = default_arg(g, param);
+		if (!widen(g, param, arg, err) || !check_one(g, &op->info, param, arg, err))
+			return false;
+	}
+	for (int i = op->info.n_params + 1; i < MAX_ARGS; i++)
+		if (args[i].kind != ARG_NONE)
+			return err_set(err, ERR_TYPE, "%s takes %d arguments: %s(%s)", op->info.fx,
+				       op->info.n_params, op->info.fx, op->info.signature);
+	return true;
+}
+
 bool args_bind(struct graph *g, enum op op, const struct arg *args, int n, struct arg out[MAX_ARGS],
 	       struct err *err)
 {
@@ -183,6 +211,8 @@ bool args_bind(struct graph *g, enum op op, const struct arg *args, int n, struc
 			continue;
 		return false;
 	}
+	if ((op == OP_custom || op == OP_custom_kernel) && !bind_custom(g, out, err))
+		return false;
 	return args_check(g, op, out, err);
 }
 

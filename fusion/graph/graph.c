@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fusion/graph/custom.h"
 #include "fusion/graph/infer.h"
 
 enum { FIRST_NODES = 32 };
@@ -166,6 +167,8 @@ static int add_checked(struct graph *g, enum op op, const struct arg *args, int 
 		n->compute = result.compute;
 		n->shape = result.shape;
 		n->name = next_name(g, op);
+		if (op == OP_custom || op == OP_custom_kernel)
+			n->fx = custom_of(g, n)->info.fx;
 	}
 	if (!n || !n->name || graph_append(g, n) < 0) {
 		err_set(err, ERR_MEMORY, "out of memory while building a graph");
@@ -315,6 +318,7 @@ bool graph_copy_node(struct graph *to, const struct node *from)
 
 bool graph_copy_symbols(struct graph *to, const struct graph *from)
 {
+	to->custom = from->custom;
 	for (int i = 0; i < sym_var_count(from->syms); i++)
 		if (!sym_var_from(to->syms, sym_var_hint(from->syms, i),
 				  sym_var_at(from->syms, i)->lower))

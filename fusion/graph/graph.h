@@ -55,8 +55,9 @@ struct shape {
 	const struct sym *size[MAX_RANK];
 };
 
-struct loop;     /* loop.h */
-struct pass_log; /* passes/passes.h */
+struct loop;       /* loop.h */
+struct pass_log;   /* passes/passes.h */
+struct custom_ops; /* custom.h */
 
 struct node {
 	int id;
@@ -102,7 +103,8 @@ struct graph {
 	const struct sym *conflict[2];     /* see graph_add() */
 	struct size_fact facts[MAX_FACTS]; /* what graph_add() took for granted */
 	int n_facts;
-	struct pass_log *log; /* who watches the passes; NULL: nobody; not copied */
+	const struct custom_ops *custom; /* of plugins, that nodes may use; NULL: none */
+	struct pass_log *log;            /* who watches the passes; NULL: nobody; not copied */
 };
 
 /* NULL when out of memory (every function here that returns a pointer). */
@@ -146,7 +148,8 @@ bool graph_set_name(struct graph *g, int id, const char *name);
 bool graph_set_outputs(struct graph *g, const int *ids, int n);
 
 /* For graphs made from parts of others: a copy of the node at the end, with the
- * operands that it has; the symbols of a graph in one that has none.  False when
+ * operands that it has; the symbols of a graph, and its custom ops, in one that has
+ * none.  False when
  * out of memory. */
 bool graph_copy_node(struct graph *to, const struct node *from);
 bool graph_copy_symbols(struct graph *to, const struct graph *from);

@@ -436,6 +436,8 @@ static bool infer_op(struct infer *in)
 		ok = infer_index(in, &known);
 	if (!known)
 		ok = infer_loop(in, &known);
+	if (!known)
+		ok = infer_custom(in, &known);
 	if (known)
 		return ok;
 	switch (in->op) {

@@ -69,6 +69,9 @@ bool infer_window(struct infer *in, bool *known);
 /* infer_library.c: sort, topk, argmax, embedding and others with a function of their own. */
 bool infer_library(struct infer *in, bool *known);
 
+/* custom.c: ops of plugins. */
+bool infer_custom(struct infer *in, bool *known);
+
 /* loop.c: loops and what belongs to them. */
 bool infer_loop(struct infer *in, bool *known);
 

@@ -104,49 +104,51 @@ static const struct {
 	{ "str", PARAM_STR },
 };
 
-static enum param_kind type_kind(const char *name)
+/* -1: there is no such type. */
+static int type_kind(const char *name)
 {
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 		if (!strcmp(types[i].name, name))
-			return types[i].kind;
-	assert(!"a type in ops.def that op.c does not know");
-	return PARAM_TENSOR;
+			return (int)types[i].kind;
+	return -1;
 }
 
 /* "int[]? dim=None" -> a parameter; cuts `text` up. */
-static void parse_param(char *text, bool keyword_only, struct op_param *out)
+static bool parse_param(char *text, bool keyword_only, struct op_param *out)
 {
 	char *name = strchr(text, ' ');
 	char *fallback, *mark;
+	int kind;
 
-	assert(name);
+	if (!name)
+		return false;
 	*name++ = 0;
 	fallback = strchr(name, '=');
 	if (fallback)
 		*fallback++ = 0;
-	if (fallback && *fallback == '\'') { /* 'none' -> none */
+	if (fallback && fallback[0] == '\'' && fallback[1]) { /* 'none' -> none */
 		fallback++;
 		fallback[strlen(fallback) - 1] = 0;
 	}
 	mark = strchr(text, '?');
 	if (mark)
 		*mark = 0;
+	kind = type_kind(text);
 	*out = (struct op_param){ .name = name,
-				  .kind = type_kind(text),
+				  .kind = (enum param_kind)kind,
 				  .optional = fallback != NULL,
 				  .nullable = mark != NULL,
 				  .keyword_only = keyword_only,
 				  .fallback = fallback };
+	return kind >= 0;
 }
 
-static void parse_signature(enum op op)
+int op_parse_signature(char *text, struct op_param *out)
 {
-	struct op_info *info = &ops[op];
 	bool keyword_only = false;
-	char *at = texts[op], *end;
+	char *at = text, *end;
+	int n = 0;
 
-	assert(strlen(info->signature) < SIGNATURE_BYTES);
-	strcpy(at, info->signature);
 	for (; at && *at; at = end) {
 		end = strstr(at, ", ");
 		if (end) {
@@ -157,9 +159,20 @@ static void parse_signature(enum op op)
 			keyword_only = true;
 			continue;
 		}
-		assert(info->n_params < MAX_ARGS);
-		parse_param(at, keyword_only, &params[op][info->n_params++]);
+		if (n == MAX_ARGS || !parse_param(at, keyword_only, &out[n++]))
+			return -1;
 	}
+	return n;
+}
+
+static void parse_signature(enum op op)
+{
+	struct op_info *info = &ops[op];
+
+	assert(strlen(info->signature) < SIGNATURE_BYTES);
+	strcpy(texts[op], info->signature);
+	info->n_params = op_parse_signature(texts[op], params[op]);
+	assert(info->n_params >= 0);
 	info->params = params[op];
 }
 

@@ -112,6 +112,10 @@ static inline bool op_draws(enum op op)
 	return op == OP_uniform || op == OP_normal || op == OP_random_ints;
 }
 
+/* Reads a signature, as in ops.def, and cuts `text` up, where names and defaults
+ * then stand; the number of parameters, -1 where it cannot be read. */
+int op_parse_signature(char *text, struct op_param *params);
+
 /* Whether an op's FX name is these `len` bytes. */
 bool op_has_fx(const char *name, size_t len);
 

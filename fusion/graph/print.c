@@ -93,10 +93,28 @@ static bool has_default(const struct op_param *param, const struct arg *arg)
 	return same;
 }
 
+/* Of a plugin's op: in place, up to the last that it has. */
+static void print_custom_args(struct buf *out, const struct graph *g, const struct node *n)
+{
+	int end = n->n_args;
+
+	while (end > 1 && n->args[end - 1].kind == ARG_NONE)
+		end--;
+	for (int i = 1; i < end; i++) {
+		buf_puts(out, i > 1 ? ", " : "");
+		print_arg(out, g, &n->args[i]);
+	}
+}
+
 static void print_args(struct buf *out, const struct graph *g, const struct node *n)
 {
 	const struct op_info *info = op_info(n->op);
 	bool in_place = true;
+
+	if (n->op == OP_custom || n->op == OP_custom_kernel) {
+		print_custom_args(out, g, n);
+		return;
+	}
 
 	for (int i = 0; i < n->n_args; i++) {
 		const struct op_param *param = &info->params[i];
@@ -154,7 +172,9 @@ static void print_node(struct buf *out, const struct graph *g, const struct node
 
 	buf_printf(out, "%%%s: %s", n->name, dtype_name(n->dtype));
 	shape_print(out, &n->shape);
-	buf_printf(out, " = %s(", op_info(n->op)->id);
+	buf_printf(out, " = %s(",
+		   n->op == OP_custom || n->op == OP_custom_kernel ? n->args[0].str
+								   : op_info(n->op)->id);
 	if (n->op == OP_input) {
 		buf_printf(out, "%d", n->input);
 		memcpy(strides.size, n->stride, sizeof(strides.size));

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "fusion/graph/custom.h"
 #include "fusion/passes/decompose.h"
 
 struct arg expand_op(struct expand *e, enum op op, const struct arg *args, int n)
@@ -382,6 +383,19 @@ struct arg decompose_ones_like(struct expand *e)
 	return filled(e, OP_ones);
 }
 
+/* An op of a plugin: as the plugin writes it, or by the plugin's kernel. */
+struct arg decompose_custom(struct expand *e)
+{
+	const struct custom_op *op = custom_of(e->g, e->n);
+	int id;
+
+	if (!op->expand)
+		return expand_op(e, OP_custom_kernel, e->n->args, e->n->n_args);
+	id = op->expand(op, e->g, e->n, e->err);
+	e->failed = id < 0;
+	return e->failed ? arg_none() : arg_node(id);
+}
+
 static decompose_fn *const functions[OP_COUNT] = {
 #define COMPOSITE(id, spellings, signature, doc) [OP_##id] = decompose_##id,
 #include "fusion/graph/ops_some.h"
@@ -457,7 +471,7 @@ static int expand_node(struct rewrite *rw, struct node *n, struct err *err)
 			n->name, made->name);
 		return REWRITE_FAILED;
 	}
-	pass_fired(rw->g, op_info(n->op)->id, n, NULL);
+	pass_fired(rw->g, n->op == OP_custom ? n->args[0].str : op_info(n->op)->id, n, NULL);
 	if (value.node >= before)
 		made->name = n->name;
 	return value.node;

@@ -76,16 +76,6 @@ typedef int rewrite_fn(struct rewrite *rw, struct node *n, struct err *err);
 /* Calls `fn` for every node but inputs, which stay.  Rewires the outputs. */
 bool rewrite_run(struct graph *g, rewrite_fn *fn, void *state, bool *changed, struct err *err);
 
-/* Notes that `rule` is applied to n; `with` (NULL: none) is what stands for it, or
- * what it goes together with.  Nothing happens where nobody watches. */
-void pass_note(struct graph *g, const char *rule, const struct node *n, const struct node *with);
-static inline void pass_fired(struct graph *g, const char *rule, const struct node *n,
-			      const struct node *with)
-{
-	if (__builtin_expect(g->log != NULL, 0))
-		pass_note(g, rule, n, with);
-}
-
 /* For passes.c: a pass begins, has ended; a NULL log is fine. */
 void pass_log_begin(struct pass_log *log, const struct pass_info *pass, bool off);
 void pass_log_end(struct pass_log *log, const struct pass_run *run, bool changed);

@@ -140,6 +140,25 @@ struct pass_log {
 	bool failed;           /* out of memory */
 };
 
+/* For passes that come from outside: what pass_info.run of one may call.  `visit` is
+ * asked for each node but inputs, in order; n's arguments are already what stands
+ * for them in g, where it may add nodes; n itself is not in g yet.  It answers the
+ * id that stands for n from here on, PASS_KEEP, or PASS_FAILED with *err. */
+enum { PASS_FAILED = -1, PASS_KEEP = -2 };
+typedef int pass_visit_fn(void *self, struct graph *g, const struct node *n, struct err *err);
+bool pass_visit_all(struct pass_run *run, pass_visit_fn *visit, void *self, bool *changed,
+		    struct err *err);
+
+/* Notes that `rule` is applied to n; `with` (NULL: none) is what stands for it, or
+ * what it goes together with.  Nothing happens where nobody watches. */
+void pass_note(struct graph *g, const char *rule, const struct node *n, const struct node *with);
+static inline void pass_fired(struct graph *g, const char *rule, const struct node *n,
+			      const struct node *with)
+{
+	if (__builtin_expect(g->log != NULL, 0))
+		pass_note(g, rule, n, with);
+}
+
 /* passes_run(), noting what each pass does; slower by the printing.  The log is
  * the caller's to finish, also after a failure. */
 bool passes_watch(struct graph *g, const struct pass_options *options, struct pass_log *log,

@@ -20,14 +20,16 @@ static int settle_view(struct rewrite *rw, struct node *n, struct err *err)
 {
 	struct view_layout layout;
 	int id = graph_append(rw->g, n), copy;
+	bool settled;
 
 	if (id < 0) {
 		pass_out_of_memory(err);
 		return REWRITE_FAILED;
 	}
-	if (view_layout(rw->g, id, &layout))
-		return id;
-	rw->g->n_nodes--;
+	settled = view_layout(rw->g, id, &layout);
+	rw->g->n_nodes--; /* it was there to be looked at */
+	if (settled)
+		return REWRITE_KEEP;
 	copy = add(rw, n, OP_contiguous, n->args[0], arg_none(), err);
 	if (copy < 0)
 		return REWRITE_FAILED;

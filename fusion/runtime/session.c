@@ -61,6 +61,7 @@ bool session_init(struct session *s, const struct session_options *options,
 	s->self = (struct value){ .kind = VALUE_UNSET };
 	buf_init(&s->out, MAX_STDOUT);
 	torch_names_init(&s->names);
+	s->names.custom = options->env->custom;
 	if (options->env->backend_env.random) /* every mode draws the same numbers */
 		twister_seed(options->env->backend_env.random, TWISTER_SEED);
 	eager_init(&s->eager, options->env, options->passes_disabled, &s->names, &s->out);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/graph/custom.h"
 #include "fusion/runtime/torch/bind.h"
 #include "fusion/runtime/torch/compose.h"
 #include "fusion/runtime/tensor/view.h"
@@ -128,12 +129,21 @@ static int build_view(struct eager *e, struct plan *plan, struct graph *g, int i
 	return id;
 }
 
+static struct graph *eager_graph(const struct eager *e, struct arena *arena)
+{
+	struct graph *g = graph_create(arena);
+
+	if (g)
+		g->custom = e->env->custom;
+	return g;
+}
+
 /* Compiles the one-op graph of a call into plan->exec. */
 static bool build(struct eager *e, struct plan *plan, struct signature *s,
 		  const struct eager_call *c, struct err *err)
 {
 	struct pass_options options = { .disabled = e->passes_disabled };
-	struct graph *g = graph_create(&plan->arena);
+	struct graph *g = eager_graph(e, &plan->arena);
 	struct bind_target target = { .graph = g, .node = input_of, .self = s };
 	struct arg args[MAX_ARGS];
 	int id;
@@ -284,6 +294,16 @@ bool eager_run(struct eager *e, const struct eager_call *c, struct value *out, s
 	return run(e, c, out, err);
 }
 
+/* What of a call is not in its values. */
+static inline uint64_t call_head(const struct eager *e, const struct eager_call *c)
+{
+	uint64_t head = (uint64_t)c->op | (c->inplace ? HEAD_INPLACE : 0);
+
+	if (__builtin_expect(c->op == OP_custom, 0))
+		head |= (uint64_t)custom_index(e->env->custom, c->name) << 20;
+	return head;
+}
+
 bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out, struct err *err)
 {
 	bool watched = e->observer && e->observer->phase;
@@ -295,8 +315,7 @@ bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out
 	for (int i = 0; i < c->n; i++)
 		if (!eager_check(c->values[i], err))
 			return false;
-	signature_make(&s, (uint64_t)c->op | (c->inplace ? HEAD_INPLACE : 0), c->values, c->n,
-		       c->kw);
+	signature_make(&s, call_head(e, c), c->values, c->n, c->kw);
 	plan = plans_find(&e->plans, &s, site);
 	if (__builtin_expect(!plan, 0)) {
 		plan = make_plan(e, &s, c, site, err);

@@ -143,6 +143,7 @@ struct exec *exec_create(const struct exec_env *env, const struct backend *backe
 	}
 	e->passes = *options;
 	e->passes.list = env->passes;
+	e->passes.no_fusion |= backend->one_by_one;
 	if (!passes_run(g, &e->passes, &passes, err))
 		return NULL;
 	e->env = env;
@@ -162,7 +163,8 @@ struct exec *exec_create(const struct exec_env *env, const struct backend *backe
 		goto fail;
 	e->launched = e->lowered->n_kernels;
 	if (e->lowered->n_kernels > 0) {
-		e->executable = backend->compile(&env->backend_env, e->lowered, &e->stats, err);
+		e->executable = backend_compile(backend, &env->backend_env, e->lowered, &e->stats,
+						err);
 		if (!e->executable)
 			goto fail;
 	}

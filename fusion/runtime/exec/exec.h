@@ -22,6 +22,7 @@ struct exec_env {
 	struct backend_env backend_env;
 	struct prelude_programs *preludes; /* capture/prelude.h; NULL: each VM its own */
 	int64_t rounds;                    /* of a loop in a run; 0: as many as are allowed */
+	const struct custom_ops *custom;   /* ops of plugins; NULL: none */
 	const struct pass_list *passes;    /* NULL: pass_list_default() */
 };
 

@@ -71,7 +71,7 @@ static bool lowers(struct cut *c, const struct node *n)
 	c->cause[n->id] = FALLBACK_DENIED;
 	if (is_denied(c->how, n))
 		return false;
-	if (!b->can_lower || b->can_lower(c->g, n, &type, &c->why[n->id]))
+	if (!b->can_lower || b->can_lower(b, c->g, n, &type, &c->why[n->id]))
 		return true;
 	c->cause[n->id] = type ? FALLBACK_TYPE : FALLBACK_OP;
 	return false;

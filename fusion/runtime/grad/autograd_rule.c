@@ -187,10 +187,15 @@ static unsigned needs_of(const struct rule_function *f)
 bool grad_rule_needs(struct autograd *a, enum op op, unsigned wanted, bool *known, unsigned *needs,
 		     struct err *err)
 {
-	const struct grad_rule *rule = rule_of(a, op, err);
+	const struct grad_rule *rule;
 
 	*needs = 0;
 	*known = false;
+	if (op == OP_custom)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "an op of a plugin has no gradient in this version; call it on "
+			       "x.detach(), or write it with ops that have one");
+	rule = rule_of(a, op, err);
 	if (!rule)
 		return false;
 	*known = rule->all.function.kind == VALUE_FUNCTION;

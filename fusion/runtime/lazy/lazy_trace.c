@@ -89,6 +89,8 @@ static bool ready(struct lazy *l, struct err *err)
 	if (l->graph)
 		return true;
 	l->graph = graph_create(&l->arena);
+	if (l->graph)
+		l->graph->custom = l->eager->env->custom;
 	l->begin_ns = clock_ns();
 	return l->graph || torch_no_memory(err);
 }

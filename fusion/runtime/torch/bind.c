@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fusion/graph/custom.h"
+
 /* How the user knows the op: "torch.sum", or "The operator +", to begin a sentence. */
 static const char *display(const char *name, char text[64])
 {
@@ -293,17 +295,15 @@ static bool has_tensor(const struct op_info *info, const struct arg *args)
 	return !wanted;
 }
 
-bool bind_call(const struct bind_target *target, enum op op, const char *name,
-	       const struct value *values, int n, const struct keywords *kw,
-	       struct arg args[MAX_ARGS], struct err *err)
+static bool bind_as(const struct bind_target *target, enum op op, const struct op_info *info,
+		    const char *name, const struct value *values, int n, const struct keywords *kw,
+		    struct arg *args, struct err *err)
 {
-	const struct op_info *info = op_info(op);
 	int n_kw = kw ? kw->n : 0, n_positional = n - n_kw;
 	bool given[MAX_ARGS] = { false };
 	char text[64];
 	int spread;
 
-	memset(args, 0, sizeof(*args) * MAX_ARGS);
 	spread = sizes_spread(op, info, values, n_positional);
 	if (spread >= 0) {
 		if (!bind_ints(target->graph, name, &info->params[spread], values + spread,
@@ -326,6 +326,22 @@ bool bind_call(const struct bind_target *target, enum op op, const char *name,
 			       "%s needs at least one tensor; all operands are numbers",
 			       display(name, text));
 	return true;
+}
+
+bool bind_call(const struct bind_target *target, enum op op, const char *name,
+	       const struct value *values, int n, const struct keywords *kw,
+	       struct arg args[MAX_ARGS], struct err *err)
+{
+	const struct custom_op *custom;
+
+	memset(args, 0, sizeof(*args) * MAX_ARGS);
+	if (op != OP_custom)
+		return bind_as(target, op, op_info(op), name, values, n, kw, args, err);
+	custom = custom_find(target->graph->custom, name);
+	if (!custom)
+		return err_set(err, ERR_NAME, "there is no %s", name);
+	args[0] = arg_str(custom->info.id);
+	return bind_as(target, op, &custom->info, name, values, n, kw, args + 1, err);
 }
 
 bool bind_by_parameter(enum op op, const struct value *values, int n, const struct keywords *kw,

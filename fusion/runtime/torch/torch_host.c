@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/graph/custom.h"
 #include "fusion/graph/dtype.h"
 
 struct torch_method { /* an entry of torch_names.methods */
@@ -174,12 +175,14 @@ static const char *submodule(const char *parent, const char *name)
 	return NULL;
 }
 
-static int find_function(const char *spelling)
+static int find_function(const struct torch_names *names, const char *spelling)
 {
 	enum op op;
 
 	if (op_find(spelling, &op))
 		return (int)op;
+	if (custom_find(names->custom, spelling))
+		return OP_custom;
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
 		if (strcmp(functions[i].name, spelling) == 0)
 			return functions[i].id;
@@ -232,7 +235,11 @@ bool torch_module_attr(struct torch_names *names, const struct module *m, const 
 		return true;
 	}
 	snprintf(spelling, sizeof(spelling), "%s.%s", m->name, name);
-	id = find_function(spelling);
+	if (custom_has_module(names->custom, spelling)) {
+		kept = arena_strdup(&names->arena, spelling);
+		return kept ? made(value_module(kept), out, err) : torch_no_memory(err);
+	}
+	id = find_function(names, spelling);
 	if (id < 0)
 		return unknown(m->name, spelling, name, err);
 	kept = arena_strdup(&names->arena, spelling);
@@ -258,7 +265,7 @@ static int find_inplace(const char *spelling)
 	return NATIVE_INPLACE + (int)op;
 }
 
-static int find_method(const char *name, const char *spelling)
+static int find_method(const struct torch_names *names, const char *name, const char *spelling)
 {
 	enum op op;
 
@@ -267,6 +274,8 @@ static int find_method(const char *name, const char *spelling)
 			return methods[i].id;
 	if (op_find(spelling, &op))
 		return (int)op;
+	if (custom_find(names->custom, spelling))
+		return OP_custom;
 	if (torch_more_find(spelling) >= 0)
 		return torch_more_find(spelling);
 	if (autograd_find(spelling) >= 0)
@@ -283,7 +292,7 @@ static struct torch_method *add_method(struct torch_names *names, struct torch_m
 	int id;
 
 	snprintf(spelling, sizeof(spelling), "Tensor.%s", name);
-	id = find_method(name, spelling);
+	id = find_method(names, name, spelling);
 	if (id < 0) {
 		unknown("a tensor", spelling, name, err);
 		return NULL;

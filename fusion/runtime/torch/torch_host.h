@@ -61,6 +61,7 @@ void torch_operators_init(struct torch_operators *t);
 struct torch_names {
 	struct arena arena;
 	struct torch_method *methods[64]; /* by hash of the attribute's name */
+	const struct custom_ops *custom;  /* of plugins; NULL: none */
 };
 void torch_names_init(struct torch_names *names);
 void torch_names_finish(struct torch_names *names);

@@ -91,6 +91,8 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 	t->vm = vm;
 	t->brk.id = BREAK_NONE;
 	t->graph = graph_create(arena);
+	if (t->graph)
+		t->graph->custom = t->names->custom;
 	t->serial = t->graph;
 	for (int i = 0; i < t->slots->n; i++) {
 		struct slot *slot = &t->slots->at[i];

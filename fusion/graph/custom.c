@@ -1,0 +1,128 @@
+/* fusion/graph/custom.c -- see custom.h. */
+#include "fusion/graph/custom.h"
+
+#include <string.h>
+
+#include "fusion/graph/infer.h"
+
+static bool fits(enum param_kind kind)
+{
+	return kind == PARAM_TENSOR || kind == PARAM_TENSOR_SCALAR || kind == PARAM_SCALAR ||
+	       kind == PARAM_INT || kind == PARAM_FLOAT || kind == PARAM_BOOL;
+}
+
+bool custom_op_prepare(struct custom_op *op, struct err *err)
+{
+	struct op_param params[MAX_ARGS];
+	int n = -1;
+
+	if (strlen(op->info.signature) < sizeof(op->text)) {
+		strcpy(op->text, op->info.signature);
+		n = op_parse_signature(op->text, params);
+	}
+	if (n < 0 || n > MAX_CUSTOM_ARGS)
+		return err_set(
+		    err, ERR_VALUE,
+		    "the signature '%.120s' of op %s cannot be read: write it as \"Tensor "
+		    "x, float limit=1.0\", with at most %d parameters",
+		    op->info.signature, op->info.id, MAX_CUSTOM_ARGS);
+	for (int i = 0; i < n; i++)
+		if (!fits(params[i].kind))
+			return err_set(
+			    err, ERR_VALUE,
+			    "parameter %s of op %s is of a type that a plugin's op cannot "
+			    "have; it takes Tensor, Tensor|Scalar, Scalar, float, int and "
+			    "bool",
+			    params[i].name, op->info.id);
+	if (n == 0 || params[0].kind != PARAM_TENSOR)
+		return err_set(err, ERR_VALUE, "the first parameter of op %s has to be a Tensor",
+			       op->info.id);
+	memcpy(op->params, params, sizeof(*params) * (size_t)n);
+	op->info.params = op->params;
+	op->info.n_params = n;
+	return true;
+}
+
+static bool is_spelling(const char *spellings, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = spellings; (at = strstr(at, name)); at += len)
+		if ((at == spellings || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
+			return true;
+	return false;
+}
+
+int custom_index(const struct custom_ops *ops, const char *name)
+{
+	for (int i = 0; ops && i < ops->n; i++)
+		if (strcmp(ops->at[i].info.id, name) == 0 ||
+		    is_spelling(ops->at[i].info.spellings, name))
+			return i;
+	return -1;
+}
+
+const struct custom_op *custom_find(const struct custom_ops *ops, const char *name)
+{
+	int i = custom_index(ops, name);
+
+	return i < 0 ? NULL : &ops->at[i];
+}
+
+bool custom_has_module(const struct custom_ops *ops, const char *module)
+{
+	size_t len = strlen(module);
+
+	for (int i = 0; ops && i < ops->n; i++) {
+		const char *spellings = ops->at[i].info.spellings;
+
+		for (const char *at = spellings; (at = strstr(at, module)); at += len)
+			if ((at == spellings || at[-1] == ' ') && at[len] == '.')
+				return true;
+	}
+	return false;
+}
+
+const struct custom_op *custom_of(const struct graph *g, const struct node *n)
+{
+	return n->op == OP_custom || n->op == OP_custom_kernel
+		   ? custom_find(g->custom, n->args[0].str)
+		   : NULL;
+}
+
+/* The promoted dtype of the tensors, as the rule changes it. */
+static bool infer_dtype(struct infer *in, const struct custom_op *op)
+{
+	struct promotion p = PROMOTION_NONE;
+	enum dtype dtype;
+
+	for (int i = 1; i <= op->info.n_params; i++)
+		if (in->args[i].kind == ARG_NODE)
+			promotion_add(&p, in->g, &in->args[i]);
+	dtype = promotion_result(&p);
+	if (op->info.rule == RULE_FLOAT && dtype_category(dtype) != CATEGORY_FLOAT)
+		dtype = DTYPE_F32;
+	in->out->compute = dtype;
+	in->out->dtype = op->info.rule == RULE_BOOL ? DTYPE_BOOL : dtype;
+	return true;
+}
+
+bool infer_custom(struct infer *in, bool *known)
+{
+	const struct custom_op *op;
+
+	*known = in->op == OP_custom || in->op == OP_custom_kernel;
+	if (!*known)
+		return false;
+	op = custom_find(in->g->custom, in->args[0].str);
+	if (!op)
+		return err_set(in->err, ERR_INTERNAL, "there is no op '%.64s' of a plugin",
+			       in->args[0].str);
+	if (op->shape == CUSTOM_FIRST)
+		in->out->shape = in->g->nodes[in->args[1].node]->shape;
+	for (int i = 1; op->shape == CUSTOM_BROADCAST && i <= op->info.n_params; i++)
+		if (in->args[i].kind == ARG_NODE &&
+		    !infer_broadcast(in, &in->out->shape, &in->g->nodes[in->args[i].node]->shape))
+			return false;
+	return infer_dtype(in, op);
+}

@@ -1,0 +1,101 @@
+/* profiler/lists.c -- backends and passes; see lists.h. */
+#include "profiler/lists.h"
+
+#include <string.h>
+
+#include "profiler/profiler.h"
+
+static json_t *text_json(const char *text)
+{
+	return text ? json_string(text) : json_null();
+}
+
+static json_t *properties_json(unsigned bits)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < PROPERTY_COUNT; i++)
+		if (bits >> i & 1)
+			json_array_append_new(list, json_string(pass_property(i)->name));
+	return list;
+}
+
+static json_t *words_json(const char *words)
+{
+	json_t *list = json_array();
+
+	for (size_t len; words && *words; words += len) {
+		words += strspn(words, " ");
+		len = strcspn(words, " ");
+		if (len)
+			json_array_append_new(list, json_stringn(words, len));
+	}
+	return list;
+}
+
+static json_t *pass_json(const struct pass_list *list, int i)
+{
+	const struct pass_info *p = &list->passes[i];
+	bool required = list->required >> i & 1;
+	struct err why = { 0 };
+
+	if (required)
+		pass_list_check(list, (uint64_t)1 << i, &why);
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "name", p->name,
+			 "purpose", p->purpose, "needs", properties_json(p->needs), "makes",
+			 properties_json(p->makes), "breaks", properties_json(p->breaks), "after",
+			 words_json(p->after), "required", required, "why_required",
+			 text_json(required ? why.message : NULL), "plugin", text_json(p->plugin));
+}
+
+json_t *lists_passes(const struct registry *registry, struct err *err)
+{
+	const struct pass_list *list = registry_passes(registry);
+	json_t *passes = json_array(), *properties = json_array(), *all;
+
+	for (int i = 0; i < list->n; i++)
+		json_array_append_new(passes, pass_json(list, i));
+	for (int i = 0; i < PROPERTY_COUNT; i++)
+		json_array_append_new(properties,
+				      json_pack("{s:s, s:s}", "name", pass_property(i)->name,
+						"text", pass_property(i)->text));
+	all = json_pack("{s:o, s:o}", "passes", passes, "properties", properties);
+	if (!all)
+		err_set(err, ERR_MEMORY, "out of memory for the list of passes");
+	return all;
+}
+
+json_t *lists_backends(const struct registry *registry, struct err *err)
+{
+	json_t *list = json_array(), *environment = profiler_environment(NULL), *all;
+	struct backend_env env = { 0 };
+	bool chosen = false;
+
+	for (int i = registry_backend_count(registry) - 1; i >= 0; i--) {
+		const char *plugin;
+		const struct backend *b = registry_backend_at(registry, i, &plugin);
+		bool compiles = strcmp(b->name, "cpu") == 0, best;
+		char why[192] = "";
+		bool available = backend_available(b, &env, why, sizeof(why));
+
+		/* As fusion_create() chooses: cpu where it works, or interp. */
+		best = available && !plugin && !chosen;
+		chosen |= best;
+		json_array_insert_new(
+		    list, 0,
+		    json_pack("{s:s, s:s, s:b, s:o, s:b, s:o, s:o, s:o}", "name", b->name,
+			      "purpose", b->purpose, "available", available, "why_not",
+			      text_json(available ? NULL : why), "default", best, "vector_unit",
+			      plugin ? json_null()
+				     : json_incref(json_object_get(environment, "vector_unit")),
+			      "compiler",
+			      compiles ? json_incref(json_object_get(environment, "compiler"))
+				       : json_null(),
+			      "plugin", text_json(plugin)));
+	}
+	json_decref(environment);
+	all = json_pack("{s:o}", "backends", list);
+	if (!all)
+		err_set(err, ERR_MEMORY, "out of memory for the list of backends");
+	return all;
+}

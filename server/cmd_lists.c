@@ -1,0 +1,236 @@
+/* server/cmd_lists.c -- `breakeven ops`, `backends` and `passes`: what there is. */
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profiler/lists.h"
+#include "server/commands.h"
+
+struct list_flags {
+	const char *name; /* ops: NULL for all */
+	bool json;
+};
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+/* Returns -1 to go on, else the exit status. */
+static int read_flags(int argc, char **argv, const char *help, bool named, struct list_flags *f)
+{
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+			fputs(help, stdout);
+			return EXIT_DONE;
+		}
+		if (strcmp(argv[i], "--json") == 0) {
+			f->json = true;
+		} else if (argv[i][0] != '-' && named && !f->name) {
+			f->name = argv[i];
+		} else {
+			fprintf(stderr, "breakeven %s: unknown argument '%s'\n%s", argv[0], argv[i],
+				help);
+			return EXIT_USAGE;
+		}
+	}
+	return -1;
+}
+
+/* "a, b" */
+static void print_words(const json_t *list, const char *none)
+{
+	size_t i;
+	json_t *word;
+
+	if (json_array_size(list) == 0)
+		fputs(none, stdout);
+	json_array_foreach((json_t *)list, i, word)
+	{
+		printf("%s%s", i ? ", " : "", json_string_value(word));
+	}
+}
+
+static int finish(json_t *all, const char *command, const struct err *err, const char *key,
+		  const struct list_flags *f, void (*print)(const json_t *list))
+{
+	bool ok = all != NULL;
+
+	if (!ok)
+		fprintf(stderr, "breakeven %s: %s\n", command, err->message);
+	else if (f->json)
+		ok = json_dumpf(all, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF;
+	else
+		print(json_object_get(all, key));
+	json_decref(all);
+	return ok && fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+/* ---- ops */
+
+/* "interp, cpu", "cpu but float16": which dtypes are lowered, in words. */
+static void print_backends(const json_t *backends)
+{
+	const char *name, *separator = "";
+	json_t *dtypes;
+
+	json_object_foreach((json_t *)backends, name, dtypes)
+	{
+		printf("%s%s", separator, name);
+		if (json_array_size(dtypes) == 0)
+			printf(" (not lowered: a call between two pieces)");
+		separator = ", ";
+	}
+}
+
+static void print_one_op(const json_t *op)
+{
+	const char *name;
+	json_t *dtypes;
+
+	printf("%s  %s\n", text_of(op, "name"), text_of(op, "doc"));
+	printf("  kind       %s\n  signature  (%s)\n  spellings  ", text_of(op, "kind"),
+	       text_of(op, "signature"));
+	print_words(json_object_get(op, "spellings"), "");
+	if (json_array_size(json_object_get(op, "operators"))) {
+		printf("%soperator ",
+		       json_array_size(json_object_get(op, "spellings")) ? ", " : "");
+		print_words(json_object_get(op, "operators"), "");
+	}
+	printf("\n  result     %s\n  gradient   %s\n", text_of(op, "dtypes"),
+	       text_of(op, "gradient"));
+	if (json_object_get(op, "autocast"))
+		printf("  autocast   %s\n", text_of(op, "autocast"));
+	json_object_foreach(json_object_get(op, "backends"), name, dtypes)
+	{
+		printf("  %-9s  ", name);
+		print_words(dtypes, "not lowered: a call between two pieces");
+		putchar('\n');
+	}
+	if (*text_of(op, "plugin"))
+		printf("  plugin     %s\n", text_of(op, "plugin"));
+}
+
+static void print_ops(const json_t *ops)
+{
+	size_t i;
+	json_t *op;
+
+	if (json_array_size(ops) == 1) {
+		print_one_op(json_array_get(ops, 0));
+		return;
+	}
+	json_array_foreach((json_t *)ops, i, op)
+	{
+		printf("%-24s %-10s gradient %-5s ", text_of(op, "name"), text_of(op, "kind"),
+		       text_of(op, "gradient"));
+		print_backends(json_object_get(op, "backends"));
+		printf("  %s\n", text_of(op, "doc"));
+	}
+	printf("%zu ops; breakeven ops NAME says more of one\n", json_array_size(ops));
+}
+
+int cmd_ops(int argc, char **argv, const struct registry *registry)
+{
+	struct list_flags f = { 0 };
+	struct err err = { 0 };
+	int status = read_flags(
+	    argc, argv,
+	    "usage: breakeven ops [NAME] [--json]\n\n"
+	    "The ops of the engine: kind, gradient, which backends lower it; of NAME (an id or a\n"
+	    "spelling, as softmax or torch.nn.functional.softmax) also spellings and dtypes.\n\n"
+	    "  --json           all of it as JSON, as GET /api/v1/ops has it\n\n"
+	    "Exit status: 0 done, 1 there is no such op, 2 wrong flags.\n",
+	    true, &f);
+
+	return status >= 0
+		   ? status
+		   : finish(lists_ops(registry, f.name, &err), "ops", &err, "ops", &f, print_ops);
+}
+
+/* ---- backends */
+
+static void print_backend_list(const json_t *list)
+{
+	size_t i;
+	json_t *b;
+
+	json_array_foreach((json_t *)list, i, b)
+	{
+		printf("%-10s %s\n", text_of(b, "name"), text_of(b, "purpose"));
+		if (json_is_true(json_object_get(b, "available")))
+			printf("           available%s\n",
+			       json_is_true(json_object_get(b, "default")) ? ", the default" : "");
+		else
+			printf("           does not work here: %s\n", text_of(b, "why_not"));
+		if (*text_of(b, "vector_unit"))
+			printf("           vector unit %s\n", text_of(b, "vector_unit"));
+		if (*text_of(b, "compiler"))
+			printf("           compiler    %s\n", text_of(b, "compiler"));
+		if (*text_of(b, "plugin"))
+			printf("           plugin      %s\n", text_of(b, "plugin"));
+	}
+}
+
+int cmd_backends(int argc, char **argv, const struct registry *registry)
+{
+	struct list_flags f = { 0 };
+	struct err err = { 0 };
+	int status = read_flags(argc, argv,
+				"usage: breakeven backends [--json]\n\n"
+				"What runs compiled graphs, whether it works here, and why not.\n\n"
+				"  --json           as JSON, as GET /api/v1/backends has it\n",
+				false, &f);
+
+	return status >= 0 ? status
+			   : finish(lists_backends(registry, &err), "backends", &err, "backends",
+				    &f, print_backend_list);
+}
+
+/* ---- passes */
+
+static void print_pass_list(const json_t *list)
+{
+	size_t i;
+	json_t *p;
+
+	json_array_foreach((json_t *)list, i, p)
+	{
+		printf("%-10s %s\n           needs ", text_of(p, "name"), text_of(p, "purpose"));
+		print_words(json_object_get(p, "needs"), "nothing");
+		printf("; makes ");
+		print_words(json_object_get(p, "makes"), "nothing");
+		printf("; breaks ");
+		print_words(json_object_get(p, "breaks"), "nothing");
+		if (json_array_size(json_object_get(p, "after"))) {
+			printf("; behind ");
+			print_words(json_object_get(p, "after"), "");
+		}
+		putchar('\n');
+		if (json_is_true(json_object_get(p, "required")))
+			printf("           cannot be switched off\n");
+		if (*text_of(p, "plugin"))
+			printf("           plugin %s\n", text_of(p, "plugin"));
+	}
+}
+
+int cmd_passes(int argc, char **argv, const struct registry *registry)
+{
+	struct list_flags f = { 0 };
+	struct err err = { 0 };
+	int status = read_flags(
+	    argc, argv,
+	    "usage: breakeven passes [--json]\n\n"
+	    "The passes over a graph, in the order in which they run: what each needs of the "
+	    "graph,\n"
+	    "makes sure of, and may break.  `breakeven run --without a,b` switches some off;\n"
+	    "`breakeven explain FILE --passes` shows what each does.\n\n"
+	    "  --json           as JSON, as GET /api/v1/passes has it\n",
+	    false, &f);
+
+	return status >= 0 ? status
+			   : finish(lists_passes(registry, &err), "passes", &err, "passes", &f,
+				    print_pass_list);
+}
