@@ -13,6 +13,7 @@
 #include "fusion/registry.h"
 
 /* {"ops": [{name, kind, spellings, operators, signature, dtypes, doc, gradient,
+ * autocast: {cpu, cuda} (the class, "lower", "float32", "promote", "banned" or "none"),
  * backends: {NAME: [dtypes that it lowers]}, plugin}]}; `name` (NULL: all) is an
  * id or a spelling: NAME, with the nearest, where there is no such op.  Rows that
  * no program can spell are left out. */

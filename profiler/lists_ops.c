@@ -39,8 +39,11 @@ static json_t *spellings_json(const char *text, bool operators)
 		is_operator = len > 3 && strncmp(text, "op:", 3) == 0;
 		if (!len || is_operator != operators)
 			continue;
-		json_array_append_new(
-		    list, json_stringn(text + (operators ? 3 : 0), len - (operators ? 3 : 0)));
+		if (len == 6 && memcmp(text, "op:neg", 6) == 0)
+			json_array_append_new(list, json_string("unary -"));
+		else
+			json_array_append_new(list, json_stringn(text + (operators ? 3 : 0),
+								 len - (operators ? 3 : 0)));
 	}
 	return list;
 }
@@ -172,12 +175,14 @@ static json_t *op_json(const struct registry *registry, enum op op)
 {
 	const struct op_info *info = op_info(op);
 
-	return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:s, s:s, s:o, s:n}", "name", info->id,
-			 "kind", kind_names[info->kind], "spellings",
+	return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:s, s:s, s:{s:s, s:s}, s:o, s:n}", "name",
+			 info->id, "kind", kind_names[info->kind], "spellings",
 			 spellings_json(info->spellings, false), "operators",
 			 spellings_json(info->spellings, true), "signature", info->signature,
 			 "dtypes", rule_texts[info->rule], "doc", info->doc, "gradient",
-			 fusion_op_has_gradient(op) ? "yes" : "none", "backends",
+			 fusion_op_has_gradient(op) ? "yes" : "none", "autocast", "cpu",
+			 autocast_class_name(info->autocast[AUTOCAST_CPU]), "cuda",
+			 autocast_class_name(info->autocast[AUTOCAST_CUDA]), "backends",
 			 backends_json(registry, op), "plugin");
 }
 

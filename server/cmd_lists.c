@@ -102,7 +102,9 @@ static void print_one_op(const json_t *op)
 	printf("\n  result     %s\n  gradient   %s\n", text_of(op, "dtypes"),
 	       text_of(op, "gradient"));
 	if (json_object_get(op, "autocast"))
-		printf("  autocast   %s\n", text_of(op, "autocast"));
+		printf("  autocast   %s on the cpu, %s on cuda\n",
+		       text_of(json_object_get(op, "autocast"), "cpu"),
+		       text_of(json_object_get(op, "autocast"), "cuda"));
 	json_object_foreach(json_object_get(op, "backends"), name, dtypes)
 	{
 		printf("  %-9s  ", name);

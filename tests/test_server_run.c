@@ -128,7 +128,7 @@ static char *command(int *status, char *const *argv)
 	if (pid == 0) {
 		dup2(fileno(out), STDOUT_FILENO);
 		dup2(fileno(err), STDERR_FILENO);
-		argc = cmd_run(argc, (char **)argv);
+		argc = cmd_run(argc, (char **)argv, NULL);
 		fflush(NULL);
 		_exit(argc);
 	}

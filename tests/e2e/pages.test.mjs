@@ -42,6 +42,10 @@ const pages = () => [
   ["the form", "/new", "#extent"],
   ["a run", `/runs/${done}?over=h200,seed`, "#split-table"],
   ["graphs", `/runs/${done}/graphs`, ".ops"],
+  ["passes", `/runs/${done}/passes`, ".diff"],
+  ["passes of pieces", `/runs/${cut}/passes`, ".passes"],
+  ["the ops", "/ops", ".optable"],
+  ["no such op", "/ops?q=zzzz", "#ops-list .state"],
   ["no breaks", `/runs/${done}/breaks`, ".code"],
   ["breaks", `/runs/${cut}/breaks?mode=static`, ".brks"],
   ["traces", `/runs/${cut}/breaks?mode=lazy`, "#traces"],
@@ -137,7 +141,7 @@ test("the run by keyboard: views, charts or tables, zoom, help", async () => {
   await page.waitForURL(/\/breaks/);
   await page.keyboard.press("3");
   await page.waitForURL(/\/graphs/);
-  await page.keyboard.press("4");
+  await page.keyboard.press("5");
   await page.waitForURL(/\/source/);
   await page.keyboard.press("1");
   await page.locator("#verdict").waitFor();

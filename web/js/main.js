@@ -9,6 +9,7 @@ import { runsView } from "./view/runs.js";
 import { newView } from "./view/new.js";
 import { runView } from "./view/run.js";
 import { apiView } from "./view/api.js";
+import { opsView } from "./view/ops.js";
 import { missingView } from "./view/missing.js";
 
 startFrame();
@@ -16,6 +17,7 @@ startRouter([
   { pattern: /^\/$/, nav: "runs", view: runsView },
   { pattern: /^\/runs$/, nav: "runs", view: runsView },
   { pattern: /^\/new$/, nav: "new", view: newView },
+  { pattern: /^\/ops$/, nav: "ops", view: opsView },
   { pattern: /^\/api$/, nav: "api", view: apiView },
   { pattern: /^\/runs\/([^/]+)(?:\/([^/]+))?$/, nav: "runs", view: runView },
   { pattern: /.*/, nav: "", view: missingView },

@@ -504,7 +504,7 @@ bool partition_is_whole(const struct backend *backend, struct graph *g, const st
 		if (is_source(n))
 			continue;
 		if (is_control(n) || is_denied(how, n) ||
-		    (backend->can_lower && !backend->can_lower(g, n, &type, &why)))
+		    (backend->can_lower && !backend->can_lower(backend, g, n, &type, &why)))
 			return false;
 	}
 	return true;

@@ -84,6 +84,15 @@ export const deleteRun = (id) => request(`/runs/${encodeURIComponent(id)}`, { me
 /** @param {AbortSignal} [signal] @returns {Promise<{examples: import("./types.js").Example[]}>} */
 export const getExamples = (signal) => request("/examples", { signal });
 
+/** @param {AbortSignal} [signal] @returns {Promise<{ops: import("./types.js").Op[]}>} */
+export const getOps = (signal) => request("/ops", { signal });
+
+/** @param {AbortSignal} [signal] @returns {Promise<{backends: import("./types.js").BackendInfo[]}>} */
+export const getBackends = (signal) => request("/backends", { signal });
+
+/** @param {AbortSignal} [signal] @returns {Promise<{passes: import("./types.js").PassInfo[]}>} */
+export const getPasses = (signal) => request("/passes", { signal });
+
 /** @param {AbortSignal} [signal] @returns {Promise<any>} */
 export const getOpenApi = (signal) => request("/openapi.json", { signal });
 

@@ -61,6 +61,60 @@
  * @property {number} [compile_ms]
  * @property {boolean} [cached]
  * @property {number} [uses]
+ * @property {PassPart[]} [passes]
+ *
+ * @typedef {object} PassRule a rule that fired in a pass
+ * @property {string} rule
+ * @property {number} count
+ * @property {{node: string, with?: string | null, line: number, column: number}[]} at the first of them
+ *
+ * @typedef {object} PassStep
+ * @property {string} pass
+ * @property {string | null} [plugin]
+ * @property {boolean} off
+ * @property {boolean} changed
+ * @property {number} nodes behind it
+ * @property {number} us
+ * @property {PassRule[]} [rules]
+ * @property {number} [rules_left_out]
+ * @property {string | null} [after] the graph behind it; null where it is as before, or left out
+ *
+ * @typedef {object} PassPart a graph, or a piece of one, and what its passes did
+ * @property {string} part
+ * @property {string} [error]
+ * @property {number} [nodes]
+ * @property {string | null} [before]
+ * @property {PassStep[]} [steps]
+ * @property {number} [left_out_bytes]
+ *
+ * @typedef {object} Op
+ * @property {string} name
+ * @property {string} kind
+ * @property {string[]} spellings
+ * @property {string[]} operators
+ * @property {string} signature
+ * @property {string} dtypes of the result
+ * @property {string} doc
+ * @property {string} gradient yes, none
+ * @property {{cpu: string, cuda: string}} [autocast]
+ * @property {Record<string, string[]>} backends dtypes that each lowers
+ * @property {string | null} [plugin]
+ *
+ * @typedef {object} BackendInfo
+ * @property {string} name
+ * @property {string} purpose
+ * @property {boolean} available
+ * @property {string | null} why_not
+ * @property {boolean} default
+ * @property {string | null} vector_unit
+ * @property {string | null} compiler
+ * @property {string | null} plugin
+ *
+ * @typedef {object} PassInfo
+ * @property {string} name
+ * @property {string} purpose
+ * @property {boolean} required
+ * @property {string | null} [plugin]
  *
  * @typedef {object} Recompile
  * @property {number} [call]
@@ -224,6 +278,7 @@
  * @property {string} [backend]
  * @property {number} [threads]
  * @property {string | null} [autocast] a dtype
+ * @property {Record<string, boolean>} [passes] false: left out
  * @property {Sweep | null} [sweep]
  * @property {string} [project]
  * @property {string[]} [tags]

@@ -21,6 +21,7 @@
  * @property {string} pool @property {string} counts
  * @property {string} arg @property {string} dim @property {string} sizes
  * @property {string} project @property {string} tags
+ * @property {string[]} off passes that are left out
  * @property {Record<string, unknown>} rest @property {import("../api/types.js").Value[][]} moreCalls
  */
 
@@ -37,6 +38,7 @@ const SHOWN = new Set([
   "backend",
   "threads",
   "autocast",
+  "passes",
   "sweep",
   "project",
   "tags",
@@ -98,6 +100,7 @@ export function toForm(w, parametersOf) {
     backend: w.backend ?? "",
     threads: w.threads ? String(w.threads) : "",
     autocast: w.autocast ?? "",
+    off: Object.keys(w.passes ?? {}).filter((name) => w.passes?.[name] === false),
     sweep: s.statements ? "statements" : s.input ? "input" : "nothing",
     pool: (s.statements?.pool ?? []).join("\n"),
     counts: (s.statements?.counts ?? []).join(", "),
@@ -223,6 +226,7 @@ export function fromForm(f) {
     ...(threads?.[0] ? { threads: threads[0] } : {}),
     ...(f.backend ? { backend: f.backend } : {}),
     ...(f.autocast ? { autocast: f.autocast } : {}),
+    ...(f.off.length ? { passes: Object.fromEntries(f.off.map((name) => [name, false])) } : {}),
     ...(sweep ? { sweep } : {}),
     ...(f.project.trim() ? { project: f.project.trim() } : {}),
     ...(tags.length ? { tags } : {}),

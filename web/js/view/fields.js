@@ -140,9 +140,14 @@ const BACKENDS = [
   { value: "interp", label: "interpreter" },
 ];
 
-/** @param {Form} f @param {() => void} changed */
-export function devicePart(f, changed) {
-  const backend = select(BACKENDS, f.backend, { id: "backend" }, (v) => {
+/**
+ * @param {Form} f
+ * @param {() => void} changed
+ * @param {readonly import("../api/types.js").BackendInfo[]} there those of plugins are choices too
+ */
+export function devicePart(f, changed, there) {
+  const more = there.filter((b) => b.plugin).map((b) => ({ value: b.name, label: b.name }));
+  const backend = select([...BACKENDS, ...more], f.backend, { id: "backend" }, (v) => {
     f.backend = v;
     changed();
   });
@@ -167,6 +172,29 @@ export function precisionPart(f, changed) {
   const hint = "Each call stands in torch.autocast; every mode is measured without it too, in the same rounds.";
   const grid = h("div", { class: "grid" }, above("Autocast", chooser));
   return h("fieldset", {}, h("legend", {}, "Precision"), grid, h("p", { class: "hint" }, hint));
+}
+
+/**
+ * Switches of the passes that may be left out.
+ * @param {Form} f
+ * @param {() => void} changed
+ * @param {readonly import("../api/types.js").PassInfo[]} passes
+ */
+export function passesPart(f, changed, passes) {
+  const grid = h("div", { class: "grid thirds", data: { field: "passes" } });
+  for (const p of passes.filter((x) => !x.required)) {
+    const box = h("input", { type: "checkbox", data: { pass: p.name } });
+    box.checked = !f.off.includes(p.name);
+    box.addEventListener("change", () => {
+      f.off = box.checked ? f.off.filter((name) => name !== p.name) : [...f.off, p.name];
+      changed();
+    });
+    add(grid, h("label", { title: p.purpose }, box, " ", h("code", {}, p.name)));
+  }
+  const always = passes.filter((p) => p.required).map((p) => p.name);
+  const names = `${always.slice(0, -1).join(", ")} and ${always[always.length - 1]}`;
+  const hint = `Values stay the same without any of them. ${names} always run: others need what they make.`;
+  return h("fieldset", { id: "passes" }, h("legend", {}, "Passes"), grid, h("p", { class: "hint" }, hint));
 }
 
 const VARIES = [

@@ -11,8 +11,17 @@ import { jobsChanged } from "./frame.js";
 import { Checker } from "./checker.js";
 import { Editor } from "./editor.js";
 import { acceptDrops, opener } from "./files.js";
-import { devicePart, filingPart, inputsPart, modesPart, precisionPart, showErrors, sweepPart } from "./fields.js";
-import { ApiError, getExamples, getRun, postRun } from "../api/client.js";
+import {
+  devicePart,
+  filingPart,
+  inputsPart,
+  modesPart,
+  passesPart,
+  precisionPart,
+  showErrors,
+  sweepPart,
+} from "./fields.js";
+import { ApiError, getBackends, getExamples, getPasses, getRun, postRun } from "../api/client.js";
 import { blank, fromForm, rowsFor, toForm } from "../model/workload.js";
 import { entries, parameters } from "../model/source.js";
 import { curlLine, fileStem, runLine } from "../model/commands.js";
@@ -20,15 +29,21 @@ import { curlLine, fileStem, runLine } from "../model/commands.js";
 /** @typedef {import("../api/types.js").Workload} Workload */
 /** @typedef {import("../api/types.js").Problem} Problem */
 /** @typedef {import("../api/types.js").Example} Example */
+/** @typedef {import("../api/types.js").PassInfo} PassInfo */
+/** @typedef {import("../api/types.js").BackendInfo} BackendInfo */
 
 const COMMANDS = { curl: "curl", run: "breakeven run", json: "JSON" };
 
 /** @param {import("./router.js").Context} ctx */
 export async function newView(ctx) {
   ctx.setTitle("New run");
-  const { examples } = await getExamples(ctx.signal).catch(() => ({ examples: /** @type {Example[]} */ ([]) }));
+  const [{ examples }, { passes }, { backends }] = await Promise.all([
+    getExamples(ctx.signal).catch(() => ({ examples: /** @type {Example[]} */ ([]) })),
+    getPasses(ctx.signal).catch(() => ({ passes: /** @type {PassInfo[]} */ ([]) })),
+    getBackends(ctx.signal).catch(() => ({ backends: /** @type {BackendInfo[]} */ ([]) })),
+  ]);
   const from = ctx.query.get("from");
-  const page = new NewPage(examples);
+  const page = new NewPage(examples, passes, backends);
   if (from) {
     const run = await getRun(from, ctx.signal);
     const more = (ctx.query.get("add") ?? "").split(",").filter(Boolean);
@@ -53,6 +68,8 @@ class NewPage {
   #form = toForm(blank(), parameters);
   #command = "curl";
   #examples;
+  #passes;
+  #backends;
   #editor;
   #diags = h("ul", { class: "diags", id: "diags", "aria-label": "Messages", "aria-live": "polite" });
   #title = h("b", { id: "file-name" });
@@ -66,9 +83,15 @@ class NewPage {
   #sweep = null;
   #checker;
 
-  /** @param {readonly Example[]} examples */
-  constructor(examples) {
+  /**
+   * @param {readonly Example[]} examples
+   * @param {readonly PassInfo[]} passes
+   * @param {readonly BackendInfo[]} backends
+   */
+  constructor(examples, passes, backends) {
     this.#examples = examples;
+    this.#passes = passes;
+    this.#backends = backends;
     this.#checker = new Checker((found) => this.#problems(found));
     const onInput = () => {
       this.#form.source = this.#editor.value;
@@ -159,10 +182,11 @@ class NewPage {
     const parts = [
       inputsPart(form, changed),
       modesPart(form, changed),
-      devicePart(form, changed),
+      devicePart(form, changed, this.#backends),
       precisionPart(form, changed),
       this.#sweep.el,
     ];
+    if (this.#passes.length) parts.push(passesPart(form, changed, this.#passes));
     this.#settings.replaceChildren(...parts, filingPart(form, changed), this.#why);
     const names = this.#entries().map((n) => ({ value: n, label: n }));
     const chooser = select(names, form.entry, { id: "entry", "aria-label": "Entry" }, (v) => {

@@ -9,6 +9,7 @@ import { confirmed, jobsChanged, onKeys } from "./frame.js";
 import { overview } from "./overview.js";
 import { breaksTab } from "./breaks.js";
 import { graphsTab } from "./graphs.js";
+import { passesTab } from "./passes.js";
 import { sourceTab } from "./source.js";
 import { failedState, progressState, stoppedState } from "./states.js";
 import { nothingHere } from "./missing.js";
@@ -26,6 +27,7 @@ const TABS = [
   { key: "", label: "Overview" },
   { key: "breaks", label: "Breaks" },
   { key: "graphs", label: "Graphs" },
+  { key: "passes", label: "Passes" },
   { key: "source", label: "Source" },
 ];
 
@@ -72,6 +74,7 @@ function draw(ctx, run, tab) {
   if (run.status === "cancelled") body.append(stoppedState(run));
   if (!run.report) return undefined;
   if (tab === "graphs") return graphsTab(ctx, body, run, run.report);
+  if (tab === "passes") return passesTab(ctx, body, run, run.report);
   return tab === "breaks" ? breaksTab(ctx, body, run, run.report) : overview(ctx, body, run, run.report);
 }
 

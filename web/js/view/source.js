@@ -6,11 +6,12 @@ import { plain } from "../model/format.js";
 import { fileStem } from "../model/commands.js";
 
 /**
- * @param {import("./router.js").Context} _ctx
+ * `?line=4` picks a line, `?n=10` the source of that point.
+ * @param {import("./router.js").Context} ctx
  * @param {HTMLElement} body
  * @param {import("../api/types.js").Run} run
  */
-export function sourceTab(_ctx, body, run) {
+export function sourceTab(ctx, body, run) {
   const posted = run.workload?.source ?? run.report?.workload?.source ?? "";
   const points = (run.report?.points ?? []).filter((p) => p.source && p.source !== posted);
   let text = posted;
@@ -18,7 +19,12 @@ export function sourceTab(_ctx, body, run) {
   const fill = (/** @type {string} */ v) => {
     text = v === "" ? posted : (points[Number(v)].source ?? "");
     place.replaceChildren(codeWell(text, "Source", { error: v === "" ? run.error : null }));
+    const picked = place.querySelector(`#L${Number(ctx.query.get("line")) || 0}`);
+    picked?.classList.add("on");
+    picked?.scrollIntoView({ block: "center" });
   };
+  const at = points.findIndex((p) => p.n === Number(ctx.query.get("n") ?? NaN));
+  const first = at < 0 ? "" : String(at);
   const choose = points.length
     ? [
         h("label", { class: "small sub", for: "source-point" }, "As it ran at"),
@@ -27,7 +33,7 @@ export function sourceTab(_ctx, body, run) {
             { value: "", label: "as posted" },
             ...points.map((p, i) => ({ value: String(i), label: `n = ${plain(p.n ?? 0)}` })).reverse(),
           ],
-          "",
+          first,
           { id: "source-point" },
           fill,
         ),
@@ -49,7 +55,7 @@ export function sourceTab(_ctx, body, run) {
     ),
     place,
   );
-  fill("");
+  fill(first);
   const sweep = run.workload?.sweep?.statements;
   if (sweep) {
     add(

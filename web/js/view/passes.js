@@ -1,0 +1,200 @@
+// js/view/passes.js -- what each pass did to the graphs of one mode: which rules
+// fired where, and the graph before and behind it side by side.
+
+import { h, add, scroller, stateWell } from "./dom.js";
+import { chosen } from "./choose.js";
+import { bytes, duration, plural } from "../model/format.js";
+import { modesOf, pointsOf } from "../model/curves.js";
+import { diffLines, folded, passRows, passTotals, sideBySide } from "../model/passes.js";
+
+/** @typedef {import("../model/passes.js").PassRow} PassRow */
+/** @typedef {import("../model/passes.js").DiffRow} DiffRow */
+/** @typedef {import("../api/types.js").Graph} Graph */
+/** @typedef {import("../api/types.js").PassPart} PassPart */
+
+const WORDS = { changed: "changed", unchanged: "unchanged", off: "switched off" };
+
+/**
+ * @param {import("./router.js").Context} ctx
+ * @param {HTMLElement} body
+ * @param {import("../api/types.js").Run} run
+ * @param {import("../api/types.js").Report} report
+ */
+export function passesTab(ctx, body, run, report) {
+  const points = pointsOf(report);
+  const modes = modesOf(points).filter((m) => m !== "eager");
+  if (!modes.length) return add(body, noGraphs(run));
+  const draw = (/** @type {import("../api/types.js").Point} */ point, /** @type {string} */ mode) =>
+    parts(point.modes[mode]?.graphs ?? [], mode, run, (line) => lineUrl(run, point, line));
+  add(body, chosen(ctx, "Passes", points, modes, draw));
+  return undefined;
+}
+
+/** @param {import("../api/types.js").Run} run @param {import("../api/types.js").Point} point @param {number} line */
+function lineUrl(run, point, line) {
+  const n = point.source && typeof point.n === "number" ? `&n=${point.n}` : "";
+  return `/runs/${encodeURIComponent(run.id)}/source?line=${line}${n}`;
+}
+
+/** @typedef {(line: number) => string} LineUrl */
+
+/** @param {import("../api/types.js").Run} run */
+function noGraphs(run) {
+  const href = `/new?from=${encodeURIComponent(run.id)}&add=static`;
+  const more = h("a", { class: "btn primary", href }, "Run static too");
+  const why = h("p", {}, "Only eager was run: there is no graph that passes could change.");
+  return stateWell("Eager captures no graph", why, h("div", { class: "acts" }, more));
+}
+
+/**
+ * @param {readonly Graph[]} graphs
+ * @param {string} mode
+ * @param {import("../api/types.js").Run} run
+ * @param {LineUrl} urlOf
+ * @returns {HTMLElement[]}
+ */
+function parts(graphs, mode, run, urlOf) {
+  if (!graphs.length) return [h("p", { class: "sub" }, `${mode} captured no graph at this point.`)];
+  const told = graphs.filter((g) => Array.isArray(g.passes));
+  if (!told.length) return [notTold(run)];
+  return [verdict(told, mode), ...told.map((g, i) => graphSection(g, i, urlOf))];
+}
+
+/** A report of an earlier version. @param {import("../api/types.js").Run} run */
+function notTold(run) {
+  const href = `/new?from=${encodeURIComponent(run.id)}`;
+  const more = h("a", { class: "btn primary", href }, "Edit and run again");
+  const why = h("p", {}, "It was made by a version that did not keep what passes do. Run it again to see them.");
+  return stateWell("This report has no passes", why, h("div", { class: "acts" }, more));
+}
+
+/** @param {readonly Graph[]} graphs @param {string} mode */
+function verdict(graphs, mode) {
+  const t = passTotals(graphs.flatMap((g) => g.passes ?? []));
+  const kernels = graphs.reduce((sum, g) => sum + (g.kernels?.length ?? 0), 0);
+  const line = h("p", {}, h("b", {}, `${plural(t.from, "node")} became ${plural(t.to, "node")}`));
+  add(line, ` in ${plural(kernels, "kernel")}: ${t.changed} of ${plural(t.passes, "pass", "passes")} changed `);
+  add(line, graphs.length > 1 ? `the ${graphs.length} graphs of ${mode}.` : `the graph of ${mode}.`);
+  const off = [...new Set(t.off)];
+  const how = [`Rules fired ${plural(t.fired, "time")}. The passes were run again for this view, outside all figures.`];
+  if (off.length) how.push(`Switched off in this run: ${off.join(", ")}.`);
+  if (t.leftOut) how.push(`${bytes(t.leftOut)} of graphs are left out of the report: they are over its limits.`);
+  return h("section", { class: "verdict", "aria-label": "Verdict" }, line, h("p", { class: "how" }, how.join(" ")));
+}
+
+/** @param {Graph} g @param {number} i @param {LineUrl} urlOf */
+function graphSection(g, i, urlOf) {
+  const title = `Graph ${g.id ?? i}, ${g.frame ?? "model"} ${g.compile ?? ""}`.trim();
+  const head = h("header", {}, h("h3", {}, title), h("p", {}, plural(g.kernels?.length ?? 0, "kernel")));
+  const lists = (g.passes ?? []).map((p) => partList(p, title, i === 0, urlOf));
+  return h("section", { class: "sec", "aria-label": `Passes over ${title}` }, head, lists);
+}
+
+/**
+ * @param {PassPart} part
+ * @param {string} title
+ * @param {boolean} first
+ * @param {LineUrl} urlOf
+ */
+function partList(part, title, first, urlOf) {
+  if (part.error) return h("div", { class: "notice" }, h("p", {}, h("b", {}, "The passes failed: "), part.error));
+  const rows = passRows(part);
+  const opened = first ? rows.findIndex((r) => r.state === "changed") : -1;
+  const name = `${title}${part.part ? `, ${part.part}` : ""}`;
+  const head = part.part ? h("h4", { class: "small sub" }, part.part) : null;
+  const items = rows.map((r, i) => h("li", {}, passItem(r, i === opened, name, urlOf)));
+  return h("div", { class: "part" }, head, h("ol", { class: "passes" }, items));
+}
+
+/** @param {PassRow} r @param {boolean} open @param {string} title @param {LineUrl} urlOf */
+function passItem(r, open, title, urlOf) {
+  const nodes = r.state === "changed" ? `${r.nodes[0]} \u2192 ${r.nodes[1]} nodes` : "";
+  const rules = r.fired ? `${plural(r.fired, "rule")} fired` : "";
+  const cells = [
+    h("span", { class: "kind mono" }, r.name),
+    h("span", { class: r.state === "changed" ? "state-word" : "dim" }, WORDS[r.state]),
+    h("span", { class: "x" }, nodes),
+    h("span", { class: "sub x" }, rules),
+    h("span", { class: "dim r" }, r.state === "off" ? "" : duration(r.us)),
+  ];
+  if (r.plugin) add(cells[0], h("span", { class: "dim" }, ` ${r.plugin}`));
+  if (r.state !== "changed") return h("div", { class: "row" }, cells);
+  const body = h("div", { class: "body" });
+  const details = h("details", {}, h("summary", { class: "row" }, cells), body);
+  const fill = () => {
+    if (!body.childElementCount) add(body, ruleList(r, urlOf), difference(r, title));
+  };
+  details.addEventListener("toggle", fill);
+  if (open) {
+    details.open = true;
+    fill();
+  }
+  return details;
+}
+
+/** @param {PassRow} r @param {LineUrl} urlOf */
+function ruleList(r, urlOf) {
+  if (!r.rules.length) return h("p", { class: "small sub" }, "It names no rule for what it did.");
+  const lines = (/** @type {number[]} */ at) =>
+    at.flatMap((n, i) => [
+      i ? ", " : "",
+      h("a", { href: urlOf(n) }, `${i ? "" : "line "}${n}`),
+    ]);
+  const items = r.rules.map((x) =>
+    h(
+      "li",
+      {},
+      h("code", {}, x.rule),
+      h("span", { class: "dim" }, ` ${plural(x.count, "time")}`),
+      x.lines.length ? h("span", { class: "small" }, " ", lines(x.lines)) : null,
+    ),
+  );
+  return h("ul", { class: "lines", "aria-label": `Rules of ${r.name}` }, items);
+}
+
+/** @param {PassRow} r @param {string} title */
+function difference(r, title) {
+  if (r.before === null || r.after === null)
+    return h("p", { class: "small sub" }, "The graph is left out here: it is over the limits of a report.");
+  const lines = diffLines(r.before, r.after);
+  if (lines.every((x) => x.kind === "same"))
+    return h("p", { class: "small sub" }, "The text of the graph is the same.");
+  // Two columns of code have no room on a narrow screen: there the lines that came stand below those that went.
+  const narrow = matchMedia("(max-width: 640px)").matches;
+  const heads = narrow ? ["", `Before and after ${r.name}`] : ["", "Before", "", `After ${r.name}`];
+  const tbody = h("tbody");
+  if (narrow) {
+    const rows = lines.map((x) => ({ ...x, same: x.kind === "same" }));
+    for (const row of folded(rows)) add(tbody, typeof row === "number" ? skipped(row, 2) : lineRow(row));
+  } else {
+    for (const row of folded(sideBySide(lines))) add(tbody, typeof row === "number" ? skipped(row, 4) : diffRow(row));
+  }
+  const head = heads.map((t) => h("th", t ? { scope: "col" } : { "aria-hidden": "true" }, t));
+  const caption = h("caption", { class: "vh" }, `${title} before and after ${r.name}`);
+  const table = h("table", { class: narrow ? "diff one" : "diff" }, caption, h("thead", {}, h("tr", {}, head)), tbody);
+  return h("div", { class: "well" }, scroller(`Before and after ${r.name}, ${title}`, table));
+}
+
+/** @param {number} n @param {number} columns */
+const skipped = (n, columns) =>
+  h("tr", { class: "skip-rows" }, h("td", { colspan: columns }, `${plural(n, "line")} unchanged`));
+
+/**
+ * A line with its sign: that says what the colour says.
+ * @param {string | null} text
+ * @param {"same" | "del" | "add"} kind
+ */
+function lineCells(text, kind) {
+  if (text === null) return [h("td", { class: "sign" }), h("td", { class: "none" })];
+  if (kind === "same") return [h("td", { class: "sign" }), h("td", { class: "same" }, text)];
+  const mark = h("span", { "aria-hidden": "true" }, kind === "del" ? "\u2212" : "+");
+  const word = h("span", { class: "vh" }, kind === "del" ? "removed" : "added");
+  return [h("td", { class: `sign ${kind}` }, mark, word), h("td", { class: kind }, text)];
+}
+
+/** @param {DiffRow} row */
+const diffRow = (row) =>
+  h("tr", {}, lineCells(row.left, row.same ? "same" : "del"), lineCells(row.right, row.same ? "same" : "add"));
+
+/** @param {import("../model/passes.js").DiffLine} line */
+const lineRow = (line) => h("tr", {}, lineCells(line.text, line.kind));
