@@ -7,6 +7,7 @@ import io
 import json
 import os
 import sys
+import types
 
 import run
 
@@ -36,11 +37,12 @@ def main():
     for workload in run.cases():
         if "title" in workload or workload["name"] in LEFT_OUT:
             continue
-        space = {"__name__": "model"}
+        module = types.ModuleType("model_" + workload["name"])
+        sys.modules[module.__name__] = module  # dataclasses look for it there
         with contextlib.redirect_stdout(io.StringIO()):
-            exec(compile(workload["source"], workload["name"], "exec"), space)
+            exec(compile(workload["source"], workload["name"], "exec"), module.__dict__)
             recorded[workload["name"]] = [
-                spec(space["model"](*[script.make(v) for v in call])) for call in workload["calls"]
+                spec(module.model(*[script.make(v) for v in call])) for call in workload["calls"]
             ]
     with open(sys.argv[1], "w", encoding="utf-8") as file:
         json.dump(recorded, file)
