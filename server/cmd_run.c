@@ -22,7 +22,7 @@
 
 struct run_flags {
 	struct workload_file source;
-	const char *modes, *device, *backend, *threads, *policy, *at, *cache, *without;
+	const char *modes, *device, *backend, *threads, *policy, *at, *cache, *without, *autocast;
 	bool json, no_timing;
 	const struct registry *registry;
 };
@@ -46,6 +46,8 @@ static void print_help(void)
 	       "  --threads N      0: one per core (0)\n"
 	       "  --policy NAME    dynamo: break, guard and recompile as TorchDynamo does;\n"
 	       "                   native: break as little as possible (dynamo)\n"
+	       "  --autocast DTYPE each call stands in torch.autocast: bfloat16, float16 or none;\n"
+	       "                   every mode is measured without it too\n"
 	       "  --without a,b    passes that are left out: `breakeven passes` lists them\n"
 	       "  --input NAME=V   of a .py file, one for each argument: 'x=float32[8,16]',\n"
 	       "                   'i=int64[4]', 'scale=3.5'\n"
@@ -83,7 +85,7 @@ static bool parse_flags(int argc, char **argv, struct run_flags *f)
 		{ "--at", &f->at },           { "--backend", &f->backend },
 		{ "--threads", &f->threads }, { "--entry", &f->source.entry },
 		{ "--policy", &f->policy },   { "--cache", &f->cache },
-		{ "--without", &f->without },
+		{ "--without", &f->without }, { "--autocast", &f->autocast },
 	};
 
 	for (int i = 1; i < argc; i++) {
@@ -184,14 +186,15 @@ static bool parse_integer(const char *flag, const char *text, long long *out)
 /* The fields that flags put over the workload's; NULL after a message. */
 static json_t *flag_fields(const struct run_flags *f)
 {
-	static const char *const devices[] = { "cpu", NULL }, *const policies[] = { "dynamo",
-										    "native",
-										    NULL };
+	static const char *const devices[] = { "cpu", NULL },
+				 *const policies[] = { "dynamo", "native", NULL },
+				 *const dtypes[] = { "bfloat16", "float16", "none", NULL };
 	json_t *fields, *modes = NULL;
 	long long threads = 0;
 
 	if (!check_choice("--device", f->device, devices) ||
 	    !check_choice("--policy", f->policy, policies) || !check_backend(f) ||
+	    !check_choice("--autocast", f->autocast, dtypes) ||
 	    (f->threads && !parse_integer("--threads", f->threads, &threads)) ||
 	    (f->modes && !(modes = parse_modes(f->modes))))
 		return NULL;
@@ -206,6 +209,10 @@ static json_t *flag_fields(const struct run_flags *f)
 		json_object_set_new(fields, "policy", json_string(f->policy));
 	if (f->backend)
 		json_object_set_new(fields, "backend", json_string(f->backend));
+	if (f->autocast)
+		json_object_set_new(fields, "autocast",
+				    strcmp(f->autocast, "none") ? json_string(f->autocast)
+								: json_null());
 	if (f->source.entry)
 		json_object_set_new(fields, "entry", json_string(f->source.entry));
 	return fields;
