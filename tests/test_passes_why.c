@@ -109,7 +109,7 @@ static void a_value_that_several_kernels_read_says_what_it_costs(void **state)
 	const struct lowered *l = lower_passed(&b, false);
 	assert_string_equal(l->kernels[0].why,
 			    "the first kernel: it reads inputs alone; %exp is stored: 2 kernels "
-			    "read it, and to compute it again costs 21 units an element");
+			    "read it, and to compute it again costs 16 units an element");
 	assert_string_equal(l->kernels[1].why, "cumsum is a library call, which is never fused");
 	builder_destroy(&b);
 }
@@ -196,6 +196,39 @@ static void a_reshape_of_what_lies_across_copies_and_says_so(void **state)
 	builder_destroy(&b);
 }
 
+/* The step of an optimiser over parameters of one size: one launch. */
+static void small_kernels_of_one_size_share_a_launch(void **state)
+{
+	(void)state;
+	for (int large = 0; large < 2; large++) {
+		struct builder b = builder_create();
+		int64_t n = large ? 1 << 20 : 256;
+		int out[3];
+
+		for (int i = 0; i < 3; i++) {
+			int x = INPUT(&b, DTYPE_F32, NUM(&b, n));
+			int g = INPUT(&b, DTYPE_F32, NUM(&b, n));
+
+			out[i] = ADD(&b, OP_sub, T(x), T(ADD(&b, OP_mul, T(g), F(0.1))));
+		}
+		RETURN(&b, out[0], out[1], out[2]);
+		assert_int_equal(lower_passed(&b, false)->n_kernels, large ? 3 : 1);
+		builder_destroy(&b);
+	}
+}
+
+static void small_kernels_that_wait_for_each_other_do_not(void **state)
+{
+	struct builder b = builder_create();
+	int x = INPUT(&b, DTYPE_F32, NUM(&b, 256));
+	int y = ADD(&b, OP_cumsum, T(ADD(&b, OP_sin, T(x))), I(&b, 0));
+
+	(void)state;
+	RETURN(&b, ADD(&b, OP_cos, T(y)));
+	assert_int_equal(lower_passed(&b, false)->n_kernels, 3);
+	builder_destroy(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +241,8 @@ int main(void)
 		cmocka_unit_test(with_fusion_off_that_is_the_reason),
 		cmocka_unit_test(bytes_count_each_element_once),
 		cmocka_unit_test(chains_of_views_are_addresses_and_no_copies),
+		cmocka_unit_test(small_kernels_of_one_size_share_a_launch),
+		cmocka_unit_test(small_kernels_that_wait_for_each_other_do_not),
 		cmocka_unit_test(a_reshape_of_what_lies_across_copies_and_says_so),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

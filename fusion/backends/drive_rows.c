@@ -101,6 +101,94 @@ static void run_row(struct plan *p, struct worker *w, void *const *buffers, int6
 		run_stage(p, s, w, buffers, pool);
 }
 
+/* ---- rows of one tile each: nothing is looked up twice */
+
+/* Where the places of the row lie that `w` is at. */
+static void quick_open(const struct plan *p, struct worker *w, void *const *buffers)
+{
+	for (int i = PART_PROLOGUE; i < p->n_parts; i++) {
+		const struct part *part = &p->parts[i];
+
+		for (int k = 0; k < part->n_places; k++) {
+			const struct place *at = &part->places[k];
+			long index = at - p->places;
+			bool slot = at->inst->kind == INST_SAVE || at->inst->kind == INST_RESTORE;
+
+			w->quick[index] = slot ? (char *)w->slot[at->inst->slot]
+					       : place_start(p, at, w->base[index], buffers);
+		}
+	}
+}
+
+/* A part whose accesses are one element each: through a vector of copies. */
+static void quick_ones(const struct plan *p, int index, struct worker *w, const struct tile *tile)
+{
+	const struct part *part = &p->parts[index];
+	char **row = w->quick + (part->places - p->places);
+	void *at[MAX_PLACES];
+	struct tile ones = *tile;
+
+	ones.at = at;
+	for (int k = 0; k < part->n_places; k++) {
+		at[k] = w->staging + k * VECTOR_MAX;
+		if (!part->places[k].store)
+			p->kernels->splat(at[k], row[k], part->places[k].bytes);
+	}
+	p->code[index].run(p->code[index].code, &ones);
+	for (int k = 0; k < part->n_places; k++)
+		if (part->places[k].store)
+			memcpy(row[k], at[k], part->places[k].bytes);
+}
+
+static void quick_body(const struct plan *p, int stage, struct worker *w, struct tile *tile)
+{
+	const struct part *body = &p->parts[part_body(stage)];
+	const struct tile_code *code = &p->code[part_body(stage)];
+
+	for (int r = 0; r < body->n_reduces; r++)
+		if (body->reduces[r]->dtype == DTYPE_BOOL)
+			number_fill(DTYPE_BOOL, w->acc[r], body->reducers[r]->first, VECTOR_MAX);
+	tile->at = (void *const *)(w->quick + (body->places - p->places));
+	tile->n = p->points;
+	code->run(code->code, tile);
+	for (int r = 0; r < body->n_reduces; r++) {
+		w->total[r] = w->partial[r] = body->reducers[r]->first;
+		body->reducers[r]->gather(&w->partial[r], w->acc[r], body->lanes[r]);
+		body->reducers[r]->join(&w->total[r], &w->partial[r], 1);
+	}
+	finish_stage(p, stage, w);
+}
+
+/* The same results as run_row(), to the bit. */
+static void quick_row(const struct plan *p, struct worker *w, struct tile *tile)
+{
+	tile->n = 1;
+	if (p->parts[PART_PROLOGUE].n)
+		quick_ones(p, PART_PROLOGUE, w, tile);
+	for (int s = 0; s < p->kernel->n_stages; s++) {
+		quick_body(p, s, w, tile);
+		tile->n = 1;
+		if (p->parts[part_post(s)].n)
+			quick_ones(p, part_post(s), w, tile);
+	}
+}
+
+static void quick_range(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct rows *rows = context;
+	const struct plan *p = rows->plan;
+	struct worker *w = &p->workers[thread];
+	struct tile tile = { .reg = w->reg, .acc = w->acc, .scratch = w->scratch };
+
+	drive_row(p, w, begin);
+	quick_open(p, w, rows->buffers);
+	for (int64_t row = begin; row < end; row++) {
+		quick_row(p, w, &tile);
+		for (int k = 0; k < p->n_places; k++)
+			w->quick[k] += p->places[k].row_bytes;
+	}
+}
+
 static void rows_range(void *context, int64_t begin, int64_t end, int thread)
 {
 	const struct rows *rows = context;
@@ -113,9 +201,10 @@ void drive_rows(struct plan *p, void *const *buffers, struct pool *pool)
 {
 	struct rows rows = { .plan = p, .buffers = buffers };
 	int64_t grain = p->points ? p->grain / p->points : p->grain;
+	pool_fn *range = p->quick ? quick_range : rows_range;
 
 	if (p->n_workers == 1) {
-		rows_range(&rows, 0, p->rows, 0);
+		range(&rows, 0, p->rows, 0);
 		return;
 	}
 	if (p->chunks && p->rows < pool_threads(pool)) {
@@ -125,5 +214,5 @@ void drive_rows(struct plan *p, void *const *buffers, struct pool *pool)
 	}
 	if (grain < (p->rows + p->n_workers - 1) / p->n_workers)
 		grain = (p->rows + p->n_workers - 1) / p->n_workers;
-	pool_run(pool, p->rows, grain, rows_range, &rows);
+	pool_run(pool, p->rows, grain, range, &rows);
 }

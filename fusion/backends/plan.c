@@ -369,6 +369,7 @@ static size_t lay_out_worker(const struct plan *p, struct worker *w, unsigned ch
 	w->acc = take(memory, &at, sizeof(void *) * (size_t)(p->most_reduces + 1));
 	w->slot = take(memory, &at, sizeof(void *) * (size_t)(k->n_slots + 1));
 	w->base = take(memory, &at, sizeof(int64_t) * (size_t)(p->n_places + 1));
+	w->quick = take(memory, &at, sizeof(char *) * (size_t)(p->n_places + 1));
 	w->staging = take(memory, &at, (size_t)p->most_places * ((size_t)p->tile * 8 + VECTOR_MAX));
 	w->scratch = take(memory, &at, scratch_bytes(p));
 	w->partial = take(memory, &at, sizeof(union number) * (size_t)p->most_reduces * columns);
@@ -481,6 +482,37 @@ static bool is_flat(const struct plan *p)
 	return true;
 }
 
+/* Whether rows of a place follow each other in even steps: then how far. */
+static bool find_row_step(struct place *at)
+{
+	struct walk outer[MAX_RANK];
+	int n = 0;
+
+	for (int d = 0; d < at->n_outer; d++)
+		n = add_dim(outer, n, at->outer[d].extent, at->outer[d].stride);
+	at->row_bytes = n ? outer[0].stride * (int64_t)at->bytes : 0;
+	return n <= 1;
+}
+
+/* A ROWS whose rows are one tile each, of places that a pointer is enough for. */
+static bool is_quick(struct plan *p)
+{
+	if (p->points == 0 || p->points > p->tile)
+		return false;
+	for (int i = PART_PROLOGUE; i < p->n_parts; i++)
+		for (int k = 0; k < p->parts[i].n_places; k++) {
+			struct place *at = &p->parts[i].places[k];
+			bool slot = at->inst->kind == INST_SAVE || at->inst->kind == INST_RESTORE;
+			bool even = p->points * at->bytes % p->kernels->vector_bytes == 0;
+
+			if (!find_row_step(at) ||
+			    (!slot && !at->one &&
+			     (!at->direct || (!even && (at->store || at->shared)))))
+				return false;
+		}
+	return true;
+}
+
 /* How a MAP is shared: never in more parts than there are workers. */
 static void bind_map(struct plan *p)
 {
@@ -517,5 +549,6 @@ bool plan_bind(struct plan *p, const int64_t *vars, struct err *err)
 		return false;
 	if (k->form == FORM_MAP)
 		bind_map(p);
+	p->quick = k->form == FORM_ROWS && is_quick(p);
 	return true;
 }

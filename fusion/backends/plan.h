@@ -51,6 +51,7 @@ struct place {
 	int n_outer, n_inner;
 	struct walk outer[MAX_RANK], inner[MAX_RANK];
 	int64_t points;        /* of the inner dims */
+	int64_t row_bytes;     /* quick ROWS: from one row to the next */
 	bool direct;           /* one run of stride 1 */
 	bool whole;            /* ... and all of its buffer */
 	bool plain;            /* ... of a tensor, and reads may overrun */
@@ -94,6 +95,7 @@ struct worker {
 	void *scratch;
 	int64_t *base; /* of each place of each part: the row's offset */
 	unsigned char **slot;
+	char **quick;          /* of each place: where its row lies now */
 	union number *partial; /* of a chunk: [reduce] or [reduce][column] */
 	union number *total;   /* of a row, likewise */
 };
@@ -119,6 +121,7 @@ struct plan {
 	int64_t grain;                 /* points that are worth a thread */
 	int64_t tiles, tiles_grain;    /* MAP: the same in tiles */
 	bool flat;                     /* MAP: every place is a plain pointer */
+	bool quick;                    /* ROWS: likewise, a row is one tile, rows in even steps */
 	int n_outer_dims;
 	int64_t outer_extent[MAX_RANK];
 	struct worker *workers;

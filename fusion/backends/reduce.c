@@ -32,10 +32,13 @@
 	static void id##_gather_##type(union number *to, const void *from, long n)                 \
 	{                                                                                          \
 		const element *p = from;                                                           \
-		wide all = to->member;                                                             \
+		wide v[GATHER_MAX];                                                                \
 		for (long j = 0; j < n; j++)                                                       \
-			all = id##_##type(all, (wide)p[j]);                                        \
-		to->member = all;                                                                  \
+			v[j] = (wide)p[j];                                                         \
+		for (long half = n / 2; half > 0; half /= 2)                                       \
+			for (long j = 0; j < half; j++)                                            \
+				v[j] = id##_##type(v[j], v[j + half]);                             \
+		to->member = id##_##type(to->member, v[0]);                                        \
 	}
 
 /* Sums of ints wrap: unsigned arithmetic. */

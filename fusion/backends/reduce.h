@@ -23,7 +23,9 @@ union number {
 typedef void join_fn(union number *to, const union number *from, long n);
 /* to[j] = join(to[j], from[j]) with from in the dtype. */
 typedef void widen_fn(union number *to, const void *from, long n);
-/* to[0] = join of to[0] and all of from[0..n), in the dtype. */
+/* to[0] = join of to[0] and all of from[0..n), in the dtype: halves are joined until
+ * one is left.  n is a power of two and at most GATHER_MAX. */
+enum { GATHER_MAX = 64 };
 typedef void gather_fn(union number *to, const void *from, long n);
 
 struct reducer {

@@ -2,7 +2,8 @@
  *
  * Every node starts as a cluster of its own.  Clusters merge along edges from
  * producer to consumer, then side by side when they read the same value and
- * walk the same space, until nothing changes.  A merge needs an iteration space
+ * walk the same space, until nothing changes.  Last, small ones that walk the same
+ * space share a launch.  A merge needs an iteration space
  * that holds both (graph/domain.h), no path between them through a third, and
  * must not make the kernel slower than its parts (fuse_cost.c).
  *
@@ -271,6 +272,44 @@ static bool merge_across(struct fuse *f)
 	return any;
 }
 
+static bool has_few_points(const struct fuse *f, const struct cluster *c)
+{
+	double points = 1;
+
+	for (int d = 0; d < c->domain.full.rank; d++)
+		points *= (double)sym_hint(f->g->syms, c->domain.full.size[d]);
+	return points <= FEW_POINTS;
+}
+
+static bool same_walk(const struct cluster *a, const struct cluster *b)
+{
+	return a->domain.reduces == b->domain.reduces && a->domain.reduced == b->domain.reduced &&
+	       shape_equal(&a->domain.full, &b->domain.full);
+}
+
+/* Small clusters that walk the same space and need nothing of each other share a
+ * launch: the steps of an optimiser over parameters of one size, say. */
+static void merge_siblings(struct fuse *f)
+{
+	for (int b = 0; b < f->g->n_nodes && !f->failed; b++) {
+		const struct cluster *cb = &f->clusters[b];
+		int tries = 0;
+
+		if (cb->n == 0 || cb->alone || !has_few_points(f, cb))
+			continue;
+		for (int a = b - 1; a >= 0 && tries < SIBLING_TRIES; a--) {
+			const struct cluster *ca = &f->clusters[a];
+
+			if (ca->n == 0 || ca->alone || !same_walk(ca, cb))
+				continue;
+			tries++;
+			if (!depends(f, a, b, false) && !depends(f, b, a, false) &&
+			    try_merge(f, a, b))
+				break;
+		}
+	}
+}
+
 /* Whether an op reads its operands through pointers alone. */
 static bool needs_memory(const struct node *n)
 {
@@ -468,6 +507,8 @@ bool pass_fuse(struct graph *g, const struct pass_options *options, bool off,
 		again = merge_down(&f);
 		again |= merge_across(&f);
 	}
+	if (!off)
+		merge_siblings(&f);
 	if (f.failed)
 		goto out;
 	ok = number_groups(&f, number, &out->n_groups, err);

@@ -9,10 +9,17 @@
 enum {
 	FUSE_MAX_NODES = 512, /* of one kernel: bounds compile time */
 	FUSE_MAX_ROUNDS = 4,
-	/* Costs, in cheap ops on one element: about 0.1 ns. */
-	UNITS_HEAVY = 20,    /* one transcendental, about 2 ns scalar, 1 ns a lane */
-	UNITS_LAUNCH = 4000, /* one kernel more: launch, buffer, lost locality */
-	SMALL_REST = 4,      /* bytes of an element of which a bool is little */
+	/* Costs, in cheap ops on one element that is in the first cache: about 0.03 ns.
+	 * tests/bench/bench_fusion.c on AVX2: 10 sines on 2^20 elements take 4.4 ns an
+	 * element; 10 kernels on 16 elements 207 ns, and the one they make 23 ns. */
+	UNITS_HEAVY = 15,    /* one transcendental */
+	UNITS_LAUNCH = 1000, /* one kernel more: launch, buffer, lost locality */
+	/* Kernels of no more points share a launch though they share no value.  Past
+	 * that a launch is less than a third of the work, and what the first of them
+	 * read would be held for the last. */
+	FEW_POINTS = 2048,
+	SIBLING_TRIES = 4,
+	SMALL_REST = 4, /* bytes of an element of which a bool is little */
 };
 
 /* Nodes that become one kernel; named by the id of its first producer. */

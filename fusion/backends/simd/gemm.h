@@ -6,8 +6,7 @@
  * same sum in the same order wherever in a block it lies.
  */
 #if VECTOR_BYTES == 64
-enum { GEMM_ROWS = 12 };
-#define FMA_f32(a, b, c) ((f32)__builtin_ia32_vfmaddps512_mask((a), (b), (c), 0xffff, 4))
+enum { GEMM_ROWS = 12 }; /* FMA_f32: vec.h */
 #define FMA_f64(a, b, c) ((f64)__builtin_ia32_vfmaddpd512_mask((a), (b), (c), 0xff, 4))
 #elif VECTOR_BYTES == 32
 enum { GEMM_ROWS = 6 };
