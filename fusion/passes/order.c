@@ -178,6 +178,38 @@ static void start(struct order *o)
 	memset(o->placed, 0, sizeof(*o->placed) * (size_t)o->n_groups);
 }
 
+/* Whether the value ends with the kernel that is placed now. */
+static bool ends(const struct value_use *v)
+{
+	return v->left == 1 && !v->stays;
+}
+
+/* Bytes of results that may take the place of operands: those of a kernel of our
+ * own that are of one size. */
+static int64_t replaced_bytes(const struct order *o, int k)
+{
+	int first = o->first_read[k], at = first;
+	int64_t bytes = 0;
+
+	if (op_info(o->g->nodes[o->makes[o->first_make[k]]]->op)->kind == KIND_LIBRARY)
+		return 0;
+	for (int i = o->first_make[k]; i < o->first_make[k + 1]; i++) {
+		const struct value_use *made = &o->values[o->makes[i]];
+
+		if (!is_kept(o, o->makes[i]))
+			continue;
+		for (at = first; at < o->first_read[k + 1]; at++)
+			if (ends(&o->values[o->reads[at]]) &&
+			    o->values[o->reads[at]].bytes == made->bytes)
+				break;
+		if (at == o->first_read[k + 1])
+			continue;
+		bytes += made->bytes;
+		first = at + 1; /* each operand once */
+	}
+	return bytes;
+}
+
 /* The most that is held at once; inputs count as long as they do. */
 static int64_t peak_of(struct order *o, const int *order)
 {
@@ -189,14 +221,15 @@ static int64_t peak_of(struct order *o, const int *order)
 			held += o->values[id].bytes;
 	for (int at = 0; at < o->n_groups; at++) {
 		int k = order[at];
+		int64_t replaced = replaced_bytes(o, k);
 
 		held += made_bytes(o, k);
-		peak = held > peak ? held : peak;
+		peak = held - replaced > peak ? held - replaced : peak;
 		for (int i = o->first_read[k]; i < o->first_read[k + 1]; i++) {
 			struct value_use *v = &o->values[o->reads[i]];
 
-			if (--v->left == 0 && !v->stays)
-				held -= v->bytes;
+			held -= ends(v) ? v->bytes : 0;
+			v->left--;
 		}
 	}
 	return peak;
@@ -211,8 +244,7 @@ static int64_t front_cost(const struct order *o, int k)
 	for (int i = o->first_read[k]; i < o->first_read[k + 1]; i++) {
 		const struct value_use *v = &o->values[o->reads[i]];
 
-		if (v->left == 1 && !v->stays)
-			bytes -= v->bytes;
+		bytes -= ends(v) ? v->bytes : 0;
 	}
 	return bytes;
 }
