@@ -237,7 +237,7 @@ static const struct {
 	  "    except RuntimeError as e:\n"
 	  "        print(str(e)[:60])\n",
 	  "one of the variables needed for gradient computation has bee\n" },
-	{ "eager: second derivatives, and a gradient of its own",
+	{ "second derivatives, and a gradient of its own",
 	  "def model(n):\n"
 	  "    x = torch.tensor([1.0, 2.0], requires_grad=True)\n"
 	  "    g, = torch.autograd.grad((x ** 3).sum(), x, create_graph=True)\n"
@@ -247,6 +247,45 @@ static const struct {
 	  "    y.backward(torch.tensor([1.0, 10.0]))\n"
 	  "    print(x.grad)\n",
 	  "tensor([ 3., 12.]) tensor([ 6., 12.])\ntensor([ 2., 20.])\n" },
+	{ "a third derivative, an island without gradients, a write inside",
+	  "def f(x):\n"
+	  "    with torch.no_grad():\n"
+	  "        k = x * 2\n"
+	  "    y = x * k\n"
+	  "    z = y.clone()\n"
+	  "    z[0] = x[1] ** 4\n"
+	  "    z.mul_(x)\n"
+	  "    return (z + x.detach() * x).sum()\n"
+	  "def model(n):\n"
+	  "    x = torch.tensor([1.0, 2.0], requires_grad=True)\n"
+	  "    g, = torch.autograd.grad(f(x), x, create_graph=True)\n"
+	  "    h, = torch.autograd.grad(g.sum(), x, create_graph=True)\n"
+	  "    h.sum().backward()\n"
+	  "    print(g.detach(), h.detach(), x.grad)\n",
+	  "tensor([17., 50.]) tensor([32., 88.]) tensor([ 48., 144.])\n" },
+	{ "what was drawn at random is the same in a gradient's gradient",
+	  "import torch.nn.functional as F\n"
+	  "def f(x):\n"
+	  "    return (F.dropout(x, 0.5) ** 3).sum()\n"
+	  "def model(n):\n"
+	  "    x = torch.ones(64, requires_grad=True)\n"
+	  "    g, = torch.autograd.grad(f(x), x, create_graph=True)\n"
+	  "    h, = torch.autograd.grad(g.sum(), x)\n"
+	  "    print(bool((h == 2 * g).all()), bool((g == 24).any()), bool((g == 0).any()))\n",
+	  "True True True\n" },
+	{ "a gradient's gradient needs what a piece has read as it was",
+	  "def f(x, y):\n"
+	  "    return (x * x * y).sum()\n"
+	  "def model(n):\n"
+	  "    x = torch.ones(2, requires_grad=True)\n"
+	  "    y = torch.ones(2)\n"
+	  "    loss = f(x, y)\n"
+	  "    y.add_(1)\n"
+	  "    try:\n"
+	  "        torch.autograd.grad(loss, x, create_graph=True)\n"
+	  "    except RuntimeError as e:\n"
+	  "        print(str(e)[:60])\n",
+	  "one of the variables needed for gradient computation has bee\n" },
 	{ "views that are written to",
 	  "def model(n):\n"
 	  "    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\n"

@@ -474,6 +474,8 @@ static int expand_node(struct rewrite *rw, struct node *n, struct err *err)
 	pass_fired(rw->g, n->op == OP_custom ? n->args[0].str : op_info(n->op)->id, n, NULL);
 	if (value.node >= before)
 		made->name = n->name;
+	for (int id = before; id < e.g->n_nodes; id++)
+		e.g->nodes[id]->detached |= n->detached;
 	return value.node;
 }
 

@@ -72,7 +72,8 @@ bool session_init(struct session *s, const struct session_options *options,
 	}
 	eager_set_world(&s->eager, &s->vm->world);
 	s->eager.autograd.vm = s->vm;
-	s->eager.autograd.recording = options->grad || autograd_asked(program->module);
+	s->eager.autograd.recording = options->grad || autograd_asked(program->module, false);
+	s->eager.autograd.twice = autograd_asked(program->module, true);
 	if (vm_run_module(s->vm, err) && find_callee(s, entry, err) && start_lazy(s, err)) {
 		if (options->compiled)
 			frames_watch(s);

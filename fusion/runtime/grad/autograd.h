@@ -100,6 +100,7 @@ struct autograd {
 	struct eager *eager;
 	struct vm *vm;
 	bool recording; /* the program may ask for a gradient */
+	bool twice;     /* ... and for that of a gradient */
 	int n_tracked;  /* tensors with a struct tensor_grad */
 	struct tensor_grad *tensors;
 	struct grad_node *nodes;
@@ -221,7 +222,7 @@ bool autograd_set_attr(struct autograd *a, struct value t, const char *name, str
  * gradient of the one there is, or of the sum of all. */
 bool autograd_leaves(struct autograd *a, struct value v, struct err *err);
 bool autograd_from(struct autograd *a, struct value v, struct err *err);
-/* Whether the program's text can ask for a gradient. */
-bool autograd_asked(const struct code *code);
+/* Whether the program's text can ask for a gradient; `twice`: with create_graph=. */
+bool autograd_asked(const struct code *code, bool twice);
 
 #endif

@@ -270,13 +270,16 @@ bool autograd_set_attr(struct autograd *a, struct value t, const char *name, str
 	    "the attribute %s of a tensor cannot be set; grad, requires_grad and data can", name);
 }
 
-/* A name that asks for a gradient, or says what requires one. */
-static bool asks(const char *name)
+/* A name that asks for a gradient, or says what requires one; `twice`: for one that
+ * has a gradient itself. */
+static bool asks(const char *name, bool twice)
 {
 	static const char *const words[] = { "backward", "grad",          "autograd",
 					     "grad_fn",  "is_leaf",       "retain_grad",
 					     "detach_",  "requires_grad", "requires_grad_" };
 
+	if (twice)
+		return strcmp(name, "create_graph") == 0;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strcmp(words[i], name) == 0)
 			return true;
@@ -284,26 +287,26 @@ static bool asks(const char *name)
 }
 
 /* Names of keywords stand in a tuple. */
-static bool constant_asks(const struct lang_const *c)
+static bool constant_asks(const struct lang_const *c, bool twice)
 {
 	if (c->kind == CONST_STR)
-		return asks(c->str);
+		return asks(c->str, twice);
 	for (int i = 0; c->kind == CONST_TUPLE && i < c->n; i++)
-		if (constant_asks(&c->items[i]))
+		if (constant_asks(&c->items[i], twice))
 			return true;
 	return false;
 }
 
-bool autograd_asked(const struct code *code)
+bool autograd_asked(const struct code *code, bool twice)
 {
 	for (int i = 0; i < code->n_names; i++)
-		if (asks(code->names[i]))
+		if (asks(code->names[i], twice))
 			return true;
 	for (int i = 0; i < code->n_consts; i++)
-		if (constant_asks(&code->consts[i]))
+		if (constant_asks(&code->consts[i], twice))
 			return true;
 	for (int i = 0; i < code->n_nested; i++)
-		if (autograd_asked(code->nested[i]))
+		if (autograd_asked(code->nested[i], twice))
 			return true;
 	return false;
 }

@@ -63,7 +63,7 @@ static bool make_maps(struct entry *e, struct entry_grad *g, const struct joint 
 
 /* Which of the entry's inputs a node is, -1: none.  Behind those of the captured
  * graph stand numbers that the rules alone compute with. */
-static int input_index(const struct entry *e, const struct joint *j, int node)
+int entry_grad_input(const struct entry *e, const struct joint *j, int node)
 {
 	int index = 0;
 
@@ -104,7 +104,7 @@ static bool make_backward(struct entry *e, const struct trace *t, struct entry_g
 			  const struct joint *j, const bool *save, int *handed, int *n)
 {
 	bool *inside = ARENA_ARRAY(g->arena, bool, (size_t)j->g->n_nodes + 1);
-	int *grads = ARENA_ARRAY(g->arena, int, (size_t)g->n_wanted + 1), *reads;
+	int *grads = ARENA_ARRAY(g->arena, int, (size_t)g->n_wanted + 1), *reads = NULL;
 
 	if (!inside || !grads)
 		return false;
@@ -121,7 +121,8 @@ static bool make_backward(struct entry *e, const struct trace *t, struct entry_g
 		return false;
 	for (int i = 0; i < g->n_reads; i++) {
 		struct back_input *read = &g->reads[i];
-		int input = input_index(e, j, reads[i]), tangent = tangent_index(e, g, j, reads[i]);
+		int input = entry_grad_input(e, j, reads[i]),
+		    tangent = tangent_index(e, g, j, reads[i]);
 
 		if (tangent >= 0) {
 			*read = (struct back_input){ BACK_TANGENT, tangent };
@@ -135,6 +136,8 @@ static bool make_backward(struct entry *e, const struct trace *t, struct entry_g
 		*read = (struct back_input){ BACK_SAVED, e->captured->n_outputs + *n };
 		handed[(*n)++] = reads[i];
 	}
+	if (g->autograd->twice && !(g->again = again_make(e, g, j, save, reads)))
+		return false;
 	for (int i = 0; i < g->n_reads; i++)
 		inside[i] = g->reads[i].kind == BACK_TANGENT;
 	g->backward = joint_order(g->backward, inside);
@@ -163,7 +166,7 @@ static bool make_forward(struct entry *e, struct entry_grad *g, const struct joi
 	if (!g->inputs || !g->forward_inputs)
 		return false;
 	for (int i = 0; i < g->forward->n_inputs; i++)
-		g->forward_inputs[i] = input_index(e, j, reads[i]);
+		g->forward_inputs[i] = entry_grad_input(e, j, reads[i]);
 	return true;
 }
 
@@ -254,6 +257,7 @@ bool entry_grad_run(struct entry *e, const struct fusion_observer *observer, str
 struct call_data { /* of a node */
 	struct grad_custom custom;
 	struct entry_grad *g;
+	struct again_call again;
 	int64_t vars[];
 };
 
@@ -278,7 +282,7 @@ static bool compile_backward(struct entry_grad *g, struct err *err)
 	return g->exec != NULL;
 }
 
-static struct tensor *row_major(const struct entry_grad *g, const struct tensor *t, struct err *err)
+struct tensor *entry_grad_copy(const struct entry_grad *g, const struct tensor *t, struct err *err)
 {
 	struct tensor *copy = tensor_create(g->env->allocator, t->dtype, t->rank, t->size, err);
 
@@ -288,8 +292,8 @@ static struct tensor *row_major(const struct entry_grad *g, const struct tensor 
 }
 
 /* A gradient that did not come is zero everywhere. */
-static struct tensor *zeros(const struct entry_grad *g, const struct grad_node *node, int result,
-			    struct err *err)
+struct tensor *entry_grad_zeros(const struct entry_grad *g, const struct grad_node *node,
+				int result, struct err *err)
 {
 	const struct grad_arg *like = &node->args[g->n_wanted + g->n_saved + result];
 	struct tensor *t = tensor_create(g->env->allocator, like->dtype, like->rank, like->size,
@@ -334,11 +338,11 @@ static bool gather(const struct entry_grad *g, struct grad_node *node, const str
 			continue;
 		}
 		if (given[read->index].kind != VALUE_TENSOR)
-			inputs[i] = zeros(g, node, read->index, err);
+			inputs[i] = entry_grad_zeros(g, node, read->index, err);
 		else if (tensor_contiguous(given[read->index].tensor->memory))
 			inputs[i] = tensor_ref(given[read->index].tensor->memory);
 		else
-			inputs[i] = row_major(g, given[read->index].tensor->memory, err);
+			inputs[i] = entry_grad_copy(g, given[read->index].tensor->memory, err);
 		if (!inputs[i])
 			return false;
 	}
@@ -354,9 +358,7 @@ static bool run_backward(struct grad_node *node, const struct value *given, stru
 	bool ok;
 
 	if (autograd_enabled(g->autograd))
-		return autograd_error(g->autograd, err,
-				      "torch.compile with aot_autograd does not currently support "
-				      "double backward");
+		return again_run(g, &data->again, node, data->vars, given, made, err);
 	inputs = calloc((size_t)g->n_reads + (size_t)g->n_wanted + 1, sizeof(struct tensor *));
 	if (!inputs)
 		return entry_no_memory(err);
@@ -380,10 +382,13 @@ static bool run_backward(struct grad_node *node, const struct value *given, stru
 
 static void finish_call(struct grad_node *node)
 {
-	free(node->custom->data);
+	struct call_data *data = node->custom->data;
+
+	again_forget(&data->again);
+	free(data);
 }
 
-static struct value call_value(const struct entry *e, int input)
+struct value entry_call_value(const struct entry *e, int input)
 {
 	const struct trace_input *in = &e->inputs[input];
 
@@ -401,7 +406,7 @@ static void set_like(struct grad_arg *arg, const struct tensor *t)
 static bool save_number(const struct entry_grad *g, struct grad_arg *arg, const struct tensor *t,
 			struct err *err)
 {
-	struct tensor *copy = row_major(g, t, err);
+	struct tensor *copy = entry_grad_copy(g, t, err);
 
 	if (!copy)
 		return false;
@@ -417,7 +422,7 @@ static bool fill(struct entry *e, struct grad_node *node, struct err *err)
 	struct grad_arg *arg = node->args;
 
 	for (int i = 0; i < g->n_wanted; i++, arg++) {
-		struct value v = call_value(e, g->wanted[i]);
+		struct value v = entry_call_value(e, g->wanted[i]);
 
 		grad_arg_set(arg, v);
 		if (!autograd_source(g->autograd, v, &arg->to, err))
@@ -464,7 +469,7 @@ struct grad_node *entry_grad_note(struct entry *e, struct err *err)
 		node->args[i].value = node->args[i].to.leaf = unset;
 	node->custom = &data->custom;
 	node->saves = true;
-	if (!fill(e, node, err)) {
+	if (!fill(e, node, err) || (g->again && !again_note(&data->again, e, err))) {
 		grad_node_unref(node);
 		return NULL;
 	}

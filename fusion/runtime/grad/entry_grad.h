@@ -24,6 +24,8 @@ struct back_input {
 	int index; /* of the entry's inputs, the forward part's outputs, the node's results */
 };
 
+struct entry_again;
+
 struct entry_grad {
 	struct autograd *autograd;
 	struct graph *forward, *backward;
@@ -37,6 +39,8 @@ struct entry_grad {
 	int n_wanted;
 	struct back_input *reads; /* by input of `backward` */
 	int n_reads, n_saved;     /* n_saved: those that are no tangents */
+	/* for the gradient of the gradient; NULL where the program cannot ask for it */
+	struct entry_again *again;
 
 	/* to compile the backward part */
 	const struct exec_env *env;
@@ -56,11 +60,43 @@ bool entry_grad_make(struct entry *e, struct attempt *a, const struct entry_opti
 		     struct err *err);
 void entry_grad_finish(struct entry_grad *g); /* NULL is fine */
 
+/* entry_grad.c, for entry_again.c.  Which of the entry's inputs a node is, -1: none. */
+struct joint;
+int entry_grad_input(const struct entry *e, const struct joint *j, int node);
+/* A copy, row by row; the zeros of a gradient that did not come; NULL with *err. */
+struct tensor *entry_grad_copy(const struct entry_grad *g, const struct tensor *t, struct err *err);
+struct tensor *entry_grad_zeros(const struct entry_grad *g, const struct grad_node *node,
+				int result, struct err *err);
+
+/* entry_again.c.  What is kept of the joint graph for gradients of gradients;
+ * `save` as joint_cut() has it, `reads` the nodes that the backward part reads.
+ * NULL when out of memory. */
+struct entry_again *again_make(const struct entry *e, const struct entry_grad *g,
+			       const struct joint *j, const bool *save, const int *reads);
+
+/* What a call's node keeps for it, while the inputs are as they were. */
+struct again_call {
+	struct value *inputs; /* of the entry: references */
+	unsigned *versions;
+	int n;
+};
+bool again_note(struct again_call *call, const struct entry *e, struct err *err);
+void again_forget(struct again_call *call); /* zeroed is fine */
+
+/* The gradients of a call op by op, each with its place on the tape; as
+ * grad_custom.run.  The whole forward part is computed again: what was saved has
+ * lost its place. */
+bool again_run(const struct entry_grad *g, const struct again_call *call, struct grad_node *node,
+	       const int64_t *vars, const struct value *given, struct value *made, struct err *err);
+
 /* The node of a call that has run: e->output_tensors are its results, and the
  * inputs are still as they were.  Each result is then given by entry_grad_give(). */
 struct grad_node *entry_grad_note(struct entry *e, struct err *err);
 bool entry_grad_give(const struct entry *e, struct grad_node *node, int output, struct value t,
 		     struct err *err);
+
+/* An input of the call under way, as the program has it. */
+struct value entry_call_value(const struct entry *e, int input);
 
 /* Runs the forward part on e->input_tensors. */
 bool entry_grad_run(struct entry *e, const struct fusion_observer *observer, struct err *err);
