@@ -273,7 +273,20 @@ static const struct {
 	  "    h, = torch.autograd.grad(g.sum(), x)\n"
 	  "    print(bool((h == 2 * g).all()), bool((g == 24).any()), bool((g == 0).any()))\n",
 	  "True True True\n" },
-	{ "a gradient's gradient needs what a piece has read as it was",
+	{ "a backward pass draws nothing",
+	  "import torch.nn.functional as F\n"
+	  "def f(x):\n"
+	  "    return (F.dropout(x, 0.5) ** 3).sum()\n"
+	  "def model(n):\n"
+	  "    x = torch.ones(8, requires_grad=True)\n"
+	  "    torch.manual_seed(0)\n"
+	  "    loss = f(x)\n"
+	  "    a = torch.rand(1).item()\n"
+	  "    torch.manual_seed(0)\n"
+	  "    f(x).backward()\n"
+	  "    print(a == torch.rand(1).item(), loss.item() == (x.grad * x).sum().item() / 3)\n",
+	  "True True\n" },
+	{ "eager: a gradient's gradient needs what was read as it was",
 	  "def f(x, y):\n"
 	  "    return (x * x * y).sum()\n"
 	  "def model(n):\n"

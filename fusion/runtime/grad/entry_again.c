@@ -18,7 +18,7 @@ static const struct value unset = { .kind = VALUE_UNSET };
 struct entry_again {
 	struct graph *g;          /* outputs: gradients of the inputs that have one */
 	struct back_input *reads; /* by input of g; SAVED: the index among what is saved */
-	bool whole;               /* it draws nothing, and has no loop */
+	bool whole;               /* all of them are there, and it has no loop */
 };
 
 /* ---- making */
@@ -35,7 +35,7 @@ static bool *find_drawn(const struct joint *j, const bool *save)
 	for (int id = 0; id < j->g->n_nodes; id++) {
 		const struct node *node = j->g->nodes[id];
 
-		drawn[id] = op_draws(node->op) || node->op == OP_dropout;
+		drawn[id] = graph_draws(node);
 		reads_input[id] = node->op == OP_input;
 		for (int i = 0; i < node->n_args; i++) {
 			if (node->args[i].kind != ARG_NODE)
@@ -48,12 +48,14 @@ static bool *find_drawn(const struct joint *j, const bool *save)
 	return fixed;
 }
 
-static bool is_whole(const struct graph *g)
+static bool is_whole(const struct entry_again *again)
 {
-	for (int id = 0; id < g->n_nodes; id++)
-		if (op_draws(g->nodes[id]->op) || g->nodes[id]->op == OP_dropout ||
-		    op_info(g->nodes[id]->op)->kind == KIND_CONTROL)
+	for (int id = 0; id < again->g->n_nodes; id++)
+		if (op_info(again->g->nodes[id]->op)->kind == KIND_CONTROL)
 			return false;
+	for (int i = 0; i < again->g->n_inputs; i++)
+		if (again->reads[i].index < 0)
+			return false; /* it was drawn, and not saved */
 	return true;
 }
 
@@ -86,7 +88,7 @@ struct entry_again *again_make(const struct entry *e, const struct entry_grad *g
 	if (!again || !inside || !grads)
 		return NULL;
 	for (int id = 0; id < j->g->n_nodes; id++)
-		inside[id] = !inside[id];
+		inside[id] = !inside[id] && !graph_draws(j->g->nodes[id]);
 	for (int i = 0; i < g->n_wanted; i++)
 		grads[i] = j->grads[g->wanted[i]];
 	again->g = graph_extract(j->g, inside, grads, g->n_wanted, g->arena, &inputs);
@@ -97,7 +99,7 @@ struct entry_again *again_make(const struct entry *e, const struct entry_grad *g
 		return NULL;
 	for (int i = 0; i < again->g->n_inputs; i++)
 		again->reads[i] = source_of(e, g, j, reads, inputs[i]);
-	again->whole = is_whole(again->g);
+	again->whole = is_whole(again);
 	return again;
 }
 

@@ -108,8 +108,8 @@ static bool make_backward(struct entry *e, const struct trace *t, struct entry_g
 
 	if (!inside || !grads)
 		return false;
-	for (int id = 0; id < j->g->n_nodes; id++)
-		inside[id] = !save[id];
+	for (int id = 0; id < j->g->n_nodes; id++) /* random numbers were drawn before */
+		inside[id] = !save[id] && !graph_draws(j->g->nodes[id]);
 	for (int i = 0; i < g->n_wanted; i++)
 		grads[i] = j->grads[g->wanted[i]];
 	g->backward = graph_extract(j->g, inside, grads, g->n_wanted, g->arena, &reads);
