@@ -46,7 +46,7 @@ MLP = """def model(x, w1, b1, w2, b2, w3, b3):
 """
 MLP_SHAPES = [[512, 256], [512], [512, 512], [512], [10, 512], [10]]
 
-# name: (source, arguments, the bar: ours static over the faster of theirs; None: only shown)
+# name: (source, arguments, the bar: ours static over torch.compile; None: only shown)
 BLOCKS = {
     "softmax": ("def model(x):\n    return torch.softmax(x, -1)\n", [ROWS], 1),
     "log_softmax": ("def model(x):\n    return torch.log_softmax(x, -1)\n", [ROWS], None),
@@ -69,6 +69,7 @@ BLOCKS = {
     "transformer_layer": (LAYER, [tensor(1, 64, 256)] + [tensor(*s, seed=i + 1) for i, s in enumerate(LAYER_SHAPES)], 1),
     "chain_30": (None, [tensor(4096, 4096, seed=11)], 0.1),  # the recorded program; 2^24 elements
 }
+TO_FASTER = {"chain_30"}  # the bar is over the faster of theirs
 ONLY_MANY = {"chain_30"}  # a second a call with one thread
 
 
@@ -155,10 +156,15 @@ def worker(arguments):
         print(json.dumps(measure(arguments.binary, name, arguments.worker, arguments.rounds)), flush=True)
 
 
+def blocks_of(arguments, threads):
+    return [b for b in arguments.blocks if threads > 1 or b not in ONLY_MANY]
+
+
 def spawn(arguments, threads, names, compile_only):
     command = [sys.executable, os.path.abspath(__file__), arguments.binary, "--worker", str(threads), "--blocks", ",".join(names)]
     command += ["--rounds", str(arguments.rounds)] + (["--compile-only"] if compile_only else [])
-    env = dict(os.environ, OMP_NUM_THREADS=str(threads))
+    # A cached kernel has the number of threads in it that it was compiled for.
+    env = dict(os.environ, OMP_NUM_THREADS=str(threads), TORCHINDUCTOR_CACHE_DIR=os.path.join(arguments.cache, str(threads)))
     return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True)
 
 
@@ -178,8 +184,10 @@ def bars(rows):
         bar = BLOCKS[row["name"]][2]
         yield "values agree, " + where, row["agree"]
         yield "static not slower than our eager, " + where, row["to_eager"][0] <= 1.02
-        if bar is not None:
+        if bar is not None and row["name"] in TO_FASTER:
             yield "static %g of torch's faster mode or less, %s" % (bar, where), row["to_faster"][0] <= bar
+        elif bar is not None:
+            yield "static %g of torch.compile or less, %s" % (bar, where), row["ratio"]["static"][0] <= bar
 
 
 def main():
@@ -197,14 +205,13 @@ def main():
         return worker(arguments)
     rows, counts = [], [int(t) for t in arguments.threads.split(",")]
     with tempfile.TemporaryDirectory() as cache:
-        os.environ["TORCHINDUCTOR_CACHE_DIR"] = cache
+        arguments.cache = cache
         begin = time.perf_counter()
-        for process in [spawn(arguments, t, [name], True) for t in counts for name in arguments.blocks]:
+        for process in [spawn(arguments, t, [name], True) for t in counts for name in blocks_of(arguments, t)]:
             process.communicate()
         print("compiled in %.0f s; ratios are ours over theirs, median of %d rounds (smallest-largest)" % (time.perf_counter() - begin, arguments.rounds), flush=True)
         for threads in counts:
-            names = [b for b in arguments.blocks if threads > 1 or b not in ONLY_MANY]
-            process = spawn(arguments, threads, names, False)
+            process = spawn(arguments, threads, blocks_of(arguments, threads), False)
             for line in process.stdout:
                 rows.append(json.loads(line))
                 show(rows[-1])
