@@ -1,7 +1,8 @@
 """tests/oracle/autocast_ops.py OUT -- what autocast makes of each op on PyTorch, written to OUT.
+tests/oracle/autocast_ops.py --check BINARY -- whether Breakeven makes the same of it, on the CPU.
 
-Needs torch with CUDA; autocast_ops.json is kept in the repository, so that the tests
-do not.  For each row of ops.def that takes floats: the dtype of a call's result under
+The first needs torch with CUDA; autocast_ops.json is kept in the repository, so that
+the tests do not.  For each row of ops.def that takes floats: the dtype of a call's result under
 autocast to bfloat16, on "cpu" and "cuda", where the operands are float32, bfloat16,
 or of both kinds by turns ("mixed"); "error" where it raises.  `registered` are the
 names of PyTorch's own lists.  test_graph_autocast.c compares the classes of ops.def.
@@ -9,11 +10,13 @@ names of PyTorch's own lists.  test_graph_autocast.c compares the classes of ops
 import json
 import os
 import re
+import subprocess
 import sys
 
-TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ops.def")
+HERE = os.path.dirname(os.path.abspath(__file__))
+TABLE = os.path.join(HERE, "ops.def")  # where it was carried to a machine with torch
 if not os.path.exists(TABLE):
-    TABLE = os.path.join(os.path.dirname(TABLE), "..", "..", "fusion", "graph", "ops.def")
+    TABLE = os.path.join(HERE, "..", "..", "fusion", "graph", "ops.def")
 
 # a, b: [4, 4]; v: [4]; p: [4, 4] within (0, 1); s: [2, 4, 4]; img: [1, 2, 6, 6];
 # k: [3, 2, 3, 3]; seq: [1, 2, 6]; k1: [3, 2, 3]; i: indices [4]; j: indices [4, 4]
@@ -68,10 +71,17 @@ def calls():
     yield from CALLS.items()
 
 
+SHAPES = {"a": (4, 4), "b": (4, 4), "v": (4,), "v2": (4,), "s": (2, 4, 4), "s2": (2, 4, 4), "img": (1, 2, 6, 6), "k": (3, 2, 3, 3), "seq": (1, 2, 6), "k1": (3, 2, 3), "g": (1, 2, 2, 2)}
+
+
+def names_in(expression):
+    """The tensors of an expression that float, in order."""
+    return [n for n in re.findall(r"\b\w+\b", expression) if n in SHAPES or n in ("p", "p2")]
+
+
 def tensors(torch, device):
     gen = torch.Generator().manual_seed(0)
-    shapes = {"a": (4, 4), "b": (4, 4), "v": (4,), "v2": (4,), "s": (2, 4, 4), "s2": (2, 4, 4), "img": (1, 2, 6, 6), "k": (3, 2, 3, 3), "seq": (1, 2, 6), "k1": (3, 2, 3), "g": (1, 2, 2, 2)}
-    made = {n: torch.randn(*shape, generator=gen) for n, shape in shapes.items()}
+    made = {n: torch.randn(*shape, generator=gen) for n, shape in SHAPES.items()}
     made["p"], made["p2"] = (torch.rand(4, 4, generator=gen) * 0.8 + 0.1 for _ in "pq")
     made["i"] = torch.tensor([0, 1, 2, 3])
     made["j"] = torch.zeros(4, 4, dtype=torch.int64)
@@ -80,7 +90,7 @@ def tensors(torch, device):
 
 def result(torch, expression, device, kind):
     values = tensors(torch, device)
-    names = [n for n in re.findall(r"\b\w+\b", expression) if n in values]
+    names = names_in(expression)
     for n, t in values.items():
         low = kind == "bfloat16" or (kind == "mixed" and names.index(n) % 2 if n in names else False)
         values[n] = t.bfloat16() if low and t.is_floating_point() else t
@@ -91,7 +101,45 @@ def result(torch, expression, device, kind):
         return "error" if "unsafe to autocast" not in str(e) else "banned"
 
 
+def program(expression, kind):
+    lines = [f"    {n} = torch.randn{shape}" for n, shape in SHAPES.items()]
+    lines += [f"    {n} = torch.rand(4, 4) * 0.8 + 0.1" for n in ("p", "p2")]
+    lines += ["    i = torch.tensor([0, 1, 2, 3])", "    j = torch.zeros(4, 4, dtype=torch.int64)"]
+    if kind == "bfloat16":
+        lines += [f"    {n} = {n}.bfloat16()" for n in dict.fromkeys(names_in(expression))]
+    lines += ["    with torch.autocast('cpu', dtype=torch.bfloat16):", f"        y = {expression}", "    return str(y.dtype)[6:]"]
+    return "\n".join(["import torch", "F = torch.nn.functional", "def model():", *lines]) + "\n"
+
+
+def ours(binary, expression, kind):
+    """The result's dtype; None where the language has not the function."""
+    workload = {"name": "op", "source": program(expression, kind), "calls": [[]], "modes": ["eager"], "backend": "interp"}
+    done = subprocess.run([binary, "run", "-", "--no-timing", "--json"], input=json.dumps(workload), capture_output=True, text=True)
+    if done.returncode == 0:
+        return json.loads(done.stdout)["modes"]["eager"]["calls"][0]["output"]["value"]
+    return None if re.search("not in the language|has no attribute", done.stderr) else done.stderr[:200]
+
+
+def check(binary):
+    with open(os.path.join(HERE, "autocast_ops.json")) as file:
+        recorded = json.load(file)["ops"]
+    counts, faults = {"passed": 0, "skipped": 0}, []
+    for name, expression in calls():
+        for kind in ("float32", "bfloat16"):
+            want = recorded.get(name, {}).get("cpu", {}).get(kind, "error")
+            got = None if want == "error" else ours(binary, expression, kind)
+            if got not in (None, want):
+                faults.append(f"{expression} of {kind} under autocast: {got} for {want}")
+            counts["skipped" if got is None else "passed"] += got in (None, want)
+    for fault in faults:
+        print(fault)
+    print(f"{counts['passed']} passed, {len(faults)} failed, {counts['skipped']} skipped")
+    sys.exit(1 if faults else 0)
+
+
 def main():
+    if sys.argv[1] == "--check":
+        return check(sys.argv[2])
     import torch
 
     found = {name: {d: {k: result(torch, e, d, k) for k in ("float32", "bfloat16", "mixed")} for d in ("cpu", "cuda")} for name, e in calls()}
