@@ -384,6 +384,32 @@ static void a_report_has_what_each_pass_did_to_each_graph(void **state)
 	json_decref(report);
 }
 
+static void what_nothing_reads_may_stay_where_dce_is_left_out(void **state)
+{
+	static const char *const offs[] = { "'dce': false", "'dce': false, 'simplify': false",
+					    "'fold': false, 'simplify': false, 'cse': false, "
+					    "'lift': false, 'dce': false, 'fuse': false" };
+	char text[1024];
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		json_t *report;
+
+		snprintf(text, sizeof(text),
+			 "{'source': 'import torch\\ndef model(x):\\n    b = torch.zeros(8)\\n"
+			 "    a, *rest = (x, x + 1, x + 2, torch.ones(3) * 2)\\n"
+			 "    return a + rest[1] + b\\n', 'modes': ['eager', 'static', 'lazy'], "
+			 "'passes': {%s}, 'calls': [[{'random': {'shape': [8]}}]]}",
+			 offs[i]);
+		report = run(text, false);
+		assert_true(json_equal(at(report, "modes.static.calls.0.output"),
+				       at(report, "modes.eager.calls.0.output")));
+		assert_true(json_equal(at(report, "modes.lazy.calls.0.output"),
+				       at(report, "modes.eager.calls.0.output")));
+		json_decref(report);
+	}
+}
+
 static void a_graph_in_pieces_has_the_passes_of_each(void **state)
 {
 	struct profiler_options options = { .passes = true, .version = "test" };
@@ -531,6 +557,7 @@ int main(void)
 		cmocka_unit_test(a_break_of_a_run_has_the_rewrite_that_was_run),
 		cmocka_unit_test(a_lazy_run_tells_its_traces),
 		cmocka_unit_test(a_report_has_what_each_pass_did_to_each_graph),
+		cmocka_unit_test(what_nothing_reads_may_stay_where_dce_is_left_out),
 		cmocka_unit_test(a_graph_in_pieces_has_the_passes_of_each),
 		cmocka_unit_test(a_gradient_has_the_passes_of_both_directions),
 		cmocka_unit_test(autocast_is_held_against_the_same_mode_without),
