@@ -328,6 +328,53 @@ static void a_failed_call_leaves_no_block(void **state)
 	}
 }
 
+/* The words are PyTorch's. */
+static void a_scaler_says_what_is_called_too_early_or_twice(void **state)
+{
+	const char *source = "import torch\n"
+			     "w = torch.nn.Parameter(torch.ones(4))\n"
+			     "opt = torch.optim.SGD([w], lr=0.1)\n"
+			     "def model(x):\n"
+			     "    scaler = torch.amp.GradScaler('cpu')\n"
+			     "    for early in [scaler.update, lambda: scaler.unscale_(opt)]:\n"
+			     "        try:\n"
+			     "            early()\n"
+			     "        except AssertionError:\n"
+			     "            print('early')\n"
+			     "    scaler.scale((x * w).sum()).backward()\n"
+			     "    scaler.unscale_(opt)\n"
+			     "    try:\n"
+			     "        scaler.unscale_(opt)\n"
+			     "    except RuntimeError as e:\n"
+			     "        print(e)\n"
+			     "    scaler.step(opt)\n"
+			     "    for late in [scaler.step, scaler.unscale_]:\n"
+			     "        try:\n"
+			     "            late(opt)\n"
+			     "        except RuntimeError as e:\n"
+			     "            print(e)\n"
+			     "    return w.detach() - 1 + 0.1 * x\n";
+
+	(void)state;
+	for (int mode = 0; mode < FUSION_MODE_COUNT; mode++) {
+		struct engine e = engine_open("interp", (enum fusion_mode)mode, source);
+		struct value x = FLOATS(&e, 1, 4), out = engine_call(&e, &x, 1);
+
+		for (int i = 0; i < 4; i++)
+			assert_true(fabs(engine_at(out, i)) < 1e-6);
+		assert_string_equal(
+		    fusion_stdout(e.session)->data,
+		    "early\nearly\n"
+		    "unscale_() has already been called on this optimizer since the last "
+		    "update().\n"
+		    "step() has already been called since the last update().\n"
+		    "unscale_() is being called after step().\n");
+		value_unref(out);
+		value_unref(x);
+		engine_close(&e);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -338,6 +385,7 @@ int main(void)
 		cmocka_unit_test(gradients_of_composites_are_rounded_once),
 		cmocka_unit_test(a_parameter_is_cast_once_a_block),
 		cmocka_unit_test(a_parameter_that_was_written_is_cast_anew),
+		cmocka_unit_test(a_scaler_says_what_is_called_too_early_or_twice),
 		cmocka_unit_test(an_error_inside_ends_the_block),
 		cmocka_unit_test(a_failed_call_leaves_no_block),
 	};
