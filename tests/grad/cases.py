@@ -275,6 +275,10 @@ CASES = [
     ("einsum", [(2, 3), (3, 4)], lambda x, y: torch.einsum("ij,jk->ki", x, y)),
     ("einsum", [(2, 2, 3), (2, 3)], lambda x, y: torch.einsum("bij,bj->b", x, y)),
     ("einsum", [(2, 3)], lambda x: torch.einsum("ij->j", x) ** 2),
+    ("einsum", [(2, 3, 4), (4, 2)], lambda x, y: torch.einsum("...i,ij->...j", x, y)),
+    ("einsum", [(2, 1, 3), (4, 3)], lambda x, y: torch.einsum("...i,...i->...", x, y) ** 2),
+    ("einsum", [(2, 3), (3, 2)], lambda x, y: torch.einsum("i...,...i", x, y) ** 2),
+    ("einsum", [(2, 3, 2)], lambda x: torch.einsum("i...->i", x) ** 2),
     (
         "scaled_dot_product_attention",
         [(2, 3, 4), (2, 3, 4), (2, 3, 4), (3, 3)],

@@ -128,10 +128,26 @@ def addmv_vec(g, mat, alpha):
     return (mat.t() @ g) * alpha
 
 
-def labels_of(equation):
-    equation = equation.replace(" ", "")
-    if "." in equation:
-        raise RuntimeError("the gradient of an einsum with ... is not in the language so far")
+def spell_out(equation, ranks):
+    """The equation with letters in the place of "...", aligned at the last."""
+    given, arrow, result = equation.partition("->")
+    operands = given.split(",")
+    counts = [rank + 3 - len(labels) for labels, rank in zip(operands, ranks) if "..." in labels]
+    if not counts:
+        return equation
+    letters = "".join([c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if c not in equation][: max(counts)])
+    named = []
+    for labels, rank in zip(operands, ranks):
+        hidden = rank + 3 - len(labels)
+        named.append(labels.replace("...", letters[len(letters) - hidden :]) if "..." in labels else labels)
+    if not arrow:
+        every = given.replace(",", "").replace("...", "")
+        result = "..." + "".join(sorted([c for c in set(every) if every.count(c) == 1]))
+    return ",".join(named) + "->" + result.replace("...", letters)
+
+
+def labels_of(equation, ranks):
+    equation = spell_out(equation.replace(" ", ""), ranks)
     given, _, result = equation.partition("->")
     operands = given.split(",")
     if "->" not in equation:
@@ -150,21 +166,24 @@ def einsum_gradient(g, result, wanted, shape, labels, operand):
     if operand is None:
         made = torch.einsum(result + "->" + target, g)
     else:
+        if 1 in operand.shape:  # "..." broadcasts, letters do not
+            operand = operand.expand([g.shape[result.index(c)] if c in result else -1 for c in labels])
         made = torch.einsum(result + "," + labels + "->" + target, g, operand)
     for d, c in enumerate(wanted):
         if c not in known:
             made = made.unsqueeze(d)
-    return made.expand(shape)
+    # a dim of size 1 that met a longer one is summed by who asked
+    return made.expand([-1 if c in known else shape[d] for d, c in enumerate(wanted)])
 
 
 def einsum_x(g, equation, x_shape, other):
-    operands, result = labels_of(equation)
+    operands, result = labels_of(equation, [len(x_shape), 0 if other is None else other.ndim])
     labels = operands[1] if len(operands) == 2 else ""
     return einsum_gradient(g, result, operands[0], x_shape, labels, other)
 
 
 def einsum_other(g, equation, x, other_shape):
-    operands, result = labels_of(equation)
+    operands, result = labels_of(equation, [x.ndim, len(other_shape)])
     return einsum_gradient(g, result, operands[1], other_shape, operands[0], x)
 
 
