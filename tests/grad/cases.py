@@ -298,6 +298,11 @@ CASES = [
     ("avg_pool1d", [(1, 2, 6)], lambda x: F.avg_pool1d(x, 3, 1, 1) ** 2),
     ("adaptive_avg_pool2d", [(1, 2, 5, 4)], lambda x: F.adaptive_avg_pool2d(x, (2, 3)) ** 2),
     ("adaptive_max_pool2d", [(1, 2, 5, 4)], lambda x: F.adaptive_max_pool2d(x, (2, 3)) ** 2),
+    # slices side by side
+    ("slice", [(2, 6)], lambda x: [a * b + c.sin() for a, b, c in [(x * 2).chunk(3, 1)]][0]),
+    ("slice", [(2, 6)], lambda x: [a * c for a, b, c in [(x * 2).chunk(3, 1)]][0]),
+    ("slice", [(6, 2)], lambda x: [y[4:] * y[:2] * y[2:4] for y in [x.exp()]][0]),
+    ("slice", [(2, 5)], lambda x: [y[:, :3] * y[:, 2:] for y in [x.exp()]][0]),
     # in place
     ("fill", [(2, 3), (3,)], inplace),
 ]

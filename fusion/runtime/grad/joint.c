@@ -125,6 +125,7 @@ struct sweep {
 	const bool *tracked; /* by node of the captured graph */
 	const bool *wanted;
 	struct value *given;  /* by node of the captured graph: its gradient, UNSET */
+	struct cover *covers; /* by node of the captured graph */
 	const struct node *n; /* of the joint graph: whose rule runs */
 	int n_tangents;
 	struct err *err;
@@ -261,6 +262,112 @@ static bool run_node(struct sweep *s, const struct node *n, struct value g)
 	return ok;
 }
 
+/* ---- slices: where all that reads a value are slices that lie side by side and
+ * leave nothing out, its gradient is theirs, side by side, and no sum of tensors
+ * that are mostly zeros */
+
+enum { MAX_SLICES = MAX_ARGS - 1 }; /* of a cat */
+
+struct cover {
+	int dim;
+	int n;
+	int slices[MAX_SLICES]; /* nodes, by where they begin */
+};
+
+static bool is_number(const struct arg *arg)
+{
+	return arg->kind == ARG_INT && sym_is_const(arg->sym);
+}
+
+/* Puts the slice behind those that begin before it. */
+static bool add_slice(struct cover *c, const struct graph *g, const struct node *n)
+{
+	int at = c->n;
+
+	if (n->op != OP_slice || c->n == MAX_SLICES || !is_number(&n->args[1]) ||
+	    !is_number(&n->args[2]) || !is_number(&n->args[3]) || !is_number(&n->args[4]) ||
+	    n->args[4].sym->value != 1 || (c->n && n->args[1].sym->value != c->dim))
+		return false;
+	c->dim = (int)n->args[1].sym->value;
+	for (; at > 0 && g->nodes[c->slices[at - 1]]->args[2].sym->value > n->args[2].sym->value;
+	     at--)
+		c->slices[at] = c->slices[at - 1];
+	c->slices[at] = n->id;
+	c->n++;
+	return true;
+}
+
+static bool reads(const struct node *n, int id)
+{
+	for (int i = 0; i < n->n_args; i++)
+		if (n->args[i].kind == ARG_NODE && n->args[i].node == id)
+			return true;
+	return false;
+}
+
+/* The slices of node `id`; n is 0 where something else reads it, or they leave
+ * elements out, or share some. */
+static struct cover find_cover(const struct graph *g, int id)
+{
+	const struct cover none = { 0 };
+	struct cover c = { 0 };
+	int64_t end = 0;
+
+	for (int i = 0; i < g->n_outputs; i++)
+		if (g->outputs[i] == id)
+			return none;
+	for (int user = id + 1; user < g->n_nodes; user++)
+		if (reads(g->nodes[user], id) && !add_slice(&c, g, g->nodes[user]))
+			return none;
+	if (c.dim < 0)
+		c.dim += g->nodes[id]->shape.rank;
+	for (int i = 0; i < c.n; i++) {
+		const struct node *n = g->nodes[c.slices[i]];
+
+		if (n->args[2].sym->value != end)
+			return none;
+		end = n->args[3].sym->value;
+	}
+	return c.n > 1 && sym_is(g->nodes[id]->shape.size[c.dim], end) ? c : none;
+}
+
+/* Which values are read so, by node of the captured graph. */
+static bool find_covers(struct sweep *s, const struct graph *g)
+{
+	s->covers = ARENA_ARRAY(g->arena, struct cover, (size_t)g->n_nodes + 1);
+	for (int id = 0; s->covers && id < g->n_nodes; id++) {
+		const struct node *n = g->nodes[id];
+
+		if (n->op == OP_slice && s->tracked[id] && !s->covers[n->args[0].node].n)
+			s->covers[n->args[0].node] = find_cover(g, n->args[0].node);
+	}
+	return s->covers || trace_no_memory(s->err);
+}
+
+/* The gradients of the slices as that of the whole; one by one where some have none. */
+static bool join_slices(struct sweep *s, const struct graph *g, int id)
+{
+	const struct cover *c = &s->covers[id];
+	struct value parts[MAX_ARGS] = { value_int(c->dim) }, whole;
+	int n = 1;
+	bool ok = true;
+
+	for (int i = 0; i < c->n; i++)
+		if (s->given[c->slices[i]].kind == VALUE_TENSOR)
+			parts[n++] = s->given[c->slices[i]];
+	if (n <= c->n) {
+		for (int i = 0; ok && i < c->n; i++)
+			if (s->given[c->slices[i]].kind == VALUE_TENSOR)
+				ok = run_node(s, g->nodes[c->slices[i]], s->given[c->slices[i]]);
+		return ok;
+	}
+	if (!trace_op(s->t, OP_cat, "torch.cat", false, parts, n, NULL, &whole, s->err))
+		return false;
+	ok = add_to(s, &s->given[id], whole);
+	value_unref(whole);
+	return ok;
+}
+
 /* The trace counts its inputs; a tangent is none of them in the end. */
 static void drop_tangents(struct sweep *s, int first)
 {
@@ -301,11 +408,15 @@ static bool add_tangents(struct sweep *s, const struct graph *captured)
 
 static bool sweep(struct sweep *s, const struct graph *captured)
 {
-	if (!add_tangents(s, captured))
+	if (!add_tangents(s, captured) || !find_covers(s, captured))
 		return false;
 	for (int id = captured->n_nodes - 1; id >= 0; id--) {
 		const struct node *n = captured->nodes[id];
 
+		if (s->covers[id].n && s->tracked[id] && !join_slices(s, captured, id))
+			return false;
+		if (n->op == OP_slice && s->covers[n->args[0].node].n)
+			continue; /* comes with the others */
 		if (!s->tracked[id] || s->given[id].kind != VALUE_TENSOR || n->op == OP_input)
 			continue;
 		s->t->host.line = n->line;
