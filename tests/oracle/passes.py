@@ -1,0 +1,39 @@
+"""tests/oracle/passes.py BINARY -- are values the same whatever passes are left out?
+
+Runs every third program of replay.py, each with a subset of the passes that may be switched
+off, drawn from its name: outputs, effects on inputs and printed text of every mode
+are those of eager.
+"""
+import json
+import random
+import subprocess
+import sys
+
+import native
+import replay
+
+
+def main():
+    binary = sys.argv[1] if len(sys.argv) > 1 else "build/breakeven"
+    listed = json.loads(subprocess.run([binary, "passes", "--json"], capture_output=True, text=True, check=True).stdout)
+    names = [p["name"] for p in listed["passes"] if not p["required"]]
+    passed, faults = 0, []
+    for case in replay.recorded_cases()[::3]:
+        draw = random.Random(case["name"])
+        off = [name for name in names if draw.random() < 0.5] or [draw.choice(names)]
+        modes, why = replay.run(binary, case, passes={name: False for name in off})
+        if why:
+            continue  # replay.py knows which programs do not run
+        found = native.leaves_eager(modes)
+        if found:
+            faults.append(f"{case['name']} without {', '.join(off)}: {found}")
+        else:
+            passed += 1
+    for fault in faults:
+        print(fault)
+    print(f"{passed} passed, {len(faults)} failed, 0 skipped")
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()
