@@ -13,8 +13,7 @@
 
 enum {
 	AXIS_DIMS = 24,
-	GEMM_K_BLOCK = 256, /* how sums are cut: part of every product's bits */
-	GEMM_FEW = 64,      /* columns for which turning the first operand does not pay */
+	GEMM_FEW = 64, /* columns for which turning the first operand does not pay */
 	GEMM_WORTH_BLAS = 2 * 1000 * 1000, /* multiplications of one product: see gemm_blas.c */
 };
 
@@ -30,7 +29,8 @@ struct axis_dims {
 /* A walk along them: index * step, or a table. */
 struct axis {
 	int64_t size, step[3];
-	int64_t *table[3]; /* NULL: linear */
+	bool linear[3];
+	int64_t *table[3]; /* where it is not */
 };
 
 /* How OpenBLAS is to read and write the matrices of one product. */
@@ -40,7 +40,7 @@ struct blas_layout {
 
 struct gemm {
 	const struct kernel_table *kernels;
-	const struct blas_calls *blas; /* NULL: our own kernel computes it */
+	const struct blas_calls *blas; /* for one thread; NULL: our own kernel */
 	enum dtype dtype;              /* of all three */
 	struct blas_layout layout;
 	struct axis batch, row, column, k;
@@ -48,12 +48,16 @@ struct gemm {
 	int columns; /* of the innermost kernel */
 	int64_t m_block, n_block, k_block;
 	int64_t m_blocks, n_blocks, tasks, grain;
-	size_t a_bytes, b_bytes, c_bytes, thread_bytes;
+	bool in_place, shared; /* b: read where it lies; packed once, for all tasks */
+	size_t a_bytes, b_bytes, c_bytes, thread_bytes, shared_bytes;
 	unsigned char *scratch; /* of all threads */
+	unsigned char *packed;  /* b, where it is shared */
+	size_t extra_bytes;
+	void *extra; /* the caller's, in the same block of memory; zeros at first */
 };
 
 /* One block of memory with a gemm in it, to be freed; NULL when out of memory.
- * `g` has kernels and dtype, and blas where that may be used. */
+ * `g` has kernels and dtype, extra_bytes, and blas where that may be used. */
 struct gemm *gemm_create(const struct gemm *g, const struct axis_dims *batch,
 			 const struct axis_dims *row, const struct axis_dims *column,
 			 const struct axis_dims *k);
@@ -61,8 +65,59 @@ struct gemm *gemm_create(const struct gemm *g, const struct axis_dims *batch,
 /* `b` NULL: all ones. */
 void gemm_run(const struct gemm *g, const void *a, const void *b, void *c, struct pool *pool);
 
-/* Private to gemm*.c: a panel to fill, to[k * rows + r]: rows from `first` along
- * `across`, `have` of them (zeros behind), by k from k0 on. */
+/* Private to gemm*.c. */
+
+enum {
+	GEMM_K_BLOCK = 256, /* how sums are cut: part of every product's bits */
+	GEMM_STRIP_STEP = GEMM_K_BLOCK + 16,
+};
+
+static inline bool gemm_is_narrow(enum dtype dtype)
+{
+	return dtype == DTYPE_F16 || dtype == DTYPE_BF16;
+}
+
+static inline bool gemm_is_wide(enum dtype dtype)
+{
+	return dtype == DTYPE_F32 || dtype == DTYPE_F64;
+}
+
+/* The element type of panels and sums is float, or double. */
+static inline size_t gemm_panel_bytes(enum dtype dtype)
+{
+	return dtype == DTYPE_F64 ? sizeof(double) : sizeof(float);
+}
+
+static inline int64_t axis_at(const struct axis *axis, int operand, int64_t i)
+{
+	return axis->linear[operand] ? i * axis->step[operand] : axis->table[operand][i];
+}
+
+/* Copies `rows` x `k` elements of an operand into a panel, to[i * rows + r], of
+ * which `have` rows are there and the others are zeros. */
+void gemm_pack(const struct gemm *g, void *to, const void *from, const struct axis *across,
+	       int64_t first, int have, int rows, int64_t k0, int64_t k, int which);
+
+/* The same for `panels` full panels of b from column `first` on, whose elements are
+ * neighbours in memory. */
+void gemm_pack_rows(const struct gemm *g, void *to, const unsigned char *b, int64_t first,
+		    int64_t panels, int64_t k0, int64_t k);
+
+/* Up to gemm_rows rows of a over [k0, k0 + k), as the kernel takes them. */
+struct gemm_left gemm_copy_strip(const struct gemm *g, void *to, const unsigned char *a,
+				 int64_t first, int rows, int64_t k0, int64_t k);
+
+/* A block's sums into the result, rounded to its dtype. */
+void gemm_unpack(const struct gemm *g, const void *sums, void *c, int64_t i0, int64_t m, int64_t j0,
+		 int64_t n);
+
+/* Whether OpenBLAS shall compute it where there is one thread; then the layout is
+ * filled in.  And the product, with operands and result as given to gemm_run(). */
+bool gemm_suits_blas(struct gemm *g);
+void gemm_blas_run(const struct gemm *g, const void *a, const void *b, void *c);
+
+/* A panel to fill, to[k * rows + r]: rows from `first` along `across`, `have` of
+ * them (zeros behind), by k from k0 on. */
 struct panel {
 	const struct axis *across;
 	int64_t first, k0, k;
@@ -71,19 +126,10 @@ struct panel {
 /* Of float32 whose summed dim is side by side in memory, `step` apart across. */
 void gemm_pack_turned(float *to, const float *from, int64_t step, int have, int rows, int64_t k);
 
-/* Private to gemm*.c: a panel of float16 or bfloat16, as float32; false where they lie
- * in neither order.  And n sums side by side, rounded. */
+/* A panel of float16 or bfloat16, as float32; false where they lie in neither
+ * order.  And n sums side by side, rounded. */
 bool gemm_pack_narrow(const struct gemm *g, float *to, const void *from, const struct panel *p,
 		      int which);
 void gemm_round_narrow(const struct gemm *g, uint16_t *to, const float *sums, int64_t n);
-
-/* Private to gemm*.c: whether OpenBLAS shall compute it; then layout, blocks and
- * grain are filled in.  `linear`: rows, columns and k are one dim each. */
-bool gemm_prefers_blas(struct gemm *g, bool linear);
-
-/* One block of the result; operands and result as given to gemm_run(); g->thread_bytes
- * of scratch, which float16 and bfloat16 need. */
-void gemm_blas_task(const struct gemm *g, const void *a, const void *b, void *c, int64_t task,
-		    void *scratch);
 
 #endif

@@ -10,11 +10,6 @@
 
 enum { STRIP = GEMM_K_BLOCK + 16, MOST_ROWS = 32, VECTOR_FLOATS = 16 };
 
-static bool is_linear(const struct axis *axis, int which)
-{
-	return !axis->table[which];
-}
-
 bool gemm_pack_narrow(const struct gemm *g, float *to, const void *from, const struct panel *p,
 		      int which)
 {
@@ -23,7 +18,7 @@ bool gemm_pack_narrow(const struct gemm *g, float *to, const void *from, const s
 	const uint16_t *at = from;
 	int64_t across = p->across->step[which], along = g->k.step[which];
 
-	if (!is_linear(p->across, which) || !is_linear(&g->k, which) || p->rows > MOST_ROWS ||
+	if (!p->across->linear[which] || !g->k.linear[which] || p->rows > MOST_ROWS ||
 	    p->k > GEMM_K_BLOCK)
 		return false;
 	at += p->first * across + p->k0 * along;

@@ -26,6 +26,15 @@ int library_dim(const struct library_call *call, int arg, int rank)
 	return dim < 0 ? dim + rank : dim;
 }
 
+int64_t library_entry(const struct library_call *call, const char *name, int i, int64_t otherwise)
+{
+	const struct arg *arg = node_arg(call->node, name);
+
+	if (!arg || arg->kind != ARG_INTS || arg->n == 0)
+		return otherwise;
+	return arg->ints[arg->n == 1 ? 0 : i]->value; /* inference wants constants */
+}
+
 void library_fault(const struct library_call *call, int64_t index, int64_t size)
 {
 	if (atomic_exchange(&call->fault->raised, 1))

@@ -63,6 +63,10 @@ int library_dim(const struct library_call *call, int arg, int rank);
 /* Notes an index that is out of bounds; the first one counts. */
 void library_fault(const struct library_call *call, int64_t index, int64_t size);
 
+/* Entry i of an int[] argument that may hold one for all; `otherwise` where it is
+ * () or missing. */
+int64_t library_entry(const struct library_call *call, const char *name, int i, int64_t otherwise);
+
 bool library_no_memory(struct err *err); /* always false */
 
 /* The offset of the element at a row-major position over dims [first, last). */

@@ -14,16 +14,6 @@ struct windows {
 	bool all; /* avg_pool2d: padding counts */
 };
 
-/* Entry i of an int[] argument that may hold one for all. */
-static int64_t entry(const struct library_call *call, const char *name, int i, int64_t otherwise)
-{
-	const struct arg *arg = node_arg(call->node, name);
-
-	if (!arg || arg->kind != ARG_INTS || arg->n == 0)
-		return otherwise;
-	return arg->ints[arg->n == 1 ? 0 : i]->value; /* inference wants constants */
-}
-
 static struct windows open_windows(const struct library_call *call, void *const *buffers)
 {
 	const struct operand *x = &call->arg[0], *y = &call->out;
@@ -35,10 +25,10 @@ static struct windows open_windows(const struct library_call *call, void *const 
 		w.in_size[i] = x->size[x->rank - 2 + i];
 		w.in_stride[i] = x->stride[x->rank - 2 + i];
 		w.out_size[i] = y->size[y->rank - 2 + i];
-		w.kernel[i] = entry(call, "kernel_size", i, 1);
-		w.stride[i] = entry(call, "stride", i, w.kernel[i]);
-		w.padding[i] = entry(call, "padding", i, 0);
-		w.dilation[i] = entry(call, "dilation", i, 1);
+		w.kernel[i] = library_entry(call, "kernel_size", i, 1);
+		w.stride[i] = library_entry(call, "stride", i, w.kernel[i]);
+		w.padding[i] = library_entry(call, "padding", i, 0);
+		w.dilation[i] = library_entry(call, "dilation", i, 1);
 	}
 	return w;
 }

@@ -9,6 +9,7 @@
 
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -16,9 +17,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* About 10 us: longer than the gap between two kernels of one call, shorter
- * than what a neighbour on the machine would notice. */
-enum { SPINS = 300, MAX_THREADS = 256 };
+/* How long to look before sleeping, in ticks of the processor's clock.  LONG, a
+ * few tenths of a millisecond, outlasts what the program does between two
+ * kernels: to wake a sleeper costs tens of microseconds on a virtual machine, and
+ * those who come late make the others sleep in turn.  SHORT, about 10 us, is for
+ * threads that share cores. */
+enum { LONG_SPIN = 1000 * 1000, SHORT_SPIN = 25 * 1000, MAX_THREADS = 256 };
 
 struct helper {
 	_Alignas(64) _Atomic uint32_t go; /* the number of the latest job */
@@ -30,6 +34,7 @@ struct helper {
 
 struct pool {
 	int threads;
+	uint64_t spin; /* ticks */
 	bool stop;
 	/* The job; written before `go` changes, read after. */
 	pool_fn *fn;
@@ -60,14 +65,24 @@ static void run_part(struct pool *pool, int part)
 	pool->fn(pool->context, begin, end, part);
 }
 
+/* Whether the word changed from `seen` (`until`: to `seen`) while we looked. */
+static bool spin(const struct pool *pool, const _Atomic uint32_t *word, uint32_t seen, bool until)
+{
+	uint64_t begin = __builtin_ia32_rdtsc();
+
+	do {
+		if ((atomic_load_explicit(word, memory_order_acquire) == seen) == until)
+			return true;
+		__builtin_ia32_pause();
+	} while (__builtin_ia32_rdtsc() - begin < pool->spin);
+	return false;
+}
+
 /* Returns when *go is no longer `seen`. */
 static void wait_for_work(struct helper *h, uint32_t seen)
 {
-	for (int i = 0; i < SPINS; i++) {
-		if (atomic_load(&h->go) != seen)
-			return;
-		__builtin_ia32_pause();
-	}
+	if (spin(h->pool, &h->go, seen, false))
+		return;
 	atomic_store(&h->asleep, 1);
 	while (atomic_load(&h->go) == seen)
 		futex_wait(&h->go, seen);
@@ -100,11 +115,8 @@ static void wait_for_helpers(struct pool *pool)
 {
 	uint32_t left;
 
-	for (int i = 0; i < SPINS; i++) {
-		if (atomic_load(&pool->pending) == 0)
-			return;
-		__builtin_ia32_pause();
-	}
+	if (spin(pool, &pool->pending, 0, true))
+		return;
 	atomic_store(&pool->waiting, 1);
 	while ((left = atomic_load(&pool->pending)) != 0)
 		futex_wait(&pool->pending, left);
@@ -124,6 +136,14 @@ static bool start_helper(struct helper *h)
 	return ok;
 }
 
+/* That this process may run on. */
+static int cores(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
 struct pool *pool_create(int threads)
 {
 	struct pool *pool = aligned_alloc(64, sizeof(*pool));
@@ -131,7 +151,7 @@ struct pool *pool_create(int threads)
 	if (!pool)
 		return NULL;
 	threads = threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads;
-	*pool = (struct pool){ .threads = 1 };
+	*pool = (struct pool){ .threads = 1, .spin = threads <= cores() ? LONG_SPIN : SHORT_SPIN };
 	pool->helpers = aligned_alloc(64, sizeof(struct helper) * (size_t)threads);
 	if (!pool->helpers) {
 		free(pool);

@@ -99,7 +99,7 @@ static bool infer_adaptive(struct infer *in)
 static bool infer_conv(struct infer *in, int dims)
 {
 	const struct node *x = infer_tensor(in, 0), *w = infer_tensor(in, 1);
-	const struct node *bias = infer_tensor(in, 2);
+	const struct node *bias = in->op == OP_conv_windows ? NULL : infer_tensor(in, 2);
 	const struct sym *groups = infer_arg(in, "groups")->sym;
 	struct shape *out = &in->out->shape;
 	int channels = x->shape.rank - dims - 1;
@@ -154,6 +154,7 @@ bool infer_window(struct infer *in, bool *known)
 	case OP_conv1d:
 		return infer_conv(in, 1);
 	case OP_conv2d:
+	case OP_conv_windows:
 		return infer_conv(in, 2);
 	case OP_im2col:
 		return infer_columns(in);

@@ -120,6 +120,7 @@ static const unsigned char refused[OP_COUNT] = {
 	[OP_instance_norm] = ONLY_FLOAT,
 	[OP_conv1d] = ONLY_FLOAT,
 	[OP_conv2d] = ONLY_FLOAT,
+	[OP_conv_windows] = ONLY_FLOAT,
 	[OP_avg_pool1d] = ONLY_FLOAT,
 	[OP_avg_pool2d] = ONLY_FLOAT,
 	[OP_adaptive_avg_pool2d] = ONLY_FLOAT,

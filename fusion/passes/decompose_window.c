@@ -1,4 +1,4 @@
-/* fusion/passes/decompose_window.c -- convolutions as products of windows; one dim as two. */
+/* fusion/passes/decompose_window.c -- convolutions without their bias; one dim as two. */
 #include "fusion/passes/decompose.h"
 
 static struct arg reshape(struct expand *e, struct arg x, const struct sym *const *sizes, int n)
@@ -32,34 +32,12 @@ static struct arg both(struct expand *e, const char *name)
 	return arg.n == 1 ? before(e, name, arg.ints[0]->value) : arg;
 }
 
-/* weight [groups, out, in * kernel] times columns [N, groups, in * kernel, windows]. */
 static struct arg convolve(struct expand *e, struct arg x, struct arg w, struct arg stride,
 			   struct arg padding, struct arg dilation)
 {
-	struct symtab *t = e->g->syms;
-	const struct sym *groups = expand_arg(e, "groups").sym;
-	const struct shape *ws, *cs;
-	const struct sym *sizes[4];
-	struct arg columns, y;
-
-	if (e->failed)
-		return x;
-	ws = &e->g->nodes[w.node]->shape;
-	columns = expand_op(
-	    e, OP_im2col, (struct arg[]){ x, arg_ints(ws->size + 2, 2), dilation, padding, stride },
-	    5);
-	if (e->failed)
-		return x;
-	cs = &e->g->nodes[columns.node]->shape;
-	sizes[0] = cs->size[0];
-	sizes[1] = groups;
-	sizes[2] = sym_floordiv(t, cs->size[1], groups);
-	sizes[3] = cs->size[2];
-	columns = reshape(e, columns, sizes, 4);
-	sizes[0] = groups;
-	sizes[1] = sym_floordiv(t, ws->size[0], groups);
-	y = reshape(e, w, sizes, 3);
-	return expand_binary(e, OP_matmul, y, columns);
+	return expand_op(e, OP_conv_windows,
+			 (struct arg[]){ x, w, stride, padding, dilation, expand_arg(e, "groups") },
+			 6);
 }
 
 /* The bias, one number for each channel, over dims behind it. */
@@ -88,7 +66,8 @@ struct arg decompose_conv2d(struct expand *e)
 	struct arg x = convolve(e, batched(e, 2), e->n->args[1], both(e, "stride"),
 				both(e, "padding"), both(e, "dilation"));
 
-	x = reshape(e, x, e->n->shape.size, e->n->shape.rank);
+	if (e->n->shape.rank == 3)
+		x = expand_binary(e, OP_squeeze, x, arg_int(e->g, 0));
 	return with_bias(e, x, 2);
 }
 

@@ -46,6 +46,19 @@ MLP = """def model(x, w1, b1, w2, b2, w3, b3):
 """
 MLP_SHAPES = [[512, 256], [512], [512, 512], [512], [10, 512], [10]]
 
+RESNET = """def model(x, w1, g1, b1, m1, v1, w2, g2, b2, m2, v2):
+    h = F.relu(F.batch_norm(F.conv2d(x, w1, None, 1, 1), m1, v1, g1, b1, False))
+    return F.relu(F.batch_norm(F.conv2d(h, w2, None, 1, 1), m2, v2, g2, b2, False) + x)
+"""
+RESNET_NORM = [tensor(64, seed=2), tensor(64, seed=3), tensor(64, seed=4), tensor(64, kind="ones")]
+LSTM = """def model(x, h, c, w, u, b):
+    for t in range(x.shape[1]):
+        i, f, g, o = (F.linear(x[:, t], w, b) + F.linear(h, u)).chunk(4, 1)
+        c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+        h = torch.sigmoid(o) * torch.tanh(c)
+    return h
+"""
+
 # name: (source, arguments, the bar: ours static over torch.compile; None: only shown)
 BLOCKS = {
     "softmax": ("def model(x):\n    return torch.softmax(x, -1)\n", [ROWS], 1),
@@ -67,6 +80,15 @@ BLOCKS = {
     "full_sum": ("def model(g):\n    return (g * g).sum()\n", [tensor(4096, 4096)], None),
     "mlp": (MLP, [tensor(64, 256)] + [tensor(*s, seed=i + 1) for i, s in enumerate(MLP_SHAPES)], None),
     "transformer_layer": (LAYER, [tensor(1, 64, 256)] + [tensor(*s, seed=i + 1) for i, s in enumerate(LAYER_SHAPES)], 1),
+    "mlp_wide": (
+        "def model(x, w, b, v, c):\n    return F.linear(F.gelu(F.linear(x, w, b)), v, c)\n",
+        [tensor(512, 1024), tensor(4096, 1024, seed=1), tensor(4096, seed=2), tensor(1024, 4096, seed=3), tensor(1024, seed=4)], 1,
+    ),
+    "conv2d": ("def model(x, w, b):\n    return F.relu(F.conv2d(x, w, b, 1, 1))\n", [tensor(1, 64, 56, 56), tensor(64, 64, 3, 3, seed=1), tensor(64, seed=2)], 1),
+    "conv2d_deep": ("def model(x, w, b):\n    return F.relu(F.conv2d(x, w, b, 1, 1))\n", [tensor(4, 256, 14, 14), tensor(256, 256, 3, 3, seed=1), tensor(256, seed=2)], 1),
+    "conv2d_one": ("def model(x, w, b):\n    return F.relu(F.conv2d(x, w, b))\n", [tensor(4, 64, 56, 56), tensor(256, 64, 1, 1, seed=1), tensor(256, seed=2)], 1),
+    "resnet_block": (RESNET, [tensor(1, 64, 56, 56), tensor(64, 64, 3, 3, seed=1), *RESNET_NORM, tensor(64, 64, 3, 3, seed=5), *RESNET_NORM], 1),
+    "lstm": (LSTM, [tensor(16, 8, 256), tensor(16, 256, seed=1), tensor(16, 256, seed=2), tensor(1024, 256, seed=3), tensor(1024, 256, seed=4), tensor(1024, seed=5)], 1),
     "chain_30": (None, [tensor(4096, 4096, seed=11)], 0.1),  # the recorded program; 2^24 elements
 }
 TO_FASTER = {"chain_30"}  # the bar is over the faster of theirs
