@@ -246,7 +246,7 @@ WORD f32 exp_far(f32 x)
 	f32 scale = sel_f32(low, K_f32(1.6038108905486379e-28), K_f32(1));
 	scale = sel_f32(high, K_f32(6.235149080811617e27), scale);
 	scale = sel_f32(lt(x, K_f32(-104)), K_f32(0), scale);
-	moved = sel_f32(lt(moved, K_f32(-80)), K_f32(-80), moved);
+	moved = sel_f32(lt(moved, K_f32(-87)), K_f32(-87), moved);
 	moved = sel_f32(gt(moved, K_f32(87)), K_f32(87), moved);
 	return MATH_f32(v, exp)(moved) * scale;
 }
