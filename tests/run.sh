@@ -49,6 +49,7 @@ for t in tests/test_*.c; do
 	name=$(basename "$t" .c)
 	beside "$name (asan, ubsan)" "build-asan/tests/$name"
 done
+beside "ops: each against a float64 reference" python3 tests/ops/check.py "$B/breakeven"
 beside "oracle: recorded programs" python3 tests/oracle/replay.py "$B/breakeven"
 beside "oracle: autocast, op by op" python3 tests/oracle/autocast_ops.py --check "$B/breakeven"
 beside "models in published style, and workloads" python3 tests/models/run.py "$B/breakeven"

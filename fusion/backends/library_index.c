@@ -20,6 +20,9 @@ struct odometer {
 static void odometer_seek(struct odometer *o, int64_t position)
 {
 	memset(o->at, 0, sizeof(o->at));
+	for (int d = 0; d < o->rank; d++)
+		if (o->size[d] == 0)
+			return; /* nothing to walk */
 	for (int d = o->rank - 1; d >= 0; d--) {
 		o->index[d] = position % o->size[d];
 		position /= o->size[d];

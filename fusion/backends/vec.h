@@ -397,6 +397,23 @@ WORD long long_fmod(long a, long b)
 {
 	return b == 0 || b == -1 ? 0 : a % b;
 }
+WORD long long_shl(long a, long b)
+{
+	return b < 0 || b > 63 ? 0 : (long)((unsigned long)a << b);
+}
+WORD long long_shr(long a, long b)
+{
+	return a >> (b < 0 || b > 63 ? 63 : b);
+}
+WORD long long_gcd(long a, long b)
+{
+	unsigned long x = a < 0 ? 0 - (unsigned long)a : (unsigned long)a;
+	unsigned long y = b < 0 ? 0 - (unsigned long)b : (unsigned long)b, rest;
+
+	for (; y; x = y, y = rest)
+		rest = x % y;
+	return (long)x;
+}
 WORD long long_pow(long a, long b)
 {
 	unsigned long base = (unsigned long)a, power = 1;
@@ -411,6 +428,15 @@ PER_LANE(i64, long, L8, v_floordiv_i64, long_floordiv)
 PER_LANE(i64, long, L8, v_mod_i64, long_mod)
 PER_LANE(i64, long, L8, v_fmod_i64, long_fmod)
 PER_LANE(i64, long, L8, v_pow_i64, long_pow)
+PER_LANE(i64, long, L8, v_shl_i64, long_shl)
+PER_LANE(i64, long, L8, v_shr_i64, long_shr)
+PER_LANE(i64, long, L8, v_gcd_i64, long_gcd)
+#define LGAMMA(a, b) __builtin_lgamma(a)
+#define LGAMMA_f(a, b) __builtin_lgammaf(a)
+PER_LANE(f32, float, L4, lgamma_f32, LGAMMA_f)
+PER_LANE(f64, double, L8, lgamma_f64, LGAMMA)
+#define v_lgamma_f32(a) lgamma_f32(a, a)
+#define v_lgamma_f64(a) lgamma_f64(a, a)
 #define v_fmod_f32 fmod_f32
 #define v_fmod_f64 fmod_f64
 

@@ -147,6 +147,30 @@ static enum op without_alpha(enum op op, const struct arg *args, int *n)
 }
 
 static int add_checked(struct graph *g, enum op op, const struct arg *args, int n_args,
+		       struct err *err);
+
+/* A 0-d int of a dtype that the op does not compute in wraps before it is used:
+ * uint8 [3] < int8 [] compares with what the int8 is as a uint8. */
+static bool wrap_ints(struct graph *g, struct node *n, enum dtype compute, struct err *err)
+{
+	for (int i = 0; i < n->n_args && dtype_category(compute) == CATEGORY_INT; i++) {
+		enum dtype dtype = n->args[i].kind == ARG_NODE ? g->nodes[n->args[i].node]->dtype
+							       : compute;
+		int id;
+
+		if (dtype_category(dtype) != CATEGORY_INT ||
+		    dtype_promote(dtype, compute) == compute)
+			continue;
+		id = add_checked(g, OP_to, (struct arg[]){ n->args[i], arg_dtype(compute) }, 2,
+				 err);
+		if (id < 0)
+			return false;
+		n->args[i] = arg_node(id);
+	}
+	return true;
+}
+
+static int add_checked(struct graph *g, enum op op, const struct arg *args, int n_args,
 		       struct err *err)
 {
 	struct op_result result = { .dtype = DTYPE_F32 };
@@ -160,6 +184,9 @@ static int add_checked(struct graph *g, enum op op, const struct arg *args, int 
 		memcpy(g->conflict, result.conflict, sizeof(g->conflict));
 		return -1;
 	}
+	if (n && op != OP_to && op_info(op)->kind == KIND_POINTWISE &&
+	    !wrap_ints(g, n, result.compute, err))
+		return -1;
 	memcpy(g->facts, result.facts, sizeof(g->facts));
 	g->n_facts = result.n_facts;
 	if (n) {

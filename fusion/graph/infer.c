@@ -216,7 +216,8 @@ static bool infer_reduced_shape(struct infer *in)
 		if (mask & 1u << i && sym_is(x->shape.size[i], 0))
 			return err_set(
 			    in->err, ERR_SHAPE,
-			    "%s: dim %d has size 0, and nothing has no %s element", in->info->fx, i,
+			    "%s: dim %d has size 0: it is empty, and nothing has no %s element",
+			    in->info->fx, i,
 			    in->op == OP_amax || in->op == OP_max ? "largest" : "smallest");
 	reduced_shape(in, &x->shape, mask, keepdim && keepdim->b);
 	return true;
@@ -245,7 +246,9 @@ static bool infer_reduce(struct infer *in)
 	enum dtype x = infer_tensor(in, 0)->dtype;
 
 	in->out->compute = in->info->rule == RULE_INTSUM ? infer_dtype_arg(in, summed(x)) : x;
-	in->out->dtype = in->info->rule == RULE_LOGIC ? DTYPE_BOOL : in->out->compute;
+	in->out->dtype = in->info->rule != RULE_LOGIC ? in->out->compute
+			 : x == DTYPE_U8              ? DTYPE_U8 /* as torch */
+						      : DTYPE_BOOL;
 	return infer_reduced_shape(in);
 }
 

@@ -40,6 +40,11 @@ static bool infer_extreme_index(struct infer *in)
 
 	in->out->dtype = in->out->compute = DTYPE_I64;
 	if (dim->kind == ARG_NONE) {
+		if (sym_is(shape_numel(in->g->syms, &x->shape), 0))
+			return err_set(in->err, ERR_SHAPE,
+				       "%s: an empty tensor has no %s element; give a dim that is "
+				       "not empty",
+				       in->info->fx, in->op == OP_argmax ? "largest" : "smallest");
 		in->out->shape.rank = keep ? x->shape.rank : 0;
 		for (int i = 0; i < in->out->shape.rank; i++)
 			in->out->shape.size[i] = sym_const(in->g->syms, 1);
@@ -88,8 +93,9 @@ static bool infer_topk(struct infer *in, bool indices)
 	    (k->value < 0 || (out->rank == 0 && k->value > 1) ||
 	     (out->rank > 0 && sym_is_const(out->size[d]) && k->value > out->size[d]->value)))
 		return err_set(in->err, ERR_SHAPE,
-			       "topk: k is %lld, and must be from 0 to the size of dim %d",
-			       (long long)k->value, d);
+			       "topk: k is %lld, and must be from 0 to %lld, the size of dim %d",
+			       (long long)k->value,
+			       (long long)(out->rank ? out->size[d]->value : 1), d);
 	if (out->rank > 0)
 		out->size[d] = k;
 	return true;
@@ -119,6 +125,10 @@ static bool infer_logsumexp(struct infer *in)
 	int d;
 
 	in->out->dtype = in->out->compute = x->dtype;
+	if (in->op == OP_logsumexp && dtype_category(x->dtype) != CATEGORY_FLOAT)
+		in->out->dtype = in->out->compute = DTYPE_F32;
+	if (in->op == OP_nansum && dtype_category(x->dtype) != CATEGORY_FLOAT)
+		in->out->dtype = in->out->compute = DTYPE_I64;
 	for (int i = 0; dims->kind == ARG_INTS && i < dims->n; i++) {
 		if (!infer_dim(in, &x->shape, dims->ints[i], &d))
 			return false;
@@ -189,10 +199,11 @@ static bool infer_channels(struct infer *in)
 
 		if (!sym_is_const(groups) || groups->value < 1 || !sym_is_const(x->size[1]) ||
 		    x->size[1]->value % groups->value)
-			return err_set(in->err, ERR_VALUE,
-				       "group_norm: num_groups must divide the channels, which are "
-				       "of sizes %s",
-				       shape_text(x, text));
+			return err_set(
+			    in->err, ERR_VALUE,
+			    "group_norm: the channels must be divisible by num_groups, and "
+			    "the sizes are %s",
+			    shape_text(x, text));
 	} else if (in->op == OP_batch_norm && !infer_arg(in, "training")->b &&
 		   (infer_arg(in, "running_mean")->kind != ARG_NODE ||
 		    infer_arg(in, "running_var")->kind != ARG_NODE)) {
@@ -233,24 +244,6 @@ static bool infer_cdist(struct infer *in)
 		    "cdist: both tensors must have as many dims, at least 2, and rows of "
 		    "one size");
 	out->size[out->rank - 1] = y->size[y->rank - 2];
-	return true;
-}
-
-static bool infer_diff(struct infer *in)
-{
-	struct symtab *t = in->g->syms;
-	const struct sym *n = infer_arg(in, "n")->sym;
-	struct shape *out = &in->out->shape;
-	int d;
-
-	if (!as_first(in) || !dim_of(in, "dim", &d))
-		return false;
-	if (out->rank == 0 || !sym_is(n, 1) ||
-	    (sym_is_const(out->size[d]) && out->size[d]->value == 0))
-		return err_set(in->err, ERR_UNSUPPORTED,
-			       "diff: only n=1 along a dim that is not empty is in the language so "
-			       "far; apply it n times");
-	out->size[d] = sym_sub(t, out->size[d], sym_const(t, 1));
 	return true;
 }
 
@@ -356,7 +349,6 @@ static bool keeps_first(enum op op)
 {
 	switch (op) {
 	case OP_item_of:
-	case OP_sinc:
 	case OP_leaky_relu:
 	case OP_elu:
 	case OP_celu:
@@ -370,7 +362,6 @@ static bool keeps_first(enum op op)
 	case OP_logsigmoid:
 	case OP_softsign:
 	case OP_tanhshrink:
-	case OP_dropout:
 	case OP_normalize:
 		return true;
 	default:
@@ -389,6 +380,16 @@ static bool infer_number(struct infer *in)
 	in->out->dtype = in->out->compute = DTYPE_F64;
 	in->out->shape = x->shape;
 	return true;
+}
+
+static bool infer_dropout(struct infer *in)
+{
+	double p = infer_arg(in, "p")->f;
+
+	if (!(p >= 0 && p <= 1))
+		return err_set(in->err, ERR_VALUE,
+			       "dropout probability has to be between 0 and 1, but got %g", p);
+	return as_first(in);
 }
 
 bool infer_library(struct infer *in, bool *known)
@@ -420,8 +421,6 @@ bool infer_library(struct infer *in, bool *known)
 		return infer_linalg_norm(in);
 	case OP_cdist:
 		return infer_cdist(in);
-	case OP_diff:
-		return infer_diff(in);
 	case OP_trace:
 		return infer_trace(in);
 	case OP_number:
@@ -447,6 +446,8 @@ bool infer_library(struct infer *in, bool *known)
 		return infer_one_hot(in);
 	case OP_glu:
 		return infer_glu(in);
+	case OP_dropout:
+		return infer_dropout(in);
 	default:
 		*known = keeps_first(in->op);
 		return *known && as_first(in);

@@ -182,6 +182,7 @@ bool infer_loss(struct infer *in, bool *known)
 	case OP_deg2rad:
 	case OP_rad2deg:
 	case OP_logit:
+	case OP_sinc:
 		return infer_operands(in, 1, true);
 	case OP_nan_to_num:
 		return infer_operands(in, 1, false);

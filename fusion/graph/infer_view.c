@@ -208,6 +208,8 @@ static bool infer_unsqueeze(struct infer *in, const struct shape *x)
 
 	if (longer.rank > MAX_RANK)
 		return too_deep(in, longer.rank);
+	for (int d = 0; d < longer.rank; d++) /* for the message */
+		longer.size[d] = d < x->rank ? x->size[d] : number(in, 1);
 	if (!dim_arg(in, 1, &longer, &dim))
 		return false;
 	out->rank = longer.rank;

@@ -207,6 +207,7 @@ static void read_table(void)
 	ops[OP_add_alpha].fx = ops[OP_add].id;
 	ops[OP_sub_alpha].fx = ops[OP_sub].id;
 	ops[OP_item_of].fx = "getitem";
+	ops[OP_xor_].fx = "xor";
 	qsort(spellings, (size_t)n_spellings, sizeof(spellings[0]), by_text);
 }
 

@@ -87,6 +87,9 @@ static const unsigned char refused[OP_COUNT] = {
 	[OP_and_] = NO_FLOAT,
 	[OP_or_] = NO_FLOAT,
 	[OP_xor_] = NO_FLOAT,
+	[OP_lshift] = NO_FLOAT | NO_BOOL,
+	[OP_rshift] = NO_FLOAT | NO_BOOL,
+	[OP_gcd] = NO_FLOAT | NO_BOOL,
 	[OP_mean] = ONLY_FLOAT,
 	[OP_var] = ONLY_FLOAT,
 	[OP_std] = ONLY_FLOAT,
@@ -115,7 +118,6 @@ static const unsigned char refused[OP_COUNT] = {
 	[OP_hypot] = ONLY_FLOAT,
 	[OP_logaddexp] = ONLY_FLOAT,
 	[OP_logit] = ONLY_FLOAT,
-	[OP_logsumexp] = ONLY_FLOAT,
 	[OP_normalize] = ONLY_FLOAT,
 	[OP_instance_norm] = ONLY_FLOAT,
 	[OP_conv1d] = ONLY_FLOAT,
@@ -128,7 +130,6 @@ static const unsigned char refused[OP_COUNT] = {
 	[OP_cdist] = ONLY_FLOAT,
 	[OP_vector_norm] = ONLY_FLOAT,
 	[OP_linalg_norm] = ONLY_FLOAT,
-	[OP_sinc] = ONLY_FLOAT,
 	[OP_cosine_similarity] = ONLY_FLOAT,
 	[OP_batch_norm] = ONLY_FLOAT,
 	[OP_group_norm] = ONLY_FLOAT,
@@ -151,18 +152,18 @@ bool op_accepts(enum op op, enum dtype dtype, struct err *err)
 	const char *fx = op_info(op)->fx, *name = dtype_name(dtype);
 	int rule = refused[op];
 
-	if (rule == ONLY_FLOAT && category != CATEGORY_FLOAT)
+	if (rule & ONLY_FLOAT && category != CATEGORY_FLOAT)
 		return err_set(err, ERR_TYPE,
 			       "%s: the tensor is %s, and a floating point one is needed; call "
 			       "x.to(torch.float32) first",
 			       fx, name);
-	if (rule == NO_FLOAT && category == CATEGORY_FLOAT)
+	if (rule & NO_FLOAT && category == CATEGORY_FLOAT)
 		return err_set(
 		    err, ERR_TYPE,
 		    "%s: bitwise ops take ints and bools, and this is %s; compare first, as "
 		    "in (x > 0), or use torch.logical_and and its like",
 		    fx, name);
-	if (rule == NO_BOOL && category == CATEGORY_BOOL) {
+	if (rule & NO_BOOL && category == CATEGORY_BOOL) {
 		if (op == OP_sub || op == OP_sub_alpha)
 			return err_set(err, ERR_TYPE,
 				       "%s: `-` is not defined on a bool tensor; use x ^ y for two "

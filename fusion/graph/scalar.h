@@ -157,6 +157,7 @@ LIBRARY1_(asinh)
 LIBRARY1_(acosh)
 LIBRARY1_(atanh)
 LIBRARY1_(erfc)
+LIBRARY1_(lgamma)
 LIBRARY2_(pow)
 LIBRARY2_(atan2)
 #undef LIBRARY1_
@@ -183,6 +184,7 @@ LIBRARY2_(atan2)
 #define v_acosh(a) ROUNDED_(a, acosh)
 #define v_atanh(a) ROUNDED_(a, atanh)
 #define v_erfc(a) ROUNDED_(a, erfc)
+#define v_lgamma(a) ROUNDED_(a, lgamma)
 #define v_atan2(a, b) _Generic((a), float : f32_atan2, default : atan2)(a, b)
 #define v_pow(a, b) _Generic((a), float : f32_pow, double : pow, default : i64_pow)(a, b)
 
@@ -191,6 +193,25 @@ LIBRARY2_(atan2)
 #define v_and(a, b) (BITS_(a) & BITS_(b))
 #define v_or(a, b) (BITS_(a) | BITS_(b))
 #define v_xor(a, b) (BITS_(a) ^ BITS_(b))
+static inline uint64_t bits_shl(uint64_t a, uint64_t b)
+{
+	return b > 63 ? 0 : a << b;
+}
+static inline uint64_t bits_shr(uint64_t a, uint64_t b)
+{
+	return (uint64_t)((int64_t)a >> (b > 63 ? 63 : b));
+}
+static inline uint64_t bits_gcd(uint64_t a, uint64_t b)
+{
+	uint64_t x = (int64_t)a < 0 ? 0 - a : a, y = (int64_t)b < 0 ? 0 - b : b, rest;
+
+	for (; y; x = y, y = rest)
+		rest = x % y;
+	return x;
+}
+#define v_shl(a, b) bits_shl((uint64_t)BITS_(a), (uint64_t)BITS_(b))
+#define v_shr(a, b) bits_shr((uint64_t)BITS_(a), (uint64_t)BITS_(b))
+#define v_gcd(a, b) bits_gcd((uint64_t)BITS_(a), (uint64_t)BITS_(b))
 #define v_not(a) _Generic((a), int8_t : bool_not, default : i64_not)((uint64_t)(a))
 
 #endif

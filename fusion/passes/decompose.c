@@ -426,6 +426,7 @@ static bool computes_wide(const struct node *n)
 	case OP_repeat:
 	case OP_tile:
 	case OP_masked_fill:
+	case OP_nan_to_num: /* knows the largest number of the dtype */
 		return false;
 	default:
 		return n->args[0].kind == ARG_NODE;

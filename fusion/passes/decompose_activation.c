@@ -277,12 +277,17 @@ struct arg decompose_rsub(struct expand *e)
 
 struct arg decompose_hypot(struct expand *e)
 {
-	struct arg x = expand_cast(e, e->n->args[0], e->n->dtype);
-	struct arg y = expand_cast(e, e->n->args[1], e->n->dtype);
+	struct arg x = expand_unary(e, OP_abs, expand_cast(e, e->n->args[0], e->n->dtype));
+	struct arg y = expand_unary(e, OP_abs, expand_cast(e, e->n->args[1], e->n->dtype));
+	struct arg infinite = expand_binary(e, OP_logical_or,
+					    expand_binary(e, OP_eq, x, arg_float(INFINITY)),
+					    expand_binary(e, OP_eq, y, arg_float(INFINITY)));
+	struct arg sum;
 
-	return expand_unary(
-	    e, OP_sqrt,
-	    expand_binary(e, OP_add, expand_unary(e, OP_square, x), expand_unary(e, OP_square, y)));
+	sum = expand_binary(e, OP_add, expand_unary(e, OP_square, x),
+			    expand_unary(e, OP_square, y));
+	/* Infinite beside NaN too. */
+	return choose(e, infinite, arg_float(INFINITY), expand_unary(e, OP_sqrt, sum));
 }
 
 /* The larger, plus log1p(exp(-|x - y|)); equal infinities are themselves. */
@@ -300,7 +305,7 @@ struct arg decompose_logaddexp(struct expand *e)
 
 struct arg decompose_xlogy(struct expand *e)
 {
-	struct arg x = e->n->args[0], y = e->n->args[1], log, product;
+	struct arg x = e->n->args[0], y = e->n->args[1], log, product, zero;
 
 	if (y.kind != ARG_NODE)
 		log = arg_float(log10(expand_number(y)) * M_LN10);
@@ -310,7 +315,11 @@ struct arg decompose_xlogy(struct expand *e)
 	if (x.kind != ARG_NODE)
 		return expand_number(x) == 0 ? mul(e, expand_unary(e, OP_abs, product), 0)
 					     : product;
-	return choose(e, expand_binary(e, OP_eq, x, arg_int(e->g, 0)), arg_float(0), product);
+	zero = expand_binary(e, OP_eq, x, arg_int(e->g, 0));
+	if (y.kind == ARG_NODE) /* NaN stays, whatever x is */
+		zero = expand_binary(e, OP_logical_and, zero,
+				     expand_unary(e, OP_logical_not, expand_unary(e, OP_isnan, y)));
+	return choose(e, zero, arg_float(0), product);
 }
 
 /* The other operand where one is NaN. */
@@ -357,7 +366,10 @@ struct arg decompose_logit(struct expand *e)
 struct arg decompose_nan_to_num(struct expand *e)
 {
 	struct arg x = e->n->args[0], y = x;
-	double most = e->n->dtype == DTYPE_F64 ? 0x1.fffffffffffffp1023 : 0x1.fffffep127;
+	double most = e->n->dtype == DTYPE_F64    ? 0x1.fffffffffffffp1023
+		      : e->n->dtype == DTYPE_F16  ? 65504
+		      : e->n->dtype == DTYPE_BF16 ? 0x1.fep127
+						  : 0x1.fffffep127;
 	const struct arg *to = &e->n->args[1];
 
 	if (!is_float(e))

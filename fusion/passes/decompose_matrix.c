@@ -26,7 +26,8 @@ struct arg decompose_outer(struct expand *e)
 	struct arg x = expand_cast(e, e->n->args[0], e->n->dtype);
 	struct arg y = expand_cast(e, e->n->args[1], e->n->dtype);
 
-	return expand_op(e, OP_einsum, (struct arg[]){ arg_str("i,j->ij"), x, y }, 3);
+	return expand_binary(e, OP_mul, expand_binary(e, OP_unsqueeze, x, arg_int(e->g, 1)),
+			     expand_binary(e, OP_unsqueeze, y, arg_int(e->g, 0)));
 }
 
 /* The bias is added by whatever kernel comes next. */

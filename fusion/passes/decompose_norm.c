@@ -165,21 +165,6 @@ struct arg decompose_trace(struct expand *e)
 	return expand_reduce(e, OP_sum, x, arg_none(), false);
 }
 
-struct arg decompose_diff(struct expand *e)
-{
-	struct arg x = e->n->args[0], dim = expand_arg(e, "dim"), length, parts[2];
-	int rank = e->n->shape.rank;
-
-	length = arg_sym(
-	    e->n->shape.size[dim.sym->value < 0 ? dim.sym->value + rank : dim.sym->value]);
-	for (int i = 0; i < 2; i++)
-		parts[i] = expand_op(e, OP_narrow,
-				     (struct arg[]){ x, dim, arg_int(e->g, i), length }, 4);
-	if (e->n->dtype == DTYPE_BOOL)
-		return expand_binary(e, OP_logical_xor, parts[1], parts[0]);
-	return expand_binary(e, OP_sub, parts[1], parts[0]);
-}
-
 struct arg decompose_normalize(struct expand *e)
 {
 	struct arg x = e->n->args[0];
@@ -205,9 +190,14 @@ struct arg decompose_cosine_similarity(struct expand *e)
 
 struct arg decompose_logsumexp(struct expand *e)
 {
-	struct arg x = e->n->args[0], dims = expand_arg(e, "dim"), most, finite, sum;
+	struct arg x = expand_cast(e, e->n->args[0], e->n->dtype), dims = expand_arg(e, "dim");
+	struct arg most, finite, sum;
 	bool keep = node_keepdim(e->n);
 
+	if (sym_is(expand_count(e), 0)) { /* log(0) */
+		sum = expand_reduce(e, OP_sum, x, dims, keep);
+		return expand_unary(e, OP_log, sum);
+	}
 	/* Infinities are not subtracted from themselves. */
 	most = expand_reduce(e, OP_amax, x, dims, true);
 	finite = expand_binary(e, OP_lt, expand_unary(e, OP_abs, most), arg_float(INFINITY));
@@ -228,19 +218,27 @@ struct arg decompose_count_nonzero(struct expand *e)
 
 struct arg decompose_nansum(struct expand *e)
 {
-	struct arg x = e->n->args[0], mask = expand_unary(e, OP_isnan, x);
+	struct arg x = e->n->args[0], mask;
 
+	if (dtype_category(expand_operand(e)->dtype) != CATEGORY_FLOAT)
+		return expand_reduce(e, OP_sum, x, expand_arg(e, "dim"), node_keepdim(e->n));
+	mask = expand_unary(e, OP_isnan, x);
 	x = expand_op(e, OP_where, (struct arg[]){ mask, arg_float(0), x }, 3);
 	return expand_reduce(e, OP_sum, x, expand_arg(e, "dim"), node_keepdim(e->n));
 }
 
-static struct arg softmax(struct expand *e, struct arg x)
+/* `masked`: a row that is -inf throughout becomes 0, as in torch. */
+static struct arg softmax(struct expand *e, struct arg x, bool masked)
 {
-	struct arg dim = arg_int(e->g, -1);
+	struct arg dim = arg_int(e->g, -1), most = expand_reduce(e, OP_amax, x, dim, true), sum;
 
-	x = expand_binary(e, OP_sub, x, expand_reduce(e, OP_amax, x, dim, true));
-	x = expand_unary(e, OP_exp, x);
-	return expand_binary(e, OP_truediv, x, expand_reduce(e, OP_sum, x, dim, true));
+	if (masked)
+		most = expand_binary(e, OP_maximum, most, arg_float(-FLT_MAX));
+	x = expand_unary(e, OP_exp, expand_binary(e, OP_sub, x, most));
+	sum = expand_reduce(e, OP_sum, x, dim, true);
+	if (masked)
+		sum = expand_binary(e, OP_maximum, sum, arg_float(FLT_MIN));
+	return expand_binary(e, OP_truediv, x, sum);
 }
 
 /* Scores above the diagonal become -inf. */
@@ -284,7 +282,7 @@ struct arg decompose_scaled_dot_product_attention(struct expand *e)
 				   (struct arg[]){ mask, scores, arg_float(-INFINITY) }, 3);
 	else if (mask.kind == ARG_NODE)
 		scores = expand_binary(e, OP_add, scores, mask);
-	scores = softmax(e, scores);
+	scores = softmax(e, scores, mask.kind == ARG_NODE);
 	return expand_binary(e, OP_matmul, expand_dropped(e, scores, p.f), e->n->args[2]);
 }
 

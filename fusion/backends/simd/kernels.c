@@ -57,6 +57,10 @@
 #define v_and(a, b) WORD_OF(v_and)(a, b)
 #define v_or(a, b) WORD_OF(v_or)(a, b)
 #define v_xor(a, b) WORD_OF(v_xor)(a, b)
+#define v_shl(a, b) WORD_OF(v_shl)(a, b)
+#define v_shr(a, b) WORD_OF(v_shr)(a, b)
+#define v_gcd(a, b) WORD_OF(v_gcd)(a, b)
+#define v_lgamma(a) WORD_OF(v_lgamma)(a)
 #define v_not(a) WORD_OF(v_not)(a)
 
 /* On the bits of floats: every row is compiled for every type, and inference
@@ -69,6 +73,12 @@
 #define v_or_f64(a, b) ((f64)((m8)(a) | (m8)(b)))
 #define v_xor_f64(a, b) ((f64)((m8)(a) ^ (m8)(b)))
 #define v_not_f64(a) ((f64)(~(m8)(a)))
+#define v_shl_f32 v_and_f32
+#define v_shr_f32 v_and_f32
+#define v_gcd_f32 v_and_f32
+#define v_shl_f64 v_and_f64
+#define v_shr_f64 v_and_f64
+#define v_gcd_f64 v_and_f64
 
 /* Rows of other kinds have no loops here. */
 #define COMPOSITE(id, spellings, signature, doc)
@@ -206,6 +216,9 @@
 #define BINARY_SAME_mod(id, value)
 #define BINARY_SAME_fmod(id, value)
 #define BINARY_SAME_pow(id, value)
+#define BINARY_SAME_lshift(id, value)
+#define BINARY_SAME_rshift(id, value)
+#define BINARY_SAME_gcd(id, value)
 #define BINARY_SAME_minimum(id, value)
 #define BINARY_SAME_maximum(id, value)
 #define BINARY_SAME_and_(id, value) ON_TWO(id, value)

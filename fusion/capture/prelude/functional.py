@@ -338,10 +338,10 @@ def embedding_bag(
     padding_idx=None,
 ):
     """One call."""
-    if offsets is not None or input.dim() != 2:
-        raise NotImplementedError(
-            "embedding_bag takes rows of one length here: a 2-dim input without offsets"
-        )
+    if offsets is not None:
+        return _bags(input, weight, offsets, mode, per_sample_weights, include_last_offset, padding_idx)
+    if input.dim() != 2:
+        raise ValueError(f"if input is 1D, offsets has to be given; it has {input.dim()} dimensions")
     rows = F.embedding(input, weight)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.unsqueeze(-1)
@@ -354,6 +354,31 @@ def embedding_bag(
     if mode == "sum":
         return total
     return total / (input.shape[1] if kept is None else kept.sum(1))
+
+
+def _bags(input, weight, offsets, mode, per_sample_weights, include_last_offset, padding_idx):
+    """Bags that follow each other: each index belongs to the last one that has begun."""
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError("mode has to be one of sum, mean or max")
+    starts = offsets[:-1] if include_last_offset else offsets
+    bag = (torch.arange(input.shape[0]).unsqueeze(1) >= starts).sum(1) - 1
+    rows = F.embedding(input, weight)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.unsqueeze(-1)
+    total = torch.zeros((starts.shape[0], weight.shape[1]), dtype=weight.dtype)
+    if padding_idx is not None:
+        kept = (input != padding_idx).unsqueeze(-1)
+        rows = rows.masked_fill(~kept, float("-inf")) if mode == "max" else rows * kept
+    if mode == "max":
+        made = torch.index_reduce(total, 0, bag, rows, "amax", include_self=False)
+        return torch.where(made == float("-inf"), 0.0, made)
+    made = total.index_add(0, bag, rows)
+    if mode == "sum":
+        return made
+    counted = torch.ones(input.shape[0], dtype=weight.dtype)
+    counted = counted if padding_idx is None else kept.squeeze(-1).to(weight.dtype)
+    counts = torch.zeros(starts.shape[0], dtype=weight.dtype).index_add(0, bag, counted)
+    return made / counts.clamp(min=1).unsqueeze(-1)
 
 
 def multi_head_attention_forward(

@@ -16,7 +16,7 @@ import torch
 # Ops without a gradient: what they give is no floating point number, or depends
 # on no tensor's elements.
 NO_GRADIENT = (
-    "detach isnan logical_not invert lt le gt ge eq ne logical_and logical_or logical_xor and_ or_ xor_ "
+    "detach isnan logical_not invert lt le gt ge eq ne logical_and logical_or logical_xor and_ or_ xor_ lshift rshift gcd "
     "any all tensor full zeros ones zeros_like ones_like full_like new_zeros new_ones new_full "
     "arange linspace eye isinf isfinite isclose count_nonzero one_hot argmax argmin argsort "
     "topk_indices uniform normal random_ints conv_windows cummax_indices cummin_indices loop_carried "
@@ -172,6 +172,10 @@ def acosh_x(g, x):
 
 def atanh_x(g, x):
     return g / (1 - x * x)
+
+
+def lgamma_x(g, x):
+    return g * torch.digamma(x)
 
 
 def erfc_x(g, x):

@@ -207,6 +207,8 @@ def scaled_dot_product_attention_all(
         else:
             scores = scores + attn_mask
     p = torch.softmax(scores, -1)
+    if attn_mask is not None:  # a row without any key gives 0
+        p = torch.where(torch.amax(scores, -1, True) == -math.inf, 0.0, p)
     for_value = p.transpose(-1, -2) @ g if needs[2] else None
     if not (needs[0] or needs[1] or needs[3]):
         return None, None, for_value, None

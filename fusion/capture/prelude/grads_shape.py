@@ -196,18 +196,6 @@ def triu_x(g, diagonal):
     return torch.triu(g, diagonal)
 
 
-def diff_x(g, x_shape, n, dim):
-    dim = wrap(dim, len(x_shape))
-    for _ in range(n):
-        shape = list(g.shape)
-        shape[dim] = shape[dim] + 1
-        z = zeros_for(g, shape)
-        z.narrow(dim, 1, g.shape[dim]).copy_(g)
-        z.narrow(dim, 0, g.shape[dim]).sub_(g)
-        g = z
-    return g
-
-
 # ---- indices
 
 

@@ -158,7 +158,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
         raise RuntimeError(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
         )
-    race = input / -torch.log1p(-torch.rand(input.shape)).clamp(min=1e-38)
+    race = input / (-torch.log1p(-torch.rand(input.shape))).clamp(min=1e-38)
     if num_samples == 1:
         return race.argmax(-1, keepdim=True)
     return race.topk(num_samples, dim=-1)[1]

@@ -127,8 +127,11 @@ static bool call_native(struct lazy *l, const struct native *f, const struct val
 		pass_place(l);
 		return l->eager->host.call(l->eager, f, args, n, kw, out, err);
 	}
-	if (f->id == NATIVE_IS_TENSOR)
-		return l->eager->host.call(l->eager, f, args, n, kw, out, err);
+	if (f->id == NATIVE_IS_TENSOR) {
+		*out = value_bool(torch_native_args(f, args, n, kw, &t, &dim, err) &&
+				  t.kind == VALUE_TENSOR);
+		return !err || err->code == ERR_NONE;
+	}
 	if (!call_size(l, f, args, n, kw, &known, out, err))
 		return false;
 	return known || call_at_once(l, f, args, n, kw, out, err);

@@ -28,10 +28,14 @@ struct tensor *tensor_view(struct tensor *base, int rank, const int64_t *size,
 
 bool tensor_repeats(const struct tensor *t)
 {
-	for (int d = 0; d < t->rank; d++)
-		if (t->size[d] > 1 && t->stride[d] == 0)
-			return true;
-	return false;
+	bool repeats = false;
+
+	for (int d = 0; d < t->rank; d++) {
+		if (t->size[d] == 0)
+			return false;
+		repeats |= t->size[d] > 1 && t->stride[d] == 0;
+	}
+	return repeats;
 }
 
 bool tensor_ends_storage(const struct tensor *t)

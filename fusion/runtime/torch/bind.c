@@ -127,6 +127,9 @@ static bool bind_value(const struct bind_target *t, const char *name, const stru
 		*out = (struct arg){ .kind = ARG_NONE };
 		return true;
 	}
+	if (v.kind == VALUE_STR && p->kind == PARAM_SCALAR && strcmp(p->name, "p") == 0 &&
+	    strcmp(v.str->text, "fro") == 0)
+		v = value_int(2); /* norm(x, p='fro') */
 	if (v.kind == VALUE_TENSOR && tensor)
 		return bind_tensor(t, v, out, err);
 	if (v.kind >= VALUE_SYMREAL && v.kind <= VALUE_LATEBOOL && p->kind == PARAM_TENSOR_SCALAR)
@@ -295,6 +298,13 @@ static bool has_tensor(const struct op_info *info, const struct arg *args)
 	return !wanted;
 }
 
+/* var(x, False) is var(x, unbiased=False). */
+static bool skips_dim(enum op op, const struct value *values, int n, int n_kw)
+{
+	return (op == OP_var || op == OP_std) && n == 2 && n_kw == 0 &&
+	       values[1].kind == VALUE_BOOL;
+}
+
 static bool bind_as(const struct bind_target *target, enum op op, const struct op_info *info,
 		    const char *name, const struct value *values, int n, const struct keywords *kw,
 		    struct arg *args, struct err *err)
@@ -304,6 +314,11 @@ static bool bind_as(const struct bind_target *target, enum op op, const struct o
 	char text[64];
 	int spread;
 
+	if (skips_dim(op, values, n_positional, n_kw)) {
+		struct value all[] = { values[0], value_none(), values[1] };
+
+		return bind_as(target, op, info, name, all, 3, NULL, args, err);
+	}
 	spread = sizes_spread(op, info, values, n_positional);
 	if (spread >= 0) {
 		if (!bind_ints(target->graph, name, &info->params[spread], values + spread,

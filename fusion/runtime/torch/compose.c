@@ -25,12 +25,14 @@ struct subscript {
 	int n_steps;
 	struct value index[MAX_RANK]; /* tensors, as they stand; references */
 	int n_index;
-	bool is_mask;  /* the one index is a bool tensor */
-	int index_dim; /* of the tensor after the views */
-	int dim;       /* next dim of the tensor, with the views so far */
-	bool apart;    /* a slice or None stood between two tensors, or int and tensor */
-	bool closed;   /* one stood after the last of them */
+	bool is_mask;     /* the one index is a bool tensor */
+	int index_dim;    /* of the tensor after the views */
+	int at[MAX_RANK]; /* the dim of each index */
+	int dim;          /* next dim of the tensor, with the views so far */
+	bool apart;       /* a slice or None stood between two tensors, or int and tensor */
+	bool closed;      /* one stood after the last of them */
 	int ints;
+	struct value order; /* of the dims, where indices stand apart; UNSET */
 	struct err *err;
 };
 
@@ -165,6 +167,16 @@ static bool take_tensor(struct subscript *s, struct value index)
 
 	if (!s->c->type(s->c->self, index, &rank, &dtype, s->err))
 		return false;
+	if (dtype == DTYPE_U8) { /* is a mask, as in torch */
+		struct value mask, to = { .kind = VALUE_DTYPE, .dtype = DTYPE_BOOL };
+		bool ok = s->c->run(s->c->self, OP_to, "fx:", false, (struct value[]){ index, to },
+				    2, &mask, s->err) &&
+			  take_tensor(s, mask);
+
+		if (ok)
+			value_unref(mask);
+		return ok;
+	}
 	if (dtype == DTYPE_BOOL)
 		most = 1;
 	else if (dtype_category(dtype) != CATEGORY_INT)
@@ -182,6 +194,7 @@ static bool take_tensor(struct subscript *s, struct value index)
 	s->apart |= s->closed && s->n_index;
 	if (s->n_index == 0)
 		s->index_dim = s->dim;
+	s->at[s->n_index] = s->dim;
 	s->index[s->n_index++] = value_ref(index);
 	s->dim += s->is_mask ? rank : 1;
 	return true;
@@ -251,6 +264,30 @@ static bool take_item(struct subscript *s, struct value t, struct value item, in
 	}
 }
 
+/* Indices that stand apart give the first dims of the result: their dims go there. */
+static bool indices_first(struct subscript *s, int rank)
+{
+	struct value order[MAX_RANK], dims;
+	int n = 0;
+
+	for (int i = 0; i < s->n_index; i++)
+		order[n++] = value_int(s->at[i]);
+	for (int d = 0; d < rank; d++) {
+		bool indexed = false;
+
+		for (int i = 0; i < s->n_index; i++)
+			indexed |= s->at[i] == d;
+		if (!indexed)
+			order[n++] = value_int(d);
+	}
+	dims = value_tuple(order, n);
+	if (dims.kind == VALUE_UNSET)
+		return torch_no_memory(s->err);
+	s->index_dim = 0;
+	s->order = dims;
+	return add_step(s, OP_permute, &dims, 1);
+}
+
 static bool take_items(struct subscript *s, struct value t, const struct value *items, int n)
 {
 	int rank, used = 0, own = 0, dots = 0, dims;
@@ -275,11 +312,7 @@ static bool take_items(struct subscript *s, struct value t, const struct value *
 			return false;
 		own += items[i].kind == VALUE_ELLIPSIS ? rank - used : dims;
 	}
-	if (s->apart && s->index_dim > 0)
-		return err_set(s->err, ERR_UNSUPPORTED,
-			       "tensors in an index with a slice between them are not in the "
-			       "language so far; index one after the other");
-	return true;
+	return !s->apart || indices_first(s, s->dim + (dots ? 0 : rank - used));
 }
 
 static bool parse(struct subscript *s, struct value t, struct value index)
@@ -293,6 +326,7 @@ static void finish(struct subscript *s)
 {
 	for (int i = 0; i < s->n_index; i++)
 		value_unref(s->index[i]);
+	value_unref(s->order);
 }
 
 /* Runs the views; the last one is called `name`. */

@@ -203,6 +203,9 @@ static bool pieces(const struct composer *c, struct value t, int dim, const stru
 		struct value values[] = { whole, value_int(dim), cuts->bounds[i],
 					  cuts->bounds[i + 1], value_int(1) };
 
+		if (values[2].kind == VALUE_INT && values[3].kind == VALUE_INT &&
+		    values[3].i < values[2].i) /* tensor_split may go back */
+			values[3] = values[2];
 		if (!c->run(c->self, OP_slice, "fx:getitem", false, values, 5, &parts.list->at[i],
 			    err)) {
 			value_unref(whole);
@@ -333,7 +336,7 @@ static bool cut_apart(const struct composer *c, struct value how, struct value s
 		if (!compose_number(c, how.list->at[i], "an index", &next, err))
 			return false;
 		next = next < 0 ? next + n : next;
-		at = next < at ? at : next > n ? n : next;
+		at = next < 0 ? 0 : next > n ? n : next;
 		if (!add_cut(cuts, value_int(at), err))
 			return false;
 	}
@@ -531,7 +534,7 @@ bool compose_call(const struct composer *c, const struct native *f, const struct
 	if (f->id == NATIVE_UNBIND)
 		return unbind(c, f, t, args, n, kw, out, err);
 	strncat(name, strrchr(f->name, '.') + 1, sizeof(name) - 4);
-	if (f->id >= NATIVE_TAKE_ALONG)
+	if (f->id >= NATIVE_INDEX_ADD)
 		return compose_more(c, f, name, t, args, n, kw, out, err);
 	return split(c, f, t, args, n, kw, name, out, err);
 }

@@ -79,30 +79,6 @@ static bool deliver(const struct call *k, struct value made, struct value *out)
 	return ok;
 }
 
-static bool take_along(const struct call *k, const struct value *given, struct value *out)
-{
-	struct value flat, index, values[3];
-	int dim;
-	bool ok;
-
-	if (given[1].kind != VALUE_UNSET && given[1].kind != VALUE_NONE) {
-		if (!dim_of(k, given[1], 0, &dim))
-			return false;
-		memcpy(values, (struct value[]){ k->t, value_int(dim), given[0] }, sizeof(values));
-		return run_last(k, OP_gather, values, 3, out);
-	}
-	if (!run(k, OP_flatten, &k->t, 1, &flat))
-		return false;
-	ok = run(k, OP_flatten, given, 1, &index);
-	if (ok) {
-		memcpy(values, (struct value[]){ flat, value_int(0), index }, sizeof(values));
-		ok = run_last(k, OP_gather, values, 3, out);
-		value_unref(index);
-	}
-	value_unref(flat);
-	return ok;
-}
-
 /* index_add and index_copy: scatter with the index in the shape of the source. */
 static bool index_scatter(const struct call *k, bool add, const struct value *given,
 			  struct value *out)
@@ -231,97 +207,21 @@ static bool rot90(const struct call *k, const struct value *given, struct value 
 	       err_set(k->err, ERR_TYPE, "rot90: dims must be two ints");
 }
 
-/* x[1:] - x[:-1], n times. */
-static bool diff(const struct call *k, const struct value *given, struct value *out)
-{
-	struct value at = value_ref(k->t), size, less, head, tail;
-	int64_t times = 1;
-	int dim;
-	bool ok = (given[0].kind == VALUE_UNSET ||
-		   compose_number(k->c, given[0], "n", &times, k->err)) &&
-		  dim_of(k, given[1], -1, &dim);
-
-	for (int64_t i = 0; ok && i < times; i++) {
-		struct value made;
-
-		ok = k->c->size(k->c->self, at, dim, &size, k->err) &&
-		     compose_add(k->c, size, value_int(-1), &less, k->err) &&
-		     run(k, OP_slice, (struct value[]){ at, value_int(dim), value_int(1), size }, 4,
-			 &tail);
-		if (!ok)
-			break;
-		ok = run(k, OP_slice, (struct value[]){ at, value_int(dim), value_int(0), less }, 4,
-			 &head);
-		if (ok) {
-			ok = k->c->run(k->c->self, OP_sub, i + 1 < times ? "fx:" : k->name, false,
-				       (struct value[]){ tail, head }, 2, &made, k->err);
-			value_unref(head);
-		}
-		value_unref(tail);
-		if (ok) {
-			value_unref(at);
-			at = made;
-		}
-	}
-	if (ok)
-		*out = at;
-	else
-		value_unref(at);
-	return ok;
-}
-
-/* Each element `n` times in a row. */
-static bool repeat_interleave(const struct call *k, const struct value *given, struct value *out)
-{
-	struct value at = value_ref(k->t), sizes[MAX_RANK + 1], shape;
-	int64_t times;
-	int dim = 0, rank = k->rank;
-	bool ok = compose_number(k->c, given[0], "repeats", &times, k->err);
-
-	if (ok && (given[1].kind == VALUE_UNSET || given[1].kind == VALUE_NONE)) {
-		ok = step(k, OP_flatten, &at, NULL, 0);
-		rank = 1;
-	} else if (ok) {
-		ok = dim_of(k, given[1], 0, &dim);
-	}
-	if (ok && rank == MAX_RANK)
-		ok = err_set(k->err, ERR_BOUND, "repeat_interleave: %d dims are too many", rank);
-	ok = ok && step(k, OP_unsqueeze, &at, (struct value[]){ value_int(dim + 1) }, 1);
-	for (int d = 0; d <= rank; d++)
-		sizes[d] = value_int(d == dim + 1 ? times : -1);
-	shape = value_tuple(sizes, rank + 1);
-	if (shape.kind == VALUE_UNSET) {
-		value_unref(at);
-		return torch_no_memory(k->err);
-	}
-	ok = ok && step(k, OP_expand, &at, &shape, 1) &&
-	     step(k, OP_flatten, &at, (struct value[]){ value_int(dim), value_int(dim + 1) }, 2) &&
-	     run_last(k, OP_clone, &at, 1, out);
-	value_unref(shape);
-	value_unref(at);
-	return ok;
-}
-
 static const struct {
 	int id;
 	const char *const names[4];
 	int n, required;
 } rows[] = {
-	{ NATIVE_TAKE_ALONG, { "indices", "dim" }, 2, 1 },
 	{ NATIVE_INDEX_ADD, { "dim", "index", "source", "alpha" }, 4, 3 },
 	{ NATIVE_INDEX_COPY, { "dim", "index", "source" }, 3, 3 },
 	{ NATIVE_INDEX_FILL, { "dim", "index", "value" }, 3, 3 },
 	{ NATIVE_DIAG, { "diagonal" }, 1, 0 },
 	{ NATIVE_ROT90, { "k", "dims" }, 2, 0 },
-	{ NATIVE_DIFF, { "n", "dim" }, 2, 0 },
-	{ NATIVE_REPEAT_INTERLEAVE, { "repeats", "dim" }, 2, 1 },
 };
 
 static bool dispatch(const struct call *k, int id, const struct value *given, struct value *out)
 {
 	switch (id) {
-	case NATIVE_TAKE_ALONG:
-		return take_along(k, given, out);
 	case NATIVE_INDEX_ADD:
 	case NATIVE_INDEX_COPY:
 		return index_scatter(k, id == NATIVE_INDEX_ADD, given, out);
@@ -329,12 +229,8 @@ static bool dispatch(const struct call *k, int id, const struct value *given, st
 		return index_fill(k, given, out);
 	case NATIVE_DIAG:
 		return diag(k, given, out);
-	case NATIVE_ROT90:
-		return rot90(k, given, out);
-	case NATIVE_DIFF:
-		return diff(k, given, out);
 	default:
-		return repeat_interleave(k, given, out);
+		return rot90(k, given, out);
 	}
 }
 

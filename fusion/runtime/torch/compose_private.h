@@ -4,7 +4,7 @@
 
 #include "fusion/runtime/torch/compose.h"
 
-/* compose_more.c: natives from NATIVE_TAKE_ALONG on, of the tensor `t`; `name` is
+/* compose_more.c: natives from NATIVE_INDEX_ADD on, of the tensor `t`; `name` is
  * what the last op is called. */
 bool compose_more(const struct composer *c, const struct native *f, const char *name,
 		  struct value t, const struct value *args, int n, const struct keywords *kw,

@@ -299,6 +299,14 @@ static bool unique(const struct torch_memory *memory, const char *name, bool run
 	return ok;
 }
 
+static void add_to(struct tensor *t, int64_t at, double v)
+{
+	if (t->dtype == DTYPE_F32)
+		((float *)tensor_data(t))[at] += (float)v;
+	else
+		((double *)tensor_data(t))[at] += v;
+}
+
 static bool bincount(const struct torch_memory *memory, const char *name, const struct value *args,
 		     int n, const struct keywords *kw, struct value *out, struct err *err)
 {
@@ -308,6 +316,7 @@ static bool bincount(const struct torch_memory *memory, const char *name, const 
 	struct tensor *t;
 	struct value v[3];
 	int64_t size, numel;
+	enum dtype dtype;
 
 	if (!compose_args(name, names, 3, 1, args, n, kw, v, err))
 		return false;
@@ -323,18 +332,20 @@ static bool bincount(const struct torch_memory *memory, const char *name, const 
 		int64_t bin = tensor_get_int(x, i);
 
 		if (bin < 0 || bin >= MOST_BINS)
-			return err_set(err, ERR_VALUE, "bincount: %lld is not from 0 to %d",
-				       (long long)bin, MOST_BINS - 1);
+			return err_set(err, ERR_VALUE,
+				       "bincount takes ints that are not negative, to %d, and "
+				       "%lld is one of these",
+				       MOST_BINS - 1, (long long)bin);
 		size = bin >= size ? bin + 1 : size;
 	}
-	t = tensor_create(memory->allocator, weights ? DTYPE_F64 : DTYPE_I64, 1, &size, err);
+	dtype = !weights ? DTYPE_I64 : weights->dtype == DTYPE_F32 ? DTYPE_F32 : DTYPE_F64;
+	t = tensor_create(memory->allocator, dtype, 1, &size, err);
 	if (!t)
 		return false;
-	memset(tensor_data(t), 0, (size_t)size * 8);
+	memset(tensor_data(t), 0, (size_t)size * dtype_bytes(dtype));
 	for (int64_t i = 0; i < numel; i++)
 		if (weights)
-			((double *)tensor_data(t))[tensor_get_int(x, i)] += tensor_get_double(
-			    weights, i);
+			add_to(t, tensor_get_int(x, i), tensor_get_double(weights, i));
 		else
 			((int64_t *)tensor_data(t))[tensor_get_int(x, i)]++;
 	return give(t, out, err);

@@ -124,7 +124,7 @@ static bool two_reductions(const struct composer *c, enum op first, enum op seco
 {
 	static const char *const names[] = { "input", "dim", "unbiased", "keepdim", "correction" };
 	static const char *const min_max[] = { "min", "max" };
-	struct value v[5], a, b, values[4];
+	struct value v[5], a, b, values[5];
 	bool statistic = first != OP_amin;
 	int count = 0;
 	char fx[64];
@@ -142,15 +142,13 @@ static bool two_reductions(const struct composer *c, enum op first, enum op seco
 		value_unref(a);
 		return false;
 	}
-	if (v[4].kind == VALUE_INT && (v[4].i == 0 || v[4].i == 1))
-		v[2] = value_bool(v[4].i == 1);
-	else if (v[4].kind != VALUE_NONE)
-		return err_set(err, ERR_UNSUPPORTED, "%s: correction must be 0 or 1 here", name);
 	values[count++] = v[0];
 	values[count++] = v[1];
 	if (statistic)
 		values[count++] = v[2];
 	values[count++] = v[3];
+	if (statistic)
+		values[count++] = v[4];
 	if (!op(c, first, fx_name(name, fx), values, count, &a, err))
 		return false;
 	if (!op(c, second, "fx:getitem", (struct value[]){ v[0], v[1], v[3] }, 3, &b, err)) {
@@ -161,103 +159,21 @@ static bool two_reductions(const struct composer *c, enum op first, enum op seco
 		    statistic ? NULL : "torch.return_types.aminmax", out, err);
 }
 
-/* One place of x in order along dim: the value, or its index. */
-static bool in_order(const struct composer *c, bool indices, const char *fx, struct value x,
-		     struct value dim, struct value at, bool keep, struct value *out,
-		     struct err *err)
+/* (kind, values, indices) as torch.return_types.kind; our prelude calls it. */
+static bool pair_of(const char *name, const struct value *args, int n, struct value *out,
+		    struct err *err)
 {
-	struct value how[4] = { x, dim, value_bool(false), value_bool(false) }, sorted, one;
-	bool ok;
+	static const char *const types[] = { "torch.return_types.median",
+					     "torch.return_types.nanmedian",
+					     "torch.return_types.kthvalue",
+					     "torch.return_types.mode" };
 
-	if (!op(c, indices ? OP_argsort : OP_sort_values, "fx:", how, 4, &sorted, err))
-		return false;
-	ok = op(c, OP_select, fx, (struct value[]){ sorted, dim, at }, 3, &one, err);
-	value_unref(sorted);
-	if (!ok || !keep) {
-		*out = one;
-		return ok;
-	}
-	ok = op(c, OP_unsqueeze, "fx:", (struct value[]){ one, dim }, 2, out, err);
-	value_unref(one);
-	return ok;
-}
-
-/* x[k] in order along dim, and where it was. */
-static bool kth(const struct composer *c, const char *name, struct value x, struct value k,
-		struct value dim, struct value keepdim, const char *type, struct value *out,
-		struct err *err)
-{
-	bool keep = keepdim.kind == VALUE_BOOL && keepdim.b;
-	struct value value, index;
-	char fx[64];
-
-	if (!in_order(c, false, fx_name(name, fx), x, dim, k, keep, &value, err))
-		return false;
-	if (!in_order(c, true, "fx:getitem", x, dim, k, keep, &index, err)) {
-		value_unref(value);
-		return false;
-	}
-	return pack(value, index, values_indices, type, out, err);
-}
-
-static bool kthvalue(const struct composer *c, const char *name, const struct value *args, int n,
-		     const struct keywords *kw, struct value *out, struct err *err)
-{
-	static const char *const names[] = { "input", "k", "dim", "keepdim" };
-	struct value v[4];
-
-	if (!compose_args(name, names, 4, 2, args, n, kw, v, err))
-		return false;
-	if (v[1].kind != VALUE_INT || v[1].i < 1)
-		return err_set(err, ERR_VALUE, "%s: k must be a positive int", name);
-	return kth(c, name, v[0], value_int(v[1].i - 1),
-		   v[2].kind == VALUE_UNSET ? value_int(-1) : v[2], v[3],
-		   "torch.return_types.kthvalue", out, err);
-}
-
-/* The index of the lower one of the two in the middle. */
-static bool middle_of(const struct composer *c, struct value x, int dim, struct value *out,
-		      struct err *err)
-{
-	struct value size;
-	enum dtype dtype;
-	int64_t count;
-	int rank;
-
-	if (!c->type(c->self, x, &rank, &dtype, err))
-		return false;
-	if (!c->size(c->self, x, dim < 0 ? dim + rank : dim, &size, err) ||
-	    !compose_number(c, size, "the size that median halves", &count, err))
-		return false;
-	*out = value_int((count - 1) / 2);
-	return true;
-}
-
-static bool median(const struct composer *c, const char *name, const struct value *args, int n,
-		   const struct keywords *kw, struct value *out, struct err *err)
-{
-	static const char *const names[] = { "input", "dim", "keepdim" };
-	struct value v[3], flat, sizes, middle;
-	char fx[64];
-	bool ok;
-
-	if (!compose_args(name, names, 3, 1, args, n, kw, v, err))
-		return false;
-	if (v[1].kind == VALUE_INT)
-		return middle_of(c, v[0], (int)v[1].i, &middle, err) &&
-		       kth(c, name, v[0], middle, v[1], v[2], "torch.return_types.median", out,
-			   err);
-	sizes = value_tuple((struct value[]){ value_int(-1) }, 1);
-	if (sizes.kind == VALUE_UNSET)
-		return torch_no_memory(err);
-	ok = op(c, OP_reshape, "fx:", (struct value[]){ v[0], sizes }, 2, &flat, err);
-	value_unref(sizes);
-	if (!ok)
-		return false;
-	ok = middle_of(c, flat, 0, &middle, err) &&
-	     in_order(c, false, fx_name(name, fx), flat, value_int(0), middle, false, out, err);
-	value_unref(flat);
-	return ok;
+	for (size_t i = 0; n == 3 && i < sizeof(types) / sizeof(types[0]); i++)
+		if (args[0].kind == VALUE_STR &&
+		    strcmp(strrchr(types[i], '.') + 1, args[0].str->text) == 0)
+			return pack(value_ref(args[1]), value_ref(args[2]), values_indices,
+				    types[i], out, err);
+	return err_set(err, ERR_TYPE, "%s takes a kind and two tensors", name);
 }
 
 /* running = running + momentum * (value - running), in place */
@@ -562,8 +478,8 @@ bool pair_call(const struct composer *c, int id, const char *name, const struct 
 			       "torch.return_types.cummin", out, err);
 	case OP_batch_norm:
 		return batch_norm(c, name, args, n, kw, out, err);
-	case MORE_KTHVALUE:
-		return kthvalue(c, name, args, n, kw, out, err);
+	case MORE_PAIR:
+		return pair_of(name, args, n, out, err);
 	case OP_to:
 	case MORE_DEVICE_OF:
 		return to(c, name, args, id == OP_to ? n : 1, id == OP_to ? kw : NULL, out, err);
@@ -572,8 +488,6 @@ bool pair_call(const struct composer *c, int id, const char *name, const struct 
 			   ? c->type(c->self, args[1], &rank, &dtype, err) &&
 				 cast(c, fx_name(name, fx), args[0], dtype, out, err)
 			   : err_set(err, ERR_TYPE, "type_as takes a tensor");
-	case MORE_MEDIAN:
-		return median(c, name, args, n, kw, out, err);
 	case MORE_AMINMAX:
 		return two_reductions(c, OP_amin, OP_amax, name, args, n, kw, out, err);
 	case MORE_VAR_MEAN:

@@ -42,7 +42,6 @@ static const struct {
 	{ "split_with_sizes", NATIVE_SPLIT },
 	{ "tensor_split", NATIVE_TENSOR_SPLIT },
 	{ "unbind", NATIVE_UNBIND },
-	{ "take_along_dim", NATIVE_TAKE_ALONG },
 	{ "index_add", NATIVE_INDEX_ADD },
 	{ "index_add_", NATIVE_INDEX_ADD },
 	{ "index_copy", NATIVE_INDEX_COPY },
@@ -51,8 +50,6 @@ static const struct {
 	{ "index_fill_", NATIVE_INDEX_FILL },
 	{ "diag", NATIVE_DIAG },
 	{ "rot90", NATIVE_ROT90 },
-	{ "diff", NATIVE_DIFF },
-	{ "repeat_interleave", NATIVE_REPEAT_INTERLEAVE },
 	{ "stride", NATIVE_STRIDE },
 	{ "is_contiguous", NATIVE_IS_CONTIGUOUS },
 	{ "storage_offset", NATIVE_STORAGE_OFFSET },
@@ -79,20 +76,18 @@ static const struct {
 	{ "torch.unbind", NATIVE_UNBIND },
 	{ "torch.arange", NATIVE_ARANGE },
 	{ "torch.tensor_split", NATIVE_TENSOR_SPLIT },
-	{ "torch.take_along_dim", NATIVE_TAKE_ALONG },
 	{ "torch.index_add", NATIVE_INDEX_ADD },
 	{ "torch.index_copy", NATIVE_INDEX_COPY },
 	{ "torch.index_fill", NATIVE_INDEX_FILL },
 	{ "torch.diag", NATIVE_DIAG },
 	{ "torch.rot90", NATIVE_ROT90 },
-	{ "torch.diff", NATIVE_DIFF },
-	{ "torch.repeat_interleave", NATIVE_REPEAT_INTERLEAVE },
 };
 
 static const char *const modules[] = { "torch",
 				       "torch.nn",
 				       "torch.nn.functional",
 				       "torch.linalg",
+				       "torch.special",
 				       "torch._dynamo",
 				       "torch.compiler",
 				       "torch.nn.init",
@@ -211,7 +206,8 @@ static bool unknown(const char *owner, const char *spelling, const char *name, s
 	if (torch_knows(name))
 		return err_set(err, ERR_UNSUPPORTED,
 			       "%s is known, but not in the language so far; %s", spelling,
-			       names_dtype(name) ? "the dtypes are bool, int64, float32 and float64"
+			       names_dtype(name) ? "the dtypes are bool, uint8, int8 to int64, "
+						   "float16, bfloat16, float32 and float64"
 						 : "write it with the ops that are");
 	if (near)
 		return err_set(err, ERR_NAME, "%s has no attribute %s; did you mean %s?", owner,
@@ -265,6 +261,7 @@ static int find_inplace(const char *spelling)
 	return NATIVE_INPLACE + (int)op;
 }
 
+/* fill, copy and zero are methods in place alone. */
 static int find_method(const struct torch_names *names, const char *name, const char *spelling)
 {
 	enum op op;
@@ -272,7 +269,7 @@ static int find_method(const struct torch_names *names, const char *name, const 
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
 		if (strcmp(methods[i].name, name) == 0)
 			return methods[i].id;
-	if (op_find(spelling, &op))
+	if (op_find(spelling, &op) && op != OP_fill && strcmp(name, "zero") != 0)
 		return (int)op;
 	if (custom_find(names->custom, spelling))
 		return OP_custom;

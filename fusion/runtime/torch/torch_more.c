@@ -52,6 +52,8 @@ bool torch_more_wants(const struct native *f, const struct value *args, int n,
 
 	if (f->id > MORE_FIRST && f->id < MORE_END)
 		return true;
+	if (has_keyword(kw, "out"))
+		return true;
 	switch (f->id) {
 	case OP_max:
 	case OP_min:
@@ -96,6 +98,8 @@ static bool float_info(enum dtype dtype, struct value *out, struct err *err)
 	static const struct {
 		double resolution, max, eps, tiny;
 	} rows[DTYPE_COUNT] = {
+		[DTYPE_F16] = { 1e-3, 65504, 0x1p-10, 0x1p-14 },
+		[DTYPE_BF16] = { 1e-2, 0x1.fep127, 0x1p-7, 0x1p-126 },
 		[DTYPE_F32] = { 1e-6, 0x1.fffffep127, 0x1p-23, 0x1p-126 },
 		[DTYPE_F64] = { 1e-15, DBL_MAX, DBL_EPSILON, DBL_MIN },
 	};
@@ -186,6 +190,61 @@ static bool answer(const struct composer *c, const struct torch_memory *memory, 
 	}
 }
 
+/* f(..., out=y): what f gives, written into y. */
+static bool call_into(const struct composer *c, const struct native *f, const struct value *args,
+		      int n, const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct value rest[MAX_ARGS + 2], names[MAX_ARGS + 2], into = value_none(), made, same;
+	struct keywords less = { .n = 0, .names = names };
+	int at = n - kw->n, rank, wanted;
+	enum dtype dtype, from;
+	bool ok = true;
+
+	memcpy(rest, args, sizeof(*args) * (size_t)at);
+	for (int i = 0; i < kw->n; i++) {
+		if (strcmp(kw->names[i].str->text, "out") == 0) {
+			into = args[n - kw->n + i];
+			continue;
+		}
+		names[less.n++] = kw->names[i];
+		rest[at++] = args[n - kw->n + i];
+	}
+	if (!c->host->call(c->host->self, f, rest, at, less.n ? &less : NULL, &made, err))
+		return false;
+	if (into.kind == VALUE_NONE) {
+		*out = made;
+		return true;
+	}
+	if (into.kind != VALUE_TENSOR || made.kind != VALUE_TENSOR)
+		ok = err_set(err, ERR_TYPE, "%s: out must be one tensor, as the result is",
+			     f->name);
+	ok = ok && c->type(c->self, into, &rank, &dtype, err) &&
+	     c->type(c->self, made, &wanted, &from, err);
+	if (ok && dtype_category(from) > dtype_category(dtype))
+		ok = err_set(err, ERR_SHAPE,
+			     "result type %s can't be cast to the desired output type %s",
+			     dtype_name(from), dtype_name(dtype));
+	for (int d = 0; ok && (d < rank || d < wanted); d++) {
+		struct value x, y;
+		bool equal = rank == wanted;
+
+		ok = !equal ||
+		     (c->size(c->self, into, d, &x, err) && c->size(c->self, made, d, &y, err) &&
+		      compose_compare(c, CMP_EQ, x, y, &equal, err));
+		if (ok && !equal)
+			ok = err_set(err, ERR_SHAPE,
+				     "%s: out has other sizes than the result; give a tensor of "
+				     "the result's sizes",
+				     f->name);
+	}
+	ok = ok &&
+	     c->run(c->self, OP_fill, "fx:", true, (struct value[]){ into, made }, 2, &same, err);
+	value_unref(made);
+	if (ok)
+		*out = same;
+	return ok;
+}
+
 bool torch_more_call(const struct composer *c, const struct torch_memory *memory,
 		     const struct native *f, const struct value *args, int n,
 		     const struct keywords *kw, struct value *out, struct err *err)
@@ -196,6 +255,8 @@ bool torch_more_call(const struct composer *c, const struct torch_memory *memory
 
 	if (n > MAX_ARGS)
 		return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, n);
+	if (has_keyword(kw, "out"))
+		return call_into(c, f, args, n, kw, out, err);
 	all[0] = f->self;
 	if (n > 0)
 		memcpy(all + method, args, sizeof(*args) * (size_t)n);

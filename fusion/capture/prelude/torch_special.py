@@ -1,0 +1,115 @@
+# torch.special: other names of functions of torch, one node to FX each.
+import math
+
+import torch
+
+
+def expit(input, *, out=None):
+    """One call: special_expit."""
+    return torch.sigmoid(input)
+
+
+def exp2(input, *, out=None):
+    """One call: special_exp2."""
+    return torch.exp2(input)
+
+
+def expm1(input, *, out=None):
+    """One call: special_expm1."""
+    return torch.expm1(input)
+
+
+def log1p(input, *, out=None):
+    """One call: special_log1p."""
+    return torch.log1p(input)
+
+
+def erf(input, *, out=None):
+    """One call: special_erf."""
+    return torch.erf(input)
+
+
+def erfc(input, *, out=None):
+    """One call: special_erfc."""
+    return torch.erfc(input)
+
+
+def erfinv(input, *, out=None):
+    """One call: special_erfinv."""
+    return torch.erfinv(input)
+
+
+def gammaln(input, *, out=None):
+    """One call: special_gammaln."""
+    return torch.lgamma(input)
+
+
+def digamma(input, *, out=None):
+    """One call: special_digamma."""
+    return torch.digamma(input)
+
+
+def psi(input, *, out=None):
+    """One call: special_psi."""
+    return torch.digamma(input)
+
+
+def i0(input, *, out=None):
+    """One call: special_i0."""
+    return torch.i0(input)
+
+
+def sinc(input, *, out=None):
+    """One call: special_sinc."""
+    return torch.sinc(input)
+
+
+def round(input, *, out=None):
+    """One call: special_round."""
+    return torch.round(input)
+
+
+def logit(input, eps=None, *, out=None):
+    """One call: special_logit."""
+    return torch.logit(input, eps)
+
+
+def xlogy(input, other, *, out=None):
+    """One call: special_xlogy."""
+    return torch.xlogy(input, other)
+
+
+def xlog1py(input, other, *, out=None):
+    """One call: special_xlog1py."""
+    return torch.where(torch.isnan(other), math.nan, torch.where(input == 0, 0.0, input * torch.log1p(other)))
+
+
+def entr(input, *, out=None):
+    """One call: special_entr."""
+    made = -input * torch.log(input)
+    return torch.where(input == 0, 0.0, torch.where(input < 0, -math.inf, made))
+
+
+def ndtr(input, *, out=None):
+    """One call: special_ndtr."""
+    return 0.5 * torch.erfc(-input * math.sqrt(0.5))
+
+
+def ndtri(input, *, out=None):
+    """One call: special_ndtri."""
+    return torch.erfinv(2 * input - 1) * math.sqrt(2.0)
+
+
+def logsumexp(input, dim, keepdim=False, *, out=None):
+    """One call: special_logsumexp."""
+    return torch.logsumexp(input, dim, keepdim)
+
+
+def softmax(input, dim, *, dtype=None):
+    """One call: softmax."""
+    return torch.softmax(input, dim, dtype=dtype)
+
+
+def log_softmax(input, dim, *, dtype=None):
+    """One call: log_softmax."""
+    return torch.log_softmax(input, dim, dtype=dtype)
