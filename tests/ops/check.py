@@ -40,6 +40,8 @@ PRELUDES = (
 )
 # Forms in place of other rows, which are tried with these.
 IN_PLACE = "index_put_ scatter_reduce_ index_reduce_ addbmm_ addr_ digamma_ erfinv_ lcm_ renorm_".split()
+# Several nodes to FX, as in torch.
+SEVERAL = "meshgrid normal_ uniform_".split()
 # Layers and complex numbers: recorded programs of tests/oracle hold these.
 ELSEWHERE = "multi_head_attention_forward polar view_as_complex view_as_real".split()
 
@@ -61,6 +63,8 @@ def op_rows():
         found[name.lower()] = ("NATIVE", spelt.split())
     natives = {}
     for name, native in rows_of("fusion/runtime/torch/torch_host.c", r'\{ "([\w.]+)", NATIVE_(\w+) \}'):
+        if name == "torch.Tensor":  # a type
+            continue
         natives.setdefault(native.lower(), []).append(name if "." in name else "Tensor." + name)
     for name, spelt in natives.items():
         found.setdefault(name, ("NATIVE", []))[1].extend(spelt)
@@ -81,7 +85,7 @@ def prelude_names(file):
         text = opened.read()
     defined = re.findall(r'(?m)^def ([a-z]\w*)\((?:[^()]|\([^()]*\))*\):\n(    """One call)?', text)
     whole = file not in ("torch", "tensor")
-    names = [n for n, one in defined if one or (whole and not n.endswith("_"))]
+    names = [n for n, one in defined if one or n in SEVERAL or (whole and not n.endswith("_"))]
     names += re.findall(r"(?m)^([a-z]\w*) = (?:torch|F)\.", text)
     return [n for n in names if n not in IN_PLACE + ELSEWHERE]
 

@@ -35,10 +35,6 @@ def multinomial(self, num_samples, replacement=False, *, generator=None):
     return torch.multinomial(self, num_samples, replacement)
 
 
-def erfinv_(self):
-    return _fill(self, torch.erfinv(self))
-
-
 def share_memory_(self):
     return self
 
@@ -57,7 +53,3 @@ def get_device(self):
 
 def register_hook(self, hook):
     raise NotImplementedError("Tensor.register_hook is not in the language: change x.grad behind backward()")
-
-
-def erfinv(self):
-    return torch.erfinv(self)

@@ -115,29 +115,6 @@ def meshgrid(*tensors, indexing="ij"):
     return tuple(grids)
 
 
-def _polynomial(x, factors):
-    total = torch.full_like(x, factors[-1])
-    for k in factors[-2::-1]:
-        total = total * x + k
-    return total
-
-
-def erfinv(input, *, out=None):
-    """One call."""
-    y = input.double()
-    # Rational functions of the middle and of the tails, then two steps of Newton.
-    z = y * y
-    middle = y * _polynomial(z, (0.886226899, -1.645349621, 0.914624893, -0.140543331))
-    middle = middle / _polynomial(z, (1.0, -2.118377725, 1.442710462, -0.329097515, 0.012229801))
-    z = torch.sqrt(-torch.log((1.0 - y.abs()) / 2.0))
-    tail = _polynomial(z, (-1.970840454, -1.62490649, 3.429567803, 1.641345311))
-    tail = tail / _polynomial(z, (1.0, 3.543889200, 1.637067800)) * torch.sign(y)
-    x = torch.where(y.abs() <= 0.7, middle, tail)
-    for _ in range(2):
-        x = x - (torch.erf(x) - y) / (2.0 / 1.7724538509055159 * torch.exp(-x * x))
-    return x.to(input.dtype)
-
-
 def bernoulli(input, p=None, *, generator=None):
     """One call."""
     if p is not None:
