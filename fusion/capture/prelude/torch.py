@@ -111,7 +111,7 @@ def meshgrid(*tensors, indexing="ij"):
     for i, t in enumerate(tensors):
         grids.append(t.view([-1 if k == i else 1 for k in range(len(tensors))]).expand(sizes))
     if swap:
-        grids = [g.transpose(0, 1) for g in [grids[1], grids[0]] + grids[2:]]
+        grids = [grids[1], grids[0]] + grids[2:]
     return tuple(grids)
 
 
