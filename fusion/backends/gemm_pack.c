@@ -72,14 +72,15 @@ void gemm_pack_turned(float *to, const float *from, int64_t step, int have, int 
 }
 
 /* A panel whose rows are runs of neighbours in memory, as windows of an image that
- * lie side by side.  Whole vectors are copied: the next run, or the next k,
- * overwrites what was too much, but for the last k. */
+ * lie side by side.  Whole vectors are copied: the next run, or a later k,
+ * overwrites what was too much, but for what would lie past the panel. */
 static bool pack_runs(const struct gemm *g, char *to, const char *from, const struct axis *across,
 		      int64_t first, int have, int rows, int64_t k0, int64_t n, int which)
 {
 	enum { CHUNK = 64, MOST_RUNS = 8 };
 	size_t bytes = gemm_panel_bytes(g->dtype), start[MOST_RUNS], length[MOST_RUNS];
 	const int64_t *table = across->table[which] + first;
+	const char *end = to + (size_t)(n * rows) * bytes;
 	int runs = 0;
 
 	for (int r = 0, begin = 0; r < have; r++) {
@@ -96,11 +97,14 @@ static bool pack_runs(const struct gemm *g, char *to, const char *from, const st
 
 		for (int i = 0; i < runs; i++) {
 			const char *run = at + table[start[i] / bytes] * (int64_t)bytes;
-			bool last = k + 1 == n || have < rows;
 
-			for (size_t b = 0; b < length[i]; b += CHUNK)
-				memcpy(to + start[i] + b, run + b,
-				       last && length[i] - b < CHUNK ? length[i] - b : CHUNK);
+			for (size_t b = 0; b < length[i]; b += CHUNK) {
+				char *put = to + start[i] + b;
+				bool exact = have < rows || end - put < CHUNK;
+
+				memcpy(put, run + b,
+				       exact && length[i] - b < CHUNK ? length[i] - b : CHUNK);
+			}
 		}
 		if (have < rows)
 			memset(to + (size_t)have * bytes, 0, (size_t)(rows - have) * bytes);
