@@ -387,8 +387,8 @@ static void a_report_has_what_each_pass_did_to_each_graph(void **state)
 static void what_nothing_reads_may_stay_where_dce_is_left_out(void **state)
 {
 	static const char *const offs[] = { "'dce': false", "'dce': false, 'simplify': false",
-					    "'fold': false, 'simplify': false, 'cse': false, "
-					    "'lift': false, 'dce': false, 'fuse': false" };
+					    ("'fold': false, 'simplify': false, 'cse': false, "
+					     "'lift': false, 'dce': false, 'fuse': false") };
 	char text[1024];
 
 	(void)state;

@@ -61,7 +61,7 @@ class ReLU(Module):
         self.inplace = inplace
 
     def forward(self, input):
-        return input.relu_() if self.inplace else F.relu(input)
+        return F.relu(input, inplace=self.inplace)
 
 
 class GELU(Module):
