@@ -27,6 +27,8 @@ static bool takes(enum op op, enum dtype dtype)
 
 	if (info->kind != KIND_POINTWISE || op == OP_to || op == OP_where)
 		return false;
+	if (op == OP_lshift || op == OP_rshift || op == OP_gcd)
+		return dtype == DTYPE_I64;
 	if (is_int_op(op))
 		return dtype == DTYPE_BOOL || dtype == DTYPE_I64;
 	if (dtype == DTYPE_BOOL)

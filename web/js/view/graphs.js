@@ -11,6 +11,10 @@ import { kernelStart } from "../model/source.js";
 
 /** @typedef {import("../model/graphs.js").GraphRow} GraphRow */
 
+// A training step has a hundred guards: a list of more lines than MANY shows FEW.
+const MANY_LINES = 24;
+const FEW_LINES = 16;
+
 /**
  * @param {import("./router.js").Context} ctx
  * @param {HTMLElement} body
@@ -95,9 +99,18 @@ function opsPart(g) {
  * @param {string} none what it means that there are none
  */
 function linesPart(title, lines, none) {
-  const items = lines.map((x) => h("li", {}, h("code", {}, x)));
-  const list = lines.length ? h("ul", { class: "lines" }, items) : h("p", { class: "small sub" }, none);
-  return h("div", { class: "part" }, h("h4", {}, title), list);
+  const item = (/** @type {string} */ x) => h("li", {}, h("code", {}, x));
+  const few = lines.length > MANY_LINES ? lines.slice(0, FEW_LINES) : lines;
+  const list = lines.length ? h("ul", { class: "lines" }, few.map(item)) : h("p", { class: "small sub" }, none);
+  const part = h("div", { class: "part" }, h("h4", {}, title), list);
+  if (few.length < lines.length) {
+    const all = button(`Show all ${lines.length}`, () => {
+      list.replaceChildren(...lines.map(item));
+      all.remove();
+    });
+    add(part, h("div", { class: "acts" }, all));
+  }
+  return part;
 }
 
 /**
