@@ -49,8 +49,8 @@ void drive_row(const struct plan *p, struct worker *w, int64_t row)
 	int64_t index[MAX_RANK];
 
 	for (int d = p->n_outer_dims - 1; d >= 0; d--) {
-		index[d] = d ? row % p->outer_extent[d] : row;
-		row /= p->outer_extent[d];
+		index[d] = d && row ? row % p->outer_extent[d] : row;
+		row = row ? row / p->outer_extent[d] : 0; /* extents of row 0 may be 0 */
 	}
 	for (int k = 0; k < p->n_places; k++) {
 		const struct place *at = &p->places[k];

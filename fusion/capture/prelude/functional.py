@@ -2,27 +2,13 @@
 # "One call" is one node to FX.
 import math
 
+import _autocast
 import torch
 import torch.nn.functional as F
 
 
 def _pair(x):
     return (x, x) if isinstance(x, int) else tuple(x)
-
-
-def _float32(*tensors):
-    """Of functions that autocast runs in float32 on the CPU."""
-    if not torch.is_autocast_enabled("cpu"):
-        return tensors
-    return [t.float() if t.dtype in (torch.float16, torch.bfloat16) else t for t in tensors]
-
-
-def _lower(*tensors):
-    """Of functions that autocast runs in its dtype."""
-    if not torch.is_autocast_enabled("cpu"):
-        return tensors
-    narrow = torch.get_autocast_dtype("cpu")
-    return [t.to(narrow) if t.is_floating_point() and t.dtype != torch.float64 else t for t in tensors]
 
 
 def _zeros(x, shape):
@@ -162,7 +148,7 @@ def threshold(input, threshold, value, inplace=False):
 
 def prelu(input, weight):
     """One call."""
-    input, weight = _lower(input, weight)
+    input, weight = _autocast.lower(input, weight)
     if weight.numel() > 1:
         weight = weight.view([-1 if k == 1 else 1 for k in range(input.dim())])
     return torch.where(input >= 0, input, input * weight)
@@ -250,7 +236,7 @@ def triplet_margin_loss(
     reduce=None, reduction="mean",
 ):
     """One call."""
-    anchor, positive, negative = _float32(anchor, positive, negative)
+    anchor, positive, negative = _autocast.float32(anchor, positive, negative)
     near = F.pairwise_distance(anchor, positive, p, eps)
     far = F.pairwise_distance(anchor, negative, p, eps)
     if swap:
@@ -262,7 +248,7 @@ def margin_ranking_loss(
     input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
 ):
     """One call."""
-    input1, input2, target = _float32(input1, input2, target)
+    input1, input2, target = _autocast.float32(input1, input2, target)
     return _reduced(torch.clamp(-target * (input1 - input2) + margin, min=0), reduction)
 
 
@@ -270,7 +256,7 @@ def cosine_embedding_loss(
     input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
 ):
     """One call."""
-    input1, input2, target = _float32(input1, input2, target)
+    input1, input2, target = _autocast.float32(input1, input2, target)
     cosine = F.cosine_similarity(input1, input2, -1)
     loss = torch.where(
         target == 1, 1 - cosine, torch.where(target == -1, torch.clamp(cosine - margin, min=0), cosine * 0)
@@ -282,7 +268,7 @@ def hinge_embedding_loss(
     input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"
 ):
     """One call."""
-    input, target = _float32(input, target)
+    input, target = _autocast.float32(input, target)
     loss = torch.where(target == 1, input, input * 0) + torch.where(
         target == -1, torch.clamp(margin - input, min=0), input * 0
     )
@@ -291,7 +277,7 @@ def hinge_embedding_loss(
 
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """One call."""
-    input, target = _float32(input, target)
+    input, target = _autocast.float32(input, target)
     return _reduced(torch.log1p(torch.exp(-target * input)), reduction)
 
 
@@ -308,7 +294,7 @@ def poisson_nll_loss(
     reduction="mean",
 ):
     """One call."""
-    input, target = _float32(input, target)
+    input, target = _autocast.float32(input, target)
     if log_input:
         loss = torch.exp(input) - target * input
     else:

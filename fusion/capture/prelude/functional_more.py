@@ -2,6 +2,7 @@
 # that a row of ops.def does not take.  What begins with "One call" is one node to FX.
 import math
 
+import _autocast
 import torch
 import torch.nn.functional as F
 
@@ -160,6 +161,7 @@ def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
 
 def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     """One call."""
+    (input,) = _autocast.float32(input)
     if return_indices:
         return _with_indices(input, kernel_size, stride, padding, dilation, ceil_mode, 3)
     return _windows(input, kernel_size, stride, padding, dilation, ceil_mode, 3, -math.inf)[0].amax(-1)
@@ -357,6 +359,7 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
         raise NotImplementedError("grid_sample: mode 'bilinear' and 'nearest' of 4-dim inputs are in the language")
     if padding_mode not in ("zeros", "border", "reflection"):
         raise ValueError(f"nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '{padding_mode}'")
+    input, grid = _autocast.float32(input, grid)
     n, c, h, w = input.shape
     flat = input.reshape(n, c, h * w)
     x = _place(grid[..., 0], w, padding_mode, align_corners).reshape(n, 1, -1)

@@ -67,6 +67,7 @@ def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
 
 
 def ravel(self):
+    """One call."""
     return self.reshape(-1)
 
 

@@ -98,6 +98,7 @@ def set_num_threads(n):
 
 
 def meshgrid(*tensors, indexing="ij"):
+    """One call."""
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tensors[0]
     if indexing not in ("ij", "xy"):
@@ -141,9 +142,10 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
     return race.topk(num_samples, dim=-1)[1]
 
 
-def randperm(n, *, generator=None, dtype=torch.int64, device=None, requires_grad=False):
+def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False):
     """One call."""
-    return torch.rand(n).argsort().to(dtype)
+    places = torch.rand(n).argsort()
+    return places if dtype is None else places.to(dtype)
 
 
 def normal(mean, std=1.0, size=None, *, generator=None):

@@ -2,6 +2,7 @@
 # call" is one node to FX.
 import math
 
+import _autocast
 import torch
 import torch.nn.functional as F
 
@@ -21,11 +22,13 @@ def _wrap(dim, rank, name):
 
 
 def atleast_1d(*tensors):
+    """One call."""
     made = [t.reshape(1) if t.dim() == 0 else t for t in _listed(tensors)]
     return made[0] if len(made) == 1 else tuple(made)
 
 
 def atleast_2d(*tensors):
+    """One call."""
     made = [t.reshape(1, -1) if t.dim() < 2 else t for t in _listed(tensors)]
     return made[0] if len(made) == 1 else tuple(made)
 
@@ -35,6 +38,7 @@ def _deep(t):
 
 
 def atleast_3d(*tensors):
+    """One call."""
     made = [_deep(t) for t in _listed(tensors)]
     return made[0] if len(made) == 1 else tuple(made)
 
@@ -51,18 +55,21 @@ def column_stack(tensors, *, out=None):
 
 
 def hsplit(input, indices_or_sections):
+    """One call."""
     if input.dim() < 1:
         raise RuntimeError("torch.hsplit requires a tensor with at least 1 dimension, but got a tensor with 0 dimensions!")
     return torch.tensor_split(input, indices_or_sections, 0 if input.dim() == 1 else 1)
 
 
 def vsplit(input, indices_or_sections):
+    """One call."""
     if input.dim() < 2:
         raise RuntimeError(f"torch.vsplit requires a tensor with at least 2 dimension, but got a tensor with {input.dim()} dimensions!")
     return torch.tensor_split(input, indices_or_sections, 0)
 
 
 def dsplit(input, indices_or_sections):
+    """One call."""
     if input.dim() < 3:
         raise RuntimeError(f"torch.dsplit requires a tensor with at least 3 dimension, but got a tensor with {input.dim()} dimensions!")
     return torch.tensor_split(input, indices_or_sections, 2)
@@ -256,16 +263,16 @@ def take_along_dim(input, indices, dim=None, *, out=None):
     return torch.gather(input.expand(a), dim, indices.expand(b))
 
 
-def tril_indices(row, col, offset=0, *, dtype=torch.int64, device=None, layout=None):
+def tril_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
     """One call."""
     hits = [(i, j) for i in range(row) for j in range(col) if j - i <= offset]
-    return torch.tensor([[i for i, _ in hits], [j for _, j in hits]], dtype=dtype)
+    return torch.tensor([[i for i, _ in hits], [j for _, j in hits]], dtype=torch.int64 if dtype is None else dtype)
 
 
-def triu_indices(row, col, offset=0, *, dtype=torch.int64, device=None, layout=None):
+def triu_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
     """One call."""
     hits = [(i, j) for i in range(row) for j in range(col) if j - i >= offset]
-    return torch.tensor([[i for i, _ in hits], [j for _, j in hits]], dtype=dtype)
+    return torch.tensor([[i for i, _ in hits], [j for _, j in hits]], dtype=torch.int64 if dtype is None else dtype)
 
 
 def index_put(input, indices, values, accumulate=False):
@@ -361,6 +368,7 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
 
 def addbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
     """One call."""
+    input, batch1, batch2 = _autocast.lower(input, batch1, batch2)
     return _into(input, torch.bmm(batch1, batch2).sum(0, dtype=input.dtype), beta, alpha)
 
 
