@@ -1,35 +1,9 @@
 /* tests/test_runtime_memory.c -- when an exec takes memory, and when it gives it back. */
 #include <math.h>
 
-#include "fusion/runtime/exec/exec.h"
-#include "tests/graph_builder.h"
+#include "tests/exec_fixture.h"
 
 enum { SIDE = 256, BYTES = SIDE * SIDE * 4 };
-
-struct fixture {
-	struct exec_env env;
-};
-
-static int begin(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	f->env.allocator = allocator_create((size_t)1 << 30);
-	f->env.pool = pool_create(1);
-	*state = f;
-	return f->env.allocator && f->env.pool ? 0 : -1;
-}
-
-static int end(void **state)
-{
-	struct fixture *f = *state;
-
-	assert_int_equal(allocator_used_bytes(f->env.allocator), 0);
-	pool_destroy(f->env.pool);
-	allocator_destroy(f->env.allocator);
-	free(f);
-	return 0;
-}
 
 /* A kernel for each product: x @ x @ x @ ... */
 static struct exec *products(struct fixture *f, struct builder *b, int n)

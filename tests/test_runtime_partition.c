@@ -3,32 +3,7 @@
 #include <stdio.h>
 
 #include "fusion/runtime/exec/partition.h"
-#include "tests/graph_builder.h"
-
-struct fixture {
-	struct exec_env env;
-};
-
-static int begin(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	f->env.allocator = allocator_create((size_t)1 << 30);
-	f->env.pool = pool_create(1);
-	*state = f;
-	return f->env.allocator && f->env.pool ? 0 : -1;
-}
-
-static int end(void **state)
-{
-	struct fixture *f = *state;
-
-	assert_int_equal(allocator_used_bytes(f->env.allocator), 0);
-	pool_destroy(f->env.pool);
-	allocator_destroy(f->env.allocator);
-	free(f);
-	return 0;
-}
+#include "tests/exec_fixture.h"
 
 static struct exec *compile(struct fixture *f, struct builder *b, const char *const *deny,
 			    int n_deny)

@@ -9,6 +9,7 @@
 #include "fusion/runtime/torch/bind.h"
 #include "fusion/runtime/torch/compose.h"
 #include "fusion/runtime/eager/eager.h"
+#include "fusion/runtime/eager/operators.h"
 #include "fusion/runtime/tensor/tensor_print.h"
 #include "fusion/runtime/torch/torch_control.h"
 #include "fusion/runtime/torch/torch_more.h"
@@ -229,51 +230,32 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 	return wanted.kind != VALUE_BOOL || !wanted.b || require_grad(e, *out, true, err);
 }
 
-/* An operator: its spelling is also its name in messages. */
-static bool run_operator(struct eager *e, int op, const char *symbol, bool inplace,
-			 const struct value *values, int n, struct value *out, struct err *err)
+static bool run_call(void *self, const struct eager_call *c, struct value *out, struct err *err)
 {
-	struct eager_call c = {
-		.op = (enum op)op, .name = symbol, .inplace = inplace, .values = values, .n = n
-	};
-
-	if (op < 0)
-		return torch_no_operator(symbol, err);
-	return eager_run(e, &c, out, err);
+	return eager_run(self, c, out, err);
 }
 
 static bool host_binary(void *self, enum binop op, bool inplace, struct value a, struct value b,
 			struct value *out, struct err *err)
 {
 	struct eager *e = self;
-	struct value values[2] = { a, b };
 
-	return run_operator(e, e->operators.binary[op], torch_binary_name(op),
-			    inplace && a.kind == VALUE_TENSOR, values, 2, out, err);
+	return operator_binary(run_call, e, &e->operators, op, inplace, a, b, out, err);
 }
 
 static bool host_unary(void *self, enum unop op, struct value a, struct value *out, struct err *err)
 {
 	struct eager *e = self;
 
-	if (op == UN_POS) {
-		*out = value_ref(a);
-		return true;
-	}
-	return run_operator(e, e->operators.unary[op], torch_unary_name(op), false, &a, 1, out,
-			    err);
+	return operator_unary(run_call, e, &e->operators, op, a, out, err);
 }
 
 static bool host_compare(void *self, enum cmpop op, struct value a, struct value b,
 			 struct value *out, struct err *err)
 {
 	struct eager *e = self;
-	struct value values[2] = { a, b };
 
-	if (torch_identity(op, a, b, out))
-		return true;
-	return run_operator(e, e->operators.compare[op], torch_compare_name(op), false, values, 2,
-			    out, err);
+	return operator_compare(run_call, e, &e->operators, op, a, b, out, err);
 }
 
 static bool host_truth(void *self, struct value a, bool *out, struct err *err)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fusion/runtime/torch/bind.h"
+#include "fusion/runtime/eager/operators.h"
 #include "fusion/runtime/lazy/lazy.h"
 #include "fusion/runtime/session.h"
 #include "fusion/runtime/torch/torch_control.h"
@@ -249,50 +250,32 @@ static bool host_store_attr(void *self, struct value t, const char *name, struct
 	return lazy_sync(l, why, err) && l->eager->host.store_attr(l->eager, t, name, v, err);
 }
 
-static bool run_operator(struct lazy *l, int op, const char *symbol, bool inplace,
-			 const struct value *values, int n, struct value *out, struct err *err)
+static bool run_call(void *self, const struct eager_call *c, struct value *out, struct err *err)
 {
-	struct eager_call c = {
-		.op = (enum op)op, .name = symbol, .inplace = inplace, .values = values, .n = n
-	};
-
-	if (op < 0)
-		return torch_no_operator(symbol, err);
-	return lazy_op(l, &c, out, err);
+	return lazy_op(self, c, out, err);
 }
 
 static bool host_binary(void *self, enum binop op, bool inplace, struct value a, struct value b,
 			struct value *out, struct err *err)
 {
 	struct lazy *l = self;
-	struct value values[2] = { a, b };
 
-	return run_operator(l, l->eager->operators.binary[op], torch_binary_name(op),
-			    inplace && a.kind == VALUE_TENSOR, values, 2, out, err);
+	return operator_binary(run_call, l, &l->eager->operators, op, inplace, a, b, out, err);
 }
 
 static bool host_unary(void *self, enum unop op, struct value a, struct value *out, struct err *err)
 {
 	struct lazy *l = self;
 
-	if (op == UN_POS) {
-		*out = value_ref(a);
-		return true;
-	}
-	return run_operator(l, l->eager->operators.unary[op], torch_unary_name(op), false, &a, 1,
-			    out, err);
+	return operator_unary(run_call, l, &l->eager->operators, op, a, out, err);
 }
 
 static bool host_compare(void *self, enum cmpop op, struct value a, struct value b,
 			 struct value *out, struct err *err)
 {
 	struct lazy *l = self;
-	struct value values[2] = { a, b };
 
-	if (torch_identity(op, a, b, out))
-		return true;
-	return run_operator(l, l->eager->operators.compare[op], torch_compare_name(op), false,
-			    values, 2, out, err);
+	return operator_compare(run_call, l, &l->eager->operators, op, a, b, out, err);
 }
 
 static bool host_truth(void *self, struct value a, bool *out, struct err *err)
