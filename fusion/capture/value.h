@@ -183,9 +183,10 @@ struct cell {
 
 enum disable_mark {
 	DISABLED_NOT,
-	DISABLED,      /* and what it calls */
-	DISABLED_ONCE, /* recursive=False: not what it calls */
-	DISABLED_SKIP, /* of a file of torch's that TorchDynamo skips */
+	DISABLED,       /* and what it calls */
+	DISABLED_ONCE,  /* recursive=False: not what it calls */
+	DISABLED_SKIP,  /* of a file of torch's that TorchDynamo skips */
+	DISABLED_READS, /* reads values of tensors: TorchDynamo calls it as an op, and fails */
 };
 enum grad_mark { GRAD_AS_IS, GRAD_OFF, GRAD_ON };
 

@@ -248,8 +248,14 @@ const char *op_fx_name(const char *spelling, enum op op)
 {
 	const char *dot = strncmp(spelling, "op:", 3) ? strrchr(spelling, '.') : NULL;
 
+	static const char linalg[] = "torch.linalg.";
+
 	if (strcmp(spelling, "op:==") == 0) /* TorchDynamo calls the method */
 		return "__eq__";
+	if (strncmp(spelling, linalg, strlen(linalg)) == 0) /* torch._C._linalg.linalg_norm */
+		return op == OP_linalg_norm ? "linalg_norm" : "linalg_vector_norm";
+	if (op == OP_logsigmoid) /* torch._C._nn.log_sigmoid */
+		return "log_sigmoid";
 	return dot ? dot + 1 : op_info(op)->fx;
 }
 

@@ -180,27 +180,31 @@ def _channels(input, p, training, dims):
     if p < 0.0 or p > 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0.0:
-        return input
+        return torch._C.alias(input)
     shape = [size if d < input.dim() - dims else 1 for d, size in enumerate(input.shape)]
     kept = torch.rand(shape) >= p
     return input * (kept.to(input.dtype) / (1.0 - p) if p < 1.0 else kept.to(input.dtype))
 
 
 def dropout1d(input, p=0.5, training=True, inplace=False):
+    """One call."""
     return _channels(input, p, training, 1)
 
 
 def dropout2d(input, p=0.5, training=True, inplace=False):
+    """One call."""
     return _channels(input, p, training, 2)
 
 
 def dropout3d(input, p=0.5, training=True, inplace=False):
+    """One call."""
     return _channels(input, p, training, 3)
 
 
 def alpha_dropout(input, p=0.5, training=False, inplace=False):
+    """One call."""
     if not training or p == 0.0:
-        return input
+        return torch._C.alias(input)
     alpha = -1.7580993408473766
     a = 1.0 / math.sqrt((alpha * alpha * p + 1) * (1 - p))
     kept = (torch.rand_like(input) >= p).to(input.dtype)
@@ -305,8 +309,11 @@ def poisson_nll_loss(
     return _reduced(loss, reduction)
 
 
+@torch._C._reads
 def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
     """One call."""
+    if (var < 0) if isinstance(var, float) else torch.any(var < 0):
+        raise ValueError("var has negative entry/entries")
     if not isinstance(var, float) and var.shape != input.shape and var.shape == input.shape[:-1]:
         var = var.unsqueeze(-1)
     var = torch.clamp(var, min=eps) if not isinstance(var, float) else max(var, eps)

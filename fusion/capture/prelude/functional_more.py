@@ -517,8 +517,9 @@ def channel_shuffle(input, groups):
 
 
 def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
+    """One call."""
     if not training or p == 0.0:
-        return input
+        return torch._C.alias(input)
     shape = list(input.shape[:2]) + [1] * (input.dim() - 2)
     alpha = -1.7580993408473766
     a = 1.0 / math.sqrt((alpha * alpha * p + 1) * (1 - p))

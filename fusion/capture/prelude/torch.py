@@ -24,7 +24,7 @@ class InferenceMode:
         self.before = torch._C._set_grad_enabled(False, True)
 
     def __exit__(self, kind, value, trace):
-        torch._C._set_grad_enabled(self.before, True)
+        torch._C._set_grad_enabled(self.before, False)
 
     def __call__(self, function):
         return function
@@ -113,7 +113,7 @@ def meshgrid(*tensors, indexing="ij"):
         grids.append(t.view([-1 if k == i else 1 for k in range(len(tensors))]).expand(sizes))
     if swap:
         grids = [grids[1], grids[0]] + grids[2:]
-    return tuple(grids)
+    return tuple([torch._C.getitem(g) for g in grids])
 
 
 def bernoulli(input, p=None, *, generator=None):

@@ -18,6 +18,11 @@ def _wrap(dim, rank, name):
     return dim % most
 
 
+def _parts(tensors):
+    """As many getitems."""
+    return tuple([torch._C.getitem(t) for t in tensors])
+
+
 # ---- shapes
 
 
@@ -58,21 +63,21 @@ def hsplit(input, indices_or_sections):
     """One call."""
     if input.dim() < 1:
         raise RuntimeError("torch.hsplit requires a tensor with at least 1 dimension, but got a tensor with 0 dimensions!")
-    return torch.tensor_split(input, indices_or_sections, 0 if input.dim() == 1 else 1)
+    return _parts(torch.tensor_split(input, indices_or_sections, 0 if input.dim() == 1 else 1))
 
 
 def vsplit(input, indices_or_sections):
     """One call."""
     if input.dim() < 2:
         raise RuntimeError(f"torch.vsplit requires a tensor with at least 2 dimension, but got a tensor with {input.dim()} dimensions!")
-    return torch.tensor_split(input, indices_or_sections, 0)
+    return _parts(torch.tensor_split(input, indices_or_sections, 0))
 
 
 def dsplit(input, indices_or_sections):
     """One call."""
     if input.dim() < 3:
         raise RuntimeError(f"torch.dsplit requires a tensor with at least 3 dimension, but got a tensor with {input.dim()} dimensions!")
-    return torch.tensor_split(input, indices_or_sections, 2)
+    return _parts(torch.tensor_split(input, indices_or_sections, 2))
 
 
 def fliplr(input):

@@ -71,13 +71,15 @@ static bool refuse(void *self, struct vm *vm, struct frame *f, bool *done, struc
 	if (*done)
 		return trace_call_marked(t, vm, f, out, err);
 	if (!f->function || !f->function->disabled ||
-	    (t->native && f->function->disabled == DISABLED_SKIP))
+	    (t->native && f->function->disabled >= DISABLED_SKIP))
 		return true;
-	if (f->function->disabled == DISABLED_SKIP) {
+	if (f->function->disabled >= DISABLED_SKIP) {
 		char name[64];
 
 		snprintf(name, sizeof(name), "%s()", f->code->name);
-		trace_break_at(t, BREAK_SKIPPED, name, f->up);
+		trace_break_at(
+		    t, f->function->disabled == DISABLED_SKIP ? BREAK_SKIPPED : BREAK_VALUE_CHECK,
+		    name, f->up);
 		return err_set(err, ERR_BREAK, "the graph ends here");
 	}
 	trace_break_at(

@@ -200,11 +200,11 @@ static bool take_tensor(struct subscript *s, struct value index)
 	return true;
 }
 
-/* x[[0, 2]]: the list is a tensor. */
+/* x[[0, 2]]: the list is a tensor, which FX keeps among the arguments of getitem. */
 static bool take_list(struct subscript *s, struct value list)
 {
 	struct vm_host *host = s->c->host;
-	struct value f = value_native("torch.tensor", OP_tensor, false,
+	struct value f = value_native("fx:", OP_tensor, false,
 				      (struct value){ .kind = VALUE_UNSET });
 	struct value index;
 	bool ok;

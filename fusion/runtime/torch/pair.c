@@ -39,20 +39,27 @@ static bool pack(struct value first, struct value second, const char *const *fie
 
 static const char *const values_indices[] = { "values", "indices" };
 
+/* The first of the parts that are unpacked: *whole as getitem. */
+static bool first_part(const struct composer *c, struct value *whole, struct err *err)
+{
+	struct value part;
+	bool ok = op(c, OP_item_of, "fx:getitem", whole, 1, &part, err);
+
+	value_unref(*whole);
+	*whole = ok ? part : value_none();
+	return ok;
+}
+
 /* Two ops on the same arguments, as (values, indices). */
 static bool two_ops(const struct composer *c, const char *name, enum op values_op, enum op index_op,
 		    const struct value *args, int n, const char *type, struct value *out,
 		    struct err *err)
 {
-	struct value whole, values, indices;
+	struct value values, indices;
 	char fx[64];
-	bool ok;
 
-	if (!op(c, values_op, fx_name(name, fx), args, n, &whole, err))
-		return false;
-	ok = op(c, OP_item_of, "fx:getitem", &whole, 1, &values, err);
-	value_unref(whole);
-	if (!ok)
+	if (!op(c, values_op, fx_name(name, fx), args, n, &values, err) ||
+	    !first_part(c, &values, err))
 		return false;
 	if (!op(c, index_op, "fx:getitem", args, n, &indices, err)) {
 		value_unref(values);
@@ -135,7 +142,7 @@ static bool two_reductions(const struct composer *c, enum op first, enum op seco
 		if (v[i].kind == VALUE_UNSET)
 			v[i] = i == 3 ? value_bool(false) : value_none();
 	if (!statistic && v[1].kind == VALUE_NONE) {
-		if (!op(c, OP_min, fx_name(name, fx), v, 1, &a, err))
+		if (!op(c, OP_min, fx_name(name, fx), v, 1, &a, err) || !first_part(c, &a, err))
 			return false;
 		if (op(c, OP_max, "fx:getitem", v, 1, &b, err))
 			return pack(a, b, min_max, "torch.return_types.aminmax", out, err);
@@ -149,7 +156,7 @@ static bool two_reductions(const struct composer *c, enum op first, enum op seco
 	values[count++] = v[3];
 	if (statistic)
 		values[count++] = v[4];
-	if (!op(c, first, fx_name(name, fx), values, count, &a, err))
+	if (!op(c, first, fx_name(name, fx), values, count, &a, err) || !first_part(c, &a, err))
 		return false;
 	if (!op(c, second, "fx:getitem", (struct value[]){ v[0], v[1], v[3] }, 3, &b, err)) {
 		value_unref(a);
@@ -401,6 +408,17 @@ static bool to(const struct composer *c, const char *name, const struct value *a
 	return op(c, OP_alias, fx_name(name, fx), args, 1, out, err);
 }
 
+/* The same of parts that are views: nothing is copied. */
+static bool first_view(const struct composer *c, struct value *whole, struct err *err)
+{
+	struct value part;
+	bool ok = op(c, OP_alias, "fx:getitem", whole, 1, &part, err);
+
+	value_unref(*whole);
+	*whole = ok ? part : value_none();
+	return ok;
+}
+
 /* broadcast_tensors(x, y, ...): each expanded to what all broadcast to. */
 static bool broadcast(const struct composer *c, const struct value *args, int n, struct value *out,
 		      struct err *err)
@@ -425,7 +443,8 @@ static bool broadcast(const struct composer *c, const struct value *args, int n,
 	ok = ok && sizes_of(c, sum, &sizes, &dtype, err);
 	for (; ok && made < n; made += ok)
 		ok = op(c, OP_expand, made ? "fx:getitem" : "fx:broadcast_tensors",
-			(struct value[]){ args[made], sizes }, 2, &all[made], err);
+			(struct value[]){ args[made], sizes }, 2, &all[made], err) &&
+		     (made > 0 || first_view(c, &all[0], err));
 	if (ok) {
 		*out = value_tuple(all, made);
 		ok = out->kind != VALUE_UNSET || torch_no_memory(err);

@@ -32,6 +32,7 @@ static const struct {
 	{ "torch._C._grad_function", CONTROL_GRAD_FUNCTION },
 	{ "torch.is_grad_enabled", CONTROL_IS_GRAD },
 	{ "torch._C._skip", CONTROL_SKIP },
+	{ "torch._C._reads", CONTROL_READS },
 	{ "torch._C._autocast_enter", CONTROL_AUTOCAST_ENTER },
 	{ "torch._C._autocast_exit", CONTROL_AUTOCAST_EXIT },
 	{ "torch._C._autocast_mode", CONTROL_AUTOCAST_MODE },
@@ -203,6 +204,8 @@ bool torch_control_call(const struct native *f, const struct value *args, int n,
 		break;
 	case CONTROL_SKIP:
 		return disable(f, args[0], DISABLED_SKIP, out, err);
+	case CONTROL_READS:
+		return disable(f, args[0], DISABLED_READS, out, err);
 	case CONTROL_IDENTITY:
 		if (positional == 1) {
 			*out = value_ref(args[0]);

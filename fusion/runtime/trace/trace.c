@@ -329,18 +329,30 @@ bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written)
 }
 
 /* The outermost function of the prelude around, that is one node to FX though it is made
- * of many ops: its text begins with "One call", and ": name" where that is not its own. */
-static struct frame *call_around(const struct trace *t)
+ * of many ops: its text begins with "One call", and ": name" where that is not its own.
+ * *nested: it calls another such function. */
+static struct frame *call_around(const struct trace *t, bool *nested)
 {
 	struct frame *found = NULL;
 
+	*nested = false;
+
 	for (struct frame *f = t->vm->frame; f && f->unit->hidden; f = f->up) {
-		if (f->code->doc && strncmp(f->code->doc, "One call", strlen("One call")) == 0)
+		if (f->code->doc && strncmp(f->code->doc, "One call", strlen("One call")) == 0) {
+			*nested = found != NULL;
 			found = f;
+		}
 		if (f == t->base)
 			break;
 	}
 	return found;
+}
+
+bool trace_within_call(const struct trace *t)
+{
+	bool nested;
+
+	return call_around(t, &nested) != NULL;
 }
 
 /* The first op of a call bears its name, the others none. */
@@ -361,10 +373,11 @@ static void name_call(struct frame *call, char *fx, size_t room)
  * what the spelling says. */
 static bool set_fx(struct trace *t, int node, enum op op, const char *name, bool inplace)
 {
-	struct frame *call = call_around(t);
+	bool nested;
+	struct frame *call = call_around(t, &nested);
 	char fx[64];
 
-	if (call && strcmp(name, "torch._C.getitem") != 0) {
+	if (call && (nested || strcmp(name, "torch._C.getitem") != 0)) {
 		name_call(call, fx, sizeof(fx));
 	} else if (strncmp(name, "fx:", 3) == 0)
 		snprintf(fx, sizeof(fx), "%s", name + 3);
@@ -493,6 +506,8 @@ static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
 		return false;
 	if (!bind_call(&target, op, call_name(name, op), values, n, kw, args, err))
 		return bind_failed(t, values, n, err);
+	if (!trace_mark_parts(t, op, inplace, kw, &name, err))
+		return false;
 	node = graph_add(t->graph, op, args, op_info(op)->n_params, line, column, err);
 	if (node < 0)
 		return op_failed(t, values, n, err);

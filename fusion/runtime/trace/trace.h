@@ -338,6 +338,12 @@ bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written)
 
 /* trace_mark.c.  The grad mode changes: a node of FX, which computes nothing. */
 bool trace_mark_grad(struct trace *t, bool enabled, struct err *err);
+bool trace_mark_inference(struct trace *t, bool enters, struct err *err);
+/* Calls that are several nodes to FX: marks for all but the last, whose name goes to *name. */
+bool trace_mark_parts(struct trace *t, enum op op, bool inplace, const struct keywords *kw,
+		      const char **name, struct err *err);
+/* Whether a function of our prelude is being run that is one node to FX. */
+bool trace_within_call(const struct trace *t);
 /* The calls of autocast: so are its beginning and end. */
 bool trace_autocast(struct trace *t, const struct native *f, const struct value *args, int n,
 		    struct value *out, struct err *err);
@@ -371,9 +377,9 @@ bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
 	      const struct value *values, int n, const struct keywords *kw, struct value *out,
 	      struct err *err);
 
-/* trace_literal.c: torch.tensor(numbers). */
-bool trace_literal(struct trace *t, const struct value *args, int n, const struct keywords *kw,
-		   struct value *out, struct err *err);
+/* trace_literal.c: torch.tensor(numbers); without `named` FX calls it nothing. */
+bool trace_literal(struct trace *t, bool named, const struct value *args, int n,
+		   const struct keywords *kw, struct value *out, struct err *err);
 
 /* world.c: the objects of the program, copied as they are read.  A LAZY value
  * is the number of a slot. */

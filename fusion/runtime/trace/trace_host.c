@@ -130,8 +130,10 @@ static bool call_control(struct trace *t, const struct native *f, const struct v
 		*out = value_bool(!t->grad_off);
 	if (f->id == CONTROL_GRAD_MODE && n == 1 && args[0].kind == VALUE_BOOL)
 		return trace_mark_grad(t, args[0].b, err);
-	if (f->id == CONTROL_GRAD_MODE && n == 2 && args[0].kind == VALUE_BOOL)
-		t->grad_off = !args[0].b; /* without a node */
+	if (f->id == CONTROL_GRAD_MODE && n == 2 && args[0].kind == VALUE_BOOL) {
+		t->grad_off = !args[0].b;
+		return trace_mark_inference(t, args[1].b, err);
+	}
 	if (f->id == CONTROL_GRAD_MODE || f->id == CONTROL_IS_GRAD)
 		return true;
 	if (torch_control_is_autocast(f))
@@ -189,7 +191,7 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 		return call_native(t, f, args, n, kw, out, err);
 	}
 	if (f->id == OP_tensor)
-		return trace_literal(t, args, n, kw, out, err);
+		return trace_literal(t, strcmp(f->name, "fx:") != 0, args, n, kw, out, err);
 	if (n > MAX_ARGS)
 		return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, n);
 	values[0] = f->self;
@@ -270,8 +272,10 @@ static bool host_compare(void *self, enum cmpop op, struct value a, struct value
 		return true;
 	if (t->operators->compare[op] < 0)
 		return torch_no_operator(torch_compare_name(op), err);
-	return trace_op(t, (enum op)t->operators->compare[op], torch_compare_name(op), false,
-			values, 2, NULL, out, err);
+	/* 0 == x is the operator; x == 0 is x's method, __eq__ */
+	return trace_op(t, (enum op)t->operators->compare[op],
+			op == CMP_EQ && a.kind != VALUE_TENSOR ? "fx:eq" : torch_compare_name(op),
+			false, values, 2, NULL, out, err);
 }
 
 /* Where the policy is to follow both ways, it says why it does not. */

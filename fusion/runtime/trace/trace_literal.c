@@ -148,8 +148,8 @@ static bool put_together(struct literal *l, int rank, const int64_t *size, struc
 	return ok;
 }
 
-static bool make_symbolic(struct trace *t, struct value data, enum dtype dtype, struct value *out,
-			  struct err *err)
+static bool make_symbolic(struct trace *t, bool named, struct value data, enum dtype dtype,
+			  struct value *out, struct err *err)
 {
 	struct literal l = { .t = t, .dtype = dtype, .err = err };
 	int64_t size[MAX_RANK];
@@ -171,9 +171,9 @@ static bool make_symbolic(struct trace *t, struct value data, enum dtype dtype, 
 	else
 		ok = ok && put_together(&l, rank, size, out);
 	value_unref(l.items);
-	if (ok && rank < 2 && !graph_set_fx(t->graph, out->tensor->node, "tensor"))
+	if (ok && rank < 2 && !graph_set_fx(t->graph, out->tensor->node, named ? "tensor" : ""))
 		ok = trace_no_memory(err);
-	t->n_ops += ok && rank == 0; /* its node was none of FX's so far */
+	t->n_ops += ok && named && rank == 0; /* its node was none of FX's so far */
 	return ok;
 }
 
@@ -188,8 +188,8 @@ static bool pin_all(struct trace *t, struct value v, bool *changed)
 	return *changed;
 }
 
-bool trace_literal(struct trace *t, const struct value *args, int n, const struct keywords *kw,
-		   struct value *out, struct err *err)
+bool trace_literal(struct trace *t, bool named, const struct value *args, int n,
+		   const struct keywords *kw, struct value *out, struct err *err)
 {
 	struct shape shape = { 0 };
 	struct value data;
@@ -201,9 +201,10 @@ bool trace_literal(struct trace *t, const struct value *args, int n, const struc
 
 	if (!bind_tensor_call(args, n, kw, &data, &dtype, err))
 		return false;
+	named &= !trace_within_call(t);
 	elements_n = count(data, 0, &symbols);
 	if (symbols > 0 && elements_n <= MOST_SYMBOLIC)
-		return make_symbolic(t, data, dtype, out, err);
+		return make_symbolic(t, named, data, dtype, out, err);
 	if (symbols > 0 && pin_all(t, data, &changed))
 		return err_set(err, ERR_UNSUPPORTED, "the numbers are specialised");
 	if (!bind_literal(t->graph->arena, data, &dtype, &shape.rank, size, &elements, err))
@@ -215,6 +216,8 @@ bool trace_literal(struct trace *t, const struct value *args, int n, const struc
 		return trace_no_memory(err);
 	t->graph->nodes[node]->line = t->host.line;
 	t->graph->nodes[node]->column = t->host.column;
-	t->n_ops++;
+	if (!named && !graph_set_fx(t->graph, node, ""))
+		return trace_no_memory(err);
+	t->n_ops += named;
 	return trace_wrap(t, node, out, err);
 }

@@ -2,8 +2,9 @@
  *
  * torch._C._set_grad_enabled stands in a graph where torch.no_grad() begins and
  * ends, and around a function that it decorates; torch.amp._enter_autocast and
- * _exit_autocast where a block of torch.autocast() does.  As in torch a piece that
- * ends inside such a block leaves it first, and the next one enters it again.
+ * _exit_autocast where a block of torch.autocast() does, and the like where one of
+ * torch.inference_mode() does.  As in torch a piece that ends inside such a block
+ * leaves it first, and the next one enters it again.
  */
 #include <string.h>
 
@@ -56,6 +57,41 @@ static bool mark_autocast(struct trace *t, bool enters, struct err *err)
 	return mark(t, enters ? "_enter_autocast" : "_exit_autocast", err);
 }
 
+bool trace_mark_inference(struct trace *t, bool enters, struct err *err)
+{
+	return mark(t, enters ? "_enter_inference_mode" : "_exit_inference_mode", err);
+}
+
+/* Calls that TorchDynamo writes as several: all but the last are marks here, since the
+ * one op is what eager runs. */
+bool trace_mark_parts(struct trace *t, enum op op, bool inplace, const struct keywords *kw,
+		      const char **name, struct err *err)
+{
+	static const struct {
+		const char *spelling;
+		enum op op;
+		bool inplace;
+		const char *keyword, *parts[2], *last;
+	} calls[] = {
+		{ "torch.addcdiv", OP_addcdiv, false, "value", { "div", "mul" }, "fx:add" },
+		{ "Tensor.addcdiv_", OP_addcdiv, true, "value", { "div", "mul" }, "fx:add_" },
+		{ "Tensor.addcmul_", OP_addcmul, true, "value", { "mul", "mul" }, "fx:add_" },
+		{ "Tensor.add_", OP_add_alpha, true, "alpha", { "mul", NULL }, "fx:add_" },
+	};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		if (op != calls[i].op || inplace != calls[i].inplace || !kw || kw->n != 1 ||
+		    strcmp(*name, calls[i].spelling) != 0 ||
+		    strcmp(kw->names[0].str->text, calls[i].keyword) != 0 || trace_within_call(t))
+			continue;
+		for (int k = 0; k < 2 && calls[i].parts[k]; k++)
+			if (!mark(t, calls[i].parts[k], err))
+				return false;
+		*name = calls[i].last;
+	}
+	return true;
+}
+
 bool trace_autocast(struct trace *t, const struct native *f, const struct value *args, int n,
 		    struct value *out, struct err *err)
 {
@@ -75,6 +111,16 @@ static bool sets_grad(const struct class *c)
 static bool sets_autocast(const struct class *c)
 {
 	return c->hidden && strcmp(c->name, "autocast") == 0;
+}
+
+static bool sets_inference(const struct class *c)
+{
+	return c->hidden && strcmp(c->name, "InferenceMode") == 0;
+}
+
+static bool sets_either(const struct class *c)
+{
+	return sets_autocast(c) || sets_inference(c);
 }
 
 enum { MAX_MANAGERS = 32 };
@@ -144,15 +190,17 @@ static bool begin_grad(struct trace *t, const struct frame *real, const struct f
 	}
 }
 
-/* Blocks of autocast in the frames from `f` out to `base`, each as a mark. */
+/* Blocks of autocast and inference in the frames from `f` out to `base`, each as a mark. */
 static bool mark_blocks(struct trace *t, const struct frame *f, const struct frame *base,
 			bool enters, struct err *err)
 {
 	struct instance *found[MAX_MANAGERS];
 
 	for (;; f = f->up) {
-		for (int n = managers_around(f, sets_autocast, found); n > 0; n--)
-			if (!mark_autocast(t, enters, err))
+		for (int n = managers_around(f, sets_either, found); n > 0; n--)
+			if (sets_autocast(found[n - 1]->class)
+				? !mark_autocast(t, enters, err)
+				: !trace_mark_inference(t, enters, err))
 				return false;
 		if (f == base)
 			return true;
