@@ -180,12 +180,15 @@ static void quick_range(void *context, int64_t begin, int64_t end, int thread)
 	struct worker *w = &p->workers[thread];
 	struct tile tile = { .reg = w->reg, .acc = w->acc, .scratch = w->scratch };
 
-	drive_row(p, w, begin);
-	quick_open(p, w, rows->buffers);
-	for (int64_t row = begin; row < end; row++) {
-		quick_row(p, w, &tile);
-		for (int k = 0; k < p->n_places; k++)
-			w->quick[k] += p->places[k].row_bytes;
+	for (int64_t row = begin, next; row < end;) {
+		drive_row(p, w, row);
+		quick_open(p, w, rows->buffers);
+		next = row - row % p->row_run + p->row_run;
+		for (; row < next && row < end; row++) {
+			quick_row(p, w, &tile);
+			for (int k = 0; k < p->n_places; k++)
+				w->quick[k] += p->places[k].row_bytes;
+		}
 	}
 }
 

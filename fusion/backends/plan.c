@@ -482,21 +482,22 @@ static bool is_flat(const struct plan *p)
 	return true;
 }
 
-/* Whether rows of a place follow each other in even steps: then how far. */
-static bool find_row_step(struct place *at)
+/* For how many rows on a place goes in even steps, and how far each is. */
+static int64_t find_row_step(struct place *at)
 {
 	struct walk outer[MAX_RANK];
 	int n = 0;
 
 	for (int d = 0; d < at->n_outer; d++)
 		n = add_dim(outer, n, at->outer[d].extent, at->outer[d].stride);
-	at->row_bytes = n ? outer[0].stride * (int64_t)at->bytes : 0;
-	return n <= 1;
+	at->row_bytes = n ? outer[n - 1].stride * (int64_t)at->bytes : 0;
+	return n ? outer[n - 1].extent : INT64_MAX;
 }
 
 /* A ROWS whose rows are one tile each, of places that a pointer is enough for. */
 static bool is_quick(struct plan *p)
 {
+	p->row_run = p->rows;
 	if (p->points == 0 || p->points > p->tile)
 		return false;
 	for (int i = PART_PROLOGUE; i < p->n_parts; i++)
@@ -504,10 +505,11 @@ static bool is_quick(struct plan *p)
 			struct place *at = &p->parts[i].places[k];
 			bool slot = at->inst->kind == INST_SAVE || at->inst->kind == INST_RESTORE;
 			bool even = p->points * at->bytes % p->kernels->vector_bytes == 0;
+			int64_t run = find_row_step(at);
 
-			if (!find_row_step(at) ||
-			    (!slot && !at->one &&
-			     (!at->direct || (!even && (at->store || at->shared)))))
+			p->row_run = run < p->row_run ? run : p->row_run;
+			if (!slot && !at->one &&
+			    (!at->direct || (!even && (at->store || at->shared))))
 				return false;
 		}
 	return true;

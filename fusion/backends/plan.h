@@ -51,7 +51,7 @@ struct place {
 	int n_outer, n_inner;
 	struct walk outer[MAX_RANK], inner[MAX_RANK];
 	int64_t points;        /* of the inner dims */
-	int64_t row_bytes;     /* quick ROWS: from one row to the next */
+	int64_t row_bytes;     /* quick ROWS: from one row of a run to the next */
 	bool direct;           /* one run of stride 1 */
 	bool whole;            /* ... and all of its buffer */
 	bool plain;            /* ... of a tensor, and reads may overrun */
@@ -121,7 +121,8 @@ struct plan {
 	int64_t grain;                 /* points that are worth a thread */
 	int64_t tiles, tiles_grain;    /* MAP: the same in tiles */
 	bool flat;                     /* MAP: every place is a plain pointer */
-	bool quick;                    /* ROWS: likewise, a row is one tile, rows in even steps */
+	bool quick;                    /* ROWS: likewise, a row is one tile */
+	int64_t row_run;               /* quick: as many rows follow each other in even steps */
 	int n_outer_dims;
 	int64_t outer_extent[MAX_RANK];
 	struct worker *workers;

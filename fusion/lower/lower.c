@@ -95,7 +95,7 @@ static bool make_buffers(struct build *b)
 	for (int i = 0; i < g->n_inputs; i++)
 		add_buffer(b, node_of(b, g->inputs[i]), BUFFER_INPUT, i);
 	for (int i = 0; i < g->n_outputs; i++) {
-		const struct node *n = node_of(b, g->outputs[i]);
+		const struct node *n = node_of(b, view_base(g, g->outputs[i]));
 		if (b->state[n->id].buffer < 0 && kind_of(n) != KIND_CONSTANT)
 			add_buffer(b, n, BUFFER_OUTPUT, i);
 		b->l->outputs[i] = build_buffer(b, n->id);

@@ -80,22 +80,61 @@ struct arg decompose_batch_norm(struct expand *e)
 	return channel_affine(e, normalised_over(e, x, dims, count));
 }
 
-/* [N, C, ...] as [N, groups, the rest] and back. */
+/* A number for each channel as [groups, channels of a group, 1, ...]. */
+static struct arg over_group(struct expand *e, struct arg w, const struct shape *grouped)
+{
+	const struct sym *sizes[MAX_RANK] = { grouped->size[1], grouped->size[2] };
+
+	for (int i = 2; i < grouped->rank - 1; i++)
+		sizes[i] = sym_const(e->g->syms, 1);
+	return expand_op(e, OP_reshape, (struct arg[]){ w, arg_ints(sizes, grouped->rank - 1) }, 2);
+}
+
+/* [N, C, ...] as [N, groups, channels of a group, ...]: no reshape of x has to copy. */
+static struct shape grouped_shape(struct expand *e, const struct sym *groups)
+{
+	const struct shape *shape = &e->n->shape;
+	struct shape s = { .rank = 3 };
+
+	s.size[0] = shape->size[0];
+	s.size[1] = groups;
+	s.size[2] = sym_floordiv(e->g->syms, shape->size[1], groups);
+	for (int i = 2; i < shape->rank; i++)
+		if (s.rank < MAX_RANK)
+			s.size[s.rank++] = shape->size[i];
+		else
+			s.size[MAX_RANK - 1] = sym_mul(e->g->syms, s.size[MAX_RANK - 1],
+						       shape->size[i]);
+	return s;
+}
+
+/* x with mean 0 and variance 1 over the dims from the third on. */
+static struct arg normalised_behind(struct expand *e, struct arg x, const struct shape *shape)
+{
+	const struct sym *dims[MAX_RANK], *count = sym_const(e->g->syms, 1);
+
+	for (int i = 2; i < shape->rank; i++) {
+		dims[i - 2] = sym_const(e->g->syms, i);
+		count = sym_mul(e->g->syms, count, shape->size[i]);
+	}
+	return normalised_over(e, x, arg_ints(dims, shape->rank - 2), count);
+}
+
+/* All is done in the shape of the groups, so that it can be one kernel. */
 static struct arg over_groups(struct expand *e, const struct sym *groups)
 {
-	struct symtab *t = e->g->syms;
-	const struct shape *shape = &e->n->shape;
-	const struct sym *rest = sym_floordiv(t, shape->size[1], groups);
-	struct arg x = e->n->args[0];
+	struct arg weight = expand_arg(e, "weight"), bias = expand_arg(e, "bias"), x;
+	struct shape grouped = grouped_shape(e, groups);
 
-	for (int i = 2; i < shape->rank; i++)
-		rest = sym_mul(t, rest, shape->size[i]);
-	const struct sym *sizes[3] = { shape->size[0], groups, rest };
-
-	x = expand_op(e, OP_reshape, (struct arg[]){ x, arg_ints(sizes, 3) }, 2);
-	x = normalised_over(e, x, arg_int(e->g, 2), rest);
-	x = expand_op(e, OP_reshape, (struct arg[]){ x, arg_ints(shape->size, shape->rank) }, 2);
-	return channel_affine(e, x);
+	x = expand_op(e, OP_reshape,
+		      (struct arg[]){ e->n->args[0], arg_ints(grouped.size, grouped.rank) }, 2);
+	x = normalised_behind(e, x, &grouped);
+	if (weight.kind == ARG_NODE)
+		x = mul(e, x, over_group(e, weight, &grouped));
+	if (bias.kind == ARG_NODE)
+		x = expand_binary(e, OP_add, x, over_group(e, bias, &grouped));
+	return expand_op(e, OP_reshape,
+			 (struct arg[]){ x, arg_ints(e->n->shape.size, e->n->shape.rank) }, 2);
 }
 
 struct arg decompose_group_norm(struct expand *e)
@@ -105,7 +144,11 @@ struct arg decompose_group_norm(struct expand *e)
 
 struct arg decompose_instance_norm(struct expand *e)
 {
-	return over_groups(e, e->n->shape.size[1]);
+	const struct shape *shape = &e->n->shape;
+
+	if (shape->rank < 3) /* no dims behind the channels */
+		return over_groups(e, shape->size[1]);
+	return channel_affine(e, normalised_behind(e, e->n->args[0], shape));
 }
 
 /* The p-norm over dims. */

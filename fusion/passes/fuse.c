@@ -360,7 +360,7 @@ static bool find_uses(struct fuse *f)
 			if (g->nodes[id]->args[k].kind == ARG_NODE)
 				f->uses[next[f->base[g->nodes[id]->args[k].node]]++] = id;
 	for (int i = 0; i < g->n_outputs; i++)
-		f->is_output[g->outputs[i]] = true;
+		f->is_output[f->base[g->outputs[i]]] = true;
 	return true;
 }
 

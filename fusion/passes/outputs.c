@@ -3,13 +3,33 @@
  * Passes share and drop nodes freely, so an output may end up as an input, a
  * constant, or the same node as another output though the program made two
  * tensors.  A program that writes to one must not see the other change: such
- * outputs get a copy each before fusion.
+ * outputs get a copy each before fusion.  A view that is all of what a kernel
+ * computes, row by row, needs none: it is that memory under another shape.
  */
+#include "fusion/graph/view.h"
 #include "fusion/passes/pass.h"
 
 static enum op_kind kind_of(const struct graph *g, int id)
 {
 	return op_info(g->nodes[id]->op)->kind;
+}
+
+/* Whether the view is all of what a kernel writes, in the order of its memory. */
+static bool is_whole(const struct graph *g, int id)
+{
+	const struct node *base = g->nodes[view_base(g, id)];
+	struct view_layout layout;
+
+	switch (op_info(base->op)->kind) {
+	case KIND_INPUT:
+	case KIND_CONSTANT:
+	case KIND_CREATE:
+		return false;
+	default:
+		return view_layout(g, id, &layout) && view_contiguous(g, &layout) &&
+		       sym_is(layout.offset, 0) &&
+		       shape_numel(g->syms, &layout.shape) == shape_numel(g->syms, &base->shape);
+	}
 }
 
 /* Why output i needs a copy; NULL: it needs none. */
@@ -19,12 +39,13 @@ static const char *needs_copy(const struct graph *g, const struct pass_origin *o
 
 	if (kind == KIND_CONSTANT)
 		return "an output is a constant";
-	if (kind == KIND_VIEW)
+	if (kind == KIND_VIEW && !is_whole(g, g->outputs[i]))
 		return "an output is a view";
 	if (kind == KIND_INPUT && origins[i].kind != KIND_INPUT)
 		return "an output has become an input";
 	for (int j = 0; j < i; j++)
-		if (g->outputs[j] == g->outputs[i] && origins[j].id != origins[i].id)
+		if (view_base(g, g->outputs[j]) == view_base(g, g->outputs[i]) &&
+		    origins[j].id != origins[i].id)
 			return "two outputs have become one";
 	return NULL;
 }

@@ -38,6 +38,7 @@ pass_fn pass_fold;
 pass_fn pass_simplify;
 pass_fn pass_cse;
 pass_fn pass_lift;
+pass_fn pass_sink;
 pass_fn pass_dce;
 pass_fn pass_views;
 

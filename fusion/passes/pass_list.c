@@ -45,6 +45,7 @@ SIMPLE(fold)
 SIMPLE(simplify)
 SIMPLE(cse)
 SIMPLE(lift)
+SIMPLE(sink)
 SIMPLE(dce)
 SIMPLE(views)
 

@@ -1,0 +1,125 @@
+/* fusion/passes/sink.c -- reshapes move from an operand of a pointwise op to its result.
+ *
+ * The other way than lift.c: what a norm over groups computes in the shape of its
+ * groups goes on in that shape, so that relu(reshape(norm)) is in the kernel of the
+ * norm, and the reshape at the end is its memory under another shape.  Behind pass
+ * lift, so of what could not be lifted; only where the other operands are reshapes
+ * of the same kind, or in memory in an order that has the other shape too.
+ */
+#include "fusion/graph/view.h"
+#include "fusion/passes/pass.h"
+
+/* Bases of views of this kind are in memory whatever is fused. */
+static bool in_memory(const struct node *base)
+{
+	switch (op_info(base->op)->kind) {
+	case KIND_INPUT:
+	case KIND_CONSTANT:
+	case KIND_LIBRARY:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The pointwise value of which node `id` is a reshape, element by element; -1. */
+static int reshaped(const struct graph *g, int id)
+{
+	const struct node *n = g->nodes[id], *x;
+	struct view_layout layout;
+
+	if (op_info(n->op)->kind != KIND_VIEW)
+		return -1;
+	x = g->nodes[view_base(g, id)];
+	if (op_info(x->op)->kind != KIND_POINTWISE || !view_layout(g, id, &layout) ||
+	    !view_contiguous(g, &layout) || !sym_is(layout.offset, 0) ||
+	    shape_numel(g->syms, &layout.shape) != shape_numel(g->syms, &x->shape))
+		return -1;
+	return x->id;
+}
+
+/* The operand whose shape the op shall have; -1: it stays as it is. */
+static int find_source(const struct graph *g, const struct node *n)
+{
+	if (op_info(n->op)->kind != KIND_POINTWISE || n->weak)
+		return -1;
+	for (int a = 0; a < n->n_args; a++) {
+		const struct node *x;
+		int of;
+
+		if (n->args[a].kind != ARG_NODE)
+			continue;
+		x = g->nodes[n->args[a].node];
+		of = shape_equal(&x->shape, &n->shape) ? reshaped(g, x->id) : -1;
+		if (of >= 0 && g->nodes[of]->shape.rank > 0)
+			return of;
+	}
+	return -1;
+}
+
+static int reshape(struct rewrite *rw, const struct node *n, int x, const struct shape *to,
+		   struct err *err)
+{
+	struct arg args[2] = { arg_node(x), arg_ints(to->size, to->rank) };
+
+	return graph_add(rw->g, OP_reshape, args, 2, n->line, n->column, err);
+}
+
+/* Operand x in that shape: a node, REWRITE_KEEP where it would have to copy. */
+static int operand_as(struct rewrite *rw, const struct node *n, int x, const struct shape *to,
+		      struct err *err)
+{
+	int of = reshaped(rw->g, x), id;
+	struct view_layout layout;
+
+	if (of >= 0 && shape_equal(&rw->g->nodes[of]->shape, to))
+		return of;
+	if (!shape_equal(&rw->g->nodes[x]->shape, &n->shape) ||
+	    !in_memory(rw->g->nodes[view_base(rw->g, x)]))
+		return REWRITE_KEEP;
+	id = reshape(rw, n, x, to, err);
+	if (id < 0)
+		return REWRITE_FAILED;
+	return view_layout(rw->g, id, &layout) ? id : REWRITE_KEEP;
+}
+
+static int sink(struct rewrite *rw, struct node *n, struct err *err)
+{
+	int source = find_source(rw->g, n), before = rw->g->n_nodes, id;
+	struct arg args[MAX_ARGS];
+	struct shape to;
+
+	if (source < 0)
+		return REWRITE_KEEP;
+	to = rw->g->nodes[source]->shape;
+	for (int a = 0; a < n->n_args; a++) {
+		args[a] = n->args[a];
+		if (args[a].kind != ARG_NODE || rw->g->nodes[args[a].node]->shape.rank == 0)
+			continue;
+		args[a].node = operand_as(rw, n, args[a].node, &to, err);
+		if (args[a].node < 0) {
+			rw->g->n_nodes = before; /* what was tried is not needed */
+			return args[a].node;
+		}
+	}
+	id = graph_add(rw->g, n->op, args, n->n_args, n->line, n->column, err);
+	if (id < 0)
+		return REWRITE_FAILED;
+	if (rw->g->nodes[id]->dtype != n->dtype || !shape_equal(&rw->g->nodes[id]->shape, &to)) {
+		rw->g->n_nodes = before;
+		return REWRITE_KEEP;
+	}
+	pass_fired(rw->g, "in the shape of what it is made of", n, rw->g->nodes[source]);
+	id = reshape(rw, n, id, &n->shape, err);
+	if (id < 0)
+		return REWRITE_FAILED;
+	rw->g->nodes[id]->name = n->name;
+	return id;
+}
+
+/* needs: no COMPOSITE nodes; keeps: values, bit for bit; breaks: leaves nodes that
+ * nothing reads */
+bool pass_sink(struct graph *g, bool *changed, struct err *err)
+{
+	return rewrite_run(g, sink, NULL, changed, err);
+}
