@@ -129,13 +129,58 @@ static void drive_map(struct plan *p, void *const *buffers, struct pool *pool, b
 		pool_run(pool, p->tiles, p->tiles_grain, range, &launch);
 }
 
+static void run_setup(struct plan *p, void *const *buffers)
+{
+	if (!p->has_setup)
+		return;
+	drive_row(p, &p->workers[0], 0);
+	drive_part(p, PART_SETUP, &p->workers[0], &p->workers[0], buffers,
+		   &(struct span){ .n = 1 });
+}
+
+bool plan_suits_blocks(const struct plan *p, int64_t columns, int64_t numel)
+{
+	if (numel == 0)
+		return false;
+	if (p->kernel->form == FORM_MAP)
+		return p->points == numel;
+	return p->kernel->form == FORM_ROWS && p->points == columns && p->rows * p->points == numel;
+}
+
+void plan_begin_blocks(struct plan *p, void *const *buffers)
+{
+	run_setup(p, buffers);
+}
+
+void plan_run_block(struct plan *p, void *const *buffers, const struct plan_block *block,
+		    int thread)
+{
+	struct worker *w = &p->workers[thread];
+	struct plan_block at = *block;
+
+	if (at.step == at.n) {
+		at.n *= at.rows;
+		at.rows = 1;
+	}
+	if (p->kernel->form == FORM_ROWS) {
+		for (; at.rows > 0; at.rows--, at.begin += at.step)
+			drive_some_rows(p, buffers, at.begin / p->points,
+					(at.begin + at.n) / p->points, thread);
+		return;
+	}
+	drive_row(p, w, 0);
+	for (; at.rows > 0; at.rows--, at.begin += at.step)
+		for (int64_t done = 0; done < at.n; done += p->tile) {
+			int64_t n = at.n - done < p->tile ? at.n - done : p->tile;
+
+			drive_part(p, part_body(0), w, w, buffers,
+				   &(struct span){ .begin = at.begin + done, .n = n });
+		}
+}
+
 void plan_launch(struct plan *p, void *const *buffers, struct pool *pool, bool backward)
 {
-	if (p->has_setup) {
-		drive_row(p, &p->workers[0], 0);
-		drive_part(p, PART_SETUP, &p->workers[0], &p->workers[0], buffers,
-			   &(struct span){ .n = 1 });
-	}
+	run_setup(p, buffers);
 	switch (p->kernel->form) {
 	case FORM_MAP:
 		drive_map(p, buffers, pool, backward);

@@ -200,6 +200,13 @@ static void rows_range(void *context, int64_t begin, int64_t end, int thread)
 		run_row(rows->plan, &rows->plan->workers[thread], rows->buffers, row, NULL);
 }
 
+void drive_some_rows(struct plan *p, void *const *buffers, int64_t begin, int64_t end, int thread)
+{
+	struct rows rows = { .plan = p, .buffers = buffers };
+
+	(p->quick ? quick_range : rows_range)(&rows, begin, end, thread);
+}
+
 void drive_rows(struct plan *p, void *const *buffers, struct pool *pool)
 {
 	struct rows rows = { .plan = p, .buffers = buffers };

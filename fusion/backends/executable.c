@@ -44,11 +44,10 @@ static bool add_binding(struct executable *exe, struct err *err)
 	for (int i = 0; i < l->n_kernels; i++) {
 		const struct kernel *k = &l->kernels[i];
 
-		if (k->form == FORM_LIBRARY) {
-			if (!library_check(k, err))
-				return false;
+		if (k->library && !library_check(k, err))
+			return false;
+		if (k->form == FORM_LIBRARY)
 			continue;
-		}
 		b->plans[i] = plan_create(l, k, exe->kernels, exe->consts, err);
 		if (!b->plans[i])
 			return false;
@@ -138,16 +137,26 @@ static bool fill_binding(struct executable *exe, struct binding *b, const int64_
 	const struct lowered *l = exe->lowered;
 
 	for (int i = 0; i < l->n_kernels; i++) {
-		if (b->plans[i]) {
-			if (!plan_bind(b->plans[i], vars, err))
+		const struct kernel *k = &l->kernels[i];
+		struct library_call *call = &b->libraries[i];
+		struct plan *plan = b->plans[i];
+
+		if (k->library) {
+			free(call->state);
+			call->state = NULL;
+			if (!library_bind(call, l, k, exe->kernels, exe->blas, exe->random, vars,
+					  err))
 				return false;
-			continue;
+			call->fault = &exe->fault;
 		}
-		free(b->libraries[i].state);
-		if (!library_bind(&b->libraries[i], l, &l->kernels[i], exe->kernels, exe->blas,
-				  exe->random, vars, err))
+		if (!plan)
+			continue;
+		plan->least_workers = k->library ? call->threads : 0;
+		if (!plan_bind(plan, vars, err))
 			return false;
-		b->libraries[i].fault = &exe->fault;
+		if (k->library && call->threads > 0 &&
+		    plan_suits_blocks(plan, call->out.size[call->out.rank - 1], call->out.numel))
+			call->behind = plan;
 	}
 	return true;
 }
@@ -182,10 +191,12 @@ bool executable_bind(struct executable *exe, const int64_t *vars, struct err *er
 void executable_launch(struct executable *exe, int kernel, void *const *buffers, struct pool *pool,
 		       bool backward)
 {
-	if (exe->plans[kernel])
+	const struct library_call *call = &exe->libraries[kernel];
+
+	if (call->op)
+		call->op->run(call, buffers, pool);
+	if (exe->plans[kernel] && !call->behind)
 		plan_launch(exe->plans[kernel], buffers, pool, backward);
-	else
-		exe->libraries[kernel].op->run(&exe->libraries[kernel], buffers, pool);
 }
 
 bool executable_fault(struct executable *exe, struct err *err)

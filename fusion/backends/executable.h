@@ -18,7 +18,7 @@ struct binding {
 	int64_t *vars;                  /* NULL: not bound yet */
 	int64_t used;                   /* the least was used longest ago */
 	struct plan **plans;            /* of each kernel; NULL: LIBRARY */
-	struct library_call *libraries; /* of each kernel; used by LIBRARY ones */
+	struct library_call *libraries; /* of each kernel; op is NULL: it has no call */
 };
 
 /* A program that is called with a few shapes in turn must not be bound anew

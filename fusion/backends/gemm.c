@@ -129,10 +129,13 @@ static void choose_blocks(struct gemm *g)
 	g->m_block = least(m, M_BLOCK);
 	g->n_block = least(up_to(n, g->columns), lanes >= 16 ? N_BLOCK : N_BLOCK / 2);
 	count_tasks(g);
+	if (g->whole_rows)
+		g->n_block = up_to(n, g->columns);
+	count_tasks(g);
 	while (g->tasks < 2 * MOST_THREADS && flops / (double)g->tasks >= 2.0 * TASK_FLOPS) {
 		if (g->m_block > 4 * rows)
 			g->m_block = up_to(g->m_block / 2, rows);
-		else if (g->n_block > 128)
+		else if (g->n_block > 128 && !g->whole_rows)
 			g->n_block = up_to(g->n_block / 2, g->columns);
 		else if (g->m_block > rows)
 			g->m_block = up_to(g->m_block / 2, rows);
@@ -173,8 +176,9 @@ static void size_memory(struct gemm *g)
  * parts of panels as they lie. */
 static bool turns(const struct gemm *g)
 {
-	return g->row.size < g->column.size && gemm_is_wide(g->dtype) && g->column.step[1] != 1 &&
-	       g->column.linear[1] && g->k.linear[1] && g->row.linear[2] && g->column.linear[2];
+	return !g->whole_rows && g->row.size < g->column.size && gemm_is_wide(g->dtype) &&
+	       g->column.step[1] != 1 && g->column.linear[1] && g->k.linear[1] &&
+	       g->row.linear[2] && g->column.linear[2];
 }
 
 static struct axis_dims turn_dims(const struct axis_dims *dims)
@@ -205,7 +209,7 @@ static struct gemm *make(struct gemm g, const struct axis_dims dims[4])
 		g.blas = NULL;
 	choose_blocks(&g);
 	size_memory(&g);
-	threads = g.tasks ? (g.tasks + g.grain - 1) / g.grain : 0;
+	threads = gemm_threads(&g);
 	if (posix_memalign((void **)&made, ALIGN,
 			   aligned(sizeof(g)) + tables + g.shared_bytes + aligned(g.extra_bytes) +
 			       (size_t)threads * g.thread_bytes) != 0)
@@ -245,6 +249,8 @@ struct run {
 	const struct gemm *g;
 	const unsigned char *a, *b;
 	unsigned char *c;
+	gemm_behind_fn *behind;
+	void *context;
 };
 
 /* One block of the result; the element (k, j) of its columns is in the panels at
@@ -389,10 +395,47 @@ static void pack_tasks(void *context, int64_t begin, int64_t end, int thread)
 	}
 }
 
-/* `packed`: the scratch holds the columns of the task before, which are this one's. */
-static void run_block(const struct run *run, int64_t task, unsigned char *scratch, bool packed)
+bool gemm_tells_blocks(const struct gemm *g)
+{
+	return g->turned ? g->row.linear[2] && g->row.step[2] == 1
+			 : g->column.linear[2] && g->column.step[2] == 1;
+}
+
+int gemm_threads(const struct gemm *g)
+{
+	return g->tasks ? (int)((g->tasks + g->grain - 1) / g->grain) : 0;
+}
+
+/* Rows [i0, i0 + m) by columns [j0, j0 + n) are written. */
+static void tell_block(const struct run *run, int64_t batch, const struct block *x, int thread)
 {
 	const struct gemm *g = run->g;
+	const struct axis *slow = g->turned ? &g->column : &g->row;
+	int64_t at = axis_at(&g->batch, 2, batch), first = g->turned ? x->j0 : x->i0;
+	struct gemm_written w = { .rows = g->turned ? x->n : x->m,
+				  .columns = g->turned ? x->m : x->n,
+				  .step = slow->step[2] };
+
+	if (!run->behind)
+		return;
+	at += g->turned ? x->i0 : x->j0;
+	if (slow->linear[2]) {
+		w.start = at + axis_at(slow, 2, first);
+		run->behind(run->context, &w, thread);
+		return;
+	}
+	for (int64_t end = first + w.rows; first < end; first++) {
+		w.start = at + axis_at(slow, 2, first);
+		w.rows = 1;
+		run->behind(run->context, &w, thread);
+	}
+}
+
+/* `packed`: the scratch holds the columns of the task before, which are this one's. */
+static void run_block(const struct run *run, int64_t task, int thread, bool packed)
+{
+	const struct gemm *g = run->g;
+	unsigned char *scratch = g->scratch + (size_t)thread * g->thread_bytes;
 	int64_t batch = task / g->m_blocks / g->n_blocks;
 	struct block x = open_block(run, batch, task / g->m_blocks % g->n_blocks * g->n_block);
 
@@ -419,10 +462,11 @@ static void run_block(const struct run *run, int64_t task, unsigned char *scratc
 	gemm_unpack(g, x.sums,
 		    run->c + axis_at(&g->batch, 2, batch) * (int64_t)dtype_bytes(g->dtype), x.i0,
 		    x.m, x.j0, x.n);
+	tell_block(run, batch, &x, thread);
 }
 
 /* Sums of ints wrap, element by element. */
-static void run_ints(const struct run *run, int64_t task)
+static void run_ints(const struct run *run, int64_t task, int thread)
 {
 	const struct gemm *g = run->g;
 	int64_t n0 = task / g->m_blocks % g->n_blocks * g->n_block, m0;
@@ -451,32 +495,44 @@ static void run_ints(const struct run *run, int64_t task)
 					  axis_at(&g->column, 2, j),
 				      (int64_t)sum);
 		}
+	tell_block(run, batch,
+		   &(struct block){ .i0 = m0, .m = m_end - m0, .j0 = n0, .n = n_end - n0 }, thread);
 }
 
 static void run_tasks(void *context, int64_t begin, int64_t end, int thread)
 {
 	const struct run *run = context;
 	const struct gemm *g = run->g;
-	unsigned char *scratch = g->scratch + (size_t)thread * g->thread_bytes;
 	bool once = g->k.size <= g->k_block; /* what is packed is whole */
 
 	for (int64_t task = begin; task < end; task++)
 		if (in_ints(g->dtype))
-			run_ints(run, task);
+			run_ints(run, task, thread);
 		else
-			run_block(run, task, scratch,
+			run_block(run, task, thread,
 				  task > begin && task % g->m_blocks != 0 && once);
 }
 
-void gemm_run(const struct gemm *g, const void *a, const void *b, void *c, struct pool *pool)
+static void tell_all(const struct run *run)
 {
-	struct run run = { g, g->turned ? b : a, g->turned ? a : b, c };
+	const struct gemm *g = run->g;
+	struct block x = { .m = g->row.size, .n = g->column.size };
+
+	for (int64_t i = 0; i < g->batch.size; i++)
+		tell_block(run, i, &x, 0);
+}
+
+void gemm_run(const struct gemm *g, const void *a, const void *b, void *c, gemm_behind_fn *behind,
+	      void *context, struct pool *pool)
+{
+	struct run run = { g, g->turned ? b : a, g->turned ? a : b, c, behind, context };
 	int64_t each = GROUP * g->columns * g->k.size;
 
 	if (g->tasks == 0)
 		return;
 	if (g->blas && pool_threads(pool) == 1) {
 		gemm_blas_run(g, a, b, c);
+		tell_all(&run);
 		return;
 	}
 	if (g->shared)

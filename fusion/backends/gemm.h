@@ -48,6 +48,7 @@ struct gemm {
 	int columns; /* of the innermost kernel */
 	int64_t m_block, n_block, k_block;
 	int64_t m_blocks, n_blocks, tasks, grain;
+	bool whole_rows; /* a block has all columns: something behind the product wants that */
 	bool in_place, shared; /* b: read where it lies; packed once, for all tasks */
 	size_t a_bytes, b_bytes, c_bytes, thread_bytes, shared_bytes;
 	unsigned char *scratch; /* of all threads */
@@ -62,8 +63,22 @@ struct gemm *gemm_create(const struct gemm *g, const struct axis_dims *batch,
 			 const struct axis_dims *row, const struct axis_dims *column,
 			 const struct axis_dims *k);
 
-/* `b` NULL: all ones. */
-void gemm_run(const struct gemm *g, const void *a, const void *b, void *c, struct pool *pool);
+/* Called by the thread that has written rows [row, row + rows) of the result by
+ * columns [column, column + columns) of one batch, from element `start` on: the next
+ * row is `step` elements on, columns are neighbours. */
+struct gemm_written {
+	int64_t start, rows, step, columns;
+};
+typedef void gemm_behind_fn(void *context, const struct gemm_written *block, int thread);
+
+/* Whether the result has neighbours in memory along its columns (or rows, where the
+ * roles are changed), so that blocks can be told; and the most threads it uses. */
+bool gemm_tells_blocks(const struct gemm *g);
+int gemm_threads(const struct gemm *g);
+
+/* `b` NULL: all ones.  `behind` NULL: nothing is done behind blocks. */
+void gemm_run(const struct gemm *g, const void *a, const void *b, void *c, gemm_behind_fn *behind,
+	      void *context, struct pool *pool);
 
 /* Private to gemm*.c. */
 

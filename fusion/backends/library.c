@@ -95,5 +95,6 @@ bool library_bind(struct library_call *call, const struct lowered *l, const stru
 			call->number[i] = n->args[i].b;
 	}
 	bind_result(&call->out, n, k->out_buffer, vars);
+	call->rows = k->form == FORM_ROWS;
 	return !call->op->bind || call->op->bind(call, err);
 }

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "fusion/backends/plan.h"
 #include "fusion/backends/reduce.h"
 #include "fusion/backends/simd/kernels.h"
 #include "fusion/base/pool.h"
@@ -43,7 +44,13 @@ struct library_call {
 	const int64_t *vars;      /* of the symbols; while bind() runs */
 	struct library_fault *fault;
 	struct twister *random; /* NULL: always the same numbers */
-	void *state;            /* bind()'s; one block, freed by the caller */
+	/* What the kernel does behind its product (lower.h).  `rows`: it reduces rows;
+	 * set before bind(), which sets `threads`, the most that run() uses, where it
+	 * can run `behind` on blocks; set before run(), NULL: the caller runs it. */
+	bool rows;
+	int threads;
+	struct plan *behind;
+	void *state; /* bind()'s; one block, freed by the caller */
 };
 
 struct library_op {
@@ -68,6 +75,10 @@ void library_fault(const struct library_call *call, int64_t index, int64_t size)
 int64_t library_entry(const struct library_call *call, const char *name, int i, int64_t otherwise);
 
 bool library_no_memory(struct err *err); /* always false */
+
+/* library_matmul.c: runs the gemm that is the call's state, and what is behind it. */
+void library_product(const struct library_call *call, const void *a, const void *b,
+		     void *const *buffers, struct pool *pool);
 
 /* The offset of the element at a row-major position over dims [first, last). */
 static inline int64_t library_offset(const struct operand *x, int first, int last, int64_t index)

@@ -43,6 +43,7 @@ static struct gemm *create_product(const struct library_call *call, const struct
 	struct axis_dims batch = { .size = 1 }, row = batch, column = batch, k = batch;
 	struct gemm like = { .kernels = call->kernels,
 			     .dtype = y->dtype,
+			     .whole_rows = call->rows,
 			     .extra_bytes = extra_bytes };
 	int64_t groups = call->number[5], windows = y->size[2] * y->size[3];
 	int64_t out = groups ? y->size[1] / groups : 0, in = w->size[1];
@@ -85,6 +86,8 @@ static bool bind_convolution(struct library_call *call, struct err *err)
 		return library_no_memory(err);
 	memcpy(g->extra, &c, sizeof(c));
 	call->state = g;
+	if (gemm_tells_blocks(g))
+		call->threads = gemm_threads(g);
 	return true;
 }
 
@@ -135,9 +138,8 @@ static void run_convolution(const struct library_call *call, void *const *buffer
 		pool_run(pool, x->size[0] * x->size[1],
 			 plane < WORTH_A_THREAD ? WORTH_A_THREAD / plane + 1 : 1, pad_planes,
 			 &padding);
-	gemm_run(g, operand_start(&call->arg[1], buffers),
-		 c->pads ? (const void *)c->padded : padding.in, operand_start(&call->out, buffers),
-		 pool);
+	library_product(call, operand_start(&call->arg[1], buffers),
+			c->pads ? (const void *)c->padded : padding.in, buffers, pool);
 }
 
 const struct library_op library_conv_windows = { bind_convolution, run_convolution };

@@ -106,8 +106,36 @@ static bool bind_contraction(struct library_call *call, struct err *err)
 	if ((double)axes[ROW].size * (double)axes[COLUMN].size * (double)axes[SUMMED].size >=
 	    GEMM_WORTH_BLAS)
 		g.blas = blas_calls(blas);
+	g.whole_rows = call->rows;
 	call->state = gemm_create(&g, &axes[BATCH], &axes[ROW], &axes[COLUMN], &axes[SUMMED]);
+	if (call->state && gemm_tells_blocks(call->state))
+		call->threads = gemm_threads(call->state);
 	return call->state || library_no_memory(err);
+}
+
+/* What is behind the product, on a block of it. */
+struct behind {
+	struct plan *plan;
+	void *const *buffers;
+};
+
+static void run_behind(void *context, const struct gemm_written *w, int thread)
+{
+	const struct behind *behind = context;
+
+	plan_run_block(behind->plan, behind->buffers,
+		       &(struct plan_block){ w->start, w->rows, w->step, w->columns }, thread);
+}
+
+void library_product(const struct library_call *call, const void *a, const void *b,
+		     void *const *buffers, struct pool *pool)
+{
+	struct behind behind = { call->behind, buffers };
+
+	if (call->behind)
+		plan_begin_blocks(call->behind, buffers);
+	gemm_run(call->state, a, b, operand_start(&call->out, buffers),
+		 call->behind ? run_behind : NULL, &behind, pool);
 }
 
 static void run_contraction(const struct library_call *call, void *const *buffers,
@@ -116,9 +144,8 @@ static void run_contraction(const struct library_call *call, void *const *buffer
 	bool einsum = call->node->op == OP_einsum;
 	const struct operand *x = &call->arg[einsum], *y = &call->arg[einsum + 1];
 
-	gemm_run(call->state, operand_start(x, buffers),
-		 y->buffer >= 0 ? operand_start(y, buffers) : NULL,
-		 operand_start(&call->out, buffers), pool);
+	library_product(call, operand_start(x, buffers),
+			y->buffer >= 0 ? operand_start(y, buffers) : NULL, buffers, pool);
 }
 
 const struct library_op library_matmul = { bind_contraction, run_contraction };

@@ -33,7 +33,7 @@ static bool kernel_writes(const struct kernel *k, int buffer)
 		if (writes(k->stages[s].body, k->stages[s].n_body, buffer) ||
 		    writes(k->stages[s].post, k->stages[s].n_post, buffer))
 			return true;
-	return false;
+	return k->library && buffer == k->out_buffer; /* by its product */
 }
 
 static void fill_place(struct place *at, const struct plan *p, const struct inst *inst, bool body)
@@ -406,6 +406,7 @@ static bool make_workers(struct plan *p, struct err *err)
 	int64_t n = work / p->grain;
 	size_t bytes;
 
+	n = n < p->least_workers ? p->least_workers : n;
 	n = n < 1 ? 1 : n > MAX_WORKERS ? MAX_WORKERS : n;
 	p->workers = calloc((size_t)n, sizeof(*p->workers));
 	if (__builtin_mul_overflow(each, (size_t)n, &bytes) || !p->workers ||

@@ -127,6 +127,7 @@ struct plan {
 	int64_t outer_extent[MAX_RANK];
 	struct worker *workers;
 	int n_workers;
+	int least_workers;    /* set before plan_bind(): threads of the product; else 0 */
 	void *memory;         /* all that workers point to */
 	union number *chunks; /* partial results of one row cut up: [chunk][...] */
 };
@@ -150,7 +151,25 @@ static inline int part_post(int stage)
 /* Runs the kernel; forms other than LIBRARY.  `backward`: see backend.h. */
 void plan_launch(struct plan *p, void *const *buffers, struct pool *pool, bool backward);
 
+/* The part of a kernel behind its product (lower.h) that walks one block of the
+ * product's result.  plan_suits_blocks(): whether the bound kernel can be run so,
+ * on a product whose rows have `columns` elements of `numel`.  Then, for a launch,
+ * plan_begin_blocks() once, and plan_run_block() on each by any thread below
+ * n_workers: `rows` runs of n points, the first at point `begin` of the result in
+ * row-major order, each `step` points behind the one before.  What reduces must
+ * get whole rows. */
+struct plan_block {
+	int64_t begin, rows, step, n;
+};
+bool plan_suits_blocks(const struct plan *p, int64_t columns, int64_t numel);
+void plan_begin_blocks(struct plan *p, void *const *buffers);
+void plan_run_block(struct plan *p, void *const *buffers, const struct plan_block *block,
+		    int thread);
+
 /* Private to the drivers. */
+
+/* drive_rows.c: rows [begin, end). */
+void drive_some_rows(struct plan *p, void *const *buffers, int64_t begin, int64_t end, int thread);
 
 /* Points [begin, begin + n) of the tile axis.  `slot`: where they lie in slots.
  * `width`: see struct tile. */

@@ -26,7 +26,7 @@ enum op_kind {
 	KIND_JOIN,      /* tensors side by side along a dim: cat */
 	KIND_CREATE,    /* new elements from sizes (zeros, full, arange) */
 	KIND_COMPOSITE, /* expands into other ops: pass decompose */
-	KIND_LIBRARY,   /* an own kernel function, never fused (cumsum) */
+	KIND_LIBRARY,   /* an own kernel function (cumsum) */
 	KIND_CONTROL,   /* a loop and what belongs to it: no kernel, see loop.h */
 };
 
@@ -110,6 +110,13 @@ bool autocast_sums(const char *equation);
 static inline bool op_draws(enum op op)
 {
 	return op == OP_uniform || op == OP_normal || op == OP_random_ints;
+}
+
+/* Whether its function computes the result block by block, so that more ops can be
+ * done on each block: see lower.h. */
+static inline bool op_is_product(enum op op)
+{
+	return op == OP_matmul || op == OP_matmul_nt || op == OP_einsum || op == OP_conv_windows;
 }
 
 /* Reads a signature, as in ops.def, and cuts `text` up, where names and defaults

@@ -55,6 +55,7 @@ struct build {
 	int n_nodes;
 	struct domain domain;
 	int n_stages;
+	bool own_result; /* what its product makes is read here alone */
 	inst_list setup, prologue, body[DOMAIN_MAX_STAGES], post[DOMAIN_MAX_STAGES];
 	VEC(struct reg_info) regs;
 	VEC(enum dtype) slots;
@@ -86,6 +87,13 @@ bool space_choose(struct build *b, struct kernel *k);
 
 /* label.c */
 const char *label_name(struct build *b, const struct kernel *k);
+
+/* product.c: a library call with its operands; its result is the caller's. */
+void library_place(struct build *b, struct kernel *k, const struct node *n);
+/* The product that the kernel begins with; NULL.  And its call, with what it
+ * writes, in the finished kernel. */
+const struct node *product_of(const struct build *b);
+void product_place(struct build *b, struct kernel *k);
 
 /* traffic.c: the kernel's bytes, under the hints. */
 void traffic_count(const struct build *b, struct kernel *k);

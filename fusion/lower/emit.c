@@ -329,7 +329,7 @@ int emit_join(struct build *b, const struct node *n)
 int emit_restore(struct build *b, const struct node *n, int stage)
 {
 	struct node_state *s = &b->state[n->id];
-	if (s->buffer >= 0) /* stored by an earlier stage: load it */
+	if (s->buffer >= 0) /* stored by an earlier stage, or by the product: load it */
 		return emit_load(b, n, b->places[n->id].map, stage);
 	struct inst inst = blank(INST_RESTORE, n->dtype);
 	inst.slot = s->slot;

@@ -174,27 +174,47 @@ static void touch(struct build *b, int buffer)
 	at->last_kernel = b->kernel;
 }
 
+static void touch_list(struct build *b, const struct inst *list, int n)
+{
+	for (int i = 0; i < n; i++) {
+		if (list[i].at.buffer >= 0)
+			touch(b, list[i].at.buffer);
+		for (int j = 0; list[i].join && j < list[i].join->n; j++)
+			touch(b, list[i].join->part[j].at.buffer);
+	}
+}
+
+static void touch_all(struct build *b, const struct kernel *k)
+{
+	touch_list(b, k->setup, k->n_setup);
+	touch_list(b, k->prologue, k->n_prologue);
+	for (int s = 0; s < k->n_stages; s++) {
+		touch_list(b, k->stages[s].body, k->stages[s].n_body);
+		touch_list(b, k->stages[s].post, k->stages[s].n_post);
+	}
+	for (int a = 0; k->library && a < MAX_ARGS; a++)
+		if (k->arg_buffer[a] >= 0)
+			touch(b, k->arg_buffer[a]);
+	if (k->library)
+		touch(b, k->out_buffer);
+}
+
 static bool build_library(struct build *b, struct kernel *k)
 {
 	const struct node *n = node_of(b, b->nodes[0]);
 
 	k->form = FORM_LIBRARY;
-	k->op = n->op;
-	k->library = n;
 	b->domain = (struct domain){ .full = n->shape };
-	for (int a = 0; a < n->n_args; a++)
-		if (n->args[a].kind == ARG_NODE) {
-			k->arg_at[a] = build_access(b, n->args[a].node);
-			k->arg_buffer[a] = k->arg_at[a].buffer;
-			touch(b, k->arg_buffer[a]);
-		}
+	library_place(b, k, n);
 	k->out_buffer = build_buffer(b, n->id);
-	touch(b, k->out_buffer);
+	touch_all(b, k);
 	return !b->failed;
 }
 
 static bool build_fused(struct build *b, struct kernel *k)
 {
+	const struct node *product = product_of(b);
+
 	if (!domain_find(b->g, b->nodes, b->n_nodes, &b->domain) ||
 	    !domain_place(b->g, &b->domain, b->nodes, 0, b->n_nodes, b->group, b->kernel,
 			  b->places))
@@ -204,17 +224,15 @@ static bool build_fused(struct build *b, struct kernel *k)
 			       b->kernel, node_of(b, b->nodes[0])->name,
 			       node_of(b, b->nodes[b->n_nodes - 1])->name);
 	begin_kernel(b);
+	b->own_result = product && b->state[product->id].buffer < 0;
+	if (product)
+		build_buffer(b, product->id);
 	if (!schedule_kernel(b) || !space_choose(b, k) || !keep_kernel(b, k))
 		return false;
-	for (size_t i = 0; i < b->accesses.len; i++)
-		touch(b, b->accesses.at[i]->buffer);
-	for (int i = 0; i < k->stages[0].n_body; i++) {
-		const struct join *join = k->stages[0].body[i].join;
-
-		for (int j = 0; join && j < join->n; j++)
-			touch(b, join->part[j].at.buffer);
-	}
-	return true;
+	if (product)
+		product_place(b, k);
+	touch_all(b, k);
+	return !b->failed;
 }
 
 static bool build_kernel(struct build *b)
@@ -229,7 +247,7 @@ static bool build_kernel(struct build *b)
 		const struct node *n = node_of(b, b->nodes[i]);
 		enum op_kind kind = kind_of(n);
 		if (kind == KIND_POINTWISE || kind == KIND_REDUCE || kind == KIND_JOIN ||
-		    b->n_nodes == 1)
+		    op_is_product(n->op) || b->n_nodes == 1)
 			if (kind != KIND_COMPOSITE && kind != KIND_VIEW)
 				continue;
 		return err_set(b->err, ERR_INTERNAL,
@@ -237,7 +255,8 @@ static bool build_kernel(struct build *b)
 			       "a kernel",
 			       n->name, op_info(n->op)->id);
 	}
-	if (!(kind_of(first) == KIND_LIBRARY ? build_library(b, k) : build_fused(b, k)))
+	if (!(kind_of(first) == KIND_LIBRARY && b->n_nodes == 1 ? build_library(b, k)
+								: build_fused(b, k)))
 		return false;
 	k->name = label_name(b, k);
 	k->why = b->why ? b->why[b->kernel] : "";

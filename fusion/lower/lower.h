@@ -18,6 +18,10 @@
  *         before it and one tile of columns; the reduced space is walked point
  *         by point in row-major order.
  *   LIBRARY  one node run by its own function (cumsum): no dims, no stages.
+ * A MAP or ROWS may begin with a product of matrices (`library`): its function is
+ * run first, and the rest walks its result, which the kernel loads from
+ * `out_buffer`.  Who runs it may take turns: a block of the product, then the rest
+ * on that block.  Then a row of the rest is a row of the product.
  * Dims of size 1 are dropped and dims are collapsed where every access allows,
  * so contiguous operands give one dim.  An access need not be linear along a
  * flattened axis (broadcasting, strided inputs): a backend gathers then, by
@@ -182,9 +186,10 @@ struct kernel {
 	int n_regs;
 	int n_slots; /* SAVE slots; each holds one row (COLS: reduced points x tile) */
 	const enum dtype *slot_dtype;
-	/* FORM_LIBRARY; `library` is NULL and the buffers are -1 elsewhere.  An arg
-	 * that is an INPUT has its strides.  Its dtype may differ from the
-	 * result's: the function casts. */
+	/* FORM_LIBRARY, and the product that a kernel begins with; `library` is NULL
+	 * and the buffers are -1 elsewhere.  An arg that is an INPUT has its strides.
+	 * Its dtype may differ from the result's: the function casts.  A result that
+	 * nobody else reads is written where the kernel stores its own, if it may be. */
 	enum op op;
 	const struct node *library; /* for the arguments that are no tensors */
 	int arg_buffer[MAX_ARGS];   /* of each tensor arg, else -1 */

@@ -124,6 +124,11 @@ bool kernel_overwrites(const struct kernel *k, int in, int out)
 	bool *part, ok = true;
 	int stage = 0;
 
+	for (int a = 0; k->library && a < MAX_ARGS; a++)
+		if (k->arg_buffer[a] == in)
+			return false; /* read for other blocks */
+	if (k->library && (in == k->out_buffer || out == k->out_buffer))
+		return false; /* written first */
 	store = k->form == FORM_LIBRARY ? NULL : store_of(k, out, &stage);
 	if (!store || any_reads(k->setup, k->n_setup, in) ||
 	    any_reads(k->prologue, k->n_prologue, in))

@@ -150,14 +150,15 @@ static void print_kernel(struct buf *out, const struct lowered *l, int id)
 	const struct kernel *k = &l->kernels[id];
 
 	buf_printf(out, "kernel %d %s: %s ", id, k->name, lower_form_name(k->form));
-	if (k->form == FORM_LIBRARY) {
-		for (int a = 0; a < MAX_ARGS; a++)
-			if (k->arg_buffer[a] >= 0)
-				buf_printf(out, "%%%d ", k->arg_buffer[a]);
-		buf_printf(out, "-> %%%d", k->out_buffer);
-	} else {
+	if (k->form != FORM_LIBRARY)
 		print_dims(out, k);
-	}
+	if (k->form != FORM_LIBRARY && k->library)
+		buf_printf(out, " behind %s ", op_info(k->op)->id);
+	for (int a = 0; k->library && a < MAX_ARGS; a++)
+		if (k->arg_buffer[a] >= 0)
+			buf_printf(out, "%%%d ", k->arg_buffer[a]);
+	if (k->library)
+		buf_printf(out, "-> %%%d", k->out_buffer);
 	if (k->why[0])
 		buf_printf(out, "  # %s", k->why);
 	buf_putc(out, '\n');

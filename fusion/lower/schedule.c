@@ -104,7 +104,7 @@ static void emit_point(struct build *b, const struct node *n, int stage)
 		return;
 	if (p->stage < stage && s->reg >= 0 && b->regs.at[s->reg].home.level != LEVEL_POINT)
 		return; /* the same for the row, and there already */
-	if (p->stage < stage && (s->buffer >= 0 || s->saved)) {
+	if (op_is_product(n->op) || (p->stage < stage && (s->buffer >= 0 || s->saved))) {
 		s->reg = emit_restore(b, n, stage);
 		return;
 	}

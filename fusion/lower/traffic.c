@@ -41,15 +41,23 @@ static bool same_access(const struct access *x, const struct access *y)
 	       memcmp(x->stride, y->stride, sizeof(x->stride)) == 0;
 }
 
+/* Of the product's block, which is in the cache. */
+static bool loads_product(const struct kernel *k, const struct inst *inst)
+{
+	return inst->kind == INST_LOAD && k->library && inst->at.buffer == k->out_buffer;
+}
+
 /* Whether an instruction before list[i] of the kernel reads or writes the same. */
-static bool is_repeated(const struct inst *const *lists, const int *counts, int list, int i)
+static bool is_repeated(const struct kernel *k, const struct inst *const *lists, const int *counts,
+			int list, int i)
 {
 	const struct inst *inst = &lists[list][i];
 
 	for (int l = 0; l <= list; l++)
 		for (int j = 0; j < (l == list ? i : counts[l]); j++)
 			if ((lists[l][j].kind == INST_LOAD || lists[l][j].kind == INST_STORE) &&
-			    !lists[l][j].join && same_access(&lists[l][j].at, &inst->at))
+			    !lists[l][j].join && !loads_product(k, &lists[l][j]) &&
+			    same_access(&lists[l][j].at, &inst->at))
 				return true;
 	return false;
 }
@@ -83,10 +91,12 @@ static void count_accesses(const struct build *b, struct kernel *k)
 		for (int i = 0; i < counts[l]; i++) {
 			const struct inst *inst = &lists[l][i];
 
+			if (loads_product(k, inst))
+				continue;
 			if (inst->kind == INST_LOAD && inst->join)
 				k->read_bytes += joined_bytes(b, inst);
 			else if ((inst->kind == INST_LOAD || inst->kind == INST_STORE) &&
-				 !is_repeated(lists, counts, l, i))
+				 !is_repeated(k, lists, counts, l, i))
 				*(inst->kind == INST_LOAD ? &k->read_bytes : &k->written_bytes) +=
 				    reached_bytes(b, k, inst);
 		}
@@ -97,21 +107,35 @@ static void count_library(const struct build *b, struct kernel *k)
 	for (int a = 0; a < k->library->n_args; a++)
 		if (k->library->args[a].kind == ARG_NODE)
 			k->read_bytes += value_bytes(b, b->g->nodes[k->library->args[a].node]);
-	k->written_bytes = value_bytes(b, k->library);
+}
+
+/* Whether the program stores to a buffer, in any stage. */
+static bool stores_to(const struct kernel *k, int buffer)
+{
+	for (int s = 0; s < k->n_stages; s++)
+		for (int i = 0; i < k->stages[s].n_body; i++)
+			if (k->stages[s].body[i].kind == INST_STORE &&
+			    k->stages[s].body[i].at.buffer == buffer)
+				return true;
+	return false;
 }
 
 void traffic_count(const struct build *b, struct kernel *k)
 {
-	if (k->form == FORM_LIBRARY) {
+	bool placed = k->library && stores_to(k, k->out_buffer);
+
+	if (k->library)
 		count_library(b, k);
+	if (k->library && !placed)
+		k->written_bytes += value_bytes(b, k->library);
+	if (k->form == FORM_LIBRARY)
 		return;
-	}
 	count_accesses(b, k);
 	for (int i = 0; i < k->n_nodes; i++) {
 		const struct node *n = b->g->nodes[k->nodes[i]];
 
 		k->copies |= n->op == OP_contiguous;
-		if (b->state[n->id].buffer < 0)
+		if (b->state[n->id].buffer < 0 || (n == k->library && placed))
 			k->saved_bytes += value_bytes(b, n); /* it is not written */
 		for (int a = 0; a < n->n_args; a++) {
 			int x = n->args[a].kind == ARG_NODE ? n->args[a].node : -1;

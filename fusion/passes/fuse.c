@@ -21,7 +21,10 @@
  * producer is another kernel. */
 static bool reads_memory(const struct fuse *f, const struct node *n, int k)
 {
-	return op_info(n->op)->kind == KIND_JOIN || f->base[n->args[k].node] != n->args[k].node;
+	enum op_kind kind = op_info(n->op)->kind;
+
+	return kind == KIND_JOIN || kind == KIND_LIBRARY ||
+	       f->base[n->args[k].node] != n->args[k].node;
 }
 
 static bool visited(struct fuse *f, int cluster)
@@ -156,7 +159,8 @@ static bool try_together(struct fuse *f, int a, int b, struct domain *domain,
 	give_nodes(f, cb, a);
 	if (!place_together(f, a, b, domain))
 		why->limit = LIMIT_SPACE;
-	else if (fuse_pays(f, a, domain, f->merged, n, why))
+	else if (fuse_fits_product(f, a, b, domain, why) &&
+		 fuse_pays(f, a, domain, f->merged, n, why))
 		return true;
 	give_nodes(f, cb, b);
 	replace_nodes(f, a);
@@ -180,6 +184,7 @@ static bool try_merge(struct fuse *f, int a, int b)
 	ca->n += cb->n;
 	memcpy(ca->nodes, f->merged, (size_t)ca->n * sizeof(int));
 	ca->joins |= cb->joins;
+	ca->product = ca->product < 0 ? cb->product : ca->product;
 	ca->domain = domain;
 	cb->n = 0;
 	return true;
@@ -254,8 +259,9 @@ static bool merge_across(struct fuse *f)
 		int last = -1;
 		for (int u = f->first_use[id]; u < f->first_use[id + 1]; u++) {
 			int b = f->group[f->uses[u]];
-			if (b < 0 || b == last || f->clusters[b].alone)
-				continue;
+			if (b < 0 || b == last || f->clusters[b].alone ||
+			    f->clusters[b].product >= 0)
+				continue; /* what waits for a product waits for nothing else */
 			int a = last;
 			last = b;
 			if (a < 0 ||
@@ -295,12 +301,12 @@ static void merge_siblings(struct fuse *f)
 		const struct cluster *cb = &f->clusters[b];
 		int tries = 0;
 
-		if (cb->n == 0 || cb->alone || !has_few_points(f, cb))
+		if (cb->n == 0 || cb->alone || cb->product >= 0 || !has_few_points(f, cb))
 			continue;
 		for (int a = b - 1; a >= 0 && tries < SIBLING_TRIES; a--) {
 			const struct cluster *ca = &f->clusters[a];
 
-			if (ca->n == 0 || ca->alone || !same_walk(ca, cb))
+			if (ca->n == 0 || ca->alone || ca->product >= 0 || !same_walk(ca, cb))
 				continue;
 			tries++;
 			if (!depends(f, a, b, false) && !depends(f, b, a, false) &&
@@ -422,7 +428,8 @@ static bool init(struct fuse *f)
 		ids[id] = id;
 		struct cluster *c = &f->clusters[id];
 		*c = (struct cluster){ .nodes = &ids[id], .n = 1, .cap = 1 };
-		c->alone = kind == KIND_LIBRARY || kind == KIND_CREATE;
+		c->product = op_is_product(node->op) ? id : -1;
+		c->alone = (kind == KIND_LIBRARY && c->product < 0) || kind == KIND_CREATE;
 		c->joins = kind == KIND_JOIN;
 		if (!c->alone && domain_find(f->g, c->nodes, 1, &c->domain))
 			replace_nodes(f, id);

@@ -27,8 +27,9 @@ struct cluster {
 	int *nodes; /* ascending */
 	int n, cap; /* n is 0 once it was merged into another */
 	struct domain domain;
-	bool alone; /* library calls, fills, masks that free what they are made of: never fused */
-	bool joins; /* reads several tensors as one: in no kernel that reduces */
+	bool alone;  /* library calls, fills, masks that free what they are made of: never fused */
+	int product; /* a product of matrices that it begins with, see lower.h; else -1 */
+	bool joins;  /* reads several tensors as one: in no kernel that reduces */
 };
 
 struct fuse {
@@ -54,6 +55,8 @@ struct fuse {
 enum fuse_limit {
 	LIMIT_NONE,
 	LIMIT_ALONE,     /* one is a library call, or a fill that memory needs */
+	LIMIT_PRODUCT,   /* `node`, a product of matrices, is not what the kernel can begin with */
+	LIMIT_WHOLE_ROW, /* a product's blocks would be `count` columns, all of them */
 	LIMIT_JOIN,      /* a join in a kernel that reduces, or out of step with the walk */
 	LIMIT_MEMORY,    /* one reads the other's result through a view */
 	LIMIT_ORDER,     /* a third kernel lies between */
@@ -70,13 +73,19 @@ enum fuse_limit {
 struct fuse_verdict {
 	enum fuse_limit limit;
 	int node;
-	double count, units; /* units: the cost of what is computed again */
+	/* units: the cost of what is computed again; WHOLE_ROW: the rows */
+	double count, units;
 };
 
 /* Whether nodes[0..n), placed as cluster `a` of `domain`, make a kernel that is
  * correct to store from and not slower than two.  If not, *why. */
 bool fuse_pays(const struct fuse *f, int a, const struct domain *domain, const int *nodes, int n,
 	       struct fuse_verdict *why);
+
+/* fuse_product.c: whether clusters a and b, now nodes[0..n) placed as cluster a of
+ * `domain`, make one with the product that one of them begins with. */
+bool fuse_fits_product(const struct fuse *f, int a, int b, const struct domain *domain,
+		       struct fuse_verdict *why);
 
 /* fuse.c: why b, which reads from a, is not one kernel with it. */
 struct fuse_verdict fuse_verdict_of(struct fuse *f, int a, int b);

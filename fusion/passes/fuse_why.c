@@ -158,11 +158,36 @@ static void print_alone(struct writer *w, int cluster, int producer)
 		buf_puts(&w->out, "a mask that is made first, so that what it is made of can go");
 }
 
+/* A reduction that would have to wait for all columns of a row. */
+static void print_whole_rows(struct writer *w, int from, const struct fuse_verdict *v)
+{
+	buf_printf(&w->out,
+		   "folds rows that the %s of kernel %d makes: in that kernel each block would "
+		   "have all %.0f columns, and with %.0f rows that costs more than a launch",
+		   op_info(node_of(w, v->node)->op)->id, w->number[from], v->count, v->units);
+}
+
+static void print_product(struct writer *w, int cluster)
+{
+	const struct cluster *c = &w->f->clusters[cluster];
+
+	buf_printf(&w->out, "%s is a library call", op_info(node_of(w, c->product)->op)->id);
+	if (c->n == 1)
+		buf_puts(&w->out, "; no op behind it could be done on its blocks");
+	else
+		buf_printf(&w->out,
+			   "; the %d op%s behind it %s computed block by block of its result, "
+			   "while that is in the cache",
+			   c->n - 1, c->n == 2 ? "" : "s", c->n == 2 ? "is" : "are");
+}
+
 static void print_start(struct writer *w, int cluster)
 {
 	int producer = find_producer(w, cluster), from;
 	struct fuse_verdict v;
 
+	if (w->f->clusters[cluster].product >= 0)
+		return print_product(w, cluster);
 	if (w->f->clusters[cluster].alone)
 		return print_alone(w, cluster, producer);
 	if (producer < 0)
@@ -182,6 +207,15 @@ static void print_start(struct writer *w, int cluster)
 		buf_printf(&w->out,
 			   "reads %%%s of kernel %d in another order, which needs it in memory",
 			   node_of(w, producer)->name, w->number[from]);
+		return;
+	case LIMIT_PRODUCT:
+		buf_printf(&w->out,
+			   "walks what %%%s of kernel %d makes in another order, or has a "
+			   "product of its own",
+			   node_of(w, v.node)->name, w->number[from]);
+		return;
+	case LIMIT_WHOLE_ROW:
+		print_whole_rows(w, from, &v);
 		return;
 	case LIMIT_JOIN:
 		buf_printf(&w->out,
@@ -273,7 +307,10 @@ static void print_end(struct writer *w, int cluster)
 			stored = c->nodes[i];
 		}
 	}
-	if (stored >= 0)
+	if (stored >= 0 && c->product >= 0)
+		buf_printf(&w->out, "; %%%s is stored: %d kernels read it",
+			   node_of(w, stored)->name, most);
+	else if (stored >= 0)
 		buf_printf(&w->out,
 			   "; %%%s is stored: %d kernels read it, and to compute it again "
 			   "costs %d units an element",

@@ -83,9 +83,9 @@ static void run_way(const struct bench *x, int way)
 	const struct shape_of_product *s = x->shape;
 
 	if (way == 0) {
-		gemm_run(x->gemm, x->a, x->b, x->c, x->pool);
+		gemm_run(x->gemm, x->a, x->b, x->c, NULL, NULL, x->pool);
 	} else if (way == 1) {
-		gemm_run(x->by_blas, x->a, x->b, x->c, x->pool);
+		gemm_run(x->by_blas, x->a, x->b, x->c, NULL, NULL, x->pool);
 	} else {
 		for (int i = 0; i < s->batch; i++)
 			blas_whole(x, i);

@@ -114,6 +114,8 @@ static void lay_out(struct exec *e)
 		size_t offset = 0;
 
 		bytes = (bytes + 2 * ALIGN_BYTES - 1) & ~(size_t)(ALIGN_BYTES - 1);
+		if (b->first_kernel < 0)
+			bytes = 0;            /* no kernel uses it */
 		for (int j = 0; j < i; j++) { /* restart past whatever overlaps */
 			const struct exec_temp *o = &e->temps[j];
 

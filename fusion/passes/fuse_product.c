@@ -1,0 +1,60 @@
+/* fusion/passes/fuse_product.c -- what a product of matrices takes along.
+ *
+ * Ops behind a product are computed on each block of its result while that is in
+ * the cache, by the threads that made it: no launch of their own, no wait of all
+ * threads between, and the product's result is neither written to memory nor read
+ * from there.  A reduction needs whole rows, so blocks have all columns then, and
+ * each reads all of the second operand: that pays where these are few.
+ */
+#include "fusion/passes/fuse.h"
+
+enum {
+	MOST_COLUMNS = 512, /* of a block: as wide as backends make them */
+	LEAST_ROWS = 256,   /* blocks of whole rows: fewer would leave threads without any */
+};
+
+static double hint_of(const struct fuse *f, const struct shape *s, int d)
+{
+	return (double)sym_hint(f->g->syms, s->size[d]);
+}
+
+static bool refuse(struct fuse_verdict *why, enum fuse_limit limit, int node, double count)
+{
+	why->limit = limit;
+	why->node = node;
+	why->count = count;
+	return false;
+}
+
+/* The last dim alone is folded, and rows are short and many. */
+static bool takes_rows(const struct fuse *f, const struct node *product,
+		       const struct domain *domain, struct fuse_verdict *why)
+{
+	const struct shape *s = &product->shape;
+	int last = s->rank - 1;
+	double rows = 1;
+
+	if (domain->reduced != 1u << last)
+		return refuse(why, LIMIT_PRODUCT, product->id, 0);
+	for (int d = 0; d < last; d++)
+		rows *= hint_of(f, s, d);
+	why->units = rows;
+	if (rows < LEAST_ROWS || hint_of(f, s, last) > MOST_COLUMNS)
+		return refuse(why, LIMIT_WHOLE_ROW, product->id, hint_of(f, s, last));
+	return true;
+}
+
+bool fuse_fits_product(const struct fuse *f, int a, int b, const struct domain *domain,
+		       struct fuse_verdict *why)
+{
+	const struct cluster *ca = &f->clusters[a], *cb = &f->clusters[b];
+	const struct node *product;
+
+	if (ca->product < 0 && cb->product < 0)
+		return true;
+	product = f->g->nodes[ca->product >= 0 ? ca->product : cb->product];
+	if ((ca->product >= 0 && cb->product >= 0) || ca->joins || cb->joins ||
+	    !shape_equal(&domain->full, &product->shape) || f->places[product->id].row)
+		return refuse(why, LIMIT_PRODUCT, product->id, 0);
+	return !domain->reduces || !domain->reduced || takes_rows(f, product, domain, why);
+}
