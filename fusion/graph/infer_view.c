@@ -492,8 +492,8 @@ static bool infer_strided(struct infer *in, const struct shape *x)
 	if (size->n != stride->n || size->n > MAX_RANK)
 		return err_set(in->err, ERR_VALUE, "as_strided: a stride for each size is needed");
 	in->out->shape.rank = size->n;
+	memcpy(in->out->shape.size, size->ints, sizeof(size->ints[0]) * (size_t)size->n);
 	for (int d = 0; d < size->n; d++) {
-		in->out->shape.size[d] = size->ints[d];
 		if (!infer_at_least(in, size->ints[d], number(in, 0)) ||
 		    !infer_at_least(in, stride->ints[d], number(in, 0)))
 			return err_set(in->err, ERR_VALUE, "as_strided: a negative size or stride");

@@ -125,7 +125,7 @@ def folded(reduce, values):
 
 last = scatter_with(lambda reduce, values: folded(reduce, values) if reduce else values[-1])
 ONCE = V([2, 0, 1, 1, 2, 0], "int64", (2, 3))
-row("scatter", last, C("x, 1, y, z", X(2, 3), ONCE, X(2, 3)), C("x, 0, y, z", X(3, 3), V([2, 0, 1, 1, 2, 0], "int64", (2, 3)), X(2, 3)), C("x, 1, y, 2", X(2, 3), I(2, 1)), C("x, 1, y, 1.5", X(2, 3), I(2, 2), dtypes=FLOATS), C("x, 0, y, z", X(4), V([3, 1], "int64"), X(2)), C("x, 0, y, z", X(4), I(0), X(0)), C("x, 0, y, z", X(2), BAD, X(2), raises="5"), dtypes=ALL, inplace=True)
+row("scatter", last, C("x, 1, y, z", X(2, 3), ONCE, X(2, 3)), C("x, 0, y, z", X(3, 3), V([2, 0, 1, 1, 2, 0], "int64", (2, 3)), X(2, 3)), C("x, 1, y, 2", X(2, 3), I(2, 1)), C("x, 1, y, z, reduce='add'", X(2, 3), I(2, 3), X(2, 3), dtypes=FLOATS + INTS), C("x, 0, y, 3, reduce='add'", X(2, 3), I(4, 3, high=2), dtypes=FLOATS + INTS), C("x, 0, y, z, reduce='multiply'", X(2, 3), I(1, 3, high=2), X(1, 3), raises="prod"), C("x, 0, y, z, reduce='mean'", X(2, 3), I(1, 3, high=2), X(1, 3), raises="reduce"), C("x, 1, y, 1.5", X(2, 3), I(2, 2), dtypes=FLOATS), C("x, 0, y, z", X(4), V([3, 1], "int64"), X(2)), C("x, 0, y, z", X(4), I(0), X(0)), C("x, 0, y, z", X(2), BAD, X(2), raises="5"), dtypes=ALL, inplace=True)
 ADD = lambda x, dim, index, src: scatter_with(lambda r, v: folded("sum", v))(x, dim, index, src)
 row("scatter_add", ADD, C("x, 1, y, z", X(2, 3), I(2, 3), X(2, 3)), C("x, 0, y, z", X(3, 3), I(2, 3), X(2, 3)), C("x, 0, y, z", X(4), I(7), X(7)), C("x, 0, y, z", X(4), I(0), X(0)), C("x, 0, y, z", X(2), BAD, X(2), raises="5"), dtypes=ALL, inplace=True, tol=2)
 REDUCES = [C(f"x, 1, y, z, {r!r}{s}", X(2, 3), I(2, 4), X(2, 4)) for r in ("sum", "prod", "amax", "amin") for s in ("", ", include_self=False")]

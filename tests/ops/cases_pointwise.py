@@ -96,7 +96,19 @@ unary("square", same(lambda a: a * a), dtypes=NUMBERS)
 unary("floor", same(to_int(math.floor)), dtypes=NUMBERS)
 unary("ceil", same(to_int(math.ceil)), dtypes=NUMBERS)
 unary("trunc", same(to_int(math.trunc)), dtypes=NUMBERS)
-unary("round", same(to_int(round)), dtypes=NUMBERS)
+def rounded(x, decimals=0):
+    if not decimals:
+        return same(to_int(round))(x)
+    power = 10.0 ** abs(decimals)
+    up = lambda a: cast(a * power, x.dtype)
+    down = lambda a: cast(a / power, x.dtype)
+    if decimals < 0:
+        up, down = down, up
+    return same(lambda a: down(cast(to_int(round)(up(a)), x.dtype)))(x)
+
+
+DECIMALS = [C("x, decimals=1", X(2, 3), dtypes=FLOATS), C("x, decimals=-1", X(7), dtypes=FLOATS), C("x, decimals=2", S(5), dtypes=("float32", "float64")), C("x, decimals=0", X(3))]
+unary("round", rounded, dtypes=NUMBERS, extra=DECIMALS)
 unary("sign", same(sign))
 unary("isnan", truth(lambda a: a != a), inplace=False)
 unary("logical_not", pointwise(lambda a: not a, "logic"))

@@ -119,8 +119,21 @@ def unfold_x(g, x_shape, dimension, size, step):
     return z
 
 
+def _overlaps(size, stride):
+    """Whether two places of a strided view are one in memory."""
+    reach = 0
+    for step, n in sorted([(s, n) for s, n in zip(stride, size) if n != 1]):
+        if step <= reach:
+            return True
+        reach += step * (n - 1)
+    return False
+
+
 def as_strided_x(g, x_shape, size, stride, offset):
     z = zeros_for(g, x_shape)
+    if _overlaps(size, stride):
+        places = torch._C.as_strided(torch.arange(z.numel()), size, stride, offset)
+        return z.reshape(-1).index_add(0, places.reshape(-1), g.reshape(-1)).reshape(x_shape)
     torch._C.as_strided(z, size, stride, offset).copy_(g)
     return z
 

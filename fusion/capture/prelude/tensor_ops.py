@@ -57,6 +57,24 @@ vdot = torch.vdot
 vsplit = torch.vsplit
 
 
+as_strided = torch.as_strided
+
+
+@torch._C._skip
+def resize_(self, *sizes, memory_format=None):
+    sizes = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
+    if sizes != tuple(self.shape):
+        raise NotImplementedError(
+            f"x.resize_() to other sizes is not in the language: write x = x.reshape({', '.join([str(n) for n in sizes])}), "
+            "or x = x.new_empty(...) where the number of elements changes"
+        )
+    return self
+
+
+def resize_as_(self, the_template, *, memory_format=None):
+    return self.resize_(the_template.shape)
+
+
 def as_strided_scatter(self, src, size, stride, storage_offset=0):
     return torch.as_strided_scatter(self, src, size, stride, storage_offset)
 

@@ -167,6 +167,18 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
     return made
 
 
+def as_strided(input, size, stride, storage_offset=None):
+    """One call."""
+    if not input.is_contiguous():
+        raise NotImplementedError("as_strided of a tensor whose elements do not lie row by row is not in the language: take it of the tensor that this one is a view of")
+    start = 0
+    if storage_offset is not None:
+        start = storage_offset - torch._C.storage_offset(input)
+        if start < 0:
+            raise NotImplementedError("as_strided: a view that begins before the tensor is not in the language: take it of the tensor that this one is a view of")
+    return torch._C.as_strided(input, size, stride, start)
+
+
 def as_strided_scatter(input, src, size, stride, storage_offset=0):
     """One call."""
     places = torch.arange(input.numel()).reshape(-1)

@@ -64,9 +64,9 @@ def sinc(input, *, out=None):
     return torch.sinc(input)
 
 
-def round(input, *, out=None):
+def round(input, *, decimals=0, out=None):
     """One call: special_round."""
-    return torch.round(input)
+    return torch.round(input, decimals=decimals)
 
 
 def logit(input, eps=None, *, out=None):

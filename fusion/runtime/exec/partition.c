@@ -77,6 +77,7 @@ static bool lowers(struct cut *c, const struct node *n)
 	return false;
 }
 
+/* What outputs are made of, and draws of random numbers: later ones would be others. */
 static void mark_live(struct cut *c)
 {
 	for (int i = 0; i < c->g->n_outputs; i++)
@@ -84,16 +85,17 @@ static void mark_live(struct cut *c)
 	for (int id = c->g->n_nodes - 1; id >= 0; id--) {
 		const struct node *n = c->g->nodes[id];
 
+		c->live[id] |= graph_draws(n);
 		for (int i = 0; c->live[id] && i < n->n_args; i++)
 			if (n->args[i].kind == ARG_NODE)
 				c->live[n->args[i].node] = true;
 	}
 }
 
-/* Levels of all live nodes; the number of fallbacks. */
+/* Levels of all live nodes; the number of fallbacks.  Draws stay in their order. */
 static int rank_nodes(struct cut *c)
 {
-	int found = 0;
+	int found = 0, drawn = -1;
 
 	for (int id = 0; id < c->g->n_nodes; id++) {
 		const struct node *n = c->g->nodes[id];
@@ -112,6 +114,10 @@ static int rank_nodes(struct cut *c)
 				continue;
 			at = c->level[arg] + (c->fallback[arg] && !c->fallback[id]);
 			level = at > level ? at : level;
+		}
+		if (graph_draws(n)) {
+			level = drawn > level ? drawn : level;
+			drawn = level + c->fallback[id];
 		}
 		c->level[id] = level;
 	}

@@ -62,6 +62,7 @@ static const struct {
 	int id;
 } functions[] = {
 	{ "torch.numel", NATIVE_NUMEL },
+	{ "torch._C.storage_offset", NATIVE_STORAGE_OFFSET },
 	{ "torch.is_tensor", NATIVE_IS_TENSOR },
 	{ "torch.Tensor", NATIVE_TENSOR },
 	{ "torch.cat", NATIVE_CAT },

@@ -52,7 +52,7 @@ bool torch_more_wants(const struct native *f, const struct value *args, int n,
 
 	if (f->id > MORE_FIRST && f->id < MORE_END)
 		return true;
-	if (has_keyword(kw, "out"))
+	if (has_keyword(kw, "out") || keyword_wants(f, kw))
 		return true;
 	switch (f->id) {
 	case OP_max:
@@ -261,6 +261,8 @@ bool torch_more_call(const struct composer *c, const struct torch_memory *memory
 	if (n > 0)
 		memcpy(all + method, args, sizeof(*args) * (size_t)n);
 	n += method;
+	if (keyword_wants(f, kw))
+		return keyword_call(c, id, f->name, all, n, kw, out, err);
 	if (!answer(c, memory, id, all, n, &known, out, err))
 		return false;
 	if (known)

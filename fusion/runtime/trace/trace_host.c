@@ -39,10 +39,10 @@ static bool cast(struct trace *t, const struct native *f, struct value tensor, s
 }
 
 /* stride(), is_contiguous(), storage_offset() */
-static bool layout_value(struct trace *t, int id, struct value tensor, struct value dim,
-			 struct value *out, struct err *err)
+static bool layout_value(struct trace *t, const struct native *f, struct value tensor,
+			 struct value dim, struct value *out, struct err *err)
 {
-	int node = trace_node(t, tensor, err), d;
+	int node = trace_node(t, tensor, err), id = f->id, d;
 	struct value strides[MAX_RANK];
 	struct view_layout l;
 
@@ -50,7 +50,8 @@ static bool layout_value(struct trace *t, int id, struct value tensor, struct va
 		return false;
 	if (!view_layout(t->graph, node, &l))
 		return trace_no_memory(err);
-	if (id == NATIVE_STORAGE_OFFSET && sym_is_const(l.offset) && !t->native)
+	if (id == NATIVE_STORAGE_OFFSET && sym_is_const(l.offset) && !t->native &&
+	    f->self.kind == VALUE_TENSOR) /* not our prelude's question */
 		return trace_break(t, BREAK_INT_ANSWER, ".storage_offset()", err);
 	if (id == NATIVE_IS_CONTIGUOUS)
 		*out = value_bool(view_contiguous(t->graph, &l));
@@ -100,7 +101,7 @@ static bool call_native(struct trace *t, const struct native *f, const struct va
 	}
 	if (f->id == NATIVE_STRIDE || f->id == NATIVE_IS_CONTIGUOUS ||
 	    f->id == NATIVE_STORAGE_OFFSET)
-		return layout_value(t, f->id, tensor, dim, out, err);
+		return layout_value(t, f, tensor, dim, out, err);
 	if (f->id == NATIVE_SIZE && dim.kind == VALUE_NONE)
 		return shape_value(&shape, out, err);
 	if (f->id == NATIVE_SIZE) {
