@@ -1,13 +1,21 @@
 # torch.optim: optimisers, each step in the order of PyTorch's own sums.
+#
+# What changes with each step is kept in tensors, so that a graph of a step holds for all:
+# where one is traced, the factors that depend on the step are computed in it.
 import math
 import torch
+
+
+def _power(base, step):
+    """One call: pow."""
+    return base ** step.double()
 
 
 class Optimizer:
     def __init__(self, params, defaults):
         self.defaults = defaults
-        self.state = {}
         self.param_groups = []
+        self._states = []  # by group and parameter
         groups = list(params)
         if len(groups) == 0:
             raise ValueError("optimizer got an empty parameter list")
@@ -31,7 +39,21 @@ class Optimizer:
             if name not in group:
                 group[name] = value
         self.param_groups.append(group)
+        self._states.append([{} for _ in group["params"]])
 
+    def _pairs(self, group):
+        return zip(self.param_groups[group]["params"], self._states[group])
+
+    @property
+    def state(self):
+        found = {}
+        for i in range(len(self.param_groups)):
+            for p, state in self._pairs(i):
+                if len(state) > 0:
+                    found[p] = state
+        return found
+
+    @torch.compiler.disable
     def zero_grad(self, set_to_none=True):
         for group in self.param_groups:
             for p in group["params"]:
@@ -41,11 +63,9 @@ class Optimizer:
                     else:
                         p.grad.detach_().zero_()
 
-    def _of(self, p):
-        """What the optimiser keeps of a parameter."""
-        if p not in self.state:
-            self.state[p] = {}
-        return self.state[p]
+    def _begin(self, p, group):
+        """What is kept of a parameter, before its first step."""
+        return {}
 
     def step(self, closure=None):
         loss = None
@@ -53,11 +73,19 @@ class Optimizer:
             with torch.enable_grad():
                 loss = closure()
         with torch.no_grad():
-            for group in self.param_groups:
-                for p in group["params"]:
-                    if p.grad is not None:
-                        self._update(p, -p.grad if group["maximize"] else p.grad, group)
+            for i, group in enumerate(self.param_groups):
+                for p, state in self._pairs(i):
+                    if p.grad is not None and len(state) == 0:
+                        state.update(self._begin(p, group))
+            self._step()
         return loss
+
+    def _step(self):
+        """A frame of its own."""
+        for i, group in enumerate(self.param_groups):
+            for p, state in self._pairs(i):
+                if p.grad is not None:
+                    self._update(p, -p.grad if group["maximize"] else p.grad, group, state)
 
     def state_dict(self):
         numbers = {}
@@ -69,11 +97,15 @@ class Optimizer:
             packed = {k: v for k, v in group.items() if k != "params"}
             packed["params"] = [numbers[p] for p in group["params"]]
             groups.append(packed)
-        return {"state": {numbers[p]: s for p, s in self.state.items()}, "param_groups": groups}
+        return {"state": {numbers[p]: dict(s) for p, s in self.state.items()}, "param_groups": groups}
 
     def load_state_dict(self, state_dict):
-        params = [p for group in self.param_groups for p in group["params"]]
-        self.state = {params[k]: dict(s) for k, s in state_dict["state"].items()}
+        states = [state for states in self._states for state in states]
+        for k, state in state_dict["state"].items():
+            states[k].clear()
+            states[k].update({
+                name: v.clone() if isinstance(v, torch.Tensor) else v for name, v in state.items()
+            })
         for group, packed in zip(self.param_groups, state_dict["param_groups"]):
             for name, value in packed.items():
                 if name != "params":
@@ -90,7 +122,7 @@ class Optimizer:
 
 
 def _check(lr, weight_decay):
-    if lr < 0.0:
+    if not isinstance(lr, torch.Tensor) and lr < 0.0:
         raise ValueError(f"Invalid learning rate: {lr}")
     if weight_decay < 0.0:
         raise ValueError(f"Invalid weight_decay value: {weight_decay}")
@@ -128,20 +160,22 @@ class SGD(Optimizer):
             },
         )
 
-    def _update(self, p, grad, group):
+    def _update(self, p, grad, group, state):
         if group["weight_decay"] != 0:
-            grad = torch.add(grad, p, alpha=group["weight_decay"])
+            grad = grad.add(p, alpha=group["weight_decay"])
         momentum = group["momentum"]
         if momentum != 0:
-            state = self._of(p)
             kept = state.get("momentum_buffer")
             if kept is None:
-                kept = grad.clone()
+                kept = grad.detach().clone()
                 state["momentum_buffer"] = kept
             else:
                 kept.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
-            grad = torch.add(grad, kept, alpha=momentum) if group["nesterov"] else kept
-        p.add_(grad, alpha=-group["lr"])
+            grad = grad.add(kept, alpha=momentum) if group["nesterov"] else kept
+        if isinstance(group["lr"], torch.Tensor):
+            p.addcmul_(grad, group["lr"], value=-1)
+        else:
+            p.add_(grad, alpha=-group["lr"])
 
 
 class Adam(Optimizer):
@@ -180,32 +214,48 @@ class Adam(Optimizer):
             },
         )
 
-    def _update(self, p, grad, group):
+    def _begin(self, p, group):
+        state = {
+            "step": torch.tensor(0.0),
+            "exp_avg": torch.zeros_like(p),
+            "exp_avg_sq": torch.zeros_like(p),
+        }
+        if group["amsgrad"]:
+            state["max_exp_avg_sq"] = torch.zeros_like(p)
+        return state
+
+    def _update(self, p, grad, group, state):
         beta1, beta2 = group["betas"]
-        state = self._of(p)
-        if not state:
-            state["step"] = 0
-            state["exp_avg"] = torch.zeros_like(p)
-            state["exp_avg_sq"] = torch.zeros_like(p)
-            if group["amsgrad"]:
-                state["max_exp_avg_sq"] = torch.zeros_like(p)
-        state["step"] = state["step"] + 1
         step = state["step"]
+        step += 1
         if group["weight_decay"] != 0:
             if self.decoupled:
                 p.mul_(1 - group["lr"] * group["weight_decay"])
             else:
-                grad = torch.add(grad, p, alpha=group["weight_decay"])
+                grad = grad.add(p, alpha=group["weight_decay"])
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean.lerp_(grad, 1 - beta1)
         square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        size = group["lr"] / (1 - beta1**step)
+        if not torch._C._is_traced():
+            self._apply(p, mean, square, group, state)
+            return
+        rest1 = 1 - _power(beta1, step)
+        rest2 = 1 - _power(beta2, step)
+        size = (group["lr"] / rest1).neg()
+        root = rest2.sqrt()
+        if group["amsgrad"]:
+            square = state["max_exp_avg_sq"].copy_(torch.maximum(state["max_exp_avg_sq"], square))
+        p.addcdiv_(mean, (square.sqrt() / (root * size)).add_(group["eps"] / size))
+
+    def _apply(self, p, mean, square, group, state):
+        """The same with numbers."""
+        beta1, beta2 = group["betas"]
+        step = state["step"].item()
+        size = float(group["lr"]) / (1 - beta1**step)
         root = math.sqrt(1 - beta2**step)
         if group["amsgrad"]:
-            state["max_exp_avg_sq"] = torch.maximum(state["max_exp_avg_sq"], square)
-            square = state["max_exp_avg_sq"]
-        denominator = (square.sqrt() / root).add_(group["eps"])
-        p.addcdiv_(mean, denominator, value=-size)
+            square = state["max_exp_avg_sq"].copy_(torch.maximum(state["max_exp_avg_sq"], square))
+        p.addcdiv_(mean, (square.sqrt() / root).add_(group["eps"]), value=-size)
 
 
 class AdamW(Adam):
@@ -258,22 +308,25 @@ class RMSprop(Optimizer):
             },
         )
 
-    def _update(self, p, grad, group):
-        state = self._of(p)
-        if not state:
-            state["square_avg"] = torch.zeros_like(p)
-            if group["momentum"] > 0:
-                state["momentum_buffer"] = torch.zeros_like(p)
-            if group["centered"]:
-                state["grad_avg"] = torch.zeros_like(p)
+    def _begin(self, p, group):
+        state = {"step": torch.tensor(0.0), "square_avg": torch.zeros_like(p)}
+        if group["momentum"] > 0:
+            state["momentum_buffer"] = torch.zeros_like(p)
+        if group["centered"]:
+            state["grad_avg"] = torch.zeros_like(p)
+        return state
+
+    def _update(self, p, grad, group, state):
+        step = state["step"]
+        step += 1
         if group["weight_decay"] != 0:
-            grad = torch.add(grad, p, alpha=group["weight_decay"])
+            grad = grad.add(p, alpha=group["weight_decay"])
         alpha, square = group["alpha"], state["square_avg"]
         square.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
         if group["centered"]:
             mean = state["grad_avg"]
             mean.lerp_(grad, 1 - alpha)
-            size = torch.addcmul(square, mean, mean, value=-1).sqrt_()
+            size = square.addcmul(mean, mean, value=-1).sqrt_()
         else:
             size = square.sqrt()
         size.add_(group["eps"])
@@ -313,14 +366,23 @@ class Adagrad(Optimizer):
             },
         )
 
-    def _update(self, p, grad, group):
-        state = self._of(p)
-        if not state:
-            state["step"] = 0
-            state["sum"] = torch.full_like(p, group["initial_accumulator_value"])
-        state["step"] = state["step"] + 1
+    def _begin(self, p, group):
+        return {
+            "step": torch.tensor(0.0),
+            "sum": torch.full_like(p, group["initial_accumulator_value"]),
+        }
+
+    def _update(self, p, grad, group, state):
+        step, total = state["step"], state["sum"]
+        step += 1
         if group["weight_decay"] != 0:
-            grad = torch.add(grad, p, alpha=group["weight_decay"])
-        size = group["lr"] / (1 + (state["step"] - 1) * group["lr_decay"])
-        state["sum"].addcmul_(grad, grad, value=1)
-        p.addcdiv_(grad, state["sum"].sqrt().add_(group["eps"]), value=-size)
+            grad = grad.add(p, alpha=group["weight_decay"])
+        lr, decay = group["lr"], group["lr_decay"]
+        total.addcmul_(grad, grad, value=1)
+        root = total.sqrt().add_(group["eps"])
+        if decay == 0:
+            p.addcdiv_(grad, root, value=-lr)
+        elif torch._C._is_traced():
+            p.addcdiv_(grad, root * ((1 + (step.double() - 1) * decay) / -lr))
+        else:
+            p.addcdiv_(grad, root, value=-lr / (1 + (step.item() - 1) * decay))

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fusion/capture/classes.h"
+#include "fusion/runtime/grad/autograd.h"
 
 struct finder {
 	struct recipe_builder *b;
@@ -42,11 +43,25 @@ static bool is_same(const struct finder *f, int slot, struct value v)
 	return v.kind == VALUE_NONE || v.kind == VALUE_ELLIPSIS || s->stand.i == v.i;
 }
 
+/* An object that is a key is found anew in each call. */
+static bool set_key(struct finder *f, struct effect *e, struct value key)
+{
+	e->key = key;
+	e->key_step = -1;
+	if (!slot_key_is_object(key))
+		return true;
+	e->key = value_none();
+	e->key_step = recipe_add(f->b, key);
+	return e->key_step >= 0;
+}
+
 static bool store(struct finder *f, int slot, enum effect_kind kind, struct value key,
 		  struct value v)
 {
-	struct effect effect = { .kind = kind, .slot = slot, .key = key, .step = -1 };
+	struct effect effect = { .kind = kind, .slot = slot, .step = -1 };
 
+	if (!set_key(f, &effect, key))
+		return false;
 	if (v.kind != VALUE_UNSET) {
 		effect.step = recipe_add(f->b, v);
 		if (effect.step < 0)
@@ -76,6 +91,28 @@ static bool find_list(struct finder *f, int slot, struct value stand)
 	return store(f, slot, EFFECT_ITEMS, (struct value){ .kind = VALUE_UNSET }, copy);
 }
 
+/* A key as the stand-in of its dict has it, and the other way round. */
+static struct value key_inside(const struct finder *f, struct value key)
+{
+	int slot = slot_key_is_object(key) ? pointers_get(&f->b->trace->reals, key.object) : -1;
+
+	return slot >= 0 ? f->slots->at[slot].stand : key;
+}
+
+static struct value key_outside(const struct finder *f, struct value key)
+{
+	int slot = slot_key_is_object(key) ? world_slot(f->b->trace, key) : -1;
+
+	return slot >= 0 ? f->slots->at[slot].value : key;
+}
+
+static bool remove_key(struct finder *f, int slot, struct value key)
+{
+	struct effect effect = { .kind = EFFECT_REMOVE, .slot = slot, .step = -1 };
+
+	return set_key(f, &effect, key) && add(f, effect);
+}
+
 /* Keys and values, which the last child slots but `behind` are. */
 static bool find_dict(struct finder *f, int slot, const struct dict *was, const struct dict *is,
 		      int behind)
@@ -85,12 +122,13 @@ static bool find_dict(struct finder *f, int slot, const struct dict *was, const 
 	struct value v, *place;
 
 	for (int i = 0; was && i < was->len; i++)
-		if ((!is || !value_dict_get(is, was->keys[i], &v)) &&
-		    !add(f, (struct effect){
-				.kind = EFFECT_REMOVE, .slot = slot, .key = was->keys[i] }))
+		if ((!is || !value_dict_get(is, key_inside(f, was->keys[i]), &v)) &&
+		    !remove_key(f, slot, key_inside(f, was->keys[i])))
 			return false;
 	for (int i = 0; is && i < is->len; i++) {
-		place = was ? value_dict_place((struct dict *)was, is->keys[i]) : NULL;
+		struct value key = key_outside(f, is->keys[i]);
+
+		place = was ? value_dict_place((struct dict *)was, key) : NULL;
 		if (place && is_same(f, first + (int)(place - was->values), is->values[i]))
 			continue;
 		if (!store(f, slot, EFFECT_STORE, is->keys[i], is->values[i]))
@@ -131,6 +169,15 @@ static bool find_cell(struct finder *f, int slot, struct value stand)
 	return store(f, slot, EFFECT_CONTENT, (struct value){ .kind = VALUE_UNSET }, content);
 }
 
+static int count_objects(const struct dict *dict)
+{
+	int n = 0;
+
+	for (int i = 0; i < dict->len; i++)
+		n += slot_key_is_object(dict->keys[i]);
+	return n;
+}
+
 static bool find_in(struct finder *f, int slot)
 {
 	struct value real = f->slots->at[slot].value, stand = f->slots->at[slot].stand;
@@ -139,7 +186,7 @@ static bool find_in(struct finder *f, int slot)
 	case VALUE_LIST:
 		return find_list(f, slot, stand);
 	case VALUE_DICT:
-		return find_dict(f, slot, real.dict, stand.dict, 0);
+		return find_dict(f, slot, real.dict, stand.dict, count_objects(real.dict));
 	case VALUE_SET:
 		return find_set(f, slot, stand);
 	case VALUE_CELL:
@@ -155,6 +202,7 @@ static bool find_in(struct finder *f, int slot)
 		return stand.iter->position == real.iter->position ||
 		       add(f, (struct effect){ .kind = EFFECT_POSITION,
 					       .slot = slot,
+					       .key_step = -1,
 					       .number = stand.iter->position });
 	default:
 		return true;
@@ -168,7 +216,11 @@ static bool find_globals(struct finder *f)
 	for (size_t i = 0; i < t->globals.len; i++) {
 		const struct world_global *g = &t->globals.at[i];
 		struct effect effect = {
-			.kind = EFFECT_GLOBAL, .slot = -1, .number = g->index, .step = -1
+			.kind = EFFECT_GLOBAL,
+			.slot = -1,
+			.number = g->index,
+			.step = -1,
+			.key_step = -1,
 		};
 
 		if (!g->written || is_same(f, g->slot, g->stand))
@@ -179,6 +231,28 @@ static bool find_globals(struct finder *f)
 				return false;
 		}
 		if (!add(f, effect))
+			return false;
+	}
+	return true;
+}
+
+static bool find_grads(struct finder *f)
+{
+	const struct trace *t = f->b->trace;
+
+	for (size_t i = 0; i < t->grads.len; i++) {
+		const struct traced_grad *g = &t->grads.at[i];
+		struct effect effect = { .kind = EFFECT_GRAD,
+					 .slot = trace_slot(t, g->of),
+					 .key_step = -1 };
+
+		if (effect.slot < 0) {
+			effect.number = pointers_get(&f->b->made, g->of.object);
+			if (effect.number < 0) /* it goes with the piece */
+				continue;
+		}
+		effect.step = recipe_add(f->b, g->grad);
+		if (effect.step < 0 || !add(f, effect))
 			return false;
 	}
 	return true;
@@ -201,7 +275,7 @@ bool effects_find(struct effects *e, struct recipe_builder *b, struct arena *are
 				f.slots->at[i].written = true;
 		}
 	}
-	ok = ok && find_globals(&f);
+	ok = ok && find_globals(&f) && find_grads(&f);
 	e->at = ARENA_ARRAY(arena, struct effect, f.list.len + 1);
 	ok = ok && (e->at || no_memory(&f));
 	for (size_t i = 0; i < f.list.len; i++) {
@@ -271,9 +345,11 @@ static void put(struct value *place, struct value v)
 	value_unref(old);
 }
 
-static bool apply(const struct effect *e, struct value object, struct value v, struct vm *vm)
+static bool apply(const struct effect *e, struct value object, struct value v,
+		  const struct value *made, const struct recipe_call *call)
 {
 	struct dict *dict;
+	struct value key = e->key_step >= 0 ? made[e->key_step] : e->key;
 
 	switch (e->kind) {
 	case EFFECT_ITEMS:
@@ -283,10 +359,10 @@ static bool apply(const struct effect *e, struct value object, struct value v, s
 	case EFFECT_STORE:
 	case EFFECT_REMOVE:
 		dict = entries_of(object);
-		if (!dict || (e->kind == EFFECT_STORE && !value_dict_set(dict, e->key, v)))
+		if (!dict || (e->kind == EFFECT_STORE && !value_dict_set(dict, key, v)))
 			return false;
 		if (e->kind == EFFECT_REMOVE)
-			value_dict_remove(dict, e->key);
+			value_dict_remove(dict, key);
 		if (object.kind == VALUE_CLASS)
 			class_note(object.class);
 		return true;
@@ -294,17 +370,28 @@ static bool apply(const struct effect *e, struct value object, struct value v, s
 		put(&object.cell->content, v);
 		return true;
 	case EFFECT_GLOBAL:
-		put(&vm->globals[e->number].value, v);
+		put(&call->vm->globals[e->number].value, v);
 		return true;
 	case EFFECT_POSITION:
 		object.iter->position = e->number;
 		return true;
+	case EFFECT_GRAD:
+		return autograd_set_gradient(call->autograd, object, v, NULL);
 	}
 	return true;
 }
 
-bool effects_apply(const struct effects *e, const struct recipe *r, const struct slots *slots,
-		   const struct roots *roots, struct vm *vm, struct err *err)
+/* What an effect is done to; a reference. */
+static struct value object_of(const struct effect *e, const struct recipe *r,
+			      const struct recipe_call *call)
+{
+	if (e->slot >= 0)
+		return value_ref(slot_value(call->slots, e->slot, call->roots));
+	return e->kind == EFFECT_GRAD ? value_ref(r->made[e->number]) : value_none();
+}
+
+bool effects_apply(const struct effects *e, const struct recipe *r, const struct recipe_call *call,
+		   struct err *err)
 {
 	/* all objects first: an effect may cut the way to the next one */
 	struct value few[8], *objects = few;
@@ -315,14 +402,13 @@ bool effects_apply(const struct effects *e, const struct recipe *r, const struct
 	if (!objects)
 		return err_set(err, ERR_MEMORY, "out of memory for the result");
 	for (int i = 0; i < e->n; i++)
-		objects[i] = e->at[i].slot < 0 ? value_none()
-					       : value_ref(slot_value(slots, e->at[i].slot, roots));
+		objects[i] = object_of(&e->at[i], r, call);
 	for (int i = 0; i < e->n && ok; i++) {
 		struct value v = { .kind = VALUE_UNSET };
 
 		if (e->at[i].step >= 0)
 			v = r->made[e->at[i].step];
-		ok = apply(&e->at[i], objects[i], v, vm);
+		ok = apply(&e->at[i], objects[i], v, r->made, call);
 	}
 	for (int i = 0; i < e->n; i++)
 		value_unref(objects[i]);

@@ -17,6 +17,7 @@ enum effect_kind {
 	EFFECT_CONTENT,  /* a cell's; step -1: unset */
 	EFFECT_GLOBAL,   /* number: the global; step -1: unset */
 	EFFECT_POSITION, /* an iterator's: number */
+	EFFECT_GRAD,     /* a tensor's .grad; slot -1: of what step `number` made */
 };
 
 struct effect {
@@ -25,6 +26,7 @@ struct effect {
 	int step; /* of the recipe */
 	int64_t number;
 	struct value key; /* a reference */
+	int key_step;     /* of the recipe, where the key is an object; -1 */
 };
 
 struct effects {
@@ -38,7 +40,7 @@ bool effects_find(struct effects *e, struct recipe_builder *b, struct arena *are
 void effects_finish(struct effects *e);
 
 /* Does them to the objects of a call; `made` by recipe_follow(). */
-bool effects_apply(const struct effects *e, const struct recipe *r, const struct slots *slots,
-		   const struct roots *roots, struct vm *vm, struct err *err);
+bool effects_apply(const struct effects *e, const struct recipe *r, const struct recipe_call *call,
+		   struct err *err);
 
 #endif

@@ -165,6 +165,7 @@ bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct
 				    .vm = vm,
 				    .outputs = e->output_tensors,
 				    .vars = e->guards.vars,
+				    .entry = e,
 				    .autograd = e->autograd };
 	struct grad_node *node = NULL;
 	bool ok = true;
@@ -181,14 +182,13 @@ bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct
 	}
 	if (e->grad) {
 		node = call.node = entry_grad_note(e, err);
-		call.entry = e;
 		ok = node != NULL;
 	}
 	if (ok && e->n_writes > 0)
 		ok = write_back(e, node, err);
 	ok = ok && recipe_follow(&e->recipe, &call, err);
 	if (ok && e->effects.n > 0)
-		ok = effects_apply(&e->effects, &e->recipe, &e->slots, roots, vm, err);
+		ok = effects_apply(&e->effects, &e->recipe, &call, err);
 	if (ok && e->prints.n > 0)
 		prints_write(&e->prints, &e->recipe, vm);
 	if (ok && entry_returns(e))

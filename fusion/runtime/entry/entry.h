@@ -65,6 +65,7 @@ struct entry {
 	int n_inputs;
 	struct entry_write *writes;
 	int n_writes;
+	bool *spent;  /* by output: its backward pass was run in the piece; NULL: none */
 	int *asserts; /* outputs of the graph that must be true */
 	int n_asserts;
 	struct tensor **numbers; /* by graph input: a float of the call, as a tensor */

@@ -280,6 +280,7 @@ void entry_undescribe(struct entry *e)
 	memset(&e->recipe, 0, sizeof(e->recipe));
 	memset(&e->effects, 0, sizeof(e->effects));
 	memset(&e->prints, 0, sizeof(e->prints));
+	e->spent = NULL;
 	e->n_inputs = e->n_writes = e->n_asserts = e->n_frames = e->n_left = 0;
 }
 

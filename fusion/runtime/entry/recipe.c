@@ -38,8 +38,10 @@ static bool add_output(struct recipe_builder *b, struct value v, enum recipe_kin
 {
 	struct recipe_step step = { .kind = kind, .index = (int)b->outputs.len };
 
-	if (kind == RECIPE_OUTPUT)
+	if (kind == RECIPE_OUTPUT) {
 		step.n = v.tensor->is_parameter;
+		step.leaf = trace_is_leaf(b->trace, v);
+	}
 	if (!VEC_PUSH(&b->outputs, node))
 		return no_memory(b);
 	return kind == RECIPE_OUTPUT ? push_object(b, v, step) : push(b, step);
@@ -82,6 +84,7 @@ static bool add_view(struct recipe_builder *b, struct value v)
 	if (!VEC_PUSH(&b->viewed, v.tensor->node))
 		return no_memory(b);
 	step.detached = is_detached(b->trace, v);
+	step.leaf = trace_is_leaf(b->trace, v);
 	if (!step.detached && !lies_in_rows(b->trace, base))
 		return err_set(
 		    b->err, ERR_UNSUPPORTED,
@@ -163,10 +166,20 @@ static struct value keys_of(const struct dict *dict, struct value keys)
 static bool fixed_keys(struct recipe_builder *b, const struct dict *dict)
 {
 	for (int i = 0; i < dict->len; i++)
-		if (dict->keys[i].kind == VALUE_TENSOR || dict->keys[i].kind == VALUE_SYMINT ||
+		if (slot_key_is_object(dict->keys[i]) || dict->keys[i].kind == VALUE_SYMINT ||
 		    world_slot(b->trace, dict->keys[i]) >= 0)
 			return err_set(b->err, ERR_VALUE,
 				       "a dict or set whose keys are made in the call is kept");
+	return true;
+}
+
+static bool add_keyed(struct recipe_builder *b, struct value v, int depth)
+{
+	if (!push_object(b, v, (struct recipe_step){ .kind = RECIPE_KEYED, .n = v.dict->len }))
+		return false;
+	for (int i = 0; i < v.dict->len; i++)
+		if (!add(b, v.dict->keys[i], depth + 1) || !add(b, v.dict->values[i], depth + 1))
+			return false;
 	return true;
 }
 
@@ -174,6 +187,9 @@ static bool add_dict(struct recipe_builder *b, struct value v, int depth)
 {
 	struct recipe_step step = { .kind = RECIPE_DICT, .n = v.dict->len };
 
+	for (int i = 0; i < v.dict->len; i++)
+		if (slot_key_is_object(v.dict->keys[i]))
+			return add_keyed(b, v, depth);
 	if (!fixed_keys(b, v.dict))
 		return false;
 	step.value = keys_of(v.dict, value_dict());

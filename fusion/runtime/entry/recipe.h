@@ -27,6 +27,7 @@ enum recipe_kind {
 	/* of the steps that follow: */
 	RECIPE_SEQUENCE, /* tuple or list, n */
 	RECIPE_DICT,     /* n values; `value` has the keys */
+	RECIPE_KEYED,    /* n pairs of key and value */
 	RECIPE_SET,      /* `value`, copied */
 	RECIPE_SLICE,    /* 3 */
 	RECIPE_ITER,     /* what it is over */
@@ -53,6 +54,7 @@ struct recipe_step {
 	const struct view_layout *layout; /* VIEW */
 	const struct entry_text *text;    /* TEXT */
 	bool detached;                    /* VIEW: no gradient goes through it */
+	bool leaf;                        /* OUTPUT, VIEW: it requires a gradient of its own */
 };
 
 struct recipe {
@@ -86,8 +88,8 @@ struct recipe_call {
 	struct vm *vm;
 	struct tensor **outputs; /* taken: each is NULL afterwards */
 	const int64_t *vars;
-	const struct entry *entry; /* with `node`: of outputs that have a gradient */
-	struct grad_node *node;    /* NULL: none has */
+	const struct entry *entry;
+	struct grad_node *node;    /* of outputs that have a gradient; NULL: none has */
 	struct autograd *autograd; /* NULL: views are not noted */
 };
 

@@ -9,7 +9,7 @@
 #include "fusion/runtime/eager/eager.h"
 #include "fusion/runtime/grad/entry_grad.h"
 #include "fusion/runtime/trace/late_text.h"
-#include "fusion/runtime/entry/recipe.h"
+#include "fusion/runtime/entry/entry.h"
 
 struct follower {
 	struct recipe *r;
@@ -92,6 +92,16 @@ static struct value number(const struct tensor *t)
 	return value_float(tensor_get_double(t, 0));
 }
 
+static bool place_on_tape(const struct recipe_call *call, const struct recipe_step *step,
+			  struct value v)
+{
+	if (step->leaf)
+		return autograd_set_leaf(call->autograd, v, true, NULL);
+	if (call->entry->spent && call->entry->spent[step->index])
+		return !autograd_enabled(call->autograd) || autograd_spend(call->autograd, v, NULL);
+	return !call->node || entry_grad_give(call->entry, call->node, step->index, v, NULL);
+}
+
 static struct value output(struct follower *f, const struct recipe_step *step)
 {
 	struct tensor *t = f->call->outputs[step->index];
@@ -100,9 +110,8 @@ static struct value output(struct follower *f, const struct recipe_step *step)
 	f->call->outputs[step->index] = NULL;
 	if (step->kind == RECIPE_OUTPUT) {
 		v = eager_wrap(t);
-		if (f->call->node && v.kind != VALUE_UNSET)
-			f->failed |= !entry_grad_give(f->call->entry, f->call->node, step->index, v,
-						      NULL);
+		if (v.kind != VALUE_UNSET)
+			f->failed |= !place_on_tape(f->call, step, v);
 		return v;
 	}
 	v = number(t);
@@ -135,6 +144,7 @@ static struct value begin(struct follower *f, const struct recipe_step *step)
 	case RECIPE_SEQUENCE:
 		return new_sequence(step->value.list, step->n);
 	case RECIPE_DICT:
+	case RECIPE_KEYED:
 		return value_dict();
 	case RECIPE_SET:
 		return copy_set(step->value.dict);
@@ -193,6 +203,17 @@ static void fill_dict(struct follower *f, const struct recipe_step *step, struct
 	}
 }
 
+static void fill_keyed(struct follower *f, const struct recipe_step *step, struct dict *dict)
+{
+	for (int i = 0; i < step->n; i++) {
+		struct value key = part(f), v = part(f);
+
+		f->failed |= !value_dict_set(dict, key, v);
+		value_unref(key);
+		value_unref(v);
+	}
+}
+
 /* Class, attributes and payload come first: the class makes the instance. */
 static struct value make_instance(struct follower *f, const struct recipe_step *step,
 				  struct value *made)
@@ -225,8 +246,11 @@ static struct value make_view(struct follower *f, const struct recipe_step *step
 		t = view_replay(base.tensor->memory, step->layout, f->call->vars, NULL);
 	if (t)
 		view = eager_wrap(t);
-	if (view.kind != VALUE_UNSET && a && a->recording && autograd_enabled(a) && !step->detached)
+	if (view.kind != VALUE_UNSET && a && a->recording && autograd_enabled(a) &&
+	    !step->detached && !step->leaf)
 		f->failed |= !autograd_note_view(a, base, view, true, NULL);
+	if (view.kind != VALUE_UNSET && step->leaf)
+		f->failed |= !autograd_set_leaf(a, view, true, NULL);
 	value_unref(base);
 	return view;
 }
@@ -294,6 +318,9 @@ static void fill(struct follower *f, const struct recipe_step *step, struct valu
 		return;
 	case RECIPE_DICT:
 		fill_dict(f, step, v.dict);
+		return;
+	case RECIPE_KEYED:
+		fill_keyed(f, step, v.dict);
 		return;
 	case RECIPE_ITER:
 		put(&v.iter->over, part(f));

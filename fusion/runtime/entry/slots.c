@@ -10,6 +10,7 @@
 
 #include "fusion/base/buf.h"
 #include "fusion/base/vec.h"
+#include "fusion/runtime/grad/autograd.h"
 
 bool slots_same_tensor(const struct tensor *a, const struct tensor *b)
 {
@@ -107,6 +108,10 @@ static const char *part_name(struct slots *s, const struct slot *slot)
 		return arena_printf(s->arena, "%s.__self__", parent->name);
 	case SLOT_FUNCTION:
 		return arena_printf(s->arena, "%s.__func__", parent->name);
+	case SLOT_KEY:
+		return arena_printf(s->arena, "list(%s)[%d]", parent->name, slot->index);
+	case SLOT_GRAD:
+		return arena_printf(s->arena, "%s.grad", parent->name);
 	default: /* the content of a cell, what an iterator is over */
 		return parent->name;
 	}
@@ -311,6 +316,10 @@ static struct value load_part(const struct slot *s, struct value parent)
 		return parent.kind == VALUE_METHOD ? parent.method->self : parent.native->self;
 	case SLOT_OVER:
 		return parent.iter->over;
+	case SLOT_KEY:
+		return s->index < parent.dict->len ? parent.dict->keys[s->index] : unset();
+	case SLOT_GRAD:
+		return autograd_gradient(parent);
 	default:
 		return unset();
 	}

@@ -44,7 +44,15 @@ enum slot_access {
 	SLOT_FUNCTION,  /* of a method */
 	SLOT_SELF,      /* of a method or bound native */
 	SLOT_OVER,      /* what an iterator is over */
+	SLOT_KEY,       /* of a dict: an object, by place */
+	SLOT_GRAD,      /* the .grad of a tensor; None where it has none */
 };
+
+/* A key that is found by what object it is: while capturing, its stand-in is the key. */
+static inline bool slot_key_is_object(struct value key)
+{
+	return key.kind == VALUE_INSTANCE || key.kind == VALUE_TENSOR;
+}
 
 /* Where root slots are found in a call. */
 struct roots {

@@ -71,7 +71,7 @@ static bool refuse(void *self, struct vm *vm, struct frame *f, bool *done, struc
 	if (*done)
 		return trace_call_marked(t, vm, f, out, err);
 	if (!f->function || !f->function->disabled ||
-	    (t->native && f->function->disabled >= DISABLED_SKIP))
+	    (t->native && (f->function->disabled >= DISABLED_SKIP || f->unit->hidden)))
 		return true;
 	if (f->function->disabled >= DISABLED_SKIP) {
 		char name[64];

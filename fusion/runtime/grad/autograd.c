@@ -422,3 +422,24 @@ bool autograd_give(struct autograd *a, struct grad_node *node, int output, struc
 		node->result = record;
 	return true;
 }
+
+static void finish_spent(struct grad_node *node)
+{
+	(void)node;
+}
+
+bool autograd_spend(struct autograd *a, struct value t, struct err *err)
+{
+	static const struct grad_custom spent = { .finish = finish_spent,
+						  .name = "CompiledFunctionBackward" };
+	struct grad_node *node = autograd_node(a, 0, 1, err);
+	bool ok;
+
+	if (!node)
+		return false;
+	node->custom = &spent;
+	node->saves = node->released = true;
+	ok = autograd_give(a, node, 0, t, err);
+	grad_node_unref(node);
+	return ok;
+}

@@ -140,6 +140,10 @@ bool autograd_requires(struct value t);
 bool autograd_is_leaf(struct value t);
 bool autograd_set_leaf(struct autograd *a, struct value t, bool requires_grad, struct err *err);
 
+/* Its .grad, borrowed; None where it has none. */
+struct value autograd_gradient(struct value t);
+bool autograd_set_gradient(struct autograd *a, struct value t, struct value v, struct err *err);
+
 /* "AddBackward0"; NULL: a leaf. */
 const char *autograd_name(struct value t, char text[80]);
 
@@ -152,6 +156,8 @@ void grad_source_drop(struct grad_source *s);
 struct grad_node *autograd_node(struct autograd *a, int n_args, int n_outputs, struct err *err);
 bool autograd_give(struct autograd *a, struct grad_node *node, int output, struct value t,
 		   struct err *err);
+/* A result whose backward pass was run already: another one raises. */
+bool autograd_spend(struct autograd *a, struct value t, struct err *err);
 void grad_node_unref(struct grad_node *node);
 void grad_arg_set(struct grad_arg *arg, struct value t); /* its shape and dtype */
 
@@ -207,6 +213,18 @@ struct backward {
 	bool keep, create;
 };
 bool autograd_backward(struct autograd *a, const struct backward *b, struct err *err);
+
+/* What a call of backward(), torch.autograd.backward() or torch.autograd.grad() asks for;
+ * the tensors are those of the arguments. */
+struct backward_call {
+	struct value v[9];
+	struct backward b;
+	bool grad;          /* the results are handed out */
+	bool unused, zeros; /* grad(): an input may have none: None, or zeros */
+};
+bool autograd_is_pass(int id);
+bool backward_parse(const struct native *f, const struct value *args, int n,
+		    const struct keywords *kw, struct backward_call *c, struct err *err);
 
 /* autograd_host.c: backward(), torch.autograd.grad() and their kin. */
 int autograd_find(const char *spelling); /* -1: none */

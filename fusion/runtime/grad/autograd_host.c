@@ -34,6 +34,11 @@ int autograd_find(const char *spelling)
 	return -1;
 }
 
+bool autograd_is_pass(int id)
+{
+	return id == GRAD_BACKWARD || id == GRAD_BACKWARD_ALL || id == GRAD_GRAD;
+}
+
 bool autograd_wants_native(int id)
 {
 	return id > GRAD_FIRST && id < GRAD_END;
@@ -63,89 +68,116 @@ static bool tensors(const char *name, const char *what, struct value *v, bool no
 	return true;
 }
 
-static bool backward(struct autograd *a, const struct native *f, struct value t,
-		     const struct value *args, int n, const struct keywords *kw, struct value *out,
-		     struct err *err)
+static bool parse_backward(const struct native *f, const struct value *args, int n,
+			   const struct keywords *kw, struct backward_call *c, struct err *err)
 {
 	static const char *const names[] = { "gradient", "retain_graph", "create_graph", "inputs" },
 				 *const all[] = { "tensors", "grad_tensors", "retain_graph",
 						  "create_graph", "inputs" };
-	struct value v[5];
-	struct backward b = { 0 };
-	bool method = f->id == GRAD_BACKWARD;
+	struct value *v = c->v;
+	struct backward *b = &c->b;
 	int n_seeds = 0;
 
-	if (method) {
-		v[0] = t;
+	if (f->id == GRAD_BACKWARD) {
+		v[0] = f->self;
 		if (!compose_args(f->name, names, 4, 0, args, n, kw, v + 1, err))
 			return false;
 	} else if (!compose_args(f->name, all, 5, 1, args, n, kw, v, err)) {
 		return false;
 	}
-	if (!tensors(f->name, "the tensors", &v[0], false, &b.roots, &b.n, err) ||
-	    !tensors(f->name, "gradients", &v[1], true, &b.seeds, &n_seeds, err))
+	if (!tensors(f->name, "the tensors", &v[0], false, &b->roots, &b->n, err) ||
+	    !tensors(f->name, "gradients", &v[1], true, &b->seeds, &n_seeds, err))
 		return false;
-	if (n_seeds < b.n)
-		b.seeds = NULL;
-	b.create = truth(v[3], false);
-	b.keep = truth(v[2], b.create);
-	if (v[4].kind != VALUE_UNSET && v[4].kind != VALUE_NONE &&
-	    !tensors(f->name, "inputs", &v[4], false, &b.inputs, &b.n_inputs, err))
-		return false;
-	*out = value_none();
-	return autograd_backward(a, &b, err);
+	if (n_seeds < b->n)
+		b->seeds = NULL;
+	b->create = truth(v[3], false);
+	b->keep = truth(v[2], b->create);
+	return v[4].kind == VALUE_UNSET || v[4].kind == VALUE_NONE ||
+	       tensors(f->name, "inputs", &v[4], false, &b->inputs, &b->n_inputs, err);
 }
 
-/* The results of grad() as a tuple; None where allow_unused says so. */
-static bool collect(struct autograd *a, struct value *results, const struct backward *b,
-		    bool unused, struct value *out, struct err *err)
+static bool parse_grad(const struct native *f, const struct value *args, int n,
+		       const struct keywords *kw, struct backward_call *c, struct err *err)
 {
+	static const char *const names[] = {
+		"outputs",      "inputs",           "grad_outputs",
+		"retain_graph", "create_graph",     "only_inputs",
+		"allow_unused", "is_grads_batched", "materialize_grads"
+	};
+	struct value *v = c->v;
+	struct backward *b = &c->b;
+	int n_seeds;
+
+	if (!compose_args(f->name, names, 9, 2, args, n, kw, v, err) ||
+	    !tensors(f->name, "outputs", &v[0], false, &b->roots, &b->n, err) ||
+	    !tensors(f->name, "inputs", &v[1], false, &b->inputs, &b->n_inputs, err) ||
+	    !tensors(f->name, "grad_outputs", &v[2], true, &b->seeds, &n_seeds, err))
+		return false;
+	if (truth(v[7], false))
+		return err_set(err, ERR_UNSUPPORTED,
+			       "%s: is_grads_batched is not in the language: call it for each "
+			       "gradient of the batch",
+			       f->name);
+	if (n_seeds < b->n)
+		b->seeds = NULL;
+	c->zeros = truth(v[8], false);
+	c->unused = truth(v[6], c->zeros);
+	b->create = truth(v[4], false);
+	b->keep = truth(v[3], b->create);
+	return true;
+}
+
+bool backward_parse(const struct native *f, const struct value *args, int n,
+		    const struct keywords *kw, struct backward_call *c, struct err *err)
+{
+	*c = (struct backward_call){ .grad = f->id == GRAD_GRAD };
+	return c->grad ? parse_grad(f, args, n, kw, c, err)
+		       : parse_backward(f, args, n, kw, c, err);
+}
+
+/* The results of grad() as a tuple; None or zeros where it is allowed. */
+static bool collect(struct autograd *a, struct value *results, const struct backward_call *c,
+		    struct value *out, struct err *err)
+{
+	const struct backward *b = &c->b;
+
 	for (int i = 0; i < b->n_inputs; i++) {
+		struct value of = b->inputs[i];
+		struct eager_call zeros = {
+			.op = OP_zeros_like, .name = "zeros_like", .values = &of, .n = 1
+		};
+
 		if (results[i].kind == VALUE_TENSOR)
 			continue;
-		if (!unused)
+		if (!c->unused)
 			return autograd_error(
 			    a, err,
 			    "One of the differentiated Tensors appears to not have been used in "
 			    "the graph. Set allow_unused=True if this is the desired behavior.");
 		results[i] = value_none();
+		if (c->zeros && !eager_run_op(a->eager, &zeros, &results[i], err))
+			return false;
 	}
 	*out = value_tuple(results, b->n_inputs);
 	return out->kind != VALUE_UNSET || torch_no_memory(err);
 }
 
-static bool grad(struct autograd *a, const struct native *f, const struct value *args, int n,
-		 const struct keywords *kw, struct value *out, struct err *err)
+static bool grad(struct autograd *a, struct backward_call *c, struct value *out, struct err *err)
 {
-	static const char *const names[] = { "outputs",      "inputs",       "grad_outputs",
-					     "retain_graph", "create_graph", "only_inputs",
-					     "allow_unused" };
-	struct value v[7];
-	struct backward b = { 0 };
-	int n_seeds;
+	struct backward *b = &c->b;
 	bool ok;
 
-	if (!compose_args(f->name, names, 7, 2, args, n, kw, v, err) ||
-	    !tensors(f->name, "outputs", &v[0], false, &b.roots, &b.n, err) ||
-	    !tensors(f->name, "inputs", &v[1], false, &b.inputs, &b.n_inputs, err) ||
-	    !tensors(f->name, "grad_outputs", &v[2], true, &b.seeds, &n_seeds, err))
-		return false;
-	for (int i = 0; i < b.n_inputs; i++)
-		if (!autograd_requires(b.inputs[i]))
+	for (int i = 0; i < b->n_inputs; i++)
+		if (!autograd_requires(b->inputs[i]))
 			return autograd_error(
 			    a, err, "One of the differentiated Tensors does not require grad");
-	if (n_seeds < b.n)
-		b.seeds = NULL;
-	b.create = truth(v[4], false);
-	b.keep = truth(v[3], b.create);
-	b.results = calloc((size_t)b.n_inputs + 1, sizeof(*b.results));
-	if (!b.results)
+	b->results = calloc((size_t)b->n_inputs + 1, sizeof(*b->results));
+	if (!b->results)
 		return torch_no_memory(err);
-	ok = autograd_backward(a, &b, err) &&
-	     collect(a, b.results, &b, truth(v[6], false), out, err);
-	for (int i = 0; i < b.n_inputs; i++)
-		value_unref(b.results[i]);
-	free(b.results);
+	ok = autograd_backward(a, b, err) && collect(a, b->results, c, out, err);
+	for (int i = 0; i < b->n_inputs; i++)
+		value_unref(b->results[i]);
+	free(b->results);
 	return ok;
 }
 
@@ -168,13 +200,12 @@ bool autograd_call(struct autograd *a, const struct native *f, const struct valu
 		   const struct keywords *kw, struct value *out, struct err *err)
 {
 	struct value t = f->self;
+	struct backward_call c;
 
 	if (t.kind == VALUE_TENSOR && !eager_check(t, err))
 		return false;
 	*out = value_none();
 	switch (f->id) {
-	case GRAD_GRAD:
-		return grad(a, f, args, n, kw, out, err);
 	case GRAD_RETAIN:
 		return retain_grad(a, t, err);
 	case GRAD_DETACH_:
@@ -183,14 +214,15 @@ bool autograd_call(struct autograd *a, const struct native *f, const struct valu
 		*out = value_ref(t);
 		return true;
 	default:
-		return backward(a, f, t, args, n, kw, out, err);
+		if (!backward_parse(f, args, n, kw, &c, err))
+			return false;
+		return c.grad ? grad(a, &c, out, err) : autograd_backward(a, &c.b, err);
 	}
 }
 
 bool autograd_attr(struct autograd *a, struct value t, const char *name, bool *known,
 		   struct value *out, struct err *err)
 {
-	const struct tensor_grad *r = t.tensor->grad;
 	char text[80];
 	const char *made;
 
@@ -201,7 +233,7 @@ bool autograd_attr(struct autograd *a, struct value t, const char *name, bool *k
 	} else if (strcmp(name, "is_leaf") == 0) {
 		*out = value_bool(autograd_is_leaf(t));
 	} else if (strcmp(name, "grad") == 0) {
-		*out = r && r->grad.kind == VALUE_TENSOR ? value_ref(r->grad) : value_none();
+		*out = value_ref(autograd_gradient(t));
 	} else if (strcmp(name, "grad_fn") == 0) {
 		made = autograd_name(t, text);
 		*out = made ? value_str(made, strlen(made)) : value_none();
@@ -212,24 +244,20 @@ bool autograd_attr(struct autograd *a, struct value t, const char *name, bool *k
 	return true;
 }
 
-static bool set_grad(struct autograd *a, struct value t, struct value v, struct err *err)
+struct value autograd_gradient(struct value t)
+{
+	const struct tensor_grad *r = t.tensor->grad;
+
+	return r && r->grad.kind == VALUE_TENSOR ? r->grad : value_none();
+}
+
+bool autograd_set_gradient(struct autograd *a, struct value t, struct value v, struct err *err)
 {
 	struct tensor_grad *r;
 	struct value old;
 
-	if (v.kind != VALUE_NONE && v.kind != VALUE_TENSOR)
-		return err_set(err, ERR_TYPE,
-			       "assigned grad expected to be a Tensor or None, not %s",
-			       value_type_name(v));
 	if (v.kind == VALUE_NONE && !t.tensor->grad)
 		return true;
-	if (v.kind == VALUE_TENSOR &&
-	    (!eager_check(v, err) || v.tensor->memory->dtype != t.tensor->memory->dtype ||
-	     v.tensor->memory->rank != t.tensor->memory->rank ||
-	     memcmp(v.tensor->memory->size, t.tensor->memory->size,
-		    sizeof(int64_t) * (size_t)t.tensor->memory->rank) != 0))
-		return autograd_error(
-		    a, err, "assigned grad has data of a different size or type than its tensor");
 	r = autograd_of(a, t, err);
 	if (!r)
 		return false;
@@ -237,6 +265,22 @@ static bool set_grad(struct autograd *a, struct value t, struct value v, struct 
 	r->grad = v.kind == VALUE_TENSOR ? value_ref(v) : (struct value){ .kind = VALUE_UNSET };
 	value_unref(old);
 	return true;
+}
+
+static bool set_grad(struct autograd *a, struct value t, struct value v, struct err *err)
+{
+	if (v.kind != VALUE_NONE && v.kind != VALUE_TENSOR)
+		return err_set(err, ERR_TYPE,
+			       "assigned grad expected to be a Tensor or None, not %s",
+			       value_type_name(v));
+	if (v.kind == VALUE_TENSOR &&
+	    (!eager_check(v, err) || v.tensor->memory->dtype != t.tensor->memory->dtype ||
+	     v.tensor->memory->rank != t.tensor->memory->rank ||
+	     memcmp(v.tensor->memory->size, t.tensor->memory->size,
+		    sizeof(int64_t) * (size_t)t.tensor->memory->rank) != 0))
+		return autograd_error(
+		    a, err, "assigned grad has data of a different size or type than its tensor");
+	return autograd_set_gradient(a, t, v, err);
 }
 
 /* x.data = y: other elements under the same name. */

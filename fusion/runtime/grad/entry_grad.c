@@ -8,6 +8,7 @@
 #include "fusion/runtime/frame/attempt.h"
 #include "fusion/runtime/eager/eager.h"
 #include "fusion/runtime/grad/joint.h"
+#include "fusion/runtime/grad/sweep.h"
 
 static const struct value unset = { .kind = VALUE_UNSET };
 
@@ -29,7 +30,8 @@ static bool requires(struct value v)
 
 /* A leaf that is written to, or a view whose base would have to be told: eager
  * raises the error, or does it. */
-static bool writes_are_plain(const struct entry *e, const struct trace *t, const bool *tracked)
+static bool writes_are_plain(const struct entry *e, const struct trace *t, const bool *tracked,
+			     const int *leaf)
 {
 	for (int i = 0; i < e->n_writes; i++) {
 		const struct entry_write *w = &e->writes[i];
@@ -37,7 +39,7 @@ static bool writes_are_plain(const struct entry *e, const struct trace *t, const
 		const struct tensor_grad *r = v.tensor->grad;
 		int node = e->captured->outputs[w->output];
 
-		if (joint_detaches(e->captured->nodes[node]))
+		if (leaf[node] >= 0 || sweep_detaches(e->captured->nodes[node]))
 			continue;
 		if (r && (r->leaf || (r->base.kind == VALUE_TENSOR && tracked[node])))
 			return false;
@@ -188,45 +190,89 @@ static bool split(struct entry *e, const struct trace *t, struct entry_grad *g, 
 	return true;
 }
 
-bool entry_grad_make(struct entry *e, struct attempt *a, const struct entry_options *options,
-		     struct err *err)
+/* Results whose backward pass the piece has run: eager says so where another one is
+ * asked for.  *again: one has a gradient for a leaf that the piece makes, which an
+ * entry cannot hand out. */
+static bool find_spent(struct entry *e, struct trace *t, const bool *wanted, const bool *tracked,
+		       const int *leaf, bool *again, struct err *err)
 {
-	struct trace *t = &a->trace;
 	const struct graph *c = e->captured;
-	bool *wanted, *tracked, any = false;
-	struct entry_grad *g;
-	struct joint j;
+	bool *fresh = ARENA_ARRAY(&e->arena, bool, (size_t)c->n_nodes + 1), *stops;
+	bool *whole = joint_tracked(t, c, wanted, true, err);
 
-	if (!options->autograd->recording || c->n_outputs == 0)
-		return true;
-	wanted = ARENA_ARRAY(&e->arena, bool, (size_t)c->n_inputs + 1);
-	if (!wanted)
-		return entry_no_memory(err);
-	for (int i = 0; i < c->n_inputs; i++)
-	wanted[i] = requires(input_value(t, i)) &&
-		    dtype_category(c->nodes[c->inputs[i]]->dtype) == CATEGORY_FLOAT;
-	tracked = joint_tracked(options->autograd, c, wanted, &e->arena, err);
-	if (!tracked)
+	if (!whole)
 		return false;
-	if (!writes_are_plain(e, t, tracked))
-		return err_set(err, ERR_UNSUPPORTED,
-			       "a tensor that requires a gradient is written in place");
-	for (int i = 0; i < c->n_outputs; i++)
-		any |= tracked[c->outputs[i]];
-	if (!any)
-		return true;
-	g = ARENA_NEW(&e->arena, struct entry_grad);
-	if (!g)
+	stops = ARENA_ARRAY(&e->arena, bool, (size_t)c->n_nodes + 1);
+	e->spent = ARENA_ARRAY(&e->arena, bool, (size_t)c->n_outputs + 1);
+	if (!fresh || !stops || !e->spent)
 		return entry_no_memory(err);
+	for (size_t i = 0; i < t->spent.len; i++)
+		stops[t->spent.at[i]] = true;
+	for (int id = 0; id < c->n_nodes; id++)
+		fresh[id] = leaf[id] >= c->n_inputs;
+	if (!sweep_spread(t->autograd, c, fresh, stops, err))
+		return false;
+	for (int i = 0; i < c->n_outputs; i++) {
+		int of = c->outputs[i];
+
+		e->spent[i] = leaf[of] < 0 && whole[of] && !tracked[of];
+		*again |= leaf[of] < 0 && fresh[of];
+	}
+	return true;
+}
+
+static struct entry_grad *new_grad(struct entry *e, const struct entry_options *options)
+{
+	struct entry_grad *g = ARENA_NEW(&e->arena, struct entry_grad);
+
+	if (!g)
+		return NULL;
 	g->autograd = options->autograd;
 	g->arena = &e->arena;
 	g->env = options->env;
 	g->backend = options->backend;
 	g->passes_disabled = options->passes_disabled;
 	g->lowering = options->lowering;
-	if (!joint_build(&j, t, c, wanted, err))
+	return g;
+}
+
+bool entry_grad_make(struct entry *e, struct attempt *a, const struct entry_options *options,
+		     struct err *err)
+{
+	struct trace *t = &a->trace;
+	const struct graph *c = e->captured;
+	bool *wanted, *tracked, any = false, again = false;
+	struct entry_grad *g;
+	struct joint j;
+	int *leaf;
+
+	if (!options->autograd->recording || c->n_outputs == 0)
+		return true;
+	wanted = ARENA_ARRAY(&e->arena, bool, (size_t)c->n_inputs + 1);
+	leaf = trace_leaf_map(t, c);
+	if (!wanted || !leaf)
+		return entry_no_memory(err);
+	for (int i = 0; i < c->n_inputs; i++)
+	wanted[i] = requires(input_value(t, i)) &&
+		    dtype_category(c->nodes[c->inputs[i]]->dtype) == CATEGORY_FLOAT;
+	tracked = joint_tracked(t, c, wanted, false, err);
+	if (!tracked || !find_spent(e, t, wanted, tracked, leaf, &again, err))
 		return false;
-	if (!split(e, t, g, &j, err))
+	if (again) {
+		t->restart = t->no_leaves = true;
+		return err_set(err, ERR_BREAK, "a leaf is made outside of the graph");
+	}
+	if (!writes_are_plain(e, t, tracked, leaf))
+		return err_set(err, ERR_UNSUPPORTED,
+			       "a tensor that requires a gradient is written in place");
+	for (int i = 0; i < c->n_outputs; i++)
+		any |= tracked[c->outputs[i]] && leaf[c->outputs[i]] < 0;
+	if (!any)
+		return true;
+	g = new_grad(e, options);
+	if (!g)
+		return entry_no_memory(err);
+	if (!joint_build(&j, t, c, wanted, err) || !split(e, t, g, &j, err))
 		return false;
 	g->n_vars = sym_var_count(j.g->syms);
 	e->grad = g;

@@ -22,9 +22,10 @@ struct joint {
 };
 
 /* Whether each node of the captured graph has a gradient with respect to the
- * inputs `wanted`; in `arena`.  NULL with *err. */
-bool *joint_tracked(struct autograd *a, const struct graph *g, const bool *wanted,
-		    struct arena *arena, struct err *err);
+ * inputs `wanted`; in the graph's arena.  `whole`: or with respect to leaves that the
+ * piece makes, or had one, that a backward pass of the piece has used up.  NULL with *err. */
+bool *joint_tracked(struct trace *t, const struct graph *g, const bool *wanted, bool whole,
+		    struct err *err);
 
 /* Differentiates the outputs of `captured`.  `t` is a capture that stands: its
  * graph is another one while the rules run.  BREAK or others as a capture has
@@ -44,8 +45,5 @@ bool joint_cut(const struct joint *j, const struct graph *captured, bool **save,
  * use: computed again late, it is held for a short time.  `late` says of the
  * inputs which are tangents.  Inputs keep their places.  NULL when out of memory. */
 struct graph *joint_order(const struct graph *g, const bool *late);
-
-/* x.detach(), x.data and what was made while gradients were off. */
-bool joint_detaches(const struct node *n);
 
 #endif

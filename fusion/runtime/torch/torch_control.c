@@ -28,6 +28,7 @@ static const struct {
 	{ "torch.compiler.is_compiling", CONTROL_IS_COMPILING },
 	{ "torch._dynamo.is_compiling", CONTROL_IS_COMPILING },
 	{ "torch.compiler.is_dynamo_compiling", CONTROL_IS_COMPILING },
+	{ "torch._C._is_traced", CONTROL_IS_TRACED },
 	{ "torch._C._set_grad_enabled", CONTROL_GRAD_MODE },
 	{ "torch._C._grad_function", CONTROL_GRAD_FUNCTION },
 	{ "torch.is_grad_enabled", CONTROL_IS_GRAD },
@@ -215,6 +216,7 @@ bool torch_control_call(const struct native *f, const struct value *args, int n,
 	case CONTROL_MARK_DYNAMIC:
 		return mark_dynamic(f, args, positional, err);
 	case CONTROL_IS_COMPILING:
+	case CONTROL_IS_TRACED:
 		*out = value_bool(false);
 		return true;
 	case CONTROL_GRAD_MODE: /* no gradients are recorded: it is there to be asked for */

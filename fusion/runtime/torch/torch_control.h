@@ -22,6 +22,7 @@ enum torch_control {
 	CONTROL_MARK_DYNAMIC,
 	CONTROL_NOTHING,
 	CONTROL_IS_COMPILING,
+	CONTROL_IS_TRACED,      /* our prelude asks: no op runs at once */
 	CONTROL_GRAD_MODE,      /* our prelude calls it; answers the mode before */
 	CONTROL_IS_GRAD,        /* torch.is_grad_enabled() */
 	CONTROL_GRAD_FUNCTION,  /* f, with the mode in which it runs */
@@ -39,7 +40,8 @@ static inline bool torch_control_wants(const struct native *f)
 	return f->id > CONTROL_FIRST && f->id < CONTROL_END;
 }
 
-/* Calls it; a capture answers GRAPH_BREAK, IS_COMPILING and the grad mode itself. */
+/* Calls it; a capture answers GRAPH_BREAK, IS_COMPILING and the grad mode itself; it and
+ * mode lazy IS_TRACED. */
 bool torch_control_call(const struct native *f, const struct value *args, int n,
 			const struct keywords *kw, struct world *world, struct value *out,
 			struct err *err);

@@ -49,12 +49,18 @@ static void drop_stands(struct trace *t)
 	fork_forget(t);
 	prints_drop(t, 0);
 	late_text_forget(t);
+	trace_forget_grads(t);
+	trace_forget_leaves(t);
 }
 
 void trace_finish(struct trace *t)
 {
 	drop_stands(t);
 	VEC_FREE(&t->globals);
+	VEC_FREE(&t->grads);
+	VEC_FREE(&t->leaves);
+	VEC_FREE(&t->leaf_values);
+	VEC_FREE(&t->spent);
 	VEC_FREE(&t->lifted);
 	VEC_FREE(&t->conditions);
 	VEC_FREE(&t->inputs);
@@ -309,7 +315,7 @@ bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written)
 {
 	int lifted = trace_lifted(t, tensor), slot = trace_slot(t, tensor);
 
-	if (!fork_note_write(t, tensor))
+	if (!fork_note_write(t, tensor) || !trace_note_leaf(t, tensor, &node))
 		return false;
 	t->n_writes += written;
 	if (lifted >= 0) {

@@ -109,6 +109,17 @@ struct world_global {
 	bool written;
 };
 
+/* What the .grad of a tensor is since the piece set it. */
+struct traced_grad {
+	struct value of, grad; /* references; None: none */
+};
+
+/* A value of a leaf since the piece wrote to it without record, or made it. */
+struct leaf_value {
+	int node;
+	struct value of; /* the tensor: a reference */
+};
+
 /* Why the attempt could not go on, and where. */
 struct trace_break {
 	enum break_id id; /* BREAK_NONE: it could */
@@ -137,8 +148,9 @@ struct trace {
 	struct vm *vm;
 	enum fusion_mode mode; /* static, dynamic or auto */
 
-	bool native;   /* the policy: branches on tensors are followed both ways */
-	bool in_round; /* the piece is what follows a break in a round of a for loop */
+	bool no_leaves; /* whoever makes a leaf ends the piece */
+	bool native;    /* the policy: branches on tensors are followed both ways */
+	bool in_round;  /* the piece is what follows a break in a round of a for loop */
 	VEC(struct fork_refused) refused;
 	VEC(struct fork_loop) loops;
 
@@ -155,6 +167,11 @@ struct trace {
 	VEC(int) asserts; /* nodes of one element that the program asserts */
 	VEC(struct trace_input) inputs;
 	VEC(struct world_global) globals;
+	VEC(struct traced_grad) grads;
+	VEC(struct value) leaves; /* made by the piece: references */
+	VEC(struct leaf_value) leaf_values;
+	VEC(int) spent;  /* nodes that a backward pass of the piece has used up */
+	bool unrecorded; /* a write goes through x.detach() or x.data */
 	VEC(struct float_operand) float_operands;
 	struct pointers reals, stands; /* objects from outside and their stand-ins: slots */
 	struct pointers storages;      /* of tensors among them: a slot that has it */
@@ -362,12 +379,33 @@ bool trace_assert(struct trace *t, struct value a, bool *held, struct err *err);
 /* trace_grad.c.  x.requires_grad and its kin: *known false for another name. */
 bool trace_grad_attr(struct trace *t, struct value tensor, const char *name, bool *known,
 		     struct value *out, struct err *err);
-bool trace_grad_call(struct trace *t, const struct native *f, struct value *out, struct err *err);
+bool trace_grad_call(struct trace *t, const struct native *f, const struct value *args, int n,
+		     const struct keywords *kw, struct value *out, struct err *err);
 bool trace_makes_leaf(const struct trace *t, const struct value *args, int n,
 		      const struct keywords *kw); /* torch.zeros(3, requires_grad=True) */
-bool trace_requires_grad(struct trace *t, struct value tensor, struct value *out, struct err *err);
+bool trace_requires_grad(struct trace *t, struct value tensor, struct value on, struct value *out,
+			 struct err *err);
 bool trace_store_attr(void *self, struct value tensor, const char *name, struct value v,
 		      struct err *err);
+/* The .grad of a tensor now, borrowed; another one.  A break where it is not followed. */
+bool trace_read_grad(struct trace *t, struct value tensor, struct value *out, struct err *err);
+bool trace_write_grad(struct trace *t, struct value tensor, struct value grad, struct err *err);
+void trace_forget_grads(struct trace *t);
+
+/* trace_leaf.c: leaves, tensors that require a gradient and were not computed.  By node of
+ * g, a graph of the piece: -1, or the leaf whose value it is since it was made or written;
+ * numbers below g->n_inputs are inputs, others t->leaves.  In its arena; NULL when out of
+ * memory. */
+int *trace_leaf_map(const struct trace *t, const struct graph *g);
+bool trace_is_leaf(const struct trace *t, struct value tensor);
+/* The tensor is to stand for *node: where that is no recorded write of a leaf, for a node
+ * of its own. */
+bool trace_note_leaf(struct trace *t, struct value tensor, int *node);
+/* The same for a view, where its base was written. */
+bool trace_note_view(struct trace *t, struct value view, int *node);
+/* requires_grad of a tensor of the piece (policy native); a break where it is not followed. */
+bool trace_make_leaf(struct trace *t, struct value tensor, struct err *err);
+void trace_forget_leaves(struct trace *t);
 
 /* trace_host.c: fills in the callbacks. */
 void trace_host_init(struct trace *t);

@@ -7,6 +7,7 @@
 
 #include "fusion/runtime/grad/autograd.h"
 #include "fusion/runtime/grad/joint.h"
+#include "fusion/runtime/grad/traced.h"
 #include "fusion/runtime/trace/trace.h"
 
 static struct value real_of(const struct trace *t, int input)
@@ -33,7 +34,7 @@ static bool made_requires(struct trace *t, int node, bool *out, struct err *err)
 		if (t->inputs.at[i].slot >= 0)
 			t->slots->at[t->inputs.at[i].slot].grad_read = true;
 	}
-	tracked = joint_tracked(t->autograd, g, wanted, g->arena, err);
+	tracked = joint_tracked(t, g, wanted, true, err);
 	if (tracked)
 		*out = tracked[node];
 	return tracked != NULL;
@@ -52,11 +53,98 @@ static bool requires(struct trace *t, struct value tensor, bool *out, struct err
 	return node >= 0 && made_requires(t, node, out, err);
 }
 
+static struct traced_grad *find_grad(const struct trace *t, struct value tensor)
+{
+	for (size_t i = 0; i < t->grads.len; i++)
+		if (t->grads.at[i].of.tensor == tensor.tensor)
+			return &t->grads.at[i];
+	return NULL;
+}
+
+void trace_forget_grads(struct trace *t)
+{
+	for (size_t i = 0; i < t->grads.len; i++) {
+		value_unref(t->grads.at[i].of);
+		value_unref(t->grads.at[i].grad);
+	}
+	t->grads.len = 0;
+}
+
+/* Another tensor from outside that has the same memory: its .grad is its own. */
+static bool is_double(const struct trace *t, int slot)
+{
+	const struct slots *s = t->slots;
+
+	for (int i = 0; i < s->n; i++)
+		if (s->at[i].same_as == slot && s->at[i].value.object != s->at[slot].value.object)
+			return true;
+	return false;
+}
+
+/* Borrowed.  What the piece makes has none, until it is set. */
+bool trace_read_grad(struct trace *t, struct value tensor, struct value *out, struct err *err)
+{
+	const struct traced_grad *g = find_grad(t, tensor);
+	int slot = trace_slot(t, tensor);
+
+	*out = g ? g->grad : value_none();
+	if (g || (slot < 0 && tensor.tensor->owner == t->serial))
+		return true;
+	if (slot < 0 || is_double(t, slot))
+		return trace_break(t, BREAK_UNSUPPORTED, "the .grad of a tensor", err);
+	return world_read(t, t->slots->at[slot].first_child, out, err);
+}
+
+/* Sets of one tensor alone: the last one counts. */
+bool trace_write_grad(struct trace *t, struct value tensor, struct value grad, struct err *err)
+{
+	struct traced_grad *g = find_grad(t, tensor), fresh = { tensor, grad };
+	struct value old;
+
+	if (g) {
+		old = g->grad;
+		g->grad = value_ref(grad);
+		value_unref(old);
+		return true;
+	}
+	if (!VEC_PUSH(&t->grads, fresh))
+		return trace_no_memory(err);
+	value_ref(tensor);
+	value_ref(grad);
+	return true;
+}
+
+static bool fits(struct trace *t, struct value tensor, struct value grad, bool *out,
+		 struct err *err)
+{
+	struct shape a, b;
+	enum dtype x, y;
+
+	*out = grad.kind == VALUE_NONE;
+	if (grad.kind != VALUE_TENSOR)
+		return true;
+	if (!trace_shape(t, tensor, &a, &x, err) || !trace_shape(t, grad, &b, &y, err))
+		return false;
+	*out = x == y && shape_equal(&a, &b);
+	return true;
+}
+
+static bool store_grad(struct trace *t, struct value tensor, struct value v, struct err *err)
+{
+	int slot = trace_slot(t, tensor);
+	bool fitting;
+
+	if (!fits(t, tensor, v, &fitting, err))
+		return false;
+	if (!fitting || t->fork || (slot < 0 ? !trace_is_leaf(t, tensor) : is_double(t, slot)))
+		return trace_break(t, BREAK_UNSUPPORTED, "a tensor's .grad that is set", err);
+	return trace_write_grad(t, tensor, v, err);
+}
+
 bool trace_grad_attr(struct trace *t, struct value tensor, const char *name, bool *known,
 		     struct value *out, struct err *err)
 {
 	bool is_leaf = strcmp(name, "is_leaf") == 0, answer = false;
-	int slot = trace_slot(t, tensor);
 
 	*known = true;
 	if (strcmp(name, "requires_grad") == 0) {
@@ -65,24 +153,31 @@ bool trace_grad_attr(struct trace *t, struct value tensor, const char *name, boo
 	} else if (is_leaf) {
 		if (!requires(t, tensor, &answer, err))
 			return false;
-		answer = !answer || (slot >= 0 && autograd_is_leaf(t->slots->at[slot].value));
+		answer = !answer || trace_is_leaf(t, tensor);
 	} else {
 		*known = false;
 		if (!t->autograd->recording ||
 		    (strcmp(name, "grad") != 0 && strcmp(name, "grad_fn") != 0))
 			return true;
 		*known = true;
-		return trace_break(t, BREAK_UNSUPPORTED,
-				   name[4] ? "the .grad_fn of a tensor" : "the .grad of a tensor",
-				   err);
+		if (name[4])
+			return trace_break(t, BREAK_UNSUPPORTED, "the .grad_fn of a tensor", err);
+		if (!trace_read_grad(t, tensor, out, err))
+			return false;
+		value_ref(*out);
+		return true;
 	}
 	*out = value_bool(answer);
 	return true;
 }
 
-bool trace_grad_call(struct trace *t, const struct native *f, struct value *out, struct err *err)
+bool trace_grad_call(struct trace *t, const struct native *f, const struct value *args, int n,
+		     const struct keywords *kw, struct value *out, struct err *err)
 {
-	(void)out;
+	if (t->native && traced_call(t, f, args, n, kw, out, err))
+		return true;
+	if (t->brk.id == BREAK_NONE && err && err->code != ERR_NONE)
+		return false;
 	return trace_break(t, strstr(f->name, "backward") ? BREAK_BACKWARD : BREAK_UNSUPPORTED,
 			   f->name, err);
 }
@@ -96,10 +191,27 @@ bool trace_makes_leaf(const struct trace *t, const struct value *args, int n,
 	return false;
 }
 
-bool trace_requires_grad(struct trace *t, struct value tensor, struct value *out, struct err *err)
+/* nn.Parameter() says it, too. */
+static bool store_requires(struct trace *t, struct value tensor, struct value on, struct err *err)
 {
-	if (t->autograd->recording)
+	bool off = on.kind == VALUE_BOOL && !on.b, already = false;
+
+	if (!t->autograd->recording)
+		return true;
+	if (t->native && !requires(t, tensor, &already, err))
+		return false;
+	if (t->native && already != off) /* as it is */
+		return true;
+	if (off || !t->native)
 		return trace_break(t, BREAK_REQUIRES_GRAD, NULL, err);
+	return trace_make_leaf(t, tensor, err);
+}
+
+bool trace_requires_grad(struct trace *t, struct value tensor, struct value on, struct value *out,
+			 struct err *err)
+{
+	if (!store_requires(t, tensor, on, err))
+		return false;
 	*out = value_ref(tensor);
 	return true;
 }
@@ -109,11 +221,9 @@ bool trace_store_attr(void *self, struct value tensor, const char *name, struct 
 {
 	struct trace *t = self;
 
-	(void)tensor, (void)v;
-	if (strcmp(name, "requires_grad") == 0) /* nn.Parameter() says so too */
-		return !t->autograd->recording || trace_break(t, BREAK_REQUIRES_GRAD, NULL, err);
-	return trace_break(t, BREAK_UNSUPPORTED,
-			   strcmp(name, "grad") == 0 ? "a tensor's .grad that is set"
-						     : "an attribute of a tensor that is set",
-			   err);
+	if (strcmp(name, "grad") == 0)
+		return store_grad(t, tensor, v, err);
+	if (strcmp(name, "requires_grad") == 0)
+		return store_requires(t, tensor, v, err);
+	return trace_break(t, BREAK_UNSUPPORTED, "an attribute of a tensor that is set", err);
 }

@@ -92,7 +92,7 @@ static bool call_native(struct trace *t, const struct native *f, const struct va
 	if (torch_cast_dtype(f->id) != DTYPE_COUNT)
 		return cast(t, f, tensor, out, err);
 	if (f->id == NATIVE_REQUIRES_GRAD_)
-		return trace_requires_grad(t, tensor, out, err);
+		return trace_requires_grad(t, tensor, dim, out, err);
 	if (!trace_shape(t, tensor, &shape, &dtype, err))
 		return false;
 	if (f->id == NATIVE_ELEMENT_SIZE) {
@@ -139,16 +139,15 @@ static bool call_control(struct trace *t, const struct native *f, const struct v
 		return true;
 	if (torch_control_is_autocast(f))
 		return trace_autocast(t, f, args, n, out, err);
-	if (f->id != CONTROL_IS_COMPILING)
+	if (f->id != CONTROL_IS_COMPILING && f->id != CONTROL_IS_TRACED)
 		return torch_control_call(f, args, n, kw, NULL, out, err);
 	*out = value_bool(true);
 	return true;
 }
 
-static bool host_call(void *self, const struct native *f, const struct value *args, int n,
-		      const struct keywords *kw, struct value *out, struct err *err)
+static bool call_tensors(struct trace *t, const struct native *f, const struct value *args, int n,
+			 const struct keywords *kw, struct value *out, struct err *err)
 {
-	struct trace *t = self;
 	struct value values[MAX_ARGS + 1];
 	enum op op = (enum op)f->id;
 	int own = f->self.kind == VALUE_TENSOR;
@@ -162,9 +161,7 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 		inplace = form.inplace;
 	}
 	if (autograd_wants_native(f->id))
-		return trace_grad_call(t, f, out, err);
-	if (kw && trace_makes_leaf(t, args, n, kw))
-		return trace_break(t, BREAK_REQUIRES_GRAD, NULL, err);
+		return trace_grad_call(t, f, args, n, kw, out, err);
 	if (torch_control_wants(f))
 		return call_control(t, f, args, n, kw, out, err);
 	for (int i = 0; i < n; i++)
@@ -203,6 +200,22 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 	if (known)
 		return true;
 	return trace_op(t, op, f->name, inplace, values, n + own, kw, out, err);
+}
+
+static bool host_call(void *self, const struct native *f, const struct value *args, int n,
+		      const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct trace *t = self;
+	bool leaf = kw && trace_makes_leaf(t, args, n, kw);
+
+	if (leaf && (!t->native || t->no_leaves))
+		return trace_break(t, BREAK_REQUIRES_GRAD, NULL, err);
+	if (!call_tensors(t, f, args, n, kw, out, err))
+		return false;
+	if (!leaf || out->kind != VALUE_TENSOR || trace_make_leaf(t, *out, err))
+		return true;
+	value_unref(*out);
+	return false;
 }
 
 static bool is_number(struct value v)
@@ -535,8 +548,10 @@ static bool keeps_cast(void *self, struct value tensor)
 			    : lifted >= 0 ? t->lifted.at[lifted].value
 					  : value_none();
 
-	if (real.kind != VALUE_TENSOR || tensor.tensor->written)
+	if (tensor.tensor->written)
 		return false;
+	if (real.kind != VALUE_TENSOR)
+		return trace_is_leaf(t, tensor);
 	return real.tensor->is_parameter || (autograd_requires(real) && autograd_is_leaf(real));
 }
 

@@ -169,15 +169,28 @@ int trace_view_node(struct trace *t, struct value tensor, struct err *err)
 	node = view_steps_add(t->graph, base, view->steps, view->n_steps, err);
 	if (node < 0)
 		return -1;
+	if (!trace_note_view(t, tensor, &node)) {
+		trace_no_memory(err);
+		return -1;
+	}
 	v->node = node;
 	view->written = written;
 	return node;
+}
+
+static bool is_unrecorded(const struct traced_view *view)
+{
+	for (int i = 0; i < view->n_steps; i++)
+		if (view->steps[i].op == OP_detach)
+			return true;
+	return false;
 }
 
 bool trace_view_write(struct trace *t, struct value tensor, int node, struct err *err)
 {
 	struct traced_view *view = tensor.tensor->view;
 	int base = trace_node(t, view->base, err);
+	bool written;
 
 	if (base < 0)
 		return false;
@@ -192,8 +205,15 @@ bool trace_view_write(struct trace *t, struct value tensor, int node, struct err
 			       "a view of a transposed argument is written in place; write to the "
 			       "argument, or to a copy");
 	base = view_write(t->graph, base, &view->layout, node, t->host.line, t->host.column, err);
-	if (base < 0 || !trace_rewrite(t, view->base, base, true))
+	if (base < 0)
 		return false;
+	t->unrecorded = is_unrecorded(view);
+	written = trace_rewrite(t, view->base, base, true);
+	t->unrecorded = false;
+	if (!written)
+		return false;
+	if (!trace_note_view(t, tensor, &node))
+		return trace_no_memory(err);
 	tensor.tensor->node = node;
 	view->written = writes_of(t, view->base);
 	return true;

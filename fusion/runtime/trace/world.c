@@ -11,6 +11,7 @@
 
 #include "fusion/capture/classes.h"
 #include "fusion/runtime/fork/fork.h"
+#include "fusion/runtime/grad/autograd.h"
 #include "fusion/runtime/tensor/overlap.h"
 
 static const struct value unset = { .kind = VALUE_UNSET };
@@ -46,6 +47,15 @@ static bool add_entries(struct slots *s, int slot, enum slot_access access, cons
 	return true;
 }
 
+static bool add_keys(struct slots *s, int slot, const struct dict *dict)
+{
+	for (int i = 0; i < dict->len; i++)
+		if (slot_key_is_object(dict->keys[i]) &&
+		    slots_add(s, slot, SLOT_KEY, i, unset, dict->keys[i]) < 0)
+			return false;
+	return true;
+}
+
 /* Classes that nothing changes: Python's own and those of our prelude. */
 static bool is_fixed(const struct class *class)
 {
@@ -59,7 +69,7 @@ static bool add_children(struct slots *s, int slot, struct value v)
 	case VALUE_LIST:
 		return add_items(s, slot, SLOT_ITEM, v.list);
 	case VALUE_DICT:
-		return add_entries(s, slot, SLOT_ENTRY, v.dict);
+		return add_entries(s, slot, SLOT_ENTRY, v.dict) && add_keys(s, slot, v.dict);
 	case VALUE_CELL:
 		return slots_add(s, slot, SLOT_CONTENT, 0, unset, v.cell->content) >= 0;
 	case VALUE_FUNCTION:
@@ -81,6 +91,8 @@ static bool add_children(struct slots *s, int slot, struct value v)
 		return slots_add(s, slot, SLOT_SELF, 0, unset, v.native->self) >= 0;
 	case VALUE_ITER:
 		return slots_add(s, slot, SLOT_OVER, 0, unset, v.iter->over) >= 0;
+	case VALUE_TENSOR:
+		return slots_add(s, slot, SLOT_GRAD, 0, unset, autograd_gradient(v)) >= 0;
 	default:
 		return true;
 	}
@@ -91,7 +103,8 @@ static bool make_children(struct trace *t, int slot, struct err *err)
 	struct slots *s = t->slots;
 	int first = s->n;
 
-	if (s->at[slot].first_child >= 0)
+	if (s->at[slot].first_child >= 0 ||
+	    (s->at[slot].kind == VALUE_TENSOR && !t->autograd->recording))
 		return true;
 	if (!add_children(s, slot, s->at[slot].value))
 		return world_too_many(t, err);
@@ -205,6 +218,34 @@ static bool read_child(struct trace *t, int child, struct value *out, struct err
 		return false;
 	*out = value_ref(v);
 	return true;
+}
+
+/* Keys that are objects are their stand-ins. */
+static bool stand_dict(struct trace *t, const struct dict *real, int child, struct value *out,
+		       struct err *err)
+{
+	int key = child + real->len;
+
+	if (!keep(t, value_dict(), out, err))
+		return false;
+	for (int i = 0; i < real->len; i++) {
+		struct value k = real->keys[i];
+
+		if (slot_key_is_object(k) && !world_read(t, key++, &k, err))
+			return false;
+		if (!value_dict_set(out->dict, k, lazy(child + i)))
+			return trace_no_memory(err);
+	}
+	return true;
+}
+
+static bool stand_set(struct trace *t, const struct dict *real, struct value *out, struct err *err)
+{
+	for (int i = 0; i < real->len; i++)
+		if (slot_key_is_object(real->keys[i]))
+			return trace_break(t, BREAK_UNSUPPORTED, "a set of objects from outside",
+					   err);
+	return keep(t, copy_set(real), out, err);
 }
 
 static bool stand_closure(struct trace *t, struct function *f, const struct function *real,
@@ -379,9 +420,9 @@ static bool make_stand(struct trace *t, int slot, struct value *out, struct err 
 	case VALUE_LIST:
 		return keep(t, lazy_sequence(real.list, child), out, err);
 	case VALUE_DICT:
-		return keep(t, lazy_dict(real.dict, child), out, err);
+		return stand_dict(t, real.dict, child, out, err);
 	case VALUE_SET:
-		return keep(t, copy_set(real.dict), out, err);
+		return stand_set(t, real.dict, out, err);
 	case VALUE_CELL:
 		return keep(t, value_cell(lazy(child)), out, err) &&
 		       (real.cell->content.kind != VALUE_UNSET ||
@@ -547,15 +588,6 @@ bool world_force(void *self, struct value *place, struct err *err)
 		return false;
 	*place = value_ref(v);
 	return true;
-}
-
-bool world_may_store(void *self, struct value function, struct err *err)
-{
-	struct trace *t = self;
-
-	return function.object->birth >= t->birth || world_slot(t, function) < 0 ||
-	       t->slots->at[world_slot(t, function)].value.object != function.object ||
-	       trace_break(t, BREAK_FUNCTION_STORE, function.function->code->name, err);
 }
 
 int world_slot(const struct trace *t, struct value stand)

@@ -122,3 +122,12 @@ bool world_absent(void *self, struct value o, const char *name, struct err *err)
 	t->slots->at[slot].live = true;
 	return true;
 }
+
+bool world_may_store(void *self, struct value function, struct err *err)
+{
+	struct trace *t = self;
+
+	return function.object->birth >= t->birth || world_slot(t, function) < 0 ||
+	       t->slots->at[world_slot(t, function)].value.object != function.object ||
+	       trace_break(t, BREAK_FUNCTION_STORE, function.function->code->name, err);
+}

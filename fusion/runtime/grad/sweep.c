@@ -1,0 +1,300 @@
+/* fusion/runtime/grad/sweep.c -- see sweep.h. */
+#include "fusion/runtime/grad/sweep.h"
+
+#include <string.h>
+
+bool sweep_detaches(const struct node *n)
+{
+	return n->detached || n->op == OP_detach;
+}
+
+bool sweep_spread(struct autograd *a, const struct graph *g, bool *tracked, const bool *stops,
+		  struct err *err)
+{
+	bool known;
+	unsigned needs;
+
+	for (int id = 0; id < g->n_nodes; id++) {
+		const struct node *n = g->nodes[id];
+		bool any = false;
+
+		for (int i = 0; i < n->n_args; i++)
+			any |= n->args[i].kind == ARG_NODE && tracked[n->args[i].node];
+		if (tracked[id] || !any || sweep_detaches(n) || (stops && stops[id]) ||
+		    dtype_category(n->dtype) != CATEGORY_FLOAT)
+			continue;
+		if (!grad_rule_needs(a, n->op, ~0u, &known, &needs, err))
+			return false;
+		tracked[id] = known;
+	}
+	return true;
+}
+
+/* ---- rules over nodes */
+
+static bool tuple_of(const struct sym *const *ints, int n, bool is_size, struct value *out,
+		     struct err *err)
+{
+	struct value items[MAX_RANK];
+
+	for (int i = 0; i < n; i++)
+		items[i] = trace_size_value(ints[i]);
+	*out = value_tuple(items, n);
+	if (out->kind == VALUE_UNSET)
+		return trace_no_memory(err);
+	out->list->is_size = is_size;
+	return true;
+}
+
+static bool give_value(void *self, int index, struct value *out, struct err *err)
+{
+	const struct sweep *s = self;
+	const struct arg *arg = index < 0 ? NULL : &s->node->args[index];
+
+	if (!arg)
+		return trace_wrap(s->t, s->node->id, out, err);
+	switch (arg->kind) {
+	case ARG_NODE:
+		return trace_wrap(s->t, arg->node, out, err);
+	case ARG_INT:
+		*out = trace_size_value(arg->sym);
+		return true;
+	case ARG_FLOAT:
+		*out = value_float(arg->f);
+		return true;
+	case ARG_BOOL:
+		*out = value_bool(arg->b);
+		return true;
+	case ARG_DTYPE:
+		*out = (struct value){ .kind = VALUE_DTYPE, .dtype = arg->dtype };
+		return true;
+	case ARG_INTS:
+		return tuple_of(arg->ints, arg->n, false, out, err);
+	case ARG_STR:
+		*out = value_str(arg->str, strlen(arg->str));
+		return out->kind != VALUE_UNSET || trace_no_memory(err);
+	default:
+		*out = value_none();
+		return true;
+	}
+}
+
+static const struct node *tensor_at(const struct sweep *s, int index)
+{
+	const struct arg *arg = &s->node->args[index < 0 ? 0 : index];
+
+	if (index < 0)
+		return s->node;
+	return arg->kind == ARG_NODE ? s->t->graph->nodes[arg->node] : NULL;
+}
+
+static bool give_shape(void *self, int index, struct value *out, struct err *err)
+{
+	const struct node *n = tensor_at(self, index);
+
+	*out = value_none();
+	return !n || tuple_of(n->shape.size, n->shape.rank, true, out, err);
+}
+
+static bool give_dtype(void *self, int index, struct value *out, struct err *err)
+{
+	const struct node *n = tensor_at(self, index);
+
+	(void)err;
+	*out = n ? (struct value){ .kind = VALUE_DTYPE, .dtype = n->dtype } : value_none();
+	return true;
+}
+
+static bool add_to(struct sweep *s, struct value *to, struct value g)
+{
+	struct value pair[2] = { *to, g }, sum;
+
+	if (to->kind == VALUE_UNSET) {
+		*to = value_ref(g);
+		return true;
+	}
+	if (!trace_op(s->t, OP_add, "op:+", false, pair, 2, NULL, &sum, s->err))
+		return false;
+	value_unref(*to);
+	*to = sum;
+	return true;
+}
+
+/* In the shape and dtype of the node. */
+static bool fit(struct sweep *s, const struct node *to, struct value *g)
+{
+	struct value shape, dtype = { .kind = VALUE_DTYPE, .dtype = to->dtype };
+	struct shape have;
+	enum dtype had;
+	bool ok;
+
+	if (!trace_shape(s->t, *g, &have, &had, s->err))
+		return false;
+	if (had == to->dtype && shape_equal(&have, &to->shape))
+		return true;
+	if (!tuple_of(to->shape.size, to->shape.rank, true, &shape, s->err))
+		return false;
+	ok = grad_fit(s->a, g, shape, dtype, s->err);
+	value_unref(shape);
+	return ok;
+}
+
+static bool run_node(struct sweep *s, const struct node *n, struct value g)
+{
+	struct grad_giver giver = { s, give_value, give_shape, give_dtype };
+	struct value made[MAX_ARGS];
+	unsigned wanted = 0;
+	bool ok;
+
+	for (int i = 0; i < n->n_args; i++)
+		if (n->args[i].kind == ARG_NODE && s->tracked[n->args[i].node])
+			wanted |= 1u << i;
+	s->node = s->t->graph->nodes[s->map[n->id]];
+	ok = grad_rule_run(s->a, s->node->op, &giver, wanted, g, made, s->err);
+	for (int i = 0; i < MAX_ARGS; i++) {
+		if (ok && made[i].kind == VALUE_TENSOR) {
+			int at = n->args[i].node;
+
+			ok = fit(s, s->t->graph->nodes[s->map[at]], &made[i]) &&
+			     add_to(s, &s->given[at], made[i]);
+		}
+		value_unref(made[i]);
+	}
+	return ok;
+}
+
+/* ---- slices: where all that reads a value are slices that lie side by side and
+ * leave nothing out, its gradient is theirs, side by side, and no sum of tensors
+ * that are mostly zeros */
+
+enum { MAX_SLICES = MAX_ARGS - 1 }; /* of a cat */
+
+struct cover {
+	int dim;
+	int n;
+	int slices[MAX_SLICES]; /* nodes, by where they begin */
+};
+
+static bool is_number(const struct arg *arg)
+{
+	return arg->kind == ARG_INT && sym_is_const(arg->sym);
+}
+
+/* Puts the slice behind those that begin before it. */
+static bool add_slice(struct cover *c, const struct graph *g, const struct node *n)
+{
+	int at = c->n;
+
+	if (n->op != OP_slice || c->n == MAX_SLICES || !is_number(&n->args[1]) ||
+	    !is_number(&n->args[2]) || !is_number(&n->args[3]) || !is_number(&n->args[4]) ||
+	    n->args[4].sym->value != 1 || (c->n && n->args[1].sym->value != c->dim))
+		return false;
+	c->dim = (int)n->args[1].sym->value;
+	for (; at > 0 && g->nodes[c->slices[at - 1]]->args[2].sym->value > n->args[2].sym->value;
+	     at--)
+		c->slices[at] = c->slices[at - 1];
+	c->slices[at] = n->id;
+	c->n++;
+	return true;
+}
+
+static bool reads(const struct node *n, int id)
+{
+	for (int i = 0; i < n->n_args; i++)
+		if (n->args[i].kind == ARG_NODE && n->args[i].node == id)
+			return true;
+	return false;
+}
+
+/* The slices of node `id`; n is 0 where something else reads it, or they leave
+ * elements out, or share some. */
+static struct cover find_cover(const struct graph *g, int n_nodes, int id)
+{
+	const struct cover none = { 0 };
+	struct cover c = { 0 };
+	int64_t end = 0;
+
+	for (int i = 0; i < g->n_outputs; i++)
+		if (g->outputs[i] == id)
+			return none;
+	for (int user = id + 1; user < n_nodes; user++)
+		if (reads(g->nodes[user], id) && !add_slice(&c, g, g->nodes[user]))
+			return none;
+	if (c.dim < 0)
+		c.dim += g->nodes[id]->shape.rank;
+	for (int i = 0; i < c.n; i++) {
+		const struct node *n = g->nodes[c.slices[i]];
+
+		if (n->args[2].sym->value != end)
+			return none;
+		end = n->args[3].sym->value;
+	}
+	return c.n > 1 && sym_is(g->nodes[id]->shape.size[c.dim], end) ? c : none;
+}
+
+/* Which values are read so, by node of the captured graph. */
+static bool find_covers(struct sweep *s)
+{
+	const struct graph *g = s->from;
+
+	s->covers = ARENA_ARRAY(g->arena, struct cover, (size_t)s->n + 1);
+	for (int id = 0; s->covers && id < s->n; id++) {
+		const struct node *n = g->nodes[id];
+
+		if (n->op == OP_slice && s->tracked[id] && !s->covers[n->args[0].node].n)
+			s->covers[n->args[0].node] = find_cover(g, s->n, n->args[0].node);
+	}
+	return s->covers || trace_no_memory(s->err);
+}
+
+/* The gradients of the slices as that of the whole; one by one where some have none. */
+static bool join_slices(struct sweep *s, int id)
+{
+	const struct cover *c = &s->covers[id];
+	const struct graph *g = s->from;
+	struct value parts[MAX_ARGS] = { value_int(c->dim) }, whole;
+	int n = 1;
+	bool ok = true;
+
+	for (int i = 0; i < c->n; i++)
+		if (s->given[c->slices[i]].kind == VALUE_TENSOR)
+			parts[n++] = s->given[c->slices[i]];
+	if (n <= c->n) {
+		for (int i = 0; ok && i < c->n; i++)
+			if (s->given[c->slices[i]].kind == VALUE_TENSOR)
+				ok = run_node(s, g->nodes[c->slices[i]], s->given[c->slices[i]]);
+		return ok;
+	}
+	if (!trace_op(s->t, OP_cat, "torch.cat", false, parts, n, NULL, &whole, s->err))
+		return false;
+	ok = add_to(s, &s->given[id], whole);
+	value_unref(whole);
+	return ok;
+}
+
+bool sweep_give(struct sweep *s, int to, struct value g)
+{
+	return add_to(s, &s->given[to], g);
+}
+
+bool sweep_run(struct sweep *s)
+{
+	if (!find_covers(s))
+		return false;
+	for (int id = s->n - 1; id >= 0; id--) {
+		const struct node *n = s->from->nodes[id];
+
+		if (s->covers[id].n && s->tracked[id] && !join_slices(s, id))
+			return false;
+		if (n->op == OP_slice && s->covers[n->args[0].node].n)
+			continue; /* comes with the others */
+		if (!s->tracked[id] || s->given[id].kind != VALUE_TENSOR || n->op == OP_input ||
+		    (s->leaf && s->leaf[id] >= 0))
+			continue;
+		if (s->ran)
+			s->ran[id] = true;
+		if (!run_node(s, n, s->given[id]))
+			return false;
+	}
+	return true;
+}

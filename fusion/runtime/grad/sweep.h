@@ -1,0 +1,46 @@
+/* fusion/runtime/grad/sweep.h -- private to runtime/: the rules of _grads over a graph.
+ *
+ * A sweep goes from the last node of a graph to the first, and runs the rule of each
+ * whose gradient is known: under the capturing host, so that gradients are nodes as
+ * well.  joint.c sweeps over a copy of a captured graph, traced.c over the graph that
+ * is being captured.
+ */
+#ifndef FUSION_RUNTIME_SWEEP_H
+#define FUSION_RUNTIME_SWEEP_H
+
+#include "fusion/runtime/grad/autograd.h"
+#include "fusion/runtime/trace/trace.h"
+
+struct cover;
+
+struct sweep {
+	struct trace *t;
+	struct autograd *a;
+	const struct graph *from; /* whose nodes are differentiated */
+	int n;                    /* how many of them */
+	const int *map;           /* by node of `from`: its node in t->graph */
+	const bool *tracked;      /* by node of `from`: it leads to a tensor that is asked for */
+	const int *leaf;          /* by node of `from`: -1, or a leaf's value: nothing behind it */
+	struct value *given;      /* by node of `from`: its gradient, UNSET */
+	bool *ran;                /* by node of `from`: its rule was run; may be NULL */
+	/* its own */
+	struct cover *covers;
+	const struct node *node; /* of t->graph: whose rule runs */
+	struct err *err;
+};
+
+/* Adds g to what is known of node `to`. */
+bool sweep_give(struct sweep *s, int to, struct value g);
+
+/* Runs it; the gradients are s->given then, which the caller drops. */
+bool sweep_run(struct sweep *s);
+
+/* tracked[i] for all nodes that are computed from those for which it is set; not through
+ * a node that detaches, nor one that `stops` (may be NULL).  False with *err. */
+bool sweep_spread(struct autograd *a, const struct graph *g, bool *tracked, const bool *stops,
+		  struct err *err);
+
+/* x.detach(), x.data and what was made while gradients were off. */
+bool sweep_detaches(const struct node *n);
+
+#endif

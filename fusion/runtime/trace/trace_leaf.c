@@ -1,0 +1,153 @@
+/* fusion/runtime/trace/trace_leaf.c -- leaves while capturing.
+ *
+ * An in-place op gives its tensor another node.  Where it is not recorded -- under
+ * no_grad(), through x.data -- a leaf stays one: both nodes are values of it, and the
+ * gradients of both go to it.
+ */
+#include <string.h>
+
+#include "fusion/runtime/fork/fork.h"
+#include "fusion/runtime/grad/autograd.h"
+#include "fusion/runtime/trace/trace.h"
+
+static int fresh_leaf(const struct trace *t, struct value tensor)
+{
+	for (size_t i = 0; i < t->leaves.len; i++)
+		if (t->leaves.at[i].tensor == tensor.tensor)
+			return (int)i;
+	return -1;
+}
+
+static struct value real_of(const struct trace *t, struct value tensor)
+{
+	int slot = trace_slot(t, tensor), lifted = slot < 0 ? trace_lifted(t, tensor) : -1;
+
+	if (slot >= 0)
+		return t->slots->at[slot].value;
+	return lifted >= 0 ? t->lifted.at[lifted].value : value_none();
+}
+
+bool trace_is_leaf(const struct trace *t, struct value tensor)
+{
+	struct value real = real_of(t, tensor);
+
+	if (real.kind != VALUE_TENSOR)
+		return fresh_leaf(t, tensor) >= 0;
+	return autograd_requires(real) && autograd_is_leaf(real);
+}
+
+static int input_of(const struct trace *t, struct value tensor)
+{
+	int slot = trace_slot(t, tensor), lifted = slot < 0 ? trace_lifted(t, tensor) : -1;
+
+	for (size_t i = 0; i < t->inputs.len; i++)
+		if ((slot >= 0 && t->inputs.at[i].slot == slot) ||
+		    (lifted >= 0 && t->inputs.at[i].lifted == lifted))
+			return (int)i;
+	return -1;
+}
+
+int *trace_leaf_map(const struct trace *t, const struct graph *g)
+{
+	int *map = ARENA_ARRAY(g->arena, int, (size_t)g->n_nodes + 1);
+
+	for (int id = 0; map && id < g->n_nodes; id++)
+		map[id] = -1;
+	for (size_t i = 0; map && i < t->leaf_values.len; i++) {
+		const struct leaf_value *v = &t->leaf_values.at[i];
+		int fresh = fresh_leaf(t, v->of);
+
+		if (v->node < g->n_nodes)
+			map[v->node] = fresh >= 0 ? g->n_inputs + fresh : input_of(t, v->of);
+	}
+	return map;
+}
+
+static bool is_value_of(const struct trace *t, int node, struct value tensor)
+{
+	int input = input_of(t, tensor);
+
+	if (input >= 0 && t->graph->inputs[input] == node)
+		return true;
+	for (size_t i = 0; i < t->leaf_values.len; i++)
+		if (t->leaf_values.at[i].node == node &&
+		    t->leaf_values.at[i].of.tensor == tensor.tensor)
+			return true;
+	return false;
+}
+
+/* What two sides of a branch have left of it: the one or the other. */
+static bool joins(const struct trace *t, int node, struct value tensor)
+{
+	const struct node *n = t->graph->nodes[node];
+
+	return n->op == OP_where && n->args[1].kind == ARG_NODE && n->args[2].kind == ARG_NODE &&
+	       is_value_of(t, n->args[1].node, tensor) && is_value_of(t, n->args[2].node, tensor);
+}
+
+static bool add_value(struct trace *t, struct value tensor, int *node)
+{
+	struct leaf_value v = { .of = tensor };
+	struct arg of = arg_node(*node);
+
+	if (*node != t->graph->n_nodes - 1) { /* x.copy_(y): y is none of its values */
+		*node = graph_add(t->graph, OP_clone, &of, 1, t->host.line, t->host.column, NULL);
+		if (*node < 0 || !graph_set_fx(t->graph, *node, ""))
+			return false;
+		t->graph->nodes[*node]->detached = true;
+	}
+	v.node = *node;
+	if (!VEC_PUSH(&t->leaf_values, v))
+		return false;
+	value_ref(tensor);
+	return true;
+}
+
+bool trace_note_view(struct trace *t, struct value view, int *node)
+{
+	return fresh_leaf(t, view) < 0 || add_value(t, view, node);
+}
+
+bool trace_note_leaf(struct trace *t, struct value tensor, int *node)
+{
+	if (!t->autograd->recording || !trace_is_leaf(t, tensor) ||
+	    !(t->grad_off || t->unrecorded || joins(t, *node, tensor)))
+		return true;
+	return add_value(t, tensor, node);
+}
+
+static bool may_make(struct trace *t, struct value tensor, int node)
+{
+	return t->native && !t->no_leaves && !t->fork && tensor.tensor->owner == t->serial &&
+	       trace_slot(t, tensor) < 0 &&
+	       dtype_category(t->graph->nodes[node]->dtype) == CATEGORY_FLOAT;
+}
+
+bool trace_make_leaf(struct trace *t, struct value tensor, struct err *err)
+{
+	int node;
+
+	if (trace_is_leaf(t, tensor))
+		return true;
+	node = trace_node(t, tensor, err);
+	if (node < 0)
+		return false;
+	if (!may_make(t, tensor, node))
+		return trace_break(t, BREAK_REQUIRES_GRAD, NULL, err);
+	if (!VEC_PUSH(&t->leaves, tensor))
+		return trace_no_memory(err);
+	value_ref(tensor);
+	if (!add_value(t, tensor, &node))
+		return trace_no_memory(err);
+	tensor.tensor->node = node;
+	return true;
+}
+
+void trace_forget_leaves(struct trace *t)
+{
+	for (size_t i = 0; i < t->leaves.len; i++)
+		value_unref(t->leaves.at[i]);
+	for (size_t i = 0; i < t->leaf_values.len; i++)
+		value_unref(t->leaf_values.at[i].of);
+	t->leaves.len = t->leaf_values.len = t->spent.len = 0;
+}
