@@ -36,7 +36,7 @@ dir_profiler := profiler
 $(foreach f,runtime capture backends passes lower graph lang base,$(eval dir_$f := fusion/$f))
 
 # The rooms of fusion/runtime, which is one archive (its folders call each other).
-ROOMS := tensor torch eager lazy trace fork grad exec entry frame
+ROOMS := tensor torch eager lazy trace fork grad exec record entry frame
 sources = $(filter-out server/main.c,$(wildcard $(dir_$1)/*.c) $(if $(filter runtime,$1),$(wildcard $(ROOMS:%=$(dir_$1)/%/*.c))))
 objects = $(patsubst %.c,$B/%.o,$(call sources,$1)) $(extra_$1)
 

@@ -31,6 +31,7 @@ struct fusion {
 	char note[256];
 	int threads;
 	struct twister random;
+	int64_t changes; /* exec_env's */
 };
 
 struct fusion_program {
@@ -95,6 +96,7 @@ struct fusion *fusion_create(const struct fusion_options *options, struct err *e
 	f->env.pool = pool_create(f->threads);
 	f->env.passes = registry_passes(options->registry);
 	f->env.custom = registry_ops(options->registry);
+	f->env.changes = &f->changes;
 	f->env.rounds = options->steps / STEPS_A_ROUND;
 	f->env.preludes = prelude_programs_create();
 	if (!f->env.allocator || !f->env.pool || !f->env.backend_env.blas || !f->env.preludes ||
@@ -272,9 +274,16 @@ struct value fusion_value(struct tensor *t)
 	return eager_wrap(tensor_ref(t));
 }
 
+/* What is handed out or asked for here may change what programs hold. */
+static void note_change(struct fusion_session *s)
+{
+	++*s->session.options.env->changes;
+}
+
 bool fusion_set_parameter(struct fusion_session *s, const char *name, const struct tensor *t,
 			  struct err *err)
 {
+	note_change(s);
 	return session_set_parameter(&s->session, name, t, err);
 }
 
@@ -304,11 +313,13 @@ bool fusion_call(struct fusion_session *s, const struct value *args, int n, stru
 
 bool fusion_require_grad(struct fusion_session *s, struct value v, struct err *err)
 {
+	note_change(s);
 	return autograd_leaves(&s->session.eager.autograd, v, err);
 }
 
 bool fusion_backward(struct fusion_session *s, struct value out, struct err *err)
 {
+	note_change(s);
 	return autograd_from(&s->session.eager.autograd, out, err);
 }
 
@@ -333,6 +344,7 @@ void fusion_drop_grad(struct value t)
 
 void fusion_parameters(struct fusion_session *s, fusion_parameter_fn *each, void *self)
 {
+	note_change(s);
 	session_parameters(&s->session, each, self);
 }
 
@@ -468,6 +480,8 @@ struct fusion_graph_info fusion_graph(const struct fusion_session *s, int index)
 		.n_guards = e->guards.n,
 		.uses = e->uses,
 		.n_pieces = exec_lowered_count(x),
+		.recording = recording_of_graph(s, index),
+		.backward = recording_of_backward(s, index),
 	};
 }
 

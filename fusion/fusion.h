@@ -139,6 +139,19 @@ struct fusion_counts fusion_counts(const struct fusion_session *s);
 
 /* The graphs captured so far, in order.  Borrowed, valid until the session
  * compiles again or ends. */
+struct fusion_recording {    /* mode graphs: what became of a graph's launches */
+	bool tried;          /* the graph has run in that mode */
+	int made, refused;   /* recordings: of a graph that runs in pieces one each */
+	const char *why_not; /* of the first that was refused, it runs as in static; NULL */
+	const char *because; /* why there had to be a new one: as fusion_entry_info.reason */
+	int64_t record_ns;
+	int64_t replays;        /* of all its recordings */
+	int64_t pointed;        /* pointers that were set since tensors lay elsewhere */
+	int64_t left_out;       /* calls in which guards of the program's objects were left out */
+	const char *why_guards; /* why they never are; NULL: they may be */
+	size_t held_bytes;      /* kept between two calls: temporaries, which recordings of a
+				 * session share, and results that nobody has any more */
+};
 struct fusion_graph_info {
 	const char *frame;             /* "model" */
 	int frame_id, compile_id;      /* printed "0/1" */
@@ -155,6 +168,7 @@ struct fusion_graph_info {
 	int n_guards;
 	int64_t uses;
 	int n_pieces; /* lowered pieces; 1 where nothing falls back */
+	struct fusion_recording recording, backward; /* of the backward part */
 };
 int fusion_graph_count(const struct fusion_session *s);
 struct fusion_graph_info fusion_graph(const struct fusion_session *s, int index);

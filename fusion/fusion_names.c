@@ -5,7 +5,7 @@
 
 static const char *const mode_names[FUSION_MODE_COUNT] = {
 	[FUSION_EAGER] = "eager", [FUSION_STATIC] = "static", [FUSION_DYNAMIC] = "dynamic",
-	[FUSION_AUTO] = "auto",   [FUSION_LAZY] = "lazy",
+	[FUSION_AUTO] = "auto",   [FUSION_LAZY] = "lazy",     [FUSION_GRAPHS] = "graphs",
 };
 
 static const char *const policy_names[FUSION_POLICY_COUNT] = {

@@ -99,6 +99,19 @@ static json_t *kernel_json(const struct kernel *k)
 			 "saved_bytes", (json_int_t)k->saved_bytes, "copies", k->copies);
 }
 
+/* Mode graphs; null where nothing was to be recorded. */
+static json_t *recording_json(const struct fusion_recording *r)
+{
+	if (!r->tried)
+		return json_null();
+	return json_pack("{s:b, s:i, s:i, s:s?, s:s?, s:f, s:I, s:I, s:I, s:s?, s:I}", "recorded",
+			 r->made > 0, "made", r->made, "refused", r->refused, "why_not", r->why_not,
+			 "because", r->because, "record_us", (double)r->record_ns / 1000, "replays",
+			 (json_int_t)r->replays, "pointed", (json_int_t)r->pointed,
+			 "guards_left_out", (json_int_t)r->left_out, "why_guards", r->why_guards,
+			 "held_bytes", (json_int_t)r->held_bytes);
+}
+
 json_t *graph_to_json(const struct fusion_graph_info *info, int id, bool brief)
 {
 	json_t *ops = json_array(), *nodes = json_array(), *kernels = json_array(), *json;
@@ -124,6 +137,10 @@ json_t *graph_to_json(const struct fusion_graph_info *info, int id, bool brief)
 			 source_json(info->source), "compile_ms", (double)info->compile_ns / 1e6,
 			 "cached", info->cached, "uses", (json_int_t)info->uses);
 	json_object_set_new(json, "kernel_details", details);
+	if (info->recording.tried || info->backward.tried) {
+		json_object_set_new(json, "recording", recording_json(&info->recording));
+		json_object_set_new(json, "backward_recording", recording_json(&info->backward));
+	}
 	json_object_set_new(json, "compile_parts_ms",
 			    json_pack("{s:f, s:f, s:f}", "capture", (double)info->capture_ns / 1e6,
 				      "passes", (double)info->passes_ns / 1e6, "backend",

@@ -253,8 +253,7 @@ static bool read_modes(struct workload *w, struct err *err)
 	json_t *item;
 
 	if (!absent(modes) && (!json_is_array(modes) || json_array_size(modes) == 0))
-		return err_set(err, ERR_WORKLOAD,
-			       "modes must be a list of eager, static, dynamic, auto and lazy");
+		return err_set(err, ERR_WORKLOAD, "modes must be a list of " FUSION_MODE_LIST);
 	json_array_foreach((json_t *)modes, i, item)
 	{
 		const char *name = json_string_value(item);
@@ -263,7 +262,7 @@ static bool read_modes(struct workload *w, struct err *err)
 		if (!name || !fusion_mode_from_name(name, &mode))
 			return err_set(err, ERR_WORKLOAD,
 				       "modes[%zu] '%.40s' is not available in this version; it "
-				       "has eager, static, dynamic, auto and lazy",
+				       "has " FUSION_MODE_LIST,
 				       i, name ? name : "(not a string)");
 		wanted[mode] = true;
 	}
@@ -344,10 +343,8 @@ static bool read_timed(struct workload *w, const char *name, const json_t *list,
 	size_t n = json_array_size(list);
 
 	if (!fusion_mode_from_name(name, &mode))
-		return err_set(
-		    err, ERR_WORKLOAD,
-		    "time.%.40s: no such mode; there are eager, static, dynamic, auto and lazy",
-		    name);
+		return err_set(err, ERR_WORKLOAD,
+			       "time.%.40s: no such mode; there are " FUSION_MODE_LIST, name);
 	if (!json_is_array(list) || n == 0 || n > WORKLOAD_MAX_CALLS)
 		return err_set(err, ERR_WORKLOAD,
 			       "time.%s must be a list of 1 to %d indices of calls", name,

@@ -34,7 +34,7 @@ static void print_help(void)
 	       "Shows what capture makes of a program: graphs, breaks with their lines and what\n"
 	       "to write instead, guards, and what other sizes would lead to.  Nothing is timed.\n"
 	       "FILE is a workload or a report (JSON), a .py file, or - for JSON on stdin.\n\n"
-	       "  --mode NAME      auto, static, dynamic or lazy (auto)\n"
+	       "  --mode NAME      auto, static, dynamic, lazy or graphs (auto)\n"
 	       "  --policy NAME    dynamo: break as TorchDynamo does; native: break as little as\n"
 	       "                   possible (the workload's, or dynamo)\n"
 	       "  --graph          each graph as a table\n"
@@ -124,7 +124,8 @@ static bool read_mode(const struct explain_flags *f, enum fusion_mode *mode)
 
 	*mode = FUSION_AUTO;
 	if (f->mode && (!fusion_mode_from_name(f->mode, mode) || *mode == FUSION_EAGER))
-		return usage("--mode is one of auto, static, dynamic and lazy, not ", f->mode);
+		return usage("--mode is one of auto, static, dynamic, lazy and graphs, not ",
+			     f->mode);
 	if (f->policy && !fusion_policy_from_name(f->policy, &policy))
 		return usage("--policy is dynamo or native, not ", f->policy);
 	if (f->without && !pass_flag_check(f->registry, f->without, &err))

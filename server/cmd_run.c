@@ -40,7 +40,8 @@ static void print_help(void)
 	printf("usage: breakeven run FILE [flags]\n\n"
 	       "Runs a workload in every mode, measures, and prints what compiling is worth.\n"
 	       "FILE is a workload or a report (JSON), a .py file, or - for JSON on stdin.\n\n"
-	       "  --modes a,b      of eager, static, dynamic, auto, lazy (the first three)\n"
+	       "  --modes a,b      of " FUSION_MODE_LIST "\n"
+	       "                   (the first three)\n"
 	       "  --device cpu     where to run\n"
 	       "  --backend NAME   cpu (C through the system compiler) or interp (the best)\n"
 	       "  --threads N      0: one per core (0)\n"
@@ -155,10 +156,12 @@ static bool check_backend(const struct run_flags *f)
 /* "eager,static" as a JSON list; NULL after a message. */
 static json_t *parse_modes(const char *text)
 {
-	static const char *const allowed[] = { "eager", "static", "dynamic", "auto", "lazy", NULL };
+	const char *allowed[FUSION_MODE_COUNT + 1] = { NULL };
 	char *copy = strdup(text), *rest = copy;
 	json_t *list = json_array();
 
+	for (int i = 0; i < FUSION_MODE_COUNT; i++)
+		allowed[i] = fusion_mode_name((enum fusion_mode)i);
 	for (char *name; copy && (name = strsep(&rest, ","));) {
 		if (!check_choice("--modes", name, allowed)) {
 			json_decref(list);

@@ -335,6 +335,30 @@ static void a_lazy_run_tells_its_traces(void **state)
 	json_decref(report);
 }
 
+/* Mode graphs: what became of each graph's launches, and why there are two. */
+static void a_run_of_graphs_tells_its_recordings(void **state)
+{
+	json_t *report = run(
+	    "{'source': 'import torch\\ndef model(x):\\n    return (x * 2).sum()\\n',"
+	    "'modes': ['static', 'graphs'],"
+	    "'calls': [[{'random': {'shape': [4]}}], [{'random': {'shape': [5]}}],"
+	    "[{'random': {'shape': [4]}}]]}",
+	    false);
+
+	(void)state;
+	assert_int_equal(json_array_size(at(report, "modes.graphs.graphs")), 2);
+	assert_true(json_is_true(at(report, "modes.graphs.graphs.0.recording.recorded")));
+	assert_int_equal(json_integer_value(at(report, "modes.graphs.graphs.0.recording.replays")),
+			 2);
+	assert_true(json_is_null(at(report, "modes.graphs.graphs.0.recording.because")));
+	assert_true(json_is_null(at(report, "modes.graphs.graphs.0.backward_recording")));
+	assert_string_equal(
+	    json_string_value(at(report, "modes.graphs.graphs.1.recording.because")),
+	    "x.size(0) is 5, was 4");
+	assert_null(json_object_get(at(report, "modes.static.graphs.0"), "recording"));
+	json_decref(report);
+}
+
 static json_t *step_named(const json_t *part, const char *name)
 {
 	json_t *step;
@@ -556,6 +580,7 @@ int main(void)
 		cmocka_unit_test(endless_loop_ends_with_its_line),
 		cmocka_unit_test(a_break_of_a_run_has_the_rewrite_that_was_run),
 		cmocka_unit_test(a_lazy_run_tells_its_traces),
+		cmocka_unit_test(a_run_of_graphs_tells_its_recordings),
 		cmocka_unit_test(a_report_has_what_each_pass_did_to_each_graph),
 		cmocka_unit_test(what_nothing_reads_may_stay_where_dce_is_left_out),
 		cmocka_unit_test(a_graph_in_pieces_has_the_passes_of_each),

@@ -32,6 +32,7 @@ struct backend_env {
 };
 
 struct executable; /* private to each backend; immutable but for launch state */
+struct recording;  /* likewise */
 
 struct compile_stats {
 	int kernels_built; /* 0 where all came from the cache */
@@ -80,6 +81,26 @@ struct backend {
 	bool (*fault)(struct executable *exe, struct err *err);
 
 	void (*destroy)(struct executable *exe); /* NULL is fine */
+
+	/* RECORDING: the launches of a bound executable as one thing, that is replayed
+	 * with the memory it was given: nothing is looked up again.  All four are NULL
+	 * where the backend cannot; launch() then serves.  (One with streams captures
+	 * them into its graph, and point() sets the parameters of its nodes.) */
+
+	/* `buffers` as for launch(), copied; NULL where point() will tell before the first
+	 * replay.  Good until the executable is bound anew, and to be erased before it
+	 * is destroyed.  NULL with MEMORY or UNSUPPORTED. */
+	struct recording *(*record)(struct executable *exe, void *const *buffers, struct err *err);
+
+	/* lowered->buffers[buffer] lies elsewhere from the next replay on. */
+	void (*point)(struct recording *r, int buffer, void *memory);
+
+	/* All launches in order, each the other way round than the one before; or, for
+	 * whoever watches, the one of `kernel` (-1: all).  The same results as those
+	 * of launch(), to the bit; fault() tells of it likewise. */
+	void (*replay)(struct recording *r, int kernel, struct pool *pool, bool backward);
+
+	void (*erase)(struct recording *r); /* NULL is fine */
 };
 
 /* backend->available() and ->compile(), with env->backend set. */

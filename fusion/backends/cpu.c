@@ -17,6 +17,7 @@
 #include "fusion/backends/cache.h"
 #include "fusion/backends/emit.h"
 #include "fusion/backends/executable.h"
+#include "fusion/backends/recording.h"
 #include "fusion/backends/toolchain.h"
 #include "fusion/base/clock.h"
 
@@ -197,4 +198,8 @@ const struct backend backend_cpu = {
 	.launch = executable_launch,
 	.fault = executable_fault,
 	.destroy = executable_destroy,
+	.record = recording_create,
+	.point = recording_point,
+	.replay = recording_replay,
+	.erase = recording_destroy,
 };

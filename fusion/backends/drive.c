@@ -129,7 +129,7 @@ static void drive_map(struct plan *p, void *const *buffers, struct pool *pool, b
 		pool_run(pool, p->tiles, p->tiles_grain, range, &launch);
 }
 
-static void run_setup(struct plan *p, void *const *buffers)
+void plan_setup(struct plan *p, void *const *buffers)
 {
 	if (!p->has_setup)
 		return;
@@ -149,7 +149,7 @@ bool plan_suits_blocks(const struct plan *p, int64_t columns, int64_t numel)
 
 void plan_begin_blocks(struct plan *p, void *const *buffers)
 {
-	run_setup(p, buffers);
+	plan_setup(p, buffers);
 }
 
 void plan_run_block(struct plan *p, void *const *buffers, const struct plan_block *block,
@@ -180,7 +180,7 @@ void plan_run_block(struct plan *p, void *const *buffers, const struct plan_bloc
 
 void plan_launch(struct plan *p, void *const *buffers, struct pool *pool, bool backward)
 {
-	run_setup(p, buffers);
+	plan_setup(p, buffers);
 	switch (p->kernel->form) {
 	case FORM_MAP:
 		drive_map(p, buffers, pool, backward);

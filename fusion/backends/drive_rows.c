@@ -173,23 +173,41 @@ static void quick_row(const struct plan *p, struct worker *w, struct tile *tile)
 	}
 }
 
+/* From the row on that w->quick is at. */
+static inline void quick_rows(const struct plan *p, struct worker *w, int64_t rows)
+{
+	struct tile tile = { .reg = w->reg, .acc = w->acc, .scratch = w->scratch };
+
+	for (int64_t row = 0; row < rows; row++) {
+		quick_row(p, w, &tile);
+		for (int k = 0; k < p->n_places; k++)
+			w->quick[k] += p->places[k].row_bytes;
+	}
+}
+
 static void quick_range(void *context, int64_t begin, int64_t end, int thread)
 {
 	const struct rows *rows = context;
 	const struct plan *p = rows->plan;
 	struct worker *w = &p->workers[thread];
-	struct tile tile = { .reg = w->reg, .acc = w->acc, .scratch = w->scratch };
 
-	for (int64_t row = begin, next; row < end;) {
+	for (int64_t row = begin; row < end;) {
+		int64_t next = row - row % p->row_run + p->row_run;
+
 		drive_row(p, w, row);
 		quick_open(p, w, rows->buffers);
-		next = row - row % p->row_run + p->row_run;
-		for (; row < next && row < end; row++) {
-			quick_row(p, w, &tile);
-			for (int k = 0; k < p->n_places; k++)
-				w->quick[k] += p->places[k].row_bytes;
-		}
+		next = next < end ? next : end;
+		quick_rows(p, w, next - row);
+		row = next;
 	}
+}
+
+void drive_rows_from(const struct plan *p, char *const *start)
+{
+	struct worker *w = &p->workers[0];
+
+	memcpy(w->quick, start, sizeof(*start) * (size_t)p->n_places);
+	quick_rows(p, w, p->rows);
 }
 
 static void rows_range(void *context, int64_t begin, int64_t end, int thread)

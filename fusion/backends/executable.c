@@ -203,8 +203,9 @@ bool executable_fault(struct executable *exe, struct err *err)
 {
 	const struct library_fault *fault = &exe->fault;
 
-	if (!atomic_exchange(&exe->fault.raised, 0))
+	if (!atomic_load(&exe->fault.raised)) /* an exchange costs as much as a small kernel */
 		return true;
+	atomic_store(&exe->fault.raised, 0);
 	return err_at(err, ERR_VALUE, fault->node->line, fault->node->column,
 		      "%s: index %lld is out of bounds for a dim of size %lld", fault->node->fx,
 		      (long long)fault->index, (long long)fault->size);

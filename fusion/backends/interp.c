@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+#include "fusion/backends/recording.h"
+
 static bool available(const struct backend_env *env, char *why, size_t why_bytes)
 {
 	(void)env;
@@ -104,4 +106,8 @@ const struct backend backend_interp = {
 	.launch = executable_launch,
 	.fault = executable_fault,
 	.destroy = executable_destroy,
+	.record = recording_create,
+	.point = recording_point,
+	.replay = recording_replay,
+	.erase = recording_destroy,
 };

@@ -166,6 +166,9 @@ void plan_begin_blocks(struct plan *p, void *const *buffers);
 void plan_run_block(struct plan *p, void *const *buffers, const struct plan_block *block,
 		    int thread);
 
+/* recording.c: what plan_launch() does before the body's code, where there is any. */
+void plan_setup(struct plan *p, void *const *buffers);
+
 /* Private to the drivers. */
 
 /* drive_rows.c: rows [begin, end). */
@@ -185,6 +188,9 @@ void drive_part(const struct plan *p, int part, const struct worker *owner, stru
 void drive_row(const struct plan *p, struct worker *w, int64_t row);
 void drive_rows(struct plan *p, void *const *buffers, struct pool *pool);
 void drive_cols(struct plan *p, void *const *buffers, struct pool *pool);
+/* A quick ROWS of one worker, for recording.c: `start` is where the first row of each
+ * place lies. */
+void drive_rows_from(const struct plan *p, char *const *start);
 
 /* place.c: the address of points [begin, begin + n), gathered into `stage`
  * where they do not lie side by side, and the way back for stores. */

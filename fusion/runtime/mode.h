@@ -12,8 +12,12 @@ enum fusion_mode {
 	FUSION_DYNAMIC, /* captured with sizes as symbols from the first call */
 	FUSION_AUTO,    /* static first; the sizes that change become symbols */
 	FUSION_LAZY,    /* ops gather in a trace that runs when a value is read */
+	FUSION_GRAPHS,  /* static; launches are recorded once and replayed (record/record.h) */
 	FUSION_MODE_COUNT
 };
+
+/* Their names, for messages; fusion_mode_name() has them one by one. */
+#define FUSION_MODE_LIST "eager, static, dynamic, auto, lazy and graphs"
 
 /* What capture does with what it cannot see through. */
 enum fusion_policy {

@@ -56,6 +56,7 @@ bool session_init(struct session *s, const struct session_options *options,
 	struct vm_limits limits = { .steps = options->steps, .preludes = options->env->preludes };
 
 	s->options = *options;
+	s->record.allocator = options->env->allocator;
 	s->frame = entry;
 	s->callee = s->function = value_none();
 	s->self = (struct value){ .kind = VALUE_UNSET };
@@ -88,6 +89,7 @@ void session_finish(struct session *s)
 	autocast_finish(&s->eager.autocast);
 	autograd_finish(&s->eager.autograd);
 	points_finish(&s->points);
+	record_memory_finish(&s->record);
 	value_unref(s->callee);
 	value_unref(s->function);
 	value_unref(s->self);
@@ -130,19 +132,32 @@ static bool are_locals(const struct code *code, int n)
 	       !code->has_kwargs;
 }
 
-static struct entry *find_entry(struct session *s, const struct function *f,
-				const struct value *args, int n)
+static struct roots roots_of(const struct session *s, const struct function *f,
+			     const struct value *args)
 {
-	struct point *p = s->start;
 	struct roots roots = { .locals = args, .first_cell = f->code->n_own_cells, .vm = s->vm };
 
+	if (f->closure)
+		roots.cells = f->closure->at;
+	return roots;
+}
+
+/* *replay: it served the last call, and its guards need not all be checked. */
+static struct entry *find_entry(struct session *s, const struct function *f,
+				const struct value *args, int n, bool *replay)
+{
+	struct point *p = s->start;
+	struct roots roots = roots_of(s, f, args);
+	struct entry *e = s->replayed ? replay_find(s, &roots, n) : NULL;
+
+	*replay = e != NULL;
+	if (e)
+		return e;
 	if (!p)
 		p = s->start = points_at(&s->points, NULL, f->code, f->code->insts);
 	if (!p || p->skip || p->n_entries == 0 || !are_locals(f->code, n) || f->disabled ||
 	    f->grad != GRAD_AS_IS) /* its frame sets the mode that guards ask for */
 		return NULL;
-	if (f->closure)
-		roots.cells = f->closure->at;
 	return point_find(p, &roots, &s->counts.guard_checks);
 }
 
@@ -158,19 +173,22 @@ void session_set_modes(struct session *s, const struct entry *e)
 	autocast_settle(&s->eager.autocast, world->autocast);
 }
 
-static bool run_entry(struct session *s, struct entry *e, const struct function *f,
+static bool run_entry(struct session *s, struct entry *e, bool replay, const struct function *f,
 		      const struct value *args, struct value *out, struct err *err)
 {
-	struct roots roots = { .locals = args, .first_cell = f->code->n_own_cells, .vm = s->vm };
+	struct roots roots = roots_of(s, f, args);
 	bool ok;
 
-	if (f->closure)
-		roots.cells = f->closure->at;
-	ok = entry_run(e, &roots, s->vm, out, s->observer, err);
+	if (replay && e->replay.plain)
+		ok = replay_run(e, out, s->observer, err);
+	else
+		ok = entry_run(e, &roots, s->vm, out, s->observer, err);
 	if (e->exec)
 		s->counts.launches += e->exec->launched;
 	if (ok && e->sets_modes)
 		session_set_modes(s, e);
+	if (ok && s->options.mode == FUSION_GRAPHS)
+		s->unchanged = replay || replay_note(s, e);
 	return ok;
 }
 
@@ -196,6 +214,7 @@ static bool call_compiled(struct session *s, const struct value *args, int n, st
 	struct value with_self[MAX_SELF_ARGS];
 	const struct value *all = args;
 	struct entry *e;
+	bool replay;
 
 	if (s->self.kind != VALUE_UNSET) {
 		if (n >= MAX_SELF_ARGS)
@@ -205,11 +224,11 @@ static bool call_compiled(struct session *s, const struct value *args, int n, st
 		all = with_self;
 		n++;
 	}
-	e = find_entry(s, f, all, n);
+	e = find_entry(s, f, all, n, &replay);
 	if (watched)
 		s->observer->phase(s->observer->self, PHASE_GUARDS, begin, clock_ns());
 	if (e && entry_returns(e)) {
-		if (run_entry(s, e, f, all, out, err))
+		if (run_entry(s, e, replay, f, all, out, err))
 			return true;
 		return entry_refuted(err) &&
 		       call_refuted(s, args, s->self.kind != VALUE_UNSET ? n - 1 : n, out, err);
@@ -225,6 +244,7 @@ bool session_call(struct session *s, const struct value *args, int n, struct val
 	bool ok;
 
 	s->calls++;
+	s->unchanged = false;
 	s->vm->world.autocast = s->options.autocast;
 	if (s->lazy)
 		ok = lazy_call(s->lazy, args, n, out, err);
@@ -233,5 +253,7 @@ bool session_call(struct session *s, const struct value *args, int n, struct val
 					 : call_vm(s, args, n, out, err);
 	s->vm->world.autocast = 0;
 	autocast_settle(&s->eager.autocast, 0);
+	if (!s->unchanged && s->options.env->changes)
+		++*s->options.env->changes;
 	return ok;
 }

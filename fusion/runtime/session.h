@@ -11,6 +11,7 @@
 #include "fusion/runtime/entry/entry.h"
 #include "fusion/runtime/mode.h"
 #include "fusion/runtime/frame/point.h"
+#include "fusion/runtime/record/replay.h"
 #include "fusion/runtime/report.h"
 
 /* As torch: entries of a point, and of a session. */
@@ -56,6 +57,9 @@ struct session {
 	const struct fusion_observer *observer;
 
 	struct points points;
+	struct record_memory record; /* mode graphs */
+	struct entry *replayed;      /* ... that the last call may be replayed with; NULL */
+	bool unchanged;              /* the call under way has changed no object */
 	struct entry *ready;         /* found by session_call() for the frame that it pushes */
 	bool missed;                 /* ... or that there is none */
 	struct point *start;         /* of the entry's function */

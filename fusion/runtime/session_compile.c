@@ -208,6 +208,10 @@ static struct entry *create(struct session *s, struct point *p, struct frame *ba
 		entry_no_memory(err);
 		return NULL;
 	}
+	if (options.mode == FUSION_GRAPHS) {
+		options.mode = FUSION_STATIC;
+		options.record = &s->record;
+	}
 	steps = s->vm->steps_left; /* a capture is no part of the run */
 	vm_get_evaluator(s->vm, &evaluator);
 	*fate = entry_create(&options, e, &from, brk, &why);

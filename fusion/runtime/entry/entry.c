@@ -14,6 +14,7 @@ void entry_destroy(struct entry *e)
 {
 	if (!e)
 		return;
+	replay_finish(&e->replay);
 	exec_destroy(e->exec);
 	entry_grad_finish(e->grad);
 	recipe_finish(&e->recipe);
@@ -74,6 +75,8 @@ static bool run_exec(struct entry *e, const struct roots *roots,
 	gather(e, roots);
 	if (!exec_bind(e->exec, e->guards.vars, err))
 		return false;
+	if (__builtin_expect(e->record && !e->recorded.tried, 0))
+		exec_record(e->exec, e->record, &e->recorded);
 	if (watched)
 		observer->phase(observer->self, PHASE_DISPATCH, begin, clock_ns());
 	if (e->grad)

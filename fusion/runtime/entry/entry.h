@@ -18,6 +18,7 @@
 #include "fusion/runtime/exec/partition.h"
 #include "fusion/runtime/trace/prints.h"
 #include "fusion/runtime/entry/recipe.h"
+#include "fusion/runtime/record/replay.h"
 
 struct entry_write {         /* a tensor from outside that the piece changed */
 	int slot;            /* -1: a lifted one */
@@ -79,7 +80,10 @@ struct entry {
 	unsigned autocast_after;
 	int64_t capture_ns, compile_ns;
 	int64_t uses;
-	int64_t refuted; /* of the uses: eager ran the piece */
+	int64_t refuted;              /* of the uses: eager ran the piece */
+	struct record_memory *record; /* mode graphs: the session's; NULL */
+	struct recorded recorded;
+	struct replay replay;
 };
 
 struct entry_options {
@@ -92,7 +96,8 @@ struct entry_options {
 	struct autograd *autograd;
 	enum fusion_mode mode;
 	enum fusion_policy policy;
-	bool constants; /* numbers that rounds of a loop change are no symbols */
+	bool constants;               /* numbers that rounds of a loop change are no symbols */
+	struct record_memory *record; /* launches are recorded there; NULL: they are not */
 };
 
 /* Why a capture led to no entry, or stopped short. */

@@ -252,6 +252,7 @@ bool entry_describe(struct entry *e, struct attempt *a, const struct entry_optio
 	if (ok && !keep_inputs(e, t, options->env->allocator)) /* the gradient may have its own */
 		ok = entry_no_memory(err);
 	e->autograd = t->autograd;
+	e->record = options->record;
 	ok = recipe_create(&e->recipe, &b, &e->arena, ok);
 	if (!ok)
 		return false;

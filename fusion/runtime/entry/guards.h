@@ -100,6 +100,20 @@ int guards_check(struct guards *g, const struct roots *roots);
 /* Whether all hold; as guards_check(), but quick. */
 bool guards_hold(struct guards *g, const struct roots *roots);
 
+/* Whether a slot may be another object in the next call though no program has run: a part
+ * of local variables but local `self` (-1: none), or a gradient. */
+bool guards_is_of_call(const struct guards *g, int slot, int self);
+
+/* The steps that another call's arguments may fail, in order: of what is read from
+ * locals but local `self` (-1: none).  The others hold while no object of the
+ * program changes.  False when out of memory. */
+bool guards_of_arguments(const struct guards *g, int self, struct arena *arena, int **steps,
+			 int *n);
+
+/* Whether the modes are as they were and these steps hold; where all others held in the
+ * check before, all do. */
+bool guards_hold_among(struct guards *g, const struct roots *roots, const int *steps, int n);
+
 /* "x.size(0) is 5, was 4": why guard `index` failed for this call. */
 void guards_reason(const struct guards *g, int index, const struct roots *roots, struct buf *out);
 

@@ -281,3 +281,59 @@ bool guards_hold(struct guards *g, const struct roots *roots)
 	}
 	return true;
 }
+
+bool guards_hold_among(struct guards *g, const struct roots *roots, const int *steps, int n)
+{
+	if (__builtin_expect(!modes_hold(g, &roots->vm->world), 0))
+		return false;
+	for (int i = 0; i < n; i++) {
+		const struct guard_step *step = &g->steps[steps[i]];
+
+		if (!(step->guard < 0 ? check_tensor(g, step, roots)
+				      : check(g, &g->at[step->guard], roots)))
+			return false;
+	}
+	return true;
+}
+
+/* Cells of the frame itself are new in each call, as locals are; and gradients are
+ * dropped by whoever has the tensor. */
+bool guards_is_of_call(const struct guards *g, int slot, int self)
+{
+	const struct slot *s = &g->slots->at[slot];
+
+	for (; s->parent >= 0; s = &g->slots->at[s->parent])
+		if (s->access == SLOT_GRAD)
+			return true;
+	switch (s->access) {
+	case SLOT_GLOBAL:
+		return false;
+	case SLOT_LOCAL:
+		return s->index != self;
+	case SLOT_CELL:
+		return s->index < g->slots->code->n_own_cells;
+	default:
+		return true;
+	}
+}
+
+static bool is_of_two(enum guard_kind kind)
+{
+	return kind == GUARD_IDENTICAL || kind == GUARD_WITHIN || kind == GUARD_DISJOINT;
+}
+
+bool guards_of_arguments(const struct guards *g, int self, struct arena *arena, int **steps, int *n)
+{
+	*steps = ARENA_ARRAY(arena, int, (size_t)g->n_steps + 1);
+	*n = 0;
+	for (int i = 0; *steps && i < g->n_steps; i++) {
+		const struct guard_step *step = &g->steps[i];
+		const struct guard *at = step->guard < 0 ? NULL : &g->at[step->guard];
+		bool keep = at && (at->kind == GUARD_CONDITION || at->kind == GUARD_MODES);
+
+		keep = keep || guards_is_of_call(g, at ? at->slot : step->slot, self);
+		if (keep || (at && is_of_two(at->kind) && guards_is_of_call(g, at->other, self)))
+			(*steps)[(*n)++] = i;
+	}
+	return *steps != NULL;
+}

@@ -11,6 +11,7 @@
 
 #include "fusion/base/clock.h"
 #include "fusion/runtime/exec/partition.h"
+#include "fusion/runtime/record/record.h"
 
 enum {
 	ALIGN_BYTES = 64, /* of temporaries, and readable bytes past each */
@@ -182,6 +183,7 @@ void exec_destroy(struct exec *e)
 	if (!e)
 		return;
 	partition_destroy(e->parts);
+	record_destroy(e->record);
 	if (e->executable)
 		e->backend->destroy(e->executable);
 	free_constants(e);
@@ -416,6 +418,8 @@ bool exec_run(struct exec *e, struct tensor *const *inputs, struct tensor **outp
 
 	if (__builtin_expect(e->parts != NULL, 0))
 		return partition_run(e, inputs, outputs, observer, graph, err);
+	if (e->record)
+		return record_run(e->record, inputs, outputs, into, observer, graph, err);
 	if (e->stepwise)
 		return step_run(e, inputs, NULL, outputs, into, observer, graph, err);
 	if (!take_memory(e, inputs, outputs, into, &temps, err)) {
@@ -450,9 +454,9 @@ bool exec_run_last(struct exec *e, struct tensor **inputs, struct tensor **outpu
 {
 	bool ok;
 
-	if (!e->parts)
+	if (!e->parts && !e->record)
 		return step_run(e, inputs, inputs, outputs, NULL, observer, graph, err);
-	ok = partition_run(e, inputs, outputs, observer, graph, err);
+	ok = exec_run(e, inputs, outputs, NULL, observer, graph, err);
 	for (int i = 0; i < e->n_inputs; i++) {
 		tensor_unref(inputs[i]);
 		inputs[i] = NULL;

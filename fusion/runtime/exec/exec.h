@@ -24,6 +24,8 @@ struct exec_env {
 	int64_t rounds;                    /* of a loop in a run; 0: as many as are allowed */
 	const struct custom_ops *custom;   /* ops of plugins; NULL: none */
 	const struct pass_list *passes;    /* NULL: pass_list_default() */
+	int64_t *changes; /* of objects of programs: goes up with all that may change some,
+			   * in any session of the engine; NULL: nobody counts */
 };
 
 struct exec_output {
@@ -58,9 +60,11 @@ struct exec_step { /* before kernel `kernel` where it takes, behind it where it 
 };
 
 struct partition;
+struct record;
 
 struct exec {
 	const struct exec_env *env;
+	struct record *record;   /* record/record.h: its launches are replayed; NULL */
 	struct partition *parts; /* partition.h: it runs in pieces; NULL: it does not */
 	int first_kernel;        /* for the observer: the number of its kernel 0 */
 	int64_t launched;        /* kernels of the last run: a loop's rounds count */

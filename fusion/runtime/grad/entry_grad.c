@@ -233,6 +233,7 @@ static struct entry_grad *new_grad(struct entry *e, const struct entry_options *
 	g->backend = options->backend;
 	g->passes_disabled = options->passes_disabled;
 	g->lowering = options->lowering;
+	g->record = options->record;
 	return g;
 }
 
@@ -395,6 +396,15 @@ static bool gather(const struct entry_grad *g, struct grad_node *node, const str
 	return true;
 }
 
+static bool prepare(struct entry_grad *g, const int64_t *vars, struct err *err)
+{
+	if (!compile_backward(g, err) || !exec_bind(g->exec, vars, err))
+		return false;
+	if (g->record && !g->recorded.tried)
+		exec_record(g->exec, g->record, &g->recorded);
+	return true;
+}
+
 static bool run_backward(struct grad_node *node, const struct value *given, struct value *made,
 			 struct err *err)
 {
@@ -409,8 +419,8 @@ static bool run_backward(struct grad_node *node, const struct value *given, stru
 	if (!inputs)
 		return entry_no_memory(err);
 	outputs = inputs + g->n_reads;
-	ok = compile_backward(g, err) && exec_bind(g->exec, data->vars, err) &&
-	     check_saved(g, node, err) && gather(g, node, given, inputs, err) &&
+	ok = prepare(g, data->vars, err) && check_saved(g, node, err) &&
+	     gather(g, node, given, inputs, err) &&
 	     exec_run_last(g->exec, inputs, outputs, g->autograd->eager->observer, -1, err);
 	if (ok) {
 		g->uses++;

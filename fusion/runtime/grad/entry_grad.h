@@ -11,6 +11,7 @@
 #include "fusion/runtime/grad/autograd.h"
 #include "fusion/runtime/exec/exec.h"
 #include "fusion/runtime/exec/partition.h"
+#include "fusion/runtime/record/record.h"
 #include "fusion/runtime/trace/trace.h"
 
 struct entry;
@@ -48,7 +49,9 @@ struct entry_grad {
 	uint64_t passes_disabled;
 	struct lowering lowering;
 	struct arena *arena;
-	struct exec *exec; /* NULL: not compiled yet */
+	struct exec *exec;            /* NULL: not compiled yet */
+	struct record_memory *record; /* mode graphs; NULL */
+	struct recorded recorded;     /* of the backward part */
 	int n_vars;
 	int64_t compile_ns;
 	int64_t uses;
