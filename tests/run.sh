@@ -53,6 +53,7 @@ beside "ops: each against a float64 reference" python3 tests/ops/check.py "$B/br
 beside "oracle: recorded programs" python3 tests/oracle/replay.py "$B/breakeven"
 beside "oracle: autocast, op by op" python3 tests/oracle/autocast_ops.py --check "$B/breakeven"
 beside "models in published style, and workloads" python3 tests/models/run.py "$B/breakeven"
+beside "oracle: recordings, replayed" python3 tests/oracle/graphs.py "$B/breakeven"
 beside "oracle: any passes left out" python3 tests/oracle/passes.py "$B/breakeven"
 beside "oracle: native breaks less than dynamo" python3 tests/oracle/native.py "$B/breakeven"
 beside "oracle: recorded programs (asan, ubsan)" python3 tests/oracle/replay.py build-asan/breakeven

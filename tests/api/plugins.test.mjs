@@ -32,7 +32,7 @@ async function report(work, ...args) {
 }
 
 const near = (a, b, bound = 1e-5) => a.length === b.length && a.every((x, i) => Math.abs(x - b[i]) <= bound + bound * Math.abs(b[i]));
-const modes = ['eager', 'static', 'dynamic', 'auto', 'lazy'];
+const modes = ['eager', 'static', 'dynamic', 'auto', 'lazy', 'graphs'];
 const scaled = workload('    return (x * 2) * 4 + torch.relu(x)', { modes });
 
 test('a pass of a plugin runs at its place, in every mode, with its rule and line in the report', async () => {
@@ -85,12 +85,15 @@ test('what a call of such an op does wrong is said in its own words, with its li
 });
 
 test('a backend of a plugin computes what it takes; the rest breaks between its pieces', async () => {
-    const work = workload('    y = torch.exp(x - x.sum(dim=1, keepdim=True) / 16)\n    return torch.sin(y) + y.t().t() * 2, torch.softmax(x, dim=0)', { modes: ['eager', 'static', 'dynamic', 'lazy'] });
+    const work = workload('    y = torch.exp(x - x.sum(dim=1, keepdim=True) / 16)\n    return torch.sin(y) + y.t().t() * 2, torch.softmax(x, dim=0)', { modes: ['eager', 'static', 'dynamic', 'lazy', 'graphs'] });
     const theirs = await report(work, '--backend', 'loops', '--plugin', plugin('loops')), ours = await report(work);
     for (const mode of work.modes)
         for (let i = 0; i < 2; i++)
             assert.ok(near(theirs.modes[mode].calls[0].output.tuple[i].tensor.data, ours.modes[mode].calls[0].output.tuple[i].tensor.data), mode);
     assert.equal(theirs.device.backend, 'loops');
+    const { recording } = theirs.modes.graphs.graphs[0]; // the interpreter's pieces alone
+    assert.ok(recording.made >= 1 && recording.refused >= 1);
+    assert.equal(recording.why_not, 'the backend loops cannot record launches');
     const breaks = theirs.modes.static.breaks;
     assert.ok(breaks.length >= 1);
     assert.deepEqual([...new Set(breaks.map((b) => b.stage))], ['lowering']);

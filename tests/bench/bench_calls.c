@@ -6,6 +6,8 @@
  * turns in rounds, so that drift hits all alike; a figure is the median over
  * rounds with the quartiles beside it, a ratio is the median of the rounds'
  * ratios.  "floor" is a static call that computes nothing: guards and result.
+ * Then what recording saves elsewhere: chains of 10 over larger tensors, and a
+ * module of 8 Linear layers, whose parameters are guarded.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +17,13 @@
 #include "fusion/base/clock.h"
 #include "fusion/fusion.h"
 
-enum { ROUNDS = 41, CALLS = 400, WARM_UP = 300, MODES = 3 /* eager, static, dynamic */ };
+enum {
+	LAYERS = -1,
+	/* instead of a length */ ROUNDS = 41,
+	CALLS = 400,
+	WARM_UP = 300,
+	MODES = 4 /* eager, static, dynamic, graphs */
+};
 
 static const char *const pool[] = {
 	"x = x + 0.1",       "x = torch.sin(x)",  "x = x * 1.1",          "x = torch.cos(x)",
@@ -31,8 +39,22 @@ static void stop(const char *what, const struct err *err)
 	exit(1);
 }
 
+static void write_layers(struct buf *out)
+{
+	buf_puts(out,
+		 "import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n"
+		 "    def __init__(self):\n        super().__init__()\n"
+		 "        self.layers = nn.ModuleList([nn.Linear(16, 16) for i in range(8)])\n"
+		 "    def forward(self, x):\n        for layer in self.layers:\n"
+		 "            x = torch.relu(layer(x))\n        return x\n\nmodel = Model()\n");
+}
+
 static void write_source(struct buf *out, int n)
 {
+	if (n == LAYERS) {
+		write_layers(out);
+		return;
+	}
 	buf_puts(out, "import torch\ndef model(x):\n");
 	for (int i = 0; i < n; i++)
 		buf_printf(out, "    %s\n", pool[i % 20]);
@@ -117,8 +139,9 @@ static void print_row(const char *label, const struct subject *s, int count)
 		printf("  %7.0f [%.0f %.0f]", quantile(s[i].ns, 0.5), quantile(s[i].ns, 0.25),
 		       quantile(s[i].ns, 0.75));
 	if (count == MODES) {
-		ratio("static/eager", s[FUSION_STATIC].ns, s[FUSION_EAGER].ns);
-		ratio("dynamic/static", s[FUSION_DYNAMIC].ns, s[FUSION_STATIC].ns);
+		ratio("static/eager", s[1].ns, s[0].ns);
+		ratio("dynamic/static", s[2].ns, s[1].ns);
+		ratio("graphs/static", s[3].ns, s[1].ns);
 	}
 	printf("\n");
 }
@@ -141,14 +164,45 @@ static void measure(struct fusion *f, struct value x, const char *label, int n,
 		close_subject(&s[i]);
 }
 
+static struct value make_tensor(struct fusion *f, int64_t rows, int64_t columns)
+{
+	struct err err = { 0 };
+	struct tensor *t = tensor_create(fusion_allocator(f), DTYPE_F32, 2,
+					 (int64_t[]){ rows, columns }, &err);
+	struct value x;
+
+	if (!t)
+		stop("tensor", &err);
+	for (int64_t i = 0; i < rows * columns; i++)
+		((float *)tensor_data(t))[i] = (float)(i % 13) * 0.1f - 0.5f;
+	x = fusion_value(t);
+	tensor_unref(t);
+	return x;
+}
+
+static void measure_elsewhere(struct fusion *f, struct value x, const enum fusion_mode *modes)
+{
+	const int64_t sides[] = { 32, 64, 128 };
+	char label[16];
+
+	for (size_t i = 0; i < sizeof(sides) / sizeof(sides[0]); i++) {
+		struct value y = make_tensor(f, sides[i], sides[i]);
+
+		snprintf(label, sizeof(label), "[%d,%d]", (int)sides[i], (int)sides[i]);
+		measure(f, y, label, 10, modes, MODES);
+		value_unref(y);
+	}
+	measure(f, x, "layers", LAYERS, modes, MODES);
+}
+
 static bool run(const char *backend)
 {
-	const enum fusion_mode modes[] = { FUSION_EAGER, FUSION_STATIC, FUSION_DYNAMIC };
+	const enum fusion_mode modes[] = { FUSION_EAGER, FUSION_STATIC, FUSION_DYNAMIC,
+					   FUSION_GRAPHS };
 	const int chains[] = { 1, 5, 10, 20, 30 };
 	struct fusion_options options = { .backend = backend, .threads = 1 };
 	struct err err = { 0 };
 	struct fusion *f = fusion_create(&options, &err);
-	struct tensor *t;
 	struct value x;
 	char label[16];
 
@@ -156,21 +210,16 @@ static bool run(const char *backend)
 		printf("backend %s: left out: %s\n", backend, err.message);
 		return false;
 	}
-	t = tensor_create(fusion_allocator(f), DTYPE_F32, 2, (int64_t[]){ 8, 16 }, &err);
-	if (!t)
-		stop("tensor", &err);
-	for (int i = 0; i < 128; i++)
-		((float *)tensor_data(t))[i] = (float)(i % 13) * 0.1f - 0.5f;
-	x = fusion_value(t);
-	tensor_unref(t);
+	x = make_tensor(f, 8, 16);
 	printf("backend %s, ns a call, median [quartiles] of %d rounds of %d calls\n", backend,
 	       ROUNDS, CALLS);
-	printf("%8s  %s\n", "n", "eager  static  dynamic");
-	measure(f, x, "floor", 0, &modes[FUSION_STATIC], 1);
+	printf("%8s  %s\n", "n", "eager  static  dynamic  graphs");
+	measure(f, x, "floor", 0, &modes[1], 1);
 	for (size_t i = 0; i < sizeof(chains) / sizeof(chains[0]); i++) {
 		snprintf(label, sizeof(label), "%d", chains[i]);
 		measure(f, x, label, chains[i], modes, MODES);
 	}
+	measure_elsewhere(f, x, modes);
 	value_unref(x);
 	fusion_destroy(f);
 	return true;

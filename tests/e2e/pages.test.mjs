@@ -14,7 +14,7 @@ before(async () => {
     ...workload("    y = torch.sin(x)\n    return torch.relu(y).sum()"),
     name: "denied",
     deny: ["relu"],
-    modes: ["eager", "static", "lazy"],
+    modes: ["eager", "static", "lazy", "graphs"],
     backend: "interp",
   });
   const one = await postRun(server, { ...sweep([1, 5, 10]), backend: "interp", tags: ["nightly"] });
@@ -42,6 +42,7 @@ const pages = () => [
   ["the form", "/new", "#extent"],
   ["a run", `/runs/${done}?over=h200,seed`, "#split-table"],
   ["graphs", `/runs/${done}/graphs`, ".ops"],
+  ["recordings", `/runs/${cut}/graphs?mode=graphs`, "text=replayed"],
   ["passes", `/runs/${done}/passes`, ".diff"],
   ["passes of pieces", `/runs/${cut}/passes`, ".passes"],
   ["the ops", "/ops", ".optable"],

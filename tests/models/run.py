@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MODES = ["eager", "lazy", "static", "dynamic", "auto"]
+MODES = ["eager", "lazy", "static", "dynamic", "auto", "graphs"]
 TIMEOUT_S = 300
 ABSOLUTE, RELATIVE = 2e-5, 2e-4
 LOW = 3e-2  # both, where values were rounded to bfloat16

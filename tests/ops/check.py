@@ -23,7 +23,7 @@ for module in ("pointwise", "reduce", "shape", "index", "matrix", "window", "los
     __import__("cases_" + module)
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-MODES = ["eager", "static", "dynamic", "lazy"]
+MODES = ["eager", "static", "dynamic", "lazy", "graphs"]
 BACKENDS = ["interp", "cpu"]
 LINES = 96  # of a program; more would be one compilation too long
 TIMEOUT_S = 300

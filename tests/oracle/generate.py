@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-MODES = ["eager", "lazy", "static", "dynamic", "auto"]
+MODES = ["eager", "lazy", "static", "dynamic", "auto", "graphs"]
 UNARY = ["torch.sin({})", "torch.relu({})", "{}.abs()", "torch.tanh({})", "-{}", "{} * 0.5", "{} + 1", "1 - {}", "torch.sigmoid({})"]
 BINARY = ["{} + {}", "{} * {}", "{} - {}", "torch.maximum({}, {})", "torch.where({} > 0, {}, 0.5)"]
 

@@ -225,6 +225,24 @@ test("guards belong to their graph, inputs come from the nodes", () => {
   assert.deepEqual(a.kernels, [{ name: "k", about, why: "the first" }]);
 });
 
+test("a recording is told in sentences, and what could not be recorded with the reason", () => {
+  const none = { made: 0, refused: 0, why_not: null, because: null, replays: 0, pointed: 0, guards_left_out: 0, why_guards: null, held_bytes: 0 };
+  const made = { ...none, made: 1, replays: 7, pointed: 2, guards_left_out: 5, held_bytes: 512, because: "x.size(0) is 5, was 4" };
+  const refused = { ...none, refused: 1, why_not: "the backend b cannot record launches", why_guards: "it prints" };
+  const [a, b, c] = graphRows({ graphs: [{ recording: made, backward_recording: { ...made, because: null } }, { recording: refused }, {}] });
+  assert.deepEqual(a.recording, [
+    "1 recording, replayed 7 times; 2 pointers set anew; 512 B held between calls",
+    "Recorded anew: x.size(0) is 5, was 4",
+    "Guards of the program's objects left out in 5 calls",
+    "Backward: 1 recording, replayed 7 times; 2 pointers set anew; 512 B held between calls",
+  ]);
+  assert.deepEqual(b.recording, [
+    "Not recorded, runs as in static: the backend b cannot record launches",
+    "All guards are checked in each call: it prints",
+  ]);
+  assert.deepEqual(c.recording, []);
+});
+
 test("ops are counted, most first", () => {
   assert.deepEqual(opCounts(["a", "b", "b"]), [
     { op: "b", n: 2 },

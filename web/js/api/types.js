@@ -62,6 +62,19 @@
  * @property {boolean} [cached]
  * @property {number} [uses]
  * @property {PassPart[]} [passes]
+ * @property {Recording | null} [recording] mode graphs
+ * @property {Recording | null} [backward_recording]
+ *
+ * @typedef {object} Recording what became of a graph's launches
+ * @property {number} made recordings: of a graph that runs in pieces one each
+ * @property {number} refused
+ * @property {string | null} why_not
+ * @property {string | null} because why there had to be a new one
+ * @property {number} replays
+ * @property {number} pointed pointers that were set since tensors lay elsewhere
+ * @property {number} guards_left_out calls
+ * @property {string | null} why_guards why they never are
+ * @property {number} held_bytes
  *
  * @typedef {object} PassRule a rule that fired in a pass
  * @property {string} rule

@@ -8,6 +8,7 @@ import { bytes, plural } from "./format.js";
 /**
  * @typedef
  *   {{title: string, ops: OpRow[], inputs: string[], kernels: KernelRow[], guards: string[], code: string,
+ *   recording: string[],
  *   facts: {compileMs: number | null, uses: number | null, cached: boolean, copies: number}}}
  *   GraphRow
  */
@@ -34,6 +35,7 @@ export function graphRows(m) {
       kernels: kernelRows(g),
       guards: (m.guards ?? []).filter((x) => x.graph === undefined || x.graph === (g.id ?? i)).map((x) => x.text),
       code: g.lowered ?? "",
+      recording: [...recordingLines(g.recording), ...recordingLines(g.backward_recording, "Backward: ")],
       facts: { compileMs: g.compile_ms ?? null, uses: g.uses ?? null, cached: g.cached === true, copies: copies(g) },
     };
   });
@@ -49,6 +51,28 @@ function kernelRows(g) {
     if (k.ops > 1) about.push(`${bytes(k.saved_bytes)} saved by fusion`);
     return { name, about: about.join(", "), why: k.why };
   });
+}
+
+/**
+ * Mode graphs: what became of the launches, in sentences.
+ * @param {import("../api/types.js").Recording | null | undefined} r
+ * @param {string} [part] of the graph, in front of each
+ * @returns {string[]}
+ */
+function recordingLines(r, part = "") {
+  if (!r) return [];
+  const lines = [];
+  if (r.made)
+    lines.push(
+      `${plural(r.made, "recording")}, replayed ${plural(r.replays, "time")}; ${plural(r.pointed, "pointer")} set anew; ${bytes(r.held_bytes)} held between calls`,
+    );
+  if (r.because) lines.push(`Recorded anew: ${r.because}`);
+  if (r.refused)
+    lines.push(`${r.made ? `${plural(r.refused, "piece")} not recorded` : "Not recorded"}, runs as in static: ${r.why_not}`);
+  if (!r.made && !r.refused) lines.push("Nothing to record: no kernel is launched");
+  if (!part && r.why_guards) lines.push(`All guards are checked in each call: ${r.why_guards}`);
+  else if (!part) lines.push(`Guards of the program's objects left out in ${plural(r.guards_left_out, "call")}`);
+  return lines.map((line) => part + line);
 }
 
 /** Kernels that do nothing but copy. @param {import("../api/types.js").Graph} g */

@@ -16,7 +16,7 @@ export const MODES = [
   { name: "graphs", letter: "g", dash: [2, 2], point: "star" },
 ];
 
-export const BUILT = ["eager", "lazy", "static", "dynamic", "auto"];
+export const BUILT = ["eager", "lazy", "static", "dynamic", "auto", "graphs"];
 
 /** Dash of a series that was measured elsewhere. */
 export const IMPORTED_DASH = [1, 3];

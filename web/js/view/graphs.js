@@ -64,7 +64,8 @@ function graphSection(g) {
   const inputs = linesPart("Inputs", g.inputs, "None: every value is a constant.");
   const guards = linesPart("Guards", g.guards, "None: the graph serves every call.");
   const kernels = kernelsPart(g);
-  const columns = [h("div", {}, opsPart(g), inputs, guards), h("div", {}, kernels, codePart(g))];
+  const recording = g.recording.length ? sentencesPart("Recording", g.recording) : null;
+  const columns = [h("div", {}, opsPart(g), inputs, guards), h("div", {}, kernels, recording, codePart(g))];
   const head = h("header", {}, h("h3", {}, g.title), h("p", {}, facts.join(" · ")));
   return h("section", { class: "sec", "aria-label": g.title }, head, h("div", { class: "two" }, columns));
 }
@@ -111,6 +112,12 @@ function linesPart(title, lines, none) {
     add(part, h("div", { class: "acts" }, all));
   }
   return part;
+}
+
+/** @param {string} title @param {readonly string[]} lines */
+function sentencesPart(title, lines) {
+  const list = h("ul", { class: "lines" }, lines.map((x) => h("li", {}, x)));
+  return h("div", { class: "part" }, h("h4", {}, title), list);
 }
 
 /**
