@@ -93,8 +93,6 @@ static void missing_and_wrong_fields_are_named(void **state)
 static void what_later_versions_have_is_refused_by_name(void **state)
 {
 	(void)state;
-	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'modes': ['graphs']}", ERR_WORKLOAD,
-		"modes[0] 'graphs' is not available in this version");
 	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'device': 'cuda'}", ERR_WORKLOAD,
 		"device 'cuda' is not available");
 	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'grad': 1}", ERR_WORKLOAD,

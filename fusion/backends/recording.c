@@ -17,8 +17,8 @@ struct step {
 	bool setup; /* code runs before it */
 	struct plan *plan;
 	const struct tile_code *code;
-	struct tile tile; /* TILE */
-	void **at;        /* TILE, ROWS: where each place of the plan lies */
+	struct tile tile;                   /* TILE */
+	void **at;                          /* TILE, ROWS: where each place of the plan lies */
 	const struct library_call *library; /* runs first; NULL: none */
 };
 
