@@ -266,6 +266,51 @@ static void the_grad_mode_is_seen(void **state)
 	engine_close(&e);
 }
 
+/* Whoever has a tensor may drop its gradient: no session is asked for it. */
+static void gradients_that_are_dropped_are_seen(void **state)
+{
+	struct fusion_options options = { .backend = "interp", .threads = 1, .grad = true };
+	static const char SOURCE[] = "import torch\n"
+				     "w = torch.ones(3, requires_grad=True)\n"
+				     "def model(x, what):\n"
+				     "    if what == 0:\n"
+				     "        return w\n"
+				     "    if what == 1:\n"
+				     "        return (x * w).sum()\n"
+				     "    with torch.no_grad():\n"
+				     "        return x + 1 if w.grad is None else x - w.grad\n";
+	struct engine e = { .f = fusion_create(&options, NULL) };
+	struct value args[2], w, out;
+
+	(void)state;
+	e.program = fusion_parse(SOURCE, strlen(SOURCE), "model", NULL);
+	e.session = fusion_session(e.f, e.program, FUSION_GRAPHS, NULL);
+	args[0] = FLOATS(&e, 0, 3);
+	args[1] = value_int(0);
+	w = engine_call(&e, args, 2);
+	for (int i = 0; i < 9; i++) {
+		bool given = i % 3 == 1;
+
+		if (given) {
+			args[1] = value_int(1);
+			out = engine_call(&e, args, 2);
+			assert_true(fusion_backward(e.session, out, NULL));
+			value_unref(out);
+		}
+		args[1] = value_int(2);
+		for (int k = 0; k < 4; k++) {
+			if (k == 3)
+				fusion_drop_grad(w);
+			out = engine_call(&e, args, 2);
+			engine_near(out, 1, given && k < 3 ? 0 : engine_at(args[0], 1) + 1);
+			value_unref(out);
+		}
+	}
+	value_unref(w);
+	value_unref(args[0]);
+	engine_close(&e);
+}
+
 static void guards_of_objects_are_left_out(void **state)
 {
 	struct engine e = engine_open("interp", FUSION_GRAPHS, LAYER);
@@ -301,6 +346,7 @@ int main(void)
 		cmocka_unit_test(parameters_that_are_set_are_seen),
 		cmocka_unit_test(other_sessions_that_change_objects_are_seen),
 		cmocka_unit_test(the_grad_mode_is_seen),
+		cmocka_unit_test(gradients_that_are_dropped_are_seen),
 		cmocka_unit_test(guards_of_objects_are_left_out),
 	};
 
