@@ -197,7 +197,7 @@ static void softmax_of_scores(void **state)
 
 static void build_conv(struct program *p, unsigned trial)
 {
-	int64_t in = 1 + trial % 4, out = 3 + 6 * (trial % 3), edge = 6 + 5 * (trial % 5);
+	int64_t in = 1 + trial % 4, out = 3 + 15 * (trial % 3), edge = 6 + 5 * (trial % 5);
 	int pad = (int)(trial % 2);
 	int x = IN(p, DTYPE_F32, 2, in, edge, edge), w = IN(p, DTYPE_F32, out, in, 3, 3);
 	int bias = IN(p, DTYPE_F32, out);

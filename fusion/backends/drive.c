@@ -126,7 +126,7 @@ static void drive_map(struct plan *p, void *const *buffers, struct pool *pool, b
 	if (p->n_workers == 1)
 		range(&launch, 0, p->tiles, 0);
 	else
-		pool_run(pool, p->tiles, p->tiles_grain, range, &launch);
+		pool_run_towards(pool, p->tiles, p->tiles_grain, backward, range, &launch);
 }
 
 void plan_setup(struct plan *p, void *const *buffers)

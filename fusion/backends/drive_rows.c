@@ -74,7 +74,7 @@ static void run_stage(struct plan *p, int stage, struct worker *w, void *const *
 		struct rows rows = { .plan = p, .buffers = buffers, .stage = stage };
 		int64_t grain = (chunks + p->n_workers - 1) / p->n_workers;
 
-		pool_run(pool, chunks, grain, share_chunks, &rows);
+		pool_run_towards(pool, chunks, grain, true, share_chunks, &rows);
 	}
 	/* From the end: what the kernel before wrote last is still in the cache. */
 	for (int64_t c = chunks - 1; c >= 0; c--) {

@@ -44,10 +44,15 @@ struct gemm {
 	enum dtype dtype;              /* of all three */
 	struct blas_layout layout;
 	struct axis batch, row, column, k;
-	bool turned; /* the roles of a and b, and of rows and columns, are changed */
-	int columns; /* of the innermost kernel */
+	bool turned;   /* the roles of a and b, and of rows and columns, are changed */
+	int columns;   /* of the innermost kernel */
+	int64_t strip; /* rows of it */
 	int64_t m_block, n_block, k_block;
 	int64_t m_blocks, n_blocks, tasks, grain;
+	/* Rows that are neighbours in a, in groups of so many, and whose k are in a table:
+	 * a is read where it lies (float32 alone); 0: strips of it are copied. */
+	int64_t run, run_step;
+	int64_t panel_batches; /* batches of b that differ */
 	bool whole_rows; /* a block has all columns: something behind the product wants that */
 	bool in_place, shared; /* b: read where it lies; packed once, for all tasks */
 	size_t a_bytes, b_bytes, c_bytes, thread_bytes, shared_bytes;
@@ -74,6 +79,7 @@ typedef void gemm_behind_fn(void *context, const struct gemm_written *block, int
 /* Whether the result has neighbours in memory along its columns (or rows, where the
  * roles are changed), so that blocks can be told; and the most threads it uses. */
 bool gemm_tells_blocks(const struct gemm *g);
+bool gemm_along_rows(const struct gemm *g); /* it has them along its rows */
 int gemm_threads(const struct gemm *g);
 
 /* `b` NULL: all ones.  `behind` NULL: nothing is done behind blocks. */
@@ -85,6 +91,8 @@ void gemm_run(const struct gemm *g, const void *a, const void *b, void *c, gemm_
 enum {
 	GEMM_K_BLOCK = 256, /* how sums are cut: part of every product's bits */
 	GEMM_STRIP_STEP = GEMM_K_BLOCK + 16,
+	GEMM_M_BLOCK = 240, /* rows of a block at most */
+	GEMM_THREADS = 64,  /* at most */
 };
 
 static inline bool gemm_is_narrow(enum dtype dtype)
@@ -95,6 +103,21 @@ static inline bool gemm_is_narrow(enum dtype dtype)
 static inline bool gemm_is_wide(enum dtype dtype)
 {
 	return dtype == DTYPE_F32 || dtype == DTYPE_F64;
+}
+
+static inline bool gemm_is_int(enum dtype dtype)
+{
+	return dtype_category(dtype) != CATEGORY_FLOAT;
+}
+
+static inline int64_t gemm_least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline int64_t gemm_up_to(int64_t n, int64_t unit)
+{
+	return (n + unit - 1) / unit * unit;
 }
 
 /* The element type of panels and sums is float, or double. */

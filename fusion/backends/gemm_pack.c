@@ -242,10 +242,10 @@ struct gemm_left gemm_copy_strip(const struct gemm *g, void *to, const unsigned 
 
 	if (!gemm_is_wide(g->dtype) || !g->row.linear[0] || !g->k.linear[0] || g->k.step[0] != 1) {
 		gemm_pack(g, to, a, &g->row, first, rows, rows, k0, k, 0);
-		return (struct gemm_left){ to, 1, rows };
+		return (struct gemm_left){ .at = to, .row = 1, .step = rows };
 	}
 	for (int r = 0; r < rows; r++)
 		memcpy((char *)to + (size_t)(r * GEMM_STRIP_STEP) * bytes,
 		       a + (size_t)((first + r) * g->row.step[0] + k0) * bytes, (size_t)k * bytes);
-	return (struct gemm_left){ to, GEMM_STRIP_STEP, 1 };
+	return (struct gemm_left){ .at = to, .row = GEMM_STRIP_STEP, .step = 1 };
 }

@@ -305,7 +305,7 @@ static int64_t product(const int64_t *extent, int from, int to)
 	return n;
 }
 
-/* Points that one thread may as well do alone: about 20 us of work. */
+/* Points that one thread may as well do alone: about 5 us of work. */
 static int64_t grain_of(const struct plan *p)
 {
 	int64_t cost = 1;
@@ -316,7 +316,7 @@ static int64_t grain_of(const struct plan *p)
 
 			cost += inst->kind == INST_OP && op_info(inst->op)->transcendental ? 12 : 1;
 		}
-	return cost < 4 ? 64 * 1024 : cost > 64 ? 4096 : 256 * 1024 / cost;
+	return cost < 4 ? 16 * 1024 : cost > 64 ? 1024 : 64 * 1024 / cost;
 }
 
 /* Long tiles save calls; short ones keep temporaries in the first cache. */

@@ -1,9 +1,14 @@
 /* fusion/base/pool.c -- helpers that spin a little, then sleep in the kernel.
  *
- * Each helper has a word of its own, `go`, that changes when there is work:
- * only the helpers that a loop needs are woken.  All hand-overs are seq_cst
- * atomics, since "set go, then look whether it sleeps" here and "say asleep,
- * then look at go" there must not both miss the other.
+ * A loop is cut into parts, one for each thread, and these into chunks.  A thread
+ * takes the chunks of its own part first, so that it meets the same memory from loop
+ * to loop, then what is left of others': who comes late, or shares its core, is
+ * helped out.  The caller waits for helpers that came, never for one that sleeps.
+ *
+ * `word` opens and closes a loop.  A helper says which one it is in, then looks
+ * whether that is still open; the caller closes it, then looks who is in it.  Both
+ * are seq_cst, so that one of them sees the other: behind the wait nobody reads the
+ * loop any more.
  */
 #include "fusion/base/pool.h"
 
@@ -22,11 +27,22 @@
  * kernels: to wake a sleeper costs tens of microseconds on a virtual machine, and
  * those who come late make the others sleep in turn.  SHORT, about 10 us, is for
  * threads that share cores. */
-enum { LONG_SPIN = 1000 * 1000, SHORT_SPIN = 25 * 1000, MAX_THREADS = 256 };
+enum {
+	LONG_SPIN = 1000 * 1000,
+	SHORT_SPIN = 25 * 1000,
+	MAX_THREADS = 256,
+	MOST_CHUNKS = 16, /* of a part */
+	CHUNKS_A_GRAIN = 2,
+	CHUNK_BITS = 8,  /* of `taken` */
+	PARTS_SHIFT = 1, /* of `word`: parts - 1, behind the bit that says open */
+	NUMBER_SHIFT = 9,
+};
 
-struct helper {
-	_Alignas(64) _Atomic uint32_t go; /* the number of the latest job */
-	_Atomic uint32_t asleep;
+/* A thread's place; seat 0 is the caller's.  What it writes is in lines of its own. */
+struct seat {
+	_Alignas(64) _Atomic uint64_t taken; /* the loop's number, and chunks taken of its part */
+	_Atomic uint32_t in;                 /* low bits of the word of its loop; 0: none */
+	_Atomic uint32_t asleep;             /* 1: on this word */
 	pthread_t thread;
 	struct pool *pool;
 	int index;
@@ -36,14 +52,16 @@ struct pool {
 	int threads;
 	uint64_t spin; /* ticks */
 	bool stop;
-	/* The job; written before `go` changes, read after. */
+	/* The loop; written before `word` opens it, read by who is in it. */
 	pool_fn *fn;
 	void *context;
-	int64_t count;
+	int64_t count, chunk;
 	int parts;
-	_Alignas(64) _Atomic uint32_t pending; /* parts of helpers not done yet */
-	_Atomic uint32_t waiting;              /* the caller sleeps on `pending` */
-	struct helper *helpers;                /* threads - 1 of them */
+	bool backward;
+	uint64_t number;
+	_Alignas(64) _Atomic uint64_t word;
+	_Alignas(64) _Atomic uint32_t waiting; /* the caller sleeps on a seat's `in` */
+	struct seat *seats;
 };
 
 static void futex_wait(_Atomic uint32_t *word, uint32_t seen)
@@ -56,82 +74,172 @@ static void futex_wake(_Atomic uint32_t *word)
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-static void run_part(struct pool *pool, int part)
+/* ---- a loop */
+
+static int64_t part_begin(const struct pool *pool, int part)
 {
 	/* 128 bits: count * parts may pass 2^63. */
-	int64_t begin = (int64_t)((__int128)pool->count * part / pool->parts);
-	int64_t end = (int64_t)((__int128)pool->count * (part + 1) / pool->parts);
-
-	pool->fn(pool->context, begin, end, part);
+	return (int64_t)((__int128)pool->count * part / pool->parts);
 }
 
-/* Whether the word changed from `seen` (`until`: to `seen`) while we looked. */
-static bool spin(const struct pool *pool, const _Atomic uint32_t *word, uint32_t seen, bool until)
+/* The next chunk of a part: its number; -1: all are taken. */
+static int64_t take_chunk(struct pool *pool, int part, int64_t chunks)
 {
-	uint64_t begin = __builtin_ia32_rdtsc();
+	_Atomic uint64_t *taken = &pool->seats[part].taken;
+	uint64_t seen = atomic_load_explicit(taken, memory_order_relaxed), k;
 
 	do {
-		if ((atomic_load_explicit(word, memory_order_acquire) == seen) == until)
-			return true;
-		__builtin_ia32_pause();
-	} while (__builtin_ia32_rdtsc() - begin < pool->spin);
-	return false;
+		k = seen >> CHUNK_BITS == pool->number ? seen & ((1 << CHUNK_BITS) - 1) : 0;
+		if ((int64_t)k >= chunks)
+			return -1;
+	} while (!atomic_compare_exchange_weak_explicit(
+	    taken, &seen, pool->number << CHUNK_BITS | (k + 1), memory_order_relaxed,
+	    memory_order_relaxed));
+	return (int64_t)k;
 }
 
-/* Returns when *go is no longer `seen`. */
-static void wait_for_work(struct helper *h, uint32_t seen)
+static void run_part(struct pool *pool, int part, int thread)
 {
-	if (spin(h->pool, &h->go, seen, false))
+	int64_t begin = part_begin(pool, part), end = part_begin(pool, part + 1), k;
+	int64_t chunks = (end - begin + pool->chunk - 1) / pool->chunk;
+
+	while ((k = take_chunk(pool, part, chunks)) >= 0) {
+		int64_t from = begin + (pool->backward ? chunks - 1 - k : k) * pool->chunk;
+		int64_t to = end - from < pool->chunk ? end : from + pool->chunk;
+
+		pool->fn(pool->context, from, to, thread);
+	}
+}
+
+/* Its own part, then the others'.  A loop of one chunk a part is over so soon that
+ * only the caller looks for what is left of it. */
+static void work(struct pool *pool, int thread)
+{
+	run_part(pool, thread, thread);
+	if (thread > 0 && pool->count / pool->parts < pool->chunk)
 		return;
-	atomic_store(&h->asleep, 1);
-	while (atomic_load(&h->go) == seen)
-		futex_wait(&h->go, seen);
-	atomic_store(&h->asleep, 0);
+	for (int i = 1; i < pool->parts; i++)
+		run_part(pool, (thread + i) % pool->parts, thread);
+}
+
+/* ---- helpers */
+
+static bool is_open(uint64_t word)
+{
+	return word & 1;
+}
+
+static int parts_of(uint64_t word)
+{
+	return (int)(word >> PARTS_SHIFT & (MAX_THREADS - 1)) + 1;
+}
+
+/* Whether there is a loop for this helper that it was not in yet. */
+static bool has_work(const struct seat *s, uint64_t seen, uint64_t *word)
+{
+	*word = atomic_load(&s->pool->word);
+	return *word != seen && is_open(*word) && s->index < parts_of(*word);
+}
+
+static void wake(struct seat *s)
+{
+	if (atomic_load(&s->asleep) && atomic_exchange(&s->asleep, 0))
+		futex_wake(&s->asleep);
+}
+
+/* The helpers that a thread wakes are its children in a tree: calls of the system
+ * are slow, and so the caller makes two of them at most. */
+static void wake_children(struct pool *pool, int thread, int parts)
+{
+	for (int child = 2 * thread + 1; child <= 2 * thread + 2 && child < parts; child++)
+		wake(&pool->seats[child]);
+}
+
+static uint64_t wait_for_work(struct seat *s, uint64_t seen)
+{
+	uint64_t begin = __builtin_ia32_rdtsc(), word;
+
+	do {
+		if (has_work(s, seen, &word))
+			return word;
+		__builtin_ia32_pause();
+	} while (__builtin_ia32_rdtsc() - begin < s->pool->spin);
+	for (;;) {
+		atomic_store(&s->asleep, 1);
+		if (has_work(s, seen, &word))
+			break;
+		futex_wait(&s->asleep, 1);
+	}
+	atomic_store(&s->asleep, 0);
+	return word;
 }
 
 static void *helper_main(void *argument)
 {
-	struct helper *h = argument;
-	struct pool *pool = h->pool;
+	struct seat *s = argument;
+	struct pool *pool = s->pool;
+	bool stop = false;
 
-	for (uint32_t seen = 0;; seen++) {
-		wait_for_work(h, seen);
-		if (pool->stop)
-			return NULL;
-		run_part(pool, h->index);
-		if (atomic_fetch_sub(&pool->pending, 1) == 1 && atomic_load(&pool->waiting))
-			futex_wake(&pool->pending);
+	for (uint64_t word = 0; !stop;) {
+		word = wait_for_work(s, word);
+		atomic_store(&s->in, (uint32_t)word);
+		if (atomic_load(&pool->word) == word) {
+			wake_children(pool, s->index, parts_of(word));
+			stop = pool->stop;
+			if (!stop)
+				work(pool, s->index);
+		}
+		atomic_store(&s->in, 0);
+		if (atomic_load(&pool->waiting))
+			futex_wake(&s->in);
+	}
+	return NULL;
+}
+
+/* ---- the caller */
+
+static void open_loop(struct pool *pool, int parts)
+{
+	pool->parts = parts;
+	pool->number++;
+	atomic_store(&pool->word,
+		     pool->number << NUMBER_SHIFT | (uint64_t)(parts - 1) << PARTS_SHIFT | 1);
+	wake_children(pool, 0, parts);
+}
+
+/* Until a helper is no longer in the loop. */
+static void wait_for(struct pool *pool, struct seat *s, uint32_t word)
+{
+	uint64_t begin = __builtin_ia32_rdtsc();
+
+	while (atomic_load(&s->in) == word) {
+		__builtin_ia32_pause();
+		if (__builtin_ia32_rdtsc() - begin < pool->spin)
+			continue;
+		atomic_store(&pool->waiting, 1);
+		futex_wait(&s->in, word);
+		atomic_store(&pool->waiting, 0);
 	}
 }
 
-static void start(struct helper *h)
+static void close_loop(struct pool *pool)
 {
-	atomic_fetch_add(&h->go, 1);
-	if (atomic_load(&h->asleep))
-		futex_wake(&h->go);
-}
+	uint64_t word = atomic_load(&pool->word);
 
-static void wait_for_helpers(struct pool *pool)
-{
-	uint32_t left;
-
-	if (spin(pool, &pool->pending, 0, true))
-		return;
-	atomic_store(&pool->waiting, 1);
-	while ((left = atomic_load(&pool->pending)) != 0)
-		futex_wait(&pool->pending, left);
-	atomic_store(&pool->waiting, 0);
+	atomic_store(&pool->word, word & ~(uint64_t)1);
+	for (int i = 1; i < pool->parts; i++)
+		wait_for(pool, &pool->seats[i], (uint32_t)word);
 }
 
 /* Helpers take no signals: those are for the thread that made the pool. */
-static bool start_helper(struct helper *h)
+static bool start_helper(struct seat *s)
 {
 	sigset_t all, old;
 	bool ok;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ok = pthread_create(&h->thread, NULL, helper_main, h) == 0;
+	ok = pthread_create(&s->thread, NULL, helper_main, s) == 0;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return ok;
 }
@@ -152,21 +260,18 @@ struct pool *pool_create(int threads)
 		return NULL;
 	threads = threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads;
 	*pool = (struct pool){ .threads = 1, .spin = threads <= cores() ? LONG_SPIN : SHORT_SPIN };
-	pool->helpers = aligned_alloc(64, sizeof(struct helper) * (size_t)threads);
-	if (!pool->helpers) {
+	pool->seats = aligned_alloc(64, sizeof(struct seat) * (size_t)threads);
+	if (!pool->seats) {
 		free(pool);
 		return NULL;
 	}
-	for (int i = 1; i < threads; i++) {
-		struct helper *h = &pool->helpers[i - 1];
-
-		*h = (struct helper){ .pool = pool, .index = i };
-		if (!start_helper(h)) {
+	for (int i = 0; i < threads; i++)
+		pool->seats[i] = (struct seat){ .pool = pool, .index = i };
+	for (; pool->threads < threads; pool->threads++)
+		if (!start_helper(&pool->seats[pool->threads])) {
 			pool_destroy(pool);
 			return NULL;
 		}
-		pool->threads++;
-	}
 	return pool;
 }
 
@@ -174,12 +279,15 @@ void pool_destroy(struct pool *pool)
 {
 	if (!pool)
 		return;
+	/* A loop that every helper must enter, and leaves for good. */
 	pool->stop = true;
-	for (int i = 0; i < pool->threads - 1; i++) {
-		start(&pool->helpers[i]);
-		pthread_join(pool->helpers[i].thread, NULL);
+	if (pool->threads > 1)
+		open_loop(pool, pool->threads);
+	for (int i = 1; i < pool->threads; i++) {
+		wake(&pool->seats[i]);
+		pthread_join(pool->seats[i].thread, NULL);
 	}
-	free(pool->helpers);
+	free(pool->seats);
 	free(pool);
 }
 
@@ -188,7 +296,8 @@ int pool_threads(const struct pool *pool)
 	return pool ? pool->threads : 1;
 }
 
-void pool_run(struct pool *pool, int64_t count, int64_t grain, pool_fn *fn, void *context)
+void pool_run_towards(struct pool *pool, int64_t count, int64_t grain, bool backward, pool_fn *fn,
+		      void *context)
 {
 	int64_t parts = grain > 1 ? count / grain : count;
 
@@ -202,10 +311,11 @@ void pool_run(struct pool *pool, int64_t count, int64_t grain, pool_fn *fn, void
 	pool->fn = fn;
 	pool->context = context;
 	pool->count = count;
-	pool->parts = (int)parts;
-	atomic_store(&pool->pending, (uint32_t)parts - 1);
-	for (int i = 0; i < parts - 1; i++)
-		start(&pool->helpers[i]);
-	run_part(pool, 0);
-	wait_for_helpers(pool);
+	pool->backward = backward;
+	pool->chunk = count / (parts * MOST_CHUNKS) + 1;
+	if (pool->chunk < grain / CHUNKS_A_GRAIN)
+		pool->chunk = grain / CHUNKS_A_GRAIN;
+	open_loop(pool, (int)parts);
+	work(pool, 0);
+	close_loop(pool);
 }

@@ -7,10 +7,12 @@
 #ifndef FUSION_BASE_POOL_H
 #define FUSION_BASE_POOL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct pool;
 
+/* Iterations [begin, end); several ranges for a thread, one after the other. */
 typedef void pool_fn(void *context, int64_t begin, int64_t end, int thread);
 
 /* `threads` counts the caller: 1 starts none.  NULL when out of resources. */
@@ -18,8 +20,17 @@ struct pool *pool_create(int threads);
 void pool_destroy(struct pool *pool);      /* NULL is fine */
 int pool_threads(const struct pool *pool); /* NULL: 1 */
 
-/* Parts have at least `grain` iterations each (but the last).  Part i goes to
- * thread i; `thread` is below pool_threads(). */
-void pool_run(struct pool *pool, int64_t count, int64_t grain, pool_fn *fn, void *context);
+/* There is a part for each `grain` iterations, and for each thread at most: thread i
+ * begins with part i, so loops of one count meet the same memory in the same thread,
+ * and goes on with what others have left.  `thread` is below the number of parts.
+ * `backward`: a thread meets the ranges of its part last to first. */
+void pool_run_towards(struct pool *pool, int64_t count, int64_t grain, bool backward, pool_fn *fn,
+		      void *context);
+
+static inline void pool_run(struct pool *pool, int64_t count, int64_t grain, pool_fn *fn,
+			    void *context)
+{
+	pool_run_towards(pool, count, grain, false, fn, context);
+}
 
 #endif

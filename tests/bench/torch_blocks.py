@@ -7,7 +7,8 @@ eager and static of `breakeven run`, on the same numbers, with the same number o
 threads.  Within a round the four follow each other; a ratio is ours over theirs
 of one round, and the median is printed with the smallest and the largest.  First
 all blocks are compiled side by side, so that a measuring process finds PyTorch's
-kernels in its cache: compile times are no part of this.  Bars at the end; --check
+kernels in its cache: compile times are no part of this.  Chains are also run with
+one thread of ours, for how far threads carry.  Bars at the end; --check
 exits 1 where one is missed.  Needs torch and a C++ compiler.
 """
 import argparse
@@ -89,10 +90,26 @@ BLOCKS = {
     "conv2d_one": ("def model(x, w, b):\n    return F.relu(F.conv2d(x, w, b))\n", [tensor(4, 64, 56, 56), tensor(256, 64, 1, 1, seed=1), tensor(256, seed=2)], 1),
     "resnet_block": (RESNET, [tensor(1, 64, 56, 56), tensor(64, 64, 3, 3, seed=1), *RESNET_NORM, tensor(64, 64, 3, 3, seed=5), *RESNET_NORM], 1),
     "lstm": (LSTM, [tensor(16, 8, 256), tensor(16, 256, seed=1), tensor(16, 256, seed=2), tensor(1024, 256, seed=3), tensor(1024, 256, seed=4), tensor(1024, seed=5)], 1),
-    "chain_30": (None, [tensor(4096, 4096, seed=11)], 0.1),  # the recorded program; 2^24 elements
+    # What follows a product of matrices: bias, activation, residual, scale, cast.
+    "linear_gelu_add": (
+        "def model(x, w, b, r):\n    return r + F.gelu(F.linear(x, w, b))\n",
+        [tensor(256, 512), tensor(512, 512, seed=1), tensor(512, seed=2), tensor(256, 512, seed=3)], None,
+    ),
+    "matmul_scale_softmax": (
+        "def model(q, k):\n    return torch.softmax(q @ k.transpose(-2, -1) * 0.125, -1)\n",
+        [tensor(8, 128, 64), tensor(8, 128, 64, seed=1)], None,
+    ),
+    "linear_silu_cast": (
+        "def model(x, w):\n    return F.silu(x @ w).to(torch.bfloat16)\n", [tensor(256, 512), tensor(512, 1024, seed=1)], None,
+    ),
+    # The recorded program, 2^24 elements in three shapes.
+    "chain_30": (None, [tensor(4096, 4096, seed=11)], 0.1),
+    "chain_30_flat": (None, [tensor(1 << 24, seed=11)], 0.1),
+    "chain_30_narrow": (None, [tensor(1 << 20, 16, seed=11)], 0.1),
 }
-TO_FASTER = {"chain_30"}  # the bar is over the faster of theirs
-ONLY_MANY = {"chain_30"}  # a second a call with one thread
+CHAINS = {"chain_30", "chain_30_flat", "chain_30_narrow"}
+TO_FASTER = CHAINS  # the bar is over the faster of theirs
+ONLY_MANY = CHAINS  # a second a call with one thread
 
 
 def source_of(name):
@@ -116,9 +133,9 @@ def open_block(name):
     return space["model"], arguments, torch.compile(space["model"], dynamic=False)
 
 
-def run_ours(binary, name, threads):
+def run_ours(binary, name, threads, modes=("eager", "static")):
     workload = {
-        "name": name, "source": source_of(name), "threads": threads, "modes": ["eager", "static"],
+        "name": name, "source": source_of(name), "threads": threads, "modes": list(modes),
         "calls": [[{"random": spec} for spec in BLOCKS[name][1]]],
     }
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
@@ -147,19 +164,22 @@ def measure(binary, name, threads, rounds):
     eager, arguments, compiled = open_block(name)
     theirs_out = compiled(*arguments)
     sides = {"eager": lambda _: eager(*arguments), "static": lambda _: compiled(*arguments)}
-    theirs, ours = {m: [] for m in sides}, {m: [] for m in sides}
+    theirs, ours, alone = {m: [] for m in sides}, {m: [] for m in sides}, []
     for _ in range(rounds):
         for mode, call in sides.items():
             theirs[mode].append(torch_cpu.sample_us(call, None))
         report = run_ours(binary, name, threads)
         for mode in sides:
             ours[mode].append(report[mode]["latency"]["median_us"])
+        if name in CHAINS:
+            alone.append(run_ours(binary, name, 1, ["static"])["static"]["latency"]["median_us"])
     faster = [min(a, b) for a, b in zip(theirs["eager"], theirs["static"])]
     return {
         "name": name, "threads": threads, "agree": agrees(report["static"], theirs_out), "theirs_us": theirs, "ours_us": ours,
         "peak_bytes": {m: report[m]["peak_bytes"] for m in sides}, "launches": report["static"].get("launches"),
         "ratio": {m: torch_cpu.spread([o / t for o, t in zip(ours[m], theirs[m])]) for m in sides},
         "to_faster": torch_cpu.spread([o / t for o, t in zip(ours["static"], faster)]),
+        "alone_us": alone, "scaling": torch_cpu.spread([a / s for a, s in zip(alone, ours["static"])]) if alone else None,
         "to_eager": torch_cpu.spread([s / e for s, e in zip(ours["static"], ours["eager"])]),
     }
 
@@ -196,6 +216,8 @@ def show(row):
         best = [sorted(side[mode])[len(side[mode]) // 2] for side in (row["ours_us"], row["theirs_us"])]
         text += "  %-6s %10.1f us, torch %10.1f us: %5.3f (%.3f-%.3f)" % (mode, *best, *row["ratio"][mode])
     text += "  static/eager %.3f" % row["to_eager"][0]
+    if row["scaling"]:
+        text += "  own one thread %.1f us, over this %.2f (%.2f-%.2f)" % (sorted(row["alone_us"])[len(row["alone_us"]) // 2], *row["scaling"])
     print(text + ("" if row["agree"] else "  VALUES DIFFER"), flush=True)
 
 
@@ -206,6 +228,8 @@ def bars(rows):
         bar = BLOCKS[row["name"]][2]
         yield "values agree, " + where, row["agree"]
         yield "static not slower than our eager, " + where, row["to_eager"][0] <= 1.02
+        if row["scaling"]:
+            yield "at least ten times our own one thread, " + where, row["scaling"][0] >= 10
         if bar is not None and row["name"] in TO_FASTER:
             yield "static %g of torch's faster mode or less, %s" % (bar, where), row["to_faster"][0] <= bar
         elif bar is not None:

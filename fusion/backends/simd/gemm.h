@@ -21,16 +21,19 @@ enum { GEMM_ROWS = 6 };
 /* `rows` and `wide` are constants where this is inlined. */
 #define GEMM_TILE(TYPE_, ELEMENT_, LANES_)                                                         \
 	static inline __attribute__((always_inline)) void gemm_tile_##TYPE_(                       \
-	    int rows, int wide, long k, const struct gemm_left *from, const ELEMENT_ *b,           \
-	    long b_step, ELEMENT_ *c, long ld)                                                     \
+	    int rows, int wide, int by_table, long k, const struct gemm_left *from,                \
+	    const ELEMENT_ *b, long b_step, ELEMENT_ *c, long ld)                                  \
 	{                                                                                          \
 		const ELEMENT_ *a = from->at;                                                      \
-		const long row = from->row, step = from->step;                                     \
+		const int64_t *where = from->where;                                                \
+		const long row = from->row, step = by_table ? 0 : from->step;                      \
 		TYPE_ sum[GEMM_ROWS][2];                                                           \
 		for (int r = 0; r < rows; r++)                                                     \
 			sum[r][0] = sum[r][1] = (TYPE_){ 0 };                                      \
 		for (; k > 0; k--, a += step, b += b_step) {                                       \
 			TYPE_ left = LOAD(TYPE_, b, 0), right = left;                              \
+			if (by_table)                                                              \
+				a = (const ELEMENT_ *)from->at + *where++;                         \
 			if (wide)                                                                  \
 				right = LOAD(TYPE_, b, (LANES_));                                  \
 			for (int r = 0; r < rows; r++) {                                           \
@@ -45,38 +48,44 @@ enum { GEMM_ROWS = 6 };
 			if (wide)                                                                  \
 				SAVE(TYPE_, c, (LANES_), LOAD(TYPE_, c, (LANES_)) + sum[r][1]);    \
 		}                                                                                  \
-	}                                                                                          \
-	static void gemm_##TYPE_(int rows, int vectors, long k, const struct gemm_left *a,         \
-				 const void *b, long b_step, void *c, long ld)                     \
+	}
+
+/* One function of them all. */
+#define GEMM(name, TYPE_, by_table)                                                                \
+	static void name(int rows, int vectors, long k, const struct gemm_left *a, const void *b,  \
+			 long b_step, void *c, long ld)                                            \
 	{                                                                                          \
 		switch (vectors == 2 ? rows : -rows) {                                             \
-			GEMM_CASE(TYPE_, 1)                                                        \
-			GEMM_CASE(TYPE_, 2)                                                        \
-			GEMM_CASE(TYPE_, 3)                                                        \
-			GEMM_CASE(TYPE_, 4)                                                        \
-			GEMM_CASE(TYPE_, 5)                                                        \
-			GEMM_CASE(TYPE_, 6)                                                        \
-			GEMM_CASES_MORE(TYPE_)                                                     \
+			GEMM_CASE(TYPE_, by_table, 1)                                              \
+			GEMM_CASE(TYPE_, by_table, 2)                                              \
+			GEMM_CASE(TYPE_, by_table, 3)                                              \
+			GEMM_CASE(TYPE_, by_table, 4)                                              \
+			GEMM_CASE(TYPE_, by_table, 5)                                              \
+			GEMM_CASE(TYPE_, by_table, 6)                                              \
+			GEMM_CASES_MORE(TYPE_, by_table)                                           \
 		}                                                                                  \
 		DONE();                                                                            \
 	}
-#define GEMM_CASE(TYPE_, n)                                                                        \
+#define GEMM_CASE(TYPE_, by_table, n)                                                              \
 	case n:                                                                                    \
-		gemm_tile_##TYPE_(n, 1, k, a, b, b_step, c, ld);                                   \
+		gemm_tile_##TYPE_(n, 1, by_table, k, a, b, b_step, c, ld);                         \
 		break;                                                                             \
 	case -(n):                                                                                 \
-		gemm_tile_##TYPE_(n, 0, k, a, b, b_step, c, ld);                                   \
+		gemm_tile_##TYPE_(n, 0, by_table, k, a, b, b_step, c, ld);                         \
 		break;
 #if VECTOR_BYTES == 64
-#define GEMM_CASES_MORE(TYPE_)                                                                     \
-	GEMM_CASE(TYPE_, 7)                                                                        \
-	GEMM_CASE(TYPE_, 8)                                                                        \
-	GEMM_CASE(TYPE_, 9)                                                                        \
-	GEMM_CASE(TYPE_, 10)                                                                       \
-	GEMM_CASE(TYPE_, 11)                                                                       \
-	GEMM_CASE(TYPE_, 12)
+#define GEMM_CASES_MORE(TYPE_, by_table)                                                           \
+	GEMM_CASE(TYPE_, by_table, 7)                                                              \
+	GEMM_CASE(TYPE_, by_table, 8)                                                              \
+	GEMM_CASE(TYPE_, by_table, 9)                                                              \
+	GEMM_CASE(TYPE_, by_table, 10)                                                             \
+	GEMM_CASE(TYPE_, by_table, 11)                                                             \
+	GEMM_CASE(TYPE_, by_table, 12)
 #else
-#define GEMM_CASES_MORE(TYPE_)
+#define GEMM_CASES_MORE(TYPE_, by_table)
 #endif
 GEMM_TILE(f32, float, L4)
 GEMM_TILE(f64, double, L8)
+GEMM(gemm_f32, f32, 0)
+GEMM(gemm_f64, f64, 0)
+GEMM(gemm_where_f32, f32, 1)

@@ -340,6 +340,7 @@ const struct kernel_table CAT2(kernels_, VECTOR_UNIT) = {
 	.gemm_rows = GEMM_ROWS,
 	.gemm_f32 = gemm_f32,
 	.gemm_f64 = gemm_f64,
+	.gemm_where_f32 = gemm_where_f32,
 	.cast = {
 		CASTS_TO(F32, CAST_FROM(F32, F16) CAST_FROM(F32, BF16)),
 		CASTS_TO(F64, ),

@@ -30,6 +30,7 @@ typedef void splat_fn(void *to, const void *from, unsigned bytes);
 struct gemm_left {
 	const void *at;
 	long row, step;
+	const int64_t *where; /* of each k, in elements, in place of the step; or NULL */
 };
 typedef void gemm_fn(int rows, int vectors, long k, const struct gemm_left *a, const void *b,
 		     long b_step, void *c, long ld);
@@ -44,6 +45,7 @@ struct kernel_table {
 	splat_fn *splat;
 	int gemm_rows;
 	gemm_fn *gemm_f32, *gemm_f64;
+	gemm_fn *gemm_where_f32; /* its a says where */
 };
 
 extern const struct kernel_table kernels_sse, kernels_avx2, kernels_avx512;
