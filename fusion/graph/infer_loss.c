@@ -133,6 +133,15 @@ static bool infer_bools(struct infer *in, int n)
 	return true;
 }
 
+/* Operands that decompose_loss.c has looked at. */
+static bool infer_known_loss(struct infer *in)
+{
+	in->out->dtype = in->out->compute = infer_tensor(in, 0)->dtype;
+	if (strcmp(infer_arg(in, "reduction")->str, "none") == 0)
+		in->out->shape = infer_tensor(in, 1)->shape;
+	return true;
+}
+
 bool infer_loss(struct infer *in, bool *known)
 {
 	*known = true;
@@ -148,6 +157,8 @@ bool infer_loss(struct infer *in, bool *known)
 	case OP_nll_loss:
 	case OP_cross_entropy:
 		return infer_class_loss(in);
+	case OP_class_loss:
+		return infer_known_loss(in);
 	case OP_div:
 		return infer_div(in);
 	case OP_isinf:

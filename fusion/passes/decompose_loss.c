@@ -135,62 +135,19 @@ struct arg decompose_kl_div(struct expand *e)
 	return reduced(e, sub(e, loss, mul(e, target, x)));
 }
 
-/* What a class loss is made of. */
-struct classes {
-	struct arg dim;    /* of the classes */
-	struct arg target; /* with ignored ones as class 0 */
-	struct arg kept;   /* bool: not ignored */
-	struct arg weight; /* of each target's class, 0 where it is ignored */
-};
-
-static struct arg at_target(struct expand *e, const struct classes *c, struct arg x)
+/* `base` and `even` as class_loss in ops.def has them. */
+static struct arg class_loss(struct expand *e, struct arg base, struct arg even, double smooth)
 {
-	struct arg index = expand_binary(e, OP_unsqueeze, c->target, c->dim);
-
-	return expand_binary(
-	    e, OP_squeeze, expand_op(e, OP_gather, (struct arg[]){ x, c->dim, index }, 3), c->dim);
-}
-
-static struct classes find_classes(struct expand *e)
-{
-	struct arg ignored = expand_arg(e, "ignore_index"), weight = expand_arg(e, "weight");
-	struct classes c = { .dim = arg_int(e->g, expand_operand(e)->shape.rank > 1) };
-
-	c.kept = expand_binary(e, OP_ne, e->n->args[1], ignored);
-	c.target = choose(e, c.kept, e->n->args[1], arg_int(e->g, 0));
-	if (weight.kind == ARG_NODE)
-		c.weight = choose(
-		    e, c.kept,
-		    expand_op(e, OP_index, (struct arg[]){ weight, arg_int(e->g, 0), c.target }, 3),
-		    arg_float(0));
-	else
-		c.weight = expand_cast(e, c.kept, e->n->dtype);
-	return c;
-}
-
-/* Losses of each target, already weighted, as the node reduces them. */
-static struct arg class_mean(struct expand *e, const struct classes *c, struct arg loss)
-{
-	if (reduction_is(e, "none"))
-		return loss;
-	loss = total(e, loss);
-	if (reduction_is(e, "sum"))
-		return loss;
-	return expand_binary(e, OP_truediv, loss, total(e, c->weight));
-}
-
-static struct arg class_loss(struct expand *e, const struct classes *c, struct arg scores)
-{
-	struct arg loss = expand_unary(e, OP_neg, at_target(e, c, scores));
-
-	return choose(e, c->kept, mul(e, loss, c->weight), arg_float(0));
+	return expand_op(e, OP_class_loss,
+			 (struct arg[]){ e->n->args[0], e->n->args[1], expand_arg(e, "weight"),
+					 base, even, expand_arg(e, "ignore_index"),
+					 arg_float(smooth), expand_arg(e, "reduction") },
+			 8);
 }
 
 struct arg decompose_nll_loss(struct expand *e)
 {
-	struct classes c = find_classes(e);
-
-	return class_mean(e, &c, class_loss(e, &c, e->n->args[0]));
+	return class_loss(e, arg_none(), arg_none(), 0);
 }
 
 /* x less the logarithm of the sum of its powers. */
@@ -241,37 +198,44 @@ static struct arg soft_loss(struct expand *e)
 	return expand_binary(e, OP_truediv, loss, count);
 }
 
-/* (1 - s) * nll + s / classes * (sum over classes of -scores * weight) */
-static struct arg smoothed(struct expand *e, const struct classes *c, struct arg scores,
-			   struct arg loss, double smooth)
+/* A number for each class as a tensor that broadcasts over x. */
+static struct arg over_classes(struct expand *e, struct arg weight)
 {
-	const struct shape *shape = &expand_operand(e)->shape;
-	struct arg weight = expand_arg(e, "weight"), even;
-
-	if (weight.kind == ARG_NODE) {
-		for (int i = 2; i < shape->rank; i++)
-			weight = expand_binary(e, OP_unsqueeze, weight, arg_int(e->g, -1));
-		scores = mul(e, scores, weight);
-	}
-	even = expand_unary(e, OP_neg, expand_reduce(e, OP_sum, scores, c->dim, false));
-	even = choose(e, c->kept, even, arg_float(0));
-	even = expand_binary(e, OP_truediv, mul(e, class_mean(e, c, even), arg_float(smooth)),
-			     arg_sym(shape->size[shape->rank > 1]));
-	return add(e, mul(e, class_mean(e, c, loss), arg_float(1 - smooth)), even);
+	for (int i = 2; i < expand_operand(e)->shape.rank; i++)
+		weight = expand_binary(e, OP_unsqueeze, weight, arg_int(e->g, -1));
+	return weight;
 }
 
+/* smooth / classes * (sum over classes of -scores * weight), for each target */
+static struct arg even_loss(struct expand *e, struct arg most, struct arg log_sum, struct arg dim,
+			    double smooth)
+{
+	const struct shape *shape = &expand_operand(e)->shape;
+	struct arg scores = sub(e, sub(e, e->n->args[0], most), log_sum);
+	struct arg weight = expand_arg(e, "weight");
+
+	if (weight.kind == ARG_NODE)
+		scores = mul(e, scores, over_classes(e, weight));
+	scores = expand_reduce(e, OP_sum, scores, dim, false);
+	return expand_binary(e, OP_truediv, mul(e, scores, arg_float(-smooth)),
+			     arg_sym(shape->size[shape->rank > 1]));
+}
+
+/* The sums over classes are one kernel, whatever the op looks up is another. */
 struct arg decompose_cross_entropy(struct expand *e)
 {
+	struct arg x = e->n->args[0], most, sum, base, even = arg_none();
+	struct arg dim = arg_int(e->g, expand_operand(e)->shape.rank > 1);
 	double smooth = expand_arg(e, "label_smoothing").f;
-	struct arg scores, loss;
-	struct classes c;
 
 	if (e->g->nodes[e->n->args[1].node]->dtype != DTYPE_I64)
 		return soft_loss(e);
-	c = find_classes(e);
-	scores = log_softmax(e, e->n->args[0], c.dim);
-	loss = class_loss(e, &c, scores);
-	if (smooth == 0)
-		return class_mean(e, &c, loss);
-	return smoothed(e, &c, scores, loss, smooth);
+	most = expand_reduce(e, OP_amax, x, dim, true);
+	sum = expand_reduce(e, OP_sum, expand_unary(e, OP_exp, sub(e, x, most)), dim, true);
+	sum = expand_unary(e, OP_log, sum);
+	base = add(e, expand_cast(e, most, DTYPE_F64), expand_cast(e, sum, DTYPE_F64));
+	base = expand_binary(e, OP_squeeze, base, dim);
+	if (smooth > 0)
+		even = even_loss(e, most, sum, dim, smooth);
+	return class_loss(e, base, even, smooth);
 }

@@ -244,12 +244,36 @@ static int fold_reduction(struct graph *g, const struct node *n, const struct kn
 	return constant(g, n, data, count, err);
 }
 
+/* arange of whole numbers. */
+static int fold_range(struct graph *g, const struct node *n, struct err *err)
+{
+	int64_t count = count_elements(&n->shape);
+	const struct arg *start = &n->args[0], *step = &n->args[1];
+	void *data;
+
+	if (count < 1 || start->kind != ARG_INT || step->kind != ARG_INT ||
+	    !sym_is_const(start->sym) || !sym_is_const(step->sym))
+		return REWRITE_KEEP;
+	data = arena_array(g->arena, (size_t)count, dtype_bytes(n->dtype));
+	if (!data)
+		return replaced(g, n, -1, err);
+	for (int64_t k = 0; k < count; k++) {
+		uint64_t value = (uint64_t)start->sym->value +
+				 (uint64_t)step->sym->value * (uint64_t)k;
+
+		dtype_put_int(n->dtype, data, k, (int64_t)value);
+	}
+	return constant(g, n, data, count, err);
+}
+
 static int fold(struct rewrite *rw, struct node *n, struct err *err)
 {
 	enum op_kind kind = op_info(n->op)->kind;
 	struct known known[3];
 	int n_known = kind == KIND_REDUCE || n->op == OP_to ? 1 : n->n_args;
 
+	if (n->op == OP_arange)
+		return fold_range(rw->g, n, err);
 	if ((kind != KIND_POINTWISE && kind != KIND_REDUCE) || n->weak)
 		return REWRITE_KEEP;
 	for (int i = 0; i < n_known; i++)

@@ -172,6 +172,7 @@ def nll_loss(x, target, weight=None, ignore_index=-100, reduction="mean"):
 
 
 NLL = with_reductions("x, y", X(4, 3), I(4)) + [C("x, y, z", X(4, 3), I(4), P(3)), C("x, y", X(2, 3, 5), I(2, 5)), C("x, y, z", X(2, 3, 2, 2), I(2, 2, 2), P(3)), C("x, y", X(3), V([1], "int64", ())), C("x, y", X(4, 3), V([0, -100, 2, -100], "int64")), C("x, y, ignore_index=1", X(4, 3), I(4)), C("x, y, reduction='none', ignore_index=1", X(4, 3), I(4)), C("x, y", X(2, 3), V([-100, -100], "int64")), C("x, y", X(2, 3), V([0, 5], "int64"), raises="5")]
+untried("class_loss", "nll_loss and cross_entropy are made of it")
 row("nll_loss", nll_loss, *NLL, modules=[("nn.NLLLoss()(x, y)", "x, y")], tol=3)
 
 

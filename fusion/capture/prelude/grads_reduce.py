@@ -358,14 +358,19 @@ def batch_norm_all(g, needs, x, running_mean, running_var, weight, bias, trainin
 
 
 def group_norm_all(g, needs, x, num_groups, weight, bias, eps):
-    rank = x.ndim
+    """In the shape of the groups, as the norm is: see decompose_group_norm()."""
     shape = x.shape
-    grouped = (shape[0], num_groups, -1)
-    y, scale = standardised(x.reshape(grouped), -1, eps)
-    h = (g if weight is None else g * channels(weight, rank)).reshape(grouped)
-    dims = (0,) + tuple(range(2, rank))
-    given = standardise(h, y, scale, -1).reshape(shape) if needs[0] else None
-    return given, (g * y.reshape(shape)).sum(dims) if needs[1] else None, g.sum(dims)
+    per = shape[1] // num_groups
+    grouped = (shape[0], num_groups, per) + tuple(shape[2:])
+    behind = tuple(range(2, len(grouped)))
+    y, scale = standardised(x.reshape(grouped), behind, eps)
+    g = g.reshape(grouped)
+    h = g
+    if weight is not None:
+        h = g * weight.reshape((num_groups, per) + (1,) * (len(grouped) - 3))
+    given = standardise(h, y, scale, behind).reshape(shape) if needs[0] else None
+    dims = (0,) + behind[1:]
+    return given, (g * y).sum(dims).reshape(-1) if needs[1] else None, g.sum(dims).reshape(-1)
 
 
 def instance_norm_all(
@@ -499,6 +504,18 @@ def kl_div_target(g, x, target, reduction, log_target):
     return torch.where(target > 0, g * (torch.log(target) + 1 - x), 0.0)
 
 
+def hits(x_shape, target, dim):
+    """Where an element of x is its target's; compared, not written: that fuses.
+
+    Places are compared in float32, as what they mask is, while it has them all.
+    """
+    along = [1] * len(x_shape)
+    along[dim] = -1
+    dtype = torch.float32 if x_shape[dim] < 2**24 else torch.int64
+    places = torch.arange(x_shape[dim], dtype=dtype).reshape(along)
+    return places == target.unsqueeze(dim).to(dtype)
+
+
 def class_weights(target, weight, ignore_index, dtype):
     """What each target counts: 0 where it is ignored."""
     counted = (target != ignore_index).to(dtype)
@@ -513,11 +530,6 @@ def nll_loss_x(g, x_shape, x_dtype, target, weight, ignore_index, reduction):
     dim = 1 if len(x_shape) > 1 else 0
     index = torch.where(target == ignore_index, 0, target).unsqueeze(dim)
     return torch.zeros(x_shape, dtype=x_dtype).scatter_add(dim, index, share.unsqueeze(dim))
-
-
-def one_hot_like(x_shape, x_dtype, target, ignore_index, dim):
-    index = torch.where(target == ignore_index, 0, target).unsqueeze(dim)
-    return torch.zeros(x_shape, dtype=x_dtype).scatter(dim, index, 1.0)
 
 
 def cross_entropy_x(
@@ -540,7 +552,7 @@ def cross_entropy_x(
         return share * (p * wanted.sum(dim, keepdim=True) - wanted)
     each = class_weights(target, weight, ignore_index, x_dtype)
     share = g / each.sum() if reduction == "mean" else g
-    hot = one_hot_like(x_shape, x_dtype, target, ignore_index, dim)
+    hot = hits(x_shape, target, dim).to(x_dtype)
     if label_smoothing == 0:
         return (share * each).unsqueeze(dim) * (p - hot)
     counted = (target != ignore_index).to(x_dtype)

@@ -1,5 +1,5 @@
-/* tests/test_passes_kernels.c -- how few kernels norms and losses are, and their values. */
-#include "tests/lower_passed.h"
+/* tests/test_backends_kernels.c -- how few kernels norms and losses are, and their values. */
+#include "tests/backends_help.h"
 
 static const struct lowered *lower(struct builder *b, int kernels)
 {
@@ -130,6 +130,89 @@ static void a_whole_view_of_a_result_is_no_copy(void **state)
 	builder_destroy(&b);
 }
 
+enum { ROWS = 6, CLASSES = 9 };
+
+/* Class losses of raw scores, and what each target weighs. */
+static double class_losses(const float *x, const int64_t *t, const float *w, double smooth,
+			   double *weights)
+{
+	double loss = 0;
+
+	*weights = 0;
+	for (int i = 0; i < ROWS; i++) {
+		double sum = 0, even = 0;
+
+		if (t[i] == 3)
+			continue;
+		for (int c = 0; c < CLASSES; c++)
+			sum += exp(x[i * CLASSES + c]);
+		for (int c = 0; c < CLASSES; c++)
+			even -= w[c] * (x[i * CLASSES + c] - log(sum)) / CLASSES;
+		loss += smooth * even - (1 - smooth) * w[t[i]] * (x[i * CLASSES + t[i]] - log(sum));
+		*weights += w[t[i]];
+	}
+	return loss;
+}
+
+/* As many as there are, and room for a vector behind them. */
+static float *padded(struct builder *b, int64_t n, int64_t shift)
+{
+	return samples(b, n + 32, shift);
+}
+
+/* A LIBRARY call has no plain reading: the kernels are run by a backend. */
+static void a_cross_entropy_is_two_kernels(void **state)
+{
+	static const int64_t targets[ROWS] = { 0, 8, 3, 5, 5, 1 };
+
+	(void)state;
+	for (int smooth = 0; smooth < 2; smooth++) {
+		struct builder b = builder_create();
+		float loss = 0;
+		double weights, want;
+		int in = INPUT(&b, DTYPE_F32, NUM(&b, ROWS), NUM(&b, CLASSES));
+		int t = INPUT(&b, DTYPE_I64, NUM(&b, ROWS));
+		int w = INPUT(&b, DTYPE_F32, NUM(&b, CLASSES));
+
+		RETURN(&b, ADD(&b, OP_cross_entropy, T(in), T(t), T(w), NONE, I(&b, 3), NONE,
+			       arg_str("mean"), F(smooth ? 0.1 : 0)));
+		const struct lowered *l = lower(&b, 2);
+		float *x = padded(&b, ROWS * CLASSES, 0), *ws = padded(&b, CLASSES, 3);
+		for (int c = 0; c < CLASSES; c++)
+			ws[c] = fabsf(ws[c]) + 0.5f;
+		want = class_losses(x, targets, ws, smooth ? 0.1 : 0, &weights);
+		help_execute("cpu", l, b.vars, (const void *[]){ x, targets, ws },
+			     (void *[]){ &loss }, NULL);
+		assert_near(loss, want / weights, 1e-5);
+		builder_destroy(&b);
+	}
+}
+
+static void a_loss_of_classes_is_one_kernel(void **state)
+{
+	static const int64_t targets[ROWS] = { 0, 8, 3, 5, 5, 1 };
+	struct builder b = builder_create();
+	float loss = 0;
+	double want = 0, weights = 0;
+
+	(void)state;
+	int in = INPUT(&b, DTYPE_F32, NUM(&b, ROWS), NUM(&b, CLASSES));
+	int t = INPUT(&b, DTYPE_I64, NUM(&b, ROWS)), w = INPUT(&b, DTYPE_F32, NUM(&b, CLASSES));
+	RETURN(&b, ADD(&b, OP_nll_loss, T(in), T(t), T(w), NONE, I(&b, 3)));
+	const struct lowered *l = lower(&b, 1);
+	float *x = padded(&b, ROWS * CLASSES, 0), *ws = padded(&b, CLASSES, 3);
+	for (int i = 0; i < ROWS; i++) {
+		if (targets[i] == 3)
+			continue;
+		want -= ws[targets[i]] * x[i * CLASSES + targets[i]];
+		weights += ws[targets[i]];
+	}
+	help_execute("cpu", l, b.vars, (const void *[]){ x, targets, ws }, (void *[]){ &loss },
+		     NULL);
+	assert_near(loss, want / weights, 1e-5);
+	builder_destroy(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +220,8 @@ int main(void)
 		cmocka_unit_test(what_follows_a_group_norm_is_in_its_kernel),
 		cmocka_unit_test(an_instance_norm_is_one_kernel),
 		cmocka_unit_test(a_whole_view_of_a_result_is_no_copy),
+		cmocka_unit_test(a_cross_entropy_is_two_kernels),
+		cmocka_unit_test(a_loss_of_classes_is_one_kernel),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
