@@ -8,7 +8,7 @@
 #include "fusion/backends/library.h"
 
 enum { ARG_X, ARG_TARGET, ARG_WEIGHT, ARG_BASE, ARG_EVEN, ARG_IGNORE, ARG_SMOOTH, ARG_REDUCTION };
-enum { CHUNK = 4096 };
+enum { TARGETS = 4096 }; /* of a chunk */
 
 struct sums {
 	double loss, weight;
@@ -54,7 +54,7 @@ static bool bind_class_loss(struct library_call *call, struct err *err)
 	const struct operand *x = &call->arg[ARG_X];
 	int64_t points = call->arg[ARG_TARGET].numel;
 	struct class_loss *l = calloc(1, sizeof(*l) +
-					     sizeof(l->chunk[0]) * (size_t)(points / CHUNK + 1));
+					     sizeof(l->chunk[0]) * (size_t)(points / TARGETS + 1));
 
 	call->state = l;
 	if (!l)
@@ -137,10 +137,11 @@ static void chunk_range(void *context, int64_t begin, int64_t end, int thread)
 
 	(void)thread;
 	for (; begin < end; begin++) {
-		int64_t last = (begin + 1) * CHUNK < l->points ? (begin + 1) * CHUNK : l->points;
+		int64_t last = (begin + 1) * TARGETS < l->points ? (begin + 1) * TARGETS
+								 : l->points;
 		struct sums sums = { 0 };
 
-		for (int64_t i = begin * CHUNK; i < last; i++) {
+		for (int64_t i = begin * TARGETS; i < last; i++) {
 			double weight;
 
 			sums.loss += one(job, i, &weight);
@@ -153,13 +154,13 @@ static void chunk_range(void *context, int64_t begin, int64_t end, int thread)
 static void run_class_loss(const struct library_call *call, void *const *buffers, struct pool *pool)
 {
 	const struct class_loss *l = call->state;
-	int64_t chunks = (l->points + CHUNK - 1) / CHUNK;
+	int64_t chunks = (l->points + TARGETS - 1) / TARGETS;
 	struct job job = { call, buffers };
 	struct sums all = { 0 };
 
 	if (l->reduction == 'n') {
 		if (l->points > 0)
-			pool_run(pool, l->points, CHUNK, each_range, &job);
+			pool_run(pool, l->points, TARGETS, each_range, &job);
 		return;
 	}
 	if (chunks > 0)

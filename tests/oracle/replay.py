@@ -66,11 +66,10 @@ def differs(ours, theirs, path):
     return next(filter(None, (differs(a, b, f"{path}.{i}") for i, (a, b) in enumerate(pairs))), None)
 
 
-def run(binary, case, policy="dynamo", passes=None):
-    """The report's modes, or why there are none."""
+def run(binary, case, policy="dynamo", **settings):
+    """The report's modes, or why there are none; `settings` of the workload."""
     workload = {"name": case["name"], "source": case["source"], "calls": case["inputs"], "modes": MODES, "policy": policy, "grad": bool(case.get("grad")), "autocast": case.get("autocast")}
-    if passes:
-        workload["passes"] = passes
+    workload.update(settings)
     if "params" in case:
         workload["params"] = case["params"]
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
