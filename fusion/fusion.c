@@ -70,6 +70,15 @@ static bool choose_backend(struct fusion *f, const char *name, struct err *err)
 	return known_backend(f, "interp", err);
 }
 
+/* 0: the cache's own bound. */
+static size_t cache_bytes(const struct fusion_options *options)
+{
+	const char *mib = getenv("BREAKEVEN_CACHE_MIB");
+	long n = mib && !options->cache_bytes ? strtol(mib, NULL, 10) : 0;
+
+	return n > 0 && n < 1 << 24 ? (size_t)n << 20 : options->cache_bytes;
+}
+
 struct fusion *fusion_create(const struct fusion_options *options, struct err *err)
 {
 	struct fusion *f = calloc(1, sizeof(*f));
@@ -87,6 +96,7 @@ struct fusion *fusion_create(const struct fusion_options *options, struct err *e
 		f->options.recompile_limit = RECOMPILE_LIMIT;
 	f->cache_dir = options->cache_dir ? strdup(options->cache_dir) : NULL;
 	f->env.backend_env = (struct backend_env){ .cache_dir = f->cache_dir,
+						   .cache_bytes = cache_bytes(options),
 						   .compile_timeout_ms = COMPILE_TIMEOUT_MS,
 						   .random = &f->random,
 						   .blas = backend_blas_create() };
@@ -476,6 +486,7 @@ struct fusion_graph_info fusion_graph(const struct fusion_session *s, int index)
 		.passes_ns = x ? x->passes_ns : 0,
 		.backend_ns = x ? x->backend_ns : 0,
 		.cached = x && x->stats.cached,
+		.cache_note = x ? x->stats.note : NULL,
 		.guards = e->guards.texts,
 		.n_guards = e->guards.n,
 		.uses = e->uses,

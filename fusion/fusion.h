@@ -37,6 +37,7 @@ struct fusion_options {
 	const char *backend;             /* "interp", "cpu"; NULL: the best that works here */
 	int threads;                     /* 0: one per core */
 	const char *cache_dir;           /* compiled kernels; NULL: no cache on disk */
+	size_t cache_bytes;              /* of it; 0: BREAKEVEN_CACHE_MIB, else 256 MiB */
 	size_t memory_bytes;             /* limit for tensors; 0: 4 GiB */
 	const struct registry *registry; /* fusion/registry.h; NULL: what is built in */
 	uint64_t passes_disabled;        /* bits of its list: pass_list_disable() */
@@ -164,6 +165,7 @@ struct fusion_graph_info {
 	int64_t compile_ns;           /* capture, passes, lowering and compiler */
 	int64_t capture_ns, passes_ns, backend_ns;
 	bool cached;
+	const char *cache_note;    /* what is wrong with the cache of kernels; NULL */
 	const char *const *guards; /* "x.dtype == float32", in order of evaluation */
 	int n_guards;
 	int64_t uses;

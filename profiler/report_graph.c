@@ -137,6 +137,8 @@ json_t *graph_to_json(const struct fusion_graph_info *info, int id, bool brief)
 			 source_json(info->source), "compile_ms", (double)info->compile_ns / 1e6,
 			 "cached", info->cached, "uses", (json_int_t)info->uses);
 	json_object_set_new(json, "kernel_details", details);
+	if (info->cache_note)
+		json_object_set_new(json, "cache_note", json_string(info->cache_note));
 	if (info->recording.tried || info->backward.tried) {
 		json_object_set_new(json, "recording", recording_json(&info->recording));
 		json_object_set_new(json, "backward_recording", recording_json(&info->backward));

@@ -14,6 +14,7 @@
 
 #include "fusion/fusion.h"
 #include "profiler/profiler.h"
+#include "server/cache_log.h"
 #include "server/commands.h"
 #include "server/pass_flag.h"
 #include "server/paths.h"
@@ -56,7 +57,8 @@ static void print_help(void)
 	       "  --at N           only the sweep's point n = N\n"
 	       "  --json           print the report as JSON\n"
 	       "  --no-timing      run each call once; outputs are whole\n"
-	       "  --cache DIR      compiled kernels, for --no-timing (~/.cache/breakeven)\n\n"
+	       "  --cache DIR      compiled kernels, for --no-timing (~/.cache/breakeven);\n"
+	       "                   BREAKEVEN_CACHE_MIB=N bounds it (256)\n\n"
 	       "Exit status: 0 done, 1 the run failed, 2 wrong flags.\n");
 }
 
@@ -258,6 +260,7 @@ static json_t *execute(const struct run_flags *f, const json_t *json, long long 
 	report = profiler_run(w, &options, err);
 	if (terminal)
 		fprintf(stderr, "\r\033[K");
+	cache_log(report);
 	workload_destroy(w);
 	return report;
 }

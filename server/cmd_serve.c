@@ -30,15 +30,17 @@ struct serve_options {
 
 static void print_help(void)
 {
-	printf("usage: breakeven serve [--listen HOST:PORT] [--db FILE] [--cache DIR] "
-	       "[--run-seconds N]\n"
-	       "                       [--first-run]\n\n"
-	       "  --listen HOST:PORT  where to listen (127.0.0.1:8080; port 0 takes a free one)\n"
-	       "  --db FILE           the store (breakeven.db); made where there is none\n"
-	       "  --cache DIR         compiled kernels (~/.cache/breakeven)\n"
-	       "  --run-seconds N     wall time after which a run is ended as failed (600)\n"
-	       "  --first-run         queue the example sweep when the store has no run yet\n\n"
-	       "Ctrl-C stops it; a run that is under way is taken up again at the next start.\n");
+	printf(
+	    "usage: breakeven serve [--listen HOST:PORT] [--db FILE] [--cache DIR] "
+	    "[--run-seconds N]\n"
+	    "                       [--first-run]\n\n"
+	    "  --listen HOST:PORT  where to listen (127.0.0.1:8080; port 0 takes a free one)\n"
+	    "  --db FILE           the store (breakeven.db); made where there is none\n"
+	    "  --cache DIR         compiled kernels (~/.cache/breakeven); BREAKEVEN_CACHE_MIB=N\n"
+	    "                      in the environment bounds it (256)\n"
+	    "  --run-seconds N     wall time after which a run is ended as failed (600)\n"
+	    "  --first-run         queue the example sweep when the store has no run yet\n\n"
+	    "Ctrl-C stops it; a run that is under way is taken up again at the next start.\n");
 }
 
 /* Returns -1 to go on, else the exit status. */

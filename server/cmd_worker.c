@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "profiler/profiler.h"
+#include "server/cache_log.h"
 #include "server/commands.h"
 #include "server/heap.h"
 #include "server/message.h"
@@ -155,6 +156,7 @@ static bool run_job(int fd, const char *cache_dir, const struct registry *regist
 	else if (workload)
 		report = profiler_run(workload, &options, err);
 	if (report) {
+		cache_log(report);
 		environment = profiler_environment(breakeven_version());
 		ok = environment && send_json(fd, MESSAGE_ENVIRONMENT, environment) &&
 		     send_json(fd, MESSAGE_REPORT, report);

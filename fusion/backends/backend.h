@@ -22,6 +22,7 @@ struct twister;
 /* What a backend may use; borrowed, immutable while executables live. */
 struct backend_env {
 	const char *cache_dir;   /* NULL: no cache on disk */
+	size_t cache_bytes;      /* of it; 0: 256 MiB */
 	const char *compiler;    /* path of the system compiler; NULL: find one on PATH */
 	int compile_timeout_ms;  /* 0: 30 s */
 	struct twister *random;  /* of all executables; NULL: numbers that are the same
@@ -39,7 +40,7 @@ struct compile_stats {
 	bool cached;
 	int64_t compile_ns; /* wall time of the whole step */
 	const char *source; /* generated C, owned by the executable; NULL: none */
-	const char *note;   /* why the cache on disk is not used, owned alike; NULL */
+	const char *note;   /* what is wrong with the cache on disk, owned alike; NULL */
 };
 
 struct backend {

@@ -1,9 +1,10 @@
 /* fusion/backends/cache.c -- see cache.h.
  *
  * Whoever can write to the folder can run code in our process, so a folder that
- * is not ours, is a link, or lets others write is not used at all.  An entry
- * appears by renames, key.ok last; fsync is left out, since an entry that a
- * power cut tears does not match its hash.
+ * is neither ours nor root's, is a link, or lets others write is not used at all.
+ * An entry appears by renames, key.ok last; fsync is left out, since an entry that
+ * a power cut tears does not match its hash.  The time of key.so is that of its
+ * last use.
  */
 #include "fusion/backends/cache.h"
 
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,7 +23,7 @@
 enum {
 	LARGEST_FILE = 64 << 20,
 	NAME_BYTES = HASH_HEX_BYTES + 8,
-	MOST_FILES = 3 * 4096,
+	KEY_CHARS = 32,
 	STALE_SECONDS = 3600,
 };
 
@@ -43,13 +45,14 @@ static bool trusted(int fd, mode_t type)
 {
 	struct stat st;
 
-	return fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == type && st.st_uid == geteuid() &&
-	       !(st.st_mode & (S_IWGRP | S_IWOTH));
+	return fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == type &&
+	       (st.st_uid == geteuid() || st.st_uid == 0) && !(st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-void cache_open(struct cache *c, const char *path)
+void cache_open(struct cache *c, const char *path, size_t most_bytes)
 {
-	*c = (struct cache){ .folder = -1 };
+	*c = (struct cache){ .folder = -1, .writable = true };
+	c->most_bytes = most_bytes ? most_bytes : (size_t)CACHE_DEFAULT_MIB << 20;
 	if (!path)
 		return;
 	if (strlen(path) >= sizeof(c->path) - NAME_BYTES) {
@@ -72,9 +75,10 @@ void cache_open(struct cache *c, const char *path)
 		cache_close(c);
 	} else if (faccessat(c->folder, ".", W_OK | X_OK, AT_EACCESS) != 0) {
 		snprintf(c->note, sizeof(c->note),
-			 "No kernel cache: %.120s is not writable. Kernels are compiled anew.",
+			 "The kernel cache %.120s is not writable: kernels that it lacks are "
+			 "compiled each time.",
 			 path);
-		cache_close(c);
+		c->writable = false;
 	}
 }
 
@@ -129,46 +133,77 @@ static bool write_file(int folder, const char *name, const char *data, size_t le
 	return close(fd) == 0 && ok;
 }
 
-static bool object_is_sound(const struct cache *c, const char *key)
+/* What is wrong with the entry's object; NULL: nothing. */
+static const char *object_fault(const struct cache *c, const char *key)
 {
 	char name[NAME_BYTES], hash[HASH_HEX_BYTES];
 	size_t len, ok_len;
 	char *ok = read_file(c->folder, entry_name(name, key, "ok"), &ok_len);
 	char *object = ok ? read_file(c->folder, entry_name(name, key, "so"), &len) : NULL;
-	bool sound = false;
+	const char *fault = "a file is missing, or others may write to it";
 
 	if (object) {
 		hash_hex(object, len, hash);
-		sound = strcmp(hash, ok) == 0;
+		fault = strcmp(hash, ok) == 0 ? NULL : "its object does not match its hash";
 	}
 	free(ok);
 	free(object);
-	return sound;
+	return fault;
 }
 
-void *cache_load(const struct cache *c, const char *key, const char *source, size_t len)
+/* What is wrong with the entry; NULL: nothing.  *there: there is one. */
+static const char *entry_fault(const struct cache *c, const char *key, const char *source,
+			       size_t len, bool *there)
+{
+	char name[NAME_BYTES];
+	size_t stored_len;
+	char *stored = read_file(c->folder, entry_name(name, key, "c"), &stored_len);
+	bool same = stored && stored_len == len && memcmp(stored, source, len) == 0;
+
+	free(stored);
+	*there = stored || faccessat(c->folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	return same ? object_fault(c, key) : "its source is not the one that it was compiled of";
+}
+
+static void *load(struct cache *c, const char *key, const char *source, size_t len)
 {
 	char name[NAME_BYTES], path[PATH_MAX + NAME_BYTES];
-	size_t stored_len;
-	char *stored;
-	bool same;
+	bool there;
+	const char *fault = entry_fault(c, key, source, len, &there);
+	void *handle = NULL;
+
+	entry_name(name, key, "so");
+	if (!fault) {
+		snprintf(path, sizeof(path), "%s/%s", c->path, name);
+		handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		fault = "it cannot be loaded";
+	}
+	if (handle)
+		utimensat(c->folder, name, NULL, AT_SYMLINK_NOFOLLOW); /* used now */
+	else if (there)
+		snprintf(c->note, sizeof(c->note),
+			 "The cached kernel %.12s in %.120s is damaged: %s. It is compiled anew.",
+			 key, c->path, fault);
+	return handle;
+}
+
+void *cache_load(struct cache *c, const char *key, const char *source, size_t len)
+{
+	void *handle;
 
 	if (c->folder < 0)
 		return NULL;
-	stored = read_file(c->folder, entry_name(name, key, "c"), &stored_len);
-	same = stored && stored_len == len && memcmp(stored, source, len) == 0;
-	free(stored);
-	if (!same || !object_is_sound(c, key))
-		return NULL;
-	snprintf(path, sizeof(path), "%s/%s", c->path, entry_name(name, key, "so"));
-	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	flock(c->folder, LOCK_SH); /* where that does not work hashes tell */
+	handle = load(c, key, source, len);
+	flock(c->folder, LOCK_UN);
+	return handle;
 }
 
 bool cache_workshop(const struct cache *c, char path[PATH_MAX])
 {
 	const char *temporary = getenv("TMPDIR");
 
-	if (c->folder >= 0) {
+	if (c->folder >= 0 && c->writable) {
 		strcpy(path, c->path); /* cache_open() has left room */
 		strcat(path, "/.new-XXXXXX");
 		if (mkdtemp(path))
@@ -180,57 +215,162 @@ bool cache_workshop(const struct cache *c, char path[PATH_MAX])
 	return mkdtemp(path) != NULL;
 }
 
-/* Workshops of processes that were killed, and old entries once there are many. */
-static void tidy(const struct cache *c)
+/* A file of an entry, or the whole entry. */
+struct cached {
+	char name[NAME_BYTES];
+	size_t bytes;
+	struct timespec used;
+};
+
+static int by_name(const void *x, const void *y)
+{
+	return strcmp(((const struct cached *)x)->name, ((const struct cached *)y)->name);
+}
+
+static bool is_earlier(struct timespec a, struct timespec b)
+{
+	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
+}
+
+static int by_use(const void *x, const void *y)
+{
+	struct timespec a = ((const struct cached *)x)->used, b = ((const struct cached *)y)->used;
+
+	return is_earlier(a, b) ? -1 : is_earlier(b, a);
+}
+
+/* Workshops of processes that were killed. */
+static void sweep_old(const struct cache *c, const char *name)
+{
+	char path[PATH_MAX + 256];
+	struct stat st;
+
+	if (fstatat(c->folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+	    time(NULL) - st.st_mtim.tv_sec < STALE_SECONDS)
+		return;
+	snprintf(path, sizeof(path), "%s/%s", c->path, name);
+	cache_sweep(path);
+}
+
+/* All files of entries; NULL when out of memory. */
+static struct cached *list_files(const struct cache *c, DIR *folder, size_t *n)
+{
+	struct cached *files = NULL, *grown;
+	struct dirent *entry;
+	size_t cap = 0;
+
+	for (*n = 0; (entry = readdir(folder));) {
+		struct stat st;
+
+		if (strncmp(entry->d_name, ".new-", 5) == 0)
+			sweep_old(c, entry->d_name);
+		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= NAME_BYTES ||
+		    strlen(entry->d_name) < KEY_CHARS ||
+		    fstatat(c->folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+			continue;
+		if (*n == cap) {
+			cap = cap ? 2 * cap : 256;
+			grown = realloc(files, cap * sizeof(*files));
+			if (!grown) {
+				free(files);
+				return NULL;
+			}
+			files = grown;
+		}
+		files[*n] = (struct cached){ .bytes = (size_t)st.st_size, .used = st.st_mtim };
+		strcpy(files[(*n)++].name, entry->d_name);
+	}
+	return files;
+}
+
+/* Files of one key, side by side, become one; how many there are then. */
+static size_t join_entries(struct cached *files, size_t n)
+{
+	size_t made = 0;
+
+	qsort(files, n, sizeof(*files), by_name);
+	for (size_t i = 0; i < n; i++) {
+		struct cached *last = made ? &files[made - 1] : NULL;
+
+		files[i].name[KEY_CHARS] = '\0';
+		if (!last || strcmp(last->name, files[i].name) != 0) {
+			files[made++] = files[i];
+			continue;
+		}
+		last->bytes += files[i].bytes;
+		if (is_earlier(last->used, files[i].used))
+			last->used = files[i].used;
+	}
+	return made;
+}
+
+static void drop_entry(const struct cache *c, const char *key)
+{
+	static const char *const endings[] = { "ok", "so", "c" };
+	char name[NAME_BYTES];
+
+	for (int i = 0; i < 3; i++)
+		unlinkat(c->folder, entry_name(name, key, endings[i]), 0);
+}
+
+/* What was used longest ago goes, but not `key`, until a quarter of the bound is free:
+ * so that not every store has to drop something. */
+static void tidy(const struct cache *c, const char *key)
 {
 	DIR *folder = opendir(c->path);
-	time_t now = time(NULL);
-	struct dirent *entry;
-	int files = 0;
+	struct cached *entries = NULL;
+	size_t n = 0, bytes = 0;
 
-	while (folder && (entry = readdir(folder))) {
-		char path[PATH_MAX + 256];
-		struct stat st;
-		bool shop = strncmp(entry->d_name, ".new-", 5) == 0;
-
-		files += entry->d_name[0] != '.';
-		if (!(shop || (files > MOST_FILES && entry->d_name[0] != '.')) ||
-		    fstatat(c->folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
-		    now - st.st_mtim.tv_sec < STALE_SECONDS)
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", c->path, entry->d_name);
-		if (shop)
-			cache_sweep(path);
-		else
-			unlink(path);
+	if (folder)
+		entries = list_files(c, folder, &n);
+	if (entries)
+		n = join_entries(entries, n);
+	for (size_t i = 0; entries && i < n; i++)
+		bytes += entries[i].bytes;
+	if (bytes > c->most_bytes) {
+		qsort(entries, n, sizeof(*entries), by_use);
+		for (size_t i = 0; i < n && bytes > c->most_bytes / 4 * 3; i++) {
+			if (strncmp(entries[i].name, key, KEY_CHARS) == 0)
+				continue;
+			drop_entry(c, entries[i].name);
+			bytes -= entries[i].bytes;
+		}
 	}
+	free(entries);
 	if (folder)
 		closedir(folder);
 }
 
+static void store(const struct cache *c, const char *key, int shop)
+{
+	char to[NAME_BYTES], hash[HASH_HEX_BYTES];
+	size_t len;
+	char *object = read_file(shop, "kernel.so", &len);
+
+	if (object) {
+		hash_hex(object, len, hash);
+		if (write_file(shop, "kernel.ok", hash, strlen(hash)) &&
+		    renameat(shop, "kernel.c", c->folder, entry_name(to, key, "c")) == 0 &&
+		    renameat(shop, "kernel.so", c->folder, entry_name(to, key, "so")) == 0)
+			(void)!renameat(shop, "kernel.ok", c->folder, entry_name(to, key, "ok"));
+	}
+	free(object);
+}
+
 void cache_store(const struct cache *c, const char *key, const char *workshop)
 {
-	char from[NAME_BYTES], hash[HASH_HEX_BYTES];
-	size_t len;
-	char *object;
 	int shop;
 
-	if (c->folder < 0)
+	if (c->folder < 0 || !c->writable)
 		return;
 	shop = open(workshop, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (shop < 0)
 		return;
-	object = read_file(shop, "kernel.so", &len);
-	if (object) {
-		hash_hex(object, len, hash);
-		if (write_file(shop, "kernel.ok", hash, strlen(hash)) &&
-		    renameat(shop, "kernel.c", c->folder, entry_name(from, key, "c")) == 0 &&
-		    renameat(shop, "kernel.so", c->folder, entry_name(from, key, "so")) == 0)
-			(void)!renameat(shop, "kernel.ok", c->folder, entry_name(from, key, "ok"));
-	}
-	free(object);
+	flock(c->folder, LOCK_EX);
+	store(c, key, shop);
+	tidy(c, key);
+	flock(c->folder, LOCK_UN);
 	close(shop);
-	tidy(c);
 }
 
 void cache_sweep(const char *workshop)
