@@ -100,6 +100,23 @@ bool db_run_delete(struct db *db, int64_t id, struct err *err);
 bool db_report_get(struct db *db, int64_t id, struct buf *report, struct buf *environment,
 		   struct err *err);
 
+/* A block of a run's timeline (profiler/timeline.h); times are of its own clock. */
+struct timeline_row {
+	int64_t kind, events, t0_ns, t1_ns;
+	const void *data;
+	size_t len;
+};
+
+/* Stores these blocks, in order, in place of those that the run has. */
+bool db_timeline_put(struct db *db, int64_t run, const struct timeline_row *blocks, size_t n,
+		     struct err *err);
+
+/* Those of a kind that reach into [t0, t1], in order; `row` and its data live for
+ * the length of the call.  Ends at the first that `each` refuses. */
+typedef bool timeline_row_fn(void *self, const struct timeline_row *row, struct err *err);
+bool db_timeline_each(struct db *db, int64_t run, int64_t kind, int64_t t0_ns, int64_t t1_ns,
+		      timeline_row_fn *each, void *self, struct err *err);
+
 /* Runs by status; counts has RUN_STATUS_COUNT entries. */
 bool db_run_counts(struct db *db, int64_t *counts, struct err *err);
 

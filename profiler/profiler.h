@@ -14,6 +14,7 @@
 
 #include "fusion/base/err.h"
 #include "fusion/runtime/mode.h"
+#include "profiler/timeline.h"
 
 struct registry; /* fusion/registry.h */
 struct workload; /* parsed and bounded; immutable */
@@ -62,6 +63,9 @@ struct profiler_options {
 	 * ("static at n = 15, round 4"), and the seconds it may still last
 	 * (negative: unknown).  Return false to cancel.  May be NULL. */
 	bool (*progress)(void *self, double share, const char *what, double left_s);
+	/* Where it is timed: takes the blocks of a timeline (profiler/timeline.h) of a few
+	 * calls of every mode at every point, watched after all else.  May be NULL. */
+	timeline_block_fn *timeline;
 	void *self;
 };
 

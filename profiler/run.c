@@ -13,6 +13,7 @@
 #include "fusion/base/clock.h"
 #include "profiler/measure.h"
 #include "profiler/mixed.h"
+#include "profiler/record.h"
 #include "profiler/report.h"
 #include "profiler/report_passes.h"
 #include "profiler/rewrites.h"
@@ -44,7 +45,8 @@ struct run {
 	int point;      /* the one at work */
 	int64_t begin_ns, told_ns;
 	struct kept *kept;
-	size_t passes_bytes; /* of texts of graphs that the report may still hold */
+	struct record *record; /* NULL: nobody wants a timeline */
+	size_t passes_bytes;   /* of texts of graphs that the report may still hold */
 };
 
 /* Reports progress, at most ten times a second; false to cancel. */
@@ -204,6 +206,18 @@ static void keep_samples(struct run *r, struct lane *lanes, int n)
 	}
 }
 
+/* The timelines of a point, once nothing is measured any more. */
+static bool record_point(struct run *r, struct lane *lanes, struct err *err)
+{
+	const struct point *p = &r->w->points[r->point];
+
+	for (int k = 0; r->record && k < r->w->n_modes; k++)
+		if (!record_lane(r->record, &lanes[k],
+				 r->w->sweep.kind != SWEEP_NONE ? &p->n : NULL, err))
+			return false;
+	return true;
+}
+
 static bool time_point(struct run *r, struct lane *lanes, struct mixed *mixed, json_t *modes,
 		       json_t *break_even, struct err *err)
 {
@@ -228,7 +242,7 @@ static bool time_point(struct run *r, struct lane *lanes, struct mixed *mixed, j
 	if (!compare_modes(lanes, n, break_even, err) || !mixed_report(mixed, lanes, err))
 		return false;
 	keep_samples(r, lanes, n);
-	return true;
+	return record_point(r, lanes, err);
 }
 
 /* A timed run compiles cold, so that compile_ms is what a first user pays. */
@@ -397,6 +411,7 @@ static void run_finish(struct run *r)
 		for (int mode = 0; mode < FUSION_MODE_COUNT; mode++)
 			free(r->kept[i].sample_us[mode]);
 	free(r->kept);
+	record_destroy(r->record);
 }
 
 json_t *profiler_run(const struct workload *w, const struct profiler_options *options,
@@ -422,7 +437,13 @@ json_t *profiler_run(const struct workload *w, const struct profiler_options *op
 		err_set(err, ERR_MEMORY, "out of memory for the report");
 		goto fail;
 	}
-	if (!run_points(&r, report, device, err))
+	if (options->timing && options->timeline) {
+		r.record = record_create(options->timeline, options->self,
+					 (r.end - r.first) * w->n_modes, err);
+		if (!r.record)
+			goto fail;
+	}
+	if (!run_points(&r, report, device, err) || (r.record && !record_finish(r.record, err)))
 		goto fail;
 	json_object_set_new(report, "seconds", json_real((double)(clock_ns() - r.begin_ns) * 1e-9));
 	run_finish(&r);

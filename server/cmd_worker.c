@@ -87,6 +87,11 @@ static bool send_progress(void *self, double share, const char *what, double lef
 	return ok; /* the server is gone: nobody wants the result */
 }
 
+static bool send_block(void *self, const void *block, size_t len, struct err *err)
+{
+	return message_send(*(int *)self, MESSAGE_TIMELINE, block, len, err);
+}
+
 static bool send_error(int fd, const struct err *err)
 {
 	json_t *json = json_pack("{s:s, s:o, s:i, s:i}", "code", err_name(err->code), "message",
@@ -140,6 +145,7 @@ static bool run_job(int fd, const char *cache_dir, const struct registry *regist
 					    .cache_dir = cache_dir,
 					    .version = breakeven_version(),
 					    .progress = send_progress,
+					    .timeline = send_block,
 					    .self = &fd };
 	struct workload *workload = NULL;
 	json_t *job = NULL, *report = NULL, *environment;

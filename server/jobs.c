@@ -19,11 +19,15 @@
 
 #include "fusion/base/clock.h"
 #include "fusion/base/log.h"
+#include "fusion/base/vec.h"
+#include "profiler/timeline.h"
 #include "server/events.h"
 #include "server/message.h"
 #include "server/summary.h"
 #include "server/worker.h"
 
+/* A timeline of one run: what is past this is left out, whole blocks. */
+enum { TIMELINE_BYTES = 64 << 20 };
 enum { KEEP_ALIVE_MS = 5000, RETRY_MS = 1000, STORE_TRIES = 10 };
 
 struct jobs {
@@ -39,8 +43,10 @@ struct jobs {
 	/* The thread's own. */
 	struct worker worker;
 	struct message_reader reader;
-	char *environment, *report; /* texts of the worker; malloc */
-	struct err failure;         /* what the worker said, or what we found */
+	char *environment, *report;        /* texts of the worker; malloc */
+	VEC(struct timeline_row) timeline; /* its blocks; data is malloc'd */
+	size_t timeline_bytes;
+	struct err failure; /* what the worker said, or what we found */
 	int64_t deadline_ns;
 	bool store_down; /* the store refused the last write, and the log has it */
 	int tries;       /* to write down the end of the current run */
@@ -154,6 +160,42 @@ static void replace(char **text, const char *with)
 	*text = strdup(with);
 }
 
+/* The worker is one of ours, but what it runs is not: its blocks are checked. */
+static void hear_block(struct jobs *j, const char *bytes, size_t len)
+{
+	struct timeline_row row = { .len = len };
+	struct timeline_block block;
+	struct err err = { 0 };
+	void *copy;
+
+	if (!timeline_block_read(bytes, len, &block, &err)) {
+		log_line(LOG_WARN, "run %lld: %s", (long long)j->current, err.message);
+		return;
+	}
+	if (block.kind == TIMELINE_CHUNK && j->timeline_bytes + len > TIMELINE_BYTES)
+		return;
+	copy = malloc(len);
+	if (!copy)
+		return;
+	memcpy(copy, bytes, len);
+	row.kind = block.kind;
+	row.events = block.events;
+	row.t0_ns = block.t0_ns;
+	row.t1_ns = block.t1_ns;
+	row.data = copy;
+	j->timeline_bytes += len;
+	if (!VEC_PUSH(&j->timeline, row))
+		free(copy);
+}
+
+static void drop_timeline(struct jobs *j)
+{
+	for (size_t i = 0; i < j->timeline.len; i++)
+		free((void *)j->timeline.at[i].data);
+	VEC_FREE(&j->timeline);
+	j->timeline_bytes = 0;
+}
+
 /* Takes in what the worker sent; false when it will send no more. */
 static bool hear(struct jobs *j)
 {
@@ -168,6 +210,8 @@ static bool hear(struct jobs *j)
 	while (n > 0 && message_next(&j->reader, &type, &text, &len, &bad)) {
 		if (type == MESSAGE_PROGRESS)
 			hear_progress(j, text);
+		else if (type == MESSAGE_TIMELINE)
+			hear_block(j, text, len);
 		else if (type == MESSAGE_ENVIRONMENT)
 			replace(&j->environment, text);
 		else if (type == MESSAGE_REPORT)
@@ -190,7 +234,8 @@ static bool store_report(struct jobs *j, int64_t id, struct err *err)
 	bool ok;
 
 	summary_of_report(j->report, &arena, &summary);
-	ok = db_run_finish(j->db, id, j->report, strlen(j->report),
+	ok = db_timeline_put(j->db, id, j->timeline.at, j->timeline.len, err) &&
+	     db_run_finish(j->db, id, j->report, strlen(j->report),
 			   j->environment ? j->environment : "{}", &summary, err);
 	arena_finish(&arena);
 	return ok;
@@ -240,6 +285,7 @@ static void settle(struct jobs *j)
 		free(j->report);
 		free(j->environment);
 		j->report = j->environment = NULL;
+		drop_timeline(j);
 		set_current(j, 0);
 	}
 	pthread_mutex_unlock(&j->turn);

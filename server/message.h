@@ -17,6 +17,7 @@ enum message_type {
 	MESSAGE_CHECK = 'C',       /* server: a workload to explain, not to run, JSON */
 	MESSAGE_PROGRESS = 'P',    /* worker: {"share", "what", "left_s"} */
 	MESSAGE_ENVIRONMENT = 'V', /* worker: the machine, JSON */
+	MESSAGE_TIMELINE = 'T',    /* worker: a block of a timeline; any number of them */
 	MESSAGE_REPORT = 'R',      /* worker: the report, JSON; it is done */
 	MESSAGE_ERROR = 'E',       /* worker: {"code", "message", "line", "column"}; it is done */
 };

@@ -56,6 +56,11 @@ endef
 $(foreach f,capture lang,$(eval $(call fuzz_rule,$f)))
 build-fuzz/fuzz_capture: tests/capture_host.h
 
+# Timelines, which need the ground floor alone.
+build-fuzz/fuzz_profiler: tests/fuzz/fuzz_profiler.c $(wildcard profiler/timeline*) $(call sources,base) $(wildcard fusion/base/*.h fusion/base/*.def)
+	@mkdir -p $(@D)
+	clang -std=gnu11 -O1 -g -pthread -D_GNU_SOURCE -I. -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(filter %.c,$^) -ljansson -lzstd -lm -o $@
+
 # The whole engine, built for the fuzzer in a folder of its own.
 ENGINE := $(foreach f,$(call below,fusion,$(FOLDERS)),$B/lib/$f.a)
 .PHONY: engine

@@ -39,6 +39,9 @@ struct fusion_observer {
 	void (*launched)(void *self, int graph, int kernel, int64_t begin_ns, int64_t end_ns);
 	void (*phase)(void *self, enum fusion_phase phase, int64_t begin_ns, int64_t end_ns);
 	void (*recompiled)(void *self, const char *frame, const char *reason);
+	/* An op runs in eager: the launches that follow with graph -1 are its own.
+	 * `name` is as in ops.def, or a plugin's; `line` is of the user's source, 0: nowhere. */
+	void (*eager_op)(void *self, const char *name, int line);
 };
 
 #endif

@@ -324,5 +324,9 @@ bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out
 	}
 	if (watched)
 		e->observer->phase(e->observer->self, PHASE_DISPATCH, begin, clock_ns());
+	if (__builtin_expect(e->observer && e->observer->eager_op, 0))
+		e->observer->eager_op(e->observer->self,
+				      c->op == OP_custom ? c->name : op_info(c->op)->id,
+				      e->host.line);
 	return run_plan(e, plan, &s, c->inplace, out, err);
 }

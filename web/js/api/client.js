@@ -3,6 +3,8 @@
 // Every failure becomes an ApiError with a message that can be shown as it is,
 // also when the server is gone: fetch's own TypeError names nothing.
 
+import { decodeTimeline } from "../model/timeline.js";
+
 /** @typedef {import("./types.js").Problem} Problem */
 
 const BASE = "/api/v1";
@@ -16,8 +18,8 @@ export class ApiError extends Error {
   }
 }
 
-/** @param {string} path @param {RequestInit} [init] @returns {Promise<any>} */
-async function request(path, init) {
+/** @param {string} path @param {RequestInit} [init] @param {boolean} [binary] @returns {Promise<any>} */
+async function request(path, init, binary = false) {
   let response;
   try {
     response = await fetch(BASE + path, init);
@@ -28,6 +30,7 @@ async function request(path, init) {
       message: `No answer from ${location.host}. Is breakeven serve still running there?`,
     });
   }
+  if (binary && response.ok) return response.arrayBuffer();
   const text = await response.text();
   let body = null;
   try {
@@ -96,7 +99,18 @@ export const getPasses = (signal) => request("/passes", { signal });
 /** @param {AbortSignal} [signal] @returns {Promise<any>} */
 export const getOpenApi = (signal) => request("/openapi.json", { signal });
 
-/** @param {string} id @param {string} file "report.json" or "script.py" */
+/**
+ * A window of a run's timeline.
+ * @param {string} id
+ * @param {Record<string, string | number>} params mode, n, t0, t1 (ns), px
+ * @param {AbortSignal} signal
+ */
+export async function getTimeline(id, params, signal) {
+  const q = new URLSearchParams(Object.entries(params).map(([k, v]) => [k, String(v)]));
+  return decodeTimeline(await request(`/runs/${encodeURIComponent(id)}/timeline?${q}`, { signal }, true));
+}
+
+/** @param {string} id @param {string} file "report.json", "script.py" or "trace.json" */
 export const fileUrl = (id, file) => `${BASE}/runs/${encodeURIComponent(id)}/${file}`;
 
 /**

@@ -10,6 +10,7 @@ import { overview } from "./overview.js";
 import { breaksTab } from "./breaks.js";
 import { graphsTab } from "./graphs.js";
 import { passesTab } from "./passes.js";
+import { timelineTab } from "./timeline.js";
 import { sourceTab } from "./source.js";
 import { failedState, progressState, stoppedState } from "./states.js";
 import { nothingHere } from "./missing.js";
@@ -28,6 +29,7 @@ const TABS = [
   { key: "breaks", label: "Breaks" },
   { key: "graphs", label: "Graphs" },
   { key: "passes", label: "Passes" },
+  { key: "timeline", label: "Timeline" },
   { key: "source", label: "Source" },
 ];
 
@@ -75,6 +77,7 @@ function draw(ctx, run, tab) {
   if (!run.report) return undefined;
   if (tab === "graphs") return graphsTab(ctx, body, run, run.report);
   if (tab === "passes") return passesTab(ctx, body, run, run.report);
+  if (tab === "timeline") return timelineTab(ctx, body, run, run.report);
   return tab === "breaks" ? breaksTab(ctx, body, run, run.report) : overview(ctx, body, run, run.report);
 }
 

@@ -1,0 +1,189 @@
+/* profiler/timeline.h -- what ran when: events in columns, in compressed blocks.
+ *
+ * Part of the profiler's public header.  A timeline is a row of blocks, in a file
+ * one behind the other, in the store a row each.  A block is a chunk of at most
+ * TIMELINE_CHUNK_EVENTS events, sorted by their start, or tables: what the numbers
+ * of lanes, names and launch shapes in the chunks stand for, and facts of the
+ * recording (records lost, for one).
+ *
+ *	block   magic u32 | kind u32 | events u32 | version u32 | t0 i64 | t1 i64 |
+ *		bytes of the body u64 | xxHash of the body u64 | body
+ *	chunk   for each column: codec u32 | bytes u32 | the column, its values' first
+ *		bytes, then their second bytes, and so on; starts as differences
+ *	tables  bytes of the JSON u32 | codec u32 | {"lanes", "names", "shapes": lists
+ *		that continue those of the tables before; "facts"}
+ *
+ * All of it little-endian; times are nanoseconds of one clock.  Blocks may come
+ * from strangers: every reader checks before it believes.  A writer holds one
+ * chunk, a view its answer; neither grows with the recording.  One thread each.
+ */
+#ifndef PROFILER_TIMELINE_H
+#define PROFILER_TIMELINE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fusion/base/buf.h"
+#include "fusion/base/err.h"
+
+/* KIND(id, name) of an event. */
+#define TIMELINE_KINDS(KIND)                                                                       \
+	KIND(CALL, "call")         /* of the user's function, whole */                             \
+	KIND(GUARDS, "guards")     /* looking for the entry whose guards hold */                   \
+	KIND(DISPATCH, "dispatch") /* from an op, or an entry, to its launches */                  \
+	KIND(ALLOC, "alloc")       /* outputs and temporaries */                                   \
+	KIND(LAUNCH, "launch")     /* what a launch costs its caller */                            \
+	KIND(KERNEL, "kernel")     /* generated, fused of several ops or of one */                 \
+	KIND(LIBRARY, "library")   /* a kernel that is no generated one: a product, a sort */      \
+	KIND(EAGER, "eager")       /* a kernel of one op, run at once */                           \
+	KIND(COPY, "copy")         /* memory to memory */                                          \
+	KIND(SET, "set")           /* memory set to a value */                                     \
+	KIND(API, "api")           /* a call of the driver or the runtime */                       \
+	KIND(RANGE, "range")       /* that the program itself marked */                            \
+	KIND(OVERHEAD, "overhead") /* of the recording */                                          \
+	KIND(WAIT, "wait")         /* of the host for the device */
+
+enum timeline_kind {
+#define KIND(id, name) TIMELINE_##id,
+	TIMELINE_KINDS(KIND)
+#undef KIND
+	    TIMELINE_KIND_COUNT
+};
+const char *timeline_kind_name(enum timeline_kind kind);
+
+/* COLUMN(name, type), in the order of a chunk's body. */
+#define TIMELINE_COLUMNS(COLUMN)                                                                   \
+	COLUMN(start_ns, int64_t)                                                                  \
+	COLUMN(duration_ns, int64_t)                                                               \
+	COLUMN(bytes, int64_t)        /* moved; 0: none or unknown */                              \
+	COLUMN(lane, uint32_t)        /* of the tables' lanes */                                   \
+	COLUMN(kind, uint32_t)        /* enum timeline_kind */                                     \
+	COLUMN(name, uint32_t)        /* of the tables' names */                                   \
+	COLUMN(shape, uint32_t)       /* of the tables' shapes, from 1; 0: none */                 \
+	COLUMN(correlation, uint32_t) /* the same in a launch and its kernel; 0: none */
+
+struct timeline_event {
+#define COLUMN(name, type) type name;
+	TIMELINE_COLUMNS(COLUMN)
+#undef COLUMN
+};
+
+enum {
+	TIMELINE_CHUNK_EVENTS = 65536,
+	TIMELINE_MAX_BLOCK_BYTES = 16 << 20,
+	TIMELINE_MAX_LANES = 4096,
+	TIMELINE_MAX_NAMES = 1 << 17, /* and shapes */
+	TIMELINE_NAME_CHARS = 512,    /* of which a name keeps at most */
+};
+/* Starts and ends lie within plus and minus so much: 146 years. */
+#define TIMELINE_MAX_NS (INT64_C(1) << 62)
+
+enum timeline_block_kind { TIMELINE_CHUNK = 1, TIMELINE_TABLES = 2 };
+
+struct timeline_block {
+	uint32_t kind, events;
+	int64_t t0_ns, t1_ns; /* of a chunk: its first start, its last end */
+	const void *body;     /* borrowed */
+	size_t body_bytes, block_bytes;
+};
+
+/* The block at the beginning of `bytes`; its body is borrowed from there.  False
+ * with TIMELINE: cut off, damaged, or no block at all. */
+bool timeline_block_read(const void *bytes, size_t len, struct timeline_block *out,
+			 struct err *err);
+
+/* ---- writing (timeline_write.c) ---- */
+
+struct timeline_writer;
+typedef bool timeline_block_fn(void *self, const void *block, size_t len, struct err *err);
+
+/* Blocks go to `put` when they are full.  NULL with MEMORY. */
+struct timeline_writer *timeline_writer_create(timeline_block_fn *put, void *self, struct err *err);
+void timeline_writer_destroy(struct timeline_writer *w); /* NULL is fine */
+
+/* New rows of the tables; each takes over `row`, an object with a "name" (a shape:
+ * without).  The number to write into events.  Where the tables are full (or `row`
+ * is NULL) it is that of the row "others"; lanes and shapes: of the last row, and 0. */
+uint32_t timeline_writer_lane(struct timeline_writer *w, json_t *row);
+uint32_t timeline_writer_name(struct timeline_writer *w, json_t *row);
+uint32_t timeline_writer_shape(struct timeline_writer *w, json_t *row);
+
+/* One event; a start or duration out of range is counted as such and left out. */
+bool timeline_writer_add(struct timeline_writer *w, const struct timeline_event *event,
+			 struct err *err);
+
+/* Hands out what is there, as it is: for whoever watches while it runs. */
+bool timeline_writer_flush(struct timeline_writer *w, struct err *err);
+
+/* The rest, and the last tables: their facts are `facts` (taken over; NULL: none)
+ * with `out_of_range`, `events`, and `extents` ([[lane, t0, t1, events], ...]). */
+bool timeline_writer_finish(struct timeline_writer *w, json_t *facts, struct err *err);
+
+/* ---- reading (timeline_read.c) ---- */
+
+/* Zeroed is empty. */
+struct timeline_tables {
+	json_t *lanes, *names, *shapes, *facts;
+};
+void timeline_tables_finish(struct timeline_tables *t);
+
+/* Continues the tables; they are as before where it fails. */
+bool timeline_tables_read(struct timeline_tables *t, const struct timeline_block *block,
+			  struct err *err);
+
+/* Columns of a chunk; the pointers belong to it. */
+struct timeline_chunk {
+	int n;
+#define COLUMN(name, type) type *name;
+	TIMELINE_COLUMNS(COLUMN)
+#undef COLUMN
+	uint8_t *scratch;
+};
+bool timeline_chunk_create(struct timeline_chunk *c, struct err *err);
+void timeline_chunk_destroy(struct timeline_chunk *c); /* zeroed is fine */
+
+/* In *c: events in order of their starts, within the block's t0 and t1, of known
+ * kinds; other numbers may lead nowhere. */
+bool timeline_chunk_read(struct timeline_chunk *c, const struct timeline_block *block,
+			 struct err *err);
+
+/* ---- a window (timeline_view.c, timeline_trace.c) ---- */
+
+/* What is asked for: the lanes of a mode and a point, and a span of their time,
+ * which begins with the first event of these lanes. */
+struct timeline_query {
+	const char *mode; /* NULL: of all */
+	bool has_n;
+	int64_t n;            /* the point of a sweep */
+	int64_t t0_ns, t1_ns; /* t1 < 0: to the end */
+	int px;               /* so many buckets where there are more events than fit */
+	bool trace;           /* the answer is a trace, not columns */
+};
+
+struct timeline_view;
+
+/* Borrows the query's texts.  Give it all tables, ask for the range, give it the
+ * chunks that reach into that, in order. */
+struct timeline_view *timeline_view_create(const struct timeline_query *q, struct err *err);
+void timeline_view_destroy(struct timeline_view *v); /* NULL is fine */
+bool timeline_view_tables(struct timeline_view *v, const void *block, size_t len, struct err *err);
+
+/* What is to be read, in the recording's own time. */
+bool timeline_view_range(struct timeline_view *v, int64_t *t0_ns, int64_t *t1_ns, struct err *err);
+bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len, struct err *err);
+
+/* The answer: "BETV" | bytes of the head u32 | the head, JSON, filled up with spaces
+ * to a multiple of 8 | columns, each from a multiple of 8 on.  The head says which
+ * columns, what their numbers stand for, and totals that hold for all events of the
+ * window, those that have no row of their own too. */
+bool timeline_view_columns(struct timeline_view *v, struct buf *out, struct err *err);
+
+/* The answer of a query with `trace`: Chrome's trace format, for Perfetto and
+ * chrome://tracing.  At most TIMELINE_TRACE_EVENTS: timeline_view_chunk() fails with
+ * TOO_LARGE where the window has more. */
+enum { TIMELINE_TRACE_EVENTS = 500000 };
+bool timeline_view_trace(struct timeline_view *v, struct buf *out, struct err *err);
+
+#endif

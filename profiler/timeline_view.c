@@ -1,0 +1,443 @@
+/* profiler/timeline_view.c -- a window of a timeline, in as many rows as a screen has.
+ *
+ * Where a window has few events each is a row.  Else a row stands for those that
+ * begin in one pixel of one lane, and is the longest of them: what is long enough
+ * to be seen is never lost.
+ */
+#include "profiler/timeline_view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ROWS = 6000, MAX_BUCKETS = 1 << 18, MAX_TOTALS = 200, MIN_PX = 16, MAX_PX = 8192 };
+
+static bool out_of_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "out of memory for a window of the timeline");
+}
+
+struct timeline_view *timeline_view_create(const struct timeline_query *q, struct err *err)
+{
+	struct timeline_view *v = calloc(1, sizeof(*v));
+
+	if (v && timeline_chunk_create(&v->chunk, err)) {
+		v->query = *q;
+		buf_init(&v->trace, 512 << 20);
+		return v;
+	}
+	timeline_view_destroy(v);
+	out_of_memory(err);
+	return NULL;
+}
+
+void timeline_view_destroy(struct timeline_view *v)
+{
+	if (!v)
+		return;
+	timeline_tables_finish(&v->tables);
+	timeline_chunk_destroy(&v->chunk);
+	buf_finish(&v->trace);
+	free(v->lanes);
+	free(v->totals);
+	free(v->rows);
+	free(v->buckets);
+	free(v);
+}
+
+bool timeline_view_tables(struct timeline_view *v, const void *block, size_t len, struct err *err)
+{
+	struct timeline_block b;
+
+	return timeline_block_read(block, len, &b, err) &&
+	       timeline_tables_read(&v->tables, &b, err);
+}
+
+static bool lane_wanted(const struct timeline_query *q, const json_t *lane)
+{
+	const char *mode = json_string_value(json_object_get(lane, "mode"));
+	const json_t *n = json_object_get(lane, "n");
+
+	if (q->mode && (!mode || strcmp(mode, q->mode) != 0))
+		return false;
+	return !q->has_n || (json_is_integer(n) && json_integer_value(n) == q->n);
+}
+
+/* What the wanted lanes reach over, as the facts have it. */
+static void find_extent(struct timeline_view *v)
+{
+	const json_t *extents = json_object_get(v->tables.facts, "extents"), *row;
+	bool any = false;
+	size_t i;
+
+	json_array_foreach(extents, i, row)
+	{
+		size_t lane = (size_t)json_integer_value(json_array_get(row, 0));
+		int64_t t0 = json_integer_value(json_array_get(row, 1));
+		int64_t t1 = json_integer_value(json_array_get(row, 2));
+
+		if (lane >= v->n_lanes || !v->lanes[lane].wanted)
+			continue;
+		v->begin_ns = !any || t0 < v->begin_ns ? t0 : v->begin_ns;
+		v->end_ns = !any || t1 > v->end_ns ? t1 : v->end_ns;
+		any = true;
+	}
+}
+
+static int64_t clamp(int64_t value, int64_t low, int64_t high)
+{
+	return value < low ? low : value > high ? high : value;
+}
+
+static void find_window(struct timeline_view *v)
+{
+	const struct timeline_query *q = &v->query;
+	int64_t span = v->end_ns - v->begin_ns;
+	int64_t t0 = clamp(q->t0_ns, 0, span);
+	int64_t t1 = q->t1_ns < 0 ? span : clamp(q->t1_ns, t0, span);
+
+	v->t0_ns = v->begin_ns + t0;
+	v->t1_ns = v->begin_ns + t1;
+	v->px = (int)clamp(q->px, MIN_PX, MAX_PX);
+	while (v->px > MIN_PX && v->n_wanted * (size_t)v->px > MAX_BUCKETS)
+		v->px /= 2;
+}
+
+/* Once all tables are there. */
+static bool get_ready(struct timeline_view *v, struct err *err)
+{
+	size_t n_totals;
+
+	if (v->ready)
+		return true;
+	v->n_lanes = json_array_size(v->tables.lanes);
+	v->n_names = json_array_size(v->tables.names);
+	v->lanes = calloc(v->n_lanes + 1, sizeof(*v->lanes));
+	n_totals = (v->n_names + 1) * TIMELINE_KIND_COUNT;
+	v->totals = calloc(n_totals, sizeof(*v->totals));
+	if (!v->lanes || !v->totals)
+		return out_of_memory(err);
+	for (size_t i = 0; i < v->n_lanes; i++)
+		if (lane_wanted(&v->query, json_array_get(v->tables.lanes, i))) {
+			v->lanes[i].wanted = true;
+			v->lanes[i].row = (int)v->n_wanted++;
+		}
+	find_extent(v);
+	find_window(v);
+	v->rows = calloc(MAX_ROWS, sizeof(*v->rows));
+	v->buckets = calloc(v->n_wanted * (size_t)v->px + 1, sizeof(*v->buckets));
+	if (!v->rows || !v->buckets)
+		return out_of_memory(err);
+	if (v->query.trace)
+		view_trace_begin(v);
+	v->ready = true;
+	return true;
+}
+
+bool timeline_view_range(struct timeline_view *v, int64_t *t0_ns, int64_t *t1_ns, struct err *err)
+{
+	if (!get_ready(v, err))
+		return false;
+	*t0_ns = v->t0_ns;
+	*t1_ns = v->t1_ns;
+	return true;
+}
+
+/* What of an event lies in the window. */
+static int64_t inside_ns(const struct timeline_view *v, const struct timeline_event *e)
+{
+	int64_t from = clamp(e->start_ns, v->t0_ns, v->t1_ns);
+
+	return clamp(e->start_ns + e->duration_ns, v->t0_ns, v->t1_ns) - from;
+}
+
+static void add_to_lane(struct timeline_view *v, const struct timeline_event *e, int64_t inside)
+{
+	struct view_lane *lane = &v->lanes[e->lane];
+	int64_t end = clamp(e->start_ns + e->duration_ns, v->t0_ns, v->t1_ns);
+	int64_t from = clamp(e->start_ns, v->t0_ns, v->t1_ns);
+
+	if (lane->events++ == 0 || from > lane->end_ns)
+		lane->busy_ns += inside;
+	else if (end > lane->end_ns)
+		lane->busy_ns += end - lane->end_ns;
+	if (lane->events == 1 || end > lane->end_ns)
+		lane->end_ns = end;
+	lane->sum_ns += inside;
+}
+
+static void add_to_bucket(struct timeline_view *v, const struct timeline_event *e)
+{
+	int64_t from = clamp(e->start_ns, v->t0_ns, v->t1_ns) - v->t0_ns;
+	int64_t span = v->t1_ns - v->t0_ns;
+	int at = span > 0 ? (int)((double)from / (double)span * v->px) : 0;
+	struct view_bucket *b;
+
+	at = at < v->px ? at : v->px - 1;
+	b = &v->buckets[(size_t)v->lanes[e->lane].row * (size_t)v->px + (size_t)at];
+	if (b->events++ == 0 || e->duration_ns > b->event.duration_ns)
+		b->event = *e;
+}
+
+static void add_event(struct timeline_view *v, struct timeline_event *e)
+{
+	int64_t inside = inside_ns(v, e);
+	struct view_total *t;
+
+	if (e->name >= v->n_names)
+		e->name = 0;
+	t = &v->totals[(size_t)e->name * TIMELINE_KIND_COUNT + e->kind];
+	t->kind = e->kind;
+	t->events++;
+	t->sum_ns += inside;
+	t->most_ns = e->duration_ns > t->most_ns ? e->duration_ns : t->most_ns;
+	add_to_lane(v, e, inside);
+	if (v->events++ < MAX_ROWS)
+		v->rows[v->n_rows++] = *e;
+	if (v->query.trace)
+		view_trace_event(v, e);
+	else
+		add_to_bucket(v, e);
+}
+
+bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len, struct err *err)
+{
+	const struct timeline_chunk *c = &v->chunk;
+	struct timeline_block b;
+
+	if (!get_ready(v, err) || !timeline_block_read(block, len, &b, err) ||
+	    !timeline_chunk_read(&v->chunk, &b, err))
+		return false;
+	for (int i = 0; i < c->n; i++) {
+		struct timeline_event e = {
+#define COLUMN(name, type) .name = c->name[i],
+			TIMELINE_COLUMNS(COLUMN)
+#undef COLUMN
+		};
+
+		if (e.lane >= v->n_lanes || !v->lanes[e.lane].wanted || e.start_ns > v->t1_ns ||
+		    e.start_ns + e.duration_ns < v->t0_ns)
+			continue;
+		add_event(v, &e);
+		if (v->query.trace && v->events > TIMELINE_TRACE_EVENTS)
+			return err_set(err, ERR_TOO_LARGE,
+				       "the window has over %d events, the limit of a trace; ask "
+				       "for a part of it with t0= and t1=",
+				       TIMELINE_TRACE_EVENTS);
+	}
+	return !v->trace.failed || out_of_memory(err);
+}
+
+/* ---- the answer ---- */
+
+/* The rows are the events, or the buckets that hold any. */
+static bool choose_rows(struct timeline_view *v, struct view_bucket **rows, size_t *n,
+			struct err *err)
+{
+	bool all = v->events <= MAX_ROWS;
+	size_t n_buckets = v->n_wanted * (size_t)v->px;
+
+	*n = 0;
+	*rows = calloc((all ? (size_t)v->n_rows : n_buckets) + 1, sizeof(**rows));
+	if (!*rows)
+		return out_of_memory(err);
+	for (int i = 0; all && i < v->n_rows; i++)
+		(*rows)[(*n)++] = (struct view_bucket){ v->rows[i], 1 };
+	for (size_t i = 0; !all && i < n_buckets; i++)
+		if (v->buckets[i].events)
+			(*rows)[(*n)++] = v->buckets[i];
+	return true;
+}
+
+static int compare_totals(const void *a, const void *b)
+{
+	const struct view_total *x = *(struct view_total *const *)a;
+	const struct view_total *y = *(struct view_total *const *)b;
+
+	return (x->sum_ns < y->sum_ns) - (x->sum_ns > y->sum_ns);
+}
+
+/* [name, kind, events, sum, longest], dearest first; what is past the bound is
+ * one row of the name 0. */
+static json_t *totals_json(struct timeline_view *v)
+{
+	size_t n = 0, most = v->n_names * TIMELINE_KIND_COUNT;
+	struct view_total **order = calloc(most + 1, sizeof(struct view_total *));
+	struct view_total rest = { 0 };
+	json_t *list = json_array();
+
+	for (size_t i = 0; order && i < most; i++)
+		if (v->totals[i].events)
+			order[n++] = &v->totals[i];
+	if (order)
+		qsort(order, n, sizeof(*order), compare_totals);
+	for (size_t i = 0; i < n; i++) {
+		struct view_total *t = order[i];
+
+		if (i >= MAX_TOTALS) {
+			rest.events += t->events;
+			rest.sum_ns += t->sum_ns;
+			rest.most_ns = t->most_ns > rest.most_ns ? t->most_ns : rest.most_ns;
+			rest.kind = t->kind;
+			continue;
+		}
+		t->shown = true;
+		json_array_append_new(
+		    list, json_pack("[I, i, I, I, I]",
+				    (json_int_t)((size_t)(t - v->totals) / TIMELINE_KIND_COUNT),
+				    (int)t->kind, (json_int_t)t->events, (json_int_t)t->sum_ns,
+				    (json_int_t)t->most_ns));
+	}
+	if (rest.events)
+		json_array_append_new(
+		    list, json_pack("[i, i, I, I, I]", 0, (int)rest.kind, (json_int_t)rest.events,
+				    (json_int_t)rest.sum_ns, (json_int_t)rest.most_ns));
+	free(order);
+	return list;
+}
+
+static json_t *lanes_json(const struct timeline_view *v)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < v->n_lanes; i++) {
+		const struct view_lane *l = &v->lanes[i];
+		json_t *row;
+
+		if (!l->wanted)
+			continue;
+		row = json_copy(json_array_get(v->tables.lanes, i));
+		json_object_set_new(row, "id", json_integer((json_int_t)i));
+		json_object_set_new(row, "events", json_integer(l->events));
+		json_object_set_new(row, "sum_ns", json_integer(l->sum_ns));
+		json_object_set_new(row, "busy_ns", json_integer(l->busy_ns));
+		json_array_append_new(list, row);
+	}
+	return list;
+}
+
+/* Rows of a table that the answer refers to, by their number. */
+static void pick(json_t *out, const json_t *table, size_t at, size_t key)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%zu", key);
+	if (at < json_array_size(table))
+		json_object_set(out, text, json_array_get(table, at));
+}
+
+static json_t *kinds_json(void)
+{
+	json_t *list = json_array();
+
+	for (int kind = 0; kind < TIMELINE_KIND_COUNT; kind++)
+		json_array_append_new(list, json_string(timeline_kind_name(kind)));
+	return list;
+}
+
+static json_t *head_json(struct timeline_view *v, const struct view_bucket *rows, size_t n)
+{
+	json_t *totals = totals_json(v), *names = json_object(), *shapes = json_object();
+
+	for (size_t i = 0; i < n; i++) {
+		const struct timeline_event *e = &rows[i].event;
+
+		v->totals[(size_t)e->name * TIMELINE_KIND_COUNT + e->kind].shown = true;
+		if (e->shape)
+			pick(shapes, v->tables.shapes, e->shape - 1, e->shape);
+	}
+	for (size_t i = 0; i < v->n_names * TIMELINE_KIND_COUNT; i++)
+		if (v->totals[i].shown)
+			pick(names, v->tables.names, i / TIMELINE_KIND_COUNT,
+			     i / TIMELINE_KIND_COUNT);
+	pick(names, v->tables.names, 0, 0);
+	return json_pack("{s:I, s:I, s:I, s:I, s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:O?}", "span_ns",
+			 (json_int_t)(v->end_ns - v->begin_ns), "t0_ns",
+			 (json_int_t)(v->t0_ns - v->begin_ns), "t1_ns",
+			 (json_int_t)(v->t1_ns - v->begin_ns), "events", (json_int_t)v->events,
+			 "sampled", v->events > MAX_ROWS, "rows", (json_int_t)n, "lanes",
+			 lanes_json(v), "names", names, "shapes", shapes, "totals", totals, "kinds",
+			 kinds_json(), "facts", v->tables.facts);
+}
+
+static void pad(struct buf *out, char with)
+{
+	while (out->len % 8 && !out->failed)
+		buf_putc(out, with);
+}
+
+/* "BETV", the head's length, the head; `columns` goes into it. */
+static bool add_head(struct timeline_view *v, const struct view_bucket *rows, size_t n,
+		     json_t *columns, struct buf *out)
+{
+	json_t *head = head_json(v, rows, n);
+	char *text;
+	uint32_t len;
+
+	if (!head)
+		return false;
+	json_object_set(head, "columns", columns);
+	text = json_dumps(head, JSON_COMPACT);
+	json_decref(head);
+	if (!text)
+		return false;
+	buf_add(out, "BETV\0\0\0\0", 8);
+	buf_puts(out, text);
+	free(text);
+	pad(out, ' ');
+	if (out->failed)
+		return false;
+	len = (uint32_t)(out->len - 8);
+	memcpy(out->data + 4, &len, sizeof(len));
+	return true;
+}
+
+bool timeline_view_columns(struct timeline_view *v, struct buf *out, struct err *err)
+{
+	struct view_bucket *rows;
+	json_t *columns;
+	size_t n;
+	bool ok;
+
+	buf_clear(out);
+	if (!get_ready(v, err) || !choose_rows(v, &rows, &n, err))
+		return false;
+	columns = json_pack(
+	    "[[s, s], [s, s], [s, s], [s, s], [s, s], [s, s], [s, s], [s, s], [s, s]]", "start_ns",
+	    "f64", "duration_ns", "f64", "bytes", "f64", "lane", "u32", "kind", "u32", "name",
+	    "u32", "shape", "u32", "correlation", "u32", "events", "u32");
+	ok = columns && add_head(v, rows, n, columns, out);
+	json_decref(columns);
+#define ADD(type, value)                                                                           \
+	for (size_t i = 0; i < n; i++) {                                                           \
+		type x = (type)(value);                                                            \
+		buf_add(out, &x, sizeof(x));                                                       \
+	}                                                                                          \
+	pad(out, '\0');
+	if (ok) {
+		ADD(double, rows[i].event.start_ns - v->begin_ns)
+		ADD(double, rows[i].event.duration_ns)
+		ADD(double, rows[i].event.bytes)
+		ADD(uint32_t, rows[i].event.lane)
+		ADD(uint32_t, rows[i].event.kind)
+		ADD(uint32_t, rows[i].event.name)
+		ADD(uint32_t, rows[i].event.shape)
+		ADD(uint32_t, rows[i].event.correlation)
+		ADD(uint32_t, rows[i].events)
+	}
+#undef ADD
+	free(rows);
+	return (ok && !out->failed) || out_of_memory(err);
+}
+
+bool timeline_view_trace(struct timeline_view *v, struct buf *out, struct err *err)
+{
+	if (!get_ready(v, err))
+		return false;
+	view_trace_end(v);
+	if (v->trace.failed)
+		return out_of_memory(err);
+	buf_finish(out);
+	*out = v->trace;
+	v->trace = (struct buf){ 0 };
+	return true;
+}

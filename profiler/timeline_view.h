@@ -1,0 +1,50 @@
+/* profiler/timeline_view.h -- private: a window while it is being filled. */
+#ifndef PROFILER_TIMELINE_VIEW_H
+#define PROFILER_TIMELINE_VIEW_H
+
+#include "profiler/timeline.h"
+
+/* The longest event that begins in a pixel of a lane, and how many do. */
+struct view_bucket {
+	struct timeline_event event;
+	uint32_t events;
+};
+
+struct view_lane {
+	bool wanted;
+	int row;     /* among the wanted */
+	int64_t pid; /* of a trace */
+	int64_t events, sum_ns, busy_ns, end_ns;
+};
+
+struct view_total {
+	int64_t events, sum_ns, most_ns;
+	uint32_t kind;
+	bool shown; /* some row has its name */
+};
+
+struct timeline_view {
+	struct timeline_query query;
+	struct timeline_tables tables;
+	struct timeline_chunk chunk;
+	bool ready;               /* what follows is filled in */
+	int64_t begin_ns, end_ns; /* of the wanted lanes */
+	int64_t t0_ns, t1_ns;     /* of the window */
+	struct view_lane *lanes;
+	size_t n_lanes, n_wanted;
+	struct view_total *totals; /* by name and kind; grows with the names */
+	size_t n_names;
+	struct timeline_event *rows; /* as long as there are few */
+	int n_rows;
+	struct view_bucket *buckets; /* n_wanted times px */
+	int px;
+	int64_t events; /* in the window */
+	struct buf trace;
+};
+
+/* timeline_trace.c: one event, and what surrounds all of them. */
+void view_trace_begin(struct timeline_view *v);
+void view_trace_event(struct timeline_view *v, const struct timeline_event *e);
+void view_trace_end(struct timeline_view *v);
+
+#endif

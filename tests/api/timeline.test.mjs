@@ -1,0 +1,88 @@
+// tests/api/timeline.test.mjs -- the timeline of a run over HTTP: binary windows, and the trace.
+import test, { after, before } from 'node:test';
+import assert from 'node:assert/strict';
+import { getJson, postRun, startServer, sweep, waitFor, workload } from './harness.mjs';
+import { decodeTimeline } from '../../web/js/model/timeline.js';
+
+let server, run, swept;
+before(async () => {
+    server = await startServer();
+    run = (await postRun(server, workload('    y = torch.relu(x) * 2\n    print("between")\n    return y.sum()',
+        { backend: 'interp' }))).body.id;
+    swept = (await postRun(server, { ...sweep([1, 3]), backend: 'interp' })).body.id;
+    await waitFor(server, run);
+    await waitFor(server, swept);
+});
+after(() => server?.stop());
+
+const url = (id, query) => `${server.url}/api/v1/runs/${id}/timeline?${query}`;
+async function view(id, query) {
+    const response = await fetch(url(id, query));
+    assert.equal(response.status, 200, query);
+    assert.equal(response.headers.get('content-type'), 'application/octet-stream');
+    return decodeTimeline(await response.arrayBuffer());
+}
+const kinds = (v, kind) => v.slices.filter((s) => s.kind === kind);
+
+test('a mode has its calls, its host and its kernels, with ops and lines', async () => {
+    const v = await view(run, 'mode=static');
+    assert.deepEqual(v.lanes.map((l) => l.role), ['calls', 'host', 'kernels']);
+    const calls = kinds(v, 'call');
+    assert.ok(calls.length >= 3);
+    assert.equal(kinds(v, 'kernel').length, 2 * calls.length);
+    for (const k of kinds(v, 'kernel')) {
+        const inside = calls.filter((c) => c.start <= k.start && k.start + k.duration <= c.start + c.duration);
+        assert.equal(inside.length, 1);
+        assert.equal(kinds(v, 'launch').filter((l) => l.correlation === k.correlation).length, 1);
+    }
+    const named = Object.values(v.names).find((n) => n.ops?.includes('relu'));
+    assert.deepEqual(named.lines, [4]);
+    assert.equal(v.facts.dropped, 0);
+    assert.equal(v.slices[0].start >= 0, true);
+});
+
+test('a window holds what reaches into it; its times are those of the whole', async () => {
+    const whole = await view(run, 'mode=static');
+    const [, second] = kinds(whole, 'call');
+    const end = second.start + second.duration;
+    const part = await view(run, `mode=static&t0=${second.start}&t1=${end}`);
+    assert.deepEqual(part.slices, whole.slices.filter((s) => s.start <= end && s.start + s.duration >= second.start));
+    assert.equal(part.span, whole.span);
+    const all = await view(run, '');
+    assert.equal(all.lanes.length, 9);
+});
+
+test('a point of a sweep has lanes of its own', async () => {
+    const one = await view(swept, 'mode=eager&n=1');
+    const three = await view(swept, 'mode=eager&n=3');
+    const perCall = (v) => kinds(v, 'eager').length / kinds(v, 'call').length;
+    assert.equal(perCall(one), 2);
+    assert.equal(perCall(three), 4);
+    assert.equal((await view(swept, 'mode=eager&n=2')).lanes.length, 0);
+});
+
+test('the trace is one that Perfetto reads', async () => {
+    const { status, headers, body } = await getJson(`${server.url}/api/v1/runs/${run}/trace.json?mode=static`);
+    assert.equal(status, 200);
+    assert.match(headers.get('content-disposition'), /breakeven-run-\d+\.trace\.json/);
+    const v = await view(run, 'mode=static');
+    const complete = body.traceEvents.filter((e) => e.ph === 'X');
+    assert.equal(complete.length, v.events);
+    for (const e of complete) assert.ok(e.ts >= 0 && e.dur >= 0 && typeof e.name === 'string' && e.tid >= 0);
+    const threads = body.traceEvents.filter((e) => e.name === 'thread_name').map((e) => e.args.name);
+    assert.deepEqual(threads, ['calls', 'host', 'kernels']);
+});
+
+test('what is asked wrongly is refused with the parameter named', async () => {
+    for (const [query, message] of [['t0=x', /t0/], ['t0=9&t1=5', /t0=9 is behind t1=5/], ['px=0', /px/], ['n=one', /n=/]]) {
+        const { status, body } = await getJson(url(run, query));
+        assert.equal(status, 400, query);
+        assert.match(body.error.message, message);
+    }
+    assert.equal((await getJson(url(999, ''))).status, 404);
+});
+
+test('a deleted run leaves no timeline', async () => {
+    await fetch(`${server.url}/api/v1/runs/${swept}`, { method: 'DELETE' });
+    assert.equal((await getJson(url(swept, ''))).status, 404);
+});

@@ -1,0 +1,442 @@
+/* tests/test_profiler_timeline.c -- timelines: what is written is read again, windows
+ * keep what can be seen, damage is found, and a run's own recording holds together. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fusion/base/vec.h"
+#include "profiler/profiler.h"
+#include "profiler/timeline.h"
+
+struct block {
+	char *data;
+	size_t len;
+};
+
+struct blocks {
+	VEC(struct block) list;
+};
+
+static bool keep(void *self, const void *block, size_t len, struct err *err)
+{
+	struct blocks *b = self;
+	struct block copy = { malloc(len), len };
+
+	(void)err;
+	memcpy(copy.data, block, len);
+	assert_true(VEC_PUSH(&b->list, copy));
+	return true;
+}
+
+static void drop(struct blocks *b)
+{
+	for (size_t i = 0; i < b->list.len; i++)
+		free(b->list.at[i].data);
+	VEC_FREE(&b->list);
+}
+
+static struct timeline_event event_at(int64_t start, int64_t duration, uint32_t lane, uint32_t name)
+{
+	return (struct timeline_event){ .start_ns = start,
+					.duration_ns = duration,
+					.lane = lane,
+					.name = name,
+					.kind = TIMELINE_KERNEL };
+}
+
+/* Two lanes (static, dynamic) of n events each, 100 ns apart, 60 long; every
+ * 1,000th of the first takes 90. */
+static void write_two_lanes(struct blocks *b, int n)
+{
+	struct err err = { 0 };
+	struct timeline_writer *w = timeline_writer_create(keep, b, &err);
+	uint32_t lanes[2], name, shape;
+
+	assert_non_null(w);
+	lanes[0] = timeline_writer_lane(w, json_pack("{s:s, s:s}", "name", "a", "mode", "static"));
+	lanes[1] = timeline_writer_lane(
+	    w, json_pack("{s:s, s:s, s:i}", "name", "b", "mode", "dynamic", "n", 7));
+	name = timeline_writer_name(w, json_pack("{s:s, s:[i]}", "name", "fused", "lines", 3));
+	shape = timeline_writer_shape(w, json_pack("{s:[i, i, i]}", "grid", 8, 1, 1));
+	assert_int_equal(shape, 1);
+	for (int i = 0; i < n; i++)
+		for (int k = 1; k >= 0; k--) {
+			struct timeline_event e = event_at(5000 + 100 * (int64_t)i,
+							   k == 0 && i % 1000 == 0 ? 90 : 60,
+							   lanes[k], name);
+
+			e.bytes = i;
+			e.shape = shape;
+			e.correlation = (uint32_t)i;
+			assert_true(timeline_writer_add(w, &e, &err));
+		}
+	assert_true(timeline_writer_finish(w, json_pack("{s:i}", "dropped", 3), &err));
+	timeline_writer_destroy(w);
+}
+
+static void every_event_comes_back_as_it_was(void **state)
+{
+	enum { N = 50000 };
+	struct blocks b = { 0 };
+	struct timeline_tables tables = { 0 };
+	struct timeline_chunk chunk;
+	struct err err = { 0 };
+	int seen = 0, chunks = 0;
+
+	(void)state;
+	write_two_lanes(&b, N);
+	assert_true(timeline_chunk_create(&chunk, &err));
+	for (size_t i = 0; i < b.list.len; i++) {
+		struct timeline_block block;
+
+		assert_true(timeline_block_read(b.list.at[i].data, b.list.at[i].len, &block, &err));
+		assert_int_equal(block.block_bytes, b.list.at[i].len);
+		if (block.kind == TIMELINE_TABLES) {
+			assert_true(timeline_tables_read(&tables, &block, &err));
+			continue;
+		}
+		chunks++;
+		assert_true(timeline_chunk_read(&chunk, &block, &err));
+		assert_int_equal(chunk.start_ns[0], block.t0_ns);
+		for (int k = 0; k < chunk.n; k++, seen++) {
+			int64_t at = seen / 2;
+
+			assert_int_equal(chunk.start_ns[k], 5000 + 100 * at);
+			assert_int_equal(chunk.bytes[k], at);
+			assert_int_equal(chunk.correlation[k], at);
+			assert_int_equal(chunk.shape[k], 1);
+			assert_int_equal(chunk.duration_ns[k],
+					 chunk.lane[k] == 0 && at % 1000 == 0 ? 90 : 60);
+		}
+	}
+	assert_int_equal(seen, 2 * N);
+	assert_int_equal(chunks, (2 * N + TIMELINE_CHUNK_EVENTS - 1) / TIMELINE_CHUNK_EVENTS);
+	assert_int_equal(json_array_size(tables.lanes), 2);
+	assert_int_equal(json_array_size(tables.names), 2);
+	assert_int_equal(json_integer_value(json_object_get(tables.facts, "events")), 2 * N);
+	assert_int_equal(json_integer_value(json_object_get(tables.facts, "dropped")), 3);
+	timeline_tables_finish(&tables);
+	timeline_chunk_destroy(&chunk);
+	drop(&b);
+}
+
+static void events_out_of_range_are_counted_and_left_out(void **state)
+{
+	struct blocks b = { 0 };
+	struct err err = { 0 };
+	struct timeline_writer *w = timeline_writer_create(keep, &b, &err);
+	struct timeline_tables tables = { 0 };
+	struct timeline_block block;
+	uint32_t lane = timeline_writer_lane(w, json_pack("{s:s}", "name", "a"));
+	struct timeline_event wrong[] = { event_at(TIMELINE_MAX_NS, 1, lane, 0),
+					  event_at(INT64_MIN, 1, lane, 0), event_at(0, -1, lane, 0),
+					  event_at(5, INT64_MAX, lane, 0),
+					  event_at(0, 1, lane + 1, 0) };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_true(timeline_writer_add(w, &wrong[i], &err));
+	assert_true(timeline_writer_finish(w, NULL, &err));
+	assert_int_equal(b.list.len, 2); /* tables, and the last ones */
+	for (size_t i = 0; i < b.list.len; i++) {
+		assert_true(timeline_block_read(b.list.at[i].data, b.list.at[i].len, &block, &err));
+		assert_true(timeline_tables_read(&tables, &block, &err));
+	}
+	assert_int_equal(json_integer_value(json_object_get(tables.facts, "out_of_range")), 5);
+	timeline_tables_finish(&tables);
+	timeline_writer_destroy(w);
+	drop(&b);
+}
+
+/* The answer's head, and its columns behind. */
+static json_t *view_of(const struct blocks *b, const struct timeline_query *q, struct buf *out)
+{
+	struct err err = { 0 };
+	struct timeline_view *v = timeline_view_create(q, &err);
+	struct timeline_block block;
+	int64_t t0, t1;
+	uint32_t len;
+	json_t *head;
+
+	for (int kind = TIMELINE_TABLES; kind >= TIMELINE_CHUNK; kind--) {
+		for (size_t i = 0; i < b->list.len; i++) {
+			const struct block *x = &b->list.at[i];
+
+			assert_true(timeline_block_read(x->data, x->len, &block, &err));
+			if ((int)block.kind == TIMELINE_TABLES && kind == TIMELINE_TABLES)
+				assert_true(timeline_view_tables(v, x->data, x->len, &err));
+			if ((int)block.kind == TIMELINE_CHUNK && kind == TIMELINE_CHUNK &&
+			    block.t0_ns <= t1 && block.t1_ns >= t0)
+				assert_true(timeline_view_chunk(v, x->data, x->len, &err));
+		}
+		assert_true(timeline_view_range(v, &t0, &t1, &err));
+	}
+	if (q->trace)
+		assert_true(timeline_view_trace(v, out, &err));
+	else
+		assert_true(timeline_view_columns(v, out, &err));
+	timeline_view_destroy(v);
+	if (q->trace)
+		return json_loadb(out->data, out->len, 0, NULL);
+	assert_memory_equal(out->data, "BETV", 4);
+	memcpy(&len, out->data + 4, sizeof(len));
+	head = json_loadb(out->data + 8, len, 0, NULL);
+	assert_non_null(head);
+	return head;
+}
+
+static json_int_t whole(const json_t *json, const char *key)
+{
+	assert_true(json_is_integer(json_object_get(json, key)));
+	return json_integer_value(json_object_get(json, key));
+}
+
+/* Row i of the answer: its start and duration, as the head says they lie. */
+static void row_times(const struct buf *out, const json_t *head, size_t i, double *start,
+		      double *ns)
+{
+	size_t n = (size_t)whole(head, "rows");
+	uint32_t len;
+
+	memcpy(&len, out->data + 4, sizeof(len));
+	memcpy(start, out->data + 8 + len + 8 * i, sizeof(*start));
+	memcpy(ns, out->data + 8 + len + 8 * n + 8 * i, sizeof(*ns));
+}
+
+static void a_small_window_has_a_row_an_event(void **state)
+{
+	struct blocks b = { 0 };
+	struct timeline_query q = {
+		.mode = "dynamic", .has_n = true, .n = 7, .t0_ns = 1000, .t1_ns = 1990, .px = 100
+	};
+	struct buf out = { 0 };
+	double start, ns;
+	json_t *head, *lane;
+
+	(void)state;
+	write_two_lanes(&b, 50000);
+	head = view_of(&b, &q, &out);
+	assert_int_equal(whole(head, "events"), 10);
+	assert_int_equal(whole(head, "rows"), 10);
+	assert_true(json_is_false(json_object_get(head, "sampled")));
+	assert_int_equal(whole(head, "span_ns"), 49999 * 100 + 60);
+	assert_int_equal(whole(head, "t0_ns"), 1000);
+	row_times(&out, head, 3, &start, &ns);
+	assert_true(start == 1300 && ns == 60);
+	assert_int_equal(json_array_size(json_object_get(head, "lanes")), 1);
+	lane = json_array_get(json_object_get(head, "lanes"), 0);
+	assert_string_equal(json_string_value(json_object_get(lane, "name")), "b");
+	assert_int_equal(whole(lane, "sum_ns"), 600);
+	assert_int_equal(whole(lane, "busy_ns"), 600);
+	assert_non_null(json_object_get(json_object_get(head, "names"), "1"));
+	assert_non_null(json_object_get(json_object_get(head, "shapes"), "1"));
+	json_decref(head);
+	q.n = 8;
+	head = view_of(&b, &q, &out);
+	assert_int_equal(whole(head, "events"), 0);
+	assert_int_equal(json_array_size(json_object_get(head, "lanes")), 0);
+	json_decref(head);
+	buf_finish(&out);
+	drop(&b);
+}
+
+static void a_wide_window_keeps_the_longest_of_each_pixel_and_all_totals(void **state)
+{
+	enum { N = 50000, PX = 50 };
+	struct blocks b = { 0 };
+	struct timeline_query q = { .t1_ns = -1, .px = PX };
+	struct buf out = { 0 };
+	json_t *head, *total;
+	int long_ones = 0;
+
+	(void)state;
+	write_two_lanes(&b, N);
+	head = view_of(&b, &q, &out);
+	assert_int_equal(whole(head, "events"), 2 * N);
+	assert_true(json_is_true(json_object_get(head, "sampled")));
+	assert_int_equal(whole(head, "rows"), 2 * PX);
+	for (size_t i = 0; i < 2 * PX; i++) {
+		double start, ns;
+
+		row_times(&out, head, i, &start, &ns);
+		long_ones += ns == 90;
+	}
+	assert_int_equal(long_ones, PX); /* one in each pixel of the first lane */
+	total = json_array_get(json_object_get(head, "totals"), 0);
+	assert_int_equal(json_integer_value(json_array_get(total, 2)), 2 * N);
+	assert_int_equal(json_integer_value(json_array_get(total, 3)), 2 * N * 60 + N / 1000 * 30);
+	assert_int_equal(json_integer_value(json_array_get(total, 4)), 90);
+	assert_int_equal(whole(json_object_get(head, "facts"), "dropped"), 3);
+	json_decref(head);
+	buf_finish(&out);
+	drop(&b);
+}
+
+static void a_trace_has_all_events_and_the_names_of_their_lanes(void **state)
+{
+	struct blocks b = { 0 };
+	struct timeline_query q = { .t1_ns = -1, .trace = true };
+	struct buf out = { 0 };
+	json_t *trace, *events, *e;
+	int complete = 0, threads = 0;
+	size_t i;
+
+	(void)state;
+	write_two_lanes(&b, 20);
+	trace = view_of(&b, &q, &out);
+	assert_non_null(trace);
+	events = json_object_get(trace, "traceEvents");
+	json_array_foreach(events, i, e)
+	{
+		const char *name = json_string_value(json_object_get(e, "name"));
+		const char *ph = json_string_value(json_object_get(e, "ph"));
+
+		threads += strcmp(name, "thread_name") == 0;
+		if (strcmp(ph, "X") != 0)
+			continue;
+		assert_string_equal(name, "fused");
+		assert_true(json_number_value(json_object_get(e, "dur")) ==
+			    (complete < 2 && whole(e, "tid") == 0 ? 0.09 : 0.06));
+		assert_non_null(json_object_get(json_object_get(e, "args"), "grid"));
+		complete++;
+	}
+	assert_int_equal(complete, 40);
+	assert_int_equal(threads, 2);
+	json_decref(trace);
+	buf_finish(&out);
+	drop(&b);
+}
+
+static void damage_is_found_wherever_it_is(void **state)
+{
+	struct blocks b = { 0 };
+	struct timeline_block block;
+	struct err err = { 0 };
+
+	(void)state;
+	write_two_lanes(&b, 100);
+	for (size_t i = 0; i < b.list.len; i++) {
+		struct block *x = &b.list.at[i];
+
+		for (size_t at = 48; at < x->len; at += 7) {
+			x->data[at] ^= 0x20;
+			assert_false(timeline_block_read(x->data, x->len, &block, &err));
+			assert_int_equal(err.code, ERR_TIMELINE);
+			x->data[at] ^= 0x20;
+		}
+		for (size_t len = 0; len < x->len; len += 5)
+			assert_false(timeline_block_read(x->data, len, &block, &err));
+		assert_true(timeline_block_read(x->data, x->len, &block, &err));
+	}
+	drop(&b);
+}
+
+static json_t *load(const char *text)
+{
+	char *copy = strdup(text);
+	json_t *json;
+
+	for (char *c = copy; *c; c++)
+		*c = *c == '\'' ? '"' : *c;
+	json = json_loads(copy, 0, NULL);
+	free(copy);
+	assert_non_null(json);
+	return json;
+}
+
+/* Rows of an answer by kind; checks that each lies in its lane's role. */
+static void count_kinds(const json_t *head, const struct buf *out, int kinds[TIMELINE_KIND_COUNT])
+{
+	size_t n = (size_t)whole(head, "rows");
+	uint32_t len;
+	const char *at;
+
+	memcpy(&len, out->data + 4, sizeof(len));
+	at = out->data + 8 + len + 3 * 8 * n + (4 * n + 7) / 8 * 8;
+	memset(kinds, 0, sizeof(*kinds) * TIMELINE_KIND_COUNT);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t kind;
+
+		memcpy(&kind, at + 4 * i, sizeof(kind));
+		assert_true(kind < TIMELINE_KIND_COUNT);
+		kinds[kind]++;
+	}
+}
+
+static void a_run_records_calls_kernels_and_phases_of_every_mode(void **state)
+{
+	struct blocks b = { 0 };
+	struct profiler_options options = { .timing = true, .timeline = keep, .self = &b };
+	json_t *json = load(
+	    "{'name': 'chain', 'threads': 1, 'backend': 'interp', 'modes': ['eager', "
+	    "'static'], 'source': 'import torch\\ndef model(x):\\n    x = x * 2\\n  "
+	    "  x = torch.sin(x)\\n    return x.sum()\\n', 'calls': [[{'random': "
+	    "{'shape': [4, 8], 'seed': 1}}]]}");
+	struct err err = { 0 };
+	struct workload *w = workload_parse(json, &err);
+	json_t *report = profiler_run(w, &options, &err), *head, *name;
+	struct buf out = { 0 };
+	int kinds[TIMELINE_KIND_COUNT];
+	const char *key;
+	bool fused = false, sin_at_4 = false;
+
+	(void)state;
+	assert_non_null(report);
+	head = view_of(&b, &(struct timeline_query){ .mode = "static", .t1_ns = -1, .px = 100 },
+		       &out);
+	count_kinds(head, &out, kinds);
+	assert_int_equal(json_array_size(json_object_get(head, "lanes")), 3);
+	assert_true(kinds[TIMELINE_CALL] >= 3);
+	assert_int_equal(kinds[TIMELINE_KERNEL], kinds[TIMELINE_CALL]);
+	assert_int_equal(kinds[TIMELINE_LAUNCH], kinds[TIMELINE_KERNEL]);
+	assert_int_equal(kinds[TIMELINE_GUARDS], kinds[TIMELINE_CALL]);
+	assert_int_equal(kinds[TIMELINE_EAGER], 0);
+	json_object_foreach(json_object_get(head, "names"), key, name)
+	{
+		json_t *lines = json_object_get(name, "lines");
+
+		fused |= json_array_size(lines) == 3 &&
+			 json_array_size(json_object_get(name, "ops")) == 3;
+	}
+	assert_true(fused);
+	json_decref(head);
+	head = view_of(&b, &(struct timeline_query){ .mode = "eager", .t1_ns = -1, .px = 100 },
+		       &out);
+	count_kinds(head, &out, kinds);
+	assert_int_equal(kinds[TIMELINE_EAGER], 3 * kinds[TIMELINE_CALL]);
+	assert_int_equal(kinds[TIMELINE_KERNEL], 0);
+	json_object_foreach(json_object_get(head, "names"), key, name)
+	{
+		sin_at_4 |= strcmp(json_string_value(json_object_get(name, "name")), "sin") == 0 &&
+			    json_integer_value(json_array_get(json_object_get(name, "lines"), 0)) ==
+				4;
+	}
+	assert_true(sin_at_4);
+	assert_int_equal(whole(json_object_get(head, "facts"), "dropped"), 0);
+	json_decref(head);
+	json_decref(report);
+	json_decref(json);
+	workload_destroy(w);
+	buf_finish(&out);
+	drop(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_event_comes_back_as_it_was),
+		cmocka_unit_test(events_out_of_range_are_counted_and_left_out),
+		cmocka_unit_test(a_small_window_has_a_row_an_event),
+		cmocka_unit_test(a_wide_window_keeps_the_longest_of_each_pixel_and_all_totals),
+		cmocka_unit_test(a_trace_has_all_events_and_the_names_of_their_lanes),
+		cmocka_unit_test(damage_is_found_wherever_it_is),
+		cmocka_unit_test(a_run_records_calls_kernels_and_phases_of_every_mode),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

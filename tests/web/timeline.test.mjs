@@ -1,0 +1,97 @@
+// tests/web/timeline.test.mjs -- windows of timelines: decoding, totals, search.
+import test from "node:test";
+import assert from "node:assert/strict";
+import { byKind, decodeTimeline, keepInside, partner, sliceAt, tickStep, totalsOf } from "../../web/js/model/timeline.js";
+
+const slice = (start, duration, kind = "kernel", more = {}) => ({
+  start, duration, kind, bytes: 0, lane: 0, name: 1, shape: 0, correlation: 0, events: 1, ...more,
+});
+
+/** An answer as timeline_view_columns() writes it. */
+function answer(head, columns) {
+  let text = JSON.stringify(head);
+  while (text.length % 8) text += " ";
+  const parts = columns.map(([type, values]) => (type === "f64" ? new Float64Array(values) : new Uint32Array(values)));
+  const size = parts.reduce((n, p) => n + Math.ceil(p.byteLength / 8) * 8, 8 + text.length);
+  const bytes = new Uint8Array(size);
+  bytes.set(new TextEncoder().encode("BETV"));
+  new DataView(bytes.buffer).setUint32(4, text.length, true);
+  bytes.set(new TextEncoder().encode(text), 8);
+  let at = 8 + text.length;
+  for (const p of parts) {
+    bytes.set(new Uint8Array(p.buffer), at);
+    at += Math.ceil(p.byteLength / 8) * 8;
+  }
+  return bytes.buffer;
+}
+
+test("an answer's columns become slices, in order", () => {
+  const names = ["start_ns", "duration_ns", "bytes", "lane", "kind", "name", "shape", "correlation", "events"];
+  const types = ["f64", "f64", "f64", "u32", "u32", "u32", "u32", "u32", "u32"];
+  const head = {
+    span_ns: 100, t0_ns: 0, t1_ns: 100, events: 3, sampled: false, rows: 3, lanes: [{ id: 0, name: "kernels" }],
+    names: { 1: { name: "sin" } }, shapes: {}, totals: [[1, 1, 3, 60, 30]], kinds: ["call", "kernel"], facts: null,
+    columns: names.map((n, i) => [n, types[i]]),
+  };
+  const columns = [[50, 10, 10], [10, 20, 30], [0, 0, 8], [0, 0, 0], [1, 1, 0], [1, 1, 1], [0, 0, 0], [3, 2, 1], [1, 1, 1]];
+  const view = decodeTimeline(answer(head, columns.map((c, i) => [types[i], c])));
+  assert.deepEqual(view.slices.map((s) => [s.start, s.duration, s.kind, s.correlation]),
+    [[10, 30, "call", 1], [10, 20, "kernel", 2], [50, 10, "kernel", 3]]);
+  assert.deepEqual(view.totals, [{ name: 1, kind: "kernel", count: 3, sum: 60, most: 30 }]);
+  assert.deepEqual(view.facts, {});
+  assert.throws(() => decodeTimeline(new ArrayBuffer(16)), /no timeline/);
+});
+
+test("totals count what lies inside the window", () => {
+  const slices = [slice(0, 10), slice(20, 10), slice(40, 10, "launch", { name: 2 }), slice(100, 10)];
+  assert.deepEqual(totalsOf(slices, 5, 45), [
+    { name: 1, kind: "kernel", count: 2, sum: 15, most: 10 },
+    { name: 2, kind: "launch", count: 1, sum: 5, most: 10 },
+  ]);
+});
+
+test("rows by kind add up to the calls", () => {
+  const totals = [
+    { name: 1, kind: "call", count: 2, sum: 100, most: 50 },
+    { name: 2, kind: "kernel", count: 2, sum: 40, most: 20 },
+    { name: 3, kind: "kernel", count: 2, sum: 20, most: 20 },
+    { name: 4, kind: "guards", count: 2, sum: 10, most: 5 },
+  ];
+  const { rows, whole, calls } = byKind(totals, 500);
+  assert.deepEqual(rows, [
+    { kind: "kernel", count: 4, sum: 60 },
+    { kind: "guards", count: 2, sum: 10 },
+    { kind: "rest", count: 0, sum: 30 },
+  ]);
+  assert.equal(rows.reduce((n, r) => n + r.sum, 0), whole);
+  assert.equal(calls, 2);
+  assert.equal(byKind([], 500).whole, 500);
+});
+
+test("a slice is found where it is drawn: the inner of two, the nearest beside", () => {
+  const slices = [slice(0, 100, "dispatch"), slice(20, 10, "alloc"), slice(200, 1)];
+  assert.equal(sliceAt(slices, 0, 25, 0)?.kind, "alloc");
+  assert.equal(sliceAt(slices, 0, 50, 0)?.kind, "dispatch");
+  assert.equal(sliceAt(slices, 0, 205, 5)?.start, 200);
+  assert.equal(sliceAt(slices, 0, 150, 5), null);
+  assert.equal(sliceAt(slices, 1, 25, 0), null);
+});
+
+test("a kernel and its launch find each other", () => {
+  const launch = slice(0, 5, "launch", { correlation: 7 });
+  const kernel = slice(5, 9, "kernel", { correlation: 7 });
+  assert.equal(partner([launch, kernel], kernel), launch);
+  assert.equal(partner([launch, kernel], launch), kernel);
+  assert.equal(partner([kernel], kernel), null);
+  assert.equal(partner([launch], slice(0, 1)), null);
+});
+
+test("the ruler steps by 1, 2 or 5, and a window stays inside", () => {
+  assert.equal(tickStep(1000, 10), 100);
+  assert.equal(tickStep(1100, 10), 200);
+  assert.equal(tickStep(4300, 10), 500);
+  assert.deepEqual(keepInside(-50, 50, 1000, 10), { t0: 0, t1: 100 });
+  assert.deepEqual(keepInside(950, 1050, 1000, 10), { t0: 900, t1: 1000 });
+  assert.deepEqual(keepInside(500, 501, 1000, 10), { t0: 500, t1: 510 });
+  assert.deepEqual(keepInside(-5, 5000, 1000, 10), { t0: 0, t1: 1000 });
+});

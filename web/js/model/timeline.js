@@ -1,0 +1,207 @@
+// js/model/timeline.js -- a window of a timeline: decoded, summed up, searched.
+//
+// Times are nanoseconds since the first event of the lanes that were asked for.
+
+/**
+ * @typedef {object} LaneInfo
+ * @property {number} id
+ * @property {string} name
+ * @property {string} [role] calls, host, kernels
+ * @property {number} events in the window, as the next two
+ * @property {number} sum_ns
+ * @property {number} busy_ns with overlaps counted once
+ *
+ * @typedef {object} NameInfo what a name stands for
+ * @property {string} name
+ * @property {string[]} [ops]
+ * @property {number[]} [lines]
+ * @property {number} [graph]
+ * @property {string} [frame]
+ * @property {string} [compile]
+ * @property {string} [why]
+ * @property {string} [form]
+ * @property {number} [read_bytes]
+ * @property {number} [written_bytes]
+ *
+ * @typedef {object} Slice
+ * @property {number} start
+ * @property {number} duration
+ * @property {number} bytes
+ * @property {number} lane
+ * @property {string} kind
+ * @property {number} name
+ * @property {number} shape
+ * @property {number} correlation
+ * @property {number} events that it stands for: the longest of so many
+ *
+ * @typedef {object} View
+ * @property {number} span all of it, from 0
+ * @property {number} t0
+ * @property {number} t1
+ * @property {number} events
+ * @property {boolean} sampled a slice may stand for several
+ * @property {LaneInfo[]} lanes
+ * @property {Record<string, NameInfo>} names
+ * @property {Record<string, Record<string, unknown>>} shapes
+ * @property {Total[]} totals of the window, exact
+ * @property {Record<string, any>} facts
+ * @property {Slice[]} slices in order of their starts
+ *
+ * @typedef {object} Total
+ * @property {number} name
+ * @property {string} kind
+ * @property {number} count
+ * @property {number} sum what lies in the window
+ * @property {number} most the longest
+ */
+
+export const DEVICE_KINDS = ["kernel", "library", "eager", "copy", "set"];
+const HOST_KINDS = ["guards", "dispatch", "alloc", "launch"];
+
+/** What a kind is called, one and many. @type {Record<string, string>} */
+export const KIND_NAMES = {
+  kernel: "Fused kernels",
+  library: "Library kernels",
+  eager: "Eager kernels",
+  copy: "Copies",
+  set: "Memory sets",
+  guards: "Guards",
+  dispatch: "Dispatch",
+  alloc: "Allocation",
+  launch: "Launches",
+  call: "Calls",
+  api: "API calls",
+  range: "Marked ranges",
+  overhead: "Recording",
+  wait: "Waits",
+};
+
+/** The answer of the server. @param {ArrayBuffer} buffer @returns {View} */
+export function decodeTimeline(buffer) {
+  const bytes = new DataView(buffer);
+  if (buffer.byteLength < 8 || bytes.getUint32(0, true) !== 0x56544542)
+    throw new Error("The server's answer is no timeline.");
+  const length = bytes.getUint32(4, true);
+  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
+  /** @type {Record<string, Float64Array | Uint32Array>} */
+  const columns = {};
+  let at = 8 + length;
+  for (const [name, type] of head.columns) {
+    columns[name] =
+      type === "f64" ? new Float64Array(buffer, at, head.rows) : new Uint32Array(buffer, at, head.rows);
+    at += Math.ceil(columns[name].byteLength / 8) * 8;
+  }
+  const slices = Array.from({ length: head.rows }, (_, i) => ({
+    start: columns.start_ns[i],
+    duration: columns.duration_ns[i],
+    bytes: columns.bytes[i],
+    lane: columns.lane[i],
+    kind: head.kinds[columns.kind[i]],
+    name: columns.name[i],
+    shape: columns.shape[i],
+    correlation: columns.correlation[i],
+    events: columns.events[i],
+  }));
+  slices.sort((a, b) => a.start - b.start || b.duration - a.duration);
+  return {
+    span: head.span_ns,
+    t0: head.t0_ns,
+    t1: head.t1_ns,
+    events: head.events,
+    sampled: head.sampled,
+    lanes: head.lanes,
+    names: head.names,
+    shapes: head.shapes,
+    facts: head.facts ?? {},
+    totals: head.totals.map((/** @type {number[]} */ t) => ({
+      name: t[0],
+      kind: head.kinds[t[1]],
+      count: t[2],
+      sum: t[3],
+      most: t[4],
+    })),
+    slices,
+  };
+}
+
+/**
+ * Totals of a part of a view that is not sampled.
+ * @param {readonly Slice[]} slices @param {number} t0 @param {number} t1
+ * @returns {Total[]} dearest first
+ */
+export function totalsOf(slices, t0, t1) {
+  /** @type {Map<string, Total>} */
+  const by = new Map();
+  for (const s of slices) {
+    const inside = Math.min(s.start + s.duration, t1) - Math.max(s.start, t0);
+    if (inside < 0) continue;
+    const key = `${s.kind} ${s.name}`;
+    const t = by.get(key) ?? { name: s.name, kind: s.kind, count: 0, sum: 0, most: 0 };
+    t.count += 1;
+    t.sum += inside;
+    t.most = Math.max(t.most, s.duration);
+    by.set(key, t);
+  }
+  return [...by.values()].sort((a, b) => b.sum - a.sum);
+}
+
+/**
+ * Where the time goes, by kind, so that the rows add up to the calls: what is in no
+ * other row is "rest".  Of a window without calls the whole is its length.
+ * @param {readonly Total[]} totals @param {number} length
+ * @returns {{rows: {kind: string, count: number, sum: number}[], whole: number, calls: number}}
+ */
+export function byKind(totals, length) {
+  const sum = (/** @type {string} */ kind) => {
+    const of = totals.filter((t) => t.kind === kind);
+    return { kind, count: of.reduce((n, t) => n + t.count, 0), sum: of.reduce((n, t) => n + t.sum, 0) };
+  };
+  const known = [...DEVICE_KINDS, ...HOST_KINDS];
+  const others = [...new Set(totals.map((t) => t.kind))].filter((k) => k !== "call" && !known.includes(k));
+  const rows = [...known, ...others].map(sum).filter((r) => r.count > 0);
+  const calls = sum("call");
+  const whole = calls.count ? calls.sum : length;
+  const rest = whole - rows.reduce((n, r) => n + r.sum, 0);
+  if (rest > 0) rows.push({ kind: "rest", count: 0, sum: rest });
+  return { rows, whole, calls: calls.count };
+}
+
+/**
+ * The slice at a time in a lane; within `slack` beside one, the nearest.
+ * @param {readonly Slice[]} slices @param {number} lane @param {number} t @param {number} slack
+ * @returns {Slice | null}
+ */
+export function sliceAt(slices, lane, t, slack) {
+  let best = null;
+  let nearest = Infinity;
+  for (const s of slices) {
+    if (s.lane !== lane || s.start > t + slack || s.start + s.duration < t - slack) continue;
+    const away = Math.max(0, s.start - t, t - s.start - s.duration);
+    // What is inside another lies behind it in the list, and is drawn above it.
+    if (away < nearest || (away === nearest && best && s.duration <= best.duration)) [best, nearest] = [s, away];
+  }
+  return best;
+}
+
+/** The launch that a kernel came from, or the kernel of a launch. @param {readonly Slice[]} slices @param {Slice} of */
+export function partner(slices, of) {
+  if (!of.correlation) return null;
+  const device = DEVICE_KINDS.includes(of.kind);
+  return (
+    slices.find((s) => s !== of && s.correlation === of.correlation && DEVICE_KINDS.includes(s.kind) !== device) ?? null
+  );
+}
+
+/** A step for the ruler: 1, 2 or 5 times a power of ten, at most `most` of them. @param {number} span @param {number} most */
+export function tickStep(span, most) {
+  const raw = Math.max(span / Math.max(most, 1), 1e-9);
+  const power = 10 ** Math.floor(Math.log10(raw));
+  return power * ([1, 2, 5].find((m) => m * power >= raw) ?? 10);
+}
+
+/** The window kept within [0, span], at least `least` long. @param {number} t0 @param {number} t1 @param {number} span @param {number} least */
+export function keepInside(t0, t1, span, least) {
+  const length = Math.min(span, Math.max(least, t1 - t0));
+  const from = Math.min(Math.max(0, t0), span - length);
+  return { t0: from, t1: from + length };
+}

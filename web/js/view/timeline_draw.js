@@ -1,0 +1,227 @@
+// js/view/timeline_draw.js -- lanes, ruler and overview of a timeline on a canvas.
+//
+// Draws what it is given and keeps nothing; colours are the CSS tokens.  A label
+// stands only where it fits.
+
+import { token } from "./dom.js";
+import { DEVICE_KINDS, tickStep } from "../model/timeline.js";
+import { number, timeUnit } from "../model/format.js";
+
+/** @typedef {import("../model/timeline.js").Slice} Slice */
+/** @typedef {import("../model/timeline.js").View} View */
+/** @typedef {{view: View, whole: View, t0: number, t1: number, pointed: Slice | null, width: number}} Scene */
+/** @typedef {{id: number, y: number, height: number, label: string}} Row */
+
+export const OVERVIEW = 34;
+const RULER = 24;
+const GAP = 4;
+const RIGHT = 10;
+
+/** Token of each kind. @type {Record<string, string>} */
+const COLOURS = {
+  kernel: "--c-fused",
+  library: "--c-library",
+  eager: "--c-eager",
+  copy: "--c-copy",
+  set: "--c-copy",
+  guards: "--c-guard",
+  dispatch: "--c-host",
+  alloc: "--c-fallback",
+  launch: "--c-copy",
+  call: "--sunk",
+  api: "--c-host",
+  range: "--sunk",
+  overhead: "--c-compile",
+  wait: "--sunk",
+};
+const OUTLINED = ["call", "dispatch", "api", "range", "wait"];
+
+const isSmall = (/** @type {number} */ width) => width < 620;
+/** Where times begin, in pixels. @param {number} width */
+export const leftOf = (width) => (isSmall(width) ? 64 : 116);
+
+/** @param {Scene} s @param {number} t */
+export const xOf = (s, t) => leftOf(s.width) + ((t - s.t0) / (s.t1 - s.t0)) * (s.width - leftOf(s.width) - RIGHT);
+/** @param {Scene} s @param {number} x */
+export const timeOf = (s, x) => s.t0 + ((x - leftOf(s.width)) / (s.width - leftOf(s.width) - RIGHT)) * (s.t1 - s.t0);
+/** A time of the overview. @param {Scene} s @param {number} x */
+export const overviewTime = (s, x) =>
+  ((x - leftOf(s.width)) / (s.width - leftOf(s.width) - RIGHT)) * Math.max(1, s.whole.span);
+
+/** The lanes from top to bottom. @param {View} view @returns {Row[]} */
+export function rowsOf(view) {
+  let y = OVERVIEW + 6 + RULER + GAP;
+  return view.lanes.map((lane) => {
+    const height = lane.role === "kernels" ? 44 : lane.role === "calls" ? 26 : 34;
+    const row = { id: lane.id, y, height, label: lane.name[0].toUpperCase() + lane.name.slice(1) };
+    y += height + GAP;
+    return row;
+  });
+}
+
+/** @param {View} view */
+export function heightOf(view) {
+  const last = rowsOf(view).at(-1);
+  return last ? last.y + last.height + GAP : OVERVIEW + RULER + 16;
+}
+
+/** @param {CanvasRenderingContext2D} g @param {string} text @param {number} width */
+function fit(g, text, width) {
+  if (g.measureText(text).width <= width) return text;
+  let [low, high] = [0, text.length];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (g.measureText(`${text.slice(0, middle)}\u2026`).width <= width) low = middle;
+    else high = middle - 1;
+  }
+  return low > 2 ? `${text.slice(0, low)}\u2026` : "";
+}
+
+/** @param {string} kind */
+function labelInk(kind) {
+  if (OUTLINED.includes(kind)) return token("--ink");
+  if (["guards", "launch", "copy", "set"].includes(kind)) return "#101214";
+  return document.documentElement.dataset.theme === "dark" ? "#101214" : "#ffffff";
+}
+
+/** @param {CanvasRenderingContext2D} g @param {Scene} s */
+function drawOverview(g, s) {
+  const [left, right] = [leftOf(s.width), s.width - RIGHT];
+  const x = (/** @type {number} */ t) => left + (t / Math.max(1, s.whole.span)) * (right - left);
+  g.fillStyle = token("--sunk");
+  g.fillRect(0, 0, s.width, OVERVIEW);
+  g.fillStyle = token("--c-fused");
+  let last = -1;
+  for (const e of s.whole.slices) {
+    if (!DEVICE_KINDS.includes(e.kind)) continue;
+    const [a, b] = [x(e.start), x(e.start + e.duration)];
+    if (b - last < 0.5) continue;
+    g.fillRect(a, 12, Math.max(0.6, b - a), 16);
+    last = b;
+  }
+  g.fillStyle = token("--page");
+  g.globalAlpha = 0.62;
+  g.fillRect(left, 1, x(s.t0) - left, OVERVIEW - 2);
+  g.fillRect(x(s.t1), 1, right - x(s.t1), OVERVIEW - 2);
+  g.globalAlpha = 1;
+  g.strokeStyle = token("--ink");
+  g.strokeRect(x(s.t0) + 0.5, 1.5, Math.max(2, x(s.t1) - x(s.t0)), OVERVIEW - 3);
+  g.fillStyle = token("--ink2");
+  g.font = `11px ${token("--font-ui")}`;
+  g.fillText("All", 12, OVERVIEW / 2);
+}
+
+/** @param {CanvasRenderingContext2D} g @param {Scene} s */
+function drawRuler(g, s) {
+  const y = OVERVIEW + 6;
+  const step = tickStep(s.t1 - s.t0, isSmall(s.width) ? 3 : 9);
+  const unit = timeUnit([(s.t1 - s.t0) / 1000]);
+  g.font = `11px ${token("--font-ui")}`;
+  let named = false;
+  // From the left end of the window: what matters is how long something takes.
+  for (let t = s.t0; t <= s.t1; t += step) {
+    const x = Math.round(xOf(s, t)) + 0.5;
+    g.strokeStyle = token("--line2");
+    g.beginPath();
+    g.moveTo(x, y + 17);
+    g.lineTo(x, y + RULER);
+    g.stroke();
+    if (x + 40 > s.width) continue;
+    const value = number(Math.round(((t - s.t0) / 1000 / unit.scale) * 1e4) / 1e4);
+    g.fillStyle = token("--ink3");
+    g.fillText(`${value}${named ? "" : ` ${unit.name}`}`, x + 4, y + 10);
+    named = true;
+  }
+}
+
+/** @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row @param {Slice} e */
+function drawSlice(g, s, row, e) {
+  const [y, height] = [row.y + 3, row.height - 6];
+  const a = Math.max(-1e4, xOf(s, e.start));
+  const w = Math.max(1, Math.min(xOf(s, e.start + e.duration), s.width + 1e4) - a - 0.5);
+  g.fillStyle = token(COLOURS[e.kind] ?? "--c-host");
+  g.fillRect(a, y, w, height);
+  if (OUTLINED.includes(e.kind) && w > 2) {
+    g.strokeStyle = token("--edge");
+    g.strokeRect(a + 0.5, y + 0.5, w - 1, height - 1);
+  }
+  if (e === s.pointed) {
+    g.strokeStyle = token("--ink");
+    g.lineWidth = 2;
+    g.strokeRect(a, y, w, height);
+    g.lineWidth = 1;
+  }
+  const from = Math.max(a, leftOf(s.width));
+  const room = Math.min(a + w, s.width - RIGHT) - from - 8;
+  if (room < 14) return;
+  g.fillStyle = labelInk(e.kind);
+  g.font = `500 11px ${token("--font-ui")}`;
+  g.fillText(fit(g, s.view.names[e.name]?.name ?? e.kind, room), from + 4, y + height / 2 + 0.5);
+}
+
+/** @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row */
+function drawLane(g, s, row) {
+  g.strokeStyle = token("--line");
+  g.beginPath();
+  g.moveTo(0, row.y - 1.5);
+  g.lineTo(s.width, row.y - 1.5);
+  g.stroke();
+  g.fillStyle = token("--ink2");
+  g.font = `12px ${token("--font-ui")}`;
+  g.fillText(fit(g, row.label, leftOf(s.width) - 16), 12, row.y + row.height / 2);
+  g.save();
+  g.beginPath();
+  g.rect(leftOf(s.width), row.y - 1, s.width - leftOf(s.width) - RIGHT, row.height + 2);
+  g.clip();
+  for (const e of s.view.slices)
+    if (e.lane === row.id && e.start <= s.t1 && e.start + e.duration >= s.t0 && e !== s.pointed) drawSlice(g, s, row, e);
+  if (s.pointed?.lane === row.id) drawSlice(g, s, row, s.pointed);
+  g.restore();
+}
+
+/** An arrow from the launch to its kernel.
+ * @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row[]} rows @param {Slice} from @param {Slice} to */
+function drawFlow(g, s, rows, from, to) {
+  const [a, b] = [rows.find((r) => r.id === from.lane), rows.find((r) => r.id === to.lane)];
+  if (!a || !b) return;
+  const [x0, x1] = [xOf(s, from.start + from.duration / 2), xOf(s, to.start) + 1];
+  const [y0, y1] = [a.y + a.height - 8, b.y + 4];
+  g.strokeStyle = token("--ink");
+  g.fillStyle = token("--ink");
+  g.lineWidth = 1.5;
+  g.beginPath();
+  g.moveTo(x0, y0);
+  g.bezierCurveTo(x0, y1 - 2, x1, y0 + 2, x1, y1);
+  g.stroke();
+  g.lineWidth = 1;
+  g.beginPath();
+  g.arc(x0, y0, 2.5, 0, 7);
+  g.fill();
+}
+
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {Scene} s
+ * @param {Slice | null} other the other end of the pointed slice's launch
+ */
+export function drawTimeline(canvas, s, other) {
+  const ratio = devicePixelRatio || 1;
+  const height = heightOf(s.view);
+  const g = canvas.getContext("2d");
+  if (!g) return;
+  if (canvas.width !== Math.round(s.width * ratio) || canvas.height !== Math.round(height * ratio)) {
+    canvas.width = Math.round(s.width * ratio);
+    canvas.height = Math.round(height * ratio);
+  }
+  g.setTransform(ratio, 0, 0, ratio, 0, 0);
+  g.clearRect(0, 0, s.width, height);
+  g.textBaseline = "middle";
+  drawOverview(g, s);
+  drawRuler(g, s);
+  const rows = rowsOf(s.view);
+  for (const row of rows) drawLane(g, s, row);
+  if (s.pointed && other) {
+    const device = DEVICE_KINDS.includes(s.pointed.kind);
+    drawFlow(g, s, rows, device ? other : s.pointed, device ? s.pointed : other);
+  }
+}
