@@ -327,6 +327,50 @@ static void a_damaged_report_is_an_error_not_a_crash(void **state)
 	buf_finish(&environment);
 }
 
+static bool add_block(void *self, const struct timeline_row *row, struct err *err)
+{
+	(void)err;
+	buf_printf(self, "%.*s@%lld ", (int)row->len, (const char *)row->data,
+		   (long long)row->t0_ns);
+	return true;
+}
+
+/* The blocks of a kind that reach into [t0, t1]. */
+static void expect_blocks(struct fixture *f, int64_t id, int64_t kind, int64_t t0, int64_t t1,
+			  const char *wanted)
+{
+	struct buf seen = { 0 };
+	struct err err = { 0 };
+
+	buf_puts(&seen, "");
+	assert_true(db_timeline_each(f->db, id, kind, t0, t1, add_block, &seen, &err));
+	assert_string_equal(seen.data ? seen.data : "", wanted);
+	buf_finish(&seen);
+}
+
+static void timelines_are_found_by_time_replaced_and_go_with_their_run(void **state)
+{
+	struct fixture *f = *state;
+	int64_t id = insert(f, "a", "p", "");
+	const struct timeline_row blocks[] = { { 2, 0, 0, 0, "names", 5 },
+					       { 1, 3, 10, 20, "one", 3 },
+					       { 1, 3, 15, 30, "two", 3 },
+					       { 1, 3, 40, 50, "three", 5 } };
+	struct err err = { 0 };
+
+	assert_true(db_timeline_put(f->db, id, blocks, 4, &err));
+	expect_blocks(f, id, 2, INT64_MIN, INT64_MAX, "names@0 ");
+	expect_blocks(f, id, 1, 20, 39, "one@10 two@15 ");
+	expect_blocks(f, id, 1, 31, 40, "three@40 ");
+	expect_blocks(f, id + 1, 1, 0, 100, "");
+	assert_true(db_timeline_put(f->db, id, blocks + 3, 1, &err));
+	expect_blocks(f, id, 1, 0, 100, "three@40 ");
+	assert_true(db_run_end(f->db, id, RUN_CANCELLED, NULL, &err));
+	assert_true(db_run_delete(f->db, id, &err));
+	expect_blocks(f, id, 1, 0, 100, "");
+	assert_false(db_timeline_put(f->db, id, blocks, 4, &err));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -342,6 +386,7 @@ int main(void)
 		TEST(a_store_locked_by_another_program_is_named),
 		TEST(what_is_no_database_or_too_new_is_refused),
 		TEST(a_damaged_report_is_an_error_not_a_crash),
+		TEST(timelines_are_found_by_time_replaced_and_go_with_their_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

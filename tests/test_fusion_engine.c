@@ -125,8 +125,11 @@ static void an_observer_is_told_of_compiles_launches_and_phases(void **state)
 {
 	struct engine e = engine_open("interp", FUSION_STATIC, CHAIN);
 	struct seen seen = { .ordered = true };
-	struct fusion_observer observer = { &seen, on_compiled, on_launched, on_phase,
-					    on_recompiled };
+	struct fusion_observer observer = { .self = &seen,
+					    .compiled = on_compiled,
+					    .launched = on_launched,
+					    .phase = on_phase,
+					    .recompiled = on_recompiled };
 
 	(void)state;
 	fusion_observe(e.session, &observer);
@@ -146,6 +149,32 @@ static void an_observer_is_told_of_compiles_launches_and_phases(void **state)
 	fusion_observe(e.session, NULL);
 	run_engine(&(enum fusion_mode){ FUSION_EAGER });
 	assert_int_equal(seen.compiled, 2);
+	engine_close(&e);
+}
+
+static void on_eager_op(void *self, const char *name, int line)
+{
+	buf_printf(self, "%s:%d ", name, line);
+}
+
+static void an_observer_is_told_of_eager_ops_and_their_lines(void **state)
+{
+	struct engine e = engine_open("interp", FUSION_EAGER,
+				      "import torch\n"
+				      "def model(x):\n"
+				      "    y = torch.sin(x) + 1\n"
+				      "    return y.sum()\n");
+	struct buf seen = { 0 };
+	struct fusion_observer observer = { .self = &seen, .eager_op = on_eager_op };
+	struct value x = FLOATS(&e, 1, 4, 3), out;
+
+	(void)state;
+	fusion_observe(e.session, &observer);
+	out = engine_call(&e, &x, 1);
+	assert_string_equal(seen.data, "sin:3 add:3 sum:4 ");
+	value_unref(out);
+	value_unref(x);
+	buf_finish(&seen);
 	engine_close(&e);
 }
 
@@ -252,6 +281,7 @@ int main(void)
 		cmocka_unit_test(engines_of_two_threads_do_not_meet),
 		cmocka_unit_test(threads_may_share_a_program),
 		cmocka_unit_test(an_observer_is_told_of_compiles_launches_and_phases),
+		cmocka_unit_test(an_observer_is_told_of_eager_ops_and_their_lines),
 		cmocka_unit_test(an_eager_session_launches_once_an_op),
 		cmocka_unit_test(a_compiled_chain_is_one_launch),
 		cmocka_unit_test(one_tensor_twice_and_two_tensors_are_different_calls),

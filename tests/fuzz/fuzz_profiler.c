@@ -78,14 +78,14 @@ static void write_blocks(const uint8_t *data, size_t size, struct buf *out, size
 	timeline_writer_name(w, json_pack("{s:s}", "name", "k"));
 	timeline_writer_shape(w, json_pack("{s:i}", "grid", 1));
 	for (; n > 0 && at + 8 <= size; n--, at += 8) {
-		struct timeline_event e = {
-			.start_ns = (int64_t)((uint64_t)data[at] << data[at + 1] % 64),
-			.duration_ns = (int64_t)data[at + 2] << data[at + 3] % 62,
-			.lane = data[at + 4] % 4,
-			.kind = data[at + 5] % TIMELINE_KIND_COUNT,
-			.name = data[at + 6],
-			.shape = data[at + 7]
-		};
+		uint64_t start = (uint64_t)data[at] << data[at + 1] % 64;
+		uint64_t duration = (uint64_t)data[at + 2] << data[at + 3] % 64;
+		struct timeline_event e = { .start_ns = (int64_t)start,
+					    .duration_ns = (int64_t)duration,
+					    .lane = data[at + 4] % 4,
+					    .kind = data[at + 5] % TIMELINE_KIND_COUNT,
+					    .name = data[at + 6],
+					    .shape = data[at + 7] };
 
 		timeline_writer_add(w, &e, NULL);
 	}
