@@ -13,7 +13,7 @@
 #include "fusion/base/clock.h"
 #include "profiler/measure.h"
 #include "profiler/mixed.h"
-#include "profiler/record.h"
+#include "profiler/recorder.h"
 #include "profiler/report.h"
 #include "profiler/report_passes.h"
 #include "profiler/rewrites.h"
@@ -45,8 +45,8 @@ struct run {
 	int point;      /* the one at work */
 	int64_t begin_ns, told_ns;
 	struct kept *kept;
-	struct record *record; /* NULL: nobody wants a timeline */
-	size_t passes_bytes;   /* of texts of graphs that the report may still hold */
+	struct recorder *recorder; /* NULL: nobody wants a timeline */
+	size_t passes_bytes;       /* of texts of graphs that the report may still hold */
 };
 
 /* Reports progress, at most ten times a second; false to cancel. */
@@ -211,9 +211,9 @@ static bool record_point(struct run *r, struct lane *lanes, struct err *err)
 {
 	const struct point *p = &r->w->points[r->point];
 
-	for (int k = 0; r->record && k < r->w->n_modes; k++)
-		if (!record_lane(r->record, &lanes[k],
-				 r->w->sweep.kind != SWEEP_NONE ? &p->n : NULL, err))
+	for (int k = 0; r->recorder && k < r->w->n_modes; k++)
+		if (!recorder_lane(r->recorder, &lanes[k],
+				   r->w->sweep.kind != SWEEP_NONE ? &p->n : NULL, err))
 			return false;
 	return true;
 }
@@ -411,7 +411,7 @@ static void run_finish(struct run *r)
 		for (int mode = 0; mode < FUSION_MODE_COUNT; mode++)
 			free(r->kept[i].sample_us[mode]);
 	free(r->kept);
-	record_destroy(r->record);
+	recorder_destroy(r->recorder);
 }
 
 json_t *profiler_run(const struct workload *w, const struct profiler_options *options,
@@ -438,12 +438,13 @@ json_t *profiler_run(const struct workload *w, const struct profiler_options *op
 		goto fail;
 	}
 	if (options->timing && options->timeline) {
-		r.record = record_create(options->timeline, options->self,
-					 (r.end - r.first) * w->n_modes, err);
-		if (!r.record)
+		r.recorder = recorder_create(options->timeline, options->self,
+					     (r.end - r.first) * w->n_modes, err);
+		if (!r.recorder)
 			goto fail;
 	}
-	if (!run_points(&r, report, device, err) || (r.record && !record_finish(r.record, err)))
+	if (!run_points(&r, report, device, err) ||
+	    (r.recorder && !recorder_finish(r.recorder, err)))
 		goto fail;
 	json_object_set_new(report, "seconds", json_real((double)(clock_ns() - r.begin_ns) * 1e-9));
 	run_finish(&r);

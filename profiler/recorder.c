@@ -1,5 +1,5 @@
-/* profiler/record.c -- see record.h. */
-#include "profiler/record.h"
+/* profiler/recorder.c -- see recorder.h. */
+#include "profiler/recorder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ struct known_name {
 	uint32_t name;
 };
 
-struct record {
+struct recorder {
 	struct timeline_writer *writer;
 	struct told *told;
 	int n, limit;
@@ -37,28 +37,28 @@ struct record {
 	VEC(struct known_name) names;
 };
 
-struct record *record_create(timeline_block_fn *put, void *self, int lanes, struct err *err)
+struct recorder *recorder_create(timeline_block_fn *put, void *self, int lanes, struct err *err)
 {
-	struct record *r = calloc(1, sizeof(*r));
+	struct recorder *r = calloc(1, sizeof(*r));
 
 	if (!r) {
 		err_set(err, ERR_MEMORY, "out of memory for the timeline");
 		return NULL;
 	}
-	r->limit = RECORD_ALL_EVENTS / (lanes > 0 ? lanes : 1);
-	r->limit = r->limit > RECORD_LANE_EVENTS ? RECORD_LANE_EVENTS : r->limit;
-	r->limit = r->limit < RECORD_LEAST_EVENTS ? RECORD_LEAST_EVENTS : r->limit;
+	r->limit = RECORDER_ALL_EVENTS / (lanes > 0 ? lanes : 1);
+	r->limit = r->limit > RECORDER_LANE_EVENTS ? RECORDER_LANE_EVENTS : r->limit;
+	r->limit = r->limit < RECORDER_LEAST_EVENTS ? RECORDER_LEAST_EVENTS : r->limit;
 	r->told = calloc((size_t)r->limit, sizeof(*r->told));
 	r->writer = timeline_writer_create(put, self, err);
 	if (r->told && r->writer)
 		return r;
 	if (r->writer)
 		err_set(err, ERR_MEMORY, "out of memory for the timeline");
-	record_destroy(r);
+	recorder_destroy(r);
 	return NULL;
 }
 
-void record_destroy(struct record *r)
+void recorder_destroy(struct recorder *r)
 {
 	if (!r)
 		return;
@@ -70,7 +70,7 @@ void record_destroy(struct record *r)
 
 /* ---- while the calls run ---- */
 
-static void tell(struct record *r, struct told told)
+static void tell(struct recorder *r, struct told told)
 {
 	if (r->n < r->limit)
 		r->told[r->n++] = told;
@@ -80,7 +80,7 @@ static void tell(struct record *r, struct told told)
 
 static void on_eager_op(void *self, const char *name, int line)
 {
-	struct record *r = self;
+	struct recorder *r = self;
 
 	r->op = name;
 	r->line = line;
@@ -88,7 +88,7 @@ static void on_eager_op(void *self, const char *name, int line)
 
 static void on_launched(void *self, int graph, int kernel, int64_t begin_ns, int64_t end_ns)
 {
-	struct record *r = self;
+	struct recorder *r = self;
 	bool eager = graph < 0;
 
 	tell(r, (struct told){ .begin_ns = begin_ns,
@@ -107,7 +107,7 @@ static void on_phase(void *self, enum fusion_phase phase, int64_t begin_ns, int6
 							       [PHASE_DISPATCH] = TIMELINE_DISPATCH,
 							       [PHASE_ALLOC] = TIMELINE_ALLOC,
 							       [PHASE_LAUNCH] = TIMELINE_LAUNCH };
-	struct record *r = self;
+	struct recorder *r = self;
 	struct told told = { .begin_ns = begin_ns, .end_ns = end_ns, .kind = kinds[phase] };
 
 	if (phase == PHASE_KERNEL) /* on_launched() has it */
@@ -117,16 +117,16 @@ static void on_phase(void *self, enum fusion_phase phase, int64_t begin_ns, int6
 	tell(r, told);
 }
 
-static bool watch_calls(struct record *r, struct lane *lane, struct err *err)
+static bool watch_calls(struct recorder *r, struct lane *lane, struct err *err)
 {
 	int64_t start = clock_ns();
 
-	for (int i = 0; i < RECORD_MAX_CALLS; i++) {
+	for (int i = 0; i < RECORDER_MAX_CALLS; i++) {
 		int call = lane->timed[i % lane->n_timed];
 		struct value out;
 		int64_t begin;
 
-		if (i >= RECORD_MIN_CALLS &&
+		if (i >= RECORDER_MIN_CALLS &&
 		    (clock_ns() - start > ENOUGH_NS || r->n > r->limit / 2))
 			break;
 		if (lane->writes && !lane_restore(lane, call, err))
@@ -211,7 +211,7 @@ static bool same_name(const struct told *a, const struct told *b)
 }
 
 /* The name of a kernel; changes its kind where the kernel is a library's. */
-static uint32_t name_kernel(struct record *r, const struct lane *lane, struct told *t)
+static uint32_t name_kernel(struct recorder *r, const struct lane *lane, struct told *t)
 {
 	bool library = false;
 	struct known_name known = { .of = *t };
@@ -230,7 +230,7 @@ static uint32_t name_kernel(struct record *r, const struct lane *lane, struct to
 }
 
 /* Names of what is not a kernel are the same for all lanes, but of calls. */
-static uint32_t name_other(struct record *r, const struct told *t)
+static uint32_t name_other(struct recorder *r, const struct told *t)
 {
 	uint32_t *name = &r->phases[t->kind];
 
@@ -244,7 +244,7 @@ static uint32_t name_other(struct record *r, const struct told *t)
 	return *name;
 }
 
-static uint32_t add_lane(struct record *r, const struct lane *lane, const int64_t *n,
+static uint32_t add_lane(struct recorder *r, const struct lane *lane, const int64_t *n,
 			 const char *role)
 {
 	json_t *row = json_pack("{s:s, s:s, s:s}", "name", role, "role", role, "mode",
@@ -260,7 +260,7 @@ static bool is_kernel(enum timeline_kind kind)
 	return kind == TIMELINE_KERNEL || kind == TIMELINE_EAGER;
 }
 
-static bool write_events(struct record *r, const struct lane *lane, const int64_t *n,
+static bool write_events(struct recorder *r, const struct lane *lane, const int64_t *n,
 			 struct err *err)
 {
 	uint32_t calls = add_lane(r, lane, n, "calls"), host = add_lane(r, lane, n, "host"),
@@ -288,7 +288,7 @@ static bool write_events(struct record *r, const struct lane *lane, const int64_
 	return true;
 }
 
-bool record_lane(struct record *r, struct lane *lane, const int64_t *n, struct err *err)
+bool recorder_lane(struct recorder *r, struct lane *lane, const int64_t *n, struct err *err)
 {
 	struct fusion_observer observer = {
 		.self = r, .launched = on_launched, .phase = on_phase, .eager_op = on_eager_op
@@ -304,7 +304,7 @@ bool record_lane(struct record *r, struct lane *lane, const int64_t *n, struct e
 	return ok && write_events(r, lane, n, err);
 }
 
-bool record_finish(struct record *r, struct err *err)
+bool recorder_finish(struct recorder *r, struct err *err)
 {
 	json_t *facts = json_pack("{s:s, s:s, s:I, s:I}", "recorder", "engine", "clock",
 				  "CLOCK_MONOTONIC", "dropped", (json_int_t)r->lost, "calls",

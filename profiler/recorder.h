@@ -1,0 +1,33 @@
+/* profiler/recorder.h -- private: calls of measured lanes as a timeline.
+ *
+ * A recording is a run of its own, after the latencies: watching costs time.  What
+ * the engine tells its observer is kept in memory that is there before, and becomes
+ * events once the calls are over.
+ */
+#ifndef PROFILER_RECORDER_H
+#define PROFILER_RECORDER_H
+
+#include "profiler/lane.h"
+#include "profiler/timeline.h"
+
+enum {
+	RECORDER_MAX_CALLS = 12, /* of a lane */
+	RECORDER_MIN_CALLS = 3,
+	RECORDER_LANE_EVENTS = 8192, /* of a lane; of all lanes together: */
+	RECORDER_ALL_EVENTS = 400 * 1000,
+	RECORDER_LEAST_EVENTS = 512, /* ... but of a lane no fewer */
+};
+
+struct recorder;
+
+/* `lanes`: how many will come.  NULL with MEMORY. */
+struct recorder *recorder_create(timeline_block_fn *put, void *self, int lanes, struct err *err);
+void recorder_destroy(struct recorder *r); /* NULL is fine */
+
+/* Watches a few calls of the lane; `n`: the point of a sweep, NULL: there is none. */
+bool recorder_lane(struct recorder *r, struct lane *lane, const int64_t *n, struct err *err);
+
+/* The last blocks, with what was lost. */
+bool recorder_finish(struct recorder *r, struct err *err);
+
+#endif
