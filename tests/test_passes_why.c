@@ -229,6 +229,38 @@ static void small_kernels_that_wait_for_each_other_do_not(void **state)
 	builder_destroy(&b);
 }
 
+/* A batch norm behind a convolution whose result the cache holds: a kernel of its
+ * own; of a larger one, and a bias alone, on its blocks. */
+static void what_repeats_along_rows_is_not_copied_for_each_block(void **state)
+{
+	static const struct {
+		int side, repeats, kernels;
+	} cases[] = { { 16, 4, 2 }, { 16, 1, 1 }, { 256, 4, 1 } };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct builder b = builder_create();
+		const struct sym *side = NUM(&b, cases[i].side);
+		int x = INPUT(&b, DTYPE_F32, NUM(&b, 1), NUM(&b, 8), side, side);
+		int w = INPUT(&b, DTYPE_F32, NUM(&b, 8), NUM(&b, 8), NUM(&b, 1), NUM(&b, 1));
+		int y = ADD(&b, OP_conv2d, T(x), T(w));
+
+		for (int k = 0; k < cases[i].repeats; k++)
+			y = ADD(&b, OP_add, T(y),
+				T(INPUT(&b, DTYPE_F32, NUM(&b, 8), NUM(&b, 1), NUM(&b, 1))));
+		RETURN(&b, ADD(&b, OP_relu, T(y)));
+		const struct lowered *l = lower_passed(&b, false);
+		assert_int_equal(l->n_kernels, cases[i].kernels);
+		if (cases[i].kernels == 2)
+			assert_string_equal(
+			    l->kernels[0].why,
+			    "conv_windows is a library call; the ops behind it read 4 operands "
+			    "that repeat along its rows, which would be copied out for each "
+			    "block, and its result stays in the cache anyway");
+		builder_destroy(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +275,7 @@ int main(void)
 		cmocka_unit_test(chains_of_views_are_addresses_and_no_copies),
 		cmocka_unit_test(small_kernels_of_one_size_share_a_launch),
 		cmocka_unit_test(small_kernels_that_wait_for_each_other_do_not),
+		cmocka_unit_test(what_repeats_along_rows_is_not_copied_for_each_block),
 		cmocka_unit_test(a_reshape_of_what_lies_across_copies_and_says_so),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -428,7 +428,8 @@ static bool init(struct fuse *f)
 		ids[id] = id;
 		struct cluster *c = &f->clusters[id];
 		*c = (struct cluster){ .nodes = &ids[id], .n = 1, .cap = 1 };
-		c->product = op_is_product(node->op) ? id : -1;
+		c->repeats = op_is_product(node->op) ? fuse_product_repeats(f, node) : 0;
+		c->product = op_is_product(node->op) && !c->repeats ? id : -1;
 		c->alone = (kind == KIND_LIBRARY && c->product < 0) || kind == KIND_CREATE;
 		c->joins = kind == KIND_JOIN;
 		if (!c->alone && domain_find(f->g, c->nodes, 1, &c->domain))

@@ -12,7 +12,7 @@ enum {
 	/* Costs, in cheap ops on one element that is in the first cache: about 0.03 ns.
 	 * tests/bench/bench_fusion.c on AVX2: 10 sines on 2^20 elements take 4.4 ns an
 	 * element; 10 kernels on 16 elements 207 ns, and the one they make 23 ns. */
-	UNITS_HEAVY = 15,    /* one transcendental */
+	UNITS_HEAVY = 15,    /* one transcendental, root or quotient */
 	UNITS_LAUNCH = 1000, /* one kernel more: launch, buffer, lost locality */
 	/* Kernels of no more points share a launch though they share no value.  Past
 	 * that a launch is less than a third of the work, and what the first of them
@@ -30,6 +30,7 @@ struct cluster {
 	bool alone;  /* library calls, fills, masks that free what they are made of: never fused */
 	int product; /* a product of matrices that it begins with, see lower.h; else -1 */
 	bool joins;  /* reads several tensors as one: in no kernel that reduces */
+	int repeats; /* a product that is alone since so many operands behind it repeat; 0 */
 };
 
 struct fuse {
@@ -86,6 +87,10 @@ bool fuse_pays(const struct fuse *f, int a, const struct domain *domain, const i
  * `domain`, make one with the product that one of them begins with. */
 bool fuse_fits_product(const struct fuse *f, int a, int b, const struct domain *domain,
 		       struct fuse_verdict *why);
+
+/* fuse_product.c: how many operands of the ops behind a product repeat along the last
+ * dim, if they make it cheaper to do these ops in a kernel of their own; else 0. */
+int fuse_product_repeats(const struct fuse *f, const struct node *product);
 
 /* fuse.c: why b, which reads from a, is not one kernel with it. */
 struct fuse_verdict fuse_verdict_of(struct fuse *f, int a, int b);

@@ -38,6 +38,22 @@ static bool is_stored(const struct fuse *f, int a, int node)
 	return false;
 }
 
+/* Roots and quotients keep a processor as long as the functions of a library do. */
+static bool is_slow(enum op op)
+{
+	switch (op) {
+	case OP_sqrt:
+	case OP_rsqrt:
+	case OP_reciprocal:
+	case OP_truediv:
+	case OP_floordiv:
+	case OP_mod:
+		return true;
+	default:
+		return op_info(op)->transcendental;
+	}
+}
+
 static bool refuse(struct fuse_verdict *why, enum fuse_limit limit, int node, double count)
 {
 	why->limit = limit;
@@ -173,7 +189,7 @@ bool fuse_pays(const struct fuse *f, int a, const struct domain *domain, const i
 			return refuse(why, LIMIT_STORED, node->id, 0);
 		if (dims == 0)
 			continue; /* computed once a launch */
-		bool slow = op_info(node->op)->transcendental;
+		bool slow = is_slow(node->op);
 		heavy += slow;
 		cheap += !slow && !p->row;
 		units = (hint_points(f, &domain->full, walked) -

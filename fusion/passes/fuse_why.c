@@ -144,9 +144,15 @@ static void print_bound(struct writer *w, const struct fuse_verdict *v, int with
 
 static void print_alone(struct writer *w, int cluster, int producer)
 {
-	int node = w->f->clusters[cluster].nodes[0];
+	int node = w->f->clusters[cluster].nodes[0], repeats = w->f->clusters[cluster].repeats;
 
-	if (kind_of(w, node) == KIND_LIBRARY)
+	if (repeats)
+		buf_printf(&w->out,
+			   "%s is a library call; the ops behind it read %d operands that repeat "
+			   "along its rows, which would be copied out for each block, and its "
+			   "result stays in the cache anyway",
+			   op_info(node_of(w, node)->op)->id, repeats);
+	else if (kind_of(w, node) == KIND_LIBRARY)
 		buf_printf(&w->out, "%s is a library call, which is never fused",
 			   op_info(node_of(w, node)->op)->id);
 	else if (producer >= 0 && kind_of(w, producer) == KIND_LIBRARY)
