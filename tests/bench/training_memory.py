@@ -30,6 +30,13 @@ def loss_of(x, y):
     return F.cross_entropy(net(x), y)
 """
 
+DEEP = HEAD + """
+net = nn.Sequential(*[layer for _ in range(12) for layer in (nn.Linear(64, 64), nn.ReLU())], nn.Linear(64, 10))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+def loss_of(x, y):
+    return F.cross_entropy(net(x), y)
+"""
+
 LAYER = HEAD + """
 net = nn.TransformerEncoderLayer(64, 4, 256, dropout=0.0, batch_first=True)
 opt = torch.optim.AdamW(net.parameters(), lr=0.01)
@@ -93,6 +100,9 @@ def workloads(batch):
     tokens = [random([max(1, batch // 32), 64, 64], kind="randn") for _ in range(2)]
     yield "mlp, relu", MLP.replace("ACTIVATION", "ReLU"), rows
     yield "mlp, gelu", MLP.replace("ACTIVATION", "GELU"), rows
+    few = [{"random": {**spec["random"], "shape": [max(1, batch // 8)] + spec["random"]["shape"][1:]}} for spec in rows]
+    yield "mlp, relu, batch/8", MLP.replace("ACTIVATION", "ReLU"), few
+    yield "12 relu layers", DEEP, rows
     yield "transformer layer", LAYER, tokens
     yield "two gpt blocks", GPT, tokens
 
