@@ -86,6 +86,61 @@ static const struct {
 		   "m.register_forward_pre_hook(lambda mod, args: (args[0] + 1,))\n"
 		   "def model(x):\n"
 		   "    return m(x), F.linear(x + 1, m.weight, m.bias) * 2\n" },
+	{ "hooks with keywords",
+	  "class Scale(nn.Module):\n"
+	  "    def forward(self, x, by=1.0):\n"
+	  "        return x * by\n"
+	  "m = Scale()\n"
+	  "m.register_forward_pre_hook(lambda mod, args, kw: (args, {'by': kw['by'] + 1}), "
+	  "with_kwargs=True)\n"
+	  "h = m.register_forward_hook(lambda mod, args, kw, out: out - kw['by'], "
+	  "with_kwargs=True)\n"
+	  "def model(x):\n"
+	  "    a = m(x, by=2.0)\n"
+	  "    return a, x * 3 - 3\n" },
+	{ "hooks of loading",
+	  "class Joined(nn.Module):\n"
+	  "    def __init__(self):\n"
+	  "        super().__init__()\n"
+	  "        self.both = nn.Linear(4, 2, bias=False)\n"
+	  "        self._register_load_state_dict_pre_hook(self.join)\n"
+	  "    def join(self, state, prefix, *args):\n"
+	  "        if prefix + 'one.weight' in state:\n"
+	  "            parts = [state.pop(prefix + k + '.weight') for k in ('one', 'two')]\n"
+	  "            state[prefix + 'both.weight'] = torch.cat(parts)\n"
+	  "m = nn.ModuleList([Joined()])\n"
+	  "seen = []\n"
+	  "m.register_load_state_dict_post_hook(lambda mod, keys: "
+	  "seen.append(len(keys.missing_keys)))\n"
+	  "old = {'0.one.weight': torch.ones(1, 4), '0.two.weight': torch.full((1, 4), 2.0)}\n"
+	  "m.load_state_dict(old)\n"
+	  "def model(x):\n"
+	  "    assert seen == [0] and len(old) == 2\n"
+	  "    return m[0].both.weight * 1, torch.tensor([[1.0] * 4, [2.0] * 4])\n" },
+	{ "tensors of tensors",
+	  "def model(x):\n"
+	  "    return (torch.tensor([x[0, 0], x[1, 2], 3]),\n"
+	  "        torch.stack([x[0, 0], x[1, 2], torch.tensor(3.0)]),\n"
+	  "        torch.tensor([[x[0, 0]], [x[0, 1]]], dtype=torch.float64, device=x.device),\n"
+	  "        x[0, :2].unsqueeze(1).double(), torch.tensor(x), x * 1,\n"
+	  "        torch.as_tensor([1, 2], device='cpu'), torch.tensor([1, 2]))\n" },
+	{ "constructors of old",
+	  "def model(x):\n"
+	  "    w = torch.Tensor(2, 3)\n"
+	  "    w.fill_(1)\n"
+	  "    return (w, torch.ones(2, 3), torch.Tensor([1, 2]), torch.tensor([1.0, 2.0]),\n"
+	  "        torch.Tensor(x.size()) * 0, x * 0, torch.LongTensor([1, 2]), torch.tensor([1, "
+	  "2]),\n"
+	  "        torch.FloatTensor(1, 2) * 0, torch.zeros(1, 2), torch.BoolTensor([True]),\n"
+	  "        torch.tensor([True]))\n" },
+	{ "functions in place",
+	  "def model(x):\n"
+	  "    a, b, c, d = x * 1, x * 1, x * 1, x[:4, :4] * 1\n"
+	  "    torch.relu_(a), F.leaky_relu_(b, 0.2), torch.clamp_(c, -0.5, 0.5)\n"
+	  "    d.fill_diagonal_(2)\n"
+	  "    n = d.shape[0]\n"
+	  "    return (a, F.relu(x), b, F.leaky_relu(x, 0.2), c, x.clamp(-0.5, 0.5),\n"
+	  "        d, torch.where(torch.eye(n, d.shape[1]).bool(), 2.0, x[:4, :4]))\n" },
 	{ "losses", "ce, mse = nn.CrossEntropyLoss(), nn.MSELoss(reduction='sum')\n"
 		    "def model(x):\n"
 		    "    t = (x[:, 0] > 0).long()\n"

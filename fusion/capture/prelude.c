@@ -43,7 +43,7 @@ struct prelude {
 static bool is_open(const char *name)
 {
 	static const char *const names[] = { "_assert", "_BatchNorm", "_ConvNd", "_InstanceNorm",
-					     "_pair",   "_single",    "_triple" };
+					     "_pair",   "_single",    "_triple", "__version__" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(names[i], name) == 0)
@@ -55,11 +55,12 @@ static bool is_open(const char *name)
 static bool may_define(int row, const char *name)
 {
 	bool capital = name[0] >= 'A' && name[0] <= 'Z';
+	size_t len = strlen(name), tail = strlen("Tensor");
 
 	if (!is_open(name))
 		return false;
-	if (strcmp(rows[row].module, "torch") == 0)
-		return !capital;
+	if (strcmp(rows[row].module, "torch") == 0) /* FloatTensor and its like */
+		return !capital || (len > tail && strcmp(name + len - tail, "Tensor") == 0);
 	return strcmp(rows[row].module, "torch.nn") != 0 || capital || name[0] == '_';
 }
 

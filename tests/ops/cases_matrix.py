@@ -256,3 +256,4 @@ def trapezoid(y, x=None, dx=1.0, dim=-1):
 
 
 row("trapezoid", trapezoid, C("x", X(5)), C("x, dx=0.5", X(2, 4)), C("x, y", X(2, 4), X(4)), C("x, dim=0", X(3, 2)), C("x, y, dim=0", X(3, 2), X(3)), dtypes=("float32", "float64"), tol=4)
+row("trapz", trapezoid, C("x", X(5)), C("x, y", X(2, 4), X(4)), C("x, dx=0.5, dim=0", X(3, 2)), dtypes=("float32", "float64"), tol=4)

@@ -281,6 +281,26 @@ def cubic_weights(out, size, scale, align):
     return rows
 
 
+def smooth_weights(cubic):
+    """antialias=True, as Pillow: a filter as wide as the step, over what lies inside."""
+    if cubic:
+        f = lambda t: (1.5 * t - 2.5) * t * t + 1 if t < 1 else -0.5 * (((t - 5) * t + 8) * t - 4) if t < 2 else 0.0
+    else:
+        f = lambda t: max(1 - t, 0.0)
+
+    def weights(out, size, scale, align):
+        scale = (size - 1) / max(out - 1, 1) if align else scale
+        rows = []
+        for i in range(out):
+            middle = i * scale if align else (i + 0.5) * scale - 0.5
+            row = [(j, f(abs(j - middle) / max(scale, 1))) for j in range(size)]
+            total = sum(w for _, w in row)
+            rows.append([(j, w / total) for j, w in row])
+        return rows
+
+    return weights
+
+
 def interpolate(x, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None, antialias=False):
     n = x.ndim - 2
     sizes = x.shape[2:]
@@ -300,7 +320,8 @@ def interpolate(x, size=None, scale_factor=None, mode="nearest", align_corners=N
         elif mode == "area":
             weights.append([[(j, 1 / (-(-(i + 1) * s // o) - i * s // o)) for j in range(i * s // o, -(-(i + 1) * s // o))] for i in range(o)])
         else:
-            weights.append((cubic_weights if mode == "bicubic" else linear_weights)(o, s, r, align_corners))
+            how = smooth_weights(mode == "bicubic") if antialias else cubic_weights if mode == "bicubic" else linear_weights
+            weights.append(how(o, s, r, align_corners))
     made = []
     for b, c, *at in places(x.shape[:2] + tuple(out)):
         rows = [w[i] for w, i in zip(weights, at)]
@@ -313,7 +334,9 @@ def interpolate(x, size=None, scale_factor=None, mode="nearest", align_corners=N
 
 
 RESIZE = [C("x, 4", X(1, 2, 3)), C("x, (4, 3)", X(1, 2, 3, 2)), C("x, scale_factor=2", X(1, 1, 2, 3)), C("x, scale_factor=1.5, mode='nearest'", X(1, 1, 4, 4)), C("x, (4, 5), mode='bilinear', align_corners=False", X(1, 2, 3, 2)), C("x, (4, 5), mode='bilinear', align_corners=True", X(1, 1, 3, 2)), C("x, scale_factor=2, mode='bilinear'", X(1, 1, 2, 3)), C("x, 5, mode='linear'", X(1, 2, 3)), C("x, (2, 2), mode='area'", X(1, 1, 5, 4)), C("x, (4, 4), mode='bicubic'", X(1, 1, 3, 3)), C("x, (5, 4), mode='bicubic', align_corners=True", X(1, 1, 3, 3)), C("x, (3, 3, 3)", X(1, 1, 2, 2, 2)), C("x, (3, 3, 3), mode='trilinear'", X(1, 1, 2, 2, 2)), C("x, (2, 3), mode='nearest-exact'", X(1, 1, 5, 5)), C("x, 4, mode='cubist'", X(1, 1, 3), raises="cubist"), C("x, scale_factor=0.5, mode='bilinear', recompute_scale_factor=True", X(1, 1, 5, 5))]
-row("interpolate", interpolate, *RESIZE, tol=6, modules=[("nn.Upsample(4)(x)", "x, 4")])
+SMOOTH = [C(f"x, {size}, mode={m!r}, align_corners={a}, antialias=True", X(1, 2, 7, 6)) for size in ("(3, 4)", "(9, 2)") for m in ("bilinear", "bicubic") for a in (False, True)]
+SMOOTH += [C("x, scale_factor=0.4, mode='bicubic', antialias=True", X(1, 1, 8, 8)), C("x, (2, 2), mode='nearest', antialias=True", X(1, 1, 4, 4), raises="restricted")]
+row("interpolate", interpolate, *RESIZE, *SMOOTH, tol=6, modules=[("nn.Upsample(4)(x)", "x, 4")])
 row("upsample", interpolate, *RESIZE[:6], tol=6)
 
 
@@ -337,8 +360,28 @@ def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=No
     def at(b, ch, j, i):
         return x.at((b, ch, j, i)) if 0 <= j < h and 0 <= i < w else 0.0
 
+    def cubic(b, ch, j, i):
+        def weight(t):
+            t, a = abs(t), -0.75
+            return (a + 2) * t**3 - (a + 3) * t**2 + 1 if t <= 1 else a * t**3 - 5 * a * t**2 + 8 * a * t - 4 * a
+
+        def held(v, size):
+            low, span = (0, size - 1) if align_corners else (-0.5, size)
+            if padding_mode == "reflection":
+                turns, extra = divmod(abs(v - low), span)
+                v = extra + low if turns % 2 == 0 else span - extra + low
+            return int(v if padding_mode == "zeros" else min(max(v, 0), size - 1))
+
+        j0, i0 = math.floor(j), math.floor(i)
+        near = range(-1, 3)
+        return sum(at(b, ch, held(j0 + p, h), held(i0 + q, w)) * weight(j - j0 - p) * weight(i - i0 - q) for p in near for q in near)
+
     made = []
     for b, ch, p, q in places((n, c) + grid.shape[1:3]):
+        if mode == "bicubic":
+            plain = lambda v, size: (v + 1) / 2 * (size - 1) if align_corners else ((v + 1) * size - 1) / 2
+            made.append(cubic(b, ch, plain(grid.at((b, p, q, 1)), h), plain(grid.at((b, p, q, 0)), w)))
+            continue
         i, j = place(grid.at((b, p, q, 0)), w), place(grid.at((b, p, q, 1)), h)
         if mode == "nearest":
             made.append(at(b, ch, round(j), round(i)))
@@ -351,7 +394,7 @@ def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=No
 
 GRID = [-1.0, -0.5, 0.25, 0.75, 1.0, 0.0, -1.5, 0.125, 0.6, 1.25, -0.3, 0.9]
 G = lambda n=1: V(GRID, None, (n, 2, 3, 2))
-row("grid_sample", grid_sample, *[C(f"x, y, padding_mode={p!r}, align_corners={a}", X(1, 2, 3, 4), G()) for p in ("zeros", "border", "reflection") for a in (False, True)], C("x, y, 'nearest', align_corners=False", X(2, 1, 3, 4), G(2)), C("x, y", X(1, 1, 2, 2), G()), dtypes=("float32", "float64"), tol=8)
+row("grid_sample", grid_sample, *[C(f"x, y, {m!r}, {p!r}, align_corners={a}", X(1, 2, 3, 4), G()) for m in ("bilinear", "bicubic") for p in ("zeros", "border", "reflection") for a in (False, True)], C("x, y, 'quadratic'", X(1, 1, 2, 2), G(), raises="bicubic"), C("x, y, 'nearest', align_corners=False", X(2, 1, 3, 4), G(2)), C("x, y", X(1, 1, 2, 2), G()), dtypes=("float32", "float64"), tol=8)
 
 
 def affine_grid(theta, size, align_corners=None):

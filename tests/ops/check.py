@@ -19,7 +19,7 @@ import naive
 import table
 from naive import FLOATS, INTS, Nd
 
-for module in ("pointwise", "reduce", "shape", "index", "matrix", "window", "loss", "create", "search"):
+for module in ("pointwise", "reduce", "shape", "index", "matrix", "window", "loss", "create", "search", "signal"):
     __import__("cases_" + module)
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -32,10 +32,11 @@ TOLERANCE = {"float16": (3e-3, 2e-3), "bfloat16": (2e-2, 1.6e-2), "float32": (3e
 
 
 PRELUDES = (
-    ("torch.nn.functional", "functional functional_more"),
-    ("torch", "torch torch_ops torch_math"),
+    ("torch.nn.functional", "functional functional_more functional_sample"),
+    ("torch", "torch torch_ops torch_math torch_signal"),
     ("torch.linalg", "torch_linalg"),
     ("torch.special", "torch_special"),
+    ("torch.fft", "torch_fft"),
     ("Tensor", "tensor tensor_ops"),
 )
 # Forms in place of other rows, which are tried with these.

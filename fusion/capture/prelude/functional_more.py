@@ -266,123 +266,6 @@ def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_siz
     return flat.scatter(-1, indices.flatten(-2), input.flatten(-2)).reshape(lead + size)
 
 
-# ---- samplings
-
-
-def _cubic_matrix(size, out, scale, align_corners, dtype):
-    rows = []
-    for i in range(out):
-        if align_corners:
-            at = i * (size - 1) / (out - 1) if out > 1 else 0.0
-        else:
-            at = (i + 0.5) * scale - 0.5
-        first = math.floor(at)
-        t = at - first
-        line = [0.0] * size
-        for j in range(-1, 3):
-            u = abs(t - j)
-            if u <= 1:
-                w = 1.25 * u * u * u - 2.25 * u * u + 1
-            else:
-                w = -0.75 * u * u * u + 3.75 * u * u - 6 * u + 3
-            line[min(max(first + j, 0), size - 1)] += w
-        rows.append(line)
-    return torch.tensor(rows, dtype=dtype)
-
-
-def interpolate(
-    input, size=None, scale_factor=None, mode="nearest", align_corners=None,
-    recompute_scale_factor=None, antialias=False,
-):
-    """One call."""
-    if antialias:
-        raise NotImplementedError("interpolate: antialias is not in the language")
-    known = ("nearest", "nearest-exact", "linear", "bilinear", "trilinear", "area", "bicubic")
-    if mode not in known:
-        raise NotImplementedError(f"interpolate: mode {mode!r} is unknown; one of {', '.join(known)} is needed")
-    if mode not in ("area", "bicubic"):
-        return torch._C.interpolate(
-            input, size, scale_factor, mode, align_corners, recompute_scale_factor
-        )
-    n = input.dim() - 2
-    sizes = [int(v) for v in input.shape[2:]]
-    if size is not None:
-        out = [int(v) for v in _each(size, n)]
-        scales = [a / b for a, b in zip(sizes, out)]
-    else:
-        factors = scale_factor if isinstance(scale_factor, (tuple, list)) else [scale_factor] * n
-        out = [int(a * f) for a, f in zip(sizes, factors)]
-        scales = [a / b if recompute_scale_factor else 1 / f for a, b, f in zip(sizes, out, factors)]
-    if mode == "area":
-        pools = (F.adaptive_avg_pool1d, F.adaptive_avg_pool2d, F.adaptive_avg_pool3d)
-        return pools[n - 1](input, out[0] if n == 1 else tuple(out))
-    wide = input.dtype if input.dtype == torch.float64 else torch.float32
-    down = _cubic_matrix(sizes[0], out[0], scales[0], align_corners, wide)
-    across = _cubic_matrix(sizes[1], out[1], scales[1], align_corners, wide)
-    return (down @ input.to(wide) @ across.t()).to(input.dtype)
-
-
-def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
-    return F.interpolate(input, size, scale_factor, mode, align_corners)
-
-
-def affine_grid(theta, size, align_corners=None):
-    """One call."""
-    axes = []
-    for n in size[2:]:
-        line = torch.linspace(-1, 1, n, dtype=theta.dtype)
-        axes.append((line if n > 1 else torch.zeros(1, dtype=theta.dtype)) if align_corners else line * ((n - 1) / n))
-    grids = torch.meshgrid(*axes, indexing="ij")
-    base = torch.stack([g.reshape(-1) for g in reversed(grids)] + [torch.ones_like(grids[0]).reshape(-1)], -1)
-    made = base @ theta.transpose(1, 2)
-    return made.reshape([size[0]] + list(size[2:]) + [len(size) - 2])
-
-
-def _place(v, size, padding_mode, align_corners):
-    v = (v + 1) / 2 * (size - 1) if align_corners else ((v + 1) * size - 1) / 2
-    if padding_mode == "reflection":
-        low, span = (0.0, float(size - 1)) if align_corners else (-0.5, float(size))
-        if span == 0:
-            return torch.zeros_like(v)
-        v = torch.abs(v - low)
-        turns = torch.floor(v / span)
-        extra = v - turns * span
-        v = torch.where(turns % 2 == 0, extra, span - extra) + low
-    if padding_mode != "zeros":
-        v = torch.clamp(v, 0, size - 1)
-    return v
-
-
-def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
-    """One call."""
-    if mode not in ("bilinear", "nearest") or input.dim() != 4:
-        raise NotImplementedError("grid_sample: mode 'bilinear' and 'nearest' of 4-dim inputs are in the language")
-    if padding_mode not in ("zeros", "border", "reflection"):
-        raise ValueError(f"nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '{padding_mode}'")
-    input, grid = _autocast.float32(input, grid)
-    n, c, h, w = input.shape
-    flat = input.reshape(n, c, h * w)
-    x = _place(grid[..., 0], w, padding_mode, align_corners).reshape(n, 1, -1)
-    y = _place(grid[..., 1], h, padding_mode, align_corners).reshape(n, 1, -1)
-
-    def at(j, i):
-        inside = (j >= 0) & (j < h) & (i >= 0) & (i < w)
-        where = torch.clamp(j, 0, h - 1).long() * w + torch.clamp(i, 0, w - 1).long()
-        picked = torch.gather(flat, 2, where.expand(n, c, where.shape[2]))
-        return torch.where(inside, picked, 0.0)
-
-    if mode == "nearest":
-        made = at(torch.round(y), torch.round(x))
-    else:
-        j, i = torch.floor(y), torch.floor(x)
-        v, u = y - j, x - i
-        made = (
-            at(j, i) * ((1 - v) * (1 - u)) + at(j, i + 1) * ((1 - v) * u)
-            + at(j + 1, i) * (v * (1 - u)) + at(j + 1, i + 1) * (v * u)
-        )
-    return made.reshape(n, c, grid.shape[1], grid.shape[2])
-
-
 # ---- attention, embeddings
 
 
@@ -525,3 +408,19 @@ def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
     a = 1.0 / math.sqrt((alpha * alpha * p + 1) * (1 - p))
     kept = (torch.rand(shape) >= p).to(input.dtype)
     return (input * kept + alpha * (1 - kept)) * a - a * alpha * p
+
+
+def relu_(input):
+    return F.relu(input, inplace=True)
+
+
+def elu_(input, alpha=1.0):
+    return F.elu(input, alpha, inplace=True)
+
+
+def leaky_relu_(input, negative_slope=0.01):
+    return F.leaky_relu(input, negative_slope, inplace=True)
+
+
+def hardtanh_(input, min_val=-1.0, max_val=1.0):
+    return F.hardtanh(input, min_val, max_val, inplace=True)

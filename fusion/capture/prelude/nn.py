@@ -30,30 +30,58 @@ class Module:
         )
 
     def _call_impl(self, *args, **keywords):
-        for hook in self._hooks["before"]:
+        for hook, with_kwargs in self._hooks["before"]:
+            if with_kwargs:
+                changed = hook(self, args, keywords)
+                if changed is not None:
+                    args, keywords = changed
+                continue
             changed = hook(self, args)
             if changed is not None:
                 args = changed if isinstance(changed, tuple) else (changed,)
         result = self.forward(*args, **keywords)
-        for hook in self._hooks["after"]:
-            changed = hook(self, args, result)
+        for hook, with_kwargs in self._hooks["after"]:
+            changed = hook(self, args, keywords, result) if with_kwargs else hook(self, args, result)
             if changed is not None:
                 result = changed
         return result
 
-    def _hook(self, when, hook):
+    def _hook(self, when, hook, prepend):
         if "_hooks" not in vars(self):
             self._hooks = {"before": [], "after": []}
-        self._hooks[when].append(hook)
+        self._hooks[when].insert(0 if prepend else len(self._hooks[when]), hook)
         return _Handle(self._hooks[when], hook)
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
-        return self._hook("before", hook)
+        return self._hook("before", (hook, with_kwargs), prepend)
 
     def register_forward_hook(
         self, hook, *, prepend=False, with_kwargs=False, always_call=False
     ):
-        return self._hook("after", hook)
+        return self._hook("after", (hook, with_kwargs), prepend)
+
+    def _load_hook(self, when, hook):
+        if "_load_hooks" not in vars(self):
+            _prelude.set(self, "_load_hooks", {"before": [], "after": []})
+        self._load_hooks[when].append(hook)
+        return _Handle(self._load_hooks[when], hook)
+
+    def _register_load_state_dict_pre_hook(self, hook, with_module=False):
+        return self._load_hook("before", (hook, with_module))
+
+    def register_load_state_dict_pre_hook(self, hook):
+        return self._load_hook("before", (hook, True))
+
+    def register_load_state_dict_post_hook(self, hook):
+        return self._load_hook("after", hook)
+
+    def _prepare_load(self, state_dict, prefix, strict, wrong):
+        """Hooks of this module and of those below see the state before it is compared."""
+        for hook, with_module in vars(self).get("_load_hooks", {"before": []})["before"]:
+            args = (state_dict, prefix, {}, strict, [], [], wrong)
+            hook(self, *args) if with_module else hook(*args)
+        for name, module in self._own("modules"):
+            module._prepare_load(state_dict, prefix + name + ".", strict, wrong)
 
     def __getattr__(self, name):
         if name == "_parameters":
@@ -150,10 +178,11 @@ class Module:
             module._collect(prefix + name + ".", keep_vars, found)
 
     def load_state_dict(self, state_dict, strict=True, assign=False):
-        own = self.state_dict()
+        own, wrong = self.state_dict(), []
+        state_dict = dict(state_dict)
+        self._prepare_load(state_dict, "", strict, wrong)
         missing = [name for name in own if name not in state_dict]
         unexpected = [name for name in state_dict if name not in own]
-        wrong = []
         if strict and unexpected:
             shown = ", ".join([f'"{name}"' for name in unexpected])
             wrong.append(f"Unexpected key(s) in state_dict: {shown}. ")
@@ -174,7 +203,11 @@ class Module:
         if wrong:
             lines = "\n\t".join(wrong)
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{lines}")
-        return _IncompatibleKeys(missing, unexpected)
+        keys = _IncompatibleKeys(missing, unexpected)
+        for _, module in self._walk("", []):
+            for hook in vars(module).get("_load_hooks", {"after": []})["after"]:
+                hook(module, keys)
+        return keys
 
     def get_submodule(self, target):
         module = self

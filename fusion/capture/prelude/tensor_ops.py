@@ -157,3 +157,11 @@ def squeeze_(self, dim=None):
 
 def unsqueeze_(self, dim):
     raise NotImplementedError("x.unsqueeze_() is not in the language: write x = x.unsqueeze()")
+
+
+def fill_diagonal_(self, fill_value, wrap=False):
+    """One call."""
+    if self.dim() != 2 or wrap:
+        raise NotImplementedError("fill_diagonal_ takes a matrix here, and wrap=False")
+    self.diagonal().fill_(fill_value)
+    return self

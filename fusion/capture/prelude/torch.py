@@ -97,6 +97,69 @@ def set_num_threads(n):
     pass
 
 
+__version__ = "2.11.0"
+inf = float("inf")
+nan = float("nan")
+pi = 3.141592653589793
+e = 2.718281828459045
+
+
+def set_printoptions(**options):
+    pass
+
+
+def initial_seed():
+    raise NotImplementedError("torch.initial_seed() is not in the language: keep the seed that you gave to torch.manual_seed")
+
+
+def as_tensor(data, dtype=None, device=None):
+    if isinstance(data, torch.Tensor):
+        return data if dtype is None or data.dtype == dtype else data.to(dtype)
+    return torch.tensor(data, dtype=dtype)
+
+
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+    return torch.as_tensor(obj, dtype)
+
+
+def _made(data, dtype):
+    """The constructors of old: of sizes, or of a list."""
+    sizes = not data or isinstance(data[0], (int, torch.Size))
+    return torch.zeros(*data or (0,), dtype=dtype) if sizes else torch.tensor(data[0], dtype=dtype)
+
+
+def FloatTensor(*data):
+    return _made(data, torch.float32)
+
+
+def DoubleTensor(*data):
+    return _made(data, torch.float64)
+
+
+def LongTensor(*data):
+    return _made(data, torch.int64)
+
+
+def IntTensor(*data):
+    return _made(data, torch.int32)
+
+
+def BoolTensor(*data):
+    return _made(data, torch.bool)
+
+
+def ByteTensor(*data):
+    return _made(data, torch.uint8)
+
+
+def HalfTensor(*data):
+    return _made(data, torch.float16)
+
+
+def BFloat16Tensor(*data):
+    return _made(data, torch.bfloat16)
+
+
 def meshgrid(*tensors, indexing="ij"):
     """One call."""
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):

@@ -523,3 +523,39 @@ adaptive_max_pool1d = F.adaptive_max_pool1d
 triplet_margin_loss = F.triplet_margin_loss
 cosine_embedding_loss = F.cosine_embedding_loss
 embedding_bag = F.embedding_bag
+
+
+# ---- functions in place: methods, as FX calls them by the same name
+
+
+def relu_(input):
+    return input.relu_()
+
+
+def clamp_(input, min=None, max=None):
+    return input.clamp_(min, max)
+
+
+def nan_to_num_(input, nan=None, posinf=None, neginf=None):
+    return input.nan_to_num_(nan, posinf, neginf)
+
+
+def sigmoid_(input):
+    return input.sigmoid_()
+
+
+def tanh_(input):
+    return input.tanh_()
+
+
+def exp_(input):
+    return input.exp_()
+
+
+def sqrt_(input):
+    return input.sqrt_()
+
+
+def trapz(y, x=None, *, dx=None, dim=-1):
+    """One call."""
+    return torch.trapezoid(y, x, dx=dx, dim=dim)

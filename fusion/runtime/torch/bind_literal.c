@@ -144,11 +144,13 @@ bool bind_tensor_call(const struct value *values, int n, const struct keywords *
 		} else if (strcmp(key, "data") == 0 && !have) {
 			*data = values[n - n_kw + k];
 			have = true;
-		} else if (strcmp(key, "requires_grad") != 0) { /* the host's affair */
-			return err_set(err, ERR_TYPE,
-				       "torch.tensor has no parameter %s; it takes data, dtype and "
-				       "requires_grad",
-				       key);
+		} else if (strcmp(key, "requires_grad") != 0 && /* the host's affair */
+			   strcmp(key, "device") != 0 && strcmp(key, "pin_memory") != 0) {
+			return err_set(
+			    err, ERR_TYPE,
+			    "torch.tensor has no parameter %s; it takes data, dtype, device "
+			    "and requires_grad",
+			    key);
 		}
 	}
 	if (!have)

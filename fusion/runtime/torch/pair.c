@@ -170,16 +170,17 @@ static bool two_reductions(const struct composer *c, enum op first, enum op seco
 static bool pair_of(const char *name, const struct value *args, int n, struct value *out,
 		    struct err *err)
 {
-	static const char *const types[] = { "torch.return_types.median",
-					     "torch.return_types.nanmedian",
-					     "torch.return_types.kthvalue",
-					     "torch.return_types.mode" };
+	static const char *const types[] = {
+		"torch.return_types.median", "torch.return_types.nanmedian",
+		"torch.return_types.kthvalue", "torch.return_types.mode", "torch.return_types.frexp"
+	};
+	static const char *const parts[] = { "mantissa", "exponent" };
 
 	for (size_t i = 0; n == 3 && i < sizeof(types) / sizeof(types[0]); i++)
 		if (args[0].kind == VALUE_STR &&
 		    strcmp(strrchr(types[i], '.') + 1, args[0].str->text) == 0)
-			return pack(value_ref(args[1]), value_ref(args[2]), values_indices,
-				    types[i], out, err);
+			return pack(value_ref(args[1]), value_ref(args[2]),
+				    i == 4 ? parts : values_indices, types[i], out, err);
 	return err_set(err, ERR_TYPE, "%s takes a kind and two tensors", name);
 }
 

@@ -52,7 +52,7 @@ bool torch_more_wants(const struct native *f, const struct value *args, int n,
 
 	if (f->id > MORE_FIRST && f->id < MORE_END)
 		return true;
-	if (has_keyword(kw, "out") || keyword_wants(f, kw))
+	if (has_keyword(kw, "out") || keyword_wants(f, kw) || literal_wants(f, args, n))
 		return true;
 	switch (f->id) {
 	case OP_max:
@@ -255,6 +255,8 @@ bool torch_more_call(const struct composer *c, const struct torch_memory *memory
 
 	if (n > MAX_ARGS)
 		return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, n);
+	if (literal_wants(f, args, n))
+		return literal_call(c, f, args, n, kw, out, err);
 	if (has_keyword(kw, "out"))
 		return call_into(c, f, args, n, kw, out, err);
 	all[0] = f->self;

@@ -53,6 +53,11 @@ bool dynamic_call(const struct torch_memory *memory, int id, const char *name,
 		  const struct value *args, int n, const struct keywords *kw, struct value *out,
 		  struct err *err);
 
+/* literal.c: torch.tensor with tensors in its data, torch.Tensor(...). */
+bool literal_wants(const struct native *f, const struct value *args, int n);
+bool literal_call(const struct composer *c, const struct native *f, const struct value *args, int n,
+		  const struct keywords *kw, struct value *out, struct err *err);
+
 /* keyword.c: an op that a keyword makes another one, as round(decimals=), or in place. */
 bool keyword_wants(const struct native *f, const struct keywords *kw);
 bool keyword_call(const struct composer *c, int id, const char *name, const struct value *args,
