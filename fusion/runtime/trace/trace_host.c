@@ -50,8 +50,7 @@ static bool layout_value(struct trace *t, const struct native *f, struct value t
 		return false;
 	if (!view_layout(t->graph, node, &l))
 		return trace_no_memory(err);
-	if (id == NATIVE_STORAGE_OFFSET && sym_is_const(l.offset) && !t->native &&
-	    f->self.kind == VALUE_TENSOR) /* not our prelude's question */
+	if (strcmp(f->name, "Tensor.storage_offset") == 0 && sym_is_const(l.offset) && !t->native)
 		return trace_break(t, BREAK_INT_ANSWER, ".storage_offset()", err);
 	if (id == NATIVE_IS_CONTIGUOUS)
 		*out = value_bool(view_contiguous(t->graph, &l));
