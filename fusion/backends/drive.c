@@ -5,6 +5,8 @@
  */
 #include "fusion/backends/plan.h"
 
+enum { NARROW = 256 }; /* points of a run for which a call of the code is much */
+
 struct launch {
 	struct plan *plan;
 	void *const *buffers;
@@ -152,6 +154,32 @@ void plan_begin_blocks(struct plan *p, void *const *buffers)
 	plan_setup(p, buffers);
 }
 
+/* Short runs: as many as a tile holds are put side by side, so that the code is not
+ * called for each. */
+static void run_runs(const struct plan *p, struct worker *w, void *const *buffers,
+		     struct plan_block at)
+{
+	const struct part *body = &p->parts[part_body(0)];
+	const struct tile_code *code = &p->code[part_body(0)];
+	size_t stage_bytes = (size_t)p->tile * 8 + VECTOR_MAX;
+	int64_t left = at.rows, most = p->tile / at.n;
+	void *opened[MAX_PLACES];
+	struct tile tile = { .at = opened, .reg = w->reg, .acc = w->acc, .scratch = w->scratch };
+
+	for (; left > 0; left -= at.rows, at.begin += at.rows * at.step) {
+		at.rows = left < most ? left : most;
+		for (int k = 0; k < body->n_places; k++) {
+			opened[k] = w->staging + (size_t)k * stage_bytes;
+			place_gather(p, &body->places[k], buffers, opened[k], &at);
+		}
+		tile.n = at.rows * at.n;
+		code->run(code->code, &tile);
+		for (int k = 0; k < body->n_places; k++)
+			if (body->places[k].store)
+				place_scatter(p, &body->places[k], buffers, opened[k], &at);
+	}
+}
+
 void plan_run_block(struct plan *p, void *const *buffers, const struct plan_block *block,
 		    int thread)
 {
@@ -169,6 +197,10 @@ void plan_run_block(struct plan *p, void *const *buffers, const struct plan_bloc
 		return;
 	}
 	drive_row(p, w, 0);
+	if (at.n <= NARROW && at.rows > 1) {
+		run_runs(p, w, buffers, at);
+		return;
+	}
 	for (; at.rows > 0; at.rows--, at.begin += at.step)
 		for (int64_t done = 0; done < at.n; done += p->tile) {
 			int64_t n = at.n - done < p->tile ? at.n - done : p->tile;

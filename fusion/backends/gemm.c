@@ -109,6 +109,13 @@ static struct gemm_left open_strip(const struct gemm *g, const struct block *x, 
 						 axis_at(&g->row, 0, x->i0 + i),
 					   .row = g->run_step,
 					   .where = g->k.table[0] + k0 };
+	if (g->low)
+		return (struct gemm_left){
+			.at = x->a + (size_t)((x->i0 + i) * g->row.step[0] + k0) *
+					 gemm_panel_bytes(g->dtype),
+			.row = g->row.step[0],
+			.step = 1,
+		};
 	return gemm_copy_strip(g, x->strips + (size_t)s * bytes, x->a, x->i0 + i, (int)rows, k0, k);
 }
 

@@ -52,7 +52,9 @@ struct gemm {
 	/* Rows that are neighbours in a, in groups of so many, and whose k are in a table:
 	 * a is read where it lies (float32 alone); 0: strips of it are copied. */
 	int64_t run, run_step;
+	bool low;              /* few rows: a is read where it lies, each block packs its columns */
 	int64_t panel_batches; /* batches of b that differ */
+	int64_t behind_cost;   /* of an element, in cheap ops: what is done behind the product */
 	bool whole_rows; /* a block has all columns: something behind the product wants that */
 	bool in_place, shared; /* b: read where it lies; packed once, for all tasks */
 	size_t a_bytes, b_bytes, c_bytes, thread_bytes, shared_bytes;

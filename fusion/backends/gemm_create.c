@@ -10,7 +10,10 @@ enum {
 	N_BLOCK = 512,       /* half where vectors are short: so are caches */
 	LONG_K_BLOCK = 4096, /* a multiple of GEMM_K_BLOCK; what a task packs at once */
 	ALIGN = 64,
-	TASK_FLOPS = 1 << 18,    /* what is worth a thread */
+	TASK_FLOPS = 1 << 18,    /* what is worth a block of its own */
+	THREAD_FLOPS = 1 << 16,  /* and a thread */
+	CHEAP_FLOPS = 4,         /* as long as a cheap op takes */
+	LOW = 64,                /* rows of a matrix that its columns are cut for */
 	WORTH_SHARING = 1 << 16, /* elements of b that are packed by all threads together */
 	MOST_SHARED = 64 << 20,  /* bytes of them that are kept */
 };
@@ -97,6 +100,15 @@ static int64_t choose_strip(const struct gemm *g)
 	return strips > 0 ? (rows + strips - 1) / strips : most;
 }
 
+/* A matrix so low that b is most of what is read: each thread takes columns of its own,
+ * which it packs itself, and nobody waits for others' panels. */
+static bool is_low(const struct gemm *g)
+{
+	return g->row.size <= LOW && g->batch.size == 1 && !g->whole_rows && !g->run &&
+	       gemm_is_wide(g->dtype) && g->column.size >= 8 * g->columns && g->row.linear[0] &&
+	       g->k.linear[0] && g->k.step[0] == 1;
+}
+
 /* Blocks as large as caches like them, smaller where there would be too few. */
 static void choose_blocks(struct gemm *g)
 {
@@ -114,8 +126,15 @@ static void choose_blocks(struct gemm *g)
 	count_tasks(g);
 	if (g->whole_rows)
 		g->n_block = gemm_up_to(n, g->columns);
+	g->low = is_low(g);
+	if (g->low) {
+		g->n_block = g->columns;
+		if (n < 32 * g->columns && m > rows)
+			g->m_block = gemm_up_to(m / 2, rows);
+	}
 	count_tasks(g);
-	while (g->tasks < 2 * GEMM_THREADS && flops / (double)g->tasks >= 2.0 * TASK_FLOPS) {
+	while (!g->low && g->tasks < 2 * GEMM_THREADS &&
+	       flops / (double)g->tasks >= 2.0 * TASK_FLOPS) {
 		if (g->m_block > 4 * rows)
 			g->m_block = gemm_up_to(g->m_block / 2, rows);
 		else if (g->n_block > 128 && !g->whole_rows)
@@ -128,9 +147,11 @@ static void choose_blocks(struct gemm *g)
 			break;
 		count_tasks(g);
 	}
+	flops += (double)CHEAP_FLOPS * (double)g->behind_cost * (double)m * (double)n *
+		 (double)g->batch.size;
 	g->grain = 1;
-	if (g->tasks > 0 && flops / (double)g->tasks < TASK_FLOPS)
-		g->grain = 1 + (int64_t)(TASK_FLOPS / (flops / (double)g->tasks + 1));
+	if (g->tasks > 0 && flops / (double)g->tasks < THREAD_FLOPS)
+		g->grain = 1 + (int64_t)(THREAD_FLOPS / (flops / (double)g->tasks + 1));
 	if (g->grain < (g->tasks + GEMM_THREADS - 1) / GEMM_THREADS)
 		g->grain = (g->tasks + GEMM_THREADS - 1) / GEMM_THREADS;
 }
@@ -165,7 +186,8 @@ static void size_memory(struct gemm *g)
 	if (gemm_is_int(g->dtype))
 		return;
 	g->in_place = reads_b_in_place(g);
-	g->shared = !g->in_place && (g->m_blocks > 1 || g->panel_batches < g->batch.size) &&
+	g->shared = !g->in_place && !g->low &&
+		    (g->m_blocks > 1 || g->panel_batches < g->batch.size) &&
 		    g->panel_batches * g->n_blocks < 2 * GEMM_THREADS &&
 		    elements >= WORTH_SHARING && elements * (double)unit <= MOST_SHARED;
 	if (g->shared)

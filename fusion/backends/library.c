@@ -96,5 +96,6 @@ bool library_bind(struct library_call *call, const struct lowered *l, const stru
 	}
 	bind_result(&call->out, n, k->out_buffer, vars);
 	call->rows = k->form == FORM_ROWS;
+	call->cost = k->form == FORM_LIBRARY ? 0 : plan_cost(k);
 	return !call->op->bind || call->op->bind(call, err);
 }

@@ -48,6 +48,7 @@ struct library_call {
 	 * set before bind(), which sets `threads`, the most that run() uses, where it
 	 * can run `behind` on blocks; set before run(), NULL: the caller runs it. */
 	bool rows;
+	int64_t cost; /* plan_cost() of it; 0: nothing is behind */
 	int threads;
 	struct plan *behind;
 	void *state; /* bind()'s; one block, freed by the caller */

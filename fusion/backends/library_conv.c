@@ -85,6 +85,7 @@ static struct gemm *create_product(const struct library_call *call, const struct
 	struct gemm like = { .kernels = call->kernels,
 			     .dtype = y->dtype,
 			     .whole_rows = call->rows,
+			     .behind_cost = call->cost,
 			     .extra_bytes = extra_bytes };
 	int64_t groups = call->number[5], windows = y->size[2] * y->size[3];
 	int64_t out = groups ? y->size[1] / groups : 0, in = w->size[1];

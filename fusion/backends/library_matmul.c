@@ -107,6 +107,7 @@ static bool bind_contraction(struct library_call *call, struct err *err)
 	    GEMM_WORTH_BLAS)
 		g.blas = blas_calls(blas);
 	g.whole_rows = call->rows;
+	g.behind_cost = call->cost;
 	call->state = gemm_create(&g, &axes[BATCH], &axes[ROW], &axes[COLUMN], &axes[SUMMED]);
 	if (call->state && gemm_tells_blocks(call->state))
 		call->threads = gemm_threads(call->state);

@@ -232,3 +232,36 @@ void place_close(const struct plan *p, const struct place *at, int64_t base, voi
 	else
 		walk_copy(at, memory, opened, span->begin, span->n, true);
 }
+
+void place_gather(const struct plan *p, const struct place *at, void *const *buffers, char *stage,
+		  const struct plan_block *block)
+{
+	char *memory = place_start(p, at, at->offset, buffers);
+
+	if (at->store)
+		return;
+	if (at->one) {
+		p->kernels->splat(stage, memory, at->bytes);
+		return;
+	}
+	for (int64_t r = 0; r < block->rows; r++)
+		gather_run(at, memory, stage + r * block->n * at->bytes,
+			   block->begin + r * block->step, block->n);
+}
+
+void place_scatter(const struct plan *p, const struct place *at, void *const *buffers,
+		   const char *stage, const struct plan_block *block)
+{
+	char *memory = place_start(p, at, at->offset, buffers);
+	int64_t where;
+
+	for (int64_t r = 0; r < block->rows; r++) {
+		const char *run = stage + r * block->n * at->bytes;
+		int64_t begin = block->begin + r * block->step;
+
+		if (one_run(at, begin, block->n, &where))
+			memcpy(memory + where * at->bytes, run, (size_t)block->n * at->bytes);
+		else
+			walk_copy(at, memory, (char *)(uintptr_t)run, begin, block->n, true);
+	}
+}

@@ -305,17 +305,24 @@ static int64_t product(const int64_t *extent, int from, int to)
 	return n;
 }
 
-/* Points that one thread may as well do alone: about 5 us of work. */
-static int64_t grain_of(const struct plan *p)
+int64_t plan_cost(const struct kernel *k)
 {
 	int64_t cost = 1;
 
-	for (int i = 2; i < p->n_parts; i += 2)
-		for (int j = 0; j < p->parts[i].n; j++) {
-			const struct inst *inst = &p->parts[i].insts[j];
+	for (int s = 0; s < k->n_stages; s++)
+		for (int i = 0; i < k->stages[s].n_body; i++) {
+			const struct inst *inst = &k->stages[s].body[i];
 
 			cost += inst->kind == INST_OP && op_info(inst->op)->transcendental ? 12 : 1;
 		}
+	return cost;
+}
+
+/* Points that one thread may as well do alone: about 5 us of work. */
+static int64_t grain_of(const struct plan *p)
+{
+	int64_t cost = plan_cost(p->kernel);
+
 	return cost < 4 ? 16 * 1024 : cost > 64 ? 1024 : 64 * 1024 / cost;
 }
 

@@ -148,6 +148,9 @@ static inline int part_post(int stage)
 	return 3 + 2 * stage;
 }
 
+/* What a kernel's body costs for a point, in cheap ops. */
+int64_t plan_cost(const struct kernel *k);
+
 /* Runs the kernel; forms other than LIBRARY.  `backward`: see backend.h. */
 void plan_launch(struct plan *p, void *const *buffers, struct pool *pool, bool backward);
 
@@ -198,6 +201,12 @@ void *place_open(const struct plan *p, const struct place *at, const struct work
 		 int64_t base, void *const *buffers, void *stage, const struct span *span);
 void place_close(const struct plan *p, const struct place *at, int64_t base, void *const *buffers,
 		 void *opened, const struct span *span);
+/* place.c: the runs of a block side by side in `stage`, and the way back for stores;
+ * a MAP without joins. */
+void place_gather(const struct plan *p, const struct place *at, void *const *buffers, char *stage,
+		  const struct plan_block *block);
+void place_scatter(const struct plan *p, const struct place *at, void *const *buffers,
+		   const char *stage, const struct plan_block *block);
 /* Where element `base` of the place's buffer lies. */
 static inline char *place_start(const struct plan *p, const struct place *at, int64_t base,
 				void *const *buffers)
