@@ -1,4 +1,4 @@
-/* fusion/backends/library_random.c -- rand, randn, randint from the run's generator.
+/* fusion/backends/library_random.c -- rand, randn, randint, randperm from the run's generator.
  *
  * Numbers are drawn one after the other, as PyTorch draws them on the CPU, so
  * they do not depend on threads.
@@ -71,6 +71,21 @@ static void draw_ints(struct twister *g, const struct library_call *call, void *
 	}
 }
 
+/* Each place in turn is exchanged with one of those from it on (Fisher and Yates), as
+ * torch's randperm_cpu() does below 2^32 / 20 elements. */
+static void draw_order(struct twister *g, enum dtype dtype, void *out, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		dtype_put_int(dtype, out, i, i);
+	for (int64_t i = 0; i < n - 1; i++) {
+		int64_t other = i + (int64_t)(twister_next(g) % (uint64_t)(n - i));
+		int64_t kept = dtype_get_int(dtype, out, i);
+
+		dtype_put_int(dtype, out, i, dtype_get_int(dtype, out, other));
+		dtype_put_int(dtype, out, other, kept);
+	}
+}
+
 static void run(const struct library_call *call, void *const *buffers, struct pool *pool)
 {
 	void *out = operand_start(&call->out, buffers);
@@ -85,6 +100,8 @@ static void run(const struct library_call *call, void *const *buffers, struct po
 		draw_uniform(g, call->out.dtype, out, call->out.numel);
 	else if (call->node->op == OP_normal)
 		draw_normal(g, call->out.dtype, out, call->out.numel);
+	else if (call->node->op == OP_permutation)
+		draw_order(g, call->out.dtype, out, call->out.numel);
 	else
 		draw_ints(g, call, out);
 }
@@ -92,3 +109,4 @@ static void run(const struct library_call *call, void *const *buffers, struct po
 const struct library_op library_uniform = { NULL, run };
 const struct library_op library_normal = { NULL, run };
 const struct library_op library_random_ints = { NULL, run };
+const struct library_op library_permutation = { NULL, run };

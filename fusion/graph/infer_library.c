@@ -411,6 +411,7 @@ bool infer_library(struct infer *in, bool *known)
 	case OP_uniform:
 	case OP_normal:
 	case OP_random_ints:
+	case OP_permutation:
 		return infer_random(in);
 	case OP_logsumexp:
 	case OP_count_nonzero:

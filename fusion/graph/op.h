@@ -109,7 +109,7 @@ bool autocast_sums(const char *equation);
  * equal, and their order counts. */
 static inline bool op_draws(enum op op)
 {
-	return op == OP_uniform || op == OP_normal || op == OP_random_ints;
+	return op == OP_uniform || op == OP_normal || op == OP_random_ints || op == OP_permutation;
 }
 
 /* Whether its function computes the result block by block, so that more ops can be

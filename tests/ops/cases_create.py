@@ -185,7 +185,7 @@ LIKE = [C("x", X(2, 3)), C("x", X()), C("x", X(40, 40)), C("x, dtype=torch.float
 row("rand_like", like(0, 1, 0.5), *LIKE, dtypes=FLOATS)
 row("randn_like", like(-9, 9, 0), *LIKE, dtypes=FLOATS)
 row("randint_like", lambda x, *b, dtype=None: drawn(x.shape, dtype or x.dtype, *([0] + list(b))[-2:], True), C("x, 5", X(20)), C("x, -2, 3", X(3, 9)), C("x, 0, 9, dtype=torch.int64", X(20)), dtypes=("float32", "int64"))
-for name in ("uniform", "random_ints"):
+for name in ("uniform", "random_ints", "permutation"):
     untried(name, "torch.rand and its like make it")
 row("randperm", lambda n, dtype="int64": lambda ours: None if sorted(ours["tensor"]["data"]) == list(range(n)) and ours["tensor"]["dtype"] == dtype else f"{ours}", C("6"), C("0"), C("40"), C("3, dtype=torch.int32"), **ONCE)
 row("bernoulli", lambda x, p=None: lambda ours: None if ours["tensor"]["shape"] == list(x.shape) and ours["tensor"]["dtype"] == x.dtype and all(a in (0, 1) and a == q or 0 < q < 1 for a, q in zip(ours["tensor"]["data"], x.flat() if p is None else [p] * x.numel())) else f"{ours}", C("x", V([0.0, 1.0, 0.5, 1.0, 0.0, 0.25])), C("x, 1.0", X(2, 3)), C("x", X(0)), dtypes=FLOATS)

@@ -181,9 +181,8 @@ def meshgrid(*tensors, indexing="ij"):
 
 def bernoulli(input, p=None, *, generator=None):
     """One call."""
-    if p is not None:
-        return (torch.rand_like(input) < p).to(input.dtype)
-    return (torch.rand_like(input) < input).to(input.dtype)
+    wide = torch.float64 if input.dtype == torch.float64 else torch.float32
+    return (torch.rand(input.shape, dtype=wide) < (input if p is None else p)).to(input.dtype)
 
 
 def multinomial(input, num_samples, replacement=False, *, generator=None):
@@ -207,8 +206,9 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
 
 def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False):
     """One call."""
-    places = torch.rand(n).argsort()
-    return places if dtype is None else places.to(dtype)
+    if n < 0:
+        raise RuntimeError(f"n must be non-negative, got {n}")
+    return torch._C.permutation((n,), torch.int64 if dtype is None else dtype)
 
 
 def normal(mean, std=1.0, size=None, *, generator=None):
