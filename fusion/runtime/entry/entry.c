@@ -1,7 +1,8 @@
 /* fusion/runtime/entry/entry.c -- runs a compiled entry.
  *
  * What an in-place op wrote is computed aside and copied into the argument when
- * all kernels are done: they may still read its old elements.
+ * all kernels are done, which may still read its old elements; where the kernel
+ * that makes it is the last to do so, it is written there (in_place.c).
  */
 #include "fusion/runtime/entry/entry.h"
 
@@ -57,7 +58,8 @@ static bool write_back(struct entry *e, struct grad_node *node, struct err *err)
 		const struct entry_write *w = &e->writes[i];
 		struct value to = w->slot >= 0 ? e->guards.values[w->slot] : w->lifted;
 
-		tensor_copy(to.tensor->memory, e->output_tensors[w->output]);
+		if (to.tensor->memory != e->output_tensors[w->output]) /* else in place */
+			tensor_copy(to.tensor->memory, e->output_tensors[w->output]);
 		to.tensor->memory->storage->version++;
 		ok = ok && (!node || entry_grad_give(e, node, w->output, to, err));
 		tensor_unref(e->output_tensors[w->output]);
@@ -81,6 +83,7 @@ static bool run_exec(struct entry *e, const struct roots *roots,
 		observer->phase(observer->self, PHASE_DISPATCH, begin, clock_ns());
 	if (e->grad)
 		return entry_grad_run(e, observer, err);
+	e->exec->given = e->given ? in_place_find(e) : NULL;
 	return exec_run(e->exec, e->input_tensors, e->output_tensors, NULL, observer, e->graph,
 			err);
 }

@@ -24,6 +24,8 @@ struct entry_write {         /* a tensor from outside that the piece changed */
 	int slot;            /* -1: a lifted one */
 	struct value lifted; /* its tensor: a reference */
 	int output;          /* of the graph: the new elements */
+	int input;           /* of the graph: the old ones, -1; in_place.c */
+	bool in_place;       /* a kernel may write the new ones over them */
 };
 
 struct entry_place { /* of a frame that goes on */
@@ -66,8 +68,9 @@ struct entry {
 	int n_inputs;
 	struct entry_write *writes;
 	int n_writes;
-	bool *spent;  /* by output: its backward pass was run in the piece; NULL: none */
-	int *asserts; /* outputs of the graph that must be true */
+	struct tensor **given; /* by output: what it is written to in place; NULL: none is */
+	bool *spent;           /* by output: its backward pass was run in the piece; NULL: none */
+	int *asserts;          /* outputs of the graph that must be true */
 	int n_asserts;
 	struct tensor **numbers; /* by graph input: a float of the call, as a tensor */
 	struct tensor **input_tensors, **output_tensors; /* of the call under way */
@@ -152,5 +155,11 @@ bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct
 	       const struct fusion_observer *observer, struct err *err);
 
 bool entry_no_memory(struct err *err); /* always false */
+
+/* in_place.c.  Finds the writes that kernels may do in place, when e->exec is made. */
+void in_place_plan(struct entry *e);
+/* The tensors of the call under way for exec_run(), by output; NULL where there are
+ * none.  The exec is bound. */
+struct tensor *const *in_place_find(struct entry *e);
 
 #endif

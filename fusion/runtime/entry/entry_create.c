@@ -299,5 +299,6 @@ bool entry_compile(struct entry *e, const struct entry_options *options, struct 
 		return entry_no_memory(err);
 	e->exec = partition_create(options->env, options->backend, g, &passes, &options->lowering,
 				   &e->arena, err);
+	in_place_plan(e);
 	return e->exec != NULL;
 }

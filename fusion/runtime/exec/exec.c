@@ -347,6 +347,14 @@ struct tensor *exec_output_tensor(const struct exec *e, int index, struct err *e
 	return t;
 }
 
+void exec_place_given(const struct exec *e, struct tensor **outputs, struct tensor *into)
+{
+	for (int i = 0; i < e->n_outputs; i++)
+		outputs[i] = e->given && e->given[i] ? tensor_ref(e->given[i]) : NULL;
+	if (into)
+		outputs[0] = tensor_ref(into);
+}
+
 /* Memory of outputs and temporaries; fills in the table of buffers. */
 static inline bool take_memory(struct exec *e, struct tensor *const *inputs,
 			       struct tensor **outputs, struct tensor *into, void **temps,
@@ -354,10 +362,7 @@ static inline bool take_memory(struct exec *e, struct tensor *const *inputs,
 {
 	struct allocator *a = e->env->allocator;
 
-	for (int i = 0; i < e->n_outputs; i++)
-		outputs[i] = NULL;
-	if (into)
-		outputs[0] = tensor_ref(into);
+	exec_place_given(e, outputs, into);
 	for (int i = 0; i < e->n_outputs; i++) {
 		const struct exec_output *out = &e->outputs[i];
 

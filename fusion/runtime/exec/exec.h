@@ -98,6 +98,9 @@ struct exec {
 	int64_t *vars; /* values that the executable is bound to */
 	int n_vars;
 	bool bound;
+	/* By output: the tensor that the next run writes it to, of its dtype and sizes and
+	 * with a storage of its own; NULL: a new one.  NULL: none. */
+	struct tensor *const *given;
 };
 
 /* Runs the passes over `g` (changed in place) and compiles it; everything lives
@@ -144,6 +147,9 @@ bool step_plan(struct exec *e);
 bool step_run(struct exec *e, struct tensor *const *inputs, struct tensor **owned,
 	      struct tensor **outputs, struct tensor *into, const struct fusion_observer *observer,
 	      int graph, struct err *err);
+
+/* exec.c, for exec_step.c: outputs that are there before the kernels. */
+void exec_place_given(const struct exec *e, struct tensor **outputs, struct tensor *into);
 
 /* exec.c, for exec_step.c: one launch, watched or not. */
 void exec_launch(struct exec *e, int kernel, bool backward, const struct fusion_observer *observer,

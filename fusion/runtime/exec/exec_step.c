@@ -263,10 +263,7 @@ static void prepare(struct run *r, struct tensor *const *inputs, struct tensor *
 {
 	struct exec *e = r->e;
 
-	for (int i = 0; i < e->n_outputs; i++)
-		r->outputs[i] = NULL;
-	if (into)
-		r->outputs[0] = tensor_ref(into);
+	exec_place_given(e, r->outputs, into);
 	for (int i = 0; i < e->n_inputs; i++) {
 		if (e->inputs[i] >= 0)
 			e->buffers[e->inputs[i]] = tensor_data(inputs[i]);
