@@ -277,9 +277,29 @@ def scaled_dot_product_attention(
     if enable_gqa and key.shape[-3] != query.shape[-3]:
         times = query.shape[-3] // key.shape[-3]
         key, value = key.repeat_interleave(times, -3), value.repeat_interleave(times, -3)
+    if dropout_p > 0 and torch.is_grad_enabled():
+        if query.requires_grad or key.requires_grad or value.requires_grad:
+            return _dropped_attention(query, key, value, attn_mask, dropout_p, is_causal, scale)
     return torch._C.scaled_dot_product_attention(
         query, key, value, attn_mask, dropout_p, is_causal, scale=scale
     )
+
+
+def _dropped_attention(query, key, value, mask, p, is_causal, scale):
+    """With a dropout that the tape knows."""
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = (query @ key.transpose(-2, -1)) * scale
+    if is_causal:
+        allowed = torch.ones((query.shape[-2], key.shape[-2]), dtype=torch.bool).tril()
+        scores = torch.where(allowed, scores, -math.inf)
+    if mask is not None and mask.dtype == torch.bool:
+        scores = torch.where(mask, scores, -math.inf)
+    elif mask is not None:
+        scores = scores + mask
+    weights = torch.softmax(scores, -1)
+    if mask is not None:  # a row without any key gives 0
+        weights = torch.where(torch.amax(scores, -1, True) == -math.inf, 0.0, weights)
+    return F.dropout(weights, p) @ value
 
 
 def one_hot(tensor, num_classes=-1):

@@ -51,5 +51,24 @@ def get_device(self):
     return -1
 
 
+class _Handle:
+    def __init__(self, hooks, hook):
+        self.hooks = hooks
+        self.hook = hook
+
+    def remove(self):
+        if self.hook in self.hooks:
+            self.hooks.remove(self.hook)
+
+
+def _hook(hooks, hook):
+    hooks.append(hook)
+    return _Handle(hooks, hook)
+
+
 def register_hook(self, hook):
-    raise NotImplementedError("Tensor.register_hook is not in the language: change x.grad behind backward()")
+    return _hook(torch._C._hooks(self), hook)
+
+
+def register_post_accumulate_grad_hook(self, hook):
+    return _hook(torch._C._hooks(self, True), hook)

@@ -1,4 +1,5 @@
 # torch.autograd, beside what the host has.
+import torch
 
 
 def Variable(data, requires_grad=False, volatile=False):
@@ -9,12 +10,87 @@ def set_detect_anomaly(mode, check_nan=True):
     pass
 
 
+class FunctionCtx:
+    def __init__(self):
+        self._saved = ()
+        self._dirty = ()
+        self._constant = ()
+        self._materialize = True
+
+    def save_for_backward(self, *tensors):
+        self._saved = tensors
+
+    @property
+    def saved_tensors(self):
+        return self._saved
+
+    def mark_dirty(self, *args):
+        self._dirty = args
+
+    def mark_non_differentiable(self, *args):
+        self._constant = args
+
+    def set_materialize_grads(self, value):
+        self._materialize = value
+
+
+def _among(tensor, others):
+    return any([tensor is other for other in others])
+
+
 class Function:
-    """Such a class may be defined; what its backward() says is not known to the tape."""
+    """Its gradient is what backward() says: a node of the tape of its own."""
+
+    @classmethod
+    def _run(cls, ctx, args):
+        if not hasattr(cls, "setup_context"):
+            return cls.forward(ctx, *args)
+        out = cls.forward(*args)
+        cls.setup_context(ctx, args, out)
+        return out
 
     @classmethod
     def apply(cls, *args):
-        raise NotImplementedError(
-            f"torch.autograd.Function is not in the language: call the ops of {cls.__name__}.forward "
-            "in a plain function, whose gradient follows from them"
+        ctx = FunctionCtx()
+        ctx.needs_input_grad = tuple(
+            [isinstance(arg, torch.Tensor) and arg.requires_grad for arg in args]
         )
+        if not torch.is_grad_enabled() or not any(ctx.needs_input_grad):
+            return cls._run(ctx, args)
+        tensors = [arg for arg in args if isinstance(arg, torch.Tensor)]
+        with torch.no_grad():
+            out = cls._run(ctx, args)
+            made = list(out) if isinstance(out, tuple) else [out]
+            for i, each in enumerate(made):
+                if _among(each, tensors) and not _among(each, ctx._dirty):
+                    made[i] = each.view_as(each)
+        results = [
+            each
+            if isinstance(each, torch.Tensor)
+            and each.dtype.is_floating_point
+            and not _among(each, ctx._constant)
+            else None
+            for each in made
+        ]
+        shapes = [None if each is None else (each.shape, each.dtype) for each in results]
+
+        def backward(*grads):
+            given = list(grads)
+            for i, shape in enumerate(shapes):
+                if given[i] is None and shape is not None and ctx._materialize:
+                    given[i] = torch.zeros(shape[0], dtype=shape[1])
+            found = cls.backward(ctx, *given)
+            found = list(found) if isinstance(found, (tuple, list)) else [found]
+            while len(found) > len(args) and found[-1] is None:
+                found.pop()
+            if len(found) != len(args):
+                raise RuntimeError(
+                    f"function {cls.__name__}Backward returned an incorrect number of gradients "
+                    f"(expected {len(args)}, got {len(found)})"
+                )
+            return [g for arg, g in zip(args, found) if isinstance(arg, torch.Tensor)]
+
+        torch._C._function(
+            tensors, results, backward, cls.__name__ + "Backward", len(ctx._saved) > 0
+        )
+        return tuple(made) if isinstance(out, tuple) else made[0]

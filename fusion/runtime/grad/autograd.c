@@ -85,6 +85,9 @@ static void free_node(struct grad_node *node)
 		value_unref(node->given[i]);
 	if (node->given != &node->one)
 		free(node->given);
+	for (int i = 0; node->hooks && i < node->n_outputs; i++)
+		value_unref(node->hooks[i]);
+	free(node->hooks);
 	if (node->custom)
 		node->custom->finish(node);
 	free(node);
@@ -260,6 +263,8 @@ void autograd_forget(struct vtensor *t)
 		record->node->result = NULL;
 	value_unref(record->grad);
 	value_unref(record->pending);
+	value_unref(record->hooks);
+	value_unref(record->after);
 	value_unref(record->base);
 	grad_node_unref(record->node);
 	free(record);

@@ -45,6 +45,8 @@ struct tensor_grad { /* of a struct vtensor */
 	struct grad_node *node; /* that made it: a reference; NULL */
 	int output;
 	struct value grad;    /* UNSET: none */
+	struct value hooks;   /* of a leaf: a list of functions of its gradient; UNSET */
+	struct value after;   /* ... and of the leaf, once .grad has it; UNSET */
 	struct value pending; /* of the backward pass under way */
 	struct value base;    /* what it is a view of: a reference; UNSET */
 	int64_t writes;       /* of a base: how often its value was replaced */
@@ -83,9 +85,10 @@ struct grad_node {
 	bool last; /* of the pass under way: what is saved is not needed again */
 	int n_outputs;
 	struct tensor_grad *result; /* of the first output, where it retains; NULL */
-	struct value *given;        /* by output, of the backward pass under way; UNSET */
-	struct value one;           /* `given` of a node with one output */
-	int64_t pass;               /* the last one that came here */
+	struct value *hooks; /* by output: a list of functions of the gradient, UNSET; NULL: none */
+	struct value *given; /* by output, of the backward pass under way; UNSET */
+	struct value one;    /* `given` of a node with one output */
+	int64_t pass;        /* the last one that came here */
 	bool needed;
 	struct tensor *out; /* saved; NULL */
 	unsigned out_version;
@@ -199,6 +202,18 @@ bool grad_fit(struct autograd *a, struct value *g, struct value shape, struct va
 /* For tests: whether argument `index` of an op has a rule, and whether it ran. */
 void grad_rule_state(struct autograd *a, enum op op, int index, bool *has, bool *ran);
 void grad_rules_finish(struct autograd *a);
+
+/* Calls a function in eager; nothing of it is captured as a frame of its own. */
+bool grad_invoke(struct autograd *a, struct value f, const struct value *args, int n,
+		 struct value *out, struct err *err);
+
+/* autograd_function.c: hooks, and ops whose gradient the program says itself. */
+bool autograd_hooks(struct autograd *a, struct value t, bool after, struct value *out,
+		    struct err *err);
+bool autograd_has_hooks(struct value t);
+bool autograd_run_hooks(struct autograd *a, struct value hooks, struct value *g, struct err *err);
+/* (tensors, results or None, function of their gradients, its name, whether it keeps any) */
+bool autograd_function(struct autograd *a, const struct value *args, int n, struct err *err);
 
 /* The value of a default in a signature. */
 bool grad_default(const struct op_param *p, struct value *out);

@@ -322,6 +322,8 @@ static bool visit(struct pass *p, struct grad_node *node)
 		if (node->given[i].kind != VALUE_TENSOR)
 			continue;
 		any = true;
+		if (ok && node->hooks)
+			ok = autograd_run_hooks(p->a, node->hooks[i], &node->given[i], p->err);
 		ok = ok && note_inputs(p, node, i, unset, node->given[i]);
 	}
 	if (!any || !ok)
@@ -426,6 +428,30 @@ static bool accumulate(struct pass *p, struct tensor_grad *r, struct value *g)
 	return true;
 }
 
+static bool run_after(struct pass *p, struct tensor_grad *r)
+{
+	struct value leaf = value_of(r->of);
+	bool ok;
+
+	value_ref(leaf);
+	ok = autograd_run_hooks(p->a, r->after, &leaf, p->err);
+	value_unref(leaf);
+	return ok;
+}
+
+/* Leaves that were asked for have hooks, too. */
+static bool hook_inputs(struct pass *p)
+{
+	for (int i = 0; i < p->b->n_inputs; i++) {
+		const struct tensor_grad *r = p->b->inputs[i].tensor->grad;
+
+		if (r && p->results[i].kind == VALUE_TENSOR &&
+		    !autograd_run_hooks(p->a, r->hooks, &p->results[i], p->err))
+			return false;
+	}
+	return true;
+}
+
 static bool settle(struct pass *p, bool ok)
 {
 	for (size_t i = 0; i < p->leaves.len; i++) {
@@ -433,7 +459,8 @@ static bool settle(struct pass *p, bool ok)
 		struct value g = r->pending;
 
 		r->pending = unset;
-		ok = ok && accumulate(p, r, &g);
+		ok = ok && autograd_run_hooks(p->a, r->hooks, &g, p->err) && accumulate(p, r, &g) &&
+		     run_after(p, r);
 		value_unref(g);
 		value_unref(p->leaves.at[i]);
 	}
@@ -500,7 +527,7 @@ bool autograd_backward(struct autograd *a, const struct backward *b, struct err 
 	autograd_enable(a, b->create);
 	world->autocast = 0;
 	vm_set_host(a->vm, &a->eager->host);
-	ok = run(&p);
+	ok = run(&p) && hook_inputs(&p);
 	ok = settle(&p, ok);
 	if (b->inputs && !b->results)
 		ok = add_results(&p, ok);

@@ -14,6 +14,8 @@ enum grad_native {
 	GRAD_GRAD,
 	GRAD_RETAIN,
 	GRAD_DETACH_,
+	GRAD_HOOKS,
+	GRAD_FUNCTION,
 	GRAD_END
 };
 
@@ -24,6 +26,8 @@ static const struct {
 	{ "Tensor.backward", GRAD_BACKWARD }, { "torch.autograd.backward", GRAD_BACKWARD_ALL },
 	{ "torch.autograd.grad", GRAD_GRAD }, { "Tensor.retain_grad", GRAD_RETAIN },
 	{ "Tensor.detach_", GRAD_DETACH_ },
+	{ "torch._C._hooks", GRAD_HOOKS },
+	{ "torch._C._function", GRAD_FUNCTION },
 };
 
 int autograd_find(const char *spelling)
@@ -208,6 +212,10 @@ bool autograd_call(struct autograd *a, const struct native *f, const struct valu
 	switch (f->id) {
 	case GRAD_RETAIN:
 		return retain_grad(a, t, err);
+	case GRAD_HOOKS:
+		return autograd_hooks(a, args[0], n > 1 && truth(args[1], false), out, err);
+	case GRAD_FUNCTION:
+		return autograd_function(a, args, n, err);
 	case GRAD_DETACH_:
 		if (t.tensor->grad)
 			autograd_forget(t.tensor);

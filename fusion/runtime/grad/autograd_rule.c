@@ -233,9 +233,8 @@ static bool make_needs(const struct op_info *info, unsigned wanted, struct value
 	return out->kind != VALUE_UNSET || torch_no_memory(err);
 }
 
-/* Calls a function of _grads; nothing of it is captured as a frame of its own. */
-static bool invoke(struct autograd *a, struct value f, const struct value *args, int n,
-		   struct value *out, struct err *err)
+bool grad_invoke(struct autograd *a, struct value f, const struct value *args, int n,
+		 struct value *out, struct err *err)
 {
 	struct vm_evaluator before, none = { 0 };
 	bool ok;
@@ -313,7 +312,7 @@ static bool widen(struct autograd *a, struct value wide, struct value *v, struct
 
 	if (wide.kind != VALUE_FUNCTION || given.kind != VALUE_TENSOR)
 		return true;
-	ok = invoke(a, wide, &given, 1, v, err);
+	ok = grad_invoke(a, wide, &given, 1, v, err);
 	value_unref(given);
 	return ok;
 }
@@ -342,7 +341,7 @@ static bool call(struct autograd *a, enum op op, struct rule_function *f,
 		if (ok && (p->give == GIVE_G || p->give == GIVE_VALUE))
 			ok = widen(a, wide, &args[n], err);
 	}
-	ok = ok && invoke(a, f->function, args, n, out, err);
+	ok = ok && grad_invoke(a, f->function, args, n, out, err);
 	f->ran = true;
 	while (n-- > 0)
 		value_unref(args[n]);
@@ -412,7 +411,7 @@ bool grad_fit(struct autograd *a, struct value *g, struct value shape, struct va
 
 	if (!helper(a, "fit", &a->rules->fit, err))
 		return false;
-	ok = invoke(a, a->rules->fit, args, 3, &fitted, err);
+	ok = grad_invoke(a, a->rules->fit, args, 3, &fitted, err);
 	value_unref(*g);
 	*g = ok ? fitted : value_none();
 	return ok;

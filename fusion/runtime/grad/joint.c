@@ -33,37 +33,10 @@ bool *joint_tracked(struct trace *t, const struct graph *g, const bool *wanted, 
 
 /* ---- the copy */
 
-static bool draws(const struct node *n)
-{
-	const struct arg *p = &n->args[1], *training = &n->args[2];
-
-	return n->op == OP_dropout && !(training->kind == ARG_BOOL && !training->b) &&
-	       !(p->kind == ARG_FLOAT && p->f == 0);
-}
-
-/* Dropout draws its mask by an op of its own, which can be kept. */
-static int copy_dropout(struct graph *g, const struct node *n, int x, struct err *err)
-{
-	struct arg args[MAX_ARGS];
-	int mask;
-
-	args[0] = arg_node(x);
-	mask = graph_add(g, OP_ones_like, args, 1, n->line, n->column, err);
-	if (mask < 0)
-		return -1;
-	memcpy(args, n->args, sizeof(args));
-	args[0] = arg_node(mask);
-	mask = graph_add(g, OP_dropout, args, n->n_args, n->line, n->column, err);
-	if (mask < 0)
-		return -1;
-	args[0] = arg_node(x);
-	args[1] = arg_node(mask);
-	return graph_add(g, OP_mul, args, 2, n->line, n->column, err);
-}
-
 static bool copy_nodes(struct joint *j, const struct graph *from, struct err *err)
 {
 	int *inputs = ARENA_ARRAY(j->g->arena, int, (size_t)from->n_inputs + 1);
+	struct arg args[MAX_ARGS];
 
 	if (!inputs || !graph_copy_symbols(j->g, from))
 		return trace_no_memory(err);
@@ -72,8 +45,11 @@ static bool copy_nodes(struct joint *j, const struct graph *from, struct err *er
 		const struct node *n = from->nodes[id];
 		struct node *copy;
 
-		if (draws(n)) {
-			j->map[id] = copy_dropout(j->g, n, j->map[n->args[0].node], err);
+		if (n->op == OP_dropout && sweep_draws(n->args) &&
+		    from->nodes[n->args[0].node]->op != OP_ones_like) {
+			memcpy(args, n->args, sizeof(args));
+			args[0].node = j->map[args[0].node];
+			j->map[id] = sweep_dropout(j->g, args, n->n_args, n->line, n->column, err);
 			if (j->map[id] < 0)
 				return false;
 			continue;

@@ -113,14 +113,15 @@ static bool find_leaves(struct pass *p, bool *tracked)
 		if (!input_requires(t, i) ||
 		    dtype_category(t->graph->nodes[node]->dtype) != CATEGORY_FLOAT)
 			continue;
+		if (autograd_has_hooks(real_of(t, i)))
+			return give_up(p, "a leaf has hooks");
 		if (autograd_is_leaf(real_of(t, i)))
 			leaf[node] = i;
 		tracked[node] = !p->c.b.inputs || is_asked(p, stand_of(t, i));
 	}
 	for (size_t i = 0; i < t->leaf_values.len; i++)
 		if (leaf[t->leaf_values.at[i].node] >= 0)
-			tracked[t->leaf_values.at[i].node] =
-			    is_asked(p, t->leaf_values.at[i].of);
+			tracked[t->leaf_values.at[i].node] = is_asked(p, t->leaf_values.at[i].of);
 	p->s.leaf = leaf;
 	return true;
 }
@@ -142,8 +143,8 @@ static bool has_loop(const struct pass *p, const bool *tracked)
 	const struct graph *g = p->t->graph;
 
 	for (int id = 0; id < p->s.n; id++)
-		for (int i = 0; op_info(g->nodes[id]->op)->kind == KIND_CONTROL &&
-				i < g->nodes[id]->n_args;
+		for (int i = 0;
+		     op_info(g->nodes[id]->op)->kind == KIND_CONTROL && i < g->nodes[id]->n_args;
 		     i++)
 			if (g->nodes[id]->args[i].kind == ARG_NODE &&
 			    tracked[g->nodes[id]->args[i].node])
@@ -231,16 +232,19 @@ static bool note_spent(struct pass *p)
 
 	for (int id = 0; id < p->s.n; id++) {
 		const struct node *n = t->graph->nodes[id];
-		unsigned wanted = 0, needs;
+		unsigned wanted = 0, tensors = 1u << MAX_ARGS, needs;
 		bool known;
 
 		if (!p->s.ran[id])
 			continue;
 		for (int i = 0; i < n->n_args; i++)
-			if (n->args[i].kind == ARG_NODE && p->s.tracked[n->args[i].node])
-				wanted |= 1u << i;
+			if (n->args[i].kind == ARG_NODE) {
+				tensors |= 1u << i;
+				wanted |= (unsigned)p->s.tracked[n->args[i].node] << i;
+			}
 		if (!grad_rule_needs(t->autograd, n->op, wanted, &known, &needs, p->err))
 			return false;
+		needs &= tensors;
 		if (needs && p->spent[id])
 			return give_up(p, "the backward pass has been run");
 		if (needs && !p->c.b.keep && !VEC_PUSH(&t->spent, id))
@@ -323,8 +327,7 @@ static bool gather(struct pass *p, struct value leaf, struct value *out)
 static bool settle(struct pass *p, struct value leaf)
 {
 	struct value g;
-	bool ok = gather(p, leaf, &g) &&
-		  (g.kind != VALUE_TENSOR || accumulate(p, leaf, g));
+	bool ok = gather(p, leaf, &g) && (g.kind != VALUE_TENSOR || accumulate(p, leaf, g));
 
 	value_unref(g);
 	return ok;

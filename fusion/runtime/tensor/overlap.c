@@ -7,6 +7,8 @@
  */
 #include "fusion/runtime/tensor/overlap.h"
 
+#include "fusion/runtime/grad/autograd.h"
+
 /* The run of its storage that a tensor lies in. */
 struct extent {
 	int64_t first, end;
@@ -46,7 +48,8 @@ static bool covers(const struct tensor *a, const struct tensor *b)
 	for (int d = 0; d < b->rank; d++)
 		if (b->stride[d] < 0)
 			return false;
-	return tensor_contiguous(a) && a->dtype == b->dtype && x.first <= y.first && y.end <= x.end;
+	return a->storage == b->storage && tensor_contiguous(a) && a->dtype == b->dtype &&
+	       x.first <= y.first && y.end <= x.end;
 }
 
 static bool is_tensor(const struct slot *s)
@@ -59,6 +62,12 @@ static bool may_be_read(const struct slot *s)
 {
 	return s->kind == VALUE_TENSOR && s->same_as < 0 && (s->live || s->access == SLOT_LOCAL) &&
 	       s->value.tensor->memory;
+}
+
+/* Its gradient is not that of a view of another one. */
+static bool is_taped(const struct slots *s, int slot)
+{
+	return autograd_requires(s->at[slot].value);
 }
 
 /* Views of one tensor write through it. */
@@ -107,7 +116,7 @@ enum overlap overlap_find(struct trace *t)
 			    !tensors_overlap(memory_of(t, i), memory_of(t, j)))
 				continue;
 			whole = find_whole(t, i, j);
-			if (whole < 0)
+			if (whole < 0 || is_taped(s, i) || is_taped(s, j))
 				return OVERLAP_UNKNOWN;
 			cover(s, whole, i);
 			cover(s, whole, j);

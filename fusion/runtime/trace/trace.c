@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "fusion/runtime/grad/autograd.h"
+#include "fusion/runtime/grad/sweep.h"
 #include "fusion/runtime/torch/bind.h"
 #include "fusion/runtime/fork/fork.h"
 #include "fusion/runtime/trace/late_text.h"
@@ -491,6 +492,22 @@ static bool has_outcome(const struct value *values, int n)
 	return false;
 }
 
+/* A backward pass of the piece reads the mask of a dropout. */
+static int add_node(struct trace *t, enum op op, const struct arg *args, struct err *err)
+{
+	int first = t->graph->n_nodes, n = op_info(op)->n_params, node;
+
+	if (op != OP_dropout || !t->native || !t->autograd->recording || !sweep_draws(args))
+		return graph_add(t->graph, op, args, n, t->host.line, t->host.column, err);
+	node = sweep_dropout(t->graph, args, n, t->host.line, t->host.column, err);
+	for (int id = first; id < node; id++)
+		if (!graph_set_fx(t->graph, id, "")) {
+			trace_no_memory(err);
+			return -1;
+		}
+	return node;
+}
+
 static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
 		   const struct value *values, int n, const struct keywords *kw, struct value *out,
 		   struct err *err)
@@ -514,7 +531,7 @@ static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
 		return bind_failed(t, values, n, err);
 	if (!trace_mark_parts(t, op, inplace, kw, &name, err))
 		return false;
-	node = graph_add(t->graph, op, args, op_info(op)->n_params, line, column, err);
+	node = add_node(t, op, args, err);
 	if (node < 0)
 		return op_failed(t, values, n, err);
 	t->graph->nodes[node]->detached = t->grad_off;

@@ -461,7 +461,8 @@ bool world_claim(struct trace *t, int slot, struct value stand)
 	       (s->value.kind == VALUE_UNSET || pointers_set(&t->reals, s->value.object, slot));
 }
 
-/* An earlier slot that holds the same object, or the same tensor. */
+/* An earlier slot that holds the same object, or the same tensor: x.detach() is not x where
+ * that has a gradient. */
 static int find_same(struct trace *t, int slot)
 {
 	const struct slots *s = t->slots;
@@ -471,9 +472,10 @@ static int find_same(struct trace *t, int slot)
 	if (same >= 0 || real.kind != VALUE_TENSOR || !real.tensor->memory ||
 	    pointers_get(&t->storages, real.tensor->memory->storage) < 0)
 		return same;
-	for (int i = 0; i < s->n; i++)
+	for (int i = 0; i < s->n && !autograd_requires(real); i++)
 		if (i != slot && s->at[i].live && s->at[i].kind == VALUE_TENSOR &&
 		    s->at[i].same_as < 0 && s->at[i].value.tensor->memory &&
+		    !autograd_requires(s->at[i].value) &&
 		    slots_same_tensor(s->at[i].value.tensor->memory, real.tensor->memory))
 			return i;
 	return -1;
