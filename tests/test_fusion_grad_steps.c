@@ -215,7 +215,8 @@ static const struct step steps[] = {
 	       "    seen = []\n"
 	       "    h = a.register_hook(lambda g: seen.append(g.sum().item()))\n"
 	       "    k = w.register_hook(lambda g: g * 2)\n"
-	       "    after = w.register_post_accumulate_grad_hook(lambda p: print('after', p.grad.shape))\n"
+	       "    after = w.register_post_accumulate_grad_hook(lambda p: print('after', "
+	       "p.grad.shape))\n"
 	       "    (b * x).sum().backward()\n"
 	       "    h.remove()\n"
 	       "    k.remove()\n"
@@ -233,7 +234,8 @@ static const struct step steps[] = {
 	       "    except RuntimeError as e:\n"
 	       "        print(e)\n"
 	       "    v = torch.ones(2, requires_grad=True)\n"
-	       "    print(torch.autograd.grad((w * 2).sum(), [w, v], allow_unused=True, materialize_grads=True)[1])\n"
+	       "    print(torch.autograd.grad((w * 2).sum(), [w, v], allow_unused=True, "
+	       "materialize_grads=True)[1])\n"
 	       "    return w.grad.clone(), g.detach(), g2, len(seen)\n",
 	  -1, -1, -1, -1 },
 	{ "a tensor and its memory without a gradient",
@@ -271,17 +273,18 @@ static const struct step steps[] = {
 	       "    return w.detach().clone(), v.detach().clone(), len(state)\n",
 	  1, 0, -1, 0 },
 	{ "a copy of the state of an optimiser",
-	  HEAD "w = torch.full((3,), 0.5, requires_grad=True)\n"
-	       "opt = torch.optim.Adam([w], lr=0.1, amsgrad=True)\n"
-	       "def model(x):\n"
-	       "    for _ in range(2):\n"
-	       "        opt.zero_grad()\n"
-	       "        (x * w).square().sum().backward()\n"
-	       "        opt.step()\n"
-	       "    kept = opt.state_dict()\n"
-	       "    print(sorted(kept['state'][0]), kept['param_groups'][0]['lr'], len(opt.state))\n"
-	       "    opt.load_state_dict(kept)\n"
-	       "    return w.detach().clone(), opt.state[w]['step'].clone()\n",
+	  HEAD
+	  "w = torch.full((3,), 0.5, requires_grad=True)\n"
+	  "opt = torch.optim.Adam([w], lr=0.1, amsgrad=True)\n"
+	  "def model(x):\n"
+	  "    for _ in range(2):\n"
+	  "        opt.zero_grad()\n"
+	  "        (x * w).square().sum().backward()\n"
+	  "        opt.step()\n"
+	  "    kept = opt.state_dict()\n"
+	  "    print(sorted(kept['state'][0]), kept['param_groups'][0]['lr'], len(opt.state))\n"
+	  "    opt.load_state_dict(kept)\n"
+	  "    return w.detach().clone(), opt.state[w]['step'].clone()\n",
 	  -1, -1, -1, -1 },
 };
 

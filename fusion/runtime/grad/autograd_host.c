@@ -23,10 +23,9 @@ static const struct {
 	const char *spelling;
 	int id;
 } rows[] = {
-	{ "Tensor.backward", GRAD_BACKWARD }, { "torch.autograd.backward", GRAD_BACKWARD_ALL },
-	{ "torch.autograd.grad", GRAD_GRAD }, { "Tensor.retain_grad", GRAD_RETAIN },
-	{ "Tensor.detach_", GRAD_DETACH_ },
-	{ "torch._C._hooks", GRAD_HOOKS },
+	{ "Tensor.backward", GRAD_BACKWARD },    { "torch.autograd.backward", GRAD_BACKWARD_ALL },
+	{ "torch.autograd.grad", GRAD_GRAD },    { "Tensor.retain_grad", GRAD_RETAIN },
+	{ "Tensor.detach_", GRAD_DETACH_ },      { "torch._C._hooks", GRAD_HOOKS },
 	{ "torch._C._function", GRAD_FUNCTION },
 };
 

@@ -405,6 +405,8 @@ bool trace_note_leaf(struct trace *t, struct value tensor, int *node);
 bool trace_note_view(struct trace *t, struct value view, int *node);
 /* requires_grad of a tensor of the piece (policy native); a break where it is not followed. */
 bool trace_make_leaf(struct trace *t, struct value tensor, struct err *err);
+/* A leaf that requires a gradient, as it came: for autocast. */
+bool trace_keeps_cast(void *self, struct value tensor);
 void trace_forget_leaves(struct trace *t);
 
 /* trace_host.c: fills in the callbacks. */

@@ -538,27 +538,11 @@ static void host_print(void *self, const char *text, size_t len)
 	t->failed |= !prints_add(t, text, len);
 }
 
-/* A leaf of the call that requires a gradient, as it came. */
-static bool keeps_cast(void *self, struct value tensor)
-{
-	struct trace *t = self;
-	int slot = trace_slot(t, tensor), lifted = slot < 0 ? trace_lifted(t, tensor) : -1;
-	struct value real = slot >= 0     ? t->slots->at[slot].value
-			    : lifted >= 0 ? t->lifted.at[lifted].value
-					  : value_none();
-
-	if (tensor.tensor->written)
-		return false;
-	if (real.kind != VALUE_TENSOR)
-		return trace_is_leaf(t, tensor);
-	return real.tensor->is_parameter || (autograd_requires(real) && autograd_is_leaf(real));
-}
-
 void trace_host_init(struct trace *t)
 {
 	t->autocast = (struct autocast){ .composer = &t->composer,
 					 .grad_off = &t->grad_off,
-					 .keeps = keeps_cast };
+					 .keeps = trace_keeps_cast };
 	t->composer = (struct composer){ .self = t,
 					 .autocast = &t->autocast_mode,
 					 .host = &t->host,

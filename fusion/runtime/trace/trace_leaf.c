@@ -143,6 +143,21 @@ bool trace_make_leaf(struct trace *t, struct value tensor, struct err *err)
 	return true;
 }
 
+bool trace_keeps_cast(void *self, struct value tensor)
+{
+	struct trace *t = self;
+	int slot = trace_slot(t, tensor), lifted = slot < 0 ? trace_lifted(t, tensor) : -1;
+	struct value real = slot >= 0     ? t->slots->at[slot].value
+			    : lifted >= 0 ? t->lifted.at[lifted].value
+					  : value_none();
+
+	if (tensor.tensor->written)
+		return false;
+	if (real.kind != VALUE_TENSOR)
+		return trace_is_leaf(t, tensor);
+	return real.tensor->is_parameter || (autograd_requires(real) && autograd_is_leaf(real));
+}
+
 void trace_forget_leaves(struct trace *t)
 {
 	for (size_t i = 0; i < t->leaves.len; i++)
