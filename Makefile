@@ -27,6 +27,13 @@ LDLIBS_ENGINE := -Wl,--no-as-needed -lmvec -Wl,--as-needed -lm -ldl -pthread
 LDLIBS_ALL := -ljansson -lsqlite3 -lmicrohttpd -lzstd $(LDLIBS_ENGINE)
 LDFLAGS_ALL := $(SANITIZE) $(LDFLAGS)
 
+# The headers of the CUDA Toolkit, where it is installed; its libraries are loaded
+# when the program runs.
+CUDA_HOME ?= $(patsubst %/include/cuda.h,%,$(firstword $(wildcard /usr/local/cuda/include/cuda.h)))
+ifneq ($(CUDA_HOME),)
+ALL_CFLAGS += -isystem $(CUDA_HOME)/include
+endif
+
 # A folder is an archive; it may use those to its right (README, "The house").
 FOLDERS := server db profiler fusion runtime capture backends passes lower graph lang base
 dir_fusion := fusion
@@ -35,9 +42,10 @@ dir_db := db
 dir_profiler := profiler
 $(foreach f,runtime capture backends passes lower graph lang base,$(eval dir_$f := fusion/$f))
 
-# The rooms of fusion/runtime, which is one archive (its folders call each other).
-ROOMS := tensor torch eager lazy trace fork grad exec record entry frame
-sources = $(filter-out server/main.c,$(wildcard $(dir_$1)/*.c) $(if $(filter runtime,$1),$(wildcard $(ROOMS:%=$(dir_$1)/%/*.c))))
+# Rooms: folders of a folder, in one archive with it (they call each other).
+rooms_runtime := tensor torch eager lazy trace fork grad exec record entry frame
+rooms_backends := $(if $(CUDA_HOME),cuda,cuda/absent)
+sources = $(filter-out server/main.c,$(wildcard $(dir_$1)/*.c) $(wildcard $(rooms_$1:%=$(dir_$1)/%/*.c)))
 objects = $(patsubst %.c,$B/%.o,$(call sources,$1)) $(extra_$1)
 
 # Kernels of the interpreter, once per vector unit (chosen at run time).
@@ -45,7 +53,7 @@ SIMD := sse avx2 avx512
 simd_sse := -O3 -fwrapv -msse4.2
 simd_avx2 := -O3 -fwrapv -mavx2 -mfma
 simd_avx512 := -O3 -fwrapv -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512
-extra_backends := $(foreach s,$(SIMD),$B/fusion/backends/simd/kernels_$s.o) $B/gen/vec_text.o
+extra_backends := $(foreach s,$(SIMD),$B/fusion/backends/simd/kernels_$s.o) $B/gen/vec_text.o $(if $(CUDA_HOME),$B/gen/cuda_words_text.o)
 extra_server := $B/gen/assets.o
 PRELUDES := $(patsubst fusion/capture/prelude/%.py,$B/gen/prelude_%_text.o,$(wildcard fusion/capture/prelude/*.py))
 extra_capture := $(PRELUDES)
@@ -106,6 +114,7 @@ $(foreach s,$(SIMD),$(eval $(call simd_rule,$s)))
 # The vector vocabulary is compiled into the interpreter and pasted in front of
 # every generated kernel: one text, so the two cannot differ.
 $B/gen/vec_text.o: fusion/backends/vec.h
+$B/gen/cuda_words_text.o: fusion/backends/cuda/words.cu
 # The PyTorch script that a run can be downloaded as.
 $B/gen/torch_script_text.o: profiler/torch_script.py
 # Modules that are written in the workload language.
@@ -124,7 +133,7 @@ $B/gen/migrations.o: db/embed.sh $(sort $(wildcard db/migrations/*.sql))
 -include web/web.mk
 -include tests/tests.mk
 
-tests: $(TESTS) $(PLUGINS)
+tests: $(TESTS) $(PLUGINS) $(STAND_INS)
 
 clean:
 	rm -rf build build-asan build-clang build-fuzz build-tsan

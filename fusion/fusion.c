@@ -1,163 +1,21 @@
-/* fusion/fusion.c -- the engine's public functions, over runtime/.
+/* fusion/fusion.c -- programs and sessions: the public functions, over runtime/.
  *
- * An engine owns what its sessions share: the allocator, the thread pool and
- * the choice of backend.  A session's strings and graphs are borrowed out.
+ * A session's strings and graphs are borrowed out.
  */
 #include "fusion/fusion.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "fusion/backends/backend.h"
-#include "fusion/base/twister.h"
-#include "fusion/capture/prelude.h"
 #include "fusion/fusion_private.h"
 #include "fusion/registry.h"
 #include "fusion/runtime/lazy/lazy.h"
-
-enum { COMPILE_TIMEOUT_MS = 60000, MAX_THREADS = 256 };
-
-static const size_t DEFAULT_MEMORY_BYTES = (size_t)4 << 30;
-
-enum { STEPS_A_ROUND = 4 }; /* of eager, at the least: a test and a jump */
-
-struct fusion {
-	struct fusion_options options;
-	struct exec_env env;
-	const struct backend *backend;
-	char *cache_dir;
-	char note[256];
-	int threads;
-	struct twister random;
-	int64_t changes; /* exec_env's */
-};
 
 struct fusion_program {
 	struct lang_program *lang;
 	char *entry;
 };
-
-static bool known_backend(struct fusion *f, const char *name, struct err *err)
-{
-	struct buf names;
-
-	f->backend = registry_backend(f->options.registry, name);
-	if (f->backend)
-		return true;
-	buf_init(&names, 256);
-	registry_backend_names(f->options.registry, &names);
-	err_set(err, ERR_NAME, "there is no backend %.64s; there are %s", name,
-		names.data ? names.data : "none");
-	buf_finish(&names);
-	return false;
-}
-
-/* A backend that was asked for must work; else cpu where it does, or interp. */
-static bool choose_backend(struct fusion *f, const char *name, struct err *err)
-{
-	char why[192] = "";
-
-	if (!known_backend(f, name ? name : "cpu", err))
-		return false;
-	if (backend_available(f->backend, &f->env.backend_env, why, sizeof(why)))
-		return true;
-	if (name)
-		return err_set(err, ERR_COMPILER, "the backend %s does not work here: %s", name,
-			       why);
-	snprintf(f->note, sizeof(f->note), "backend interp instead of cpu: %s", why);
-	return known_backend(f, "interp", err);
-}
-
-/* 0: the cache's own bound. */
-static size_t cache_bytes(const struct fusion_options *options)
-{
-	const char *mib = getenv("BREAKEVEN_CACHE_MIB");
-	long n = mib && !options->cache_bytes ? strtol(mib, NULL, 10) : 0;
-
-	return n > 0 && n < 1 << 24 ? (size_t)n << 20 : options->cache_bytes;
-}
-
-struct fusion *fusion_create(const struct fusion_options *options, struct err *err)
-{
-	struct fusion *f = calloc(1, sizeof(*f));
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-
-	if (!f) {
-		err_set(err, ERR_MEMORY, "out of memory for an engine");
-		return NULL;
-	}
-	f->options = *options;
-	f->threads = options->threads > 0 ? options->threads : cores > 0 ? (int)cores : 1;
-	if (f->threads > MAX_THREADS)
-		f->threads = MAX_THREADS;
-	if (f->options.recompile_limit <= 0)
-		f->options.recompile_limit = RECOMPILE_LIMIT;
-	f->cache_dir = options->cache_dir ? strdup(options->cache_dir) : NULL;
-	f->env.backend_env = (struct backend_env){ .cache_dir = f->cache_dir,
-						   .cache_bytes = cache_bytes(options),
-						   .compile_timeout_ms = COMPILE_TIMEOUT_MS,
-						   .random = &f->random,
-						   .blas = backend_blas_create() };
-	twister_seed(&f->random, TWISTER_SEED);
-	f->env.allocator = allocator_create(options->memory_bytes ? options->memory_bytes
-								  : DEFAULT_MEMORY_BYTES);
-	f->env.pool = pool_create(f->threads);
-	f->env.passes = registry_passes(options->registry);
-	f->env.custom = registry_ops(options->registry);
-	f->env.changes = &f->changes;
-	f->env.rounds = options->steps / STEPS_A_ROUND;
-	f->env.preludes = prelude_programs_create();
-	if (!f->env.allocator || !f->env.pool || !f->env.backend_env.blas || !f->env.preludes ||
-	    (options->cache_dir && !f->cache_dir)) {
-		err_set(err, ERR_MEMORY, "out of memory for an engine of %d threads", f->threads);
-		fusion_destroy(f);
-		return NULL;
-	}
-	if (!choose_backend(f, options->backend, err)) {
-		fusion_destroy(f);
-		return NULL;
-	}
-	return f;
-}
-
-void fusion_destroy(struct fusion *f)
-{
-	if (!f)
-		return;
-	prelude_programs_destroy(f->env.preludes);
-	pool_destroy(f->env.pool);
-	backend_blas_destroy(f->env.backend_env.blas);
-	allocator_destroy(f->env.allocator);
-	free(f->cache_dir);
-	free(f);
-}
-
-const char *fusion_backend_name(const struct fusion *f)
-{
-	return f->backend->name;
-}
-
-const char *fusion_backend_note(const struct fusion *f)
-{
-	return f->note[0] ? f->note : NULL;
-}
-
-const char *fusion_blas_note(struct fusion *f)
-{
-	return backend_blas_note(f->env.backend_env.blas);
-}
-
-struct allocator *fusion_allocator(struct fusion *f)
-{
-	return f->env.allocator;
-}
-
-int fusion_threads(const struct fusion *f)
-{
-	return f->threads;
-}
 
 /* Names that the module's code assigns, functions first of all. */
 static bool assigns(const struct code *module, const char *name)

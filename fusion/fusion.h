@@ -67,6 +67,13 @@ const char *fusion_backend_note(const struct fusion *f); /* why not a better one
  * there is none (looks for it).  Owned by the engine. */
 const char *fusion_blas_note(struct fusion *f);
 struct allocator *fusion_allocator(struct fusion *f);
+
+/* What kernels run on beside the host, "NVIDIA H200"; NULL: the host itself. */
+const char *fusion_device_name(const struct fusion *f);
+
+/* Returns when all kernels that were launched are done; at once where they run on
+ * the host. */
+void fusion_wait(struct fusion *f);
 int fusion_threads(const struct fusion *f);
 
 /* Parses and checks names; NULL with code, line, column.  Source is copied. */

@@ -2,8 +2,21 @@
 #ifndef FUSION_FUSION_PRIVATE_H
 #define FUSION_FUSION_PRIVATE_H
 
+#include "fusion/backends/backend.h"
+#include "fusion/base/twister.h"
 #include "fusion/fusion.h"
 #include "fusion/runtime/session.h"
+
+struct fusion {
+	struct fusion_options options;
+	struct exec_env env;
+	const struct backend *backend;
+	char *cache_dir;
+	char note[256];
+	int threads;
+	struct twister random;
+	int64_t changes; /* exec_env's */
+};
 
 struct fusion_session {
 	struct session session;

@@ -40,7 +40,7 @@ bool inputs_create(struct inputs *in, const struct workload *w, const struct poi
 	if (!calls)
 		return false;
 	in->n_calls = (int)json_array_size(calls);
-	in->allocator = allocator_create((size_t)2 << WORKLOAD_MAX_INPUT_BYTES_LOG2);
+	in->allocator = allocator_create((size_t)2 << WORKLOAD_MAX_INPUT_BYTES_LOG2, NULL);
 	in->n_args = calloc((size_t)in->n_calls + 1, sizeof(*in->n_args));
 	in->args = calloc((size_t)in->n_calls + 1, sizeof(*in->args));
 	if (!in->allocator || !in->n_args || !in->args) {

@@ -78,16 +78,17 @@ json_t *lists_backends(const struct registry *registry, struct err *err)
 		char why[192] = "";
 		bool available = backend_available(b, &env, why, sizeof(why));
 
-		/* As fusion_create() chooses: cpu where it works, or interp. */
-		best = available && !plugin && !chosen;
+		/* As fusion_create() chooses for the host: cpu where it works, or interp. */
+		best = available && !plugin && !chosen && !b->open;
 		chosen |= best;
 		json_array_insert_new(
 		    list, 0,
 		    json_pack("{s:s, s:s, s:b, s:o, s:b, s:o, s:o, s:o}", "name", b->name,
 			      "purpose", b->purpose, "available", available, "why_not",
 			      text_json(available ? NULL : why), "default", best, "vector_unit",
-			      plugin ? json_null()
-				     : json_incref(json_object_get(environment, "vector_unit")),
+			      plugin || b->open
+				  ? json_null()
+				  : json_incref(json_object_get(environment, "vector_unit")),
 			      "compiler",
 			      compiles ? json_incref(json_object_get(environment, "compiler"))
 				       : json_null(),

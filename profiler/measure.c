@@ -56,9 +56,11 @@ static bool cycles_restoring(struct lane *lane, int64_t cycles, double clock_cos
 
 			if (!lane_restore(lane, lane->timed[k], err))
 				return false;
+			fusion_wait(lane->engine);
 			begin = clock_ns();
 			if (!one_call(lane, lane->timed[k], err))
 				return false;
+			fusion_wait(lane->engine);
 			*ns += (double)(clock_ns() - begin) - clock_cost;
 		}
 	return true;
@@ -72,11 +74,13 @@ static bool run_cycles(struct lane *lane, int64_t cycles, double clock_cost, dou
 	buf_clear(fusion_stdout(lane->session));
 	if (lane->writes)
 		return cycles_restoring(lane, cycles, clock_cost, ns, err);
+	fusion_wait(lane->engine);
 	begin = clock_ns();
 	for (int64_t c = 0; c < cycles; c++)
 		for (int k = 0; k < lane->n_timed; k++)
 			if (!one_call(lane, lane->timed[k], err))
 				return false;
+	fusion_wait(lane->engine);
 	*ns = (double)(clock_ns() - begin) - clock_cost;
 	return true;
 }

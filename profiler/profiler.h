@@ -33,6 +33,9 @@ struct workload *workload_parse_in(const json_t *json, const struct registry *re
 void workload_destroy(struct workload *w); /* NULL is fine */
 const char *workload_name(const struct workload *w);
 
+/* Whether its kernels run on a GPU. */
+bool workload_on_device(const struct workload *w);
+
 /* The mode that a check explains: the first of the workload's that captures, or
  * auto. */
 enum fusion_mode workload_explained_mode(const struct workload *w);

@@ -313,6 +313,11 @@ static bool run_point(struct run *r, json_t *place, json_t *modes, json_t *break
 
 		json_object_set_new(device, "backend",
 				    json_string(fusion_backend_name(lanes[0].engine)));
+		if (fusion_device_name(lanes[0].engine)) {
+			json_object_set_new(device, "kind", json_string("cuda"));
+			json_object_set_new(device, "name",
+					    json_string(fusion_device_name(lanes[0].engine)));
+		}
 		json_object_set_new(device, "backend_note", note ? json_string(note) : json_null());
 		json_object_set_new(device, "threads",
 				    json_integer(fusion_threads(lanes[0].engine)));

@@ -75,16 +75,25 @@ static bool read_string(const json_t *json, const char *field, const char *other
 	return true;
 }
 
-/* A field whose other values later versions will take. */
-static bool refuse_unavailable(const json_t *json, struct err *err)
+/* A device has a backend of its own; that of the host is chosen by the engine. */
+static bool read_device(struct workload *w, struct err *err)
 {
+	const struct backend *backend;
 	const char *device;
 
-	if (!read_string(json, "device", "cpu", 40, &device, err))
+	if (!read_string(w->json, "device", "cpu", 40, &device, err))
 		return false;
-	if (strcmp(device, "cpu") != 0)
+	if (strcmp(device, "cpu") != 0 && strcmp(device, "cuda") != 0)
+		return err_set(err, ERR_WORKLOAD, "device '%s' is unknown; there are cpu and cuda",
+			       device);
+	if (strcmp(device, "cpu") == 0)
+		return true;
+	backend = w->backend ? registry_backend(w->registry, w->backend) : NULL;
+	if (backend && !backend->open)
 		return err_set(err, ERR_WORKLOAD,
-			       "device '%s' is not available in this version; it has cpu", device);
+			       "backend '%s' does not run on device cuda; leave backend out",
+			       w->backend);
+	w->backend = w->backend ? w->backend : "cuda";
 	return true;
 }
 
@@ -438,7 +447,7 @@ static bool fill(struct workload *w, struct err *err)
 		return err_set(err, ERR_WORKLOAD,
 			       "source is missing: the text of a program that defines %s",
 			       w->entry);
-	return refuse_unavailable(json, err) && check_labels(json, err) && read_backend(w, err) &&
+	return check_labels(json, err) && read_backend(w, err) && read_device(w, err) &&
 	       read_policy(w, err) && read_grad(w, err) && read_autocast(w, err) &&
 	       read_passes(w, err) && read_deny(w, err) && read_params(w, err) &&
 	       read_modes(w, err) && read_calls(w, err) && read_time(w, err) &&
@@ -497,6 +506,13 @@ struct workload workload_quick(const struct workload *w)
 	quick.backend = "interp";
 	quick.threads = 1;
 	return quick;
+}
+
+bool workload_on_device(const struct workload *w)
+{
+	const struct backend *b = w->backend ? registry_backend(w->registry, w->backend) : NULL;
+
+	return b && b->open;
 }
 
 const char *workload_name(const struct workload *w)

@@ -43,7 +43,7 @@ static void print_help(void)
 	       "FILE is a workload or a report (JSON), a .py file, or - for JSON on stdin.\n\n"
 	       "  --modes a,b      of " FUSION_MODE_LIST "\n"
 	       "                   (the first three)\n"
-	       "  --device cpu     where to run\n"
+	       "  --device NAME    where to run: cpu or cuda (cpu)\n"
 	       "  --backend NAME   cpu (C through the system compiler) or interp (the best)\n"
 	       "  --threads N      0: one per core (0)\n"
 	       "  --policy NAME    dynamo: break, guard and recompile as TorchDynamo does;\n"
@@ -191,7 +191,7 @@ static bool parse_integer(const char *flag, const char *text, long long *out)
 /* The fields that flags put over the workload's; NULL after a message. */
 static json_t *flag_fields(const struct run_flags *f)
 {
-	static const char *const devices[] = { "cpu", NULL },
+	static const char *const devices[] = { "cpu", "cuda", NULL },
 				 *const policies[] = { "dynamo", "native", NULL },
 				 *const dtypes[] = { "bfloat16", "float16", "none", NULL };
 	json_t *fields, *modes = NULL;

@@ -65,7 +65,13 @@ static void confine(int cpu_seconds)
 	set_limit(RLIMIT_CORE, 0);
 	set_limit(RLIMIT_CPU, (rlim_t)cpu_seconds);
 	volunteer_to_be_killed();
-	if (!SANITIZED)
+}
+
+/* The driver of a GPU maps more addresses than any limit would leave: there the
+ * engine's own limit of tensor memory has to do. */
+static void confine_memory(const struct workload *w)
+{
+	if (!SANITIZED && !workload_on_device(w))
 		set_limit(RLIMIT_AS, WORKER_ADDRESS_BYTES);
 }
 
@@ -157,6 +163,8 @@ static bool run_job(int fd, const char *cache_dir, const struct registry *regist
 	if (kind == MESSAGE_CHECK)
 		heap_take();
 	workload = workload_parse_in(job, registry, err);
+	if (workload)
+		confine_memory(workload);
 	if (workload && kind == MESSAGE_CHECK)
 		ok = explain_job(fd, workload, err);
 	else if (workload)

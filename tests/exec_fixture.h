@@ -13,7 +13,7 @@ static inline int begin(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 
-	f->env.allocator = allocator_create((size_t)1 << 30);
+	f->env.allocator = allocator_create((size_t)1 << 30, NULL);
 	f->env.pool = pool_create(1);
 	*state = f;
 	return f->env.allocator && f->env.pool ? 0 : -1;

@@ -31,7 +31,7 @@ static void open_lab(struct lab *w, const char *source, enum fusion_mode mode)
 	struct err err = { 0 };
 
 	memset(w, 0, sizeof(*w));
-	w->env.allocator = allocator_create((size_t)1 << 30);
+	w->env.allocator = allocator_create((size_t)1 << 30, NULL);
 	w->env.pool = pool_create(1);
 	w->env.backend_env.random = &w->random;
 	options.backend = backend_find("interp");

@@ -93,8 +93,10 @@ static void missing_and_wrong_fields_are_named(void **state)
 static void what_later_versions_have_is_refused_by_name(void **state)
 {
 	(void)state;
-	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'device': 'cuda'}", ERR_WORKLOAD,
-		"device 'cuda' is not available");
+	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'device': 'tpu'}", ERR_WORKLOAD,
+		"device 'tpu' is unknown; there are cpu and cuda");
+	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'device': 'cuda', 'backend': 'cpu'}",
+		ERR_WORKLOAD, "backend 'cpu' does not run on device cuda");
 	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'grad': 1}", ERR_WORKLOAD,
 		"grad must be true or false");
 	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'policy': 'wild'}", ERR_WORKLOAD,
@@ -103,8 +105,8 @@ static void what_later_versions_have_is_refused_by_name(void **state)
 		"deny[0] must be the name of an op");
 	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'params': {'w': 3}}", ERR_WORKLOAD,
 		"params.w must be");
-	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'backend': 'cuda'}", ERR_WORKLOAD,
-		"backend 'cuda' is not available");
+	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'backend': 'rocm'}", ERR_WORKLOAD,
+		"backend 'rocm' is not available");
 	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'autocast': true}", ERR_WORKLOAD,
 		"autocast must be a string");
 	refused("{'source': '" MODEL "', 'calls': " INPUT ", 'autocast': 'float32'}", ERR_WORKLOAD,
@@ -330,7 +332,7 @@ static void input_sweep_changes_one_size_and_repeats_given_numbers(void **state)
 				   "'dtype': 'int64', 'data': [1, 2, 3, 4]}}]], 'sweep': {'input': "
 				   "{'arg': 0, 'dim': 0, 'sizes': [1, 3]}}}",
 				   &err);
-	struct allocator *a = allocator_create(1 << 20);
+	struct allocator *a = allocator_create(1 << 20, NULL);
 	json_t *calls;
 	struct value v;
 
@@ -369,7 +371,7 @@ static void round_trip(struct allocator *a, const char *text)
 
 static void values_survive_a_round_trip_through_json(void **state)
 {
-	struct allocator *a = allocator_create(1 << 20);
+	struct allocator *a = allocator_create(1 << 20, NULL);
 
 	(void)state;
 	round_trip(a, "{\"tensor\": {\"shape\": [2, 2], \"dtype\": \"float32\", \"data\": [1.5, "
@@ -385,7 +387,7 @@ static void values_survive_a_round_trip_through_json(void **state)
 
 static void large_tensor_is_summed_up(void **state)
 {
-	struct allocator *a = allocator_create(1 << 20);
+	struct allocator *a = allocator_create(1 << 20, NULL);
 	struct err err = { 0 };
 	json_t *spec = json_pack("{s:{s:[i], s:s}}", "random", "shape", 5000, "kind", "ones"), *out;
 	struct value v = value_from_json(spec, a, &err);

@@ -214,7 +214,7 @@ static void a_run_that_memory_ends_leaves_nothing(void **state)
 	struct err err = { 0 };
 	struct exec *e;
 
-	f->env.allocator = allocator_create(3 * BYTES - 1024);
+	f->env.allocator = allocator_create(3 * BYTES - 1024, NULL);
 	e = products(f, &b, 4);
 	x = filled(f, 2);
 	assert_false(exec_run(e, &x, &y, NULL, NULL, 0, &err));

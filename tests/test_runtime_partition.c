@@ -264,7 +264,7 @@ static void a_full_memory_leaves_nothing_behind(void **state)
 	struct err err = { 0 };
 	struct exec *e;
 
-	small.env.allocator = allocator_create(3 * 64 * 64 * sizeof(float));
+	small.env.allocator = allocator_create(3 * 64 * 64 * sizeof(float), NULL);
 	RETURN(&b, ADD(&b, OP_sum, T(ADD(&b, OP_sin, T(ADD(&b, OP_exp, T(x)))))),
 	       ADD(&b, OP_sin, T(ADD(&b, OP_cos, T(x)))));
 	e = COMPILE(&small, &b, "sin");

@@ -14,7 +14,7 @@ static const size_t MIB = 1 << 20;
 
 static void memory_is_aligned_and_has_slack(void **state)
 {
-	struct allocator *a = allocator_create(1024 * MIB);
+	struct allocator *a = allocator_create(1024 * MIB, NULL);
 
 	(void)state;
 	for (size_t bytes = 0; bytes < 8 * MIB; bytes = bytes * 2 + 3) {
@@ -30,7 +30,7 @@ static void memory_is_aligned_and_has_slack(void **state)
 
 static void a_freed_block_is_used_again(void **state)
 {
-	struct allocator *a = allocator_create(16 * MIB);
+	struct allocator *a = allocator_create(16 * MIB, NULL);
 	void *p = allocator_get(a, 5000, NULL), *q;
 
 	(void)state;
@@ -43,7 +43,7 @@ static void a_freed_block_is_used_again(void **state)
 
 static void used_and_peak_count_what_was_asked_for(void **state)
 {
-	struct allocator *a = allocator_create(16 * MIB);
+	struct allocator *a = allocator_create(16 * MIB, NULL);
 	void *p = allocator_get(a, 1000, NULL), *q = allocator_get(a, 500, NULL);
 
 	(void)state;
@@ -59,7 +59,7 @@ static void used_and_peak_count_what_was_asked_for(void **state)
 
 static void the_limit_is_an_error_with_the_figures(void **state)
 {
-	struct allocator *a = allocator_create(2 * MIB);
+	struct allocator *a = allocator_create(2 * MIB, NULL);
 	struct err err = { 0 };
 	void *p = allocator_get(a, MIB, &err);
 
@@ -77,7 +77,7 @@ static void the_limit_is_an_error_with_the_figures(void **state)
 
 static void a_new_tensor_is_row_major(void **state)
 {
-	struct allocator *a = allocator_create(16 * MIB);
+	struct allocator *a = allocator_create(16 * MIB, NULL);
 	struct tensor *t = tensor_create(a, DTYPE_F32, 3, (int64_t[]){ 2, 3, 4 }, NULL);
 
 	(void)state;
@@ -95,7 +95,7 @@ static void a_new_tensor_is_row_major(void **state)
 static void shapes_out_of_bounds_are_named(void **state)
 {
 	static const int64_t bad[][2] = { { INT64_MAX, 2 }, { 1LL << 16, 1LL << 16 }, { -1, 3 } };
-	struct allocator *a = allocator_create(16 * MIB);
+	struct allocator *a = allocator_create(16 * MIB, NULL);
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
@@ -110,7 +110,7 @@ static void shapes_out_of_bounds_are_named(void **state)
 
 static void empty_and_0d_tensors_have_storage(void **state)
 {
-	struct allocator *a = allocator_create(16 * MIB);
+	struct allocator *a = allocator_create(16 * MIB, NULL);
 	struct tensor *empty = tensor_create(a, DTYPE_I64, 2, (int64_t[]){ 0, 5 }, NULL);
 	struct tensor *scalar = tensor_create(a, DTYPE_I64, 0, NULL, NULL);
 
@@ -141,7 +141,7 @@ static struct tensor transposed(struct tensor *t)
 
 static void elements_and_copies_follow_the_strides(void **state)
 {
-	struct allocator *a = allocator_create(16 * MIB);
+	struct allocator *a = allocator_create(16 * MIB, NULL);
 	struct tensor *t = tensor_create(a, DTYPE_F64, 2, (int64_t[]){ 3, 4 }, NULL);
 	struct tensor *dense = tensor_create(a, DTYPE_F64, 2, (int64_t[]){ 4, 3 }, NULL);
 	struct tensor view = transposed(t);
@@ -166,7 +166,7 @@ static void elements_and_copies_follow_the_strides(void **state)
 
 static void a_storage_lives_as_long_as_its_last_tensor(void **state)
 {
-	struct allocator *a = allocator_create(16 * MIB);
+	struct allocator *a = allocator_create(16 * MIB, NULL);
 	struct tensor *t = tensor_create(a, DTYPE_F32, 1, (int64_t[]){ 100 }, NULL);
 
 	(void)state;

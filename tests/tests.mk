@@ -25,6 +25,17 @@ $B/tests/plugins/cxx.so: tests/plugins/cxx.cc fusion/plugin.h
 	@echo "  CXX   $@"
 	$(CXX) -std=c++11 -O2 -g -fPIC -shared -fvisibility=hidden -I. -Wall -Wextra -Werror $< -o $@
 
+# A driver and a cuBLAS that do nothing, for backend cuda where there is no GPU.
+ifneq ($(CUDA_HOME),)
+STAND_INS := $B/tests/cuda/libcuda.so.1 $B/tests/cuda/libcublas.so.13
+$B/tests/cuda/libcuda.so.1: tests/cuda/driver.c
+$B/tests/cuda/libcublas.so.13: tests/cuda/blas.c
+$(STAND_INS):
+	@mkdir -p $(@D)
+	@echo "  CC    $@"
+	$(CC) -std=gnu11 -O2 -g -fPIC -shared -isystem $(CUDA_HOME)/include $(WARN) -Wno-missing-prototypes $< -o $@
+endif
+
 # The benchmarks are C programs linked as the tests of their folder are.
 BENCHES := $(patsubst tests/bench/%.c,$B/tests/bench/%,$(wildcard tests/bench/bench_*.c))
 FUZZERS := $(patsubst tests/fuzz/%.c,build-fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))

@@ -11,12 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fusion/backends/memory.h"
 #include "fusion/base/buf.h"
 #include "fusion/base/err.h"
 #include "fusion/base/pool.h"
 #include "fusion/lower/lower.h"
 
 struct blas;
+struct device; /* private to its backend */
 struct twister;
 
 /* What a backend may use; borrowed, immutable while executables live. */
@@ -29,6 +31,7 @@ struct backend_env {
 				  * each time */
 	const char *vector_unit; /* one that this machine has; NULL: the best */
 	struct blas *blas;       /* backend_blas_create(); NULL: our own products of matrices */
+	struct device *device;   /* of backend->open(); NULL: kernels run on the host */
 	const struct backend *backend; /* the one that is called; the functions below set it */
 };
 
@@ -52,6 +55,13 @@ struct backend {
 	/* Whether it works on this machine; if not, `why` gets one line. */
 	bool (*available)(const struct backend_env *env, char *why, size_t why_bytes);
 
+	/* Of backends whose kernels run elsewhere (NULL of others): what executables of
+	 * an engine share, and the memory that buffers are to be in.  open(): NULL with
+	 * what is missing. */
+	struct device *(*open)(struct err *err);
+	void (*close)(struct device *device); /* NULL is fine; after all executables */
+	const struct device_memory *(*memory)(struct device *device);
+
 	/* Whether it makes a kernel for the node, of a graph as it was captured
 	 * (composites whole).  If not: *by_type where the op would do with another
 	 * dtype, and perhaps *why, static.  NULL: it takes all. */
@@ -68,7 +78,8 @@ struct backend {
 	 * `vars` has sym_var_count() entries, copied.  False: out of memory. */
 	bool (*bind)(struct executable *exe, const int64_t *vars, struct err *err);
 
-	/* Runs one kernel.  buffers[i] is the memory of lowered->buffers[i], 64-byte
+	/* Runs one kernel, or has it run in the order of the calls (memory().wait()
+	 * waits).  buffers[i] is the memory of lowered->buffers[i], 64-byte
 	 * aligned or a view into such memory, with 64 bytes of slack past its end:
 	 * vectors read and write there (a BUFFER_CONST is not touched, NULL will
 	 * do).  Never fails: all that can fail was done in compile and bind.

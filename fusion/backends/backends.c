@@ -2,9 +2,10 @@
 #include <string.h>
 
 #include "fusion/backends/cpu.h"
+#include "fusion/backends/cuda/cuda.h"
 #include "fusion/backends/interp.h"
 
-static const struct backend *const backends[] = { &backend_interp, &backend_cpu };
+static const struct backend *const backends[] = { &backend_interp, &backend_cpu, &backend_cuda };
 
 enum { BACKENDS = sizeof(backends) / sizeof(backends[0]) };
 

@@ -133,27 +133,27 @@ static bool write_file(int folder, const char *name, const char *data, size_t le
 	return close(fd) == 0 && ok;
 }
 
-/* What is wrong with the entry's object; NULL: nothing. */
-static const char *object_fault(const struct cache *c, const char *key)
+/* What is wrong with the entry's object; NULL: nothing, and it is in *object. */
+static const char *object_fault(const struct cache *c, const char *key, char **object,
+				size_t *bytes)
 {
 	char name[NAME_BYTES], hash[HASH_HEX_BYTES];
-	size_t len, ok_len;
+	size_t ok_len;
 	char *ok = read_file(c->folder, entry_name(name, key, "ok"), &ok_len);
-	char *object = ok ? read_file(c->folder, entry_name(name, key, "so"), &len) : NULL;
 	const char *fault = "a file is missing, or others may write to it";
 
-	if (object) {
-		hash_hex(object, len, hash);
+	*object = ok ? read_file(c->folder, entry_name(name, key, "so"), bytes) : NULL;
+	if (*object) {
+		hash_hex(*object, *bytes, hash);
 		fault = strcmp(hash, ok) == 0 ? NULL : "its object does not match its hash";
 	}
 	free(ok);
-	free(object);
 	return fault;
 }
 
 /* What is wrong with the entry; NULL: nothing.  *there: there is one. */
 static const char *entry_fault(const struct cache *c, const char *key, const char *source,
-			       size_t len, bool *there)
+			       size_t len, bool *there, char **object, size_t *bytes)
 {
 	char name[NAME_BYTES];
 	size_t stored_len;
@@ -162,41 +162,60 @@ static const char *entry_fault(const struct cache *c, const char *key, const cha
 
 	free(stored);
 	*there = stored || faccessat(c->folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-	return same ? object_fault(c, key) : "its source is not the one that it was compiled of";
+	return same ? object_fault(c, key, object, bytes)
+		    : "its source is not the one that it was compiled of";
 }
 
-static void *load(struct cache *c, const char *key, const char *source, size_t len)
+/* A handle of dlopen(); or the object's bytes, where `bytes` asks for them. */
+static void *load(struct cache *c, const char *key, const char *source, size_t len, size_t *bytes)
 {
-	char name[NAME_BYTES], path[PATH_MAX + NAME_BYTES];
+	char name[NAME_BYTES], path[PATH_MAX + NAME_BYTES], *object = NULL;
 	bool there;
-	const char *fault = entry_fault(c, key, source, len, &there);
-	void *handle = NULL;
+	size_t read = 0;
+	const char *fault = entry_fault(c, key, source, len, &there, &object, &read);
+	void *found = NULL;
 
 	entry_name(name, key, "so");
-	if (!fault) {
+	if (!fault && bytes) {
+		*bytes = read;
+		found = object;
+	} else if (!fault) {
 		snprintf(path, sizeof(path), "%s/%s", c->path, name);
-		handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		found = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 		fault = "it cannot be loaded";
 	}
-	if (handle)
+	if (found != object)
+		free(object);
+	if (found)
 		utimensat(c->folder, name, NULL, AT_SYMLINK_NOFOLLOW); /* used now */
 	else if (there)
 		snprintf(c->note, sizeof(c->note),
 			 "The cached kernel %.12s in %.120s is damaged: %s. It is compiled anew.",
 			 key, c->path, fault);
-	return handle;
+	return found;
 }
 
-void *cache_load(struct cache *c, const char *key, const char *source, size_t len)
+static void *load_locked(struct cache *c, const char *key, const char *source, size_t len,
+			 size_t *bytes)
 {
-	void *handle;
+	void *found;
 
 	if (c->folder < 0)
 		return NULL;
 	flock(c->folder, LOCK_SH); /* where that does not work hashes tell */
-	handle = load(c, key, source, len);
+	found = load(c, key, source, len, bytes);
 	flock(c->folder, LOCK_UN);
-	return handle;
+	return found;
+}
+
+void *cache_load(struct cache *c, const char *key, const char *source, size_t len)
+{
+	return load_locked(c, key, source, len, NULL);
+}
+
+void *cache_read(struct cache *c, const char *key, const char *source, size_t len, size_t *bytes)
+{
+	return load_locked(c, key, source, len, bytes);
 }
 
 bool cache_workshop(const struct cache *c, char path[PATH_MAX])
@@ -371,6 +390,23 @@ void cache_store(const struct cache *c, const char *key, const char *workshop)
 	tidy(c, key);
 	flock(c->folder, LOCK_UN);
 	close(shop);
+}
+
+void cache_write(const struct cache *c, const char *key, const char *source, size_t len,
+		 const void *object, size_t bytes)
+{
+	char workshop[PATH_MAX];
+	int shop;
+
+	if (c->folder < 0 || !c->writable || !cache_workshop(c, workshop))
+		return;
+	shop = open(workshop, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (shop >= 0 && write_file(shop, "kernel.c", source, len) &&
+	    write_file(shop, "kernel.so", object, bytes))
+		cache_store(c, key, workshop);
+	if (shop >= 0)
+		close(shop);
+	cache_sweep(workshop);
 }
 
 void cache_sweep(const char *workshop)

@@ -38,6 +38,13 @@ void cache_close(struct cache *c);
  * entry that is there and damaged is noted. */
 void *cache_load(struct cache *c, const char *key, const char *source, size_t len);
 
+/* The same for code that is no shared object: its bytes, malloc'd; NULL. */
+void *cache_read(struct cache *c, const char *key, const char *source, size_t len, size_t *bytes);
+
+/* And keeps it, or does nothing. */
+void cache_write(const struct cache *c, const char *key, const char *source, size_t len,
+		 const void *object, size_t bytes);
+
 /* A new folder for the compiler, in the cache or in the system's temporary
  * folder; false with errno. */
 bool cache_workshop(const struct cache *c, char path[PATH_MAX]);

@@ -6,12 +6,13 @@
  */
 #include "fusion/backends/emit.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "fusion/backends/words.h"
 
 extern const char vec_text[]; /* vec.h, see Makefile */
 
@@ -170,42 +171,11 @@ static void need(struct emitter *e, int r)
 	buf_puts(e->out, ";\n");
 }
 
-/* The suffix that a word of ops.def gets for the compute type. */
-static void put_word(const struct emitter *e, const char *word, size_t len, enum dtype type)
-{
-	static const char *const typed[] = { "K", "LOWEST", "HIGHEST", "sel" };
-	bool vector = len > 2 && word[0] == 'v' && word[1] == '_';
-
-	buf_add(e->out, word, len);
-	if (vector && type == DTYPE_BOOL) {
-		buf_puts(e->out, "_mask");
-		return;
-	}
-	for (size_t i = 0; i < sizeof(typed) / sizeof(typed[0]); i++)
-		vector |= strlen(typed[i]) == len && !memcmp(typed[i], word, len);
-	if (vector)
-		buf_printf(e->out, "_%s", value_type(type, e->loop->width));
-}
-
 /* The text of an ops.def expression with a, b, c replaced by `args`. */
 static void put_value(const struct emitter *e, const char *text, enum dtype type,
 		      const char *const args[3])
 {
-	while (*text) {
-		const char *end = text;
-
-		while (isalnum((unsigned char)*end) || *end == '_')
-			end++;
-		if (end == text)
-			buf_putc(e->out, *text++);
-		else if (end == text + 1 && *text >= 'a' && *text <= 'c')
-			buf_puts(e->out, args[*text - 'a']);
-		else if (isdigit((unsigned char)*text))
-			buf_add(e->out, text, (size_t)(end - text));
-		else
-			put_word(e, text, (size_t)(end - text), type);
-		text = end > text ? end : text;
-	}
+	words_put(e->out, text, value_type(type, e->loop->width), type == DTYPE_BOOL, args);
 }
 
 static void put_cast(const struct emitter *e, const struct inst *inst)

@@ -201,14 +201,7 @@ void executable_launch(struct executable *exe, int kernel, void *const *buffers,
 
 bool executable_fault(struct executable *exe, struct err *err)
 {
-	const struct library_fault *fault = &exe->fault;
-
-	if (!atomic_load(&exe->fault.raised)) /* an exchange costs as much as a small kernel */
-		return true;
-	atomic_store(&exe->fault.raised, 0);
-	return err_at(err, ERR_VALUE, fault->node->line, fault->node->column,
-		      "%s: index %lld is out of bounds for a dim of size %lld", fault->node->fx,
-		      (long long)fault->index, (long long)fault->size);
+	return library_faulted(&exe->fault, err);
 }
 
 void executable_destroy(struct executable *exe)

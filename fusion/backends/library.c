@@ -99,3 +99,13 @@ bool library_bind(struct library_call *call, const struct lowered *l, const stru
 	call->cost = k->form == FORM_LIBRARY ? 0 : plan_cost(k);
 	return !call->op->bind || call->op->bind(call, err);
 }
+
+bool library_faulted(struct library_fault *fault, struct err *err)
+{
+	if (!atomic_load(&fault->raised)) /* an exchange costs as much as a small kernel */
+		return true;
+	atomic_store(&fault->raised, 0);
+	return err_at(err, ERR_VALUE, fault->node->line, fault->node->column,
+		      "%s: index %lld is out of bounds for a dim of size %lld", fault->node->fx,
+		      (long long)fault->index, (long long)fault->size);
+}

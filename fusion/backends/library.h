@@ -54,6 +54,13 @@ struct library_call {
 	void *state; /* bind()'s; one block, freed by the caller */
 };
 
+/* A contraction as a product of matrices: its dims by what they are, and where
+ * elements lie in the first operand, the second and the result (see gemm.h); `axes`
+ * has KINDS entries. */
+enum axis_kind { BATCH, ROW, COLUMN, SUMMED, KINDS };
+struct axis_dims;
+bool library_contraction(const struct library_call *call, struct axis_dims *axes, struct err *err);
+
 struct library_op {
 	bool (*bind)(struct library_call *call, struct err *err); /* NULL: nothing to do */
 	void (*run)(const struct library_call *call, void *const *buffers, struct pool *pool);
@@ -74,6 +81,9 @@ void library_fault(const struct library_call *call, int64_t index, int64_t size)
 /* Entry i of an int[] argument that may hold one for all; `otherwise` where it is
  * () or missing. */
 int64_t library_entry(const struct library_call *call, const char *name, int i, int64_t otherwise);
+
+/* False with VALUE, the place and the index, if one was noted since the last question. */
+bool library_faulted(struct library_fault *fault, struct err *err);
 
 bool library_no_memory(struct err *err); /* always false */
 

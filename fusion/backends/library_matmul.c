@@ -12,8 +12,6 @@
 #include "fusion/backends/library.h"
 #include "fusion/graph/einsum.h"
 
-enum kind { BATCH, ROW, COLUMN, SUMMED, KINDS };
-
 /* A label: its size, and its strides in the operands and the result. */
 struct dim {
 	int64_t size, stride[3];
@@ -38,7 +36,7 @@ static void add_labels(struct dim *dims, const struct labels *labels, const stru
 	}
 }
 
-static enum kind kind_of(const struct dim *dim)
+static enum axis_kind kind_of(const struct dim *dim)
 {
 	if (!dim->in[2])
 		return SUMMED;
@@ -84,15 +82,12 @@ static void sort_dims(struct dim *dims, const struct contraction *c, struct axis
 		}
 }
 
-static bool bind_contraction(struct library_call *call, struct err *err)
+bool library_contraction(const struct library_call *call, struct axis_dims *axes, struct err *err)
 {
 	bool einsum = call->node->op == OP_einsum;
 	const struct operand *x = &call->arg[einsum], *y = &call->arg[einsum + 1];
 	struct dim dims[EINSUM_LABELS] = { { 0 } };
-	struct axis_dims axes[KINDS];
 	struct contraction c;
-	struct gemm g = { .kernels = call->kernels, .dtype = call->out.dtype };
-	struct blas *blas = dtype_category(g.dtype) == CATEGORY_FLOAT ? call->blas : NULL;
 
 	if (!einsum_of(call->graph, call->node->op, call->node->args, &c, err))
 		return false;
@@ -103,6 +98,17 @@ static bool bind_contraction(struct library_call *call, struct err *err)
 		add_labels(dims, &c.in[1], y, 1);
 	add_labels(dims, &c.out, &call->out, 2);
 	sort_dims(dims, &c, axes);
+	return true;
+}
+
+static bool bind_contraction(struct library_call *call, struct err *err)
+{
+	struct axis_dims axes[KINDS];
+	struct gemm g = { .kernels = call->kernels, .dtype = call->out.dtype };
+	struct blas *blas = dtype_category(g.dtype) == CATEGORY_FLOAT ? call->blas : NULL;
+
+	if (!library_contraction(call, axes, err))
+		return false;
 	if ((double)axes[ROW].size * (double)axes[COLUMN].size * (double)axes[SUMMED].size >=
 	    GEMM_WORTH_BLAS)
 		g.blas = blas_calls(blas);

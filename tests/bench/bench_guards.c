@@ -51,7 +51,7 @@ static void open_inside(struct inside *w, int tensors)
 	struct buf source;
 
 	memset(w, 0, sizeof(*w));
-	w->env.allocator = allocator_create((size_t)1 << 30);
+	w->env.allocator = allocator_create((size_t)1 << 30, NULL);
 	w->env.pool = pool_create(1);
 	buf_init(&source, 0);
 	buf_puts(&source, "def model(x0");

@@ -478,7 +478,7 @@ void eager_init(struct eager *e, const struct exec_env *env, uint64_t passes_dis
 		struct torch_names *names, struct buf *out)
 {
 	e->env = env;
-	e->backend = backend_find("interp");
+	e->backend = exec_eager_backend(env);
 	e->passes_disabled = passes_disabled;
 	e->names = names;
 	e->out = out;

@@ -29,6 +29,8 @@ static bool out_of_memory(struct err *err)
 /* Constants move to aligned memory with slack: kernels load whole vectors. */
 static bool place_constants(struct exec *e, struct err *err)
 {
+	const struct device_memory *device = allocator_device(e->env->allocator);
+
 	for (int i = 0; i < e->lowered->n_buffers; i++) {
 		const struct buffer *b = &e->lowered->buffers[i];
 		size_t bytes;
@@ -39,7 +41,10 @@ static bool place_constants(struct exec *e, struct err *err)
 		e->buffers[i] = allocator_get(e->env->allocator, bytes, err);
 		if (!e->buffers[i])
 			return false;
-		memcpy(e->buffers[i], b->data, bytes);
+		if (device)
+			device->write(device->self, e->buffers[i], b->data, bytes);
+		else
+			memcpy(e->buffers[i], b->data, bytes);
 	}
 	return true;
 }
@@ -290,13 +295,16 @@ void exec_copy_output(const struct exec *e, int index, struct tensor *const *inp
 	const struct exec_output *out = &e->outputs[index];
 	const struct buffer *b = &e->lowered->buffers[out->buffer];
 	struct tensor *to = outputs[index];
+	const struct device_memory *device = allocator_device(e->env->allocator);
+	size_t bytes = (size_t)tensor_numel(to) * dtype_bytes(to->dtype);
+	void *at = tensor_kernel_writes(to);
 
-	if (b->kind == BUFFER_INPUT) {
+	if (b->kind == BUFFER_INPUT)
 		tensor_copy(to, inputs[b->index]);
-		return;
-	}
-	memmove(tensor_data(to), e->buffers[out->buffer],
-		(size_t)tensor_numel(to) * dtype_bytes(to->dtype));
+	else if (!device)
+		memmove(at, e->buffers[out->buffer], bytes);
+	else if (at != e->buffers[out->buffer])
+		device->copy(device->self, at, e->buffers[out->buffer], bytes);
 }
 
 /* One watched launch: the kernel's time apart from what surrounds it. */
@@ -371,7 +379,7 @@ static inline bool take_memory(struct exec *e, struct tensor *const *inputs,
 		if (!outputs[i])
 			return false;
 		if (!out->copy)
-			e->buffers[out->buffer] = tensor_data(outputs[i]);
+			e->buffers[out->buffer] = tensor_kernel_writes(outputs[i]);
 	}
 	if (e->n_temps > 0) {
 		*temps = allocator_get(a, e->temp_bytes, err);
@@ -382,7 +390,7 @@ static inline bool take_memory(struct exec *e, struct tensor *const *inputs,
 	}
 	for (int i = 0; i < e->n_inputs; i++)
 		if (e->inputs[i] >= 0)
-			e->buffers[e->inputs[i]] = tensor_data(inputs[i]);
+			e->buffers[e->inputs[i]] = tensor_kernel_reads(inputs[i]);
 	return true;
 }
 

@@ -26,7 +26,14 @@ struct exec_env {
 	const struct pass_list *passes;    /* NULL: pass_list_default() */
 	int64_t *changes; /* of objects of programs: goes up with all that may change some,
 			   * in any session of the engine; NULL: nobody counts */
+	const struct backend *device; /* whose memory tensors are in; NULL: the host's */
 };
+
+/* What runs an op by itself: the interpreter, where memory is open to it. */
+static inline const struct backend *exec_eager_backend(const struct exec_env *env)
+{
+	return env->device ? env->device : backend_find("interp");
+}
 
 struct exec_output {
 	int buffer; /* of exec->buffers */

@@ -189,7 +189,7 @@ static bool take_output(struct run *r, int index)
 	if (!*out) /* else it is written into what the caller gave */
 		*out = exec_output_tensor(r->e, index, r->err);
 	if (*out)
-		place_chain(r->e, r->e->outputs[index].buffer, tensor_data(*out));
+		place_chain(r->e, r->e->outputs[index].buffer, tensor_kernel_writes(*out));
 	return *out != NULL;
 }
 
@@ -216,7 +216,7 @@ static bool take_temp(struct run *r, int index)
 
 	if (input) {
 		e->held[index] = tensor_ref(input);
-		place_chain(e, buffer, tensor_data(input));
+		place_chain(e, buffer, tensor_kernel_writes(input));
 		return true;
 	}
 	e->taken[index] = allocator_get(e->env->allocator, e->temps[index].bytes, r->err);
@@ -266,7 +266,7 @@ static void prepare(struct run *r, struct tensor *const *inputs, struct tensor *
 	exec_place_given(e, r->outputs, into);
 	for (int i = 0; i < e->n_inputs; i++) {
 		if (e->inputs[i] >= 0)
-			e->buffers[e->inputs[i]] = tensor_data(inputs[i]);
+			e->buffers[e->inputs[i]] = tensor_kernel_reads(inputs[i]);
 		else
 			drop_input(r, i);
 	}

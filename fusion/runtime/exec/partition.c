@@ -198,7 +198,7 @@ static struct exec *compile(struct cut *c, const struct piece *piece, struct gra
 
 	options.given_up = NULL; /* the whole graph's inputs, not the piece's */
 	if (piece->kind == PIECE_FALLBACK)
-		backend = backend_find("interp");
+		backend = exec_eager_backend(c->env);
 	return exec_create(c->env, backend, g, &options, c->arena, err);
 }
 
@@ -293,7 +293,7 @@ static bool cut_loop(struct cut *c, const struct node *loop, struct err *err)
 			       .cause = FALLBACK_DENIED,
 			       .denied = is_denied(c->how, loop) };
 	struct graph *body = graph_copy(loop->loop->body, c->arena);
-	const struct backend *backend = piece.denied ? backend_find("interp") : c->backend;
+	const struct backend *backend = piece.denied ? exec_eager_backend(c->env) : c->backend;
 	struct pass_options options = *c->options;
 
 	if (piece.denied)

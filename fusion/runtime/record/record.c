@@ -292,7 +292,7 @@ static inline bool take_outputs(struct record *r, struct tensor **outputs, struc
 		if (!outputs[i])
 			return false;
 		if (r->outputs[i].chain)
-			point_output(r, &r->outputs[i], tensor_data(outputs[i]));
+			point_output(r, &r->outputs[i], tensor_kernel_writes(outputs[i]));
 	}
 	return true;
 }
@@ -301,7 +301,7 @@ static inline void point_inputs(struct record *r, struct tensor *const *inputs)
 {
 	for (int i = 0; i < r->n_inputs; i++) {
 		struct record_input *in = &r->inputs[i];
-		void *memory = tensor_data(inputs[in->index]);
+		void *memory = tensor_kernel_reads(inputs[in->index]);
 
 		if (in->at == memory)
 			continue;
@@ -347,7 +347,7 @@ static void copy_outputs(const struct record *r, struct tensor *const *inputs,
 
 			while (e->outputs[from].buffer != out->buffer)
 				from++;
-			e->buffers[out->buffer] = tensor_data(outputs[from]);
+			e->buffers[out->buffer] = tensor_kernel_writes(outputs[from]);
 		}
 		exec_copy_output(e, i, inputs, outputs);
 	}

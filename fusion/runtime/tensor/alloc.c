@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "fusion/base/vec.h"
 #include "fusion/runtime/tensor/alloc.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -39,6 +40,10 @@ struct allocator {
 	size_t cached_bytes;
 	size_t live_blocks;
 	struct free_block *free[CLASSES];
+	/* Of a device: its memory cannot hold the lists. */
+	const struct device_memory *device;
+	VEC(void *) spare[CLASSES];
+	size_t spare_bytes;
 };
 
 /* The class of a block with room for `bytes` and the slack. */
@@ -77,13 +82,59 @@ static void flush(struct allocator *a)
 	a->cached_bytes = 0;
 }
 
-struct allocator *allocator_create(size_t limit_bytes)
+struct allocator *allocator_create(size_t limit_bytes, const struct device_memory *device)
 {
 	struct allocator *a = calloc(1, sizeof(*a));
 
-	if (a)
-		a->limit_bytes = limit_bytes;
+	if (!a)
+		return NULL;
+	a->limit_bytes = limit_bytes;
+	a->device = device;
 	return a;
+}
+
+const struct device_memory *allocator_device(const struct allocator *a)
+{
+	return a->device;
+}
+
+static void flush_device(struct allocator *a)
+{
+	for (int class = 0; class < CLASSES; class ++) {
+		for (size_t i = 0; i < a->spare[class].len; i++)
+			a->device->put(a->device->self, a->spare[class].at[i]);
+		VEC_FREE(&a->spare[class]);
+	}
+	a->spare_bytes = 0;
+}
+
+/* A block of the device's.  What was freed is taken first: a launch that still
+ * reads it was asked for earlier, and comes earlier. */
+static void *device_get(struct allocator *a, size_t bytes)
+{
+	int class = class_of(bytes);
+	void *memory;
+
+	if (a->spare[class].len > 0) {
+		a->spare_bytes -= class_bytes(class);
+		return a->spare[class].at[--a->spare[class].len];
+	}
+	memory = a->device->get(a->device->self, class_bytes(class));
+	if (!memory && a->spare_bytes) {
+		flush_device(a);
+		memory = a->device->get(a->device->self, class_bytes(class));
+	}
+	return memory;
+}
+
+static void device_put(struct allocator *a, void *memory, size_t bytes)
+{
+	int class = class_of(bytes);
+
+	if (VEC_PUSH(&a->spare[class], memory))
+		a->spare_bytes += class_bytes(class);
+	else
+		a->device->put(a->device->self, memory);
 }
 
 void allocator_destroy(struct allocator *a)
@@ -92,6 +143,8 @@ void allocator_destroy(struct allocator *a)
 		return;
 	assert(a->live_blocks == 0); /* a tensor has outlived its allocator */
 	flush(a);
+	if (a->device)
+		flush_device(a);
 	free(a);
 }
 
@@ -176,7 +229,7 @@ void *allocator_get(struct allocator *a, size_t bytes, struct err *err)
 
 	if (bytes > a->limit_bytes - a->used_bytes || bytes >= (size_t)1 << (LAST_LOG2 - 1))
 		return over_limit(a, bytes, err);
-	memory = block_get(a, bytes);
+	memory = a->device ? device_get(a, bytes) : block_get(a, bytes);
 	if (!memory) {
 		err_set(err, ERR_MEMORY,
 			"out of memory for a tensor of %.1f MiB; "
@@ -195,5 +248,8 @@ void allocator_put(struct allocator *a, void *memory, size_t bytes)
 	if (!memory)
 		return;
 	a->used_bytes -= bytes;
-	block_put(a, memory, bytes);
+	if (a->device)
+		device_put(a, memory, bytes);
+	else
+		block_put(a, memory, bytes);
 }

@@ -6,6 +6,7 @@
 #include "fusion/runtime/tensor/tensor.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fusion/base/buf.h"
@@ -70,6 +71,8 @@ struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, co
 	if (!storage->data)
 		goto fail;
 	storage->allocator = a;
+	storage->image = allocator_device(a) ? NULL : storage->data;
+	storage->stale = allocator_device(a) ? STALE_IMAGE : STALE_NONE;
 	storage->refs = 1;
 	storage->version = 0;
 	storage->last_write = WALK_UNKNOWN;
@@ -104,8 +107,35 @@ void tensor_unref(struct tensor *t)
 	block_put(a, t, sizeof(*t));
 	if (--storage->refs > 0)
 		return;
+	if (storage->image && storage->image != storage->data)
+		block_put(a, storage->image, storage->bytes);
 	allocator_put(a, storage->data, storage->bytes);
 	block_put(a, storage, sizeof(*storage));
+}
+
+struct storage *storage_fetch(struct storage *s)
+{
+	const struct device_memory *device = allocator_device(s->allocator);
+
+	if (!s->image) {
+		s->image = block_get(s->allocator, s->bytes);
+		if (!s->image)
+			abort();
+	}
+	if (s->stale == STALE_IMAGE && s->bytes)
+		device->read(device->self, s->image, s->data, s->bytes);
+	if (s->stale == STALE_IMAGE)
+		s->stale = STALE_NONE;
+	return s;
+}
+
+void storage_send(struct storage *s)
+{
+	const struct device_memory *device = allocator_device(s->allocator);
+
+	if (s->bytes)
+		device->write(device->self, s->data, s->image, s->bytes);
+	s->stale = STALE_NONE;
 }
 
 int64_t tensor_numel(const struct tensor *t)
@@ -147,12 +177,12 @@ static int64_t element(const struct tensor *t, int64_t index)
 
 double tensor_get_double(const struct tensor *t, int64_t index)
 {
-	return dtype_get_double(t->dtype, tensor_data(t), element(t, index));
+	return dtype_get_double(t->dtype, tensor_read(t), element(t, index));
 }
 
 int64_t tensor_get_int(const struct tensor *t, int64_t index)
 {
-	return dtype_get_int(t->dtype, tensor_data(t), element(t, index));
+	return dtype_get_int(t->dtype, tensor_read(t), element(t, index));
 }
 
 /* One row of `n` elements of `bytes` each; strides in elements. */
@@ -173,12 +203,22 @@ void tensor_copy(struct tensor *to, const struct tensor *from)
 	size_t bytes = dtype_bytes(to->dtype);
 	int last = to->rank - 1;
 	int64_t numel = tensor_numel(to), index[MAX_RANK] = { 0 };
-	char *out = tensor_data(to);
-	const char *in = tensor_data(from);
+	const struct device_memory *device = allocator_device(to->storage->allocator);
+	bool whole = tensor_contiguous(to) && tensor_contiguous(from);
+	const char *in;
+	char *out;
 
 	if (numel == 0)
 		return;
-	if (tensor_contiguous(to) && tensor_contiguous(from)) {
+	if (whole && device && device == allocator_device(from->storage->allocator) &&
+	    to->storage != from->storage) {
+		device->copy(device->self, tensor_kernel_writes(to), tensor_kernel_reads(from),
+			     (size_t)numel * bytes);
+		return;
+	}
+	in = tensor_read(from);
+	out = tensor_data(to);
+	if (whole) {
 		memmove(out, in, (size_t)numel * bytes);
 		return;
 	}

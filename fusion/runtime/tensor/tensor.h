@@ -3,6 +3,9 @@
  * Storage comes from a struct allocator that keeps freed blocks for reuse (a
  * malloc per op would be a large share of a small op) and counts bytes in use
  * and their peak.  An allocator and its tensors belong to one thread.
+ *
+ * Where kernels run on a device, storage is the device's and the host reads and
+ * writes an IMAGE of it: brought up to date when one of the two asks for it.
  */
 #ifndef FUSION_RUNTIME_TENSOR_H
 #define FUSION_RUNTIME_TENSOR_H
@@ -11,30 +14,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fusion/backends/memory.h"
 #include "fusion/base/err.h"
 #include "fusion/graph/dtype.h"
 #include "fusion/graph/graph.h"
 
 struct allocator; /* private */
 
-/* `limit_bytes`: largest total in use; MEMORY error beyond it. */
-struct allocator *allocator_create(size_t limit_bytes);
+/* `limit_bytes`: largest total in use; MEMORY error beyond it.  `device`: where
+ * the memory is, borrowed; NULL: here. */
+struct allocator *allocator_create(size_t limit_bytes, const struct device_memory *device);
+const struct device_memory *allocator_device(const struct allocator *a);
 void allocator_destroy(struct allocator *a); /* frees cached blocks; all tensors must be gone */
 size_t allocator_used_bytes(const struct allocator *a);
 size_t allocator_peak_bytes(const struct allocator *a);
 void allocator_reset_peak(struct allocator *a); /* peak = used */
 
-/* 64-byte aligned, not zeroed, with 64 readable bytes past the end (vector
- * loads may overrun).  NULL with MEMORY or BOUND. */
+/* For kernels: 64-byte aligned, not zeroed, with 64 readable bytes past the end
+ * (vector loads may overrun).  NULL with MEMORY or BOUND. */
 void *allocator_get(struct allocator *a, size_t bytes, struct err *err);
 void allocator_put(struct allocator *a, void *memory, size_t bytes);
 
 /* Which end of a storage a kernel wrote last: that one is still in the cache. */
 enum walk_order { WALK_UNKNOWN, WALK_FORWARD, WALK_BACKWARD };
 
+/* Which of a storage's two memories is out of date. */
+enum stale { STALE_NONE, STALE_IMAGE, STALE_DEVICE };
+
 struct storage {
 	struct allocator *allocator;
-	void *data;
+	void *data;  /* as kernels see it */
+	void *image; /* as the host sees it: `data` itself, or NULL while there is none */
+	enum stale stale;
 	size_t bytes;
 	int refs;
 	unsigned version;           /* how often an in-place op wrote to it */
@@ -59,11 +70,47 @@ struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, co
 struct tensor *tensor_ref(struct tensor *t);
 void tensor_unref(struct tensor *t); /* NULL is fine */
 
+/* Bring the image, or the device's memory, up to date.  Out of memory for an image:
+ * the process ends (it is as large as what the device has).  For the functions below. */
+struct storage *storage_fetch(struct storage *s);
+void storage_send(struct storage *s);
+
 int64_t tensor_numel(const struct tensor *t);
 bool tensor_contiguous(const struct tensor *t);
+/* The first element for the host, to be read, or read and written. */
+static inline const void *tensor_read(const struct tensor *t)
+{
+	struct storage *s = t->storage;
+
+	if (__builtin_expect(s->image != s->data, 0))
+		storage_fetch(s);
+	return (const char *)s->image + t->offset * (int64_t)dtype_bytes(t->dtype);
+}
 static inline void *tensor_data(const struct tensor *t)
 {
-	return (char *)t->storage->data + t->offset * (int64_t)dtype_bytes(t->dtype);
+	struct storage *s = t->storage;
+
+	if (__builtin_expect(s->image != s->data, 0))
+		storage_fetch(s)->stale = STALE_DEVICE;
+	return (char *)s->image + t->offset * (int64_t)dtype_bytes(t->dtype);
+}
+
+/* The same for kernels, that read it or write all of it. */
+static inline void *tensor_kernel_reads(const struct tensor *t)
+{
+	struct storage *s = t->storage;
+
+	if (__builtin_expect(s->stale == STALE_DEVICE, 0))
+		storage_send(s);
+	return (char *)s->data + t->offset * (int64_t)dtype_bytes(t->dtype);
+}
+static inline void *tensor_kernel_writes(const struct tensor *t)
+{
+	void *first = tensor_kernel_reads(t);
+
+	if (__builtin_expect(t->storage->image != t->storage->data, 0))
+		t->storage->stale = STALE_IMAGE;
+	return first;
 }
 
 /* One element as a number; `index` in row-major order. */

@@ -1,0 +1,230 @@
+/* fusion/backends/cuda/blas.c -- products of matrices by cuBLAS. */
+#include "fusion/backends/cuda/blas.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/backends/cuda/library.h"
+#include "fusion/backends/gemm.h"
+
+#define TEXT_(name) #name
+#define TEXT(name) TEXT_(name)
+
+static void *find(void *library, const char *name)
+{
+	return library ? dlsym(library, name) : NULL;
+}
+
+static bool start(struct cuda_blas *b, struct device *d, struct err *err)
+{
+	void *library = cuda_open_library("libcublas.so");
+	typeof(&cublasCreate) create;
+	typeof(&cublasSetStream) set_stream;
+	void *found[] = { find(library, TEXT(cublasCreate)), find(library, TEXT(cublasSetStream)),
+			  find(library, TEXT(cublasGemmStridedBatchedEx)),
+			  find(library, TEXT(cublasDestroy)) };
+
+	for (size_t i = 0; i < sizeof(found) / sizeof(found[0]); i++)
+		if (!found[i])
+			return err_set(err, ERR_UNSUPPORTED,
+				       "products of matrices want cuBLAS: libcublas.so is neither "
+				       "on the library path nor in CUDA_HOME/lib64");
+	memcpy(&create, &found[0], sizeof(create));
+	memcpy(&set_stream, &found[1], sizeof(set_stream));
+	memcpy(&b->gemm, &found[2], sizeof(b->gemm));
+	memcpy(&b->destroy, &found[3], sizeof(b->destroy));
+	if (create(&b->handle) != CUBLAS_STATUS_SUCCESS ||
+	    set_stream(b->handle, d->stream) != CUBLAS_STATUS_SUCCESS)
+		return err_set(err, ERR_DEVICE, "cuBLAS does not start on %s", d->name);
+	return true;
+}
+
+const struct cuda_blas *cuda_blas(struct device *d, struct err *err)
+{
+	if (d->blas)
+		return d->blas;
+	d->blas = calloc(1, sizeof(*d->blas));
+	if (!d->blas) {
+		err_set(err, ERR_MEMORY, "The system has no memory left for cuBLAS.");
+		return NULL;
+	}
+	if (start(d->blas, d, err))
+		return d->blas;
+	cuda_blas_close(d->blas);
+	d->blas = NULL;
+	return NULL;
+}
+
+void cuda_blas_close(struct cuda_blas *b)
+{
+	if (b && b->handle)
+		b->destroy(b->handle);
+	free(b);
+}
+
+/* One operand as cuBLAS wants it: columns side by side. */
+struct matrix {
+	cublasOperation_t turn;
+	int64_t lead;
+};
+
+/* A product of matrices in the terms of cuBLAS, which counts by columns: the
+ * result's columns are its rows.  `first` is 1 where operands change places. */
+struct product {
+	int first;
+	int rows, columns, summed, inner_batch;
+	int64_t outer_batch;
+	int64_t inner_step[3], outer_step[3]; /* of both operands and the result */
+	struct matrix a, b;
+	int64_t lead;
+	cudaDataType type;
+	cublasComputeType_t compute;
+	const struct cuda_blas *blas;
+};
+
+static int64_t step_of(const struct axis_dims *a, int which)
+{
+	return a->n ? a->at[0].stride[which] : 0;
+}
+
+static bool side_by_side(const struct axis_dims *a, int which)
+{
+	return a->size <= 1 || step_of(a, which) == 1;
+}
+
+/* `along`: the axis that the operand shares with the rows (or columns) of the
+ * result.  False: neither of its axes is side by side. */
+static bool describe(struct matrix *m, const struct axis_dims *along,
+		     const struct axis_dims *summed, int which, bool left)
+{
+	int64_t lead;
+
+	if (side_by_side(along, which)) {
+		m->turn = left ? CUBLAS_OP_N : CUBLAS_OP_T;
+		lead = step_of(summed, which);
+		m->lead = lead > along->size ? lead : along->size;
+		return summed->size <= 1 || lead >= along->size;
+	}
+	if (!side_by_side(summed, which))
+		return false;
+	m->turn = left ? CUBLAS_OP_T : CUBLAS_OP_N;
+	lead = step_of(along, which);
+	m->lead = lead > summed->size ? lead : summed->size;
+	return lead >= summed->size;
+}
+
+static bool type_of(struct product *p, enum dtype dtype)
+{
+	p->compute = dtype == DTYPE_F64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;
+	p->type = dtype == DTYPE_F64   ? CUDA_R_64F
+		  : dtype == DTYPE_F32 ? CUDA_R_32F
+		  : dtype == DTYPE_F16 ? CUDA_R_16F
+				       : CUDA_R_16BF;
+	return dtype_category(dtype) == CATEGORY_FLOAT;
+}
+
+/* False: the host's way is the only one. */
+static bool plan(struct product *p, const struct axis_dims axes[KINDS])
+{
+	const struct axis_dims *rows = &axes[ROW], *columns = &axes[COLUMN];
+	const struct axis_dims *summed = &axes[SUMMED], *batch = &axes[BATCH];
+
+	for (int i = ROW; i < KINDS; i++)
+		if (axes[i].n > 1 || axes[i].size > INT32_MAX)
+			return false;
+	if (batch->n > 2)
+		return false;
+	if (!side_by_side(columns, 2)) { /* the result is turned */
+		p->first = 1;
+		rows = &axes[COLUMN];
+		columns = &axes[ROW];
+	}
+	p->lead = rows->size > 1 ? step_of(rows, 2) : columns->size;
+	if (!side_by_side(columns, 2) || p->lead < columns->size ||
+	    !describe(&p->a, columns, summed, 1 - p->first, true) ||
+	    !describe(&p->b, rows, summed, p->first, false))
+		return false;
+	p->rows = (int)columns->size;
+	p->columns = (int)rows->size;
+	p->summed = (int)summed->size;
+	p->inner_batch = 1;
+	p->outer_batch = 1;
+	if (batch->n > 0)
+		p->inner_batch = (int)batch->at[batch->n - 1].size;
+	if (batch->n > 1)
+		p->outer_batch = batch->at[0].size;
+	for (int i = 0; i < 3; i++) {
+		p->inner_step[i] = batch->n > 0 ? batch->at[batch->n - 1].stride[i] : 0;
+		p->outer_step[i] = batch->n > 1 ? batch->at[0].stride[i] : 0;
+	}
+	return true;
+}
+
+static enum placing bind(const struct library_call *call, struct device *d, void **state,
+			 struct err *err)
+{
+	bool einsum = call->node->op == OP_einsum;
+	const struct operand *x = &call->arg[einsum], *y = &call->arg[einsum + 1];
+	struct axis_dims axes[KINDS];
+	struct product p = { 0 }, *kept;
+
+	if (!library_contraction(call, axes, err))
+		return NOWHERE;
+	if (y->buffer < 0 || x->dtype != call->out.dtype || y->dtype != call->out.dtype ||
+	    !type_of(&p, call->out.dtype) || !plan(&p, axes))
+		return ON_HOST;
+	p.blas = cuda_blas(d, err);
+	kept = p.blas ? malloc(sizeof(*kept)) : NULL;
+	if (!p.blas)
+		return NOWHERE;
+	if (!kept) {
+		library_no_memory(err);
+		return NOWHERE;
+	}
+	*kept = p;
+	*state = kept;
+	return ON_DEVICE;
+}
+
+static void *move(void *at, int64_t elements, enum dtype dtype)
+{
+	return (char *)at + elements * (int64_t)dtype_bytes(dtype);
+}
+
+static void run(const struct library_call *call, struct device *d, const void *state,
+		void *const *buffers)
+{
+	bool einsum = call->node->op == OP_einsum;
+	const struct product *p = state;
+	enum dtype dtype = call->out.dtype;
+	const double one[2] = { 1, 0 };
+	const float one_f[2] = { 1, 0 };
+	const void *alpha = dtype == DTYPE_F64 ? (const void *)&one[0] : &one_f[0];
+	const void *beta = dtype == DTYPE_F64 ? (const void *)&one[1] : &one_f[1];
+	void *at[3] = { operand_start(&call->arg[einsum], buffers),
+			operand_start(&call->arg[einsum + 1], buffers),
+			operand_start(&call->out, buffers) };
+	int a = 1 - p->first, b = p->first;
+
+	if (call->out.numel == 0)
+		return;
+	if (p->summed == 0) {
+		d->memory.clear(d, at[2], (size_t)call->out.numel * dtype_bytes(dtype));
+		return;
+	}
+	for (int64_t i = 0; i < p->outer_batch; i++) {
+		cublasStatus_t status = p->blas->gemm(
+		    p->blas->handle, p->a.turn, p->b.turn, p->rows, p->columns, p->summed, alpha,
+		    move(at[a], i * p->outer_step[a], dtype), p->type, (int)p->a.lead,
+		    p->inner_step[a], move(at[b], i * p->outer_step[b], dtype), p->type,
+		    (int)p->b.lead, p->inner_step[b], beta,
+		    move(at[2], i * p->outer_step[2], dtype), p->type, (int)p->lead,
+		    p->inner_step[2], p->inner_batch, p->compute, CUBLAS_GEMM_DEFAULT);
+
+		if (status != CUBLAS_STATUS_SUCCESS)
+			cuda_check(d, CUDA_ERROR_UNKNOWN, call->node->fx);
+	}
+}
+
+const struct cuda_library cuda_contraction = { bind, run };

@@ -1,0 +1,419 @@
+/* fusion/backends/cuda/cuda.c -- the backend: a graph as one module of kernels.
+ *
+ * A kernel is compiled as wide as its sizes allow.  Where memory lies at an odd
+ * address (a view of a tensor that begins in its middle), the graph's kernels
+ * are compiled once more for any address.
+ *
+ * An op with a function of its own that has no kernel here runs on the host,
+ * between two copies: slow, and correct.
+ */
+#include "fusion/backends/cuda/cuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/backends/cache.h"
+#include "fusion/backends/cuda/compile.h"
+#include "fusion/backends/cuda/launch.h"
+#include "fusion/backends/cuda/library.h"
+#include "fusion/base/clock.h"
+
+extern const char cuda_words_text[]; /* words.cu, see Makefile */
+
+/* The kernels of a graph, for addresses of one kind. */
+struct version {
+	bool made, cached;
+	struct cuda_kernel *kernels;
+	struct launch *launches;
+	struct scratch scratch;
+	char *source;
+	CUmodule module;
+};
+
+struct executable {
+	const struct lowered *lowered;
+	struct device *device;
+	const struct kernel_table *table; /* of the host, for what runs there */
+	struct twister *random;
+	const char *cache_dir; /* borrowed; NULL: no cache */
+	size_t cache_bytes;
+	char *note; /* why it is not used; NULL */
+	struct version wide, narrow;
+	struct library_call *libraries;        /* of each kernel; used by LIBRARY ones */
+	const struct cuda_library **on_device; /* of each kernel; NULL: it runs on the host */
+	void **states;                         /* of on_device->bind() */
+	struct library_fault fault;
+	int64_t *vars; /* bound */
+};
+
+static bool no_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "The system has no memory left to prepare kernels.");
+}
+
+/* A kernel begins with an op's own function, or walks a space, or both. */
+static bool calls(const struct executable *exe, int kernel)
+{
+	return exe->lowered->kernels[kernel].library != NULL;
+}
+
+static bool walks(const struct executable *exe, int kernel)
+{
+	return exe->lowered->kernels[kernel].form != FORM_LIBRARY;
+}
+
+/* Plans the kernels and writes the module's text. */
+static bool write_source(struct executable *exe, struct version *v, int lanes, struct err *err)
+{
+	struct buf out;
+
+	buf_init(&out, 0);
+	buf_puts(&out, cuda_words_text);
+	for (int i = 0; i < exe->lowered->n_kernels; i++) {
+		if (!walks(exe, i))
+			continue;
+		if (!cuda_kernel_plan(&v->kernels[i], exe->lowered, i, lanes))
+			out.failed = true;
+		else
+			cuda_kernel_emit(&out, &v->kernels[i]);
+	}
+	v->source = out.failed ? NULL : buf_steal(&out);
+	if (!v->source)
+		buf_finish(&out);
+	return v->source || no_memory(err);
+}
+
+static bool find_functions(struct executable *exe, struct version *v, struct err *err)
+{
+	struct device *d = exe->device;
+
+	for (int i = 0; i < exe->lowered->n_kernels; i++) {
+		struct launch *l = &v->launches[i];
+		char name[32];
+
+		if (!walks(exe, i))
+			continue;
+		snprintf(name, sizeof(name), "k%d", i);
+		if (!launch_create(l, &v->kernels[i], err))
+			return false;
+		if (!cuda_check(d, d->api.cuModuleGetFunction(&l->function, v->module, name),
+				"cuModuleGetFunction"))
+			return cuda_device_fault(d, err);
+		if (exe->lowered->kernels[i].n_slots > 0 && !v->kernels[i].registers)
+			cuda_check(d,
+				   d->api.cuFuncSetAttribute(
+				       l->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+				       d->shared_bytes - 16384),
+				   "cuFuncSetAttribute");
+	}
+	return true;
+}
+
+/* From the cache, or compiled and kept there. */
+static char *take_cubin(struct executable *exe, struct version *v, size_t *bytes, struct err *err)
+{
+	struct device *d = exe->device;
+	size_t len = strlen(v->source);
+	char key[HASH_HEX_BYTES], identity[128];
+	struct cache cache;
+	struct buf all;
+	char *cubin;
+
+	buf_init(&all, 0);
+	cuda_compiler_identity(&d->api, identity, sizeof(identity));
+	buf_printf(&all, "%s sm_%d\n%s", identity, d->architecture, v->source);
+	if (all.failed) {
+		buf_finish(&all);
+		no_memory(err);
+		return NULL;
+	}
+	hash_hex(all.data, all.len, key);
+	buf_finish(&all);
+	cache_open(&cache, exe->cache_dir, exe->cache_bytes);
+	cubin = cache_read(&cache, key, v->source, len, bytes);
+	v->cached = cubin != NULL;
+	if (!cubin) {
+		cubin = cuda_compile(&d->api, d->architecture, v->source, bytes, err);
+		if (cubin)
+			cache_write(&cache, key, v->source, len, cubin, *bytes);
+	}
+	if (cache.note[0] && !exe->note)
+		exe->note = strdup(cache.note);
+	cache_close(&cache);
+	return cubin;
+}
+
+/* Makes the kernels for addresses that are multiples of `lanes` elements. */
+static bool make(struct executable *exe, struct version *v, int lanes, struct err *err)
+{
+	size_t n = (size_t)exe->lowered->n_kernels + 1;
+	struct device *d = exe->device;
+	size_t bytes;
+	char *cubin;
+	bool ok;
+
+	v->made = true;
+	v->kernels = calloc(n, sizeof(*v->kernels));
+	v->launches = calloc(n, sizeof(*v->launches));
+	if (!v->kernels || !v->launches)
+		return no_memory(err);
+	if (!write_source(exe, v, lanes, err))
+		return false;
+	cubin = take_cubin(exe, v, &bytes, err);
+	if (!cubin)
+		return false;
+	ok = cuda_check(d, d->api.cuModuleLoadData(&v->module, cubin), "cuModuleLoadData") ||
+	     cuda_device_fault(d, err);
+	free(cubin);
+	return ok && find_functions(exe, v, err);
+}
+
+static bool bind_version(struct executable *exe, struct version *v, struct err *err)
+{
+	for (int i = 0; i < exe->lowered->n_kernels; i++)
+		if (walks(exe, i) &&
+		    !launch_bind(&v->launches[i], exe->device, &v->scratch, exe->vars, err))
+			return false;
+	for (int i = 0; i < exe->lowered->n_kernels; i++)
+		if (walks(exe, i))
+			launch_use_scratch(&v->launches[i], &v->scratch);
+	return true;
+}
+
+static void drop_version(struct executable *exe, struct version *v)
+{
+	if (!v->made)
+		return;
+	for (int i = 0; i < exe->lowered->n_kernels; i++) {
+		if (v->kernels)
+			cuda_kernel_finish(&v->kernels[i]);
+		if (v->launches)
+			launch_finish(&v->launches[i]);
+	}
+	scratch_finish(&v->scratch, exe->device);
+	if (v->module)
+		exe->device->api.cuModuleUnload(v->module);
+	free(v->kernels);
+	free(v->launches);
+	free(v->source);
+}
+
+static void destroy(struct executable *exe)
+{
+	if (!exe)
+		return;
+	drop_version(exe, &exe->wide);
+	drop_version(exe, &exe->narrow);
+	for (int i = 0; exe->libraries && i < exe->lowered->n_kernels; i++)
+		free(exe->libraries[i].state);
+	for (int i = 0; exe->states && i < exe->lowered->n_kernels; i++)
+		free(exe->states[i]);
+	free(exe->states);
+	free(exe->on_device);
+	free(exe->libraries);
+	free(exe->vars);
+	free(exe->note);
+	free(exe);
+}
+
+static bool has_kernels(const struct executable *exe)
+{
+	for (int i = 0; i < exe->lowered->n_kernels; i++)
+		if (walks(exe, i))
+			return true;
+	return false;
+}
+
+static bool prepare(struct executable *exe, struct err *err)
+{
+	size_t n_vars = (size_t)sym_var_count(exe->lowered->graph->syms) + 1;
+
+	exe->libraries = calloc((size_t)exe->lowered->n_kernels + 1, sizeof(*exe->libraries));
+	exe->on_device = calloc((size_t)exe->lowered->n_kernels + 1, sizeof(*exe->on_device));
+	exe->states = calloc((size_t)exe->lowered->n_kernels + 1, sizeof(*exe->states));
+	exe->vars = calloc(n_vars, sizeof(*exe->vars));
+	if (!exe->libraries || !exe->on_device || !exe->states || !exe->vars)
+		return no_memory(err);
+	for (int i = 0; i < exe->lowered->n_kernels; i++)
+		if (calls(exe, i) && !library_check(&exe->lowered->kernels[i], err))
+			return false;
+	return !has_kernels(exe) || make(exe, &exe->wide, CUDA_MAX_LANES, err);
+}
+
+static struct executable *compile(const struct backend_env *env, const struct lowered *l,
+				  struct compile_stats *stats, struct err *err)
+{
+	struct executable *exe = calloc(1, sizeof(*exe));
+	int64_t begin = clock_ns();
+	struct compile_stats unused;
+
+	if (!exe) {
+		no_memory(err);
+		return NULL;
+	}
+	stats = stats ? stats : &unused;
+	*stats = (struct compile_stats){ 0 };
+	exe->lowered = l;
+	exe->device = env->device;
+	exe->table = kernels_here();
+	exe->random = env->random;
+	exe->cache_dir = env->cache_dir;
+	exe->cache_bytes = env->cache_bytes;
+	if (!prepare(exe, err)) {
+		destroy(exe);
+		return NULL;
+	}
+	stats->source = exe->wide.source;
+	stats->note = exe->note;
+	stats->cached = exe->wide.cached;
+	stats->kernels_built = exe->wide.made && !exe->wide.cached ? l->n_kernels : 0;
+	stats->compile_ns = clock_ns() - begin;
+	return exe;
+}
+
+static bool bind_library(struct executable *exe, int kernel, struct err *err)
+{
+	const struct lowered *l = exe->lowered;
+	struct library_call *call = &exe->libraries[kernel];
+	const struct cuda_library *library = cuda_library_find(l->kernels[kernel].op);
+	enum placing placing = ON_HOST;
+
+	free(call->state);
+	free(exe->states[kernel]);
+	exe->states[kernel] = NULL;
+	if (!library_bind(call, l, &l->kernels[kernel], exe->table, NULL, exe->random, exe->vars,
+			  err))
+		return false;
+	call->fault = &exe->fault;
+	if (library)
+		placing = library->bind(call, exe->device, &exe->states[kernel], err);
+	exe->on_device[kernel] = placing == ON_DEVICE ? library : NULL;
+	return placing != NOWHERE;
+}
+
+static bool bind(struct executable *exe, const int64_t *vars, struct err *err)
+{
+	const struct lowered *l = exe->lowered;
+	size_t n_vars = (size_t)sym_var_count(l->graph->syms);
+
+	if (n_vars)
+		memcpy(exe->vars, vars, n_vars * sizeof(*vars));
+	for (int i = 0; i < l->n_kernels; i++)
+		if (calls(exe, i) && !bind_library(exe, i, err))
+			return false;
+	return (!exe->wide.made || bind_version(exe, &exe->wide, err)) &&
+	       (!exe->narrow.made || bind_version(exe, &exe->narrow, err));
+}
+
+/* Bytes from an operand's memory to its last element. */
+static size_t span_bytes(const struct operand *x)
+{
+	int64_t last = x->offset;
+
+	if (x->numel == 0)
+		return 0;
+	for (int d = 0; d < x->rank; d++)
+		last += x->stride[d] > 0 ? (x->size[d] - 1) * x->stride[d] : 0;
+	return (size_t)(last + 1) * dtype_bytes(x->dtype);
+}
+
+static void *fetch(struct executable *exe, const struct operand *x, void *const *buffers)
+{
+	size_t bytes = span_bytes(x);
+	void *host = malloc(bytes + 64);
+
+	if (host && bytes)
+		exe->device->memory.read(exe->device, host, buffers[x->buffer], bytes);
+	return host;
+}
+
+/* Between two copies; what has no memory is a failure of the device. */
+static void run_on_host(struct executable *exe, int kernel, void *const *buffers, struct pool *pool)
+{
+	const struct library_call *call = &exe->libraries[kernel];
+	void **host = calloc((size_t)exe->lowered->n_buffers + 1, sizeof(*host));
+	bool ok = host != NULL;
+
+	for (int i = 0; i < call->node->n_args && ok; i++)
+		if (call->arg[i].buffer >= 0 && !host[call->arg[i].buffer])
+			ok = (host[call->arg[i].buffer] = fetch(exe, &call->arg[i], buffers));
+	if (ok && !host[call->out.buffer])
+		ok = (host[call->out.buffer] = malloc(span_bytes(&call->out) + 64));
+	if (ok) {
+		call->op->run(call, host, pool);
+		exe->device->memory.write(exe->device, buffers[call->out.buffer],
+					  host[call->out.buffer], span_bytes(&call->out));
+	} else {
+		cuda_check(exe->device, CUDA_ERROR_OUT_OF_MEMORY,
+			   exe->lowered->kernels[kernel].name);
+	}
+	for (int i = 0; host && i < exe->lowered->n_buffers; i++)
+		free(host[i]);
+	free(host);
+}
+
+/* The kernels for any address, once one needs them. */
+static struct version *narrow(struct executable *exe)
+{
+	struct err err = { 0 };
+
+	if (!exe->narrow.made &&
+	    (!make(exe, &exe->narrow, 1, &err) || !bind_version(exe, &exe->narrow, &err)))
+		cuda_check(exe->device, CUDA_ERROR_INVALID_SOURCE, err.message);
+	return &exe->narrow;
+}
+
+static void launch(struct executable *exe, int kernel, void *const *buffers, struct pool *pool,
+		   bool backward)
+{
+	struct launch *l = &exe->wide.launches[kernel];
+
+	(void)backward;
+	if (exe->on_device[kernel])
+		exe->on_device[kernel]->run(&exe->libraries[kernel], exe->device,
+					    exe->states[kernel], buffers);
+	else if (calls(exe, kernel))
+		run_on_host(exe, kernel, buffers, pool);
+	if (!walks(exe, kernel))
+		return;
+	if (__builtin_expect(!launch_fits(l, buffers), 0))
+		l = &narrow(exe)->launches[kernel];
+	if (l->function)
+		launch_run(l, exe->device, buffers);
+}
+
+static bool fault(struct executable *exe, struct err *err)
+{
+	return library_faulted(&exe->fault, err) && cuda_device_fault(exe->device, err);
+}
+
+static bool available(const struct backend_env *env, char *why, size_t why_bytes)
+{
+	struct err err = { 0 };
+
+	(void)env;
+	if (cuda_device_present(&err))
+		return true;
+	snprintf(why, why_bytes, "%s", err.message);
+	return false;
+}
+
+static const struct device_memory *memory(struct device *d)
+{
+	return &d->memory;
+}
+
+const struct backend backend_cuda = {
+	.name = "cuda",
+	.purpose = "CUDA C through NVRTC on an NVIDIA GPU, a kernel for each group of ops",
+	.available = available,
+	.open = cuda_device_open,
+	.close = cuda_device_close,
+	.memory = memory,
+	.compile = compile,
+	.bind = bind,
+	.launch = launch,
+	.fault = fault,
+	.destroy = destroy,
+};

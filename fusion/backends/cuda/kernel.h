@@ -1,0 +1,66 @@
+/* fusion/backends/cuda/kernel.h -- a kernel of the tile program as CUDA C.
+ *
+ * A point of a kernel is a thread's work:
+ *   MAP   threads stride over the points, `lanes` of them side by side at a time
+ *   ROWS  `threads` of one block share a row; a block has `rows_a_block` of them;
+ *         with blocks to spare, several share a row (`split`), and the last one
+ *         to finish joins what they have found, in order
+ *   COLS  a block has COLUMNS columns side by side and `threads` on each of them
+ * Sizes that are known are literals of the text, others are parameters.
+ * Private to backends/cuda.
+ */
+#ifndef FUSION_BACKENDS_CUDA_KERNEL_H
+#define FUSION_BACKENDS_CUDA_KERNEL_H
+
+#include "fusion/base/buf.h"
+#include "fusion/base/vec.h"
+#include "fusion/lower/lower.h"
+
+enum {
+	CUDA_COLUMNS = 32,
+	CUDA_MAP_THREADS = 256,
+	CUDA_MAX_THREADS = 1024,
+	CUDA_MAX_LANES = 8,
+	/* A slot of a row is kept in registers where a thread has no more points. */
+	CUDA_SLOT_POINTS = 32,
+	CUDA_VECTOR_BYTES = 16,
+};
+
+struct cuda_kernel {
+	const struct lowered *lowered;
+	const struct kernel *kernel; /* MAP, ROWS, COLS */
+	int index;                   /* the function is k<index> */
+	int threads, rows_a_block;
+	int lanes;                       /* of a thread, side by side; 1: any alignment will do */
+	bool splits;                     /* several blocks may share a row or columns */
+	int n_reduces;                   /* of its first stage */
+	bool registers;                  /* slots are in registers */
+	int n_buffers, *buffers;         /* parameters: first the addresses, */
+	VEC(const struct sym *) numbers; /* then the numbers, 8 bytes each; */
+	/* then, where it splits: partial results, counters; where slots are not in
+	 * registers: the memory of slots, or NULL for shared memory. */
+};
+
+/* Decides how it is cut; `lanes` is an upper bound, 1 where memory may lie
+ * anywhere.  False: out of memory. */
+bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index, int lanes);
+void cuda_kernel_finish(struct cuda_kernel *c); /* zeroed is fine */
+
+/* The function of a planned kernel; fills in `numbers`.  out->failed when out of memory. */
+void cuda_kernel_emit(struct buf *out, struct cuda_kernel *c);
+
+/* Points of the vector axis, and what they are repeated over: rows of a ROWS,
+ * outer rows of a COLS; columns: of a COLS, else 1. */
+struct cuda_extent {
+	int64_t points, rows, columns;
+};
+struct cuda_extent cuda_kernel_extent(const struct kernel *k, const int64_t *vars);
+
+/* Whether all its accesses may be made `lanes` at a time under these symbols;
+ * the addresses of buffers aside, which are to be multiples of CUDA_VECTOR_BYTES. */
+bool cuda_kernel_aligned(const struct kernel *k, int lanes, const int64_t *vars);
+
+/* Bytes of all slots of a row (COLS: of COLUMNS columns). */
+int64_t cuda_slot_bytes(const struct kernel *k, const struct cuda_extent *e);
+
+#endif

@@ -1,0 +1,170 @@
+/* fusion/backends/cuda/launch.c -- grids, parameters, the driver's call. */
+#include "fusion/backends/cuda/launch.h"
+
+#include <stdlib.h>
+
+static bool no_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY,
+		       "There is no memory left on the device for a kernel's "
+		       "partial results; use smaller inputs.");
+}
+
+static int n_values(const struct cuda_kernel *k)
+{
+	return k->n_buffers + (int)k->numbers.len + (k->splits ? 2 : 0) +
+	       (k->kernel->n_slots > 0 && !k->registers ? 2 : 0);
+}
+
+bool launch_create(struct launch *l, const struct cuda_kernel *k, struct err *err)
+{
+	int n = n_values(k);
+
+	*l = (struct launch){ .kernel = k, .wide = k->lanes > 1 };
+	l->values = calloc((size_t)n + 1, sizeof(*l->values));
+	l->params = calloc((size_t)n + 1, sizeof(*l->params));
+	if (!l->values || !l->params)
+		return err_set(err, ERR_MEMORY, "The system has no memory left for a launch.");
+	for (int i = 0; i < n; i++)
+		l->params[i] = &l->values[i];
+	l->block[0] = (unsigned)(k->kernel->form == FORM_COLS ? CUDA_COLUMNS : k->threads);
+	l->block[1] = (unsigned)(k->kernel->form == FORM_COLS ? k->threads : k->rows_a_block);
+	return true;
+}
+
+void launch_finish(struct launch *l)
+{
+	free(l->values);
+	free(l->params);
+}
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+	return (a + b - 1) / b;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Blocks that are resident at once keep a whole device busy. */
+static void set_grid(struct launch *l, const struct device *d, const struct cuda_extent *e)
+{
+	const struct cuda_kernel *k = l->kernel;
+	int64_t step = (int64_t)k->threads * k->lanes, resident, groups, split = 1;
+
+	resident = (int64_t)d->multiprocessors * (2048 / (int64_t)(l->block[0] * l->block[1]));
+	if (k->kernel->form == FORM_MAP) {
+		groups = least(ceil_div(e->points * e->rows, step), 4 * resident);
+	} else {
+		groups = k->kernel->form == FORM_COLS ? e->rows * ceil_div(e->columns, CUDA_COLUMNS)
+						      : ceil_div(e->rows, k->rows_a_block);
+		if (k->splits && groups > 0 && groups < resident / 2)
+			split = least(least(resident / groups, ceil_div(e->points, 2 * step)),
+				      1024);
+	}
+	l->grid[0] = (unsigned)groups;
+	l->grid[1] = (unsigned)(split > 1 ? split : 1);
+}
+
+/* At least so much at *at; what was there is lost.  A block that is being used by
+ * launches before is freed only when they are done: cuMemFree waits. */
+static bool grow(struct device *d, uint64_t *at, size_t *have, size_t bytes, struct err *err)
+{
+	if (bytes <= *have)
+		return true;
+	if (*at)
+		d->memory.put(d, (void *)*at);
+	*at = (uint64_t)d->memory.get(d, bytes);
+	*have = *at ? bytes : 0;
+	if (!*at)
+		return no_memory(err);
+	d->memory.clear(d, (void *)*at, bytes);
+	return true;
+}
+
+void scratch_finish(struct scratch *s, struct device *d)
+{
+	uint64_t all[] = { s->parts, s->counts, s->slots };
+
+	for (int i = 0; i < 3; i++)
+		if (all[i])
+			d->memory.put(d, (void *)all[i]);
+}
+
+bool launch_bind(struct launch *l, struct device *d, struct scratch *s, const int64_t *vars,
+		 struct err *err)
+{
+	const struct cuda_kernel *k = l->kernel;
+	struct cuda_extent e = cuda_kernel_extent(k->kernel, vars);
+	uint64_t *value = l->values + k->n_buffers;
+
+	set_grid(l, d, &e);
+	for (size_t i = 0; i < k->numbers.len; i++)
+		*value++ = (uint64_t)sym_eval(k->numbers.at[i], vars);
+	if (k->splits) {
+		size_t groups = l->grid[0];
+		size_t wide = k->kernel->form == FORM_COLS ? CUDA_COLUMNS : 1;
+
+		if (l->grid[1] > 1 &&
+		    (!grow(d, &s->parts, &s->parts_bytes,
+			   groups * l->grid[1] * (size_t)k->n_reduces * wide * 8, err) ||
+		     !grow(d, &s->counts, &s->counts_bytes, groups * 4, err)))
+			return false;
+		value += 2; /* launch_use_scratch() */
+	}
+	l->shared_bytes = 0;
+	if (k->kernel->n_slots > 0 && !k->registers) {
+		int64_t slot = cuda_slot_bytes(k->kernel, &e);
+		int64_t block = slot * (k->kernel->form == FORM_COLS ? 1 : k->rows_a_block);
+
+		value[0] = 0;
+		value[1] = (uint64_t)slot;
+		if (block <= d->shared_bytes - 16384)
+			l->shared_bytes = (unsigned)block;
+		else if (!grow(d, &s->slots, &s->slots_bytes, (size_t)block * l->grid[0], err))
+			return false;
+		else
+			value[0] = 1; /* launch_use_scratch() */
+	}
+	return true;
+}
+
+void launch_use_scratch(struct launch *l, const struct scratch *s)
+{
+	const struct cuda_kernel *k = l->kernel;
+	uint64_t *value = l->values + k->n_buffers + k->numbers.len;
+
+	if (k->splits) {
+		value[0] = s->parts;
+		value[1] = s->counts;
+		value += 2;
+	}
+	if (k->kernel->n_slots > 0 && !k->registers && value[0])
+		value[0] = s->slots;
+}
+
+bool launch_fits(const struct launch *l, void *const *buffers)
+{
+	uint64_t all = 0;
+
+	for (int i = 0; i < l->kernel->n_buffers; i++)
+		all |= (uint64_t)buffers[l->kernel->buffers[i]];
+	return !l->wide || all % CUDA_VECTOR_BYTES == 0;
+}
+
+void launch_run(struct launch *l, struct device *d, void *const *buffers)
+{
+	const struct cuda_kernel *k = l->kernel;
+	CUresult result;
+
+	if (l->grid[0] == 0)
+		return;
+	for (int i = 0; i < k->n_buffers; i++)
+		l->values[i] = (uint64_t)buffers[k->buffers[i]];
+	result = d->api.cuLaunchKernel(l->function, l->grid[0], l->grid[1], 1, l->block[0],
+				       l->block[1], 1, l->shared_bytes, d->stream, l->params, NULL);
+	if (__builtin_expect(result != CUDA_SUCCESS, 0))
+		cuda_check(d, result, k->kernel->name);
+}

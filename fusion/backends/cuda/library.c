@@ -1,0 +1,14 @@
+/* fusion/backends/cuda/library.c -- which ops have a function on the device. */
+#include "fusion/backends/cuda/library.h"
+
+const struct cuda_library *cuda_library_find(enum op op)
+{
+	switch (op) {
+	case OP_matmul:
+	case OP_matmul_nt:
+	case OP_einsum:
+		return &cuda_contraction;
+	default:
+		return NULL;
+	}
+}

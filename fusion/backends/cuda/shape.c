@@ -1,0 +1,235 @@
+/* fusion/backends/cuda/shape.c -- how a kernel is cut into threads. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/backends/cuda/kernel.h"
+
+struct cuda_extent cuda_kernel_extent(const struct kernel *k, const int64_t *vars)
+{
+	struct cuda_extent e = { 1, 1, 1 };
+
+	for (int d = 0; d < k->n_dims; d++) {
+		int64_t extent = sym_eval(k->extent[d], vars);
+
+		if (k->form == FORM_MAP || d >= k->n_outer)
+			e.points *= extent;
+		else if (k->form == FORM_COLS && d == k->n_outer - 1)
+			e.columns = extent;
+		else
+			e.rows *= extent;
+	}
+	return e;
+}
+
+/* Calls visit() for each instruction of a body, a prologue or a post. */
+static void each_inst(const struct kernel *k,
+		      void (*visit)(void *self, const struct inst *inst, bool body), void *self)
+{
+	for (int i = 0; i < k->n_setup; i++)
+		visit(self, &k->setup[i], false);
+	for (int i = 0; i < k->n_prologue; i++)
+		visit(self, &k->prologue[i], false);
+	for (int s = 0; s < k->n_stages; s++) {
+		for (int i = 0; i < k->stages[s].n_body; i++)
+			visit(self, &k->stages[s].body[i], true);
+		for (int i = 0; i < k->stages[s].n_post; i++)
+			visit(self, &k->stages[s].post[i], false);
+	}
+}
+
+struct alignment {
+	const struct kernel *kernel;
+	const int64_t *vars;
+	int lanes;
+	bool fails;
+};
+
+/* A run of lanes begins at a multiple of lanes wherever the innermost dim does. */
+static void check_access(void *self, const struct inst *inst, bool body)
+{
+	struct alignment *a = self;
+	const struct kernel *k = a->kernel;
+
+	if (!body || inst->join || (inst->kind != INST_LOAD && inst->kind != INST_STORE))
+		return;
+	if (sym_eval(inst->at.stride[k->n_dims - 1], a->vars) != 1)
+		return; /* lane by lane */
+	a->fails |= sym_eval(inst->at.offset, a->vars) % a->lanes != 0;
+	for (int d = 0; d < k->n_dims - 1; d++)
+		a->fails |= sym_eval(inst->at.stride[d], a->vars) % a->lanes != 0;
+}
+
+bool cuda_kernel_aligned(const struct kernel *k, int lanes, const int64_t *vars)
+{
+	struct alignment a = { k, vars, lanes, false };
+
+	if (lanes == 1)
+		return true;
+	if (sym_eval(k->extent[k->n_dims - 1], vars) % lanes != 0)
+		return false;
+	each_inst(k, check_access, &a);
+	return !a.fails;
+}
+
+struct census {
+	struct cuda_kernel *c;
+	bool *seen;  /* by buffer */
+	int widest;  /* bytes of an element that lies side by side with others */
+	int strided; /* accesses that do not */
+	bool joins;
+};
+
+static void note_buffer(struct census *n, int buffer)
+{
+	if (buffer >= 0 && !n->seen[buffer]) {
+		n->seen[buffer] = true;
+		n->c->buffers[n->c->n_buffers++] = buffer;
+	}
+}
+
+static void note_inst(void *self, const struct inst *inst, bool body)
+{
+	struct census *n = self;
+	const struct kernel *k = n->c->kernel;
+	int bytes = (int)dtype_bytes(inst->dtype);
+
+	if (inst->kind != INST_LOAD && inst->kind != INST_STORE)
+		return;
+	if (inst->join) {
+		n->joins = true;
+		for (int i = 0; i < inst->join->n; i++)
+			note_buffer(n, inst->join->part[i].at.buffer);
+		return;
+	}
+	note_buffer(n, inst->at.buffer);
+	if (!body || k->n_dims == 0)
+		return;
+	if (sym_is(inst->at.stride[k->n_dims - 1], 1))
+		n->widest = bytes > n->widest ? bytes : n->widest;
+	else if (!sym_is(inst->at.stride[k->n_dims - 1], 0))
+		n->strided++;
+}
+
+static int64_t clamp(int64_t x, int64_t low, int64_t high)
+{
+	return x < low ? low : x > high ? high : x;
+}
+
+static int power_of_two(int64_t at_least)
+{
+	int n = 1;
+
+	while (n < at_least)
+		n *= 2;
+	return n;
+}
+
+static int64_t *hints(const struct symtab *t)
+{
+	int64_t *vars = calloc((size_t)sym_var_count(t) + 1, sizeof(*vars));
+
+	for (int i = 0; vars && i < sym_var_count(t); i++)
+		vars[i] = sym_var_hint(t, i);
+	return vars;
+}
+
+/* So many threads that each has a few loads under way at a time: a block that waits for
+ * its reduction has others beside it on the multiprocessor. */
+static void choose_threads(struct cuda_kernel *c, const struct cuda_extent *e)
+{
+	const struct kernel *k = c->kernel;
+	int64_t each = (int64_t)c->lanes * (e->points >= 1024 && e->rows > 1 ? 4 : 1);
+
+	if (k->form == FORM_MAP) {
+		c->threads = CUDA_MAP_THREADS;
+		return;
+	}
+	if (k->form == FORM_COLS) {
+		c->threads = power_of_two(
+		    clamp((e->points + 15) / 16, 1, CUDA_MAX_THREADS / CUDA_COLUMNS));
+		return;
+	}
+	c->threads = power_of_two(clamp((e->points + each - 1) / each, 4, CUDA_MAX_THREADS));
+	if (e->rows == 1 && c->threads < 128)
+		c->threads = power_of_two(clamp(e->points, 4, 128));
+	/* Whole warps: rows share them. */
+	c->rows_a_block = c->threads > 32
+			      ? 1
+			      : power_of_two(clamp(e->rows, 32 / c->threads, 128 / c->threads));
+}
+
+static void choose_lanes(struct cuda_kernel *c, const struct census *n, int most,
+			 const struct cuda_extent *e, const int64_t *vars)
+{
+	const struct kernel *k = c->kernel;
+	int64_t points = e->points * e->rows;
+
+	c->lanes = 1;
+	if (k->form == FORM_COLS || k->n_dims == 0 || !n->widest || n->joins || n->strided)
+		return;
+	/* Few points are better spread over threads. */
+	if (points < 1 << 16)
+		return;
+	c->lanes = CUDA_VECTOR_BYTES / n->widest;
+	c->lanes = c->lanes > most ? most : c->lanes;
+	while (c->lanes > 1 && !cuda_kernel_aligned(k, c->lanes, vars))
+		c->lanes /= 2;
+}
+
+static bool known(const struct kernel *k)
+{
+	for (int d = k->n_outer; d < k->n_dims; d++)
+		if (!sym_is_const(k->extent[d]))
+			return false;
+	return true;
+}
+
+bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index, int lanes)
+{
+	const struct kernel *k = &l->kernels[index];
+	struct census n = { .c = c };
+	int64_t *vars = hints(l->graph->syms), steps;
+	struct cuda_extent e;
+
+	*c = (struct cuda_kernel){ .lowered = l, .kernel = k, .index = index, .rows_a_block = 1 };
+	n.seen = calloc((size_t)l->n_buffers + 1, sizeof(bool));
+	c->buffers = calloc((size_t)l->n_buffers + 1, sizeof(int));
+	if (!n.seen || !c->buffers || !vars) {
+		free(n.seen);
+		free(vars);
+		return false;
+	}
+	each_inst(k, note_inst, &n);
+	e = cuda_kernel_extent(k, vars);
+	choose_lanes(c, &n, lanes, &e, vars);
+	choose_threads(c, &e);
+	if (k->n_stages > 0 && k->form != FORM_MAP)
+		for (int i = 0; i < k->stages[0].n_body; i++)
+			c->n_reduces += k->stages[0].body[i].kind == INST_REDUCE;
+	c->splits = k->n_stages == 1 && k->form != FORM_MAP && k->n_slots == 0 && c->n_reduces > 0;
+	if (c->splits && k->form == FORM_ROWS && c->threads <= 32)
+		c->splits = false; /* short rows */
+	steps = (e.points + (int64_t)c->threads * c->lanes - 1) / ((int64_t)c->threads * c->lanes);
+	c->registers = k->n_slots > 0 && known(k) && steps * c->lanes <= CUDA_SLOT_POINTS;
+	free(n.seen);
+	free(vars);
+	return true;
+}
+
+void cuda_kernel_finish(struct cuda_kernel *c)
+{
+	free(c->buffers);
+	VEC_FREE(&c->numbers);
+}
+
+int64_t cuda_slot_bytes(const struct kernel *k, const struct cuda_extent *e)
+{
+	int64_t bytes = 0;
+
+	for (int s = 0; s < k->n_slots; s++)
+		bytes += ((int64_t)dtype_bytes(k->slot_dtype[s]) * e->points *
+			      (k->form == FORM_COLS ? CUDA_COLUMNS : 1) +
+			  15) &
+			 ~(int64_t)15;
+	return bytes;
+}

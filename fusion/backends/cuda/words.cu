@@ -1,0 +1,327 @@
+// fusion/backends/cuda/words.cu -- the words of ops.def for one element, on a GPU.
+//
+// Pasted in front of all generated CUDA C, as vec.h is in front of generated C.
+// Built with --fmad=false: a fused kernel gives the bits of its ops one by one.
+// No includes: they would be most of a compile.
+#define WORD static __device__ __forceinline__
+typedef float f32;
+typedef double f64;
+typedef long long i64;
+typedef unsigned u32;
+
+#define K_f32(x) ((f32)(x))
+#define K_f64(x) ((f64)(x))
+#define K_i64(x) ((i64)(x))
+#define K_mask(x) ((bool)(x))
+#define INF_f32 __int_as_float(0x7f800000)
+#define INF_f64 __longlong_as_double(0x7ff0000000000000LL)
+#define NAN_f32 __int_as_float(0x7fc00000)
+#define NAN_f64 __longlong_as_double(0x7ff8000000000000LL)
+#define LOWEST_f32 (-INF_f32)
+#define LOWEST_f64 (-INF_f64)
+#define LOWEST_i64 (-0x7fffffffffffffffLL - 1)
+#define HIGHEST_f32 INF_f32
+#define HIGHEST_f64 INF_f64
+#define HIGHEST_i64 0x7fffffffffffffffLL
+
+#define lt(a, b) ((a) < (b))
+#define le(a, b) ((a) <= (b))
+#define gt(a, b) ((a) > (b))
+#define ge(a, b) ((a) >= (b))
+#define eq(a, b) ((a) == (b))
+#define ne(a, b) ((a) != (b))
+#define isnan_(a) ((a) != (a))
+#define inv(m) (!(m))
+#define both(a, b) ((bool)((a) & (b)))
+#define either(a, b) ((bool)((a) | (b)))
+#define differ(a, b) ((bool)((a) ^ (b)))
+#define sel_f32(m, yes, no) ((m) ? (f32)(yes) : (f32)(no))
+#define sel_f64(m, yes, no) ((m) ? (f64)(yes) : (f64)(no))
+#define sel_i64(m, yes, no) ((m) ? (i64)(yes) : (i64)(no))
+#define sel_mask(m, yes, no) ((bool)((m) ? (yes) : (no)))
+
+#define v_and_i64(a, b) ((a) & (b))
+#define v_or_i64(a, b) ((a) | (b))
+#define v_xor_i64(a, b) ((a) ^ (b))
+#define v_not_i64(a) (~(a))
+#define v_and_mask(a, b) both(a, b)
+#define v_or_mask(a, b) either(a, b)
+#define v_xor_mask(a, b) differ(a, b)
+#define v_not_mask(a) inv(a)
+#define v_abs_f32(a) fabsf(a)
+#define v_abs_f64(a) fabs(a)
+#define v_abs_i64(a) ((a) < 0 ? (i64)(0 - (unsigned long long)(a)) : (a))
+#define v_floor_i64(a) (a)
+#define v_ceil_i64(a) (a)
+#define v_round_i64(a) (a)
+#define v_floor_f32(a) floorf(a)
+#define v_floor_f64(a) floor(a)
+#define v_ceil_f32(a) ceilf(a)
+#define v_ceil_f64(a) ceil(a)
+#define v_round_f32(a) rintf(a)
+#define v_round_f64(a) rint(a)
+#define v_sqrt_f32(a) sqrtf(a)
+#define v_sqrt_f64(a) sqrt(a)
+
+#define MATH1(name)                                                                                \
+	WORD f32 v_##name##_f32(f32 a) { return name##f(a); }                                      \
+	WORD f64 v_##name##_f64(f64 a) { return name(a); }
+#define MATH2(name)                                                                                \
+	WORD f32 v_##name##_f32(f32 a, f32 b) { return name##f(a, b); }                            \
+	WORD f64 v_##name##_f64(f64 a, f64 b) { return name(a, b); }
+MATH1(tan)
+MATH1(exp)
+MATH1(exp2)
+MATH1(expm1)
+MATH1(log)
+MATH1(log2)
+MATH1(log1p)
+MATH1(log10)
+MATH1(tanh)
+MATH1(sinh)
+MATH1(cosh)
+MATH1(asin)
+MATH1(acos)
+MATH1(atan)
+MATH1(asinh)
+MATH1(acosh)
+MATH1(atanh)
+MATH1(erf)
+MATH1(erfc)
+MATH1(lgamma)
+MATH2(pow)
+MATH2(atan2)
+MATH2(fmod)
+
+// sinf and cosf of the toolkit carry a reduction for huge arguments at each call,
+// which is most of the time of a compile; here it is one function, called
+// where |x| is beyond what three parts of pi/2 reduce.  The polynomials are those
+// of Cephes (sinf.c, cosf.c) on [-pi/4, pi/4].
+static __device__ __noinline__ f32 far_sin(f32 x, int quarter)
+{
+	return (f32)(quarter ? cos((f64)x) : sin((f64)x));
+}
+WORD f32 quarter_sin(f32 x, int quarter)
+{
+	const f32 n = rintf(x * 0.636619772f);
+	const int q = (int)n + quarter;
+	f32 r = __fmaf_rn(n, -0x1.921fb4p0f, x), s, y;
+
+	if (!(fabsf(x) < 16384.0f))
+		return far_sin(x, quarter);
+	r = __fmaf_rn(n, -0x1.4442d0p-24f, r);
+	r = __fmaf_rn(n, -0x1.846988p-48f, r);
+	s = r * r;
+	if (q & 1) {
+		y = __fmaf_rn(2.443315711809948e-5f, s, -1.388731625493765e-3f);
+		y = __fmaf_rn(y, s, 4.166664568298827e-2f);
+		y = __fmaf_rn(y, s, -0.5f);
+		y = __fmaf_rn(y, s, 1.0f);
+	} else {
+		y = __fmaf_rn(-1.9515295891e-4f, s, 8.3321608736e-3f);
+		y = __fmaf_rn(y, s, -1.6666654611e-1f);
+		y = __fmaf_rn(y * s, r, r);
+	}
+	return q & 2 ? -y : y;
+}
+#define v_sin_f32(a) quarter_sin(a, 0)
+#define v_cos_f32(a) quarter_sin(a, 1)
+#define v_sin_f64(a) sin(a)
+#define v_cos_f64(a) cos(a)
+
+// Division as Python and torch have it.
+#define DIVISION(type, f)                                                                          \
+	WORD type v_mod_##type(type a, type b)                                                     \
+	{                                                                                          \
+		const type m = fmod##f(a, b);                                                      \
+		return m != 0 && (m < 0) != (b < 0) ? m + b : m;                                   \
+	}                                                                                          \
+	WORD type v_floordiv_##type(type a, type b)                                                \
+	{                                                                                          \
+		const type m = fmod##f(a, b);                                                      \
+		type q = (a - m) / b, r;                                                           \
+		if (b == 0)                                                                        \
+			return a / b;                                                              \
+		if (m != 0 && (m < 0) != (b < 0))                                                  \
+			q -= 1;                                                                    \
+		r = floor##f(q);                                                                   \
+		r = q - r > (type)0.5 ? r + 1 : r;                                                 \
+		return q != 0 ? r : copysign##f((type)0, a / b);                                   \
+	}
+DIVISION(f32, f)
+DIVISION(f64, )
+WORD i64 v_floordiv_i64(i64 a, i64 b)
+{
+	if (b == 0 || b == -1)
+		return b ? (i64)(0 - (unsigned long long)a) : 0;
+	return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+WORD i64 v_mod_i64(i64 a, i64 b)
+{
+	if (b == 0 || b == -1)
+		return 0;
+	return a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);
+}
+WORD i64 v_fmod_i64(i64 a, i64 b)
+{
+	return b == 0 || b == -1 ? 0 : a % b;
+}
+WORD i64 v_shl_i64(i64 a, i64 b)
+{
+	return b < 0 || b > 63 ? 0 : (i64)((unsigned long long)a << b);
+}
+WORD i64 v_shr_i64(i64 a, i64 b)
+{
+	return a >> (b < 0 || b > 63 ? 63 : b);
+}
+WORD i64 v_gcd_i64(i64 a, i64 b)
+{
+	unsigned long long x = a < 0 ? 0 - (unsigned long long)a : a;
+	unsigned long long y = b < 0 ? 0 - (unsigned long long)b : b, rest;
+
+	for (; y; x = y, y = rest)
+		rest = x % y;
+	return (i64)x;
+}
+WORD i64 v_pow_i64(i64 a, i64 b)
+{
+	unsigned long long base = (unsigned long long)a, power = 1;
+
+	if (b < 0)
+		return a == 1 ? 1 : a == -1 ? (b % 2 ? -1 : 1) : 0;
+	for (; b; b >>= 1, base *= base)
+		power *= b & 1 ? base : 1;
+	return (i64)power;
+}
+
+// float16 and bfloat16 as their bits: to nearest, ties to even.
+WORD f32 half_to_f32(unsigned short half)
+{
+	f32 x;
+
+	asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(half));
+	return x;
+}
+WORD unsigned short f32_to_half(f32 x)
+{
+	unsigned short half;
+
+	asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x));
+	return half;
+}
+WORD f32 bfloat_to_f32(unsigned short bfloat)
+{
+	return __uint_as_float((u32)bfloat << 16);
+}
+WORD unsigned short f32_to_bfloat(f32 x)
+{
+	const u32 bits = __float_as_uint(x);
+
+	if ((bits & 0x7fffffff) > 0x7f800000)
+		return 0x7fc0 | (bits >> 16 & 0x8000);
+	return (unsigned short)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+// What does not fit, and NaN, is the lowest: as the processor's conversion gives it.
+template <class T> WORD i64 to_i64(T x)
+{
+	return x >= (T)-9223372036854775808.0 && x < (T)9223372036854775808.0 ? (i64)x
+									      : LOWEST_i64;
+}
+template <> __device__ __forceinline__ i64 to_i64(i64 x)
+{
+	return x;
+}
+
+// N elements that lie side by side, in as few accesses as there can be.
+template <class T, int N> struct alignas(sizeof(T) * N) pack {
+	T v[N];
+};
+template <class T, int N> WORD void get(T (&to)[N], const T *from)
+{
+	*(pack<T, N> *)to = *(const pack<T, N> *)from;
+}
+template <class T, int N> WORD void put(T *to, const T (&from)[N])
+{
+	*(pack<T, N> *)to = *(const pack<T, N> *)from;
+}
+
+// Reductions: the threads of a row lie side by side; those of a column one
+// beside another at a distance of W.  All threads get the same value.
+template <int T, class J, class N> WORD N join_row(N x)
+{
+#pragma unroll
+	for (int o = (T < 32 ? T : 32) / 2; o > 0; o /= 2)
+		x = J::join(x, __shfl_xor_sync(0xffffffffu, x, o));
+	if (T > 32) {
+		__shared__ N warps[T > 32 ? T / 32 : 1];
+
+		if (threadIdx.x % 32 == 0)
+			warps[threadIdx.x / 32] = x;
+		__syncthreads();
+		x = warps[threadIdx.x % (T > 32 ? T / 32 : 1)];
+#pragma unroll
+		for (int o = T / 64; o > 0; o /= 2)
+			x = J::join(x, __shfl_xor_sync(0xffffffffu, x, o));
+		__syncthreads();
+	}
+	return x;
+}
+template <int T, int W, class J, class N> WORD N join_columns(N x)
+{
+	__shared__ N found[T][W];
+
+	if (T == 1)
+		return x;
+	found[threadIdx.y][threadIdx.x] = x;
+	__syncthreads();
+	x = found[0][threadIdx.x];
+#pragma unroll
+	for (int y = 1; y < T; y++)
+		x = J::join(x, found[y][threadIdx.x]);
+	__syncthreads();
+	return x;
+}
+
+// Blocks with a share each of one row: what they leave, 8 bytes a number.
+template <int T, class N>
+WORD void leave_row(unsigned long long *part, u32 group, int i, int n, N x)
+{
+	if (threadIdx.x == 0)
+		*(N *)(part + ((i64)group * gridDim.y + blockIdx.y) * n + i) = x;
+}
+template <int T, class J, class N>
+WORD N gather_row(const unsigned long long *part, u32 group, int i, int n, N x)
+{
+	x = J::first();
+	for (u32 s = threadIdx.x; s < gridDim.y; s += T)
+		x = J::join(x, *(volatile N *)(part + ((i64)group * gridDim.y + s) * n + i));
+	return join_row<T, J>(x);
+}
+template <int T, int W, class N>
+WORD void leave_columns(unsigned long long *part, u32 group, int i, int n, N x)
+{
+	if (threadIdx.y == 0)
+		*(N *)(part + (((i64)group * gridDim.y + blockIdx.y) * n + i) * W + threadIdx.x) = x;
+}
+template <int T, int W, class J, class N>
+WORD N gather_columns(const unsigned long long *part, u32 group, int i, int n, N x)
+{
+	x = J::first();
+	for (u32 s = threadIdx.y; s < gridDim.y; s += T)
+		x = J::join(x, *(volatile N *)(part + (((i64)group * gridDim.y + s) * n + i) * W +
+					       threadIdx.x));
+	return join_columns<T, W, J>(x);
+}
+WORD bool last_block(u32 *count, u32 index)
+{
+	__shared__ bool last;
+
+	__threadfence();
+	__syncthreads();
+	if (threadIdx.x == 0 && threadIdx.y == 0)
+		last = atomicInc(&count[index], gridDim.y - 1) == gridDim.y - 1;
+	__syncthreads();
+	__threadfence();
+	return last;
+}
