@@ -1,8 +1,9 @@
 /* fusion/backends/backend.h -- what turns a tile program into running code.
  *
- * A backend is a row in backends.c: interp (always there, compiles nothing)
- * and cpu (C through the system compiler, cached on disk).  runtime/ allocates
- * buffers and calls launch(); a backend never allocates tensors.
+ * A backend is a row in backends.c: interp (always there, compiles nothing),
+ * cpu (C through the system compiler, cached on disk) and cuda (CUDA C through
+ * NVRTC, likewise).  runtime/ allocates buffers, of the backend's memory where it has
+ * one of its own, and calls launch(); a backend never allocates tensors.
  */
 #ifndef FUSION_BACKENDS_BACKEND_H
 #define FUSION_BACKENDS_BACKEND_H

@@ -134,10 +134,14 @@ def open_block(name):
 
 
 def run_ours(binary, name, threads, modes=("eager", "static")):
-    workload = {
+    return run_workload(binary, {
         "name": name, "source": source_of(name), "threads": threads, "modes": list(modes),
         "calls": [[{"random": spec} for spec in BLOCKS[name][1]]],
-    }
+    })
+
+
+def run_workload(binary, workload):
+    """The report's modes."""
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(workload, file)
         file.flush()

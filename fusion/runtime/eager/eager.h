@@ -1,7 +1,7 @@
 /* fusion/runtime/eager/eager.h -- private to runtime/: the host that computes at once.
  *
- * Every op runs as one kernel of the interpreter backend when the VM reaches
- * it.  A tensor value holds memory; an in-place op writes through it, so every
+ * Every op runs as one kernel when the VM reaches it, of the interpreter or of the
+ * backend whose memory tensors are in.  A tensor value holds memory; an in-place op writes through it, so every
  * name and the caller's argument see the change.
  */
 #ifndef FUSION_RUNTIME_EAGER_H
