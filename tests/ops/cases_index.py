@@ -219,6 +219,13 @@ row("tril", triangle(False), *TRI, dtypes=ALL, inplace=True)
 row("triu", triangle(True), *TRI, dtypes=ALL, inplace=True)
 
 
+def fill_diagonal(x, value):
+    return Nd(x.shape, x.dtype, [cast(value, x.dtype) if p[0] == p[1] else x.at(p) for p in places(x.shape)])
+
+
+row("fill_diagonal_", fill_diagonal, C("x, 2", X(3, 3)), C("x, 0", X(2, 4)), C("x, 5", X(4, 2)), C("x, 1", X(0, 3)), C("x, 1", X(1, 1)), C("x, math.inf", S(4, 4), dtypes=FLOATS), C("x, 1", X(3), raises="matrix"), dtypes=ALL)
+
+
 def tri_indices(upper):
     def call(r, c, offset=0, dtype="int64"):
         hits = [p for p in places((r, c)) if (p[1] - p[0] >= offset if upper else p[1] - p[0] <= offset)]

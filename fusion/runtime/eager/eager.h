@@ -1,8 +1,8 @@
 /* fusion/runtime/eager/eager.h -- private to runtime/: the host that computes at once.
  *
  * Every op runs as one kernel when the VM reaches it, of the interpreter or of the
- * backend whose memory tensors are in.  A tensor value holds memory; an in-place op writes through it, so every
- * name and the caller's argument see the change.
+ * backend whose memory tensors are in.  A tensor value holds memory; an in-place op writes through
+ * it, so every name and the caller's argument see the change.
  */
 #ifndef FUSION_RUNTIME_EAGER_H
 #define FUSION_RUNTIME_EAGER_H
