@@ -39,7 +39,7 @@ test('GET /ops lists every op, as the command does', async () => {
     assert.deepEqual(by.argsort.backends.cpu, []); // a call between two pieces
     assert.ok(!by.and_.backends.cpu.includes('float32')); // ints and bools alone
     assert.deepEqual(JSON.parse((await run('ops', '--json')).stdout), body);
-    for (const op of body.ops) assert.ok(op.doc && op.kind && op.dtypes && Object.keys(op.backends).length === 2, op.name);
+    for (const op of body.ops) assert.ok(op.doc && op.kind && op.dtypes && Object.keys(op.backends).length === 3, op.name);
 });
 
 test('one op is found by id or spelling; a wrong name has the nearest', async () => {
@@ -58,7 +58,7 @@ test('one op is found by id or spelling; a wrong name has the nearest', async ()
 
 test('GET /backends says what works here, and why not', async () => {
     const { body } = await getJson(`${server.url}/api/v1/backends`);
-    assert.deepEqual(body.backends.map((b) => b.name), ['interp', 'cpu']);
+    assert.deepEqual(body.backends.map((b) => b.name), ['interp', 'cpu', 'cuda']);
     assert.deepEqual(body.backends.filter((b) => b.default).length, 1);
     assert.match(body.backends[0].vector_unit, /^(sse|avx2|avx512)$/);
     const none = await new Promise((done) => {
@@ -68,13 +68,16 @@ test('GET /backends says what works here, and why not', async () => {
     assert.equal(cpu.available, false);
     assert.match(cpu.why_not, /compiler/);
     assert.equal(none.backends[0].default, true);
+    const cuda = none.backends[2];
+    assert.equal(cuda.available, cuda.why_not === null);
+    assert.equal(cuda.default, false); // it is asked for: "device": "cuda"
 });
 
 test('GET /passes has the order, with needs and effects', async () => {
     const { body } = await getJson(`${server.url}/api/v1/passes`);
-    assert.deepEqual(body.passes.map((p) => p.name), ['decompose', 'fold', 'simplify', 'cse', 'lift', 'dce', 'views', 'outputs', 'fuse']);
+    assert.deepEqual(body.passes.map((p) => p.name), ['decompose', 'fold', 'simplify', 'cse', 'lift', 'sink', 'dce', 'views', 'outputs', 'fuse']);
     assert.deepEqual(body.passes.filter((p) => p.required).map((p) => p.name), ['decompose', 'views', 'outputs']);
-    assert.deepEqual(body.passes[8].needs, ['primitive', 'strided', 'apart']);
+    assert.deepEqual(body.passes.at(-1).needs, ['primitive', 'strided', 'apart']);
     assert.match(body.passes[0].why_required, /pass fold needs a graph in which/);
     for (const command of ['ops', 'backends', 'passes']) {
         const { status, stdout } = await run(command, '--help');

@@ -143,6 +143,8 @@ test("the run by keyboard: views, charts or tables, zoom, help", async () => {
   await page.keyboard.press("3");
   await page.waitForURL(/\/graphs/);
   await page.keyboard.press("5");
+  await page.waitForURL(/\/timeline/);
+  await page.keyboard.press("6");
   await page.waitForURL(/\/source/);
   await page.keyboard.press("1");
   await page.locator("#verdict").waitFor();
