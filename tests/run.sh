@@ -16,6 +16,7 @@ suite() {
 	name=$1
 	shift
 	log=$(mktemp "$logs/XXXXXX")
+	began=$SECONDS
 	"$@" >"$log" 2>&1 </dev/null
 	status=$?
 	p=$(sed -n -e 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' -e 's/^# pass \([0-9]*\)/\1/p' -e 's/^\([0-9]*\) passed, [0-9]* failed.*/\1/p' "$log" | tail -n 1)
@@ -26,7 +27,7 @@ suite() {
 	if [ "$status" -eq 0 ] && [ "$p" -eq 0 ]; then p=1; fi
 	echo "$p $f $s" >"$log.count"
 	if [ "$status" -eq 0 ]; then
-		printf 'ok    %-44s %4d tests%s\n' "$name" "$p" "$([ "$s" -gt 0 ] && echo ", $s skipped")"
+		printf 'ok    %-44s %4d tests%s, %d s\n' "$name" "$p" "$([ "$s" -gt 0 ] && echo ", $s skipped")" $((SECONDS - began))
 	else
 		printf 'FAIL  %-44s exit %d\n%s\n' "$name" "$status" "$(tail -n 60 "$log" | sed 's/^/      /')"
 	fi
