@@ -131,6 +131,7 @@ $B/gen/migrations.o: db/embed.sh $(sort $(wildcard db/migrations/*.sql))
 	$(CC) -c $(@:.o=.S) -o $@
 
 -include web/web.mk
+-include profiler/cupti/cupti.mk
 -include tests/tests.mk
 
 tests: $(TESTS) $(PLUGINS) $(STAND_INS)

@@ -1,0 +1,372 @@
+/* profiler/traced.c -- see traced.h. */
+#include "profiler/traced.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fusion/base/vec.h"
+#include "profiler/timeline.h"
+
+enum { READ_BYTES = 1 << 16, MAX_LANES = 256, SHAPE_SLOTS = 4096 };
+
+/* A stream, or a thread's calls, of a process. */
+struct traced_lane {
+	uint32_t device, context, stream, kind;
+	uint32_t lane;
+};
+
+struct process {
+	int fd; /* -1: ended */
+	struct wire_hello hello;
+	char *command, *fault;
+	struct buf pending;
+	VEC(uint32_t) names; /* of the timeline, by the process's own numbers */
+	VEC(struct traced_lane) lanes;
+	struct wire_counts counts;
+	uint64_t kernels;
+};
+
+struct known_shape {
+	int32_t grid[3], block[3], cluster[3];
+	uint32_t registers, static_bytes, dynamic_bytes;
+	uint32_t shape; /* 0: free */
+};
+
+struct traced {
+	FILE *file;
+	struct timeline_writer *writer;
+	VEC(struct process) processes;
+	struct known_shape shapes[SHAPE_SLOTS];
+	char *(*demangle)(const char *, char *, size_t *, int *);
+	void *cxx;
+};
+
+static bool put(void *self, const void *block, size_t len, struct err *err)
+{
+	struct traced *t = self;
+
+	return (fwrite(block, 1, len, t->file) == len && fflush(t->file) == 0) ||
+	       err_set(err, ERR_IO, "the timeline could not be written: %s", strerror(errno));
+}
+
+struct traced *traced_create(const char *path, struct err *err)
+{
+	struct traced *t = calloc(1, sizeof(*t));
+
+	if (!t) {
+		err_set(err, ERR_MEMORY, "out of memory for a timeline");
+		return NULL;
+	}
+	t->file = fopen(path, "wbe");
+	if (!t->file)
+		err_set(err, ERR_IO, "%.300s: %s", path, strerror(errno));
+	else
+		t->writer = timeline_writer_create(put, t, err);
+	if (!t->writer) {
+		traced_destroy(t);
+		return NULL;
+	}
+	/* Names of C++ kernels are read by the C++ runtime, where there is one. */
+	t->cxx = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+	if (t->cxx)
+		*(void **)&t->demangle = dlsym(t->cxx, "__cxa_demangle");
+	return t;
+}
+
+void traced_destroy(struct traced *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->processes.len; i++) {
+		struct process *p = &t->processes.at[i];
+
+		if (p->fd >= 0)
+			close(p->fd);
+		free(p->command);
+		free(p->fault);
+		buf_finish(&p->pending);
+		VEC_FREE(&p->names);
+		VEC_FREE(&p->lanes);
+	}
+	VEC_FREE(&t->processes);
+	timeline_writer_destroy(t->writer);
+	if (t->file)
+		fclose(t->file);
+	if (t->cxx)
+		dlclose(t->cxx);
+	free(t);
+}
+
+void traced_accept(struct traced *t, int fd)
+{
+	struct process p = { .fd = fd };
+
+	buf_init(&p.pending, 4 * WIRE_MAX_BYTES);
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+	if (t->processes.len >= TRACED_MAX_PROCESSES || !VEC_PUSH(&t->processes, p))
+		close(fd);
+}
+
+int traced_poll(const struct traced *t, struct pollfd *fds)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < t->processes.len; i++)
+		if (t->processes.at[i].fd >= 0)
+			fds[n++] = (struct pollfd){ t->processes.at[i].fd, POLLIN, 0 };
+	return n;
+}
+
+/* ---- messages ---- */
+
+static void take_name(struct traced *t, struct process *p, const char *bytes, size_t len)
+{
+	char text[WIRE_NAME_BYTES + 1], *readable = NULL;
+	uint32_t number;
+	json_t *row;
+	int status;
+
+	if (len < sizeof(number) || len - sizeof(number) > WIRE_NAME_BYTES)
+		return;
+	memcpy(&number, bytes, sizeof(number));
+	memcpy(text, bytes + sizeof(number), len - sizeof(number));
+	text[len - sizeof(number)] = '\0';
+	if (t->demangle && text[0] == '_')
+		readable = t->demangle(text, NULL, NULL, &status);
+	row = json_pack("{s:s}", "name", readable ? readable : text);
+	if (readable && row)
+		json_object_set_new(row, "mangled", json_string(text));
+	free(readable);
+	/* Numbers come in order, from 1. */
+	if (p->names.len == 0)
+		VEC_PUSH(&p->names, 0);
+	if (number == p->names.len)
+		VEC_PUSH(&p->names, timeline_writer_name(t->writer, row));
+	else
+		json_decref(row);
+}
+
+static uint32_t lane_of(struct traced *t, struct process *p, const struct wire_event *e)
+{
+	bool device = e->kind == TIMELINE_KERNEL || e->kind == TIMELINE_COPY ||
+		      e->kind == TIMELINE_SET;
+	struct traced_lane lane = { e->device, e->context, e->stream, device ? 0 : e->kind, 0 };
+	json_t *row;
+
+	for (size_t i = 0; i < p->lanes.len; i++) {
+		const struct traced_lane *at = &p->lanes.at[i];
+
+		if (at->device == lane.device && at->context == lane.context &&
+		    at->stream == lane.stream && at->kind == lane.kind)
+			return at->lane;
+	}
+	row = json_pack("{s:o, s:s, s:i, s:s}", "name",
+			device ? json_sprintf("GPU %u, stream %u", e->device, e->stream)
+			       : json_sprintf("%s %u", timeline_kind_name(e->kind), e->stream),
+			"role", device ? "kernels" : "host", "pid", (int)p->hello.pid, "process",
+			p->command ? p->command : "");
+	if (device && row) {
+		json_object_set_new(row, "device", json_integer(e->device));
+		json_object_set_new(row, "stream", json_integer(e->stream));
+	}
+	lane.lane = timeline_writer_lane(t->writer, row);
+	VEC_PUSH(&p->lanes, lane);
+	return lane.lane;
+}
+
+static json_t *triple(const int32_t v[3])
+{
+	return json_pack("[i, i, i]", v[0], v[1], v[2]);
+}
+
+static uint32_t shape_of(struct traced *t, const struct wire_event *e)
+{
+	struct known_shape key = { .registers = e->registers,
+				   .static_bytes = e->static_bytes,
+				   .dynamic_bytes = e->dynamic_bytes };
+	uint32_t hash = 2166136261u;
+
+	if (e->kind != TIMELINE_KERNEL)
+		return 0;
+	memcpy(key.grid, e->grid, sizeof(key.grid));
+	memcpy(key.block, e->block, sizeof(key.block));
+	memcpy(key.cluster, e->cluster, sizeof(key.cluster));
+	for (size_t i = 0; i < offsetof(struct known_shape, shape); i++)
+		hash = (hash ^ ((const uint8_t *)&key)[i]) * 16777619u;
+	for (uint32_t tried = 0; tried < 32; tried++) {
+		struct known_shape *slot = &t->shapes[(hash + tried) % SHAPE_SLOTS];
+
+		if (slot->shape && memcmp(slot, &key, offsetof(struct known_shape, shape)) == 0)
+			return slot->shape;
+		if (slot->shape)
+			continue;
+		key.shape = timeline_writer_shape(
+		    t->writer, json_pack("{s:o, s:o, s:o, s:I, s:I, s:I}", "grid", triple(key.grid),
+					 "block", triple(key.block), "cluster", triple(key.cluster),
+					 "registers", (json_int_t)key.registers, "static_bytes",
+					 (json_int_t)key.static_bytes, "dynamic_bytes",
+					 (json_int_t)key.dynamic_bytes));
+		*slot = key;
+		return key.shape;
+	}
+	return 0;
+}
+
+static bool take_events(struct traced *t, struct process *p, const char *bytes, size_t len,
+			struct err *err)
+{
+	for (; len >= sizeof(struct wire_event);
+	     bytes += sizeof(struct wire_event), len -= sizeof(struct wire_event)) {
+		struct timeline_event event;
+		struct wire_event e;
+
+		memcpy(&e, bytes, sizeof(e));
+		if (e.kind >= TIMELINE_KIND_COUNT)
+			continue;
+		event = (struct timeline_event){ .start_ns = e.start_ns,
+						 .duration_ns = e.end_ns - e.start_ns,
+						 .bytes = e.bytes,
+						 .lane = lane_of(t, p, &e),
+						 .kind = e.kind,
+						 .name = e.name < p->names.len ? p->names.at[e.name]
+									       : 0,
+						 .shape = shape_of(t, &e),
+						 .correlation = e.correlation };
+		p->kernels += e.kind == TIMELINE_KERNEL;
+		if (!timeline_writer_add(t->writer, &event, err))
+			return false;
+	}
+	return true;
+}
+
+static bool take(struct traced *t, struct process *p, const struct wire_head *head,
+		 const char *bytes, struct err *err)
+{
+	size_t len = head->bytes;
+
+	switch (head->type) {
+	case WIRE_HELLO:
+		if (len >= sizeof(p->hello) && !p->command) {
+			memcpy(&p->hello, bytes, sizeof(p->hello));
+			p->command = strndup(bytes + sizeof(p->hello), len - sizeof(p->hello));
+		}
+		return true;
+	case WIRE_NAME:
+		take_name(t, p, bytes, len);
+		return true;
+	case WIRE_EVENTS:
+		return take_events(t, p, bytes, len, err);
+	case WIRE_COUNTS:
+		if (len == sizeof(p->counts))
+			memcpy(&p->counts, bytes, len);
+		return true;
+	case WIRE_FAULT:
+		free(p->fault);
+		p->fault = strndup(bytes, len);
+		return true;
+	default:
+		return true;
+	}
+}
+
+/* Whole messages of what is pending; what is left goes to its front. */
+static bool take_all(struct traced *t, struct process *p, struct err *err)
+{
+	size_t at = 0;
+	struct wire_head head;
+
+	while (p->pending.len - at >= sizeof(head)) {
+		memcpy(&head, p->pending.data + at, sizeof(head));
+		if (head.bytes > WIRE_MAX_BYTES) {
+			close(p->fd); /* no library of ours */
+			p->fd = -1;
+			return true;
+		}
+		if (p->pending.len - at - sizeof(head) < head.bytes)
+			break;
+		if (!take(t, p, &head, p->pending.data + at + sizeof(head), err))
+			return false;
+		at += sizeof(head) + head.bytes;
+	}
+	if (at) {
+		memmove(p->pending.data, p->pending.data + at, p->pending.len - at);
+		p->pending.len -= at;
+	}
+	return true;
+}
+
+bool traced_read(struct traced *t, struct err *err)
+{
+	char bytes[READ_BYTES];
+
+	for (size_t i = 0; i < t->processes.len; i++) {
+		struct process *p = &t->processes.at[i];
+
+		/* As much as one has at once, so that none of them has to wait for us. */
+		while (p->fd >= 0) {
+			ssize_t n = recv(p->fd, bytes, sizeof(bytes), 0);
+
+			if (n < 0 && errno == EINTR)
+				continue;
+			if (n < 0 && errno == EAGAIN)
+				break;
+			if (n <= 0) {
+				close(p->fd);
+				p->fd = -1;
+				break;
+			}
+			buf_add(&p->pending, bytes, (size_t)n);
+			if (!take_all(t, p, err))
+				return false;
+		}
+	}
+	return true;
+}
+
+static json_t *process_json(const struct process *p)
+{
+	return json_pack("{s:i, s:i, s:s, s:I, s:I, s:I, s:I, s:b, s:s?}", "pid", (int)p->hello.pid,
+			 "parent", (int)p->hello.parent, "command", p->command ? p->command : "",
+			 "kernels", (json_int_t)p->kernels, "records",
+			 (json_int_t)p->counts.records, "dropped", (json_int_t)p->counts.dropped,
+			 "lost", (json_int_t)p->counts.lost, "finished", (int)p->counts.finished,
+			 "fault", p->fault);
+}
+
+bool traced_finish(struct traced *t, FILE *out, struct err *err)
+{
+	json_t *list = json_array();
+	uint64_t dropped = 0;
+
+	for (size_t i = 0; i < t->processes.len; i++) {
+		const struct process *p = &t->processes.at[i];
+
+		dropped += p->counts.dropped + p->counts.lost;
+		json_array_append_new(list, process_json(p));
+		fprintf(out,
+			"breakeven trace: process %d (%.80s): %llu kernels, %llu dropped, %llu "
+			"lost%s\n",
+			(int)p->hello.pid, p->command ? p->command : "",
+			(unsigned long long)p->kernels, (unsigned long long)p->counts.dropped,
+			(unsigned long long)p->counts.lost,
+			p->fault             ? ""
+			: p->counts.finished ? ""
+					     : "; it ended without its last records");
+		if (p->fault)
+			fprintf(out, "breakeven trace: process %d is not recorded: %s\n",
+				(int)p->hello.pid, p->fault);
+	}
+	if (t->processes.len == 0)
+		fprintf(out, "breakeven trace: no process of the command used CUDA (or its driver "
+			     "does not load CUDA_INJECTION64_PATH)\n");
+	return timeline_writer_finish(t->writer,
+				      json_pack("{s:s, s:s, s:I, s:o}", "recorder", "cupti",
+						"clock", "CLOCK_MONOTONIC", "dropped",
+						(json_int_t)dropped, "processes", list),
+				      err);
+}

@@ -1,0 +1,34 @@
+/* profiler/traced.h -- processes that send what CUPTI records, as one timeline.
+ *
+ * Part of the profiler's public header; used by `breakeven trace`.  One thread.
+ */
+#ifndef PROFILER_TRACED_H
+#define PROFILER_TRACED_H
+
+#include <poll.h>
+#include <stdio.h>
+
+#include "fusion/base/err.h"
+#include "profiler/cupti/wire.h"
+
+enum { TRACED_MAX_PROCESSES = 256 };
+
+struct traced;
+
+/* Writes to the file at `path`, which is made anew. */
+struct traced *traced_create(const char *path, struct err *err);
+void traced_destroy(struct traced *t); /* NULL is fine */
+
+/* Takes over the socket of a process that has connected. */
+void traced_accept(struct traced *t, int fd);
+
+/* Fills in what to wait for, at most TRACED_MAX_PROCESSES; how many. */
+int traced_poll(const struct traced *t, struct pollfd *fds);
+
+/* Reads what is there without waiting. */
+bool traced_read(struct traced *t, struct err *err);
+
+/* The last blocks; then says on `out` what was recorded and what was lost. */
+bool traced_finish(struct traced *t, FILE *out, struct err *err);
+
+#endif
