@@ -75,7 +75,7 @@ enum {
 	TIMELINE_MAX_BLOCK_BYTES = 16 << 20,
 	TIMELINE_MAX_LANES = 4096,
 	TIMELINE_MAX_NAMES = 1 << 17, /* and shapes */
-	TIMELINE_NAME_CHARS = 2048,    /* of which a name keeps at most */
+	TIMELINE_NAME_CHARS = 2048,   /* of which a name keeps at most */
 };
 /* Starts and ends lie within plus and minus so much: 146 years. */
 #define TIMELINE_MAX_NS (INT64_C(1) << 62)
