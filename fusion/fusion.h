@@ -147,11 +147,13 @@ struct fusion_counts fusion_counts(const struct fusion_session *s);
 
 /* The graphs captured so far, in order.  Borrowed, valid until the session
  * compiles again or ends. */
-struct fusion_recording {    /* mode graphs: what became of a graph's launches */
-	bool tried;          /* the graph has run in that mode */
-	int made, refused;   /* recordings: of a graph that runs in pieces one each */
-	const char *why_not; /* of the first that was refused, it runs as in static; NULL */
-	const char *because; /* why there had to be a new one: as fusion_entry_info.reason */
+struct fusion_recording {       /* mode graphs: what became of a graph's launches */
+	bool tried;             /* the graph has run in that mode */
+	int made, refused;      /* recordings: of a graph that runs in pieces one each */
+	const char *why_not;    /* of the first that was refused, it runs as in static; NULL */
+	int direct;             /* of the recordings made: replayed kernel by kernel */
+	const char *why_direct; /* of the first such: it would not pay, say; NULL */
+	const char *because;    /* why there had to be a new one: as fusion_entry_info.reason */
 	int64_t record_ns;
 	int64_t replays;        /* of all its recordings */
 	int64_t pointed;        /* pointers that were set since tensors lay elsewhere */

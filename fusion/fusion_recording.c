@@ -13,6 +13,8 @@ static struct fusion_recording recording_of(const struct exec *x, const struct r
 					  .made = r->made,
 					  .refused = r->refused,
 					  .why_not = r->refused ? r->why : NULL,
+					  .direct = sum.direct,
+					  .why_direct = sum.why_direct,
 					  .record_ns = r->record_ns,
 					  .replays = sum.replays,
 					  .pointed = sum.pointed,

@@ -104,9 +104,10 @@ static json_t *recording_json(const struct fusion_recording *r)
 {
 	if (!r->tried)
 		return json_null();
-	return json_pack("{s:b, s:i, s:i, s:s?, s:s?, s:f, s:I, s:I, s:I, s:s?, s:I}", "recorded",
-			 r->made > 0, "made", r->made, "refused", r->refused, "why_not", r->why_not,
-			 "because", r->because, "record_us", (double)r->record_ns / 1000, "replays",
+	return json_pack("{s:b, s:i, s:i, s:s?, s:i, s:s?, s:s?, s:f, s:I, s:I, s:I, s:s?, s:I}",
+			 "recorded", r->made > 0, "made", r->made, "refused", r->refused, "why_not",
+			 r->why_not, "direct", r->direct, "why_direct", r->why_direct, "because",
+			 r->because, "record_us", (double)r->record_ns / 1000, "replays",
 			 (json_int_t)r->replays, "pointed", (json_int_t)r->pointed,
 			 "guards_left_out", (json_int_t)r->left_out, "why_guards", r->why_guards,
 			 "held_bytes", (json_int_t)r->held_bytes);

@@ -25,15 +25,16 @@ $B/tests/plugins/cxx.so: tests/plugins/cxx.cc fusion/plugin.h
 	@echo "  CXX   $@"
 	$(CXX) -std=c++11 -O2 -g -fPIC -shared -fvisibility=hidden -I. -Wall -Wextra -Werror $< -o $@
 
-# A driver and a cuBLAS that do nothing, for backend cuda where there is no GPU.
+# A driver, a cuBLAS and an NVRTC that do nothing, for backend cuda where there is no GPU.
 ifneq ($(CUDA_HOME),)
-STAND_INS := $B/tests/cuda/libcuda.so.1 $B/tests/cuda/libcublas.so.13
+STAND_INS := $B/tests/cuda/libcuda.so.1 $B/tests/cuda/libcublas.so.13 $B/tests/cuda/nvrtc/libnvrtc.so.13
 $B/tests/cuda/libcuda.so.1: tests/cuda/driver.c
-$B/tests/cuda/libcublas.so.13: tests/cuda/blas.c
+$B/tests/cuda/libcublas.so.13: tests/cuda/blas.c $B/tests/cuda/libcuda.so.1
+$B/tests/cuda/nvrtc/libnvrtc.so.13: tests/cuda/nvrtc.c
 $(STAND_INS):
 	@mkdir -p $(@D)
 	@echo "  CC    $@"
-	$(CC) -std=gnu11 -O2 -g -fPIC -shared -isystem $(CUDA_HOME)/include $(WARN) -Wno-missing-prototypes $< -o $@
+	$(CC) -std=gnu11 -O2 -g -fPIC -shared -I. -isystem $(CUDA_HOME)/include $(WARN) -Wno-missing-prototypes -Wno-unused-parameter -Wl,-soname,$(@F) $^ -o $@
 endif
 
 # The benchmarks are C programs linked as the tests of their folder are.

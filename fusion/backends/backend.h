@@ -96,9 +96,8 @@ struct backend {
 	void (*destroy)(struct executable *exe); /* NULL is fine */
 
 	/* RECORDING: the launches of a bound executable as one thing, that is replayed
-	 * with the memory it was given: nothing is looked up again.  All four are NULL
-	 * where the backend cannot; launch() then serves.  (One with streams captures
-	 * them into its graph, and point() sets the parameters of its nodes.) */
+	 * with the memory it was given: nothing is looked up again.  All are NULL where
+	 * the backend cannot; launch() then serves. */
 
 	/* `buffers` as for launch(), copied; NULL where point() will tell before the first
 	 * replay.  Good until the executable is bound anew, and to be erased before it
@@ -112,6 +111,11 @@ struct backend {
 	 * whoever watches, the one of `kernel` (-1: all).  The same results as those
 	 * of launch(), to the bit; fault() tells of it likewise. */
 	void (*replay)(struct recording *r, int kernel, struct pool *pool, bool backward);
+
+	/* Why replay() launches kernel by kernel (one thing would take longer, or cannot
+	 * be made), owned by the recording and known once it was replayed; NULL: it does
+	 * not.  NULL of backends that have nothing else. */
+	const char *(*why_direct)(const struct recording *r);
 
 	void (*erase)(struct recording *r); /* NULL is fine */
 };

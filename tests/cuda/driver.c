@@ -4,16 +4,119 @@
  * do nothing.  So all that backend cuda does on the host runs, under a sanitizer
  * too, and NVRTC compiles what it generates; the values of such a run mean nothing.
  * STAND_IN_ARCHITECTURE is the GPU's, 90 unless it is set.
+ *
+ * What is launched is written down, graphs node by node: stand_in_log().  Faults come
+ * by order: stand_in_fault(), or STAND_IN_FAULT when the driver starts ("@FILE": what
+ * stands in it), which says
+ *     kernel N CODE   the Nth kernel fails while it runs: every call behind it says so
+ *     launch N CODE   the Nth launch is refused, and nothing else
+ *     memory BYTES    the device has no more than that
  */
+#include "tests/cuda/driver.h"
+
 #include <cuda.h>
+#include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_PARAMS = 64, MAX_NODES = 64, LOG_BYTES = 1 << 20 };
+
+/* A kernel's function; only nvrtc.c's say how many parameters they have. */
+struct function {
+	struct function *next;
+	char name[32];
+	int n_params;
+};
+
+struct module {
+	struct function *functions;
+	const char *source; /* of the function's text; NULL: machine code */
+};
+
+struct launch {
+	const struct function *function;
+	unsigned grid[2], block[2];
+	uint64_t param[MAX_PARAMS];
+	struct graph *within; /* or another graph's launches */
+};
+
+struct graph {
+	int n;
+	struct launch node[MAX_NODES];
+};
+
+static struct {
+	char log[LOG_BYTES];
+	size_t log_len;
+	char fault[16]; /* its kind; "": none */
+	long at, left;  /* of the memory: in use, at most */
+	CUresult code, sticky;
+	int launches, kernels, graphs;
+	struct graph *capture; /* what the stream is being captured into */
+} state;
+
+/* ---- orders */
+
+const char *stand_in_log(void)
+{
+	return state.log;
+}
+
+int stand_in_graphs(void)
+{
+	return state.graphs;
+}
+
+void stand_in_clear(void)
+{
+	state.graphs = 0;
+	state.log[0] = '\0';
+	state.log_len = 0;
+	state.launches = state.kernels = 0;
+}
+
+void stand_in_fault(const char *order)
+{
+	int code = 0;
+
+	state.fault[0] = '\0';
+	state.sticky = CUDA_SUCCESS;
+	state.launches = state.kernels = 0;
+	if (order)
+		sscanf(order, "%15s %ld %d", state.fault, &state.left, &code);
+	state.code = (CUresult)code;
+}
+
+static void read_orders(void)
+{
+	const char *order = getenv("STAND_IN_FAULT");
+	char text[64] = "";
+	FILE *file;
+
+	if (order && *order == '@') {
+		file = fopen(order + 1, "r");
+		if (file && !fgets(text, sizeof(text), file))
+			text[0] = '\0';
+		if (file)
+			fclose(file);
+		order = text;
+	}
+	if (order)
+		stand_in_fault(order);
+}
+
+static bool ordered(const char *kind)
+{
+	return strcmp(state.fault, kind) == 0;
+}
+
+/* ---- what the driver says of itself */
+
 CUresult cuInit(unsigned flags)
 {
-	(void)flags;
+	read_orders();
 	return CUDA_SUCCESS;
 }
 
@@ -23,16 +126,37 @@ CUresult cuDriverGetVersion(int *version)
 	return CUDA_SUCCESS;
 }
 
+static const struct {
+	CUresult code;
+	const char *name, *text;
+} errors[] = {
+	{ CUDA_SUCCESS, "CUDA_SUCCESS", "no error" },
+	{ CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument" },
+	{ CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory" },
+	{ CUDA_ERROR_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS",
+	  "an illegal memory access was encountered" },
+	{ CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure" },
+};
+
+static CUresult error_text(CUresult error, const char **text, bool name)
+{
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+		if (errors[i].code == error) {
+			*text = name ? errors[i].name : errors[i].text;
+			return CUDA_SUCCESS;
+		}
+	*text = NULL;
+	return CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult cuGetErrorName(CUresult error, const char **text)
 {
-	*text = error ? "CUDA_ERROR" : "CUDA_SUCCESS";
-	return CUDA_SUCCESS;
+	return error_text(error, text, true);
 }
 
 CUresult cuGetErrorString(CUresult error, const char **text)
 {
-	*text = error ? "an error" : "no error";
-	return CUDA_SUCCESS;
+	return error_text(error, text, false);
 }
 
 CUresult cuDeviceGet(CUdevice *device, int index)
@@ -49,14 +173,12 @@ CUresult cuDeviceGetCount(int *count)
 
 CUresult cuDeviceGetName(char *name, int bytes, CUdevice device)
 {
-	(void)device;
 	snprintf(name, (size_t)bytes, "stand-in GPU");
 	return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device)
 {
-	(void)device;
 	*bytes = (size_t)16 << 30;
 	return CUDA_SUCCESS;
 }
@@ -66,7 +188,6 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice dev
 	const char *set = getenv("STAND_IN_ARCHITECTURE");
 	int architecture = set ? atoi(set) : 90;
 
-	(void)device;
 	*value = which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR   ? architecture / 10
 		 : which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR ? architecture % 10
 		 : which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT     ? 132
@@ -74,130 +195,369 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice dev
 	return CUDA_SUCCESS;
 }
 
-/* Handles are never looked into. */
+/* ---- what there is one of, and what nobody looks into */
+
 static int something;
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
-	(void)device;
 	*context = (CUcontext)&something;
-	return CUDA_SUCCESS;
-}
-
-CUresult cuDevicePrimaryCtxRelease(CUdevice device)
-{
-	(void)device;
-	return CUDA_SUCCESS;
-}
-
-CUresult cuCtxSetCurrent(CUcontext context)
-{
-	(void)context;
 	return CUDA_SUCCESS;
 }
 
 CUresult cuStreamCreate(CUstream *stream, unsigned flags)
 {
-	(void)flags;
 	*stream = (CUstream)&something;
 	return CUDA_SUCCESS;
 }
 
-CUresult cuStreamDestroy(CUstream stream)
-{
-	(void)stream;
-	return CUDA_SUCCESS;
-}
+#define SUCCEEDS(name, ...)                                                                        \
+	CUresult name(__VA_ARGS__)                                                                 \
+	{                                                                                          \
+		return state.sticky;                                                               \
+	}
+SUCCEEDS(cuDevicePrimaryCtxRelease, CUdevice device)
+SUCCEEDS(cuCtxSetCurrent, CUcontext context)
+SUCCEEDS(cuStreamDestroy, CUstream stream)
+SUCCEEDS(cuStreamSynchronize, CUstream stream)
+SUCCEEDS(cuFuncSetAttribute, CUfunction function, CUfunction_attribute which, int value)
+SUCCEEDS(cuGraphUpload, CUgraphExec graph, CUstream stream)
 
-CUresult cuStreamSynchronize(CUstream stream)
-{
-	(void)stream;
-	return CUDA_SUCCESS;
-}
+/* ---- memory: of each block its size stands in front; zeros, so that runs can be repeated */
 
-/* Zeros, so that runs can be repeated. */
+enum { HEAD = 256 };
+
 CUresult cuMemAlloc(CUdeviceptr *memory, size_t bytes)
 {
-	void *block = NULL;
+	char *block;
 
-	if (posix_memalign(&block, 256, bytes) != 0)
+	if (state.sticky)
+		return state.sticky;
+	if (ordered("memory") && state.at + (long)bytes > state.left)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	memset(block, 0, bytes);
-	*memory = (CUdeviceptr)(uintptr_t)block;
+	block = aligned_alloc(HEAD, HEAD + (bytes + HEAD - 1) / HEAD * HEAD);
+	if (!block)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	memset(block, 0, HEAD + bytes);
+	memcpy(block, &bytes, sizeof(bytes));
+	state.at += (long)bytes;
+	*memory = (CUdeviceptr)(uintptr_t)(block + HEAD);
 	return CUDA_SUCCESS;
 }
 
 CUresult cuMemFree(CUdeviceptr memory)
 {
-	free((void *)(uintptr_t)memory);
-	return CUDA_SUCCESS;
+	char *block = (char *)(uintptr_t)memory - HEAD;
+	size_t bytes;
+
+	memcpy(&bytes, block, sizeof(bytes));
+	state.at -= (long)bytes;
+	free(block);
+	return state.sticky;
+}
+
+CUresult cuMemGetInfo(size_t *free_bytes, size_t *total)
+{
+	*total = ordered("memory") ? (size_t)state.left : (size_t)16 << 30;
+	*free_bytes = *total - (size_t)state.at;
+	return state.sticky;
+}
+
+static CUresult copy(void *to, const void *from, size_t bytes)
+{
+	if (state.sticky == CUDA_SUCCESS)
+		memmove(to, from, bytes);
+	return state.sticky;
 }
 
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
 {
-	(void)stream;
-	memcpy((void *)(uintptr_t)to, from, bytes);
-	return CUDA_SUCCESS;
+	return copy((void *)(uintptr_t)to, from, bytes);
 }
 
 CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
-	(void)stream;
-	memcpy(to, (void *)(uintptr_t)from, bytes);
-	return CUDA_SUCCESS;
+	return copy(to, (void *)(uintptr_t)from, bytes);
 }
 
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
-	(void)stream;
-	memmove((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes);
-	return CUDA_SUCCESS;
+	return copy((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes);
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream)
 {
-	(void)stream;
-	memset((void *)(uintptr_t)to, value, bytes);
-	return CUDA_SUCCESS;
+	if (state.sticky == CUDA_SUCCESS)
+		memset((void *)(uintptr_t)to, value, bytes);
+	return state.sticky;
 }
+
+/* ---- modules */
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
 {
-	*module = (CUmodule)&something;
-	return memcmp(image,
-		      "\x7f"
-		      "ELF",
-		      4) == 0
-		   ? CUDA_SUCCESS
-		   : CUDA_ERROR_INVALID_IMAGE;
+	struct module *m;
+
+	if (state.sticky)
+		return state.sticky;
+	if (memcmp(image, STAND_IN_ELF, 4) != 0)
+		return CUDA_ERROR_INVALID_IMAGE;
+	m = calloc(1, sizeof(*m));
+	if (memcmp(image, STAND_IN_CUBIN, sizeof(STAND_IN_CUBIN) - 1) == 0)
+		m->source = strdup((const char *)image + sizeof(STAND_IN_CUBIN) - 1);
+	*module = (CUmodule)m;
+	return CUDA_SUCCESS;
 }
 
 CUresult cuModuleUnload(CUmodule module)
 {
-	(void)module;
-	return CUDA_SUCCESS;
+	struct module *m = (struct module *)module;
+
+	for (struct function *f = m->functions, *next; f; f = next) {
+		next = f->next;
+		free(f);
+	}
+	free((void *)m->source);
+	free(m);
+	return state.sticky;
+}
+
+/* " k0(f32 *b0, i64 z0)": commas and one. */
+static int count_params(const char *source, const char *name)
+{
+	char head[40];
+	const char *at;
+	int n = 1;
+
+	snprintf(head, sizeof(head), " %s(", name);
+	at = source ? strstr(source, head) : NULL;
+	if (!at || at[strlen(head)] == ')')
+		return 0;
+	for (; *at && *at != ')'; at++)
+		n += *at == ',';
+	return n;
 }
 
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
 {
-	(void)module, (void)name;
-	*function = (CUfunction)&something;
+	struct module *m = (struct module *)module;
+	struct function *f = calloc(1, sizeof(*f));
+
+	snprintf(f->name, sizeof(f->name), "%s", name);
+	f->n_params = count_params(m->source, name);
+	f->next = m->functions;
+	m->functions = f;
+	*function = (CUfunction)f;
+	return state.sticky;
+}
+
+/* ---- launches */
+
+static void note(const struct launch *l)
+{
+	char *to = state.log + state.log_len;
+	size_t left = LOG_BYTES - state.log_len, n;
+
+	n = (size_t)snprintf(to, left, "%s %ux%u %ux%u", l->function->name, l->grid[0], l->grid[1],
+			     l->block[0], l->block[1]);
+	for (int i = 0; i < l->function->n_params && n < left; i++)
+		n += (size_t)snprintf(to + n, left - n, " %llx", (unsigned long long)l->param[i]);
+	if (n + 2 < left) {
+		state.log_len += n + 1;
+		memcpy(to + n, "\n", 2);
+	}
+}
+
+/* Runs it, or writes it down where the stream is captured. */
+static CUresult run(const struct launch *l)
+{
+	if (state.capture) {
+		if (state.capture->n == MAX_NODES)
+			return CUDA_ERROR_OUT_OF_MEMORY;
+		state.capture->node[state.capture->n++] = *l;
+		return CUDA_SUCCESS;
+	}
+	if (state.sticky)
+		return state.sticky;
+	for (int i = 0; l->within && i < l->within->n; i++)
+		run(&l->within->node[i]);
+	if (l->within)
+		return CUDA_SUCCESS;
+	note(l);
+	if (ordered("kernel") && ++state.kernels == state.left)
+		state.sticky = state.code;
 	return CUDA_SUCCESS;
 }
 
-CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute which, int value)
+static bool fits(const unsigned grid[3], const unsigned block[3], unsigned shared)
 {
-	(void)function, (void)which, (void)value;
-	return CUDA_SUCCESS;
+	return grid[0] && grid[1] && grid[1] <= 65535 && grid[2] && block[0] && block[1] &&
+	       block[2] && block[0] * block[1] * block[2] <= 1024 && shared <= 163 * 1024;
+}
+
+static CUresult describe(struct launch *l, const CUDA_KERNEL_NODE_PARAMS *p)
+{
+	const unsigned grid[] = { p->gridDimX, p->gridDimY, p->gridDimZ };
+	const unsigned block[] = { p->blockDimX, p->blockDimY, p->blockDimZ };
+
+	*l = (struct launch){ .function = (const struct function *)p->func,
+			      .grid = { grid[0], grid[1] },
+			      .block = { block[0], block[1] } };
+	for (int i = 0; i < l->function->n_params && i < MAX_PARAMS; i++)
+		memcpy(&l->param[i], p->kernelParams[i], sizeof(l->param[i]));
+	return fits(grid, block, p->sharedMemBytes) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
 			unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
 			CUstream stream, void **params, void **extra)
 {
-	(void)function, (void)stream, (void)params, (void)extra;
-	if (!grid_x || !grid_y || grid_y > 65535 || !grid_z || !block_x || !block_y || !block_z ||
-	    block_x * block_y * block_z > 1024 || shared > 163 * 1024)
+	const CUDA_KERNEL_NODE_PARAMS p = { .func = function,
+					    .gridDimX = grid_x,
+					    .gridDimY = grid_y,
+					    .gridDimZ = grid_z,
+					    .blockDimX = block_x,
+					    .blockDimY = block_y,
+					    .blockDimZ = block_z,
+					    .sharedMemBytes = shared,
+					    .kernelParams = params };
+	struct launch l;
+
+	if (ordered("launch") && ++state.launches == state.left)
+		return state.code;
+	return describe(&l, &p) == CUDA_SUCCESS ? run(&l) : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- graphs; an instance is the graph that it was made of, and nodes are counted from 1 */
+
+CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
+{
+	state.capture = calloc(1, sizeof(*state.capture));
+	return state.sticky;
+}
+
+CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
+{
+	*graph = (CUgraph)state.capture;
+	state.capture = NULL;
+	return state.sticky;
+}
+
+CUresult cuGraphCreate(CUgraph *graph, unsigned flags)
+{
+	*graph = (CUgraph)calloc(1, sizeof(struct graph));
+	return state.sticky;
+}
+
+static void free_graph(struct graph *g)
+{
+	for (int i = 0; i < g->n; i++)
+		if (g->node[i].within)
+			free_graph(g->node[i].within);
+	free(g);
+}
+
+CUresult cuGraphDestroy(CUgraph graph)
+{
+	free_graph((struct graph *)graph);
+	return state.sticky;
+}
+
+static struct graph *clone(const struct graph *from)
+{
+	struct graph *g = malloc(sizeof(*g));
+
+	*g = *from;
+	for (int i = 0; i < g->n; i++)
+		if (g->node[i].within)
+			g->node[i].within = clone(g->node[i].within);
+	return g;
+}
+
+static struct launch *node_at(struct graph *g, CUgraphNode node)
+{
+	return &g->node[(uintptr_t)node - 1];
+}
+
+/* Behind the one that was added last, and no other. */
+static CUresult add_node(CUgraphNode *node, CUgraph graph, const CUgraphNode *behind, size_t n,
+			 const struct launch *l)
+{
+	struct graph *g = (struct graph *)graph;
+
+	if (n != (g->n > 0) || (n && (uintptr_t)*behind != (uintptr_t)g->n) || g->n == MAX_NODES)
 		return CUDA_ERROR_INVALID_VALUE;
-	return CUDA_SUCCESS;
+	g->node[g->n++] = *l;
+	*node = (CUgraphNode)(uintptr_t)g->n;
+	return state.sticky;
+}
+
+CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *behind, size_t n,
+			      const CUDA_KERNEL_NODE_PARAMS *params)
+{
+	struct launch l;
+	CUresult result = describe(&l, params);
+
+	return result == CUDA_SUCCESS ? add_node(node, graph, behind, n, &l) : result;
+}
+
+CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *behind,
+				  size_t n, CUgraph child)
+{
+	const struct launch l = { .within = clone((struct graph *)child) };
+
+	return add_node(node, graph, behind, n, &l);
+}
+
+CUresult cuGraphInstantiate(CUgraphExec *instance, CUgraph graph, unsigned long long flags)
+{
+	*instance = (CUgraphExec)clone((struct graph *)graph);
+	return state.sticky;
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec instance)
+{
+	free_graph((struct graph *)instance);
+	return state.sticky;
+}
+
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec instance, CUgraphNode node,
+					const CUDA_KERNEL_NODE_PARAMS *params)
+{
+	return describe(node_at((struct graph *)instance, node), params);
+}
+
+CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec instance, CUgraphNode node, CUgraph child)
+{
+	struct launch *l = node_at((struct graph *)instance, node);
+	const struct graph *with = (const struct graph *)child;
+
+	if (with->n != l->within->n)
+		return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+	free_graph(l->within);
+	l->within = clone(with);
+	return state.sticky;
+}
+
+CUresult cuGraphLaunch(CUgraphExec instance, CUstream stream)
+{
+	const struct launch all = { .within = (struct graph *)instance };
+
+	if (ordered("launch") && ++state.launches == state.left)
+		return state.code;
+	state.graphs++;
+	return run(&all);
+}
+
+/* ---- for blas.c beside it: a product is a launch */
+
+CUresult stand_in_product(const void *a, const void *b, void *c)
+{
+	static const struct function product = { .name = "product", .n_params = 3 };
+	const struct launch l = { .function = &product,
+				  .grid = { 1, 1 },
+				  .block = { 1, 1 },
+				  .param = { (uintptr_t)a, (uintptr_t)b, (uintptr_t)c } };
+
+	return run(&l);
 }

@@ -15,52 +15,15 @@
 
 #include "fusion/backends/cache.h"
 #include "fusion/backends/cuda/compile.h"
-#include "fusion/backends/cuda/launch.h"
-#include "fusion/backends/cuda/library.h"
+#include "fusion/backends/cuda/module.h"
+#include "fusion/backends/cuda/recording.h"
 #include "fusion/base/clock.h"
 
 extern const char cuda_words_text[]; /* words.cu, see Makefile */
 
-/* The kernels of a graph, for addresses of one kind. */
-struct version {
-	bool made, cached;
-	struct cuda_kernel *kernels;
-	struct launch *launches;
-	struct scratch scratch;
-	char *source;
-	CUmodule module;
-};
-
-struct executable {
-	const struct lowered *lowered;
-	struct device *device;
-	const struct kernel_table *table; /* of the host, for what runs there */
-	struct twister *random;
-	const char *cache_dir; /* borrowed; NULL: no cache */
-	size_t cache_bytes;
-	char *note; /* why it is not used; NULL */
-	struct version wide, narrow;
-	struct library_call *libraries;        /* of each kernel; used by LIBRARY ones */
-	const struct cuda_library **on_device; /* of each kernel; NULL: it runs on the host */
-	void **states;                         /* of on_device->bind() */
-	struct library_fault fault;
-	int64_t *vars; /* bound */
-};
-
 static bool no_memory(struct err *err)
 {
 	return err_set(err, ERR_MEMORY, "The system has no memory left to prepare kernels.");
-}
-
-/* A kernel begins with an op's own function, or walks a space, or both. */
-static bool calls(const struct executable *exe, int kernel)
-{
-	return exe->lowered->kernels[kernel].library != NULL;
-}
-
-static bool walks(const struct executable *exe, int kernel)
-{
-	return exe->lowered->kernels[kernel].form != FORM_LIBRARY;
 }
 
 /* Plans the kernels and writes the module's text. */
@@ -71,7 +34,7 @@ static bool write_source(struct executable *exe, struct version *v, int lanes, s
 	buf_init(&out, 0);
 	buf_puts(&out, cuda_words_text);
 	for (int i = 0; i < exe->lowered->n_kernels; i++) {
-		if (!walks(exe, i))
+		if (!cuda_walks(exe, i))
 			continue;
 		if (!cuda_kernel_plan(&v->kernels[i], exe->lowered, i, lanes))
 			out.failed = true;
@@ -92,7 +55,7 @@ static bool find_functions(struct executable *exe, struct version *v, struct err
 		struct launch *l = &v->launches[i];
 		char name[32];
 
-		if (!walks(exe, i))
+		if (!cuda_walks(exe, i))
 			continue;
 		snprintf(name, sizeof(name), "k%d", i);
 		if (!launch_create(l, &v->kernels[i], err))
@@ -172,11 +135,11 @@ static bool make(struct executable *exe, struct version *v, int lanes, struct er
 static bool bind_version(struct executable *exe, struct version *v, struct err *err)
 {
 	for (int i = 0; i < exe->lowered->n_kernels; i++)
-		if (walks(exe, i) &&
+		if (cuda_walks(exe, i) &&
 		    !launch_bind(&v->launches[i], exe->device, &v->scratch, exe->vars, err))
 			return false;
 	for (int i = 0; i < exe->lowered->n_kernels; i++)
-		if (walks(exe, i))
+		if (cuda_walks(exe, i))
 			launch_use_scratch(&v->launches[i], &v->scratch);
 	return true;
 }
@@ -220,7 +183,7 @@ static void destroy(struct executable *exe)
 static bool has_kernels(const struct executable *exe)
 {
 	for (int i = 0; i < exe->lowered->n_kernels; i++)
-		if (walks(exe, i))
+		if (cuda_walks(exe, i))
 			return true;
 	return false;
 }
@@ -236,7 +199,7 @@ static bool prepare(struct executable *exe, struct err *err)
 	if (!exe->libraries || !exe->on_device || !exe->states || !exe->vars)
 		return no_memory(err);
 	for (int i = 0; i < exe->lowered->n_kernels; i++)
-		if (calls(exe, i) && !library_check(&exe->lowered->kernels[i], err))
+		if (cuda_calls(exe, i) && !library_check(&exe->lowered->kernels[i], err))
 			return false;
 	return !has_kernels(exe) || make(exe, &exe->wide, CUDA_MAX_LANES, err);
 }
@@ -300,7 +263,7 @@ static bool bind(struct executable *exe, const int64_t *vars, struct err *err)
 	if (n_vars)
 		memcpy(exe->vars, vars, n_vars * sizeof(*vars));
 	for (int i = 0; i < l->n_kernels; i++)
-		if (calls(exe, i) && !bind_library(exe, i, err))
+		if (cuda_calls(exe, i) && !bind_library(exe, i, err))
 			return false;
 	return (!exe->wide.made || bind_version(exe, &exe->wide, err)) &&
 	       (!exe->narrow.made || bind_version(exe, &exe->narrow, err));
@@ -364,21 +327,32 @@ static struct version *narrow(struct executable *exe)
 	return &exe->narrow;
 }
 
-static void launch(struct executable *exe, int kernel, void *const *buffers, struct pool *pool,
-		   bool backward)
+struct launch *cuda_launch_for(struct executable *exe, int kernel, void *const *buffers)
 {
 	struct launch *l = &exe->wide.launches[kernel];
 
+	return __builtin_expect(launch_fits(l, buffers), 1) ? l : &narrow(exe)->launches[kernel];
+}
+
+void cuda_call(struct executable *exe, int kernel, void *const *buffers)
+{
+	exe->on_device[kernel]->run(&exe->libraries[kernel], exe->device, exe->states[kernel],
+				    buffers);
+}
+
+void cuda_launch(struct executable *exe, int kernel, void *const *buffers, struct pool *pool,
+		 bool backward)
+{
+	struct launch *l;
+
 	(void)backward;
 	if (exe->on_device[kernel])
-		exe->on_device[kernel]->run(&exe->libraries[kernel], exe->device,
-					    exe->states[kernel], buffers);
-	else if (calls(exe, kernel))
+		cuda_call(exe, kernel, buffers);
+	else if (cuda_calls(exe, kernel))
 		run_on_host(exe, kernel, buffers, pool);
-	if (!walks(exe, kernel))
+	if (!cuda_walks(exe, kernel))
 		return;
-	if (__builtin_expect(!launch_fits(l, buffers), 0))
-		l = &narrow(exe)->launches[kernel];
+	l = cuda_launch_for(exe, kernel, buffers);
 	if (l->function)
 		launch_run(l, exe->device, buffers);
 }
@@ -413,7 +387,12 @@ const struct backend backend_cuda = {
 	.memory = memory,
 	.compile = compile,
 	.bind = bind,
-	.launch = launch,
+	.launch = cuda_launch,
 	.fault = fault,
 	.destroy = destroy,
+	.record = cuda_record,
+	.point = cuda_point,
+	.replay = cuda_replay,
+	.why_direct = cuda_why_direct,
+	.erase = cuda_erase,
 };

@@ -161,8 +161,7 @@ void launch_run(struct launch *l, struct device *d, void *const *buffers)
 
 	if (l->grid[0] == 0)
 		return;
-	for (int i = 0; i < k->n_buffers; i++)
-		l->values[i] = (uint64_t)buffers[k->buffers[i]];
+	launch_point(l, buffers);
 	result = d->api.cuLaunchKernel(l->function, l->grid[0], l->grid[1], 1, l->block[0],
 				       l->block[1], 1, l->shared_bytes, d->stream, l->params, NULL);
 	if (__builtin_expect(result != CUDA_SUCCESS, 0))

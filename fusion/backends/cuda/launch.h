@@ -33,6 +33,13 @@ bool launch_bind(struct launch *l, struct device *d, struct scratch *s, const in
 void launch_use_scratch(struct launch *l, const struct scratch *s);
 void scratch_finish(struct scratch *s, struct device *d);
 
+/* Its parameters are these addresses. */
+static inline void launch_point(struct launch *l, void *const *buffers)
+{
+	for (int i = 0; i < l->kernel->n_buffers; i++)
+		l->values[i] = (uint64_t)buffers[l->kernel->buffers[i]];
+}
+
 /* One driver call.  A failure is the device's to keep. */
 void launch_run(struct launch *l, struct device *d, void *const *buffers);
 

@@ -395,6 +395,10 @@ void exec_record_totals(const struct exec *e, struct record_totals *sum)
 	if (!e->record)
 		return;
 	sum->recordings++;
+	if (e->backend->why_direct && e->backend->why_direct(e->record->recording)) {
+		if (sum->direct++ == 0)
+			sum->why_direct = e->backend->why_direct(e->record->recording);
+	}
 	sum->replays += e->record->replays;
 	sum->pointed += e->record->pointed;
 	if (e->record->temp_bytes > sum->temp_bytes)

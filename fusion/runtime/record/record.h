@@ -77,7 +77,8 @@ bool record_run(struct record *r, struct tensor *const *inputs, struct tensor **
 /* Of e and of the pieces that it runs in: replays of all their recordings, pointers
  * set, and bytes that they keep between two runs beyond the session's block. */
 struct record_totals {
-	int recordings;
+	int recordings, direct; /* `direct`: replayed kernel by kernel */
+	const char *why_direct; /* of the first such; NULL */
 	int64_t replays, pointed;
 	size_t temp_bytes, kept_bytes;
 };

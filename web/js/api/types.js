@@ -70,6 +70,8 @@
  * @property {number} refused
  * @property {string | null} why_not
  * @property {string | null} because why there had to be a new one
+ * @property {number} direct of the recordings, replayed kernel by kernel
+ * @property {string | null} why_direct
  * @property {number} replays
  * @property {number} pointed pointers that were set since tensors lay elsewhere
  * @property {number} guards_left_out calls

@@ -66,6 +66,7 @@ function recordingLines(r, part = "") {
     lines.push(
       `${plural(r.made, "recording")}, replayed ${plural(r.replays, "time")}; ${plural(r.pointed, "pointer")} set anew; ${bytes(r.held_bytes)} held between calls`,
     );
+  if (r.direct) lines.push(`${r.direct < r.made ? `${plural(r.direct, "recording")} launched` : "Launched"} kernel by kernel: ${r.why_direct}`);
   if (r.because) lines.push(`Recorded anew: ${r.because}`);
   if (r.refused)
     lines.push(`${r.made ? `${plural(r.refused, "piece")} not recorded` : "Not recorded"}, runs as in static: ${r.why_not}`);

@@ -1,0 +1,284 @@
+/* fusion/backends/cuda/recording.c -- see recording.h. */
+#include "fusion/backends/cuda/recording.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fusion/backends/cuda/module.h"
+
+/* On an H200 (tests/bench/bench_launch.c) a graph of two kernels takes longer than
+ * their two launches; of three and more it is the shorter one. */
+enum { GRAPH_PAYS = 3 };
+
+enum state {
+	FRESH,  /* not replayed yet */
+	GRAPH,  /* `run` is what is replayed */
+	DIRECT, /* kernel by kernel */
+};
+
+/* A node of the graph. */
+struct step {
+	int kernel;
+	bool library; /* the op's own function, a graph within the graph */
+	bool stale;   /* some buffer of it has moved */
+	CUgraphNode node;
+};
+
+struct recording {
+	struct executable *exe;
+	void **buffers;
+	enum state state;
+	struct step *steps; /* in order */
+	int n_steps;
+	bool stale; /* some step is */
+	CUgraph graph;
+	CUgraphExec run;
+	char why[128]; /* it is DIRECT; "" */
+};
+
+/* ---- making */
+
+static bool uses(const struct recording *r, const struct step *step, int buffer)
+{
+	const struct executable *exe = r->exe;
+	const struct cuda_kernel *k = &exe->wide.kernels[step->kernel];
+	const struct library_call *call = &exe->libraries[step->kernel];
+
+	if (!step->library) {
+		for (int i = 0; i < k->n_buffers; i++)
+			if (k->buffers[i] == buffer)
+				return true;
+		return false;
+	}
+	for (int i = 0; i < call->node->n_args; i++)
+		if (call->arg[i].buffer == buffer)
+			return true;
+	return call->out.buffer == buffer;
+}
+
+/* Steps of what is launched; false: some op runs on the host. */
+static bool list_steps(struct recording *r)
+{
+	const struct executable *exe = r->exe;
+
+	for (int k = 0; k < exe->lowered->n_kernels; k++) {
+		if (cuda_calls(exe, k) && !exe->on_device[k]) {
+			snprintf(r->why, sizeof(r->why),
+				 "%.60s runs on the host, between two copies",
+				 exe->lowered->kernels[k].name);
+			return false;
+		}
+		if (cuda_calls(exe, k))
+			r->steps[r->n_steps++] = (struct step){ .kernel = k, .library = true };
+		if (cuda_walks(exe, k) && exe->wide.launches[k].grid[0] > 0)
+			r->steps[r->n_steps++] = (struct step){ .kernel = k };
+	}
+	return true;
+}
+
+struct recording *cuda_record(struct executable *exe, void *const *buffers, struct err *err)
+{
+	struct recording *r = calloc(1, sizeof(*r));
+
+	if (r) {
+		r->exe = exe;
+		r->buffers = calloc((size_t)exe->lowered->n_buffers + 1, sizeof(*r->buffers));
+		r->steps = calloc(2 * (size_t)exe->lowered->n_kernels + 1, sizeof(*r->steps));
+	}
+	if (!r || !r->buffers || !r->steps) {
+		cuda_erase(r);
+		err_set(err, ERR_MEMORY, "the system has no memory left to record launches");
+		return NULL;
+	}
+	for (int i = 0; i < exe->lowered->n_buffers; i++)
+		r->buffers[i] = buffers[i];
+	if (!list_steps(r)) {
+		r->state = DIRECT;
+	} else if (r->n_steps < GRAPH_PAYS) {
+		r->state = DIRECT;
+		snprintf(r->why, sizeof(r->why),
+			 r->n_steps == 0 ? "there is nothing to launch"
+			 : r->n_steps == 1
+			     ? "a CUDA graph of one kernel takes longer than its launch"
+			     : "a CUDA graph of two kernels takes longer than both");
+	}
+	return r;
+}
+
+static CUDA_KERNEL_NODE_PARAMS launch_of(struct recording *r, const struct step *step)
+{
+	struct launch *l = cuda_launch_for(r->exe, step->kernel, r->buffers);
+
+	launch_point(l, r->buffers);
+	return (CUDA_KERNEL_NODE_PARAMS){ .func = l->function,
+					  .gridDimX = l->grid[0],
+					  .gridDimY = l->grid[1],
+					  .gridDimZ = 1,
+					  .blockDimX = l->block[0],
+					  .blockDimY = l->block[1],
+					  .blockDimZ = 1,
+					  .sharedMemBytes = l->shared_bytes,
+					  .kernelParams = l->params };
+}
+
+/* What a library launches, instead of launching it. */
+static CUresult capture(struct recording *r, const struct step *step, CUgraph *graph)
+{
+	struct device *d = r->exe->device;
+	const CUresult before = d->failed;
+	CUresult result, noted;
+
+	/* A library may take memory of its own meanwhile: RELAXED allows that. */
+	result = d->api.cuStreamBeginCapture(d->stream, CU_STREAM_CAPTURE_MODE_RELAXED);
+	if (result != CUDA_SUCCESS)
+		return result;
+	cuda_call(r->exe, step->kernel, r->buffers);
+	result = d->api.cuStreamEndCapture(d->stream, graph);
+	noted = d->failed;
+	d->failed = before; /* nothing has run: it can still be launched */
+	return noted != before ? noted : result;
+}
+
+static CUresult add(struct recording *r, struct step *step, const CUgraphNode *behind)
+{
+	const struct cuda_api *api = &r->exe->device->api;
+	CUDA_KERNEL_NODE_PARAMS launch;
+	CUgraph within = NULL;
+	CUresult result;
+
+	if (!step->library) {
+		launch = launch_of(r, step);
+		return api->cuGraphAddKernelNode(&step->node, r->graph, behind, behind ? 1 : 0,
+						 &launch);
+	}
+	result = capture(r, step, &within);
+	if (result == CUDA_SUCCESS)
+		result = api->cuGraphAddChildGraphNode(&step->node, r->graph, behind,
+						       behind ? 1 : 0, within);
+	if (within)
+		api->cuGraphDestroy(within);
+	return result;
+}
+
+static void drop_graph(struct recording *r)
+{
+	const struct cuda_api *api = &r->exe->device->api;
+
+	if (r->run)
+		api->cuGraphExecDestroy(r->run);
+	if (r->graph)
+		api->cuGraphDestroy(r->graph);
+	r->run = NULL;
+	r->graph = NULL;
+}
+
+static void make(struct recording *r)
+{
+	struct device *d = r->exe->device;
+	CUresult result = d->api.cuGraphCreate(&r->graph, 0);
+	const char *name = NULL;
+
+	for (int i = 0; i < r->n_steps && result == CUDA_SUCCESS; i++) {
+		result = add(r, &r->steps[i], i > 0 ? &r->steps[i - 1].node : NULL);
+		r->steps[i].stale = false;
+	}
+	if (result == CUDA_SUCCESS)
+		result = d->api.cuGraphInstantiate(&r->run, r->graph, 0);
+	if (result == CUDA_SUCCESS)
+		result = d->api.cuGraphUpload(r->run, d->stream);
+	r->stale = false;
+	r->state = result == CUDA_SUCCESS ? GRAPH : DIRECT;
+	if (result == CUDA_SUCCESS)
+		return;
+	drop_graph(r);
+	d->api.cuGetErrorName(result, &name);
+	snprintf(r->why, sizeof(r->why), "the driver makes no CUDA graph of it: %.64s",
+		 name ? name : "unknown");
+}
+
+/* ---- a replay */
+
+void cuda_point(struct recording *r, int buffer, void *memory)
+{
+	if (r->buffers[buffer] == memory)
+		return;
+	r->buffers[buffer] = memory;
+	if (r->state != GRAPH)
+		return;
+	r->stale = true;
+	for (int i = 0; i < r->n_steps; i++)
+		r->steps[i].stale |= uses(r, &r->steps[i], buffer);
+}
+
+static CUresult give_anew(struct recording *r, const struct step *step)
+{
+	const struct cuda_api *api = &r->exe->device->api;
+	CUDA_KERNEL_NODE_PARAMS launch;
+	CUgraph within = NULL;
+	CUresult result;
+
+	if (!step->library) {
+		launch = launch_of(r, step);
+		return api->cuGraphExecKernelNodeSetParams(r->run, step->node, &launch);
+	}
+	result = capture(r, step, &within);
+	if (result == CUDA_SUCCESS)
+		result = api->cuGraphExecChildGraphNodeSetParams(r->run, step->node, within);
+	if (within)
+		api->cuGraphDestroy(within);
+	return result;
+}
+
+/* A library that launches something else for other addresses wants another graph. */
+static void refresh(struct recording *r)
+{
+	CUresult result = CUDA_SUCCESS;
+
+	for (int i = 0; i < r->n_steps && result == CUDA_SUCCESS; i++) {
+		if (!r->steps[i].stale)
+			continue;
+		result = give_anew(r, &r->steps[i]);
+		r->steps[i].stale = false;
+	}
+	r->stale = false;
+	if (result == CUDA_SUCCESS)
+		return;
+	drop_graph(r);
+	make(r);
+}
+
+void cuda_replay(struct recording *r, int kernel, struct pool *pool, bool backward)
+{
+	struct executable *exe = r->exe;
+	struct device *d = exe->device;
+
+	if (kernel >= 0) {
+		cuda_launch(exe, kernel, r->buffers, pool, backward);
+		return;
+	}
+	if (__builtin_expect(r->state == FRESH, 0))
+		make(r);
+	else if (r->stale)
+		refresh(r);
+	if (r->state == GRAPH) {
+		cuda_check(d, d->api.cuGraphLaunch(r->run, d->stream), "a CUDA graph");
+		return;
+	}
+	for (int k = 0; k < exe->lowered->n_kernels; k++)
+		cuda_launch(exe, k, r->buffers, pool, backward);
+}
+
+const char *cuda_why_direct(const struct recording *r)
+{
+	return r->state == DIRECT ? r->why : NULL;
+}
+
+void cuda_erase(struct recording *r)
+{
+	if (!r)
+		return;
+	drop_graph(r);
+	free(r->buffers);
+	free(r->steps);
+	free(r);
+}

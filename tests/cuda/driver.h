@@ -1,0 +1,21 @@
+/* tests/cuda/driver.h -- what tests may ask of the driver that stands in (driver.c). */
+#ifndef TESTS_CUDA_DRIVER_H
+#define TESTS_CUDA_DRIVER_H
+
+#include <stdbool.h>
+
+/* What was launched since the last clear: "k0 GRID BLOCK PARAMETERS" a line. */
+const char *stand_in_log(void);
+int stand_in_graphs(void); /* of these launches so many were graphs */
+void stand_in_clear(void);
+
+/* NULL: no fault from now on. */
+void stand_in_fault(const char *order);
+
+/* The machine code of nvrtc.c is its source. */
+#define STAND_IN_ELF                                                                               \
+	"\x7f"                                                                                     \
+	"ELF"
+#define STAND_IN_CUBIN STAND_IN_ELF " source "
+
+#endif
