@@ -43,7 +43,7 @@ def main():
         print("0 passed, 0 failed, 1 skipped")
         return
     cases = replay.recorded_cases()[:: 1 if "--all" in sys.argv else 5]
-    jobs = [(case, ["static", "dynamic"] if i % 3 == 0 else ["static"], 90) for i, case in enumerate(cases)]
+    jobs = [(case, ["static", "dynamic", "graphs"] if i % 3 == 0 else ["static"], 90) for i, case in enumerate(cases)]
     jobs += [(case, ["static"], 80) for case in cases[::4]]
     with tempfile.TemporaryDirectory() as cache, ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda job: run(binary, folder, cache, *job), jobs))
