@@ -31,8 +31,9 @@ LDFLAGS_ALL := $(SANITIZE) $(LDFLAGS)
 # when the program runs.
 CUDA_HOME ?= $(patsubst %/include/cuda.h,%,$(firstword $(wildcard /usr/local/cuda/include/cuda.h)))
 ifneq ($(CUDA_HOME),)
-ALL_CFLAGS += -isystem $(CUDA_HOME)/include
+ALL_CFLAGS += -isystem $(CUDA_HOME)/include -isystem $(CUDA_HOME)/extras/CUPTI/include
 endif
+CUPTI_HEADERS := $(if $(CUDA_HOME),$(firstword $(wildcard $(CUDA_HOME)/include/cupti.h $(CUDA_HOME)/extras/CUPTI/include/cupti.h)))
 
 # A folder is an archive; it may use those to its right (README, "The house").
 FOLDERS := server db profiler fusion runtime capture backends passes lower graph lang base
@@ -45,6 +46,7 @@ $(foreach f,runtime capture backends passes lower graph lang base,$(eval dir_$f 
 # Rooms: folders of a folder, in one archive with it (they call each other).
 rooms_runtime := tensor torch eager lazy trace fork grad exec record entry frame
 rooms_backends := $(if $(CUDA_HOME),cuda,cuda/absent)
+rooms_profiler := $(if $(CUPTI_HEADERS),cupti,cupti/absent)
 sources = $(filter-out server/main.c,$(wildcard $(dir_$1)/*.c) $(wildcard $(rooms_$1:%=$(dir_$1)/%/*.c)))
 objects = $(patsubst %.c,$B/%.o,$(call sources,$1)) $(extra_$1)
 

@@ -5,37 +5,9 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
-#include "fusion/base/vec.h"
-#include "fusion/lower/lower.h"
+#include "profiler/recorder_told.h"
 
 enum { ENOUGH_NS = 20 * 1000 * 1000 };
-
-/* An event as it was told; `op` lives as long as the engine. */
-struct told {
-	int64_t begin_ns, end_ns;
-	enum timeline_kind kind;
-	int graph, kernel; /* of a kernel; graph -1: eager, of `op` */
-	const char *op;
-	int line;
-	uint32_t correlation;
-};
-
-/* Of a lane: which name stands for what was told. */
-struct known_name {
-	struct told of;
-	uint32_t name;
-};
-
-struct recorder {
-	struct timeline_writer *writer;
-	struct told *told;
-	int n, limit;
-	int64_t lost, calls;
-	const char *op; /* the eager op under way */
-	int line;
-	uint32_t correlation, phases[TIMELINE_KIND_COUNT];
-	VEC(struct known_name) names;
-};
 
 struct recorder *recorder_create(timeline_block_fn *put, void *self, int lanes, struct err *err)
 {
@@ -62,6 +34,7 @@ void recorder_destroy(struct recorder *r)
 {
 	if (!r)
 		return;
+	device_trace_stop(r->device, NULL);
 	timeline_writer_destroy(r->writer);
 	VEC_FREE(&r->names);
 	free(r->told);
@@ -86,11 +59,24 @@ static void on_eager_op(void *self, const char *name, int line)
 	r->line = line;
 }
 
+/* What the device runs for it is found by this id: the place of what will be told. */
+static void on_launching(void *self, bool library, bool generated)
+{
+	struct recorder *r = self;
+
+	r->library = library;
+	r->generated = generated;
+	if (r->device && library)
+		device_trace_push(r->device, r->n < r->limit ? (uint32_t)r->n + 1 : 0);
+}
+
 static void on_launched(void *self, int graph, int kernel, int64_t begin_ns, int64_t end_ns)
 {
 	struct recorder *r = self;
 	bool eager = graph < 0;
 
+	if (r->device && r->library)
+		device_trace_pop(r->device);
 	tell(r, (struct told){ .begin_ns = begin_ns,
 			       .end_ns = end_ns,
 			       .kind = eager ? TIMELINE_EAGER : TIMELINE_KERNEL,
@@ -98,6 +84,8 @@ static void on_launched(void *self, int graph, int kernel, int64_t begin_ns, int
 			       .kernel = kernel,
 			       .op = eager ? r->op : NULL,
 			       .line = eager ? r->line : 0,
+			       .library = r->library,
+			       .generated = r->generated,
 			       .correlation = ++r->correlation });
 }
 
@@ -110,7 +98,8 @@ static void on_phase(void *self, enum fusion_phase phase, int64_t begin_ns, int6
 	struct recorder *r = self;
 	struct told told = { .begin_ns = begin_ns, .end_ns = end_ns, .kind = kinds[phase] };
 
-	if (phase == PHASE_KERNEL) /* on_launched() has it */
+	/* on_launched() has it; what a launch costs its caller is all of it on a device. */
+	if (phase == PHASE_KERNEL || (r->on_device && phase == PHASE_LAUNCH))
 		return;
 	if (phase == PHASE_LAUNCH) /* told behind its kernel */
 		told.correlation = r->correlation;
@@ -147,137 +136,27 @@ static bool watch_calls(struct recorder *r, struct lane *lane, struct err *err)
 
 /* ---- what was told, as events ---- */
 
-/* Ops and lines of a kernel, from the nodes that it computes. */
-static void describe_nodes(json_t *row, const struct fusion_graph_info *info,
-			   const struct kernel *k)
-{
-	json_t *ops = json_array(), *lines = json_array();
-
-	/* Where something falls back each piece is a graph of its own. */
-	for (int i = 0; info->n_pieces == 1 && info->optimised && i < k->n_nodes; i++) {
-		const struct node *n;
-		bool again = false;
-
-		if (k->nodes[i] < 0 || k->nodes[i] >= info->optimised->n_nodes)
-			continue;
-		n = info->optimised->nodes[k->nodes[i]];
-		json_array_append_new(ops,
-				      json_string(n->fx && n->fx[0] ? n->fx : op_info(n->op)->id));
-		for (size_t at = 0; at < json_array_size(lines); at++)
-			again |= json_integer_value(json_array_get(lines, at)) == n->line;
-		if (n->line > 0 && !again)
-			json_array_append_new(lines, json_integer(n->line));
-	}
-	json_object_set_new(row, "ops", ops);
-	json_object_set_new(row, "lines", lines);
-}
-
-static json_t *kernel_row(const struct lane *lane, const struct told *t, bool *library)
-{
-	struct fusion_graph_info info;
-	const struct kernel *k;
-	json_t *row;
-
-	if (t->graph >= fusion_graph_count(lane->session))
-		return json_pack("{s:o}", "name", json_sprintf("kernel %d", t->kernel));
-	info = fusion_graph(lane->session, t->graph);
-	if (t->kernel < 0 || t->kernel >= info.n_kernels)
-		return json_pack("{s:o, s:i}", "name", json_sprintf("kernel %d", t->kernel),
-				 "graph", t->graph);
-	k = &info.kernels[t->kernel];
-	*library = k->form == FORM_LIBRARY;
-	row = json_pack("{s:s, s:i, s:s, s:o, s:s, s:s, s:I, s:I}", "name", k->name, "graph",
-			t->graph, "frame", info.frame, "compile",
-			json_sprintf("%d/%d", info.frame_id, info.compile_id), "form",
-			lower_form_name(k->form), "why", k->why ? k->why : "", "read_bytes",
-			(json_int_t)k->read_bytes, "written_bytes", (json_int_t)k->written_bytes);
-	describe_nodes(row, &info, k);
-	return row;
-}
-
-static json_t *eager_row(const struct told *t)
-{
-	const char *name = t->op ? t->op : "kernel";
-
-	return json_pack("{s:s, s:[s], s:o}", "name", name, "ops", name, "lines",
-			 t->line > 0 ? json_pack("[i]", t->line) : json_array());
-}
-
-static bool same_name(const struct told *a, const struct told *b)
-{
-	if (a->graph != b->graph || a->kernel != b->kernel || a->line != b->line)
-		return false;
-	return a->op == b->op || (a->op && b->op && strcmp(a->op, b->op) == 0);
-}
-
-/* The name of a kernel; changes its kind where the kernel is a library's. */
-static uint32_t name_kernel(struct recorder *r, const struct lane *lane, struct told *t)
-{
-	bool library = false;
-	struct known_name known = { .of = *t };
-
-	for (size_t i = 0; i < r->names.len; i++)
-		if (same_name(&r->names.at[i].of, t)) {
-			t->kind = r->names.at[i].of.kind;
-			return r->names.at[i].name;
-		}
-	known.name = timeline_writer_name(r->writer, t->graph < 0 ? eager_row(t)
-								  : kernel_row(lane, t, &library));
-	t->kind = known.of.kind = library ? TIMELINE_LIBRARY : t->kind;
-	if (!VEC_PUSH(&r->names, known))
-		r->names.len = 0; /* they are made anew */
-	return known.name;
-}
-
-/* Names of what is not a kernel are the same for all lanes, but of calls. */
-static uint32_t name_other(struct recorder *r, const struct told *t)
-{
-	uint32_t *name = &r->phases[t->kind];
-
-	if (t->kind == TIMELINE_CALL)
-		return timeline_writer_name(
-		    r->writer, json_pack("{s:o, s:i}", "name", json_sprintf("calls[%d]", t->kernel),
-					 "call", t->kernel));
-	if (!*name)
-		*name = timeline_writer_name(
-		    r->writer, json_pack("{s:s}", "name", timeline_kind_name(t->kind)));
-	return *name;
-}
-
-static uint32_t add_lane(struct recorder *r, const struct lane *lane, const int64_t *n,
-			 const char *role)
-{
-	json_t *row = json_pack("{s:s, s:s, s:s}", "name", role, "role", role, "mode",
-				fusion_mode_name(lane->mode));
-
-	if (n)
-		json_object_set_new(row, "n", json_integer(*n));
-	return timeline_writer_lane(r->writer, row);
-}
-
-static bool is_kernel(enum timeline_kind kind)
-{
-	return kind == TIMELINE_KERNEL || kind == TIMELINE_EAGER;
-}
-
 static bool write_events(struct recorder *r, const struct lane *lane, const int64_t *n,
 			 struct err *err)
 {
-	uint32_t calls = add_lane(r, lane, n, "calls"), host = add_lane(r, lane, n, "host"),
-		 kernels = add_lane(r, lane, n, "kernels");
+	const struct recorded_lane at = { lane, n };
+	uint32_t calls = recorder_add_lane(r, &at, "calls"),
+		 host = recorder_add_lane(r, &at, "host"),
+		 kernels = r->on_device ? host : recorder_add_lane(r, &at, "kernels");
 
 	r->names.len = 0;
 	for (int i = 0; i < r->n; i++) {
 		struct told *t = &r->told[i];
-		bool kernel = is_kernel(t->kind);
-		uint32_t name = kernel ? name_kernel(r, lane, t) : name_other(r, t);
+		bool kernel = told_is_launch(t);
+		uint32_t name = kernel ? recorder_name_launch(r, lane, t, NULL)
+				       : recorder_name_other(r, t);
 		struct timeline_event e = {
 			.start_ns = t->begin_ns,
 			.duration_ns = t->end_ns - t->begin_ns,
 			.lane = kernel                     ? kernels
 				: t->kind == TIMELINE_CALL ? calls
 							   : host,
-			.kind = t->kind,
+			.kind = kernel && r->on_device ? TIMELINE_LAUNCH : t->kind,
 			.name = name,
 			.correlation = t->correlation,
 		};
@@ -285,30 +164,64 @@ static bool write_events(struct recorder *r, const struct lane *lane, const int6
 		if (!timeline_writer_add(r->writer, &e, err))
 			return false;
 	}
-	return true;
+	return !r->device || recorder_write_device(r, &at, err);
 }
 
 bool recorder_lane(struct recorder *r, struct lane *lane, const int64_t *n, struct err *err)
 {
-	struct fusion_observer observer = {
-		.self = r, .launched = on_launched, .phase = on_phase, .eager_op = on_eager_op
-	};
+	struct fusion_observer observer = { .self = r,
+					    .launching = on_launching,
+					    .launched = on_launched,
+					    .phase = on_phase,
+					    .eager_op = on_eager_op };
+	const struct wire_event *before;
 	bool ok;
 
 	r->n = 0;
 	r->op = NULL;
 	r->line = 0;
+	r->library = false;
+	fusion_wait(lane->engine);
+	if (r->device)
+		device_trace_take(r->device, &before);
 	fusion_observe(lane->session, &observer);
 	ok = watch_calls(r, lane, err);
 	fusion_observe(lane->session, NULL);
+	fusion_wait(lane->engine);
 	return ok && write_events(r, lane, n, err);
+}
+
+void recorder_begin_device(struct recorder *r)
+{
+	r->on_device = true;
+	r->device = device_trace_start(false, r->why, sizeof(r->why));
+}
+
+/* CUPTI's own count, and what could not be told from what. */
+static void add_device_facts(struct recorder *r, json_t *facts)
+{
+	struct wire_counts counts = { 0 };
+
+	if (!r->device) {
+		json_object_set_new(facts, "not_recorded", json_string(r->why));
+		return;
+	}
+	device_trace_stop(r->device, &counts);
+	r->device = NULL;
+	json_object_set_new(facts, "recorder", json_string("cupti"));
+	json_object_set_new(facts, "dropped",
+			    json_integer(r->lost + (json_int_t)(counts.dropped + counts.lost)));
+	json_object_set_new(facts, "doubtful",
+			    json_integer(r->doubtful + (json_int_t)counts.doubtful));
 }
 
 bool recorder_finish(struct recorder *r, struct err *err)
 {
-	json_t *facts = json_pack("{s:s, s:s, s:I, s:I}", "recorder", "engine", "clock",
+	json_t *facts = json_pack("{s:s, s:s, s:I, s:I, s:i}", "recorder", "engine", "clock",
 				  "CLOCK_MONOTONIC", "dropped", (json_int_t)r->lost, "calls",
-				  (json_int_t)r->calls);
+				  (json_int_t)r->calls, "doubtful", 0);
 
+	if (r->on_device)
+		add_device_facts(r, facts);
 	return timeline_writer_finish(r->writer, facts, err);
 }

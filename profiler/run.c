@@ -206,12 +206,12 @@ static void keep_samples(struct run *r, struct lane *lanes, int n)
 	}
 }
 
-/* The timelines of a point, once nothing is measured any more. */
+/* The timelines of a point, once nothing of it is measured any more. */
 static bool record_point(struct run *r, struct lane *lanes, struct err *err)
 {
 	const struct point *p = &r->w->points[r->point];
 
-	for (int k = 0; r->recorder && k < r->w->n_modes; k++)
+	for (int k = 0; k < r->w->n_modes; k++)
 		if (!recorder_lane(r->recorder, &lanes[k],
 				   r->w->sweep.kind != SWEEP_NONE ? &p->n : NULL, err))
 			return false;
@@ -242,7 +242,7 @@ static bool time_point(struct run *r, struct lane *lanes, struct mixed *mixed, j
 	if (!compare_modes(lanes, n, break_even, err) || !mixed_report(mixed, lanes, err))
 		return false;
 	keep_samples(r, lanes, n);
-	return record_point(r, lanes, err);
+	return !r->recorder || workload_on_device(r->w) || record_point(r, lanes, err);
 }
 
 /* A timed run compiles cold, so that compile_ms is what a first user pays. */
@@ -392,6 +392,48 @@ static bool run_points(struct run *r, json_t *report, json_t *device, struct err
 	return sweep_break_even(r, top, err);
 }
 
+/* A lane that has made its calls once, nothing of which is measured. */
+static bool warm_lane(struct run *r, struct lane *lane, enum fusion_mode mode,
+		      const struct inputs *inputs, struct err *err)
+{
+	const struct point *p = &r->w->points[r->point];
+
+	if (r->options->progress &&
+	    !r->options->progress(r->options->self, 0.99, "timelines of the device", -1))
+		return err_set(err, ERR_CANCELLED, "the run was cancelled");
+	if (!lane_create(lane, r->w, p, mode, inputs, r->options->cache_dir, err))
+		return false;
+	for (int i = 0; i < inputs->n_calls; i++) {
+		if (!lane_call(lane, i, &lane->outputs[i], err))
+			return false;
+		lane->writes = lane->writes || lane_wrote(lane, i);
+	}
+	return prepare_timing(lane, err);
+}
+
+/* On a GPU CUPTI is in the process from here on, and a launch costs more: a run of its
+ * own, behind all that is measured. */
+static bool record_device(struct run *r, struct err *err)
+{
+	bool ok = true;
+
+	recorder_begin_device(r->recorder);
+	for (r->point = r->first; ok && r->point < r->end; r->point++) {
+		struct lane lanes[MEASURE_MAX_LANES] = { { 0 } };
+		struct inputs inputs;
+
+		if (!inputs_create(&inputs, r->w, &r->w->points[r->point], err))
+			return false;
+		for (int k = 0; ok && k < r->w->n_modes; k++)
+			ok = warm_lane(r, &lanes[k], r->w->modes[k], &inputs, err);
+		ok = ok && record_point(r, lanes, err);
+		for (int k = 0; k < MEASURE_MAX_LANES; k++)
+			lane_destroy(&lanes[k]);
+		inputs_destroy(&inputs);
+	}
+	return ok;
+}
+
 static bool choose_points(struct run *r, struct err *err)
 {
 	const struct workload *w = r->w;
@@ -449,6 +491,7 @@ json_t *profiler_run(const struct workload *w, const struct profiler_options *op
 			goto fail;
 	}
 	if (!run_points(&r, report, device, err) ||
+	    (r.recorder && workload_on_device(w) && !record_device(&r, err)) ||
 	    (r.recorder && !recorder_finish(r.recorder, err)))
 		goto fail;
 	json_object_set_new(report, "seconds", json_real((double)(clock_ns() - r.begin_ns) * 1e-9));

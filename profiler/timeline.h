@@ -43,7 +43,8 @@
 	KIND(API, "api")           /* a call of the driver or the runtime */                       \
 	KIND(RANGE, "range")       /* that the program itself marked */                            \
 	KIND(OVERHEAD, "overhead") /* of the recording */                                          \
-	KIND(WAIT, "wait")         /* of the host for the device */
+	KIND(WAIT, "wait")         /* of the host for the device */                                \
+	KIND(MEMORY, "memory")     /* an allocation or a release, of so many bytes */
 
 enum timeline_kind {
 #define KIND(id, name) TIMELINE_##id,

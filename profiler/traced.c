@@ -1,7 +1,6 @@
 /* profiler/traced.c -- see traced.h. */
 #include "profiler/traced.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,9 +9,11 @@
 #include <unistd.h>
 
 #include "fusion/base/vec.h"
+#include "profiler/demangle.h"
+#include "profiler/launch_shape.h"
 #include "profiler/timeline.h"
 
-enum { READ_BYTES = 1 << 16, MAX_LANES = 256, SHAPE_SLOTS = 4096 };
+enum { READ_BYTES = 1 << 16 };
 
 /* A stream, or a thread's calls, of a process. */
 struct traced_lane {
@@ -31,19 +32,12 @@ struct process {
 	uint64_t kernels;
 };
 
-struct known_shape {
-	int32_t grid[3], block[3], cluster[3];
-	uint32_t registers, static_bytes, dynamic_bytes;
-	uint32_t shape; /* 0: free */
-};
-
 struct traced {
 	FILE *file;
 	struct timeline_writer *writer;
 	VEC(struct process) processes;
-	struct known_shape shapes[SHAPE_SLOTS];
-	char *(*demangle)(const char *, char *, size_t *, int *);
-	void *cxx;
+	struct launch_shapes shapes;
+	struct demangler demangler;
 };
 
 static bool put(void *self, const void *block, size_t len, struct err *err)
@@ -71,10 +65,7 @@ struct traced *traced_create(const char *path, struct err *err)
 		traced_destroy(t);
 		return NULL;
 	}
-	/* Names of C++ kernels are read by the C++ runtime, where there is one. */
-	t->cxx = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
-	if (t->cxx)
-		*(void **)&t->demangle = dlsym(t->cxx, "__cxa_demangle");
+	demangler_open(&t->demangler);
 	return t;
 }
 
@@ -97,8 +88,7 @@ void traced_destroy(struct traced *t)
 	timeline_writer_destroy(t->writer);
 	if (t->file)
 		fclose(t->file);
-	if (t->cxx)
-		dlclose(t->cxx);
+	demangler_close(&t->demangler);
 	free(t);
 }
 
@@ -126,18 +116,16 @@ int traced_poll(const struct traced *t, struct pollfd *fds)
 
 static void take_name(struct traced *t, struct process *p, const char *bytes, size_t len)
 {
-	char text[WIRE_NAME_BYTES + 1], *readable = NULL;
+	char text[WIRE_NAME_BYTES + 1], *readable;
 	uint32_t number;
 	json_t *row;
-	int status;
 
 	if (len < sizeof(number) || len - sizeof(number) > WIRE_NAME_BYTES)
 		return;
 	memcpy(&number, bytes, sizeof(number));
 	memcpy(text, bytes + sizeof(number), len - sizeof(number));
 	text[len - sizeof(number)] = '\0';
-	if (t->demangle && text[0] == '_')
-		readable = t->demangle(text, NULL, NULL, &status);
+	readable = demangle(&t->demangler, text);
 	row = json_pack("{s:s}", "name", readable ? readable : text);
 	if (readable && row)
 		json_object_set_new(row, "mangled", json_string(text));
@@ -179,44 +167,6 @@ static uint32_t lane_of(struct traced *t, struct process *p, const struct wire_e
 	return lane.lane;
 }
 
-static json_t *triple(const int32_t v[3])
-{
-	return json_pack("[i, i, i]", v[0], v[1], v[2]);
-}
-
-static uint32_t shape_of(struct traced *t, const struct wire_event *e)
-{
-	struct known_shape key = { .registers = e->registers,
-				   .static_bytes = e->static_bytes,
-				   .dynamic_bytes = e->dynamic_bytes };
-	uint32_t hash = 2166136261u;
-
-	if (e->kind != TIMELINE_KERNEL)
-		return 0;
-	memcpy(key.grid, e->grid, sizeof(key.grid));
-	memcpy(key.block, e->block, sizeof(key.block));
-	memcpy(key.cluster, e->cluster, sizeof(key.cluster));
-	for (size_t i = 0; i < offsetof(struct known_shape, shape); i++)
-		hash = (hash ^ ((const uint8_t *)&key)[i]) * 16777619u;
-	for (uint32_t tried = 0; tried < 32; tried++) {
-		struct known_shape *slot = &t->shapes[(hash + tried) % SHAPE_SLOTS];
-
-		if (slot->shape && memcmp(slot, &key, offsetof(struct known_shape, shape)) == 0)
-			return slot->shape;
-		if (slot->shape)
-			continue;
-		key.shape = timeline_writer_shape(
-		    t->writer, json_pack("{s:o, s:o, s:o, s:I, s:I, s:I}", "grid", triple(key.grid),
-					 "block", triple(key.block), "cluster", triple(key.cluster),
-					 "registers", (json_int_t)key.registers, "static_bytes",
-					 (json_int_t)key.static_bytes, "dynamic_bytes",
-					 (json_int_t)key.dynamic_bytes));
-		*slot = key;
-		return key.shape;
-	}
-	return 0;
-}
-
 static bool take_events(struct traced *t, struct process *p, const char *bytes, size_t len,
 			struct err *err)
 {
@@ -235,7 +185,7 @@ static bool take_events(struct traced *t, struct process *p, const char *bytes, 
 						 .kind = e.kind,
 						 .name = e.name < p->names.len ? p->names.at[e.name]
 									       : 0,
-						 .shape = shape_of(t, &e),
+						 .shape = launch_shape(&t->shapes, t->writer, &e),
 						 .correlation = e.correlation };
 		p->kernels += e.kind == TIMELINE_KERNEL;
 		if (!timeline_writer_add(t->writer, &event, err))
@@ -330,30 +280,31 @@ bool traced_read(struct traced *t, struct err *err)
 
 static json_t *process_json(const struct process *p)
 {
-	return json_pack("{s:i, s:i, s:s, s:I, s:I, s:I, s:I, s:b, s:s?}", "pid", (int)p->hello.pid,
-			 "parent", (int)p->hello.parent, "command", p->command ? p->command : "",
-			 "kernels", (json_int_t)p->kernels, "records",
-			 (json_int_t)p->counts.records, "dropped", (json_int_t)p->counts.dropped,
-			 "lost", (json_int_t)p->counts.lost, "finished", (int)p->counts.finished,
-			 "fault", p->fault);
+	return json_pack(
+	    "{s:i, s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:b, s:s?}", "pid", (int)p->hello.pid,
+	    "parent", (int)p->hello.parent, "command", p->command ? p->command : "", "kernels",
+	    (json_int_t)p->kernels, "records", (json_int_t)p->counts.records, "dropped",
+	    (json_int_t)p->counts.dropped, "lost", (json_int_t)p->counts.lost, "doubtful",
+	    (json_int_t)p->counts.doubtful, "finished", (int)p->counts.finished, "fault", p->fault);
 }
 
 bool traced_finish(struct traced *t, FILE *out, struct err *err)
 {
 	json_t *list = json_array();
-	uint64_t dropped = 0;
+	uint64_t dropped = 0, doubtful = 0;
 
 	for (size_t i = 0; i < t->processes.len; i++) {
 		const struct process *p = &t->processes.at[i];
 
 		dropped += p->counts.dropped + p->counts.lost;
+		doubtful += p->counts.doubtful;
 		json_array_append_new(list, process_json(p));
 		fprintf(out,
 			"breakeven trace: process %d (%.80s): %llu kernels, %llu dropped, %llu "
-			"lost%s\n",
+			"lost, %llu doubtful%s\n",
 			(int)p->hello.pid, p->command ? p->command : "",
 			(unsigned long long)p->kernels, (unsigned long long)p->counts.dropped,
-			(unsigned long long)p->counts.lost,
+			(unsigned long long)p->counts.lost, (unsigned long long)p->counts.doubtful,
 			p->fault             ? ""
 			: p->counts.finished ? ""
 					     : "; it ended without its last records");
@@ -365,8 +316,9 @@ bool traced_finish(struct traced *t, FILE *out, struct err *err)
 		fprintf(out, "breakeven trace: no process of the command used CUDA (or its driver "
 			     "does not load CUDA_INJECTION64_PATH)\n");
 	return timeline_writer_finish(t->writer,
-				      json_pack("{s:s, s:s, s:I, s:o}", "recorder", "cupti",
+				      json_pack("{s:s, s:s, s:I, s:I, s:o}", "recorder", "cupti",
 						"clock", "CLOCK_MONOTONIC", "dropped",
-						(json_int_t)dropped, "processes", list),
+						(json_int_t)dropped, "doubtful",
+						(json_int_t)doubtful, "processes", list),
 				      err);
 }

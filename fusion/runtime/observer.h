@@ -36,6 +36,9 @@ struct fusion_symbol {
 struct fusion_observer {
 	void *self;
 	void (*compiled)(void *self, int graph, int64_t compile_ns, int kernels, bool cached);
+	/* A launch begins, and has ended.  `library`: it calls an op's own function, and
+	 * `generated`: a generated kernel runs, behind that where there are both. */
+	void (*launching)(void *self, bool library, bool generated);
 	void (*launched)(void *self, int graph, int kernel, int64_t begin_ns, int64_t end_ns);
 	void (*phase)(void *self, enum fusion_phase phase, int64_t begin_ns, int64_t end_ns);
 	void (*recompiled)(void *self, const char *frame, const char *reason);

@@ -3,7 +3,6 @@
 # A library for itself alone, built where the headers of the CUDA Toolkit are; CUPTI is
 # loaded when it runs.  The fake CUPTI and driver of tests/cupti need no GPU.
 
-CUPTI_HEADERS := $(if $(CUDA_HOME),$(firstword $(wildcard $(CUDA_HOME)/include/cupti.h $(CUDA_HOME)/extras/CUPTI/include/cupti.h)))
 CUPTI_FLAGS := -std=gnu11 -O2 -g -pthread -D_GNU_SOURCE -I. -isystem $(CUDA_HOME)/include -isystem $(CUDA_HOME)/extras/CUPTI/include
 INJECT := $(if $(CUPTI_HEADERS),$B/libbreakeven_inject.so)
 
@@ -14,7 +13,7 @@ tests: $(if $(INJECT),$B/tests/cupti/libcupti_fake.so $B/tests/cupti/driver)
 without-cupti:
 	@echo "  --    no libbreakeven_inject.so for \`breakeven trace\`: cupti.h of the CUDA Toolkit is missing (CUDA_HOME names its folder)"
 
-$B/libbreakeven_inject.so: $(wildcard profiler/cupti/*.c profiler/cupti/*.h) profiler/timeline.h
+$B/libbreakeven_inject.so: $(wildcard profiler/cupti/inject/*.c profiler/cupti/*.c profiler/cupti/*.h) profiler/timeline.h
 $B/tests/cupti/libcupti_fake.so: tests/cupti/fake.c
 $B/libbreakeven_inject.so $B/tests/cupti/libcupti_fake.so:
 	@mkdir -p $(@D)

@@ -10,8 +10,9 @@
 #include <stdint.h>
 
 #define WIRE_SOCKET "BREAKEVEN_TRACE_SOCKET"
-#define WIRE_OPTIONS "BREAKEVEN_TRACE_OPTIONS" /* letters: 'a' API calls too */
-#define WIRE_CUPTI "BREAKEVEN_TRACE_CUPTI"     /* path of a libcupti; unset: looked for */
+#define WIRE_OPTIONS                                                                               \
+	"BREAKEVEN_TRACE_OPTIONS"          /* letters: 'a' API calls too, 'q' no ranges or memory */
+#define WIRE_CUPTI "BREAKEVEN_TRACE_CUPTI" /* path of a libcupti; unset: looked for */
 
 enum wire_type {
 	WIRE_HELLO = 1,  /* struct wire_hello, then the command line */
@@ -33,17 +34,21 @@ struct wire_hello {
 
 struct wire_event {
 	int64_t start_ns, end_ns, bytes;
-	uint32_t kind; /* enum timeline_kind */
+	uint32_t kind; /* enum timeline_kind, or WIRE_EXTERNAL */
 	uint32_t name;
 	uint32_t device, context, stream; /* of an API call: stream is the thread */
 	uint32_t correlation, graph;
 	int32_t grid[3], block[3], cluster[3];
 	uint32_t registers, static_bytes, dynamic_bytes; /* a thread's, a block's */
-	uint32_t unused;
+	uint32_t external;                               /* who reads fills it in; 0: none */
 };
 
+/* No event of its own: what has this correlation was launched under the id `name`. */
+enum { WIRE_EXTERNAL = 1000 };
+
 struct wire_counts {
-	uint64_t records, dropped, lost; /* lost: read, but not sent for lack of memory */
+	uint64_t records, dropped, lost; /* lost: read, but not sent on */
+	uint64_t doubtful;               /* without times, or half of a range: left out */
 	uint32_t buffers, finished;      /* finished: 1 at an orderly end */
 };
 

@@ -1,18 +1,50 @@
-/* tests/cupti/fake.c -- a libcupti without a GPU: FAKE_KERNELS kernels are "recorded" in
- * the buffers that it asks for, and FAKE_DROPPED more are told as dropped; FAKE_HOLDER
- * names who else records.  Then a driver: loads the injection library as CUDA does. */
+/* tests/cupti/fake.c -- a libcupti without a GPU.
+ *
+ * In a process with tests/cuda/driver.c the kernels that were launched there are
+ * "recorded", those between a push and a pop with their external id.  In one without,
+ * FAKE_KERNELS are, in steps of FAKE_STEP a flush (all at the end), with an NVTX range
+ * around each thousand and as many allocations as FAKE_MEMORY.  FAKE_DROPPED more are
+ * told as dropped, FAKE_TIMELESS have no times, FAKE_HOLDER names who else records.
+ */
 #include <cupti.h>
+#include <dlfcn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_PUSHES = 4096 };
+
 static CUpti_BuffersCallbackRequestFunc wanted;
 static CUpti_BuffersCallbackCompleteFunc complete;
-static uint32_t at, dropped;
+static CUpti_TimestampCallbackFunc clock_of;
+static uint32_t at, dropped, timeless, correlation, markers, memories;
+static uint8_t *buffer;
+static size_t bytes, used;
+static bool kinds[CUPTI_ACTIVITY_KIND_COUNT];
+
+/* The launches of the driver that stands in, by their place in its log. */
+static const char *(*launched)(void);
+static void (*forget)(void);
+static struct {
+	size_t from, to;
+	uint64_t id;
+} pushes[MAX_PUSHES];
+static int n_pushes;
 
 #define API __attribute__((visibility("default")))
 static uint32_t number(const char *name)
 {
 	return getenv(name) ? (uint32_t)atoi(getenv(name)) : 0;
+}
+
+static void find_driver(void)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+
+	if (!driver)
+		return;
+	*(void **)&launched = dlsym(driver, "stand_in_log");
+	*(void **)&forget = dlsym(driver, "stand_in_clear");
 }
 
 API CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc a,
@@ -21,23 +53,28 @@ API CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc 
 	wanted = a;
 	complete = b;
 	dropped = number("FAKE_DROPPED");
+	timeless = number("FAKE_TIMELESS");
+	find_driver();
+	if (forget)
+		forget();
 	return CUPTI_SUCCESS;
 }
 
 API CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc f)
 {
+	clock_of = f;
 	return f() > 0 ? CUPTI_SUCCESS : CUPTI_ERROR_UNKNOWN;
 }
 
 API CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 {
-	(void)kind;
+	kinds[kind] = true;
 	return CUPTI_SUCCESS;
 }
 
 API CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
 {
-	(void)kind;
+	kinds[kind] = false;
 	return CUPTI_SUCCESS;
 }
 
@@ -47,40 +84,181 @@ API CUptiResult cuptiActivityFlushPeriod(uint32_t ms)
 	return CUPTI_SUCCESS;
 }
 
-/* All kernels, a buffer after the other. */
-API CUptiResult cuptiActivityFlushAll(uint32_t flag)
+API CUptiResult cuptiFinalize(void)
 {
-	while (flag && at < number("FAKE_KERNELS")) {
-		uint8_t *buffer = NULL;
-		size_t bytes = 0, most = 0, used = 0;
+	return CUPTI_SUCCESS;
+}
 
-		wanted(&buffer, &bytes, &most);
-		for (;
-		     used + sizeof(CUpti_ActivityKernel10) <= bytes && at < number("FAKE_KERNELS");
-		     used += sizeof(CUpti_ActivityKernel10), at++) {
-			CUpti_ActivityKernel10 *k = (CUpti_ActivityKernel10 *)(buffer + used);
-
-			memset(k, 0, sizeof(*k));
-			k->kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-			k->start = 1000000 + 100 * (uint64_t)at;
-			k->end = k->start + 60;
-			k->streamId = 7 + at % 2;
-			k->name = at % 2 ? "_Z3addPfi" : "plain";
-			k->gridX = 8;
-			k->correlationId = at;
-		}
-		complete(NULL, 0, buffer, bytes, used);
+API CUptiResult cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind kind,
+						       uint64_t id)
+{
+	(void)kind;
+	if (launched && n_pushes < MAX_PUSHES) {
+		pushes[n_pushes].from = strlen(launched());
+		pushes[n_pushes++].id = id;
 	}
 	return CUPTI_SUCCESS;
 }
 
-API CUptiResult cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, CUpti_Activity **record)
+API CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind kind,
+						      uint64_t *last)
 {
-	uint8_t *next = *record ? (uint8_t *)*record + sizeof(CUpti_ActivityKernel10) : buffer;
+	(void)kind;
+	*last = 0;
+	if (launched && n_pushes)
+		pushes[n_pushes - 1].to = strlen(launched());
+	return CUPTI_SUCCESS;
+}
 
-	if (next + sizeof(CUpti_ActivityKernel10) > buffer + valid)
+/* ---- records */
+
+static size_t size_of(CUpti_ActivityKind kind)
+{
+	return kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION
+		   ? sizeof(CUpti_ActivityExternalCorrelation)
+	       : kind == CUPTI_ACTIVITY_KIND_MARKER  ? sizeof(CUpti_ActivityMarker2)
+	       : kind == CUPTI_ACTIVITY_KIND_MEMORY2 ? sizeof(CUpti_ActivityMemory4)
+						     : sizeof(CUpti_ActivityKernel10);
+}
+
+static void hand_over(void)
+{
+	if (buffer)
+		complete(NULL, 0, buffer, bytes, used);
+	buffer = NULL;
+	used = 0;
+}
+
+/* A record of zeros; NULL: nobody wants its kind, or gives memory. */
+static void *record(CUpti_ActivityKind kind)
+{
+	size_t most = 0, size = size_of(kind);
+	CUpti_Activity *made;
+
+	if (!kinds[kind])
+		return NULL;
+	if (buffer && used + size > bytes)
+		hand_over();
+	if (!buffer)
+		wanted(&buffer, &bytes, &most);
+	if (!buffer)
+		return NULL;
+	made = (CUpti_Activity *)(buffer + used);
+	used += size;
+	memset(made, 0, size);
+	made->kind = kind;
+	return made;
+}
+
+static void kernel(const char *name, uint64_t start, uint32_t stream)
+{
+	CUpti_ActivityKernel10 *k = record(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+
+	if (!k)
+		return;
+	k->start = timeless ? 0 : start;
+	k->end = timeless ? 0 : start + 60;
+	timeless -= timeless > 0;
+	k->streamId = stream;
+	k->name = name;
+	k->gridX = 8;
+	k->blockX = 128;
+	k->registersPerThread = 24;
+	k->correlationId = ++correlation;
+}
+
+static void marker(const char *name, uint32_t id, uint64_t time, CUpti_ActivityFlag flags)
+{
+	CUpti_ActivityMarker2 *m = record(CUPTI_ACTIVITY_KIND_MARKER);
+
+	if (!m)
+		return;
+	m->flags = flags;
+	m->timestamp = time;
+	m->id = id;
+	m->objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
+	m->objectId.pt.threadId = 77;
+	m->name = name;
+}
+
+static void memory(uint64_t time, bool gets)
+{
+	CUpti_ActivityMemory4 *m = record(CUPTI_ACTIVITY_KIND_MEMORY2);
+
+	if (!m)
+		return;
+	m->memoryOperationType = gets ? CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION
+				      : CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE;
+	m->memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+	m->bytes = 1000;
+	m->timestamp = time;
+}
+
+static void made_up(uint32_t until)
+{
+	for (; at < until; at++) {
+		uint64_t start = 1000000 + 100 * (uint64_t)at;
+
+		if (at % 1000 == 0)
+			marker("thousand", ++markers, start, CUPTI_ACTIVITY_FLAG_MARKER_START);
+		if (memories < number("FAKE_MEMORY"))
+			memory(start, memories++ % 3 < 2);
+		kernel(at % 2 ? "_Z3addPfi" : "plain", start, 7 + at % 2);
+		if (at % 1000 == 999)
+			marker(NULL, markers, start + 60, CUPTI_ACTIVITY_FLAG_MARKER_END);
+	}
+}
+
+static uint64_t external_id(size_t place)
+{
+	for (int i = 0; i < n_pushes; i++)
+		if (pushes[i].from <= place && place < pushes[i].to)
+			return pushes[i].id;
+	return 0;
+}
+
+/* "k0 ..." a line; names live as long as the process. */
+static void of_driver(void)
+{
+	const char *log = launched();
+
+	for (const char *line = log; *line;) {
+		size_t len = strcspn(line, " \n");
+		uint64_t id = external_id((size_t)(line - log));
+		CUpti_ActivityExternalCorrelation *x;
+
+		kernel(strndup(line, len), clock_of(), 7);
+		x = id ? record(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION) : NULL;
+		if (x) {
+			x->externalId = id;
+			x->correlationId = correlation;
+		}
+		line += strcspn(line, "\n");
+		line += *line == '\n';
+	}
+	n_pushes = 0;
+	forget();
+}
+
+API CUptiResult cuptiActivityFlushAll(uint32_t flag)
+{
+	uint32_t all = number("FAKE_KERNELS"), step = number("FAKE_STEP");
+
+	if (launched)
+		of_driver();
+	else if (flag || step)
+		made_up(flag || at + step > all ? all : at + step);
+	hand_over();
+	return CUPTI_SUCCESS;
+}
+
+API CUptiResult cuptiActivityGetNextRecord(uint8_t *from, size_t valid, CUpti_Activity **next)
+{
+	uint8_t *here = *next ? (uint8_t *)*next + size_of((*next)->kind) : from;
+
+	if (here >= from + valid)
 		return CUPTI_ERROR_MAX_LIMIT_REACHED;
-	*record = (CUpti_Activity *)next;
+	*next = (CUpti_Activity *)here;
 	return CUPTI_SUCCESS;
 }
 

@@ -307,12 +307,21 @@ void exec_copy_output(const struct exec *e, int index, struct tensor *const *inp
 		device->copy(device->self, at, e->buffers[out->buffer], bytes);
 }
 
+void exec_launching(const struct exec *e, int kernel, const struct fusion_observer *observer)
+{
+	const struct kernel *k = &e->lowered->kernels[kernel];
+
+	if (observer->launching)
+		observer->launching(observer->self, k->library != NULL, k->form != FORM_LIBRARY);
+}
+
 /* One watched launch: the kernel's time apart from what surrounds it. */
 static void launch_observed(struct exec *e, int k, bool backward,
 			    const struct fusion_observer *observer, int graph)
 {
 	int64_t before = clock_ns(), begin, end;
 
+	exec_launching(e, k, observer);
 	begin = clock_ns();
 	e->backend->launch(e->executable, k, e->buffers, e->env->pool, backward);
 	end = clock_ns();

@@ -22,6 +22,14 @@
  * @property {string} [form]
  * @property {number} [read_bytes]
  * @property {number} [written_bytes]
+ * @property {string} [symbol] of what a library ran
+ *
+ * @typedef {object} Shape what a launch asks of the device
+ * @property {number[]} grid
+ * @property {number[]} block
+ * @property {number} registers of a thread
+ * @property {number} static_bytes of shared memory, of a block
+ * @property {number} dynamic_bytes
  *
  * @typedef {object} Slice
  * @property {number} start
@@ -42,7 +50,7 @@
  * @property {boolean} sampled a slice may stand for several
  * @property {LaneInfo[]} lanes
  * @property {Record<string, NameInfo>} names
- * @property {Record<string, Record<string, unknown>>} shapes
+ * @property {Record<string, Shape>} shapes
  * @property {Total[]} totals of the window, exact
  * @property {Record<string, any>} facts
  * @property {Slice[]} slices in order of their starts
@@ -74,6 +82,7 @@ export const KIND_NAMES = {
   range: "Marked ranges",
   overhead: "Recording",
   wait: "Waits",
+  memory: "Memory",
 };
 
 /** The answer of the server. @param {ArrayBuffer} buffer @returns {View} */

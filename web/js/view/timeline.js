@@ -166,7 +166,9 @@ function ledger(whole) {
     h("b", {}, "Ledger"),
     text(`${plural(kernels, "kernel")} recorded`),
     text(`${count(facts.dropped ?? 0)} dropped in the whole run`),
+    text(`${count(facts.doubtful ?? 0)} doubtful`),
     text(`${count(facts.out_of_range ?? 0)} out of range`),
+    facts.not_recorded ? text(`the device was not recorded: ${facts.not_recorded}`) : null,
     text("a run of its own, after the latencies: watching makes calls slower"),
   );
 }
@@ -245,8 +247,19 @@ function fillSlice(place, slice, view, asked) {
   if (info.graph !== undefined) facts.push(["Graph", `${info.graph}, ${info.frame ?? ""} ${info.compile ?? ""}`]);
   if (info.read_bytes) facts.push(["Reads, writes", `${bytes(info.read_bytes)}, ${bytes(info.written_bytes ?? 0)}`]);
   if (info.why) facts.push(["Own kernel because", info.why]);
+  if (info.symbol) facts.push(["Symbol", info.symbol]);
+  if (slice.bytes) facts.push(["Bytes", bytes(slice.bytes)]);
+  const shape = view.shapes[slice.shape];
+  if (shape)
+    facts.push(
+      ["Grid, block", `${sides(shape.grid)}, ${sides(shape.block)}`],
+      ["Registers, shared memory", `${shape.registers}, ${bytes(shape.static_bytes + shape.dynamic_bytes)}`],
+    );
   return place.replaceChildren(title, h("dl", { class: "kv" }, facts.flatMap(([t, d]) => [h("dt", {}, t), h("dd", {}, d)])));
 }
+
+/** @param {number[]} of */
+const sides = (of) => of.join(" x ");
 
 /** Repeats what the panel beside holds. @param {HTMLElement} tip @param {Slice | null} slice @param {View} view */
 function showTip(tip, slice, view) {

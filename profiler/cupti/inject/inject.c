@@ -1,4 +1,4 @@
-/* profiler/cupti/inject.c -- libbreakeven_inject.so: records a process that is not ours.
+/* profiler/cupti/inject/inject.c -- libbreakeven_inject.so: records a process that is not ours.
  *
  * The CUDA driver loads the library that CUDA_INJECTION64_PATH names and calls its
  * InitializeInjection().  Rows go to the socket of `breakeven trace` as they come; where
@@ -17,6 +17,7 @@
 #include "profiler/cupti/collector.h"
 
 int InitializeInjection(void);
+int InitializeInjectionNvtx2(void *get_export_table);
 
 enum { COMMAND_BYTES = 512, FAULT_BYTES = 512 };
 
@@ -119,7 +120,7 @@ static void at_end(void)
 
 	if (!traced.collector || traced.pid != getpid())
 		return;
-	collector_stop(traced.collector);
+	collector_stop(traced.collector, false);
 	collector_counts(traced.collector, &counts);
 	counts.lost = traced.lost;
 	counts.finished = 1;
@@ -130,18 +131,28 @@ static void at_end(void)
 __attribute__((visibility("default"))) int InitializeInjection(void)
 {
 	const struct collector_sink sink = { .name = on_name, .events = on_events };
-	const char *path = getenv(WIRE_SOCKET), *options = getenv(WIRE_OPTIONS);
+	const char *path = getenv(WIRE_SOCKET), *letters = getenv(WIRE_OPTIONS);
+	bool quiet = letters && strchr(letters, 'q');
+	const struct collector_options options = { .library = getenv(WIRE_CUPTI),
+						   .api = letters && strchr(letters, 'a'),
+						   .ranges = !quiet,
+						   .memory = !quiet };
 	struct wire_hello hello = { .pid = getpid(), .parent = getppid() };
 	char command[COMMAND_BYTES], why[FAULT_BYTES];
 
 	if (!path || traced.collector || !reach(path))
 		return 1;
 	tell(WIRE_HELLO, &hello, sizeof(hello), command, command_line(command));
-	traced.collector = collector_start(&sink, getenv(WIRE_CUPTI),
-					   options && strchr(options, 'a'), why, sizeof(why));
+	traced.collector = collector_start(&sink, &options, why, sizeof(why));
 	if (traced.collector)
 		atexit(at_end);
 	else
 		tell(WIRE_FAULT, why, strlen(why), NULL, 0);
 	return 1;
+}
+
+/* NVTX, by NVTX_INJECTION64_PATH, in the program's first range. */
+__attribute__((visibility("default"))) int InitializeInjectionNvtx2(void *get_export_table)
+{
+	return collector_nvtx(getenv(WIRE_CUPTI), get_export_table);
 }

@@ -1,0 +1,71 @@
+/* profiler/recorder_told.h -- private: a recording, for the files of the recorder. */
+#ifndef PROFILER_RECORDER_TOLD_H
+#define PROFILER_RECORDER_TOLD_H
+
+#include "fusion/base/vec.h"
+#include "profiler/device_trace.h"
+#include "profiler/launch_shape.h"
+#include "profiler/recorder.h"
+
+/* An event as it was told; `op` lives as long as the engine. */
+struct told {
+	int64_t begin_ns, end_ns;
+	enum timeline_kind kind;
+	int graph, kernel; /* of a kernel; graph -1: eager, of `op` */
+	const char *op;
+	int line;
+	bool library, generated; /* observer.h, launching() */
+	uint32_t correlation;
+};
+
+/* Of a lane: which name stands for what was told, and for what a library ran for it. */
+struct known_name {
+	struct told of;
+	const char *symbol; /* NULL: its own */
+	uint32_t name;
+};
+
+struct recorder {
+	struct timeline_writer *writer;
+	struct told *told;
+	int n, limit;
+	int64_t lost, calls, doubtful;
+	const char *op; /* the eager op under way */
+	int line;
+	bool library, generated; /* of the launch under way */
+	uint32_t correlation, phases[TIMELINE_KIND_COUNT];
+	VEC(struct known_name) names;
+
+	bool on_device;              /* kernels run on a GPU */
+	struct device_trace *device; /* NULL: nobody sees them; `why` */
+	char why[256];
+	struct launch_shapes shapes;
+};
+
+/* What its rows in the tables say. */
+struct recorded_lane {
+	const struct lane *lane;
+	const int64_t *n; /* the point of a sweep; NULL: there is none */
+};
+
+static inline bool told_is_launch(const struct told *t)
+{
+	return t->kind == TIMELINE_KERNEL || t->kind == TIMELINE_LIBRARY ||
+	       t->kind == TIMELINE_EAGER;
+}
+
+/* recorder_names.c.  A row of the table of lanes, and its number there. */
+json_t *recorder_lane_row(const struct recorded_lane *at, const char *role);
+uint32_t recorder_add_lane(struct recorder *r, const struct recorded_lane *at, const char *role);
+
+/* The name of a kernel; changes its kind where the kernel is a library's.  `symbol`: of
+ * what a library ran for it; NULL: its own. */
+uint32_t recorder_name_launch(struct recorder *r, const struct lane *lane, struct told *t,
+			      const char *symbol);
+uint32_t recorder_name_symbol(struct recorder *r, const char *symbol); /* of nobody's */
+uint32_t recorder_name_other(struct recorder *r, const struct told *t);
+
+/* recorder_device.c.  What the device ran since the last lane, laid to what was told. */
+bool recorder_write_device(struct recorder *r, const struct recorded_lane *at, struct err *err);
+
+#endif

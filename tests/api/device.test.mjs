@@ -1,0 +1,86 @@
+// tests/api/device.test.mjs -- timelines of a GPU in a run of our own: a driver and a CUPTI
+// that stand in (tests/cuda, tests/cupti).  What kernels compute means nothing there.
+import test, { after, before } from 'node:test';
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { binary, postRun, startServer, waitFor, workload } from './harness.mjs';
+import { decodeTimeline, DEVICE_KINDS } from '../../web/js/model/timeline.js';
+
+const built = resolve(dirname(binary), 'tests');
+const [driver, fake] = [join(built, 'cuda/libcuda.so.1'), join(built, 'cupti/libcupti_fake.so')];
+const nvrtc = existsSync('/usr/local/cuda/lib64/libnvrtc.so.13') || existsSync('/usr/local/cuda/lib64/libnvrtc.so');
+const without = !existsSync(driver) || !existsSync(fake) ? 'no headers of the CUDA Toolkit here'
+    : nvrtc ? false : 'no NVRTC here';
+
+/** A server whose workers find these libraries. */
+const start = (env = {}) => {
+    const set = { LD_LIBRARY_PATH: join(built, 'cuda'), BREAKEVEN_TRACE_CUPTI: fake, ...env };
+    return startServer({ prefix: ['env', ...Object.entries(set).map(([k, v]) => `${k}=${v}`)] });
+};
+async function view(server, id, query) {
+    const response = await fetch(`${server.url}/api/v1/runs/${id}/timeline?${query}`);
+    assert.equal(response.status, 200);
+    return decodeTimeline(await response.arrayBuffer());
+}
+const program = workload('    y = torch.relu(x) * 2\n    print("between")\n    return y.sum()', { device: 'cuda' });
+const kernels = (v) => v.slices.filter((s) => DEVICE_KINDS.includes(s.kind));
+
+let server, run;
+before(async () => {
+    if (without) return;
+    server = await start();
+    run = await waitFor(server, (await postRun(server, program)).body.id);
+});
+after(() => server?.stop());
+
+test('kernels come from CUPTI, each laid to its launch', { skip: without }, async () => {
+    assert.equal(run.error, null);
+    for (const mode of ['static', 'eager']) {
+        const v = await view(server, run.id, `mode=${mode}`);
+        assert.deepEqual(v.lanes.map((l) => l.name), ['calls', 'host', 'GPU 0, stream 7']);
+        const calls = v.slices.filter((s) => s.kind === 'call').length;
+        const launches = v.slices.filter((s) => s.kind === 'launch');
+        assert.ok(calls >= 3);
+        assert.equal(kernels(v).length, (mode === 'static' ? 2 : 3) * calls);
+        assert.equal(launches.length, kernels(v).length);
+        for (const k of kernels(v)) {
+            const launch = launches.filter((l) => l.correlation === k.correlation);
+            assert.equal(launch.length, 1);
+            assert.equal(launch[0].name, k.name);
+            assert.deepEqual(v.names[k.name].lines.length, mode === 'static' ? v.names[k.name].lines.length : 1);
+            assert.equal(v.shapes[k.shape].registers, 24);
+            assert.deepEqual(v.shapes[k.shape].block, [128, 0, 0]);
+        }
+        assert.equal(v.facts.recorder, 'cupti');
+        assert.equal(v.facts.dropped, 0);
+        assert.equal(v.facts.doubtful, 0);
+    }
+    const v = await view(server, run.id, 'mode=static');
+    assert.ok(kernels(v).some((k) => v.names[k.name].ops.includes('relu') && v.names[k.name].lines.includes(4)));
+});
+
+test('records that were dropped, or have no times, are counted', { skip: without }, async () => {
+    const other = await start({ FAKE_DROPPED: '5', FAKE_TIMELESS: '2' });
+    try {
+        const { id } = await waitFor(other, (await postRun(other, { ...program, modes: ['static'] })).body.id);
+        const v = await view(other, id, 'mode=static');
+        assert.equal(v.facts.dropped, 5);
+        assert.ok(v.facts.doubtful >= 2);
+    } finally {
+        await other.stop();
+    }
+});
+
+test('who else records is named; the host is recorded all the same', { skip: without }, async () => {
+    const other = await start({ FAKE_HOLDER: 'Nsight Systems' });
+    try {
+        const { id } = await waitFor(other, (await postRun(other, { ...program, modes: ['static'] })).body.id);
+        const v = await view(other, id, 'mode=static');
+        assert.match(v.facts.not_recorded, /another profiler records this process already: Nsight Systems/);
+        assert.equal(kernels(v).length, 0);
+        assert.ok(v.slices.some((s) => s.kind === 'launch'));
+    } finally {
+        await other.stop();
+    }
+});
