@@ -60,6 +60,26 @@ test('kernels come from CUPTI, each laid to its launch', { skip: without }, asyn
     assert.ok(kernels(v).some((k) => v.names[k.name].ops.includes('relu') && v.names[k.name].lines.includes(4)));
 });
 
+test('what a library runs is laid to the op that called it, by its external id', { skip: without }, async () => {
+    const products = workload('    y = x @ x.t()\n    z = y @ y\n    return torch.relu(z @ y)',
+        { device: 'cuda', modes: ['eager', 'static'] });
+    const { id } = await waitFor(server, (await postRun(server, products)).body.id);
+    for (const mode of ['eager', 'static']) {
+        const v = await view(server, id, `mode=${mode}`);
+        const calls = v.slices.filter((s) => s.kind === 'call').length;
+        const launches = v.slices.filter((s) => s.kind === 'launch');
+        const ran = kernels(v).filter((k) => v.names[k.name].symbol === 'product');
+        assert.equal(ran.length, 3 * calls);
+        assert.equal(new Set(ran.map((k) => k.correlation)).size, ran.length);
+        for (const k of ran) {
+            const launch = launches.find((l) => l.correlation === k.correlation);
+            assert.ok(launch.start <= k.start && v.names[k.name].ops.includes('matmul'));
+        }
+        assert.deepEqual([...new Set(ran.flatMap((k) => v.names[k.name].lines))].sort(), [4, 5, 6]);
+        assert.equal(v.facts.doubtful, 0);
+    }
+});
+
 test('records that were dropped, or have no times, are counted', { skip: without }, async () => {
     const other = await start({ FAKE_DROPPED: '5', FAKE_TIMELESS: '2' });
     try {

@@ -228,7 +228,10 @@ static void of_driver(void)
 		CUpti_ActivityExternalCorrelation *x;
 
 		kernel(strndup(line, len), clock_of(), 7);
-		x = id ? record(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION) : NULL;
+		/* Only calls of the runtime are recorded, by which libraries launch. */
+		x = id && strncmp(line, "product", len) == 0
+			? record(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION)
+			: NULL;
 		if (x) {
 			x->externalId = id;
 			x->correlationId = correlation;
