@@ -173,10 +173,24 @@ const char *fusion_parameter_name(const struct fusion_session *s, int index)
 	return session_parameter_name(&s->session, index);
 }
 
+/* What a device that has failed gave may be why a program fails: the device comes first. */
+static bool device_well(const struct fusion_session *s, bool ok, struct value *out, struct err *err)
+{
+	const struct device_memory *device = allocator_device(s->session.options.env->allocator);
+
+	if (!device || device->check(device->self, err))
+		return ok;
+	if (ok && out) {
+		value_unref(*out);
+		*out = (struct value){ .kind = VALUE_UNSET };
+	}
+	return false;
+}
+
 bool fusion_call(struct fusion_session *s, const struct value *args, int n, struct value *out,
 		 struct err *err)
 {
-	return session_call(&s->session, args, n, out, err);
+	return device_well(s, session_call(&s->session, args, n, out, err), out, err);
 }
 
 bool fusion_require_grad(struct fusion_session *s, struct value v, struct err *err)
@@ -188,7 +202,7 @@ bool fusion_require_grad(struct fusion_session *s, struct value v, struct err *e
 bool fusion_backward(struct fusion_session *s, struct value out, struct err *err)
 {
 	note_change(s);
-	return autograd_from(&s->session.eager.autograd, out, err);
+	return device_well(s, autograd_from(&s->session.eager.autograd, out, err), NULL, err);
 }
 
 struct value fusion_grad(struct value t)

@@ -72,8 +72,10 @@ struct allocator *fusion_allocator(struct fusion *f);
 const char *fusion_device_name(const struct fusion *f);
 
 /* Returns when all kernels that were launched are done; at once where they run on
- * the host. */
-void fusion_wait(struct fusion *f);
+ * the host.  False with DEVICE, where it is known with the kernel and its line: one
+ * has failed since the engine was made, and what was read of tensors since then means
+ * nothing.  The engine cannot go on, nor another of this process on that device. */
+bool fusion_wait(struct fusion *f, struct err *err);
 int fusion_threads(const struct fusion *f);
 
 /* Parses and checks names; NULL with code, line, column.  Source is copied. */

@@ -42,6 +42,11 @@ static bool choose_backend(struct fusion *f, const char *name, struct err *err)
 		return false;
 	if (backend_available(f->backend, &f->env.backend_env, why, sizeof(why)))
 		return true;
+	if (name && f->backend->on_device)
+		return err_set(err, ERR_NO_DEVICE,
+			       "the device %s does not work here: %s; leave the device out, or "
+			       "choose cpu",
+			       name, why);
 	if (name)
 		return err_set(err, ERR_COMPILER, "the backend %s does not work here: %s", name,
 			       why);
@@ -163,10 +168,12 @@ const char *fusion_device_name(const struct fusion *f)
 	return device ? device->name : NULL;
 }
 
-void fusion_wait(struct fusion *f)
+bool fusion_wait(struct fusion *f, struct err *err)
 {
 	const struct device_memory *device = allocator_device(f->env.allocator);
 
-	if (device)
-		device->wait(device->self);
+	if (!device)
+		return true;
+	device->wait(device->self);
+	return device->check(device->self, err);
 }

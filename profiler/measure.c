@@ -56,11 +56,11 @@ static bool cycles_restoring(struct lane *lane, int64_t cycles, double clock_cos
 
 			if (!lane_restore(lane, lane->timed[k], err))
 				return false;
-			fusion_wait(lane->engine);
-			begin = clock_ns();
-			if (!one_call(lane, lane->timed[k], err))
+			if (!fusion_wait(lane->engine, err))
 				return false;
-			fusion_wait(lane->engine);
+			begin = clock_ns();
+			if (!one_call(lane, lane->timed[k], err) || !fusion_wait(lane->engine, err))
+				return false;
 			*ns += (double)(clock_ns() - begin) - clock_cost;
 		}
 	return true;
@@ -74,13 +74,15 @@ static bool run_cycles(struct lane *lane, int64_t cycles, double clock_cost, dou
 	buf_clear(fusion_stdout(lane->session));
 	if (lane->writes)
 		return cycles_restoring(lane, cycles, clock_cost, ns, err);
-	fusion_wait(lane->engine);
+	if (!fusion_wait(lane->engine, err))
+		return false;
 	begin = clock_ns();
 	for (int64_t c = 0; c < cycles; c++)
 		for (int k = 0; k < lane->n_timed; k++)
 			if (!one_call(lane, lane->timed[k], err))
 				return false;
-	fusion_wait(lane->engine);
+	if (!fusion_wait(lane->engine, err))
+		return false;
 	*ns = (double)(clock_ns() - begin) - clock_cost;
 	return true;
 }

@@ -133,6 +133,8 @@ static bool run_calls(struct run *r, struct lane *lane, const struct lane *eager
 		lane->writes = lane->writes || lane_wrote(lane, i);
 		if (eager)
 			error = fmax(error, value_distance(lane->outputs[i], eager->outputs[i]));
+		if (!fusion_wait(lane->engine, err)) /* all that was read is so */
+			return false;
 	}
 	lane->peak_bytes = (int64_t)allocator_peak_bytes(a);
 	json_object_set_new(m, "peak_bytes", json_integer(lane->peak_bytes));

@@ -16,6 +16,7 @@
 #include "profiler/profiler.h"
 #include "server/cache_log.h"
 #include "server/commands.h"
+#include "server/locate.h"
 #include "server/pass_flag.h"
 #include "server/paths.h"
 #include "server/run_table.h"
@@ -258,6 +259,8 @@ static json_t *execute(const struct run_flags *f, const json_t *json, long long 
 	if (!f->cache && default_cache_dir(cache, sizeof(cache)))
 		options.cache_dir = cache;
 	report = profiler_run(w, &options, err);
+	if (!report)
+		locate_fault(json, options.cache_dir, f->registry, err);
 	if (terminal)
 		fprintf(stderr, "\r\033[K");
 	cache_log(report);

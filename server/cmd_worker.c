@@ -18,6 +18,7 @@
 #include "server/cache_log.h"
 #include "server/commands.h"
 #include "server/heap.h"
+#include "server/locate.h"
 #include "server/message.h"
 #include "server/request.h"
 #include "server/worker.h"
@@ -144,10 +145,11 @@ static bool explain_job(int fd, const struct workload *workload, struct err *err
 	return ok;
 }
 
-static bool run_job(int fd, const char *cache_dir, const struct registry *registry, struct err *err)
+static bool run_job(int fd, const char *cache_dir, bool blocking, const struct registry *registry,
+		    struct err *err)
 {
-	struct profiler_options options = { .timing = true,
-					    .passes = true,
+	struct profiler_options options = { .timing = !blocking,
+					    .passes = !blocking,
 					    .cache_dir = cache_dir,
 					    .version = breakeven_version(),
 					    .progress = send_progress,
@@ -169,6 +171,8 @@ static bool run_job(int fd, const char *cache_dir, const struct registry *regist
 		ok = explain_job(fd, workload, err);
 	else if (workload)
 		report = profiler_run(workload, &options, err);
+	if (workload && kind == MESSAGE_WORKLOAD && !report)
+		locate_fault(job, cache_dir, registry, err);
 	if (report) {
 		cache_log(report);
 		environment = profiler_environment(breakeven_version());
@@ -191,12 +195,14 @@ int cmd_worker(int argc, char **argv, const struct registry *registry)
 {
 	int cpu_seconds = WORKER_WALL_S * WORKER_CPU_PER_WALL;
 	const char *cache_dir = NULL;
+	bool blocking = false;
 	struct err err = { 0 };
 
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--help") == 0) {
 			printf(
-			    "usage: breakeven worker [--cache DIR] [--tmp DIR] [--cpu-seconds N]\n"
+			    "usage: breakeven worker [--cache DIR] [--tmp DIR] [--cpu-seconds N] "
+			    "[--blocking]\n"
 			    "runs one job that comes over file descriptor 3; `breakeven serve` "
 			    "starts it\n");
 			return EXIT_DONE;
@@ -214,11 +220,16 @@ int cmd_worker(int argc, char **argv, const struct registry *registry)
 			cpu_seconds = atoi(argv[++i]);
 			continue;
 		}
+		if (strcmp(argv[i], "--blocking") == 0) {
+			setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+			blocking = true;
+			continue;
+		}
 		fprintf(stderr, "breakeven worker: unknown argument '%s'\n", argv[i]);
 		return EXIT_USAGE;
 	}
 	confine(cpu_seconds);
-	if (run_job(WORKER_FD, cache_dir, registry, &err))
+	if (run_job(WORKER_FD, cache_dir, blocking, registry, &err))
 		return EXIT_DONE;
 	if (!send_error(WORKER_FD, &err))
 		fprintf(stderr, "breakeven worker: %s\n", err.message);

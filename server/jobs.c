@@ -141,19 +141,6 @@ static void hear_progress(struct jobs *j, const char *text)
 	json_decref(json);
 }
 
-static void hear_error(struct jobs *j, const char *text)
-{
-	json_t *json = json_loads(text, 0, NULL);
-	const char *code = "internal", *message = "the worker failed and did not say why";
-	int line = 0, column = 0;
-
-	if (json)
-		json_unpack(json, "{s:s, s:s, s:i, s:i}", "code", &code, "message", &message,
-			    "line", &line, "column", &column);
-	err_at(&j->failure, err_from_name(code), line, column, "%s", message);
-	json_decref(json);
-}
-
 static void replace(char **text, const char *with)
 {
 	free(*text);
@@ -217,7 +204,7 @@ static bool hear(struct jobs *j)
 		else if (type == MESSAGE_REPORT)
 			replace(&j->report, text);
 		else if (type == MESSAGE_ERROR)
-			hear_error(j, text);
+			message_error(text, &j->failure);
 	}
 	if (n > 0 && bad) {
 		kill(-j->worker.pid, SIGKILL); /* else the wait for its end could be long */

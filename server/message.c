@@ -2,6 +2,7 @@
 #include "server/message.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -93,4 +94,17 @@ bool message_next(struct message_reader *r, enum message_type *type, char **text
 	*len = n;
 	r->taken += HEADER_BYTES + n;
 	return true;
+}
+
+void message_error(const char *text, struct err *err)
+{
+	json_t *json = json_loads(text, 0, NULL);
+	const char *code = "internal", *message = "the worker failed and did not say why";
+	int line = 0, column = 0;
+
+	if (json)
+		json_unpack(json, "{s:s, s:s, s:i, s:i}", "code", &code, "message", &message,
+			    "line", &line, "column", &column);
+	err_at(err, err_from_name(code), line, column, "%s", message);
+	json_decref(json);
 }

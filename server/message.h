@@ -44,4 +44,7 @@ long message_fill(struct message_reader *r, int fd);
 bool message_next(struct message_reader *r, enum message_type *type, char **text, size_t *len,
 		  bool *bad);
 
+/* What the text of a MESSAGE_ERROR says. */
+void message_error(const char *text, struct err *err);
+
 #endif

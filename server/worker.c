@@ -19,7 +19,7 @@
 
 extern char **environ;
 
-enum { MAX_ARGV = 8 + 2 * REGISTRY_MAX_PLUGINS };
+enum { MAX_ARGV = 9 + 2 * REGISTRY_MAX_PLUGINS };
 
 static void make_argv(const struct worker *w, const struct worker_options *options, char *cpu_s,
 		      const char *argv[MAX_ARGV + 1])
@@ -36,6 +36,8 @@ static void make_argv(const struct worker *w, const struct worker_options *optio
 		argv[n++] = "--plugin";
 		argv[n++] = registry_plugin_path(options->registry, i);
 	}
+	if (options->blocking)
+		argv[n++] = "--blocking";
 	if (options->cache_dir) {
 		argv[n++] = "--cache";
 		argv[n++] = options->cache_dir;

@@ -147,6 +147,141 @@ static void what_the_driver_makes_no_graph_of_is_launched_directly(void **state)
 	engine_close(&e);
 }
 
+/* ---- failures */
+
+/* Fails while the fault stands, with this in the message and at this line. */
+static void fails(struct stand_in *gpu, const char *order, const char *source, int calls,
+		  const char *text, int line)
+{
+	struct engine e = engine_open("cuda", FUSION_STATIC, source);
+	struct value x = FLOATS(&e, 0, 8, 8), y;
+	struct err err = { 0 };
+	bool ok = true;
+
+	gpu->fault(order);
+	for (int i = 0; i < calls && ok; i++) {
+		y = value_none();
+		ok = fusion_call(e.session, &x, 1, &y, &err) && fusion_wait(e.f, &err);
+		value_unref(y);
+	}
+	assert_false(ok);
+	assert_int_equal(err.code, ERR_DEVICE);
+	if (!strstr(err.message, text) || err.line != line)
+		fail_msg("line %d: %s", err.line, err.message);
+	value_unref(x);
+	engine_close(&e);
+	gpu->fault(NULL);
+}
+
+static const char ONE[] = "import torch\ndef model(x):\n    y = x + 1\n    return torch.sin(y)\n";
+static const char TWO[] = "import torch\ndef model(x):\n    y = torch.softmax(x, 1)\n"
+			  "    return y.sum(0)\n";
+
+static void a_failure_names_the_kernel_and_its_line(void **state)
+{
+	struct stand_in gpu = stand_in_open();
+
+	(void)state;
+	/* found when it is waited for */
+	fails(&gpu, "kernel 1 700", ONE, 1,
+	      "the kernel fused_add_sin (lines 3 to 4) failed on stand-in GPU: an illegal memory "
+	      "access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS); this process has lost",
+	      3);
+	fails(&gpu, "kernel 2 719", TWO, 1, "one of the last 2 kernels", 0);
+	fails(&gpu, "kernel 2 719", TWO, 1, "(line 4)", 0);
+	fails(&gpu, "kernel 2 719", TWO, 1, "CUDA_ERROR_LAUNCH_FAILED", 0);
+	fails(&gpu, "kernel 6 700", TWO, 9, "one of the last 2 kernels", 0); /* after waits */
+	/* or by the next launch */
+	fails(&gpu, "kernel 1 719", TWO, 1, "(line 3) failed", 3);
+	/* refused at once: that very one, and the device goes on */
+	fails(&gpu, "launch 2 1", TWO, 1,
+	      "the launch of fused_sum (line 4) failed on stand-in GPU: invalid argument", 4);
+}
+
+static void waiting_for_each_launch_finds_the_one(void **state)
+{
+	struct stand_in gpu = stand_in_open();
+
+	(void)state;
+	setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+	fails(&gpu, "kernel 1 700", TWO, 1, "(line 3) failed", 3);
+	fails(&gpu, "kernel 2 700", TWO, 1, "(line 4) failed", 4);
+	unsetenv("CUDA_LAUNCH_BLOCKING");
+}
+
+static void a_failed_graph_names_its_kernels(void **state)
+{
+	struct stand_in gpu = stand_in_open();
+	struct engine e = open_graphs(long_bodies[0]);
+	struct value args[] = { FLOATS(&e, 0, 8, 8), FLOATS(&e, 1, 8, 8) }, y;
+	struct err err = { 0 };
+
+	(void)state;
+	gpu.fault("kernel 2 700");
+	if (!fusion_call(e.session, args, 2, &y, &err))
+		fail_msg("%s", err.message);
+	assert_false(fusion_wait(e.f, &err));
+	assert_non_null(strstr(err.message, "one of the last "));
+	assert_non_null(strstr(err.message, "(line 3)"));
+	value_unref(y);
+	engine_drop(args, 2);
+	engine_close(&e);
+	gpu.fault(NULL);
+}
+
+/* ---- memory */
+
+static void a_device_that_is_full_says_what_there_is(void **state)
+{
+	struct stand_in gpu = stand_in_open();
+	struct engine e = engine_open("cuda", FUSION_STATIC, ONE);
+	struct err err = { 0 };
+	struct allocator *a = fusion_allocator(e.f);
+	const struct device_memory *device = allocator_device(a);
+	size_t before = device->free_bytes(device->self);
+	void *block = allocator_get(a, 1 << 20, &err), *other;
+	char order[64];
+
+	(void)state;
+	/* room for two; what is kept for later makes room for one that is larger */
+	snprintf(order, sizeof(order), "memory %zu", ((size_t)16 << 30) - before + (5 << 19));
+	gpu.fault(order);
+	allocator_put(a, block, 1 << 20);
+	other = allocator_get(a, 2 << 20, &err);
+	assert_non_null(other);
+	assert_null(allocator_get(a, 1 << 20, &err));
+	assert_int_equal(err.code, ERR_MEMORY);
+	assert_non_null(strstr(err.message, "stand-in GPU is out of memory: 1.0 MiB were asked "
+					    "for, 2.0 MiB are in use here (0.0 MiB of it by "
+					    "kernels) and "));
+	allocator_put(a, other, 2 << 20);
+	gpu.fault(NULL);
+	engine_close(&e);
+}
+
+/* Of a long row several blocks have a share: they leave partial results. */
+static void the_peak_counts_what_kernels_have_for_themselves(void **state)
+{
+	struct engine e;
+	struct value x, y;
+	const struct device_memory *device;
+	size_t peak;
+
+	(void)state;
+	stand_in_open();
+	e = engine_open("cuda", FUSION_STATIC, "import torch\ndef model(x):\n    return x.sum()\n");
+	x = FLOATS(&e, 0, 1 << 20);
+	device = allocator_device(fusion_allocator(e.f));
+	allocator_reset_peak(fusion_allocator(e.f));
+	assert_int_equal(allocator_peak_bytes(fusion_allocator(e.f)), 4 << 20);
+	y = engine_call(&e, &x, 1);
+	peak = allocator_peak_bytes(fusion_allocator(e.f));
+	assert_true(device->own_bytes > 0);
+	assert_int_equal(peak, (4 << 20) + 4 + device->own_bytes);
+	engine_drop((struct value[]){ x, y }, 2);
+	engine_close(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -154,6 +289,11 @@ int main(void)
 		cmocka_unit_test(a_graph_follows_memory_to_odd_addresses),
 		cmocka_unit_test(what_would_not_pay_is_launched_directly),
 		cmocka_unit_test(what_the_driver_makes_no_graph_of_is_launched_directly),
+		cmocka_unit_test(a_failure_names_the_kernel_and_its_line),
+		cmocka_unit_test(waiting_for_each_launch_finds_the_one),
+		cmocka_unit_test(a_failed_graph_names_its_kernels),
+		cmocka_unit_test(a_device_that_is_full_says_what_there_is),
+		cmocka_unit_test(the_peak_counts_what_kernels_have_for_themselves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -178,6 +179,70 @@ static void a_storage_lives_as_long_as_its_last_tensor(void **state)
 	allocator_destroy(a);
 }
 
+/* ---- a device's */
+
+#ifdef __SANITIZE_ADDRESS__
+enum { SANITIZED = 1 }; /* its shadow needs all addresses */
+#else
+enum { SANITIZED = 0 };
+#endif
+
+static char device_block[1 << 10];
+
+static void *get(void *self, size_t bytes)
+{
+	(void)self, (void)bytes;
+	return device_block;
+}
+
+static void put(void *self, void *memory)
+{
+	(void)self, (void)memory;
+}
+
+static void read_from(void *self, void *host, const void *memory, size_t bytes)
+{
+	(void)self;
+	memcpy(host, memory, bytes);
+}
+
+static void no_shortage(void *self, void (*give_back)(void *owner), void *owner)
+{
+	(void)self, (void)give_back, (void)owner;
+}
+
+static const struct device_memory device = {
+	.name = "a device", .get = get, .put = put, .read = read_from, .on_shortage = no_shortage
+};
+
+/* To read it could not fail any more. */
+static void a_tensor_is_not_made_where_the_host_has_no_room_for_it(void **state)
+{
+	struct allocator *a = allocator_create((size_t)8 << 30, &device);
+	struct rlimit before, limit;
+	struct err err = { 0 };
+	struct tensor *t;
+
+	(void)state;
+	if (SANITIZED)
+		skip();
+	t = tensor_create(a, DTYPE_F32, 1, (int64_t[]){ 256 }, &err);
+	((float *)device_block)[3] = 7;
+	assert_true(tensor_get_double(t, 3) == 7);
+	tensor_unref(t);
+	getrlimit(RLIMIT_AS, &before);
+	limit = (struct rlimit){ (rlim_t)1 << 30, before.rlim_max };
+	setrlimit(RLIMIT_AS, &limit);
+	t = tensor_create(a, DTYPE_F32, 1, (int64_t[]){ 512 << 20 }, &err);
+	setrlimit(RLIMIT_AS, &before);
+	assert_null(t);
+	assert_int_equal(err.code, ERR_MEMORY);
+	assert_non_null(strstr(err.message, "this machine has no memory for its copy of a tensor "
+					    "of 2048.0 MiB that is on a device"));
+	assert_int_equal(allocator_used_bytes(a), 0);
+	allocator_destroy(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -190,6 +255,7 @@ int main(void)
 		cmocka_unit_test(empty_and_0d_tensors_have_storage),
 		cmocka_unit_test(elements_and_copies_follow_the_strides),
 		cmocka_unit_test(a_storage_lives_as_long_as_its_last_tensor),
+		cmocka_unit_test(a_tensor_is_not_made_where_the_host_has_no_room_for_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

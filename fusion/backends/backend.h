@@ -51,6 +51,7 @@ struct backend {
 	const char *name;
 	const char *purpose; /* one line for people */
 	bool one_by_one;     /* wants a kernel for each node */
+	bool on_device;      /* its kernels run elsewhere than here: see open() */
 	const void *data;    /* a plugin's own */
 
 	/* Whether it works on this machine; if not, `why` gets one line. */

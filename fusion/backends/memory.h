@@ -7,19 +7,30 @@
 #ifndef FUSION_BACKENDS_MEMORY_H
 #define FUSION_BACKENDS_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+#include "fusion/base/err.h"
 
 struct device_memory {
 	void *self;
 	const char *name;                       /* of the device, for people */
+	size_t own_bytes;                       /* what the backend has for itself, of get() too */
 	void *(*get)(void *self, size_t bytes); /* 256-byte aligned; NULL: there is none left */
 	void (*put)(void *self, void *memory);
+	size_t (*free_bytes)(void *self); /* of the device, as it says itself */
+	/* What get() calls where there is none left, before it tries again: `owner` gives
+	 * back what it keeps for later.  One of a device. */
+	void (*on_shortage)(void *self, void (*give_back)(void *owner), void *owner);
 	/* Between the host and the device, and within the device (not overlapping). */
 	void (*read)(void *self, void *host, const void *memory, size_t bytes);
 	void (*write)(void *self, void *memory, const void *host, size_t bytes);
 	void (*copy)(void *self, void *to, const void *from, size_t bytes);
 	void (*clear)(void *self, void *memory, size_t bytes); /* to zeros */
 	void (*wait)(void *self); /* until all that was asked for is done */
+	/* Whether all went well that is known of: none of these functions can fail, nor
+	 * can a launch.  DEVICE with what did not. */
+	bool (*check)(void *self, struct err *err);
 };
 
 #endif

@@ -166,6 +166,7 @@ static void destroy(struct executable *exe)
 {
 	if (!exe)
 		return;
+	cuda_settle(exe->device);
 	drop_version(exe, &exe->wide);
 	drop_version(exe, &exe->narrow);
 	for (int i = 0; exe->libraries && i < exe->lowered->n_kernels; i++)
@@ -338,6 +339,7 @@ void cuda_call(struct executable *exe, int kernel, void *const *buffers)
 {
 	exe->on_device[kernel]->run(&exe->libraries[kernel], exe->device, exe->states[kernel],
 				    buffers);
+	cuda_check_launch(exe->device, CUDA_SUCCESS, exe->lowered, kernel);
 }
 
 void cuda_launch(struct executable *exe, int kernel, void *const *buffers, struct pool *pool,
@@ -381,6 +383,7 @@ static const struct device_memory *memory(struct device *d)
 const struct backend backend_cuda = {
 	.name = "cuda",
 	.purpose = "CUDA C through NVRTC on an NVIDIA GPU, a kernel for each group of ops",
+	.on_device = true,
 	.available = available,
 	.open = cuda_device_open,
 	.close = cuda_device_close,

@@ -2,20 +2,122 @@
 #include "fusion/backends/cuda/device.h"
 
 #include "fusion/backends/cuda/blas.h"
+#include "fusion/base/buf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Whether it is a kernel that ran into it, and not the call that says so. */
+static bool happened_in_kernel(CUresult result)
+{
+	switch (result) {
+	case CUDA_ERROR_ILLEGAL_ADDRESS:
+	case CUDA_ERROR_LAUNCH_TIMEOUT:
+	case CUDA_ERROR_ASSERT:
+	case CUDA_ERROR_HARDWARE_STACK_ERROR:
+	case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+	case CUDA_ERROR_MISALIGNED_ADDRESS:
+	case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+	case CUDA_ERROR_INVALID_PC:
+	case CUDA_ERROR_LAUNCH_FAILED:
+	case CUDA_ERROR_ECC_UNCORRECTABLE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* "fused_sin_sum (lines 3 to 5)"; where its first op stands to *at, which may be NULL. */
+static void name_kernel(struct buf *out, const struct suspect *s, struct device *at)
+{
+	const struct kernel *k = &s->lowered->kernels[s->kernel];
+	int first = 0, last = 0;
+
+	for (int i = 0; i < k->n_nodes; i++) {
+		const struct node *n = s->lowered->graph->nodes[k->nodes[i]];
+
+		if (n->line <= 0)
+			continue;
+		if (!first && at) {
+			at->line = n->line;
+			at->column = n->column;
+		}
+		first = !first || n->line < first ? n->line : first;
+		last = n->line > last ? n->line : last;
+	}
+	buf_printf(out, "%.120s", k->name);
+	if (first == last && first)
+		buf_printf(out, " (line %d)", first);
+	else if (first)
+		buf_printf(out, " (lines %d to %d)", first, last);
+}
+
+static void name_suspects(struct device *d)
+{
+	unsigned n = d->launched < CUDA_SUSPECTS ? d->launched : CUDA_SUSPECTS;
+	struct buf out;
+
+	buf_init(&out, 0);
+	if (d->launched == 1)
+		buf_puts(&out, "the kernel ");
+	else
+		buf_printf(&out,
+			   "one of the last %u kernels (CUDA_LAUNCH_BLOCKING=1 tells which): ",
+			   d->launched);
+	for (unsigned i = 1; i <= n; i++) {
+		const struct suspect *s = &d->suspects[(d->launched - i) % CUDA_SUSPECTS];
+
+		if (i > 1)
+			buf_puts(&out, ", ");
+		name_kernel(&out, s, d->launched == 1 ? d : NULL);
+	}
+	if (n < d->launched)
+		buf_puts(&out, ", ...");
+	snprintf(d->what, sizeof(d->what), "%s", out.failed ? "a kernel" : out.data);
+	buf_finish(&out);
+}
+
 bool cuda_check(struct device *d, CUresult result, const char *what)
 {
 	if (result == CUDA_SUCCESS)
 		return true;
-	if (d->failed == CUDA_SUCCESS) {
-		d->failed = result;
+	if (d->failed != CUDA_SUCCESS)
+		return false;
+	d->failed = result;
+	if (happened_in_kernel(result) && d->launched > 0)
+		name_suspects(d);
+	else
 		snprintf(d->what, sizeof(d->what), "%s", what);
-	}
 	return false;
+}
+
+bool cuda_check_launch(struct device *d, CUresult result, const struct lowered *l, int kernel)
+{
+	const struct suspect s = { l, kernel };
+	struct buf out;
+
+	if (result == CUDA_SUCCESS) {
+		cuda_suspect(d, l, kernel);
+		if (d->blocking)
+			d->memory.wait(d);
+		return d->failed == CUDA_SUCCESS;
+	}
+	if (happened_in_kernel(result) || d->failed != CUDA_SUCCESS)
+		return cuda_check(d, result, "a launch");
+	buf_init(&out, 0);
+	buf_puts(&out, "the launch of ");
+	name_kernel(&out, &s, d);
+	cuda_check(d, result, out.failed ? "a launch" : out.data);
+	buf_finish(&out);
+	return false;
+}
+
+void cuda_settle(struct device *d)
+{
+	if (d->launched > 0 && d->failed == CUDA_SUCCESS)
+		d->memory.wait(d);
+	d->launched = 0;
 }
 
 bool cuda_device_fault(struct device *d, struct err *err)
@@ -26,42 +128,92 @@ bool cuda_device_fault(struct device *d, struct err *err)
 		return true;
 	d->api.cuGetErrorName(d->failed, &name);
 	d->api.cuGetErrorString(d->failed, &text);
-	return err_set(err, ERR_DEVICE, "%s on %s failed: %s (%s)", d->what, d->name,
-		       text ? text : "no text", name ? name : "unknown");
+	return err_at(err, ERR_DEVICE, d->line, d->column, "%s failed on %s: %s (%s)%s", d->what,
+		      d->name, text ? text : "no text", name ? name : "unknown",
+		      happened_in_kernel(d->failed)
+			  ? "; this process has lost the device, another one can go on"
+			  : "");
+}
+
+static bool memory_check(void *self, struct err *err)
+{
+	return cuda_device_fault(self, err);
+}
+
+static void memory_on_shortage(void *self, void (*give_back)(void *owner), void *owner)
+{
+	struct device *d = self;
+
+	d->give_back = give_back;
+	d->owner = owner;
+}
+
+static size_t memory_free_bytes(void *self)
+{
+	struct device *d = self;
+	size_t left = 0, total;
+
+	d->api.cuMemGetInfo(&left, &total);
+	return left;
 }
 
 static void *memory_get(void *self, size_t bytes)
 {
 	struct device *d = self;
 	CUdeviceptr memory = 0;
+	CUresult result = d->api.cuMemAlloc(&memory, bytes ? bytes : 1);
 
+	if (result == CUDA_ERROR_OUT_OF_MEMORY && d->give_back) {
+		d->give_back(d->owner);
+		result = d->api.cuMemAlloc(&memory, bytes ? bytes : 1);
+	}
 	/* To run out of memory is no failure of the device. */
-	if (d->api.cuMemAlloc(&memory, bytes ? bytes : 1) != CUDA_SUCCESS)
-		return NULL;
-	return (void *)memory;
+	if (result != CUDA_ERROR_OUT_OF_MEMORY)
+		cuda_check(d, result, "cuMemAlloc");
+	return result == CUDA_SUCCESS ? (void *)memory : NULL;
+}
+
+uint64_t cuda_take(struct device *d, size_t bytes)
+{
+	void *memory = d->memory.get(d, bytes);
+
+	if (memory)
+		d->memory.own_bytes += bytes;
+	return (uint64_t)memory;
+}
+
+void cuda_release(struct device *d, uint64_t memory, size_t bytes)
+{
+	if (!memory)
+		return;
+	d->memory.own_bytes -= bytes;
+	d->memory.put(d, (void *)memory);
 }
 
 static void memory_put(void *self, void *memory)
 {
 	struct device *d = self;
 
-	cuda_check(d, d->api.cuMemFree((CUdeviceptr)memory), "cuMemFree");
+	cuda_check(d, d->api.cuMemFree((CUdeviceptr)memory), "cuMemFree"); /* it waits */
 }
 
 static void memory_wait(void *self)
 {
 	struct device *d = self;
 
-	cuda_check(d, d->api.cuStreamSynchronize(d->stream), "a kernel");
+	if (cuda_check(d, d->api.cuStreamSynchronize(d->stream), "waiting for the device"))
+		d->launched = 0;
 }
 
 static void memory_read(void *self, void *host, const void *memory, size_t bytes)
 {
 	struct device *d = self;
 
-	cuda_check(d, d->api.cuMemcpyDtoHAsync(host, (CUdeviceptr)memory, bytes, d->stream),
-		   "a copy from the device");
-	memory_wait(d);
+	if (cuda_check(d, d->api.cuMemcpyDtoHAsync(host, (CUdeviceptr)memory, bytes, d->stream),
+		       "a copy from the device"))
+		memory_wait(d);
+	if (d->failed != CUDA_SUCCESS) /* until it is reported: the same each time */
+		memset(host, 0, bytes);
 }
 
 /* The host's memory may be reused when this returns: of pageable memory the
@@ -144,21 +296,26 @@ static bool start(struct device *d, struct err *err)
 struct device *cuda_device_open(struct err *err)
 {
 	struct device *d = calloc(1, sizeof(*d));
+	const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
 
 	if (!d) {
 		err_set(err, ERR_MEMORY, "The system has no memory left for a device.");
 		return NULL;
 	}
 	snprintf(d->name, sizeof(d->name), "the GPU");
+	d->blocking = blocking && strcmp(blocking, "1") == 0;
 	d->memory = (struct device_memory){ .self = d,
 					    .name = d->name,
 					    .get = memory_get,
 					    .put = memory_put,
+					    .free_bytes = memory_free_bytes,
+					    .on_shortage = memory_on_shortage,
 					    .read = memory_read,
 					    .write = memory_write,
 					    .copy = memory_copy,
 					    .clear = memory_clear,
-					    .wait = memory_wait };
+					    .wait = memory_wait,
+					    .check = memory_check };
 	if (cuda_api_load(&d->api, true, err) && start(d, err))
 		return d;
 	cuda_device_close(d);

@@ -3,11 +3,15 @@
 
 #include <stdlib.h>
 
-static bool no_memory(struct err *err)
+static bool no_memory(struct device *d, size_t bytes, struct err *err)
 {
+	const double mib = 1 << 20;
+
 	return err_set(err, ERR_MEMORY,
-		       "There is no memory left on the device for a kernel's "
-		       "partial results; use smaller inputs.");
+		       "%s is out of memory: %.1f MiB were asked for a kernel's partial results, "
+		       "kernels have %.1f MiB and %.1f MiB are free; use smaller inputs",
+		       d->name, (double)bytes / mib, (double)d->memory.own_bytes / mib,
+		       (double)d->memory.free_bytes(d) / mib);
 }
 
 static int n_values(const struct cuda_kernel *k)
@@ -74,23 +78,20 @@ static bool grow(struct device *d, uint64_t *at, size_t *have, size_t bytes, str
 {
 	if (bytes <= *have)
 		return true;
-	if (*at)
-		d->memory.put(d, (void *)*at);
-	*at = (uint64_t)d->memory.get(d, bytes);
+	cuda_release(d, *at, *have);
+	*at = cuda_take(d, bytes);
 	*have = *at ? bytes : 0;
 	if (!*at)
-		return no_memory(err);
+		return no_memory(d, bytes, err);
 	d->memory.clear(d, (void *)*at, bytes);
 	return true;
 }
 
 void scratch_finish(struct scratch *s, struct device *d)
 {
-	uint64_t all[] = { s->parts, s->counts, s->slots };
-
-	for (int i = 0; i < 3; i++)
-		if (all[i])
-			d->memory.put(d, (void *)all[i]);
+	cuda_release(d, s->parts, s->parts_bytes);
+	cuda_release(d, s->counts, s->counts_bytes);
+	cuda_release(d, s->slots, s->slots_bytes);
 }
 
 bool launch_bind(struct launch *l, struct device *d, struct scratch *s, const int64_t *vars,
@@ -164,6 +165,8 @@ void launch_run(struct launch *l, struct device *d, void *const *buffers)
 	launch_point(l, buffers);
 	result = d->api.cuLaunchKernel(l->function, l->grid[0], l->grid[1], 1, l->block[0],
 				       l->block[1], 1, l->shared_bytes, d->stream, l->params, NULL);
-	if (__builtin_expect(result != CUDA_SUCCESS, 0))
-		cuda_check(d, result, k->kernel->name);
+	if (__builtin_expect(result != CUDA_SUCCESS || d->blocking, 0))
+		cuda_check_launch(d, result, k->lowered, k->index);
+	else
+		cuda_suspect(d, k->lowered, k->index);
 }

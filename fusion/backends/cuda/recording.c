@@ -124,19 +124,22 @@ static CUDA_KERNEL_NODE_PARAMS launch_of(struct recording *r, const struct step 
 /* What a library launches, instead of launching it. */
 static CUresult capture(struct recording *r, const struct step *step, CUgraph *graph)
 {
-	struct device *d = r->exe->device;
-	const CUresult before = d->failed;
+	struct executable *exe = r->exe;
+	struct device *d = exe->device;
 	CUresult result, noted;
 
 	/* A library may take memory of its own meanwhile: RELAXED allows that. */
-	result = d->api.cuStreamBeginCapture(d->stream, CU_STREAM_CAPTURE_MODE_RELAXED);
+	result = d->failed;
+	if (result == CUDA_SUCCESS)
+		result = d->api.cuStreamBeginCapture(d->stream, CU_STREAM_CAPTURE_MODE_RELAXED);
 	if (result != CUDA_SUCCESS)
 		return result;
-	cuda_call(r->exe, step->kernel, r->buffers);
+	exe->on_device[step->kernel]->run(&exe->libraries[step->kernel], d,
+					  exe->states[step->kernel], r->buffers);
 	result = d->api.cuStreamEndCapture(d->stream, graph);
 	noted = d->failed;
-	d->failed = before; /* nothing has run: it can still be launched */
-	return noted != before ? noted : result;
+	d->failed = CUDA_SUCCESS; /* nothing has run: it can still be launched */
+	return noted != CUDA_SUCCESS ? noted : result;
 }
 
 static CUresult add(struct recording *r, struct step *step, const CUgraphNode *behind)
@@ -260,7 +263,9 @@ void cuda_replay(struct recording *r, int kernel, struct pool *pool, bool backwa
 		make(r);
 	else if (r->stale)
 		refresh(r);
-	if (r->state == GRAPH) {
+	if (r->state == GRAPH && !d->blocking) {
+		for (int i = 0; i < r->n_steps; i++)
+			cuda_suspect(d, exe->lowered, r->steps[i].kernel);
 		cuda_check(d, d->api.cuGraphLaunch(r->run, d->stream), "a CUDA graph");
 		return;
 	}

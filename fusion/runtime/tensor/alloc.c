@@ -82,24 +82,10 @@ static void flush(struct allocator *a)
 	a->cached_bytes = 0;
 }
 
-struct allocator *allocator_create(size_t limit_bytes, const struct device_memory *device)
+static void flush_device(void *self)
 {
-	struct allocator *a = calloc(1, sizeof(*a));
+	struct allocator *a = self;
 
-	if (!a)
-		return NULL;
-	a->limit_bytes = limit_bytes;
-	a->device = device;
-	return a;
-}
-
-const struct device_memory *allocator_device(const struct allocator *a)
-{
-	return a->device;
-}
-
-static void flush_device(struct allocator *a)
-{
 	for (int class = 0; class < CLASSES; class ++) {
 		for (size_t i = 0; i < a->spare[class].len; i++)
 			a->device->put(a->device->self, a->spare[class].at[i]);
@@ -108,23 +94,35 @@ static void flush_device(struct allocator *a)
 	a->spare_bytes = 0;
 }
 
+struct allocator *allocator_create(size_t limit_bytes, const struct device_memory *device)
+{
+	struct allocator *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->limit_bytes = limit_bytes;
+	a->device = device;
+	if (device)
+		device->on_shortage(device->self, flush_device, a);
+	return a;
+}
+
+const struct device_memory *allocator_device(const struct allocator *a)
+{
+	return a->device;
+}
+
 /* A block of the device's.  What was freed is taken first: a launch that still
  * reads it was asked for earlier, and comes earlier. */
 static void *device_get(struct allocator *a, size_t bytes)
 {
 	int class = class_of(bytes);
-	void *memory;
 
 	if (a->spare[class].len > 0) {
 		a->spare_bytes -= class_bytes(class);
 		return a->spare[class].at[--a->spare[class].len];
 	}
-	memory = a->device->get(a->device->self, class_bytes(class));
-	if (!memory && a->spare_bytes) {
-		flush_device(a);
-		memory = a->device->get(a->device->self, class_bytes(class));
-	}
-	return memory;
+	return a->device->get(a->device->self, class_bytes(class));
 }
 
 static void device_put(struct allocator *a, void *memory, size_t bytes)
@@ -153,14 +151,25 @@ size_t allocator_used_bytes(const struct allocator *a)
 	return a->used_bytes;
 }
 
-size_t allocator_peak_bytes(const struct allocator *a)
+/* What a device's backend has for itself counts too: it comes and goes between these. */
+static inline void note_peak(struct allocator *a)
 {
+	size_t all = a->used_bytes + (a->device ? a->device->own_bytes : 0);
+
+	if (all > a->peak_bytes)
+		a->peak_bytes = all;
+}
+
+size_t allocator_peak_bytes(struct allocator *a)
+{
+	note_peak(a);
 	return a->peak_bytes;
 }
 
 void allocator_reset_peak(struct allocator *a)
 {
-	a->peak_bytes = a->used_bytes;
+	a->peak_bytes = 0;
+	note_peak(a);
 }
 
 /* A block from the system.  Large ones ask for huge pages: first use of 4 KiB
@@ -223,6 +232,27 @@ static void *over_limit(const struct allocator *a, size_t bytes, struct err *err
 	return NULL;
 }
 
+static void *none_left(const struct allocator *a, size_t bytes, struct err *err)
+{
+	const struct device_memory *device = a->device;
+	const double mib = 1 << 20;
+
+	if (!device)
+		err_set(err, ERR_MEMORY,
+			"out of memory for a tensor of %.1f MiB; "
+			"use smaller tensors or a machine with more memory",
+			(double)bytes / mib);
+	else
+		err_set(err, ERR_MEMORY,
+			"%s is out of memory: %.1f MiB were asked for, %.1f MiB are in use here "
+			"(%.1f MiB of it by kernels) and %.1f MiB free; use smaller tensors",
+			device->name, (double)bytes / mib,
+			(double)(a->used_bytes + device->own_bytes) / mib,
+			(double)device->own_bytes / mib,
+			(double)device->free_bytes(device->self) / mib);
+	return NULL;
+}
+
 void *allocator_get(struct allocator *a, size_t bytes, struct err *err)
 {
 	void *memory;
@@ -230,16 +260,10 @@ void *allocator_get(struct allocator *a, size_t bytes, struct err *err)
 	if (bytes > a->limit_bytes - a->used_bytes || bytes >= (size_t)1 << (LAST_LOG2 - 1))
 		return over_limit(a, bytes, err);
 	memory = a->device ? device_get(a, bytes) : block_get(a, bytes);
-	if (!memory) {
-		err_set(err, ERR_MEMORY,
-			"out of memory for a tensor of %.1f MiB; "
-			"use smaller tensors or a machine with more memory",
-			(double)bytes / (1 << 20));
-		return NULL;
-	}
+	if (!memory)
+		return none_left(a, bytes, err);
 	a->used_bytes += bytes;
-	if (a->used_bytes > a->peak_bytes)
-		a->peak_bytes = a->used_bytes;
+	note_peak(a);
 	return memory;
 }
 
@@ -247,9 +271,11 @@ void allocator_put(struct allocator *a, void *memory, size_t bytes)
 {
 	if (!memory)
 		return;
-	a->used_bytes -= bytes;
-	if (a->device)
+	if (a->device) {
+		note_peak(a);
 		device_put(a, memory, bytes);
-	else
+	} else {
 		block_put(a, memory, bytes);
+	}
+	a->used_bytes -= bytes;
 }

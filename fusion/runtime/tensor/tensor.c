@@ -43,6 +43,16 @@ static int64_t layout(struct tensor *t, int rank, const int64_t *size)
 	return numel;
 }
 
+/* Addresses alone, until something is read: the system gives memory page by page. */
+static bool make_image(struct storage *s, struct err *err)
+{
+	s->image = block_get(s->allocator, s->bytes);
+	return s->image || err_set(err, ERR_MEMORY,
+				   "this machine has no memory for its copy of a tensor of "
+				   "%.1f MiB that is on a device; use smaller tensors",
+				   (double)s->bytes / (1 << 20));
+}
+
 struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, const int64_t *size,
 			     struct err *err)
 {
@@ -71,7 +81,11 @@ struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, co
 	if (!storage->data)
 		goto fail;
 	storage->allocator = a;
-	storage->image = allocator_device(a) ? NULL : storage->data;
+	storage->image = storage->data;
+	if (allocator_device(a) && !make_image(storage, err)) {
+		allocator_put(a, storage->data, storage->bytes);
+		goto fail;
+	}
 	storage->stale = allocator_device(a) ? STALE_IMAGE : STALE_NONE;
 	storage->refs = 1;
 	storage->version = 0;
@@ -107,7 +121,7 @@ void tensor_unref(struct tensor *t)
 	block_put(a, t, sizeof(*t));
 	if (--storage->refs > 0)
 		return;
-	if (storage->image && storage->image != storage->data)
+	if (storage->image != storage->data)
 		block_put(a, storage->image, storage->bytes);
 	allocator_put(a, storage->data, storage->bytes);
 	block_put(a, storage, sizeof(*storage));
@@ -117,11 +131,6 @@ struct storage *storage_fetch(struct storage *s)
 {
 	const struct device_memory *device = allocator_device(s->allocator);
 
-	if (!s->image) {
-		s->image = block_get(s->allocator, s->bytes);
-		if (!s->image)
-			abort();
-	}
 	if (s->stale == STALE_IMAGE && s->bytes)
 		device->read(device->self, s->image, s->data, s->bytes);
 	if (s->stale == STALE_IMAGE)

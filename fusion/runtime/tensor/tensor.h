@@ -27,8 +27,10 @@ struct allocator *allocator_create(size_t limit_bytes, const struct device_memor
 const struct device_memory *allocator_device(const struct allocator *a);
 void allocator_destroy(struct allocator *a); /* frees cached blocks; all tensors must be gone */
 size_t allocator_used_bytes(const struct allocator *a);
-size_t allocator_peak_bytes(const struct allocator *a);
-void allocator_reset_peak(struct allocator *a); /* peak = used */
+/* The most that was in use at once, what a device's backend has for its kernels
+ * included; from now on: what is in use. */
+size_t allocator_peak_bytes(struct allocator *a);
+void allocator_reset_peak(struct allocator *a);
 
 /* For kernels: 64-byte aligned, not zeroed, with 64 readable bytes past the end
  * (vector loads may overrun).  NULL with MEMORY or BOUND. */
@@ -44,7 +46,8 @@ enum stale { STALE_NONE, STALE_IMAGE, STALE_DEVICE };
 struct storage {
 	struct allocator *allocator;
 	void *data;  /* as kernels see it */
-	void *image; /* as the host sees it: `data` itself, or NULL while there is none */
+	void *image; /* as the host sees it: `data` itself, or addresses that are kept for it,
+		      * since to make a tensor may fail and to read it may not */
 	enum stale stale;
 	size_t bytes;
 	int refs;
@@ -70,8 +73,7 @@ struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, co
 struct tensor *tensor_ref(struct tensor *t);
 void tensor_unref(struct tensor *t); /* NULL is fine */
 
-/* Bring the image, or the device's memory, up to date.  Out of memory for an image:
- * the process ends (it is as large as what the device has).  For the functions below. */
+/* Bring the image, or the device's memory, up to date.  For the functions below. */
 struct storage *storage_fetch(struct storage *s);
 void storage_send(struct storage *s);
 

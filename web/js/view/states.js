@@ -80,6 +80,10 @@ function nextStep(code) {
       return "The worker process ended; the server and other runs go on. Smaller inputs may get through.";
     case "memory":
       return "Smaller inputs need less memory. The limit is the server's.";
+    case "no-device":
+      return "This server's host has no such device: leave the device out, or choose cpu.";
+    case "device":
+      return "The worker process ended with its hold on the device; the server and other runs go on.";
     case "compiler":
       return "The interpreter backend needs no compiler: choose it in the form.";
     default:

@@ -15,5 +15,6 @@ static bool available(const struct backend_env *env, char *why, size_t why_bytes
 const struct backend backend_cuda = {
 	.name = "cuda",
 	.purpose = "CUDA C through NVRTC on an NVIDIA GPU, a kernel for each group of ops",
+	.on_device = true,
 	.available = available,
 };
