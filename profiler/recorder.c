@@ -181,13 +181,14 @@ bool recorder_lane(struct recorder *r, struct lane *lane, const int64_t *n, stru
 	r->op = NULL;
 	r->line = 0;
 	r->library = false;
-	fusion_wait(lane->engine);
+	if (!fusion_wait(lane->engine, err))
+		return false;
 	if (r->device)
 		device_trace_take(r->device, &before);
 	fusion_observe(lane->session, &observer);
 	ok = watch_calls(r, lane, err);
 	fusion_observe(lane->session, NULL);
-	fusion_wait(lane->engine);
+	ok = ok && fusion_wait(lane->engine, err);
 	return ok && write_events(r, lane, n, err);
 }
 

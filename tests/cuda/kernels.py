@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "oracle"))
 import replay
 
-FAULTS = ("NVRTC", "failed: ", "cuBLAS", "does not work here", "Sanitizer", "runtime error")
+FAULTS = ("NVRTC", " failed on ", "cuBLAS", "does not work here", "Sanitizer", "runtime error")
 
 
 def run(binary, folder, cache, case, modes, architecture):
