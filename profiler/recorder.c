@@ -1,6 +1,7 @@
 /* profiler/recorder.c -- see recorder.h. */
 #include "profiler/recorder.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,8 @@
 #include "profiler/recorder_told.h"
 
 enum { ENOUGH_NS = 20 * 1000 * 1000 };
+
+static double tell_cost(struct recorder *r);
 
 struct recorder *recorder_create(timeline_block_fn *put, void *self, int lanes, struct err *err)
 {
@@ -22,8 +25,10 @@ struct recorder *recorder_create(timeline_block_fn *put, void *self, int lanes, 
 	r->limit = r->limit < RECORDER_LEAST_EVENTS ? RECORDER_LEAST_EVENTS : r->limit;
 	r->told = calloc((size_t)r->limit, sizeof(*r->told));
 	r->writer = timeline_writer_create(put, self, err);
-	if (r->told && r->writer)
+	if (r->told && r->writer) {
+		r->tell_ns = tell_cost(r);
 		return r;
+	}
 	if (r->writer)
 		err_set(err, ERR_MEMORY, "out of memory for the timeline");
 	recorder_destroy(r);
@@ -106,17 +111,56 @@ static void on_phase(void *self, enum fusion_phase phase, int64_t begin_ns, int6
 	tell(r, told);
 }
 
-static bool watch_calls(struct recorder *r, struct lane *lane, struct err *err)
+/* Two readings of the clock and one event, which is forgotten. */
+static double tell_cost(struct recorder *r)
+{
+	enum { BATCHES = 20, N = 100 };
+	void (*volatile report)(void *, enum fusion_phase, int64_t, int64_t) = on_phase;
+	double best = INFINITY;
+
+	for (int b = 0; b < BATCHES; b++) {
+		int64_t begin = clock_ns();
+
+		for (int i = 0; i < N; i++) {
+			int64_t from = clock_ns();
+
+			report(r, PHASE_DISPATCH, from, clock_ns());
+		}
+		best = fmin(best, (double)(clock_ns() - begin) / N);
+		r->n = 0;
+	}
+	return best;
+}
+
+static void on_piece(void *self, int graph, int64_t begin_ns, int64_t end_ns)
+{
+	tell(self,
+	     (struct told){
+		 .begin_ns = begin_ns, .end_ns = end_ns, .kind = TIMELINE_PIECE, .graph = graph });
+}
+
+static void on_broke(void *self, int index, int64_t begin_ns, int64_t end_ns)
+{
+	struct recorder *r = self;
+
+	r->broken = true;
+	tell(r,
+	     (struct told){
+		 .begin_ns = begin_ns, .end_ns = end_ns, .kind = TIMELINE_BREAK, .graph = index });
+}
+
+static bool watch_calls(struct recorder *r, struct lane *lane, int calls, int64_t enough_ns,
+			struct err *err)
 {
 	int64_t start = clock_ns();
 
-	for (int i = 0; i < RECORDER_MAX_CALLS; i++) {
+	for (int i = 0; i < calls; i++) {
 		int call = lane->timed[i % lane->n_timed];
 		struct value out;
 		int64_t begin;
 
 		if (i >= RECORDER_MIN_CALLS &&
-		    (clock_ns() - start > ENOUGH_NS || r->n > r->limit / 2))
+		    (clock_ns() - start > enough_ns || r->n > r->limit / 2))
 			break;
 		if (lane->writes && !lane_restore(lane, call, err))
 			return false;
@@ -136,60 +180,96 @@ static bool watch_calls(struct recorder *r, struct lane *lane, struct err *err)
 
 /* ---- what was told, as events ---- */
 
+/* Numbers of a mode's lanes. */
+struct lanes_of {
+	uint32_t calls, breaks, graphs, host, kernels;
+};
+
+static struct lanes_of add_lanes(struct recorder *r, const struct recorded_lane *at)
+{
+	struct lanes_of to = { .calls = recorder_add_lane(r, at, "calls") };
+
+	if (r->broken) {
+		to.breaks = recorder_add_lane(r, at, "breaks");
+		to.graphs = recorder_add_lane(r, at, "graphs");
+	}
+	to.host = recorder_add_lane(r, at, "host");
+	to.kernels = r->on_device ? to.host : recorder_add_lane(r, at, "kernels");
+	return to;
+}
+
+static uint32_t place_of(const struct lanes_of *to, enum timeline_kind kind)
+{
+	switch (kind) {
+	case TIMELINE_CALL:
+		return to->calls;
+	case TIMELINE_BREAK:
+		return to->breaks;
+	case TIMELINE_PIECE:
+		return to->graphs;
+	default:
+		return to->host;
+	}
+}
+
 static bool write_events(struct recorder *r, const struct lane *lane, const int64_t *n,
 			 struct err *err)
 {
 	const struct recorded_lane at = { lane, n };
-	uint32_t calls = recorder_add_lane(r, &at, "calls"),
-		 host = recorder_add_lane(r, &at, "host"),
-		 kernels = r->on_device ? host : recorder_add_lane(r, &at, "kernels");
+	struct lanes_of to = add_lanes(r, &at);
 
 	r->names.len = 0;
 	for (int i = 0; i < r->n; i++) {
 		struct told *t = &r->told[i];
 		bool kernel = told_is_launch(t);
-		uint32_t name = kernel ? recorder_name_launch(r, lane, t, NULL)
-				       : recorder_name_other(r, t);
-		struct timeline_event e = {
-			.start_ns = t->begin_ns,
-			.duration_ns = t->end_ns - t->begin_ns,
-			.lane = kernel                     ? kernels
-				: t->kind == TIMELINE_CALL ? calls
-							   : host,
-			.kind = kernel && r->on_device ? TIMELINE_LAUNCH : t->kind,
-			.name = name,
-			.correlation = t->correlation,
-		};
+		struct timeline_event e = { .start_ns = t->begin_ns,
+					    .duration_ns = t->end_ns - t->begin_ns,
+					    .correlation = t->correlation };
 
+		if (t->kind == TIMELINE_PIECE && !r->broken) /* it is the whole call */
+			continue;
+		e.lane = kernel ? to.kernels : place_of(&to, t->kind);
+		e.name = kernel            ? recorder_name_launch(r, lane, t, NULL)
+			 : told_is_part(t) ? recorder_name_part(r, lane, t)
+					   : recorder_name_other(r, t);
+		e.kind = kernel && r->on_device ? TIMELINE_LAUNCH : t->kind;
 		if (!timeline_writer_add(r->writer, &e, err))
 			return false;
 	}
 	return !r->device || recorder_write_device(r, &at, err);
 }
 
-bool recorder_lane(struct recorder *r, struct lane *lane, const int64_t *n, struct err *err)
+bool recorder_lane_for(struct recorder *r, struct lane *lane, const int64_t *n, int calls,
+		       int64_t enough_ns, struct err *err)
 {
 	struct fusion_observer observer = { .self = r,
 					    .launching = on_launching,
 					    .launched = on_launched,
 					    .phase = on_phase,
-					    .eager_op = on_eager_op };
+					    .eager_op = on_eager_op,
+					    .piece = on_piece,
+					    .broke = on_broke };
 	const struct wire_event *before;
 	bool ok;
 
 	r->n = 0;
 	r->op = NULL;
 	r->line = 0;
-	r->library = false;
+	r->library = r->broken = false;
 	if (!fusion_wait(lane->engine, err))
 		return false;
 	if (r->device)
 		device_trace_take(r->device, &before);
 	fusion_observe(lane->session, &observer);
-	ok = watch_calls(r, lane, err);
+	ok = watch_calls(r, lane, calls, enough_ns, err);
 	fusion_observe(lane->session, NULL);
 	ok = ok && fusion_wait(lane->engine, err);
 	return ok && write_events(r, lane, n, err);
+}
+
+bool recorder_lane(struct recorder *r, struct lane *lane, const int64_t *n, struct err *err)
+{
+	return recorder_lane_for(r, lane, n, RECORDER_MAX_CALLS, ENOUGH_NS, err);
 }
 
 void recorder_begin_device(struct recorder *r)
@@ -218,9 +298,9 @@ static void add_device_facts(struct recorder *r, json_t *facts)
 
 bool recorder_finish(struct recorder *r, struct err *err)
 {
-	json_t *facts = json_pack("{s:s, s:s, s:I, s:I, s:i}", "recorder", "engine", "clock",
+	json_t *facts = json_pack("{s:s, s:s, s:I, s:I, s:i, s:f}", "recorder", "engine", "clock",
 				  "CLOCK_MONOTONIC", "dropped", (json_int_t)r->lost, "calls",
-				  (json_int_t)r->calls, "doubtful", 0);
+				  (json_int_t)r->calls, "doubtful", 0, "tell_ns", r->tell_ns);
 
 	if (r->on_device)
 		add_device_facts(r, facts);

@@ -31,6 +31,10 @@ void recorder_begin_device(struct recorder *r);
 /* Watches a few calls of the lane; `n`: the point of a sweep, NULL: there is none. */
 bool recorder_lane(struct recorder *r, struct lane *lane, const int64_t *n, struct err *err);
 
+/* The same of up to so many calls, at least RECORDER_MIN_CALLS, for about so long. */
+bool recorder_lane_for(struct recorder *r, struct lane *lane, const int64_t *n, int calls,
+		       int64_t enough_ns, struct err *err);
+
 /* The last blocks, with what was lost. */
 bool recorder_finish(struct recorder *r, struct err *err);
 

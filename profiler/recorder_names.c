@@ -62,6 +62,8 @@ static json_t *eager_row(const struct told *t)
 
 static bool same_name(const struct told *a, const struct told *b)
 {
+	if ((told_is_part(a) || told_is_part(b)) && a->kind != b->kind)
+		return false;
 	if (a->graph != b->graph || a->kernel != b->kernel || a->line != b->line)
 		return false;
 	return a->op == b->op || (a->op && b->op && strcmp(a->op, b->op) == 0);
@@ -95,6 +97,35 @@ uint32_t recorder_name_launch(struct recorder *r, const struct lane *lane, struc
 	t->kind = known.of.kind = library ? TIMELINE_LIBRARY : t->kind;
 	if (!VEC_PUSH(&r->names, known))
 		r->names.len = 0; /* they are made anew */
+	return known.name;
+}
+
+static json_t *break_row(const struct lane *lane, int index)
+{
+	struct fusion_break b = fusion_break(lane->session, index);
+
+	return json_pack("{s:o, s:i, s:i}", "name",
+			 json_sprintf("break %d: %s", index + 1, b.subject ? b.subject : b.kind),
+			 "break", index, "line", b.n_stack ? b.stack[b.n_stack - 1].line : 0);
+}
+
+uint32_t recorder_name_part(struct recorder *r, const struct lane *lane, const struct told *t)
+{
+	struct known_name known = { .of = *t }, *found = find_name(r, t, NULL);
+	json_t *row;
+
+	if (found)
+		return found->name;
+	if (t->kind == TIMELINE_BREAK)
+		row = break_row(lane, t->graph);
+	else if (t->graph < 0)
+		row = json_pack("{s:s}", "name", "without ops");
+	else
+		row = json_pack("{s:o, s:i}", "name", json_sprintf("graph %d", t->graph), "graph",
+				t->graph);
+	known.name = timeline_writer_name(r->writer, row);
+	if (!VEC_PUSH(&r->names, known))
+		r->names.len = 0;
 	return known.name;
 }
 

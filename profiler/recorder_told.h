@@ -30,6 +30,8 @@ struct recorder {
 	struct told *told;
 	int n, limit;
 	int64_t lost, calls, doubtful;
+	double tell_ns; /* what telling of an event costs */
+	bool broken;    /* the lane has breaks */
 	const char *op; /* the eager op under way */
 	int line;
 	bool library, generated; /* of the launch under way */
@@ -54,6 +56,11 @@ static inline bool told_is_launch(const struct told *t)
 	       t->kind == TIMELINE_EAGER;
 }
 
+static inline bool told_is_part(const struct told *t)
+{
+	return t->kind == TIMELINE_PIECE || t->kind == TIMELINE_BREAK;
+}
+
 /* recorder_names.c.  A row of the table of lanes, and its number there. */
 json_t *recorder_lane_row(const struct recorded_lane *at, const char *role);
 uint32_t recorder_add_lane(struct recorder *r, const struct recorded_lane *at, const char *role);
@@ -64,6 +71,8 @@ uint32_t recorder_name_launch(struct recorder *r, const struct lane *lane, struc
 			      const char *symbol);
 uint32_t recorder_name_symbol(struct recorder *r, const char *symbol); /* of nobody's */
 uint32_t recorder_name_other(struct recorder *r, const struct told *t);
+/* Of a piece or a break, whose number is told as `graph`. */
+uint32_t recorder_name_part(struct recorder *r, const struct lane *lane, const struct told *t);
 
 /* recorder_device.c.  What the device ran since the last lane, laid to what was told. */
 bool recorder_write_device(struct recorder *r, const struct recorded_lane *at, struct err *err);

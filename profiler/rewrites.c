@@ -17,7 +17,7 @@
 
 static const double most_error = 1e-5; /* of float32 results, an op's rounding apart */
 
-static bool kind_of(const char *kind, enum lang_rewrite *out)
+bool rewrites_kind(const char *kind, enum lang_rewrite *out)
 {
 	if (strcmp(kind, "data-dependent-branch") == 0)
 		*out = REWRITE_WHERE;
@@ -25,6 +25,8 @@ static bool kind_of(const char *kind, enum lang_rewrite *out)
 		*out = REWRITE_TENSOR;
 	else if (strcmp(kind, "host-call") == 0)
 		*out = REWRITE_PRINT;
+	else if (strcmp(kind, "explicit") == 0)
+		*out = REWRITE_DROP;
 	else
 		return false;
 	return true;
@@ -41,7 +43,7 @@ static bool same_text(const struct buf *a, const struct buf *b)
 }
 
 /* Makes the calls; false where one differs from `before`'s. */
-static bool same_calls(struct lane *after, const struct lane *before)
+static bool same_calls(struct lane *after, const struct lane *before, bool printed)
 {
 	const struct inputs *in = before->originals;
 	struct err ignored = { 0 };
@@ -54,7 +56,7 @@ static bool same_calls(struct lane *after, const struct lane *before)
 			if (!near(after->args[i][k], before->args[i][k]))
 				return false;
 	}
-	return same_text(fusion_stdout(after->session), fusion_stdout(before->session));
+	return !printed || same_text(fusion_stdout(after->session), fusion_stdout(before->session));
 }
 
 /* Fewer of one, and not more of the other. */
@@ -70,9 +72,8 @@ static json_t *gain(const struct lane *before, const struct lane *after)
 			 breaks[0], breaks[1]);
 }
 
-/* NULL where the changed program does not do the same, or gains nothing. */
-static json_t *try_source(char *source, size_t len, const struct lane *before,
-			  const struct workload *w)
+json_t *rewrites_try(char *source, size_t len, const struct lane *before, const struct workload *w,
+		     bool printed)
 {
 	struct err ignored = { 0 };
 	struct point changed = { .source = source };
@@ -82,7 +83,8 @@ static json_t *try_source(char *source, size_t len, const struct lane *before,
 	changed.program = fusion_parse_in(w->registry, source, len, w->entry, &ignored);
 	if (!changed.program)
 		return NULL;
-	if (lane_create_beside(&after, before, w, &changed, &ignored) && same_calls(&after, before))
+	if (lane_create_beside(&after, before, w, &changed, &ignored) &&
+	    same_calls(&after, before, printed))
 		gained = gain(before, &after);
 	lane_destroy(&after);
 	fusion_program_destroy(changed.program);
@@ -122,7 +124,7 @@ static void add(struct candidates *all, const json_t *item)
 {
 	struct candidate c = { .line = profiler_break_place(item).line };
 
-	if (!kind_of(json_string_value(json_object_get(item, "kind")), &c.kind))
+	if (!rewrites_kind(json_string_value(json_object_get(item, "kind")), &c.kind))
 		return;
 	for (size_t i = 0; i < all->list.len; i++)
 		if (all->list.at[i].line == c.line)
@@ -145,7 +147,7 @@ static void note(json_t *breaks, const struct candidate *c, json_t *gained)
 	json_array_foreach(breaks, i, item)
 	{
 		if (profiler_break_place(item).line != c->line ||
-		    !kind_of(json_string_value(json_object_get(item, "kind")), &kind) ||
+		    !rewrites_kind(json_string_value(json_object_get(item, "kind")), &kind) ||
 		    kind != c->kind)
 			continue;
 		json_object_set_new(item, "rewrite", json_string(c->changed.data));
@@ -158,7 +160,7 @@ static void try_each(json_t *breaks, const struct candidates *all, const struct 
 {
 	for (size_t i = 0; i < all->list.len && clock_cpu_ns() < end_ns; i++) {
 		const struct candidate *c = &all->list.at[i];
-		json_t *gained = try_source(c->changed.data, c->changed.len, lane, w);
+		json_t *gained = rewrites_try(c->changed.data, c->changed.len, lane, w, true);
 
 		if (gained)
 			note(breaks, c, gained);
@@ -200,7 +202,7 @@ static void try_together(json_t *breaks, struct candidates *all, const struct la
 
 	buf_init(&source, WORKLOAD_MAX_SOURCE_BYTES);
 	if (put_together(all, &source))
-		gained = try_source(source.data, source.len, lane, w);
+		gained = rewrites_try(source.data, source.len, lane, w, true);
 	if (gained)
 		json_object_set_new(gained, "together", json_integer((json_int_t)all->list.len));
 	for (size_t i = 0; gained && i < all->list.len; i++)
@@ -235,7 +237,7 @@ static bool any_could(json_t *breaks)
 	json_array_foreach(breaks, i, item)
 	{
 		json_object_set_new(item, "rewrite", json_null());
-		any |= kind_of(json_string_value(json_object_get(item, "kind")), &kind);
+		any |= rewrites_kind(json_string_value(json_object_get(item, "kind")), &kind);
 	}
 	return any;
 }
@@ -272,17 +274,23 @@ static bool make_calls(struct lane *lane)
 	return true;
 }
 
+bool rewrites_again(struct lane *again, const struct lane *lane, const struct workload *quick,
+		    const struct point *p)
+{
+	struct err ignored = { 0 };
+
+	return lane_create(again, quick, p, lane->mode, lane->originals, NULL, &ignored) &&
+	       make_calls(again);
+}
+
 void rewrites_offer_run(json_t *breaks, const struct lane *lane, const struct workload *w,
 			const struct point *p, double limit_ms)
 {
 	struct workload quick = workload_quick(w);
 	int64_t begin = clock_cpu_ns(), base_ns;
-	struct err ignored = { 0 };
 	struct lane again = { 0 };
 
-	if (any_could(breaks) &&
-	    lane_create(&again, &quick, p, lane->mode, lane->originals, NULL, &ignored) &&
-	    make_calls(&again)) {
+	if (any_could(breaks) && rewrites_again(&again, lane, &quick, p)) {
 		base_ns = clock_cpu_ns() - begin;
 		rewrites_offer(breaks, &again, &quick, p, limit_ms, base_ns);
 	}

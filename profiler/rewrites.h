@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "fusion/lang/rewrite.h"
 #include "profiler/lane.h"
 
 /* Gives each break of `breaks` (as breaks_to_json() makes them) the fields
@@ -23,5 +24,19 @@ bool rewrites_offer(json_t *breaks, const struct lane *lane, const struct worklo
  * every change would take too long: its calls are made again by the interpreter. */
 void rewrites_offer_run(json_t *breaks, const struct lane *lane, const struct workload *w,
 			const struct point *p, double limit_ms);
+
+/* The calls of `lane` once more, by the interpreter: `quick` is workload_quick().  Also
+ * where it is false, the lane is to be destroyed. */
+bool rewrites_again(struct lane *again, const struct lane *lane, const struct workload *quick,
+		    const struct point *p);
+
+/* The program `source` in place of that of `before` (of rewrites_again()): its
+ * rewrite_gain; NULL where it does not do the same, or gains nothing.  `printed`: the
+ * printed text is to be the same too. */
+json_t *rewrites_try(char *source, size_t len, const struct lane *before, const struct workload *w,
+		     bool printed);
+
+/* The change for a kind of break; false: there is none. */
+bool rewrites_kind(const char *kind, enum lang_rewrite *out);
 
 #endif

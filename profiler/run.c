@@ -11,6 +11,7 @@
 
 #include "fusion/backends/backend.h"
 #include "fusion/base/clock.h"
+#include "profiler/break_run.h"
 #include "profiler/measure.h"
 #include "profiler/mixed.h"
 #include "profiler/recorder.h"
@@ -30,6 +31,8 @@ enum { TELL_EVERY_NS = 100 * 1000 * 1000 };
  * so many milliseconds. */
 static const int64_t quick_calls_ns = 300 * 1000 * 1000;
 static const double rewrites_ms = 200;
+/* Functions without their breaks are timed as long as that has taken less. */
+static const int64_t most_checks_ns = INT64_C(8) * 1000 * 1000 * 1000;
 
 /* What is kept of a point for the crossover. */
 struct kept {
@@ -46,6 +49,8 @@ struct run {
 	int64_t begin_ns, told_ns;
 	struct kept *kept;
 	struct recorder *recorder; /* NULL: nobody wants a timeline */
+	int64_t checks_ns;         /* that pricing breaks has taken */
+	struct copy_curve curve;   /* of the device; n is 0: not needed so far */
 	size_t passes_bytes;       /* of texts of graphs that the report may still hold */
 };
 
@@ -220,6 +225,35 @@ static bool record_point(struct run *r, struct lane *lanes, struct err *err)
 	return true;
 }
 
+static bool has_breaks(const struct lane *lanes, int n)
+{
+	for (int k = 0; k < n; k++)
+		if (lanes[k].mode != FUSION_LAZY && fusion_break_count(lanes[k].session) > 0)
+			return true;
+	return false;
+}
+
+/* What breaks cost; the functions without them are timed as long as there is time. */
+static bool price_breaks(struct run *r, struct lane *lanes, json_t *modes, struct err *err)
+{
+	struct break_run price = { .w = r->w, .p = &r->w->points[r->point], .curve = &r->curve };
+
+	if (!has_breaks(lanes, r->w->n_modes))
+		return true;
+	if (r->curve.n == 0 && !copy_curve_measure(&r->curve, r->w, err))
+		return false;
+	for (int k = 0; k < r->w->n_modes; k++) {
+		json_t *m = json_object_get(modes, fusion_mode_name(lanes[k].mode));
+		int64_t begin = clock_ns();
+
+		price.check = r->checks_ns < most_checks_ns;
+		if (!break_run_report(&price, &lanes[k], m, err))
+			return false;
+		r->checks_ns += clock_ns() - begin;
+	}
+	return true;
+}
+
 static bool time_point(struct run *r, struct lane *lanes, struct mixed *mixed, json_t *modes,
 		       json_t *break_even, struct err *err)
 {
@@ -244,6 +278,8 @@ static bool time_point(struct run *r, struct lane *lanes, struct mixed *mixed, j
 	if (!compare_modes(lanes, n, break_even, err) || !mixed_report(mixed, lanes, err))
 		return false;
 	keep_samples(r, lanes, n);
+	if (!price_breaks(r, lanes, modes, err))
+		return false;
 	return !r->recorder || workload_on_device(r->w) || record_point(r, lanes, err);
 }
 

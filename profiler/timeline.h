@@ -44,7 +44,9 @@
 	KIND(RANGE, "range")       /* that the program itself marked */                            \
 	KIND(OVERHEAD, "overhead") /* of the recording */                                          \
 	KIND(WAIT, "wait")         /* of the host for the device */                                \
-	KIND(MEMORY, "memory")     /* an allocation or a release, of so many bytes */
+	KIND(MEMORY, "memory")     /* an allocation or a release, of so many bytes */              \
+	KIND(PIECE, "piece")       /* of the function, that one graph computes */                  \
+	KIND(BREAK, "break")       /* what ended a graph, as the program has it */
 
 enum timeline_kind {
 #define KIND(id, name) TIMELINE_##id,

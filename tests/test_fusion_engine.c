@@ -164,6 +164,59 @@ static void an_observer_is_told_of_compiles_launches_and_phases(void **state)
 	engine_close(&e);
 }
 
+static void on_piece(void *self, int graph, int64_t begin_ns, int64_t end_ns)
+{
+	assert_true(end_ns >= begin_ns);
+	buf_printf(self, "piece %d; ", graph);
+}
+
+static void on_broke(void *self, int index, int64_t begin_ns, int64_t end_ns)
+{
+	assert_true(end_ns >= begin_ns);
+	buf_printf(self, "break %d; ", index);
+}
+
+static void on_crossed(void *self, int index, int64_t kept, int64_t moved)
+{
+	buf_printf(self, "break %d keeps %d, moves %d; ", index, (int)kept, (int)moved);
+}
+
+/* A break within a helper is met while that of its call is. */
+static void an_observer_is_told_of_pieces_and_the_breaks_between_them(void **state)
+{
+	struct engine e = engine_open("interp", FUSION_STATIC,
+				      "import torch\n"
+				      "def inner(x):\n"
+				      "    x = x + 1\n"
+				      "    torch._dynamo.graph_break()\n"
+				      "    return x * x\n"
+				      "def model(x):\n"
+				      "    y = x * 2\n"
+				      "    z = inner(y)\n"
+				      "    return z + x\n");
+	struct buf seen = { 0 };
+	struct fusion_observer times = { .self = &seen, .piece = on_piece, .broke = on_broke };
+	struct fusion_observer bytes = { .self = &seen, .crossed = on_crossed };
+	struct value x = FLOATS(&e, 1, 4, 3);
+
+	(void)state;
+	value_unref(engine_call(&e, &x, 1));
+	assert_int_equal(fusion_break_count(e.session), 2);
+	fusion_observe(e.session, &times);
+	value_unref(engine_call(&e, &x, 1));
+	assert_string_equal(seen.data, "piece 0; piece 1; break 1; piece 2; break 0; piece 3; ");
+	buf_clear(&seen);
+	fusion_observe(e.session, &bytes);
+	value_unref(engine_call(&e, &x, 1));
+	/* 48 bytes each: y, that inner reads; then x + 1 alone, nobody needs y any more */
+	assert_string_equal(seen.data, "break 0 keeps 48, moves 0; break 0 keeps 0, moves 96; "
+				       "break 1 keeps 48, moves 0; break 1 keeps 0, moves 96; ");
+	fusion_observe(e.session, NULL);
+	value_unref(x);
+	buf_finish(&seen);
+	engine_close(&e);
+}
+
 static void on_eager_op(void *self, const char *name, int line)
 {
 	buf_printf(self, "%s:%d ", name, line);
@@ -294,6 +347,7 @@ int main(void)
 		cmocka_unit_test(threads_may_share_a_program),
 		cmocka_unit_test(an_observer_is_told_of_compiles_launches_and_phases),
 		cmocka_unit_test(an_observer_is_told_of_eager_ops_and_their_lines),
+		cmocka_unit_test(an_observer_is_told_of_pieces_and_the_breaks_between_them),
 		cmocka_unit_test(an_eager_session_launches_once_an_op),
 		cmocka_unit_test(a_compiled_chain_is_one_launch),
 		cmocka_unit_test(one_tensor_twice_and_two_tensors_are_different_calls),

@@ -122,9 +122,23 @@ static void other_text_is_left_alone(void **state)
 	check(REWRITE_TENSOR, 99, HEAD "    return x.item()\n", NULL);
 }
 
+static void a_graph_break_and_a_print_are_left_out(void **state)
+{
+	(void)state;
+	check(REWRITE_DROP, 4, HEAD "    torch._dynamo.graph_break()  # here\n    return x\n",
+	      HEAD "    return x\n");
+	check(REWRITE_DROP, 5,
+	      HEAD "    if x.dim() == 2:\n        print(\"a\",\n              x)\n    return x\n",
+	      HEAD "    if x.dim() == 2:\n        pass\n    return x\n");
+	check(REWRITE_DROP, 4, HEAD "    x.add_(1)\n    return x\n", NULL);
+	check(REWRITE_DROP, 4, HEAD "    y = print(x)\n    return x\n", NULL);
+	check(REWRITE_DROP, 4, HEAD "    y = 1; print(x)\n    return x\n", NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_graph_break_and_a_print_are_left_out),
 		cmocka_unit_test(a_branch_that_assigns_becomes_where),
 		cmocka_unit_test(several_names_share_the_condition),
 		cmocka_unit_test(a_branch_that_returns_becomes_where),

@@ -246,6 +246,31 @@ bool rewrite_print(struct rewrite *r)
 	return true;
 }
 
+/* The line goes; `pass` where it was all that its block has. */
+bool rewrite_drop(struct rewrite *r)
+{
+	struct place_in at;
+	const struct node *n, *call;
+	size_t start, end;
+	bool explicit;
+
+	if (!rewrite_find(r, NODE_EXPRESSION, &at))
+		return false;
+	n = at.block->at[at.index];
+	call = n->value;
+	explicit = call->kind == NODE_CALL && call->call.callee->kind == NODE_ATTRIBUTE &&
+		   strcmp(call->call.callee->attribute.name, "graph_break") == 0;
+	if ((!explicit && !is_print(n)) || rewrite_indent(r, n) < 0 || !rewrite_ends_line(r, n))
+		return false;
+	start = rewrite_line_start(r, n->line);
+	end = rewrite_line_start(r, n->end_line + 1);
+	buf_add(r->out, r->source, start);
+	if (at.block->n == 1)
+		buf_printf(r->out, "%.*spass\n", rewrite_indent(r, n), r->source + start);
+	buf_add(r->out, r->source + end, r->len - end);
+	return true;
+}
+
 static bool change(struct rewrite *r, enum lang_rewrite kind)
 {
 	switch (kind) {
@@ -255,6 +280,8 @@ static bool change(struct rewrite *r, enum lang_rewrite kind)
 		return rewrite_tensor(r);
 	case REWRITE_PRINT:
 		return rewrite_print(r);
+	case REWRITE_DROP:
+		return rewrite_drop(r);
 	}
 	return false;
 }

@@ -15,6 +15,7 @@ enum lang_rewrite {
 	REWRITE_WHERE,  /* a branch on a tensor: torch.where over both sides */
 	REWRITE_TENSOR, /* .item() or float() dropped: the tensor itself computes */
 	REWRITE_PRINT,  /* a print moved behind the computation of the return value */
+	REWRITE_DROP,   /* graph_break(), or a print, left out: the text is missing then */
 };
 
 /* A source that is read once for all its changes; borrowed.  NULL where it does not

@@ -43,5 +43,6 @@ void rewrite_free_name(const struct rewrite *r, const char *wanted, char out[32]
 bool rewrite_where(struct rewrite *r);
 bool rewrite_print(struct rewrite *r);
 bool rewrite_tensor(struct rewrite *r);
+bool rewrite_drop(struct rewrite *r);
 
 #endif

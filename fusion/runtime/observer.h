@@ -45,6 +45,18 @@ struct fusion_observer {
 	/* An op runs in eager: the launches that follow with graph -1 are its own.
 	 * `name` is as in ops.def, or a plugin's; `line` is of the user's source, 0: nowhere. */
 	void (*eager_op)(void *self, const char *name, int line);
+	/* A piece of the program ran: from its inputs to what it leaves, its launches
+	 * within.  `graph` -1: without ops. */
+	void (*piece)(void *self, int graph, int64_t begin_ns, int64_t end_ns);
+	/* What ended a graph ran as the program has it: one statement's part, or the rest
+	 * of a frame; pieces of functions that it calls lie within.  `index` is for
+	 * fusion_break(). */
+	void (*broke)(void *self, int index, int64_t begin_ns, int64_t end_ns);
+	/* Tensor memory that a break costs, in parts that add up: bytes taken in this call
+	 * and still held where it is met, and bytes that are written and read again only
+	 * because the graph ends there.  Takes time to find out: for calls that nobody
+	 * times. */
+	void (*crossed)(void *self, int index, int64_t kept_bytes, int64_t moved_bytes);
 };
 
 #endif

@@ -112,7 +112,13 @@ static bool same_break(const struct session_break *a, const struct session_break
 	       same_stack(a, b);
 }
 
-bool report_again(struct session_report *r, const struct session_break *b)
+static void set(int *index, size_t place)
+{
+	if (index)
+		*index = (int)place;
+}
+
+bool report_again(struct session_report *r, const struct session_break *b, int *index)
 {
 	for (size_t i = 0; i < r->breaks.len; i++) {
 		struct session_break *known = &r->breaks.at[i];
@@ -122,6 +128,7 @@ bool report_again(struct session_report *r, const struct session_break *b)
 		    known->cause.at.line != b->cause.at.line || !same_stack(known, b))
 			continue;
 		known->count++;
+		set(index, i);
 		return true;
 	}
 	return false;
@@ -146,7 +153,7 @@ static bool keep_stack(struct arena *arena, struct session_break *b)
 	return true;
 }
 
-bool report_add_break(struct session_report *r, const struct session_break *b)
+bool report_add_break(struct session_report *r, const struct session_break *b, int *index)
 {
 	struct session_break copy = *b;
 
@@ -157,12 +164,16 @@ bool report_add_break(struct session_report *r, const struct session_break *b)
 	for (size_t i = 0; i < r->breaks.len; i++)
 		if (same_break(&r->breaks.at[i], &copy)) {
 			r->breaks.at[i].count += copy.count;
+			set(index, i);
 			return true;
 		}
 	if (r->breaks.len >= REPORT_MAX_BREAKS) {
 		r->breaks_left_out += copy.count;
+		if (index)
+			*index = -1;
 		return true;
 	}
+	set(index, r->breaks.len);
 	return keep_optional(&r->arena, &copy.subject) && keep_optional(&r->arena, &copy.message) &&
 	       keep_optional(&r->arena, &copy.cause.at.function) &&
 	       keep_optional(&r->arena, &copy.hint) && keep_stack(&r->arena, &copy) &&
@@ -204,9 +215,9 @@ bool report_add_entry(struct session_report *r, const struct session_entry *e)
 	       VEC_PUSH(&r->entries, copy);
 }
 
-bool session_add_break(struct session *s, const struct session_break *b)
+bool session_add_break(struct session *s, const struct session_break *b, int *index)
 {
-	return report_add_break(&s->report, b);
+	return report_add_break(&s->report, b, index);
 }
 
 bool session_add_frame(struct session *s, const struct session_frame *f, int *index)

@@ -134,19 +134,20 @@ void session_report_finish(struct session_report *r);
 /* All of these copy; false when out of memory. */
 
 /* The same break (all but call and graph) in the same call, or as a barrier in
- * any call, is counted and not listed again. */
-bool report_add_break(struct session_report *r, const struct session_break *b);
+ * any call, is counted and not listed again.  *index (NULL: nobody asks) is its
+ * place in the list; -1: past the bound. */
+bool report_add_break(struct session_report *r, const struct session_break *b, int *index);
 
 /* Counts a break at a place that is listed already, whatever the call and the
  * graph (those are the first one's); false: there is none.  Policy native: a round
  * of a loop comes to its break again in each entry that is made for it. */
-bool report_again(struct session_report *r, const struct session_break *b);
+bool report_again(struct session_report *r, const struct session_break *b, int *index);
 /* *index: for session_entry.frame, and report->frames.at[]. */
 bool report_add_frame(struct session_report *r, const struct session_frame *f, int *index);
 bool report_add_entry(struct session_report *r, const struct session_entry *e);
 
 struct session;
-bool session_add_break(struct session *s, const struct session_break *b);
+bool session_add_break(struct session *s, const struct session_break *b, int *index);
 bool session_add_frame(struct session *s, const struct session_frame *f, int *index);
 bool session_add_entry(struct session *s, const struct session_entry *e);
 

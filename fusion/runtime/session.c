@@ -89,6 +89,7 @@ void session_finish(struct session *s)
 	autocast_finish(&s->eager.autocast);
 	autograd_finish(&s->eager.autograd);
 	points_finish(&s->points);
+	crossing_finish(&s->crossing);
 	record_memory_finish(&s->record);
 	value_unref(s->callee);
 	value_unref(s->function);
@@ -177,12 +178,15 @@ static bool run_entry(struct session *s, struct entry *e, bool replay, const str
 		      const struct value *args, struct value *out, struct err *err)
 {
 	struct roots roots = roots_of(s, f, args);
-	bool ok;
+	bool watched = __builtin_expect(s->observer && s->observer->piece, 0), ok;
+	int64_t begin = watched ? clock_ns() : 0;
 
 	if (replay && e->replay.plain)
 		ok = replay_run(e, out, s->observer, err);
 	else
 		ok = entry_run(e, &roots, s->vm, out, s->observer, err);
+	if (watched)
+		s->observer->piece(s->observer->self, e->graph, begin, clock_ns());
 	if (e->exec)
 		s->counts.launches += e->exec->launched;
 	if (ok && e->sets_modes)
@@ -246,6 +250,7 @@ bool session_call(struct session *s, const struct value *args, int n, struct val
 	s->calls++;
 	s->unchanged = false;
 	s->vm->world.autocast = s->options.autocast;
+	crossing_begin(s, args, n);
 	if (s->lazy)
 		ok = lazy_call(s->lazy, args, n, out, err);
 	else

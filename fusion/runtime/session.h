@@ -9,6 +9,7 @@
 
 #include "fusion/runtime/eager/eager.h"
 #include "fusion/runtime/entry/entry.h"
+#include "fusion/runtime/frame/crossing.h"
 #include "fusion/runtime/mode.h"
 #include "fusion/runtime/frame/point.h"
 #include "fusion/runtime/record/replay.h"
@@ -72,6 +73,7 @@ struct session {
 	int64_t calls;
 	struct session_counts counts;
 	struct session_report report;
+	struct crossing crossing; /* of the call under way, where that is watched */
 };
 
 /* Runs the module's code.  `s` is zeroed first; on failure it is finished. */

@@ -100,7 +100,8 @@ static bool tell_entry(struct session *s, const struct point *p, const struct en
 	return ok;
 }
 
-static bool tell_break(struct session *s, struct entry_break *b, int graph)
+/* *index: its place in the report; -1: it is no break. */
+static bool tell_break(struct session *s, struct entry_break *b, int graph, int *index)
 {
 	struct session_break told = { .stage = STAGE_CAPTURE,
 				      .id = b->at.id,
@@ -116,6 +117,7 @@ static bool tell_break(struct session *s, struct entry_break *b, int graph)
 				      .cause = b->cause };
 	size_t n = b->at.stack.len;
 
+	*index = -1;
 	if (b->at.id == BREAK_NONE)
 		return true;
 	for (size_t i = 0; i < n / 2; i++) { /* outermost first */
@@ -126,8 +128,8 @@ static bool tell_break(struct session *s, struct entry_break *b, int graph)
 	}
 	told.stack = b->at.stack.at;
 	/* natively rounds of a loop come to the same place again and again */
-	return (s->options.policy == FUSION_NATIVE && report_again(&s->report, &told)) ||
-	       session_add_break(s, &told);
+	return (s->options.policy == FUSION_NATIVE && report_again(&s->report, &told, index)) ||
+	       session_add_break(s, &told, index);
 }
 
 /* Past the limits nothing is compiled any more. */
@@ -154,7 +156,8 @@ static bool refuse(struct session *s, struct point *p)
 		b.at.end_column = p->code->insts[p->inst].end_column;
 	}
 	snprintf(b.at.subject, sizeof(b.at.subject), "%s", p->code->name);
-	ok = VEC_PUSH(&b.at.stack, line) && tell_break(s, &b, -1) && session_note(s, p, reason);
+	ok = VEC_PUSH(&b.at.stack, line) && tell_break(s, &b, -1, &p->broke) &&
+	     session_note(s, p, reason);
 	VEC_FREE(&b.at.stack);
 	return ok;
 }
@@ -245,7 +248,7 @@ static bool tell(struct session *s, struct point *p, struct entry *e, struct ent
 		return false;
 	if (e && (!point_add(p, e) || !count_entry(s, e) || !tell_entry(s, p, e, reason)))
 		return false;
-	return tell_break(s, brk, e && brk->ended ? e->graph : -1);
+	return tell_break(s, brk, e && brk->ended ? e->graph : -1, e ? &e->broke : &p->broke);
 }
 
 struct entry *session_compile(struct session *s, struct point *p, struct frame *base,

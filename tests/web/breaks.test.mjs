@@ -73,6 +73,29 @@ test("the dearest break comes first where costs are known", () => {
   assert.deepEqual(rows.map((r) => r.kind), ["data-dependent-branch", "host-call"]);
 });
 
+const cost = {
+  ci_us: [20, 30], idle_us: 20, statement_us: 1, guards_us: 2, launch_us: 7, frame_us: 10, kernel_us: 5, met: 1,
+  launches: 1, eager_launches: 0, guards: 8, moved_bytes: 1024, kept_bytes: 2e6,
+};
+
+test("a cost has its parts, and what they come from", () => {
+  const [row] = breakRows({ breaks: [{ ...branch, cost_us: 25, cost }] });
+  assert.deepEqual(row.parts, [1, 10, 2, 7, 5]);
+  assert.equal(row.parts.reduce((a, b) => a + b), 25);
+  assert.deepEqual(row.ci, [20, 30]);
+  assert.deepEqual(row.facts.map((f) => f[0]), ["More launches", "More guards", "Moved twice", "Kept alive"]);
+  assert.match(row.facts[2][1], /^1.02 kB/);
+  assert.deepEqual(breakRows({ breaks: [branch] })[0].facts, []);
+});
+
+test("of a break that several versions meet the costs add up", () => {
+  const again = { ...branch, graph: 4, cost_us: 5, cost: { ...cost, kernel_us: 0, idle_us: 5 } };
+  const [row] = breakRows({ breaks: [{ ...branch, cost_us: 25, cost }, again] });
+  assert.equal(row.cost, 30);
+  assert.equal(row.ci, null);
+  assert.equal(lineMarks([row]).get(3)?.cost, "30");
+});
+
 test("the margin marks breaks and the calls that lead to them", () => {
   const marks = lineMarks(breakRows({ breaks: [branch, denied] }));
   assert.deepEqual([...marks].sort((a, b) => a[0] - b[0]), [

@@ -56,6 +56,8 @@ test("rows by kind add up to the calls", () => {
     { name: 2, kind: "kernel", count: 2, sum: 40, most: 20 },
     { name: 3, kind: "kernel", count: 2, sum: 20, most: 20 },
     { name: 4, kind: "guards", count: 2, sum: 10, most: 5 },
+    { name: 5, kind: "piece", count: 4, sum: 80, most: 30 },
+    { name: 6, kind: "break", count: 2, sum: 5, most: 4 },
   ];
   const { rows, whole, calls } = byKind(totals, 500);
   assert.deepEqual(rows, [

@@ -77,6 +77,7 @@ struct entry {
 	int n_outputs;
 	int compile_id;
 	int graph; /* index among the session's graphs; -1: no ops */
+	int broke; /* the break that it ends at, in the report; -1: it returns */
 	int n_placeholders;
 	bool sets_modes; /* the piece leaves other modes than it found: these */
 	bool grad_off_after;

@@ -56,7 +56,7 @@ static bool tell_pieces(const struct exec *e, struct session *s, int graph, cons
 		b.column = piece->node->column;
 		b.subject = subject_of(piece);
 		b.message = piece->why;
-		if (!session_add_break(s, &b))
+		if (!session_add_break(s, &b, NULL))
 			return false;
 	}
 	return true;

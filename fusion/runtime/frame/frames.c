@@ -85,8 +85,15 @@ static bool run_piece(struct session *s, struct point *p, struct frame *base, bo
 		return err_set(err, ERR_MEMORY, "out of memory for a call");
 	*entry = p->skip ? NULL : entry_for(s, p, base, &roots.roots, &fate, err);
 	if (*entry) {
+		bool watched = __builtin_expect(s->observer && s->observer->piece, 0);
+		int64_t begin;
+
+		crossing_enter(s, *entry);
+		begin = watched ? clock_ns() : 0;
 		ok = entry_run(*entry, &roots.roots, s->vm, out, s->observer, err);
 		*ran = true;
+		if (watched)
+			s->observer->piece(s->observer->self, (*entry)->graph, begin, clock_ns());
 		if ((*entry)->exec)
 			s->counts.launches += (*entry)->exec->launched;
 		if (!ok && entry_refuted(err)) {
@@ -140,8 +147,8 @@ static bool run_frozen(struct session *s, struct frame *f, struct value *out, st
 
 /* The innermost frame in eager: to its end, or past what ended the piece `e`
  * (NULL: there is none). */
-static bool run_eager(struct session *s, const struct point *p, const struct entry *e,
-		      bool *returned, struct value *out, struct err *err)
+static bool run_unwatched(struct session *s, const struct point *p, const struct entry *e,
+			  bool *returned, struct value *out, struct err *err)
 {
 	struct frame *f = s->vm->frame;
 
@@ -149,6 +156,21 @@ static bool run_eager(struct session *s, const struct point *p, const struct ent
 		return run_between(s, f, returned, out, err);
 	*returned = true;
 	return !e && p && p->run_only ? run_frozen(s, f, out, err) : run_rest(s, f, out, err);
+}
+
+static bool run_eager(struct session *s, const struct point *p, const struct entry *e,
+		      bool *returned, struct value *out, struct err *err)
+{
+	int index = e ? e->broke : p ? p->broke : -1;
+	bool watched = __builtin_expect(s->observer && s->observer->broke, 0) && index >= 0, ok;
+	int64_t begin;
+
+	crossing_leave(s, index);
+	begin = watched ? clock_ns() : 0;
+	ok = run_unwatched(s, p, e, returned, out, err);
+	if (watched)
+		s->observer->broke(s->observer->self, index, begin, clock_ns());
+	return ok;
 }
 
 /* What a frame returned goes to the one that waits for it. */

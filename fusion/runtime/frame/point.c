@@ -19,7 +19,7 @@ struct point *points_at(struct points *p, struct point *caller, const struct cod
 	point->caller = caller;
 	point->code = code;
 	point->inst = (int)(inst - code->insts);
-	point->frame_id = point->frame_index = -1;
+	point->frame_id = point->frame_index = point->broke = -1;
 	if (!VEC_PUSH(&p->list, point)) {
 		free(point);
 		return NULL;

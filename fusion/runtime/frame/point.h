@@ -18,6 +18,7 @@ struct point {
 	int frame_id;           /* of compile ids "0/1"; -1: nothing compiled yet */
 	int frame_index;        /* of the report; -1 */
 	bool skip;              /* runs in eager from here, for good */
+	int broke;              /* why it is skipped: the break in the report; -1 */
 	bool run_only;          /* has as many entries as are allowed */
 	struct entry **entries; /* most recently used first */
 	int n_entries, cap_entries;

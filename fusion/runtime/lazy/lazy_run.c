@@ -217,7 +217,7 @@ static bool note(struct barrier *b)
 	turn(&stack);
 	brk.stack = stack.lines.at;
 	brk.n_stack = (int)stack.lines.len;
-	ok = ok && (b->why.id == BREAK_STEP_END || session_add_break(s, &brk));
+	ok = ok && (b->why.id == BREAK_STEP_END || session_add_break(s, &brk, NULL));
 	VEC_FREE(&stack.lines);
 	return ok;
 }

@@ -154,9 +154,44 @@
  * @property {number} [column]
  * @property {number} [end_column]
  * @property {number} [count]
- * @property {number | null} [cost_us]
+ * @property {number | null} [cost_us] a call
+ * @property {BreakCost} [cost]
  * @property {string | null} [rewrite] the source with the change made
  * @property {RewriteGain} [rewrite_gain] what the change gained when it was run
+ *
+ * @typedef {object} BreakCost what it is made of: the parts of idle_us, and kernel_us, add up to cost_us
+ * @property {Interval} ci_us
+ * @property {number} idle_us no kernel runs, since the graph ended
+ * @property {number} statement_us
+ * @property {number} guards_us
+ * @property {number} launch_us
+ * @property {number} frame_us
+ * @property {number} kernel_us one more kernel, with the bytes that it moves
+ * @property {number} met times a call
+ * @property {number} launches that one graph would not have
+ * @property {number} eager_launches
+ * @property {number} guards that are checked behind it
+ * @property {number} moved_bytes
+ * @property {number} kept_bytes
+ *
+ * @typedef {object} BreakCosts of all breaks of a mode
+ * @property {number} sum_us
+ * @property {Interval} ci_us
+ * @property {number} calls
+ * @property {number} groups
+ * @property {Unbroken | null} without the function without its breaks, timed beside it
+ *
+ * @typedef {object} Unbroken
+ * @property {string} source
+ * @property {number[]} lines
+ * @property {number} breaks_left
+ * @property {number} explained_us
+ * @property {Interval} explained_ci_us
+ * @property {number} measured_us
+ * @property {Interval} measured_ci_us
+ * @property {number} median_us
+ * @property {number | null} ratio
+ * @property {Interval | null} ratio_ci
  *
  * @typedef {object} RewriteGain before and after
  * @property {[number, number]} graphs
@@ -206,6 +241,7 @@
  *
  * @typedef {object} ModeReport
  * @property {Break[]} [breaks]
+ * @property {BreakCosts} [break_cost]
  * @property {Frame[]} [tree]
  * @property {{runs: TraceRun[], left_out: number}} [lazy]
  * @property {Graph[]} [graphs]

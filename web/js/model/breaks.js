@@ -1,15 +1,18 @@
 // js/model/breaks.js -- where a mode's graphs end, and the tree of its entries,
 // ready to be drawn.
 
+import { bytes, number } from "./format.js";
+
 /** @typedef {import("../api/types.js").ModeReport} ModeReport */
 /** @typedef {import("../api/types.js").Break} Break */
 /**
  * @typedef
  *   {{kind: string, gb: string, line: number, column: number, endColumn: number, lowering: boolean,
- *   cost: number | null, message: string, because: string, then: string, hint: string, rewrite: Rewrite | null,
+ *   cost: number | null, ci: number[] | null, parts: number[], facts: [string, string][], message: string, because: string, then: string, hint: string, rewrite: Rewrite | null,
  *   stage: string, stack: string, count: number, graph: number | null, callers: number[]}}
  *   BreakRow
  */
+/** @typedef {import("../api/types.js").BreakCost} BreakCost */
 /** @typedef {{removed: string[], added: string[], gain: string}} Rewrite the lines that change */
 /**
  * @typedef
@@ -23,6 +26,19 @@
  *   uses: number | null, bailOuts: number, guards: string[], symbols: string[]}}
  *   EntryRow
  */
+
+/**
+ * What a break's microseconds are: they add up to its cost.
+ * @type {readonly {key: "statement_us" | "frame_us" | "guards_us" | "launch_us" | "kernel_us", name: string, cls: string,
+ *   about: string}[]}
+ */
+export const COST_PARTS = [
+  { key: "statement_us", name: "the statement", cls: "statement", about: "what ended the graph runs as it is written" },
+  { key: "frame_us", name: "leaving and entering", cls: "frame", about: "results go back to the frame, the interpreter steps on" },
+  { key: "guards_us", name: "guards", cls: "guards", about: "the compiled version for what follows is looked for" },
+  { key: "launch_us", name: "launches", cls: "launch", about: "sizes are bound, memory is taken, the kernel is launched" },
+  { key: "kernel_us", name: "the extra kernel", cls: "traffic", about: "one kernel more, and the bytes that one kernel of both would not move" },
+];
 
 /** What each outcome means for the rest of the program. */
 const OUTCOMES = /** @type {Record<string, string>} */ ({
@@ -71,6 +87,24 @@ function rewriteOf(b, source) {
   };
 }
 
+/**
+ * Counts of a break, each with its name.
+ * @param {BreakCost} c
+ * @returns {[string, string][]}
+ */
+function factsOf(c) {
+  const eager = c.eager_launches > 0 ? `, ${number(c.eager_launches)} of them single ops in eager` : "";
+  /** @type {[string, string][]} */
+  const facts = [
+    ["More launches", `${number(c.launches)} a call${eager}`],
+    ["More guards", number(c.guards)],
+    ["Moved twice", `${bytes(c.moved_bytes)}: written by one piece and read by the next, each time`],
+    ["Kept alive", `${bytes(c.kept_bytes)} made in this call and held across the break`],
+  ];
+  if (c.met !== 1) facts.unshift(["Met", `${number(c.met)} times a call`]);
+  return facts;
+}
+
 /** @param {Break} b @param {string} source @returns {BreakRow} */
 function rowOf(b, source) {
   const stack = b.stack ?? [];
@@ -83,6 +117,9 @@ function rowOf(b, source) {
     endColumn: at.end_column ?? 0,
     lowering: b.stage === "lowering",
     cost: b.cost_us ?? null,
+    ci: b.cost?.ci_us ?? null,
+    parts: COST_PARTS.map((p) => b.cost?.[p.key] ?? 0),
+    facts: b.cost ? factsOf(b.cost) : [],
     message: sentence(b.message, b.subject),
     because: sentence(b.because?.message),
     then: b.because ? "" : (OUTCOMES[b.outcome ?? ""] ?? ""),
@@ -94,6 +131,21 @@ function rowOf(b, source) {
     graph: b.graph ?? null,
     callers: stack.slice(0, -1).map((s) => s.line),
   };
+}
+
+/**
+ * Of a break that is met for several sizes the costs of a call add up; an interval of the sum is not known.
+ * @param {BreakRow} to @param {BreakRow} r
+ */
+function join(to, r) {
+  to.count += r.count;
+  if (r.cost === null) return;
+  if (to.cost === null) Object.assign(to, { cost: r.cost, ci: r.ci, parts: r.parts, facts: r.facts });
+  else {
+    to.cost += r.cost;
+    to.ci = null;
+    to.parts = to.parts.map((us, i) => us + r.parts[i]);
+  }
 }
 
 /**
@@ -110,7 +162,7 @@ export function breakRows(m, source = "") {
   for (const r of (m.breaks ?? []).map((b) => rowOf(b, source))) {
     const key = [r.stage, r.kind, r.stack, r.line, r.column, r.message].join("|");
     const known = rows.get(key);
-    if (known) known.count += r.count;
+    if (known) join(known, r);
     else rows.set(key, r);
   }
   return [...rows.values()].sort(
@@ -122,14 +174,17 @@ export function breakRows(m, source = "") {
  * What the margin of the source shows: the first break of a line, and calls that
  * lead to one.
  * @param {readonly BreakRow[]} rows
- * @returns {Map<number, {cls: string, note: string}>}
+ * @returns {Map<number, {cls: string, note: string, cost?: string}>}
  */
 export function lineMarks(rows) {
-  /** @type {Map<number, {cls: string, note: string}>} */
+  /** @type {Map<number, {cls: string, note: string, cost?: string}>} */
   const marks = new Map();
   for (const r of rows)
-    if (r.line && !marks.has(r.line))
-      marks.set(r.line, { cls: r.lowering ? "low" : "brk", note: r.lowering ? "no lowering" : words(r.kind) });
+    if (r.line && !marks.has(r.line)) {
+      const cost = rows.reduce((sum, x) => sum + (x.line === r.line ? (x.cost ?? 0) : 0), 0);
+      const mark = { cls: r.lowering ? "low" : "brk", note: r.lowering ? "no lowering" : words(r.kind) };
+      marks.set(r.line, cost > 0 ? { ...mark, cost: number(cost) } : mark);
+    }
   for (const r of rows)
     for (const line of r.callers)
       if (!marks.has(line)) marks.set(line, { cls: "brk", note: "call that breaks inside" });

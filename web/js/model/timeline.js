@@ -64,6 +64,8 @@
  */
 
 export const DEVICE_KINDS = ["kernel", "library", "eager", "copy", "set"];
+/** Around others: their time is in those. */
+const AROUND_KINDS = ["call", "piece", "break"];
 const HOST_KINDS = ["guards", "dispatch", "alloc", "launch"];
 
 /** What a kind is called, one and many. @type {Record<string, string>} */
@@ -83,6 +85,8 @@ export const KIND_NAMES = {
   overhead: "Recording",
   wait: "Waits",
   memory: "Memory",
+  piece: "Graphs",
+  break: "Breaks",
 };
 
 /** The answer of the server. @param {ArrayBuffer} buffer @returns {View} */
@@ -166,7 +170,7 @@ export function byKind(totals, length) {
     return { kind, count: of.reduce((n, t) => n + t.count, 0), sum: of.reduce((n, t) => n + t.sum, 0) };
   };
   const known = [...DEVICE_KINDS, ...HOST_KINDS];
-  const others = [...new Set(totals.map((t) => t.kind))].filter((k) => k !== "call" && !known.includes(k));
+  const others = [...new Set(totals.map((t) => t.kind))].filter((k) => !AROUND_KINDS.includes(k) && !known.includes(k));
   const rows = [...known, ...others].map(sum).filter((r) => r.count > 0);
   const calls = sum("call");
   const whole = calls.count ? calls.sum : length;

@@ -1,12 +1,13 @@
 // js/view/breaks.js -- where the graphs of a mode end: the source with its cuts,
 // each break with what to write instead, and the compiled versions of each frame.
 
-import { h, add, prose, stateWell } from "./dom.js";
+import { h, add, ci, prose, stateWell, svg } from "./dom.js";
 import { chosen } from "./choose.js";
 import { codeWell } from "./code.js";
-import { duration, plural } from "../model/format.js";
+import { count, duration, number, plural, ratio, stepOf, toStep, withInterval } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
-import { breakRows, entryRows, lineMarks, traceRows } from "../model/breaks.js";
+import { breakRows, COST_PARTS, entryRows, lineMarks, traceRows } from "../model/breaks.js";
+import { addUp } from "../model/split.js";
 
 /** @typedef {import("../model/breaks.js").BreakRow} BreakRow */
 /** @typedef {import("../model/breaks.js").EntryRow} EntryRow */
@@ -49,8 +50,11 @@ function parts(m, source, mode) {
   const entries = entryRows(m);
   const traces = traceRows(m);
   const well = codeWell(source, "Source with breaks in the margin", { marks: lineMarks(rows) });
-  const left = h("div", {}, h("div", { class: "bar" }, h("h3", {}, "Source")), well);
-  const right = h("div", {}, h("div", { class: "bar" }, h("h3", {}, "Breaks")), breakList(rows));
+  const priced = rows.some((r) => r.cost !== null);
+  const unit = priced ? h("p", { class: "small dim" }, "microseconds a call, at the line that breaks") : null;
+  const title = priced ? "Breaks by cost" : "Breaks";
+  const left = h("div", {}, h("div", { class: "bar" }, h("h3", {}, "Source"), unit), well);
+  const right = h("div", {}, h("div", { class: "bar" }, h("h3", {}, title)), breakList(rows));
   const two = h("section", { class: "sec two", "aria-label": "Source and breaks" }, left, right);
   const below = entries.length ? [entrySection(entries)] : [];
   if (traces.length) below.push(traceSection(traces, m.lazy?.left_out ?? 0));
@@ -67,11 +71,39 @@ function verdict(m, rows, mode) {
   const line = h("p");
   const often = met > cuts ? `, met ${met} times` : "";
   const graphsToo = `${often}; ${mode} captured ${plural(graphs, "graph")}.`;
-  if (cuts) add(line, h("b", {}, `${plural(cuts, "break")} in ${mode}`), graphsToo);
+  if (cuts && m.break_cost) costSentence(line, m, cuts, mode);
+  else if (cuts) add(line, h("b", {}, `${plural(cuts, "break")} in ${mode}`), graphsToo);
   else add(line, h("b", {}, `${mode} captured without a break`), `: ${plural(graphs, "graph")}.`);
   if (fallbacks) add(line, ` ${plural(fallbacks, "op")} fell back to a library call in lowering.`);
   const how = "A break is where a graph has to end: what follows is captured anew, or runs in eager.";
-  return h("section", { class: "verdict", "aria-label": "Verdict" }, line, h("p", { class: "how" }, how));
+  const method = m.break_cost ? costMethod(m.break_cost) : how;
+  return h("section", { class: "verdict", "aria-label": "Verdict" }, line, h("p", { class: "how" }, method));
+}
+
+/** @param {HTMLElement} line @param {ModeReport} m @param {number} cuts @param {string} mode */
+function costSentence(line, m, cuts, mode) {
+  const all = /** @type {import("../api/types.js").BreakCosts} */ (m.break_cost);
+  const sum = withInterval(all.sum_us, all.ci_us);
+  const whole = m.latency ? ` of every ${number(m.latency.median_us)} us call in ${mode}` : ` of a call in ${mode}`;
+  add(line, h("b", {}, `${plural(cuts, "break")} ${cuts === 1 ? "costs" : "cost"} ${sum.text} us`), " ", ci(sum.interval), `${whole}.`);
+  if (!all.without) return;
+  const saved = withInterval(all.without.measured_us, all.without.measured_ci_us);
+  add(line, " Without ", cuts === 1 ? "it" : all.without.breaks_left ? `${all.without.lines.length} of them` : "them");
+  add(line, " a call is ", h("b", {}, `${saved.text} us`), " ", ci(saved.interval), " shorter, as timed.");
+}
+
+/** @param {import("../api/types.js").BreakCosts} all */
+function costMethod(all) {
+  const from = `From timelines of ${count(all.calls)} calls in ${all.groups} groups: the time between two graphs in which no kernel runs, and the kernel that one graph would not have had.`;
+  const w = all.without;
+  if (!w) return from;
+  const where = `${w.lines.length === 1 ? "line" : "lines"} ${w.lines.join(", ")}`;
+  const same = `Timed beside it, round by round: the same function with ${where} changed so that nothing breaks there.`;
+  const r = w.ratio === null ? null : ratio(w.ratio, w.ratio_ci);
+  const said = r
+    ? `What those breaks are said to cost is ${r.text} ${r.interval} of what is saved without them.`
+    : "The two differ by no more than the timing does from round to round.";
+  return `${from} ${same} ${said}`;
 }
 
 /** @param {readonly BreakRow[]} rows */
@@ -90,6 +122,7 @@ function breakCard(r, i) {
     "summary",
     {},
     h("span", { class: "rk" }, i + 1),
+    r.cost === null ? null : h("span", { class: "us" }, number(r.cost), " ", h("span", { class: "unit" }, "us")),
     h(
       "span",
       {},
@@ -103,13 +136,36 @@ function breakCard(r, i) {
   );
   const body = h("div", { class: "body" });
   for (const text of [r.message, r.because, r.then]) if (text) add(body, h("p", {}, prose(text)));
+  if (r.cost !== null) add(body, costParts(r, i));
   if (r.hint) add(body, h("p", { class: "instead" }, h("b", {}, "Instead: "), prose(r.hint)));
   if (r.rewrite) add(body, fix(r.rewrite, i));
   const facts = h("dl", {}, h("dt", {}, "Stage, outcome"), h("dd", {}, r.stage));
   if (r.graph !== null) add(facts, h("dt", {}, r.lowering ? "Splits" : "Ends"), h("dd", {}, `graph ${r.graph}`));
+  for (const [name, text] of r.facts) add(facts, h("dt", {}, name), h("dd", {}, text));
   add(facts, h("dt", {}, "Stack"), h("dd", { class: "mono" }, r.stack || "unknown"));
   add(body, facts);
-  return h("details", { open: i === 0 ? "" : null }, head, body);
+  return h("details", { open: i === 0 ? "" : null, class: r.cost === null ? null : "priced" }, head, body);
+}
+
+/** The microseconds of a break as a bar, and in words. @param {BreakRow} r @param {number} i */
+function costParts(r, i) {
+  const cost = r.cost ?? 0;
+  const step = stepOf(cost, r.ci?.[0], r.ci?.[1]);
+  const exact = addUp(r.parts, cost, step);
+  const bar = svg("svg", { class: "costbar", role: "img", "aria-label": `Where the ${number(cost)} us of break ${i + 1} go` });
+  let x = 0;
+  COST_PARTS.forEach((p, k) => {
+    const share = cost > 0 ? (r.parts[k] / cost) * 100 : 0;
+    if (share > 0.5) add(bar, svg("rect", { class: `p-${p.cls}`, x: `${x}%`, y: 0, width: `${Math.max(share - 0.4, 0.3)}%`, height: 8 }));
+    x += share;
+  });
+  const keys = COST_PARTS.map((p, k) =>
+    h("span", { class: "key", title: p.about }, h("i", { class: `k-${p.cls}` }), `${p.name} ${toStep(exact.parts[k], step)}`),
+  );
+  const total = withInterval(cost, r.ci);
+  const unit = h("span", { class: "dim" }, `us, together ${total.text} `, total.interval);
+  const terms = COST_PARTS.map((p) => `${p.name}: ${p.about}`).join("; ");
+  return h("div", { class: "costs" }, bar, h("p", { class: "legend" }, keys, unit), h("p", { class: "small dim" }, `${terms[0].toUpperCase()}${terms.slice(1)}.`));
 }
 
 /** The lines to write instead. @param {import("../model/breaks.js").Rewrite} r @param {number} i */

@@ -10,14 +10,15 @@ import { tokenLines } from "../model/source.js";
  * @param {string} text @param {string} name what the region is called
  * @param
  *   {{language?: "python" | "c", error?: import("../api/types.js").Problem | null, around?: number,
- *   from?: number, marks?: Map<number, {cls: string, note: string}>}}
+ *   from?: number, marks?: Map<number, {cls: string, note: string, cost?: string}>}}
  *   [how] around: show this many lines about the error; from: leave out what is above; marks: by line, a
- *   class and a note at its end
+ *   class and a note at its end, and where any has a cost a column for it in front
  */
 export function codeWell(text, name, how = {}) {
   const { language = "python", error, around, from = 1, marks } = how;
   const lines = tokenLines(text.replace(/\n$/, ""), language);
-  const ol = h("ol");
+  const priced = [...(marks?.values() ?? [])].some((m) => m.cost);
+  const ol = h("ol", { class: priced ? "priced" : null });
   lines.forEach((line, i) => {
     const n = i + 1;
     const here = error?.line === n;
@@ -28,7 +29,8 @@ export function codeWell(text, name, how = {}) {
     const mark = marks?.get(n);
     const note = mark ? h("span", { class: "lens" }, mark.note) : null;
     const number = h("span", { class: here ? "ln e" : "ln" }, n);
-    ol.append(h("li", { id: `L${n}`, class: here ? "on" : (mark?.cls ?? null) }, number, body, note));
+    const cost = priced ? h("span", { class: "cost" }, mark?.cost ?? "") : null;
+    ol.append(h("li", { id: `L${n}`, class: here ? "on" : (mark?.cls ?? null) }, cost, number, body, note));
     if (here && error?.column)
       ol.append(
         h(

@@ -33,8 +33,10 @@ const COLOURS = {
   range: "--sunk",
   overhead: "--c-compile",
   wait: "--sunk",
+  piece: "--c-host",
+  break: "--c-break",
 };
-const OUTLINED = ["call", "dispatch", "api", "range", "wait"];
+const OUTLINED = ["call", "dispatch", "api", "range", "wait", "piece"];
 
 const isSmall = (/** @type {number} */ width) => width < 620;
 /** Where times begin, in pixels. @param {number} width */
@@ -52,7 +54,7 @@ export const overviewTime = (s, x) =>
 export function rowsOf(view) {
   let y = OVERVIEW + 6 + RULER + GAP;
   return view.lanes.map((lane) => {
-    const height = lane.role === "kernels" ? 44 : lane.role === "calls" ? 26 : 34;
+    const height = lane.role === "kernels" ? 44 : ["calls", "breaks", "graphs"].includes(lane.role ?? "") ? 26 : 34;
     const row = { id: lane.id, y, height, label: lane.name[0].toUpperCase() + lane.name.slice(1) };
     y += height + GAP;
     return row;

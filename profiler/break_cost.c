@@ -1,0 +1,423 @@
+/* profiler/break_cost.c -- see break_cost.h. */
+#include "profiler/break_cost.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/lanes_view.h"
+
+struct reading {
+	struct break_costs *c;
+	struct lanes_view *v;
+	struct break_group *g;
+	double tell_ns;
+	int *met; /* breaks of the call under way, by number */
+	int n_met;
+};
+
+void break_costs_init(struct break_costs *c, int n_breaks)
+{
+	*c = (struct break_costs){ .n_breaks = n_breaks };
+}
+
+void break_costs_finish(struct break_costs *c)
+{
+	for (size_t i = 0; i < c->groups.len; i++)
+		free(c->groups.at[i].breaks);
+	VEC_FREE(&c->groups);
+	timeline_events_finish(&c->seen);
+}
+
+static bool out_of_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "out of memory for the costs of breaks");
+}
+
+/* ---- one call ---- */
+
+static int number_of_break(const struct break_costs *c, const struct timeline_event *e)
+{
+	const json_t *row = json_array_get(c->seen.tables.names, e->name);
+	const json_t *index = json_object_get(row, "break");
+	json_int_t at = json_is_integer(index) ? json_integer_value(index) : -1;
+
+	return at >= 0 && at < c->n_breaks ? (int)at : -1;
+}
+
+static bool within(const struct span *s, int64_t at_ns)
+{
+	return at_ns >= s->from_ns && at_ns <= s->to_ns;
+}
+
+static double overlap_ns(const struct span *s, const struct timeline_event *e)
+{
+	int64_t from = e->start_ns > s->from_ns ? e->start_ns : s->from_ns,
+		to = event_end(e) < s->to_ns ? event_end(e) : s->to_ns;
+
+	return to > from ? (double)(to - from) : 0;
+}
+
+/* Events that were told in the span: each behind its end, a launch on the host
+ * behind its kernel. */
+static int told_in(const struct reading *r, const struct span *s)
+{
+	const struct lanes_view *v = r->v;
+	int n = 0;
+
+	for (size_t i = 0; i < v->host.len; i++)
+		if (v->host.at[i]->kind != TIMELINE_LAUNCH || r->c->device)
+			n += within(s, event_end(v->host.at[i]));
+	for (size_t i = 0; i < v->pieces.len; i++)
+		n += within(s, event_end(v->pieces.at[i]));
+	for (size_t i = 0; i < v->breaks.len; i++)
+		n += within(s, event_end(v->breaks.at[i]));
+	for (size_t i = 0; i < v->kernels.len && !r->c->device; i++)
+		n += 2 * within(s, event_end(v->kernels.at[i]));
+	return n;
+}
+
+/* The time of the span in what breaks ran, less what stands in there by itself. */
+static double statement_ns(const struct reading *r, const struct span *s)
+{
+	double total = 0;
+	int64_t until = s->from_ns;
+
+	for (size_t i = 0; i < r->v->breaks.len; i++) {
+		const struct timeline_event *b = r->v->breaks.at[i];
+		struct span rest = { until, s->to_ns }, own;
+
+		if (overlap_ns(&rest, b) <= 0)
+			continue;
+		own.from_ns = b->start_ns > until ? b->start_ns : until;
+		own.to_ns = event_end(b) < s->to_ns ? event_end(b) : s->to_ns;
+		until = own.to_ns;
+		total += (double)(own.to_ns - own.from_ns) - told_in(r, &own) * r->tell_ns;
+		for (size_t k = 0; k < r->v->host.len; k++)
+			total -= overlap_ns(&own, r->v->host.at[k]);
+		for (size_t k = 0; k < r->v->kernels.len && !r->c->device; k++)
+			total -= overlap_ns(&own, r->v->kernels.at[k]);
+	}
+	return fmax(total, 0);
+}
+
+struct gap {
+	struct gap_parts parts;
+	double eager_ns;
+	int eager;
+};
+
+static struct gap measure_gap(const struct reading *r, const struct span *s)
+{
+	struct gap g = { { 0 }, 0, 0 };
+	double whole = (double)(s->to_ns - s->from_ns) - told_in(r, s) * r->tell_ns;
+
+	for (size_t i = 0; i < r->v->host.len; i++) {
+		const struct timeline_event *e = r->v->host.at[i];
+		double ns = overlap_ns(s, e);
+
+		*(e->kind == TIMELINE_GUARDS ? &g.parts.guards_ns : &g.parts.launch_ns) += ns;
+	}
+	for (size_t i = 0; i < r->v->launches.len; i++) {
+		const struct launch_at *l = &r->v->launches.at[i];
+
+		if (!l->eager || !within(s, l->in_ns))
+			continue;
+		g.eager++;
+		g.eager_ns += (double)l->ns;
+		whole -= r->c->device ? 0 : (double)l->ns;
+	}
+	whole = fmax(whole, 0);
+	g.parts.guards_ns = fmin(g.parts.guards_ns, whole);
+	g.parts.launch_ns = fmin(g.parts.launch_ns, whole - g.parts.guards_ns);
+	g.parts.statement_ns = fmin(statement_ns(r, s),
+				    whole - g.parts.guards_ns - g.parts.launch_ns);
+	g.parts.frame_ns = whole - g.parts.guards_ns - g.parts.launch_ns - g.parts.statement_ns;
+	return g;
+}
+
+static void give(struct break_sample *to, const struct gap *g, double share)
+{
+	to->gap.statement_ns += g->parts.statement_ns * share;
+	to->gap.guards_ns += g->parts.guards_ns * share;
+	to->gap.launch_ns += g->parts.launch_ns * share;
+	to->gap.frame_ns += g->parts.frame_ns * share;
+	to->eager += g->eager * share;
+	to->eager_ns += g->eager_ns * share;
+}
+
+static double bytes_of(const struct break_costs *c, const struct launch_at *l)
+{
+	const json_t *row = json_array_get(c->seen.tables.names, l->name);
+
+	return json_number_value(json_object_get(row, "read_bytes")) +
+	       json_number_value(json_object_get(row, "written_bytes"));
+}
+
+/* How far memory holds up the two kernels, 0 to 1. */
+static double memory_share(const struct break_costs *c, const struct launch_at *a,
+			   const struct launch_at *b)
+{
+	double ns = (double)(a->ns + b->ns);
+
+	return ns > 0 ? fmin((copy_curve_ns(c->curve, bytes_of(c, a)) +
+			      copy_curve_ns(c->curve, bytes_of(c, b))) /
+				 ns,
+			     1)
+		      : 1;
+}
+
+/* The kernel that break `index` adds between two others. */
+static void give_kernel(const struct break_costs *c, struct break_sample *to, int index,
+			const struct launch_at *before, const struct launch_at *behind,
+			double share)
+{
+	double least_ns = copy_curve_ns(c->curve, 0);
+	double bytes_ns = fmax(copy_curve_ns(c->curve, c->moved_bytes[index]) - least_ns, 0);
+
+	to->kernels += share;
+	to->kernel_ns += share * (least_ns + memory_share(c, before, behind) * bytes_ns);
+}
+
+/* A gap is that of the breaks that begin or end in it; of none: of all that the call
+ * has met.  `before` and `behind`: the kernels that it lies between, or NULL. */
+static void add_gap(struct reading *r, struct span s, const struct launch_at *before,
+		    const struct launch_at *behind)
+{
+	struct gap g;
+	int n = 0;
+
+	if (s.to_ns <= s.from_ns)
+		return;
+	g = measure_gap(r, &s);
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < r->v->breaks.len; i++) {
+			const struct timeline_event *b = r->v->breaks.at[i];
+			int index = number_of_break(r->c, b);
+
+			if (index < 0 || (!within(&s, b->start_ns) && !within(&s, event_end(b))))
+				continue;
+			if (pass == 0) {
+				n++;
+				continue;
+			}
+			give(&r->g->breaks[index], &g, 1.0 / n);
+			if (before && behind)
+				give_kernel(r->c, &r->g->breaks[index], index, before, behind,
+					    1.0 / n);
+		}
+	for (int i = 0; n == 0 && i < r->n_met; i++)
+		give(&r->g->breaks[r->met[i]], &g, 1.0 / r->n_met);
+}
+
+/* What a call of one piece has before it: the search for its entry. */
+static int64_t behind_first_guards(const struct reading *r, const struct span *call)
+{
+	for (size_t i = 0; i < r->v->host.len; i++) {
+		const struct timeline_event *e = r->v->host.at[i];
+
+		if (within(call, e->start_ns))
+			return e->kind == TIMELINE_GUARDS ? event_end(e) : call->from_ns;
+	}
+	return call->from_ns;
+}
+
+static void read_gaps(struct reading *r, const struct span *call)
+{
+	const struct launch_at *last = NULL;
+
+	for (size_t i = 0; i < r->v->launches.len; i++) {
+		const struct launch_at *l = &r->v->launches.at[i];
+
+		if (!within(call, l->in_ns) || l->eager || !l->piece)
+			continue;
+		if (!last)
+			add_gap(r,
+				(struct span){ behind_first_guards(r, call), l->piece->start_ns },
+				NULL, NULL);
+		else if (last->piece != l->piece)
+			add_gap(r, (struct span){ last->out_ns, l->in_ns }, last, l);
+		last = l;
+	}
+	if (last)
+		add_gap(r, (struct span){ event_end(last->piece), call->to_ns }, NULL, NULL);
+	else
+		add_gap(r, (struct span){ behind_first_guards(r, call), call->to_ns }, NULL, NULL);
+}
+
+static void read_call(struct reading *r, const struct timeline_event *call)
+{
+	struct span s = { call->start_ns, event_end(call) };
+	struct lanes_view *whole = r->v, part = lanes_cut_view(whole, &s);
+
+	r->v = &part;
+	r->n_met = 0;
+	for (size_t i = 0; i < r->v->breaks.len; i++) {
+		int index = number_of_break(r->c, r->v->breaks.at[i]);
+
+		if (index < 0 || !within(&s, r->v->breaks.at[i]->start_ns))
+			continue;
+		r->met[r->n_met++] = index;
+		r->g->breaks[index].met++;
+	}
+	r->g->call_ns += (double)(s.to_ns - s.from_ns) - told_in(r, &s) * r->tell_ns;
+	for (size_t i = 0; i < r->v->launches.len; i++)
+		if (within(&s, r->v->launches.at[i].in_ns))
+			r->g->device_ns += (double)r->v->launches.at[i].ns;
+	if (r->n_met > 0)
+		read_gaps(r, &s);
+	r->g->calls++;
+	r->v = whole;
+}
+
+/* ---- costs ---- */
+
+static double gap_ns(const struct gap_parts *p)
+{
+	return p->statement_ns + p->guards_ns + p->launch_ns + p->frame_ns;
+}
+
+static void cost_on_host(const struct break_costs *c, struct break_group *g)
+{
+	for (int i = 0; i < c->n_breaks; i++) {
+		struct break_sample *b = &g->breaks[i];
+
+		b->cost_ns = gap_ns(&b->gap) + b->kernel_ns;
+		g->cost_ns += b->cost_ns;
+	}
+}
+
+static void cost_on_device(const struct break_costs *c, struct break_group *g)
+{
+	double gaps = 0, kernels = 0, host, device, whole = 0;
+
+	for (int i = 0; i < c->n_breaks; i++) {
+		gaps += gap_ns(&g->breaks[i].gap);
+		kernels += g->breaks[i].kernel_ns;
+	}
+	host = g->call_ns - gaps;
+	device = g->device_ns - kernels;
+	g->cost_ns = fmax(g->call_ns, g->device_ns) - fmax(host, device);
+	for (int pass = 0; pass < 2; pass++)
+		for (int i = 0; i < c->n_breaks; i++) {
+			struct break_sample *b = &g->breaks[i];
+			double share = gap_ns(&b->gap) + (host < device ? b->kernel_ns : 0);
+
+			if (pass == 0)
+				whole += share;
+			else if (whole > 0)
+				b->cost_ns = g->cost_ns * share / whole;
+		}
+}
+
+static void mean_of_calls(const struct break_costs *c, struct break_group *g)
+{
+	double n = g->calls;
+
+	g->call_ns /= n;
+	g->device_ns /= n;
+	for (int i = 0; i < c->n_breaks; i++) {
+		struct break_sample *b = &g->breaks[i];
+
+		b->gap.statement_ns /= n;
+		b->gap.guards_ns /= n;
+		b->gap.launch_ns /= n;
+		b->gap.frame_ns /= n;
+		b->met /= n;
+		b->kernels /= n;
+		b->kernel_ns /= n;
+		b->eager /= n;
+		b->eager_ns /= n;
+	}
+}
+
+static bool read_view(struct break_costs *c, struct lanes_view *v, double tell_ns)
+{
+	struct break_group g = { .breaks = calloc((size_t)c->n_breaks + 1, sizeof(*g.breaks)) };
+	struct reading r = { .c = c, .v = v, .g = &g, .tell_ns = tell_ns };
+	bool ok;
+
+	r.met = calloc(v->breaks.len + 1, sizeof(*r.met));
+	ok = g.breaks && r.met && lanes_view_launches(v, c->device);
+	for (size_t i = 0; ok && i < v->calls.len; i++)
+		read_call(&r, v->calls.at[i]);
+	free(r.met);
+	if (ok && g.calls > 0 && v->breaks.len > 0) {
+		mean_of_calls(c, &g);
+		(c->device ? cost_on_device : cost_on_host)(c, &g);
+		ok = VEC_PUSH(&c->groups, g);
+	} else {
+		free(g.breaks);
+	}
+	return ok;
+}
+
+/* A set of lanes begins with that of the calls. */
+static int set_of_lane(const struct break_costs *c, uint32_t lane)
+{
+	int set = -1;
+
+	for (uint32_t i = 0; i <= lane && i < json_array_size(c->seen.tables.lanes); i++) {
+		const char *role = json_string_value(
+		    json_object_get(json_array_get(c->seen.tables.lanes, i), "role"));
+
+		set += role && strcmp(role, "calls") == 0;
+	}
+	return set;
+}
+
+bool break_costs_read(struct break_costs *c, const struct copy_curve *curve,
+		      const double *moved_bytes, bool device, struct err *err)
+{
+	size_t n_lanes = json_array_size(c->seen.tables.lanes);
+	int n_sets = n_lanes ? set_of_lane(c, (uint32_t)n_lanes - 1) + 1 : 0;
+	int *sets = calloc(n_lanes + 1, sizeof(*sets));
+	double tell_ns = json_number_value(json_object_get(c->seen.tables.facts, "tell_ns"));
+	bool ok = sets != NULL;
+
+	c->curve = curve;
+	c->moved_bytes = moved_bytes;
+	c->device = device;
+	for (size_t i = 0; ok && i < n_lanes; i++)
+		sets[i] = set_of_lane(c, (uint32_t)i);
+	for (int set = 0; ok && set < n_sets; set++) {
+		struct lanes_view v = { 0 };
+
+		for (size_t i = 0; ok && i < c->seen.list.len; i++)
+			if (c->seen.list.at[i].lane < n_lanes &&
+			    sets[c->seen.list.at[i].lane] == set)
+				ok = lanes_view_add(&v, &c->seen.list.at[i]);
+		ok = ok && read_view(c, &v, tell_ns);
+		lanes_view_finish(&v);
+	}
+	free(sets);
+	return ok || out_of_memory(err);
+}
+
+void break_costs_scale(struct break_costs *c, double call_ns)
+{
+	for (size_t i = 0; i < c->groups.len; i++) {
+		struct break_group *g = &c->groups.at[i];
+		double watched = fmax(g->call_ns, g->device_ns);
+		double scale = watched > 0 && call_ns > 0 ? call_ns / watched : 1;
+
+		g->call_ns *= scale;
+		g->device_ns *= scale;
+		g->cost_ns *= scale;
+		for (int k = 0; k < c->n_breaks; k++)
+			g->breaks[k].cost_ns *= scale;
+	}
+}
+
+bool break_costs_interval(const struct break_costs *c, int index, struct interval *out)
+{
+	size_t n = c->groups.len;
+	double *x = calloc(n + 1, sizeof(*x));
+	bool ok = x && n > 0;
+
+	for (size_t i = 0; ok && i < n; i++)
+		x[i] = index < 0 ? c->groups.at[i].cost_ns : c->groups.at[i].breaks[index].cost_ns;
+	ok = ok && stats_median(x, (int)n, out);
+	free(x);
+	return ok;
+}

@@ -1,0 +1,85 @@
+/* profiler/break_cost.h -- private: what a graph break costs, read from a timeline.
+ *
+ * The time between the last kernel of a piece and the first of the next is there
+ * because the graph ended: the device has nothing to do, the host leaves the piece,
+ * runs what ended it, looks for the next entry (guards), takes memory and launches.
+ * So does the host before the first kernel and behind the last, beyond what a call
+ * of one piece needs there.  To it comes the kernel that one graph would not have
+ * launched: what the smallest kernel takes, and for the tensors that one piece writes
+ * and the next reads the time of a kernel that moves as many bytes (copy_curve.h), as
+ * far as memory holds up the two kernels beside the break: their bytes' time on that
+ * curve over their own, at most 1 (the roofline: Williams, Waterman and Patterson,
+ * CACM 52:4, 2009).  A kernel that computes for longer moves its bytes meanwhile.
+ *
+ *	ON THE HOST  kernels run within the call: a break costs its gap and its kernel.
+ *	ON A DEVICE  kernels run beside it: a call takes the longer of the host's time
+ *	             H and the device's D, and without breaks the longer of H - gaps
+ *	             and D - kernels.  The difference is the breaks' together; each has
+ *	             the share of its own gap (and its kernel, where the device is the
+ *	             longer one then).
+ *
+ * What telling of the events has cost is taken off: their number times `tell_ns`.
+ */
+#ifndef PROFILER_BREAK_COST_H
+#define PROFILER_BREAK_COST_H
+
+#include "profiler/copy_curve.h"
+#include "profiler/lanes_view.h"
+#include "profiler/stats.h"
+#include "profiler/timeline.h"
+
+/* What a gap is made of; they add up to it. */
+struct gap_parts {
+	double statement_ns; /* what ended the graph, as the program has it */
+	double guards_ns;    /* looking for the entry behind it */
+	double launch_ns;    /* from there to its launch: sizes, memory, the launch */
+	double frame_ns;     /* the rest: leaving the piece, the frame, the interpreter */
+};
+
+/* A break over one group of calls: means of a call. */
+struct break_sample {
+	struct gap_parts gap;
+	double met;       /* how often */
+	double kernels;   /* extra ones, of pieces */
+	double kernel_ns; /* ... their time, with that of the bytes */
+	double eager;     /* kernels of single ops, which it has in its gap */
+	double eager_ns;  /* their time, which is no gap */
+	double cost_ns;   /* all in all */
+};
+
+struct break_group {
+	int calls;
+	double call_ns;              /* of the host, without the telling */
+	double device_ns;            /* of kernels, in a call */
+	double cost_ns;              /* of all breaks together */
+	struct break_sample *breaks; /* by number, `n_breaks` of the reader */
+};
+
+struct break_costs {
+	struct timeline_events seen;
+	int n_breaks;
+	bool device; /* kernels run beside the host */
+	const struct copy_curve *curve;
+	const double *moved_bytes; /* by break: of tensors, each time that it is met */
+	VEC(struct break_group) groups;
+};
+
+/* `n_breaks`: their numbers in the timeline are below it.  Zeroed, it may be finished. */
+void break_costs_init(struct break_costs *c, int n_breaks);
+void break_costs_finish(struct break_costs *c);
+
+/* Once all blocks are in c->seen: a group for each set of lanes, in order.  Groups
+ * without a break are left out.  `moved_bytes` by break, as fusion_observer.crossed
+ * has them; both are borrowed.  False with MEMORY. */
+bool break_costs_read(struct break_costs *c, const struct copy_curve *curve,
+		      const double *moved_bytes, bool device, struct err *err);
+
+/* What a call takes while nobody watches: costs keep their share of the watched call,
+ * which is slower (its events go through the caches too) or met another moment. */
+void break_costs_scale(struct break_costs *c, double call_ns);
+
+/* The median over the groups with its interval (stats.h) of one break's cost, or of
+ * all (index -1), in nanoseconds a call.  False when out of memory, or no groups. */
+bool break_costs_interval(const struct break_costs *c, int index, struct interval *out);
+
+#endif

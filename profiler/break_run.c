@@ -1,0 +1,357 @@
+/* profiler/break_run.c -- see break_run.h. */
+#include "profiler/break_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/break_cost.h"
+#include "profiler/cure.h"
+#include "profiler/measure.h"
+#include "profiler/recorder.h"
+#include "profiler/report_break.h"
+
+enum { GROUPS = 16, GROUP_CALLS = 200, GROUP_NS = 4 * 1000 * 1000 };
+/* Seconds of sampling the function with breaks and the one without. */
+static const double check_s = 0.6;
+
+/* Of a break, by number: sums over `calls`. */
+struct bytes {
+	int64_t kept, moved, met;
+};
+
+static void on_crossed(void *self, int index, int64_t kept, int64_t moved)
+{
+	struct bytes *b = (struct bytes *)self + index;
+
+	b->met += moved == 0;
+	b->kept = kept > b->kept ? kept : b->kept;
+	b->moved += moved;
+}
+
+/* Each timed call once, with nobody looking at the clock. */
+static bool find_bytes(struct lane *lane, struct bytes *bytes, struct err *err)
+{
+	struct fusion_observer observer = { .self = bytes, .crossed = on_crossed };
+	bool ok = true;
+
+	fusion_observe(lane->session, &observer);
+	for (int i = 0; ok && i < lane->n_timed; i++) {
+		struct value out;
+
+		ok = (!lane->writes || lane_restore(lane, lane->timed[i], err)) &&
+		     lane_call(lane, lane->timed[i], &out, err);
+		if (ok)
+			value_unref(out);
+		buf_clear(fusion_stdout(lane->session));
+	}
+	fusion_observe(lane->session, NULL);
+	return ok;
+}
+
+static bool record(struct lane *lane, struct break_costs *costs, struct err *err)
+{
+	struct recorder *r = recorder_create(timeline_events_block, &costs->seen, 1, err);
+	bool ok = r != NULL;
+
+	for (int i = 0; ok && i < GROUPS; i++)
+		ok = recorder_lane_for(r, lane, NULL, GROUP_CALLS, GROUP_NS, err);
+	ok = ok && recorder_finish(r, err);
+	recorder_destroy(r);
+	return ok;
+}
+
+/* A lane's breaks as its timelines have them. */
+struct priced {
+	struct break_costs costs;
+	struct bytes *bytes;
+	double *moved_bytes;
+};
+
+static void priced_finish(struct priced *p)
+{
+	break_costs_finish(&p->costs);
+	free(p->bytes);
+	free(p->moved_bytes);
+}
+
+/* `call_us`: of a call that nobody watches. */
+static bool price(const struct break_run *run, struct lane *lane, double call_us, struct priced *p,
+		  struct err *err)
+{
+	int n = fusion_break_count(lane->session);
+	bool device = fusion_device_name(lane->engine) != NULL;
+
+	*p = (struct priced){ .bytes = calloc((size_t)n + 1, sizeof(*p->bytes)),
+			      .moved_bytes = calloc((size_t)n + 1, sizeof(*p->moved_bytes)) };
+	break_costs_init(&p->costs, n);
+	if (!p->bytes || !p->moved_bytes)
+		return err_set(err, ERR_MEMORY, "out of memory for the run");
+	if (n == 0)
+		return true;
+	if (!find_bytes(lane, p->bytes, err))
+		return false;
+	for (int i = 0; i < n; i++) {
+		const struct bytes *b = &p->bytes[i];
+
+		p->moved_bytes[i] = b->met ? (double)b->moved / (double)b->met : 0;
+	}
+	if (!record(lane, &p->costs, err) ||
+	    !break_costs_read(&p->costs, run->curve, p->moved_bytes, device, err))
+		return false;
+	break_costs_scale(&p->costs, call_us * 1000);
+	return true;
+}
+
+static json_t *us_interval(const struct interval *i)
+{
+	return json_pack("[f, f]", i->low / 1000, i->high / 1000);
+}
+
+static int by_cost(const void *a, const void *b)
+{
+	const struct break_sample *x = *(const struct break_sample *const *)a,
+				  *y = *(const struct break_sample *const *)b;
+
+	return (x->cost_ns > y->cost_ns) - (x->cost_ns < y->cost_ns);
+}
+
+/* The mean over the middle half of the groups: its parts still add up. */
+static struct break_sample mean_of(const struct break_costs *c, int index)
+{
+	struct break_sample sum = { { 0 }, 0, 0, 0, 0, 0, 0 };
+	const struct break_sample *of[GROUPS];
+	int all = c->groups.len < GROUPS ? (int)c->groups.len : GROUPS;
+	int from = all / 4, to = all - all / 4;
+	double n = to - from;
+
+	for (int i = 0; i < all; i++)
+		of[i] = &c->groups.at[i].breaks[index];
+	qsort(of, (size_t)all, sizeof(*of), by_cost);
+	for (int i = from; i < to; i++) {
+		const struct break_sample *b = of[i];
+
+		sum.gap.statement_ns += b->gap.statement_ns / n;
+		sum.gap.guards_ns += b->gap.guards_ns / n;
+		sum.gap.launch_ns += b->gap.launch_ns / n;
+		sum.gap.frame_ns += b->gap.frame_ns / n;
+		sum.met += b->met / n;
+		sum.kernels += b->kernels / n;
+		sum.kernel_ns += b->kernel_ns / n;
+		sum.eager += b->eager / n;
+		sum.cost_ns += b->cost_ns / n;
+	}
+	return sum;
+}
+
+/* The guards of the entry behind the piece that a break ended: those of the next
+ * graph.  Of a break without one: none are known. */
+static int guards_behind(const struct lane *lane, int index)
+{
+	int graph = fusion_break(lane->session, index).graph + 1;
+
+	return graph > 0 && graph < fusion_graph_count(lane->session)
+		   ? fusion_graph(lane->session, graph).n_guards
+		   : 0;
+}
+
+/* Parts that add up to the median: each has its share of the mean. */
+static json_t *cost_json(const struct lane *lane, const struct priced *p, int index,
+			 const struct interval *cost)
+{
+	struct break_sample s = mean_of(&p->costs, index);
+	const struct bytes *bytes = &p->bytes[index];
+	const struct gap_parts *g = &s.gap;
+	double all = g->statement_ns + g->guards_ns + g->launch_ns + g->frame_ns + s.kernel_ns;
+	double scale = all > 0 ? cost->mid / all / 1000 : 0;
+
+	return json_pack("{s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:f, s:I, s:I}",
+			 "ci_us", us_interval(cost), "idle_us", (all - s.kernel_ns) * scale,
+			 "statement_us", g->statement_ns * scale, "guards_us", g->guards_ns * scale,
+			 "launch_us", g->launch_ns * scale, "frame_us", g->frame_ns * scale,
+			 "kernel_us", s.kernel_ns * scale, "met", s.met, "launches",
+			 s.kernels + s.eager, "guards", guards_behind(lane, index),
+			 "eager_launches", s.eager, "moved_bytes",
+			 (json_int_t)p->moved_bytes[index], "kept_bytes", (json_int_t)bytes->kept);
+}
+
+static bool report_each(const struct lane *lane, const struct priced *p, json_t *breaks)
+{
+	const struct break_costs *c = &p->costs;
+
+	for (int i = 0; i < c->n_breaks && i < (int)json_array_size(breaks); i++) {
+		json_t *item = json_array_get(breaks, (size_t)i);
+		struct interval cost;
+
+		if (!break_costs_interval(c, i, &cost))
+			return false;
+		if (mean_of(c, i).met <= 0) /* the timed calls do not come there */
+			continue;
+		json_object_set_new(item, "cost_us", json_real(cost.mid / 1000));
+		json_object_set_new(item, "cost", cost_json(lane, p, i, &cost));
+	}
+	return true;
+}
+
+/* ---- the check ---- */
+
+static bool always(void *self, const struct lane *lane, int round, double share)
+{
+	(void)self, (void)lane, (void)round, (void)share;
+	return true;
+}
+
+static bool make_calls(struct lane *lane, struct err *err)
+{
+	for (int i = 0; i < lane->originals->n_calls; i++) {
+		struct value out;
+
+		if (!lane_call(lane, i, &out, err))
+			return false;
+		value_unref(out);
+		lane->writes |= lane_wrote(lane, i);
+		buf_clear(fusion_stdout(lane->session));
+		if (lane->writes && !lane_restore(lane, i, err))
+			return false;
+	}
+	return true;
+}
+
+/* Of the function with breaks less that without, in microseconds a call; the medians
+ * of a call without, and with. */
+static bool time_both(struct lane *with, struct lane *without, struct interval *saved,
+		      struct interval median[2], struct err *err)
+{
+	const struct measure_watch watch = { .tick = always };
+	struct lane pair[2] = { *without, *with };
+	double *saved_us = NULL;
+	bool ok;
+
+	pair[0].sample_us = pair[1].sample_us = NULL;
+	pair[0].n_samples = pair[1].n_samples = 0;
+	ok = measure_lanes(pair, 2, check_s, &watch, err);
+	if (ok)
+		saved_us = calloc((size_t)pair[0].n_samples + 1, sizeof(*saved_us));
+	for (int i = 0; saved_us && i < pair[0].n_samples; i++)
+		saved_us[i] = pair[1].sample_us[i] - pair[0].sample_us[i];
+	if (ok && (!saved_us || !stats_median(saved_us, pair[0].n_samples, saved) ||
+		   !stats_median(pair[0].sample_us, pair[0].n_samples, &median[0]) ||
+		   !stats_median(pair[1].sample_us, pair[1].n_samples, &median[1])))
+		ok = err_set(err, ERR_MEMORY, "out of memory for the run");
+	free(saved_us);
+	free(pair[0].sample_us);
+	free(pair[1].sample_us);
+	return ok;
+}
+
+/* What the breaks cost that are gone: the difference, group by group, of what all cost
+ * and what those cost that the changed function still has (a print that was moved). */
+static bool explain(const struct break_costs *with, const struct break_costs *without,
+		    struct interval *out)
+{
+	double *x = calloc(with->groups.len + 1, sizeof(*x));
+	bool ok = x && with->groups.len > 0;
+
+	for (size_t g = 0; ok && g < with->groups.len; g++)
+		x[g] = with->groups.at[g].cost_ns -
+		       (g < without->groups.len ? without->groups.at[g].cost_ns : 0);
+	ok = ok && stats_median(x, (int)with->groups.len, out);
+	free(x);
+	return ok;
+}
+
+static json_t *check_json(const struct cure *cure, const struct interval *said,
+			  const struct interval *saved, const struct interval *cured)
+{
+	json_t *lines = json_array();
+	double said_us = said->mid / 1000;
+	bool told = saved->low > 0; /* else the difference may be none */
+
+	for (int i = 0; i < cure->n; i++)
+		json_array_append_new(lines, json_integer(cure->lines[i]));
+	return json_pack("{s:s, s:o, s:i, s:f, s:o, s:f, s:[f, f], s:f, s:o, s:o}", "source",
+			 cure->source.data, "lines", lines, "breaks_left", cure->left,
+			 "explained_us", said_us, "explained_ci_us", us_interval(said),
+			 "measured_us", saved->mid, "measured_ci_us", saved->low, saved->high,
+			 "median_us", cured->mid, "ratio",
+			 told ? json_real(said_us / saved->mid) : json_null(), "ratio_ci",
+			 told ? json_pack("[f, f]", said->low / 1000 / saved->high,
+					  said->high / 1000 / saved->low)
+			      : json_null());
+}
+
+/* The function without these breaks, timed against the one with them; null where it
+ * is not known. */
+static json_t *check(const struct break_run *run, struct lane *lane, struct priced *with,
+		     struct err *err)
+{
+	struct point changed = { .n = run->p->n };
+	struct lane without = { 0 };
+	struct interval said, saved, median[2];
+	struct priced left = { 0 };
+	struct cure cure = { 0 };
+	json_t *json = NULL;
+	bool ok = true;
+
+	if (!run->check || !cure_find(&cure, lane, run->w, run->p))
+		goto out;
+	changed.source = cure.source.data;
+	changed.program = fusion_parse_in(run->w->registry, cure.source.data, cure.source.len,
+					  run->w->entry, err);
+	ok = changed.program &&
+	     lane_create(&without, run->w, &changed, lane->mode, lane->originals, NULL, err) &&
+	     make_calls(&without, err) && time_both(lane, &without, &saved, median, err) &&
+	     price(run, &without, median[0].mid, &left, err);
+	if (ok) { /* the machine may have another pace now */
+		break_costs_scale(&with->costs, median[1].mid * 1000);
+		ok = explain(&with->costs, &left.costs, &said);
+	}
+	if (ok)
+		json = check_json(&cure, &said, &saved, &median[0]);
+out:
+	priced_finish(&left);
+	lane_destroy(&without);
+	fusion_program_destroy(changed.program);
+	cure_finish(&cure);
+	return json ? json : ok ? json_null() : NULL;
+}
+
+static bool report(const struct break_run *run, struct lane *lane, struct priced *p, json_t *m,
+		   struct err *err)
+{
+	const struct break_costs *c = &p->costs;
+	struct interval all;
+	json_t *without;
+	int calls = 0;
+
+	if (c->groups.len == 0) /* the timed calls meet none */
+		return true;
+	if (!report_each(lane, p, json_object_get(m, "breaks")) ||
+	    !break_costs_interval(c, -1, &all))
+		return err_set(err, ERR_MEMORY, "out of memory for the run");
+	for (size_t i = 0; i < c->groups.len; i++)
+		calls += c->groups.at[i].calls;
+	without = check(run, lane, p, err);
+	if (!without)
+		return false;
+	json_object_set_new(m, "break_cost",
+			    json_pack("{s:f, s:o, s:i, s:i, s:o}", "sum_us", all.mid / 1000,
+				      "ci_us", us_interval(&all), "calls", calls, "groups",
+				      (int)c->groups.len, "without", without));
+	return true;
+}
+
+bool break_run_report(const struct break_run *run, struct lane *lane, json_t *m, struct err *err)
+{
+	double call_us = json_number_value(
+	    json_object_get(json_object_get(m, "latency"), "median_us"));
+	struct priced p = { 0 };
+	bool ok;
+
+	if (lane->mode == FUSION_EAGER || lane->mode == FUSION_LAZY ||
+	    fusion_break_count(lane->session) == 0)
+		return true;
+	ok = price(run, lane, call_us, &p, err) && report(run, lane, &p, m, err);
+	priced_finish(&p);
+	return ok;
+}

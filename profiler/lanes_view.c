@@ -1,0 +1,177 @@
+/* profiler/lanes_view.c -- see lanes_view.h. */
+#include "profiler/lanes_view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool add_events(struct timeline_events *to, const struct timeline_chunk *chunk,
+		       struct err *err)
+{
+	for (int i = 0; i < chunk->n; i++) {
+		struct timeline_event e = {
+#define COLUMN(name, type) .name = chunk->name[i],
+			TIMELINE_COLUMNS(COLUMN)
+#undef COLUMN
+		};
+
+		if (!VEC_PUSH(&to->list, e))
+			return err_set(err, ERR_MEMORY, "out of memory for a timeline");
+	}
+	return true;
+}
+
+bool timeline_events_block(void *self, const void *block, size_t len, struct err *err)
+{
+	struct timeline_events *to = self;
+	struct timeline_chunk chunk = { 0 };
+	struct timeline_block head;
+	bool ok;
+
+	if (!timeline_block_read(block, len, &head, err))
+		return false;
+	if (head.kind == TIMELINE_TABLES)
+		return timeline_tables_read(&to->tables, &head, err);
+	ok = timeline_chunk_create(&chunk, err) && timeline_chunk_read(&chunk, &head, err) &&
+	     add_events(to, &chunk, err);
+	timeline_chunk_destroy(&chunk);
+	return ok;
+}
+
+void timeline_events_finish(struct timeline_events *e)
+{
+	VEC_FREE(&e->list);
+	timeline_tables_finish(&e->tables);
+}
+
+static bool is_kernel(uint32_t kind)
+{
+	return kind == TIMELINE_KERNEL || kind == TIMELINE_LIBRARY || kind == TIMELINE_EAGER;
+}
+
+bool lanes_view_add(struct lanes_view *v, const struct timeline_event *e)
+{
+	switch (e->kind) {
+	case TIMELINE_CALL:
+		return VEC_PUSH(&v->calls, e);
+	case TIMELINE_PIECE:
+		return VEC_PUSH(&v->pieces, e);
+	case TIMELINE_BREAK:
+		return VEC_PUSH(&v->breaks, e);
+	case TIMELINE_GUARDS:
+	case TIMELINE_DISPATCH:
+	case TIMELINE_ALLOC:
+	case TIMELINE_LAUNCH:
+		return VEC_PUSH(&v->host, e);
+	default:
+		return !is_kernel(e->kind) || VEC_PUSH(&v->kernels, e);
+	}
+}
+
+static int by_correlation(const void *a, const void *b)
+{
+	const struct timeline_event *x = *(const struct timeline_event *const *)a,
+				    *y = *(const struct timeline_event *const *)b;
+
+	return (x->correlation > y->correlation) - (x->correlation < y->correlation);
+}
+
+static const struct timeline_event *launch_of(const struct lanes_view *v,
+					      const struct timeline_event *kernel)
+{
+	const struct timeline_event **found;
+
+	if (!kernel->correlation || v->n_by_correlation == 0)
+		return NULL;
+	found = bsearch(&kernel, v->by_correlation, (size_t)v->n_by_correlation,
+			sizeof(*v->by_correlation), by_correlation);
+	return found ? *found : NULL;
+}
+
+static const struct timeline_event *piece_around(const struct lanes_view *v, int64_t at_ns)
+{
+	size_t from = 0, to = v->pieces.len;
+
+	while (from < to) { /* the last that begins before; pieces do not overlap */
+		size_t middle = (from + to) / 2;
+
+		if (v->pieces.at[middle]->start_ns <= at_ns)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	if (from == 0 || event_end(v->pieces.at[from - 1]) < at_ns)
+		return NULL;
+	return v->pieces.at[from - 1];
+}
+
+static int by_in(const void *a, const void *b)
+{
+	const struct launch_at *x = a, *y = b;
+
+	return (x->in_ns > y->in_ns) - (x->in_ns < y->in_ns);
+}
+
+/* Kernels as the host sees them, in the order of their launches. */
+bool lanes_view_launches(struct lanes_view *v, bool device)
+{
+	v->by_correlation = calloc(v->host.len + 1, sizeof(*v->by_correlation));
+	if (!v->by_correlation)
+		return false;
+	for (size_t i = 0; i < v->host.len; i++)
+		if (v->host.at[i]->kind == TIMELINE_LAUNCH && v->host.at[i]->correlation)
+			v->by_correlation[v->n_by_correlation++] = v->host.at[i];
+	qsort(v->by_correlation, (size_t)v->n_by_correlation, sizeof(*v->by_correlation),
+	      by_correlation);
+	for (size_t i = 0; i < v->kernels.len; i++) {
+		const struct timeline_event *k = v->kernels.at[i],
+					    *l = device ? launch_of(v, k) : NULL;
+		struct launch_at at = { .in_ns = l ? event_end(l) : k->start_ns,
+					.out_ns = l ? event_end(l) : event_end(k),
+					.ns = k->duration_ns,
+					.eager = k->kind == TIMELINE_EAGER,
+					.name = k->name };
+
+		if (device && !l)
+			continue; /* of nobody's launch that was seen */
+		at.piece = piece_around(v, at.in_ns);
+		if (!VEC_PUSH(&v->launches, at))
+			return false;
+	}
+	qsort(v->launches.at, v->launches.len, sizeof(*v->launches.at), by_in);
+	return true;
+}
+
+void lanes_view_finish(struct lanes_view *v)
+{
+	VEC_FREE(&v->calls);
+	VEC_FREE(&v->host);
+	VEC_FREE(&v->pieces);
+	VEC_FREE(&v->breaks);
+	VEC_FREE(&v->kernels);
+	VEC_FREE(&v->launches);
+	free(v->by_correlation);
+}
+
+/* The part of a sorted list that begins within the span. */
+#define CUT(list, start, span)                                                                     \
+	do {                                                                                       \
+		size_t from_ = 0, to_;                                                             \
+		while (from_ < (list)->len && (list)->at[from_] start < (span)->from_ns)           \
+			from_++;                                                                   \
+		for (to_ = from_; to_ < (list)->len && (list)->at[to_] start <= (span)->to_ns;)    \
+			to_++;                                                                     \
+		(list)->at += from_;                                                               \
+		(list)->len = to_ - from_;                                                         \
+	} while (0)
+
+struct lanes_view lanes_cut_view(const struct lanes_view *v, const struct span *s)
+{
+	struct lanes_view part = *v; /* borrows */
+
+	CUT(&part.host, ->start_ns, s);
+	CUT(&part.pieces, ->start_ns, s);
+	CUT(&part.breaks, ->start_ns, s);
+	CUT(&part.kernels, ->start_ns, s);
+	CUT(&part.launches, .in_ns, s);
+	return part;
+}

@@ -1,0 +1,109 @@
+"""tests/bench/break_cost.py [BINARY] -- does the sum of what breaks cost explain what is saved without them?
+
+    python3 tests/bench/break_cost.py build/breakeven [--rounds 3] [--kinds item,print] [--counts 1,2,5]
+                                      [--shape 8,16] [--threads 1] [--device cuda] [--check]
+
+Functions with 1 to 5 breaks of a kind between chains of four ops.  Each run reports what each break costs, from
+its timelines, and times the same function without its breaks beside it (`break_cost.without`).  The ratio is what
+those breaks are said to cost over what a call is shorter without them: its median over the rounds, with the smallest
+and the largest.  A difference whose interval holds zero has no ratio; it is shown as "in the noise".  --check exits
+1 where a median lies outside 0.8 to 1.2.
+"""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CHAIN = ["x = torch.sin(x)", "x = x * 2", "x = torch.relu(x)", "x = x + 1"]
+BREAKS = {
+    "explicit": ["torch._dynamo.graph_break()"],
+    "print": ["print('here')"],
+    "item": ["x = x * x.amax().item()"],
+    "branch": ["if x.sum() > 0:", "    x = x + 2"],
+}
+BAR = (0.8, 1.2)
+
+
+def source(kind, count):
+    """`count` breaks between chains."""
+    lines = list(CHAIN)
+    for _ in range(count):
+        lines += BREAKS[kind] + CHAIN
+    return "import torch\n\ndef model(x):\n" + "".join(f"    {line}\n" for line in lines) + "    return x.sum()\n"
+
+
+def workload(kind, count, options):
+    made = {
+        "name": f"{kind}_{count}",
+        "modes": ["static"],
+        "source": source(kind, count),
+        "calls": [[{"random": {"shape": options.shape, "dtype": "float32", "kind": "randn", "seed": 0}}]],
+    }
+    if options.device != "cpu":
+        made["device"] = options.device
+    if options.threads:
+        made["threads"] = options.threads
+    return made
+
+
+def measure(kind, count, options, folder):
+    """What the report says of the breaks; exits where there is none."""
+    path = os.path.join(folder, "workload.json")
+    with open(path, "w") as file:
+        json.dump(workload(kind, count, options), file)
+    done = subprocess.run([options.binary, "run", path, "--json"], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr)
+    cost = json.loads(done.stdout)["modes"]["static"]["break_cost"]
+    return cost["without"]
+
+
+def row(kind, count, options, folder):
+    """Prints a line; the median ratio, or None."""
+    seen = [measure(kind, count, options, folder) for _ in range(options.rounds)]
+    said = statistics.median(w["explained_us"] for w in seen)
+    saved = statistics.median(w["measured_us"] for w in seen)
+    ratios = sorted(w["ratio"] for w in seen if w["ratio"] is not None)
+    left = max(w["breaks_left"] for w in seen)
+    line = f"{kind:9} {count:2}  {said:9.2f}  {saved:9.2f}  "
+    if not ratios:
+        print(line + "in the noise", flush=True)
+        return None
+    median = statistics.median(ratios)
+    missed = "" if BAR[0] <= median <= BAR[1] else "  OUTSIDE"
+    more = f"  {left} breaks left" if left else ""
+    noise = len(seen) - len(ratios)
+    more += f"  {noise} rounds in the noise" if noise else ""
+    print(f"{line}{median:6.2f}  ({ratios[0]:.2f} to {ratios[-1]:.2f}){missed}{more}", flush=True)
+    return median
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("binary", nargs="?", default=os.path.join(ROOT, "build", "breakeven"))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--kinds", default=",".join(BREAKS))
+    parser.add_argument("--counts", default="1,2,3,4,5")
+    parser.add_argument("--shape", default="8,16")
+    parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    options.shape = [int(n) for n in options.shape.split(",")]
+    print(f"float32 {options.shape} on {options.device}, mode static, {options.rounds} rounds")
+    print("kind       n  explained  measured, us  ratio (least to most)")
+    with tempfile.TemporaryDirectory() as folder:
+        ratios = [row(k, int(n), options, folder) for k in options.kinds.split(",") for n in options.counts.split(",")]
+    found = sorted(r for r in ratios if r is not None)
+    within = sum(BAR[0] <= r <= BAR[1] for r in found)
+    if found:
+        print(f"{within} of {len(found)} within 20 %, median {statistics.median(found):.2f} ({found[0]:.2f} to {found[-1]:.2f})")
+    return 1 if options.check and within < len(ratios) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,367 @@
+/* tests/test_profiler_breaks.c -- what a graph break costs: from timelines whose gaps are
+ * known, and of real runs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "profiler/break_cost.h"
+#include "profiler/profiler.h"
+
+/* A set of lanes, as the recorder writes it. */
+struct set {
+	struct timeline_writer *w;
+	uint32_t calls, breaks, graphs, host, kernels;
+	uint32_t call, brk[2], graph, phase, kernel;
+};
+
+static uint32_t add_lane(struct timeline_writer *w, const char *role)
+{
+	return timeline_writer_lane(
+	    w, json_pack("{s:s, s:s, s:s}", "name", role, "role", role, "mode", "static"));
+}
+
+static void open_set(struct set *s)
+{
+	s->calls = add_lane(s->w, "calls");
+	s->breaks = add_lane(s->w, "breaks");
+	s->graphs = add_lane(s->w, "graphs");
+	s->host = add_lane(s->w, "host");
+	s->kernels = add_lane(s->w, "kernels");
+	s->call = timeline_writer_name(s->w, json_pack("{s:s}", "name", "calls[0]"));
+	for (int i = 0; i < 2; i++)
+		s->brk[i] = timeline_writer_name(
+		    s->w, json_pack("{s:s, s:i}", "name", "break", "break", i));
+	s->graph = timeline_writer_name(s->w, json_pack("{s:s, s:i}", "name", "graph", "graph", 0));
+	s->phase = timeline_writer_name(s->w, json_pack("{s:s}", "name", "host"));
+	s->kernel = timeline_writer_name(s->w, json_pack("{s:s, s:i, s:i}", "name", "fused",
+							 "read_bytes", 400, "written_bytes", 400));
+}
+
+static void put(struct set *s, enum timeline_kind kind, uint32_t lane, uint32_t name, int64_t from,
+		int64_t to, uint32_t correlation)
+{
+	struct timeline_event e = { .start_ns = from,
+				    .duration_ns = to - from,
+				    .lane = lane,
+				    .kind = kind,
+				    .name = name,
+				    .correlation = correlation };
+	struct err err = { 0 };
+
+	assert_true(timeline_writer_add(s->w, &e, &err));
+}
+
+static void host(struct set *s, enum timeline_kind kind, int64_t from, int64_t to)
+{
+	put(s, kind, s->host, s->phase, from, to, 0);
+}
+
+static void piece(struct set *s, int64_t from, int64_t to)
+{
+	put(s, TIMELINE_PIECE, s->graphs, s->graph, from, to, 0);
+}
+
+static void meet(struct set *s, int index, int64_t from, int64_t to)
+{
+	put(s, TIMELINE_BREAK, s->breaks, s->brk[index], from, to, 0);
+}
+
+static void launch(struct set *s, int64_t from, int64_t to)
+{
+	put(s, TIMELINE_KERNEL, s->kernels, s->kernel, from, to, 0);
+}
+
+/* A call of 3,000 ns at t: guards, piece, break 0, guards, piece, break 1, guards,
+ * piece.  The gaps take 610 and 700 ns. */
+static void a_call_with_two_breaks(struct set *s, int64_t t)
+{
+	put(s, TIMELINE_CALL, s->calls, s->call, t, t + 3000, 0);
+	host(s, TIMELINE_GUARDS, t + 0, t + 50);
+	piece(s, t + 70, t + 420); /* 20 before it */
+	launch(s, t + 100, t + 400);
+	meet(s, 0, t + 500, t + 700);
+	host(s, TIMELINE_GUARDS, t + 800, t + 830);
+	piece(s, t + 850, t + 1350);
+	host(s, TIMELINE_ALLOC, t + 900, t + 970);
+	launch(s, t + 1010, t + 1310);
+	meet(s, 1, t + 1400, t + 1410);
+	host(s, TIMELINE_GUARDS, t + 1500, t + 1700);
+	piece(s, t + 1800, t + 2600);
+	launch(s, t + 2010, t + 2500);
+	/* 400 behind the last piece */
+}
+
+static struct timeline_writer *open_writer(struct break_costs *c)
+{
+	struct err err = { 0 };
+	struct timeline_writer *w = timeline_writer_create(timeline_events_block, &c->seen, &err);
+
+	assert_non_null(w);
+	return w;
+}
+
+static void close_writer(struct timeline_writer *w, double tell_ns)
+{
+	struct err err = { 0 };
+
+	assert_true(timeline_writer_finish(w, json_pack("{s:f}", "tell_ns", tell_ns), &err));
+	timeline_writer_destroy(w);
+}
+
+/* 100 ns at least, 1 ns a byte from 100 bytes on. */
+static const struct copy_curve curve = { .n = 3,
+					 .bytes = { 10, 100, 10000 },
+					 .ns = { 100, 100, 10000 } };
+
+static void gaps_kernels_and_frames_are_what_breaks_cost(void **state)
+{
+	const double moved[2] = { 0, 400 };
+	struct break_costs c;
+	struct set s;
+	struct interval cost;
+	struct err err = { 0 };
+
+	(void)state;
+	break_costs_init(&c, 2);
+	s.w = open_writer(&c);
+	for (int set = 0; set < 3; set++) {
+		open_set(&s);
+		for (int i = 0; i < 5; i++)
+			a_call_with_two_breaks(&s, 100000 * set + 5000 * i);
+	}
+	close_writer(s.w, 0);
+	assert_true(break_costs_read(&c, &curve, moved, false, &err));
+	assert_int_equal(c.groups.len, 3);
+	for (int set = 0; set < 3; set++) {
+		const struct break_group *g = &c.groups.at[set];
+		const struct break_sample *b = g->breaks;
+
+		assert_int_equal(g->calls, 5);
+		assert_float_equal(g->call_ns, 3000, 1e-6);
+		/* 20 before the first piece and 400 behind the last are of both */
+		assert_float_equal(b[0].gap.statement_ns, 200, 1e-6);
+		assert_float_equal(b[0].gap.guards_ns, 30, 1e-6);
+		assert_float_equal(b[0].gap.launch_ns, 70, 1e-6);
+		assert_float_equal(b[0].gap.frame_ns, 310 + 210, 1e-6);
+		assert_float_equal(b[0].kernel_ns, 100, 1e-6);
+		assert_float_equal(b[1].gap.statement_ns, 10, 1e-6);
+		assert_float_equal(b[1].gap.guards_ns, 200, 1e-6);
+		assert_float_equal(b[1].gap.frame_ns, 490 + 210, 1e-6);
+		/* 400 bytes take 300 ns more than none, and both kernels beside it move
+		 * their 800 bytes in less time than memory takes for them */
+		assert_float_equal(b[1].kernel_ns, 400, 1e-6);
+		assert_float_equal(b[0].cost_ns, 610 + 210 + 100, 1e-6);
+		assert_float_equal(b[1].cost_ns, 700 + 210 + 400, 1e-6);
+		assert_float_equal(g->cost_ns, b[0].cost_ns + b[1].cost_ns, 1e-6);
+	}
+	assert_true(break_costs_interval(&c, 0, &cost));
+	assert_float_equal(cost.mid, 920, 1e-6);
+	break_costs_scale(&c, 1500); /* unwatched a call takes half the time */
+	assert_true(break_costs_interval(&c, -1, &cost));
+	assert_float_equal(cost.mid, (920 + 1310) / 2.0, 1e-6);
+	break_costs_finish(&c);
+}
+
+static void telling_is_taken_off_and_kernels_that_compute_hide_their_bytes(void **state)
+{
+	const double moved[2] = { 0, 400 };
+	struct break_costs c;
+	struct set s;
+	struct err err = { 0 };
+	const struct break_sample *b;
+
+	(void)state;
+	break_costs_init(&c, 2);
+	s.w = open_writer(&c);
+	open_set(&s);
+	put(&s, TIMELINE_CALL, s.calls, s.call, 0, 20000, 0);
+	host(&s, TIMELINE_GUARDS, 0, 50);
+	piece(&s, 50, 8100);
+	launch(&s, 100, 8000); /* 7,900 ns for 800 bytes */
+	meet(&s, 1, 8200, 8300);
+	piece(&s, 8400, 16600);
+	launch(&s, 8500, 16600); /* 8,100 */
+	close_writer(s.w, 10);
+	assert_true(break_costs_read(&c, &curve, moved, false, &err));
+	b = &c.groups.at[0].breaks[1];
+	/* 800 + 800 bytes take 1,600 of the 16,000 ns: a tenth of 300 counts */
+	assert_float_equal(b->kernel_ns, 100 + 30, 1e-6);
+	/* the kernel's end is told twice, the piece, the break; and 3,400 behind it all
+	 * less the end of the last piece */
+	assert_float_equal(b->gap.statement_ns + b->gap.frame_ns, 500 - 4 * 10 + 3400 - 3 * 10,
+			   1e-6);
+	break_costs_finish(&c);
+}
+
+/* Launches of 10 ns, 1,000 ns apart by a break; kernels of `ns` follow as they can. */
+static struct break_sample of_device(int64_t ns, double *all)
+{
+	const double moved[1] = { 400 };
+	struct break_costs c;
+	struct set s;
+	struct break_sample b;
+	struct err err = { 0 };
+	int64_t device = 0;
+
+	break_costs_init(&c, 1);
+	s.w = open_writer(&c);
+	open_set(&s);
+	put(&s, TIMELINE_CALL, s.calls, s.call, 0, 1500, 0);
+	host(&s, TIMELINE_GUARDS, 0, 50);
+	piece(&s, 50, 200);
+	meet(&s, 0, 300, 900);
+	piece(&s, 1000, 1500);
+	for (uint32_t i = 0; i < 2; i++) {
+		int64_t at = 100 + 1000 * (int64_t)i;
+
+		put(&s, TIMELINE_LAUNCH, s.host, s.phase, at, at + 10, i + 1);
+		device = device > at ? device : at;
+		put(&s, TIMELINE_KERNEL, s.kernels, s.kernel, device + 5, device + 5 + ns, i + 1);
+		device += 5 + ns;
+	}
+	close_writer(s.w, 0);
+	assert_true(break_costs_read(&c, &curve, moved, true, &err));
+	b = c.groups.at[0].breaks[0];
+	*all = c.groups.at[0].cost_ns;
+	break_costs_finish(&c);
+	return b;
+}
+
+static void on_a_device_the_longer_of_host_and_device_counts(void **state)
+{
+	struct break_sample b;
+	double all;
+
+	(void)state;
+	b = of_device(100, &all); /* the host is the longer one, with the break or without */
+	assert_float_equal(b.gap.statement_ns, 600, 1e-6);
+	assert_float_equal(b.gap.launch_ns, 10, 1e-6);
+	assert_float_equal(all, 1000, 1e-6);
+	assert_float_equal(b.cost_ns, all, 1e-6);
+	b = of_device(400, &all); /* without it the kernels are: 800 less their bytes' 400 */
+	assert_float_equal(b.kernel_ns, 400, 1e-6);
+	assert_float_equal(all, 1500 - 500, 1e-6);
+	b = of_device(20000, &all); /* the device always; 1,600 of 40,000 ns are memory's */
+	assert_float_equal(all, b.kernel_ns, 1e-6);
+	assert_float_equal(b.kernel_ns, 100 + 300 * 0.04, 1e-6);
+}
+
+/* ---- real runs ---- */
+
+static json_t *run(const char *source, const char *mode)
+{
+	struct profiler_options options = { .timing = true };
+	json_t *json = json_pack("{s:s, s:i, s:s, s:[s], s:s, s:[[{s:{s:[i, i], s:i}}]]}", "name",
+				 "broken", "threads", 1, "backend", "interp", "modes", mode,
+				 "source", source, "calls", "random", "shape", 8, 16, "seed", 1);
+	struct err err = { 0 };
+	struct workload *w = workload_parse(json, &err);
+	json_t *report = w ? profiler_run(w, &options, &err) : NULL;
+
+	if (!report)
+		fail_msg("%d: %s", err.line, err.message);
+	workload_destroy(w);
+	json_decref(json);
+	return report;
+}
+
+static double number(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	if (!json_is_number(value))
+		fail_msg("%s is no number", key);
+	return json_number_value(value);
+}
+
+static void check_cost(const json_t *item, int64_t kept, int64_t moved)
+{
+	const json_t *cost = json_object_get(item, "cost"), *ci = json_object_get(cost, "ci_us");
+	double us = number(item, "cost_us");
+
+	assert_true(us > 0);
+	assert_true(json_number_value(json_array_get(ci, 0)) <= us);
+	assert_true(json_number_value(json_array_get(ci, 1)) >= us);
+	assert_float_equal(number(cost, "idle_us"),
+			   number(cost, "statement_us") + number(cost, "guards_us") +
+			       number(cost, "launch_us") + number(cost, "frame_us"),
+			   1e-6 * us);
+	assert_float_equal(us, number(cost, "idle_us") + number(cost, "kernel_us"), 1e-6 * us);
+	assert_float_equal(number(cost, "met"), 1, 0);
+	assert_float_equal(number(cost, "launches"), 1, 0);
+	assert_true(number(cost, "guards") > 0);
+	assert_int_equal((int64_t)number(cost, "kept_bytes"), kept);
+	assert_int_equal((int64_t)number(cost, "moved_bytes"), moved);
+}
+
+static void a_run_says_what_each_break_costs_and_times_it_without(void **state)
+{
+	const char *source = "import torch\n"
+			     "def model(x):\n"
+			     "    y = x * 2 + 1\n"
+			     "    torch._dynamo.graph_break()\n"
+			     "    z = torch.sin(y) + x\n"
+			     "    print('here')\n"
+			     "    return (z * y).sum()\n";
+	json_t *report = run(source, "static"),
+	       *m = json_object_get(json_object_get(report, "modes"), "static"),
+	       *breaks = json_object_get(m, "breaks"), *all = json_object_get(m, "break_cost"),
+	       *without = json_object_get(all, "without");
+	const char *changed = json_string_value(json_object_get(without, "source"));
+
+	(void)state;
+	assert_int_equal(json_array_size(breaks), 2);
+	/* y, 512 bytes, is written and read; then z and y: the one is read again */
+	check_cost(json_array_get(breaks, 0), 512, 1024);
+	check_cost(json_array_get(breaks, 1), 1024, 2048);
+	assert_true(number(all, "sum_us") > 0);
+	assert_true(number(all, "groups") >= 6);
+	assert_non_null(changed);
+	assert_null(strstr(changed, "graph_break"));
+	assert_null(strstr(changed, "print"));
+	assert_int_equal(number(without, "breaks_left"), 0);
+	assert_int_equal(json_array_size(json_object_get(without, "lines")), 2);
+	assert_true(number(without, "explained_us") > 0);
+	assert_true(number(without, "median_us") > 0);
+	number(without, "measured_us");
+	json_decref(report);
+}
+
+static void what_is_never_met_again_has_no_cost_and_what_cannot_change_no_check(void **state)
+{
+	json_t *report = run("import torch\n"
+			     "def model(x):\n"
+			     "    return x[x > 0].sum()\n",
+			     "static"),
+	       *m = json_object_get(json_object_get(report, "modes"), "static"),
+	       *item = json_array_get(json_object_get(m, "breaks"), 0);
+
+	(void)state;
+	assert_true(number(item, "cost_us") > 0);
+	assert_true(number(json_object_get(item, "cost"), "eager_launches") >= 1);
+	assert_true(json_is_null(json_object_get(json_object_get(m, "break_cost"), "without")));
+	json_decref(report);
+	report = run("def model(x):\n    return x + 1\n", "static");
+	m = json_object_get(json_object_get(report, "modes"), "static");
+	assert_null(json_object_get(m, "break_cost"));
+	json_decref(report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(gaps_kernels_and_frames_are_what_breaks_cost),
+		cmocka_unit_test(telling_is_taken_off_and_kernels_that_compute_hide_their_bytes),
+		cmocka_unit_test(on_a_device_the_longer_of_host_and_device_counts),
+		cmocka_unit_test(a_run_says_what_each_break_costs_and_times_it_without),
+		cmocka_unit_test(
+		    what_is_never_met_again_has_no_cost_and_what_cannot_change_no_check),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
