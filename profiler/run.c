@@ -238,7 +238,7 @@ static bool price_breaks(struct run *r, struct lane *lanes, json_t *modes, struc
 {
 	struct break_run price = { .w = r->w, .p = &r->w->points[r->point], .curve = &r->curve };
 
-	if (!has_breaks(lanes, r->w->n_modes))
+	if (!has_breaks(lanes, r->w->n_modes) || workload_on_device(r->w))
 		return true;
 	if (r->curve.n == 0 && !copy_curve_measure(&r->curve, r->w, err))
 		return false;

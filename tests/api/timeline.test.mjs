@@ -26,7 +26,7 @@ const kinds = (v, kind) => v.slices.filter((s) => s.kind === kind);
 
 test('a mode has its calls, its host and its kernels, with ops and lines', async () => {
     const v = await view(run, 'mode=static');
-    assert.deepEqual(v.lanes.map((l) => l.role), ['calls', 'host', 'kernels']);
+    assert.deepEqual(v.lanes.map((l) => l.role), ['calls', 'breaks', 'graphs', 'host', 'kernels']);
     const calls = kinds(v, 'call');
     assert.ok(calls.length >= 3);
     assert.equal(kinds(v, 'kernel').length, 2 * calls.length);
@@ -35,6 +35,8 @@ test('a mode has its calls, its host and its kernels, with ops and lines', async
         assert.equal(inside.length, 1);
         assert.equal(kinds(v, 'launch').filter((l) => l.correlation === k.correlation).length, 1);
     }
+    assert.equal(kinds(v, 'break').length, calls.length);
+    assert.equal(kinds(v, 'piece').length, 2 * calls.length);
     const named = Object.values(v.names).find((n) => n.ops?.includes('relu'));
     assert.deepEqual(named.lines, [4]);
     assert.equal(v.facts.dropped, 0);
@@ -49,7 +51,7 @@ test('a window holds what reaches into it; its times are those of the whole', as
     assert.deepEqual(part.slices, whole.slices.filter((s) => s.start <= end && s.start + s.duration >= second.start));
     assert.equal(part.span, whole.span);
     const all = await view(run, '');
-    assert.equal(all.lanes.length, 9);
+    assert.equal(all.lanes.length, 3 + 5 + 5); // eager has neither graphs nor breaks
 });
 
 test('a point of a sweep has lanes of its own', async () => {
@@ -70,7 +72,7 @@ test('the trace is one that Perfetto reads', async () => {
     assert.equal(complete.length, v.events);
     for (const e of complete) assert.ok(e.ts >= 0 && e.dur >= 0 && typeof e.name === 'string' && e.tid >= 0);
     const threads = body.traceEvents.filter((e) => e.name === 'thread_name').map((e) => e.args.name);
-    assert.deepEqual(threads, ['calls', 'host', 'kernels']);
+    assert.deepEqual(threads, ['calls', 'breaks', 'graphs', 'host', 'kernels']);
 });
 
 test('what is asked wrongly is refused with the parameter named', async () => {
