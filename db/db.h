@@ -46,14 +46,15 @@ struct run {
 	const char *name, *project, *device, *workload, *modes, *commit, *branch;
 	const char *tags; /* joined by '\n'; "" for none */
 	enum run_status status;
+	bool trace; /* posted by another process while it records: no job */
 	int attempts;
 	int64_t created_ns, started_ns, finished_ns; /* 0: not yet */
 	struct err error;                            /* code ERR_NONE: none */
 	struct run_summary summary;
 };
 
-/* Queues a run.  Reads name, project, device, workload, modes, commit, branch
- * and tags of *run; NULL texts are stored as ''. */
+/* Queues a run; a trace is running at once.  Reads name, project, device, workload,
+ * modes, commit, branch, trace and tags of *run; NULL texts are stored as ''. */
 bool db_run_insert(struct db *db, const struct run *run, int64_t *id, struct err *err);
 
 bool db_run_get(struct db *db, int64_t id, struct arena *arena, struct run *out, struct err *err);
@@ -110,6 +111,16 @@ struct timeline_row {
 /* Stores these blocks, in order, in place of those that the run has. */
 bool db_timeline_put(struct db *db, int64_t run, const struct timeline_row *blocks, size_t n,
 		     struct err *err);
+
+/* Adds blocks to those of a trace that is running, which keep `most_bytes` in all.  The
+ * first is block `at` of the run: those that it has are not stored again, so that a
+ * post whose answer was lost can be repeated.  CONFLICT when it is no such run or blocks
+ * are missing, TOO_LARGE past the bound; then none is added. */
+bool db_trace_append(struct db *db, int64_t run, int64_t at, const struct timeline_row *blocks,
+		     size_t n, size_t most_bytes, struct err *err);
+
+/* Traces whose recorder has been silent for so long have failed. */
+bool db_trace_expire(struct db *db, int64_t silent_ns, struct err *err);
 
 /* Those of a kind that reach into [t0, t1], in order; `row` and its data live for
  * the length of the call.  Ends at the first that `each` refuses. */

@@ -60,9 +60,11 @@ bool db_run_insert(struct db *db, const struct run *run, int64_t *id, struct err
 	    db_prepare(
 		db->writer, err,
 		"INSERT INTO run(name, project, device, workload, workload_hash, modes, commit_id,"
-		" branch, status, created_ns) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'queued', ?9)",
-		"tttttttti", run->name, run->project, run->device, run->workload, hash, run->modes,
-		run->commit, run->branch, clock_wall_ns()),
+		" branch, status, created_ns, kind, started_ns, heard_ns)"
+		" VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, iif(?10 = 'trace', 'running', 'queued'),"
+		" ?9, ?10, iif(?10 = 'trace', ?9, NULL), iif(?10 = 'trace', ?9, NULL))",
+		"ttttttttit", run->name, run->project, run->device, run->workload, hash, run->modes,
+		run->commit, run->branch, clock_wall_ns(), run->trace ? "trace" : "workload"),
 	    "store the run", err);
 	if (ok) {
 		*id = sqlite3_last_insert_rowid(db->writer);
@@ -76,7 +78,7 @@ bool db_run_insert(struct db *db, const struct run *run, int64_t *id, struct err
 	" started_ns, finished_ns, error_code, error_message, error_line, error_column,"           \
 	" (SELECT group_concat(tag, char(10)) FROM run_tag WHERE run_tag.run = run.id),"           \
 	" mode, verdict, speedup, speedup_lo, speedup_hi, median_us, calls_to_repay, "             \
-	"crossover_n, at_n"
+	"crossover_n, at_n, kind = 'trace'"
 #define RUN_TABLES " FROM run LEFT JOIN run_summary ON run_summary.run = run.id "
 
 static const char *text_at(sqlite3_stmt *s, int column, struct arena *arena)
@@ -133,6 +135,7 @@ static void read_run(sqlite3_stmt *s, struct arena *arena, struct run *out)
 		       sqlite3_column_int(s, 14), sqlite3_column_int(s, 15), "%s",
 		       (const char *)sqlite3_column_text(s, 13));
 	read_summary(s, 17, arena, &out->summary);
+	out->trace = sqlite3_column_int(s, 26);
 }
 
 static bool get_with(sqlite3 *h, int64_t id, struct arena *arena, struct run *out, struct err *err)
@@ -146,7 +149,7 @@ static bool get_with(sqlite3 *h, int64_t id, struct arena *arena, struct run *ou
 	code = sqlite3_step(s);
 	if (code == SQLITE_ROW) {
 		read_run(s, arena, out);
-		out->workload = text_at(s, 26, arena);
+		out->workload = text_at(s, 27, arena);
 	} else if (code == SQLITE_DONE) {
 		err_set(err, ERR_NOT_FOUND, "there is no run %lld", (long long)id);
 	} else {
@@ -305,22 +308,49 @@ bool db_run_requeue(struct db *db, int64_t id, struct err *err)
 	return db_write_end(db, ok, err);
 }
 
+/* Traces that nobody has spoken for since then; within a turn of the writer. */
+static bool fail_traces(struct db *db, int64_t before_ns, const char *why, struct err *err)
+{
+	return db_step_once(
+	    db->writer,
+	    db_prepare(db->writer, err,
+		       "UPDATE run SET status = 'failed', finished_ns = ?1, error_code = 'io',"
+		       " error_message = ?3 || '; what had come is kept, and the recorder''s file"
+		       " can be posted: breakeven trace --post URL --from FILE',"
+		       " error_line = 0, error_column = 0"
+		       " WHERE kind = 'trace' AND status = 'running' AND heard_ns < ?2",
+		       "iit", clock_wall_ns(), before_ns, why),
+	    "fail a trace", err);
+}
+
+bool db_trace_expire(struct db *db, int64_t silent_ns, struct err *err)
+{
+	bool ok = db_write_begin(db, err);
+
+	return ok && db_write_end(db,
+				  fail_traces(db, clock_wall_ns() - silent_ns,
+					      "its recorder does not speak any more", err),
+				  err);
+}
+
 bool db_run_recover(struct db *db, int *n, struct err *err)
 {
 	bool ok;
 
 	if (!db_write_begin(db, err))
 		return false;
-	ok = db_step_once(
-	    db->writer,
-	    db_prepare(db->writer, err,
-		       "UPDATE run SET status = 'failed', finished_ns = ?1, error_code = 'worker',"
-		       " error_message = 'the server ended three times while this ran; it is not "
-		       "tried again',"
-		       " error_line = 0, error_column = 0"
-		       " WHERE status = 'running' AND attempts >= ?2",
-		       "ii", clock_wall_ns(), (int64_t)MAX_ATTEMPTS),
-	    "fail lost runs", err);
+	ok = fail_traces(db, INT64_MAX, "the server ended while this was being posted", err) &&
+	     db_step_once(
+		 db->writer,
+		 db_prepare(
+		     db->writer, err,
+		     "UPDATE run SET status = 'failed', finished_ns = ?1, error_code = 'worker',"
+		     " error_message = 'the server ended three times while this ran; it is not "
+		     "tried again',"
+		     " error_line = 0, error_column = 0"
+		     " WHERE status = 'running' AND attempts >= ?2",
+		     "ii", clock_wall_ns(), (int64_t)MAX_ATTEMPTS),
+		 "fail lost runs", err);
 	*n = ok ? sqlite3_changes(db->writer) : 0;
 	ok = ok &&
 	     db_step_once(

@@ -1,5 +1,6 @@
 /* db/timelines.c -- blocks of timelines; what is in them is the profiler's business. */
 #include "db/internal.h"
+#include "fusion/base/clock.h"
 
 static bool store_block(struct db *db, int64_t run, int64_t seq, const struct timeline_row *b,
 			struct err *err)
@@ -25,6 +26,61 @@ bool db_timeline_put(struct db *db, int64_t run, const struct timeline_row *bloc
 	    "replace a timeline", err);
 	for (size_t i = 0; ok && i < n; i++)
 		ok = store_block(db, run, (int64_t)i, &blocks[i], err);
+	return db_write_end(db, ok, err);
+}
+
+/* The number of the next block; false unless the run takes `bytes` more. */
+static bool find_room(struct db *db, int64_t run, size_t bytes, size_t most, int64_t *next,
+		      struct err *err)
+{
+	sqlite3_stmt *s = db_prepare(
+	    db->writer, err,
+	    "SELECT coalesce(max(seq) + 1, 0), coalesce(sum(length(data)), 0) FROM timeline_block"
+	    " WHERE run = ?1",
+	    "i", run);
+	bool ok = s && sqlite3_step(s) == SQLITE_ROW;
+
+	if (ok) {
+		*next = sqlite3_column_int64(s, 0);
+		if ((size_t)sqlite3_column_int64(s, 1) + bytes > most)
+			ok = err_set(err, ERR_TOO_LARGE,
+				     "run %lld keeps at most %zu MiB of events; trace a part of "
+				     "the program",
+				     (long long)run, most >> 20);
+	} else if (s) {
+		db_fail(db->writer, "count blocks", err);
+	}
+	sqlite3_finalize(s);
+	return ok;
+}
+
+bool db_trace_append(struct db *db, int64_t run, int64_t at, const struct timeline_row *blocks,
+		     size_t n, size_t most_bytes, struct err *err)
+{
+	int64_t next = 0;
+	size_t bytes = 0;
+	bool ok;
+
+	for (size_t i = 0; i < n; i++)
+		bytes += blocks[i].len;
+	if (!db_write_begin(db, err))
+		return false;
+	ok = db_step_once(db->writer,
+			  db_prepare(db->writer, err,
+				     "UPDATE run SET heard_ns = ?2 WHERE id = ?1 AND kind = 'trace'"
+				     " AND status = 'running'",
+				     "ii", run, clock_wall_ns()),
+			  "add to a trace", err);
+	if (ok && sqlite3_changes(db->writer) == 0)
+		ok = err_set(err, ERR_CONFLICT, "run %lld is no trace that is being recorded",
+			     (long long)run);
+	ok = ok && find_room(db, run, bytes, most_bytes, &next, err);
+	if (ok && at > next)
+		ok = err_set(err, ERR_CONFLICT, "run %lld has %lld blocks; the next is not %lld",
+			     (long long)run, (long long)next, (long long)at);
+	for (size_t i = 0; ok && i < n; i++)
+		if (at + (int64_t)i >= next)
+			ok = store_block(db, run, at + (int64_t)i, &blocks[i], err);
 	return db_write_end(db, ok, err);
 }
 

@@ -7,6 +7,8 @@ APT_BUILD := gcc make pkg-config libc6-dev libmicrohttpd-dev libjansson-dev libs
 APT_WEB   := nodejs npm
 # Not needed: large products of matrices are faster with it.
 APT_SPEED := libopenblas0-pthread
+# Not needed: what is posted to a server goes through it.
+APT_POST  := libcurl4-openssl-dev
 APT_TEST  := clang clang-format clang-tidy libclang-rt-14-dev libcmocka-dev python3 chromium curl
 
 HEADERS_NEEDED := microhttpd.h jansson.h sqlite3.h xxhash.h zstd.h
@@ -15,6 +17,7 @@ missing = $(strip $(foreach h,$(HEADERS_NEEDED),$(if $(wildcard /usr/include/$h 
 deps:
 	@sh deploy/install-deps.sh $(APT_BUILD) $(APT_WEB)
 	@sh deploy/install-deps.sh $(APT_SPEED) || echo "make: going on without $(APT_SPEED): products of matrices are slower"
+	@sh deploy/install-deps.sh $(APT_POST) || echo "make: going on without $(APT_POST): breakeven trace --post is not there"
 deps-test: deps
 	@sh deploy/install-deps.sh $(APT_TEST)
 .PHONY: deps deps-test check-deps

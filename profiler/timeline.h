@@ -4,7 +4,8 @@
  * one behind the other, in the store a row each.  A block is a chunk of at most
  * TIMELINE_CHUNK_EVENTS events, sorted by their start, or tables: what the numbers
  * of lanes, names and launch shapes in the chunks stand for, and facts of the
- * recording (records lost, for one).
+ * recording (records lost, for one); or a piece of a file that was written beside it
+ * (TORCH_TRACE of a PyTorch program).
  *
  *	block   magic u32 | kind u32 | events u32 | version u32 | t0 i64 | t1 i64 |
  *		bytes of the body u64 | xxHash of the body u64 | body
@@ -12,6 +13,8 @@
  *		bytes, then their second bytes, and so on; starts as differences
  *	tables  bytes of the JSON u32 | codec u32 | {"lanes", "names", "shapes": lists
  *		that continue those of the tables before; "facts"}
+ *	file    bytes of the name u32 | bytes of the piece u32 | name | codec u32 |
+ *		bytes u32 | the piece
  *
  * All of it little-endian; times are nanoseconds of one clock.  Blocks may come
  * from strangers: every reader checks before it believes.  A writer holds one
@@ -83,7 +86,7 @@ enum {
 /* Starts and ends lie within plus and minus so much: 146 years. */
 #define TIMELINE_MAX_NS (INT64_C(1) << 62)
 
-enum timeline_block_kind { TIMELINE_CHUNK = 1, TIMELINE_TABLES = 2 };
+enum timeline_block_kind { TIMELINE_CHUNK = 1, TIMELINE_TABLES = 2, TIMELINE_FILE = 3 };
 
 struct timeline_block {
 	uint32_t kind, events;
@@ -117,8 +120,14 @@ uint32_t timeline_writer_shape(struct timeline_writer *w, json_t *row);
 bool timeline_writer_add(struct timeline_writer *w, const struct timeline_event *event,
 			 struct err *err);
 
-/* Hands out what is there, as it is: for whoever watches while it runs. */
+/* Hands out what is there, as it is, with `events` and `extents` so far: for whoever
+ * watches while it runs. */
 bool timeline_writer_flush(struct timeline_writer *w, struct err *err);
+
+/* The next piece of a file, at most TIMELINE_PIECE_BYTES. */
+enum { TIMELINE_PIECE_BYTES = 4 << 20, TIMELINE_FILE_NAME_CHARS = 200 };
+bool timeline_writer_file(struct timeline_writer *w, const char *name, const void *bytes,
+			  size_t len, struct err *err);
 
 /* The rest, and the last tables: their facts are `facts` (taken over; NULL: none)
  * with `out_of_range`, `events`, and `extents` ([[lane, t0, t1, events], ...]). */
@@ -135,6 +144,10 @@ void timeline_tables_finish(struct timeline_tables *t);
 /* Continues the tables; they are as before where it fails. */
 bool timeline_tables_read(struct timeline_tables *t, const struct timeline_block *block,
 			  struct err *err);
+
+/* A piece of a file, added to *out. */
+bool timeline_file_read(const struct timeline_block *block, char name[TIMELINE_FILE_NAME_CHARS + 1],
+			struct buf *out, struct err *err);
 
 /* Columns of a chunk; the pointers belong to it. */
 struct timeline_chunk {

@@ -36,7 +36,7 @@ bool timeline_block_read(const void *bytes, size_t len, struct timeline_block *o
 		return damaged(err, "it ends within a block");
 	if (hash_bytes((const char *)bytes + sizeof(head), head.body_bytes, 0) != head.hash)
 		return damaged(err, "a block is not as it was written");
-	if (head.kind != TIMELINE_CHUNK && head.kind != TIMELINE_TABLES)
+	if (head.kind < TIMELINE_CHUNK || head.kind > TIMELINE_FILE)
 		return damaged(err, "a block is of an unknown kind");
 	if (head.kind == TIMELINE_CHUNK &&
 	    (head.events == 0 || head.events > TIMELINE_CHUNK_EVENTS ||
@@ -73,6 +73,31 @@ static bool take_part(const char **at, const char *end, void *out, size_t raw, s
 		return damaged(err, "a column cannot be decompressed");
 	}
 	*at += part.bytes;
+	return true;
+}
+
+bool timeline_file_read(const struct timeline_block *b, char name[TIMELINE_FILE_NAME_CHARS + 1],
+			struct buf *out, struct err *err)
+{
+	const char *at = b->body, *end = at + b->body_bytes;
+	uint32_t sizes[2];
+
+	if (b->kind != TIMELINE_FILE || b->body_bytes < sizeof(sizes))
+		return damaged(err, "a piece of a file is missing");
+	memcpy(sizes, at, sizeof(sizes));
+	at += sizeof(sizes);
+	if (sizes[0] > TIMELINE_FILE_NAME_CHARS || sizes[0] > (size_t)(end - at) ||
+	    sizes[1] > TIMELINE_PIECE_BYTES)
+		return damaged(err, "a piece of a file is over its limit");
+	memcpy(name, at, sizes[0]);
+	name[sizes[0]] = '\0';
+	at += sizes[0];
+	if (!buf_grow(out, out->len + sizes[1] + 1))
+		return err_set(err, ERR_MEMORY, "out of memory for a file of a run");
+	if (!take_part(&at, end, out->data + out->len, sizes[1], err))
+		return false;
+	out->len += sizes[1];
+	out->data[out->len] = '\0';
 	return true;
 }
 

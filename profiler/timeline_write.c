@@ -219,13 +219,59 @@ static bool put_chunk(struct timeline_writer *w, struct err *err)
 	return put_block(w, head, err);
 }
 
-bool timeline_writer_flush(struct timeline_writer *w, struct err *err)
+/* The facts that the writer itself knows, into `facts`. */
+static void add_facts(const struct timeline_writer *w, json_t *facts)
 {
-	if (json_array_size(w->lanes) + json_array_size(w->names) + json_array_size(w->shapes) >
-		0 &&
-	    !put_tables(w, NULL, err))
+	json_t *extents = json_array();
+
+	for (uint32_t i = 0; i < w->n_lanes; i++) {
+		const struct extent *x = &w->extents[i];
+
+		if (x->events)
+			json_array_append_new(
+			    extents, json_pack("[I, I, I, I]", (json_int_t)i, (json_int_t)x->t0_ns,
+					       (json_int_t)x->t1_ns, (json_int_t)x->events));
+	}
+	json_object_set_new(facts, "events", json_integer(w->total));
+	json_object_set_new(facts, "out_of_range", json_integer(w->out_of_range));
+	json_object_set_new(facts, "extents", extents);
+}
+
+/* Tables that are new, then the chunk. */
+static bool put_all(struct timeline_writer *w, json_t *facts, struct err *err)
+{
+	size_t rows = json_array_size(w->lanes) + json_array_size(w->names) +
+		      json_array_size(w->shapes);
+
+	if ((rows > 0 || facts) && !put_tables(w, facts, err))
 		return false;
 	return w->n == 0 || put_chunk(w, err);
+}
+
+bool timeline_writer_flush(struct timeline_writer *w, struct err *err)
+{
+	json_t *facts;
+	bool ok;
+
+	if (w->n == 0)
+		return true;
+	facts = json_object();
+	add_facts(w, facts);
+	ok = put_all(w, facts, err);
+	json_decref(facts);
+	return ok;
+}
+
+bool timeline_writer_file(struct timeline_writer *w, const char *name, const void *bytes,
+			  size_t len, struct err *err)
+{
+	uint32_t sizes[2] = { (uint32_t)strnlen(name, TIMELINE_FILE_NAME_CHARS), (uint32_t)len };
+
+	buf_clear(&w->body);
+	buf_add(&w->body, sizes, sizeof(sizes));
+	buf_add(&w->body, name, sizes[0]);
+	return add_part(w, bytes, len, err) &&
+	       put_block(w, (struct timeline_head){ .kind = TIMELINE_FILE }, err);
 }
 
 bool timeline_writer_add(struct timeline_writer *w, const struct timeline_event *event,
@@ -250,26 +296,16 @@ bool timeline_writer_add(struct timeline_writer *w, const struct timeline_event 
 	w->events[w->n++] = *event;
 	if (w->n < TIMELINE_CHUNK_EVENTS && w->pending_bytes < TIMELINE_MAX_BLOCK_BYTES / 4)
 		return true;
-	return timeline_writer_flush(w, err);
+	return put_all(w, NULL, err);
 }
 
 bool timeline_writer_finish(struct timeline_writer *w, json_t *facts, struct err *err)
 {
-	json_t *all = facts ? facts : json_object(), *extents = json_array();
+	json_t *all = facts ? facts : json_object();
 	bool ok;
 
-	for (uint32_t i = 0; i < w->n_lanes; i++) {
-		const struct extent *x = &w->extents[i];
-
-		if (x->events)
-			json_array_append_new(
-			    extents, json_pack("[I, I, I, I]", (json_int_t)i, (json_int_t)x->t0_ns,
-					       (json_int_t)x->t1_ns, (json_int_t)x->events));
-	}
-	json_object_set_new(all, "events", json_integer(w->total));
-	json_object_set_new(all, "out_of_range", json_integer(w->out_of_range));
-	json_object_set_new(all, "extents", extents);
-	ok = timeline_writer_flush(w, err) && put_tables(w, all, err);
+	add_facts(w, all);
+	ok = put_all(w, NULL, err) && put_tables(w, all, err);
 	json_decref(all);
 	return ok;
 }

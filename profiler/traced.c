@@ -1,11 +1,13 @@
 /* profiler/traced.c -- see traced.h. */
 #include "profiler/traced.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fusion/base/vec.h"
@@ -13,13 +15,19 @@
 #include "profiler/launch_shape.h"
 #include "profiler/timeline.h"
 
-enum { READ_BYTES = 1 << 16 };
+enum { READ_BYTES = 1 << 16, READS = 64 /* of a process in its turn */ };
 
 /* A stream, or a thread's calls, of a process. */
 struct traced_lane {
 	uint32_t device, context, stream, kind;
 	uint32_t lane;
 };
+
+/* Memory of a device that the process has taken, as it was while we watched. */
+struct device_bytes {
+	int64_t held, peak;
+};
+enum { MAX_DEVICES = 64 };
 
 struct process {
 	int fd; /* -1: ended */
@@ -30,6 +38,7 @@ struct process {
 	VEC(struct traced_lane) lanes;
 	struct wire_counts counts;
 	uint64_t kernels;
+	VEC(struct device_bytes) memory; /* by device */
 };
 
 struct traced {
@@ -38,6 +47,7 @@ struct traced {
 	VEC(struct process) processes;
 	struct launch_shapes shapes;
 	struct demangler demangler;
+	int64_t file_bytes, files_left_out;
 };
 
 static bool put(void *self, const void *block, size_t len, struct err *err)
@@ -83,6 +93,7 @@ void traced_destroy(struct traced *t)
 		buf_finish(&p->pending);
 		VEC_FREE(&p->names);
 		VEC_FREE(&p->lanes);
+		VEC_FREE(&p->memory);
 	}
 	VEC_FREE(&t->processes);
 	timeline_writer_destroy(t->writer);
@@ -139,12 +150,33 @@ static void take_name(struct traced *t, struct process *p, const char *bytes, si
 		json_decref(row);
 }
 
+static bool on_device(uint32_t kind)
+{
+	return kind == TIMELINE_KERNEL || kind == TIMELINE_COPY || kind == TIMELINE_SET;
+}
+
+static json_t *lane_row(const struct process *p, const struct wire_event *e)
+{
+	json_t *name = on_device(e->kind) ? json_sprintf("GPU %u, stream %u", e->device, e->stream)
+		       : e->kind == TIMELINE_MEMORY ? json_sprintf("GPU %u, memory", e->device)
+		       : e->kind == TIMELINE_OVERHEAD
+			   ? json_string("recording")
+			   : json_sprintf("%s, thread %u", timeline_kind_name(e->kind), e->stream);
+	json_t *row = json_pack("{s:o, s:s, s:i, s:s}", "name", name, "role",
+				on_device(e->kind) ? "kernels" : "host", "pid", (int)p->hello.pid,
+				"process", p->command ? p->command : "");
+
+	if (row && (on_device(e->kind) || e->kind == TIMELINE_MEMORY))
+		json_object_set_new(row, "device", json_integer(e->device));
+	if (row && on_device(e->kind))
+		json_object_set_new(row, "stream", json_integer(e->stream));
+	return row;
+}
+
 static uint32_t lane_of(struct traced *t, struct process *p, const struct wire_event *e)
 {
-	bool device = e->kind == TIMELINE_KERNEL || e->kind == TIMELINE_COPY ||
-		      e->kind == TIMELINE_SET;
-	struct traced_lane lane = { e->device, e->context, e->stream, device ? 0 : e->kind, 0 };
-	json_t *row;
+	struct traced_lane lane = { e->device, e->context, e->stream,
+				    on_device(e->kind) ? 0 : e->kind, 0 };
 
 	for (size_t i = 0; i < p->lanes.len; i++) {
 		const struct traced_lane *at = &p->lanes.at[i];
@@ -153,18 +185,25 @@ static uint32_t lane_of(struct traced *t, struct process *p, const struct wire_e
 		    at->stream == lane.stream && at->kind == lane.kind)
 			return at->lane;
 	}
-	row = json_pack("{s:o, s:s, s:i, s:s}", "name",
-			device ? json_sprintf("GPU %u, stream %u", e->device, e->stream)
-			       : json_sprintf("%s %u", timeline_kind_name(e->kind), e->stream),
-			"role", device ? "kernels" : "host", "pid", (int)p->hello.pid, "process",
-			p->command ? p->command : "");
-	if (device && row) {
-		json_object_set_new(row, "device", json_integer(e->device));
-		json_object_set_new(row, "stream", json_integer(e->stream));
-	}
-	lane.lane = timeline_writer_lane(t->writer, row);
+	lane.lane = timeline_writer_lane(t->writer, lane_row(p, e));
 	VEC_PUSH(&p->lanes, lane);
 	return lane.lane;
+}
+
+/* What a release gives back may have been taken before we watched. */
+static void count_memory(struct process *p, const struct wire_event *e)
+{
+	struct device_bytes *m;
+
+	while (p->memory.len <= e->device && e->device < MAX_DEVICES)
+		if (!VEC_PUSH(&p->memory, (struct device_bytes){ 0 }))
+			return;
+	if (e->device >= p->memory.len)
+		return;
+	m = &p->memory.at[e->device];
+	m->held += e->graph ? e->bytes : -e->bytes;
+	m->held = m->held < 0 ? 0 : m->held;
+	m->peak = m->held > m->peak ? m->held : m->peak;
 }
 
 static bool take_events(struct traced *t, struct process *p, const char *bytes, size_t len,
@@ -188,6 +227,8 @@ static bool take_events(struct traced *t, struct process *p, const char *bytes, 
 						 .shape = launch_shape(&t->shapes, t->writer, &e),
 						 .correlation = e.correlation };
 		p->kernels += e.kind == TIMELINE_KERNEL;
+		if (e.kind == TIMELINE_MEMORY)
+			count_memory(p, &e);
 		if (!timeline_writer_add(t->writer, &event, err))
 			return false;
 	}
@@ -257,8 +298,8 @@ bool traced_read(struct traced *t, struct err *err)
 	for (size_t i = 0; i < t->processes.len; i++) {
 		struct process *p = &t->processes.at[i];
 
-		/* As much as one has at once, so that none of them has to wait for us. */
-		while (p->fd >= 0) {
+		/* Much at once, so that none of them has to wait for us. */
+		for (int turn = 0; p->fd >= 0 && turn < READS; turn++) {
 			ssize_t n = recv(p->fd, bytes, sizeof(bytes), 0);
 
 			if (n < 0 && errno == EINTR)
@@ -278,14 +319,68 @@ bool traced_read(struct traced *t, struct err *err)
 	return true;
 }
 
+bool traced_flush(struct traced *t, struct err *err)
+{
+	return timeline_writer_flush(t->writer, err);
+}
+
+static bool add_file(struct traced *t, const char *folder, const char *name, struct err *err)
+{
+	char path[4096];
+	char *piece = malloc(TIMELINE_PIECE_BYTES);
+	bool ok = piece || err_set(err, ERR_MEMORY, "out of memory for %.200s", name);
+	FILE *file;
+	size_t n;
+
+	snprintf(path, sizeof(path), "%.3800s/%.250s", folder, name);
+	file = ok ? fopen(path, "rbe") : NULL;
+	while (ok && file && (n = fread(piece, 1, TIMELINE_PIECE_BYTES, file)) > 0) {
+		if (t->file_bytes + (int64_t)n > TRACED_FILE_BYTES) {
+			t->files_left_out += (int64_t)n;
+			continue;
+		}
+		t->file_bytes += (int64_t)n;
+		ok = timeline_writer_file(t->writer, name, piece, n, err);
+	}
+	if (file)
+		fclose(file);
+	free(piece);
+	return ok;
+}
+
+bool traced_add_files(struct traced *t, const char *folder, int64_t since_s, struct err *err)
+{
+	DIR *dir = opendir(folder);
+	bool ok = true;
+
+	for (struct dirent *e; ok && dir && (e = readdir(dir));) {
+		struct stat st;
+
+		if (fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode) && st.st_mtime >= since_s)
+			ok = add_file(t, folder, e->d_name, err);
+	}
+	if (dir)
+		closedir(dir);
+	return ok;
+}
+
 static json_t *process_json(const struct process *p)
 {
-	return json_pack(
-	    "{s:i, s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:b, s:s?}", "pid", (int)p->hello.pid,
-	    "parent", (int)p->hello.parent, "command", p->command ? p->command : "", "kernels",
-	    (json_int_t)p->kernels, "records", (json_int_t)p->counts.records, "dropped",
-	    (json_int_t)p->counts.dropped, "lost", (json_int_t)p->counts.lost, "doubtful",
-	    (json_int_t)p->counts.doubtful, "finished", (int)p->counts.finished, "fault", p->fault);
+	json_t *memory = json_array();
+
+	for (size_t i = 0; i < p->memory.len; i++)
+		json_array_append_new(memory,
+				      json_pack("{s:i, s:I, s:I}", "device", (int)i, "held_bytes",
+						(json_int_t)p->memory.at[i].held, "peak_bytes",
+						(json_int_t)p->memory.at[i].peak));
+	return json_pack("{s:i, s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:b, s:s?, s:o}", "pid",
+			 (int)p->hello.pid, "parent", (int)p->hello.parent, "command",
+			 p->command ? p->command : "", "kernels", (json_int_t)p->kernels, "records",
+			 (json_int_t)p->counts.records, "dropped", (json_int_t)p->counts.dropped,
+			 "lost", (json_int_t)p->counts.lost, "doubtful",
+			 (json_int_t)p->counts.doubtful, "finished", (int)p->counts.finished,
+			 "fault", p->fault, "memory", memory);
 }
 
 bool traced_finish(struct traced *t, FILE *out, struct err *err)
@@ -315,10 +410,11 @@ bool traced_finish(struct traced *t, FILE *out, struct err *err)
 	if (t->processes.len == 0)
 		fprintf(out, "breakeven trace: no process of the command used CUDA (or its driver "
 			     "does not load CUDA_INJECTION64_PATH)\n");
-	return timeline_writer_finish(t->writer,
-				      json_pack("{s:s, s:s, s:I, s:I, s:o}", "recorder", "cupti",
-						"clock", "CLOCK_MONOTONIC", "dropped",
-						(json_int_t)dropped, "doubtful",
-						(json_int_t)doubtful, "processes", list),
-				      err);
+	return timeline_writer_finish(
+	    t->writer,
+	    json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:o}", "recorder", "cupti", "clock",
+		      "CLOCK_MONOTONIC", "dropped", (json_int_t)dropped, "doubtful",
+		      (json_int_t)doubtful, "torch_trace_bytes", (json_int_t)t->file_bytes,
+		      "torch_trace_left_out", (json_int_t)t->files_left_out, "processes", list),
+	    err);
 }

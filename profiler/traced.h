@@ -28,6 +28,14 @@ int traced_poll(const struct traced *t, struct pollfd *fds);
 /* Reads what is there without waiting. */
 bool traced_read(struct traced *t, struct err *err);
 
+/* Writes out what has come, for whoever watches the file. */
+bool traced_flush(struct traced *t, struct err *err);
+
+/* Adds the files of a folder (TORCH_TRACE's) that were written since then, in pieces.
+ * How many bytes; those past TRACED_FILE_BYTES are left out, and said in the facts. */
+enum { TRACED_FILE_BYTES = 128 << 20 };
+bool traced_add_files(struct traced *t, const char *folder, int64_t since_s, struct err *err);
+
 /* The last blocks; then says on `out` what was recorded and what was lost. */
 bool traced_finish(struct traced *t, FILE *out, struct err *err);
 

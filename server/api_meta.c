@@ -91,10 +91,11 @@ bool api_openapi(struct req *req, struct reply *reply, struct err *err)
 		for (size_t k = 0; r->method[k] && k < sizeof(method) - 1; k++)
 			method[k] = (char)(r->method[k] | 0x20);
 		if (r->body_limit)
-			json_object_set_new(operation, "requestBody",
-					    json_pack("{s:b, s:{s:{}}, s:s}", "required", 1,
-						      "content", "application/json", "description",
-						      "a workload, at most 8 MiB"));
+			json_object_set_new(
+			    operation, "requestBody",
+			    json_pack("{s:b, s:{s:{}}, s:o}", "required", 1, "content",
+				      routes_body_type(r), "description",
+				      json_sprintf("at most %zu KiB", r->body_limit >> 10)));
 		if (!path) {
 			path = json_object();
 			json_object_set_new(paths, r->path, path);

@@ -1,9 +1,10 @@
 /* server/cmd_trace.c -- `breakeven trace -- COMMAND`: an unmodified CUDA program's timeline.
  *
- * The program runs with an injection library (profiler/cupti/inject.c) that sends what
+ * The program runs with an injection library (profiler/cupti/inject) that sends what
  * CUPTI records to a socket of ours; its children too.  The file is written as chunks
- * fill up, so memory does not grow with the recording.
+ * fill up, so memory does not grow with the recording, and posted from there.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -16,62 +17,91 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "fusion/base/buf.h"
 #include "fusion/base/clock.h"
 #include "profiler/traced.h"
 #include "server/commands.h"
+#include "server/poster.h"
 
 enum { GRACE_NS = 2 * 1000 * 1000 * 1000u, POLL_MS = 50 };
+static const int64_t live_ns = 1000 * 1000 * 1000;
 
 struct trace_flags {
-	const char *out, *cupti, *inject;
-	bool api;
+	const char *out, *post, *from, *name, *cupti, *inject;
+	bool api, kernels_only;
 	char **command;
+};
+
+/* Where the program reaches us; all of it goes at the end. */
+struct meeting {
+	char folder[40], socket[64], torch[4096];
+	bool own_torch; /* TORCH_TRACE is ours, not the user's */
+	int listener;
+	time_t began;
 };
 
 static void print_help(void)
 {
 	printf(
-	    "usage: breakeven trace [-o FILE] [--api] [--cupti LIB] -- COMMAND ARGUMENT...\n\n"
+	    "usage: breakeven trace [-o FILE] [--post URL] [--api] -- COMMAND ARGUMENT...\n"
+	    "       breakeven trace --post URL --from FILE\n\n"
 	    "Runs COMMAND and records what it, and the processes that it starts, run on\n"
-	    "NVIDIA GPUs: kernels, copies and sets, by CUPTI.  The exit status is COMMAND's.\n\n"
-	    "  -o FILE       the timeline (breakeven.trace), blocks of profiler/timeline.h; beside "
-	    "it\n"
-	    "                FILE.torch/ with TORCH_TRACE of a PyTorch program\n"
-	    "  --api         calls of the driver and the runtime too; 0.2 us more a launch\n"
-	    "  --cupti LIB   a libcupti.so; else the program's own or an installed one\n"
-	    "  --inject LIB  libbreakeven_inject.so, where it does not lie beside this program\n");
+	    "NVIDIA GPUs: kernels, copies, sets, NVTX ranges and memory, by CUPTI; of a PyTorch\n"
+	    "program TORCH_TRACE too.  The exit status is COMMAND's.\n\n"
+	    "  -o FILE         the timeline, blocks of profiler/timeline.h (breakeven.trace)\n"
+	    "  --post URL      to a server too, while it runs: http://127.0.0.1:8080\n"
+	    "  --name NAME     of the run there (the command)\n"
+	    "  --from FILE     post a file that was recorded before\n"
+	    "  --api           calls of the driver and the runtime too; 0.2 us more a launch\n"
+	    "  --kernels-only  no NVTX ranges, no memory\n"
+	    "  --cupti LIB     a libcupti.so; else the program's own or an installed one\n"
+	    "  --inject LIB    libbreakeven_inject.so, where it does not lie beside this "
+	    "program\n");
+}
+
+static bool usage(const char *what, const char *detail)
+{
+	fprintf(stderr,
+		"breakeven trace: %s%s; write breakeven trace [-o FILE] [--post URL] -- COMMAND\n",
+		what, detail);
+	return false;
 }
 
 static bool parse_flags(int argc, char **argv, struct trace_flags *f)
 {
+	const struct {
+		const char *name, **value;
+	} valued[] = {
+		{ "-o", &f->out },      { "--post", &f->post },   { "--from", &f->from },
+		{ "--name", &f->name }, { "--cupti", &f->cupti }, { "--inject", &f->inject }
+	};
 	int i = 1;
 
 	for (; i < argc && strcmp(argv[i], "--") != 0; i++) {
-		const char **value = strcmp(argv[i], "-o") == 0         ? &f->out
-				     : strcmp(argv[i], "--cupti") == 0  ? &f->cupti
-				     : strcmp(argv[i], "--inject") == 0 ? &f->inject
-									: NULL;
+		const char **value = NULL;
 
-		if (strcmp(argv[i], "--api") == 0) {
+		for (size_t k = 0; k < sizeof(valued) / sizeof(valued[0]); k++)
+			if (strcmp(argv[i], valued[k].name) == 0)
+				value = valued[k].value;
+		if (strcmp(argv[i], "--api") == 0)
 			f->api = true;
-		} else if (!value || i + 1 >= argc) {
-			fprintf(stderr,
-				"breakeven trace: '%s' is not understood; write breakeven "
-				"trace [-o FILE] -- COMMAND\n",
-				argv[i]);
-			return false;
-		} else {
+		else if (strcmp(argv[i], "--kernels-only") == 0)
+			f->kernels_only = true;
+		else if (!value)
+			return usage("unknown flag ", argv[i]);
+		else if (i + 1 >= argc)
+			return usage("a value is missing after ", argv[i]);
+		else
 			*value = argv[++i];
-		}
 	}
 	f->command = argv + i + 1;
-	if (i + 1 < argc)
-		return true;
-	fprintf(stderr,
-		"breakeven trace: a command is missing; write breakeven trace -- COMMAND\n");
-	return false;
+	if (f->from)
+		return (f->post && i >= argc) ||
+		       usage("--from posts a file: it wants --post URL and no command", "");
+	return i + 1 < argc || usage("a command is missing", "");
 }
 
 /* The library beside this program. */
@@ -110,20 +140,25 @@ static int listen_at(const char *path)
 	return -1;
 }
 
-static pid_t start(const struct trace_flags *f, const char *library, const char *socket_path)
+static pid_t start(const struct trace_flags *f, const char *library, const struct meeting *m)
 {
 	pid_t pid = fork();
-	char torch[4096];
 
 	if (pid != 0)
 		return pid;
 	setenv("CUDA_INJECTION64_PATH", library, 1);
-	setenv(WIRE_SOCKET, socket_path, 1);
-	setenv(WIRE_OPTIONS, f->api ? "a" : "", 1);
+	if (!f->kernels_only)
+		setenv("NVTX_INJECTION64_PATH", library, 1);
+	setenv(WIRE_SOCKET, m->socket, 1);
+	setenv(WIRE_OPTIONS,
+	       f->api && f->kernels_only ? "aq"
+	       : f->api                  ? "a"
+	       : f->kernels_only         ? "q"
+					 : "",
+	       1);
 	if (f->cupti)
 		setenv(WIRE_CUPTI, f->cupti, 1);
-	snprintf(torch, sizeof(torch), "%.4000s.torch", f->out);
-	setenv("TORCH_TRACE", torch, 0);
+	setenv("TORCH_TRACE", m->torch, 1);
 	execvp(f->command[0], f->command);
 	fprintf(stderr, "breakeven trace: %s: %s\n", f->command[0], strerror(errno));
 	_exit(127);
@@ -133,7 +168,7 @@ static pid_t start(const struct trace_flags *f, const char *library, const char 
 static int attend(int listener, pid_t child, struct traced *t, struct err *err)
 {
 	struct pollfd fds[TRACED_MAX_PROCESSES + 1];
-	int64_t ended_ns = 0;
+	int64_t ended_ns = 0, flushed_ns = clock_ns();
 	int status = 0;
 
 	for (;;) {
@@ -146,6 +181,11 @@ static int attend(int listener, pid_t child, struct traced *t, struct err *err)
 			traced_accept(t, fd);
 		if (!traced_read(t, err))
 			break;
+		if (clock_ns() - flushed_ns > live_ns) {
+			if (!traced_flush(t, err))
+				break;
+			flushed_ns = clock_ns();
+		}
 		if (!ended_ns && waitpid(child, &status, WNOHANG) == child)
 			ended_ns = clock_ns();
 		if (ended_ns && (traced_poll(t, fds) == 0 || clock_ns() - ended_ns > GRACE_NS))
@@ -156,37 +196,125 @@ static int attend(int listener, pid_t child, struct traced *t, struct err *err)
 	return status;
 }
 
+static bool meet(struct meeting *m, struct err *err)
+{
+	const char *torch = getenv("TORCH_TRACE");
+
+	strcpy(m->folder, "/tmp/breakeven-trace-XXXXXX");
+	m->began = time(NULL);
+	m->listener = -1;
+	if (mkdtemp(m->folder)) {
+		snprintf(m->socket, sizeof(m->socket), "%s/socket", m->folder);
+		m->own_torch = !torch || !*torch;
+		snprintf(m->torch, sizeof(m->torch), "%.4000s%s", m->own_torch ? m->folder : torch,
+			 m->own_torch ? "/torch" : "");
+		m->listener = listen_at(m->socket);
+	}
+	return m->listener >= 0 || err_set(err, ERR_IO, "no socket for the program in %s: %s",
+					   m->folder, strerror(errno));
+}
+
+static void part(const struct meeting *m)
+{
+	DIR *dir = m->own_torch ? opendir(m->torch) : NULL;
+
+	for (struct dirent *e; dir && (e = readdir(dir));)
+		unlinkat(dirfd(dir), e->d_name, 0);
+	if (dir)
+		closedir(dir);
+	if (m->own_torch)
+		rmdir(m->torch);
+	if (m->listener >= 0)
+		close(m->listener);
+	unlink(m->socket);
+	rmdir(m->folder);
+}
+
+/* "python train.py", as a JSON text may hold it. */
+static json_t *command_text(char **command)
+{
+	struct buf text;
+	json_t *json;
+
+	buf_init(&text, 4096);
+	for (; command && *command && text.len < 400; command++)
+		buf_printf(&text, "%s%.200s", text.len ? " " : "", *command);
+	json = json_string(text.data ? text.data : "");
+	buf_finish(&text);
+	return json ? json : json_string("a command that is no UTF-8");
+}
+
+static struct poster *begin_post(const struct trace_flags *f, struct err *err)
+{
+	json_t *command = f->from ? json_string(f->from) : command_text(f->command);
+	const char *name = f->name ? f->name : json_string_value(command);
+	struct poster *p;
+
+	p = poster_start(
+	    f->post, f->from ? f->from : f->out,
+	    json_pack("{s:o, s:o}", "name", json_sprintf("%.180s", name), "command", command), err);
+	if (p)
+		fprintf(stderr, "breakeven trace: run %lld of %s\n", (long long)poster_run(p),
+			f->post);
+	return p;
+}
+
+/* The end of both; false after a message. */
+static bool finish(const struct trace_flags *f, struct traced *t, struct poster *p, bool ok,
+		   struct err *err)
+{
+	struct err posting = { 0 };
+	bool posted;
+
+	ok = traced_finish(t, stderr, err) && ok;
+	posted = !p || poster_finish(p, ok ? NULL : err->message, &posting);
+	if (!posted)
+		fprintf(stderr,
+			"breakeven trace: not posted whole: %s; breakeven trace --post URL --from "
+			"%s posts it\n",
+			posting.message, f->out);
+	if (ok)
+		fprintf(stderr, "breakeven trace: written to %s\n", f->out);
+	return ok && posted;
+}
+
 static int trace(const struct trace_flags *f, const char *library)
 {
-	char folder[] = "/tmp/breakeven-trace-XXXXXX", path[64];
+	struct meeting m = { 0 };
 	struct err err = { 0 };
 	struct traced *t = traced_create(f->out, &err);
-	int listener = -1, status = -1;
+	struct poster *p = t && f->post ? begin_post(f, &err) : NULL;
+	bool ok = t && (p || !f->post) && meet(&m, &err);
+	int status = -1;
 
-	if (t && mkdtemp(folder)) {
-		snprintf(path, sizeof(path), "%s/socket", folder);
-		listener = listen_at(path);
-	}
-	if (listener >= 0) {
-		pid_t child = start(f, library, path);
+	if (ok) {
+		pid_t child = start(f, library, &m);
 
 		signal(SIGINT, SIG_IGN); /* the program's to handle; then we finish */
-		status = attend(listener, child, t, &err);
-		close(listener);
-		unlink(path);
-		rmdir(folder);
-	} else if (t) {
-		err_set(&err, ERR_IO, "no socket for the program in %s: %s", folder,
-			strerror(errno));
+		status = attend(m.listener, child, t, &err);
+		ok = err.code == ERR_NONE && traced_add_files(t, m.torch, m.began, &err);
 	}
-	if (t && traced_finish(t, stderr, &err) && err.code == ERR_NONE)
-		fprintf(stderr, "breakeven trace: written to %s\n", f->out);
-	else
+	if (m.folder[0])
+		part(&m);
+	if (t && (p || !f->post))
+		ok = finish(f, t, p, ok, &err);
+	if (err.code != ERR_NONE)
 		fprintf(stderr, "breakeven trace: %s\n", err.message);
 	traced_destroy(t);
-	if (listener < 0)
+	if (status == -1)
 		return EXIT_FAILED;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int post_file(const struct trace_flags *f)
+{
+	struct err err = { 0 };
+	struct poster *p = begin_post(f, &err);
+
+	if (p && poster_finish(p, NULL, &err))
+		return EXIT_DONE;
+	fprintf(stderr, "breakeven trace: %s\n", err.message);
+	return EXIT_FAILED;
 }
 
 int cmd_trace(int argc, char **argv, const struct registry *registry)
@@ -202,5 +330,7 @@ int cmd_trace(int argc, char **argv, const struct registry *registry)
 		}
 	if (!parse_flags(argc, argv, &f))
 		return EXIT_USAGE;
+	if (f.from)
+		return post_file(&f);
 	return find_library(&f, library) ? trace(&f, library) : EXIT_FAILED;
 }

@@ -26,6 +26,24 @@ static const char *joined(struct arena *arena, const json_t *list, const char *s
 	return all ? all : otherwise;
 }
 
+static bool insert(struct db *db, const json_t *json, struct run *row, struct arena *arena,
+		   int64_t *id, struct err *err)
+{
+	char *text = json_dumps(json, JSON_COMPACT);
+	bool ok = false;
+
+	row->project = text_of(json, "project", "");
+	row->tags = joined(arena, json_object_get(json, "tags"), "\n", "");
+	row->workload = text;
+	if (text && row->name)
+		ok = db_run_insert(db, row, id, err);
+	else
+		err_set(err, ERR_MEMORY, "out of memory while storing the workload");
+	free(text);
+	arena_finish(arena);
+	return ok;
+}
+
 bool enqueue(struct db *db, const json_t *json, const struct workload *w, int64_t *id,
 	     struct err *err)
 {
@@ -33,23 +51,28 @@ bool enqueue(struct db *db, const json_t *json, const struct workload *w, int64_
 	struct run row = {
 		.name = arena_strndup(&arena, workload_name(w),
 				      strnlen(workload_name(w), NAME_BYTES)),
-		.project = text_of(json, "project", ""),
 		.device = text_of(json, "device", "cpu"),
 		.commit = text_of(json, "commit", ""),
 		.branch = text_of(json, "branch", ""),
 		.modes = joined(&arena, json_object_get(json, "modes"), ",",
 				"eager,static,dynamic"),
-		.tags = joined(&arena, json_object_get(json, "tags"), "\n", ""),
 	};
-	char *text = json_dumps(json, JSON_COMPACT);
-	bool ok = false;
 
-	row.workload = text;
-	if (text && row.name)
-		ok = db_run_insert(db, &row, id, err);
-	else
-		err_set(err, ERR_MEMORY, "out of memory while storing the workload");
-	free(text);
-	arena_finish(&arena);
+	return insert(db, json, &row, &arena, id, err);
+}
+
+bool enqueue_trace(struct db *db, const json_t *json, int64_t *id, struct err *err)
+{
+	struct arena arena = { 0 };
+	struct run row = {
+		.name = text_of(json, "name", "trace"), .device = "cuda", .modes = "", .trace = true
+	};
+	json_t *all = json_copy((json_t *)json);
+	bool ok;
+
+	json_object_set_new(all, "device", json_string(row.device));
+	json_object_set_new(all, "trace", json_true());
+	ok = insert(db, all, &row, &arena, id, err);
+	json_decref(all);
 	return ok;
 }

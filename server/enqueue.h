@@ -1,4 +1,4 @@
-/* server/enqueue.h -- a workload becomes a queued run. */
+/* server/enqueue.h -- a workload becomes a queued run, a trace a running one. */
 #ifndef SERVER_ENQUEUE_H
 #define SERVER_ENQUEUE_H
 
@@ -11,5 +11,9 @@
  * turn.  The caller wakes the queue. */
 bool enqueue(struct db *db, const json_t *json, const struct workload *w, int64_t *id,
 	     struct err *err);
+
+/* A run that another process records, running at once; its workload is `json` with
+ * `trace` and `device`. */
+bool enqueue_trace(struct db *db, const json_t *json, int64_t *id, struct err *err);
 
 #endif

@@ -209,10 +209,10 @@ static void check_head(struct exchange *x, struct MHD_Connection *c, const char 
 	if (x->announced > x->route->body_limit)
 		err_set(&x->err, ERR_TOO_LARGE, "the body has %s bytes; %s %s takes at most %zu",
 			length, method, x->route->path, x->route->body_limit);
-	else if (x->route->body_limit && !header_has(c, "Content-Type", "application/json"))
+	else if (x->route->body_limit && !header_has(c, "Content-Type", routes_body_type(x->route)))
 		/* A form of another site cannot send this type without being asked. */
-		err_set(&x->err, ERR_BAD_REQUEST,
-			"send the body as Content-Type: application/json");
+		err_set(&x->err, ERR_BAD_REQUEST, "send the body as Content-Type: %s",
+			routes_body_type(x->route));
 	else if (x->route->body_limit)
 		x->body.limit = x->route->body_limit;
 }

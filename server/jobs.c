@@ -29,6 +29,7 @@
 /* A timeline of one run: what is past this is left out, whole blocks. */
 enum { TIMELINE_BYTES = 64 << 20 };
 enum { KEEP_ALIVE_MS = 5000, RETRY_MS = 1000, STORE_TRIES = 10 };
+static const int64_t silent_trace_ns = 120LL * 1000 * 1000 * 1000;
 
 struct jobs {
 	struct db *db;
@@ -325,6 +326,7 @@ static void tend_worker(struct jobs *j, bool readable)
 static void *run_queue(void *self)
 {
 	struct jobs *j = self;
+	int64_t expired_ns = clock_ns();
 
 	while (!atomic_load(&j->stopping)) {
 		struct pollfd fds[2] = { { .fd = j->wake_fd, .events = POLLIN } };
@@ -343,6 +345,12 @@ static void *run_queue(void *self)
 		if (j->current != 0)
 			tend_worker(j, n > 1 && fds[1].revents != 0);
 		events_keep_alive(j->events);
+		if (clock_ns() - expired_ns > silent_trace_ns / 4) {
+			struct err err = { 0 };
+
+			db_trace_expire(j->db, silent_trace_ns, &err);
+			expired_ns = clock_ns();
+		}
 	}
 	if (j->current != 0)
 		end_current(j, true);

@@ -20,6 +20,11 @@ const struct route *routes_at(int index)
 	return &table[index];
 }
 
+const char *routes_body_type(const struct route *r)
+{
+	return r->handler == api_trace_blocks ? "application/octet-stream" : "application/json";
+}
+
 /* Walks both paths segment by segment; "{...}" takes any one that is not empty. */
 static bool matches(const char *pattern, const char *path, struct arena *arena,
 		    const char *args[MAX_PATH_ARGS])

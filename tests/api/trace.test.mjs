@@ -2,11 +2,12 @@
 // a fake driver (tests/cupti) stand for the real ones.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { binary } from './harness.mjs';
+import { binary, getJson, sleep, startServer, waitFor } from './harness.mjs';
+import { decodeTimeline } from '../../web/js/model/timeline.js';
 
 const [fake, driver] = ['libcupti_fake.so', 'driver'].map((f) => join(dirname(binary), 'tests/cupti', f));
 const without = existsSync(fake) && existsSync(driver) ? false : 'no headers of the CUDA Toolkit here';
@@ -39,6 +40,118 @@ test('children have lanes of their own', { skip: without }, () => {
     assert.equal(t.status, 0);
     assert.equal(t.stderr.match(/10 kernels, 0 dropped, 0 lost, 1 doubtful/g).length, 2);
     assert.equal(t.events, 20);
+});
+
+async function view(server, id, query = '') {
+    const response = await fetch(`${server.url}/api/v1/runs/${id}/timeline?${query}`);
+    assert.equal(response.status, 200);
+    return decodeTimeline(await response.arrayBuffer());
+}
+const count = (v, kind) => v.totals.filter((t) => t.kind === kind).reduce((n, t) => n + t.count, 0);
+
+/** A trace that is posted while it runs; resolves to {status, err}. */
+function posting(server, command, env = {}) {
+    const folder = mkdtempSync(join(tmpdir(), 'breakeven-trace-test-'));
+    const child = spawn(binary, ['trace', '-o', join(folder, 'out.trace'), '--post', server.url, '--cupti', fake, '--', ...command],
+        { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
+    let err = '';
+    child.stderr.on('data', (bytes) => (err += bytes));
+    return { folder, file: join(folder, 'out.trace'), child, done: new Promise((done) => child.on('exit', (status) => done({ status, err }))) };
+}
+
+test('a trace is a run of a server, with its events there while it records', { skip: without, timeout: 60000 }, async () => {
+    const server = await startServer();
+    try {
+        const command = ['sh', '-c', `mkdir -p $TORCH_TRACE; echo 'V1 {"dynamo_start": 1}' > $TORCH_TRACE/rank_0.log; ${driver} 5`];
+        const t = posting(server, command, { FAKE_KERNELS: '100000', FAKE_STEP: '1000', FAKE_MEMORY: '30', FAKE_MS: '3500' });
+        let id, live;
+        for (let i = 0; i < 300 && !live; i++) {
+            await sleep(20);
+            const run = (await getJson(`${server.url}/api/v1/runs`)).body.runs[0];
+            id = run?.id;
+            const v = id && run.status === 'running' ? await view(server, id) : null;
+            if (v && count(v, 'kernel') > 0) live = { run, n: count(v, 'kernel'), lanes: v.lanes.length };
+        }
+        assert.ok(live, 'no events came while it ran');
+        assert.ok(live.n < 100000);
+        const { status, err } = await t.done;
+        assert.equal(status, 5);
+        assert.match(err, /100000 kernels, 0 dropped, 0 lost, 0 doubtful/);
+        const run = await waitFor(server, id);
+        assert.equal(run.status, 'done');
+        assert.equal(run.workload.trace, true);
+        assert.match(run.name, /^sh -c mkdir/);
+        const v = await view(server, id);
+        assert.equal(count(v, 'kernel'), 100000);
+        assert.equal(count(v, 'range'), 100);
+        assert.equal(count(v, 'memory'), 30);
+        assert.deepEqual(v.lanes.map((l) => l.name).sort(), ['GPU 0, memory', 'GPU 0, stream 7', 'GPU 0, stream 8', 'range, thread 77']);
+        const [process] = run.report.trace.processes;
+        assert.equal(process.kernels, 100000);
+        assert.deepEqual(process.memory, [{ device: 0, held_bytes: 10000, peak_bytes: 11000 }]);
+        assert.equal(run.report.trace.dropped, 0);
+        const torch = await fetch(`${server.url}/api/v1/runs/${id}/torch_trace.log`);
+        assert.equal(await torch.text(), 'V1 {"dynamo_start": 1}\n');
+        // The file holds the same, and can be posted by itself.
+        const again = spawnSync(binary, ['trace', '--post', server.url, '--from', t.file, '--name', 'again'], { encoding: 'utf8' });
+        assert.equal(again.status, 0, again.stderr);
+        const other = await waitFor(server, id + 1);
+        assert.equal(other.name, 'again');
+        assert.deepEqual(other.report, run.report);
+        rmSync(t.folder, { recursive: true });
+    } finally {
+        await server.stop();
+    }
+});
+
+test('what a server does not take is said, and the file kept', { skip: without, timeout: 60000 }, async () => {
+    const server = await startServer();
+    try {
+        const t = posting(server, [driver, '0'], { FAKE_KERNELS: '1000', FAKE_MS: '2500' });
+        let id;
+        while (!id) {
+            await sleep(20);
+            id = (await getJson(`${server.url}/api/v1/runs`)).body.runs[0]?.id;
+        }
+        await getJson(`${server.url}/api/v1/runs/${id}`, { method: 'DELETE' });
+        const { status, err } = await t.done;
+        assert.equal(status, 0); // the program's own
+        assert.match(err, new RegExp(`not posted whole: run ${id} is no trace that is being recorded; breakeven trace --post URL --from`));
+        assert.equal((await waitFor(server, id)).status, 'cancelled');
+        assert.ok(existsSync(t.file));
+        rmSync(t.folder, { recursive: true });
+        const nobody = trace([driver, '0'], { args: ['--cupti', fake, '--post', 'http://127.0.0.1:9'] });
+        assert.equal(nobody.status, 1);
+        assert.match(nobody.stderr, /127\.0\.0\.1:9: /);
+    } finally {
+        await server.stop();
+    }
+});
+
+test('blocks are checked, come in order, and only to a trace; a restart fails what was under way', { timeout: 60000 }, async () => {
+    let server = await startServer();
+    const post = (path, body, type = 'application/octet-stream') =>
+        getJson(`${server.url}/api/v1${path}`, { method: 'POST', headers: { 'Content-Type': type }, body });
+    const begun = await post('/traces', JSON.stringify({ name: 'by hand' }), 'application/json');
+    assert.equal(begun.status, 201);
+    const { id } = begun.body;
+    assert.equal((await post(`/traces/${id}/blocks`, 'no block at all, but long enough to be the head of one')).status, 422);
+    assert.equal((await post(`/traces/${id}/blocks`, '{}', 'application/json')).status, 400);
+    assert.equal((await post(`/traces/${id}/blocks?at=3`, '')).status, 409);
+    assert.equal((await post(`/traces/${id}/blocks`, '')).status, 200);
+    assert.equal((await post('/traces/999/blocks', '')).status, 409);
+    for (const bad of ['[]', '{}', '{"name": 5}', '{"name": ""}'])
+        assert.equal((await post('/traces', bad, 'application/json')).status, 400, bad);
+    assert.equal((await getJson(`${server.url}/api/v1/runs/${id}/torch_trace.log`)).status, 404);
+    await server.stop({ keep: true });
+    server = await startServer({ folder: server.home });
+    const run = await waitFor(server, id);
+    assert.equal(run.status, 'failed');
+    assert.match(run.error.message, /the server ended while this was being posted; .*--from FILE/);
+    const failing = (await post('/traces', JSON.stringify({ name: 'it fails' }), 'application/json')).body.id;
+    assert.equal((await post(`/traces/${failing}/end`, JSON.stringify({ error: 'disk full' }), 'application/json')).status, 200);
+    assert.equal((await waitFor(server, failing)).error.message, 'disk full');
+    await server.stop();
 });
 
 test('who else records is named', { skip: without }, () => {

@@ -1,0 +1,166 @@
+/* server/api_traces.c -- runs that another process records: begin, add blocks, end. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/base/vec.h"
+#include "profiler/timeline.h"
+#include "server/enqueue.h"
+#include "server/events.h"
+#include "server/routes.h"
+
+enum { TRACE_BYTES = 256 << 20, NAME_CHARS = 200 };
+
+/* A text of the posted object, within bounds; NULL where it is absent. */
+static bool read_text(const json_t *json, const char *field, const char **out, struct err *err)
+{
+	const json_t *value = json_object_get(json, field);
+
+	*out = json_string_value(value);
+	if (value && !json_is_null(value) && !*out)
+		return err_set(err, ERR_JSON, "'%s' must be a text", field);
+	return true;
+}
+
+bool api_traces_post(struct req *req, struct reply *reply, struct err *err)
+{
+	json_t *json = req_json(req, err);
+	const char *name, *command;
+	int64_t id = 0;
+	bool ok;
+
+	if (!json)
+		return false;
+	ok = json_is_object(json) || err_set(err, ERR_JSON, "a trace begins with an object");
+	ok = ok && read_text(json, "name", &name, err) && read_text(json, "command", &command, err);
+	if (ok && (!name || !*name || strlen(name) > NAME_CHARS))
+		ok = err_set(err, ERR_JSON, "'name' must be a text of 1 to %d bytes", NAME_CHARS);
+	ok = ok && enqueue_trace(req->app->db, json, &id, err);
+	json_decref(json);
+	if (!ok)
+		return false;
+	events_publish(req->app->events, id);
+	reply->status = 201;
+	reply->json = json_pack("{s:I}", "id", (json_int_t)id);
+	return true;
+}
+
+/* The body is blocks, one behind the other; each is checked before any is stored. */
+bool api_trace_blocks(struct req *req, struct reply *reply, struct err *err)
+{
+	VEC(struct timeline_row) rows = { 0 };
+	size_t at = 0;
+	int64_t id, first;
+	bool ok = req_id(req, 0, &id, err) && req_query_int(req, "at", 0, 1 << 30, 0, &first, err);
+
+	while (ok && at < req->body_len) {
+		struct timeline_block b;
+
+		ok = timeline_block_read(req->body + at, req->body_len - at, &b, err);
+		if (ok && !VEC_PUSH(&rows, (struct timeline_row){ .kind = b.kind,
+								  .events = b.events,
+								  .t0_ns = b.t0_ns,
+								  .t1_ns = b.t1_ns,
+								  .data = req->body + at,
+								  .len = b.block_bytes }))
+			ok = err_set(err, ERR_MEMORY, "out of memory for blocks");
+		at += ok ? b.block_bytes : 0;
+	}
+	ok = ok && db_trace_append(req->app->db, id, first, rows.at, rows.len, TRACE_BYTES, err);
+	if (ok) {
+		events_publish(req->app->events, id);
+		reply->json = json_pack("{s:I}", "blocks", (json_int_t)rows.len);
+	}
+	VEC_FREE(&rows);
+	return ok;
+}
+
+static bool add_tables(void *self, const struct timeline_row *row, struct err *err)
+{
+	struct timeline_block b;
+
+	return timeline_block_read(row->data, row->len, &b, err) &&
+	       timeline_tables_read(self, &b, err);
+}
+
+/* {"breakeven": 1, "trace": the recording's facts}, as a report. */
+static bool store_report(struct req *req, int64_t id, struct err *err)
+{
+	const struct run_summary none = { 0 };
+	struct timeline_tables tables = { 0 };
+	bool ok = db_timeline_each(req->app->db, id, TIMELINE_TABLES, INT64_MIN, INT64_MAX,
+				   add_tables, &tables, err);
+	char *text = NULL;
+	json_t *report;
+
+	if (tables.facts)
+		json_object_del(tables.facts, "extents");
+	report = json_pack("{s:i, s:O?, s:{}, s:[], s:{}}", "breakeven", 1, "trace", tables.facts,
+			   "modes", "points", "break_even");
+	if (ok) {
+		text = report ? json_dumps(report, JSON_COMPACT) : NULL;
+		ok = text || err_set(err, ERR_MEMORY, "out of memory for the report");
+	}
+	ok = ok && db_run_finish(req->app->db, id, text, strlen(text), "{}", &none, err);
+	free(text);
+	json_decref(report);
+	timeline_tables_finish(&tables);
+	return ok;
+}
+
+bool api_trace_end(struct req *req, struct reply *reply, struct err *err)
+{
+	json_t *json = req_json(req, err);
+	const char *error = NULL;
+	struct err why = { 0 };
+	int64_t id;
+	bool ok = json && req_id(req, 0, &id, err) && read_text(json, "error", &error, err);
+
+	/* A workload's end is its worker's to say. */
+	ok = ok && db_trace_append(req->app->db, id, 0, NULL, 0, TRACE_BYTES, err);
+	if (ok && error) {
+		err_set(&why, ERR_WORKER, "%.400s", error);
+		ok = db_run_end(req->app->db, id, RUN_FAILED, &why, err);
+	} else if (ok) {
+		ok = store_report(req, id, err);
+	}
+	json_decref(json);
+	if (!ok)
+		return false;
+	events_publish(req->app->events, id);
+	reply->json = json_pack("{s:I}", "id", (json_int_t)id);
+	return true;
+}
+
+static bool add_piece(void *self, const struct timeline_row *row, struct err *err)
+{
+	char name[TIMELINE_FILE_NAME_CHARS + 1];
+	struct timeline_block b;
+
+	return timeline_block_read(row->data, row->len, &b, err) &&
+	       timeline_file_read(&b, name, self, err);
+}
+
+/* The files one behind the other: each line stands for itself. */
+bool api_run_torch_trace(struct req *req, struct reply *reply, struct err *err)
+{
+	struct buf text;
+	struct run run;
+	int64_t id;
+	bool ok;
+
+	buf_init(&text, TRACE_BYTES);
+	ok = req_id(req, 0, &id, err) && db_run_get(req->app->db, id, req->arena, &run, err) &&
+	     db_timeline_each(req->app->db, id, TIMELINE_FILE, INT64_MIN, INT64_MAX, add_piece,
+			      &text, err);
+	if (ok && text.len == 0)
+		ok = err_set(err, ERR_NOT_FOUND, "run %lld holds no TORCH_TRACE", (long long)id);
+	if (ok) {
+		reply->text_len = text.len;
+		reply->text = buf_steal(&text);
+		reply->content_type = "text/plain; charset=utf-8";
+		reply->filename = arena_printf(req->arena, "breakeven-run-%lld.torch_trace.log",
+					       (long long)id);
+	}
+	buf_finish(&text);
+	return ok;
+}
