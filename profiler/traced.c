@@ -45,6 +45,7 @@ struct traced {
 	FILE *file;
 	struct timeline_writer *writer;
 	VEC(struct process) processes;
+	json_t *names; /* number of the timeline by symbol: of all processes */
 	struct launch_shapes shapes;
 	struct demangler demangler;
 	int64_t file_bytes, files_left_out;
@@ -66,6 +67,7 @@ struct traced *traced_create(const char *path, struct err *err)
 		err_set(err, ERR_MEMORY, "out of memory for a timeline");
 		return NULL;
 	}
+	t->names = json_object();
 	t->file = fopen(path, "wbe");
 	if (!t->file)
 		err_set(err, ERR_IO, "%.300s: %s", path, strerror(errno));
@@ -96,6 +98,7 @@ void traced_destroy(struct traced *t)
 		VEC_FREE(&p->memory);
 	}
 	VEC_FREE(&t->processes);
+	json_decref(t->names);
 	timeline_writer_destroy(t->writer);
 	if (t->file)
 		fclose(t->file);
@@ -125,29 +128,40 @@ int traced_poll(const struct traced *t, struct pollfd *fds)
 
 /* ---- messages ---- */
 
+/* The timeline's number of a symbol. */
+static uint32_t name_of(struct traced *t, const char *symbol)
+{
+	json_t *known = json_object_get(t->names, symbol), *row;
+	char *readable;
+	uint32_t number;
+
+	if (known)
+		return (uint32_t)json_integer_value(known);
+	readable = demangle(&t->demangler, symbol);
+	row = json_pack("{s:s}", "name", readable ? readable : symbol);
+	if (readable && row)
+		json_object_set_new(row, "mangled", json_string(symbol));
+	free(readable);
+	number = timeline_writer_name(t->writer, row);
+	json_object_set_new(t->names, symbol, json_integer(number));
+	return number;
+}
+
 static void take_name(struct traced *t, struct process *p, const char *bytes, size_t len)
 {
-	char text[WIRE_NAME_BYTES + 1], *readable;
+	char text[WIRE_NAME_BYTES + 1];
 	uint32_t number;
-	json_t *row;
 
 	if (len < sizeof(number) || len - sizeof(number) > WIRE_NAME_BYTES)
 		return;
 	memcpy(&number, bytes, sizeof(number));
 	memcpy(text, bytes + sizeof(number), len - sizeof(number));
 	text[len - sizeof(number)] = '\0';
-	readable = demangle(&t->demangler, text);
-	row = json_pack("{s:s}", "name", readable ? readable : text);
-	if (readable && row)
-		json_object_set_new(row, "mangled", json_string(text));
-	free(readable);
 	/* Numbers come in order, from 1. */
 	if (p->names.len == 0)
 		VEC_PUSH(&p->names, 0);
 	if (number == p->names.len)
-		VEC_PUSH(&p->names, timeline_writer_name(t->writer, row));
-	else
-		json_decref(row);
+		VEC_PUSH(&p->names, name_of(t, text));
 }
 
 static bool on_device(uint32_t kind)
@@ -161,7 +175,8 @@ static json_t *lane_row(const struct process *p, const struct wire_event *e)
 		       : e->kind == TIMELINE_MEMORY ? json_sprintf("GPU %u, memory", e->device)
 		       : e->kind == TIMELINE_OVERHEAD
 			   ? json_string("recording")
-			   : json_sprintf("%s, thread %u", timeline_kind_name(e->kind), e->stream);
+			   : json_sprintf("%s %u", e->kind == TIMELINE_RANGE ? "NVTX" : "API",
+					  e->stream);
 	json_t *row = json_pack("{s:o, s:s, s:i, s:s}", "name", name, "role",
 				on_device(e->kind) ? "kernels" : "host", "pid", (int)p->hello.pid,
 				"process", p->command ? p->command : "");
@@ -175,9 +190,13 @@ static json_t *lane_row(const struct process *p, const struct wire_event *e)
 
 static uint32_t lane_of(struct traced *t, struct process *p, const struct wire_event *e)
 {
-	struct traced_lane lane = { e->device, e->context, e->stream,
-				    on_device(e->kind) ? 0 : e->kind, 0 };
+	struct traced_lane lane = { .device = e->device };
 
+	if (e->kind != TIMELINE_MEMORY && e->kind != TIMELINE_OVERHEAD) {
+		lane.context = e->context;
+		lane.stream = e->stream;
+	}
+	lane.kind = on_device(e->kind) ? 0 : e->kind;
 	for (size_t i = 0; i < p->lanes.len; i++) {
 		const struct traced_lane *at = &p->lanes.at[i];
 
@@ -201,7 +220,7 @@ static void count_memory(struct process *p, const struct wire_event *e)
 	if (e->device >= p->memory.len)
 		return;
 	m = &p->memory.at[e->device];
-	m->held += e->graph ? e->bytes : -e->bytes;
+	m->held += e->memory == WIRE_TAKEN ? e->bytes : -e->bytes;
 	m->held = m->held < 0 ? 0 : m->held;
 	m->peak = m->held > m->peak ? m->held : m->peak;
 }
@@ -227,7 +246,7 @@ static bool take_events(struct traced *t, struct process *p, const char *bytes, 
 						 .shape = launch_shape(&t->shapes, t->writer, &e),
 						 .correlation = e.correlation };
 		p->kernels += e.kind == TIMELINE_KERNEL;
-		if (e.kind == TIMELINE_MEMORY)
+		if (e.kind == TIMELINE_MEMORY && e.memory != WIRE_HOST)
 			count_memory(p, &e);
 		if (!timeline_writer_add(t->writer, &event, err))
 			return false;

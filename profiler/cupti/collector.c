@@ -14,10 +14,10 @@
 #include "profiler/cupti/records.h"
 
 enum {
-	/* Small enough to stay in a core's cache while CUPTI writes it from its beginning
-	 * again and again: with 8 MiB a launch costs 0.3 us more. */
-	BUFFER_BYTES = 1 << 20,
-	READY_BUFFERS = 8, /* made before */
+	/* Small enough to stay in a core's cache: CUPTI writes 216 bytes a kernel in the
+	 * launching thread, and with 8 MiB a launch costs 0.3 us more. */
+	BUFFER_BYTES = 512 << 10,
+	READY_BUFFERS = 16, /* made before */
 	FLUSH_MS = 500,
 };
 
@@ -120,6 +120,8 @@ static bool load(struct collector *c, const char *library, char *why, size_t why
 	FUNCTIONS(F)
 #undef F
 	c->subscribe_named = (typeof(&cuptiSubscribe_v2))dlsym(c->library, "cuptiSubscribe_v2");
+	c->enable_call = (typeof(&cuptiActivityEnableDriverApi))dlsym(
+	    c->library, "cuptiActivityEnableDriverApi");
 	return true;
 }
 
@@ -183,6 +185,20 @@ static bool wanted(const struct collector_options *o, CUpti_ActivityKind kind)
 	}
 }
 
+/* Copies and sets of an op that runs on the host are the driver's calls. */
+static void enable_copies(struct collector *c)
+{
+	static const CUpti_CallbackId calls[] = {
+		CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2,
+		CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2,
+		CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoDAsync_v2,
+		CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async,
+	};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		c->enable_call(calls[i], 1);
+}
+
 static bool enable(struct collector *c, char *why, size_t why_bytes)
 {
 	const char *text = "";
@@ -198,6 +214,8 @@ static bool enable(struct collector *c, char *why, size_t why_bytes)
 		snprintf(why, why_bytes, "CUPTI cannot record here: %s", text);
 		return false;
 	}
+	if (c->options.external && !c->options.api && c->enable_call)
+		enable_copies(c);
 	c->cuptiActivityFlushPeriod(FLUSH_MS);
 	return true;
 }

@@ -8,7 +8,7 @@ INJECT := $(if $(CUPTI_HEADERS),$B/libbreakeven_inject.so)
 
 .PHONY: without-cupti
 all: $(or $(INJECT),without-cupti)
-tests: $(if $(INJECT),$B/tests/cupti/libcupti_fake.so $B/tests/cupti/driver)
+tests: $(if $(INJECT),$B/tests/cupti/libcupti_fake.so $B/tests/cupti/driver $B/tests/cupti/launch_cost)
 
 without-cupti:
 	@echo "  --    no libbreakeven_inject.so for \`breakeven trace\`: cupti.h of the CUDA Toolkit is missing (CUDA_HOME names its folder)"
@@ -20,6 +20,8 @@ $B/libbreakeven_inject.so $B/tests/cupti/libcupti_fake.so:
 	@echo "  LD    $@"
 	$(CC) $(CUPTI_FLAGS) $(WARN) -fPIC -shared -fvisibility=hidden $(filter %.c,$^) -o $@ -ldl
 $B/tests/cupti/driver: tests/cupti/driver.c
+$B/tests/cupti/launch_cost: tests/cupti/launch_cost.c $(wildcard profiler/cupti/*.c profiler/cupti/*.h)
+$B/tests/cupti/driver $B/tests/cupti/launch_cost:
 	@mkdir -p $(@D)
 	@echo "  LD    $@"
-	$(CC) $(CUPTI_FLAGS) $(WARN) $< -o $@ -ldl
+	$(CC) $(CUPTI_FLAGS) $(WARN) $(filter %.c,$^) -o $@ -ldl

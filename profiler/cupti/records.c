@@ -188,6 +188,9 @@ whole:
 static void read_memory(struct collector *c, const CUpti_ActivityMemory4 *m, struct wire_event *e)
 {
 	bool gets = m->memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
+	bool of_device = m->memoryKind == CUPTI_ACTIVITY_MEMORY_KIND_DEVICE ||
+			 m->memoryKind == CUPTI_ACTIVITY_MEMORY_KIND_DEVICE_STATIC ||
+			 m->memoryKind == CUPTI_ACTIVITY_MEMORY_KIND_MANAGED;
 	char text[64];
 
 	snprintf(text, sizeof(text), "%s (%s)", gets ? "Allocate" : "Free",
@@ -199,7 +202,9 @@ static void read_memory(struct collector *c, const CUpti_ActivityMemory4 *m, str
 				  .name = intern(c, text),
 				  .device = m->deviceId,
 				  .context = m->contextId,
-				  .graph = gets, /* else it is a release */
+				  .memory = !of_device ? WIRE_HOST
+					    : gets     ? WIRE_TAKEN
+						       : WIRE_GIVEN_BACK,
 				  .correlation = m->correlationId };
 }
 

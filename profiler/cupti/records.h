@@ -10,7 +10,7 @@
 #include "profiler/cupti/collector.h"
 
 enum {
-	MAX_BUFFERS = 128,
+	MAX_BUFFERS = 256,
 	BATCH = 1024, /* events that are handed on together */
 	NAME_SLOTS = 1 << 15,
 	OPEN_RANGES = 1024, /* that have begun and not ended */
@@ -50,7 +50,8 @@ struct collector {
 #define F(name) typeof(&name) name;
 	FUNCTIONS(F)
 #undef F
-	typeof(&cuptiSubscribe_v2) subscribe_named; /* NULL: of an older CUPTI */
+	typeof(&cuptiSubscribe_v2) subscribe_named; /* NULL: of an older CUPTI; as this: */
+	typeof(&cuptiActivityEnableDriverApi) enable_call;
 	struct collector_sink sink;
 	CUpti_SubscriberHandle subscriber;
 	pthread_mutex_t lock; /* guards what follows */

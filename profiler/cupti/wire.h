@@ -32,6 +32,8 @@ struct wire_hello {
 	int32_t pid, parent;
 };
 
+enum wire_memory { WIRE_HOST, WIRE_TAKEN, WIRE_GIVEN_BACK }; /* the latter of a device */
+
 struct wire_event {
 	int64_t start_ns, end_ns, bytes;
 	uint32_t kind; /* enum timeline_kind, or WIRE_EXTERNAL */
@@ -40,6 +42,7 @@ struct wire_event {
 	uint32_t correlation, graph;
 	int32_t grid[3], block[3], cluster[3];
 	uint32_t registers, static_bytes, dynamic_bytes; /* a thread's, a block's */
+	uint32_t memory;                                 /* enum wire_memory, of a MEMORY event */
 	uint32_t external;                               /* who reads fills it in; 0: none */
 };
 

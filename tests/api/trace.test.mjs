@@ -85,7 +85,7 @@ test('a trace is a run of a server, with its events there while it records', { s
         assert.equal(count(v, 'kernel'), 100000);
         assert.equal(count(v, 'range'), 100);
         assert.equal(count(v, 'memory'), 30);
-        assert.deepEqual(v.lanes.map((l) => l.name).sort(), ['GPU 0, memory', 'GPU 0, stream 7', 'GPU 0, stream 8', 'range, thread 77']);
+        assert.deepEqual(v.lanes.map((l) => l.name).sort(), ['GPU 0, memory', 'GPU 0, stream 7', 'GPU 0, stream 8', 'NVTX 77']);
         const [process] = run.report.trace.processes;
         assert.equal(process.kernels, 100000);
         assert.deepEqual(process.memory, [{ device: 0, held_bytes: 10000, peak_bytes: 11000 }]);

@@ -303,6 +303,12 @@
  * @property {Record<string, ModeReport>} [modes]
  * @property {Point[]} [points]
  * @property {Record<string, BreakEven>} [break_even]
+ * @property {TraceFacts} [trace] of what another process recorded; then there are no modes
+ *
+ * @typedef {object} TraceFacts
+ * @property {{pid: number, command: string, kernels: number, dropped: number, lost: number, doubtful: number,
+ *   finished: boolean, fault: string | null, memory: {device: number, held_bytes: number, peak_bytes: number}[]}[]} processes
+ * @property {number} [torch_trace_bytes]
  *
  * @typedef {object} RandomSpec
  * @property {number[]} shape
@@ -333,6 +339,8 @@
  * @property {Sweep | null} [sweep]
  * @property {string} [project]
  * @property {string[]} [tags]
+ * @property {boolean} [trace] recorded by `breakeven trace`
+ * @property {string} [command] of a trace
  *
  * @typedef {object} Summary what the list shows of a report
  * @property {string} mode

@@ -7,6 +7,10 @@
  * @property {number} id
  * @property {string} name
  * @property {string} [role] calls, host, kernels
+ * @property {number} [pid] of a trace, as the next three
+ * @property {string} [process] its command line
+ * @property {number} [device]
+ * @property {number} [stream]
  * @property {number} events in the window, as the next two
  * @property {number} sum_ns
  * @property {number} busy_ns with overlaps counted once

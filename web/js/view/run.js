@@ -10,7 +10,7 @@ import { overview } from "./overview.js";
 import { breaksTab } from "./breaks.js";
 import { graphsTab } from "./graphs.js";
 import { passesTab } from "./passes.js";
-import { timelineTab } from "./timeline.js";
+import { timelineTab, traceTab } from "./timeline.js";
 import { sourceTab } from "./source.js";
 import { failedState, progressState, stoppedState } from "./states.js";
 import { nothingHere } from "./missing.js";
@@ -33,6 +33,9 @@ const TABS = [
   { key: "source", label: "Source" },
 ];
 
+/** What another process records has events, and nothing else. @param {Run} run */
+const tabsOf = (run) => (run.workload?.trace ? TABS.filter((t) => t.key === "timeline") : TABS);
+
 /** @param {Context} ctx */
 export async function runView(ctx) {
   const [id, tab = ""] = ctx.params;
@@ -54,6 +57,7 @@ export async function runView(ctx) {
       nothingHere("No view has this address", [`A run has the views ${TABS.map((t) => t.label).join(", ")}.`]),
     );
   }
+  if (run.workload?.trace && tab !== "timeline") return go(tabUrl(id, "timeline"));
   draw(ctx, run, tab);
   return undefined;
 }
@@ -70,6 +74,7 @@ function draw(ctx, run, tab) {
   const strip = ctx.main.querySelector(".tabs");
   const here = /** @type {HTMLElement | null | undefined} */ (strip?.querySelector("[aria-current]"));
   if (strip && here) strip.scrollLeft = here.offsetLeft + here.offsetWidth - strip.clientWidth + 40;
+  if (run.workload?.trace) return followTrace(ctx, body, run);
   if (tab === "source") return sourceTab(ctx, body, run);
   if (run.status === "queued" || run.status === "running") return follow(ctx, body, run, tab);
   if (run.status === "failed") body.append(failedState(run));
@@ -79,6 +84,20 @@ function draw(ctx, run, tab) {
   if (tab === "passes") return passesTab(ctx, body, run, run.report);
   if (tab === "timeline") return timelineTab(ctx, body, run, run.report);
   return tab === "breaks" ? breaksTab(ctx, body, run, run.report) : overview(ctx, body, run, run.report);
+}
+
+/** Its events so far, read again as more come. @param {Context} ctx @param {HTMLElement} body @param {Run} run */
+function followTrace(ctx, body, run) {
+  if (run.status === "failed") body.append(failedState(run));
+  const tab = traceTab(ctx, body, run);
+  if (run.status !== "running") return;
+  followRun(String(run.id), ctx.signal, tab.more, async () => {
+    const done = await getRun(String(run.id), ctx.signal).catch(() => null);
+    if (!done || ctx.signal.aborted) return;
+    jobsChanged();
+    say(`${done.name} has ended: ${done.status}.`);
+    draw(ctx, done, "timeline");
+  });
 }
 
 /** @param {Context} ctx @param {HTMLElement} body @param {Run} run @param {string} tab */
@@ -109,13 +128,18 @@ function head(run) {
   const link = (/** @type {string} */ label, /** @type {string} */ href, /** @type {string} */ download) =>
     h("a", { class: "btn", href, download: download || null }, label);
   const ended = run.status !== "queued" && run.status !== "running";
-  const acts = h(
+  const end = ended ? button("Delete", () => remove(run)) : button("Cancel", () => cancel(run));
+  const torch = run.report?.trace?.torch_trace_bytes
+    ? link("TORCH_TRACE", fileUrl(id, "torch_trace.log"), `${stem}_${id}.log`)
+    : null;
+  const ofTrace = h("div", { class: "acts" }, torch, end);
+  const acts = run.workload?.trace ? ofTrace : h(
     "div",
     { class: "acts" },
     link("Edit and run again", `/new?from=${encodeURIComponent(id)}`, ""),
     link("PyTorch script", fileUrl(id, "script.py"), `${stem}_pytorch.py`),
     run.report ? link("Report JSON", fileUrl(id, "report.json"), `${stem}_${id}.json`) : null,
-    ended ? button("Delete", () => remove(run)) : button("Cancel", () => cancel(run)),
+    end,
   );
   const title = h("h1", {}, run.name, h("span", { class: "mono" }, `#${id}`));
   return h("div", { class: "head" }, h("div", { class: "titles" }, title, factList(run)), acts);
@@ -127,7 +151,13 @@ function factList(run) {
   const created = run.created_ns / 1e6;
   const when = h("time", { datetime: new Date(created).toISOString(), title: stamp(created) }, date(created));
   /** @type {[string, string | Node][]} */
-  const facts = [
+  const ofTrace = [
+    ["Command", w?.command ?? ""],
+    ["Processes", String(run.report?.trace?.processes?.length ?? "not known yet")],
+    ["Recorded", when],
+  ];
+  /** @type {[string, string | Node][]} */
+  const facts = w?.trace ? ofTrace : [
     ["Device", (run.device ?? w?.device ?? "cpu").toUpperCase()],
     ["Backend", backendOf(run)],
     ["Threads", w?.threads ? String(w.threads) : "one per core"],
@@ -157,7 +187,7 @@ function tabs(run, open) {
   const modes = run.report ? pointsOf(run.report).flatMap((p) => Object.values(p.modes)) : [];
   const graphs = modes.reduce((sum, m) => sum + (m.graphs?.length ?? 0), 0);
   const breaks = Math.max(0, ...modes.map(breakCount));
-  const links = TABS.map(({ key, label }) => {
+  const links = tabsOf(run).map(({ key, label }) => {
     const counts = /** @type {Record<string, number>} */ ({ graphs, breaks });
     const n = key in counts && run.report ? h("span", { class: "n" }, counts[key]) : null;
     return h("a", { href: tabUrl(run.id, key), "aria-current": key === open ? "page" : null }, label, n);

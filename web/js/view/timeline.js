@@ -15,9 +15,10 @@ import { byKind, DEVICE_KINDS, KIND_NAMES, partner, totalsOf } from "../model/ti
 /** @typedef {import("../model/timeline.js").Total} Total */
 /** @typedef {{run: import("../api/types.js").Run, mode: string, n: number | null, signal: AbortSignal}} Asked */
 
-const LEGEND = ["kernel", "library", "eager", "guards", "dispatch", "alloc", "launch"];
+const LEGEND = ["kernel", "library", "eager", "copy", "set", "guards", "dispatch", "alloc", "launch", "range", "api", "memory", "overhead"];
 const MOST_ROWS = 50;
 const WAIT_MS = 80;
+const LIVE_MS = 2000;
 
 /**
  * @param {import("./router.js").Context} ctx
@@ -43,6 +44,38 @@ export function timelineTab(ctx, body, run, report) {
   add(body, chosen(ctx, "Timeline", points, modesOf(points), draw));
 }
 
+/**
+ * All lanes of what another process recorded; `more` reads it again, at most once in two seconds.
+ * @param {import("./router.js").Context} ctx
+ * @param {HTMLElement} body
+ * @param {import("../api/types.js").Run} run
+ */
+export function traceTab(ctx, body, run) {
+  const place = h("div", { class: "timeline", "aria-busy": "true" });
+  let waiting = 0;
+  let shown = new AbortController();
+  const read = () => {
+    shown.abort();
+    shown = new AbortController();
+    const signal = AbortSignal.any([ctx.signal, shown.signal]);
+    const query = new URL(location.href).searchParams;
+    load(place, { run, mode: "", n: null, signal }, query).catch((e) => {
+      if (signal.aborted) return;
+      place.replaceChildren(stateWell("The timeline could not be read", h("p", {}, e?.message ?? String(e))));
+    });
+  };
+  add(body, [h("div", { class: "bar gap" }, h("h2", {}, "Timeline")), place]);
+  read();
+  const more = () => {
+    if (waiting || place.contains(document.activeElement)) return; // whoever looks closer is not disturbed
+    waiting = setTimeout(() => {
+      waiting = 0;
+      if (!ctx.signal.aborted) read();
+    }, LIVE_MS);
+  };
+  return { more };
+}
+
 /** @param {Asked} asked @param {Record<string, number>} window */
 function ask({ run, mode, n, signal }, window) {
   return getTimeline(String(run.id), { mode, ...(n === null ? {} : { n }), ...window }, signal);
@@ -59,6 +92,10 @@ async function load(place, asked, query) {
 
 /** A run of an earlier version, or one that was not timed. @param {Asked} asked */
 function nothing({ run, mode }) {
+  if (run.workload?.trace) {
+    const why = run.status === "running" ? "They are shown as they come." : "No process of the command used a GPU.";
+    return stateWell(run.status === "running" ? "No events yet" : "No events were recorded", h("p", {}, why));
+  }
   const href = `/new?from=${encodeURIComponent(run.id)}`;
   const why = h("p", {}, `This run holds no events of ${mode}. Run it again to record some calls.`);
   const again = h("a", { class: "btn primary", href }, "Edit and run again");
@@ -71,7 +108,7 @@ function show(place, asked, whole, query) {
     tabindex: 0,
     role: "application",
     "aria-roledescription": "timeline",
-    "aria-label": `Timeline of ${asked.mode}. W and S zoom, A and D pan, N and P step a call, full stop and comma step a kernel, F fits what is pointed at, 0 shows all. The tables below hold the numbers.`,
+    "aria-label": `Timeline of ${asked.mode || "all lanes"}. W and S zoom, A and D pan, N and P step a call, full stop and comma step a kernel, F fits what is pointed at, 0 shows all. The tables below hold the numbers.`,
   });
   const tip = h("div", { class: "tip", hidden: true });
   const parts = { totals: h("div"), kernels: h("div"), slice: h("div") };
@@ -81,7 +118,7 @@ function show(place, asked, whole, query) {
     const { t0, t1 } = line.window;
     const exact = whole.sampled && view.t0 <= t0 && view.t1 >= t1 && view.sampled ? view.totals : null;
     const totals = exact ?? totalsOf((whole.sampled ? view : whole).slices, t0, t1);
-    fillTotals(parts.totals, totals, t1 - t0);
+    fillTotals(parts.totals, totals, t1 - t0, view);
     fillKernels(parts.kernels, totals, view, asked);
   };
   const refine = async () => {
@@ -133,10 +170,10 @@ function start(line, whole, query) {
 function heading(whole, { run, mode, n }, line) {
   const calls = whole.totals.filter((t) => t.kind === "call").reduce((sum, t) => sum + t.count, 0);
   const kinds = new Set(whole.totals.map((t) => t.kind));
-  const keys = LEGEND.filter((k) => kinds.has(k)).map((k) => h("span", { class: "key" }, swatch(k), KIND_NAMES[k].toLowerCase()));
+  const keys = LEGEND.filter((k) => kinds.has(k)).map((k) => h("span", { class: "key" }, swatch(k), kindName(whole, k).toLowerCase()));
   const at = n === null ? "" : `&n=${n}`;
   const file = `${fileUrl(String(run.id), "trace.json")}?mode=${encodeURIComponent(mode)}${at}`;
-  const words = calls ? `${plural(calls, "call")} of ${mode}` : mode;
+  const words = calls ? `${plural(calls, "call")} of ${mode}` : mode || "All processes";
   return h(
     "div",
     { class: "bar" },
@@ -155,6 +192,14 @@ function heading(whole, { run, mode, n }, line) {
 /** @param {string} kind */
 const swatch = (kind) => h("i", { class: `t-${kind}`, "aria-hidden": "true" });
 
+/** @param {NonNullable<import("../api/types.js").Report["trace"]>["processes"][number]} p */
+function ofProcess(p) {
+  const text = (/** @type {string} */ t) => h("span", {}, t);
+  const memory = p.memory.map((m) => text(`${p.pid}: at most ${bytes(m.peak_bytes)} of GPU ${m.device}`));
+  if (p.fault) return [text(`${p.pid} was not recorded: ${p.fault}`), ...memory];
+  return p.finished ? memory : [text(`${p.pid} ended without its last records`), ...memory];
+}
+
 /** What was recorded and what was lost, always. @param {View} whole */
 function ledger(whole) {
   const { facts } = whole;
@@ -169,22 +214,26 @@ function ledger(whole) {
     text(`${count(facts.doubtful ?? 0)} doubtful`),
     text(`${count(facts.out_of_range ?? 0)} out of range`),
     facts.not_recorded ? text(`the device was not recorded: ${facts.not_recorded}`) : null,
-    text("a run of its own, after the latencies: watching makes calls slower"),
+    facts.processes ? null : text("a run of its own, after the latencies: watching makes calls slower"),
+    (facts.processes ?? []).flatMap(ofProcess),
   );
 }
 
 /** @param {View} view @param {Slice | Total} of */
 const nameOf = (view, of) => view.names[of.name]?.name ?? of.kind;
 
-/** @param {HTMLElement} place @param {readonly Total[]} totals @param {number} length ns */
-function fillTotals(place, totals, length) {
+/** What another program launches is not known to be fused. @param {View} view @param {string} kind */
+const kindName = (view, kind) => (view.facts.processes && kind === "kernel" ? "Kernels" : KIND_NAMES[kind] ?? kind);
+
+/** @param {HTMLElement} place @param {readonly Total[]} totals @param {number} length ns @param {View} view */
+function fillTotals(place, totals, length, view) {
   const { rows, whole, calls } = byKind(totals, length);
   const parts = shares(rows.map((r) => r.sum), whole);
   const unit = timeUnit([whole / 1000]);
   const us = (/** @type {number} */ ns) => number(ns / 1000 / unit.scale);
   const body = h("tbody");
   rows.forEach((r, i) => {
-    const name = r.kind === "rest" ? "Rest" : KIND_NAMES[r.kind];
+    const name = r.kind === "rest" ? "Rest" : kindName(view, r.kind);
     const key = h("span", { class: "key" }, swatch(r.kind), name);
     add(body, h("tr", {}, h("th", { scope: "row" }, key), cell(r.count ? count(r.count) : ""), cell(us(r.sum)), cell(`${parts[i]} %`)));
   });
@@ -235,7 +284,7 @@ function fillSlice(place, slice, view, asked) {
   const launch = partner(view.slices, slice);
   /** @type {[string, import("./dom.js").Child | import("./dom.js").Child[]][]} */
   const facts = [
-    ["Kind", KIND_NAMES[slice.kind] ?? slice.kind],
+    ["Kind", kindName(view, slice.kind)],
     ["Start", duration(slice.start / 1000)],
     ["Duration", duration(slice.duration / 1000)],
   ];

@@ -9,12 +9,14 @@ import { number, timeUnit } from "../model/format.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
 /** @typedef {import("../model/timeline.js").View} View */
+/** @typedef {import("../model/timeline.js").LaneInfo} LaneInfo */
 /** @typedef {{view: View, whole: View, t0: number, t1: number, pointed: Slice | null, width: number}} Scene */
-/** @typedef {{id: number, y: number, height: number, label: string}} Row */
+/** @typedef {{id: number, y: number, height: number, label: string, process: string}} Row process: named above it; "": none */
 
 export const OVERVIEW = 34;
 const RULER = 24;
 const GAP = 4;
+const PROCESS = 18;
 const RIGHT = 10;
 
 /** Token of each kind. @type {Record<string, string>} */
@@ -35,6 +37,7 @@ const COLOURS = {
   wait: "--sunk",
   piece: "--c-host",
   break: "--c-break",
+  memory: "--c-fallback",
 };
 const OUTLINED = ["call", "dispatch", "api", "range", "wait", "piece"];
 
@@ -50,14 +53,31 @@ export const timeOf = (s, x) => s.t0 + ((x - leftOf(s.width)) / (s.width - leftO
 export const overviewTime = (s, x) =>
   ((x - leftOf(s.width)) / (s.width - leftOf(s.width) - RIGHT)) * Math.max(1, s.whole.span);
 
-/** The lanes from top to bottom. @param {View} view @returns {Row[]} */
+/** The lanes from top to bottom, those of a process together. @param {View} view @returns {Row[]} */
 export function rowsOf(view) {
   let y = OVERVIEW + 6 + RULER + GAP;
-  return view.lanes.map((lane) => {
+  let last = NaN;
+  const lanes = inProcesses(view.lanes);
+  return lanes.map((lane) => {
+    const process = lane.pid !== undefined && lane.pid !== last ? `${lane.process ?? ""} (${lane.pid})` : "";
+    if (process) y += PROCESS;
+    last = lane.pid ?? NaN;
     const height = lane.role === "kernels" ? 44 : ["calls", "breaks", "graphs"].includes(lane.role ?? "") ? 26 : 34;
-    const row = { id: lane.id, y, height, label: lane.name[0].toUpperCase() + lane.name.slice(1) };
+    const row = { id: lane.id, y, height, label: lane.name[0].toUpperCase() + lane.name.slice(1), process };
     y += height + GAP;
     return row;
+  });
+}
+
+/** By process as they came, its GPUs' streams behind what its host did. @param {readonly LaneInfo[]} lanes */
+function inProcesses(lanes) {
+  const order = [...new Set(lanes.map((l) => l.pid))];
+  const key = (/** @type {LaneInfo} */ l) => [order.indexOf(l.pid), l.pid === undefined ? 0 : Number(l.role === "kernels"), l.device ?? -1, l.stream ?? -1];
+  if (order.length === 1 && order[0] === undefined) return [...lanes];
+  return [...lanes].sort((a, b) => {
+    const [x, y] = [key(a), key(b)];
+    const at = x.findIndex((v, i) => v !== y[i]);
+    return at < 0 ? a.id - b.id : x[at] - y[at];
   });
 }
 
@@ -169,6 +189,10 @@ function drawLane(g, s, row) {
   g.lineTo(s.width, row.y - 1.5);
   g.stroke();
   g.fillStyle = token("--ink2");
+  if (row.process) {
+    g.font = `600 11px ${token("--font-ui")}`;
+    g.fillText(fit(g, row.process, s.width - 24), 12, row.y - PROCESS / 2 - 1);
+  }
   g.font = `12px ${token("--font-ui")}`;
   g.fillText(fit(g, row.label, leftOf(s.width) - 16), 12, row.y + row.height / 2);
   g.save();
