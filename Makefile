@@ -18,8 +18,11 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 WARN := -Wall -Wextra -Werror -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes \
 	-Wold-style-definition -Wwrite-strings -Wundef -Wvla -Wformat=2 -Wimplicit-fallthrough
 SANITIZE := $(if $(filter thread,$(SAN)),-fsanitize=thread,$(if $(SAN),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all))
+comma := ,
+# clang's sanitized archives serve the fuzz targets too, which ask for coverage.
+SANITIZE += $(if $(filter-out thread,$(SAN)),$(if $(findstring clang,$(CC)),-fsanitize-coverage=inline-8bit-counters$(comma)pc-table))
 # -ffp-contract=off: a fused kernel gives the same bits as its ops one by one.
-ALL_CFLAGS := -std=gnu11 -O2 -g -fno-omit-frame-pointer -ffp-contract=off -fno-math-errno \
+ALL_CFLAGS := -std=gnu11 $(if $(SAN),-O1 -g1,-O2 -g) -fno-omit-frame-pointer -ffp-contract=off -fno-math-errno \
 	-pthread -D_GNU_SOURCE -I. -I$B/gen -MMD -MP $(WARN) $(SANITIZE) $(CFLAGS)
 # libmvec stays linked although nothing names it: generated kernels resolve
 # their vector math against the process.
@@ -139,6 +142,6 @@ $B/gen/migrations.o: db/embed.sh $(sort $(wildcard db/migrations/*.sql))
 tests: $(TESTS) $(PLUGINS) $(STAND_INS)
 
 clean:
-	rm -rf build build-asan build-clang build-fuzz build-tsan
+	rm -rf build build-asan build-tsan
 
 -include $(shell find $B -name '*.d' 2>/dev/null)

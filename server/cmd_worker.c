@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "fusion/base/sanitized.h"
 #include "profiler/profiler.h"
 #include "server/cache_log.h"
 #include "server/commands.h"
@@ -22,16 +23,6 @@
 #include "server/message.h"
 #include "server/request.h"
 #include "server/worker.h"
-
-#ifndef __has_feature
-#define __has_feature(x) 0 /* gcc's name for the same follows */
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                               \
-    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-enum { SANITIZED = 1 }; /* shadow memory needs terabytes of address space */
-#else
-enum { SANITIZED = 0 };
-#endif
 
 /* While someone types: where that is too short for each change they are tried
  * together. */
@@ -68,11 +59,12 @@ static void confine(int cpu_seconds)
 	volunteer_to_be_killed();
 }
 
-/* The driver of a GPU maps more addresses than any limit would leave: there the
+/* Shadow memory needs terabytes of address space, and the driver of a GPU maps more
+ * than any limit would leave: there the
  * engine's own limit of tensor memory has to do. */
 static void confine_memory(const struct workload *w)
 {
-	if (!SANITIZED && !workload_on_device(w))
+	if (!ADDRESS_SANITIZED && !THREAD_SANITIZED && !workload_on_device(w))
 		set_limit(RLIMIT_AS, WORKER_ADDRESS_BYTES);
 }
 

@@ -2,8 +2,8 @@
 # tests/run.sh BUILD -- every suite, one line each, and a count at the end.
 #
 # A suite's output is shown only when it fails.  What cannot run here is
-# skipped by name and counted.  Suites run side by side, but those that start
-# servers and browsers.
+# skipped by name and counted.  Suites run side by side; those that start servers
+# and browsers come last, with nothing else beside them.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 B=${1:-build}
@@ -59,14 +59,15 @@ beside "oracle: any passes left out" python3 tests/oracle/passes.py "$B/breakeve
 beside "oracle: native breaks less than dynamo" python3 tests/oracle/native.py "$B/breakeven"
 beside "oracle: recorded programs (asan, ubsan)" python3 tests/oracle/replay.py build-asan/breakeven --every 3
 beside "cuda: NVRTC compiles the kernels" python3 tests/cuda/kernels.py "$B/breakeven" "$B/tests/cuda"
-for f in build-fuzz/fuzz_*; do
-	beside "$(basename "$f"), 15 s" sh tests/fuzz/run.sh "$f" 15
+for f in build-asan/fuzz/fuzz_*; do
+	beside "$(basename "$f"), 10 s" sh tests/fuzz/run.sh "$f" 10
 done
 beside "web: types" sh -c 'cd web && npx --no-install tsc -p tsconfig.json'
 beside "web: units" node --test --test-reporter=tap tests/web/*.test.mjs
 wait
-suite "api: a real server" node --test --test-reporter=tap tests/api/*.test.mjs
-suite "e2e: a real browser" node --test --test-reporter=tap tests/e2e/*.test.mjs
+beside "e2e: a real browser" node --test --test-reporter=tap tests/e2e/*.test.mjs
+beside "api: a real server" node --test --test-reporter=tap tests/api/*.test.mjs
+wait
 
 read -r passed failed skipped <<<"$(cat "$logs"/*.count | awk '{ p += $1; f += $2; s += $3 } END { print p, f, s }')"
 echo

@@ -1,7 +1,6 @@
 # tests/tests.mk -- what `make run`, `test`, `bench`, `check` and `fuzz` do.
 
 TESTS := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/test_*.c))
-TESTS_ASAN := $(TESTS:$B/%=build-asan/%)
 DB ?= breakeven.db
 LISTEN ?= 127.0.0.1:8080
 FUZZ_SECONDS ?= 15
@@ -39,7 +38,9 @@ endif
 
 # The benchmarks are C programs linked as the tests of their folder are.
 BENCHES := $(patsubst tests/bench/%.c,$B/tests/bench/%,$(wildcard tests/bench/bench_*.c))
-FUZZERS := $(patsubst tests/fuzz/%.c,build-fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZERS := $(patsubst tests/fuzz/%.c,build-asan/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+# gcc makes what people run, clang what looks for faults in it.
+FAULTS := CC=clang SAN=1 B=build-asan
 
 .PHONY: tidy
 
@@ -49,37 +50,24 @@ run: deps
 
 test: deps-test
 	@$(MAKE) --no-print-directory $(JOBS) all tests
-	@$(MAKE) --no-print-directory $(JOBS) SAN=1 all tests
-	@$(MAKE) --no-print-directory $(JOBS) CC=clang B=build-clang CFLAGS=-O0 all tests
-	@$(MAKE) --no-print-directory $(JOBS) fuzzers $(WEB_MODULES)
+	@$(MAKE) --no-print-directory $(JOBS) $(FAULTS) all tests $(FUZZERS)
+	@$(MAKE) --no-print-directory $(JOBS) $(WEB_MODULES)
 	@bash tests/run.sh $B
 
-fuzzers: $(FUZZERS)
 fuzz: deps-test
-	@$(MAKE) --no-print-directory $(JOBS) fuzzers
+	@$(MAKE) --no-print-directory $(JOBS) $(FAULTS) $(FUZZERS)
 	@for f in $(FUZZERS); do sh tests/fuzz/run.sh $$f $(FUZZ_SECONDS) || exit 1; done
 
-# fuzz_<folder>: the folder's sources and those below it, with a sanitizer each.
-define fuzz_rule
-build-fuzz/fuzz_$1: tests/fuzz/fuzz_$1.c $(foreach f,$(call below,$1,capture graph lang base),$(call sources,$f) $(extra_$f) $(wildcard $(dir_$f)/*.h $(dir_$f)/*.def))
-	@mkdir -p $$(@D)
-	clang -std=gnu11 -O1 -g -pthread -D_GNU_SOURCE -I. -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $$(filter %.c %.o,$$^) -lm -lcmocka -o $$@
-endef
-$(foreach f,capture lang,$(eval $(call fuzz_rule,$f)))
-build-fuzz/fuzz_capture: tests/capture_host.h
-
-# Timelines, which need the ground floor alone.
-build-fuzz/fuzz_profiler: tests/fuzz/fuzz_profiler.c $(wildcard profiler/timeline*) $(call sources,base) $(wildcard fusion/base/*.h fusion/base/*.def)
-	@mkdir -p $(@D)
-	clang -std=gnu11 -O1 -g -pthread -D_GNU_SOURCE -I. -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(filter %.c,$^) -ljansson -lzstd -lm -o $@
-
-# The whole engine, built for the fuzzer in a folder of its own.
+# fuzz_<folder>: the archives of its folder and those below, as clang sanitizes
+# them (B=build-asan).
 ENGINE := $(foreach f,$(call below,fusion,$(FOLDERS)),$B/lib/$f.a)
-.PHONY: engine
-engine: $(ENGINE)
-build-fuzz/fuzz_fusion: tests/fuzz/fuzz_fusion.c $(foreach f,$(call below,fusion,$(FOLDERS)),$(call sources,$f) $(wildcard $(dir_$f)/*.h $(dir_$f)/*.def))
-	@$(MAKE) --no-print-directory CC=clang B=build-fuzz/engine CHECK_DEPS= CFLAGS='-O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' engine
-	clang -std=gnu11 -O1 -g -pthread -D_GNU_SOURCE -I. -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $< -Wl,--start-group $(patsubst $B/%,build-fuzz/engine/%,$(ENGINE)) -Wl,--end-group $(LDLIBS_ENGINE) -o $@
+define fuzz_rule
+$B/fuzz/fuzz_$1: $B/tests/fuzz/fuzz_$1.o $(archives_$1)
+	@mkdir -p $$(@D)
+	@echo "  LD    $$@"
+	$$(CC) -fsanitize=fuzzer $$(LDFLAGS_ALL) $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group -o $$@ $(libs_$1) -lcmocka
+endef
+$(foreach f,capture lang profiler fusion,$(eval $(call fuzz_rule,$f)))
 
 $B/tests/bench/%: $B/tests/bench/%.o $(ENGINE)
 	$(CC) $(LDFLAGS_ALL) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -o $@ $(LDLIBS_ENGINE)

@@ -238,7 +238,7 @@ def compare(arguments):
     """Prints the errors; the names of what does not agree."""
     wrong = []
     for workload in workloads() + list(models()):
-        if workload["name"] in ("draws", "inplace", "modules"):  # draws that are not PyTorch's; a class
+        if workload["name"] in ("draws", "draws_between", "inplace", "modules"):  # draws that are not PyTorch's; a class
             continue
         try:
             found = agreement(arguments.binary, workload)

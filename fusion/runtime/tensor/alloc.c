@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "fusion/base/sanitized.h"
 #include "fusion/base/vec.h"
 #include "fusion/runtime/tensor/alloc.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if ADDRESS_SANITIZED
 #include <sanitizer/asan_interface.h>
 #else
 #define ASAN_POISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
