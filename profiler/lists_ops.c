@@ -8,6 +8,7 @@
 
 #include "fusion/base/nearest.h"
 #include "fusion/fusion.h"
+#include "fusion/passes/passes.h"
 #include "profiler/lists.h"
 
 static const char *const kind_names[] = {
@@ -111,21 +112,48 @@ static const struct node *sample_node(struct graph *g, enum op op, enum dtype dt
 	return n;
 }
 
-static bool lowers(const struct backend *b, enum op op, enum dtype dtype)
+enum where { NOT_LOWERED, ON_DEVICE, ON_HOST };
+
+/* Whether the host computes the node, or a part of what it is made of. */
+static bool on_host(const struct backend *b, struct graph *g, const struct node *n)
+{
+	struct pass_options options = { .no_fusion = true };
+	struct pass_result passed;
+	int id = n->id;
+
+	if (!b->on_host || op_info(n->op)->kind == KIND_LIBRARY)
+		return b->on_host && b->on_host(g, n);
+	if (id >= g->n_nodes || g->nodes[id] != n || !graph_set_outputs(g, &id, 1) ||
+	    !passes_run(g, &options, &passed, NULL))
+		return false;
+	for (int i = 0; i < passed.graph->n_nodes; i++)
+		if (b->on_host(passed.graph, passed.graph->nodes[i]))
+			return true;
+	return false;
+}
+
+static enum where where(const struct backend *b, struct graph *g, const struct node *n)
+{
+	const char *why = NULL;
+	bool by_type = false;
+
+	if (!n || (b->can_lower && !b->can_lower(b, g, n, &by_type, &why)))
+		return NOT_LOWERED;
+	return on_host(b, g, n) ? ON_HOST : ON_DEVICE;
+}
+
+static enum where lowers(const struct backend *b, enum op op, enum dtype dtype)
 {
 	struct arena arena = { 0 };
 	struct graph *g = graph_create(&arena);
-	const struct node *n = g ? sample_node(g, op, dtype) : NULL;
-	const char *why = NULL;
-	bool by_type = false, yes;
+	enum where found = where(b, g, g ? sample_node(g, op, dtype) : NULL);
 
-	yes = n && (!b->can_lower || b->can_lower(b, g, n, &by_type, &why));
 	arena_finish(&arena);
-	return yes;
+	return found;
 }
 
-static bool custom_lowers(const struct registry *registry, const struct backend *b,
-			  const struct custom_op *op, enum dtype dtype)
+static enum where custom_lowers(const struct registry *registry, const struct backend *b,
+				const struct custom_op *op, enum dtype dtype)
 {
 	struct arena arena = { 0 };
 	struct graph *g = graph_create(&arena);
@@ -133,34 +161,46 @@ static bool custom_lowers(const struct registry *registry, const struct backend 
 	struct shape shape = { .rank = 2, .size = { two, two } };
 	struct arg args[MAX_ARGS] = { arg_str(op->info.id) };
 	int tensor = two ? graph_input(g, dtype, &shape, NULL) : -1, id;
-	const char *why = NULL;
-	bool by_type = false, yes = false;
+	enum where found = NOT_LOWERED;
 
 	if (tensor >= 0) {
 		g->custom = registry_ops(registry);
 		for (int i = 0; i < op->info.n_params; i++)
 			args[i + 1] = sample_arg(g, &op->info.params[i], tensor);
 		id = graph_add(g, OP_custom, args, op->info.n_params + 1, 0, 0, NULL);
-		yes = id >= 0 &&
-		      (!b->can_lower || b->can_lower(b, g, g->nodes[id], &by_type, &why));
+		found = where(b, g, id < 0 ? NULL : g->nodes[id]);
 	}
 	arena_finish(&arena);
-	return yes;
+	return found;
 }
 
-static json_t *backends_json(const struct registry *registry, enum op op)
+/* Adds to the object what a backend makes kernels of, and, apart, what the host computes. */
+struct lowered_lists {
+	json_t *backends, *on_host; /* of lists of dtypes, by the backends' names */
+};
+
+static struct lowered_lists lists_of(const struct registry *registry, enum op op,
+				     const struct custom_op *custom)
 {
-	json_t *all = json_object();
+	struct lowered_lists all = { json_object(), json_object() };
 
 	for (int i = 0; i < registry_backend_count(registry); i++) {
 		const struct backend *b = registry_backend_at(registry, i, NULL);
-		json_t *dtypes = json_array();
+		json_t *device = json_array(), *host = json_array();
 
-		for (int d = 0; d < DTYPE_COUNT; d++)
-			if (lowers(b, op, (enum dtype)d))
-				json_array_append_new(dtypes,
-						      json_string(dtype_name((enum dtype)d)));
-		json_object_set_new(all, b->name, dtypes);
+		for (int d = 0; d < DTYPE_COUNT; d++) {
+			enum dtype dtype = (enum dtype)d;
+			enum where found = custom ? custom_lowers(registry, b, custom, dtype)
+						  : lowers(b, op, dtype);
+
+			if (found != NOT_LOWERED)
+				json_array_append_new(found == ON_DEVICE ? device : host,
+						      json_string(dtype_name(dtype)));
+		}
+		json_object_set_new(all.backends, b->name, device);
+		if (json_array_size(host))
+			json_object_set(all.on_host, b->name, host);
+		json_decref(host);
 	}
 	return all;
 }
@@ -174,40 +214,31 @@ static bool is_listed(const struct op_info *info)
 static json_t *op_json(const struct registry *registry, enum op op)
 {
 	const struct op_info *info = op_info(op);
+	struct lowered_lists lists = lists_of(registry, op, NULL);
 
-	return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:s, s:s, s:{s:s, s:s}, s:o, s:n}", "name",
-			 info->id, "kind", kind_names[info->kind], "spellings",
+	return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:s, s:s, s:{s:s, s:s}, s:o, s:o, s:n}",
+			 "name", info->id, "kind", kind_names[info->kind], "spellings",
 			 spellings_json(info->spellings, false), "operators",
 			 spellings_json(info->spellings, true), "signature", info->signature,
 			 "dtypes", rule_texts[info->rule], "doc", info->doc, "gradient",
 			 fusion_op_has_gradient(op) ? "yes" : "none", "autocast", "cpu",
 			 autocast_class_name(info->autocast[AUTOCAST_CPU]), "cuda",
 			 autocast_class_name(info->autocast[AUTOCAST_CUDA]), "backends",
-			 backends_json(registry, op), "plugin");
+			 lists.backends, "on_host", lists.on_host, "plugin");
 }
 
 /* An op of a plugin: whether the backends lower it is asked of its parts. */
 static json_t *custom_json(const struct registry *registry, const struct custom_op *op)
 {
 	const struct op_info *info = &op->info;
-	json_t *backends = json_object();
+	struct lowered_lists lists = lists_of(registry, OP_custom, op);
 
-	for (int i = 0; i < registry_backend_count(registry); i++) {
-		const struct backend *b = registry_backend_at(registry, i, NULL);
-		json_t *dtypes = json_array();
-
-		for (int d = 0; d < DTYPE_COUNT; d++)
-			if (custom_lowers(registry, b, op, (enum dtype)d))
-				json_array_append_new(dtypes,
-						      json_string(dtype_name((enum dtype)d)));
-		json_object_set_new(backends, b->name, dtypes);
-	}
-	return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:s, s:s, s:o, s:s}", "name", info->id,
-			 "kind", kind_names[info->kind], "spellings",
-			 spellings_json(info->spellings, false), "operators",
-			 spellings_json(info->spellings, true), "signature", info->signature,
-			 "dtypes", rule_texts[info->rule], "doc", info->doc, "gradient", "none",
-			 "backends", backends, "plugin", op->plugin);
+	return json_pack(
+	    "{s:s, s:s, s:o, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:s}", "name", info->id, "kind",
+	    kind_names[info->kind], "spellings", spellings_json(info->spellings, false),
+	    "operators", spellings_json(info->spellings, true), "signature", info->signature,
+	    "dtypes", rule_texts[info->rule], "doc", info->doc, "gradient", "none", "backends",
+	    lists.backends, "on_host", lists.on_host, "plugin", op->plugin);
 }
 
 static bool is_named(const struct op_info *info, const char *name)

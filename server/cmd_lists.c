@@ -71,15 +71,18 @@ static int finish(json_t *all, const char *command, const struct err *err, const
 /* ---- ops */
 
 /* "interp, cpu", "cpu but float16": which dtypes are lowered, in words. */
-static void print_backends(const json_t *backends)
+static void print_backends(const json_t *op)
 {
 	const char *name, *separator = "";
 	json_t *dtypes;
 
-	json_object_foreach((json_t *)backends, name, dtypes)
+	json_object_foreach(json_object_get(op, "backends"), name, dtypes)
 	{
 		printf("%s%s", separator, name);
-		if (json_array_size(dtypes) == 0)
+		if (json_object_get(json_object_get(op, "on_host"), name))
+			printf(json_array_size(dtypes) ? " (some dtypes on the host)"
+						       : " (on the host, between copies)");
+		else if (json_array_size(dtypes) == 0)
 			printf(" (not lowered: a call between two pieces)");
 		separator = ", ";
 	}
@@ -107,8 +110,14 @@ static void print_one_op(const json_t *op)
 		       text_of(json_object_get(op, "autocast"), "cuda"));
 	json_object_foreach(json_object_get(op, "backends"), name, dtypes)
 	{
+		const json_t *host = json_object_get(json_object_get(op, "on_host"), name);
+
 		printf("  %-9s  ", name);
-		print_words(dtypes, "not lowered: a call between two pieces");
+		print_words(dtypes, host ? "no kernel" : "not lowered: a call between two pieces");
+		if (host) {
+			printf("; on the host, between copies: ");
+			print_words(host, "");
+		}
 		putchar('\n');
 	}
 	if (*text_of(op, "plugin"))
@@ -128,7 +137,7 @@ static void print_ops(const json_t *ops)
 	{
 		printf("%-24s %-10s gradient %-5s ", text_of(op, "name"), text_of(op, "kind"),
 		       text_of(op, "gradient"));
-		print_backends(json_object_get(op, "backends"));
+		print_backends(op);
 		printf("  %s\n", text_of(op, "doc"));
 	}
 	printf("%zu ops; breakeven ops NAME says more of one\n", json_array_size(ops));

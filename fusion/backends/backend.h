@@ -70,6 +70,11 @@ struct backend {
 	bool (*can_lower)(const struct backend *self, const struct graph *g, const struct node *n,
 			  bool *by_type, const char **why);
 
+	/* Of backends whose kernels run elsewhere: whether the node, of a graph that the
+	 * passes have been over, is computed by the host all the same, between copies of
+	 * its operands and its result.  NULL: none is. */
+	bool (*on_host)(const struct graph *g, const struct node *n);
+
 	/* `l`, its graph and its arena must outlive the executable.  NULL with
 	 * COMPILER, UNSUPPORTED or MEMORY. */
 	struct executable *(*compile)(const struct backend_env *env, const struct lowered *l,

@@ -37,6 +37,13 @@ test('GET /ops lists every op, as the command does', async () => {
     assert.equal(by.sum.signature, 'Tensor x, int[]? dim=None, bool keepdim=False, *, dtype? dtype=None');
     assert.ok(by.sin.backends.cpu.includes('float16') && by.sin.backends.interp.includes('int64'));
     assert.deepEqual(by.argsort.backends.cpu, []); // a call between two pieces
+    for (const op of body.ops) {
+        assert.ok(Object.keys(op.on_host).every((b) => b === 'cuda'), op.name);
+        for (const d of op.on_host.cuda ?? []) assert.ok(!op.backends.cuda.includes(d), `${op.name} ${d}`);
+    }
+    // A build without the toolkit's headers has no row to tell: all or none of these.
+    const drawn = ['dropout', 'rand_like'].filter((name) => by[name]).map((name) => Boolean(by[name].on_host.cuda));
+    assert.ok(drawn.every((said) => said === drawn[0]) && drawn.length > 0);
     assert.ok(!by.and_.backends.cpu.includes('float32')); // ints and bools alone
     assert.deepEqual(JSON.parse((await run('ops', '--json')).stdout), body);
     for (const op of body.ops) assert.ok(op.doc && op.kind && op.dtypes && Object.keys(op.backends).length === 3, op.name);

@@ -2,7 +2,7 @@
 import test from "node:test";
 import assert from "node:assert/strict";
 import { diffLines, folded, passRows, passTotals, sideBySide } from "../../web/js/model/passes.js";
-import { dtypesText, filterOps, kindsOf, opsVerdict } from "../../web/js/model/ops.js";
+import { dtypesText, filterOps, kindsOf, loweredText, opsVerdict } from "../../web/js/model/ops.js";
 
 const part = {
   part: "",
@@ -105,4 +105,7 @@ test("dtypes in few words", () => {
   assert.equal(dtypesText([...ints, ...floats]), "floats, ints");
   assert.equal(dtypesText(["float32"]), "float32");
   assert.equal(dtypesText(["bool", ...ints]), "ints, bool");
+  assert.equal(loweredText([], ["float32"]), "on the host");
+  assert.equal(loweredText(floats, ints), "floats; the rest on the host");
+  assert.equal(loweredText(floats, []), "floats");
 });

@@ -359,6 +359,12 @@ void cuda_launch(struct executable *exe, int kernel, void *const *buffers, struc
 		launch_run(l, exe->device, buffers);
 }
 
+static bool on_host(const struct graph *g, const struct node *n)
+{
+	(void)g;
+	return op_info(n->op)->kind == KIND_LIBRARY && !cuda_library_takes(n);
+}
+
 static bool fault(struct executable *exe, struct err *err)
 {
 	return library_faulted(&exe->fault, err) && cuda_device_fault(exe->device, err);
@@ -388,6 +394,7 @@ const struct backend backend_cuda = {
 	.open = cuda_device_open,
 	.close = cuda_device_close,
 	.memory = memory,
+	.on_host = on_host,
 	.compile = compile,
 	.bind = bind,
 	.launch = cuda_launch,

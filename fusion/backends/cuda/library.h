@@ -18,6 +18,9 @@ struct cuda_library {
 		    void *const *buffers);
 };
 
+/* Whether there is a function for the op with a result of such a dtype. */
+bool cuda_library_takes(const struct node *n);
+
 /* NULL: the op runs on the host. */
 const struct cuda_library *cuda_library_find(enum op op);
 

@@ -113,6 +113,7 @@
  * @property {string} gradient yes, none
  * @property {{cpu: string, cuda: string}} [autocast]
  * @property {Record<string, string[]>} backends dtypes that each lowers
+ * @property {Record<string, string[]>} [on_host] dtypes that are computed by the host, between copies
  * @property {string | null} [plugin]
  *
  * @typedef {object} BackendInfo

@@ -42,6 +42,12 @@ export function dtypesText(dtypes) {
   return parts.join(", ");
 }
 
+/** What a backend does with an op. @param {readonly string[]} dtypes @param {readonly string[]} host computed by the host */
+export function loweredText(dtypes, host) {
+  if (!host.length) return dtypesText(dtypes);
+  return dtypes.length ? `${dtypesText(dtypes)}; the rest on the host` : "on the host";
+}
+
 /**
  * The bold claim, and what follows it.
  * @param {readonly Op[]} ops

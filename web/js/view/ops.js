@@ -3,7 +3,7 @@
 import { h, add, headRow, scroller, section, select, stateWell } from "./dom.js";
 import { remember } from "./router.js";
 import { getBackends, getOps } from "../api/client.js";
-import { dtypesText, filterOps, kindsOf, opsVerdict } from "../model/ops.js";
+import { filterOps, kindsOf, loweredText, opsVerdict } from "../model/ops.js";
 
 /** @typedef {import("../api/types.js").Op} Op */
 /** @typedef {import("../model/ops.js").OpFilter} OpFilter */
@@ -104,8 +104,9 @@ function row(op, backends) {
   add(spelt, h("span", { class: "two-line" }, `(${op.signature}) \u2014 ${op.doc}`));
   const lowered = backends.map((b) => {
     const dtypes = op.backends[b] ?? [];
-    const title = dtypes.join(", ") || null;
-    return h("td", { class: dtypes.length ? "" : "dim", title, data: { label: b } }, dtypesText(dtypes));
+    const host = op.on_host?.[b] ?? [];
+    const title = [dtypes.join(", "), host.length ? `on the host, between copies: ${host.join(", ")}` : ""].filter(Boolean).join("; ") || null;
+    return h("td", { class: dtypes.length ? "" : "dim", title, data: { label: b } }, loweredText(dtypes, host));
   });
   const gradient = h("td", { class: op.gradient === "yes" ? "" : "dim", data: { label: "gradient" } }, op.gradient);
   const autocast = h("td", { data: { label: "autocast" } }, op.autocast?.cpu ?? "none");
