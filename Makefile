@@ -58,7 +58,8 @@ SIMD := sse avx2 avx512
 simd_sse := -O3 -fwrapv -msse4.2
 simd_avx2 := -O3 -fwrapv -mavx2 -mfma
 simd_avx512 := -O3 -fwrapv -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512
-extra_backends := $(foreach s,$(SIMD),$B/fusion/backends/simd/kernels_$s.o) $B/gen/vec_text.o $(if $(CUDA_HOME),$B/gen/cuda_words_text.o)
+CUDA_TEXTS := words args library index line window create
+extra_backends := $(foreach s,$(SIMD),$B/fusion/backends/simd/kernels_$s.o) $B/gen/vec_text.o $(if $(CUDA_HOME),$(CUDA_TEXTS:%=$B/gen/cuda_%_text.o))
 extra_server := $B/gen/assets.o
 PRELUDES := $(patsubst fusion/capture/prelude/%.py,$B/gen/prelude_%_text.o,$(wildcard fusion/capture/prelude/*.py))
 extra_capture := $(PRELUDES)
@@ -119,7 +120,8 @@ $(foreach s,$(SIMD),$(eval $(call simd_rule,$s)))
 # The vector vocabulary is compiled into the interpreter and pasted in front of
 # every generated kernel: one text, so the two cannot differ.
 $B/gen/vec_text.o: fusion/backends/vec.h
-$B/gen/cuda_words_text.o: fusion/backends/cuda/words.cu
+$(filter-out %args_text.o,$(CUDA_TEXTS:%=$B/gen/cuda_%_text.o)): $B/gen/cuda_%_text.o: fusion/backends/cuda/%.cu
+$B/gen/cuda_args_text.o: fusion/backends/cuda/args.h
 # The PyTorch script that a run can be downloaded as.
 $B/gen/torch_script_text.o: profiler/torch_script.py
 # Modules that are written in the workload language.

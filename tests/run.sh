@@ -61,6 +61,7 @@ beside "oracle: recorded programs (asan, ubsan)" python3 tests/oracle/replay.py 
 beside "cuda: NVRTC compiles the kernels" python3 tests/cuda/kernels.py "$B/breakeven" "$B/tests/cuda"
 for f in build-asan/fuzz/fuzz_*; do
 	beside "$(basename "$f"), 10 s" sh tests/fuzz/run.sh "$f" 10
+beside "cuda: what kernels give, run on the host" python3 tests/cuda/values.py "$B/breakeven" "$B/tests/cuda/emulator"
 done
 beside "web: types" sh -c 'cd web && npx --no-install tsc -p tsconfig.json'
 beside "web: units" node --test --test-reporter=tap tests/web/*.test.mjs

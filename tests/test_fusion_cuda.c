@@ -108,7 +108,7 @@ static void what_would_not_pay_is_launched_directly(void **state)
 	} cases[] = {
 		{ "y = torch.sin(x + 0.1).sum()", "a CUDA graph of one kernel takes longer" },
 		{ "y = torch.softmax(x, 1).sum(0)", "a CUDA graph of two kernels takes longer" },
-		{ "y = torch.cumprod(x, 1).exp().sum(0).cumprod(0).exp()", "runs on the host" },
+		{ "y = (x + torch.rand(8, 8)).sum(0).softmax(0).sum(0)", "runs on the host" },
 	};
 
 	(void)state;

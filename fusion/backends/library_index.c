@@ -6,16 +6,9 @@
  */
 #include <string.h>
 
-#include "fusion/backends/library.h"
+#include "fusion/backends/lookup.h"
 
-enum { MAX_WALKED = 5, GRAIN = 16 * 1024 };
-
-/* A walk over a space with some operands' offsets. */
-struct odometer {
-	int rank, n;
-	int64_t size[MAX_RANK], index[MAX_RANK];
-	int64_t stride[MAX_WALKED][MAX_RANK], at[MAX_WALKED];
-};
+enum { GRAIN = 16 * 1024 };
 
 static void odometer_seek(struct odometer *o, int64_t position)
 {
@@ -101,16 +94,6 @@ static void copy_all(const struct operand *to, void *out, const struct operand *
 		copy_run(out, o.at[0], to->rank ? to->stride[to->rank - 1] : 1, in, o.at[1],
 			 to->rank ? from->stride[to->rank - 1] : 1, run, dtype_bytes(to->dtype));
 }
-
-/* What an index op does, made ready by bind(). */
-struct lookup {
-	struct odometer walk; /* 0: the source's strides, 1: the target's, 2..: the indices' */
-	int64_t points, run;  /* run: points at the end for which the indices are the same */
-	int n;                /* indices */
-	int64_t size[3], stride[3]; /* of the dims that they name */
-	bool writes;                /* the indices are places of the target, else of the source */
-	const struct operand *index[3], *from, *to;
-};
 
 static struct lookup *new_lookup(struct library_call *call, struct err *err)
 {

@@ -270,6 +270,19 @@ static CUresult copy(void *to, const void *from, size_t bytes)
 	return state.sticky;
 }
 
+CUresult cuMemHostAlloc(void **memory, size_t bytes, unsigned flags)
+{
+	(void)flags;
+	*memory = calloc(1, bytes);
+	return *memory ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cuMemFreeHost(void *memory)
+{
+	free(memory);
+	return CUDA_SUCCESS;
+}
+
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
 {
 	return copy((void *)(uintptr_t)to, from, bytes);

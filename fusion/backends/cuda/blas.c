@@ -161,30 +161,85 @@ static bool plan(struct product *p, const struct axis_dims axes[KINDS])
 	return true;
 }
 
-static enum placing bind(const struct library_call *call, struct device *d, void **state,
-			 struct err *err)
+/* What cuBLAS has no call for is added up by a kernel of ours. */
+struct contraction {
+	struct product product;
+	CUfunction function; /* NULL: the product */
+	struct sum_args sums;
+};
+
+static enum dtype operand_type(const struct graph *g, const struct node *n, int arg)
 {
+	return arg < n->n_args && n->args[arg].kind == ARG_NODE ? g->nodes[n->args[arg].node]->dtype
+								: n->dtype;
+}
+
+static void emit(struct buf *out, const struct graph *g, const struct node *n, int kernel)
+{
+	int first = n->op == OP_einsum;
+
+	cuda_emit_function(out, kernel, "sums", "sum_args", "add_products<%s, %s, %s, %s>",
+			   cuda_element(operand_type(g, n, first)),
+			   cuda_element(operand_type(g, n, first + 1)), cuda_element(n->dtype),
+			   dtype_category(n->dtype) == CATEGORY_FLOAT ? "f64" : "i64");
+}
+
+/* False: more dims than the kernel has room for. */
+static bool fill_sums(struct sum_args *s, const struct axis_dims axes[KINDS])
+{
+	s->points = s->terms = 1;
+	for (int kind = 0; kind < KINDS; kind++) {
+		bool summed = kind == SUMMED;
+
+		*(summed ? &s->terms : &s->points) *= axes[kind].size;
+		for (int d = 0; d < axes[kind].n; d++) {
+			const struct axis_dim *dim = &axes[kind].at[d];
+			int at = summed ? s->summed++ : s->rank++;
+
+			if (at >= SUM_DIMS)
+				return false;
+			(summed ? s->sum_size : s->size)[at] = dim->size;
+			for (int i = 0; i < (summed ? 2 : 3); i++)
+				(summed ? s->sum_stride[i] : s->stride[i])[at] = dim->stride[i];
+		}
+	}
+	return true;
+}
+
+static enum placing bind(const struct cuda_call *c, void **state, struct err *err)
+{
+	const struct library_call *call = c->call;
 	bool einsum = call->node->op == OP_einsum;
 	const struct operand *x = &call->arg[einsum], *y = &call->arg[einsum + 1];
 	struct axis_dims axes[KINDS];
-	struct product p = { 0 }, *kept;
+	struct contraction *s = cuda_state(sizeof(*s), err);
+	struct product *p;
 
-	if (!library_contraction(call, axes, err))
+	*state = s;
+	if (!s || !library_contraction(call, axes, err))
 		return NOWHERE;
-	if (y->buffer < 0 || x->dtype != call->out.dtype || y->dtype != call->out.dtype ||
-	    !type_of(&p, call->out.dtype) || !plan(&p, axes))
-		return ON_HOST;
-	p.blas = cuda_blas(d, err);
-	kept = p.blas ? malloc(sizeof(*kept)) : NULL;
-	if (!p.blas)
-		return NOWHERE;
-	if (!kept) {
-		library_no_memory(err);
-		return NOWHERE;
+	p = &s->product;
+	if (y->buffer >= 0 && x->dtype == call->out.dtype && y->dtype == call->out.dtype &&
+	    type_of(p, call->out.dtype) && plan(p, axes)) {
+		p->blas = cuda_blas(c->device, err);
+		return p->blas ? ON_DEVICE : NOWHERE;
 	}
-	*kept = p;
-	*state = kept;
-	return ON_DEVICE;
+	if (!fill_sums(&s->sums, axes))
+		return ON_HOST;
+	if (!c->module)
+		return WANTS_KERNELS;
+	return cuda_function(c, "sums", &s->function, err) ? ON_DEVICE : NOWHERE;
+}
+
+static void run_sums(const struct cuda_call *c, struct contraction *s, void *const *buffers)
+{
+	bool einsum = c->call->node->op == OP_einsum;
+	const struct operand *y = &c->call->arg[einsum + 1];
+
+	s->sums.a = operand_start(&c->call->arg[einsum], buffers);
+	s->sums.b = y->buffer >= 0 ? operand_start(y, buffers) : NULL;
+	s->sums.out = operand_start(&c->call->out, buffers);
+	cuda_start(c, s->function, cuda_blocks(c, s->sums.points), ARGS_THREADS, &s->sums);
 }
 
 static void *move(void *at, int64_t elements, enum dtype dtype)
@@ -192,11 +247,13 @@ static void *move(void *at, int64_t elements, enum dtype dtype)
 	return (char *)at + elements * (int64_t)dtype_bytes(dtype);
 }
 
-static void run(const struct library_call *call, struct device *d, const void *state,
-		void *const *buffers)
+static void run(const struct cuda_call *c, void *state, void *const *buffers)
 {
+	const struct library_call *call = c->call;
+	struct device *d = c->device;
 	bool einsum = call->node->op == OP_einsum;
-	const struct product *p = state;
+	struct contraction *s = state;
+	const struct product *p = &s->product;
 	enum dtype dtype = call->out.dtype;
 	const double one[2] = { 1, 0 };
 	const float one_f[2] = { 1, 0 };
@@ -209,6 +266,10 @@ static void run(const struct library_call *call, struct device *d, const void *s
 
 	if (call->out.numel == 0)
 		return;
+	if (s->function) {
+		run_sums(c, s, buffers);
+		return;
+	}
 	if (p->summed == 0) {
 		d->memory.clear(d, at[2], (size_t)call->out.numel * dtype_bytes(dtype));
 		return;
@@ -227,4 +288,6 @@ static void run(const struct library_call *call, struct device *d, const void *s
 	}
 }
 
-const struct cuda_library cuda_contraction = { bind, run };
+const struct cuda_library cuda_contraction = {
+	.part = PART_CREATE, .late = true, .emit = emit, .bind = bind, .run = run
+};

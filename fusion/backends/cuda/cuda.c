@@ -4,8 +4,6 @@
  * address (a view of a tensor that begins in its middle), the graph's kernels
  * are compiled once more for any address.
  *
- * An op with a function of its own that has no kernel here runs on the host,
- * between two copies: slow, and correct.
  */
 #include "fusion/backends/cuda/cuda.h"
 
@@ -14,6 +12,7 @@
 #include <string.h>
 
 #include "fusion/backends/cache.h"
+#include "fusion/backends/cuda/calls.h"
 #include "fusion/backends/cuda/compile.h"
 #include "fusion/backends/cuda/module.h"
 #include "fusion/backends/cuda/recording.h"
@@ -33,6 +32,8 @@ static bool write_source(struct executable *exe, struct version *v, int lanes, s
 
 	buf_init(&out, 0);
 	buf_puts(&out, cuda_words_text);
+	if (v == &exe->wide)
+		cuda_emit_calls(&out, exe);
 	for (int i = 0; i < exe->lowered->n_kernels; i++) {
 		if (!cuda_walks(exe, i))
 			continue;
@@ -74,10 +75,11 @@ static bool find_functions(struct executable *exe, struct version *v, struct err
 }
 
 /* From the cache, or compiled and kept there. */
-static char *take_cubin(struct executable *exe, struct version *v, size_t *bytes, struct err *err)
+static char *take_cubin(struct executable *exe, const char *source, bool *cached, size_t *bytes,
+			struct err *err)
 {
 	struct device *d = exe->device;
-	size_t len = strlen(v->source);
+	size_t len = strlen(source);
 	char key[HASH_HEX_BYTES], identity[128];
 	struct cache cache;
 	struct buf all;
@@ -85,7 +87,7 @@ static char *take_cubin(struct executable *exe, struct version *v, size_t *bytes
 
 	buf_init(&all, 0);
 	cuda_compiler_identity(&d->api, identity, sizeof(identity));
-	buf_printf(&all, "%s sm_%d\n%s", identity, d->architecture, v->source);
+	buf_printf(&all, "%s sm_%d\n%s", identity, d->architecture, source);
 	if (all.failed) {
 		buf_finish(&all);
 		no_memory(err);
@@ -94,12 +96,12 @@ static char *take_cubin(struct executable *exe, struct version *v, size_t *bytes
 	hash_hex(all.data, all.len, key);
 	buf_finish(&all);
 	cache_open(&cache, exe->cache_dir, exe->cache_bytes);
-	cubin = cache_read(&cache, key, v->source, len, bytes);
-	v->cached = cubin != NULL;
+	cubin = cache_read(&cache, key, source, len, bytes);
+	*cached = cubin != NULL;
 	if (!cubin) {
-		cubin = cuda_compile(&d->api, d->architecture, v->source, bytes, err);
+		cubin = cuda_compile(&d->api, d->architecture, source, bytes, err);
 		if (cubin)
-			cache_write(&cache, key, v->source, len, cubin, *bytes);
+			cache_write(&cache, key, source, len, cubin, *bytes);
 	}
 	if (cache.note[0] && !exe->note)
 		exe->note = strdup(cache.note);
@@ -107,29 +109,33 @@ static char *take_cubin(struct executable *exe, struct version *v, size_t *bytes
 	return cubin;
 }
 
+bool cuda_load(struct executable *exe, const char *source, CUmodule *module, bool *cached,
+	       struct err *err)
+{
+	struct device *d = exe->device;
+	size_t bytes;
+	char *cubin = take_cubin(exe, source, cached, &bytes, err);
+	bool ok = cubin &&
+		  (cuda_check(d, d->api.cuModuleLoadData(module, cubin), "cuModuleLoadData") ||
+		   cuda_device_fault(d, err));
+
+	free(cubin);
+	return ok;
+}
+
 /* Makes the kernels for addresses that are multiples of `lanes` elements. */
 static bool make(struct executable *exe, struct version *v, int lanes, struct err *err)
 {
 	size_t n = (size_t)exe->lowered->n_kernels + 1;
-	struct device *d = exe->device;
-	size_t bytes;
-	char *cubin;
-	bool ok;
 
 	v->made = true;
 	v->kernels = calloc(n, sizeof(*v->kernels));
 	v->launches = calloc(n, sizeof(*v->launches));
 	if (!v->kernels || !v->launches)
 		return no_memory(err);
-	if (!write_source(exe, v, lanes, err))
-		return false;
-	cubin = take_cubin(exe, v, &bytes, err);
-	if (!cubin)
-		return false;
-	ok = cuda_check(d, d->api.cuModuleLoadData(&v->module, cubin), "cuModuleLoadData") ||
-	     cuda_device_fault(d, err);
-	free(cubin);
-	return ok && find_functions(exe, v, err);
+	return write_source(exe, v, lanes, err) &&
+	       cuda_load(exe, v->source, &v->module, &v->cached, err) &&
+	       find_functions(exe, v, err);
 }
 
 static bool bind_version(struct executable *exe, struct version *v, struct err *err)
@@ -167,15 +173,9 @@ static void destroy(struct executable *exe)
 	if (!exe)
 		return;
 	cuda_settle(exe->device);
+	cuda_drop_calls(exe);
 	drop_version(exe, &exe->wide);
 	drop_version(exe, &exe->narrow);
-	for (int i = 0; exe->libraries && i < exe->lowered->n_kernels; i++)
-		free(exe->libraries[i].state);
-	for (int i = 0; exe->states && i < exe->lowered->n_kernels; i++)
-		free(exe->states[i]);
-	free(exe->states);
-	free(exe->on_device);
-	free(exe->libraries);
 	free(exe->vars);
 	free(exe->note);
 	free(exe);
@@ -184,7 +184,7 @@ static void destroy(struct executable *exe)
 static bool has_kernels(const struct executable *exe)
 {
 	for (int i = 0; i < exe->lowered->n_kernels; i++)
-		if (cuda_walks(exe, i))
+		if (cuda_walks(exe, i) || cuda_has_functions(exe, i))
 			return true;
 	return false;
 }
@@ -193,15 +193,11 @@ static bool prepare(struct executable *exe, struct err *err)
 {
 	size_t n_vars = (size_t)sym_var_count(exe->lowered->graph->syms) + 1;
 
-	exe->libraries = calloc((size_t)exe->lowered->n_kernels + 1, sizeof(*exe->libraries));
-	exe->on_device = calloc((size_t)exe->lowered->n_kernels + 1, sizeof(*exe->on_device));
-	exe->states = calloc((size_t)exe->lowered->n_kernels + 1, sizeof(*exe->states));
 	exe->vars = calloc(n_vars, sizeof(*exe->vars));
-	if (!exe->libraries || !exe->on_device || !exe->states || !exe->vars)
+	if (!exe->vars)
 		return no_memory(err);
-	for (int i = 0; i < exe->lowered->n_kernels; i++)
-		if (cuda_calls(exe, i) && !library_check(&exe->lowered->kernels[i], err))
-			return false;
+	if (!cuda_prepare_calls(exe, err))
+		return false;
 	return !has_kernels(exe) || make(exe, &exe->wide, CUDA_MAX_LANES, err);
 }
 
@@ -236,26 +232,6 @@ static struct executable *compile(const struct backend_env *env, const struct lo
 	return exe;
 }
 
-static bool bind_library(struct executable *exe, int kernel, struct err *err)
-{
-	const struct lowered *l = exe->lowered;
-	struct library_call *call = &exe->libraries[kernel];
-	const struct cuda_library *library = cuda_library_find(l->kernels[kernel].op);
-	enum placing placing = ON_HOST;
-
-	free(call->state);
-	free(exe->states[kernel]);
-	exe->states[kernel] = NULL;
-	if (!library_bind(call, l, &l->kernels[kernel], exe->table, NULL, exe->random, exe->vars,
-			  err))
-		return false;
-	call->fault = &exe->fault;
-	if (library)
-		placing = library->bind(call, exe->device, &exe->states[kernel], err);
-	exe->on_device[kernel] = placing == ON_DEVICE ? library : NULL;
-	return placing != NOWHERE;
-}
-
 static bool bind(struct executable *exe, const int64_t *vars, struct err *err)
 {
 	const struct lowered *l = exe->lowered;
@@ -263,58 +239,12 @@ static bool bind(struct executable *exe, const int64_t *vars, struct err *err)
 
 	if (n_vars)
 		memcpy(exe->vars, vars, n_vars * sizeof(*vars));
+	exe->looks_up = false;
 	for (int i = 0; i < l->n_kernels; i++)
-		if (cuda_calls(exe, i) && !bind_library(exe, i, err))
+		if (cuda_calls(exe, i) && !cuda_bind_call(exe, i, err))
 			return false;
 	return (!exe->wide.made || bind_version(exe, &exe->wide, err)) &&
 	       (!exe->narrow.made || bind_version(exe, &exe->narrow, err));
-}
-
-/* Bytes from an operand's memory to its last element. */
-static size_t span_bytes(const struct operand *x)
-{
-	int64_t last = x->offset;
-
-	if (x->numel == 0)
-		return 0;
-	for (int d = 0; d < x->rank; d++)
-		last += x->stride[d] > 0 ? (x->size[d] - 1) * x->stride[d] : 0;
-	return (size_t)(last + 1) * dtype_bytes(x->dtype);
-}
-
-static void *fetch(struct executable *exe, const struct operand *x, void *const *buffers)
-{
-	size_t bytes = span_bytes(x);
-	void *host = malloc(bytes + 64);
-
-	if (host && bytes)
-		exe->device->memory.read(exe->device, host, buffers[x->buffer], bytes);
-	return host;
-}
-
-/* Between two copies; what has no memory is a failure of the device. */
-static void run_on_host(struct executable *exe, int kernel, void *const *buffers, struct pool *pool)
-{
-	const struct library_call *call = &exe->libraries[kernel];
-	void **host = calloc((size_t)exe->lowered->n_buffers + 1, sizeof(*host));
-	bool ok = host != NULL;
-
-	for (int i = 0; i < call->node->n_args && ok; i++)
-		if (call->arg[i].buffer >= 0 && !host[call->arg[i].buffer])
-			ok = (host[call->arg[i].buffer] = fetch(exe, &call->arg[i], buffers));
-	if (ok && !host[call->out.buffer])
-		ok = (host[call->out.buffer] = malloc(span_bytes(&call->out) + 64));
-	if (ok) {
-		call->op->run(call, host, pool);
-		exe->device->memory.write(exe->device, buffers[call->out.buffer],
-					  host[call->out.buffer], span_bytes(&call->out));
-	} else {
-		cuda_check(exe->device, CUDA_ERROR_OUT_OF_MEMORY,
-			   exe->lowered->kernels[kernel].name);
-	}
-	for (int i = 0; host && i < exe->lowered->n_buffers; i++)
-		free(host[i]);
-	free(host);
 }
 
 /* The kernels for any address, once one needs them. */
@@ -335,13 +265,6 @@ struct launch *cuda_launch_for(struct executable *exe, int kernel, void *const *
 	return __builtin_expect(launch_fits(l, buffers), 1) ? l : &narrow(exe)->launches[kernel];
 }
 
-void cuda_call(struct executable *exe, int kernel, void *const *buffers)
-{
-	exe->on_device[kernel]->run(&exe->libraries[kernel], exe->device, exe->states[kernel],
-				    buffers);
-	cuda_check_launch(exe->device, CUDA_SUCCESS, exe->lowered, kernel);
-}
-
 void cuda_launch(struct executable *exe, int kernel, void *const *buffers, struct pool *pool,
 		 bool backward)
 {
@@ -351,7 +274,7 @@ void cuda_launch(struct executable *exe, int kernel, void *const *buffers, struc
 	if (exe->on_device[kernel])
 		cuda_call(exe, kernel, buffers);
 	else if (cuda_calls(exe, kernel))
-		run_on_host(exe, kernel, buffers, pool);
+		cuda_call_on_host(exe, kernel, buffers, pool);
 	if (!cuda_walks(exe, kernel))
 		return;
 	l = cuda_launch_for(exe, kernel, buffers);
@@ -362,12 +285,12 @@ void cuda_launch(struct executable *exe, int kernel, void *const *buffers, struc
 static bool on_host(const struct graph *g, const struct node *n)
 {
 	(void)g;
-	return op_info(n->op)->kind == KIND_LIBRARY && !cuda_library_takes(n);
+	return op_info(n->op)->kind == KIND_LIBRARY && !cuda_library_find(n->op);
 }
 
 static bool fault(struct executable *exe, struct err *err)
 {
-	return library_faulted(&exe->fault, err) && cuda_device_fault(exe->device, err);
+	return cuda_call_faulted(exe, err) && cuda_device_fault(exe->device, err);
 }
 
 static bool available(const struct backend_env *env, char *why, size_t why_bytes)

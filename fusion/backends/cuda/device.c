@@ -1,7 +1,9 @@
 /* fusion/backends/cuda/device.c -- opens a GPU; its memory. */
 #include "fusion/backends/cuda/device.h"
 
+#include "fusion/backends/cuda/args.h"
 #include "fusion/backends/cuda/blas.h"
+#include "fusion/backends/cuda/dnn.h"
 #include "fusion/base/buf.h"
 
 #include <stdio.h>
@@ -276,6 +278,21 @@ bool cuda_device_present(struct err *err)
 	return present;
 }
 
+/* Under unified addressing, which every 64-bit system has, kernels use the host's pointer. */
+static bool take_fault(struct device *d)
+{
+	void *memory = NULL;
+
+	if (!cuda_check(d,
+			d->api.cuMemHostAlloc(&memory, sizeof(*d->fault),
+					      CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
+			"cuMemHostAlloc"))
+		return false;
+	d->fault = memory;
+	*d->fault = (struct cuda_fault){ 0 };
+	return true;
+}
+
 static bool start(struct device *d, struct err *err)
 {
 	if (!find_gpu(d, err))
@@ -288,7 +305,8 @@ static bool start(struct device *d, struct err *err)
 			"cuDevicePrimaryCtxRetain") ||
 	    !cuda_check(d, d->api.cuCtxSetCurrent(d->context), "cuCtxSetCurrent") ||
 	    !cuda_check(d, d->api.cuStreamCreate(&d->stream, CU_STREAM_NON_BLOCKING),
-			"cuStreamCreate"))
+			"cuStreamCreate") ||
+	    !take_fault(d))
 		return cuda_device_fault(d, err);
 	return true;
 }
@@ -327,6 +345,9 @@ void cuda_device_close(struct device *d)
 	if (!d)
 		return;
 	cuda_blas_close(d->blas);
+	cuda_dnn_close(d->dnn);
+	if (d->fault)
+		d->api.cuMemFreeHost(d->fault);
 	if (d->stream)
 		d->api.cuStreamDestroy(d->stream);
 	if (d->context)

@@ -33,6 +33,8 @@ struct device {
 	int shared_bytes;                  /* that a block may have, on request */
 	char name[96];
 	struct cuda_blas *blas;                 /* blas.h; NULL: not wanted yet */
+	struct cuda_dnn *dnn;                   /* dnn.h; NULL: not wanted yet */
+	struct cuda_fault *fault;               /* memory of the host that kernels write to */
 	bool blocking;                          /* each launch is waited for */
 	unsigned launched;                      /* kernels since the last wait */
 	struct suspect suspects[CUDA_SUSPECTS]; /* the last of them, in a ring */

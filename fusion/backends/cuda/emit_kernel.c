@@ -56,18 +56,13 @@ static void put_join(struct text *t, const struct inst *inst, int id)
 	buf_puts(out, "\n\t}\n");
 }
 
-/* l<id>: what the lanes of a thread load, as it lies in memory. */
-static void put_load(struct text *t, const struct inst *inst, int id)
+/* l<id>, which is declared, from memory. */
+static void put_fresh_load(struct text *t, const struct inst *inst, int id)
 {
 	const struct kernel *k = t->c->kernel;
-	enum lane_step step = inst->join ? LANE_FAR : lane_step(k, inst);
+	enum lane_step step = lane_step(k, inst);
 	int lanes = t->c->lanes;
 
-	buf_printf(t->out, "\t%s l%d[%d];\n", text_element(inst->dtype), id, lanes);
-	if (inst->join) {
-		put_join(t, inst, id);
-		return;
-	}
 	if (step == LANE_NEXT) {
 		buf_printf(t->out, "\tget(l%d, ", id);
 		text_address(t, &inst->at, k->n_dims, "x");
@@ -89,6 +84,29 @@ static void put_load(struct text *t, const struct inst *inst, int id)
 			buf_puts(t->out, "0");
 		}
 		buf_puts(t->out, "];\n");
+	}
+}
+
+/* l<id>: what the lanes of a thread load, as it lies in memory. */
+static void put_load(struct text *t, const struct inst *inst, int id)
+{
+	int lanes = t->c->lanes, kept = t->c->registers ? cuda_kept(t->c, inst) : -1;
+
+	buf_printf(t->out, "\t%s l%d[%d];\n", text_element(inst->dtype), id, lanes);
+	if (inst->join) {
+		put_join(t, inst, id);
+		return;
+	}
+	if (kept >= 0 && t->has_kept[kept]) {
+		buf_printf(t->out, "\tfor (int j = 0; j < %d; j++) l%d[j] = h%d[it][j];\n", lanes,
+			   id, kept);
+		return;
+	}
+	put_fresh_load(t, inst, id);
+	if (kept >= 0) {
+		buf_printf(t->out, "\tfor (int j = 0; j < %d; j++) h%d[it][j] = l%d[j];\n", lanes,
+			   kept, id);
+		t->has_kept[kept] = true;
 	}
 }
 
@@ -196,17 +214,24 @@ static void put_product(struct text *t, const struct sym *const *extent, int fir
 static void put_map(struct text *t)
 {
 	const struct kernel *k = t->c->kernel;
-	int lanes = t->c->lanes, threads = t->c->threads;
+	int lanes = t->c->lanes, threads = t->c->threads, steps = t->c->steps;
 
 	buf_puts(t->out, "\tconst u32 points = ");
 	put_product(t, k->extent, 0, k->n_dims);
 	buf_printf(t->out,
-		   ";\n\tfor (u32 p = (blockIdx.x * %du + threadIdx.x) * %du; p < points; "
-		   "p += gridDim.x * %du) {\n",
-		   threads, lanes, threads * lanes);
+		   ";\n\tfor (u32 o = (blockIdx.x * %du + threadIdx.x) * %du; o < points; "
+		   "o += gridDim.x * %du) {\n",
+		   threads * steps, lanes, threads * lanes * steps);
+	if (steps > 1)
+		buf_printf(t->out,
+			   "#pragma unroll\n\tfor (u32 u = 0; u < %du; u++) {\n"
+			   "\tconst u32 p = o + u * %du;\n",
+			   steps, threads * lanes);
+	else
+		buf_puts(t->out, "\t{\n\tconst u32 p = o;\n");
 	text_coordinates(t, k->extent, 0, k->n_dims, "p", "x");
 	put_body(t, &k->stages[0]);
-	buf_puts(t->out, "\t}\n");
+	buf_puts(t->out, "\t}\n\t}\n");
 }
 
 /* Joined in a wide type, rounded once: what threads have found, then blocks. */
@@ -356,7 +381,7 @@ static void put_slots(struct text *t)
 	const struct kernel *k = t->c->kernel;
 	struct buf *out = t->out;
 
-	if (k->n_slots == 0)
+	if (k->n_slots == 0 && !t->c->registers)
 		return;
 	if (t->c->registers) {
 		buf_printf(out, "\tconstexpr int steps = (points + %d - 1) / %d;\n",
@@ -364,6 +389,11 @@ static void put_slots(struct text *t)
 		for (int s = 0; s < k->n_slots; s++)
 			buf_printf(out, "\t%s k%d[steps][%d];\n", text_element(k->slot_dtype[s]), s,
 				   t->c->lanes);
+		for (int i = 0; i < t->c->n_kept; i++)
+			buf_printf(
+			    out, "\t%s h%d[steps][%d];\n",
+			    text_element(t->c->lowered->buffers[t->c->kept[i]->buffer].dtype), i,
+			    t->c->lanes);
 		return;
 	}
 	buf_puts(out, "\textern __shared__ __align__(16) char near_slots[];\n"
@@ -458,7 +488,12 @@ static void put_parameters(struct text *t)
 	for (int i = 0; i < c->n_buffers; i++, comma = ", ") {
 		enum dtype dtype = c->lowered->buffers[c->buffers[i]].dtype;
 
-		buf_printf(t->out, "%s%s *b%d", comma, text_element(dtype), c->buffers[i]);
+		/* What is only read may be loaded before other points are stored. */
+		if (c->stored[c->buffers[i]])
+			buf_printf(t->out, "%s%s *b%d", comma, text_element(dtype), c->buffers[i]);
+		else
+			buf_printf(t->out, "%sconst %s *__restrict__ b%d", comma,
+				   text_element(dtype), c->buffers[i]);
 	}
 	for (size_t i = 0; i < c->numbers.len; i++, comma = ", ")
 		buf_printf(t->out, "%si64 z%zu", comma, i);
@@ -472,7 +507,7 @@ void cuda_kernel_emit(struct buf *out, struct cuda_kernel *c)
 {
 	const struct kernel *k = c->kernel;
 	struct buf body;
-	struct text t = { &body, c };
+	struct text t = { .out = &body, .c = c };
 	int threads = k->form == FORM_COLS ? c->threads * CUDA_COLUMNS
 					   : c->threads * c->rows_a_block;
 

@@ -21,8 +21,13 @@ enum {
 	CUDA_MAP_THREADS = 256,
 	CUDA_MAX_THREADS = 1024,
 	CUDA_MAX_LANES = 8,
-	/* A slot of a row is kept in registers where a thread has no more points. */
+	/* A slot of a row is kept in registers where a thread has no more points; so is
+	 * what several stages load. */
 	CUDA_SLOT_POINTS = 32,
+	CUDA_MAX_KEPT = 4,
+	/* Steps of a MAP side by side, so that more loads are under way: of short bodies. */
+	CUDA_STEPS = 2,
+	CUDA_SHORT_BODY = 24,
 	CUDA_VECTOR_BYTES = 16,
 };
 
@@ -31,10 +36,14 @@ struct cuda_kernel {
 	const struct kernel *kernel; /* MAP, ROWS, COLS */
 	int index;                   /* the function is k<index> */
 	int threads, rows_a_block;
-	int lanes;                       /* of a thread, side by side; 1: any alignment will do */
-	bool splits;                     /* several blocks may share a row or columns */
-	int n_reduces;                   /* of its first stage */
-	bool registers;                  /* slots are in registers */
+	int lanes;      /* of a thread, side by side; 1: any alignment will do */
+	bool splits;    /* several blocks may share a row or columns */
+	int n_reduces;  /* of its first stage */
+	bool registers; /* slots are in registers */
+	int steps;      /* of a MAP, side by side */
+	int n_kept;     /* accesses that a thread keeps from stage to stage */
+	const struct access *kept[CUDA_MAX_KEPT];
+	bool *stored;                    /* by buffer: it is written here */
 	int n_buffers, *buffers;         /* parameters: first the addresses, */
 	VEC(const struct sym *) numbers; /* then the numbers, 8 bytes each; */
 	/* then, where it splits: partial results, counters; where slots are not in
@@ -59,6 +68,9 @@ struct cuda_extent cuda_kernel_extent(const struct kernel *k, const int64_t *var
 /* Whether all its accesses may be made `lanes` at a time under these symbols;
  * the addresses of buffers aside, which are to be multiples of CUDA_VECTOR_BYTES. */
 bool cuda_kernel_aligned(const struct kernel *k, int lanes, const int64_t *vars);
+
+/* Which of the kept accesses a load is; -1: none. */
+int cuda_kept(const struct cuda_kernel *c, const struct inst *inst);
 
 /* Bytes of all slots of a row (COLS: of COLUMNS columns). */
 int64_t cuda_slot_bytes(const struct kernel *k, const struct cuda_extent *e);

@@ -1,22 +1,154 @@
-/* fusion/backends/cuda/library.c -- which ops have a function on the device. */
+/* fusion/backends/cuda/library.c -- which ops have a function on the device; what those
+ * functions share. */
 #include "fusion/backends/cuda/library.h"
 
-bool cuda_library_takes(const struct node *n)
-{
-	const struct cuda_library *library = cuda_library_find(n->op);
+#include <stdarg.h>
+#include <stdio.h>
 
-	return library &&
-	       (library != &cuda_contraction || dtype_category(n->dtype) == CATEGORY_FLOAT);
-}
-
+/* Random numbers are drawn in torch's order, one after the other, and Python's floats
+ * are the host's to the bit: these stay there, as kernels of plugins do. */
 const struct cuda_library *cuda_library_find(enum op op)
 {
-	switch (op) {
-	case OP_matmul:
-	case OP_matmul_nt:
-	case OP_einsum:
-		return &cuda_contraction;
-	default:
-		return NULL;
+	static const struct cuda_library *const table[OP_COUNT] = {
+		[OP_matmul] = &cuda_contraction,
+		[OP_matmul_nt] = &cuda_contraction,
+		[OP_einsum] = &cuda_contraction,
+		[OP_gather] = &cuda_lookups,
+		[OP_index_select] = &cuda_lookups,
+		[OP_index] = &cuda_lookups,
+		[OP_scatter] = &cuda_puts,
+		[OP_index_put] = &cuda_puts,
+		[OP_scatter_add] = &cuda_adds,
+		[OP_put_view] = &cuda_put_view,
+		[OP_cumsum] = &cuda_scans,
+		[OP_cumprod] = &cuda_scans,
+		[OP_logcumsumexp] = &cuda_scans,
+		[OP_cummax_values] = &cuda_scans,
+		[OP_cummax_indices] = &cuda_scans,
+		[OP_cummin_values] = &cuda_scans,
+		[OP_cummin_indices] = &cuda_scans,
+		[OP_argmax] = &cuda_extremes,
+		[OP_argmin] = &cuda_extremes,
+		[OP_sort_values] = &cuda_sorts,
+		[OP_argsort] = &cuda_sorts,
+		[OP_topk_values] = &cuda_sorts,
+		[OP_topk_indices] = &cuda_sorts,
+		[OP_im2col] = &cuda_windows,
+		[OP_max_pool2d] = &cuda_windows,
+		[OP_avg_pool2d] = &cuda_windows,
+		[OP_adaptive_avg_pool2d] = &cuda_windows,
+		[OP_adaptive_max_pool2d] = &cuda_windows,
+		[OP_conv_windows] = &cuda_convolution,
+		[OP_arange] = &cuda_created,
+		[OP_linspace] = &cuda_created,
+		[OP_eye] = &cuda_created,
+		[OP_tril] = &cuda_created,
+		[OP_triu] = &cuda_created,
+		[OP_class_loss] = &cuda_losses,
+	};
+
+	return table[op];
+}
+
+const char *cuda_element(enum dtype dtype)
+{
+	static const char *const names[DTYPE_COUNT] = {
+		[DTYPE_F32] = "E_f32",   [DTYPE_F64] = "E_f64", [DTYPE_F16] = "E_f16",
+		[DTYPE_BF16] = "E_bf16", [DTYPE_I64] = "E_i64", [DTYPE_I32] = "E_i32",
+		[DTYPE_I16] = "E_i16",   [DTYPE_I8] = "E_i8",   [DTYPE_U8] = "E_u8",
+		[DTYPE_BOOL] = "E_bool"
+	};
+
+	return names[dtype];
+}
+
+const char *cuda_bits(size_t bytes)
+{
+	return bytes == 1   ? "unsigned char"
+	       : bytes == 2 ? "unsigned short"
+	       : bytes == 4 ? "u32"
+	       : bytes == 8 ? "unsigned long long"
+			    : "pack<u32, 4>";
+}
+
+void cuda_emit_function(struct buf *out, int kernel, const char *name, const char *args,
+			const char *body, ...)
+{
+	char text[512];
+	va_list list;
+
+	va_start(list, body);
+	vsnprintf(text, sizeof(text), body, list);
+	va_end(list);
+	buf_printf(
+	    out,
+	    "extern \"C\" __global__ void l%d_%s(const __grid_constant__ %s a)\n{\n\t%s(a);\n}\n",
+	    kernel, name, args, text);
+}
+
+bool cuda_function(const struct cuda_call *c, const char *name, CUfunction *out, struct err *err)
+{
+	char full[64];
+
+	snprintf(full, sizeof(full), "l%d_%s", c->kernel, name);
+	return cuda_check(c->device, c->device->api.cuModuleGetFunction(out, c->module, full),
+			  "cuModuleGetFunction") ||
+	       cuda_device_fault(c->device, err);
+}
+
+void cuda_start(const struct cuda_call *c, CUfunction f, int64_t blocks, unsigned threads,
+		void *args)
+{
+	struct device *d = c->device;
+	void *params[] = { args };
+
+	if (blocks > 0)
+		cuda_check(d,
+			   d->api.cuLaunchKernel(f, (unsigned)blocks, 1, 1, threads, 1, 1, 0,
+						 d->stream, params, NULL),
+			   c->call->node->fx);
+}
+
+int64_t cuda_blocks(const struct cuda_call *c, int64_t points)
+{
+	int64_t wanted = (points + ARGS_THREADS - 1) / ARGS_THREADS;
+	int64_t full = (int64_t)c->device->multiprocessors * 32;
+
+	return wanted < full ? wanted : full;
+}
+
+void cuda_walk_dims(struct walk_args *w, int at, int k, const struct operand *x, int first,
+		    int last)
+{
+	for (int d = first; d < last; d++)
+		w->stride[k][at + d - first] = x->stride[d];
+}
+
+void cuda_walk_fold(struct walk_args *w, int operands)
+{
+	int kept = 0;
+
+	for (int d = 0; d < w->rank; d++) {
+		long long size = w->size[d];
+		bool joins = kept > 0;
+
+		if (size == 1)
+			continue;
+		for (int k = 0; k < operands && joins; k++)
+			joins = w->stride[k][kept - 1] == w->stride[k][d] * size;
+		w->size[kept - joins] = joins ? w->size[kept - 1] * size : size;
+		for (int k = 0; k < operands; k++)
+			w->stride[k][kept - joins] = w->stride[k][d];
+		kept += !joins;
 	}
+	w->rank = kept;
+}
+
+void *cuda_state(size_t bytes, struct err *err)
+{
+	void *state = calloc(1, bytes);
+
+	if (!state)
+		library_no_memory(err);
+	return state;
 }

@@ -1,29 +1,87 @@
 /* fusion/backends/cuda/library.h -- ops with a function of their own, on the device.
+ *
+ * Such an op is a call of a library (cuBLAS, cuDNN), or kernels of our own: templates
+ * in index.cu, line.cu, window.cu and create.cu, of which the graph's module has
+ * those functions that the op's dtypes ask for, named l<kernel>_<function>.
  * Private to backends/cuda.
  */
 #ifndef FUSION_BACKENDS_CUDA_LIBRARY_H
 #define FUSION_BACKENDS_CUDA_LIBRARY_H
 
+#include "fusion/backends/cuda/args.h"
 #include "fusion/backends/cuda/device.h"
 #include "fusion/backends/library.h"
 
-enum placing { ON_DEVICE, ON_HOST, NOWHERE };
+/* WANTS_KERNELS: bind() is to be called again with a module. */
+enum placing { ON_DEVICE, WANTS_KERNELS, ON_HOST, NOWHERE };
 
-struct cuda_library {
-	/* Once for a set of symbol values: ON_HOST where these operands are not for it;
-	 * NOWHERE with *err.  *state is freed by the caller. */
-	enum placing (*bind)(const struct library_call *call, struct device *d, void **state,
-			     struct err *err);
-	void (*run)(const struct library_call *call, struct device *d, const void *state,
-		    void *const *buffers);
+/* Which text the functions need behind library.cu. */
+enum cuda_part { PART_NONE, PART_INDEX, PART_LINE, PART_WINDOW, PART_CREATE, PARTS };
+
+/* A call that is bound, and where its functions are. */
+struct cuda_call {
+	const struct library_call *call;
+	struct device *device;
+	CUmodule module; /* NULL: it has none */
+	int kernel;      /* of the graph: in the names of functions, and for faults */
 };
 
-/* Whether there is a function for the op with a result of such a dtype. */
-bool cuda_library_takes(const struct node *n);
+struct cuda_library {
+	enum cuda_part part;
+	/* Writes the functions that a node may want; NULL, or nothing written: it calls
+	 * a library. */
+	void (*emit)(struct buf *out, const struct graph *g, const struct node *n, int kernel);
+
+	/* Once for a set of symbol values: ON_HOST where these operands are not for it;
+	 * NOWHERE with *err. */
+	enum placing (*bind)(const struct cuda_call *c, void **state, struct err *err);
+	void (*run)(const struct cuda_call *c, void *state, void *const *buffers);
+	void (*drop)(struct device *d, void *state); /* NULL: free() will do */
+	bool looks_up;                               /* it may note a fault */
+	bool late; /* its functions are compiled when bind() wants them */
+};
 
 /* NULL: the op runs on the host. */
 const struct cuda_library *cuda_library_find(enum op op);
 
 extern const struct cuda_library cuda_contraction; /* matmul, matmul_nt, einsum */
+extern const struct cuda_library cuda_lookups;     /* gather, index_select, index */
+extern const struct cuda_library cuda_puts;        /* scatter, index_put */
+extern const struct cuda_library cuda_adds;        /* scatter_add */
+extern const struct cuda_library cuda_put_view;
+extern const struct cuda_library cuda_scans;    /* cumsum and its kin, cummax and cummin */
+extern const struct cuda_library cuda_extremes; /* argmax, argmin */
+extern const struct cuda_library cuda_sorts;    /* sort, topk */
+extern const struct cuda_library cuda_windows;  /* pools, im2col */
+extern const struct cuda_library cuda_convolution;
+extern const struct cuda_library cuda_created; /* arange, linspace, eye, tril, triu */
+extern const struct cuda_library cuda_losses;  /* class_loss */
+
+/* ---- for those */
+
+/* "E_f32": the dtype as a type of library.cu; and an unsigned one of so many bytes. */
+const char *cuda_element(enum dtype dtype);
+const char *cuda_bits(size_t bytes);
+
+/* extern "C" __global__ void l<kernel>_<name>(const <args> a) { <body>(a); } */
+void cuda_emit_function(struct buf *out, int kernel, const char *name, const char *args,
+			const char *body, ...) __attribute__((format(printf, 5, 6)));
+
+/* A function of a call's module.  False with DEVICE. */
+bool cuda_function(const struct cuda_call *c, const char *name, CUfunction *out, struct err *err);
+
+/* One launch; `args` is copied by the driver. */
+void cuda_start(const struct cuda_call *c, CUfunction f, int64_t blocks, unsigned threads,
+		void *args);
+/* So many that each thread has a point, or the device is full. */
+int64_t cuda_blocks(const struct cuda_call *c, int64_t points);
+
+/* The dims [first, last) of an operand as strides `k` of a walk's dims from `at` on. */
+void cuda_walk_dims(struct walk_args *w, int at, int k, const struct operand *x, int first,
+		    int last);
+/* Drops dims of size 1 and puts those together that all operands may walk as one. */
+void cuda_walk_fold(struct walk_args *w, int operands);
+
+void *cuda_state(size_t bytes, struct err *err); /* zeros; NULL with MEMORY */
 
 #endif

@@ -28,7 +28,10 @@ struct executable {
 	struct version wide, narrow;
 	struct library_call *libraries;        /* of each kernel; used by LIBRARY ones */
 	const struct cuda_library **on_device; /* of each kernel; NULL: it runs on the host */
+	struct cuda_call *calls;               /* likewise */
 	void **states;                         /* of on_device->bind() */
+	CUmodule *late;                        /* of ops whose functions are wanted seldom */
+	bool looks_up;                         /* some op may find an index out of bounds */
 	struct library_fault fault;
 	int64_t *vars; /* bound */
 };

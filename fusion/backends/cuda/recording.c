@@ -134,8 +134,8 @@ static CUresult capture(struct recording *r, const struct step *step, CUgraph *g
 		result = d->api.cuStreamBeginCapture(d->stream, CU_STREAM_CAPTURE_MODE_RELAXED);
 	if (result != CUDA_SUCCESS)
 		return result;
-	exe->on_device[step->kernel]->run(&exe->libraries[step->kernel], d,
-					  exe->states[step->kernel], r->buffers);
+	exe->on_device[step->kernel]->run(&exe->calls[step->kernel], exe->states[step->kernel],
+					  r->buffers);
 	result = d->api.cuStreamEndCapture(d->stream, graph);
 	noted = d->failed;
 	d->failed = CUDA_SUCCESS; /* nothing has run: it can still be launched */

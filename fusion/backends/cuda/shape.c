@@ -102,6 +102,8 @@ static void note_inst(void *self, const struct inst *inst, bool body)
 		return;
 	}
 	note_buffer(n, inst->at.buffer);
+	if (inst->kind == INST_STORE)
+		n->c->stored[inst->at.buffer] = true;
 	if (!body || k->n_dims == 0)
 		return;
 	if (sym_is(inst->at.stride[k->n_dims - 1], 1))
@@ -122,6 +124,57 @@ static int power_of_two(int64_t at_least)
 	while (n < at_least)
 		n *= 2;
 	return n;
+}
+
+static bool same_access(const struct kernel *k, const struct access *a, const struct access *b)
+{
+	bool same = a->buffer == b->buffer && a->offset == b->offset;
+
+	for (int d = 0; d < k->n_dims && same; d++)
+		same = a->stride[d] == b->stride[d];
+	return same;
+}
+
+int cuda_kept(const struct cuda_kernel *c, const struct inst *inst)
+{
+	if (inst->kind == INST_LOAD && !inst->join)
+		for (int i = 0; i < c->n_kept; i++)
+			if (same_access(c->kernel, c->kept[i], &inst->at))
+				return i;
+	return -1;
+}
+
+static bool loads_again(const struct cuda_kernel *c, int stage, const struct inst *inst)
+{
+	const struct kernel *k = c->kernel;
+
+	for (int s = stage + 1; s < k->n_stages; s++)
+		for (int i = 0; i < k->stages[s].n_body; i++) {
+			const struct inst *other = &k->stages[s].body[i];
+
+			if (other->kind == INST_LOAD && !other->join &&
+			    same_access(k, &inst->at, &other->at))
+				return true;
+		}
+	return false;
+}
+
+/* What a stage loads and a later one loads again, of memory that is not written here. */
+static void choose_kept(struct cuda_kernel *c)
+{
+	const struct kernel *k = c->kernel;
+
+	if (k->form != FORM_ROWS)
+		return;
+	for (int s = 0; s + 1 < k->n_stages; s++)
+		for (int i = 0; i < k->stages[s].n_body; i++) {
+			const struct inst *inst = &k->stages[s].body[i];
+
+			if (inst->kind == INST_LOAD && !inst->join && c->n_kept < CUDA_MAX_KEPT &&
+			    !c->stored[inst->at.buffer] && cuda_kept(c, inst) < 0 &&
+			    loads_again(c, s, inst))
+				c->kept[c->n_kept++] = &inst->at;
+		}
 }
 
 static int64_t *hints(const struct symtab *t)
@@ -184,6 +237,15 @@ static bool known(const struct kernel *k)
 	return true;
 }
 
+/* Whether all sizes are known. */
+static bool whole(const struct kernel *k)
+{
+	for (int d = 0; d < k->n_dims; d++)
+		if (!sym_is_const(k->extent[d]))
+			return false;
+	return true;
+}
+
 bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index, int lanes)
 {
 	const struct kernel *k = &l->kernels[index];
@@ -194,7 +256,8 @@ bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index,
 	*c = (struct cuda_kernel){ .lowered = l, .kernel = k, .index = index, .rows_a_block = 1 };
 	n.seen = calloc((size_t)l->n_buffers + 1, sizeof(bool));
 	c->buffers = calloc((size_t)l->n_buffers + 1, sizeof(int));
-	if (!n.seen || !c->buffers || !vars) {
+	c->stored = calloc((size_t)l->n_buffers + 1, sizeof(bool));
+	if (!c->stored || !n.seen || !c->buffers || !vars) {
 		free(n.seen);
 		free(vars);
 		return false;
@@ -210,7 +273,16 @@ bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index,
 	if (c->splits && k->form == FORM_ROWS && c->threads <= 32)
 		c->splits = false; /* short rows */
 	steps = (e.points + (int64_t)c->threads * c->lanes - 1) / ((int64_t)c->threads * c->lanes);
-	c->registers = k->n_slots > 0 && known(k) && steps * c->lanes <= CUDA_SLOT_POINTS;
+	choose_kept(c);
+	c->registers = (k->n_slots > 0 || c->n_kept > 0) && known(k) &&
+		       steps * c->lanes <= CUDA_SLOT_POINTS;
+	if (!c->registers || (k->n_slots + c->n_kept) * steps * c->lanes > 2 * CUDA_SLOT_POINTS)
+		c->n_kept = 0;
+	c->registers &= k->n_slots + c->n_kept > 0;
+	c->steps = 1;
+	if (k->form == FORM_MAP && c->lanes > 1 && k->stages[0].n_body <= CUDA_SHORT_BODY &&
+	    whole(k) && e.points * e.rows % ((int64_t)c->threads * c->lanes * CUDA_STEPS) == 0)
+		c->steps = CUDA_STEPS;
 	free(n.seen);
 	free(vars);
 	return true;
@@ -219,6 +291,7 @@ bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index,
 void cuda_kernel_finish(struct cuda_kernel *c)
 {
 	free(c->buffers);
+	free(c->stored);
 	VEC_FREE(&c->numbers);
 }
 

@@ -1,0 +1,108 @@
+/* fusion/backends/cuda/args.h -- what the kernels of ops with a function of their own are
+ * told: read by C, and pasted in front of library.cu for NVRTC.
+ */
+#ifndef FUSION_BACKENDS_CUDA_ARGS_H
+#define FUSION_BACKENDS_CUDA_ARGS_H
+
+enum {
+	ARGS_RANK = 8,
+	ARGS_WALKED = 5,
+	ARGS_THREADS = 256,  /* of a block where points are strode over */
+	SORT_RUN = 2048,     /* elements that a block sorts in its own memory */
+	SCAN_ITEMS = 4,      /* that lie side by side, of a thread */
+	LOSS_THREADS = 1024, /* of the one block that adds up a loss */
+};
+
+/* An index out of bounds, noted in memory that the host sees. */
+struct cuda_fault {
+	int raised, kernel;
+	long long index, size;
+};
+
+/* A space, and the offsets of operands in elements along it. */
+struct walk_args {
+	int rank;
+	long long points;
+	long long size[ARGS_RANK], stride[ARGS_WALKED][ARGS_RANK];
+};
+
+/* lookup.h: 0 the source, 1 the target, 2.. the indices. */
+struct lookup_args {
+	struct walk_args walk;
+	long long size[3], stride[3]; /* of the dims that indices name */
+	const void *from, *index[3];  /* from NULL: `bits` at each point */
+	void *to;
+	struct cuda_fault *fault;
+	unsigned *winner; /* for each place of the target: 1 + the last point that names it */
+	long long bits;
+	long long length, along[3]; /* scatter_add: of a line, and its steps (source, -, index) */
+	int kernel;
+};
+
+/* Lines along one dim: where each begins in the operand, and how it goes on. */
+struct line_args {
+	struct walk_args walk;   /* a point is a line */
+	long long length, taken; /* of the operand, of the result */
+	long long inner;         /* elements from one to the next in the result */
+	int rank;                /* of what a line walks */
+	long long size[ARGS_RANK], stride[ARGS_RANK];
+	const void *in;
+	void *out;
+	unsigned long long *keys[2]; /* sort of long lines: two rooms */
+	unsigned *places[2];
+	long long width; /* of sorted runs */
+	int room;        /* where the runs are */
+	int descending;
+};
+
+/* Windows over the last two dims: [0] down, [1] across. */
+struct window_args {
+	struct walk_args planes;
+	long long in_size[2], in_stride[2], out_size[2];
+	long long kernel[2], stride[2], padding[2], dilation[2]; /* kernel 0: adaptive */
+	int all;                                                 /* avg_pool2d: padding counts */
+	const void *in;
+	void *out;
+};
+
+struct conv_args {
+	long long batch, channels, groups, out_channels; /* channels: of a group */
+	long long in_size[2], out_size[2], kernel[2], stride[2], padding[2], dilation[2];
+	long long x_stride[4], w_stride[4];
+	const void *x, *w;
+	void *out;
+};
+
+struct create_args {
+	struct walk_args rows; /* tril, triu: of the operand, but for its last dim */
+	long long points, columns, height, step, diagonal;
+	int exact; /* arange: start and step are ints */
+	double start, by, end;
+	long long start_int, by_int;
+	const void *in;
+	void *out;
+};
+
+/* Sums of products: the dims of the result (0, 1: operands, 2: result), and those summed. */
+enum { SUM_DIMS = 16 };
+struct sum_args {
+	int rank, summed;
+	long long points, terms;
+	long long size[SUM_DIMS], stride[3][SUM_DIMS];
+	long long sum_size[SUM_DIMS], sum_stride[2][SUM_DIMS];
+	const void *a, *b; /* b NULL: sums of a */
+	void *out;
+};
+
+struct loss_args {
+	struct walk_args targets; /* 0: scores of class 0, 1: target, 2: base, 3: even */
+	long long classes, step, weight_step, ignored;
+	double share;
+	int reduction, kernel; /* 'n', 's' or 'm' */
+	const void *scores, *weight, *base, *even;
+	const long long *target;
+	void *out;
+	struct cuda_fault *fault;
+};
+
+#endif

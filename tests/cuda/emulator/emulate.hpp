@@ -1,0 +1,233 @@
+// tests/cuda/emulator/emulate.hpp -- CUDA C as C++ of the host: the threads of a block take turns.
+//
+// Put in front of a module's text by emulate.py.  A thread runs until it waits for others
+// (__syncthreads, a shuffle); blocks run one after another.
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ucontext.h>
+
+using std::isnan;
+#define __device__
+#define __global__
+#define __forceinline__ inline
+#define __noinline__ __attribute__((noinline))
+#define __launch_bounds__(...)
+#define __shared__ static
+#define __align__(n) alignas(n)
+#define __restrict__
+
+struct dim3_ {
+	unsigned x, y, z;
+};
+static dim3_ threadIdx, blockIdx, blockDim, gridDim;
+static char *emulated_shared;
+
+namespace emulated {
+enum { STACK = 128 << 10, MOST = 1024 };
+struct fiber {
+	ucontext_t context;
+	dim3_ index;
+	bool done;
+	int waits; // barriers that it has come to
+};
+static fiber fibers[MOST];
+static char *stacks[MOST];
+static ucontext_t scheduler;
+static fiber *now;
+static int threads, block_waiting, block_round;
+static int warp_waiting[MOST / 32 + 1], warp_round[MOST / 32 + 1];
+static void (*body)(void **);
+static void **params;
+
+static inline int number() { return int(now - fibers); }
+static inline void yield()
+{
+	swapcontext(&now->context, &scheduler);
+	threadIdx = now->index;
+}
+static inline int live(int first, int last)
+{
+	int n = 0;
+
+	for (int i = first; i < last && i < threads; i++)
+		n += !fibers[i].done;
+	return n;
+}
+static inline void barrier(int first, int last, int &waiting, int &round)
+{
+	const int mine = round;
+
+	if (++waiting >= live(first, last)) {
+		waiting = 0;
+		round++;
+		return;
+	}
+	while (round == mine) {
+		if (waiting >= live(first, last)) { // others have ended meanwhile
+			waiting = 0;
+			round++;
+			return;
+		}
+		yield();
+	}
+}
+static inline void warp_barrier()
+{
+	const int w = number() / 32;
+
+	barrier(32 * w, 32 * w + 32, warp_waiting[w], warp_round[w]);
+}
+static void enter()
+{
+	body(params);
+	now->done = true;
+	swapcontext(&now->context, &scheduler);
+}
+static void run_block()
+{
+	threads = int(blockDim.x * blockDim.y * blockDim.z);
+	block_waiting = 0;
+	memset(warp_waiting, 0, sizeof(warp_waiting));
+	for (int i = 0; i < threads; i++) {
+		fiber &f = fibers[i];
+
+		if (!stacks[i])
+			stacks[i] = (char *)malloc(STACK);
+		getcontext(&f.context);
+		f.context.uc_stack.ss_sp = stacks[i];
+		f.context.uc_stack.ss_size = STACK;
+		f.context.uc_link = nullptr;
+		f.done = false;
+		f.index = { unsigned(i) % blockDim.x, unsigned(i) / blockDim.x % blockDim.y,
+			    unsigned(i) / blockDim.x / blockDim.y };
+		makecontext(&f.context, enter, 0);
+	}
+	for (bool left = true; left;) {
+		left = false;
+		for (int i = 0; i < threads; i++) {
+			if (fibers[i].done)
+				continue;
+			left = true;
+			now = &fibers[i];
+			threadIdx = now->index;
+			swapcontext(&scheduler, &now->context);
+		}
+	}
+}
+static char exchanged[MOST][16];
+template <class T> static inline T shuffle(T x, int from)
+{
+	const int n = number();
+	T got;
+
+	memcpy(exchanged[n], &x, sizeof(T));
+	warp_barrier();
+	memcpy(&got, exchanged[n / 32 * 32 + (from & 31)], sizeof(T));
+	warp_barrier();
+	return got;
+}
+} // namespace emulated
+
+extern "C" void emulated_launch(void (*body)(void **), void **params, const unsigned *grid,
+				const unsigned *block, unsigned shared)
+{
+	emulated::body = body;
+	emulated::params = params;
+	gridDim = { grid[0], grid[1], grid[2] };
+	blockDim = { block[0], block[1], block[2] };
+	emulated_shared = (char *)aligned_alloc(64, (shared + 127) / 64 * 64);
+	for (blockIdx.z = 0; blockIdx.z < grid[2]; blockIdx.z++)
+		for (blockIdx.y = 0; blockIdx.y < grid[1]; blockIdx.y++)
+			for (blockIdx.x = 0; blockIdx.x < grid[0]; blockIdx.x++)
+				emulated::run_block();
+	free(emulated_shared);
+}
+
+static inline void __syncthreads()
+{
+	emulated::barrier(0, emulated::threads, emulated::block_waiting, emulated::block_round);
+}
+static inline void __syncwarp(unsigned = ~0u) { emulated::warp_barrier(); }
+static inline void __threadfence() {}
+static inline void __threadfence_system() {}
+template <class T> static inline T __shfl_sync(unsigned, T x, int from) { return emulated::shuffle(x, from); }
+template <class T> static inline T __shfl_xor_sync(unsigned, T x, int with)
+{
+	return emulated::shuffle(x, (emulated::number() & 31) ^ with);
+}
+static inline unsigned __match_any_sync(unsigned, unsigned long long x)
+{
+	unsigned same = 0;
+
+	for (int i = 0; i < 32; i++)
+		same |= unsigned(emulated::shuffle(x, i) == x) << i;
+	return same;
+}
+template <class T> static inline T atomicCAS(T *at, T expected, T value)
+{
+	const T old = *at;
+
+	if (old == expected)
+		*at = value;
+	return old;
+}
+static inline unsigned atomicMax(unsigned *at, unsigned value)
+{
+	const unsigned old = *at;
+
+	*at = old > value ? old : value;
+	return old;
+}
+static inline unsigned atomicInc(unsigned *at, unsigned most)
+{
+	const unsigned old = *at;
+
+	*at = old >= most ? 0 : old + 1;
+	return old;
+}
+template <class T, class F> static inline T same_bits(F x)
+{
+	T y;
+
+	static_assert(sizeof(T) == sizeof(F), "bits");
+	memcpy(&y, &x, sizeof(y));
+	return y;
+}
+static inline float __int_as_float(int x) { return same_bits<float>(x); }
+static inline float __uint_as_float(unsigned x) { return same_bits<float>(x); }
+static inline unsigned __float_as_uint(float x) { return same_bits<unsigned>(x); }
+static inline double __longlong_as_double(long long x) { return same_bits<double>(x); }
+static inline long long __double_as_longlong(double x) { return same_bits<long long>(x); }
+static inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
+template <class T> static inline T min(T a, T b) { return a < b ? a : b; }
+template <class T> static inline T max(T a, T b) { return a > b ? a : b; }
+
+// float16, to nearest, ties to even (what cvt of PTX does).
+static inline float emulated_half_to_f32(unsigned short h)
+{
+	const int exponent = h >> 10 & 31, fraction = h & 1023;
+	const float sign = h >> 15 ? -1.0f : 1.0f;
+
+	if (exponent == 31)
+		return fraction ? NAN : sign * INFINITY;
+	return sign * (exponent ? ldexpf(float(1024 + fraction), exponent - 25) : ldexpf(float(fraction), -24));
+}
+static inline unsigned short emulated_f32_to_half(float x)
+{
+	const unsigned short sign = std::signbit(x) ? 0x8000 : 0;
+	int exponent;
+
+	x = fabsf(x);
+	if (x != x)
+		return 0x7fff;
+	if (x >= 65520.0f)
+		return sign | 0x7c00;
+	if (x < 6.103515625e-05f)
+		return sign | (unsigned short)lrint(ldexp(double(x), 24));
+	frexpf(x, &exponent);
+	const unsigned fraction = unsigned(lrint(ldexp(double(x), 11 - exponent)));
+	return sign | (unsigned short)((unsigned(exponent + 14) << 10) + fraction - 1024);
+}

@@ -1,0 +1,44 @@
+"""tests/cuda/emulator/emulate.py SOURCE OBJECT -- a module of CUDA C as a shared object for the host.
+
+Kernels become functions that take their parameters as cuLaunchKernel has them, an array
+of addresses; driver.c runs them.  Used by the stand-in NVRTC (nvrtc.c).
+"""
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+KERNEL = re.compile(r'extern "C" __global__ void(?: __launch_bounds__\(\d+(?:, \d+)?\))? (\w+)\(([^)]*)\)\s*\{')
+
+
+def translate(text):
+    text = re.sub(r'asm\("cvt.f32.f16.*?;"[^;]*;', "x = emulated_half_to_f32(half);", text)
+    text = re.sub(r'asm\("cvt.rn.f16.f32.*?;"[^;]*;', "half = emulated_f32_to_half(x);", text)
+    text = text.replace("const __grid_constant__ ", "const ")
+    text = re.sub(r"extern __shared__ __align__\(16\) char (\w+)\[\];", r"char *const \1 = emulated_shared;", text)
+    callers = []
+    for name, parameters in KERNEL.findall(text):
+        types = [p.strip().rsplit(" ", 1) for p in parameters.split(",") if p.strip()]
+        values = []
+        for i, (kind, named) in enumerate(types):
+            kind += "*" * named.count("*")
+            values.append(f"*({kind.replace('const ', '', 1) if '*' not in kind else kind} *)p[{i}]")
+        callers.append(f'extern "C" void call_{name}(void **p)\n{{\n\t{name}({", ".join(values)});\n}}\n')
+    return f'#include "{HERE}/emulate.hpp"\n' + text + "".join(callers)
+
+
+def main():
+    source, target = sys.argv[1:3]
+    with open(source) as f:
+        text = translate(f.read())
+    with open(source + ".cc", "w") as f:
+        f.write(text)
+    command = [os.environ.get("CXX", "g++"), "-std=c++17", "-O0", "-w", "-ffp-contract=off", "-fPIC", "-shared", "-o", target, source + ".cc"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    sys.stderr.write(done.stderr[:4000])
+    sys.exit(done.returncode)
+
+
+if __name__ == "__main__":
+    main()

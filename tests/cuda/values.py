@@ -1,0 +1,162 @@
+"""tests/cuda/values.py BINARY FOLDER -- are the numbers of kernels for CUDA right?
+
+Without a GPU: the stand-ins of FOLDER (emulator/) run generated CUDA C on the host.  Each
+program runs on device cuda there, and on backend interp; what comes out must agree.
+Skipped where this build has no backend cuda, or there is no C++ compiler.
+"""
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def tensor(*shape, dtype="float32", kind="randn", seed=1, **more):
+    return {"random": {"shape": list(shape), "dtype": dtype, "kind": kind, "seed": seed, **more}}
+
+
+def ints(*shape, high, low=0, seed=2, dtype="int64"):
+    return tensor(*shape, dtype=dtype, kind="randint", low=low, high=high, seed=seed)
+
+
+# name: (the results of model(a, b, c), its arguments)
+PROGRAMS = {
+    "lookups": ("a[b], a[:, b], a.t()[b], torch.gather(a, 1, c), torch.index_select(a.t(), 0, c[0]), a[b, b], a.half()[b], a[-b - 1]",
+                [tensor(9, 12), ints(2, 3, high=9), ints(9, 4, high=9)]),
+    "lookups_wide": ("F.embedding(b, a), F.embedding(b, a[:, 1:]), a[1:][b], a.double()[b], F.one_hot(b, 64)",
+                     [tensor(64, 32), ints(3, 5, high=60), tensor(1)]),
+    "writes": ("torch.scatter(a, 1, b, c), torch.scatter(a, 0, b, 1.5), torch.scatter_add(a, 1, b, c), torch.scatter_add(a.t(), 0, b.t(), c.t()), "
+               "put(a, b, c), torch.scatter_add(a.long(), 1, b, c.long()), torch.scatter_add(a.bfloat16(), 1, b, c.bfloat16())",
+               [tensor(6, 8), ints(6, 8, high=6), tensor(6, 8, seed=3)]),
+    "sums_of_many": ("torch.scatter_add(a, 0, b, c), torch.scatter_add(a[:1], 1, b[:1], c[:1])",
+                     [tensor(50, 2100), ints(70, 2100, high=50), tensor(70, 2100, seed=3)]),
+    "scans": ("torch.cumsum(a, 1), torch.cumsum(a, 0), torch.cumprod(a, 1), torch.logcumsumexp(a, 1), torch.cumsum(b, 1), torch.cumsum(c, 2), "
+              "torch.cummax(b, 1)[0], torch.cummax(b, 1)[1], torch.cummin(a.t(), 0)[1], torch.cumsum(a.half(), 1), torch.cumsum(a > 0, 1)",
+              [tensor(5, 700), ints(5, 90, high=7), tensor(2, 3, 40)]),
+    "extremes": ("torch.argmax(a), torch.argmax(a, 1), torch.argmin(a, 0), torch.argmax(b, 1), torch.argmin(b.t()), torch.argmax(c, 1), torch.argmax(a * math.nan, 1)",
+                 [tensor(6, 500), ints(4, 300, high=5), tensor(3, 4, 9, dtype="float64")]),
+    "sorts": ("torch.sort(a, 1)[0], torch.sort(a, 1)[1], torch.sort(a, 0, descending=True)[1], torch.sort(b, 1)[1], torch.sort(b, 1, descending=True)[1], "
+              "torch.topk(a, 3, 1)[0], torch.topk(a, 3, 0, largest=False)[1], torch.sort(torch.where(a > 1, math.nan, a), 1)[1], torch.sort(a.half(), 1)[0]",
+              [tensor(6, 77), ints(4, 100, high=9), tensor(1)]),
+    "sorts_long": ("torch.sort(a)[0], torch.sort(b)[1], torch.topk(a, 9)[0], torch.sort(c, 1, descending=True)[1]",
+                   [tensor(9000), ints(5000, high=50), tensor(2, 4097)]),
+    "windows": ("F.max_pool2d(a, 3, 2, 1), F.avg_pool2d(a, 3, 2, 1), F.avg_pool2d(a, (2, 3), count_include_pad=False), F.max_pool2d(a, 3, 1, 1, 2), "
+                "F.adaptive_avg_pool2d(a, 5), F.adaptive_max_pool2d(a, (3, 4)), F.unfold(a, 3, 1, 1, 2), F.max_pool2d(a.transpose(2, 3), 2), F.avg_pool2d(a.bfloat16(), 2)",
+                [tensor(2, 3, 11, 13), tensor(1), tensor(1)]),
+    "convolutions": ("F.conv2d(a, b, None, 1, 1), F.conv2d(a, b, c, (2, 1), 0, 2), F.conv2d(a, b[:, :2], None, 1, (0, 2), 1, 2), F.conv2d(a.double(), b.double()), "
+                     "F.conv2d(a.transpose(2, 3), b.transpose(2, 3)), F.conv1d(a[:, :, 0], b[:, :, 0])",
+                     [tensor(2, 4, 9, 10), tensor(6, 4, 3, 3), tensor(6)]),
+    "created": ("torch.arange(2, 30, 3) + a[0, 0].long(), torch.arange(0.0, 1.0, 0.125), torch.linspace(-1, 2, 7), torch.eye(4, 6), torch.tril(a, -1), torch.triu(a.t(), 1), "
+                "torch.tril(b > 1), torch.arange(6.0).half()",
+                [tensor(7, 9), ints(3, 4, 5, high=3), tensor(1)]),
+    "losses": ("F.cross_entropy(a, b), F.cross_entropy(a, b, reduction='none'), F.cross_entropy(a, b, label_smoothing=0.1), F.nll_loss(a, b, ignore_index=2), "
+               "F.cross_entropy(a, b, c.abs()), F.cross_entropy(a.reshape(5, 7, 4)[:, :, :], b.reshape(5, 4)), F.nll_loss(a, b, reduction='sum')",
+               [tensor(20, 7), ints(20, high=7), tensor(7)]),
+    "products": ("a.long() @ a.t().long(), torch.einsum('ij->j', a), torch.einsum('ij,ik->jk', a, a), torch.einsum('ij,jk->ki', a, b), torch.einsum('ii->i', b), "
+                 "torch.einsum('ij,kj->ik', a[:, ::2], b[:, ::2]), c @ c.transpose(1, 2)",
+                 [tensor(5, 8), tensor(8, 8), tensor(2, 3, 4)]),
+    "rows": ("torch.softmax(1.5 * a, -1), F.layer_norm(a, (1024,)), a * torch.rsqrt((a * a).mean(-1, keepdim=True) + 1e-6), F.gelu(a + b) * 0.5, torch.softmax(c, 0)",
+             [tensor(70, 1024), tensor(1024), tensor(40, 30)]),
+}
+SOURCE = """import math
+import torch
+import torch.nn.functional as F
+
+
+def put(a, b, c):
+    a = a.clone()
+    a[b[0, :4], b[1, :4]] = c[0, :4]
+    return a
+
+
+def model(a, b, c):
+    return %s
+"""
+OUT_OF_BOUNDS = {
+    "index": ("a[b]", [tensor(4, 3), ints(2, high=9, low=8), tensor(1)]),
+    "scatter_add": ("torch.scatter_add(a, 1, b, c)", [tensor(4, 3), ints(4, 3, high=9, low=8), tensor(4, 3)]),
+    "loss": ("F.nll_loss(a, b)", [tensor(4, 3), ints(4, high=9, low=8), tensor(1)]),
+}
+
+
+def flat(value):
+    if "tensor" in value:
+        data = value["tensor"]["data"]
+        return data if isinstance(data, list) else [data]
+    return [x for part in value.get("tuple", value.get("list", [])) for x in flat(part)] if isinstance(value, dict) else []
+
+
+def number(x):
+    return float({"nan": "nan", "inf": "inf", "-inf": "-inf"}.get(x, x)) if isinstance(x, str) else float(x)
+
+
+def agree(a, b):
+    a, b = number(a), number(b)
+    return (math.isnan(a) and math.isnan(b)) or a == b or abs(a - b) <= 2e-5 * max(1, abs(b))
+
+
+def run(binary, workload, environment, cache):
+    done = subprocess.run([binary, "run", "-", "--json", "--no-timing", "--cache", cache], input=json.dumps(workload), capture_output=True,
+                          text=True, env=environment, timeout=900)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip()[:800])
+    return json.loads(done.stdout)["modes"]
+
+
+def same_error(binary, workload, emulated, cache):
+    """An index that is out of bounds is said where it is, in the host's words."""
+    told = []
+    for how, environment in (({"backend": "interp"}, os.environ), ({"device": "cuda"}, emulated)):
+        try:
+            run(binary, dict(workload, **how), environment, cache)
+            told.append("nothing")
+        except RuntimeError as why:
+            told.append(str(why))
+    return None if told[0] == told[1] and "out of bounds" in told[0] else f"{workload['name']}: {told[1]} for {told[0]}"
+
+
+def check(binary, folder, cache, name, source, arguments, modes):
+    workload = {"name": name, "source": source, "calls": [arguments], "modes": modes}
+    emulated = dict(os.environ, LD_LIBRARY_PATH=folder, STAND_IN_EMULATOR=os.path.join(HERE, "emulator", "emulate.py"))
+    try:
+        if name in OUT_OF_BOUNDS:
+            return same_error(binary, workload, emulated, cache)
+        want = run(binary, dict(workload, backend="interp"), os.environ, cache)
+        have = run(binary, dict(workload, device="cuda"), emulated, cache)
+    except (RuntimeError, subprocess.TimeoutExpired) as why:
+        return f"{name}: {why}"
+    for mode in modes:
+        a, b = flat(have[mode]["calls"][0]["output"]), flat(want[mode]["calls"][0]["output"])
+        wrong = [i for i, (x, y) in enumerate(zip(a, b)) if not agree(x, y)]
+        if len(a) != len(b) or not b or wrong:
+            return f"{name}, {mode}: {len(wrong)} of {len(b)} elements differ" + (f", first at {wrong[0]}: {a[wrong[0]]} for {b[wrong[0]]}" if wrong else "")
+    return None
+
+
+def main():
+    binary, folder = sys.argv[1:3]
+    listed = json.loads(subprocess.run([binary, "backends", "--json"], capture_output=True, text=True, env=dict(os.environ, LD_LIBRARY_PATH=folder)).stdout)
+    cuda = next(b for b in listed["backends"] if b["name"] == "cuda")
+    if not cuda["available"] or not shutil.which("g++"):
+        print("no backend cuda: " + (cuda.get("why_not") or "g++ is not installed"))
+        print("0 passed, 0 failed, 1 skipped")
+        return
+    only = sys.argv[3] if len(sys.argv) > 3 else ""
+    jobs = [(name, SOURCE % results, arguments, ["static"]) for name, (results, arguments) in PROGRAMS.items()]
+    jobs += [(name, SOURCE % result, arguments, [mode]) for name, (result, arguments) in OUT_OF_BOUNDS.items() for mode in ("eager", "static")]
+    jobs = [job for job in jobs if only in job[0]]
+    with tempfile.TemporaryDirectory() as cache, ThreadPoolExecutor(os.cpu_count()) as pool:
+        faults = [f for f in pool.map(lambda job: check(binary, folder, cache, *job), jobs) if f]
+    for fault in faults:
+        print(fault)
+    print(f"{len(jobs) - len(faults)} passed, {len(faults)} failed, 0 skipped")
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()
