@@ -59,9 +59,9 @@ beside "oracle: any passes left out" python3 tests/oracle/passes.py "$B/breakeve
 beside "oracle: native breaks less than dynamo" python3 tests/oracle/native.py "$B/breakeven"
 beside "oracle: recorded programs (asan, ubsan)" python3 tests/oracle/replay.py build-asan/breakeven --every 3
 beside "cuda: NVRTC compiles the kernels" python3 tests/cuda/kernels.py "$B/breakeven" "$B/tests/cuda"
+beside "cuda: what kernels give, run on the host" python3 tests/cuda/values.py "$B/breakeven" "$B/tests/cuda/emulator"
 for f in build-asan/fuzz/fuzz_*; do
 	beside "$(basename "$f"), 10 s" sh tests/fuzz/run.sh "$f" 10
-beside "cuda: what kernels give, run on the host" python3 tests/cuda/values.py "$B/breakeven" "$B/tests/cuda/emulator"
 done
 beside "web: types" sh -c 'cd web && npx --no-install tsc -p tsconfig.json'
 beside "web: units" node --test --test-reporter=tap tests/web/*.test.mjs

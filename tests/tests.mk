@@ -39,7 +39,7 @@ STAND_INS += $(EMULATOR)
 $(STAND_INS):
 	@mkdir -p $(@D)
 	@echo "  CC    $@"
-	$(CC) -std=gnu11 -O2 -g -fPIC -shared -I. -isystem $(CUDA_HOME)/include $(WARN) -Wno-missing-prototypes -Wno-unused-parameter -Wl,-soname,$(@F) $^ -o $@
+	$(CC) -std=gnu11 -O2 -g -fPIC -shared -I. -isystem $(CUDA_HOME)/include $(WARN) -Wno-missing-prototypes -Wno-unused-parameter -Wl,-soname,$(@F) $^ -lm -ldl -o $@
 endif
 
 # The benchmarks are C programs linked as the tests of their folder are.

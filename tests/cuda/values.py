@@ -58,7 +58,7 @@ PROGRAMS = {
                "F.cross_entropy(a, b, c.abs()), F.cross_entropy(a.reshape(5, 7, 4)[:, :, :], b.reshape(5, 4)), F.nll_loss(a, b, reduction='sum')",
                [tensor(20, 7), ints(20, high=7), tensor(7)]),
     "products": ("a.long() @ a.t().long(), torch.einsum('ij->j', a), torch.einsum('ij,ik->jk', a, a), torch.einsum('ij,jk->ki', a, b), torch.einsum('ii->i', b), "
-                 "torch.einsum('ij,kj->ik', a[:, ::2], b[:, ::2]), c @ c.transpose(1, 2)",
+                 "torch.einsum('ij,kj->ik', a[:, ::2], b[:, ::2]), c @ c.transpose(1, 2), a.half() @ b.half(), a.bfloat16() @ b.bfloat16()",
                  [tensor(5, 8), tensor(8, 8), tensor(2, 3, 4)]),
     "rows": ("torch.softmax(1.5 * a, -1), F.layer_norm(a, (1024,)), a * torch.rsqrt((a * a).mean(-1, keepdim=True) + 1e-6), F.gelu(a + b) * 0.5, torch.softmax(c, 0)",
              [tensor(70, 1024), tensor(1024), tensor(40, 30)]),
