@@ -272,10 +272,11 @@ bool recorder_lane(struct recorder *r, struct lane *lane, const int64_t *n, stru
 	return recorder_lane_for(r, lane, n, RECORDER_MAX_CALLS, ENOUGH_NS, err);
 }
 
-void recorder_begin_device(struct recorder *r)
+void recorder_begin_device(struct recorder *r, bool api)
 {
 	r->on_device = true;
-	r->device = device_trace_start(false, r->why, sizeof(r->why));
+	r->api = api;
+	r->device = device_trace_start(api, r->why, sizeof(r->why));
 }
 
 /* CUPTI's own count, and what could not be told from what. */
@@ -290,6 +291,7 @@ static void add_device_facts(struct recorder *r, json_t *facts)
 	device_trace_stop(r->device, &counts);
 	r->device = NULL;
 	json_object_set_new(facts, "recorder", json_string("cupti"));
+	json_object_set_new(facts, "api_records", json_boolean(r->api));
 	json_object_set_new(facts, "dropped",
 			    json_integer(r->lost + (json_int_t)(counts.dropped + counts.lost)));
 	json_object_set_new(facts, "doubtful",

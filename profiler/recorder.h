@@ -25,8 +25,9 @@ struct recorder *recorder_create(timeline_block_fn *put, void *self, int lanes, 
 void recorder_destroy(struct recorder *r); /* NULL is fine */
 
 /* From now on CUPTI records what the GPU runs, until the end: launches cost more.
- * Where it cannot, the facts of the timeline say why. */
-void recorder_begin_device(struct recorder *r);
+ * Where it cannot, the facts of the timeline say why.  `api`: calls of the driver and
+ * the runtime too. */
+void recorder_begin_device(struct recorder *r, bool api);
 
 /* Watches a few calls of the lane; `n`: the point of a sweep, NULL: there is none. */
 bool recorder_lane(struct recorder *r, struct lane *lane, const int64_t *n, struct err *err);

@@ -50,6 +50,14 @@ static bool may_be(const struct lane *lane, const struct told *t, const char *sy
 	return info.n_pieces != 1 || strcmp(own, symbol) == 0;
 }
 
+/* Whether the event's id says whose it is.  With records of the driver's calls generated
+ * kernels behind a library's have one too. */
+static bool by_id(struct recorder *r, const struct wire_event *e)
+{
+	return e->external && !(e->kind == TIMELINE_KERNEL &&
+				is_numbered(device_trace_symbol(r->device, e->name)));
+}
+
 static bool is_generated(const struct told *t)
 {
 	return told_is_launch(t) && t->generated;
@@ -63,7 +71,7 @@ static void lay_generated(struct recorder *r, const struct lane *lane, struct la
 	bool alike;
 
 	for (size_t i = 0; i < l->n; i++)
-		kernels += l->events[i].kind == TIMELINE_KERNEL && !l->events[i].external;
+		kernels += l->events[i].kind == TIMELINE_KERNEL && !by_id(r, &l->events[i]);
 	for (int i = 0; i < r->n; i++)
 		launches += is_generated(&r->told[i]);
 	alike = kernels == launches;
@@ -71,7 +79,7 @@ static void lay_generated(struct recorder *r, const struct lane *lane, struct la
 		const char *symbol = device_trace_symbol(r->device, l->events[i].name);
 		int next = at;
 
-		if (l->events[i].kind != TIMELINE_KERNEL || l->events[i].external)
+		if (l->events[i].kind != TIMELINE_KERNEL || by_id(r, &l->events[i]))
 			continue;
 		while (next < r->n && !(is_generated(&r->told[next]) &&
 					(alike || may_be(lane, &r->told[next], symbol))))
@@ -89,32 +97,38 @@ static void lay_generated(struct recorder *r, const struct lane *lane, struct la
 }
 
 /* A library's, by their ids. */
-static void lay_libraries(const struct recorder *r, struct laid *l)
+static void lay_libraries(struct recorder *r, struct laid *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
-		int id = (int)l->events[i].external - 1;
+		int id = by_id(r, &l->events[i]) ? (int)l->events[i].external - 1 : -1;
 
 		l->of[i] = id >= 0 && id < r->n && told_is_launch(&r->told[id]) ? id : -1;
 	}
 }
 
 struct stream {
-	uint32_t device, stream, lane;
+	uint32_t device, stream;
+	bool api; /* calls of a thread, by the name of a stream */
+	uint32_t lane;
 };
 enum { MAX_STREAMS = 16 };
 
 static uint32_t lane_of(struct recorder *r, const struct recorded_lane *at,
 			const struct wire_event *e, struct stream *streams, int *n)
 {
-	struct stream new = { e->device, e->stream, 0 };
+	bool api = e->kind == TIMELINE_API;
+	struct stream new = { e->device, e->stream, api, 0 };
 	json_t *row;
 
 	for (int i = 0; i < *n; i++)
-		if ((streams[i].device == e->device && streams[i].stream == e->stream) ||
+		if ((streams[i].device == e->device && streams[i].stream == e->stream &&
+		     streams[i].api == api) ||
 		    i == MAX_STREAMS - 1)
 			return streams[i].lane;
-	row = recorder_lane_row(at, "kernels");
-	if (row) {
+	row = recorder_lane_row(at, api ? "host" : "kernels");
+	if (row && api) {
+		json_object_set_new(row, "name", json_sprintf("API %u", e->stream));
+	} else if (row) {
 		json_object_set_new(row, "name",
 				    json_sprintf("GPU %u, stream %u", e->device, e->stream));
 		json_object_set_new(row, "device", json_integer(e->device));
@@ -130,17 +144,17 @@ static void describe(struct recorder *r, const struct lane *lane, const struct w
 		     int of, struct timeline_event *out)
 {
 	const char *symbol = device_trace_symbol(r->device, e->name);
-	struct told *t = of >= 0 ? &r->told[of] : NULL;
+	struct told *t = of >= 0 && e->kind != TIMELINE_API ? &r->told[of] : NULL;
 
 	out->kind = e->kind;
-	if (t && e->external)
+	if (t && by_id(r, e))
 		out->name = recorder_name_launch(r, lane, t, symbol);
 	else if (t)
 		out->name = recorder_name_launch(r, lane, t, NULL);
 	else
 		out->name = recorder_name_symbol(r, symbol);
 	if (e->kind == TIMELINE_KERNEL)
-		out->kind = !t || (e->external && t->graph >= 0) ? TIMELINE_LIBRARY : t->kind;
+		out->kind = !t || (by_id(r, e) && t->graph >= 0) ? TIMELINE_LIBRARY : t->kind;
 	out->correlation = t ? t->correlation : 0;
 }
 
@@ -156,7 +170,7 @@ static bool write(struct recorder *r, const struct recorded_lane *at, const stru
 					      .duration_ns = e->end_ns - e->start_ns,
 					      .bytes = e->bytes };
 
-		if (!on_device(e))
+		if (!on_device(e) && e->kind != TIMELINE_API)
 			continue;
 		out.lane = lane_of(r, at, e, streams, &n_streams);
 		out.shape = launch_shape(&r->shapes, r->writer, e);

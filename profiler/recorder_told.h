@@ -39,6 +39,7 @@ struct recorder {
 	VEC(struct known_name) names;
 
 	bool on_device;              /* kernels run on a GPU */
+	bool api;                    /* calls of its driver are recorded */
 	struct device_trace *device; /* NULL: nobody sees them; `why` */
 	char why[256];
 	struct launch_shapes shapes;

@@ -455,7 +455,7 @@ static bool record_device(struct run *r, struct err *err)
 {
 	bool ok = true;
 
-	recorder_begin_device(r->recorder);
+	recorder_begin_device(r->recorder, r->w->record_api);
 	for (r->point = r->first; ok && r->point < r->end; r->point++) {
 		struct lane lanes[MEASURE_MAX_LANES] = { { 0 } };
 		struct inputs inputs;

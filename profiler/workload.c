@@ -15,9 +15,9 @@
 #include "profiler/spec.h"
 
 static const char *const known_fields[] = {
-	"name",    "source",  "entry",   "calls", "params",   "modes",  "device",
-	"backend", "threads", "policy",  "grad",  "autocast", "passes", "deny",
-	"sweep",   "time",    "project", "tags",  "commit",   "branch", "title",
+	"name",    "source", "entry",  "calls",    "params", "modes",      "device", "backend",
+	"threads", "policy", "grad",   "autocast", "passes", "deny",       "sweep",  "time",
+	"project", "tags",   "commit", "branch",   "title",  "record_api",
 };
 enum { N_FIELDS = sizeof(known_fields) / sizeof(known_fields[0]) };
 
@@ -116,6 +116,17 @@ static bool read_grad(struct workload *w, struct err *err)
 	return absent(grad) || json_is_boolean(grad) ||
 	       err_set(err, ERR_WORKLOAD,
 		       "grad must be true or false: whether the gradients of the inputs are taken");
+}
+
+static bool read_record_api(struct workload *w, struct err *err)
+{
+	const json_t *api = json_object_get(w->json, "record_api");
+
+	w->record_api = json_is_true(api);
+	return absent(api) || json_is_boolean(api) ||
+	       err_set(err, ERR_WORKLOAD,
+		       "record_api must be true or false: whether timelines of device cuda hold "
+		       "the calls of the driver and the runtime, for 0.2 us more a launch");
 }
 
 /* {"cse": false}: the pass is left out. */
@@ -448,11 +459,11 @@ static bool fill(struct workload *w, struct err *err)
 			       "source is missing: the text of a program that defines %s",
 			       w->entry);
 	return check_labels(json, err) && read_backend(w, err) && read_device(w, err) &&
-	       read_policy(w, err) && read_grad(w, err) && read_autocast(w, err) &&
-	       read_passes(w, err) && read_deny(w, err) && read_params(w, err) &&
-	       read_modes(w, err) && read_calls(w, err) && read_time(w, err) &&
-	       sweep_parse(w, json_object_get(json, "sweep"), err) && check_values(w, err) &&
-	       parse_programs(w, err);
+	       read_policy(w, err) && read_grad(w, err) && read_record_api(w, err) &&
+	       read_autocast(w, err) && read_passes(w, err) && read_deny(w, err) &&
+	       read_params(w, err) && read_modes(w, err) && read_calls(w, err) &&
+	       read_time(w, err) && sweep_parse(w, json_object_get(json, "sweep"), err) &&
+	       check_values(w, err) && parse_programs(w, err);
 }
 
 struct workload *workload_parse(const json_t *json, struct err *err)

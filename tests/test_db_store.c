@@ -371,6 +371,69 @@ static void timelines_are_found_by_time_replaced_and_go_with_their_run(void **st
 	assert_false(db_timeline_put(f->db, id, blocks, 4, &err));
 }
 
+static int64_t begin_trace(struct fixture *f)
+{
+	const struct run run = { .name = "t", .device = "cuda", .workload = "{}", .trace = true };
+	struct err err = { 0 };
+	int64_t id = 0;
+
+	assert_true(db_run_insert(f->db, &run, &id, &err));
+	return id;
+}
+
+static void blocks_of_a_trace_come_in_order_and_each_once(void **state)
+{
+	struct fixture *f = *state;
+	int64_t id = begin_trace(f), job = insert(f, "a", "p", "");
+	const struct timeline_row blocks[] = { { 1, 3, 10, 20, "one", 3 },
+					       { 1, 3, 15, 30, "two", 3 },
+					       { 1, 3, 40, 50, "three", 5 } };
+	struct err err = { 0 };
+	struct run run;
+
+	assert_true(db_run_get(f->db, id, &f->arena, &run, &err));
+	assert_true(run.trace && run.status == RUN_RUNNING && run.started_ns > 0);
+	assert_int_equal(claim(f, true).id, job); /* a trace is no job */
+	assert_true(db_trace_append(f->db, id, 0, blocks, 2, 100, &err));
+	/* The answer was lost: the same again, and one more. */
+	assert_true(db_trace_append(f->db, id, 0, blocks, 3, 100, &err));
+	expect_blocks(f, id, 1, 0, 100, "one@10 two@15 three@40 ");
+	assert_false(db_trace_append(f->db, id, 4, blocks, 1, 100, &err));
+	assert_int_equal(err.code, ERR_CONFLICT);
+	assert_false(db_trace_append(f->db, id, 3, blocks, 1, 12, &err));
+	assert_int_equal(err.code, ERR_TOO_LARGE);
+	assert_false(db_trace_append(f->db, job, 0, blocks, 1, 100, &err));
+	assert_int_equal(err.code, ERR_CONFLICT);
+	expect_blocks(f, id, 1, 0, 100, "one@10 two@15 three@40 ");
+}
+
+static void a_trace_that_is_silent_or_cut_off_has_failed_with_what_came(void **state)
+{
+	struct fixture *f = *state;
+	int64_t silent = begin_trace(f), cut;
+	const struct timeline_row block = { 1, 3, 10, 20, "one", 3 };
+	struct err err = { 0 };
+	struct run run;
+	int n = 0;
+
+	assert_true(db_trace_append(f->db, silent, 0, &block, 1, 100, &err));
+	assert_true(db_trace_expire(f->db, INT64_C(3600) * 1000000000, &err));
+	assert_true(db_run_get(f->db, silent, &f->arena, &run, &err));
+	assert_int_equal(run.status, RUN_RUNNING);
+	assert_true(db_trace_expire(f->db, -1, &err));
+	assert_true(db_run_get(f->db, silent, &f->arena, &run, &err));
+	assert_int_equal(run.status, RUN_FAILED);
+	assert_non_null(strstr(run.error.message, "does not speak any more"));
+	expect_blocks(f, silent, 1, 0, 100, "one@10 ");
+	assert_false(db_trace_append(f->db, silent, 1, &block, 1, 100, &err));
+	cut = begin_trace(f);
+	assert_true(db_run_recover(f->db, &n, &err));
+	assert_int_equal(n, 0); /* nothing to take up again */
+	assert_true(db_run_get(f->db, cut, &f->arena, &run, &err));
+	assert_int_equal(run.status, RUN_FAILED);
+	claim(f, false);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -386,6 +449,8 @@ int main(void)
 		TEST(a_store_locked_by_another_program_is_named),
 		TEST(what_is_no_database_or_too_new_is_refused),
 		TEST(a_damaged_report_is_an_error_not_a_crash),
+		TEST(blocks_of_a_trace_come_in_order_and_each_once),
+		TEST(a_trace_that_is_silent_or_cut_off_has_failed_with_what_came),
 		TEST(timelines_are_found_by_time_replaced_and_go_with_their_run),
 	};
 

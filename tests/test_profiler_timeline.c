@@ -426,6 +426,63 @@ static void a_run_records_calls_kernels_and_phases_of_every_mode(void **state)
 	drop(&b);
 }
 
+static void files_lie_beside_the_events_in_pieces(void **state)
+{
+	struct timeline_block block;
+	struct blocks b = { 0 };
+	struct err err = { 0 };
+	struct timeline_writer *w = timeline_writer_create(keep, &b, &err);
+	char name[TIMELINE_FILE_NAME_CHARS + 1];
+	struct buf text = { 0 };
+
+	(void)state;
+	assert_true(timeline_writer_file(w, "rank_0.log", "first ", 6, &err));
+	assert_true(timeline_writer_file(w, "rank_0.log", "second", 6, &err));
+	assert_true(timeline_writer_finish(w, NULL, &err));
+	timeline_writer_destroy(w);
+	for (size_t i = 0; i < b.list.len; i++) {
+		assert_true(timeline_block_read(b.list.at[i].data, b.list.at[i].len, &block, &err));
+		if (block.kind != TIMELINE_FILE)
+			continue;
+		assert_true(timeline_file_read(&block, name, &text, &err));
+		assert_string_equal(name, "rank_0.log");
+	}
+	assert_string_equal(text.data, "first second");
+	/* A piece that says it is longer than any. */
+	assert_true(timeline_block_read(b.list.at[0].data, b.list.at[0].len, &block, &err));
+	((uint8_t *)b.list.at[0].data)[48 + 7] = 0x7f;
+	assert_false(timeline_file_read(&block, name, &text, &err));
+	assert_int_equal(err.code, ERR_TIMELINE);
+	buf_finish(&text);
+	drop(&b);
+}
+
+static void what_is_there_can_be_watched_before_the_end(void **state)
+{
+	const struct timeline_query q = { .t1_ns = -1, .px = 100 };
+	struct blocks b = { 0 };
+	struct err err = { 0 };
+	struct timeline_writer *w = timeline_writer_create(keep, &b, &err);
+	uint32_t lane = timeline_writer_lane(w, json_pack("{s:s}", "name", "lane"));
+	uint32_t name = timeline_writer_name(w, json_pack("{s:s}", "name", "early"));
+	struct timeline_event e = event_at(500, 60, lane, name);
+	struct buf out = { 0 };
+	json_t *head;
+
+	(void)state;
+	assert_true(timeline_writer_flush(w, &err));
+	assert_int_equal(b.list.len, 0); /* nothing is no news */
+	assert_true(timeline_writer_add(w, &e, &err));
+	assert_true(timeline_writer_flush(w, &err));
+	head = view_of(&b, &q, &out);
+	assert_int_equal(whole(head, "span_ns"), 60);
+	assert_int_equal(whole(head, "events"), 1);
+	json_decref(head);
+	buf_finish(&out);
+	timeline_writer_destroy(w);
+	drop(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -435,6 +492,8 @@ int main(void)
 		cmocka_unit_test(a_wide_window_keeps_the_longest_of_each_pixel_and_all_totals),
 		cmocka_unit_test(a_trace_has_all_events_and_the_names_of_their_lanes),
 		cmocka_unit_test(damage_is_found_wherever_it_is),
+		cmocka_unit_test(files_lie_beside_the_events_in_pieces),
+		cmocka_unit_test(what_is_there_can_be_watched_before_the_end),
 		cmocka_unit_test(a_run_records_calls_kernels_and_phases_of_every_mode),
 	};
 

@@ -64,8 +64,12 @@ test('what a library runs is laid to the op that called it, by its external id',
     const products = workload('    y = x @ x.t()\n    z = y @ y\n    return torch.relu(z @ y)',
         { device: 'cuda', modes: ['eager', 'static'] });
     const { id } = await waitFor(server, (await postRun(server, products)).body.id);
-    for (const mode of ['eager', 'static']) {
-        const v = await view(server, id, `mode=${mode}`);
+    const { id: withApi } = await waitFor(server, (await postRun(server, { ...products, record_api: true })).body.id);
+    for (const [mode, of] of [['eager', id], ['static', id], ['eager', withApi], ['static', withApi]]) {
+        const v = await view(server, of, `mode=${mode}`);
+        const ofDriver = v.slices.filter((s) => s.kind === 'api').length;
+        assert.equal(v.facts.api_records, of === withApi);
+        assert.equal(ofDriver, of === withApi ? kernels(v).length : 0);
         const calls = v.slices.filter((s) => s.kind === 'call').length;
         const launches = v.slices.filter((s) => s.kind === 'launch');
         const ran = kernels(v).filter((k) => v.names[k.name].symbol === 'product');

@@ -131,6 +131,8 @@ API CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationK
 
 static size_t size_of(CUpti_ActivityKind kind)
 {
+	if (kind == CUPTI_ACTIVITY_KIND_DRIVER)
+		return sizeof(CUpti_ActivityAPI);
 	return kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION
 		   ? sizeof(CUpti_ActivityExternalCorrelation)
 	       : kind == CUPTI_ACTIVITY_KIND_MARKER  ? sizeof(CUpti_ActivityMarker2)
@@ -234,6 +236,19 @@ static uint64_t external_id(size_t place)
 	return 0;
 }
 
+/* The call that launched the kernel before. */
+static void call(uint64_t start)
+{
+	CUpti_ActivityAPI *a = record(CUPTI_ACTIVITY_KIND_DRIVER);
+
+	if (!a)
+		return;
+	a->start = start - 100;
+	a->end = start - 10;
+	a->threadId = 5;
+	a->correlationId = correlation;
+}
+
 /* "k0 ..." a line; names live as long as the process. */
 static void of_driver(void)
 {
@@ -245,8 +260,9 @@ static void of_driver(void)
 		CUpti_ActivityExternalCorrelation *x;
 
 		kernel(strndup(line, len), clock_of(), 7);
-		/* Only calls of the runtime are recorded, by which libraries launch. */
-		x = id && strncmp(line, "product", len) == 0
+		call(clock_of());
+		/* Libraries launch by the runtime; the driver's calls have one if recorded. */
+		x = id && (strncmp(line, "product", len) == 0 || kinds[CUPTI_ACTIVITY_KIND_DRIVER])
 			? record(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION)
 			: NULL;
 		if (x) {

@@ -59,6 +59,8 @@ test("a trace is watched while it records; then its lanes stand by process", { s
   assert.match(await page.locator(".head .meta").innerText(), /Processes\s*2/);
   assert.deepEqual(await findings(page), []);
   assert.equal(await sideways(page), 0);
+  await page.goto(`${server.url}/runs`);
+  assert.match(await page.getByRole("row", { name: /two/ }).innerText(), /the timeline of a program/);
   assert.deepEqual(complaints, []);
   assert.deepEqual(await refusals(page), []);
 });

@@ -33,14 +33,18 @@ static void look(const char *bytes, size_t size, bool trace)
 {
 	struct timeline_query q = { .t1_ns = -1, .px = 64, .trace = trace };
 	struct timeline_view *v = timeline_view_create(&q, NULL);
+	char name[TIMELINE_FILE_NAME_CHARS + 1];
 	struct timeline_block block;
 	struct buf out = { 0 };
 	size_t at = 0;
 	int64_t t0, t1;
 
 	for (; at < size && timeline_block_read(bytes + at, size - at, &block, NULL);
-	     at += block.block_bytes)
+	     at += block.block_bytes) {
 		timeline_view_tables(v, bytes + at, block.block_bytes, NULL);
+		timeline_file_read(&block, name, &out, NULL);
+	}
+	buf_finish(&out);
 	timeline_view_range(v, &t0, &t1, NULL);
 	for (at = 0; at < size && timeline_block_read(bytes + at, size - at, &block, NULL);
 	     at += block.block_bytes)

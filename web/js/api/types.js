@@ -340,6 +340,7 @@
  * @property {Sweep | null} [sweep]
  * @property {string} [project]
  * @property {string[]} [tags]
+ * @property {boolean} [record_api] calls of the driver in timelines of a GPU
  * @property {boolean} [trace] recorded by `breakeven trace`
  * @property {string} [command] of a trace
  *

@@ -148,6 +148,6 @@ function stateText(r) {
     case "cancelled":
       return ["stopped before it was done"];
     default:
-      return ["nothing was compared"];
+      return [r.modes?.length ? "nothing was compared" : "the timeline of a program"];
   }
 }
