@@ -79,14 +79,14 @@ json_t *lists_backends(const struct registry *registry, struct err *err)
 		bool available = backend_available(b, &env, why, sizeof(why));
 
 		/* As fusion_create() chooses for the host: cpu where it works, or interp. */
-		best = available && !plugin && !chosen && !b->open;
+		best = available && !plugin && !chosen && !b->on_device;
 		chosen |= best;
 		json_array_insert_new(
 		    list, 0,
 		    json_pack("{s:s, s:s, s:b, s:o, s:b, s:o, s:o, s:o}", "name", b->name,
 			      "purpose", b->purpose, "available", available, "why_not",
 			      text_json(available ? NULL : why), "default", best, "vector_unit",
-			      plugin || b->open
+			      plugin || b->on_device
 				  ? json_null()
 				  : json_incref(json_object_get(environment, "vector_unit")),
 			      "compiler",

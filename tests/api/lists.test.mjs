@@ -68,6 +68,7 @@ test('GET /backends says what works here, and why not', async () => {
     assert.deepEqual(body.backends.map((b) => b.name), ['interp', 'cpu', 'cuda']);
     assert.deepEqual(body.backends.filter((b) => b.default).length, 1);
     assert.match(body.backends[0].vector_unit, /^(sse|avx2|avx512)$/);
+    assert.equal(body.backends.find((b) => b.name === "cuda").vector_unit, null, "of the host alone");
     const none = await new Promise((done) => {
         execFile(binary, ['backends', '--json'], { env: { ...process.env, PATH: folder } }, (_, stdout) => done(JSON.parse(stdout)));
     });
