@@ -8,7 +8,19 @@
 #include "server/events.h"
 #include "server/routes.h"
 
-enum { TRACE_BYTES = 256 << 20, NAME_CHARS = 200 };
+enum { TRACE_BYTES = 256 << 20, NAME_CHARS = 200, RUNNING_MOST = 100 };
+
+static bool has_room(struct app *app, struct err *err)
+{
+	int64_t counts[RUN_STATUS_COUNT];
+
+	if (!db_run_counts(app->db, counts, err))
+		return false;
+	return counts[RUN_RUNNING] < RUNNING_MOST ||
+	       err_set(err, ERR_BUSY,
+		       "%d programs are being recorded, the limit; end some or post again later",
+		       RUNNING_MOST);
+}
 
 /* A text of the posted object, within bounds; NULL where it is absent. */
 static bool read_text(const json_t *json, const char *field, const char **out, struct err *err)
@@ -34,7 +46,7 @@ bool api_traces_post(struct req *req, struct reply *reply, struct err *err)
 	ok = ok && read_text(json, "name", &name, err) && read_text(json, "command", &command, err);
 	if (ok && (!name || !*name || strlen(name) > NAME_CHARS))
 		ok = err_set(err, ERR_JSON, "'name' must be a text of 1 to %d bytes", NAME_CHARS);
-	ok = ok && enqueue_trace(req->app->db, json, &id, err);
+	ok = ok && has_room(req->app, err) && enqueue_trace(req->app->db, json, &id, err);
 	json_decref(json);
 	if (!ok)
 		return false;

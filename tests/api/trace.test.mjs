@@ -35,6 +35,12 @@ test('kernels of a process are recorded, dropped ones counted, its status passed
     assert.ok(t.bytes.length < 200000);
 });
 
+test('ranges and memory are left out where that is asked for', { skip: without }, () => {
+    const env = { FAKE_KERNELS: '3000', FAKE_MEMORY: '9' };
+    assert.equal(trace([driver, '0'], { env }).events, 3000 + 3 + 9);
+    assert.equal(trace([driver, '0'], { env, args: ['--cupti', fake, '--kernels-only'] }).events, 3000);
+});
+
 test('children have lanes of their own', { skip: without }, () => {
     const t = trace(['sh', '-c', `${driver} 0 & ${driver} 0 & wait`], { env: { FAKE_KERNELS: '10' } });
     assert.equal(t.status, 0);
@@ -148,6 +154,11 @@ test('blocks are checked, come in order, and only to a trace; a restart fails wh
     const run = await waitFor(server, id);
     assert.equal(run.status, 'failed');
     assert.match(run.error.message, /the server ended while this was being posted; .*--from FILE/);
+    const many = await Promise.all(Array.from({ length: 120 }, () => post('/traces', '{"name": "one of many"}', 'application/json')));
+    const begunOf = many.filter((r) => r.status === 201).length;
+    assert.ok(begunOf >= 100 && begunOf < 110, `${begunOf}`);
+    assert.match(many.find((r) => r.status === 503).body.error.message, /100 programs are being recorded/);
+    await getJson(`${server.url}/api/v1/runs/${many.find((r) => r.status === 201).body.id}`, { method: 'DELETE' });
     const failing = (await post('/traces', JSON.stringify({ name: 'it fails' }), 'application/json')).body.id;
     assert.equal((await post(`/traces/${failing}/end`, JSON.stringify({ error: 'disk full' }), 'application/json')).status, 200);
     assert.equal((await waitFor(server, failing)).error.message, 'disk full');

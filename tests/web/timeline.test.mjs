@@ -68,6 +68,8 @@ test("rows by kind add up to the calls", () => {
   assert.equal(rows.reduce((n, r) => n + r.sum, 0), whole);
   assert.equal(calls, 2);
   assert.equal(byKind([], 500).whole, 500);
+  const beside = [{ name: 1, kind: "kernel", count: 2, sum: 800, most: 400 }, { name: 2, kind: "range", count: 1, sum: 900, most: 900 }];
+  assert.deepEqual(byKind(beside, 500), { rows: [{ kind: "kernel", count: 2, sum: 800 }], whole: 800, calls: 0, beside: true });
 });
 
 test("a slice is found where it is drawn: the inner of two, the nearest beside", () => {

@@ -69,7 +69,7 @@
 
 export const DEVICE_KINDS = ["kernel", "library", "eager", "copy", "set"];
 /** Around others: their time is in those. */
-const AROUND_KINDS = ["call", "piece", "break"];
+const AROUND_KINDS = ["call", "piece", "break", "range"];
 const HOST_KINDS = ["guards", "dispatch", "alloc", "launch"];
 
 /** What a kind is called, one and many. @type {Record<string, string>} */
@@ -164,9 +164,10 @@ export function totalsOf(slices, t0, t1) {
 
 /**
  * Where the time goes, by kind, so that the rows add up to the calls: what is in no
- * other row is "rest".  Of a window without calls the whole is its length.
+ * other row is "rest".  Of a window without calls the whole is its length.  Where lanes
+ * run beside each other (`beside`) the whole is the sum of all.
  * @param {readonly Total[]} totals @param {number} length
- * @returns {{rows: {kind: string, count: number, sum: number}[], whole: number, calls: number}}
+ * @returns {{rows: {kind: string, count: number, sum: number}[], whole: number, calls: number, beside: boolean}}
  */
 export function byKind(totals, length) {
   const sum = (/** @type {string} */ kind) => {
@@ -177,10 +178,13 @@ export function byKind(totals, length) {
   const others = [...new Set(totals.map((t) => t.kind))].filter((k) => !AROUND_KINDS.includes(k) && !known.includes(k));
   const rows = [...known, ...others].map(sum).filter((r) => r.count > 0);
   const calls = sum("call");
-  const whole = calls.count ? calls.sum : length;
-  const rest = whole - rows.reduce((n, r) => n + r.sum, 0);
+  const all = rows.reduce((n, r) => n + r.sum, 0);
+  // Streams of a GPU, and other processes, run beside the host.
+  const time = calls.count ? calls.sum : length;
+  const whole = Math.max(time, all);
+  const rest = whole - all;
   if (rest > 0) rows.push({ kind: "rest", count: 0, sum: rest });
-  return { rows, whole, calls: calls.count };
+  return { rows, whole, calls: calls.count, beside: all > time };
 }
 
 /**

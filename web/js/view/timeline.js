@@ -228,7 +228,7 @@ const kindName = (view, kind) => (view.facts.processes && kind === "kernel" ? "K
 
 /** @param {HTMLElement} place @param {readonly Total[]} totals @param {number} length ns @param {View} view */
 function fillTotals(place, totals, length, view) {
-  const { rows, whole, calls } = byKind(totals, length);
+  const { rows, whole, calls, beside } = byKind(totals, length);
   const parts = shares(rows.map((r) => r.sum), whole);
   const unit = timeUnit([whole / 1000]);
   const us = (/** @type {number} */ ns) => number(ns / 1000 / unit.scale);
@@ -238,7 +238,7 @@ function fillTotals(place, totals, length, view) {
     const key = h("span", { class: "key" }, swatch(r.kind), name);
     add(body, h("tr", {}, h("th", { scope: "row" }, key), cell(r.count ? count(r.count) : ""), cell(us(r.sum)), cell(`${parts[i]} %`)));
   });
-  const last = calls ? plural(calls, "call") : "In sight";
+  const last = beside ? "All lanes" : calls ? plural(calls, "call") : "In sight";
   add(body, h("tr", { class: "total" }, h("th", { scope: "row" }, last), cell(""), cell(us(whole)), cell("100 %")));
   const head = headRow(["Time of", ["Count", "r"], [`Sum, ${unit.name}`, "r"], ["Share", "r"]]);
   const title = h("header", { class: "bar" }, h("h3", {}, "In sight"), h("span", { class: "sub small" }, duration(length / 1000)));
