@@ -31,7 +31,8 @@ $B/tests/cuda/libcuda.so.1: tests/cuda/driver.c
 $B/tests/cuda/libcublas.so.13: tests/cuda/blas.c $B/tests/cuda/libcuda.so.1
 $B/tests/cuda/nvrtc/libnvrtc.so.13: tests/cuda/nvrtc.c
 # And such that compute, on the host: what kernels are worth is tested without a GPU too.
-EMULATOR := $B/tests/cuda/emulator/libcuda.so.1 $B/tests/cuda/emulator/libcublas.so.13 $B/tests/cuda/emulator/libnvrtc.so.13
+EMULATOR := $B/tests/cuda/emulator/libcuda.so.1 $B/tests/cuda/emulator/libcublas.so.13 $B/tests/cuda/emulator/libnvrtc.so.13 $B/tests/cuda/emulator/libcublasLt.so.13
+$B/tests/cuda/emulator/libcublasLt.so.13: tests/cuda/emulator/lt.c
 $B/tests/cuda/emulator/libcuda.so.1: tests/cuda/emulator/driver.c
 $B/tests/cuda/emulator/libcublas.so.13: tests/cuda/emulator/blas.c
 $B/tests/cuda/emulator/libnvrtc.so.13: tests/cuda/emulator/nvrtc.c

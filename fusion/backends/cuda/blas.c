@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fusion/backends/cuda/library.h"
+#include "fusion/backends/cuda/lt.h"
 #include "fusion/backends/gemm.h"
 
 #define TEXT_(name) #name
@@ -164,7 +165,9 @@ static bool plan(struct product *p, const struct axis_dims axes[KINDS])
 /* What cuBLAS has no call for is added up by a kernel of ours. */
 struct contraction {
 	struct product product;
-	CUfunction function; /* NULL: the product */
+	struct cuda_lt_product *lt; /* with what is behind it; NULL: alone */
+	int64_t bias_at, rest_at;   /* elements into their buffers */
+	CUfunction function;        /* NULL: the product */
 	struct sum_args sums;
 };
 
@@ -206,6 +209,31 @@ static bool fill_sums(struct sum_args *s, const struct axis_dims axes[KINDS])
 	return true;
 }
 
+/* The product is the rows and columns of what is behind it, which it can do too. */
+static void bind_sum(const struct cuda_call *c, struct contraction *s)
+{
+	const struct product *p = &s->product;
+	const struct cuda_sum *sum = c->sum;
+	const int64_t *vars = c->call->vars;
+	struct cuda_lt_shape shape = { .turn_a = p->a.turn,
+				       .turn_b = p->b.turn,
+				       .rows = p->rows,
+				       .columns = p->columns,
+				       .summed = p->summed,
+				       .lead_a = p->a.lead,
+				       .lead_b = p->b.lead,
+				       .lead = p->lead };
+
+	if (!sum || p->first || p->inner_batch != 1 || p->outer_batch != 1 || p->summed == 0 ||
+	    c->call->out.numel == 0 || p->type != CUDA_R_32F || p->lead != p->rows ||
+	    sym_eval(sum->columns, vars) != p->rows || sym_eval(sum->rows, vars) != p->columns)
+		return;
+	s->lt = cuda_lt_create(c->device, &shape, sum->bias >= 0, sum->rest >= 0);
+	s->bias_at = sum->bias >= 0 ? sym_eval(sum->bias_offset, vars) : 0;
+	s->rest_at = sum->rest >= 0 ? sym_eval(sum->rest_offset, vars) : 0;
+	*c->takes_sum = s->lt != NULL;
+}
+
 static enum placing bind(const struct cuda_call *c, void **state, struct err *err)
 {
 	const struct library_call *call = c->call;
@@ -222,6 +250,7 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 	if (y->buffer >= 0 && x->dtype == call->out.dtype && y->dtype == call->out.dtype &&
 	    type_of(p, call->out.dtype) && plan(p, axes)) {
 		p->blas = cuda_blas(c->device, err);
+		bind_sum(c, s);
 		return p->blas ? ON_DEVICE : NOWHERE;
 	}
 	if (!fill_sums(&s->sums, axes))
@@ -247,7 +276,28 @@ static void *move(void *at, int64_t elements, enum dtype dtype)
 	return (char *)at + elements * (int64_t)dtype_bytes(dtype);
 }
 
-static void run(const struct cuda_call *c, void *state, void *const *buffers)
+/* False: memory lies such that the product is made alone. */
+static bool run_with_sum(const struct cuda_call *c, const struct contraction *s,
+			 void *const *buffers)
+{
+	const struct library_call *call = c->call;
+	const struct cuda_sum *sum = c->sum;
+	bool einsum = call->node->op == OP_einsum;
+	/* By columns the operands change places. */
+	const float *a = operand_start(&call->arg[einsum + 1], buffers);
+	const float *b = operand_start(&call->arg[einsum], buffers);
+	const float *bias = sum->bias >= 0 ? (const float *)buffers[sum->bias] + s->bias_at : NULL;
+	const float *rest = sum->rest >= 0 ? (const float *)buffers[sum->rest] + s->rest_at : NULL;
+	uintptr_t all = (uintptr_t)a | (uintptr_t)b | (uintptr_t)bias | (uintptr_t)rest |
+			(uintptr_t)buffers[sum->out];
+
+	if (all % CUDA_LT_ALIGNED)
+		return false;
+	cuda_lt_run(c->device, s->lt, a, b, bias, rest, buffers[sum->out]);
+	return true;
+}
+
+static void run_product(const struct cuda_call *c, void *state, void *const *buffers)
 {
 	const struct library_call *call = c->call;
 	struct device *d = c->device;
@@ -288,6 +338,26 @@ static void run(const struct cuda_call *c, void *state, void *const *buffers)
 	}
 }
 
+static void run(const struct cuda_call *c, void *state, void *const *buffers)
+{
+	struct contraction *s = state;
+
+	if (s->lt && run_with_sum(c, s, buffers))
+		return;
+	run_product(c, state, buffers);
+	if (s->lt)
+		cuda_walk(c->exe, c->kernel, buffers);
+}
+
+static void drop(struct device *d, void *state)
+{
+	struct contraction *s = state;
+
+	if (s)
+		cuda_lt_destroy(d, s->lt);
+	free(s);
+}
+
 const struct cuda_library cuda_contraction = {
-	.part = PART_CREATE, .late = true, .emit = emit, .bind = bind, .run = run
+	.part = PART_CREATE, .late = true, .emit = emit, .bind = bind, .run = run, .drop = drop
 };

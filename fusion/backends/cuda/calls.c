@@ -42,7 +42,10 @@ bool cuda_prepare_calls(struct executable *exe, struct err *err)
 	exe->calls = calloc(n, sizeof(*exe->calls));
 	exe->states = calloc(n, sizeof(*exe->states));
 	exe->late = calloc(n, sizeof(*exe->late));
-	if (!exe->libraries || !exe->on_device || !exe->calls || !exe->states || !exe->late)
+	exe->takes_sum = calloc(n, sizeof(*exe->takes_sum));
+	exe->sums = calloc(n, sizeof(*exe->sums));
+	if (!exe->takes_sum || !exe->sums || !exe->libraries || !exe->on_device || !exe->calls ||
+	    !exe->states || !exe->late)
 		return no_memory(err);
 	for (int i = 0; i < exe->lowered->n_kernels; i++)
 		if (cuda_calls(exe, i) && !library_check(&exe->lowered->kernels[i], err))
@@ -76,6 +79,8 @@ void cuda_drop_calls(struct executable *exe)
 	free(exe->calls);
 	free(exe->states);
 	free(exe->late);
+	free(exe->takes_sum);
+	free(exe->sums);
 }
 
 static void emit_texts(struct buf *out, const bool wanted[PARTS])
@@ -134,7 +139,14 @@ bool cuda_bind_call(struct executable *exe, int kernel, struct err *err)
 			  err))
 		return false;
 	call->fault = &exe->fault;
-	*c = (struct cuda_call){ .call = call, .device = exe->device, .kernel = kernel };
+	*c = (struct cuda_call){ .call = call,
+				 .device = exe->device,
+				 .kernel = kernel,
+				 .exe = exe,
+				 .takes_sum = &exe->takes_sum[kernel] };
+	exe->takes_sum[kernel] = false;
+	if (cuda_sum_behind(l, kernel, &exe->sums[kernel]))
+		c->sum = &exe->sums[kernel];
 	if (library) {
 		c->module = library->late ? exe->late[kernel] : exe->wide.module;
 		placing = library->bind(c, &exe->states[kernel], err);

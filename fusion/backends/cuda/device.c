@@ -4,6 +4,7 @@
 #include "fusion/backends/cuda/args.h"
 #include "fusion/backends/cuda/blas.h"
 #include "fusion/backends/cuda/dnn.h"
+#include "fusion/backends/cuda/lt.h"
 #include "fusion/base/buf.h"
 
 #include <stdio.h>
@@ -346,6 +347,7 @@ void cuda_device_close(struct device *d)
 		return;
 	cuda_blas_close(d->blas);
 	cuda_dnn_close(d->dnn);
+	cuda_lt_close(d);
 	if (d->fault)
 		d->api.cuMemFreeHost(d->fault);
 	if (d->stream)

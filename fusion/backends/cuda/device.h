@@ -34,6 +34,7 @@ struct device {
 	char name[96];
 	struct cuda_blas *blas;                 /* blas.h; NULL: not wanted yet */
 	struct cuda_dnn *dnn;                   /* dnn.h; NULL: not wanted yet */
+	struct cuda_lt *lt;                     /* lt.h; likewise */
 	struct cuda_fault *fault;               /* memory of the host that kernels write to */
 	bool blocking;                          /* each launch is waited for */
 	unsigned launched;                      /* kernels since the last wait */

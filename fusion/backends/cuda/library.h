@@ -18,13 +18,22 @@ enum placing { ON_DEVICE, WANTS_KERNELS, ON_HOST, NOWHERE };
 /* Which text the functions need behind library.cu. */
 enum cuda_part { PART_NONE, PART_INDEX, PART_LINE, PART_WINDOW, PART_CREATE, PARTS };
 
+struct cuda_sum;
+struct executable;
+
 /* A call that is bound, and where its functions are. */
 struct cuda_call {
 	const struct library_call *call;
 	struct device *device;
 	CUmodule module; /* NULL: it has none */
 	int kernel;      /* of the graph: in the names of functions, and for faults */
+	struct executable *exe;
+	const struct cuda_sum *sum; /* what is behind the product (lt.h); NULL: something else */
+	bool *takes_sum;            /* bind() says here that run() does it too */
 };
+
+/* cuda.c: what is behind a kernel's function, in a kernel of ours. */
+void cuda_walk(struct executable *exe, int kernel, void *const *buffers);
 
 struct cuda_library {
 	enum cuda_part part;

@@ -6,6 +6,7 @@
 
 #include "fusion/backends/cuda/launch.h"
 #include "fusion/backends/cuda/library.h"
+#include "fusion/backends/cuda/lt.h"
 
 /* The kernels of a graph, for addresses of one kind. */
 struct version {
@@ -31,6 +32,8 @@ struct executable {
 	struct cuda_call *calls;               /* likewise */
 	void **states;                         /* of on_device->bind() */
 	CUmodule *late;                        /* of ops whose functions are wanted seldom */
+	bool *takes_sum;                       /* the function does what is behind it too */
+	struct cuda_sum *sums;                 /* what that is */
 	bool looks_up;                         /* some op may find an index out of bounds */
 	struct library_fault fault;
 	int64_t *vars; /* bound */

@@ -44,12 +44,11 @@ static bool uses(const struct recording *r, const struct step *step, int buffer)
 	const struct cuda_kernel *k = &exe->wide.kernels[step->kernel];
 	const struct library_call *call = &exe->libraries[step->kernel];
 
-	if (!step->library) {
-		for (int i = 0; i < k->n_buffers; i++)
-			if (k->buffers[i] == buffer)
-				return true;
+	for (int i = 0; (!step->library || exe->takes_sum[step->kernel]) && i < k->n_buffers; i++)
+		if (k->buffers[i] == buffer)
+			return true;
+	if (!step->library)
 		return false;
-	}
 	for (int i = 0; i < call->node->n_args; i++)
 		if (call->arg[i].buffer == buffer)
 			return true;
@@ -70,7 +69,7 @@ static bool list_steps(struct recording *r)
 		}
 		if (cuda_calls(exe, k))
 			r->steps[r->n_steps++] = (struct step){ .kernel = k, .library = true };
-		if (cuda_walks(exe, k) && exe->wide.launches[k].grid[0] > 0)
+		if (cuda_walks(exe, k) && !exe->takes_sum[k] && exe->wide.launches[k].grid[0] > 0)
 			r->steps[r->n_steps++] = (struct step){ .kernel = k };
 	}
 	return true;

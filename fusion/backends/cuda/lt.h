@@ -1,0 +1,44 @@
+/* fusion/backends/cuda/lt.h -- products by cuBLASLt, with a bias and a tensor added in the
+ * same kernel.  Private to backends/cuda.
+ */
+#ifndef FUSION_BACKENDS_CUDA_LT_H
+#define FUSION_BACKENDS_CUDA_LT_H
+
+#include <cublasLt.h>
+
+#include "fusion/backends/cuda/device.h"
+
+/* What a kernel does behind its product: out = product + bias + rest. */
+struct cuda_sum {
+	int out;        /* the buffer that it writes, row by row */
+	int bias, rest; /* buffers; -1: none */
+	const struct sym *bias_offset, *rest_offset;
+	const struct sym *rows, *columns;
+};
+
+/* Whether that is all that the kernel does, in float32, and nobody else wants the
+ * product.  Such sums are rounded once an op, whoever makes them. */
+bool cuda_sum_behind(const struct lowered *l, int kernel, struct cuda_sum *sum);
+
+/* A product as cuBLAS counts it, by columns. */
+struct cuda_lt_shape {
+	cublasOperation_t turn_a, turn_b;
+	int rows, columns, summed;
+	int64_t lead_a, lead_b, lead;
+};
+
+struct cuda_lt_product;
+
+/* NULL: cuBLASLt is not installed, or has no way for it. */
+struct cuda_lt_product *cuda_lt_create(struct device *d, const struct cuda_lt_shape *shape,
+				       bool bias, bool rest);
+void cuda_lt_destroy(struct device *d, struct cuda_lt_product *p); /* NULL is fine */
+
+/* All addresses are multiples of CUDA_LT_ALIGNED. */
+enum { CUDA_LT_ALIGNED = 16 };
+void cuda_lt_run(struct device *d, const struct cuda_lt_product *p, const void *a, const void *b,
+		 const void *bias, const void *rest, void *out);
+
+void cuda_lt_close(struct device *d);
+
+#endif

@@ -1,0 +1,154 @@
+/* tests/cuda/emulator/lt.c -- a libcublasLt.so.13 that computes products of float32 with a
+ * bias and a tensor added, beside driver.c.
+ */
+#include <cublasLt.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct how {
+	int32_t turn_a, turn_b;
+	uint32_t epilogue;
+	const float *bias;
+};
+struct layout {
+	uint64_t rows, columns;
+	int64_t lead;
+};
+
+static int something;
+
+cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle)
+{
+	*handle = (cublasLtHandle_t)&something;
+	return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle)
+{
+	return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *to, cublasComputeType_t compute,
+					cudaDataType_t scale)
+{
+	*to = calloc(1, sizeof(struct how));
+	return compute == CUBLAS_COMPUTE_32F && scale == CUDA_R_32F ? CUBLAS_STATUS_SUCCESS
+								    : CUBLAS_STATUS_NOT_SUPPORTED;
+}
+
+cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t how)
+{
+	free(how);
+	return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t to,
+					      cublasLtMatmulDescAttributes_t which,
+					      const void *value, size_t bytes)
+{
+	struct how *how = (struct how *)to;
+
+	switch (which) {
+	case CUBLASLT_MATMUL_DESC_TRANSA:
+		memcpy(&how->turn_a, value, bytes);
+		break;
+	case CUBLASLT_MATMUL_DESC_TRANSB:
+		memcpy(&how->turn_b, value, bytes);
+		break;
+	case CUBLASLT_MATMUL_DESC_EPILOGUE:
+		memcpy(&how->epilogue, value, bytes);
+		break;
+	case CUBLASLT_MATMUL_DESC_BIAS_POINTER:
+		memcpy(&how->bias, value, bytes);
+		break;
+	default:
+		return CUBLAS_STATUS_NOT_SUPPORTED;
+	}
+	return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *to, cudaDataType type,
+					  uint64_t rows, uint64_t columns, int64_t lead)
+{
+	struct layout *layout = calloc(1, sizeof(*layout));
+
+	*layout = (struct layout){ rows, columns, lead };
+	*to = (cublasLtMatrixLayout_t)layout;
+	return type == CUDA_R_32F && lead >= (int64_t)rows ? CUBLAS_STATUS_SUCCESS
+							   : CUBLAS_STATUS_INVALID_VALUE;
+}
+
+cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout)
+{
+	free(layout);
+	return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *to)
+{
+	*to = (cublasLtMatmulPreference_t)&something;
+	return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference)
+{
+	return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference,
+						    cublasLtMatmulPreferenceAttributes_t which,
+						    const void *value, size_t bytes)
+{
+	return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t how,
+					      cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+					      cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+					      cublasLtMatmulPreference_t preference, int most,
+					      cublasLtMatmulHeuristicResult_t *found, int *count)
+{
+	memset(found, 0, sizeof(*found));
+	*count = 1;
+	return CUBLAS_STATUS_SUCCESS;
+}
+
+static float at(const float *x, const struct layout *l, bool turned, uint64_t i, uint64_t j)
+{
+	return turned ? x[i * (uint64_t)l->lead + j] : x[j * (uint64_t)l->lead + i];
+}
+
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, const void *alpha,
+			      const void *a, cublasLtMatrixLayout_t a_layout, const void *b,
+			      cublasLtMatrixLayout_t b_layout, const void *beta, const void *c,
+			      cublasLtMatrixLayout_t c_layout, void *d,
+			      cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t *algo,
+			      void *workspace, size_t workspace_bytes, cudaStream_t stream)
+{
+	const struct how *how = (const struct how *)desc;
+	const struct layout *la = (const struct layout *)a_layout;
+	const struct layout *lb = (const struct layout *)b_layout;
+	const struct layout *lc = (const struct layout *)c_layout;
+	const struct layout *ld = (const struct layout *)d_layout;
+	const uint64_t terms = how->turn_a == CUBLAS_OP_N ? la->columns : la->rows;
+	const bool has_rest = *(const float *)beta != 0;
+
+	if (getenv("STAND_IN_NOTES")) {
+		fprintf(stderr, "a product with what is behind it\n");
+	}
+	for (uint64_t j = 0; j < ld->columns; j++)
+		for (uint64_t i = 0; i < ld->rows; i++) {
+			double sum = 0;
+
+			for (uint64_t k = 0; k < terms; k++)
+				sum += (double)at(a, la, how->turn_a != CUBLAS_OP_N, i, k) *
+				       (double)at(b, lb, how->turn_b != CUBLAS_OP_N, k, j);
+			sum += how->epilogue & CUBLASLT_EPILOGUE_BIAS ? (double)how->bias[i] : 0;
+			sum += has_rest ? (double)at(c, lc, false, i, j) : 0;
+			((float *)d)[j * (uint64_t)ld->lead + i] = (float)sum;
+		}
+	return CUBLAS_STATUS_SUCCESS;
+}
