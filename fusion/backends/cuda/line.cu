@@ -127,7 +127,7 @@ template <class X> WORD item<X> from_lane(item<X> x, int lane)
 template <class J> WORD typename J::S scan_block(typename J::S x, typename J::S *all)
 {
 	typedef typename J::S S;
-	__shared__ char room[32 * sizeof(S)];
+	__shared__ __align__(16) char room[32 * sizeof(S)];
 	S *const warps = (S *)room, before = J::first();
 	const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 
@@ -204,7 +204,7 @@ template <class X, class Y, class J> WORD void scan_lines(const line_args &a)
 template <class X, class Y, class J> WORD void reduce(const line_args &a)
 {
 	typedef typename J::S S;
-	__shared__ char room[32 * sizeof(S)];
+	__shared__ __align__(16) char room[32 * sizeof(S)];
 	S *const warps = (S *)room, best = J::first();
 	i64 to;
 	const typename X::mem *in = (const typename X::mem *)a.in + line_start(a, blockIdx.x, &to);
