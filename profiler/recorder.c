@@ -65,14 +65,19 @@ static void on_eager_op(void *self, const char *name, int line)
 }
 
 /* What the device runs for it is found by this id: the place of what will be told. */
-static void on_launching(void *self, bool library, bool generated)
+static void on_launching(void *self, bool library)
 {
 	struct recorder *r = self;
 
 	r->library = library;
-	r->generated = generated;
+	r->kernels = 0;
 	if (r->device && library)
 		device_trace_push(r->device, r->n < r->limit ? (uint32_t)r->n + 1 : 0);
+}
+
+static void on_ran(void *self, int kernels)
+{
+	((struct recorder *)self)->kernels = kernels;
 }
 
 static void on_launched(void *self, int graph, int kernel, int64_t begin_ns, int64_t end_ns)
@@ -89,8 +94,7 @@ static void on_launched(void *self, int graph, int kernel, int64_t begin_ns, int
 			       .kernel = kernel,
 			       .op = eager ? r->op : NULL,
 			       .line = eager ? r->line : 0,
-			       .library = r->library,
-			       .generated = r->generated,
+			       .kernels = r->kernels,
 			       .correlation = ++r->correlation });
 }
 
@@ -244,6 +248,7 @@ bool recorder_lane_for(struct recorder *r, struct lane *lane, const int64_t *n, 
 {
 	struct fusion_observer observer = { .self = r,
 					    .launching = on_launching,
+					    .ran = on_ran,
 					    .launched = on_launched,
 					    .phase = on_phase,
 					    .eager_op = on_eager_op,

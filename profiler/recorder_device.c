@@ -1,9 +1,9 @@
 /* profiler/recorder_device.c -- what the device ran, laid to the launches it came from.
  *
- * A library's kernels, copies and sets carry the id of their launch.  Generated
- * kernels come in the order of their launches, one for each: records of their calls
- * would cost every launch 0.2 us more.  Where the two lists are not of one length,
- * names decide; what stays over, or has another's name, is counted as doubtful.
+ * What a library runs, copies and sets carry the id of their launch.  Kernels of our own
+ * come in the order of their launches, as many for each as were counted: records of
+ * their calls would cost every launch 0.2 us more.  Where the two sums differ names
+ * decide; what stays over, or has another's name, is counted as doubtful.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -24,76 +24,85 @@ static bool on_device(const struct wire_event *e)
 	return e->kind == TIMELINE_KERNEL || e->kind == TIMELINE_COPY || e->kind == TIMELINE_SET;
 }
 
-/* "k0", "k17": of a generated kernel. */
-static bool is_numbered(const char *symbol)
+/* The number in "k17", a generated kernel, or in "l17_sort", one of an op; -1: it is not
+ * of our own. */
+static int number_of(const char *symbol)
 {
-	size_t digits = 1;
+	char *end;
+	long n;
 
-	while (isdigit((unsigned char)symbol[digits]))
-		digits++;
-	return symbol[0] == 'k' && digits > 1 && symbol[digits] == '\0';
+	if ((symbol[0] != 'k' && symbol[0] != 'l') || !isdigit((unsigned char)symbol[1]))
+		return -1;
+	n = strtol(symbol + 1, &end, 10);
+	return *end == (symbol[0] == 'k' ? '\0' : '_') && n < 1 << 20 ? (int)n : -1;
 }
 
-/* Whether the launch may have run a kernel of this name.  A graph that runs in pieces
- * numbers its kernels through, its pieces theirs from 0. */
-static bool may_be(const struct lane *lane, const struct told *t, const char *symbol)
+static int own_number(struct recorder *r, const struct wire_event *e)
 {
-	struct fusion_graph_info info;
-	char own[24];
-
-	if (!is_numbered(symbol))
-		return false;
-	if (t->graph < 0 || t->graph >= fusion_graph_count(lane->session))
-		return true;
-	info = fusion_graph(lane->session, t->graph);
-	snprintf(own, sizeof(own), "k%d", t->kernel);
-	return info.n_pieces != 1 || strcmp(own, symbol) == 0;
+	return e->kind == TIMELINE_KERNEL ? number_of(device_trace_symbol(r->device, e->name)) : -1;
 }
 
-/* Whether the event's id says whose it is.  With records of the driver's calls generated
- * kernels behind a library's have one too. */
+/* Whether the event's id says whose it is.  With records of the driver's calls kernels of
+ * our own behind a library's have one too. */
 static bool by_id(struct recorder *r, const struct wire_event *e)
 {
-	return e->external && !(e->kind == TIMELINE_KERNEL &&
-				is_numbered(device_trace_symbol(r->device, e->name)));
+	return e->external && own_number(r, e) < 0;
 }
 
-static bool is_generated(const struct told *t)
+/* Whether the launch may have run a kernel of this number.  A graph that runs in pieces
+ * numbers its kernels through, its pieces theirs from 0. */
+static bool may_be(const struct lane *lane, const struct told *t, int number)
 {
-	return told_is_launch(t) && t->generated;
+	if (t->graph < 0 || t->graph >= fusion_graph_count(lane->session))
+		return true;
+	return fusion_graph(lane->session, t->graph).n_pieces != 1 || t->kernel == number;
 }
 
-/* Generated kernels, in their order. */
-static void lay_generated(struct recorder *r, const struct lane *lane, struct laid *l)
+/* The launch at or behind `at` that a kernel is laid to; r->n: there is none. */
+static int find_launch(const struct recorder *r, const struct lane *lane, int at, int left,
+		       bool alike, int number)
 {
-	int64_t kernels = 0, launches = 0;
-	int at = 0;
+	for (; at < r->n; left = 0, at++) {
+		const struct told *t = &r->told[at];
+		int kernels = left ? left : told_is_launch(t) ? t->kernels : 0;
+
+		if (kernels > 0 && (alike || may_be(lane, t, number)))
+			return at;
+	}
+	return at;
+}
+
+/* Kernels of our own, in their order. */
+static void lay_own(struct recorder *r, const struct lane *lane, struct laid *l)
+{
+	int64_t seen = 0, launched = 0, laid = 0;
+	int at = 0, left = 0; /* the launch under way, and kernels that it has still to come */
 	bool alike;
 
 	for (size_t i = 0; i < l->n; i++)
-		kernels += l->events[i].kind == TIMELINE_KERNEL && !by_id(r, &l->events[i]);
+		seen += own_number(r, &l->events[i]) >= 0;
 	for (int i = 0; i < r->n; i++)
-		launches += is_generated(&r->told[i]);
-	alike = kernels == launches;
+		launched += told_is_launch(&r->told[i]) ? r->told[i].kernels : 0;
+	alike = seen == launched;
 	for (size_t i = 0; i < l->n; i++) {
-		const char *symbol = device_trace_symbol(r->device, l->events[i].name);
-		int next = at;
+		int number = own_number(r, &l->events[i]), next;
 
-		if (l->events[i].kind != TIMELINE_KERNEL || by_id(r, &l->events[i]))
+		if (number < 0) {
+			r->doubtful += l->events[i].kind == TIMELINE_KERNEL && l->of[i] < 0;
 			continue;
-		while (next < r->n && !(is_generated(&r->told[next]) &&
-					(alike || may_be(lane, &r->told[next], symbol))))
-			next++;
+		}
+		next = find_launch(r, lane, at, left, alike, number);
 		if (next == r->n) { /* nobody's: the search goes on from where it was */
 			r->doubtful++;
 			continue;
 		}
-		r->doubtful += alike && !may_be(lane, &r->told[next], symbol);
+		r->doubtful += alike && !may_be(lane, &r->told[next], number);
+		left = (next == at && left ? left : r->told[next].kernels) - 1;
+		at = left ? next : next + 1;
 		l->of[i] = next;
-		at = next + 1;
-		launches--;
+		laid++;
 	}
-	r->doubtful += launches; /* that nothing was seen of */
+	r->doubtful += launched - laid; /* that nothing was seen of */
 }
 
 /* A library's, by their ids. */
@@ -191,7 +200,7 @@ bool recorder_write_device(struct recorder *r, const struct recorded_lane *at, s
 	if (!l.of)
 		return err_set(err, ERR_MEMORY, "out of memory for the timeline");
 	lay_libraries(r, &l);
-	lay_generated(r, at->lane, &l);
+	lay_own(r, at->lane, &l);
 	ok = write(r, at, &l, err);
 	free(l.of);
 	return ok;

@@ -14,7 +14,7 @@ struct told {
 	int graph, kernel; /* of a kernel; graph -1: eager, of `op` */
 	const char *op;
 	int line;
-	bool library, generated; /* observer.h, launching() */
+	int kernels; /* of our own that ran for it on a device: observer.h, ran() */
 	uint32_t correlation;
 };
 
@@ -34,7 +34,8 @@ struct recorder {
 	bool broken;    /* the lane has breaks */
 	const char *op; /* the eager op under way */
 	int line;
-	bool library, generated; /* of the launch under way */
+	bool library; /* of the launch under way, as the next */
+	int kernels;
 	uint32_t correlation, phases[TIMELINE_KIND_COUNT];
 	VEC(struct known_name) names;
 

@@ -63,6 +63,9 @@ struct backend {
 	struct device *(*open)(struct err *err);
 	void (*close)(struct device *device); /* NULL is fine; after all executables */
 	const struct device_memory *(*memory)(struct device *device);
+	/* Kernels of its own, no library's, that it has launched there so far; NULL: it
+	 * does not count. */
+	int64_t (*launches)(const struct device *device);
 
 	/* Whether it makes a kernel for the node, of a graph as it was captured
 	 * (composites whole).  If not: *by_type where the op would do with another

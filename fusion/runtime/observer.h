@@ -36,9 +36,11 @@ struct fusion_symbol {
 struct fusion_observer {
 	void *self;
 	void (*compiled)(void *self, int graph, int64_t compile_ns, int kernels, bool cached);
-	/* A launch begins, and has ended.  `library`: it calls an op's own function, and
-	 * `generated`: a generated kernel runs, behind that where there are both. */
-	void (*launching)(void *self, bool library, bool generated);
+	/* A launch begins, and has ended.  `library`: it calls an op's own function. */
+	void (*launching)(void *self, bool library);
+	/* Told before launched(): of a device, how many kernels ran for it that are the
+	 * backend's own, generated or an op's, in the order of their launches. */
+	void (*ran)(void *self, int kernels);
 	void (*launched)(void *self, int graph, int kernel, int64_t begin_ns, int64_t end_ns);
 	void (*phase)(void *self, enum fusion_phase phase, int64_t begin_ns, int64_t end_ns);
 	void (*recompiled)(void *self, const char *frame, const char *reason);

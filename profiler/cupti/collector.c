@@ -185,14 +185,16 @@ static bool wanted(const struct collector_options *o, CUpti_ActivityKind kind)
 	}
 }
 
-/* Copies and sets of an op that runs on the host are the driver's calls. */
-static void enable_copies(struct collector *c)
+/* Copies and sets of an op that runs on the host are the driver's calls; so are some
+ * launches of libraries. */
+static void enable_calls(struct collector *c)
 {
 	static const CUpti_CallbackId calls[] = {
 		CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2,
 		CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2,
 		CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoDAsync_v2,
 		CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async,
+		CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, /* a library's, never ours */
 	};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
@@ -215,7 +217,7 @@ static bool enable(struct collector *c, char *why, size_t why_bytes)
 		return false;
 	}
 	if (c->options.external && !c->options.api && c->enable_call)
-		enable_copies(c);
+		enable_calls(c);
 	c->cuptiActivityFlushPeriod(FLUSH_MS);
 	return true;
 }

@@ -84,6 +84,22 @@ test('what a library runs is laid to the op that called it, by its external id',
     }
 });
 
+test('an op of several kernels of our own has them all, and no other\'s', { skip: without }, async () => {
+    const sorts = workload('    y = torch.sort(x)[0]\n    z = torch.sort(y * 2)[0]\n    return torch.cumsum(z, 0), torch.sort(z)[0]',
+        { device: 'cuda', modes: ['eager', 'static'], calls: [[{ random: { shape: [4, 5000], dtype: 'float32', kind: 'randn', seed: 0 } }]] });
+    const { id, error } = await waitFor(server, (await postRun(server, sorts)).body.id);
+    assert.equal(error, null);
+    for (const mode of ['eager', 'static']) {
+        const v = await view(server, id, `mode=${mode}`);
+        const launches = v.slices.filter((s) => s.kind === 'launch');
+        assert.ok(kernels(v).length > launches.length, `${kernels(v).length} of ${launches.length} launches`);
+        assert.equal(v.facts.doubtful, 0);
+        const of = (line) => kernels(v).filter((k) => v.names[k.name].lines?.includes(line)).length;
+        assert.ok(of(4) > 0 && of(5) >= of(4));
+        for (const k of kernels(v)) assert.equal(launches.filter((l) => l.correlation === k.correlation).length, 1);
+    }
+});
+
 test('records that were dropped, or have no times, are counted', { skip: without }, async () => {
     const other = await start({ FAKE_DROPPED: '5', FAKE_TIMELESS: '2' });
     try {

@@ -312,6 +312,11 @@ static const struct device_memory *memory(struct device *d)
 	return &d->memory;
 }
 
+static int64_t launches(const struct device *d)
+{
+	return d->launches;
+}
+
 const struct backend backend_cuda = {
 	.name = "cuda",
 	.purpose = "CUDA C through NVRTC on an NVIDIA GPU, a kernel for each group of ops",
@@ -320,6 +325,7 @@ const struct backend backend_cuda = {
 	.open = cuda_device_open,
 	.close = cuda_device_close,
 	.memory = memory,
+	.launches = launches,
 	.on_host = on_host,
 	.compile = compile,
 	.bind = bind,

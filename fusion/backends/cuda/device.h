@@ -29,6 +29,7 @@ struct device {
 	CUdevice handle;
 	CUcontext context;
 	CUstream stream;
+	int64_t launches;                  /* cuLaunchKernel() of our own */
 	int multiprocessors, architecture; /* 90: sm_90 */
 	int shared_bytes;                  /* that a block may have, on request */
 	char name[96];

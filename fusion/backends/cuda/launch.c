@@ -165,6 +165,7 @@ void launch_run(struct launch *l, struct device *d, void *const *buffers)
 	if (l->grid[0] == 0)
 		return;
 	launch_point(l, buffers);
+	d->launches++;
 	result = d->api.cuLaunchKernel(l->function, l->grid[0], l->grid[1], 1, l->block[0],
 				       l->block[1], 1, l->shared_bytes, d->stream, l->params, NULL);
 	if (__builtin_expect(result != CUDA_SUCCESS || d->blocking, 0))

@@ -102,11 +102,13 @@ void cuda_start(const struct cuda_call *c, CUfunction f, int64_t blocks, unsigne
 	struct device *d = c->device;
 	void *params[] = { args };
 
-	if (blocks > 0)
-		cuda_check(d,
-			   d->api.cuLaunchKernel(f, (unsigned)blocks, 1, 1, threads, 1, 1, 0,
-						 d->stream, params, NULL),
-			   c->call->node->fx);
+	if (blocks <= 0)
+		return;
+	d->launches++;
+	cuda_check(d,
+		   d->api.cuLaunchKernel(f, (unsigned)blocks, 1, 1, threads, 1, 1, 0, d->stream,
+					 params, NULL),
+		   c->call->node->fx);
 }
 
 int64_t cuda_blocks(const struct cuda_call *c, int64_t points)

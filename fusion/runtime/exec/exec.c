@@ -307,24 +307,34 @@ void exec_copy_output(const struct exec *e, int index, struct tensor *const *inp
 		device->copy(device->self, at, e->buffers[out->buffer], bytes);
 }
 
-void exec_launching(const struct exec *e, int kernel, const struct fusion_observer *observer)
+static int64_t own_launches(const struct exec *e)
 {
-	const struct kernel *k = &e->lowered->kernels[kernel];
+	return e->backend->launches ? e->backend->launches(e->env->backend_env.device) : 0;
+}
 
+int64_t exec_launching(const struct exec *e, int kernel, const struct fusion_observer *observer)
+{
 	if (observer->launching)
-		observer->launching(observer->self, k->library != NULL, k->form != FORM_LIBRARY);
+		observer->launching(observer->self, e->lowered->kernels[kernel].library != NULL);
+	return own_launches(e);
+}
+
+void exec_ran(const struct exec *e, int64_t before, const struct fusion_observer *observer)
+{
+	if (observer->ran && e->backend->launches)
+		observer->ran(observer->self, (int)(own_launches(e) - before));
 }
 
 /* One watched launch: the kernel's time apart from what surrounds it. */
 static void launch_observed(struct exec *e, int k, bool backward,
 			    const struct fusion_observer *observer, int graph)
 {
-	int64_t before = clock_ns(), begin, end;
+	int64_t before = clock_ns(), had = exec_launching(e, k, observer), begin, end;
 
-	exec_launching(e, k, observer);
 	begin = clock_ns();
 	e->backend->launch(e->executable, k, e->buffers, e->env->pool, backward);
 	end = clock_ns();
+	exec_ran(e, had, observer);
 	if (observer->launched)
 		observer->launched(observer->self, graph, e->first_kernel + k, begin, end);
 	if (observer->phase) {

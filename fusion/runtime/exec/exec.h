@@ -161,8 +161,10 @@ void exec_place_given(const struct exec *e, struct tensor **outputs, struct tens
 /* exec.c, for exec_step.c: one launch, watched or not. */
 void exec_launch(struct exec *e, int kernel, bool backward, const struct fusion_observer *observer,
 		 int graph);
-/* exec.c, for record/: tells the observer that a launch begins. */
-void exec_launching(const struct exec *e, int kernel, const struct fusion_observer *observer);
+/* exec.c, for record/: tells the observer that a launch begins, and what ran for it;
+ * the former's result is for the latter. */
+int64_t exec_launching(const struct exec *e, int kernel, const struct fusion_observer *observer);
+void exec_ran(const struct exec *e, int64_t before, const struct fusion_observer *observer);
 bool exec_starts_backward(const struct exec *e, struct tensor *const *inputs);
 struct tensor *exec_output_tensor(const struct exec *e, int index, struct err *err);
 void exec_copy_output(const struct exec *e, int index, struct tensor *const *inputs,

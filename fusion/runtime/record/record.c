@@ -318,12 +318,12 @@ static void replay_watched(struct record *r, bool backward, const struct fusion_
 	struct exec *e = r->exec;
 
 	for (int k = 0; k < e->lowered->n_kernels; k++, backward = !backward) {
-		int64_t before = clock_ns(), begin, end;
+		int64_t before = clock_ns(), had = exec_launching(e, k, observer), begin, end;
 
-		exec_launching(e, k, observer);
 		begin = clock_ns();
 		e->backend->replay(r->recording, k, e->env->pool, backward);
 		end = clock_ns();
+		exec_ran(e, had, observer);
 		if (observer->launched)
 			observer->launched(observer->self, graph, e->first_kernel + k, begin, end);
 		if (observer->phase) {
