@@ -76,7 +76,7 @@ void rewrite_free_name(const struct rewrite *r, const char *wanted, char out[32]
 {
 	snprintf(out, 32, "%s", wanted);
 	for (int i = 1; strstr(r->source, out) && i < 1000; i++)
-		snprintf(out, 32, "%.20s_%d", wanted, i);
+		snprintf(out, 32, "%.19s_%d", wanted, i);
 }
 
 static bool find_in(const struct rewrite *r, enum node_kind kind, const struct node *function,
