@@ -17,7 +17,7 @@ suite() {
 	shift
 	log=$(mktemp "$logs/XXXXXX")
 	began=$SECONDS
-	"$@" >"$log" 2>&1 </dev/null
+	timeout 900 "$@" >"$log" 2>&1 </dev/null
 	status=$?
 	p=$(sed -n -e 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' -e 's/^# pass \([0-9]*\)/\1/p' -e 's/^\([0-9]*\) passed, [0-9]* failed.*/\1/p' "$log" | tail -n 1)
 	f=$(sed -n -e 's/^\[  FAILED  \] \([0-9]*\) test.*/\1/p' -e 's/^# fail \([0-9]*\)/\1/p' -e 's/^[0-9]* passed, \([0-9]*\) failed.*/\1/p' "$log" | tail -n 1)
