@@ -41,9 +41,10 @@ PROGRAMS = {
     "extremes": ("torch.argmax(a), torch.argmax(a, 1), torch.argmin(a, 0), torch.argmax(b, 1), torch.argmin(b.t()), torch.argmax(c, 1), torch.argmax(a * math.nan, 1)",
                  [tensor(6, 500), ints(4, 300, high=5), tensor(3, 4, 9, dtype="float64")]),
     "sorts": ("torch.sort(a, 1)[0], torch.sort(a, 1)[1], torch.sort(a, 0, descending=True)[1], torch.sort(b, 1)[1], torch.sort(b, 1, descending=True)[1], "
-              "torch.topk(a, 3, 1)[0], torch.topk(a, 3, 0, largest=False)[1], torch.sort(torch.where(a > 1, math.nan, a), 1)[1], torch.sort(a.half(), 1)[0]",
+              "torch.topk(a, 3, 1)[0], torch.topk(a, 3, 0, largest=False)[1], torch.sort(torch.where(a > 1, math.nan, a), 1)[1], torch.sort(a.half(), 1)[0], torch.sort(a.double(), 1)[1], torch.sort((b - 4).int(), 1, descending=True)[0], torch.sort(a > 0, 1)[1], "
+              "torch.sort(torch.where(a > 1, math.nan, a), 1, descending=True)[1], torch.sort(torch.where(a > 0, -math.inf, a * 0), 1)[1]",
               [tensor(6, 77), ints(4, 100, high=9), tensor(1)]),
-    "sorts_long": ("torch.sort(a)[0], torch.sort(b)[1], torch.topk(a, 9)[0], torch.sort(c, 1, descending=True)[1]",
+    "sorts_long": ("torch.sort(a)[0], torch.sort(b)[1], torch.topk(a, 9)[0], torch.sort(c, 1, descending=True)[1], torch.sort(a.double())[1]",
                    [tensor(9000), ints(5000, high=50), tensor(2, 4097)]),
     "windows": ("F.max_pool2d(a, 3, 2, 1), F.avg_pool2d(a, 3, 2, 1), F.avg_pool2d(a, (2, 3), count_include_pad=False), F.max_pool2d(a, 3, 1, 1, 2), "
                 "F.adaptive_avg_pool2d(a, 5), F.adaptive_max_pool2d(a, (3, 4)), F.unfold(a, 3, 1, 1, 2), F.max_pool2d(a.transpose(2, 3), 2), F.avg_pool2d(a.bfloat16(), 2)",

@@ -254,6 +254,22 @@ template <class X> WORD unsigned long long sort_key(typename X::mem memory, bool
 	}
 	return descending ? ~key : key;
 }
+// The same of elements of up to 32 bits: with its place behind it, it is one number.
+template <class X> WORD u32 short_key(typename X::mem memory, bool descending)
+{
+	const typename X::wide x = X::get(memory);
+	u32 key;
+
+	if constexpr (X::floats) {
+		const f32 value = x == 0 ? 0 : (f32)x;
+		const u32 bits = __float_as_uint(value);
+
+		key = value != value ? ~0u : bits >> 31 ? ~bits : bits | 1u << 31;
+	} else {
+		key = (u32)x ^ 1u << 31;
+	}
+	return descending ? ~key : key;
+}
 WORD bool goes_first(unsigned long long key, u32 place, unsigned long long other, u32 there)
 {
 	return key < other || (key == other && place < there);
@@ -270,18 +286,25 @@ WORD void put_sorted(const line_args &a, i64 from, i64 to, i64 i, u32 place)
 		((typename Y::mem *)a.out)[to + i * a.inner] =
 		    ((const typename X::mem *)a.in)[from + in_line(a, place)];
 }
-// Sorts elements [first, first + n) of a line in shared memory (bitonic; blockDim.x
-// is half of n, a power of two); what is beyond the line goes last.
+// Sorts elements [first, first + n) of a line in shared memory (bitonic; n is a power of
+// two); what is beyond the line goes last.
 template <class X>
 WORD void sort_run(const line_args &a, i64 from, i64 first, u32 n, unsigned long long *keys, u32 *places)
 {
 	const typename X::mem *in = (const typename X::mem *)a.in + from;
+	constexpr bool together = sizeof(typename X::mem) <= 4; // key and place are one number
 
 	for (u32 i = threadIdx.x; i < n; i += blockDim.x) {
 		const bool inside = first + i < a.length;
 
-		keys[i] = inside ? sort_key<X>(in[in_line(a, first + i)], a.descending) : ~0ull;
-		places[i] = inside ? (u32)(first + i) : 0xffffffffu;
+		if constexpr (together) {
+			keys[i] = inside ? (unsigned long long)short_key<X>(in[in_line(a, first + i)], a.descending) << 32 |
+					       (u32)(first + i)
+					 : ~0ull;
+		} else {
+			keys[i] = inside ? sort_key<X>(in[in_line(a, first + i)], a.descending) : ~0ull;
+			places[i] = inside ? (u32)(first + i) : 0xffffffffu;
+		}
 	}
 #pragma unroll 1
 	for (u32 size = 2; size <= n; size *= 2)
@@ -290,20 +313,30 @@ WORD void sort_run(const line_args &a, i64 from, i64 first, u32 n, unsigned long
 			__syncthreads();
 			for (u32 t = threadIdx.x; t < n / 2; t += blockDim.x) {
 				const u32 i = 2 * t - (t & (step - 1)), j = i + step;
+				const unsigned long long mine = keys[i], other = keys[j];
 				const bool up = (i & size) == 0;
 
-				if (goes_first(keys[j], places[j], keys[i], places[i]) == up) {
-					const unsigned long long key = keys[i];
+				if (together ? (other < mine) != up
+					     : goes_first(other, places[j], mine, places[i]) != up)
+					continue;
+				keys[i] = other;
+				keys[j] = mine;
+				if constexpr (!together) {
 					const u32 place = places[i];
 
-					keys[i] = keys[j];
 					places[i] = places[j];
-					keys[j] = key;
 					places[j] = place;
 				}
 			}
 		}
 	__syncthreads();
+	if constexpr (together) {
+		for (u32 i = threadIdx.x; i < n; i += blockDim.x) {
+			places[i] = (u32)keys[i];
+			keys[i] >>= 32;
+		}
+		__syncthreads();
+	}
 }
 // Lines of up to SORT_RUN elements: a block each.
 template <class X, class Y, bool INDICES> WORD void sort_short(const line_args &a)
