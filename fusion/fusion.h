@@ -154,7 +154,7 @@ struct fusion_recording {       /* mode graphs: what became of a graph's launche
 	int made, refused;      /* recordings: of a graph that runs in pieces one each */
 	const char *why_not;    /* of the first that was refused, it runs as in static; NULL */
 	int direct;             /* of the recordings made: replayed kernel by kernel */
-	const char *why_direct; /* of the first such: it would not pay, say; NULL */
+	const char *why_direct; /* of the first such: some op runs on the host, say; NULL */
 	const char *because;    /* why there had to be a new one: as fusion_entry_info.reason */
 	int64_t record_ns;
 	int64_t replays;        /* of all its recordings */

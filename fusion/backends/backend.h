@@ -121,7 +121,7 @@ struct backend {
 	 * of launch(), to the bit; fault() tells of it likewise. */
 	void (*replay)(struct recording *r, int kernel, struct pool *pool, bool backward);
 
-	/* Why replay() launches kernel by kernel (one thing would take longer, or cannot
+	/* Why replay() launches kernel by kernel (one thing cannot
 	 * be made), owned by the recording and known once it was replayed; NULL: it does
 	 * not.  NULL of backends that have nothing else. */
 	const char *(*why_direct)(const struct recording *r);

@@ -3,7 +3,7 @@
     python3 tests/bench/torch_gpu.py build/breakeven [--rounds 3] [--only TEXT] [--check] [--training]
 
 Each row runs in torch eager, torch.compile(dynamic=False) and mode "reduce-overhead", and
-in eager, static and dynamic of `breakeven run` on device cuda, on numbers of the same
+in eager, static, dynamic and graphs of `breakeven run` on device cuda, on numbers of the same
 kind.  PyTorch's time is the mean of a batch of calls between two CUDA events, the median
 of 7 batches; ours is the report's median.  Within a round the two sides follow each
 other; a ratio is ours over theirs of one round, and the median is printed with the
@@ -25,7 +25,7 @@ import torch_cpu
 
 tensor = torch_blocks.tensor
 PREFIX = torch_blocks.PREFIX
-MODES = ("eager", "static", "dynamic")
+MODES = ("eager", "static", "dynamic", "graphs")
 ROWS = {f"chain_{n}": (lambda n=n: torch_cpu.chain(n), [tensor(8, 16)]) for n in (1, 5, 10, 15, 20, 25, 30)}
 ROWS |= {f"chain_30_2^{k}": (lambda: torch_cpu.chain(30), [tensor(1 << k)]) for k in (20, 24, 27)}
 
@@ -229,12 +229,12 @@ def main():
         training(arguments.binary)
         return
     slower = []
-    print("us a call (ours eager, static, dynamic | torch eager, static, graphs); static over torch static, over its best")
+    print("us a call (ours eager, static, dynamic, graphs | torch eager, static, graphs); static over torch static, over its best")
     for name in ROWS:
         if arguments.only not in name:
             continue
         row = measure(arguments.binary, name, arguments.rounds)
-        print("%-18s %8.2f %8.2f %8.2f | %8.2f %8.2f %8.2f  %.3f (%.3f-%.3f)  %.3f (%.3f-%.3f)" % (
+        print("%-18s %8.2f %8.2f %8.2f %8.2f | %8.2f %8.2f %8.2f  %.3f (%.3f-%.3f)  %.3f (%.3f-%.3f)" % (
             name, *[middle(row["ours"][m]) for m in MODES], *[middle(t) for t in row["theirs"].values()], *row["static"], *row["best"]) + (
             "  %.3f of a copy" % (row["copy"] / middle(row["ours"]["static"])) if row["copy"] else ""), flush=True)
         if row["best"][0] > 1:

@@ -227,16 +227,16 @@ test("guards belong to their graph, inputs come from the nodes", () => {
 
 test("a recording is told in sentences, and what could not be recorded with the reason", () => {
   const none = { made: 0, refused: 0, why_not: null, because: null, direct: 0, why_direct: null, replays: 0, pointed: 0, guards_left_out: 0, why_guards: null, held_bytes: 0 };
-  const made = { ...none, made: 1, replays: 7, pointed: 2, guards_left_out: 5, held_bytes: 512, because: "x.size(0) is 5, was 4", direct: 1, why_direct: "a CUDA graph of one kernel takes longer" };
+  const made = { ...none, made: 1, replays: 7, pointed: 2, guards_left_out: 5, held_bytes: 512, because: "x.size(0) is 5, was 4", direct: 1, why_direct: "cumsum runs on the host, between two copies" };
   const refused = { ...none, refused: 1, why_not: "the backend b cannot record launches", why_guards: "it prints" };
   const [a, b, c] = graphRows({ graphs: [{ recording: made, backward_recording: { ...made, made: 2, because: null } }, { recording: refused }, {}] });
   assert.deepEqual(a.recording, [
     "1 recording, replayed 7 times; 2 pointers set anew; 512 B held between calls",
-    "Launched kernel by kernel: a CUDA graph of one kernel takes longer",
+    "Launched kernel by kernel: cumsum runs on the host, between two copies",
     "Recorded anew: x.size(0) is 5, was 4",
     "Guards of the program's objects left out in 5 calls",
     "Backward: 2 recordings, replayed 7 times; 2 pointers set anew; 512 B held between calls",
-    "Backward: 1 recording launched kernel by kernel: a CUDA graph of one kernel takes longer",
+    "Backward: 1 recording launched kernel by kernel: cumsum runs on the host, between two copies",
   ]);
   assert.deepEqual(b.recording, [
     "Not recorded, runs as in static: the backend b cannot record launches",

@@ -17,6 +17,20 @@ static void *find(void *library, const char *name)
 	return library ? dlsym(library, name) : NULL;
 }
 
+/* As large as cuBLAS's own would be, which it takes from the stream where it is
+ * captured: a graph with memory of its own cannot stand in another.  Without memory for
+ * it cuBLAS does as it likes. */
+static void give_workspace(struct cuda_blas *b, struct device *d, void *set)
+{
+	typeof(&cublasSetWorkspace) set_workspace;
+
+	memcpy(&set_workspace, &set, sizeof(set));
+	d->workspace_bytes = (size_t)(d->architecture >= 90 ? 32 : 4) << 20;
+	d->workspace = cuda_take(d, d->workspace_bytes);
+	if (d->workspace)
+		set_workspace(b->handle, (void *)d->workspace, d->workspace_bytes);
+}
+
 static bool start(struct cuda_blas *b, struct device *d, struct err *err)
 {
 	void *library = cuda_open_library("libcublas.so");
@@ -24,7 +38,8 @@ static bool start(struct cuda_blas *b, struct device *d, struct err *err)
 	typeof(&cublasSetStream) set_stream;
 	void *found[] = { find(library, TEXT(cublasCreate)), find(library, TEXT(cublasSetStream)),
 			  find(library, TEXT(cublasGemmStridedBatchedEx)),
-			  find(library, TEXT(cublasDestroy)) };
+			  find(library, TEXT(cublasDestroy)),
+			  find(library, TEXT(cublasSetWorkspace)) };
 
 	for (size_t i = 0; i < sizeof(found) / sizeof(found[0]); i++)
 		if (!found[i])
@@ -38,6 +53,7 @@ static bool start(struct cuda_blas *b, struct device *d, struct err *err)
 	if (create(&b->handle) != CUBLAS_STATUS_SUCCESS ||
 	    set_stream(b->handle, d->stream) != CUBLAS_STATUS_SUCCESS)
 		return err_set(err, ERR_DEVICE, "cuBLAS does not start on %s", d->name);
+	give_workspace(b, d, found[4]);
 	return true;
 }
 

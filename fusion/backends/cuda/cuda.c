@@ -54,16 +54,17 @@ static bool find_functions(struct executable *exe, struct version *v, struct err
 
 	for (int i = 0; i < exe->lowered->n_kernels; i++) {
 		struct launch *l = &v->launches[i];
+		CUfunction function;
 		char name[32];
 
 		if (!cuda_walks(exe, i))
 			continue;
 		snprintf(name, sizeof(name), "k%d", i);
-		if (!launch_create(l, &v->kernels[i], err))
-			return false;
-		if (!cuda_check(d, d->api.cuModuleGetFunction(&l->function, v->module, name),
+		if (!cuda_check(d, d->api.cuModuleGetFunction(&function, v->module, name),
 				"cuModuleGetFunction"))
 			return cuda_device_fault(d, err);
+		if (!launch_create(l, &v->kernels[i], function, d, err))
+			return false;
 		if (exe->lowered->kernels[i].n_slots > 0 && !v->kernels[i].registers)
 			cuda_check(d,
 				   d->api.cuFuncSetAttribute(

@@ -350,6 +350,7 @@ void cuda_device_close(struct device *d)
 	cuda_lt_close(d);
 	if (d->fault)
 		d->api.cuMemFreeHost(d->fault);
+	cuda_release(d, d->workspace, d->workspace_bytes);
 	if (d->stream)
 		d->api.cuStreamDestroy(d->stream);
 	if (d->context)

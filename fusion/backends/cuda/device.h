@@ -33,10 +33,12 @@ struct device {
 	int multiprocessors, architecture; /* 90: sm_90 */
 	int shared_bytes;                  /* that a block may have, on request */
 	char name[96];
-	struct cuda_blas *blas;                 /* blas.h; NULL: not wanted yet */
-	struct cuda_dnn *dnn;                   /* dnn.h; NULL: not wanted yet */
-	struct cuda_lt *lt;                     /* lt.h; likewise */
-	struct cuda_fault *fault;               /* memory of the host that kernels write to */
+	struct cuda_blas *blas;   /* blas.h; NULL: not wanted yet */
+	struct cuda_dnn *dnn;     /* dnn.h; NULL: not wanted yet */
+	struct cuda_lt *lt;       /* lt.h; likewise */
+	struct cuda_fault *fault; /* memory of the host that kernels write to */
+	uint64_t workspace;       /* of cuBLAS */
+	size_t workspace_bytes;
 	bool blocking;                          /* each launch is waited for */
 	unsigned launched;                      /* kernels since the last wait */
 	struct suspect suspects[CUDA_SUSPECTS]; /* the last of them, in a ring */

@@ -256,7 +256,7 @@ static enum dtype wide_dtype(const struct inst *inst)
 				: DTYPE_F64;
 }
 
-/* struct j<n>: the reduction as a type that the words of join.cu take. */
+/* struct j<n>: the reduction as a type that words.cu takes. */
 static void put_joiner(struct text *t, const struct inst *inst)
 {
 	const char *type = wide(inst);
@@ -268,6 +268,41 @@ static void put_joiner(struct text *t, const struct inst *inst)
 	buf_printf(t->out, "; }\n\tstatic __device__ %s first() { return ", type);
 	text_first(t, inst->op, dtype);
 	buf_puts(t->out, "; }\n\t};\n");
+}
+
+/* Sums of float32 side by side are joined at each step, for a lane that adds up many
+ * like numbers rounds each time in the same way. */
+static bool joins_lanes(const struct text *t, const struct inst *inst)
+{
+	return inst->op == OP_sum && inst->dtype == DTYPE_F32 && t->c->lanes > 1;
+}
+
+/* "((c0[0] + c0[1]) + (c0[2] + c0[3]))" */
+static void put_pairs(struct buf *out, int reg, int first, int n)
+{
+	if (n == 1) {
+		buf_printf(out, "c%d[%d]", reg, first);
+		return;
+	}
+	buf_puts(out, "(");
+	put_pairs(out, reg, first, n / 2);
+	buf_puts(out, " + ");
+	put_pairs(out, reg, first + n / 2, n / 2);
+	buf_puts(out, ")");
+}
+
+static void put_steps(struct text *t, const struct stage *stage)
+{
+	for (int i = 0; i < stage->n_body; i++) {
+		const struct inst *inst = &stage->body[i];
+
+		if (inst->kind != INST_REDUCE || !joins_lanes(t, inst))
+			continue;
+		buf_printf(t->out, "\tw%d += ", inst->dst);
+		put_pairs(t->out, inst->dst, 0, t->c->lanes);
+		buf_printf(t->out, ";\n\tfor (int j = 0; j < %d; j++) c%d[j] = 0;\n", t->c->lanes,
+			   inst->dst);
+	}
 }
 
 static void put_accumulators(struct text *t, const struct stage *stage)
@@ -282,6 +317,8 @@ static void put_accumulators(struct text *t, const struct stage *stage)
 			   text_value(inst->dtype), inst->dst, t->c->lanes, t->c->lanes, inst->dst);
 		text_first(t, inst->op, inst->dtype);
 		buf_puts(t->out, ";\n");
+		if (joins_lanes(t, inst))
+			buf_printf(t->out, "\tf64 w%d = 0;\n", inst->dst);
 	}
 }
 
@@ -322,10 +359,12 @@ static void put_results(struct text *t, const struct stage *stage)
 
 		if (inst->kind != INST_REDUCE)
 			continue;
-		buf_printf(t->out,
-			   "\t%s w%d = c%d[0];\n\tfor (int j = 1; j < %d; j++) w%d = "
-			   "j%d::join(w%d, c%d[j]);\n\tw%d = join_%s, j%d>(w%d);\n",
-			   wide(inst), r, r, t->c->lanes, r, r, r, r, r, team, r, r);
+		if (!joins_lanes(t, inst))
+			buf_printf(t->out,
+				   "\t%s w%d = c%d[0];\n\tfor (int j = 1; j < %d; j++) w%d = "
+				   "j%d::join(w%d, c%d[j]);\n",
+				   wide(inst), r, r, t->c->lanes, r, r, r, r);
+		buf_printf(t->out, "\tw%d = join_%s, j%d>(w%d);\n", r, team, r, r);
 	}
 	if (t->c->splits)
 		put_split(t, stage, team);
@@ -373,6 +412,7 @@ static void put_points(struct text *t, const struct stage *stage, const char *th
 			   c->splits ? "begin + " : "", thread, c->lanes, step);
 	text_coordinates(t, k->extent, k->n_outer, k->n_dims, "p", "x");
 	put_body(t, stage);
+	put_steps(t, stage);
 	buf_puts(t->out, "\t}\n\t}\n");
 }
 

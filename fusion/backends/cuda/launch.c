@@ -20,11 +20,12 @@ static int n_values(const struct cuda_kernel *k)
 	       (k->kernel->n_slots > 0 && !k->registers ? 2 : 0);
 }
 
-bool launch_create(struct launch *l, const struct cuda_kernel *k, struct err *err)
+bool launch_create(struct launch *l, const struct cuda_kernel *k, CUfunction function,
+		   struct device *d, struct err *err)
 {
 	int n = n_values(k);
 
-	*l = (struct launch){ .kernel = k, .wide = k->lanes > 1 };
+	*l = (struct launch){ .kernel = k, .function = function, .wide = k->lanes > 1 };
 	l->values = calloc((size_t)n + 1, sizeof(*l->values));
 	l->params = calloc((size_t)n + 1, sizeof(*l->params));
 	if (!l->values || !l->params)
@@ -33,6 +34,10 @@ bool launch_create(struct launch *l, const struct cuda_kernel *k, struct err *er
 		l->params[i] = &l->values[i];
 	l->block[0] = (unsigned)(k->kernel->form == FORM_COLS ? CUDA_COLUMNS : k->threads);
 	l->block[1] = (unsigned)(k->kernel->form == FORM_COLS ? k->threads : k->rows_a_block);
+	cuda_check(d,
+		   d->api.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+		       &l->resident, function, (int)(l->block[0] * l->block[1]), 0),
+		   "cuOccupancyMaxActiveBlocksPerMultiprocessor");
 	return true;
 }
 
@@ -59,8 +64,7 @@ static void set_grid(struct launch *l, const struct device *d, const struct cuda
 	int64_t step = (int64_t)k->threads * k->lanes, resident, groups, split = 1;
 
 	step *= k->kernel->form == FORM_MAP ? k->steps : 1;
-
-	resident = (int64_t)d->multiprocessors * (2048 / (int64_t)(l->block[0] * l->block[1]));
+	resident = (int64_t)d->multiprocessors * l->resident;
 	if (k->kernel->form == FORM_MAP) {
 		groups = least(ceil_div(e->points * e->rows, step), 4 * resident);
 	} else {

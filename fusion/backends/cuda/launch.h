@@ -11,6 +11,7 @@ struct launch {
 	const struct cuda_kernel *kernel;
 	CUfunction function;
 	unsigned grid[2], block[2], shared_bytes;
+	int resident;     /* blocks that a multiprocessor has at once, as the driver says */
 	uint64_t *values; /* of the parameters: addresses first */
 	void **params;    /* addresses of the values */
 	bool wide;        /* addresses must be multiples of CUDA_VECTOR_BYTES */
@@ -22,8 +23,9 @@ struct scratch {
 	size_t parts_bytes, counts_bytes, slots_bytes;
 };
 
-/* False with MEMORY. */
-bool launch_create(struct launch *l, const struct cuda_kernel *k, struct err *err);
+/* Of a kernel's function.  False with MEMORY. */
+bool launch_create(struct launch *l, const struct cuda_kernel *k, CUfunction function,
+		   struct device *d, struct err *err);
 void launch_finish(struct launch *l); /* zeroed is fine */
 
 /* Its grid and its numbers under these symbols.  False with MEMORY. */

@@ -6,10 +6,6 @@
 
 #include "fusion/backends/cuda/module.h"
 
-/* On an H200 (tests/bench/bench_launch.c) a graph of two kernels takes longer than
- * their two launches; of three and more it is the shorter one. */
-enum { GRAPH_PAYS = 3 };
-
 enum state {
 	FRESH,  /* not replayed yet */
 	GRAPH,  /* `run` is what is replayed */
@@ -33,7 +29,7 @@ struct recording {
 	bool stale; /* some step is */
 	CUgraph graph;
 	CUgraphExec run;
-	char why[128]; /* it is DIRECT; "" */
+	char why[128]; /* where it is DIRECT */
 };
 
 /* ---- making */
@@ -91,16 +87,10 @@ struct recording *cuda_record(struct executable *exe, void *const *buffers, stru
 	}
 	for (int i = 0; i < exe->lowered->n_buffers; i++)
 		r->buffers[i] = buffers[i];
-	if (!list_steps(r)) {
+	if (!list_steps(r) || r->n_steps == 0)
 		r->state = DIRECT;
-	} else if (r->n_steps < GRAPH_PAYS) {
-		r->state = DIRECT;
-		snprintf(r->why, sizeof(r->why),
-			 r->n_steps == 0 ? "there is nothing to launch"
-			 : r->n_steps == 1
-			     ? "a CUDA graph of one kernel takes longer than its launch"
-			     : "a CUDA graph of two kernels takes longer than both");
-	}
+	if (!r->why[0])
+		snprintf(r->why, sizeof(r->why), "there is nothing to launch");
 	return r;
 }
 
@@ -258,11 +248,11 @@ void cuda_replay(struct recording *r, int kernel, struct pool *pool, bool backwa
 		cuda_launch(exe, kernel, r->buffers, pool, backward);
 		return;
 	}
-	if (__builtin_expect(r->state == FRESH, 0))
+	if (!d->blocking && __builtin_expect(r->state == FRESH, 0))
 		make(r);
-	else if (r->stale)
+	else if (!d->blocking && r->stale)
 		refresh(r);
-	if (r->state == GRAPH && !d->blocking) {
+	if (!d->blocking && r->state == GRAPH) {
 		for (int i = 0; i < r->n_steps; i++)
 			cuda_suspect(d, exe->lowered, r->steps[i].kernel);
 		cuda_check(d, d->api.cuGraphLaunch(r->run, d->stream), "a CUDA graph");

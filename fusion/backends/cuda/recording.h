@@ -5,8 +5,11 @@
  * anew before the next replay; the launches of a library, whose arguments are its own,
  * are captured again.
  *
- * A graph is made at the first replay, when all memory has its place, and only where
- * it pays: a short one is launched kernel by kernel, with all else prepared alike.
+ * A graph is made at the first replay, when all memory has its place.  It pays from one
+ * kernel on: on an H200 2.7 us instead of 3.1 for a small kernel, 56 instead of 90 for
+ * thirty of them, new arguments for all of them included (tests/bench/bench_launch.c).
+ * What has a step on the host, or what the driver makes no graph of, is launched kernel
+ * by kernel, with all else prepared alike.
  * Private to backends/cuda.
  */
 #ifndef FUSION_BACKENDS_CUDA_RECORDING_H

@@ -202,7 +202,12 @@ static void choose_threads(struct cuda_kernel *c, const struct cuda_extent *e)
 		    clamp((e->points + 15) / 16, 1, CUDA_MAX_THREADS / CUDA_COLUMNS));
 		return;
 	}
-	c->threads = power_of_two(clamp((e->points + each - 1) / each, 4, CUDA_MAX_THREADS));
+	/* Blocks that share a row are many, and small ones leave less idle at the end. */
+	c->threads = power_of_two(
+	    clamp((e->points + each - 1) / each, 4,
+		  e->rows == 1 && c->lanes > 1 && k->n_slots == 0 && k->n_stages == 1
+		      ? CUDA_MAP_THREADS
+		      : CUDA_MAX_THREADS));
 	if (e->rows == 1 && c->threads < 128)
 		c->threads = power_of_two(clamp(e->points, 4, 128));
 	/* Whole warps: rows share them. */
@@ -272,6 +277,8 @@ bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index,
 	c->splits = k->n_stages == 1 && k->form != FORM_MAP && k->n_slots == 0 && c->n_reduces > 0;
 	if (c->splits && k->form == FORM_ROWS && c->threads <= 32)
 		c->splits = false; /* short rows */
+	if (known(k) && e.points <= 2 * (int64_t)c->threads * c->lanes)
+		c->splits = false; /* for set_grid() too; its text takes long to compile */
 	steps = (e.points + (int64_t)c->threads * c->lanes - 1) / ((int64_t)c->threads * c->lanes);
 	choose_kept(c);
 	c->registers = (k->n_slots > 0 || c->n_kept > 0) && known(k) &&

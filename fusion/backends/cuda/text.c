@@ -143,6 +143,22 @@ static void put_cast(struct text *t, const struct inst *inst)
 		buf_printf(t->out, "(%s)r%d", text_value(to), r);
 }
 
+/* Ops that have a shorter word where their operand allows it, or at all. */
+static bool put_short(struct text *t, const struct inst *inst)
+{
+	bool wave = inst->op == OP_sin || inst->op == OP_cos;
+
+	if (inst->kind != INST_OP || dtype_of(t, inst->src[0]) != DTYPE_F32)
+		return false;
+	if (wave && text_is_near(t->c->kernel, inst->src[0]))
+		buf_printf(t->out, "near_sin(r%d, %d)", inst->src[0], inst->op == OP_cos);
+	else if (inst->op == OP_sigmoid)
+		buf_printf(t->out, "sigmoid_f32(r%d)", inst->src[0]);
+	else
+		return false;
+	return true;
+}
+
 void text_compute(struct text *t, const struct inst *inst)
 {
 	int last = inst->src[2] >= 0 ? 2 : inst->src[1] >= 0 ? 1 : 0;
@@ -156,7 +172,7 @@ void text_compute(struct text *t, const struct inst *inst)
 		put_imm(t, inst);
 	} else if (inst->kind == INST_CAST) {
 		put_cast(t, inst);
-	} else {
+	} else if (!put_short(t, inst)) {
 		enum dtype type = dtype_of(t, inst->src[last]);
 
 		words_put(t->out, op_info(inst->op)->value, text_suffix(type), type == DTYPE_BOOL,

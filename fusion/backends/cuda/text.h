@@ -31,6 +31,10 @@ void text_coordinates(struct text *t, const struct sym *const *extent, int first
 /* b<buffer> + where the access lies at x0, x1, ... */
 void text_address(struct text *t, const struct access *at, int n_dims, const char *name);
 
+/* bounds.c: whether a float32 can be no farther from 0 than sines without a reduction
+ * of their own go, by what computes it; it may be NaN. */
+bool text_is_near(const struct kernel *k, int reg);
+
 /* `inst` (IMM, OP, CAST) as the declaration of its register. */
 void text_compute(struct text *t, const struct inst *inst);
 

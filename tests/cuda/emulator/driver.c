@@ -243,6 +243,14 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute which, int
 	return CUDA_SUCCESS;
 }
 
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,
+						     size_t shared)
+{
+	(void)function, (void)shared;
+	*blocks = 2048 / threads;
+	return CUDA_SUCCESS;
+}
+
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
 			unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
 			CUstream stream, void **params, void **extra)

@@ -1,0 +1,85 @@
+/* tests/test_fusion_gpu.c -- what only a real GPU can show; skipped where there is none. */
+#include <stdlib.h>
+
+#include "tests/engine.h"
+
+static const char TWO[] = "import torch\n"
+			  "def model(x):\n"
+			  "    y = torch.softmax(x, 1)\n"
+			  "    return y.sum(0)\n";
+
+static const char LONG[] = "import torch\n"
+			   "def model(x):\n"
+			   "    y = torch.softmax(torch.softmax(x, 1) * 2, 0)\n"
+			   "    return (y @ y).sum(0) + torch.softmax(y, 1).sum(0)\n";
+
+/* Results are held while the next call runs, and inputs move. */
+static void graphs_give_the_bits_of_static(void **state)
+{
+	struct engine graphs, plain;
+	struct value held[6], want[6];
+
+	(void)state;
+	if (!engine_has("cuda"))
+		skip();
+	graphs = engine_open("cuda", FUSION_GRAPHS, LONG);
+	plain = engine_open("cuda", FUSION_STATIC, LONG);
+	for (int i = 0; i < 6; i++) {
+		struct value x = FLOATS(&graphs, i, 32, 32), y = FLOATS(&plain, i, 32, 32);
+
+		held[i] = engine_call(&graphs, &x, 1);
+		want[i] = engine_call(&plain, &y, 1);
+		value_unref(x);
+		value_unref(y);
+	}
+	if (fusion_graph(graphs.session, 0).recording.why_direct)
+		fail_msg("%s", fusion_graph(graphs.session, 0).recording.why_direct);
+	for (int i = 0; i < 6; i++)
+		assert_memory_equal(tensor_read(held[i].tensor->memory),
+				    tensor_read(want[i].tensor->memory), 32 * sizeof(float));
+	engine_drop(held, 6);
+	engine_drop(want, 6);
+	engine_close(&graphs);
+	engine_close(&plain);
+}
+
+/* The last test: no other may use the GPU in this process behind it. */
+static void a_wild_address_is_the_failure_of_its_kernel(void **state)
+{
+	struct engine e;
+	struct value x, y = value_none();
+	struct storage *storage;
+	struct err err = { 0 };
+	void *data;
+
+	(void)state;
+	if (!engine_has("cuda"))
+		skip();
+	setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+	e = engine_open("cuda", FUSION_STATIC, TWO);
+	x = FLOATS(&e, 0, 8, 8);
+	value_unref(engine_call(&e, &x, 1));
+	storage = x.tensor->memory->storage;
+	data = storage->data;
+	storage->data = (char *)data + ((size_t)1 << 44);
+	assert_false(fusion_call(e.session, &x, 1, &y, &err) && fusion_wait(e.f, &err));
+	storage->data = data;
+	assert_int_equal(err.code, ERR_DEVICE);
+	assert_int_equal(err.line, 3);
+	assert_non_null(strstr(err.message, "(line 3) failed on "));
+	assert_non_null(strstr(err.message, "CUDA_ERROR_ILLEGAL_ADDRESS"));
+	value_unref(y);
+	value_unref(x);
+	engine_close(&e);
+	unsetenv("CUDA_LAUNCH_BLOCKING");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(graphs_give_the_bits_of_static),
+		cmocka_unit_test(a_wild_address_is_the_failure_of_its_kernel),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
