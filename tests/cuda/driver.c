@@ -525,8 +525,11 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgrap
 				  size_t n, CUgraph child)
 {
 	const struct launch l = { .within = clone((struct graph *)child) };
+	CUresult result = add_node(node, graph, behind, n, &l);
 
-	return add_node(node, graph, behind, n, &l);
+	if (result == CUDA_ERROR_INVALID_VALUE)
+		free_graph(l.within);
+	return result;
 }
 
 CUresult cuGraphInstantiate(CUgraphExec *instance, CUgraph graph, unsigned long long flags)
