@@ -368,6 +368,16 @@ struct fusion_graph_info fusion_graph(const struct fusion_session *s, int index)
 	};
 }
 
+bool fusion_kernel_use(const struct fusion_session *s, int graph, int kernel,
+		       struct kernel_use *out)
+{
+	const struct entry *e = s->session.lazy ? NULL : s->session.graphs.at[graph];
+	const struct exec *x = e ? e->exec : NULL;
+
+	return x && !x->parts && x->executable && x->bound && x->backend->use && kernel >= 0 &&
+	       kernel < x->lowered->n_kernels && x->backend->use(x->executable, kernel, out);
+}
+
 int fusion_recompile_count(const struct fusion_session *s)
 {
 	return (int)s->session.recompiles.len;

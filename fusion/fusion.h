@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fusion/backends/backend.h" /* struct kernel_use */
 #include "fusion/base/buf.h"
 #include "fusion/base/err.h"
 #include "fusion/capture/value.h"
@@ -185,6 +186,11 @@ struct fusion_graph_info {
 };
 int fusion_graph_count(const struct fusion_session *s);
 struct fusion_graph_info fusion_graph(const struct fusion_session *s, int index);
+
+/* What a kernel takes of the device that it runs on, once it is bound.  False where
+ * there is nothing to say: on the host, of a library's kernel, of a graph in pieces. */
+bool fusion_kernel_use(const struct fusion_session *s, int graph, int kernel,
+		       struct kernel_use *out);
 
 /* What each pass did to the graph, added to *out (watch.h; the caller finishes it).
  * The passes run again for it, so nothing of it is in any time that was measured.

@@ -7,6 +7,8 @@
 
 #include "profiler/lanes_view.h"
 
+static const double most_telling = 2; /* times what it takes in a row */
+
 struct reading {
 	struct break_costs *c;
 	struct lanes_view *v;
@@ -167,6 +169,14 @@ static double memory_share(const struct break_costs *c, const struct launch_at *
 		      : 1;
 }
 
+/* A function of a library has a launch of its own, whatever is compiled around it. */
+static bool is_library(const struct break_costs *c, const struct launch_at *l)
+{
+	const json_t *row = json_array_get(c->seen.tables.names, l->name);
+
+	return json_is_true(json_object_get(row, "library"));
+}
+
 /* The kernel that break `index` adds between two others. */
 static void give_kernel(const struct break_costs *c, struct break_sample *to, int index,
 			const struct launch_at *before, const struct launch_at *behind,
@@ -174,9 +184,13 @@ static void give_kernel(const struct break_costs *c, struct break_sample *to, in
 {
 	double least_ns = copy_curve_ns(c->curve, 0);
 	double bytes_ns = fmax(copy_curve_ns(c->curve, c->moved_bytes[index]) - least_ns, 0);
+	double ns = least_ns + memory_share(c, before, behind) * bytes_ns;
 
+	/* one kernel of both takes as long as the longer at least */
+	if (before->ns > 0 && behind->ns > 0)
+		ns = fmin(ns, (double)(before->ns < behind->ns ? before->ns : behind->ns));
 	to->kernels += share;
-	to->kernel_ns += share * (least_ns + memory_share(c, before, behind) * bytes_ns);
+	to->kernel_ns += share * ns;
 }
 
 /* A gap is that of the breaks that begin or end in it; of none: of all that the call
@@ -235,6 +249,8 @@ static void read_gaps(struct reading *r, const struct span *call)
 			add_gap(r,
 				(struct span){ behind_first_guards(r, call), l->piece->start_ns },
 				NULL, NULL);
+		else if (last->piece != l->piece && is_library(r->c, l))
+			add_gap(r, (struct span){ last->out_ns, l->begin_ns }, NULL, NULL);
 		else if (last->piece != l->piece)
 			add_gap(r, (struct span){ last->out_ns, l->in_ns }, last, l);
 		last = l;
@@ -331,14 +347,38 @@ static void mean_of_calls(const struct break_costs *c, struct break_group *g)
 	}
 }
 
-static bool read_view(struct break_costs *c, struct lanes_view *v, double tell_ns)
+/* What an event costs in this place: the watched calls' time beyond that of one that
+ * nobody watches, over their events; `tell_ns` at least, which is that of many events
+ * in a row. */
+static double telling_ns(const struct break_costs *c, struct lanes_view *v, double tell_ns,
+			 double call_ns)
+{
+	struct reading r = { .c = (struct break_costs *)c, .v = v };
+	double watched = 0, events = 0, n = (double)v->calls.len;
+
+	for (size_t i = 0; i < v->calls.len; i++) {
+		struct span s = { v->calls.at[i]->start_ns, event_end(v->calls.at[i]) };
+		struct lanes_view part = lanes_cut_view(v, &s);
+
+		r.v = &part;
+		watched += (double)(s.to_ns - s.from_ns) / n;
+		events += told_in(&r, &s) / n;
+	}
+	if (call_ns <= 0 || events <= 0)
+		return tell_ns;
+	return fmin(fmax((watched - call_ns) / events, tell_ns), most_telling * tell_ns);
+}
+
+static bool read_view(struct break_costs *c, struct lanes_view *v, double tell_ns, double call_ns)
 {
 	struct break_group g = { .breaks = calloc((size_t)c->n_breaks + 1, sizeof(*g.breaks)) };
-	struct reading r = { .c = c, .v = v, .g = &g, .tell_ns = tell_ns };
+	struct reading r = { .c = c, .v = v, .g = &g };
 	bool ok;
 
 	r.met = calloc(v->breaks.len + 1, sizeof(*r.met));
 	ok = g.breaks && r.met && lanes_view_launches(v, c->device);
+	if (ok)
+		r.tell_ns = telling_ns(c, v, tell_ns, call_ns);
 	for (size_t i = 0; ok && i < v->calls.len; i++)
 		read_call(&r, v->calls.at[i]);
 	free(r.met);
@@ -367,7 +407,8 @@ static int set_of_lane(const struct break_costs *c, uint32_t lane)
 }
 
 bool break_costs_read(struct break_costs *c, const struct copy_curve *curve,
-		      const double *moved_bytes, bool device, struct err *err)
+		      const double *moved_bytes, bool device, const double *call_ns,
+		      struct err *err)
 {
 	size_t n_lanes = json_array_size(c->seen.tables.lanes);
 	int n_sets = n_lanes ? set_of_lane(c, (uint32_t)n_lanes - 1) + 1 : 0;
@@ -387,7 +428,7 @@ bool break_costs_read(struct break_costs *c, const struct copy_curve *curve,
 			if (c->seen.list.at[i].lane < n_lanes &&
 			    sets[c->seen.list.at[i].lane] == set)
 				ok = lanes_view_add(&v, &c->seen.list.at[i]);
-		ok = ok && read_view(c, &v, tell_ns);
+		ok = ok && read_view(c, &v, tell_ns, call_ns ? call_ns[set] : 0);
 		lanes_view_finish(&v);
 	}
 	free(sets);

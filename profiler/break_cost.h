@@ -9,7 +9,9 @@
  * and the next reads the time of a kernel that moves as many bytes (copy_curve.h), as
  * far as memory holds up the two kernels beside the break: their bytes' time on that
  * curve over their own, at most 1 (the roofline: Williams, Waterman and Patterson,
- * CACM 52:4, 2009).  A kernel that computes for longer moves its bytes meanwhile.
+ * CACM 52:4, 2009).  A kernel that computes for longer moves its bytes meanwhile; and it
+ * costs no more than the shorter of the two.  A library's function behind the break has
+ * its launch in any case.
  *
  *	ON THE HOST  kernels run within the call: a break costs its gap and its kernel.
  *	ON A DEVICE  kernels run beside it: a call takes the longer of the host's time
@@ -18,7 +20,8 @@
  *	             the share of its own gap (and its kernel, where the device is the
  *	             longer one then).
  *
- * What telling of the events has cost is taken off: their number times `tell_ns`.
+ * What telling of the events has cost is taken off: at least `tell_ns` of the timeline's
+ * facts for each.
  */
 #ifndef PROFILER_BREAK_COST_H
 #define PROFILER_BREAK_COST_H
@@ -70,9 +73,11 @@ void break_costs_finish(struct break_costs *c);
 
 /* Once all blocks are in c->seen: a group for each set of lanes, in order.  Groups
  * without a break are left out.  `moved_bytes` by break, as fusion_observer.crossed
- * has them; both are borrowed.  False with MEMORY. */
+ * has them; both are borrowed.  `call_ns`, by set of lanes: of a call just
+ * before that nobody watched, 0 where it is unknown; NULL: of all.  False with MEMORY. */
 bool break_costs_read(struct break_costs *c, const struct copy_curve *curve,
-		      const double *moved_bytes, bool device, struct err *err);
+		      const double *moved_bytes, bool device, const double *call_ns,
+		      struct err *err);
 
 /* What a call takes while nobody watches: costs keep their share of the watched call,
  * which is slower (its events go through the caches too) or met another moment. */

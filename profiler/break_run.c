@@ -5,11 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/clock.h"
 #include "profiler/break_cost.h"
 #include "profiler/cure.h"
 #include "profiler/measure.h"
 #include "profiler/recorder.h"
 #include "profiler/report_break.h"
+
+/* Breaks of a mode that captures. */
+static bool has_costs(const struct lane *lane)
+{
+	return lane->mode != FUSION_EAGER && lane->mode != FUSION_LAZY &&
+	       fusion_break_count(lane->session) > 0;
+}
 
 enum { GROUPS = 16, GROUP_CALLS = 200, GROUP_NS = 4 * 1000 * 1000 };
 /* Seconds of sampling the function with breaks and the one without. */
@@ -49,13 +57,42 @@ static bool find_bytes(struct lane *lane, struct bytes *bytes, struct err *err)
 	return ok;
 }
 
-static bool record(struct lane *lane, struct break_costs *costs, struct err *err)
+/* What a call takes at this moment while nobody watches; 0 where inputs are put back
+ * between calls. */
+static bool time_unwatched(struct lane *lane, double *ns, struct err *err)
+{
+	int64_t begin;
+	int n = 0;
+
+	*ns = 0;
+	if (lane->writes)
+		return true;
+	if (!fusion_wait(lane->engine, err))
+		return false;
+	begin = clock_ns();
+	while (n < GROUP_CALLS && clock_ns() - begin < GROUP_NS) {
+		struct value out;
+
+		if (!lane_call(lane, lane->timed[n++ % lane->n_timed], &out, err))
+			return false;
+		value_unref(out);
+	}
+	*ns = (double)(clock_ns() - begin) / n;
+	buf_clear(fusion_stdout(lane->session));
+	return true;
+}
+
+/* `call_ns` by group. */
+static bool record(struct lane *lane, struct break_costs *costs, double *call_ns, struct err *err)
 {
 	struct recorder *r = recorder_create(timeline_events_block, &costs->seen, 1, err);
 	bool ok = r != NULL;
 
+	if (r && fusion_device_name(lane->engine))
+		recorder_begin_device(r, false);
 	for (int i = 0; ok && i < GROUPS; i++)
-		ok = recorder_lane_for(r, lane, NULL, GROUP_CALLS, GROUP_NS, err);
+		ok = time_unwatched(lane, &call_ns[i], err) &&
+		     recorder_lane_for(r, lane, NULL, GROUP_CALLS, GROUP_NS, err);
 	ok = ok && recorder_finish(r, err);
 	recorder_destroy(r);
 	return ok;
@@ -81,6 +118,7 @@ static bool price(const struct break_run *run, struct lane *lane, double call_us
 {
 	int n = fusion_break_count(lane->session);
 	bool device = fusion_device_name(lane->engine) != NULL;
+	double unwatched_ns[GROUPS] = { 0 };
 
 	*p = (struct priced){ .bytes = calloc((size_t)n + 1, sizeof(*p->bytes)),
 			      .moved_bytes = calloc((size_t)n + 1, sizeof(*p->moved_bytes)) };
@@ -96,8 +134,8 @@ static bool price(const struct break_run *run, struct lane *lane, double call_us
 
 		p->moved_bytes[i] = b->met ? (double)b->moved / (double)b->met : 0;
 	}
-	if (!record(lane, &p->costs, err) ||
-	    !break_costs_read(&p->costs, run->curve, p->moved_bytes, device, err))
+	if (!record(lane, &p->costs, unwatched_ns, err) ||
+	    !break_costs_read(&p->costs, run->curve, p->moved_bytes, device, unwatched_ns, err))
 		return false;
 	break_costs_scale(&p->costs, call_us * 1000);
 	return true;
@@ -280,44 +318,84 @@ static json_t *check_json(const struct cure *cure, const struct interval *said,
 			      : json_null());
 }
 
-/* The function without these breaks, timed against the one with them; null where it
- * is not known. */
-static json_t *check(const struct break_run *run, struct lane *lane, struct priced *with,
-		     struct err *err)
+/* A lane of the changed program; its point borrows the source. */
+static bool create_without(const struct break_run *run, const struct lane *lane,
+			   const struct cure *cure, struct point *changed, struct lane *without,
+			   struct err *err)
 {
-	struct point changed = { .n = run->p->n };
-	struct lane without = { 0 };
-	struct interval said, saved, median[2];
-	struct priced left = { 0 };
-	struct cure cure = { 0 };
-	json_t *json = NULL;
-	bool ok = true;
-
-	if (!run->check || !cure_find(&cure, lane, run->w, run->p))
-		goto out;
-	changed.source = cure.source.data;
-	changed.program = fusion_parse_in(run->w->registry, cure.source.data, cure.source.len,
-					  run->w->entry, err);
-	ok = changed.program &&
-	     lane_create(&without, run->w, &changed, lane->mode, lane->originals, NULL, err) &&
-	     make_calls(&without, err) && time_both(lane, &without, &saved, median, err) &&
-	     price(run, &without, median[0].mid, &left, err);
-	if (ok) { /* the machine may have another pace now */
-		break_costs_scale(&with->costs, median[1].mid * 1000);
-		ok = explain(&with->costs, &left.costs, &said);
-	}
-	if (ok)
-		json = check_json(&cure, &said, &saved, &median[0]);
-out:
-	priced_finish(&left);
-	lane_destroy(&without);
-	fusion_program_destroy(changed.program);
-	cure_finish(&cure);
-	return json ? json : ok ? json_null() : NULL;
+	*changed = (struct point){ .n = run->p->n, .source = cure->source.data };
+	changed->program = fusion_parse_in(run->w->registry, cure->source.data, cure->source.len,
+					   run->w->entry, err);
+	return changed->program &&
+	       lane_create(without, run->w, changed, lane->mode, lane->originals, NULL, err) &&
+	       make_calls(without, err);
 }
 
-static bool report(const struct break_run *run, struct lane *lane, struct priced *p, json_t *m,
-		   struct err *err)
+bool break_check_time(const struct break_run *run, struct lane *lane, struct break_check *out,
+		      struct err *err)
+{
+	struct point changed = { 0 };
+	struct lane without = { 0 };
+	bool ok;
+
+	*out = (struct break_check){ 0 };
+	if (!has_costs(lane) || !cure_find(&out->cure, lane, run->w, run->p))
+		return true;
+	ok = create_without(run, lane, &out->cure, &changed, &without, err) &&
+	     time_both(lane, &without, &out->saved, out->median, err);
+	out->known = ok;
+	lane_destroy(&without);
+	fusion_program_destroy(changed.program);
+	return ok;
+}
+
+void break_check_finish(struct break_check *c)
+{
+	cure_finish(&c->cure);
+	*c = (struct break_check){ 0 };
+}
+
+/* What is left without some of them, by the same means; costs of nothing otherwise. */
+static bool price_left(const struct break_run *run, const struct lane *lane,
+		       const struct break_check *check, struct priced *left, struct err *err)
+{
+	struct point changed = { 0 };
+	struct lane without = { 0 };
+	bool ok;
+
+	if (check->cure.left == 0)
+		return true;
+	ok = create_without(run, lane, &check->cure, &changed, &without, err) &&
+	     price(run, &without, check->median[0].mid, left, err);
+	lane_destroy(&without);
+	fusion_program_destroy(changed.program);
+	return ok;
+}
+
+/* Beside what was timed, what those breaks are said to cost; null where it is not known. */
+static json_t *compare(const struct break_run *run, const struct lane *lane,
+		       const struct break_check *check, struct priced *with, struct err *err)
+{
+	struct priced left = { 0 };
+	struct interval said;
+	json_t *json = NULL;
+
+	if (!check->known)
+		return json_null();
+	if (price_left(run, lane, check, &left, err)) {
+		/* the machine may have had another pace then */
+		break_costs_scale(&with->costs, check->median[1].mid * 1000);
+		if (explain(&with->costs, &left.costs, &said))
+			json = check_json(&check->cure, &said, &check->saved, &check->median[0]);
+		else
+			err_set(err, ERR_MEMORY, "out of memory for the run");
+	}
+	priced_finish(&left);
+	return json;
+}
+
+static bool report(const struct break_run *run, struct lane *lane, const struct break_check *check,
+		   struct priced *p, json_t *m, struct err *err)
 {
 	const struct break_costs *c = &p->costs;
 	struct interval all;
@@ -331,7 +409,7 @@ static bool report(const struct break_run *run, struct lane *lane, struct priced
 		return err_set(err, ERR_MEMORY, "out of memory for the run");
 	for (size_t i = 0; i < c->groups.len; i++)
 		calls += c->groups.at[i].calls;
-	without = check(run, lane, p, err);
+	without = compare(run, lane, check, p, err);
 	if (!without)
 		return false;
 	json_object_set_new(m, "break_cost",
@@ -341,17 +419,17 @@ static bool report(const struct break_run *run, struct lane *lane, struct priced
 	return true;
 }
 
-bool break_run_report(const struct break_run *run, struct lane *lane, json_t *m, struct err *err)
+bool break_run_report(const struct break_run *run, struct lane *lane,
+		      const struct break_check *check, json_t *m, struct err *err)
 {
 	double call_us = json_number_value(
 	    json_object_get(json_object_get(m, "latency"), "median_us"));
 	struct priced p = { 0 };
 	bool ok;
 
-	if (lane->mode == FUSION_EAGER || lane->mode == FUSION_LAZY ||
-	    fusion_break_count(lane->session) == 0)
+	if (!has_costs(lane))
 		return true;
-	ok = price(run, lane, call_us, &p, err) && report(run, lane, &p, m, err);
+	ok = price(run, lane, call_us, &p, err) && report(run, lane, check, &p, m, err);
 	priced_finish(&p);
 	return ok;
 }

@@ -12,18 +12,34 @@
 #include <jansson.h>
 
 #include "profiler/copy_curve.h"
+#include "profiler/cure.h"
 #include "profiler/lane.h"
+#include "profiler/stats.h"
 
 struct break_run {
 	const struct workload *w;
 	const struct point *p;
 	const struct copy_curve *curve; /* its n may be 0 */
-	bool check;                     /* time the changed function too */
 };
 
-/* Adds to each of m's `breaks` its `cost_us` and `cost`, and to m `break_cost`.  Does
- * nothing where the lane has no breaks, or does not capture.  The lane is one that was
- * measured.  False with *err. */
-bool break_run_report(const struct break_run *run, struct lane *lane, json_t *m, struct err *err);
+/* The function without breaks, as it was timed. */
+struct break_check {
+	bool known;
+	struct cure cure;
+	struct interval saved;     /* microseconds a call */
+	struct interval median[2]; /* of a call without breaks, and with them */
+};
+
+/* Times it against the lane, where it is known, while nobody watches.  False with
+ * *err; out is to be finished in any case. */
+bool break_check_time(const struct break_run *run, struct lane *lane, struct break_check *out,
+		      struct err *err);
+void break_check_finish(struct break_check *c); /* zeroed is fine */
+
+/* Watches the lane, and adds to each of m's `breaks` its `cost_us` and `cost`, and to m
+ * `break_cost`.  Does nothing where the lane has no breaks, or does not capture.  False with *err.
+ */
+bool break_run_report(const struct break_run *run, struct lane *lane,
+		      const struct break_check *check, json_t *m, struct err *err);
 
 #endif

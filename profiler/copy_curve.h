@@ -11,16 +11,17 @@
 
 #include "profiler/workload.h"
 
-enum { COPY_POINTS = 11 };
+enum { COPY_POINTS = 10 };
 
 struct copy_curve {
 	int n;                      /* 0: not measured */
+	bool blind;                 /* ... since the kernels were not seen: no CUPTI */
 	int64_t bytes[COPY_POINTS]; /* read and written together, ascending */
 	double ns[COPY_POINTS];     /* of the kernel alone, undisturbed: the first decile */
 };
 
 /* On the backend, device and with the threads of `w`.  About a tenth of a second.
- * False with the error of whatever failed. */
+ * False with the error of whatever failed; that kernels are not seen is none. */
 bool copy_curve_measure(struct copy_curve *c, const struct workload *w, struct err *err);
 
 /* The kernel that moves so many bytes, in nanoseconds: between two points as a power

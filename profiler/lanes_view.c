@@ -75,18 +75,6 @@ static int by_correlation(const void *a, const void *b)
 	return (x->correlation > y->correlation) - (x->correlation < y->correlation);
 }
 
-static const struct timeline_event *launch_of(const struct lanes_view *v,
-					      const struct timeline_event *kernel)
-{
-	const struct timeline_event **found;
-
-	if (!kernel->correlation || v->n_by_correlation == 0)
-		return NULL;
-	found = bsearch(&kernel, v->by_correlation, (size_t)v->n_by_correlation,
-			sizeof(*v->by_correlation), by_correlation);
-	return found ? *found : NULL;
-}
-
 static const struct timeline_event *piece_around(const struct lanes_view *v, int64_t at_ns)
 {
 	size_t from = 0, to = v->pieces.len;
@@ -111,33 +99,73 @@ static int by_in(const void *a, const void *b)
 	return (x->in_ns > y->in_ns) - (x->in_ns < y->in_ns);
 }
 
-/* Kernels as the host sees them, in the order of their launches. */
-bool lanes_view_launches(struct lanes_view *v, bool device)
+/* What the device ran for a launch: its kernels are side by side in `sorted`. */
+static int64_t device_ns(const struct timeline_event *const *sorted, size_t n,
+			 const struct timeline_event *launch)
 {
-	v->by_correlation = calloc(v->host.len + 1, sizeof(*v->by_correlation));
-	if (!v->by_correlation)
-		return false;
-	for (size_t i = 0; i < v->host.len; i++)
-		if (v->host.at[i]->kind == TIMELINE_LAUNCH && v->host.at[i]->correlation)
-			v->by_correlation[v->n_by_correlation++] = v->host.at[i];
-	qsort(v->by_correlation, (size_t)v->n_by_correlation, sizeof(*v->by_correlation),
-	      by_correlation);
-	for (size_t i = 0; i < v->kernels.len; i++) {
-		const struct timeline_event *k = v->kernels.at[i],
-					    *l = device ? launch_of(v, k) : NULL;
-		struct launch_at at = { .in_ns = l ? event_end(l) : k->start_ns,
-					.out_ns = l ? event_end(l) : event_end(k),
-					.ns = k->duration_ns,
-					.eager = k->kind == TIMELINE_EAGER,
-					.name = k->name };
+	size_t from = 0, to = n;
+	int64_t ns = 0;
 
-		if (device && !l)
-			continue; /* of nobody's launch that was seen */
-		at.piece = piece_around(v, at.in_ns);
+	while (from < to) {
+		size_t middle = (from + to) / 2;
+
+		if (sorted[middle]->correlation < launch->correlation)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	for (; from < n && sorted[from]->correlation == launch->correlation; from++)
+		ns += sorted[from]->duration_ns;
+	return ns;
+}
+
+/* The host goes on behind each launch; ops that run by themselves stand in no piece. */
+static bool launches_of_device(struct lanes_view *v)
+{
+	if (v->kernels.len)
+		qsort(v->kernels.at, v->kernels.len, sizeof(*v->kernels.at), by_correlation);
+	for (size_t i = 0; i < v->host.len; i++) {
+		const struct timeline_event *l = v->host.at[i];
+		struct launch_at at = { .begin_ns = l->start_ns,
+					.in_ns = event_end(l),
+					.out_ns = event_end(l),
+					.name = l->name,
+					.piece = piece_around(v, event_end(l)) };
+
+		if (l->kind != TIMELINE_LAUNCH)
+			continue;
+		at.eager = !at.piece;
+		at.ns = device_ns(v->kernels.at, v->kernels.len, l);
 		if (!VEC_PUSH(&v->launches, at))
 			return false;
 	}
-	qsort(v->launches.at, v->launches.len, sizeof(*v->launches.at), by_in);
+	return true;
+}
+
+static bool launches_of_host(struct lanes_view *v)
+{
+	for (size_t i = 0; i < v->kernels.len; i++) {
+		const struct timeline_event *k = v->kernels.at[i];
+		struct launch_at at = { .begin_ns = k->start_ns,
+					.in_ns = k->start_ns,
+					.out_ns = event_end(k),
+					.ns = k->duration_ns,
+					.eager = k->kind == TIMELINE_EAGER,
+					.name = k->name,
+					.piece = piece_around(v, k->start_ns) };
+
+		if (!VEC_PUSH(&v->launches, at))
+			return false;
+	}
+	return true;
+}
+
+bool lanes_view_launches(struct lanes_view *v, bool device)
+{
+	if (!(device ? launches_of_device(v) : launches_of_host(v)))
+		return false;
+	if (v->launches.len)
+		qsort(v->launches.at, v->launches.len, sizeof(*v->launches.at), by_in);
 	return true;
 }
 
@@ -149,7 +177,6 @@ void lanes_view_finish(struct lanes_view *v)
 	VEC_FREE(&v->breaks);
 	VEC_FREE(&v->kernels);
 	VEC_FREE(&v->launches);
-	free(v->by_correlation);
 }
 
 /* The part of a sorted list that begins within the span. */
@@ -171,7 +198,7 @@ struct lanes_view lanes_cut_view(const struct lanes_view *v, const struct span *
 	CUT(&part.host, ->start_ns, s);
 	CUT(&part.pieces, ->start_ns, s);
 	CUT(&part.breaks, ->start_ns, s);
-	CUT(&part.kernels, ->start_ns, s);
+	CUT(&part.kernels, ->start_ns, s); /* of a device: nobody asks */
 	CUT(&part.launches, .in_ns, s);
 	return part;
 }

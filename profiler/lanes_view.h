@@ -27,6 +27,7 @@ static inline int64_t event_end(const struct timeline_event *e)
  * done), when it could go on, and in which piece it stands. */
 struct launch_at {
 	int64_t in_ns, out_ns, ns; /* ns: of the kernel itself */
+	int64_t begin_ns;          /* of the launch */
 	bool eager;
 	uint32_t name;
 	const struct timeline_event *piece; /* NULL: in none */
@@ -36,8 +37,6 @@ struct launch_at {
 struct lanes_view {
 	VEC(const struct timeline_event *) calls, host, pieces, breaks, kernels;
 	VEC(struct launch_at) launches;
-	const struct timeline_event **by_correlation; /* launches of the host */
-	int n_by_correlation;
 };
 
 /* A call, or what lies between two launches of it; both ends belong to it. */
@@ -49,7 +48,8 @@ struct span {
 bool lanes_view_add(struct lanes_view *v, const struct timeline_event *e);
 
 /* Once all are there: fills in `launches`, in order.  `device`: kernels run beside the
- * host, which launches them by events of the same correlation.  False: out of memory. */
+ * host, which launches them by events of the same correlation (what was not seen took no
+ * time).  False: out of memory. */
 bool lanes_view_launches(struct lanes_view *v, bool device);
 void lanes_view_finish(struct lanes_view *v); /* zeroed is fine */
 

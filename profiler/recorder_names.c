@@ -48,6 +48,8 @@ static json_t *kernel_row(const struct lane *lane, const struct told *t, bool *l
 			json_sprintf("%d/%d", info.frame_id, info.compile_id), "form",
 			lower_form_name(k->form), "why", k->why ? k->why : "", "read_bytes",
 			(json_int_t)k->read_bytes, "written_bytes", (json_int_t)k->written_bytes);
+	if (k->library && row) /* that kernel is launched in any case */
+		json_object_set_new(row, "library", json_true());
 	describe_nodes(row, &info, k);
 	return row;
 }

@@ -18,6 +18,7 @@
 #include "profiler/report.h"
 #include "profiler/report_passes.h"
 #include "profiler/rewrites.h"
+#include "profiler/roofline.h"
 #include "profiler/value_json.h"
 #include "profiler/workload.h"
 
@@ -39,6 +40,7 @@ struct kept {
 	double n;
 	int rounds;
 	double *sample_us[FUSION_MODE_COUNT]; /* NULL: mode not in the run */
+	struct break_check checks[FUSION_MODE_COUNT];
 };
 
 struct run {
@@ -225,31 +227,36 @@ static bool record_point(struct run *r, struct lane *lanes, struct err *err)
 	return true;
 }
 
-static bool has_breaks(const struct lane *lanes, int n)
+/* The functions without their breaks, as long as there is time for that. */
+static bool check_breaks(struct run *r, struct lane *lanes, struct err *err)
 {
-	for (int k = 0; k < n; k++)
-		if (lanes[k].mode != FUSION_LAZY && fusion_break_count(lanes[k].session) > 0)
-			return true;
-	return false;
+	struct break_run run = { .w = r->w, .p = &r->w->points[r->point] };
+
+	for (int k = 0; k < r->w->n_modes && r->checks_ns < most_checks_ns; k++) {
+		int64_t begin = clock_ns();
+
+		if (!break_check_time(&run, &lanes[k], &r->kept[r->point].checks[lanes[k].mode],
+				      err))
+			return false;
+		r->checks_ns += clock_ns() - begin;
+	}
+	return true;
 }
 
-/* What breaks cost; the functions without them are timed as long as there is time. */
-static bool price_breaks(struct run *r, struct lane *lanes, json_t *modes, struct err *err)
+/* What breaks cost and how far kernels are from what memory allows, by timelines. */
+static bool watch_point(struct run *r, struct lane *lanes, json_t *modes, struct err *err)
 {
-	struct break_run price = { .w = r->w, .p = &r->w->points[r->point], .curve = &r->curve };
+	struct break_run run = { .w = r->w, .p = &r->w->points[r->point], .curve = &r->curve };
 
-	if (!has_breaks(lanes, r->w->n_modes) || workload_on_device(r->w))
-		return true;
-	if (r->curve.n == 0 && !copy_curve_measure(&r->curve, r->w, err))
+	if (r->curve.n == 0 && !r->curve.blind && !copy_curve_measure(&r->curve, r->w, err))
 		return false;
 	for (int k = 0; k < r->w->n_modes; k++) {
 		json_t *m = json_object_get(modes, fusion_mode_name(lanes[k].mode));
-		int64_t begin = clock_ns();
 
-		price.check = r->checks_ns < most_checks_ns;
-		if (!break_run_report(&price, &lanes[k], m, err))
+		if (!break_run_report(&run, &lanes[k], &r->kept[r->point].checks[lanes[k].mode], m,
+				      err) ||
+		    !roofline_report(&r->curve, &lanes[k], m, err))
 			return false;
-		r->checks_ns += clock_ns() - begin;
 	}
 	return true;
 }
@@ -278,9 +285,11 @@ static bool time_point(struct run *r, struct lane *lanes, struct mixed *mixed, j
 	if (!compare_modes(lanes, n, break_even, err) || !mixed_report(mixed, lanes, err))
 		return false;
 	keep_samples(r, lanes, n);
-	if (!price_breaks(r, lanes, modes, err))
+	if (!check_breaks(r, lanes, err))
 		return false;
-	return !r->recorder || workload_on_device(r->w) || record_point(r, lanes, err);
+	if (workload_on_device(r->w)) /* CUPTI comes when all is measured */
+		return true;
+	return watch_point(r, lanes, modes, err) && (!r->recorder || record_point(r, lanes, err));
 }
 
 /* A timed run compiles cold, so that compile_ms is what a first user pays. */
@@ -449,13 +458,25 @@ static bool warm_lane(struct run *r, struct lane *lane, enum fusion_mode mode,
 	return prepare_timing(lane, err);
 }
 
+static json_t *modes_of_point(const struct run *r, json_t *report)
+{
+	const json_t *points = json_object_get(report, "points");
+
+	return json_object_get(r->w->sweep.kind == SWEEP_NONE
+				   ? report
+				   : json_array_get(points, (size_t)(r->point - r->first)),
+			       "modes");
+}
+
 /* On a GPU CUPTI is in the process from here on, and a launch costs more: a run of its
  * own, behind all that is measured. */
-static bool record_device(struct run *r, struct err *err)
+static bool each_on_device(struct run *r,
+			   bool (*watch)(struct run *r, struct lane *lanes, json_t *modes,
+					 struct err *err),
+			   json_t *report, struct err *err)
 {
 	bool ok = true;
 
-	recorder_begin_device(r->recorder, r->w->record_api);
 	for (r->point = r->first; ok && r->point < r->end; r->point++) {
 		struct lane lanes[MEASURE_MAX_LANES] = { { 0 } };
 		struct inputs inputs;
@@ -464,12 +485,28 @@ static bool record_device(struct run *r, struct err *err)
 			return false;
 		for (int k = 0; ok && k < r->w->n_modes; k++)
 			ok = warm_lane(r, &lanes[k], r->w->modes[k], &inputs, err);
-		ok = ok && record_point(r, lanes, err);
+		ok = ok && watch(r, lanes, modes_of_point(r, report), err);
 		for (int k = 0; k < MEASURE_MAX_LANES; k++)
 			lane_destroy(&lanes[k]);
 		inputs_destroy(&inputs);
 	}
 	return ok;
+}
+
+static bool record_lanes(struct run *r, struct lane *lanes, json_t *modes, struct err *err)
+{
+	(void)modes;
+	return record_point(r, lanes, err);
+}
+
+static bool watch_device(struct run *r, json_t *report, struct err *err)
+{
+	if (r->recorder) {
+		recorder_begin_device(r->recorder, r->w->record_api);
+		if (!each_on_device(r, record_lanes, report, err))
+			return false;
+	}
+	return true;
 }
 
 static bool choose_points(struct run *r, struct err *err)
@@ -493,8 +530,10 @@ static bool choose_points(struct run *r, struct err *err)
 static void run_finish(struct run *r)
 {
 	for (int i = 0; r->kept && i < r->w->n_points; i++)
-		for (int mode = 0; mode < FUSION_MODE_COUNT; mode++)
+		for (int mode = 0; mode < FUSION_MODE_COUNT; mode++) {
 			free(r->kept[i].sample_us[mode]);
+			break_check_finish(&r->kept[i].checks[mode]);
+		}
 	free(r->kept);
 	recorder_destroy(r->recorder);
 }
@@ -529,9 +568,14 @@ json_t *profiler_run(const struct workload *w, const struct profiler_options *op
 			goto fail;
 	}
 	if (!run_points(&r, report, device, err) ||
-	    (r.recorder && workload_on_device(w) && !record_device(&r, err)) ||
+	    (workload_on_device(w) && !watch_device(&r, report, err)) ||
 	    (r.recorder && !recorder_finish(r.recorder, err)))
 		goto fail;
+	/* CUPTI has one subscriber: the recorder above is done with it */
+	if (options->timing && workload_on_device(w) &&
+	    !each_on_device(&r, watch_point, report, err))
+		goto fail;
+	report_copy(device, &r.curve);
 	json_object_set_new(report, "seconds", json_real((double)(clock_ns() - r.begin_ns) * 1e-9));
 	run_finish(&r);
 	return report;

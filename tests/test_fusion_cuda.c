@@ -282,9 +282,31 @@ static void the_peak_counts_what_kernels_have_for_themselves(void **state)
 	engine_close(&e);
 }
 
+/* tests/cuda/driver.c: 40 registers, and as many blocks as threads allow. */
+static void a_kernel_says_what_it_takes_of_the_device(void **state)
+{
+	struct stand_in gpu = stand_in_open();
+	struct engine e = engine_open("cuda", FUSION_STATIC,
+				      "import torch\ndef model(x):\n    return torch.sin(x) + 1\n");
+	struct value x = FLOATS(&e, 0, 8, 8);
+	struct kernel_use use;
+
+	(void)state;
+	(void)gpu;
+	value_unref(engine_call(&e, &x, 1));
+	assert_true(fusion_kernel_use(e.session, 0, 0, &use));
+	assert_int_equal(use.registers, 40);
+	assert_int_equal(use.block_threads, 256);
+	assert_float_equal(use.occupancy, 1, 1e-9);
+	assert_false(fusion_kernel_use(e.session, 0, 1, &use)); /* there is one */
+	value_unref(x);
+	engine_close(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_kernel_says_what_it_takes_of_the_device),
 		cmocka_unit_test(a_graph_launches_what_its_kernels_launch),
 		cmocka_unit_test(a_graph_follows_memory_to_odd_addresses),
 		cmocka_unit_test(what_is_no_graph_is_launched_directly),

@@ -135,7 +135,7 @@ static void gaps_kernels_and_frames_are_what_breaks_cost(void **state)
 			a_call_with_two_breaks(&s, 100000 * set + 5000 * i);
 	}
 	close_writer(s.w, 0);
-	assert_true(break_costs_read(&c, &curve, moved, false, &err));
+	assert_true(break_costs_read(&c, &curve, moved, false, NULL, &err));
 	assert_int_equal(c.groups.len, 3);
 	for (int set = 0; set < 3; set++) {
 		const struct break_group *g = &c.groups.at[set];
@@ -153,17 +153,37 @@ static void gaps_kernels_and_frames_are_what_breaks_cost(void **state)
 		assert_float_equal(b[1].gap.guards_ns, 200, 1e-6);
 		assert_float_equal(b[1].gap.frame_ns, 490 + 210, 1e-6);
 		/* 400 bytes take 300 ns more than none, and both kernels beside it move
-		 * their 800 bytes in less time than memory takes for them */
-		assert_float_equal(b[1].kernel_ns, 400, 1e-6);
+		 * their 800 bytes in less time than memory takes for them; but the
+		 * shorter one takes 300 in all */
+		assert_float_equal(b[1].kernel_ns, 300, 1e-6);
 		assert_float_equal(b[0].cost_ns, 610 + 210 + 100, 1e-6);
-		assert_float_equal(b[1].cost_ns, 700 + 210 + 400, 1e-6);
+		assert_float_equal(b[1].cost_ns, 700 + 210 + 300, 1e-6);
 		assert_float_equal(g->cost_ns, b[0].cost_ns + b[1].cost_ns, 1e-6);
 	}
 	assert_true(break_costs_interval(&c, 0, &cost));
 	assert_float_equal(cost.mid, 920, 1e-6);
 	break_costs_scale(&c, 1500); /* unwatched a call takes half the time */
 	assert_true(break_costs_interval(&c, -1, &cost));
-	assert_float_equal(cost.mid, (920 + 1310) / 2.0, 1e-6);
+	assert_float_equal(cost.mid, (920 + 1210) / 2.0, 1e-6);
+	break_costs_finish(&c);
+}
+
+/* 3 guards, an allocation, 3 pieces, 2 breaks, and 3 kernels with their launches. */
+static void what_telling_costs_comes_from_a_call_that_nobody_watched(void **state)
+{
+	const double moved[2] = { 0, 400 }, unwatched[1] = { 3000 - 15 * 20 };
+	struct break_costs c;
+	struct set s;
+	struct err err = { 0 };
+
+	(void)state;
+	break_costs_init(&c, 2);
+	s.w = open_writer(&c);
+	open_set(&s);
+	a_call_with_two_breaks(&s, 0);
+	close_writer(s.w, 10);
+	assert_true(break_costs_read(&c, &curve, moved, false, unwatched, &err));
+	assert_float_equal(c.groups.at[0].call_ns, 2700, 1e-6);
 	break_costs_finish(&c);
 }
 
@@ -187,7 +207,7 @@ static void telling_is_taken_off_and_kernels_that_compute_hide_their_bytes(void 
 	piece(&s, 8400, 16600);
 	launch(&s, 8500, 16600); /* 8,100 */
 	close_writer(s.w, 10);
-	assert_true(break_costs_read(&c, &curve, moved, false, &err));
+	assert_true(break_costs_read(&c, &curve, moved, false, NULL, &err));
 	b = &c.groups.at[0].breaks[1];
 	/* 800 + 800 bytes take 1,600 of the 16,000 ns: a tenth of 300 counts */
 	assert_float_equal(b->kernel_ns, 100 + 30, 1e-6);
@@ -219,13 +239,13 @@ static struct break_sample of_device(int64_t ns, double *all)
 	for (uint32_t i = 0; i < 2; i++) {
 		int64_t at = 100 + 1000 * (int64_t)i;
 
-		put(&s, TIMELINE_LAUNCH, s.host, s.phase, at, at + 10, i + 1);
+		put(&s, TIMELINE_LAUNCH, s.host, s.kernel, at, at + 10, i + 1);
 		device = device > at ? device : at;
 		put(&s, TIMELINE_KERNEL, s.kernels, s.kernel, device + 5, device + 5 + ns, i + 1);
 		device += 5 + ns;
 	}
 	close_writer(s.w, 0);
-	assert_true(break_costs_read(&c, &curve, moved, true, &err));
+	assert_true(break_costs_read(&c, &curve, moved, true, NULL, &err));
 	b = c.groups.at[0].breaks[0];
 	*all = c.groups.at[0].cost_ns;
 	break_costs_finish(&c);
@@ -356,6 +376,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gaps_kernels_and_frames_are_what_breaks_cost),
+		cmocka_unit_test(what_telling_costs_comes_from_a_call_that_nobody_watched),
 		cmocka_unit_test(telling_is_taken_off_and_kernels_that_compute_hide_their_bytes),
 		cmocka_unit_test(on_a_device_the_longer_of_host_and_device_counts),
 		cmocka_unit_test(a_run_says_what_each_break_costs_and_times_it_without),

@@ -47,6 +47,15 @@ struct compile_stats {
 	const char *note;   /* what is wrong with the cache on disk, owned alike; NULL */
 };
 
+/* What a kernel takes of its device. */
+struct kernel_use {
+	int registers;    /* of a thread */
+	int shared_bytes; /* of a block, static and on request */
+	int local_bytes;  /* of a thread: what registers could not hold */
+	int block_threads;
+	double occupancy; /* threads that a multiprocessor holds of it over the most it can */
+};
+
 struct backend {
 	const char *name;
 	const char *purpose; /* one line for people */
@@ -127,6 +136,10 @@ struct backend {
 	const char *(*why_direct)(const struct recording *r);
 
 	void (*erase)(struct recording *r); /* NULL is fine */
+
+	/* What a kernel of a bound executable takes of the device; false where it is no
+	 * generated one.  NULL: there is no device. */
+	bool (*use)(struct executable *exe, int kernel, struct kernel_use *out);
 };
 
 /* backend->available() and ->compile(), with env->backend set. */

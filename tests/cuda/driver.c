@@ -188,10 +188,11 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice dev
 	const char *set = getenv("STAND_IN_ARCHITECTURE");
 	int architecture = set ? atoi(set) : 90;
 
-	*value = which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR   ? architecture / 10
-		 : which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR ? architecture % 10
-		 : which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT     ? 132
-									 : 163 * 1024;
+	*value = which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR         ? architecture / 10
+		 : which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR       ? architecture % 10
+		 : which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT           ? 132
+		 : which == CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR ? 2048
+									       : 163 * 1024;
 	return CUDA_SUCCESS;
 }
 
@@ -221,6 +222,15 @@ SUCCEEDS(cuCtxSetCurrent, CUcontext context)
 SUCCEEDS(cuStreamDestroy, CUstream stream)
 SUCCEEDS(cuStreamSynchronize, CUstream stream)
 SUCCEEDS(cuFuncSetAttribute, CUfunction function, CUfunction_attribute which, int value)
+
+/* Every kernel takes 40 registers. */
+CUresult cuFuncGetAttribute(int *value, CUfunction_attribute which, CUfunction function)
+{
+	(void)function;
+	*value = which == CU_FUNC_ATTRIBUTE_NUM_REGS ? 40 : 0;
+	return CUDA_SUCCESS;
+}
+
 SUCCEEDS(cuGraphUpload, CUgraphExec graph, CUstream stream)
 
 /* ---- memory: of each block its size stands in front; zeros, so that runs can be repeated */

@@ -297,6 +297,15 @@ static bool fault(struct executable *exe, struct err *err)
 	return cuda_call_faulted(exe, err) && cuda_device_fault(exe->device, err);
 }
 
+/* Of the version that is launched unless memory lies oddly. */
+static bool use(struct executable *exe, int kernel, struct kernel_use *out)
+{
+	const struct version *v = exe->wide.made ? &exe->wide : &exe->narrow;
+
+	return v->made && cuda_walks(exe, kernel) && v->launches[kernel].function &&
+	       launch_use(&v->launches[kernel], exe->device, out);
+}
+
 static bool available(const struct backend_env *env, char *why, size_t why_bytes)
 {
 	struct err err = { 0 };
@@ -338,4 +347,5 @@ const struct backend backend_cuda = {
 	.replay = cuda_replay,
 	.why_direct = cuda_why_direct,
 	.erase = cuda_erase,
+	.use = use,
 };

@@ -152,6 +152,30 @@ void launch_use_scratch(struct launch *l, const struct scratch *s)
 		value[0] = s->slots;
 }
 
+static bool attribute(const struct launch *l, struct device *d, CUfunction_attribute which,
+		      int *out)
+{
+	return d->api.cuFuncGetAttribute(out, which, l->function) == CUDA_SUCCESS;
+}
+
+bool launch_use(const struct launch *l, struct device *d, struct kernel_use *out)
+{
+	int threads = (int)(l->block[0] * l->block[1]), blocks, most;
+
+	*out = (struct kernel_use){ .block_threads = threads };
+	if (!attribute(l, d, CU_FUNC_ATTRIBUTE_NUM_REGS, &out->registers) ||
+	    !attribute(l, d, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &out->shared_bytes) ||
+	    !attribute(l, d, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &out->local_bytes) ||
+	    d->api.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, l->function, threads,
+							       l->shared_bytes) != CUDA_SUCCESS ||
+	    d->api.cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR,
+					d->handle) != CUDA_SUCCESS)
+		return false;
+	out->shared_bytes += (int)l->shared_bytes;
+	out->occupancy = most > 0 ? (double)blocks * threads / most : 0;
+	return true;
+}
+
 bool launch_fits(const struct launch *l, void *const *buffers)
 {
 	uint64_t all = 0;

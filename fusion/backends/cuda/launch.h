@@ -4,6 +4,7 @@
 #ifndef FUSION_BACKENDS_CUDA_LAUNCH_H
 #define FUSION_BACKENDS_CUDA_LAUNCH_H
 
+#include "fusion/backends/backend.h"
 #include "fusion/backends/cuda/device.h"
 #include "fusion/backends/cuda/kernel.h"
 
@@ -44,6 +45,9 @@ static inline void launch_point(struct launch *l, void *const *buffers)
 
 /* One driver call.  A failure is the device's to keep. */
 void launch_run(struct launch *l, struct device *d, void *const *buffers);
+
+/* What the driver says of its registers, memory and occupancy.  False: nothing. */
+bool launch_use(const struct launch *l, struct device *d, struct kernel_use *out);
 
 /* Whether these addresses suit it. */
 bool launch_fits(const struct launch *l, void *const *buffers);

@@ -243,6 +243,13 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute which, int
 	return CUDA_SUCCESS;
 }
 
+CUresult cuFuncGetAttribute(int *value, CUfunction_attribute which, CUfunction function)
+{
+	(void)which, (void)function;
+	*value = 0;
+	return CUDA_SUCCESS;
+}
+
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,
 						     size_t shared)
 {
