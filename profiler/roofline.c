@@ -91,6 +91,7 @@ static int64_t of_node(const struct graph *g, const struct node *n)
 	case OP_scaled_dot_product_attention:
 		return of_attention(g, n);
 	case OP_contiguous:
+	case OP_clone:
 		return 0;
 	default:
 		break;

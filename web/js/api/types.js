@@ -47,6 +47,19 @@
  * @property {number} written_bytes
  * @property {number} saved_bytes what its ops would have moved besides, one kernel each
  * @property {boolean} copies makes row-major what views have put in another order
+ * @property {number | null} [operations]
+ * @property {number | null} [intensity] operations over bytes
+ * @property {number} [median_us] of a launch; this and what follows only where it was seen
+ * @property {Interval} [ci_us]
+ * @property {number} [seen] launches
+ * @property {number} [bandwidth_gbps]
+ * @property {number} [rate_gflops]
+ * @property {number} [copy_share] time of a copy of as many bytes over its own
+ * @property {number} [registers] this and what follows: on a GPU
+ * @property {number} [shared_bytes]
+ * @property {number} [local_bytes]
+ * @property {number} [block_threads]
+ * @property {number} [occupancy]
  *
  * @typedef {object} Graph
  * @property {number | string} [id]

@@ -7,6 +7,7 @@ import { codeWell } from "./code.js";
 import { duration, plural } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { graphRows, opCounts } from "../model/graphs.js";
+import { kernelsSection } from "./kernels.js";
 import { kernelStart } from "../model/source.js";
 
 /** @typedef {import("../model/graphs.js").GraphRow} GraphRow */
@@ -51,7 +52,7 @@ function graphList(point, mode) {
   const graphs = graphRows(m);
   if (!graphs.length) return [h("p", { class: "sub" }, `${mode} captured no graph at this point.`)];
   const again = m.recompiles ?? [];
-  return [...graphs.map(graphSection), ...(again.length ? [recompileSection(again)] : [])];
+  return [...kernelsSection(m), ...graphs.map(graphSection), ...(again.length ? [recompileSection(again)] : [])];
 }
 
 /** @param {GraphRow} g */
