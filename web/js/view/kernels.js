@@ -47,7 +47,6 @@ function row(r, time, size, device) {
   const taken = h("td", { class: median ? "r" : "r dim" }, shown);
   const name = h("th", { scope: "row", title: r.why || null }, h("code", {}, r.name), h("span", { class: "dim" }, ` graph ${r.graph}`));
   const cells = [
-    cell(r.ops, String),
     taken,
     cell(r.bytes / size.scale, number),
     cell(r.bandwidth, number),
@@ -56,6 +55,7 @@ function row(r, time, size, device) {
     cell(r.operations, number),
     cell(r.rate, number),
     cell(r.intensity, number),
+    cell(r.ops, String),
   ];
   if (device) cells.push(cell(r.occupancy, percent), cell(r.registers, String), cell(r.shared, bytes));
   return h("tr", {}, name, cells);
@@ -72,8 +72,8 @@ export function kernelsSection(m) {
   const time = timeUnit(rows.map((r) => r.median ?? 0));
   const size = bytesUnit(rows.map((r) => r.bytes));
   const right = (/** @type {string} */ text) => /** @type {[string, string]} */ ([text, "r"]);
-  const heads = ["Ops", `Median, ${time.name}`, `Moves, ${size.name}`, "GB/s", "Of copy"].map(right);
-  const more = ["Operations", "GFLOP/s", "Op/byte", ...(device ? ["Occupancy", "Registers", "Shared"] : [])].map(right);
+  const heads = [`Median, ${time.name}`, `Moves, ${size.name}`, "GB/s", "Of copy"].map(right);
+  const more = ["Operations", "GFLOP/s", "Op/byte", "Ops", ...(device ? ["Occupancy", "Registers", "Shared"] : [])].map(right);
   const head = headRow(["Kernel", ...heads, [null, "", "As a bar"], ...more]);
   const caption = h("caption", { class: "vh" }, "Kernels, and what each achieves");
   const body = h("tbody", {}, rows.map((r) => row(r, time, size, device)));
