@@ -187,7 +187,8 @@ void lanes_view_finish(struct lanes_view *v)
 			from_++;                                                                   \
 		for (to_ = from_; to_ < (list)->len && (list)->at[to_] start <= (span)->to_ns;)    \
 			to_++;                                                                     \
-		(list)->at += from_;                                                               \
+		if (from_) /* none: there may be no list */                                        \
+			(list)->at += from_;                                                       \
 		(list)->len = to_ - from_;                                                         \
 	} while (0)
 

@@ -74,13 +74,14 @@ long message_fill(struct message_reader *r, int fd)
 bool message_next(struct message_reader *r, enum message_type *type, char **text, size_t *len,
 		  bool *bad)
 {
-	const unsigned char *h = (const unsigned char *)r->pending.data + r->taken;
+	const unsigned char *h;
 	size_t have = r->pending.len - r->taken;
 	uint32_t n;
 
 	*bad = false;
 	if (have < HEADER_BYTES)
 		return false;
+	h = (const unsigned char *)r->pending.data + r->taken;
 	n = h[0] | (uint32_t)h[1] << 8 | (uint32_t)h[2] << 16 | (uint32_t)h[3] << 24;
 	*bad = n > MESSAGE_MAX_BYTES;
 	if (*bad || have < HEADER_BYTES + n)

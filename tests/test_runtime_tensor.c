@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "fusion/base/sanitized.h"
 #include "fusion/runtime/tensor/tensor.h"
 
 static const size_t MIB = 1 << 20;
@@ -181,12 +182,6 @@ static void a_storage_lives_as_long_as_its_last_tensor(void **state)
 
 /* ---- a device's */
 
-#ifdef __SANITIZE_ADDRESS__
-enum { SANITIZED = 1 }; /* its shadow needs all addresses */
-#else
-enum { SANITIZED = 0 };
-#endif
-
 static char device_block[1 << 10];
 
 static void *get(void *self, size_t bytes)
@@ -224,7 +219,7 @@ static void a_tensor_is_not_made_where_the_host_has_no_room_for_it(void **state)
 	struct tensor *t;
 
 	(void)state;
-	if (SANITIZED)
+	if (ADDRESS_SANITIZED) /* whose shadow needs all addresses */
 		skip();
 	t = tensor_create(a, DTYPE_F32, 1, (int64_t[]){ 256 }, &err);
 	((float *)device_block)[3] = 7;

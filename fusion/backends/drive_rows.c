@@ -177,10 +177,11 @@ static void quick_row(const struct plan *p, struct worker *w, struct tile *tile)
 static inline void quick_rows(const struct plan *p, struct worker *w, int64_t rows)
 {
 	struct tile tile = { .reg = w->reg, .acc = w->acc, .scratch = w->scratch };
+	int first = (int)(p->parts[PART_PROLOGUE].places - p->places);
 
 	for (int64_t row = 0; row < rows; row++) {
 		quick_row(p, w, &tile);
-		for (int k = 0; k < p->n_places; k++)
+		for (int k = first; k < p->n_places; k++)
 			w->quick[k] += p->places[k].row_bytes;
 	}
 }
