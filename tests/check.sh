@@ -10,14 +10,14 @@ cuda=${CUDA_HOME:-/usr/local/cuda}
 without_cuda=$([ -e "$cuda/include/cuda.h" ] || echo '-e backends/cuda/ -e cupti/records.h')
 c_files=$(git ls-files '*.c' '*.h')
 say "not formatted (clang-format -i FILE):" \
-	"$(for f in $c_files; do clang-format-14 --dry-run -Werror "$f" >/dev/null 2>&1 || echo "  $f"; done)"
+	"$(echo "$c_files" | xargs clang-format-14 --dry-run -Werror 2>&1 | sed -n 's/^\([^: ]*\):[0-9]*:.*/  \1/p' | sort -u)"
 say "longer than 600 lines:" \
 	"$(git ls-files '*.c' '*.h' '*.js' '*.mjs' '*.py' '*.css' '*.sh' | xargs wc -l | awk '$2 != "total" && $1 > 600 {print "  " $2 "  " $1}')"
 say "functions longer than 80 lines:" \
 	"$(echo "$c_files" | grep '\.c$' | xargs awk 'FNR==1{n=""} /^[a-zA-Z_].*\)$/ {n=$0; s=FNR} /^\}/ {if (n != "" && FNR-s > 80) print "  " FILENAME ":" s "  " FNR-s; n=""}')"
 say "headers that do not compile alone:" \
-	"$(git ls-files '*.h' | grep -v -e ops_all.h -e ops_some.h -e backends/vec -e backends/simd $without_cuda | while read -r h; do
-		echo "#include \"$h\"" | gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -I. -isystem "$cuda/include" -fsyntax-only -x c - 2>/dev/null || echo "  $h"; done)"
+	"$(git ls-files '*.h' | grep -v -e ops_all.h -e ops_some.h -e backends/vec -e backends/simd $without_cuda | xargs -n 1 -P "$(nproc)" sh -c '
+		echo "#include \"$1\"" | gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -I. -isystem "$0/include" -fsyntax-only -x c - 2>/dev/null || echo "  $1"' "$cuda")"
 say "sqlite3.h outside db/:" "$(git grep -ln 'sqlite3\.h' -- 'fusion' 'profiler' 'server' || true)"
 say "microhttpd.h outside server/http.c and server/events.c:" \
 	"$(git grep -ln '<microhttpd\.h>' -- '*.c' '*.h' | grep -v -e '^server/http.c' -e '^server/events.c' || true)"

@@ -57,7 +57,7 @@ beside "models in published style, and workloads" python3 tests/models/run.py "$
 beside "oracle: recordings, replayed" python3 tests/oracle/graphs.py "$B/breakeven"
 beside "oracle: any passes left out" python3 tests/oracle/passes.py "$B/breakeven"
 beside "oracle: native breaks less than dynamo" python3 tests/oracle/native.py "$B/breakeven"
-beside "oracle: recorded programs (asan, ubsan)" python3 tests/oracle/replay.py build-asan/breakeven --every 3
+beside "oracle: recorded programs (asan, ubsan)" python3 tests/oracle/replay.py build-asan/breakeven --every 5
 beside "cuda: NVRTC compiles the kernels" python3 tests/cuda/kernels.py "$B/breakeven" "$B/tests/cuda"
 beside "cuda: what kernels give, run on the host" python3 tests/cuda/values.py "$B/breakeven" "$B/tests/cuda/emulator"
 for f in build-asan/fuzz/fuzz_*; do
