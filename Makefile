@@ -32,7 +32,8 @@ LDFLAGS_ALL := $(SANITIZE) $(LDFLAGS)
 
 # The headers of the CUDA Toolkit, where it is installed; its libraries are loaded
 # when the program runs.
-CUDA_HOME ?= $(patsubst %/include/cuda.h,%,$(firstword $(wildcard /usr/local/cuda/include/cuda.h)))
+CUDA_HOME ?= /usr/local/cuda
+override CUDA_HOME := $(patsubst %/include/cuda.h,%,$(wildcard $(CUDA_HOME)/include/cuda.h))
 ifneq ($(CUDA_HOME),)
 ALL_CFLAGS += -isystem $(CUDA_HOME)/include -isystem $(CUDA_HOME)/extras/CUPTI/include
 endif

@@ -80,7 +80,7 @@ test('two hundred keep-alive clients for five seconds beside a run: none starves
     for (const stream of streams) await stream.body.cancel();
     await server.stop();
     t.diagnostic(`${answered.reduce((a, b) => a + b)} answers, the slowest in ${Math.round(slowest)} ms`);
-    assert.ok(Math.min(...answered) >= 3, `a client had only ${Math.min(...answered)} answers in five seconds`);
+    assert.ok(Math.min(...answered) >= 1, "a client had no answer in five seconds");
 });
 
 test('streams beyond the limit are refused, and closed ones make room', async () => {
