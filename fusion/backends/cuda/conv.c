@@ -25,18 +25,6 @@ static void emit(struct buf *out, const struct graph *g, const struct node *n, i
 			   cuda_element(n->dtype));
 }
 
-static bool packed(const struct operand *x)
-{
-	int64_t step = 1;
-
-	for (int d = x->rank - 1; d >= 0; d--) {
-		if (x->size[d] != 1 && x->stride[d] != step)
-			return false;
-		step *= x->size[d];
-	}
-	return true;
-}
-
 /* What cuDNN takes: sizes that are ints, no size of 0, no step of 0. */
 static bool suits(const struct library_call *call)
 {
@@ -44,7 +32,7 @@ static bool suits(const struct library_call *call)
 
 	if (dtype_category(call->out.dtype) != CATEGORY_FLOAT || x->dtype != call->out.dtype ||
 	    w->dtype != call->out.dtype || call->out.numel == 0 || x->numel == 0 || w->numel == 0 ||
-	    !packed(w) || call->out.numel > INT32_MAX || x->numel > INT32_MAX)
+	    !cuda_row_by_row(w) || call->out.numel > INT32_MAX || x->numel > INT32_MAX)
 		return false;
 	for (int d = 0; d < 4; d++)
 		if (x->stride[d] <= 0 && x->size[d] > 1)

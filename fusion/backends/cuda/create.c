@@ -149,18 +149,6 @@ static void fill_targets(struct loss_args *a, const struct library_call *call)
 	cuda_walk_fold(w, 4);
 }
 
-static bool row_by_row(const struct operand *x)
-{
-	int64_t step = 1;
-
-	for (int d = x->rank - 1; d >= 0; d--) {
-		if (x->size[d] != 1 && x->stride[d] != step)
-			return false;
-		step *= x->size[d];
-	}
-	return true;
-}
-
 static enum placing bind_loss(const struct cuda_call *c, void **state, struct err *err)
 {
 	const struct library_call *call = c->call;
@@ -172,7 +160,7 @@ static enum placing bind_loss(const struct cuda_call *c, void **state, struct er
 	if (!s || !cuda_function(c, "loss", &s->function, err))
 		return NOWHERE;
 	for (int i = ARG_BASE; i <= ARG_EVEN; i++)
-		if (call->arg[i].buffer >= 0 && !row_by_row(&call->arg[i]))
+		if (call->arg[i].buffer >= 0 && !cuda_row_by_row(&call->arg[i]))
 			return ON_HOST;
 	a = &s->args;
 	fill_targets(a, call);

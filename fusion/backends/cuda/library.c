@@ -119,6 +119,18 @@ int64_t cuda_blocks(const struct cuda_call *c, int64_t points)
 	return wanted < full ? wanted : full;
 }
 
+bool cuda_row_by_row(const struct operand *x)
+{
+	int64_t step = 1;
+
+	for (int d = x->rank - 1; d >= 0; d--) {
+		if (x->size[d] != 1 && x->stride[d] != step)
+			return false;
+		step *= x->size[d];
+	}
+	return true;
+}
+
 void cuda_walk_dims(struct walk_args *w, int at, int k, const struct operand *x, int first,
 		    int last)
 {

@@ -85,6 +85,8 @@ void cuda_start(const struct cuda_call *c, CUfunction f, int64_t blocks, unsigne
 /* So many that each thread has a point, or the device is full. */
 int64_t cuda_blocks(const struct cuda_call *c, int64_t points);
 
+/* Whether the elements of an operand lie one behind the other, the last dim fastest. */
+bool cuda_row_by_row(const struct operand *x);
 /* The dims [first, last) of an operand as strides `k` of a walk's dims from `at` on. */
 void cuda_walk_dims(struct walk_args *w, int at, int k, const struct operand *x, int first,
 		    int last);
