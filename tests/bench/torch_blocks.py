@@ -1,6 +1,7 @@
 """tests/bench/torch_blocks.py [BINARY] -- blocks of models on the CPU, PyTorch beside Breakeven.
 
     python3 tests/bench/torch_blocks.py build/breakeven [--threads 1,16] [--blocks softmax,...] [--rounds 3] [--check]
+                                           [--compiled-at 1]
 
 Each block of BLOCKS runs in torch eager, torch.compile(dynamic=False), and in
 eager and static of `breakeven run`, on the same numbers, with the same number of
@@ -8,8 +9,10 @@ threads.  Within a round the four follow each other; a ratio is ours over theirs
 of one round, and the median is printed with the smallest and the largest.  First
 all blocks are compiled side by side, so that a measuring process finds PyTorch's
 kernels in its cache: compile times are no part of this.  Chains are also run with
-one thread of ours, for how far threads carry.  Bars at the end; --check
-exits 1 where one is missed.  Needs torch and a C++ compiler.
+one thread of ours, for how far threads carry.  Torch's compiler splits a full sum
+over the threads that torch has when it compiles; --compiled-at 1 compiles while it has
+one, then measures with all.  Bars at the end; --check exits 1 where one is missed.
+Needs torch and a C++ compiler.
 """
 import argparse
 import json
@@ -120,8 +123,8 @@ def source_of(name):
     return torch_cpu.chain(30)
 
 
-def open_block(name):
-    """The function, its arguments and its compiled version."""
+def open_block(name, compiled_at, threads):
+    """The function, its arguments and its compiled version, which has run."""
     import torch
     import torch_cpu
 
@@ -130,7 +133,11 @@ def open_block(name):
     script = torch_cpu.load_script()
     arguments = [script.random_tensor(dict(spec)) for spec in BLOCKS[name][1]]
     torch.set_grad_enabled(False)
-    return space["model"], arguments, torch.compile(space["model"], dynamic=False)
+    compiled = torch.compile(space["model"], dynamic=False)
+    torch.set_num_threads(compiled_at or threads)
+    compiled(*arguments)
+    torch.set_num_threads(threads)
+    return space["model"], arguments, compiled
 
 
 def run_ours(binary, name, threads, modes=("eager", "static")):
@@ -162,10 +169,10 @@ def agrees(ours, theirs):
     return abs(got["sum"] - want.sum().item()) <= 1e-4 * want.abs().sum().item()
 
 
-def measure(binary, name, threads, rounds):
+def measure(binary, name, threads, rounds, compiled_at):
     import torch_cpu
 
-    eager, arguments, compiled = open_block(name)
+    eager, arguments, compiled = open_block(name, compiled_at, threads)
     theirs_out = compiled(*arguments)
     sides = {"eager": lambda _: eager(*arguments), "static": lambda _: compiled(*arguments)}
     theirs, ours, alone = {m: [] for m in sides}, {m: [] for m in sides}, []
@@ -195,11 +202,10 @@ def worker(arguments):
     torch.set_num_threads(arguments.worker)
     if arguments.compile_only:
         for name in arguments.blocks:
-            function, values, compiled = open_block(name)
-            compiled(*values)
+            open_block(name, arguments.compiled_at, arguments.worker)
         return
     for name in arguments.blocks:
-        print(json.dumps(measure(arguments.binary, name, arguments.worker, arguments.rounds)), flush=True)
+        print(json.dumps(measure(arguments.binary, name, arguments.worker, arguments.rounds, arguments.compiled_at)), flush=True)
 
 
 def blocks_of(arguments, threads):
@@ -208,7 +214,7 @@ def blocks_of(arguments, threads):
 
 def spawn(arguments, threads, names, compile_only):
     command = [sys.executable, os.path.abspath(__file__), arguments.binary, "--worker", str(threads), "--blocks", ",".join(names)]
-    command += ["--rounds", str(arguments.rounds)] + (["--compile-only"] if compile_only else [])
+    command += ["--rounds", str(arguments.rounds), "--compiled-at", str(arguments.compiled_at)] + (["--compile-only"] if compile_only else [])
     # A cached kernel has the number of threads in it that it was compiled for.
     env = dict(os.environ, OMP_NUM_THREADS=str(threads), TORCHINDUCTOR_CACHE_DIR=os.path.join(arguments.cache, str(threads)))
     return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True)
@@ -246,6 +252,7 @@ def main():
     parser.add_argument("--threads", default="1,16")
     parser.add_argument("--blocks", type=lambda s: s.split(","), default=list(BLOCKS))
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--compiled-at", type=int, default=0, metavar="THREADS", help="of torch when it compiles; 0: as when it runs")
     parser.add_argument("--json")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)
