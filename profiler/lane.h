@@ -43,6 +43,8 @@ struct lane {
 	double *sample_us; /* one a round: mean microseconds of a call */
 	int n_samples;
 	double launches; /* per call */
+	int64_t
+	    compiled; /* graphs and kernels, while the clock ran: calls kept meeting new values */
 };
 
 bool lane_create(struct lane *lane, const struct workload *w, const struct point *p,

@@ -15,6 +15,9 @@ enum {
 	WARM_UP_NS = 25 * 1000 * 1000,
 	SLOW_CYCLE_NS = 500 * 1000 * 1000, /* one cycle warms enough */
 	SLOW_CALL_NS = 50 * 1000 * 1000,   /* needs no call to warm the caches */
+	/* Calls that each meet a new value compile until their frame has as many versions
+	 * as it may have (8). */
+	COMPILING_CYCLES = 12,
 	MAX_CYCLES = 100 * 1000,
 	CHECK_EVERY = 5,
 	SHUFFLE_SEED = 7,
@@ -87,16 +90,27 @@ static bool run_cycles(struct lane *lane, int64_t cycles, double clock_cost, dou
 	return true;
 }
 
-/* Runs until caches, branch predictors and clock speed have settled, and sets
- * how many cycles make a sample. */
+static const int64_t compiling_ns = 15 * INT64_C(1000000000);
+
+/* Graphs and kernels that the lane has compiled so far. */
+static int64_t compiled(const struct lane *lane)
+{
+	struct fusion_counts counts = fusion_counts(lane->session);
+
+	return counts.graphs + counts.kernels_built;
+}
+
+/* Runs until nothing is compiled any more, and caches, branch predictors and clock
+ * speed have settled; sets how many cycles make a sample. */
 static bool warm_up(struct lane *lane, double clock_cost, struct err *err)
 {
-	int64_t begin = clock_ns();
+	int64_t begin = clock_ns(), settled = begin;
 	double best = INFINITY;
 	struct fusion_counts before, after;
 
 	before = fusion_counts(lane->session);
 	for (int cycle = 0;; cycle++) {
+		int64_t had = compiled(lane);
 		double ns;
 
 		if (!run_cycles(lane, 1, clock_cost, &ns, err))
@@ -106,7 +120,12 @@ static bool warm_up(struct lane *lane, double clock_cost, struct err *err)
 			lane->launches = (double)(after.launches - before.launches) / lane->n_timed;
 		}
 		best = fmin(best, ns);
-		if (ns > SLOW_CYCLE_NS || (cycle > 0 && clock_ns() - begin > WARM_UP_NS))
+		if (compiled(lane) > had && cycle < COMPILING_CYCLES &&
+		    clock_ns() - begin < compiling_ns) {
+			settled = clock_ns();
+			continue;
+		}
+		if (ns > SLOW_CYCLE_NS || (cycle > 0 && clock_ns() - settled > WARM_UP_NS))
 			break;
 	}
 	best = fmax(best, 1);
@@ -118,6 +137,7 @@ static bool take_sample(struct lane *lane, double clock_cost, struct err *err)
 {
 	double ns, calls = (double)lane->cycles * lane->n_timed;
 	double last = lane->n_samples ? lane->sample_us[lane->n_samples - 1] : 0;
+	int64_t had;
 
 	if (last * 1000 < SLOW_CALL_NS) {
 		if (lane->writes && !lane_restore(lane, lane->timed[0], err))
@@ -125,8 +145,10 @@ static bool take_sample(struct lane *lane, double clock_cost, struct err *err)
 		if (!one_call(lane, lane->timed[0], err))
 			return false;
 	}
+	had = compiled(lane);
 	if (!run_cycles(lane, lane->cycles, clock_cost, &ns, err))
 		return false;
+	lane->compiled += compiled(lane) - had;
 	lane->sample_us[lane->n_samples++] = fmax(ns, 1) / 1000 / calls;
 	return true;
 }

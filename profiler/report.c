@@ -96,8 +96,16 @@ static void add_noise(json_t *latency, const struct lane *lane)
 {
 	char noise[512];
 	bool noisy = stats_noise(lane->sample_us, lane->n_samples, noise, sizeof(noise));
+	json_t *text = noisy ? json_string(noise) : json_null();
 
-	json_object_set_new(latency, "noise", noisy ? json_string(noise) : json_null());
+	if (lane->compiled) {
+		json_decref(text);
+		text = json_sprintf("Calls still compile (%lld graphs and kernels in the "
+				    "samples): see recompiles.%s%s",
+				    (long long)lane->compiled, noisy ? " " : "",
+				    noisy ? noise : "");
+	}
+	json_object_set_new(latency, "noise", text);
 }
 
 static json_t *samples_json(const struct lane *lane)
@@ -121,10 +129,10 @@ void report_latency(json_t *m, const struct lane *lane, const struct split *spli
 
 	stats_median(lane->sample_us, lane->n_samples, &i);
 	rest = i.mid;
-	latency = json_pack("{s:f, s:o, s:i, s:I, s:o}", "median_us", i.mid, "ci_us",
+	latency = json_pack("{s:f, s:o, s:i, s:I, s:I, s:o}", "median_us", i.mid, "ci_us",
 			    interval_json(i.low, i.high), "n", lane->n_samples, "calls_a_sample",
-			    (json_int_t)(lane->cycles * lane->n_timed), "samples_ns",
-			    samples_json(lane));
+			    (json_int_t)(lane->cycles * lane->n_timed), "compiled",
+			    (json_int_t)lane->compiled, "samples_ns", samples_json(lane));
 	add_noise(latency, lane);
 	json_object_set_new(m, "latency", latency);
 	/* The watched call may have met a slower moment of the machine than the

@@ -164,6 +164,28 @@ static void timed_run_has_latency_split_and_break_even_against_eager(void **stat
 	json_decref(report);
 }
 
+/* A rate that each call changes is a guard in static, of which a frame may have eight
+ * versions: samples begin behind them.  A trace has no such limit. */
+#define RATE                                                                                       \
+	"{'name': 'rate', 'threads': 1, 'source': 'import torch\\nrate = [1.0]\\ndef "             \
+	"model(x):\\n    "                                                                         \
+	"rate[0] = rate[0] * 0.999\\n    return x * rate[0]\\n', 'calls': [[{'random': {'shape': " \
+	"[4, 8], 'seed': 1}}]]"
+
+static void samples_begin_when_nothing_compiles_any_more(void **state)
+{
+	json_t *limited = run(RATE ", 'modes': ['static'], 'backend': 'cpu'}", true);
+	json_t *endless = run(RATE ", 'modes': ['lazy'], 'backend': 'interp'}", true);
+
+	(void)state;
+	assert_int_equal(number(limited, "modes.static.latency.compiled"), 0);
+	assert_true(number(endless, "modes.lazy.latency.compiled") > 0);
+	assert_non_null(
+	    strstr(json_string_value(at(endless, "modes.lazy.latency.noise")), "still compile"));
+	json_decref(limited);
+	json_decref(endless);
+}
+
 static void without_eager_there_is_no_break_even(void **state)
 {
 	json_t *report = run(CHAIN ", 'modes': ['static']}", false);
@@ -571,6 +593,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(untimed_run_has_outputs_graphs_and_no_latency),
 		cmocka_unit_test(timed_run_has_latency_split_and_break_even_against_eager),
+		cmocka_unit_test(samples_begin_when_nothing_compiles_any_more),
 		cmocka_unit_test(without_eager_there_is_no_break_even),
 		cmocka_unit_test(sweep_fills_points_and_the_crossover_on_top),
 		cmocka_unit_test(one_point_of_a_sweep_can_be_run_alone),
