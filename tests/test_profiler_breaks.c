@@ -1,16 +1,7 @@
 /* tests/test_profiler_breaks.c -- what a graph break costs: from timelines whose gaps are
  * known, and of real runs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "profiler/break_cost.h"
-#include "profiler/profiler.h"
+#include "tests/report_help.h"
 
 /* A set of lanes, as the recorder writes it. */
 struct set {
@@ -273,30 +264,13 @@ static void on_a_device_the_longer_of_host_and_device_counts(void **state)
 
 /* ---- real runs ---- */
 
-static json_t *run(const char *source, const char *mode)
+static json_t *run_source(const char *source, const char *mode)
 {
-	struct profiler_options options = { .timing = true };
 	json_t *json = json_pack("{s:s, s:i, s:s, s:[s], s:s, s:[[{s:{s:[i, i], s:i}}]]}", "name",
 				 "broken", "threads", 1, "backend", "interp", "modes", mode,
 				 "source", source, "calls", "random", "shape", 8, 16, "seed", 1);
-	struct err err = { 0 };
-	struct workload *w = workload_parse(json, &err);
-	json_t *report = w ? profiler_run(w, &options, &err) : NULL;
 
-	if (!report)
-		fail_msg("%d: %s", err.line, err.message);
-	workload_destroy(w);
-	json_decref(json);
-	return report;
-}
-
-static double number(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-
-	if (!json_is_number(value))
-		fail_msg("%s is no number", key);
-	return json_number_value(value);
+	return run_whole(json, true);
 }
 
 static void check_cost(const json_t *item, int64_t kept, int64_t moved)
@@ -328,7 +302,7 @@ static void a_run_says_what_each_break_costs_and_times_it_without(void **state)
 			     "    z = torch.sin(y) + x\n"
 			     "    print('here')\n"
 			     "    return (z * y).sum()\n";
-	json_t *report = run(source, "static"),
+	json_t *report = run_source(source, "static"),
 	       *m = json_object_get(json_object_get(report, "modes"), "static"),
 	       *breaks = json_object_get(m, "breaks"), *all = json_object_get(m, "break_cost"),
 	       *without = json_object_get(all, "without");
@@ -354,10 +328,10 @@ static void a_run_says_what_each_break_costs_and_times_it_without(void **state)
 
 static void what_is_never_met_again_has_no_cost_and_what_cannot_change_no_check(void **state)
 {
-	json_t *report = run("import torch\n"
-			     "def model(x):\n"
-			     "    return x[x > 0].sum()\n",
-			     "static"),
+	json_t *report = run_source("import torch\n"
+				    "def model(x):\n"
+				    "    return x[x > 0].sum()\n",
+				    "static"),
 	       *m = json_object_get(json_object_get(report, "modes"), "static"),
 	       *item = json_array_get(json_object_get(m, "breaks"), 0);
 
@@ -366,7 +340,7 @@ static void what_is_never_met_again_has_no_cost_and_what_cannot_change_no_check(
 	assert_true(number(json_object_get(item, "cost"), "eager_launches") >= 1);
 	assert_true(json_is_null(json_object_get(json_object_get(m, "break_cost"), "without")));
 	json_decref(report);
-	report = run("def model(x):\n    return x + 1\n", "static");
+	report = run_source("def model(x):\n    return x + 1\n", "static");
 	m = json_object_get(json_object_get(report, "modes"), "static");
 	assert_null(json_object_get(m, "break_cost"));
 	json_decref(report);

@@ -1,30 +1,14 @@
 /* tests/test_profiler_roofline.c -- operations and bytes of kernels, and what they achieve. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "profiler/copy_curve.h"
-#include "profiler/profiler.h"
+#include "tests/report_help.h"
 
-static json_t *run(const char *source, json_t *calls, const char *mode)
+static json_t *run_source(const char *source, json_t *calls, const char *mode)
 {
-	struct profiler_options options = { .timing = true };
 	json_t *json = json_pack("{s:s, s:i, s:s, s:[s], s:s, s:o}", "name", "kernels", "threads",
 				 1, "backend", "interp", "modes", mode, "source", source, "calls",
 				 calls);
-	struct err err = { 0 };
-	struct workload *w = workload_parse(json, &err);
-	json_t *report = w ? profiler_run(w, &options, &err) : NULL;
 
-	if (!report)
-		fail_msg("%d: %s", err.line, err.message);
-	workload_destroy(w);
-	json_decref(json);
-	return report;
+	return run_whole(json, true);
 }
 
 static json_t *floats(int rows, int columns)
@@ -48,7 +32,7 @@ static int64_t operations_of(const char *body)
 	int64_t total = 0;
 
 	snprintf(source, sizeof(source), "import torch\ndef model(x, w):\n    return %s\n", body);
-	report = run(source, json_pack("[[o, o]]", floats(8, 16), floats(16, 32)), "static");
+	report = run_source(source, json_pack("[[o, o]]", floats(8, 16), floats(16, 32)), "static");
 	kernels = kernels_of(report, "static");
 	for (size_t i = 0; i < json_array_size(kernels); i++) {
 		const json_t *n = json_object_get(json_array_get(kernels, i), "operations");
@@ -80,19 +64,10 @@ static void operations_are_those_of_the_graph(void **state)
 	assert_int_equal(operations_of("x.sort(dim=1)[0]"), -1);
 }
 
-static double number(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-
-	if (!json_is_number(value))
-		fail_msg("%s is no number", key);
-	return json_number_value(value);
-}
-
 static void a_run_says_what_a_kernel_achieves(void **state)
 {
-	json_t *report = run("def model(x):\n    return x * 2 + 1\n",
-			     json_pack("[[o]]", floats(64, 64)), "static"),
+	json_t *report = run_source("def model(x):\n    return x * 2 + 1\n",
+				    json_pack("[[o]]", floats(64, 64)), "static"),
 	       *device = json_object_get(report, "device");
 	const json_t *k = json_array_get(kernels_of(report, "static"), 0), *ci;
 	double us = number(k, "median_us"), bytes = 2 * 4 * 4096;
@@ -116,7 +91,7 @@ static void a_run_says_what_a_kernel_achieves(void **state)
 static void calls_of_several_sizes_have_no_bandwidth(void **state)
 {
 	json_t *calls = json_pack("[[o], [o]]", floats(4, 8), floats(6, 8));
-	json_t *report = run("def model(x):\n    return x * 2\n", calls, "dynamic");
+	json_t *report = run_source("def model(x):\n    return x * 2\n", calls, "dynamic");
 	const json_t *k = json_array_get(kernels_of(report, "dynamic"), 0);
 
 	(void)state;

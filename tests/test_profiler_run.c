@@ -1,81 +1,9 @@
 /* tests/test_profiler_run.c -- a run's report has the fields of the contract,
  * and figures that agree with one another.  How long anything takes is never
  * asserted, only what must hold on any machine. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include "profiler/profiler.h"
-
-static json_t *load(const char *text)
-{
-	char *copy = strdup(text);
-	json_error_t at;
-	json_t *json;
-
-	for (char *c = copy; *c; c++)
-		*c = *c == '\'' ? '"' : *c;
-	json = json_loads(copy, 0, &at);
-	free(copy);
-	if (!json)
-		fail_msg("the test's JSON is wrong: %s", at.text);
-	return json;
-}
-
-static json_t *run_with(const char *text, const struct profiler_options *options, struct err *err)
-{
-	json_t *json = load(text), *report = NULL;
-	struct workload *w;
-
-	*err = (struct err){ 0 };
-	w = workload_parse(json, err);
-	json_decref(json);
-	if (w)
-		report = profiler_run(w, options, err);
-	workload_destroy(w);
-	return report;
-}
-
-static json_t *run(const char *text, bool timing)
-{
-	struct profiler_options options = { .timing = timing, .version = "test" };
-	struct err err;
-	json_t *report = run_with(text, &options, &err);
-
-	if (!report)
-		fail_msg("%s: %s", err_name(err.code), err.message);
-	return report;
-}
-
-/* The value at a path such as "modes.static.calls.0.output". */
-static json_t *at(const json_t *json, const char *path)
-{
-	char *copy = strdup(path), *rest = copy;
-	json_t *value = (json_t *)json;
-
-	for (char *key; (key = strsep(&rest, "."));)
-		value = json_is_array(value) ? json_array_get(value, (size_t)atoi(key))
-					     : json_object_get(value, key);
-	free(copy);
-	if (!value)
-		fail_msg("the report has no %s", path);
-	return value;
-}
-
-static double number(const json_t *json, const char *path)
-{
-	json_t *value = at(json, path);
-
-	assert_true(json_is_number(value));
-	return json_number_value(value);
-}
+#include "tests/report_help.h"
 
 #define CHAIN                                                                                      \
 	"{'name': 'chain', 'threads': 1, 'backend': 'interp', 'source': 'import torch\\ndef "      \
@@ -499,95 +427,6 @@ static void a_gradient_has_the_passes_of_both_directions(void **state)
 	json_decref(report);
 }
 
-/* Both sides of each mode: bytes in every run, time and samples where it was timed. */
-static void autocast_is_held_against_the_same_mode_without(void **state)
-{
-	static const char *const modes[] = { "eager", "static", "dynamic" };
-	json_t *report = run(
-	    "{'source': 'import torch\\ndef model(x, w):\\n    return (x @ w) @ w\\n',"
-	    " 'calls': [[{'random': {'shape': [8, 32]}}, {'random': {'shape': [32, "
-	    "32]}}]], 'autocast': 'bfloat16'}",
-	    true);
-	char path[80];
-
-	(void)state;
-	assert_string_equal(json_string_value(at(report, "autocast.dtype")), "bfloat16");
-	assert_int_equal(number(report, "autocast.batch"), 8);
-	assert_true(json_is_null(at(report, "autocast.error")));
-	for (size_t i = 0; i < 3; i++) {
-		const json_t *m;
-
-		snprintf(path, sizeof(path), "autocast.modes.%s", modes[i]);
-		m = at(report, path);
-		assert_true(number(m, "max_abs_error") > 0);
-		assert_true(number(m, "with.activation_bytes") > 0);
-		assert_true(number(m, "with.peak_bytes") > number(m, "with.activation_bytes"));
-		assert_true(fabs(number(m, "activation_ratio") -
-				 number(m, "with.activation_bytes") /
-				     number(m, "without.activation_bytes")) < 1e-9);
-		assert_true(
-		    fabs(number(m, "with.samples_per_s") * number(m, "with.median_us") - 8e6) < 1);
-		assert_true(number(m, "speedup_ci.0") <= number(m, "speedup"));
-		assert_true(json_is_string(at(m, "verdict")));
-		snprintf(path, sizeof(path), "modes.%s.latency.median_us", modes[i]);
-		assert_true(number(report, path) == number(m, "with.median_us"));
-	}
-	json_decref(report);
-}
-
-static void without_timing_autocast_has_bytes(void **state)
-{
-	json_t *report = run(
-	    "{'source': 'import torch\\ndef model(x):\\n    return x @ x\\n', 'calls': "
-	    "[[{'random': {'shape': [16, 16]}}]], 'modes': ['static'], 'autocast': "
-	    "'float16'}",
-	    false);
-	const json_t *m = at(report, "autocast.modes.static");
-
-	(void)state;
-	assert_true(number(m, "with.activation_bytes") > 0);
-	assert_null(json_object_get(json_object_get(m, "with"), "median_us"));
-	assert_null(json_object_get(m, "speedup"));
-	json_decref(report);
-	report = run("{'source': 'import torch\\ndef model(x):\\n    return x @ x\\n', 'calls': "
-		     "[[{'random': {'shape': [16, 16]}}]], 'modes': ['static']}",
-		     false);
-	assert_null(json_object_get(report, "autocast"));
-	json_decref(report);
-}
-
-/* A program may need autocast: its matrices are of two dtypes. */
-static void a_program_that_needs_autocast_has_nothing_to_compare(void **state)
-{
-	json_t *report = run(
-	    "{'source': 'import torch\\ndef model(x):\\n    return x @ x.half()\\n', "
-	    "'calls': [[{'random': {'shape': [16, 16]}}]], 'modes': ['eager', "
-	    "'static'], 'autocast': 'float16'}",
-	    true);
-
-	(void)state;
-	assert_non_null(strstr(json_string_value(at(report, "autocast.error")), "float16"));
-	assert_int_equal(json_object_size(at(report, "autocast.modes")), 0);
-	assert_true(number(report, "modes.static.latency.median_us") > 0);
-	json_decref(report);
-}
-
-static void each_point_of_a_sweep_has_its_autocast(void **state)
-{
-	json_t *report = run(
-	    "{'source': 'import torch\\ndef model(x):\\n    return x @ x.T\\n', "
-	    "'calls': [[{'random': {'shape': [4, 16]}}]], 'modes': ['eager'], "
-	    "'autocast': 'bfloat16', 'sweep': {'input': {'arg': 0, 'dim': 0, 'sizes': "
-	    "[4, 8]}}}",
-	    false);
-
-	(void)state;
-	assert_int_equal(number(report, "points.0.autocast.batch"), 4);
-	assert_int_equal(number(report, "points.1.autocast.batch"), 8);
-	assert_null(json_object_get(report, "autocast"));
-	json_decref(report);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -608,10 +447,6 @@ int main(void)
 		cmocka_unit_test(what_nothing_reads_may_stay_where_dce_is_left_out),
 		cmocka_unit_test(a_graph_in_pieces_has_the_passes_of_each),
 		cmocka_unit_test(a_gradient_has_the_passes_of_both_directions),
-		cmocka_unit_test(autocast_is_held_against_the_same_mode_without),
-		cmocka_unit_test(without_timing_autocast_has_bytes),
-		cmocka_unit_test(a_program_that_needs_autocast_has_nothing_to_compare),
-		cmocka_unit_test(each_point_of_a_sweep_has_its_autocast),
 		cmocka_unit_test(progress_can_cancel_between_samples),
 	};
 

@@ -1,17 +1,8 @@
 /* tests/test_profiler_timeline.c -- timelines: what is written is read again, windows
  * keep what can be seen, damage is found, and a run's own recording holds together. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "fusion/base/vec.h"
-#include "profiler/profiler.h"
 #include "profiler/timeline.h"
+#include "tests/report_help.h"
 
 struct block {
 	char *data;
@@ -334,19 +325,6 @@ static void damage_is_found_wherever_it_is(void **state)
 		assert_true(timeline_block_read(x->data, x->len, &block, &err));
 	}
 	drop(&b);
-}
-
-static json_t *load(const char *text)
-{
-	char *copy = strdup(text);
-	json_t *json;
-
-	for (char *c = copy; *c; c++)
-		*c = *c == '\'' ? '"' : *c;
-	json = json_loads(copy, 0, NULL);
-	free(copy);
-	assert_non_null(json);
-	return json;
 }
 
 /* Rows of an answer by kind; checks that each lies in its lane's role. */
