@@ -98,6 +98,30 @@ static void on_launched(void *self, int graph, int kernel, int64_t begin_ns, int
 			       .correlation = ++r->correlation });
 }
 
+/* One launch, and behind it what it runs. */
+static void on_replayed(void *self, int graph, int first, const int *counts, int n,
+			int64_t begin_ns, int64_t end_ns)
+{
+	struct recorder *r = self;
+	struct told told = { .begin_ns = begin_ns,
+			     .end_ns = end_ns,
+			     .kind = TIMELINE_LAUNCH,
+			     .graph = graph,
+			     .kernel = first,
+			     .kernels = n,
+			     .replay = ++r->replays,
+			     .correlation = ++r->correlation };
+
+	tell(r, told);
+	told.kind = TIMELINE_KERNEL;
+	for (int i = 0; i < n; i++) {
+		told.kernel = first + i;
+		told.kernels = counts[i];
+		if (counts[i] > 0)
+			tell(r, told);
+	}
+}
+
 static void on_phase(void *self, enum fusion_phase phase, int64_t begin_ns, int64_t end_ns)
 {
 	static const enum timeline_kind kinds[PHASE_COUNT] = { [PHASE_GUARDS] = TIMELINE_GUARDS,
@@ -230,12 +254,14 @@ static bool write_events(struct recorder *r, const struct lane *lane, const int6
 					    .duration_ns = t->end_ns - t->begin_ns,
 					    .correlation = t->correlation };
 
-		if (t->kind == TIMELINE_PIECE && !r->broken) /* it is the whole call */
+		if ((t->kind == TIMELINE_PIECE && !r->broken) || /* it is the whole call */
+		    told_is_node(t))                             /* the device's event */
 			continue;
 		e.lane = kernel ? to.kernels : place_of(&to, t->kind);
-		e.name = kernel            ? recorder_name_launch(r, lane, t, NULL)
-			 : told_is_part(t) ? recorder_name_part(r, lane, t)
-					   : recorder_name_other(r, t);
+		e.name = kernel             ? recorder_name_launch(r, lane, t, NULL)
+			 : told_is_part(t)  ? recorder_name_part(r, lane, t)
+			 : told_is_graph(t) ? recorder_name_graph(r, lane, t)
+					    : recorder_name_other(r, t);
 		e.kind = kernel && r->on_device ? TIMELINE_LAUNCH : t->kind;
 		if (!timeline_writer_add(r->writer, &e, err))
 			return false;
@@ -250,6 +276,7 @@ bool recorder_lane_for(struct recorder *r, struct lane *lane, const int64_t *n, 
 					    .launching = on_launching,
 					    .ran = on_ran,
 					    .launched = on_launched,
+					    .replayed = on_replayed,
 					    .phase = on_phase,
 					    .eager_op = on_eager_op,
 					    .piece = on_piece,
@@ -257,7 +284,7 @@ bool recorder_lane_for(struct recorder *r, struct lane *lane, const int64_t *n, 
 	const struct wire_event *before;
 	bool ok;
 
-	r->n = 0;
+	r->n = r->replays = 0;
 	r->op = NULL;
 	r->line = 0;
 	r->library = r->broken = false;

@@ -4,6 +4,10 @@
  * come in the order of their launches, as many for each as were counted: records of
  * their calls would cost every launch 0.2 us more.  Where the two sums differ names
  * decide; what stays over, or has another's name, is counted as doubtful.
+ *
+ * What a CUDA graph runs has the correlation of its launch, one for all, and the id of
+ * its node.  Nodes run in the order of the kernels that they were made for; where some
+ * of a launch were not seen, another launch of the same graph says which node is which.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -40,6 +44,12 @@ static int number_of(const char *symbol)
 static int own_number(struct recorder *r, const struct wire_event *e)
 {
 	return e->kind == TIMELINE_KERNEL ? number_of(device_trace_symbol(r->device, e->name)) : -1;
+}
+
+/* Of our own, by its name, and not a graph's: in the order of the launches. */
+static bool is_own(struct recorder *r, const struct wire_event *e)
+{
+	return e->graph == 0 && own_number(r, e) >= 0;
 }
 
 /* Whether the event's id says whose it is.  With records of the driver's calls kernels of
@@ -80,15 +90,16 @@ static void lay_own(struct recorder *r, const struct lane *lane, struct laid *l)
 	bool alike;
 
 	for (size_t i = 0; i < l->n; i++)
-		seen += own_number(r, &l->events[i]) >= 0;
+		seen += is_own(r, &l->events[i]);
 	for (int i = 0; i < r->n; i++)
 		launched += told_is_launch(&r->told[i]) ? r->told[i].kernels : 0;
 	alike = seen == launched;
 	for (size_t i = 0; i < l->n; i++) {
 		int number = own_number(r, &l->events[i]), next;
 
-		if (number < 0) {
-			r->doubtful += l->events[i].kind == TIMELINE_KERNEL && l->of[i] < 0;
+		if (!is_own(r, &l->events[i])) {
+			r->doubtful += l->events[i].kind == TIMELINE_KERNEL &&
+				       l->events[i].graph == 0 && l->of[i] < 0;
 			continue;
 		}
 		next = find_launch(r, lane, at, left, alike, number);
@@ -113,6 +124,132 @@ static void lay_libraries(struct recorder *r, struct laid *l)
 
 		l->of[i] = id >= 0 && id < r->n && told_is_launch(&r->told[id]) ? id : -1;
 	}
+}
+
+/* ---- CUDA graphs ---- */
+
+/* A launch of one: what was told of it, and what was seen. */
+struct replay {
+	int told, n;                 /* the place behind its own; how many things it ran */
+	uint32_t correlation, graph; /* 0: nothing was seen of it */
+	int seen;
+};
+
+static int list_replays(const struct recorder *r, struct replay *out)
+{
+	int n = 0;
+
+	for (int i = 0; i < r->n; i++) {
+		const struct told *t = &r->told[i];
+
+		if (told_is_graph(t))
+			out[n++] = (struct replay){ .told = i + 1 };
+		else if (told_is_node(t) && n > 0)
+			out[n - 1].n += t->kernels;
+	}
+	return n;
+}
+
+/* The replays in the order of their launches, which correlations grow in; how many
+ * events are of none. */
+static int match_replays(struct replay *replays, int n, const struct laid *l)
+{
+	int at = -1, over = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct wire_event *e = &l->events[i];
+
+		if (e->graph == 0 || !on_device(e))
+			continue;
+		if (at < 0 || replays[at].correlation != e->correlation) {
+			if (at + 1 == n) {
+				over++;
+				continue;
+			}
+			replays[++at] = (struct replay){ .told = replays[at].told,
+							 .n = replays[at].n,
+							 .correlation = e->correlation,
+							 .graph = e->graph };
+		}
+		replays[at].seen++;
+	}
+	return over;
+}
+
+/* What was told of the thing at `place` of a replay; -1: it has none there. */
+static int told_at(const struct recorder *r, const struct replay *replay, int place)
+{
+	for (int i = replay->told; i < r->n && told_is_node(&r->told[i]); i++) {
+		if (place < r->told[i].kernels)
+			return i;
+		place -= r->told[i].kernels;
+	}
+	return -1;
+}
+
+/* The place of a node, from a launch of the graph that was seen whole; -1: there is none. */
+static int place_of_node(const struct replay *replays, int n, const struct laid *l,
+			 const struct wire_event *of)
+{
+	for (int k = 0; k < n; k++) {
+		int place = 0;
+
+		if (replays[k].graph != of->graph || replays[k].seen != replays[k].n)
+			continue;
+		for (size_t i = 0; i < l->n; i++) {
+			const struct wire_event *e = &l->events[i];
+
+			if (e->graph != of->graph || e->correlation != replays[k].correlation ||
+			    !on_device(e))
+				continue;
+			if (e->node == of->node)
+				return place;
+			place++;
+		}
+	}
+	return -1;
+}
+
+static void lay_replays(struct recorder *r, const struct lane *lane, struct laid *l,
+			const struct replay *replays, int n)
+{
+	int at = -1, place = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct wire_event *e = &l->events[i];
+		bool whole;
+
+		if (e->graph == 0 || !on_device(e))
+			continue;
+		if (at < 0 || replays[at].correlation != e->correlation) {
+			if (at + 1 == n)
+				return;
+			at++;
+			place = 0;
+		}
+		whole = replays[at].seen == replays[at].n;
+		l->of[i] = told_at(r, &replays[at],
+				   whole ? place++ : place_of_node(replays, n, l, e));
+		if (l->of[i] < 0 ||
+		    (own_number(r, e) >= 0 && !may_be(lane, &r->told[l->of[i]], own_number(r, e))))
+			r->doubtful++;
+	}
+}
+
+static bool lay_graphs(struct recorder *r, const struct lane *lane, struct laid *l)
+{
+	struct replay *replays = calloc((size_t)r->replays + 1, sizeof(*replays));
+	int n;
+
+	if (!replays)
+		return false;
+	n = list_replays(r, replays);
+	r->doubtful += match_replays(replays, n, l);
+	for (int i = 0; i < n; i++)
+		r->doubtful += replays[i].n > replays[i].seen ? replays[i].n - replays[i].seen : 0;
+	lay_replays(r, lane, l, replays, n);
+	free(replays);
+	return true;
 }
 
 struct stream {
@@ -154,16 +291,17 @@ static void describe(struct recorder *r, const struct lane *lane, const struct w
 {
 	const char *symbol = device_trace_symbol(r->device, e->name);
 	struct told *t = of >= 0 && e->kind != TIMELINE_API ? &r->told[of] : NULL;
+	bool foreign = own_number(r, e) < 0; /* a library's, a copy or a set */
 
 	out->kind = e->kind;
-	if (t && by_id(r, e))
+	if (t && foreign)
 		out->name = recorder_name_launch(r, lane, t, symbol);
 	else if (t)
 		out->name = recorder_name_launch(r, lane, t, NULL);
 	else
 		out->name = recorder_name_symbol(r, symbol);
 	if (e->kind == TIMELINE_KERNEL)
-		out->kind = !t || (by_id(r, e) && t->graph >= 0) ? TIMELINE_LIBRARY : t->kind;
+		out->kind = !t || (foreign && t->graph >= 0) ? TIMELINE_LIBRARY : t->kind;
 	out->correlation = t ? t->correlation : 0;
 }
 
@@ -193,7 +331,7 @@ static bool write(struct recorder *r, const struct recorded_lane *at, const stru
 bool recorder_write_device(struct recorder *r, const struct recorded_lane *at, struct err *err)
 {
 	struct laid l = { 0 };
-	bool ok;
+	bool ok = false;
 
 	l.n = device_trace_take(r->device, &l.events);
 	l.of = calloc(l.n + 1, sizeof(*l.of));
@@ -201,7 +339,10 @@ bool recorder_write_device(struct recorder *r, const struct recorded_lane *at, s
 		return err_set(err, ERR_MEMORY, "out of memory for the timeline");
 	lay_libraries(r, &l);
 	lay_own(r, at->lane, &l);
-	ok = write(r, at, &l, err);
+	if (lay_graphs(r, at->lane, &l))
+		ok = write(r, at, &l, err);
+	else
+		err_set(err, ERR_MEMORY, "out of memory for the timeline");
 	free(l.of);
 	return ok;
 }

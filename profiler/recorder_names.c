@@ -66,6 +66,8 @@ static bool same_name(const struct told *a, const struct told *b)
 {
 	if ((told_is_part(a) || told_is_part(b)) && a->kind != b->kind)
 		return false;
+	if (told_is_graph(a) != told_is_graph(b))
+		return false;
 	if (a->graph != b->graph || a->kernel != b->kernel || a->line != b->line)
 		return false;
 	return a->op == b->op || (a->op && b->op && strcmp(a->op, b->op) == 0);
@@ -126,6 +128,32 @@ uint32_t recorder_name_part(struct recorder *r, const struct lane *lane, const s
 		row = json_pack("{s:o, s:i}", "name", json_sprintf("graph %d", t->graph), "graph",
 				t->graph);
 	known.name = timeline_writer_name(r->writer, row);
+	if (!VEC_PUSH(&r->names, known))
+		r->names.len = 0;
+	return known.name;
+}
+
+uint32_t recorder_name_graph(struct recorder *r, const struct lane *lane, const struct told *t)
+{
+	struct known_name known = { .of = *t }, *found = find_name(r, t, NULL);
+	int64_t read_bytes = 0, written_bytes = 0;
+	struct fusion_graph_info info;
+
+	if (found)
+		return found->name;
+	if (t->graph >= 0 && t->graph < fusion_graph_count(lane->session)) {
+		info = fusion_graph(lane->session, t->graph);
+		for (int k = t->kernel; k < t->kernel + t->kernels && k < info.n_kernels; k++) {
+			read_bytes += info.kernels[k].read_bytes;
+			written_bytes += info.kernels[k].written_bytes;
+		}
+	}
+	known.name = timeline_writer_name(
+	    r->writer,
+	    json_pack("{s:o, s:i, s:i, s:I, s:I}", "name",
+		      json_sprintf("CUDA graph of graph %d", t->graph), "graph", t->graph,
+		      "kernels", t->kernels, "read_bytes", (json_int_t)read_bytes, "written_bytes",
+		      (json_int_t)written_bytes));
 	if (!VEC_PUSH(&r->names, known))
 		r->names.len = 0;
 	return known.name;

@@ -14,7 +14,8 @@ struct told {
 	int graph, kernel; /* of a kernel; graph -1: eager, of `op` */
 	const char *op;
 	int line;
-	int kernels; /* of our own that ran for it on a device: observer.h, ran() */
+	int kernels; /* that ran for it on a device: our own, observer.h, ran(); of a node: all */
+	int replay;  /* part of the so manieth launch of a CUDA graph, from 1; 0: of none */
 	uint32_t correlation;
 };
 
@@ -30,6 +31,7 @@ struct recorder {
 	struct told *told;
 	int n, limit;
 	int64_t lost, calls, doubtful;
+	int replays;    /* CUDA graphs that were launched */
 	double tell_ns; /* what telling of an event costs */
 	bool broken;    /* the lane has breaks */
 	const char *op; /* the eager op under way */
@@ -52,10 +54,22 @@ struct recorded_lane {
 	const int64_t *n; /* the point of a sweep; NULL: there is none */
 };
 
+/* Of one thing, that the host launched by itself. */
 static inline bool told_is_launch(const struct told *t)
 {
-	return t->kind == TIMELINE_KERNEL || t->kind == TIMELINE_LIBRARY ||
-	       t->kind == TIMELINE_EAGER;
+	return !t->replay && (t->kind == TIMELINE_KERNEL || t->kind == TIMELINE_LIBRARY ||
+			      t->kind == TIMELINE_EAGER);
+}
+
+/* Of a CUDA graph: itself, launched by the host, and what it ran. */
+static inline bool told_is_graph(const struct told *t)
+{
+	return t->replay && t->kind == TIMELINE_LAUNCH;
+}
+
+static inline bool told_is_node(const struct told *t)
+{
+	return t->replay && t->kind != TIMELINE_LAUNCH;
 }
 
 static inline bool told_is_part(const struct told *t)
@@ -72,6 +86,9 @@ uint32_t recorder_add_lane(struct recorder *r, const struct recorded_lane *at, c
 uint32_t recorder_name_launch(struct recorder *r, const struct lane *lane, struct told *t,
 			      const char *symbol);
 uint32_t recorder_name_symbol(struct recorder *r, const char *symbol); /* of nobody's */
+/* Of the launch of a CUDA graph, whose first kernel and their number are told as `kernel`
+ * and `kernels`. */
+uint32_t recorder_name_graph(struct recorder *r, const struct lane *lane, const struct told *t);
 uint32_t recorder_name_other(struct recorder *r, const struct told *t);
 /* Of a piece or a break, whose number is told as `graph`. */
 uint32_t recorder_name_part(struct recorder *r, const struct lane *lane, const struct told *t);

@@ -29,7 +29,7 @@ $B/tests/plugins/cxx.so: tests/plugins/cxx.cc fusion/plugin.h
 # A driver, a cuBLAS and an NVRTC that do nothing, for backend cuda where there is no GPU.
 ifneq ($(CUDA_HOME),)
 STAND_INS := $B/tests/cuda/libcuda.so.1 $B/tests/cuda/libcublas.so.13 $B/tests/cuda/nvrtc/libnvrtc.so.13
-$B/tests/cuda/libcuda.so.1: tests/cuda/driver.c
+$B/tests/cuda/libcuda.so.1: tests/cuda/driver.c tests/cuda/driver_graph.c
 $B/tests/cuda/libcublas.so.13: tests/cuda/blas.c $B/tests/cuda/libcuda.so.1
 $B/tests/cuda/nvrtc/libnvrtc.so.13: tests/cuda/nvrtc.c
 # And such that compute, on the host: what kernels are worth is tested without a GPU too.
@@ -80,6 +80,9 @@ $(foreach f,capture lang profiler fusion,$(eval $(call fuzz_rule,$f)))
 
 $B/tests/bench/%: $B/tests/bench/%.o $(ENGINE)
 	$(CC) $(LDFLAGS_ALL) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -o $@ $(LDLIBS_ENGINE)
+# What compute-sanitizer runs (tests/cuda/sanitize.py), on a machine with a GPU.
+$B/tests/cuda/programs: $B/tests/cuda/programs.o $(archives_profiler)
+	$(CC) $(LDFLAGS_ALL) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -o $@ $(LDLIBS_ALL)
 bench: deps
 	@$(MAKE) --no-print-directory $(JOBS) all $(BENCHES)
 	@for b in $(BENCHES); do echo "== $${b##*/}"; $$b || exit 1; done

@@ -130,6 +130,12 @@ struct backend {
 	 * of launch(), to the bit; fault() tells of it likewise. */
 	void (*replay)(struct recording *r, int kernel, struct pool *pool, bool backward);
 
+	/* Readies a replay() of all.  True where that is one launch, a CUDA graph: into
+	 * counts[kernel] then how many of its nodes do something on the device (kernels,
+	 * copies and sets) for this kernel; they run in the order of the kernels.  NULL of
+	 * backends that have no such thing. */
+	bool (*whole)(struct recording *r, int *counts);
+
 	/* Why replay() launches kernel by kernel (one thing cannot
 	 * be made), owned by the recording and known once it was replayed; NULL: it does
 	 * not.  NULL of backends that have nothing else. */

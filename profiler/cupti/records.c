@@ -54,6 +54,7 @@ static void read_kernel(struct collector *c, const CUpti_ActivityKernel10 *k, st
 				  .stream = k->streamId,
 				  .correlation = k->correlationId,
 				  .graph = k->graphId,
+				  .node = (uint32_t)k->graphNodeId,
 				  .grid = { k->gridX, k->gridY, k->gridZ },
 				  .block = { k->blockX, k->blockY, k->blockZ },
 				  .cluster = { (int32_t)k->clusterX, (int32_t)k->clusterY,
@@ -104,7 +105,8 @@ static void read_copy(struct collector *c, const CUpti_ActivityMemcpy6 *m, struc
 				  .context = m->contextId,
 				  .stream = m->streamId,
 				  .correlation = m->correlationId,
-				  .graph = m->graphId };
+				  .graph = m->graphId,
+				  .node = (uint32_t)m->graphNodeId };
 }
 
 static void read_set(struct collector *c, const CUpti_ActivityMemset4 *m, struct wire_event *e)
@@ -118,7 +120,8 @@ static void read_set(struct collector *c, const CUpti_ActivityMemset4 *m, struct
 				  .context = m->contextId,
 				  .stream = m->streamId,
 				  .correlation = m->correlationId,
-				  .graph = m->graphId };
+				  .graph = m->graphId,
+				  .node = (uint32_t)m->graphNodeId };
 }
 
 static void read_call(struct collector *c, const CUpti_ActivityAPI *a, struct wire_event *e)

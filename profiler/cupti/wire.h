@@ -39,7 +39,8 @@ struct wire_event {
 	uint32_t kind; /* enum timeline_kind, or WIRE_EXTERNAL */
 	uint32_t name;
 	uint32_t device, context, stream; /* of an API call: stream is the thread */
-	uint32_t correlation, graph;
+	uint32_t correlation;
+	uint32_t graph, node; /* that was instantiated, and its node within; 0: of none */
 	int32_t grid[3], block[3], cluster[3];
 	uint32_t registers, static_bytes, dynamic_bytes; /* a thread's, a block's */
 	uint32_t memory;                                 /* enum wire_memory, of a MEMORY event */

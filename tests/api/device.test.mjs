@@ -100,6 +100,47 @@ test('an op of several kernels of our own has them all, and no other\'s', { skip
     }
 });
 
+test('a CUDA graph is recorded as it was launched: one launch, its kernels laid to what they compute', { skip: without }, async () => {
+    const chain = workload('    y = torch.softmax(x, 1)\n    z = torch.softmax(y @ y.t(), 0)\n    return z.sum(1)', { device: 'cuda', modes: ['static', 'graphs'] });
+    const { id, error } = await waitFor(server, (await postRun(server, chain)).body.id);
+    assert.equal(error, null);
+    const [one, whole] = [await view(server, id, 'mode=static'), await view(server, id, 'mode=graphs')];
+    const calls = (v) => v.slices.filter((s) => s.kind === 'call').length;
+    const launches = whole.slices.filter((s) => s.kind === 'launch');
+    assert.equal(launches.length, calls(whole));
+    assert.equal(whole.names[launches[0].name].name, 'CUDA graph of graph 0');
+    assert.ok(whole.names[launches[0].name].read_bytes > 0);
+    const each = kernels(one).length / calls(one);
+    assert.ok(each >= 4, `${each} kernels a call`);
+    for (const launch of launches) {
+        const ran = kernels(whole).filter((k) => k.correlation === launch.correlation);
+        const names = (v, list) => list.map((k) => `${v.names[k.name].name} ${v.names[k.name].symbol ?? ''} ${k.kind}`);
+        assert.deepEqual(names(whole, ran), names(one, kernels(one).slice(0, each)));
+    }
+    assert.equal(kernels(whole).length, each * launches.length);
+    assert.equal(whole.facts.doubtful, 0);
+});
+
+test('of a CUDA graph with a kernel unseen the others keep their places, by their nodes', { skip: without }, async () => {
+    const other = await start({ FAKE_UNSEEN: '8' });
+    const chain = workload('    y = torch.softmax(x, 1)\n    z = torch.sort(y * 2, 1)[0]\n    return torch.softmax(z, 0).sum(1)', { device: 'cuda', modes: ['graphs'] });
+    try {
+        const { id, error } = await waitFor(other, (await postRun(other, chain)).body.id);
+        assert.equal(error, null);
+        const v = await view(other, id, 'mode=graphs');
+        const launches = v.slices.filter((s) => s.kind === 'launch');
+        const ran = launches.map((l) => kernels(v).filter((k) => k.correlation === l.correlation).map((k) => v.names[k.name].name));
+        const most = ran.find((list) => list.length === Math.max(...ran.map((r) => r.length)));
+        const short = ran.filter((list) => list.length < most.length);
+        assert.equal(short.length, 1);
+        assert.equal(short[0].length, most.length - 1);
+        assert.deepEqual(most.filter((name) => short[0].includes(name)), short[0]);
+        assert.equal(v.facts.doubtful, 1);
+    } finally {
+        await other.stop();
+    }
+});
+
 test('records that were dropped, or have no times, are counted', { skip: without }, async () => {
     const other = await start({ FAKE_DROPPED: '5', FAKE_TIMELESS: '2' });
     try {

@@ -12,50 +12,15 @@
  *     launch N CODE   the Nth launch is refused, and nothing else
  *     memory BYTES    the device has no more than that
  */
-#include "tests/cuda/driver.h"
+#include "tests/cuda/driver_state.h"
 
-#include <cuda.h>
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_PARAMS = 64, MAX_NODES = 64, LOG_BYTES = 1 << 20 };
-
-/* A kernel's function; only nvrtc.c's say how many parameters they have. */
-struct function {
-	struct function *next;
-	char name[32];
-	int n_params;
-};
-
-struct module {
-	struct function *functions;
-	const char *source; /* of the function's text; NULL: machine code */
-};
-
-struct launch {
-	const struct function *function;
-	unsigned grid[2], block[2];
-	uint64_t param[MAX_PARAMS];
-	struct graph *within; /* or another graph's launches */
-};
-
-struct graph {
-	int n;
-	struct launch node[MAX_NODES];
-};
-
-static struct {
-	char log[LOG_BYTES];
-	size_t log_len;
-	char fault[16]; /* its kind; "": none */
-	long at, left;  /* of the memory: in use, at most */
-	CUresult code, sticky;
-	int launches, kernels, graphs;
-	struct graph *capture; /* what the stream is being captured into */
-} state;
+struct stand_in state;
 
 /* ---- orders */
 
@@ -67,6 +32,14 @@ const char *stand_in_log(void)
 int stand_in_graphs(void)
 {
 	return state.graphs;
+}
+
+int stand_in_graph_at(size_t place)
+{
+	for (int i = 0; i < state.graphs && i < MAX_GRAPHS; i++)
+		if (state.graph_from[i] <= place && place < state.graph_to[i])
+			return i + 1;
+	return 0;
 }
 
 void stand_in_clear(void)
@@ -107,7 +80,7 @@ static void read_orders(void)
 		stand_in_fault(order);
 }
 
-static bool ordered(const char *kind)
+bool ordered(const char *kind)
 {
 	return strcmp(state.fault, kind) == 0;
 }
@@ -399,12 +372,14 @@ static void note(const struct launch *l)
 }
 
 /* Runs it, or writes it down where the stream is captured. */
-static CUresult run(const struct launch *l)
+CUresult run(const struct launch *l)
 {
 	if (state.capture) {
 		if (state.capture->n == MAX_NODES)
 			return CUDA_ERROR_OUT_OF_MEMORY;
-		state.capture->node[state.capture->n++] = *l;
+		state.capture->node[state.capture->n] = *l;
+		state.capture->node[state.capture->n].index = state.capture->n;
+		state.capture->n++;
 		return CUDA_SUCCESS;
 	}
 	if (state.sticky)
@@ -425,7 +400,7 @@ static bool fits(const unsigned grid[3], const unsigned block[3], unsigned share
 	       block[2] && block[0] * block[1] * block[2] <= 1024 && shared <= 163 * 1024;
 }
 
-static CUresult describe(struct launch *l, const CUDA_KERNEL_NODE_PARAMS *p)
+CUresult describe(struct launch *l, const CUDA_KERNEL_NODE_PARAMS *p)
 {
 	const unsigned grid[] = { p->gridDimX, p->gridDimY, p->gridDimZ };
 	const unsigned block[] = { p->blockDimX, p->blockDimY, p->blockDimZ };
@@ -456,130 +431,6 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
 	if (ordered("launch") && ++state.launches == state.left)
 		return state.code;
 	return describe(&l, &p) == CUDA_SUCCESS ? run(&l) : CUDA_ERROR_INVALID_VALUE;
-}
-
-/* ---- graphs; an instance is the graph that it was made of, and nodes are counted from 1 */
-
-CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
-{
-	state.capture = calloc(1, sizeof(*state.capture));
-	return state.sticky;
-}
-
-CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
-{
-	*graph = (CUgraph)state.capture;
-	state.capture = NULL;
-	return state.sticky;
-}
-
-CUresult cuGraphCreate(CUgraph *graph, unsigned flags)
-{
-	*graph = (CUgraph)calloc(1, sizeof(struct graph));
-	return state.sticky;
-}
-
-static void free_graph(struct graph *g)
-{
-	for (int i = 0; i < g->n; i++)
-		if (g->node[i].within)
-			free_graph(g->node[i].within);
-	free(g);
-}
-
-CUresult cuGraphDestroy(CUgraph graph)
-{
-	free_graph((struct graph *)graph);
-	return state.sticky;
-}
-
-static struct graph *clone(const struct graph *from)
-{
-	struct graph *g = malloc(sizeof(*g));
-
-	*g = *from;
-	for (int i = 0; i < g->n; i++)
-		if (g->node[i].within)
-			g->node[i].within = clone(g->node[i].within);
-	return g;
-}
-
-static struct launch *node_at(struct graph *g, CUgraphNode node)
-{
-	return &g->node[(uintptr_t)node - 1];
-}
-
-/* Behind the one that was added last, and no other. */
-static CUresult add_node(CUgraphNode *node, CUgraph graph, const CUgraphNode *behind, size_t n,
-			 const struct launch *l)
-{
-	struct graph *g = (struct graph *)graph;
-
-	if (n != (g->n > 0) || (n && (uintptr_t)*behind != (uintptr_t)g->n) || g->n == MAX_NODES)
-		return CUDA_ERROR_INVALID_VALUE;
-	g->node[g->n++] = *l;
-	*node = (CUgraphNode)(uintptr_t)g->n;
-	return state.sticky;
-}
-
-CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *behind, size_t n,
-			      const CUDA_KERNEL_NODE_PARAMS *params)
-{
-	struct launch l;
-	CUresult result = describe(&l, params);
-
-	return result == CUDA_SUCCESS ? add_node(node, graph, behind, n, &l) : result;
-}
-
-CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *behind,
-				  size_t n, CUgraph child)
-{
-	const struct launch l = { .within = clone((struct graph *)child) };
-	CUresult result = add_node(node, graph, behind, n, &l);
-
-	if (result == CUDA_ERROR_INVALID_VALUE)
-		free_graph(l.within);
-	return result;
-}
-
-CUresult cuGraphInstantiate(CUgraphExec *instance, CUgraph graph, unsigned long long flags)
-{
-	*instance = (CUgraphExec)clone((struct graph *)graph);
-	return state.sticky;
-}
-
-CUresult cuGraphExecDestroy(CUgraphExec instance)
-{
-	free_graph((struct graph *)instance);
-	return state.sticky;
-}
-
-CUresult cuGraphExecKernelNodeSetParams(CUgraphExec instance, CUgraphNode node,
-					const CUDA_KERNEL_NODE_PARAMS *params)
-{
-	return describe(node_at((struct graph *)instance, node), params);
-}
-
-CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec instance, CUgraphNode node, CUgraph child)
-{
-	struct launch *l = node_at((struct graph *)instance, node);
-	const struct graph *with = (const struct graph *)child;
-
-	if (with->n != l->within->n)
-		return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
-	free_graph(l->within);
-	l->within = clone(with);
-	return state.sticky;
-}
-
-CUresult cuGraphLaunch(CUgraphExec instance, CUstream stream)
-{
-	const struct launch all = { .within = (struct graph *)instance };
-
-	if (ordered("launch") && ++state.launches == state.left)
-		return state.code;
-	state.graphs++;
-	return run(&all);
 }
 
 /* ---- for blas.c beside it: a product is a launch */

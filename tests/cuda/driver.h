@@ -3,10 +3,13 @@
 #define TESTS_CUDA_DRIVER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* What was launched since the last clear: "k0 GRID BLOCK PARAMETERS" a line. */
 const char *stand_in_log(void);
 int stand_in_graphs(void); /* of these launches so many were graphs */
+int stand_in_graph_at(
+    size_t place); /* the how manieth what stands there in the log is of; 0: of none */
 void stand_in_clear(void);
 
 /* NULL: no fault from now on. */

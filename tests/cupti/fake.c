@@ -4,7 +4,9 @@
  * "recorded", those between a push and a pop with their external id.  In one without,
  * FAKE_KERNELS are, in steps of FAKE_STEP a flush (all at the end), with an NVTX range
  * around each thousand and as many allocations as FAKE_MEMORY.  FAKE_DROPPED more are
- * told as dropped, FAKE_TIMELESS have no times, FAKE_HOLDER names who else records.
+ * told as dropped, FAKE_TIMELESS have no times, the FAKE_UNSEENth kernel is missing,
+ * FAKE_HOLDER names who else records.  Kernels that a CUDA graph launched have one
+ * correlation, and their place as the node.
  */
 #include <cupti.h>
 #include <dlfcn.h>
@@ -19,13 +21,14 @@ enum { MAX_PUSHES = 4096 };
 static CUpti_BuffersCallbackRequestFunc wanted;
 static CUpti_BuffersCallbackCompleteFunc complete;
 static CUpti_TimestampCallbackFunc clock_of;
-static uint32_t at, dropped, timeless, correlation, markers, memories;
+static uint32_t at, dropped, timeless, unseen, correlation, markers, memories;
 static uint8_t *buffer;
 static size_t bytes, used;
 static bool kinds[CUPTI_ACTIVITY_KIND_COUNT];
 
 /* The launches of the driver that stands in, by their place in its log. */
 static const char *(*launched)(void);
+static int (*graph_at)(size_t place);
 static void (*forget)(void);
 static struct {
 	size_t from, to;
@@ -46,6 +49,7 @@ static void find_driver(void)
 	if (!driver)
 		return;
 	*(void **)&launched = dlsym(driver, "stand_in_log");
+	*(void **)&graph_at = dlsym(driver, "stand_in_graph_at");
 	*(void **)&forget = dlsym(driver, "stand_in_clear");
 }
 
@@ -56,6 +60,7 @@ API CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc 
 	complete = b;
 	dropped = number("FAKE_DROPPED");
 	timeless = number("FAKE_TIMELESS");
+	unseen = number("FAKE_UNSEEN");
 	find_driver();
 	if (forget)
 		forget();
@@ -169,12 +174,19 @@ static void *record(CUpti_ActivityKind kind)
 	return made;
 }
 
-static void kernel(const char *name, uint64_t start, uint32_t stream)
+/* `node`: of a CUDA graph, from 1; 0: launched by itself. */
+static void kernel(const char *name, uint64_t start, uint32_t stream, uint32_t node)
 {
-	CUpti_ActivityKernel10 *k = record(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+	CUpti_ActivityKernel10 *k;
 
+	correlation += node <= 1;
+	if (unseen && --unseen == 0)
+		return;
+	k = record(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 	if (!k)
 		return;
+	k->graphId = node ? 4 : 0;
+	k->graphNodeId = node ? ((uint64_t)4 << 32) + node : 0;
 	k->start = timeless ? 0 : start;
 	k->end = timeless ? 0 : start + 60;
 	timeless -= timeless > 0;
@@ -183,7 +195,7 @@ static void kernel(const char *name, uint64_t start, uint32_t stream)
 	k->gridX = 8;
 	k->blockX = 128;
 	k->registersPerThread = 24;
-	k->correlationId = ++correlation;
+	k->correlationId = correlation;
 }
 
 static void marker(const char *name, uint32_t id, uint64_t time, CUpti_ActivityFlag flags)
@@ -222,7 +234,7 @@ static void made_up(uint32_t until)
 			marker("thousand", ++markers, start, CUPTI_ACTIVITY_FLAG_MARKER_START);
 		if (memories < number("FAKE_MEMORY"))
 			memory(start, memories++ % 3 < 2);
-		kernel(at % 2 ? "_Z3addPfi" : "plain", start, 7 + at % 2);
+		kernel(at % 2 ? "_Z3addPfi" : "plain", start, 7 + at % 2, 0);
 		if (at % 1000 == 999)
 			marker(NULL, markers, start + 60, CUPTI_ACTIVITY_FLAG_MARKER_END);
 	}
@@ -253,14 +265,20 @@ static void call(uint64_t start)
 static void of_driver(void)
 {
 	const char *log = launched();
+	int graph = 0, now;
+	uint32_t node = 0;
 
 	for (const char *line = log; *line;) {
 		size_t len = strcspn(line, " \n");
 		uint64_t id = external_id((size_t)(line - log));
 		CUpti_ActivityExternalCorrelation *x;
 
-		kernel(strndup(line, len), clock_of(), 7);
-		call(clock_of());
+		now = graph_at((size_t)(line - log));
+		node = !now ? 0 : now == graph ? node + 1 : 1;
+		graph = now;
+		kernel(strndup(line, len), clock_of(), 7, node);
+		if (node <= 1)
+			call(clock_of());
 		/* Libraries launch by the runtime; the driver's calls have one if recorded. */
 		x = id && (strncmp(line, "product", len) == 0 || kinds[CUPTI_ACTIVITY_KIND_DRIVER])
 			? record(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION)

@@ -345,6 +345,7 @@ const struct backend backend_cuda = {
 	.record = cuda_record,
 	.point = cuda_point,
 	.replay = cuda_replay,
+	.whole = cuda_whole,
 	.why_direct = cuda_why_direct,
 	.erase = cuda_erase,
 	.use = use,

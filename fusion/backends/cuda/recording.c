@@ -18,6 +18,7 @@ struct step {
 	bool library; /* the op's own function, a graph within the graph */
 	bool stale;   /* some buffer of it has moved */
 	CUgraphNode node;
+	int works; /* nodes that do something on the device; 0: not counted yet */
 };
 
 struct recording {
@@ -173,6 +174,7 @@ static void make(struct recording *r)
 	for (int i = 0; i < r->n_steps && result == CUDA_SUCCESS; i++) {
 		result = add(r, &r->steps[i], i > 0 ? &r->steps[i - 1].node : NULL);
 		r->steps[i].stale = false;
+		r->steps[i].works = r->steps[i].library ? 0 : 1;
 	}
 	if (result == CUDA_SUCCESS)
 		result = d->api.cuGraphInstantiate(&r->run, r->graph, 0);
@@ -239,6 +241,57 @@ static void refresh(struct recording *r)
 	make(r);
 }
 
+/* Makes what is not made yet, and points at what has moved; whether there is a graph. */
+static bool ready(struct recording *r)
+{
+	if (r->exe->device->blocking)
+		return false;
+	if (__builtin_expect(r->state == FRESH, 0))
+		make(r);
+	else if (r->stale)
+		refresh(r);
+	return r->state == GRAPH;
+}
+
+/* Of a library's graph within the graph; what waits or branches does nothing. */
+static int count_works(const struct cuda_api *api, CUgraphNode child)
+{
+	CUgraphNode *nodes;
+	CUgraphNodeType type;
+	CUgraph graph;
+	size_t n = 0;
+	int works = 0;
+
+	if (api->cuGraphChildGraphNodeGetGraph(child, &graph) != CUDA_SUCCESS ||
+	    api->cuGraphGetNodes(graph, NULL, &n) != CUDA_SUCCESS || n == 0)
+		return 0;
+	nodes = calloc(n, sizeof(*nodes));
+	if (nodes && api->cuGraphGetNodes(graph, nodes, &n) == CUDA_SUCCESS)
+		for (size_t i = 0; i < n; i++)
+			works += api->cuGraphNodeGetType(nodes[i], &type) == CUDA_SUCCESS &&
+				 (type == CU_GRAPH_NODE_TYPE_KERNEL ||
+				  type == CU_GRAPH_NODE_TYPE_MEMCPY ||
+				  type == CU_GRAPH_NODE_TYPE_MEMSET);
+	free(nodes);
+	return works;
+}
+
+bool cuda_whole(struct recording *r, int *counts)
+{
+	if (!ready(r))
+		return false;
+	for (int k = 0; k < r->exe->lowered->n_kernels; k++)
+		counts[k] = 0;
+	for (int i = 0; i < r->n_steps; i++) {
+		struct step *step = &r->steps[i];
+
+		if (step->works == 0)
+			step->works = count_works(&r->exe->device->api, step->node);
+		counts[step->kernel] += step->works;
+	}
+	return true;
+}
+
 void cuda_replay(struct recording *r, int kernel, struct pool *pool, bool backward)
 {
 	struct executable *exe = r->exe;
@@ -248,11 +301,7 @@ void cuda_replay(struct recording *r, int kernel, struct pool *pool, bool backwa
 		cuda_launch(exe, kernel, r->buffers, pool, backward);
 		return;
 	}
-	if (!d->blocking && __builtin_expect(r->state == FRESH, 0))
-		make(r);
-	else if (!d->blocking && r->stale)
-		refresh(r);
-	if (!d->blocking && r->state == GRAPH) {
+	if (ready(r)) {
 		for (int i = 0; i < r->n_steps; i++)
 			cuda_suspect(d, exe->lowered, r->steps[i].kernel);
 		cuda_check(d, d->api.cuGraphLaunch(r->run, d->stream), "a CUDA graph");

@@ -17,10 +17,11 @@
 
 #include "fusion/backends/backend.h"
 
-/* backend.record, .point, .replay, .why_direct and .erase of cuda. */
+/* backend.record, .point, .replay, .whole, .why_direct and .erase of cuda. */
 struct recording *cuda_record(struct executable *exe, void *const *buffers, struct err *err);
 void cuda_point(struct recording *r, int buffer, void *memory);
 void cuda_replay(struct recording *r, int kernel, struct pool *pool, bool backward);
+bool cuda_whole(struct recording *r, int *counts);
 const char *cuda_why_direct(const struct recording *r);
 void cuda_erase(struct recording *r);
 

@@ -143,7 +143,8 @@ static bool describe(struct record *r)
 
 	r->inputs = ARENA_ARRAY(e->arena, struct record_input, (size_t)e->n_inputs + 1);
 	r->outputs = ARENA_ARRAY(e->arena, struct record_output, (size_t)e->n_outputs + 1);
-	if (!r->inputs || !r->outputs)
+	r->counts = ARENA_ARRAY(e->arena, int, (size_t)e->lowered->n_kernels + 1);
+	if (!r->inputs || !r->outputs || !r->counts)
 		return false;
 	for (int i = 0; i < e->n_inputs; i++)
 		if (e->inputs[i] >= 0)
@@ -311,6 +312,26 @@ static inline void point_inputs(struct record *r, struct tensor *const *inputs)
 	}
 }
 
+/* As one launch, if it is one. */
+static bool replay_whole(struct record *r, bool backward, const struct fusion_observer *observer,
+			 int graph)
+{
+	struct exec *e = r->exec;
+	int64_t begin = clock_ns(), end;
+
+	if ((observer->launched && !observer->replayed) || !e->backend->whole ||
+	    !e->backend->whole(r->recording, r->counts))
+		return false;
+	e->backend->replay(r->recording, -1, e->env->pool, backward);
+	end = clock_ns();
+	if (observer->replayed)
+		observer->replayed(observer->self, graph, e->first_kernel, r->counts,
+				   e->lowered->n_kernels, begin, end);
+	if (observer->phase)
+		observer->phase(observer->self, PHASE_KERNEL, begin, end);
+	return true;
+}
+
 /* One by one, each with its time. */
 static void replay_watched(struct record *r, bool backward, const struct fusion_observer *observer,
 			   int graph)
@@ -376,9 +397,9 @@ bool record_run(struct record *r, struct tensor *const *inputs, struct tensor **
 	}
 	if (watched && observer->phase)
 		observer->phase(observer->self, PHASE_ALLOC, begin, clock_ns());
-	if (watched)
+	if (watched && !replay_whole(r, backward, observer, graph))
 		replay_watched(r, backward, observer, graph);
-	else
+	else if (!watched)
 		e->backend->replay(r->recording, -1, e->env->pool, backward);
 	r->replays++;
 	if (r->copies)

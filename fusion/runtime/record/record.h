@@ -51,6 +51,7 @@ struct record {
 	bool alternates; /* tensors are large: the end that is in the cache goes first */
 	struct record_temp *temps;
 	int n_temps;
+	int *counts; /* by kernel: backend.whole() */
 	size_t temp_bytes;
 	int64_t moves;            /* of the memory, as last pointed at */
 	int64_t replays, pointed; /* ... and pointers that were set for them */

@@ -294,4 +294,7 @@ NONE(cuGraphExecKernelNodeSetParams, CUgraphExec run, CUgraphNode node,
      const CUDA_KERNEL_NODE_PARAMS *params)
 NONE(cuGraphExecChildGraphNodeSetParams, CUgraphExec run, CUgraphNode node, CUgraph child)
 NONE(cuGraphUpload, CUgraphExec run, CUstream stream)
+NONE(cuGraphGetNodes, CUgraph graph, CUgraphNode *nodes, size_t *n)
+NONE(cuGraphNodeGetType, CUgraphNode node, CUgraphNodeType *type)
+NONE(cuGraphChildGraphNodeGetGraph, CUgraphNode node, CUgraph *graph)
 NONE(cuGraphLaunch, CUgraphExec run, CUstream stream)
