@@ -224,6 +224,26 @@ static void add_gap(struct reading *r, struct span s, const struct launch_at *be
 		give(&r->g->breaks[r->met[i]], &g, 1.0 / r->n_met);
 }
 
+/* Guards of the piece that ran next: functions have versions, and each its own. */
+static int guards_behind(const struct reading *r, const struct timeline_event *brk)
+{
+	const struct break_costs *c = r->c;
+
+	for (size_t i = 0; i < r->v->pieces.len; i++) {
+		const struct timeline_event *p = r->v->pieces.at[i];
+		const json_t *row, *graph;
+		json_int_t at;
+
+		if (p->start_ns < event_end(brk))
+			continue;
+		row = json_array_get(c->seen.tables.names, p->name);
+		graph = json_object_get(row, "graph");
+		at = json_is_integer(graph) ? json_integer_value(graph) : -1;
+		return at >= 0 && at < c->n_graphs && c->guards ? c->guards[at] : 0;
+	}
+	return 0;
+}
+
 /* What a call of one piece has before it: the search for its entry. */
 static int64_t behind_first_guards(const struct reading *r, const struct span *call)
 {
@@ -275,6 +295,7 @@ static void read_call(struct reading *r, const struct timeline_event *call)
 			continue;
 		r->met[r->n_met++] = index;
 		r->g->breaks[index].met++;
+		r->g->breaks[index].guards += guards_behind(r, r->v->breaks.at[i]);
 	}
 	r->g->call_ns += (double)(s.to_ns - s.from_ns) - told_in(r, &s) * r->tell_ns;
 	for (size_t i = 0; i < r->v->launches.len; i++)
@@ -339,6 +360,7 @@ static void mean_of_calls(const struct break_costs *c, struct break_group *g)
 		b->gap.guards_ns /= n;
 		b->gap.launch_ns /= n;
 		b->gap.frame_ns /= n;
+		b->guards = b->met > 0 ? b->guards / b->met : 0;
 		b->met /= n;
 		b->kernels /= n;
 		b->kernel_ns /= n;

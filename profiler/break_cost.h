@@ -47,6 +47,7 @@ struct break_sample {
 	double kernel_ns; /* ... their time, with that of the bytes */
 	double eager;     /* kernels of single ops, which it has in its gap */
 	double eager_ns;  /* their time, which is no gap */
+	double guards;    /* of the versions that ran behind it, each time that it was met */
 	double cost_ns;   /* all in all */
 };
 
@@ -64,6 +65,8 @@ struct break_costs {
 	bool device; /* kernels run beside the host */
 	const struct copy_curve *curve;
 	const double *moved_bytes; /* by break: of tensors, each time that it is met */
+	const int *guards;         /* by graph: of its version; borrowed, NULL: unknown */
+	int n_graphs;
 	VEC(struct break_group) groups;
 };
 
@@ -74,7 +77,8 @@ void break_costs_finish(struct break_costs *c);
 /* Once all blocks are in c->seen: a group for each set of lanes, in order.  Groups
  * without a break are left out.  `moved_bytes` by break, as fusion_observer.crossed
  * has them; both are borrowed.  `call_ns`, by set of lanes: of a call just
- * before that nobody watched, 0 where it is unknown; NULL: of all.  False with MEMORY. */
+ * before that nobody watched, 0 where it is unknown; NULL: of all.  Whoever knows
+ * c->guards sets them before.  False with MEMORY. */
 bool break_costs_read(struct break_costs *c, const struct copy_curve *curve,
 		      const double *moved_bytes, bool device, const double *call_ns,
 		      struct err *err);

@@ -103,6 +103,7 @@ struct priced {
 	struct break_costs costs;
 	struct bytes *bytes;
 	double *moved_bytes;
+	int *guards; /* by graph */
 };
 
 static void priced_finish(struct priced *p)
@@ -110,6 +111,21 @@ static void priced_finish(struct priced *p)
 	break_costs_finish(&p->costs);
 	free(p->bytes);
 	free(p->moved_bytes);
+	free(p->guards);
+}
+
+static bool find_guards(const struct lane *lane, struct priced *p, struct err *err)
+{
+	int n = fusion_graph_count(lane->session);
+
+	p->guards = calloc((size_t)n + 1, sizeof(*p->guards));
+	if (!p->guards)
+		return err_set(err, ERR_MEMORY, "out of memory for the run");
+	for (int i = 0; i < n; i++)
+		p->guards[i] = fusion_graph(lane->session, i).n_guards;
+	p->costs.guards = p->guards;
+	p->costs.n_graphs = n;
+	return true;
 }
 
 /* `call_us`: of a call that nobody watches. */
@@ -134,7 +150,7 @@ static bool price(const struct break_run *run, struct lane *lane, double call_us
 
 		p->moved_bytes[i] = b->met ? (double)b->moved / (double)b->met : 0;
 	}
-	if (!record(lane, &p->costs, unwatched_ns, err) ||
+	if (!record(lane, &p->costs, unwatched_ns, err) || !find_guards(lane, p, err) ||
 	    !break_costs_read(&p->costs, run->curve, p->moved_bytes, device, unwatched_ns, err))
 		return false;
 	break_costs_scale(&p->costs, call_us * 1000);
@@ -157,7 +173,7 @@ static int by_cost(const void *a, const void *b)
 /* The mean over the middle half of the groups: its parts still add up. */
 static struct break_sample mean_of(const struct break_costs *c, int index)
 {
-	struct break_sample sum = { { 0 }, 0, 0, 0, 0, 0, 0 };
+	struct break_sample sum = { .met = 0 };
 	const struct break_sample *of[GROUPS];
 	int all = c->groups.len < GROUPS ? (int)c->groups.len : GROUPS;
 	int from = all / 4, to = all - all / 4;
@@ -177,25 +193,14 @@ static struct break_sample mean_of(const struct break_costs *c, int index)
 		sum.kernels += b->kernels / n;
 		sum.kernel_ns += b->kernel_ns / n;
 		sum.eager += b->eager / n;
+		sum.guards += b->guards / n;
 		sum.cost_ns += b->cost_ns / n;
 	}
 	return sum;
 }
 
-/* The guards of the entry behind the piece that a break ended: those of the next
- * graph.  Of a break without one: none are known. */
-static int guards_behind(const struct lane *lane, int index)
-{
-	int graph = fusion_break(lane->session, index).graph + 1;
-
-	return graph > 0 && graph < fusion_graph_count(lane->session)
-		   ? fusion_graph(lane->session, graph).n_guards
-		   : 0;
-}
-
 /* Parts that add up to the median: each has its share of the mean. */
-static json_t *cost_json(const struct lane *lane, const struct priced *p, int index,
-			 const struct interval *cost)
+static json_t *cost_json(const struct priced *p, int index, const struct interval *cost)
 {
 	struct break_sample s = mean_of(&p->costs, index);
 	const struct bytes *bytes = &p->bytes[index];
@@ -203,17 +208,17 @@ static json_t *cost_json(const struct lane *lane, const struct priced *p, int in
 	double all = g->statement_ns + g->guards_ns + g->launch_ns + g->frame_ns + s.kernel_ns;
 	double scale = all > 0 ? cost->mid / all / 1000 : 0;
 
-	return json_pack("{s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:f, s:I, s:I}",
+	return json_pack("{s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I}",
 			 "ci_us", us_interval(cost), "idle_us", (all - s.kernel_ns) * scale,
 			 "statement_us", g->statement_ns * scale, "guards_us", g->guards_ns * scale,
 			 "launch_us", g->launch_ns * scale, "frame_us", g->frame_ns * scale,
 			 "kernel_us", s.kernel_ns * scale, "met", s.met, "launches",
-			 s.kernels + s.eager, "guards", guards_behind(lane, index),
-			 "eager_launches", s.eager, "moved_bytes",
-			 (json_int_t)p->moved_bytes[index], "kept_bytes", (json_int_t)bytes->kept);
+			 s.kernels + s.eager, "guards", s.guards, "eager_launches", s.eager,
+			 "moved_bytes", (json_int_t)p->moved_bytes[index], "kept_bytes",
+			 (json_int_t)bytes->kept);
 }
 
-static bool report_each(const struct lane *lane, const struct priced *p, json_t *breaks)
+static bool report_each(const struct priced *p, json_t *breaks)
 {
 	const struct break_costs *c = &p->costs;
 
@@ -226,7 +231,7 @@ static bool report_each(const struct lane *lane, const struct priced *p, json_t 
 		if (mean_of(c, i).met <= 0) /* the timed calls do not come there */
 			continue;
 		json_object_set_new(item, "cost_us", json_real(cost.mid / 1000));
-		json_object_set_new(item, "cost", cost_json(lane, p, i, &cost));
+		json_object_set_new(item, "cost", cost_json(p, i, &cost));
 	}
 	return true;
 }
@@ -404,8 +409,7 @@ static bool report(const struct break_run *run, struct lane *lane, const struct 
 
 	if (c->groups.len == 0) /* the timed calls meet none */
 		return true;
-	if (!report_each(lane, p, json_object_get(m, "breaks")) ||
-	    !break_costs_interval(c, -1, &all))
+	if (!report_each(p, json_object_get(m, "breaks")) || !break_costs_interval(c, -1, &all))
 		return err_set(err, ERR_MEMORY, "out of memory for the run");
 	for (size_t i = 0; i < c->groups.len; i++)
 		calls += c->groups.at[i].calls;

@@ -160,6 +160,44 @@ static void gaps_kernels_and_frames_are_what_breaks_cost(void **state)
 }
 
 /* 3 guards, an allocation, 3 pieces, 2 breaks, and 3 kernels with their launches. */
+/* Two versions take turns: graphs 0 and 1, then 2 and 3, with one break between them. */
+static void guards_are_those_of_the_version_that_ran(void **state)
+{
+	const int guards[4] = { 1, 3, 1, 8 };
+	const double moved[1] = { 0 };
+	uint32_t graphs[4];
+	struct break_costs c;
+	struct set s;
+	struct err err = { 0 };
+
+	(void)state;
+	break_costs_init(&c, 1);
+	s.w = open_writer(&c);
+	open_set(&s);
+	for (int i = 0; i < 4; i++)
+		graphs[i] = timeline_writer_name(
+		    s.w, json_pack("{s:s, s:i}", "name", "graph", "graph", i));
+	for (int i = 0; i < 10; i++) {
+		int64_t t = 5000 * i;
+
+		put(&s, TIMELINE_CALL, s.calls, s.call, t, t + 3000, 0);
+		s.graph = graphs[i % 2 * 2];
+		piece(&s, t + 100, t + 900);
+		launch(&s, t + 200, t + 800);
+		meet(&s, 0, t + 1000, t + 1100);
+		s.graph = graphs[i % 2 * 2 + 1];
+		piece(&s, t + 1500, t + 2500);
+		launch(&s, t + 1600, t + 2400);
+	}
+	close_writer(s.w, 0);
+	c.guards = guards;
+	c.n_graphs = 4;
+	assert_true(break_costs_read(&c, &curve, moved, false, NULL, &err));
+	assert_float_equal(c.groups.at[0].breaks[0].met, 1, 0);
+	assert_float_equal(c.groups.at[0].breaks[0].guards, 5.5, 1e-9);
+	break_costs_finish(&c);
+}
+
 static void what_telling_costs_comes_from_a_call_that_nobody_watched(void **state)
 {
 	const double moved[2] = { 0, 400 }, unwatched[1] = { 3000 - 15 * 20 };
@@ -350,6 +388,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gaps_kernels_and_frames_are_what_breaks_cost),
+		cmocka_unit_test(guards_are_those_of_the_version_that_ran),
 		cmocka_unit_test(what_telling_costs_comes_from_a_call_that_nobody_watched),
 		cmocka_unit_test(telling_is_taken_off_and_kernels_that_compute_hide_their_bytes),
 		cmocka_unit_test(on_a_device_the_longer_of_host_and_device_counts),
