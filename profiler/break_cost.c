@@ -391,6 +391,34 @@ static double telling_ns(const struct break_costs *c, struct lanes_view *v, doub
 	return fmin(fmax((watched - call_ns) / events, tell_ns), most_telling * tell_ns);
 }
 
+static int by_duration(const void *a, const void *b)
+{
+	const struct timeline_event *x = *(const struct timeline_event *const *)a,
+				    *y = *(const struct timeline_event *const *)b;
+
+	return (x->duration_ns > y->duration_ns) - (x->duration_ns < y->duration_ns);
+}
+
+/* Leaves out calls that took twice the median: the system had something else to do
+ * meanwhile.  False: out of memory. */
+static bool leave_out_interrupted(struct lanes_view *v)
+{
+	const struct timeline_event **sorted = calloc(v->calls.len + 1, sizeof(*sorted));
+	size_t n = 0;
+
+	if (!sorted)
+		return false;
+	for (size_t i = 0; i < v->calls.len; i++)
+		sorted[i] = v->calls.at[i];
+	qsort(sorted, v->calls.len, sizeof(*sorted), by_duration);
+	for (size_t i = 0; i < v->calls.len; i++)
+		if (v->calls.at[i]->duration_ns <= 2 * sorted[v->calls.len / 2]->duration_ns)
+			v->calls.at[n++] = v->calls.at[i];
+	v->calls.len = n;
+	free(sorted);
+	return true;
+}
+
 static bool read_view(struct break_costs *c, struct lanes_view *v, double tell_ns, double call_ns)
 {
 	struct break_group g = { .breaks = calloc((size_t)c->n_breaks + 1, sizeof(*g.breaks)) };
@@ -398,7 +426,7 @@ static bool read_view(struct break_costs *c, struct lanes_view *v, double tell_n
 	bool ok;
 
 	r.met = calloc(v->breaks.len + 1, sizeof(*r.met));
-	ok = g.breaks && r.met && lanes_view_launches(v, c->device);
+	ok = g.breaks && r.met && leave_out_interrupted(v) && lanes_view_launches(v, c->device);
 	if (ok)
 		r.tell_ns = telling_ns(c, v, tell_ns, call_ns);
 	for (size_t i = 0; ok && i < v->calls.len; i++)

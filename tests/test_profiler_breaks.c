@@ -160,6 +160,35 @@ static void gaps_kernels_and_frames_are_what_breaks_cost(void **state)
 }
 
 /* 3 guards, an allocation, 3 pieces, 2 breaks, and 3 kernels with their launches. */
+/* Of ten calls one takes a millisecond more, in the gap. */
+static void a_call_that_was_interrupted_is_left_out(void **state)
+{
+	const double moved[2] = { 0, 0 };
+	struct break_costs c;
+	struct set s;
+	struct err err = { 0 };
+
+	(void)state;
+	break_costs_init(&c, 2);
+	s.w = open_writer(&c);
+	open_set(&s);
+	for (int i = 0; i < 10; i++) {
+		int64_t t = 5000 * i, more = i == 9 ? 1000000 : 0;
+
+		put(&s, TIMELINE_CALL, s.calls, s.call, t, t + 3000 + more, 0);
+		piece(&s, t + 100, t + 900);
+		launch(&s, t + 200, t + 800);
+		meet(&s, 0, t + 1000, t + 1100);
+		piece(&s, t + 1500 + more, t + 2500 + more);
+		launch(&s, t + 1600 + more, t + 2400 + more);
+	}
+	close_writer(s.w, 0);
+	assert_true(break_costs_read(&c, &curve, moved, false, NULL, &err));
+	assert_int_equal(c.groups.at[0].calls, 9);
+	assert_float_equal(c.groups.at[0].call_ns, 3000, 1e-9);
+	break_costs_finish(&c);
+}
+
 /* Two versions take turns: graphs 0 and 1, then 2 and 3, with one break between them. */
 static void guards_are_those_of_the_version_that_ran(void **state)
 {
@@ -388,6 +417,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gaps_kernels_and_frames_are_what_breaks_cost),
+		cmocka_unit_test(a_call_that_was_interrupted_is_left_out),
 		cmocka_unit_test(guards_are_those_of_the_version_that_ran),
 		cmocka_unit_test(what_telling_costs_comes_from_a_call_that_nobody_watched),
 		cmocka_unit_test(telling_is_taken_off_and_kernels_that_compute_hide_their_bytes),

@@ -1,9 +1,10 @@
 """tests/bench/break_cost.py [BINARY] -- does the sum of what breaks cost explain what is saved without them?
 
     python3 tests/bench/break_cost.py build/breakeven [--rounds 3] [--kinds item,print] [--counts 1,2,5]
-                                      [--shape 8,16] [--threads 1] [--device cuda] [--check]
+                                      [--chain products] [--mode static] [--shape 8,16]
+                                      [--threads 1] [--device cuda] [--check]
 
-Functions with 1 to 5 breaks of a kind between chains of four ops.  Each run reports what each break costs, from
+Functions with 1 to 5 breaks of a kind between chains of four ops, or of a product and what follows it.  Each run reports what each break costs, from
 its timelines, and times the same function without its breaks beside it (`break_cost.without`).  The ratio is what
 those breaks are said to cost over what a call is shorter without them: its median over the rounds, with the smallest
 and the largest.  A difference whose interval holds zero has no ratio; it is shown as "in the noise".  --check exits
@@ -19,6 +20,8 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CHAIN = ["x = torch.sin(x)", "x = x * 2", "x = torch.relu(x)", "x = x + 1"]
+PRODUCTS = ["x = torch.relu(x @ w)", "x = x * 0.1 + 1"]
+CHAINS = {"ops": CHAIN, "products": PRODUCTS}
 BREAKS = {
     "explicit": ["torch._dynamo.graph_break()"],
     "print": ["print('here')"],
@@ -28,21 +31,27 @@ BREAKS = {
 BAR = (0.8, 1.2)
 
 
-def source(kind, count):
+def source(kind, count, chain):
     """`count` breaks between chains."""
-    lines = list(CHAIN)
+    lines = list(chain)
     for _ in range(count):
-        lines += BREAKS[kind] + CHAIN
-    return "import torch\n\ndef model(x):\n" + "".join(f"    {line}\n" for line in lines) + "    return x.sum()\n"
+        lines += BREAKS[kind] + chain
+    return f"import torch\n\ndef model(x{', w' if chain is PRODUCTS else ''}):\n" + "".join(f"    {line}\n" for line in lines) + "    return x.sum()\n"
+
+
+def random(shape):
+    return {"random": {"shape": shape, "dtype": "float32", "kind": "randn", "seed": 0}}
 
 
 def workload(kind, count, options):
     made = {
         "name": f"{kind}_{count}",
-        "modes": ["static"],
-        "source": source(kind, count),
-        "calls": [[{"random": {"shape": options.shape, "dtype": "float32", "kind": "randn", "seed": 0}}]],
+        "modes": [options.mode],
+        "source": source(kind, count, CHAINS[options.chain]),
+        "calls": [[random(options.shape)]],
     }
+    if options.chain == "products":
+        made["calls"][0].append(random([options.shape[-1]] * 2))
     if options.device != "cpu":
         made["device"] = options.device
     if options.threads:
@@ -58,7 +67,7 @@ def measure(kind, count, options, folder):
     done = subprocess.run([options.binary, "run", path, "--json"], capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr)
-    cost = json.loads(done.stdout)["modes"]["static"]["break_cost"]
+    cost = json.loads(done.stdout)["modes"][options.mode]["break_cost"]
     return cost["without"]
 
 
@@ -87,6 +96,8 @@ def main():
     parser.add_argument("binary", nargs="?", default=os.path.join(ROOT, "build", "breakeven"))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--kinds", default=",".join(BREAKS))
+    parser.add_argument("--chain", choices=CHAINS, default="ops")
+    parser.add_argument("--mode", default="static")
     parser.add_argument("--counts", default="1,2,3,4,5")
     parser.add_argument("--shape", default="8,16")
     parser.add_argument("--threads", type=int, default=0)
@@ -94,7 +105,7 @@ def main():
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     options.shape = [int(n) for n in options.shape.split(",")]
-    print(f"float32 {options.shape} on {options.device}, mode static, {options.rounds} rounds")
+    print(f"float32 {options.shape} on {options.device}, chains of {options.chain}, mode {options.mode}, {options.rounds} rounds")
     print("kind       n  explained  measured, us  ratio (least to most)")
     with tempfile.TemporaryDirectory() as folder:
         ratios = [row(k, int(n), options, folder) for k in options.kinds.split(",") for n in options.counts.split(",")]
