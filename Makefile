@@ -27,7 +27,7 @@ ALL_CFLAGS := -std=gnu11 $(if $(SAN),-O1 -g1,-O2 -g) -fno-omit-frame-pointer -ff
 # libmvec stays linked although nothing names it: generated kernels resolve
 # their vector math against the process.
 LDLIBS_ENGINE := -Wl,--no-as-needed -lmvec -Wl,--as-needed -lm -ldl -pthread
-LDLIBS_ALL := -ljansson -lsqlite3 -lmicrohttpd -lzstd $(LDLIBS_ENGINE)
+LDLIBS_ALL := -ljansson -lyajl -lz -lsqlite3 -lmicrohttpd -lzstd $(LDLIBS_ENGINE)
 LDFLAGS_ALL := $(SANITIZE) $(LDFLAGS)
 
 # The headers of the CUDA Toolkit, where it is installed; its libraries are loaded
@@ -50,7 +50,7 @@ $(foreach f,runtime capture backends passes lower graph lang base,$(eval dir_$f 
 # Rooms: folders of a folder, in one archive with it (they call each other).
 rooms_runtime := tensor torch eager lazy trace fork grad exec record entry frame
 rooms_backends := $(if $(CUDA_HOME),cuda,cuda/absent)
-rooms_profiler := $(if $(CUPTI_HEADERS),cupti,cupti/absent)
+rooms_profiler := import $(if $(CUPTI_HEADERS),cupti,cupti/absent)
 sources = $(filter-out server/main.c,$(wildcard $(dir_$1)/*.c) $(wildcard $(rooms_$1:%=$(dir_$1)/%/*.c)))
 objects = $(patsubst %.c,$B/%.o,$(call sources,$1)) $(extra_$1)
 

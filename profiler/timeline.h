@@ -49,7 +49,8 @@
 	KIND(WAIT, "wait")         /* of the host for the device */                                \
 	KIND(MEMORY, "memory")     /* an allocation or a release, of so many bytes */              \
 	KIND(PIECE, "piece")       /* of the function, that one graph computes */                  \
-	KIND(BREAK, "break")       /* what ended a graph, as the program has it */
+	KIND(BREAK, "break")       /* what ended a graph, as the program has it */                 \
+	KIND(OP, "op")             /* of an imported program, on the host */
 
 enum timeline_kind {
 #define KIND(id, name) TIMELINE_##id,

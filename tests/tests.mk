@@ -68,7 +68,9 @@ fuzz: deps-test
 	@for f in $(FUZZERS); do sh tests/fuzz/run.sh $$f $(FUZZ_SECONDS) || exit 1; done
 
 # fuzz_<folder>: the archives of its folder and those below, as clang sanitizes
-# them (B=build-asan).
+# them (B=build-asan).  import is a room of profiler.
+archives_import := $B/lib/profiler.a $B/lib/base.a
+libs_import := $(libs_profiler)
 ENGINE := $(foreach f,$(call below,fusion,$(FOLDERS)),$B/lib/$f.a)
 define fuzz_rule
 $B/fuzz/fuzz_$1: $B/tests/fuzz/fuzz_$1.o $(archives_$1)
@@ -76,12 +78,15 @@ $B/fuzz/fuzz_$1: $B/tests/fuzz/fuzz_$1.o $(archives_$1)
 	@echo "  LD    $$@"
 	$$(CC) -fsanitize=fuzzer $$(LDFLAGS_ALL) $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group -o $$@ $(libs_$1) -lcmocka
 endef
-$(foreach f,capture lang profiler fusion,$(eval $(call fuzz_rule,$f)))
+$(foreach f,capture import lang profiler fusion,$(eval $(call fuzz_rule,$f)))
 
 $B/tests/bench/%: $B/tests/bench/%.o $(ENGINE)
 	$(CC) $(LDFLAGS_ALL) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -o $@ $(LDLIBS_ENGINE)
 # What compute-sanitizer runs (tests/cuda/sanitize.py), on a machine with a GPU.
 $B/tests/cuda/programs: $B/tests/cuda/programs.o $(archives_profiler)
+	$(CC) $(LDFLAGS_ALL) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -o $@ $(LDLIBS_ALL)
+# This one of the profiler's.
+$B/tests/bench/bench_import: $B/tests/bench/bench_import.o $B/lib/profiler.a $B/lib/base.a
 	$(CC) $(LDFLAGS_ALL) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -o $@ $(LDLIBS_ALL)
 bench: deps
 	@$(MAKE) --no-print-directory $(JOBS) all $(BENCHES)

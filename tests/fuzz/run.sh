@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/fuzz/run.sh TARGET SECONDS -- runs one fuzz target from all our programs.
+# tests/fuzz/run.sh TARGET SECONDS -- runs one fuzz target from all our programs (or logs).
 #
 # What it finds (crash-*, timeout-*, leak-*) is left in the build folder beside
 # the target.
@@ -9,6 +9,17 @@ seconds=$2
 corpus=$(mktemp -d)
 trap 'rm -rf "$corpus"' EXIT
 
+case $target in
+*fuzz_import) # the first byte of an input says in which pieces it comes
+	for f in tests/import/*; do
+		{ printf '\377'; cat "$f"; } >"$corpus/$(basename "$f")"
+		{ printf '\001'; gzip -c "$f"; } >"$corpus/$(basename "$f").gz"
+	done
+	"$target" -max_total_time="$seconds" -timeout=5 -rss_limit_mb=2048 -max_len=65536 \
+		-artifact_prefix="$(dirname "$target")/" -print_final_stats=1 "$corpus"
+	exit
+	;;
+esac
 cp tests/lang/*.py tests/capture/*.py "$corpus"
 python3 - "$corpus" <<'PYTHON'
 import json, sys

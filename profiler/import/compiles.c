@@ -1,0 +1,268 @@
+/* profiler/import/compiles.c -- see compiles.h. */
+#include "profiler/import/compiles.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "profiler/import/names.h"
+
+bool compiles_init(struct compiles *c, struct ledger *ledger)
+{
+	*c = (struct compiles){ .ledger = ledger,
+				.processes = json_array(),
+				.rows = json_object(),
+				.breaks = json_object(),
+				.kinds = json_object(),
+				.unknown = json_object() };
+	return c->processes && c->rows && c->breaks && c->kinds && c->unknown;
+}
+
+void compiles_finish(struct compiles *c)
+{
+	json_decref(c->processes);
+	json_decref(c->rows);
+	json_decref(c->breaks);
+	json_decref(c->kinds);
+	json_decref(c->unknown);
+}
+
+json_t *compiles_row(struct compiles *c, int process, const char *id)
+{
+	char key[96];
+	json_t *row;
+
+	snprintf(key, sizeof(key), "%d %.80s", process, id);
+	row = json_object_get(c->rows, key);
+	if (row)
+		return row;
+	if (json_object_size(c->rows) >= COMPILES_MAX) {
+		c->ledger->n[LEDGER_ROWS_FULL]++;
+		return NULL;
+	}
+	row = json_pack("{s:i, s:s, s:i}", "process", process, "compile", id, "graphs", 0);
+	if (!row || json_object_set_new(c->rows, key, row) != 0)
+		return NULL;
+	return row;
+}
+
+void compiles_append(struct compiles *c, json_t *row, const char *list, json_t *item)
+{
+	json_t *items = json_object_get(row, list);
+
+	if (row && !items) {
+		items = json_array();
+		json_object_set_new(row, list, items);
+	}
+	if (!items || json_array_size(items) >= COMPILES_LIST_MAX) {
+		c->ledger->n[LEDGER_ROWS_FULL] += items != NULL;
+		json_decref(item);
+		return;
+	}
+	json_array_append_new(items, item);
+}
+
+void compiles_add(json_t *row, const char *field, int64_t n)
+{
+	if (row)
+		json_object_set_new(
+		    row, field, json_integer(json_integer_value(json_object_get(row, field)) + n));
+}
+
+void compiles_add_in(json_t *row, const char *object, const char *name, double n)
+{
+	json_t *in = json_object_get(row, object);
+
+	if (row && !in) {
+		in = json_object();
+		json_object_set_new(row, object, in);
+	}
+	if (!in || (!json_object_get(in, name) && json_object_size(in) >= COMPILES_LIST_MAX))
+		return;
+	n += json_number_value(json_object_get(in, name));
+	json_object_set_new(in, name,
+			    n == (double)(int64_t)n ? json_integer((json_int_t)n) : json_real(n));
+}
+
+void compiles_text(struct compiles *c, json_t *row, const char *field, const char *text, size_t len)
+{
+	bool bad = false;
+	char size[64];
+
+	if (!row)
+		return;
+	snprintf(size, sizeof(size), "%.50s_bytes", field);
+	json_object_set_new(row, size, json_integer((json_int_t)len));
+	if (c->text_bytes + len > COMPILES_TEXT_BYTES)
+		return;
+	c->text_bytes += len;
+	json_object_set_new(row, field, json_of_text(text, len, &bad));
+}
+
+/* ---- breaks ---- */
+
+static json_t *text_json(const char *text, size_t len)
+{
+	bool bad = false;
+
+	return json_of_text(text, len, &bad);
+}
+
+/* The lines of a reason that begin with a mark, without it. */
+static json_t *marked_lines(const char *reason, size_t len, const char *mark)
+{
+	json_t *list = json_array();
+
+	for (size_t at = 0, n; at < len; at += n + 1) {
+		const char *line = reason + at;
+
+		n = strcspn(line, "\n");
+		n = n > len - at ? len - at : n;
+		if (n > strlen(mark) && strncmp(line, mark, strlen(mark)) == 0)
+			json_array_append_new(list,
+					      text_json(line + strlen(mark), n - strlen(mark)));
+	}
+	return list;
+}
+
+static json_t *new_break(const struct torch_break *b)
+{
+	json_t *explained = marked_lines(b->reason, b->reason_len, "  Explanation: ");
+	json_t *row = json_pack(
+	    "{s:o, s:i, s:s, s:s?, s:o, s:i, s:s?, s:o, s:o, s:o, s:{}, s:[]}", "file",
+	    text_json(b->file, strlen(b->file)), "line", b->line, "kind", b->kind, "gb",
+	    b->gb[0] ? b->gb : NULL, "message", text_json(b->type, strlen(b->type)), "count", 0,
+	    "outcome", b->outcome, "explanation",
+	    json_incref(json_array_get(explained, 0)) ? json_array_get(explained, 0) : json_null(),
+	    "hints", marked_lines(b->reason, b->reason_len, "  Hint: "), "reason",
+	    text_json(b->reason, b->reason_len), "outcomes", "compiles");
+
+	json_decref(explained);
+	return row;
+}
+
+void compiles_break(struct compiles *c, json_t *row, const struct torch_break *b)
+{
+	char key[BREAK_FILE_CHARS + 32];
+	json_t *found, *clean;
+
+	snprintf(key, sizeof(key), "%s:%d", b->file, b->line);
+	clean = text_json(key, strlen(key));
+	found = json_object_get(c->breaks, json_string_value(clean));
+	if (!found && json_object_size(c->breaks) < COMPILES_MAX) {
+		found = new_break(b);
+		json_object_set_new(c->breaks, json_string_value(clean), found);
+	}
+	json_decref(clean);
+	if (!found) {
+		c->ledger->n[LEDGER_ROWS_FULL]++;
+		return;
+	}
+	compiles_add(found, "count", 1);
+	compiles_add_in(found, "outcomes", b->outcome ? b->outcome : "unknown", 1);
+	if (!row)
+		return;
+	compiles_add(row, "breaks", 1);
+	compiles_append(c, found, "compiles",
+			json_pack("{s:O, s:O}", "process", json_object_get(row, "process"),
+				  "compile", json_object_get(row, "compile")));
+	/* By these restart_reasons are known to have been stated. */
+	compiles_append(c, row, "stated", text_json(b->reason, b->reason_len));
+}
+
+/* Whether a break that the log states in this compilation has this reason. */
+static bool is_stated(const json_t *stated, const struct torch_break *b)
+{
+	const json_t *text;
+	size_t i;
+
+	json_array_foreach((json_t *)stated, i, text)
+	{
+		if (b->type[0] && strstr(json_string_value(text), b->type))
+			return true;
+	}
+	return false;
+}
+
+/* Breaks that were not stated: 2.6 says nothing else of one that is stepped over. */
+static void settle_restarts(struct compiles *c, json_t *row)
+{
+	const json_t *reasons = json_object_get(row, "restart_reasons"), *reason;
+	const json_t *stated = json_object_get(row, "stated");
+	size_t i;
+
+	json_array_foreach((json_t *)reasons, i, reason)
+	{
+		const char *text = json_string_value(reason);
+		struct torch_break b;
+
+		if (!text)
+			continue;
+		torch_break_read_reason(text, &b);
+		if (is_stated(stated, &b))
+			continue;
+		if (strncmp(text, "<class '", 8) == 0 ||
+		    strncmp(text, "Unknown fail_and_restart", 24) == 0) {
+			c->ledger->n[LEDGER_OTHER_RESTART]++;
+			continue;
+		}
+		snprintf(b.file, sizeof(b.file), "%s",
+			 json_string_value(json_object_get(row, "file"))
+			     ? json_string_value(json_object_get(row, "file"))
+			     : "?");
+		b.line = (int)json_integer_value(json_object_get(row, "line"));
+		b.outcome = "step";
+		c->ledger->n[LEDGER_UNPLACED_BREAK]++;
+		compiles_break(c, row, &b);
+	}
+}
+
+/* As tlparse colours it. */
+static const char *outcome_of(const json_t *row)
+{
+	if (json_is_string(json_object_get(row, "fail_type")) || json_object_get(row, "error"))
+		return "error";
+	if (json_integer_value(json_object_get(row, "ops")) == 0 &&
+	    json_integer_value(json_object_get(row, "graphs")) == 0)
+		return "empty";
+	return json_array_size(json_object_get(row, "restart_reasons")) ||
+		       json_object_get(row, "breaks")
+		   ? "break"
+		   : "ok";
+}
+
+void compiles_settle(struct compiles *c)
+{
+	const char *key;
+	json_t *row;
+
+	json_object_foreach(c->rows, key, row)
+	{
+		settle_restarts(c, row);
+		json_object_del(row, "stated");
+		json_object_set_new(row, "outcome", json_string(outcome_of(row)));
+		c->ledger->n[LEDGER_NO_METRICS] += !json_object_get(row, "metrics");
+		json_object_del(row, "metrics");
+	}
+}
+
+json_t *compiles_recompiles(const struct compiles *c)
+{
+	json_t *list = json_array(), *row;
+	const char *key;
+
+	json_object_foreach(c->rows, key, row)
+	{
+		json_t *reasons = json_object_get(row, "recompile_reasons");
+		json_t *said = json_object_get(row, "recompile_reason");
+		json_t *first = json_array_size(reasons) ? json_array_get(reasons, 0) : said;
+
+		if (!json_is_string(first))
+			continue;
+		json_array_append_new(list, json_pack("{s:O?, s:O, s:O?, s:O, s:O}", "frame",
+						      json_object_get(row, "frame"), "reason",
+						      first, "reasons", reasons, "compile",
+						      json_object_get(row, "compile"), "process",
+						      json_object_get(row, "process")));
+	}
+	return list;
+}

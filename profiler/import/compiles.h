@@ -1,0 +1,65 @@
+/* profiler/import/compiles.h -- private: what compile logs say, over all files of an import.
+ *
+ * Rows are JSON objects from the first, as the report shows them; the functions here
+ * hold the rules by which they are counted (torch_trace.c reads them out of records):
+ * a graph is a dynamo_output_graph; a break is a place in the user's source, however many
+ * frames and compilations met it; a recompile is a compilation that has reasons.
+ */
+#ifndef PROFILER_IMPORT_COMPILES_H
+#define PROFILER_IMPORT_COMPILES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "profiler/import/ledger.h"
+#include "profiler/import/torch_break.h"
+
+enum {
+	COMPILES_MAX = 20000,          /* compilations, and breaks */
+	COMPILES_LIST_MAX = 256,       /* rows of a list of a compilation */
+	COMPILES_TEXT_BYTES = 4 << 20, /* of graphs and code, in all */
+};
+
+/* Zeroed needs compiles_init(). */
+struct compiles {
+	struct ledger *ledger;
+	json_t *processes; /* [{"pid", "rank", "file", "version", "records", ...}] */
+	json_t *rows;      /* {"PROCESS F/C": a compilation}, in the order of the log */
+	json_t *breaks;    /* {"FILE:LINE": a break} */
+	json_t *kinds;     /* {kind of record: how many} */
+	json_t *unknown;   /* the same of kinds that are not known */
+	int64_t graphs;
+	size_t text_bytes; /* kept so far */
+};
+
+bool compiles_init(struct compiles *c, struct ledger *ledger);
+void compiles_finish(struct compiles *c);
+
+/* The row of a compilation, new where it is not known; borrowed.  NULL: too many. */
+json_t *compiles_row(struct compiles *c, int process, const char *id);
+
+/* Adds `item` (taken over) to a list of a row, up to COMPILES_LIST_MAX. */
+void compiles_append(struct compiles *c, json_t *row, const char *list, json_t *item);
+
+/* Adds to a number of a row. */
+void compiles_add(json_t *row, const char *field, int64_t n);
+
+/* The same in an object of a row, as "phases": {name: n}; up to COMPILES_LIST_MAX names. */
+void compiles_add_in(json_t *row, const char *object, const char *name, double n);
+
+/* A text to keep with a row, whole or not at all; then `field`_bytes alone says it. */
+void compiles_text(struct compiles *c, json_t *row, const char *field, const char *text,
+		   size_t len);
+
+/* A break that the log states, in the compilation `row` (NULL: of none). */
+void compiles_break(struct compiles *c, json_t *row, const struct torch_break *b);
+
+/* The rest once all is read: breaks that restart_reasons alone tell, what became of each
+ * compilation. */
+void compiles_settle(struct compiles *c);
+
+/* [{"frame", "reason", "reasons", "compile", "process"}].  New. */
+json_t *compiles_recompiles(const struct compiles *c);
+
+#endif

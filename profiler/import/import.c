@@ -1,0 +1,198 @@
+/* profiler/import/import.c -- see import.h. */
+#include "profiler/import/import.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/import/model.h"
+#include "profiler/import/report.h"
+#include "profiler/import/unzip.h"
+
+/* A file is told by its first bytes, of which so many are waited for. */
+enum { START_BYTES = 64 << 10, MAX_FILES = 4096 };
+
+static const struct log_reader *const readers[] = { &reader_torch_trace, &reader_kineto };
+
+struct import {
+	struct model model;
+	struct timeline_writer *writer;
+	size_t most_bytes, decoded_bytes; /* of all files */
+	json_t *files;
+
+	/* of the file that is read */
+	const struct log_reader *reader; /* NULL: not known yet */
+	void *state;                     /* the reader's */
+	struct unzip *unzip;
+	struct buf start; /* what came before it was known */
+	unsigned char magic[2];
+	int n_magic;
+	bool is_zipped;
+	char name[256];
+	int64_t file_bytes, file_decoded;
+};
+
+struct import *import_create(timeline_block_fn *put, void *self, size_t most_bytes, struct err *err)
+{
+	struct import *im = calloc(1, sizeof(*im));
+
+	if (!im) {
+		err_set(err, ERR_MEMORY, "out of memory for an import");
+		return NULL;
+	}
+	im->most_bytes = most_bytes;
+	im->files = json_array();
+	if (put)
+		im->writer = timeline_writer_create(put, self, err);
+	if ((im->writer || !put) && model_init(&im->model, im->writer, err))
+		return im;
+	import_destroy(im);
+	return NULL;
+}
+
+static void drop_file(struct import *im)
+{
+	if (im->reader)
+		im->reader->destroy(im->state);
+	im->reader = NULL;
+	im->state = NULL;
+	unzip_destroy(im->unzip);
+	im->unzip = NULL;
+	buf_finish(&im->start);
+}
+
+void import_destroy(struct import *im)
+{
+	if (!im)
+		return;
+	drop_file(im);
+	model_finish(&im->model);
+	timeline_writer_destroy(im->writer);
+	json_decref(im->files);
+	free(im);
+}
+
+bool import_begin(struct import *im, const char *name, struct err *err)
+{
+	if (json_array_size(im->files) >= MAX_FILES)
+		return err_set(err, ERR_TOO_LARGE, "an import takes at most %d files", MAX_FILES);
+	im->model.file = (int)json_array_size(im->files);
+	im->n_magic = 0;
+	im->is_zipped = false;
+	im->file_bytes = im->file_decoded = 0;
+	snprintf(im->name, sizeof(im->name), "%.250s", name);
+	buf_init(&im->start, 2 * START_BYTES + (1 << 20));
+	return true;
+}
+
+/* Finds who reads the file, and gives him what has come of it. */
+static bool recognise(struct import *im, struct err *err)
+{
+	const char *bytes = im->start.data ? im->start.data : "";
+
+	for (size_t i = 0; !im->reader && i < sizeof(readers) / sizeof(readers[0]); i++)
+		if (readers[i]->recognises(bytes, im->start.len))
+			im->reader = readers[i];
+	if (!im->reader)
+		return err_set(
+		    err, ERR_UNSUPPORTED,
+		    "%.200s is no log that is known; a Chrome trace begins with { or [, a "
+		    "line of TORCH_TRACE with V and a date, PT_XLA_DEBUG says Compilation "
+		    "Analysis: or Execution Analysis:, a metrics report Metric:",
+		    im->name);
+	im->state = im->reader->create(&im->model, err);
+	return im->state && im->reader->feed(im->state, bytes, im->start.len, err);
+}
+
+/* The next bytes of the log itself. */
+static bool take(void *self, const char *bytes, size_t len, struct err *err)
+{
+	struct import *im = self;
+
+	im->file_decoded += (int64_t)len;
+	im->decoded_bytes += len;
+	if (im->most_bytes && im->decoded_bytes > im->most_bytes)
+		return err_set(err, ERR_TOO_LARGE,
+			       "%.200s has more than %zu MiB unpacked; `breakeven import --post` "
+			       "reads it where it lies",
+			       im->name, im->most_bytes >> 20);
+	if (im->reader)
+		return im->reader->feed(im->state, bytes, len, err);
+	buf_add(&im->start, bytes, len);
+	if (im->start.failed)
+		return err_set(err, ERR_MEMORY, "out of memory for %.200s", im->name);
+	return im->start.len < START_BYTES || recognise(im, err);
+}
+
+static bool unpack(struct import *im, const void *bytes, size_t len, struct err *err)
+{
+	return im->is_zipped ? unzip_feed(im->unzip, bytes, len, err) : take(im, bytes, len, err);
+}
+
+/* Waits for the two bytes that a gzip stream begins with. */
+static bool begin_unpacking(struct import *im, const unsigned char **bytes, size_t *len,
+			    struct err *err)
+{
+	while (im->n_magic < 2 && *len > 0) {
+		im->magic[im->n_magic++] = *(*bytes)++;
+		--*len;
+	}
+	if (im->n_magic < 2)
+		return true;
+	im->n_magic++; /* seen */
+	im->is_zipped = im->magic[0] == 0x1f && im->magic[1] == 0x8b;
+	if (im->is_zipped)
+		im->unzip = unzip_create(take, im, err);
+	return (!im->is_zipped || im->unzip) && unpack(im, im->magic, 2, err);
+}
+
+bool import_feed(struct import *im, const void *bytes, size_t len, struct err *err)
+{
+	const unsigned char *at = bytes;
+
+	im->file_bytes += (int64_t)len;
+	if (im->n_magic <= 2 && !begin_unpacking(im, &at, &len, err))
+		return false;
+	return len == 0 || unpack(im, at, len, err);
+}
+
+bool import_end(struct import *im, struct err *err)
+{
+	struct ledger *l = &im->model.ledger;
+	bool ok = im->n_magic > 2 || take(im, (const char *)im->magic, (size_t)im->n_magic, err);
+
+	if (ok && im->unzip && unzip_is_broken(im->unzip))
+		l->n[LEDGER_BROKEN_GZIP]++;
+	else if (ok && im->unzip && !unzip_is_whole(im->unzip))
+		l->n[LEDGER_CUT_OFF]++;
+	ok = ok && (im->reader || recognise(im, err)) && im->reader->end(im->state, err);
+	if (ok) {
+		bool bad = false;
+
+		json_array_append_new(
+		    im->files, json_pack("{s:o, s:s, s:I, s:I}", "name",
+					 json_of_text(im->name, strlen(im->name), &bad), "kind",
+					 im->reader->kind, "bytes", (json_int_t)im->file_bytes,
+					 "decoded_bytes", (json_int_t)im->file_decoded));
+	}
+	drop_file(im);
+	return ok;
+}
+
+json_t *import_finish(struct import *im, struct err *err)
+{
+	json_t *report = import_report(&im->model, im->files);
+
+	if (!report) {
+		err_set(err, ERR_MEMORY, "out of memory for a report");
+		return NULL;
+	}
+	if (!im->writer ||
+	    timeline_writer_finish(im->writer,
+				   json_pack("{s:s, s:s, s:O, s:[]}", "recorder", "import", "clock",
+					     "of the logs", "ledger",
+					     json_object_get(report, "ledger"), "processes"),
+				   err))
+		return report;
+	json_decref(report);
+	return NULL;
+}

@@ -1,0 +1,422 @@
+/* profiler/import/kineto.c -- traces of torch.profiler, and others in Chrome's format.
+ *
+ * A file is read once and in order; what is kept does not grow with it, but for totals
+ * by name, two bits a flow and 16 bytes for each launch within a compiled region.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/import/flows.h"
+#include "profiler/import/kineto_event.h"
+#include "profiler/import/lanes.h"
+#include "profiler/import/model.h"
+#include "profiler/import/repair.h"
+#include "profiler/import/slices.h"
+
+enum { MAX_OPEN_BEGINS = 4096 };
+
+enum flow_set { FLOWS_TO_DEVICE, FLOWS_BACKWARD, FLOWS_OTHER, FLOWS_LAUNCHES, FLOW_SETS };
+
+struct category {
+	const char *name;
+	enum timeline_kind kind;
+	enum lane_class lane;
+	enum name_group group;
+};
+
+static const struct category categories[] = {
+#define CATEGORY(name, kind, lane, group) { name, TIMELINE_##kind, LANE_##lane, GROUP_##group },
+#include "profiler/import/categories.def"
+#undef CATEGORY
+};
+
+struct kineto {
+	struct model *m;
+	struct slices slices;
+	struct event_parser *parser;
+	struct trace_lanes lanes;
+	struct flows flows[FLOW_SETS];
+	int64_t base_ns;
+	bool has_begun; /* an event was read: the base is settled */
+};
+
+static const struct category *category_of(struct kineto *k, const char *name)
+{
+	size_t n = sizeof(categories) / sizeof(categories[0]);
+
+	for (size_t i = 0; i < n; i++)
+		if (categories[i].name[0] == name[0] && strcmp(categories[i].name, name) == 0)
+			return &categories[i];
+	k->m->ledger.n[LEDGER_UNKNOWN_CATEGORY]++;
+	return &categories[n - 1];
+}
+
+/* Where the clock's zero lies, if the file has said so. */
+static bool find_base(const struct slices *s, int64_t *ns)
+{
+	static const char key[] = "\"baseTimeNanoseconds\":";
+	const char *at = s->head.data ? strstr(s->head.data, key) : NULL;
+	char *end;
+
+	if (!at)
+		return false;
+	*ns = strtoll(at + sizeof(key) - 1, &end, 10);
+	return end > at + sizeof(key) - 1 && *ns >= 0 && *ns < TIMELINE_MAX_NS / 2;
+}
+
+static uint32_t shape_of(struct kineto *k, const struct kineto_event *e)
+{
+	if (!k->m->writer || !e->grid[0] || !e->block[0])
+		return 0;
+	return model_shape(k->m, e->grid, e->block,
+			   e->has & 1u << KINETO_ARG_REGISTERS ? e->arg[KINETO_ARG_REGISTERS] : 0,
+			   e->has & 1u << KINETO_ARG_SHARED ? e->arg[KINETO_ARG_SHARED] : 0);
+}
+
+static int64_t arg_or(const struct kineto_event *e, enum kineto_arg arg, int64_t otherwise)
+{
+	return e->has & 1u << arg ? e->arg[arg] : otherwise;
+}
+
+/* The span of an event, and the compiled frame that it marks. */
+static bool note_span(struct kineto *k, const struct category *c, const struct kineto_event *e,
+		      uint32_t lane, uint32_t correlation)
+{
+	static const char region[] = "Torch-Compiled Region: ", call[] = "## Call CompiledFxGraph ";
+	const char *name = e->name.data ? e->name.data : "";
+	struct span span = { e->ts_ns, e->dur_ns, lane, SPAN_PLAIN, 0, correlation };
+
+	if (c->lane == LANE_DEVICE) {
+		span.kind = SPAN_DEVICE;
+	} else if (c->lane != LANE_HOST) {
+		return true;
+	} else if (c->kind == TIMELINE_API && correlation) {
+		span.kind = SPAN_LAUNCH;
+	} else if (strncmp(name, region, sizeof(region) - 1) == 0) {
+		int number = regions_find(&k->m->regions, e->pid, name + sizeof(region) - 1);
+
+		span.kind = number >= 0 ? SPAN_REGION : SPAN_PLAIN;
+		span.number = number >= 0 ? (unsigned)number & 0xfffffff : 0;
+	} else if (strncmp(name, call, sizeof(call) - 1) == 0) {
+		const char *hash = name + sizeof(call) - 1;
+
+		span.kind = SPAN_GRAPH;
+		model_graph_called(k->m, hash, strcspn(hash, " "));
+	} else if (strcmp(name, "TorchDynamo Cache Lookup") == 0) {
+		span.kind = SPAN_LOOKUP;
+	}
+	return regions_add(&k->m->regions, span);
+}
+
+/* Launches and what they launched, by their correlation. */
+static bool note_launch(struct kineto *k, const struct category *c, const struct kineto_event *e,
+			uint32_t correlation)
+{
+	bool device = c->lane == LANE_DEVICE;
+
+	if (!correlation || (!device && c->kind != TIMELINE_API))
+		return true;
+	if (!flows_note(&k->flows[FLOWS_LAUNCHES], correlation, device ? FLOW_ENDS : FLOW_STARTS))
+		k->m->ledger.n[LEDGER_FLOWS_UNCHECKED]++;
+	return c->kind != TIMELINE_KERNEL || regions_kernel(&k->m->regions, correlation, e->dur_ns);
+}
+
+/* An event with a beginning and a length. */
+static bool take_span(struct kineto *k, struct kineto_event *e, struct err *err)
+{
+	const struct category *c = category_of(k, e->category);
+	struct model *m = k->m;
+	struct trace_lane *lane = trace_lane_of(&k->lanes, c->lane, e, m->file, m->writer,
+						&m->ledger);
+	const char *name = e->name.len ? e->name.data : "unnamed";
+	struct name_total *total = names_find(&m->names, m->writer, c->group, name,
+					      e->name.len ? e->name.len : strlen(name), &m->ledger);
+	int64_t correlation = arg_or(e, KINETO_ARG_CORRELATION, 0);
+	int64_t bytes = arg_or(e, KINETO_ARG_COPIED, 0);
+	struct timeline_event event;
+
+	if (!lane)
+		return err_set(err, ERR_MEMORY, "out of memory for a lane");
+	correlation = correlation > 0 && correlation <= UINT32_MAX ? correlation : 0;
+	total->count++;
+	total->total_ns += e->dur_ns;
+	total->bytes += bytes;
+	m->graph_kernels += c->kind == TIMELINE_KERNEL && e->has & 1u << KINETO_ARG_GRAPH_NODE;
+	if (!note_span(k, c, e, lane->lane, (uint32_t)correlation) ||
+	    !note_launch(k, c, e, (uint32_t)correlation))
+		return err_set(err, ERR_MEMORY, "out of memory for spans");
+	if (!m->writer)
+		return true;
+	event = (struct timeline_event){ .start_ns = e->ts_ns + k->base_ns,
+					 .duration_ns = e->dur_ns,
+					 .bytes = bytes,
+					 .lane = lane->lane,
+					 .kind = c->kind,
+					 .name = total->timeline,
+					 .shape = shape_of(k, e),
+					 .correlation = (uint32_t)correlation };
+	return timeline_writer_add(m->writer, &event, err);
+}
+
+/* A change of memory, as the profiler says it of each. */
+static void take_memory(struct model *m, const struct kineto_event *e)
+{
+	int64_t device = arg_or(e, KINETO_ARG_DEVICE_ID, -1);
+	int64_t held = arg_or(e, KINETO_ARG_ALLOCATED, 0);
+	int64_t reserved = arg_or(e, KINETO_ARG_RESERVED, 0);
+	struct held_memory *of;
+
+	if (arg_or(e, KINETO_ARG_DEVICE_TYPE, 0) == 0)
+		device = -1;
+	if (device < -1 || device >= MODEL_MAX_DEVICES)
+		return;
+	of = &m->memory[device + 1];
+	of->events++;
+	of->allocated_bytes = held;
+	of->peak_allocated_bytes = held > of->peak_allocated_bytes ? held
+								   : of->peak_allocated_bytes;
+	of->peak_reserved_bytes = reserved > of->peak_reserved_bytes ? reserved
+								     : of->peak_reserved_bytes;
+}
+
+static bool take_instant(struct kineto *k, struct kineto_event *e, struct err *err)
+{
+	e->dur_ns = 0;
+	if (strcmp(e->category, "cpu_instant_event") == 0 && e->has & 1u << KINETO_ARG_BYTES) {
+		take_memory(k->m, e);
+		e->arg[KINETO_ARG_COPIED] = e->arg[KINETO_ARG_BYTES];
+		e->has |= 1u << KINETO_ARG_COPIED;
+	}
+	return take_span(k, e, err);
+}
+
+static bool take_begin(struct kineto *k, const struct kineto_event *e, struct err *err)
+{
+	const struct category *c = category_of(k, e->category);
+	struct trace_lane *lane = trace_lane_of(&k->lanes, c->lane, e, k->m->file, k->m->writer,
+						&k->m->ledger);
+	struct begun b = { .start_ns = e->ts_ns };
+	size_t len = e->name.len < sizeof(b.name) - 1 ? e->name.len : sizeof(b.name) - 1;
+
+	memcpy(b.name, e->name.data ? e->name.data : "", len);
+	strcpy(b.category, e->category);
+	if (lane && lane->begun.len >= MAX_OPEN_BEGINS) {
+		k->m->ledger.n[LEDGER_UNMATCHED_BEGIN]++;
+		return true;
+	}
+	return (lane && VEC_PUSH(&lane->begun, b)) ||
+	       err_set(err, ERR_MEMORY, "out of memory for begins");
+}
+
+/* The innermost begin of its lane; its name and category are those of the begin. */
+static bool take_end(struct kineto *k, struct kineto_event *e, struct err *err)
+{
+	int64_t end = e->ts_ns;
+
+	for (size_t i = 0; i < k->lanes.rows.len; i++) {
+		struct trace_lane *lane = &k->lanes.rows.at[i];
+		struct begun b;
+
+		if (lane->begun.len == 0 || strcmp(lane->pid, e->pid) != 0 ||
+		    strcmp(lane->tid, e->tid) != 0)
+			continue;
+		b = lane->begun.at[--lane->begun.len];
+		e->ts_ns = b.start_ns;
+		e->dur_ns = end - b.start_ns;
+		strcpy(e->category, b.category);
+		buf_clear(&e->name);
+		buf_puts(&e->name, b.name);
+		if (e->dur_ns < 0) {
+			e->dur_ns = 0;
+			k->m->ledger.n[LEDGER_NEGATIVE]++;
+		}
+		return take_span(k, e, err);
+	}
+	k->m->ledger.n[LEDGER_UNMATCHED_END]++;
+	return true;
+}
+
+static void take_flow(struct kineto *k, const struct kineto_event *e)
+{
+	enum flow_set set = strcmp(e->category, "fwdbwd") == 0 ? FLOWS_BACKWARD
+			    : strcmp(e->category, "ac2g") == 0 ||
+				    strcmp(e->category, "async_cpu_to_gpu") == 0
+				? FLOWS_TO_DEVICE
+				: FLOWS_OTHER;
+	char *end;
+	uint64_t id = strtoull(e->id, &end, 0);
+
+	k->m->flows++;
+	if (e->phase == 't')
+		return; /* a step on the way */
+	if (end == e->id || *end ||
+	    !flows_note(&k->flows[set], id, e->phase == 's' ? FLOW_STARTS : FLOW_ENDS))
+		k->m->ledger.n[LEDGER_FLOWS_UNCHECKED]++;
+}
+
+/* Puts the times right, or drops the event. */
+static bool mend_times(struct kineto *k, struct kineto_event *e)
+{
+	struct ledger *l = &k->m->ledger;
+
+	if (!e->has_ts) {
+		l->n[LEDGER_NO_TIME]++;
+		return false;
+	}
+	if (e->phase == 'X' && !e->has_dur)
+		l->n[LEDGER_NO_DURATION]++;
+	if (e->phase == 'X' && e->has_dur && e->dur_ns < 0) {
+		l->n[LEDGER_NEGATIVE]++;
+		e->dur_ns = 0;
+	}
+	if (e->ts_ns <= -TIMELINE_MAX_NS / 2 || e->ts_ns >= TIMELINE_MAX_NS / 2 ||
+	    e->dur_ns >= TIMELINE_MAX_NS / 2) {
+		l->n[LEDGER_OUT_OF_RANGE]++;
+		return false;
+	}
+	l->n[LEDGER_NEGATIVE_START] += e->ts_ns < 0;
+	return true;
+}
+
+static bool take_event(void *self, const char *text, size_t len, struct err *err)
+{
+	struct kineto *k = self;
+	struct ledger *l = &k->m->ledger;
+	struct kineto_event *e = event_parse(k->parser, text, len, l);
+
+	if (!e)
+		return false;
+	k->m->events++;
+	if (!k->has_begun) {
+		find_base(&k->slices, &k->base_ns);
+		k->has_begun = true;
+	}
+	l->n[LEDGER_STRING_PID] += e->pid_is_text;
+	switch (e->phase) {
+	case 'M':
+		return true;
+	case 's':
+	case 't':
+	case 'f':
+		take_flow(k, e);
+		return true;
+	case 'X':
+		return !mend_times(k, e) || take_span(k, e, err);
+	case 'i':
+	case 'I':
+		return !mend_times(k, e) || take_instant(k, e, err);
+	case 'B':
+		return !mend_times(k, e) || take_begin(k, e, err);
+	case 'E':
+		return !mend_times(k, e) || take_end(k, e, err);
+	default:
+		l->n[e->phase ? LEDGER_OTHER_PHASE : LEDGER_NO_PHASE]++;
+		return true;
+	}
+}
+
+static void *create(struct model *m, struct err *err)
+{
+	struct kineto *k = calloc(1, sizeof(*k));
+
+	if (!k) {
+		err_set(err, ERR_MEMORY, "out of memory for a trace");
+		return NULL;
+	}
+	k->m = m;
+	slices_init(&k->slices, take_event, k, &m->ledger);
+	k->parser = event_parser_create(err);
+	if (k->parser)
+		return k;
+	free(k);
+	return NULL;
+}
+
+static void destroy(void *self)
+{
+	struct kineto *k = self;
+
+	if (!k)
+		return;
+	for (int i = 0; i < FLOW_SETS; i++)
+		flows_finish(&k->flows[i]);
+	trace_lanes_finish(&k->lanes);
+	event_parser_destroy(k->parser);
+	slices_finish(&k->slices);
+	free(k);
+}
+
+/* What the file says of itself, with a bracket that a cut file lacks. */
+static json_t *head_json(const struct buf *head)
+{
+	static const char *const endings[] = { "", "}", "]}" };
+	struct buf text;
+	json_t *json = NULL;
+
+	buf_init(&text, 0);
+	for (int i = 0; i < 3 && !json && head->data; i++) {
+		buf_clear(&text);
+		buf_add(&text, head->data, head->len);
+		buf_puts(&text, endings[i]);
+		json = json_of_log(text.data, text.len, NULL);
+	}
+	buf_finish(&text);
+	if (!json_is_object(json)) {
+		json_decref(json);
+		json = json_object();
+	}
+	json_object_del(json, "traceEvents");
+	return json;
+}
+
+static bool end(void *self, struct err *err)
+{
+	struct kineto *k = self;
+	struct model *m = k->m;
+	int64_t open, orphans, whole, base = k->base_ns;
+	bool ok = slices_end(&k->slices, err) &&
+		  (regions_end_file(&m->regions) ||
+		   err_set(err, ERR_MEMORY, "out of memory for spans"));
+
+	for (int i = 0; i < FLOW_SETS; i++) {
+		flows_count(&k->flows[i], &open, &orphans, &whole);
+		if (i == FLOWS_LAUNCHES) {
+			m->ledger.n[LEDGER_UNLAUNCHED] += orphans;
+			continue;
+		}
+		m->ledger.n[LEDGER_UNMATCHED_START] += open;
+		m->ledger.n[LEDGER_UNMATCHED_FINISH] += orphans;
+	}
+	for (size_t i = 0; i < k->lanes.rows.len; i++)
+		m->ledger.n[LEDGER_UNMATCHED_BEGIN] += (int64_t)k->lanes.rows.at[i].begun.len;
+	find_base(&k->slices, &base);
+	m->ledger.n[LEDGER_LATE_BASE] += k->has_begun && base != k->base_ns;
+	json_array_append_new(m->heads, head_json(&k->slices.head));
+	return ok;
+}
+
+static bool feed(void *self, const char *bytes, size_t len, struct err *err)
+{
+	return slices_feed(&((struct kineto *)self)->slices, bytes, len, err);
+}
+
+/* JSON, and nothing that stands for another log. */
+static bool recognises(const char *bytes, size_t len)
+{
+	size_t at = 0;
+
+	if (len >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
+		at = 3;
+	while (at < len && strchr(" \t\r\n", bytes[at]) && bytes[at])
+		at++;
+	return at < len && (bytes[at] == '{' || bytes[at] == '[');
+}
+
+const struct log_reader reader_kineto = {
+	.kind = "kineto",
+	.recognises = recognises,
+	.create = create,
+	.feed = feed,
+	.end = end,
+	.destroy = destroy,
+};

@@ -1,0 +1,64 @@
+/* profiler/import/kineto_event.h -- private: one event of a Chrome trace, from its text. */
+#ifndef PROFILER_IMPORT_KINETO_EVENT_H
+#define PROFILER_IMPORT_KINETO_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fusion/base/buf.h"
+#include "fusion/base/err.h"
+#include "profiler/import/ledger.h"
+
+enum { EVENT_TEXT_CHARS = 63, EVENT_NAME_CHARS = 16 << 10 };
+
+/* Numbers of `args` that are read: ARG(id, name in the file). */
+#define KINETO_ARGS(ARG)                                                                           \
+	ARG(EXTERNAL, "External id")                                                               \
+	ARG(CORRELATION, "correlation")                                                            \
+	ARG(DEVICE, "device")                                                                      \
+	ARG(STREAM, "stream")                                                                      \
+	ARG(COPIED, "bytes")                                                                       \
+	ARG(BYTES, "Bytes")                                                                        \
+	ARG(DEVICE_TYPE, "Device Type")                                                            \
+	ARG(DEVICE_ID, "Device Id")                                                                \
+	ARG(ALLOCATED, "Total Allocated")                                                          \
+	ARG(RESERVED, "Total Reserved")                                                            \
+	ARG(REGISTERS, "registers per thread")                                                     \
+	ARG(SHARED, "shared memory")                                                               \
+	ARG(GRAPH_NODE, "graph node id")
+
+enum kineto_arg {
+#define ARG(id, name) KINETO_ARG_##id,
+	KINETO_ARGS(ARG)
+#undef ARG
+	    KINETO_ARG_COUNT
+};
+
+struct kineto_event {
+	char phase;                          /* of "ph"; 0: none */
+	char category[EVENT_TEXT_CHARS + 1]; /* "": none; longer texts are cut */
+	char pid[EVENT_TEXT_CHARS + 1], tid[EVENT_TEXT_CHARS + 1], id[EVENT_TEXT_CHARS + 1];
+	bool pid_is_text;
+	bool has_ts, has_dur;
+	bool is_object; /* {...}, of which something was read */
+	int64_t ts_ns, dur_ns;
+	uint32_t has;                     /* a bit for each kineto_arg */
+	int64_t arg[KINETO_ARG_COUNT];    /* where its bit is set */
+	int32_t grid[3], block[3];        /* 0: none */
+	char label[EVENT_TEXT_CHARS + 1]; /* args.name, of metadata */
+	struct buf name;                  /* cut at EVENT_NAME_CHARS */
+};
+
+struct event_parser;
+
+/* Bytes of `args` numbers beyond 64 bits are not there. */
+struct event_parser *event_parser_create(struct err *err);
+void event_parser_destroy(struct event_parser *p); /* NULL is fine */
+
+/* The event, good until the next call; NULL where the text is no JSON, even with bare
+ * control characters, unknown escapes, nan and inf, and commas mended (then counted). */
+struct kineto_event *event_parse(struct event_parser *p, const char *text, size_t len,
+				 struct ledger *ledger);
+
+#endif

@@ -1,0 +1,70 @@
+/* profiler/import/lanes.c -- see lanes.h. */
+#include "profiler/import/lanes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/import/names.h"
+
+void trace_lanes_finish(struct trace_lanes *l)
+{
+	for (size_t i = 0; i < l->rows.len; i++)
+		VEC_FREE(&l->rows.at[i].begun);
+	VEC_FREE(&l->rows);
+}
+
+static json_t *text_json(const char *text)
+{
+	bool bad = false;
+
+	return json_of_text(text, strlen(text), &bad);
+}
+
+static json_t *lane_row(enum lane_class of, const struct kineto_event *e, int file)
+{
+	json_t *pid = text_json(e->pid), *tid = text_json(e->tid);
+	const char *p = json_string_value(pid), *t = json_string_value(tid);
+	json_t *name = of == LANE_DEVICE         ? json_sprintf("GPU %s, stream %s", p, t)
+		       : of == LANE_DEVICE_NOTES ? json_sprintf("GPU %s, stream %s, ranges", p, t)
+		       : of == LANE_MEMORY       ? json_sprintf("memory of %s", p)
+		       : of == LANE_RECORDING    ? json_string("recording")
+						 : json_sprintf("thread %s of %s", t, p);
+	json_t *row = json_pack("{s:o, s:s, s:o, s:o}", "name", name, "role",
+				of == LANE_DEVICE ? "kernels" : "host", "process", pid, "thread",
+				tid);
+
+	if (row && file > 0)
+		json_object_set_new(row, "file", json_integer(file));
+	if (row && (of == LANE_DEVICE || of == LANE_DEVICE_NOTES)) {
+		json_object_set_new(row, "device", json_integer(atoi(e->pid)));
+		json_object_set_new(row, "stream", json_integer(atoi(e->tid)));
+	}
+	return row;
+}
+
+struct trace_lane *trace_lane_of(struct trace_lanes *l, enum lane_class of,
+				 const struct kineto_event *e, int file,
+				 struct timeline_writer *writer, struct ledger *ledger)
+{
+	struct trace_lane row = { .of = of };
+
+	for (size_t i = 0; i < l->rows.len; i++) {
+		size_t at = i == 0 ? l->last : i - (i <= l->last);
+		struct trace_lane *lane = &l->rows.at[at];
+
+		if (lane->of == of && strcmp(lane->tid, e->tid) == 0 &&
+		    strcmp(lane->pid, e->pid) == 0) {
+			l->last = at;
+			return lane;
+		}
+	}
+	if (l->rows.len >= TIMELINE_MAX_LANES) {
+		ledger->n[LEDGER_LANES_FULL]++;
+		return &l->rows.at[l->rows.len - 1];
+	}
+	strcpy(row.pid, e->pid);
+	strcpy(row.tid, e->tid);
+	row.lane = writer ? timeline_writer_lane(writer, lane_row(of, e, file))
+			  : (uint32_t)l->rows.len;
+	return VEC_PUSH(&l->rows, row) ? &l->rows.at[l->rows.len - 1] : NULL;
+}

@@ -1,0 +1,23 @@
+/* profiler/import/ledger.c -- see ledger.h. */
+#include "profiler/import/ledger.h"
+
+json_t *ledger_json(const struct ledger *l)
+{
+	static const struct {
+		const char *fate, *name, *what;
+	} rows[LEDGER_COUNT] = {
+#define LEDGER(id, fate, name, what) { #fate, name, what },
+#include "profiler/import/ledger.def"
+#undef LEDGER
+	};
+	json_t *json = json_pack("{s:{}, s:{}, s:{}, s:{}}", "kept", "repaired", "dropped", "what");
+
+	for (int i = 0; json && i < LEDGER_COUNT; i++) {
+		json_object_set_new(json_object_get(json, rows[i].fate), rows[i].name,
+				    json_integer(l->n[i]));
+		if (l->n[i])
+			json_object_set_new(json_object_get(json, "what"), rows[i].name,
+					    json_string(rows[i].what));
+	}
+	return json;
+}

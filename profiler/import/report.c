@@ -1,0 +1,224 @@
+/* profiler/import/report.c -- see report.h. */
+#include "profiler/import/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double us(int64_t ns)
+{
+	return (double)ns / 1e3;
+}
+
+/* A compiled frame as the timeline has it. */
+static json_t *region_json(const struct region *x)
+{
+	return json_pack("{s:s, s:s, s:I, s:f, s:f, s:I, s:f, s:I, s:f, s:I, s:I, s:f}", "process",
+			 x->pid, "compile", x->id, "calls", (json_int_t)x->calls, "total_us",
+			 us(x->total_ns), "self_us", us(x->self_ns), "lookups",
+			 (json_int_t)x->lookups, "lookup_us", us(x->lookup_ns), "graph_calls",
+			 (json_int_t)x->graph_calls, "graph_us", us(x->graph_ns), "launches",
+			 (json_int_t)x->launches, "kernels", (json_int_t)x->kernels, "kernel_us",
+			 us(x->kernel_ns));
+}
+
+static json_t *regions_json(const struct regions *r)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < r->rows.len; i++)
+		json_array_append_new(list, region_json(&r->rows.at[i]));
+	return list;
+}
+
+static json_t *memory_json(const struct model *m)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i <= MODEL_MAX_DEVICES; i++) {
+		const struct held_memory *h = &m->memory[i];
+
+		if (h->events)
+			json_array_append_new(
+			    list,
+			    json_pack("{s:o, s:I, s:I, s:I, s:I}", "device",
+				      i ? json_integer(i - 1) : json_null(), "events",
+				      (json_int_t)h->events, "held_bytes",
+				      (json_int_t)h->allocated_bytes, "peak_bytes",
+				      (json_int_t)h->peak_allocated_bytes, "peak_reserved_bytes",
+				      (json_int_t)h->peak_reserved_bytes));
+	}
+	return list;
+}
+
+/* What a trace holds. */
+static void add_trace(const struct model *m, json_t *report)
+{
+	json_object_set_new(report, "kernels", names_json(&m->names, GROUP_KERNEL));
+	json_object_set_new(report, "copies", names_json(&m->names, GROUP_COPY));
+	json_object_set_new(report, "sets", names_json(&m->names, GROUP_SET));
+	json_object_set_new(report, "ops", names_json(&m->names, GROUP_OP));
+	json_object_set_new(report, "annotations", names_json(&m->names, GROUP_ANNOTATION));
+	json_object_set_new(report, "api", names_json(&m->names, GROUP_API));
+	json_object_set_new(report, "memory", memory_json(m));
+	json_object_set_new(report, "regions", regions_json(&m->regions));
+	json_object_set(report, "graphs_called", m->graphs_called);
+	json_object_set(report, "heads", m->heads);
+	json_object_set_new(report, "events", json_integer(m->events));
+	json_object_set_new(report, "flows", json_integer(m->flows));
+	json_object_set_new(report, "graph_kernels", json_integer(m->graph_kernels));
+}
+
+/* ---- compile logs, and where they meet a trace ---- */
+
+/* The process of a compile log that has a trace's pid; the only one where neither side
+ * has others.  -1: none. */
+static int process_of(const struct model *m, const char *pid)
+{
+	const json_t *processes = m->compiles.processes, *process;
+	size_t i;
+
+	json_array_foreach((json_t *)processes, i, process)
+	{
+		char own[32];
+
+		snprintf(own, sizeof(own), "%lld",
+			 (long long)json_integer_value(json_object_get(process, "pid")));
+		if (strcmp(own, pid) == 0)
+			return (int)i;
+	}
+	for (size_t k = 0; k < m->regions.rows.len; k++)
+		if (strcmp(m->regions.rows.at[k].pid, pid) != 0)
+			return -1;
+	return json_array_size(processes) == 1 ? 0 : -1;
+}
+
+/* Gives each compilation what the timeline has of it; how many were found. */
+static int join_regions(const struct model *m)
+{
+	int joined = 0;
+
+	for (size_t i = 0; i < m->regions.rows.len; i++) {
+		const struct region *x = &m->regions.rows.at[i];
+		int process = process_of(m, x->pid);
+		char key[96];
+		json_t *row;
+
+		snprintf(key, sizeof(key), "%d %.80s", process, x->id);
+		row = process >= 0 ? json_object_get(m->compiles.rows, key) : NULL;
+		if (!row)
+			continue;
+		joined++;
+		json_object_set_new(row, "timeline", region_json(x));
+	}
+	return joined;
+}
+
+/* A frame that a break ends, over its compilations. */
+struct ended_frame {
+	int process;
+	long frame;
+	double calls, self_us, lookup_us;
+};
+
+static void add_frame(struct ended_frame *frames, size_t *n, size_t most, int process,
+		      const char *compile, const json_t *line)
+{
+	long frame = strtol(compile, NULL, 10);
+	size_t i = 0;
+
+	while (i < *n && (frames[i].process != process || frames[i].frame != frame))
+		i++;
+	if (i == most)
+		return;
+	if (i == *n)
+		frames[(*n)++] = (struct ended_frame){ .process = process, .frame = frame };
+	frames[i].calls += json_number_value(json_object_get(line, "calls"));
+	frames[i].self_us += json_number_value(json_object_get(line, "self_us"));
+	frames[i].lookup_us += json_number_value(json_object_get(line, "lookup_us"));
+}
+
+/* What a call pays at a break: the host's time within the frames that it ends, beyond
+ * their graphs and the frames that go on, and the lookups of these frames.  A frame may
+ * have several compilations, of which a call runs one. */
+static void add_cost(const struct model *m, json_t *item)
+{
+	struct ended_frame frames[COMPILES_LIST_MAX];
+	double self_us = 0, lookup_us = 0, calls = 0;
+	const json_t *of;
+	size_t n = 0, i;
+
+	json_array_foreach(json_object_get(item, "compiles"), i, of)
+	{
+		const char *compile = json_string_value(json_object_get(of, "compile"));
+		int process = (int)json_integer_value(json_object_get(of, "process"));
+		const json_t *line;
+		char key[96];
+
+		snprintf(key, sizeof(key), "%d %.80s", process, compile);
+		line = json_object_get(json_object_get(m->compiles.rows, key), "timeline");
+		if (line)
+			add_frame(frames, &n, COMPILES_LIST_MAX, process, compile, line);
+	}
+	for (i = 0; i < n; i++) {
+		self_us += frames[i].calls > 0 ? frames[i].self_us / frames[i].calls : 0;
+		lookup_us += frames[i].calls > 0 ? frames[i].lookup_us / frames[i].calls : 0;
+		calls = frames[i].calls > calls ? frames[i].calls : calls;
+	}
+	if (calls > 0)
+		json_object_set_new(item, "cost",
+				    json_pack("{s:f, s:f, s:f}", "calls", calls, "host_us_per_call",
+					      self_us, "lookup_us_per_call", lookup_us));
+}
+
+static json_t *breaks_json(const struct model *m)
+{
+	json_t *list = json_array(), *item;
+	const char *key;
+
+	json_object_foreach(m->compiles.breaks, key, item)
+	{
+		add_cost(m, item);
+		json_array_append(list, item);
+	}
+	return list;
+}
+
+static json_t *rows_json(const struct compiles *c)
+{
+	json_t *list = json_array(), *row;
+	const char *key;
+
+	json_object_foreach(c->rows, key, row) json_array_append(list, row);
+	return list;
+}
+
+static void add_compiles(struct model *m, json_t *report)
+{
+	compiles_settle(&m->compiles);
+	json_object_set_new(report, "joined", json_integer(join_regions(m)));
+	json_object_set_new(report, "breaks", breaks_json(m));
+	json_object_set_new(report, "recompiles", compiles_recompiles(&m->compiles));
+	json_object_set_new(report, "compiles", rows_json(&m->compiles));
+	json_object_set(report, "processes", m->compiles.processes);
+	json_object_set(report, "records", m->compiles.kinds);
+	json_object_set(report, "unknown_records", m->compiles.unknown);
+}
+
+json_t *import_report(struct model *m, json_t *files)
+{
+	const char *kind = json_string_value(json_object_get(json_array_get(files, 0), "kind"));
+	/* Captured ones where a compile log says them, else those that the trace saw called. */
+	json_int_t graphs = json_array_size(m->compiles.processes)
+				? m->compiles.graphs
+				: (json_int_t)json_object_size(m->graphs_called);
+	json_t *report = json_pack("{s:s?, s:O, s:I}", "kind", kind, "files", files, "graphs",
+				   graphs);
+
+	if (!report)
+		return NULL;
+	add_compiles(m, report);
+	add_trace(m, report);
+	json_object_set_new(report, "ledger", ledger_json(&m->ledger));
+	return report;
+}

@@ -1,0 +1,33 @@
+/* profiler/import/torch_phases.h -- private: how long each phase of a compilation took.
+ *
+ * chromium_event records are begins and ends of phases, in epoch microseconds; a phase
+ * has the time between both, whatever lies within.
+ */
+#ifndef PROFILER_IMPORT_TORCH_PHASES_H
+#define PROFILER_IMPORT_TORCH_PHASES_H
+
+#include "profiler/import/model.h"
+#include "profiler/import/torch_record.h"
+
+struct open_phase {
+	char name[128], id[64];
+	int64_t start_ns;
+};
+
+/* Zeroed is empty; of one process. */
+struct torch_phases {
+	VEC(struct open_phase) open;
+	uint32_t lane;
+	bool has_lane;
+};
+
+void torch_phases_finish(struct torch_phases *p);
+
+/* Another process writes from now on. */
+void torch_phases_reset(struct torch_phases *p);
+
+/* The event that is the record's payload; `id` of its compilation, "" where it has none. */
+bool torch_phases_take(struct torch_phases *p, struct model *m, int process, const char *id,
+		       const struct torch_record *record, struct err *err);
+
+#endif

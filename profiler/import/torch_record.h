@@ -1,0 +1,46 @@
+/* profiler/import/torch_record.h -- private: the records of a TORCH_TRACE file.
+ *
+ *	V1121 09:08:07.123000 4242 torch/_dynamo/convert_frame.py:304] {"kind": ..., ...}
+ *		payload, each line behind a tab, where the object says "has_payload"
+ */
+#ifndef PROFILER_IMPORT_TORCH_RECORD_H
+#define PROFILER_IMPORT_TORCH_RECORD_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "fusion/base/buf.h"
+#include "fusion/base/err.h"
+#include "profiler/import/ledger.h"
+
+enum { RECORD_MAX_BYTES = 16 << 20 };
+
+struct torch_record {
+	int64_t pid;
+	const json_t *json;  /* an object */
+	const char *payload; /* NUL terminated; NULL: none */
+	size_t payload_len;
+};
+
+typedef bool torch_record_fn(void *self, const struct torch_record *record, struct err *err);
+
+struct torch_records {
+	torch_record_fn *each;
+	void *self;
+	struct ledger *ledger;
+	struct buf line, payload;
+	json_t *json; /* of the record whose payload is coming; NULL: none */
+	int64_t pid;
+	bool wants_payload, has_payload, skipping; /* the rest of a line that is too long */
+};
+
+void torch_records_init(struct torch_records *r, torch_record_fn *each, void *self,
+			struct ledger *ledger);
+void torch_records_finish(struct torch_records *r);
+bool torch_records_feed(struct torch_records *r, const char *bytes, size_t len, struct err *err);
+bool torch_records_end(struct torch_records *r, struct err *err);
+
+/* The object's text in a line, and the process; NULL: it is no record. */
+const char *torch_record_prefix(const char *line, size_t len, int64_t *pid);
+
+#endif

@@ -1,0 +1,120 @@
+/* server/cmd_import.c -- `breakeven import FILE...`: logs of PyTorch, read and joined. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profiler/import/import.h"
+#include "server/commands.h"
+#include "server/import_text.h"
+
+enum { READ_BYTES = 256 << 10, MAX_FILES = 1024 };
+
+struct import_flags {
+	const char *files[MAX_FILES];
+	int n_files;
+	bool json;
+};
+
+static void print_help(void)
+{
+	printf(
+	    "usage: breakeven import FILE... [--json]\n\n"
+	    "Reads logs of PyTorch, gzip or plain, of any size: Chrome traces of torch.profiler,\n"
+	    "TORCH_TRACE, PT_XLA_DEBUG output and metrics reports.  The files of one import are\n"
+	    "joined: the trace and the compile log of a process by compile id.  What was lost or\n"
+	    "mended stands in the ledger.\n\n"
+	    "  --json       all that was found, as JSON\n");
+}
+
+static bool usage(const char *what, const char *detail)
+{
+	fprintf(stderr, "breakeven import: %s%s; write breakeven import FILE... [--json]\n", what,
+		detail);
+	return false;
+}
+
+static bool parse_flags(int argc, char **argv, struct import_flags *f)
+{
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--json") == 0)
+			f->json = true;
+		else if (argv[i][0] == '-' && argv[i][1])
+			return usage("unknown flag ", argv[i]);
+		else if (f->n_files == MAX_FILES)
+			return usage("too many files from ", argv[i]);
+		else
+			f->files[f->n_files++] = argv[i];
+	}
+	return f->n_files > 0 || usage("a file is missing", "");
+}
+
+/* One file; "-" is the standard input. */
+static bool read_file(struct import *im, const char *name, char *bytes, struct err *err)
+{
+	bool standard = strcmp(name, "-") == 0;
+	int fd = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+	bool ok = fd >= 0 && import_begin(im, name, err);
+	ssize_t n = 1;
+
+	if (fd < 0)
+		return err_set(err, ERR_IO, "%.300s: %s", name, strerror(errno));
+	while (ok && n > 0) {
+		n = read(fd, bytes, READ_BYTES);
+		if (n < 0)
+			ok = errno == EINTR
+				 ? (n = 1, true)
+				 : err_set(err, ERR_IO, "%.300s: %s", name, strerror(errno));
+		else if (n > 0)
+			ok = import_feed(im, bytes, (size_t)n, err);
+	}
+	if (!standard)
+		close(fd);
+	return ok && import_end(im, err);
+}
+
+static json_t *read_files(const struct import_flags *f, struct err *err)
+{
+	struct import *im = import_create(NULL, NULL, 0, err);
+	char *bytes = malloc(READ_BYTES);
+	json_t *report = NULL;
+	bool ok = im && (bytes || err_set(err, ERR_MEMORY, "out of memory for a file"));
+
+	for (int i = 0; ok && i < f->n_files; i++)
+		ok = read_file(im, f->files[i], bytes, err);
+	if (ok)
+		report = import_finish(im, err);
+	free(bytes);
+	import_destroy(im);
+	return report;
+}
+
+int cmd_import(int argc, char **argv, const struct registry *registry)
+{
+	struct import_flags f = { 0 };
+	struct err err = { 0 };
+	json_t *report;
+
+	(void)registry;
+	if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+		print_help();
+		return EXIT_DONE;
+	}
+	if (!parse_flags(argc, argv, &f))
+		return EXIT_USAGE;
+	report = read_files(&f, &err);
+	if (!report) {
+		fprintf(stderr, "breakeven import: %s\n", err.message);
+		return EXIT_FAILED;
+	}
+	if (f.json) {
+		json_dumpf(report, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
+		putchar('\n');
+	} else {
+		import_text(report, stdout);
+	}
+	json_decref(report);
+	return EXIT_DONE;
+}

@@ -1,0 +1,253 @@
+/* tests/test_profiler_kineto.c -- traces in Chrome's format: counts, times, and the ledger. */
+#include <stdlib.h>
+
+#include "tests/import_file.h"
+
+#include "profiler/import/decimal.h"
+#include "profiler/import/repair.h"
+
+#define KERNEL(name, ts, dur, correlation)                                                         \
+	"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"" name "\",\"pid\":0,\"tid\":7,\"ts\":" ts    \
+	",\"dur\":" dur ",\"args\":{\"device\":0,\"stream\":7,\"correlation\":" correlation        \
+	",\"grid\":[1,1,1],\"block\":[128,1,1]}}"
+#define LAUNCH(ts, correlation)                                                                    \
+	"{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":9,"          \
+	"\"tid\":9,\"ts\":" ts ",\"dur\":1,\"args\":{\"correlation\":" correlation "}}"
+#define OP(name, ts, dur)                                                                          \
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"" name "\",\"pid\":9,\"tid\":9,\"ts\":" ts    \
+	",\"dur\":" dur "}"
+#define TRACE(events) "{\"schemaVersion\": 1, \"traceEvents\": [" events "], \"traceName\": \"t\"}"
+
+static const char *const good = TRACE(
+    OP("aten::add", "10", "20") "," LAUNCH("12.5", "3") "," KERNEL(
+	"k", "40.125", "2.375",
+	"3") ",{\"ph\":\"s\",\"id\":3,\"pid\":9,\"tid\":9,\"ts\":12.5,\"cat\":\"ac2g\",\"name\":"
+	     "\"ac2g\"},"
+	     "{\"ph\":\"f\",\"id\":3,\"pid\":0,\"tid\":7,\"ts\":40.125,\"cat\":\"ac2g\",\"bp\":"
+	     "\"e\"},"
+	     "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\",\"name\":\"[memory]\","
+	     "\"pid\":9,\"tid\":9,\"ts\":11,\"args\":{\"Total Reserved\":64,\"Total Allocated\":"
+	     "32,\"Bytes\":32,\"Device Id\":0,\"Device Type\":1,\"Addr\":1}}");
+
+static void test_counts(void **state)
+{
+	/* Whatever the pieces that a file comes in. */
+	static const size_t pieces[] = { 1, 2, 3, 7, 64, 1 << 20 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+		json_t *r = import_texts(&good, 1, pieces[i]);
+
+		assert_non_null(r);
+		assert_string_equal(json_string_value(at_path(r, "kind")), "kineto");
+		assert_count(r, "kernels.count", 1);
+		assert_us(r, "kernels.total_us", 2.375);
+		assert_string_equal(json_string_value(at_path(r, "kernels.by_name.0.name")), "k");
+		assert_count(r, "ops.count", 1);
+		assert_count(r, "api.count", 1);
+		assert_count(r, "flows", 2);
+		assert_count(r, "memory.0.peak_bytes", 32);
+		assert_count(r, "memory.0.peak_reserved_bytes", 64);
+		assert_count(r, "events", 6);
+		assert_string_equal(json_string_value(at_path(r, "heads.0.traceName")), "t");
+		assert_count(r, "ledger.kept.unmatched_flow_start", 0);
+		assert_count(r, "ledger.kept.kernels_without_launch", 0);
+		assert_count(r, "ledger.dropped.cut_off", 0);
+		json_decref(r);
+	}
+}
+
+/* A file, and which row of the ledger it fills; all of it still yields so many kernels. */
+static const struct {
+	const char *row;
+	int count, kernels;
+	const char *text;
+} damaged[] = {
+	{ "repaired.control_characters", 1, 1, TRACE(KERNEL("a\tb\x01", "1", "1", "1")) },
+	{ "repaired.bad_escapes", 1, 1, TRACE(KERNEL("C:\\dir\\x", "1", "1", "1")) },
+	{ "repaired.not_finite", 1, 1, TRACE(KERNEL("k", "1", "1", "nan")) },
+	{ "repaired.not_finite", 1, 1, TRACE(KERNEL("k", "1", "1", "-Infinity")) },
+	{ "repaired.commas", 1, 1, TRACE(KERNEL("k", "1", "1", "1,")) },
+	{ "repaired.commas", 1, 1, TRACE(KERNEL("k", "1", "1", "1 \"x\": 2")) },
+	{ "repaired.negative_duration", 1, 1, TRACE(KERNEL("k", "1", "-5", "1")) },
+	{ "kept.negative_start", 1, 1, TRACE(KERNEL("k", "-1", "5", "1")) },
+	{ "kept.overlapping_device", 1, 2,
+	  TRACE(KERNEL("k", "1", "5", "1") "," KERNEL("k", "3", "5", "2")) },
+	{ "kept.overlapping", 1, 0, TRACE(OP("a", "1", "5") "," OP("b", "3", "5")) },
+	{ "kept.overlapping", 0, 0, TRACE(OP("a", "1", "5") "," OP("b", "3", "3")) },
+	{ "kept.string_pids", 1, 0,
+	  TRACE(
+	      "{\"ph\":\"X\",\"name\":\"a\",\"pid\":\"Spans\",\"tid\":\"x\",\"ts\":1,\"dur\":1}") },
+	{ "kept.unknown_category", 1, 0,
+	  TRACE("{\"ph\":\"X\",\"cat\":\"new\",\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":1,"
+		"\"dur\":1}") },
+	{ "kept.unmatched_flow_start", 1, 0,
+	  TRACE("{\"ph\":\"s\",\"id\":1,\"cat\":\"ac2g\",\"ts\":1}") },
+	{ "kept.unmatched_flow_end", 1, 0,
+	  TRACE("{\"ph\":\"f\",\"id\":\"0x7\",\"cat\":\"ac2g\",\"ts\":1}") },
+	/* The same id of another category is another flow. */
+	{ "kept.unmatched_flow_start", 1, 0,
+	  TRACE("{\"ph\":\"s\",\"id\":1,\"cat\":\"ac2g\",\"ts\":1},"
+		"{\"ph\":\"f\",\"id\":1,\"cat\":\"fwdbwd\",\"ts\":1}") },
+	{ "kept.flows_unchecked", 1, 0,
+	  TRACE("{\"ph\":\"s\",\"id\":\"x\",\"cat\":\"ac2g\",\"ts\":1}") },
+	{ "kept.kernels_without_launch", 1, 1, TRACE(KERNEL("k", "1", "1", "5")) },
+	{ "repaired.without_duration", 1, 0,
+	  TRACE("{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":1}") },
+	{ "dropped.without_time", 1, 1,
+	  TRACE("{\"ph\":\"X\",\"name\":\"a\",\"dur\":1}," KERNEL("k", "1", "1", "1")) },
+	{ "dropped.without_phase", 1, 1, TRACE("{\"name\":\"a\"}," KERNEL("k", "1", "1", "1")) },
+	{ "dropped.other_phase", 1, 1,
+	  TRACE("{\"ph\":\"N\",\"name\":\"a\"}," KERNEL("k", "1", "1", "1")) },
+	{ "dropped.unmatched_begin", 1, 0,
+	  TRACE("{\"ph\":\"B\",\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":1}") },
+	{ "dropped.unmatched_end", 1, 0, TRACE("{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":1}") },
+	/* A quote that is missing, a bracket that is missing: the next event is whole. */
+	{ "dropped.broken_json", 1, 2,
+	  TRACE(KERNEL("k", "1", "1", "1") ",{\"ph\":\"X,\"ts\":1}," KERNEL("k", "3", "1", "2")) },
+	{ "dropped.broken_json", 1, 2,
+	  TRACE(KERNEL("k", "1", "1", "1") ",{\"ph\":\"X\",\"ts\":1," KERNEL("k", "3", "1", "2")) },
+	{ "dropped.broken_json", 1, 1, TRACE("{\"ph\" \"X\"},{?}," KERNEL("k", "3", "1", "2")) },
+	{ "dropped.cut_off", 1, 1,
+	  "{\"traceEvents\": [" KERNEL("k", "1", "1", "1") ",{\"ph\":\"X\",\"ts" },
+	{ "dropped.cut_off", 1, 1, "{\"traceEvents\": [" KERNEL("k", "1", "1", "1") },
+};
+
+static void test_ledger(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++) {
+		json_t *r = import_texts(&damaged[i].text, 1, 5);
+		char path[64];
+
+		assert_non_null(r);
+		snprintf(path, sizeof(path), "ledger.%s", damaged[i].row);
+		if (strstr(damaged[i].text, "{?}"))
+			assert_true(json_integer_value(at_path(r, path)) >= 1);
+		else
+			assert_count(r, path, damaged[i].count);
+		assert_count(r, "kernels.count", damaged[i].kernels);
+		json_decref(r);
+	}
+}
+
+static void test_pairs_and_bare_lists(void **state)
+{
+	json_t *r = import_one(
+	    "[{\"ph\":\"B\",\"cat\":\"cpu_op\",\"name\":\"a\",\"pid\":1,"
+	    "\"tid\":1,\"ts\":1},{\"ph\":\"B\",\"cat\":\"cpu_op\",\"name\":\"b\","
+	    "\"pid\":1,\"tid\":1,\"ts\":2},{\"ph\":\"E\",\"pid\":1,\"tid\":1,"
+	    "\"ts\":4},{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":9}]");
+
+	(void)state;
+	assert_count(r, "ops.count", 2);
+	assert_us(r, "ops.by_name.0.total_us", 8);
+	assert_us(r, "ops.by_name.1.total_us", 2);
+	json_decref(r);
+}
+
+static void test_regions(void **state)
+{
+	json_t *r = import_one(TRACE(
+	    OP("TorchDynamo Cache Lookup", "0", "4") "," OP("Torch-Compiled Region: 0/0", "5", "100") "," LAUNCH(
+		"10",
+		"1") "," OP("TorchDynamo Cache Lookup", "50",
+			    "3") "," OP("Torch-Compiled Region: 1/0", "60",
+					"30") "," OP("## Call CompiledFxGraph fabc ##", "62",
+						     "10") "," LAUNCH("65",
+								      "2") "," KERNEL("k", "70",
+										      "6",
+										      "2") "," KERNEL("k",
+												      "20",
+												      "2",
+												      "1")));
+
+	(void)state;
+	assert_string_equal(json_string_value(at_path(r, "regions.0.compile")), "0/0");
+	assert_us(r, "regions.0.total_us", 100);
+	assert_us(r, "regions.0.self_us", 70); /* without the region within */
+	assert_us(r, "regions.0.lookup_us", 4);
+	assert_us(r, "regions.0.kernel_us", 2);
+	assert_us(r, "regions.1.self_us", 20); /* without its graph */
+	assert_us(r, "regions.1.lookup_us", 3);
+	assert_us(r, "regions.1.graph_us", 10);
+	assert_count(r, "regions.1.launches", 1);
+	assert_us(r, "regions.1.kernel_us", 6);
+	assert_count(r, "graphs", 1);
+	json_decref(r);
+}
+
+static void test_decimals(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t ns;
+	} times[] = {
+		{ "4379411508918.460", 4379411508918460 },
+		{ "10", 10000 },
+		{ "1.5e+15", 1500000000000000000 },
+		{ "-0.5", -500 },
+		{ "1.0006", 1001 },
+		{ "1700000000000000.123", 1700000000000000123 },
+	};
+	int64_t ns;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		assert_true(decimal_scaled(times[i].text, strlen(times[i].text), 3, &ns));
+		assert_true(ns == times[i].ns);
+	}
+	assert_false(decimal_scaled("", 0, 3, &ns));
+	assert_false(decimal_scaled("1e400", 5, 3, &ns));
+	assert_false(decimal_scaled("12x", 3, 3, &ns));
+}
+
+static void test_no_log(void **state)
+{
+	(void)state;
+	assert_null(import_one("GIF89a"));
+	assert_null(import_one(""));
+}
+
+/* Real ones: what a careful reader counts in them (python3: len of the events with
+ * "cat": "kernel", the sum of their "dur"). */
+static void test_real(void **state)
+{
+	json_t *r = import_path("../shared/traces/kineto_2.11_chain20_eager.json.gz");
+
+	(void)state;
+	if (!r) {
+		print_message("no ../shared/traces here: real traces are not read\n");
+		skip();
+	}
+	assert_count(r, "kernels.count", 230);
+	assert_us(r, "kernels.total_us", 246.431);
+	assert_count(r, "kernels.by_name.0.count", 70);
+	assert_count(r, "ops.count", 270);
+	assert_count(r, "api.count", 232);
+	assert_count(r, "flows", 462);
+	assert_count(r, "ledger.kept.unmatched_flow_start", 2);
+	json_decref(r);
+	r = import_path("../shared/traces/kineto_2.11_chain20_compiled.json.gz");
+	assert_count(r, "kernels.count", 10);
+	assert_us(r, "kernels.total_us", 13.982);
+	assert_count(r, "regions.0.calls", 10);
+	assert_count(r, "regions.0.kernels", 10);
+	assert_count(r, "graphs", 1);
+	json_decref(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_ledger),
+		cmocka_unit_test(test_pairs_and_bare_lists),
+		cmocka_unit_test(test_regions),
+		cmocka_unit_test(test_decimals),
+		cmocka_unit_test(test_no_log),
+		cmocka_unit_test(test_real),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
