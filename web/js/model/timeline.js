@@ -69,7 +69,7 @@
 
 export const DEVICE_KINDS = ["kernel", "library", "eager", "copy", "set"];
 /** Around others: their time is in those. */
-const AROUND_KINDS = ["call", "piece", "break", "range"];
+const AROUND_KINDS = ["call", "piece", "break", "range", "op"];
 const HOST_KINDS = ["guards", "dispatch", "alloc", "launch"];
 
 /** What a kind is called, one and many. @type {Record<string, string>} */
@@ -91,6 +91,7 @@ export const KIND_NAMES = {
   memory: "Memory",
   piece: "Graphs",
   break: "Breaks",
+  op: "Ops on the host",
 };
 
 /** The answer of the server. @param {ArrayBuffer} buffer @returns {View} */

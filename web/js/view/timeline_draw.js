@@ -38,8 +38,9 @@ const COLOURS = {
   piece: "--c-host",
   break: "--c-break",
   memory: "--c-fallback",
+  op: "--c-host",
 };
-const OUTLINED = ["call", "dispatch", "api", "range", "wait", "piece"];
+const OUTLINED = ["call", "dispatch", "api", "range", "wait", "piece", "op"];
 
 const isSmall = (/** @type {number} */ width) => width < 620;
 /** Where times begin, in pixels. @param {number} width */
