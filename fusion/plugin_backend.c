@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/graph/symreal.h"
 #include "fusion/graph/view.h"
 #include "fusion/plugin_private.h"
 
@@ -17,6 +18,7 @@ struct place {
 	int buffer; /* -1: a number */
 	struct view_layout layout;
 	const struct sym *sym; /* a number that is symbolic */
+	bool real;             /* its value is a float's bits */
 	int64_t offset;        /* bytes */
 };
 
@@ -175,8 +177,10 @@ static bool place_operand(const struct lowered *l, const struct arg *arg, struct
 		operand->i = arg->b;
 		operand->f = arg->b;
 		return true;
+	case ARG_REAL:
 	case ARG_INT:
 		at->sym = arg->sym;
+		at->real = arg->kind == ARG_REAL;
 		return true;
 	case ARG_NODE:
 		if (!view_layout(l->graph, arg->node, &at->layout))
@@ -258,7 +262,7 @@ static void bind_operand(struct place *at, struct be_operand *operand, const int
 	if (at->buffer < 0) {
 		if (at->sym) {
 			operand->i = sym_eval(at->sym, vars);
-			operand->f = (double)operand->i;
+			operand->f = at->real ? real_of_bits(operand->i) : (double)operand->i;
 		}
 		return;
 	}

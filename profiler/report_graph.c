@@ -41,6 +41,7 @@ static json_t *arg_json(const struct arg *a)
 	case ARG_NODE:
 		return json_pack("{s:i}", "node", a->node);
 	case ARG_INT:
+	case ARG_REAL:
 		return sym_json(a->sym);
 	case ARG_FLOAT:
 		return a->f - a->f == 0 ? json_real(a->f) : json_string(a->f > 0 ? "inf" : "-inf");

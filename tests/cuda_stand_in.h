@@ -15,6 +15,7 @@
 struct stand_in {
 	const char *(*log)(void);
 	int (*graphs)(void);
+	int (*compiles)(void);
 	void (*clear)(void);
 	void (*fault)(const char *order);
 };
@@ -34,11 +35,13 @@ static inline struct stand_in stand_in_open(void)
 {
 	struct stand_in s = { 0 };
 	void *driver = stand_in_load("libcuda.so.1");
+	void *nvrtc = stand_in_load("nvrtc/libnvrtc.so.13");
 
-	if (!driver || !stand_in_load("nvrtc/libnvrtc.so.13") || !stand_in_load("libcublas.so.13"))
+	if (!driver || !nvrtc || !stand_in_load("libcublas.so.13"))
 		skip();
 	*(void **)&s.log = dlsym(driver, "stand_in_log");
 	*(void **)&s.graphs = dlsym(driver, "stand_in_graphs");
+	*(void **)&s.compiles = dlsym(nvrtc, "stand_in_compiles");
 	*(void **)&s.clear = dlsym(driver, "stand_in_clear");
 	*(void **)&s.fault = dlsym(driver, "stand_in_fault");
 	s.fault(NULL);

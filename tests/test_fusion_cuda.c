@@ -303,9 +303,75 @@ static void a_kernel_says_what_it_takes_of_the_device(void **state)
 	engine_close(&e);
 }
 
+/* ---- numbers */
+
+static const char OPTIMISER[] =
+    "import torch\n"
+    "def model(x, rate, n):\n"
+    "    m = x.lerp(x + 1.5, rate).mul_(rate)\n"
+    "    m.add_(x, alpha=rate).addcdiv_(x, x, value=-rate)\n"
+    "    m = torch.clamp(m / rate, rate, max=n) - (n // (x > rate))\n"
+    "    return torch.where(m < rate, m, rate).masked_fill_(x != n, rate)\n";
+
+static const char *hex_of(double f, char text[32])
+{
+	int64_t bits;
+
+	memcpy(&bits, &f, sizeof(bits));
+	snprintf(text, 32, "%llx", (unsigned long long)bits);
+	return text;
+}
+
+/* Step sizes of an optimiser, a scale: each call has others. */
+static void an_eager_op_is_compiled_for_any_number(void **state)
+{
+	struct stand_in gpu = stand_in_open();
+	struct engine e = engine_open("cuda", FUSION_EAGER, OPTIMISER);
+	struct value x = FLOATS(&e, 0, 8, 8);
+	int compiles = 0;
+
+	(void)state;
+	for (int i = 1; i < 4; i++) {
+		struct value args[] = { x, value_float(0.1 * i), value_int(40 + i) };
+		char text[32];
+
+		gpu.clear();
+		value_unref(engine_call(&e, args, 3));
+		if (i == 1)
+			compiles = gpu.compiles();
+		assert_non_null(strstr(gpu.log(), hex_of(0.1 * i, text)));
+		assert_non_null(strstr(gpu.log(), hex_of(-0.1 * i, text)));
+	}
+	assert_int_equal(gpu.compiles(), compiles);
+	value_unref(x);
+	engine_close(&e);
+}
+
+/* Which op it is, and whether it may be, is in some of them. */
+static void a_number_that_decides_is_compiled_for(void **state)
+{
+	struct stand_in gpu = stand_in_open();
+	struct engine e = engine_open("cuda", FUSION_EAGER,
+				      "import torch\ndef model(x, p):\n    return x ** p\n");
+	struct value x = FLOATS(&e, 0, 8, 8);
+	int compiles = gpu.compiles();
+
+	(void)state;
+	for (int i = 2; i < 5; i++) {
+		struct value args[] = { x, value_float(0.5 * i) };
+
+		value_unref(engine_call(&e, args, 2));
+		assert_int_equal(gpu.compiles(), ++compiles);
+	}
+	value_unref(x);
+	engine_close(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_eager_op_is_compiled_for_any_number),
+		cmocka_unit_test(a_number_that_decides_is_compiled_for),
 		cmocka_unit_test(a_kernel_says_what_it_takes_of_the_device),
 		cmocka_unit_test(a_graph_launches_what_its_kernels_launch),
 		cmocka_unit_test(a_graph_follows_memory_to_odd_addresses),

@@ -433,9 +433,75 @@ static void pointwise_results_are_bit_equal_in_every_mode_and_tier(void **state)
 	}
 }
 
+/* ---- an eager op is prepared once for any number */
+
+static const char with_number[] =
+    "import torch\n"
+    "def model(x, s):\n"
+    "%s"
+    "    b, d, n = x.bfloat16(), x.double(), (x * 50).long()\n"
+    "    m = x.clone().mul_(s)\n"
+    "    return (x + s, x - s, s - x, x * s, x / s, s / x, x %% s, x < s, x ** s, m,\n"
+    "            torch.atan2(x, x.sign() * s), torch.clamp(x, s), torch.clamp(x, max=s),\n"
+    "            torch.add(x, x, alpha=s), torch.sub(x, s), torch.lerp(x, d.float(), s),\n"
+    "            torch.addcmul(x, x, x, value=s), torch.addcdiv(x, x, x, value=s),\n"
+    "            torch.where(x > 0, x, s), x.masked_fill(x > 0, s), x.div(s, "
+    "rounding_mode='floor'),\n"
+    "            b * s, b + s, torch.add(b, b, alpha=s), b / s, d * s, d / s, n * s, n + s,\n"
+    "            n.int() < s, n.short() + s, (x > 0) * s, torch.maximum(x, x * s), x.half() / s)\n";
+
+static struct engine engine_with(enum fusion_mode mode, const char *number)
+{
+	char source[2048], line[64] = "";
+
+	if (number)
+		snprintf(line, sizeof(line), "    s = %s\n", number);
+	snprintf(source, sizeof(source), with_number, line);
+	return engine_open("interp", mode, source);
+}
+
+static void same_bits(struct value a, struct value b, const char *number, int index)
+{
+	struct tensor *x = a.tensor->memory, *y = b.tensor->memory;
+
+	assert_int_equal(x->dtype, y->dtype);
+	if (memcmp(tensor_data(x), tensor_data(y),
+		   (size_t)tensor_numel(x) * dtype_bytes(x->dtype)) != 0)
+		fail_msg("result %d differs for %s", index, number);
+}
+
+/* 0, 1, -1 and powers of 2, which are other programs when they are known; ints that a
+ * float32 rounds. */
+static void eager_computes_with_a_number_as_if_it_stood_there(void **state)
+{
+	static const char *const numbers[] = {
+		"0.1", "2.0", "1.0", "0.5", "-1.0", "0.25",  "-0.0",     "3.0",
+		"7",   "1",   "2",   "-3",  "4",    "1e-45", "16777217", "9007199254740993",
+	};
+	struct engine any = engine_with(FUSION_EAGER, NULL);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		struct engine one = engine_with(FUSION_STATIC, numbers[i]);
+		bool whole = !strpbrk(numbers[i], ".e");
+		struct value args[] = { FLOATS(&any, 1, 67),
+					whole ? value_int(strtoll(numbers[i], NULL, 10))
+					      : value_float(strtod(numbers[i], NULL)) };
+		struct value mine[] = { FLOATS(&one, 1, 67), value_none() };
+		struct value a = engine_call(&any, args, 2), b = engine_call(&one, mine, 2);
+
+		for (int k = 0; k < a.list->len; k++)
+			same_bits(a.list->at[k], b.list->at[k], numbers[i], k);
+		engine_drop((struct value[]){ a, b, args[0], mine[0] }, 4);
+		engine_close(&one);
+	}
+	engine_close(&any);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(eager_computes_with_a_number_as_if_it_stood_there),
 		cmocka_unit_test(the_interpreter_computes_every_program_in_every_mode),
 		cmocka_unit_test(generated_code_computes_every_program_in_every_mode),
 		cmocka_unit_test(pointwise_results_are_bit_equal_in_every_mode_and_tier),

@@ -203,7 +203,7 @@ static struct signature number_signature(int64_t number)
 	struct value v = value_int(number);
 	struct signature s;
 
-	signature_make(&s, 7, &v, 1, NULL);
+	signature_make(&s, 7, false, &v, 1, NULL);
 	return s;
 }
 
@@ -219,6 +219,28 @@ static void plans_are_found_by_signature_wherever_the_call_stands(void **state)
 	assert_ptr_equal(plans_find(plans, &one, 5), plan);
 	assert_ptr_equal(plans_find(plans, &one, 6), plan);
 	assert_null(plans_find(plans, &two, 5));
+	plans_finish(plans);
+	free(plans);
+}
+
+/* 0.5 and 3.0 are of one plan; 0 may be refused, an int is another op than a float. */
+static void numbers_apart_are_no_part_of_a_signature(void **state)
+{
+	struct value v[] = { value_float(0.5), value_float(3), value_int(3), value_int(0),
+			     value_bool(true) };
+	struct plans *plans = calloc(1, sizeof(*plans));
+	struct signature s[5];
+
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		signature_make(&s[i], 7, true, &v[i], 1, NULL);
+	assert_non_null(plans_add(plans, &s[0], 0));
+	assert_int_equal(s[1].n_numbers, 1);
+	assert_int_equal(s[1].numbers[0], v[1].i);
+	assert_non_null(plans_find(plans, &s[1], 0));
+	for (int i = 2; i < 5; i++)
+		assert_null(plans_find(plans, &s[i], 0));
+	assert_int_equal(s[3].n_numbers, 0);
 	plans_finish(plans);
 	free(plans);
 }
@@ -261,6 +283,7 @@ int main(void)
 		cmocka_unit_test(a_bool_is_no_dim_but_is_an_operand),
 		cmocka_unit_test(literals_choose_torchs_dtype),
 		cmocka_unit_test(plans_are_found_by_signature_wherever_the_call_stands),
+		cmocka_unit_test(numbers_apart_are_no_part_of_a_signature),
 		cmocka_unit_test(the_cache_of_plans_is_bounded_and_keeps_those_in_use),
 	};
 

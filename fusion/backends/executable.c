@@ -65,6 +65,42 @@ static void use_binding(struct executable *exe, struct binding *b)
 	b->used = ++exe->binds;
 }
 
+static bool is_fixed(const struct access *at)
+{
+	bool fixed = !at->offset || sym_is_const(at->offset);
+
+	for (int d = 0; d < MAX_RANK; d++)
+		fixed = fixed && (!at->stride[d] || sym_is_const(at->stride[d]));
+	return fixed;
+}
+
+static bool are_fixed(const struct inst *insts, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (insts[i].join || !is_fixed(&insts[i].at))
+			return false;
+	return true;
+}
+
+/* Whether all sizes and places are known. */
+static bool has_numbers_alone(const struct lowered *l)
+{
+	bool fixed = true;
+
+	for (int i = 0; i < l->n_kernels && fixed; i++) {
+		const struct kernel *k = &l->kernels[i];
+
+		fixed = !k->library && are_fixed(k->setup, k->n_setup) &&
+			are_fixed(k->prologue, k->n_prologue);
+		for (int d = 0; d < k->n_dims; d++)
+			fixed = fixed && sym_is_const(k->extent[d]);
+		for (int s = 0; s < k->n_stages; s++)
+			fixed = fixed && are_fixed(k->stages[s].body, k->stages[s].n_body) &&
+				are_fixed(k->stages[s].post, k->stages[s].n_post);
+	}
+	return fixed;
+}
+
 struct executable *executable_create(const struct backend_env *env, const struct lowered *l,
 				     struct err *err)
 {
@@ -84,6 +120,7 @@ struct executable *executable_create(const struct backend_env *env, const struct
 		executable_destroy(exe);
 		return NULL;
 	}
+	exe->numbers_alone = has_numbers_alone(l);
 	exe->consts = calloc((size_t)l->n_buffers + 1, sizeof(*exe->consts));
 	if (!exe->consts || !copy_constants(exe)) {
 		out_of_memory(err);
@@ -165,8 +202,13 @@ bool executable_bind(struct executable *exe, const int64_t *vars, struct err *er
 {
 	size_t n_vars = (size_t)sym_var_count(exe->lowered->graph->syms);
 	size_t bytes = n_vars * sizeof(*vars);
-	struct binding *b;
+	struct binding *b = &exe->bindings[0];
 
+	if (exe->numbers_alone && b->vars) {
+		for (int i = 0; i < exe->lowered->n_kernels; i++)
+			plan_bind_numbers(b->plans[i], vars);
+		return true;
+	}
 	for (int i = 0; i < exe->n_bindings; i++) {
 		b = &exe->bindings[i];
 		if (b->vars && (bytes == 0 || memcmp(b->vars, vars, bytes) == 0)) {

@@ -5,6 +5,7 @@
  * allocates what the threads need.
  */
 #include "fusion/backends/plan.h"
+#include "fusion/graph/symreal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -451,26 +452,40 @@ static bool make_chunks(struct plan *p, struct err *err)
 	return err_set(err, ERR_MEMORY, "The system has no memory left for a long reduction.");
 }
 
-/* The constants of setup: one vector each. */
+/* An int as a float of that dtype, rounded once. */
+static double int_as(enum dtype dtype, int64_t i)
+{
+	return dtype == DTYPE_F32 ? (double)(float)i : (double)i;
+}
+
+/* A constant of setup: one vector. */
+static void bind_constant(struct plan *p, const struct inst *inst, const int64_t *vars)
+{
+	int64_t sym = inst->sym ? sym_eval(inst->sym, vars) : inst->imm_i;
+	union number value;
+
+	if (inst->real)
+		value.f = real_of_bits(sym);
+	else if (dtype_category(inst->dtype) == CATEGORY_FLOAT)
+		value.f = inst->sym ? int_as(inst->dtype, sym) : inst->imm_f;
+	else
+		value.i = sym;
+	number_fill(inst->dtype, p->ones + inst->dst * VECTOR_MAX, value,
+		    VECTOR_MAX / (long)dtype_bytes(inst->dtype));
+}
+
 static void bind_constants(struct plan *p, const int64_t *vars)
 {
-	const struct kernel *k = p->kernel;
+	for (int i = 0; i < p->kernel->n_setup; i++)
+		if (p->kernel->setup[i].kind == INST_IMM)
+			bind_constant(p, &p->kernel->setup[i], vars);
+}
 
-	for (int i = 0; i < k->n_setup; i++) {
-		const struct inst *inst = &k->setup[i];
-		union number value;
-		int64_t sym;
-
-		if (inst->kind != INST_IMM)
-			continue;
-		sym = inst->sym ? sym_eval(inst->sym, vars) : inst->imm_i;
-		if (dtype_category(inst->dtype) == CATEGORY_FLOAT)
-			value.f = inst->sym ? (double)sym : inst->imm_f;
-		else
-			value.i = sym;
-		number_fill(inst->dtype, p->ones + inst->dst * VECTOR_MAX, value,
-			    VECTOR_MAX / (long)dtype_bytes(inst->dtype));
-	}
+void plan_bind_numbers(struct plan *p, const int64_t *vars)
+{
+	for (int i = 0; i < p->kernel->n_setup; i++)
+		if (p->kernel->setup[i].sym)
+			bind_constant(p, &p->kernel->setup[i], vars);
 }
 
 /* A MAP whose places are all runs of stride 1 that vectors may overrun. */

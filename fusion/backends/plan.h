@@ -137,6 +137,8 @@ struct plan {
 struct plan *plan_create(const struct lowered *l, const struct kernel *k,
 			 const struct kernel_table *kernels, void **consts, struct err *err);
 bool plan_bind(struct plan *p, const int64_t *vars, struct err *err);
+/* Of a bound plan: the symbols that are numbers alone have other values. */
+void plan_bind_numbers(struct plan *p, const int64_t *vars);
 void plan_destroy(struct plan *p); /* NULL is fine */
 
 static inline int part_body(int stage)

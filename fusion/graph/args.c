@@ -10,14 +10,9 @@
 #include <string.h>
 
 static const char *const arg_words[] = {
-	[ARG_NONE] = "None",
-	[ARG_NODE] = "a Tensor",
-	[ARG_INT] = "an int",
-	[ARG_FLOAT] = "a float",
-	[ARG_BOOL] = "a bool",
-	[ARG_DTYPE] = "a dtype",
-	[ARG_INTS] = "a tuple of ints",
-	[ARG_STR] = "a str",
+	[ARG_NONE] = "None",     [ARG_NODE] = "a Tensor",        [ARG_INT] = "an int",
+	[ARG_FLOAT] = "a float", [ARG_REAL] = "a float",         [ARG_BOOL] = "a bool",
+	[ARG_DTYPE] = "a dtype", [ARG_INTS] = "a tuple of ints", [ARG_STR] = "a str",
 };
 
 static const char *const param_words[] = {
@@ -34,7 +29,7 @@ static const char *const param_words[] = {
 
 static bool is_number(enum arg_kind kind)
 {
-	return kind == ARG_INT || kind == ARG_FLOAT || kind == ARG_BOOL;
+	return kind == ARG_INT || kind == ARG_FLOAT || kind == ARG_REAL || kind == ARG_BOOL;
 }
 
 static bool kind_fits(enum param_kind param, enum arg_kind kind)
@@ -226,6 +221,7 @@ bool arg_equal(const struct arg *a, const struct arg *b)
 	case ARG_NODE:
 		return a->node == b->node;
 	case ARG_INT:
+	case ARG_REAL:
 		return a->sym == b->sym;
 	case ARG_FLOAT:
 		return !memcmp(&a->f, &b->f, sizeof(a->f)); /* 0.0 is not -0.0, NaN is NaN */

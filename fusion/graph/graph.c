@@ -298,6 +298,7 @@ static bool copy_arg(struct graph *to, struct arg *arg)
 
 	switch (arg->kind) {
 	case ARG_INT:
+	case ARG_REAL:
 		arg->sym = sym_copy(to->syms, arg->sym);
 		return arg->sym != NULL;
 	case ARG_STR:

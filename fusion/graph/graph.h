@@ -30,6 +30,7 @@ enum arg_kind {
 	ARG_NODE,  /* .node: a tensor */
 	ARG_INT,   /* .sym: an int, perhaps symbolic */
 	ARG_FLOAT, /* .f */
+	ARG_REAL,  /* .sym: a symbol whose value is the bits of a float */
 	ARG_BOOL,  /* .b */
 	ARG_DTYPE, /* .dtype */
 	ARG_INTS,  /* .ints, .n: dims or sizes (symbolic entries allowed) */
@@ -236,6 +237,10 @@ static inline struct arg arg_int(const struct graph *g, int64_t value)
 static inline struct arg arg_float(double f)
 {
 	return (struct arg){ .kind = ARG_FLOAT, .f = f };
+}
+static inline struct arg arg_real(const struct sym *sym)
+{
+	return (struct arg){ .kind = ARG_REAL, .sym = sym };
 }
 static inline struct arg arg_bool(bool b)
 {

@@ -294,7 +294,8 @@ static bool infer_alpha(struct infer *in)
 
 	if (!op_accepts(in->op, subtracts_bool(in) ? DTYPE_BOOL : dtype, in->err))
 		return false;
-	if (alpha->kind == ARG_FLOAT && dtype_category(dtype) != CATEGORY_FLOAT)
+	if ((alpha->kind == ARG_FLOAT || alpha->kind == ARG_REAL) &&
+	    dtype_category(dtype) != CATEGORY_FLOAT)
 		return err_set(in->err, ERR_TYPE,
 			       "%s: `alpha` is a float, and both operands are ints; use an int "
 			       "alpha, or multiply first",

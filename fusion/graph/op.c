@@ -217,6 +217,28 @@ const struct op_info *op_info(enum op op)
 	return &ops[op];
 }
 
+bool op_takes_any_number(enum op op)
+{
+	switch (op) {
+	case OP_pow:
+	case OP_to:
+		return false;
+	case OP_clamp:
+	case OP_clamp_min:
+	case OP_clamp_max:
+	case OP_add_alpha:
+	case OP_sub_alpha:
+	case OP_div:
+	case OP_lerp:
+	case OP_addcmul:
+	case OP_addcdiv:
+	case OP_masked_fill:
+		return true;
+	default:
+		return op_info(op)->kind == KIND_POINTWISE;
+	}
+}
+
 bool op_has_fx(const char *name, size_t len)
 {
 	pthread_once(&once, read_table);

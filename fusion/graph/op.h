@@ -105,6 +105,11 @@ bool autocast_target(enum op op, enum autocast_device device, enum dtype lower,
  * multiplies, and on the CPU autocast leaves them as they are. */
 bool autocast_sums(const char *equation);
 
+/* Whether a number among its arguments is computed with and decides nothing else: the
+ * same program serves for any.  So not pow, which some exponents make another op.
+ * Zero aside, which some refuse. */
+bool op_takes_any_number(enum op op);
+
 /* Whether it draws random numbers: two of them are two, though their arguments are
  * equal, and their order counts. */
 static inline bool op_draws(enum op op)

@@ -52,6 +52,7 @@ static void print_arg(struct buf *out, const struct graph *g, const struct arg *
 		buf_printf(out, "%%%s", g->nodes[arg->node]->name);
 		break;
 	case ARG_INT:
+	case ARG_REAL:
 		sym_print(out, arg->sym);
 		break;
 	case ARG_FLOAT:

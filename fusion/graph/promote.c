@@ -44,6 +44,7 @@ void promotion_add(struct promotion *p, const struct graph *g, const struct arg 
 		p->wrapped = join(p->wrapped, DTYPE_I64);
 		break;
 	case ARG_FLOAT:
+	case ARG_REAL:
 		p->wrapped = join(p->wrapped, DTYPE_F32);
 		break;
 	case ARG_BOOL:

@@ -12,6 +12,8 @@
 #ifndef FUSION_GRAPH_SYMREAL_H
 #define FUSION_GRAPH_SYMREAL_H
 
+#include <string.h>
+
 #include "fusion/graph/sym.h"
 
 enum symreal_kind {
@@ -60,6 +62,22 @@ const struct symreal *symreal_call(struct symtab *t, int function, const struct 
 /* An int of a float, as int(), math.floor(), math.ceil() and round() make it. */
 enum symreal_whole { WHOLE_TRUNC, WHOLE_FLOOR, WHOLE_CEIL, WHOLE_ROUND };
 const struct sym *symreal_whole(struct symtab *t, enum symreal_whole how, const struct symreal *r);
+
+/* A float as the value of a symbol, and back. */
+static inline int64_t real_bits(double f)
+{
+	int64_t bits;
+
+	memcpy(&bits, &f, sizeof(bits));
+	return bits;
+}
+static inline double real_of_bits(int64_t bits)
+{
+	double f;
+
+	memcpy(&f, &bits, sizeof(f));
+	return f;
+}
 
 /* `vars` as sym_eval() has them. */
 double symreal_eval(const struct symreal *r, const int64_t *vars);

@@ -96,7 +96,8 @@ static int emit_imm(struct build *b, struct inst imm)
 	for (size_t i = 0; i < b->setup.len; i++) {
 		const struct inst *at = &b->setup.at[i];
 		if (at->kind == INST_IMM && at->dtype == imm.dtype && at->imm_i == imm.imm_i &&
-		    memcmp(&at->imm_f, &imm.imm_f, sizeof(imm.imm_f)) == 0 && at->sym == imm.sym)
+		    memcmp(&at->imm_f, &imm.imm_f, sizeof(imm.imm_f)) == 0 && at->sym == imm.sym &&
+		    at->real == imm.real)
 			return at->dst;
 	}
 	imm.dst = new_reg(b, imm.dtype, (struct home){ LEVEL_ONE, -1 });
@@ -129,11 +130,23 @@ static struct inst imm_of(enum dtype dtype, double f, int64_t i, bool is_float)
 	return imm;
 }
 
+static int emit_real(struct build *b, const struct arg *arg, enum dtype want)
+{
+	struct inst imm = blank(INST_IMM,
+				dtype_category(want) == CATEGORY_FLOAT ? want : DTYPE_F64);
+
+	imm.sym = arg->sym;
+	imm.real = true;
+	return emit_cast(b, emit_imm(b, imm), want, -1);
+}
+
 static int emit_scalar(struct build *b, const struct arg *arg, enum dtype want)
 {
 	switch (arg->kind) {
 	case ARG_FLOAT:
 		return emit_imm(b, imm_of(want, arg->f, 0, true));
+	case ARG_REAL:
+		return emit_real(b, arg, want);
 	case ARG_BOOL:
 		return emit_imm(b, imm_of(want, 0, arg->b, false));
 	default:

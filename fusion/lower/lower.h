@@ -149,6 +149,7 @@ struct inst {
 	double imm_f;          /* IMM of a float dtype */
 	int64_t imm_i;         /* IMM of an int or bool dtype */
 	const struct sym *sym; /* IMM: the symbolic value, else NULL */
+	bool real;             /* IMM of a float dtype: the value is a float's bits */
 	int slot;              /* SAVE, RESTORE; else -1 */
 	int node;              /* the graph node that it stands for, -1: none */
 	/* LOAD of a join, in the body of a MAP alone; then `at` has no buffer. */

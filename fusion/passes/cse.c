@@ -52,6 +52,7 @@ static uint64_t hash_arg(const struct arg *arg)
 		bits = (uint64_t)arg->node;
 		break;
 	case ARG_INT:
+	case ARG_REAL:
 		bits = (uintptr_t)arg->sym;
 		break;
 	case ARG_FLOAT:

@@ -11,6 +11,7 @@ int stand_in_graphs(void); /* of these launches so many were graphs */
 int stand_in_graph_at(
     size_t place); /* the how manieth what stands there in the log is of; 0: of none */
 void stand_in_clear(void);
+int stand_in_compiles(void); /* nvrtc.c: since it was loaded */
 
 /* NULL: no fault from now on. */
 void stand_in_fault(const char *order);

@@ -86,6 +86,8 @@ def put(a, b, c):
 def model(a, b, c):
     return %s
 """
+# Eager: parameters of its kernels.
+NUMBERS = "torch.lerp(a, c, 0.3), a.half() / 3, b + 7, torch.clamp(a, -0.5, max=2)"
 OUT_OF_BOUNDS = {
     "index": ("a[b]", [tensor(4, 3), ints(2, high=9, low=8), tensor(1)]),
     "scatter_add": ("torch.scatter_add(a, 1, b, c)", [tensor(4, 3), ints(4, 3, high=9, low=8), tensor(4, 3)]),
@@ -163,6 +165,7 @@ def main():
         return
     only = sys.argv[3] if len(sys.argv) > 3 else ""
     jobs = [(name, SOURCE % results, arguments, ["static"]) for name, (results, arguments) in PROGRAMS.items()]
+    jobs.append(("numbers", SOURCE % NUMBERS, [tensor(5, 7), ints(5, 7, high=9), tensor(5, 7, seed=3)], ["eager"]))
     jobs += [(name, SOURCE % result, arguments, [mode]) for name, (result, arguments) in OUT_OF_BOUNDS.items() for mode in ("eager", "static")]
     jobs = [job for job in jobs if only in job[0]]
     with tempfile.TemporaryDirectory() as cache, ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -108,8 +108,10 @@ static void put_imm(struct text *t, const struct inst *inst)
 	const char *type = text_suffix(inst->dtype);
 
 	if (inst->sym) {
-		buf_printf(t->out, "(%s)", text_value(inst->dtype));
+		buf_printf(t->out, "(%s)%s", text_value(inst->dtype),
+			   inst->real ? "__longlong_as_double(" : "");
 		text_number(t, inst->sym);
+		buf_puts(t->out, inst->real ? ")" : "");
 	} else if (inst->dtype == DTYPE_BOOL) {
 		buf_puts(t->out, inst->imm_i ? "true" : "false");
 	} else if (!text_is_float(inst->dtype)) {

@@ -10,6 +10,7 @@
 
 #include "fusion/base/clock.h"
 #include "fusion/graph/custom.h"
+#include "fusion/graph/symreal.h"
 #include "fusion/runtime/torch/bind.h"
 #include "fusion/runtime/torch/compose.h"
 #include "fusion/runtime/tensor/view.h"
@@ -138,18 +139,49 @@ static struct graph *eager_graph(const struct eager *e, struct arena *arena)
 	return g;
 }
 
+/* The call with symbols in place of the numbers that are no part of its signature. */
+static bool symbols_for_numbers(struct graph *g, const struct signature *s, struct eager_call *c,
+				struct value values[MAX_ARGS], struct err *err)
+{
+	int next = 0;
+
+	memcpy(values, c->values, sizeof(*values) * (size_t)c->n);
+	for (int i = 0; i < c->n; i++) {
+		const struct sym *sym;
+
+		if (!(s->apart & 1u << i))
+			continue;
+		sym = sym_var_from(g->syms, s->numbers[next++], INT64_MIN);
+		if (values[i].kind == VALUE_INT)
+			values[i] = (struct value){ .kind = VALUE_SYMINT, .sym = sym };
+		else
+			values[i] = (struct value){ .kind = VALUE_SYMREAL,
+						    .real = sym ? symreal_var(g->syms, sym)
+								: NULL };
+		if (!sym || !values[i].sym)
+			return torch_no_memory(err);
+	}
+	c->values = values;
+	return true;
+}
+
 /* Compiles the one-op graph of a call into plan->exec. */
 static bool build(struct eager *e, struct plan *plan, struct signature *s,
 		  const struct eager_call *c, struct err *err)
 {
 	struct pass_options options = { .disabled = e->passes_disabled };
 	struct graph *g = eager_graph(e, &plan->arena);
-	struct bind_target target = { .graph = g, .node = input_of, .self = s };
+	struct bind_target target = { .graph = g, .reals = true, .node = input_of, .self = s };
+	struct value values[MAX_ARGS];
+	struct eager_call any = *c;
 	struct arg args[MAX_ARGS];
 	int id;
 
 	if (!g)
 		return err_set(err, ERR_MEMORY, "out of memory while preparing an op");
+	if (s->apart && !symbols_for_numbers(g, s, &any, values, err))
+		return false;
+	c = &any;
 	if (!add_inputs(g, s, err) ||
 	    !bind_call(&target, c->op, c->name, c->values, c->n, c->kw, args, err))
 		return false;
@@ -170,7 +202,7 @@ static bool build(struct eager *e, struct plan *plan, struct signature *s,
 	if (!graph_set_outputs(g, &id, 1))
 		return err_set(err, ERR_MEMORY, "out of memory while preparing an op");
 	plan->exec = exec_create(e->env, e->backend, g, &options, &plan->arena, err);
-	return plan->exec && exec_bind(plan->exec, NULL, err);
+	return plan->exec && exec_bind(plan->exec, s->numbers, err);
 }
 
 static struct plan *make_plan(struct eager *e, struct signature *s, const struct eager_call *c,
@@ -241,7 +273,8 @@ static bool run_plan(struct eager *e, struct plan *plan, const struct signature 
 		return err_set(err, ERR_VALUE,
 			       "an expanded tensor is written: several of its elements are one in "
 			       "memory; write x.clone() first");
-	if (!exec_run(plan->exec, inputs, &result, into, e->observer, -1, err))
+	if (!exec_bind(plan->exec, s->numbers, err) ||
+	    !exec_run(plan->exec, inputs, &result, into, e->observer, -1, err))
 		return false;
 	e->launches += plan->exec->launched;
 	if (plan->is_view) {
@@ -304,6 +337,14 @@ static inline uint64_t call_head(const struct eager *e, const struct eager_call 
 	return head;
 }
 
+/* A number scaled by a number is one that capture computes. */
+static inline bool takes_any_number(const struct eager *e, const struct eager_call *c)
+{
+	if (c->op == OP_add_alpha || c->op == OP_sub_alpha)
+		return c->n > 1 && c->values[1].kind == VALUE_TENSOR;
+	return e->any_number[c->op];
+}
+
 bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out, struct err *err)
 {
 	bool watched = e->observer && e->observer->phase;
@@ -315,7 +356,7 @@ bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out
 	for (int i = 0; i < c->n; i++)
 		if (!eager_check(c->values[i], err))
 			return false;
-	signature_make(&s, call_head(e, c), c->values, c->n, c->kw);
+	signature_make(&s, call_head(e, c), takes_any_number(e, c), c->values, c->n, c->kw);
 	plan = plans_find(&e->plans, &s, site);
 	if (__builtin_expect(!plan, 0)) {
 		plan = make_plan(e, &s, c, site, err);

@@ -27,8 +27,9 @@ struct eager {
 	struct torch_operators operators;
 	struct composer composer;
 	struct plans plans;
-	struct buf *out;     /* what print() writes; borrowed */
-	struct world *world; /* the VM's modes; borrowed */
+	bool any_number[OP_COUNT]; /* op_takes_any_number() */
+	struct buf *out;           /* what print() writes; borrowed */
+	struct world *world;       /* the VM's modes; borrowed */
 	struct autocast autocast;
 	struct autograd autograd;
 };

@@ -488,6 +488,8 @@ void eager_init(struct eager *e, const struct exec_env *env, uint64_t passes_dis
 					 .size = composer_size,
 					 .type = composer_type,
 					 .places = composer_places };
+	for (int op = 0; op < OP_COUNT; op++)
+		e->any_number[op] = op_takes_any_number((enum op)op);
 	torch_operators_init(&e->operators);
 	autograd_init(&e->autograd, e);
 	e->host = (struct vm_host){

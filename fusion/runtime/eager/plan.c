@@ -85,13 +85,29 @@ static void put_value(struct signature *s, struct value v)
 	}
 }
 
-void signature_make(struct signature *s, uint64_t head, const struct value *values, int n,
-		    const struct keywords *kw)
+static inline bool is_apart(struct value v)
 {
-	s->n = s->n_tensors = 0;
+	return (v.kind == VALUE_FLOAT || v.kind == VALUE_INT) && v.i != 0;
+}
+
+static inline void put_number(struct signature *s, int index, struct value v)
+{
+	put(s, (uint64_t)v.kind | 1u << 8);
+	s->apart |= 1u << index;
+	s->numbers[s->n_numbers++] = v.i;
+}
+
+void signature_make(struct signature *s, uint64_t head, bool apart, const struct value *values,
+		    int n, const struct keywords *kw)
+{
+	s->n = s->n_tensors = s->n_numbers = 0;
+	s->apart = 0;
 	put(s, head | (uint64_t)n << 32 | (uint64_t)(kw ? kw->n : 0) << 48);
 	for (int i = 0; i < n && s->n <= SIGNATURE_WORDS; i++)
-		put_value(s, values[i]);
+		if (apart && n <= MAX_ARGS && is_apart(values[i]))
+			put_number(s, i, values[i]);
+		else
+			put_value(s, values[i]);
 	for (int i = 0; kw && i < kw->n && s->n <= SIGNATURE_WORDS; i++)
 		put_value(s, kw->names[i]);
 	if (s->n_tensors > MAX_ARGS)

@@ -23,6 +23,11 @@ struct signature {
 	int n;         /* words; over SIGNATURE_WORDS: too long to cache */
 	int n_tensors; /* graph inputs, in the order of the call */
 	struct value tensors[MAX_ARGS];
+	/* Values that are symbols of the plan's graph, bit i for values[i]: numbers that any
+	 * other may stand for; a float by its bits. */
+	unsigned apart;
+	int n_numbers;
+	int64_t numbers[MAX_ARGS];
 	uint64_t words[SIGNATURE_WORDS];
 };
 
@@ -50,9 +55,10 @@ struct plans {
 /* Frees all plans. */
 void plans_finish(struct plans *p);
 
-/* Writes the signature of a call; `head` tells ops apart. */
-void signature_make(struct signature *s, uint64_t head, const struct value *values, int n,
-		    const struct keywords *kw);
+/* Writes the signature of a call; `head` tells ops apart.  `apart`: numbers are no part
+ * of it, but for 0, which some ops refuse. */
+void signature_make(struct signature *s, uint64_t head, bool apart, const struct value *values,
+		    int n, const struct keywords *kw);
 
 /* The plan of a signature, NULL if there is none yet.  `site` is any number
  * that tells places in the program apart. */

@@ -138,6 +138,15 @@ static void lay_out(struct exec *e)
 	}
 }
 
+static bool has_fixed_sizes(const struct graph *g)
+{
+	for (int i = 0; i < g->n_nodes; i++)
+		for (int d = 0; d < g->nodes[i]->shape.rank; d++)
+			if (!sym_is_const(g->nodes[i]->shape.size[d]))
+				return false;
+	return true;
+}
+
 struct exec *exec_create(const struct exec_env *env, const struct backend *backend, struct graph *g,
 			 const struct pass_options *options, struct arena *arena, struct err *err)
 {
@@ -170,6 +179,7 @@ struct exec *exec_create(const struct exec_env *env, const struct backend *backe
 	if (!place_constants(e, err))
 		goto fail;
 	e->launched = e->lowered->n_kernels;
+	e->fixed = has_fixed_sizes(e->graph);
 	if (e->lowered->n_kernels > 0) {
 		e->executable = backend_compile(backend, &env->backend_env, e->lowered, &e->stats,
 						err);
@@ -271,6 +281,10 @@ bool exec_rebind(struct exec *e, const int64_t *vars, struct err *err)
 		e->bound = partition_bind(e->parts, e->vars, err);
 		return e->bound;
 	}
+	if (e->laid_out && e->fixed) {
+		e->bound = !e->executable || e->backend->bind(e->executable, e->vars, err);
+		return e->bound;
+	}
 	kept = e->n_vars > 0 ? find_layout(e) : NULL;
 	if (!kept && !check_sizes(e, err))
 		return false;
@@ -280,9 +294,10 @@ bool exec_rebind(struct exec *e, const int64_t *vars, struct err *err)
 		use_layout(e, kept);
 	} else {
 		lay_out(e);
-		if (e->n_vars > 0)
+		if (e->n_vars > 0 && !e->fixed)
 			keep_layout(e);
 	}
+	e->laid_out = true;
 	e->stepwise = e->temp_bytes >= STEPWISE_BYTES && e->lowered->n_kernels > 1;
 	e->bound = true;
 	return true;

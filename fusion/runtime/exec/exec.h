@@ -105,6 +105,8 @@ struct exec {
 	int64_t *vars; /* values that the executable is bound to */
 	int n_vars;
 	bool bound;
+	bool fixed;    /* no size depends on them: numbers alone do */
+	bool laid_out; /* sizes and offsets are there */
 	/* By output: the tensor that the next run writes it to, of its dtype and sizes and
 	 * with a storage of its own; NULL: a new one.  NULL: none. */
 	struct tensor *const *given;

@@ -47,6 +47,7 @@ static void put_arg(struct writer *w, const struct arg *a)
 		put(w, w->number[a->node]);
 		return;
 	case ARG_INT:
+	case ARG_REAL:
 		put(w, a->sym->value);
 		return;
 	case ARG_FLOAT: /* by bits: -0.0 is not 0.0 */

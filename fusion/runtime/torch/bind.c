@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fusion/graph/custom.h"
+#include "fusion/graph/symreal.h"
 
 /* How the user knows the op: "torch.sum", or "The operator +", to begin a sentence. */
 static const char *display(const char *name, char text[64])
@@ -82,14 +83,21 @@ static bool bind_ints(struct graph *g, const char *name, const struct op_param *
 	return true;
 }
 
-static bool bind_number(struct graph *g, struct value v, struct arg *out)
+static bool bind_number(const struct bind_target *t, struct value v, struct arg *out)
 {
+	struct graph *g = t->graph;
+
 	switch (v.kind) {
 	case VALUE_BOOL:
 		*out = (struct arg){ .kind = ARG_BOOL, .b = v.b };
 		return true;
 	case VALUE_FLOAT:
 		*out = (struct arg){ .kind = ARG_FLOAT, .f = v.f };
+		return true;
+	case VALUE_SYMREAL:
+		if (!t->reals)
+			return false;
+		*out = arg_real(sym_var_at(g->syms, v.real->index));
 		return true;
 	case VALUE_INT:
 	case VALUE_SYMINT:
@@ -132,27 +140,28 @@ static bool bind_value(const struct bind_target *t, const char *name, const stru
 		v = value_int(2); /* norm(x, p='fro') */
 	if (v.kind == VALUE_TENSOR && tensor)
 		return bind_tensor(t, v, out, err);
-	if (v.kind >= VALUE_SYMREAL && v.kind <= VALUE_LATEBOOL && p->kind == PARAM_TENSOR_SCALAR)
+	if (v.kind >= VALUE_SYMREAL && v.kind <= VALUE_LATEBOOL && p->kind == PARAM_TENSOR_SCALAR &&
+	    !(v.kind == VALUE_SYMREAL && t->reals))
 		return bind_tensor(t, v, out, err);
 	switch (p->kind) {
 	case PARAM_TENSOR_SCALAR:
 	case PARAM_SCALAR:
-		if (bind_number(t->graph, v, out))
+		if (bind_number(t, v, out))
 			return true;
 		break;
 	case PARAM_INT:
-		if (is_int(v) && bind_number(t->graph, v, out))
+		if (is_int(v) && bind_number(t, v, out))
 			return true;
 		break;
 	case PARAM_FLOAT:
 		if (v.kind == VALUE_INT)
 			v = value_float((double)v.i);
 		if (v.kind == VALUE_FLOAT)
-			return bind_number(t->graph, v, out);
+			return bind_number(t, v, out);
 		break;
 	case PARAM_BOOL:
 		if (v.kind == VALUE_BOOL)
-			return bind_number(t->graph, v, out);
+			return bind_number(t, v, out);
 		break;
 	case PARAM_INTS:
 		if (is_int(v))

@@ -16,6 +16,7 @@
  * with *err. */
 struct bind_target {
 	struct graph *graph;
+	bool reals; /* a SYMREAL is a symbol, and becomes a number; else a tensor of node() */
 	int (*node)(void *self, struct value tensor, struct err *err);
 	void *self;
 };
