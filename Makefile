@@ -56,9 +56,10 @@ objects = $(patsubst %.c,$B/%.o,$(call sources,$1)) $(extra_$1)
 
 # Kernels of the interpreter, once per vector unit (chosen at run time).
 SIMD := sse avx2 avx512
-simd_sse := -O3 -fwrapv -msse4.2
-simd_avx2 := -O3 -fwrapv -mavx2 -mfma
-simd_avx512 := -O3 -fwrapv -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512
+simd := $(if $(SAN),-O1,-O3) -fwrapv
+simd_sse := $(simd) -msse4.2
+simd_avx2 := $(simd) -mavx2 -mfma
+simd_avx512 := $(simd) -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512
 CUDA_TEXTS := words args library index line window create
 extra_backends := $(foreach s,$(SIMD),$B/fusion/backends/simd/kernels_$s.o) $B/gen/vec_text.o $(if $(CUDA_HOME),$(CUDA_TEXTS:%=$B/gen/cuda_%_text.o))
 extra_server := $B/gen/assets.o

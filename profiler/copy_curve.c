@@ -18,6 +18,11 @@ static const int64_t host_elements[] = { 1,       1 << 8,  1 << 10, 1 << 12, 1 <
 					 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24 };
 static const int64_t device_elements[] = { 1,       1 << 12, 1 << 16, 1 << 18,
 					   1 << 20, 1 << 22, 1 << 24, 1 << 26 };
+enum {
+	HOST_SIZES = sizeof(host_elements) / sizeof(*host_elements),
+	HOST_LEAST = 7, /* what small kernels are held against, and no fresh memory to speak of */
+	DEVICE_SIZES = sizeof(device_elements) / sizeof(*device_elements)
+};
 enum { LARGE = 1 << 19, SMALL_CALLS = 40, LARGE_CALLS = 5 };
 /* Of the times of a size: what others do on the machine makes no kernel quicker. */
 static const double undisturbed = 0.1;
@@ -132,12 +137,31 @@ static bool warm(struct lane *lane, int n, struct err *err)
 	return fusion_wait(lane->engine, err);
 }
 
-bool copy_curve_measure(struct copy_curve *c, const struct workload *w, struct err *err)
+static int64_t bytes_of(int64_t elements)
+{
+	return 2 * (int64_t)sizeof(float) * elements;
+}
+
+static int sizes_up_to(int64_t reach_bytes)
+{
+	int n = HOST_LEAST;
+
+	while (n < HOST_SIZES && bytes_of(host_elements[n - 1]) < reach_bytes)
+		n++;
+	return n;
+}
+
+bool copy_curve_reaches(const struct copy_curve *c, int64_t bytes)
+{
+	return c->whole || (c->n > 0 && bytes <= c->bytes[c->n - 1]);
+}
+
+bool copy_curve_measure(struct copy_curve *c, const struct workload *w, int64_t reach_bytes,
+			struct err *err)
 {
 	bool device = workload_on_device(w), ok;
 	const int64_t *elements = device ? device_elements : host_elements;
-	int n = device ? (int)(sizeof(device_elements) / sizeof(*device_elements))
-		       : (int)(sizeof(host_elements) / sizeof(*host_elements));
+	int n = device ? DEVICE_SIZES : sizes_up_to(reach_bytes);
 	enum fusion_mode mode = device ? FUSION_STATIC : FUSION_DYNAMIC;
 	struct workload *copy = make_workload(w, mode, elements, n, err);
 	struct inputs inputs = { 0 };
@@ -148,8 +172,9 @@ bool copy_curve_measure(struct copy_curve *c, const struct workload *w, struct e
 	     lane_create(&lane, copy, &copy->points[0], mode, &inputs, NULL, err) &&
 	     warm(&lane, n, err) && watch(&lane, elements, n, device, c, err);
 	for (int i = 0; ok && i < n; i++)
-		c->bytes[i] = 2 * (int64_t)sizeof(float) * elements[i];
+		c->bytes[i] = bytes_of(elements[i]);
 	c->n = ok && !c->blind ? n : 0;
+	c->whole = device || n == HOST_SIZES;
 	lane_destroy(&lane);
 	inputs_destroy(&inputs);
 	workload_destroy(copy);

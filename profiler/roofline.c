@@ -258,7 +258,9 @@ void report_copy(json_t *device, const struct copy_curve *curve)
 	for (int i = 0; i < curve->n; i++)
 		json_array_append_new(
 		    points, json_pack("[I, f]", (json_int_t)curve->bytes[i], curve->ns[i] / 1000));
-	json_object_set_new(device, "copy_gbps", json_real(copy_curve_bandwidth(curve) / 1e9));
+	if (curve->whole)
+		json_object_set_new(device, "copy_gbps",
+				    json_real(copy_curve_bandwidth(curve) / 1e9));
 	json_object_set_new(device, "copy_curve", points);
 }
 

@@ -243,12 +243,24 @@ static bool check_breaks(struct run *r, struct lane *lanes, struct err *err)
 	return true;
 }
 
+/* What a kernel of the point may move at most: it reads and writes what there is, once. */
+static bool measure_copies(struct run *r, const struct lane *lanes, struct err *err)
+{
+	int64_t most_bytes = 0;
+
+	for (int k = 0; k < r->w->n_modes; k++)
+		if (lanes[k].peak_bytes > most_bytes)
+			most_bytes = lanes[k].peak_bytes;
+	return r->curve.blind || copy_curve_reaches(&r->curve, most_bytes) ||
+	       copy_curve_measure(&r->curve, r->w, most_bytes, err);
+}
+
 /* What breaks cost and how far kernels are from what memory allows, by timelines. */
 static bool watch_point(struct run *r, struct lane *lanes, json_t *modes, struct err *err)
 {
 	struct break_run run = { .w = r->w, .p = &r->w->points[r->point], .curve = &r->curve };
 
-	if (r->curve.n == 0 && !r->curve.blind && !copy_curve_measure(&r->curve, r->w, err))
+	if (!measure_copies(r, lanes, err))
 		return false;
 	for (int k = 0; k < r->w->n_modes; k++) {
 		json_t *m = json_object_get(modes, fusion_mode_name(lanes[k].mode));

@@ -82,9 +82,34 @@ static void a_run_says_what_a_kernel_achieves(void **state)
 	assert_float_equal(number(k, "rate_gflops"), 2 * 4096 / us / 1e3, 1e-6);
 	assert_true(number(k, "copy_share") > 0);
 	assert_null(json_object_get(k, "occupancy")); /* of a GPU alone */
-	assert_true(number(device, "copy_gbps") > 0);
-	assert_int_equal(json_array_size(json_object_get(device, "copy_curve")), 10);
+	ci = json_object_get(device, "copy_curve");
+	assert_true(number(device, "copy_curve.6.0") >= bytes); /* as far as this run needs */
+	assert_int_equal(json_array_size(ci), 7);
+	assert_null(json_object_get(device, "copy_gbps"));
 	json_decref(report);
+}
+
+/* Memory that a run does not need is not touched: that takes longer than the run. */
+static void the_curve_reaches_what_a_run_holds(void **state)
+{
+	const struct copy_curve whole = { .n = 1, .bytes = { 100 }, .whole = true };
+	json_t *json = load("{'source': 'def model(x):\\n    return x\\n', 'backend': 'interp', "
+			    "'calls': [[{'value': 1}]]}");
+	struct err err = { 0 };
+	struct workload *w = workload_parse(json, &err);
+	struct copy_curve c = { 0 };
+
+	(void)state;
+	assert_non_null(w);
+	assert_false(copy_curve_reaches(&c, 0));
+	assert_true(copy_curve_measure(&c, w, 3000000, &err));
+	assert_int_equal(c.n, 8);
+	assert_true(c.bytes[7] >= 3000000 && c.bytes[6] < 3000000);
+	assert_true(copy_curve_reaches(&c, 3000000));
+	assert_false(copy_curve_reaches(&c, c.bytes[7] + 1));
+	assert_true(copy_curve_reaches(&whole, 1000));
+	workload_destroy(w);
+	json_decref(json);
 }
 
 /* The bytes are those of the capture. */
@@ -121,6 +146,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(operations_are_those_of_the_graph),
 		cmocka_unit_test(a_run_says_what_a_kernel_achieves),
+		cmocka_unit_test(the_curve_reaches_what_a_run_holds),
 		cmocka_unit_test(calls_of_several_sizes_have_no_bandwidth),
 		cmocka_unit_test(the_curve_is_a_power_between_points_and_flat_or_straight_beyond),
 	};
