@@ -11,7 +11,8 @@
 /* A file is told by its first bytes, of which so many are waited for. */
 enum { START_BYTES = 64 << 10, MAX_FILES = 4096 };
 
-static const struct log_reader *const readers[] = { &reader_torch_trace, &reader_kineto };
+static const struct log_reader *const readers[] = { &reader_torch_trace, &reader_kineto,
+						    &reader_pt_xla };
 
 struct import {
 	struct model model;

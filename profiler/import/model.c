@@ -11,7 +11,8 @@ bool model_init(struct model *m, struct timeline_writer *writer, struct err *err
 	m->regions.ledger = &m->ledger;
 	m->heads = json_array();
 	m->graphs_called = json_object();
-	return (compiles_init(&m->compiles, &m->ledger) && m->heads && m->graphs_called) ||
+	return (compiles_init(&m->compiles, &m->ledger) && xla_init(&m->xla, &m->ledger) &&
+		m->heads && m->graphs_called) ||
 	       err_set(err, ERR_MEMORY, "out of memory for an import");
 }
 
@@ -20,6 +21,7 @@ void model_finish(struct model *m)
 	names_finish(&m->names);
 	regions_finish(&m->regions);
 	compiles_finish(&m->compiles);
+	xla_finish(&m->xla);
 	json_decref(m->heads);
 	json_decref(m->graphs_called);
 }

@@ -15,6 +15,7 @@
 #include "profiler/import/ledger.h"
 #include "profiler/import/names.h"
 #include "profiler/import/regions.h"
+#include "profiler/import/xla.h"
 #include "profiler/timeline.h"
 
 /* Memory of a device, as its allocator said it. */
@@ -46,6 +47,9 @@ struct model {
 
 	/* of compile logs */
 	struct compiles compiles;
+
+	/* of PyTorch/XLA */
+	struct xla_log xla;
 };
 
 bool model_init(struct model *m, struct timeline_writer *writer, struct err *err);
@@ -68,6 +72,6 @@ struct log_reader {
 	bool (*end)(void *self, struct err *err); /* the file is over */
 	void (*destroy)(void *self);              /* NULL is fine */
 };
-extern const struct log_reader reader_kineto, reader_torch_trace;
+extern const struct log_reader reader_kineto, reader_torch_trace, reader_pt_xla;
 
 #endif

@@ -205,13 +205,23 @@ static void add_compiles(struct model *m, json_t *report)
 	json_object_set(report, "unknown_records", m->compiles.unknown);
 }
 
+/* Breaks of the lowering stand behind those of the capture. */
+static void add_xla(struct model *m, json_int_t captured, json_t *report)
+{
+	json_t *xla = xla_json(&m->xla, captured);
+
+	json_array_extend(json_object_get(report, "breaks"), json_object_get(xla, "breaks"));
+	json_object_set_new(report, "pt_xla", xla);
+}
+
 json_t *import_report(struct model *m, json_t *files)
 {
 	const char *kind = json_string_value(json_object_get(json_array_get(files, 0), "kind"));
+	bool captured = json_array_size(m->compiles.processes) > 0, lowered = xla_is_there(&m->xla);
 	/* Captured ones where a compile log says them, else those that the trace saw called. */
-	json_int_t graphs = json_array_size(m->compiles.processes)
-				? m->compiles.graphs
-				: (json_int_t)json_object_size(m->graphs_called);
+	json_int_t graphs = captured  ? m->compiles.graphs
+			    : lowered ? xla_graphs(&m->xla)
+				      : (json_int_t)json_object_size(m->graphs_called);
 	json_t *report = json_pack("{s:s?, s:O, s:I}", "kind", kind, "files", files, "graphs",
 				   graphs);
 
@@ -219,6 +229,8 @@ json_t *import_report(struct model *m, json_t *files)
 		return NULL;
 	add_compiles(m, report);
 	add_trace(m, report);
+	if (lowered)
+		add_xla(m, captured ? graphs : -1, report);
 	json_object_set_new(report, "ledger", ledger_json(&m->ledger));
 	return report;
 }

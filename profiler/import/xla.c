@@ -1,0 +1,244 @@
+/* profiler/import/xla.c -- see xla.h. */
+#include "profiler/import/xla.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/import/names.h"
+
+enum { MAX_ROWS = 20000 };
+
+static const char *const act_names[XLA_ACT_COUNT] = { "compilation", "execution", "unexpected" };
+
+/* Reading a value is what ends a graph of LazyTensor. */
+static const char read_cause[] = "most likely user code trying to access tensor value";
+
+bool xla_init(struct xla_log *x, struct ledger *ledger)
+{
+	*x = (struct xla_log){ .ledger = ledger,
+			       .causes = json_pack("{s:{}, s:{}, s:{}}", act_names[0], act_names[1],
+						   act_names[2]),
+			       .graphs = json_object(),
+			       .reads = json_object(),
+			       .metrics = json_object(),
+			       .counters = json_object(),
+			       .notes = json_array() };
+	return x->causes && x->graphs && x->reads && x->metrics && x->counters && x->notes;
+}
+
+void xla_finish(struct xla_log *x)
+{
+	json_decref(x->causes);
+	json_decref(x->graphs);
+	json_decref(x->reads);
+	json_decref(x->metrics);
+	json_decref(x->counters);
+	json_decref(x->notes);
+}
+
+static void add(json_t *row, const char *field, int64_t n)
+{
+	json_object_set_new(row, field,
+			    json_integer(json_integer_value(json_object_get(row, field)) + n));
+}
+
+/* The row of a key that may be no UTF-8, new where there is none; NULL: too many. */
+static json_t *row_of(struct xla_log *x, json_t *rows, const char *key)
+{
+	bool bad = false;
+	json_t *clean = json_of_text(key, strlen(key), &bad);
+	json_t *row = json_object_get(rows, json_string_value(clean));
+
+	if (!row && json_object_size(rows) < MAX_ROWS) {
+		row = json_object();
+		json_object_set_new(rows, json_string_value(clean), row);
+	} else if (!row) {
+		x->ledger->n[LEDGER_ROWS_FULL]++;
+	}
+	json_decref(clean);
+	return row;
+}
+
+static json_t *text_json(const char *text)
+{
+	bool bad = false;
+
+	return json_of_text(text, strlen(text), &bad);
+}
+
+static void add_graph(struct xla_log *x, const struct xla_block *b)
+{
+	static const char *const fields[XLA_ACT_COUNT] = { "compilations", "executions",
+							   "unexpected" };
+	json_t *row = b->hash[0] ? row_of(x, x->graphs, b->hash) : NULL;
+
+	if (!row)
+		return;
+	if (!json_object_get(row, "hash")) {
+		json_object_set_new(row, "hash", text_json(b->hash));
+		json_object_set_new(row, "name", b->name[0] ? text_json(b->name) : json_null());
+		json_object_set_new(row, "inputs",
+				    b->inputs < 0 ? json_null() : json_integer(b->inputs));
+		json_object_set_new(row, "outputs",
+				    b->outputs < 0 ? json_null() : json_integer(b->outputs));
+		json_object_set_new(row, "cause", text_json(b->cause));
+		json_object_set_new(row, "file", text_json(b->file));
+		json_object_set_new(row, "line", json_integer(b->line));
+		json_object_set_new(row, "function", text_json(b->function));
+		for (int i = 0; i < XLA_ACT_COUNT; i++)
+			json_object_set_new(row, fields[i], json_integer(0));
+	}
+	add(row, fields[b->act], 1);
+}
+
+static void add_read(struct xla_log *x, const struct xla_block *b)
+{
+	char key[600];
+	json_t *row;
+
+	if (strncmp(b->cause, read_cause, sizeof(read_cause) - 1) != 0)
+		return;
+	snprintf(key, sizeof(key), "%s:%d", b->file, b->line);
+	row = row_of(x, x->reads, key);
+	if (!row)
+		return;
+	json_object_set_new(row, "file", text_json(b->file));
+	json_object_set_new(row, "line", json_integer(b->line));
+	json_object_set_new(row, "function", text_json(b->function));
+	add(row, act_names[b->act], 1);
+}
+
+void xla_add(struct xla_log *x, const struct xla_block *b)
+{
+	json_t *causes = json_object_get(x->causes, act_names[b->act]);
+
+	x->blocks[b->act]++;
+	if (json_object_size(causes) < MAX_ROWS) {
+		json_t *clean = text_json(b->cause);
+
+		add(causes, json_string_value(clean), 1);
+		json_decref(clean);
+	}
+	add_graph(x, b);
+	add_read(x, b);
+}
+
+bool xla_duration(const char *text, int64_t *ns)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = { { "ms", 1e6 },  { "us", 1e3 }, { "ns", 1 }, { "d", 864e11 },
+		      { "h", 36e11 }, { "m", 6e10 }, { "s", 1e9 } };
+	double total = 0;
+
+	while (*text && *text != '\n' && *text != ' ' && *text != '\r') {
+		char *end;
+		double value = strtod(text, &end);
+		size_t i = 0, n = sizeof(units) / sizeof(units[0]);
+
+		while (i < n && strncmp(end, units[i].unit, strlen(units[i].unit)) != 0)
+			i++;
+		if (end == text || i == n)
+			return false;
+		total += value * units[i].ns;
+		text = end + strlen(units[i].unit);
+	}
+	if (!(total >= 0 && total < 9e18))
+		return false;
+	*ns = (int64_t)(total + 0.5);
+	return true;
+}
+
+/* ---- the report ---- */
+
+bool xla_is_there(const struct xla_log *x)
+{
+	return json_object_size(x->graphs) || json_object_size(x->metrics) ||
+	       json_object_size(x->counters) || x->blocks[0] || x->blocks[1] || x->blocks[2] ||
+	       json_array_size(x->notes);
+}
+
+static int64_t counter(const struct xla_log *x, const char *name)
+{
+	return json_integer_value(json_object_get(x->counters, name));
+}
+
+/* Graphs that were compiled; where no block says so, those of the metrics. */
+int64_t xla_graphs(const struct xla_log *x)
+{
+	const char *hash;
+	json_t *row;
+	int64_t n = 0;
+
+	json_object_foreach(x->graphs, hash, row)
+	    n += json_integer_value(json_object_get(row, "compilations")) > 0;
+	if (n == 0)
+		n = (int64_t)json_object_size(x->graphs);
+	return n ? n : counter(x, "UncachedCompile");
+}
+
+static json_t *values(const json_t *rows)
+{
+	json_t *list = json_array(), *row;
+	const char *key;
+
+	json_object_foreach((json_t *)rows, key, row) json_array_append(list, row);
+	return list;
+}
+
+/* Ops that ran on the CPU: counters named for them. */
+static json_t *fallbacks(const struct xla_log *x)
+{
+	json_t *list = json_array(), *value;
+	const char *name;
+
+	json_object_foreach(x->counters, name, value)
+	{
+		if (strncmp(name, "aten::", 6) == 0)
+			json_array_append_new(list,
+					      json_pack("{s:s, s:O}", "op", name, "count", value));
+	}
+	return list;
+}
+
+/* Places where the program read a value: a break of the lowering. */
+static json_t *breaks(const struct xla_log *x)
+{
+	const char *act = act_names[x->blocks[XLA_EXECUTION] ? XLA_EXECUTION : XLA_COMPILATION];
+	json_t *list = json_array(), *row;
+	const char *place;
+
+	json_object_foreach(x->reads, place, row)
+	{
+		json_int_t n = json_integer_value(json_object_get(row, act));
+		json_int_t seen = json_integer_value(json_object_get(row, act_names[0]));
+
+		json_array_append_new(
+		    list,
+		    json_pack("{s:O, s:O, s:O, s:s, s:n, s:s, s:s, s:I}", "file",
+			      json_object_get(row, "file"), "line", json_object_get(row, "line"),
+			      "function", json_object_get(row, "function"), "kind", "scalar-read",
+			      "gb", "stage", "lowering", "message",
+			      "a value is read before the step ends: the graph so far runs",
+			      "count", n > seen ? n : seen));
+	}
+	return list;
+}
+
+json_t *xla_json(const struct xla_log *x, int64_t captured)
+{
+	int64_t extracted = counter(x, "DynamoExtractCompiledGraph");
+
+	if (captured < 0)
+		captured = extracted ? extracted : -1;
+	return json_pack("{s:I, s:I, s:I, s:o, s:I, s:O, s:o, s:o, s:O, s:O, s:o, s:O}",
+			 "compilations", (json_int_t)x->blocks[XLA_COMPILATION], "executions",
+			 (json_int_t)x->blocks[XLA_EXECUTION], "unexpected_executions",
+			 (json_int_t)x->blocks[XLA_UNEXPECTED], "captured_graphs",
+			 captured < 0 ? json_null() : json_integer(captured), "lowered_graphs",
+			 (json_int_t)xla_graphs(x), "causes", x->causes, "graphs",
+			 values(x->graphs), "breaks", breaks(x), "metrics", x->metrics, "counters",
+			 x->counters, "fallbacks", fallbacks(x), "notes", x->notes);
+}
