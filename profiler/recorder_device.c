@@ -166,10 +166,11 @@ static int match_replays(struct replay *replays, int n, const struct laid *l)
 				over++;
 				continue;
 			}
-			replays[++at] = (struct replay){ .told = replays[at].told,
-							 .n = replays[at].n,
-							 .correlation = e->correlation,
-							 .graph = e->graph };
+			at++;
+			replays[at] = (struct replay){ .told = replays[at].told,
+						       .n = replays[at].n,
+						       .correlation = e->correlation,
+						       .graph = e->graph };
 		}
 		replays[at].seen++;
 	}
