@@ -7,8 +7,9 @@
 #include "server/enqueue.h"
 #include "server/events.h"
 #include "server/routes.h"
+#include "server/trace_end.h"
 
-enum { TRACE_BYTES = 256 << 20, NAME_CHARS = 200, RUNNING_MOST = 100 };
+enum { NAME_CHARS = 200, RUNNING_MOST = 100 };
 
 static bool has_room(struct app *app, struct err *err)
 {
@@ -77,7 +78,8 @@ bool api_trace_blocks(struct req *req, struct reply *reply, struct err *err)
 			ok = err_set(err, ERR_MEMORY, "out of memory for blocks");
 		at += ok ? b.block_bytes : 0;
 	}
-	ok = ok && db_trace_append(req->app->db, id, first, rows.at, rows.len, TRACE_BYTES, err);
+	ok = ok &&
+	     db_trace_append(req->app->db, id, first, rows.at, rows.len, TRACE_RUN_BYTES, err);
 	if (ok) {
 		events_publish(req->app->events, id);
 		reply->json = json_pack("{s:I}", "blocks", (json_int_t)rows.len);
@@ -86,54 +88,27 @@ bool api_trace_blocks(struct req *req, struct reply *reply, struct err *err)
 	return ok;
 }
 
-static bool add_tables(void *self, const struct timeline_row *row, struct err *err)
-{
-	struct timeline_block b;
-
-	return timeline_block_read(row->data, row->len, &b, err) &&
-	       timeline_tables_read(self, &b, err);
-}
-
-/* {"breakeven": 1, "trace": the recording's facts}, as a report. */
-static bool store_report(struct req *req, int64_t id, struct err *err)
-{
-	const struct run_summary none = { 0 };
-	struct timeline_tables tables = { 0 };
-	bool ok = db_timeline_each(req->app->db, id, TIMELINE_TABLES, INT64_MIN, INT64_MAX,
-				   add_tables, &tables, err);
-	char *text = NULL;
-	json_t *report;
-
-	if (tables.facts)
-		json_object_del(tables.facts, "extents");
-	report = json_pack("{s:i, s:O?, s:{}, s:[], s:{}}", "breakeven", 1, "trace", tables.facts,
-			   "modes", "points", "break_even");
-	if (ok) {
-		text = report ? json_dumps(report, JSON_COMPACT) : NULL;
-		ok = text || err_set(err, ERR_MEMORY, "out of memory for the report");
-	}
-	ok = ok && db_run_finish(req->app->db, id, text, strlen(text), "{}", &none, err);
-	free(text);
-	json_decref(report);
-	timeline_tables_finish(&tables);
-	return ok;
-}
-
 bool api_trace_end(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *json = req_json(req, err);
 	const char *error = NULL;
+	json_t *imported = json_object_get(json, "import");
 	struct err why = { 0 };
 	int64_t id;
 	bool ok = json && req_id(req, 0, &id, err) && read_text(json, "error", &error, err);
 
+	if (ok && imported && !json_is_object(imported))
+		ok = err_set(err, ERR_JSON,
+			     "'import' must be an object, as breakeven import --json "
+			     "prints it");
+
 	/* A workload's end is its worker's to say. */
-	ok = ok && db_trace_append(req->app->db, id, 0, NULL, 0, TRACE_BYTES, err);
+	ok = ok && db_trace_append(req->app->db, id, 0, NULL, 0, TRACE_RUN_BYTES, err);
 	if (ok && error) {
 		err_set(&why, ERR_WORKER, "%.400s", error);
 		ok = db_run_end(req->app->db, id, RUN_FAILED, &why, err);
 	} else if (ok) {
-		ok = store_report(req, id, err);
+		ok = trace_end(req->app->db, id, imported, err);
 	}
 	json_decref(json);
 	if (!ok)
@@ -160,7 +135,7 @@ bool api_run_torch_trace(struct req *req, struct reply *reply, struct err *err)
 	int64_t id;
 	bool ok;
 
-	buf_init(&text, TRACE_BYTES);
+	buf_init(&text, TRACE_RUN_BYTES);
 	ok = req_id(req, 0, &id, err) && db_run_get(req->app->db, id, req->arena, &run, err) &&
 	     db_timeline_each(req->app->db, id, TIMELINE_FILE, INT64_MIN, INT64_MAX, add_piece,
 			      &text, err);

@@ -9,6 +9,7 @@
 #include "profiler/import/import.h"
 #include "server/commands.h"
 #include "server/import_text.h"
+#include "server/poster.h"
 
 enum { READ_BYTES = 256 << 10, MAX_FILES = 1024 };
 
@@ -16,12 +17,13 @@ struct import_flags {
 	const char *files[MAX_FILES];
 	int n_files;
 	bool json;
+	const char *post, *name;
 };
 
 static void print_help(void)
 {
 	printf(
-	    "usage: breakeven import FILE... [--json]\n\n"
+	    "usage: breakeven import FILE... [--json] [--post URL]\n\n"
 	    "Reads logs of PyTorch, gzip or plain, of any size: Chrome traces of torch.profiler,\n"
 	    "TORCH_TRACE, PT_XLA_DEBUG output and metrics reports.  The files of one import are\n"
 	    "joined: the trace and the compile log of a process by compile id.  What was lost or\n"
@@ -31,16 +33,25 @@ static void print_help(void)
 
 static bool usage(const char *what, const char *detail)
 {
-	fprintf(stderr, "breakeven import: %s%s; write breakeven import FILE... [--json]\n", what,
-		detail);
+	fprintf(stderr,
+		"breakeven import: %s%s; write breakeven import FILE... [--json] [--post URL]\n",
+		what, detail);
 	return false;
 }
 
 static bool parse_flags(int argc, char **argv, struct import_flags *f)
 {
 	for (int i = 1; i < argc; i++) {
+		const char **value = strcmp(argv[i], "--post") == 0   ? &f->post
+				     : strcmp(argv[i], "--name") == 0 ? &f->name
+								      : NULL;
+
 		if (strcmp(argv[i], "--json") == 0)
 			f->json = true;
+		else if (value && i + 1 == argc)
+			return usage("a value is missing after ", argv[i]);
+		else if (value)
+			*value = argv[++i];
 		else if (argv[i][0] == '-' && argv[i][1])
 			return usage("unknown flag ", argv[i]);
 		else if (f->n_files == MAX_FILES)
@@ -75,9 +86,15 @@ static bool read_file(struct import *im, const char *name, char *bytes, struct e
 	return ok && import_end(im, err);
 }
 
-static json_t *read_files(const struct import_flags *f, struct err *err)
+static bool put_block(void *self, const void *block, size_t len, struct err *err)
 {
-	struct import *im = import_create(NULL, NULL, 0, err);
+	return fwrite(block, 1, len, self) == len ||
+	       err_set(err, ERR_IO, "the timeline's file cannot be written: %s", strerror(errno));
+}
+
+static json_t *read_files(const struct import_flags *f, FILE *timeline, struct err *err)
+{
+	struct import *im = import_create(timeline ? put_block : NULL, timeline, 0, err);
 	char *bytes = malloc(READ_BYTES);
 	json_t *report = NULL;
 	bool ok = im && (bytes || err_set(err, ERR_MEMORY, "out of memory for a file"));
@@ -88,6 +105,51 @@ static json_t *read_files(const struct import_flags *f, struct err *err)
 		report = import_finish(im, err);
 	free(bytes);
 	import_destroy(im);
+	return report;
+}
+
+/* The timeline's file and what was found, to a server. */
+static bool post(const struct import_flags *f, const char *path, json_t *report, struct err *err)
+{
+	const char *slash = strrchr(f->files[0], '/');
+	json_t *name = json_string(f->name ? f->name : slash ? slash + 1 : f->files[0]);
+	struct poster *p;
+
+	if (!name)
+		name = json_string("import");
+	p = poster_start(
+	    f->post, path,
+	    json_pack("{s:o, s:s, s:b}", "name", name, "command", "import", "imported", 1), err);
+	if (!p)
+		return false;
+	fprintf(stderr, "breakeven import: run %lld of %s\n", (long long)poster_run(p), f->post);
+	poster_set_import(p, json_incref(report));
+	return poster_finish(p, NULL, err);
+}
+
+/* Reads all; where it is to be posted, by way of a file that goes at the end. */
+static json_t *read_and_post(const struct import_flags *f, struct err *err)
+{
+	char path[] = "/tmp/breakeven-import-XXXXXX";
+	int fd = f->post ? mkstemp(path) : -1;
+	FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
+	json_t *report = NULL;
+
+	if (f->post && !file)
+		err_set(err, ERR_IO, "no file for the timeline in /tmp: %s", strerror(errno));
+	else
+		report = read_files(f, file, err);
+	if (file && fclose(file) != 0 && report) {
+		err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+		json_decref(report);
+		report = NULL;
+	}
+	if (report && f->post && !post(f, path, report, err)) {
+		json_decref(report);
+		report = NULL;
+	}
+	if (f->post)
+		unlink(path);
 	return report;
 }
 
@@ -104,7 +166,7 @@ int cmd_import(int argc, char **argv, const struct registry *registry)
 	}
 	if (!parse_flags(argc, argv, &f))
 		return EXIT_USAGE;
-	report = read_files(&f, &err);
+	report = read_and_post(&f, &err);
 	if (!report) {
 		fprintf(stderr, "breakeven import: %s\n", err.message);
 		return EXIT_FAILED;

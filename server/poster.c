@@ -29,7 +29,8 @@ struct poster {
 	pthread_mutex_t lock; /* guards `done` */
 	pthread_cond_t wake;
 	bool done;
-	struct err err; /* the server's last no; IO: it was not reached */
+	struct err err;   /* the server's last no; IO: it was not reached */
+	json_t *imported; /* NULL: it is no import */
 };
 
 /* How many of the bytes are whole blocks. */
@@ -127,6 +128,7 @@ static bool begin(struct poster *p, const json_t *json, struct err *err)
 static void drop(struct poster *p)
 {
 	post_close(p->post);
+	json_decref(p->imported);
 	if (p->fd >= 0)
 		close(p->fd);
 	free(p->bytes);
@@ -171,11 +173,21 @@ int64_t poster_run(const struct poster *p)
 	return p->run;
 }
 
+void poster_set_import(struct poster *p, json_t *imported)
+{
+	json_decref(p->imported);
+	p->imported = imported;
+}
+
 static bool end(struct poster *p, const char *error, struct err *err)
 {
 	json_t *json = json_pack("{s:s?}", "error", error);
-	char *text = json_dumps(json, JSON_COMPACT), path[64];
+	char *text, path[64];
 	bool ok;
+
+	if (p->imported)
+		json_object_set(json, "import", p->imported);
+	text = json_dumps(json, JSON_COMPACT);
 
 	snprintf(path, sizeof(path), "/traces/%lld/end", (long long)p->run);
 	ok = text && post_send(p->post, path, "application/json", text, strlen(text), NULL, err);

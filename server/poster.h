@@ -20,6 +20,9 @@ struct poster *poster_start(const char *url, const char *file, json_t *begin, st
 /* The run's number there. */
 int64_t poster_run(const struct poster *p);
 
+/* What the run is an import of: goes with its end.  Takes over `imported`. */
+void poster_set_import(struct poster *p, json_t *imported);
+
 /* The file is whole: posts the rest and ends the run, as failed where `error` is not
  * NULL.  Frees the poster; false with what was not posted. */
 bool poster_finish(struct poster *p, const char *error, struct err *err);

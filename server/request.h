@@ -30,6 +30,7 @@ struct app {
 	int64_t started_ns;
 	_Atomic int64_t requests; /* answered since the start */
 	_Atomic int checks;       /* processes of POST /check under way */
+	_Atomic int imports;      /* logs of POST /imports that are read */
 };
 
 enum { MAX_PATH_ARGS = 2 };

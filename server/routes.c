@@ -22,7 +22,9 @@ const struct route *routes_at(int index)
 
 const char *routes_body_type(const struct route *r)
 {
-	return r->handler == api_trace_blocks ? "application/octet-stream" : "application/json";
+	bool bytes = r->handler == api_trace_blocks || r->handler == api_imports_post;
+
+	return bytes ? "application/octet-stream" : "application/json";
 }
 
 /* Walks both paths segment by segment; "{...}" takes any one that is not empty. */

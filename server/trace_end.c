@@ -1,0 +1,41 @@
+/* server/trace_end.c -- see trace_end.h. */
+#include "server/trace_end.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/timeline.h"
+
+static bool add_tables(void *self, const struct timeline_row *row, struct err *err)
+{
+	struct timeline_block b;
+
+	return timeline_block_read(row->data, row->len, &b, err) &&
+	       timeline_tables_read(self, &b, err);
+}
+
+bool trace_end(struct db *db, int64_t id, json_t *imported, struct err *err)
+{
+	const struct run_summary none = { 0 };
+	struct timeline_tables tables = { 0 };
+	bool ok = db_timeline_each(db, id, TIMELINE_TABLES, INT64_MIN, INT64_MAX, add_tables,
+				   &tables, err);
+	char *text = NULL;
+	json_t *report;
+
+	if (tables.facts)
+		json_object_del(tables.facts, "extents");
+	report = json_pack("{s:i, s:O?, s:{}, s:[], s:{}}", "breakeven", 1, "trace", tables.facts,
+			   "modes", "points", "break_even");
+	if (report && imported)
+		json_object_set(report, "import", imported);
+	if (ok) {
+		text = report ? json_dumps(report, JSON_COMPACT) : NULL;
+		ok = text || err_set(err, ERR_MEMORY, "out of memory for the report");
+	}
+	ok = ok && db_run_finish(db, id, text, strlen(text), "{}", &none, err);
+	free(text);
+	json_decref(report);
+	timeline_tables_finish(&tables);
+	return ok;
+}

@@ -1,0 +1,87 @@
+// tests/api/import.test.mjs -- logs of PyTorch as runs: POST /imports and breakeven import --post.
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { binary, getJson, startServer, waitFor } from './harness.mjs';
+import { decodeTimeline } from '../../web/js/model/timeline.js';
+
+const [trace, log] = ['kineto.json', 'torch_trace_2.14.log'].map((f) => `tests/import/${f}`);
+const count = (v, kind) => v.totals.filter((t) => t.kind === kind).reduce((n, t) => n + t.count, 0);
+
+const postLog = (server, body, query = '', type = 'application/octet-stream') =>
+    getJson(`${server.url}/api/v1/imports${query}`, { method: 'POST', headers: { 'Content-Type': type }, body });
+
+async function view(server, id) {
+    const response = await fetch(`${server.url}/api/v1/runs/${id}/timeline`);
+    assert.equal(response.status, 200);
+    return decodeTimeline(await response.arrayBuffer());
+}
+
+test('a posted log is a run that lists, opens and has a timeline', { timeout: 60000 }, async () => {
+    const server = await startServer();
+    try {
+        const { status, body } = await postLog(server, gzipSync(readFileSync(trace)), '?name=made&project=p');
+        assert.equal(status, 201, JSON.stringify(body));
+        const run = await waitFor(server, body.id);
+        assert.equal(run.status, 'done');
+        assert.equal(run.name, 'made');
+        assert.equal(run.report.import.kind, 'kineto');
+        assert.equal(run.report.import.kernels.count, 4);
+        assert.equal(run.report.import.kernels.total_us, 12);
+        const v = await view(server, body.id);
+        assert.equal(count(v, 'kernel'), 4);
+        assert.equal(count(v, 'copy'), 2);
+        assert.ok(v.lanes.some((l) => l.name === 'GPU 0, stream 7'));
+        const runs = (await getJson(`${server.url}/api/v1/runs?project=p`)).body.runs;
+        assert.deepEqual(runs.map((r) => r.id), [body.id]);
+        const chrome = (await getJson(`${server.url}/api/v1/runs/${body.id}/trace.json`)).body;
+        assert.equal(chrome.traceEvents.filter((e) => e.ph === 'X' && e.cat === 'kernel').length, 4);
+        assert.equal((await fetch(`${server.url}/api/v1/runs/${body.id}`, { method: 'DELETE' })).status, 200);
+    } finally {
+        await server.stop();
+    }
+});
+
+test('what is no log is refused, and leaves no run', { timeout: 60000 }, async () => {
+    const server = await startServer();
+    try {
+        const bad = await postLog(server, 'GIF89a');
+        assert.equal(bad.status, 400);
+        assert.match(bad.body.error.message, /no log that is known/);
+        assert.equal((await postLog(server, '{}', '', 'application/json')).status, 400);
+        assert.deepEqual((await getJson(`${server.url}/api/v1/runs`)).body.runs, []);
+    } finally {
+        await server.stop();
+    }
+});
+
+test('breakeven import joins files and posts them as one run', { timeout: 60000 }, async () => {
+    const server = await startServer();
+    try {
+        const done = spawnSync(binary, ['import', '--json', '--post', server.url, '--name', 'both', log, trace], { encoding: 'utf8' });
+        assert.equal(done.status, 0, done.stderr);
+        const said = JSON.parse(done.stdout);
+        assert.equal(said.joined, 3);
+        const run = await waitFor(server, 1);
+        assert.equal(run.name, 'both');
+        assert.deepEqual(run.report.import, said);
+        assert.equal(run.report.import.breaks[0].cost.host_us_per_call, 130);
+        assert.equal(count(await view(server, 1), 'kernel'), 4);
+    } finally {
+        await server.stop();
+    }
+});
+
+test('flags and files that are wrong are said', () => {
+    const run = (...args) => spawnSync(binary, ['import', ...args], { encoding: 'utf8' });
+    assert.equal(run().status, 2);
+    assert.equal(run('--new').status, 2);
+    assert.equal(run(log, '--post').status, 2);
+    const missing = run('/no/such/file');
+    assert.equal(missing.status, 1);
+    assert.match(missing.stderr, /\/no\/such\/file: No such file/);
+    assert.equal(run('--help').status, 0);
+    assert.match(run(log).stdout, /6 graphs, 7 compilations, 4 breaks, 2 recompiles/);
+});
