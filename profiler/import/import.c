@@ -182,17 +182,20 @@ bool import_end(struct import *im, struct err *err)
 json_t *import_finish(struct import *im, struct err *err)
 {
 	json_t *report = import_report(&im->model, im->files);
+	int64_t dropped, doubtful;
 
 	if (!report) {
 		err_set(err, ERR_MEMORY, "out of memory for a report");
 		return NULL;
 	}
-	if (!im->writer ||
-	    timeline_writer_finish(im->writer,
-				   json_pack("{s:s, s:s, s:O, s:[]}", "recorder", "import", "clock",
-					     "of the logs", "ledger",
-					     json_object_get(report, "ledger"), "processes"),
-				   err))
+	ledger_sums(&im->model.ledger, &dropped, &doubtful);
+	if (!im->writer || timeline_writer_finish(
+			       im->writer,
+			       json_pack("{s:s, s:s, s:I, s:I, s:O, s:[]}", "recorder", "import",
+					 "clock", "of the logs", "dropped", (json_int_t)dropped,
+					 "doubtful", (json_int_t)doubtful, "ledger",
+					 json_object_get(report, "ledger"), "processes"),
+			       err))
 		return report;
 	json_decref(report);
 	return NULL;

@@ -1,6 +1,18 @@
 /* profiler/import/ledger.c -- see ledger.h. */
 #include "profiler/import/ledger.h"
 
+void ledger_sums(const struct ledger *l, int64_t *dropped, int64_t *doubtful)
+{
+	int64_t kept = 0, repaired = 0, lost = 0, *const sums[] = { &kept, &repaired, &lost };
+	enum { kept_ = 0, repaired_ = 1, dropped_ = 2 };
+
+#define LEDGER(id, fate, name, what) *sums[fate##_] += l->n[LEDGER_##id];
+#include "profiler/import/ledger.def"
+#undef LEDGER
+	*dropped = lost;
+	*doubtful = kept - l->n[LEDGER_WINDOWS];
+}
+
 json_t *ledger_json(const struct ledger *l)
 {
 	static const struct {

@@ -20,4 +20,7 @@ struct ledger {
  * texts of those that are not zero.  New. */
 json_t *ledger_json(const struct ledger *l);
 
+/* How many were dropped, and how many are kept although doubtful. */
+void ledger_sums(const struct ledger *l, int64_t *dropped, int64_t *doubtful);
+
 #endif

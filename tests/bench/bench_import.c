@@ -1,6 +1,6 @@
 /* tests/bench/bench_import.c -- MB/s of processor time in reading a Chrome trace.
  *
- *	bench_import [MB]
+ *	bench_import [MB [ROUNDS]]
  *
  * A made trace, in Kineto's own layout, of so many megabytes (64): its events one by one
  * through Jansson (an object each) and through libyajl (callbacks), and the import whole,
@@ -221,8 +221,9 @@ int main(int argc, char **argv)
 {
 	int64_t bytes = (argc > 1 ? atoll(argv[1]) : 64) * 1000000;
 	struct rusage usage;
+	int rounds = argc > 2 ? atoi(argv[2]) : ROUNDS;
 
-	for (int i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < rounds; i++) {
 		size_t stored = 0;
 		double jansson = slices_rate(by_jansson, NULL, bytes / 4);
 		double yajl = yajl_rate(bytes);

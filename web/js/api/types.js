@@ -318,6 +318,47 @@
  * @property {Point[]} [points]
  * @property {Record<string, BreakEven>} [break_even]
  * @property {TraceFacts} [trace] of what another process recorded; then there are no modes
+ * @property {Imported} [import] what logs of PyTorch held
+ *
+ * @typedef {object} ImportedTotals
+ * @property {number} count
+ * @property {number} total_us
+ * @property {{name: string, count: number, total_us: number}[]} by_name
+ *
+ * @typedef {object} ImportedCompile
+ * @property {string} compile "0/1": frame and compilation
+ * @property {string} [frame]
+ * @property {string} outcome
+ * @property {number} graphs
+ * @property {number} [ops]
+ * @property {number} [guards]
+ * @property {number} [entire_s]
+ * @property {unknown[]} [dynamic]
+ * @property {string[]} [cudagraph_skips]
+ * @property {string[]} [recompile_reasons]
+ * @property {{calls: number, kernel_us: number}} [timeline]
+ *
+ * @typedef {object} ImportedXla
+ * @property {number | null} captured_graphs
+ * @property {number} lowered_graphs
+ * @property {{hash: string, cause: string, file: string, line: number, function: string, compilations: number, executions: number}[]} graphs
+ * @property {{op: string, count: number}[]} fallbacks
+ *
+ * @typedef {object} Imported
+ * @property {string} kind
+ * @property {{name: string, kind: string, bytes: number}[]} files
+ * @property {number} graphs
+ * @property {{file: string, line: number, kind: string, gb: string | null, message: string, count: number, outcome?: string | null,
+ *   cost?: {calls: number, host_us_per_call: number, lookup_us_per_call: number}}[]} breaks
+ * @property {{frame: string, reason: string, compile: string}[]} recompiles
+ * @property {ImportedCompile[]} compiles
+ * @property {ImportedTotals} kernels
+ * @property {ImportedTotals} [copies]
+ * @property {ImportedTotals} [ops]
+ * @property {ImportedTotals} [annotations]
+ * @property {{device: number | null, events: number, peak_bytes: number, peak_reserved_bytes: number}[]} [memory]
+ * @property {ImportedXla} [pt_xla]
+ * @property {Record<string, Record<string, number>> & {what: Record<string, string>}} ledger
  *
  * @typedef {object} TraceFacts
  * @property {{pid: number, command: string, kernels: number, dropped: number, lost: number, doubtful: number,

@@ -151,7 +151,10 @@ function factList(run) {
   const created = run.created_ns / 1e6;
   const when = h("time", { datetime: new Date(created).toISOString(), title: stamp(created) }, date(created));
   /** @type {[string, string | Node][]} */
-  const ofTrace = [
+  const ofTrace = run.report?.import ? [
+    ["Imported from", run.report.import.files.map((f) => f.name).join(", ")],
+    ["Imported", when],
+  ] : [
     ["Command", w?.command ?? ""],
     ["Processes", String(run.report?.trace?.processes?.length ?? "not known yet")],
     ["Recorded", when],

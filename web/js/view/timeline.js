@@ -3,6 +3,7 @@
 
 import { h, add, button, headRow, say, scroller, stateWell } from "./dom.js";
 import { chosen } from "./choose.js";
+import { importedSections } from "./imported.js";
 import { remember } from "./router.js";
 import { TimelineCanvas } from "./timeline_canvas.js";
 import { fileUrl, getTimeline } from "../api/client.js";
@@ -65,6 +66,7 @@ export function traceTab(ctx, body, run) {
     });
   };
   add(body, [h("div", { class: "bar gap" }, h("h2", {}, "Timeline")), place]);
+  if (run.report?.import) add(body, importedSections(run.report.import));
   read();
   const more = () => {
     if (waiting || place.contains(document.activeElement)) return; // whoever looks closer is not disturbed
@@ -93,7 +95,8 @@ async function load(place, asked, query) {
 /** A run of an earlier version, or one that was not timed. @param {Asked} asked */
 function nothing({ run, mode }) {
   if (run.workload?.trace) {
-    const why = run.status === "running" ? "They are shown as they come." : "No process of the command used a GPU.";
+    const none = run.report?.import ? "The log holds none that have a time." : "No process of the command used a GPU.";
+    const why = run.status === "running" ? "They are shown as they come." : none;
     return stateWell(run.status === "running" ? "No events yet" : "No events were recorded", h("p", {}, why));
   }
   const href = `/new?from=${encodeURIComponent(run.id)}`;

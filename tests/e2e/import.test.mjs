@@ -1,0 +1,51 @@
+// tests/e2e/import.test.mjs -- logs of PyTorch in a real browser: tables, timeline, ledger.
+import test, { after, before } from "node:test";
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { binary, startServer, waitFor } from "../api/harness.mjs";
+import { findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
+
+let server, browser;
+before(async () => {
+  server = await startServer();
+  browser = await startBrowser();
+  const logs = ["torch_trace_2.14.log", "kineto.json"].map((f) => `tests/import/${f}`);
+  for (const files of [logs, ["tests/import/pt_xla.txt"]])
+    assert.equal(spawnSync(binary, ["import", "--post", server.url, ...files]).status, 0);
+  await waitFor(server, 1);
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** The rows of a table as texts. */
+const rows = (page, name) => page.getByRole("region", { name: `${name} of the log`, exact: true }).locator("tbody tr").evaluateAll((all) => all.map((tr) => [...tr.cells].map((c) => c.textContent)));
+
+test("a compile log and its trace are one run: breaks with their costs, compilations, kernels", async () => {
+  const { page, complaints } = await openPage(browser);
+  await page.goto(`${server.url}/runs/1`);
+  await page.locator(".tl canvas").waitFor();
+  assert.match(await page.locator(".ledger").innerText(), /6 kernels recorded\s+1 dropped/);
+  const breaks = await rows(page, "Breaks");
+  assert.deepEqual(breaks.map((r) => r[0]), ["/w/m.py:10", "/w/m.py:5", "/w/m.py:22", "/w/m.py:33"]);
+  assert.deepEqual(breaks[0].slice(1, 7), ["data-dependent-branch", "GB0170", "resume", "4", "130 us", "9 us"]);
+  assert.equal((await rows(page, "Compilations")).length, 7);
+  assert.equal((await rows(page, "Recompiles")).length, 2);
+  assert.deepEqual((await rows(page, "Kernels"))[0].slice(0, 2), ["triton_red_fused_sum_1", "2"]);
+  const ledger = await rows(page, "Ledger");
+  assert.ok(ledger.some((r) => r[1] === "dropped" && r[2] === "1"), JSON.stringify(ledger));
+  assert.ok((await sideways(page)) <= 0);
+  assert.deepEqual(await findings(page), []);
+  assert.deepEqual(complaints, []);
+  assert.deepEqual(await refusals(page), []);
+});
+
+test("a log of PyTorch/XLA shows both stages", async () => {
+  const { page, complaints } = await openPage(browser);
+  await page.goto(`${server.url}/runs/2`);
+  await page.getByRole("region", { name: "Graphs of both stages of the log" }).waitFor();
+  assert.deepEqual(await rows(page, "Graphs of both stages"), [["captured", "5"], ["lowered", "2"]]);
+  assert.equal((await rows(page, "Breaks"))[0][0], "/w/train.py:51");
+  assert.deepEqual(complaints, []);
+});

@@ -1,0 +1,136 @@
+// js/view/imported.js -- what logs of PyTorch hold, as plain tables: breaks, recompiles,
+// compilations, totals by name, graphs of PyTorch/XLA, and the ledger.
+
+import { h, headRow, scroller, section } from "./dom.js";
+import { bytes, count, duration, plural } from "../model/format.js";
+
+/** @typedef {import("../api/types.js").Imported} Imported */
+/** @typedef {import("../api/types.js").ImportedTotals} Totals */
+
+const MOST_ROWS = 200;
+
+/** @param {string | number | null | undefined} text */
+const right = (text) => h("td", { class: "r" }, text === null || text === undefined ? "" : String(text));
+/** @param {string | null | undefined} text */
+const left = (text) => h("td", {}, text ?? "");
+
+/**
+ * A section with one table; nothing where there are no rows.
+ * @param {string} title
+ * @param {(string | [string, string])[]} head
+ * @param {HTMLElement[][]} rows
+ */
+function table(title, head, rows) {
+  if (!rows.length) return null;
+  const note = rows.length > MOST_ROWS ? `the first ${MOST_ROWS} of ${count(rows.length)}` : "";
+  const body = h("tbody", {}, rows.slice(0, MOST_ROWS).map((r) => h("tr", {}, r)));
+  return section(title, note, null, scroller(`${title} of the log`, h("table", {}, headRow(head), body)));
+}
+
+/** @param {Imported} i */
+function breaks(i) {
+  const rows = i.breaks.map((b) => [
+    h("th", { scope: "row" }, `${b.file || "?"}:${b.line}`),
+    left(b.kind),
+    left(b.gb),
+    left(b.outcome),
+    right(b.count),
+    right(b.cost ? duration(b.cost.host_us_per_call) : ""),
+    right(b.cost ? duration(b.cost.lookup_us_per_call) : ""),
+    left(b.message),
+  ]);
+  return table("Breaks", ["Place", "Kind", "Registry", "Outcome", ["Met", "r"], ["Host, a call", "r"], ["Lookups, a call", "r"], "Message"], rows);
+}
+
+/** @param {Imported} i */
+function compilations(i) {
+  const rows = i.compiles.map((c) => [
+    h("th", { scope: "row" }, c.compile),
+    left(c.frame),
+    left(c.outcome),
+    right(c.graphs),
+    right(c.ops),
+    right(c.guards),
+    right(typeof c.entire_s === "number" ? duration(c.entire_s * 1e6) : ""),
+    right((c.dynamic ?? []).length || ""),
+    right(c.timeline ? c.timeline.calls : ""),
+    right(c.timeline ? duration(c.timeline.kernel_us) : ""),
+    left([...(c.cudagraph_skips ?? []), ...(c.recompile_reasons ?? [])].join("; ")),
+  ]);
+  return table(
+    "Compilations",
+    ["Id", "Frame", "Outcome", ["Graphs", "r"], ["Ops", "r"], ["Guards", "r"], ["Compiled in", "r"], ["Dynamic sizes", "r"], ["Calls", "r"], ["Kernels", "r"], "Why anew, CUDA graphs skipped"],
+    rows,
+  );
+}
+
+/** @param {string} title @param {Totals | undefined} totals */
+function byName(title, totals) {
+  const rows = (totals?.by_name ?? []).map((t) => [h("th", { scope: "row" }, t.name), right(count(t.count)), right(duration(t.total_us))]);
+  return table(title, ["Name", ["Count", "r"], ["Sum", "r"]], rows);
+}
+
+/** @param {Imported} i */
+function memory(i) {
+  const rows = (i.memory ?? []).map((m) => [
+    h("th", { scope: "row" }, m.device === null ? "host" : `GPU ${m.device}`),
+    right(count(m.events)),
+    right(bytes(m.peak_bytes)),
+    right(bytes(m.peak_reserved_bytes)),
+  ]);
+  return table("Memory", ["Of", ["Events", "r"], ["Most held", "r"], ["Most reserved", "r"]], rows);
+}
+
+/** @param {Imported} i */
+function xla(i) {
+  if (!i.pt_xla) return [];
+  const x = i.pt_xla;
+  const graphs = x.graphs.map((g) => [
+    h("th", { scope: "row" }, g.hash),
+    left(g.cause),
+    left(`${g.function} (${g.file}:${g.line})`),
+    right(g.compilations),
+    right(g.executions),
+  ]);
+  const stages = [
+    [h("th", { scope: "row" }, "captured"), right(x.captured_graphs ?? "not said")],
+    [h("th", { scope: "row" }, "lowered"), right(x.lowered_graphs)],
+  ];
+  const ops = x.fallbacks.map((f) => [h("th", { scope: "row" }, f.op), right(count(f.count))]);
+  return [
+    table("Graphs of both stages", ["Stage", ["Graphs", "r"]], stages),
+    table("Lowered graphs", ["Hash", "Cause", "Where", ["Compiled", "r"], ["Run", "r"]], graphs),
+    table("Ops that ran on the CPU", ["Op", ["Count", "r"]], ops),
+  ];
+}
+
+/** What was lost, mended or doubtful; a file that lost nothing says so. @param {Imported} i */
+function ledger(i) {
+  const rows = ["dropped", "repaired", "kept"].flatMap((fate) =>
+    Object.entries(i.ledger[fate] ?? {})
+      .filter(([name, n]) => n > 0 && name !== "windows")
+      .map(([name, n]) => [h("th", { scope: "row" }, i.ledger.what[name] ?? name), left(fate), right(count(n))]),
+  );
+  if (!rows.length) return section("Ledger", "", null, h("p", {}, "Nothing was dropped, mended or doubtful."));
+  return table("Ledger", ["What", "Fate", ["Count", "r"]], rows);
+}
+
+/** @param {Imported} i @returns {(Node | null)[]} */
+export function importedSections(i) {
+  const files = i.files.map((f) => `${f.name} (${f.kind}, ${bytes(f.bytes)})`).join(", ");
+  const sums = `${plural(i.graphs, "graph")}, ${plural(i.compiles.length, "compilation")}, ${plural(i.breaks.length, "break")}, ${plural(i.recompiles.length, "recompile")}, ${plural(i.kernels.count, "kernel")} of ${duration(i.kernels.total_us)}`;
+  const anew = i.recompiles.map((r) => [h("th", { scope: "row" }, r.compile), left(r.frame), left(r.reason)]);
+  return [
+    section("Imported", "", null, h("p", {}, `${files}: ${sums}.`)),
+    ledger(i),
+    breaks(i),
+    table("Recompiles", ["Id", "Frame", "Reason"], anew),
+    compilations(i),
+    ...xla(i),
+    byName("Kernels", i.kernels),
+    byName("Copies", i.copies),
+    byName("Ops on the host", i.ops),
+    byName("Annotations", i.annotations),
+    memory(i),
+  ];
+}
