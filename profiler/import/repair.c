@@ -57,6 +57,8 @@ static size_t not_finite(const char *text, size_t len)
 		"-infinity", "infinity", "-inf", "-nan", "inf", "nan"
 	};
 
+	if (!memchr("-iInN", *text, 5))
+		return 0;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		size_t n = strlen(words[i]);
 
