@@ -20,8 +20,10 @@ static const int64_t device_elements[] = { 1,       1 << 12, 1 << 16, 1 << 18,
 					   1 << 20, 1 << 22, 1 << 24, 1 << 26 };
 enum {
 	HOST_SIZES = sizeof(host_elements) / sizeof(*host_elements),
-	HOST_LEAST = 7, /* what small kernels are held against, and no fresh memory to speak of */
-	DEVICE_SIZES = sizeof(device_elements) / sizeof(*device_elements)
+	DEVICE_SIZES = sizeof(device_elements) / sizeof(*device_elements),
+	/* What small kernels are held against, and no fresh memory to speak of. */
+	HOST_LEAST = 7,
+	DEVICE_LEAST = 4
 };
 enum { LARGE = 1 << 19, SMALL_CALLS = 40, LARGE_CALLS = 5 };
 /* Of the times of a size: what others do on the machine makes no kernel quicker. */
@@ -142,11 +144,11 @@ static int64_t bytes_of(int64_t elements)
 	return 2 * (int64_t)sizeof(float) * elements;
 }
 
-static int sizes_up_to(int64_t reach_bytes)
+static int sizes_up_to(const int64_t *elements, int least, int all, int64_t reach_bytes)
 {
-	int n = HOST_LEAST;
+	int n = least;
 
-	while (n < HOST_SIZES && bytes_of(host_elements[n - 1]) < reach_bytes)
+	while (n < all && bytes_of(elements[n - 1]) < reach_bytes)
 		n++;
 	return n;
 }
@@ -161,7 +163,8 @@ bool copy_curve_measure(struct copy_curve *c, const struct workload *w, int64_t 
 {
 	bool device = workload_on_device(w), ok;
 	const int64_t *elements = device ? device_elements : host_elements;
-	int n = device ? DEVICE_SIZES : sizes_up_to(reach_bytes);
+	int all = device ? DEVICE_SIZES : HOST_SIZES;
+	int n = sizes_up_to(elements, device ? DEVICE_LEAST : HOST_LEAST, all, reach_bytes);
 	enum fusion_mode mode = device ? FUSION_STATIC : FUSION_DYNAMIC;
 	struct workload *copy = make_workload(w, mode, elements, n, err);
 	struct inputs inputs = { 0 };
@@ -174,7 +177,7 @@ bool copy_curve_measure(struct copy_curve *c, const struct workload *w, int64_t 
 	for (int i = 0; ok && i < n; i++)
 		c->bytes[i] = bytes_of(elements[i]);
 	c->n = ok && !c->blind ? n : 0;
-	c->whole = device || n == HOST_SIZES;
+	c->whole = n == all;
 	lane_destroy(&lane);
 	inputs_destroy(&inputs);
 	workload_destroy(copy);

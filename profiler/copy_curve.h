@@ -21,10 +21,10 @@ struct copy_curve {
 	double ns[COPY_POINTS];     /* of the kernel alone, undisturbed: the first decile */
 };
 
-/* On the backend, device and with the threads of `w`.  On the host up to the first size
- * that moves `reach_bytes`: fresh memory is what takes long, up to a second for the
- * largest size on a virtual machine.  False with the error of whatever failed; that
- * kernels are not seen is none. */
+/* On the backend, device and with the threads of `w`, up to the first size that moves
+ * `reach_bytes`: fresh memory is what takes long, on a virtual machine a second for the
+ * largest size, and on a device a compilation for each.  False with the error of
+ * whatever failed; that kernels are not seen is none. */
 bool copy_curve_measure(struct copy_curve *c, const struct workload *w, int64_t reach_bytes,
 			struct err *err);
 

@@ -37,7 +37,7 @@ test('--run-seconds ends a run that takes longer, says so, and the queue goes on
 
 test('a list that grows without end fails with the memory that it wanted', { skip: sanitized && 'no limit on address space under a sanitizer' }, async () => {
     // The server's limit is large; an operator's lower one holds for workers too.
-    const small = await startServer({ prefix: ['bash', '-c', 'ulimit -v 3000000; exec "$@"', 'limited'] });
+    const small = await startServer({ prefix: ['bash', '-c', 'ulimit -v 1000000; exec "$@"', 'limited'] });
     const { body } = await postRun(small, workload('    kept = []\n    for i in range(100000):\n        kept.append(x + i)\n    return kept[0]',
         { calls: [[randn(1 << 24)]], modes: ['eager'] }));
     const run = await waitFor(small, body.id);
