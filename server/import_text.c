@@ -77,7 +77,8 @@ static void print_ledger(const json_t *ledger, const char *fate, FILE *out)
 
 	json_object_foreach(json_object_get(ledger, fate), name, n)
 	{
-		if (json_integer_value(n) > 0)
+		/* One window is all that there is. */
+		if (json_integer_value(n) > (strcmp(name, "windows") == 0))
 			fprintf(out, "  %-8s %8lld  %s\n", fate, (long long)json_integer_value(n),
 				json_string_value(json_object_get(what, name)));
 	}

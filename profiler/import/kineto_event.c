@@ -38,47 +38,48 @@ struct event_parser {
 	struct buf mended;
 };
 
-static bool is(const unsigned char *text, size_t len, const char *word)
+struct key {
+	const char *name;
+	size_t len;
+	enum field field;
+};
+
+static enum field find_key(const struct key *keys, size_t n, const unsigned char *key, size_t len)
 {
-	return strlen(word) == len && memcmp(text, word, len) == 0;
+	for (size_t i = 0; i < n; i++)
+		if (keys[i].len == len && memcmp(key, keys[i].name, len) == 0)
+			return keys[i].field;
+	return FIELD_NONE;
 }
+
+#define KEY(name, field)                                                                           \
+	{                                                                                          \
+		name, sizeof(name) - 1, field                                                      \
+	}
 
 static enum field top_field(const unsigned char *key, size_t len)
 {
-	static const struct {
-		const char *name;
-		enum field field;
-	} fields[] = {
-		{ "ph", FIELD_PHASE }, { "cat", FIELD_CATEGORY }, { "name", FIELD_NAME },
-		{ "pid", FIELD_PID },  { "tid", FIELD_TID },      { "id", FIELD_ID },
-		{ "ts", FIELD_TS },    { "dur", FIELD_DUR },      { "args", FIELD_ARGS },
+	static const struct key keys[] = {
+		KEY("ph", FIELD_PHASE), KEY("cat", FIELD_CATEGORY), KEY("name", FIELD_NAME),
+		KEY("pid", FIELD_PID),  KEY("tid", FIELD_TID),      KEY("id", FIELD_ID),
+		KEY("ts", FIELD_TS),    KEY("dur", FIELD_DUR),      KEY("args", FIELD_ARGS),
 	};
 
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		if (fields[i].name[0] == key[0] && is(key, len, fields[i].name))
-			return fields[i].field;
-	return FIELD_NONE;
+	return find_key(keys, sizeof(keys) / sizeof(keys[0]), key, len);
 }
 
 static enum field arg_field(const unsigned char *key, size_t len)
 {
-	static const struct {
-		const char *name;
-		size_t len;
-	} args[KINETO_ARG_COUNT] = {
-#define ARG(id, name) { name, sizeof(name) - 1 },
+	static const struct key keys[] = {
+#define ARG(id, name) KEY(name, (enum field)(FIELD_ARG0 + KINETO_ARG_##id)),
 		KINETO_ARGS(ARG)
 #undef ARG
+		    KEY("name", FIELD_LABEL),
+		KEY("grid", FIELD_GRID),
+		KEY("block", FIELD_BLOCK),
 	};
 
-	for (size_t i = 0; i < KINETO_ARG_COUNT; i++)
-		if (args[i].len == len && memcmp(key, args[i].name, len) == 0)
-			return (enum field)(FIELD_ARG0 + i);
-	if (is(key, len, "name"))
-		return FIELD_LABEL;
-	if (is(key, len, "grid"))
-		return FIELD_GRID;
-	return is(key, len, "block") ? FIELD_BLOCK : FIELD_NONE;
+	return find_key(keys, sizeof(keys) / sizeof(keys[0]), key, len);
 }
 
 static int on_key(void *self, const unsigned char *key, size_t len)

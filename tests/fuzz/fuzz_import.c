@@ -23,7 +23,7 @@ static bool read_back(void *self, const void *block, size_t len, struct err *err
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	size_t piece = size ? 1 + data[0] * (size_t)97 : 1;
-	struct import *im = import_create(read_back, NULL, 1 << 26, NULL);
+	struct import *im = import_create(read_back, NULL, 1 << 21, NULL);
 	struct err err = { 0 };
 	bool ok = import_begin(im, "fuzz", &err);
 	json_t *report = NULL;

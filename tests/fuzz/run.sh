@@ -15,7 +15,7 @@ case $target in
 		{ printf '\377'; cat "$f"; } >"$corpus/$(basename "$f")"
 		{ printf '\001'; gzip -c "$f"; } >"$corpus/$(basename "$f").gz"
 	done
-	"$target" -max_total_time="$seconds" -timeout=5 -rss_limit_mb=2048 -max_len=65536 \
+	"$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=32768 \
 		-artifact_prefix="$(dirname "$target")/" -print_final_stats=1 "$corpus"
 	exit
 	;;
