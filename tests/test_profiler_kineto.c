@@ -1,5 +1,6 @@
 /* tests/test_profiler_kineto.c -- traces in Chrome's format: counts, times, and the ledger. */
 #include <stdlib.h>
+#include <zlib.h>
 
 #include "tests/import_file.h"
 
@@ -202,6 +203,62 @@ static void test_decimals(void **state)
 	assert_false(decimal_scaled("12x", 3, 3, &ns));
 }
 
+/* `good` as gzip, in `out`; its length. */
+static size_t zip(unsigned char *out, size_t room)
+{
+	z_stream z = { 0 };
+
+	assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+	z.next_in = (Bytef *)good;
+	z.avail_in = (uInt)strlen(good);
+	z.next_out = out;
+	z.avail_out = (uInt)room;
+	assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+	deflateEnd(&z);
+	return room - z.avail_out;
+}
+
+static json_t *import_bytes(const unsigned char *bytes, size_t len, size_t most, size_t piece)
+{
+	struct err err = { 0 };
+	struct import *im = import_create(NULL, NULL, most, &err);
+	bool ok = import_begin(im, "bytes", &err);
+	json_t *report;
+
+	for (size_t at = 0; ok && at < len; at += piece)
+		ok = import_feed(im, bytes + at, len - at < piece ? len - at : piece, &err);
+	report = ok && import_end(im, &err) ? import_finish(im, &err) : NULL;
+	if (!report)
+		assert_int_equal(err.code, ERR_TOO_LARGE);
+	import_destroy(im);
+	return report;
+}
+
+static void test_gzip(void **state)
+{
+	unsigned char bytes[4096];
+	size_t len = zip(bytes, sizeof(bytes));
+	json_t *r;
+
+	(void)state;
+	for (size_t piece = 1; piece < 4; piece++) {
+		r = import_bytes(bytes, len, 0, piece);
+		assert_count(r, "kernels.count", 1);
+		assert_count(r, "files.0.bytes", (int64_t)len);
+		assert_count(r, "files.0.decoded_bytes", (int64_t)strlen(good));
+		assert_count(r, "ledger.dropped.cut_off", 0);
+		json_decref(r);
+	}
+	r = import_bytes(bytes, len - 12, 0, 100);
+	assert_true(json_integer_value(at_path(r, "ledger.dropped.cut_off")) > 0);
+	json_decref(r);
+	memset(bytes + len / 2, 0xff, 16);
+	r = import_bytes(bytes, len, 0, 100);
+	assert_count(r, "ledger.dropped.broken_gzip", 1);
+	json_decref(r);
+	assert_null(import_bytes(bytes, len, 16, 100)); /* more than is taken */
+}
+
 static void test_no_log(void **state)
 {
 	(void)state;
@@ -245,6 +302,7 @@ int main(void)
 		cmocka_unit_test(test_pairs_and_bare_lists),
 		cmocka_unit_test(test_regions),
 		cmocka_unit_test(test_decimals),
+		cmocka_unit_test(test_gzip),
 		cmocka_unit_test(test_no_log),
 		cmocka_unit_test(test_real),
 	};
