@@ -13,6 +13,67 @@ static const char LONG[] = "import torch\n"
 			   "    y = torch.softmax(torch.softmax(x, 1) * 2, 0)\n"
 			   "    return (y @ y).sum(0) + torch.softmax(y, 1).sum(0)\n";
 
+/* Heads of 32, 64 and 128, rows that are no multiple of a tile's, strided operands. */
+#define ATTENTION(body)                                                                            \
+	"import torch\n"                                                                           \
+	"import torch.nn.functional as F\n"                                                        \
+	"def heads(x, n, dtype):\n"                                                                \
+	"    x = x.to(dtype)\n"                                                                    \
+	"    return x.view(2, 150, n, 256 // n).transpose(1, 2)\n"                                 \
+	"def model(x, y, z):\n"                                                                    \
+	"    out = []\n"                                                                           \
+	"    for dtype in (torch.float32, torch.float16, torch.bfloat16):\n"                       \
+	"        for n in (2, 4, 8):\n"                                                            \
+	"            q, k, v = heads(x, n, dtype), heads(y, n, dtype), heads(z, n, dtype)\n"       \
+	"            r = " body "\n"                                                               \
+	"            out.append(r.transpose(1, 2).reshape(300, 256).float())\n"                    \
+	"    return torch.cat(out)\n"
+
+static const char *const attentions[] = {
+	ATTENTION("torch.softmax(q @ k.transpose(-2, -1) * 0.2, -1) @ v"),
+	ATTENTION("F.scaled_dot_product_attention(q, k, v, is_causal=True)"),
+	ATTENTION("F.scaled_dot_product_attention(q[:, :, 1:], k, v, q[:, :1, 1:, :1] > 0)"
+		  ".repeat(1, 1, 2, 1)[:, :, :150]"),
+	ATTENTION("torch.softmax((q @ k.transpose(-2, -1) / 8).masked_fill(k[:, :, :, 0]"
+		  ".unsqueeze(2) > 0.9, -10), -1) @ v"),
+};
+
+/* Their tensor cores are what the emulator has no say about. */
+static void attention_has_the_values_of_its_ops(void **state)
+{
+	(void)state;
+	if (!engine_has("cuda"))
+		skip();
+	for (size_t p = 0; p < sizeof(attentions) / sizeof(attentions[0]); p++) {
+		struct engine e[2] = { engine_open("cuda", FUSION_STATIC, attentions[p]),
+				       engine_open("interp", FUSION_STATIC, attentions[p]) };
+		const float *have[2];
+		struct value out[2];
+
+		for (int i = 0; i < 2; i++) {
+			struct value in[3];
+
+			for (int k = 0; k < 3; k++)
+				in[k] = FLOATS(&e[i], 1.5 * k, 300, 256);
+			out[i] = engine_call(&e[i], in, 3);
+			engine_drop(in, 3);
+			have[i] = tensor_read(out[i].tensor->memory);
+		}
+		for (int i = 0; i < 9 * 300 * 256; i++) {
+			const float bound = i < 3 * 300 * 256   ? 2e-5f
+					    : i < 6 * 300 * 256 ? 4e-3f
+								: 3e-2f;
+
+			if (!(fabsf(have[0][i] - have[1][i]) <= bound))
+				fail_msg("program %d, element %d: %g for %g", (int)p, i,
+					 (double)have[0][i], (double)have[1][i]);
+		}
+		engine_drop(out, 2);
+		engine_close(&e[0]);
+		engine_close(&e[1]);
+	}
+}
+
 /* Results are held while the next call runs, and inputs move. */
 static void graphs_give_the_bits_of_static(void **state)
 {
@@ -78,6 +139,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(graphs_give_the_bits_of_static),
+		cmocka_unit_test(attention_has_the_values_of_its_ops),
 		cmocka_unit_test(a_wild_address_is_the_failure_of_its_kernel),
 	};
 

@@ -87,6 +87,9 @@ struct backend {
 	 * its operands and its result.  NULL: none is. */
 	bool (*on_host)(const struct graph *g, const struct node *n);
 
+	/* Whether it has the calls of pass calls (attention, biased); NULL: it has not. */
+	bool (*has_calls)(const struct device *device);
+
 	/* `l`, its graph and its arena must outlive the executable.  NULL with
 	 * COMPILER, UNSUPPORTED or MEMORY. */
 	struct executable *(*compile)(const struct backend_env *env, const struct lowered *l,

@@ -155,6 +155,22 @@ static void run_contraction(const struct library_call *call, void *const *buffer
 			y->buffer >= 0 ? operand_start(y, buffers) : NULL, buffers, pool);
 }
 
+/* The bias is added to what the product has rounded; a device's call rounds once. */
+static void run_biased(const struct library_call *call, void *const *buffers, struct pool *pool)
+{
+	const struct operand *bias = &call->arg[2], *out = &call->out;
+	void *to = operand_start(out, buffers);
+	int64_t columns = bias->size[0];
+
+	run_contraction(call, buffers, pool);
+	for (int64_t i = 0; i < out->numel; i++)
+		dtype_put_double(out->dtype, to, i,
+				 dtype_get_double(out->dtype, to, i) +
+				     dtype_get_double(bias->dtype, operand_start(bias, buffers),
+						      i % columns * bias->stride[0]));
+}
+
+const struct library_op library_biased = { bind_contraction, run_biased };
 const struct library_op library_matmul = { bind_contraction, run_contraction };
 const struct library_op library_matmul_nt = { bind_contraction, run_contraction };
 const struct library_op library_einsum = { bind_contraction, run_contraction };

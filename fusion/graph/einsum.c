@@ -167,6 +167,6 @@ bool einsum_of(const struct graph *g, enum op op, const struct arg *args, struct
 			ranks[n++] = g->nodes[args[i].node]->shape.rank;
 	if (op == OP_einsum)
 		return einsum_parse(args[0].str, n, ranks, out, err);
-	einsum_matmul(ranks[0], ranks[1], op == OP_matmul_nt, out);
+	einsum_matmul(ranks[0], ranks[1], op == OP_matmul_nt || op == OP_biased, out);
 	return true;
 }

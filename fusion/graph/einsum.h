@@ -29,7 +29,7 @@ bool einsum_parse(const char *equation, int n, const int *ranks, struct contract
  * has its last two dims swapped. */
 void einsum_matmul(int x_rank, int y_rank, bool transposed, struct contraction *out);
 
-/* The contraction of a matmul, matmul_nt or einsum node. */
+/* The contraction of a matmul, matmul_nt, biased or einsum node. */
 bool einsum_of(const struct graph *g, enum op op, const struct arg *args, struct contraction *out,
 	       struct err *err);
 

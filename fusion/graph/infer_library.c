@@ -291,6 +291,27 @@ static bool infer_attention(struct infer *in)
 	return true;
 }
 
+/* The same by one call; the mask fits already. */
+static bool infer_one_attention(struct infer *in)
+{
+	const struct node *q = infer_tensor(in, 0), *k = infer_tensor(in, 1);
+	const struct node *v = infer_tensor(in, 2);
+	struct shape *out = &in->out->shape;
+	int rank = q->shape.rank;
+
+	if (!as_first(in))
+		return false;
+	if (rank < 2 || k->shape.rank != rank || v->shape.rank != rank || k->dtype != q->dtype ||
+	    v->dtype != q->dtype)
+		return err_set(in->err, ERR_SHAPE, "attention: operands do not fit together");
+	out->size[rank - 1] = v->shape.size[rank - 1];
+	if (infer_arg(in, "how")->sym->value & ATTENTION_TURNED) {
+		out->size[1] = q->shape.size[2];
+		out->size[2] = q->shape.size[1];
+	}
+	return true;
+}
+
 static bool infer_embedding(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0), *w = infer_tensor(in, 1);
@@ -441,6 +462,8 @@ bool infer_library(struct infer *in, bool *known)
 		return infer_channels(in);
 	case OP_scaled_dot_product_attention:
 		return infer_attention(in);
+	case OP_attention:
+		return infer_one_attention(in);
 	case OP_embedding:
 		return infer_embedding(in);
 	case OP_one_hot:

@@ -74,7 +74,7 @@ static bool infer_matmul(struct infer *in)
 	static const int at[2] = { 0, 1 };
 	const struct node *x = infer_tensor(in, 0), *y = infer_tensor(in, 1);
 	struct contraction c;
-	bool transposed = in->op == OP_matmul_nt || in->op == OP_linear;
+	bool transposed = in->op == OP_matmul_nt || in->op == OP_biased || in->op == OP_linear;
 
 	if (!same_dtypes(in, 0, 2))
 		return false;
@@ -177,6 +177,7 @@ bool infer_matrix(struct infer *in, bool *known)
 	case OP_dot:
 		return check_ranks(in, 0, 1, 1) && infer_matmul(in);
 	case OP_linear:
+	case OP_biased:
 		return infer_linear(in);
 	case OP_einsum:
 		return infer_einsum(in);

@@ -121,8 +121,18 @@ static inline bool op_draws(enum op op)
  * done on each block: see lower.h. */
 static inline bool op_is_product(enum op op)
 {
-	return op == OP_matmul || op == OP_matmul_nt || op == OP_einsum || op == OP_conv_windows;
+	return op == OP_matmul || op == OP_matmul_nt || op == OP_biased || op == OP_einsum ||
+	       op == OP_conv_windows;
 }
+
+/* `how` of an attention node. */
+enum attention_how {
+	ATTENTION_CAUSAL = 1, /* a row sees the keys up to its own number */
+	ATTENTION_ROUNDS = 2, /* product, scale and mask are ops: each rounds to its dtype */
+	ATTENTION_TURNED = 4, /* [B, H, L, E] lies as [B, L, H, E], which is the node's shape */
+	ATTENTION_EMPTY = 8,  /* a row without any key is 0, not NaN */
+	ATTENTION_FILLS = 16, /* scores are `fill` where the mask is true, not where it is false */
+};
 
 /* Reads a signature, as in ops.def, and cuts `text` up, where names and defaults
  * then stand; the number of parameters, -1 where it cannot be read. */

@@ -224,6 +224,15 @@ struct fuse_verdict fuse_verdict_of(struct fuse *f, int a, int b)
 	return why;
 }
 
+/* A cast to a wider dtype, of what a kernel with a product makes: it goes to those that
+ * read it before it goes there, where its elements would be stored, and larger. */
+static bool waits_for_readers(const struct fuse *f, const struct node *n, int producer)
+{
+	return f->rounds == 0 && n->op == OP_to && f->clusters[producer].product >= 0 &&
+	       !f->is_output[n->id] &&
+	       dtype_bytes(n->dtype) > dtype_bytes(f->g->nodes[f->base[n->args[0].node]]->dtype);
+}
+
 /* Producers into consumers, the latest producer first: what it reads may be in
  * the way of the others. */
 static bool merge_down(struct fuse *f)
@@ -243,7 +252,9 @@ static bool merge_down(struct fuse *f)
 				break;
 			before = arg;
 			int a = f->group[arg], b = f->group[id];
-			if (a >= 0 && a != b && !depends(f, b, a, true))
+			if (a >= 0 && a != b && waits_for_readers(f, n, a))
+				any = true;
+			else if (a >= 0 && a != b && !depends(f, b, a, true))
 				any |= try_merge(f, a, b);
 		}
 	}

@@ -42,6 +42,10 @@ pass_fn pass_sink;
 pass_fn pass_dce;
 pass_fn pass_views;
 
+/* `options` says what the device has calls for. */
+bool pass_calls(struct graph *g, const struct pass_options *options, bool *changed,
+		struct err *err);
+
 /* Gives outputs memory of their own. */
 bool pass_outputs(struct graph *g, const struct pass_origin *origins, bool *changed,
 		  struct err *err);

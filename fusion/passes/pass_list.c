@@ -49,6 +49,13 @@ SIMPLE(sink)
 SIMPLE(dce)
 SIMPLE(views)
 
+static bool run_calls(struct pass_run *run, const struct pass_info *self, bool *changed,
+		      struct err *err)
+{
+	(void)self;
+	return pass_calls(run->g, run->options, changed, err);
+}
+
 static bool run_outputs(struct pass_run *run, const struct pass_info *self, bool *changed,
 			struct err *err)
 {

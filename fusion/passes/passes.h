@@ -83,6 +83,7 @@ struct pass_options {
 	uint64_t disabled;            /* bit i: pass i is left out, if it can be */
 	bool verify;                  /* check the graph after every pass */
 	bool no_fusion;               /* one group a node: what eager does for an op */
+	bool calls;                   /* the device has those of pass calls */
 	/* By input: the caller gives it up, so that its memory is free behind the last
 	 * kernel that reads it.  NULL: none is. */
 	const bool *given_up;

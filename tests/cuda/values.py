@@ -67,14 +67,40 @@ PROGRAMS = {
                  [tensor(5, 8), tensor(8, 8), tensor(2, 3, 4)]),
     # In one call of cuBLASLt each, but where something else stands behind the product.
     "linears": ("F.linear(a, b, c), a + F.linear(a, b + 1, c), F.linear(a, b + 2, c) + a, F.linear(a.reshape(2, 3, 8), b + 3, c), a @ (b + 4) + a, "
-                "(a @ (b + 5).t() + c).relu(), F.linear(a, b + 6, c) * 2, F.linear(a[:, 1:], b[:, 1:], c), F.linear(a.half(), b.half(), c.half()), F.linear(a[:, :4], b[:, :4], c)",
+                "(a @ (b + 5).t() + c).relu(), F.linear(a, b + 6, c) * 2, F.linear(a[:, 1:], b[:, 1:], c), F.linear(a[:, :4], b[:, :4], c)",
                 [tensor(6, 8), tensor(8, 8), tensor(8)]),
     "rows": ("torch.softmax(1.5 * a, -1), F.layer_norm(a, (1024,)), a * torch.rsqrt((a * a).mean(-1, keepdim=True) + 1e-6), F.gelu(a + b) * 0.5, torch.softmax(c, 0)",
              [tensor(70, 1024), tensor(1024), tensor(40, 30)]),
 }
+# Large enough that cuBLASLt's ways are tried: the stand-in's second is the faster one.
+PROGRAMS["linears_tried"] = ("F.linear(a, b, c), (a @ b.t() + c).relu(), F.linear(a, b, c) * 2, F.linear(a.half(), b.half()).float()", [tensor(128, 64), tensor(128, 64), tensor(128)])
+# Narrow linear layers: one call each, but where memory is strided (a product, then a kernel).
+PROGRAMS["linears_narrow"] = (
+    "linear(a, b, c), linear(a.reshape(2, 3, 8), b, c) + 1, linear(a[:, 1:], b[:, 1:], c), linear(a.t()[:6, :6], b[:, :6], c), linear(a.reshape(2, 3, 8).transpose(0, 1), b, c), "
+    "F.linear(a.half(), b.half(), c.half()), F.linear(a, b, c), F.linear(a.half(), b.half(), torch.stack([c, c], 1)[:, 0].half())",
+    [tensor(6, 8), tensor(8, 8), tensor(8)])
+# Attention in one kernel each (NOTES counts them): heads of 16, 24 and 40, strides, masks that broadcast, rows without a key.
+ATTENTION = ("attend(a, b, c, 0.3), attend(a.transpose(2, 3).contiguous().transpose(2, 3), b, c, 0.3).transpose(1, 2).reshape(2, 70, -1), "
+             "F.scaled_dot_product_attention(a, b, c), F.scaled_dot_product_attention(a, b[:, :, :3], c[:, :, :3], is_causal=True), "
+             "F.scaled_dot_product_attention(a, b, c, torch.arange(70)[:, None] < 3), F.scaled_dot_product_attention(a, b, c, a[:, :1, :, :1] + b[:, :1, :, 0].unsqueeze(-2)), "
+             "torch.softmax((a @ b.transpose(-2, -1) / 4).masked_fill(a[0, :, :1, 0].unsqueeze(-1) > 0, -math.inf), -1) @ c, "
+             "F.scaled_dot_product_attention(a[..., 1:, 1:], b[..., 1:], c[..., 1:]), torch.softmax(torch.where(b[..., 0].unsqueeze(-2) > 0, a @ b.transpose(-2, -1) * 2, -5), -1) @ c, "
+             "torch.softmax(a[..., :16] @ b[..., :16].transpose(2, 3) * 0.3 + a[:, :1, :, :1], -1) @ c[..., :16]")
+PROGRAMS |= {"attention_" + dtype: (ATTENTION, [tensor(2, 2, rows, width, dtype=dtype, seed=seed) for seed, rows in ((1, 70), (2, 67), (3, 67))])
+             for dtype, width in (("float32", 24), ("bfloat16", 24), ("float16", 40))}
+# Their ops round one by one on backend interp, a call once: ulps of numbers about 1.
+TOLERANCES = {"linears_tried": 1e-2, "linears_narrow": 0.03, "attention_bfloat16": 0.04, "attention_float16": 0.005}
 SOURCE = """import math
 import torch
 import torch.nn.functional as F
+
+
+def attend(q, k, v, scale):
+    return torch.softmax(q @ k.transpose(-2, -1) * scale, -1) @ v
+
+
+def linear(x, w, b):
+    return F.linear(x.bfloat16(), w.bfloat16(), b.bfloat16())
 
 
 def put(a, b, c):
@@ -106,12 +132,13 @@ def number(x):
     return float({"nan": "nan", "inf": "inf", "-inf": "-inf"}.get(x, x)) if isinstance(x, str) else float(x)
 
 
-def agree(a, b):
+def agree(a, b, tolerance):
     a, b = number(a), number(b)
-    return (math.isnan(a) and math.isnan(b)) or a == b or abs(a - b) <= 2e-5 * max(1, abs(b))
+    return (math.isnan(a) and math.isnan(b)) or a == b or abs(a - b) <= tolerance * max(1, abs(b))
 
 
-NOTES = {"linears": 5}  # products that had what is behind them done too
+# Products that had what is behind them done too; calls of attention.
+NOTES = {"linears": 5, "linears_tried": 5, "linears_narrow": 6} | {"attention_" + dtype: 10 for dtype in ("float32", "bfloat16", "float16")}
 
 
 def run(binary, workload, environment, cache):
@@ -119,9 +146,12 @@ def run(binary, workload, environment, cache):
                           text=True, env=environment, timeout=900)
     if done.returncode:
         raise RuntimeError(done.stderr.strip()[:800])
-    notes = done.stderr.count("a product with what is behind it")
+    notes = done.stderr.count("a product with what is behind it") + done.stderr.count("_attend\n")
     if "STAND_IN_EMULATOR" in environment and notes < NOTES.get(workload["name"], 0):
-        raise RuntimeError(f"only {notes} products had what is behind them done too")
+        raise RuntimeError(f"only {notes} calls did what is behind them too")
+    ways = [line[-1] for line in done.stderr.splitlines() if ", way " in line]
+    if workload["name"] == "linears_tried" and ways and ways[-1] != "1":
+        raise RuntimeError("the slower way was chosen")
     return json.loads(done.stdout)["modes"]
 
 
@@ -139,17 +169,17 @@ def same_error(binary, workload, emulated, cache):
 
 def check(binary, folder, cache, name, source, arguments, modes):
     workload = {"name": name, "source": source, "calls": [arguments], "modes": modes}
-    emulated = dict(os.environ, LD_LIBRARY_PATH=folder, STAND_IN_NOTES="1", STAND_IN_EMULATOR=os.path.join(HERE, "emulator", "emulate.py"))
+    emulated = dict(os.environ, LD_LIBRARY_PATH=folder, STAND_IN_EMULATOR=os.path.join(HERE, "emulator", "emulate.py"))
     try:
         if name in OUT_OF_BOUNDS:
             return same_error(binary, workload, emulated, cache)
         want = run(binary, dict(workload, backend="interp"), os.environ, cache)
-        have = run(binary, dict(workload, device="cuda"), emulated, cache)
+        have = run(binary, dict(workload, device="cuda"), dict(emulated, STAND_IN_NOTES="1"), cache)
     except (RuntimeError, subprocess.TimeoutExpired) as why:
         return f"{name}: {why}"
     for mode in modes:
         a, b = flat(have[mode]["calls"][0]["output"]), flat(want[mode]["calls"][0]["output"])
-        wrong = [i for i, (x, y) in enumerate(zip(a, b)) if not agree(x, y)]
+        wrong = [i for i, (x, y) in enumerate(zip(a, b)) if not agree(x, y, TOLERANCES.get(name, 2e-5))]
         if len(a) != len(b) or not b or wrong:
             return f"{name}, {mode}: {len(wrong)} of {len(b)} elements differ" + (f", first at {wrong[0]}: {a[wrong[0]]} for {b[wrong[0]]}" if wrong else "")
     return None

@@ -28,10 +28,10 @@ test("each pass has its state, its rules with lines, and the graph before and be
   const { page, complaints } = await openPage(browser);
   await page.goto(`${server.url}/runs/${run}/passes?mode=static`);
   await page.locator(".passes").waitFor();
-  assert.match(await page.locator(".verdict").innerText(), /nodes became \d+ nodes in \d+ kernels?: \d of 10 passes changed the graph of static\./);
+  assert.match(await page.locator(".verdict").innerText(), /nodes became \d+ nodes in \d+ kernels?: \d of 11 passes changed the graph of static\./);
   assert.match(await page.locator(".verdict .how").innerText(), /Switched off in this run: lift\./);
   const names = await page.locator(".passes .kind").allInnerTexts();
-  assert.deepEqual(names, ["decompose", "fold", "simplify", "cse", "lift", "sink", "dce", "views", "outputs", "fuse"]);
+  assert.deepEqual(names, ["calls", "decompose", "fold", "simplify", "cse", "lift", "sink", "dce", "views", "outputs", "fuse"]);
   const states = Object.fromEntries(names.map((n, i) => [n, i]));
   assert.match(await page.locator(".passes > li").nth(states.lift).innerText(), /switched off/);
   assert.match(await page.locator(".passes > li").nth(states.fold).innerText(), /unchanged/);

@@ -11,6 +11,8 @@ enum {
 	SORT_RUN = 2048,     /* elements that a block sorts in its own memory */
 	SCAN_ITEMS = 4,      /* that lie side by side, of a thread */
 	LOSS_THREADS = 1024, /* of the one block that adds up a loss */
+	ATTEND_THREADS = 128,
+	ATTEND_KEYS = 64, /* that a block looks at together */
 };
 
 /* An index out of bounds, noted in memory that the host sees. */
@@ -92,6 +94,21 @@ struct sum_args {
 	long long sum_size[SUM_DIMS], sum_stride[2][SUM_DIMS];
 	const void *a, *b; /* b NULL: sums of a */
 	void *out;
+};
+
+/* An operand of attention: its matrices' rows and columns. */
+struct attention_operand {
+	const void *at;
+	long long row, column;
+};
+struct attention_args {
+	struct walk_args batch; /* 0: q, 1: k, 2: v, 3: mask, 4: the result */
+	struct attention_operand q, k, v, out;
+	const void *mask;
+	long long mask_row, mask_column, rows, keys;
+	unsigned tiles; /* of rows, of each matrix */
+	int wide;       /* all rows are multiples of 16 bytes apart, and begin at such */
+	float scale, fill;
 };
 
 struct loss_args {

@@ -178,12 +178,20 @@ static bool plan(struct product *p, const struct axis_dims axes[KINDS])
 	return true;
 }
 
+enum { WORTH_TRIALS = 1 << 20 }; /* multiplications */
+
 /* What cuBLAS has no call for is added up by a kernel of ours. */
 struct contraction {
 	struct product product;
 	struct cuda_lt_product *lt; /* with what is behind it; NULL: alone */
-	int64_t bias_at, rest_at;   /* elements into their buffers */
-	CUfunction function;        /* NULL: the product */
+	/* biased: for memory at odd addresses, made when it is wanted; without a way of
+	 * cuBLASLt `bias` adds to the product. */
+	struct cuda_lt_product *odd;
+	struct cuda_lt_product *alone; /* the product, where a way for it was tried for */
+	CUfunction bias;
+	struct create_args biases;
+	int64_t bias_at, rest_at; /* elements into their buffers */
+	CUfunction function;      /* NULL: the product */
 	struct sum_args sums;
 };
 
@@ -197,6 +205,9 @@ static void emit(struct buf *out, const struct graph *g, const struct node *n, i
 {
 	int first = n->op == OP_einsum;
 
+	if (n->op == OP_biased)
+		cuda_emit_function(out, kernel, "bias", "create_args", "add_bias<%s>",
+				   cuda_element(n->dtype));
 	cuda_emit_function(out, kernel, "sums", "sum_args", "add_products<%s, %s, %s, %s>",
 			   cuda_element(operand_type(g, n, first)),
 			   cuda_element(operand_type(g, n, first + 1)), cuda_element(n->dtype),
@@ -225,13 +236,11 @@ static bool fill_sums(struct sum_args *s, const struct axis_dims axes[KINDS])
 	return true;
 }
 
-/* The product is the rows and columns of what is behind it, which it can do too. */
-static void bind_sum(const struct cuda_call *c, struct contraction *s)
+static struct cuda_lt_shape shape_of(const struct product *p, int aligned)
 {
-	const struct product *p = &s->product;
-	const struct cuda_sum *sum = c->sum;
-	const int64_t *vars = c->call->vars;
-	struct cuda_lt_shape shape = { .turn_a = p->a.turn,
+	return (struct cuda_lt_shape){ .type = p->type,
+				       .aligned = aligned,
+				       .turn_a = p->a.turn,
 				       .turn_b = p->b.turn,
 				       .rows = p->rows,
 				       .columns = p->columns,
@@ -239,12 +248,56 @@ static void bind_sum(const struct cuda_call *c, struct contraction *s)
 				       .lead_a = p->a.lead,
 				       .lead_b = p->b.lead,
 				       .lead = p->lead };
+}
 
-	if (!sum || p->first || p->inner_batch != 1 || p->outer_batch != 1 || p->summed == 0 ||
-	    c->call->out.numel == 0 || p->type != CUDA_R_32F || p->lead != p->rows ||
+static bool is_one(const struct cuda_call *c, const struct product *p)
+{
+	return !p->first && p->inner_batch == 1 && p->outer_batch == 1 && p->summed > 0 &&
+	       c->call->out.numel > 0;
+}
+
+/* Where sizes do not change, a large product is worth some milliseconds once. */
+static bool is_tried(const struct cuda_call *c, const struct product *p)
+{
+	return sym_var_count(c->call->graph->syms) == 0 &&
+	       (double)p->rows * p->columns * p->summed >= WORTH_TRIALS;
+}
+
+static void bind_alone(const struct cuda_call *c, struct contraction *s)
+{
+	struct cuda_lt_shape shape = shape_of(&s->product, CUDA_LT_ALIGNED);
+
+	if (s->product.type != CUDA_R_64F && is_tried(c, &s->product) &&
+	    s->product.inner_batch == 1 && s->product.outer_batch == 1)
+		s->alone = cuda_lt_create(c->device, &shape, false, false, true);
+}
+
+/* A linear layer: by cuBLASLt, or the product and a kernel that adds. */
+static bool bind_bias(const struct cuda_call *c, struct contraction *s, bool planned)
+{
+	const struct operand *bias = &c->call->arg[2];
+	struct cuda_lt_shape shape = shape_of(&s->product, CUDA_LT_ALIGNED);
+
+	if (planned && is_one(c, &s->product) && bias->stride[0] == 1)
+		s->lt = cuda_lt_create(c->device, &shape, true, false, is_tried(c, &s->product));
+	s->biases = (struct create_args){ .points = c->call->out.numel,
+					  .columns = bias->size[0],
+					  .step = bias->stride[0] };
+	return s->lt != NULL;
+}
+
+/* The product is the rows and columns of what is behind it, which it can do too. */
+static void bind_sum(const struct cuda_call *c, struct contraction *s)
+{
+	const struct product *p = &s->product;
+	const struct cuda_sum *sum = c->sum;
+	const int64_t *vars = c->call->vars;
+	struct cuda_lt_shape shape = shape_of(p, CUDA_LT_ALIGNED);
+
+	if (!sum || !is_one(c, p) || p->type != CUDA_R_32F || p->lead != p->rows ||
 	    sym_eval(sum->columns, vars) != p->rows || sym_eval(sum->rows, vars) != p->columns)
 		return;
-	s->lt = cuda_lt_create(c->device, &shape, sum->bias >= 0, sum->rest >= 0);
+	s->lt = cuda_lt_create(c->device, &shape, sum->bias >= 0, sum->rest >= 0, is_tried(c, p));
 	s->bias_at = sum->bias >= 0 ? sym_eval(sum->bias_offset, vars) : 0;
 	s->rest_at = sum->rest >= 0 ? sym_eval(sum->rest_offset, vars) : 0;
 	*c->takes_sum = s->lt != NULL;
@@ -258,22 +311,30 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 	struct axis_dims axes[KINDS];
 	struct contraction *s = cuda_state(sizeof(*s), err);
 	struct product *p;
+	bool planned;
 
 	*state = s;
 	if (!s || !library_contraction(call, axes, err))
 		return NOWHERE;
 	p = &s->product;
-	if (y->buffer >= 0 && x->dtype == call->out.dtype && y->dtype == call->out.dtype &&
-	    type_of(p, call->out.dtype) && plan(p, axes)) {
-		p->blas = cuda_blas(c->device, err);
+	planned = y->buffer >= 0 && x->dtype == call->out.dtype && y->dtype == call->out.dtype &&
+		  type_of(p, call->out.dtype) && plan(p, axes);
+	if (planned && !(p->blas = cuda_blas(c->device, err)))
+		return NOWHERE;
+	if (planned)
 		bind_sum(c, s);
-		return p->blas ? ON_DEVICE : NOWHERE;
-	}
-	if (!fill_sums(&s->sums, axes))
+	if (planned && call->node->op != OP_biased && !s->lt)
+		bind_alone(c, s);
+	if (call->node->op == OP_biased ? bind_bias(c, s, planned) : planned)
+		return ON_DEVICE;
+	if (!planned && !fill_sums(&s->sums, axes))
 		return ON_HOST;
 	if (!c->module)
 		return WANTS_KERNELS;
-	return cuda_function(c, "sums", &s->function, err) ? ON_DEVICE : NOWHERE;
+	if ((!planned && !cuda_function(c, "sums", &s->function, err)) ||
+	    (call->node->op == OP_biased && !cuda_function(c, "bias", &s->bias, err)))
+		return NOWHERE;
+	return ON_DEVICE;
 }
 
 static void run_sums(const struct cuda_call *c, struct contraction *s, void *const *buffers)
@@ -340,6 +401,11 @@ static void run_product(const struct cuda_call *c, void *state, void *const *buf
 		d->memory.clear(d, at[2], (size_t)call->out.numel * dtype_bytes(dtype));
 		return;
 	}
+	if (s->alone &&
+	    ((uintptr_t)at[0] | (uintptr_t)at[1] | (uintptr_t)at[2]) % CUDA_LT_ALIGNED == 0) {
+		cuda_lt_run(d, s->alone, at[a], at[b], NULL, NULL, at[2]);
+		return;
+	}
 	for (int64_t i = 0; i < p->outer_batch; i++) {
 		cublasStatus_t status = p->blas->gemm(
 		    p->blas->handle, p->a.turn, p->b.turn, p->rows, p->columns, p->summed, alpha,
@@ -354,10 +420,43 @@ static void run_product(const struct cuda_call *c, void *state, void *const *buf
 	}
 }
 
+static void run_biased(const struct cuda_call *c, struct contraction *s, void *const *buffers)
+{
+	const struct library_call *call = c->call;
+	const void *a = operand_start(&call->arg[1], buffers);
+	const void *b = operand_start(&call->arg[0], buffers);
+	const void *bias = operand_start(&call->arg[2], buffers);
+	void *out = operand_start(&call->out, buffers);
+	uintptr_t all = (uintptr_t)a | (uintptr_t)b | (uintptr_t)bias | (uintptr_t)out;
+	struct cuda_lt_shape shape = shape_of(&s->product, (int)dtype_bytes(call->out.dtype));
+
+	if (!s->lt) {
+		run_product(c, s, buffers);
+		s->biases.in = bias;
+		s->biases.out = out;
+		cuda_start(c, s->bias, cuda_blocks(c, s->biases.points), ARGS_THREADS, &s->biases);
+		return;
+	}
+	if (all % CUDA_LT_ALIGNED == 0) {
+		cuda_lt_run(c->device, s->lt, a, b, bias, NULL, out);
+		return;
+	}
+	if (!s->odd)
+		s->odd = cuda_lt_create(c->device, &shape, true, false, false);
+	if (s->odd)
+		cuda_lt_run(c->device, s->odd, a, b, bias, NULL, out);
+	else
+		cuda_check(c->device, CUDA_ERROR_NOT_SUPPORTED, "cuBLASLt's product");
+}
+
 static void run(const struct cuda_call *c, void *state, void *const *buffers)
 {
 	struct contraction *s = state;
 
+	if (c->call->node->op == OP_biased) {
+		run_biased(c, s, buffers);
+		return;
+	}
 	if (s->lt && run_with_sum(c, s, buffers))
 		return;
 	run_product(c, state, buffers);
@@ -369,8 +468,11 @@ static void drop(struct device *d, void *state)
 {
 	struct contraction *s = state;
 
-	if (s)
+	if (s) {
 		cuda_lt_destroy(d, s->lt);
+		cuda_lt_destroy(d, s->odd);
+		cuda_lt_destroy(d, s->alone);
+	}
 	free(s);
 }
 

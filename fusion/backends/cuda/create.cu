@@ -1,5 +1,5 @@
 // fusion/backends/cuda/create.cu -- elements by their place; sums of products of any
-// layout; the loss of classes.
+// layout, and a bias; the loss of classes.
 
 template <class E> WORD typename E::mem put_i64(i64 x)
 {
@@ -40,6 +40,17 @@ template <class T, bool LOWER> WORD void triangle(const create_args &a)
 		((T *)a.out)[i] = (LOWER ? column <= last : column >= last)
 				      ? ((const T *)a.in)[from[0] + column * a.step]
 				      : (T)0;
+	}
+}
+
+// What a product of rows has written, and a bias for each column.
+template <class E> WORD void add_bias(const create_args &a)
+{
+	EACH_POINT(i, a.points) {
+		typename E::mem &at = ((typename E::mem *)a.out)[i];
+		i64 rest = i;
+
+		at = E::put(E::get(at) + E::get(((const typename E::mem *)a.in)[take_index(rest, a.columns) * a.step]));
 	}
 }
 

@@ -292,6 +292,12 @@ static bool on_host(const struct graph *g, const struct node *n)
 	return op_info(n->op)->kind == KIND_LIBRARY && !cuda_library_find(n->op);
 }
 
+/* Tensor cores as attention.cu wants them, and copies past the registers. */
+static bool has_calls(const struct device *d)
+{
+	return d->architecture >= 80;
+}
+
 static bool fault(struct executable *exe, struct err *err)
 {
 	return cuda_call_faulted(exe, err) && cuda_device_fault(exe->device, err);
@@ -337,6 +343,7 @@ const struct backend backend_cuda = {
 	.memory = memory,
 	.launches = launches,
 	.on_host = on_host,
+	.has_calls = has_calls,
 	.compile = compile,
 	.bind = bind,
 	.launch = cuda_launch,

@@ -12,6 +12,7 @@ const struct cuda_library *cuda_library_find(enum op op)
 	static const struct cuda_library *const table[OP_COUNT] = {
 		[OP_matmul] = &cuda_contraction,
 		[OP_matmul_nt] = &cuda_contraction,
+		[OP_biased] = &cuda_contraction,
 		[OP_einsum] = &cuda_contraction,
 		[OP_gather] = &cuda_lookups,
 		[OP_index_select] = &cuda_lookups,
@@ -45,6 +46,7 @@ const struct cuda_library *cuda_library_find(enum op op)
 		[OP_tril] = &cuda_created,
 		[OP_triu] = &cuda_created,
 		[OP_class_loss] = &cuda_losses,
+		[OP_attention] = &cuda_attention,
 	};
 
 	return table[op];
@@ -99,6 +101,12 @@ bool cuda_function(const struct cuda_call *c, const char *name, CUfunction *out,
 void cuda_start(const struct cuda_call *c, CUfunction f, int64_t blocks, unsigned threads,
 		void *args)
 {
+	cuda_start_shared(c, f, blocks, threads, 0, args);
+}
+
+void cuda_start_shared(const struct cuda_call *c, CUfunction f, int64_t blocks, unsigned threads,
+		       unsigned shared_bytes, void *args)
+{
 	struct device *d = c->device;
 	void *params[] = { args };
 
@@ -106,8 +114,8 @@ void cuda_start(const struct cuda_call *c, CUfunction f, int64_t blocks, unsigne
 		return;
 	d->launches++;
 	cuda_check(d,
-		   d->api.cuLaunchKernel(f, (unsigned)blocks, 1, 1, threads, 1, 1, 0, d->stream,
-					 params, NULL),
+		   d->api.cuLaunchKernel(f, (unsigned)blocks, 1, 1, threads, 1, 1, shared_bytes,
+					 d->stream, params, NULL),
 		   c->call->node->fx);
 }
 

@@ -1,7 +1,7 @@
 /* fusion/backends/cuda/library.h -- ops with a function of their own, on the device.
  *
  * Such an op is a call of a library (cuBLAS, cuDNN), or kernels of our own: templates
- * in index.cu, line.cu, window.cu and create.cu, of which the graph's module has
+ * in index.cu, line.cu, window.cu, create.cu and attention.cu, of which the graph's module has
  * those functions that the op's dtypes ask for, named l<kernel>_<function>.
  * Private to backends/cuda.
  */
@@ -16,7 +16,15 @@
 enum placing { ON_DEVICE, WANTS_KERNELS, ON_HOST, NOWHERE };
 
 /* Which text the functions need behind library.cu. */
-enum cuda_part { PART_NONE, PART_INDEX, PART_LINE, PART_WINDOW, PART_CREATE, PARTS };
+enum cuda_part {
+	PART_NONE,
+	PART_INDEX,
+	PART_LINE,
+	PART_WINDOW,
+	PART_CREATE,
+	PART_ATTENTION,
+	PARTS
+};
 
 struct cuda_sum;
 struct executable;
@@ -53,7 +61,7 @@ struct cuda_library {
 /* NULL: the op runs on the host. */
 const struct cuda_library *cuda_library_find(enum op op);
 
-extern const struct cuda_library cuda_contraction; /* matmul, matmul_nt, einsum */
+extern const struct cuda_library cuda_contraction; /* matmul, matmul_nt, biased, einsum */
 extern const struct cuda_library cuda_lookups;     /* gather, index_select, index */
 extern const struct cuda_library cuda_puts;        /* scatter, index_put */
 extern const struct cuda_library cuda_adds;        /* scatter_add */
@@ -65,6 +73,7 @@ extern const struct cuda_library cuda_windows;  /* pools, im2col */
 extern const struct cuda_library cuda_convolution;
 extern const struct cuda_library cuda_created; /* arange, linspace, eye, tril, triu */
 extern const struct cuda_library cuda_losses;  /* class_loss */
+extern const struct cuda_library cuda_attention;
 
 /* ---- for those */
 
@@ -82,6 +91,9 @@ bool cuda_function(const struct cuda_call *c, const char *name, CUfunction *out,
 /* One launch; `args` is copied by the driver. */
 void cuda_start(const struct cuda_call *c, CUfunction f, int64_t blocks, unsigned threads,
 		void *args);
+/* The same where a block wants so many bytes of shared memory on request. */
+void cuda_start_shared(const struct cuda_call *c, CUfunction f, int64_t blocks, unsigned threads,
+		       unsigned shared_bytes, void *args);
 /* So many that each thread has a point, or the device is full. */
 int64_t cuda_blocks(const struct cuda_call *c, int64_t points);
 

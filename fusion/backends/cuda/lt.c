@@ -5,12 +5,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOM_BYTES = 8 << 20 }; /* for partial sums, of all products: they run in order */
+#include "fusion/base/clock.h"
+
+enum {
+	WAYS = 8,        /* of a product, that are tried */
+	MOST_KEPT = 128, /* shapes whose fastest way is kept */
+	TRIAL_NS = 200000,
+	MOST_RUNS = 20,
+	MOST_TRIALS_NS = 1000000000, /* of all shapes: then they have what is thought fastest */
+};
+
+/* What was found for a shape. */
+struct kept_way {
+	struct cuda_lt_shape shape;
+	bool bias, rest;
+	cublasLtMatmulAlgo_t way;
+	size_t room_bytes;
+};
 
 struct cuda_lt {
 	bool missing; /* it was looked for */
 	cublasLtHandle_t handle;
-	uint64_t room;
+	struct kept_way kept[MOST_KEPT]; /* the last ones, in a ring */
+	unsigned n_kept;
+	int64_t tried_ns;
 #define LT(name) typeof(&name) name;
 #include "fusion/backends/cuda/lt.def"
 #undef LT
@@ -104,7 +122,7 @@ bool cuda_sum_behind(const struct lowered *l, int kernel, struct cuda_sum *sum)
 
 /* ---- the library */
 
-static bool start(struct cuda_lt *t, struct device *d)
+static bool start(struct cuda_lt *t)
 {
 	void *library = cuda_open_library("libcublasLt.so"), *found;
 
@@ -119,8 +137,7 @@ static bool start(struct cuda_lt *t, struct device *d)
 #undef LT
 	if (t->cublasLtCreate(&t->handle) != CUBLAS_STATUS_SUCCESS)
 		t->handle = NULL;
-	t->room = t->handle ? cuda_take(d, ROOM_BYTES) : 0;
-	return t->room != 0;
+	return t->handle != NULL;
 }
 
 static struct cuda_lt *library(struct device *d)
@@ -128,7 +145,7 @@ static struct cuda_lt *library(struct device *d)
 	if (!d->lt) {
 		d->lt = calloc(1, sizeof(*d->lt));
 		if (d->lt)
-			d->lt->missing = !start(d->lt, d);
+			d->lt->missing = !start(d->lt);
 	}
 	return d->lt && !d->lt->missing ? d->lt : NULL;
 }
@@ -139,8 +156,6 @@ void cuda_lt_close(struct device *d)
 		return;
 	if (d->lt->handle)
 		d->lt->cublasLtDestroy(d->lt->handle);
-	if (d->lt->room)
-		cuda_release(d, d->lt->room, ROOM_BYTES);
 	free(d->lt);
 	d->lt = NULL;
 }
@@ -161,15 +176,18 @@ static bool describe(const struct cuda_lt *t, struct cuda_lt_product *p,
 						 sizeof(turn_b)) == 0 &&
 	       t->cublasLtMatmulDescSetAttribute(p->how, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
 						 sizeof(epilogue)) == 0 &&
-	       t->cublasLtMatrixLayoutCreate(&p->a, CUDA_R_32F, flat_a ? m : k, flat_a ? k : m,
+	       t->cublasLtMatrixLayoutCreate(&p->a, s->type, flat_a ? m : k, flat_a ? k : m,
 					     s->lead_a) == 0 &&
-	       t->cublasLtMatrixLayoutCreate(&p->b, CUDA_R_32F, flat_b ? k : n, flat_b ? n : k,
+	       t->cublasLtMatrixLayoutCreate(&p->b, s->type, flat_b ? k : n, flat_b ? n : k,
 					     s->lead_b) == 0 &&
-	       t->cublasLtMatrixLayoutCreate(&p->out, CUDA_R_32F, m, n, s->lead) == 0;
+	       t->cublasLtMatrixLayoutCreate(&p->out, s->type, m, n, s->lead) == 0;
 }
 
-/* The way that cuBLASLt thinks fastest. */
-static bool choose(const struct cuda_lt *t, struct cuda_lt_product *p)
+/* Up to WAYS of them, what cuBLASLt thinks fastest first.  Partial sums are float32: others
+ * would round in between.  They lie in cuBLAS's memory, since all products run in order. */
+static int list_ways(const struct cuda_lt *t, const struct device *d,
+		     const struct cuda_lt_product *p, int aligned_bytes,
+		     cublasLtMatmulHeuristicResult_t ways[WAYS])
 {
 	static const cublasLtMatmulPreferenceAttributes_t alignments[] = {
 		CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
@@ -177,33 +195,184 @@ static bool choose(const struct cuda_lt *t, struct cuda_lt_product *p)
 		CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
 		CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
 	};
-	const uint64_t most = ROOM_BYTES;
-	const uint32_t aligned = CUDA_LT_ALIGNED;
+	const uint64_t most = d->workspace ? d->workspace_bytes : 0;
+	const uint32_t aligned = (uint32_t)aligned_bytes;
+	const uint32_t joins = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
 	cublasLtMatmulPreference_t wish = NULL;
-	cublasLtMatmulHeuristicResult_t found;
-	int count = 0;
+	int count = 0, usable = 0;
 	bool ok = t->cublasLtMatmulPreferenceCreate(&wish) == 0 &&
 		  t->cublasLtMatmulPreferenceSetAttribute(
-		      wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &most, sizeof(most)) == 0;
+		      wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &most, sizeof(most)) == 0 &&
+		  t->cublasLtMatmulPreferenceSetAttribute(
+		      wish, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &joins, sizeof(joins)) == 0;
 
 	for (int i = 0; i < 4 && ok; i++)
 		ok = t->cublasLtMatmulPreferenceSetAttribute(wish, alignments[i], &aligned,
 							     sizeof(aligned)) == 0;
-	ok = ok &&
-	     t->cublasLtMatmulAlgoGetHeuristic(t->handle, p->how, p->a, p->b, p->out, p->out, wish,
-					       1, &found, &count) == 0 &&
-	     count == 1 && found.state == CUBLAS_STATUS_SUCCESS;
+	if (ok && t->cublasLtMatmulAlgoGetHeuristic(t->handle, p->how, p->a, p->b, p->out, p->out,
+						    wish, WAYS, ways, &count) != 0)
+		count = 0;
+	for (int i = 0; i < count; i++)
+		if (ways[i].state == CUBLAS_STATUS_SUCCESS)
+			ways[usable++] = ways[i];
 	if (wish)
 		t->cublasLtMatmulPreferenceDestroy(wish);
-	if (ok) {
-		p->way = found.algo;
-		p->room_bytes = found.workspaceSize;
+	return usable;
+}
+
+static void take_way(struct cuda_lt_product *p, const cublasLtMatmulHeuristicResult_t *way)
+{
+	p->way = way->algo;
+	p->room_bytes = way->workspaceSize;
+}
+
+/* Operands of a product. */
+struct places {
+	const void *a, *b, *bias, *rest;
+	void *out;
+};
+
+static cublasStatus_t launch(const struct device *d, const struct cuda_lt_product *p,
+			     const struct places *at)
+{
+	const struct cuda_lt *t = d->lt;
+	const float one = 1, beta = p->rest ? 1 : 0;
+	cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+
+	if (p->bias)
+		status = t->cublasLtMatmulDescSetAttribute(
+		    p->how, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &at->bias, sizeof(at->bias));
+	if (status == CUBLAS_STATUS_SUCCESS)
+		status = t->cublasLtMatmul(t->handle, p->how, &one, at->a, p->a, at->b, p->b, &beta,
+					   p->rest ? at->rest : at->out, p->out, at->out, p->out,
+					   &p->way, (void *)d->workspace, p->room_bytes,
+					   (cudaStream_t)d->stream);
+	return status;
+}
+
+/* Nanoseconds of a product, launched `runs` times; -1: it is refused. */
+static int64_t time_of(struct device *d, const struct cuda_lt_product *p, const struct places *at,
+		       int runs)
+{
+	int64_t begin = clock_ns();
+
+	for (int i = 0; i < runs; i++)
+		if (launch(d, p, at) != CUBLAS_STATUS_SUCCESS)
+			return -1;
+	d->memory.wait(d);
+	return (clock_ns() - begin) / runs;
+}
+
+static size_t room_for(int64_t lead, int64_t lines, size_t element_bytes)
+{
+	return ((size_t)lead * (size_t)lines * element_bytes + 255) / 256 * 256;
+}
+
+/* Another way than the first has to be clearly faster: numbers may differ with the way. */
+static void choose_fastest(struct device *d, struct cuda_lt_product *p,
+			   const cublasLtMatmulHeuristicResult_t *ways, int n, uint64_t memory,
+			   const size_t room[3])
+{
+	const struct places at = { .a = (void *)memory,
+				   .b = (void *)(memory + room[0]),
+				   .out = (void *)(memory + room[0] + room[1]),
+				   .rest = (void *)(memory + room[0] + room[1] + room[2]),
+				   .bias = (void *)(memory + room[0] + room[1]) };
+	int64_t best = -1;
+
+	for (int i = 0; i < n; i++) {
+		struct cuda_lt_product trial = *p;
+		int64_t once, ns;
+		int runs;
+
+		take_way(&trial, &ways[i]);
+		if (time_of(d, &trial, &at, 1) < 0) /* which loads it */
+			continue;
+		once = time_of(d, &trial, &at, 1);
+		if (once < 0 || (best >= 0 && once > 2 * best + TRIAL_NS))
+			continue;
+		runs = (int)(TRIAL_NS / (once + 1)) + 2;
+		ns = time_of(d, &trial, &at, runs < MOST_RUNS ? runs : MOST_RUNS);
+		if (ns < 0 || (best >= 0 && ns > best - best / 32))
+			continue;
+		best = ns;
+		take_way(p, &ways[i]);
 	}
-	return ok;
+}
+
+/* On memory of its own: what a product is given may be in use.  Without it the first way
+ * stays. */
+static void try_ways(struct device *d, struct cuda_lt_product *p, const struct cuda_lt_shape *s,
+		     const cublasLtMatmulHeuristicResult_t *ways, int n)
+{
+	const size_t bytes = s->type == CUDA_R_32F ? 4 : 2;
+	const size_t room[3] = {
+		room_for(s->lead_a, s->turn_a == CUBLAS_OP_N ? s->summed : s->rows, bytes),
+		room_for(s->lead_b, s->turn_b == CUBLAS_OP_N ? s->columns : s->summed, bytes),
+		room_for(s->lead, s->columns, bytes),
+	};
+	const size_t all = room[0] + room[1] + 2 * room[2];
+	uint64_t memory = n > 1 ? cuda_take(d, all) : 0;
+
+	if (!memory)
+		return;
+	d->memory.clear(d, (void *)memory, all);
+	choose_fastest(d, p, ways, n, memory, room);
+	cuda_release(d, memory, all);
+}
+
+static bool same_shape(const struct cuda_lt_shape *a, const struct cuda_lt_shape *b)
+{
+	return a->type == b->type && a->aligned == b->aligned && a->turn_a == b->turn_a &&
+	       a->turn_b == b->turn_b && a->rows == b->rows && a->columns == b->columns &&
+	       a->summed == b->summed && a->lead_a == b->lead_a && a->lead_b == b->lead_b &&
+	       a->lead == b->lead;
+}
+
+static bool find_kept(const struct cuda_lt *t, struct cuda_lt_product *p,
+		      const struct cuda_lt_shape *s)
+{
+	for (unsigned i = 0; i < t->n_kept && i < MOST_KEPT; i++) {
+		const struct kept_way *k = &t->kept[i];
+
+		if (k->bias == p->bias && k->rest == p->rest && same_shape(&k->shape, s)) {
+			p->way = k->way;
+			p->room_bytes = k->room_bytes;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool choose(struct device *d, struct cuda_lt_product *p, const struct cuda_lt_shape *s,
+		   bool tries)
+{
+	struct cuda_lt *t = d->lt;
+	cublasLtMatmulHeuristicResult_t ways[WAYS];
+	int64_t begin;
+	int n;
+
+	if (find_kept(t, p, s))
+		return true;
+	n = list_ways(t, d, p, s->aligned, ways);
+	if (n == 0)
+		return false;
+	take_way(p, &ways[0]);
+	if (!tries || t->tried_ns > MOST_TRIALS_NS)
+		return true;
+	begin = clock_ns();
+	try_ways(d, p, s, ways, n);
+	t->tried_ns += clock_ns() - begin;
+	t->kept[t->n_kept++ % MOST_KEPT] = (struct kept_way){ .shape = *s,
+							      .bias = p->bias,
+							      .rest = p->rest,
+							      .way = p->way,
+							      .room_bytes = p->room_bytes };
+	return true;
 }
 
 struct cuda_lt_product *cuda_lt_create(struct device *d, const struct cuda_lt_shape *shape,
-				       bool bias, bool rest)
+				       bool bias, bool rest, bool tries)
 {
 	struct cuda_lt *t = library(d);
 	struct cuda_lt_product *p = t ? calloc(1, sizeof(*p)) : NULL;
@@ -212,7 +381,7 @@ struct cuda_lt_product *cuda_lt_create(struct device *d, const struct cuda_lt_sh
 		return NULL;
 	p->bias = bias;
 	p->rest = rest;
-	if (describe(t, p, shape) && choose(t, p))
+	if (describe(t, p, shape) && choose(d, p, shape, tries))
 		return p;
 	cuda_lt_destroy(d, p);
 	return NULL;
@@ -234,17 +403,8 @@ void cuda_lt_destroy(struct device *d, struct cuda_lt_product *p)
 void cuda_lt_run(struct device *d, const struct cuda_lt_product *p, const void *a, const void *b,
 		 const void *bias, const void *rest, void *out)
 {
-	const struct cuda_lt *t = d->lt;
-	const float one = 1, beta = p->rest ? 1 : 0;
-	cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+	const struct places at = { a, b, bias, rest, out };
 
-	if (p->bias)
-		status = t->cublasLtMatmulDescSetAttribute(
-		    p->how, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof(bias));
-	if (status == CUBLAS_STATUS_SUCCESS)
-		status = t->cublasLtMatmul(t->handle, p->how, &one, a, p->a, b, p->b, &beta,
-					   p->rest ? rest : out, p->out, out, p->out, &p->way,
-					   (void *)t->room, p->room_bytes, (cudaStream_t)d->stream);
-	if (status != CUBLAS_STATUS_SUCCESS)
+	if (launch(d, p, &at) != CUBLAS_STATUS_SUCCESS)
 		cuda_check(d, CUDA_ERROR_UNKNOWN, "cuBLASLt's product");
 }

@@ -20,8 +20,11 @@ struct cuda_sum {
  * product.  Such sums are rounded once an op, whoever makes them. */
 bool cuda_sum_behind(const struct lowered *l, int kernel, struct cuda_sum *sum);
 
-/* A product as cuBLAS counts it, by columns. */
+/* A product as cuBLAS counts it, by columns: of float32, float16 or bfloat16, added up in
+ * float32. */
 struct cuda_lt_shape {
+	cudaDataType type;
+	int aligned; /* all addresses are multiples of so many bytes */
 	cublasOperation_t turn_a, turn_b;
 	int rows, columns, summed;
 	int64_t lead_a, lead_b, lead;
@@ -29,13 +32,14 @@ struct cuda_lt_shape {
 
 struct cuda_lt_product;
 
-/* NULL: cuBLASLt is not installed, or has no way for it. */
+/* By the way that cuBLASLt thinks fastest; with `tries`, the one of its best few that was
+ * fastest here, found once for a shape: some milliseconds.  NULL: cuBLASLt is not
+ * installed, or has no way for it. */
 struct cuda_lt_product *cuda_lt_create(struct device *d, const struct cuda_lt_shape *shape,
-				       bool bias, bool rest);
+				       bool bias, bool rest, bool tries);
 void cuda_lt_destroy(struct device *d, struct cuda_lt_product *p); /* NULL is fine */
 
-/* All addresses are multiples of CUDA_LT_ALIGNED. */
-enum { CUDA_LT_ALIGNED = 16 };
+enum { CUDA_LT_ALIGNED = 16 }; /* what cuBLASLt has its fast ways for */
 void cuda_lt_run(struct device *d, const struct cuda_lt_product *p, const void *a, const void *b,
 		 const void *bias, const void *rest, void *out);
 

@@ -161,6 +161,7 @@ struct exec *exec_create(const struct exec_env *env, const struct backend *backe
 	e->passes = *options;
 	e->passes.list = env->passes;
 	e->passes.no_fusion |= backend->one_by_one;
+	e->passes.calls = backend->has_calls && backend->has_calls(env->backend_env.device);
 	if (!passes_run(g, &e->passes, &passes, err))
 		return NULL;
 	e->env = env;

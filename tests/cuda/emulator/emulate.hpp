@@ -166,6 +166,65 @@ static inline unsigned __match_any_sync(unsigned, unsigned long long x)
 		same |= unsigned(emulated::shuffle(x, i) == x) << i;
 	return same;
 }
+// What attention.cu has of tensor cores and asynchronous copies.
+#define EMULATED
+static inline void emulated_copy_16(void *to, const void *from, bool there)
+{
+	static const char zeros[16] = {};
+
+	memcpy(to, there ? from : zeros, 16);
+}
+// What all lanes of a warp show, until all have looked.
+template <class T, class F> static inline void emulated_together(const T &mine, F look)
+{
+	static T shown[emulated::MOST];
+	const int n = emulated::number();
+
+	shown[n] = mine;
+	emulated::warp_barrier();
+	look(shown + n / 32 * 32, n & 31);
+	emulated::warp_barrier();
+}
+static inline void emulated_matrices(unsigned (&to)[4], const void *row, bool turned)
+{
+	emulated_together(row, [&](const void *const *rows, int lane) {
+		for (int i = 0; i < 4; i++) {
+			unsigned pair[2];
+
+			for (int j = 0; j < 2; j++) {
+				const int down = turned ? lane % 4 * 2 + j : lane / 4;
+				const int across = turned ? lane / 4 : lane % 4 * 2 + j;
+
+				pair[j] = ((const unsigned short *)rows[8 * i + down])[across];
+			}
+			to[i] = pair[0] | pair[1] << 16;
+		}
+	});
+}
+// The layout of mma.m16n8k16: lane l has rows l / 4 and l / 4 + 8 of a, column l / 4 of b.
+struct emulated_fragments {
+	unsigned a[4], b[2];
+};
+template <class G>
+static inline void emulated_product(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1, G get)
+{
+	const emulated_fragments mine = { { a[0], a[1], a[2], a[3] }, { b0, b1 } };
+
+	emulated_together(mine, [&](const emulated_fragments *all, int lane) {
+		for (int i = 0; i < 4; i++) {
+			const int column = lane % 4 * 2 + i % 2;
+			float add = 0;
+
+			for (int k = 0; k < 16; k++) {
+				const int owner = k % 8 / 2, high = k % 2 * 16;
+
+				add += get((unsigned short)(all[lane / 4 * 4 + owner].a[i / 2 + k / 8 * 2] >> high)) *
+				       get((unsigned short)(all[column * 4 + owner].b[k / 8] >> high));
+			}
+			sum[i] += add;
+		}
+	});
+}
 template <class T> static inline T atomicCAS(T *at, T expected, T value)
 {
 	const T old = *at;
