@@ -16,6 +16,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "oracle"))
 import replay
 
+# Tensor cores at the widest head, and the kernel of float32.
+ATTENTION = {"name": "attention", "source": """import torch
+import torch.nn.functional as F
+def model(x):
+    q = x.bfloat16()
+    r = torch.softmax(q @ q.transpose(-2, -1) * 0.1 + q[:, :, :1], -1) @ q
+    return r, F.scaled_dot_product_attention(x, x, x, is_causal=True)
+""", "inputs": [[{"random": {"shape": [2, 130, 128], "dtype": "float32", "kind": "randn", "seed": 1}}]]}
 FAULTS = ("NVRTC", " failed on ", "cuBLAS", "does not work here", "Sanitizer", "runtime error")
 
 
@@ -45,6 +53,7 @@ def main():
     cases = replay.recorded_cases()[:: 1 if "--all" in sys.argv else 5]
     jobs = [(case, ["static", "dynamic", "graphs"] if i % 3 == 0 else ["static"], 90) for i, case in enumerate(cases)]
     jobs += [(case, ["static"], 80) for case in cases[::4]]
+    jobs += [(ATTENTION, ["static"], architecture) for architecture in (90, 80)]
     with tempfile.TemporaryDirectory() as cache, ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda job: run(binary, folder, cache, *job), jobs))
     faults = [f"{case['name']} (sm_{arch}): {why}" for (case, _, arch), why in zip(jobs, results) if why]
