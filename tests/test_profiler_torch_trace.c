@@ -223,6 +223,19 @@ static void test_damage(void **state)
 	}
 }
 
+/* Fields that no release has yet, before the kind and behind it. */
+static void test_new_fields(void **state)
+{
+	json_t *r = import_one(
+	    V "{\"aa\": 1, \"dynamo_output_graph\": {}, \"zz\": {}, \"frame_id\": 0, "
+	      "\"frame_compile_id\": 0}\n");
+
+	(void)state;
+	assert_count(r, "graphs", 1);
+	assert_count(r, "ledger.kept.unknown_kind", 0);
+	json_decref(r);
+}
+
 /* A file that another process goes on with, and one whose prefix has no space. */
 static void test_restarts(void **state)
 {
@@ -279,6 +292,7 @@ int main(void)
 		cmocka_unit_test(test_old_release_of_two_ranks),
 		cmocka_unit_test(test_join),
 		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_new_fields),
 		cmocka_unit_test(test_restarts),
 		cmocka_unit_test(test_real),
 	};

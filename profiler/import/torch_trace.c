@@ -30,7 +30,6 @@ struct told {
 	const char *kind;
 	char id[64]; /* "0/1"; "": of no compilation */
 	json_t *row; /* of its compilation; NULL: none */
-	int64_t attempt;
 };
 
 typedef bool told_fn(struct told *told, struct err *err);
@@ -238,37 +237,6 @@ static bool take_chromium_event(struct told *told, struct err *err)
 
 /* ---- metrics ---- */
 
-/* METRIC(name in the log, name in the report) */
-#define METRICS(METRIC)                                                                            \
-	METRIC("co_name", "frame")                                                                 \
-	METRIC("co_filename", "file")                                                              \
-	METRIC("co_firstlineno", "line")                                                           \
-	METRIC("cache_size", "cache_size")                                                         \
-	METRIC("accumulated_cache_size", "accumulated_cache_size")                                 \
-	METRIC("guard_count", "guards")                                                            \
-	METRIC("shape_env_guard_count", "shape_guard_count")                                       \
-	METRIC("graph_op_count", "ops")                                                            \
-	METRIC("graph_node_count", "nodes")                                                        \
-	METRIC("graph_input_count", "inputs")                                                      \
-	METRIC("restart_reasons", "restart_reasons")                                               \
-	METRIC("fail_type", "fail_type")                                                           \
-	METRIC("fail_reason", "fail_reason")                                                       \
-	METRIC("fail_user_frame_filename", "fail_file")                                            \
-	METRIC("fail_user_frame_lineno", "fail_line")                                              \
-	METRIC("has_guarded_code", "has_guarded_code")                                             \
-	METRIC("start_time", "start_s")                                                            \
-	METRIC("duration_us", "duration_us")                                                       \
-	METRIC("entire_frame_compile_time_s", "entire_s")                                          \
-	METRIC("backend_compile_time_s", "backend_s")                                              \
-	METRIC("inductor_compile_time_s", "inductor_s")                                            \
-	METRIC("code_gen_time_s", "code_gen_s")                                                    \
-	METRIC("dynamo_time_before_restart_s", "before_restart_s")                                 \
-	METRIC("guard_latency_us", "guard_latency_us")                                             \
-	METRIC("recompile_reason", "recompile_reason")                                             \
-	METRIC("is_forward", "is_forward")                                                         \
-	METRIC("triton_kernel_compile_times_us", "triton_kernel_compile_times_us")                 \
-	METRIC("pytorch_version", "version")
-
 static void keep_skip_reason(struct told *told)
 {
 	const json_t *why = json_object_get(told->meta, "cudagraph_skip_reason");
@@ -284,7 +252,7 @@ static bool take_metrics(struct told *told, struct err *err)
 		const char *from, *to;
 	} fields[] = {
 #define METRIC(from, to) { from, to },
-		METRICS(METRIC)
+#include "profiler/import/torch_metrics.def"
 #undef METRIC
 	};
 
@@ -467,7 +435,6 @@ static void read_id(struct told *told)
 	const json_t *autograd = json_object_get(json, "compiled_autograd_id");
 	size_t at = 0;
 
-	told->attempt = json_integer_value(json_object_get(json, "attempt"));
 	if (json_is_integer(autograd))
 		at = (size_t)snprintf(told->id, sizeof(told->id), "!%lld%s",
 				      (long long)json_integer_value(autograd),
@@ -486,27 +453,47 @@ static void count_kind(json_t *counts, const char *kind)
 		    json_integer(1 + json_integer_value(json_object_get(counts, kind))));
 }
 
+static told_fn *handler_of(const char *kind)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kinds[i].name, kind) == 0)
+			return kinds[i].take;
+	return NULL;
+}
+
+/* A record has one kind; a field of tomorrow beside it must not hide one that is known. */
+static told_fn *find_kind(struct told *told)
+{
+	told_fn *take = NULL, *found;
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)told->record->json, key, value)
+	{
+		if (is_context(key) || take)
+			continue;
+		found = handler_of(key);
+		if (found || !told->kind) {
+			told->kind = key;
+			told->meta = value;
+			take = found;
+		}
+	}
+	return take;
+}
+
 static bool take_record(void *self, const struct torch_record *record, struct err *err)
 {
 	struct torch_trace *t = self;
 	struct compiles *c = &t->m->compiles;
 	struct told told = { .t = t, .record = record };
-	const char *key;
-	json_t *value;
+	told_fn *take;
 
 	if (!begin_process(t, record, err))
 		return false;
 	note_rank(t, record->json);
 	read_id(&told);
-	json_object_foreach((json_t *)record->json, key, value)
-	{
-		if (is_context(key) && (strcmp(key, "stack") != 0 || told.kind))
-			continue;
-		if (strcmp(key, "stack") != 0) {
-			told.kind = key;
-			told.meta = value;
-		}
-	}
+	take = find_kind(&told);
 	if (!told.kind) {
 		t->m->ledger.n[LEDGER_BROKEN_RECORD]++;
 		return true;
@@ -514,9 +501,8 @@ static bool take_record(void *self, const struct torch_record *record, struct er
 	if (told.id[0] && strcmp(told.kind, "str") != 0)
 		told.row = compiles_row(c, t->process, told.id);
 	count_kind(c->kinds, told.kind);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strcmp(kinds[i].name, told.kind) == 0)
-			return kinds[i].take(&told, err);
+	if (take)
+		return take(&told, err);
 	t->m->ledger.n[LEDGER_UNKNOWN_KIND]++;
 	count_kind(c->unknown, told.kind);
 	return true;
