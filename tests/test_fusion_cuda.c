@@ -303,6 +303,49 @@ static void a_kernel_says_what_it_takes_of_the_device(void **state)
 	engine_close(&e);
 }
 
+/* ---- how a kernel is cut */
+
+static const char *source_of(const struct engine *e)
+{
+	return e->session->session.graphs.at[0]->exec->stats.source;
+}
+
+/* A loop that is gone through once takes long to compile. */
+static void what_fits_into_the_threads_of_a_row_has_no_loop(void **state)
+{
+	static const int64_t sizes[] = { 64, 1 << 14 };
+
+	(void)state;
+	stand_in_open();
+	for (int i = 0; i < 2; i++) {
+		struct engine e = engine_open("cuda", FUSION_STATIC,
+					      "import torch\ndef model(x):\n    return x.sum()\n");
+		struct value x = engine_floats(&e, 1, &sizes[i], 0);
+
+		value_unref(engine_call(&e, &x, 1));
+		assert_int_equal(strstr(source_of(&e), "for (u32 p = ") != NULL, i);
+		value_unref(x);
+		engine_close(&e);
+	}
+}
+
+/* 4 elements of each of 256 threads, and no block strides. */
+static void an_op_over_many_elements_has_a_block_for_each_share(void **state)
+{
+	struct stand_in gpu = stand_in_open();
+	struct engine e = engine_open("cuda", FUSION_EAGER, "def model(x):\n    return x * 2.5\n");
+	struct value x = engine_tensor(&e, DTYPE_F32, 1, (int64_t[]){ 1 << 24 });
+	char grid[32];
+
+	(void)state;
+	gpu.clear();
+	value_unref(engine_call(&e, &x, 1));
+	snprintf(grid, sizeof(grid), "k0 %d", (1 << 24) / 1024);
+	assert_memory_equal(gpu.log(), grid, strlen(grid));
+	value_unref(x);
+	engine_close(&e);
+}
+
 /* ---- numbers */
 
 static const char OPTIMISER[] =
@@ -370,6 +413,8 @@ static void a_number_that_decides_is_compiled_for(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_fits_into_the_threads_of_a_row_has_no_loop),
+		cmocka_unit_test(an_op_over_many_elements_has_a_block_for_each_share),
 		cmocka_unit_test(an_eager_op_is_compiled_for_any_number),
 		cmocka_unit_test(a_number_that_decides_is_compiled_for),
 		cmocka_unit_test(a_kernel_says_what_it_takes_of_the_device),

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The first lines of what NVRTC says. */
 static void explain(const struct cuda_api *api, nvrtcProgram program, nvrtcResult result,
@@ -20,9 +21,13 @@ static void explain(const struct cuda_api *api, nvrtcProgram program, nvrtcResul
 	free(log);
 }
 
-/* A fused kernel must give the bits of its ops one by one: no contraction.  NVRTC's
- * own cache, of 12.9 and later, gains nothing beside ours. */
-static const char *const fixed_options[] = { "--fmad=false", "--std=c++17", "--no-cache" };
+/* A fused kernel must give the bits of its ops one by one: no contraction.  Of what is
+ * wrong only errors are told: a log is cut off.  The last two are of 12.9 and later:
+ * NVRTC's own cache gains nothing beside ours, and without textures and the like it has
+ * less to read. */
+static const char *const fixed_options[] = { "--fmad=false", "--std=c++17", "--disable-warnings",
+					     "--no-cache", "--minimal" };
+enum { N_OPTIONS = sizeof(fixed_options) / sizeof(*fixed_options), N_LATE = 2 };
 
 void cuda_compiler_identity(const struct cuda_api *api, char *text, size_t bytes)
 {
@@ -37,8 +42,8 @@ char *cuda_compile(const struct cuda_api *api, int architecture, const char *sou
 		   struct err *err)
 {
 	char arch[48];
-	const char *options[] = { arch, fixed_options[0], fixed_options[1], fixed_options[2] };
-	int major = 0, minor = 0, n_options = 4;
+	const char *options[1 + N_OPTIONS] = { arch };
+	int major = 0, minor = 0, n_options = 1 + N_OPTIONS;
 	nvrtcProgram program = NULL;
 	nvrtcResult result;
 	char *cubin = NULL;
@@ -46,7 +51,8 @@ char *cuda_compile(const struct cuda_api *api, int architecture, const char *sou
 	snprintf(arch, sizeof(arch), "--gpu-architecture=sm_%d", architecture);
 	api->nvrtcVersion(&major, &minor);
 	if (major * 100 + minor < 1209)
-		n_options--;
+		n_options -= N_LATE;
+	memcpy(options + 1, fixed_options, sizeof(fixed_options));
 	result = api->nvrtcCreateProgram(&program, source, "graph.cu", 0, NULL, NULL);
 	if (result == NVRTC_SUCCESS)
 		result = api->nvrtcCompileProgram(program, n_options, options);

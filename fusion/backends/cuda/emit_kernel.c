@@ -406,6 +406,9 @@ static void put_points(struct text *t, const struct stage *stage, const char *th
 			   "\tconst u32 p = (it * %du + %s) * %du;\n"
 			   "\tif (live && p < points) {\n",
 			   c->threads, thread, c->lanes);
+	else if (cuda_kernel_is_one_step(c))
+		buf_printf(t->out, "\t{\n\tconst u32 p = %s * %du;\n\tif (live && p < points) {\n",
+			   thread, c->lanes);
 	else
 		buf_printf(t->out,
 			   "\tfor (u32 p = (%s%s) * %du; live && p < end; p += %du) {\n\t{\n",

@@ -66,7 +66,11 @@ static void set_grid(struct launch *l, const struct device *d, const struct cuda
 	step *= k->kernel->form == FORM_MAP ? k->steps : 1;
 	resident = (int64_t)d->multiprocessors * l->resident;
 	if (k->kernel->form == FORM_MAP) {
-		groups = least(ceil_div(e->points * e->rows, step), 4 * resident);
+		groups = ceil_div(e->points * e->rows, step);
+		/* Blocks that come when others have gone leave less idle at the end than those
+		 * that stride; where a thread has little to do, their coming is most of it. */
+		if (k->lanes == 1)
+			groups = least(groups, 4 * resident);
 	} else {
 		groups = k->kernel->form == FORM_COLS ? e->rows * ceil_div(e->columns, CUDA_COLUMNS)
 						      : ceil_div(e->rows, k->rows_a_block);

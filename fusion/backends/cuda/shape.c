@@ -242,6 +242,17 @@ static bool known(const struct kernel *k)
 	return true;
 }
 
+bool cuda_kernel_is_one_step(const struct cuda_kernel *c)
+{
+	int64_t points = 1;
+
+	if (c->splits || !known(c->kernel))
+		return false;
+	for (int d = c->kernel->n_outer; d < c->kernel->n_dims; d++)
+		points *= c->kernel->extent[d]->value;
+	return points <= (int64_t)c->threads * c->lanes;
+}
+
 /* Whether all sizes are known. */
 static bool whole(const struct kernel *k)
 {
@@ -287,8 +298,9 @@ bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index,
 		c->n_kept = 0;
 	c->registers &= k->n_slots + c->n_kept > 0;
 	c->steps = 1;
-	if (k->form == FORM_MAP && c->lanes > 1 && k->stages[0].n_body <= CUDA_SHORT_BODY &&
-	    whole(k) && e.points * e.rows % ((int64_t)c->threads * c->lanes * CUDA_STEPS) == 0)
+	if (k->form == FORM_MAP && c->lanes > 1 && k->stages[0].n_body > CUDA_TINY_BODY &&
+	    k->stages[0].n_body <= CUDA_SHORT_BODY && whole(k) &&
+	    e.points * e.rows % ((int64_t)c->threads * c->lanes * CUDA_STEPS) == 0)
 		c->steps = CUDA_STEPS;
 	free(n.seen);
 	free(vars);

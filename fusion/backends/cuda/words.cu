@@ -64,35 +64,53 @@ typedef unsigned long long u64;
 #define v_sqrt_f32(a) sqrtf(a)
 #define v_sqrt_f64(a) sqrt(a)
 
-#define MATH1(name)                                                                                \
-	WORD f32 v_##name##_f32(f32 a) { return name##f(a); }                                      \
-	WORD f64 v_##name##_f64(f64 a) { return name(a); }
-#define MATH2(name)                                                                                \
-	WORD f32 v_##name##_f32(f32 a, f32 b) { return name##f(a, b); }                            \
-	WORD f64 v_##name##_f64(f64 a, f64 b) { return name(a, b); }
-MATH1(tan)
-MATH1(exp)
-MATH1(exp2)
-MATH1(expm1)
-MATH1(log)
-MATH1(log2)
-MATH1(log1p)
-MATH1(log10)
-MATH1(tanh)
-MATH1(sinh)
-MATH1(cosh)
-MATH1(asin)
-MATH1(acos)
-MATH1(atan)
-MATH1(asinh)
-MATH1(acosh)
-MATH1(atanh)
-MATH1(erf)
-MATH1(erfc)
-MATH1(lgamma)
-MATH2(pow)
-MATH2(atan2)
-MATH2(fmod)
+// As macros: a function that nobody calls still takes time to read.
+#define v_tan_f32(a) tanf(a)
+#define v_tan_f64(a) tan(a)
+#define v_exp_f32(a) expf(a)
+#define v_exp_f64(a) exp(a)
+#define v_exp2_f32(a) exp2f(a)
+#define v_exp2_f64(a) exp2(a)
+#define v_expm1_f32(a) expm1f(a)
+#define v_expm1_f64(a) expm1(a)
+#define v_log_f32(a) logf(a)
+#define v_log_f64(a) log(a)
+#define v_log2_f32(a) log2f(a)
+#define v_log2_f64(a) log2(a)
+#define v_log1p_f32(a) log1pf(a)
+#define v_log1p_f64(a) log1p(a)
+#define v_log10_f32(a) log10f(a)
+#define v_log10_f64(a) log10(a)
+#define v_tanh_f32(a) tanhf(a)
+#define v_tanh_f64(a) tanh(a)
+#define v_sinh_f32(a) sinhf(a)
+#define v_sinh_f64(a) sinh(a)
+#define v_cosh_f32(a) coshf(a)
+#define v_cosh_f64(a) cosh(a)
+#define v_asin_f32(a) asinf(a)
+#define v_asin_f64(a) asin(a)
+#define v_acos_f32(a) acosf(a)
+#define v_acos_f64(a) acos(a)
+#define v_atan_f32(a) atanf(a)
+#define v_atan_f64(a) atan(a)
+#define v_asinh_f32(a) asinhf(a)
+#define v_asinh_f64(a) asinh(a)
+#define v_acosh_f32(a) acoshf(a)
+#define v_acosh_f64(a) acosh(a)
+#define v_atanh_f32(a) atanhf(a)
+#define v_atanh_f64(a) atanh(a)
+#define v_erf_f32(a) erff(a)
+#define v_erf_f64(a) erf(a)
+#define v_erfc_f32(a) erfcf(a)
+#define v_erfc_f64(a) erfc(a)
+#define v_lgamma_f32(a) lgammaf(a)
+#define v_lgamma_f64(a) lgamma(a)
+#define v_pow_f32(a, b) powf(a, b)
+#define v_pow_f64(a, b) pow(a, b)
+#define v_atan2_f32(a, b) atan2f(a, b)
+#define v_atan2_f64(a, b) atan2(a, b)
+#define v_fmod_f32(a, b) fmodf(a, b)
+#define v_fmod_f64(a, b) fmod(a, b)
 
 // x = n pi + r, |r| <= pi/2, and sin(x) is sin(r) or its negative: one polynomial for
 // all quarters (minimax to 6e-9), since a choice between two costs more than its higher
@@ -128,24 +146,21 @@ static __device__ __noinline__ f32 far_sin(f32 x, int quarter)
 	static const u32 turns[] = { 0,          0x517cc1b7, 0x27220a94, 0xfe13abe8,
 				     0xfa9a6ee0, 0x6db14acc, 0x9e21c820, 0xff28b1d5 };
 	const u32 bits = __float_as_uint(x), m = (bits & 0x7fffff) | 0x800000;
-	const int first = (int)(bits >> 23 & 0xff) - 150 + 31, shift = first % 32;
-	u64 part, turn, low, mid;
-	u32 high, odd;
+	const int first = (int)(bits >> 23 & 0xff) - 150 + 31;
+	const u32 *w = turns + first / 32;
+	const u64 low = (u64)m * __funnelshift_l(w[3], w[2], first);
+	const u64 mid = (u64)m * __funnelshift_l(w[2], w[1], first) + (low >> 32);
+	const u32 high = m * __funnelshift_l(w[1], w[0], first) + (u32)(mid >> 32);
+	u32 turn = high << 1 | (u32)mid >> 31, odd = high >> 31;
 	f32 y;
 
 	if (!(fabsf(x) < INF_f32))
 		return NAN_f32;
-	const u32 *w = turns + first / 32;
-	low = m * (((u64)w[2] << 32 | w[3]) << shift >> 32);
-	mid = m * (((u64)w[1] << 32 | w[2]) << shift >> 32) + (low >> 32);
-	high = (u32)(m * (((u64)w[0] << 32 | w[1]) << shift >> 32) + (mid >> 32));
-	part = (u64)high << 33 | (u64)(u32)mid << 1 | (u32)low >> 31;
-	turn = quarter ? part + (1ULL << 63) : part;
-	odd = high >> 31 ^ (turn < part) ^ (u32)(turn >> 63);
-	y = half_wave((f32)((f64)(i64)turn * 1.7030639795203877e-19)); // pi / 2^64
-	if (!quarter)
-		odd ^= bits >> 31;
-	return __uint_as_float(__float_as_uint(y) ^ odd << 31);
+	odd ^= quarter ? 1 : turn >> 31 ^ bits >> 31;
+	turn ^= (u32)quarter << 31;
+	y = (f32)((f64)(i64)((u64)turn << 32 | (u32)mid << 1 | (u32)low >> 31) *
+		  1.7030639795203877e-19); // pi / 2^64
+	return __uint_as_float(__float_as_uint(half_wave(y)) ^ odd << 31);
 }
 WORD f32 any_sin(f32 x, int quarter)
 {

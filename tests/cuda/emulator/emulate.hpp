@@ -257,6 +257,10 @@ template <class T, class F> static inline T same_bits(F x)
 }
 static inline float __int_as_float(int x) { return same_bits<float>(x); }
 static inline float __uint_as_float(unsigned x) { return same_bits<float>(x); }
+static inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned by)
+{
+	return (unsigned)(((unsigned long long)high << 32 | low) << (by & 31) >> 32);
+}
 static inline unsigned __float_as_uint(float x) { return same_bits<unsigned>(x); }
 static inline double __longlong_as_double(long long x) { return same_bits<double>(x); }
 static inline long long __double_as_longlong(double x) { return same_bits<long long>(x); }
