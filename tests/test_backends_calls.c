@@ -184,7 +184,7 @@ static const struct lowered *passed(struct world *w, program *make, bool calls)
 {
 	struct pass_options options = { .verify = true, .calls = calls };
 	struct pass_result result = { 0 };
-	const struct lowered *l;
+	const struct lowered *l = NULL;
 	struct err err = { 0 };
 
 	RETURN(&w->b, make(w));
