@@ -1,8 +1,8 @@
-"""tests/models/run.py BINARY [NAME...] -- models in the style in which they are published.
+"""tests/models/run.py BINARY [NAME...] [--all] -- models in the style in which they are published.
 
-Each file here, and each workload of tests/workloads, runs in every mode, under both
-policies on backend cpu and under one on the interpreter, twice over: outputs, gradients
-and printed text must be those of eager on the interpreter.  recorded.json holds what PyTorch 2.11 gave for the
+Each file here, and each workload of tests/workloads, runs in every mode, natively on the
+interpreter and under dynamo on backend cpu (--all: both policies on both), twice over:
+outputs, gradients and printed text must be those of eager on the interpreter.  recorded.json holds what PyTorch 2.11 gave for the
 files (record.py wrote it).  Needs nothing but Python 3.
 """
 import glob
@@ -16,6 +16,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODES = ["eager", "lazy", "static", "dynamic", "auto", "graphs"]
+WAYS = [("interp", "native"), ("cpu", "dynamo"), ("interp", "dynamo"), ("cpu", "native")]
 TIMEOUT_S = 300
 ABSOLUTE, RELATIVE = 2e-5, 2e-4
 LOW = 3e-2  # both, where values were rounded to bfloat16
@@ -85,12 +86,12 @@ def results(mode):
     return [{k: call.get(k) for k in ("output", "stdout")} for call in mode["calls"]]
 
 
-def check(binary, workload, recorded):
+def check(binary, workload, recorded, ways):
     """What is wrong, one text for each."""
     tolerance = (LOW, LOW) if workload.get("autocast") else (ABSOLUTE, RELATIVE)
     wrong = []
     wanted = None
-    for backend, policy in (("interp", "dynamo"), ("cpu", "dynamo"), ("cpu", "native")):
+    for backend, policy in ways:
         where = f"{workload['name']} on {backend}, {policy}"
         try:
             modes = run(binary, {**workload, "backend": backend, "policy": policy, "modes": MODES})
@@ -110,14 +111,15 @@ def check(binary, workload, recorded):
 
 
 def main():
-    binary, names = sys.argv[1], sys.argv[2:]
+    binary, names = sys.argv[1], [a for a in sys.argv[2:] if a != "--all"]
+    ways = WAYS if "--all" in sys.argv else WAYS[:2]
     path = os.path.join(HERE, "recorded.json")
     recorded = json.load(open(path, encoding="utf-8")) if os.path.exists(path) else {}
     passed = failed = 0
     for workload in cases():
         if names and workload["name"] not in names:
             continue
-        wrong = check(binary, workload, recorded)
+        wrong = check(binary, workload, recorded, ways)
         passed, failed = passed + (not wrong), failed + bool(wrong)
         for text in wrong:
             print(text)
