@@ -26,26 +26,36 @@ def ints(*shape, high, low=0, seed=2, dtype="int64"):
 
 # name: (the results of model(a, b, c), its arguments)
 PROGRAMS = {
-    "lookups": ("a[b], a[:, b], a.t()[b], torch.gather(a, 1, c), torch.index_select(a.t(), 0, c[0]), a[b, b], a.half()[b], a[-b - 1]",
+    "lookups": ("a[b], a[:, b], a.t()[b], torch.gather(a, 1, c), torch.index_select(a.t(), 0, c[0]), a[b, b], a.half()[b], a[-b - 1], a[b[:, :0]]",
                 [tensor(9, 12), ints(2, 3, high=9), ints(9, 4, high=9)]),
     "lookups_wide": ("F.embedding(b, a), F.embedding(b, a[:, 1:]), a[1:][b], a.double()[b], F.one_hot(b, 64)",
                      [tensor(64, 32), ints(3, 5, high=60), tensor(1)]),
     "writes": ("torch.scatter(a, 1, b, c), torch.scatter(a, 0, b, 1.5), torch.scatter_add(a, 1, b, c), torch.scatter_add(a.t(), 0, b.t(), c.t()), "
                "put(a, b, c), torch.scatter_add(a.long(), 1, b, c.long()), torch.scatter_add(a.bfloat16(), 1, b, c.bfloat16())",
                [tensor(6, 8), ints(6, 8, high=6), tensor(6, 8, seed=3)]),
-    "sums_of_many": ("torch.scatter_add(a, 0, b, c), torch.scatter_add(a[:1], 1, b[:1], c[:1])",
+    "sums_of_many": ("torch.scatter_add(a, 0, b, c), torch.scatter_add(a[:1], 1, b[:1], c[:1]), torch.scatter_add(F.pad(a[:3], (0, 40000)), 1, b[:3] * 700, c[:3]), "
+                     "torch.scatter_add(a[:, :9], 0, b[:20, :7], c[:20, :7]), torch.scatter_add(a[:, :6].long(), 0, b[:20, :6] % 3, c[:20, :6].long())",
                      [tensor(50, 2100), ints(70, 2100, high=50), tensor(70, 2100, seed=3)]),
     "scans": ("torch.cumsum(a, 1), torch.cumsum(a, 0), torch.cumprod(a, 1), torch.logcumsumexp(a, 1), torch.cumsum(b, 1), torch.cumsum(c, 2), "
               "torch.cummax(b, 1)[0], torch.cummax(b, 1)[1], torch.cummin(a.t(), 0)[1], torch.cumsum(a.half(), 1), torch.cumsum(a > 0, 1)",
               [tensor(5, 700), ints(5, 90, high=7), tensor(2, 3, 40)]),
-    "extremes": ("torch.argmax(a), torch.argmax(a, 1), torch.argmin(a, 0), torch.argmax(b, 1), torch.argmin(b.t()), torch.argmax(c, 1), torch.argmax(a * math.nan, 1)",
+    "extremes": ("torch.argmax(a), torch.argmax(a, 1), torch.argmin(a, 0), torch.argmax(b, 1), torch.argmin(b.t()), torch.argmax(c, 1), torch.argmax(a * math.nan, 1), torch.argmin(torch.where(a > 1, math.nan, a), 1), "
+                 "torch.argmax(torch.relu(a), 1), torch.argmin(torch.relu(a).half(), 0), torch.argmax(a[:, 1:], 1), torch.argmax((a[0] > 1e9).to(torch.int8) - 128), "
+                 "torch.argmax(F.pad(a, (0, 9000)), 1), torch.argmin(a.repeat(200, 1), 0), torch.argmax((b - 2).double(), 1), torch.argmin((b - 9) * 3000000000)",
                  [tensor(6, 500), ints(4, 300, high=5), tensor(3, 4, 9, dtype="float64")]),
     "sorts": ("torch.sort(a, 1)[0], torch.sort(a, 1)[1], torch.sort(a, 0, descending=True)[1], torch.sort(b, 1)[1], torch.sort(b, 1, descending=True)[1], "
               "torch.topk(a, 3, 1)[0], torch.topk(a, 3, 0, largest=False)[1], torch.sort(torch.where(a > 1, math.nan, a), 1)[1], torch.sort(a.half(), 1)[0], torch.sort(a.double(), 1)[1], torch.sort((b - 4).int(), 1, descending=True)[0], torch.sort(a > 0, 1)[1], "
               "torch.sort(torch.where(a > 1, math.nan, a), 1, descending=True)[1], torch.sort(torch.where(a > 0, -math.inf, a * 0), 1)[1]",
               [tensor(6, 77), ints(4, 100, high=9), tensor(1)]),
-    "sorts_long": ("torch.sort(a)[0], torch.sort(b)[1], torch.topk(a, 9)[0], torch.sort(c, 1, descending=True)[1], torch.sort(a.double())[1]",
-                   [tensor(9000), ints(5000, high=50), tensor(2, 4097)]),
+    "sorts_long": ("torch.sort(a)[0], torch.sort(b)[1], torch.topk(a, 9)[0], torch.sort(c, 1, descending=True)[1], torch.sort(a.double())[1], torch.sort(c.t(), 0)[0], "
+                   "torch.sort(b.int(), descending=True)[0], torch.sort((b - 25).to(torch.int8))[1], torch.sort(a.half())[0], torch.sort(-torch.relu(a))[0], "
+                   "torch.topk(torch.where(a > 2, math.nan, a), 70)[1], torch.sort(b - 25)[0]",
+                   [tensor(5000), ints(2500, high=50), tensor(2, 2049)]),
+    # A warp's: lines as long as it has room for, of bytes too, and zeros of both signs.
+    "sorts_short": ("torch.sort(a, 1)[0], torch.sort(a, 1)[1], torch.sort(a[:, :64], 1, descending=True)[0], torch.sort(1 / torch.sort(-torch.relu(a[:, :300]), 1)[0], 1)[0], "
+                    "torch.sort(b.to(torch.int8), 1)[1], torch.sort(b.to(torch.uint8) + 250, 1)[0], torch.sort(a[:, :900].bfloat16(), 1, descending=True)[1], torch.topk(a[:, :1].t(), 1)[0], "
+                    "torch.sort(a.double()[:, :200], 1)[0], torch.sort(b.int() * 70000000, 1)[0]",
+                    [tensor(3, 1024), ints(5, 40, high=30, low=-30), tensor(1)]),
     "windows": ("F.max_pool2d(a, 3, 2, 1), F.avg_pool2d(a, 3, 2, 1), F.avg_pool2d(a, (2, 3), count_include_pad=False), F.max_pool2d(a, 3, 1, 1, 2), "
                 "F.adaptive_avg_pool2d(a, 5), F.adaptive_max_pool2d(a, (3, 4)), F.unfold(a, 3, 1, 1, 2), F.max_pool2d(a.transpose(2, 3), 2), F.avg_pool2d(a.bfloat16(), 2)",
                 [tensor(2, 3, 11, 13), tensor(1), tensor(1)]),

@@ -7,9 +7,20 @@
 enum {
 	ARGS_RANK = 8,
 	ARGS_WALKED = 5,
-	ARGS_THREADS = 256,  /* of a block where points are strode over */
-	SORT_RUN = 2048,     /* elements that a block sorts in its own memory */
-	SCAN_ITEMS = 4,      /* that lie side by side, of a thread */
+	ARGS_THREADS = 256, /* of a block where points are strode over */
+	SCAN_ITEMS = 4,     /* that lie side by side, of a thread */
+	LOOKUP_STEPS = 4,   /* points of a thread whose loads are under way at once */
+	ADD_LINES = 4,      /* scatter_add: of a block, a warp each, */
+	ADD_STAGE = 128,    /* and so many elements of each at a time */
+	SORT_WARPS = 2,     /* of a block, a short line each */
+	SORT_SHORT = 1024,  /* elements of a line that a warp sorts */
+	SORT_RADIX = 256,   /* digits, and threads of a block that sorts a tile by them */
+	SORT_ITEMS = 8,     /* of a tile, a thread */
+	SORT_TILE = SORT_RADIX * SORT_ITEMS,
+	SORT_LOOKS = 8,      /* tiles before it that a tile looks at together */
+	SORT_CHUNK = 4,      /* tiles whose digits a block counts */
+	SORT_OWN = 1,        /* what a tile says: how many it has of a digit, times 4, */
+	SORT_UP_TO = 2,      /* or how many there are up to its end */
 	LOSS_THREADS = 1024, /* of the one block that adds up a loss */
 	ATTEND_THREADS = 128,
 	ATTEND_KEYS = 64, /* that a block looks at together */
@@ -39,6 +50,12 @@ struct lookup_args {
 	long long bits;
 	long long length, along[3]; /* scatter_add: of a line, and its steps (source, -, index) */
 	int kernel;
+	/* Where all offsets and points are below 2^31: division by a size is a product, and
+	 * a shift. */
+	int near, shift[ARGS_RANK];
+	unsigned magic[ARGS_RANK];
+	const void *base; /* scatter_add: what is added to; lies as the target does */
+	int across;       /* its lines lie side by side */
 };
 
 /* Lines along one dim: where each begins in the operand, and how it goes on. */
@@ -50,11 +67,14 @@ struct line_args {
 	long long size[ARGS_RANK], stride[ARGS_RANK];
 	const void *in;
 	void *out;
-	unsigned long long *keys[2]; /* sort of long lines: two rooms */
-	unsigned *places[2];
-	long long width; /* of sorted runs */
-	int room;        /* where the runs are */
 	int descending;
+	long long tiles; /* of a line: argmax, sorting long lines */
+	/* argmax: keys and places that tiles have found.  Sorting: keys, of up to 4 bytes
+	 * with their places behind them; how often each digit is in each line; what tiles
+	 * say, by pass; tiles begun, by pass. */
+	unsigned long long *keys[2];
+	unsigned *places[2], *counts, *said, *tickets;
+	int digit; /* the pass: 0 is the lowest */
 };
 
 /* Windows over the last two dims: [0] down, [1] across. */
@@ -63,6 +83,7 @@ struct window_args {
 	long long in_size[2], in_stride[2], out_size[2];
 	long long kernel[2], stride[2], padding[2], dilation[2]; /* kernel 0: adaptive */
 	int all;                                                 /* avg_pool2d: padding counts */
+	int near; /* offsets and points are below 2^31 */
 	const void *in;
 	void *out;
 };

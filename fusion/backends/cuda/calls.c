@@ -9,13 +9,14 @@
 
 /* See Makefile. */
 extern const char cuda_words_text[], cuda_args_text[], cuda_library_text[], cuda_index_text[],
-    cuda_line_text[], cuda_window_text[], cuda_create_text[], cuda_attention_text[];
+    cuda_line_text[], cuda_sort_text[], cuda_window_text[], cuda_create_text[],
+    cuda_attention_text[];
 
-static const char *const part_texts[PARTS] = { [PART_INDEX] = cuda_index_text,
-					       [PART_LINE] = cuda_line_text,
-					       [PART_WINDOW] = cuda_window_text,
-					       [PART_CREATE] = cuda_create_text,
-					       [PART_ATTENTION] = cuda_attention_text };
+static const char *const part_texts[PARTS] = {
+	[PART_INDEX] = cuda_index_text,   [PART_LINE] = cuda_line_text,
+	[PART_SORT] = cuda_sort_text,     [PART_WINDOW] = cuda_window_text,
+	[PART_CREATE] = cuda_create_text, [PART_ATTENTION] = cuda_attention_text
+};
 
 static bool no_memory(struct err *err)
 {
@@ -89,7 +90,7 @@ static void emit_texts(struct buf *out, const bool wanted[PARTS])
 	buf_puts(out, cuda_args_text);
 	buf_puts(out, cuda_library_text);
 	for (int i = 0; i < PARTS; i++)
-		if (wanted[i] && part_texts[i])
+		if ((wanted[i] || (i == PART_LINE && wanted[PART_SORT])) && part_texts[i])
 			buf_puts(out, part_texts[i]);
 }
 

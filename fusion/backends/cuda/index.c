@@ -2,12 +2,15 @@
  *
  * Where points of an index name one place the last one counts, as on the host: points
  * claim their places first.  Sums are made in the order of the indices, so that they
- * can be repeated: a line has one thread, or one warp.
+ * can be repeated: a line has one thread, or one warp, which holds the line's sums in its
+ * block's memory where there is room for them.
  */
+#include <stdlib.h>
+
 #include "fusion/backends/cuda/library.h"
 #include "fusion/backends/lookup.h"
 
-enum { WIDE_BYTES = 16, MANY_LINES = 2048, WARP = 32 };
+enum { WIDE_BYTES = 16, MANY_LINES = 2048, OWN_SHARED_BYTES = 16384 };
 
 struct indexing {
 	CUfunction copy, copy_wide, move, move_wide, claim, put, add;
@@ -15,9 +18,9 @@ struct indexing {
 	struct lookup_args args;
 	int64_t wide; /* elements of a wide access; 0: none of these sizes can be */
 	int64_t input_wide;
-	bool whole; /* x lies as the result does */
-	bool warps;
-	size_t winner_bytes;
+	bool whole;         /* x lies as the result does */
+	bool warps, covers; /* covers: the lines are all of the result */
+	size_t winner_bytes, held_bytes;
 };
 
 static const char *index_type(const struct graph *g, const struct node *n, int arg)
@@ -96,8 +99,10 @@ static void emit_add(struct buf *out, const struct graph *g, const struct node *
 
 	emit_copy(out, n, kernel);
 	cuda_emit_function(out, kernel, "add", "lookup_args", "add_lines<%s, %s>", element, index);
-	cuda_emit_function(out, kernel, "add_warps", "lookup_args", "add_warps<%s, %s>", element,
-			   index);
+	cuda_emit_function(out, kernel, "add_warps", "lookup_args", "add_warps<%s, %s, false>",
+			   element, index);
+	cuda_emit_function(out, kernel, "add_held", "lookup_args", "add_warps<%s, %s, true>",
+			   element, index);
 }
 
 static void emit_view(struct buf *out, const struct graph *g, const struct node *n, int kernel)
@@ -152,14 +157,43 @@ static struct lookup_args widened(const struct lookup_args *a, int64_t lanes)
 	return w;
 }
 
+/* Whether offsets and points fit into 31 bits; then what divides by the sizes. */
+static void measure(struct lookup_args *a, int indices)
+{
+	const struct walk_args *w = &a->walk;
+
+	a->near = w->points > 0 && w->points < INT32_MAX;
+	for (int k = 0; k < 2 + indices; k++) {
+		int64_t span = k < 2 ? 0 : a->size[k - 2] * llabs(a->stride[k - 2]);
+
+		for (int d = 0; d < w->rank; d++)
+			span += w->size[d] * llabs(w->stride[k][d]);
+		a->near = a->near && span < INT32_MAX / 4;
+	}
+	for (int d = 0; d < w->rank && a->near; d++) {
+		int bits = 0;
+
+		while (1LL << bits < w->size[d])
+			bits++;
+		/* Rounded up by less than 2^bits, times a point below 2^31: under one. */
+		a->shift[d] = 31 + bits;
+		a->magic[d] = (unsigned)(((1ULL << a->shift[d]) + (uint64_t)w->size[d] - 1) /
+					 (uint64_t)w->size[d]);
+	}
+}
+
 static void run_moves(const struct cuda_call *c, CUfunction narrow, CUfunction wide,
-		      const struct lookup_args *a, int64_t lanes)
+		      const struct lookup_args *a, int64_t lanes, int indices)
 {
 	bool aligned = ((uintptr_t)a->from | (uintptr_t)a->to) % WIDE_BYTES == 0;
 	struct lookup_args args = lanes && aligned ? widened(a, lanes) : *a;
+	int64_t points = args.walk.points;
 
-	cuda_start(c, lanes && aligned ? wide : narrow, cuda_blocks(c, args.walk.points),
-		   ARGS_THREADS, &args);
+	measure(&args, indices);
+	if (args.near)
+		points = (points + LOOKUP_STEPS - 1) / LOOKUP_STEPS;
+	cuda_start(c, lanes && aligned ? wide : narrow, cuda_blocks(c, points), ARGS_THREADS,
+		   &args);
 }
 
 /* to[...] = from[...], shapes alike. */
@@ -224,7 +258,8 @@ static void run_lookup(const struct cuda_call *c, void *state, void *const *buff
 	struct indexing *s = state;
 
 	point_at(&s->args, c->call->state, buffers);
-	run_moves(c, s->move, s->move_wide, &s->args, s->wide);
+	run_moves(c, s->move, s->move_wide, &s->args, s->wide,
+		  ((const struct lookup *)c->call->state)->n);
 }
 
 const struct cuda_library cuda_lookups = { .part = PART_INDEX,
@@ -259,7 +294,7 @@ static void copy_input(const struct cuda_call *c, struct indexing *s, void *cons
 		d->memory.copy(d, s->input.to, s->input.from,
 			       (size_t)out->numel * dtype_bytes(out->dtype));
 	else
-		run_moves(c, s->copy, s->copy_wide, &s->input, s->input_wide);
+		run_moves(c, s->copy, s->copy_wide, &s->input, s->input_wide, 0);
 }
 
 static long long bits_of(const struct arg *value, int64_t number, enum dtype dtype)
@@ -331,9 +366,32 @@ const struct cuda_library cuda_puts = { .part = PART_INDEX,
 					.drop = drop_put,
 					.looks_up = true };
 
+/* The function that adds: with a line's sums in its block's memory, if they fit. */
+static bool choose_add(const struct cuda_call *c, struct indexing *s, struct err *err)
+{
+	const struct lookup_args *a = &s->args;
+	int64_t room = c->device->shared_bytes - OWN_SHARED_BYTES;
+	int64_t held = a->size[0] * ADD_LINES * (int64_t)dtype_bytes(c->call->out.dtype);
+	const char *name = "add";
+
+	s->held_bytes = held <= room ? (size_t)held : 0;
+	s->warps = s->held_bytes || a->walk.points < MANY_LINES;
+	if (s->warps)
+		name = s->held_bytes ? "add_held" : "add_warps";
+	if (!cuda_function(c, name, &s->add, err))
+		return false;
+	return !s->held_bytes ||
+	       cuda_check(c->device,
+			  c->device->api.cuFuncSetAttribute(
+			      s->add, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)room),
+			  "cuFuncSetAttribute") ||
+	       cuda_device_fault(c->device, err);
+}
+
 static enum placing bind_add(const struct cuda_call *c, void **state, struct err *err)
 {
 	const struct lookup *l = c->call->state;
+	const struct operand *out = &c->call->out;
 	struct indexing *s = start(c, state, err);
 	int rank = l->walk.rank, dim = library_dim(c->call, 1, rank ? rank : 1);
 	struct walk_args *w;
@@ -348,21 +406,26 @@ static enum placing bind_add(const struct cuda_call *c, void **state, struct err
 		s->args.along[k] = rank ? w->stride[k][dim] : 0;
 	if (rank)
 		w->size[dim] = 1;
+	s->covers = s->whole && w->points * s->args.size[0] == out->numel;
 	cuda_walk_fold(w, 3);
-	s->warps = w->points < MANY_LINES;
-	return cuda_function(c, s->warps ? "add_warps" : "add", &s->add, err) ? ON_DEVICE : NOWHERE;
+	s->args.across = w->rank > 0 && w->stride[0][w->rank - 1] == 1 && s->args.along[0] > 1;
+	return choose_add(c, s, err) ? ON_DEVICE : NOWHERE;
 }
 
 static void run_add(const struct cuda_call *c, void *state, void *const *buffers)
 {
 	struct indexing *s = state;
-	int64_t lines = s->args.walk.points;
+	int64_t lines = s->args.walk.points, blocks = (lines + ADD_LINES - 1) / ADD_LINES;
+	bool direct = s->held_bytes && s->covers && s->args.length > 0;
 
-	copy_input(c, s, buffers);
+	if (!direct)
+		copy_input(c, s, buffers);
 	point_at(&s->args, c->call->state, buffers);
-	if (s->args.length > 0)
-		cuda_start(c, s->add, s->warps ? lines : cuda_blocks(c, lines),
-			   s->warps ? WARP : ARGS_THREADS, &s->args);
+	s->args.base = direct ? operand_start(&c->call->arg[0], buffers) : s->args.to;
+	if (s->args.length > 0 && s->warps)
+		cuda_start_shared(c, s->add, blocks, ADD_STAGE, (unsigned)s->held_bytes, &s->args);
+	else if (s->args.length > 0)
+		cuda_start(c, s->add, cuda_blocks(c, lines), ARGS_THREADS, &s->args);
 }
 
 const struct cuda_library cuda_adds = {
@@ -387,7 +450,7 @@ static void run_view(const struct cuda_call *c, void *state, void *const *buffer
 	copy_input(c, s, buffers);
 	s->args.from = operand_start(&c->call->arg[1], buffers);
 	s->args.to = operand_start(c->call->state, buffers);
-	run_moves(c, s->copy, s->copy_wide, &s->args, s->wide);
+	run_moves(c, s->copy, s->copy_wide, &s->args, s->wide, 0);
 }
 
 const struct cuda_library cuda_put_view = {

@@ -1,8 +1,8 @@
 /* fusion/backends/cuda/library.h -- ops with a function of their own, on the device.
  *
  * Such an op is a call of a library (cuBLAS, cuDNN), or kernels of our own: templates
- * in index.cu, line.cu, window.cu, create.cu and attention.cu, of which the graph's module has
- * those functions that the op's dtypes ask for, named l<kernel>_<function>.
+ * in index.cu, line.cu, sort.cu, window.cu, create.cu and attention.cu, of which the graph's
+ * module has those functions that the op's dtypes ask for, named l<kernel>_<function>.
  * Private to backends/cuda.
  */
 #ifndef FUSION_BACKENDS_CUDA_LIBRARY_H
@@ -15,11 +15,12 @@
 /* WANTS_KERNELS: bind() is to be called again with a module. */
 enum placing { ON_DEVICE, WANTS_KERNELS, ON_HOST, NOWHERE };
 
-/* Which text the functions need behind library.cu. */
+/* Which text the functions need behind library.cu; PART_SORT is behind PART_LINE. */
 enum cuda_part {
 	PART_NONE,
 	PART_INDEX,
 	PART_LINE,
+	PART_SORT,
 	PART_WINDOW,
 	PART_CREATE,
 	PART_ATTENTION,
@@ -104,6 +105,11 @@ void cuda_walk_dims(struct walk_args *w, int at, int k, const struct operand *x,
 		    int last);
 /* Drops dims of size 1 and puts those together that all operands may walk as one. */
 void cuda_walk_fold(struct walk_args *w, int operands);
+
+/* The dtype of a node's first operand. */
+enum dtype cuda_operand_dtype(const struct graph *g, const struct node *n);
+/* Lines along a dim of the operand; dim -1: all elements are one. */
+void cuda_fill_lines(struct line_args *a, const struct operand *x, int dim);
 
 void *cuda_state(size_t bytes, struct err *err); /* zeros; NULL with MEMORY */
 

@@ -1,21 +1,16 @@
-/* fusion/backends/cuda/line.c -- running sums, extremes and sorting on the device.
- *
- * Sorting is our own: the templates of CUB want the toolkit's headers where the
- * program runs, and NVRTC finds none.  A block sorts SORT_RUN elements in its own
- * memory; longer lines are merged from such runs, each element finding its place.
- */
+/* fusion/backends/cuda/line.c -- running sums and extremes on the device. */
 #include <stdio.h>
 
 #include "fusion/backends/cuda/library.h"
 
-enum { MANY_LINES = 8192, SHORT_LINE = 64, WARP = 32, MOST_THREADS = 1024 };
+enum { MANY_LINES = 8192, SHORT_LINE = 64, WARP = 32, MOST_THREADS = 1024, BLOCK_SHARE = 4096 };
 
 struct lines {
-	CUfunction by_block, by_thread;     /* scans, extremes */
-	CUfunction sort, runs, merge, take; /* sorts */
+	CUfunction by_block, by_thread;
 	struct line_args args;
-	bool few_side_by_side;            /* by_block */
-	int64_t keys_bytes, places_bytes; /* of one room; 0: lines are short */
+	bool few_side_by_side; /* by_block */
+	CUfunction join;       /* extremes, of lines with several shares */
+	size_t found_bytes;    /* of keys, and of places */
 };
 
 static void emit_pair(struct buf *out, int kernel, const char *body, enum dtype in, enum dtype to,
@@ -27,14 +22,14 @@ static void emit_pair(struct buf *out, int kernel, const char *body, enum dtype 
 			   cuda_element(in), cuda_element(to), join);
 }
 
-static enum dtype operand_dtype(const struct graph *g, const struct node *n)
+enum dtype cuda_operand_dtype(const struct graph *g, const struct node *n)
 {
 	return g->nodes[n->args[0].node]->dtype;
 }
 
 static void emit_scan(struct buf *out, const struct graph *g, const struct node *n, int kernel)
 {
-	enum dtype in = operand_dtype(g, n);
+	enum dtype in = cuda_operand_dtype(g, n);
 	const char *x = cuda_element(in), *y = cuda_element(n->dtype);
 	bool floats = dtype_category(n->dtype) == CATEGORY_FLOAT;
 	bool largest = n->op == OP_cummax_values || n->op == OP_cummax_indices;
@@ -59,34 +54,16 @@ static void emit_scan(struct buf *out, const struct graph *g, const struct node 
 
 static void emit_extreme(struct buf *out, const struct graph *g, const struct node *n, int kernel)
 {
-	enum dtype in = operand_dtype(g, n);
-	char join[64];
+	const char *x = cuda_element(cuda_operand_dtype(g, n)), *y = cuda_element(n->dtype);
+	const char *largest = n->op == OP_argmax ? "true" : "false";
 
-	snprintf(join, sizeof(join), "extreme<%s, %s, %s>", cuda_element(in),
-		 n->op == OP_argmax ? "true" : "false", cuda_element(n->dtype));
-	emit_pair(out, kernel, "reduce", in, n->dtype, join);
+	cuda_emit_function(out, kernel, "block", "line_args", "extreme<%s, %s, %s>", x, y, largest);
+	cuda_emit_function(out, kernel, "thread", "line_args", "extreme_lines<%s, %s, %s>", x, y,
+			   largest);
+	cuda_emit_function(out, kernel, "join", "line_args", "join_shares<%s, %s>", x, y);
 }
 
-static bool gives_indices(enum op op)
-{
-	return op == OP_argsort || op == OP_topk_indices;
-}
-
-static void emit_sort(struct buf *out, const struct graph *g, const struct node *n, int kernel)
-{
-	const char *x = cuda_element(operand_dtype(g, n)), *y = cuda_element(n->dtype);
-	const char *indices = gives_indices(n->op) ? "true" : "false";
-
-	cuda_emit_function(out, kernel, "sort", "line_args", "sort_short<%s, %s, %s>", x, y,
-			   indices);
-	cuda_emit_function(out, kernel, "runs", "line_args", "sort_runs<%s>", x);
-	cuda_emit_function(out, kernel, "merge", "line_args", "merge_runs");
-	cuda_emit_function(out, kernel, "take", "line_args", "take_sorted<%s, %s, %s>", x, y,
-			   indices);
-}
-
-/* Lines along a dim of the operand; dim -1: all elements are one. */
-static void fill_lines(struct line_args *a, const struct operand *x, int dim)
+void cuda_fill_lines(struct line_args *a, const struct operand *x, int dim)
 {
 	struct walk_args *w = &a->walk;
 
@@ -156,15 +133,13 @@ static void run_lines(const struct cuda_call *c, void *state, void *const *buffe
 {
 	struct lines *s = state;
 	struct line_args *a = &s->args;
-	bool scan = a->taken == a->length;
 
 	a->in = operand_start(&c->call->arg[0], buffers);
 	a->out = operand_start(&c->call->out, buffers);
 	if (c->call->arg[0].numel == 0)
 		return;
 	if (s->few_side_by_side)
-		cuda_start(c, s->by_block, a->walk.points,
-			   threads_for(scan ? a->length / SCAN_ITEMS : a->length / 2), a);
+		cuda_start(c, s->by_block, a->walk.points, threads_for(a->length / SCAN_ITEMS), a);
 	else
 		cuda_start(c, s->by_thread, cuda_blocks(c, a->walk.points), ARGS_THREADS, a);
 }
@@ -176,7 +151,7 @@ static enum placing bind_scan(const struct cuda_call *c, void **state, struct er
 
 	if (!s)
 		return NOWHERE;
-	fill_lines(&s->args, x, library_dim(c->call, 1, x->rank ? x->rank : 1));
+	cuda_fill_lines(&s->args, x, library_dim(c->call, 1, x->rank ? x->rank : 1));
 	return bind_lines(c, s, err);
 }
 
@@ -184,106 +159,87 @@ const struct cuda_library cuda_scans = {
 	.part = PART_LINE, .emit = emit_scan, .bind = bind_scan, .run = run_lines
 };
 
-static enum placing bind_extreme(const struct cuda_call *c, void **state, struct err *err)
+/* So many shares of a line that the device is full, and none is short. */
+static int64_t shares_of(const struct cuda_call *c, const struct line_args *a, bool by_block)
 {
-	const struct operand *x = &c->call->arg[0];
-	bool all = c->call->node->args[1].kind == ARG_NONE;
-	struct lines *s = start(state, err);
+	int64_t wanted = c->device->multiprocessors * (int64_t)(by_block ? 4 : 1024);
+	int64_t least = by_block ? BLOCK_SHARE : SHORT_LINE;
+	int64_t shares = (wanted + a->walk.points - 1) / a->walk.points, most = a->length / least;
 
-	if (!s)
-		return NOWHERE;
-	fill_lines(&s->args, x, all ? -1 : library_dim(c->call, 1, x->rank ? x->rank : 1));
-	s->args.taken = 1;
-	return bind_lines(c, s, err);
+	shares = shares < most ? shares : most;
+	/* Places in a share are of 32 bits. */
+	most = a->length / INT32_MAX + 1;
+	return shares > most ? shares : most;
 }
 
-const struct cuda_library cuda_extremes = {
-	.part = PART_LINE, .emit = emit_extreme, .bind = bind_extreme, .run = run_lines
-};
-
-static bool is_topk(enum op op)
-{
-	return op == OP_topk_values || op == OP_topk_indices;
-}
-
-static bool take_rooms(const struct cuda_call *c, struct lines *s, struct err *err)
+static bool take_found(const struct cuda_call *c, struct lines *s, struct err *err)
 {
 	struct line_args *a = &s->args;
-	int64_t elements = a->walk.points * a->length;
 
-	s->keys_bytes = elements * (int64_t)sizeof(*a->keys[0]);
-	s->places_bytes = elements * (int64_t)sizeof(*a->places[0]);
+	s->found_bytes = (size_t)(a->walk.points * a->tiles) * sizeof(*a->keys[0]);
 	for (int i = 0; i < 2; i++) {
-		a->keys[i] = (unsigned long long *)cuda_take(c->device, (size_t)s->keys_bytes);
-		a->places[i] = (unsigned *)cuda_take(c->device, (size_t)s->places_bytes);
-		if (!a->keys[i] || !a->places[i])
-			return err_set(
-			    err, ERR_MEMORY,
-			    "There is no memory left on the device to sort; use smaller inputs.");
+		a->keys[i] = (unsigned long long *)cuda_take(c->device, s->found_bytes);
+		if (!a->keys[i])
+			return err_set(err, ERR_MEMORY,
+				       "There is no memory left on the device for %s; use smaller "
+				       "inputs.",
+				       c->call->node->fx);
 	}
 	return true;
 }
 
-static enum placing bind_sort(const struct cuda_call *c, void **state, struct err *err)
+static enum placing bind_extreme(const struct cuda_call *c, void **state, struct err *err)
 {
-	const struct library_call *call = c->call;
-	const struct operand *x = &call->arg[0];
-	bool top = is_topk(call->node->op);
+	const struct operand *x = &c->call->arg[0];
+	bool all = c->call->node->args[1].kind == ARG_NONE;
 	struct lines *s = start(state, err);
 	struct line_args *a;
 
 	if (!s)
 		return NOWHERE;
 	a = &s->args;
-	fill_lines(a, x, library_dim(call, top ? 2 : 1, x->rank ? x->rank : 1));
-	a->descending = (int)call->number[top ? 3 : 2];
-	a->taken = top && x->rank ? call->number[1] : a->length;
-	if (a->length > UINT32_MAX)
-		return ON_HOST;
-	for (a->width = 2; a->width < a->length && a->width < SORT_RUN;)
-		a->width *= 2;
-	if (a->length > SORT_RUN && !take_rooms(c, s, err))
+	cuda_fill_lines(a, x, all ? -1 : library_dim(c->call, 1, x->rank ? x->rank : 1));
+	a->taken = 1;
+	s->few_side_by_side = (a->inner == 1 || a->walk.points < WARP) && a->length >= SHORT_LINE;
+	a->tiles = a->walk.points > 0 ? shares_of(c, a, s->few_side_by_side) : 1;
+	if (a->tiles > 1 && !take_found(c, s, err))
 		return NOWHERE;
-	return cuda_function(c, "sort", &s->sort, err) && cuda_function(c, "runs", &s->runs, err) &&
-		       cuda_function(c, "merge", &s->merge, err) &&
-		       cuda_function(c, "take", &s->take, err)
+	return cuda_function(c, s->few_side_by_side ? "block" : "thread", &s->by_block, err) &&
+		       cuda_function(c, "join", &s->join, err)
 		   ? ON_DEVICE
 		   : NOWHERE;
 }
 
-static void run_sort(const struct cuda_call *c, void *state, void *const *buffers)
+static void run_extreme(const struct cuda_call *c, void *state, void *const *buffers)
 {
 	struct lines *s = state;
-	struct line_args a = s->args;
-	int64_t lines = a.walk.points, elements = lines * a.length;
+	struct line_args *a = &s->args;
+	int64_t shares = a->walk.points * a->tiles;
 
-	a.in = operand_start(&c->call->arg[0], buffers);
-	a.out = operand_start(&c->call->out, buffers);
-	if (elements == 0 || a.taken == 0)
+	a->in = operand_start(&c->call->arg[0], buffers);
+	a->out = operand_start(&c->call->out, buffers);
+	if (c->call->arg[0].numel == 0)
 		return;
-	if (!s->keys_bytes) {
-		cuda_start(c, s->sort, lines, threads_for(a.width / 2), &a);
-		return;
-	}
-	cuda_start(c, s->runs, lines * ((a.length + SORT_RUN - 1) / SORT_RUN), MOST_THREADS, &a);
-	for (a.width = SORT_RUN; a.width < a.length; a.width *= 2, a.room = 1 - a.room)
-		cuda_start(c, s->merge, cuda_blocks(c, elements), ARGS_THREADS, &a);
-	cuda_start(c, s->take, cuda_blocks(c, lines * a.taken), ARGS_THREADS, &a);
+	if (s->few_side_by_side)
+		cuda_start(c, s->by_block, shares, threads_for(a->length / a->tiles / 16), a);
+	else
+		cuda_start(c, s->by_block, cuda_blocks(c, shares), ARGS_THREADS, a);
+	if (a->tiles > 1)
+		cuda_start(c, s->join, a->walk.points, threads_for(a->tiles), a);
 }
 
-static void drop_sort(struct device *d, void *state)
+static void drop_extreme(struct device *d, void *state)
 {
 	struct lines *s = state;
 
-	for (int i = 0; s && i < 2; i++) {
+	for (int i = 0; s && i < 2; i++)
 		if (s->args.keys[i])
-			cuda_release(d, (uint64_t)s->args.keys[i], (size_t)s->keys_bytes);
-		if (s->args.places[i])
-			cuda_release(d, (uint64_t)s->args.places[i], (size_t)s->places_bytes);
-	}
+			cuda_release(d, (uint64_t)s->args.keys[i], s->found_bytes);
 	free(s);
 }
 
-const struct cuda_library cuda_sorts = {
-	.part = PART_LINE, .emit = emit_sort, .bind = bind_sort, .run = run_sort, .drop = drop_sort
-};
+const struct cuda_library cuda_extremes = { .part = PART_LINE,
+					    .emit = emit_extreme,
+					    .bind = bind_extreme,
+					    .run = run_extreme,
+					    .drop = drop_extreme };

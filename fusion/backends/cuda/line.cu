@@ -1,5 +1,5 @@
-// fusion/backends/cuda/line.cu -- along one dim: running sums, extremes, order.
-// Order is torch's: NaN is above every number, sorting is stable.
+// fusion/backends/cuda/line.cu -- along one dim: running sums and extremes.
+// NaN is above every number, as torch has it.
 
 static __device__ __noinline__ i64 far_in_line(const line_args &a, i64 i)
 {
@@ -98,24 +98,6 @@ template <class X, bool LARGEST, bool INDICES, class Y> struct best {
 			return Y::put((typename Y::wide)s.key);
 	}
 };
-// The first of the largest (smallest), NaN before all.
-template <class X, bool LARGEST, class Y> struct extreme {
-	typedef item<X> S;
-	WORD S enter(typename X::mem x, i64 i) { return S{ X::get(x), i }; }
-	WORD S first() { return S{ 0, -1 }; }
-	WORD S join(S a, S b)
-	{
-		if (a.index < 0 || b.index < 0)
-			return a.index < 0 ? b : a;
-		if (is_nan<X>(a.key) != is_nan<X>(b.key))
-			return is_nan<X>(a.key) ? a : b;
-		if (!is_nan<X>(a.key) && a.key != b.key)
-			return (a.key > b.key) == LARGEST ? a : b;
-		return a.index < b.index ? a : b;
-	}
-	WORD typename Y::mem leave(S s) { return Y::put(s.index); }
-};
-
 WORD f64 from_lane(f64 x, int lane) { return __shfl_sync(0xffffffffu, x, lane); }
 WORD i64 from_lane(i64 x, int lane) { return __shfl_sync(0xffffffffu, x, lane); }
 template <class X> WORD item<X> from_lane(item<X> x, int lane)
@@ -200,211 +182,206 @@ template <class X, class Y, class J> WORD void scan_lines(const line_args &a)
 	}
 }
 
-// One result a line.
-template <class X, class Y, class J> WORD void reduce(const line_args &a)
-{
-	typedef typename J::S S;
-	__shared__ __align__(16) char room[32 * sizeof(S)];
-	S *const warps = (S *)room, best = J::first();
-	i64 to;
-	const typename X::mem *in = (const typename X::mem *)a.in + line_start(a, blockIdx.x, &to);
-	S x = best;
+// A number in the order of its elements, and the number of its bytes.
+template <int BYTES> struct key_bits {
+	typedef u32 K;
+};
+template <> struct key_bits<8> {
+	typedef u64 K;
+};
+template <class X> struct ordered {
+	static constexpr int bytes = sizeof(typename X::mem);
+	typedef typename key_bits<bytes>::K K;
+	static constexpr K top = (K)1 << (8 * bytes - 1), all = top | (top - 1);
+	static constexpr K sign = (typename X::mem)-1 < (typename X::mem)0 ? top : 0; // of ints
 
-#pragma unroll 2
-	for (i64 i = threadIdx.x; i < a.length; i += blockDim.x)
-		x = J::join(x, J::enter(in[in_line(a, i)], i));
-#pragma unroll 1
+	WORD K bits(typename X::mem x)
+	{
+		if constexpr (bytes == 8 && X::floats)
+			return (K)__double_as_longlong(x);
+		else if constexpr (bytes == 4 && X::floats)
+			return __float_as_uint(x);
+		else
+			return (K)x & all;
+	}
+	WORD typename X::mem from_bits(K bits)
+	{
+		if constexpr (bytes == 8 && X::floats)
+			return __longlong_as_double((i64)bits);
+		else if constexpr (bytes == 4 && X::floats)
+			return __uint_as_float(bits);
+		else
+			return (typename X::mem)bits;
+	}
+	WORD K key(typename X::mem memory, bool descending)
+	{
+		K k = bits(memory);
+
+		if constexpr (X::floats) {
+			const typename X::wide x = X::get(memory);
+
+			k = k & top ? k ^ all : k | top;
+			k = x == 0 ? top : x != x ? all : k;
+		} else {
+			k ^= sign;
+		}
+		return descending ? k ^ all : k;
+	}
+	// Whether other elements have this one's key.
+	WORD bool shared(typename X::mem memory)
+	{
+		const K k = bits(memory);
+
+		if constexpr (X::floats)
+			return k == top || X::get(memory) != X::get(memory);
+		return false;
+	}
+	WORD bool shares(K key, bool descending)
+	{
+		key = descending ? key ^ all : key;
+		return X::floats && (key == all || key == top);
+	}
+	// Of a key that no other elements have.
+	WORD typename X::mem element(K key, bool descending)
+	{
+		key = descending ? key ^ all : key;
+		if constexpr (X::floats)
+			return from_bits(key & top ? key ^ top : key ^ all);
+		return from_bits(key ^ sign);
+	}
+};
+
+// The first of the largest (smallest), NaN before all: the largest of the keys in that order.
+template <class X> struct found {
+	typename ordered<X>::K key;
+	i64 at;
+
+	WORD found first() { return found{ 0, HIGHEST_i64 }; }
+	WORD found join(const found &a, const found &b)
+	{
+		return b.key > a.key || (b.key == a.key && b.at < a.at) ? b : a;
+	}
+};
+template <class X, bool LARGEST> WORD typename ordered<X>::K extreme_key(typename X::mem x)
+{
+	const typename ordered<X>::K key = ordered<X>::key(x, false);
+
+	return LARGEST || (X::floats && key == ordered<X>::all) ? key : key ^ ordered<X>::all;
+}
+// Shares of a line: each begins where its neighbours lie side by side.
+WORD i64 share_begin(const line_args &a, i64 share)
+{
+	const i64 each = (quotient(a.length + a.tiles - 1, a.tiles) + 63) / 64 * 64;
+
+	return min(share * each, (i64)a.length);
+}
+// What all threads of a block have found, in its first thread.
+template <class X> WORD found<X> join_found(found<X> x)
+{
+	__shared__ __align__(16) char room[32 * sizeof(found<X>)];
+	found<X> *const warps = (found<X> *)room;
+
+#pragma unroll
 	for (int o = 16; o > 0; o /= 2)
-		x = J::join(x, from_lane(x, threadIdx.x % 32 ^ o));
+		x = found<X>::join(x, found<X>{ __shfl_xor_sync(0xffffffffu, x.key, o),
+						__shfl_xor_sync(0xffffffffu, x.at, o) });
 	if (threadIdx.x % 32 == 0)
 		warps[threadIdx.x / 32] = x;
 	__syncthreads();
-#pragma unroll 1
-	for (int w = 1; w < blockDim.x / 32 && threadIdx.x == 0; w++)
-		x = J::join(x, warps[w]);
-	if (threadIdx.x == 0)
-		((typename Y::mem *)a.out)[to] = J::leave(x);
+	for (u32 w = 1; w < blockDim.x / 32 && threadIdx.x == 0; w++)
+		x = found<X>::join(x, warps[w]);
+	return x;
 }
-template <class X, class Y, class J> WORD void reduce_lines(const line_args &a)
+template <class X, class Y> WORD void put_found(const line_args &a, i64 line, i64 share, found<X> x)
 {
-	EACH_POINT(line, a.walk.points) {
+	if (a.tiles > 1) {
+		a.keys[0][line * a.tiles + share] = x.key;
+		a.keys[1][line * a.tiles + share] = (u64)x.at;
+		return;
+	}
+	i64 to;
+
+	line_start(a, line, &to);
+	((typename Y::mem *)a.out)[to] = Y::put(x.at);
+}
+// A block has a share of a line.
+template <class X, class Y, bool LARGEST> WORD void extreme(const line_args &a)
+{
+	typedef typename X::mem M;
+	constexpr int lanes = 16 / sizeof(M);
+	const i64 line = quotient(blockIdx.x, a.tiles), share = blockIdx.x - line * a.tiles;
+	const i64 begin = share_begin(a, share);
+	const u32 n = (u32)(share_begin(a, share + 1) - begin);
+	i64 to;
+	const M *in = (const M *)a.in + line_start(a, line, &to);
+	const bool wide = a.rank == 1 && a.stride[0] == 1 && (u64)(in + begin) % 16 == 0;
+	const u32 packs = wide ? n / lanes : 0, rest = packs * lanes + threadIdx.x;
+	typename ordered<X>::K best = 0;
+	// Where no key is above 0 the first one is it.
+	u32 at = threadIdx.x < packs ? threadIdx.x * lanes : rest;
+
+#pragma unroll 4
+	for (u32 p = threadIdx.x; p < packs; p += blockDim.x) {
+		M x[lanes];
+
+		get(x, in + begin + (i64)p * lanes);
+#pragma unroll
+		for (int j = 0; j < lanes; j++) {
+			const typename ordered<X>::K key = extreme_key<X, LARGEST>(x[j]);
+
+			at = key > best ? p * lanes + j : at;
+			best = key > best ? key : best;
+		}
+	}
+#pragma unroll 4
+	for (u32 i = rest; i < n; i += blockDim.x) {
+		const typename ordered<X>::K key =
+		    extreme_key<X, LARGEST>(in[in_line(a, begin + i)]);
+
+		at = key > best ? i : at;
+		best = key > best ? key : best;
+	}
+	const found<X> x = join_found<X>(at < n ? found<X>{ best, begin + at } : found<X>::first());
+	if (threadIdx.x == 0)
+		put_found<X, Y>(a, line, share, x);
+}
+// Or a thread, where lines lie side by side or are short.
+template <class X, class Y, bool LARGEST> WORD void extreme_lines(const line_args &a)
+{
+	EACH_POINT(p, a.walk.points * a.tiles) {
+		const i64 share = quotient(p, a.walk.points), line = p - share * a.walk.points;
+		const i64 begin = share_begin(a, share), end = share_begin(a, share + 1);
 		i64 to;
 		const typename X::mem *in = (const typename X::mem *)a.in + line_start(a, line, &to);
-		typename J::S x = J::first();
+		found<X> x = found<X>::first();
 
-		for (i64 i = 0; i < a.length; i++)
-			x = J::join(x, J::enter(in[in_line(a, i)], i));
-		((typename Y::mem *)a.out)[to] = J::leave(x);
-	}
-}
+#pragma unroll 4
+		for (i64 i = begin; i < end; i++) {
+			const typename ordered<X>::K key =
+			    extreme_key<X, LARGEST>(in[in_line(a, i)]);
 
-// A number in the order of its elements: unsigned, NaN last, -0 as 0.
-template <class X> WORD unsigned long long sort_key(typename X::mem memory, bool descending)
-{
-	const typename X::wide x = X::get(memory);
-	unsigned long long key;
-
-	if constexpr (X::floats) {
-		const f64 value = x == 0 ? 0 : (f64)x;
-		const unsigned long long bits = (unsigned long long)__double_as_longlong(value);
-
-		key = value != value ? ~0ull : bits >> 63 ? ~bits : bits | 1ull << 63;
-	} else {
-		key = (unsigned long long)x ^ 1ull << 63;
-	}
-	return descending ? ~key : key;
-}
-// The same of elements of up to 32 bits: with its place behind it, it is one number.
-template <class X> WORD u32 short_key(typename X::mem memory, bool descending)
-{
-	const typename X::wide x = X::get(memory);
-	u32 key;
-
-	if constexpr (X::floats) {
-		const f32 value = x == 0 ? 0 : (f32)x;
-		const u32 bits = __float_as_uint(value);
-
-		key = value != value ? ~0u : bits >> 31 ? ~bits : bits | 1u << 31;
-	} else {
-		key = (u32)x ^ 1u << 31;
-	}
-	return descending ? ~key : key;
-}
-WORD bool goes_first(unsigned long long key, u32 place, unsigned long long other, u32 there)
-{
-	return key < other || (key == other && place < there);
-}
-// The `taken` first of a line that is in order.
-template <class X, class Y, bool INDICES>
-WORD void put_sorted(const line_args &a, i64 from, i64 to, i64 i, u32 place)
-{
-	if (i >= a.taken)
-		return;
-	if constexpr (INDICES)
-		((typename Y::mem *)a.out)[to + i * a.inner] = Y::put((i64)place);
-	else
-		((typename Y::mem *)a.out)[to + i * a.inner] =
-		    ((const typename X::mem *)a.in)[from + in_line(a, place)];
-}
-// Sorts elements [first, first + n) of a line in shared memory (bitonic; n is a power of
-// two); what is beyond the line goes last.
-template <class X>
-WORD void sort_run(const line_args &a, i64 from, i64 first, u32 n, unsigned long long *keys, u32 *places)
-{
-	const typename X::mem *in = (const typename X::mem *)a.in + from;
-	constexpr bool together = sizeof(typename X::mem) <= 4; // key and place are one number
-
-	for (u32 i = threadIdx.x; i < n; i += blockDim.x) {
-		const bool inside = first + i < a.length;
-
-		if constexpr (together) {
-			keys[i] = inside ? (unsigned long long)short_key<X>(in[in_line(a, first + i)], a.descending) << 32 |
-					       (u32)(first + i)
-					 : ~0ull;
-		} else {
-			keys[i] = inside ? sort_key<X>(in[in_line(a, first + i)], a.descending) : ~0ull;
-			places[i] = inside ? (u32)(first + i) : 0xffffffffu;
+			if (key > x.key || i == begin)
+				x = found<X>{ key, i };
 		}
-	}
-#pragma unroll 1
-	for (u32 size = 2; size <= n; size *= 2)
-#pragma unroll 1
-		for (u32 step = size / 2; step > 0; step /= 2) {
-			__syncthreads();
-			for (u32 t = threadIdx.x; t < n / 2; t += blockDim.x) {
-				const u32 i = 2 * t - (t & (step - 1)), j = i + step;
-				const unsigned long long mine = keys[i], other = keys[j];
-				const bool up = (i & size) == 0;
-
-				if (together ? (other < mine) != up
-					     : goes_first(other, places[j], mine, places[i]) != up)
-					continue;
-				keys[i] = other;
-				keys[j] = mine;
-				if constexpr (!together) {
-					const u32 place = places[i];
-
-					places[i] = places[j];
-					places[j] = place;
-				}
-			}
-		}
-	__syncthreads();
-	if constexpr (together) {
-		for (u32 i = threadIdx.x; i < n; i += blockDim.x) {
-			places[i] = (u32)keys[i];
-			keys[i] >>= 32;
-		}
-		__syncthreads();
+		put_found<X, Y>(a, line, share, x);
 	}
 }
-// Lines of up to SORT_RUN elements: a block each.
-template <class X, class Y, bool INDICES> WORD void sort_short(const line_args &a)
+// What the shares of a line have found: a block's.
+template <class X, class Y> WORD void join_shares(const line_args &a)
 {
-	__shared__ unsigned long long keys[SORT_RUN];
-	__shared__ u32 places[SORT_RUN];
-	i64 to;
-	const i64 from = line_start(a, blockIdx.x, &to);
+	found<X> x = found<X>::first();
 
-	sort_run<X>(a, from, 0, (u32)a.width, keys, places);
-	for (i64 i = threadIdx.x; i < a.length; i += blockDim.x)
-		put_sorted<X, Y, INDICES>(a, from, to, i, places[i]);
-}
-// Longer ones: runs first ...
-template <class X> WORD void sort_runs(const line_args &a)
-{
-	__shared__ unsigned long long keys[SORT_RUN];
-	__shared__ u32 places[SORT_RUN];
-	const u32 runs = (u32)((a.length + SORT_RUN - 1) / SORT_RUN), line = blockIdx.x / runs;
-	const i64 first = (i64)(blockIdx.x % runs) * SORT_RUN;
-	i64 to;
-	const i64 from = line_start(a, line, &to);
+	for (i64 s = threadIdx.x; s < a.tiles; s += blockDim.x) {
+		const i64 at = blockIdx.x * a.tiles + s;
 
-	sort_run<X>(a, from, first, SORT_RUN, keys, places);
-	for (i64 i = threadIdx.x; i < SORT_RUN && first + i < a.length; i += blockDim.x) {
-		a.keys[0][line * a.length + first + i] = keys[i];
-		a.places[0][line * a.length + first + i] = places[i];
+		x = found<X>::join(x, found<X>{ (typename ordered<X>::K)a.keys[0][at],
+						(i64)a.keys[1][at] });
 	}
-}
-// ... then each element finds its place in two runs that are neighbours ...
-WORD void merge_runs(const line_args &a)
-{
-	EACH_POINT(p, a.walk.points * a.length) {
-		const i64 line = quotient(p, a.length), i = p - line * a.length;
-		const i64 pair = i & -(2 * a.width), middle = pair + a.width;
-		const bool left = i < middle;
-		const unsigned long long *keys = a.keys[a.room] + line * a.length;
-		const u32 *places = a.places[a.room] + line * a.length;
-		i64 low = left ? middle : pair, high = left ? middle + a.width : middle;
-		const i64 other = low;
-
-		if (high > a.length)
-			high = a.length;
-		if (low > high)
-			low = high;
-		while (low < high) {
-			const i64 half = (low + high) / 2;
-
-			if (goes_first(keys[half], places[half], keys[i], places[i]))
-				low = half + 1;
-			else
-				high = half;
-		}
-		// Those before it in its own run, and in the other.
-		const i64 at = left ? i + (low - (other < low ? other : low)) : i - middle + low;
-
-		a.keys[1 - a.room][line * a.length + at] = keys[i];
-		a.places[1 - a.room][line * a.length + at] = places[i];
-	}
-}
-// ... and the first of each line are the result.
-template <class X, class Y, bool INDICES> WORD void take_sorted(const line_args &a)
-{
-	EACH_POINT(p, a.walk.points * a.taken) {
-		const i64 line = quotient(p, a.taken), i = p - line * a.taken;
+	x = join_found<X>(x);
+	if (threadIdx.x == 0) {
 		i64 to;
-		const i64 from = line_start(a, line, &to);
 
-		put_sorted<X, Y, INDICES>(a, from, to, i, a.places[a.room][line * a.length + i]);
+		line_start(a, blockIdx.x, &to);
+		((typename Y::mem *)a.out)[to] = Y::put(x.at);
 	}
 }

@@ -1,4 +1,6 @@
 /* fusion/backends/cuda/window.c -- pools and columns on the device. */
+#include <stdlib.h>
+
 #include "fusion/backends/cuda/library.h"
 
 struct windows {
@@ -6,6 +8,23 @@ struct windows {
 	struct window_args args;
 	int64_t points;
 };
+
+enum { MOST_TAPS = 16 };
+
+/* A window's size along an axis, if it is small: its loads are unrolled; 0: it is not. */
+static int known_window(const struct node *n, int axis)
+{
+	const struct arg *size = node_arg(n, "kernel_size");
+	int64_t of[2];
+
+	if (n->op != OP_max_pool2d || !size || size->kind != ARG_INTS || size->n == 0)
+		return 0;
+	for (int i = 0; i < 2; i++)
+		of[i] = size->ints[size->n == 1 ? 0 : i]->value; /* inference wants constants */
+	return of[0] > 0 && of[1] > 0 && of[0] <= MOST_TAPS && of[0] * of[1] <= MOST_TAPS
+		   ? (int)of[axis]
+		   : 0;
+}
 
 static void emit(struct buf *out, const struct graph *g, const struct node *n, int kernel)
 {
@@ -16,8 +35,9 @@ static void emit(struct buf *out, const struct graph *g, const struct node *n, i
 		cuda_emit_function(out, kernel, "windows", "window_args", "columns<%s>",
 				   cuda_element(n->dtype));
 	else
-		cuda_emit_function(out, kernel, "windows", "window_args", "pool<%s, %s>",
-				   cuda_element(n->dtype), largest ? "true" : "false");
+		cuda_emit_function(out, kernel, "windows", "window_args", "pool<%s, %s, %d, %d>",
+				   cuda_element(n->dtype), largest ? "true" : "false",
+				   known_window(n, 0), known_window(n, 1));
 }
 
 static void fill_planes(struct walk_args *w, const struct operand *x)
@@ -30,6 +50,19 @@ static void fill_planes(struct walk_args *w, const struct operand *x)
 	}
 	cuda_walk_dims(w, 0, 0, x, 0, w->rank);
 	cuda_walk_fold(w, 1);
+}
+
+static bool is_near(const struct window_args *w, int64_t points)
+{
+	int64_t span = 0, most = INT32_MAX / 4;
+
+	for (int i = 0; i < 2; i++) {
+		span += (w->in_size[i] + w->padding[i]) * llabs(w->in_stride[i]);
+		if (w->padding[i] + w->kernel[i] * w->dilation[i] + w->out_size[i] * w->stride[i] >
+		    most)
+			return false;
+	}
+	return points < most && span < most;
 }
 
 static enum placing bind(const struct cuda_call *c, void **state, struct err *err)
@@ -63,6 +96,7 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 	}
 	w->all = op == OP_avg_pool2d && call->number[5];
 	s->points = y->numel;
+	w->near = is_near(w, s->points);
 	return ON_DEVICE;
 }
 

@@ -129,6 +129,23 @@ template <class T> static inline T shuffle(T x, int from)
 	warp_barrier();
 	return got;
 }
+// What f says of each lane's x, as a mask.
+template <class T, class F> static inline unsigned lanes_where(T x, F f)
+{
+	const int n = number();
+	unsigned those = 0;
+
+	memcpy(exchanged[n], &x, sizeof(T));
+	warp_barrier();
+	for (int i = 0; i < 32; i++) {
+		T other;
+
+		memcpy(&other, exchanged[n / 32 * 32 + i], sizeof(T));
+		those |= unsigned(f(other)) << i;
+	}
+	warp_barrier();
+	return those;
+}
 } // namespace emulated
 
 extern "C" void emulated_launch(void (*body)(void **), void **params, const unsigned *grid,
@@ -160,11 +177,20 @@ template <class T> static inline T __shfl_xor_sync(unsigned, T x, int with)
 }
 static inline unsigned __match_any_sync(unsigned, unsigned long long x)
 {
-	unsigned same = 0;
+	return emulated::lanes_where(x, [=](unsigned long long other) { return other == x; });
+}
+static inline unsigned __ballot_sync(unsigned, bool x)
+{
+	return emulated::lanes_where(x, [](bool other) { return other; });
+}
+static inline bool __any_sync(unsigned lanes, bool x) { return __ballot_sync(lanes, x) != 0; }
+static inline int __popc(unsigned x) { return __builtin_popcount(x); }
+static inline unsigned atomicAdd(unsigned *at, unsigned value)
+{
+	const unsigned old = *at;
 
-	for (int i = 0; i < 32; i++)
-		same |= unsigned(emulated::shuffle(x, i) == x) << i;
-	return same;
+	*at = old + value;
+	return old;
 }
 // What attention.cu has of tensor cores and asynchronous copies.
 #define EMULATED
@@ -255,6 +281,11 @@ template <class T, class F> static inline T same_bits(F x)
 	memcpy(&y, &x, sizeof(y));
 	return y;
 }
+struct uint4 {
+	unsigned x, y, z, w;
+};
+static inline uint4 __ldcs(const uint4 *from) { return *from; }
+static inline void __stcs(uint4 *to, uint4 x) { *to = x; }
 static inline float __int_as_float(int x) { return same_bits<float>(x); }
 static inline float __uint_as_float(unsigned x) { return same_bits<float>(x); }
 static inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned by)
