@@ -64,7 +64,7 @@ static void put_fresh_load(struct text *t, const struct inst *inst, int id)
 	int lanes = t->c->lanes;
 
 	if (step == LANE_NEXT) {
-		buf_printf(t->out, "\tget(l%d, ", id);
+		buf_printf(t->out, "\tget%s(l%d, ", cuda_passes(k, inst) ? "_passing" : "", id);
 		text_address(t, &inst->at, k->n_dims, "x");
 		buf_puts(t->out, ");\n");
 		return;
@@ -115,7 +115,7 @@ static void put_store(struct text *t, const struct inst *inst, int id)
 	const struct kernel *k = t->c->kernel;
 
 	if (lane_step(k, inst) == LANE_NEXT) {
-		buf_puts(t->out, "\tput(");
+		buf_puts(t->out, cuda_passes(k, inst) ? "\tput_passing(" : "\tput(");
 		text_address(t, &inst->at, k->n_dims, "x");
 		buf_printf(t->out, ", o%d);\n", id);
 		return;
@@ -183,6 +183,21 @@ static void put_lane(struct text *t, const struct inst *inst, int id)
 	}
 }
 
+/* What later stages load: with the loads of the first one. */
+static void put_early_loads(struct text *t, const struct stage *stage)
+{
+	const struct cuda_kernel *c = t->c;
+
+	for (int i = 0; c->registers && i < c->n_kept; i++) {
+		const struct inst load = { .kind = INST_LOAD,
+					   .dtype = c->lowered->buffers[c->kept[i]->buffer].dtype,
+					   .at = *c->kept[i] };
+
+		if (!t->has_kept[i])
+			put_load(t, &load, stage->n_body + i);
+	}
+}
+
 /* The body for the lanes at point p, whose coordinates are declared. */
 static void put_body(struct text *t, const struct stage *stage)
 {
@@ -192,6 +207,7 @@ static void put_body(struct text *t, const struct stage *stage)
 		else if (stage->body[i].kind == INST_STORE)
 			buf_printf(t->out, "\t%s o%d[%d];\n", text_element(stage->body[i].dtype), i,
 				   t->c->lanes);
+	put_early_loads(t, stage);
 	buf_printf(t->out, "#pragma unroll\n\tfor (int j = 0; j < %d; j++) {\n", t->c->lanes);
 	for (int i = 0; i < stage->n_body; i++)
 		put_lane(t, &stage->body[i], i);

@@ -159,22 +159,36 @@ static bool loads_again(const struct cuda_kernel *c, int stage, const struct ins
 	return false;
 }
 
-/* What a stage loads and a later one loads again, of memory that is not written here. */
-static void choose_kept(struct cuda_kernel *c)
+/* What a stage loads and a later one loads again (`early` false), of memory that is not
+ * written here; or what a later stage loads: it comes while the first one waits.  `most`
+ * of them. */
+static void choose_kept(struct cuda_kernel *c, bool early, int64_t most)
 {
 	const struct kernel *k = c->kernel;
 
 	if (k->form != FORM_ROWS)
 		return;
-	for (int s = 0; s + 1 < k->n_stages; s++)
+	for (int s = early; s + !early < k->n_stages; s++)
 		for (int i = 0; i < k->stages[s].n_body; i++) {
 			const struct inst *inst = &k->stages[s].body[i];
 
-			if (inst->kind == INST_LOAD && !inst->join && c->n_kept < CUDA_MAX_KEPT &&
+			if (inst->kind == INST_LOAD && !inst->join && c->n_kept < most &&
 			    !c->stored[inst->at.buffer] && cuda_kept(c, inst) < 0 &&
-			    loads_again(c, s, inst))
+			    (early || loads_again(c, s, inst)))
 				c->kept[c->n_kept++] = &inst->at;
 		}
+}
+
+bool cuda_passes(const struct kernel *k, const struct inst *inst)
+{
+	int64_t bytes = (int64_t)dtype_bytes(inst->dtype);
+
+	for (int d = 0; d < k->n_dims; d++) {
+		if (!sym_is_const(k->extent[d]) || sym_is(inst->at.stride[d], 0))
+			return false;
+		bytes *= k->extent[d]->value;
+	}
+	return bytes >= CUDA_PASSING_BYTES;
 }
 
 static int64_t *hints(const struct symtab *t)
@@ -191,7 +205,9 @@ static int64_t *hints(const struct symtab *t)
 static void choose_threads(struct cuda_kernel *c, const struct cuda_extent *e)
 {
 	const struct kernel *k = c->kernel;
-	int64_t each = (int64_t)c->lanes * (e->points >= 1024 && e->rows > 1 ? 4 : 1);
+	bool halves = e->points >= CUDA_LONG_ROW && e->points <= 2 * CUDA_LONG_THREADS * c->lanes;
+	int64_t loads = halves ? 2 : e->points >= 1024 ? 4 : 1;
+	int64_t each = (int64_t)c->lanes * (e->rows > 1 ? loads : 1);
 
 	if (k->form == FORM_MAP) {
 		c->threads = CUDA_MAP_THREADS;
@@ -291,12 +307,16 @@ bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index,
 	if (known(k) && e.points <= 2 * (int64_t)c->threads * c->lanes)
 		c->splits = false; /* for set_grid() too; its text takes long to compile */
 	steps = (e.points + (int64_t)c->threads * c->lanes - 1) / ((int64_t)c->threads * c->lanes);
-	choose_kept(c);
+	choose_kept(c, false, CUDA_MAX_KEPT);
 	c->registers = (k->n_slots > 0 || c->n_kept > 0) && known(k) &&
 		       steps * c->lanes <= CUDA_SLOT_POINTS;
 	if (!c->registers || (k->n_slots + c->n_kept) * steps * c->lanes > 2 * CUDA_SLOT_POINTS)
 		c->n_kept = 0;
 	c->registers &= k->n_slots + c->n_kept > 0;
+	if (c->registers && c->lanes > 1 && steps > 0)
+		choose_kept(c, true,
+			    clamp(2 * CUDA_SLOT_POINTS / (steps * c->lanes) - k->n_slots, 0,
+				  CUDA_MAX_KEPT));
 	c->steps = 1;
 	if (k->form == FORM_MAP && c->lanes > 1 && k->stages[0].n_body > CUDA_TINY_BODY &&
 	    k->stages[0].n_body <= CUDA_SHORT_BODY && whole(k) &&

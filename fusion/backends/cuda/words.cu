@@ -298,6 +298,21 @@ template <class T, int N> WORD void put(T *to, const T (&from)[N])
 {
 	*(pack<T, N> *)to = *(const pack<T, N> *)from;
 }
+// The same for what is larger than half a cache: it is the first to make room there.
+template <class T, int N> WORD void get_passing(T (&to)[N], const T *from)
+{
+	if constexpr (sizeof(T) * N == 16)
+		*(uint4 *)to = __ldcs((const uint4 *)from);
+	else
+		get(to, from);
+}
+template <class T, int N> WORD void put_passing(T *to, const T (&from)[N])
+{
+	if constexpr (sizeof(T) * N == 16)
+		__stcs((uint4 *)to, *(const uint4 *)from);
+	else
+		put(to, from);
+}
 
 // Reductions: the threads of a row lie side by side; those of a column one
 // beside another at a distance of W.  All threads get the same value.
