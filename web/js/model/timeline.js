@@ -25,6 +25,7 @@
  * @property {string} [why]
  * @property {string} [form]
  * @property {number} [read_bytes]
+ * @property {number} [kernels] of the launch of a CUDA graph
  * @property {number} [written_bytes]
  * @property {string} [symbol] of what a library ran
  *

@@ -87,9 +87,11 @@ function costSentence(line, m, cuts, mode) {
   const whole = m.latency ? ` of every ${number(m.latency.median_us)} us call in ${mode}` : ` of a call in ${mode}`;
   add(line, h("b", {}, `${plural(cuts, "break")} ${cuts === 1 ? "costs" : "cost"} ${sum.text} us`), " ", ci(sum.interval), `${whole}.`);
   if (!all.without) return;
-  const saved = withInterval(all.without.measured_us, all.without.measured_ci_us);
+  const [low, high] = all.without.measured_ci_us;
   add(line, " Without ", cuts === 1 ? "it" : all.without.breaks_left ? `${all.without.lines.length} of them` : "them");
-  add(line, " a call is ", h("b", {}, `${saved.text} us`), " ", ci(saved.interval), " shorter, as timed.");
+  if (low <= 0 && high >= 0) return add(line, " a call is ", h("b", {}, "no shorter"), " that the timing could tell.");
+  const by = withInterval(Math.abs(all.without.measured_us), high < 0 ? [-high, -low] : [low, high]);
+  add(line, " a call is ", h("b", {}, `${by.text} us`), " ", ci(by.interval), high < 0 ? " longer" : " shorter", ", as timed.");
 }
 
 /** @param {import("../api/types.js").BreakCosts} all */
@@ -102,7 +104,9 @@ function costMethod(all) {
   const r = w.ratio === null ? null : ratio(w.ratio, w.ratio_ci);
   const said = r
     ? `What those breaks are said to cost is ${r.text} ${r.interval} of what is saved without them.`
-    : "The two differ by no more than the timing does from round to round.";
+    : w.measured_ci_us[1] < 0
+      ? "The changed function is slower as a whole, so that the two cannot be compared."
+      : "The two differ by no more than the timing does from round to round.";
   return `${from} ${same} ${said}`;
 }
 

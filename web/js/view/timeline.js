@@ -267,6 +267,7 @@ function fillKernels(place, totals, view, asked) {
   const head = headRow(["Kernel", "Line", ["Count", "r"], [`Sum, ${unit.name}`, "r"], ["Share", "r"]]);
   const title = h("header", { class: "bar" }, h("h3", {}, "Kernels"), h("span", { class: "sub small" }, plural(kernels.length, "name")));
   place.replaceChildren(title, scroller("Kernels in sight", h("table", { class: "kernels" }, head, body)));
+  if (!kernels.length) place.replaceChildren(title, h("p", { class: "sub" }, "None runs in this part of the timeline."));
   if (kernels.length > MOST_ROWS)
     add(place, h("p", { class: "small sub" }, `${plural(kernels.length - MOST_ROWS, "more name")} with less time.`));
 }
@@ -297,7 +298,8 @@ function fillSlice(place, slice, view, asked) {
     facts.push(["Launched", `${duration(Math.max(0, slice.start - launch.start) / 1000)} before`]);
   if (info.ops?.length) facts.push(["Ops", list(info.ops)]);
   if (info.lines?.length) facts.push(["Line", lineLinks(info.lines, asked)]);
-  if (info.graph !== undefined) facts.push(["Graph", `${info.graph}, ${info.frame ?? ""} ${info.compile ?? ""}`]);
+  if (info.graph !== undefined) facts.push(["Graph", [info.graph, [info.frame, info.compile].filter(Boolean).join(" ")].filter((t) => t !== "").join(", ")]);
+  if (info.kernels) facts.push(["Kernels in it", String(info.kernels)]);
   if (info.read_bytes) facts.push(["Reads, writes", `${bytes(info.read_bytes)}, ${bytes(info.written_bytes ?? 0)}`]);
   if (info.why) facts.push(["Own kernel because", info.why]);
   if (info.symbol) facts.push(["Symbol", info.symbol]);

@@ -182,6 +182,33 @@ function drawSlice(g, s, row, e) {
   g.fillText(fit(g, s.view.names[e.name]?.name ?? e.kind, room), from + 4, y + height / 2 + 0.5);
 }
 
+/** What a break is, behind its mark, where there is room up to the next.
+ * @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row */
+function drawBreakNames(g, s, row) {
+  const breaks = s.view.slices.filter((e) => e.lane === row.id && e.kind === "break").sort((a, b) => a.start - b.start);
+  g.fillStyle = token("--c-break");
+  g.font = `600 11px ${token("--font-ui")}`;
+  breaks.forEach((e, i) => {
+    const from = xOf(s, e.start + e.duration) + 5;
+    const room = (i + 1 < breaks.length ? xOf(s, breaks[i + 1].start) : s.width - RIGHT) - from - 6;
+    if (from > leftOf(s.width) && room > 14 && xOf(s, e.start + e.duration) - xOf(s, e.start) < 22)
+      g.fillText(fit(g, s.view.names[e.name]?.name ?? "break", room), from, row.y + row.height / 2 + 0.5);
+  });
+}
+
+/** Its name; on a narrow page in two lines, as "GPU 0, stream 7" is.
+ * @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row */
+function drawLabel(g, s, row) {
+  const small = isSmall(s.width);
+  const lines = small ? row.label.split(", ") : [row.label];
+  const left = small ? 8 : 12;
+  g.fillStyle = token("--ink2");
+  g.font = `${small ? 11 : 12}px ${token("--font-ui")}`;
+  lines.forEach((text, i) =>
+    g.fillText(fit(g, text, leftOf(s.width) - left - 4), left, row.y + row.height / 2 + 14 * (i - (lines.length - 1) / 2)),
+  );
+}
+
 /** @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row */
 function drawLane(g, s, row) {
   g.strokeStyle = token("--line");
@@ -194,8 +221,7 @@ function drawLane(g, s, row) {
     g.font = `600 11px ${token("--font-ui")}`;
     g.fillText(fit(g, row.process, s.width - 24), 12, row.y - PROCESS / 2 - 1);
   }
-  g.font = `12px ${token("--font-ui")}`;
-  g.fillText(fit(g, row.label, leftOf(s.width) - 16), 12, row.y + row.height / 2);
+  drawLabel(g, s, row);
   g.save();
   g.beginPath();
   g.rect(leftOf(s.width), row.y - 1, s.width - leftOf(s.width) - RIGHT, row.height + 2);
@@ -203,6 +229,7 @@ function drawLane(g, s, row) {
   for (const e of s.view.slices)
     if (e.lane === row.id && e.start <= s.t1 && e.start + e.duration >= s.t0 && e !== s.pointed) drawSlice(g, s, row, e);
   if (s.pointed?.lane === row.id) drawSlice(g, s, row, s.pointed);
+  drawBreakNames(g, s, row);
   g.restore();
 }
 
