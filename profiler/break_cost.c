@@ -156,17 +156,31 @@ static double bytes_of(const struct break_costs *c, const struct launch_at *l)
 	       json_number_value(json_object_get(row, "written_bytes"));
 }
 
-/* How far memory holds up the two kernels, 0 to 1. */
-static double memory_share(const struct break_costs *c, const struct launch_at *a,
-			   const struct launch_at *b)
+static double fourth_root(double x)
 {
-	double ns = (double)(a->ns + b->ns);
+	return x > 0 ? sqrt(sqrt(x)) : 0;
+}
 
-	return ns > 0 ? fmin((copy_curve_ns(c->curve, bytes_of(c, a)) +
-			      copy_curve_ns(c->curve, bytes_of(c, b))) /
-				 ns,
-			     1)
-		      : 1;
+/* What both take more than one kernel that moves so much less; all without what the
+ * smallest kernel takes.  Of kernels whose time is unknown: all of it. */
+static double saved_ns(const struct break_costs *c, const struct launch_at *a,
+		       const struct launch_at *b, double moved_ns)
+{
+	const struct launch_at *of[2] = { a, b };
+	double least_ns = copy_curve_ns(c->curve, 0), compute = 0, memory = 0, both = 0, one;
+
+	if (a->ns <= 0 || b->ns <= 0)
+		return moved_ns;
+	for (int i = 0; i < 2; i++) {
+		double t = fmax((double)of[i]->ns - least_ns, 0);
+		double m = fmin(fmax(copy_curve_ns(c->curve, bytes_of(c, of[i])) - least_ns, 0), t);
+
+		compute += fourth_root(pow(t, 4) - pow(m, 4));
+		memory += m;
+		both += t;
+	}
+	one = fourth_root(pow(compute, 4) + pow(fmax(memory - moved_ns, 0), 4));
+	return fmin(fmax(both - one, 0), moved_ns);
 }
 
 /* A function of a library has a launch of its own, whatever is compiled around it. */
@@ -184,8 +198,10 @@ static void give_kernel(const struct break_costs *c, struct break_sample *to, in
 {
 	double least_ns = copy_curve_ns(c->curve, 0);
 	double bytes_ns = fmax(copy_curve_ns(c->curve, c->moved_bytes[index]) - least_ns, 0);
-	double ns = least_ns + memory_share(c, before, behind) * bytes_ns;
+	double ns = least_ns + saved_ns(c, before, behind, bytes_ns);
 
+	if (c->reads && c->reads[index])
+		return;
 	/* one kernel of both takes as long as the longer at least */
 	if (before->ns > 0 && behind->ns > 0)
 		ns = fmin(ns, (double)(before->ns < behind->ns ? before->ns : behind->ns));

@@ -6,12 +6,13 @@
  * So does the host before the first kernel and behind the last, beyond what a call
  * of one piece needs there.  To it comes the kernel that one graph would not have
  * launched: what the smallest kernel takes, and for the tensors that one piece writes
- * and the next reads the time of a kernel that moves as many bytes (copy_curve.h), as
- * far as memory holds up the two kernels beside the break: their bytes' time on that
- * curve over their own, at most 1 (the roofline: Williams, Waterman and Patterson,
- * CACM 52:4, 2009).  A kernel that computes for longer moves its bytes meanwhile; and it
- * costs no more than the shorter of the two.  A library's function behind the break has
- * its launch in any case.
+ * and the next reads what one kernel of both would save: a kernel computes for c and
+ * moves its bytes for m (copy_curve.h) at once, which takes (c^4 + m^4)^(1/4), about
+ * the longer of the two (the roofline: Williams, Waterman and Patterson, CACM 52:4,
+ * 2009, whose corner is rounded so that a kernel near it is held up by both).  It costs no
+ * more than the shorter of the two.  A library's function behind the break has its launch
+ * in any case; and what reads a number out of a tensor would wait for its kernel, and
+ * write what is read behind it, in one graph too.
  *
  *	ON THE HOST  kernels run within the call: a break costs its gap and its kernel.
  *	ON A DEVICE  kernels run beside it: a call takes the longer of the host's time
@@ -65,7 +66,8 @@ struct break_costs {
 	bool device; /* kernels run beside the host */
 	const struct copy_curve *curve;
 	const double *moved_bytes; /* by break: of tensors, each time that it is met */
-	const int *guards;         /* by graph: of its version; borrowed, NULL: unknown */
+	const bool *reads; /* by break: it reads a number out of a tensor; NULL: none does */
+	const int *guards; /* by graph: of its version; borrowed, NULL: unknown */
 	int n_graphs;
 	VEC(struct break_group) groups;
 };
@@ -78,7 +80,7 @@ void break_costs_finish(struct break_costs *c);
  * without a break are left out.  `moved_bytes` by break, as fusion_observer.crossed
  * has them; both are borrowed.  `call_ns`, by set of lanes: of a call just
  * before that nobody watched, 0 where it is unknown; NULL: of all.  Whoever knows
- * c->guards sets them before.  False with MEMORY. */
+ * c->guards and c->reads sets them before.  False with MEMORY. */
 bool break_costs_read(struct break_costs *c, const struct copy_curve *curve,
 		      const double *moved_bytes, bool device, const double *call_ns,
 		      struct err *err);

@@ -120,6 +120,7 @@ struct priced {
 	struct bytes *bytes;
 	double *moved_bytes;
 	int *guards; /* by graph */
+	bool *reads;
 };
 
 static void priced_finish(struct priced *p)
@@ -128,6 +129,14 @@ static void priced_finish(struct priced *p)
 	free(p->bytes);
 	free(p->moved_bytes);
 	free(p->guards);
+	free(p->reads);
+}
+
+static bool reads_number(const struct lane *lane, int index)
+{
+	const char *kind = fusion_break(lane->session, index).kind;
+
+	return strcmp(kind, "scalar-read") == 0 || strcmp(kind, "data-dependent-branch") == 0;
 }
 
 static bool find_guards(const struct lane *lane, struct priced *p, struct err *err)
@@ -141,6 +150,7 @@ static bool find_guards(const struct lane *lane, struct priced *p, struct err *e
 		p->guards[i] = fusion_graph(lane->session, i).n_guards;
 	p->costs.guards = p->guards;
 	p->costs.n_graphs = n;
+	p->costs.reads = p->reads;
 	return true;
 }
 
@@ -153,9 +163,10 @@ static bool price(const struct break_run *run, struct lane *lane, double call_us
 	double unwatched_ns[GROUPS] = { 0 };
 
 	*p = (struct priced){ .bytes = calloc((size_t)n + 1, sizeof(*p->bytes)),
-			      .moved_bytes = calloc((size_t)n + 1, sizeof(*p->moved_bytes)) };
+			      .moved_bytes = calloc((size_t)n + 1, sizeof(*p->moved_bytes)),
+			      .reads = calloc((size_t)n + 1, sizeof(*p->reads)) };
 	break_costs_init(&p->costs, n);
-	if (!p->bytes || !p->moved_bytes)
+	if (!p->bytes || !p->moved_bytes || !p->reads)
 		return err_set(err, ERR_MEMORY, "out of memory for the run");
 	if (n == 0)
 		return true;
@@ -164,7 +175,8 @@ static bool price(const struct break_run *run, struct lane *lane, double call_us
 	for (int i = 0; i < n; i++) {
 		const struct bytes *b = &p->bytes[i];
 
-		p->moved_bytes[i] = b->met ? (double)b->moved / (double)b->met : 0;
+		p->reads[i] = reads_number(lane, i);
+		p->moved_bytes[i] = b->met && !p->reads[i] ? (double)b->moved / (double)b->met : 0;
 	}
 	if (!record(lane, &p->costs, unwatched_ns, err) || !find_guards(lane, p, err) ||
 	    !break_costs_read(&p->costs, run->curve, p->moved_bytes, device, unwatched_ns, err))

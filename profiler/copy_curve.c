@@ -25,7 +25,7 @@ enum {
 	HOST_LEAST = 7,
 	DEVICE_LEAST = 4
 };
-enum { LARGE = 1 << 19, SMALL_CALLS = 40, LARGE_CALLS = 5 };
+enum { LARGE = 1 << 14, DEVICE_LARGE = 1 << 19, SMALL_CALLS = 40, LARGE_CALLS = 5 };
 /* Of the times of a size: what others do on the machine makes no kernel quicker. */
 static const double undisturbed = 0.1;
 
@@ -52,12 +52,13 @@ static struct workload *make_workload(const struct workload *w, enum fusion_mode
 }
 
 /* Sizes whose time is that of starting a kernel: their calls take turns, as the kernels
- * of a program do, so that none finds its own code in the nearest cache. */
-static int count_small(const int64_t *elements, int n)
+ * of a program do, so that none finds its own code in the nearest cache.  Larger ones
+ * would not find their bytes there either, as what a program has just written is. */
+static int count_small(const int64_t *elements, int n, int64_t large)
 {
 	int small = 0;
 
-	while (small < n && elements[small] < LARGE)
+	while (small < n && elements[small] < large)
 		small++;
 	return small;
 }
@@ -106,7 +107,7 @@ static bool watch(struct lane *lane, const int64_t *elements, int n, bool device
 {
 	struct timeline_events seen = { 0 };
 	struct recorder *r = recorder_create(timeline_events_block, &seen, 1, err);
-	int small = count_small(elements, n);
+	int small = count_small(elements, n, device ? DEVICE_LARGE : LARGE);
 	bool ok = r != NULL;
 
 	if (r && device)

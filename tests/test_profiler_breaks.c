@@ -267,13 +267,51 @@ static void telling_is_taken_off_and_kernels_that_compute_hide_their_bytes(void 
 	close_writer(s.w, 10);
 	assert_true(break_costs_read(&c, &curve, moved, false, NULL, &err));
 	b = &c.groups.at[0].breaks[1];
-	/* 800 + 800 bytes take 1,600 of the 16,000 ns: a tenth of 300 counts */
-	assert_float_equal(b->kernel_ns, 100 + 30, 1e-6);
+	/* 700 ns of bytes beside 7,800 of computing: the bytes cost nothing */
+	assert_float_equal(b->kernel_ns, 100, 1);
 	/* the kernel's end is told twice, the piece, the break; and 3,400 behind it all
 	 * less the end of the last piece */
 	assert_float_equal(b->gap.statement_ns + b->gap.frame_ns, 500 - 4 * 10 + 3400 - 3 * 10,
 			   1e-6);
 	break_costs_finish(&c);
+}
+
+/* A kernel's time for its bytes, and the break's; the kernel that the break adds. */
+static double added_kernel(int64_t ns, bool reads)
+{
+	const double moved[1] = { 400 };
+	struct break_costs c;
+	struct set s;
+	struct err err = { 0 };
+	double kernel_ns;
+
+	break_costs_init(&c, 1);
+	s.w = open_writer(&c);
+	open_set(&s);
+	put(&s, TIMELINE_CALL, s.calls, s.call, 0, 20000, 0);
+	piece(&s, 50, 100 + ns);
+	launch(&s, 100, 100 + ns);
+	meet(&s, 0, 8200, 8300);
+	piece(&s, 8400, 8500 + ns);
+	launch(&s, 8500, 8500 + ns);
+	close_writer(s.w, 0);
+	c.reads = &reads;
+	assert_true(break_costs_read(&c, &curve, moved, false, NULL, &err));
+	kernel_ns = c.groups.at[0].breaks[0].kernel_ns;
+	break_costs_finish(&c);
+	return kernel_ns;
+}
+
+static void memory_counts_as_far_as_it_holds_kernels_up(void **state)
+{
+	(void)state;
+	/* 800 bytes take 800 ns: at the roof all of the 300 is saved, far below it nothing */
+	assert_float_equal(added_kernel(800, false), 100 + 300, 1e-6);
+	assert_float_equal(added_kernel(6000, false), 100, 2);
+	/* t = 1,000, m = 700: c = 934; both 2,000, one (1,867^4 + 1,100^4)^(1/4) = 1,921 */
+	assert_float_equal(added_kernel(1100, false), 100 + 79, 1);
+	/* a number that is read: the kernel behind it waits in one graph too */
+	assert_float_equal(added_kernel(800, true), 0, 0);
 }
 
 /* Launches of 10 ns, 1,000 ns apart by a break; kernels of `ns` follow as they can. */
@@ -324,9 +362,9 @@ static void on_a_device_the_longer_of_host_and_device_counts(void **state)
 	b = of_device(400, &all); /* without it the kernels are: 800 less their bytes' 400 */
 	assert_float_equal(b.kernel_ns, 400, 1e-6);
 	assert_float_equal(all, 1500 - 500, 1e-6);
-	b = of_device(20000, &all); /* the device always; 1,600 of 40,000 ns are memory's */
+	b = of_device(20000, &all); /* the device always, which computes */
 	assert_float_equal(all, b.kernel_ns, 1e-6);
-	assert_float_equal(b.kernel_ns, 100 + 300 * 0.04, 1e-6);
+	assert_float_equal(b.kernel_ns, 100, 0.1);
 }
 
 /* ---- real runs ---- */
@@ -421,6 +459,7 @@ int main(void)
 		cmocka_unit_test(guards_are_those_of_the_version_that_ran),
 		cmocka_unit_test(what_telling_costs_comes_from_a_call_that_nobody_watched),
 		cmocka_unit_test(telling_is_taken_off_and_kernels_that_compute_hide_their_bytes),
+		cmocka_unit_test(memory_counts_as_far_as_it_holds_kernels_up),
 		cmocka_unit_test(on_a_device_the_longer_of_host_and_device_counts),
 		cmocka_unit_test(a_run_says_what_each_break_costs_and_times_it_without),
 		cmocka_unit_test(
