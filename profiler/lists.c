@@ -65,6 +65,16 @@ json_t *lists_passes(const struct registry *registry, struct err *err)
 	return all;
 }
 
+static json_t *lacks_json(const struct backend *b, bool available)
+{
+	json_t *list = json_array();
+	const char *line;
+
+	for (int i = 0; available && b->lacks && (line = b->lacks(i)); i++)
+		json_array_append_new(list, json_string(line));
+	return list;
+}
+
 json_t *lists_backends(const struct registry *registry, struct err *err)
 {
 	json_t *list = json_array(), *environment = profiler_environment(NULL), *all;
@@ -83,9 +93,10 @@ json_t *lists_backends(const struct registry *registry, struct err *err)
 		chosen |= best;
 		json_array_insert_new(
 		    list, 0,
-		    json_pack("{s:s, s:s, s:b, s:o, s:b, s:o, s:o, s:o}", "name", b->name,
+		    json_pack("{s:s, s:s, s:b, s:o, s:o, s:b, s:o, s:o, s:o}", "name", b->name,
 			      "purpose", b->purpose, "available", available, "why_not",
-			      text_json(available ? NULL : why), "default", best, "vector_unit",
+			      text_json(available ? NULL : why), "lacks", lacks_json(b, available),
+			      "default", best, "vector_unit",
 			      plugin || b->on_device
 				  ? json_null()
 				  : json_incref(json_object_get(environment, "vector_unit")),

@@ -1,16 +1,16 @@
 /* profiler/recorder.c -- see recorder.h. */
 #include "profiler/recorder.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "profiler/measure.h"
 #include "profiler/recorder_told.h"
 
 enum { ENOUGH_NS = 20 * 1000 * 1000 };
 
-static double tell_cost(struct recorder *r);
+static void on_phase(void *self, enum fusion_phase phase, int64_t begin_ns, int64_t end_ns);
 
 struct recorder *recorder_create(timeline_block_fn *put, void *self, int lanes, struct err *err)
 {
@@ -26,7 +26,7 @@ struct recorder *recorder_create(timeline_block_fn *put, void *self, int lanes, 
 	r->told = calloc((size_t)r->limit, sizeof(*r->told));
 	r->writer = timeline_writer_create(put, self, err);
 	if (r->told && r->writer) {
-		r->tell_ns = tell_cost(r);
+		r->tell_ns = measure_telling_ns(on_phase, r, &r->n);
 		return r;
 	}
 	if (r->writer)
@@ -137,27 +137,6 @@ static void on_phase(void *self, enum fusion_phase phase, int64_t begin_ns, int6
 	if (phase == PHASE_LAUNCH) /* told behind its kernel */
 		told.correlation = r->correlation;
 	tell(r, told);
-}
-
-/* Two readings of the clock and one event, which is forgotten. */
-static double tell_cost(struct recorder *r)
-{
-	enum { BATCHES = 20, N = 100 };
-	void (*volatile report)(void *, enum fusion_phase, int64_t, int64_t) = on_phase;
-	double best = INFINITY;
-
-	for (int b = 0; b < BATCHES; b++) {
-		int64_t begin = clock_ns();
-
-		for (int i = 0; i < N; i++) {
-			int64_t from = clock_ns();
-
-			report(r, PHASE_DISPATCH, from, clock_ns());
-		}
-		best = fmin(best, (double)(clock_ns() - begin) / N);
-		r->n = 0;
-	}
-	return best;
 }
 
 static void on_piece(void *self, int graph, int64_t begin_ns, int64_t end_ns)

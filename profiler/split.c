@@ -48,27 +48,6 @@ static void on_phase(void *self, enum fusion_phase phase, int64_t begin_ns, int6
 		w->open[w->n_open++] = piece;
 }
 
-/* What one report costs: two readings of the clock and the callback. */
-static double report_cost(struct watcher *w)
-{
-	enum { BATCHES = 20, N = 100 };
-	void (*volatile report)(void *, enum fusion_phase, int64_t, int64_t) = on_phase;
-	double best = INFINITY;
-
-	for (int b = 0; b < BATCHES; b++) {
-		int64_t begin = clock_ns();
-
-		for (int i = 0; i < N; i++) {
-			int64_t from = clock_ns();
-
-			w->n_open = 0;
-			report(w, PHASE_KERNEL, from, clock_ns());
-		}
-		best = fmin(best, (double)(clock_ns() - begin) / N);
-	}
-	return best;
-}
-
 static void keep_call(struct watcher *w, struct split *out, double duration_ns)
 {
 	double cost = w->clock_ns;
@@ -141,7 +120,8 @@ bool split_measure(struct lane *lane, struct split *out, struct err *err)
 		err_set(err, ERR_MEMORY, "out of memory for the run");
 		goto out;
 	}
-	w->report_ns = report_cost(w);
+	w->report_ns = measure_telling_ns(on_phase, w, &w->n_open);
+	w->n_open = 0;
 	w->clock_ns = measure_clock_cost_ns();
 	fusion_observe(lane->session, &observer);
 	ok = watch_calls(lane, w, calls, &n, err);

@@ -165,8 +165,8 @@ int cmd_ops(int argc, char **argv, const struct registry *registry)
 
 static void print_backend_list(const json_t *list)
 {
-	size_t i;
-	json_t *b;
+	size_t i, k;
+	json_t *b, *line;
 
 	json_array_foreach((json_t *)list, i, b)
 	{
@@ -176,6 +176,8 @@ static void print_backend_list(const json_t *list)
 			       json_is_true(json_object_get(b, "default")) ? ", the default" : "");
 		else
 			printf("           does not work here: %s\n", text_of(b, "why_not"));
+		json_array_foreach(json_object_get(b, "lacks"), k, line)
+		    printf("           %s\n", json_string_value(line));
 		if (*text_of(b, "vector_unit"))
 			printf("           vector unit %s\n", text_of(b, "vector_unit"));
 		if (*text_of(b, "compiler"))

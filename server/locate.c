@@ -22,7 +22,11 @@ static void hear(struct worker *w, struct err *said)
 	long n = -2;
 
 	while (n != 0 && n != -1 && !bad && said->code == ERR_NONE) {
-		if (poll(&fd, 1, LOCATE_SECONDS * 1000) <= 0 && errno != EINTR)
+		int ready = poll(&fd, 1, LOCATE_SECONDS * 1000);
+
+		if (ready < 0 && errno == EINTR)
+			continue;
+		if (ready <= 0)
 			break;
 		n = message_fill(&reader, w->fd);
 		while (n > 0 && message_next(&reader, &type, &text, &len, &bad))

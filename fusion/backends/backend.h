@@ -66,6 +66,10 @@ struct backend {
 	/* Whether it works on this machine; if not, `why` gets one line. */
 	bool (*available)(const struct backend_env *env, char *why, size_t why_bytes);
 
+	/* Of one that works: the i-th part that is not installed here and what is done
+	 * without it, one line; NULL: there are no more.  The member NULL: it has no parts. */
+	const char *(*lacks)(int i);
+
 	/* Of backends whose kernels run elsewhere (NULL of others): what executables of
 	 * an engine share, and the memory that buffers are to be in.  open(): NULL with
 	 * what is missing. */

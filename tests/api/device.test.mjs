@@ -2,7 +2,9 @@
 // that stand in (tests/cuda, tests/cupti).  What kernels compute means nothing there.
 import test, { after, before } from 'node:test';
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { binary, postRun, startServer, waitFor, workload } from './harness.mjs';
 import { decodeTimeline, DEVICE_KINDS } from '../../web/js/model/timeline.js';
@@ -33,6 +35,22 @@ before(async () => {
     run = await waitFor(server, (await postRun(server, program)).body.id);
 });
 after(() => server?.stop());
+
+test('parts of the backend that are missing have a line each', { skip: without }, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'breakeven-parts-'));
+    // What is no library hides one that is installed.
+    for (const name of ['libcublasLt.so.13', 'libcublasLt.so.12', 'libcublasLt.so', 'libcudnn.so.9']) writeFileSync(join(folder, name), '');
+    const env = { ...process.env, LD_LIBRARY_PATH: [folder, join(built, 'cuda'), join(built, 'cuda/nvrtc')].join(':'), CUDA_HOME: '/nowhere' };
+    const listed = (...args) => execFileSync(binary, ['backends', ...args], { env, encoding: 'utf8' });
+    try {
+        const cuda = JSON.parse(listed('--json')).backends.find((b) => b.name === 'cuda');
+        assert.equal(cuda.available, true);
+        assert.deepEqual(cuda.lacks.map((l) => l.split(':')[0]), ['no cuBLASLt', 'no cuDNN']);
+        assert.match(listed(), /\n {11}no cuDNN: libcudnn\.so\.9 is not on the library path; .*\n/);
+    } finally {
+        rmSync(folder, { recursive: true });
+    }
+});
 
 test('kernels come from CUPTI, each laid to its launch', { skip: without }, async () => {
     assert.equal(run.error, null);

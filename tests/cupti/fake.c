@@ -5,8 +5,8 @@
  * FAKE_KERNELS are, in steps of FAKE_STEP a flush (all at the end), with an NVTX range
  * around each thousand and as many allocations as FAKE_MEMORY.  FAKE_DROPPED more are
  * told as dropped, FAKE_TIMELESS have no times, the FAKE_UNSEENth kernel is missing,
- * FAKE_HOLDER names who else records.  Kernels that a CUDA graph launched have one
- * correlation, and their place as the node.
+ * FAKE_HOLDER names who else records, FAKE_DEVICES take turns by pairs.  Kernels that a CUDA graph
+ * launched have one correlation, and their place as the node.
  */
 #include <cupti.h>
 #include <dlfcn.h>
@@ -21,6 +21,7 @@ enum { MAX_PUSHES = 4096 };
 static CUpti_BuffersCallbackRequestFunc wanted;
 static CUpti_BuffersCallbackCompleteFunc complete;
 static CUpti_TimestampCallbackFunc clock_of;
+static uint32_t device; /* of what is made next */
 static uint32_t at, dropped, timeless, unseen, correlation, markers, memories;
 static uint8_t *buffer;
 static size_t bytes, used;
@@ -191,6 +192,7 @@ static void kernel(const char *name, uint64_t start, uint32_t stream, uint32_t n
 	k->end = timeless ? 0 : start + 60;
 	timeless -= timeless > 0;
 	k->streamId = stream;
+	k->deviceId = device;
 	k->name = name;
 	k->gridX = 8;
 	k->blockX = 128;
@@ -222,6 +224,7 @@ static void memory(uint64_t time, bool gets)
 				      : CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE;
 	m->memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
 	m->bytes = 1000;
+	m->deviceId = device;
 	m->timestamp = time;
 }
 
@@ -230,6 +233,7 @@ static void made_up(uint32_t until)
 	for (; at < until; at++) {
 		uint64_t start = 1000000 + 100 * (uint64_t)at;
 
+		device = number("FAKE_DEVICES") ? at / 2 % number("FAKE_DEVICES") : 0;
 		if (at % 1000 == 0)
 			marker("thousand", ++markers, start, CUPTI_ACTIVITY_FLAG_MARKER_START);
 		if (memories < number("FAKE_MEMORY"))

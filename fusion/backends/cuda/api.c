@@ -30,6 +30,33 @@ void *cuda_open_library(const char *name)
 	return handle;
 }
 
+const char *cuda_lacks(int i)
+{
+	static const struct {
+		const char *library, *line;
+	} parts[] = {
+		{ "libcublas.so",
+		  "no cuBLAS: libcublas.so is not on the library path; products of matrices "
+		  "fail" },
+		{ "libcublasLt.so",
+		  "no cuBLASLt: libcublasLt.so is not on the library path; what follows a product "
+		  "is a kernel of its own" },
+		{ "libcudnn.so.9",
+		  "no cuDNN: libcudnn.so.9 is not on the library path; convolutions run in a "
+		  "plain kernel, which is slower" },
+	};
+
+	for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++) {
+		void *library = cuda_open_library(parts[k].library);
+
+		if (library)
+			dlclose(library);
+		else if (i-- == 0)
+			return parts[k].line;
+	}
+	return NULL;
+}
+
 static bool find(void *handle, const char *name, void *function, struct err *err)
 {
 	void *found = dlsym(handle, name);

@@ -29,6 +29,9 @@ void *cuda_open_library(const char *name);
 /* False with UNSUPPORTED: which library or function is missing.  `device` false:
  * NVRTC alone, which compiles without a GPU. */
 bool cuda_api_load(struct cuda_api *api, bool device, struct err *err);
+/* backend.lacks: libraries that are loaded when something wants them. */
+const char *cuda_lacks(int i);
+
 void cuda_api_unload(struct cuda_api *api); /* zeroed is fine */
 
 #endif

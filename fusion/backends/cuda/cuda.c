@@ -338,6 +338,7 @@ const struct backend backend_cuda = {
 	.purpose = "CUDA C through NVRTC on an NVIDIA GPU, a kernel for each group of ops",
 	.on_device = true,
 	.available = available,
+	.lacks = cuda_lacks,
 	.open = cuda_device_open,
 	.close = cuda_device_close,
 	.memory = memory,

@@ -134,6 +134,7 @@
  * @property {string} purpose
  * @property {boolean} available
  * @property {string | null} why_not
+ * @property {string[]} lacks a line for each part of it that is not installed
  * @property {boolean} default
  * @property {string | null} vector_unit
  * @property {string | null} compiler

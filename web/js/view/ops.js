@@ -118,7 +118,7 @@ function backendSection(backends) {
   const rows = backends.map((b) => {
     const state = b.available ? (b.default ? "works here, the default" : "works here") : `does not work here: ${b.why_not}`;
     const facts = [b.vector_unit && `vector unit ${b.vector_unit}`, b.compiler, b.plugin && `of ${b.plugin}`].filter(Boolean).join(", ");
-    return h("tr", {}, h("th", { scope: "row" }, h("code", {}, b.name)), h("td", { class: "wrap" }, state), h("td", { class: "wrap" }, b.purpose), h("td", { class: "wrap" }, facts || "nothing more is known"));
+    return h("tr", {}, h("th", { scope: "row" }, h("code", {}, b.name)), h("td", { class: "wrap" }, [state, ...(b.lacks ?? [])].map((line) => h("div", {}, line))), h("td", { class: "wrap" }, b.purpose), h("td", { class: "wrap" }, facts || "nothing more is known"));
   });
   const head = headRow(["Backend", "Here", "What it is", "With"]);
   const tableEl = h("table", { id: "backends" }, h("caption", { class: "vh" }, "Backends"), head, h("tbody", {}, rows));
