@@ -38,7 +38,7 @@ struct attention {
 
 /* ---- who reads what */
 
-static bool turns(const struct graph *g, const struct node *n)
+static bool turns(const struct node *n)
 {
 	const struct arg *a = n->args;
 
@@ -47,7 +47,6 @@ static bool turns(const struct graph *g, const struct node *n)
 	if (n->op == OP_transpose)
 		return ((a[1].sym->value + 4) % 4 == 1 && (a[2].sym->value + 4) % 4 == 2) ||
 		       ((a[1].sym->value + 4) % 4 == 2 && (a[2].sym->value + 4) % 4 == 1);
-	(void)g;
 	return n->op == OP_permute && a[1].n == 4 && sym_is(a[1].ints[0], 0) &&
 	       sym_is(a[1].ints[1], 2) && sym_is(a[1].ints[2], 1) &&
 	       (sym_is(a[1].ints[3], 3) || sym_is(a[1].ints[3], -1));
@@ -65,7 +64,7 @@ static void count_uses(const struct graph *g, struct calls *c)
 				c->uses[n->args[a].node]++;
 	}
 	for (int i = 0; i < g->n_nodes; i++)
-		if (c->uses[i] && turns(g, g->nodes[i]))
+		if (c->uses[i] && turns(g->nodes[i]))
 			c->turned[g->nodes[i]->args[0].node] = c->uses[g->nodes[i]->args[0].node] ==
 							       1;
 }
