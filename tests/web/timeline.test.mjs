@@ -1,7 +1,7 @@
 // tests/web/timeline.test.mjs -- windows of timelines: decoding, totals, search.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { byKind, decodeTimeline, keepInside, partner, sliceAt, tickStep, totalsOf } from "../../web/js/model/timeline.js";
+import { byKind, decodeTimeline, keepInside, onDevice, partner, sliceAt, tickStep, totalsOf } from "../../web/js/model/timeline.js";
 
 const slice = (start, duration, kind = "kernel", more = {}) => ({
   start, duration, kind, bytes: 0, lane: 0, name: 1, shape: 0, correlation: 0, events: 1, ...more,
@@ -40,6 +40,12 @@ test("an answer's columns become slices, in order", () => {
   assert.deepEqual(view.totals, [{ name: 1, kind: "kernel", count: 3, sum: 60, most: 30 }]);
   assert.deepEqual(view.facts, {});
   assert.throws(() => decodeTimeline(new ArrayBuffer(16)), /no timeline/);
+});
+
+test("what ran on the device is counted by lanes, of which none is left out", () => {
+  const lane = (role, events) => ({ name: "", id: 0, role, events });
+  assert.equal(onDevice([lane("kernels", 230), lane("host", 502), lane("kernels", 10)]), 240);
+  assert.equal(onDevice([]), 0);
 });
 
 test("totals count what lies inside the window", () => {

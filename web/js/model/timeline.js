@@ -73,6 +73,9 @@ export const DEVICE_KINDS = ["kernel", "library", "eager", "copy", "set"];
 const AROUND_KINDS = ["call", "piece", "break", "range", "op"];
 const HOST_KINDS = ["guards", "dispatch", "alloc", "launch"];
 
+/** Kernels, copies and sets of a view's lanes; its totals are those with the largest sums alone. @param {LaneInfo[]} lanes */
+export const onDevice = (lanes) => lanes.reduce((n, lane) => n + (lane.role === "kernels" ? lane.events : 0), 0);
+
 /** What a kind is called, one and many. @type {Record<string, string>} */
 export const KIND_NAMES = {
   kernel: "Fused kernels",

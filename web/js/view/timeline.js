@@ -9,7 +9,7 @@ import { TimelineCanvas } from "./timeline_canvas.js";
 import { fileUrl, getTimeline } from "../api/client.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { bytes, count, duration, list, number, plural, shares, timeUnit } from "../model/format.js";
-import { byKind, DEVICE_KINDS, KIND_NAMES, partner, totalsOf } from "../model/timeline.js";
+import { byKind, DEVICE_KINDS, KIND_NAMES, onDevice, partner, totalsOf } from "../model/timeline.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
 /** @typedef {import("../model/timeline.js").View} View */
@@ -207,12 +207,11 @@ function ofProcess(p) {
 function ledger(whole) {
   const { facts } = whole;
   const text = (/** @type {string} */ t) => h("span", {}, t);
-  const kernels = whole.totals.filter((t) => DEVICE_KINDS.includes(t.kind)).reduce((n, t) => n + t.count, 0);
   return h(
     "p",
     { class: "ledger" },
     h("b", {}, "Ledger"),
-    text(`${plural(kernels, "kernel")} recorded`),
+    text(`${plural(onDevice(whole.lanes), "kernel")} recorded`),
     text(`${count(facts.dropped ?? 0)} dropped in the whole run`),
     text(`${count(facts.doubtful ?? 0)} doubtful`),
     text(`${count(facts.out_of_range ?? 0)} out of range`),
