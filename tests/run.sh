@@ -2,8 +2,9 @@
 # tests/run.sh BUILD -- every suite, one line each, and a count at the end.
 #
 # A suite's output is shown only when it fails.  What cannot run here is
-# skipped by name and counted.  Suites run side by side; those that start servers
-# and browsers come last, with nothing else beside them.
+# skipped by name and counted.  Suites run side by side, the long ones first.  Those
+# that start servers and browsers wait for half of their time: they run one behind
+# the other, as one more beside those that compute.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 B=${1:-build}
@@ -34,41 +35,42 @@ suite() {
 	fi
 }
 
-# beside NAME COMMAND...: a suite, with as many others as there are cores.
+# beside NAME COMMAND...: a suite, with as many others as there are cores, and the servers'.
 beside() {
-	while [ "$(jobs -rp | wc -l)" -ge "$cores" ]; do wait -n; done
+	while [ "$(jobs -rp | wc -l)" -gt "$cores" ]; do wait -n; done
 	suite "$@" &
 }
 
 export BREAKEVEN="$PWD/$B/breakeven"
 
-beside "format, analyzer, sizes" sh tests/check.sh
-for t in tests/test_*.c; do
-	name=$(basename "$t" .c)
-	beside "$name" "$B/tests/$name"
-done
+{
+	suite "e2e: a real browser" node --test --test-reporter=tap tests/e2e/*.test.mjs
+	suite "api: a real server" node --test --test-reporter=tap tests/api/*.test.mjs
+} &
+beside "oracle: recorded programs" python3 tests/oracle/replay.py "$B/breakeven"
+beside "ops: each against a float64 reference" python3 tests/ops/check.py "$B/breakeven"
+beside "cuda: NVRTC compiles the kernels" python3 tests/cuda/kernels.py "$B/breakeven" "$B/tests/cuda"
+beside "models in published style, and workloads" python3 tests/models/run.py "$B/breakeven"
+beside "oracle: native breaks less than dynamo" python3 tests/oracle/native.py "$B/breakeven"
+beside "cuda: what kernels give, run on the host" python3 tests/cuda/values.py "$B/breakeven" "$B/tests/cuda/emulator"
+beside "oracle: recordings, replayed" python3 tests/oracle/graphs.py "$B/breakeven"
+beside "oracle: recorded programs (asan, ubsan)" python3 tests/oracle/replay.py build-asan/breakeven --every 5
+beside "oracle: any passes left out" python3 tests/oracle/passes.py "$B/breakeven"
+beside "oracle: autocast, op by op" python3 tests/oracle/autocast_ops.py --check "$B/breakeven"
 for t in tests/test_*.c; do
 	name=$(basename "$t" .c)
 	beside "$name (asan, ubsan)" "build-asan/tests/$name"
 done
-beside "ops: each against a float64 reference" python3 tests/ops/check.py "$B/breakeven"
-beside "oracle: recorded programs" python3 tests/oracle/replay.py "$B/breakeven"
-beside "oracle: autocast, op by op" python3 tests/oracle/autocast_ops.py --check "$B/breakeven"
-beside "models in published style, and workloads" python3 tests/models/run.py "$B/breakeven"
-beside "oracle: recordings, replayed" python3 tests/oracle/graphs.py "$B/breakeven"
-beside "oracle: any passes left out" python3 tests/oracle/passes.py "$B/breakeven"
-beside "oracle: native breaks less than dynamo" python3 tests/oracle/native.py "$B/breakeven"
-beside "oracle: recorded programs (asan, ubsan)" python3 tests/oracle/replay.py build-asan/breakeven --every 5
-beside "cuda: NVRTC compiles the kernels" python3 tests/cuda/kernels.py "$B/breakeven" "$B/tests/cuda"
-beside "cuda: what kernels give, run on the host" python3 tests/cuda/values.py "$B/breakeven" "$B/tests/cuda/emulator"
 for f in build-asan/fuzz/fuzz_*; do
 	beside "$(basename "$f"), 10 s" sh tests/fuzz/run.sh "$f" 10
 done
+for t in tests/test_*.c; do
+	name=$(basename "$t" .c)
+	beside "$name" "$B/tests/$name"
+done
+beside "format, analyzer, sizes" sh tests/check.sh
 beside "web: types" sh -c 'cd web && npx --no-install tsc -p tsconfig.json'
 beside "web: units" node --test --test-reporter=tap tests/web/*.test.mjs
-wait
-beside "e2e: a real browser" node --test --test-reporter=tap tests/e2e/*.test.mjs
-beside "api: a real server" node --test --test-reporter=tap tests/api/*.test.mjs
 wait
 
 read -r passed failed skipped <<<"$(cat "$logs"/*.count | awk '{ p += $1; f += $2; s += $3 } END { print p, f, s }')"
