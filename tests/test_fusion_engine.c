@@ -255,6 +255,28 @@ static void an_eager_session_launches_once_an_op(void **state)
 	engine_close(&e);
 }
 
+/* A module's weights are made before the first call, so no call launched them. */
+static void what_the_module_ran_no_call_launched(void **state)
+{
+	static const enum fusion_mode modes[] = { FUSION_EAGER, FUSION_STATIC, FUSION_LAZY };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		struct engine e = engine_open("interp", modes[i],
+					      "import torch\n"
+					      "w = torch.sin(torch.ones(3))\n"
+					      "def model(x):\n"
+					      "    return x * w\n");
+		struct value x = FLOATS(&e, 1, 3), out = engine_call(&e, &x, 1);
+
+		engine_near(out, 0, sin(1) * engine_at(x, 0));
+		assert_int_equal(fusion_counts(e.session).launches, 1);
+		value_unref(out);
+		value_unref(x);
+		engine_close(&e);
+	}
+}
+
 static void a_compiled_chain_is_one_launch(void **state)
 {
 	struct engine e = engine_open("interp", FUSION_STATIC, CHAIN);
@@ -348,6 +370,7 @@ int main(void)
 		cmocka_unit_test(an_observer_is_told_of_eager_ops_and_their_lines),
 		cmocka_unit_test(an_observer_is_told_of_pieces_and_the_breaks_between_them),
 		cmocka_unit_test(an_eager_session_launches_once_an_op),
+		cmocka_unit_test(what_the_module_ran_no_call_launched),
 		cmocka_unit_test(a_compiled_chain_is_one_launch),
 		cmocka_unit_test(one_tensor_twice_and_two_tensors_are_different_calls),
 		cmocka_unit_test(eager_frees_intermediates_at_once),

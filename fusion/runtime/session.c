@@ -76,6 +76,7 @@ bool session_init(struct session *s, const struct session_options *options,
 	s->eager.autograd.recording = options->grad || autograd_asked(program->module, false);
 	s->eager.autograd.twice = autograd_asked(program->module, true);
 	if (vm_run_module(s->vm, err) && find_callee(s, entry, err) && start_lazy(s, err)) {
+		s->eager.launches = 0; /* what the module ran is no call's */
 		if (options->compiled)
 			frames_watch(s);
 		return true;
