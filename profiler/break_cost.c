@@ -31,6 +31,11 @@ void break_costs_finish(struct break_costs *c)
 	timeline_events_finish(&c->seen);
 }
 
+static const struct timeline_events *seen_by(const struct break_costs *c)
+{
+	return c->of ? c->of : &c->seen;
+}
+
 static bool out_of_memory(struct err *err)
 {
 	return err_set(err, ERR_MEMORY, "out of memory for the costs of breaks");
@@ -40,7 +45,7 @@ static bool out_of_memory(struct err *err)
 
 static int number_of_break(const struct break_costs *c, const struct timeline_event *e)
 {
-	const json_t *row = json_array_get(c->seen.tables.names, e->name);
+	const json_t *row = json_array_get(seen_by(c)->tables.names, e->name);
 	const json_t *index = json_object_get(row, "break");
 	json_int_t at = json_is_integer(index) ? json_integer_value(index) : -1;
 
@@ -150,7 +155,7 @@ static void give(struct break_sample *to, const struct gap *g, double share)
 
 static double bytes_of(const struct break_costs *c, const struct launch_at *l)
 {
-	const json_t *row = json_array_get(c->seen.tables.names, l->name);
+	const json_t *row = json_array_get(seen_by(c)->tables.names, l->name);
 
 	return json_number_value(json_object_get(row, "read_bytes")) +
 	       json_number_value(json_object_get(row, "written_bytes"));
@@ -186,7 +191,7 @@ static double saved_ns(const struct break_costs *c, const struct launch_at *a,
 /* A function of a library has a launch of its own, whatever is compiled around it. */
 static bool is_library(const struct break_costs *c, const struct launch_at *l)
 {
-	const json_t *row = json_array_get(c->seen.tables.names, l->name);
+	const json_t *row = json_array_get(seen_by(c)->tables.names, l->name);
 
 	return json_is_true(json_object_get(row, "library"));
 }
@@ -232,9 +237,10 @@ static void add_gap(struct reading *r, struct span s, const struct launch_at *be
 				continue;
 			}
 			give(&r->g->breaks[index], &g, 1.0 / n);
-			if (before && behind)
-				give_kernel(r->c, &r->g->breaks[index], index, before, behind,
-					    1.0 / n);
+			if (!before || !behind)
+				continue;
+			r->g->breaks[index].gap_launches += 1.0 / n;
+			give_kernel(r->c, &r->g->breaks[index], index, before, behind, 1.0 / n);
 		}
 	for (int i = 0; n == 0 && i < r->n_met; i++)
 		give(&r->g->breaks[r->met[i]], &g, 1.0 / r->n_met);
@@ -252,7 +258,7 @@ static int guards_behind(const struct reading *r, const struct timeline_event *b
 
 		if (p->start_ns < event_end(brk))
 			continue;
-		row = json_array_get(c->seen.tables.names, p->name);
+		row = json_array_get(seen_by(c)->tables.names, p->name);
 		graph = json_object_get(row, "graph");
 		at = json_is_integer(graph) ? json_integer_value(graph) : -1;
 		return at >= 0 && at < c->n_graphs && c->guards ? c->guards[at] : 0;
@@ -315,53 +321,20 @@ static void read_call(struct reading *r, const struct timeline_event *call)
 	}
 	r->g->call_ns += (double)(s.to_ns - s.from_ns) - told_in(r, &s) * r->tell_ns;
 	for (size_t i = 0; i < r->v->launches.len; i++)
-		if (within(&s, r->v->launches.at[i].in_ns))
-			r->g->device_ns += (double)r->v->launches.at[i].ns;
+		if (within(&s, r->v->launches.at[i].in_ns)) {
+			const struct launch_at *l = &r->v->launches.at[i];
+
+			r->g->device_ns += (double)l->ns;
+			r->g->launch_ns += (double)(l->in_ns - l->begin_ns);
+			r->g->launches++;
+		}
 	if (r->n_met > 0)
 		read_gaps(r, &s);
 	r->g->calls++;
 	r->v = whole;
 }
 
-/* ---- costs ---- */
-
-static double gap_ns(const struct gap_parts *p)
-{
-	return p->statement_ns + p->guards_ns + p->launch_ns + p->frame_ns;
-}
-
-static void cost_on_host(const struct break_costs *c, struct break_group *g)
-{
-	for (int i = 0; i < c->n_breaks; i++) {
-		struct break_sample *b = &g->breaks[i];
-
-		b->cost_ns = gap_ns(&b->gap) + b->kernel_ns;
-		g->cost_ns += b->cost_ns;
-	}
-}
-
-static void cost_on_device(const struct break_costs *c, struct break_group *g)
-{
-	double gaps = 0, kernels = 0, host, device, whole = 0;
-
-	for (int i = 0; i < c->n_breaks; i++) {
-		gaps += gap_ns(&g->breaks[i].gap);
-		kernels += g->breaks[i].kernel_ns;
-	}
-	host = g->call_ns - gaps;
-	device = g->device_ns - kernels;
-	g->cost_ns = fmax(g->call_ns, g->device_ns) - fmax(host, device);
-	for (int pass = 0; pass < 2; pass++)
-		for (int i = 0; i < c->n_breaks; i++) {
-			struct break_sample *b = &g->breaks[i];
-			double share = gap_ns(&b->gap) + (host < device ? b->kernel_ns : 0);
-
-			if (pass == 0)
-				whole += share;
-			else if (whole > 0)
-				b->cost_ns = g->cost_ns * share / whole;
-		}
-}
+/* ---- groups ---- */
 
 static void mean_of_calls(const struct break_costs *c, struct break_group *g)
 {
@@ -369,6 +342,8 @@ static void mean_of_calls(const struct break_costs *c, struct break_group *g)
 
 	g->call_ns /= n;
 	g->device_ns /= n;
+	g->launch_ns /= fmax(g->launches, 1);
+	g->launches /= n;
 	for (int i = 0; i < c->n_breaks; i++) {
 		struct break_sample *b = &g->breaks[i];
 
@@ -379,6 +354,7 @@ static void mean_of_calls(const struct break_costs *c, struct break_group *g)
 		b->guards = b->met > 0 ? b->guards / b->met : 0;
 		b->met /= n;
 		b->kernels /= n;
+		b->gap_launches /= n;
 		b->kernel_ns /= n;
 		b->eager /= n;
 		b->eager_ns /= n;
@@ -448,9 +424,9 @@ static bool read_view(struct break_costs *c, struct lanes_view *v, double tell_n
 	for (size_t i = 0; ok && i < v->calls.len; i++)
 		read_call(&r, v->calls.at[i]);
 	free(r.met);
-	if (ok && g.calls > 0 && v->breaks.len > 0) {
+	if (ok && g.calls > 0 && (v->breaks.len > 0 || c->n_breaks == 0)) {
 		mean_of_calls(c, &g);
-		(c->device ? cost_on_device : cost_on_host)(c, &g);
+		break_group_add_up(c, &g);
 		ok = VEC_PUSH(&c->groups, g);
 	} else {
 		free(g.breaks);
@@ -463,9 +439,9 @@ static int set_of_lane(const struct break_costs *c, uint32_t lane)
 {
 	int set = -1;
 
-	for (uint32_t i = 0; i <= lane && i < json_array_size(c->seen.tables.lanes); i++) {
+	for (uint32_t i = 0; i <= lane && i < json_array_size(seen_by(c)->tables.lanes); i++) {
 		const char *role = json_string_value(
-		    json_object_get(json_array_get(c->seen.tables.lanes, i), "role"));
+		    json_object_get(json_array_get(seen_by(c)->tables.lanes, i), "role"));
 
 		set += role && strcmp(role, "calls") == 0;
 	}
@@ -476,10 +452,10 @@ bool break_costs_read(struct break_costs *c, const struct copy_curve *curve,
 		      const double *moved_bytes, bool device, const double *call_ns,
 		      struct err *err)
 {
-	size_t n_lanes = json_array_size(c->seen.tables.lanes);
+	size_t n_lanes = json_array_size(seen_by(c)->tables.lanes);
 	int n_sets = n_lanes ? set_of_lane(c, (uint32_t)n_lanes - 1) + 1 : 0;
 	int *sets = calloc(n_lanes + 1, sizeof(*sets));
-	double tell_ns = json_number_value(json_object_get(c->seen.tables.facts, "tell_ns"));
+	double tell_ns = json_number_value(json_object_get(seen_by(c)->tables.facts, "tell_ns"));
 	bool ok = sets != NULL;
 
 	c->curve = curve;
@@ -487,44 +463,16 @@ bool break_costs_read(struct break_costs *c, const struct copy_curve *curve,
 	c->device = device;
 	for (size_t i = 0; ok && i < n_lanes; i++)
 		sets[i] = set_of_lane(c, (uint32_t)i);
-	for (int set = 0; ok && set < n_sets; set++) {
+	for (int set = c->first, k = 0; ok && set < n_sets; set += c->step ? c->step : 1, k++) {
 		struct lanes_view v = { 0 };
 
-		for (size_t i = 0; ok && i < c->seen.list.len; i++)
-			if (c->seen.list.at[i].lane < n_lanes &&
-			    sets[c->seen.list.at[i].lane] == set)
-				ok = lanes_view_add(&v, &c->seen.list.at[i]);
-		ok = ok && read_view(c, &v, tell_ns, call_ns ? call_ns[set] : 0);
+		for (size_t i = 0; ok && i < seen_by(c)->list.len; i++)
+			if (seen_by(c)->list.at[i].lane < n_lanes &&
+			    sets[seen_by(c)->list.at[i].lane] == set)
+				ok = lanes_view_add(&v, &seen_by(c)->list.at[i]);
+		ok = ok && read_view(c, &v, tell_ns, call_ns ? call_ns[k] : 0);
 		lanes_view_finish(&v);
 	}
 	free(sets);
 	return ok || out_of_memory(err);
-}
-
-void break_costs_scale(struct break_costs *c, double call_ns)
-{
-	for (size_t i = 0; i < c->groups.len; i++) {
-		struct break_group *g = &c->groups.at[i];
-		double watched = fmax(g->call_ns, g->device_ns);
-		double scale = watched > 0 && call_ns > 0 ? call_ns / watched : 1;
-
-		g->call_ns *= scale;
-		g->device_ns *= scale;
-		g->cost_ns *= scale;
-		for (int k = 0; k < c->n_breaks; k++)
-			g->breaks[k].cost_ns *= scale;
-	}
-}
-
-bool break_costs_interval(const struct break_costs *c, int index, struct interval *out)
-{
-	size_t n = c->groups.len;
-	double *x = calloc(n + 1, sizeof(*x));
-	bool ok = x && n > 0;
-
-	for (size_t i = 0; ok && i < n; i++)
-		x[i] = index < 0 ? c->groups.at[i].cost_ns : c->groups.at[i].breaks[index].cost_ns;
-	ok = ok && stats_median(x, (int)n, out);
-	free(x);
-	return ok;
 }

@@ -14,12 +14,19 @@
  * in any case; and what reads a number out of a tensor would wait for its kernel, and
  * write what is read behind it, in one graph too.
  *
+ * That is an estimate.  Where the function is known without some of its breaks, the
+ * kernels of both are timed, group by group side by side: what they differ by is those
+ * breaks' (break_costs_fuse), shared as the estimates are.  It may be less than nothing.
+ *
  *	ON THE HOST  kernels run within the call: a break costs its gap and its kernel.
  *	ON A DEVICE  kernels run beside it: a call takes the longer of the host's time
  *	             H and the device's D, and without breaks the longer of H - gaps
  *	             and D - kernels.  The difference is the breaks' together; each has
  *	             the share of its own gap (and its kernel, where the device is the
  *	             longer one then).
+ *
+ * A launch is dearer while CUPTI records, so gaps beside a device are those of a recording
+ * without it (break_costs_take_host), and only kernels are timed with it.
  *
  * What telling of the events has cost is taken off: at least `tell_ns` of the timeline's
  * facts for each.
@@ -43,25 +50,30 @@ struct gap_parts {
 /* A break over one group of calls: means of a call. */
 struct break_sample {
 	struct gap_parts gap;
-	double met;       /* how often */
-	double kernels;   /* extra ones, of pieces */
-	double kernel_ns; /* ... their time, with that of the bytes */
-	double eager;     /* kernels of single ops, which it has in its gap */
-	double eager_ns;  /* their time, which is no gap */
-	double guards;    /* of the versions that ran behind it, each time that it was met */
-	double cost_ns;   /* all in all */
+	double met;          /* how often */
+	double kernels;      /* extra ones, of pieces */
+	double kernel_ns;    /* ... their time, with that of the bytes */
+	double gap_launches; /* of kernels behind it, in its gap */
+	double eager;        /* kernels of single ops, which it has in its gap */
+	double eager_ns;     /* their time, which is no gap */
+	double guards;       /* of the versions that ran behind it, each time that it was met */
+	double cost_ns;      /* all in all */
 };
 
 struct break_group {
 	int calls;
 	double call_ns;              /* of the host, without the telling */
 	double device_ns;            /* of kernels, in a call */
+	double launches;             /* in a call */
+	double launch_ns;            /* of one, for the host */
 	double cost_ns;              /* of all breaks together */
 	struct break_sample *breaks; /* by number, `n_breaks` of the reader */
 };
 
 struct break_costs {
 	struct timeline_events seen;
+	const struct timeline_events *of; /* another's, borrowed; NULL: `seen` */
+	int first, step;                  /* sets of lanes to read; step 0: all */
 	int n_breaks;
 	bool device; /* kernels run beside the host */
 	const struct copy_curve *curve;
@@ -77,13 +89,24 @@ void break_costs_init(struct break_costs *c, int n_breaks);
 void break_costs_finish(struct break_costs *c);
 
 /* Once all blocks are in c->seen: a group for each set of lanes, in order.  Groups
- * without a break are left out.  `moved_bytes` by break, as fusion_observer.crossed
- * has them; both are borrowed.  `call_ns`, by set of lanes: of a call just
- * before that nobody watched, 0 where it is unknown; NULL: of all.  Whoever knows
- * c->guards and c->reads sets them before.  False with MEMORY. */
+ * without a break are left out, unless there is none (n_breaks 0).  `moved_bytes` by break, as
+ * fusion_observer.crossed has them; both are borrowed.  `call_ns`, by set of lanes read: of a call
+ * just before that nobody watched, 0 where it is unknown; NULL: of all.  Whoever knows c->guards
+ * and c->reads sets them before.  False with MEMORY. */
 bool break_costs_read(struct break_costs *c, const struct copy_curve *curve,
 		      const double *moved_bytes, bool device, const double *call_ns,
 		      struct err *err);
+
+/* From its breaks' parts: what each costs, and all. */
+void break_group_add_up(const struct break_costs *c, struct break_group *g);
+
+/* Gaps, and the call, from a recording of the same breaks that CUPTI had no part in. */
+void break_costs_take_host(struct break_costs *c, const struct break_costs *host);
+
+/* `without`: the same function without the breaks `gone` (by number), its groups recorded
+ * beside those of c.  Kernels that those breaks add, and on a device their launches, are
+ * what the two differ by then. */
+void break_costs_fuse(struct break_costs *c, const struct break_costs *without, const bool *gone);
 
 /* What a call takes while nobody watches: costs keep their share of the watched call,
  * which is slower (its events go through the caches too) or met another moment. */

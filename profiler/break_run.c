@@ -98,17 +98,37 @@ static bool time_unwatched(struct lane *lane, double *ns, struct err *err)
 	return true;
 }
 
-/* `call_ns` by group. */
-static bool record(struct lane *lane, struct break_costs *costs, double *call_ns, struct err *err)
+/* Lanes that are watched in turn, in one recording; `call_ns` by lane and group. */
+struct sides {
+	struct lane *lane[2];
+	int n;
+	struct timeline_events seen;
+	double call_ns[2][GROUPS];
+};
+
+static void sides_finish(struct sides *s)
 {
-	struct recorder *r = recorder_create(timeline_events_block, &costs->seen, 1, err);
+	timeline_events_finish(&s->seen);
+}
+
+/* `cupti`: kernels of a device too, where launches cost more. */
+static bool record(struct sides *s, bool cupti, struct err *err)
+{
+	struct recorder *r = recorder_create(timeline_events_block, &s->seen, 1, err);
 	bool ok = r != NULL;
 
-	if (r && fusion_device_name(lane->engine))
-		recorder_begin_device(r, false);
-	for (int i = 0; ok && i < GROUPS; i++)
-		ok = time_unwatched(lane, &call_ns[i], err) &&
+	if (r && fusion_device_name(s->lane[0]->engine)) {
+		if (cupti)
+			recorder_begin_device(r, false);
+		else
+			recorder_begin_host(r);
+	}
+	for (int i = 0; ok && i < GROUPS * s->n; i++) {
+		struct lane *lane = s->lane[i % s->n];
+
+		ok = time_unwatched(lane, &s->call_ns[i % s->n][i / s->n], err) &&
 		     recorder_lane_for(r, lane, NULL, GROUP_CALLS, GROUP_NS, err);
+	}
 	ok = ok && recorder_finish(r, err);
 	recorder_destroy(r);
 	return ok;
@@ -121,6 +141,7 @@ struct priced {
 	double *moved_bytes;
 	int *guards; /* by graph */
 	bool *reads;
+	bool *gone; /* by break: the function is known without it; NULL: none is */
 };
 
 static void priced_finish(struct priced *p)
@@ -130,6 +151,7 @@ static void priced_finish(struct priced *p)
 	free(p->moved_bytes);
 	free(p->guards);
 	free(p->reads);
+	free(p->gone);
 }
 
 static bool reads_number(const struct lane *lane, int index)
@@ -154,13 +176,24 @@ static bool find_guards(const struct lane *lane, struct priced *p, struct err *e
 	return true;
 }
 
-/* `call_us`: of a call that nobody watches. */
-static bool price(const struct break_run *run, struct lane *lane, double call_us, struct priced *p,
-		  struct err *err)
+/* Costs of side `at` as it was recorded. */
+static bool read_side(const struct break_run *run, const struct sides *s, int at, struct priced *p,
+		      struct err *err)
+{
+	static const struct copy_curve none;
+
+	p->costs.of = &s->seen;
+	p->costs.first = at;
+	p->costs.step = s->n;
+	return break_costs_read(&p->costs, run->curve ? run->curve : &none, p->moved_bytes,
+				fusion_device_name(s->lane[at]->engine) != NULL, s->call_ns[at],
+				err);
+}
+
+/* What is known of the breaks without a clock. */
+static bool priced_init(struct priced *p, struct lane *lane, struct err *err)
 {
 	int n = fusion_break_count(lane->session);
-	bool device = fusion_device_name(lane->engine) != NULL;
-	double unwatched_ns[GROUPS] = { 0 };
 
 	*p = (struct priced){ .bytes = calloc((size_t)n + 1, sizeof(*p->bytes)),
 			      .moved_bytes = calloc((size_t)n + 1, sizeof(*p->moved_bytes)),
@@ -168,9 +201,7 @@ static bool price(const struct break_run *run, struct lane *lane, double call_us
 	break_costs_init(&p->costs, n);
 	if (!p->bytes || !p->moved_bytes || !p->reads)
 		return err_set(err, ERR_MEMORY, "out of memory for the run");
-	if (n == 0)
-		return true;
-	if (!find_bytes(lane, p->bytes, err))
+	if (n > 0 && !find_bytes(lane, p->bytes, err))
 		return false;
 	for (int i = 0; i < n; i++) {
 		const struct bytes *b = &p->bytes[i];
@@ -178,11 +209,7 @@ static bool price(const struct break_run *run, struct lane *lane, double call_us
 		p->reads[i] = reads_number(lane, i);
 		p->moved_bytes[i] = b->met && !p->reads[i] ? (double)b->moved / (double)b->met : 0;
 	}
-	if (!record(lane, &p->costs, unwatched_ns, err) || !find_guards(lane, p, err) ||
-	    !break_costs_read(&p->costs, run->curve, p->moved_bytes, device, unwatched_ns, err))
-		return false;
-	break_costs_scale(&p->costs, call_us * 1000);
-	return true;
+	return find_guards(lane, p, err);
 }
 
 static json_t *us_interval(const struct interval *i)
@@ -230,20 +257,21 @@ static struct break_sample mean_of(const struct break_costs *c, int index)
 /* Parts that add up to the median: each has its share of the mean. */
 static json_t *cost_json(const struct priced *p, int index, const struct interval *cost)
 {
+	bool fused = p->gone && p->gone[index];
 	struct break_sample s = mean_of(&p->costs, index);
 	const struct bytes *bytes = &p->bytes[index];
 	const struct gap_parts *g = &s.gap;
 	double all = g->statement_ns + g->guards_ns + g->launch_ns + g->frame_ns + s.kernel_ns;
-	double scale = all > 0 ? cost->mid / all / 1000 : 0;
+	double scale = all != 0 ? cost->mid / all / 1000 : 0;
 
-	return json_pack("{s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I}",
-			 "ci_us", us_interval(cost), "idle_us", (all - s.kernel_ns) * scale,
-			 "statement_us", g->statement_ns * scale, "guards_us", g->guards_ns * scale,
-			 "launch_us", g->launch_ns * scale, "frame_us", g->frame_ns * scale,
-			 "kernel_us", s.kernel_ns * scale, "met", s.met, "launches",
-			 s.kernels + s.eager, "guards", s.guards, "eager_launches", s.eager,
-			 "moved_bytes", (json_int_t)p->moved_bytes[index], "kept_bytes",
-			 (json_int_t)bytes->kept);
+	return json_pack(
+	    "{s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:f, s:f, s:f, s:f, s:I, s:I}", "ci_us",
+	    us_interval(cost), "idle_us", (all - s.kernel_ns) * scale, "statement_us",
+	    g->statement_ns * scale, "guards_us", g->guards_ns * scale, "launch_us",
+	    g->launch_ns * scale, "frame_us", g->frame_ns * scale, "kernel_us", s.kernel_ns * scale,
+	    "kernel_from", fused ? "fused" : "estimate", "met", s.met, "launches",
+	    s.kernels + s.eager, "guards", s.guards, "eager_launches", s.eager, "moved_bytes",
+	    (json_int_t)p->moved_bytes[index], "kept_bytes", (json_int_t)bytes->kept);
 }
 
 static bool report_each(const struct priced *p, json_t *breaks)
@@ -337,10 +365,13 @@ static json_t *check_json(const struct cure *cure, const struct interval *said,
 	json_t *lines = json_array();
 	double said_us = said->mid / 1000;
 	bool told = saved->low > 0; /* else the difference may be none */
+	bool agrees = (told && said_us >= 0.8 * saved->mid && said_us <= 1.2 * saved->mid) ||
+		      (said->low / 1000 <= saved->mid && saved->mid <= said->high / 1000) ||
+		      (saved->low <= said_us && said_us <= saved->high);
 
 	for (int i = 0; i < cure->n; i++)
 		json_array_append_new(lines, json_integer(cure->lines[i]));
-	return json_pack("{s:s, s:o, s:i, s:f, s:o, s:f, s:[f, f], s:f, s:o, s:o}", "source",
+	return json_pack("{s:s, s:o, s:i, s:f, s:o, s:f, s:[f, f], s:f, s:o, s:o, s:b}", "source",
 			 cure->source.data, "lines", lines, "breaks_left", cure->left,
 			 "explained_us", said_us, "explained_ci_us", us_interval(said),
 			 "measured_us", saved->mid, "measured_ci_us", saved->low, saved->high,
@@ -348,87 +379,106 @@ static json_t *check_json(const struct cure *cure, const struct interval *said,
 			 told ? json_real(said_us / saved->mid) : json_null(), "ratio_ci",
 			 told ? json_pack("[f, f]", said->low / 1000 / saved->high,
 					  said->high / 1000 / saved->low)
-			      : json_null());
+			      : json_null(),
+			 "agrees", agrees);
 }
 
 /* A lane of the changed program; its point borrows the source. */
 static bool create_without(const struct break_run *run, const struct lane *lane,
-			   const struct cure *cure, struct point *changed, struct lane *without,
-			   struct err *err)
+			   const struct cure *cure, struct cured *out, struct err *err)
 {
-	*changed = (struct point){ .n = run->p->n, .source = cure->source.data };
-	changed->program = fusion_parse_in(run->w->registry, cure->source.data, cure->source.len,
-					   run->w->entry, err);
-	return changed->program &&
-	       lane_create(without, run->w, changed, lane->mode, lane->originals, NULL, err) &&
-	       make_calls(without, err);
+	out->point = (struct point){ .n = run->p->n, .source = cure->source.data };
+	out->point.program = fusion_parse_in(run->w->registry, cure->source.data, cure->source.len,
+					     run->w->entry, err);
+	return out->point.program &&
+	       lane_create(&out->lane, run->w, &out->point, lane->mode, lane->originals, NULL,
+			   err) &&
+	       make_calls(&out->lane, err);
+}
+
+static void cured_destroy(struct cured *c)
+{
+	lane_destroy(&c->lane);
+	fusion_program_destroy(c->point.program);
+	*c = (struct cured){ 0 };
+}
+
+/* Gaps beside a device, while CUPTI has no part in it. */
+static bool record_gaps(const struct break_run *run, struct lane *lane, struct break_costs *out,
+			struct err *err)
+{
+	struct sides s = { .lane = { lane }, .n = 1 };
+	struct priced p = { 0 };
+	bool ok = priced_init(&p, lane, err) && record(&s, false, err) &&
+		  read_side(run, &s, 0, &p, err);
+
+	if (ok) { /* its groups alone outlive the recording */
+		*out = (struct break_costs){ .n_breaks = p.costs.n_breaks,
+					     .groups = p.costs.groups };
+		memset(&p.costs.groups, 0, sizeof(p.costs.groups));
+	}
+	priced_finish(&p);
+	sides_finish(&s);
+	return ok;
+}
+
+static bool time_cured(const struct break_run *run, struct lane *lane, struct break_check *out,
+		       struct err *err)
+{
+	bool device = fusion_device_name(lane->engine) != NULL;
+
+	out->known = create_without(run, lane, &out->cure, &out->cured, err) &&
+		     time_both(lane, &out->cured.lane, &out->saved, out->median, err) &&
+		     (!device || record_gaps(run, &out->cured.lane, &out->host[0], err));
+	if (device || !out->known)
+		cured_destroy(&out->cured);
+	return out->known;
 }
 
 bool break_check_time(const struct break_run *run, struct lane *lane, struct break_check *out,
 		      struct err *err)
 {
-	struct point changed = { 0 };
-	struct lane without = { 0 };
-	bool ok;
-
 	*out = (struct break_check){ 0 };
-	if (!has_costs(lane) || !cure_find(&out->cure, lane, run->w, run->p))
+	if (!has_costs(lane))
 		return true;
-	ok = create_without(run, lane, &out->cure, &changed, &without, err) &&
-	     time_both(lane, &without, &out->saved, out->median, err);
-	out->known = ok;
-	lane_destroy(&without);
-	fusion_program_destroy(changed.program);
-	return ok;
+	if (cure_find(&out->cure, lane, run->w, run->p) && !time_cured(run, lane, out, err))
+		return false;
+	return !fusion_device_name(lane->engine) || record_gaps(run, lane, &out->host[1], err);
+}
+
+void break_check_drop_lane(struct break_check *c)
+{
+	cured_destroy(&c->cured);
 }
 
 void break_check_finish(struct break_check *c)
 {
+	break_check_drop_lane(c);
 	cure_finish(&c->cure);
+	break_costs_finish(&c->host[0]);
+	break_costs_finish(&c->host[1]);
 	*c = (struct break_check){ 0 };
 }
 
-/* What is left without some of them, by the same means; costs of nothing otherwise. */
-static bool price_left(const struct break_run *run, const struct lane *lane,
-		       const struct break_check *check, struct priced *left, struct err *err)
-{
-	struct point changed = { 0 };
-	struct lane without = { 0 };
-	bool ok;
-
-	if (check->cure.left == 0)
-		return true;
-	ok = create_without(run, lane, &check->cure, &changed, &without, err) &&
-	     price(run, &without, check->median[0].mid, left, err);
-	lane_destroy(&without);
-	fusion_program_destroy(changed.program);
-	return ok;
-}
-
 /* Beside what was timed, what those breaks are said to cost; null where it is not known. */
-static json_t *compare(const struct break_run *run, const struct lane *lane,
-		       const struct break_check *check, struct priced *with, struct err *err)
+static json_t *compare(const struct break_check *check, struct priced *with, struct priced *left,
+		       struct err *err)
 {
-	struct priced left = { 0 };
 	struct interval said;
-	json_t *json = NULL;
 
 	if (!check->known)
 		return json_null();
-	if (price_left(run, lane, check, &left, err)) {
-		/* the machine may have had another pace then */
-		break_costs_scale(&with->costs, check->median[1].mid * 1000);
-		if (explain(&with->costs, &left.costs, &said))
-			json = check_json(&check->cure, &said, &check->saved, &check->median[0]);
-		else
-			err_set(err, ERR_MEMORY, "out of memory for the run");
-	}
-	priced_finish(&left);
-	return json;
+	/* the machine may have had another pace then */
+	break_costs_scale(&with->costs, check->median[1].mid * 1000);
+	break_costs_scale(&left->costs, check->median[0].mid * 1000);
+	if (explain(&with->costs, &left->costs, &said))
+		return check_json(&check->cure, &said, &check->saved, &check->median[0]);
+	err_set(err, ERR_MEMORY, "out of memory for the run");
+	return NULL;
 }
 
-static bool report(const struct break_run *run, struct lane *lane, const struct break_check *check,
-		   struct priced *p, json_t *m, struct err *err)
+static bool report(const struct break_check *check, struct priced *p, struct priced *left,
+		   json_t *m, struct err *err)
 {
 	const struct break_costs *c = &p->costs;
 	struct interval all;
@@ -441,7 +491,7 @@ static bool report(const struct break_run *run, struct lane *lane, const struct 
 		return err_set(err, ERR_MEMORY, "out of memory for the run");
 	for (size_t i = 0; i < c->groups.len; i++)
 		calls += c->groups.at[i].calls;
-	without = compare(run, lane, check, p, err);
+	without = compare(check, p, left, err);
 	if (!without)
 		return false;
 	json_object_set_new(m, "break_cost",
@@ -451,17 +501,60 @@ static bool report(const struct break_run *run, struct lane *lane, const struct 
 	return true;
 }
 
-bool break_run_report(const struct break_run *run, struct lane *lane,
-		      const struct break_check *check, json_t *m, struct err *err)
+/* Breaks on the lines that the changed function has without them. */
+static bool find_gone(struct priced *p, const struct cure *cure, const json_t *breaks)
+{
+	p->gone = calloc((size_t)p->costs.n_breaks + 1, sizeof(*p->gone));
+	for (int i = 0; p->gone && i < p->costs.n_breaks; i++) {
+		const json_t *item = json_array_get(breaks, (size_t)i);
+
+		for (int k = 0; k < cure->n; k++)
+			p->gone[i] |= profiler_break_place(item).line == cure->lines[k];
+	}
+	return p->gone != NULL;
+}
+
+/* Of the lane, and beside it of the function without breaks where that is known. */
+static bool price(const struct break_run *run, struct sides *s, const struct break_check *check,
+		  const json_t *m, struct priced *with, struct priced *without, struct err *err)
 {
 	double call_us = json_number_value(
 	    json_object_get(json_object_get(m, "latency"), "median_us"));
-	struct priced p = { 0 };
-	bool ok;
+
+	if (!priced_init(with, s->lane[0], err) ||
+	    (s->n > 1 && !priced_init(without, s->lane[1], err)) || !record(s, true, err) ||
+	    !read_side(run, s, 0, with, err) || (s->n > 1 && !read_side(run, s, 1, without, err)))
+		return false;
+	break_costs_take_host(&with->costs, &check->host[1]);
+	break_costs_take_host(&without->costs, &check->host[0]);
+	if (s->n > 1) {
+		if (!find_gone(with, &check->cure, json_object_get(m, "breaks")))
+			return err_set(err, ERR_MEMORY, "out of memory for the run");
+		break_costs_fuse(&with->costs, &without->costs, with->gone);
+	}
+	break_costs_scale(&with->costs, call_us * 1000);
+	return true;
+}
+
+bool break_run_report(const struct break_run *run, struct lane *lane, struct break_check *check,
+		      json_t *m, struct err *err)
+{
+	struct sides s = { .lane = { lane }, .n = 1 };
+	struct priced with = { 0 }, without = { 0 };
+	bool ok = true;
 
 	if (!has_costs(lane))
 		return true;
-	ok = price(run, lane, call_us, &p, err) && report(run, lane, check, &p, m, err);
-	priced_finish(&p);
+	if (check->known) {
+		s.lane[s.n++] = &check->cured.lane;
+		ok = check->cured.point.program ||
+		     create_without(run, lane, &check->cure, &check->cured, err);
+	}
+	ok = ok && price(run, &s, check, m, &with, &without, err) &&
+	     report(check, &with, &without, m, err);
+	priced_finish(&with);
+	priced_finish(&without);
+	sides_finish(&s);
+	cured_destroy(&check->cured);
 	return ok;
 }

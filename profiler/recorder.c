@@ -1,6 +1,7 @@
 /* profiler/recorder.c -- see recorder.h. */
 #include "profiler/recorder.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -288,6 +289,12 @@ void recorder_begin_device(struct recorder *r, bool api)
 	r->on_device = true;
 	r->api = api;
 	r->device = device_trace_start(api, r->why, sizeof(r->why));
+}
+
+void recorder_begin_host(struct recorder *r)
+{
+	r->on_device = true;
+	snprintf(r->why, sizeof(r->why), "only the host was watched");
 }
 
 /* CUPTI's own count, and what could not be told from what. */

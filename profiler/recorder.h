@@ -29,6 +29,10 @@ void recorder_destroy(struct recorder *r); /* NULL is fine */
  * the runtime too. */
 void recorder_begin_device(struct recorder *r, bool api);
 
+/* From now on only what the host does for a device is told, its launches too, and nothing
+ * of what the device does: CUPTI has no part in it, so launches cost what they do. */
+void recorder_begin_host(struct recorder *r);
+
 /* Watches a few calls of the lane; `n`: the point of a sweep, NULL: there is none. */
 bool recorder_lane(struct recorder *r, struct lane *lane, const int64_t *n, struct err *err);
 

@@ -381,6 +381,8 @@ static bool run_point(struct run *r, json_t *place, json_t *modes, json_t *break
 		json_object_set_new(device, "threads",
 				    json_integer(fusion_threads(lanes[0].engine)));
 	}
+	for (int mode = 0; mode < FUSION_MODE_COUNT; mode++) /* they are for these inputs */
+		break_check_drop_lane(&r->kept[r->point].checks[mode]);
 	for (int k = 0; k < MEASURE_MAX_LANES; k++)
 		lane_destroy(&lanes[k]);
 	inputs_destroy(&inputs);

@@ -1,4 +1,5 @@
-/* tests/cupti/launch_cost.c [ROUNDS] -- what a launch costs more while CUPTI records, on a GPU.
+/* tests/cupti/launch_cost.c [ROUNDS] [settings] -- what a launch costs more while CUPTI records, on
+ * a GPU.
  *
  * An empty kernel in bursts of 200 with a wait behind each, in processes of its own, in
  * turn: with CUPTI alone (kernels, its own defaults, records thrown away), with the collector
@@ -6,11 +7,16 @@
  * without CUPTI, on the same core, and the growth is taken within it: from process to process
  * a launch differs by more than what is sought.  Medians over the rounds, with the quartiles;
  * beside ours what it is more than CUPTI alone of the same round.
+ *
+ * `settings`: instead of ours, each kind of record and each setting of CUPTI by itself, on
+ * top of the least that records kernels.
  */
 #include <cuda.h>
 #include <cupti.h>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +26,7 @@
 
 #include "profiler/cupti/collector.h"
 
-enum { BURST = 200, BURSTS = 100, WARM_UP = 30, MAX_ROUNDS = 100 };
+enum { BURST = 200, BURSTS = 60, WARM_UP = 20, MAX_ROUNDS = 100 };
 enum way { ALONE, RUN, TRACE, N_WAYS };
 static const char *const ways[] = { "CUPTI alone", "run", "trace" };
 
@@ -84,36 +90,149 @@ static void roam(const cpu_set_t *all)
 
 /* ---- CUPTI without us */
 
-enum { ALONE_BYTES = 8 << 20 };
+enum { ALONE_BYTES = 8 << 20, SMALL_BYTES = 512 << 10, SPARES = 64 };
+enum setting_flag {
+	SMALL = 1, /* buffers of 512 KiB, used again */
+	FLUSH = 2, /* every half second */
+	CLOCK = 4, /* the system's, for time stamps */
+	SUBSCRIBE = 8,
+	ZEROED = 16, /* buffers are zero as they come */
+	ONE_BUFFER = 32,
+	PINNED = 64, /* time stamps go to memory of the host */
+	LATENCY = 128,
+	ATTRIBUTES = 256,
+	FEW = 512, /* room for 4,000 time stamps, not for 100,000 */
+};
+struct setting {
+	const char *name;
+	unsigned flags;
+	CUpti_ActivityKind kind; /* besides kernels; 0: none */
+};
+
+static const struct setting settings[] = {
+	{ "kernels only", 0, 0 },
+	{ "small buffers", SMALL, 0 },
+	{ "zeroed", SMALL | ZEROED, 0 },
+	{ "one buffer", ONE_BUFFER, 0 },
+	{ "flush period", FLUSH, 0 },
+	{ "clock", CLOCK, 0 },
+	{ "subscriber", SUBSCRIBE, 0 },
+	{ "copies", 0, CUPTI_ACTIVITY_KIND_MEMCPY },
+	{ "overhead", 0, CUPTI_ACTIVITY_KIND_OVERHEAD },
+	{ "runtime calls", 0, CUPTI_ACTIVITY_KIND_RUNTIME },
+	{ "driver calls", 0, CUPTI_ACTIVITY_KIND_DRIVER },
+	{ "external ids", 0, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION },
+	{ "memory", 0, CUPTI_ACTIVITY_KIND_MEMORY2 },
+	{ "markers", 0, CUPTI_ACTIVITY_KIND_MARKER },
+	{ "host stamps", PINNED, 0 },
+	{ "few stamps", FEW, 0 },
+	{ "latency stamps", LATENCY, 0 },
+	{ "attributes", ATTRIBUTES, 0 },
+};
+enum { N_SETTINGS = sizeof(settings) / sizeof(settings[0]) };
+
+static size_t buffer_bytes = ALONE_BYTES;
+static bool zeroed;
+static uint8_t *spares[SPARES];
+static int n_spares; /* CUPTI asks and gives back in two threads */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void CUPTIAPI give_buffer(uint8_t **buffer, size_t *bytes, size_t *max_records)
 {
-	*buffer = aligned_alloc(8, ALONE_BYTES);
-	*bytes = ALONE_BYTES;
+	pthread_mutex_lock(&lock);
+	*buffer = n_spares ? spares[--n_spares] : NULL;
+	pthread_mutex_unlock(&lock);
+	if (!*buffer && (*buffer = aligned_alloc(8, buffer_bytes)) && zeroed)
+		memset(*buffer, 0, buffer_bytes);
+	*bytes = *buffer ? buffer_bytes : 0;
 	*max_records = 0;
 }
 
 static void CUPTIAPI drop_buffer(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes,
 				 size_t valid)
 {
-	(void)context, (void)stream, (void)bytes, (void)valid;
+	(void)context, (void)stream, (void)bytes;
+	if (zeroed)
+		memset(buffer, 0, valid);
+	pthread_mutex_lock(&lock);
+	if (buffer_bytes == SMALL_BYTES && n_spares < SPARES) {
+		spares[n_spares++] = buffer;
+		buffer = NULL;
+	}
+	pthread_mutex_unlock(&lock);
 	free(buffer);
 }
 
-static void record_alone(void)
+static uint64_t CUPTIAPI clock_of_system(void)
 {
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void CUPTIAPI nothing(void *self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+			     const void *data)
+{
+	(void)self, (void)domain, (void)id, (void)data;
+}
+
+static void must(CUptiResult result, const char *what)
+{
+	if (result == CUPTI_SUCCESS)
+		return;
+	fprintf(stderr, "%s: CUPTI says %d\n", what, (int)result);
+	exit(1);
+}
+
+#define CUPTI(name, ...)                                                                           \
+	do {                                                                                       \
+		typeof(&name) f_ = (typeof(f_))dlsym(cupti, #name);                                \
+		if (!f_)                                                                           \
+			fprintf(stderr, "this CUPTI has no " #name "\n");                          \
+		else                                                                               \
+			must(f_(__VA_ARGS__), #name);                                              \
+	} while (0)
+
+static void set(void *cupti, CUpti_ActivityAttribute attribute, size_t value, size_t bytes)
+{
+	CUPTI(cuptiActivitySetAttribute, attribute, &bytes, &value);
+}
+
+static void record_alone(const struct setting *s)
+{
+	static CUpti_SubscriberHandle subscriber;
 	void *cupti = dlopen("libcupti.so.13", RTLD_NOW);
-	typeof(&cuptiActivityRegisterCallbacks) take;
-	typeof(&cuptiActivityEnable) enable;
 
 	cupti = cupti ? cupti : dlopen("libcupti.so", RTLD_NOW);
-	take = cupti ? (typeof(take))dlsym(cupti, "cuptiActivityRegisterCallbacks") : NULL;
-	enable = cupti ? (typeof(enable))dlsym(cupti, "cuptiActivityEnable") : NULL;
-	if (!take || !enable || take(give_buffer, drop_buffer) != CUPTI_SUCCESS ||
-	    enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) != CUPTI_SUCCESS) {
-		fprintf(stderr, "CUPTI alone does not record\n");
+	if (!cupti) {
+		fprintf(stderr, "no CUPTI: %s\n", dlerror());
 		exit(1);
 	}
+	buffer_bytes = s->flags & SMALL ? SMALL_BYTES : ALONE_BYTES;
+	zeroed = s->flags & ZEROED;
+	if (s->flags & SUBSCRIBE)
+		CUPTI(cuptiSubscribe, &subscriber, nothing, NULL);
+	if (s->flags & ONE_BUFFER)
+		set(cupti, CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, 0, 1);
+	if (s->flags & ZEROED)
+		set(cupti, CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 1, 1);
+	if (s->flags & PINNED)
+		set(cupti, CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED, 1, 1);
+	if (s->flags & FEW)
+		set(cupti, CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, 128 << 10, sizeof(size_t));
+	CUPTI(cuptiActivityRegisterCallbacks, give_buffer, drop_buffer);
+	if (s->flags & CLOCK)
+		CUPTI(cuptiActivityRegisterTimestampCallback, clock_of_system);
+	if (s->flags & LATENCY)
+		CUPTI(cuptiActivityEnableLatencyTimestamps, 1);
+	if (s->flags & ATTRIBUTES)
+		CUPTI(cuptiActivityEnableLaunchAttributes, 1);
+	if (s->kind)
+		CUPTI(cuptiActivityEnable, s->kind);
+	CUPTI(cuptiActivityEnable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+	if (s->flags & FLUSH)
+		CUPTI(cuptiActivityFlushPeriod, 500);
 }
 
 static void record_ours(enum way way, struct collector_sink *sink)
@@ -185,8 +304,8 @@ static double burst(const struct gpu *g)
 	return median(each, BURSTS);
 }
 
-/* Without CUPTI, and with. */
-static void measure(enum way way, double us[2])
+/* Without CUPTI, and with; `setting`: NULL for the three ways. */
+static void measure(enum way way, const struct setting *setting, double us[2])
 {
 	long seen = 0;
 	struct collector_sink sink = { .self = &seen, .name = on_name, .events = on_events };
@@ -197,15 +316,15 @@ static void measure(enum way way, double us[2])
 	stay();
 	us[0] = burst(&g);
 	roam(&all); /* CUPTI's threads begin as ours does */
-	if (way == ALONE)
-		record_alone();
+	if (setting || way == ALONE)
+		record_alone(setting ? setting : &settings[0]);
 	else
 		record_ours(way, &sink);
 	stay();
 	us[1] = burst(&g);
 }
 
-static void in_a_process(enum way way, double us[2])
+static void in_a_process(enum way way, const struct setting *setting, double us[2])
 {
 	int ends[2];
 	pid_t pid;
@@ -213,7 +332,7 @@ static void in_a_process(enum way way, double us[2])
 	if (pipe(ends) != 0 || (pid = fork()) < 0)
 		exit(1);
 	if (pid == 0) {
-		measure(way, us);
+		measure(way, setting, us);
 		_exit(write(ends[1], us, 2 * sizeof(*us)) == 2 * (ssize_t)sizeof(*us) ? 0 : 1);
 	}
 	close(ends[1]);
@@ -223,32 +342,40 @@ static void in_a_process(enum way way, double us[2])
 	waitpid(pid, NULL, 0);
 }
 
+struct figures {
+	double off[MAX_ROUNDS], on[MAX_ROUNDS], grows[MAX_ROUNDS], beyond[MAX_ROUNDS];
+};
+
+static void print_row(const char *name, struct figures *f, int rounds)
+{
+	double middle = median(f->grows, rounds), more = median(f->beyond, rounds);
+	int low = rounds / 4, high = rounds - 1 - rounds / 4;
+
+	printf("%-14s %.3f us a launch, %.3f with CUPTI: grows by %.3f [%.3f, %.3f]; beyond "
+	       "CUPTI alone %+.3f [%+.3f, %+.3f]\n",
+	       name, median(f->off, rounds), median(f->on, rounds), middle, f->grows[low],
+	       f->grows[high], more, f->beyond[low], f->beyond[high]);
+}
+
 int main(int argc, char **argv)
 {
-	static double off[N_WAYS][MAX_ROUNDS], on[N_WAYS][MAX_ROUNDS], grows[N_WAYS][MAX_ROUNDS],
-	    beyond[N_WAYS][MAX_ROUNDS];
+	static struct figures all[(int)N_SETTINGS > (int)N_WAYS ? (int)N_SETTINGS : (int)N_WAYS];
 	int rounds = argc > 1 ? atoi(argv[1]) : 15;
+	bool each = argc > 2 && strcmp(argv[2], "settings") == 0;
+	int n = each ? (int)N_SETTINGS : (int)N_WAYS;
 
 	rounds = rounds < 1 ? 1 : rounds > MAX_ROUNDS ? MAX_ROUNDS : rounds;
 	for (int r = 0; r < rounds; r++)
-		for (int way = 0; way < N_WAYS; way++) {
+		for (int i = 0; i < n; i++) {
 			double us[2] = { 0, 0 };
 
-			in_a_process(way, us);
-			off[way][r] = us[0];
-			on[way][r] = us[1];
-			grows[way][r] = us[1] - us[0];
-			beyond[way][r] = grows[way][r] - grows[ALONE][r];
+			in_a_process(each ? ALONE : (enum way)i, each ? &settings[i] : NULL, us);
+			all[i].off[r] = us[0];
+			all[i].on[r] = us[1];
+			all[i].grows[r] = us[1] - us[0];
+			all[i].beyond[r] = all[i].grows[r] - all[0].grows[r];
 		}
-	for (int way = N_WAYS - 1; way >= 0; way--) {
-		double middle = median(grows[way], rounds), more = median(beyond[way], rounds);
-		int low = rounds / 4, high = rounds - 1 - rounds / 4;
-
-		printf(
-		    "%-12s %.3f us a launch, %.3f with CUPTI: grows by %.3f [%.3f, %.3f]; beyond "
-		    "CUPTI alone %+.3f [%+.3f, %+.3f]\n",
-		    ways[way], median(off[way], rounds), median(on[way], rounds), middle,
-		    grows[way][low], grows[way][high], more, beyond[way][low], beyond[way][high]);
-	}
+	for (int i = 0; i < n; i++)
+		print_row(each ? settings[i].name : ways[i], &all[i], rounds);
 	return 0;
 }

@@ -181,7 +181,8 @@
  * @property {number} guards_us
  * @property {number} launch_us
  * @property {number} frame_us
- * @property {number} kernel_us one more kernel, with the bytes that it moves
+ * @property {number} kernel_us what kernels take more; less than nothing where one of all is slower
+ * @property {"fused" | "estimate"} [kernel_from] timed beside the kernels of the function without the break, or by the bytes
  * @property {number} met times a call
  * @property {number} launches that one graph would not have
  * @property {number} eager_launches
@@ -207,6 +208,7 @@
  * @property {number} median_us
  * @property {number | null} ratio
  * @property {Interval | null} ratio_ci
+ * @property {boolean} [agrees] within 20 %, or one of the two lies in the other's interval
  *
  * @typedef {object} RewriteGain before and after
  * @property {[number, number]} graphs

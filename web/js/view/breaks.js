@@ -96,7 +96,7 @@ function costSentence(line, m, cuts, mode) {
 
 /** @param {import("../api/types.js").BreakCosts} all */
 function costMethod(all) {
-  const from = `From timelines of ${count(all.calls)} calls in ${all.groups} groups: the time between two graphs in which no kernel runs, and the kernel that one graph would not have had.`;
+  const from = `From timelines of ${count(all.calls)} calls in ${all.groups} groups: the time between two graphs in which no kernel runs, and what kernels take more than those of one graph would.`;
   const w = all.without;
   if (!w) return from;
   const where = `${w.lines.length === 1 ? "line" : "lines"} ${w.lines.join(", ")}`;
@@ -106,7 +106,7 @@ function costMethod(all) {
     ? `What those breaks are said to cost is ${r.text} ${r.interval} of what is saved without them.`
     : w.measured_ci_us[1] < 0
       ? "The changed function is slower as a whole, so that the two cannot be compared."
-      : "The two differ by no more than the timing does from round to round.";
+      : `The two differ by no more than the timing does from round to round${w.agrees ? ", as what those breaks are said to cost does" : ""}.`;
   return `${from} ${same} ${said}`;
 }
 
@@ -157,9 +157,10 @@ function costParts(r, i) {
   const step = stepOf(cost, r.ci?.[0], r.ci?.[1]);
   const exact = addUp(r.parts, cost, step);
   const bar = svg("svg", { class: "costbar", role: "img", "aria-label": `Where the ${number(cost)} us of break ${i + 1} go` });
+  const above = r.parts.reduce((sum, part) => sum + Math.max(part, 0), 0);
   let x = 0;
   COST_PARTS.forEach((p, k) => {
-    const share = cost > 0 ? (r.parts[k] / cost) * 100 : 0;
+    const share = above > 0 ? (Math.max(r.parts[k], 0) / above) * 100 : 0;
     if (share > 0.5) add(bar, svg("rect", { class: `p-${p.cls}`, x: `${x}%`, y: 0, width: `${Math.max(share - 0.4, 0.3)}%`, height: 8 }));
     x += share;
   });

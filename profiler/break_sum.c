@@ -1,0 +1,130 @@
+/* profiler/break_sum.c -- what each break costs, and all together: see break_cost.h. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "profiler/break_cost.h"
+
+static double gap_ns(const struct gap_parts *p)
+{
+	return p->statement_ns + p->guards_ns + p->launch_ns + p->frame_ns;
+}
+
+static void cost_on_host(const struct break_costs *c, struct break_group *g)
+{
+	for (int i = 0; i < c->n_breaks; i++) {
+		struct break_sample *b = &g->breaks[i];
+
+		b->cost_ns = gap_ns(&b->gap) + b->kernel_ns;
+		g->cost_ns += b->cost_ns;
+	}
+}
+
+static void cost_on_device(const struct break_costs *c, struct break_group *g)
+{
+	double gaps = 0, kernels = 0, host, device, whole = 0, met = 0;
+
+	for (int i = 0; i < c->n_breaks; i++) {
+		gaps += gap_ns(&g->breaks[i].gap);
+		kernels += g->breaks[i].kernel_ns;
+	}
+	host = g->call_ns - gaps;
+	device = g->device_ns - kernels;
+	g->cost_ns = fmax(g->call_ns, g->device_ns) - fmax(host, device);
+	for (int pass = 0; pass < 2; pass++)
+		for (int i = 0; i < c->n_breaks; i++) {
+			struct break_sample *b = &g->breaks[i];
+			double share = gap_ns(&b->gap) + (host < device ? b->kernel_ns : 0);
+
+			if (pass == 0) {
+				whole += share;
+				met += b->met;
+			} else {
+				b->cost_ns = g->cost_ns *
+					     (whole > 0 ? share / whole : b->met / fmax(met, 1e-9));
+			}
+		}
+}
+
+void break_group_add_up(const struct break_costs *c, struct break_group *g)
+{
+	g->cost_ns = 0;
+	(c->device ? cost_on_device : cost_on_host)(c, g);
+}
+
+void break_costs_take_host(struct break_costs *c, const struct break_costs *host)
+{
+	size_t n = host->groups.len;
+
+	for (size_t i = 0; n > 0 && i < c->groups.len; i++) {
+		struct break_group *g = &c->groups.at[i];
+		const struct break_group *from = &host->groups.at[i < n ? i : n - 1];
+
+		g->call_ns = from->call_ns;
+		g->launch_ns = from->launch_ns;
+		for (int k = 0; k < c->n_breaks && k < host->n_breaks; k++)
+			g->breaks[k].gap = from->breaks[k].gap;
+		break_group_add_up(c, g);
+	}
+}
+
+/* What the breaks `gone` add to the kernels, to each as it was estimated for it; and
+ * launches that their gaps have too many, or too few. */
+static void share(struct break_group *g, const bool *gone, int n, double added_ns, double launches)
+{
+	double estimated_ns = 0, met = 0;
+
+	for (int i = 0; i < n; i++)
+		if (gone[i]) {
+			estimated_ns += g->breaks[i].kernel_ns;
+			met += g->breaks[i].met;
+			launches -= g->breaks[i].gap_launches;
+		}
+	for (int i = 0; i < n && met > 0; i++) {
+		struct break_sample *b = &g->breaks[i];
+		double by_met = b->met / met;
+
+		if (!gone[i])
+			continue;
+		b->kernel_ns = added_ns * (estimated_ns > 0 ? b->kernel_ns / estimated_ns : by_met);
+		b->gap.launch_ns += by_met * launches * g->launch_ns;
+	}
+}
+
+void break_costs_fuse(struct break_costs *c, const struct break_costs *without, const bool *gone)
+{
+	for (size_t i = 0; i < c->groups.len && i < without->groups.len; i++) {
+		struct break_group *g = &c->groups.at[i];
+		const struct break_group *w = &without->groups.at[i];
+
+		share(g, gone, c->n_breaks, g->device_ns - w->device_ns, g->launches - w->launches);
+		break_group_add_up(c, g);
+	}
+}
+
+void break_costs_scale(struct break_costs *c, double call_ns)
+{
+	for (size_t i = 0; i < c->groups.len; i++) {
+		struct break_group *g = &c->groups.at[i];
+		double watched = fmax(g->call_ns, g->device_ns);
+		double scale = watched > 0 && call_ns > 0 ? call_ns / watched : 1;
+
+		g->call_ns *= scale;
+		g->device_ns *= scale;
+		g->cost_ns *= scale;
+		for (int k = 0; k < c->n_breaks; k++)
+			g->breaks[k].cost_ns *= scale;
+	}
+}
+
+bool break_costs_interval(const struct break_costs *c, int index, struct interval *out)
+{
+	size_t n = c->groups.len;
+	double *x = calloc(n + 1, sizeof(*x));
+	bool ok = x && n > 0;
+
+	for (size_t i = 0; ok && i < n; i++)
+		x[i] = index < 0 ? c->groups.at[i].cost_ns : c->groups.at[i].breaks[index].cost_ns;
+	ok = ok && stats_median(x, (int)n, out);
+	free(x);
+	return ok;
+}
