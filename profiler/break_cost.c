@@ -13,8 +13,8 @@ struct reading {
 	struct break_costs *c;
 	struct lanes_view *v;
 	struct break_group *g;
-	double tell_ns;
-	int *met; /* breaks of the call under way, by number */
+	double tell_ns, least_ns; /* of an event: here, and in a row */
+	int *met;                 /* breaks of the call under way, by number */
 	int n_met;
 };
 
@@ -225,6 +225,7 @@ static void add_gap(struct reading *r, struct span s, const struct launch_at *be
 	if (s.to_ns <= s.from_ns)
 		return;
 	g = measure_gap(r, &s);
+	r->g->more_ns += told_in(r, &s) * (r->tell_ns - r->least_ns);
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < r->v->breaks.len; i++) {
 			const struct timeline_event *b = r->v->breaks.at[i];
@@ -320,6 +321,7 @@ static void read_call(struct reading *r, const struct timeline_event *call)
 		r->g->breaks[index].guards += guards_behind(r, r->v->breaks.at[i]);
 	}
 	r->g->call_ns += (double)(s.to_ns - s.from_ns) - told_in(r, &s) * r->tell_ns;
+	r->g->less_ns += told_in(r, &s) * (r->tell_ns - r->least_ns);
 	for (size_t i = 0; i < r->v->launches.len; i++)
 		if (within(&s, r->v->launches.at[i].in_ns)) {
 			const struct launch_at *l = &r->v->launches.at[i];
@@ -344,6 +346,8 @@ static void mean_of_calls(const struct break_costs *c, struct break_group *g)
 	g->device_ns /= n;
 	g->launch_ns /= fmax(g->launches, 1);
 	g->launches /= n;
+	g->more_ns /= n;
+	g->less_ns = fmax(g->less_ns / n - g->more_ns, 0); /* of the whole call, so far */
 	for (int i = 0; i < c->n_breaks; i++) {
 		struct break_sample *b = &g->breaks[i];
 
@@ -419,6 +423,7 @@ static bool read_view(struct break_costs *c, struct lanes_view *v, double tell_n
 
 	r.met = calloc(v->breaks.len + 1, sizeof(*r.met));
 	ok = g.breaks && r.met && leave_out_interrupted(v) && lanes_view_launches(v, c->device);
+	r.least_ns = tell_ns;
 	if (ok)
 		r.tell_ns = telling_ns(c, v, tell_ns, call_ns);
 	for (size_t i = 0; ok && i < v->calls.len; i++)

@@ -29,7 +29,9 @@
  * without it (break_costs_take_host), and only kernels are timed with it.
  *
  * What telling of the events has cost is taken off: at least `tell_ns` of the timeline's
- * facts for each.
+ * facts for each.  What it costs beyond that, by a call that nobody watched, is taken off
+ * evenly; it may as well lie in the gaps alone, or nowhere in them, and intervals go as
+ * far as that.
  */
 #ifndef PROFILER_BREAK_COST_H
 #define PROFILER_BREAK_COST_H
@@ -62,11 +64,12 @@ struct break_sample {
 
 struct break_group {
 	int calls;
-	double call_ns;              /* of the host, without the telling */
-	double device_ns;            /* of kernels, in a call */
-	double launches;             /* in a call */
-	double launch_ns;            /* of one, for the host */
-	double cost_ns;              /* of all breaks together */
+	double call_ns;          /* of the host, without the telling */
+	double device_ns;        /* of kernels, in a call */
+	double launches;         /* in a call */
+	double launch_ns;        /* of one, for the host */
+	double less_ns, more_ns; /* that all gaps may be, since telling costs more than it must */
+	double cost_ns;          /* of all breaks together */
 	struct break_sample *breaks; /* by number, `n_breaks` of the reader */
 };
 
@@ -113,7 +116,9 @@ void break_costs_fuse(struct break_costs *c, const struct break_costs *without, 
 void break_costs_scale(struct break_costs *c, double call_ns);
 
 /* The median over the groups with its interval (stats.h) of one break's cost, or of
- * all (index -1), in nanoseconds a call.  False when out of memory, or no groups. */
-bool break_costs_interval(const struct break_costs *c, int index, struct interval *out);
+ * all (index -1), in nanoseconds a call; less what those cost that `left` has in the same
+ * groups (NULL: nothing).  False when out of memory, or no groups. */
+bool break_costs_interval(const struct break_costs *c, const struct break_costs *left, int index,
+			  struct interval *out);
 
 #endif

@@ -19,7 +19,16 @@ static bool has_costs(const struct lane *lane)
 	       fusion_break_count(lane->session) > 0;
 }
 
-enum { GROUPS = 16, GROUP_CALLS = 200, GROUP_NS = 4 * 1000 * 1000, BATCH_CALLS = 10 };
+enum {
+	GROUPS = 16,
+	LEAST_GROUPS = 6,
+	GROUP_CALLS = 200,
+	GROUP_NS = 4 * 1000 * 1000,
+	BATCH_CALLS = 10, /* 1 where a call is long */
+	LONG_NS = GROUP_NS / BATCH_CALLS
+};
+/* Groups are fewer where calls are so long that all would take more. */
+static const double record_s = 1.2;
 /* Seconds of sampling the function with breaks and the one without. */
 static const double check_s = 0.6;
 
@@ -68,9 +77,9 @@ static int by_size(const void *a, const void *b)
  * time; 0 where inputs are put back between calls. */
 static bool time_unwatched(struct lane *lane, double *ns, struct err *err)
 {
-	double each[GROUP_CALLS / BATCH_CALLS];
+	double each[GROUP_CALLS];
 	int64_t start, begin;
-	int n = 0, k;
+	int n = 0, k, batch = 1; /* the first is by itself: how long is it? */
 
 	*ns = 0;
 	if (lane->writes)
@@ -78,10 +87,10 @@ static bool time_unwatched(struct lane *lane, double *ns, struct err *err)
 	if (!fusion_wait(lane->engine, err))
 		return false;
 	start = begin = clock_ns();
-	for (k = 0; n < GROUP_CALLS && begin - start < GROUP_NS; k++) {
+	for (k = 0; n < GROUP_CALLS && begin - start < GROUP_NS;) {
 		int64_t end;
 
-		for (int i = 0; i < BATCH_CALLS; i++) {
+		for (int i = 0; i < batch; i++) {
 			struct value out;
 
 			if (!lane_call(lane, lane->timed[n++ % lane->n_timed], &out, err))
@@ -89,8 +98,12 @@ static bool time_unwatched(struct lane *lane, double *ns, struct err *err)
 			value_unref(out);
 		}
 		end = clock_ns();
-		each[k] = (double)(end - begin) / BATCH_CALLS;
+		each[k++] = (double)(end - begin) / batch;
 		begin = end;
+		if (n == 1 && each[0] < LONG_NS) {
+			batch = BATCH_CALLS;
+			k = 0; /* it was cold */
+		}
 	}
 	qsort(each, (size_t)k, sizeof(*each), by_size);
 	*ns = each[k / 2];
@@ -104,6 +117,7 @@ struct sides {
 	int n;
 	struct timeline_events seen;
 	double call_ns[2][GROUPS];
+	int groups;
 };
 
 static void sides_finish(struct sides *s)
@@ -111,10 +125,19 @@ static void sides_finish(struct sides *s)
 	timeline_events_finish(&s->seen);
 }
 
+/* By how long the first took. */
+static int groups_for(int64_t ns)
+{
+	double n = record_s * 1e9 / (double)(ns > 0 ? ns : 1);
+
+	return n > GROUPS ? GROUPS : n < LEAST_GROUPS ? LEAST_GROUPS : (int)n;
+}
+
 /* `cupti`: kernels of a device too, where launches cost more. */
 static bool record(struct sides *s, bool cupti, struct err *err)
 {
 	struct recorder *r = recorder_create(timeline_events_block, &s->seen, 1, err);
+	int64_t begin = clock_ns();
 	bool ok = r != NULL;
 
 	if (r && fusion_device_name(s->lane[0]->engine)) {
@@ -123,8 +146,12 @@ static bool record(struct sides *s, bool cupti, struct err *err)
 		else
 			recorder_begin_host(r);
 	}
-	for (int i = 0; ok && i < GROUPS * s->n; i++) {
+	s->groups = GROUPS;
+	for (int i = 0; ok && i < s->groups * s->n; i++) {
 		struct lane *lane = s->lane[i % s->n];
+
+		if (i == s->n)
+			s->groups = groups_for(clock_ns() - begin);
 
 		ok = time_unwatched(lane, &s->call_ns[i % s->n][i / s->n], err) &&
 		     recorder_lane_for(r, lane, NULL, GROUP_CALLS, GROUP_NS, err);
@@ -282,7 +309,7 @@ static bool report_each(const struct priced *p, json_t *breaks)
 		json_t *item = json_array_get(breaks, (size_t)i);
 		struct interval cost;
 
-		if (!break_costs_interval(c, i, &cost))
+		if (!break_costs_interval(c, NULL, i, &cost))
 			return false;
 		if (mean_of(c, i).met <= 0) /* the timed calls do not come there */
 			continue;
@@ -343,31 +370,15 @@ static bool time_both(struct lane *with, struct lane *without, struct interval *
 	return ok;
 }
 
-/* What the breaks cost that are gone: the difference, group by group, of what all cost
- * and what those cost that the changed function still has (a print that was moved). */
-static bool explain(const struct break_costs *with, const struct break_costs *without,
-		    struct interval *out)
-{
-	double *x = calloc(with->groups.len + 1, sizeof(*x));
-	bool ok = x && with->groups.len > 0;
-
-	for (size_t g = 0; ok && g < with->groups.len; g++)
-		x[g] = with->groups.at[g].cost_ns -
-		       (g < without->groups.len ? without->groups.at[g].cost_ns : 0);
-	ok = ok && stats_median(x, (int)with->groups.len, out);
-	free(x);
-	return ok;
-}
-
 static json_t *check_json(const struct cure *cure, const struct interval *said,
 			  const struct interval *saved, const struct interval *cured)
 {
 	json_t *lines = json_array();
 	double said_us = said->mid / 1000;
 	bool told = saved->low > 0; /* else the difference may be none */
-	bool agrees = (told && said_us >= 0.8 * saved->mid && said_us <= 1.2 * saved->mid) ||
-		      (said->low / 1000 <= saved->mid && saved->mid <= said->high / 1000) ||
-		      (saved->low <= said_us && said_us <= saved->high);
+	double ratio = saved->mid != 0 ? said_us / saved->mid : 0;
+	bool agrees = (ratio >= 0.8 && ratio <= 1.2) ||
+		      (said->low / 1000 <= saved->high && saved->low <= said->high / 1000);
 
 	for (int i = 0; i < cure->n; i++)
 		json_array_append_new(lines, json_integer(cure->lines[i]));
@@ -375,8 +386,8 @@ static json_t *check_json(const struct cure *cure, const struct interval *said,
 			 cure->source.data, "lines", lines, "breaks_left", cure->left,
 			 "explained_us", said_us, "explained_ci_us", us_interval(said),
 			 "measured_us", saved->mid, "measured_ci_us", saved->low, saved->high,
-			 "median_us", cured->mid, "ratio",
-			 told ? json_real(said_us / saved->mid) : json_null(), "ratio_ci",
+			 "median_us", cured->mid, "ratio", told ? json_real(ratio) : json_null(),
+			 "ratio_ci",
 			 told ? json_pack("[f, f]", said->low / 1000 / saved->high,
 					  said->high / 1000 / saved->low)
 			      : json_null(),
@@ -471,7 +482,8 @@ static json_t *compare(const struct break_check *check, struct priced *with, str
 	/* the machine may have had another pace then */
 	break_costs_scale(&with->costs, check->median[1].mid * 1000);
 	break_costs_scale(&left->costs, check->median[0].mid * 1000);
-	if (explain(&with->costs, &left->costs, &said))
+	/* of those that are gone: some may be left, as a print that was moved */
+	if (break_costs_interval(&with->costs, &left->costs, -1, &said))
 		return check_json(&check->cure, &said, &check->saved, &check->median[0]);
 	err_set(err, ERR_MEMORY, "out of memory for the run");
 	return NULL;
@@ -487,7 +499,8 @@ static bool report(const struct break_check *check, struct priced *p, struct pri
 
 	if (c->groups.len == 0) /* the timed calls meet none */
 		return true;
-	if (!report_each(p, json_object_get(m, "breaks")) || !break_costs_interval(c, -1, &all))
+	if (!report_each(p, json_object_get(m, "breaks")) ||
+	    !break_costs_interval(c, NULL, -1, &all))
 		return err_set(err, ERR_MEMORY, "out of memory for the run");
 	for (size_t i = 0; i < c->groups.len; i++)
 		calls += c->groups.at[i].calls;

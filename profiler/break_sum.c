@@ -60,6 +60,8 @@ void break_costs_take_host(struct break_costs *c, const struct break_costs *host
 		const struct break_group *from = &host->groups.at[i < n ? i : n - 1];
 
 		g->call_ns = from->call_ns;
+		g->less_ns = from->less_ns;
+		g->more_ns = from->more_ns;
 		g->launch_ns = from->launch_ns;
 		for (int k = 0; k < c->n_breaks && k < host->n_breaks; k++)
 			g->breaks[k].gap = from->breaks[k].gap;
@@ -111,20 +113,50 @@ void break_costs_scale(struct break_costs *c, double call_ns)
 		g->call_ns *= scale;
 		g->device_ns *= scale;
 		g->cost_ns *= scale;
+		g->less_ns *= scale;
+		g->more_ns *= scale;
 		for (int k = 0; k < c->n_breaks; k++)
 			g->breaks[k].cost_ns *= scale;
 	}
 }
 
-bool break_costs_interval(const struct break_costs *c, int index, struct interval *out)
+/* How much of what all gaps may be more or less is the break's (-1: of all of them). */
+static double share_of_gaps(const struct break_costs *c, const struct break_group *g, int index)
+{
+	double gaps = 0, kernels = 0;
+
+	for (int i = 0; i < c->n_breaks; i++) {
+		gaps += gap_ns(&g->breaks[i].gap);
+		kernels += g->breaks[i].kernel_ns;
+	}
+	if (c->device && g->call_ns - gaps < g->device_ns - kernels)
+		return 0; /* the device is the longer one: gaps are hidden */
+	return index < 0 ? 1 : gaps > 0 ? gap_ns(&g->breaks[index].gap) / gaps : 0;
+}
+
+bool break_costs_interval(const struct break_costs *c, const struct break_costs *left, int index,
+			  struct interval *out)
 {
 	size_t n = c->groups.len;
-	double *x = calloc(n + 1, sizeof(*x));
+	double *x = calloc(3 * n + 1, sizeof(*x));
+	struct interval of[3];
 	bool ok = x && n > 0;
 
-	for (size_t i = 0; ok && i < n; i++)
-		x[i] = index < 0 ? c->groups.at[i].cost_ns : c->groups.at[i].breaks[index].cost_ns;
-	ok = ok && stats_median(x, (int)n, out);
+	for (size_t i = 0; ok && i < n; i++) {
+		const struct break_group *g = &c->groups.at[i];
+		double share = share_of_gaps(c, g, index);
+		double cost = index < 0 ? g->cost_ns : g->breaks[index].cost_ns;
+
+		if (left && i < left->groups.len)
+			cost -= left->groups.at[i].cost_ns;
+		x[i] = cost;
+		x[n + i] = cost - share * g->less_ns;
+		x[2 * n + i] = cost + share * g->more_ns;
+	}
+	for (size_t k = 0; ok && k < 3; k++)
+		ok = stats_median(x + k * n, (int)n, &of[k]);
+	if (ok)
+		*out = (struct interval){ .mid = of[0].mid, .low = of[1].low, .high = of[2].high };
 	free(x);
 	return ok;
 }

@@ -1,113 +1,7 @@
 /* tests/test_profiler_breaks.c -- what a graph break costs: from timelines whose gaps are
  * known, and of real runs. */
-#include "profiler/break_cost.h"
+#include "tests/break_set.h"
 #include "tests/report_help.h"
-
-/* A set of lanes, as the recorder writes it. */
-struct set {
-	struct timeline_writer *w;
-	uint32_t calls, breaks, graphs, host, kernels;
-	uint32_t call, brk[2], graph, phase, kernel;
-};
-
-static uint32_t add_lane(struct timeline_writer *w, const char *role)
-{
-	return timeline_writer_lane(
-	    w, json_pack("{s:s, s:s, s:s}", "name", role, "role", role, "mode", "static"));
-}
-
-static void open_set(struct set *s)
-{
-	s->calls = add_lane(s->w, "calls");
-	s->breaks = add_lane(s->w, "breaks");
-	s->graphs = add_lane(s->w, "graphs");
-	s->host = add_lane(s->w, "host");
-	s->kernels = add_lane(s->w, "kernels");
-	s->call = timeline_writer_name(s->w, json_pack("{s:s}", "name", "calls[0]"));
-	for (int i = 0; i < 2; i++)
-		s->brk[i] = timeline_writer_name(
-		    s->w, json_pack("{s:s, s:i}", "name", "break", "break", i));
-	s->graph = timeline_writer_name(s->w, json_pack("{s:s, s:i}", "name", "graph", "graph", 0));
-	s->phase = timeline_writer_name(s->w, json_pack("{s:s}", "name", "host"));
-	s->kernel = timeline_writer_name(s->w, json_pack("{s:s, s:i, s:i}", "name", "fused",
-							 "read_bytes", 400, "written_bytes", 400));
-}
-
-static void put(struct set *s, enum timeline_kind kind, uint32_t lane, uint32_t name, int64_t from,
-		int64_t to, uint32_t correlation)
-{
-	struct timeline_event e = { .start_ns = from,
-				    .duration_ns = to - from,
-				    .lane = lane,
-				    .kind = kind,
-				    .name = name,
-				    .correlation = correlation };
-	struct err err = { 0 };
-
-	assert_true(timeline_writer_add(s->w, &e, &err));
-}
-
-static void host(struct set *s, enum timeline_kind kind, int64_t from, int64_t to)
-{
-	put(s, kind, s->host, s->phase, from, to, 0);
-}
-
-static void piece(struct set *s, int64_t from, int64_t to)
-{
-	put(s, TIMELINE_PIECE, s->graphs, s->graph, from, to, 0);
-}
-
-static void meet(struct set *s, int index, int64_t from, int64_t to)
-{
-	put(s, TIMELINE_BREAK, s->breaks, s->brk[index], from, to, 0);
-}
-
-static void launch(struct set *s, int64_t from, int64_t to)
-{
-	put(s, TIMELINE_KERNEL, s->kernels, s->kernel, from, to, 0);
-}
-
-/* A call of 3,000 ns at t: guards, piece, break 0, guards, piece, break 1, guards,
- * piece.  The gaps take 610 and 700 ns. */
-static void a_call_with_two_breaks(struct set *s, int64_t t)
-{
-	put(s, TIMELINE_CALL, s->calls, s->call, t, t + 3000, 0);
-	host(s, TIMELINE_GUARDS, t + 0, t + 50);
-	piece(s, t + 70, t + 420); /* 20 before it */
-	launch(s, t + 100, t + 400);
-	meet(s, 0, t + 500, t + 700);
-	host(s, TIMELINE_GUARDS, t + 800, t + 830);
-	piece(s, t + 850, t + 1350);
-	host(s, TIMELINE_ALLOC, t + 900, t + 970);
-	launch(s, t + 1010, t + 1310);
-	meet(s, 1, t + 1400, t + 1410);
-	host(s, TIMELINE_GUARDS, t + 1500, t + 1700);
-	piece(s, t + 1800, t + 2600);
-	launch(s, t + 2010, t + 2500);
-	/* 400 behind the last piece */
-}
-
-static struct timeline_writer *open_writer(struct break_costs *c)
-{
-	struct err err = { 0 };
-	struct timeline_writer *w = timeline_writer_create(timeline_events_block, &c->seen, &err);
-
-	assert_non_null(w);
-	return w;
-}
-
-static void close_writer(struct timeline_writer *w, double tell_ns)
-{
-	struct err err = { 0 };
-
-	assert_true(timeline_writer_finish(w, json_pack("{s:f}", "tell_ns", tell_ns), &err));
-	timeline_writer_destroy(w);
-}
-
-/* 100 ns at least, 1 ns a byte from 100 bytes on. */
-static const struct copy_curve curve = { .n = 3,
-					 .bytes = { 10, 100, 10000 },
-					 .ns = { 100, 100, 10000 } };
 
 static void gaps_kernels_and_frames_are_what_breaks_cost(void **state)
 {
@@ -151,10 +45,10 @@ static void gaps_kernels_and_frames_are_what_breaks_cost(void **state)
 		assert_float_equal(b[1].cost_ns, 700 + 210 + 300, 1e-6);
 		assert_float_equal(g->cost_ns, b[0].cost_ns + b[1].cost_ns, 1e-6);
 	}
-	assert_true(break_costs_interval(&c, 0, &cost));
+	assert_true(break_costs_interval(&c, NULL, 0, &cost));
 	assert_float_equal(cost.mid, 920, 1e-6);
 	break_costs_scale(&c, 1500); /* unwatched a call takes half the time */
-	assert_true(break_costs_interval(&c, -1, &cost));
+	assert_true(break_costs_interval(&c, NULL, -1, &cost));
 	assert_float_equal(cost.mid, (920 + 1210) / 2.0, 1e-6);
 	break_costs_finish(&c);
 }
@@ -230,6 +124,7 @@ static void guards_are_those_of_the_version_that_ran(void **state)
 static void what_telling_costs_comes_from_a_call_that_nobody_watched(void **state)
 {
 	const double moved[2] = { 0, 400 }, unwatched[1] = { 3000 - 15 * 20 };
+	struct interval all;
 	struct break_costs c;
 	struct set s;
 	struct err err = { 0 };
@@ -242,6 +137,12 @@ static void what_telling_costs_comes_from_a_call_that_nobody_watched(void **stat
 	close_writer(s.w, 10);
 	assert_true(break_costs_read(&c, &curve, moved, false, unwatched, &err));
 	assert_float_equal(c.groups.at[0].call_ns, 2700, 1e-6);
+	/* 7 of the 15 events are in gaps, or 8: 10 ns of each are there, or not */
+	assert_float_equal(c.groups.at[0].more_ns + c.groups.at[0].less_ns, 15 * 10, 1e-6);
+	assert_true(c.groups.at[0].more_ns >= 70 && c.groups.at[0].less_ns >= 20);
+	assert_true(break_costs_interval(&c, NULL, -1, &all));
+	assert_float_equal(all.high - all.mid, c.groups.at[0].more_ns, 1e-6);
+	assert_float_equal(all.mid - all.low, c.groups.at[0].less_ns, 1e-6);
 	break_costs_finish(&c);
 }
 
@@ -367,140 +268,6 @@ static void on_a_device_the_longer_of_host_and_device_counts(void **state)
 	assert_float_equal(b.kernel_ns, 100, 0.1);
 }
 
-/* One graph in place of three: a call of 2,000 ns with one kernel of `ns`. */
-static void a_call_without_breaks(struct set *s, int64_t t, int64_t ns)
-{
-	put(s, TIMELINE_CALL, s->calls, s->call, t, t + 2000, 0);
-	host(s, TIMELINE_GUARDS, t + 0, t + 50);
-	launch(s, t + 100, t + 100 + ns);
-}
-
-/* Two groups of the function with breaks, each with one of it without some beside it. */
-static void record_both(struct timeline_events *seen, int64_t ns)
-{
-	struct set s;
-	struct err err = { 0 };
-
-	s.w = timeline_writer_create(timeline_events_block, seen, &err);
-	assert_non_null(s.w);
-	for (int set = 0; set < 4; set++) {
-		open_set(&s);
-		if (set % 2 == 0)
-			a_call_with_two_breaks(&s, 100000 * set);
-		else
-			a_call_without_breaks(&s, 100000 * set, ns);
-	}
-	close_writer(s.w, 0);
-}
-
-static void read_both(const struct timeline_events *seen, struct break_costs *with,
-		      struct break_costs *without)
-{
-	static const double moved[2] = { 0, 400 };
-	struct err err = { 0 };
-
-	break_costs_init(with, 2);
-	break_costs_init(without, 0);
-	with->of = without->of = seen;
-	with->step = without->step = 2;
-	without->first = 1;
-	assert_true(break_costs_read(with, &curve, moved, false, NULL, &err));
-	assert_true(break_costs_read(without, &curve, moved, false, NULL, &err));
-	assert_int_equal(with->groups.len, 2);
-	assert_int_equal(without->groups.len, 2);
-}
-
-static void kernels_of_one_graph_are_timed_where_it_is_known(void **state)
-{
-	const bool both[2] = { true, true }, second[2] = { false, true };
-	struct timeline_events seen = { 0 };
-	struct break_costs with, without;
-	struct break_sample *b;
-
-	(void)state;
-	record_both(&seen, 590); /* 1,090 with breaks */
-	read_both(&seen, &with, &without);
-	assert_float_equal(without.groups.at[0].device_ns, 590, 1e-6);
-	break_costs_fuse(&with, &without, both);
-	b = with.groups.at[1].breaks;
-	assert_float_equal(b[0].kernel_ns, 125, 1e-6); /* estimates are 100 and 300 */
-	assert_float_equal(b[1].kernel_ns, 375, 1e-6);
-	assert_float_equal(with.groups.at[1].cost_ns, 610 + 700 + 420 + 500, 1e-6);
-	break_costs_finish(&with);
-	break_costs_finish(&without);
-	read_both(&seen, &with, &without);
-	break_costs_fuse(&with, &without, second);
-	b = with.groups.at[0].breaks;
-	assert_float_equal(b[0].kernel_ns, 100, 1e-6); /* nobody knows better */
-	assert_float_equal(b[1].kernel_ns, 500, 1e-6);
-	break_costs_finish(&with);
-	break_costs_finish(&without);
-	timeline_events_finish(&seen);
-}
-
-static void one_graph_may_be_slower_than_its_parts(void **state)
-{
-	const bool both[2] = { true, true };
-	struct timeline_events seen = { 0 };
-	struct break_costs with, without;
-
-	(void)state;
-	record_both(&seen, 1890);
-	read_both(&seen, &with, &without);
-	break_costs_fuse(&with, &without, both);
-	assert_float_equal(with.groups.at[0].breaks[1].kernel_ns, -600, 1e-6);
-	assert_float_equal(with.groups.at[0].cost_ns, 610 + 700 + 420 - 800, 1e-6);
-	break_costs_finish(&with);
-	break_costs_finish(&without);
-	timeline_events_finish(&seen);
-}
-
-/* Beside a device: a launch takes 10 ns by itself and 40 while CUPTI records. */
-static void read_launches(struct break_costs *c, int64_t ns, int n)
-{
-	static const double moved[1] = { 0 };
-	struct set s;
-	struct err err = { 0 };
-
-	break_costs_init(c, n > 1);
-	s.w = open_writer(c);
-	open_set(&s);
-	put(&s, TIMELINE_CALL, s.calls, s.call, 0, 1500 + n * ns, 0);
-	piece(&s, 50, 190 + ns);
-	if (n > 1)
-		meet(&s, 0, 300 + ns, 900 + ns);
-	for (int i = 0; i < n; i++) {
-		int64_t at = 100 + i * (900 + ns);
-
-		if (i)
-			piece(&s, at - 5, 1500 + n * ns);
-		put(&s, TIMELINE_LAUNCH, s.host, s.kernel, at, at + ns, (uint32_t)i + 1);
-	}
-	close_writer(s.w, 0);
-	assert_true(break_costs_read(c, &curve, moved, true, NULL, &err));
-}
-
-static void gaps_beside_a_device_are_those_without_cupti(void **state)
-{
-	const bool gone[1] = { true };
-	struct break_costs watched, alone, without;
-
-	(void)state;
-	read_launches(&watched, 40, 2);
-	read_launches(&alone, 10, 2);
-	read_launches(&without, 40, 2);
-	assert_float_equal(watched.groups.at[0].breaks[0].gap.launch_ns, 40, 1e-6);
-	break_costs_take_host(&watched, &alone);
-	assert_float_equal(watched.groups.at[0].call_ns, 1520, 1e-6);
-	assert_float_equal(watched.groups.at[0].breaks[0].gap.launch_ns, 10, 1e-6);
-	/* the function without breaks has two launches too: that one is none of the break's */
-	break_costs_fuse(&watched, &without, gone);
-	assert_float_equal(watched.groups.at[0].breaks[0].gap.launch_ns, 0, 1e-6);
-	break_costs_finish(&watched);
-	break_costs_finish(&alone);
-	break_costs_finish(&without);
-}
-
 /* ---- real runs ---- */
 
 static json_t *run_source(const char *source, const char *mode)
@@ -600,9 +367,6 @@ int main(void)
 		cmocka_unit_test(telling_is_taken_off_and_kernels_that_compute_hide_their_bytes),
 		cmocka_unit_test(memory_counts_as_far_as_it_holds_kernels_up),
 		cmocka_unit_test(on_a_device_the_longer_of_host_and_device_counts),
-		cmocka_unit_test(kernels_of_one_graph_are_timed_where_it_is_known),
-		cmocka_unit_test(one_graph_may_be_slower_than_its_parts),
-		cmocka_unit_test(gaps_beside_a_device_are_those_without_cupti),
 		cmocka_unit_test(a_run_says_what_each_break_costs_and_times_it_without),
 		cmocka_unit_test(
 		    what_is_never_met_again_has_no_cost_and_what_cannot_change_no_check),

@@ -7,8 +7,8 @@
 Functions with 1 to 5 breaks of a kind between chains of four ops, or of a product and what follows it.  Each run reports what each break costs, from
 its timelines, and times the same function without its breaks beside it (`break_cost.without`).  The ratio is what
 those breaks are said to cost over what a call is shorter without them: its median over the rounds, with the smallest
-and the largest.  A row holds where the median is within 0.8 to 1.2, or in most rounds one of the two lies in the
-other's interval (`agrees` of the report), which is shown as "by interval".  A difference whose interval holds zero has
+and the largest.  A row holds where the median is within 0.8 to 1.2, or in most rounds the intervals of the two
+overlap (`agrees` of the report), which is shown as "by interval".  A difference whose interval holds zero has
 no ratio; it is shown as "in the noise".  --check exits 1 where a row does not hold.
 """
 import argparse

@@ -208,7 +208,7 @@
  * @property {number} median_us
  * @property {number | null} ratio
  * @property {Interval | null} ratio_ci
- * @property {boolean} [agrees] within 20 %, or one of the two lies in the other's interval
+ * @property {boolean} [agrees] within 20 %, or the intervals of the two overlap
  *
  * @typedef {object} RewriteGain before and after
  * @property {[number, number]} graphs
