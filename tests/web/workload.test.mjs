@@ -255,12 +255,14 @@ test("ops are counted, most first", () => {
 test("machine facts hide nothing that was recorded, and repeat nothing", () => {
   const facts = machineFacts(
     { kind: "cpu", name: "EPYC", backend: "cpu", backend_note: null },
-    { cpu: "EPYC", cores: 2, new_thing: true },
+    { cpu: "EPYC", cores: 2, new_thing: true, copy_gbps: 41.26, copy_curve: [[8, 0.05185], [2097152, 56.95]] },
   );
   assert.deepEqual(facts, [
     ["CPU", "EPYC"],
     ["Cores", "2"],
     ["Backend", "cpu"],
+    ["Copy bandwidth, GB/s", "41.3"],
+    ["A copy of", "8 B 0.0519 us, 2.10 MB 57.0 us"],
     ["new thing", "yes"],
   ]);
 });

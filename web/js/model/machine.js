@@ -3,6 +3,8 @@
 // Known keys get our own words, in this order; keys of a newer server follow as
 // they are, so that nothing recorded is hidden.
 
+import { bytes, number } from "./format.js";
+
 /** The first key of a label that is there wins. @type {readonly [string, string][]} */
 const NAMES = [
   ["cpu", "CPU"],
@@ -13,6 +15,8 @@ const NAMES = [
   ["vector_unit", "Vector unit"],
   ["backend", "Backend"],
   ["backend_note", "Backend, note"],
+  ["copy_gbps", "Copy bandwidth, GB/s"],
+  ["copy_curve", "A copy of"],
   ["compiler", "Compiler"],
   ["libc", "C library"],
   ["kernel", "Kernel"],
@@ -20,9 +24,17 @@ const NAMES = [
 ];
 const LEFT_OUT = new Set(["kind"]);
 
-/** @param {unknown} v */
-function words(v) {
+/** Pairs of bytes and microseconds. @param {unknown} v */
+function copies(v) {
+  if (!Array.isArray(v)) return null;
+  return v.map(([moved, us]) => `${bytes(moved)} ${number(us)} us`).join(", ");
+}
+
+/** @param {string} key @param {unknown} v */
+function words(key, v) {
   if (v === "") return "unknown";
+  if (key === "copy_curve") return copies(v) ?? "unknown";
+  if (key === "copy_gbps" && typeof v === "number") return number(v);
   if (typeof v === "boolean") return v ? "yes" : "no";
   if (Array.isArray(v)) return v.join(", ");
   return typeof v === "object" ? JSON.stringify(v) : String(v);
@@ -44,5 +56,5 @@ export function machineFacts(device, environment) {
     .map((k) => [k, k.replace(/_/g, " ")]);
   return [...known, ...rest]
     .filter(([key]) => all[key] !== null && all[key] !== undefined)
-    .map(([key, label]) => [label, words(all[key])]);
+    .map(([key, label]) => [label, words(key, all[key])]);
 }
