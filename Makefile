@@ -50,7 +50,7 @@ $(foreach f,runtime capture backends passes lower graph lang base,$(eval dir_$f 
 # Rooms: folders of a folder, in one archive with it (they call each other).
 rooms_runtime := tensor torch eager lazy trace fork grad exec record entry frame
 rooms_backends := $(if $(CUDA_HOME),cuda,cuda/absent)
-rooms_profiler := import $(if $(CUPTI_HEADERS),cupti,cupti/absent)
+rooms_profiler := import torch $(if $(CUPTI_HEADERS),cupti,cupti/absent)
 sources = $(filter-out server/main.c,$(wildcard $(dir_$1)/*.c) $(wildcard $(rooms_$1:%=$(dir_$1)/%/*.c)))
 objects = $(patsubst %.c,$B/%.o,$(call sources,$1)) $(extra_$1)
 
@@ -65,7 +65,7 @@ extra_backends := $(foreach s,$(SIMD),$B/fusion/backends/simd/kernels_$s.o) $B/g
 extra_server := $B/gen/assets.o
 PRELUDES := $(patsubst fusion/capture/prelude/%.py,$B/gen/prelude_%_text.o,$(wildcard fusion/capture/prelude/*.py))
 extra_capture := $(PRELUDES)
-extra_profiler := $B/gen/torch_script_text.o
+extra_profiler := $B/gen/torch_script_text.o $B/gen/torch_worker_text.o
 extra_db := $B/gen/migrations.o
 
 
@@ -126,6 +126,8 @@ $(filter-out %args_text.o,$(CUDA_TEXTS:%=$B/gen/cuda_%_text.o)): $B/gen/cuda_%_t
 $B/gen/cuda_args_text.o: fusion/backends/cuda/args.h
 # The PyTorch script that a run can be downloaded as.
 $B/gen/torch_script_text.o: profiler/torch_script.py
+# What the torch engine has the operator's Python run.
+$B/gen/torch_worker_text.o: profiler/torch/worker.py
 # Modules that are written in the workload language.
 $(PRELUDES): $B/gen/prelude_%_text.o: fusion/capture/prelude/%.py
 $B/gen/%_text.o: Makefile

@@ -75,6 +75,23 @@ static json_t *lacks_json(const struct backend *b, bool available)
 	return list;
 }
 
+json_t *lists_torch(const char *python)
+{
+	struct err why = { 0 };
+	json_t *found = python ? profiler_torch_probe(python, &why) : NULL;
+	json_t *row;
+
+	if (!python)
+		err_set(&why, ERR_NO_DEVICE, TORCH_SWITCHED_OFF);
+	row = json_pack("{s:s, s:s, s:b, s:o}", "name", "torch", "purpose",
+			"PyTorch itself, in a process of its own, beside ours", "available",
+			found != NULL, "why_not", text_json(found ? NULL : why.message));
+	if (found)
+		json_object_update(row, found);
+	json_decref(found);
+	return row;
+}
+
 json_t *lists_backends(const struct registry *registry, struct err *err)
 {
 	json_t *list = json_array(), *environment = profiler_environment(NULL), *all;

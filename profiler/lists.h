@@ -23,6 +23,10 @@ json_t *lists_ops(const struct registry *registry, const char *name, struct err 
  * plugin}]}.  Runs the compiler once, to ask for its version. */
 json_t *lists_backends(const struct registry *registry, struct err *err);
 
+/* Engine torch, of that Python (NULL: it is switched off): {name, purpose, available,
+ * why_not}, and what profiler_torch_probe() says.  Takes seconds where it is there. */
+json_t *lists_torch(const char *python);
+
 /* {"passes": [{name, purpose, needs, makes, breaks, after, required, why_required,
  * plugin}], "properties": [{name, text}]} in the order of execution. */
 json_t *lists_passes(const struct registry *registry, struct err *err);

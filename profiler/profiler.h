@@ -62,6 +62,8 @@ struct profiler_options {
 	int64_t at;            /* see `only`; VALUE error where the sweep has no such point */
 	const char *cache_dir; /* kernels; NULL: none.  A timed run compiles cold and leaves it */
 	const char *version;   /* of Breakeven, for the report; NULL: "unknown" */
+	const char *torch_python; /* of profiler_run_engines(); NULL: it is switched off */
+	int wall_s; /* what a run may last, for the engines behind ours; 0: no limit is known */
 	/* Called from the run's thread: 0..1, and what is being done
 	 * ("static at n = 15, round 4"), and the seconds it may still last
 	 * (negative: unknown).  Return false to cancel.  May be NULL. */
@@ -76,6 +78,24 @@ struct profiler_options {
  * CANCELLED when progress() said so.  The caller owns the report. */
 json_t *profiler_run(const struct workload *w, const struct profiler_options *options,
 		     struct err *err);
+
+/* The engine `torch`: the same workload by real PyTorch, in the operator's Python, which
+ * executes what is posted; it is off unless somebody names that Python. */
+#define TORCH_SWITCHED_OFF                                                                         \
+	"engine torch is switched off: --torch-python PATH switches it on, PATH being a Python "   \
+	"that has torch 2.5 or newer; it executes what is posted, with that Python's rights"
+
+/* Whether the workload's `engines` hold it. */
+bool workload_wants_torch(const struct workload *w);
+
+/* profiler_run(), then the other engines that the workload names; each is a report of its
+ * own in `engines` (profiler/torch/engine.h), its failure too. */
+json_t *profiler_run_engines(const struct workload *w, const struct profiler_options *options,
+			     struct err *err);
+
+/* Whether `python` has a torch that will do: {"version", "python", "executable", "cuda",
+ * "device_name", "threads"}.  Takes seconds.  NULL with IO, NO_DEVICE or WORKER. */
+json_t *profiler_torch_probe(const char *python, struct err *err);
 
 struct explain_options {
 	enum fusion_mode mode;

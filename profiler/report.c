@@ -92,29 +92,31 @@ double report_compile_us(const struct lane *lane)
 	return us;
 }
 
-static void add_noise(json_t *latency, const struct lane *lane)
+static json_t *noise_json(const double *sample_us, int n, int64_t compiled)
 {
 	char noise[512];
-	bool noisy = stats_noise(lane->sample_us, lane->n_samples, noise, sizeof(noise));
-	json_t *text = noisy ? json_string(noise) : json_null();
+	bool noisy = stats_noise(sample_us, n, noise, sizeof(noise));
 
-	if (lane->compiled) {
-		json_decref(text);
-		text = json_sprintf("Calls still compile (%lld graphs and kernels in the "
+	if (compiled)
+		return json_sprintf("Calls still compile (%lld graphs and kernels in the "
 				    "samples): see recompiles.%s%s",
-				    (long long)lane->compiled, noisy ? " " : "",
-				    noisy ? noise : "");
-	}
-	json_object_set_new(latency, "noise", text);
+				    (long long)compiled, noisy ? " " : "", noisy ? noise : "");
+	return noisy ? json_string(noise) : json_null();
 }
 
-static json_t *samples_json(const struct lane *lane)
+json_t *report_samples(const double *sample_us, int n, int64_t calls_a_sample, int64_t compiled)
 {
 	json_t *list = json_array();
+	struct interval i = { 0 };
 
-	for (int i = 0; i < lane->n_samples; i++)
-		json_array_append_new(list, json_integer(llround(lane->sample_us[i] * 1000)));
-	return list;
+	for (int k = 0; k < n; k++)
+		json_array_append_new(list, json_integer(llround(sample_us[k] * 1000)));
+	if (n > 0)
+		stats_median(sample_us, n, &i);
+	return json_pack("{s:f, s:o, s:i, s:I, s:I, s:o, s:o}", "median_us", i.mid, "ci_us",
+			 interval_json(i.low, i.high), "n", n, "calls_a_sample",
+			 (json_int_t)calls_a_sample, "compiled", (json_int_t)compiled, "samples_ns",
+			 list, "noise", n > 0 ? noise_json(sample_us, n, compiled) : json_null());
 }
 
 void report_latency(json_t *m, const struct lane *lane, const struct split *split)
@@ -123,22 +125,17 @@ void report_latency(json_t *m, const struct lane *lane, const struct split *spli
 		[PHASE_GUARDS] = "guards", [PHASE_DISPATCH] = "dispatch", [PHASE_ALLOC] = "alloc",
 		[PHASE_LAUNCH] = "launch", [PHASE_KERNEL] = "kernel",
 	};
-	struct interval i = { 0 };
-	json_t *latency, *parts = json_object();
-	double rest, scale = 1;
+	json_t *latency = report_samples(lane->sample_us, lane->n_samples,
+					 lane->cycles * lane->n_timed, lane->compiled);
+	json_t *parts = json_object();
+	double median_us = json_number_value(json_object_get(latency, "median_us"));
+	double rest = median_us, scale = 1;
 
-	stats_median(lane->sample_us, lane->n_samples, &i);
-	rest = i.mid;
-	latency = json_pack("{s:f, s:o, s:i, s:I, s:I, s:o}", "median_us", i.mid, "ci_us",
-			    interval_json(i.low, i.high), "n", lane->n_samples, "calls_a_sample",
-			    (json_int_t)(lane->cycles * lane->n_timed), "compiled",
-			    (json_int_t)lane->compiled, "samples_ns", samples_json(lane));
-	add_noise(latency, lane);
 	json_object_set_new(m, "latency", latency);
 	/* The watched call may have met a slower moment of the machine than the
 	 * latency: its parts then count by their shares, so that they add up. */
-	if (split->observed_us > i.mid)
-		scale = i.mid / split->observed_us;
+	if (split->observed_us > median_us)
+		scale = median_us / split->observed_us;
 	for (int p = 0; p < PHASE_COUNT; p++) {
 		json_object_set_new(parts, names[p], json_real(split->phase_us[p] * scale));
 		rest -= split->phase_us[p] * scale;

@@ -23,6 +23,10 @@ void report_graphs(json_t *m, const struct lane *lane, bool brief);
 /* The sum of the graphs' compile times. */
 double report_compile_us(const struct lane *lane);
 
+/* `latency` of n samples, each the mean of so many calls, while which so much was
+ * compiled.  New. */
+json_t *report_samples(const double *sample_us, int n, int64_t calls_a_sample, int64_t compiled);
+
 /* Adds latency, split_us and launches to m, of a lane that was measured. */
 void report_latency(json_t *m, const struct lane *lane, const struct split *split);
 

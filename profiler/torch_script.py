@@ -3,24 +3,36 @@
     python3 THIS_FILE [--json report.json]
 
 Needs torch 2.x and a C++ compiler for torch.compile.  static is
-torch.compile(dynamic=False), dynamic is torch.compile(dynamic=True).
+torch.compile(dynamic=False), dynamic is torch.compile(dynamic=True), auto is
+torch.compile(), graphs is torch.compile(mode="reduce-overhead").
 """
 import argparse
+import contextlib
 import itertools
 import json
 import linecache
 import math
 import random
+import re
+import sys
 import time
+import types
 
 import torch
 
+SOURCE, WORKLOAD = "", {}
 # {{experiment}}
 
 SAMPLE_S, WARM_UP_S, BUDGET_S, TOTAL_S = 0.5e-3, 25e-3, 2.0, 30.0
 MIN_ROUNDS, MAX_ROUNDS, MIN_POINT_S, HALF_WIDTH, MIN_SAMPLES = 30, 400, 0.35, 0.01, 6
-DTYPES = {"bool": torch.bool, "int64": torch.int64, "float32": torch.float32, "float64": torch.float64}
+COMPILING_CYCLES, COMPILING_S = 12, 15.0
+DTYPES = {name: getattr(torch, name) for name in (
+    "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64")}
+MODES = {"eager": None, "static": {"dynamic": False}, "dynamic": {"dynamic": True}, "auto": {}, "graphs": {"mode": "reduce-overhead"}}
+DEVICE = torch.device(WORKLOAD.get("device") or "cpu")
 MASK = 0xFFFFFFFF
+# A default device costs each call of torch some time: only where the program makes tensors.
+FACTORIES = r"\b(zeros|ones|empty|full|arange|range|tensor|as_tensor|rand|randn|randint|randperm|eye|linspace|logspace|\w+_window|tri[lu]_indices)\s*\("
 
 
 def multiply(a, b):
@@ -32,7 +44,7 @@ def multiply(a, b):
 
 def philox(seed, blocks):
     """Philox 4x32-10 of counters 0 .. blocks-1 under the key `seed`, as rows of four words."""
-    c = torch.arange(blocks, dtype=torch.int64)
+    c = torch.arange(blocks, dtype=torch.int64, device="cpu")
     c0, c1, c2, c3 = c & MASK, c >> 32, torch.zeros_like(c), torch.zeros_like(c)
     k0, k1 = seed & MASK, (seed >> 32) & MASK
     for _ in range(10):
@@ -50,8 +62,8 @@ def random_tensor(spec):
     high = spec.get("high")
     high = (10 if kind == "randint" else 1) if high is None else high
     if kind in ("zeros", "ones", "arange"):
-        flat = {"zeros": torch.zeros, "ones": torch.ones}.get(kind, torch.arange)(numel, dtype=torch.float64)
-        return (flat + low if kind == "arange" else flat).to(dtype).reshape(shape)
+        flat = {"zeros": torch.zeros, "ones": torch.ones}.get(kind, torch.arange)(numel, dtype=torch.float64, device="cpu")
+        return (flat + low if kind == "arange" else flat).to(dtype).reshape(shape).to(DEVICE)
     words = philox(spec.get("seed") or 0, (numel + 3) // 4)
     if kind == "randn":
         unit = (words.double() + 0.5) * 2.0**-32
@@ -62,7 +74,7 @@ def random_tensor(spec):
     else:
         unit = (words >> 8).double() * 2.0**-24 if dtype == torch.float32 else words.double() * 2.0**-32
         flat = low + unit * (high - low)
-    return flat.reshape(-1)[:numel].to(dtype).reshape(shape)
+    return flat.reshape(-1)[:numel].to(dtype).reshape(shape).to(DEVICE)
 
 
 def make(spec):
@@ -72,7 +84,8 @@ def make(spec):
         return random_tensor(inner)
     if kind == "tensor":
         numbers = [float(x) if isinstance(x, str) else x for x in inner["data"]]
-        return torch.tensor(numbers, dtype=DTYPES[inner.get("dtype", "float32").replace("torch.", "")]).reshape(inner["shape"])
+        dtype = DTYPES[inner.get("dtype", "float32").replace("torch.", "")]
+        return torch.tensor(numbers, dtype=dtype, device="cpu").reshape(inner["shape"]).to(DEVICE)
     if kind in ("tuple", "list"):
         return (tuple if kind == "tuple" else list)(make(x) for x in inner)
     return {k: make(x) for k, x in inner.items()} if kind == "dict" else inner
@@ -80,7 +93,7 @@ def make(spec):
 
 def copy(value):
     if isinstance(value, torch.Tensor):
-        return value.clone()
+        return value.detach().clone().requires_grad_(value.requires_grad)
     if isinstance(value, (tuple, list)):
         return type(value)(copy(x) for x in value)
     return {k: copy(x) for k, x in value.items()} if isinstance(value, dict) else value
@@ -94,14 +107,81 @@ def same(a, b):
     return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a) if isinstance(a, dict) else a == b
 
 
+def tensors(value):
+    if isinstance(value, torch.Tensor):
+        return [value]
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, (tuple, list)) else ()
+    return [t for x in items for t in tensors(x)]
+
+
+def prepare(args, specs, compiled):
+    """Inputs that want a gradient, and sizes that are said to be dynamic."""
+    for value, spec in zip(args, specs):
+        if WORKLOAD.get("grad"):
+            for t in tensors(value):
+                t.requires_grad_(t.is_floating_point())
+        inner = spec.get("tensor") or spec.get("random") or {}
+        for dim in (inner.get("dynamic_dims") or []) if compiled else []:
+            torch._dynamo.mark_dynamic(value, dim)
+
+
+def backward(function, entry):
+    """Each call with the gradients of its inputs and parameters, where the workload wants them."""
+    if not WORKLOAD.get("grad"):
+        return function
+    parameters = list(entry.parameters()) if isinstance(entry, torch.nn.Module) else []
+
+    def call(*args):
+        for t in tensors(args) + parameters:
+            t.grad = None
+        out = function(*args)
+        sum(t.sum() for t in tensors(out) if t.is_floating_point()).backward()
+        return out
+
+    return call
+
+
+def set_params(entry, specs):
+    """The workload's parameters and buffers in place of those that the module was made with."""
+    places = dict(itertools.chain(entry.named_parameters(), entry.named_buffers())) if specs else {}
+    with torch.no_grad():
+        for name, spec in specs.items():
+            places[name].copy_(make(spec))
+
+
+def compilations():
+    """Frames that TorchDynamo has compiled, or tried to."""
+    return torch._dynamo.utils.counters["frames"]["total"]
+
+
+def wait():
+    if DEVICE.type == "cuda":
+        torch.cuda.synchronize()
+
+
+def seconds(body):
+    """What body() takes: between two events on a GPU, else by the clock."""
+    if DEVICE.type != "cuda":
+        begin = time.perf_counter()
+        body()
+        return time.perf_counter() - begin
+    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    torch.cuda.synchronize()
+    begin.record()
+    body()
+    end.record()
+    end.synchronize()
+    return begin.elapsed_time(end) * 1e-3
+
+
 def resize(spec, dim, size):
     kind, inner = next(iter(spec.items()))
     inner = dict(inner, shape=list(inner["shape"]))
     old = inner["shape"][dim]
     inner["shape"][dim] = size
     if kind == "tensor":
-        whole = torch.arange(len(inner["data"])).reshape(spec["tensor"]["shape"])
-        chosen = whole.index_select(dim, torch.arange(size) % max(old, 1)).reshape(-1)
+        whole = torch.arange(len(inner["data"]), device="cpu").reshape(spec["tensor"]["shape"])
+        chosen = whole.index_select(dim, torch.arange(size, device="cpu") % max(old, 1)).reshape(-1)
         inner["data"] = [inner["data"][i] for i in chosen.tolist()]
     return {kind: inner}
 
@@ -154,7 +234,7 @@ def mixed(function):
     dtype = getattr(torch, WORKLOAD["autocast"].replace("torch.", ""))
 
     def call(*args):
-        with torch.autocast("cpu", dtype=dtype):
+        with torch.autocast(DEVICE.type, dtype=dtype):
             return function(*args)
 
     return call
@@ -163,65 +243,93 @@ def mixed(function):
 class Lane:
     """One mode of one point, with inputs of its own."""
 
-    def __init__(self, mode, source, calls):
-        name = "<experiment %d>" % id(self)
+    def __init__(self, mode, source, calls, n=None):
+        name = "<%s%s>" % (mode, "" if n is None else ", n = %d" % n)
         linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-        space = {}
-        exec(compile(source, name, "exec"), space)
-        entry = space[WORKLOAD.get("entry", "model")]
-        self.mode = mode
-        self.function = mixed(entry if mode == "eager" else torch.compile(entry, dynamic=mode == "dynamic"))
+        space = {"__name__": name}
+        sys.modules[name] = types.ModuleType(name)  # dataclasses look for it there
+        sys.modules[name].__dict__.update(space)
+        space = sys.modules[name].__dict__
+        with torch.device(DEVICE) if DEVICE.type != "cpu" else contextlib.nullcontext():
+            exec(compile(source, name, "exec"), space)
+            entry = space[WORKLOAD.get("entry") or "model"]
+            entry = entry() if isinstance(entry, type) else entry
+        self.mode, self.n, self.entry = mode, n, entry
+        set_params(entry, WORKLOAD.get("params") or {})
+        compiled = entry if mode == "eager" else torch.compile(entry, **MODES[mode])
+        self.function = backward(mixed(compiled), entry)
+        self.specs = calls
         self.originals = [[make(v) for v in call] for call in calls]
-        self.args = copy(self.originals)
         self.timed = (WORKLOAD.get("time") or {}).get(mode) or list(range(len(calls)))
-        self.first_s = 0.0  # of the calls that are timed: what they compiled is theirs to repay
+        self.samples, self.cycles, self.compiled = [], 1, 0
+        self.args = [self.fresh(i) for i in range(len(calls))]
+
+    def fresh(self, i):
+        args = copy(self.originals[i])
+        prepare(args, self.specs[i], self.mode != "eager")
+        return args
+
+    def first_calls(self, keep=None):
+        """The calls once in order; keep(lane, i, output) looks at each."""
+        self.first_s = []
         for i, call in enumerate(self.args):
             begin = time.perf_counter()
-            self.function(*call)
-            self.first_s += (time.perf_counter() - begin) if i in self.timed else 0.0
+            out = self.function(*call)
+            wait()
+            self.first_s.append(time.perf_counter() - begin)
+            if keep:
+                keep(self, i, out)
         self.writes = not same(self.originals, self.args)
-        self.args = copy(self.originals)
-        self.samples, self.cycles = [], 1
+        self.args = [self.fresh(i) for i in range(len(self.args))]
 
     def run(self, cycles):
         """Seconds that `cycles` over the timed calls take; inputs are restored outside the clock."""
-        function, args, timed, clock = self.function, self.args, self.timed, time.perf_counter
-        if not self.writes:
-            begin = clock()
+        function, args, timed = self.function, self.args, self.timed
+
+        def all_calls():
             for _ in range(cycles):
                 for i in timed:
                     function(*args[i])
-            return clock() - begin
+
+        if not self.writes:
+            return seconds(all_calls)
         total = 0.0
         for _ in range(cycles):
             for i in timed:
-                args[i] = copy(self.originals[i])
-                begin = clock()
-                function(*args[i])
-                total += clock() - begin
+                args[i] = self.fresh(i)
+                total += seconds(lambda: function(*args[i]))
         return total
 
     def warm_up(self):
-        begin, best = time.perf_counter(), math.inf
+        begin = settled = time.perf_counter()
+        best = math.inf
         for cycle in itertools.count():
-            best = min(best, self.run(1))
-            if best > 0.5 or (cycle and time.perf_counter() - begin > WARM_UP_S):
+            had, now_s = compilations(), self.run(1)
+            best, now = min(best, now_s), time.perf_counter()
+            if compilations() > had and cycle < COMPILING_CYCLES and now - begin < COMPILING_S:
+                settled = now
+            elif now_s > 0.5 or (cycle and now - settled > WARM_UP_S):
                 break
-        self.compile_s = max(self.first_s - best, 0.0) if self.mode != "eager" else 0.0
-        self.cycles = min(max(math.ceil(SAMPLE_S / best), 1), 100000)
+        # Of the calls that are timed: what they compiled is theirs to repay.
+        first_s = sum(self.first_s[i] for i in set(self.timed))
+        self.compile_s = max(first_s - best, 0.0) if self.mode != "eager" else 0.0
+        self.cycles = min(max(math.ceil(SAMPLE_S / max(best, 1e-9)), 1), 100000)
 
     def sample(self):
         if not self.samples or self.samples[-1] < 50e-3:
             if self.writes:
-                self.args[self.timed[0]] = copy(self.originals[self.timed[0]])
+                self.args[self.timed[0]] = self.fresh(self.timed[0])
             self.function(*self.args[self.timed[0]])
+        had = compilations()
         self.samples.append(self.run(self.cycles) / self.cycles / len(self.timed))
+        self.compiled += compilations() - had
 
 
-def measure(lanes, budget_s):
+def measure(lanes, budget_s, tick=lambda lane, rounds: None):
     """Rounds of one sample a lane, in an order drawn anew, until the intervals are narrow."""
     order, draw = list(lanes), random.Random(7)
     for lane in lanes:
+        tick(lane, 0)
         lane.warm_up()
     begin = time.perf_counter()
     for rounds in range(MAX_ROUNDS):
@@ -232,6 +340,7 @@ def measure(lanes, budget_s):
             break
         draw.shuffle(order)
         for lane in order:
+            tick(lane, rounds + 1)
             lane.sample()
 
 
@@ -252,25 +361,33 @@ def report(n, lanes):
     return {"n": n, "modes": rows}
 
 
+def set_up():
+    """Threads and default device, before anything is made."""
+    if WORKLOAD.get("threads"):
+        torch.set_num_threads(WORKLOAD["threads"])
+    if DEVICE.type != "cpu" and re.search(FACTORIES, SOURCE):
+        torch.set_default_device(DEVICE)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--json", help="write the figures to this file")
     arguments = parser.parse_args()
-    if WORKLOAD.get("threads"):
-        torch.set_num_threads(WORKLOAD["threads"])
-    modes = [m for m in ("eager", "static", "dynamic") if m in (WORKLOAD.get("modes") or ["eager", "static", "dynamic"])]
+    set_up()
+    modes = [m for m in MODES if m in (WORKLOAD.get("modes") or ["eager", "static", "dynamic"])]
     print("torch %s, %d threads: %s" % (torch.__version__, torch.get_num_threads(), WORKLOAD.get("name", "workload")))
     if modes != ["eager"]:
         begin = time.perf_counter()
-        torch.compile(lambda x: torch.sin(x) + 1)(torch.ones(3))
+        torch.compile(lambda x: torch.sin(x) + 1)(torch.ones(3, device=DEVICE))
         print("the first compile of the process took %.1f s and is left out" % (time.perf_counter() - begin))
     every, found = list(points()), []
-    with torch.no_grad():
-        for n, source, calls in every:
-            torch._dynamo.reset()
-            lanes = [Lane(mode, source, calls) for mode in modes]
-            measure(lanes, min(BUDGET_S, TOTAL_S / len(every)))
-            found.append(report(n, lanes))
+    for n, source, calls in every:
+        torch._dynamo.reset()
+        lanes = [Lane(mode, source, calls, n) for mode in modes]
+        for lane in lanes:
+            lane.first_calls()
+        measure(lanes, min(BUDGET_S, TOTAL_S / len(every)))
+        found.append(report(n, lanes))
     if arguments.json:
         with open(arguments.json, "w") as file:
             json.dump({"torch": torch.__version__, "threads": torch.get_num_threads(), "points": found}, file)

@@ -15,9 +15,9 @@
 #include "profiler/spec.h"
 
 static const char *const known_fields[] = {
-	"name",    "source", "entry",  "calls",    "params", "modes",      "device", "backend",
-	"threads", "policy", "grad",   "autocast", "passes", "deny",       "sweep",  "time",
-	"project", "tags",   "commit", "branch",   "title",  "record_api",
+	"name",    "source", "entry",  "calls",    "params", "modes",      "device",  "backend",
+	"threads", "policy", "grad",   "autocast", "passes", "deny",       "sweep",   "time",
+	"project", "tags",   "commit", "branch",   "title",  "record_api", "engines",
 };
 enum { N_FIELDS = sizeof(known_fields) / sizeof(known_fields[0]) };
 
@@ -127,6 +127,35 @@ static bool read_record_api(struct workload *w, struct err *err)
 	       err_set(err, ERR_WORKLOAD,
 		       "record_api must be true or false: whether timelines of device cuda hold "
 		       "the calls of the driver and the runtime, for 0.2 us more a launch");
+}
+
+/* Ours is always there: the others are laid over it. */
+static bool read_engines(struct workload *w, struct err *err)
+{
+	const json_t *engines = json_object_get(w->json, "engines"), *item;
+	bool ours = absent(engines);
+	size_t i;
+
+	if (!absent(engines) && !json_is_array(engines))
+		return err_set(err, ERR_WORKLOAD,
+			       "engines must be a list: [\"breakeven\"] or [\"breakeven\", "
+			       "\"torch\"]");
+	json_array_foreach((json_t *)engines, i, item)
+	{
+		const char *name = json_string_value(item);
+
+		if (name && strcmp(name, "breakeven") == 0)
+			ours = true;
+		else if (name && strcmp(name, "torch") == 0)
+			w->torch = true;
+		else
+			return err_set(err, ERR_WORKLOAD,
+				       "engines[%zu] '%.40s' is unknown; there are breakeven and "
+				       "torch",
+				       i, name ? name : "(not a string)");
+	}
+	return ours || err_set(err, ERR_WORKLOAD,
+			       "engines must hold breakeven: what torch measures is laid over it");
 }
 
 /* {"cse": false}: the pass is left out. */
@@ -460,10 +489,11 @@ static bool fill(struct workload *w, struct err *err)
 			       w->entry);
 	return check_labels(json, err) && read_backend(w, err) && read_device(w, err) &&
 	       read_policy(w, err) && read_grad(w, err) && read_record_api(w, err) &&
-	       read_autocast(w, err) && read_passes(w, err) && read_deny(w, err) &&
-	       read_params(w, err) && read_modes(w, err) && read_calls(w, err) &&
-	       read_time(w, err) && sweep_parse(w, json_object_get(json, "sweep"), err) &&
-	       check_values(w, err) && parse_programs(w, err);
+	       read_engines(w, err) && read_autocast(w, err) && read_passes(w, err) &&
+	       read_deny(w, err) && read_params(w, err) && read_modes(w, err) &&
+	       read_calls(w, err) && read_time(w, err) &&
+	       sweep_parse(w, json_object_get(json, "sweep"), err) && check_values(w, err) &&
+	       parse_programs(w, err);
 }
 
 struct workload *workload_parse(const json_t *json, struct err *err)
@@ -524,6 +554,11 @@ bool workload_on_device(const struct workload *w)
 	const struct backend *b = w->backend ? registry_backend(w->registry, w->backend) : NULL;
 
 	return b && b->open;
+}
+
+bool workload_wants_torch(const struct workload *w)
+{
+	return w->torch;
 }
 
 const char *workload_name(const struct workload *w)

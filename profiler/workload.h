@@ -51,6 +51,7 @@ struct workload {
 	const struct registry *registry; /* borrowed; NULL: what is built in */
 	uint64_t passes_disabled;        /* of its list of passes */
 	bool grad;                       /* d output / d input too */
+	bool torch;                      /* engine torch runs it too */
 	bool record_api;      /* its timelines on a GPU hold the calls of the driver too */
 	enum dtype autocast;  /* each call stands in torch.autocast() to it; 0: it does not */
 	const json_t *params; /* specs of tensors by qualified name; NULL: none */

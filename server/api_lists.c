@@ -13,6 +13,8 @@ bool api_ops(struct req *req, struct reply *reply, struct err *err)
 bool api_backends(struct req *req, struct reply *reply, struct err *err)
 {
 	reply->json = lists_backends(req->app->registry, err);
+	if (reply->json && req->app->torch)
+		json_object_set_new(reply->json, "engines", json_pack("[O]", req->app->torch));
 	return reply->json != NULL;
 }
 

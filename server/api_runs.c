@@ -23,12 +23,21 @@ static bool queue_has_room(struct app *app, struct err *err)
 		       QUEUE_MOST);
 }
 
+/* What this server cannot do is said at once. */
+static bool has_engines(const struct app *app, const struct workload *w, struct err *err)
+{
+	const char *why = json_string_value(json_object_get(app->torch, "why_not"));
+
+	return !workload_wants_torch(w) || !why || err_set(err, ERR_NO_DEVICE, "%s", why);
+}
+
 bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *json = req_json(req, err);
 	struct workload *w = json ? workload_parse_in(json, req->app->registry, err) : NULL;
 	int64_t id = 0;
-	bool ok = w && queue_has_room(req->app, err) && enqueue(req->app->db, json, w, &id, err);
+	bool ok = w && has_engines(req->app, w, err) && queue_has_room(req->app, err) &&
+		  enqueue(req->app->db, json, w, &id, err);
 
 	workload_destroy(w);
 	json_decref(json);

@@ -11,7 +11,7 @@
 #include "server/import_text.h"
 #include "server/poster.h"
 
-enum { READ_BYTES = 256 << 10, MAX_FILES = 1024 };
+enum { MAX_FILES = 1024 };
 
 struct import_flags {
 	const char *files[MAX_FILES];
@@ -63,27 +63,17 @@ static bool parse_flags(int argc, char **argv, struct import_flags *f)
 }
 
 /* One file; "-" is the standard input. */
-static bool read_file(struct import *im, const char *name, char *bytes, struct err *err)
+static bool read_file(struct import *im, const char *name, struct err *err)
 {
-	bool standard = strcmp(name, "-") == 0;
+	bool standard = strcmp(name, "-") == 0, ok;
 	int fd = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
-	bool ok = fd >= 0 && import_begin(im, name, err);
-	ssize_t n = 1;
 
 	if (fd < 0)
 		return err_set(err, ERR_IO, "%.300s: %s", name, strerror(errno));
-	while (ok && n > 0) {
-		n = read(fd, bytes, READ_BYTES);
-		if (n < 0)
-			ok = errno == EINTR
-				 ? (n = 1, true)
-				 : err_set(err, ERR_IO, "%.300s: %s", name, strerror(errno));
-		else if (n > 0)
-			ok = import_feed(im, bytes, (size_t)n, err);
-	}
+	ok = import_fd(im, name, fd, err);
 	if (!standard)
 		close(fd);
-	return ok && import_end(im, err);
+	return ok;
 }
 
 static bool put_block(void *self, const void *block, size_t len, struct err *err)
@@ -95,15 +85,13 @@ static bool put_block(void *self, const void *block, size_t len, struct err *err
 static json_t *read_files(const struct import_flags *f, FILE *timeline, struct err *err)
 {
 	struct import *im = import_create(timeline ? put_block : NULL, timeline, 0, err);
-	char *bytes = malloc(READ_BYTES);
 	json_t *report = NULL;
-	bool ok = im && (bytes || err_set(err, ERR_MEMORY, "out of memory for a file"));
+	bool ok = im != NULL;
 
 	for (int i = 0; ok && i < f->n_files; i++)
-		ok = read_file(im, f->files[i], bytes, err);
+		ok = read_file(im, f->files[i], err);
 	if (ok)
 		report = import_finish(im, err);
-	free(bytes);
 	import_destroy(im);
 	return report;
 }

@@ -7,7 +7,8 @@
 #include "server/commands.h"
 
 struct list_flags {
-	const char *name; /* ops: NULL for all */
+	const char *name;         /* ops: NULL for all */
+	const char *torch_python; /* backends: NULL where it is not given */
 	bool json;
 };
 
@@ -28,6 +29,9 @@ static int read_flags(int argc, char **argv, const char *help, bool named, struc
 		}
 		if (strcmp(argv[i], "--json") == 0) {
 			f->json = true;
+		} else if (strcmp(argv[i], "--torch-python") == 0 && i + 1 < argc &&
+			   strcmp(argv[0], "backends") == 0) {
+			f->torch_python = argv[++i];
 		} else if (argv[i][0] != '-' && named && !f->name) {
 			f->name = argv[i];
 		} else {
@@ -63,7 +67,7 @@ static int finish(json_t *all, const char *command, const struct err *err, const
 	else if (f->json)
 		ok = json_dumpf(all, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF;
 	else
-		print(json_object_get(all, key));
+		print(key ? json_object_get(all, key) : all);
 	json_decref(all);
 	return ok && fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
 }
@@ -163,6 +167,19 @@ int cmd_ops(int argc, char **argv, const struct registry *registry)
 
 /* ---- backends */
 
+static void print_engine(const json_t *e)
+{
+	printf("%-10s %s\n", text_of(e, "name"), text_of(e, "purpose"));
+	if (!json_is_true(json_object_get(e, "available"))) {
+		printf("           does not work here: %s\n", text_of(e, "why_not"));
+		return;
+	}
+	printf("           available: torch %s, Python %s, %s\n", text_of(e, "version"),
+	       text_of(e, "python"), text_of(e, "executable"));
+	if (*text_of(e, "device_name"))
+		printf("           device      %s\n", text_of(e, "device_name"));
+}
+
 static void print_backend_list(const json_t *list)
 {
 	size_t i, k;
@@ -187,19 +204,37 @@ static void print_backend_list(const json_t *list)
 	}
 }
 
+static void print_backends_and_engines(const json_t *all)
+{
+	size_t i;
+	json_t *e;
+
+	print_backend_list(json_object_get(all, "backends"));
+	json_array_foreach(json_object_get(all, "engines"), i, e)
+	{
+		print_engine(e);
+	}
+}
+
 int cmd_backends(int argc, char **argv, const struct registry *registry)
 {
 	struct list_flags f = { 0 };
 	struct err err = { 0 };
-	int status = read_flags(argc, argv,
-				"usage: breakeven backends [--json]\n\n"
-				"What runs compiled graphs, whether it works here, and why not.\n\n"
-				"  --json           as JSON, as GET /api/v1/backends has it\n",
-				false, &f);
+	int status = read_flags(
+	    argc, argv,
+	    "usage: breakeven backends [--torch-python PATH] [--json]\n\n"
+	    "What runs compiled graphs, and engine torch, whether it works here, and why not.\n\n"
+	    "  --torch-python PATH  of engine torch: a Python that has torch 2.5 or newer\n"
+	    "  --json           as JSON, as GET /api/v1/backends has it\n",
+	    false, &f);
+	json_t *all;
 
-	return status >= 0 ? status
-			   : finish(lists_backends(registry, &err), "backends", &err, "backends",
-				    &f, print_backend_list);
+	if (status >= 0)
+		return status;
+	all = lists_backends(registry, &err);
+	if (all)
+		json_object_set_new(all, "engines", json_pack("[o]", lists_torch(f.torch_python)));
+	return finish(all, "backends", &err, NULL, &f, print_backends_and_engines);
 }
 
 /* ---- passes */

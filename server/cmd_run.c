@@ -20,11 +20,13 @@
 #include "server/pass_flag.h"
 #include "server/paths.h"
 #include "server/run_table.h"
+#include "server/torch_text.h"
 #include "server/workload_file.h"
 
 struct run_flags {
 	struct workload_file source;
 	const char *modes, *device, *backend, *threads, *policy, *at, *cache, *without, *autocast;
+	const char *engines, *torch_python;
 	bool json, no_timing;
 	const struct registry *registry;
 };
@@ -52,6 +54,9 @@ static void print_help(void)
 	       "  --autocast DTYPE each call stands in torch.autocast: bfloat16, float16 or none;\n"
 	       "                   every mode is measured without it too\n"
 	       "  --without a,b    passes that are left out: `breakeven passes` lists them\n"
+	       "  --engine a,b     breakeven, or breakeven,torch: PyTorch beside it (breakeven)\n"
+	       "  --torch-python PATH  for engine torch: a Python that has torch 2.5 or newer; it\n"
+	       "                   executes the program with your rights\n"
 	       "  --input NAME=V   of a .py file, one for each argument: 'x=float32[8,16]',\n"
 	       "                   'i=int64[4]', 'scale=3.5'\n"
 	       "  --entry NAME     of a .py file: the function to call (model)\n"
@@ -90,6 +95,7 @@ static bool parse_flags(int argc, char **argv, struct run_flags *f)
 		{ "--threads", &f->threads }, { "--entry", &f->source.entry },
 		{ "--policy", &f->policy },   { "--cache", &f->cache },
 		{ "--without", &f->without }, { "--autocast", &f->autocast },
+		{ "--engine", &f->engines },  { "--torch-python", &f->torch_python },
 	};
 
 	for (int i = 1; i < argc; i++) {
@@ -157,16 +163,13 @@ static bool check_backend(const struct run_flags *f)
 }
 
 /* "eager,static" as a JSON list; NULL after a message. */
-static json_t *parse_modes(const char *text)
+static json_t *parse_list(const char *flag, const char *text, const char *const *allowed)
 {
-	const char *allowed[FUSION_MODE_COUNT + 1] = { NULL };
 	char *copy = strdup(text), *rest = copy;
 	json_t *list = json_array();
 
-	for (int i = 0; i < FUSION_MODE_COUNT; i++)
-		allowed[i] = fusion_mode_name((enum fusion_mode)i);
 	for (char *name; copy && (name = strsep(&rest, ","));) {
-		if (!check_choice("--modes", name, allowed)) {
+		if (!check_choice(flag, name, allowed)) {
 			json_decref(list);
 			list = NULL;
 			break;
@@ -175,6 +178,22 @@ static json_t *parse_modes(const char *text)
 	}
 	free(copy);
 	return list;
+}
+
+static json_t *parse_modes(const char *text)
+{
+	const char *allowed[FUSION_MODE_COUNT + 1] = { NULL };
+
+	for (int i = 0; i < FUSION_MODE_COUNT; i++)
+		allowed[i] = fusion_mode_name((enum fusion_mode)i);
+	return parse_list("--modes", text, allowed);
+}
+
+static json_t *parse_engines(const struct run_flags *f)
+{
+	static const char *const engines[] = { "breakeven", "torch", NULL };
+
+	return parse_list("--engine", f->engines, engines);
 }
 
 static bool parse_integer(const char *flag, const char *text, long long *out)
@@ -195,16 +214,21 @@ static json_t *flag_fields(const struct run_flags *f)
 	static const char *const devices[] = { "cpu", "cuda", NULL },
 				 *const policies[] = { "dynamo", "native", NULL },
 				 *const dtypes[] = { "bfloat16", "float16", "none", NULL };
-	json_t *fields, *modes = NULL;
+	json_t *fields, *modes = NULL, *list = NULL;
 	long long threads = 0;
 
 	if (!check_choice("--device", f->device, devices) ||
 	    !check_choice("--policy", f->policy, policies) || !check_backend(f) ||
 	    !check_choice("--autocast", f->autocast, dtypes) ||
 	    (f->threads && !parse_integer("--threads", f->threads, &threads)) ||
-	    (f->modes && !(modes = parse_modes(f->modes))))
+	    (f->engines && !(list = parse_engines(f))) ||
+	    (f->modes && !(modes = parse_modes(f->modes)))) {
+		json_decref(list);
 		return NULL;
+	}
 	fields = json_object();
+	if (list)
+		json_object_set_new(fields, "engines", list);
 	if (modes)
 		json_object_set_new(fields, "modes", modes);
 	if (f->threads)
@@ -248,6 +272,7 @@ static json_t *execute(const struct run_flags *f, const json_t *json, long long 
 		.at = at,
 		.cache_dir = f->cache,
 		.version = breakeven_version(),
+		.torch_python = f->torch_python,
 		.progress = show_progress,
 		.self = &terminal,
 	};
@@ -256,9 +281,14 @@ static json_t *execute(const struct run_flags *f, const json_t *json, long long 
 
 	if (!w)
 		return NULL;
+	if (workload_wants_torch(w) && !f->torch_python) {
+		err_set(err, ERR_NO_DEVICE, TORCH_SWITCHED_OFF);
+		workload_destroy(w);
+		return NULL;
+	}
 	if (!f->cache && default_cache_dir(cache, sizeof(cache)))
 		options.cache_dir = cache;
-	report = profiler_run(w, &options, err);
+	report = profiler_run_engines(w, &options, err);
 	if (!report)
 		locate_fault(json, options.cache_dir, f->registry, err);
 	if (terminal)
@@ -316,10 +346,12 @@ int cmd_run(int argc, char **argv, const struct registry *registry)
 	sigaction(SIGTERM, &action, NULL);
 	if (json)
 		report = execute(&f, json, at, &err);
+	if (torch_text_error(report))
+		fprintf(stderr, "breakeven run: engine torch: %s\n", torch_text_error(report));
 	if (!report)
 		workload_file_error(&f.source, "run", json, &err);
 	else if (print_report(&f, report))
-		status = EXIT_DONE;
+		status = torch_text_error(report) ? EXIT_FAILED : EXIT_DONE;
 	else
 		fprintf(stderr, "breakeven run: the result could not be written: %s\n",
 			strerror(errno));

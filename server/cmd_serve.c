@@ -9,6 +9,7 @@
 #include "db/db.h"
 #include "fusion/base/clock.h"
 #include "fusion/base/log.h"
+#include "profiler/lists.h"
 #include "profiler/profiler.h"
 #include "server/commands.h"
 #include "server/enqueue.h"
@@ -23,7 +24,7 @@
 enum { MAX_RUN_SECONDS = 7 * 24 * 3600 };
 
 struct serve_options {
-	const char *listen, *db, *cache, *seconds;
+	const char *listen, *db, *cache, *seconds, *torch_python;
 	int run_seconds; /* `seconds`, read */
 	bool first_run;
 };
@@ -33,12 +34,16 @@ static void print_help(void)
 	printf(
 	    "usage: breakeven serve [--listen HOST:PORT] [--db FILE] [--cache DIR] "
 	    "[--run-seconds N]\n"
-	    "                       [--first-run]\n\n"
+	    "                       [--torch-python PATH] [--first-run]\n\n"
 	    "  --listen HOST:PORT  where to listen (127.0.0.1:8080; port 0 takes a free one)\n"
 	    "  --db FILE           the store (breakeven.db); made where there is none\n"
 	    "  --cache DIR         compiled kernels (~/.cache/breakeven); BREAKEVEN_CACHE_MIB=N\n"
 	    "                      in the environment bounds it (256)\n"
 	    "  --run-seconds N     wall time after which a run is ended as failed (600)\n"
+	    "  --torch-python PATH a Python that has torch 2.5 or newer: runs that name engine\n"
+	    "                      torch are measured by it too.  It executes what is posted, "
+	    "with\n"
+	    "                      the rights of this server (off)\n"
 	    "  --first-run         queue the example sweep when the store has no run yet\n\n"
 	    "Ctrl-C stops it; a run that is under way is taken up again at the next start.\n");
 }
@@ -52,6 +57,7 @@ static int read_flags(int argc, char **argv, struct serve_options *o)
 	} flags[] = { { "--listen", &o->listen },
 		      { "--db", &o->db },
 		      { "--cache", &o->cache },
+		      { "--torch-python", &o->torch_python },
 		      { "--run-seconds", &o->seconds } };
 
 	for (int i = 1; i < argc; i++) {
@@ -134,6 +140,19 @@ static void wait_for_end(const sigset_t *ends)
 	log_line(LOG_INFO, "%s: stopping", sig == SIGINT ? "Ctrl-C" : "SIGTERM");
 }
 
+/* What was found of engine torch, where somebody asked for it. */
+static void tell_torch(const struct serve_options *o, const json_t *torch)
+{
+	const char *version = json_string_value(json_object_get(torch, "version"));
+	const char *why = json_string_value(json_object_get(torch, "why_not"));
+
+	if (o->torch_python && why)
+		log_line(LOG_WARN, "engine torch does not work: %s", why);
+	else if (o->torch_python)
+		log_line(LOG_INFO, "engine torch: %s of %s", version ? version : "?",
+			 o->torch_python);
+}
+
 static bool serve(const struct serve_options *o, const struct registry *registry,
 		  const sigset_t *ends, struct err *err)
 {
@@ -144,11 +163,18 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 	app.db = db_open(o->db, err);
 	if (!app.db)
 		return false;
+	app.torch = lists_torch(o->torch_python);
+	tell_torch(o, app.torch);
 	app.events = events_create(run_event, &app);
 	if (!app.events)
 		err_set(err, ERR_MEMORY, "out of memory while starting");
 	else if (!o->first_run || queue_first_run(app.db, err))
-		app.jobs = jobs_start(app.db, app.events, o->cache, registry, o->run_seconds, err);
+		app.jobs = jobs_start(app.db, app.events,
+				      &(struct jobs_options){ .cache_dir = o->cache,
+							      .registry = registry,
+							      .torch_python = o->torch_python,
+							      .run_seconds = o->run_seconds },
+				      err);
 	if (app.jobs)
 		http = http_start(&app, o->listen, err);
 	if (http) {
@@ -164,6 +190,7 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 	jobs_stop(app.jobs);
 	events_destroy(app.events);
 	db_close(app.db);
+	json_decref(app.torch);
 	return ok;
 }
 

@@ -27,6 +27,8 @@
 /* While someone types: where that is too short for each change they are tried
  * together. */
 static const double check_rewrites_ms = 40;
+/* Of a run's wall time, what engine torch leaves: its failure is to be told, not the run's. */
+enum { TORCH_SPARE_S = 5 };
 
 /* Lowers a limit; one that is lower already (an operator's ulimit) stays. */
 static void set_limit(int what, rlim_t value)
@@ -64,8 +66,18 @@ static void confine(int cpu_seconds)
  * engine's own limit of tensor memory has to do. */
 static void confine_memory(const struct workload *w)
 {
-	if (!ADDRESS_SANITIZED && !THREAD_SANITIZED && !workload_on_device(w))
+	struct rlimit limit;
+
+	if (ADDRESS_SANITIZED || THREAD_SANITIZED || workload_on_device(w))
+		return;
+	if (!workload_wants_torch(w)) {
 		set_limit(RLIMIT_AS, WORKER_ADDRESS_BYTES);
+	} else if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur > WORKER_ADDRESS_BYTES) {
+		/* Torch maps more than it uses: its guard lifts this for it, and counts
+		 * what is resident (profiler/torch/child.h). */
+		limit.rlim_cur = WORKER_ADDRESS_BYTES;
+		setrlimit(RLIMIT_AS, &limit);
+	}
 }
 
 static bool send_json(int fd, enum message_type type, const json_t *json)
@@ -137,15 +149,26 @@ static bool explain_job(int fd, const struct workload *workload, struct err *err
 	return ok;
 }
 
-static bool run_job(int fd, const char *cache_dir, bool blocking, const struct registry *registry,
+struct worker_flags {
+	const char *cache_dir, *torch_python;
+	int cpu_seconds;
+	bool blocking;
+};
+
+static bool run_job(int fd, const struct worker_flags *f, const struct registry *registry,
 		    struct err *err)
 {
+	bool blocking = f->blocking;
+	const char *cache_dir = f->cache_dir;
 	struct profiler_options options = { .timing = !blocking,
 					    .passes = !blocking,
 					    .cache_dir = cache_dir,
 					    .version = breakeven_version(),
 					    .progress = send_progress,
 					    .timeline = send_block,
+					    .torch_python = f->torch_python,
+					    .wall_s = f->cpu_seconds / WORKER_CPU_PER_WALL -
+						      TORCH_SPARE_S,
 					    .self = &fd };
 	struct workload *workload = NULL;
 	json_t *job = NULL, *report = NULL, *environment;
@@ -162,7 +185,7 @@ static bool run_job(int fd, const char *cache_dir, bool blocking, const struct r
 	if (workload && kind == MESSAGE_CHECK)
 		ok = explain_job(fd, workload, err);
 	else if (workload)
-		report = profiler_run(workload, &options, err);
+		report = profiler_run_engines(workload, &options, err);
 	if (workload && kind == MESSAGE_WORKLOAD && !report)
 		locate_fault(job, cache_dir, registry, err);
 	if (report) {
@@ -183,45 +206,49 @@ static bool run_job(int fd, const char *cache_dir, bool blocking, const struct r
 	return ok;
 }
 
-int cmd_worker(int argc, char **argv, const struct registry *registry)
+/* -1 to go on, else the exit status. */
+static int read_flags(int argc, char **argv, struct worker_flags *f)
 {
-	int cpu_seconds = WORKER_WALL_S * WORKER_CPU_PER_WALL;
-	const char *cache_dir = NULL;
-	bool blocking = false;
-	struct err err = { 0 };
-
 	for (int i = 1; i < argc; i++) {
+		bool more = i + 1 < argc;
+
 		if (strcmp(argv[i], "--help") == 0) {
 			printf(
 			    "usage: breakeven worker [--cache DIR] [--tmp DIR] [--cpu-seconds N] "
-			    "[--blocking]\n"
+			    "[--torch-python PATH] [--blocking]\n"
 			    "runs one job that comes over file descriptor 3; `breakeven serve` "
 			    "starts it\n");
 			return EXIT_DONE;
 		}
-		if (strcmp(argv[i], "--cache") == 0 && i + 1 < argc) {
-			cache_dir = argv[++i];
-			continue;
-		}
-		if (strcmp(argv[i], "--tmp") == 0 && i + 1 < argc) {
+		if (strcmp(argv[i], "--cache") == 0 && more) {
+			f->cache_dir = argv[++i];
+		} else if (strcmp(argv[i], "--tmp") == 0 && more) {
 			setenv("TMPDIR", argv[++i], 1);
-			continue;
-		}
-		if (strcmp(argv[i], "--cpu-seconds") == 0 && i + 1 < argc &&
-		    atoi(argv[i + 1]) > 0) {
-			cpu_seconds = atoi(argv[++i]);
-			continue;
-		}
-		if (strcmp(argv[i], "--blocking") == 0) {
+		} else if (strcmp(argv[i], "--torch-python") == 0 && more) {
+			f->torch_python = argv[++i];
+		} else if (strcmp(argv[i], "--cpu-seconds") == 0 && more && atoi(argv[i + 1]) > 0) {
+			f->cpu_seconds = atoi(argv[++i]);
+		} else if (strcmp(argv[i], "--blocking") == 0) {
 			setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
-			blocking = true;
-			continue;
+			f->blocking = true;
+		} else {
+			fprintf(stderr, "breakeven worker: unknown argument '%s'\n", argv[i]);
+			return EXIT_USAGE;
 		}
-		fprintf(stderr, "breakeven worker: unknown argument '%s'\n", argv[i]);
-		return EXIT_USAGE;
 	}
-	confine(cpu_seconds);
-	if (run_job(WORKER_FD, cache_dir, blocking, registry, &err))
+	return -1;
+}
+
+int cmd_worker(int argc, char **argv, const struct registry *registry)
+{
+	struct worker_flags f = { .cpu_seconds = WORKER_WALL_S * WORKER_CPU_PER_WALL };
+	struct err err = { 0 };
+	int status = read_flags(argc, argv, &f);
+
+	if (status >= 0)
+		return status;
+	confine(f.cpu_seconds);
+	if (run_job(WORKER_FD, &f, registry, &err))
 		return EXIT_DONE;
 	if (!send_error(WORKER_FD, &err))
 		fprintf(stderr, "breakeven worker: %s\n", err.message);

@@ -36,6 +36,7 @@ struct jobs {
 	struct events *events;
 	const char *cache_dir;
 	const struct registry *registry;
+	const char *torch_python;
 	int run_seconds;
 	pthread_t thread;
 	int wake_fd;
@@ -116,7 +117,8 @@ static void begin_next(struct jobs *j)
 				 &(struct worker_options){ .cache_dir = j->cache_dir,
 							   .cpu_seconds = j->run_seconds *
 									  WORKER_CPU_PER_WALL,
-							   .registry = j->registry },
+							   .registry = j->registry,
+							   .torch_python = j->torch_python },
 				 MESSAGE_WORKLOAD, run.workload, &j->failure))
 			events_publish(j->events, run.id);
 		else
@@ -357,8 +359,8 @@ static void *run_queue(void *self)
 	return NULL;
 }
 
-struct jobs *jobs_start(struct db *db, struct events *events, const char *cache_dir,
-			const struct registry *registry, int run_seconds, struct err *err)
+struct jobs *jobs_start(struct db *db, struct events *events, const struct jobs_options *o,
+			struct err *err)
 {
 	struct jobs *j = calloc(1, sizeof(*j));
 	int recovered = 0;
@@ -370,9 +372,10 @@ struct jobs *jobs_start(struct db *db, struct events *events, const char *cache_
 	}
 	j->db = db;
 	j->events = events;
-	j->cache_dir = cache_dir;
-	j->registry = registry;
-	j->run_seconds = run_seconds;
+	j->cache_dir = o->cache_dir;
+	j->registry = o->registry;
+	j->torch_python = o->torch_python;
+	j->run_seconds = o->run_seconds;
 	j->worker.fd = -1;
 	pthread_mutex_init(&j->lock, NULL);
 	pthread_mutex_init(&j->turn, NULL);

@@ -14,12 +14,17 @@ struct jobs;
 struct events;
 struct registry;
 
+struct jobs_options {
+	const char *cache_dir;           /* NULL: none */
+	const struct registry *registry; /* whose plugins go to every worker; NULL: none */
+	const char *torch_python;        /* NULL: engine torch is switched off */
+	int run_seconds;                 /* of wall time; a run that takes more fails */
+};
+
 /* Starts the thread.  Runs that an earlier server left under way are queued
- * again.  A run that takes over run_seconds of wall time fails.  `db`, `events`
- * `cache_dir` and `registry` (both may be NULL; its plugins go to every worker) are
- * borrowed. */
-struct jobs *jobs_start(struct db *db, struct events *events, const char *cache_dir,
-			const struct registry *registry, int run_seconds, struct err *err);
+ * again.  `db`, `events` and what the options name are borrowed. */
+struct jobs *jobs_start(struct db *db, struct events *events, const struct jobs_options *o,
+			struct err *err);
 
 /* Ends the worker, puts its run back into the queue, ends the thread.  Nobody
  * may call the functions below any more.  NULL is fine. */

@@ -27,6 +27,7 @@ struct app {
 	struct jobs *jobs;
 	struct events *events;
 	const struct registry *registry; /* what the engine has */
+	json_t *torch;                   /* engine torch, as lists_torch() found it at the start */
 	int64_t started_ns;
 	_Atomic int64_t requests; /* answered since the start */
 	_Atomic int checks;       /* processes of POST /check under way */

@@ -11,6 +11,7 @@
 #include "server/break_text.h"
 #include "server/mixed_text.h"
 #include "server/numbers.h"
+#include "server/torch_text.h"
 
 enum { MAX_WARNINGS = 4 };
 
@@ -338,6 +339,7 @@ void run_table_print(struct buf *out, const json_t *report)
 		print_untimed(out, report);
 		buf_putc(out, '\n');
 	}
+	torch_text_print(out, report);
 	mixed_text_print(out, report);
 	print_breaks(out, report);
 	if (m)

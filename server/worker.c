@@ -19,7 +19,7 @@
 
 extern char **environ;
 
-enum { MAX_ARGV = 9 + 2 * REGISTRY_MAX_PLUGINS };
+enum { MAX_ARGV = 13 + 2 * REGISTRY_MAX_PLUGINS };
 
 static void make_argv(const struct worker *w, const struct worker_options *options, char *cpu_s,
 		      const char *argv[MAX_ARGV + 1])
@@ -35,6 +35,10 @@ static void make_argv(const struct worker *w, const struct worker_options *optio
 	for (int i = 0; i < registry_plugin_count(options->registry); i++) {
 		argv[n++] = "--plugin";
 		argv[n++] = registry_plugin_path(options->registry, i);
+	}
+	if (options->torch_python) {
+		argv[n++] = "--torch-python";
+		argv[n++] = options->torch_python;
 	}
 	if (options->blocking)
 		argv[n++] = "--blocking";

@@ -1,15 +1,17 @@
 /* profiler/import/import.c -- see import.h. */
 #include "profiler/import/import.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "profiler/import/model.h"
 #include "profiler/import/report.h"
 #include "profiler/import/unzip.h"
 
 /* A file is told by its first bytes, of which so many are waited for. */
-enum { START_BYTES = 64 << 10, MAX_FILES = 4096 };
+enum { START_BYTES = 64 << 10, READ_BYTES = 256 << 10, MAX_FILES = 4096 };
 
 static const struct log_reader *const readers[] = { &reader_torch_trace, &reader_kineto,
 						    &reader_pt_xla };
@@ -177,6 +179,26 @@ bool import_end(struct import *im, struct err *err)
 	}
 	drop_file(im);
 	return ok;
+}
+
+bool import_fd(struct import *im, const char *name, int fd, struct err *err)
+{
+	char *bytes = malloc(READ_BYTES);
+	bool ok = bytes ? import_begin(im, name, err)
+			: err_set(err, ERR_MEMORY, "out of memory for %.200s", name);
+	ssize_t n = 1;
+
+	while (ok && n > 0) {
+		n = read(fd, bytes, READ_BYTES);
+		if (n < 0 && errno == EINTR)
+			n = 1;
+		else if (n < 0)
+			ok = err_set(err, ERR_IO, "%.300s: %s", name, strerror(errno));
+		else if (n > 0)
+			ok = import_feed(im, bytes, (size_t)n, err);
+	}
+	free(bytes);
+	return ok && import_end(im, err);
 }
 
 json_t *import_finish(struct import *im, struct err *err)

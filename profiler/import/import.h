@@ -41,6 +41,9 @@ bool import_begin(struct import *im, const char *name, struct err *err);
 bool import_feed(struct import *im, const void *bytes, size_t len, struct err *err);
 bool import_end(struct import *im, struct err *err);
 
+/* All three for what `fd` holds to its end; it stays open. */
+bool import_fd(struct import *im, const char *name, int fd, struct err *err);
+
 /* What `breakeven import --json` prints (design, section 5), and more: kind, files,
  * graphs, breaks, recompiles, kernels, ledger, ...  Ends the timeline, whose facts are
  * the ledger.  The caller owns it; NULL with an error. */

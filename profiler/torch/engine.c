@@ -1,0 +1,456 @@
+/* profiler/torch/engine.c -- see engine.h. */
+#include "profiler/torch/engine.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fusion/base/clock.h"
+#include "profiler/torch/child.h"
+#include "profiler/torch/values.h"
+
+enum {
+	TORCH_WALL_S = 300, /* of both processes together, where the run has no limit */
+	TRACE_WALL_S = 120, /* of the second */
+	LEAST_WALL_S = 10,  /* less is not begun */
+	PROBE_WALL_S = 60,
+	CPU_PER_WALL = 16, /* processor seconds: its compilers use all cores */
+};
+static const int64_t most_file_bytes = INT64_C(4) << 30;
+static const int64_t most_value_bytes = INT64_C(256) << 20, point_value_bytes = INT64_C(64) << 20;
+/* Of the progress of a run with two engines, what ours has; of torch's, the first process. */
+static const double ours_share = 0.5, timed_share = 0.85;
+
+struct engine {
+	const struct workload *w;
+	const struct profiler_options *options;
+	const json_t *ours;
+	struct torch_folder folder;
+	struct torch_limits limits;
+	int64_t begin_ns;
+	json_t *report;   /* of the engine: what is returned */
+	json_t *messages; /* a list: its points */
+	bool watched;     /* the second process is under way */
+	double share;     /* told so far */
+	char what[160];
+	char stderr_text[TORCH_STDERR_BYTES + 1];
+};
+
+static bool tell(void *self)
+{
+	struct engine *e = self;
+	double from = e->watched ? timed_share : 0, to = e->watched ? 1 : timed_share;
+	double share = ours_share + (1 - ours_share) * (from + (to - from) * e->share);
+
+	return !e->options->progress ||
+	       e->options->progress(e->options->self, fmin(share, 0.99), e->what, -1);
+}
+
+static bool hear(void *self, const json_t *message, struct err *err)
+{
+	struct engine *e = self;
+	json_t *part;
+
+	(void)err;
+	if ((part = json_object_get(message, "hello")))
+		json_object_update(e->report, part);
+	if ((part = json_object_get(message, "progress"))) {
+		const char *what = json_string_value(json_object_get(part, "what"));
+
+		e->share = json_number_value(json_object_get(part, "share"));
+		snprintf(e->what, sizeof(e->what), "%s", what ? what : "torch");
+	}
+	if ((part = json_object_get(message, "point")))
+		json_array_append(e->messages, part);
+	if ((part = json_object_get(message, "trace")))
+		json_object_set(e->report, "trace", part);
+	if ((part = json_object_get(message, "done")))
+		json_object_update(e->report, part);
+	return true;
+}
+
+/* Three quarters of what the machine has. */
+static int64_t memory_limit(void)
+{
+	return (int64_t)sysconf(_SC_PHYS_PAGES) / 4 * 3 * (int64_t)sysconf(_SC_PAGESIZE);
+}
+
+static int left_s(const struct engine *e, int wall_s)
+{
+	return wall_s - (int)((clock_ns() - e->begin_ns) / 1000000000);
+}
+
+static bool run_child(struct engine *e, const char *role, int wall_s, struct err *err)
+{
+	int64_t values = most_value_bytes / e->w->n_points;
+	json_t *options = json_pack(
+	    "{s:b, s:s, s:I, s:f}", "timing", e->options->timing, "folder", e->folder.path,
+	    "value_bytes", (json_int_t)(values < point_value_bytes ? values : point_value_bytes),
+	    "device_share", 0.9);
+	struct torch_child child = {
+		.python = e->options->torch_python,
+		.folder = &e->folder,
+		.limits = &e->limits,
+		.role = role,
+		.options = options,
+		.log = strcmp(role, "trace") == 0,
+		.hear = hear,
+		.tick = tell,
+		.self = e,
+		.stderr_text = e->stderr_text,
+	};
+	bool ok;
+
+	if (e->options->only)
+		json_object_set_new(options, "only", json_integer(e->options->at));
+	e->limits = (struct torch_limits){ .wall_s = wall_s,
+					   .cpu_s = wall_s * CPU_PER_WALL,
+					   .memory_bytes = memory_limit(),
+					   .file_bytes = most_file_bytes };
+	ok = torch_child_run(&child, err);
+	json_decref(options);
+	return ok;
+}
+
+static json_t *error_json(const struct engine *e, const struct err *why)
+{
+	json_t *message = json_string(why->message), *detail = json_string(e->stderr_text);
+
+	return json_pack("{s:s, s:o, s:o}", "code", err_name(why->code), "message",
+			 message ? message : json_string("a message that is no UTF-8"), "detail",
+			 detail ? detail : json_string(""));
+}
+
+/* ---- values */
+
+/* The bytes of a point's values; NULL: there are none. */
+static void *map_values(const json_t *message, size_t *n_bytes)
+{
+	const char *path = json_string_value(json_object_get(message, "values"));
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	struct stat info;
+	void *bytes = MAP_FAILED;
+
+	*n_bytes = 0;
+	if (fd >= 0 && fstat(fd, &info) == 0 && info.st_size > 0)
+		bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (fd >= 0)
+		close(fd);
+	if (bytes == MAP_FAILED)
+		return NULL;
+	*n_bytes = (size_t)info.st_size;
+	return bytes;
+}
+
+/* Our eager calls once more, each against that of every mode of torch. */
+static bool compare_calls(struct lane *lane, const json_t *rows, struct compared *all,
+			  const void *bytes, size_t n_bytes, struct err *err)
+{
+	for (int i = 0; i < lane->originals->n_calls; i++) {
+		const json_t *row;
+		const char *mode;
+		int k = 0;
+
+		buf_clear(fusion_stdout(lane->session));
+		if (!lane_call(lane, i, &lane->outputs[i], err))
+			return false;
+		json_object_foreach((json_t *)rows, mode, row)
+		{
+			const json_t *call = json_array_get(json_object_get(row, "calls"),
+							    (size_t)i);
+
+			if (call && k < FUSION_MODE_COUNT)
+				compare_call(&all[k], lane, i, call, bytes, n_bytes);
+			k++;
+		}
+	}
+	return true;
+}
+
+/* Adds `values` to each mode of the point. */
+static bool compare_point(const struct engine *e, const struct point *p, const json_t *message,
+			  json_t *modes, struct err *err)
+{
+	const json_t *rows = json_object_get(message, "modes"), *row;
+	struct compared all[FUSION_MODE_COUNT] = { 0 };
+	struct lane lane = { 0 };
+	struct inputs inputs;
+	size_t n_bytes;
+	void *bytes;
+	const char *mode;
+	bool ok;
+	int k = 0;
+
+	for (int i = 0; i < FUSION_MODE_COUNT; i++)
+		all[i].stdout_same = true;
+	if (!inputs_create(&inputs, e->w, p, err))
+		return false;
+	bytes = map_values(message, &n_bytes);
+	ok = lane_create(&lane, e->w, p, FUSION_EAGER, &inputs, e->options->cache_dir, err) &&
+	     compare_calls(&lane, rows, all, bytes, n_bytes, err);
+	if (bytes)
+		munmap(bytes, n_bytes);
+	lane_destroy(&lane);
+	inputs_destroy(&inputs);
+	json_object_foreach((json_t *)rows, mode, row)
+	{
+		if (ok && json_object_get(row, "calls") && k < FUSION_MODE_COUNT)
+			json_object_set_new(json_object_get(modes, mode), "values",
+					    compared_json(&all[k]));
+		k++;
+	}
+	return ok;
+}
+
+/* ---- the report */
+
+static const struct point *point_of(const struct engine *e, const json_t *message)
+{
+	for (int i = 0; i < e->w->n_points && e->w->sweep.kind != SWEEP_NONE; i++)
+		if (e->w->points[i].n == json_integer_value(json_object_get(message, "n")))
+			return &e->w->points[i];
+	return &e->w->points[0];
+}
+
+/* Our modes at the point; NULL: it was not measured. */
+static const json_t *ours_at(const struct engine *e, const struct point *p)
+{
+	const json_t *item, *points = json_object_get(e->ours, "points");
+	size_t i;
+
+	if (e->w->sweep.kind == SWEEP_NONE)
+		return json_object_get(e->ours, "modes");
+	json_array_foreach((json_t *)points, i, item)
+	{
+		if (json_integer_value(json_object_get(item, "n")) == p->n)
+			return json_object_get(item, "modes");
+	}
+	return NULL;
+}
+
+static bool add_point(struct engine *e, const json_t *message, struct err *err)
+{
+	const json_t *rows = json_object_get(message, "modes"), *row;
+	const struct point *p = point_of(e, message);
+	json_t *modes = json_object_get(e->report, "modes");
+	json_t *even = json_object_get(e->report, "break_even");
+	const char *mode;
+
+	if (e->w->sweep.kind != SWEEP_NONE) {
+		modes = json_object();
+		even = json_object();
+		json_array_append_new(json_object_get(e->report, "points"),
+				      json_pack("{s:I, s:o, s:o}", "n", (json_int_t)p->n, "modes",
+						modes, "break_even", even));
+	}
+	json_object_foreach((json_t *)rows, mode, row) json_object_set_new(
+	    modes, mode, torch_mode_json(row, json_object_get(ours_at(e, p), mode)));
+	if (!torch_point_even(rows, even))
+		return err_set(err, ERR_MEMORY, "out of memory for the run");
+	return compare_point(e, p, message, modes, err);
+}
+
+static bool add_points(struct engine *e, struct err *err)
+{
+	const json_t *message;
+	size_t i;
+
+	json_array_foreach(e->messages, i, message)
+	{
+		if (!add_point(e, message, err))
+			return false;
+	}
+	if (e->w->sweep.kind == SWEEP_NONE || !e->options->timing ||
+	    torch_sweep_even(e->messages, json_object_get(e->report, "break_even")))
+		return true;
+	return err_set(err, ERR_MEMORY, "out of memory for the run");
+}
+
+/* Each mode's breaks, where its point was watched. */
+static void add_breaks(const struct engine *e, const json_t *log)
+{
+	const json_t *watched = json_object_get(json_object_get(e->report, "trace"), "points");
+	json_t *n, *m;
+	const char *mode;
+	size_t i, k;
+
+	json_array_foreach((json_t *)watched, i, n)
+	{
+		int64_t at = json_integer_value(n);
+		json_t *modes = json_object_get(e->report, "modes"), *point;
+
+		json_array_foreach(json_object_get(e->report, "points"), k, point)
+		{
+			if (json_integer_value(json_object_get(point, "n")) == at)
+				modes = json_object_get(point, "modes");
+		}
+		json_object_foreach(modes, mode, m) json_object_set_new(
+		    m, "breaks", torch_log_breaks(log, mode, json_is_integer(n) ? &at : NULL));
+	}
+}
+
+/* The second process, and its logs.  False where the run was cancelled. */
+static bool watch(struct engine *e, int wall_s, struct err *err)
+{
+	json_t *log = NULL;
+	struct err why = { 0 };
+
+	e->watched = true;
+	e->share = 0;
+	if (wall_s < LEAST_WALL_S)
+		err_set(&why, ERR_WORKER, "there was no time left for it");
+	else if (run_child(e, "trace", wall_s < TRACE_WALL_S ? wall_s : TRACE_WALL_S, &why))
+		log = torch_log_read(e->folder.path, &why);
+	if (why.code == ERR_CANCELLED)
+		return err_set(err, ERR_CANCELLED, "%s", why.message);
+	if (!log) {
+		json_object_set_new(e->report, "log_error", error_json(e, &why));
+		return true;
+	}
+	add_breaks(e, log);
+	json_object_set_new(e->report, "log", log);
+	return true;
+}
+
+static bool run_both(struct engine *e, int wall_s, struct err *err)
+{
+	char *script = workload_torch_script(e->w, err);
+	struct err why = { 0 };
+	bool ok = script && torch_folder_create(&e->folder, script, err);
+
+	free(script);
+	if (!ok)
+		return false;
+	run_child(e, "run", wall_s, &why);
+	if (why.code == ERR_CANCELLED)
+		return err_set(err, ERR_CANCELLED, "%s", why.message);
+	if (why.code != ERR_NONE)
+		json_object_set_new(e->report, "error", error_json(e, &why));
+	/* What it measured before it failed stands. */
+	if (!add_points(e, err))
+		return false;
+	return why.code != ERR_NONE || !e->options->timing || watch(e, left_s(e, wall_s), err);
+}
+
+json_t *torch_engine_run(const struct workload *w, const struct profiler_options *options,
+			 const json_t *ours, int wall_s, struct err *err)
+{
+	struct engine e = { .w = w,
+			    .options = options,
+			    .ours = ours,
+			    .begin_ns = clock_ns(),
+			    .what = "torch starts",
+			    .messages = json_array() };
+	struct err off = { 0 };
+	bool ok = true;
+
+	e.report = json_pack("{s:n, s:{}, s:[], s:{}, s:n, s:n, s:n}", "error", "modes", "points",
+			     "break_even", "log", "log_error", "trace");
+	if (!options->torch_python)
+		err_set(&off, ERR_NO_DEVICE, TORCH_SWITCHED_OFF);
+	else if (wall_s < LEAST_WALL_S)
+		err_set(&off, ERR_WORKER,
+			"our engine left torch no time: measure fewer points, or start the server "
+			"with a larger --run-seconds");
+	if (off.code != ERR_NONE)
+		json_object_set_new(e.report, "error", error_json(&e, &off));
+	else
+		ok = run_both(&e, wall_s < TORCH_WALL_S ? wall_s : TORCH_WALL_S, err);
+	torch_folder_destroy(&e.folder);
+	json_decref(e.messages);
+	json_object_set_new(e.report, "seconds",
+			    json_real((double)(clock_ns() - e.begin_ns) * 1e-9));
+	if (ok)
+		return e.report;
+	json_decref(e.report);
+	return NULL;
+}
+
+/* ---- both engines */
+
+struct halved {
+	const struct profiler_options *options;
+};
+
+static bool tell_half(void *self, double share, const char *what, double left)
+{
+	const struct halved *h = self;
+
+	(void)left; /* torch's part is not known */
+	return h->options->progress(h->options->self, ours_share * share, what, -1);
+}
+
+static bool put_block(void *self, const void *block, size_t len, struct err *err)
+{
+	const struct halved *h = self;
+
+	return h->options->timeline(h->options->self, block, len, err);
+}
+
+json_t *profiler_run_engines(const struct workload *w, const struct profiler_options *options,
+			     struct err *err)
+{
+	struct halved half = { options };
+	struct profiler_options first = *options;
+	int64_t begin_ns = clock_ns();
+	json_t *report, *torch;
+	int wall_s = TORCH_WALL_S;
+
+	if (!w->torch)
+		return profiler_run(w, options, err);
+	first.self = &half;
+	first.progress = options->progress ? tell_half : NULL;
+	first.timeline = options->timeline ? put_block : NULL;
+	report = profiler_run(w, &first, err);
+	if (!report)
+		return NULL;
+	if (options->wall_s)
+		wall_s = options->wall_s - (int)((clock_ns() - begin_ns) / 1000000000);
+	torch = torch_engine_run(w, options, report, wall_s, err);
+	if (!torch) {
+		json_decref(report);
+		return NULL;
+	}
+	json_object_set_new(report, "engines", json_pack("{s:o}", "torch", torch));
+	json_object_set_new(report, "seconds", json_real((double)(clock_ns() - begin_ns) * 1e-9));
+	return report;
+}
+
+/* ---- is it there */
+
+static bool hear_probe(void *self, const json_t *message, struct err *err)
+{
+	json_t *found = json_object_get(message, "hello");
+
+	(void)err;
+	if (found)
+		json_object_update(self, found);
+	return true;
+}
+
+json_t *profiler_torch_probe(const char *python, struct err *err)
+{
+	struct torch_limits limits = { .wall_s = PROBE_WALL_S,
+				       .cpu_s = PROBE_WALL_S * CPU_PER_WALL,
+				       .memory_bytes = memory_limit(),
+				       .file_bytes = most_file_bytes };
+	struct torch_folder folder = { "" };
+	json_t *found = json_object();
+	struct torch_child child = { .python = python,
+				     .folder = &folder,
+				     .limits = &limits,
+				     .role = "probe",
+				     .hear = hear_probe,
+				     .self = found };
+	bool ok = torch_folder_create(&folder, NULL, err) && torch_child_run(&child, err);
+
+	torch_folder_destroy(&folder);
+	if (ok)
+		return found;
+	json_decref(found);
+	return NULL;
+}
