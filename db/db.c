@@ -97,7 +97,7 @@ static bool prepare_writer(struct db *db, const char *path, struct err *err)
 	return db_migrate(db->writer, path, err);
 }
 
-struct db *db_open(const char *path, struct err *err)
+static struct db *create(struct err *err)
 {
 	struct db *db = calloc(1, sizeof(*db));
 
@@ -108,16 +108,39 @@ struct db *db_open(const char *path, struct err *err)
 	pthread_mutex_init(&db->write_lock, NULL);
 	pthread_mutex_init(&db->reader_lock, NULL);
 	pthread_cond_init(&db->reader_free, NULL);
-	db->lock_fd = take_lock(path, err);
-	if (db->lock_fd < 0 || !prepare_writer(db, path, err))
-		goto fail;
+	db->lock_fd = -1;
+	return db;
+}
+
+static bool connect_readers(struct db *db, const char *path, struct err *err)
+{
 	for (int i = 0; i < N_READERS; i++) {
 		db->readers[i] = connect_to(path, SQLITE_OPEN_READONLY, err);
 		if (!db->readers[i])
-			goto fail;
+			return false;
 	}
-	return db;
-fail:
+	return true;
+}
+
+struct db *db_open(const char *path, struct err *err)
+{
+	struct db *db = create(err);
+
+	if (!db)
+		return NULL;
+	db->lock_fd = take_lock(path, err);
+	if (db->lock_fd >= 0 && prepare_writer(db, path, err) && connect_readers(db, path, err))
+		return db;
+	db_close(db);
+	return NULL;
+}
+
+struct db *db_open_reading(const char *path, struct err *err)
+{
+	struct db *db = create(err);
+
+	if (!db || connect_readers(db, path, err))
+		return db;
 	db_close(db);
 	return NULL;
 }

@@ -28,6 +28,10 @@ struct db;
 struct db *db_open(const char *path, struct err *err);
 void db_close(struct db *db); /* NULL is fine */
 
+/* To read alone, beside a server that has it: what writes must not be called.  NULL with
+ * STORAGE where there is no such file. */
+struct db *db_open_reading(const char *path, struct err *err);
+
 enum run_status { RUN_QUEUED, RUN_RUNNING, RUN_DONE, RUN_FAILED, RUN_CANCELLED, RUN_STATUS_COUNT };
 const char *run_status_name(enum run_status status);
 bool run_status_from_name(const char *name, enum run_status *out);

@@ -115,18 +115,37 @@ static enum MHD_Result send_asset(struct MHD_Connection *c, const struct asset *
 	return send_response(c, r, same ? MHD_HTTP_NOT_MODIFIED : status, a->type);
 }
 
+static void name_file(struct MHD_Response *r, const struct reply *reply)
+{
+	char value[256];
+
+	snprintf(value, sizeof(value), "attachment; filename=\"%s\"", reply->filename);
+	MHD_add_response_header(r, "Content-Disposition", value);
+}
+
+/* The library reads the file and closes it. */
+static enum MHD_Result send_file(struct MHD_Connection *c, struct reply *reply, int status)
+{
+	struct MHD_Response *r = MHD_create_response_from_fd64(reply->file_bytes, reply->file);
+
+	if (!r) {
+		close(reply->file);
+		return MHD_NO;
+	}
+	if (reply->filename)
+		name_file(r, reply);
+	MHD_add_response_header(r, "Cache-Control", "no-store");
+	return send_response(c, r, status, reply->content_type);
+}
+
 static enum MHD_Result send_text(struct MHD_Connection *c, struct reply *reply, int status)
 {
 	const char *type = reply->content_type ? reply->content_type : "application/json";
 	struct MHD_Response *r = MHD_create_response_from_buffer_with_free_callback(
 	    reply->text_len, reply->text, free);
 
-	if (r && reply->filename) {
-		char value[256];
-
-		snprintf(value, sizeof(value), "attachment; filename=\"%s\"", reply->filename);
-		MHD_add_response_header(r, "Content-Disposition", value);
-	}
+	if (r && reply->filename)
+		name_file(r, reply);
 	if (r)
 		MHD_add_response_header(r, "Cache-Control", "no-store");
 	return send_response(c, r, status, type);
@@ -157,6 +176,8 @@ static enum MHD_Result send_reply(struct MHD_Connection *c, struct app *app, str
 		return send_stream(c, app, reply->stream_run);
 	if (reply->asset)
 		return send_asset(c, reply->asset, status);
+	if (reply->file)
+		return send_file(c, reply, status);
 	if (reply->text)
 		return send_text(c, reply, status);
 	return send_json(c, reply->json, status);

@@ -32,6 +32,7 @@ struct app {
 	_Atomic int64_t requests; /* answered since the start */
 	_Atomic int checks;       /* processes of POST /check under way */
 	_Atomic int imports;      /* logs of POST /imports that are read */
+	_Atomic int exports;      /* runs that are being written */
 };
 
 enum { MAX_PATH_ARGS = 2 };
@@ -53,6 +54,8 @@ struct reply {
 	json_t *json;             /* taken over */
 	char *text;               /* malloc'd, taken over */
 	size_t text_len;
+	int file;            /* an open file, taken over; 0: none */
+	uint64_t file_bytes; /* in it */
 	const struct asset *asset;
 	int64_t stream_run;   /* events of this run; 0: none */
 	const char *filename; /* offered for download; NULL: shown */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "profiler/import/model.h"
+#include "profiler/import/own.h"
 #include "profiler/import/report.h"
 #include "profiler/import/unzip.h"
 
@@ -205,20 +206,24 @@ json_t *import_finish(struct import *im, struct err *err)
 {
 	json_t *report = import_report(&im->model, im->files);
 	int64_t dropped, doubtful;
+	json_t *facts;
 
 	if (!report) {
 		err_set(err, ERR_MEMORY, "out of memory for a report");
 		return NULL;
 	}
 	ledger_sums(&im->model.ledger, &dropped, &doubtful);
-	if (!im->writer || timeline_writer_finish(
-			       im->writer,
-			       json_pack("{s:s, s:s, s:I, s:I, s:O, s:[]}", "recorder", "import",
-					 "clock", "of the logs", "dropped", (json_int_t)dropped,
-					 "doubtful", (json_int_t)doubtful, "ledger",
-					 json_object_get(report, "ledger"), "processes"),
-			       err))
+	facts = own_facts(&im->model, dropped, doubtful);
+	if (!facts)
+		facts = json_pack("{s:s, s:s, s:I, s:I, s:O, s:[]}", "recorder", "import", "clock",
+				  "of the logs", "dropped", (json_int_t)dropped, "doubtful",
+				  (json_int_t)doubtful, "ledger", json_object_get(report, "ledger"),
+				  "processes");
+	if (!im->writer || timeline_writer_finish(im->writer, json_incref(facts), err)) {
+		json_decref(facts);
 		return report;
+	}
+	json_decref(facts);
 	json_decref(report);
 	return NULL;
 }

@@ -10,6 +10,7 @@
 #include "profiler/import/kineto_event.h"
 #include "profiler/import/lanes.h"
 #include "profiler/import/model.h"
+#include "profiler/import/own.h"
 #include "profiler/import/repair.h"
 #include "profiler/import/slices.h"
 
@@ -36,6 +37,7 @@ struct kineto {
 	struct event_parser *parser;
 	struct trace_lanes lanes;
 	struct flows flows[FLOW_SETS];
+	struct own_trace own;
 	int64_t base_ns;
 	bool has_begun; /* an event was read: the base is settled */
 };
@@ -278,6 +280,50 @@ static bool mend_times(struct kineto *k, struct kineto_event *e)
 	return true;
 }
 
+/* What the file says of itself, with a bracket that a cut file lacks. */
+static json_t *head_json(const struct buf *head);
+
+/* Where the file's first event begins the head is known, mostly. */
+static void begin_events(struct kineto *k)
+{
+	static const char key[] = "\"breakeven\":{\"export\":";
+
+	if (k->has_begun)
+		return;
+	find_base(&k->slices, &k->base_ns);
+	k->has_begun = true;
+	if (k->slices.head.data && strstr(k->slices.head.data, key)) {
+		json_t *head = head_json(&k->slices.head);
+
+		own_begins(&k->own, head, k->m);
+		json_decref(head);
+	}
+}
+
+/* An event of a trace of our own. */
+static bool take_own(struct kineto *k, struct kineto_event *e, const char *text, size_t len,
+		     struct err *err)
+{
+	switch (e->phase) {
+	case 'M':
+		own_lane(&k->lanes, e, text, len, k->m);
+		return true;
+	case 'X':
+		return !mend_times(k, e) ||
+		       own_event(&k->own, &k->lanes, e, text, len, k->base_ns, k->m, err);
+	case 's':
+	case 'f':
+		take_flow(k, e);
+		return true;
+	case 'i': /* said again for viewers */
+	case 'C':
+		return true;
+	default:
+		k->m->ledger.n[e->phase ? LEDGER_OTHER_PHASE : LEDGER_NO_PHASE]++;
+		return true;
+	}
+}
+
 static bool take_event(void *self, const char *text, size_t len, struct err *err)
 {
 	struct kineto *k = self;
@@ -287,11 +333,10 @@ static bool take_event(void *self, const char *text, size_t len, struct err *err
 	if (!e)
 		return false;
 	k->m->events++;
-	if (!k->has_begun) {
-		find_base(&k->slices, &k->base_ns);
-		k->has_begun = true;
-	}
+	begin_events(k);
 	l->n[LEDGER_STRING_PID] += e->pid_is_text;
+	if (k->own.is_own)
+		return take_own(k, e, text, len, err);
 	switch (e->phase) {
 	case 'M':
 		return true;
@@ -341,12 +386,12 @@ static void destroy(void *self)
 	for (int i = 0; i < FLOW_SETS; i++)
 		flows_finish(&k->flows[i]);
 	trace_lanes_finish(&k->lanes);
+	own_finish(&k->own);
 	event_parser_destroy(k->parser);
 	slices_finish(&k->slices);
 	free(k);
 }
 
-/* What the file says of itself, with a bracket that a cut file lacks. */
 static json_t *head_json(const struct buf *head)
 {
 	static const char *const endings[] = { "", "}", "]}" };
@@ -392,6 +437,9 @@ static bool end(void *self, struct err *err)
 	find_base(&k->slices, &base);
 	m->ledger.n[LEDGER_LATE_BASE] += k->has_begun && base != k->base_ns;
 	json_array_append_new(m->heads, head_json(&k->slices.head));
+	if (k->own.is_own) /* kept once, as what it says of the run */
+		json_object_del(json_array_get(m->heads, json_array_size(m->heads) - 1),
+				"breakeven");
 	return ok;
 }
 

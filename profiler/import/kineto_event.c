@@ -75,6 +75,7 @@ static enum field arg_field(const unsigned char *key, size_t len)
 		KINETO_ARGS(ARG)
 #undef ARG
 		    KEY("name", FIELD_LABEL),
+		KEY("group", FIELD_LABEL),
 		KEY("grid", FIELD_GRID),
 		KEY("block", FIELD_BLOCK),
 	};

@@ -26,7 +26,9 @@ enum { EVENT_TEXT_CHARS = 63, EVENT_NAME_CHARS = 16 << 10 };
 	ARG(RESERVED, "Total Reserved")                                                            \
 	ARG(REGISTERS, "registers per thread")                                                     \
 	ARG(SHARED, "shared memory")                                                               \
-	ARG(GRAPH_NODE, "graph node id")
+	ARG(GRAPH_NODE, "graph node id")                                                           \
+	ARG(NAME_ID, "name_id")                                                                    \
+	ARG(SHAPE_ID, "shape_id")
 
 enum kineto_arg {
 #define ARG(id, name) KINETO_ARG_##id,
@@ -46,7 +48,7 @@ struct kineto_event {
 	uint32_t has;                     /* a bit for each kineto_arg */
 	int64_t arg[KINETO_ARG_COUNT];    /* where its bit is set */
 	int32_t grid[3], block[3];        /* 0: none */
-	char label[EVENT_TEXT_CHARS + 1]; /* args.name, of metadata */
+	char label[EVENT_TEXT_CHARS + 1]; /* args.name of metadata, args.group */
 	struct buf name;                  /* cut at EVENT_NAME_CHARS */
 };
 

@@ -42,12 +42,31 @@ static json_t *lane_row(enum lane_class of, const struct kineto_event *e, int fi
 	return row;
 }
 
+struct trace_lane *trace_lane_add(struct trace_lanes *l, enum lane_class of,
+				  const struct kineto_event *e, json_t *row,
+				  struct timeline_writer *writer, struct ledger *ledger)
+{
+	struct trace_lane lane = { .of = of };
+
+	if (l->rows.len >= TIMELINE_MAX_LANES) {
+		ledger->n[LEDGER_LANES_FULL]++;
+		json_decref(row);
+		return NULL;
+	}
+	strcpy(lane.pid, e->pid);
+	strcpy(lane.tid, e->tid);
+	if (writer)
+		lane.lane = timeline_writer_lane(writer, json_incref(row));
+	else
+		lane.lane = (uint32_t)l->rows.len;
+	json_decref(row);
+	return VEC_PUSH(&l->rows, lane) ? &l->rows.at[l->rows.len - 1] : NULL;
+}
+
 struct trace_lane *trace_lane_of(struct trace_lanes *l, enum lane_class of,
 				 const struct kineto_event *e, int file,
 				 struct timeline_writer *writer, struct ledger *ledger)
 {
-	struct trace_lane row = { .of = of };
-
 	for (size_t i = 0; i < l->rows.len; i++) {
 		size_t at = i == 0 ? l->last : i - (i <= l->last);
 		struct trace_lane *lane = &l->rows.at[at];
@@ -62,9 +81,5 @@ struct trace_lane *trace_lane_of(struct trace_lanes *l, enum lane_class of,
 		ledger->n[LEDGER_LANES_FULL]++;
 		return &l->rows.at[l->rows.len - 1];
 	}
-	strcpy(row.pid, e->pid);
-	strcpy(row.tid, e->tid);
-	row.lane = writer ? timeline_writer_lane(writer, lane_row(of, e, file))
-			  : (uint32_t)l->rows.len;
-	return VEC_PUSH(&l->rows, row) ? &l->rows.at[l->rows.len - 1] : NULL;
+	return trace_lane_add(l, of, e, writer ? lane_row(of, e, file) : NULL, writer, ledger);
 }

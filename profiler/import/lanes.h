@@ -35,4 +35,10 @@ struct trace_lane *trace_lane_of(struct trace_lanes *l, enum lane_class of,
 				 const struct kineto_event *e, int file,
 				 struct timeline_writer *writer, struct ledger *ledger);
 
+/* A lane with a row of its own (taken over); NULL without memory, or where there are too
+ * many. */
+struct trace_lane *trace_lane_add(struct trace_lanes *l, enum lane_class of,
+				  const struct kineto_event *e, json_t *row,
+				  struct timeline_writer *writer, struct ledger *ledger);
+
 #endif

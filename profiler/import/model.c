@@ -23,6 +23,7 @@ void model_finish(struct model *m)
 	compiles_finish(&m->compiles);
 	xla_finish(&m->xla);
 	json_decref(m->heads);
+	json_decref(m->exported);
 	json_decref(m->graphs_called);
 }
 

@@ -94,7 +94,9 @@ static struct name_total *add(struct names *n, struct timeline_writer *writer, s
 		json_t *text = json_of_text(copy, shown, &bad);
 
 		ledger->n[LEDGER_BAD_UTF8] += bad;
-		row.timeline = timeline_writer_name(writer, json_pack("{s:o}", "name", text));
+		row.timeline = timeline_writer_name(
+		    writer, json_pack("{s:o, s:s*}", "name", text, "group",
+				      row.group == GROUP_OTHER ? "other" : NULL));
 	}
 	if (!VEC_PUSH(&n->rows, row))
 		return &n->others[row.group];

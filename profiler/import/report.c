@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/import/own.h"
+
 static double us(int64_t ns)
 {
 	return (double)ns / 1e3;
@@ -232,5 +234,7 @@ json_t *import_report(struct model *m, json_t *files)
 	if (lowered)
 		add_xla(m, captured ? graphs : -1, report);
 	json_object_set_new(report, "ledger", ledger_json(&m->ledger));
+	if (m->exported && json_array_size(files) == 1)
+		own_report(m, report);
 	return report;
 }

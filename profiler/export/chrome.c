@@ -1,0 +1,364 @@
+/* profiler/export/chrome.c -- Chrome's trace format, for Perfetto and chrome://tracing.
+ *
+ * "Trace Event Format": complete events (X) in microseconds, a process for each mode and
+ * point (or process of the recording), a thread for each lane, flows (s, f) from launches
+ * to what they launched, marks (i) for breaks, counters (C) for memory.
+ *
+ * What our importer needs to give the same run again (profiler/import/own.h) stands in
+ * the head, as "breakeven", and in args: name_id, shape_id and the lane's row.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/export/job.h"
+#include "profiler/export/slim.h"
+#include "profiler/import/flows.h"
+
+enum { CACHED_BYTES = 32 << 20 };
+
+struct chrome_lane {
+	json_int_t pid;
+	int64_t recorded; /* correlations mean the same within one process or file, */
+	uint64_t scope;   /* of which this is the number */
+	int64_t held_bytes;
+};
+
+struct chrome {
+	struct export_job *job;
+	struct out *out;
+	int64_t begin_ns;
+	struct chrome_lane *lanes;
+	struct flows ends, told; /* of flows: which are there, and which are written */
+	char **names;            /* of events, as they are written */
+	size_t cached_bytes;
+};
+
+/* ---- processes ---- */
+
+/* Lanes of one process have these in common. */
+static bool same_process(const json_t *a, const json_t *b)
+{
+	static const char *const keys[] = { "mode", "n", "pid", "process", "file" };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const json_t *x = json_object_get(a, keys[i]), *y = json_object_get(b, keys[i]);
+
+		if (x != y && !json_equal(x, y))
+			return false;
+	}
+	return true;
+}
+
+/* A lane's process in numbers: its own, or 1, 2, ... */
+static json_int_t own_number(const json_t *row)
+{
+	const json_t *pid = json_object_get(row, "pid");
+	const char *text = json_string_value(json_object_get(row, "process"));
+	char *end;
+	long long n;
+
+	if (json_is_integer(pid))
+		return json_integer_value(pid);
+	n = text ? strtoll(text, &end, 10) : -1;
+	return text && *text && !*end && n >= 0 && n < INT32_MAX ? n : -1;
+}
+
+static bool is_taken(const struct chrome *c, size_t n, json_int_t pid)
+{
+	for (size_t i = 0; i < n; i++)
+		if (c->lanes[i].pid == pid)
+			return true;
+	return false;
+}
+
+static void number_processes(struct chrome *c)
+{
+	json_int_t next = 1;
+
+	for (size_t i = 0; i < c->job->n_lanes; i++) {
+		const json_t *row = job_lane(c->job, i);
+		struct chrome_lane *lane = &c->lanes[i];
+		size_t k = 0;
+
+		lane->recorded = json_integer_value(json_object_get(row, "pid"));
+		if (!lane->recorded)
+			lane->recorded = -json_integer_value(json_object_get(row, "file"));
+		while (k < i && !same_process(row, job_lane(c->job, k)))
+			k++;
+		lane->pid = k < i ? c->lanes[k].pid : own_number(row);
+		if (k == i && (lane->pid < 0 || is_taken(c, i, lane->pid))) {
+			while (is_taken(c, i, next))
+				next++;
+			lane->pid = next;
+		}
+	}
+}
+
+/* Each scope by its first lane, so that ids stay below 2^53. */
+static void number_scopes(struct chrome *c)
+{
+	for (size_t i = 0; i < c->job->n_lanes; i++) {
+		size_t k = 0;
+
+		while (c->lanes[k].recorded != c->lanes[i].recorded)
+			k++;
+		c->lanes[i].scope = k;
+	}
+}
+
+static json_t *process_name(const json_t *lane)
+{
+	const char *mode = json_string_value(json_object_get(lane, "mode"));
+	const char *process = json_string_value(json_object_get(lane, "process"));
+	const json_t *n = json_object_get(lane, "n");
+
+	if (mode && json_is_integer(n))
+		return json_sprintf("%s, n = %lld", mode, (long long)json_integer_value(n));
+	return json_string(process ? process : mode ? mode : "recording");
+}
+
+static void write_meta(struct chrome *c, size_t i, const char *what, const char *key, json_t *value)
+{
+	out_printf(c->out,
+		   "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%lld,\"tid\":%zu,\"args\":{\"%s\":", what,
+		   (long long)c->lanes[i].pid, i + 1, key);
+	out_json(c->out, value);
+	json_decref(value);
+}
+
+static void write_lanes(struct chrome *c)
+{
+	for (size_t i = 0; i < c->job->n_lanes; i++) {
+		const json_t *row = job_lane(c->job, i);
+		bool first = true;
+
+		if (!c->job->wanted[i])
+			continue;
+		for (size_t k = 0; first && k < i; k++)
+			first = !c->job->wanted[k] || c->lanes[k].pid != c->lanes[i].pid;
+		if (first) {
+			write_meta(c, i, "process_name", "name", process_name(row));
+			out_puts(c->out, "}},\n");
+		}
+		write_meta(c, i, "thread_name", "name", json_incref(json_object_get(row, "name")));
+		out_puts(c->out, ",\"lane\":");
+		out_json(c->out, row);
+		out_puts(c->out, "}},\n");
+		write_meta(c, i, "thread_sort_index", "sort_index", json_integer((json_int_t)i));
+		out_puts(c->out, "}},\n");
+	}
+}
+
+/* ---- events ---- */
+
+/* A name as the events have it: "name":...,"args":{"name_id":... and the rest of its row.
+ * The caller frees. */
+static char *name_text(const struct export_job *job, uint32_t name)
+{
+	json_t *args = json_object(), *text = json_string(job_name(job, name));
+	char *shown = json_dumps(text, JSON_ENCODE_ANY), *rest;
+	struct buf out;
+
+	json_object_set_new(args, "name_id", json_integer(name));
+	json_object_update_missing(args, json_array_get(job->tables.names, name));
+	json_object_del(args, "name");
+	rest = json_dumps(args, JSON_COMPACT);
+	json_decref(args);
+	json_decref(text);
+	buf_init(&out, 0);
+	if (shown && rest) {
+		rest[strlen(rest) - 1] = '\0'; /* more follows */
+		buf_puts(&out, "\"name\":");
+		buf_puts(&out, shown);
+		buf_puts(&out, ",\"args\":");
+		buf_puts(&out, rest);
+	}
+	free(shown);
+	free(rest);
+	return buf_steal(&out);
+}
+
+static void write_name(struct chrome *c, uint32_t name)
+{
+	char *text = c->names[name];
+
+	if (!text)
+		text = name_text(c->job, name);
+	out_puts(c->out, text ? text : "\"name\":\"?\",\"args\":{\"name_id\":0");
+	if (text && !c->names[name] && c->cached_bytes < CACHED_BYTES) {
+		c->names[name] = text;
+		c->cached_bytes += strlen(text);
+	} else if (text != c->names[name]) {
+		free(text);
+	}
+}
+
+static void write_place(struct chrome *c, const struct timeline_event *e)
+{
+	out_printf(c->out, ",\"pid\":%lld,\"tid\":%u,\"ts\":", (long long)c->lanes[e->lane].pid,
+		   e->lane + 1);
+	out_us(c->out, e->start_ns - c->begin_ns);
+}
+
+static void write_span(struct chrome *c, const struct timeline_event *e)
+{
+	out_printf(c->out, "{\"ph\":\"X\",\"cat\":\"%s\"", timeline_kind_name(e->kind));
+	write_place(c, e);
+	out_puts(c->out, ",\"dur\":");
+	out_us(c->out, e->duration_ns);
+	out_puts(c->out, ",");
+	write_name(c, e->name);
+	if (e->shape) {
+		out_printf(c->out, ",\"shape_id\":%u,\"shape\":", e->shape);
+		out_json(c->out, json_array_get(c->job->tables.shapes, e->shape - 1));
+	}
+	if (e->bytes)
+		out_printf(c->out, ",\"bytes\":%lld", (long long)e->bytes);
+	if (e->correlation)
+		out_printf(c->out, ",\"correlation\":%u", e->correlation);
+	out_puts(c->out, "}},\n");
+}
+
+/* Why the graph ended, where its slice is. */
+static void write_break(struct chrome *c, const struct timeline_event *e)
+{
+	static const char *const keys[] = { "stage", "kind", "outcome", "gb", "message", "hint" };
+	const json_t *row = json_array_get(c->job->tables.names, e->name);
+	const json_t *b = job_break(c->job, e->lane,
+				    json_integer_value(json_object_get(row, "break")));
+
+	out_puts(c->out, "{\"ph\":\"i\",\"s\":\"p\",\"cat\":\"mark\",\"name\":");
+	out_text(c->out, job_name(c->job, e->name));
+	write_place(c, e);
+	out_puts(c->out, ",\"args\":{\"line\":");
+	out_json(c->out, json_object_get(row, "line"));
+	for (size_t i = 0; b && i < sizeof(keys) / sizeof(keys[0]); i++) {
+		out_printf(c->out, ",\"%s\":", keys[i]);
+		out_json(c->out, json_object_get(b, keys[i]));
+	}
+	out_puts(c->out, "}},\n");
+}
+
+/* Memory that is held, as it changes. */
+static void write_counter(struct chrome *c, const struct timeline_event *e)
+{
+	struct chrome_lane *lane = &c->lanes[e->lane];
+
+	lane->held_bytes += e->bytes;
+	out_puts(c->out, "{\"ph\":\"C\",\"cat\":\"counter\",\"name\":");
+	out_text(c->out, json_string_value(json_object_get(job_lane(c->job, e->lane), "name")));
+	write_place(c, e);
+	out_printf(c->out, ",\"args\":{\"held_bytes\":%lld}},\n", (long long)lane->held_bytes);
+}
+
+/* ---- flows ---- */
+
+static int flow_end_of(const struct chrome *c, const struct timeline_event *e)
+{
+	if (!e->correlation)
+		return 0;
+	if (job_lane_is_device(c->job, e->lane))
+		return FLOW_ENDS;
+	return e->kind == TIMELINE_LAUNCH || e->kind == TIMELINE_API ? FLOW_STARTS : 0;
+}
+
+static uint64_t flow_id(const struct chrome *c, const struct timeline_event *e)
+{
+	return c->lanes[e->lane].scope << 32 | e->correlation;
+}
+
+/* Those that both begin and end are written: the first of either, where a launch has
+ * several. */
+static void write_flow(struct chrome *c, const struct timeline_event *e)
+{
+	int end = flow_end_of(c, e);
+	uint64_t id = flow_id(c, e);
+
+	if (!end || flows_have(&c->ends, id) != (FLOW_STARTS | FLOW_ENDS) ||
+	    (flows_have(&c->told, id) & end) || !flows_note(&c->told, id, end))
+		return;
+	out_printf(c->out, "{\"ph\":\"%s\",\"cat\":\"ac2g\",\"name\":\"launch\",\"id\":%llu",
+		   end == FLOW_STARTS ? "s" : "f\",\"bp\":\"e", (unsigned long long)id);
+	write_place(c, e);
+	out_puts(c->out, "},\n");
+}
+
+static bool note_flow(void *self, const struct timeline_event *e, struct err *err)
+{
+	struct chrome *c = self;
+	int end = flow_end_of(c, e);
+
+	(void)err;
+	if (end)
+		flows_note(&c->ends, flow_id(c, e), end); /* where there is no room: no arrow */
+	return true;
+}
+
+static bool write_event(void *self, const struct timeline_event *e, struct err *err)
+{
+	struct chrome *c = self;
+
+	write_span(c, e);
+	write_flow(c, e);
+	if (e->kind == TIMELINE_BREAK)
+		write_break(c, e);
+	if (e->kind == TIMELINE_MEMORY && e->bytes)
+		write_counter(c, e);
+	if (c->out->failed && err)
+		*err = c->out->fault;
+	return !c->out->failed;
+}
+
+/* ---- the file ---- */
+
+/* Before the events: an importer reads it first.  A base below zero is none to others. */
+static void write_head(struct chrome *c)
+{
+	json_t *own = json_object();
+
+	c->begin_ns = job_begin_ns(c->job);
+	if (c->begin_ns < 0 || c->begin_ns >= TIMELINE_MAX_NS / 2)
+		c->begin_ns = 0;
+	json_object_set_new(own, "export", json_integer(1));
+	json_object_set(own, "run", c->job->head);
+	json_object_set_new(own, "facts", slim_facts(c->job->tables.facts));
+	json_object_set_new(own, "report", slim_report(c->job->report));
+	out_printf(c->out,
+		   "{\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":%lld,\n\"breakeven\":",
+		   (long long)c->begin_ns);
+	out_json(c->out, own);
+	out_puts(c->out, ",\n\"traceEvents\":[\n");
+	json_decref(own);
+}
+
+bool export_chrome(struct export_job *job, struct err *err)
+{
+	struct chrome c = { .job = job, .out = &job->out };
+	bool ok;
+
+	c.lanes = calloc(job->n_lanes + 1, sizeof(*c.lanes));
+	c.names = calloc(job->n_names + 1, sizeof(*c.names));
+	ok = (c.lanes && c.names) || err_set(err, ERR_MEMORY, "out of memory for a trace");
+	if (ok) {
+		number_processes(&c);
+		number_scopes(&c);
+		write_head(&c);
+		write_lanes(&c);
+		ok = job_events(job, note_flow, &c, err) && job_events(job, write_event, &c, err);
+		/* The last line, so that no comma has to be taken back. */
+		out_puts(c.out, "{\"ph\":\"M\",\"name\":\"process_labels\",\"pid\":0,\"tid\":0,"
+				"\"args\":{\"labels\":\"Breakeven\"}}\n]}\n");
+	}
+	for (size_t i = 0; c.names && i < job->n_names; i++)
+		free(c.names[i]);
+	free(c.names);
+	free(c.lanes);
+	flows_finish(&c.ends);
+	flows_finish(&c.told);
+	return ok;
+}
+
+bool export_chrome_gz(struct export_job *job, struct err *err)
+{
+	return export_chrome(job, err);
+}

@@ -1,0 +1,106 @@
+/* profiler/export/export.c -- see export.h. */
+#include "profiler/export/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/export/job.h"
+#include "profiler/export/redact.h"
+
+static const struct export_format formats[] = {
+#define FORMAT(name, extension, type, title) { #name, extension, type, title, export_##name },
+#include "profiler/export/formats.def"
+#undef FORMAT
+};
+
+int export_format_count(void)
+{
+	return sizeof(formats) / sizeof(formats[0]);
+}
+
+const struct export_format *export_format_at(int index)
+{
+	return &formats[index];
+}
+
+const struct export_format *export_format_find(const char *name, struct err *err)
+{
+	char all[256] = "";
+
+	for (int i = 0; i < export_format_count(); i++) {
+		if (name && strcmp(name, formats[i].name) == 0)
+			return &formats[i];
+		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s", i ? ", " : "",
+			 formats[i].name);
+	}
+	if (name)
+		err_set(err, ERR_BAD_REQUEST, "format=%.40s: one of %s is needed", name, all);
+	else
+		err_set(err, ERR_BAD_REQUEST, "a format is missing: format= is one of %s", all);
+	return NULL;
+}
+
+static bool add_tables(void *self, const void *block, size_t len, struct err *err)
+{
+	struct timeline_block b;
+
+	return timeline_block_read(block, len, &b, err) && timeline_tables_read(self, &b, err);
+}
+
+static bool lane_wanted(const struct export_query *q, const json_t *lane)
+{
+	const char *mode = json_string_value(json_object_get(lane, "mode"));
+	const json_t *n = json_object_get(lane, "n");
+
+	if (q->mode && (!mode || strcmp(mode, q->mode) != 0))
+		return false;
+	return !q->has_n || (json_is_integer(n) && json_integer_value(n) == q->n);
+}
+
+static json_t *head_json(const struct export_run *run)
+{
+	return json_pack("{s:I, s:s?, s:s?, s:s?, s:s?, s:s?, s:s?, s:I, s:s?, s:s?}", "id",
+			 (json_int_t)run->id, "name", run->name, "project", run->project, "status",
+			 run->status, "device", run->device, "commit", run->commit, "branch",
+			 run->branch, "created_ns", (json_int_t)run->created_ns, "error",
+			 run->error, "breakeven", run->version);
+}
+
+static bool load(struct export_job *job, struct err *err)
+{
+	const struct export_run *run = job->run;
+
+	if (!run->blocks(run->store, TIMELINE_TABLES, add_tables, &job->tables, err))
+		return false;
+	job->head = head_json(run);
+	job->workload = json_incref((json_t *)run->workload);
+	job->report = json_incref((json_t *)run->report);
+	job->environment = json_incref((json_t *)run->environment);
+	job->n_lanes = json_array_size(job->tables.lanes);
+	job->n_names = json_array_size(job->tables.names);
+	job->n_shapes = json_array_size(job->tables.shapes);
+	job->wanted = calloc(job->n_lanes + 1, sizeof(*job->wanted));
+	if (!job->head || !job->wanted)
+		return err_set(err, ERR_MEMORY, "out of memory for an export");
+	for (size_t i = 0; i < job->n_lanes; i++)
+		job->wanted[i] = lane_wanted(job->query, job_lane(job, i));
+	return !job->query->redact || redact_job(job) ||
+	       err_set(err, ERR_MEMORY, "out of memory for an export");
+}
+
+bool export_write(const struct export_format *f, const struct export_run *run,
+		  const struct export_query *q, export_put_fn *put, void *self, struct err *err)
+{
+	struct export_job job = { .run = run, .query = q };
+	bool gzip = strcmp(f->type, "application/gzip") == 0, ok = false;
+
+	if (out_init(&job.out, put, self, gzip, err))
+		ok = out_finish(&job.out, load(&job, err) && f->write(&job, err), err);
+	json_decref(job.head);
+	json_decref(job.workload);
+	json_decref(job.report);
+	json_decref(job.environment);
+	timeline_tables_finish(&job.tables);
+	free(job.wanted);
+	return ok;
+}

@@ -1,0 +1,57 @@
+/* profiler/export/job.h -- private: one export under way, as its writer sees it.
+ *
+ * What a writer reads is here and redacted already where that was asked for: no writer
+ * knows of redaction.
+ */
+#ifndef PROFILER_EXPORT_JOB_H
+#define PROFILER_EXPORT_JOB_H
+
+#include "profiler/export/export.h"
+#include "profiler/export/out.h"
+
+struct export_job {
+	const struct export_run *run; /* its JSON below is to be read, not this one's */
+	const struct export_query *query;
+	json_t *head;                            /* id, name, status, ... and the error */
+	json_t *workload, *report, *environment; /* NULL: none */
+	struct timeline_tables tables;
+	size_t n_lanes, n_names, n_shapes;
+	bool *wanted; /* lanes that the query asks for */
+	struct out out;
+};
+
+/* Each event of the wanted lanes, in the order of the store; numbers of names, shapes and
+ * lanes lead somewhere. */
+typedef bool job_event_fn(void *self, const struct timeline_event *event, struct err *err);
+bool job_events(struct export_job *job, job_event_fn *each, void *self, struct err *err);
+
+const json_t *job_lane(const struct export_job *job, size_t lane);
+const char *job_name(const struct export_job *job, uint32_t name);
+
+/* Where the wanted lanes begin; 0 where they have no event. */
+int64_t job_begin_ns(const struct export_job *job);
+
+/* Whether what runs on a lane are kernels: of a device, or of the CPU. */
+bool job_lane_is_device(const struct export_job *job, size_t lane);
+
+/* A lane with its mode and point in front: "static, n = 5: kernels". */
+json_t *job_lane_title(const struct export_job *job, size_t lane);
+
+/* The modes of the report that the query asks for, one by one: of the sweep's points, or
+ * those of the report.  `n` NULL: no sweep.  Ends where `each` returns false. */
+typedef bool job_mode_fn(void *self, const json_t *n, const char *mode, const json_t *report,
+			 const json_t *break_even);
+void job_modes(const struct export_job *job, job_mode_fn *each, void *self);
+
+/* The break of a lane's mode with that number; NULL: none. */
+const json_t *job_break(const struct export_job *job, size_t lane, json_int_t index);
+
+/* The line that a break of a report is at; 0: unknown. */
+json_int_t job_break_line(const json_t *item);
+
+#define FORMAT(name, extension, type, title)                                                       \
+	bool export_##name(struct export_job *job, struct err *err);
+#include "profiler/export/formats.def"
+#undef FORMAT
+
+#endif

@@ -1,0 +1,251 @@
+// tests/api/export.test.mjs -- runs for other tools: every format, imported again, redacted.
+import test, { after, before } from 'node:test';
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { binary, getJson, postRun, startServer, sweep, waitFor, workload } from './harness.mjs';
+import { traceFaults } from './trace_format.mjs';
+import { decodeTimeline } from '../../web/js/model/timeline.js';
+
+const secret = `import torch
+
+def zebrascale(quagga_input, okapi):
+    # a gnuish remark
+    lemurian = quagga_input * okapi
+    print("tapirsaid", lemurian.shape)
+    return torch.relu(lemurian)
+
+def model(weasel):
+    ibexsum = zebrascale(weasel, 2.0)
+    if ibexsum.sum() > 1e9:
+        raise ValueError("kudu /home/marten/wombat.py")
+    return {"dikdik": ibexsum, "axolotl": 7}
+`;
+const words = ['zebrascale', 'quagga', 'okapi', 'gnuish', 'lemurian', 'tapir', 'weasel', 'ibex', 'kudu', 'marten', 'wombat',
+    'dikdik', 'axolotl', 'platypus', 'numbat', 'quokka', 'remark'];
+
+let server, broken, swept, failed, imported, hidden;
+before(async () => {
+    server = await startServer();
+    broken = (await postRun(server, workload('    y = torch.relu(x) * 2\n    print("between")\n    return y.sum()', { backend: 'interp' }))).body.id;
+    swept = (await postRun(server, { ...sweep([1, 3]), backend: 'interp' })).body.id;
+    failed = (await postRun(server, workload('    return x.reshape(3, 7)', { backend: 'interp' }))).body.id;
+    hidden = (await postRun(server, { ...workload(''), source: secret, backend: 'interp', name: 'platypus', project: 'numbat', tags: ['quokka'] })).body.id;
+    for (const id of [broken, swept, failed, hidden]) await waitFor(server, id);
+    const logs = ['torch_trace_2.14.log', 'kineto.json'].map((f) => `tests/import/${f}`);
+    assert.equal(spawnSync(binary, ['import', '--post', server.url, ...logs]).status, 0);
+    imported = hidden + 1;
+    await waitFor(server, imported);
+});
+after(() => server?.stop());
+
+const exported = (id, format, query = '') => fetch(`${server.url}/api/v1/runs/${id}/export?format=${format}${query}`);
+const textOf = async (id, format, query) => {
+    const response = await exported(id, format, query);
+    const bytes = Buffer.from(await response.arrayBuffer());
+    assert.equal(response.status, 200, bytes.toString());
+    return (format === 'chrome_gz' ? gunzipSync(bytes) : bytes).toString();
+};
+const formats = async () => (await getJson(`${server.url}/api/v1/formats`)).body.formats;
+
+async function viewOf(id) {
+    return decodeTimeline(await (await fetch(`${server.url}/api/v1/runs/${id}/timeline?px=8000`)).arrayBuffer());
+}
+
+async function importAgain(text) {
+    const { status, body } = await getJson(`${server.url}/api/v1/imports`, {
+        method: 'POST', headers: { 'Content-Type': 'application/octet-stream' }, body: text,
+    });
+    assert.equal(status, 201, JSON.stringify(body));
+    return body.id;
+}
+
+test('a table of formats says what there is; what is asked wrongly is refused by name', async () => {
+    const list = await formats();
+    for (const f of list) {
+        const response = await exported(broken, f.name);
+        assert.equal(response.status, 200, f.name);
+        assert.equal(response.headers.get('content-type'), f.type);
+        assert.equal(response.headers.get('content-disposition'), `attachment; filename="breakeven-run-${broken}.${f.extension}"`);
+        assert.ok((await response.arrayBuffer()).byteLength > 0);
+    }
+    for (const [query, message] of [['', /a format is missing/], ['format=docx', /format=docx: one of chrome, /], ['format=csv&table=rows', /table=rows/],
+        ['format=csv&redact=yes', /redact=yes: 1 or 0/], ['format=chrome&n=one', /n=one/]]) {
+        const { status, body } = await getJson(`${server.url}/api/v1/runs/${broken}/export?${query}`);
+        assert.equal(status, 400, query);
+        assert.match(body.error.message, message);
+    }
+    assert.equal((await exported(999, 'json')).status, 404);
+});
+
+test('the Chrome trace is as the format wants it', async () => {
+    for (const id of [broken, swept, failed, imported]) {
+        const trace = JSON.parse(await textOf(id, 'chrome'));
+        assert.deepEqual(traceFaults(trace), [], `run ${id}`);
+        assert.equal(await textOf(id, 'chrome_gz'), await textOf(id, 'chrome'));
+    }
+    const events = JSON.parse(await textOf(broken, 'chrome', '&mode=static')).traceEvents;
+    const view = decodeTimeline(await (await fetch(`${server.url}/api/v1/runs/${broken}/timeline?mode=static`)).arrayBuffer());
+    assert.equal(events.filter((e) => e.ph === 'X').length, view.events);
+    const marks = events.filter((e) => e.ph === 'i');
+    assert.equal(marks.length, view.slices.filter((s) => s.kind === 'break').length);
+    assert.equal(marks[0].args.kind, 'host-call');
+    assert.equal(marks[0].args.line, 5);
+    assert.equal(events.filter((e) => e.ph === 's').length, view.slices.filter((s) => s.kind === 'kernel').length);
+    const kernel = events.find((e) => e.cat === 'kernel');
+    assert.deepEqual([kernel.args.ops, kernel.args.lines, kernel.args.graph], [['relu', 'mul'], [4], 0]);
+});
+
+test('the check of the format finds what is wrong', async () => {
+    const broke = async (change) => {
+        const trace = JSON.parse(await textOf(broken, 'chrome', '&mode=static'));
+        change(trace.traceEvents);
+        return traceFaults(trace).join('\n');
+    };
+    const spans = (events) => events.filter((e) => e.ph === 'X');
+    assert.match(await broke((e) => { spans(e)[3].dur = -1; }), /dur/);
+    assert.match(await broke((e) => { delete spans(e)[3].ts; }), /ts/);
+    assert.match(await broke((e) => { spans(e)[3].ph = 'Q'; }), /phase/);
+    assert.match(await broke((e) => { const [a, b] = spans(e).filter((x) => x.cat === 'kernel'); a.dur = b.ts - a.ts + b.dur / 2; }), /not nested/);
+    assert.match(await broke((e) => { e.splice(e.findIndex((x) => x.ph === 'f'), 1); }), /s without f/);
+    assert.match(await broke((e) => { e.find((x) => x.ph === 's').ts += 1e7; }), /f before s/);
+    assert.match(await broke((e) => { e.splice(e.findIndex((x) => x.name === 'thread_name'), 1); }), /has no name/);
+});
+
+test('what is exported and imported again is the same run', async () => {
+    for (const id of [broken, swept, imported]) {
+        const text = await textOf(id, 'chrome');
+        const again = await importAgain(text);
+        const [was, is] = [await viewOf(id), await viewOf(again)];
+        assert.equal(is.span, was.span);
+        assert.deepEqual(is.lanes, was.lanes);
+        // Numbers in tables are those of the first use: what they stand for is the same.
+        const named = (v) => (s) => ({ ...s, name: v.names[s.name], shape: v.shapes[s.shape] });
+        const sorted = (v) => v.totals.map(named(v)).map((t) => JSON.stringify(t)).sort();
+        assert.deepEqual(sorted(is), sorted(was));
+        assert.deepEqual(is.slices.map(named(is)), was.slices.map(named(was)));
+        const events = (t) => JSON.parse(t).traceEvents.filter((e) => e.ph !== 'i').map(({ args, ...e }) => {
+            const { name_id, shape_id, ...rest } = args ?? {};
+            return { ...e, args: rest };
+        });
+        assert.deepEqual(events(await textOf(again, 'chrome')), events(text));
+    }
+});
+
+test('an import keeps its breaks, kernels and ledger; a run its own', async () => {
+    const first = (await getJson(`${server.url}/api/v1/runs/${imported}`)).body.report;
+    const again = await importAgain(await textOf(imported, 'chrome'));
+    const second = (await getJson(`${server.url}/api/v1/runs/${again}`)).body.report;
+    const { files, heads, exported: of, ...rest } = second.import;
+    delete first.import.files;
+    delete first.import.heads;
+    assert.deepEqual(rest, first.import);
+    assert.equal(of.id, imported);
+    assert.deepEqual([second.trace.dropped, second.trace.doubtful], [first.trace.dropped, first.trace.doubtful]);
+    const own = (await getJson(`${server.url}/api/v1/runs/${broken}`)).body.report;
+    const back = (await getJson(`${server.url}/api/v1/runs/${await importAgain(await textOf(broken, 'chrome'))}`)).body.report.import;
+    const breaks = (modes) => Object.values(modes).flatMap((m) => m.breaks).map((b) => [b.kind, b.gb, b.message, b.count, b.cost_us]);
+    assert.deepEqual(back.breaks.map((b) => [b.kind, b.gb, b.message, b.count, b.cost_us]), breaks(own.modes));
+    assert.deepEqual(back.breaks.map((b) => [b.mode, b.line]), [['static', 5], ['dynamic', 5]]);
+    assert.equal(back.graphs, Object.values(own.modes).reduce((n, m) => n + m.graphs.length, 0));
+});
+
+test('a trace of ours that is damaged is an import like others: kept, mended or counted', async () => {
+    const text = await textOf(broken, 'chrome', '&mode=static');
+    for (const [change, fate, row] of [
+        [(t) => t.slice(0, t.length * 0.6), 'dropped', 'cut_off'],
+        [(t) => t.replace('"ph":"X"', '"ph":"O"'), 'dropped', 'other_phase'],
+        [(t) => t.replace('"dur":', '"dur":-'), 'repaired', 'negative_duration'],
+        [(t) => t.replace('"cat":"kernel"', '"cat":"colonel"'), 'kept', 'unknown_category'],
+        [(t) => t.replace('"ts":', '"tt":'), 'dropped', 'without_time'],
+    ]) {
+        const id = await importAgain(change(text));
+        const { ledger } = (await getJson(`${server.url}/api/v1/runs/${id}`)).body.report.import;
+        assert.equal(ledger[fate][row], 1, row);
+    }
+    for (const bad of ['"name_id":-1', '"name_id":4000000000', '"name_id":"x"', '"name_id":1e300'])
+        await importAgain(text.replaceAll(/"name_id":\d+/g, bad));
+});
+
+test('speedscope: frames open and close in order, and within each other', async () => {
+    for (const id of [broken, swept, failed, imported]) {
+        const file = JSON.parse(await textOf(id, 'speedscope'));
+        assert.equal(file.$schema, 'https://www.speedscope.app/file-format-schema.json');
+        for (const p of file.profiles) {
+            const open = [];
+            let now = p.startValue;
+            for (const e of p.events) {
+                assert.ok(e.at >= now && e.at <= p.endValue && e.frame < file.shared.frames.length);
+                now = e.at;
+                if (e.type === 'O') open.push(e.frame);
+                else assert.equal(open.pop(), e.frame);
+            }
+            assert.deepEqual(open, []);
+        }
+    }
+    const file = JSON.parse(await textOf(broken, 'speedscope', '&mode=static'));
+    const kernels = file.profiles[file.activeProfileIndex];
+    assert.equal(kernels.name, 'static: kernels');
+    assert.ok(kernels.events.some((e) => file.shared.frames[e.frame].name === 'fused_relu_mul'));
+});
+
+test('tables have a row for each kernel, mode and break', async () => {
+    const rows = async (id, table) => (await textOf(id, 'csv', `&table=${table}`)).trimEnd().split('\r\n').map((r) => r.split(','));
+    const kernels = await rows(broken, 'kernels');
+    assert.deepEqual(kernels[0].slice(0, 6), ['mode', 'n', 'lane', 'kind', 'kernel', 'count']);
+    assert.ok(kernels.some((r) => r[0] === 'static' && r[4] === 'fused_relu_mul' && Number(r[5]) >= 3));
+    const modes = await rows(swept, 'modes');
+    assert.deepEqual(modes.slice(1).map((r) => `${r[0]} ${r[1]}`).sort(), ['dynamic 1', 'dynamic 3', 'eager 1', 'eager 3', 'static 1', 'static 3']);
+    assert.ok(modes.every((r) => r.length >= modes[0].length));
+    assert.deepEqual((await rows(broken, 'breaks')).slice(1).map((r) => [r[0], r[3], r[5]]), [['static', '5', 'host-call'], ['dynamic', '5', 'host-call']]);
+    assert.deepEqual((await rows(imported, 'breaks')).slice(1).map((r) => `${r[2]}:${r[3]}`), ['/w/m.py:10', '/w/m.py:5', '/w/m.py:22', '/w/m.py:33']);
+    assert.equal((await rows(failed, 'kernels')).length, 1);
+});
+
+test('the report in JSON is the report, and says of which run', async () => {
+    const { body } = await getJson(`${server.url}/api/v1/runs/${broken}`);
+    const { run, ...report } = JSON.parse(await textOf(broken, 'json'));
+    for (const [key, value] of Object.entries(body.report)) assert.deepEqual(report[key], value, key);
+    assert.deepEqual([run.id, run.status], [broken, 'done']);
+    assert.match(JSON.parse(await textOf(failed, 'json')).run.error, /reshape/);
+});
+
+test('redacted, no format holds a word of the source, a path or a name of a person or project', async () => {
+    assert.equal((await getJson(`${server.url}/api/v1/runs/${hidden}`)).body.status, 'done');
+    for (const f of await formats()) {
+        for (const table of f.name === 'csv' ? ['kernels', 'modes', 'breaks'] : ['']) {
+            const plain = await textOf(hidden, f.name, `&table=${table}&mode=static`);
+            const text = await textOf(hidden, f.name, `&table=${table}&mode=static&redact=1`);
+            for (const word of words) assert.ok(!text.toLowerCase().includes(word), `${f.name} ${table}: ${word}: ${text.slice(Math.max(0, text.toLowerCase().indexOf(word) - 200)).slice(0, 300)}`);
+            if (f.name === 'chrome') assert.ok(plain.includes('zebrascale') && plain.includes('platypus'));
+            const of = await textOf(imported, f.name, `&table=${table}&redact=1`);
+            assert.ok(!/\/w\/m|m\.py|kineto\.json|torch_trace_2/.test(of), `${f.name} ${table}`);
+        }
+    }
+    const events = JSON.parse(await textOf(hidden, 'chrome', '&mode=static&redact=1')).traceEvents;
+    assert.deepEqual(traceFaults({ traceEvents: events }), []);
+    assert.ok(events.some((e) => e.cat === 'kernel' && e.name === 'fused_mul_relu' || e.name.includes('fused_mul')), 'kernels keep their names');
+    assert.ok(events.some((e) => e.ph === 'i' && e.args.line === 6 && e.args.kind === 'host-call'), 'lines and kinds stay');
+    const csv = (await textOf(imported, 'csv', '&table=breaks&redact=1')).split('\r\n')[1];
+    assert.match(csv, /^,,path\d+,10,.*data-dependent-branch/);
+});
+
+test('breakeven export writes what the server does, beside it', async () => {
+    const run = (...args) => spawnSync(binary, ['export', ...args], { encoding: 'utf8', maxBuffer: 1 << 28 });
+    const db = join(server.home, 'store.db'), out = join(server.home, 'out.csv');
+    assert.equal(run(String(broken), '--format', 'chrome', '--db', db, '--mode', 'static').stdout, await textOf(broken, 'chrome', '&mode=static'));
+    assert.equal(run(String(hidden), '--format', 'csv', '--table', 'breaks', '--redact', '--db', db, '-o', out).status, 0);
+    assert.equal(readFileSync(out, 'utf8'), await textOf(hidden, 'csv', '&table=breaks&redact=1'));
+    rmSync(out);
+    assert.equal(run().status, 2);
+    assert.equal(run('1').status, 2);
+    assert.match(run('1', '--format', 'docx').stderr, /format=docx: one of chrome/);
+    assert.equal(run('1', '--format', 'csv', '--db').status, 2);
+    const missing = run('999', '--format', 'csv', '--db', db, '-o', out);
+    assert.equal(missing.status, 1);
+    assert.throws(() => readFileSync(out), /ENOENT/, 'nothing is left of a file that was not written');
+    assert.match(run('1', '--format', 'csv', '--db', join(server.home, 'none.db')).stderr, /cannot open the database/);
+    assert.match(run('--help').stdout, /--format speedscope/);
+});
