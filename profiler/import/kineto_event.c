@@ -123,6 +123,32 @@ static void keep(char out[EVENT_TEXT_CHARS + 1], const void *text, size_t len)
 	out[len] = '\0';
 }
 
+/* Whether the field is one that some write as a number and some as a text. */
+static bool take_either(struct event_parser *p, const char *text, size_t len)
+{
+	struct kineto_event *e = &p->event;
+
+	switch (p->field) {
+	case FIELD_PID:
+		keep(e->pid, text, len);
+		return true;
+	case FIELD_TID:
+		keep(e->tid, text, len);
+		return true;
+	case FIELD_ID:
+		keep(e->id, text, len);
+		return true;
+	case FIELD_TS:
+		e->has_ts = decimal_scaled(text, len, 3, &e->ts_ns);
+		return true;
+	case FIELD_DUR:
+		e->has_dur = decimal_scaled(text, len, 3, &e->dur_ns);
+		return true;
+	default:
+		return false;
+	}
+}
+
 static int on_string(void *self, const unsigned char *text, size_t len)
 {
 	struct event_parser *p = self;
@@ -139,26 +165,12 @@ static int on_string(void *self, const unsigned char *text, size_t len)
 		buf_clear(&e->name);
 		buf_add(&e->name, text, len > EVENT_NAME_CHARS ? EVENT_NAME_CHARS : len);
 		break;
-	case FIELD_PID:
-		keep(e->pid, text, len);
-		e->pid_is_text = true;
-		break;
-	case FIELD_TID:
-		keep(e->tid, text, len);
-		break;
-	case FIELD_ID:
-		keep(e->id, text, len);
-		break;
 	case FIELD_LABEL:
 		keep(e->label, text, len);
 		break;
-	case FIELD_TS: /* some write their numbers as texts */
-		e->has_ts = decimal_scaled((const char *)text, len, 3, &e->ts_ns);
-		break;
-	case FIELD_DUR:
-		e->has_dur = decimal_scaled((const char *)text, len, 3, &e->dur_ns);
-		break;
 	default:
+		if (take_either(p, (const char *)text, len))
+			e->pid_is_text = e->pid_is_text || p->field == FIELD_PID;
 		break;
 	}
 	return 1;
@@ -187,24 +199,9 @@ static int on_number(void *self, const char *text, size_t len)
 	struct event_parser *p = self;
 	struct kineto_event *e = &p->event;
 
+	if (take_either(p, text, len))
+		return 1;
 	switch (p->field) {
-	case FIELD_NONE:
-		break;
-	case FIELD_TS:
-		e->has_ts = decimal_scaled(text, len, 3, &e->ts_ns);
-		break;
-	case FIELD_DUR:
-		e->has_dur = decimal_scaled(text, len, 3, &e->dur_ns);
-		break;
-	case FIELD_PID:
-		keep(e->pid, text, len);
-		break;
-	case FIELD_TID:
-		keep(e->tid, text, len);
-		break;
-	case FIELD_ID:
-		keep(e->id, text, len);
-		break;
 	case FIELD_GRID:
 		take_size(p, e->grid, text, len);
 		break;
