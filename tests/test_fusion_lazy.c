@@ -317,6 +317,73 @@ static void a_global_keeps_its_value_across_steps(void **state)
 	pair_close(&p);
 }
 
+/* A learning rate that falls, a number that was read, one that is twice the same. */
+static void a_float_that_changes_is_an_argument_of_the_kernel(void **state)
+{
+	struct pair p = pair_open(PROGRAM("rate = 0.5\n"
+					  "def model(x, y):\n"
+					  "    global rate\n"
+					  "    rate = rate * 0.9\n"
+					  "    a = torch.add(x, y, alpha=rate) * rate + 0.25\n"
+					  "    x.mul_(1 - rate)\n"
+					  "    b = a / a.sum().item()\n"
+					  "    return b, torch.where(y > rate, a, -1.5 * b)\n"));
+	struct fusion_counts c;
+
+	(void)state;
+	for (int i = 0; i < 6; i++)
+		c = pair_call(&p, 5, i + 1);
+	assert_int_equal(c.graphs, 2); /* up to item(), and behind it */
+	assert_int_equal(c.executions, 12);
+	assert_int_equal(c.cache_hits, 10);
+	pair_close(&p);
+}
+
+/* Two floats that are the same one call and not the next are another graph; 0.0 is a
+ * number of its own; what computes otherwise for other floats is compiled for each. */
+static void floats_that_are_part_of_the_graph(void **state)
+{
+	struct pair p = pair_open(
+			PROGRAM("n = 0\n"
+				"def model(x, y):\n"
+				"    global n\n"
+				"    n += 1\n"
+				"    return x * (1.5 * n) + y * (1.5 if n == 1 else 0.5)\n")),
+		    q = pair_open(PROGRAM("n = 0\n"
+					  "def model(x, y):\n"
+					  "    global n\n"
+					  "    n += 1\n"
+					  "    return torch.full((4,), n / 2) + x * (n - 1.0)\n"));
+	struct fusion_counts c;
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		c = pair_call(&p, 4, i);
+	assert_int_equal(c.graphs, 2);
+	pair_close(&p);
+	for (int i = 0; i < 3; i++)
+		c = pair_call(&q, 4, i);
+	assert_int_equal(c.graphs, 3);
+	pair_close(&q);
+}
+
+/* More floats than are taken as arguments. */
+static void a_trace_of_many_floats_computes_the_same(void **state)
+{
+	struct pair p = pair_open(PROGRAM("n = 0.0\n"
+					  "def model(x, y):\n"
+					  "    global n\n"
+					  "    n += 0.125\n"
+					  "    for i in range(80):\n"
+					  "        x = x * 0.99 + (n + i / 8)\n"
+					  "    return x - y\n"));
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		pair_call(&p, 3, i);
+	pair_close(&p);
+}
+
 /* On the interpreter: no compiler has to take 4,000 ops. */
 static void a_long_trace_is_run_in_parts(void **state)
 {
@@ -449,6 +516,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_step_is_one_graph_and_is_found_again),
 		cmocka_unit_test(a_python_number_is_part_of_the_graph),
+		cmocka_unit_test(a_float_that_changes_is_an_argument_of_the_kernel),
+		cmocka_unit_test(floats_that_are_part_of_the_graph),
+		cmocka_unit_test(a_trace_of_many_floats_computes_the_same),
 		cmocka_unit_test(reading_a_value_runs_what_it_is_made_of),
 		cmocka_unit_test(what_was_read_is_not_computed_twice),
 		cmocka_unit_test(writes_reach_arguments_at_the_end_of_the_step),

@@ -100,17 +100,28 @@ static void timed_run_has_latency_split_and_break_even_against_eager(void **stat
 	"rate[0] = rate[0] * 0.999\\n    return x * rate[0]\\n', 'calls': [[{'random': {'shape': " \
 	"[4, 8], 'seed': 1}}]]"
 
+/* An int is part of a trace's key. */
+#define COUNT                                                                                      \
+	"{'name': 'count', 'threads': 1, 'source': 'import torch\\ncount = [1]\\ndef "             \
+	"model(x):\\n    "                                                                         \
+	"count[0] = count[0] + 1\\n    return x * count[0]\\n', 'calls': [[{'random': {'shape': "  \
+	"[4, 8], 'seed': 1}}]]"
+
 static void samples_begin_when_nothing_compiles_any_more(void **state)
 {
 	json_t *limited = run(RATE ", 'modes': ['static'], 'backend': 'cpu'}", true);
-	json_t *endless = run(RATE ", 'modes': ['lazy'], 'backend': 'interp'}", true);
+	json_t *lazy = run(RATE ", 'modes': ['lazy'], 'backend': 'interp'}", true);
+	json_t *endless = run(COUNT ", 'modes': ['lazy'], 'backend': 'interp'}", true);
 
 	(void)state;
 	assert_int_equal(number(limited, "modes.static.latency.compiled"), 0);
+	assert_int_equal(number(lazy, "modes.lazy.latency.compiled"), 0);
+	assert_int_equal(json_array_size(at(lazy, "modes.lazy.graphs")), 1);
 	assert_true(number(endless, "modes.lazy.latency.compiled") > 0);
 	assert_non_null(
 	    strstr(json_string_value(at(endless, "modes.lazy.latency.noise")), "still compile"));
 	json_decref(limited);
+	json_decref(lazy);
 	json_decref(endless);
 }
 

@@ -337,14 +337,6 @@ static inline uint64_t call_head(const struct eager *e, const struct eager_call 
 	return head;
 }
 
-/* A number scaled by a number is one that capture computes. */
-static inline bool takes_any_number(const struct eager *e, const struct eager_call *c)
-{
-	if (c->op == OP_add_alpha || c->op == OP_sub_alpha)
-		return c->n > 1 && c->values[1].kind == VALUE_TENSOR;
-	return e->any_number[c->op];
-}
-
 bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out, struct err *err)
 {
 	bool watched = e->observer && e->observer->phase;
@@ -356,7 +348,7 @@ bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out
 	for (int i = 0; i < c->n; i++)
 		if (!eager_check(c->values[i], err))
 			return false;
-	signature_make(&s, call_head(e, c), takes_any_number(e, c), c->values, c->n, c->kw);
+	signature_make(&s, call_head(e, c), eager_takes_any_number(e, c), c->values, c->n, c->kw);
 	plan = plans_find(&e->plans, &s, site);
 	if (__builtin_expect(!plan, 0)) {
 		plan = make_plan(e, &s, c, site, err);

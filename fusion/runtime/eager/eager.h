@@ -51,6 +51,15 @@ struct eager_call {
 	const struct keywords *kw;
 };
 
+/* Whether any number in its place computes the same way, so that it may be an argument of
+ * the kernel.  A number scaled by a number is one that capture computes. */
+static inline bool eager_takes_any_number(const struct eager *e, const struct eager_call *c)
+{
+	if (c->op == OP_add_alpha || c->op == OP_sub_alpha)
+		return c->n > 1 && c->values[1].kind == VALUE_TENSOR;
+	return e->any_number[c->op];
+}
+
 /* Runs it under autocast; *out is the caller's (for an in-place op: values[0] again). */
 bool eager_run(struct eager *e, const struct eager_call *c, struct value *out, struct err *err);
 

@@ -38,6 +38,7 @@ void lazy_destroy(struct lazy *l)
 	lazy_free_programs(l);
 	VEC_FREE(&l->entries);
 	VEC_FREE(&l->inputs);
+	VEC_FREE(&l->numbers);
 	VEC_FREE(&l->events);
 	free(l);
 }

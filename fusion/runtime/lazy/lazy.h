@@ -3,7 +3,9 @@
  * The program runs for real, but an op on tensors only appends a node.  At a
  * BARRIER -- a value is read, an op needs elements, the call ends -- what is
  * pending becomes a graph, which is found by its key (ops, dtypes, shapes,
- * Python numbers) or compiled, and run.  The counterpart of LazyTensor.
+ * Python numbers) or compiled, and run.  The counterpart of LazyTensor.  A float of an
+ * op that computes the same way for any (op_takes_any_number()) is no part of the key:
+ * kernels take it as an argument, as eager's do, so that a learning rate may change.
  *
  * A tensor object is REGISTERED while the trace knows it: `owner` is the lazy,
  * `node` its value, `input` its entry.  It may have memory besides: one that was
@@ -19,7 +21,12 @@
 #include "fusion/runtime/exec/partition.h"
 #include "fusion/runtime/report.h"
 
-enum { LAZY_MAX_NODES = 4096, LAZY_MAX_PROGRAMS = 1024, LAZY_MAX_EVENTS = 4096 };
+enum {
+	LAZY_MAX_NODES = 4096,
+	LAZY_MAX_PROGRAMS = 1024,
+	LAZY_MAX_EVENTS = 4096,
+	LAZY_MAX_NUMBERS = 64 /* of a trace, as arguments: others are part of the key */
+};
 
 struct session;
 
@@ -51,6 +58,8 @@ struct lazy_program {
 	struct arena arena;
 	struct graph *captured;
 	struct exec *exec;
+	int *numbers; /* by place in lazy_part.numbers: the symbol that stands for it here */
+	int64_t *vars;
 	int graph; /* its number among the session's graphs; -1: past the bound */
 	int64_t trace_ns, compile_ns, uses;
 };
@@ -85,6 +94,7 @@ struct lazy {
 	struct graph *graph; /* NULL: nothing is pending */
 	VEC(struct lazy_entry) entries;
 	VEC(struct tensor *) inputs; /* by graph input; references */
+	VEC(int64_t) numbers;        /* by symbol: the bits of a float */
 	int n_dirty;
 	int64_t begin_ns;
 
@@ -157,11 +167,19 @@ void lazy_free_programs(struct lazy *l);
 /* lazy_key.c: sets need[id] for what the outputs are made of, and themselves. */
 void lazy_reach(const struct graph *g, const int *outputs, int n_outputs, bool *need);
 
-/* All that tells the part of g that computes `outputs` from another
- * one, as bytes; *inputs are its inputs (of g), in order.  False when out of
- * memory. */
+/* What a part of a trace is called with. */
+struct lazy_part {
+	int *inputs; /* of the trace, in order */
+	int n_inputs;
+	int *numbers; /* its symbols that stand for floats, in order of their first use */
+	int n_numbers;
+};
+void lazy_part_finish(struct lazy_part *p); /* zeroed is fine */
+
+/* All that tells the part of g that computes `outputs` from another one, as bytes.  False
+ * when out of memory; *part is to be finished in any case. */
 bool lazy_key(const struct graph *g, const int *outputs, int n_outputs, bool with_names,
-	      struct buf *key, int **inputs, int *n_inputs);
+	      struct buf *key, struct lazy_part *part);
 
 /* lazy_host.c: fills in the callbacks. */
 void lazy_host_init(struct lazy *l);

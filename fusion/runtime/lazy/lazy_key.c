@@ -1,7 +1,8 @@
 /* fusion/runtime/lazy/lazy_key.c -- what makes two traces the same graph.
  *
  * As in PyTorch/XLA: ops and how they are wired, dtypes, shapes, strides of
- * inputs, and every Python number, but neither names nor lines.  The whole key is
+ * inputs, and Python numbers, but neither names nor lines.  Of a float that kernels take
+ * as an argument only which other uses are of the same one.  The whole key is
  * kept and compared, so equal hashes alone prove nothing.
  */
 #include <stdlib.h>
@@ -14,6 +15,7 @@ struct writer {
 	bool with_names;
 	bool *need;
 	int *number; /* by node: its place among the needed ones */
+	struct lazy_part *part;
 	struct buf *key;
 };
 
@@ -35,6 +37,18 @@ static void put_sizes(struct writer *w, const struct sym *const *size, int n)
 		put(w, size[i]->value);
 }
 
+/* The place of a symbol among those of the part. */
+static int place_of(struct lazy_part *part, int symbol)
+{
+	int i = 0;
+
+	while (i < part->n_numbers && part->numbers[i] != symbol)
+		i++;
+	if (i == part->n_numbers)
+		part->numbers[part->n_numbers++] = symbol;
+	return i;
+}
+
 static void put_arg(struct writer *w, const struct arg *a)
 {
 	int64_t bits;
@@ -47,8 +61,10 @@ static void put_arg(struct writer *w, const struct arg *a)
 		put(w, w->number[a->node]);
 		return;
 	case ARG_INT:
-	case ARG_REAL:
 		put(w, a->sym->value);
+		return;
+	case ARG_REAL:
+		put(w, place_of(w->part, (int)a->sym->value));
 		return;
 	case ARG_FLOAT: /* by bits: -0.0 is not 0.0 */
 		memcpy(&bits, &a->f, sizeof(bits));
@@ -102,17 +118,26 @@ void lazy_reach(const struct graph *g, const int *outputs, int n_outputs, bool *
 	}
 }
 
-bool lazy_key(const struct graph *g, const int *outputs, int n_outputs, bool with_names,
-	      struct buf *key, int **inputs, int *n_inputs)
+void lazy_part_finish(struct lazy_part *p)
 {
-	struct writer w = { .g = g, .with_names = with_names, .key = key };
+	free(p->inputs);
+	free(p->numbers);
+	*p = (struct lazy_part){ 0 };
+}
+
+bool lazy_key(const struct graph *g, const int *outputs, int n_outputs, bool with_names,
+	      struct buf *key, struct lazy_part *part)
+{
+	struct writer w = { .g = g, .with_names = with_names, .part = part, .key = key };
 	int count = 0;
 
 	w.need = calloc((size_t)g->n_nodes + 1, sizeof(*w.need));
 	w.number = calloc((size_t)g->n_nodes + 1, sizeof(*w.number));
-	*inputs = calloc((size_t)g->n_nodes + 1, sizeof(**inputs));
-	*n_inputs = 0;
-	if (w.need && w.number && *inputs) {
+	*part = (struct lazy_part){
+		.inputs = calloc((size_t)g->n_nodes + 1, sizeof(*part->inputs)),
+		.numbers = calloc((size_t)sym_var_count(g->syms) + 1, sizeof(*part->numbers)),
+	};
+	if (w.need && w.number && part->inputs && part->numbers) {
 		lazy_reach(g, outputs, n_outputs, w.need);
 		for (int id = 0; id < g->n_nodes; id++) {
 			if (!w.need[id])
@@ -120,7 +145,7 @@ bool lazy_key(const struct graph *g, const int *outputs, int n_outputs, bool wit
 			w.number[id] = count++;
 			put_node(&w, g->nodes[id]);
 			if (g->nodes[id]->op == OP_input)
-				(*inputs)[(*n_inputs)++] = g->nodes[id]->input;
+				part->inputs[part->n_inputs++] = g->nodes[id]->input;
 		}
 		put(&w, n_outputs);
 		for (int i = 0; i < n_outputs; i++)

@@ -21,8 +21,7 @@ struct barrier {
 	struct tensor **results; /* references */
 	int n;
 	struct tensor **inputs;
-	int *input_index; /* of the trace's inputs */
-	int n_inputs;
+	struct lazy_part part;
 	struct lazy_program *program;
 	bool compiled;
 };
@@ -73,9 +72,16 @@ static bool build(struct barrier *b, struct lazy_program *p, struct err *err)
 	g = p->captured ? graph_copy(p->captured, &p->arena) : NULL;
 	if (!g)
 		return no_memory(err);
+	p->numbers = ARENA_ARRAY(&p->arena, int, (size_t)b->part.n_numbers + 1);
+	p->vars = ARENA_ARRAY(&p->arena, int64_t, l->numbers.len + 1);
+	if (!p->numbers || !p->vars)
+		return no_memory(err);
+	if (b->part.n_numbers)
+		memcpy(p->numbers, b->part.numbers,
+		       sizeof(*p->numbers) * (size_t)b->part.n_numbers);
 	p->exec = partition_create(l->eager->env, backend, g, &options, &l->lowering, &p->arena,
 				   err);
-	return p->exec && exec_bind(p->exec, NULL, err);
+	return p->exec != NULL;
 }
 
 static bool announce(struct lazy *l, struct lazy_program *p)
@@ -137,8 +143,7 @@ static bool find_program(struct barrier *b, struct err *err)
 	uint64_t hash;
 
 	buf_init(&key, 0);
-	if (!lazy_key(l->graph, b->nodes, b->n, l->lowering.n_deny > 0, &key, &b->input_index,
-		      &b->n_inputs)) {
+	if (!lazy_key(l->graph, b->nodes, b->n, l->lowering.n_deny > 0, &key, &b->part)) {
 		buf_finish(&key);
 		return no_memory(err);
 	}
@@ -192,7 +197,7 @@ static bool note_event(const struct barrier *b, const struct fusion_line *at)
 				    .function = at->function,
 				    .compiled = b->compiled,
 				    .graph = b->program->graph,
-				    .n_inputs = b->n_inputs,
+				    .n_inputs = b->part.n_inputs,
 				    .n_outputs = b->n };
 
 	memcpy(event.hex, b->program->hex, sizeof(event.hex));
@@ -228,14 +233,17 @@ static bool execute(struct barrier *b, struct err *err)
 	struct session *s = l->session;
 	struct exec *e = b->program->exec;
 
-	b->inputs = calloc((size_t)b->n_inputs + 1, sizeof(*b->inputs));
+	b->inputs = calloc((size_t)b->part.n_inputs + 1, sizeof(*b->inputs));
 	b->results = calloc((size_t)b->n + 1, sizeof(*b->results));
 	if (!b->inputs || !b->results)
 		return no_memory(err);
-	for (int i = 0; i < b->n_inputs; i++)
-		b->inputs[i] = l->inputs.at[b->input_index[i]];
+	for (int i = 0; i < b->part.n_inputs; i++)
+		b->inputs[i] = l->inputs.at[b->part.inputs[i]];
 	b->program->uses++;
-	if (!exec_run(e, b->inputs, b->results, NULL, s->observer, b->program->graph, err))
+	for (int i = 0; i < b->part.n_numbers; i++)
+		b->program->vars[b->program->numbers[i]] = l->numbers.at[b->part.numbers[i]];
+	if (!exec_bind(e, b->program->vars, err) ||
+	    !exec_run(e, b->inputs, b->results, NULL, s->observer, b->program->graph, err))
 		return false;
 	s->counts.executions++;
 	s->counts.launches += e->launched;
@@ -295,7 +303,7 @@ static void finish(struct barrier *b)
 	free(b->to);
 	free(b->results);
 	free(b->inputs);
-	free(b->input_index);
+	lazy_part_finish(&b->part);
 }
 
 static bool begin(struct barrier *b, struct lazy *l, struct lazy_reason why, struct err *err)

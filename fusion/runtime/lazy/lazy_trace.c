@@ -10,6 +10,7 @@
 
 #include "fusion/base/clock.h"
 #include "fusion/runtime/torch/bind.h"
+#include "fusion/graph/symreal.h"
 #include "fusion/runtime/lazy/lazy.h"
 
 static void release_memory(struct vtensor *t)
@@ -78,7 +79,7 @@ void lazy_reset(struct lazy *l)
 	}
 	for (size_t i = 0; i < l->inputs.len; i++)
 		tensor_unref(l->inputs.at[i]);
-	l->entries.len = l->inputs.len = 0;
+	l->entries.len = l->inputs.len = l->numbers.len = 0;
 	l->n_dirty = 0;
 	l->graph = NULL;
 	arena_finish(&l->arena);
@@ -268,16 +269,61 @@ static const char *spelling(const struct eager_call *c)
 	return c->name[3] ? c->name + 3 : op_info(c->op)->id;
 }
 
+/* The symbol of a float of this trace, which is each value's own; NULL: out of memory, or
+ * *full: there are too many. */
+static const struct sym *symbol_of(struct lazy *l, double f, bool *full)
+{
+	int64_t bits = real_bits(f);
+	const struct sym *sym;
+
+	for (size_t i = 0; i < l->numbers.len; i++)
+		if (l->numbers.at[i] == bits)
+			return sym_var_at(l->graph->syms, (int)i);
+	*full = l->numbers.len >= LAZY_MAX_NUMBERS;
+	sym = *full ? NULL : sym_var_from(l->graph->syms, bits, INT64_MIN);
+	return sym && VEC_PUSH(&l->numbers, bits) ? sym : NULL;
+}
+
+/* The call's values with symbols in place of floats.  Zero stays: ops may ask for it. */
+static bool symbols_for_floats(struct lazy *l, const struct eager_call *c,
+			       struct value values[MAX_ARGS])
+{
+	bool full = false;
+
+	for (int i = 0; i < c->n; i++) {
+		const struct sym *sym = NULL;
+
+		values[i] = c->values[i];
+		if (values[i].kind != VALUE_FLOAT || values[i].f == 0)
+			continue;
+		sym = symbol_of(l, values[i].f, &full);
+		if (!sym && full)
+			continue;
+		values[i] = (struct value){ .kind = VALUE_SYMREAL,
+					    .real = sym ? symreal_var(l->graph->syms, sym) : NULL };
+		if (!values[i].real)
+			return false;
+	}
+	return true;
+}
+
 int lazy_node(struct lazy *l, const struct eager_call *c, struct err *err)
 {
-	struct bind_target target = { .node = node_of, .self = l };
+	struct bind_target target = { .reals = true, .node = node_of, .self = l };
+	struct value values[MAX_ARGS];
+	const struct value *given = c->values;
 	struct arg args[MAX_ARGS];
 	int node;
 
 	if (!ready(l, err))
 		return -1;
+	if (c->n <= MAX_ARGS && eager_takes_any_number(l->eager, c)) {
+		given = values;
+		if (!symbols_for_floats(l, c, values))
+			return no_node(err);
+	}
 	target.graph = l->graph;
-	if (!bind_call(&target, c->op, spelling(c), c->values, c->n, c->kw, args, err))
+	if (!bind_call(&target, c->op, spelling(c), given, c->n, c->kw, args, err))
 		return -1;
 	node = graph_add(l->graph, c->op, args, op_info(c->op)->n_params, l->host.line,
 			 l->host.column, err);
