@@ -18,15 +18,6 @@
 #include "profiler/sizes.h"
 #include "profiler/value_json.h"
 
-static json_t *error_json(const struct err *err, int call)
-{
-	json_t *message = json_string(err->message);
-
-	return json_pack("{s:s, s:o, s:i, s:i, s:i}", "code", err_name(err->code), "message",
-			 message ? message : json_string(""), "line", err->line, "column",
-			 err->column, "call", call);
-}
-
 /* The calls in order; a program's own error ends them and is reported. */
 static json_t *explain_calls(struct lane *lane, json_t *out)
 {
@@ -37,8 +28,12 @@ static json_t *explain_calls(struct lane *lane, json_t *out)
 		int64_t before = fusion_counts(lane->session).graphs;
 		struct err err = { 0 };
 
-		if (!lane_call(lane, i, &lane->outputs[i], &err))
-			return error_json(&err, i);
+		if (!lane_call(lane, i, &lane->outputs[i], &err)) {
+			json_t *error = report_error(&err);
+
+			json_object_set_new(error, "call", json_integer(i));
+			return error;
+		}
 		json_array_append_new(
 		    calls, json_pack("{s:I}", "new_graphs",
 				     (json_int_t)(fusion_counts(lane->session).graphs - before)));

@@ -270,3 +270,19 @@ bool lane_restore(struct lane *lane, int call, struct err *err)
 	}
 	return true;
 }
+
+bool lane_reportable(const struct lane *lane, int call, struct err *err)
+{
+	char what[128];
+
+	snprintf(what, sizeof(what), "the output of calls[%d]", call);
+	if (!value_walkable(lane->outputs[call], what, err))
+		return false;
+	for (int k = 0; k < lane->originals->n_args[call]; k++) {
+		snprintf(what, sizeof(what), "argument %d of calls[%d], as left by the program,", k,
+			 call);
+		if (!value_walkable(lane->args[call][k], what, err))
+			return false;
+	}
+	return true;
+}

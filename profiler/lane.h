@@ -66,6 +66,9 @@ bool lane_restore(struct lane *lane, int call, struct err *err);
 /* Whether the program left a call's arguments other than they were. */
 bool lane_wrote(const struct lane *lane, int call);
 
+/* Whether a call's output, and what it left in its arguments, can be reported. */
+bool lane_reportable(const struct lane *lane, int call, struct err *err);
+
 void lane_drop_outputs(struct lane *lane);
 
 #endif

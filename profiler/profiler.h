@@ -42,7 +42,9 @@ enum fusion_mode workload_explained_mode(const struct workload *w);
 
 /* The workload of a .py file: `inputs` are n texts such as "x=float32[8,16]",
  * "i=int64[4,3]", "scale=3.5", one for each argument of the entry, in order and by
- * its name.  A new object for workload_parse(); NULL with WORKLOAD. */
+ * its name.  Where there are none (n is 0), lines "# input: x=float32[8,16]" above the
+ * source's first import say them.  A new object for workload_parse(); NULL with
+ * WORKLOAD. */
 json_t *workload_from_python(const char *name, const char *source, const char *const *inputs, int n,
 			     struct err *err);
 

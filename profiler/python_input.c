@@ -133,8 +133,8 @@ bool workload_check_inputs(const struct workload *w, const char *const *inputs, 
 	       named_in_order(code, inputs, n, err);
 }
 
-json_t *workload_from_python(const char *name, const char *source, const char *const *inputs, int n,
-			     struct err *err)
+static json_t *from_inputs(const char *name, const char *source, const char *const *inputs, int n,
+			   struct err *err)
 {
 	json_t *args = json_array(), *json;
 
@@ -160,4 +160,38 @@ json_t *workload_from_python(const char *name, const char *source, const char *c
 fail:
 	json_decref(args);
 	return NULL;
+}
+
+/* The texts of the "# input: NAME=V" lines above the first import; malloc'd.  Returns
+ * how many. */
+static int header_inputs(const char *source, char **inputs, int most)
+{
+	static const char mark[] = "# input:";
+	int n = 0;
+
+	for (const char *at = source; *at && n < most; at += strcspn(at, "\n"), at += *at == '\n') {
+		const char *text = at + sizeof(mark) - 1;
+
+		if (strncmp(at, "import ", 7) == 0 || strncmp(at, "from ", 5) == 0)
+			break;
+		if (strncmp(at, mark, sizeof(mark) - 1) != 0)
+			continue;
+		text += strspn(text, " \t");
+		inputs[n] = strndup(text, strcspn(text, "\r\n"));
+		n += inputs[n] != NULL;
+	}
+	return n;
+}
+
+json_t *workload_from_python(const char *name, const char *source, const char *const *inputs, int n,
+			     struct err *err)
+{
+	char *own[WORKLOAD_MAX_ARGS];
+	int n_own = n ? 0 : header_inputs(source, own, WORKLOAD_MAX_ARGS);
+	json_t *json = from_inputs(name, source, n ? inputs : (const char *const *)own,
+				   n ? n : n_own, err);
+
+	for (int i = 0; i < n_own; i++)
+		free(own[i]);
+	return json;
 }

@@ -216,3 +216,47 @@ json_t *report_crossover(const struct crossover *c)
 			 c->found ? interval_json(c->low, c->high) : json_null(), "side",
 			 side_word(c->side), "meetings", c->meetings);
 }
+
+json_t *report_reproduce(const struct workload *w, const struct point *p, enum fusion_mode mode)
+{
+	char file[80], at[32] = "", threads[32] = "", backend[32] = "";
+	size_t len = 0;
+
+	for (const char *c = w->name; *c && len < sizeof(file) - 1; c++)
+		file[len++] = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+				      (*c >= '0' && *c <= '9') || *c == '-' || *c == '.'
+				  ? *c
+				  : '_';
+	file[len] = '\0';
+	if (w->sweep.kind != SWEEP_NONE)
+		snprintf(at, sizeof(at), " --at %lld", (long long)p->n);
+	if (w->threads)
+		snprintf(threads, sizeof(threads), " --threads %d", w->threads);
+	if (w->backend)
+		snprintf(backend, sizeof(backend), " --backend %s", w->backend);
+	return json_sprintf("breakeven run %s.json --modes %s%s%s%s%s", file,
+			    mode == FUSION_EAGER ? "" : "eager,", fusion_mode_name(mode), at,
+			    threads, backend);
+}
+
+void report_device(json_t *device, const struct fusion *engine)
+{
+	const char *note = fusion_backend_note(engine);
+
+	json_object_set_new(device, "backend", json_string(fusion_backend_name(engine)));
+	if (fusion_device_name(engine)) {
+		json_object_set_new(device, "kind", json_string("cuda"));
+		json_object_set_new(device, "name", json_string(fusion_device_name(engine)));
+	}
+	json_object_set_new(device, "backend_note", note ? json_string(note) : json_null());
+	json_object_set_new(device, "threads", json_integer(fusion_threads(engine)));
+}
+
+json_t *report_error(const struct err *err)
+{
+	json_t *message = json_string(err->message);
+
+	return json_pack("{s:s, s:o, s:i, s:i}", "code", err_name(err->code), "message",
+			 message ? message : json_string(""), "line", err->line, "column",
+			 err->column);
+}

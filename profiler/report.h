@@ -36,4 +36,13 @@ json_t *report_comparison(const struct comparison *c, double compile_us);
 /* `break_even` of a sweep for one mode. */
 json_t *report_crossover(const struct crossover *c);
 
+/* A line that measures this figure again. */
+json_t *report_reproduce(const struct workload *w, const struct point *p, enum fusion_mode mode);
+
+/* Adds what an engine runs on: backend, threads, a GPU's name. */
+void report_device(json_t *device, const struct fusion *engine);
+
+/* {"code", "message", "line", "column"}: an error of the program. */
+json_t *report_error(const struct err *err);
+
 #endif

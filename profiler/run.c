@@ -11,6 +11,7 @@
 
 #include "fusion/backends/backend.h"
 #include "fusion/base/clock.h"
+#include "profiler/agree.h"
 #include "profiler/break_run.h"
 #include "profiler/measure.h"
 #include "profiler/mixed.h"
@@ -34,6 +35,8 @@ static const int64_t quick_calls_ns = 300 * 1000 * 1000;
 static const double rewrites_ms = 200;
 /* Functions without their breaks are timed as long as that has taken less. */
 static const int64_t most_checks_ns = INT64_C(8) * 1000 * 1000 * 1000;
+/* The same for each second of sampling, where the workload gives those. */
+static const double checks_a_second = 2;
 
 /* What is kept of a point for the crossover. */
 struct kept {
@@ -44,7 +47,8 @@ struct kept {
 };
 
 struct run {
-	const struct workload *w;
+	const struct workload *w; /* of `own` */
+	struct workload own;      /* borrows all; without the modes that failed */
 	const struct profiler_options *options;
 	int first, end; /* points to run */
 	int point;      /* the one at work */
@@ -84,23 +88,6 @@ static bool on_tick(void *self, const struct lane *lane, int round, double share
 		    calls_share + (1 - calls_share) * share);
 }
 
-/* Whether a call's output, and what it left in its arguments, can be reported. */
-static bool call_reportable(const struct lane *lane, int call, struct err *err)
-{
-	char what[128];
-
-	snprintf(what, sizeof(what), "the output of calls[%d]", call);
-	if (!value_walkable(lane->outputs[call], what, err))
-		return false;
-	for (int k = 0; k < lane->originals->n_args[call]; k++) {
-		snprintf(what, sizeof(what), "argument %d of calls[%d], as left by the program,", k,
-			 call);
-		if (!value_walkable(lane->args[call][k], what, err))
-			return false;
-	}
-	return true;
-}
-
 /* Adds what call i compiled to the cost that its mode has to repay. */
 static void charge_compile(struct lane *lane, int call, double us)
 {
@@ -130,7 +117,7 @@ static bool run_calls(struct run *r, struct lane *lane, const struct lane *eager
 
 		if (!tell(r, fusion_mode_name(lane->mode), 0, 0))
 			return err_set(err, ERR_CANCELLED, "the run was cancelled");
-		if (!lane_call(lane, i, &lane->outputs[i], err) || !call_reportable(lane, i, err))
+		if (!lane_call(lane, i, &lane->outputs[i], err) || !lane_reportable(lane, i, err))
 			return false;
 		after = fusion_counts(lane->session);
 		charge_compile(lane, i, report_compile_us(lane) - compiled_us);
@@ -150,29 +137,6 @@ static bool run_calls(struct run *r, struct lane *lane, const struct lane *eager
 		json_object_set_new(m, "max_abs_error",
 				    isnan(error) ? json_string("nan") : json_real(error));
 	return true;
-}
-
-/* A line that measures this figure again. */
-static json_t *reproduce(const struct run *r, enum fusion_mode mode)
-{
-	char file[80], at[32] = "", threads[32] = "", backend[32] = "";
-	size_t len = 0;
-
-	for (const char *c = r->w->name; *c && len < sizeof(file) - 1; c++)
-		file[len++] = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
-				      (*c >= '0' && *c <= '9') || *c == '-' || *c == '.'
-				  ? *c
-				  : '_';
-	file[len] = '\0';
-	if (r->w->sweep.kind != SWEEP_NONE)
-		snprintf(at, sizeof(at), " --at %lld", (long long)r->w->points[r->point].n);
-	if (r->w->threads)
-		snprintf(threads, sizeof(threads), " --threads %d", r->w->threads);
-	if (r->w->backend)
-		snprintf(backend, sizeof(backend), " --backend %s", r->w->backend);
-	return json_sprintf("breakeven run %s.json --modes %s%s%s%s%s", file,
-			    mode == FUSION_EAGER ? "" : "eager,", fusion_mode_name(mode), at,
-			    threads, backend);
 }
 
 /* Back to the inputs as they were, and nothing kept of the calls. */
@@ -231,8 +195,10 @@ static bool record_point(struct run *r, struct lane *lanes, struct err *err)
 static bool check_breaks(struct run *r, struct lane *lanes, struct err *err)
 {
 	struct break_run run = { .w = r->w, .p = &r->w->points[r->point] };
+	int64_t most_ns = r->w->seconds > 0 ? (int64_t)(checks_a_second * r->w->seconds * 1e9)
+					    : most_checks_ns;
 
-	for (int k = 0; k < r->w->n_modes && r->checks_ns < most_checks_ns; k++) {
+	for (int k = 0; k < r->w->n_modes && r->checks_ns < most_ns; k++) {
 		int64_t begin = clock_ns();
 
 		if (!break_check_time(&run, &lanes[k], &r->kept[r->point].checks[lanes[k].mode],
@@ -278,7 +244,9 @@ static bool time_point(struct run *r, struct lane *lanes, struct mixed *mixed, j
 {
 	struct measure_watch watch = { .tick = on_tick, .self = r };
 	int n = r->w->n_modes, all = n + mixed->n;
-	double budget_s = fmin(point_budget_s, total_budget_s / (r->end - r->first));
+	double budget_s = r->w->seconds > 0
+			      ? r->w->seconds
+			      : fmin(point_budget_s, total_budget_s / (r->end - r->first));
 
 	for (int k = 0; k < all; k++)
 		if (!prepare_timing(&lanes[k], err))
@@ -292,7 +260,8 @@ static bool time_point(struct run *r, struct lane *lanes, struct mixed *mixed, j
 		if (!split_measure(&lanes[k], &split, err))
 			return false;
 		report_latency(m, &lanes[k], &split);
-		json_object_set_new(m, "reproduce", reproduce(r, lanes[k].mode));
+		json_object_set_new(m, "reproduce",
+				    report_reproduce(r->w, &r->w->points[r->point], lanes[k].mode));
 	}
 	if (!compare_modes(lanes, n, break_even, err) || !mixed_report(mixed, lanes, err))
 		return false;
@@ -325,29 +294,69 @@ static bool run_mixed(struct run *r, struct mixed *mixed, const struct lane *lan
 	return ok;
 }
 
+/* The calls of one mode, and what capture and compiling made of them. */
+static bool run_lane(struct run *r, struct lane *lanes, int k, const struct inputs *inputs,
+		     json_t *modes, struct err *err)
+{
+	const struct point *p = &r->w->points[r->point];
+	enum fusion_mode mode = r->w->modes[k];
+	const struct lane *eager = k > 0 && lanes[0].mode == FUSION_EAGER ? lanes : NULL;
+	int64_t begin = clock_cpu_ns(); /* the C compiler is another process */
+	json_t *m = json_object();
+
+	json_object_set_new(modes, fusion_mode_name(mode), m);
+	if (!lane_create(&lanes[k], r->w, p, mode, inputs, kernel_cache(r), err) ||
+	    !run_calls(r, &lanes[k], eager, m, err))
+		return false;
+	if (eager)
+		agree_report(&lanes[k], eager, m, json_object_get(modes, "eager"));
+	report_graphs(m, &lanes[k], false);
+	if (r->options->passes)
+		report_passes(m, &lanes[k], &r->passes_bytes);
+	if (clock_cpu_ns() - begin < quick_calls_ns)
+		rewrites_offer_run(json_object_get(m, "breaks"), &lanes[k], r->w, p, rewrites_ms);
+	return true;
+}
+
+/* Where the workload wants that: a mode that fails, eager having passed, is left out
+ * with its error.  A device that failed serves no other mode either. */
+static bool leave_out(struct run *r, struct lane *lane, int k, json_t *place, json_t *modes,
+		      struct err *err)
+{
+	const char *name = fusion_mode_name(r->w->modes[k]);
+	json_t *failed = json_object_get(place, "failed");
+
+	if (!r->w->keep_going || k == 0 || r->w->sweep.kind != SWEEP_NONE ||
+	    err->code == ERR_CANCELLED || err->code == ERR_DEVICE)
+		return false;
+	if (!failed) {
+		failed = json_object();
+		json_object_set_new(place, "failed", failed);
+	}
+	json_object_set_new(failed, name, report_error(err));
+	json_object_del(modes, name);
+	lane_destroy(lane);
+	*lane = (struct lane){ 0 };
+	for (int i = k + 1; i < r->own.n_modes; i++)
+		r->own.modes[i - 1] = r->own.modes[i];
+	r->own.n_modes--;
+	*err = (struct err){ 0 };
+	return true;
+}
+
 static bool run_lanes(struct run *r, struct lane *lanes, const struct inputs *inputs, json_t *place,
 		      json_t *modes, json_t *break_even, struct err *err)
 {
-	const struct point *p = &r->w->points[r->point];
-	struct mixed mixed = { .plain = lanes + r->w->n_modes };
+	struct mixed mixed = { 0 };
 
 	for (int k = 0; k < r->w->n_modes; k++) {
-		enum fusion_mode mode = r->w->modes[k];
-		bool after_eager = k > 0 && lanes[0].mode == FUSION_EAGER;
-		int64_t begin = clock_cpu_ns(); /* the C compiler is another process */
-		json_t *m = json_object();
-
-		json_object_set_new(modes, fusion_mode_name(mode), m);
-		if (!lane_create(&lanes[k], r->w, p, mode, inputs, kernel_cache(r), err) ||
-		    !run_calls(r, &lanes[k], after_eager ? &lanes[0] : NULL, m, err))
+		if (run_lane(r, lanes, k, inputs, modes, err))
+			continue;
+		if (!leave_out(r, &lanes[k], k, place, modes, err))
 			return false;
-		report_graphs(m, &lanes[k], false);
-		if (r->options->passes)
-			report_passes(m, &lanes[k], &r->passes_bytes);
-		if (clock_cpu_ns() - begin < quick_calls_ns)
-			rewrites_offer_run(json_object_get(m, "breaks"), &lanes[k], r->w, p,
-					   rewrites_ms);
+		k--;
 	}
+	mixed.plain = lanes + r->w->n_modes;
 	if (!run_mixed(r, &mixed, lanes, inputs, place, err))
 		return false;
 	return r->options->timing ? time_point(r, lanes, &mixed, modes, break_even, err)
@@ -367,20 +376,8 @@ static bool run_point(struct run *r, json_t *place, json_t *modes, json_t *break
 	ok = run_lanes(r, lanes, &inputs, place, modes, break_even, err);
 	if (!ok)
 		sweep_locate(r->w, p, err);
-	if (lanes[0].engine) {
-		const char *note = fusion_backend_note(lanes[0].engine);
-
-		json_object_set_new(device, "backend",
-				    json_string(fusion_backend_name(lanes[0].engine)));
-		if (fusion_device_name(lanes[0].engine)) {
-			json_object_set_new(device, "kind", json_string("cuda"));
-			json_object_set_new(device, "name",
-					    json_string(fusion_device_name(lanes[0].engine)));
-		}
-		json_object_set_new(device, "backend_note", note ? json_string(note) : json_null());
-		json_object_set_new(device, "threads",
-				    json_integer(fusion_threads(lanes[0].engine)));
-	}
+	if (lanes[0].engine)
+		report_device(device, lanes[0].engine);
 	for (int mode = 0; mode < FUSION_MODE_COUNT; mode++) /* they are for these inputs */
 		break_check_drop_lane(&r->kept[r->point].checks[mode]);
 	for (int k = 0; k < MEASURE_MAX_LANES; k++)
@@ -555,7 +552,8 @@ static void run_finish(struct run *r)
 json_t *profiler_run(const struct workload *w, const struct profiler_options *options,
 		     struct err *err)
 {
-	struct run r = { .w = w,
+	struct run r = { .w = &r.own,
+			 .own = *w,
 			 .options = options,
 			 .begin_ns = clock_ns(),
 			 .passes_bytes = PASSES_REPORT_BYTES };

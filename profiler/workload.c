@@ -15,9 +15,10 @@
 #include "profiler/spec.h"
 
 static const char *const known_fields[] = {
-	"name",    "source", "entry",  "calls",    "params", "modes",      "device",  "backend",
-	"threads", "policy", "grad",   "autocast", "passes", "deny",       "sweep",   "time",
-	"project", "tags",   "commit", "branch",   "title",  "record_api", "engines",
+	"name",       "source",     "entry",   "calls",   "params",   "modes",  "device",
+	"backend",    "threads",    "policy",  "grad",    "autocast", "passes", "deny",
+	"sweep",      "time",       "project", "tags",    "commit",   "branch", "title",
+	"record_api", "keep_going", "seconds", "engines",
 };
 enum { N_FIELDS = sizeof(known_fields) / sizeof(known_fields[0]) };
 
@@ -108,25 +109,26 @@ static bool read_policy(struct workload *w, struct err *err)
 		       name);
 }
 
-static bool read_grad(struct workload *w, struct err *err)
+static bool read_flag(const struct workload *w, const char *field, const char *meaning, bool *out,
+		      struct err *err)
 {
-	const json_t *grad = json_object_get(w->json, "grad");
+	const json_t *value = json_object_get(w->json, field);
 
-	w->grad = json_is_true(grad);
-	return absent(grad) || json_is_boolean(grad) ||
-	       err_set(err, ERR_WORKLOAD,
-		       "grad must be true or false: whether the gradients of the inputs are taken");
+	*out = json_is_true(value);
+	return absent(value) || json_is_boolean(value) ||
+	       err_set(err, ERR_WORKLOAD, "%s must be true or false: %s", field, meaning);
 }
 
-static bool read_record_api(struct workload *w, struct err *err)
+static bool read_flags(struct workload *w, struct err *err)
 {
-	const json_t *api = json_object_get(w->json, "record_api");
-
-	w->record_api = json_is_true(api);
-	return absent(api) || json_is_boolean(api) ||
-	       err_set(err, ERR_WORKLOAD,
-		       "record_api must be true or false: whether timelines of device cuda hold "
-		       "the calls of the driver and the runtime, for 0.2 us more a launch");
+	return read_flag(w, "grad", "whether the gradients of the inputs are taken", &w->grad,
+			 err) &&
+	       read_flag(w, "record_api",
+			 "whether timelines of device cuda hold the calls of the driver and the "
+			 "runtime, for 0.2 us more a launch",
+			 &w->record_api, err) &&
+	       read_flag(w, "keep_going", "whether the other modes are measured where one fails",
+			 &w->keep_going, err);
 }
 
 /* Ours is always there: the others are laid over it. */
@@ -156,6 +158,19 @@ static bool read_engines(struct workload *w, struct err *err)
 	}
 	return ours || err_set(err, ERR_WORKLOAD,
 			       "engines must hold breakeven: what torch measures is laid over it");
+}
+
+static bool read_seconds(struct workload *w, struct err *err)
+{
+	const json_t *seconds = json_object_get(w->json, "seconds");
+
+	w->seconds = json_number_value(seconds);
+	return absent(seconds) ||
+	       (json_is_number(seconds) && w->seconds >= WORKLOAD_MIN_SECONDS &&
+		w->seconds <= WORKLOAD_MAX_SECONDS) ||
+	       err_set(err, ERR_WORKLOAD,
+		       "seconds must be a number from %g to %g: how long each point is sampled",
+		       WORKLOAD_MIN_SECONDS, WORKLOAD_MAX_SECONDS);
 }
 
 /* {"cse": false}: the pass is left out. */
@@ -488,8 +503,8 @@ static bool fill(struct workload *w, struct err *err)
 			       "source is missing: the text of a program that defines %s",
 			       w->entry);
 	return check_labels(json, err) && read_backend(w, err) && read_device(w, err) &&
-	       read_policy(w, err) && read_grad(w, err) && read_record_api(w, err) &&
-	       read_engines(w, err) && read_autocast(w, err) && read_passes(w, err) &&
+	       read_policy(w, err) && read_flags(w, err) && read_engines(w, err) &&
+	       read_seconds(w, err) && read_autocast(w, err) && read_passes(w, err) &&
 	       read_deny(w, err) && read_params(w, err) && read_modes(w, err) &&
 	       read_calls(w, err) && read_time(w, err) &&
 	       sweep_parse(w, json_object_get(json, "sweep"), err) && check_values(w, err) &&

@@ -22,6 +22,8 @@ enum {
 	WORKLOAD_MAX_DENY = 200,
 	WORKLOAD_MAX_PARAMS = 10000,
 };
+#define WORKLOAD_MIN_SECONDS 0.01
+#define WORKLOAD_MAX_SECONDS 120.0
 
 /* One of the sweep's programs; a workload without a sweep has one point. */
 struct point {
@@ -52,6 +54,8 @@ struct workload {
 	uint64_t passes_disabled;        /* of its list of passes */
 	bool grad;                       /* d output / d input too */
 	bool torch;                      /* engine torch runs it too */
+	bool keep_going;      /* a mode that fails is left out, the others are measured */
+	double seconds;       /* of sampling at each point; 0: as the profiler thinks best */
 	bool record_api;      /* its timelines on a GPU hold the calls of the driver too */
 	enum dtype autocast;  /* each call stands in torch.autocast() to it; 0: it does not */
 	const json_t *params; /* specs of tensors by qualified name; NULL: none */

@@ -135,7 +135,9 @@ void workload_file_error(const struct workload_file *f, const char *command, con
 			       strstr(err->message, "required positional argument");
 
 		fprintf(stderr, "breakeven %s: %s%s\n", command, err->message,
-			missing ? "; give each with --input, as --input 'x=float32[8,16]'" : "");
+			missing ? "; give each with --input, as --input 'x=float32[8,16]', or in a "
+				  "line '# input: x=float32[8,16]' above the imports"
+				: "");
 		return;
 	}
 	workload_file_place(f, place, sizeof(place));

@@ -7,7 +7,7 @@
 # $B/gen/web is laid out as the URLs are: index.html, and assets/ for the rest.
 
 WEB_MODULES := web/node_modules/.package-lock.json
-WEB_FILES := $(wildcard web/css/*.css web/js/*.js web/js/*/*.js web/examples/*.json)
+WEB_FILES := $(wildcard web/css/*.css web/js/*.js web/js/*/*.js web/examples/*.json web/suite/*.py)
 
 # npm writes this file last.  The lock keeps two makes from installing at once.
 $(WEB_MODULES): web/package.json web/package-lock.json
@@ -17,7 +17,7 @@ $(WEB_MODULES): web/package.json web/package-lock.json
 
 $B/gen/assets.o: web/index.html web/icon.svg $(WEB_FILES) web/embed.sh web/web.mk $(WEB_MODULES)
 	rm -rf $B/gen/web
-	mkdir -p $B/gen/web/assets/vendor $(addprefix $B/gen/web/assets/,css examples js $(patsubst web/%/,%,$(wildcard web/js/*/)))
+	mkdir -p $B/gen/web/assets/vendor $(addprefix $B/gen/web/assets/,css examples suite js $(patsubst web/%/,%,$(wildcard web/js/*/)))
 	cp web/index.html $B/gen/web/
 	cp web/icon.svg $B/gen/web/assets/
 	for f in $(WEB_FILES:web/%=%); do cp web/$$f $B/gen/web/assets/$$f || exit 1; done

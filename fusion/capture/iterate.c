@@ -210,7 +210,7 @@ static bool next_enumerated(struct vm *vm, struct iter *it, struct value *out, b
 	struct value pair[2], v;
 	bool ok;
 
-	if (!op_next(vm, it->over.iter, &v, more, err))
+	if (!op_force(vm, &it->over, err) || !op_next(vm, it->over.iter, &v, more, err))
 		return false;
 	if (!*more)
 		return true;
@@ -235,7 +235,8 @@ static bool next_of_each(struct vm *vm, const struct list *list, int first, int 
 	if (!vm_keep(vm, value_sequence(VALUE_TUPLE, list->len - first), &v, err))
 		return false;
 	for (int i = first; ok && *more && i < list->len; i++) {
-		ok = op_next(vm, list->at[i].iter, &item, more, err);
+		ok = op_force(vm, &list->at[i], err) &&
+		     op_next(vm, list->at[i].iter, &item, more, err);
 		*ended = i;
 		if (ok && *more)
 			v.list->at[v.list->len++] = item;
@@ -259,7 +260,8 @@ static bool all_end(struct vm *vm, const struct list *list, int ended, struct er
 				"zip() argument %d is shorter than argument%s%d", ended + 1, s,
 				ended);
 	for (int i = 1; !more && i < list->len; i++) {
-		if (!op_next(vm, list->at[i].iter, &item, &more, err))
+		if (!op_force(vm, &list->at[i], err) ||
+		    !op_next(vm, list->at[i].iter, &item, &more, err))
 			return false;
 		s = i > 1 ? "s 1-" : " ";
 		ended = i;
@@ -292,7 +294,8 @@ static bool next_mapped(struct vm *vm, struct iter *it, struct value *out, bool 
 		return false;
 	if (!*more)
 		return true;
-	ok = vm_invoke(vm, parts->at[0], args.list->at, args.list->len, NULL, out, err);
+	ok = op_force(vm, &parts->at[0], err) &&
+	     vm_invoke(vm, parts->at[0], args.list->at, args.list->len, NULL, out, err);
 	value_unref(args);
 	return ok;
 }

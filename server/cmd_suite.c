@@ -1,0 +1,341 @@
+/* server/cmd_suite.c -- `breakeven suite FOLDER|FILE...`: many workloads as one. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profiler/profiler.h"
+#include "server/commands.h"
+#include "server/post.h"
+#include "server/suite_files.h"
+#include "server/suite_run.h"
+#include "server/suite_text.h"
+#include "server/worker.h"
+
+static const char all_modes[] = "eager,static,dynamic,auto,lazy,graphs";
+
+struct suite_flags {
+	const char *modes, *policy, *device, *backend, *threads, *seconds, *name, *project, *post;
+	const char *engines, *torch_python;
+	json_t *paths;
+	bool json;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number)
+{
+	(void)signal_number;
+	interrupted = 1;
+}
+
+static void print_help(void)
+{
+	printf(
+	    "usage: breakeven suite FOLDER|FILE|LIST|blocks... [flags]\n\n"
+	    "Runs many workloads as one: how many pass (ran, and their values agree with "
+	    "eager's), the\ngeometric mean of their speedups over the common set, breaks of both "
+	    "stages, a row for each.\nA folder gives its .json and .py files; a .py says its "
+	    "inputs in lines '# input: x=float32[8,16]';\nany other file is a list of such files, "
+	    "one a line; blocks is the suite that comes with this\nprogram.  Each run has a "
+	    "process of its own: one that fails is a row, never the end.\n\n"
+	    "  --modes a,b      of eager, static, dynamic, auto, lazy and graphs, or all (the "
+	    "first three)\n"
+	    "  --policy NAME    dynamo, native or both (both)\n"
+	    "  --device NAME    cpu or cuda (each workload's own)\n"
+	    "  --backend NAME   cpu, interp or cuda (the best)\n"
+	    "  --threads N      0: one per core (each workload's own)\n"
+	    "  --engine a,b     breakeven, or breakeven,torch: PyTorch beside it (breakeven)\n"
+	    "  --torch-python PATH  for engine torch: a Python that has torch 2.5 or newer; it "
+	    "executes the\n                   programs with your rights\n"
+	    "  --seconds S      of sampling for each run (%.1f)\n"
+	    "  --name NAME      of the suite (the last part of the first path)\n"
+	    "  --project NAME   that its runs belong to\n"
+	    "  --json           print the report as JSON\n"
+	    "  --post URL       the server at URL runs it; nothing is run here\n\n"
+	    "Exit status: 0 all passed, 1 a workload did not or the suite could not be run, 2 "
+	    "wrong flags.\n",
+	    SUITE_SECONDS);
+}
+
+static bool usage(const char *what, const char *detail)
+{
+	fprintf(stderr, "breakeven suite: %s%s; `breakeven suite --help` says more\n", what,
+		detail);
+	return false;
+}
+
+static bool parse_flags(int argc, char **argv, struct suite_flags *f)
+{
+	struct {
+		const char *name, **value;
+	} const valued[] = {
+		{ "--modes", &f->modes },
+		{ "--policy", &f->policy },
+		{ "--device", &f->device },
+		{ "--backend", &f->backend },
+		{ "--threads", &f->threads },
+		{ "--seconds", &f->seconds },
+		{ "--name", &f->name },
+		{ "--project", &f->project },
+		{ "--post", &f->post },
+		{ "--engine", &f->engines },
+		{ "--torch-python", &f->torch_python },
+	};
+
+	for (int i = 1; i < argc; i++) {
+		const char **value = NULL, *inside = NULL;
+
+		for (size_t k = 0; k < sizeof(valued) / sizeof(valued[0]); k++) {
+			size_t len = strlen(valued[k].name);
+
+			if (strncmp(argv[i], valued[k].name, len) == 0 &&
+			    (argv[i][len] == '=' || !argv[i][len])) {
+				value = valued[k].value;
+				inside = argv[i][len] ? argv[i] + len + 1 : NULL;
+			}
+		}
+		if (value && !inside && i + 1 == argc)
+			return usage("a value is missing after ", argv[i]);
+		if (value)
+			*value = inside ? inside : argv[++i];
+		else if (strcmp(argv[i], "--json") == 0)
+			f->json = true;
+		else if (argv[i][0] == '-')
+			return usage("unknown flag ", argv[i]);
+		else
+			json_array_append_new(f->paths, json_string(argv[i]));
+	}
+	return json_array_size(f->paths) > 0 || usage("a folder, a file or blocks is missing", "");
+}
+
+static bool one_of(const char *flag, const char *value, const char *const *allowed)
+{
+	for (int i = 0; value && allowed[i]; i++)
+		if (strcmp(value, allowed[i]) == 0)
+			return true;
+	if (!value)
+		return true;
+	fprintf(stderr, "breakeven suite: %s %s: one of", flag, value);
+	for (int i = 0; allowed[i]; i++)
+		fprintf(stderr, "%s %s", i ? "," : "", allowed[i]);
+	fprintf(stderr, " is needed\n");
+	return false;
+}
+
+/* "eager,static" as a list. */
+static json_t *list_of(const char *text)
+{
+	char *copy = strdup(text), *rest = copy;
+	json_t *list = json_array();
+
+	for (char *name; copy && (name = strsep(&rest, ","));)
+		json_array_append_new(list, json_string(name));
+	free(copy);
+	return list;
+}
+
+static bool set_number(json_t *request, const char *field, const char *text, bool whole)
+{
+	char *end;
+	double value;
+
+	if (!text)
+		return true;
+	value = strtod(text, &end);
+	if (!*text || *end || !(value >= 0 && value <= 1e6) ||
+	    (whole && value != (double)(long long)value)) {
+		fprintf(stderr, "breakeven suite: --%s needs a%s number, not '%s'\n", field,
+			whole ? " whole" : "", text);
+		return false;
+	}
+	json_object_set_new(request, field,
+			    whole ? json_integer((json_int_t)value) : json_real(value));
+	return true;
+}
+
+static const char *last_part(const char *path, char *out, size_t bytes)
+{
+	size_t len = strlen(path);
+	const char *from;
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	for (from = path + len; from > path && from[-1] != '/'; from--)
+		;
+	snprintf(out, bytes, "%.*s", (int)(path + len - from), from);
+	return out;
+}
+
+/* The request without its workloads; NULL after a message. */
+static json_t *request_of(const struct suite_flags *f)
+{
+	static const char *const devices[] = { "cpu", "cuda", NULL },
+				 *const policies[] = { "dynamo", "native", "both", NULL },
+				 *const backends[] = { "cpu", "interp", "cuda", NULL };
+	const struct {
+		const char *name, *value;
+	} texts[] = { { "policy", f->policy },
+		      { "device", f->device },
+		      { "backend", f->backend },
+		      { "project", f->project } };
+	char name[256];
+	json_t *request;
+
+	if (f->engines && strstr(f->engines, "torch") && !f->torch_python && !f->post) {
+		fprintf(stderr, "breakeven suite: " TORCH_SWITCHED_OFF "\n");
+		return NULL;
+	}
+	if (!one_of("--device", f->device, devices) || !one_of("--policy", f->policy, policies) ||
+	    !one_of("--backend", f->backend, backends))
+		return NULL;
+	request = json_object();
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (texts[i].value)
+			json_object_set_new(request, texts[i].name, json_string(texts[i].value));
+	if (f->modes)
+		json_object_set_new(request, "modes",
+				    list_of(strcmp(f->modes, "all") == 0 ? all_modes : f->modes));
+	if (f->engines)
+		json_object_set_new(request, "engines", list_of(f->engines));
+	last_part(json_string_value(json_array_get(f->paths, 0)), name, sizeof(name));
+	json_object_set_new(request, "name", json_string(f->name ? f->name : name));
+	if (set_number(request, "threads", f->threads, true) &&
+	    set_number(request, "seconds", f->seconds, false))
+		return request;
+	json_decref(request);
+	return NULL;
+}
+
+static bool read_workloads(const struct suite_flags *f, json_t *request, struct err *err)
+{
+	json_t *list = json_array(), *path;
+	size_t i;
+
+	json_object_set_new(request, "workloads", list);
+	json_array_foreach(f->paths, i, path) if (!suite_files_add(list, json_string_value(path),
+								   err)) return false;
+	return true;
+}
+
+static void show_progress(void *self, int done, int of, const char *name, const char *policy)
+{
+	if (*(bool *)self)
+		fprintf(stderr, "\r%d of %d  %s, %s\033[K", done, of, name, policy);
+}
+
+/* Whether no result is other than a pass. */
+static bool all_passed(const json_t *report)
+{
+	const json_t *results = json_object_get(report, "results");
+
+	return json_integer_value(json_object_get(results, "disagrees")) +
+		   json_integer_value(json_object_get(results, "failed")) +
+		   json_integer_value(json_object_get(results, "cancelled")) ==
+	       0;
+}
+
+static bool print_report(const struct suite_flags *f, const json_t *report, struct err *err)
+{
+	struct buf text;
+	bool ok;
+
+	if (f->json) {
+		ok = json_dumpf(report, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF;
+	} else {
+		buf_init(&text, 0);
+		suite_text(&text, report);
+		ok = text.data && fputs(text.data, stdout) != EOF;
+		buf_finish(&text);
+	}
+	return (ok && fflush(stdout) == 0) ||
+	       err_set(err, ERR_IO, "the result could not be written: %s", strerror(errno));
+}
+
+/* The server runs it: prints where. */
+static bool post_suite(const struct suite_flags *f, const json_t *request, struct err *err)
+{
+	char *text = json_dumps(request, JSON_COMPACT);
+	struct post *p = text ? post_open(f->post, err) : NULL;
+	json_t *answer = NULL;
+	bool ok = p &&
+		  post_send(p, "/suites", "application/json", text, strlen(text), &answer, err);
+
+	if (ok && f->json)
+		ok = json_dumpf(answer, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF;
+	else if (ok)
+		printf("%s/suites/%lld\n", f->post,
+		       (long long)json_integer_value(json_object_get(answer, "id")));
+	json_decref(answer);
+	post_close(p);
+	free(text);
+	return ok;
+}
+
+static int run_here(const struct suite_flags *f, const json_t *request,
+		    const struct registry *registry, struct err *err)
+{
+	bool terminal = isatty(STDERR_FILENO);
+	const struct suite_options options = { .run_seconds = WORKER_WALL_S,
+					       .registry = registry,
+					       .torch_python = f->torch_python,
+					       .progress = show_progress,
+					       .self = &terminal,
+					       .interrupted = &interrupted };
+	struct suite_plan plan;
+	json_t *report;
+	int status = EXIT_FAILED;
+
+	if (!suite_plan_make(&plan, request, registry, err))
+		return EXIT_USAGE;
+	report = suite_run(&plan, &options, err);
+	if (terminal)
+		fprintf(stderr, "\r\033[K");
+	if (report && print_report(f, report, err) && all_passed(report))
+		status = EXIT_DONE;
+	json_decref(report);
+	suite_plan_finish(&plan);
+	return status;
+}
+
+static int suite_command(const struct suite_flags *f, const struct registry *registry)
+{
+	struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND };
+	json_t *request = request_of(f);
+	struct err err = { 0 };
+	int status = EXIT_FAILED;
+
+	if (!request)
+		return EXIT_USAGE;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	if (read_workloads(f, request, &err)) {
+		if (f->post)
+			status = post_suite(f, request, &err) ? EXIT_DONE : EXIT_FAILED;
+		else
+			status = run_here(f, request, registry, &err);
+	}
+	if (err.code != ERR_NONE)
+		fprintf(stderr, "breakeven suite: %s\n", err.message);
+	json_decref(request);
+	return status;
+}
+
+int cmd_suite(int argc, char **argv, const struct registry *registry)
+{
+	struct suite_flags f = { .paths = json_array() };
+	int status = EXIT_USAGE;
+
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+			json_decref(f.paths);
+			print_help();
+			return EXIT_DONE;
+		}
+	if (parse_flags(argc, argv, &f))
+		status = suite_command(&f, registry);
+	json_decref(f.paths);
+	return status;
+}

@@ -1,0 +1,340 @@
+/* tests/test_profiler_suite.c -- statistics over workloads, by values computed by hand,
+ * what a run gives to a suite, and the suite that comes with the program. */
+#include "tests/report_help.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "fusion/base/sanitized.h"
+#include "fusion/fusion.h"
+#include "profiler/suite.h"
+#include "profiler/suite_stats.h"
+#include "tests/read_whole.h"
+
+static void near(double got, double want)
+{
+	if (!(fabs(got - want) <= 1e-5 * fabs(want) + 1e-12))
+		fail_msg("%.9g where %.9g is right", got, want);
+}
+
+static void a_geomean_of_2x_and_half_is_1x(void **state)
+{
+	const struct interval ratios[2] = { { 1.8, 2, 2.2 }, { 0.45, 0.5, 0.55 } };
+	struct interval mean = suite_geomean(ratios, 2);
+
+	(void)state;
+	near(mean.mid, 1);
+	near(mean.low, 0.9282021);  /* exp(-sqrt(2 log(10/9)^2) / 2) */
+	near(mean.high, 1.0697164); /* exp(sqrt(2 log(1.1)^2) / 2) */
+}
+
+static void a_geomean_of_one_has_its_interval(void **state)
+{
+	const struct interval ratio = { 1.5, 2, 2.5 };
+	struct interval mean = suite_geomean(&ratio, 1);
+
+	(void)state;
+	near(mean.low, 1.5);
+	near(mean.mid, 2);
+	near(mean.high, 2.5);
+}
+
+static void the_common_set_leaves_out_what_one_column_lacks(void **state)
+{
+	/* clang-format off */
+	const double speedups[] = {
+		1, 2,   NAN, 4,
+		1, NAN, 3,   4,
+		NAN, NAN, NAN, NAN, /* a column without any is not counted */
+	};
+	/* clang-format on */
+	const bool want[4] = { true, false, false, true };
+	bool common[4];
+
+	(void)state;
+	assert_int_equal(suite_common(speedups, 3, 4, common), 2);
+	assert_memory_equal(common, want, sizeof(want));
+	assert_int_equal(suite_common(speedups + 8, 1, 4, common), 0);
+	assert_false(common[0]);
+}
+
+static void buckets_are_a_factor_of_root_two_wide(void **state)
+{
+	const double speedups[] = { 0.1, 0.125, 1, 1.41, 1.42, 7.9, 8, 100, NAN };
+	int counts[SUITE_BUCKETS], n = 0;
+
+	(void)state;
+	near(suite_edge(1), 0.125);
+	near(suite_edge(7), 1);
+	near(suite_edge(13), 8);
+	suite_histogram(speedups, 9, counts);
+	assert_int_equal(counts[0], 1);
+	assert_int_equal(counts[1], 1);
+	assert_int_equal(counts[7], 2); /* [1, 1.4142) */
+	assert_int_equal(counts[8], 1);
+	assert_int_equal(counts[12], 1);
+	assert_int_equal(counts[13], 2);
+	for (int i = 0; i < SUITE_BUCKETS; i++)
+		n += counts[i];
+	assert_int_equal(n, 8);
+}
+
+static struct suite_result result(int workload, const char *mode, enum suite_status status,
+				  double speedup)
+{
+	return (struct suite_result){ .workload = workload,
+				      .run = 7 + workload,
+				      .engine = "breakeven",
+				      .policy = "dynamo",
+				      .mode = mode,
+				      .status = status,
+				      .reason = status == SUITE_PASS ? NULL : "because",
+				      .speedup = { speedup / 1.1, speedup, speedup * 1.1 },
+				      .median_us = 10,
+				      .compile_ms = 5,
+				      .launches = 1,
+				      .peak_bytes = 64,
+				      .max_abs_error = 0,
+				      .capture_breaks = workload,
+				      .lowering_breaks = 1 };
+}
+
+static const json_t *column(const json_t *report, const char *mode)
+{
+	json_t *c;
+	size_t i;
+
+	json_array_foreach(json_object_get(report, "columns"), i,
+			   c) if (strcmp(json_string_value(json_object_get(c, "mode")), mode) ==
+				  0) return c;
+	fail_msg("there is no column %s", mode);
+	return NULL;
+}
+
+/* static: 2x, 8x, disagrees, failed; dynamic: 4x, failed, 1x, failed. */
+static void a_report_counts_and_means_over_the_common_set(void **state)
+{
+	const char *const names[] = { "a", "b", "c", "d" };
+	const struct suite_result results[] = {
+		result(0, "static", SUITE_PASS, 2),      result(1, "static", SUITE_PASS, 8),
+		result(2, "static", SUITE_DISAGREES, 9), result(3, "static", SUITE_FAILED, NAN),
+		result(0, "dynamic", SUITE_PASS, 4),     result(1, "dynamic", SUITE_FAILED, NAN),
+		result(2, "dynamic", SUITE_PASS, 1),     result(3, "dynamic", SUITE_WAITING, NAN),
+	};
+	struct err err = { 0 };
+	json_t *report = suite_report(names, 4, results, 8, &err);
+	const json_t *s, *d;
+
+	(void)state;
+	assert_non_null(report);
+	s = column(report, "static");
+	d = column(report, "dynamic");
+	near(number(s, "pass_rate"), 0.5);
+	near(number(d, "pass_rate"), 2.0 / 3); /* one still waits */
+	near(number(s, "geomean.common.n"), 1);
+	near(number(s, "geomean.common.speedup"), 2);
+	near(number(d, "geomean.common.speedup"), 4);
+	near(number(s, "geomean.own.n"), 2);
+	near(number(s, "geomean.own.speedup"), 4); /* sqrt(2 * 8) */
+	near(number(s, "quantiles.median"), 5);
+	near(number(s, "quantiles.q25"), 3.5);
+	near(number(s, "compile_ms"), 15);
+	near(number(s, "breaks.capture"), 3);
+	near(number(s, "breaks.lowering"), 3);
+	near(number(report, "common.n"), 1);
+	near(number(report, "common.of"), 4);
+	near(number(report, "results.failed"), 2);
+	near(number(report, "results.waiting"), 1);
+	assert_int_equal(json_array_size(json_object_get(report, "workloads")), 4);
+	json_decref(report);
+}
+
+static void nothing_measured_has_no_geomean(void **state)
+{
+	const char *const names[] = { "a" };
+	const struct suite_result failed = result(0, "static", SUITE_FAILED, NAN);
+	struct err err = { 0 };
+	json_t *report = suite_report(names, 1, &failed, 1, &err);
+	const json_t *s = column(report, "static");
+
+	(void)state;
+	near(number(s, "pass_rate"), 0);
+	assert_true(json_is_null(json_object_get(s, "quantiles")));
+	assert_true(json_is_null(
+	    json_object_get(json_object_get(json_object_get(s, "geomean"), "common"), "speedup")));
+	json_decref(report);
+}
+
+static json_t *workload_of(const char *source)
+{
+	json_t *json = load(
+	    "{'calls': [[{'random': {'shape': [4], 'dtype': 'float32', 'kind': "
+	    "'ones'}}]], 'modes': ['eager', 'static', 'dynamic'], 'keep_going': true,"
+	    " 'backend': 'interp'}");
+
+	json_object_set_new(json, "source", json_string(source));
+	return json;
+}
+
+static int results_of(json_t *workload, struct suite_result out[8], struct arena *arena)
+{
+	struct profiler_options options = { .version = "test" };
+	struct err err;
+	json_t *report = run_json(workload, &options, &err);
+	int n;
+
+	if (!report)
+		fail_msg("%s", err.message);
+	n = suite_results_of_report(report, 0, 1, arena, out, 8);
+	json_decref(report);
+	return n;
+}
+
+static void values_other_than_eagers_disagree(void **state)
+{
+	static const char *const sources[] = {
+		/* the output, an argument that is written, what is printed */
+		"    return x + (1.001 if compiling else 1.0)\n",
+		"    x.add_(2.0 if compiling else 1.0)\n    return x.sum() * 0\n",
+		"    print('compiled' if compiling else 'eager')\n    return x\n",
+		"    return (x + 1).long() if compiling else x + 1\n",
+	};
+	static const char *const reasons[] = { "the output of calls[0] is 4.", "argument 0",
+					       "printed", "the output of calls[0] differs" };
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		char source[400];
+		struct suite_result r[8];
+		struct arena arena = { 0 };
+
+		snprintf(source, sizeof(source),
+			 "import torch\n\ndef model(x):\n"
+			 "    compiling = torch.compiler.is_compiling()\n%s",
+			 sources[i]);
+		assert_int_equal(results_of(workload_of(source), r, &arena), 3);
+		assert_int_equal(r[1].status, SUITE_DISAGREES);
+		if (!strstr(r[1].reason, reasons[i]))
+			fail_msg("%s has not %s", r[1].reason, reasons[i]);
+		arena_finish(&arena);
+	}
+}
+
+static void rounding_agrees(void **state)
+{
+	struct suite_result r[8];
+	struct arena arena = { 0 };
+
+	(void)state;
+	results_of(
+	    workload_of("import torch\n\ndef model(x):\n"
+			"    return x + (1.00001 if torch.compiler.is_compiling() else 1.0)\n"),
+	    r, &arena);
+	assert_int_equal(r[1].status, SUITE_PASS);
+	assert_true(r[1].max_abs_error > 0);
+	arena_finish(&arena);
+}
+
+static void a_run_that_failed_fails_in_each_of_its_modes(void **state)
+{
+	json_t *json = load("{'modes': ['eager', 'static'], 'policy': 'native'}");
+	struct suite_result r[4];
+	struct arena arena = { 0 };
+	int n = suite_results_of_failure(json, 3, 9, SUITE_FAILED, "it crashed", &arena, r, 4);
+
+	(void)state;
+	assert_int_equal(n, 2);
+	assert_string_equal(r[1].mode, "static");
+	assert_string_equal(r[1].policy, "native");
+	assert_string_equal(r[1].reason, "it crashed");
+	assert_int_equal(r[1].workload, 3);
+	json_decref(json);
+	arena_finish(&arena);
+}
+
+static void bad_fields_of_a_suites_run_are_refused(void **state)
+{
+	static const char *const bad[] = { "{'source': 'def model(): return 1', 'keep_going': 1}",
+					   "{'source': 'def model(): return 1', 'seconds': 0}",
+					   "{'source': 'def model(): return 1', 'seconds': 1000}",
+					   "{'source': 'def model(): return 1', 'seconds': '1'}" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct err err = { 0 };
+		json_t *json = load(bad[i]);
+
+		assert_null(workload_parse(json, &err));
+		assert_int_equal(err.code, ERR_WORKLOAD);
+		json_decref(json);
+	}
+}
+
+/* In every mode, under both policies, by the interpreter tier. */
+static void check_block(const char *name)
+{
+	char path[600];
+	char *source;
+	struct err err = { 0 };
+
+	snprintf(path, sizeof(path), "web/suite/%s", name);
+	source = read_whole(path);
+	for (int native = 0; native < 2; native++) {
+		json_t *json = workload_from_python(name, source, NULL, 0, &err);
+		struct suite_result r[8];
+		struct arena arena = { 0 };
+		int n;
+
+		if (!json)
+			fail_msg("%s: %s", name, err.message);
+		json_object_set_new(json, "policy", json_string(native ? "native" : "dynamo"));
+		json_object_set_new(json, "backend", json_string("interp"));
+		json_object_set_new(
+		    json, "modes",
+		    load("['eager', 'static', 'dynamic', 'auto', 'lazy', 'graphs']"));
+		json_object_set_new(json, "keep_going", json_true());
+		n = results_of(json, r, &arena);
+		assert_int_equal(n, FUSION_MODE_COUNT);
+		for (int i = 0; i < n; i++)
+			if (r[i].status != SUITE_PASS)
+				fail_msg("%s, %s, %s: %s", name, r[i].policy, r[i].mode,
+					 r[i].reason);
+		arena_finish(&arena);
+	}
+	free(source);
+}
+
+static void every_block_agrees_with_eager_in_all_modes(void **state)
+{
+	const int every = ADDRESS_SANITIZED || THREAD_SANITIZED ? 8 : 1; /* these are slow */
+	DIR *folder = opendir("web/suite");
+	int n = 0;
+
+	(void)state;
+	assert_non_null(folder);
+	for (struct dirent *e; (e = readdir(folder));)
+		if (strstr(e->d_name, ".py") && (n++ % every == 0))
+			check_block(e->d_name);
+	closedir(folder);
+	assert_true(n >= 30);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_geomean_of_2x_and_half_is_1x),
+		cmocka_unit_test(a_geomean_of_one_has_its_interval),
+		cmocka_unit_test(the_common_set_leaves_out_what_one_column_lacks),
+		cmocka_unit_test(buckets_are_a_factor_of_root_two_wide),
+		cmocka_unit_test(a_report_counts_and_means_over_the_common_set),
+		cmocka_unit_test(nothing_measured_has_no_geomean),
+		cmocka_unit_test(values_other_than_eagers_disagree),
+		cmocka_unit_test(rounding_agrees),
+		cmocka_unit_test(a_run_that_failed_fails_in_each_of_its_modes),
+		cmocka_unit_test(bad_fields_of_a_suites_run_are_refused),
+		cmocka_unit_test(every_block_agrees_with_eager_in_all_modes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
