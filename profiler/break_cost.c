@@ -241,6 +241,8 @@ static void add_gap(struct reading *r, struct span s, const struct launch_at *be
 			if (!before || !behind)
 				continue;
 			r->g->breaks[index].gap_launches += 1.0 / n;
+			r->g->breaks[index].gap_launch_ns +=
+			    (double)(behind->in_ns - behind->begin_ns) / n;
 			give_kernel(r->c, &r->g->breaks[index], index, before, behind, 1.0 / n);
 		}
 	for (int i = 0; n == 0 && i < r->n_met; i++)
@@ -279,27 +281,84 @@ static int64_t behind_first_guards(const struct reading *r, const struct span *c
 	return call->from_ns;
 }
 
+static bool is_lowering(const struct break_costs *c, const struct timeline_event *brk)
+{
+	const json_t *row = json_array_get(seen_by(c)->tables.names, brk->name);
+	const char *stage = json_string_value(json_object_get(row, "stage"));
+
+	return stage && strcmp(stage, "lowering") == 0;
+}
+
+/* What a fallback launches is its own, as an eager op's is. */
+static void mark_fallbacks(const struct break_costs *c, struct lanes_view *v)
+{
+	for (size_t i = 0, k = 0; i < v->breaks.len; i++) {
+		struct span s = { v->breaks.at[i]->start_ns, event_end(v->breaks.at[i]) };
+
+		if (!is_lowering(c, v->breaks.at[i]))
+			continue;
+		while (k > 0 && v->launches.at[k - 1].in_ns >= s.from_ns)
+			k--;
+		while (k < v->launches.len && v->launches.at[k].in_ns < s.from_ns)
+			k++;
+		for (; k < v->launches.len && v->launches.at[k].in_ns < s.to_ns; k++)
+			v->launches.at[k].eager = true;
+	}
+}
+
+/* Whether an op that is not lowered ran within the span, and all of its gap with it. */
+static bool has_fallback(const struct reading *r, struct span s)
+{
+	for (size_t i = 0; i < r->v->breaks.len; i++)
+		if (is_lowering(r->c, r->v->breaks.at[i]) &&
+		    within(&s, r->v->breaks.at[i]->start_ns) &&
+		    within(&s, event_end(r->v->breaks.at[i])))
+			return true;
+	return false;
+}
+
+/* Before the first kernel: the search for an entry behind `from_ns`, and a fallback that
+ * the graph begins with. */
+static void read_head(struct reading *r, const struct span *call, const struct launch_at *l)
+{
+	struct span in = { l->piece->start_ns, l->begin_ns };
+
+	add_gap(r, (struct span){ behind_first_guards(r, call), in.from_ns }, NULL, NULL);
+	if (has_fallback(r, in))
+		add_gap(r, in, NULL, NULL);
+}
+
+static void read_tail(struct reading *r, const struct span *call, const struct launch_at *last)
+{
+	struct span in = { last->out_ns, event_end(last->piece) };
+
+	if (has_fallback(r, in))
+		add_gap(r, in, NULL, NULL);
+	add_gap(r, (struct span){ in.to_ns, call->to_ns }, NULL, NULL);
+}
+
 static void read_gaps(struct reading *r, const struct span *call)
 {
 	const struct launch_at *last = NULL;
 
 	for (size_t i = 0; i < r->v->launches.len; i++) {
 		const struct launch_at *l = &r->v->launches.at[i];
+		bool split;
 
 		if (!within(call, l->in_ns) || l->eager || !l->piece)
 			continue;
+		split = last && (last->piece != l->piece ||
+				 has_fallback(r, (struct span){ last->out_ns, l->begin_ns }));
 		if (!last)
-			add_gap(r,
-				(struct span){ behind_first_guards(r, call), l->piece->start_ns },
-				NULL, NULL);
-		else if (last->piece != l->piece && is_library(r->c, l))
+			read_head(r, call, l);
+		else if (split && is_library(r->c, l))
 			add_gap(r, (struct span){ last->out_ns, l->begin_ns }, NULL, NULL);
-		else if (last->piece != l->piece)
+		else if (split)
 			add_gap(r, (struct span){ last->out_ns, l->in_ns }, last, l);
 		last = l;
 	}
 	if (last)
-		add_gap(r, (struct span){ event_end(last->piece), call->to_ns }, NULL, NULL);
+		read_tail(r, call, last);
 	else
 		add_gap(r, (struct span){ behind_first_guards(r, call), call->to_ns }, NULL, NULL);
 }
@@ -359,6 +418,7 @@ static void mean_of_calls(const struct break_costs *c, struct break_group *g)
 		b->met /= n;
 		b->kernels /= n;
 		b->gap_launches /= n;
+		b->gap_launch_ns /= n;
 		b->kernel_ns /= n;
 		b->eager /= n;
 		b->eager_ns /= n;
@@ -424,6 +484,8 @@ static bool read_view(struct break_costs *c, struct lanes_view *v, double tell_n
 	r.met = calloc(v->breaks.len + 1, sizeof(*r.met));
 	ok = g.breaks && r.met && leave_out_interrupted(v) && lanes_view_launches(v, c->device);
 	r.least_ns = tell_ns;
+	if (ok)
+		mark_fallbacks(c, v);
 	if (ok)
 		r.tell_ns = telling_ns(c, v, tell_ns, call_ns);
 	for (size_t i = 0; ok && i < v->calls.len; i++)

@@ -14,6 +14,10 @@
  * in any case; and what reads a number out of a tensor would wait for its kernel, and
  * write what is read behind it, in one graph too.
  *
+ * STAGE LOWERING: an op that the backend does not lower runs by itself between two kernels
+ * of one graph.  Its break lies within a piece; the gap is from the kernel before it to the
+ * one behind it, less what the op itself takes, which has to be computed in any case.
+ *
  * That is an estimate.  Where the function is known without some of its breaks, the
  * kernels of both are timed, group by group side by side: what they differ by is those
  * breaks' (break_costs_fuse), shared as the estimates are.  It may be less than nothing.
@@ -52,14 +56,15 @@ struct gap_parts {
 /* A break over one group of calls: means of a call. */
 struct break_sample {
 	struct gap_parts gap;
-	double met;          /* how often */
-	double kernels;      /* extra ones, of pieces */
-	double kernel_ns;    /* ... their time, with that of the bytes */
-	double gap_launches; /* of kernels behind it, in its gap */
-	double eager;        /* kernels of single ops, which it has in its gap */
-	double eager_ns;     /* their time, which is no gap */
-	double guards;       /* of the versions that ran behind it, each time that it was met */
-	double cost_ns;      /* all in all */
+	double met;           /* how often */
+	double kernels;       /* extra ones, of pieces */
+	double kernel_ns;     /* ... their time, with that of the bytes */
+	double gap_launches;  /* of kernels behind it, in its gap */
+	double gap_launch_ns; /* of them all: some take longer, as a library's do */
+	double eager;         /* kernels of single ops, which it has in its gap */
+	double eager_ns;      /* their time, which is no gap */
+	double guards;        /* of the versions that ran behind it, each time that it was met */
+	double cost_ns;       /* all in all */
 };
 
 struct break_group {

@@ -5,11 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/base/clock.h"
-#include "profiler/break_cost.h"
+#include "profiler/break_price.h"
 #include "profiler/cure.h"
 #include "profiler/measure.h"
-#include "profiler/recorder.h"
 #include "profiler/report_break.h"
 
 /* Breaks of a mode that captures. */
@@ -19,225 +17,8 @@ static bool has_costs(const struct lane *lane)
 	       fusion_break_count(lane->session) > 0;
 }
 
-enum {
-	GROUPS = 16,
-	LEAST_GROUPS = 6,
-	GROUP_CALLS = 200,
-	GROUP_NS = 4 * 1000 * 1000,
-	BATCH_CALLS = 10, /* 1 where a call is long */
-	LONG_NS = GROUP_NS / BATCH_CALLS
-};
-/* Groups are fewer where calls are so long that all would take more. */
-static const double record_s = 1.2;
 /* Seconds of sampling the function with breaks and the one without. */
 static const double check_s = 0.6;
-
-/* Of a break, by number: sums over `calls`. */
-struct bytes {
-	int64_t kept, moved, met;
-};
-
-static void on_crossed(void *self, int index, int64_t kept, int64_t moved)
-{
-	struct bytes *b = (struct bytes *)self + index;
-
-	b->met += moved == 0;
-	b->kept = kept > b->kept ? kept : b->kept;
-	b->moved += moved;
-}
-
-/* Each timed call once, with nobody looking at the clock. */
-static bool find_bytes(struct lane *lane, struct bytes *bytes, struct err *err)
-{
-	struct fusion_observer observer = { .self = bytes, .crossed = on_crossed };
-	bool ok = true;
-
-	fusion_observe(lane->session, &observer);
-	for (int i = 0; ok && i < lane->n_timed; i++) {
-		struct value out;
-
-		ok = (!lane->writes || lane_restore(lane, lane->timed[i], err)) &&
-		     lane_call(lane, lane->timed[i], &out, err);
-		if (ok)
-			value_unref(out);
-		buf_clear(fusion_stdout(lane->session));
-	}
-	fusion_observe(lane->session, NULL);
-	return ok;
-}
-
-static int by_size(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-/* What a call takes at this moment while nobody watches, the median of a few calls each
- * time; 0 where inputs are put back between calls. */
-static bool time_unwatched(struct lane *lane, double *ns, struct err *err)
-{
-	double each[GROUP_CALLS];
-	int64_t start, begin;
-	int n = 0, k, batch = 1; /* the first is by itself: how long is it? */
-
-	*ns = 0;
-	if (lane->writes)
-		return true;
-	if (!fusion_wait(lane->engine, err))
-		return false;
-	start = begin = clock_ns();
-	for (k = 0; n < GROUP_CALLS && begin - start < GROUP_NS;) {
-		int64_t end;
-
-		for (int i = 0; i < batch; i++) {
-			struct value out;
-
-			if (!lane_call(lane, lane->timed[n++ % lane->n_timed], &out, err))
-				return false;
-			value_unref(out);
-		}
-		end = clock_ns();
-		each[k++] = (double)(end - begin) / batch;
-		begin = end;
-		if (n == 1 && each[0] < LONG_NS) {
-			batch = BATCH_CALLS;
-			k = 0; /* it was cold */
-		}
-	}
-	qsort(each, (size_t)k, sizeof(*each), by_size);
-	*ns = each[k / 2];
-	buf_clear(fusion_stdout(lane->session));
-	return true;
-}
-
-/* Lanes that are watched in turn, in one recording; `call_ns` by lane and group. */
-struct sides {
-	struct lane *lane[2];
-	int n;
-	struct timeline_events seen;
-	double call_ns[2][GROUPS];
-	int groups;
-};
-
-static void sides_finish(struct sides *s)
-{
-	timeline_events_finish(&s->seen);
-}
-
-/* By how long the first took. */
-static int groups_for(int64_t ns)
-{
-	double n = record_s * 1e9 / (double)(ns > 0 ? ns : 1);
-
-	return n > GROUPS ? GROUPS : n < LEAST_GROUPS ? LEAST_GROUPS : (int)n;
-}
-
-/* `cupti`: kernels of a device too, where launches cost more. */
-static bool record(struct sides *s, bool cupti, struct err *err)
-{
-	struct recorder *r = recorder_create(timeline_events_block, &s->seen, 1, err);
-	int64_t begin = clock_ns();
-	bool ok = r != NULL;
-
-	if (r && fusion_device_name(s->lane[0]->engine)) {
-		if (cupti)
-			recorder_begin_device(r, false);
-		else
-			recorder_begin_host(r);
-	}
-	s->groups = GROUPS;
-	for (int i = 0; ok && i < s->groups * s->n; i++) {
-		struct lane *lane = s->lane[i % s->n];
-
-		if (i == s->n)
-			s->groups = groups_for(clock_ns() - begin);
-
-		ok = time_unwatched(lane, &s->call_ns[i % s->n][i / s->n], err) &&
-		     recorder_lane_for(r, lane, NULL, GROUP_CALLS, GROUP_NS, err);
-	}
-	ok = ok && recorder_finish(r, err);
-	recorder_destroy(r);
-	return ok;
-}
-
-/* A lane's breaks as its timelines have them. */
-struct priced {
-	struct break_costs costs;
-	struct bytes *bytes;
-	double *moved_bytes;
-	int *guards; /* by graph */
-	bool *reads;
-	bool *gone; /* by break: the function is known without it; NULL: none is */
-};
-
-static void priced_finish(struct priced *p)
-{
-	break_costs_finish(&p->costs);
-	free(p->bytes);
-	free(p->moved_bytes);
-	free(p->guards);
-	free(p->reads);
-	free(p->gone);
-}
-
-static bool reads_number(const struct lane *lane, int index)
-{
-	const char *kind = fusion_break(lane->session, index).kind;
-
-	return strcmp(kind, "scalar-read") == 0 || strcmp(kind, "data-dependent-branch") == 0;
-}
-
-static bool find_guards(const struct lane *lane, struct priced *p, struct err *err)
-{
-	int n = fusion_graph_count(lane->session);
-
-	p->guards = calloc((size_t)n + 1, sizeof(*p->guards));
-	if (!p->guards)
-		return err_set(err, ERR_MEMORY, "out of memory for the run");
-	for (int i = 0; i < n; i++)
-		p->guards[i] = fusion_graph(lane->session, i).n_guards;
-	p->costs.guards = p->guards;
-	p->costs.n_graphs = n;
-	p->costs.reads = p->reads;
-	return true;
-}
-
-/* Costs of side `at` as it was recorded. */
-static bool read_side(const struct break_run *run, const struct sides *s, int at, struct priced *p,
-		      struct err *err)
-{
-	static const struct copy_curve none;
-
-	p->costs.of = &s->seen;
-	p->costs.first = at;
-	p->costs.step = s->n;
-	return break_costs_read(&p->costs, run->curve ? run->curve : &none, p->moved_bytes,
-				fusion_device_name(s->lane[at]->engine) != NULL, s->call_ns[at],
-				err);
-}
-
-/* What is known of the breaks without a clock. */
-static bool priced_init(struct priced *p, struct lane *lane, struct err *err)
-{
-	int n = fusion_break_count(lane->session);
-
-	*p = (struct priced){ .bytes = calloc((size_t)n + 1, sizeof(*p->bytes)),
-			      .moved_bytes = calloc((size_t)n + 1, sizeof(*p->moved_bytes)),
-			      .reads = calloc((size_t)n + 1, sizeof(*p->reads)) };
-	break_costs_init(&p->costs, n);
-	if (!p->bytes || !p->moved_bytes || !p->reads)
-		return err_set(err, ERR_MEMORY, "out of memory for the run");
-	if (n > 0 && !find_bytes(lane, p->bytes, err))
-		return false;
-	for (int i = 0; i < n; i++) {
-		const struct bytes *b = &p->bytes[i];
-
-		p->reads[i] = reads_number(lane, i);
-		p->moved_bytes[i] = b->met && !p->reads[i] ? (double)b->moved / (double)b->met : 0;
-	}
-	return find_guards(lane, p, err);
-}
 
 static json_t *us_interval(const struct interval *i)
 {
@@ -370,9 +151,10 @@ static bool time_both(struct lane *with, struct lane *without, struct interval *
 	return ok;
 }
 
-static json_t *check_json(const struct cure *cure, const struct interval *said,
-			  const struct interval *saved, const struct interval *cured)
+static json_t *check_json(const struct break_check *check, const struct interval *said)
 {
+	const struct cure *cure = &check->cure;
+	const struct interval *saved = &check->saved, *cured = &check->median[0];
 	json_t *lines = json_array();
 	double said_us = said->mid / 1000;
 	bool told = saved->low > 0; /* else the difference may be none */
@@ -382,8 +164,8 @@ static json_t *check_json(const struct cure *cure, const struct interval *said,
 
 	for (int i = 0; i < cure->n; i++)
 		json_array_append_new(lines, json_integer(cure->lines[i]));
-	return json_pack("{s:s, s:o, s:i, s:f, s:o, s:f, s:[f, f], s:f, s:o, s:o, s:b}", "source",
-			 cure->source.data, "lines", lines, "breaks_left", cure->left,
+	return json_pack("{s:s, s:o, s:i, s:f, s:o, s:f, s:[f, f], s:f, s:o, s:o, s:b, s:b}",
+			 "source", cure->source.data, "lines", lines, "breaks_left", cure->left,
 			 "explained_us", said_us, "explained_ci_us", us_interval(said),
 			 "measured_us", saved->mid, "measured_ci_us", saved->low, saved->high,
 			 "median_us", cured->mid, "ratio", told ? json_real(ratio) : json_null(),
@@ -391,19 +173,23 @@ static json_t *check_json(const struct cure *cure, const struct interval *said,
 			 told ? json_pack("[f, f]", said->low / 1000 / saved->high,
 					  said->high / 1000 / saved->low)
 			      : json_null(),
-			 "agrees", agrees);
+			 "agrees", agrees, "allowed", check->allowed);
 }
 
 /* A lane of the changed program; its point borrows the source. */
 static bool create_without(const struct break_run *run, const struct lane *lane,
-			   const struct cure *cure, struct cured *out, struct err *err)
+			   const struct break_check *check, struct cured *out, struct err *err)
 {
+	const struct cure *cure = &check->cure;
+	struct workload w = *run->w;
+
+	if (check->allowed)
+		w.n_deny = 0;
 	out->point = (struct point){ .n = run->p->n, .source = cure->source.data };
 	out->point.program = fusion_parse_in(run->w->registry, cure->source.data, cure->source.len,
 					     run->w->entry, err);
 	return out->point.program &&
-	       lane_create(&out->lane, run->w, &out->point, lane->mode, lane->originals, NULL,
-			   err) &&
+	       lane_create(&out->lane, &w, &out->point, lane->mode, lane->originals, NULL, err) &&
 	       make_calls(&out->lane, err);
 }
 
@@ -418,10 +204,10 @@ static void cured_destroy(struct cured *c)
 static bool record_gaps(const struct break_run *run, struct lane *lane, struct break_costs *out,
 			struct err *err)
 {
-	struct sides s = { .lane = { lane }, .n = 1 };
+	struct break_sides s = { .lane = { lane }, .n = 1 };
 	struct priced p = { 0 };
-	bool ok = priced_init(&p, lane, err) && record(&s, false, err) &&
-		  read_side(run, &s, 0, &p, err);
+	bool ok = priced_init(&p, lane, err) && break_sides_record(&s, false, err) &&
+		  priced_read(run->curve, &s, 0, &p, err);
 
 	if (ok) { /* its groups alone outlive the recording */
 		*out = (struct break_costs){ .n_breaks = p.costs.n_breaks,
@@ -429,7 +215,7 @@ static bool record_gaps(const struct break_run *run, struct lane *lane, struct b
 		memset(&p.costs.groups, 0, sizeof(p.costs.groups));
 	}
 	priced_finish(&p);
-	sides_finish(&s);
+	break_sides_finish(&s);
 	return ok;
 }
 
@@ -438,12 +224,37 @@ static bool time_cured(const struct break_run *run, struct lane *lane, struct br
 {
 	bool device = fusion_device_name(lane->engine) != NULL;
 
-	out->known = create_without(run, lane, &out->cure, &out->cured, err) &&
+	out->known = create_without(run, lane, out, &out->cured, err) &&
 		     time_both(lane, &out->cured.lane, &out->saved, out->median, err) &&
 		     (!device || record_gaps(run, &out->cured.lane, &out->host[0], err));
+	if (out->known)
+		out->cure.left = fusion_break_count(out->cured.lane.session);
 	if (device || !out->known)
 		cured_destroy(&out->cured);
 	return out->known;
+}
+
+static bool is_denied(const struct lane *lane, int index)
+{
+	return strcmp(fusion_break(lane->session, index).kind, "denied-op") == 0;
+}
+
+/* The function with fewer breaks: its source changed, or denied ops allowed, or both. */
+static bool find_without(const struct break_run *run, const struct lane *lane,
+			 struct break_check *out)
+{
+	const char *source = point_source(run->w, run->p);
+	bool changed = cure_find(&out->cure, lane, run->w, run->p);
+
+	for (int i = 0; i < fusion_break_count(lane->session); i++)
+		out->allowed |= is_denied(lane, i);
+	if (changed || !out->allowed)
+		return changed;
+	buf_finish(&out->cure.source);
+	buf_init(&out->cure.source, WORKLOAD_MAX_SOURCE_BYTES);
+	buf_add(&out->cure.source, source, strlen(source) + 1);
+	out->cure.source.len--; /* the zero is not of the text */
+	return !out->cure.source.failed;
 }
 
 bool break_check_time(const struct break_run *run, struct lane *lane, struct break_check *out,
@@ -452,7 +263,7 @@ bool break_check_time(const struct break_run *run, struct lane *lane, struct bre
 	*out = (struct break_check){ 0 };
 	if (!has_costs(lane))
 		return true;
-	if (cure_find(&out->cure, lane, run->w, run->p) && !time_cured(run, lane, out, err))
+	if (find_without(run, lane, out) && !time_cured(run, lane, out, err))
 		return false;
 	return !fusion_device_name(lane->engine) || record_gaps(run, lane, &out->host[1], err);
 }
@@ -484,7 +295,7 @@ static json_t *compare(const struct break_check *check, struct priced *with, str
 	break_costs_scale(&left->costs, check->median[0].mid * 1000);
 	/* of those that are gone: some may be left, as a print that was moved */
 	if (break_costs_interval(&with->costs, &left->costs, -1, &said))
-		return check_json(&check->cure, &said, &check->saved, &check->median[0]);
+		return check_json(check, &said);
 	err_set(err, ERR_MEMORY, "out of memory for the run");
 	return NULL;
 }
@@ -514,13 +325,18 @@ static bool report(const struct break_check *check, struct priced *p, struct pri
 	return true;
 }
 
-/* Breaks on the lines that the changed function has without them. */
-static bool find_gone(struct priced *p, const struct cure *cure, const json_t *breaks)
+/* Breaks on the lines that the changed function has without them, and denied ops that it
+ * may lower. */
+static bool find_gone(struct priced *p, const struct lane *lane, const struct break_check *check,
+		      const json_t *breaks)
 {
+	const struct cure *cure = &check->cure;
+
 	p->gone = calloc((size_t)p->costs.n_breaks + 1, sizeof(*p->gone));
 	for (int i = 0; p->gone && i < p->costs.n_breaks; i++) {
 		const json_t *item = json_array_get(breaks, (size_t)i);
 
+		p->gone[i] = check->allowed && is_denied(lane, i);
 		for (int k = 0; k < cure->n; k++)
 			p->gone[i] |= profiler_break_place(item).line == cure->lines[k];
 	}
@@ -528,20 +344,22 @@ static bool find_gone(struct priced *p, const struct cure *cure, const json_t *b
 }
 
 /* Of the lane, and beside it of the function without breaks where that is known. */
-static bool price(const struct break_run *run, struct sides *s, const struct break_check *check,
-		  const json_t *m, struct priced *with, struct priced *without, struct err *err)
+static bool price(const struct break_run *run, struct break_sides *s,
+		  const struct break_check *check, const json_t *m, struct priced *with,
+		  struct priced *without, struct err *err)
 {
 	double call_us = json_number_value(
 	    json_object_get(json_object_get(m, "latency"), "median_us"));
 
 	if (!priced_init(with, s->lane[0], err) ||
-	    (s->n > 1 && !priced_init(without, s->lane[1], err)) || !record(s, true, err) ||
-	    !read_side(run, s, 0, with, err) || (s->n > 1 && !read_side(run, s, 1, without, err)))
+	    (s->n > 1 && !priced_init(without, s->lane[1], err)) ||
+	    !break_sides_record(s, true, err) || !priced_read(run->curve, s, 0, with, err) ||
+	    (s->n > 1 && !priced_read(run->curve, s, 1, without, err)))
 		return false;
 	break_costs_take_host(&with->costs, &check->host[1]);
 	break_costs_take_host(&without->costs, &check->host[0]);
 	if (s->n > 1) {
-		if (!find_gone(with, &check->cure, json_object_get(m, "breaks")))
+		if (!find_gone(with, s->lane[0], check, json_object_get(m, "breaks")))
 			return err_set(err, ERR_MEMORY, "out of memory for the run");
 		break_costs_fuse(&with->costs, &without->costs, with->gone);
 	}
@@ -552,7 +370,7 @@ static bool price(const struct break_run *run, struct sides *s, const struct bre
 bool break_run_report(const struct break_run *run, struct lane *lane, struct break_check *check,
 		      json_t *m, struct err *err)
 {
-	struct sides s = { .lane = { lane }, .n = 1 };
+	struct break_sides s = { .lane = { lane }, .n = 1 };
 	struct priced with = { 0 }, without = { 0 };
 	bool ok = true;
 
@@ -561,13 +379,13 @@ bool break_run_report(const struct break_run *run, struct lane *lane, struct bre
 	if (check->known) {
 		s.lane[s.n++] = &check->cured.lane;
 		ok = check->cured.point.program ||
-		     create_without(run, lane, &check->cure, &check->cured, err);
+		     create_without(run, lane, check, &check->cured, err);
 	}
 	ok = ok && price(run, &s, check, m, &with, &without, err) &&
 	     report(check, &with, &without, m, err);
 	priced_finish(&with);
 	priced_finish(&without);
-	sides_finish(&s);
+	break_sides_finish(&s);
 	cured_destroy(&check->cured);
 	return ok;
 }

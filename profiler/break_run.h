@@ -27,7 +27,8 @@ struct break_run {
 /* The function without breaks, as it was timed. */
 struct break_check {
 	bool known;
-	struct cure cure;
+	struct cure cure;          /* its source may be the posted one, where `allowed` is all */
+	bool allowed;              /* ops that the workload denies are lowered */
 	struct interval saved;     /* microseconds a call */
 	struct interval median[2]; /* of a call without breaks, and with them */
 	/* Of a device: gaps of the function without breaks, and with them. */

@@ -63,8 +63,11 @@ void break_costs_take_host(struct break_costs *c, const struct break_costs *host
 		g->less_ns = from->less_ns;
 		g->more_ns = from->more_ns;
 		g->launch_ns = from->launch_ns;
-		for (int k = 0; k < c->n_breaks && k < host->n_breaks; k++)
+		for (int k = 0; k < c->n_breaks && k < host->n_breaks; k++) {
 			g->breaks[k].gap = from->breaks[k].gap;
+			g->breaks[k].gap_launches = from->breaks[k].gap_launches;
+			g->breaks[k].gap_launch_ns = from->breaks[k].gap_launch_ns;
+		}
 		break_group_add_up(c, g);
 	}
 }
@@ -73,14 +76,16 @@ void break_costs_take_host(struct break_costs *c, const struct break_costs *host
  * launches that their gaps have too many, or too few. */
 static void share(struct break_group *g, const bool *gone, int n, double added_ns, double launches)
 {
-	double estimated_ns = 0, met = 0;
+	double estimated_ns = 0, met = 0, in_gaps = 0, in_gaps_ns = 0, one_ns;
 
 	for (int i = 0; i < n; i++)
 		if (gone[i]) {
 			estimated_ns += g->breaks[i].kernel_ns;
 			met += g->breaks[i].met;
-			launches -= g->breaks[i].gap_launches;
+			in_gaps += g->breaks[i].gap_launches;
+			in_gaps_ns += g->breaks[i].gap_launch_ns;
 		}
+	one_ns = in_gaps > 0 ? in_gaps_ns / in_gaps : g->launch_ns;
 	for (int i = 0; i < n && met > 0; i++) {
 		struct break_sample *b = &g->breaks[i];
 		double by_met = b->met / met;
@@ -88,7 +93,7 @@ static void share(struct break_group *g, const bool *gone, int n, double added_n
 		if (!gone[i])
 			continue;
 		b->kernel_ns = added_ns * (estimated_ns > 0 ? b->kernel_ns / estimated_ns : by_met);
-		b->gap.launch_ns += by_met * launches * g->launch_ns;
+		b->gap.launch_ns += by_met * (launches - in_gaps) * one_ns;
 	}
 }
 

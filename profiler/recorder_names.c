@@ -108,9 +108,10 @@ static json_t *break_row(const struct lane *lane, int index)
 {
 	struct fusion_break b = fusion_break(lane->session, index);
 
-	return json_pack("{s:o, s:i, s:i}", "name",
+	return json_pack("{s:o, s:i, s:s, s:i}", "name",
 			 json_sprintf("break %d: %s", index + 1, b.subject ? b.subject : b.kind),
-			 "break", index, "line", b.n_stack ? b.stack[b.n_stack - 1].line : 0);
+			 "break", index, "stage", b.stage, "line",
+			 b.n_stack ? b.stack[b.n_stack - 1].line : 0);
 }
 
 uint32_t recorder_name_part(struct recorder *r, const struct lane *lane, const struct told *t)

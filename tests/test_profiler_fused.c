@@ -90,8 +90,9 @@ static void one_graph_may_be_slower_than_its_parts(void **state)
 	timeline_events_finish(&seen);
 }
 
-/* Beside a device: a launch takes 10 ns by itself and 40 while CUPTI records. */
-static void read_launches(struct break_costs *c, int64_t ns, int n)
+/* Beside a device: a launch takes 10 ns by itself and 40 while CUPTI records; the first of
+ * a call may be a library's, which takes longer. */
+static void read_launches(struct break_costs *c, int64_t first_ns, int64_t ns, int n)
 {
 	static const double moved[1] = { 0 };
 	struct set s;
@@ -101,15 +102,16 @@ static void read_launches(struct break_costs *c, int64_t ns, int n)
 	s.w = open_writer(c);
 	open_set(&s);
 	put(&s, TIMELINE_CALL, s.calls, s.call, 0, 1500 + n * ns, 0);
-	piece(&s, 50, 190 + ns);
+	piece(&s, 50, 190 + first_ns);
 	if (n > 1)
-		meet(&s, 0, 300 + ns, 900 + ns);
+		meet(&s, 0, 300 + first_ns, 900);
 	for (int i = 0; i < n; i++) {
 		int64_t at = 100 + i * (900 + ns);
 
 		if (i)
 			piece(&s, at - 5, 1500 + n * ns);
-		put(&s, TIMELINE_LAUNCH, s.host, s.kernel, at, at + ns, (uint32_t)i + 1);
+		put(&s, TIMELINE_LAUNCH, s.host, s.kernel, at, at + (i ? ns : first_ns),
+		    (uint32_t)i + 1);
 	}
 	close_writer(s.w, 0);
 	assert_true(break_costs_read(c, &curve, moved, true, NULL, &err));
@@ -121,9 +123,9 @@ static void gaps_beside_a_device_are_those_without_cupti(void **state)
 	struct break_costs watched, alone, without;
 
 	(void)state;
-	read_launches(&watched, 40, 2);
-	read_launches(&alone, 10, 2);
-	read_launches(&without, 40, 2);
+	read_launches(&watched, 40, 40, 2);
+	read_launches(&alone, 90, 10, 2);
+	read_launches(&without, 40, 40, 2);
 	assert_float_equal(watched.groups.at[0].breaks[0].gap.launch_ns, 40, 1e-6);
 	break_costs_take_host(&watched, &alone);
 	assert_float_equal(watched.groups.at[0].call_ns, 1520, 1e-6);
@@ -136,12 +138,92 @@ static void gaps_beside_a_device_are_those_without_cupti(void **state)
 	break_costs_finish(&without);
 }
 
+/* One piece with a fallback between two kernels: 100 and 20 ns beside the op's own 180. */
+static void an_op_that_is_not_lowered_has_its_gap_within_its_graph(void **state)
+{
+	const double moved[1] = { 400 };
+	struct break_costs c;
+	struct break_sample *b;
+	struct set s;
+	struct err err = { 0 };
+
+	(void)state;
+	break_costs_init(&c, 1);
+	s.w = open_writer(&c);
+	open_set(&s);
+	s.brk[0] = timeline_writer_name(
+	    s.w, json_pack("{s:s, s:i, s:s}", "name", "break", "break", 0, "stage", "lowering"));
+	put(&s, TIMELINE_CALL, s.calls, s.call, 0, 2000, 0);
+	host(&s, TIMELINE_GUARDS, 0, 50);
+	piece(&s, 50, 2000);
+	launch(&s, 100, 600);
+	meet(&s, 0, 620, 900);
+	launch(&s, 650, 830); /* the op */
+	launch(&s, 900, 1500);
+	launch(&s, 1600, 1900); /* no gap of a break */
+	close_writer(s.w, 0);
+	assert_true(break_costs_read(&c, &curve, moved, false, NULL, &err));
+	b = &c.groups.at[0].breaks[0];
+	assert_float_equal(b->met, 1, 0);
+	assert_float_equal(b->eager, 1, 0);
+	assert_float_equal(b->eager_ns, 180, 1e-6);
+	assert_float_equal(b->gap.statement_ns, 100, 1e-6); /* the fallback's, less its kernel */
+	assert_float_equal(b->gap.frame_ns, 20, 1e-6);
+	assert_float_equal(b->kernels, 1, 1e-6);
+	assert_float_equal(b->cost_ns, 120 + b->kernel_ns, 1e-6);
+	break_costs_finish(&c);
+}
+
+static void a_denied_op_is_priced_and_timed_against_the_function_where_it_is_lowered(void **state)
+{
+	json_t *json = json_pack("{s:s, s:i, s:s, s:[s], s:[s], s:s, s:[[{s:{s:[i, i], s:i}}]]}",
+				 "name", "denied", "threads", 1, "backend", "interp", "modes",
+				 "static", "deny", "exp", "source",
+				 "import torch\n"
+				 "def model(x):\n"
+				 "    y = torch.sin(x)\n"
+				 "    z = torch.exp(y) + y\n"
+				 "    torch._dynamo.graph_break()\n"
+				 "    return (z * 2).sum()\n",
+				 "calls", "random", "shape", 8, 16, "seed", 1);
+	json_t *report = run_whole(json, true),
+	       *m = json_object_get(json_object_get(report, "modes"), "static"),
+	       *breaks = json_object_get(m, "breaks"), *item, *cost,
+	       *without = json_object_get(json_object_get(m, "break_cost"), "without");
+	size_t i;
+	int seen = 0;
+
+	(void)state;
+	json_array_foreach(breaks, i, item)
+	{
+		bool lowering = strcmp(json_string_value(json_object_get(item, "stage")),
+				       "lowering") == 0;
+
+		cost = json_object_get(item, "cost");
+		assert_float_equal(number(cost, "met"), 1, 0);
+		assert_string_equal(json_string_value(json_object_get(cost, "kernel_from")),
+				    "fused");
+		assert_float_equal(number(cost, "eager_launches"), lowering, 0);
+		/* y is written and read again, exp(y) too: twice 512 bytes; z: once */
+		assert_int_equal((int)number(cost, "moved_bytes"), lowering ? 2048 : 1024);
+		assert_int_equal((int)number(cost, "kept_bytes"), 512);
+		seen += lowering ? 1 : 10;
+	}
+	assert_int_equal(seen, 11);
+	assert_true(json_is_true(json_object_get(without, "allowed")));
+	assert_int_equal(number(without, "breaks_left"), 0);
+	json_decref(report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kernels_of_one_graph_are_timed_where_it_is_known),
 		cmocka_unit_test(one_graph_may_be_slower_than_its_parts),
 		cmocka_unit_test(gaps_beside_a_device_are_those_without_cupti),
+		cmocka_unit_test(an_op_that_is_not_lowered_has_its_gap_within_its_graph),
+		cmocka_unit_test(
+		    a_denied_op_is_priced_and_timed_against_the_function_where_it_is_lowered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

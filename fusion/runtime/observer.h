@@ -57,8 +57,8 @@ struct fusion_observer {
 	 * within.  `graph` -1: without ops. */
 	void (*piece)(void *self, int graph, int64_t begin_ns, int64_t end_ns);
 	/* What ended a graph ran as the program has it: one statement's part, or the rest
-	 * of a frame; pieces of functions that it calls lie within.  `index` is for
-	 * fusion_break(). */
+	 * of a frame; pieces of functions that it calls lie within.  Within a piece: an op
+	 * of its graph that the backend does not lower.  `index` is for fusion_break(). */
 	void (*broke)(void *self, int index, int64_t begin_ns, int64_t end_ns);
 	/* Tensor memory that a break costs, in parts that add up: bytes taken in this call
 	 * and still held where it is met, and bytes that are written and read again only

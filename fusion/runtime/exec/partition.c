@@ -251,6 +251,7 @@ static bool add_piece(struct cut *c, struct piece piece, struct err *err)
 	piece.exec = compile(c, &piece, g, err);
 	if (!piece.exec)
 		return false;
+	piece.brk = -1;
 	p->pieces[p->n_pieces++] = piece;
 	return true;
 }
@@ -307,6 +308,7 @@ static bool cut_loop(struct cut *c, const struct node *loop, struct err *err)
 	if (!piece.exec)
 		return false;
 	c->p->n_fallbacks += piece.denied;
+	piece.brk = -1;
 	c->p->pieces[c->p->n_pieces++] = piece;
 	return true;
 }

@@ -43,6 +43,7 @@ struct piece {
 	enum fallback_cause cause;
 	const struct node *node; /* of the graph as it was captured */
 	const char *why;         /* the backend's words; NULL */
+	int brk;                 /* the session's break that tells of it; -1: none does */
 	/* PIECE_LOOP: inputs are the condition and the operands; exec runs the body, by
 	 * the interpreter where the loop is denied: it is a fallback then */
 	bool denied;
@@ -93,9 +94,9 @@ void partition_number(struct exec *e, int first);
 int exec_lowered_count(const struct exec *e);
 
 /* partition_report.c: counts the lowered pieces of a session's graph, and notes a
- * break for each fallback; `function` is where its nodes stand.  False when out
- * of memory. */
+ * break for each fallback, which tells the observer of it from then on; `function` is where its
+ * nodes stand.  False when out of memory. */
 struct session;
-bool partition_report(const struct exec *e, struct session *s, int graph, const char *function);
+bool partition_report(struct exec *e, struct session *s, int graph, const char *function);
 
 #endif

@@ -13,16 +13,17 @@ static bool is_fallback(const struct piece *piece)
 	return piece->kind == PIECE_FALLBACK || (piece->kind == PIECE_LOOP && piece->denied);
 }
 
-/* One call may be several ops: x.sort() finds values and indices. */
-static bool is_told(const struct partition *p, int index)
+/* One call may be several ops: x.sort() finds values and indices.  -1: nothing tells of
+ * it so far. */
+static int told_by(const struct partition *p, int index)
 {
 	const struct node *n = p->pieces[index].node;
 
 	for (int i = 0; i < index; i++)
 		if (is_fallback(&p->pieces[i]) && p->pieces[i].node->line == n->line &&
 		    p->pieces[i].node->column == n->column)
-			return true;
-	return false;
+			return p->pieces[i].brk;
+	return -1;
 }
 
 static const char *subject_of(const struct piece *piece)
@@ -35,10 +36,10 @@ static const char *subject_of(const struct piece *piece)
 }
 
 /* Those of a loop's body stand once, however often it runs. */
-static bool tell_pieces(const struct exec *e, struct session *s, int graph, const char *function)
+static bool tell_pieces(struct exec *e, struct session *s, int graph, const char *function)
 {
 	for (int i = 0; e && e->parts && i < e->parts->n_pieces; i++) {
-		const struct piece *piece = &e->parts->pieces[i];
+		struct piece *piece = &e->parts->pieces[i];
 		struct session_break b = { .stage = STAGE_LOWERING,
 					   .outcome = OUTCOME_FALLBACK,
 					   .call = s->calls - 1,
@@ -48,7 +49,10 @@ static bool tell_pieces(const struct exec *e, struct session *s, int graph, cons
 
 		if (piece->kind == PIECE_LOOP && !tell_pieces(piece->exec, s, graph, function))
 			return false;
-		if (!is_fallback(piece) || is_told(e->parts, i))
+		if (!is_fallback(piece))
+			continue;
+		piece->brk = told_by(e->parts, i);
+		if (piece->brk >= 0)
 			continue;
 		at.line = piece->node->line;
 		b.id = causes[piece->cause];
@@ -56,13 +60,13 @@ static bool tell_pieces(const struct exec *e, struct session *s, int graph, cons
 		b.column = piece->node->column;
 		b.subject = subject_of(piece);
 		b.message = piece->why;
-		if (!session_add_break(s, &b, NULL))
+		if (!session_add_break(s, &b, &piece->brk))
 			return false;
 	}
 	return true;
 }
 
-bool partition_report(const struct exec *e, struct session *s, int graph, const char *function)
+bool partition_report(struct exec *e, struct session *s, int graph, const char *function)
 {
 	s->counts.lowered += exec_lowered_count(e);
 	return tell_pieces(e, s, graph, function);

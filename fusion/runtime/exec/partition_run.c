@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "fusion/base/clock.h"
+
 void partition_destroy(struct partition *p)
 {
 	for (int i = 0; p && i < p->n_pieces; i++)
@@ -72,24 +74,84 @@ static bool hand_over(const struct exec *e, int value, struct tensor **at, struc
 	return true;
 }
 
-static bool run_piece(struct exec *e, const struct piece *piece,
-		      const struct fusion_observer *observer, int graph, struct err *err)
+static bool compute(struct exec *e, const struct piece *piece,
+		    const struct fusion_observer *observer, int graph, struct err *err)
 {
 	struct partition *p = e->parts;
 
 	for (int i = 0; i < piece->n_inputs; i++)
 		if (!hand_over(e, piece->inputs[i], &p->handed[i], err))
 			return false;
-	if (piece->kind == PIECE_LOOP) {
-		if (!loop_run(e, piece, observer, graph, err))
-			return false;
-	} else {
-		if (!exec_run(piece->exec, p->handed, p->made, NULL, observer, graph, err))
-			return false;
-		e->launched += piece->exec->launched;
-	}
+	if (piece->kind == PIECE_LOOP)
+		return loop_run(e, piece, observer, graph, err);
+	if (!exec_run(piece->exec, p->handed, p->made, NULL, observer, graph, err))
+		return false;
+	e->launched += piece->exec->launched;
+	return true;
+}
+
+static bool is_output(const struct exec *e, int value)
+{
+	for (int i = 0; i < e->n_outputs; i++)
+		if (e->parts->outputs[i] == value)
+			return true;
+	return false;
+}
+
+static bool is_read_behind(const struct partition *p, const struct piece *piece, int value)
+{
+	for (const struct piece *next = piece + 1; next < p->pieces + p->n_pieces; next++)
+		for (int i = 0; i < next->n_inputs; i++)
+			if (next->inputs[i] == value)
+				return true;
+	return false;
+}
+
+static int64_t bytes_of(const struct tensor *t)
+{
+	return t ? tensor_numel(t) * (int64_t)dtype_bytes(t->dtype) : 0;
+}
+
+/* What lies in memory around a fallback only because it is one: an output would be
+ * written in any case. */
+static void tell_crossed(const struct exec *e, const struct piece *piece,
+			 const struct fusion_observer *observer, bool behind)
+{
+	const struct partition *p = e->parts;
+	const int *values = behind ? piece->outputs : piece->inputs;
+	int n = behind ? piece->n_outputs : piece->n_inputs;
+	int64_t kept = 0, moved = 0;
+
+	for (int v = e->n_inputs; v < p->n_values && !behind; v++)
+		kept += bytes_of(p->values[v]);
+	for (int i = 0; i < n; i++)
+		if (values[i] >= e->n_inputs && (!behind || is_read_behind(p, piece, values[i])))
+			moved += (is_output(e, values[i]) ? 1 : 2) * bytes_of(p->values[values[i]]);
+	if (!behind)
+		observer->crossed(observer->self, piece->brk, kept, 0);
+	if (moved)
+		observer->crossed(observer->self, piece->brk, 0, moved);
+}
+
+/* A fallback is what ended the graph's last kernel: it is told as a break is. */
+static bool run_piece(struct exec *e, const struct piece *piece,
+		      const struct fusion_observer *observer, int graph, struct err *err)
+{
+	struct partition *p = e->parts;
+	bool told = observer && piece->brk >= 0 && observer->broke,
+	     crosses = observer && piece->brk >= 0 && observer->crossed;
+	int64_t begin = told ? clock_ns() : 0;
+
+	if (crosses)
+		tell_crossed(e, piece, observer, false);
+	if (!compute(e, piece, observer, graph, err))
+		return false;
+	if (told)
+		observer->broke(observer->self, piece->brk, begin, clock_ns());
 	for (int i = 0; i < piece->n_outputs; i++)
 		p->values[piece->outputs[i]] = p->made[i];
+	if (crosses)
+		tell_crossed(e, piece, observer, true);
 	for (int i = 0; i < piece->n_dead; i++) {
 		tensor_unref(p->values[piece->dead[i]]);
 		p->values[piece->dead[i]] = NULL;

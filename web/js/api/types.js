@@ -208,6 +208,7 @@
  * @property {number} median_us
  * @property {number | null} ratio
  * @property {Interval | null} ratio_ci
+ * @property {boolean} [allowed] ops that the workload denies are lowered
  * @property {boolean} [agrees] within 20 %, or the intervals of the two overlap
  *
  * @typedef {object} RewriteGain before and after

@@ -88,7 +88,7 @@ function costSentence(line, m, cuts, mode) {
   add(line, h("b", {}, `${plural(cuts, "break")} ${cuts === 1 ? "costs" : "cost"} ${sum.text} us`), " ", ci(sum.interval), `${whole}.`);
   if (!all.without) return;
   const [low, high] = all.without.measured_ci_us;
-  add(line, " Without ", cuts === 1 ? "it" : all.without.breaks_left ? `${all.without.lines.length} of them` : "them");
+  add(line, " Without ", cuts === 1 ? "it" : all.without.breaks_left ? `${cuts - all.without.breaks_left} of them` : "them");
   if (low <= 0 && high >= 0) return add(line, " a call is ", h("b", {}, "no shorter"), " that the timing could tell.");
   const by = withInterval(Math.abs(all.without.measured_us), high < 0 ? [-high, -low] : [low, high]);
   add(line, " a call is ", h("b", {}, `${by.text} us`), " ", ci(by.interval), high < 0 ? " longer" : " shorter", ", as timed.");
@@ -99,8 +99,9 @@ function costMethod(all) {
   const from = `From timelines of ${count(all.calls)} calls in ${all.groups} groups: the time between two graphs in which no kernel runs, and what kernels take more than those of one graph would.`;
   const w = all.without;
   if (!w) return from;
-  const where = `${w.lines.length === 1 ? "line" : "lines"} ${w.lines.join(", ")}`;
-  const same = `Timed beside it, round by round: the same function with ${where} changed so that nothing breaks there.`;
+  const where = `${w.lines.length === 1 ? "line" : "lines"} ${w.lines.join(", ")} changed so that nothing breaks there`;
+  const ways = [w.lines.length ? where : "", w.allowed ? "the denied ops lowered" : ""].filter(Boolean);
+  const same = `Timed beside it, round by round: the same function with ${ways.join(", and ")}.`;
   const r = w.ratio === null ? null : ratio(w.ratio, w.ratio_ci);
   const said = r
     ? `What those breaks are said to cost is ${r.text} ${r.interval} of what is saved without them.`
