@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "server/commands.h"
+#include "server/run_table.h"
 
 struct giving {
 	timeline_block_fn *each;
@@ -68,6 +69,8 @@ bool stored_run_load(struct stored_run *s, struct db *db, int64_t id, struct are
 	s->workload = json_loads(run.workload, 0, NULL);
 	if (run.status == RUN_DONE && !load_report(s, err))
 		return false;
+	run_table_sentences(&s->verdicts, s->report);
+	s->run.verdicts = s->verdicts.data;
 	s->run.workload = s->workload;
 	s->run.report = s->report;
 	s->run.environment = s->environment;
@@ -76,6 +79,7 @@ bool stored_run_load(struct stored_run *s, struct db *db, int64_t id, struct are
 
 void stored_run_finish(struct stored_run *s)
 {
+	buf_finish(&s->verdicts);
 	json_decref(s->workload);
 	json_decref(s->report);
 	json_decref(s->environment);

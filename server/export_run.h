@@ -8,6 +8,7 @@
 struct stored_run {
 	struct export_run run;
 	json_t *workload, *report, *environment;
+	struct buf verdicts;
 	struct db *db;
 };
 

@@ -108,7 +108,7 @@ static void crossover_sentence(struct buf *out, const json_t *points, const json
 	}
 }
 
-static void print_sentences(struct buf *out, const json_t *report)
+void run_table_sentences(struct buf *out, const json_t *report)
 {
 	const json_t *points = json_object_get(report, "points");
 	size_t n = json_array_size(points);
@@ -330,7 +330,7 @@ void run_table_print(struct buf *out, const json_t *report)
 	json_int_t threads = json_integer_value(json_object_get(device, "threads"));
 
 	if (json_object_get(m, "latency")) {
-		print_sentences(out, report);
+		run_table_sentences(out, report);
 		buf_putc(out, '\n');
 		print_timed(out, report);
 		buf_putc(out, '\n');

@@ -11,4 +11,7 @@
  * gives calls, graphs and kernels instead. */
 void run_table_print(struct buf *out, const json_t *report);
 
+/* The verdicts alone, a line each. */
+void run_table_sentences(struct buf *out, const json_t *report);
+
 #endif

@@ -4,10 +4,10 @@
  * has an apostrophe in front.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "profiler/export/job.h"
+#include "profiler/export/kernels.h"
 
 static void end_row(struct out *o)
 {
@@ -31,84 +31,6 @@ static void number_cell(struct out *o, const json_t *number)
 
 /* ---- kernels ---- */
 
-struct total {
-	int64_t events, sum_ns, most_ns, bytes;
-	uint32_t lane, name, kind;
-};
-
-struct kernels {
-	struct export_job *job;
-	struct total *slots; /* by lane, name and kind */
-	size_t n, cap;
-};
-
-static struct total *slot_of(struct total *slots, size_t cap, const struct timeline_event *e)
-{
-	uint64_t at = (((uint64_t)e->lane << 40) ^ ((uint64_t)e->name << 8) ^ e->kind) *
-		      UINT64_C(0x9e3779b97f4a7c15);
-
-	for (at >>= 20;; at++) {
-		struct total *t = &slots[at & (cap - 1)];
-
-		if (!t->events || (t->lane == e->lane && t->name == e->name && t->kind == e->kind))
-			return t;
-	}
-}
-
-static bool grow(struct kernels *k)
-{
-	size_t cap = k->cap ? 2 * k->cap : 1024;
-	struct total *slots = calloc(cap, sizeof(*slots));
-
-	if (!slots)
-		return false;
-	for (size_t i = 0; i < k->cap; i++) {
-		const struct total *t = &k->slots[i];
-		struct timeline_event e = { .lane = t->lane, .name = t->name, .kind = t->kind };
-
-		if (t->events)
-			*slot_of(slots, cap, &e) = *t;
-	}
-	free(k->slots);
-	k->slots = slots;
-	k->cap = cap;
-	return true;
-}
-
-static bool add_kernel(void *self, const struct timeline_event *e, struct err *err)
-{
-	struct kernels *k = self;
-	struct total *t;
-
-	if (!job_lane_is_device(k->job, e->lane))
-		return true;
-	if (2 * k->n >= k->cap && !grow(k))
-		return err_set(err, ERR_MEMORY, "out of memory for the kernels");
-	t = slot_of(k->slots, k->cap, e);
-	k->n += t->events == 0;
-	t->lane = e->lane;
-	t->name = e->name;
-	t->kind = e->kind;
-	t->events++;
-	t->sum_ns += e->duration_ns;
-	t->bytes += e->bytes;
-	t->most_ns = e->duration_ns > t->most_ns ? e->duration_ns : t->most_ns;
-	return true;
-}
-
-/* Those of no events last. */
-static int by_sum(const void *a, const void *b)
-{
-	const struct total *x = a, *y = b;
-
-	if (!x->events != !y->events)
-		return x->events ? -1 : 1;
-	if (x->sum_ns != y->sum_ns)
-		return x->sum_ns > y->sum_ns ? -1 : 1;
-	return x->lane != y->lane ? (x->lane > y->lane) - (x->lane < y->lane)
-				  : (x->name > y->name) - (x->name < y->name);
-}
-
 /* "add; mul" or "4; 5". */
 static void list_cell(struct out *o, const json_t *list)
 {
@@ -129,7 +51,7 @@ static void list_cell(struct out *o, const json_t *list)
 	buf_finish(&text);
 }
 
-static void kernel_row(struct export_job *job, const struct total *t)
+static void kernel_row(struct export_job *job, const struct kernel_total *t)
 {
 	const json_t *lane = job_lane(job, t->lane),
 		     *name = json_array_get(job->tables.names, t->name);
@@ -154,17 +76,15 @@ static void kernel_row(struct export_job *job, const struct total *t)
 
 static bool write_kernels(struct export_job *job, struct err *err)
 {
-	struct kernels k = { .job = job };
-	bool ok = job_events(job, add_kernel, &k, err);
+	struct kernels k;
+	bool ok = kernels_gather(&k, job, err);
 
 	out_puts(&job->out, "mode,n,lane,kind,kernel,count,total_us,mean_us,longest_us,bytes,graph,"
 			    "lines,ops");
 	end_row(&job->out);
-	if (ok && k.cap)
-		qsort(k.slots, k.cap, sizeof(*k.slots), by_sum);
 	for (size_t i = 0; ok && i < k.n; i++)
 		kernel_row(job, &k.slots[i]);
-	free(k.slots);
+	kernels_finish(&k);
 	return ok;
 }
 
@@ -175,16 +95,17 @@ static const json_t *in(const json_t *json, const char *key, const char *inner)
 	return json_object_get(json_object_get(json, key), inner);
 }
 
-static bool mode_row(void *self, const json_t *n, const char *mode, const json_t *m,
-		     const json_t *paid)
+static bool mode_row(void *self, const struct job_mode *at)
 {
 	static const char *const parts[] = { "guards", "dispatch", "alloc",
 					     "launch", "kernel",   "rest" };
+	const json_t *m = at->report, *paid = at->break_even;
 	const json_t *ci = in(m, "latency", "ci_us"), *ratio = json_object_get(paid, "speedup_ci");
 	struct out *o = self;
 
-	text_cell(o, mode);
-	number_cell(o, n);
+	text_cell(o, at->mode);
+	number_cell(o, at->n);
+	text_cell(o, at->engine ? at->engine : "breakeven");
 	number_cell(o, in(m, "latency", "median_us"));
 	number_cell(o, json_array_get(ci, 0));
 	number_cell(o, json_array_get(ci, 1));
@@ -210,7 +131,7 @@ static void write_modes(struct export_job *job)
 {
 	out_puts(
 	    &job->out,
-	    "mode,n,median_us,median_low_us,median_high_us,samples,guards_us,dispatch_us,"
+	    "mode,n,engine,median_us,median_low_us,median_high_us,samples,guards_us,dispatch_us,"
 	    "alloc_us,launch_us,kernel_us,rest_us,launches,compile_ms,peak_bytes,graphs,breaks,"
 	    "speedup,speedup_low,speedup_high,verdict,calls_to_repay,noise");
 	end_row(&job->out);
@@ -238,14 +159,15 @@ static void break_row(struct out *o, const char *mode, const json_t *n, const js
 	end_row(o);
 }
 
-static bool break_rows(void *self, const json_t *n, const char *mode, const json_t *m,
-		       const json_t *paid)
+static bool break_rows(void *self, const struct job_mode *at)
 {
 	const json_t *item;
 	size_t i;
 
-	(void)paid;
-	json_array_foreach(json_object_get(m, "breaks"), i, item) break_row(self, mode, n, item);
+	if (at->engine)
+		return false;
+	json_array_foreach(json_object_get(at->report, "breaks"), i, item)
+	    break_row(self, at->mode, at->n, item);
 	return true;
 }
 

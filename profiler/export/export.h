@@ -29,6 +29,8 @@ struct export_run {
 	int64_t id, created_ns;
 	const char *name, *project, *status, *device, *commit, *branch, *version;
 	const char *error; /* a failed run's message */
+	const char
+	    *verdicts; /* of its modes, a sentence a line; names of modes and figures alone */
 	const json_t *workload, *report, *environment;
 	export_blocks_fn *blocks;
 	void *store;

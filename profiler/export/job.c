@@ -99,20 +99,37 @@ json_t *job_lane_title(const struct export_job *job, size_t lane)
 	return mode ? json_sprintf("%s: %s", mode, name) : json_string(name);
 }
 
-static bool each_mode(const struct export_job *job, const json_t *n, const json_t *of,
+static bool each_mode(const struct export_job *job, struct job_mode at, const json_t *of,
 		      job_mode_fn *each, void *self)
 {
 	const struct export_query *q = job->query;
-	const char *mode;
 	json_t *m;
 
-	if (q->has_n && (!json_is_integer(n) || json_integer_value(n) != q->n))
+	if (q->has_n && (!json_is_integer(at.n) || json_integer_value(at.n) != q->n))
 		return true;
-	json_object_foreach(json_object_get(of, "modes"), mode, m)
+	json_object_foreach(json_object_get(of, "modes"), at.mode, m)
 	{
-		const json_t *paid = json_object_get(json_object_get(of, "break_even"), mode);
+		at.report = m;
+		at.break_even = json_object_get(json_object_get(of, "break_even"), at.mode);
+		if ((!q->mode || strcmp(q->mode, at.mode) == 0) && !each(self, &at))
+			return false;
+	}
+	return true;
+}
 
-		if ((!q->mode || strcmp(q->mode, mode) == 0) && !each(self, n, mode, m, paid))
+static bool each_of_engine(const struct export_job *job, const char *engine, const json_t *report,
+			   job_mode_fn *each, void *self)
+{
+	const json_t *points = json_object_get(report, "points"), *point;
+	struct job_mode at = { .engine = engine };
+	size_t i;
+
+	if (!each_mode(job, at, report, each, self))
+		return false;
+	json_array_foreach(points, i, point)
+	{
+		at.n = json_object_get(point, "n");
+		if (!each_mode(job, at, point, each, self))
 			return false;
 	}
 	return true;
@@ -120,14 +137,14 @@ static bool each_mode(const struct export_job *job, const json_t *n, const json_
 
 void job_modes(const struct export_job *job, job_mode_fn *each, void *self)
 {
-	const json_t *points = json_object_get(job->report, "points"), *point;
-	size_t i;
+	const char *engine;
+	json_t *of;
 
-	if (!each_mode(job, NULL, job->report, each, self))
+	if (!each_of_engine(job, NULL, job->report, each, self))
 		return;
-	json_array_foreach(points, i, point)
+	json_object_foreach(json_object_get(job->report, "engines"), engine, of)
 	{
-		if (!each_mode(job, json_object_get(point, "n"), point, each, self))
+		if (!each_of_engine(job, engine, of, each, self))
 			return;
 	}
 }
@@ -137,14 +154,13 @@ struct sought {
 	const json_t *n, *report;
 };
 
-static bool seek(void *self, const json_t *n, const char *mode, const json_t *report,
-		 const json_t *break_even)
+static bool seek(void *self, const struct job_mode *at)
 {
 	struct sought *s = self;
-	bool same = strcmp(mode, s->mode) == 0 && (s->n == n || json_equal(s->n, n));
+	bool same = !at->engine && strcmp(at->mode, s->mode) == 0 &&
+		    (s->n == at->n || json_equal(s->n, at->n));
 
-	(void)break_even;
-	s->report = same ? report : s->report;
+	s->report = same ? at->report : s->report;
 	return !same;
 }
 

@@ -37,10 +37,17 @@ bool job_lane_is_device(const struct export_job *job, size_t lane);
 /* A lane with its mode and point in front: "static, n = 5: kernels". */
 json_t *job_lane_title(const struct export_job *job, size_t lane);
 
-/* The modes of the report that the query asks for, one by one: of the sweep's points, or
- * those of the report.  `n` NULL: no sweep.  Ends where `each` returns false. */
-typedef bool job_mode_fn(void *self, const json_t *n, const char *mode, const json_t *report,
-			 const json_t *break_even);
+/* A mode of the report, at a point of the sweep. */
+struct job_mode {
+	const char *engine; /* NULL: our own */
+	const char *mode;
+	const json_t *n; /* NULL: no sweep */
+	const json_t *report, *break_even;
+};
+
+/* Those that the query asks for, one by one, our own first.  Ends where `each` returns
+ * false. */
+typedef bool job_mode_fn(void *self, const struct job_mode *at);
 void job_modes(const struct export_job *job, job_mode_fn *each, void *self);
 
 /* The break of a lane's mode with that number; NULL: none. */

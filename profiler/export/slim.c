@@ -49,15 +49,14 @@ static bool fits(const json_t *report)
 	return json_dumpb(report, NULL, 0, JSON_COMPACT) <= SLIM_BYTES;
 }
 
-json_t *slim_report(const json_t *report)
+/* The modes and the points of a report, or of another engine in it. */
+static json_t *slim_measured(const json_t *report)
 {
 	static const char *const bulk[] = { "workload", "explain", NULL };
 	json_t *slim = json_copy((json_t *)report), *points = json_array();
 	const json_t *point;
 	size_t i;
 
-	if (!slim)
-		return json_null();
 	without(slim, bulk);
 	json_object_set_new(slim, "modes", slim_modes(json_object_get(report, "modes")));
 	json_array_foreach(json_object_get(report, "points"), i, point)
@@ -69,6 +68,24 @@ json_t *slim_report(const json_t *report)
 		json_array_append_new(points, p);
 	}
 	json_object_set_new(slim, "points", points);
+	return slim;
+}
+
+json_t *slim_report(const json_t *report)
+{
+	json_t *slim, *engine;
+	const char *name;
+
+	if (!report)
+		return json_null();
+	slim = slim_measured(report);
+	json_object_foreach(json_object_get(report, "engines"), name, engine)
+	{
+		json_t *engines = json_copy(json_object_get(slim, "engines"));
+
+		json_object_set_new(engines, name, slim_measured(engine));
+		json_object_set_new(slim, "engines", engines);
+	}
 	if (fits(slim))
 		return slim;
 	json_decref(slim);

@@ -64,6 +64,7 @@ async function importAgain(text) {
 
 test('a table of formats says what there is; what is asked wrongly is refused by name', async () => {
     const list = await formats();
+    assert.deepEqual(list.map((f) => f.name), ['html', 'chrome', 'chrome_gz', 'speedscope', 'json', 'dot', 'svg', 'csv']);
     for (const f of list) {
         const response = await exported(broken, f.name);
         assert.equal(response.status, 200, f.name);
@@ -71,7 +72,7 @@ test('a table of formats says what there is; what is asked wrongly is refused by
         assert.equal(response.headers.get('content-disposition'), `attachment; filename="breakeven-run-${broken}.${f.extension}"`);
         assert.ok((await response.arrayBuffer()).byteLength > 0);
     }
-    for (const [query, message] of [['', /a format is missing/], ['format=docx', /format=docx: one of chrome, /], ['format=csv&table=rows', /table=rows/],
+    for (const [query, message] of [['', /a format is missing/], ['format=docx', /format=docx: one of html, chrome, /], ['format=csv&table=rows', /table=rows/],
         ['format=csv&redact=yes', /redact=yes: 1 or 0/], ['format=chrome&n=one', /n=one/]]) {
         const { status, body } = await getJson(`${server.url}/api/v1/runs/${broken}/export?${query}`);
         assert.equal(status, 400, query);
@@ -204,6 +205,37 @@ test('tables have a row for each kernel, mode and break', async () => {
     assert.equal((await rows(failed, 'kernels')).length, 1);
 });
 
+test('a graph is drawn: DOT and SVG have each node and edge', async () => {
+    const nodes = (await getJson(`${server.url}/api/v1/runs/${broken}`)).body.report.modes.static.graphs[0].nodes;
+    const edges = nodes.flatMap((n) => n.args.filter((a) => a?.node !== undefined));
+    const dot = await textOf(broken, 'dot', '&mode=static');
+    assert.equal([...dot.matchAll(/^ {2}n\d+ \[label=/gm)].length, nodes.length);
+    assert.equal([...dot.matchAll(/ -> /g)].length, edges.length);
+    assert.match(dot, /n1 \[label="relu\\nfloat32 \[8, 16\]\\nline 4"\]/);
+    const svg = await textOf(broken, 'svg', '&mode=static&graph=1');
+    assert.match(svg, /<title>static: graph 1 of torch_dynamo_resume_in_model_at_5<\/title>/);
+    for (const [id, query] of [[imported, ''], [failed, ''], [broken, '&mode=eager'], [broken, '&graph=7']]) {
+        const response = await exported(id, 'svg', query);
+        assert.equal(response.status, 404, query);
+        assert.match((await response.json()).error.message, /has no graph \d to draw/);
+    }
+});
+
+test('the page in one file needs nothing else, and takes no markup from users', async () => {
+    const evil = (await postRun(server, { ...workload('    return x # </script><img src=x onerror=alert(1)>', { backend: 'interp' }), name: '<b onload="x">&' })).body.id;
+    await waitFor(server, evil);
+    for (const id of [broken, swept, failed, imported, evil]) {
+        const html = await textOf(id, 'html');
+        assert.match(html, /Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'/);
+        assert.ok(!/<script|<link|<img|<b |src=["h]|url\(h|onerror=a(?!lert\(1\)&gt;)/.test(html), `run ${id}`);
+    }
+    assert.match(await textOf(swept, 'html'), /<p class="verdict">static is .* eager at n = 3/);
+    assert.match(await textOf(swept, 'html'), /<figcaption>Speedup over eager<\/figcaption><svg/);
+    assert.match(await textOf(broken, 'html'), /host-call: print\(\) acts outside/);
+    assert.match(await textOf(failed, 'html'), /The run failed<\/p>\n<div class="well fault">reshape: sizes/);
+    assert.match(await textOf(imported, 'html'), /6 graphs, 7 compilations, 4 breaks, 2 recompiles, 4 kernels of 12 us/);
+});
+
 test('the report in JSON is the report, and says of which run', async () => {
     const { body } = await getJson(`${server.url}/api/v1/runs/${broken}`);
     const { run, ...report } = JSON.parse(await textOf(broken, 'json'));
@@ -220,6 +252,7 @@ test('redacted, no format holds a word of the source, a path or a name of a pers
             const text = await textOf(hidden, f.name, `&table=${table}&mode=static&redact=1`);
             for (const word of words) assert.ok(!text.toLowerCase().includes(word), `${f.name} ${table}: ${word}: ${text.slice(Math.max(0, text.toLowerCase().indexOf(word) - 200)).slice(0, 300)}`);
             if (f.name === 'chrome') assert.ok(plain.includes('zebrascale') && plain.includes('platypus'));
+            if (['dot', 'svg'].includes(f.name)) continue;
             const of = await textOf(imported, f.name, `&table=${table}&redact=1`);
             assert.ok(!/\/w\/m|m\.py|kineto\.json|torch_trace_2/.test(of), `${f.name} ${table}`);
         }
@@ -241,7 +274,7 @@ test('breakeven export writes what the server does, beside it', async () => {
     rmSync(out);
     assert.equal(run().status, 2);
     assert.equal(run('1').status, 2);
-    assert.match(run('1', '--format', 'docx').stderr, /format=docx: one of chrome/);
+    assert.match(run('1', '--format', 'docx').stderr, /format=docx: one of html, chrome/);
     assert.equal(run('1', '--format', 'csv', '--db').status, 2);
     const missing = run('999', '--format', 'csv', '--db', db, '-o', out);
     assert.equal(missing.status, 1);

@@ -140,9 +140,10 @@ test("CSV holds the curve's numbers", async () => {
 
 test("the report and the PyTorch script download", async () => {
   for (const [name, ending] of [
-    ["Report JSON", /\.json$/],
+    ["Report, JSON", /\.json$/],
     ["PyTorch script", /\.py$/],
   ]) {
+    await page.locator("details.export").evaluate((menu) => (menu.open = true));
     const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name }).click()]);
     assert.match(file.suggestedFilename(), ending);
     assert.ok((await readFile(await file.path(), "utf8")).length > 200);

@@ -110,7 +110,10 @@ export async function getTimeline(id, params, signal) {
   return decodeTimeline(await request(`/runs/${encodeURIComponent(id)}/timeline?${q}`, { signal }, true));
 }
 
-/** @param {string} id @param {string} file "report.json", "script.py" or "trace.json" */
+/** @param {AbortSignal} [signal] @returns {Promise<{formats: import("./types.js").Format[]}>} */
+export const getFormats = (signal) => request("/formats", { signal });
+
+/** @param {string} id @param {string} file "export", "script.py" or "trace.json" */
 export const fileUrl = (id, file) => `${BASE}/runs/${encodeURIComponent(id)}/${file}`;
 
 /**

@@ -3,6 +3,7 @@
 // Design section 5 is the contract; a field may be missing from a report of an
 // older version, so what the page can do without is optional here.
 
+/** @typedef {{name: string, extension: string, type: string, title: string}} Format of an export */
 /**
  * @typedef {"queued" | "running" | "done" | "failed" | "cancelled"} Status
  * @typedef {[number, number]} Interval low and high end, 95 %

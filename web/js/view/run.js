@@ -12,6 +12,7 @@ import { graphsTab } from "./graphs.js";
 import { passesTab } from "./passes.js";
 import { timelineTab, traceTab } from "./timeline.js";
 import { sourceTab } from "./source.js";
+import { exportMenu } from "./export.js";
 import { failedState, progressState, stoppedState } from "./states.js";
 import { nothingHere } from "./missing.js";
 import { ApiError, deleteRun, fileUrl, followRun, getRun } from "../api/client.js";
@@ -132,13 +133,12 @@ function head(run) {
   const torch = run.report?.trace?.torch_trace_bytes
     ? link("TORCH_TRACE", fileUrl(id, "torch_trace.log"), `${stem}_${id}.log`)
     : null;
-  const ofTrace = h("div", { class: "acts" }, torch, end);
+  const ofTrace = h("div", { class: "acts" }, torch, exportMenu(run), end);
   const acts = run.workload?.trace ? ofTrace : h(
     "div",
     { class: "acts" },
     link("Edit and run again", `/new?from=${encodeURIComponent(id)}`, ""),
-    link("PyTorch script", fileUrl(id, "script.py"), `${stem}_pytorch.py`),
-    run.report ? link("Report JSON", fileUrl(id, "report.json"), `${stem}_${id}.json`) : null,
+    exportMenu(run),
     end,
   );
   const title = h("h1", {}, run.name, h("span", { class: "mono" }, `#${id}`));

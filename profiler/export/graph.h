@@ -1,0 +1,38 @@
+/* profiler/export/graph.h -- private: a captured graph of a report, to be drawn. */
+#ifndef PROFILER_EXPORT_GRAPH_H
+#define PROFILER_EXPORT_GRAPH_H
+
+#include "fusion/base/vec.h"
+#include "profiler/export/job.h"
+
+enum { GRAPH_MAX_NODES = 2000, GRAPH_MAX_EDGES = 20000 };
+
+struct graph_node {
+	const json_t *json; /* borrowed */
+	json_int_t id;
+	bool is_input;
+	int layer;
+};
+
+struct graph_edge {
+	int from, to; /* indices of nodes; from comes first */
+};
+
+struct drawn_graph {
+	VEC(struct graph_node) nodes;
+	VEC(struct graph_edge) edges;
+	json_t *title;
+};
+
+/* The graph that the query names, else the first: of its mode and its point.  False with
+ * NOT_FOUND that says what there is, or TOO_LARGE. */
+bool graph_load(const struct export_job *job, struct drawn_graph *g, struct err *err);
+void graph_finish(struct drawn_graph *g);
+
+/* "float32 [8, 16]", of a node.  New. */
+json_t *graph_about(const struct graph_node *node);
+
+/* As an SVG element, in layers from the inputs down; `out` gets nothing else. */
+bool graph_draw(struct drawn_graph *g, struct out *out, struct err *err);
+
+#endif

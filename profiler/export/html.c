@@ -1,0 +1,184 @@
+/* profiler/export/html.c -- a run in one file: no script, nothing that is fetched.
+ *
+ * The policy in its head lets it have its own style and nothing else; what users wrote
+ * goes in as text alone.  Colours are those of web/css/tokens.css.
+ */
+#include "profiler/export/html.h"
+
+#include <string.h>
+#include <time.h>
+
+static const char style[] =
+    ":root{color-scheme:light dark;--page:#fafaf8;--well:#fff;--sunk:#f1f1ee;--ink:#16181b;"
+    "--ink2:#4d5158;--ink3:#666a72;--line:#e2e2dd;--edge:#85888c;--eager:#83868d;--lazy:#57440a;"
+    "--static:#1f62f2;--dynamic:#e25c1e;--auto:#851b92;--graphs:#0a5046;--good:#0a6b4b;"
+    "--good-bg:#e3f2eb;--bad:#b3261e;--bad-bg:#fbe9e7;--warn:#8a5300;--warn-bg:#fbf0db;"
+    "--break:#c8321f}\n"
+    "@media(prefers-color-scheme:dark){:root{--page:#101214;--well:#17191c;--sunk:#1d2024;"
+    "--ink:#eceef0;--ink2:#b3b7be;--ink3:#90949c;--line:#272b30;--edge:#6d727a;--eager:#90929a;"
+    "--lazy:#f5d24a;--static:#9ecbff;--dynamic:#f2543a;--auto:#bd50de;--graphs:#38eabc;"
+    "--good:#4fd6a0;--good-bg:#12301f;--bad:#ff8f85;--bad-bg:#3a1a18;--warn:#f0b450;"
+    "--warn-bg:#33260f;--break:#ff6a55}}\n"
+    "*{box-sizing:border-box}body{margin:0;padding:0 24px 32px;background:var(--page);"
+    "color:var(--ink);font:13px/20px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;"
+    "font-variant-numeric:tabular-nums}\n"
+    "h1,h2,p,dl,dd,ol,table,figure{margin:0;padding:0}h1{font-size:18px;line-height:24px}"
+    "h2{font-size:14px}h1 span,.note,.unit,.ci{color:var(--ink3);font-weight:400}\n"
+    "header.run{padding:20px 0 12px;border-bottom:1px solid var(--line)}"
+    "dl{display:flex;flex-wrap:wrap;gap:2px 24px;margin-top:4px}dl div{display:flex;gap:6px}"
+    "dt{color:var(--ink3)}.verdict{font-size:22px;line-height:30px;max-width:1240px;"
+    "margin:20px 0 4px;font-weight:600;letter-spacing:-.01em}\n"
+    "section{margin-top:24px;border-top:1px solid var(--line);padding-top:12px}"
+    ".scroll{overflow-x:auto;margin-top:8px}table{border-collapse:collapse;width:100%}"
+    "th,td{padding:6px 16px 6px 0;text-align:left;vertical-align:top;border-bottom:1px solid "
+    "var(--line)}thead th{color:var(--ink3);font-weight:400;font-size:12px;white-space:nowrap}"
+    "tbody th{font-weight:500}.r{text-align:right;white-space:nowrap}.wrap{min-width:240px}"
+    ".mono,pre,code{font:12px/20px ui-monospace,'SF Mono',Menlo,Consolas,'DejaVu Sans Mono',"
+    "monospace}.wide{word-break:break-word;min-width:180px}\n"
+    ".chip{padding:1px 6px;border-radius:2px;font-size:11px;border:1px solid var(--edge);"
+    "white-space:nowrap}.FASTER{background:var(--good-bg);color:var(--good);border-color:"
+    "transparent}.SLOWER{background:var(--bad);color:var(--well);border-color:transparent}"
+    ".AMBIGUOUS{background:var(--warn-bg);color:var(--warn);border-color:var(--warn)}\n"
+    ".well{background:var(--well);border:1px solid var(--line);border-radius:3px;"
+    "padding:8px 0;overflow-x:auto;margin-top:8px}.code{list-style:none}.code li{display:flex;"
+    "white-space:pre;padding:0 12px}.code .ln{width:44px;flex:none;color:var(--ink3);"
+    "text-align:right;padding-right:12px;user-select:none}.code .hit{box-shadow:inset 3px 0 0 "
+    "var(--break);background:var(--bad-bg)}.code .why{color:var(--break);white-space:normal;"
+    "font-family:inherit}.fault{border-color:var(--bad);padding:12px}\n"
+    ".two{display:grid;grid-template-columns:1fr 1fr;gap:0 32px}figure svg{width:100%;"
+    "height:auto;display:block}figcaption{font-weight:600;margin-bottom:4px}"
+    "svg text{fill:var(--ink2);font-size:11px;font-family:inherit}svg .grid{stroke:var(--line)}"
+    "svg .one{stroke:var(--edge)}svg .s{fill:none;stroke-width:1.75}svg .w{stroke-width:1.25}\n"
+    ".c-eager{stroke:var(--eager)}.c-lazy{stroke:var(--lazy)}.c-static{stroke:var(--static)}"
+    ".c-dynamic{stroke:var(--dynamic)}.c-auto{stroke:var(--auto)}.c-graphs{stroke:var(--graphs)}"
+    ".c-other{stroke:var(--ink2)}.d-lazy{stroke-dasharray:2 3}.d-dynamic{stroke-dasharray:7 3}"
+    ".d-auto{stroke-dasharray:7 3 2 3}.d-graphs{stroke-dasharray:2 2}"
+    ".d-published{stroke-dasharray:1 3}\n"
+    "footer{margin-top:32px;padding-top:12px;border-top:1px solid var(--line);color:var(--ink3)}"
+    "@media(max-width:900px){.two{grid-template-columns:minmax(0,1fr)}}"
+    "@media(max-width:640px){body{padding:0 16px 24px}.verdict{font-size:19px;line-height:26px}}"
+    "@media print{body{background:#fff}}\n";
+
+static const char *text_of(const json_t *json, const char *key)
+{
+	const char *text = json_string_value(json_object_get(json, key));
+
+	return text ? text : "";
+}
+
+static void fact(struct out *o, const char *name, const char *value)
+{
+	if (!value || !*value)
+		return;
+	out_puts(o, "<div><dt>");
+	out_xml(o, name);
+	out_puts(o, "</dt><dd>");
+	out_xml(o, value);
+	out_puts(o, "</dd></div>\n");
+}
+
+static void write_head(struct export_job *job)
+{
+	const json_t *device = json_object_get(job->report, "device");
+	int64_t created = json_integer_value(json_object_get(job->head, "created_ns"));
+	time_t at = (time_t)(created / 1000000000);
+	struct out *o = &job->out;
+	char when[32] = "";
+	struct tm tm;
+
+	if (created > 0 && gmtime_r(&at, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M UTC", &tm);
+	out_puts(o, "<header class=\"run\"><h1>");
+	out_xml(o, text_of(job->head, "name"));
+	out_printf(o, " <span class=\"mono\">#%lld</span></h1>\n<dl>", (long long)job->run->id);
+	fact(o, "Status", text_of(job->head, "status"));
+	fact(o, "Device",
+	     json_is_object(device) ? text_of(device, "name") : text_of(job->head, "device"));
+	fact(o, "Backend", text_of(device, "backend"));
+	fact(o, "Policy", text_of(job->workload, "policy"));
+	fact(o, "Autocast", text_of(job->workload, "autocast"));
+	fact(o, "Project", text_of(job->head, "project"));
+	fact(o, "Commit", text_of(job->head, "commit"));
+	fact(o, "Branch", text_of(job->head, "branch"));
+	fact(o, "Run", when);
+	fact(o, "Redacted",
+	     json_is_true(json_object_get(job->head, "redacted"))
+		 ? "source, paths and names are left out"
+		 : "");
+	out_puts(o, "</dl></header>\n");
+}
+
+/* The answer first: what failed, the verdicts, or what an import holds. */
+static void write_answer(struct export_job *job)
+{
+	const char *error = text_of(job->head, "error"), *line = job->run->verdicts;
+	struct out *o = &job->out;
+
+	if (*error) {
+		out_puts(o, "<p class=\"verdict\">The run failed</p>\n<div class=\"well fault\">");
+		out_xml(o, error);
+		out_puts(o, "</div>\n");
+	}
+	for (size_t n; line && *line; line += n) {
+		json_t *text = json_stringn(line, n = strcspn(line, "\n"));
+
+		out_puts(o, "<p class=\"verdict\">");
+		out_xml(o, json_string_value(text));
+		out_puts(o, "</p>\n");
+		json_decref(text);
+		n += line[n] == '\n';
+	}
+}
+
+static bool has_answer(const struct export_job *job)
+{
+	return *text_of(job->head, "error") || (job->run->verdicts && *job->run->verdicts);
+}
+
+static void write_nothing(struct export_job *job)
+{
+	const json_t *imported = json_object_get(job->report, "import");
+
+	if (imported || has_answer(job))
+		return;
+	out_puts(&job->out, "<p class=\"verdict\">");
+	if (!job->report)
+		out_puts(&job->out, "This run has no report.");
+	else if (json_object_get(job->report, "trace"))
+		out_puts(&job->out, "A recording: what ran, and for how long.");
+	else
+		out_puts(&job->out, "Nothing was compared: there is no verdict without eager and "
+				    "a compiled mode.");
+	out_puts(&job->out, "</p>\n");
+}
+
+bool export_html(struct export_job *job, struct err *err)
+{
+	struct out *o = &job->out;
+	bool ok;
+
+	out_puts(o, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+		    "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
+		    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		    "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
+	out_xml(o, text_of(job->head, "name"));
+	out_printf(o, " #%lld</title>\n<style>\n", (long long)job->run->id);
+	out_puts(o, style);
+	out_puts(o, "</style>\n</head>\n<body>\n<main>\n");
+	write_head(job);
+	write_answer(job);
+	write_nothing(job);
+	html_curves(job);
+	html_modes(job);
+	html_imported(job);
+	html_breaks(job);
+	html_source(job);
+	ok = html_kernels(job, err);
+	html_environment(job);
+	out_puts(o, "</main>\n<footer>Written by Breakeven ");
+	out_xml(o, job->run->version);
+	out_puts(o,
+		 "; figures are medians with their 95 % intervals.</footer>\n</body>\n</html>\n");
+	return ok;
+}
