@@ -16,6 +16,7 @@ struct stand_in {
 	const char *(*log)(void);
 	int (*graphs)(void);
 	int (*compiles)(void);
+	int (*waits)(void);
 	void (*clear)(void);
 	void (*fault)(const char *order);
 };
@@ -42,6 +43,7 @@ static inline struct stand_in stand_in_open(void)
 	*(void **)&s.log = dlsym(driver, "stand_in_log");
 	*(void **)&s.graphs = dlsym(driver, "stand_in_graphs");
 	*(void **)&s.compiles = dlsym(nvrtc, "stand_in_compiles");
+	*(void **)&s.waits = dlsym(driver, "stand_in_waits");
 	*(void **)&s.clear = dlsym(driver, "stand_in_clear");
 	*(void **)&s.fault = dlsym(driver, "stand_in_fault");
 	s.fault(NULL);

@@ -410,6 +410,56 @@ static void a_number_that_decides_is_compiled_for(void **state)
 	engine_close(&e);
 }
 
+/* ---- what the host waits for */
+
+/* Kernels do nothing here: the host has counted. */
+static void a_count_that_the_host_knows_is_counted_there(void **state)
+{
+	struct stand_in gpu = stand_in_open();
+	struct engine e = engine_open("cuda", FUSION_EAGER,
+				      "import torch\ndef model(x):\n"
+				      "    step = torch.tensor(0.0)\n"
+				      "    step += 1\n    step += 2\n"
+				      "    return x * step.item()\n");
+	struct value x = FLOATS(&e, 0, 8, 8);
+	char text[32];
+
+	(void)state;
+	gpu.clear();
+	value_unref(engine_call(&e, &x, 1));
+	assert_non_null(strstr(gpu.log(), hex_of(3.0, text)));
+	assert_int_equal(gpu.waits(), 0);
+	value_unref(x);
+	engine_close(&e);
+}
+
+static void a_view_is_written_where_it_lies(void **state)
+{
+	static const char *const writes[] = { "x[:, 1:3] = y[:, 1:3]", "x.t()[1].mul_(2)",
+					      "x[::2, 4:].addcmul_(y[::2, 4:], y[::2, :4])" };
+	char source[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(writes) / sizeof(*writes); i++) {
+		struct stand_in gpu = stand_in_open();
+		struct engine e;
+		struct value args[2];
+
+		snprintf(source, sizeof(source), "def model(x, y):\n    %s\n    return x\n",
+			 writes[i]);
+		e = engine_open("cuda", FUSION_EAGER, source);
+		args[0] = FLOATS(&e, 0, 8, 8);
+		args[1] = FLOATS(&e, 0, 8, 8);
+		value_unref(engine_call(&e, args, 2));
+		gpu.clear();
+		value_unref(engine_call(&e, args, 2));
+		assert_int_equal(gpu.waits(), 0);
+		assert_non_null(strstr(gpu.log(), "l0_copy"));
+		engine_drop(args, 2);
+		engine_close(&e);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -417,6 +467,8 @@ int main(void)
 		cmocka_unit_test(an_op_over_many_elements_has_a_block_for_each_share),
 		cmocka_unit_test(an_eager_op_is_compiled_for_any_number),
 		cmocka_unit_test(a_number_that_decides_is_compiled_for),
+		cmocka_unit_test(a_count_that_the_host_knows_is_counted_there),
+		cmocka_unit_test(a_view_is_written_where_it_lies),
 		cmocka_unit_test(a_kernel_says_what_it_takes_of_the_device),
 		cmocka_unit_test(a_graph_launches_what_its_kernels_launch),
 		cmocka_unit_test(a_graph_follows_memory_to_odd_addresses),

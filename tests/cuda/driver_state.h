@@ -41,7 +41,7 @@ struct stand_in {
 	char fault[16]; /* its kind; "": none */
 	long at, left;  /* of the memory: in use, at most */
 	CUresult code, sticky;
-	int launches, kernels, graphs;
+	int launches, kernels, graphs, waits;
 	size_t graph_from[MAX_GRAPHS], graph_to[MAX_GRAPHS]; /* where they stand in the log */
 	struct graph *capture; /* what the stream is being captured into */
 };

@@ -120,10 +120,28 @@ def put(a, b, c):
     return a
 
 
+def written(a, c):
+    a[:, 2:4].mul_(c[:, 2:4])
+    a.t()[1:3] += 1
+    a[::2, 1] = c[0, 0]
+    a.t()[3:] = c.t()[:a.shape[1] - 3].flip(1)
+    a.addcmul_(a, c).lerp_(c, 0.25).t().addcdiv_(c.t(), a.t().abs() + 1, value=-0.5)
+    return a * 1
+
+
+def counted(a):
+    n = torch.tensor(0.0)
+    n += 1
+    m = a * n
+    n += 2
+    return m + n + n.item() * torch.tensor([1.0], dtype=torch.float64).add_(1)[0].item()
+
+
 def model(a, b, c):
     return %s
 """
-# Eager: parameters of its kernels.
+# Eager: parameters of its kernels; what is written where it lies.
+WRITES = "written(a, c), written(a.t(), c.t()), written(a[:, 1:], c[:, 1:]), counted(a)"
 NUMBERS = "torch.lerp(a, c, 0.3), a.half() / 3, b + 7, torch.clamp(a, -0.5, max=2)"
 OUT_OF_BOUNDS = {
     "index": ("a[b]", [tensor(4, 3), ints(2, high=9, low=8), tensor(1)]),
@@ -207,6 +225,7 @@ def main():
     only = sys.argv[3] if len(sys.argv) > 3 else ""
     jobs = [(name, SOURCE % results, arguments, ["static"]) for name, (results, arguments) in PROGRAMS.items()]
     jobs.append(("numbers", SOURCE % NUMBERS, [tensor(5, 7), ints(5, 7, high=9), tensor(5, 7, seed=3)], ["eager"]))
+    jobs.append(("in_place", SOURCE % WRITES, [tensor(5, 7), tensor(1), tensor(5, 7, seed=3)], ["eager"]))
     jobs += [(name, SOURCE % result, arguments, [mode]) for name, (result, arguments) in OUT_OF_BOUNDS.items() for mode in ("eager", "static")]
     jobs = [job for job in jobs if only in job[0]]
     with tempfile.TemporaryDirectory() as cache, ThreadPoolExecutor(os.cpu_count()) as pool:

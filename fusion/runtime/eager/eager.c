@@ -6,6 +6,7 @@
  */
 #include "fusion/runtime/eager/eager.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "fusion/base/clock.h"
@@ -87,6 +88,17 @@ static bool may_overwrite(const struct graph *g, int result)
 		if (g->nodes[g->inputs[i]]->dtype != to->dtype)
 			return false;
 	return true;
+}
+
+/* The same of an op that is several, in one kernel. */
+static bool kernel_may_overwrite(const struct exec *e)
+{
+	const struct lowered *l = e->lowered;
+	int in = e->inputs[0], out = e->outputs[0].buffer;
+
+	return l->n_kernels == 1 && in >= 0 && !e->outputs[0].copy &&
+	       l->buffers[in].dtype == l->buffers[out].dtype &&
+	       kernel_overwrites(&l->kernels[0], in, out);
 }
 
 static void keep_layout(struct plan *plan, const struct view_layout *l)
@@ -202,6 +214,8 @@ static bool build(struct eager *e, struct plan *plan, struct signature *s,
 	if (!graph_set_outputs(g, &id, 1))
 		return err_set(err, ERR_MEMORY, "out of memory while preparing an op");
 	plan->exec = exec_create(e->env, e->backend, g, &options, &plan->arena, err);
+	if (plan->exec && c->inplace)
+		plan->into = plan->into || kernel_may_overwrite(plan->exec);
 	return plan->exec && exec_bind(plan->exec, s->numbers, err);
 }
 
@@ -264,6 +278,7 @@ static bool run_plan(struct eager *e, struct plan *plan, const struct signature 
 		     struct value *out, struct err *err)
 {
 	struct tensor *inputs[MAX_ARGS], *result, *into = inplace ? overwritten(plan, s) : NULL;
+	bool ok;
 
 	for (int i = 0; i < s->n_tensors; i++)
 		inputs[i] = s->tensors[i].tensor->memory;
@@ -278,8 +293,7 @@ static bool run_plan(struct eager *e, struct plan *plan, const struct signature 
 		return false;
 	e->launches += plan->exec->launched;
 	if (plan->is_view) {
-		bool ok = make_view(plan, result, out, err);
-
+		ok = make_view(plan, result, out, err);
 		tensor_unref(result);
 		return ok;
 	}
@@ -287,10 +301,11 @@ static bool run_plan(struct eager *e, struct plan *plan, const struct signature 
 		*out = eager_wrap(result);
 		return out->kind != VALUE_UNSET || torch_no_memory(err);
 	}
-	if (!into)
-		tensor_copy(inputs[0], result);
+	ok = into || eager_write(e, inputs[0], result, err);
 	inputs[0]->storage->version++;
 	tensor_unref(result);
+	if (!ok)
+		return false;
 	*out = value_ref(s->tensors[0]);
 	return true;
 }
@@ -337,6 +352,29 @@ static inline uint64_t call_head(const struct eager *e, const struct eager_call 
 	return head;
 }
 
+/* A count that the host knows, as an optimiser's of its steps: `count += 1`.  It is read at
+ * each step, and the host would wait for the device each time.  Exact, so it is what a
+ * kernel computes. */
+static bool count_on_host(const struct eager_call *c)
+{
+	struct tensor *t;
+	double sum;
+
+	if (!c->inplace || c->op != OP_add || c->n != 2 || (c->kw && c->kw->n > 0) ||
+	    c->values[0].kind != VALUE_TENSOR || c->values[1].kind != VALUE_INT)
+		return false;
+	t = c->values[0].tensor->memory;
+	if (!tensor_host_knows(t) || tensor_numel(t) != 1 ||
+	    (t->dtype != DTYPE_F32 && t->dtype != DTYPE_F64))
+		return false;
+	sum = tensor_get_double(t, 0) + (double)c->values[1].i;
+	if (!(fabs(sum) < 0x1p24) || sum != trunc(sum))
+		return false;
+	dtype_put_double(t->dtype, tensor_data(t), 0, sum);
+	t->storage->version++;
+	return true;
+}
+
 bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out, struct err *err)
 {
 	bool watched = e->observer && e->observer->phase;
@@ -348,6 +386,10 @@ bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out
 	for (int i = 0; i < c->n; i++)
 		if (!eager_check(c->values[i], err))
 			return false;
+	if (__builtin_expect(c->inplace && e->env->device, 0) && count_on_host(c)) {
+		*out = value_ref(c->values[0]);
+		return true;
+	}
 	signature_make(&s, call_head(e, c), eager_takes_any_number(e, c), c->values, c->n, c->kw);
 	plan = plans_find(&e->plans, &s, site);
 	if (__builtin_expect(!plan, 0)) {

@@ -66,6 +66,10 @@ bool eager_run(struct eager *e, const struct eager_call *c, struct value *out, s
 /* The same without a record for gradients (autograd.h). */
 bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out, struct err *err);
 
+/* write.c: the elements of `from` into `to`, which has its dtype and sizes and no two elements
+ * that are one in memory.  False with *err. */
+bool eager_write(struct eager *e, struct tensor *to, struct tensor *from, struct err *err);
+
 /* UNSUPPORTED for a tensor without memory: one that outlived its capture. */
 bool eager_check(struct value v, struct err *err);
 

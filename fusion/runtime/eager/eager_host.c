@@ -36,7 +36,7 @@ static bool make_literal(struct eager *e, const struct value *args, int n,
 	    bind_literal(&arena, data, &dtype, &rank, size, &elements, err))
 		t = tensor_create(e->env->allocator, dtype, rank, size, err);
 	if (t)
-		memcpy(tensor_data(t), elements, t->storage->bytes);
+		memcpy(tensor_host_writes(t), elements, t->storage->bytes);
 	arena_finish(&arena);
 	return t && wrap(t, out, err);
 }
@@ -426,7 +426,7 @@ static bool composer_places(void *self, struct value mask, int rank, struct valu
 				value_unref(out[d]);
 			return false;
 		}
-		at[d] = tensor_data(t);
+		at[d] = tensor_host_writes(t);
 	}
 	for (int64_t i = 0; i < numel; i++) {
 		int64_t rest = i;

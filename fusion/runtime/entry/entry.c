@@ -42,7 +42,7 @@ static void gather(struct entry *e, const struct roots *roots)
 		if (in->real)
 			v = value_float(symreal_eval(in->real, e->guards.vars));
 		if (v.kind == VALUE_FLOAT) {
-			*(double *)tensor_data(e->numbers[i]) = v.f;
+			*(double *)tensor_host_writes(e->numbers[i]) = v.f;
 			e->input_tensors[i] = e->numbers[i];
 		} else {
 			e->input_tensors[i] = v.tensor->memory;

@@ -241,7 +241,7 @@ static bool constant(struct again_run *r, const struct node *n, struct value *ou
 		size[d] = sym_eval(n->shape.size[d], r->vars);
 	t = tensor_create(r->g->env->allocator, n->dtype, n->shape.rank, size, r->err);
 	if (t)
-		memcpy(tensor_data(t), n->data, t->storage->bytes);
+		memcpy(tensor_host_writes(t), n->data, t->storage->bytes);
 	return wrap(r, t, out);
 }
 

@@ -347,7 +347,7 @@ struct tensor *entry_grad_zeros(const struct entry_grad *g, const struct grad_no
 					 err);
 
 	if (t)
-		memset(tensor_data(t), 0, t->storage->bytes);
+		memset(tensor_host_writes(t), 0, t->storage->bytes);
 	return t;
 }
 

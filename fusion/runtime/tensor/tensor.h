@@ -97,6 +97,20 @@ static inline void *tensor_data(const struct tensor *t)
 	return (char *)s->image + t->offset * (int64_t)dtype_bytes(t->dtype);
 }
 
+/* The same of one with a storage of its own, all of which the host writes. */
+static inline void *tensor_host_writes(const struct tensor *t)
+{
+	if (t->storage->image != t->storage->data)
+		t->storage->stale = STALE_DEVICE;
+	return t->storage->image;
+}
+
+/* Whether it is in the memory of a device, and reading it waits for nothing all the same. */
+static inline bool tensor_host_knows(const struct tensor *t)
+{
+	return t->storage->image != t->storage->data && t->storage->stale != STALE_IMAGE;
+}
+
 /* The same for kernels, that read it or write all of it. */
 static inline void *tensor_kernel_reads(const struct tensor *t)
 {
