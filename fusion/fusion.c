@@ -173,12 +173,18 @@ const char *fusion_parameter_name(const struct fusion_session *s, int index)
 	return session_parameter_name(&s->session, index);
 }
 
-/* What a device that has failed gave may be why a program fails: the device comes first. */
+/* What a device that has failed gave may be why a program fails: the device comes first.  So
+ * does an index that a kernel has found out of bounds. */
 static bool device_well(const struct fusion_session *s, bool ok, struct value *out, struct err *err)
 {
 	const struct device_memory *device = allocator_device(s->session.options.env->allocator);
 
-	if (!device || device->check(device->self, err))
+	if (!device)
+		return ok;
+	device->late(device->self, false);
+	if (!ok)
+		device->wait(device->self);
+	if (device->check(device->self, err))
 		return ok;
 	if (ok && out) {
 		value_unref(*out);
@@ -187,9 +193,18 @@ static bool device_well(const struct fusion_session *s, bool ok, struct value *o
 	return false;
 }
 
+static void let_device_be_late(const struct fusion_session *s)
+{
+	const struct device_memory *device = allocator_device(s->session.options.env->allocator);
+
+	if (device && s->session.blind)
+		device->late(device->self, true);
+}
+
 bool fusion_call(struct fusion_session *s, const struct value *args, int n, struct value *out,
 		 struct err *err)
 {
+	let_device_be_late(s);
 	return device_well(s, session_call(&s->session, args, n, out, err), out, err);
 }
 
@@ -202,6 +217,7 @@ bool fusion_require_grad(struct fusion_session *s, struct value v, struct err *e
 bool fusion_backward(struct fusion_session *s, struct value out, struct err *err)
 {
 	note_change(s);
+	let_device_be_late(s);
 	return device_well(s, autograd_from(&s->session.eager.autograd, out, err), NULL, err);
 }
 

@@ -75,7 +75,8 @@ const char *fusion_device_name(const struct fusion *f);
 /* Returns when all kernels that were launched are done; at once where they run on
  * the host.  False with DEVICE, where it is known with the kernel and its line: one
  * has failed since the engine was made, and what was read of tensors since then means
- * nothing.  The engine cannot go on, nor another of this process on that device. */
+ * nothing.  The engine cannot go on, nor another of this process on that device.  False
+ * with VALUE for an index that was out of bounds: see fusion_call(). */
 bool fusion_wait(struct fusion *f, struct err *err);
 int fusion_threads(const struct fusion *f);
 
@@ -115,7 +116,11 @@ enum fusion_found fusion_probe(struct fusion_session *s, const struct value *arg
 const char *fusion_parameter_name(const struct fusion_session *s, int index);
 
 /* Calls the entry.  `args` are borrowed (in-place ops write to them); *out is
- * the caller's.  Runs in eager where the recompile limit is reached. */
+ * the caller's.  Runs in eager where the recompile limit is reached.
+ * On a device, an index that only the data decides (of x[i], an embedding) and that is out
+ * of bounds fails the call at once where the program could tell (it handles errors, or
+ * prints); else a later call may fail for it, or fusion_wait(), which the caller asks
+ * before it uses what calls have left: VALUE, with the place. */
 bool fusion_call(struct fusion_session *s, const struct value *args, int n, struct value *out,
 		 struct err *err);
 

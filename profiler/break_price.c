@@ -66,7 +66,7 @@ static bool time_unwatched(struct lane *lane, double *ns, struct err *err)
 		for (int i = 0; i < batch; i++) {
 			struct value out;
 
-			if (!lane_call(lane, lane->timed[n++ % lane->n_timed], &out, err))
+			if (!lane_start(lane, lane->timed[n++ % lane->n_timed], &out, err))
 				return false;
 			value_unref(out);
 		}

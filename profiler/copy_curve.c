@@ -133,7 +133,7 @@ static bool warm(struct lane *lane, int n, struct err *err)
 	for (int i = 0; i < 2 * n; i++) {
 		struct value out;
 
-		if (!lane_call(lane, i % n, &out, err))
+		if (!lane_start(lane, i % n, &out, err))
 			return false;
 		value_unref(out);
 	}

@@ -227,11 +227,22 @@ static bool call_back(struct lane *lane, int call, struct value out, struct err 
 	return fusion_backward(lane->session, out, err);
 }
 
-bool lane_call(struct lane *lane, int call, struct value *out, struct err *err)
+bool lane_start(struct lane *lane, int call, struct value *out, struct err *err)
 {
 	if (!fusion_call(lane->session, lane->args[call], lane->originals->n_args[call], out, err))
 		return false;
 	if (!lane->grad || call_back(lane, call, *out, err))
+		return true;
+	value_unref(*out);
+	*out = (struct value){ .kind = VALUE_UNSET };
+	return false;
+}
+
+bool lane_call(struct lane *lane, int call, struct value *out, struct err *err)
+{
+	if (!lane_start(lane, call, out, err))
+		return false;
+	if (fusion_wait(lane->engine, err))
 		return true;
 	value_unref(*out);
 	*out = (struct value){ .kind = VALUE_UNSET };

@@ -60,6 +60,10 @@ void lane_destroy(struct lane *lane); /* zeroed is fine */
 /* One call; the result is the caller's. */
 bool lane_call(struct lane *lane, int call, struct value *out, struct err *err);
 
+/* The same, but a device may still be at it, and an index out of bounds is told of by a
+ * later call or by fusion_wait(). */
+bool lane_start(struct lane *lane, int call, struct value *out, struct err *err);
+
 /* Puts the arguments of a call back to what they were. */
 bool lane_restore(struct lane *lane, int call, struct err *err);
 

@@ -64,7 +64,7 @@ static bool one_call(struct lane *lane, int call, struct err *err)
 {
 	struct value out;
 
-	if (!lane_call(lane, call, &out, err))
+	if (!lane_start(lane, call, &out, err))
 		return false;
 	value_unref(out);
 	return true;

@@ -173,7 +173,7 @@ static bool watch_calls(struct recorder *r, struct lane *lane, int calls, int64_
 		if (lane->writes && !lane_restore(lane, call, err))
 			return false;
 		begin = clock_ns();
-		if (!lane_call(lane, call, &out, err))
+		if (!lane_start(lane, call, &out, err))
 			return false;
 		tell(r, (struct told){ .begin_ns = begin,
 				       .end_ns = clock_ns(),

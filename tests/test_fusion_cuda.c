@@ -460,6 +460,36 @@ static void a_view_is_written_where_it_lies(void **state)
 	}
 }
 
+/* Whoever cannot tell the difference is told of an index that is out of bounds later. */
+static void a_look_up_is_waited_for_where_that_can_be_told(void **state)
+{
+	static const char *const bodies[] = {
+		"    return x[i] + 1\n",
+		"    try:\n        return x[i] + 1\n    except Exception:\n        return x\n",
+		"    y = x[i] + 1\n    print('looked up')\n    return y\n",
+	};
+	static const enum fusion_mode modes[] = { FUSION_EAGER, FUSION_STATIC, FUSION_GRAPHS };
+
+	(void)state;
+	for (int k = 0; k < 9; k++) {
+		struct stand_in gpu = stand_in_open();
+		struct engine e;
+		struct value args[2];
+		char source[256];
+
+		snprintf(source, sizeof(source), "def model(x, i):\n%s", bodies[k % 3]);
+		e = engine_open("cuda", modes[k / 3], source);
+		args[0] = FLOATS(&e, 0, 8, 8);
+		args[1] = engine_tensor(&e, DTYPE_I64, 1, (int64_t[]){ 4 });
+		value_unref(engine_call(&e, args, 2));
+		gpu.clear();
+		value_unref(engine_call(&e, args, 2));
+		assert_int_equal(gpu.waits() > 0, k % 3 > 0);
+		engine_drop(args, 2);
+		engine_close(&e);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -469,6 +499,7 @@ int main(void)
 		cmocka_unit_test(a_number_that_decides_is_compiled_for),
 		cmocka_unit_test(a_count_that_the_host_knows_is_counted_there),
 		cmocka_unit_test(a_view_is_written_where_it_lies),
+		cmocka_unit_test(a_look_up_is_waited_for_where_that_can_be_told),
 		cmocka_unit_test(a_kernel_says_what_it_takes_of_the_device),
 		cmocka_unit_test(a_graph_launches_what_its_kernels_launch),
 		cmocka_unit_test(a_graph_follows_memory_to_odd_addresses),

@@ -28,8 +28,12 @@ struct device_memory {
 	void (*copy)(void *self, void *to, const void *from, size_t bytes);
 	void (*clear)(void *self, void *memory, size_t bytes); /* to zeros */
 	void (*wait)(void *self); /* until all that was asked for is done */
+	/* Whether a kernel that finds an index out of bounds in its data may be told of later
+	 * than by fault() of its executable, which waits: by check(), behind a wait() at the
+	 * latest.  The elements that it was to write are as they were. */
+	void (*late)(void *self, bool late);
 	/* Whether all went well that is known of: none of these functions can fail, nor
-	 * can a launch.  DEVICE with what did not. */
+	 * can a launch.  DEVICE with what did not; VALUE, once, for an index. */
 	bool (*check)(void *self, struct err *err);
 };
 

@@ -50,6 +50,21 @@ static bool start_lazy(struct session *s, struct err *err)
 	return s->lazy != NULL;
 }
 
+/* Whether it cannot tell an error that comes at the end of a call from one that comes in time. */
+static bool is_blind(const struct code *code)
+{
+	for (int i = 0; i < code->n_handlers; i++)
+		if (code->handlers[i].kind != HANDLER_CLEANUP)
+			return false;
+	for (int i = 0; i < code->n_names; i++)
+		if (strcmp(code->names[i], "print") == 0)
+			return false;
+	for (int i = 0; i < code->n_nested; i++)
+		if (!is_blind(code->nested[i]))
+			return false;
+	return true;
+}
+
 bool session_init(struct session *s, const struct session_options *options,
 		  const struct lang_program *program, const char *entry, struct err *err)
 {
@@ -58,6 +73,7 @@ bool session_init(struct session *s, const struct session_options *options,
 	s->options = *options;
 	s->record.allocator = options->env->allocator;
 	s->frame = entry;
+	s->blind = is_blind(program->module);
 	s->callee = s->function = value_none();
 	s->self = (struct value){ .kind = VALUE_UNSET };
 	buf_init(&s->out, MAX_STDOUT);

@@ -63,6 +63,7 @@ struct session {
 	bool unchanged;              /* the call under way has changed no object */
 	struct entry *ready;         /* found by session_call() for the frame that it pushes */
 	bool missed;                 /* ... or that there is none */
+	bool blind;                  /* the program handles no errors and prints nothing */
 	struct point *start;         /* of the entry's function */
 	struct value function, self; /* that the entry calls; self UNSET: none */
 	int eager_depth;             /* frames under way in which nothing is compiled */

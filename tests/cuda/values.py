@@ -129,6 +129,13 @@ def written(a, c):
     return a * 1
 
 
+def caught(a):
+    try:
+        return a[torch.tensor([40])] + 1
+    except Exception:
+        return a.sum()
+
+
 def counted(a):
     n = torch.tensor(0.0)
     n += 1
@@ -141,12 +148,14 @@ def model(a, b, c):
     return %s
 """
 # Eager: parameters of its kernels; what is written where it lies.
-WRITES = "written(a, c), written(a.t(), c.t()), written(a[:, 1:], c[:, 1:]), counted(a)"
+WRITES = "caught(a), written(a, c), written(a.t(), c.t()), written(a[:, 1:], c[:, 1:]), counted(a)"
 NUMBERS = "torch.lerp(a, c, 0.3), a.half() / 3, b + 7, torch.clamp(a, -0.5, max=2)"
 OUT_OF_BOUNDS = {
     "index": ("a[b]", [tensor(4, 3), ints(2, high=9, low=8), tensor(1)]),
     "scatter_add": ("torch.scatter_add(a, 1, b, c)", [tensor(4, 3), ints(4, 3, high=9, low=8), tensor(4, 3)]),
     "loss": ("F.nll_loss(a, b)", [tensor(4, 3), ints(4, high=9, low=8), tensor(1)]),
+    "first_of_two": ("(a[b] * 2, a[b - 20], a[b[:1] * 0])", [tensor(4, 3), ints(2, high=9, low=8), tensor(1)]),
+    "decides": ("a * 1 if a[b].sum().item() > 0 else a[b - 8] * a[20]", [tensor(4, 3), ints(2, high=9, low=8), tensor(1)]),
 }
 
 

@@ -26,9 +26,11 @@ enum {
 	ATTEND_KEYS = 64, /* that a block looks at together */
 };
 
-/* An index out of bounds, noted in memory that the host sees. */
+/* An index out of bounds, noted in memory that the host sees: the first one counts, and
+ * is all there once it is `raised`. */
 struct cuda_fault {
-	int raised, kernel;
+	int raised, claimed;
+	const void *call; /* the host's library_call */
 	long long index, size;
 };
 
@@ -49,7 +51,7 @@ struct lookup_args {
 	unsigned *winner; /* for each place of the target: 1 + the last point that names it */
 	long long bits;
 	long long length, along[3]; /* scatter_add: of a line, and its steps (source, -, index) */
-	int kernel;
+	const void *call;           /* of a fault */
 	/* Where all offsets and points are below 2^31: division by a size is a product, and
 	 * a shift. */
 	int near, shift[ARGS_RANK];
@@ -136,7 +138,8 @@ struct loss_args {
 	struct walk_args targets; /* 0: scores of class 0, 1: target, 2: base, 3: even */
 	long long classes, step, weight_step, ignored;
 	double share;
-	int reduction, kernel; /* 'n', 's' or 'm' */
+	int reduction;    /* 'n', 's' or 'm' */
+	const void *call; /* of a fault */
 	const void *scores, *weight, *base, *even;
 	const long long *target;
 	void *out;

@@ -175,17 +175,10 @@ bool cuda_call_faulted(struct executable *exe, struct err *err)
 {
 	struct device *d = exe->device;
 
-	if (exe->looks_up) {
-		/* A program may catch the error: it comes before what the program does next. */
+	/* A program may catch the error: it comes before what the program does next. */
+	if (exe->looks_up && !d->late)
 		d->memory.wait(d);
-		if (d->fault->raised) {
-			const int kernel = d->fault->kernel;
-
-			library_fault(&exe->libraries[kernel], d->fault->index, d->fault->size);
-			*d->fault = (struct cuda_fault){ 0 };
-		}
-	}
-	return library_faulted(&exe->fault, err);
+	return cuda_index_fault(d, err) && library_faulted(&exe->fault, err);
 }
 
 /* Bytes from an operand's memory to its last element. */

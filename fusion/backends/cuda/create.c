@@ -170,7 +170,7 @@ static enum placing bind_loss(const struct cuda_call *c, void **state, struct er
 	a->ignored = call->number[ARG_IGNORE];
 	a->share = 1 - call->node->args[ARG_SMOOTH].f;
 	a->reduction = call->node->args[ARG_REDUCTION].str[0];
-	a->kernel = c->kernel;
+	a->call = c->call;
 	a->fault = c->device->fault;
 	return ON_DEVICE;
 }

@@ -99,7 +99,7 @@ WORD f64 loss_of(const loss_args &a, i64 i, f64 *weight)
 	if (target == a.ignored)
 		return 0;
 	if (target < 0 || target >= a.classes) {
-		out_of_bounds(a.fault, a.kernel, target, a.classes);
+		out_of_bounds(a.fault, a.call, target, a.classes);
 		return 0;
 	}
 	*weight = a.weight ? element<W>(a.weight, target * a.weight_step) : 1;

@@ -174,6 +174,7 @@ static void destroy(struct executable *exe)
 	if (!exe)
 		return;
 	cuda_settle(exe->device);
+	cuda_keep_fault(exe->device);
 	cuda_drop_calls(exe);
 	drop_version(exe, &exe->wide);
 	drop_version(exe, &exe->narrow);

@@ -5,6 +5,7 @@
 #include "fusion/backends/cuda/blas.h"
 #include "fusion/backends/cuda/dnn.h"
 #include "fusion/backends/cuda/lt.h"
+#include "fusion/backends/library.h"
 #include "fusion/base/buf.h"
 
 #include <stdio.h>
@@ -138,9 +139,39 @@ bool cuda_device_fault(struct device *d, struct err *err)
 			  : "");
 }
 
+void cuda_keep_fault(struct device *d)
+{
+	const struct library_call *call;
+
+	if (!d->fault || !*(volatile int *)&d->fault->raised)
+		return;
+	call = d->fault->call;
+	library_fault(call, d->fault->index, d->fault->size);
+	library_faulted(call->fault, d->index_fault.code ? NULL : &d->index_fault);
+	*d->fault = (struct cuda_fault){ 0 };
+}
+
+bool cuda_index_fault(struct device *d, struct err *err)
+{
+	cuda_keep_fault(d);
+	if (__builtin_expect(d->index_fault.code == ERR_NONE, 1))
+		return true;
+	if (err)
+		*err = d->index_fault;
+	d->index_fault = (struct err){ 0 };
+	return false;
+}
+
 static bool memory_check(void *self, struct err *err)
 {
-	return cuda_device_fault(self, err);
+	return cuda_device_fault(self, err) && cuda_index_fault(self, err);
+}
+
+static void memory_late(void *self, bool late)
+{
+	struct device *d = self;
+
+	d->late = late;
 }
 
 static void memory_on_shortage(void *self, void (*give_back)(void *owner), void *owner)
@@ -334,6 +365,7 @@ struct device *cuda_device_open(struct err *err)
 					    .copy = memory_copy,
 					    .clear = memory_clear,
 					    .wait = memory_wait,
+					    .late = memory_late,
 					    .check = memory_check };
 	if (cuda_api_load(&d->api, true, err) && start(d, err))
 		return d;

@@ -37,6 +37,8 @@ struct device {
 	struct cuda_dnn *dnn;     /* dnn.h; NULL: not wanted yet */
 	struct cuda_lt *lt;       /* lt.h; likewise */
 	struct cuda_fault *fault; /* memory of the host that kernels write to */
+	struct err index_fault;   /* what it said, until it is told; .code 0: nothing */
+	bool late;                /* memory.late() */
 	uint64_t workspace;       /* of cuBLAS */
 	size_t workspace_bytes;
 	bool blocking;                          /* each launch is waited for */
@@ -68,6 +70,12 @@ bool cuda_check_launch(struct device *d, CUresult result, const struct lowered *
 
 /* Before kernels go away that may have been launched: none is a suspect any more. */
 void cuda_settle(struct device *d);
+
+/* What kernels have noted of an index out of bounds, in words: before the call that it names
+ * goes away. */
+void cuda_keep_fault(struct device *d);
+/* False with VALUE and the place, once, if one was noted that is known of. */
+bool cuda_index_fault(struct device *d, struct err *err);
 
 /* Memory for kernels themselves, which counts as the backend's own: freed by
  * cuda_release(), of the bytes that were taken.  0: there is none left. */

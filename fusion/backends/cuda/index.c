@@ -217,7 +217,7 @@ static struct indexing *start(const struct cuda_call *c, void **state, struct er
 	*state = s;
 	if (s) {
 		s->args.fault = c->device->fault;
-		s->args.kernel = c->kernel;
+		s->args.call = c->call;
 	}
 	return s;
 }

@@ -9,7 +9,7 @@ template <class I, int N> WORD i64 named_at(const lookup_args &a, const i64 *at)
 		i64 i = (i64)((const I *)a.index[k])[at[k]];
 
 		if (i < -a.size[k] || i >= a.size[k]) {
-			out_of_bounds(a.fault, a.kernel, i, a.size[k]);
+			out_of_bounds(a.fault, a.call, i, a.size[k]);
 			return LOWEST_i64;
 		}
 		named += (i < 0 ? i + a.size[k] : i) * a.stride[k];
@@ -70,7 +70,7 @@ template <class T, class I, int N> WORD void look_up_near(const lookup_args &a)
 				const bool inside = i[s] >= -a.size[k] && i[s] < a.size[k];
 
 				if (live[s] && !inside)
-					out_of_bounds(a.fault, a.kernel, i[s], a.size[k]);
+					out_of_bounds(a.fault, a.call, i[s], a.size[k]);
 				live[s] &= inside;
 				at[s][0] += (int)(i[s] < 0 ? i[s] + a.size[k] : i[s]) * (int)a.stride[k];
 			}
@@ -184,7 +184,7 @@ WORD int place_of(const lookup_args &a, bool live, i64 index)
 		return -1;
 	if (index >= -a.size[0] && index < a.size[0])
 		return (int)(index < 0 ? index + a.size[0] : index);
-	out_of_bounds(a.fault, a.kernel, index, a.size[0]);
+	out_of_bounds(a.fault, a.call, index, a.size[0]);
 	return -1;
 }
 template <class E, class I>

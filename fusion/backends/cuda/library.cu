@@ -74,12 +74,13 @@ template <int K> WORD void seek(const walk_args &w, i64 p, i64 (&at)[K])
 }
 
 // Noted once; the host looks when the stream has come so far.
-WORD void out_of_bounds(cuda_fault *fault, int kernel, i64 index, i64 size)
+WORD void out_of_bounds(cuda_fault *fault, const void *call, i64 index, i64 size)
 {
-	if (atomicCAS(&fault->raised, 0, 1) != 0)
+	if (atomicCAS(&fault->claimed, 0, 1) != 0)
 		return;
-	fault->kernel = kernel;
+	fault->call = call;
 	fault->index = index;
 	fault->size = size;
 	__threadfence_system();
+	*(volatile int *)&fault->raised = 1;
 }

@@ -44,6 +44,7 @@ static bool make_literal(struct eager *e, const struct value *args, int n,
 bool eager_item(struct value v, struct value *out, struct err *err)
 {
 	const struct tensor *t = v.tensor->memory;
+	const struct device_memory *device = allocator_device(t->storage->allocator);
 
 	if (tensor_numel(t) != 1)
 		return err_set(err, ERR_VALUE,
@@ -56,7 +57,8 @@ bool eager_item(struct value v, struct value *out, struct err *err)
 		*out = value_int(tensor_get_int(t, 0));
 	else
 		*out = value_bool(tensor_get_int(t, 0) != 0);
-	return true;
+	/* What the program decides by it is nothing where the device has failed. */
+	return !device || device->check(device->self, err);
 }
 
 static bool cast(struct eager *e, struct value t, enum dtype dtype, struct value *out,
