@@ -36,6 +36,10 @@ PROGRAMS = {
     "sums_of_many": ("torch.scatter_add(a, 0, b, c), torch.scatter_add(a[:1], 1, b[:1], c[:1]), torch.scatter_add(F.pad(a[:3], (0, 40000)), 1, b[:3] * 700, c[:3]), "
                      "torch.scatter_add(a[:, :9], 0, b[:20, :7], c[:20, :7]), torch.scatter_add(a[:, :6].long(), 0, b[:20, :6] % 3, c[:20, :6].long())",
                      [tensor(50, 2100), ints(70, 2100, high=50), tensor(70, 2100, seed=3)]),
+    # Parts of a line apart; what no index names stays as it is, a zero's sign too.
+    "sums_in_parts": ("torch.scatter_add(a, 0, b, c), 1 / torch.scatter_add(-torch.relu(a) * (a > 9), 0, b[:1000] // 2, c[:1000]), torch.scatter_add(a.t(), 1, b.t()[:, :300], c.t()[:, :300]), "
+                      "torch.scatter_add(a.double(), 0, b, c.double()), torch.scatter_add(a.long(), 0, b, (c * 5).long()), torch.scatter_add(a.half(), 0, b[:50], c[:50].half())",
+                      [tensor(50, 6), ints(1100, 6, high=50), tensor(1100, 6, seed=3)]),
     "scans": ("torch.cumsum(a, 1), torch.cumsum(a, 0), torch.cumprod(a, 1), torch.logcumsumexp(a, 1), torch.cumsum(b, 1), torch.cumsum(c, 2), "
               "torch.cummax(b, 1)[0], torch.cummax(b, 1)[1], torch.cummin(a.t(), 0)[1], torch.cumsum(a.half(), 1), torch.cumsum(a > 0, 1)",
               [tensor(5, 700), ints(5, 90, high=7), tensor(2, 3, 40)]),

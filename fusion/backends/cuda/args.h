@@ -11,7 +11,8 @@ enum {
 	SCAN_ITEMS = 4,     /* that lie side by side, of a thread */
 	LOOKUP_STEPS = 4,   /* points of a thread whose loads are under way at once */
 	ADD_LINES = 4,      /* scatter_add: of a block, a warp each, */
-	ADD_STAGE = 128,    /* and so many elements of each at a time */
+	ADD_STAGE = 128,    /* and so many elements of each at a time, */
+	ADD_PARTS = 8,      /* in so many parts of a line at most, which come together in order */
 	SORT_WARPS = 2,     /* of a block, a short line each */
 	SORT_SHORT = 1024,  /* elements of a line that a warp sorts */
 	SORT_RADIX = 256,   /* digits, and threads of a block that sorts a tile by them */
@@ -57,6 +58,7 @@ struct lookup_args {
 	int near, shift[ARGS_RANK];
 	unsigned magic[ARGS_RANK];
 	const void *base; /* scatter_add: what is added to; lies as the target does */
+	int parts;        /* of its lines */
 	int across;       /* its lines lie side by side */
 };
 

@@ -19,8 +19,8 @@ struct indexing {
 	int64_t wide; /* elements of a wide access; 0: none of these sizes can be */
 	int64_t input_wide;
 	bool whole;         /* x lies as the result does */
-	bool warps, covers; /* covers: the lines are all of the result */
-	size_t winner_bytes, held_bytes;
+	bool warps, held, covers; /* covers: the lines are all of the result */
+	size_t winner_bytes, shared_bytes;
 };
 
 static const char *index_type(const struct graph *g, const struct node *n, int arg)
@@ -366,21 +366,44 @@ const struct cuda_library cuda_puts = { .part = PART_INDEX,
 					.drop = drop_put,
 					.looks_up = true };
 
+/* So many parts of a line are added up apart: one where sums of few bits would lose more, or
+ * the device is full of lines. */
+static int parts_of(const struct cuda_call *c, const struct indexing *s, int64_t held,
+		    int64_t room)
+{
+	int64_t blocks = (s->args.walk.points + ADD_LINES - 1) / ADD_LINES;
+	enum dtype dtype = c->call->out.dtype;
+	int threads = 0, parts = 1;
+
+	if (dtype == DTYPE_F16 || dtype == DTYPE_BF16 || blocks > 2 * c->device->multiprocessors)
+		return 1;
+	c->device->api.cuFuncGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+					  s->add);
+	while (2 * parts <= ADD_PARTS && 2 * parts * held <= room &&
+	       2 * parts * ADD_STAGE <= threads && 2 * parts * ADD_STAGE <= s->args.length)
+		parts *= 2;
+	return parts;
+}
+
 /* The function that adds: with a line's sums in its block's memory, if they fit. */
 static bool choose_add(const struct cuda_call *c, struct indexing *s, struct err *err)
 {
 	const struct lookup_args *a = &s->args;
 	int64_t room = c->device->shared_bytes - OWN_SHARED_BYTES;
-	int64_t held = a->size[0] * ADD_LINES * (int64_t)dtype_bytes(c->call->out.dtype);
+	int64_t element = (int64_t)dtype_bytes(c->call->out.dtype);
+	int64_t stage = (ADD_LINES * (ADD_STAGE + 1) * (element + 4) + 31) / 16 * 16;
+	int64_t held = stage + a->size[0] * ADD_LINES * element;
 	const char *name = "add";
 
-	s->held_bytes = held <= room ? (size_t)held : 0;
-	s->warps = s->held_bytes || a->walk.points < MANY_LINES;
+	s->held = held <= room;
+	s->warps = s->held || a->walk.points < MANY_LINES;
 	if (s->warps)
-		name = s->held_bytes ? "add_held" : "add_warps";
+		name = s->held ? "add_held" : "add_warps";
 	if (!cuda_function(c, name, &s->add, err))
 		return false;
-	return !s->held_bytes ||
+	s->args.parts = s->held ? parts_of(c, s, held, room) : 1;
+	s->shared_bytes = (size_t)(s->held ? held * s->args.parts : stage);
+	return !s->held ||
 	       cuda_check(c->device,
 			  c->device->api.cuFuncSetAttribute(
 			      s->add, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)room),
@@ -416,14 +439,15 @@ static void run_add(const struct cuda_call *c, void *state, void *const *buffers
 {
 	struct indexing *s = state;
 	int64_t lines = s->args.walk.points, blocks = (lines + ADD_LINES - 1) / ADD_LINES;
-	bool direct = s->held_bytes && s->covers && s->args.length > 0;
+	bool direct = s->held && s->covers && s->args.length > 0;
 
 	if (!direct)
 		copy_input(c, s, buffers);
 	point_at(&s->args, c->call->state, buffers);
 	s->args.base = direct ? operand_start(&c->call->arg[0], buffers) : s->args.to;
 	if (s->args.length > 0 && s->warps)
-		cuda_start_shared(c, s->add, blocks, ADD_STAGE, (unsigned)s->held_bytes, &s->args);
+		cuda_start_shared(c, s->add, blocks, (unsigned)(ADD_STAGE * s->args.parts),
+				  (unsigned)s->shared_bytes, &s->args);
 	else if (s->args.length > 0)
 		cuda_start(c, s->add, cuda_blocks(c, lines), ARGS_THREADS, &s->args);
 }

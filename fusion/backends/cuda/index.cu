@@ -156,21 +156,22 @@ template <class E, class I> WORD void add_lines(const lookup_args &a)
 	}
 }
 // Or a warp, 32 elements at a time, those that name one place by turns.  A block has
-// ADD_LINES of them: HELD, all places of these lines are in its own memory meanwhile.
-template <class E, class I> struct add_stage {
+// ADD_LINES of them: HELD, all places of these lines are in its own memory meanwhile, once
+// for each part of a line that has warps of its own.
+template <class E, class I> struct __align__(16) add_stage {
 	typename E::mem value[ADD_LINES][ADD_STAGE + 1];
 	int place[ADD_LINES][ADD_STAGE + 1]; // -1: none
 };
 template <class E, class I>
-WORD void take_stage(const lookup_args &a, const i64 (&at)[ADD_LINES][3], i64 first,
+WORD void take_stage(const lookup_args &a, const i64 (&at)[ADD_LINES][3], i64 first, i64 last,
 		     typename E::mem (&value)[ADD_LINES], i64 (&index)[ADD_LINES])
 {
 #pragma unroll
 	for (int k = 0; k < ADD_LINES; k++) {
-		const u32 n = k * ADD_STAGE + threadIdx.x;
+		const u32 n = k * ADD_STAGE + threadIdx.x % ADD_STAGE;
 		const u32 line = a.across ? n % ADD_LINES : n / ADD_STAGE;
 		const i64 j = first + (a.across ? n / ADD_LINES : n % ADD_STAGE);
-		const bool live = j < a.length && (i64)blockIdx.x * ADD_LINES + line < a.walk.points;
+		const bool live = j < last && (i64)blockIdx.x * ADD_LINES + line < a.walk.points;
 
 		index[k] = live ? (i64)((const I *)a.index[0])[at[line][2] + j * a.along[2]] : 0;
 		value[k] = live ? ((const typename E::mem *)a.from)[at[line][0] + j * a.along[0]]
@@ -212,11 +213,14 @@ template <class E, class I, bool HELD> WORD void add_warps(const lookup_args &a)
 {
 	typedef typename E::mem T;
 	extern __shared__ __align__(16) char near_sums[];
-	__shared__ add_stage<E, I> stage;
 	__shared__ i64 at[ADD_LINES][3];
 	const i64 first_line = (i64)blockIdx.x * ADD_LINES, places = a.size[0], step = a.stride[0];
-	const u32 warp = threadIdx.x / 32, held = (u32)places * ADD_LINES;
-	T *const near = (T *)near_sums;
+	const u32 part = threadIdx.x / ADD_STAGE, own = threadIdx.x % ADD_STAGE, warp = own / 32;
+	const u32 held = (u32)places * ADD_LINES;
+	add_stage<E, I> &stage = ((add_stage<E, I> *)near_sums)[part];
+	T *const near = (T *)((add_stage<E, I> *)near_sums + a.parts), *const sums = near + part * held;
+	const i64 share = (a.length + a.parts - 1) / a.parts, begin = part * share;
+	const i64 last = begin + share < a.length ? begin + share : a.length;
 	T value[ADD_LINES];
 	i64 index[ADD_LINES];
 
@@ -229,41 +233,46 @@ template <class E, class I, bool HELD> WORD void add_warps(const lookup_args &a)
 	}
 	__syncthreads();
 #pragma unroll 4
-	for (u32 n = threadIdx.x; HELD && n < held; n += ADD_STAGE) {
+	for (u32 n = own; HELD && n < held; n += ADD_STAGE) {
 		const u32 line = a.across ? n % ADD_LINES : n / (u32)places;
 		const u32 k = a.across ? n / ADD_LINES : n % (u32)places;
 
-		if (first_line + line < a.walk.points)
-			near[line * places + k] = ((const T *)a.base)[at[line][1] + k * step];
+		if (part > 0) // what changes nothing that it is added to
+			sums[line * places + k] = E::put(-(typename E::wide)0);
+		else if (first_line + line < a.walk.points)
+			sums[line * places + k] = ((const T *)a.base)[at[line][1] + k * step];
 	}
-	take_stage<E, I>(a, at, 0, value, index);
-	for (i64 first = 0; first < a.length; first += ADD_STAGE) {
+	take_stage<E, I>(a, at, begin, last, value, index);
+	for (i64 first = begin; first < begin + share; first += ADD_STAGE) {
 		__syncthreads();
 #pragma unroll
 		for (int k = 0; k < ADD_LINES; k++) {
-			const u32 n = k * ADD_STAGE + threadIdx.x;
+			const u32 n = k * ADD_STAGE + own;
 			const u32 line = a.across ? n % ADD_LINES : n / ADD_STAGE;
 			const u32 j = a.across ? n / ADD_LINES : n % ADD_STAGE;
 
 			stage.place[line][j] = place_of(
-			    a, first + j < a.length && first_line + line < a.walk.points, index[k]);
+			    a, first + j < last && first_line + line < a.walk.points, index[k]);
 			stage.value[line][j] = value[k];
 		}
 		__syncthreads();
 		// On their way while these are added: nothing looks at them before.
-		take_stage<E, I>(a, at, first + ADD_STAGE, value, index);
+		take_stage<E, I>(a, at, first + ADD_STAGE, last, value, index);
 		if constexpr (HELD)
-			add_in_order<E, I>(stage, warp, near + warp * places, 1);
+			add_in_order<E, I>(stage, warp, sums + warp * places, 1);
 		else
 			add_in_order<E, I>(stage, warp, (T *)a.to + at[warp][1], step);
 	}
 	__syncthreads();
 #pragma unroll 4
-	for (u32 n = threadIdx.x; HELD && n < held; n += ADD_STAGE) {
+	for (u32 n = threadIdx.x; HELD && n < held; n += blockDim.x) {
 		const u32 line = a.across ? n % ADD_LINES : n / (u32)places;
 		const u32 k = a.across ? n / ADD_LINES : n % (u32)places;
+		T sum = near[line * places + k];
 
+		for (int p = 1; p < a.parts; p++)
+			sum = add_element<E>(sum, E::get(near[p * held + line * places + k]));
 		if (first_line + line < a.walk.points)
-			((T *)a.to)[at[line][1] + k * step] = near[line * places + k];
+			((T *)a.to)[at[line][1] + k * step] = sum;
 	}
 }

@@ -247,8 +247,8 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute which, int
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute which, CUfunction function)
 {
-	(void)which, (void)function;
-	*value = 0;
+	(void)function;
+	*value = which == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 1024 : 0;
 	return CUDA_SUCCESS;
 }
 
