@@ -18,7 +18,7 @@ struct indexing {
 	struct lookup_args args;
 	int64_t wide; /* elements of a wide access; 0: none of these sizes can be */
 	int64_t input_wide;
-	bool whole;         /* x lies as the result does */
+	bool whole;               /* x lies as the result does */
 	bool warps, held, covers; /* covers: the lines are all of the result */
 	size_t winner_bytes, shared_bytes;
 };
@@ -368,8 +368,7 @@ const struct cuda_library cuda_puts = { .part = PART_INDEX,
 
 /* So many parts of a line are added up apart: one where sums of few bits would lose more, or
  * the device is full of lines. */
-static int parts_of(const struct cuda_call *c, const struct indexing *s, int64_t held,
-		    int64_t room)
+static int parts_of(const struct cuda_call *c, const struct indexing *s, int64_t held, int64_t room)
 {
 	int64_t blocks = (s->args.walk.points + ADD_LINES - 1) / ADD_LINES;
 	enum dtype dtype = c->call->out.dtype;
