@@ -132,6 +132,58 @@ typedef bool timeline_row_fn(void *self, const struct timeline_row *row, struct 
 bool db_timeline_each(struct db *db, int64_t run, int64_t kind, int64_t t0_ns, int64_t t1_ns,
 		      timeline_row_fn *each, void *self, struct err *err);
 
+/* One mode of a run, as a suite shows it; numbers that were not measured are NaN, counts
+ * -1. */
+struct run_result {
+	int64_t run;
+	const char *engine, *policy, *mode, *status, *reason; /* reason NULL: none */
+	double speedup, speedup_lo, speedup_hi;
+	double median_us, compile_ms, launches, peak_bytes, max_abs_error;
+	int64_t graphs, capture_breaks, lowering_breaks, recompiles;
+};
+
+/* Stores these in place of those that the run has; reads all but `run` and `policy`. */
+bool db_results_put(struct db *db, int64_t run, const struct run_result *results, size_t n,
+		    struct err *err);
+
+/* A run that is part of a suite. */
+struct suite_member {
+	struct run run;
+	int64_t workload; /* its place in the suite */
+	const char *policy;
+};
+
+struct suite {
+	int64_t id;
+	const char *name, *project, *request, *workloads;
+	int64_t created_ns;
+	int64_t counts[RUN_STATUS_COUNT]; /* of its runs */
+};
+
+/* Queues the runs of a suite, all or none; a member whose run.error is set has failed at
+ * once.  Reads name, project, request and workloads of *suite, and of each member what
+ * db_run_insert() reads, workload and policy; sets the ids. */
+bool db_suite_insert(struct db *db, struct suite *suite, struct suite_member *members, size_t n,
+		     struct err *err);
+
+bool db_suite_get(struct db *db, int64_t id, struct arena *arena, struct suite *out,
+		  struct err *err);
+
+/* Newest first, at most `limit` (>= 1) with an id below before_id (0: from the newest).  *next is
+ * the before_id of the next page, 0 at the end; *total counts all. */
+bool db_suite_list(struct db *db, int64_t before_id, int limit, struct arena *arena,
+		   struct suite **suites, int *n, int64_t *next, int64_t *total, struct err *err);
+
+/* Its runs in the order of their ids, without `run.workload`, and what their modes gave. */
+bool db_suite_members(struct db *db, int64_t id, struct arena *arena, struct suite_member **members,
+		      int *n_members, struct run_result **results, int *n_results, struct err *err);
+
+/* Whether a run is part of a suite. */
+bool db_run_in_suite(struct db *db, int64_t run, bool *is, struct err *err);
+
+/* Removes a suite and its runs.  CONFLICT while one of them is queued or running. */
+bool db_suite_delete(struct db *db, int64_t id, struct err *err);
+
 /* Runs by status; counts has RUN_STATUS_COUNT entries. */
 bool db_run_counts(struct db *db, int64_t *counts, struct err *err);
 

@@ -41,6 +41,25 @@ bool db_step_once(sqlite3 *h, sqlite3_stmt *statement, const char *what, struct 
 /* Fills *err with `what` and SQLite's message; returns false. */
 bool db_fail(sqlite3 *h, const char *what, struct err *err);
 
+/* Within a turn of the writer (runs.c): db_run_insert() and db_run_end(), as parts of a
+ * larger change; and the columns of a run, from the first of the statement's. */
+bool run_insert(struct db *db, const struct run *run, int64_t *id, struct err *err);
+bool run_end(struct db *db, int64_t id, enum run_status status, const struct err *why,
+	     struct err *err);
+#define RUN_COLUMNS                                                                                \
+	"id, name, project, device, modes, commit_id, branch, status, attempts, created_ns,"       \
+	" started_ns, finished_ns, error_code, error_message, error_line, error_column,"           \
+	" (SELECT group_concat(tag, char(10)) FROM run_tag WHERE run_tag.run = run.id),"           \
+	" mode, verdict, speedup, speedup_lo, speedup_hi, median_us, calls_to_repay, "             \
+	"crossover_n, at_n, kind = 'trace'"
+enum { N_RUN_COLUMNS = 27 };
+#define RUN_TABLES " FROM run LEFT JOIN run_summary ON run_summary.run = run.id "
+void run_read(sqlite3_stmt *s, struct arena *arena, struct run *out);
+
+/* A column's text, "" where NULL, in the arena; its number. */
+const char *text_at(sqlite3_stmt *s, int column, struct arena *arena);
+double number_at(sqlite3_stmt *s, int column, double where_null);
+
 /* Brings the schema to the newest version (migrate.c). */
 bool db_migrate(sqlite3 *h, const char *path, struct err *err);
 

@@ -47,14 +47,12 @@ static bool insert_tags(struct db *db, int64_t id, const char *tags, struct err 
 	return ok;
 }
 
-bool db_run_insert(struct db *db, const struct run *run, int64_t *id, struct err *err)
+bool run_insert(struct db *db, const struct run *run, int64_t *id, struct err *err)
 {
 	char hash[HASH_HEX_BYTES];
 	bool ok;
 
 	hash_hex(run->workload, strlen(run->workload), hash);
-	if (!db_write_begin(db, err))
-		return false;
 	ok = db_step_once(
 	    db->writer,
 	    db_prepare(
@@ -70,25 +68,22 @@ bool db_run_insert(struct db *db, const struct run *run, int64_t *id, struct err
 		*id = sqlite3_last_insert_rowid(db->writer);
 		ok = insert_tags(db, *id, run->tags, err);
 	}
-	return db_write_end(db, ok, err);
+	return ok;
 }
 
-#define RUN_COLUMNS                                                                                \
-	"id, name, project, device, modes, commit_id, branch, status, attempts, created_ns,"       \
-	" started_ns, finished_ns, error_code, error_message, error_line, error_column,"           \
-	" (SELECT group_concat(tag, char(10)) FROM run_tag WHERE run_tag.run = run.id),"           \
-	" mode, verdict, speedup, speedup_lo, speedup_hi, median_us, calls_to_repay, "             \
-	"crossover_n, at_n, kind = 'trace'"
-#define RUN_TABLES " FROM run LEFT JOIN run_summary ON run_summary.run = run.id "
+bool db_run_insert(struct db *db, const struct run *run, int64_t *id, struct err *err)
+{
+	return db_write_begin(db, err) && db_write_end(db, run_insert(db, run, id, err), err);
+}
 
-static const char *text_at(sqlite3_stmt *s, int column, struct arena *arena)
+const char *text_at(sqlite3_stmt *s, int column, struct arena *arena)
 {
 	const char *text = (const char *)sqlite3_column_text(s, column);
 
 	return arena_strdup(arena, text ? text : "");
 }
 
-static double number_at(sqlite3_stmt *s, int column, double where_null)
+double number_at(sqlite3_stmt *s, int column, double where_null)
 {
 	return sqlite3_column_type(s, column) == SQLITE_NULL ? where_null
 							     : sqlite3_column_double(s, column);
@@ -111,8 +106,7 @@ static void read_summary(sqlite3_stmt *s, int at, struct arena *arena, struct ru
 	};
 }
 
-/* Reads a row of RUN_COLUMNS. */
-static void read_run(sqlite3_stmt *s, struct arena *arena, struct run *out)
+void run_read(sqlite3_stmt *s, struct arena *arena, struct run *out)
 {
 	*out = (struct run){
 		.id = sqlite3_column_int64(s, 0),
@@ -148,7 +142,7 @@ static bool get_with(sqlite3 *h, int64_t id, struct arena *arena, struct run *ou
 		return false;
 	code = sqlite3_step(s);
 	if (code == SQLITE_ROW) {
-		read_run(s, arena, out);
+		run_read(s, arena, out);
 		out->workload = text_at(s, 27, arena);
 	} else if (code == SQLITE_DONE) {
 		err_set(err, ERR_NOT_FOUND, "there is no run %lld", (long long)id);
@@ -214,7 +208,7 @@ static bool list_with(sqlite3 *h, const struct run_filter *f, struct arena *aren
 	if (!s)
 		return false;
 	while ((code = sqlite3_step(s)) == SQLITE_ROW)
-		read_run(s, arena, &rows[n++]);
+		run_read(s, arena, &rows[n++]);
 	if (code != SQLITE_DONE)
 		db_fail(h, "list runs", err);
 	sqlite3_finalize(s);
@@ -265,14 +259,12 @@ bool db_run_claim(struct db *db, struct arena *arena, struct run *out, bool *fou
 	return ok;
 }
 
-bool db_run_end(struct db *db, int64_t id, enum run_status status, const struct err *why,
-		struct err *err)
+bool run_end(struct db *db, int64_t id, enum run_status status, const struct err *why,
+	     struct err *err)
 {
 	bool has_error = why && why->code != ERR_NONE;
 	bool ok;
 
-	if (!db_write_begin(db, err))
-		return false;
 	ok = db_step_once(
 	    db->writer,
 	    db_prepare(db->writer, err,
@@ -288,7 +280,13 @@ bool db_run_end(struct db *db, int64_t id, enum run_status status, const struct 
 	    "end a run", err);
 	if (ok && sqlite3_changes(db->writer) == 0)
 		ok = err_set(err, ERR_CONFLICT, "run %lld has ended already", (long long)id);
-	return db_write_end(db, ok, err);
+	return ok;
+}
+
+bool db_run_end(struct db *db, int64_t id, enum run_status status, const struct err *why,
+		struct err *err)
+{
+	return db_write_begin(db, err) && db_write_end(db, run_end(db, id, status, why, err), err);
 }
 
 bool db_run_requeue(struct db *db, int64_t id, struct err *err)

@@ -44,19 +44,24 @@ static bool insert(struct db *db, const json_t *json, struct run *row, struct ar
 	return ok;
 }
 
+struct run enqueue_row(struct arena *arena, const json_t *json, const char *name)
+{
+	return (struct run){
+		.name = arena_strndup(arena, name, strnlen(name, NAME_BYTES)),
+		.project = text_of(json, "project", ""),
+		.device = text_of(json, "device", "cpu"),
+		.commit = text_of(json, "commit", ""),
+		.branch = text_of(json, "branch", ""),
+		.tags = joined(arena, json_object_get(json, "tags"), "\n", ""),
+		.modes = joined(arena, json_object_get(json, "modes"), ",", "eager,static,dynamic"),
+	};
+}
+
 bool enqueue(struct db *db, const json_t *json, const struct workload *w, int64_t *id,
 	     struct err *err)
 {
 	struct arena arena = { 0 };
-	struct run row = {
-		.name = arena_strndup(&arena, workload_name(w),
-				      strnlen(workload_name(w), NAME_BYTES)),
-		.device = text_of(json, "device", "cpu"),
-		.commit = text_of(json, "commit", ""),
-		.branch = text_of(json, "branch", ""),
-		.modes = joined(&arena, json_object_get(json, "modes"), ",",
-				"eager,static,dynamic"),
-	};
+	struct run row = enqueue_row(&arena, json, workload_name(w));
 
 	return insert(db, json, &row, &arena, id, err);
 }

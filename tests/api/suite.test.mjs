@@ -1,11 +1,11 @@
 // tests/api/suite.test.mjs -- `breakeven suite`: folders, lists, what fails, flags.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { binary, workload } from './harness.mjs';
+import { binary, getJson, sleep, startServer, workload } from './harness.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'breakeven-suite-'));
 test.after(() => rmSync(folder, { recursive: true }));
@@ -91,4 +91,109 @@ test('wrong flags and paths say what would be right', () => {
         assert.equal(done.stdout, '');
     }
     assert.equal(suite('--help').status, 0);
+});
+
+// ---- on a server
+
+const post = (server, body) => getJson(`${server.url}/api/v1/suites`, {
+    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: typeof body === 'string' ? body : JSON.stringify(body),
+});
+const get = async (server, id) => (await getJson(`${server.url}/api/v1/suites/${id}`)).body;
+const ended = async (server, id) => {
+    for (let i = 0; i < 1200; i++) {
+        const body = await get(server, id);
+        if (!['queued', 'running'].includes(body.status)) return body;
+        await sleep(50);
+    }
+    throw new Error(`suite ${id} does not end`);
+};
+const fields = { seconds: 0.02, backend: 'interp', modes: ['static'] };
+const good = (name, body = '    return (x * 2).sum()') => ({ ...workload(body), name });
+
+test('a server runs a suite as many runs; its report is that of the command', async () => {
+    const server = await startServer();
+    const workloads = [good('a'), good('a', '    print("b")\n    return x'), good('c', '    return x.reshape(3)'),
+        { name: 'd', source: 'def model(x:\n    pass\n', calls: [[]] }];
+    const posted = await post(server, { name: 'four', project: 'p', workloads, ...fields });
+    assert.deepEqual([posted.status, posted.body.workloads, posted.body.runs], [202, 4, 8]);
+    const suite = await ended(server, posted.body.id);
+    assert.deepEqual([suite.status, suite.progress, suite.name, suite.project], ['done', 1, 'four', 'p']);
+    assert.deepEqual(suite.runs, { queued: 0, running: 0, done: 4, failed: 4, cancelled: 0 });
+    assert.deepEqual(suite.request.modes, ['eager', 'static']);
+    const report = suite.report;
+    assert.deepEqual(report.workloads.map((w) => w.name), ['a', 'a (2)', 'c', 'd']);
+    assert.deepEqual(report.columns.map((c) => `${c.policy} ${c.mode} ${c.pass}/${c.failed}`),
+        ['dynamo eager 2/2', 'dynamo static 2/2', 'native eager 2/2', 'native static 2/2']);
+    assert.deepEqual([report.common.n, column(report, 'native', 'static').geomean.common.n], [2, 2]);
+    assert.equal(result(report, 'a (2)', 'static').breaks.capture, 1);
+    const a = result(report, 'a', 'static', 'native');
+    assert.ok(a.speedup_ci[0] <= a.speedup && a.speedup <= a.speedup_ci[1] && a.peak_bytes > 0);
+    const run = (await getJson(`${server.url}/api/v1/runs/${a.run}`)).body;
+    assert.deepEqual([run.name, run.status, run.project, run.report.workload.policy], ['a', 'done', 'p', 'native']);
+    assert.equal(run.report.break_even.static.speedup, a.speedup);
+    assert.match(result(report, 'd', 'static').reason, /^line 1: /);
+
+    const { suites, total, next } = (await getJson(`${server.url}/api/v1/suites?limit=1`)).body;
+    assert.deepEqual([suites.length, total, next, suites[0].id, suites[0].common.n], [1, 1, null, suite.id, 2]);
+    assert.equal(suites[0].columns.length, 4);
+
+    // one run is removed: its row stays, without results
+    await getJson(`${server.url}/api/v1/runs/${a.run}`, { method: 'DELETE' });
+    const less = (await get(server, suite.id)).report.workloads[0].results;
+    assert.deepEqual(less.map((r) => r.policy), ['dynamo', 'dynamo']);
+
+    const removed = await getJson(`${server.url}/api/v1/suites/${suite.id}`, { method: 'DELETE' });
+    assert.deepEqual(removed.body, { id: suite.id, did: 'removed' });
+    assert.equal((await getJson(`${server.url}/api/v1/runs`)).body.total, 0);
+    assert.equal((await getJson(`${server.url}/api/v1/suites/${suite.id}`)).status, 404);
+    await server.stop();
+});
+
+test('a suite is cancelled: what ran is kept; the command posts one', async () => {
+    const server = await startServer();
+    const workloads = Array.from({ length: 6 }, (_, i) => good(`w${i}`));
+    const { body: { id } } = await post(server, { workloads, ...fields, seconds: 5, policy: 'dynamo' });
+    const cancelled = await getJson(`${server.url}/api/v1/suites/${id}`, { method: 'DELETE' });
+    assert.equal(cancelled.body.did, 'cancelled');
+    const suite = await ended(server, id);
+    assert.equal(suite.status, 'cancelled');
+    assert.ok(suite.runs.cancelled >= 5);
+    assert.equal(column(suite.report, 'dynamo', 'static').cancelled, suite.runs.cancelled);
+    assert.equal(column(suite.report, 'dynamo', 'static').pass_rate, null);
+
+    const done = await new Promise((resolve) => {
+        const child = spawn(binary, ['suite', join(files, 'a.json'), '--post', server.url, '--policy', 'native', ...quick]);
+        let out = '';
+        child.stdout.on('data', (b) => { out += b; });
+        child.on('exit', (code) => resolve({ code, out }));
+    });
+    assert.deepEqual(done, { code: 0, out: `${server.url}/suites/${id + 1}\n` });
+    const after = await ended(server, id + 1);
+    assert.deepEqual([after.name, after.runs.done], ['a.json', 1]);
+    await server.stop();
+});
+
+test('what is wrong with a posted suite is said at once', async () => {
+    const server = await startServer();
+    for (const [body, status, message] of [
+        ['[]', 400, /a suite is a JSON object/],
+        [{}, 400, /workloads must be a list of workloads, or suite be "blocks"/],
+        [{ workloads: [] }, 400, /workloads must be a list/],
+        [{ workloads: [1] }, 400, /workloads\[0\] must be a workload/],
+        [{ suite: 'all' }, 400, /suite must be "blocks"/],
+        [{ suite: 'blocks', workloads: [good('a')] }, 400, /either suite or workloads/],
+        [{ workloads: [good('a')], modes: ['fast'] }, 400, /modes has 'fast'/],
+        [{ workloads: [good('a')], modes: 'static' }, 400, /modes must be a list/],
+        [{ workloads: [good('a')], policy: 1 }, 400, /policy must be dynamo, native or both/],
+        [{ workloads: [good('a')], engines: ['breakeven', 'torch'] }, 400, /torch/],
+        [{ workloads: Array.from({ length: 501 }, () => ({})) }, 400, /makes 1002 runs; the limit is 1000/],
+    ]) {
+        const answer = await post(server, body);
+        assert.match(answer.body.error.message, message);
+        assert.ok(answer.status >= status && answer.status < 500, String(answer.status));
+    }
+    assert.equal((await getJson(`${server.url}/api/v1/suites`)).body.total, 0);
+    assert.equal((await getJson(`${server.url}/api/v1/suites/7`)).status, 404);
+    assert.equal((await getJson(`${server.url}/api/v1/suites/x`)).status, 400);
+    await server.stop();
 });
