@@ -363,6 +363,47 @@ static void read_gaps(struct reading *r, const struct span *call)
 		add_gap(r, (struct span){ behind_first_guards(r, call), call->to_ns }, NULL, NULL);
 }
 
+/* What a barrier takes beside its kernels, and the kernel that it ends. */
+static void read_barrier(struct reading *r, const struct timeline_event *brk, int index)
+{
+	struct span s = { brk->start_ns, event_end(brk) };
+	struct break_sample *to = &r->g->breaks[index];
+	const struct launch_at *before = NULL, *behind = NULL;
+	struct gap g;
+
+	for (size_t i = 0; i < r->v->launches.len && !behind; i++) {
+		const struct launch_at *l = &r->v->launches.at[i];
+
+		if (l->eager || l->in_ns < s.from_ns)
+			continue;
+		*(l->in_ns <= s.to_ns ? &before : &behind) = l;
+	}
+	g = measure_gap(r, &s);
+	for (size_t i = 0; i < r->v->kernels.len && !r->c->device; i++)
+		g.parts.frame_ns -= overlap_ns(&s, r->v->kernels.at[i]);
+	g.parts.frame_ns += g.parts.statement_ns; /* no statement runs in it */
+	g.parts.statement_ns = 0;
+	g.parts.frame_ns = fmax(g.parts.frame_ns, 0);
+	give(to, &g, 1);
+	r->g->more_ns += told_in(r, &s) * (r->tell_ns - r->least_ns);
+	if (!before)
+		return;
+	to->gap_launches++;
+	to->gap_launch_ns += (double)(before->in_ns - before->begin_ns);
+	if (behind)
+		give_kernel(r->c, to, index, before, behind, 1);
+}
+
+static void read_barriers(struct reading *r)
+{
+	for (size_t i = 0; i < r->v->breaks.len; i++) {
+		int index = number_of_break(r->c, r->v->breaks.at[i]);
+
+		if (index >= 0 && !is_lowering(r->c, r->v->breaks.at[i]))
+			read_barrier(r, r->v->breaks.at[i], index);
+	}
+}
+
 static void read_call(struct reading *r, const struct timeline_event *call)
 {
 	struct span s = { call->start_ns, event_end(call) };
@@ -389,7 +430,9 @@ static void read_call(struct reading *r, const struct timeline_event *call)
 			r->g->launch_ns += (double)(l->in_ns - l->begin_ns);
 			r->g->launches++;
 		}
-	if (r->n_met > 0)
+	if (r->n_met > 0 && r->c->lazy)
+		read_barriers(r);
+	else if (r->n_met > 0)
 		read_gaps(r, &s);
 	r->g->calls++;
 	r->v = whole;
@@ -475,9 +518,11 @@ static bool leave_out_interrupted(struct lanes_view *v)
 	return true;
 }
 
-static bool read_view(struct break_costs *c, struct lanes_view *v, double tell_ns, double call_ns)
+static bool read_view(struct break_costs *c, struct lanes_view *v, double tell_ns, double call_ns,
+		      int number)
 {
-	struct break_group g = { .breaks = calloc((size_t)c->n_breaks + 1, sizeof(*g.breaks)) };
+	struct break_group g = { .number = number,
+				 .breaks = calloc((size_t)c->n_breaks + 1, sizeof(*g.breaks)) };
 	struct reading r = { .c = c, .v = v, .g = &g };
 	bool ok;
 
@@ -537,7 +582,7 @@ bool break_costs_read(struct break_costs *c, const struct copy_curve *curve,
 			if (seen_by(c)->list.at[i].lane < n_lanes &&
 			    sets[seen_by(c)->list.at[i].lane] == set)
 				ok = lanes_view_add(&v, &seen_by(c)->list.at[i]);
-		ok = ok && read_view(c, &v, tell_ns, call_ns ? call_ns[k] : 0);
+		ok = ok && read_view(c, &v, tell_ns, call_ns ? call_ns[k] : 0, k);
 		lanes_view_finish(&v);
 	}
 	free(sets);

@@ -18,6 +18,9 @@
  * of one graph.  Its break lies within a piece; the gap is from the kernel before it to the
  * one behind it, less what the op itself takes, which has to be computed in any case.
  *
+ * MODE LAZY: a barrier costs what it takes to find the trace's program and run it, but for
+ * its kernels: ops become nodes with the barrier or without.
+ *
  * That is an estimate.  Where the function is known without some of its breaks, the
  * kernels of both are timed, group by group side by side: what they differ by is those
  * breaks' (break_costs_fuse), shared as the estimates are.  It may be less than nothing.
@@ -31,6 +34,9 @@
  *
  * A launch is dearer while CUPTI records, so gaps beside a device are those of a recording
  * without it (break_costs_take_host), and only kernels are timed with it.
+ *
+ * Groups are brought to one pace, by the calls that nobody watched just before each: what
+ * else the machine has to do makes all slower by turns.
  *
  * What telling of the events has cost is taken off: at least `tell_ns` of the timeline's
  * facts for each.  What it costs beyond that, by a call that nobody watched, is taken off
@@ -68,6 +74,7 @@ struct break_sample {
 };
 
 struct break_group {
+	int number; /* among the sets of lanes that were read */
 	int calls;
 	double call_ns;          /* of the host, without the telling */
 	double device_ns;        /* of kernels, in a call */
@@ -84,6 +91,7 @@ struct break_costs {
 	int first, step;                  /* sets of lanes to read; step 0: all */
 	int n_breaks;
 	bool device; /* kernels run beside the host */
+	bool lazy;   /* breaks are barriers */
 	const struct copy_curve *curve;
 	const double *moved_bytes; /* by break: of tensors, each time that it is met */
 	const bool *reads; /* by break: it reads a number out of a tensor; NULL: none does */
@@ -107,6 +115,9 @@ bool break_costs_read(struct break_costs *c, const struct copy_curve *curve,
 
 /* From its breaks' parts: what each costs, and all. */
 void break_group_add_up(const struct break_costs *c, struct break_group *g);
+
+/* All its times by `pace`: the machine had another one then. */
+void break_group_set_pace(const struct break_costs *c, struct break_group *g, double pace);
 
 /* Gaps, and the call, from a recording of the same breaks that CUPTI had no part in. */
 void break_costs_take_host(struct break_costs *c, const struct break_costs *host);

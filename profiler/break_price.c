@@ -109,6 +109,7 @@ bool break_sides_record(struct break_sides *s, bool cupti, struct err *err)
 		else
 			recorder_begin_host(r);
 	}
+	s->of_host = !cupti || !fusion_device_name(s->lane[0]->engine);
 	s->groups = GROUPS;
 	for (int i = 0; ok && i < s->groups * s->n; i++) {
 		struct lane *lane = s->lane[i % s->n];
@@ -156,6 +157,29 @@ static bool find_guards(const struct lane *lane, struct priced *p, struct err *e
 	return true;
 }
 
+/* To the pace of the middle group, as long as the calls that nobody watched just before
+ * each tell it. */
+static bool even_out(struct break_costs *c, const double *call_ns)
+{
+	size_t n = c->groups.len;
+	double *x = calloc(n + 1, sizeof(*x)), middle;
+
+	if (!x)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		x[i] = call_ns[c->groups.at[i].number];
+	stats_sort(x, (int)n);
+	middle = n ? stats_quantile(x, (int)n, 0.5) : 0;
+	for (size_t i = 0; i < n; i++) {
+		struct break_group *g = &c->groups.at[i];
+
+		if (x[0] > 0)
+			break_group_set_pace(c, g, middle / call_ns[g->number]);
+	}
+	free(x);
+	return true;
+}
+
 bool priced_read(const struct copy_curve *curve, const struct break_sides *s, int at,
 		 struct priced *p, struct err *err)
 {
@@ -166,7 +190,9 @@ bool priced_read(const struct copy_curve *curve, const struct break_sides *s, in
 	p->costs.step = s->n;
 	return break_costs_read(&p->costs, curve ? curve : &none, p->moved_bytes,
 				fusion_device_name(s->lane[at]->engine) != NULL, s->call_ns[at],
-				err);
+				err) &&
+	       (!s->of_host || even_out(&p->costs, s->call_ns[at]) ||
+		err_set(err, ERR_MEMORY, "out of memory for the run"));
 }
 
 bool priced_init(struct priced *p, struct lane *lane, struct err *err)
@@ -177,6 +203,7 @@ bool priced_init(struct priced *p, struct lane *lane, struct err *err)
 			      .moved_bytes = calloc((size_t)n + 1, sizeof(*p->moved_bytes)),
 			      .reads = calloc((size_t)n + 1, sizeof(*p->reads)) };
 	break_costs_init(&p->costs, n);
+	p->costs.lazy = lane->mode == FUSION_LAZY;
 	if (!p->bytes || !p->moved_bytes || !p->reads)
 		return err_set(err, ERR_MEMORY, "out of memory for the run");
 	if (n > 0 && !find_bytes(lane, p->bytes, err))

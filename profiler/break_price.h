@@ -28,6 +28,7 @@ struct break_sides {
 	struct lane *lane[2];
 	int n;
 	struct timeline_events seen;
+	bool of_host; /* its pace is the recording's: kernels of a device have their own */
 	double call_ns[2][GROUPS];
 	int groups; /* fewer where calls are long */
 };

@@ -10,11 +10,10 @@
 #include "profiler/measure.h"
 #include "profiler/report_break.h"
 
-/* Breaks of a mode that captures. */
+/* Breaks of a mode that captures, barriers of one that traces. */
 static bool has_costs(const struct lane *lane)
 {
-	return lane->mode != FUSION_EAGER && lane->mode != FUSION_LAZY &&
-	       fusion_break_count(lane->session) > 0;
+	return lane->mode != FUSION_EAGER && fusion_break_count(lane->session) > 0;
 }
 
 /* Seconds of sampling the function with breaks and the one without. */

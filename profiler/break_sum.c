@@ -51,6 +51,25 @@ void break_group_add_up(const struct break_costs *c, struct break_group *g)
 	(c->device ? cost_on_device : cost_on_host)(c, g);
 }
 
+void break_group_set_pace(const struct break_costs *c, struct break_group *g, double pace)
+{
+	double *of_group[] = { &g->call_ns, &g->device_ns, &g->launch_ns, &g->less_ns,
+			       &g->more_ns };
+
+	for (size_t i = 0; i < sizeof(of_group) / sizeof(of_group[0]); i++)
+		*of_group[i] *= pace;
+	for (int k = 0; k < c->n_breaks; k++) {
+		struct break_sample *b = &g->breaks[k];
+		double *of_break[] = { &b->gap.statement_ns, &b->gap.guards_ns, &b->gap.launch_ns,
+				       &b->gap.frame_ns,     &b->gap_launch_ns, &b->kernel_ns,
+				       &b->eager_ns };
+
+		for (size_t i = 0; i < sizeof(of_break) / sizeof(of_break[0]); i++)
+			*of_break[i] *= pace;
+	}
+	break_group_add_up(c, g);
+}
+
 void break_costs_take_host(struct break_costs *c, const struct break_costs *host)
 {
 	size_t n = host->groups.len;

@@ -215,6 +215,69 @@ static void a_denied_op_is_priced_and_timed_against_the_function_where_it_is_low
 	json_decref(report);
 }
 
+/* A trace that is read in its middle: tracing is not the barrier's. */
+static void a_barrier_costs_what_it_takes_to_run_its_trace(void **state)
+{
+	const double moved[1] = { 400 };
+	struct break_costs c;
+	struct break_sample *b;
+	struct set s;
+	struct err err = { 0 };
+
+	(void)state;
+	break_costs_init(&c, 1);
+	c.lazy = true;
+	s.w = open_writer(&c);
+	open_set(&s);
+	put(&s, TIMELINE_CALL, s.calls, s.call, 0, 5000, 0);
+	meet(&s, 0, 1000, 2000);
+	piece(&s, 1000, 2000);
+	host(&s, TIMELINE_GUARDS, 1000, 1150);
+	host(&s, TIMELINE_ALLOC, 1200, 1260);
+	launch(&s, 1300, 1900);
+	piece(&s, 4000, 4900); /* the end of the step */
+	host(&s, TIMELINE_GUARDS, 4000, 4150);
+	launch(&s, 4300, 4800);
+	close_writer(s.w, 0);
+	assert_true(break_costs_read(&c, &curve, moved, false, NULL, &err));
+	b = &c.groups.at[0].breaks[0];
+	assert_float_equal(b->gap.guards_ns, 150, 1e-6);
+	assert_float_equal(b->gap.launch_ns, 60, 1e-6);
+	assert_float_equal(b->gap.frame_ns, 400 - 210, 1e-6);
+	assert_float_equal(b->gap.statement_ns, 0, 1e-6);
+	assert_float_equal(b->kernels, 1, 0);
+	assert_float_equal(b->cost_ns, 400 + b->kernel_ns, 1e-6);
+	break_costs_finish(&c);
+}
+
+static void barriers_of_a_lazy_run_are_priced(void **state)
+{
+	json_t *json = json_pack("{s:s, s:i, s:s, s:[s], s:s, s:[[{s:{s:[i, i], s:i}}]]}", "name",
+				 "lazy", "threads", 1, "backend", "interp", "modes", "lazy",
+				 "source",
+				 "import torch\n"
+				 "def model(x):\n"
+				 "    y = torch.sin(x)\n"
+				 "    z = y * y.amax().item()\n"
+				 "    return z.sum()\n",
+				 "calls", "random", "shape", 8, 16, "seed", 1);
+	json_t *report = run_whole(json, true),
+	       *m = json_object_get(json_object_get(report, "modes"), "lazy"),
+	       *item = json_array_get(json_object_get(m, "breaks"), 0),
+	       *cost = json_object_get(item, "cost"),
+	       *without = json_object_get(json_object_get(m, "break_cost"), "without");
+
+	(void)state;
+	assert_string_equal(json_string_value(json_object_get(item, "outcome")), "barrier");
+	assert_float_equal(number(cost, "met"), 1, 0);
+	assert_true(number(cost, "guards_us") > 0);
+	assert_true(number(cost, "idle_us") > number(cost, "guards_us"));
+	assert_int_equal((int)number(cost, "kept_bytes"), 516); /* y and what is read */
+	assert_true(json_is_object(without));
+	assert_int_equal(number(without, "breaks_left"), 0);
+	json_decref(report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +285,8 @@ int main(void)
 		cmocka_unit_test(one_graph_may_be_slower_than_its_parts),
 		cmocka_unit_test(gaps_beside_a_device_are_those_without_cupti),
 		cmocka_unit_test(an_op_that_is_not_lowered_has_its_gap_within_its_graph),
+		cmocka_unit_test(a_barrier_costs_what_it_takes_to_run_its_trace),
+		cmocka_unit_test(barriers_of_a_lazy_run_are_priced),
 		cmocka_unit_test(
 		    a_denied_op_is_priced_and_timed_against_the_function_where_it_is_lowered),
 	};

@@ -24,6 +24,7 @@ struct barrier {
 	struct lazy_part part;
 	struct lazy_program *program;
 	bool compiled;
+	int64_t begin_ns; /* 0: nobody watches */
 };
 
 struct stack {
@@ -207,6 +208,39 @@ static bool note_event(const struct barrier *b, const struct fusion_line *at)
 	return true;
 }
 
+static int64_t tensor_bytes(const struct tensor *t)
+{
+	return tensor_numel(t) * (int64_t)dtype_bytes(t->dtype);
+}
+
+/* What the end of the trace here makes be in memory; what is read must be there anyhow. */
+static void tell_crossed(const struct barrier *b, int index)
+{
+	const struct fusion_observer *o = b->l->session->observer;
+	int64_t kept = 0, read = b->n ? tensor_bytes(b->results[0]) : 0;
+
+	for (int i = 0; i < b->n; i++)
+		kept += tensor_bytes(b->results[i]);
+	o->crossed(o->self, index, kept, 0);
+	if (kept > read)
+		o->crossed(o->self, index, 0, 2 * (kept - read));
+}
+
+/* A barrier is both: the piece that it runs, and what ended the trace. */
+static void tell(const struct barrier *b, int index)
+{
+	const struct fusion_observer *o = b->l->session->observer;
+	bool ends = index >= 0 && b->why.id != BREAK_STEP_END;
+	int64_t end = clock_ns();
+
+	if (o && o->piece && b->begin_ns)
+		o->piece(o->self, b->program->graph, b->begin_ns, end);
+	if (o && o->broke && b->begin_ns && ends)
+		o->broke(o->self, index, b->begin_ns, end);
+	if (o && o->crossed && ends)
+		tell_crossed(b, index);
+}
+
 static bool note(struct barrier *b)
 {
 	struct session *s = b->l->session;
@@ -217,13 +251,16 @@ static bool note(struct barrier *b)
 				     .call = s->calls - 1,
 				     .graph = b->program->graph };
 	struct stack stack = { 0 };
+	int index = -1;
 	bool ok = find_place(b->l, &brk, &stack) && note_event(b, &stack.lines.at[0]);
 
 	turn(&stack);
 	brk.stack = stack.lines.at;
 	brk.n_stack = (int)stack.lines.len;
-	ok = ok && (b->why.id == BREAK_STEP_END || session_add_break(s, &brk, NULL));
+	ok = ok && (b->why.id == BREAK_STEP_END || session_add_break(s, &brk, &index));
 	VEC_FREE(&stack.lines);
+	if (ok)
+		tell(b, index);
 	return ok;
 }
 
@@ -322,7 +359,15 @@ static void choose(struct barrier *b, struct lazy_entry *entry)
 
 static bool run(struct barrier *b, struct err *err)
 {
-	return find_program(b, err) && execute(b, err);
+	const struct fusion_observer *o = b->l->session->observer;
+
+	if (o && (o->piece || o->broke))
+		b->begin_ns = clock_ns();
+	if (!find_program(b, err))
+		return false;
+	if (o && o->phase && b->begin_ns) /* its key, and who has the same */
+		o->phase(o->self, PHASE_GUARDS, b->begin_ns, clock_ns());
+	return execute(b, err);
 }
 
 /* Views over memory that is there now; in the order in which they were made. */
