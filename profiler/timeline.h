@@ -166,7 +166,7 @@ void timeline_chunk_destroy(struct timeline_chunk *c); /* zeroed is fine */
 bool timeline_chunk_read(struct timeline_chunk *c, const struct timeline_block *block,
 			 struct err *err);
 
-/* ---- a window (timeline_view.c, timeline_trace.c) ---- */
+/* ---- a window (timeline_view.c) ---- */
 
 /* What is asked for: the lanes of a mode and a point, and a span of their time,
  * which begins with the first event of these lanes. */
@@ -176,7 +176,6 @@ struct timeline_query {
 	int64_t n;            /* the point of a sweep */
 	int64_t t0_ns, t1_ns; /* t1 < 0: to the end */
 	int px;               /* so many buckets where there are more events than fit */
-	bool trace;           /* the answer is a trace, not columns */
 };
 
 struct timeline_view;
@@ -196,11 +195,5 @@ bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len,
  * columns, what their numbers stand for, and totals that hold for all events of the
  * window, those that have no row of their own too. */
 bool timeline_view_columns(struct timeline_view *v, struct buf *out, struct err *err);
-
-/* The answer of a query with `trace`: Chrome's trace format, for Perfetto and
- * chrome://tracing.  At most TIMELINE_TRACE_EVENTS: timeline_view_chunk() fails with
- * TOO_LARGE where the window has more. */
-enum { TIMELINE_TRACE_EVENTS = 500000 };
-bool timeline_view_trace(struct timeline_view *v, struct buf *out, struct err *err);
 
 #endif

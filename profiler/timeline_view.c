@@ -22,7 +22,6 @@ struct timeline_view *timeline_view_create(const struct timeline_query *q, struc
 
 	if (v && timeline_chunk_create(&v->chunk, err)) {
 		v->query = *q;
-		buf_init(&v->trace, 512 << 20);
 		return v;
 	}
 	timeline_view_destroy(v);
@@ -36,7 +35,6 @@ void timeline_view_destroy(struct timeline_view *v)
 		return;
 	timeline_tables_finish(&v->tables);
 	timeline_chunk_destroy(&v->chunk);
-	buf_finish(&v->trace);
 	free(v->lanes);
 	free(v->totals);
 	free(v->rows);
@@ -127,8 +125,6 @@ static bool get_ready(struct timeline_view *v, struct err *err)
 	v->buckets = calloc(v->n_wanted * (size_t)v->px + 1, sizeof(*v->buckets));
 	if (!v->rows || !v->buckets)
 		return out_of_memory(err);
-	if (v->query.trace)
-		view_trace_begin(v);
 	v->ready = true;
 	return true;
 }
@@ -193,10 +189,7 @@ static void add_event(struct timeline_view *v, struct timeline_event *e)
 	add_to_lane(v, e, inside);
 	if (v->events++ < MAX_ROWS)
 		v->rows[v->n_rows++] = *e;
-	if (v->query.trace)
-		view_trace_event(v, e);
-	else
-		add_to_bucket(v, e);
+	add_to_bucket(v, e);
 }
 
 bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len, struct err *err)
@@ -218,13 +211,8 @@ bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len,
 		    e.start_ns + e.duration_ns < v->t0_ns)
 			continue;
 		add_event(v, &e);
-		if (v->query.trace && v->events > TIMELINE_TRACE_EVENTS)
-			return err_set(err, ERR_TOO_LARGE,
-				       "the window has over %d events, the limit of a trace; ask "
-				       "for a part of it with t0= and t1=",
-				       TIMELINE_TRACE_EVENTS);
 	}
-	return !v->trace.failed || out_of_memory(err);
+	return true;
 }
 
 /* ---- the answer ---- */
@@ -427,17 +415,4 @@ bool timeline_view_columns(struct timeline_view *v, struct buf *out, struct err 
 #undef ADD
 	free(rows);
 	return (ok && !out->failed) || out_of_memory(err);
-}
-
-bool timeline_view_trace(struct timeline_view *v, struct buf *out, struct err *err)
-{
-	if (!get_ready(v, err))
-		return false;
-	view_trace_end(v);
-	if (v->trace.failed)
-		return out_of_memory(err);
-	buf_finish(out);
-	*out = v->trace;
-	v->trace = (struct buf){ 0 };
-	return true;
 }

@@ -12,8 +12,7 @@ struct view_bucket {
 
 struct view_lane {
 	bool wanted;
-	int row;     /* among the wanted */
-	int64_t pid; /* of a trace */
+	int row; /* among the wanted */
 	int64_t events, sum_ns, busy_ns, end_ns;
 };
 
@@ -39,12 +38,6 @@ struct timeline_view {
 	struct view_bucket *buckets; /* n_wanted times px */
 	int px;
 	int64_t events; /* in the window */
-	struct buf trace;
 };
-
-/* timeline_trace.c: one event, and what surrounds all of them. */
-void view_trace_begin(struct timeline_view *v);
-void view_trace_event(struct timeline_view *v, const struct timeline_event *e);
-void view_trace_end(struct timeline_view *v);
 
 #endif

@@ -1,4 +1,4 @@
-/* server/api_export.c -- GET /runs/{id}/export and /formats.
+/* server/api_export.c -- GET /runs/{id}/export and trace.json, and /formats.
  *
  * What is written goes to a file without a name first: memory does not grow with the
  * run, and what fails on the way is answered as an error.
@@ -60,7 +60,11 @@ static bool read_query(struct req *req, struct export_query *q, struct err *err)
 		q->mode = NULL;
 	q->table = req_query(req, "table");
 	q->has_n = req_query(req, "n") != NULL;
+	q->has_window = req_query(req, "t0") || req_query(req, "t1");
 	return req_query_int(req, "n", INT64_MIN / 2, INT64_MAX / 2, 0, &q->n, err) &&
+	       req_query_int(req, "t0", 0, TIMELINE_MAX_NS / 2, 0, &q->t0_ns, err) &&
+	       req_query_int(req, "t1", 0, TIMELINE_MAX_NS / 2, TIMELINE_MAX_NS / 2, &q->t1_ns,
+			     err) &&
 	       req_query_int(req, "graph", 0, INT32_MAX, 0, &q->graph, err) &&
 	       read_flag(req, "redact", &q->redact, err);
 }
@@ -87,17 +91,14 @@ static bool write_run(struct req *req, int64_t id, const struct export_format *f
 	return true;
 }
 
-bool api_run_export(struct req *req, struct reply *reply, struct err *err)
+static bool answer(struct req *req, const struct export_format *f, struct reply *reply,
+		   struct err *err)
 {
 	struct export_query q = { 0 };
-	const struct export_format *f;
 	int64_t id;
 	bool ok;
 
-	if (!req_id(req, 0, &id, err))
-		return false;
-	f = export_format_find(req_query(req, "format"), err);
-	if (!f || !read_query(req, &q, err))
+	if (!req_id(req, 0, &id, err) || !f || !read_query(req, &q, err))
 		return false;
 	if (req->app->exports++ >= EXPORTS_MOST)
 		ok = err_set(err, ERR_BUSY, "%d runs are being written, the limit; ask again later",
@@ -106,6 +107,16 @@ bool api_run_export(struct req *req, struct reply *reply, struct err *err)
 		ok = write_run(req, id, f, &q, reply, err);
 	req->app->exports--;
 	return ok;
+}
+
+bool api_run_export(struct req *req, struct reply *reply, struct err *err)
+{
+	return answer(req, export_format_find(req_query(req, "format"), err), reply, err);
+}
+
+bool api_run_trace(struct req *req, struct reply *reply, struct err *err)
+{
+	return answer(req, export_format_find("chrome", err), reply, err);
 }
 
 bool api_formats(struct req *req, struct reply *reply, struct err *err)

@@ -1,4 +1,4 @@
-/* server/api_timeline.c -- /api/v1/runs/{id}/timeline and trace.json. */
+/* server/api_timeline.c -- /api/v1/runs/{id}/timeline. */
 #include <stdlib.h>
 
 #include "profiler/timeline.h"
@@ -46,9 +46,9 @@ static bool fill(struct db *db, int64_t id, struct timeline_view *v, struct err 
 	       db_timeline_each(db, id, TIMELINE_CHUNK, t0, t1, give_chunk, v, err);
 }
 
-static bool answer(struct req *req, struct reply *reply, bool trace, struct err *err)
+bool api_run_timeline(struct req *req, struct reply *reply, struct err *err)
 {
-	struct timeline_query q = { .trace = trace };
+	struct timeline_query q = { 0 };
 	struct timeline_view *v;
 	struct buf out = { 0 };
 	struct run run;
@@ -59,25 +59,11 @@ static bool answer(struct req *req, struct reply *reply, bool trace, struct err 
 	    !read_query(req, &q, err))
 		return false;
 	v = timeline_view_create(&q, err);
-	ok = v && fill(req->app->db, id, v, err) &&
-	     (trace ? timeline_view_trace(v, &out, err) : timeline_view_columns(v, &out, err));
+	ok = v && fill(req->app->db, id, v, err) && timeline_view_columns(v, &out, err);
 	timeline_view_destroy(v);
 	reply->text_len = out.len;
 	reply->text = ok ? buf_steal(&out) : NULL;
 	buf_finish(&out);
-	reply->content_type = trace ? NULL : "application/octet-stream";
-	if (trace)
-		reply->filename = arena_printf(req->arena, "breakeven-run-%lld.trace.json",
-					       (long long)id);
+	reply->content_type = "application/octet-stream";
 	return ok;
-}
-
-bool api_run_timeline(struct req *req, struct reply *reply, struct err *err)
-{
-	return answer(req, reply, false, err);
-}
-
-bool api_run_trace(struct req *req, struct reply *reply, struct err *err)
-{
-	return answer(req, reply, true, err);
 }

@@ -167,13 +167,8 @@ static json_t *view_of(const struct blocks *b, const struct timeline_query *q, s
 		}
 		assert_true(timeline_view_range(v, &t0, &t1, &err));
 	}
-	if (q->trace)
-		assert_true(timeline_view_trace(v, out, &err));
-	else
-		assert_true(timeline_view_columns(v, out, &err));
+	assert_true(timeline_view_columns(v, out, &err));
 	timeline_view_destroy(v);
-	if (q->trace)
-		return json_loadb(out->data, out->len, 0, NULL);
 	assert_memory_equal(out->data, "BETV", 4);
 	memcpy(&len, out->data + 4, sizeof(len));
 	head = json_loadb(out->data + 8, len, 0, NULL);
@@ -264,41 +259,6 @@ static void a_wide_window_keeps_the_longest_of_each_pixel_and_all_totals(void **
 	assert_int_equal(json_integer_value(json_array_get(total, 4)), 90);
 	assert_int_equal(whole(json_object_get(head, "facts"), "dropped"), 3);
 	json_decref(head);
-	buf_finish(&out);
-	drop(&b);
-}
-
-static void a_trace_has_all_events_and_the_names_of_their_lanes(void **state)
-{
-	struct blocks b = { 0 };
-	struct timeline_query q = { .t1_ns = -1, .trace = true };
-	struct buf out = { 0 };
-	json_t *trace, *events, *e;
-	int complete = 0, threads = 0;
-	size_t i;
-
-	(void)state;
-	write_two_lanes(&b, 20);
-	trace = view_of(&b, &q, &out);
-	assert_non_null(trace);
-	events = json_object_get(trace, "traceEvents");
-	json_array_foreach(events, i, e)
-	{
-		const char *name = json_string_value(json_object_get(e, "name"));
-		const char *ph = json_string_value(json_object_get(e, "ph"));
-
-		threads += strcmp(name, "thread_name") == 0;
-		if (strcmp(ph, "X") != 0)
-			continue;
-		assert_string_equal(name, "fused");
-		assert_true(json_number_value(json_object_get(e, "dur")) ==
-			    (complete < 2 && whole(e, "tid") == 0 ? 0.09 : 0.06));
-		assert_non_null(json_object_get(json_object_get(e, "args"), "grid"));
-		complete++;
-	}
-	assert_int_equal(complete, 40);
-	assert_int_equal(threads, 2);
-	json_decref(trace);
 	buf_finish(&out);
 	drop(&b);
 }
@@ -468,7 +428,6 @@ int main(void)
 		cmocka_unit_test(events_out_of_range_are_counted_and_left_out),
 		cmocka_unit_test(a_small_window_has_a_row_an_event),
 		cmocka_unit_test(a_wide_window_keeps_the_longest_of_each_pixel_and_all_totals),
-		cmocka_unit_test(a_trace_has_all_events_and_the_names_of_their_lanes),
 		cmocka_unit_test(damage_is_found_wherever_it_is),
 		cmocka_unit_test(files_lie_beside_the_events_in_pieces),
 		cmocka_unit_test(what_is_there_can_be_watched_before_the_end),

@@ -41,10 +41,12 @@ struct export_query {
 	const char
 	    *mode; /* of the timeline, the graph and the tables; NULL: all (a graph: the first) */
 	bool has_n;
-	int64_t n;         /* the point of a sweep */
-	const char *table; /* of csv: "kernels" (NULL too), "modes" or "breaks" */
-	int64_t graph;     /* of dot and svg: its id */
-	bool redact;       /* neither source, names of the user's, nor paths */
+	int64_t n;            /* the point of a sweep */
+	bool has_window;      /* of the timeline: what reaches into it */
+	int64_t t0_ns, t1_ns; /* since the first event of the mode's and the point's lanes */
+	const char *table;    /* of csv: "kernels" (NULL too), "modes" or "breaks" */
+	int64_t graph;        /* of dot and svg: its id */
+	bool redact;          /* neither source, names of the user's, nor paths */
 };
 
 struct export_job;

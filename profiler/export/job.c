@@ -8,6 +8,7 @@ struct reading {
 	struct timeline_chunk chunk;
 	job_event_fn *each;
 	void *self;
+	int64_t t0_ns, t1_ns; /* what reaches in between is wanted */
 };
 
 static bool read_chunk(void *self, const void *block, size_t len, struct err *err)
@@ -17,7 +18,11 @@ static bool read_chunk(void *self, const void *block, size_t len, struct err *er
 	const struct timeline_chunk *c = &r->chunk;
 	struct timeline_block b;
 
-	if (!timeline_block_read(block, len, &b, err) || !timeline_chunk_read(&r->chunk, &b, err))
+	if (!timeline_block_read(block, len, &b, err))
+		return false;
+	if (b.t0_ns > r->t1_ns || b.t1_ns < r->t0_ns)
+		return true;
+	if (!timeline_chunk_read(&r->chunk, &b, err))
 		return false;
 	for (int i = 0; i < c->n; i++) {
 		struct timeline_event e = {
@@ -26,7 +31,8 @@ static bool read_chunk(void *self, const void *block, size_t len, struct err *er
 #undef COLUMN
 		};
 
-		if (e.lane >= job->n_lanes || !job->wanted[e.lane])
+		if (e.lane >= job->n_lanes || !job->wanted[e.lane] || e.start_ns > r->t1_ns ||
+		    e.start_ns + e.duration_ns < r->t0_ns)
 			continue;
 		e.name = e.name < job->n_names ? e.name : 0;
 		e.shape = e.shape <= job->n_shapes ? e.shape : 0;
@@ -38,7 +44,13 @@ static bool read_chunk(void *self, const void *block, size_t len, struct err *er
 
 bool job_events(struct export_job *job, job_event_fn *each, void *self, struct err *err)
 {
-	struct reading r = { .job = job, .each = each, .self = self };
+	const struct export_query *q = job->query;
+	int64_t begin = q->has_window ? job_begin_ns(job) : 0;
+	struct reading r = { .job = job,
+			     .each = each,
+			     .self = self,
+			     .t0_ns = q->has_window ? begin + q->t0_ns : INT64_MIN,
+			     .t1_ns = q->has_window ? begin + q->t1_ns : INT64_MAX };
 	bool ok = timeline_chunk_create(&r.chunk, err) &&
 		  job->run->blocks(job->run->store, TIMELINE_CHUNK, read_chunk, &r, err);
 

@@ -199,7 +199,23 @@ static void add_name(struct redactor *r, const json_t *name)
 		words_add_source(&r->words, text);
 }
 
-/* Names of functions and frames, wherever they stand. */
+/* The frame behind a break is named for the one that it goes on with. */
+static void add_frame(struct redactor *r, const json_t *frame)
+{
+	static const char resumed[] = "torch_dynamo_resume_in_";
+	const char *name = json_string_value(frame), *at = NULL;
+
+	if (!name || strncmp(name, resumed, sizeof(resumed) - 1) != 0) {
+		add_name(r, frame);
+		return;
+	}
+	name += sizeof(resumed) - 1;
+	for (const char *next = name; (next = strstr(next, "_at_")); next++)
+		at = next;
+	words_add(&r->words, name, at ? (size_t)(at - name) : strlen(name));
+}
+
+/* Names of functions and frames, wherever they stand in what logs say. */
 static void add_names(struct redactor *r, const json_t *json)
 {
 	const char *key;
@@ -210,7 +226,7 @@ static void add_names(struct redactor *r, const json_t *json)
 	json_object_foreach((json_t *)json, key, item)
 	{
 		if (strcmp(key, "function") == 0 || strcmp(key, "frame") == 0)
-			add_name(r, item);
+			add_frame(r, item);
 		else
 			add_names(r, item);
 	}
@@ -344,7 +360,8 @@ bool redact_job(struct export_job *job)
 	if (ok) {
 		r.logs = imported || json_object_get(run->workload, "trace");
 		add_sources(&r, run);
-		add_names(&r, run->report);
+		if (r.logs)
+			add_names(&r, run->report);
 		replace(&r, &job->report, "report");
 		replace(&r, &job->workload, "workload");
 		replace(&r, &job->environment, "environment");

@@ -71,6 +71,10 @@ test('the trace is one that Perfetto reads', async () => {
     const complete = body.traceEvents.filter((e) => e.ph === 'X');
     assert.equal(complete.length, v.events);
     for (const e of complete) assert.ok(e.ts >= 0 && e.dur >= 0 && typeof e.name === 'string' && e.tid >= 0);
+    const [call] = kinds(v, 'call');
+    const window = (await getJson(`${server.url}/api/v1/runs/${run}/trace.json?mode=static&t0=${call.start}&t1=${call.start + call.duration}`)).body;
+    const inside = v.slices.filter((s) => s.start <= call.start + call.duration && s.start + s.duration >= call.start);
+    assert.equal(window.traceEvents.filter((e) => e.ph === 'X').length, inside.length);
     const threads = body.traceEvents.filter((e) => e.name === 'thread_name').map((e) => e.args.name);
     assert.deepEqual(threads, ['calls', 'breaks', 'graphs', 'host', 'kernels']);
 });

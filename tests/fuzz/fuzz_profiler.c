@@ -29,9 +29,9 @@ static size_t repair(char *bytes, size_t left)
 	return sizeof(head) + head.body_bytes;
 }
 
-static void look(const char *bytes, size_t size, bool trace)
+static void look(const char *bytes, size_t size)
 {
-	struct timeline_query q = { .t1_ns = -1, .px = 64, .trace = trace };
+	struct timeline_query q = { .t1_ns = -1, .px = 64 };
 	struct timeline_view *v = timeline_view_create(&q, NULL);
 	char name[TIMELINE_FILE_NAME_CHARS + 1];
 	struct timeline_block block;
@@ -49,7 +49,7 @@ static void look(const char *bytes, size_t size, bool trace)
 	for (at = 0; at < size && timeline_block_read(bytes + at, size - at, &block, NULL);
 	     at += block.block_bytes)
 		timeline_view_chunk(v, bytes + at, block.block_bytes, NULL);
-	if (trace ? !timeline_view_trace(v, &out, NULL) : !timeline_view_columns(v, &out, NULL))
+	if (!timeline_view_columns(v, &out, NULL))
 		abort();
 	buf_finish(&out);
 	timeline_view_destroy(v);
@@ -59,8 +59,7 @@ static void look_repaired(char *bytes, size_t size)
 {
 	for (size_t at = 0, n; at < size && (n = repair(bytes + at, size - at)) > 0;)
 		at += n;
-	look(bytes, size, false);
-	look(bytes, size, true);
+	look(bytes, size);
 }
 
 static bool keep(void *self, const void *block, size_t len, struct err *err)
@@ -108,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	look_repaired(bytes, size);
 	free(bytes);
 	write_blocks(data, size, &made, &at);
-	look(made.data, made.len, false);
+	look(made.data, made.len);
 	for (; at + 3 <= size; at += 3)
 		made.data[(size_t)(data[at] << 8 | data[at + 1]) % made.len] ^= (char)data[at + 2];
 	look_repaired(made.data, made.len);
