@@ -329,7 +329,7 @@ static void what_fits_into_the_threads_of_a_row_has_no_loop(void **state)
 	}
 }
 
-/* 4 elements of each of 256 threads, and no block strides. */
+/* 4 elements of each of 128 threads, and no block strides. */
 static void an_op_over_many_elements_has_a_block_for_each_share(void **state)
 {
 	struct stand_in gpu = stand_in_open();
@@ -340,10 +340,50 @@ static void an_op_over_many_elements_has_a_block_for_each_share(void **state)
 	(void)state;
 	gpu.clear();
 	value_unref(engine_call(&e, &x, 1));
-	snprintf(grid, sizeof(grid), "k0 %d", (1 << 24) / 1024);
+	snprintf(grid, sizeof(grid), "k0 %d", (1 << 24) / 512);
 	assert_memory_equal(gpu.log(), grid, strlen(grid));
 	value_unref(x);
 	engine_close(&e);
+}
+
+/* Two loads of a thread; four where a later stage loads more, and that too is under way
+ * before the first sum waits. */
+static void threads_of_a_row_load_before_they_wait(void **state)
+{
+	static const struct {
+		const char *result;
+		int block_threads, loads;
+	} rows[] = { { "torch.softmax(x, -1)", 128, 1 },
+		     { "F.layer_norm(x, (1024,), w, w + 1)", 64, 2 } };
+
+	(void)state;
+	stand_in_open();
+	for (int i = 0; i < 2; i++) {
+		char source[256];
+		struct engine e;
+		struct value args[2];
+		struct kernel_use use;
+		const char *kept, *join;
+
+		snprintf(source, sizeof(source),
+			 "import torch\nimport torch.nn.functional as F\n"
+			 "def model(x, w):\n    return %s\n",
+			 rows[i].result);
+		e = engine_open("cuda", FUSION_STATIC, source);
+		args[0] = engine_tensor(&e, DTYPE_F32, 2, (int64_t[]){ 64, 1024 });
+		args[1] = engine_tensor(&e, DTYPE_F32, 1, (int64_t[]){ 1024 });
+		value_unref(engine_call(&e, args, 2));
+		assert_true(fusion_kernel_use(e.session, 0, 0, &use));
+		assert_int_equal(use.block_threads, rows[i].block_threads);
+		kept = strstr(source_of(&e), "get(h0[it]");
+		join = strstr(source_of(&e), " = join_row<");
+		assert_true(kept && kept < join);
+		kept = strstr(kept, "get(h1[it]");
+		assert_int_equal(kept && kept<join, rows[i].loads> 1);
+		assert_null(strstr(join, "get("));
+		engine_drop(args, 2);
+		engine_close(&e);
+	}
 }
 
 /* ---- numbers */
@@ -495,6 +535,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_fits_into_the_threads_of_a_row_has_no_loop),
 		cmocka_unit_test(an_op_over_many_elements_has_a_block_for_each_share),
+		cmocka_unit_test(threads_of_a_row_load_before_they_wait),
 		cmocka_unit_test(an_eager_op_is_compiled_for_any_number),
 		cmocka_unit_test(a_number_that_decides_is_compiled_for),
 		cmocka_unit_test(a_count_that_the_host_knows_is_counted_there),

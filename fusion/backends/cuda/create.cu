@@ -120,8 +120,9 @@ template <class X, class W, class B, class V, class Y> WORD void add_losses(cons
 		loss += loss_of<X, W, B, V>(a, i, &weight);
 		weights += weight;
 	}
-	loss = join_row<LOSS_THREADS, loss_sum>(loss);
-	weights = join_row<LOSS_THREADS, loss_sum>(weights);
+	loss = join_row<LOSS_THREADS, 1, loss_sum>(loss);
+	__syncthreads();
+	weights = join_row<LOSS_THREADS, 1, loss_sum>(weights);
 	if (threadIdx.x == 0)
 		((typename Y::mem *)a.out)[0] = put_f64<Y>(a.reduction == 's' ? loss : loss / weights);
 }

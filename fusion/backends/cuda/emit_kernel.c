@@ -6,9 +6,9 @@
 /* How an access of a body goes over the lanes of a thread. */
 enum lane_step { LANE_SAME, LANE_NEXT, LANE_FAR };
 
-static enum lane_step lane_step(const struct kernel *k, const struct inst *inst)
+static enum lane_step lane_step(const struct kernel *k, const struct access *at)
 {
-	const struct sym *stride = k->n_dims ? inst->at.stride[k->n_dims - 1] : NULL;
+	const struct sym *stride = k->n_dims ? at->stride[k->n_dims - 1] : NULL;
 
 	if (!stride || sym_is(stride, 0))
 		return LANE_SAME;
@@ -56,30 +56,33 @@ static void put_join(struct text *t, const struct inst *inst, int id)
 	buf_puts(out, "\n\t}\n");
 }
 
-/* l<id>, which is declared, from memory. */
-static void put_fresh_load(struct text *t, const struct inst *inst, int id)
+/* `to`, an array of the lanes, from memory. */
+static void put_fresh_load(struct text *t, const struct access *at, enum dtype dtype,
+			   const char *to)
 {
 	const struct kernel *k = t->c->kernel;
-	enum lane_step step = lane_step(k, inst);
+	enum lane_step step = lane_step(k, at);
 	int lanes = t->c->lanes;
 
 	if (step == LANE_NEXT) {
-		buf_printf(t->out, "\tget%s(l%d, ", cuda_passes(k, inst) ? "_passing" : "", id);
-		text_address(t, &inst->at, k->n_dims, "x");
+		bool passes = cuda_passes(k, at, dtype) && !t->c->stored[at->buffer];
+
+		buf_printf(t->out, "\tget%s(%s, ", passes ? "_passing" : "", to);
+		text_address(t, at, k->n_dims, "x");
 		buf_puts(t->out, ");\n");
 		return;
 	}
 	for (int j = 0; j < lanes; j++) {
 		if (step == LANE_SAME && j > 0) {
-			buf_printf(t->out, "\tl%d[%d] = l%d[0];\n", id, j, id);
+			buf_printf(t->out, "\t%s[%d] = %s[0];\n", to, j, to);
 			continue;
 		}
-		buf_printf(t->out, "\tl%d[%d] = (", id, j);
-		text_address(t, &inst->at, k->n_dims, "x");
+		buf_printf(t->out, "\t%s[%d] = (", to, j);
+		text_address(t, at, k->n_dims, "x");
 		buf_puts(t->out, ")[");
 		if (j > 0) {
 			buf_printf(t->out, "%d * ", j);
-			text_number(t, inst->at.stride[k->n_dims - 1]);
+			text_number(t, at->stride[k->n_dims - 1]);
 		} else {
 			buf_puts(t->out, "0");
 		}
@@ -91,31 +94,26 @@ static void put_fresh_load(struct text *t, const struct inst *inst, int id)
 static void put_load(struct text *t, const struct inst *inst, int id)
 {
 	int lanes = t->c->lanes, kept = t->c->registers ? cuda_kept(t->c, inst) : -1;
+	char name[16];
 
-	buf_printf(t->out, "\t%s l%d[%d];\n", text_element(inst->dtype), id, lanes);
-	if (inst->join) {
+	snprintf(name, sizeof(name), "l%d", id);
+	buf_printf(t->out, "\t%s %s[%d];\n", text_element(inst->dtype), name, lanes);
+	if (inst->join)
 		put_join(t, inst, id);
-		return;
-	}
-	if (kept >= 0 && t->has_kept[kept]) {
-		buf_printf(t->out, "\tfor (int j = 0; j < %d; j++) l%d[j] = h%d[it][j];\n", lanes,
-			   id, kept);
-		return;
-	}
-	put_fresh_load(t, inst, id);
-	if (kept >= 0) {
-		buf_printf(t->out, "\tfor (int j = 0; j < %d; j++) h%d[it][j] = l%d[j];\n", lanes,
-			   kept, id);
-		t->has_kept[kept] = true;
-	}
+	else if (kept >= 0)
+		buf_printf(t->out, "\tfor (int j = 0; j < %d; j++) %s[j] = h%d[it][j];\n", lanes,
+			   name, kept);
+	else
+		put_fresh_load(t, &inst->at, inst->dtype, name);
 }
 
 static void put_store(struct text *t, const struct inst *inst, int id)
 {
 	const struct kernel *k = t->c->kernel;
 
-	if (lane_step(k, inst) == LANE_NEXT) {
-		buf_puts(t->out, cuda_passes(k, inst) ? "\tput_passing(" : "\tput(");
+	if (lane_step(k, &inst->at) == LANE_NEXT) {
+		buf_puts(t->out,
+			 cuda_passes(k, &inst->at, inst->dtype) ? "\tput_passing(" : "\tput(");
 		text_address(t, &inst->at, k->n_dims, "x");
 		buf_printf(t->out, ", o%d);\n", id);
 		return;
@@ -183,21 +181,6 @@ static void put_lane(struct text *t, const struct inst *inst, int id)
 	}
 }
 
-/* What later stages load: with the loads of the first one. */
-static void put_early_loads(struct text *t, const struct stage *stage)
-{
-	const struct cuda_kernel *c = t->c;
-
-	for (int i = 0; c->registers && i < c->n_kept; i++) {
-		const struct inst load = { .kind = INST_LOAD,
-					   .dtype = c->lowered->buffers[c->kept[i]->buffer].dtype,
-					   .at = *c->kept[i] };
-
-		if (!t->has_kept[i])
-			put_load(t, &load, stage->n_body + i);
-	}
-}
-
 /* The body for the lanes at point p, whose coordinates are declared. */
 static void put_body(struct text *t, const struct stage *stage)
 {
@@ -207,7 +190,6 @@ static void put_body(struct text *t, const struct stage *stage)
 		else if (stage->body[i].kind == INST_STORE)
 			buf_printf(t->out, "\t%s o%d[%d];\n", text_element(stage->body[i].dtype), i,
 				   t->c->lanes);
-	put_early_loads(t, stage);
 	buf_printf(t->out, "#pragma unroll\n\tfor (int j = 0; j < %d; j++) {\n", t->c->lanes);
 	for (int i = 0; i < stage->n_body; i++)
 		put_lane(t, &stage->body[i], i);
@@ -230,24 +212,17 @@ static void put_product(struct text *t, const struct sym *const *extent, int fir
 static void put_map(struct text *t)
 {
 	const struct kernel *k = t->c->kernel;
-	int lanes = t->c->lanes, threads = t->c->threads, steps = t->c->steps;
+	int step = t->c->threads * t->c->lanes;
 
 	buf_puts(t->out, "\tconst u32 points = ");
 	put_product(t, k->extent, 0, k->n_dims);
 	buf_printf(t->out,
-		   ";\n\tfor (u32 o = (blockIdx.x * %du + threadIdx.x) * %du; o < points; "
-		   "o += gridDim.x * %du) {\n",
-		   threads * steps, lanes, threads * lanes * steps);
-	if (steps > 1)
-		buf_printf(t->out,
-			   "#pragma unroll\n\tfor (u32 u = 0; u < %du; u++) {\n"
-			   "\tconst u32 p = o + u * %du;\n",
-			   steps, threads * lanes);
-	else
-		buf_puts(t->out, "\t{\n\tconst u32 p = o;\n");
+		   ";\n\tfor (u32 p = (blockIdx.x * %du + threadIdx.x) * %du; p < points; "
+		   "p += gridDim.x * %du) {\n",
+		   t->c->threads, t->c->lanes, step);
 	text_coordinates(t, k->extent, 0, k->n_dims, "p", "x");
 	put_body(t, &k->stages[0]);
-	buf_puts(t->out, "\t}\n\t}\n");
+	buf_puts(t->out, "\t}\n");
 }
 
 /* Joined in a wide type, rounded once: what threads have found, then blocks. */
@@ -368,7 +343,7 @@ static void put_results(struct text *t, const struct stage *stage)
 	if (t->c->kernel->form == FORM_COLS)
 		snprintf(team, sizeof(team), "columns<%d, %d", t->c->threads, CUDA_COLUMNS);
 	else
-		snprintf(team, sizeof(team), "row<%d", t->c->threads);
+		snprintf(team, sizeof(team), "row<%d, %d", t->c->threads, t->c->rows_a_block);
 	for (int i = 0; i < stage->n_body; i++) {
 		const struct inst *inst = &stage->body[i];
 		int r = inst->dst;
@@ -409,27 +384,52 @@ static void put_once(struct text *t, const struct inst *insts, int n)
 		}
 }
 
+/* For each step of a thread in registers: its point p, if there is one. */
+static void put_unrolled(struct text *t, const char *thread)
+{
+	buf_printf(t->out,
+		   "#pragma unroll\n\tfor (int it = 0; it < steps; it++) {\n"
+		   "\tconst u32 p = (it * %du + %s) * %du;\n"
+		   "\tif (live && p < points) {\n",
+		   t->c->threads, thread, t->c->lanes);
+	text_coordinates(t, t->c->kernel->extent, t->c->kernel->n_outer, t->c->kernel->n_dims, "p",
+			 "x");
+}
+
+/* All loads that stages share are under way before the first of them waits. */
+static void put_kept_loads(struct text *t, const char *thread)
+{
+	const struct cuda_kernel *c = t->c;
+	char name[16];
+
+	for (int i = 0; c->registers && i < c->n_kept; i++) {
+		put_unrolled(t, thread);
+		snprintf(name, sizeof(name), "h%d[it]", i);
+		put_fresh_load(t, c->kept[i], c->lowered->buffers[c->kept[i]->buffer].dtype, name);
+		buf_puts(t->out, "\t}\n\t}\n");
+	}
+}
+
 /* The points of a row, `threads` at a time; a thread sees the same ones in each stage. */
 static void put_points(struct text *t, const struct stage *stage, const char *thread)
 {
 	const struct cuda_kernel *c = t->c;
 	const struct kernel *k = c->kernel;
-	int step = c->threads * c->lanes;
 
-	if (c->registers)
-		buf_printf(t->out,
-			   "#pragma unroll\n\tfor (int it = 0; it < steps; it++) {\n"
-			   "\tconst u32 p = (it * %du + %s) * %du;\n"
-			   "\tif (live && p < points) {\n",
-			   c->threads, thread, c->lanes);
-	else if (cuda_kernel_is_one_step(c))
-		buf_printf(t->out, "\t{\n\tconst u32 p = %s * %du;\n\tif (live && p < points) {\n",
-			   thread, c->lanes);
-	else
-		buf_printf(t->out,
-			   "\tfor (u32 p = (%s%s) * %du; live && p < end; p += %du) {\n\t{\n",
-			   c->splits ? "begin + " : "", thread, c->lanes, step);
-	text_coordinates(t, k->extent, k->n_outer, k->n_dims, "p", "x");
+	if (c->registers) {
+		put_unrolled(t, thread);
+	} else {
+		if (cuda_kernel_is_one_step(c))
+			buf_printf(t->out,
+				   "\t{\n\tconst u32 p = %s * %du;\n\tif (live && p < points) {\n",
+				   thread, c->lanes);
+		else
+			buf_printf(
+			    t->out,
+			    "\tfor (u32 p = (%s%s) * %du; live && p < end; p += %du) {\n\t{\n",
+			    c->splits ? "begin + " : "", thread, c->lanes, c->threads * c->lanes);
+		text_coordinates(t, k->extent, k->n_outer, k->n_dims, "p", "x");
+	}
 	put_body(t, stage);
 	put_steps(t, stage);
 	buf_puts(t->out, "\t}\n\t}\n");
@@ -497,6 +497,7 @@ static void put_stages(struct text *t, const char *thread)
 	buf_puts(t->out, ";\n");
 	put_share(t);
 	put_slots(t);
+	put_kept_loads(t, thread);
 	put_once(t, k->prologue, k->n_prologue);
 	for (int s = 0; s < k->n_stages; s++) {
 		put_accumulators(t, &k->stages[s]);

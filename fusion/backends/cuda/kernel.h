@@ -25,18 +25,19 @@ enum {
 	 * what several stages load. */
 	CUDA_SLOT_POINTS = 32,
 	CUDA_MAX_KEPT = 4,
-	/* Steps of a MAP side by side, so that more loads are under way: of short bodies.
-	 * Not of single ops, as eager runs them: on an H200 they took 2 % off 2^24 elements. */
-	CUDA_STEPS = 2,
-	CUDA_SHORT_BODY = 24,
-	CUDA_TINY_BODY = 8,
+	/* And what only later stages load, if a thread then keeps no more points: on an H200
+	 * that took 7 % off a layer norm of 1024, whose threads keep 48. */
+	CUDA_EARLY_POINTS = 48,
 	CUDA_VECTOR_BYTES = 16,
-	/* An access of so many passes by the cache: on an H200 (60 MB) stores that make room
-	 * first took 3 % off rows of 128 MiB, and 5 % of 32 MiB. */
-	CUDA_PASSING_BYTES = 32 << 20,
-	/* Rows of so many points have threads of two loads each, not four, if that is not
-	 * more threads than these: blocks of 1024 took a quarter longer on an H200. */
-	CUDA_LONG_ROW = 4096,
+	/* An access of so many passes by the cache: on an H200 (60 MB) that took 1 % off rows of
+	 * 128 MiB, but cost a layer norm of 32 MiB 7 %. */
+	CUDA_PASSING_BYTES = 64 << 20,
+	/* Rows of so many points have threads of two loads each, where that is at most these
+	 * threads, or of four: on an H200 softmax of 1024 took a fifth less with 128 threads
+	 * than with 64 or 256.  Of four too where later stages load more, but for the longest
+	 * rows: a layer norm of 1024 took 7 % less with 64 threads, rows of 4096 1 % more with
+	 * 256 and a quarter more with 1024. */
+	CUDA_LONG_ROW = 1024,
 	CUDA_LONG_THREADS = 512,
 };
 
@@ -49,7 +50,6 @@ struct cuda_kernel {
 	bool splits;    /* several blocks may share a row or columns */
 	int n_reduces;  /* of its first stage */
 	bool registers; /* slots are in registers */
-	int steps;      /* of a MAP, side by side */
 	int n_kept;     /* accesses that a thread keeps from stage to stage */
 	const struct access *kept[CUDA_MAX_KEPT];
 	bool *stored;                    /* by buffer: it is written here */
@@ -86,7 +86,7 @@ bool cuda_kernel_aligned(const struct kernel *k, int lanes, const int64_t *vars)
 int cuda_kept(const struct cuda_kernel *c, const struct inst *inst);
 
 /* Whether an access, each element of it once, is larger than CUDA_PASSING_BYTES for sure. */
-bool cuda_passes(const struct kernel *k, const struct inst *inst);
+bool cuda_passes(const struct kernel *k, const struct access *at, enum dtype dtype);
 
 /* Bytes of all slots of a row (COLS: of COLUMNS columns). */
 int64_t cuda_slot_bytes(const struct kernel *k, const struct cuda_extent *e);

@@ -63,7 +63,6 @@ static void set_grid(struct launch *l, const struct device *d, const struct cuda
 	const struct cuda_kernel *k = l->kernel;
 	int64_t step = (int64_t)k->threads * k->lanes, resident, groups, split = 1;
 
-	step *= k->kernel->form == FORM_MAP ? k->steps : 1;
 	resident = (int64_t)d->multiprocessors * l->resident;
 	if (k->kernel->form == FORM_MAP) {
 		groups = ceil_div(e->points * e->rows, step);

@@ -144,11 +144,10 @@ int cuda_kept(const struct cuda_kernel *c, const struct inst *inst)
 	return -1;
 }
 
-static bool loads_again(const struct cuda_kernel *c, int stage, const struct inst *inst)
+/* Whether one of the stages [first, last) loads what `inst` does. */
+static bool loads(const struct kernel *k, int first, int last, const struct inst *inst)
 {
-	const struct kernel *k = c->kernel;
-
-	for (int s = stage + 1; s < k->n_stages; s++)
+	for (int s = first; s < last; s++)
 		for (int i = 0; i < k->stages[s].n_body; i++) {
 			const struct inst *other = &k->stages[s].body[i];
 
@@ -159,32 +158,42 @@ static bool loads_again(const struct cuda_kernel *c, int stage, const struct ins
 	return false;
 }
 
-/* What a stage loads and a later one loads again (`early` false), of memory that is not
- * written here; or what a later stage loads: it comes while the first one waits.  `most`
- * of them. */
+/* What a stage loads and a later one loads again, of memory that is not written here;
+ * `early`: what any stage loads.  At most `most` of them. */
 static void choose_kept(struct cuda_kernel *c, bool early, int64_t most)
 {
 	const struct kernel *k = c->kernel;
 
 	if (k->form != FORM_ROWS)
 		return;
-	for (int s = early; s + !early < k->n_stages; s++)
+	for (int s = 0; s + !early < k->n_stages; s++)
 		for (int i = 0; i < k->stages[s].n_body; i++) {
 			const struct inst *inst = &k->stages[s].body[i];
 
 			if (inst->kind == INST_LOAD && !inst->join && c->n_kept < most &&
 			    !c->stored[inst->at.buffer] && cuda_kept(c, inst) < 0 &&
-			    (early || loads_again(c, s, inst)))
+			    (early || loads(k, s + 1, k->n_stages, inst)))
 				c->kept[c->n_kept++] = &inst->at;
 		}
 }
 
-bool cuda_passes(const struct kernel *k, const struct inst *inst)
+/* What later stages load comes while the first one waits: all of it, if no more than
+ * `most` are kept then.  More registers would cost blocks that wait side by side. */
+static void choose_early(struct cuda_kernel *c, int64_t most)
 {
-	int64_t bytes = (int64_t)dtype_bytes(inst->dtype);
+	int again = c->n_kept;
+
+	choose_kept(c, true, CUDA_MAX_KEPT);
+	if (c->n_kept > most)
+		c->n_kept = again;
+}
+
+bool cuda_passes(const struct kernel *k, const struct access *at, enum dtype dtype)
+{
+	int64_t bytes = (int64_t)dtype_bytes(dtype);
 
 	for (int d = 0; d < k->n_dims; d++) {
-		if (!sym_is_const(k->extent[d]) || sym_is(inst->at.stride[d], 0))
+		if (!sym_is_const(k->extent[d]) || sym_is(at->stride[d], 0))
 			return false;
 		bytes *= k->extent[d]->value;
 	}
@@ -200,17 +209,31 @@ static int64_t *hints(const struct symtab *t)
 	return vars;
 }
 
+/* Whether a stage loads what none before it does. */
+static bool loads_late(const struct kernel *k)
+{
+	for (int s = 1; s < k->n_stages; s++)
+		for (int i = 0; i < k->stages[s].n_body; i++) {
+			const struct inst *inst = &k->stages[s].body[i];
+
+			if (inst->kind == INST_LOAD && !inst->join && !loads(k, 0, s, inst))
+				return true;
+		}
+	return false;
+}
+
 /* So many threads that each has a few loads under way at a time: a block that waits for
  * its reduction has others beside it on the multiprocessor. */
 static void choose_threads(struct cuda_kernel *c, const struct cuda_extent *e)
 {
 	const struct kernel *k = c->kernel;
-	bool halves = e->points >= CUDA_LONG_ROW && e->points <= 2 * CUDA_LONG_THREADS * c->lanes;
-	int64_t loads = halves ? 2 : e->points >= 1024 ? 4 : 1;
-	int64_t each = (int64_t)c->lanes * (e->rows > 1 ? loads : 1);
+	int64_t most = 2 * CUDA_LONG_THREADS * c->lanes;
+	bool halves = e->points <= most && (e->points == most || !loads_late(k));
+	int64_t under_way = e->rows == 1 || e->points < CUDA_LONG_ROW ? 1 : halves ? 2 : 4;
+	int64_t each = c->lanes * under_way;
 
 	if (k->form == FORM_MAP) {
-		c->threads = CUDA_MAP_THREADS;
+		c->threads = c->lanes > 1 ? CUDA_MAP_THREADS / 2 : CUDA_MAP_THREADS;
 		return;
 	}
 	if (k->form == FORM_COLS) {
@@ -269,15 +292,6 @@ bool cuda_kernel_is_one_step(const struct cuda_kernel *c)
 	return points <= (int64_t)c->threads * c->lanes;
 }
 
-/* Whether all sizes are known. */
-static bool whole(const struct kernel *k)
-{
-	for (int d = 0; d < k->n_dims; d++)
-		if (!sym_is_const(k->extent[d]))
-			return false;
-	return true;
-}
-
 bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index, int lanes)
 {
 	const struct kernel *k = &l->kernels[index];
@@ -314,14 +328,7 @@ bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index,
 		c->n_kept = 0;
 	c->registers &= k->n_slots + c->n_kept > 0;
 	if (c->registers && c->lanes > 1 && steps > 0)
-		choose_kept(c, true,
-			    clamp(2 * CUDA_SLOT_POINTS / (steps * c->lanes) - k->n_slots, 0,
-				  CUDA_MAX_KEPT));
-	c->steps = 1;
-	if (k->form == FORM_MAP && c->lanes > 1 && k->stages[0].n_body > CUDA_TINY_BODY &&
-	    k->stages[0].n_body <= CUDA_SHORT_BODY && whole(k) &&
-	    e.points * e.rows % ((int64_t)c->threads * c->lanes * CUDA_STEPS) == 0)
-		c->steps = CUDA_STEPS;
+		choose_early(c, CUDA_EARLY_POINTS / (steps * c->lanes) - k->n_slots);
 	free(n.seen);
 	free(vars);
 	return true;

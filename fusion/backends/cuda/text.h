@@ -7,7 +7,6 @@
 struct text {
 	struct buf *out;
 	struct cuda_kernel *c;
-	bool has_kept[CUDA_MAX_KEPT]; /* a stage before has loaded it */
 };
 
 /* "float", "unsigned short": an element in memory; "f32", "bool": a value. */
