@@ -127,7 +127,7 @@ static int64_t compiled(const struct lane *lane)
 static bool warm_up(struct lane *lane, double clock_cost, struct err *err)
 {
 	int64_t begin = clock_ns(), settled = begin;
-	double best = INFINITY;
+	double best = INFINITY, sample_ns = MEASURE_TARGET_SAMPLE_NS;
 	struct fusion_counts before, after;
 
 	before = fusion_counts(lane->session);
@@ -151,7 +151,10 @@ static bool warm_up(struct lane *lane, double clock_cost, struct err *err)
 			break;
 	}
 	best = fmax(best, 1);
-	lane->cycles = (int64_t)fmin(fmax(ceil(MEASURE_TARGET_SAMPLE_NS / best), 1), MAX_CYCLES);
+	/* Calls that write are waited for one by one. */
+	if (fusion_device_name(lane->engine) && !lane->writes)
+		sample_ns = MEASURE_DEVICE_SAMPLE_NS;
+	lane->cycles = (int64_t)fmin(fmax(ceil(sample_ns / best), 1), MAX_CYCLES);
 	return true;
 }
 
