@@ -7,13 +7,15 @@ in eager, static, dynamic and graphs of `breakeven run` on device cuda, on numbe
 kind.  PyTorch's time is the mean of a batch of calls between two CUDA events, the median
 of 7 batches; ours is the report's median.  Within a round the two sides follow each
 other; a ratio is ours over theirs of one round, and the median is printed with the
-smallest and the largest.  Beside what memory bounds stands the share of a copy of the
-same bytes, by torch, over memory that no cache holds.  --training: a training step of two
+smallest and the largest.  Beside what memory bounds stand kernel times by CUPTI, over
+inputs and results of more than 256 MB in turn: ours in static, torch's compiled, and a
+copy of the same bytes by torch, whose share ours reaches.  --training: a training step of two
 blocks under autocast instead, and its activation bytes, each in a process of its own.
 Needs torch, a GPU and a C++ compiler.
 """
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -78,20 +80,48 @@ def filled(spec):
     return torch.randn(*spec["shape"], device="cuda", dtype=getattr(torch, spec["dtype"]))
 
 
-def copy_us(spec):
-    """A copy that reads and writes as many bytes, over more than 256 MB."""
+def turns(spec):
+    """So many inputs and results that no cache holds them."""
+    return max(2, -(-(257 << 20) // (2 * 4 * math.prod(spec["shape"]))))
+
+
+def kernel_us(call):
+    """The median time of what call(i) runs on the device, by CUPTI."""
     import torch
 
-    bytes_each = 4 * torch.Size(spec["shape"]).numel()
-    pairs = max(2, (256 << 20) // bytes_each)
-    rooms = [(filled(spec), filled(spec)) for _ in range(pairs)]
-    turn = [0]
+    for i in range(32):
+        call(i)
+    torch.cuda.synchronize()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as seen:
+        for i in range(64):
+            call(i)
+        torch.cuda.synchronize()
+    return middle([e.time_range.elapsed_us() for e in seen.events() if e.device_type == torch.autograd.DeviceType.CUDA])
 
-    def copy():
-        turn[0] = (turn[0] + 1) % pairs
-        rooms[turn[0]][0].copy_(rooms[turn[0]][1])
 
-    return sample_us(copy)
+def kernels_us(binary, name, compiled):
+    """A kernel of ours in static, of torch's compiled model, and a copy."""
+    source, specs = ROWS[name][0](), ROWS[name][1]
+    n = turns(specs[0])
+    inputs, others = [filled(specs[0]) for _ in range(n)], [filled(s) for s in specs[1:]]
+    kept = [filled(specs[0]) for _ in range(n)]
+
+    def theirs(i):
+        kept[i % n] = compiled(inputs[i % n], *others)
+
+    theirs_us = kernel_us(theirs)
+    copy_us = kernel_us(lambda i: kept[i % n].copy_(inputs[i % n]))
+    # Ours: one call, which has all inputs and results; of different sizes they are no one
+    # kernel.  The first is as large as theirs.
+    shape = specs[0]["shape"]
+    inputs = [dict(specs[0], seed=i, shape=[shape[0] - i, *shape[1:]]) for i in range(n)]
+    names, rest = [f"x{i}" for i in range(n)], [f"y{i}" for i in range(len(others))]
+    calls = ", ".join(f"one({', '.join([x] + rest)})" for x in names)
+    report = torch_blocks.run_workload(binary, {
+        "name": name, "source": source.replace("def model(", "def one(") + f"\n\ndef model({', '.join(names + rest)}):\n    return {calls}\n",
+        "device": "cuda", "modes": ["static"], "calls": [[{"random": s} for s in inputs + specs[1:]]]})
+    kernels = [k for g in report["static"]["graphs"] for k in g["kernel_details"]]
+    return max(kernels, key=lambda k: k["written_bytes"])["median_us"], theirs_us, copy_us
 
 
 def sample_us(call):
@@ -135,7 +165,7 @@ def measure(binary, name, rounds):
         for mode in MODES:
             ours[mode].append(report[mode]["latency"]["median_us"])
     best = [min(t) for t in zip(*theirs.values())]
-    return {"name": name, "ours": ours, "theirs": theirs, "copy": copy_us(specs[0]) if name in BOUND_BY_MEMORY else None,
+    return {"name": name, "ours": ours, "theirs": theirs, "kernels": kernels_us(binary, name, sides["static"]) if name in BOUND_BY_MEMORY else None,
             "eager": torch_cpu.spread([o / t for o, t in zip(ours["eager"], theirs["eager"])]),
             "static": torch_cpu.spread([o / t for o, t in zip(ours["static"], theirs["static"])]),
             "best": torch_cpu.spread([o / t for o, t in zip(ours["static"], best)])}
@@ -236,7 +266,7 @@ def main():
         row = measure(arguments.binary, name, arguments.rounds)
         print("%-18s %8.2f %8.2f %8.2f %8.2f | %8.2f %8.2f %8.2f  %.3f (%.3f-%.3f)  %.3f (%.3f-%.3f)" % (
             name, *[middle(row["ours"][m]) for m in MODES], *[middle(t) for t in row["theirs"].values()], *row["static"], *row["best"]) + (
-            "  %.3f of a copy" % (row["copy"] / middle(row["ours"]["static"])) if row["copy"] else ""), flush=True)
+            "  kernels %.2f | %.2f, copy %.2f: %.3f of a copy" % (*row["kernels"], row["kernels"][2] / row["kernels"][0]) if row["kernels"] else ""), flush=True)
         if row["best"][0] > 1:
             slower.append(name)
     print("static slower than torch's best mode: " + (", ".join(slower) or "nowhere"))
