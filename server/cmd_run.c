@@ -16,6 +16,7 @@
 #include "profiler/profiler.h"
 #include "server/cache_log.h"
 #include "server/commands.h"
+#include "server/heap.h"
 #include "server/locate.h"
 #include "server/pass_flag.h"
 #include "server/paths.h"
@@ -339,6 +340,7 @@ int cmd_run(int argc, char **argv, const struct registry *registry)
 	json = workload_file_load(&f.source, &err);
 	if (json)
 		json_object_update(json, fields);
+	heap_take_for(json_string_value(json_object_get(json, "device")));
 	if (json && f.without)
 		pass_flag_apply(json, f.without);
 	json_decref(fields);

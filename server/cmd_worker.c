@@ -179,6 +179,8 @@ static bool run_job(int fd, const struct worker_flags *f, const struct registry 
 		return false;
 	if (kind == MESSAGE_CHECK)
 		heap_take();
+	else
+		heap_take_for(json_string_value(json_object_get(job, "device")));
 	workload = workload_parse_in(job, registry, err);
 	if (workload)
 		confine_memory(workload);

@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -25,4 +26,10 @@ void heap_take(void)
 	from = (from + HUGE_BYTES - 1) & ~(uintptr_t)(HUGE_BYTES - 1);
 	if (from < to)
 		madvise((void *)from, to - from, MADV_HUGEPAGE); /* or pages as they are */
+}
+
+void heap_take_for(const char *device)
+{
+	if (device && strncmp(device, "cuda", 4) == 0)
+		heap_take();
 }

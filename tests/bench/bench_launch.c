@@ -13,6 +13,7 @@
 #include "fusion/backends/cuda/device.h"
 #include "fusion/base/clock.h"
 #include "fusion/fusion_private.h"
+#include "server/heap.h"
 
 enum { BATCHES = 15, CALLS = 400, SIDES = 6, MAX_PARAMS = 16, INPUTS = 4 };
 
@@ -258,8 +259,10 @@ int main(void)
 {
 	struct fusion_options options = { .backend = "cuda" };
 	struct err err = { 0 };
-	struct fusion *f = fusion_create(&options, &err);
+	struct fusion *f;
 
+	heap_take(); /* as the commands do */
+	f = fusion_create(&options, &err);
 	if (!f) {
 		printf("skipped: %s\n", err.message);
 		return 0;
