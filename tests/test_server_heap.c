@@ -1,6 +1,7 @@
 /* tests/test_server_heap.c -- what is freed stays with a command that compiles for a device. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
