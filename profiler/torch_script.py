@@ -246,10 +246,9 @@ class Lane:
     def __init__(self, mode, source, calls, n=None):
         name = "<%s%s>" % (mode, "" if n is None else ", n = %d" % n)
         linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-        space = {"__name__": name}
-        sys.modules[name] = types.ModuleType(name)  # dataclasses look for it there
-        sys.modules[name].__dict__.update(space)
-        space = sys.modules[name].__dict__
+        module = types.ModuleType("experiment_%s_%s" % (mode, n))
+        sys.modules[module.__name__] = module  # dataclasses look for it there
+        space = module.__dict__
         with torch.device(DEVICE) if DEVICE.type != "cpu" else contextlib.nullcontext():
             exec(compile(source, name, "exec"), space)
             entry = space[WORKLOAD.get("entry") or "model"]

@@ -86,15 +86,17 @@ static void make_environment(const struct torch_child *c, char own[][320], const
 	static const char *const kept[] = {
 		"PATH",
 		"LD_LIBRARY_PATH",
+		"LIBRARY_PATH",
+		"CPATH",
 		"LANG",
 		"LC_ALL",
 		"CC",
 		"CXX",
 		"CUDA_HOME",
 		"CUDA_PATH",
+		"CUDA_VISIBLE_DEVICES",
 		"VIRTUAL_ENV",
 		"PYTHONPATH",
-		"CUDA_VISIBLE_DEVICES",
 		"OMP_NUM_THREADS",
 	};
 	static const char *const folders[] = { "HOME", "TMPDIR", "TORCHINDUCTOR_CACHE_DIR",

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "profiler/import/import.h"
@@ -12,11 +13,13 @@
 static bool add_file(struct import *im, const char *path, const char *name, struct err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat info;
 	bool ok;
 
 	if (fd < 0)
 		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-	ok = import_fd(im, name, fd, err);
+	/* A process that compiled nothing leaves an empty one. */
+	ok = (fstat(fd, &info) == 0 && info.st_size == 0) || import_fd(im, name, fd, err);
 	close(fd);
 	return ok;
 }
