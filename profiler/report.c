@@ -234,9 +234,9 @@ json_t *report_reproduce(const struct workload *w, const struct point *p, enum f
 		snprintf(threads, sizeof(threads), " --threads %d", w->threads);
 	if (w->backend)
 		snprintf(backend, sizeof(backend), " --backend %s", w->backend);
-	return json_sprintf("breakeven run %s.json --modes %s%s%s%s%s", file,
+	return json_sprintf("breakeven run %s.json --modes %s%s%s%s%s%s", file,
 			    mode == FUSION_EAGER ? "" : "eager,", fusion_mode_name(mode), at,
-			    threads, backend);
+			    threads, backend, w->torch ? " --engine breakeven" : "");
 }
 
 void report_device(json_t *device, const struct fusion *engine)

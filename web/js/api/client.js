@@ -90,7 +90,8 @@ export const getExamples = (signal) => request("/examples", { signal });
 /** @param {AbortSignal} [signal] @returns {Promise<{ops: import("./types.js").Op[]}>} */
 export const getOps = (signal) => request("/ops", { signal });
 
-/** @param {AbortSignal} [signal] @returns {Promise<{backends: import("./types.js").BackendInfo[]}>} */
+/** @param {AbortSignal} [signal] @returns {Promise<{backends: import("./types.js").BackendInfo[],
+ *   engines?: import("./types.js").EngineInfo[]}>} */
 export const getBackends = (signal) => request("/backends", { signal });
 
 /** @param {AbortSignal} [signal] @returns {Promise<{passes: import("./types.js").PassInfo[]}>} */

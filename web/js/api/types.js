@@ -322,8 +322,47 @@
  * @property {Record<string, ModeReport>} [modes]
  * @property {Point[]} [points]
  * @property {Record<string, BreakEven>} [break_even]
+ * @property {{torch?: TorchEngine}} [engines] the workload by others
  * @property {TraceFacts} [trace] of what another process recorded; then there are no modes
  * @property {Imported} [import] what logs of PyTorch held
+ *
+ * @typedef {object} TorchMode
+ * @property {string} [error] why this mode alone failed
+ * @property {Latency} [latency]
+ * @property {number} [compile_ms]
+ * @property {number | null} [peak_bytes] null where PyTorch does not count it
+ * @property {number} [frames] that TorchDynamo compiled, or tried to
+ * @property {boolean} [draws] random numbers
+ * @property {{ratio: number, ci: Interval} | null} [over_ours] its time over ours
+ * @property {{agree: boolean, elements: number, outside: number, left_out: number, max_abs_error: number,
+ *   max_rel_error: number, stdout_same: boolean, first: string | null}} [values] against our eager mode
+ * @property {Imported["breaks"]} [breaks]
+ *
+ * @typedef {object} TorchPoint
+ * @property {number | null} [n]
+ * @property {Record<string, TorchMode>} modes
+ * @property {Record<string, BreakEven>} [break_even]
+ *
+ * @typedef {object} TorchEngine
+ * @property {{code: string, message: string, detail: string} | null} error
+ * @property {string} [version]
+ * @property {string} [python]
+ * @property {string} [executable]
+ * @property {string | null} [device_name]
+ * @property {number} [threads]
+ * @property {number | null} [first_compile_ms]
+ * @property {number} seconds
+ * @property {Record<string, TorchMode>} modes
+ * @property {TorchPoint[]} points
+ * @property {Record<string, BreakEven>} break_even
+ * @property {Imported | null} log
+ * @property {{message: string, detail: string} | null} log_error
+ *
+ * @typedef {object} EngineInfo
+ * @property {string} name
+ * @property {boolean} available
+ * @property {string | null} why_not
+ * @property {string} [version]
  *
  * @typedef {object} ImportedTotals
  * @property {number} count
@@ -395,6 +434,7 @@
  * @property {string} [backend]
  * @property {number} [threads]
  * @property {string | null} [autocast] a dtype
+ * @property {string[]} [engines] breakeven, and torch
  * @property {Record<string, boolean>} [passes] false: left out
  * @property {Sweep | null} [sweep]
  * @property {string} [project]

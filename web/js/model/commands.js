@@ -15,7 +15,8 @@ export function curlLine(w, origin) {
 }
 
 /** Measured at once, on this machine. @param {import("../api/types.js").Workload} w */
-export const runLine = (w) => `breakeven run ${fileStem(w.name)}.json`;
+export const runLine = (w) =>
+  `breakeven run ${fileStem(w.name)}.json${w.engines?.includes("torch") ? " --torch-python python3" : ""}`;
 
 /** Measured and kept by a server. @param {import("../api/types.js").Workload} w @param {string} origin */
 export const postLine = (w, origin) => `breakeven run ${fileStem(w.name)}.json --post ${origin}`;

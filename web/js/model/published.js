@@ -43,6 +43,23 @@ export const PUBLISHED = [
   },
 ];
 
+/**
+ * Curves of another to lay over a run's own.
+ * @typedef
+ *   {{key: string, title: string, short: string, source: string, here?: boolean,
+ *   latency: import("./curves.js").Series[], speedup: import("./curves.js").Series[],
+ *   crossings: import("./curves.js").Crossing[]}}
+ *   Overlay
+ */
+
+/** @param {Published} p @returns {Overlay} */
+export const overlayOf = (p) => ({
+  ...p,
+  latency: publishedLatency(p),
+  speedup: publishedSpeedup(p),
+  crossings: publishedCrossing(p),
+});
+
 /** @param {Published} p @param {string} mode */
 const dots = (p, mode) => p.n.map((x, i) => ({ x, y: p.us[mode][i] }));
 

@@ -17,6 +17,7 @@
  * @property {InputRow[]} inputs @property {string[]} modes
  * @property {string} device @property {string} backend @property {string} threads
  * @property {string} autocast a dtype; "" for none
+ * @property {boolean} torch PyTorch measures it too
  * @property {"nothing" | "statements" | "input"} sweep
  * @property {string} pool @property {string} counts
  * @property {string} arg @property {string} dim @property {string} sizes
@@ -38,6 +39,7 @@ const SHOWN = new Set([
   "backend",
   "threads",
   "autocast",
+  "engines",
   "passes",
   "sweep",
   "project",
@@ -100,6 +102,7 @@ export function toForm(w, parametersOf) {
     backend: w.backend ?? "",
     threads: w.threads ? String(w.threads) : "",
     autocast: w.autocast ?? "",
+    torch: (w.engines ?? []).includes("torch"),
     off: Object.keys(w.passes ?? {}).filter((name) => w.passes?.[name] === false),
     sweep: s.statements ? "statements" : s.input ? "input" : "nothing",
     pool: (s.statements?.pool ?? []).join("\n"),
@@ -226,6 +229,7 @@ export function fromForm(f) {
     ...(threads?.[0] ? { threads: threads[0] } : {}),
     ...(f.backend ? { backend: f.backend } : {}),
     ...(f.autocast ? { autocast: f.autocast } : {}),
+    ...(f.torch ? { engines: ["breakeven", "torch"] } : {}),
     ...(f.off.length ? { passes: Object.fromEntries(f.off.map((name) => [name, false])) } : {}),
     ...(sweep ? { sweep } : {}),
     ...(f.project.trim() ? { project: f.project.trim() } : {}),

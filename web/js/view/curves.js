@@ -9,7 +9,8 @@ import { remember } from "./router.js";
 import { ChartFigure } from "./chart.js";
 import { crossingText } from "./chart_marks.js";
 import { crossings, latencySeries, speedupSeries } from "../model/curves.js";
-import { PUBLISHED, publishedCrossing, publishedLatency, publishedSpeedup } from "../model/published.js";
+import { PUBLISHED, overlayOf } from "../model/published.js";
+import { torchOf, torchOverlay } from "../model/torch.js";
 import { duration, ratio, timeUnit } from "../model/format.js";
 import { axisTitle } from "../model/workload.js";
 import { fileStem } from "../model/commands.js";
@@ -32,23 +33,25 @@ function summary(series, cross, write) {
   return `${lines.join("; ")}. ${cross.map(crossingText).join(" ")} The table holds the same numbers.`;
 }
 
-/** @typedef {import("../model/published.js").Published} Published */
+/** @typedef {import("../model/published.js").Overlay} Overlay */
 
 /**
- * Which published series lie over the run's own; the address remembers it.
- * @param {readonly Published[]} offered
+ * Which series lie over the run's own, those of the same run at first; the address
+ * remembers it.
+ * @param {readonly Overlay[]} offered
  * @param {() => void} changed
  */
 function overlayChooser(offered, changed) {
-  const asked = new Set((new URLSearchParams(location.search).get("over") ?? "").split(","));
-  const on = new Set(offered.filter((p) => asked.has(p.key)));
-  const choice = (/** @type {Published} */ p) => {
+  const over = new URLSearchParams(location.search).get("over");
+  const asked = new Set((over ?? "").split(","));
+  const on = new Set(offered.filter((p) => (over === null ? p.here : asked.has(p.key))));
+  const choice = (/** @type {Overlay} */ p) => {
     const box = h("input", { type: "checkbox", data: { overlay: p.key } });
     box.checked = on.has(p);
     box.addEventListener("change", () => {
       if (box.checked) on.add(p);
       else on.delete(p);
-      remember({ over: [...on].map((x) => x.key).join(",") });
+      remember({ over: [...on].map((x) => x.key).join(",") || (offered.some((x) => x.here) ? "none" : "") });
       changed();
     });
     return h("label", {}, box, p.title);
@@ -62,10 +65,11 @@ function overlayChooser(offered, changed) {
   return { el, on };
 }
 
-/** @param {ReadonlySet<Published>} on */
+/** @param {ReadonlySet<Overlay>} on */
 function sourcesText(on) {
   const each = [...on].map((p) => `Dotted, “${p.short}”: ${p.source}.`);
-  return [...each, "Measured elsewhere: compare the shapes, not the microseconds."].join(" ");
+  const elsewhere = [...on].some((p) => !p.here);
+  return [...each, elsewhere ? "Measured elsewhere: compare the shapes, not the microseconds." : ""].join(" ");
 }
 
 /**
@@ -111,13 +115,15 @@ export function curvesSection(run, report, mode, signal) {
   const sources = h("p", { class: "small sub", id: "overlay-sources" });
   const redraw = () => {
     const over = [...overlays.on];
-    const cross = [...own.cross, ...over.flatMap(publishedCrossing)];
-    figures[0].update([...own.latency, ...over.flatMap(publishedLatency)], cross);
-    figures[1]?.update([...own.speedup, ...over.flatMap(publishedSpeedup)], cross);
+    const cross = [...own.cross, ...over.flatMap((o) => o.crossings)];
+    figures[0].update([...own.latency, ...over.flatMap((o) => o.latency)], cross);
+    figures[1]?.update([...own.speedup, ...over.flatMap((o) => o.speedup)], cross);
     sources.textContent = sourcesText(overlays.on);
     sources.hidden = over.length === 0;
   };
-  const overlays = overlayChooser(report.workload?.sweep?.statements ? PUBLISHED : [], redraw);
+  const torch = torchOverlay(torchOf(report));
+  const published = report.workload?.sweep?.statements ? PUBLISHED.map(overlayOf) : [];
+  const overlays = overlayChooser([...(torch ? [torch] : []), ...published], redraw);
   const frames = h(
     "div",
     { class: "two" },

@@ -175,6 +175,27 @@ export function precisionPart(f, changed) {
 }
 
 /**
+ * PyTorch beside ours, where the server has it; of a run that had it elsewhere too.
+ * @param {Form} f
+ * @param {() => void} changed
+ * @param {readonly import("../api/types.js").EngineInfo[]} engines
+ */
+export function enginePart(f, changed, engines) {
+  const torch = engines.find((e) => e.name === "torch");
+  if (!torch?.available && !f.torch) return null;
+  const box = h("input", { type: "checkbox", id: "engine-torch" });
+  box.checked = f.torch;
+  box.addEventListener("change", () => {
+    f.torch = box.checked;
+    changed();
+  });
+  const hint = torch?.available
+    ? `PyTorch ${torch.version} of this server runs the same modes in a process of its own, behind ours; compiling takes it longer.`
+    : `This server has no PyTorch: ${torch?.why_not ?? "it is switched off"}`;
+  return h("fieldset", {}, h("legend", {}, "Engines"), h("label", {}, box, " PyTorch too"), h("p", { class: "hint" }, hint));
+}
+
+/**
  * Switches of the passes that may be left out.
  * @param {Form} f
  * @param {() => void} changed

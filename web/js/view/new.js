@@ -13,6 +13,7 @@ import { Editor } from "./editor.js";
 import { acceptDrops, opener } from "./files.js";
 import {
   devicePart,
+  enginePart,
   filingPart,
   inputsPart,
   modesPart,
@@ -37,13 +38,13 @@ const COMMANDS = { curl: "curl", run: "breakeven run", json: "JSON" };
 /** @param {import("./router.js").Context} ctx */
 export async function newView(ctx) {
   ctx.setTitle("New run");
-  const [{ examples }, { passes }, { backends }] = await Promise.all([
+  const [{ examples }, { passes }, { backends, engines = [] }] = await Promise.all([
     getExamples(ctx.signal).catch(() => ({ examples: /** @type {Example[]} */ ([]) })),
     getPasses(ctx.signal).catch(() => ({ passes: /** @type {PassInfo[]} */ ([]) })),
-    getBackends(ctx.signal).catch(() => ({ backends: /** @type {BackendInfo[]} */ ([]) })),
+    getBackends(ctx.signal).catch(() => ({ backends: /** @type {BackendInfo[]} */ ([]), engines: [] })),
   ]);
   const from = ctx.query.get("from");
-  const page = new NewPage(examples, passes, backends);
+  const page = new NewPage(examples, passes, backends, engines);
   if (from) {
     const run = await getRun(from, ctx.signal);
     const more = (ctx.query.get("add") ?? "").split(",").filter(Boolean);
@@ -70,6 +71,7 @@ class NewPage {
   #examples;
   #passes;
   #backends;
+  #engines;
   #editor;
   #diags = h("ul", { class: "diags", id: "diags", "aria-label": "Messages", "aria-live": "polite" });
   #title = h("b", { id: "file-name" });
@@ -87,11 +89,13 @@ class NewPage {
    * @param {readonly Example[]} examples
    * @param {readonly PassInfo[]} passes
    * @param {readonly BackendInfo[]} backends
+   * @param {readonly import("../api/types.js").EngineInfo[]} engines
    */
-  constructor(examples, passes, backends) {
+  constructor(examples, passes, backends, engines) {
     this.#examples = examples;
     this.#passes = passes;
     this.#backends = backends;
+    this.#engines = engines;
     this.#checker = new Checker((found) => this.#problems(found));
     const onInput = () => {
       this.#form.source = this.#editor.value;
@@ -186,6 +190,8 @@ class NewPage {
       precisionPart(form, changed),
       this.#sweep.el,
     ];
+    const engine = enginePart(form, changed, this.#engines);
+    if (engine) parts.push(engine);
     if (this.#passes.length) parts.push(passesPart(form, changed, this.#passes));
     this.#settings.replaceChildren(...parts, filingPart(form, changed), this.#why);
     const names = this.#entries().map((n) => ({ value: n, label: n }));

@@ -15,6 +15,8 @@ import { headline, how, sentence, warnings } from "../model/verdict.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { fileStem, runLine } from "../model/commands.js";
 import { machineFacts } from "../model/machine.js";
+import { torchLines } from "./torch.js";
+import { torchAt, torchOf } from "../model/torch.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
 /** @typedef {import("../api/types.js").Report} Report */
@@ -35,7 +37,7 @@ export function overview(ctx, body, run, report) {
   const mode = headline(modes);
   const [modesPlace, mixedPlace, splitPlace, againPlace] = [h("div"), h("div"), h("div"), h("div")];
   const fill = (/** @type {number} */ at) => {
-    modesPlace.replaceChildren(modesSection(run, points, at, modes, choose));
+    modesPlace.replaceChildren(modesSection(run, points, at, modes, choose, torchAt(torchOf(report), points[at].n), torchLines(run, report)));
     mixedPlace.replaceChildren(...mixedSection(points[at], modes, points.length > 1));
     splitPlace.replaceChildren(...splitSection(points[at], modes));
     againPlace.replaceChildren(againSection(run, report, points[at], modes));

@@ -21,6 +21,7 @@ import { describeSweep, describeValue } from "../model/workload.js";
 import { fileStem } from "../model/commands.js";
 import { pointsOf } from "../model/curves.js";
 import { breakCount } from "../model/breaks.js";
+import { torchOf } from "../model/torch.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
 /** @typedef {import("./router.js").Context} Context */
@@ -32,10 +33,13 @@ const TABS = [
   { key: "passes", label: "Passes" },
   { key: "timeline", label: "Timeline" },
   { key: "source", label: "Source" },
+  { key: "torch", label: "PyTorch" },
 ];
 
-/** What another process records has events, and nothing else. @param {Run} run */
-const tabsOf = (run) => (run.workload?.trace ? TABS.filter((t) => t.key === "timeline") : TABS);
+/** What another process records has events, and nothing else; PyTorch is there where it was
+ * asked for. @param {Run} run */
+const tabsOf = (run) =>
+  TABS.filter((t) => (run.workload?.trace ? t.key === "timeline" : t.key !== "torch" || torchOf(run.report)));
 
 /** @param {Context} ctx */
 export async function runView(ctx) {
@@ -82,9 +86,17 @@ function draw(ctx, run, tab) {
   if (run.status === "cancelled") body.append(stoppedState(run));
   if (!run.report) return undefined;
   if (tab === "graphs") return graphsTab(ctx, body, run, run.report);
+  if (tab === "torch") return openTorch(ctx, body, run.report);
   if (tab === "passes") return passesTab(ctx, body, run, run.report);
   if (tab === "timeline") return timelineTab(ctx, body, run, run.report);
   return tab === "breaks" ? breaksTab(ctx, body, run, run.report) : overview(ctx, body, run, run.report);
+}
+
+/** Most runs have none: its script is loaded when it is opened.
+ * @param {Context} ctx @param {HTMLElement} body @param {import("../api/types.js").Report} report */
+async function openTorch(ctx, body, report) {
+  const { torchTab } = await import("./torch_tab.js");
+  if (!ctx.signal.aborted) torchTab(body, report);
 }
 
 /** Its events so far, read again as more come. @param {Context} ctx @param {HTMLElement} body @param {Run} run */

@@ -1,0 +1,76 @@
+// tests/api/torch.test.mjs -- engine torch through a server, by the stand-in of tests/torch_stand_in.
+import test, { afterEach } from 'node:test';
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import { getJson, postRun, sleep, startServer, waitFor, workload } from './harness.mjs';
+
+const PLAIN = 'tests/torch_stand_in';
+const both = (body, extra = {}) => workload(body, {
+    engines: ['breakeven', 'torch'], modes: ['eager'], backend: 'interp', threads: 1, ...extra,
+});
+const startWith = (folders) => {
+    process.env.PYTHONPATH = folders;
+    return startServer({ args: ['--torch-python', 'python3'] });
+};
+let server;
+afterEach(() => delete process.env.PYTHONPATH);
+
+/** What exp() of the failing stand-in leaves behind, unless its group is ended. */
+const leftBehind = () => readdirSync('/proc').some((pid) => {
+    try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith('sleep\0' + '61.5');
+    } catch {
+        return false;
+    }
+});
+const until = async (there) => {
+    for (let i = 0; i < 400 && leftBehind() !== there; i++) await sleep(50);
+    assert.equal(leftBehind(), there);
+};
+
+test('it is off by default, and a run that wants it is refused with how to switch it on', async () => {
+    server = await startServer();
+    const { body } = await getJson(`${server.url}/api/v1/backends`);
+    assert.deepEqual(body.engines.map((e) => [e.name, e.available]), [['torch', false]]);
+    const answer = await postRun(server, both('    return torch.sin(x)'));
+    assert.equal(answer.status, 422);
+    assert.equal(answer.body.error.code, 'no-device');
+    assert.match(answer.body.error.message, /switched off: --torch-python PATH/);
+    await server.stop();
+});
+
+test('a torch that is too old is said at the start, and to who posts', async () => {
+    server = await startWith(`${PLAIN}/old`);
+    assert.match(server.log(), /engine torch does not work: .* has torch 2\.4\.1, which is too old/);
+    const { body } = await postRun(server, both('    return torch.sin(x)'));
+    assert.match(body.error.message, /needs torch 2\.5 or newer/);
+    await server.stop();
+});
+
+test('its report stands in ours; its failure is told and fails nothing', async () => {
+    server = await startWith(`${PLAIN}/failing:${PLAIN}`);
+    const { body } = await getJson(`${server.url}/api/v1/backends`);
+    assert.equal(body.engines[0].version, '2.11.0+stand.in');
+    const good = (await postRun(server, both('    return torch.sin(x)'))).body.id;
+    const crashing = (await postRun(server, both('    return torch.log1p(x)'))).body.id;
+    const { engines, modes } = (await waitFor(server, good)).report;
+    assert.equal(engines.torch.error, null);
+    assert.ok(engines.torch.modes.eager.latency.median_us > 0);
+    assert.ok(engines.torch.modes.eager.values.agree);
+    assert.ok(modes.eager.latency.median_us > 0);
+    const failed = await waitFor(server, crashing);
+    assert.equal(failed.status, 'done');
+    assert.match(failed.report.engines.torch.error.message, /signal 11/);
+    assert.match(failed.report.engines.torch.error.detail, /the last words$/);
+    await server.stop();
+});
+
+test('cancelling a run, and stopping the server, ends all that torch started', async () => {
+    server = await startWith(`${PLAIN}/failing:${PLAIN}`);
+    for (const end of [(id) => getJson(`${server.url}/api/v1/runs/${id}`, { method: 'DELETE' }), () => server.stop()]) {
+        const { body } = await postRun(server, both('    return torch.exp(x)'));
+        await until(true);
+        await end(body.id);
+        await until(false);
+    }
+});

@@ -1,0 +1,84 @@
+// tests/e2e/torch.test.mjs -- PyTorch's curves over ours, its rows, its tab, its error; by the stand-in.
+import test, { after, before } from "node:test";
+import assert from "node:assert/strict";
+import { postRun, randn, startServer, waitFor } from "../api/harness.mjs";
+import { findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
+
+let server, browser, swept, crashed;
+const source = "import torch\n\ndef model(x):\n    ...\n    print('seen')\n    return x\n";
+const run = async (extra) => {
+  const workload = { name: "beside", source, calls: [[randn(4, 4)]], modes: ["eager", "static"], backend: "interp" };
+  const { body } = await postRun(server, { ...workload, engines: ["breakeven", "torch"], ...extra });
+  await waitFor(server, body.id);
+  return body.id;
+};
+const over = (line, counts) => ({ sweep: { statements: { pool: [line], counts } } });
+
+before(async () => {
+  process.env.PYTHONPATH = "tests/torch_stand_in/failing:tests/torch_stand_in";
+  server = await startServer({ args: ["--torch-python", "python3"] });
+  browser = await startBrowser();
+  swept = await run(over("x = torch.sin(x)", [1, 3]));
+  crashed = await run(over("x = torch.log1p(x)", [1]));
+});
+after(async () => {
+  delete process.env.PYTHONPATH;
+  await browser?.close();
+  await server?.stop();
+});
+
+for (const [width, theme] of [
+  [1440, "light"],
+  [1440, "dark"],
+  [390, "light"],
+  [390, "dark"],
+])
+  test(`its rows, curves and tables stand beside ours, ${width} ${theme}`, async () => {
+    const { page, complaints } = await openPage(browser, { width, theme });
+    await page.goto(`${server.url}/runs/${swept}`);
+    await page.locator("#modes-table").waitFor();
+    const names = await page.locator("#modes-table tbody th").allTextContents();
+    assert.deepEqual(names.slice(0, 4), ["eager", "static", "eager torch", "static torch"]);
+    assert.match(await page.locator("#torch-values").textContent(), /PyTorch 2\.11\.0\+stand\.in: Its values agree with ours/);
+    assert.equal(await page.locator('[data-overlay="torch"]').isChecked(), true);
+    const heads = await page.locator("#speedup-table thead th").allTextContents();
+    assert.ok(heads.includes("static") && heads.includes("static, torch"), heads.join());
+    await page.locator('[data-overlay="torch"]').uncheck();
+    assert.ok(!(await page.locator("#speedup-table thead th").allTextContents()).includes("static, torch"));
+    assert.equal(new URL(page.url()).searchParams.get("over"), "none");
+    assert.equal(await sideways(page), 0);
+    assert.deepEqual(await findings(page), []);
+    await page.getByRole("link", { name: "PyTorch", exact: true }).click();
+    await page.locator("#torch-table").waitFor();
+    assert.equal(await page.locator("#torch-table tbody tr").count(), 4);
+    const found = await page.locator("#torch-breaks tbody tr").last().locator("td").allTextContents();
+    assert.deepEqual(found.slice(0, 4), ["3", "7", "host-call", "GB0059"]);
+    assert.equal(await sideways(page), 0);
+    assert.deepEqual(await findings(page), []);
+    assert.deepEqual(await refusals(page), []);
+    assert.deepEqual(complaints, []);
+  });
+
+test("its failure has its message and what it said last; ours stands", async () => {
+  const { page, complaints } = await openPage(browser);
+  await page.goto(`${server.url}/runs/${crashed}`);
+  await page.locator("#torch-error").waitFor();
+  assert.match(await page.locator("#torch-error").textContent(), /PyTorch failed\. torch crashed \(signal 11/);
+  await page.locator("#torch-error summary").click();
+  assert.match(await page.locator("#torch-error pre").textContent(), /the last words$/);
+  assert.match(await page.locator("#verdict").textContent(), /static/);
+  assert.equal(await sideways(page), 0);
+  assert.deepEqual(await findings(page), []);
+  assert.deepEqual(complaints, []);
+});
+
+test("the form offers it where the server has it", async () => {
+  const { page, complaints } = await openPage(browser);
+  await page.goto(`${server.url}/new`);
+  await page.getByLabel("PyTorch too").check();
+  await page.getByText("JSON", { exact: true }).click();
+  assert.deepEqual(JSON.parse(await page.locator("pre.curl").textContent()).engines, ["breakeven", "torch"]);
+  await page.getByLabel("PyTorch too").uncheck();
+  assert.equal("engines" in JSON.parse(await page.locator("pre.curl").textContent()), false);
+  assert.deepEqual(complaints, []);
+});

@@ -1,0 +1,88 @@
+// js/view/torch_tab.js -- PyTorch's tab of a run: facts, values, breaks by mode, and what its
+// logs hold, as plain tables.  Loaded when it is opened.
+
+import { h, ci, headRow, scroller, section } from "./dom.js";
+import { modeMark } from "./marks.js";
+import { importedSections } from "./imported.js";
+import { failure } from "./torch.js";
+import { duration, number, plain, ratio, smallError, withInterval } from "../model/format.js";
+import { torchOf, torchRows, valuesSentence } from "../model/torch.js";
+
+/** @typedef {import("../api/types.js").TorchEngine} TorchEngine */
+/** @typedef {import("./dom.js").Child} Child */
+
+/** @param {Child | readonly Child[]} content */
+const right = (content) => h("td", { class: "r" }, content);
+
+/** @param {TorchEngine} t */
+function valuesTable(t) {
+  const rows = torchRows(t).map(({ mode, n, m }) => {
+    const o = m.over_ours;
+    const times = o ? ratio(o.ratio, o.ci) : null;
+    return h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, modeMark(mode)),
+      right(n === null ? "" : plain(n)),
+      right(m.latency ? withInterval(m.latency.median_us, m.latency.ci_us).text : ""),
+      right(times ? [times.text, ...ci(times.interval)] : ""),
+      right(m.compile_ms === undefined || mode === "eager" ? "" : duration(m.compile_ms * 1e3)),
+      right(m.frames ?? ""),
+      right(m.values ? number(m.values.elements) : ""),
+      right(m.values ? smallError(m.values.max_abs_error) : ""),
+      right(m.values ? smallError(m.values.max_rel_error) : ""),
+      h("td", {}, m.error ?? (m.values?.agree ? "agree" : (m.values?.first ?? ""))),
+    );
+  });
+  const head = headRow(["Mode", ["n", "r"], ["Median, us", "r"], ["Over ours", "r"], ["Compile", "r"], ["Frames", "r"], ["Compared", "r"], ["Largest error", "r"], ["Of the largest", "r"], "Values"]);
+  const note = "its time over ours in the same mode; its values against our eager mode's";
+  return section("Modes", note, null, h("p", { class: "sub" }, valuesSentence(t)), scroller("Modes of PyTorch, table", h("table", { id: "torch-table" }, head, h("tbody", {}, rows))));
+}
+
+/** @param {TorchEngine} t */
+function breaksTable(t) {
+  const rows = torchRows(t).flatMap(({ mode, n, m }) =>
+    (m.breaks ?? []).map((b) =>
+      h(
+        "tr",
+        {},
+        h("th", { scope: "row" }, modeMark(mode)),
+        right(n === null ? "" : plain(n)),
+        right(b.line),
+        h("td", {}, b.kind),
+        h("td", {}, b.gb ?? ""),
+        right(b.count),
+        h("td", {}, b.message),
+      ),
+    ),
+  );
+  if (!rows.length) return t.log ? section("Breaks by mode", "", null, h("p", {}, "Its log names no break.")) : null;
+  const head = headRow(["Mode", ["n", "r"], ["Line", "r"], "Kind", "Registry", ["Met", "r"], "Message"]);
+  return section("Breaks by mode", "", null, scroller("Breaks of PyTorch, table", h("table", { id: "torch-breaks" }, head, h("tbody", {}, rows))));
+}
+
+/** @param {TorchEngine} t */
+function facts(t) {
+  const pairs = [
+    ["Version", t.version],
+    ["Python", t.python && `${t.python}, ${t.executable}`],
+    ["GPU", t.device_name],
+    ["Threads", t.threads],
+    ["First compilation", typeof t.first_compile_ms === "number" ? `${duration(t.first_compile_ms * 1e3)}, which loads its compiler: in no figure` : null],
+    ["Took", `${number(t.seconds)} s`],
+  ].filter(([, v]) => v !== null && v !== undefined && v !== "");
+  return section("PyTorch", "", null, h("dl", { class: "kv" }, pairs.flatMap(([k, v]) => [h("dt", {}, k), h("dd", {}, String(v))])));
+}
+
+/**
+ * The tab of the engine.
+ * @param {HTMLElement} body
+ * @param {import("../api/types.js").Report} report
+ */
+export function torchTab(body, report) {
+  const t = torchOf(report);
+  if (!t) return body.append(h("p", { class: "sub" }, "This run was not given to PyTorch: its workload names no engine torch."));
+  const why = t.log_error ? h("p", { class: "sub" }, `Its log and trace are missing: ${t.log_error.message}`) : null;
+  const parts = [failure(t), facts(t), torchRows(t).length ? valuesTable(t) : null, breaksTable(t), why, ...(t.log ? importedSections(t.log) : [])];
+  return body.append(...parts.filter((p) => p !== null));
+}
