@@ -10,7 +10,6 @@ import { ChartFigure } from "./chart.js";
 import { crossingText } from "./chart_marks.js";
 import { crossings, latencySeries, speedupSeries } from "../model/curves.js";
 import { PUBLISHED, overlayOf } from "../model/published.js";
-import { torchOf, torchOverlay } from "../model/torch.js";
 import { duration, ratio, timeUnit } from "../model/format.js";
 import { axisTitle } from "../model/workload.js";
 import { fileStem } from "../model/commands.js";
@@ -108,8 +107,9 @@ function makeFigures(run, report, own, signal) {
  * @param {import("../api/types.js").Report} report
  * @param {string | null} mode the one whose crossover is marked
  * @param {AbortSignal} signal
+ * @param {readonly Overlay[]} here those of the same run, by other engines
  */
-export function curvesSection(run, report, mode, signal) {
+export function curvesSection(run, report, mode, signal, here) {
   const own = { latency: latencySeries(report), speedup: speedupSeries(report), cross: crossings(report, mode) };
   const figures = makeFigures(run, report, own, signal);
   const sources = h("p", { class: "small sub", id: "overlay-sources" });
@@ -121,9 +121,8 @@ export function curvesSection(run, report, mode, signal) {
     sources.textContent = sourcesText(overlays.on);
     sources.hidden = over.length === 0;
   };
-  const torch = torchOverlay(torchOf(report));
   const published = report.workload?.sweep?.statements ? PUBLISHED.map(overlayOf) : [];
-  const overlays = overlayChooser([...(torch ? [torch] : []), ...published], redraw);
+  const overlays = overlayChooser([...here, ...published], redraw);
   const frames = h(
     "div",
     { class: "two" },

@@ -15,8 +15,7 @@ import {
   withInterval,
 } from "../model/format.js";
 import { chipClass, wordOf } from "../model/verdict.js";
-import { BUILT, inOrder } from "../model/modes.js";
-import { torchModeRow } from "./torch.js";
+import { BUILT } from "../model/modes.js";
 
 /** @typedef {import("../api/types.js").Point} Point */
 /** @typedef {import("../api/types.js").ModeReport} ModeReport */
@@ -47,21 +46,20 @@ const strong = (v) => [h("span", { class: "num-strong" }, v.text), ...ci(v.inter
  * @param {number} at the point that is shown
  * @param {readonly string[]} modes
  * @param {(i: number) => void} choose
- * @param {import("../api/types.js").TorchPoint | null} torch PyTorch's modes at that point
- * @param {Child[]} lines what is said of them below
+ * @param {import("./torch.js").TorchPart} [torch] PyTorch's rows at that point
  */
-export function modesSection(run, points, at, modes, choose, torch, lines) {
+export function modesSection(run, points, at, modes, choose, torch) {
   const p = points[at];
   const title = points.length > 1 ? `Modes at ${pointName(p)}` : "Modes";
   const measured = modes.flatMap((m) => (p.modes[m] ? [p.modes[m]] : []));
   const columns = {
     axis: ratioAxis(
-      [...Object.values(p.break_even ?? {}), ...Object.values(torch?.break_even ?? {})].flatMap((b) =>
+      [...Object.values(p.break_even ?? {}), ...Object.values(torch?.point?.break_even ?? {})].flatMap((b) =>
         typeof b.speedup === "number" ? [b.speedup, ...(b.speedup_ci ?? [])] : [],
       ),
       200,
     ),
-    time: timeUnit([...measured, ...Object.values(torch?.modes ?? {})].map((m) => m.latency?.median_us ?? 0)),
+    time: timeUnit([...measured, ...Object.values(torch?.point?.modes ?? {})].map((m) => m.latency?.median_us ?? 0)),
     bytes: bytesUnit(measured.map((m) => m.peak_bytes ?? 0)),
   };
   const head = headRow([
@@ -81,7 +79,7 @@ export function modesSection(run, points, at, modes, choose, torch, lines) {
     "tbody",
     {},
     rows,
-    torch ? inOrder(Object.keys(torch.modes)).map((m) => torchModeRow(torch, m, columns)) : null,
+    torch?.rows(columns) ?? null,
     missingRow(
       run,
       BUILT.filter((m) => !modes.includes(m)),
@@ -93,7 +91,7 @@ export function modesSection(run, points, at, modes, choose, torch, lines) {
     null,
     points.length > 1 ? pointChooser(points, at, choose) : null,
     scroller(`${title}, table`, table),
-    lines,
+    torch?.lines ?? null,
   );
 }
 

@@ -15,8 +15,6 @@ import { headline, how, sentence, warnings } from "../model/verdict.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { fileStem, runLine } from "../model/commands.js";
 import { machineFacts } from "../model/machine.js";
-import { torchLines } from "./torch.js";
-import { torchAt, torchOf } from "../model/torch.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
 /** @typedef {import("../api/types.js").Report} Report */
@@ -30,14 +28,17 @@ const WARNINGS_SHOWN = 4;
  * @param {Run} run
  * @param {Report} report
  */
-export function overview(ctx, body, run, report) {
+export async function overview(ctx, body, run, report) {
+  // Most runs have our engine alone: the script for another is loaded where there is one.
+  const torch = report.engines?.torch ? await import("./torch.js") : null;
+  if (ctx.signal.aborted) return;
   const points = pointsOf(report);
   const last = points.length - 1;
   const modes = modesOf(points);
   const mode = headline(modes);
   const [modesPlace, mixedPlace, splitPlace, againPlace] = [h("div"), h("div"), h("div"), h("div")];
   const fill = (/** @type {number} */ at) => {
-    modesPlace.replaceChildren(modesSection(run, points, at, modes, choose, torchAt(torchOf(report), points[at].n), torchLines(run, report)));
+    modesPlace.replaceChildren(modesSection(run, points, at, modes, choose, torch?.torchPart(run, report, points[at].n)));
     mixedPlace.replaceChildren(...mixedSection(points[at], modes, points.length > 1));
     splitPlace.replaceChildren(...splitSection(points[at], modes));
     againPlace.replaceChildren(againSection(run, report, points[at], modes));
@@ -49,7 +50,7 @@ export function overview(ctx, body, run, report) {
   };
   const asked = points.findIndex((p) => p.n === Number(ctx.query.get("n") ?? NaN));
   fill(asked < 0 ? last : asked);
-  const curves = report.points?.length ? curvesSection(run, report, mode, ctx.signal) : null;
+  const curves = report.points?.length ? curvesSection(run, report, mode, ctx.signal, torch?.torchOverlays(report) ?? []) : null;
   const verdict = verdictSection(report, points[last], mode);
   add(body, verdict, modesPlace, mixedPlace, curves?.el, splitPlace, againPlace, notesSection(run, report));
   if (curves) onKeys(ctx.signal, { t: () => curves.toggle() });

@@ -21,7 +21,6 @@ import { describeSweep, describeValue } from "../model/workload.js";
 import { fileStem } from "../model/commands.js";
 import { pointsOf } from "../model/curves.js";
 import { breakCount } from "../model/breaks.js";
-import { torchOf } from "../model/torch.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
 /** @typedef {import("./router.js").Context} Context */
@@ -39,7 +38,7 @@ const TABS = [
 /** What another process records has events, and nothing else; PyTorch is there where it was
  * asked for. @param {Run} run */
 const tabsOf = (run) =>
-  TABS.filter((t) => (run.workload?.trace ? t.key === "timeline" : t.key !== "torch" || torchOf(run.report)));
+  TABS.filter((t) => (run.workload?.trace ? t.key === "timeline" : t.key !== "torch" || run.report?.engines?.torch));
 
 /** @param {Context} ctx */
 export async function runView(ctx) {

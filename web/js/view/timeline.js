@@ -3,7 +3,6 @@
 
 import { h, add, button, headRow, say, scroller, stateWell } from "./dom.js";
 import { chosen } from "./choose.js";
-import { importedSections } from "./imported.js";
 import { remember } from "./router.js";
 import { TimelineCanvas } from "./timeline_canvas.js";
 import { fileUrl, getTimeline } from "../api/client.js";
@@ -12,6 +11,13 @@ import { bytes, count, duration, list, number, plural, shares, timeUnit } from "
 import { byKind, DEVICE_KINDS, KIND_NAMES, onDevice, partner, totalsOf } from "../model/timeline.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
+
+/** Tables that few runs have: their script is loaded then.
+ * @param {HTMLElement} body @param {import("../api/types.js").Imported} imported @param {AbortSignal} signal */
+async function addImported(body, imported, signal) {
+  const { importedSections } = await import("./imported.js");
+  if (!signal.aborted) add(body, importedSections(imported));
+}
 /** @typedef {import("../model/timeline.js").View} View */
 /** @typedef {import("../model/timeline.js").Total} Total */
 /** @typedef {{run: import("../api/types.js").Run, mode: string, n: number | null, signal: AbortSignal}} Asked */
@@ -66,7 +72,7 @@ export function traceTab(ctx, body, run) {
     });
   };
   add(body, [h("div", { class: "bar gap" }, h("h2", {}, "Timeline")), place]);
-  if (run.report?.import) add(body, importedSections(run.report.import));
+  if (run.report?.import) addImported(body, run.report.import, ctx.signal);
   read();
   const more = () => {
     if (waiting || place.contains(document.activeElement)) return; // whoever looks closer is not disturbed

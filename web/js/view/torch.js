@@ -4,7 +4,8 @@ import { h, chip, ci } from "./dom.js";
 import { modeMark, whisker } from "./marks.js";
 import { calls, duration, number, ratio, smallError, withInterval } from "../model/format.js";
 import { chipClass, wordOf } from "../model/verdict.js";
-import { torchOf, torchRows, valuesSentence } from "../model/torch.js";
+import { inOrder } from "../model/modes.js";
+import { torchAt, torchOf, torchOverlay, torchRows, valuesSentence } from "../model/torch.js";
 
 /** @typedef {import("../api/types.js").TorchEngine} TorchEngine */
 /** @typedef {import("../api/types.js").TorchMode} TorchMode */
@@ -30,7 +31,7 @@ function error(m) {
  * @param {string} mode
  * @param {import("./modes_table.js").Columns} columns
  */
-export function torchModeRow(p, mode, columns) {
+function modeRow(p, mode, columns) {
   const m = p.modes[mode];
   if (m.error) return h("tr", {}, name(mode), h("td", { class: "sub", colspan: 9 }, `failed: ${m.error.split("\n")[0]}`));
   const l = m.latency;
@@ -67,9 +68,31 @@ export function failure(t) {
 
 /** What stands on the overview: how it ended, and whether it computes the same.
  * @param {import("../api/types.js").Run} run @param {import("../api/types.js").Report} report @returns {Child[]} */
-export function torchLines(run, report) {
+function lines(run, report) {
   const t = torchOf(report);
   if (!t) return [];
   const more = h("a", { href: `/runs/${encodeURIComponent(run.id)}/torch` }, "Its values, breaks and kernels");
   return [failure(t), torchRows(t).length ? h("p", { class: "sub", id: "torch-values" }, `PyTorch ${t.version}: ${valuesSentence(t)} `, more) : null];
+}
+
+/** @typedef {{point: TorchPoint | null, rows: (columns: import("./modes_table.js").Columns) => HTMLElement[], lines: Child[]}} TorchPart */
+
+/**
+ * What the table of modes has of it.
+ * @param {import("../api/types.js").Run} run
+ * @param {import("../api/types.js").Report} report
+ * @param {number | null | undefined} n
+ * @returns {TorchPart}
+ */
+export function torchPart(run, report, n) {
+  const point = torchAt(torchOf(report), n);
+  const rows = (/** @type {import("./modes_table.js").Columns} */ columns) =>
+    point ? inOrder(Object.keys(point.modes)).map((m) => modeRow(point, m, columns)) : [];
+  return { point, rows, lines: lines(run, report) };
+}
+
+/** Its curves, none without a sweep. @param {import("../api/types.js").Report} report */
+export function torchOverlays(report) {
+  const overlay = torchOverlay(torchOf(report));
+  return overlay ? [overlay] : [];
 }
