@@ -375,6 +375,31 @@ static void without_torch_it_says_what_to_install(void **state)
 	refused("python3", "", ERR_NO_DEVICE, "has no torch: install torch 2.5 or newer");
 }
 
+/* The one test that needs PyTorch itself. */
+static void with_real_torch_values_agree(void **state)
+{
+	struct err err = { 0 };
+	json_t *found, *report;
+
+	(void)state;
+	use("");
+	found = profiler_torch_probe("python3", &err);
+	if (!found) {
+		print_message("skipped: %s\n", err.message);
+		skip();
+	}
+	json_decref(found);
+	report = run(
+	    "{'engines': ['breakeven', 'torch'], 'modes': ['eager'], 'grad': true, " SOURCE(
+		"(torch.softmax(x, -1) @ torch.ones(3, 2), x.mean().item(), x > 0)") ", " INPUT "}",
+	    &untimed, &err);
+	assert_non_null(report);
+	assert_string_equal(error_of(report), "");
+	assert_true(json_is_true(
+	    json_object_get(json_object_get(mode_of(report, "eager"), "values"), "agree")));
+	json_decref(report);
+}
+
 static void it_is_off_unless_switched_on(void **state)
 {
 	const struct profiler_options off = { 0 };
@@ -433,6 +458,7 @@ int main(void)
 		cmocka_unit_test(memory_is_limited),
 		cmocka_unit_test(what_will_not_do_is_one_clear_line),
 		cmocka_unit_test(without_torch_it_says_what_to_install),
+		cmocka_unit_test(with_real_torch_values_agree),
 		cmocka_unit_test(it_is_off_unless_switched_on),
 		cmocka_unit_test(engines_are_named_or_refused),
 	};
