@@ -471,6 +471,36 @@ static void a_redacted_report_has_stand_ins_that_stay_the_same(void **state)
 	buf_finish(&out.text);
 }
 
+static void a_name_that_no_event_has_is_hidden(void **state)
+{
+	struct store s = { 0 };
+	json_t *report = json_pack("{s:{s:[{s:s}], s:[{s:s, s:s}]}}", "import", "heads", "my_key",
+				   "mine", "files", "name", "/home/me/trace.json", "kind",
+				   "kineto");
+	struct export_run run = run_of(&s, report);
+	struct export_query q = { .redact = true, .mode = "none" };
+	struct sink frames = { 0 }, all = { 0 };
+	struct err err = { 0 };
+	json_t *json;
+
+	(void)state;
+	record(&s, 4);
+	assert_true(write_as("speedscope", &run, &q, &frames, &err));
+	json = json_loadb(frames.text.data, frames.text.len, 0, NULL);
+	assert_string_equal(json_string_value(at_path(json, "shared.frames.1.name")), "hidden");
+	json_decref(json);
+	q.mode = NULL;
+	assert_true(write_as("chrome", &run, &q, &all, &err));
+	assert_non_null(strstr(all.text.data, "\"name\":\"launch\""));
+	assert_non_null(strstr(all.text.data, "\"path1\""));
+	assert_null(strstr(all.text.data, "my_key"));
+	assert_null(strstr(all.text.data, "/home"));
+	json_decref(report);
+	buf_finish(&frames.text);
+	buf_finish(&all.text);
+	drop(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -483,6 +513,7 @@ int main(void)
 		cmocka_unit_test(a_mutated_trace_is_read_or_refused),
 		cmocka_unit_test(hostile_tables_are_bounded),
 		cmocka_unit_test(a_redacted_report_has_stand_ins_that_stay_the_same),
+		cmocka_unit_test(a_name_that_no_event_has_is_hidden),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

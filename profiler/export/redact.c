@@ -264,9 +264,12 @@ static bool note_kind(void *self, const struct timeline_event *e, struct err *er
 	return true;
 }
 
+/* `kind` -1: no event has the name. */
 static enum fate fate_of_kind(int kind)
 {
 	switch (kind) {
+	case -1:
+		return FATE_HIDE;
 	case TIMELINE_RANGE:
 	case TIMELINE_OVERHEAD:
 		return FATE_RANGE;
