@@ -60,6 +60,7 @@ static void read_mode(const json_t *m, const json_t *comparison, struct suite_re
 		      struct arena *arena)
 {
 	const json_t *ci = json_object_get(comparison, "speedup_ci");
+	const char *verdict = json_string_value(json_object_get(comparison, "verdict"));
 
 	r->status = SUITE_PASS;
 	if (json_is_false(json_object_get(m, "agrees"))) {
@@ -70,8 +71,11 @@ static void read_mode(const json_t *m, const json_t *comparison, struct suite_re
 		r->speedup = (struct interval){ .low = json_number_value(json_array_get(ci, 0)),
 						.mid = number_of(comparison, "speedup"),
 						.high = json_number_value(json_array_get(ci, 1)) };
-	if (!(r->speedup.low > 0)) /* a range that holds nothing sensible: no speedup */
+	if (!(r->speedup.low > 0) || !verdict || strcmp(verdict, "NOT ENOUGH") == 0)
 		r->speedup = (struct interval){ NAN, NAN, NAN };
+	if (verdict && strcmp(verdict, "NOT ENOUGH") == 0 && !r->reason)
+		r->reason = arena_strdup(arena,
+					 "too few samples for a speedup: give it more seconds");
 	r->median_us = number_of(json_object_get(m, "latency"), "median_us");
 	r->compile_ms = number_of(m, "compile_ms");
 	r->launches = number_of(m, "launches");

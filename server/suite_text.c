@@ -38,8 +38,8 @@ static void ratio_print(char *out, size_t bytes, const json_t *json)
 	if (isnan(mid))
 		return;
 	step = number_step(mid, ci ? (high - low) / 2 : 0);
-	if (low > 0) /* a wide interval must not round its low end to 0 */
-		step = fmin(step, pow(10, floor(log10(low))));
+	if (mid > 0) /* however wide the interval, it does not read as 0 */
+		step = fmin(step, pow(10, floor(log10(mid))));
 	number_print(m, mid, step);
 	number_print(l, low, step);
 	number_print(h, high, step);

@@ -236,6 +236,48 @@ static void rounding_agrees(void **state)
 	arena_finish(&arena);
 }
 
+/* Of a report: few samples are no speedup, and torch is a column of its own. */
+static void a_report_gives_its_results(void **state)
+{
+	json_t *report = load(
+	    "{'workload': {'policy': 'native', 'modes': ['eager', 'static', 'lazy']},"
+	    " 'modes': {'eager': {'breaks': []}, 'static': {'agrees': true, 'compile_ms': 3,"
+	    " 'breaks': [{'stage': 'capture'}, {'stage': 'lowering'}, {'stage': 'capture'}]},"
+	    " 'dynamic': {'agrees': true}},"
+	    " 'break_even': {'static': {'speedup': 2, 'speedup_ci': [1.5, 2.5],"
+	    " 'verdict': 'FASTER'}, 'dynamic': {'speedup': 9, 'speedup_ci': [9, 9],"
+	    " 'verdict': 'NOT ENOUGH'}}, 'failed': {'auto': {'message': 'no', 'line': 3}},"
+	    " 'engines': {'torch': {'error': null, 'modes': {'eager': {'values': {'agree': true}},"
+	    " 'static': {'breaks': [{}], 'values': {'agree': false, 'first': 'there'}}}}}}");
+	struct suite_result r[8];
+	struct arena arena = { 0 };
+
+	(void)state;
+	assert_int_equal(suite_results_of_report(report, 4, 5, &arena, r, 8), 6);
+	assert_string_equal(r[1].policy, "native");
+	assert_int_equal(r[1].capture_breaks, 2);
+	assert_int_equal(r[1].lowering_breaks, 1);
+	near(r[1].speedup.high, 2.5);
+	assert_int_equal(r[2].status, SUITE_PASS);
+	assert_true(isnan(r[2].speedup.mid));
+	assert_string_equal(r[3].reason, "line 3: no");
+	assert_string_equal(r[4].engine, "torch");
+	assert_string_equal(r[4].policy, "dynamo");
+	assert_int_equal(r[4].status, SUITE_PASS);
+	assert_int_equal(r[5].status, SUITE_DISAGREES);
+	assert_string_equal(r[5].reason, "there");
+	assert_int_equal(r[5].capture_breaks, 1);
+	json_decref(report);
+	report = load("{'workload': {'modes': ['eager', 'lazy', 'static']}, 'modes': {},"
+		      " 'engines': {'torch': {'error': {'message': 'none here'}}}}");
+	assert_int_equal(suite_results_of_report(report, 0, 5, &arena, r, 8), 2);
+	assert_string_equal(r[1].mode, "static");
+	assert_string_equal(r[1].reason, "none here");
+	assert_int_equal(r[1].status, SUITE_FAILED);
+	json_decref(report);
+	arena_finish(&arena);
+}
+
 static void a_run_that_failed_fails_in_each_of_its_modes(void **state)
 {
 	json_t *json = load("{'modes': ['eager', 'static'], 'policy': 'native'}");
@@ -331,6 +373,7 @@ int main(void)
 		cmocka_unit_test(nothing_measured_has_no_geomean),
 		cmocka_unit_test(values_other_than_eagers_disagree),
 		cmocka_unit_test(rounding_agrees),
+		cmocka_unit_test(a_report_gives_its_results),
 		cmocka_unit_test(a_run_that_failed_fails_in_each_of_its_modes),
 		cmocka_unit_test(bad_fields_of_a_suites_run_are_refused),
 		cmocka_unit_test(every_block_agrees_with_eager_in_all_modes),

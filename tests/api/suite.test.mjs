@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'breakeven-suite-'));
 test.after(() => rmSync(folder, { recursive: true }));
 
 const suite = (...args) => spawnSync(binary, ['suite', ...args], { encoding: 'utf8' });
-const quick = ['--seconds', '0.02', '--backend', 'interp', '--modes', 'static'];
+const quick = ['--seconds', '0.2', '--backend', 'interp', '--modes', 'static'];
 const column = (report, policy, mode) => report.columns.find((c) => c.policy === policy && c.mode === mode);
 const result = (report, name, mode, policy = 'dynamo') =>
     report.workloads.find((w) => w.name === name).results.find((r) => r.mode === mode && r.policy === policy);
@@ -107,7 +107,7 @@ const ended = async (server, id) => {
     }
     throw new Error(`suite ${id} does not end`);
 };
-const fields = { seconds: 0.02, backend: 'interp', modes: ['static'] };
+const fields = { seconds: 0.2, backend: 'interp', modes: ['static'] };
 const good = (name, body = '    return (x * 2).sum()') => ({ ...workload(body), name });
 
 test('a server runs a suite as many runs; its report is that of the command', async () => {

@@ -84,6 +84,18 @@ export const postCheck = (workload, signal) =>
 /** Cancels a run that waits or runs, removes one that has ended. @param {string} id */
 export const deleteRun = (id) => request(`/runs/${encodeURIComponent(id)}`, { method: "DELETE" });
 
+/** @param {AbortSignal} [signal] @returns {Promise<{suites: import("./types.js").SuiteHead[], total: number}>} */
+export const listSuites = (signal) => request("/suites?limit=100", { signal });
+
+/** @param {string} id @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Suite>} */
+export const getSuite = (id, signal) => request(`/suites/${encodeURIComponent(id)}`, { signal });
+
+/** @param {object} suite @returns {Promise<{id: number}>} */
+export const postSuite = (suite) => request("/suites", { method: "POST", headers: JSON_TYPE, body: JSON.stringify(suite) });
+
+/** Cancels a suite that has not ended, removes one that has. @param {string | number} id */
+export const deleteSuite = (id) => request(`/suites/${encodeURIComponent(id)}`, { method: "DELETE" });
+
 /** @param {AbortSignal} [signal] @returns {Promise<{examples: import("./types.js").Example[]}>} */
 export const getExamples = (signal) => request("/examples", { signal });
 

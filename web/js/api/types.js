@@ -477,4 +477,69 @@
  * @typedef {{name: string, title: string, workload: Workload}} Example
  */
 
+/**
+ * @typedef {object} Geomean of n workloads; null where there is none
+ * @property {number} n
+ * @property {number | null} speedup
+ * @property {Interval | null} speedup_ci
+ *
+ * @typedef {object} SuiteColumn one engine, policy and mode
+ * @property {string} engine
+ * @property {string} policy
+ * @property {string} mode
+ * @property {number} workloads
+ * @property {number} pass
+ * @property {number} disagrees
+ * @property {number} failed
+ * @property {number} cancelled
+ * @property {number} waiting
+ * @property {number | null} pass_rate
+ * @property {{common: Geomean, own: Geomean}} geomean
+ * @property {{min: number, q25: number, median: number, q75: number, max: number} | null} quantiles
+ * @property {number[] | null} histogram
+ * @property {number} compile_ms
+ * @property {{capture: number, lowering: number}} breaks
+ * @property {number} recompiles
+ *
+ * @typedef {object} SuiteResult one workload in one column
+ * @property {string} engine
+ * @property {string} policy
+ * @property {string} mode
+ * @property {"pass" | "disagrees" | "failed" | "cancelled" | "waiting"} status
+ * @property {string | null} reason
+ * @property {number | null} run
+ * @property {number | null} speedup
+ * @property {Interval | null} speedup_ci
+ * @property {number | null} median_us
+ * @property {number | null} compile_ms
+ * @property {number | null} launches
+ * @property {number | null} peak_bytes
+ * @property {number | null} max_abs_error
+ * @property {{capture: number | null, lowering: number | null}} breaks
+ *
+ * @typedef {object} SuiteWorkload
+ * @property {string} name
+ * @property {boolean} common
+ * @property {SuiteResult[]} results
+ *
+ * @typedef {object} SuiteReport
+ * @property {SuiteColumn[]} columns
+ * @property {{n: number, of: number}} common
+ * @property {number[]} histogram_edges
+ * @property {SuiteWorkload[]} workloads
+ *
+ * @typedef {object} SuiteHead
+ * @property {number} id
+ * @property {string} name
+ * @property {number} created_ns
+ * @property {string} status
+ * @property {number} progress
+ * @property {Record<Status, number>} runs
+ * @property {Record<string, unknown> | null} request
+ * @property {SuiteColumn[]} columns
+ * @property {{n: number, of: number}} common
+ *
+ * @typedef {Omit<SuiteHead, "columns" | "common"> & {report: SuiteReport}} Suite
+ */
+
 export {};

@@ -67,7 +67,9 @@ export function withInterval(value, ci, how = {}) {
     return { text: toStep(v, stepOf(v)) + suffix, interval: "" };
   }
   const [lo, hi] = [ci[0] / scale, ci[1] / scale];
-  const step = stepOf(v, lo, hi);
+  const wide = stepOf(v, lo, hi);
+  // However wide the interval is, a value above 0 does not read as 0.
+  const step = v > 0 ? Math.min(wide, 10 ** Math.floor(Math.log10(v) + 1e-12)) : wide;
   return { text: toStep(v, step) + suffix, interval: `(${toStep(lo, step)}–${toStep(hi, step)})` };
 }
 

@@ -1,0 +1,73 @@
+// tests/e2e/suite.test.mjs -- suites in a real browser: empty, running, failing, sorted.
+import test, { after, before } from "node:test";
+import assert from "node:assert/strict";
+import { getJson, sleep, startServer } from "../api/harness.mjs";
+import { findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
+
+let server, browser;
+before(async () => {
+  server = await startServer();
+  browser = await startBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const block = (name, body) =>
+  ({ name, source: `import torch\n\ndef model(x):\n${body}\n`, calls: [[{ random: { shape: [64], dtype: "float32", kind: "randn", seed: 0 } }]] });
+const workloads = [
+  block("chain", "    for _ in range(20):\n        x = x * 1.1\n    return x"),
+  block("printed", "    print('x')\n    return x + 1"),
+  block("wrong", "    return x + torch.compiler.is_compiling()"),
+  block("failing", "    return x.reshape(3)"),
+];
+
+async function sound(page, complaints) {
+  assert.ok((await sideways(page)) <= 0);
+  assert.deepEqual(await findings(page), []);
+  assert.deepEqual(complaints, []);
+  assert.deepEqual(await refusals(page), []);
+}
+
+test("no suites: what one is, and the one that comes with the server", async () => {
+  const { page, complaints } = await openPage(browser);
+  await page.goto(`${server.url}/suites`);
+  await page.getByRole("heading", { name: "No suites yet" }).waitFor();
+  assert.match(await page.locator("pre").innerText(), /^breakeven suite FOLDER --post http/);
+  assert.ok(await page.getByRole("button", { name: "Run the model blocks" }).isEnabled());
+  await sound(page, complaints);
+});
+
+test("a suite: pass rates, geomeans, rows that sort and link, reasons", async () => {
+  const body = JSON.stringify({ name: "four", workloads, seconds: 0.2, backend: "interp", modes: ["static"] });
+  const { body: { id } } = await getJson(`${server.url}/api/v1/suites`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+  for (let i = 0; i < 600 && (await getJson(`${server.url}/api/v1/suites/${id}`)).body.status !== "done"; i++) await sleep(100);
+  for (const how of [{ width: 1440 }, { width: 390, theme: "dark" }]) {
+    const { page, complaints, context } = await openPage(browser, how);
+    await page.goto(`${server.url}/suites`);
+    await page.getByRole("link", { name: "four" }).click();
+    await page.locator("#suite-workloads").waitFor();
+    assert.match(await page.locator("#suite-tiles").innerText(), /common set\s+2\s+of 4 workloads[\s\S]*pass rate, static\s+50 %\s+2 of 4/);
+    const names = () => page.locator("#suite-workloads tbody th").allInnerTexts();
+    assert.deepEqual(await names(), ["chain", "failing", "printed", "wrong"]);
+    await page.locator("#suite-workloads").getByRole("button", { name: "breaks, dynamo" }).click();
+    assert.equal((await names())[0], "printed");
+    assert.equal(await page.locator("#suite-workloads th[aria-sort]").getAttribute("aria-sort"), "descending");
+    const chips = await page.locator("#suite-workloads tr", { hasText: "wrong" }).locator(".chip").allInnerTexts();
+    assert.deepEqual(chips, ["DISAGREES", "DISAGREES"]);
+    assert.match(await page.locator("#suite-reasons").innerText(), /failing[\s\S]*FAILED[\s\S]*eager, static[\s\S]*reshape/);
+    await page.getByRole("button", { name: "Table" }).click();
+    assert.equal(await page.locator("#suite-histogram tbody tr").count() > 0, true);
+    await sound(page, complaints);
+    await page.locator("#suite-workloads tr", { hasText: "chain" }).getByRole("link").first().click();
+    await page.getByRole("heading", { level: 1, name: /chain/ }).waitFor();
+    await context.close();
+  }
+  const { page, complaints } = await openPage(browser);
+  await page.goto(`${server.url}/suites/${id}`);
+  await page.getByRole("button", { name: "Remove" }).click();
+  await page.locator("dialog.ask").getByRole("button", { name: "Remove" }).click();
+  await page.getByRole("heading", { name: "No suites yet" }).waitFor();
+  assert.deepEqual(complaints, []);
+});

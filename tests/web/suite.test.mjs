@@ -1,0 +1,60 @@
+// tests/web/suite.test.mjs -- what the page says of a suite.
+import test from "node:test";
+import assert from "node:assert/strict";
+import { breakText, bucketNames, buckets, columnName, finding, notPassed, passRate, sorted } from "../../web/js/model/suite.js";
+import { ratio } from "../../web/js/model/format.js";
+
+const column = (mode, speedup, extra = {}) => ({
+  engine: "breakeven", policy: "dynamo", mode, workloads: 4, pass: 4, failed: 0, disagrees: 0, cancelled: 0, waiting: 0, pass_rate: 1,
+  geomean: { common: { n: 3, speedup, speedup_ci: speedup && [speedup * 0.9, speedup * 1.1] }, own: {} }, histogram: null, ...extra,
+});
+const result = (mode, status, speedup, capture = 0) =>
+  ({ engine: "breakeven", policy: "dynamo", mode, status, speedup, breaks: { capture, lowering: 0 } });
+const workload = (name, ...results) => ({ name, results });
+
+test("columns are named by what is not usual", () => {
+  assert.equal(columnName({ engine: "breakeven", policy: "dynamo", mode: "static" }), "static");
+  assert.equal(columnName({ engine: "torch", policy: "dynamo", mode: "static" }), "torch static");
+  assert.equal(columnName({ engine: "breakeven", policy: "native", mode: "auto" }), "auto, native");
+});
+
+test("pass rates and what did not pass", () => {
+  assert.equal(passRate(column("static", 2, { pass_rate: 2 / 3 })), "67 %");
+  assert.equal(passRate(column("static", null, { pass_rate: null })), "none ended");
+  assert.equal(notPassed(column("static", 2, { failed: 2, disagrees: 1, waiting: 3 })), "2 failed, 1 disagrees, 3 to come");
+  assert.equal(notPassed(column("static", 2)), "");
+});
+
+test("the finding names the fastest column, and those with failures", () => {
+  const suite = (columns) => ({ report: { columns, common: { n: 3, of: 4 } } });
+  const [bold, rest] = finding(suite([column("eager", null), column("static", 1.5), column("dynamic", 2, { pass: 3, failed: 1 })]));
+  assert.equal(bold, "dynamic is the fastest: 2.0x (1.8–2.2) over eager");
+  assert.match(rest, /3 workloads that all columns have in common\. 1 column of 3 has workloads that did not pass/);
+  assert.deepEqual(finding(suite([column("static", null)])), ["No speedup to compare yet.", " Every workload passes in every column."]);
+});
+
+test("rows are sorted by a column; what has no value comes last either way", () => {
+  const rows = [
+    workload("b", result("static", "pass", 2, 1)),
+    workload("a", result("static", "failed", null)),
+    workload("c", result("static", "pass", 3, 0)),
+  ];
+  const names = (key, down) => sorted(rows, { key, down }).map((w) => w.name).join("");
+  assert.equal(names("name", false), "abc");
+  assert.equal(names("breakeven/dynamo/static", true), "cba");
+  assert.equal(names("breakeven/dynamo/static", false), "bca");
+  assert.equal(names("breaks:dynamo", true), "bac");
+});
+
+test("buckets have names, and empty ones at the ends are left out", () => {
+  assert.deepEqual(bucketNames([0.5, 0.707107, 1]), ["below 0.5x", "0.5–0.71x", "0.71–1x", "1x and above"]);
+  assert.deepEqual(buckets([{ histogram: [0, 1, 0, 2] }], [0.5, 0.7, 1]).map((b) => b.i), [1, 2, 3]);
+  assert.deepEqual(buckets([{ histogram: null }], [0.5, 0.7, 1]), []);
+  assert.equal(breakText(undefined), "not run");
+  assert.equal(breakText(result("static", "pass", 1, 2)), "2 + 0");
+});
+
+test("a wide interval does not round a ratio to 0", () => {
+  assert.deepEqual(ratio(3, [0.4, 80]), { text: "3x", interval: "(0–80)" });
+  assert.deepEqual(ratio(7.13, [7.0, 7.3]), { text: "7.1x", interval: "(7.0–7.3)" });
+});

@@ -1,0 +1,116 @@
+// js/model/suite.js -- what the page says of a suite: names, cells, order, the finding.
+
+import { count, plural, ratio } from "./format.js";
+
+/** @typedef {import("../api/types.js").Suite} Suite */
+/** @typedef {import("../api/types.js").SuiteColumn} SuiteColumn */
+/** @typedef {import("../api/types.js").SuiteResult} SuiteResult */
+/** @typedef {import("../api/types.js").SuiteWorkload} SuiteWorkload */
+/** @typedef {{key: string, down: boolean}} Order */
+
+/** Engine and policy only where they are not the usual ones. @param {{engine: string, policy: string, mode: string}} c */
+export function columnName(c) {
+  const engine = c.engine === "breakeven" ? "" : `${c.engine} `;
+  return `${engine}${c.mode}${c.policy === "dynamo" ? "" : `, ${c.policy}`}`;
+}
+
+/** @param {{engine: string, policy: string, mode: string}} c */
+export const columnKey = (c) => `${c.engine}/${c.policy}/${c.mode}`;
+
+/** Columns that are compared with their eager. @param {readonly SuiteColumn[]} columns */
+export const compared = (columns) => columns.filter((c) => c.mode !== "eager");
+
+/** "95 %", or words where nothing has ended. @param {SuiteColumn} c */
+export function passRate(c) {
+  return c.pass_rate === null ? "none ended" : `${Math.round(100 * c.pass_rate)} %`;
+}
+
+/** What did not pass, by its kind: "2 failed, 1 disagrees"; "" where all did. @param {SuiteColumn} c */
+export function notPassed(c) {
+  return [
+    c.failed ? `${count(c.failed)} failed` : "",
+    c.disagrees ? `${count(c.disagrees)} ${c.disagrees === 1 ? "disagrees" : "disagree"}` : "",
+    c.cancelled ? `${count(c.cancelled)} cancelled` : "",
+    c.waiting ? `${count(c.waiting)} to come` : "",
+  ]
+    .filter(Boolean)
+    .join(", ");
+}
+
+/** @param {SuiteWorkload} w @param {{engine: string, policy: string, mode: string}} c */
+export const resultOf = (w, c) => w.results.find((r) => columnKey(r) === columnKey(c));
+
+/**
+ * The result whose breaks stand for a policy: mode static of our engine, else its first compiled one.
+ * @param {SuiteWorkload} w @param {string} policy
+ */
+export function breaksOf(w, policy) {
+  const own = w.results.filter((r) => r.policy === policy && r.engine === "breakeven" && r.mode !== "eager");
+  return own.find((r) => r.mode === "static") ?? own[0];
+}
+
+/** "2 + 0": breaks of capture and of lowering. @param {SuiteResult | undefined} r */
+export function breakText(r) {
+  if (!r) return "not run";
+  const { capture, lowering } = r.breaks;
+  return capture === null || lowering === null ? "unknown" : `${capture} + ${lowering}`;
+}
+
+/** "0.71–1.0x" and the open ends. @param {readonly number[]} edges */
+export function bucketNames(edges) {
+  const name = (/** @type {number} */ x) => String(Number(x.toPrecision(2)));
+  return [
+    `below ${name(edges[0])}x`,
+    ...edges.slice(1).map((e, i) => `${name(edges[i])}–${name(e)}x`),
+    `${name(edges[edges.length - 1])}x and above`,
+  ];
+}
+
+/** The buckets that any column has something in, and those between. @param {readonly SuiteColumn[]} columns @param {readonly number[]} edges */
+export function buckets(columns, edges) {
+  const names = bucketNames(edges);
+  const filled = names.map((_, i) => columns.some((c) => (c.histogram?.[i] ?? 0) > 0));
+  const first = filled.indexOf(true);
+  const last = filled.lastIndexOf(true);
+  return first < 0 ? [] : names.map((name, i) => ({ name, i })).slice(first, last + 1);
+}
+
+/** @param {SuiteWorkload} w @param {string} key @returns {number | string | null} */
+function sortValue(w, key) {
+  if (key === "name") return w.name;
+  if (key.startsWith("breaks:")) {
+    const b = breaksOf(w, key.slice(7))?.breaks;
+    return b && b.capture !== null ? b.capture + (b.lowering ?? 0) : null;
+  }
+  const r = w.results.find((x) => columnKey(x) === key);
+  return r && r.status === "pass" ? r.speedup : null;
+}
+
+/** Sorted anew; what has no value comes last, either way. @param {readonly SuiteWorkload[]} workloads @param {Order} order */
+export function sorted(workloads, order) {
+  const sign = order.down ? -1 : 1;
+  return [...workloads].sort((a, b) => {
+    const [x, y] = [sortValue(a, order.key), sortValue(b, order.key)];
+    if (x === null || y === null) return x === y ? 0 : x === null ? 1 : -1;
+    return sign * (typeof x === "string" ? x.localeCompare(String(y)) : x - Number(y));
+  });
+}
+
+/** The claim, and the rest of the sentence. @param {Suite} suite @returns {[string, string]} */
+export function finding(suite) {
+  const { columns, common } = suite.report;
+  const best = compared(columns)
+    .filter((c) => c.geomean.common.speedup !== null)
+    .sort((a, b) => (b.geomean.common.speedup ?? 0) - (a.geomean.common.speedup ?? 0))[0];
+  const all = columns.filter((c) => c.pass === c.workloads).length;
+  const passes =
+    all === columns.length && columns.length
+      ? `Every workload passes in every column.`
+      : `${plural(columns.length - all, "column")} of ${count(columns.length)} ${columns.length - all === 1 ? "has" : "have"} workloads that did not pass.`;
+  if (!best || best.geomean.common.speedup === null) return ["No speedup to compare yet.", ` ${passes}`];
+  const r = ratio(best.geomean.common.speedup, best.geomean.common.speedup_ci);
+  return [
+    `${columnName(best)} is the fastest: ${r.text} ${r.interval} over eager`,
+    `, the geometric mean of the ${plural(common.n, "workload")} that all columns have in common. ${passes}`,
+  ];
+}

@@ -1,0 +1,272 @@
+// js/view/suite.js -- one suite: pass rates, geomeans, distribution, a row for each workload.
+//
+// While runs wait it is asked again every two seconds; the order of the table stays.
+
+import { h, button, chip, ci, headRow, prose, say, scroller, section } from "./dom.js";
+import { confirmed, jobsChanged } from "./frame.js";
+import { axisHead, modeMark, progressBar, ratioAxis, whisker } from "./marks.js";
+import { go, pause } from "./router.js";
+import { distribution } from "./suite_chart.js";
+import { ApiError, deleteSuite, getSuite } from "../api/client.js";
+import { bytes, count, date, duration, number, plural, ratio, stamp } from "../model/format.js";
+import {
+  breakText,
+  breaksOf,
+  columnKey,
+  columnName,
+  compared,
+  finding,
+  notPassed,
+  passRate,
+  resultOf,
+  sorted,
+} from "../model/suite.js";
+
+/** @typedef {import("../api/types.js").Suite} Suite */
+/** @typedef {import("../api/types.js").SuiteColumn} SuiteColumn */
+/** @typedef {import("../api/types.js").SuiteResult} SuiteResult */
+/** @typedef {import("../api/types.js").SuiteWorkload} SuiteWorkload */
+
+const LIVE_MS = 2000;
+
+/** @param {Suite} suite */
+const live = (suite) => suite.status === "running" || suite.status === "queued";
+
+/** @param {import("./router.js").Context} ctx */
+export async function suiteView(ctx) {
+  const id = ctx.params[0];
+  /** @type {import("../model/suite.js").Order} */
+  const order = { key: "name", down: false };
+  let suite = await getSuite(id, ctx.signal);
+  let drawn = new AbortController();
+  const show = () => {
+    if (ctx.signal.aborted) return;
+    drawn.abort();
+    drawn = new AbortController();
+    ctx.signal.addEventListener("abort", () => drawn.abort(), { once: true });
+    ctx.main.replaceChildren(...page(suite, order, drawn.signal));
+  };
+  ctx.setTitle(suite.name);
+  show();
+  while (live(suite) && (await pause(LIVE_MS, ctx.signal))) {
+    if (document.hidden) continue;
+    try {
+      const before = JSON.stringify(suite.runs);
+      suite = await getSuite(id, ctx.signal);
+      if (JSON.stringify(suite.runs) !== before) show();
+    } catch (e) {
+      if (e instanceof ApiError && e.status === 404) throw e;
+    }
+  }
+}
+
+/** @param {Suite} suite @param {import("../model/suite.js").Order} order @param {AbortSignal} signal */
+function page(suite, order, signal) {
+  const [bold, rest] = finding(suite);
+  const how =
+    "A workload passes where it ran and its values agree with eager's. A geometric mean compares columns only over the common set: the workloads that have a speedup in every column that has any.";
+  const verdict = h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, h("b", {}, bold), rest), h("p", { class: "how" }, how));
+  const parts = [head(suite), live(suite) ? progress(suite) : null, verdict, tiles(suite)];
+  return [...parts, columnsTable(suite), distribution(suite.report, signal), workloadsTable(suite, order), reasons(suite)].filter((x) => x !== null);
+}
+
+/** @param {Suite} suite */
+function head(suite) {
+  const ms = suite.created_ns / 1e6;
+  const facts = [
+    ["workloads", count(suite.report.workloads.length)],
+    ["runs", count(Object.values(suite.runs).reduce((a, b) => a + b, 0))],
+    ["device", String(suite.request?.device ?? "each its own")],
+    ["date", h("time", { datetime: new Date(ms).toISOString(), title: stamp(ms) }, date(ms))],
+  ];
+  const meta = h("dl", { class: "meta" }, facts.map(([k, v]) => h("div", {}, h("dt", {}, k), h("dd", {}, v))));
+  const title = h("h1", {}, suite.name, " ", h("span", { class: "mono dim" }, `#${suite.id}`));
+  const act = live(suite) ? button("Cancel", () => end(suite)) : button("Remove", () => remove(suite));
+  const json = h("a", { class: "btn", href: `/api/v1/suites/${encodeURIComponent(suite.id)}` }, "JSON");
+  return h("div", { class: "head" }, h("div", { class: "titles" }, title, meta), h("div", { class: "acts" }, json, act));
+}
+
+/** @param {Suite} suite */
+async function end(suite) {
+  try {
+    await deleteSuite(suite.id);
+    jobsChanged();
+  } catch (e) {
+    say(e instanceof Error ? e.message : String(e));
+  }
+}
+
+/** @param {Suite} suite */
+async function remove(suite) {
+  const runs = Object.values(suite.runs).reduce((a, b) => a + b, 0);
+  const text = `Its ${plural(runs, "run")} and their reports are removed too. This cannot be undone.`;
+  if (!(await confirmed(`Remove ${suite.name}?`, text, "Remove", "Keep"))) return;
+  await end(suite);
+  go("/suites");
+}
+
+/** @param {Suite} suite */
+function progress(suite) {
+  const { done, failed, cancelled } = suite.runs;
+  const all = Object.values(suite.runs).reduce((a, b) => a + b, 0);
+  const text = `${count(done + failed + cancelled)} of ${plural(all, "run")} ended${failed ? `, ${count(failed)} failed` : ""}`;
+  return h("p", { class: "bar", role: "status", id: "suite-progress" }, progressBar(suite.progress, 160), " ", text);
+}
+
+/** @param {Suite} suite */
+function tiles(suite) {
+  const { columns, common } = suite.report;
+  const list = columns.filter((c) => c.mode !== "eager" || c.pass_rate !== 1);
+  const tile = (/** @type {string} */ label, /** @type {import("./dom.js").Child} */ value, /** @type {string} */ unit) =>
+    h("div", {}, h("dt", {}, label), h("dd", {}, value, " ", h("span", { class: "unit" }, unit)));
+  return h(
+    "dl",
+    { class: "stats", id: "suite-tiles" },
+    tile("common set", count(common.n), `of ${plural(common.of, "workload")}`),
+    list.map((c) => tile(`pass rate, ${columnName(c)}`, passRate(c), `${count(c.pass)} of ${count(c.workloads)}`)),
+  );
+}
+
+/** @param {Suite} suite */
+function columnsTable(suite) {
+  const { columns } = suite.report;
+  const ratios = compared(columns).flatMap((c) => [c.geomean.common.speedup ?? 1, ...(c.geomean.common.speedup_ci ?? [])]);
+  const axis = ratioAxis(ratios, 120);
+  const header = headRow([
+    "Mode", "Policy", "Engine", ["Passed", "r"], ["Geomean, common set", "r"], [axisHead(axis), "", "Interval"], ["Of its own", "r"],
+    ["Least", "r"], ["Median", "r"], ["Most", "r"], ["Breaks: capture", "r"], ["lowering", "r"], ["Compiling, all", "r"],
+  ]);
+  const num = (/** @type {import("./dom.js").Child} */ x) => h("td", { class: "r" }, x);
+  const dim = (/** @type {string} */ x) => h("span", { class: "dim" }, x);
+  const x = (/** @type {number | undefined} */ v) => num(v === undefined ? dim("none") : ratio(v).text);
+  const rows = columns.map((c) => {
+    const g = c.geomean.common;
+    const own = c.geomean.own;
+    const text = g.speedup === null ? null : ratio(g.speedup, g.speedup_ci);
+    const note = notPassed(c);
+    return h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, modeMark(c.mode)),
+      h("td", {}, c.policy),
+      h("td", {}, c.engine),
+      num(h("span", {}, `${count(c.pass)} of ${count(c.workloads)}`, note ? h("span", { class: "two-line" }, note) : null)),
+      h("td", { class: "r" }, text ? [h("span", { class: "num-strong" }, text.text), ...ci(text.interval)] : dim(c.mode === "eager" ? "baseline" : "none")),
+      h("td", {}, g.speedup === null ? null : whisker(axis, g.speedup, g.speedup_ci, tone(g.speedup_ci))),
+      num(own.speedup === null ? dim("none") : `${ratio(own.speedup).text} of ${own.n}`),
+      x(c.quantiles?.min),
+      x(c.quantiles?.median),
+      x(c.quantiles?.max),
+      num(count(c.breaks.capture)),
+      num(count(c.breaks.lowering)),
+      num(c.mode === "eager" ? dim("none") : duration(1000 * c.compile_ms)),
+    );
+  });
+  const table = h("table", { id: "suite-columns" }, h("caption", { class: "vh" }, "Columns of the suite"), header, h("tbody", {}, rows));
+  return section("Modes", "speedups over eager; breaks of both stages over all workloads", null, scroller("Modes of the suite", table));
+}
+
+/** @param {readonly number[] | null} interval */
+const tone = (interval) => (interval && interval[0] > 1 ? "FASTER" : interval && interval[1] < 1 ? "SLOWER" : "SAME");
+
+/** @param {Suite} suite @param {import("../model/suite.js").Order} order */
+function workloadsTable(suite, order) {
+  const { columns, workloads } = suite.report;
+  const shown = compared(columns);
+  const policies = [...new Set(columns.filter((c) => c.engine === "breakeven").map((c) => c.policy))];
+  const heads = [
+    { key: "name", label: "Workload", cls: "" },
+    ...shown.map((c) => ({ key: columnKey(c), label: columnName(c), cls: "r" })),
+    ...policies.map((p) => ({ key: `breaks:${p}`, label: `breaks, ${p}`, cls: "r" })),
+  ];
+  const place = h("tbody", {});
+  const fill = () => place.replaceChildren(...sorted(workloads, order).map((w) => workloadRow(w, shown, policies)));
+  const header = h("tr", {});
+  for (const { key, label, cls } of heads) {
+    const th = h("th", { scope: "col", class: cls || null });
+    const b = button(
+      label,
+      () => {
+        order.down = order.key === key ? !order.down : key !== "name";
+        order.key = key;
+        mark();
+        fill();
+      },
+      { class: "sort" },
+    );
+    th.append(b);
+    th.dataset.key = key;
+    header.append(th);
+  }
+  for (const text of ["Launches", "Peak", "Compiling"]) header.append(h("th", { scope: "col", class: "r" }, text));
+  const mark = () => {
+    for (const th of /** @type {NodeListOf<HTMLElement>} */ (header.querySelectorAll("th[data-key]")))
+      if (th.dataset.key === order.key) th.setAttribute("aria-sort", order.down ? "descending" : "ascending");
+      else th.removeAttribute("aria-sort");
+  };
+  mark();
+  fill();
+  const table = h("table", { id: "suite-workloads" }, h("caption", { class: "vh" }, "Workloads of the suite"), h("thead", {}, header), place);
+  const note = "speedup over eager with its 95 % interval, linked to its run; breaks: capture + lowering; launches of a call, peak and compiling of mode static, or the first compiled one";
+  return section("Workloads", note, null, scroller("Workloads of the suite", table));
+}
+
+/** @param {SuiteWorkload} w @param {readonly SuiteColumn[]} shown @param {readonly string[]} policies */
+function workloadRow(w, shown, policies) {
+  const main = policies.map((p) => breaksOf(w, p)).find((r) => r && r.status === "pass");
+  const cell = (/** @type {string | null} */ text) => h("td", { class: "r" }, text ?? h("span", { class: "dim" }, "not run"));
+  return h(
+    "tr",
+    {},
+    h("th", { scope: "row" }, w.name),
+    shown.map((c) => resultCell(resultOf(w, c))),
+    policies.map((p) => cell(breakText(breaksOf(w, p)))),
+    cell(main && main.launches !== null ? number(main.launches) : null),
+    cell(main && main.peak_bytes !== null ? bytes(main.peak_bytes) : null),
+    cell(main && main.compile_ms !== null ? duration(1000 * main.compile_ms) : null),
+  );
+}
+
+const WORDS = { disagrees: "DISAGREES", failed: "FAILED", cancelled: "cancelled", waiting: "queued" };
+
+/** @param {SuiteResult | undefined} r */
+function resultCell(r) {
+  if (!r) return h("td", { class: "r dim" }, "not run");
+  const link = (/** @type {import("./dom.js").Child} */ content) =>
+    r.run ? h("a", { href: `/runs/${encodeURIComponent(r.run)}` }, content) : content;
+  if (r.status !== "pass") {
+    const cls = r.status === "waiting" ? "queued" : r.status === "cancelled" ? "cancelled" : "failed";
+    return h("td", { class: "r", title: r.reason }, link(chip(cls, WORDS[r.status])));
+  }
+  if (r.speedup === null) return h("td", { class: "r", title: r.reason }, link("passed"));
+  const text = ratio(r.speedup, r.speedup_ci);
+  return h("td", { class: "r" }, link(text.text), ci(text.interval));
+}
+
+/** @param {Suite} suite */
+function reasons(suite) {
+  /** @type {Map<string, {w: SuiteWorkload, r: SuiteResult, modes: string[]}>} */
+  const found = new Map();
+  for (const w of suite.report.workloads)
+    for (const r of w.results) {
+      if (r.status !== "failed" && r.status !== "disagrees") continue;
+      const key = JSON.stringify([w.name, r.engine, r.policy, r.status, r.reason]);
+      const entry = found.get(key) ?? { w, r, modes: [] };
+      entry.modes.push(r.mode);
+      found.set(key, entry);
+    }
+  if (!found.size) return null;
+  const rows = [...found.values()].map(({ w, r, modes }) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, r.run ? h("a", { href: `/runs/${encodeURIComponent(r.run)}` }, w.name) : w.name),
+      h("td", {}, chip("failed", WORDS[r.status === "failed" ? "failed" : "disagrees"])),
+      h("td", {}, `${r.engine === "breakeven" ? "" : `${r.engine}, `}${r.policy}`),
+      h("td", {}, modes.join(", ")),
+      h("td", { class: "wrap" }, prose(r.reason ?? "no reason was kept")),
+    ),
+  );
+  const table = h("table", { id: "suite-reasons" }, h("caption", { class: "vh" }, "What did not pass"), headRow(["Workload", "Status", "Policy", "Modes", "Reason"]), h("tbody", {}, rows));
+  return section("What did not pass", `${plural(found.size, "reason")}`, null, scroller("What did not pass, table", table));
+}

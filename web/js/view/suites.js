@@ -1,0 +1,109 @@
+// js/view/suites.js -- the list of suites, and the one that comes with the program.
+
+import { h, button, chip, headRow, say, scroller, section, stateWell } from "./dom.js";
+import { jobsChanged } from "./frame.js";
+import { progressBar } from "./marks.js";
+import { go, pause } from "./router.js";
+import { listSuites, postSuite } from "../api/client.js";
+import { age, count, plural, ratio, stamp } from "../model/format.js";
+import { columnName, compared } from "../model/suite.js";
+
+/** @typedef {import("../api/types.js").SuiteHead} SuiteHead */
+
+const LIVE_MS = 2000;
+const IDLE_MS = 15000;
+
+/** @param {import("./router.js").Context} ctx */
+export async function suitesView(ctx) {
+  ctx.setTitle("Suites");
+  const place = h("div", { id: "suite-list" });
+  const why = h("p", { class: "errline", role: "alert" });
+  const acts = h("div", { class: "acts" }, runBlocks(why));
+  ctx.main.replaceChildren(h("div", { class: "head list" }, h("div", { class: "titles" }, h("h1", {}, "Suites")), acts), why, place);
+  const load = async () => {
+    const { suites, total } = await listSuites(ctx.signal);
+    if (ctx.signal.aborted) return false;
+    if (suites.length) place.replaceChildren(list(suites, total));
+    else if (!place.querySelector(".state")) place.replaceChildren(empty());
+    return suites.some((s) => s.status === "running" || s.status === "queued");
+  };
+  let live = await load();
+  while (await pause(live ? LIVE_MS : IDLE_MS, ctx.signal)) {
+    if (document.hidden) continue;
+    try {
+      live = await load();
+    } catch {
+      /* asked again soon; the rows stay */
+    }
+  }
+}
+
+/** @param {HTMLElement} why */
+function runBlocks(why) {
+  const b = button(
+    "Run the model blocks",
+    async () => {
+      b.setAttribute("disabled", "");
+      try {
+        const { id } = await postSuite({ suite: "blocks" });
+        jobsChanged();
+        go(`/suites/${encodeURIComponent(id)}`);
+      } catch (e) {
+        b.removeAttribute("disabled");
+        why.textContent = e instanceof Error ? e.message : String(e);
+        say(why.textContent);
+      }
+    },
+    { class: "btn primary" },
+  );
+  return b;
+}
+
+function empty() {
+  const text =
+    "A suite runs many workloads as one: how many pass, how much faster they are together, where their graphs break. Model blocks come with this server; a folder of your own is posted by the command.";
+  const command = h("pre", { tabindex: 0, role: "region", "aria-label": "The command" }, `breakeven suite FOLDER --post ${location.origin}`);
+  return stateWell("No suites yet", h("p", {}, text), command);
+}
+
+/** @param {readonly SuiteHead[]} suites @param {number} total */
+function list(suites, total) {
+  const rows = suites.map((s) => {
+    const ms = s.created_ns / 1e6;
+    const when = h("time", { datetime: new Date(ms).toISOString(), title: stamp(ms) }, age(ms, Date.now()));
+    return h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, h("a", { href: `/suites/${encodeURIComponent(s.id)}` }, s.name), " ", h("span", { class: "mono dim" }, `#${s.id}`)),
+      h("td", {}, state(s)),
+      h("td", { class: "r" }, count(s.common.of)),
+      h("td", { class: "wrap" }, passed(s)),
+      h("td", { class: "wrap" }, speedups(s)),
+      h("td", { class: "r sub" }, when),
+    );
+  });
+  const head = headRow(["Suite", "Status", ["Workloads", "r"], "Did not pass", "Geomean over the common set", ["Age", "r"]]);
+  const table = h("table", {}, h("caption", { class: "vh" }, "Suites, newest first"), head, h("tbody", {}, rows));
+  return section("All suites", `${count(suites.length)} of ${plural(total, "suite")}`, null, scroller("Suites, table", table));
+}
+
+/** @param {SuiteHead} s */
+function state(s) {
+  if (s.status !== "running") return chip(s.status, s.status);
+  return h("span", {}, progressBar(s.progress, 96), ` ${Math.round(100 * s.progress)} %`);
+}
+
+/** @param {SuiteHead} s */
+function passed(s) {
+  const bad = s.columns.filter((c) => c.failed || c.disagrees);
+  if (!bad.length) return h("span", { class: "dim" }, "nothing");
+  return bad.map((c) => `${columnName(c)}: ${count(c.failed + c.disagrees)}`).join(" · ");
+}
+
+/** @param {SuiteHead} s */
+function speedups(s) {
+  const parts = compared(s.columns).flatMap((c) =>
+    c.geomean.common.speedup === null ? [] : [`${columnName(c)} ${ratio(c.geomean.common.speedup, c.geomean.common.speedup_ci).text}`],
+  );
+  return parts.length ? parts.join(" · ") : h("span", { class: "dim" }, "none yet");
+}
