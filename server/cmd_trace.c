@@ -22,6 +22,7 @@
 
 #include "fusion/base/buf.h"
 #include "fusion/base/clock.h"
+#include "profiler/import/import.h"
 #include "profiler/traced.h"
 #include "server/commands.h"
 #include "server/poster.h"
@@ -259,6 +260,24 @@ static struct poster *begin_post(const struct trace_flags *f, struct err *err)
 	return p;
 }
 
+/* What a PyTorch child compiled, read as `breakeven import` reads it: its breaks stand
+ * beside its kernels.  A log that cannot be read is said, and fails nothing. */
+static void add_import(const struct meeting *m, struct poster *p)
+{
+	struct err err = { 0 };
+	struct import *im = import_create(NULL, NULL, 0, &err);
+	json_t *imported = NULL;
+
+	if (im && import_folder(im, m->torch, m->began, &err))
+		imported = import_finish(im, &err);
+	if (json_array_size(json_object_get(imported, "files")) > 0)
+		poster_set_import(p, json_incref(imported));
+	if (err.code != ERR_NONE)
+		fprintf(stderr, "breakeven trace: TORCH_TRACE is not read: %s\n", err.message);
+	json_decref(imported);
+	import_destroy(im);
+}
+
 /* The end of both; false after a message. */
 static bool finish(const struct trace_flags *f, struct traced *t, struct poster *p, bool ok,
 		   struct err *err)
@@ -294,6 +313,8 @@ static int trace(const struct trace_flags *f, const char *library)
 		status = attend(m.listener, child, t, &err);
 		ok = err.code == ERR_NONE && traced_add_files(t, m.torch, m.began, &err);
 	}
+	if (ok && p)
+		add_import(&m, p);
 	if (m.folder[0])
 		part(&m);
 	if (t && (p || !f->post))

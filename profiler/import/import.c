@@ -1,9 +1,13 @@
 /* profiler/import/import.c -- see import.h. */
 #include "profiler/import/import.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "profiler/import/model.h"
@@ -200,6 +204,39 @@ bool import_fd(struct import *im, const char *name, int fd, struct err *err)
 	}
 	free(bytes);
 	return ok && import_end(im, err);
+}
+
+bool import_named(struct import *im, const char *path, const char *name, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat info;
+	bool ok;
+
+	if (fd < 0)
+		return err_set(err, ERR_IO, "%.300s: %s", path, strerror(errno));
+	ok = (fstat(fd, &info) == 0 && info.st_size == 0) || import_fd(im, name, fd, err);
+	close(fd);
+	return ok;
+}
+
+bool import_folder(struct import *im, const char *folder, int64_t since_s, struct err *err)
+{
+	DIR *dir = opendir(folder);
+	bool ok = true;
+
+	if (!dir)
+		return errno == ENOENT ||
+		       err_set(err, ERR_IO, "%.300s: %s", folder, strerror(errno));
+	for (struct dirent *e; ok && (e = readdir(dir));) {
+		char path[4096 + 260];
+		struct stat info;
+
+		snprintf(path, sizeof(path), "%.4000s/%s", folder, e->d_name);
+		if (stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_mtime >= since_s)
+			ok = import_named(im, path, e->d_name, err);
+	}
+	closedir(dir);
+	return ok;
 }
 
 json_t *import_finish(struct import *im, struct err *err)

@@ -19,6 +19,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "fusion/base/err.h"
 #include "profiler/timeline.h"
@@ -43,6 +44,12 @@ bool import_end(struct import *im, struct err *err);
 
 /* All three for what `fd` holds to its end; it stays open. */
 bool import_fd(struct import *im, const char *name, int fd, struct err *err);
+
+/* The same for a file, and for all in a folder that were written since then; an empty one
+ * is passed over (a process that compiled nothing leaves one), and so is a folder that
+ * is not there. */
+bool import_named(struct import *im, const char *path, const char *name, struct err *err);
+bool import_folder(struct import *im, const char *folder, int64_t since_s, struct err *err);
 
 /* What `breakeven import --json` prints (design, section 5), and more: kind, files,
  * graphs, breaks, recompiles, kernels, ledger, ...  Ends the timeline, whose facts are

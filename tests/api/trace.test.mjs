@@ -68,7 +68,8 @@ function posting(server, command, env = {}) {
 test('a trace is a run of a server, with its events there while it records', { skip: without, timeout: 60000 }, async () => {
     const server = await startServer();
     try {
-        const command = ['sh', '-c', `mkdir -p $TORCH_TRACE; echo 'V1 {"dynamo_start": 1}' > $TORCH_TRACE/rank_0.log; ${driver} 5`];
+        const line = 'V1122 10:00:00.000000 7 torch/x.py:1] {"dynamo_output_graph": {}, "frame_id": 0, "frame_compile_id": 0}';
+        const command = ['sh', '-c', `mkdir -p $TORCH_TRACE; echo '${line}' > $TORCH_TRACE/rank_0.log; ${driver} 5`];
         const t = posting(server, command, { FAKE_KERNELS: '100000', FAKE_STEP: '1000', FAKE_MEMORY: '30', FAKE_MS: '3500' });
         let id, live;
         for (let i = 0; i < 300 && !live; i++) {
@@ -97,12 +98,15 @@ test('a trace is a run of a server, with its events there while it records', { s
         assert.deepEqual(process.memory, [{ device: 0, held_bytes: 10000, peak_bytes: 11000 }]);
         assert.equal(run.report.trace.dropped, 0);
         const torch = await fetch(`${server.url}/api/v1/runs/${id}/torch_trace.log`);
-        assert.equal(await torch.text(), 'V1 {"dynamo_start": 1}\n');
+        assert.equal(await torch.text(), `${line}\n`);
+        assert.equal(run.report.import.graphs, 1); // the log is read too
+        assert.deepEqual(run.report.import.compiles.map((c) => c.compile), ['0/0']);
         // The file holds the same, and can be posted by itself.
         const again = spawnSync(binary, ['trace', '--post', server.url, '--from', t.file, '--name', 'again'], { encoding: 'utf8' });
         assert.equal(again.status, 0, again.stderr);
         const other = await waitFor(server, id + 1);
         assert.equal(other.name, 'again');
+        delete run.report.import; // the compile log is read where it is written
         assert.deepEqual(other.report, run.report);
         rmSync(t.folder, { recursive: true });
     } finally {

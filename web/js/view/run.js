@@ -162,7 +162,7 @@ function factList(run) {
   const created = run.created_ns / 1e6;
   const when = h("time", { datetime: new Date(created).toISOString(), title: stamp(created) }, date(created));
   /** @type {[string, string | Node][]} */
-  const ofTrace = run.report?.import ? [
+  const ofTrace = run.report?.import && !run.report.trace?.processes?.length ? [
     ["Imported from", run.report.import.files.map((f) => f.name).join(", ")],
     ["Imported", when],
   ] : [
