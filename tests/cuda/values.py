@@ -84,7 +84,8 @@ PROGRAMS = {
     "linears": ("F.linear(a, b, c), a + F.linear(a, b + 1, c), F.linear(a, b + 2, c) + a, F.linear(a.reshape(2, 3, 8), b + 3, c), a @ (b + 4) + a, "
                 "(a @ (b + 5).t() + c).relu(), F.linear(a, b + 6, c) * 2, F.linear(a[:, 1:], b[:, 1:], c), F.linear(a[:, :4], b[:, :4], c)",
                 [tensor(6, 8), tensor(8, 8), tensor(8)]),
-    "rows": ("torch.softmax(1.5 * a, -1), F.layer_norm(a, (1024,)), a * torch.rsqrt((a * a).mean(-1, keepdim=True) + 1e-6), F.gelu(a + b) * 0.5, torch.softmax(c, 0)",
+    "rows": ("torch.softmax(1.5 * a, -1), F.layer_norm(a, (1024,)), a * torch.rsqrt((a * a).mean(-1, keepdim=True) + 1e-6), F.gelu(a + b) * 0.5, torch.softmax(c, 0), "
+             "torch.amax(a, 1), torch.amin(a, 0), torch.amax(torch.where(a > 3, math.nan, a), 1), torch.amin(torch.where(a > 3, math.nan, a), 0), torch.amin(c)",
              [tensor(70, 1024), tensor(1024), tensor(40, 30)]),
 }
 # Large enough that cuBLASLt's ways are tried: the stand-in's second is the faster one.

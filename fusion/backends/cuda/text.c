@@ -199,6 +199,10 @@ void text_store_one(struct text *t, const struct inst *inst)
 
 void text_join(struct text *t, enum op op, enum dtype dtype, const char *a, const char *b)
 {
+	if (dtype == DTYPE_F32 && (op == OP_amax || op == OP_amin)) {
+		buf_printf(t->out, "%s_nan(%s, %s)", op == OP_amax ? "max" : "min", a, b);
+		return;
+	}
 	words_put(t->out, op_info(op)->value, text_suffix(dtype), dtype == DTYPE_BOOL,
 		  (const char *[3]){ a, b, "" });
 }

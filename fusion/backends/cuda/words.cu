@@ -203,6 +203,22 @@ WORD f32 fast_erf(f32 x)
 	return fabsf(x) > 0x1.e86p-2f ? copysignf(1.0f - rest, x) : __fmaf_rn(x, small, x);
 }
 
+// The larger and the smaller of two, NaN if one is: in one step each from sm_80 on.
+#if __CUDA_ARCH__ >= 800
+#define EXTREME(name, order)                                                                       \
+	WORD f32 name##_nan(f32 a, f32 b)                                                          \
+	{                                                                                          \
+		f32 most;                                                                          \
+		asm(#name ".NaN.f32 %0, %1, %2;" : "=f"(most) : "f"(a), "f"(b));                   \
+		return most;                                                                       \
+	}
+#else
+#define EXTREME(name, order)                                                                       \
+	WORD f32 name##_nan(f32 a, f32 b) { return a order b || a != a ? a : b; }
+#endif
+EXTREME(max, >)
+EXTREME(min, <)
+
 // Division as Python and torch have it.
 #define DIVISION(type, f)                                                                          \
 	WORD type v_mod_##type(type a, type b)                                                     \
