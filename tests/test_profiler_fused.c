@@ -215,6 +215,31 @@ static void a_denied_op_is_priced_and_timed_against_the_function_where_it_is_low
 	json_decref(report);
 }
 
+/* The tensor that crosses the break goes into a graph that runs in pieces. */
+static void a_graph_in_pieces_may_stand_behind_a_break(void **state)
+{
+	json_t *json = json_pack("{s:s, s:i, s:s, s:[s], s:[s], s:s, s:[[{s:{s:[i, i], s:i}}]]}",
+				 "name", "pieces", "threads", 1, "backend", "interp", "modes",
+				 "static", "deny", "exp", "source",
+				 "import torch\n"
+				 "def model(x):\n"
+				 "    y = torch.sin(x)\n"
+				 "    torch._dynamo.graph_break()\n"
+				 "    return (torch.exp(y * 2) + y).sum()\n",
+				 "calls", "random", "shape", 8, 16, "seed", 1);
+	json_t *report = run_whole(json, true),
+	       *breaks = json_object_get(
+		   json_object_get(json_object_get(report, "modes"), "static"), "breaks"),
+	       *item;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(json_array_size(breaks), 2);
+	json_array_foreach(breaks, i, item)
+	    assert_true(number(json_object_get(item, "cost"), "moved_bytes") >= 1024);
+	json_decref(report);
+}
+
 /* A trace that is read in its middle: tracing is not the barrier's. */
 static void a_barrier_costs_what_it_takes_to_run_its_trace(void **state)
 {
@@ -285,6 +310,7 @@ int main(void)
 		cmocka_unit_test(one_graph_may_be_slower_than_its_parts),
 		cmocka_unit_test(gaps_beside_a_device_are_those_without_cupti),
 		cmocka_unit_test(an_op_that_is_not_lowered_has_its_gap_within_its_graph),
+		cmocka_unit_test(a_graph_in_pieces_may_stand_behind_a_break),
 		cmocka_unit_test(a_barrier_costs_what_it_takes_to_run_its_trace),
 		cmocka_unit_test(barriers_of_a_lazy_run_are_priced),
 		cmocka_unit_test(

@@ -95,10 +95,11 @@ static bool loads(const struct inst *list, int n, int buffer)
 /* Whether a kernel reads the graph's input element by element. */
 static bool reads(const struct exec *e, int input)
 {
-	int buffer = e->inputs[input];
+	int buffer;
 
 	if (e->parts) /* its pieces know; some of them is likely to */
 		return true;
+	buffer = e->inputs[input];
 	for (int i = 0; buffer >= 0 && i < e->lowered->n_kernels; i++) {
 		const struct kernel *k = &e->lowered->kernels[i];
 

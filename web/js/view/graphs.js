@@ -26,7 +26,8 @@ export function graphsTab(ctx, body, run, report) {
   const points = pointsOf(report);
   const modes = modesOf(points).filter((m) => m !== "eager");
   if (!modes.length) return add(body, noGraphs(run));
-  add(body, chosen(ctx, "Captured graphs", points, modes, graphList));
+  const copy = Number(/** @type {{copy_gbps?: number}} */ (report.device ?? {}).copy_gbps) || null;
+  add(body, chosen(ctx, "Captured graphs", points, modes, (point, mode) => graphList(point, mode, copy)));
   return undefined;
 }
 
@@ -44,15 +45,16 @@ function noGraphs(run) {
 /**
  * @param {import("../api/types.js").Point} point
  * @param {string} mode
+ * @param {number | null} copyGbps
  * @returns {HTMLElement[]}
  */
-function graphList(point, mode) {
+function graphList(point, mode, copyGbps) {
   const m = point.modes[mode];
   if (!m) return [h("p", { class: "sub" }, `${mode} was not run at this point.`)];
   const graphs = graphRows(m);
   if (!graphs.length) return [h("p", { class: "sub" }, `${mode} captured no graph at this point.`)];
   const again = m.recompiles ?? [];
-  return [...kernelsSection(m), ...graphs.map(graphSection), ...(again.length ? [recompileSection(again)] : [])];
+  return [...kernelsSection(m, copyGbps), ...graphs.map(graphSection), ...(again.length ? [recompileSection(again)] : [])];
 }
 
 /** @param {GraphRow} g */

@@ -1,9 +1,10 @@
 // js/view/kernels.js -- the kernels of a mode as a table: time, bytes and operations,
 // and how near each is to a copy of as many bytes.
 
-import { ci, h, headRow, scroller, svg } from "./dom.js";
+import { add, ci, h, headRow, scroller, svg } from "./dom.js";
 import { bytes, bytesUnit, number, plural, timeUnit, withInterval } from "../model/format.js";
 import { beyondCopy, kernelFacts } from "../model/kernels.js";
+import { rooflineFigure } from "./roofline.js";
 
 /** @typedef {import("../model/kernels.js").KernelFacts} KernelFacts */
 
@@ -63,9 +64,10 @@ function row(r, time, size, device) {
 
 /**
  * @param {import("../api/types.js").ModeReport} m
+ * @param {number | null} copyGbps of the device's memory
  * @returns {HTMLElement[]} nothing where no kernel was seen
  */
-export function kernelsSection(m) {
+export function kernelsSection(m, copyGbps) {
   const rows = kernelFacts(m);
   if (!rows.length) return [];
   const device = rows.some((r) => r.registers !== null);
@@ -86,6 +88,7 @@ export function kernelsSection(m) {
   const terms = (device ? [...TERMS, DEVICE_TERM] : TERMS).flatMap(([t, text]) => [h("dt", {}, t), h("dd", {}, text)]);
   const title = h("header", {}, h("h3", {}, "Kernels"), h("p", {}, "each alone, from timelines of a few calls; bytes under the sizes of the capture"));
   const section = h("section", { class: "sec kernels", "aria-label": "What kernels achieve" }, title);
-  section.append(h("p", { class: "sub finding" }, found), scroller("What kernels achieve, table", table), h("dl", { class: "terms" }, ...terms));
+  const list = h("dl", { class: "terms" }, ...terms);
+  add(section, h("p", { class: "sub finding" }, found), scroller("What kernels achieve, table", table), list, rooflineFigure(rows, copyGbps));
   return [section];
 }

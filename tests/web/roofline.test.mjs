@@ -1,0 +1,33 @@
+// tests/web/roofline.test.mjs -- where kernels stand under the roof that memory is.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { roofline } from "../../web/js/model/roofline.js";
+
+const kernel = (name, intensity, rate, more) => ({ name, graph: 0, form: "map", intensity, rate, median: 1, share: null, ...more });
+
+test("a kernel as fast as a copy lies on the line, a slower one below it", () => {
+  const r = roofline([kernel("at", 0.5, 50), kernel("below", 0.5, 5), kernel("right", 5, 500)], 100, 200, 300);
+  assert.deepEqual(r.x.map((t) => t.value), [0.1, 1, 10]);
+  assert.deepEqual(r.y.map((t) => t.value), [1, 10, 100, 1000]);
+  const [at, below, right] = r.points;
+  const line = (x) => r.roof.y1 + ((x - r.roof.x1) / (r.roof.x2 - r.roof.x1)) * (r.roof.y2 - r.roof.y1);
+  assert.ok(Math.abs(line(at.x) - at.y) < 1e-9 && Math.abs(line(right.x) - right.y) < 1e-9);
+  assert.equal(Math.round(below.y - at.y), 100); // a decade further down
+  assert.equal(Math.round(right.x - at.x), 100);
+});
+
+test("names of kernels that lie close stand below each other, at the edge to the left", () => {
+  const r = roofline([kernel("a", 1, 10), kernel("b", 1, 10), kernel("c", 100, 10)], null, 400, 300);
+  const [a, b, c] = r.points.map((p) => p.label);
+  assert.equal(Math.abs(b.y - a.y), 13);
+  assert.ok(Math.max(a.y, b.y) < 300);
+  assert.equal(a.anchor, "start");
+  assert.equal(c.anchor, "end");
+  assert.equal(r.roof, null);
+});
+
+test("what computes nothing has no place, and there may be none at all", () => {
+  const rows = [kernel("copy", 0, 0), kernel("unseen", 1, null), kernel("gemm", 10, 100, { form: "library" })];
+  assert.deepEqual(roofline(rows, 10, 100, 100).points.map((p) => [p.kernel.name, p.library]), [["gemm", true]]);
+  assert.equal(roofline(rows.slice(0, 2), 10, 100, 100), null);
+});

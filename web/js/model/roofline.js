@@ -1,0 +1,86 @@
+// js/model/roofline.js -- where kernels stand under the roof that memory is: rates over
+// arithmetic intensity, both axes by powers of ten.
+
+/** @typedef {import("./kernels.js").KernelFacts} KernelFacts */
+/** @typedef {{at: number, value: number}} Tick */
+/**
+ * @typedef
+ *   {{x: number, y: number, kernel: KernelFacts, library: boolean, label: {x: number, y: number,
+ *   anchor: "start" | "end"} | null}}
+ *   RoofPoint
+ */
+/**
+ * @typedef
+ *   {{x: Tick[], y: Tick[], roof: {x1: number, y1: number, x2: number, y2: number} | null, points: RoofPoint[]}}
+ *   Roofline places in a box of the width and height that were given
+ */
+
+const LABELS = 8;
+const LINE = 13;
+const WIDE = 130; // of a label
+
+/** Whole powers of ten around the values, two at least. @param {readonly number[]} values @returns {[number, number]} */
+function decades(values) {
+  const low = Math.floor(Math.log10(Math.min(...values)));
+  return [low, Math.max(Math.ceil(Math.log10(Math.max(...values))), low + 2)];
+}
+
+/** @param {[number, number]} range @param {(value: number) => number} place @returns {Tick[]} */
+function ticks([low, high], place) {
+  const step = Math.ceil((high - low) / 6);
+  return Array.from({ length: Math.floor((high - low) / step) + 1 }, (_, i) => {
+    const value = 10 ** (low + i * step);
+    return { at: place(value), value };
+  });
+}
+
+/**
+ * Names beside the points, each on a line of its own where they lie close: from the upper edge down, from the lower up.
+ * @param {RoofPoint[]} points @param {number} width @param {number} height
+ */
+function placeLabels(points, width, height) {
+  const placed = /** @type {{x: number, y: number}[]} */ ([]);
+  const longest = [...points].sort((a, b) => (b.kernel.median ?? 0) - (a.kernel.median ?? 0)).slice(0, LABELS);
+  const low = (/** @type {RoofPoint} */ p) => p.y > height / 2;
+  const place = (/** @type {RoofPoint} */ p) => {
+    const end = p.x > width - WIDE;
+    let y = Math.min(Math.max(p.y + 4, 10), height - 4);
+    for (const o of placed) if (Math.abs(o.x - p.x) < WIDE && Math.abs(o.y - y) < LINE) y = o.y + (low(p) ? -LINE : LINE);
+    placed.push({ x: p.x, y });
+    p.label = { x: p.x + (end ? -8 : 8), y, anchor: end ? "end" : "start" };
+  };
+  for (const p of longest.filter((p) => !low(p)).sort((a, b) => a.y - b.y)) place(p);
+  for (const p of longest.filter(low).sort((a, b) => b.y - a.y)) place(p);
+}
+
+/**
+ * Null where no kernel has a rate: none was seen, or what they compute is unknown.
+ * @param {readonly KernelFacts[]} rows
+ * @param {number | null} copyGbps of memory, as a copy was measured
+ * @param {number} width @param {number} height
+ * @returns {Roofline | null}
+ */
+export function roofline(rows, copyGbps, width, height) {
+  const shown = rows.filter((r) => Number(r.rate) > 0 && Number(r.intensity) > 0);
+  if (!shown.length) return null;
+  const xs = decades(shown.map((r) => Number(r.intensity)));
+  const ys = decades(shown.flatMap((r) => [Number(r.rate), ...(copyGbps ? [copyGbps * Number(r.intensity)] : [])]));
+  const x = (/** @type {number} */ v) => ((Math.log10(v) - xs[0]) / (xs[1] - xs[0])) * width;
+  const y = (/** @type {number} */ v) => height - ((Math.log10(v) - ys[0]) / (ys[1] - ys[0])) * height;
+  const points = shown.map((r) => ({
+    x: x(Number(r.intensity)),
+    y: y(Number(r.rate)),
+    kernel: r,
+    library: r.form === "library",
+    label: null,
+  }));
+  placeLabels(points, width, height);
+  return { x: ticks(xs, x), y: ticks(ys, y), roof: copyGbps ? roofOf(copyGbps, xs, ys, x, y) : null, points };
+}
+
+/** The part of the line rate = bandwidth * intensity that lies in the box. @param {number} gbps @param {[number, number]} xs @param {[number, number]} ys @param {(v: number) => number} x @param {(v: number) => number} y */
+function roofOf(gbps, xs, ys, x, y) {
+  const from = Math.max(10 ** xs[0], 10 ** ys[0] / gbps);
+  const to = Math.min(10 ** xs[1], 10 ** ys[1] / gbps);
+  return from < to ? { x1: x(from), y1: y(gbps * from), x2: x(to), y2: y(gbps * to) } : null;
+}

@@ -1,0 +1,70 @@
+// js/view/roofline.js -- kernels under the roof that memory is, as a chart.
+
+import { h, svg } from "./dom.js";
+import { number, plain } from "../model/format.js";
+import { roofline } from "../model/roofline.js";
+
+/** @typedef {import("../model/kernels.js").KernelFacts} KernelFacts */
+/** @typedef {import("../model/roofline.js").Roofline} Roofline */
+
+const [WIDTH, HEIGHT, LEFT, TOP, BELOW, RIGHT] = [560, 260, 52, 22, 40, 12];
+
+/** @param {number} x @param {number} y @param {string} text @param {"start" | "middle" | "end"} [anchor] @param {string} [cls] */
+const label = (x, y, text, anchor = "start", cls) => svg("text", { x, y, "text-anchor": anchor, class: cls }, text);
+
+/** @param {Roofline} r */
+function grid(r) {
+  return [
+    ...r.x.flatMap((t) => [
+      svg("line", { class: "g", x1: t.at, x2: t.at, y1: 0, y2: HEIGHT }),
+      label(t.at, HEIGHT + 16, plain(t.value), "middle"),
+    ]),
+    ...r.y.flatMap((t) => [
+      svg("line", { class: "g", x1: 0, x2: WIDTH, y1: t.at, y2: t.at }),
+      label(-6, t.at + 4, plain(t.value), "end"),
+    ]),
+    label(WIDTH / 2, HEIGHT + 34, "Operations a byte", "middle"),
+    label(-LEFT + 2, -9, "GFLOP/s"),
+  ];
+}
+
+/** @param {Roofline} r @param {number} gbps */
+function roof(r, gbps) {
+  if (!r.roof) return [];
+  const { x1, y1, x2, y2 } = r.roof;
+  const [x, y] = [x1 + (x2 - x1) * 0.5, y1 + (y2 - y1) * 0.5];
+  return [svg("line", { class: "roofl", x1, y1, x2, y2 }), label(x - 8, y - 6, `a copy, ${number(gbps)} GB/s`, "end", "halo")];
+}
+
+/** @param {KernelFacts} k */
+const told = (k) =>
+  `${k.name}, graph ${k.graph}: ${number(Number(k.rate))} GFLOP/s at ${number(Number(k.intensity))} operations a byte` +
+  (k.share === null ? "" : `, ${Math.round(k.share * 100)} % of a copy`);
+
+/** @param {Roofline} r */
+function points(r) {
+  const dots = r.points.map((p) =>
+    svg("circle", { class: p.library ? "p li" : "p fu", cx: p.x, cy: p.y, r: 4.5 }, svg("title", {}, told(p.kernel))),
+  );
+  const names = r.points.map((p) => p.label && label(p.label.x, p.label.y, p.kernel.name, p.label.anchor, "lab halo"));
+  return [...dots, ...names];
+}
+
+/**
+ * @param {readonly KernelFacts[]} rows
+ * @param {number | null} copyGbps
+ * @returns {HTMLElement | null} null where no kernel has a rate
+ */
+export function rooflineFigure(rows, copyGbps) {
+  const r = roofline(rows, copyGbps, WIDTH, HEIGHT);
+  if (!r) return null;
+  const said = `Roofline. ${r.points.map((p) => told(p.kernel)).join("; ")}.`;
+  const box = `${-LEFT} ${-TOP} ${LEFT + WIDTH + RIGHT} ${TOP + HEIGHT + BELOW}`;
+  const chart = svg("svg", { class: "roof", viewBox: box, role: "img", "aria-label": said }, ...grid(r), ...(copyGbps ? roof(r, copyGbps) : []), ...points(r));
+  const left = rows.length - r.points.length;
+  const line = r.roof
+    ? "On the line a kernel is as fast as memory lets it be; above it its bytes were in a nearer cache. "
+    : "How fast a copy is was not measured here, so there is no line of memory. ";
+  const more = left ? `${left} ${left === 1 ? "kernel is" : "kernels are"} not shown: what ${left === 1 ? "it computes" : "they compute"} is no arithmetic, or unknown.` : "";
+  return h("figure", { class: "roofline" }, h("h4", {}, "Roofline"), chart, h("figcaption", { class: "small dim" }, line + more));
+}
