@@ -15,6 +15,11 @@ test("at most three significant digits, thousands with a comma", () => {
   ]);
 });
 
+test("what rounds to nothing has no sign", () => {
+  assert.equal(f.withInterval(-0.2, [-10, 80]).text, "0");
+  assert.equal(f.number(-0.25), "-0.250");
+});
+
 test("rounding up to the next power of ten adds no digit", () => {
   assert.equal(f.number(999.6), "1,000");
   assert.equal(f.number(9.999), "10.0");

@@ -19,7 +19,8 @@ export function stepOf(value, lo, hi) {
  * @param {number} value @param {number} step @returns {string} */
 export function toStep(value, step) {
   const decimals = Math.max(0, Math.round(-Math.log10(step)));
-  const whole = step >= 1 ? Math.round(value / step) * step : value;
+  const near = step >= 1 ? Math.round(value / step) * step : value;
+  const whole = Number(near.toFixed(decimals)) || 0; // no -0
   return whole.toLocaleString("en-US", {
     minimumFractionDigits: decimals,
     maximumFractionDigits: decimals,

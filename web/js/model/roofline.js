@@ -17,7 +17,19 @@
 
 const LABELS = 8;
 const LINE = 13;
-const WIDE = 130; // of a label
+const LETTER = 6.4; // of a name, wide
+
+/**
+ * What a copy takes of memory's bandwidth, as the line says it; of the largest that was measured, where none was as
+ * large as memory.
+ * @param {{copy_gbps?: number, copy_curve?: [number, number][]}} device
+ * @returns {{gbps: number, bytes: number | null} | null}
+ */
+export function copyOf(device) {
+  if (device.copy_gbps) return { gbps: device.copy_gbps, bytes: null };
+  const last = device.copy_curve?.at(-1);
+  return last && last[1] > 0 ? { gbps: last[0] / last[1] / 1e3, bytes: last[0] } : null;
+}
 
 /** Whole powers of ten around the values, two at least. @param {readonly number[]} values @returns {[number, number]} */
 function decades(values) {
@@ -39,14 +51,16 @@ function ticks([low, high], place) {
  * @param {RoofPoint[]} points @param {number} width @param {number} height
  */
 function placeLabels(points, width, height) {
-  const placed = /** @type {{x: number, y: number}[]} */ ([]);
+  const placed = /** @type {{x: number, wide: number, y: number}[]} */ ([]);
   const longest = [...points].sort((a, b) => (b.kernel.median ?? 0) - (a.kernel.median ?? 0)).slice(0, LABELS);
   const low = (/** @type {RoofPoint} */ p) => p.y > height / 2;
   const place = (/** @type {RoofPoint} */ p) => {
-    const end = p.x > width - WIDE;
+    const wide = p.kernel.name.length * LETTER + 8;
+    const end = p.x + wide > width;
+    const x = end ? p.x - wide : p.x;
     let y = Math.min(Math.max(p.y + 4, 10), height - 4);
-    for (const o of placed) if (Math.abs(o.x - p.x) < WIDE && Math.abs(o.y - y) < LINE) y = o.y + (low(p) ? -LINE : LINE);
-    placed.push({ x: p.x, y });
+    for (const o of placed) if (o.x < x + wide && x < o.x + o.wide && Math.abs(o.y - y) < LINE) y = o.y + (low(p) ? -LINE : LINE);
+    placed.push({ x, wide, y });
     p.label = { x: p.x + (end ? -8 : 8), y, anchor: end ? "end" : "start" };
   };
   for (const p of longest.filter((p) => !low(p)).sort((a, b) => a.y - b.y)) place(p);

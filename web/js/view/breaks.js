@@ -71,7 +71,7 @@ function verdict(m, rows, mode) {
   const line = h("p");
   const often = met > cuts ? `, met ${met} times` : "";
   const graphsToo = `${often}; ${mode} captured ${plural(graphs, "graph")}.`;
-  if (cuts && m.break_cost) costSentence(line, m, cuts, mode);
+  if (m.break_cost) costSentence(line, m, rows.length, mode);
   else if (cuts) add(line, h("b", {}, `${plural(cuts, "break")} in ${mode}`), graphsToo);
   else add(line, h("b", {}, `${mode} captured without a break`), `: ${plural(graphs, "graph")}.`);
   if (fallbacks) add(line, ` ${plural(fallbacks, "op")} fell back to a library call in lowering.`);
@@ -102,12 +102,15 @@ function costMethod(all) {
   const where = `${w.lines.length === 1 ? "line" : "lines"} ${w.lines.join(", ")} changed so that nothing breaks there`;
   const ways = [w.lines.length ? where : "", w.allowed ? "the denied ops lowered" : ""].filter(Boolean);
   const same = `Timed beside it, round by round: the same function with ${ways.join(", and ")}.`;
-  const r = w.ratio === null ? null : ratio(w.ratio, w.ratio_ci);
+  const r = w.ratio === null || w.explained_ci_us[0] <= 0 ? null : ratio(w.ratio, w.ratio_ci);
+  const agrees = w.agrees ? "agrees with that" : "does not agree with that";
   const said = r
     ? `What those breaks are said to cost is ${r.text} ${r.interval} of what is saved without them.`
     : w.measured_ci_us[1] < 0
       ? "The changed function is slower as a whole, so that the two cannot be compared."
-      : `The two differ by no more than the timing does from round to round${w.agrees ? ", as what those breaks are said to cost does" : ""}.`;
+      : w.ratio === null
+        ? "The two differ by no more than the timing does from round to round."
+        : `What those breaks are said to cost varies from group to group by more than itself; its interval ${agrees}.`;
   return `${from} ${same} ${said}`;
 }
 

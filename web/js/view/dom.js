@@ -86,7 +86,7 @@ export const ci = (text) => (text ? [" ", h("span", { class: "ci" }, text)] : []
 /**
  * A table that may scroll sideways, in a region that the keyboard reaches.
  * @param {string} name
- * @param {HTMLTableElement} table
+ * @param {HTMLTableElement | SVGSVGElement} table
  */
 export function scroller(name, table) {
   return h("div", { class: "scroll", role: "region", "aria-label": name, tabindex: 0 }, table);

@@ -8,6 +8,7 @@ import { duration, plural } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { graphRows, opCounts } from "../model/graphs.js";
 import { kernelsSection } from "./kernels.js";
+import { copyOf } from "../model/roofline.js";
 import { kernelStart } from "../model/source.js";
 
 /** @typedef {import("../model/graphs.js").GraphRow} GraphRow */
@@ -26,7 +27,7 @@ export function graphsTab(ctx, body, run, report) {
   const points = pointsOf(report);
   const modes = modesOf(points).filter((m) => m !== "eager");
   if (!modes.length) return add(body, noGraphs(run));
-  const copy = Number(/** @type {{copy_gbps?: number}} */ (report.device ?? {}).copy_gbps) || null;
+  const copy = copyOf(report.device ?? {});
   add(body, chosen(ctx, "Captured graphs", points, modes, (point, mode) => graphList(point, mode, copy)));
   return undefined;
 }
@@ -45,16 +46,16 @@ function noGraphs(run) {
 /**
  * @param {import("../api/types.js").Point} point
  * @param {string} mode
- * @param {number | null} copyGbps
+ * @param {import("./roofline.js").Copy} copy
  * @returns {HTMLElement[]}
  */
-function graphList(point, mode, copyGbps) {
+function graphList(point, mode, copy) {
   const m = point.modes[mode];
   if (!m) return [h("p", { class: "sub" }, `${mode} was not run at this point.`)];
   const graphs = graphRows(m);
   if (!graphs.length) return [h("p", { class: "sub" }, `${mode} captured no graph at this point.`)];
   const again = m.recompiles ?? [];
-  return [...kernelsSection(m, copyGbps), ...graphs.map(graphSection), ...(again.length ? [recompileSection(again)] : [])];
+  return [...kernelsSection(m, copy), ...graphs.map(graphSection), ...(again.length ? [recompileSection(again)] : [])];
 }
 
 /** @param {GraphRow} g */

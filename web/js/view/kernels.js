@@ -64,10 +64,10 @@ function row(r, time, size, device) {
 
 /**
  * @param {import("../api/types.js").ModeReport} m
- * @param {number | null} copyGbps of the device's memory
+ * @param {import("./roofline.js").Copy} copy
  * @returns {HTMLElement[]} nothing where no kernel was seen
  */
-export function kernelsSection(m, copyGbps) {
+export function kernelsSection(m, copy) {
   const rows = kernelFacts(m);
   if (!rows.length) return [];
   const device = rows.some((r) => r.registers !== null);
@@ -89,6 +89,6 @@ export function kernelsSection(m, copyGbps) {
   const title = h("header", {}, h("h3", {}, "Kernels"), h("p", {}, "each alone, from timelines of a few calls; bytes under the sizes of the capture"));
   const section = h("section", { class: "sec kernels", "aria-label": "What kernels achieve" }, title);
   const list = h("dl", { class: "terms" }, ...terms);
-  add(section, h("p", { class: "sub finding" }, found), scroller("What kernels achieve, table", table), list, rooflineFigure(rows, copyGbps));
+  add(section, h("p", { class: "sub finding" }, found), scroller("What kernels achieve, table", table), list, rooflineFigure(rows, copy));
   return [section];
 }

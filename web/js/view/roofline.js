@@ -1,7 +1,7 @@
 // js/view/roofline.js -- kernels under the roof that memory is, as a chart.
 
-import { h, svg } from "./dom.js";
-import { number, plain } from "../model/format.js";
+import { h, scroller, svg } from "./dom.js";
+import { bytes, number, plain } from "../model/format.js";
 import { roofline } from "../model/roofline.js";
 
 /** @typedef {import("../model/kernels.js").KernelFacts} KernelFacts */
@@ -28,12 +28,14 @@ function grid(r) {
   ];
 }
 
-/** @param {Roofline} r @param {number} gbps */
-function roof(r, gbps) {
-  if (!r.roof) return [];
+/** @typedef {{gbps: number, bytes: number | null} | null} Copy */
+
+/** @param {Roofline} r @param {Copy} copy */
+function roof(r, copy) {
+  if (!r.roof || !copy) return [];
   const { x1, y1, x2, y2 } = r.roof;
   const [x, y] = [x1 + (x2 - x1) * 0.5, y1 + (y2 - y1) * 0.5];
-  return [svg("line", { class: "roofl", x1, y1, x2, y2 }), label(x - 8, y - 6, `a copy, ${number(gbps)} GB/s`, "end", "halo")];
+  return [svg("line", { class: "roofl", x1, y1, x2, y2 }), label(x - 8, y - 6, `a copy${copy.bytes ? ` of ${bytes(copy.bytes)}` : ""}, ${number(copy.gbps)} GB/s`, "end", "halo")];
 }
 
 /** @param {KernelFacts} k */
@@ -52,19 +54,19 @@ function points(r) {
 
 /**
  * @param {readonly KernelFacts[]} rows
- * @param {number | null} copyGbps
+ * @param {Copy} copy
  * @returns {HTMLElement | null} null where no kernel has a rate
  */
-export function rooflineFigure(rows, copyGbps) {
-  const r = roofline(rows, copyGbps, WIDTH, HEIGHT);
+export function rooflineFigure(rows, copy) {
+  const r = roofline(rows, copy?.gbps ?? null, WIDTH, HEIGHT);
   if (!r) return null;
   const said = `Roofline. ${r.points.map((p) => told(p.kernel)).join("; ")}.`;
   const box = `${-LEFT} ${-TOP} ${LEFT + WIDTH + RIGHT} ${TOP + HEIGHT + BELOW}`;
-  const chart = svg("svg", { class: "roof", viewBox: box, role: "img", "aria-label": said }, ...grid(r), ...(copyGbps ? roof(r, copyGbps) : []), ...points(r));
+  const chart = svg("svg", { class: "roof", viewBox: box, role: "img", "aria-label": said }, ...grid(r), ...roof(r, copy), ...points(r));
   const left = rows.length - r.points.length;
   const line = r.roof
     ? "On the line a kernel is as fast as memory lets it be; above it its bytes were in a nearer cache. "
     : "How fast a copy is was not measured here, so there is no line of memory. ";
   const more = left ? `${left} ${left === 1 ? "kernel is" : "kernels are"} not shown: what ${left === 1 ? "it computes" : "they compute"} is no arithmetic, or unknown.` : "";
-  return h("figure", { class: "roofline" }, h("h4", {}, "Roofline"), chart, h("figcaption", { class: "small dim" }, line + more));
+  return h("figure", { class: "roofline" }, h("h4", {}, "Roofline"), scroller("Roofline, chart", chart), h("figcaption", { class: "small dim" }, line + more));
 }
