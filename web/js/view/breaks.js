@@ -103,14 +103,13 @@ function costMethod(all) {
   const ways = [w.lines.length ? where : "", w.allowed ? "the denied ops lowered" : ""].filter(Boolean);
   const same = `Timed beside it, round by round: the same function with ${ways.join(", and ")}.`;
   const r = w.ratio === null || w.explained_ci_us[0] <= 0 ? null : ratio(w.ratio, w.ratio_ci);
-  const agrees = w.agrees ? "agrees with that" : "does not agree with that";
   const said = r
     ? `What those breaks are said to cost is ${r.text} ${r.interval} of what is saved without them.`
     : w.measured_ci_us[1] < 0
       ? "The changed function is slower as a whole, so that the two cannot be compared."
       : w.ratio === null
         ? "The two differ by no more than the timing does from round to round."
-        : `What those breaks are said to cost varies from group to group by more than itself; its interval ${agrees}.`;
+        : "What those breaks are said to cost varies by more than itself.";
   return `${from} ${same} ${said}`;
 }
 

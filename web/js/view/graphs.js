@@ -8,7 +8,6 @@ import { duration, plural } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { graphRows, opCounts } from "../model/graphs.js";
 import { kernelsSection } from "./kernels.js";
-import { copyOf } from "../model/roofline.js";
 import { kernelStart } from "../model/source.js";
 
 /** @typedef {import("../model/graphs.js").GraphRow} GraphRow */
@@ -27,8 +26,8 @@ export function graphsTab(ctx, body, run, report) {
   const points = pointsOf(report);
   const modes = modesOf(points).filter((m) => m !== "eager");
   if (!modes.length) return add(body, noGraphs(run));
-  const copy = copyOf(report.device ?? {});
-  add(body, chosen(ctx, "Captured graphs", points, modes, (point, mode) => graphList(point, mode, copy)));
+  const device = report.device ?? {};
+  add(body, chosen(ctx, "Captured graphs", points, modes, (point, mode) => graphList(point, mode, device)));
   return undefined;
 }
 
@@ -46,16 +45,16 @@ function noGraphs(run) {
 /**
  * @param {import("../api/types.js").Point} point
  * @param {string} mode
- * @param {import("./roofline.js").Copy} copy
+ * @param {object} device
  * @returns {HTMLElement[]}
  */
-function graphList(point, mode, copy) {
+function graphList(point, mode, device) {
   const m = point.modes[mode];
   if (!m) return [h("p", { class: "sub" }, `${mode} was not run at this point.`)];
   const graphs = graphRows(m);
   if (!graphs.length) return [h("p", { class: "sub" }, `${mode} captured no graph at this point.`)];
   const again = m.recompiles ?? [];
-  return [...kernelsSection(m, copy), ...graphs.map(graphSection), ...(again.length ? [recompileSection(again)] : [])];
+  return [...kernelsSection(m, device), ...graphs.map(graphSection), ...(again.length ? [recompileSection(again)] : [])];
 }
 
 /** @param {GraphRow} g */

@@ -4,7 +4,6 @@
 import { add, ci, h, headRow, scroller, svg } from "./dom.js";
 import { bytes, bytesUnit, number, plural, timeUnit, withInterval } from "../model/format.js";
 import { beyondCopy, kernelFacts } from "../model/kernels.js";
-import { rooflineFigure } from "./roofline.js";
 
 /** @typedef {import("../model/kernels.js").KernelFacts} KernelFacts */
 
@@ -64,31 +63,32 @@ function row(r, time, size, device) {
 
 /**
  * @param {import("../api/types.js").ModeReport} m
- * @param {import("./roofline.js").Copy} copy
+ * @param {object} device
  * @returns {HTMLElement[]} nothing where no kernel was seen
  */
-export function kernelsSection(m, copy) {
+export function kernelsSection(m, device) {
   const rows = kernelFacts(m);
   if (!rows.length) return [];
-  const device = rows.some((r) => r.registers !== null);
+  const gpu = rows.some((r) => r.registers !== null);
   const time = timeUnit(rows.map((r) => r.median ?? 0));
   const size = bytesUnit(rows.map((r) => r.bytes));
   const right = (/** @type {string} */ text) => /** @type {[string, string]} */ ([text, "r"]);
   const heads = [`Median, ${time.name}`, `Moves, ${size.name}`, "GB/s", "Of copy"].map(right);
-  const more = ["Operations", "GFLOP/s", "Op/byte", "Ops", ...(device ? ["Occupancy", "Registers", "Shared"] : [])].map(right);
+  const more = ["Operations", "GFLOP/s", "Op/byte", "Ops", ...(gpu ? ["Occupancy", "Registers", "Shared"] : [])].map(right);
   const head = headRow(["Kernel", ...heads, [null, "", "As a bar"], ...more]);
   const caption = h("caption", { class: "vh" }, "Kernels, and what each achieves");
-  const body = h("tbody", {}, rows.map((r) => row(r, time, size, device)));
+  const body = h("tbody", {}, rows.map((r) => row(r, time, size, gpu)));
   const table = h("table", { id: "kernels-table" }, caption, head, body);
   const { far, over, whole } = beyondCopy(rows);
   const share = whole > 0 ? Math.round((over / whole) * 100) : 0;
   const found = far
     ? `${plural(far, "kernel")} of ${rows.length} ${far === 1 ? "takes" : "take"} more than twice as long as a copy of as many bytes; ${number(over)} us of ${number(whole)} us, ${share} %, are no memory time.`
     : `No kernel takes more than twice as long as a copy of as many bytes: ${share} % of their time is no memory time.`;
-  const terms = (device ? [...TERMS, DEVICE_TERM] : TERMS).flatMap(([t, text]) => [h("dt", {}, t), h("dd", {}, text)]);
+  const terms = (gpu ? [...TERMS, DEVICE_TERM] : TERMS).flatMap(([t, text]) => [h("dt", {}, t), h("dd", {}, text)]);
   const title = h("header", {}, h("h3", {}, "Kernels"), h("p", {}, "each alone, from timelines of a few calls; bytes under the sizes of the capture"));
   const section = h("section", { class: "sec kernels", "aria-label": "What kernels achieve" }, title);
   const list = h("dl", { class: "terms" }, ...terms);
-  add(section, h("p", { class: "sub finding" }, found), scroller("What kernels achieve, table", table), list, rooflineFigure(rows, copy));
+  add(section, h("p", { class: "sub finding" }, found), scroller("What kernels achieve, table", table), list);
+  import("./roofline.js").then((view) => add(section, view.rooflineFigure(rows, device)));
   return [section];
 }

@@ -2,7 +2,7 @@
 
 import { h, scroller, svg } from "./dom.js";
 import { bytes, number, plain } from "../model/format.js";
-import { roofline } from "../model/roofline.js";
+import { copyOf, roofline } from "../model/roofline.js";
 
 /** @typedef {import("../model/kernels.js").KernelFacts} KernelFacts */
 /** @typedef {import("../model/roofline.js").Roofline} Roofline */
@@ -54,10 +54,11 @@ function points(r) {
 
 /**
  * @param {readonly KernelFacts[]} rows
- * @param {Copy} copy
+ * @param {object} device
  * @returns {HTMLElement | null} null where no kernel has a rate
  */
-export function rooflineFigure(rows, copy) {
+export function rooflineFigure(rows, device) {
+  const copy = copyOf(device);
   const r = roofline(rows, copy?.gbps ?? null, WIDTH, HEIGHT);
   if (!r) return null;
   const said = `Roofline. ${r.points.map((p) => told(p.kernel)).join("; ")}.`;
