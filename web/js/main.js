@@ -9,8 +9,6 @@ import { runsView } from "./view/runs.js";
 import { newView } from "./view/new.js";
 import { runView } from "./view/run.js";
 import { apiView } from "./view/api.js";
-import { suitesView } from "./view/suites.js";
-import { suiteView } from "./view/suite.js";
 import { opsView } from "./view/ops.js";
 import { missingView } from "./view/missing.js";
 
@@ -18,8 +16,8 @@ startFrame();
 startRouter([
   { pattern: /^\/$/, nav: "runs", view: runsView },
   { pattern: /^\/runs$/, nav: "runs", view: runsView },
-  { pattern: /^\/suites$/, nav: "suites", view: suitesView },
-  { pattern: /^\/suites\/([^/]+)$/, nav: "suites", view: suiteView },
+  { pattern: /^\/suites$/, nav: "suites", view: async (ctx) => (await import("./view/suites.js")).suitesView(ctx) },
+  { pattern: /^\/suites\/([^/]+)$/, nav: "suites", view: async (ctx) => (await import("./view/suite.js")).suiteView(ctx) },
   { pattern: /^\/new$/, nav: "new", view: newView },
   { pattern: /^\/ops$/, nav: "ops", view: opsView },
   { pattern: /^\/api$/, nav: "api", view: apiView },

@@ -32,8 +32,11 @@ const LIVE_MS = 2000;
 /** @param {Suite} suite */
 const live = (suite) => suite.status === "running" || suite.status === "queued";
 
+const STYLE = "/assets/css/suites.css";
+
 /** @param {import("./router.js").Context} ctx */
 export async function suiteView(ctx) {
+  if (!document.querySelector(`link[href="${STYLE}"]`)) document.head.append(h("link", { rel: "stylesheet", href: STYLE }));
   const id = ctx.params[0];
   /** @type {import("../model/suite.js").Order} */
   const order = { key: "name", down: false };
