@@ -19,7 +19,7 @@ export class ApiError extends Error {
 }
 
 /** @param {string} path @param {RequestInit} [init] @param {boolean} [binary] @returns {Promise<any>} */
-async function request(path, init, binary = false) {
+export async function request(path, init, binary = false) {
   let response;
   try {
     response = await fetch(BASE + path, init);
@@ -67,7 +67,7 @@ export function listRuns(params, signal) {
 /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Run>} */
 export const getRun = (id, signal) => request(`/runs/${encodeURIComponent(id)}`, { signal });
 
-const JSON_TYPE = { "Content-Type": "application/json" };
+export const JSON_TYPE = { "Content-Type": "application/json" };
 
 /** @param {import("./types.js").Workload} workload @returns {Promise<{id: number | string}>} */
 export const postRun = (workload) =>
@@ -83,18 +83,6 @@ export const postCheck = (workload, signal) =>
 
 /** Cancels a run that waits or runs, removes one that has ended. @param {string} id */
 export const deleteRun = (id) => request(`/runs/${encodeURIComponent(id)}`, { method: "DELETE" });
-
-/** @param {AbortSignal} [signal] @returns {Promise<{suites: import("./types.js").SuiteHead[], total: number}>} */
-export const listSuites = (signal) => request("/suites?limit=100", { signal });
-
-/** @param {string} id @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Suite>} */
-export const getSuite = (id, signal) => request(`/suites/${encodeURIComponent(id)}`, { signal });
-
-/** @param {object} suite @returns {Promise<{id: number}>} */
-export const postSuite = (suite) => request("/suites", { method: "POST", headers: JSON_TYPE, body: JSON.stringify(suite) });
-
-/** Cancels a suite that has not ended, removes one that has. @param {string | number} id */
-export const deleteSuite = (id) => request(`/suites/${encodeURIComponent(id)}`, { method: "DELETE" });
 
 /** @param {AbortSignal} [signal] @returns {Promise<{examples: import("./types.js").Example[]}>} */
 export const getExamples = (signal) => request("/examples", { signal });

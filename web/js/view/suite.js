@@ -7,7 +7,8 @@ import { confirmed, jobsChanged } from "./frame.js";
 import { axisHead, modeMark, progressBar, ratioAxis, whisker } from "./marks.js";
 import { go, pause } from "./router.js";
 import { distribution } from "./suite_chart.js";
-import { ApiError, deleteSuite, getSuite } from "../api/client.js";
+import { ApiError } from "../api/client.js";
+import { deleteSuite, getSuite } from "../api/suites.js";
 import { bytes, count, date, duration, number, plural, ratio, stamp } from "../model/format.js";
 import {
   breakText,

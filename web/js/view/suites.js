@@ -4,7 +4,7 @@ import { h, button, chip, headRow, say, scroller, section, stateWell } from "./d
 import { jobsChanged } from "./frame.js";
 import { progressBar } from "./marks.js";
 import { go, pause } from "./router.js";
-import { listSuites, postSuite } from "../api/client.js";
+import { listSuites, postSuite } from "../api/suites.js";
 import { age, count, plural, ratio, stamp } from "../model/format.js";
 import { columnName, compared } from "../model/suite.js";
 
