@@ -9,7 +9,6 @@ import { runsView } from "./view/runs.js";
 import { newView } from "./view/new.js";
 import { runView } from "./view/run.js";
 import { apiView } from "./view/api.js";
-import { opsView } from "./view/ops.js";
 import { missingView } from "./view/missing.js";
 
 startFrame();
@@ -19,7 +18,7 @@ startRouter([
   { pattern: /^\/suites$/, nav: "suites", view: async (ctx) => (await import("./view/suites.js")).suitesView(ctx) },
   { pattern: /^\/suites\/([^/]+)$/, nav: "suites", view: async (ctx) => (await import("./view/suite.js")).suiteView(ctx) },
   { pattern: /^\/new$/, nav: "new", view: newView },
-  { pattern: /^\/ops$/, nav: "ops", view: opsView },
+  { pattern: /^\/ops$/, nav: "ops", view: async (ctx) => (await import("./view/ops.js")).opsView(ctx) },
   { pattern: /^\/api$/, nav: "api", view: apiView },
   { pattern: /^\/runs\/([^/]+)(?:\/([^/]+))?$/, nav: "runs", view: runView },
   { pattern: /.*/, nav: "", view: missingView },
