@@ -7,38 +7,14 @@
 
 #include "server/numbers.h"
 
-static double number_of(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-
-	return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
 /* "1,200"; "" for what there is not. */
 static void figure(char out[NUMBER_BYTES], const json_t *object, const char *key, double unit)
 {
-	double value = number_of(object, key);
+	double value = number_field(object, key);
 
 	out[0] = '\0';
 	if (!isnan(value))
 		number_short(out, value / unit);
-}
-
-static void ratio_text(char out[4 * NUMBER_BYTES], const json_t *m)
-{
-	const json_t *ci = json_object_get(m, "speedup_ci");
-	double mid = number_of(m, "speedup"), low = json_number_value(json_array_get(ci, 0)),
-	       high = json_number_value(json_array_get(ci, 1)), step;
-	char a[NUMBER_BYTES], b[NUMBER_BYTES], c[NUMBER_BYTES];
-
-	out[0] = '\0';
-	if (isnan(mid))
-		return;
-	step = number_step(mid, (high - low) / 2);
-	number_print(a, mid, step);
-	number_print(b, low, step);
-	number_print(c, high, step);
-	snprintf(out, 4 * NUMBER_BYTES, "%sx (%s-%s)", a, b, c);
 }
 
 static void print_row(struct buf *out, const char *mode, const json_t *m)
@@ -54,9 +30,9 @@ static void print_row(struct buf *out, const char *mode, const json_t *m)
 		figure(rate[i], sides[i], "samples_per_s", 1);
 		figure(bytes[i], sides[i], "activation_bytes", 1000);
 	}
-	ratio_text(ratio, m);
+	number_interval(ratio, m, "speedup", "speedup_ci", "x");
 	if (json_is_number(json_object_get(m, "max_abs_error")))
-		snprintf(error, sizeof(error), "%.2g", number_of(m, "max_abs_error"));
+		snprintf(error, sizeof(error), "%.2g", number_field(m, "max_abs_error"));
 	else
 		strcpy(error, "nan");
 	buf_printf(out, "%-8s  %8s  %8s  %-18s  %-10s  %10s  %10s  %9s  %9s  %9s\n", mode, time[0],

@@ -7,13 +7,14 @@
 #ifndef SERVER_NUMBERS_H
 #define SERVER_NUMBERS_H
 
+#include <jansson.h>
 #include <stddef.h>
 
 enum { NUMBER_BYTES = 48 };
 
 /* The last digit worth printing of `mid`: the power of ten that leaves 3
  * significant digits, or the largest one not above `half_width` where that is
- * coarser (0: no interval). */
+ * coarser (0: no interval), but never so coarse that `mid` reads as 0. */
 double number_step(double mid, double half_width);
 
 /* x rounded to step: "2,990", "7.63", "0.506". */
@@ -21,5 +22,21 @@ void number_print(char out[NUMBER_BYTES], double x, double step);
 
 /* The two together, without an interval; a whole number stays one: "12". */
 void number_short(char out[NUMBER_BYTES], double x);
+
+/* A figure and its interval, all in the digits that the interval allows. */
+struct number_triple {
+	char mid[NUMBER_BYTES], low[NUMBER_BYTES], high[NUMBER_BYTES];
+};
+void number_triple(struct number_triple *t, double mid, double low, double high);
+
+/* A number of a JSON object; NAN where there is none. */
+double number_field(const json_t *object, const char *key);
+/* The i-th of a list of them: an interval's end. */
+double number_end(const json_t *object, const char *key, size_t i);
+
+/* "1.32x (1.28-1.36)" of two fields of an object; "1.32x" without an interval, "" without
+ * a figure. */
+void number_interval(char out[4 * NUMBER_BYTES], const json_t *object, const char *mid_key,
+		     const char *ci_key, const char *suffix);
 
 #endif

@@ -15,49 +15,21 @@
 
 enum { MAX_WARNINGS = 4 };
 
-static double number_of(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-
-	return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
-static double end_of(const json_t *object, const char *key, size_t i)
-{
-	const json_t *value = json_array_get(json_object_get(object, key), i);
-
-	return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
-struct triple {
-	char mid[NUMBER_BYTES], low[NUMBER_BYTES], high[NUMBER_BYTES];
-};
-
-/* A figure and its interval, all in the digits that the interval allows. */
-static void triple_print(struct triple *t, double mid, double low, double high)
-{
-	double step = number_step(mid, (high - low) / 2);
-
-	number_print(t->mid, mid, step);
-	number_print(t->low, low, step);
-	number_print(t->high, high, step);
-}
-
 static void ratio_sentence(struct buf *out, const char *mode, const json_t *b)
 {
 	const char *verdict = json_string_value(json_object_get(b, "verdict"));
-	double mid = number_of(b, "speedup"), low = end_of(b, "speedup_ci", 0),
-	       high = end_of(b, "speedup_ci", 1);
-	struct triple t;
+	double mid = number_field(b, "speedup"), low = number_end(b, "speedup_ci", 0),
+	       high = number_end(b, "speedup_ci", 1);
+	struct number_triple t;
 
 	if (!verdict)
 		return;
 	if (strcmp(verdict, "SLOWER") == 0) {
-		triple_print(&t, 1 / mid, 1 / high, 1 / low);
+		number_triple(&t, 1 / mid, 1 / high, 1 / low);
 		buf_printf(out, "%s is %sx (%s–%s) slower than eager", mode, t.mid, t.low, t.high);
 		return;
 	}
-	triple_print(&t, mid, low, high);
+	number_triple(&t, mid, low, high);
 	if (strcmp(verdict, "FASTER") == 0)
 		buf_printf(out, "%s is %sx (%s–%s) faster than eager", mode, t.mid, t.low, t.high);
 	else if (strcmp(verdict, "SAME") == 0)
@@ -74,8 +46,8 @@ static void repay_sentence(struct buf *out, const json_t *b)
 	const char *repay = json_string_value(json_object_get(b, "repay"));
 	char ms[NUMBER_BYTES], calls[NUMBER_BYTES];
 
-	number_short(ms, number_of(b, "compile_ms"));
-	number_short(calls, number_of(b, "calls_to_repay"));
+	number_short(ms, number_field(b, "compile_ms"));
+	number_short(calls, number_field(b, "calls_to_repay"));
 	if (repay && strcmp(repay, "after") == 0)
 		buf_printf(out, "; it pays for its %s ms of compiling after %s calls", ms, calls);
 	else if (repay && strcmp(repay, "never") == 0)
@@ -85,8 +57,8 @@ static void repay_sentence(struct buf *out, const json_t *b)
 static void crossover_sentence(struct buf *out, const json_t *points, const json_t *c)
 {
 	const char *side = json_string_value(json_object_get(c, "side"));
-	double n = number_of(c, "crossover_n");
-	struct triple t;
+	double n = number_field(c, "crossover_n");
+	struct number_triple t;
 
 	if (!side || json_array_size(points) < 2)
 		return;
@@ -95,11 +67,12 @@ static void crossover_sentence(struct buf *out, const json_t *points, const json
 	} else if (strcmp(side, "never") == 0) {
 		buf_printf(out, " It is not faster at any n of the sweep.");
 	} else {
-		triple_print(&t, n, end_of(c, "crossover_ci", 0), end_of(c, "crossover_ci", 1));
-		if (number_of(c, "meetings") > 1) {
+		number_triple(&t, n, number_end(c, "crossover_ci", 0),
+			      number_end(c, "crossover_ci", 1));
+		if (number_field(c, "meetings") > 1) {
 			buf_printf(
 			    out, " The two cross %.0f times; from n = %s (%s–%s) on %s is faster.",
-			    number_of(c, "meetings"), t.mid, t.low, t.high,
+			    number_field(c, "meetings"), t.mid, t.low, t.high,
 			    strcmp(side, "above") == 0 ? "it" : "eager");
 			return;
 		}
@@ -144,7 +117,7 @@ static double unit_of(const json_t *report)
 
 		json_object_foreach(json_object_get(at, "modes"), mode, m)
 		{
-			most = fmax(most, number_of(json_object_get(m, "latency"), "median_us"));
+			most = fmax(most, number_field(json_object_get(m, "latency"), "median_us"));
 		}
 	}
 	return most < 10000 ? 1 : 1000;
@@ -154,14 +127,14 @@ static void speedup_columns(struct buf *out, const json_t *b)
 {
 	const char *verdict = json_string_value(json_object_get(b, "verdict"));
 	const char *repay = json_string_value(json_object_get(b, "repay"));
-	struct triple t;
+	struct number_triple t;
 	char range[2 * NUMBER_BYTES + 4], ratio[NUMBER_BYTES + 2], calls[NUMBER_BYTES];
 
-	triple_print(&t, number_of(b, "speedup"), end_of(b, "speedup_ci", 0),
-		     end_of(b, "speedup_ci", 1));
+	number_triple(&t, number_field(b, "speedup"), number_end(b, "speedup_ci", 0),
+		      number_end(b, "speedup_ci", 1));
 	snprintf(ratio, sizeof(ratio), "%sx", t.mid);
 	snprintf(range, sizeof(range), "%s-%s", t.low, t.high);
-	number_short(calls, number_of(b, "calls_to_repay"));
+	number_short(calls, number_field(b, "calls_to_repay"));
 	buf_printf(out, "  %8s  %-13s  %-10s  %12s", ratio, range, verdict ? verdict : "",
 		   repay && strcmp(repay, "after") == 0 ? calls
 		   : repay                              ? repay
@@ -175,17 +148,18 @@ static void print_row(struct buf *out, const json_t *at, bool sweep, const char 
 	const json_t *b = json_object_get(json_object_get(at, "break_even"), mode);
 	char launches[NUMBER_BYTES], compile[NUMBER_BYTES], peak[NUMBER_BYTES];
 	char range[2 * NUMBER_BYTES + 4];
-	struct triple t;
+	struct number_triple t;
 
 	if (sweep)
 		buf_printf(out, "%6" JSON_INTEGER_FORMAT "  ",
 			   json_integer_value(json_object_get(at, "n")));
-	triple_print(&t, number_of(latency, "median_us") / unit, end_of(latency, "ci_us", 0) / unit,
-		     end_of(latency, "ci_us", 1) / unit);
+	number_triple(&t, number_field(latency, "median_us") / unit,
+		      number_end(latency, "ci_us", 0) / unit,
+		      number_end(latency, "ci_us", 1) / unit);
 	snprintf(range, sizeof(range), "%s-%s", t.low, t.high);
-	number_short(launches, number_of(m, "launches"));
-	number_short(compile, number_of(b ? b : m, "compile_ms")); /* what is repaid */
-	number_short(peak, number_of(m, "peak_bytes") / 1000);
+	number_short(launches, number_field(m, "launches"));
+	number_short(compile, number_field(b ? b : m, "compile_ms")); /* what is repaid */
+	number_short(peak, number_field(m, "peak_bytes") / 1000);
 	buf_printf(out, "%-8s  %8s  %-15s  %8s  %10s  %10s", mode, t.mid, range, launches, peak,
 		   compile);
 	if (b)
@@ -232,15 +206,15 @@ static void print_untimed(struct buf *out, const json_t *report)
 		{
 			char compile[NUMBER_BYTES], error[NUMBER_BYTES] = "", point[NUMBER_BYTES];
 
-			number_short(point, number_of(at, "n"));
-			number_short(compile, number_of(m, "compile_ms"));
+			number_short(point, number_field(at, "n"));
+			number_short(compile, number_field(m, "compile_ms"));
 			if (json_object_get(m, "max_abs_error"))
 				snprintf(error, sizeof(error), "%.2g",
-					 number_of(m, "max_abs_error"));
+					 number_field(m, "max_abs_error"));
 			buf_printf(out, "%6s  %-8s  %6zu  %6zu  %8.0f  %10s  %s\n", n ? point : "",
 				   mode, json_array_size(json_object_get(m, "calls")),
 				   json_array_size(json_object_get(m, "graphs")),
-				   number_of(m, "launches"), compile, error);
+				   number_field(m, "launches"), compile, error);
 		}
 	}
 }
@@ -347,7 +321,7 @@ void run_table_print(struct buf *out, const json_t *report)
 	buf_printf(out, "%s, %s, backend %s, %" JSON_INTEGER_FORMAT " thread%s; %.1f s in all\n",
 		   text_of(device, "name"), text_of(device, "vector_unit"),
 		   text_of(device, "backend"), threads, threads == 1 ? "" : "s",
-		   number_of(report, "seconds"));
+		   number_field(report, "seconds"));
 	if (note)
 		buf_printf(out, "%s\n", note);
 }

@@ -7,13 +7,6 @@
 
 #include "server/numbers.h"
 
-static double number_of(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-
-	return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
 static long long count_of(const json_t *object, const char *key)
 {
 	return json_integer_value(json_object_get(object, key));
@@ -24,29 +17,6 @@ static const char *text_of(const json_t *object, const char *key)
 	const char *text = json_string_value(json_object_get(object, key));
 
 	return text ? text : "";
-}
-
-/* "1.32x (1.28–1.36)", or "" where there is none. */
-static void ratio_print(char *out, size_t bytes, const json_t *json)
-{
-	const json_t *ci = json_object_get(json, "speedup_ci");
-	double mid = number_of(json, "speedup"), low = json_number_value(json_array_get(ci, 0)),
-	       high = json_number_value(json_array_get(ci, 1)), step;
-	char m[NUMBER_BYTES], l[NUMBER_BYTES], h[NUMBER_BYTES];
-
-	out[0] = '\0';
-	if (isnan(mid))
-		return;
-	step = number_step(mid, ci ? (high - low) / 2 : 0);
-	if (mid > 0) /* however wide the interval, it does not read as 0 */
-		step = fmin(step, pow(10, floor(log10(mid))));
-	number_print(m, mid, step);
-	number_print(l, low, step);
-	number_print(h, high, step);
-	if (json_is_array(ci))
-		snprintf(out, bytes, "%sx (%s-%s)", m, l, h);
-	else
-		snprintf(out, bytes, "%sx", m);
 }
 
 static const char *share(char *out, size_t bytes, double x)
@@ -67,24 +37,24 @@ static void columns_table(struct buf *out, const json_t *report)
 	{
 		const json_t *q = json_object_get(c, "quantiles"),
 			     *b = json_object_get(c, "breaks");
-		char ratio[3 * NUMBER_BYTES + 8], rate[16],
+		char ratio[4 * NUMBER_BYTES], rate[16],
 		    min[NUMBER_BYTES] = "", median[NUMBER_BYTES] = "", max[NUMBER_BYTES] = "",
 		    ms[NUMBER_BYTES], passed[32];
 
-		ratio_print(ratio, sizeof(ratio),
-			    json_object_get(json_object_get(c, "geomean"), "common"));
+		number_interval(ratio, json_object_get(json_object_get(c, "geomean"), "common"),
+				"speedup", "speedup_ci", "x");
 		if (json_is_object(q)) {
-			number_short(min, number_of(q, "min"));
-			number_short(median, number_of(q, "median"));
-			number_short(max, number_of(q, "max"));
+			number_short(min, number_field(q, "min"));
+			number_short(median, number_field(q, "median"));
+			number_short(max, number_field(q, "max"));
 		}
-		number_short(ms, number_of(c, "compile_ms"));
+		number_short(ms, number_field(c, "compile_ms"));
 		snprintf(passed, sizeof(passed), "%lld/%lld", count_of(c, "pass"),
 			 count_of(c, "workloads"));
 		buf_printf(out, "%-10s %-7s %-8s %9s %11s  %-22s %7s %7s %7s %12s %8lld %9lld\n",
 			   text_of(c, "engine"), text_of(c, "policy"), text_of(c, "mode"), passed,
-			   share(rate, sizeof(rate), number_of(c, "pass_rate")), ratio, min, median,
-			   max, ms, count_of(b, "capture"), count_of(b, "lowering"));
+			   share(rate, sizeof(rate), number_field(c, "pass_rate")), ratio, min,
+			   median, max, ms, count_of(b, "capture"), count_of(b, "lowering"));
 	}
 }
 
@@ -124,7 +94,7 @@ static void speedup_cells(struct buf *out, const json_t *workload, const json_t 
 
 	json_array_foreach((json_t *)columns, i, c)
 	{
-		char cell[3 * NUMBER_BYTES + 8] = "";
+		char cell[4 * NUMBER_BYTES] = "";
 
 		if (strcmp(text_of(c, "mode"), "eager") == 0)
 			continue;
@@ -135,7 +105,7 @@ static void speedup_cells(struct buf *out, const json_t *workload, const json_t 
 			    strcmp(text_of(r, "mode"), text_of(c, "mode")) != 0)
 				continue;
 			if (strcmp(text_of(r, "status"), "pass") == 0)
-				ratio_print(cell, sizeof(cell), r);
+				number_interval(cell, r, "speedup", "speedup_ci", "x");
 			else
 				snprintf(cell, sizeof(cell), "%s", text_of(r, "status"));
 		}
@@ -216,17 +186,18 @@ static void reasons(struct buf *out, const json_t *report)
 void suite_text(struct buf *out, const json_t *report)
 {
 	const json_t *common = json_object_get(report, "common");
+	long long n = count_of(common, "of");
 
 	buf_printf(out,
-		   "Suite %s: %lld workloads.  Geomeans are over the common set, the %lld that "
+		   "Suite %s: %lld workload%s.  Geomeans are over the common set, the %lld that "
 		   "have a speedup in every\ncolumn that has any; pass: it ran, and its values "
 		   "agree with eager's.\n",
-		   text_of(report, "name"), count_of(common, "of"), count_of(common, "n"));
+		   text_of(report, "name"), n, n == 1 ? "" : "s", count_of(common, "n"));
 	columns_table(out, report);
 	workloads_table(out, report);
 	reasons(out, report);
 	if (json_is_real(json_object_get(report, "seconds")))
 		buf_printf(out, "%s; %.0f s in all\n",
 			   text_of(json_object_get(report, "environment"), "cpu"),
-			   number_of(report, "seconds"));
+			   number_field(report, "seconds"));
 }

@@ -18,39 +18,13 @@ const char *torch_text_error(const json_t *report)
 	    json_object_get(json_object_get(torch_of(report), "error"), "message"));
 }
 
-static double number_of(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-
-	return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
-/* "12.3 (12.1-12.6)SUFFIX"; "" for what there is not. */
-static void interval_text(char out[4 * NUMBER_BYTES], const json_t *object, const char *mid_key,
-			  const char *ci_key, const char *suffix)
-{
-	const json_t *ci = json_object_get(object, ci_key);
-	double mid = number_of(object, mid_key), low = json_number_value(json_array_get(ci, 0));
-	double high = json_number_value(json_array_get(ci, 1)), step;
-	char a[NUMBER_BYTES], b[NUMBER_BYTES], c[NUMBER_BYTES];
-
-	out[0] = '\0';
-	if (isnan(mid))
-		return;
-	step = number_step(mid, (high - low) / 2);
-	number_print(a, mid, step);
-	number_print(b, low, step);
-	number_print(c, high, step);
-	snprintf(out, 4 * NUMBER_BYTES, "%s%s (%s-%s)", a, suffix, b, c);
-}
-
 static void print_values(struct buf *out, const json_t *m)
 {
 	const json_t *values = json_object_get(m, "values");
 	const char *first = json_string_value(json_object_get(values, "first"));
 
 	if (json_is_true(json_object_get(values, "agree")))
-		buf_printf(out, "agree within %.2g", number_of(values, "max_abs_error"));
+		buf_printf(out, "agree within %.2g", number_field(values, "max_abs_error"));
 	else if (values)
 		buf_printf(out, "differ: %s%s", first ? first : "nothing could be compared",
 			   json_is_true(json_object_get(m, "draws")) ? " (it draws numbers)" : "");
@@ -73,11 +47,11 @@ static void print_row(struct buf *out, const json_t *at, bool sweep, const char 
 		buf_printf(out, "%-8s  failed: %.*s\n", mode, (int)strcspn(error, "\n"), error);
 		return;
 	}
-	interval_text(time, json_object_get(m, "latency"), "median_us", "ci_us", "");
-	interval_text(speedup, b, "speedup", "speedup_ci", "x");
-	interval_text(ours, json_object_get(m, "over_ours"), "ratio", "ci", "x");
-	if (!isnan(number_of(m, "compile_ms")))
-		number_short(compile, number_of(m, "compile_ms"));
+	number_interval(time, json_object_get(m, "latency"), "median_us", "ci_us", "");
+	number_interval(speedup, b, "speedup", "speedup_ci", "x");
+	number_interval(ours, json_object_get(m, "over_ours"), "ratio", "ci", "x");
+	if (!isnan(number_field(m, "compile_ms")))
+		number_short(compile, number_field(m, "compile_ms"));
 	buf_printf(out, "%-8s  %-24s  %-20s  %-22s  %10s  ", mode, time, speedup, ours, compile);
 	print_values(out, m);
 	buf_putc(out, '\n');

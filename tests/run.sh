@@ -3,8 +3,8 @@
 #
 # A suite's output is shown only when it fails.  What cannot run here is
 # skipped by name and counted.  Suites run side by side, the long ones first.  Those
-# that start servers and browsers wait for half of their time: they run one behind
-# the other, as one more beside those that compute.
+# that start servers and browsers wait for half of their time: they run beside those
+# that compute, from the start.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 B=${1:-build}
@@ -35,18 +35,16 @@ suite() {
 	fi
 }
 
-# beside NAME COMMAND...: a suite, with as many others as there are cores, and the servers'.
+# beside NAME COMMAND...: a suite, with as many others as there are cores, and the servers' two.
 beside() {
-	while [ "$(jobs -rp | wc -l)" -gt "$cores" ]; do wait -n; done
+	while [ "$(jobs -rp | wc -l)" -gt $((cores + 1)) ]; do wait -n; done
 	suite "$@" &
 }
 
 export BREAKEVEN="$PWD/$B/breakeven"
 
-{
-	suite "e2e: a real browser" node --test --test-reporter=tap tests/e2e/*.test.mjs
-	suite "api: a real server" node --test --test-reporter=tap tests/api/*.test.mjs
-} &
+beside "e2e: a real browser" node --test --test-reporter=tap tests/e2e/*.test.mjs
+beside "api: a real server" node --test --test-reporter=tap tests/api/*.test.mjs
 beside "oracle: recorded programs" python3 tests/oracle/replay.py "$B/breakeven"
 beside "ops: each against a float64 reference" python3 tests/ops/check.py "$B/breakeven"
 beside "cuda: NVRTC compiles the kernels" python3 tests/cuda/kernels.py "$B/breakeven" "$B/tests/cuda"

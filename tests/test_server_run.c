@@ -50,6 +50,8 @@ static void interval_takes_digits_away(void **state)
 	assert_string_equal(got, "7.63");
 	number_print(got, 152.4, number_step(152.4, 33));
 	assert_string_equal(got, "150");
+	number_print(got, 1.4, number_step(1.4, 30)); /* however wide: it does not read as 0 */
+	assert_string_equal(got, "1");
 }
 
 /* A report with one compiled mode; `b` is its break_even, `top` the sweep's. */

@@ -2,12 +2,13 @@
  *
  * The bytes are blocks one behind the other, and what is to be changed in blocks
  * that the writer makes.  With the hash put right (else none would get past it) each
- * is read, and a window and a trace are made of all.
+ * is read, and a window and every export are made of all.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fusion/base/hash.h"
+#include "profiler/export/export.h"
 #include "profiler/timeline.h"
 #include "profiler/timeline_format.h"
 
@@ -27,6 +28,46 @@ static size_t repair(char *bytes, size_t left)
 	head.hash = hash_bytes(bytes + sizeof(head), head.body_bytes, 0);
 	memcpy(bytes, &head, sizeof(head));
 	return sizeof(head) + head.body_bytes;
+}
+
+struct bytes {
+	const char *at;
+	size_t size;
+};
+
+static bool each_block(void *store, int64_t kind, timeline_block_fn *each, void *self,
+		       struct err *err)
+{
+	const struct bytes *b = store;
+	struct timeline_block block;
+
+	for (size_t at = 0;
+	     at < b->size && timeline_block_read(b->at + at, b->size - at, &block, NULL);
+	     at += block.block_bytes)
+		if (block.kind == kind && !each(self, b->at + at, block.block_bytes, err))
+			return false;
+	return true;
+}
+
+static bool drop(void *self, const void *bytes, size_t len, struct err *err)
+{
+	(void)self;
+	(void)bytes;
+	(void)len;
+	(void)err;
+	return true;
+}
+
+static void export_all(struct bytes b)
+{
+	struct export_run run = { .name = "fuzz", .blocks = each_block, .store = &b };
+
+	for (int i = 0; i < export_format_count(); i++)
+		for (int redact = 0; redact < 2; redact++) {
+			struct export_query q = { .redact = redact };
+
+			export_write(export_format_at(i), &run, &q, drop, NULL, NULL);
+		}
 }
 
 static void look(const char *bytes, size_t size)
@@ -53,6 +94,7 @@ static void look(const char *bytes, size_t size)
 		abort();
 	buf_finish(&out);
 	timeline_view_destroy(v);
+	export_all((struct bytes){ bytes, size });
 }
 
 static void look_repaired(char *bytes, size_t size)
