@@ -146,9 +146,26 @@ static bool mode_row(void *self, const struct job_mode *at)
 	html_number(o, in(m, "split_us", "dispatch"), "");
 	html_number(o, in(m, "split_us", "launch"), "");
 	html_number(o, in(m, "split_us", "kernel"), "");
-	html_cell(o, "wrap", text_of(json_object_get(m, "latency"), "noise"));
 	out_puts(o, "</tr>\n");
 	json_decref(breaks);
+	return true;
+}
+
+/* Below the table: as a column it would be cut off. */
+static bool noise_line(void *self, const struct job_mode *at)
+{
+	const char *noise = text_of(json_object_get(at->report, "latency"), "noise");
+	struct out *o = self;
+
+	if (!*noise)
+		return true;
+	out_puts(o, "<p class=\"note\">");
+	out_xml(o, at->mode);
+	if (json_is_integer(at->n))
+		out_printf(o, ", n = %lld", (long long)json_integer_value(at->n));
+	out_puts(o, ": ");
+	out_xml(o, noise);
+	out_puts(o, "</p>\n");
 	return true;
 }
 
@@ -169,9 +186,10 @@ void html_modes(struct export_job *job)
 	html_table(&job->out, "Modes", "",
 		   "Mode|r:n|r:Median, us|r:Over eager|Verdict|r:Compiled in, ms|r:Repaid after|"
 		   "r:Launches|r:Breaks|r:Peak bytes|r:Guards, us|r:Dispatch, us|r:Launch, us|"
-		   "r:Kernels, us|Noise");
+		   "r:Kernels, us");
 	job_modes(job, mode_row, &job->out);
 	html_table_end(&job->out);
+	job_modes(job, noise_line, &job->out);
 }
 
 /* ---- breaks ---- */
