@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "server/break_text.h"
-#include "server/numbers.h"
+#include "profiler/numbers.h"
 
 enum { MOST_TRACES = 100 };
 

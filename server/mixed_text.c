@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "server/numbers.h"
+#include "profiler/numbers.h"
 
 /* "1,200"; "" for what there is not. */
 static void figure(char out[NUMBER_BYTES], const json_t *object, const char *key, double unit)

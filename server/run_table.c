@@ -10,7 +10,7 @@
 
 #include "server/break_text.h"
 #include "server/mixed_text.h"
-#include "server/numbers.h"
+#include "profiler/numbers.h"
 #include "server/torch_text.h"
 
 enum { MAX_WARNINGS = 4 };

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "server/numbers.h"
+#include "profiler/numbers.h"
 
 static long long count_of(const json_t *object, const char *key)
 {

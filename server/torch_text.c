@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "server/numbers.h"
+#include "profiler/numbers.h"
 
 static const json_t *torch_of(const json_t *report)
 {

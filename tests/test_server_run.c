@@ -15,7 +15,7 @@
 #include <jansson.h>
 
 #include "server/commands.h"
-#include "server/numbers.h"
+#include "profiler/numbers.h"
 #include "server/run_table.h"
 
 static void numbers_have_three_digits_and_commas(void **state)

@@ -5,6 +5,7 @@
 
 #include "profiler/export/html.h"
 #include "profiler/export/kernels.h"
+#include "profiler/numbers.h"
 
 enum { MOST_ROWS = 500 };
 
@@ -22,17 +23,19 @@ void html_cell(struct out *o, const char *class, const char *text)
 	out_puts(o, "</td>");
 }
 
-/* Four digits are what a reader compares. */
+/* What is counted is whole. */
 static void put_number(struct out *o, const json_t *number)
 {
 	double value = json_number_value(number);
+	char text[NUMBER_BYTES];
 
 	if (!json_is_number(number) || !isfinite(value))
 		return;
-	if (json_is_integer(number) || fabs(value) >= 10000)
-		out_printf(o, "%.0f", value);
+	if (json_is_integer(number))
+		number_print(text, value, 1);
 	else
-		out_printf(o, "%.4g", value);
+		number_short(text, value);
+	out_puts(o, text);
 }
 
 void html_number(struct out *o, const json_t *number, const char *unit)
@@ -46,19 +49,16 @@ void html_number(struct out *o, const json_t *number, const char *unit)
 
 void html_interval(struct out *o, const json_t *mid, const json_t *interval, const char *unit)
 {
-	out_puts(o, "<td class=\"r\">");
-	if (json_is_number(mid)) {
-		put_number(o, mid);
-		out_puts(o, unit);
+	const json_t *low = json_array_get(interval, 0), *high = json_array_get(interval, 1);
+	struct number_triple t;
+
+	if (!json_is_number(mid) || !json_is_number(low) || !json_is_number(high)) {
+		html_number(o, mid, unit);
+		return;
 	}
-	if (json_is_number(mid) && json_array_size(interval) == 2) {
-		out_puts(o, " <span class=\"ci\">(");
-		put_number(o, json_array_get(interval, 0));
-		out_puts(o, "–");
-		put_number(o, json_array_get(interval, 1));
-		out_puts(o, ")</span>");
-	}
-	out_puts(o, "</td>");
+	number_triple(&t, json_number_value(mid), json_number_value(low), json_number_value(high));
+	out_printf(o, "<td class=\"r\">%s%s <span class=\"ci\">(%s–%s)</span></td>", t.mid, unit,
+		   t.low, t.high);
 }
 
 void html_table(struct out *o, const char *title, const char *note, const char *heads)
@@ -310,28 +310,31 @@ static void kernel_row(struct export_job *job, const struct kernel_total *t)
 {
 	const json_t *lane = job_lane(job, t->lane);
 	struct out *o = &job->out;
+	char count[NUMBER_BYTES], sum[NUMBER_BYTES], mean[NUMBER_BYTES], most[NUMBER_BYTES];
 
 	row_head(o, job_name(job, t->name));
 	html_cell(o, "", timeline_kind_name(t->kind));
 	html_cell(o, "", text_of(lane, "mode"));
 	html_number(o, json_object_get(lane, "n"), "");
 	html_cell(o, "", text_of(lane, "name"));
-	out_printf(o, "<td class=\"r\">%lld</td><td class=\"r\">%.4g</td>", (long long)t->events,
-		   (double)t->sum_ns / 1e3);
-	out_printf(o, "<td class=\"r\">%.4g</td><td class=\"r\">%.4g</td></tr>\n",
-		   (double)t->sum_ns / 1e3 / (double)t->events, (double)t->most_ns / 1e3);
+	number_print(count, (double)t->events, 1);
+	number_short(sum, (double)t->sum_ns / 1e3);
+	number_short(mean, (double)t->sum_ns / 1e3 / (double)t->events);
+	number_short(most, (double)t->most_ns / 1e3);
+	out_printf(o, "<td class=\"r\">%s</td><td class=\"r\">%s</td>", count, sum);
+	out_printf(o, "<td class=\"r\">%s</td><td class=\"r\">%s</td></tr>\n", mean, most);
 }
 
 bool html_kernels(struct export_job *job, struct err *err)
 {
 	struct kernels k;
 	bool ok = kernels_gather(&k, job, err);
-	char note[160];
+	char note[160], sum[NUMBER_BYTES];
 
 	if (ok && k.n) {
-		snprintf(note, sizeof(note), "%lld recorded, %.4g us in all%s", (long long)k.events,
-			 (double)k.sum_ns / 1e3,
-			 k.n > MOST_ROWS ? "; the 500 that took longest" : "");
+		number_short(sum, (double)k.sum_ns / 1e3);
+		snprintf(note, sizeof(note), "%lld recorded, %s us in all%s", (long long)k.events,
+			 sum, k.n > MOST_ROWS ? "; the 500 that took longest" : "");
 		html_table(&job->out, "Kernels", note,
 			   "Kernel|Kind|Mode|r:n|Lane|r:Count|r:Sum, us|r:Mean, us|r:Longest, us");
 		for (size_t i = 0; i < k.n && i < MOST_ROWS; i++)
@@ -346,16 +349,18 @@ bool html_kernels(struct export_job *job, struct err *err)
 
 static void write_sums(struct export_job *job, const json_t *imported)
 {
+	char sum[NUMBER_BYTES];
+
+	number_short(sum, json_number_value(in(imported, "kernels", "total_us")));
 	out_printf(
 	    &job->out,
 	    "<p class=\"verdict\">%lld graphs, %zu compilations, %zu breaks, %zu recompiles, "
-	    "%lld kernels of %.4g us</p>\n",
+	    "%lld kernels of %s us</p>\n",
 	    (long long)json_integer_value(json_object_get(imported, "graphs")),
 	    json_array_size(json_object_get(imported, "compiles")),
 	    json_array_size(json_object_get(imported, "breaks")),
 	    json_array_size(json_object_get(imported, "recompiles")),
-	    (long long)json_integer_value(in(imported, "kernels", "count")),
-	    json_number_value(in(imported, "kernels", "total_us")));
+	    (long long)json_integer_value(in(imported, "kernels", "count")), sum);
 }
 
 static void write_recompiles(struct out *o, const json_t *list)

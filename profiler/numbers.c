@@ -1,5 +1,5 @@
 /* server/numbers.c -- see numbers.h. */
-#include "server/numbers.h"
+#include "profiler/numbers.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
-/* server/numbers.h -- numbers as people read them on a terminal.
+/* profiler/numbers.h -- numbers as people read them, on a terminal and in a report of one file.
  *
  * At most 3 significant digits, thousands with a comma, no exponent; beside an
  * interval no digit finer than its half-width.  The page has the same rules in
  * its own words.
  */
-#ifndef SERVER_NUMBERS_H
-#define SERVER_NUMBERS_H
+#ifndef PROFILER_NUMBERS_H
+#define PROFILER_NUMBERS_H
 
 #include <jansson.h>
 #include <stddef.h>
