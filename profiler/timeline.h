@@ -87,6 +87,13 @@ enum {
 /* Starts and ends lie within plus and minus so much: 146 years. */
 #define TIMELINE_MAX_NS (INT64_C(1) << 62)
 
+/* The sum of two times that are not below 0; it stops at INT64_MAX, since a stranger's
+ * blocks may hold any. */
+static inline int64_t timeline_add_ns(int64_t a, int64_t b)
+{
+	return a > INT64_MAX - b ? INT64_MAX : a + b;
+}
+
 enum timeline_block_kind { TIMELINE_CHUNK = 1, TIMELINE_TABLES = 2, TIMELINE_FILE = 3 };
 
 struct timeline_block {

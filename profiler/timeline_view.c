@@ -153,12 +153,12 @@ static void add_to_lane(struct timeline_view *v, const struct timeline_event *e,
 	int64_t from = clamp(e->start_ns, v->t0_ns, v->t1_ns);
 
 	if (lane->events++ == 0 || from > lane->end_ns)
-		lane->busy_ns += inside;
+		lane->busy_ns = timeline_add_ns(lane->busy_ns, inside);
 	else if (end > lane->end_ns)
-		lane->busy_ns += end - lane->end_ns;
+		lane->busy_ns = timeline_add_ns(lane->busy_ns, end - lane->end_ns);
 	if (lane->events == 1 || end > lane->end_ns)
 		lane->end_ns = end;
-	lane->sum_ns += inside;
+	lane->sum_ns = timeline_add_ns(lane->sum_ns, inside);
 }
 
 static void add_to_bucket(struct timeline_view *v, const struct timeline_event *e)
@@ -184,7 +184,7 @@ static void add_event(struct timeline_view *v, struct timeline_event *e)
 	t = &v->totals[(size_t)e->name * TIMELINE_KIND_COUNT + e->kind];
 	t->kind = e->kind;
 	t->events++;
-	t->sum_ns += inside;
+	t->sum_ns = timeline_add_ns(t->sum_ns, inside);
 	t->most_ns = e->duration_ns > t->most_ns ? e->duration_ns : t->most_ns;
 	add_to_lane(v, e, inside);
 	if (v->events++ < MAX_ROWS)
@@ -263,7 +263,7 @@ static json_t *totals_json(struct timeline_view *v)
 
 		if (i >= MAX_TOTALS) {
 			rest.events += t->events;
-			rest.sum_ns += t->sum_ns;
+			rest.sum_ns = timeline_add_ns(rest.sum_ns, t->sum_ns);
 			rest.most_ns = t->most_ns > rest.most_ns ? t->most_ns : rest.most_ns;
 			rest.kind = t->kind;
 			continue;

@@ -263,6 +263,35 @@ static void a_wide_window_keeps_the_longest_of_each_pixel_and_all_totals(void **
 	drop(&b);
 }
 
+/* A stranger's events may be longer together than 2^63 ns. */
+static void sums_of_times_stop_where_numbers_end(void **state)
+{
+	struct timeline_query q = { .t1_ns = -1, .px = 50 };
+	struct timeline_event e;
+	struct blocks b = { 0 };
+	struct buf out = { 0 };
+	struct err err = { 0 };
+	struct timeline_writer *w = timeline_writer_create(keep, &b, &err);
+	uint32_t lane, name;
+	json_t *head, *total;
+
+	(void)state;
+	lane = timeline_writer_lane(w, json_pack("{s:s, s:s}", "name", "a", "mode", "static"));
+	name = timeline_writer_name(w, json_pack("{s:s}", "name", "fused"));
+	e = event_at(0, TIMELINE_MAX_NS / 2, lane, name);
+	for (int i = 0; i < 5; i++)
+		assert_true(timeline_writer_add(w, &e, &err));
+	assert_true(timeline_writer_finish(w, json_object(), &err));
+	timeline_writer_destroy(w);
+	head = view_of(&b, &q, &out);
+	total = json_array_get(json_object_get(head, "totals"), 0);
+	assert_int_equal(json_integer_value(json_array_get(total, 2)), 5);
+	assert_true(json_integer_value(json_array_get(total, 3)) == INT64_MAX);
+	json_decref(head);
+	buf_finish(&out);
+	drop(&b);
+}
+
 static void damage_is_found_wherever_it_is(void **state)
 {
 	struct blocks b = { 0 };
@@ -428,6 +457,7 @@ int main(void)
 		cmocka_unit_test(events_out_of_range_are_counted_and_left_out),
 		cmocka_unit_test(a_small_window_has_a_row_an_event),
 		cmocka_unit_test(a_wide_window_keeps_the_longest_of_each_pixel_and_all_totals),
+		cmocka_unit_test(sums_of_times_stop_where_numbers_end),
 		cmocka_unit_test(damage_is_found_wherever_it_is),
 		cmocka_unit_test(files_lie_beside_the_events_in_pieces),
 		cmocka_unit_test(what_is_there_can_be_watched_before_the_end),
