@@ -8,11 +8,7 @@ static bool add_events(struct timeline_events *to, const struct timeline_chunk *
 		       struct err *err)
 {
 	for (int i = 0; i < chunk->n; i++) {
-		struct timeline_event e = {
-#define COLUMN(name, type) .name = chunk->name[i],
-			TIMELINE_COLUMNS(COLUMN)
-#undef COLUMN
-		};
+		struct timeline_event e = timeline_chunk_event(chunk, i);
 
 		if (!VEC_PUSH(&to->list, e))
 			return err_set(err, ERR_MEMORY, "out of memory for a timeline");

@@ -173,6 +173,14 @@ void timeline_chunk_destroy(struct timeline_chunk *c); /* zeroed is fine */
 bool timeline_chunk_read(struct timeline_chunk *c, const struct timeline_block *block,
 			 struct err *err);
 
+/* Event i of a chunk that was read. */
+static inline struct timeline_event timeline_chunk_event(const struct timeline_chunk *c, int i)
+{
+#define COLUMN(name, type) .name = c->name[i],
+	return (struct timeline_event){ TIMELINE_COLUMNS(COLUMN) };
+#undef COLUMN
+}
+
 /* ---- a window (timeline_view.c) ---- */
 
 /* What is asked for: the lanes of a mode and a point, and a span of their time,

@@ -201,11 +201,7 @@ bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len,
 	    !timeline_chunk_read(&v->chunk, &b, err))
 		return false;
 	for (int i = 0; i < c->n; i++) {
-		struct timeline_event e = {
-#define COLUMN(name, type) .name = c->name[i],
-			TIMELINE_COLUMNS(COLUMN)
-#undef COLUMN
-		};
+		struct timeline_event e = timeline_chunk_event(c, i);
 
 		if (e.lane >= v->n_lanes || !v->lanes[e.lane].wanted || e.start_ns > v->t1_ns ||
 		    e.start_ns + e.duration_ns < v->t0_ns)

@@ -53,7 +53,6 @@ static void gaps_kernels_and_frames_are_what_breaks_cost(void **state)
 	break_costs_finish(&c);
 }
 
-/* 3 guards, an allocation, 3 pieces, 2 breaks, and 3 kernels with their launches. */
 /* Of ten calls one takes a millisecond more, in the gap. */
 static void a_call_that_was_interrupted_is_left_out(void **state)
 {

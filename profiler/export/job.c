@@ -25,11 +25,7 @@ static bool read_chunk(void *self, const void *block, size_t len, struct err *er
 	if (!timeline_chunk_read(&r->chunk, &b, err))
 		return false;
 	for (int i = 0; i < c->n; i++) {
-		struct timeline_event e = {
-#define COLUMN(name, type) .name = c->name[i],
-			TIMELINE_COLUMNS(COLUMN)
-#undef COLUMN
-		};
+		struct timeline_event e = timeline_chunk_event(c, i);
 
 		if (e.lane >= job->n_lanes || !job->wanted[e.lane] || e.start_ns > r->t1_ns ||
 		    e.start_ns + e.duration_ns < r->t0_ns)
