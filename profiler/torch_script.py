@@ -240,6 +240,30 @@ def mixed(function):
     return call
 
 
+def move(value, module, seen):
+    """What the source of `module` holds, in place to DEVICE: optimisers and ties keep their parameters."""
+    if id(value) in seen:
+        return
+    seen[id(value)] = value
+    own = getattr(value, "__module__", None) == module
+    held = ()
+    if isinstance(value, torch.Tensor):
+        value.data = value.data.to(DEVICE)
+    elif isinstance(value, (tuple, list, set)):
+        held = list(value)
+    elif isinstance(value, dict):
+        held = list(value.values())
+    elif own and isinstance(value, types.FunctionType):
+        cells = [c.cell_contents for c in value.__closure__ or () if c != types.CellType()]  # but empty ones
+        held = cells + list(value.__defaults__ or ()) + list((value.__kwdefaults__ or {}).values())
+    elif own or isinstance(value, torch.nn.Module):
+        held = list(getattr(value, "__dict__", {}).values())
+    for inner in held:
+        move(inner, module, seen)
+    if isinstance(value, torch.nn.Module):
+        value.to(DEVICE)  # some, as LSTM, lay out anew what was moved
+
+
 class Lane:
     """One mode of one point, with inputs of its own."""
 
@@ -249,10 +273,13 @@ class Lane:
         module = types.ModuleType("experiment_%s_%s" % (mode, n))
         sys.modules[module.__name__] = module  # dataclasses look for it there
         space = module.__dict__
-        with torch.device(DEVICE) if DEVICE.type != "cpu" else contextlib.nullcontext():
+        # A seed's numbers are those of the CPU, here as in Breakeven; so what is made before the first call moves.
+        with torch.device("cpu") if DEVICE.type != "cpu" else contextlib.nullcontext():
             exec(compile(source, name, "exec"), space)
             entry = space[WORKLOAD.get("entry") or "model"]
             entry = entry() if isinstance(entry, type) else entry
+        if DEVICE.type != "cpu":
+            move([space, entry], module.__name__, {})
         self.mode, self.n, self.entry = mode, n, entry
         set_params(entry, WORKLOAD.get("params") or {})
         compiled = entry if mode == "eager" else torch.compile(entry, **MODES[mode])

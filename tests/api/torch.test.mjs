@@ -1,6 +1,7 @@
 // tests/api/torch.test.mjs -- engine torch through a server, by the stand-in of tests/torch_stand_in.
 import test, { afterEach } from 'node:test';
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { getJson, postRun, sleep, startServer, waitFor, workload } from './harness.mjs';
 
@@ -73,4 +74,41 @@ test('cancelling a run, and stopping the server, ends all that torch started', a
         await end(body.id);
         await until(false);
     }
+});
+
+/** Where profiler/torch_script.py puts what a source made, each by its name in `names`, on device cuda. */
+const moved = (source, names) => JSON.parse(execFileSync('python3', ['-c', `
+import json, sys, types
+script = open("profiler/torch_script.py").read().replace("# {{experiment}}", 'WORKLOAD = {"device": "cuda"}')
+made, program = types.ModuleType("script"), types.ModuleType("program")
+sys.modules["program"] = program
+exec(script, made.__dict__)
+source, names = json.load(sys.stdin)
+exec(source, program.__dict__)
+made.move(program.__dict__, "program", {})
+print(json.dumps([eval(name, program.__dict__).device for name in names]))
+`], { input: JSON.stringify([source, names]), env: { ...process.env, PYTHONPATH: PLAIN }, encoding: 'utf8' }));
+
+test('what a source makes before its first call is made on the CPU and moved, so that a seed gives the same numbers', () => {
+    const source = `
+import torch
+class Net(torch.nn.Module):
+    scale = torch.ones(1)
+    def __init__(self, inner=None):
+        self.w, self.inner = torch.ones(2), inner
+class Config:
+    def __init__(self):
+        self.table = {"mask": torch.ones(3)}
+net = Net(Net())
+tied = net.w
+config = Config()
+pairs = [(torch.ones(1), 2)]
+pairs.append(pairs)
+def maker():
+    bias = torch.ones(1)
+    return lambda x, by=torch.ones(1): x + bias * by
+model = maker()
+`;
+    assert.deepEqual(moved(source, ['net.w', 'net.inner.w', 'tied', 'Net.scale', 'config.table["mask"]', 'pairs[0][0]',
+        'model.__closure__[0].cell_contents', 'model.__defaults__[0]']), Array(8).fill('cuda'));
 });

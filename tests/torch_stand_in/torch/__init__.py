@@ -55,6 +55,7 @@ class Tensor:
     def __init__(self, flat, shape, kind):
         self.flat, self.shape, self.dtype = [rounded(x, kind) for x in flat], list(shape), kind
         self.requires_grad, self.grad, self.back = False, None, None
+        self.device = "cpu"
 
     def numel(self):
         return len(self.flat)
@@ -66,7 +67,21 @@ class Tensor:
         return self.dtype.is_floating_point
 
     def to(self, what):
-        return Tensor(self.flat, self.shape, what) if isinstance(what, dtype) else self
+        if isinstance(what, dtype):
+            return Tensor(self.flat, self.shape, what)
+        if what.type == self.device:
+            return self
+        there = Tensor(self.flat, self.shape, self.dtype)
+        there.device = what.type
+        return there
+
+    @property
+    def data(self):
+        return self
+
+    @data.setter
+    def data(self, other):
+        self.flat, self.device = other.flat, other.device
 
     def double(self):
         return self.to(float64)  # noqa: F821
@@ -304,6 +319,14 @@ cuda = types.SimpleNamespace(is_available=lambda: False)
 class Module:
     def __call__(self, *args):
         return self.forward(*args)
+
+    def to(self, where):
+        for value in vars(self).values():
+            if isinstance(value, Tensor):
+                value.data = value.to(where)
+            elif isinstance(value, Module):
+                value.to(where)
+        return self
 
 
 nn = types.ModuleType("torch.nn")
