@@ -242,6 +242,88 @@ static void an_observer_is_told_of_eager_ops_and_their_lines(void **state)
 	engine_close(&e);
 }
 
+struct seen_memory {
+	struct buf text;
+	const void *block[16];
+	int n;
+	int64_t used_bytes;
+};
+
+static void on_took(void *self, const struct fusion_memory *what, const void *block, int64_t bytes,
+		    int64_t used_bytes, int64_t at_ns)
+{
+	static const char *const uses[USE_COUNT] = { "other", "output", "temporary", "constant",
+						     "recording" };
+	struct seen_memory *m = self;
+
+	assert_true(at_ns > 0);
+	m->used_bytes += bytes;
+	assert_int_equal(m->used_bytes, used_bytes);
+	m->block[m->n++ % 16] = block;
+	buf_printf(&m->text, "+%lld %s g%d k%d %s:%d", (long long)bytes, uses[what->use],
+		   what->graph, what->kernel, what->op ? what->op : "?", what->line);
+	for (int d = 0; d < what->rank; d++)
+		buf_printf(&m->text, "%s%lld", d ? "," : " ", (long long)what->size[d]);
+	buf_puts(&m->text, "; ");
+}
+
+static void on_gave(void *self, const void *block, int64_t bytes, int64_t used_bytes, int64_t at_ns)
+{
+	struct seen_memory *m = self;
+	int i = m->n - 1;
+
+	assert_true(at_ns > 0);
+	m->used_bytes -= bytes;
+	assert_int_equal(m->used_bytes, used_bytes);
+	while (i > 0 && m->block[i % 16] != block)
+		i--;
+	buf_printf(&m->text, "-%d; ", i);
+}
+
+/* The program's call in a mode, the second time: all is compiled. */
+static void see_memory(const char *backend, enum fusion_mode mode, const char *source,
+		       const char *want)
+{
+	struct engine e = engine_open(backend, mode, source);
+	struct value x = FLOATS(&e, 1, 256, 256), out;
+	struct seen_memory seen = { 0 };
+	struct fusion_observer observer = { .self = &seen, .took = on_took, .gave = on_gave };
+
+	value_unref(engine_call(&e, &x, 1));
+	seen.used_bytes = (int64_t)allocator_used_bytes(fusion_allocator(e.f));
+	fusion_observe(e.session, &observer);
+	out = engine_call(&e, &x, 1);
+	assert_string_equal(seen.text.len ? seen.text.data : "", want);
+	fusion_observe(e.session, NULL);
+	value_unref(out);
+	assert_string_equal(seen.text.len ? seen.text.data : "",
+			    want); /* nobody watches any more */
+	value_unref(x);
+	buf_finish(&seen.text);
+	engine_close(&e);
+}
+
+static void an_observer_is_told_of_memory_and_what_it_is_for(void **state)
+{
+	static const char *const source = "import torch\n"
+					  "def model(x):\n"
+					  "    y = x @ x\n"
+					  "    z = torch.sin(y @ x)\n"
+					  "    return z.sum(dim=1)\n";
+
+	(void)state;
+	/* an eager op's line is eager_op()'s */
+	see_memory("interp", FUSION_EAGER, source,
+		   "+262144 output g-1 k0 ?:0 256,256; +262144 output g-1 k0 ?:0 256,256; "
+		   "+262144 output g-1 k0 ?:0 256,256; -1; +1024 output g-1 k0 ?:0 256; -0; -2; ");
+	see_memory("interp", FUSION_STATIC, source,
+		   "+262208 temporary g0 k0 matmul:3 256,256; "
+		   "+262208 temporary g0 k1 matmul:4 256,256; +1024 output g0 k1 sum:5 256; "
+		   "-0; -1; ");
+	/* its recording keeps the temporaries, and a result that nobody has any more */
+	see_memory("cpu", FUSION_GRAPHS, source, "");
+}
+
 static void an_eager_session_launches_once_an_op(void **state)
 {
 	struct engine e = engine_open("interp", FUSION_EAGER, CHAIN);
@@ -368,6 +450,7 @@ int main(void)
 		cmocka_unit_test(threads_may_share_a_program),
 		cmocka_unit_test(an_observer_is_told_of_compiles_launches_and_phases),
 		cmocka_unit_test(an_observer_is_told_of_eager_ops_and_their_lines),
+		cmocka_unit_test(an_observer_is_told_of_memory_and_what_it_is_for),
 		cmocka_unit_test(an_observer_is_told_of_pieces_and_the_breaks_between_them),
 		cmocka_unit_test(an_eager_session_launches_once_an_op),
 		cmocka_unit_test(what_the_module_ran_no_call_launched),

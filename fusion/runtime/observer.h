@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "fusion/graph/graph.h" /* enum dtype, MAX_RANK */
+
 enum fusion_phase {
 	PHASE_GUARDS,   /* looking for the entry whose guards hold */
 	PHASE_DISPATCH, /* eager: from an op to its plan; compiled: binding sizes */
@@ -29,6 +31,29 @@ struct fusion_line {
 /* A symbol of a compiled version: "s0" is "x.size(0)", within "2 <= s0". */
 struct fusion_symbol {
 	const char *name, *source, *range; /* range may be NULL */
+};
+
+/* What tensor memory is taken for. */
+enum fusion_use {
+	USE_OTHER,     /* by no kernel of a graph: a literal, a copy, what a library's op made */
+	USE_OUTPUT,    /* a result of a graph, or of an eager op */
+	USE_TEMPORARY, /* between two kernels of a graph */
+	USE_CONSTANT,  /* of a graph; taken when it is compiled */
+	USE_RECORDING, /* the temporaries that recordings of mode graphs share; kept */
+	USE_COUNT
+};
+
+/* Memory as it is taken, and for what. */
+struct fusion_memory {
+	enum fusion_use use;
+	int graph;      /* -1: an eager op's, that eager_op() told of last, or nobody's */
+	int kernel;     /* of the graph, that writes it first; -1: none, or unknown */
+	int values;     /* of the graph that have a place in it: temporaries in one block */
+	const char *op; /* FX name of what computes the value; NULL: unknown, or several values */
+	int line;       /* of the user's source; 0: unknown */
+	int rank;       /* -1: of no one shape */
+	enum dtype dtype;
+	int64_t size[MAX_RANK];
 };
 
 /* Any member may be NULL.  `graph` is an index for fusion_graph(); -1 for an
@@ -65,6 +90,15 @@ struct fusion_observer {
 	 * because the graph ends there.  Takes time to find out: for calls that nobody
 	 * times. */
 	void (*crossed)(void *self, int index, int64_t kept_bytes, int64_t moved_bytes);
+	/* Tensor memory is taken, and given back: each took() has one gave() with the same
+	 * `block`, but what was taken before the observer came and what is kept when it goes.
+	 * A block's address may come again.  `used_bytes`: of all tensors of the engine by
+	 * now, with what a device's backend has for itself.  On a device it is the host's
+	 * order: kernels that were launched may not have run.  `what` lives for the call. */
+	void (*took)(void *self, const struct fusion_memory *what, const void *block, int64_t bytes,
+		     int64_t used_bytes, int64_t at_ns);
+	void (*gave)(void *self, const void *block, int64_t bytes, int64_t used_bytes,
+		     int64_t at_ns);
 };
 
 #endif

@@ -103,6 +103,8 @@ bool session_init(struct session *s, const struct session_options *options,
 
 void session_finish(struct session *s)
 {
+	if (s->observer)
+		session_observe(s, NULL);
 	autocast_finish(&s->eager.autocast);
 	autograd_finish(&s->eager.autograd);
 	points_finish(&s->points);
@@ -128,6 +130,7 @@ void session_observe(struct session *s, const struct fusion_observer *observer)
 {
 	s->observer = observer;
 	s->eager.observer = observer;
+	allocator_observe(s->options.env->allocator, observer);
 }
 
 /* Through the VM; in compiled modes the frames come back to us (frames.c). */

@@ -20,6 +20,17 @@ static bool wrap(struct tensor *t, struct value *out, struct err *err)
 	return out->kind != VALUE_UNSET || torch_no_memory(err);
 }
 
+/* Memory that the host fills, for a function that the program calls here. */
+static void label(struct eager *e, const char *name)
+{
+	struct fusion_memory *what = allocator_label(e->env->allocator);
+
+	if (!what)
+		return;
+	what->op = name;
+	what->line = e->host.line;
+}
+
 /* torch.tensor(numbers) needs no kernel. */
 static bool make_literal(struct eager *e, const struct value *args, int n,
 			 const struct keywords *kw, struct value *out, struct err *err)
@@ -33,8 +44,10 @@ static bool make_literal(struct eager *e, const struct value *args, int n,
 	int rank;
 
 	if (bind_tensor_call(args, n, kw, &data, &dtype, err) &&
-	    bind_literal(&arena, data, &dtype, &rank, size, &elements, err))
+	    bind_literal(&arena, data, &dtype, &rank, size, &elements, err)) {
+		label(e, "tensor");
 		t = tensor_create(e->env->allocator, dtype, rank, size, err);
+	}
 	if (t)
 		memcpy(tensor_host_writes(t), elements, t->storage->bytes);
 	arena_finish(&arena);
@@ -421,8 +434,10 @@ static bool composer_places(void *self, struct value mask, int rank, struct valu
 	for (int64_t i = 0; i < numel; i++)
 		count += tensor_get_int(m, i) != 0;
 	for (int d = 0; d < rank; d++) {
-		struct tensor *t = tensor_create(e->env->allocator, DTYPE_I64, 1, &count, err);
+		struct tensor *t;
 
+		label(e, "nonzero");
+		t = tensor_create(e->env->allocator, DTYPE_I64, 1, &count, err);
 		if (!t || !wrap(t, &out[d], err)) {
 			while (d-- > 0)
 				value_unref(out[d]);

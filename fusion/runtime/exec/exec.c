@@ -38,6 +38,7 @@ static bool place_constants(struct exec *e, struct err *err)
 		if (b->kind != BUFFER_CONST)
 			continue;
 		bytes = (size_t)sym_eval(b->numel, NULL) * dtype_bytes(b->dtype);
+		exec_label(e, i, USE_CONSTANT);
 		e->buffers[i] = allocator_get(e->env->allocator, bytes, err);
 		if (!e->buffers[i])
 			return false;
@@ -383,8 +384,10 @@ static bool at_output(const struct exec *e, int index, struct err *err)
 struct tensor *exec_output_tensor(const struct exec *e, int index, struct err *err)
 {
 	const struct exec_output *out = &e->outputs[index];
-	struct tensor *t = tensor_create(e->env->allocator, out->dtype, out->rank, out->size, err);
+	struct tensor *t;
 
+	exec_label(e, out->buffer, USE_OUTPUT);
+	t = tensor_create(e->env->allocator, out->dtype, out->rank, out->size, err);
 	if (!t)
 		at_output(e, index, err);
 	return t;
@@ -417,6 +420,7 @@ static inline bool take_memory(struct exec *e, struct tensor *const *inputs,
 			e->buffers[out->buffer] = tensor_kernel_writes(outputs[i]);
 	}
 	if (e->n_temps > 0) {
+		exec_label(e, e->n_temps == 1 ? e->temps[0].buffer : -1, USE_TEMPORARY);
 		*temps = allocator_get(a, e->temp_bytes, err);
 		if (!*temps)
 			return false;
@@ -464,6 +468,7 @@ bool exec_run(struct exec *e, struct tensor *const *inputs, struct tensor **outp
 	int64_t begin = watched ? clock_ns() : 0;
 	void *temps = NULL;
 
+	e->told_graph = graph;
 	if (__builtin_expect(e->parts != NULL, 0))
 		return partition_run(e, inputs, outputs, observer, graph, err);
 	if (e->record)
@@ -502,6 +507,7 @@ bool exec_run_last(struct exec *e, struct tensor **inputs, struct tensor **outpu
 {
 	bool ok;
 
+	e->told_graph = graph;
 	if (!e->parts && !e->record)
 		return step_run(e, inputs, inputs, outputs, NULL, observer, graph, err);
 	ok = exec_run(e, inputs, outputs, NULL, observer, graph, err);

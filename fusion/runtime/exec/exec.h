@@ -74,6 +74,7 @@ struct exec {
 	struct record *record;   /* record/record.h: its launches are replayed; NULL */
 	struct partition *parts; /* partition.h: it runs in pieces; NULL: it does not */
 	int first_kernel;        /* for the observer: the number of its kernel 0 */
+	int told_graph;          /* for the observer: of the run under way */
 	int64_t launched;        /* kernels of the last run: a loop's rounds count */
 	struct graph *graph;     /* after the passes; of one in pieces: as captured */
 	struct lowered *lowered;
@@ -159,6 +160,10 @@ bool step_run(struct exec *e, struct tensor *const *inputs, struct tensor **owne
 
 /* exec.c, for exec_step.c: outputs that are there before the kernels. */
 void exec_place_given(const struct exec *e, struct tensor **outputs, struct tensor *into);
+
+/* exec_label.c: tells whoever watches memory that the next is for this buffer, or for all
+ * temporaries in one block (buffer -1). */
+void exec_label(const struct exec *e, int buffer, enum fusion_use use);
 
 /* exec.c, for exec_step.c: one launch, watched or not. */
 void exec_launch(struct exec *e, int kernel, bool backward, const struct fusion_observer *observer,

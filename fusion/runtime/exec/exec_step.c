@@ -219,6 +219,7 @@ static bool take_temp(struct run *r, int index)
 		place_chain(e, buffer, tensor_kernel_writes(input));
 		return true;
 	}
+	exec_label(e, buffer, USE_TEMPORARY);
 	e->taken[index] = allocator_get(e->env->allocator, e->temps[index].bytes, r->err);
 	place_chain(e, buffer, e->taken[index]);
 	return e->taken[index] != NULL;

@@ -25,10 +25,13 @@ void record_memory_finish(struct record_memory *m)
 
 static bool reserve(struct record_memory *m, size_t bytes, struct err *err)
 {
+	struct fusion_memory *what = allocator_label(m->allocator);
 	void *block;
 
 	if (bytes <= m->bytes)
 		return true;
+	if (what)
+		what->use = USE_RECORDING;
 	block = allocator_get(m->allocator, bytes, err);
 	if (!block)
 		return false;

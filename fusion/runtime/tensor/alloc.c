@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "fusion/base/clock.h"
 #include "fusion/base/sanitized.h"
 #include "fusion/base/vec.h"
 #include "fusion/runtime/tensor/alloc.h"
@@ -45,6 +46,8 @@ struct allocator {
 	const struct device_memory *device;
 	VEC(void *) spare[CLASSES];
 	size_t spare_bytes;
+	const struct fusion_observer *observer; /* NULL: nobody is told */
+	struct fusion_memory label;             /* of what is taken next */
 };
 
 /* The class of a block with room for `bytes` and the slack. */
@@ -153,9 +156,14 @@ size_t allocator_used_bytes(const struct allocator *a)
 }
 
 /* What a device's backend has for itself counts too: it comes and goes between these. */
+static inline size_t all_bytes(const struct allocator *a)
+{
+	return a->used_bytes + (a->device ? a->device->own_bytes : 0);
+}
+
 static inline void note_peak(struct allocator *a)
 {
-	size_t all = a->used_bytes + (a->device ? a->device->own_bytes : 0);
+	size_t all = all_bytes(a);
 
 	if (all > a->peak_bytes)
 		a->peak_bytes = all;
@@ -254,6 +262,44 @@ static void *none_left(const struct allocator *a, size_t bytes, struct err *err)
 	return NULL;
 }
 
+/* ---- who is told ---- */
+
+static void forget_label(struct allocator *a)
+{
+	a->label = (struct fusion_memory){ .graph = -1, .kernel = -1, .values = 1, .rank = -1 };
+}
+
+void allocator_observe(struct allocator *a, const struct fusion_observer *observer)
+{
+	a->observer = observer && (observer->took || observer->gave) ? observer : NULL;
+	forget_label(a);
+}
+
+struct fusion_memory *allocator_label(struct allocator *a)
+{
+	return a->observer ? &a->label : NULL;
+}
+
+static __attribute__((noinline)) void tell_took(struct allocator *a, const void *memory,
+						size_t bytes)
+{
+	const struct fusion_observer *o = a->observer;
+
+	if (o->took)
+		o->took(o->self, &a->label, memory, (int64_t)bytes, (int64_t)all_bytes(a),
+			clock_ns());
+	forget_label(a);
+}
+
+static __attribute__((noinline)) void tell_gave(const struct allocator *a, const void *memory,
+						size_t bytes)
+{
+	const struct fusion_observer *o = a->observer;
+
+	if (o->gave)
+		o->gave(o->self, memory, (int64_t)bytes, (int64_t)all_bytes(a), clock_ns());
+}
+
 void *allocator_get(struct allocator *a, size_t bytes, struct err *err)
 {
 	void *memory;
@@ -265,6 +311,8 @@ void *allocator_get(struct allocator *a, size_t bytes, struct err *err)
 		return none_left(a, bytes, err);
 	a->used_bytes += bytes;
 	note_peak(a);
+	if (__builtin_expect(a->observer != NULL, 0))
+		tell_took(a, memory, bytes);
 	return memory;
 }
 
@@ -279,4 +327,6 @@ void allocator_put(struct allocator *a, void *memory, size_t bytes)
 		block_put(a, memory, bytes);
 	}
 	a->used_bytes -= bytes;
+	if (__builtin_expect(a->observer != NULL, 0))
+		tell_gave(a, memory, bytes);
 }

@@ -53,6 +53,18 @@ static bool make_image(struct storage *s, struct err *err)
 				   (double)s->bytes / (1 << 20));
 }
 
+/* Whoever is told of memory is told of its shape. */
+static void label(struct allocator *a, const struct tensor *t, enum dtype dtype)
+{
+	struct fusion_memory *what = allocator_label(a);
+
+	if (!what)
+		return;
+	what->dtype = dtype;
+	what->rank = t->rank;
+	memcpy(what->size, t->size, sizeof(*t->size) * (size_t)t->rank);
+}
+
 struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, const int64_t *size,
 			     struct err *err)
 {
@@ -77,6 +89,7 @@ struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, co
 		goto fail;
 	}
 	storage->bytes = (size_t)numel * dtype_bytes(dtype);
+	label(a, t, dtype);
 	storage->data = allocator_get(a, storage->bytes, err);
 	if (!storage->data)
 		goto fail;

@@ -18,6 +18,7 @@
 #include "fusion/base/err.h"
 #include "fusion/graph/dtype.h"
 #include "fusion/graph/graph.h"
+#include "fusion/runtime/observer.h"
 
 struct allocator; /* private */
 
@@ -31,6 +32,12 @@ size_t allocator_used_bytes(const struct allocator *a);
  * included; from now on: what is in use. */
 size_t allocator_peak_bytes(struct allocator *a);
 void allocator_reset_peak(struct allocator *a);
+
+/* From now on the observer's took() and gave() are told; NULL: nobody.  Borrowed. */
+void allocator_observe(struct allocator *a, const struct fusion_observer *observer);
+/* What the next memory is taken for, to be filled in before it is taken; forgotten then.
+ * NULL: nobody is told. */
+struct fusion_memory *allocator_label(struct allocator *a);
 
 /* For kernels: 64-byte aligned, not zeroed, with 64 readable bytes past the end
  * (vector loads may overrun).  NULL with MEMORY or BOUND. */
