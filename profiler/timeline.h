@@ -50,7 +50,9 @@
 	KIND(MEMORY, "memory")     /* an allocation or a release, of so many bytes */              \
 	KIND(PIECE, "piece")       /* of the function, that one graph computes */                  \
 	KIND(BREAK, "break")       /* what ended a graph, as the program has it */                 \
-	KIND(OP, "op")             /* of an imported program, on the host */
+	KIND(OP, "op")             /* of an imported program, on the host */                       \
+	KIND(COUNTER, "counter")   /* a value, `bytes`, that holds so long; import/counters.h */   \
+	KIND(FLOW, "flow")         /* where an arrow begins, passes or ends; import/asyncs.h */
 
 enum timeline_kind {
 #define KIND(id, name) TIMELINE_##id,

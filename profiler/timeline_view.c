@@ -2,7 +2,7 @@
  *
  * Where a window has few events each is a row.  Else a row stands for those that
  * begin in one pixel of one lane, and is the longest of them: what is long enough
- * to be seen is never lost.
+ * to be seen is never lost.  Of a counter's samples it is the largest.
  */
 #include "profiler/timeline_view.h"
 
@@ -170,23 +170,35 @@ static void add_to_bucket(struct timeline_view *v, const struct timeline_event *
 
 	at = at < v->px ? at : v->px - 1;
 	b = &v->buckets[(size_t)v->lanes[e->lane].row * (size_t)v->px + (size_t)at];
-	if (b->events++ == 0 || e->duration_ns > b->event.duration_ns)
+	if (b->events++ == 0 ||
+	    (e->kind == TIMELINE_COUNTER ? e->bytes > b->event.bytes
+					 : e->duration_ns > b->event.duration_ns))
 		b->event = *e;
 }
 
-static void add_event(struct timeline_view *v, struct timeline_event *e)
+/* What took time, into its totals; a counter's value only holds. */
+static void add_to_totals(struct timeline_view *v, const struct timeline_event *e)
 {
 	int64_t inside = inside_ns(v, e);
 	struct view_total *t;
 
-	if (e->name >= v->n_names)
-		e->name = 0;
+	if (e->kind == TIMELINE_COUNTER || e->kind == TIMELINE_FLOW) {
+		v->lanes[e->lane].events++;
+		return;
+	}
 	t = &v->totals[(size_t)e->name * TIMELINE_KIND_COUNT + e->kind];
 	t->kind = e->kind;
 	t->events++;
 	t->sum_ns = timeline_add_ns(t->sum_ns, inside);
 	t->most_ns = e->duration_ns > t->most_ns ? e->duration_ns : t->most_ns;
 	add_to_lane(v, e, inside);
+}
+
+static void add_event(struct timeline_view *v, struct timeline_event *e)
+{
+	if (e->name >= v->n_names)
+		e->name = 0;
+	add_to_totals(v, e);
 	if (v->events++ < MAX_ROWS)
 		v->rows[v->n_rows++] = *e;
 	add_to_bucket(v, e);

@@ -2,7 +2,8 @@
  *
  * "Trace Event Format": complete events (X) in microseconds, a process for each mode and
  * point (or process of the recording), a thread for each lane, flows (s, f) from launches
- * to what they launched, marks (i) for breaks, counters (C) for memory.
+ * to what they launched and of arrows that a log had, marks (i) for breaks, counters (C)
+ * for memory and for the series of a log.
  *
  * What our importer needs to give the same run again (profiler/import/own.h) stands in
  * the head, as "breakeven", and in args: name_id, shape_id and the lane's row.
@@ -12,6 +13,7 @@
 
 #include "profiler/export/job.h"
 #include "profiler/export/slim.h"
+#include "profiler/import/counters.h"
 #include "profiler/import/flows.h"
 
 enum { CACHED_BYTES = 32 << 20 };
@@ -239,6 +241,37 @@ static void write_break(struct chrome *c, const struct timeline_event *e)
 	out_puts(c->out, "}},\n");
 }
 
+/* A sample of a series; whoever reads it back knows by the next how long it holds. */
+static void write_sample(struct chrome *c, const struct timeline_event *e)
+{
+	const json_t *row = json_array_get(c->job->tables.names, e->name);
+	json_int_t scale = json_integer_value(json_object_get(row, "scale"));
+
+	out_puts(c->out, "{\"ph\":\"C\",\"cat\":\"series\",\"name\":");
+	out_text(c->out, json_string_value(json_object_get(job_lane(c->job, e->lane), "name")));
+	write_place(c, e);
+	out_puts(c->out, ",\"args\":{");
+	out_text(c->out, job_name(c->job, e->name));
+	if (scale == COUNTER_SCALE)
+		out_printf(c->out, ":%s%lld.%06lld}},\n", e->bytes < 0 ? "-" : "",
+			   llabs(e->bytes / COUNTER_SCALE), llabs(e->bytes % COUNTER_SCALE));
+	else
+		out_printf(c->out, ":%lld}},\n", (long long)e->bytes);
+}
+
+/* A point of an arrow that is no launch's. */
+static void write_arrow(struct chrome *c, const struct timeline_event *e)
+{
+	const json_t *row = json_array_get(c->job->tables.names, e->name);
+	const char *phase = json_string_value(json_object_get(row, "flow"));
+
+	out_printf(c->out, "{\"ph\":\"%c\",\"cat\":\"flow\",\"id\":%u,\"name\":",
+		   phase && strchr("stf", *phase) && *phase ? *phase : 's', e->correlation);
+	out_text(c->out, job_name(c->job, e->name));
+	write_place(c, e);
+	out_puts(c->out, "},\n");
+}
+
 /* Memory that is held, as it changes. */
 static void write_counter(struct chrome *c, const struct timeline_event *e)
 {
@@ -255,7 +288,7 @@ static void write_counter(struct chrome *c, const struct timeline_event *e)
 
 static int flow_end_of(const struct chrome *c, const struct timeline_event *e)
 {
-	if (!e->correlation)
+	if (!e->correlation || e->kind == TIMELINE_FLOW)
 		return 0;
 	if (job_lane_is_device(c->job, e->lane))
 		return FLOW_ENDS;
@@ -298,8 +331,14 @@ static bool write_event(void *self, const struct timeline_event *e, struct err *
 {
 	struct chrome *c = self;
 
-	write_span(c, e);
-	write_flow(c, e);
+	if (e->kind == TIMELINE_COUNTER) {
+		write_sample(c, e);
+	} else if (e->kind == TIMELINE_FLOW) {
+		write_arrow(c, e);
+	} else {
+		write_span(c, e);
+		write_flow(c, e);
+	}
 	if (e->kind == TIMELINE_BREAK)
 		write_break(c, e);
 	if (e->kind == TIMELINE_MEMORY && e->bytes)

@@ -77,6 +77,8 @@ static bool is_known_range(const char *text)
 {
 	static const char *const with[] = {
 		"ProfilerStep#",
+		"memory allocated, ",
+		"memory reserved, ",
 		"## Call CompiledFxGraph ",
 		"Torch-Compiled Region: ",
 		"TorchDynamo ",
@@ -135,7 +137,7 @@ static json_t *redact(struct redactor *r, const char *key, const json_t *value);
 /* What "name" stands for in an object of this key. */
 static enum fate names_in(const struct redactor *r, const char *key, const json_t *value)
 {
-	if (strcmp(key, "annotations") == 0)
+	if (strcmp(key, "annotations") == 0 || strcmp(key, "counters") == 0)
 		return FATE_RANGE;
 	if (strcmp(key, "ops") == 0 && json_is_object(value))
 		return FATE_OP;
@@ -271,6 +273,8 @@ static enum fate fate_of_kind(int kind)
 	case -1:
 		return FATE_HIDE;
 	case TIMELINE_RANGE:
+	case TIMELINE_COUNTER:
+	case TIMELINE_FLOW:
 	case TIMELINE_OVERHEAD:
 		return FATE_RANGE;
 	case TIMELINE_OP:
@@ -285,6 +289,7 @@ static enum fate fate_of_kind(int kind)
 static json_t *redact_lane(struct redactor *r, const json_t *lane)
 {
 	static const char *const keys[] = { "process", "thread" };
+	const char *label = json_string_value(json_object_get(lane, "label"));
 	const char *name = json_string_value(json_object_get(lane, "name"));
 	json_t *out = redact_object(r, lane);
 
@@ -297,6 +302,10 @@ static json_t *redact_lane(struct redactor *r, const json_t *lane)
 			    json_sprintf("thread of %s",
 					 json_string_value(json_object_get(out, "process"))));
 	}
+	if (label) /* a log's own word */
+		json_object_set_new(out, "name",
+				    words_whole(&r->words, label,
+						json_string_value(json_object_get(lane, "role"))));
 	return out;
 }
 

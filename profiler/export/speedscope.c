@@ -28,6 +28,8 @@ static bool gather(void *self, const struct timeline_event *e, struct err *err)
 {
 	struct speedscope *s = self;
 
+	if (e->kind == TIMELINE_COUNTER || e->kind == TIMELINE_FLOW)
+		return true; /* no frames */
 	if (s->slices.len >= SPEEDSCOPE_EVENTS)
 		return err_set(err, ERR_TOO_LARGE,
 			       "speedscope takes at most %d events here; ask for a part with mode= "

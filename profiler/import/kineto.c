@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/import/asyncs.h"
+#include "profiler/import/counters.h"
 #include "profiler/import/flows.h"
 #include "profiler/import/kineto_event.h"
 #include "profiler/import/lanes.h"
@@ -38,6 +40,8 @@ struct kineto {
 	struct trace_lanes lanes;
 	struct flows flows[FLOW_SETS];
 	struct own_trace own;
+	struct counters counters;
+	struct asyncs asyncs;
 	int64_t base_ns;
 	bool has_begun; /* an event was read: the base is settled */
 };
@@ -160,9 +164,16 @@ static bool take_span(struct kineto *k, struct kineto_event *e, struct err *err)
 	return timeline_writer_add(m->writer, &event, err);
 }
 
-/* A change of memory, as the profiler says it of each. */
-static void take_memory(struct model *m, const struct kineto_event *e)
+static struct counter_sink sink_of(struct kineto *k)
 {
+	return (struct counter_sink){ k->m->writer, &k->m->ledger, k->base_ns };
+}
+
+/* A change of memory, as the profiler says it of each. */
+static bool take_memory(struct kineto *k, const struct kineto_event *e, struct err *err)
+{
+	struct model *m = k->m;
+	struct counter_sink sink = sink_of(k);
 	int64_t device = arg_or(e, KINETO_ARG_DEVICE_ID, -1);
 	int64_t held = arg_or(e, KINETO_ARG_ALLOCATED, 0);
 	int64_t reserved = arg_or(e, KINETO_ARG_RESERVED, 0);
@@ -171,7 +182,7 @@ static void take_memory(struct model *m, const struct kineto_event *e)
 	if (arg_or(e, KINETO_ARG_DEVICE_TYPE, 0) == 0)
 		device = -1;
 	if (device < -1 || device >= MODEL_MAX_DEVICES)
-		return;
+		return true;
 	of = &m->memory[device + 1];
 	of->events++;
 	of->allocated_bytes = held;
@@ -179,13 +190,18 @@ static void take_memory(struct model *m, const struct kineto_event *e)
 								   : of->peak_allocated_bytes;
 	of->peak_reserved_bytes = reserved > of->peak_reserved_bytes ? reserved
 								     : of->peak_reserved_bytes;
+	return (!(e->has & 1u << KINETO_ARG_ALLOCATED) ||
+		counters_memory(&k->counters, &sink, e, "allocated", device, held, err)) &&
+	       (!(e->has & 1u << KINETO_ARG_RESERVED) ||
+		counters_memory(&k->counters, &sink, e, "reserved", device, reserved, err));
 }
 
 static bool take_instant(struct kineto *k, struct kineto_event *e, struct err *err)
 {
 	e->dur_ns = 0;
 	if (strcmp(e->category, "cpu_instant_event") == 0 && e->has & 1u << KINETO_ARG_BYTES) {
-		take_memory(k->m, e);
+		if (!take_memory(k, e, err))
+			return false;
 		e->arg[KINETO_ARG_COPIED] = e->arg[KINETO_ARG_BYTES];
 		e->has |= 1u << KINETO_ARG_COPIED;
 	}
@@ -238,7 +254,7 @@ static bool take_end(struct kineto *k, struct kineto_event *e, struct err *err)
 	return true;
 }
 
-static void take_flow(struct kineto *k, const struct kineto_event *e)
+static enum flow_set take_flow(struct kineto *k, const struct kineto_event *e)
 {
 	enum flow_set set = strcmp(e->category, "fwdbwd") == 0 ? FLOWS_BACKWARD
 			    : strcmp(e->category, "ac2g") == 0 ||
@@ -250,16 +266,18 @@ static void take_flow(struct kineto *k, const struct kineto_event *e)
 
 	k->m->flows++;
 	if (e->phase == 't')
-		return; /* a step on the way */
+		return set; /* a step on the way */
 	if (end == e->id || *end ||
 	    !flows_note(&k->flows[set], id, e->phase == 's' ? FLOW_STARTS : FLOW_ENDS))
 		k->m->ledger.n[LEDGER_FLOWS_UNCHECKED]++;
+	return set;
 }
 
 /* Puts the times right, or drops the event. */
 static bool mend_times(struct kineto *k, struct kineto_event *e)
 {
 	struct ledger *l = &k->m->ledger;
+	int64_t end;
 
 	if (!e->has_ts) {
 		l->n[LEDGER_NO_TIME]++;
@@ -277,6 +295,8 @@ static bool mend_times(struct kineto *k, struct kineto_event *e)
 		return false;
 	}
 	l->n[LEDGER_NEGATIVE_START] += e->ts_ns < 0;
+	end = e->ts_ns + (e->phase == 'X' ? e->dur_ns : 0) + k->base_ns;
+	k->counters.end_ns = end > k->counters.end_ns ? end : k->counters.end_ns;
 	return true;
 }
 
@@ -300,6 +320,45 @@ static void begin_events(struct kineto *k)
 	}
 }
 
+/* An event that joins others, or is of no thread; the arrows of launches are drawn by their
+ * correlation. */
+static bool take_other(struct kineto *k, struct kineto_event *e, const char *text, size_t len,
+		       struct err *err)
+{
+	struct counter_sink sink = sink_of(k);
+
+	switch (e->phase) {
+	case 'C':
+		return !mend_times(k, e) || counters_event(&k->counters, &sink, e, text, len, err);
+	case 's':
+	case 't':
+	case 'f':
+		return take_flow(k, e) == FLOWS_TO_DEVICE || !mend_times(k, e) ||
+		       asyncs_flow(&k->asyncs, &k->lanes, e, k->base_ns, k->m, err);
+	default:
+		return !mend_times(k, e) ||
+		       asyncs_event(&k->asyncs, e, text, len, k->base_ns, k->m, err);
+	}
+}
+
+/* A counter or an arrow of our own; said again for viewers are those of memory and of
+ * launches. */
+static bool take_own_other(struct kineto *k, struct kineto_event *e, const char *text, size_t len,
+			   struct err *err)
+{
+	struct counter_sink sink = sink_of(k);
+	struct trace_lane *lane;
+
+	if (e->phase != 'C')
+		return take_flow(k, e) == FLOWS_TO_DEVICE || !mend_times(k, e) ||
+		       asyncs_flow(&k->asyncs, &k->lanes, e, k->base_ns, k->m, err);
+	if (strcmp(e->category, "series") != 0 || !mend_times(k, e))
+		return true;
+	lane = trace_lane_of(&k->lanes, LANE_HOST, e, k->m->file, k->m->writer, &k->m->ledger);
+	return lane ? counters_own(&k->counters, &sink, lane->lane, e, text, len, err)
+		    : err_set(err, ERR_MEMORY, "out of memory for a lane");
+}
+
 /* An event of a trace of our own. */
 static bool take_own(struct kineto *k, struct kineto_event *e, const char *text, size_t len,
 		     struct err *err)
@@ -312,11 +371,11 @@ static bool take_own(struct kineto *k, struct kineto_event *e, const char *text,
 		return !mend_times(k, e) ||
 		       own_event(&k->own, &k->lanes, e, text, len, k->base_ns, k->m, err);
 	case 's':
+	case 't':
 	case 'f':
-		take_flow(k, e);
-		return true;
-	case 'i': /* said again for viewers */
 	case 'C':
+		return take_own_other(k, e, text, len, err);
+	case 'i': /* said again for viewers */
 		return true;
 	default:
 		k->m->ledger.n[e->phase ? LEDGER_OTHER_PHASE : LEDGER_NO_PHASE]++;
@@ -340,11 +399,6 @@ static bool take_event(void *self, const char *text, size_t len, struct err *err
 	switch (e->phase) {
 	case 'M':
 		return true;
-	case 's':
-	case 't':
-	case 'f':
-		take_flow(k, e);
-		return true;
 	case 'X':
 		return !mend_times(k, e) || take_span(k, e, err);
 	case 'i':
@@ -355,6 +409,8 @@ static bool take_event(void *self, const char *text, size_t len, struct err *err
 	case 'E':
 		return !mend_times(k, e) || take_end(k, e, err);
 	default:
+		if (e->phase && strchr("CstfbneSTpF", e->phase))
+			return take_other(k, e, text, len, err);
 		l->n[e->phase ? LEDGER_OTHER_PHASE : LEDGER_NO_PHASE]++;
 		return true;
 	}
@@ -387,6 +443,8 @@ static void destroy(void *self)
 		flows_finish(&k->flows[i]);
 	trace_lanes_finish(&k->lanes);
 	own_finish(&k->own);
+	counters_finish(&k->counters);
+	asyncs_finish(&k->asyncs);
 	event_parser_destroy(k->parser);
 	slices_finish(&k->slices);
 	free(k);
@@ -419,9 +477,14 @@ static bool end(void *self, struct err *err)
 	struct kineto *k = self;
 	struct model *m = k->m;
 	int64_t open, orphans, whole, base = k->base_ns;
+	struct counter_sink sink = sink_of(k);
 	bool ok = slices_end(&k->slices, err) &&
 		  (regions_end_file(&m->regions) ||
 		   err_set(err, ERR_MEMORY, "out of memory for spans"));
+
+	sink.base_ns = k->base_ns;
+	ok = ok && counters_end(&k->counters, &sink, m->counters, err);
+	asyncs_end(&k->asyncs, m);
 
 	for (int i = 0; i < FLOW_SETS; i++) {
 		flows_count(&k->flows[i], &open, &orphans, &whole);

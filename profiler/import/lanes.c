@@ -83,3 +83,16 @@ struct trace_lane *trace_lane_of(struct trace_lanes *l, enum lane_class of,
 	}
 	return trace_lane_add(l, of, e, writer ? lane_row(of, e, file) : NULL, writer, ledger);
 }
+
+struct trace_lane *trace_lane_near(struct trace_lanes *l, const struct kineto_event *e, int file,
+				   struct timeline_writer *writer, struct ledger *ledger)
+{
+	for (size_t i = l->rows.len; i > 0; i--) {
+		struct trace_lane *lane = &l->rows.at[i - 1];
+
+		if (strcmp(lane->tid, e->tid) == 0 && strcmp(lane->pid, e->pid) == 0 &&
+		    (lane->of == LANE_HOST || lane->of == LANE_DEVICE))
+			return lane;
+	}
+	return trace_lane_of(l, LANE_HOST, e, file, writer, ledger);
+}

@@ -35,6 +35,11 @@ struct trace_lane *trace_lane_of(struct trace_lanes *l, enum lane_class of,
 				 const struct kineto_event *e, int file,
 				 struct timeline_writer *writer, struct ledger *ledger);
 
+/* The lane of an event that says no category: one of its thread, whichever was last
+ * added, else a new one of the host. */
+struct trace_lane *trace_lane_near(struct trace_lanes *l, const struct kineto_event *e, int file,
+				   struct timeline_writer *writer, struct ledger *ledger);
+
 /* A lane with a row of its own (taken over); NULL without memory, or where there are too
  * many. */
 struct trace_lane *trace_lane_add(struct trace_lanes *l, enum lane_class of,

@@ -10,9 +10,10 @@ bool model_init(struct model *m, struct timeline_writer *writer, struct err *err
 	*m = (struct model){ .writer = writer };
 	m->regions.ledger = &m->ledger;
 	m->heads = json_array();
+	m->counters = json_array();
 	m->graphs_called = json_object();
 	return (compiles_init(&m->compiles, &m->ledger) && xla_init(&m->xla, &m->ledger) &&
-		m->heads && m->graphs_called) ||
+		m->heads && m->counters && m->graphs_called) ||
 	       err_set(err, ERR_MEMORY, "out of memory for an import");
 }
 
@@ -23,6 +24,7 @@ void model_finish(struct model *m)
 	compiles_finish(&m->compiles);
 	xla_finish(&m->xla);
 	json_decref(m->heads);
+	json_decref(m->counters);
 	json_decref(m->exported);
 	json_decref(m->graphs_called);
 }

@@ -68,6 +68,10 @@ static void add_trace(const struct model *m, json_t *report)
 	json_object_set(report, "heads", m->heads);
 	json_object_set_new(report, "events", json_integer(m->events));
 	json_object_set_new(report, "flows", json_integer(m->flows));
+	json_object_set_new(report, "arrows", json_integer(m->arrows));
+	json_object_set_new(report, "async_spans", json_integer(m->async_spans));
+	json_object_set_new(report, "async_marks", json_integer(m->async_marks));
+	json_object_set(report, "counters", m->counters);
 	json_object_set_new(report, "graph_kernels", json_integer(m->graph_kernels));
 }
 

@@ -6,11 +6,12 @@
  * @typedef {object} LaneInfo
  * @property {number} id
  * @property {string} name
- * @property {string} [role] calls, host, kernels
+ * @property {string} [role] calls, host, kernels, counter, async
  * @property {number} [pid] of a trace, as the next three
  * @property {string} [process] its command line
  * @property {number} [device]
  * @property {number} [stream]
+ * @property {string} [unit] of a counter: bytes
  * @property {number} events in the window, as the next two
  * @property {number} sum_ns
  * @property {number} busy_ns with overlaps counted once
@@ -28,6 +29,8 @@
  * @property {number} [kernels] of the launch of a CUDA graph
  * @property {number} [written_bytes]
  * @property {string} [symbol] of what a library ran
+ * @property {number} [scale] of a counter: a sample's value is its bytes / scale
+ * @property {string} [flow] of an arrow: where it begins (s), passes (t) or ends (f)
  *
  * @typedef {object} Shape what a launch asks of the device
  * @property {number[]} grid
@@ -96,7 +99,11 @@ export const KIND_NAMES = {
   piece: "Graphs",
   break: "Breaks",
   op: "Ops on the host",
+  counter: "Counters",
+  flow: "Arrows",
 };
+/** What holds, or joins: it takes no time. */
+const TIMELESS_KINDS = ["counter", "flow"];
 
 /** The answer of the server. @param {ArrayBuffer} buffer @returns {View} */
 export function decodeTimeline(buffer) {
@@ -155,6 +162,7 @@ export function totalsOf(slices, t0, t1) {
   /** @type {Map<string, Total>} */
   const by = new Map();
   for (const s of slices) {
+    if (TIMELESS_KINDS.includes(s.kind)) continue;
     const inside = Math.min(s.start + s.duration, t1) - Math.max(s.start, t0);
     if (inside < 0) continue;
     const key = `${s.kind} ${s.name}`;
@@ -209,12 +217,19 @@ export function sliceAt(slices, lane, t, slack) {
   return best;
 }
 
-/** The launch that a kernel came from, or the kernel of a launch. @param {readonly Slice[]} slices @param {Slice} of */
+/** A sample's value. @param {View} view @param {Slice} s */
+export const valueOf = (view, s) => s.bytes / (view.names[s.name]?.scale ?? 1);
+
+/** The launch that a kernel came from, or the kernel of a launch; the next point of an arrow. @param {readonly Slice[]} slices @param {Slice} of */
 export function partner(slices, of) {
   if (!of.correlation) return null;
+  if (of.kind === "flow") {
+    const points = slices.filter((s) => s.kind === "flow" && s.correlation === of.correlation);
+    return points[points.indexOf(of) + 1] ?? points.at(points.indexOf(of) - 1) ?? null;
+  }
   const device = DEVICE_KINDS.includes(of.kind);
   return (
-    slices.find((s) => s !== of && s.correlation === of.correlation && DEVICE_KINDS.includes(s.kind) !== device) ?? null
+    slices.find((s) => s !== of && s.kind !== "flow" && s.correlation === of.correlation && DEVICE_KINDS.includes(s.kind) !== device) ?? null
   );
 }
 

@@ -8,7 +8,7 @@ import { TimelineCanvas } from "./timeline_canvas.js";
 import { fileUrl, getTimeline } from "../api/client.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { bytes, count, duration, list, number, plural, shares, timeUnit } from "../model/format.js";
-import { byKind, DEVICE_KINDS, KIND_NAMES, onDevice, partner, totalsOf } from "../model/timeline.js";
+import { byKind, DEVICE_KINDS, KIND_NAMES, onDevice, partner, totalsOf, valueOf } from "../model/timeline.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
 
@@ -298,7 +298,8 @@ function fillSlice(place, slice, view, asked) {
     ["Start", duration(slice.start / 1000)],
     ["Duration", duration(slice.duration / 1000)],
   ];
-  if (slice.events > 1) facts.push(["Stands for", `${plural(slice.events, "event")}, the longest`]);
+  if (slice.kind === "counter") facts.push(["Value", sampleText(view, slice)]);
+  if (slice.events > 1) facts.push(["Stands for", `${plural(slice.events, "event")}, the ${slice.kind === "counter" ? "largest" : "longest"}`]);
   if (launch && DEVICE_KINDS.includes(slice.kind))
     facts.push(["Launched", `${duration(Math.max(0, slice.start - launch.start) / 1000)} before`]);
   if (info.ops?.length) facts.push(["Ops", list(info.ops)]);
@@ -308,7 +309,7 @@ function fillSlice(place, slice, view, asked) {
   if (info.read_bytes) facts.push(["Reads, writes", `${bytes(info.read_bytes)}, ${bytes(info.written_bytes ?? 0)}`]);
   if (info.why) facts.push(["Own kernel because", info.why]);
   if (info.symbol) facts.push(["Symbol", info.symbol]);
-  if (slice.bytes) facts.push(["Bytes", bytes(slice.bytes)]);
+  if (slice.bytes && slice.kind !== "counter") facts.push(["Bytes", bytes(slice.bytes)]);
   const shape = view.shapes[slice.shape];
   if (shape)
     facts.push(
@@ -317,6 +318,9 @@ function fillSlice(place, slice, view, asked) {
     );
   return place.replaceChildren(title, h("dl", { class: "kv" }, facts.flatMap(([t, d]) => [h("dt", {}, t), h("dd", {}, d)])));
 }
+
+/** @param {View} view @param {Slice} s */
+const sampleText = (view, s) => (view.lanes.find((l) => l.id === s.lane)?.unit === "bytes" ? bytes : number)(valueOf(view, s));
 
 /** @param {number[]} of */
 const sides = (of) => of.join(" x ");
@@ -328,7 +332,8 @@ function showTip(tip, slice, view) {
   const info = view.names[slice.name] ?? { name: "" };
   const lines = info.lines?.length ? `, line ${info.lines.join(", ")}` : "";
   const ops = info.ops?.length ? h("div", { class: "dim" }, info.ops.slice(0, 12).join(", ") + (info.ops.length > 12 ? ", ..." : "")) : null;
-  tip.replaceChildren(h("b", {}, nameOf(view, slice)), h("div", {}, `${duration(slice.duration / 1000)}${lines}`));
+  const value = slice.kind === "counter" ? `${sampleText(view, slice)} for ` : "";
+  tip.replaceChildren(h("b", {}, nameOf(view, slice)), h("div", {}, `${value}${duration(slice.duration / 1000)}${lines}`));
   add(tip, ops);
 }
 

@@ -4,14 +4,14 @@
 // stands only where it fits.
 
 import { token } from "./dom.js";
-import { DEVICE_KINDS, tickStep } from "../model/timeline.js";
-import { number, timeUnit } from "../model/format.js";
+import { DEVICE_KINDS, tickStep, valueOf } from "../model/timeline.js";
+import { bytes, number, timeUnit } from "../model/format.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
 /** @typedef {import("../model/timeline.js").View} View */
 /** @typedef {import("../model/timeline.js").LaneInfo} LaneInfo */
 /** @typedef {{view: View, whole: View, t0: number, t1: number, pointed: Slice | null, width: number}} Scene */
-/** @typedef {{id: number, y: number, height: number, label: string, process: string}} Row process: named above it; "": none */
+/** @typedef {{id: number, y: number, height: number, label: string, process: string, counter: boolean}} Row process: named above it; "": none */
 
 export const OVERVIEW = 34;
 const RULER = 24;
@@ -39,6 +39,8 @@ const COLOURS = {
   break: "--c-break",
   memory: "--c-fallback",
   op: "--c-host",
+  counter: "--c-fallback",
+  flow: "--ink2",
 };
 const OUTLINED = ["call", "dispatch", "api", "range", "wait", "piece", "op"];
 
@@ -64,7 +66,7 @@ export function rowsOf(view) {
     if (process) y += PROCESS;
     last = lane.pid ?? NaN;
     const height = lane.role === "kernels" ? 44 : ["calls", "breaks", "graphs"].includes(lane.role ?? "") ? 26 : 34;
-    const row = { id: lane.id, y, height, label: lane.name[0].toUpperCase() + lane.name.slice(1), process };
+    const row = { id: lane.id, y, height, label: lane.name[0].toUpperCase() + lane.name.slice(1), process, counter: lane.role === "counter" };
     y += height + GAP;
     return row;
   });
@@ -159,7 +161,8 @@ function drawRuler(g, s) {
 
 /** @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row @param {Slice} e */
 function drawSlice(g, s, row, e) {
-  const [y, height] = [row.y + 3, row.height - 6];
+  const low = e.kind === "flow"; // at the foot of what it belongs to
+  const [y, height] = [low ? row.y + row.height - 10 : row.y + 3, low ? 7 : row.height - 6];
   const a = Math.max(-1e4, xOf(s, e.start));
   const w = Math.max(1, Math.min(xOf(s, e.start + e.duration), s.width + 1e4) - a - 0.5);
   g.fillStyle = token(COLOURS[e.kind] ?? "--c-host");
@@ -180,6 +183,32 @@ function drawSlice(g, s, row, e) {
   g.fillStyle = labelInk(e.kind);
   g.font = `500 11px ${token("--font-ui")}`;
   g.fillText(fit(g, s.view.names[e.name]?.name ?? e.kind, room), from + 4, y + height / 2 + 0.5);
+}
+
+/** A counter's samples as steps between the least and the most in sight, both of them said.
+ * @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row */
+function drawSeries(g, s, row) {
+  const samples = s.view.slices.filter((e) => e.lane === row.id && e.start <= s.t1 && e.start + e.duration >= s.t0);
+  if (!samples.length) return;
+  const values = samples.map((e) => valueOf(s.view, e));
+  const most = Math.max(0, ...values);
+  const least = Math.min(0, ...values);
+  const y = (/** @type {number} */ v) => row.y + 3 + (1 - (v - least) / (most - least || 1)) * (row.height - 6);
+  g.fillStyle = token(COLOURS.counter);
+  samples.forEach((e, i) => {
+    const a = Math.max(-1e4, xOf(s, e.start));
+    const end = samples[i + 1]?.start ?? e.start + e.duration;
+    const b = Math.min(xOf(s, end), s.width + 1e4);
+    const [top, bottom] = [Math.min(y(values[i]), y(0)), Math.max(y(values[i]), y(0))];
+    g.globalAlpha = e === s.pointed ? 1 : 0.45;
+    g.fillRect(a, top, Math.max(1, b - a), bottom - top);
+    g.globalAlpha = 1;
+    g.fillRect(a, y(values[i]) - 0.75, Math.max(1, b - a), 1.5);
+  });
+  const bytesLane = s.view.lanes.find((l) => l.id === row.id)?.unit === "bytes";
+  g.fillStyle = token("--ink");
+  g.font = `500 11px ${token("--font-ui")}`;
+  g.fillText(`${least < 0 ? `${number(least)} to ` : ""}${bytesLane ? bytes(most) : number(most)}`, leftOf(s.width) + 4, row.y + 9);
 }
 
 /** What a break is, behind its mark, where there is room up to the next.
@@ -226,9 +255,10 @@ function drawLane(g, s, row) {
   g.beginPath();
   g.rect(leftOf(s.width), row.y - 1, s.width - leftOf(s.width) - RIGHT, row.height + 2);
   g.clip();
-  for (const e of s.view.slices)
+  if (row.counter) drawSeries(g, s, row);
+  for (const e of row.counter ? [] : s.view.slices)
     if (e.lane === row.id && e.start <= s.t1 && e.start + e.duration >= s.t0 && e !== s.pointed) drawSlice(g, s, row, e);
-  if (s.pointed?.lane === row.id) drawSlice(g, s, row, s.pointed);
+  if (!row.counter && s.pointed?.lane === row.id) drawSlice(g, s, row, s.pointed);
   drawBreakNames(g, s, row);
   g.restore();
 }
@@ -275,7 +305,7 @@ export function drawTimeline(canvas, s, other) {
   const rows = rowsOf(s.view);
   for (const row of rows) drawLane(g, s, row);
   if (s.pointed && other) {
-    const device = DEVICE_KINDS.includes(s.pointed.kind);
+    const device = DEVICE_KINDS.includes(s.pointed.kind) || (s.pointed.kind === "flow" && other.start < s.pointed.start);
     drawFlow(g, s, rows, device ? other : s.pointed, device ? s.pointed : other);
   }
 }
