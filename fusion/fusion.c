@@ -246,6 +246,11 @@ void fusion_parameters(struct fusion_session *s, fusion_parameter_fn *each, void
 	session_parameters(&s->session, each, self);
 }
 
+void fusion_kept(const struct fusion_session *s, fusion_parameter_fn *each, void *self)
+{
+	session_tensors(&s->session, each, self);
+}
+
 void fusion_observe(struct fusion_session *s, const struct fusion_observer *observer)
 {
 	session_observe(&s->session, observer);

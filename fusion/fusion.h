@@ -139,6 +139,11 @@ void fusion_drop_grad(struct value t);
 typedef void fusion_parameter_fn(void *self, const char *name, struct value t);
 void fusion_parameters(struct fusion_session *s, fusion_parameter_fn *each, void *self);
 
+/* The tensors that the program keeps between calls, each once: what its globals lead to,
+ * and a module that is the entry, by path ("net.up.weight", "opt.state[0].exp_avg").  Of
+ * the first few thousand objects; to be read. */
+void fusion_kept(const struct fusion_session *s, fusion_parameter_fn *each, void *self);
+
 /* Watches from here on; NULL ends it.  An observed call is slower. */
 void fusion_observe(struct fusion_session *s, const struct fusion_observer *observer);
 

@@ -14,6 +14,7 @@
 #include "profiler/agree.h"
 #include "profiler/break_run.h"
 #include "profiler/measure.h"
+#include "profiler/memory.h"
 #include "profiler/mixed.h"
 #include "profiler/recorder.h"
 #include "profiler/report.h"
@@ -257,7 +258,8 @@ static bool time_point(struct run *r, struct lane *lanes, struct mixed *mixed, j
 		json_t *m = json_object_get(modes, fusion_mode_name(lanes[k].mode));
 		struct split split;
 
-		if (!split_measure(&lanes[k], &split, err))
+		if (!split_measure(&lanes[k], &split, err) ||
+		    !memory_report(&lanes[k], (r->end - r->first) * n, m, err))
 			return false;
 		report_latency(m, &lanes[k], &split);
 		json_object_set_new(m, "reproduce",

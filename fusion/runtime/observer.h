@@ -46,7 +46,8 @@ enum fusion_use {
 /* Memory as it is taken, and for what. */
 struct fusion_memory {
 	enum fusion_use use;
-	int graph;      /* -1: an eager op's, that eager_op() told of last, or nobody's */
+	bool eager;     /* of the eager op that eager_op() told of last, which has op and line */
+	int graph;      /* -1: no graph's, or of its backward part */
 	int kernel;     /* of the graph, that writes it first; -1: none, or unknown */
 	int values;     /* of the graph that have a place in it: temporaries in one block */
 	const char *op; /* FX name of what computes the value; NULL: unknown, or several values */

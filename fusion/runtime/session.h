@@ -102,6 +102,11 @@ bool session_set_parameter(struct session *s, const char *name, const struct ten
 void session_parameters(struct session *s,
 			void (*each)(void *self, const char *name, struct value t), void *self);
 
+/* reach.c: the tensors that the program keeps between calls, each once, by the path from
+ * its globals or within the module that is the entry; of the first few thousand objects. */
+typedef void session_tensor_fn(void *self, const char *path, struct value t);
+void session_tensors(const struct session *s, session_tensor_fn *each, void *self);
+
 /* params.c: the name of the entry's parameter `index`, as a call gives them;
  * NULL where it has none. */
 const char *session_parameter_name(const struct session *s, int index);

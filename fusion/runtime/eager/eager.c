@@ -214,9 +214,12 @@ static bool build(struct eager *e, struct plan *plan, struct signature *s,
 	if (!graph_set_outputs(g, &id, 1))
 		return err_set(err, ERR_MEMORY, "out of memory while preparing an op");
 	plan->exec = exec_create(e->env, e->backend, g, &options, &plan->arena, err);
-	if (plan->exec && c->inplace)
+	if (!plan->exec)
+		return false;
+	plan->exec->eager = true;
+	if (c->inplace)
 		plan->into = plan->into || kernel_may_overwrite(plan->exec);
-	return plan->exec && exec_bind(plan->exec, s->numbers, err);
+	return exec_bind(plan->exec, s->numbers, err);
 }
 
 static struct plan *make_plan(struct eager *e, struct signature *s, const struct eager_call *c,

@@ -75,6 +75,7 @@ struct exec {
 	struct partition *parts; /* partition.h: it runs in pieces; NULL: it does not */
 	int first_kernel;        /* for the observer: the number of its kernel 0 */
 	int told_graph;          /* for the observer: of the run under way */
+	bool eager;              /* an op's plan: it serves any line of the program */
 	int64_t launched;        /* kernels of the last run: a loop's rounds count */
 	struct graph *graph;     /* after the passes; of one in pieces: as captured */
 	struct lowered *lowered;

@@ -16,7 +16,7 @@ static void label_value(const struct exec *e, int buffer, struct fusion_memory *
 	what->rank = b->shape.rank;
 	for (int d = 0; d < b->shape.rank; d++)
 		what->size[d] = sym_eval(b->shape.size[d], e->vars);
-	if (what->graph < 0)
+	if (e->eager || what->use == USE_CONSTANT)
 		return;
 	what->op = n->fx && n->fx[0] ? n->fx : op_info(n->op)->id;
 	what->line = n->line;
@@ -29,6 +29,7 @@ void exec_label(const struct exec *e, int buffer, enum fusion_use use)
 	if (!what)
 		return;
 	what->use = use;
+	what->eager = e->eager;
 	what->graph = use == USE_CONSTANT ? -1 : e->told_graph;
 	if (buffer >= 0)
 		label_value(e, buffer, what);
