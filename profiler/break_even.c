@@ -39,7 +39,12 @@ const char *side_word(enum side s)
 
 enum verdict verdict_of(const struct interval *speedup, int rounds)
 {
-	double above = 1 + verdict_margin, below = 1 / above;
+	return verdict_beyond(speedup, rounds, verdict_margin);
+}
+
+enum verdict verdict_beyond(const struct interval *speedup, int rounds, double margin)
+{
+	double above = 1 + margin, below = 1 / above;
 
 	if (rounds < STATS_MIN_SAMPLES)
 		return VERDICT_NOT_ENOUGH;

@@ -24,6 +24,8 @@ enum verdict {
 };
 const char *verdict_word(enum verdict v); /* "NOT ENOUGH" */
 enum verdict verdict_of(const struct interval *speedup, int rounds);
+/* The same rule with another m. */
+enum verdict verdict_beyond(const struct interval *speedup, int rounds, double margin);
 
 enum repay { REPAY_AFTER, REPAY_NEVER, REPAY_UNKNOWN };
 const char *repay_word(enum repay r); /* "after" */

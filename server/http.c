@@ -336,6 +336,30 @@ const char *req_query(struct req *req, const char *name)
 	return MHD_lookup_connection_value(req->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
+struct wanted {
+	const char *name, **values;
+	int n, most;
+};
+
+static enum MHD_Result keep_value(void *self, enum MHD_ValueKind kind, const char *key,
+				  const char *value)
+{
+	struct wanted *w = self;
+
+	(void)kind;
+	if (value && w->n < w->most && strcmp(key, w->name) == 0)
+		w->values[w->n++] = value;
+	return MHD_YES;
+}
+
+int req_query_all(struct req *req, const char *name, const char **values, int most)
+{
+	struct wanted w = { .name = name, .values = values, .most = most };
+
+	MHD_get_connection_values(req->connection, MHD_GET_ARGUMENT_KIND, keep_value, &w);
+	return w.n;
+}
+
 static int hex_value(char c)
 {
 	if (c >= '0' && c <= '9')

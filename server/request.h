@@ -66,6 +66,10 @@ typedef bool handler_fn(struct req *req, struct reply *reply, struct err *err);
 /* A query parameter, decoded; NULL where it is absent. */
 const char *req_query(struct req *req, const char *name);
 
+/* Every value of a parameter that may stand more than once, in order, up to `most`;
+ * returns how many. */
+int req_query_all(struct req *req, const char *name, const char **values, int most);
+
 /* path_args[index] as an id; BAD_REQUEST otherwise. */
 bool req_id(struct req *req, int index, int64_t *id, struct err *err);
 

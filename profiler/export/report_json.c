@@ -20,8 +20,8 @@ bool export_json(struct export_job *job, struct err *err)
 	}
 	json_object_foreach(job->report, key, value)
 	{
-		if (strcmp(key, "breakeven") == 0)
-			continue;
+		if (strcmp(key, "breakeven") == 0 || strcmp(key, "environment") == 0)
+			continue; /* written above */
 		out_puts(&job->out, ",");
 		out_text(&job->out, key);
 		out_puts(&job->out, ":");

@@ -1,0 +1,60 @@
+/* profiler/compare/figures.h -- a report as a list of figures: metric, mode and point.
+ *
+ * Comparison and history read the same list, so that they cannot speak of different
+ * numbers.
+ */
+#ifndef PROFILER_COMPARE_FIGURES_H
+#define PROFILER_COMPARE_FIGURES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "fusion/base/err.h"
+#include "fusion/base/vec.h"
+#include "profiler/stats.h"
+
+enum figure_kind { FIGURE_TIMED, FIGURE_ONCE, FIGURE_COUNTED };
+
+enum figure_metric {
+#define FIGURE(name, unit, kind, more, title) METRIC_##name,
+#include "profiler/compare/figures.def"
+#undef FIGURE
+	METRIC_COUNT
+};
+
+struct metric_info {
+	const char *name, *unit, *title;
+	enum figure_kind kind;
+	bool more_is_better;
+};
+
+const struct metric_info *metric_info(enum figure_metric metric);
+
+/* By name; BAD_REQUEST naming those that there are. */
+bool metric_from_name(const char *name, enum figure_metric *out, struct err *err);
+
+struct figure {
+	enum figure_metric metric;
+	const char *mode;      /* of the report */
+	double n;              /* point of the sweep; NaN: no sweep */
+	struct interval value; /* low and high are NaN where it has no interval */
+	int samples;           /* rounds that a TIMED one rests on, else 0 */
+};
+
+struct figures {
+	VEC(struct figure) rows;
+};
+
+/* Of every mode at every point, in the order of the report, whose texts are borrowed.
+ * What was not measured is left out.  False with MEMORY; finish in any case. */
+bool figures_of(const json_t *report, struct figures *out, struct err *err);
+void figures_finish(struct figures *f);
+
+/* That of the same metric, mode and point; NULL: none. */
+const struct figure *figures_find(const struct figures *f, const struct figure *like);
+
+/* The points of a report: those of its sweep, or the report itself. */
+size_t report_point_count(const json_t *report);
+const json_t *report_point(const json_t *report, size_t i);
+
+#endif

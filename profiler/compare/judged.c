@@ -1,0 +1,220 @@
+/* profiler/compare/judged.c -- see judged.h. */
+#include "profiler/compare/judged.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double family_error = 0.05;
+
+static const struct metric_info *info_of(const struct judged *j)
+{
+	return metric_info(j->a.metric);
+}
+
+static bool has_interval(const struct judged *j)
+{
+	return isfinite(j->ratio.low) && isfinite(j->ratio.high);
+}
+
+/* What is measured once stands for all points of a mode together: the points' ratios are
+ * its sample. */
+static struct judged *once_of(struct judgement *j, const struct figure *f)
+{
+	for (size_t i = 0; i < j->rows.len; i++) {
+		struct judged *row = &j->rows.at[i];
+
+		if (row->a.metric == f->metric && strcmp(row->a.mode, f->mode) == 0)
+			return row;
+	}
+	return NULL;
+}
+
+static struct judged single(const struct figure *a, const struct figure *b)
+{
+	struct judged row = { .a = *a, .b = *b, .ratio = { NAN, NAN, NAN } };
+
+	if (metric_info(a->metric)->kind == FIGURE_TIMED &&
+	    !ratio_of(&a->value, &b->value, &row.ratio))
+		row.ratio = (struct interval){ NAN, NAN, NAN };
+	if (a->value.mid > 0)
+		row.ratio.mid = b->value.mid / a->value.mid;
+	return row;
+}
+
+static void join_once(struct judged *row, const struct figure *a, const struct figure *b)
+{
+	row->points = row->points ? row->points + 1 : 2;
+	row->a.n = row->b.n = NAN;
+	row->a.value.mid += a->value.mid;
+	row->b.value.mid += b->value.mid;
+	if (row->a.value.mid > 0)
+		row->ratio.mid = row->b.value.mid / row->a.value.mid;
+}
+
+static bool pair_up(const struct figures *a, const struct figures *b, struct judgement *out)
+{
+	for (size_t i = 0; i < a->rows.len; i++) {
+		const struct figure *x = &a->rows.at[i], *y = figures_find(b, x);
+		struct judged *met;
+
+		if (!y)
+			continue;
+		met = metric_info(x->metric)->kind == FIGURE_ONCE ? once_of(out, x) : NULL;
+		if (met)
+			join_once(met, x, y);
+		else if (!VEC_PUSH(&out->rows, single(x, y)))
+			return false;
+	}
+	return true;
+}
+
+/* The interval of what was measured once at each of many points. */
+static bool spread_once(struct judged *row, const struct figures *a, const struct figures *b)
+{
+	double *ratios = calloc((size_t)row->points + 1, sizeof(*ratios));
+	int n = 0;
+	bool ok = ratios != NULL;
+
+	for (size_t i = 0; ok && i < a->rows.len && n < row->points; i++) {
+		const struct figure *x = &a->rows.at[i], *y;
+
+		if (x->metric != row->a.metric || strcmp(x->mode, row->a.mode) != 0)
+			continue;
+		y = figures_find(b, x);
+		if (y && x->value.mid > 0 && y->value.mid > 0)
+			ratios[n++] = y->value.mid / x->value.mid;
+	}
+	if (ok && n >= STATS_MIN_SAMPLES) {
+		ok = stats_median(ratios, n, &row->ratio);
+		row->a.samples = row->b.samples = n;
+	}
+	free(ratios);
+	return ok;
+}
+
+/* A time that grew is a speed that fell; a speedup that grew is one that grew. */
+static struct interval gain_of(const struct judged *j)
+{
+	const struct interval *r = &j->ratio;
+
+	if (info_of(j)->more_is_better)
+		return *r;
+	return (struct interval){ 1 / r->high, 1 / r->mid, 1 / r->low };
+}
+
+static int rounds_of(const struct judged *j)
+{
+	int least = j->a.samples < j->b.samples ? j->a.samples : j->b.samples;
+
+	return has_interval(j) ? least : 0;
+}
+
+static bool in_family(const struct judged *j)
+{
+	return info_of(j)->kind != FIGURE_COUNTED && rounds_of(j) >= STATS_MIN_SAMPLES;
+}
+
+/* Those that hold alone, and those of them that hold among all. */
+static bool judge_all(struct judgement *j, double margin)
+{
+	double *chance = calloc(j->rows.len + 1, sizeof(*chance));
+	bool *stands = calloc(j->rows.len + 1, sizeof(*stands));
+	bool ok = chance && stands;
+
+	for (size_t i = 0; ok && i < j->rows.len; i++)
+		if (in_family(&j->rows.at[i]))
+			chance[j->family++] = ratio_chance(&j->rows.at[i].ratio, margin);
+	ok = ok && ratio_holm(chance, j->family, family_error, stands);
+	for (size_t i = 0, k = 0; ok && i < j->rows.len; i++) {
+		struct judged *row = &j->rows.at[i];
+		struct interval gain = gain_of(row);
+		bool among = in_family(row) && stands[k++];
+
+		row->verdict = verdict_beyond(&gain, rounds_of(row), margin);
+		row->alone = row->verdict == VERDICT_FASTER || row->verdict == VERDICT_SLOWER;
+		if (row->alone && !among)
+			row->verdict = VERDICT_AMBIGUOUS;
+	}
+	free(chance);
+	free(stands);
+	return ok;
+}
+
+bool judge_figures(const struct figures *a, const struct figures *b, double margin,
+		   struct judgement *out, struct err *err)
+{
+	bool ok = pair_up(a, b, out);
+
+	for (size_t i = 0; ok && i < out->rows.len; i++)
+		if (out->rows.at[i].points)
+			ok = spread_once(&out->rows.at[i], a, b);
+	ok = ok && judge_all(out, margin);
+	return ok || err_set(err, ERR_MEMORY, "out of memory for a comparison");
+}
+
+void judgement_finish(struct judgement *j)
+{
+	VEC_FREE(&j->rows);
+}
+
+const char *judged_word(const struct judged *j)
+{
+	double a = j->a.value.mid, b = j->b.value.mid;
+
+	if (info_of(j)->kind == FIGURE_COUNTED)
+		return b > a ? "MORE" : b < a ? "LESS" : "SAME";
+	return verdict_word(j->verdict);
+}
+
+static json_t *number(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *ends(const struct interval *i)
+{
+	return isfinite(i->low) && isfinite(i->high) ? json_pack("[f, f]", i->low, i->high)
+						     : json_null();
+}
+
+static json_t *side(const struct figure *f)
+{
+	return json_pack("{s:o, s:o, s:i}", "value", number(f->value.mid), "ci", ends(&f->value),
+			 "samples", f->samples);
+}
+
+/* Why there is no verdict. */
+static json_t *why(const struct judged *j, int family)
+{
+	if (info_of(j)->kind == FIGURE_COUNTED)
+		return json_null();
+	if (j->verdict == VERDICT_NOT_ENOUGH && info_of(j)->kind == FIGURE_ONCE)
+		return json_sprintf("it is measured once a run: an interval takes %d points of a "
+				    "sweep that both have",
+				    STATS_MIN_SAMPLES);
+	if (j->verdict == VERDICT_NOT_ENOUGH)
+		return json_sprintf("at least %d rounds are needed on each side",
+				    STATS_MIN_SAMPLES);
+	if (j->verdict == VERDICT_AMBIGUOUS && j->alone)
+		return json_sprintf("alone it would stand; among %d figures one like it may be "
+				    "chance",
+				    family);
+	return j->verdict == VERDICT_AMBIGUOUS ? json_string("its interval reaches over the margin")
+					       : json_null();
+}
+
+json_t *judged_json(const struct judged *j, int family)
+{
+	static const char *const kinds[] = {
+		[FIGURE_TIMED] = "timed", [FIGURE_ONCE] = "once", [FIGURE_COUNTED] = "counted"
+	};
+	const struct metric_info *m = info_of(j);
+	json_t *n = isfinite(j->a.n) ? json_real(j->a.n) : json_null();
+
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:i, s:o, s:o, s:o, s:o, s:s, s:o}",
+			 "metric", m->name, "title", m->title, "unit", m->unit, "kind",
+			 kinds[m->kind], "mode", j->a.mode, "n", n, "points", j->points, "a",
+			 side(&j->a), "b", side(&j->b), "ratio", number(j->ratio.mid), "ci",
+			 ends(&j->ratio), "verdict", judged_word(j), "why", why(j, family));
+}

@@ -1,0 +1,227 @@
+/* profiler/compare/settings.c -- see settings.h. */
+#include "profiler/compare/settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/compare/lines.h"
+
+enum { SHOWN_BYTES = 80, SHOWN_INPUTS = 4 };
+
+struct setting {
+	const char *key, *where, *title;
+	bool matters;
+};
+
+static const struct setting settings[] = {
+#define SETTING(key, where, matters, title) { #key, #where, title, matters },
+#include "profiler/compare/settings.def"
+#undef SETTING
+};
+
+/* At most so many bytes, cut between characters. */
+static json_t *shortened(const char *text)
+{
+	size_t len = strlen(text);
+
+	if (len <= SHOWN_BYTES)
+		return json_string(text);
+	for (len = SHOWN_BYTES; len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80;)
+		len--;
+	return json_sprintf("%.*s...", (int)len, text);
+}
+
+/* "float32[8,16]" of a value; its JSON where it is no tensor. */
+static void describe_value(struct buf *out, const json_t *value)
+{
+	const json_t *t = json_object_get(value, "random"), *size;
+	const char *dtype;
+	char *text;
+	size_t i;
+
+	if (!t)
+		t = json_object_get(value, "tensor");
+	dtype = json_string_value(json_object_get(t, "dtype"));
+	if (!t) {
+		text = json_dumps(value, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY);
+		buf_printf(out, "%.40s", text ? text : "");
+		free(text);
+		return;
+	}
+	buf_printf(out, "%s[", dtype ? dtype : "");
+	json_array_foreach(json_object_get(t, "shape"), i, size)
+	    buf_printf(out, "%s%lld", i ? "," : "", (long long)json_integer_value(size));
+	buf_puts(out, "]");
+}
+
+/* "float32[8,16], float32[16] and 2 more calls" */
+static json_t *describe_calls(const json_t *calls)
+{
+	const json_t *first = json_array_get(calls, 0), *value;
+	size_t i, n = json_array_size(calls);
+	struct buf text;
+	json_t *json;
+
+	buf_init(&text, 4096);
+	json_array_foreach(first, i, value)
+	{
+		if (i < SHOWN_INPUTS) {
+			buf_puts(&text, i ? ", " : "");
+			describe_value(&text, value);
+		}
+	}
+	if (i > SHOWN_INPUTS)
+		buf_printf(&text, " and %zu more", i - SHOWN_INPUTS);
+	if (n > 1)
+		buf_printf(&text, "; %zu calls", n);
+	json = shortened(text.data && text.len ? text.data : "none");
+	buf_finish(&text);
+	return json;
+}
+
+static json_t *describe(const char *key, const json_t *value)
+{
+	char *text;
+	json_t *json;
+
+	if (strcmp(key, "calls") == 0)
+		return describe_calls(value);
+	if (!value || json_is_null(value))
+		return json_string(strcmp(key, "seconds") == 0 ? "the default" : "none");
+	if (json_is_string(value))
+		return shortened(json_string_length(value) ? json_string_value(value) : "none");
+	if (strcmp(key, "params") == 0)
+		return json_sprintf("%zu of them", json_object_size(value));
+	text = json_dumps(value, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY);
+	json = shortened(text ? text : "");
+	free(text);
+	return json;
+}
+
+/* What is left out means the same as null, false, and the policy dynamo. */
+static bool says_nothing(const char *key, const json_t *value)
+{
+	const char *text = json_string_value(value);
+
+	return !value || json_is_null(value) || json_is_false(value) ||
+	       (text && (!*text || (strcmp(key, "policy") == 0 && strcmp(text, "dynamo") == 0) ||
+			 (strcmp(key, "entry") == 0 && strcmp(text, "model") == 0)));
+}
+
+static bool alike(const char *key, const json_t *a, const json_t *b)
+{
+	return (says_nothing(key, a) && says_nothing(key, b)) ||
+	       (a && b && json_equal((json_t *)a, (json_t *)b));
+}
+
+/* Not known is no difference that forbids anything. */
+static bool known(const json_t *value)
+{
+	const char *text = json_string_value(value);
+
+	return value && !(text && strcmp(text, "unknown") == 0);
+}
+
+/* Sweeps of one kind have points in common, which are compared; of two kinds, none. */
+static bool other_sweep(const json_t *a, const json_t *b)
+{
+	const json_t *x = json_object_get(a, "input"), *y = json_object_get(b, "input");
+
+	if (!json_is_object(a) || !json_is_object(b) || !x != !y)
+		return true;
+	return x && (!json_equal(json_object_get(x, "arg"), json_object_get(y, "arg")) ||
+		     !json_equal(json_object_get(x, "dim"), json_object_get(y, "dim")));
+}
+
+static void add(json_t *list, const char *key, const char *title, json_t *a, json_t *b,
+		bool matters)
+{
+	json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:o, s:b}", "key", key, "title",
+					      title, "a", a, "b", b, "matters", matters));
+}
+
+static void add_setting(json_t *list, const struct setting *s, const json_t *a, const json_t *b)
+{
+	bool matters = s->matters, of_workload = strcmp(s->where, "workload") == 0;
+
+	if (alike(s->key, a, b))
+		return;
+	if (strcmp(s->key, "sweep") == 0)
+		matters = other_sweep(a, b);
+	add(list, s->key, s->title, describe(s->key, a), describe(s->key, b),
+	    matters && (of_workload || (known(a) && known(b))));
+}
+
+static const char *plural(json_int_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* "8 lines" and "1 line added, 2 gone". */
+static void add_source(json_t *list, const char *a, const char *b)
+{
+	json_t *changed = lines_compare(a ? a : "", b ? b : ""), *words;
+	json_int_t added = json_integer_value(json_object_get(changed, "added")),
+		   gone = json_integer_value(json_object_get(changed, "gone")), n = 0;
+
+	for (const char *at = a; at && *at; at += strcspn(at, "\n"), at += *at == '\n')
+		n++;
+	words = json_is_integer(json_object_get(changed, "added"))
+		    ? json_sprintf("%lld line%s added, %lld gone", (long long)added, plural(added),
+				   (long long)gone)
+		    : json_string("changed");
+	add(list, "source", "source", json_sprintf("%lld line%s", (long long)n, plural(n)), words,
+	    false);
+	json_decref(changed);
+}
+
+/* The workload itself: its name and its source. */
+static void add_program(json_t *list, const json_t *a, const json_t *b)
+{
+	const json_t *name_a = json_object_get(a, "name"), *name_b = json_object_get(b, "name");
+	bool same_name = alike("name", name_a, name_b);
+	bool same_source = alike("source", json_object_get(a, "source"),
+				 json_object_get(b, "source"));
+
+	if (!same_name)
+		add(list, "workload", "workload", describe("name", name_a),
+		    describe("name", name_b), !same_source);
+	if (!same_source)
+		add_source(list, json_string_value(json_object_get(a, "source")),
+			   json_string_value(json_object_get(b, "source")));
+}
+
+json_t *settings_differences(const json_t *a, const json_t *b)
+{
+	json_t *list = json_array();
+
+	add_program(list, json_object_get(a, "workload"), json_object_get(b, "workload"));
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+		const struct setting *s = &settings[i];
+		const json_t *in_a = json_object_get(a, s->where),
+			     *in_b = json_object_get(b, s->where);
+
+		add_setting(list, s, json_object_get(in_a, s->key), json_object_get(in_b, s->key));
+	}
+	return list;
+}
+
+bool settings_refusal(const json_t *differences, struct buf *out)
+{
+	const json_t *d;
+	bool any = false;
+	size_t i;
+
+	json_array_foreach(differences, i, d)
+	{
+		if (!json_is_true(json_object_get(d, "matters")))
+			continue;
+		buf_printf(out, "%s%s %s against %s", any ? "; " : "not comparable: ",
+			   json_string_value(json_object_get(d, "title")),
+			   json_string_value(json_object_get(d, "a")),
+			   json_string_value(json_object_get(d, "b")));
+		any = true;
+	}
+	return any;
+}

@@ -1,0 +1,169 @@
+/* server/cmd_compare.c -- `breakeven compare A B`: a gate for CI, and an answer for people. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/commands.h"
+#include "server/compare_load.h"
+#include "server/compare_text.h"
+
+struct compare_flags {
+	const char *runs[COMPARE_MAX_RUNS], *db, *margin;
+	int n;
+	bool json;
+	struct compare_options options;
+};
+
+static void print_help(void)
+{
+	printf(
+	    "usage: breakeven compare A B... [flags]\n\n"
+	    "Compares runs with the first of them. Each is the number of a run in the store, or\n"
+	    "a file: what `breakeven run FILE --json` printed, or an export as JSON.\n\n"
+	    "  --margin PERCENT   differences up to this are the same (5)\n"
+	    "  --metric NAME      what the verdict rests on: latency or speedup (latency)\n"
+	    "  --force            compare what is not comparable: other device, threads,\n"
+	    "                     inputs, ...\n"
+	    "  --json             all of it, as GET /api/v1/compare answers\n"
+	    "  --db FILE          the store (breakeven.db); a server may be using it\n\n"
+	    "Exit status: 0 nothing is slower, 1 something is SLOWER, or they are not\n"
+	    "comparable or cannot be read, 2 wrong flags.\n");
+}
+
+static bool usage(const char *what, const char *detail)
+{
+	fprintf(stderr, "breakeven compare: %s%s; write breakeven compare A B [--json]\n", what,
+		detail);
+	return false;
+}
+
+static bool check_margin(struct compare_flags *f)
+{
+	char *end;
+
+	if (!f->margin)
+		return true;
+	f->options.margin = strtod(f->margin, &end) / 100;
+	return (end != f->margin && !*end && f->options.margin > 0 && f->options.margin <= 1) ||
+	       usage("--margin takes percents above 0 and up to 100, not ", f->margin);
+}
+
+static bool check_metric(const char *metric)
+{
+	return !metric || strcmp(metric, "latency") == 0 || strcmp(metric, "speedup") == 0 ||
+	       usage("--metric takes latency or speedup, not ", metric);
+}
+
+static bool parse_flags(int argc, char **argv, struct compare_flags *f)
+{
+	const struct {
+		const char *name, **value;
+	} valued[] = { { "--db", &f->db },
+		       { "--margin", &f->margin },
+		       { "--metric", &f->options.metric } };
+
+	for (int i = 1; i < argc; i++) {
+		const char **value = NULL;
+
+		for (size_t k = 0; k < sizeof(valued) / sizeof(valued[0]); k++)
+			if (strcmp(argv[i], valued[k].name) == 0)
+				value = valued[k].value;
+		if (strcmp(argv[i], "--json") == 0)
+			f->json = true;
+		else if (strcmp(argv[i], "--force") == 0)
+			f->options.force = true;
+		else if (value && i + 1 == argc)
+			return usage("a value is missing after ", argv[i]);
+		else if (value)
+			*value = argv[++i];
+		else if (argv[i][0] == '-')
+			return usage("unknown flag ", argv[i]);
+		else if (f->n == COMPARE_MAX_RUNS)
+			return usage("at most 8 runs at once, not also ", argv[i]);
+		else
+			f->runs[f->n++] = argv[i];
+	}
+	if (f->n < 2)
+		return usage(f->n ? "a second run is missing" : "two runs are missing", "");
+	return check_margin(f) && check_metric(f->options.metric);
+}
+
+/* 0 where it is no number: a file. */
+static int64_t id_of(const char *text)
+{
+	char *end;
+	long long id;
+
+	errno = 0;
+	id = strtoll(text, &end, 10);
+	return errno || end == text || *end || id <= 0 ? 0 : id;
+}
+
+static bool load(const struct compare_flags *f, struct loaded_runs *runs, struct err *err)
+{
+	struct db *db = NULL;
+	bool ok = true;
+
+	for (int i = 0; ok && i < f->n; i++) {
+		int64_t id = id_of(f->runs[i]);
+
+		if (!id) {
+			ok = loaded_add_file(runs, f->runs[i], err);
+			continue;
+		}
+		if (!db)
+			db = db_open_reading(f->db ? f->db : "breakeven.db", err);
+		ok = db && loaded_add_run(runs, db, id, err);
+	}
+	db_close(db);
+	return ok;
+}
+
+static bool print(const struct compare_flags *f, const json_t *comparison)
+{
+	struct buf text;
+	bool ok;
+
+	if (f->json)
+		return json_dumpf(comparison, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF &&
+		       fflush(stdout) == 0;
+	buf_init(&text, 0);
+	compare_text_print(&text, comparison);
+	ok = text.data && fputs(text.data, stdout) != EOF && fflush(stdout) == 0;
+	buf_finish(&text);
+	return ok;
+}
+
+int cmd_compare(int argc, char **argv, const struct registry *registry)
+{
+	struct compare_flags f = { 0 };
+	struct loaded_runs runs = { 0 };
+	struct err err = { 0 };
+	json_t *comparison = NULL;
+	const char *verdict = "";
+	int status = EXIT_FAILED;
+
+	(void)registry;
+	if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+		print_help();
+		return EXIT_DONE;
+	}
+	if (!parse_flags(argc, argv, &f))
+		return EXIT_USAGE;
+	if (load(&f, &runs, &err))
+		comparison = compare_runs(runs.at, runs.n, &f.options, &err);
+	if (!comparison) {
+		fprintf(stderr, "breakeven compare: %s\n", err.message);
+	} else if (!print(&f, comparison)) {
+		fprintf(stderr, "breakeven compare: the result could not be written: %s\n",
+			strerror(errno));
+	} else {
+		verdict = json_string_value(json_object_get(comparison, "verdict"));
+		if (strcmp(verdict, "SLOWER") != 0 && strcmp(verdict, "REFUSED") != 0)
+			status = EXIT_DONE;
+	}
+	json_decref(comparison);
+	loaded_finish(&runs);
+	return status;
+}

@@ -1,0 +1,159 @@
+// tests/api/compare.test.mjs -- runs side by side: the route, the command, what they refuse.
+import test, { after, before } from 'node:test';
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { binary, getJson, longSweep, postRun, startServer, waitFor, workload } from './harness.mjs';
+
+const quick = { backend: 'interp', seconds: 0.3, threads: 1, modes: ['eager', 'static'] };
+const light = workload('    x = x * 1.1\n    return x.sum()', { ...quick, name: 'chain' });
+const heavy = workload('    for i in range(60):\n        x = torch.sin(x)\n    print("now")\n    return x.sum()',
+    { ...quick, name: 'chain', commit: 'abcdef0123' });
+
+let server, ids;
+const run = async (w) => {
+    const { body } = await postRun(server, w);
+    const done = await waitFor(server, body.id);
+    assert.equal(done.status, 'done', JSON.stringify(done.error));
+    return body.id;
+};
+before(async () => {
+    server = await startServer();
+    ids = [];
+    for (const w of [light, heavy, { ...light, threads: 2 }, { ...heavy, name: 'other' }]) ids.push(await run(w));
+});
+after(() => server?.stop());
+
+const compare = (query) => getJson(`${server.url}/api/v1/compare?${query}`);
+const command = (...args) => spawnSync(binary, ['compare', ...args], { encoding: 'utf8' });
+const store = () => ['--db', join(server.home, 'store.db')];
+const figure = (c, metric, mode) => c.figures.find((f) => f.metric === metric && f.mode === mode);
+
+test('a run beside itself is the same, to the last figure', async () => {
+    const { status, body } = await compare(`a=${ids[0]}&b=${ids[0]}`);
+    assert.equal(status, 200);
+    assert.deepEqual([body.verdict, body.comparable, body.refused], ['SAME', true, null]);
+    const [c] = body.comparisons;
+    for (const f of c.figures) assert.ok(['SAME', 'NOT ENOUGH', 'AMBIGUOUS'].includes(f.verdict), JSON.stringify(f));
+    assert.equal(figure(c, 'latency', 'static').ratio, 1);
+    assert.deepEqual([c.differences, c.kernels, c.graphs, c.source.added], [[], [], [], 0]);
+});
+
+test('what is slower says so with its interval, and what changed with it', async () => {
+    const { body } = await compare(`a=${ids[0]}&b=${ids[1]}`);
+    assert.equal(body.verdict, 'SLOWER');
+    assert.deepEqual(body.runs.map((r) => [r.label, r.id, r.commit]), [['A', ids[0], ''], ['B', ids[1], 'abcdef0123']]);
+    const [c] = body.comparisons;
+    const f = figure(c, 'latency', 'static');
+    assert.ok(1.05 < f.ci[0] && f.ci[0] <= f.ratio && f.ratio <= f.ci[1]);
+    assert.deepEqual([f.verdict, c.headline.mode, c.headline.metric], ['SLOWER', 'static', 'latency']);
+    assert.equal(figure(c, 'breaks', 'static').verdict, 'MORE');
+    assert.equal(figure(c, 'breaks', 'eager'), undefined);
+    const [added] = c.breaks.filter((b) => b.change === 'added');
+    assert.deepEqual([added.text, added.kind, added.b.line, added.a], ['print("now")', 'host-call', 6, null]);
+    assert.ok(c.kernels.some((k) => k.change === 'added') && c.kernels.some((k) => k.change === 'gone'));
+    assert.ok(c.graphs[0].ops.some((o) => o.op === 'sin' && o.b === 60 && o.a === 0), JSON.stringify(c.graphs));
+    assert.deepEqual(c.differences.map((d) => [d.key, d.matters]), [['source', false], ['commit', false]]);
+    assert.equal(c.control, null, 'eager is no control of another source');
+    assert.ok(c.source.lines.some((l) => l.sign === '+' && l.text.includes('print')));
+    assert.equal((await compare(`a=${ids[1]}&b=${ids[0]}`)).body.verdict, 'FASTER');
+});
+
+test('what cannot be compared is refused with the field named, and shown where one insists', async () => {
+    const refused = (await compare(`a=${ids[0]}&b=${ids[2]}`)).body;
+    assert.deepEqual([refused.verdict, refused.comparable], ['REFUSED', false]);
+    assert.equal(refused.refused, 'not comparable: threads 1 against 2');
+    assert.equal(refused.comparisons[0].figures, undefined);
+    const forced = (await compare(`a=${ids[0]}&b=${ids[2]}&force=1`)).body;
+    assert.equal(forced.comparisons[0].forced, true);
+    assert.equal(forced.refused, refused.refused);
+    assert.ok(forced.comparisons[0].figures.length > 0);
+    assert.match((await compare(`a=${ids[0]}&b=${ids[3]}`)).body.refused, /: workload chain against other$/);
+});
+
+test('more than two are each compared with the first', async () => {
+    for (const query of [`a=${ids[0]}&b=${ids[1]}&b=${ids[0]}`, `a=${ids[0]}&b=${ids[1]}&c=${ids[0]}`]) {
+        const { body } = await compare(query);
+        assert.deepEqual(body.comparisons.map((c) => [c.a, c.b, c.verdict]), [['A', 'B', 'SLOWER'], ['A', 'C', 'SAME']]);
+        assert.equal(body.verdict, 'SLOWER');
+    }
+});
+
+test('bad questions are answered in words', async () => {
+    const waiting = (await postRun(server, longSweep())).body.id;
+    for (const [query, status, message] of [
+        ['', 400, /a= is missing/],
+        [`a=${ids[0]}`, 400, /b= is missing/],
+        [`a=${ids[0]}&b=x`, 400, /b=x is no run/],
+        [`a=${ids[0]}&a=2&b=2`, 400, /a= stands twice/],
+        [`a=${ids[0]}&b=999`, 404, /there is no run 999/],
+        [`a=${ids[0]}&b=${waiting}`, 409, /only a run that is done/],
+        [`a=1&b=2&force=yes`, 400, /force=yes: 1 or 0/],
+        [`a=1&b=2&margin=0`, 400, /margin=0: percents above 0/],
+        [`a=1&b=2&metric=launches`, 400, /latency or speedup/],
+        [`a=1${'&b=2'.repeat(8)}`, 400, /at most 8 runs/],
+    ]) {
+        const { status: got, body } = await compare(query);
+        assert.equal(got, status, `${query}: ${JSON.stringify(body)}`);
+        assert.match(body.error.message, message);
+    }
+    await getJson(`${server.url}/api/v1/runs/${waiting}`, { method: 'DELETE' });
+});
+
+test('the command: runs of the store, exit 1 for SLOWER alone', () => {
+    const slower = command(String(ids[0]), String(ids[1]), ...store());
+    assert.equal(slower.status, 1, slower.stderr);
+    assert.match(slower.stdout, /^SLOWER\. static latency of B is \S+x \(\S+\) of A's\.$/m);
+    assert.match(slower.stdout, /^break added, static: host-call, line 6: print\("now"\)/m);
+    assert.match(slower.stdout, /^source: \d+ lines in A, \d+ lines added, \d+ gone in B$/m);
+    const faster = command(String(ids[1]), String(ids[0]), ...store());
+    assert.equal(faster.status, 0, faster.stdout);
+    assert.match(faster.stdout, /^FASTER\./m);
+    const refused = command(String(ids[0]), String(ids[2]), ...store());
+    assert.equal(refused.status, 1);
+    assert.match(refused.stdout, /^REFUSED\. .*threads 1 against 2/m);
+    assert.equal(command(String(ids[0]), String(ids[0]), ...store()).status, 0);
+});
+
+test('the command: files, as run --json and export write them', async () => {
+    const report = join(server.home, 'a.json');
+    const whole = (await getJson(`${server.url}/api/v1/runs/${ids[0]}`)).body;
+    writeFileSync(report, JSON.stringify(whole.report));
+    const exported = join(server.home, 'b.json');
+    assert.equal(spawnSync(binary, ['export', String(ids[1]), '--format', 'json', '-o', exported, ...store()]).status, 0);
+    const done = command(report, exported, '--json');
+    assert.equal(done.status, 1, done.stderr);
+    const json = JSON.parse(done.stdout);
+    assert.equal(json.verdict, 'SLOWER');
+    assert.deepEqual(json.runs.map((r) => [r.name, r.id, r.commit]), [['chain', undefined, ''], ['chain', ids[1], 'abcdef0123']]);
+    const slow = JSON.parse(readFileSync(report, 'utf8'));
+    const l = slow.modes.static.latency;
+    [l.median_us, l.ci_us] = [2 * l.median_us, l.ci_us.map((x) => 2 * x)];
+    writeFileSync(exported, JSON.stringify(slow));
+    assert.equal(command(report, exported).status, 1);
+    assert.equal(command(report, exported, '--metric', 'speedup').status, 0, 'the pairs within a run were not touched');
+    assert.equal(command(report, exported, '--margin', '100').status, 0);
+});
+
+test('the command: wrong flags and files', () => {
+    const text = join(server.home, 'text.json');
+    writeFileSync(text, '{"name": 1}');
+    for (const [args, status, message] of [
+        [[], 2, /two runs are missing/],
+        [['1'], 2, /a second run is missing/],
+        [['1', '2', '--fast'], 2, /unknown flag --fast/],
+        [['1', '2', '--margin'], 2, /a value is missing after --margin/],
+        [['1', '2', '--margin', 'x'], 2, /--margin takes percents/],
+        [['1', '2', '--metric', 'x'], 2, /--metric takes latency or speedup/],
+        [Array(9).fill('1'), 2, /at most 8 runs/],
+        [['none.json', '1'], 1, /none\.json cannot be opened: No such file.*by its number/],
+        [[text, text], 1, /is no report of a workload/],
+        [['1', '999', ...store()], 1, /there is no run 999/],
+    ]) {
+        const done = command(...args);
+        assert.equal(done.status, status, `${args}: ${done.stderr}`);
+        assert.match(done.stderr, message);
+    }
+    assert.equal(command('--help').status, 0);
+});

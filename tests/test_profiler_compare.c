@@ -1,0 +1,567 @@
+/* tests/test_profiler_compare.c -- two runs side by side, on reports whose truth is known.
+ * Every draw is seeded, so a pass stays a pass. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "profiler/compare/compare.h"
+#include "profiler/compare/figures.h"
+#include "profiler/compare/lines.h"
+#include "profiler/compare/ratio.h"
+#include "profiler/compare/settings.h"
+#include "profiler/random.h"
+
+/* ---- statistics */
+
+static double uniform(uint64_t *position)
+{
+	return ((double)(random_next(7, position) >> 11) + 0.5) * 0x1p-53;
+}
+
+/* A time as machines give them: a floor, and a tail that is seldom long. */
+static double time_us(uint64_t *position, double floor_us)
+{
+	return floor_us * (1 + 0.05 * -log(uniform(position)));
+}
+
+static struct interval median_of(uint64_t *position, double floor_us, int n)
+{
+	struct interval out;
+	double x[64];
+
+	for (int i = 0; i < n; i++)
+		x[i] = time_us(position, floor_us);
+	assert_true(stats_median(x, n, &out));
+	return out;
+}
+
+static void the_interval_of_a_ratio_covers_it_19_times_in_20(void **state)
+{
+	static const int sizes[][2] = { { 6, 6 }, { 8, 30 }, { 15, 15 }, { 60, 20 } };
+	enum { DRAWS = 2000 };
+	uint64_t position = 0;
+
+	(void)state;
+	for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+		int covered = 0;
+
+		for (int i = 0; i < DRAWS; i++) {
+			struct interval a = median_of(&position, 20, sizes[s][0]), r;
+			struct interval b = median_of(&position, 30, sizes[s][1]);
+
+			assert_true(ratio_of(&a, &b, &r));
+			assert_true(r.low <= r.mid && r.mid <= r.high);
+			covered += r.low <= 1.5 && 1.5 <= r.high;
+		}
+		assert_true(covered >= 0.94 * DRAWS);
+	}
+}
+
+static void a_ratio_turned_round_is_its_reciprocal(void **state)
+{
+	struct interval a = { 9, 10, 12 }, b = { 18, 20, 21 }, r, s, zero = { 0, 1, 2 };
+
+	(void)state;
+	assert_true(ratio_of(&a, &b, &r) && ratio_of(&b, &a, &s));
+	assert_float_equal(r.mid, 2, 1e-12);
+	assert_float_equal(r.low * s.high, 1, 1e-12);
+	assert_float_equal(r.high * s.low, 1, 1e-12);
+	/* by hand: log 2 - sqrt(log(20/18)^2 + log(12/10)^2) */
+	assert_float_equal(log(r.low), log(2) - hypot(log(20.0 / 18), log(1.2)), 1e-12);
+	assert_false(ratio_of(&zero, &b, &r));
+}
+
+static void a_chance_meets_5_percent_where_the_interval_meets_the_margin(void **state)
+{
+	struct interval edge = { 1.05, 1.2, 1.4 }, below = { 0.7, 0.8, 1 / 1.05 };
+	struct interval within = { 0.9, 1.04, 1.2 }, exact = { 1.2, 1.2, 1.2 };
+
+	(void)state;
+	assert_float_equal(ratio_chance(&edge, 0.05), 0.05, 1e-4);
+	assert_float_equal(ratio_chance(&below, 0.05), 0.05, 1e-4);
+	assert_float_equal(ratio_chance(&within, 0.05), 1, 0);
+	assert_float_equal(ratio_chance(&exact, 0.05), 0, 0);
+}
+
+/* Holm's own way down: 0.01 <= 0.05/4, 0.013 <= 0.05/3, 0.03 > 0.05/2 and nothing after. */
+static void holm_stops_at_the_first_that_does_not_stand(void **state)
+{
+	double chance[] = { 0.03, 0.01, 0.04, 0.013 };
+	bool stands[4];
+
+	(void)state;
+	assert_true(ratio_holm(chance, 4, 0.05, stands));
+	assert_false(stands[0]);
+	assert_true(stands[1]);
+	assert_false(stands[2]);
+	assert_true(stands[3]);
+	assert_true(ratio_holm(chance, 0, 0.05, stands));
+}
+
+/* ---- reports */
+
+static const char source[] = "import torch\\n\\ndef model(x):\\n    print('a')\\n    return x\\n";
+
+static json_t *parse(const char *text)
+{
+	json_error_t at;
+	json_t *json = json_loads(text, 0, &at);
+
+	if (!json)
+		fail_msg("line %d, column %d: %s", at.line, at.column, at.text);
+	return json;
+}
+
+/* A mode with a latency of `us`, give or take a hundredth, from 30 rounds. */
+static char *mode_text(double us, int launches)
+{
+	char *text = malloc(1024);
+
+	snprintf(
+	    text, 1024,
+	    "{\"latency\": {\"median_us\": %g, \"ci_us\": [%g, %g], \"n\": 30}, \"launches\": %d,"
+	    " \"peak_bytes\": 1024, \"compile_ms\": %g, \"graphs\": [], \"breaks\": [],"
+	    " \"recompiles\": [], \"guards\": []}",
+	    us, 0.99 * us, 1.01 * us, launches, 10 * us);
+	return text;
+}
+
+/* Eager at 100 us, static as said. */
+static json_t *report(double static_us, int launches)
+{
+	char *eager = mode_text(100, 5), *fused = mode_text(static_us, launches), text[4096];
+
+	snprintf(
+	    text, sizeof(text),
+	    "{\"workload\": {\"name\": \"chain\", \"source\": \"%s\", \"calls\": []},"
+	    " \"device\": {\"kind\": \"cpu\", \"name\": \"some\", \"threads\": 1},"
+	    " \"environment\": {\"breakeven\": \"1\"}, \"modes\": {\"eager\": %s, \"static\": %s},"
+	    " \"points\": [], \"break_even\": {\"static\": {\"speedup\": %g, \"speedup_ci\":"
+	    " [%g, %g]}}}",
+	    source, eager, fused, 100 / static_us, 99 / static_us, 101 / static_us);
+	free(eager);
+	free(fused);
+	return parse(text);
+}
+
+static json_t *compared_with(json_t *a, json_t *b, struct compare_options o)
+{
+	struct compared_run runs[] = { { json_object(), a }, { json_object(), b } };
+	struct err err = { 0 };
+	json_t *c = compare_runs(runs, 2, &o, &err);
+
+	if (!c)
+		fail_msg("%s", err.message);
+	json_decref(runs[0].head);
+	json_decref(runs[1].head);
+	json_decref(a);
+	json_decref(b);
+	return c;
+}
+
+static json_t *compared(json_t *a, json_t *b)
+{
+	return compared_with(a, b, (struct compare_options){ 0 });
+}
+
+static json_t *first(const json_t *c)
+{
+	return json_array_get(json_object_get(c, "comparisons"), 0);
+}
+
+static const char *text_at(const json_t *json, const char *key)
+{
+	const char *text = json_string_value(json_object_get(json, key));
+
+	return text ? text : "";
+}
+
+static json_t *figure(const json_t *c, const char *metric, const char *mode)
+{
+	json_t *f;
+	size_t i;
+
+	json_array_foreach(json_object_get(first(c), "figures"), i, f)
+	{
+		if (strcmp(text_at(f, "metric"), metric) == 0 &&
+		    strcmp(text_at(f, "mode"), mode) == 0)
+			return f;
+	}
+	fail_msg("no figure %s of %s", metric, mode);
+	return NULL;
+}
+
+static void a_report_beside_itself_is_the_same(void **state)
+{
+	json_t *c = compared(report(20, 1), report(20, 1));
+
+	(void)state;
+	assert_string_equal(text_at(c, "verdict"), "SAME");
+	assert_string_equal(text_at(figure(c, "latency", "eager"), "verdict"), "SAME");
+	assert_string_equal(text_at(figure(c, "launches", "static"), "verdict"), "SAME");
+	assert_string_equal(text_at(figure(c, "compile_ms", "static"), "verdict"), "NOT ENOUGH");
+	assert_int_equal(json_array_size(json_object_get(first(c), "differences")), 0);
+	json_decref(c);
+}
+
+static void slower_is_said_of_the_mode_with_its_interval(void **state)
+{
+	json_t *c = compared(report(20, 1), report(30, 3)), *f;
+
+	(void)state;
+	assert_string_equal(text_at(c, "verdict"), "SLOWER");
+	f = json_object_get(first(c), "headline");
+	assert_string_equal(text_at(f, "mode"), "static");
+	assert_string_equal(text_at(f, "metric"), "latency");
+	assert_float_equal(json_number_value(json_object_get(f, "ratio")), 1.5, 1e-9);
+	assert_true(json_number_value(json_array_get(json_object_get(f, "ci"), 0)) > 1.47);
+	assert_string_equal(text_at(figure(c, "speedup", "static"), "verdict"), "SLOWER");
+	assert_string_equal(text_at(figure(c, "latency", "eager"), "verdict"), "SAME");
+	assert_string_equal(text_at(figure(c, "launches", "static"), "verdict"), "MORE");
+	assert_string_equal(text_at(json_object_get(first(c), "control"), "verdict"), "SAME");
+	json_decref(c);
+	c = compared(report(30, 3), report(20, 1));
+	assert_string_equal(text_at(c, "verdict"), "FASTER");
+	assert_string_equal(text_at(figure(c, "launches", "static"), "verdict"), "LESS");
+	json_decref(c);
+}
+
+static void a_difference_within_the_margin_is_none(void **state)
+{
+	json_t *c = compared(report(20, 1), report(20.4, 1));
+
+	(void)state;
+	assert_string_equal(text_at(c, "verdict"), "SAME");
+	json_decref(c);
+	c = compared_with(report(20, 1), report(20.8, 1),
+			  (struct compare_options){ .margin = 0.01 });
+	assert_string_equal(text_at(c, "verdict"), "SLOWER");
+	json_decref(c);
+	c = compared(report(20, 1), report(20.9, 1)); /* the interval holds the margin */
+	assert_string_equal(text_at(c, "verdict"), "AMBIGUOUS");
+	json_decref(c);
+}
+
+static void few_rounds_give_no_verdict(void **state)
+{
+	json_t *a = report(20, 1), *b = report(40, 1), *c;
+	json_t *m = json_object_get(json_object_get(b, "modes"), "static");
+
+	(void)state;
+	json_object_set_new(json_object_get(m, "latency"), "n", json_integer(5));
+	c = compared(a, b);
+	assert_string_equal(text_at(figure(c, "latency", "static"), "verdict"), "NOT ENOUGH");
+	json_decref(c);
+}
+
+/* ---- sweeps: many points, judged together */
+
+static json_t *sweep_of(const double *static_us, int n)
+{
+	json_t *r = report(20, 1), *points = json_object_get(r, "points");
+
+	for (int i = 0; i < n; i++) {
+		char *fused = mode_text(static_us[i], 1);
+
+		json_array_append_new(points, json_pack("{s:i, s:{s:o}, s:{}}", "n", i + 1, "modes",
+							"static", parse(fused), "break_even"));
+		free(fused);
+	}
+	json_object_clear(json_object_get(r, "modes"));
+	json_object_set_new(json_object_get(r, "workload"), "sweep",
+			    parse("{\"statements\": {\"counts\": [1]}}"));
+	return r;
+}
+
+static json_t *latency_at(const json_t *c, double n)
+{
+	json_t *f;
+	size_t i;
+
+	json_array_foreach(json_object_get(first(c), "figures"), i, f)
+	{
+		if (strcmp(text_at(f, "metric"), "latency") == 0 &&
+		    json_number_value(json_object_get(f, "n")) == n)
+			return f;
+	}
+	fail_msg("no latency at n = %g", n);
+	return NULL;
+}
+
+static void one_point_in_many_that_is_just_beyond_may_be_chance(void **state)
+{
+	double a[20], b[20];
+	json_t *c, *f;
+
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		a[i] = b[i] = 20 + i;
+	b[7] *= 1.067; /* alone its interval begins at 1.052 */
+	c = compared(sweep_of(a, 20), sweep_of(b, 20));
+	f = latency_at(c, 8);
+	assert_string_equal(text_at(f, "verdict"), "AMBIGUOUS");
+	assert_non_null(strstr(text_at(f, "why"), "among 21 figures"));
+	assert_string_equal(text_at(c, "verdict"), "AMBIGUOUS");
+	json_decref(c);
+	b[7] *= 1.2;
+	c = compared(sweep_of(a, 20), sweep_of(b, 20));
+	assert_string_equal(text_at(c, "verdict"), "SLOWER");
+	json_decref(c);
+}
+
+static void compile_time_is_judged_over_the_points(void **state)
+{
+	double a[8], b[8];
+	json_t *c, *f;
+
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		a[i] = 20 + i;
+		b[i] = a[i] * (1.5 + 0.01 * i);
+	}
+	c = compared(sweep_of(a, 8), sweep_of(b, 8));
+	f = figure(c, "compile_ms", "static");
+	assert_int_equal(json_integer_value(json_object_get(f, "points")), 8);
+	assert_string_equal(text_at(f, "verdict"), "SLOWER");
+	assert_float_equal(json_number_value(json_array_get(json_object_get(f, "ci"), 0)), 1.5,
+			   1e-9);
+	json_decref(c);
+	c = compared(sweep_of(a, 5), sweep_of(b, 5));
+	assert_string_equal(text_at(figure(c, "compile_ms", "static"), "verdict"), "NOT ENOUGH");
+	json_decref(c);
+}
+
+static void points_of_one_side_are_named(void **state)
+{
+	double us[3] = { 20, 21, 22 };
+	json_t *c = compared(sweep_of(us, 3), sweep_of(us, 2)), *only;
+
+	(void)state;
+	only = json_object_get(first(c), "only");
+	assert_string_equal(json_string_value(json_array_get(json_object_get(only, "a"), 0)),
+			    "static at n = 3");
+	assert_int_equal(json_array_size(json_object_get(only, "b")), 0);
+	json_decref(c);
+}
+
+/* ---- what differs */
+
+static void set_in(json_t *r, const char *where, const char *key, json_t *value)
+{
+	json_object_set_new(json_object_get(r, where), key, value);
+}
+
+static void other_threads_are_refused_and_named(void **state)
+{
+	json_t *b = report(20, 1), *again = report(40, 1), *c;
+
+	(void)state;
+	set_in(b, "device", "threads", json_integer(16));
+	set_in(again, "device", "threads", json_integer(16));
+	c = compared(report(20, 1), b);
+	assert_string_equal(text_at(c, "verdict"), "REFUSED");
+	assert_string_equal(text_at(c, "refused"), "not comparable: threads 1 against 16");
+	assert_null(json_object_get(first(c), "figures"));
+	json_decref(c);
+	c = compared_with(report(20, 1), again, (struct compare_options){ .force = true });
+	assert_string_equal(text_at(c, "verdict"), "SLOWER");
+	assert_true(json_is_true(json_object_get(first(c), "forced")));
+	assert_string_equal(text_at(c, "refused"), "not comparable: threads 1 against 16");
+	json_decref(c);
+}
+
+/* Refused, or else only named; each against the report as it is. */
+static void what_matters_and_what_is_only_named(void **state)
+{
+	static const struct {
+		const char *where, *key, *value, *refused;
+	} cases[] = {
+		{ "device", "kind", "\"cuda\"", "device cpu against cuda" },
+		{ "device", "name", "\"other\"", "processor or GPU some against other" },
+		{ "device", "backend", "\"interp\"", NULL }, /* A does not know its own */
+		{ "environment", "breakeven", "\"2\"", NULL },
+		{ "environment", "governor", "\"unknown\"", NULL },
+		{ "workload", "policy", "\"native\"", NULL },
+		{ "workload", "policy", "\"dynamo\"", "" },
+		{ "workload", "autocast", "\"bfloat16\"", "autocast none against bfloat16" },
+		{ "workload", "grad", "true", "gradients none against true" },
+		{ "workload", "calls",
+		  "[[{\"random\": {\"shape\": [2, 3], \"dtype\": \"float32\"}}]]",
+		  "inputs none against float32[2,3]" },
+		{ "workload", "source", "\"pass\"", NULL },
+		{ "workload", "name", "\"other\"", NULL },
+		{ "workload", "commit", "\"abc\"", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		json_error_t at;
+		json_t *b = report(20, 1), *c, *d;
+		const char *refused = cases[i].refused;
+
+		set_in(b, cases[i].where, cases[i].key,
+		       json_loads(cases[i].value, JSON_DECODE_ANY, &at));
+		c = compared(report(20, 1), b);
+		d = json_object_get(first(c), "differences");
+		assert_int_equal(json_array_size(d), refused && !*refused ? 0 : 1);
+		if (refused && *refused)
+			assert_string_equal(text_at(c, "refused") + strlen("not comparable: "),
+					    refused);
+		else
+			assert_true(json_is_null(json_object_get(c, "refused")));
+		json_decref(c);
+	}
+}
+
+static void another_name_and_source_are_another_workload(void **state)
+{
+	json_t *b = report(20, 1), *c;
+
+	(void)state;
+	set_in(b, "workload", "name", json_string("other"));
+	set_in(b, "workload", "source", json_string("pass"));
+	c = compared(report(20, 1), b);
+	assert_string_equal(text_at(c, "refused"), "not comparable: workload chain against other");
+	json_decref(c);
+}
+
+/* ---- breaks, kernels, graphs */
+
+static void add_to(json_t *r, const char *key, const char *text)
+{
+	json_t *m = json_object_get(json_object_get(r, "modes"), "static");
+
+	json_array_append_new(json_object_get(m, key), parse(text));
+}
+
+#define PRINTED(line)                                                                              \
+	"{\"stage\": \"capture\", \"kind\": \"host-call\", \"gb\": null, \"cause\": null,"         \
+	" \"stack\": [{\"line\": " #line                                                           \
+	", \"function\": \"model\"}], \"count\": 1, \"cost_us\": 2}"
+
+static void a_break_is_known_by_its_line_not_the_number_of_it(void **state)
+{
+	json_t *a = report(20, 1), *b = report(20, 1), *c, *rows;
+
+	(void)state;
+	add_to(a, "breaks", PRINTED(4));
+	add_to(b, "breaks", PRINTED(6));
+	add_to(b, "breaks", PRINTED(7));
+	set_in(b, "workload", "source",
+	       json_string("import torch\n\n# new\n\ndef model(x):\n  print('a')\n  print('b')\n"));
+	c = compared(a, b);
+	rows = json_object_get(first(c), "breaks");
+	assert_int_equal(json_array_size(rows), 2);
+	assert_string_equal(text_at(json_array_get(rows, 0), "change"), "kept");
+	assert_string_equal(text_at(json_array_get(rows, 0), "text"), "print('a')");
+	assert_string_equal(text_at(json_array_get(rows, 1), "change"), "added");
+	assert_string_equal(text_at(json_array_get(rows, 1), "text"), "print('b')");
+	assert_true(json_is_null(json_object_get(json_array_get(rows, 1), "a")));
+	json_decref(c);
+}
+
+#define GRAPH(ops, name, us)                                                                       \
+	"{\"ops\": [" ops "], \"kernels\": [\"" name                                               \
+	"\"], \"kernel_details\": [{\"name\": \"" name                                             \
+	"\", \"form\": \"map\", \"ops\": 1, \"median_us\": " us ", \"ci_us\": [" us ", " us        \
+	"], \"seen\": 40}]}"
+
+static void kernels_come_go_and_grow_and_ops_are_counted(void **state)
+{
+	json_t *a = report(20, 1), *b = report(20, 1), *c, *rows, *graph;
+
+	(void)state;
+	add_to(a, "graphs", GRAPH("\"sin\", \"mul\"", "fused_sin_mul", "5"));
+	add_to(a, "graphs", GRAPH("\"add\"", "fused_add", "5"));
+	add_to(a, "graphs", GRAPH("\"cos\"", "fused_cos", "5"));
+	add_to(b, "graphs", GRAPH("\"sin\"", "fused_sin", "4"));
+	add_to(b, "graphs", GRAPH("\"add\"", "fused_add", "7"));
+	add_to(b, "graphs", GRAPH("\"cos\"", "fused_cos", "5.1"));
+	c = compared(a, b);
+	rows = json_object_get(first(c), "kernels");
+	assert_int_equal(json_array_size(rows), 3);
+	assert_string_equal(text_at(json_array_get(rows, 0), "change"), "gone");
+	assert_string_equal(text_at(json_array_get(rows, 1), "change"), "slower");
+	assert_string_equal(text_at(json_array_get(rows, 1), "name"), "fused_add");
+	assert_string_equal(text_at(json_array_get(rows, 2), "change"), "added");
+	assert_int_equal(json_integer_value(json_object_get(first(c), "kernels_same")), 1);
+	graph = json_array_get(json_object_get(first(c), "graphs"), 0);
+	assert_int_equal(json_array_size(json_object_get(graph, "ops")), 1);
+	assert_string_equal(text_at(json_array_get(json_object_get(graph, "ops"), 0), "op"), "mul");
+	json_decref(c);
+}
+
+static void lines_added_and_gone_are_the_fewest(void **state)
+{
+	json_t *d = lines_compare("a\nb\nc\nd\n", "a\nc\nx\nd"), *rows;
+	char shape[16] = "";
+	int len;
+
+	(void)state;
+	rows = json_object_get(d, "lines");
+	for (size_t i = 0; i < json_array_size(rows); i++)
+		strcat(shape, text_at(json_array_get(rows, i), "sign"));
+	assert_string_equal(shape, " - + ");
+	assert_int_equal(json_integer_value(json_object_get(d, "added")), 1);
+	json_decref(d);
+	d = lines_compare("a\n", "a\n");
+	assert_true(json_is_null(json_object_get(d, "lines")));
+	json_decref(d);
+	assert_memory_equal(lines_at("x\n  y z \t\n", 2, &len), "y z", 3);
+	assert_int_equal(len, 3);
+	lines_at("x\n", 9, &len);
+	assert_int_equal(len, 0);
+}
+
+static void what_measured_nothing_and_other_metrics_are_refused_in_words(void **state)
+{
+	json_t *a = report(20, 1), *empty = parse("{\"modes\": {}, \"points\": []}");
+	struct compared_run runs[] = { { json_object(), a }, { json_object(), empty } };
+	struct compare_options o = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	assert_null(compare_runs(runs, 2, &o, &err));
+	assert_int_equal(err.code, ERR_BAD_REQUEST);
+	assert_non_null(strstr(err.message, "run B measured no mode"));
+	err = (struct err){ 0 };
+	o.metric = "launches";
+	assert_null(compare_runs(runs, 1, &o, &err));
+	assert_non_null(strstr(err.message, "latency or speedup"));
+	json_decref(runs[0].head);
+	json_decref(runs[1].head);
+	json_decref(a);
+	json_decref(empty);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_interval_of_a_ratio_covers_it_19_times_in_20),
+		cmocka_unit_test(a_ratio_turned_round_is_its_reciprocal),
+		cmocka_unit_test(a_chance_meets_5_percent_where_the_interval_meets_the_margin),
+		cmocka_unit_test(holm_stops_at_the_first_that_does_not_stand),
+		cmocka_unit_test(a_report_beside_itself_is_the_same),
+		cmocka_unit_test(slower_is_said_of_the_mode_with_its_interval),
+		cmocka_unit_test(a_difference_within_the_margin_is_none),
+		cmocka_unit_test(few_rounds_give_no_verdict),
+		cmocka_unit_test(one_point_in_many_that_is_just_beyond_may_be_chance),
+		cmocka_unit_test(compile_time_is_judged_over_the_points),
+		cmocka_unit_test(points_of_one_side_are_named),
+		cmocka_unit_test(other_threads_are_refused_and_named),
+		cmocka_unit_test(what_matters_and_what_is_only_named),
+		cmocka_unit_test(another_name_and_source_are_another_workload),
+		cmocka_unit_test(a_break_is_known_by_its_line_not_the_number_of_it),
+		cmocka_unit_test(kernels_come_go_and_grow_and_ops_are_counted),
+		cmocka_unit_test(lines_added_and_gone_are_the_fewest),
+		cmocka_unit_test(what_measured_nothing_and_other_metrics_are_refused_in_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
