@@ -2,6 +2,7 @@
 #include "profiler/import/compiles.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "profiler/import/names.h"
@@ -142,10 +143,12 @@ static json_t *new_break(const struct torch_break *b)
 
 void compiles_break(struct compiles *c, json_t *row, const struct torch_break *b)
 {
-	char key[BREAK_FILE_CHARS + 32];
+	char key[BREAK_FILE_CHARS + BREAK_TYPE_CHARS + 32];
 	json_t *found, *clean;
 
-	snprintf(key, sizeof(key), "%s:%d", b->file, b->line);
+	/* Where only the frame is known there may be several. */
+	snprintf(key, sizeof(key), "%s:%d%s%s", b->file, b->line, b->unplaced ? " " : "",
+		 b->unplaced ? b->type : "");
 	clean = text_json(key, strlen(key));
 	found = json_object_get(c->breaks, json_string_value(clean));
 	if (!found && json_object_size(c->breaks) < COMPILES_MAX) {
@@ -210,6 +213,7 @@ static void settle_restarts(struct compiles *c, json_t *row)
 			     ? json_string_value(json_object_get(row, "file"))
 			     : "?");
 		b.line = (int)json_integer_value(json_object_get(row, "line"));
+		b.unplaced = true;
 		b.outcome = "step";
 		c->ledger->n[LEDGER_UNPLACED_BREAK]++;
 		compiles_break(c, row, &b);
@@ -245,6 +249,25 @@ void compiles_settle(struct compiles *c)
 	}
 }
 
+/* The name of a compilation's frame; one that was refused has it from those before. */
+static json_t *frame_of(const struct compiles *c, const json_t *row)
+{
+	const char *id = json_string_value(json_object_get(row, "compile"));
+	const char *slash = id ? strrchr(id, '/') : NULL;
+	json_t *frame = json_object_get(row, "frame");
+	char key[96];
+
+	for (int i = 0; !frame && slash && i < atoi(slash + 1); i++) {
+		snprintf(key, sizeof(key), "%lld %.*s/%d",
+			 (long long)json_integer_value(json_object_get(row, "process")),
+			 (int)(slash - id < 60 ? slash - id : 60), id, i);
+		frame = json_object_get(json_object_get(c->rows, key), "frame");
+		if (i >= COMPILES_LIST_MAX)
+			break;
+	}
+	return frame;
+}
+
 json_t *compiles_recompiles(const struct compiles *c)
 {
 	json_t *list = json_array(), *row;
@@ -258,11 +281,11 @@ json_t *compiles_recompiles(const struct compiles *c)
 
 		if (!json_is_string(first))
 			continue;
-		json_array_append_new(list, json_pack("{s:O?, s:O, s:O?, s:O, s:O}", "frame",
-						      json_object_get(row, "frame"), "reason",
-						      first, "reasons", reasons, "compile",
-						      json_object_get(row, "compile"), "process",
-						      json_object_get(row, "process")));
+		json_array_append_new(list,
+				      json_pack("{s:O?, s:O, s:O?, s:O, s:O}", "frame",
+						frame_of(c, row), "reason", first, "reasons",
+						reasons, "compile", json_object_get(row, "compile"),
+						"process", json_object_get(row, "process")));
 	}
 	return list;
 }

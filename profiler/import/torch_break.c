@@ -105,10 +105,10 @@ static const char *read_outcome(const char *reason, struct torch_break *out)
 	return reason;
 }
 
-/* The registry id that the text links to: .../gb/gb0170.html */
+/* The registry id that the text links to: .../gb/gb0170.html, in 2025 .../gb/GB0170 */
 static void read_link(const char *reason, size_t len, struct torch_break *out)
 {
-	const char *at = strstr(reason, "/gb/gb");
+	const char *at = strcasestr(reason, "/gb/gb");
 	size_t n = at ? strspn(at + 6, "0123456789") : 0;
 
 	if (at && at < reason + len && n > 0 && n < 8)

@@ -2,6 +2,7 @@
 #ifndef PROFILER_IMPORT_TORCH_BREAK_H
 #define PROFILER_IMPORT_TORCH_BREAK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { BREAK_FILE_CHARS = 1024, BREAK_TYPE_CHARS = 256 };
@@ -9,6 +10,7 @@ enum { BREAK_FILE_CHARS = 1024, BREAK_TYPE_CHARS = 256 };
 struct torch_break {
 	char file[BREAK_FILE_CHARS]; /* "": the text names no place */
 	int line;
+	bool unplaced;       /* the place is that of its frame */
 	const char *outcome; /* "resume", "step", "skip", "jump"; NULL: not said */
 	const char *reason;  /* within the text, from the cause on */
 	size_t reason_len;

@@ -15,12 +15,6 @@ void torch_phases_finish(struct torch_phases *p)
 	VEC_FREE(&p->open);
 }
 
-void torch_phases_reset(struct torch_phases *p)
-{
-	p->open.len = 0;
-	p->has_lane = false;
-}
-
 /* The phase on the timeline. */
 static bool draw(struct torch_phases *p, struct model *m, const struct open_phase *o,
 		 int64_t duration_ns, const struct torch_record *record, struct err *err)

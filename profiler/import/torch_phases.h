@@ -23,9 +23,6 @@ struct torch_phases {
 
 void torch_phases_finish(struct torch_phases *p);
 
-/* Another process writes from now on. */
-void torch_phases_reset(struct torch_phases *p);
-
 /* The event that is the record's payload; `id` of its compilation, "" where it has none. */
 bool torch_phases_take(struct torch_phases *p, struct model *m, int process, const char *id,
 		       const struct torch_record *record, struct err *err);

@@ -62,6 +62,8 @@ const char *torch_record_prefix(const char *line, size_t len, int64_t *pid)
 			at++;
 		if (!step(&at, end, "]:"))
 			return NULL;
+		while (at < end && *at == ' ')
+			at++;
 	}
 	if (at >= end || !strchr("VIWEC", *at) || !*at)
 		return NULL;

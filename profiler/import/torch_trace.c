@@ -1,7 +1,9 @@
 /* profiler/import/torch_trace.c -- TORCH_TRACE: what torch.compile did, record by record.
  *
- * One of these reads one file.  A file is one process; where the process changes within
- * it (files that were joined, a restart), tables begin anew.
+ * One of these reads one file.  It is of one process mostly; those that it forked write
+ * into it too, by the same table of strings.  Files that were joined have one behind the
+ * other: the first number of the table said again begins a new process, even where it
+ * got the old one's number.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +15,20 @@
 
 enum { MAX_STRINGS = 1 << 20, MAX_KINDS = 1000 };
 
+/* A process that writes into the file. */
+struct writer {
+	int64_t pid;
+	int process; /* its row of compiles.processes */
+	bool began;  /* the table of strings */
+	struct torch_phases phases;
+};
+
 struct torch_trace {
 	struct model *m;
 	struct torch_records records;
-	struct torch_phases phases;
-	VEC(char *) strings; /* of the process that writes now */
-	int64_t pid;         /* -1: none yet */
-	int process;         /* its row of compiles.processes */
+	VEC(char *) strings; /* of the file */
+	VEC(struct writer) writers;
+	struct writer *now; /* who writes now */
 };
 
 /* One record, as handlers take it. */
@@ -33,13 +42,6 @@ struct told {
 };
 
 typedef bool told_fn(struct told *told, struct err *err);
-
-static void drop_strings(struct torch_trace *t)
-{
-	for (size_t i = 0; i < t->strings.len; i++)
-		free(t->strings.at[i]);
-	VEC_FREE(&t->strings);
-}
 
 /* The text of a number of the string table; what is a text already stays one. */
 static const char *text_of(struct torch_trace *t, const json_t *json)
@@ -62,6 +64,47 @@ static json_t *string_json(const char *text)
 	return json_of_text(text, strlen(text), &bad);
 }
 
+/* ---- who writes ---- */
+
+/* A process that is new to the file. */
+static bool add_writer(struct torch_trace *t, int64_t pid, struct err *err)
+{
+	json_t *processes = t->m->compiles.processes;
+	struct writer w = { .pid = pid, .process = (int)json_array_size(processes) };
+
+	if (json_array_size(processes) >= COMPILES_MAX)
+		return err_set(err, ERR_TOO_LARGE, "an import takes at most %d processes",
+			       (int)COMPILES_MAX);
+	json_array_append_new(processes, json_pack("{s:I, s:i, s:n}", "pid", (json_int_t)pid,
+						   "file", t->m->file, "rank"));
+	if (!VEC_PUSH(&t->writers, w))
+		return err_set(err, ERR_MEMORY, "out of memory for a process");
+	t->now = &t->writers.at[t->writers.len - 1];
+	return true;
+}
+
+/* The process that wrote a record; of several with its number the last. */
+static bool find_writer(struct torch_trace *t, int64_t pid, struct err *err)
+{
+	if (t->now && t->now->pid == pid)
+		return true;
+	for (size_t i = t->writers.len; i > 0; i--)
+		if (t->writers.at[i - 1].pid == pid) {
+			t->now = &t->writers.at[i - 1];
+			return true;
+		}
+	return add_writer(t, pid, err);
+}
+
+/* Numbers of a table rise: one that begins again is that of another process. */
+static bool begin_table(struct torch_trace *t, struct err *err)
+{
+	if (t->now->began && !add_writer(t, t->now->pid, err))
+		return false;
+	t->now->began = true;
+	return true;
+}
+
 /* ---- handlers, by the kind's name ---- */
 
 static bool take_none(struct told *told, struct err *err)
@@ -82,6 +125,8 @@ static bool take_string(struct told *told, struct err *err)
 		t->m->ledger.n[LEDGER_BROKEN_RECORD]++;
 		return true;
 	}
+	if (number == 0 && !begin_table(t, err))
+		return false;
 	while (t->strings.len <= (size_t)number)
 		if (!VEC_PUSH(&t->strings, NULL))
 			return err_set(err, ERR_MEMORY, "out of memory for the string table");
@@ -231,8 +276,8 @@ static bool take_chromium_event(struct told *told, struct err *err)
 
 	if (!told->record->payload)
 		return true;
-	return torch_phases_take(&told->t->phases, m, told->t->process, told->id, told->record,
-				 err);
+	return torch_phases_take(&told->t->now->phases, m, told->t->now->process, told->id,
+				 told->record, err);
 }
 
 /* ---- metrics ---- */
@@ -246,6 +291,8 @@ static void keep_skip_reason(struct told *told)
 				json_incref((json_t *)why));
 }
 
+static bool take_backward_metrics(struct told *told, struct err *err);
+
 static bool take_metrics(struct told *told, struct err *err)
 {
 	static const struct {
@@ -256,7 +303,8 @@ static bool take_metrics(struct told *told, struct err *err)
 #undef METRIC
 	};
 
-	(void)err;
+	if (json_is_false(json_object_get(told->meta, "is_forward")))
+		return take_backward_metrics(told, err);
 	if (!told->row)
 		return true;
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
@@ -332,7 +380,8 @@ static void take_version(struct told *told)
 {
 	json_t *version = json_of_log(told->record->payload, told->record->payload_len,
 				      &told->t->m->ledger);
-	json_t *process = json_array_get(told->t->m->compiles.processes, (size_t)told->t->process);
+	json_t *process = json_array_get(told->t->m->compiles.processes,
+					 (size_t)told->t->now->process);
 
 	if (json_is_string(json_object_get(version, "pytorch_version")))
 		json_object_set(process, "version", json_object_get(version, "pytorch_version"));
@@ -396,30 +445,10 @@ static bool is_context(const char *key)
 	return false;
 }
 
-/* The row of the process that wrote the record, new where it is another than before. */
-static bool begin_process(struct torch_trace *t, const struct torch_record *record, struct err *err)
-{
-	json_t *processes = t->m->compiles.processes;
-
-	if (record->pid == t->pid)
-		return true;
-	if (json_array_size(processes) >= COMPILES_MAX)
-		return err_set(err, ERR_TOO_LARGE, "an import takes at most %d processes",
-			       (int)COMPILES_MAX);
-	t->pid = record->pid;
-	t->process = (int)json_array_size(processes);
-	drop_strings(t);
-	torch_phases_reset(&t->phases);
-	json_array_append_new(processes,
-			      json_pack("{s:I, s:i, s:n}", "pid", (json_int_t)record->pid, "file",
-					t->m->file, "rank"));
-	return true;
-}
-
 /* Records without a compilation do not say their rank. */
 static void note_rank(struct torch_trace *t, const json_t *json)
 {
-	json_t *process = json_array_get(t->m->compiles.processes, (size_t)t->process);
+	json_t *process = json_array_get(t->m->compiles.processes, (size_t)t->now->process);
 	json_t *rank = json_object_get(json, "rank");
 
 	if (rank && json_is_null(json_object_get(process, "rank")))
@@ -443,6 +472,18 @@ static void read_id(struct told *told)
 		snprintf(told->id + at, sizeof(told->id) - at, "%lld/%lld",
 			 (long long)json_integer_value(frame),
 			 (long long)json_integer_value(compile));
+}
+
+/* Metrics of 2.5 are written where no compilation is under way: they say whose they are,
+ * "0/1" or "[0/1_2]". */
+static void read_own_id(struct told *told)
+{
+	const char *text = json_string_value(json_object_get(told->meta, "compile_id"));
+
+	if (text && *text == '[')
+		text++;
+	if (!told->id[0] && text && strchr(text, '/') && strlen(text) < sizeof(told->id))
+		snprintf(told->id, sizeof(told->id), "%.*s", (int)strcspn(text, "_]"), text);
 }
 
 static void count_kind(json_t *counts, const char *kind)
@@ -489,7 +530,7 @@ static bool take_record(void *self, const struct torch_record *record, struct er
 	struct told told = { .t = t, .record = record };
 	told_fn *take;
 
-	if (!begin_process(t, record, err))
+	if (!find_writer(t, record->pid, err))
 		return false;
 	note_rank(t, record->json);
 	read_id(&told);
@@ -498,8 +539,9 @@ static bool take_record(void *self, const struct torch_record *record, struct er
 		t->m->ledger.n[LEDGER_BROKEN_RECORD]++;
 		return true;
 	}
+	read_own_id(&told);
 	if (told.id[0] && strcmp(told.kind, "str") != 0)
-		told.row = compiles_row(c, t->process, told.id);
+		told.row = compiles_row(c, t->now->process, told.id);
 	count_kind(c->kinds, told.kind);
 	if (take)
 		return take(&told, err);
@@ -519,7 +561,6 @@ static void *create(struct model *m, struct err *err)
 		return NULL;
 	}
 	t->m = m;
-	t->pid = -1;
 	torch_records_init(&t->records, take_record, t, &m->ledger);
 	return t;
 }
@@ -531,8 +572,12 @@ static void destroy(void *self)
 	if (!t)
 		return;
 	torch_records_finish(&t->records);
-	torch_phases_finish(&t->phases);
-	drop_strings(t);
+	for (size_t i = 0; i < t->writers.len; i++)
+		torch_phases_finish(&t->writers.at[i].phases);
+	VEC_FREE(&t->writers);
+	for (size_t i = 0; i < t->strings.len; i++)
+		free(t->strings.at[i]);
+	VEC_FREE(&t->strings);
 	free(t);
 }
 
@@ -546,7 +591,8 @@ static bool end(void *self, struct err *err)
 	struct torch_trace *t = self;
 	bool ok = torch_records_end(&t->records, err);
 
-	t->m->ledger.n[LEDGER_UNMATCHED_BEGIN] += (int64_t)t->phases.open.len;
+	for (size_t i = 0; i < t->writers.len; i++)
+		t->m->ledger.n[LEDGER_UNMATCHED_BEGIN] += (int64_t)t->writers.at[i].phases.open.len;
 	return ok;
 }
 
