@@ -1,4 +1,5 @@
-/* profiler/import/torch_artifact.c -- artifacts of a TORCH_TRACE: breaks, reasons, caches, kernels. */
+/* profiler/import/torch_artifact.c -- artifacts of a TORCH_TRACE: breaks, reasons, caches, kernels.
+ */
 #include <string.h>
 
 #include "profiler/import/repair.h"
