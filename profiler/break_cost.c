@@ -7,14 +7,13 @@
 
 #include "profiler/lanes_view.h"
 
-static const double most_telling = 2; /* times what it takes in a row */
-
 struct reading {
 	struct break_costs *c;
 	struct lanes_view *v;
 	struct break_group *g;
-	double tell_ns, least_ns; /* of an event: here, and in a row */
-	int *met;                 /* breaks of the call under way, by number */
+	struct watch_cost watch;
+	double in_gaps_ns, in_calls_ns; /* of watching, in a row */
+	int *met;                       /* breaks of the call under way, by number */
 	int n_met;
 };
 
@@ -52,105 +51,19 @@ static int number_of_break(const struct break_costs *c, const struct timeline_ev
 	return at >= 0 && at < c->n_breaks ? (int)at : -1;
 }
 
-static bool within(const struct span *s, int64_t at_ns)
-{
-	return at_ns >= s->from_ns && at_ns <= s->to_ns;
-}
-
-static double overlap_ns(const struct span *s, const struct timeline_event *e)
-{
-	int64_t from = e->start_ns > s->from_ns ? e->start_ns : s->from_ns,
-		to = event_end(e) < s->to_ns ? event_end(e) : s->to_ns;
-
-	return to > from ? (double)(to - from) : 0;
-}
-
-/* Events that were told in the span: each behind its end, a launch on the host
- * behind its kernel. */
-static int told_in(const struct reading *r, const struct span *s)
-{
-	const struct lanes_view *v = r->v;
-	int n = 0;
-
-	for (size_t i = 0; i < v->host.len; i++)
-		if (v->host.at[i]->kind != TIMELINE_LAUNCH || r->c->device)
-			n += within(s, event_end(v->host.at[i]));
-	for (size_t i = 0; i < v->pieces.len; i++)
-		n += within(s, event_end(v->pieces.at[i]));
-	for (size_t i = 0; i < v->breaks.len; i++)
-		n += within(s, event_end(v->breaks.at[i]));
-	for (size_t i = 0; i < v->kernels.len && !r->c->device; i++)
-		n += 2 * within(s, event_end(v->kernels.at[i]));
-	return n;
-}
-
-/* The time of the span in what breaks ran, less what stands in there by itself. */
-static double statement_ns(const struct reading *r, const struct span *s)
-{
-	double total = 0;
-	int64_t until = s->from_ns;
-
-	for (size_t i = 0; i < r->v->breaks.len; i++) {
-		const struct timeline_event *b = r->v->breaks.at[i];
-		struct span rest = { until, s->to_ns }, own;
-
-		if (overlap_ns(&rest, b) <= 0)
-			continue;
-		own.from_ns = b->start_ns > until ? b->start_ns : until;
-		own.to_ns = event_end(b) < s->to_ns ? event_end(b) : s->to_ns;
-		until = own.to_ns;
-		total += (double)(own.to_ns - own.from_ns) - told_in(r, &own) * r->tell_ns;
-		for (size_t k = 0; k < r->v->host.len; k++)
-			total -= overlap_ns(&own, r->v->host.at[k]);
-		for (size_t k = 0; k < r->v->kernels.len && !r->c->device; k++)
-			total -= overlap_ns(&own, r->v->kernels.at[k]);
-	}
-	return fmax(total, 0);
-}
-
-struct gap {
-	struct gap_parts parts;
-	double eager_ns;
-	int eager;
-};
-
-static struct gap measure_gap(const struct reading *r, const struct span *s)
-{
-	struct gap g = { { 0 }, 0, 0 };
-	double whole = (double)(s->to_ns - s->from_ns) - told_in(r, s) * r->tell_ns;
-
-	for (size_t i = 0; i < r->v->host.len; i++) {
-		const struct timeline_event *e = r->v->host.at[i];
-		double ns = overlap_ns(s, e);
-
-		*(e->kind == TIMELINE_GUARDS ? &g.parts.guards_ns : &g.parts.launch_ns) += ns;
-	}
-	for (size_t i = 0; i < r->v->launches.len; i++) {
-		const struct launch_at *l = &r->v->launches.at[i];
-
-		if (!l->eager || !within(s, l->in_ns))
-			continue;
-		g.eager++;
-		g.eager_ns += (double)l->ns;
-		whole -= r->c->device ? 0 : (double)l->ns;
-	}
-	whole = fmax(whole, 0);
-	g.parts.guards_ns = fmin(g.parts.guards_ns, whole);
-	g.parts.launch_ns = fmin(g.parts.launch_ns, whole - g.parts.guards_ns);
-	g.parts.statement_ns = fmin(statement_ns(r, s),
-				    whole - g.parts.guards_ns - g.parts.launch_ns);
-	g.parts.frame_ns = whole - g.parts.guards_ns - g.parts.launch_ns - g.parts.statement_ns;
-	return g;
-}
-
 static void give(struct break_sample *to, const struct gap *g, double share)
 {
-	to->gap.statement_ns += g->parts.statement_ns * share;
-	to->gap.guards_ns += g->parts.guards_ns * share;
-	to->gap.launch_ns += g->parts.launch_ns * share;
-	to->gap.frame_ns += g->parts.frame_ns * share;
+	gap_parts_add(&to->gap, &g->parts, share);
 	to->eager += g->eager * share;
 	to->eager_ns += g->eager_ns * share;
+}
+
+/* What a launch takes of the host, by itself. */
+static double host_ns(const struct reading *r, const struct launch_at *l)
+{
+	struct span s = { l->begin_ns, l->in_ns };
+
+	return r->c->device ? watch_cost_less(&r->watch, &s) : 0;
 }
 
 static double bytes_of(const struct break_costs *c, const struct launch_at *l)
@@ -217,21 +130,22 @@ static void give_kernel(const struct break_costs *c, struct break_sample *to, in
 /* A gap is that of the breaks that begin or end in it; of none: of all that the call
  * has met.  `before` and `behind`: the kernels that it lies between, or NULL. */
 static void add_gap(struct reading *r, struct span s, const struct launch_at *before,
-		    const struct launch_at *behind)
+		    const struct launch_at *behind, bool edge)
 {
 	struct gap g;
 	int n = 0;
 
 	if (s.to_ns <= s.from_ns)
 		return;
-	g = measure_gap(r, &s);
-	r->g->more_ns += told_in(r, &s) * (r->tell_ns - r->least_ns);
+	g = break_gap_measure(r->v, &r->watch, &s, edge);
+	r->in_gaps_ns += watch_cost_in_a_row(&r->watch, &s);
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < r->v->breaks.len; i++) {
 			const struct timeline_event *b = r->v->breaks.at[i];
 			int index = number_of_break(r->c, b);
 
-			if (index < 0 || (!within(&s, b->start_ns) && !within(&s, event_end(b))))
+			if (index < 0 ||
+			    (!span_holds(&s, b->start_ns) && !span_holds(&s, event_end(b))))
 				continue;
 			if (pass == 0) {
 				n++;
@@ -241,8 +155,7 @@ static void add_gap(struct reading *r, struct span s, const struct launch_at *be
 			if (!before || !behind)
 				continue;
 			r->g->breaks[index].gap_launches += 1.0 / n;
-			r->g->breaks[index].gap_launch_ns +=
-			    (double)(behind->in_ns - behind->begin_ns) / n;
+			r->g->breaks[index].gap_launch_ns += host_ns(r, behind) / n;
 			give_kernel(r->c, &r->g->breaks[index], index, before, behind, 1.0 / n);
 		}
 	for (int i = 0; n == 0 && i < r->n_met; i++)
@@ -275,7 +188,7 @@ static int64_t behind_first_guards(const struct reading *r, const struct span *c
 	for (size_t i = 0; i < r->v->host.len; i++) {
 		const struct timeline_event *e = r->v->host.at[i];
 
-		if (within(call, e->start_ns))
+		if (span_holds(call, e->start_ns))
 			return e->kind == TIMELINE_GUARDS ? event_end(e) : call->from_ns;
 	}
 	return call->from_ns;
@@ -311,8 +224,8 @@ static bool has_fallback(const struct reading *r, struct span s)
 {
 	for (size_t i = 0; i < r->v->breaks.len; i++)
 		if (is_lowering(r->c, r->v->breaks.at[i]) &&
-		    within(&s, r->v->breaks.at[i]->start_ns) &&
-		    within(&s, event_end(r->v->breaks.at[i])))
+		    span_holds(&s, r->v->breaks.at[i]->start_ns) &&
+		    span_holds(&s, event_end(r->v->breaks.at[i])))
 			return true;
 	return false;
 }
@@ -323,9 +236,9 @@ static void read_head(struct reading *r, const struct span *call, const struct l
 {
 	struct span in = { l->piece->start_ns, l->begin_ns };
 
-	add_gap(r, (struct span){ behind_first_guards(r, call), in.from_ns }, NULL, NULL);
+	add_gap(r, (struct span){ behind_first_guards(r, call), in.from_ns }, NULL, NULL, true);
 	if (has_fallback(r, in))
-		add_gap(r, in, NULL, NULL);
+		add_gap(r, in, NULL, NULL, false);
 }
 
 static void read_tail(struct reading *r, const struct span *call, const struct launch_at *last)
@@ -333,8 +246,27 @@ static void read_tail(struct reading *r, const struct span *call, const struct l
 	struct span in = { last->out_ns, event_end(last->piece) };
 
 	if (has_fallback(r, in))
-		add_gap(r, in, NULL, NULL);
-	add_gap(r, (struct span){ in.to_ns, call->to_ns }, NULL, NULL);
+		add_gap(r, in, NULL, NULL, false);
+	add_gap(r, (struct span){ in.to_ns, call->to_ns }, NULL, NULL, true);
+}
+
+/* Up to the first kernel of a piece. */
+static void add_lead(struct reading *r, const struct span *call)
+{
+	const struct lanes_view *v = r->v;
+	struct span whole = *call, made = { behind_first_guards(r, call), 0 };
+	double ns;
+
+	if (v->launches.len == 0 || v->launches.at[0].eager)
+		return;
+	whole.to_ns = v->launches.at[0].begin_ns;
+	ns = watch_cost_less(&r->watch, &whole);
+	if (r->watch.hidden_piece) /* it begins there */
+		ns -= r->watch.pace * r->watch.clock_ns;
+	made.to_ns = v->launches.at[0].piece ? v->launches.at[0].piece->start_ns : made.from_ns;
+	if (made.to_ns > made.from_ns)
+		ns -= watch_cost_less(&r->watch, &made);
+	r->g->lead_ns += ns;
 }
 
 static void read_gaps(struct reading *r, const struct span *call)
@@ -345,22 +277,23 @@ static void read_gaps(struct reading *r, const struct span *call)
 		const struct launch_at *l = &r->v->launches.at[i];
 		bool split;
 
-		if (!within(call, l->in_ns) || l->eager || !l->piece)
+		if (!span_holds(call, l->in_ns) || l->eager || !l->piece)
 			continue;
 		split = last && (last->piece != l->piece ||
 				 has_fallback(r, (struct span){ last->out_ns, l->begin_ns }));
 		if (!last)
 			read_head(r, call, l);
 		else if (split && is_library(r->c, l))
-			add_gap(r, (struct span){ last->out_ns, l->begin_ns }, NULL, NULL);
+			add_gap(r, (struct span){ last->out_ns, l->begin_ns }, NULL, NULL, false);
 		else if (split)
-			add_gap(r, (struct span){ last->out_ns, l->in_ns }, last, l);
+			add_gap(r, (struct span){ last->out_ns, l->in_ns }, last, l, false);
 		last = l;
 	}
 	if (last)
 		read_tail(r, call, last);
 	else
-		add_gap(r, (struct span){ behind_first_guards(r, call), call->to_ns }, NULL, NULL);
+		add_gap(r, (struct span){ behind_first_guards(r, call), call->to_ns }, NULL, NULL,
+			true);
 }
 
 /* What a barrier takes beside its kernels, and the kernel that it ends. */
@@ -378,18 +311,18 @@ static void read_barrier(struct reading *r, const struct timeline_event *brk, in
 			continue;
 		*(l->in_ns <= s.to_ns ? &before : &behind) = l;
 	}
-	g = measure_gap(r, &s);
+	g = break_gap_measure(r->v, &r->watch, &s, false);
 	for (size_t i = 0; i < r->v->kernels.len && !r->c->device; i++)
-		g.parts.frame_ns -= overlap_ns(&s, r->v->kernels.at[i]);
+		g.parts.frame_ns -= break_gap_overlap_ns(&r->watch, &s, r->v->kernels.at[i]);
 	g.parts.frame_ns += g.parts.statement_ns; /* no statement runs in it */
 	g.parts.statement_ns = 0;
 	g.parts.frame_ns = fmax(g.parts.frame_ns, 0);
 	give(to, &g, 1);
-	r->g->more_ns += told_in(r, &s) * (r->tell_ns - r->least_ns);
+	r->in_gaps_ns += watch_cost_in_a_row(&r->watch, &s);
 	if (!before)
 		return;
 	to->gap_launches++;
-	to->gap_launch_ns += (double)(before->in_ns - before->begin_ns);
+	to->gap_launch_ns += host_ns(r, before);
 	if (behind)
 		give_kernel(r->c, to, index, before, behind, 1);
 }
@@ -404,30 +337,35 @@ static void read_barriers(struct reading *r)
 	}
 }
 
-static void read_call(struct reading *r, const struct timeline_event *call)
+/* False: out of memory. */
+static bool read_call(struct reading *r, const struct timeline_event *call)
 {
 	struct span s = { call->start_ns, event_end(call) };
 	struct lanes_view *whole = r->v, part = lanes_cut_view(whole, &s);
 
+	if (!watch_cost_enter(&r->watch, &part))
+		return false;
 	r->v = &part;
 	r->n_met = 0;
 	for (size_t i = 0; i < r->v->breaks.len; i++) {
 		int index = number_of_break(r->c, r->v->breaks.at[i]);
 
-		if (index < 0 || !within(&s, r->v->breaks.at[i]->start_ns))
+		if (index < 0 || !span_holds(&s, r->v->breaks.at[i]->start_ns))
 			continue;
 		r->met[r->n_met++] = index;
 		r->g->breaks[index].met++;
 		r->g->breaks[index].guards += guards_behind(r, r->v->breaks.at[i]);
 	}
-	r->g->call_ns += (double)(s.to_ns - s.from_ns) - told_in(r, &s) * r->tell_ns;
-	r->g->less_ns += told_in(r, &s) * (r->tell_ns - r->least_ns);
+	r->g->call_ns += (double)(s.to_ns - s.from_ns) -
+			 r->watch.pace * watch_cost_of_call(&r->watch, &s);
+	r->in_calls_ns += watch_cost_of_call(&r->watch, &s);
+	add_lead(r, &s);
 	for (size_t i = 0; i < r->v->launches.len; i++)
-		if (within(&s, r->v->launches.at[i].in_ns)) {
+		if (span_holds(&s, r->v->launches.at[i].in_ns)) {
 			const struct launch_at *l = &r->v->launches.at[i];
 
 			r->g->device_ns += (double)l->ns;
-			r->g->launch_ns += (double)(l->in_ns - l->begin_ns);
+			r->g->launch_ns += host_ns(r, l);
 			r->g->launches++;
 		}
 	if (r->n_met > 0 && r->c->lazy)
@@ -436,6 +374,7 @@ static void read_call(struct reading *r, const struct timeline_event *call)
 		read_gaps(r, &s);
 	r->g->calls++;
 	r->v = whole;
+	return true;
 }
 
 /* ---- groups ---- */
@@ -448,15 +387,11 @@ static void mean_of_calls(const struct break_costs *c, struct break_group *g)
 	g->device_ns /= n;
 	g->launch_ns /= fmax(g->launches, 1);
 	g->launches /= n;
-	g->more_ns /= n;
-	g->less_ns = fmax(g->less_ns / n - g->more_ns, 0); /* of the whole call, so far */
+	g->lead_ns /= n;
 	for (int i = 0; i < c->n_breaks; i++) {
 		struct break_sample *b = &g->breaks[i];
 
-		b->gap.statement_ns /= n;
-		b->gap.guards_ns /= n;
-		b->gap.launch_ns /= n;
-		b->gap.frame_ns /= n;
+		gap_parts_scale(&b->gap, 1 / n);
 		b->guards = b->met > 0 ? b->guards / b->met : 0;
 		b->met /= n;
 		b->kernels /= n;
@@ -468,26 +403,43 @@ static void mean_of_calls(const struct break_costs *c, struct break_group *g)
 	}
 }
 
-/* What an event costs in this place: the watched calls' time beyond that of one that
- * nobody watches, over their events; `tell_ns` at least, which is that of many events
- * in a row. */
-static double telling_ns(const struct break_costs *c, struct lanes_view *v, double tell_ns,
-			 double call_ns)
+/* What watching costs beyond what it takes in a row, or less, may be of the gaps alone, or
+ * of all the rest. */
+static void set_doubt(const struct reading *r, struct break_group *g)
 {
-	struct reading r = { .c = (struct break_costs *)c, .v = v };
-	double watched = 0, events = 0, n = (double)v->calls.len;
+	double off = r->watch.pace - 1, gaps = r->in_gaps_ns / g->calls,
+	       all = r->in_calls_ns / g->calls, rest = fmax(all - gaps, 0);
 
-	for (size_t i = 0; i < v->calls.len; i++) {
-		struct span s = { v->calls.at[i]->start_ns, event_end(v->calls.at[i]) };
-		struct lanes_view part = lanes_cut_view(v, &s);
+	g->watch_ns = r->watch.pace * all;
+	g->more_ns = off > 0 ? off * gaps : -off * rest;
+	g->less_ns = off > 0 ? off * rest : -off * gaps;
+}
 
-		r.v = &part;
+/* By the watched calls, beside one that nobody watches.  False: out of memory. */
+static bool find_pace(struct reading *r, double call_ns)
+{
+	double watched = 0, in_a_row = 0, n = (double)r->v->calls.len;
+
+	for (size_t i = 0; i < r->v->calls.len; i++) {
+		struct span s = { r->v->calls.at[i]->start_ns, event_end(r->v->calls.at[i]) };
+		struct lanes_view part = lanes_cut_view(r->v, &s);
+
+		if (!watch_cost_enter(&r->watch, &part))
+			return false;
 		watched += (double)(s.to_ns - s.from_ns) / n;
-		events += told_in(&r, &s) / n;
+		in_a_row += watch_cost_of_call(&r->watch, &s) / n;
 	}
-	if (call_ns <= 0 || events <= 0)
-		return tell_ns;
-	return fmin(fmax((watched - call_ns) / events, tell_ns), most_telling * tell_ns);
+	watch_cost_set_pace(&r->watch, watched, in_a_row, call_ns);
+	return true;
+}
+
+/* A kernel of the host stands between two readings. */
+static void correct_kernels(const struct watch_cost *w, struct lanes_view *v)
+{
+	double reading_ns = w->pace * w->clock_ns;
+
+	for (size_t i = 0; i < v->launches.len && !w->device; i++)
+		v->launches.at[i].ns = (int64_t)fmax((double)v->launches.at[i].ns - reading_ns, 0);
 }
 
 static int by_duration(const void *a, const void *b)
@@ -518,8 +470,19 @@ static bool leave_out_interrupted(struct lanes_view *v)
 	return true;
 }
 
-static bool read_view(struct break_costs *c, struct lanes_view *v, double tell_ns, double call_ns,
-		      int number)
+/* In a row, as the recorder has timed it; a function of one piece has no lane for it. */
+static struct watch_cost watching(const struct break_costs *c, const struct lanes_view *v)
+{
+	const json_t *facts = seen_by(c)->tables.facts;
+
+	return (
+	    struct watch_cost){ .clock_ns = json_number_value(json_object_get(facts, "clock_ns")),
+				.tell_ns = json_number_value(json_object_get(facts, "tell_ns")),
+				.device = c->device,
+				.hidden_piece = v->pieces.len == 0 };
+}
+
+static bool read_view(struct break_costs *c, struct lanes_view *v, double call_ns, int number)
 {
 	struct break_group g = { .number = number,
 				 .breaks = calloc((size_t)c->n_breaks + 1, sizeof(*g.breaks)) };
@@ -528,16 +491,19 @@ static bool read_view(struct break_costs *c, struct lanes_view *v, double tell_n
 
 	r.met = calloc(v->breaks.len + 1, sizeof(*r.met));
 	ok = g.breaks && r.met && leave_out_interrupted(v) && lanes_view_launches(v, c->device);
-	r.least_ns = tell_ns;
+	r.watch = watching(c, v);
 	if (ok)
 		mark_fallbacks(c, v);
+	ok = ok && find_pace(&r, call_ns);
 	if (ok)
-		r.tell_ns = telling_ns(c, v, tell_ns, call_ns);
+		correct_kernels(&r.watch, v);
 	for (size_t i = 0; ok && i < v->calls.len; i++)
-		read_call(&r, v->calls.at[i]);
+		ok = read_call(&r, v->calls.at[i]);
+	watch_cost_finish(&r.watch);
 	free(r.met);
 	if (ok && g.calls > 0 && (v->breaks.len > 0 || c->n_breaks == 0)) {
 		mean_of_calls(c, &g);
+		set_doubt(&r, &g);
 		break_group_add_up(c, &g);
 		ok = VEC_PUSH(&c->groups, g);
 	} else {
@@ -567,7 +533,6 @@ bool break_costs_read(struct break_costs *c, const struct copy_curve *curve,
 	size_t n_lanes = json_array_size(seen_by(c)->tables.lanes);
 	int n_sets = n_lanes ? set_of_lane(c, (uint32_t)n_lanes - 1) + 1 : 0;
 	int *sets = calloc(n_lanes + 1, sizeof(*sets));
-	double tell_ns = json_number_value(json_object_get(seen_by(c)->tables.facts, "tell_ns"));
 	bool ok = sets != NULL;
 
 	c->curve = curve;
@@ -582,7 +547,7 @@ bool break_costs_read(struct break_costs *c, const struct copy_curve *curve,
 			if (seen_by(c)->list.at[i].lane < n_lanes &&
 			    sets[seen_by(c)->list.at[i].lane] == set)
 				ok = lanes_view_add(&v, &seen_by(c)->list.at[i]);
-		ok = ok && read_view(c, &v, tell_ns, call_ns ? call_ns[k] : 0, k);
+		ok = ok && read_view(c, &v, call_ns ? call_ns[k] : 0, k);
 		lanes_view_finish(&v);
 	}
 	free(sets);

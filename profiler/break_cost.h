@@ -24,6 +24,8 @@
  * That is an estimate.  Where the function is known without some of its breaks, the
  * kernels of both are timed, group by group side by side: what they differ by is those
  * breaks' (break_costs_fuse), shared as the estimates are.  It may be less than nothing.
+ * MODE GRAPHS: one graph is replayed, without most of its guards and without binding, and the
+ * first of several pieces is not.  What that takes before the first kernel is timed likewise.
  *
  *	ON THE HOST  kernels run within the call: a break costs its gap and its kernel.
  *	ON A DEVICE  kernels run beside it: a call takes the longer of the host's time
@@ -38,26 +40,18 @@
  * Groups are brought to one pace, by the calls that nobody watched just before each: what
  * else the machine has to do makes all slower by turns.
  *
- * What telling of the events has cost is taken off: at least `tell_ns` of the timeline's
- * facts for each.  What it costs beyond that, by a call that nobody watched, is taken off
- * evenly; it may as well lie in the gaps alone, or nowhere in them, and intervals go as
- * far as that.
+ * What watching has cost is taken off (watch_cost.h).  What it costs beyond what it takes in
+ * a row, or less, by a call that nobody watched, is laid on all of it evenly; it may as well
+ * lie in the gaps alone, or nowhere in them, and intervals go as far as that.
  */
 #ifndef PROFILER_BREAK_COST_H
 #define PROFILER_BREAK_COST_H
 
+#include "profiler/break_gap.h"
 #include "profiler/copy_curve.h"
 #include "profiler/lanes_view.h"
 #include "profiler/stats.h"
 #include "profiler/timeline.h"
-
-/* What a gap is made of; they add up to it. */
-struct gap_parts {
-	double statement_ns; /* what ended the graph, as the program has it */
-	double guards_ns;    /* looking for the entry behind it */
-	double launch_ns;    /* from there to its launch: sizes, memory, the launch */
-	double frame_ns;     /* the rest: leaving the piece, the frame, the interpreter */
-};
 
 /* A break over one group of calls: means of a call. */
 struct break_sample {
@@ -80,7 +74,9 @@ struct break_group {
 	double device_ns;        /* of kernels, in a call */
 	double launches;         /* in a call */
 	double launch_ns;        /* of one, for the host */
-	double less_ns, more_ns; /* that all gaps may be, since telling costs more than it must */
+	double lead_ns;          /* before the first kernel, but for a frame that is made there */
+	double watch_ns;         /* that watching has added to a call, and was taken off */
+	double less_ns, more_ns; /* that all gaps may be, since watching costs more than in a row */
 	double cost_ns;          /* of all breaks together */
 	struct break_sample *breaks; /* by number, `n_breaks` of the reader */
 };
@@ -92,6 +88,7 @@ struct break_costs {
 	int n_breaks;
 	bool device; /* kernels run beside the host */
 	bool lazy;   /* breaks are barriers */
+	bool graphs; /* one graph would be replayed */
 	const struct copy_curve *curve;
 	const double *moved_bytes; /* by break: of tensors, each time that it is met */
 	const bool *reads; /* by break: it reads a number out of a tensor; NULL: none does */

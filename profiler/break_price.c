@@ -204,6 +204,7 @@ bool priced_init(struct priced *p, struct lane *lane, struct err *err)
 			      .reads = calloc((size_t)n + 1, sizeof(*p->reads)) };
 	break_costs_init(&p->costs, n);
 	p->costs.lazy = lane->mode == FUSION_LAZY;
+	p->costs.graphs = lane->mode == FUSION_GRAPHS;
 	if (!p->bytes || !p->moved_bytes || !p->reads)
 		return err_set(err, ERR_MEMORY, "out of memory for the run");
 	if (n > 0 && !find_bytes(lane, p->bytes, err))

@@ -10,12 +10,12 @@
 #include "profiler/lane.h"
 
 enum {
-	GROUPS = 16,
+	GROUPS = 48, /* short ones: whoever else works comes and goes in milliseconds */
 	LEAST_GROUPS = 6,
-	GROUP_CALLS = 200,
-	GROUP_NS = 4 * 1000 * 1000,
-	BATCH_CALLS = 10, /* 1 where a call is long */
-	LONG_NS = GROUP_NS / BATCH_CALLS
+	GROUP_CALLS = 100,
+	GROUP_NS = 1000 * 1000,
+	BATCH_CALLS = 10, /* 1 where a call is long beside a reading of the clock */
+	LONG_NS = 5000
 };
 
 /* Of a break, by number: sums over `calls`. */

@@ -47,17 +47,18 @@ static struct break_sample mean_of(const struct break_costs *c, int index)
 	for (int i = from; i < to; i++) {
 		const struct break_sample *b = of[i];
 
-		sum.gap.statement_ns += b->gap.statement_ns / n;
-		sum.gap.guards_ns += b->gap.guards_ns / n;
-		sum.gap.launch_ns += b->gap.launch_ns / n;
-		sum.gap.frame_ns += b->gap.frame_ns / n;
-		sum.met += b->met / n;
-		sum.kernels += b->kernels / n;
+		gap_parts_add(&sum.gap, &b->gap, 1 / n);
+		sum.met += b->met;
+		sum.kernels += b->kernels;
 		sum.kernel_ns += b->kernel_ns / n;
-		sum.eager += b->eager / n;
-		sum.guards += b->guards / n;
+		sum.eager += b->eager;
+		sum.guards += b->guards;
 		sum.cost_ns += b->cost_ns / n;
 	}
+	sum.met /= n; /* once: a break that each call meets is met 1 time, no hair less */
+	sum.kernels /= n;
+	sum.eager /= n;
+	sum.guards /= n;
 	return sum;
 }
 
@@ -67,18 +68,19 @@ static json_t *cost_json(const struct priced *p, int index, const struct interva
 	bool fused = p->gone && p->gone[index];
 	struct break_sample s = mean_of(&p->costs, index);
 	const struct bytes *bytes = &p->bytes[index];
-	const struct gap_parts *g = &s.gap;
-	double all = g->statement_ns + g->guards_ns + g->launch_ns + g->frame_ns + s.kernel_ns;
+	double idle = gap_parts_sum(&s.gap), all = idle + s.kernel_ns;
 	double scale = all != 0 ? cost->mid / all / 1000 : 0;
+	json_t *json = json_pack(
+	    "{s:o, s:f, s:f, s:s, s:f, s:f, s:f, s:f, s:I, s:I}", "ci_us", us_interval(cost),
+	    "idle_us", idle * scale, "kernel_us", s.kernel_ns * scale, "kernel_from",
+	    fused ? "fused" : "estimate", "met", s.met, "launches", s.kernels + s.eager, "guards",
+	    s.guards, "eager_launches", s.eager, "moved_bytes", (json_int_t)p->moved_bytes[index],
+	    "kept_bytes", (json_int_t)bytes->kept);
 
-	return json_pack(
-	    "{s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:f, s:f, s:f, s:f, s:I, s:I}", "ci_us",
-	    us_interval(cost), "idle_us", (all - s.kernel_ns) * scale, "statement_us",
-	    g->statement_ns * scale, "guards_us", g->guards_ns * scale, "launch_us",
-	    g->launch_ns * scale, "frame_us", g->frame_ns * scale, "kernel_us", s.kernel_ns * scale,
-	    "kernel_from", fused ? "fused" : "estimate", "met", s.met, "launches",
-	    s.kernels + s.eager, "guards", s.guards, "eager_launches", s.eager, "moved_bytes",
-	    (json_int_t)p->moved_bytes[index], "kept_bytes", (json_int_t)bytes->kept);
+#define PART(name, what) json_object_set_new(json, #name "_us", json_real(s.gap.name##_ns *scale));
+	GAP_PARTS(PART)
+#undef PART
+	return json;
 }
 
 static bool report_each(const struct priced *p, json_t *breaks)
@@ -299,6 +301,19 @@ static json_t *compare(const struct break_check *check, struct priced *with, str
 	return NULL;
 }
 
+/* What watching has added to a call, which is in no cost: by what it was taken off. */
+static json_t *watching_json(const struct break_costs *c)
+{
+	const json_t *facts = c->of->tables.facts;
+	double added = 0;
+
+	for (size_t i = 0; i < c->groups.len; i++)
+		added += c->groups.at[i].watch_ns / (double)c->groups.len / 1000;
+	return json_pack("{s:f, s:O, s:O}", "added_us", added, "reading_ns",
+			 json_object_get(facts, "clock_ns"), "report_ns",
+			 json_object_get(facts, "tell_ns"));
+}
+
 static bool report(const struct break_check *check, struct priced *p, struct priced *left,
 		   json_t *m, struct err *err)
 {
@@ -318,9 +333,10 @@ static bool report(const struct break_check *check, struct priced *p, struct pri
 	if (!without)
 		return false;
 	json_object_set_new(m, "break_cost",
-			    json_pack("{s:f, s:o, s:i, s:i, s:o}", "sum_us", all.mid / 1000,
+			    json_pack("{s:f, s:o, s:i, s:i, s:o, s:o}", "sum_us", all.mid / 1000,
 				      "ci_us", us_interval(&all), "calls", calls, "groups",
-				      (int)c->groups.len, "without", without));
+				      (int)c->groups.len, "watching", watching_json(c), "without",
+				      without));
 	return true;
 }
 

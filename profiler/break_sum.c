@@ -4,17 +4,12 @@
 
 #include "profiler/break_cost.h"
 
-static double gap_ns(const struct gap_parts *p)
-{
-	return p->statement_ns + p->guards_ns + p->launch_ns + p->frame_ns;
-}
-
 static void cost_on_host(const struct break_costs *c, struct break_group *g)
 {
 	for (int i = 0; i < c->n_breaks; i++) {
 		struct break_sample *b = &g->breaks[i];
 
-		b->cost_ns = gap_ns(&b->gap) + b->kernel_ns;
+		b->cost_ns = gap_parts_sum(&b->gap) + b->kernel_ns;
 		g->cost_ns += b->cost_ns;
 	}
 }
@@ -24,7 +19,7 @@ static void cost_on_device(const struct break_costs *c, struct break_group *g)
 	double gaps = 0, kernels = 0, host, device, whole = 0, met = 0;
 
 	for (int i = 0; i < c->n_breaks; i++) {
-		gaps += gap_ns(&g->breaks[i].gap);
+		gaps += gap_parts_sum(&g->breaks[i].gap);
 		kernels += g->breaks[i].kernel_ns;
 	}
 	host = g->call_ns - gaps;
@@ -33,7 +28,7 @@ static void cost_on_device(const struct break_costs *c, struct break_group *g)
 	for (int pass = 0; pass < 2; pass++)
 		for (int i = 0; i < c->n_breaks; i++) {
 			struct break_sample *b = &g->breaks[i];
-			double share = gap_ns(&b->gap) + (host < device ? b->kernel_ns : 0);
+			double share = gap_parts_sum(&b->gap) + (host < device ? b->kernel_ns : 0);
 
 			if (pass == 0) {
 				whole += share;
@@ -53,17 +48,16 @@ void break_group_add_up(const struct break_costs *c, struct break_group *g)
 
 void break_group_set_pace(const struct break_costs *c, struct break_group *g, double pace)
 {
-	double *of_group[] = { &g->call_ns, &g->device_ns, &g->launch_ns, &g->less_ns,
-			       &g->more_ns };
+	double *of_group[] = { &g->call_ns,  &g->device_ns, &g->launch_ns, &g->lead_ns,
+			       &g->watch_ns, &g->less_ns,   &g->more_ns };
 
 	for (size_t i = 0; i < sizeof(of_group) / sizeof(of_group[0]); i++)
 		*of_group[i] *= pace;
 	for (int k = 0; k < c->n_breaks; k++) {
 		struct break_sample *b = &g->breaks[k];
-		double *of_break[] = { &b->gap.statement_ns, &b->gap.guards_ns, &b->gap.launch_ns,
-				       &b->gap.frame_ns,     &b->gap_launch_ns, &b->kernel_ns,
-				       &b->eager_ns };
+		double *of_break[] = { &b->gap_launch_ns, &b->kernel_ns, &b->eager_ns };
 
+		gap_parts_scale(&b->gap, pace);
 		for (size_t i = 0; i < sizeof(of_break) / sizeof(of_break[0]); i++)
 			*of_break[i] *= pace;
 	}
@@ -82,6 +76,8 @@ void break_costs_take_host(struct break_costs *c, const struct break_costs *host
 		g->less_ns = from->less_ns;
 		g->more_ns = from->more_ns;
 		g->launch_ns = from->launch_ns;
+		g->lead_ns = from->lead_ns;
+		g->watch_ns = from->watch_ns;
 		for (int k = 0; k < c->n_breaks && k < host->n_breaks; k++) {
 			g->breaks[k].gap = from->breaks[k].gap;
 			g->breaks[k].gap_launches = from->breaks[k].gap_launches;
@@ -91,9 +87,14 @@ void break_costs_take_host(struct break_costs *c, const struct break_costs *host
 	}
 }
 
-/* What the breaks `gone` add to the kernels, to each as it was estimated for it; and
- * launches that their gaps have too many, or too few. */
-static void share(struct break_group *g, const bool *gone, int n, double added_ns, double launches)
+/* What one group has more than the other. */
+struct added {
+	double kernel_ns, launches, lead_ns;
+};
+
+/* What the breaks `gone` add to the kernels, to each as it was estimated for it; launches
+ * that their gaps have too many, or too few; and what comes before them all. */
+static void share(struct break_group *g, const bool *gone, int n, const struct added *added)
 {
 	double estimated_ns = 0, met = 0, in_gaps = 0, in_gaps_ns = 0, one_ns;
 
@@ -111,8 +112,10 @@ static void share(struct break_group *g, const bool *gone, int n, double added_n
 
 		if (!gone[i])
 			continue;
-		b->kernel_ns = added_ns * (estimated_ns > 0 ? b->kernel_ns / estimated_ns : by_met);
-		b->gap.launch_ns += by_met * (launches - in_gaps) * one_ns;
+		b->kernel_ns = added->kernel_ns *
+			       (estimated_ns > 0 ? b->kernel_ns / estimated_ns : by_met);
+		b->gap.launch_ns += by_met * (added->launches - in_gaps) * one_ns;
+		b->gap.replay_ns += by_met * added->lead_ns;
 	}
 }
 
@@ -121,8 +124,10 @@ void break_costs_fuse(struct break_costs *c, const struct break_costs *without, 
 	for (size_t i = 0; i < c->groups.len && i < without->groups.len; i++) {
 		struct break_group *g = &c->groups.at[i];
 		const struct break_group *w = &without->groups.at[i];
+		struct added added = { g->device_ns - w->device_ns, g->launches - w->launches,
+				       c->graphs ? fmax(g->lead_ns - w->lead_ns, 0) : 0 };
 
-		share(g, gone, c->n_breaks, g->device_ns - w->device_ns, g->launches - w->launches);
+		share(g, gone, c->n_breaks, &added);
 		break_group_add_up(c, g);
 	}
 }
@@ -150,12 +155,12 @@ static double share_of_gaps(const struct break_costs *c, const struct break_grou
 	double gaps = 0, kernels = 0;
 
 	for (int i = 0; i < c->n_breaks; i++) {
-		gaps += gap_ns(&g->breaks[i].gap);
+		gaps += gap_parts_sum(&g->breaks[i].gap);
 		kernels += g->breaks[i].kernel_ns;
 	}
 	if (c->device && g->call_ns - gaps < g->device_ns - kernels)
 		return 0; /* the device is the longer one: gaps are hidden */
-	return index < 0 ? 1 : gaps > 0 ? gap_ns(&g->breaks[index].gap) / gaps : 0;
+	return index < 0 ? 1 : gaps > 0 ? gap_parts_sum(&g->breaks[index].gap) / gaps : 0;
 }
 
 bool break_costs_interval(const struct break_costs *c, const struct break_costs *left, int index,

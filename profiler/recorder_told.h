@@ -31,10 +31,10 @@ struct recorder {
 	struct told *told;
 	int n, limit;
 	int64_t lost, calls, doubtful;
-	int replays;    /* CUDA graphs that were launched */
-	double tell_ns; /* what telling of an event costs */
-	bool broken;    /* the lane has breaks */
-	const char *op; /* the eager op under way */
+	int replays;              /* CUDA graphs that were launched */
+	double clock_ns, tell_ns; /* what a reading costs, and a report without its readings */
+	bool broken;              /* the lane has breaks */
+	const char *op;           /* the eager op under way */
 	int line;
 	bool library; /* of the launch under way, as the next */
 	int kernels;

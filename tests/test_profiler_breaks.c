@@ -19,7 +19,7 @@ static void gaps_kernels_and_frames_are_what_breaks_cost(void **state)
 		for (int i = 0; i < 5; i++)
 			a_call_with_two_breaks(&s, 100000 * set + 5000 * i);
 	}
-	close_writer(s.w, 0);
+	close_writer(s.w);
 	assert_true(break_costs_read(&c, &curve, moved, false, NULL, &err));
 	assert_int_equal(c.groups.len, 3);
 	for (int set = 0; set < 3; set++) {
@@ -31,12 +31,16 @@ static void gaps_kernels_and_frames_are_what_breaks_cost(void **state)
 		/* 20 before the first piece and 400 behind the last are of both */
 		assert_float_equal(b[0].gap.statement_ns, 200, 1e-6);
 		assert_float_equal(b[0].gap.guards_ns, 30, 1e-6);
-		assert_float_equal(b[0].gap.launch_ns, 70, 1e-6);
-		assert_float_equal(b[0].gap.frame_ns, 310 + 210, 1e-6);
+		assert_float_equal(b[0].gap.alloc_ns, 70, 1e-6);
+		assert_float_equal(b[0].gap.outputs_ns, 20, 1e-6);
+		assert_float_equal(b[0].gap.frame_ns, 290, 1e-6);
+		assert_float_equal(b[0].gap.entry_ns, 210, 1e-6);
 		assert_float_equal(b[0].kernel_ns, 100, 1e-6);
 		assert_float_equal(b[1].gap.statement_ns, 10, 1e-6);
 		assert_float_equal(b[1].gap.guards_ns, 200, 1e-6);
-		assert_float_equal(b[1].gap.frame_ns, 490 + 210, 1e-6);
+		assert_float_equal(b[1].gap.outputs_ns, 40, 1e-6);
+		assert_float_equal(b[1].gap.frame_ns, 450, 1e-6);
+		assert_float_equal(b[1].gap.entry_ns, 210, 1e-6);
 		/* 400 bytes take 300 ns more than none, and both kernels beside it move
 		 * their 800 bytes in less time than memory takes for them; but the
 		 * shorter one takes 300 in all */
@@ -75,7 +79,7 @@ static void a_call_that_was_interrupted_is_left_out(void **state)
 		piece(&s, t + 1500 + more, t + 2500 + more);
 		launch(&s, t + 1600 + more, t + 2400 + more);
 	}
-	close_writer(s.w, 0);
+	close_writer(s.w);
 	assert_true(break_costs_read(&c, &curve, moved, false, NULL, &err));
 	assert_int_equal(c.groups.at[0].calls, 9);
 	assert_float_equal(c.groups.at[0].call_ns, 3000, 1e-9);
@@ -111,7 +115,7 @@ static void guards_are_those_of_the_version_that_ran(void **state)
 		piece(&s, t + 1500, t + 2500);
 		launch(&s, t + 1600, t + 2400);
 	}
-	close_writer(s.w, 0);
+	close_writer(s.w);
 	c.guards = guards;
 	c.n_graphs = 4;
 	assert_true(break_costs_read(&c, &curve, moved, false, NULL, &err));
@@ -120,38 +124,80 @@ static void guards_are_those_of_the_version_that_ran(void **state)
 	break_costs_finish(&c);
 }
 
-static void what_telling_costs_comes_from_a_call_that_nobody_watched(void **state)
+/* Readings of 3 ns and reports of 4: 23 stand within the call, between its own two, and 15
+ * are made there, of each kernel two. */
+static double read_watched(struct break_costs *c, double unwatched_ns)
 {
-	const double moved[2] = { 0, 400 }, unwatched[1] = { 3000 - 15 * 20 };
-	struct interval all;
-	struct break_costs c;
+	const double moved[2] = { 0, 400 };
 	struct set s;
 	struct err err = { 0 };
 
-	(void)state;
-	break_costs_init(&c, 2);
-	s.w = open_writer(&c);
+	break_costs_init(c, 2);
+	s.w = open_writer(c);
 	open_set(&s);
 	a_call_with_two_breaks(&s, 0);
-	close_writer(s.w, 10);
-	assert_true(break_costs_read(&c, &curve, moved, false, unwatched, &err));
-	assert_float_equal(c.groups.at[0].call_ns, 2700, 1e-6);
-	/* 7 of the 15 events are in gaps, or 8: 10 ns of each are there, or not */
-	assert_float_equal(c.groups.at[0].more_ns + c.groups.at[0].less_ns, 15 * 10, 1e-6);
-	assert_true(c.groups.at[0].more_ns >= 70 && c.groups.at[0].less_ns >= 20);
-	assert_true(break_costs_interval(&c, NULL, -1, &all));
-	assert_float_equal(all.high - all.mid, c.groups.at[0].more_ns, 1e-6);
-	assert_float_equal(all.mid - all.low, c.groups.at[0].less_ns, 1e-6);
+	assert_true(timeline_writer_finish(
+	    s.w, json_pack("{s:i, s:i}", "clock_ns", 3, "tell_ns", 4), &err));
+	timeline_writer_destroy(s.w);
+	assert_true(break_costs_read(c, &curve, moved, false, &unwatched_ns, &err));
+	return c->groups.at[0].call_ns;
+}
+
+static void readings_and_reports_are_taken_off_where_they_stand(void **state)
+{
+	const struct break_sample *b;
+	struct break_costs c;
+
+	(void)state;
+	assert_float_equal(read_watched(&c, 0), 3000 - 24 * 3 - 15 * 4, 1e-6);
+	assert_float_equal(c.groups.at[0].watch_ns, 24 * 3 + 15 * 4, 1e-6);
+	b = c.groups.at[0].breaks;
+	assert_float_equal(b[0].gap.statement_ns, 200 - 3, 1e-6);
+	assert_float_equal(b[0].gap.guards_ns, 30 - 3, 1e-6);
+	assert_float_equal(b[0].gap.alloc_ns, 70 - 3, 1e-6);
+	/* the kernel is reported at its end, twice */
+	assert_float_equal(b[0].gap.outputs_ns, 20 - 3 - 2 * 4, 1e-6);
+	/* 80 between the piece and the break, 100 to its guards, 20 to the piece, 50 and 40 in
+	 * it: each between two readings, behind four of them a report */
+	assert_float_equal(b[0].gap.frame_ns, 290 - 5 * 3 - 4 * 4, 1e-6);
+	/* of both breaks: 20 behind the guards, 400 behind the last piece */
+	assert_float_equal(b[0].gap.entry_ns, (420 - 2 * 3 - 2 * 4) / 2.0, 1e-6);
+	/* kernels stand between two readings */
+	assert_float_equal(c.groups.at[0].device_ns, 300 + 300 + 490 - 3 * 3, 1e-6);
 	break_costs_finish(&c);
 }
 
-static void telling_is_taken_off_and_kernels_that_compute_hide_their_bytes(void **state)
+static void a_call_that_nobody_watches_says_what_watching_takes_here(void **state)
+{
+	struct interval all;
+	struct break_costs c;
+
+	(void)state;
+	for (int slower = 0; slower < 2; slower++) {
+		double pace = slower ? 1.5 : 0.75, off = slower ? 0.5 : -0.25, sum;
+		const struct break_group *g;
+
+		assert_float_equal(read_watched(&c, 3000 - 132 * pace), 3000 - 132 * pace, 1e-6);
+		g = &c.groups.at[0];
+		assert_float_equal(g->watch_ns, 132 * pace, 1e-6);
+		assert_float_equal(g->breaks[0].gap.guards_ns, 30 - 3 * pace, 1e-6);
+		/* what it is more, or less, may be of the gaps alone or of the rest */
+		sum = g->more_ns + g->less_ns;
+		assert_float_equal(sum, 132 * (slower ? off : -off), 1e-6);
+		assert_true(g->more_ns > 0 && g->less_ns > 0);
+		assert_true(break_costs_interval(&c, NULL, -1, &all));
+		assert_float_equal(all.high - all.mid, g->more_ns, 1e-6);
+		assert_float_equal(all.mid - all.low, g->less_ns, 1e-6);
+		break_costs_finish(&c);
+	}
+}
+
+static void kernels_that_compute_hide_their_bytes(void **state)
 {
 	const double moved[2] = { 0, 400 };
 	struct break_costs c;
 	struct set s;
 	struct err err = { 0 };
-	const struct break_sample *b;
 
 	(void)state;
 	break_costs_init(&c, 2);
@@ -164,15 +210,10 @@ static void telling_is_taken_off_and_kernels_that_compute_hide_their_bytes(void 
 	meet(&s, 1, 8200, 8300);
 	piece(&s, 8400, 16600);
 	launch(&s, 8500, 16600); /* 8,100 */
-	close_writer(s.w, 10);
+	close_writer(s.w);
 	assert_true(break_costs_read(&c, &curve, moved, false, NULL, &err));
-	b = &c.groups.at[0].breaks[1];
 	/* 700 ns of bytes beside 7,800 of computing: the bytes cost nothing */
-	assert_float_equal(b->kernel_ns, 100, 1);
-	/* the kernel's end is told twice, the piece, the break; and 3,400 behind it all
-	 * less the end of the last piece */
-	assert_float_equal(b->gap.statement_ns + b->gap.frame_ns, 500 - 4 * 10 + 3400 - 3 * 10,
-			   1e-6);
+	assert_float_equal(c.groups.at[0].breaks[1].kernel_ns, 100, 1);
 	break_costs_finish(&c);
 }
 
@@ -194,7 +235,7 @@ static double added_kernel(int64_t ns, bool reads)
 	meet(&s, 0, 8200, 8300);
 	piece(&s, 8400, 8500 + ns);
 	launch(&s, 8500, 8500 + ns);
-	close_writer(s.w, 0);
+	close_writer(s.w);
 	c.reads = &reads;
 	assert_true(break_costs_read(&c, &curve, moved, false, NULL, &err));
 	kernel_ns = c.groups.at[0].breaks[0].kernel_ns;
@@ -240,7 +281,7 @@ static struct break_sample of_device(int64_t ns, double *all)
 		put(&s, TIMELINE_KERNEL, s.kernels, s.kernel, device + 5, device + 5 + ns, i + 1);
 		device += 5 + ns;
 	}
-	close_writer(s.w, 0);
+	close_writer(s.w);
 	assert_true(break_costs_read(&c, &curve, moved, true, NULL, &err));
 	b = c.groups.at[0].breaks[0];
 	*all = c.groups.at[0].cost_ns;
@@ -278,6 +319,16 @@ static json_t *run_source(const char *source, const char *mode)
 	return run_whole(json, true);
 }
 
+static double gap_parts_of(const json_t *cost)
+{
+	double sum = 0;
+
+#define PART(name, what) sum += number(cost, #name "_us");
+	GAP_PARTS(PART)
+#undef PART
+	return sum;
+}
+
 static void check_cost(const json_t *item, int64_t kept, int64_t moved)
 {
 	const json_t *cost = json_object_get(item, "cost"), *ci = json_object_get(cost, "ci_us");
@@ -286,10 +337,7 @@ static void check_cost(const json_t *item, int64_t kept, int64_t moved)
 	assert_true(json_number_value(json_array_get(ci, 0)) <= us);
 	assert_true(json_number_value(json_array_get(ci, 1)) >= us);
 	assert_true(number(cost, "idle_us") > 0);
-	assert_float_equal(number(cost, "idle_us"),
-			   number(cost, "statement_us") + number(cost, "guards_us") +
-			       number(cost, "launch_us") + number(cost, "frame_us"),
-			   1e-6);
+	assert_float_equal(number(cost, "idle_us"), gap_parts_of(cost), 1e-6);
 	assert_float_equal(us, number(cost, "idle_us") + number(cost, "kernel_us"), 1e-6);
 	assert_float_equal(number(cost, "met"), 1, 0);
 	assert_float_equal(number(cost, "launches"), 1, 0);
@@ -320,6 +368,8 @@ static void a_run_says_what_each_break_costs_and_times_it_without(void **state)
 	check_cost(json_array_get(breaks, 0), 512, 1024);
 	check_cost(json_array_get(breaks, 1), 1024, 2048);
 	number(all, "sum_us");
+	assert_true(number(json_object_get(all, "watching"), "added_us") > 0);
+	assert_true(number(json_object_get(all, "watching"), "reading_ns") > 0);
 	assert_true(number(all, "groups") >= 6);
 	assert_non_null(changed);
 	assert_null(strstr(changed, "graph_break"));
@@ -362,8 +412,9 @@ int main(void)
 		cmocka_unit_test(gaps_kernels_and_frames_are_what_breaks_cost),
 		cmocka_unit_test(a_call_that_was_interrupted_is_left_out),
 		cmocka_unit_test(guards_are_those_of_the_version_that_ran),
-		cmocka_unit_test(what_telling_costs_comes_from_a_call_that_nobody_watched),
-		cmocka_unit_test(telling_is_taken_off_and_kernels_that_compute_hide_their_bytes),
+		cmocka_unit_test(readings_and_reports_are_taken_off_where_they_stand),
+		cmocka_unit_test(a_call_that_nobody_watches_says_what_watching_takes_here),
+		cmocka_unit_test(kernels_that_compute_hide_their_bytes),
 		cmocka_unit_test(memory_counts_as_far_as_it_holds_kernels_up),
 		cmocka_unit_test(on_a_device_the_longer_of_host_and_device_counts),
 		cmocka_unit_test(a_run_says_what_each_break_costs_and_times_it_without),

@@ -88,6 +88,16 @@ test("a cost has its parts, and what they come from", () => {
   assert.deepEqual(breakRows({ breaks: [branch] })[0].facts, []);
 });
 
+test("a part of several parts is their sum, and they stand in its facts", () => {
+  const finer = { ...cost, dispatch_us: 0.5, alloc_us: 1.5, launch_us: 5, frame_us: 6, outputs_us: 1, entry_us: 3 };
+  const [row] = breakRows({ breaks: [{ ...branch, cost_us: 25, cost: finer }] });
+  assert.deepEqual(row.parts, [1, 10, 2, 7, 5]);
+  assert.deepEqual(row.facts[0], [
+    "In detail, us",
+    "results into the frame 1, interpreter 6, the call's own frame 3; sizes 0.500, memory 1.50, launch 5",
+  ]);
+});
+
 test("of a break that several versions meet the costs add up", () => {
   const again = { ...branch, graph: 4, cost_us: 5, cost: { ...cost, kernel_us: 0, idle_us: 5 } };
   const [row] = breakRows({ breaks: [{ ...branch, cost_us: 25, cost }, again] });

@@ -180,8 +180,13 @@
  * @property {number} idle_us no kernel runs, since the graph ended
  * @property {number} statement_us
  * @property {number} guards_us
+ * @property {number} [dispatch_us] as those below: absent in a report of an earlier version, where launch_us holds them
+ * @property {number} [alloc_us]
  * @property {number} launch_us
+ * @property {number} [outputs_us] likewise in frame_us, as entry_us
  * @property {number} frame_us
+ * @property {number} [entry_us]
+ * @property {number} [replay_us] mode graphs
  * @property {number} kernel_us what kernels take more; less than nothing where one of all is slower
  * @property {"fused" | "estimate"} [kernel_from] timed beside the kernels of the function without the break, or by the bytes
  * @property {number} met times a call
@@ -196,6 +201,7 @@
  * @property {Interval} ci_us
  * @property {number} calls
  * @property {number} groups
+ * @property {{added_us: number, reading_ns: number, report_ns: number}} [watching] what it added to a call, and was taken off
  * @property {Unbroken | null} without the function without its breaks, timed beside it
  *
  * @typedef {object} Unbroken

@@ -27,17 +27,33 @@ import { bytes, number } from "./format.js";
  *   EntryRow
  */
 
+/** @typedef {"statement_us" | "frame_us" | "outputs_us" | "entry_us" | "guards_us" | "replay_us" | "dispatch_us" | "alloc_us" | "launch_us" | "kernel_us"} PartKey */
+
 /**
- * What a break's microseconds are: they add up to its cost.
- * @type {readonly {key: "statement_us" | "frame_us" | "guards_us" | "launch_us" | "kernel_us", name: string, cls: string,
- *   about: string}[]}
+ * What a break's microseconds are: they add up to its cost.  A part of several is told apart in the facts.
+ * @type {readonly {of: readonly [PartKey, string][], name: string, cls: string, about: string}[]}
  */
 export const COST_PARTS = [
-  { key: "statement_us", name: "the statement", cls: "statement", about: "what ended the graph runs as it is written" },
-  { key: "frame_us", name: "leaving and entering", cls: "frame", about: "results go back to the frame, the interpreter steps on" },
-  { key: "guards_us", name: "guards", cls: "guards", about: "the compiled version for what follows is looked for" },
-  { key: "launch_us", name: "launches", cls: "launch", about: "sizes are bound, memory is taken, the kernel is launched" },
-  { key: "kernel_us", name: "the extra kernel", cls: "traffic", about: "one kernel more, and the bytes that one kernel of both would not move" },
+  { of: [["statement_us", "statement"]], name: "the statement", cls: "statement", about: "what ended the graph runs as it is written" },
+  {
+    of: [["outputs_us", "results into the frame"], ["frame_us", "interpreter"], ["entry_us", "the call's own frame"]],
+    name: "leaving and entering",
+    cls: "frame",
+    about: "results go back to the frame, the interpreter steps on",
+  },
+  {
+    of: [["guards_us", "search"], ["replay_us", "no replay of one graph"]],
+    name: "guards",
+    cls: "guards",
+    about: "the compiled version for what follows is looked for",
+  },
+  {
+    of: [["dispatch_us", "sizes"], ["alloc_us", "memory"], ["launch_us", "launch"]],
+    name: "launches",
+    cls: "launch",
+    about: "sizes are bound, memory is taken, the kernel is launched",
+  },
+  { of: [["kernel_us", "kernel"]], name: "the extra kernel", cls: "traffic", about: "one kernel more, and the bytes that one kernel of both would not move" },
 ];
 
 /** What each outcome means for the rest of the program. */
@@ -87,6 +103,15 @@ function rewriteOf(b, source) {
   };
 }
 
+/** Parts of a part, where the report tells them apart. @param {BreakCost} c */
+function finerParts(c) {
+  const told = COST_PARTS.flatMap((p) => {
+    const some = p.of.filter(([key]) => c[key]);
+    return some.length > 1 ? [some.map(([key, name]) => `${name} ${number(c[key] ?? 0)}`).join(", ")] : [];
+  });
+  return told.join("; ");
+}
+
 /**
  * Counts of a break, each with its name.
  * @param {BreakCost} c
@@ -101,6 +126,8 @@ function factsOf(c) {
     ["Moved twice", `${bytes(c.moved_bytes)}: written by one piece and read by the next, each time`],
     ["Kept alive", `${bytes(c.kept_bytes)} made in this call and held across the break`],
   ];
+  const finer = finerParts(c);
+  if (finer) facts.unshift(["In detail, us", finer]);
   if (c.met !== 1) facts.unshift(["Met", `${number(c.met)} times a call`]);
   return facts;
 }
@@ -118,7 +145,7 @@ function rowOf(b, source) {
     lowering: b.stage === "lowering",
     cost: b.cost_us ?? null,
     ci: b.cost?.ci_us ?? null,
-    parts: COST_PARTS.map((p) => b.cost?.[p.key] ?? 0),
+    parts: COST_PARTS.map((p) => p.of.reduce((sum, [key]) => sum + (b.cost?.[key] ?? 0), 0)),
     facts: b.cost ? factsOf(b.cost) : [],
     message: sentence(b.message, b.subject),
     because: sentence(b.because?.message),
