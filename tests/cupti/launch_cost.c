@@ -1,5 +1,5 @@
-/* tests/cupti/launch_cost.c [ROUNDS] [settings] -- what a launch costs more while CUPTI records, on
- * a GPU.
+/* tests/cupti/launch_cost.c [ROUNDS] [settings [NAME,NAME]] -- what a launch costs more while CUPTI
+ * records, on a GPU.
  *
  * An empty kernel in bursts of 200 with a wait behind each, in processes of its own, in
  * turn: with CUPTI alone (kernels, its own defaults, records thrown away), with the collector
@@ -9,7 +9,7 @@
  * beside ours what it is more than CUPTI alone of the same round.
  *
  * `settings`: instead of ours, each kind of record and each setting of CUPTI by itself, on
- * top of the least that records kernels.
+ * top of the least that records kernels; or those named alone, beside that least.
  */
 #include <cuda.h>
 #include <cupti.h>
@@ -128,6 +128,11 @@ static const struct setting settings[] = {
 	{ "few stamps", FEW, 0 },
 	{ "latency stamps", LATENCY, 0 },
 	{ "attributes", ATTRIBUTES, 0 },
+	{ "small few", SMALL | FEW, 0 },
+	{ "small pinned", SMALL | PINNED, 0 },
+	{ "small one", SMALL | ONE_BUFFER, 0 },
+	{ "small clock", SMALL | CLOCK, 0 },
+	{ "small subscriber", SMALL | SUBSCRIBE, 0 },
 };
 enum { N_SETTINGS = sizeof(settings) / sizeof(settings[0]) };
 
@@ -357,11 +362,25 @@ static void print_row(const char *name, struct figures *f, int rounds)
 	       f->grows[high], more, f->beyond[low], f->beyond[high]);
 }
 
+/* Whether it is in the list; NULL has them all, and the first is in each. */
+static bool is_asked(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	if (!list || name == settings[0].name)
+		return true;
+	for (const char *at = list; (at = strstr(at, name)); at++)
+		if ((at == list || at[-1] == ',') && strchr(",", at[len]))
+			return true;
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	static struct figures all[(int)N_SETTINGS > (int)N_WAYS ? (int)N_SETTINGS : (int)N_WAYS];
 	int rounds = argc > 1 ? atoi(argv[1]) : 15;
 	bool each = argc > 2 && strcmp(argv[2], "settings") == 0;
+	const char *asked = each && argc > 3 ? argv[3] : NULL;
 	int n = each ? (int)N_SETTINGS : (int)N_WAYS;
 
 	rounds = rounds < 1 ? 1 : rounds > MAX_ROUNDS ? MAX_ROUNDS : rounds;
@@ -369,6 +388,8 @@ int main(int argc, char **argv)
 		for (int i = 0; i < n; i++) {
 			double us[2] = { 0, 0 };
 
+			if (each && !is_asked(asked, settings[i].name))
+				continue;
 			in_a_process(each ? ALONE : (enum way)i, each ? &settings[i] : NULL, us);
 			all[i].off[r] = us[0];
 			all[i].on[r] = us[1];
@@ -376,6 +397,7 @@ int main(int argc, char **argv)
 			all[i].beyond[r] = all[i].grows[r] - all[0].grows[r];
 		}
 	for (int i = 0; i < n; i++)
-		print_row(each ? settings[i].name : ways[i], &all[i], rounds);
+		if (!each || is_asked(asked, settings[i].name))
+			print_row(each ? settings[i].name : ways[i], &all[i], rounds);
 	return 0;
 }
