@@ -69,6 +69,40 @@ static void print_compiles(const json_t *report, FILE *out)
 		    text_of(row, "compile"), text_of(row, "reason"));
 }
 
+static void print_count(const json_t *n, FILE *out)
+{
+	if (json_is_integer(n))
+		fprintf(out, " %10lld", (long long)json_integer_value(n));
+	else
+		fprintf(out, " %10s", "not said");
+}
+
+/* Where the graphs of each model of PyTorch/XLA split. */
+static void print_stages(const json_t *report, FILE *out)
+{
+	static const char *const counts[] = { "captured_graphs", "lowered_graphs", "capture_added",
+					      "lowering_added" };
+	const json_t *models = json_object_get(json_object_get(report, "pt_xla"), "models"), *row;
+	size_t i;
+
+	if (json_array_size(models) == 0)
+		return;
+	fprintf(out, "\ngraphs %25s %10s %10s %10s  most from     compiling, s  running, s\n",
+		"captured", "lowered", "+ capture", "+ lowering");
+	json_array_foreach((json_t *)models, i, row)
+	{
+		fprintf(out, "  %-18.18s", text_of(row, "model"));
+		for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++)
+			print_count(json_object_get(row, counts[k]), out);
+		fprintf(out, "  %-12s %13.3f %11.3f\n",
+			json_is_string(json_object_get(row, "main_stage"))
+			    ? text_of(row, "main_stage")
+			    : "not said",
+			json_number_value(json_object_get(row, "compile_us")) / 1e6,
+			json_number_value(json_object_get(row, "run_us")) / 1e6);
+	}
+}
+
 /* What is not zero of one fate. */
 static void print_ledger(const json_t *ledger, const char *fate, FILE *out)
 {
@@ -94,6 +128,7 @@ void import_text(const json_t *report, FILE *out)
 	    fprintf(out, "%s: %s, %lld bytes\n", json_string_value(json_object_get(file, "name")),
 		    json_string_value(json_object_get(file, "kind")), count_of(file, "bytes"));
 	print_compiles(report, out);
+	print_stages(report, out);
 	print_totals(report, "kernels", "kernels", out);
 	print_totals(report, "copies", "copies", out);
 	print_totals(report, "ops", "ops on the host", out);

@@ -71,6 +71,132 @@ static void test_two_stages(void **state)
 	json_decref(r);
 }
 
+#define TRACED(n)                                                                                  \
+	"V1121 10:00:00.000000 7 torch/x.py:1] {\"dynamo_output_graph\": {}, \"frame_id\": " #n    \
+	", \"frame_compile_id\": 0}\n"
+#define LOWERED(hash)                                                                              \
+	"Compilation Analysis: Compilation Cause\nCompilation Analysis:   dynamo is compiling a "  \
+	"FX graph to HLO\nCompilation Analysis: Graph Info:\nCompilation Analysis:   Graph "       \
+	"Hash: " hash "\nCompilation Analysis: ---\n"
+#define RAN                                                                                        \
+	"Execution Analysis: Execution Cause\nExecution Analysis:   dynamo is executing a "        \
+	"compiled "                                                                                \
+	"program\nExecution Analysis: ---\n"
+
+/* An import of files with names. */
+static json_t *import_named_texts(const char *const *names, const char *const *texts, int n)
+{
+	struct err err = { 0 };
+	struct import *im = import_create(NULL, NULL, 0, &err);
+	json_t *report;
+
+	for (int i = 0; i < n; i++) {
+		assert_true(import_begin(im, names[i], &err));
+		assert_true(import_feed(im, texts[i], strlen(texts[i]), &err));
+		assert_true(import_end(im, &err));
+	}
+	report = import_finish(im, &err);
+	import_destroy(im);
+	assert_non_null(report);
+	return report;
+}
+
+static void assert_stage(const json_t *report, int row, const char *model, int captured,
+			 int lowered, const char *main_stage)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "pt_xla.models.%d", row);
+	report = at_path(report, path);
+	assert_string_equal(json_string_value(at_path(report, "model")), model);
+	assert_count(report, "captured_graphs", captured);
+	assert_count(report, "lowered_graphs", lowered);
+	assert_string_equal(json_string_value(at_path(report, "main_stage")), main_stage);
+}
+
+/* Each folder is a model: where its graphs split, beside how long it ran. */
+static void test_models(void **state)
+{
+	static const char *const names[] = { "bench/bert/trace.log",   "bench/bert/debug.txt",
+					     "bench/bert/metrics.txt", "bench/vgg/trace.log",
+					     "bench/vgg/debug.txt",    "bench/mlp/metrics.txt" };
+	static const char *const texts[] = {
+		/* Dynamo makes four graphs of one; the lowering one more. */
+		TRACED(0) TRACED(1) TRACED(2) TRACED(
+		    3) "V1121 10:00:00.000000 7 torch/x.py:1] "
+		       "{\"artifact\": {\"name\": \"dynamo_graph_break_reason\"}, \"frame_id\": 0, "
+		       "\"frame_compile_id\": 0, \"has_payload\": \"0\"}\n\tGraph break in user "
+		       "code at "
+		       "/w/b.py:3\n\tReason: Unsupported: Tensor.item\n",
+		LOWERED("a1") LOWERED("a2") LOWERED("a3") LOWERED("a4") LOWERED("a5") LOWERED("a5")
+		    RAN RAN,
+		"Metric: CompileTime\n  TotalSamples: 6\n  Accumulator: 03s\nMetric: ExecuteTime\n"
+		"  TotalSamples: 2\n  Accumulator: 01s500ms\nCounter: aten::nonzero\n  Value: 4\n"
+		"Counter: aten::_local_scalar_dense\n  Value: 9\n",
+		/* One graph, which the lowering splits in three. */
+		TRACED(0),
+		LOWERED("b1") LOWERED("b2") LOWERED("b3") RAN,
+		/* No log of Dynamo: its counter says it. */
+		"Counter: DynamoExtractCompiledGraph\n  Value: 2\nCounter: UncachedCompile\n  "
+		"Value: "
+		"3\n",
+	};
+	json_t *r = import_named_texts(names, texts, 6);
+
+	(void)state;
+	assert_int_equal(json_array_size(at_path(r, "pt_xla.models")), 3);
+	assert_stage(r, 0, "bert", 4, 5, "capture");
+	assert_count(r, "pt_xla.models.0.capture_added", 3);
+	assert_count(r, "pt_xla.models.0.lowering_added", 1);
+	assert_count(r, "pt_xla.models.0.capture_breaks", 1);
+	assert_count(r, "pt_xla.models.0.lowering_breaks", 1); /* item() is no fallback */
+	assert_count(r, "pt_xla.models.0.executions", 2);
+	assert_us(r, "pt_xla.models.0.compile_us", 3e6);
+	assert_us(r, "pt_xla.models.0.run_us", 1.5e6);
+	assert_stage(r, 1, "vgg", 1, 3, "lowering");
+	assert_stage(r, 2, "mlp", 2, 3, "both");
+	assert_string_equal(json_string_value(at_path(r, "pt_xla.models.2.captured_from")),
+			    "counter");
+	assert_count(r, "graphs", 5);
+	json_decref(r);
+}
+
+/* Wherever the log of Dynamo lies, it is of the one model there is; without one nothing
+ * is said of the capture. */
+static void test_one_model(void **state)
+{
+	static const char *const names[] = { "/tmp/traces/a.log", "/w/xla/debug.txt" };
+	static const char *const texts[] = { TRACED(0) TRACED(1), LOWERED("a1") LOWERED("a2") };
+	json_t *r = import_named_texts(names, texts, 2);
+
+	(void)state;
+	assert_int_equal(json_array_size(at_path(r, "pt_xla.models")), 1);
+	assert_stage(r, 0, "xla", 2, 2, "capture");
+	json_decref(r);
+	r = import_named_texts(names + 1, texts + 1, 1);
+	assert_true(json_is_null(at_path(r, "pt_xla.models.0.captured_graphs")));
+	assert_true(json_is_null(at_path(r, "pt_xla.models.0.main_stage")));
+	json_decref(r);
+}
+
+/* Metrics of several processes are added up. */
+static void test_ranks(void **state)
+{
+	static const char *const texts[] = {
+		"Metric: CompileTime\n  TotalSamples: 2\n  Accumulator: 1s\nCounter: MarkStep\n  "
+		"Value: 3\n",
+		"Metric: CompileTime\n  TotalSamples: 1\n  Accumulator: 9s\nMetric: CompileTime\n  "
+		"TotalSamples: 4\n  Accumulator: 2s\nCounter: MarkStep\n  Value: 4\n",
+	};
+	json_t *r = import_texts(texts, 2, 11);
+
+	(void)state;
+	assert_count(r, "pt_xla.metrics.CompileTime.samples", 6); /* the later report of a file */
+	assert_us(r, "pt_xla.metrics.CompileTime.total_us", 3e6);
+	assert_count(r, "pt_xla.counters.MarkStep", 7);
+	json_decref(r);
+}
+
 static void test_durations(void **state)
 {
 	int64_t ns;
@@ -86,9 +212,9 @@ static void test_durations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_two_stages),
+		cmocka_unit_test(test_counts),     cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_two_stages), cmocka_unit_test(test_models),
+		cmocka_unit_test(test_one_model),  cmocka_unit_test(test_ranks),
 		cmocka_unit_test(test_durations),
 	};
 

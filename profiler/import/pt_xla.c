@@ -22,6 +22,7 @@ enum { LINE_BYTES = 1 << 20, MAX_NOTES = 1000 };
 
 struct pt_xla {
 	struct model *m;
+	struct xla_log own; /* of this file */
 	struct buf line;
 	struct xla_block block;
 	bool in_block, cause_follows, in_frames, skipping;
@@ -42,8 +43,10 @@ static const struct {
 
 static void end_block(struct pt_xla *p)
 {
-	if (p->in_block)
+	if (p->in_block) {
 		xla_add(&p->m->xla, &p->block);
+		xla_add(&p->own, &p->block);
+	}
 	p->in_block = p->cause_follows = p->in_frames = false;
 }
 
@@ -128,10 +131,9 @@ static void take_block_line(struct pt_xla *p, const char *text, enum xla_act act
  * "  Value: n".  False: no such line. */
 static bool take_metric_line(struct pt_xla *p, const char *text)
 {
-	struct xla_log *x = &p->m->xla;
+	struct xla_log *x = &p->own;
 	bool counter = strncmp(text, "Counter: ", 9) == 0;
 	int64_t value;
-	json_t *row;
 
 	/* In old reports a metric's total is its "Counter:", indented. */
 	if (counter || strncmp(text, "Metric: ", 8) == 0) {
@@ -145,22 +147,16 @@ static bool take_metric_line(struct pt_xla *p, const char *text)
 	if (p->is_counter) {
 		if (strncmp(text, "Value: ", 7) == 0 &&
 		    decimal_scaled(text + 7, strspn(text + 7, "0123456789"), 0, &value))
-			json_object_set_new(x->counters, p->metric, json_integer(value));
+			xla_number(x, p->metric, NULL, json_integer(value));
 		return true;
-	}
-	row = json_object_get(x->metrics, p->metric);
-	if (!row) {
-		row = json_object();
-		if (json_object_set_new(x->metrics, p->metric, row) != 0)
-			return true;
 	}
 	if (strncmp(text, "TotalSamples: ", 14) == 0 &&
 	    decimal_scaled(text + 14, strspn(text + 14, "0123456789"), 0, &value))
-		json_object_set_new(row, "samples", json_integer(value));
+		xla_number(x, p->metric, "samples", json_integer(value));
 	else if (strncmp(text, "Accumulator: ", 13) == 0 && xla_duration(text + 13, &value))
-		json_object_set_new(row, "total_us", json_real((double)value / 1e3));
+		xla_number(x, p->metric, "total_us", json_real((double)value / 1e3));
 	else if (strncmp(text, "Counter: ", 9) == 0 && xla_duration(text + 9, &value))
-		json_object_set_new(row, "total_us", json_real((double)value / 1e3));
+		xla_number(x, p->metric, "total_us", json_real((double)value / 1e3));
 	return true;
 }
 
@@ -227,8 +223,9 @@ static void *create(struct model *m, struct err *err)
 {
 	struct pt_xla *p = calloc(1, sizeof(*p));
 
-	if (!p) {
+	if (!p || !xla_init(&p->own, &m->ledger)) {
 		err_set(err, ERR_MEMORY, "out of memory for a log");
+		free(p);
 		return NULL;
 	}
 	p->m = m;
@@ -243,6 +240,7 @@ static void destroy(void *self)
 	if (!p)
 		return;
 	buf_finish(&p->line);
+	xla_finish(&p->own);
 	free(p);
 }
 
@@ -255,6 +253,7 @@ static bool end(void *self, struct err *err)
 		take_line(p, p->line.data);
 	p->m->ledger.n[LEDGER_CUT_OFF] += p->in_block;
 	end_block(p);
+	xla_end_file(&p->m->xla, &p->own, p->m->file);
 	return true;
 }
 

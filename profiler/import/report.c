@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profiler/import/own.h"
+#include "profiler/import/stages.h"
 
 static double us(int64_t ns)
 {
@@ -212,10 +213,12 @@ static void add_compiles(struct model *m, json_t *report)
 }
 
 /* Breaks of the lowering stand behind those of the capture. */
-static void add_xla(struct model *m, json_int_t captured, json_t *report)
+static void add_xla(struct model *m, json_int_t captured, const json_t *files, json_t *report)
 {
 	json_t *xla = xla_json(&m->xla, captured);
 
+	json_object_set_new(xla, "models",
+			    stages_json(m, files, json_object_get(report, "breaks")));
 	json_array_extend(json_object_get(report, "breaks"), json_object_get(xla, "breaks"));
 	json_object_set_new(report, "pt_xla", xla);
 }
@@ -236,7 +239,7 @@ json_t *import_report(struct model *m, json_t *files)
 	add_compiles(m, report);
 	add_trace(m, report);
 	if (lowered)
-		add_xla(m, captured ? graphs : -1, report);
+		add_xla(m, captured ? graphs : -1, files, report);
 	json_object_set_new(report, "ledger", ledger_json(&m->ledger));
 	if (m->exported && json_array_size(files) == 1)
 		own_report(m, report);

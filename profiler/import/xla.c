@@ -23,8 +23,10 @@ bool xla_init(struct xla_log *x, struct ledger *ledger)
 			       .reads = json_object(),
 			       .metrics = json_object(),
 			       .counters = json_object(),
-			       .notes = json_array() };
-	return x->causes && x->graphs && x->reads && x->metrics && x->counters && x->notes;
+			       .notes = json_array(),
+			       .files = json_array() };
+	return x->causes && x->graphs && x->reads && x->metrics && x->counters && x->notes &&
+	       x->files;
 }
 
 void xla_finish(struct xla_log *x)
@@ -35,6 +37,7 @@ void xla_finish(struct xla_log *x)
 	json_decref(x->metrics);
 	json_decref(x->counters);
 	json_decref(x->notes);
+	json_decref(x->files);
 }
 
 static void add(json_t *row, const char *field, int64_t n)
@@ -124,6 +127,98 @@ void xla_add(struct xla_log *x, const struct xla_block *b)
 	add_read(x, b);
 }
 
+void xla_number(struct xla_log *x, const char *name, const char *field, json_t *value)
+{
+	json_t *row = field ? row_of(x, x->metrics, name) : NULL;
+
+	if (field)
+		json_object_set_new(row, field, value);
+	else if (json_object_size(x->counters) < MAX_ROWS)
+		json_object_set_new(x->counters, name, value);
+	else
+		json_decref(value);
+}
+
+static json_t *sum_json(const json_t *a, const json_t *b)
+{
+	if (json_is_real(a) || json_is_real(b))
+		return json_real(json_number_value(a) + json_number_value(b));
+	return json_integer(json_integer_value(a) + json_integer_value(b));
+}
+
+static double metric_us(const struct xla_log *x, const char *name)
+{
+	return json_number_value(json_object_get(json_object_get(x->metrics, name), "total_us"));
+}
+
+static int64_t counter(const struct xla_log *x, const char *name)
+{
+	return json_integer_value(json_object_get(x->counters, name));
+}
+
+/* A key for each row that holds: {key: true}. */
+static json_t *keys_of(json_t *rows, const char *needs)
+{
+	json_t *keys = json_object(), *row;
+	const char *key;
+
+	json_object_foreach(rows, key, row)
+	{
+		if (!needs || json_integer_value(json_object_get(row, needs)) > 0)
+			json_object_set_new(keys, key, json_true());
+	}
+	return keys;
+}
+
+/* Ops that ran on the CPU: counters named for them; item() is a read. */
+static json_t *fallback_keys(const struct xla_log *x)
+{
+	json_t *keys = json_object(), *value;
+	const char *name;
+
+	json_object_foreach(x->counters, name, value)
+	{
+		if (strncmp(name, "aten::", 6) == 0 &&
+		    strcmp(name, "aten::_local_scalar_dense") != 0)
+			json_object_set_new(keys, name, json_true());
+	}
+	return keys;
+}
+
+static json_t *file_row(const struct xla_log *x, int file)
+{
+	json_t *hashes = keys_of(x->graphs, "compilations");
+
+	if (json_object_size(hashes) == 0) {
+		json_decref(hashes);
+		hashes = keys_of(x->graphs, NULL);
+	}
+	return json_pack("{s:i, s:o, s:o, s:o, s:I, s:I, s:I, s:f, s:f}", "file", file, "hashes",
+			 hashes, "reads", keys_of(x->reads, NULL), "fallbacks", fallback_keys(x),
+			 "compiled", (json_int_t)counter(x, "UncachedCompile"), "extracted",
+			 (json_int_t)counter(x, "DynamoExtractCompiledGraph"), "executions",
+			 (json_int_t)x->blocks[XLA_EXECUTION], "compile_us",
+			 metric_us(x, "CompileTime"), "execute_us",
+			 metric_us(x, "ExecuteTime") + metric_us(x, "ExecuteReplicatedTime"));
+}
+
+void xla_end_file(struct xla_log *all, const struct xla_log *of_file, int file)
+{
+	const char *name, *field;
+	json_t *row, *value;
+
+	json_object_foreach(of_file->metrics, name, row)
+	{
+		const json_t *known = json_object_get(all->metrics, name);
+
+		json_object_foreach(row, field, value)
+		    xla_number(all, name, field, sum_json(json_object_get(known, field), value));
+	}
+	json_object_foreach(of_file->counters, name, value)
+	    xla_number(all, name, NULL, sum_json(json_object_get(all->counters, name), value));
+	json_array_append_new(all->files, file_row(of_file, file));
+}
+
 bool xla_duration(const char *text, int64_t *ns)
 {
 	static const struct {
@@ -158,11 +253,6 @@ bool xla_is_there(const struct xla_log *x)
 	return json_object_size(x->graphs) || json_object_size(x->metrics) ||
 	       json_object_size(x->counters) || x->blocks[0] || x->blocks[1] || x->blocks[2] ||
 	       json_array_size(x->notes);
-}
-
-static int64_t counter(const struct xla_log *x, const char *name)
-{
-	return json_integer_value(json_object_get(x->counters, name));
 }
 
 /* Graphs that were compiled; where no block says so, those of the metrics. */

@@ -23,6 +23,7 @@ struct xla_log {
 	json_t *metrics;  /* {name: {"samples", "total_us"}} */
 	json_t *counters; /* {name: value} */
 	json_t *notes;    /* ["pt-xla-profiler: ..."] */
+	json_t *files;    /* of all: [{"file", "hashes", "reads", "fallbacks", ...}] */
 };
 
 bool xla_init(struct xla_log *x, struct ledger *ledger);
@@ -39,6 +40,13 @@ struct xla_block {
 	bool has_place; /* it is the program's own */
 };
 void xla_add(struct xla_log *x, const struct xla_block *b);
+
+/* A number of a metrics report: of a metric `field` is "samples" or "total_us", of a
+ * counter NULL.  Takes over `value`; what a report says again replaces what it said. */
+void xla_number(struct xla_log *x, const char *name, const char *field, json_t *value);
+
+/* Adds what one file said to `all`, and a row of it to all->files. */
+void xla_end_file(struct xla_log *all, const struct xla_log *of_file, int file);
 
 /* Whether there was such a log, its graphs, and its report.  New. */
 bool xla_is_there(const struct xla_log *x);

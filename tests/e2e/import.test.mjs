@@ -45,7 +45,9 @@ test("a log of PyTorch/XLA shows both stages", async () => {
   const { page, complaints } = await openPage(browser);
   await page.goto(`${server.url}/runs/2`);
   await page.getByRole("region", { name: "Graphs of both stages of the log" }).waitFor();
-  assert.deepEqual(await rows(page, "Graphs of both stages"), [["captured", "5"], ["lowered", "2"]]);
+  assert.deepEqual(await rows(page, "Graphs of both stages"), [
+    ["import", "5", "2", "4", "0", "0", "2", "the capture", "369 s", "2,000 ms"],
+  ]);
   assert.equal((await rows(page, "Breaks"))[0][0], "/w/train.py:51");
   assert.deepEqual(complaints, []);
 });

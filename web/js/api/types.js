@@ -388,7 +388,21 @@
  * @property {string[]} [recompile_reasons]
  * @property {{calls: number, kernel_us: number}} [timeline]
  *
+ * @typedef {object} ImportedModel where the graphs of one model split
+ * @property {string} model
+ * @property {number | null} captured_graphs null: nothing says it, as in the next
+ * @property {number | null} capture_added
+ * @property {number} capture_breaks
+ * @property {number} lowered_graphs
+ * @property {number | null} lowering_added
+ * @property {number} lowering_breaks
+ * @property {number} compile_us
+ * @property {number} run_us
+ * @property {number} executions
+ * @property {"capture" | "lowering" | "both" | "none" | null} main_stage
+ *
  * @typedef {object} ImportedXla
+ * @property {ImportedModel[]} [models]
  * @property {number | null} captured_graphs
  * @property {number} lowered_graphs
  * @property {{hash: string, cause: string, file: string, line: number, function: string, compilations: number, executions: number}[]} graphs

@@ -19,12 +19,14 @@ const left = (text) => h("td", {}, text ?? "");
  * @param {string} title
  * @param {(string | [string, string])[]} head
  * @param {HTMLElement[][]} rows
+ * @param {string} [words] above it
  */
-function table(title, head, rows) {
+function table(title, head, rows, words = "") {
   if (!rows.length) return null;
   const note = rows.length > MOST_ROWS ? `the first ${MOST_ROWS} of ${count(rows.length)}` : "";
   const body = h("tbody", {}, rows.slice(0, MOST_ROWS).map((r) => h("tr", {}, r)));
-  return section(title, note, null, scroller(`${title} of the log`, h("table", {}, headRow(head), body)));
+  const above = words ? h("p", {}, words) : null;
+  return section(title, note, null, above, scroller(`${title} of the log`, h("table", {}, headRow(head), body)));
 }
 
 /** @param {Imported} i */
@@ -81,6 +83,39 @@ function memory(i) {
   return table("Memory", ["Of", ["Events", "r"], ["Most held", "r"], ["Most reserved", "r"]], rows);
 }
 
+/** @type {Record<string, string>} */
+const MAIN_STAGE = {
+  capture: "the capture",
+  lowering: "the lowering",
+  both: "both alike",
+  none: "none: one graph",
+};
+
+/** Where each model's graphs split, beside how long it ran. @param {import("../api/types.js").ImportedModel[]} models */
+function stages(models) {
+  const time = (/** @type {number} */ us) => (us > 0 ? duration(us) : "not said");
+  const rows = models.map((m) => [
+    h("th", { scope: "row" }, m.model),
+    right(m.captured_graphs ?? "not said"),
+    right(m.lowered_graphs),
+    right(m.capture_added ?? "not said"),
+    right(m.lowering_added ?? "not said"),
+    right(m.capture_breaks),
+    right(m.lowering_breaks),
+    left(m.main_stage ? MAIN_STAGE[m.main_stage] : "not said"),
+    right(time(m.compile_us)),
+    right(time(m.run_us)),
+  ]);
+  const said = models.filter((m) => m.main_stage === "capture" || m.main_stage === "lowering");
+  const most = said.filter((m) => m.main_stage === "capture").length;
+  const words =
+    models.length > 1 && said.length
+      ? `Of ${plural(models.length, "model")} ${count(most)} ${most === 1 ? "is" : "are"} split most by the capture, ${count(said.length - most)} by the lowering.`
+      : "";
+  const head = ["Model", ["Captured", "r"], ["Lowered", "r"], ["Added by capture", "r"], ["Added by lowering", "r"], ["Breaks, capture", "r"], ["Breaks, lowering", "r"], "Most from", ["Compiling", "r"], ["Running", "r"]];
+  return [table("Graphs of both stages", /** @type {(string | [string, string])[]} */ (head), rows, words)];
+}
+
 /** @param {Imported} i */
 function xla(i) {
   if (!i.pt_xla) return [];
@@ -92,13 +127,9 @@ function xla(i) {
     right(g.compilations),
     right(g.executions),
   ]);
-  const stages = [
-    [h("th", { scope: "row" }, "captured"), right(x.captured_graphs ?? "not said")],
-    [h("th", { scope: "row" }, "lowered"), right(x.lowered_graphs)],
-  ];
   const ops = x.fallbacks.map((f) => [h("th", { scope: "row" }, f.op), right(count(f.count))]);
   return [
-    table("Graphs of both stages", ["Stage", ["Graphs", "r"]], stages),
+    ...stages(x.models ?? []),
     table("Lowered graphs", ["Hash", "Cause", "Where", ["Compiled", "r"], ["Run", "r"]], graphs),
     table("Ops that ran on the CPU", ["Op", ["Count", "r"]], ops),
   ];
