@@ -142,7 +142,14 @@ static bool choose_call(struct lane *lane, int *call, struct err *err)
 	return true;
 }
 
-static bool watch_call(struct lane *lane, int call, struct watcher *w, struct err *err)
+static void finish(struct watcher *w)
+{
+	VEC_FREE(&w->taken);
+	VEC_FREE(&w->live);
+	VEC_FREE(&w->steps);
+}
+
+static bool watch_once(struct lane *lane, int call, struct watcher *w, struct err *err)
 {
 	struct fusion_observer observer = {
 		.self = w, .eager_op = on_eager_op, .took = on_took, .gave = on_gave
@@ -164,6 +171,30 @@ static bool watch_call(struct lane *lane, int call, struct watcher *w, struct er
 		return false;
 	value_unref(out);
 	return !w->no_memory || err_set(err, ERR_MEMORY, "out of memory for the run");
+}
+
+/* The quickest of a few: the machine may have been busy with something else. */
+static bool watch_call(struct lane *lane, int call, struct watcher *w, struct err *err)
+{
+	int64_t begin = clock_ns();
+
+	if (!watch_once(lane, call, w, err))
+		return false;
+	for (int i = 1; i < MEMORY_WATCHES && clock_ns() - begin < MEMORY_WATCH_NS; i++) {
+		struct watcher again = { 0 };
+		bool ok = watch_once(lane, call, &again, err);
+
+		if (ok && again.end_ns - again.begin_ns < w->end_ns - w->begin_ns) {
+			struct watcher slower = *w;
+
+			*w = again;
+			again = slower;
+		}
+		finish(&again);
+		if (!ok)
+			return false;
+	}
+	return true;
 }
 
 /* ---- what was told, as JSON ---- */
@@ -219,12 +250,12 @@ static json_t *tensor_json(const struct watcher *w, const struct taken *t)
 	for (int d = 0; d < what->rank; d++)
 		json_array_append_new(shape, json_integer(what->size[d]));
 	return json_pack(
-	    "{s:s?, s:o, s:s, s:o, s:o, s:i, s:s?, s:o, s:I, s:f, s:o, s:b}", "op", what->op,
+	    "{s:s?, s:o, s:s, s:b, s:o, s:o, s:i, s:s?, s:o, s:I, s:f, s:o, s:b}", "op", what->op,
 	    "line", what->line ? json_integer(what->line) : json_null(), "use", uses[what->use],
-	    "graph", graph ? json_integer(what->graph) : json_null(), "kernel",
-	    graph && what->kernel >= 0 ? json_integer(what->kernel) : json_null(), "values",
-	    what->values, "dtype", known ? dtype_name(what->dtype) : NULL, "shape", shape, "bytes",
-	    (json_int_t)t->bytes, "from_us", us(w, t->from_ns), "to_us",
+	    "eager", what->eager, "graph", graph ? json_integer(what->graph) : json_null(),
+	    "kernel", graph && what->kernel >= 0 ? json_integer(what->kernel) : json_null(),
+	    "values", what->values, "dtype", known ? dtype_name(what->dtype) : NULL, "shape", shape,
+	    "bytes", (json_int_t)t->bytes, "from_us", us(w, t->from_ns), "to_us",
 	    t->to_ns ? json_real(us(w, t->to_ns)) : json_null(), "at_peak", at_peak(w, t));
 }
 
@@ -298,13 +329,6 @@ static json_t *memory_json(const struct watcher *w, int call)
 			 (json_int_t)peak->bytes, "peak_us", us(w, peak->at_ns), "left_bytes",
 			 (json_int_t)w->left_bytes, "curve", curve_json(w), "events",
 			 (json_int_t)w->steps.len);
-}
-
-static void finish(struct watcher *w)
-{
-	VEC_FREE(&w->taken);
-	VEC_FREE(&w->live);
-	VEC_FREE(&w->steps);
 }
 
 bool memory_report(struct lane *lane, int lanes, json_t *m, struct err *err)

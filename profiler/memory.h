@@ -17,6 +17,8 @@ enum {
 	MEMORY_LEAST_ROWS = 24,
 	MEMORY_MAX_STEPS = 512, /* of a curve */
 	MEMORY_MAX_HELD = 64,
+	MEMORY_WATCHES = 5, /* of the call, as long as they take less than: */
+	MEMORY_WATCH_NS = 50 * 1000 * 1000,
 };
 
 /* Adds `memory` to m: of the timed call with the highest peak (of the first
@@ -26,13 +28,12 @@ enum {
  *	 its output kept),
  *	 "curve": {"at_us": [..], "bytes": [..]} (bytes in use from then on; thinned out
  *	  evenly over time, the peak kept), "events": how many there were,
- *	 "tensors": [{"op", "line", "use", "graph", "kernel", "values", "dtype", "shape",
- *	  "bytes", "from_us", "to_us" (null: outlives the call), "at_peak"}, ..] in the order
- *	  in which they were taken,
- *	 "held_at_peak_bytes": peak_bytes less those of tensors at the peak: what was in use
- *	  before and has not been given back until then,
- *	 "left_out": {"tensors", "bytes", "peak_bytes" (of those at the peak)},
- *	 "held": [{"kind": "input|parameter|gradient|state", "name", "dtype", "shape", "bytes"},
+ *	 "tensors": [{"op", "line", "use", "eager" (of an op by itself), "graph", "kernel",
+ *"values", "dtype", "shape", "bytes", "from_us", "to_us" (null: outlives the call), "at_peak"}, ..]
+ *in the order in which they were taken, "held_at_peak_bytes": peak_bytes less those of tensors at
+ *the peak: what was in use before and has not been given back until then, "left_out": {"tensors",
+ *"bytes", "peak_bytes" (of those at the peak)}, "held": [{"kind": "input|parameter|gradient|state",
+ *"name", "dtype", "shape", "bytes"},
  *..], "other_inputs_bytes" (of the workload's other calls), "other_bytes" (of held_bytes: constants
  *of graphs, recordings, what the program keeps, arguments in lists)}. `use` is "output",
  *"temporary", "constant", "recording" or "other"; op, line, graph, kernel, dtype and shape are null

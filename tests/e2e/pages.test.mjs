@@ -50,6 +50,8 @@ const pages = () => [
   ["no breaks", `/runs/${done}/breaks`, ".code"],
   ["breaks", `/runs/${cut}/breaks?mode=static`, ".brks"],
   ["traces", `/runs/${cut}/breaks?mode=lazy`, "#traces"],
+  ["memory", `/runs/${done}/memory`, ".memchart path"],
+  ["memory that nothing is added to", `/runs/${cut}/memory?mode=graphs`, ".memchart path"],
   ["source", `/runs/${done}/source`, ".code"],
   ["a failed run", `/runs/${failed}`, "#failure"],
   ["the API", "/api", ".routes tbody tr"],
@@ -145,6 +147,8 @@ test("the run by keyboard: views, charts or tables, zoom, help", async () => {
   await page.keyboard.press("5");
   await page.waitForURL(/\/timeline/);
   await page.keyboard.press("6");
+  await page.waitForURL(/\/memory/);
+  await page.keyboard.press("7");
   await page.waitForURL(/\/source/);
   await page.keyboard.press("1");
   await page.locator("#verdict").waitFor();

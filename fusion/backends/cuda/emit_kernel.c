@@ -400,7 +400,7 @@ static void put_unrolled(struct text *t, const char *thread)
 static void put_kept_loads(struct text *t, const char *thread)
 {
 	const struct cuda_kernel *c = t->c;
-	char name[16];
+	char name[24];
 
 	for (int i = 0; c->registers && i < c->n_kept; i++) {
 		put_unrolled(t, thread);

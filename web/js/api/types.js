@@ -277,6 +277,7 @@
  * @property {number} [launches]
  * @property {number} [compile_ms]
  * @property {number} [peak_bytes]
+ * @property {import("../model/memory.js").Memory} [memory]
  * @property {number | string} [max_abs_error] "nan" as a string
  * @property {string} [reproduce] the command for this figure
  *

@@ -223,6 +223,12 @@ export function say(text) {
   if (live && live.textContent !== text) live.textContent = text;
 }
 
+/** A style sheet that few pages need, once. @param {string} name of a file in css/ */
+export function loadStyle(name) {
+  const href = `/assets/css/${name}.css`;
+  if (!document.querySelector(`link[href="${href}"]`)) document.head.append(h("link", { rel: "stylesheet", href }));
+}
+
 /** The value of a CSS token. @param {string} name */
 export const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 

@@ -31,6 +31,7 @@ const TABS = [
   { key: "graphs", label: "Graphs" },
   { key: "passes", label: "Passes" },
   { key: "timeline", label: "Timeline" },
+  { key: "memory", label: "Memory" },
   { key: "source", label: "Source" },
   { key: "torch", label: "PyTorch" },
 ];
@@ -86,6 +87,7 @@ function draw(ctx, run, tab) {
   if (!run.report) return undefined;
   if (tab === "graphs") return graphsTab(ctx, body, run, run.report);
   if (tab === "torch") return openTorch(ctx, body, run.report);
+  if (tab === "memory") return openMemory(ctx, body, run, run.report);
   if (tab === "passes") return passesTab(ctx, body, run, run.report);
   if (tab === "timeline") return timelineTab(ctx, body, run, run.report);
   return tab === "breaks" ? breaksTab(ctx, body, run, run.report) : overview(ctx, body, run, run.report);
@@ -96,6 +98,12 @@ function draw(ctx, run, tab) {
 async function openTorch(ctx, body, report) {
   const { torchTab } = await import("./torch_tab.js");
   if (!ctx.signal.aborted) torchTab(body, report);
+}
+
+/** @param {Context} ctx @param {HTMLElement} body @param {Run} run @param {import("../api/types.js").Report} report */
+async function openMemory(ctx, body, run, report) {
+  const { memoryTab } = await import("./memory.js");
+  if (!ctx.signal.aborted) memoryTab(ctx, body, run, report);
 }
 
 /** Its events so far, read again as more come. @param {Context} ctx @param {HTMLElement} body @param {Run} run */

@@ -2,7 +2,7 @@
 //
 // While runs wait it is asked again every two seconds; the order of the table stays.
 
-import { h, button, chip, ci, headRow, prose, say, scroller, section } from "./dom.js";
+import { h, button, chip, ci, headRow, loadStyle, prose, say, scroller, section } from "./dom.js";
 import { confirmed, jobsChanged } from "./frame.js";
 import { axisHead, modeMark, progressBar, ratioAxis, whisker } from "./marks.js";
 import { go, pause } from "./router.js";
@@ -33,11 +33,9 @@ const LIVE_MS = 2000;
 /** @param {Suite} suite */
 const live = (suite) => suite.status === "running" || suite.status === "queued";
 
-const STYLE = "/assets/css/suites.css";
-
 /** @param {import("./router.js").Context} ctx */
 export async function suiteView(ctx) {
-  if (!document.querySelector(`link[href="${STYLE}"]`)) document.head.append(h("link", { rel: "stylesheet", href: STYLE }));
+  loadStyle("suites");
   const id = ctx.params[0];
   /** @type {import("../model/suite.js").Order} */
   const order = { key: "name", down: false };

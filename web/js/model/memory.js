@@ -1,0 +1,203 @@
+// js/model/memory.js -- tensor memory over one call: what is in use when, and for what.
+//
+// Bytes are exact, so they carry no interval.  Of a call with very many tensors the report
+// lists the largest: what is left out has its own row, so that every sum adds up.
+
+/**
+ * @typedef {object} MemoryTensor
+ * @property {string | null} op
+ * @property {number | null} line
+ * @property {string} use output, temporary, constant, recording, other
+ * @property {boolean} eager of an op that ran by itself
+ * @property {number | null} graph null: no graph's, or of its backward part
+ * @property {number | null} kernel of the graph, that writes it first
+ * @property {number} values that share it
+ * @property {string | null} dtype
+ * @property {number[] | null} shape
+ * @property {number} bytes
+ * @property {number} from_us
+ * @property {number | null} to_us null: it outlives the call
+ * @property {boolean} at_peak
+ *
+ * @typedef {object} Held what was there before the call
+ * @property {string} kind input, parameter, gradient, state
+ * @property {string} name
+ * @property {string} dtype
+ * @property {number[]} shape
+ * @property {number} bytes
+ *
+ * @typedef {object} Memory of a mode
+ * @property {number} call
+ * @property {number} duration_us
+ * @property {number} held_bytes
+ * @property {number} peak_bytes
+ * @property {number} peak_us
+ * @property {number} left_bytes
+ * @property {number} held_at_peak_bytes
+ * @property {number} events
+ * @property {{at_us: number[], bytes: number[]}} curve
+ * @property {MemoryTensor[]} tensors
+ * @property {{tensors: number, bytes: number, peak_bytes: number}} left_out
+ * @property {Held[]} held
+ * @property {number} other_inputs_bytes
+ * @property {number} other_bytes
+ *
+ * @typedef {{tensors: MemoryTensor[], bytes: number, at: MemoryTensor}} Alike tensors of one statement, all alike
+ * @typedef {object} Moment
+ * @property {number} used
+ * @property {Alike[]} rows largest first
+ * @property {number} rest of `used`: what was held before the call, less what of it was given back, and
+ *   what is not listed
+ */
+
+/** How many moments of the call can be looked at: before it, and behind each event. @param {Memory} m */
+export const moments = (m) => m.curve.at_us.length + 1;
+
+/** @param {Memory} m @param {number} i of moments(); 0: before the first event */
+export const momentTime = (m, i) => (i === 0 ? 0 : m.curve.at_us[i - 1]);
+
+/** @param {Memory} m @param {number} i */
+export const momentBytes = (m, i) => (i === 0 ? m.held_bytes : m.curve.bytes[i - 1]);
+
+/** The moment of the peak: the first at which so much is in use. @param {Memory} m */
+export const peakMoment = (m) => m.curve.bytes.indexOf(m.peak_bytes) + 1;
+
+/** The last moment that is not behind a time. @param {Memory} m @param {number} us */
+export function momentAt(m, us) {
+  let [lo, hi] = [0, m.curve.at_us.length];
+  while (lo < hi) {
+    const mid = (lo + hi + 1) >> 1;
+    if (m.curve.at_us[mid - 1] <= us) lo = mid;
+    else hi = mid - 1;
+  }
+  return lo;
+}
+
+/** @param {readonly MemoryTensor[]} tensors @returns {Alike[]} */
+function alike(tensors) {
+  /** @type {Map<string, Alike>} */
+  const rows = new Map();
+  for (const t of tensors) {
+    const key = [t.op, t.line, t.use, t.graph, t.dtype, t.shape, t.values, t.bytes].join("|");
+    const row = rows.get(key);
+    if (row) {
+      row.tensors.push(t);
+      row.bytes += t.bytes;
+    } else rows.set(key, { tensors: [t], bytes: t.bytes, at: t });
+  }
+  return [...rows.values()].sort((a, b) => b.bytes - a.bytes || a.at.from_us - b.at.from_us);
+}
+
+/** What is in use at a moment. @param {Memory} m @param {number} i @returns {Moment} */
+export function momentOf(m, i) {
+  const us = momentTime(m, i);
+  const used = momentBytes(m, i);
+  // At the peak the report says itself what is there: times of events may be equal.
+  const there = (/** @type {MemoryTensor} */ t) =>
+    i === peakMoment(m) ? t.at_peak : i > 0 && t.from_us <= us && (t.to_us === null || t.to_us > us);
+  const rows = alike(m.tensors.filter(there));
+  return { used, rows, rest: used - rows.reduce((sum, r) => sum + r.bytes, 0) };
+}
+
+/** Bytes that the call takes at its peak, beyond what is there before it. @param {Memory} m */
+export const added = (m) => Math.max(0, m.peak_bytes - m.held_bytes);
+
+/** Bytes taken in the course of the call, whenever they are given back. @param {Memory} m */
+export const taken = (m) => m.tensors.reduce((sum, t) => sum + t.bytes, 0) + m.left_out.bytes;
+
+/** @param {Memory} m */
+export const tensorCount = (m) => m.tensors.length + m.left_out.tensors;
+
+/**
+ * @typedef {{line: number | null, peak: number, taken: number}} LineBytes
+ * @typedef {{line: number | null, of: (LineBytes | null)[]}} LineRow line null: of no line, or several
+ */
+
+/** @param {Memory} m @returns {Map<number | null, LineBytes>} */
+function byLine(m) {
+  /** @type {Map<number | null, LineBytes>} */
+  const lines = new Map();
+  for (const t of m.tensors) {
+    const row = lines.get(t.line) ?? { line: t.line, peak: 0, taken: 0 };
+    row.taken += t.bytes;
+    row.peak += t.at_peak ? t.bytes : 0;
+    lines.set(t.line, row);
+  }
+  return lines;
+}
+
+/**
+ * What each line of the program takes, side by side: in the order of the source.
+ * @param {readonly Memory[]} all
+ * @returns {LineRow[]}
+ */
+export function lineRows(all) {
+  const maps = all.map(byLine);
+  const lines = [...new Set(maps.flatMap((m) => [...m.keys()]))].sort((a, b) => (a ?? Infinity) - (b ?? Infinity));
+  return lines.map((line) => ({ line, of: maps.map((m) => m.get(line) ?? null) }));
+}
+
+/** Round values for an axis from `lo` to at least `hi`. @param {number} lo @param {number} hi @param {number} most */
+export function axisTicks(lo, hi, most) {
+  const span = hi - lo > 0 ? hi - lo : 1;
+  const power = 10 ** Math.floor(Math.log10(span / most));
+  const step = [1, 2, 5, 10].map((f) => f * power).find((s) => span / s <= most) ?? 10 * power;
+  const ticks = [];
+  for (let v = Math.ceil(lo / step - 1e-9) * step; v <= hi + 1e-9 * span; v += step) ticks.push(v || 0); // no -0
+  return ticks;
+}
+
+/** "[64, 256] float32" @param {{dtype: string | null, shape: number[] | null}} t */
+export const shapeText = (t) => (t.shape ? `[${t.shape.join(", ")}] ${t.dtype ?? ""}`.trim() : "");
+
+/** What took it, in words. @param {MemoryTensor} t */
+export function whatOf(t) {
+  if (t.values > 1) return `${t.values} temporaries in one block`;
+  if (t.op) return t.op;
+  return { constant: "a constant", recording: "a recording", temporary: "a temporary" }[t.use] ?? "not by an op";
+}
+
+/** Who writes it. @param {MemoryTensor} t */
+export function whoOf(t) {
+  if (t.graph !== null) return t.kernel === null ? `graph ${t.graph}` : `graph ${t.graph}, kernel ${t.kernel}`;
+  if (t.eager) return "an op by itself";
+  return t.use === "other" ? "the host" : "a graph's backward part";
+}
+
+/** @typedef {{t: string, b?: boolean}} Part */
+
+/**
+ * The answer, in a sentence or two.
+ * @param {string} mode @param {Memory} m @param {Memory | null} eager
+ * @param {(bytes: number) => string} size
+ * @returns {Part[]}
+ */
+export function memoryFinding(mode, m, eager, size) {
+  const own = added(m);
+  /** @type {Part[]} */
+  const parts = [];
+  if (!own) parts.push({ t: `A call in ${mode} needs no memory beyond what is held before it`, b: true }, { t: "." });
+  else {
+    parts.push({ t: `A call in ${mode} adds ${size(own)}`, b: true }, { t: ` at its peak to the ${size(m.held_bytes)} held before it` });
+    const first = momentOf(m, peakMoment(m)).rows[0];
+    const where = first ? `; the largest there is ${size(first.bytes)} by ${whatOf(first.at)}${first.at.line ? `, line ${first.at.line}` : ""}` : "";
+    parts.push({ t: `${where}.` });
+  }
+  if (!eager || eager === m) return parts;
+  const more = m.held_bytes - eager.held_bytes;
+  if (more > own / 100 && more > 0) parts[parts.length - 1] = { t: `${parts[parts.length - 1].t.slice(0, -1)}, but between calls it keeps ${size(more)} more than eager.` };
+  const other = added(eager);
+  if (own === other) parts.push({ t: " Eager adds " }, { t: "as much", b: true }, { t: "." });
+  else if (own < other) parts.push({ t: " Eager adds " }, { t: size(other), b: true }, { t: own ? `, ${ratioText(other / own)} as much.` : "." });
+  else parts.push({ t: " Eager adds only " }, { t: size(other), b: true }, { t: other ? `: ${mode} takes ${ratioText(own / other)} as much.` : "." });
+  return parts;
+}
+
+/**
+ * Bytes in a column's unit; what its digits do not reach is said to be less.
+ * @param {number} b @param {{scale: number}} unit @param {(v: number) => string} write
+ */
+export const inUnit = (b, unit, write) => (b > 0 && b < unit.scale / 1000 ? "<0.001" : write(b / unit.scale));
+
+/** @param {number} r */
+const ratioText = (r) => `${Number(r.toPrecision(3))}x`;

@@ -1,0 +1,221 @@
+// js/view/memory.js -- tensor memory of a run: over one call and at any moment of it, by
+// tensor and source line, each mode beside eager.
+
+import { add, button, h, headRow, loadStyle, scroller, segmented, stateWell, svg } from "./dom.js";
+import { chosen } from "./choose.js";
+import { MemoryChart } from "./memory_chart.js";
+import { modeMark } from "./marks.js";
+import { bytes, bytesUnit, count, duration, number, plural, shares } from "../model/format.js";
+import { modesOf, pointsOf } from "../model/curves.js";
+import * as memory from "../model/memory.js";
+
+/** @typedef {import("../model/memory.js").Memory} Memory */
+/** @typedef {import("../api/types.js").Point} Point */
+/** @typedef {{run: import("../api/types.js").Run, point: Point, mode: string, m: Memory, source: string, signal: AbortSignal}} Shown */
+/** @typedef {import("./dom.js").Child} Child */
+
+const [LIFE, BAR, FEW] = [150, 56, 12];
+
+/** What the words of the heads mean, where they stand. @type {[string, string][]} */
+const TERMS = [
+  ["Held before", "inputs, parameters and what else the program or the engine keeps between calls"],
+  ["Adds", "the most in use at once during the call, less what is held before it"],
+  ["Taken in all", "every tensor's bytes, whenever they are given back: what the allocator hands out in a call"],
+  ["Lives", "from where its memory is taken to where it is given back, over the call; the line is the peak"],
+];
+
+/**
+ * @param {import("./router.js").Context} ctx
+ * @param {HTMLElement} body
+ * @param {import("../api/types.js").Run} run
+ * @param {import("../api/types.js").Report} report
+ */
+export function memoryTab(ctx, body, run, report) {
+  loadStyle("memory");
+  const points = pointsOf(report);
+  const modes = modesOf(points).filter((name) => points.some((p) => memoryOf(p, name)));
+  if (!modes.length) return add(body, noRecord(run));
+  const posted = run.workload?.source ?? report.workload?.source ?? "";
+  let drawn = new AbortController();
+  const draw = (/** @type {Point} */ point, /** @type {string} */ mode) => {
+    drawn.abort();
+    drawn = new AbortController();
+    const signal = AbortSignal.any([ctx.signal, drawn.signal]);
+    const m = memoryOf(point, mode);
+    if (!m) return [h("p", { class: "sub" }, `${mode} has no record of memory at this point.`)];
+    return parts({ run, point, mode, m, source: point.source || posted, signal });
+  };
+  add(body, chosen(ctx, "Memory", points, modes, draw));
+  return undefined;
+}
+
+/** @param {number} b @param {import("../model/format.js").Unit} unit */
+const sizeText = (b, unit) => memory.inUnit(b, unit, number);
+
+/** @param {number} b */
+const exact = (b) => `${count(b)} B`;
+
+/** @param {Point} point @param {string} mode @returns {Memory | null} */
+const memoryOf = (point, mode) => point.modes[mode]?.memory ?? null;
+
+/** @param {import("../api/types.js").Run} run */
+function noRecord(run) {
+  const again = h("a", { class: "btn primary", href: `/new?from=${encodeURIComponent(run.id)}` }, "Edit and run again");
+  const why = h("p", {}, "Memory is watched for one call behind the latencies. This run was not timed, or is older than that record; its peaks stand in the overview.");
+  return stateWell("This run has no record of memory", why, h("div", { class: "acts" }, again));
+}
+
+/** @param {Shown} s @returns {HTMLElement[]} */
+function parts(s) {
+  const eager = s.mode === "eager" ? null : memoryOf(s.point, "eager");
+  return [verdict(s, eager), chartSection(s, eager), linesSection(s, eager), modesSection(s.point), heldSection(s.m)];
+}
+
+/** @param {Shown} s @param {Memory | null} eager */
+function verdict(s, eager) {
+  const finding = memory.memoryFinding(s.mode, s.m, eager, bytes).map((p) => (p.b ? h("b", {}, p.t) : p.t));
+  const calls = s.run.workload?.calls?.length ?? 1;
+  const which = calls > 1 ? `Call ${s.m.call}, of those that were timed the one with the highest peak` : "One call";
+  const how = `${which}, watched by itself when all was compiled and timed: ${plural(s.m.events, "event")} of the allocator, ${plural(memory.tensorCount(s.m), "tensor")}. Bytes are exact; times are those of a watched call, which takes longer.`;
+  return h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, finding), h("p", { class: "how" }, how));
+}
+
+/** @param {Shown} s @param {Memory | null} eager */
+function chartSection(s, eager) {
+  const lines = [{ name: s.mode, memory: s.m }];
+  if (eager) lines.push({ name: "eager", memory: eager });
+  const place = h("div", { id: "memory-at" });
+  const peak = memory.peakMoment(s.m);
+  const fill = (/** @type {number} */ i) => place.replaceChildren(...momentTable(s, i));
+  const chart = new MemoryChart(lines, peak, fill, s.signal);
+  const scale = segmented("Scale", { whole: "From zero", call: "What the call adds" }, chart.whole ? "whole" : "call", (key) => chart.scale(key === "whole"));
+  const toPeak = button("Peak", () => chart.show(peak));
+  const legend = h("p", { class: "legend" }, lines.map((l) => modeMark(l.name)));
+  const head = h("header", {}, h("h3", {}, "In use over the call"), legend, h("div", { class: "acts" }, scale, toPeak));
+  fill(peak);
+  return h("section", { class: "sec", "aria-label": "In use over the call" }, head, h("div", { class: "well memwell" }, chart.elements()), place);
+}
+
+/** @param {Shown} s @param {number} i */
+function momentTable(s, i) {
+  const moment = memory.momentOf(s.m, i);
+  const at = i === memory.peakMoment(s.m) ? "at the peak" : i === 0 ? "before the call" : `after ${number(memory.momentTime(s.m, i))} us`;
+  const unit = bytesUnit([moment.used]);
+  const share = shares([...moment.rows.map((r) => r.bytes), moment.rest], moment.used);
+  const rows = moment.rows.map((r, k) => tensorRow(s, r, unit, share[k], moment.used));
+  const held = i === 0 || moment.rest <= s.m.held_bytes ? "Held before the call" : "Held before the call, and not listed";
+  const note = moment.rest < s.m.held_bytes ? `${bytes(s.m.held_bytes - moment.rest)} of it has been given back by then` : "";
+  const rest = h("tr", {}, h("th", { scope: "row" }, held), h("td", { colspan: 2, class: "dim" }, note), sizeCells(moment.rest, unit, share[moment.rows.length], moment.used), h("td", { colspan: 2 }));
+  const total = h("tr", { class: "total" }, h("th", { scope: "row" }, "In use"), h("td", { colspan: 2 }), sizeCells(moment.used, unit, 100, moment.used), h("td", { colspan: 2 }));
+  const head = headRow(["Taken by", "Line", "Shape", [`${unit.name}`, "r"], ["Share", "r"], [null, "", "As a bar"], ["Lives", ""], "Written by"]);
+  const title = `In use ${at}`;
+  const body = h("tbody", {});
+  const fill = (/** @type {number} */ most) => body.replaceChildren(...rows.slice(0, most), ...(rows.length > most ? [more(rows.length - most, () => fill(rows.length))] : []), rest, total);
+  fill(rows.length > FEW + 4 ? FEW : rows.length);
+  const table = h("table", { class: "memtable" }, h("caption", { class: "vh" }, title), head, body);
+  return [h("div", { class: "bar" }, h("h4", {}, title), h("p", { class: "small dim" }, `${plural(moment.rows.reduce((n, r) => n + r.tensors.length, 0), "tensor")} of the call`)), scroller(`${title}, table`, table)];
+}
+
+/** @param {number} n @param {() => void} show */
+const more = (n, show) => h("tr", {}, h("td", { colspan: 8 }, button(`Show ${count(n)} more`, show, { class: "btn quiet" })));
+
+/** @param {number} value @param {import("../model/format.js").Unit} unit @param {number} percent @param {number} whole */
+function sizeCells(value, unit, percent, whole) {
+  const bar = svg("svg", { class: "cellbar", width: BAR, height: 8, "aria-hidden": "true" }, svg("rect", { class: "bg", width: BAR, height: 8 }), svg("rect", { class: "fg", width: whole > 0 ? (Math.max(0, value) / whole) * BAR : 0, height: 8 }));
+  return [h("td", { class: "r num-strong", title: exact(value) }, sizeText(value, unit)), h("td", { class: "r" }, `${percent} %`), h("td", {}, bar)];
+}
+
+/** @param {Shown} s @param {import("../model/memory.js").Alike} r @param {import("../model/format.js").Unit} unit @param {number} percent @param {number} whole */
+function tensorRow(s, r, unit, percent, whole) {
+  const t = r.at;
+  const times = r.tensors.length > 1 ? h("span", { class: "dim" }, ` ×${r.tensors.length}`) : null;
+  const name = t.op ? h("code", {}, t.op) : memory.whatOf(t);
+  const use = t.use === "temporary" && t.op ? h("span", { class: "dim" }, " temporary") : t.to_us === null && t.use === "output" ? h("span", { class: "dim" }, " kept") : null;
+  return h(
+    "tr",
+    {},
+    h("th", { scope: "row" }, name, use, times),
+    h("td", {}, lineLink(s, t.line)),
+    h("td", { class: "mono sub" }, memory.shapeText(t)),
+    sizeCells(r.bytes, unit, percent, whole),
+    h("td", {}, lifeBar(s.m, r.tensors)),
+    h("td", { class: "sub" }, memory.whoOf(t)),
+  );
+}
+
+/** @param {Memory} m @param {readonly import("../model/memory.js").MemoryTensor[]} tensors */
+function lifeBar(m, tensors) {
+  const x = (/** @type {number} */ us) => Math.round((us / (m.duration_us || 1)) * LIFE * 10) / 10;
+  const first = tensors[0];
+  const end = (/** @type {import("../model/memory.js").MemoryTensor} */ t) => t.to_us ?? m.duration_us;
+  const said = `from ${number(first.from_us)} us ${first.to_us === null ? "on, beyond the call" : `to ${number(first.to_us)} us`}`;
+  const label = tensors.length > 1 ? `${tensors.length}, the first ${said}` : said;
+  const bars = tensors.map((t) => svg("rect", { class: t.graph === null ? "ea" : "fu", x: x(t.from_us), y: 3, width: Math.max(1, x(end(t)) - x(t.from_us)), height: 8 }));
+  const peak = x(m.peak_us);
+  return svg("svg", { class: "life", width: LIFE, height: 14, role: "img", "aria-label": label }, svg("line", { class: "ax", x1: 0, x2: LIFE, y1: 7, y2: 7 }), ...bars, svg("line", { class: "pk", x1: peak, x2: peak, y1: 0, y2: 14 }), svg("title", {}, label));
+}
+
+/** @param {Shown} s @param {number | null} line */
+function lineLink(s, line) {
+  if (!line) return h("span", { class: "dim" }, "none");
+  const n = typeof s.point.n === "number" && s.point.source ? `&n=${s.point.n}` : "";
+  return h("a", { href: `/runs/${encodeURIComponent(s.run.id)}/source?line=${line}${n}` }, `line ${line}`);
+}
+
+/** Each line's bytes at the peak and in all, eager's beside the mode's. @param {Shown} s @param {Memory | null} eager */
+function linesSection(s, eager) {
+  const all = eager ? [eager, s.m] : [s.m];
+  const names = eager ? ["eager", s.mode] : [s.mode];
+  const rows = memory.lineRows(all);
+  const text = s.source.split("\n");
+  const unit = bytesUnit(all.map(memory.taken));
+  const cell = (/** @type {number | undefined} */ b, cls = "r") => h("td", { class: b ? cls : `${cls} dim`, title: b ? exact(b) : null }, b === undefined ? "none" : sizeText(b, unit));
+  const cells = (/** @type {(memory.LineBytes | null)[]} */ of) => [...of.map((x) => cell(x?.peak)), ...of.map((x) => cell(x?.taken))];
+  const line = (/** @type {memory.LineRow} */ r) =>
+    h("tr", {}, h("th", { scope: "row" }, r.line ? lineLink(s, r.line) : "no one line"), h("td", { class: "code-cell" }, h("code", {}, r.line ? (text[r.line - 1] ?? "").trim() : "blocks that several values share")), cells(r.of));
+  const left = all.some((m) => m.left_out.tensors)
+    ? h("tr", {}, h("th", { scope: "row" }, "not listed"), h("td", { class: "dim" }, all.map((m, i) => (m.left_out.tensors ? `${plural(m.left_out.tensors, "small tensor")} of ${names[i]}` : "")).filter(Boolean).join(", ")), all.map((m) => cell(m.left_out.peak_bytes)), all.map((m) => cell(m.left_out.bytes)))
+    : null;
+  const sum = h("tr", { class: "total" }, h("th", { scope: "row" }, "Together"), h("td"), all.map((m) => cell(m.peak_bytes - m.held_at_peak_bytes)), all.map((m) => cell(memory.taken(m))));
+  const right = (/** @type {string} */ t) => /** @type {[string, string]} */ ([t, "r"]);
+  const head = headRow(["Line", "Source", ...names.map((n) => right(`At the peak of ${n}, ${unit.name}`)), ...names.map((n) => right(`Taken in all, ${n}`))]);
+  const title = eager ? `By source line: eager against ${s.mode}` : "By source line";
+  const table = h("table", { class: "memtable", id: "memory-lines" }, h("caption", { class: "vh" }, title), head, h("tbody", {}, rows.map(line), left, sum));
+  return h("section", { class: "sec", "aria-label": title }, h("header", {}, h("h3", {}, title), h("p", {}, "what is held before the call is in none of these")), scroller(`${title}, table`, table));
+}
+
+/** @param {Point} point */
+function modesSection(point) {
+  const rows = modesOf([point]).flatMap((name) => {
+    const m = memoryOf(point, name);
+    return m ? [{ name, m }] : [];
+  });
+  const eager = rows.find((r) => r.name === "eager")?.m;
+  const unit = bytesUnit(rows.map((r) => r.m.peak_bytes));
+  const cell = (/** @type {number} */ b) => h("td", { class: "r", title: exact(b) }, sizeText(b, unit));
+  const against = (/** @type {Memory} */ m) => (!eager || m === eager ? "baseline" : memory.added(eager) ? `${number(memory.added(m) / memory.added(eager))}x` : "nothing to compare");
+  const body = rows.map(({ name, m }) =>
+    h("tr", {}, h("th", { scope: "row" }, modeMark(name)), cell(m.held_bytes), h("td", { class: "r num-strong" }, sizeText(memory.added(m), unit)), h("td", { class: "r" }, against(m)), cell(m.peak_bytes), cell(memory.taken(m)), h("td", { class: "r" }, count(memory.tensorCount(m))), h("td", { class: "r" }, duration(m.peak_us))),
+  );
+  const right = (/** @type {string} */ t) => /** @type {[string, string]} */ ([t, "r"]);
+  const head = headRow(["Mode", ...[`Held before, ${unit.name}`, `Adds, ${unit.name}`, "Of eager's", `Peak, ${unit.name}`, `Taken in all, ${unit.name}`, "Tensors", "Peak at"].map(right)]);
+  const table = h("table", { id: "memory-modes" }, h("caption", { class: "vh" }, "Memory by mode"), head, h("tbody", {}, body));
+  const terms = h("dl", { class: "terms" }, TERMS.flatMap(([t, text]) => [h("dt", {}, t), h("dd", {}, text)]));
+  return h("section", { class: "sec", "aria-label": "Memory by mode" }, h("header", {}, h("h3", {}, "Memory by mode"), h("p", {}, "of one call; peak in the overview is that of the first calls, with their outputs kept")), scroller("Memory by mode, table", table), terms);
+}
+
+/** What was there before the call, by name. @param {Memory} m */
+function heldSection(m) {
+  const unit = bytesUnit([m.held_bytes]);
+  const row = (/** @type {Child} */ kind, /** @type {Child} */ name, /** @type {string} */ shape, /** @type {number} */ b) =>
+    h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "sub" }, kind), h("td", { class: "mono sub" }, shape), h("td", { class: "r", title: exact(b) }, sizeText(b, unit)));
+  const rows = m.held.map((t) => row({ input: "input", parameter: "parameter", gradient: "its gradient", state: "kept by the program" }[t.kind] ?? t.kind, h("code", {}, t.name), memory.shapeText(t), t.bytes));
+  if (m.other_inputs_bytes) rows.push(row("inputs", "Inputs of other calls", "", m.other_inputs_bytes));
+  if (m.other_bytes) rows.push(row("engine, program", "Constants of graphs, recordings and what else is kept", "", m.other_bytes));
+  const total = h("tr", { class: "total" }, h("th", { scope: "row" }, "Together"), h("td"), h("td"), h("td", { class: "r" }, sizeText(m.held_bytes, unit)));
+  const body = h("tbody", {});
+  const fill = (/** @type {number} */ most) => body.replaceChildren(...rows.slice(0, most), ...(rows.length > most ? [more(rows.length - most, () => fill(rows.length))] : []), total);
+  fill(rows.length > FEW + 4 ? FEW : rows.length);
+  const table = h("table", { class: "memtable", id: "memory-held" }, h("caption", { class: "vh" }, "Held before the call"), headRow(["Name", "What it is", "Shape", [unit.name, "r"]]), body);
+  return h("section", { class: "sec", "aria-label": "Held before the call" }, h("header", {}, h("h3", {}, "Held before the call"), h("p", {}, `${plural(m.held.length, "tensor")} that the program or a call has a name for`)), scroller("Held before the call, table", table));
+}
