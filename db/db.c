@@ -139,7 +139,7 @@ struct db *db_open_reading(const char *path, struct err *err)
 {
 	struct db *db = create(err);
 
-	if (!db || connect_readers(db, path, err))
+	if (!db || (connect_readers(db, path, err) && db_check_version(db->readers[0], path, err)))
 		return db;
 	db_close(db);
 	return NULL;

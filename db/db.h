@@ -29,7 +29,7 @@ struct db *db_open(const char *path, struct err *err);
 void db_close(struct db *db); /* NULL is fine */
 
 /* To read alone, beside a server that has it: what writes must not be called.  NULL with
- * STORAGE where there is no such file. */
+ * STORAGE where there is no such file, or it is of another version. */
 struct db *db_open_reading(const char *path, struct err *err);
 
 enum run_status { RUN_QUEUED, RUN_RUNNING, RUN_DONE, RUN_FAILED, RUN_CANCELLED, RUN_STATUS_COUNT };
@@ -55,6 +55,9 @@ struct run {
 	int64_t created_ns, started_ns, finished_ns; /* 0: not yet */
 	struct err error;                            /* code ERR_NONE: none */
 	struct run_summary summary;
+	const char *note; /* "" for none */
+	bool baseline;
+	const char *source_hash, *settings_hash; /* see db_figures_put(); "" before that */
 };
 
 /* Queues a run; a trace is running at once.  Reads name, project, device, workload,
@@ -62,6 +65,15 @@ struct run {
 bool db_run_insert(struct db *db, const struct run *run, int64_t *id, struct err *err);
 
 bool db_run_get(struct db *db, int64_t id, struct arena *arena, struct run *out, struct err *err);
+
+/* What people say of a run; what is NULL or not set stays as it is. */
+struct run_notes {
+	const char *note, *tags; /* tags are joined by '\n' */
+	bool sets_baseline, baseline;
+};
+
+/* A baseline takes the mark from the others of its name and project. */
+bool db_run_annotate(struct db *db, int64_t id, const struct run_notes *notes, struct err *err);
 
 struct run_filter {
 	const char *project, *tag, *device; /* NULL: any */
@@ -183,6 +195,60 @@ bool db_run_in_suite(struct db *db, int64_t run, bool *is, struct err *err);
 
 /* Removes a suite and its runs.  CONFLICT while one of them is queued or running. */
 bool db_suite_delete(struct db *db, int64_t id, struct err *err);
+
+/* A figure of a run: see profiler/compare/figures.def.  n, lo and hi are NaN where there are
+ * none. */
+struct run_figure {
+	const char *metric, *mode;
+	double n, value, lo, hi;
+	int64_t samples;
+};
+
+/* Stores these in place of those that the run has, with the hashes of its source and of the
+ * settings that decide comparability. */
+bool db_figures_put(struct db *db, int64_t run, const char *source_hash, const char *settings_hash,
+		    const struct run_figure *figures, size_t n, struct err *err);
+
+/* Runs of a workload that are done and whose figures are not stored: those that an older
+ * version measured.  Newest first, at most `most`; returns how many, -1 with STORAGE. */
+int db_figures_missing(struct db *db, const char *name, int64_t *runs, int most, struct err *err);
+
+/* One figure over the runs of a workload. */
+struct history_filter {
+	const char *name;
+	const char *project, *source_hash, *settings_hash; /* beginnings of hashes; NULL: any */
+	const char *metric, *mode;
+	double n; /* NaN: of each run its last point */
+	int limit;
+};
+
+struct history_point {
+	struct run run;           /* without `workload` */
+	struct run_figure figure; /* value NaN: it has none */
+};
+
+/* The newest `limit` runs that ended, oldest first; *total counts all that match. */
+bool db_history(struct db *db, const struct history_filter *filter, struct arena *arena,
+		struct history_point **points, int *n, int64_t *total, struct err *err);
+
+/* What the runs of a workload have figures of: each metric, mode and point once, in order;
+ * values are NaN. */
+bool db_figures_known(struct db *db, const char *name, struct arena *arena,
+		      struct run_figure **figures, int *n, struct err *err);
+
+/* Names of workloads that have runs, the one of the newest run first, with how many. */
+struct workload_name {
+	const char *name;
+	int64_t runs;
+};
+bool db_workload_names(struct db *db, int limit, struct arena *arena, struct workload_name **names,
+		       int *n, struct err *err);
+
+/* latency and speedup of this run and of all that repeat it: the same name, source,
+ * settings, commit and environment (of which the version is a part), the newest 20.  Values
+ * of one figure stand together. */
+bool db_repeats(struct db *db, int64_t run, struct arena *arena, struct run_figure **figures,
+		int *n, struct err *err);
 
 /* Runs by status; counts has RUN_STATUS_COUNT entries. */
 bool db_run_counts(struct db *db, int64_t *counts, struct err *err);

@@ -40,13 +40,34 @@ static bool run_from(sqlite3 *h, int version, struct err *err)
 	       db_fail(h, "store the schema's version", err);
 }
 
-bool db_migrate(sqlite3 *h, const char *path, struct err *err)
+static int newest_version(void)
 {
-	int version, newest = 0;
-	bool ok;
+	int newest = 0;
 
 	while (migration_texts[newest])
 		newest++;
+	return newest;
+}
+
+bool db_check_version(sqlite3 *h, const char *path, struct err *err)
+{
+	int version;
+
+	if (!read_version(h, &version, err))
+		return false;
+	return version == newest_version() ||
+	       err_set(err, ERR_STORAGE,
+		       "the database %s is of version %d, and this Breakeven reads version %d; %s",
+		       path, version, newest_version(),
+		       version < newest_version() ? "breakeven serve --db brings it up to date"
+						  : "run a newer one");
+}
+
+bool db_migrate(sqlite3 *h, const char *path, struct err *err)
+{
+	int version, newest = newest_version();
+	bool ok;
+
 	/* The version is read inside the transaction: another process may be
 	 * migrating the same file. */
 	if (sqlite3_exec(h, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK) {

@@ -130,6 +130,10 @@ void run_read(sqlite3_stmt *s, struct arena *arena, struct run *out)
 		       (const char *)sqlite3_column_text(s, 13));
 	read_summary(s, 17, arena, &out->summary);
 	out->trace = sqlite3_column_int(s, 26);
+	out->note = text_at(s, 27, arena);
+	out->baseline = sqlite3_column_int(s, 28);
+	out->source_hash = text_at(s, 29, arena);
+	out->settings_hash = text_at(s, 30, arena);
 }
 
 static bool get_with(sqlite3 *h, int64_t id, struct arena *arena, struct run *out, struct err *err)
@@ -143,7 +147,7 @@ static bool get_with(sqlite3 *h, int64_t id, struct arena *arena, struct run *ou
 	code = sqlite3_step(s);
 	if (code == SQLITE_ROW) {
 		run_read(s, arena, out);
-		out->workload = text_at(s, 27, arena);
+		out->workload = text_at(s, N_RUN_COLUMNS, arena);
 	} else if (code == SQLITE_DONE) {
 		err_set(err, ERR_NOT_FOUND, "there is no run %lld", (long long)id);
 	} else {
@@ -381,6 +385,50 @@ bool db_run_delete(struct db *db, int64_t id, struct err *err)
 			  "remove a run", err);
 	ok = db_write_end(db, ok, err);
 	return ok;
+}
+
+/* One baseline a workload of a project. */
+static bool set_baseline(struct db *db, int64_t id, bool on, struct err *err)
+{
+	return db_step_once(db->writer,
+			    db_prepare(db->writer, err,
+				       "UPDATE run SET baseline = (id = ?1 AND ?2) WHERE (name, "
+				       "project) = (SELECT name, project FROM run WHERE id = ?1) "
+				       "AND (id = ?1 OR (baseline AND ?2))",
+				       "ii", id, (int64_t)on),
+			    "mark a baseline", err);
+}
+
+static bool set_tags(struct db *db, int64_t id, const char *tags, struct err *err)
+{
+	return db_step_once(
+		   db->writer,
+		   db_prepare(db->writer, err, "DELETE FROM run_tag WHERE run = ?1", "i", id),
+		   "change tags", err) &&
+	       insert_tags(db, id, tags, err);
+}
+
+bool db_run_annotate(struct db *db, int64_t id, const struct run_notes *notes, struct err *err)
+{
+	struct arena arena = { 0 };
+	struct run run;
+	bool ok;
+
+	if (!db_write_begin(db, err))
+		return false;
+	ok = get_with(db->writer, id, &arena, &run, err);
+	arena_finish(&arena);
+	if (ok && notes->note)
+		ok = db_step_once(db->writer,
+				  db_prepare(db->writer, err,
+					     "UPDATE run SET note = ?2 WHERE id = ?1", "it", id,
+					     notes->note),
+				  "store a note", err);
+	if (ok && notes->sets_baseline)
+		ok = set_baseline(db, id, notes->baseline, err);
+	if (ok && notes->tags)
+		ok = set_tags(db, id, notes->tags, err);
+	return db_write_end(db, ok, err);
 }
 
 bool db_run_counts(struct db *db, int64_t *counts, struct err *err)

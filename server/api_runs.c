@@ -10,6 +10,7 @@
 #include "server/run_json.h"
 
 enum { LIST_DEFAULT = 50, LIST_MOST = 500, CURSOR_MOST = 1 << 30, QUEUE_MOST = 1000 };
+enum { NOTE_BYTES = 4000, TAGS_MOST = 32, TAG_BYTES = 64 };
 
 static bool queue_has_room(struct app *app, struct err *err)
 {
@@ -177,6 +178,87 @@ bool api_run_events(struct req *req, struct reply *reply, struct err *err)
 
 	return req_id(req, 0, &reply->stream_run, err) &&
 	       db_run_get(req->app->db, reply->stream_run, req->arena, &run, err);
+}
+
+/* A list of texts as one, joined by '\n'; NULL with BAD_REQUEST. */
+static const char *read_tags(struct req *req, const json_t *tags, struct err *err)
+{
+	const char *all = "";
+	json_t *tag;
+	size_t i;
+
+	if (!json_is_array(tags) || json_array_size(tags) > TAGS_MOST) {
+		err_set(err, ERR_BAD_REQUEST, "tags must be a list of at most %d strings",
+			TAGS_MOST);
+		return NULL;
+	}
+	json_array_foreach(tags, i, tag)
+	{
+		const char *text = json_string_value(tag);
+
+		if (!text || !*text || json_string_length(tag) > TAG_BYTES || strchr(text, '\n')) {
+			err_set(err, ERR_BAD_REQUEST,
+				"tags[%zu] must be a string of 1 to %d bytes, in one line", i,
+				TAG_BYTES);
+			return NULL;
+		}
+		all = arena_printf(req->arena, "%s%s%s", all, i ? "\n" : "", text);
+	}
+	return all ? all : (err_set(err, ERR_MEMORY, "out of memory for tags"), NULL);
+}
+
+static bool read_notes(struct req *req, const json_t *json, struct run_notes *out, struct err *err)
+{
+	const char *key;
+	json_t *value;
+
+	if (!json_is_object(json) || json_object_size(json) == 0)
+		return err_set(err, ERR_BAD_REQUEST,
+			       "an object with note, baseline or tags is needed");
+	json_object_foreach((json_t *)json, key, value)
+	{
+		if (strcmp(key, "note") == 0) {
+			out->note = json_string_value(value);
+			if (!out->note || json_string_length(value) > NOTE_BYTES)
+				return err_set(err, ERR_BAD_REQUEST,
+					       "note must be a string of at most %d bytes",
+					       NOTE_BYTES);
+		} else if (strcmp(key, "baseline") == 0) {
+			out->sets_baseline = true;
+			out->baseline = json_is_true(value);
+			if (!json_is_boolean(value))
+				return err_set(err, ERR_BAD_REQUEST,
+					       "baseline must be true or false");
+		} else if (strcmp(key, "tags") == 0) {
+			out->tags = read_tags(req, value, err);
+			if (!out->tags)
+				return false;
+		} else {
+			return err_set(err, ERR_BAD_REQUEST,
+				       "%.40s cannot be changed: note, baseline and tags can", key);
+		}
+	}
+	return true;
+}
+
+bool api_run_patch(struct req *req, struct reply *reply, struct err *err)
+{
+	struct run_notes notes = { 0 };
+	struct run run;
+	json_t *json;
+	int64_t id;
+	bool ok;
+
+	if (!req_id(req, 0, &id, err))
+		return false;
+	json = req_json(req, err);
+	ok = json && read_notes(req, json, &notes, err) &&
+	     db_run_annotate(req->app->db, id, &notes, err) &&
+	     db_run_get(req->app->db, id, req->arena, &run, err);
+	json_decref(json);
+	if (ok)
+		reply->json = run_list_json(req->app, &run);
+	return ok;
 }
 
 bool api_run_delete(struct req *req, struct reply *reply, struct err *err)

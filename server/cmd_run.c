@@ -16,6 +16,7 @@
 #include "profiler/profiler.h"
 #include "server/cache_log.h"
 #include "server/commands.h"
+#include "server/git.h"
 #include "server/heap.h"
 #include "server/locate.h"
 #include "server/pass_flag.h"
@@ -27,7 +28,7 @@
 struct run_flags {
 	struct workload_file source;
 	const char *modes, *device, *backend, *threads, *policy, *at, *cache, *without, *autocast;
-	const char *engines, *torch_python;
+	const char *engines, *torch_python, *commit, *branch;
 	bool json, no_timing;
 	const struct registry *registry;
 };
@@ -42,31 +43,34 @@ static void on_interrupt(int signal_number)
 
 static void print_help(void)
 {
-	printf("usage: breakeven run FILE [flags]\n\n"
-	       "Runs a workload in every mode, measures, and prints what compiling is worth.\n"
-	       "FILE is a workload or a report (JSON), a .py file, or - for JSON on stdin.\n\n"
-	       "  --modes a,b      of " FUSION_MODE_LIST "\n"
-	       "                   (the first three)\n"
-	       "  --device NAME    where to run: cpu or cuda (cpu)\n"
-	       "  --backend NAME   cpu (C through the system compiler) or interp (the best)\n"
-	       "  --threads N      0: one per core (0)\n"
-	       "  --policy NAME    dynamo: break, guard and recompile as TorchDynamo does;\n"
-	       "                   native: break as little as possible (dynamo)\n"
-	       "  --autocast DTYPE each call stands in torch.autocast: bfloat16, float16 or none;\n"
-	       "                   every mode is measured without it too\n"
-	       "  --without a,b    passes that are left out: `breakeven passes` lists them\n"
-	       "  --engine a,b     breakeven, or breakeven,torch: PyTorch beside it (breakeven)\n"
-	       "  --torch-python PATH  for engine torch: a Python that has torch 2.5 or newer; it\n"
-	       "                   executes the program with your rights\n"
-	       "  --input NAME=V   of a .py file, one for each argument: 'x=float32[8,16]',\n"
-	       "                   'i=int64[4]', 'scale=3.5'\n"
-	       "  --entry NAME     of a .py file: the function to call (model)\n"
-	       "  --at N           only the sweep's point n = N\n"
-	       "  --json           print the report as JSON\n"
-	       "  --no-timing      run each call once; outputs are whole\n"
-	       "  --cache DIR      compiled kernels, for --no-timing (~/.cache/breakeven);\n"
-	       "                   BREAKEVEN_CACHE_MIB=N bounds it (256)\n\n"
-	       "Exit status: 0 done, 1 the run failed, 2 wrong flags.\n");
+	printf(
+	    "usage: breakeven run FILE [flags]\n\n"
+	    "Runs a workload in every mode, measures, and prints what compiling is worth.\n"
+	    "FILE is a workload or a report (JSON), a .py file, or - for JSON on stdin.\n\n"
+	    "  --modes a,b      of " FUSION_MODE_LIST "\n"
+	    "                   (the first three)\n"
+	    "  --device NAME    where to run: cpu or cuda (cpu)\n"
+	    "  --backend NAME   cpu (C through the system compiler) or interp (the best)\n"
+	    "  --threads N      0: one per core (0)\n"
+	    "  --policy NAME    dynamo: break, guard and recompile as TorchDynamo does;\n"
+	    "                   native: break as little as possible (dynamo)\n"
+	    "  --autocast DTYPE each call stands in torch.autocast: bfloat16, float16 or none;\n"
+	    "                   every mode is measured without it too\n"
+	    "  --without a,b    passes that are left out: `breakeven passes` lists them\n"
+	    "  --engine a,b     breakeven, or breakeven,torch: PyTorch beside it (breakeven)\n"
+	    "  --torch-python PATH  for engine torch: a Python that has torch 2.5 or newer; it\n"
+	    "                   executes the program with your rights\n"
+	    "  --input NAME=V   of a .py file, one for each argument: 'x=float32[8,16]',\n"
+	    "                   'i=int64[4]', 'scale=3.5'\n"
+	    "  --entry NAME     of a .py file: the function to call (model)\n"
+	    "  --commit ID, --branch NAME  of your project, kept with the figures (what git says\n"
+	    "                   of the current folder)\n"
+	    "  --at N           only the sweep's point n = N\n"
+	    "  --json           print the report as JSON\n"
+	    "  --no-timing      run each call once; outputs are whole\n"
+	    "  --cache DIR      compiled kernels, for --no-timing (~/.cache/breakeven);\n"
+	    "                   BREAKEVEN_CACHE_MIB=N bounds it (256)\n\n"
+	    "Exit status: 0 done, 1 the run failed, 2 wrong flags.\n");
 }
 
 static bool usage(const char *what, const char *detail)
@@ -97,6 +101,7 @@ static bool parse_flags(int argc, char **argv, struct run_flags *f)
 		{ "--policy", &f->policy },   { "--cache", &f->cache },
 		{ "--without", &f->without }, { "--autocast", &f->autocast },
 		{ "--engine", &f->engines },  { "--torch-python", &f->torch_python },
+		{ "--commit", &f->commit },   { "--branch", &f->branch },
 	};
 
 	for (int i = 1; i < argc; i++) {
@@ -246,6 +251,10 @@ static json_t *flag_fields(const struct run_flags *f)
 								: json_null());
 	if (f->source.entry)
 		json_object_set_new(fields, "entry", json_string(f->source.entry));
+	if (f->commit)
+		json_object_set_new(fields, "commit", json_string(f->commit));
+	if (f->branch)
+		json_object_set_new(fields, "branch", json_string(f->branch));
 	return fields;
 }
 
@@ -340,6 +349,8 @@ int cmd_run(int argc, char **argv, const struct registry *registry)
 	json = workload_file_load(&f.source, &err);
 	if (json)
 		json_object_update(json, fields);
+	if (json && !f.no_timing)
+		git_describe(json);
 	heap_take_for(json_string_value(json_object_get(json, "device")));
 	if (json && f.without)
 		pass_flag_apply(json, f.without);

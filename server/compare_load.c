@@ -11,7 +11,7 @@ enum { MAX_FILE_BYTES = 256 << 20 };
 static bool add(struct loaded_runs *l, json_t *head, json_t *report, struct err *err)
 {
 	if (l->n < COMPARE_MAX_RUNS && head && report) {
-		l->at[l->n++] = (struct compared_run){ head, report };
+		l->at[l->n++] = (struct compared_run){ .head = head, .report = report };
 		return true;
 	}
 	json_decref(head);
@@ -31,6 +31,27 @@ static json_t *with_environment(json_t *report, const struct buf *environment)
 		json_object_set(report, "environment", of_run);
 	json_decref(of_run);
 	return report;
+}
+
+/* What the store has of runs that repeat it; none is no failure. */
+static bool add_repeats(struct loaded_runs *l, struct db *db, int64_t id, struct err *err)
+{
+	struct compared_run *run = &l->at[l->n - 1];
+	struct run_figure *figures;
+	struct repeat *repeats;
+	int n;
+
+	if (!db_repeats(db, id, &l->arena, &figures, &n, err))
+		return false;
+	repeats = ARENA_ARRAY(&l->arena, struct repeat, (size_t)n + 1);
+	if (!repeats)
+		return err_set(err, ERR_MEMORY, "out of memory for a comparison");
+	for (int i = 0; i < n; i++)
+		repeats[i] = (struct repeat){ figures[i].metric, figures[i].mode, figures[i].n,
+					      figures[i].value };
+	run->repeats = repeats;
+	run->n_repeats = n;
+	return true;
 }
 
 bool loaded_add_run(struct loaded_runs *l, struct db *db, int64_t id, struct err *err)
@@ -54,7 +75,8 @@ bool loaded_add_run(struct loaded_runs *l, struct db *db, int64_t id, struct err
 				   "name", run.name, "project", run.project, "device", run.device,
 				   "commit", run.commit, "branch", run.branch, "created_ns",
 				   (json_int_t)run.created_ns),
-			 json ? with_environment(json, &environment) : NULL, err);
+			 json ? with_environment(json, &environment) : NULL, err) &&
+		     add_repeats(l, db, id, err);
 	}
 	buf_finish(&report);
 	buf_finish(&environment);
@@ -129,4 +151,5 @@ void loaded_finish(struct loaded_runs *l)
 		json_decref((json_t *)l->at[i].report);
 	}
 	l->n = 0;
+	arena_finish(&l->arena);
 }

@@ -8,9 +8,11 @@
 struct loaded_runs {
 	struct compared_run at[COMPARE_MAX_RUNS];
 	int n;
+	struct arena arena; /* has the repeats */
 };
 
-/* A run that has ended well.  CONFLICT where it has not, NOT_FOUND, STORAGE. */
+/* A run that has ended well, with what the store has of its repeats.  CONFLICT where it has not,
+ * NOT_FOUND, STORAGE. */
 bool loaded_add_run(struct loaded_runs *l, struct db *db, int64_t id, struct err *err);
 
 /* A file: what `breakeven run --json` prints, `export --format json` writes, or

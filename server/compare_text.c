@@ -220,6 +220,23 @@ static void differences(struct buf *out, const json_t *c)
 	    text_at(c, "b"), json_is_true(json_object_get(d, "matters")) ? " (matters)" : "");
 }
 
+/* What the intervals hold. */
+static void spread(struct buf *out, const json_t *c)
+{
+	const json_t *f = json_object_get(c, "headline");
+	json_int_t a = json_integer_value(json_object_get(json_object_get(f, "a"), "repeats")),
+		   b = json_integer_value(json_object_get(json_object_get(f, "b"), "repeats"));
+
+	if (f && (a || b))
+		buf_printf(out,
+			   "The intervals of ratios hold what %" JSON_INTEGER_FORMAT
+			   " runs of the same differ by.\n",
+			   a > b ? a : b);
+	else if (f)
+		buf_puts(out, "One run a side: what differs from process to process is not in the "
+			      "intervals; the margin stands for it.\n");
+}
+
 static void print_pair(struct buf *out, const json_t *all, const json_t *c)
 {
 	name_run(out, run_of(all, "A"));
@@ -231,6 +248,7 @@ static void print_pair(struct buf *out, const json_t *all, const json_t *c)
 	control(out, c);
 	if (json_array_size(json_object_get(c, "figures")))
 		figures(out, c);
+	spread(out, c);
 	if (json_array_size(json_object_get(c, "breaks")) +
 	    json_array_size(json_object_get(c, "kernels")) +
 	    json_array_size(json_object_get(c, "differences")))

@@ -23,6 +23,7 @@
 #include "profiler/timeline.h"
 #include "server/events.h"
 #include "server/message.h"
+#include "server/history_store.h"
 #include "server/suite_store.h"
 #include "server/summary.h"
 #include "server/worker.h"
@@ -227,6 +228,7 @@ static bool store_report(struct jobs *j, int64_t id, struct err *err)
 	summary_of_report(j->report, &arena, &summary);
 	ok = db_timeline_put(j->db, id, j->timeline.at, j->timeline.len, err) &&
 	     suite_store_results(j->db, id, j->report, err) &&
+	     history_store(j->db, id, j->report, strlen(j->report), err) &&
 	     db_run_finish(j->db, id, j->report, strlen(j->report),
 			   j->environment ? j->environment : "{}", &summary, err);
 	arena_finish(&arena);

@@ -77,13 +77,14 @@ static json_t *state_json(struct app *app, const struct run *run)
 json_t *run_list_json(struct app *app, const struct run *run)
 {
 	json_t *json = json_pack(
-	    "{s:I, s:s, s:s, s:o, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:i}", "id",
-	    (json_int_t)run->id, "name", run->name, "project", run->project, "tags",
+	    "{s:I, s:s, s:s, s:o, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:i, s:s, s:b}",
+	    "id", (json_int_t)run->id, "name", run->name, "project", run->project, "tags",
 	    split_json(run->tags, '\n'), "device", run->device, "modes",
 	    split_json(run->modes, ','), "commit", run->commit, "branch", run->branch, "created_ns",
 	    time_or_null(run->created_ns), "started_ns", time_or_null(run->started_ns),
 	    "finished_ns", time_or_null(run->finished_ns), "summary", summary_json(&run->summary),
-	    "error", run_error(run), "attempts", run->attempts);
+	    "error", run_error(run), "attempts", run->attempts, "note", run->note, "baseline",
+	    run->baseline);
 	json_t *state = state_json(app, run);
 
 	json_object_update(json, state);

@@ -152,7 +152,8 @@ static json_t *report(double static_us, int launches)
 
 static json_t *compared_with(json_t *a, json_t *b, struct compare_options o)
 {
-	struct compared_run runs[] = { { json_object(), a }, { json_object(), b } };
+	struct compared_run runs[] = { { .head = json_object(), .report = a },
+				       { .head = json_object(), .report = b } };
 	struct err err = { 0 };
 	json_t *c = compare_runs(runs, 2, &o, &err);
 
@@ -350,6 +351,43 @@ static void points_of_one_side_are_named(void **state)
 	json_decref(c);
 }
 
+/* ---- runs that repeat one */
+
+static void what_runs_of_the_same_differ_by_is_in_the_interval(void **state)
+{
+	/* static spreads by 30 % from run to run, whatever one of them says of itself */
+	const struct repeat repeats[] = { { "latency", "static", NAN, 20 },
+					  { "latency", "static", NAN, 26 },
+					  { "latency", "static", NAN, 21 },
+					  { "latency", "eager", NAN, 100 },
+					  { "latency", "eager", NAN, 101 } };
+	json_t *a = report(20, 1), *b = report(26, 1), *c, *f;
+	struct compared_run runs[] = {
+		{ .head = json_object(), .report = a, .repeats = repeats, .n_repeats = 5 },
+		{ .head = json_object(), .report = b }
+	};
+	struct compare_options o = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	c = compare_runs(runs, 2, &o, &err);
+	assert_non_null(c);
+	f = figure(c, "latency", "static");
+	assert_string_equal(text_at(f, "verdict"), "AMBIGUOUS");
+	assert_int_equal(json_integer_value(json_object_get(json_object_get(f, "a"), "repeats")),
+			 3);
+	assert_true(json_number_value(json_array_get(json_object_get(f, "ci"), 0)) < 0.7);
+	f = figure(c, "latency", "eager"); /* two are too few to know a spread */
+	assert_int_equal(json_integer_value(json_object_get(json_object_get(f, "a"), "repeats")),
+			 0);
+	assert_string_equal(text_at(f, "verdict"), "SAME");
+	json_decref(c);
+	json_decref(runs[0].head);
+	json_decref(runs[1].head);
+	json_decref(a);
+	json_decref(b);
+}
+
 /* ---- what differs */
 
 static void set_in(json_t *r, const char *where, const char *key, json_t *value)
@@ -522,7 +560,8 @@ static void lines_added_and_gone_are_the_fewest(void **state)
 static void what_measured_nothing_and_other_metrics_are_refused_in_words(void **state)
 {
 	json_t *a = report(20, 1), *empty = parse("{\"modes\": {}, \"points\": []}");
-	struct compared_run runs[] = { { json_object(), a }, { json_object(), empty } };
+	struct compared_run runs[] = { { .head = json_object(), .report = a },
+				       { .head = json_object(), .report = empty } };
 	struct compare_options o = { 0 };
 	struct err err = { 0 };
 
@@ -554,6 +593,7 @@ int main(void)
 		cmocka_unit_test(one_point_in_many_that_is_just_beyond_may_be_chance),
 		cmocka_unit_test(compile_time_is_judged_over_the_points),
 		cmocka_unit_test(points_of_one_side_are_named),
+		cmocka_unit_test(what_runs_of_the_same_differ_by_is_in_the_interval),
 		cmocka_unit_test(other_threads_are_refused_and_named),
 		cmocka_unit_test(what_matters_and_what_is_only_named),
 		cmocka_unit_test(another_name_and_source_are_another_workload),

@@ -15,7 +15,8 @@ static const double confidence = 0.95;
 
 /* Two runs on their way to a comparison. */
 struct pair {
-	const json_t *a, *b;
+	const struct compared_run *run_a, *run_b;
+	const json_t *a, *b; /* their reports */
 	const struct compare_options *o;
 	double margin;
 	struct figures in_a, in_b;
@@ -224,8 +225,11 @@ static bool put_changes(struct pair *p, struct err *err)
 
 static bool put_compared(struct pair *p, struct err *err)
 {
-	if (!figures_of(p->a, &p->in_a, err) || !figures_of(p->b, &p->in_b, err) ||
-	    !judge_figures(&p->in_a, &p->in_b, p->margin, &p->judged, err))
+	if (!figures_of(p->a, &p->in_a, err) || !figures_of(p->b, &p->in_b, err))
+		return false;
+	figures_spread(&p->in_a, p->run_a->repeats, p->run_a->n_repeats);
+	figures_spread(&p->in_b, p->run_b->repeats, p->run_b->n_repeats);
+	if (!judge_figures(&p->in_a, &p->in_b, p->margin, &p->judged, err))
 		return false;
 	put_figures(p);
 	set(p, "only",
@@ -239,7 +243,9 @@ static json_t *compare_pair(const struct compared_run *a, const struct compared_
 			    const char *label, const struct compare_options *o, double margin,
 			    struct err *err)
 {
-	struct pair p = { .a = a->report, .b = b->report, .o = o, .margin = margin };
+	struct pair p = {
+		.run_a = a, .run_b = b, .a = a->report, .b = b->report, .o = o, .margin = margin
+	};
 	struct buf refused;
 	bool bars, ok = true;
 

@@ -8,7 +8,8 @@
  *	   "breaks", "kernels", "kernels_same", "graphs", "source"}]}
  *
  * figures: [{"metric", "title", "unit", "kind", "mode", "n", "points", "a" and "b":
- * {"value", "ci", "samples"}, "ratio" (b over a), "ci", "verdict", "why"}].  A figure with an
+ * {"value", "ci", "samples"}, "ratio" (b over a), "ci", "verdict", "why"}]; "repeats" counts the
+ * runs whose spread is part of the interval of the ratio.  A figure with an
  * interval is FASTER or SLOWER where its whole interval lies beyond the margin and it is
  * among those that stand together at a family-wise error of 5 % (ratio_holm()); SAME where
  * all of it lies within (that is no alarm, so it is not corrected); NOT ENOUGH below 6
@@ -29,12 +30,15 @@
 #include <stdbool.h>
 
 #include "fusion/base/err.h"
+#include "profiler/compare/figures.h"
 
 enum { COMPARE_MAX_RUNS = 8 };
 
 struct compared_run {
-	json_t *head;         /* shown as it is: id, name, ... */
-	const json_t *report; /* as a run has it; an environment of its own is read */
+	json_t *head;                 /* shown as it is: id, name, ... */
+	const json_t *report;         /* as a run has it; an environment of its own is read */
+	const struct repeat *repeats; /* figures of runs that repeat it (figures.h) */
+	int n_repeats;
 };
 
 struct compare_options {

@@ -161,6 +161,45 @@ bool figures_of(const json_t *report, struct figures *out, struct err *err)
 	return true;
 }
 
+/* Two-sided 95 % of Student's t for 2 to 19 degrees of freedom. */
+static const double student[] = { 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+				  2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093 };
+enum { LEAST_REPEATS = 3, MOST_DEGREES = 19 };
+
+static bool is_of(const struct repeat *r, const struct figure *f)
+{
+	return strcmp(r->metric, metrics[f->metric].name) == 0 && strcmp(r->mode, f->mode) == 0 &&
+	       (r->n == f->n || (isnan(r->n) && isnan(f->n))) && r->value > 0;
+}
+
+static void spread_one(struct figure *f, const struct repeat *repeats, int n)
+{
+	double sum = 0, squares = 0, mean;
+	int k = 0, degrees;
+
+	for (int i = 0; i < n; i++)
+		if (is_of(&repeats[i], f)) {
+			sum += log(repeats[i].value);
+			k++;
+		}
+	if (k < LEAST_REPEATS)
+		return;
+	mean = sum / k;
+	for (int i = 0; i < n; i++)
+		if (is_of(&repeats[i], f))
+			squares += pow(log(repeats[i].value) - mean, 2);
+	degrees = k - 1 < MOST_DEGREES ? k - 1 : MOST_DEGREES;
+	f->repeats = k;
+	f->spread = student[degrees - 2] * sqrt(squares / (k - 1));
+}
+
+void figures_spread(struct figures *f, const struct repeat *repeats, int n)
+{
+	for (size_t i = 0; i < f->rows.len; i++)
+		if (metrics[f->rows.at[i].metric].kind == FIGURE_TIMED)
+			spread_one(&f->rows.at[i], repeats, n);
+}
+
 void figures_finish(struct figures *f)
 {
 	VEC_FREE(&f->rows);

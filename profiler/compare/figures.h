@@ -39,6 +39,8 @@ struct figure {
 	double n;              /* point of the sweep; NaN: no sweep */
 	struct interval value; /* low and high are NaN where it has no interval */
 	int samples;           /* rounds that a TIMED one rests on, else 0 */
+	int repeats;           /* runs that its spread is known from; 0: it is not */
+	double spread;         /* what runs of the same differ by: half-width of its log, 95 % */
 };
 
 struct figures {
@@ -49,6 +51,16 @@ struct figures {
  * What was not measured is left out.  False with MEMORY; finish in any case. */
 bool figures_of(const json_t *report, struct figures *out, struct err *err);
 void figures_finish(struct figures *f);
+
+/* Sets repeats and spread of the TIMED ones from values of the same workload, settings and
+ * version, each from a run of its own, those of one figure behind each other.  The interval
+ * of one process does not hold what differs from process to process: with k >= 3 values the
+ * next lies within t(k - 1) deviations of their logs (Student's t, 95 %). */
+struct repeat {
+	const char *metric, *mode;
+	double n, value; /* n NaN: no sweep */
+};
+void figures_spread(struct figures *f, const struct repeat *repeats, int n);
 
 /* That of the same metric, mode and point; NULL: none. */
 const struct figure *figures_find(const struct figures *f, const struct figure *like);

@@ -30,12 +30,29 @@ static struct judged *once_of(struct judgement *j, const struct figure *f)
 	return NULL;
 }
 
+/* The interval of a run, with what others like it differ by. */
+static struct interval widened(const struct figure *f, double spread)
+{
+	const struct interval *i = &f->value;
+
+	return (struct interval){ i->mid * exp(-hypot(log(i->mid / i->low), spread)), i->mid,
+				  i->mid * exp(hypot(log(i->high / i->mid), spread)) };
+}
+
+/* Where one side alone was repeated, the other is taken to spread as it does. */
+static bool ratio_between(const struct figure *a, const struct figure *b, struct interval *out)
+{
+	struct interval x = widened(a, a->repeats ? a->spread : b->spread);
+	struct interval y = widened(b, b->repeats ? b->spread : a->spread);
+
+	return ratio_of(&x, &y, out);
+}
+
 static struct judged single(const struct figure *a, const struct figure *b)
 {
 	struct judged row = { .a = *a, .b = *b, .ratio = { NAN, NAN, NAN } };
 
-	if (metric_info(a->metric)->kind == FIGURE_TIMED &&
-	    !ratio_of(&a->value, &b->value, &row.ratio))
+	if (metric_info(a->metric)->kind == FIGURE_TIMED && !ratio_between(a, b, &row.ratio))
 		row.ratio = (struct interval){ NAN, NAN, NAN };
 	if (a->value.mid > 0)
 		row.ratio.mid = b->value.mid / a->value.mid;
@@ -180,8 +197,8 @@ static json_t *ends(const struct interval *i)
 
 static json_t *side(const struct figure *f)
 {
-	return json_pack("{s:o, s:o, s:i}", "value", number(f->value.mid), "ci", ends(&f->value),
-			 "samples", f->samples);
+	return json_pack("{s:o, s:o, s:i, s:i}", "value", number(f->value.mid), "ci",
+			 ends(&f->value), "samples", f->samples, "repeats", f->repeats);
 }
 
 /* Why there is no verdict. */

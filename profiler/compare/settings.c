@@ -225,3 +225,18 @@ bool settings_refusal(const json_t *differences, struct buf *out)
 	}
 	return any;
 }
+
+void settings_key(const json_t *report, struct buf *out)
+{
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+		const struct setting *s = &settings[i];
+		const json_t *value = json_object_get(json_object_get(report, s->where), s->key);
+		char *text;
+
+		if (!s->matters || strcmp(s->key, "sweep") == 0 || says_nothing(s->key, value))
+			continue;
+		text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS);
+		buf_printf(out, "%s=%s\n", s->key, text ? text : "");
+		free(text);
+	}
+}

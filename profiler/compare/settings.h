@@ -17,4 +17,8 @@ json_t *settings_differences(const json_t *a, const json_t *b);
  * of them behind it.  Returns whether one does. */
 bool settings_refusal(const json_t *differences, struct buf *out);
 
+/* Appends the values of the settings that matter, sweep apart: equal texts mean that runs
+ * of the same workload are comparable. */
+void settings_key(const json_t *report, struct buf *out);
+
 #endif

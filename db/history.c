@@ -1,0 +1,252 @@
+/* db/history.c -- figures of runs, and one of them over all runs of a workload. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/internal.h"
+#include "fusion/base/vec.h"
+
+enum { MOST_FIGURES = 100000, REPEATS = 20 };
+
+static bool put_figure(struct db *db, int64_t run, const struct run_figure *f, struct err *err)
+{
+	return db_step_once(
+	    db->writer,
+	    db_prepare(db->writer, err,
+		       "INSERT INTO run_figure VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+		       "itt"
+		       "ddddi",
+		       run, f->metric, f->mode, f->n, f->value, f->lo, f->hi, f->samples),
+	    "store a figure", err);
+}
+
+bool db_figures_put(struct db *db, int64_t run, const char *source_hash, const char *settings_hash,
+		    const struct run_figure *figures, size_t n, struct err *err)
+{
+	bool ok;
+
+	if (!db_write_begin(db, err))
+		return false;
+	ok = db_step_once(
+		 db->writer,
+		 db_prepare(db->writer, err, "DELETE FROM run_figure WHERE run = ?1", "i", run),
+		 "replace figures", err) &&
+	     db_step_once(db->writer,
+			  db_prepare(db->writer, err,
+				     "UPDATE run SET source_hash = ?2, settings_hash = ?3 WHERE id "
+				     "= ?1",
+				     "itt", run, source_hash, settings_hash),
+			  "store what a run is of", err);
+	for (size_t i = 0; ok && i < n; i++)
+		ok = put_figure(db, run, &figures[i], err);
+	return db_write_end(db, ok, err);
+}
+
+int db_figures_missing(struct db *db, const char *name, int64_t *runs, int most, struct err *err)
+{
+	sqlite3 *h = db_reader_take(db);
+	sqlite3_stmt *s = db_prepare(
+	    h, err,
+	    "SELECT id FROM run WHERE name = ?1 AND status = 'done' AND "
+	    "kind <> 'trace' AND source_hash = '' ORDER BY id DESC LIMIT ?2",
+	    "ti", name, (int64_t)most);
+	int n = 0, code = SQLITE_ERROR;
+
+	while (s && (code = sqlite3_step(s)) == SQLITE_ROW)
+		runs[n++] = sqlite3_column_int64(s, 0);
+	if (s && code != SQLITE_DONE)
+		db_fail(h, "look for figures", err);
+	sqlite3_finalize(s);
+	db_reader_give(db, h);
+	return code == SQLITE_DONE ? n : -1;
+}
+
+/* metric, mode, n, value, lo, hi, samples from a column on. */
+static void read_figure(sqlite3_stmt *s, int at, struct arena *arena, struct run_figure *out)
+{
+	*out = (struct run_figure){
+		.metric = text_at(s, at, arena),
+		.mode = text_at(s, at + 1, arena),
+		.n = number_at(s, at + 2, NAN),
+		.value = number_at(s, at + 3, NAN),
+		.lo = number_at(s, at + 4, NAN),
+		.hi = number_at(s, at + 5, NAN),
+		.samples = sqlite3_column_int64(s, at + 6),
+	};
+}
+
+#define OF_HISTORY                                                                                 \
+	" WHERE name = ?1 AND kind <> 'trace' AND status NOT IN ('queued', 'running')"             \
+	" AND (?2 = '' OR project = ?2) AND (?3 = '' OR source_hash GLOB ?3 || '*')"               \
+	" AND (?4 = '' OR settings_hash GLOB ?4 || '*')"
+
+static bool count_history(sqlite3 *h, const struct history_filter *f, int64_t *total,
+			  struct err *err)
+{
+	sqlite3_stmt *s = db_prepare(h, err, "SELECT count(*) FROM run" OF_HISTORY, "tttt", f->name,
+				     f->project, f->source_hash, f->settings_hash);
+	bool ok = s && sqlite3_step(s) == SQLITE_ROW;
+
+	if (ok)
+		*total = sqlite3_column_int64(s, 0);
+	else if (s)
+		db_fail(h, "count a history", err);
+	sqlite3_finalize(s);
+	return ok;
+}
+
+static bool list_history(sqlite3 *h, const struct history_filter *f, struct arena *arena,
+			 struct history_point *points, int *n, struct err *err)
+{
+	sqlite3_stmt *s = db_prepare(
+	    h, err, "SELECT " RUN_COLUMNS RUN_TABLES OF_HISTORY " ORDER BY id DESC LIMIT ?5",
+	    "tttti", f->name, f->project, f->source_hash, f->settings_hash, (int64_t)f->limit);
+	int code = SQLITE_ERROR, len = 0;
+
+	while (s && (code = sqlite3_step(s)) == SQLITE_ROW)
+		run_read(s, arena, &points[len++].run);
+	if (s && code != SQLITE_DONE)
+		db_fail(h, "read a history", err);
+	sqlite3_finalize(s);
+	*n = len;
+	return code == SQLITE_DONE;
+}
+
+/* The figure of each run; of a sweep that at the point asked for, or its last. */
+static bool fill_history(sqlite3 *h, const struct history_filter *f, struct arena *arena,
+			 struct history_point *points, int n, struct err *err)
+{
+	sqlite3_stmt *s = db_prepare(
+	    h, err,
+	    "SELECT metric, mode, n, value, lo, hi, samples FROM run_figure "
+	    "WHERE metric = ?1 AND mode = ?2 AND (?3 IS NULL OR n = ?3) AND "
+	    "run = ?4 ORDER BY n DESC LIMIT 1",
+	    "ttd", f->metric, f->mode, f->n);
+	bool ok = s != NULL;
+
+	for (int i = 0; ok && i < n; i++) {
+		int code;
+
+		points[i].figure = (struct run_figure){ "", "", NAN, NAN, NAN, NAN, 0 };
+		ok = sqlite3_bind_int64(s, 4, points[i].run.id) == SQLITE_OK;
+		code = ok ? sqlite3_step(s) : SQLITE_ERROR;
+		if (code == SQLITE_ROW)
+			read_figure(s, 0, arena, &points[i].figure);
+		else if (code != SQLITE_DONE)
+			ok = db_fail(h, "read a figure", err);
+		sqlite3_reset(s);
+	}
+	sqlite3_finalize(s);
+	return ok;
+}
+
+bool db_history(struct db *db, const struct history_filter *filter, struct arena *arena,
+		struct history_point **points, int *n, int64_t *total, struct err *err)
+{
+	struct history_point *rows = ARENA_ARRAY(arena, struct history_point,
+						 (size_t)filter->limit + 1);
+	sqlite3 *h = db_reader_take(db);
+	bool ok = rows ? count_history(h, filter, total, err) &&
+			     list_history(h, filter, arena, rows, n, err) &&
+			     fill_history(h, filter, arena, rows, *n, err)
+		       : err_set(err, ERR_MEMORY, "out of memory for a history");
+
+	db_reader_give(db, h);
+	for (int i = 0; ok && i < *n / 2; i++) {
+		struct history_point swapped = rows[i];
+
+		rows[i] = rows[*n - 1 - i];
+		rows[*n - 1 - i] = swapped;
+	}
+	*points = rows;
+	return ok;
+}
+
+/* Every row of a statement whose columns are those of a figure. */
+static bool read_figures(struct db *db, sqlite3 *h, sqlite3_stmt *s, struct arena *arena,
+			 struct run_figure **figures, int *n, struct err *err)
+{
+	VEC(struct run_figure) rows = { 0 };
+	struct run_figure row;
+	int code = SQLITE_ERROR;
+	bool ok = s != NULL;
+
+	while (ok && (code = sqlite3_step(s)) == SQLITE_ROW && rows.len < MOST_FIGURES) {
+		read_figure(s, 0, arena, &row);
+		ok = VEC_PUSH(&rows, row) || err_set(err, ERR_MEMORY, "out of memory for figures");
+	}
+	if (ok && code != SQLITE_DONE && code != SQLITE_ROW)
+		ok = db_fail(h, "read figures", err);
+	sqlite3_finalize(s);
+	db_reader_give(db, h);
+	*figures = ok ? ARENA_ARRAY(arena, struct run_figure, rows.len + 1) : NULL;
+	if (ok && !*figures)
+		ok = err_set(err, ERR_MEMORY, "out of memory for figures");
+	if (ok && rows.len)
+		memcpy(*figures, rows.at, rows.len * sizeof(*rows.at));
+	*n = ok ? (int)rows.len : 0;
+	VEC_FREE(&rows);
+	return ok;
+}
+
+bool db_figures_known(struct db *db, const char *name, struct arena *arena,
+		      struct run_figure **figures, int *n, struct err *err)
+{
+	sqlite3 *h = db_reader_take(db);
+
+	return read_figures(
+	    db, h,
+	    db_prepare(h, err,
+		       "SELECT DISTINCT metric, mode, n, NULL, NULL, NULL, 0 FROM run_figure WHERE "
+		       "run IN (SELECT id FROM run WHERE name = ?1) ORDER BY metric, mode, n",
+		       "t", name),
+	    arena, figures, n, err);
+}
+
+bool db_repeats(struct db *db, int64_t run, struct arena *arena, struct run_figure **figures,
+		int *n, struct err *err)
+{
+	sqlite3 *h = db_reader_take(db);
+
+	return read_figures(
+	    db, h,
+	    db_prepare(
+		h, err,
+		"SELECT metric, mode, n, value, lo, hi, samples FROM run_figure WHERE"
+		" metric IN ('latency', 'speedup') AND run IN (SELECT other.id FROM run AS this"
+		" JOIN report ON report.run = this.id JOIN run AS other ON"
+		" other.name = this.name AND other.source_hash = this.source_hash"
+		" AND other.settings_hash = this.settings_hash AND other.commit_id = this.commit_id"
+		" AND other.status = 'done' JOIN report AS its ON its.run = other.id"
+		" AND its.environment = report.environment WHERE this.id = ?1 AND"
+		" this.source_hash <> '' ORDER BY other.id DESC LIMIT ?2)"
+		" ORDER BY metric, mode, n",
+		"ii", run, (int64_t)REPEATS),
+	    arena, figures, n, err);
+}
+
+bool db_workload_names(struct db *db, int limit, struct arena *arena, struct workload_name **names,
+		       int *n, struct err *err)
+{
+	struct workload_name *rows = ARENA_ARRAY(arena, struct workload_name, (size_t)limit + 1);
+	sqlite3 *h = db_reader_take(db);
+	sqlite3_stmt *s = db_prepare(
+	    h, err,
+	    "SELECT name, count(*) FROM run WHERE kind <> 'trace' AND status "
+	    "= 'done' GROUP BY name ORDER BY max(id) DESC LIMIT ?1",
+	    "i", (int64_t)limit);
+	int code = SQLITE_ERROR;
+
+	*n = 0;
+	while (rows && s && (code = sqlite3_step(s)) == SQLITE_ROW)
+		rows[(*n)++] = (struct workload_name){ text_at(s, 0, arena),
+						       sqlite3_column_int64(s, 1) };
+	if (!rows)
+		err_set(err, ERR_MEMORY, "out of memory for a list");
+	else if (s && code != SQLITE_DONE)
+		db_fail(h, "list workloads", err);
+	sqlite3_finalize(s);
+	db_reader_give(db, h);
+	*names = rows;
+	return code == SQLITE_DONE;
+}

@@ -1,0 +1,300 @@
+/* tests/test_db_history.c -- figures over the runs of a workload, notes and baselines. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include "db/db.h"
+
+struct fixture {
+	char folder[64], path[96];
+	struct db *db;
+	struct arena arena;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct err err = { 0 };
+
+	strcpy(f->folder, "/tmp/breakeven-db-XXXXXX");
+	assert_non_null(mkdtemp(f->folder));
+	snprintf(f->path, sizeof(f->path), "%s/store.db", f->folder);
+	f->db = db_open(f->path, &err);
+	assert_non_null(f->db);
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	static const char *const suffixes[] = { "", "-wal", "-shm", ".lock" };
+	struct fixture *f = *state;
+	char path[128];
+
+	db_close(f->db);
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		snprintf(path, sizeof(path), "%s%s", f->path, suffixes[i]);
+		unlink(path);
+	}
+	rmdir(f->folder);
+	arena_finish(&f->arena);
+	free(f);
+	return 0;
+}
+
+/* A run that is done on `machine`. */
+static int64_t done(struct fixture *f, const char *name, const char *commit, const char *machine)
+{
+	struct run row = { .name = name,
+			   .project = "p",
+			   .device = "cpu",
+			   .workload = "{}",
+			   .modes = "static",
+			   .commit = commit };
+	const struct run_summary none = { 0 };
+	struct err err = { 0 };
+	struct run claimed;
+	int64_t id = 0;
+	bool found;
+
+	assert_true(db_run_insert(f->db, &row, &id, &err));
+	assert_true(db_run_claim(f->db, &f->arena, &claimed, &found, &err) && found);
+	assert_true(db_run_finish(f->db, id, "{}", 2, machine, &none, &err));
+	return id;
+}
+
+static void put(struct fixture *f, int64_t run, const char *source, double at_5, double at_30)
+{
+	const struct run_figure figures[] = {
+		{ "latency", "static", 5, at_5, at_5 - 1, at_5 + 1, 30 },
+		{ "latency", "static", 30, at_30, at_30 - 1, at_30 + 1, 30 },
+		{ "launches", "static", 30, 1, NAN, NAN, 0 },
+	};
+	struct err err = { 0 };
+
+	assert_true(db_figures_put(f->db, run, source, "feed", figures, 3, &err));
+}
+
+static struct history_filter latency_of(const char *name)
+{
+	return (struct history_filter){
+		.name = name, .metric = "latency", .mode = "static", .n = NAN, .limit = 10
+	};
+}
+
+static int history(struct fixture *f, struct history_filter filter, struct history_point **points,
+		   int64_t *total)
+{
+	struct err err = { 0 };
+	int n = -1;
+
+	if (!db_history(f->db, &filter, &f->arena, points, &n, total, &err))
+		fail_msg("%s", err.message);
+	return n;
+}
+
+static void runs_come_oldest_first_with_the_figure_asked_for(void **state)
+{
+	struct fixture *f = *state;
+	struct history_filter filter = latency_of("chain");
+	int64_t a = done(f, "chain", "c1", "{}"), b = done(f, "chain", "c2", "{}"), total;
+	struct history_point *p;
+
+	done(f, "other", "", "{}");
+	put(f, a, "abc1", 10, 40);
+	put(f, b, "abc2", 11, 41);
+	assert_int_equal(history(f, filter, &p, &total), 2);
+	assert_int_equal(total, 2);
+	assert_int_equal(p[0].run.id, a);
+	assert_string_equal(p[1].run.commit, "c2");
+	assert_float_equal(p[0].figure.value, 40, 0); /* the last point */
+	assert_float_equal(p[0].figure.lo, 39, 0);
+	filter.n = 5;
+	assert_int_equal(history(f, filter, &p, &total), 2);
+	assert_float_equal(p[1].figure.value, 11, 0);
+	filter.n = 7;
+	assert_int_equal(history(f, filter, &p, &total), 2);
+	assert_true(isnan(p[1].figure.value));
+	filter.n = NAN;
+	filter.limit = 1; /* the newest */
+	assert_int_equal(history(f, filter, &p, &total), 1);
+	assert_int_equal(p[0].run.id, b);
+	assert_int_equal(total, 2);
+	filter.limit = 10;
+	filter.source_hash = "abc1";
+	assert_int_equal(history(f, filter, &p, &total), 1);
+	filter.source_hash = "abc";
+	assert_int_equal(history(f, filter, &p, &total), 2);
+	filter.project = "q";
+	assert_int_equal(history(f, filter, &p, &total), 0);
+}
+
+static void a_run_without_figures_is_asked_for_once(void **state)
+{
+	struct fixture *f = *state;
+	int64_t a = done(f, "chain", "", "{}"), b = done(f, "chain", "", "{}"), runs[4];
+	struct err err = { 0 };
+
+	assert_int_equal(db_figures_missing(f->db, "chain", runs, 4, &err), 2);
+	assert_int_equal(runs[0], b);
+	assert_true(
+	    db_figures_put(f->db, b, "abc", "feed", NULL, 0, &err)); /* it measured nothing */
+	assert_int_equal(db_figures_missing(f->db, "chain", runs, 4, &err), 1);
+	assert_int_equal(runs[0], a);
+	assert_int_equal(db_figures_missing(f->db, "other", runs, 4, &err), 0);
+}
+
+static void figures_are_replaced_and_go_with_their_run(void **state)
+{
+	struct fixture *f = *state;
+	int64_t a = done(f, "chain", "", "{}"), total;
+	struct run_figure *known;
+	struct history_point *p;
+	struct err err = { 0 };
+	int n;
+
+	put(f, a, "abc", 10, 40);
+	put(f, a, "abc", 12, 42);
+	assert_int_equal(history(f, latency_of("chain"), &p, &total), 1);
+	assert_float_equal(p[0].figure.value, 42, 0);
+	assert_true(db_figures_known(f->db, "chain", &f->arena, &known, &n, &err));
+	assert_int_equal(n, 3);
+	assert_string_equal(known[0].metric, "latency");
+	assert_float_equal(known[0].n, 5, 0);
+	assert_true(db_run_delete(f->db, a, &err));
+	assert_true(db_figures_known(f->db, "chain", &f->arena, &known, &n, &err));
+	assert_int_equal(n, 0);
+}
+
+/* Another commit, source or machine is another thing. */
+static void repeats_are_runs_of_the_same_on_the_same(void **state)
+{
+	struct fixture *f = *state;
+	int64_t a = done(f, "chain", "c1", "{}"), b = done(f, "chain", "c1", "{}");
+	int64_t other[] = { done(f, "chain", "c2", "{}"), done(f, "chain", "c1", "{\"cpu\": 1}"),
+			    done(f, "other", "c1", "{}") };
+	struct run_figure *rows;
+	struct err err = { 0 };
+	int n;
+
+	put(f, a, "abc", 10, 40);
+	put(f, b, "abc", 12, 42);
+	for (size_t i = 0; i < 3; i++)
+		put(f, other[i], "abc", 99, 99);
+	assert_true(db_repeats(f->db, a, &f->arena, &rows, &n, &err));
+	assert_int_equal(n, 4); /* latency at two points, of two runs */
+	assert_float_equal(rows[0].n, 5, 0);
+	assert_float_equal(rows[1].n, 5, 0);
+	assert_float_equal(rows[0].value + rows[1].value, 22, 0);
+	put(f, b, "abd", 12, 42); /* another source now */
+	assert_true(db_repeats(f->db, a, &f->arena, &rows, &n, &err));
+	assert_int_equal(n, 2);
+}
+
+static struct run get(struct fixture *f, int64_t id)
+{
+	struct err err = { 0 };
+	struct run run;
+
+	assert_true(db_run_get(f->db, id, &f->arena, &run, &err));
+	return run;
+}
+
+static void notes_and_tags_are_changed_one_by_one(void **state)
+{
+	struct fixture *f = *state;
+	int64_t a = done(f, "chain", "", "{}");
+	struct err err = { 0 };
+
+	assert_string_equal(get(f, a).note, "");
+	assert_true(
+	    db_run_annotate(f->db, a, &(struct run_notes){ .note = "<b>new</b> driver" }, &err));
+	assert_true(db_run_annotate(f->db, a, &(struct run_notes){ .tags = "x\ny" }, &err));
+	assert_string_equal(get(f, a).note, "<b>new</b> driver");
+	assert_string_equal(get(f, a).tags, "x\ny");
+	assert_true(db_run_annotate(f->db, a, &(struct run_notes){ .tags = "" }, &err));
+	assert_string_equal(get(f, a).tags, "");
+	assert_false(db_run_annotate(f->db, 99, &(struct run_notes){ .note = "x" }, &err));
+	assert_int_equal(err.code, ERR_NOT_FOUND);
+}
+
+static void a_workload_has_one_baseline(void **state)
+{
+	const struct run_notes on = { .sets_baseline = true, .baseline = true };
+	const struct run_notes off = { .sets_baseline = true };
+	struct fixture *f = *state;
+	int64_t a = done(f, "chain", "", "{}"), b = done(f, "chain", "", "{}");
+	int64_t c = done(f, "other", "", "{}");
+	struct err err = { 0 };
+
+	assert_true(db_run_annotate(f->db, a, &on, &err));
+	assert_true(db_run_annotate(f->db, c, &on, &err));
+	assert_true(get(f, a).baseline && !get(f, b).baseline && get(f, c).baseline);
+	assert_true(db_run_annotate(f->db, b, &on, &err));
+	assert_true(!get(f, a).baseline && get(f, b).baseline && get(f, c).baseline);
+	assert_true(db_run_annotate(f->db, a, &off, &err)); /* takes nothing from the other */
+	assert_true(get(f, b).baseline);
+	assert_true(db_run_annotate(f->db, b, &off, &err));
+	assert_false(get(f, b).baseline);
+}
+
+static void names_come_by_their_newest_run(void **state)
+{
+	struct fixture *f = *state;
+	struct workload_name *names;
+	struct err err = { 0 };
+	int n;
+
+	done(f, "chain", "", "{}");
+	done(f, "other", "", "{}");
+	done(f, "chain", "", "{}");
+	assert_true(db_workload_names(f->db, 5, &f->arena, &names, &n, &err));
+	assert_int_equal(n, 2);
+	assert_string_equal(names[0].name, "chain");
+	assert_int_equal(names[0].runs, 2);
+}
+
+static void a_store_of_another_version_is_not_read(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = { 0 };
+	sqlite3 *h;
+
+	assert_int_equal(sqlite3_open(f->path, &h), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(h, "PRAGMA user_version = 4", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(h);
+	assert_null(db_open_reading(f->path, &err));
+	assert_int_equal(err.code, ERR_STORAGE);
+	assert_non_null(strstr(err.message, "is of version 4"));
+	assert_non_null(strstr(err.message, "breakeven serve --db brings it up to date"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(runs_come_oldest_first_with_the_figure_asked_for,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_run_without_figures_is_asked_for_once, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(figures_are_replaced_and_go_with_their_run, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(repeats_are_runs_of_the_same_on_the_same, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(notes_and_tags_are_changed_one_by_one, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_workload_has_one_baseline, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(names_come_by_their_newest_run, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_store_of_another_version_is_not_read, set_up,
+						tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
