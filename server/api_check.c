@@ -18,7 +18,7 @@
 enum {
 	CHECK_CPU_S = 2,
 	CHECK_WALL_MS = 2000,
-	CHECKS_MOST = 2, /* at once: each holds a thread of the server for its time */
+	CHECKS_MOST = 2, /* at once: each is a process */
 };
 
 /* One past the word at a place of the source, which is what an editor marks. */

@@ -39,10 +39,16 @@ bool api_metrics(struct req *req, struct reply *reply, struct err *err)
 		   "# HELP breakeven_event_streams Open event streams.\n"
 		   "# TYPE breakeven_event_streams gauge\n"
 		   "breakeven_event_streams %d\n"
+		   "# HELP breakeven_slow_requests Under way, of those that may take seconds.\n"
+		   "# TYPE breakeven_slow_requests gauge\n"
+		   "breakeven_slow_requests{kind=\"check\"} %d\n"
+		   "breakeven_slow_requests{kind=\"export\"} %d\n"
+		   "breakeven_slow_requests{kind=\"import\"} %d\n"
 		   "# HELP breakeven_uptime_seconds Since the server started.\n"
 		   "# TYPE breakeven_uptime_seconds gauge\n"
 		   "breakeven_uptime_seconds %lld\n",
 		   (long long)req->app->requests, events_open_count(req->app->events),
+		   req->app->checks, req->app->exports, req->app->imports,
 		   (long long)((clock_ns() - req->app->started_ns) / 1000000000));
 	reply->content_type = "text/plain; version=0.0.4; charset=utf-8";
 	reply->text_len = out.len;

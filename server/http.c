@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "server/assets.h"
+#include "server/behind.h"
 #include "server/events.h"
 #include "server/listen.h"
 #include "server/pages.h"
@@ -21,6 +22,7 @@
 
 enum {
 	THREADS = 4,
+	THREADS_BEHIND = 8,          /* all that may be checked, read and written at once */
 	CONNECTIONS = THREADS * 120, /* see above: must stay below THREADS * 126 */
 	PER_ADDRESS = 400,
 	TIMEOUT_S = 30,
@@ -32,6 +34,7 @@ enum {
 struct http {
 	struct app *app;
 	struct MHD_Daemon *daemon;
+	struct behind *behind;
 	char url[128];
 };
 
@@ -46,6 +49,9 @@ struct exchange {
 	bool unframed;                /* where its body ends is in doubt */
 	unsigned long long announced; /* Content-Length */
 	size_t received;              /* of the body so far */
+	struct behind_task task;      /* of a slow route */
+	struct reply reply;           /* what its handler left ... */
+	bool handled, ok;             /* ... once it has run; else err */
 };
 
 static enum MHD_Result send_response(struct MHD_Connection *c, struct MHD_Response *r, int status,
@@ -258,29 +264,58 @@ static struct exchange *begin(struct http *http, struct MHD_Connection *c, const
 	return x;
 }
 
-static enum MHD_Result finish(struct exchange *x, struct MHD_Connection *c)
+static void handle(struct exchange *x)
 {
-	struct reply reply = { 0 };
-	struct err err = { 0 };
-	bool ok;
+	x->req.body = x->body.data ? x->body.data : "";
+	x->req.body_len = x->body.len;
+	x->ok = x->route->handler(&x->req, &x->reply, &x->err);
+	x->handled = true;
+}
 
+static void handle_behind(struct behind_task *task)
+{
+	struct exchange *x = (void *)((char *)task - offsetof(struct exchange, task));
+
+	handle(x);
+	MHD_resume_connection(x->req.connection); /* x is finish()'s again */
+}
+
+static enum MHD_Result send_handled(struct exchange *x, struct MHD_Connection *c)
+{
+	struct reply reply = x->reply;
+
+	x->reply = (struct reply){ 0 };
+	return x->ok ? send_reply(c, x->req.app, &reply, x->head) : send_error(c, &x->err);
+}
+
+/* The whole request is there.  Called again where the handler has run behind. */
+static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_Connection *c)
+{
+	if (x->handled)
+		return send_handled(x, c);
 	x->req.app->requests++;
 	if (x->err.code == ERR_NONE && x->body.failed)
 		err_set(&x->err, ERR_TOO_LARGE,
 			"the body is over %zu bytes, the limit of this route",
 			x->route ? x->route->body_limit : 0);
 	if (x->err.code == ERR_NOT_FOUND && header_has(c, "Accept", "text/html"))
-		ok = page_not_found(&x->req, &reply, &err);
+		x->ok = page_not_found(&x->req, &x->reply, &x->err);
 	else if (x->err.code != ERR_NONE)
 		return send_error(c, &x->err);
 	else if (!x->route)
-		ok = page_asset(&x->req, &reply, &err);
+		x->ok = page_asset(&x->req, &x->reply, &x->err);
+	else if (!x->route->slow)
+		handle(x);
 	else {
-		x->req.body = x->body.data ? x->body.data : "";
-		x->req.body_len = x->body.len;
-		ok = x->route->handler(&x->req, &reply, &err);
+		x->task.fn = handle_behind;
+		MHD_suspend_connection(c); /* before it can be resumed */
+		if (!behind_run(http->behind, &x->task, &x->err)) {
+			x->handled = true;
+			MHD_resume_connection(c);
+		}
+		return MHD_YES;
 	}
-	return ok ? send_reply(c, x->req.app, &reply, x->head) : send_error(c, &err);
+	return send_handled(x, c);
 }
 
 static enum MHD_Result answer(void *self, struct MHD_Connection *c, const char *url,
@@ -288,10 +323,11 @@ static enum MHD_Result answer(void *self, struct MHD_Connection *c, const char *
 			      size_t *upload_len, void **state)
 {
 	struct exchange *x = *state;
+	struct http *http = self;
 
 	(void)version;
 	if (!x) {
-		x = begin(self, c, method, url);
+		x = begin(http, c, method, url);
 		*state = x;
 		if (!x)
 			return MHD_NO;
@@ -301,7 +337,7 @@ static enum MHD_Result answer(void *self, struct MHD_Connection *c, const char *
 			return MHD_NO;
 		/* A body that is refused is still read, within reason: closing on a client
 		 * that sends would reset the connection and lose our answer. */
-		return x->unframed || x->announced > SWALLOW_BYTES ? finish(x, c) : MHD_YES;
+		return x->unframed || x->announced > SWALLOW_BYTES ? finish(http, x, c) : MHD_YES;
 	}
 	if (*upload_len > 0) {
 		x->received += *upload_len;
@@ -312,7 +348,7 @@ static enum MHD_Result answer(void *self, struct MHD_Connection *c, const char *
 		*upload_len = 0;
 		return MHD_YES;
 	}
-	return finish(x, c);
+	return finish(http, x, c);
 }
 
 static void complete(void *self, struct MHD_Connection *c, void **state,
@@ -325,6 +361,10 @@ static void complete(void *self, struct MHD_Connection *c, void **state,
 	(void)code;
 	if (!x)
 		return;
+	json_decref(x->reply.json); /* whoever waited for it may have gone */
+	free(x->reply.text);
+	if (x->reply.file)
+		close(x->reply.file);
 	buf_finish(&x->body);
 	arena_finish(&x->arena);
 	free(x);
@@ -391,6 +431,12 @@ static size_t unescape(void *self, struct MHD_Connection *c, char *text)
 	return (size_t)(out - text);
 }
 
+static void end(struct http *http)
+{
+	behind_destroy(http->behind);
+	free(http);
+}
+
 struct http *http_start(struct app *app, const char *listen, struct err *err)
 {
 	struct http *http = calloc(1, sizeof(*http));
@@ -401,9 +447,10 @@ struct http *http_start(struct app *app, const char *listen, struct err *err)
 		return NULL;
 	}
 	http->app = app;
-	fd = listen_on(listen, http->url, sizeof(http->url), err);
+	http->behind = behind_create(THREADS_BEHIND, err);
+	fd = http->behind ? listen_on(listen, http->url, sizeof(http->url), err) : -1;
 	if (fd < 0) {
-		free(http);
+		end(http);
 		return NULL;
 	}
 	http->daemon = MHD_start_daemon(
@@ -416,7 +463,7 @@ struct http *http_start(struct app *app, const char *listen, struct err *err)
 	if (!http->daemon) {
 		err_set(err, ERR_IO, "the HTTP server on %s did not start", listen);
 		close(fd);
-		free(http);
+		end(http);
 		return NULL;
 	}
 	return http;
@@ -431,6 +478,7 @@ void http_stop(struct http *http)
 {
 	if (!http)
 		return;
+	behind_stop(http->behind); /* a suspended connection must not meet the daemon's end */
 	MHD_stop_daemon(http->daemon);
-	free(http);
+	end(http);
 }

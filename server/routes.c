@@ -5,9 +5,14 @@
 #include <string.h>
 
 static const struct route table[] = {
-#define ROUTE(method, path, handler, limit, summary) { method, path, handler, limit, summary },
+#define ROW(method, path, handler, limit, summary, slow)                                           \
+	{ method, path, handler, limit, summary, slow },
+#define ROUTE(...) ROW(__VA_ARGS__, false)
+#define ROUTE_SLOW(...) ROW(__VA_ARGS__, true)
 #include "server/routes.def"
 #undef ROUTE
+#undef ROUTE_SLOW
+#undef ROW
 };
 
 int routes_count(void)

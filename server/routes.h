@@ -9,6 +9,7 @@ struct route {
 	handler_fn *handler;
 	size_t body_limit;
 	const char *summary;
+	bool slow; /* may take seconds */
 };
 
 int routes_count(void);
@@ -24,7 +25,9 @@ const char *routes_body_type(const struct route *r);
 
 /* The handlers, by the file that has them. */
 #define ROUTE(method, path, handler, limit, summary) handler_fn handler;
+#define ROUTE_SLOW ROUTE
 #include "server/routes.def"
 #undef ROUTE
+#undef ROUTE_SLOW
 
 #endif

@@ -1,0 +1,56 @@
+// tests/api/slow.test.mjs -- requests that take long hold up nobody's connection.
+import test, { afterEach } from 'node:test';
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import { randn, startServer } from './harness.mjs';
+
+const FOREVER = 'import torch\n\ndef model(x):\n    while True:\n        pass\n';
+
+let server;
+let agents = [];
+afterEach(async () => {
+    agents.splice(0).forEach((agent) => agent.destroy());
+    server?.child.kill();
+    await server?.exited;
+});
+
+/** GET over a connection of its own, kept by `agent`; resolves to the status. */
+const get = (agent, url) => new Promise((done, fail) => {
+    http.get(url, { agent }, (answer) => {
+        answer.resume();
+        answer.on('end', () => done(answer.statusCode));
+    }).on('error', fail);
+});
+
+test('who is connected is answered while checks take their whole time', async () => {
+    server = await startServer();
+    // A connection stays with the thread that took it: with 64, every thread has some.
+    agents = Array.from({ length: 64 }, () => new http.Agent({ keepAlive: true, maxSockets: 1 }));
+    const all = () => Promise.all(agents.map((agent) => get(agent, `${server.url}/healthz`)));
+    assert.deepEqual([...new Set(await all())], [200]);
+    const ended = [];
+    const checks = Array.from({ length: 2 }, () => fetch(`${server.url}/api/v1/check`, {
+        method: 'POST', headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ name: 'forever', source: FOREVER, calls: [[randn(2)]] }),
+    }).then((answer) => ended.push(answer.status)));
+    for (let checking = 0; checking < 2;) {
+        const metrics = await (await fetch(`${server.url}/metrics`)).text();
+        checking = Number(/^breakeven_slow_requests\{kind="check"\} (\d+)$/m.exec(metrics)?.[1]);
+        assert.equal(ended.length, 0, metrics);
+    }
+    assert.deepEqual([...new Set(await all())], [200]);
+    assert.equal(ended.length, 0, 'a connection waited for the end of a check');
+    await Promise.all(checks);
+    await server.stop();
+});
+
+test('a server that stops ends with what it is at', async () => {
+    server = await startServer();
+    const check = fetch(`${server.url}/api/v1/check`, {
+        method: 'POST', headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ name: 'forever', source: FOREVER, calls: [[randn(2)]] }),
+    }).then((answer) => answer.status, () => 0);
+    await fetch(`${server.url}/healthz`);
+    await server.stop();
+    await check;
+});
