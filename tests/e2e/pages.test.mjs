@@ -50,6 +50,8 @@ const pages = () => [
   ["no breaks", `/runs/${done}/breaks`, ".code"],
   ["breaks", `/runs/${cut}/breaks?mode=static`, ".brks"],
   ["traces", `/runs/${cut}/breaks?mode=lazy`, "#traces"],
+  ["guards", `/runs/${cut}/guards?mode=static`, ".versions"],
+  ["guards of lazy", `/runs/${cut}/guards?mode=lazy`, ".state"],
   ["memory", `/runs/${done}/memory`, ".memchart path"],
   ["memory that nothing is added to", `/runs/${cut}/memory?mode=graphs`, ".memchart path"],
   ["source", `/runs/${done}/source`, ".code"],
@@ -143,12 +145,14 @@ test("the run by keyboard: views, charts or tables, zoom, help", async () => {
   await page.keyboard.press("2");
   await page.waitForURL(/\/breaks/);
   await page.keyboard.press("3");
+  await page.waitForURL(/\/guards/);
+  await page.keyboard.press("4");
   await page.waitForURL(/\/graphs/);
-  await page.keyboard.press("5");
-  await page.waitForURL(/\/timeline/);
   await page.keyboard.press("6");
-  await page.waitForURL(/\/memory/);
+  await page.waitForURL(/\/timeline/);
   await page.keyboard.press("7");
+  await page.waitForURL(/\/memory/);
+  await page.keyboard.press("8");
   await page.waitForURL(/\/source/);
   await page.keyboard.press("1");
   await page.locator("#verdict").waitFor();

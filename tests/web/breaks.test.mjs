@@ -1,7 +1,7 @@
 // tests/web/breaks.test.mjs -- breaks and entries of a report, as the page shows them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { breakCount, breakRows, entryRows, lineMarks, problemsOf, traceRows } from "../../web/js/model/breaks.js";
+import { breakCount, breakRows, lineMarks, problemsOf, traceRows } from "../../web/js/model/breaks.js";
 
 const branch = {
   stage: "capture",
@@ -115,24 +115,11 @@ test("the margin marks breaks and the calls that lead to them", () => {
   ]);
 });
 
-test("every compiled version has a row; a frame without one says why", () => {
-  const rows = entryRows({
-    tree: [
-      { frame: "model", line: 1, entries: [{ compile: "0/0", guards: ["x is a Tensor"], compile_ms: 2, uses: 1 }] },
-      { frame: "loop", line: 7, skipped: true, entries: [] },
-    ],
-  });
-  assert.deepEqual(rows.map((r) => [r.id, r.frame, r.state]), [
-    ["0/0", "model", ""],
-    ["", "loop", "runs in eager"],
-  ]);
-});
-
 test("a check's breaks are allowed problems, its diagnostics errors", () => {
   const found = problemsOf({ diagnostics: [{ message: "m", line: 2 }], breaks: [{ ...branch, line: 3 }] });
   assert.deepEqual(found.map((p) => [p.line, p.allowed ?? false]), [[2, false], [3, true]]);
 });
 
 test("a report of an older version has no breaks", () => {
-  assert.deepEqual([breakRows({}), entryRows({}), traceRows({}), breakCount({})], [[], [], [], 0]);
+  assert.deepEqual([breakRows({}), traceRows({}), breakCount({})], [[], [], 0]);
 });

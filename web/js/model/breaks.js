@@ -1,5 +1,4 @@
-// js/model/breaks.js -- where a mode's graphs end, and the tree of its entries,
-// ready to be drawn.
+// js/model/breaks.js -- where a mode's graphs end, ready to be drawn.
 
 import { bytes, number } from "./format.js";
 
@@ -20,13 +19,6 @@ import { bytes, number } from "./format.js";
  *   graph: number | null, count: number}}
  *   TraceRow
  */
-/**
- * @typedef
- *   {{id: string, frame: string, line: number, state: string, reason: string, call: number, compileMs: number | null,
- *   uses: number | null, bailOuts: number, guards: string[], symbols: string[]}}
- *   EntryRow
- */
-
 /** @typedef {"statement_us" | "frame_us" | "outputs_us" | "entry_us" | "guards_us" | "replay_us" | "dispatch_us" | "alloc_us" | "launch_us" | "kernel_us"} PartKey */
 
 /**
@@ -220,27 +212,6 @@ export function lineMarks(rows) {
 
 /** "data-dependent-branch" as words. @param {string} kind */
 const words = (kind) => kind.replaceAll("-", " ");
-
-/** @param {ModeReport} m @returns {EntryRow[]} */
-export function entryRows(m) {
-  return (m.tree ?? []).flatMap((f) => {
-    const state = f.skipped ? "runs in eager" : f.run_only ? "nothing is compiled any more" : "";
-    const frame = { frame: f.frame, line: f.line ?? 0, state };
-    const none = { id: "", reason: "", call: 0, compileMs: null, uses: null, bailOuts: 0, guards: [], symbols: [] };
-    if (!f.entries?.length) return [{ ...none, ...frame }];
-    return f.entries.map((e) => ({
-      ...frame,
-      id: e.compile ?? "",
-      reason: e.reason ?? "",
-      call: e.call ?? 0,
-      compileMs: e.compile_ms ?? null,
-      uses: e.uses ?? null,
-      bailOuts: e.bail_outs ?? 0,
-      guards: e.guards ?? [],
-      symbols: (e.symbols ?? []).map((s) => `${s.name} = ${s.source}${s.range ? `, ${s.range}` : ""}`),
-    }));
-  });
-}
 
 /**
  * Runs of traces; the same trace at the same place for the same cause is one row.

@@ -1,16 +1,15 @@
-// js/view/breaks.js -- where the graphs of a mode end: the source with its cuts,
-// each break with what to write instead, and the compiled versions of each frame.
+// js/view/breaks.js -- where the graphs of a mode end: the source with its cuts, and
+// each break with what to write instead.
 
 import { h, add, ci, prose, stateWell, svg } from "./dom.js";
 import { chosen } from "./choose.js";
 import { codeWell } from "./code.js";
-import { count, duration, number, plural, ratio, stepOf, toStep, withInterval } from "../model/format.js";
+import { count, number, plural, ratio, stepOf, toStep, withInterval } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
-import { breakRows, COST_PARTS, entryRows, lineMarks, traceRows } from "../model/breaks.js";
+import { breakRows, COST_PARTS, lineMarks, traceRows } from "../model/breaks.js";
 import { addUp } from "../model/split.js";
 
 /** @typedef {import("../model/breaks.js").BreakRow} BreakRow */
-/** @typedef {import("../model/breaks.js").EntryRow} EntryRow */
 /** @typedef {import("../api/types.js").ModeReport} ModeReport */
 
 /**
@@ -47,7 +46,6 @@ function noModes(run) {
 function parts(m, source, mode) {
   if (!m) return [h("p", { class: "sub" }, `${mode} was not run at this point.`)];
   const rows = breakRows(m, source);
-  const entries = entryRows(m);
   const traces = traceRows(m);
   const well = codeWell(source, "Source with breaks in the margin", { marks: lineMarks(rows) });
   const priced = rows.some((r) => r.cost !== null);
@@ -56,7 +54,7 @@ function parts(m, source, mode) {
   const left = h("div", {}, h("div", { class: "bar" }, h("h3", {}, "Source"), unit), well);
   const right = h("div", {}, h("div", { class: "bar" }, h("h3", {}, title)), breakList(rows));
   const two = h("section", { class: "sec two", "aria-label": "Source and breaks" }, left, right);
-  const below = entries.length ? [entrySection(entries)] : [];
+  const below = [];
   if (traces.length) below.push(traceSection(traces, m.lazy?.left_out ?? 0));
   return [verdict(m, rows, mode), two, ...below];
 }
@@ -227,54 +225,4 @@ function traceItem(r) {
       h("span", { class: "r" }, r.count),
     ),
   );
-}
-
-/** @param {readonly EntryRow[]} rows */
-function entrySection(rows) {
-  const head = h(
-    "div",
-    { class: "row small dim" },
-    h("span", {}, "Entry"),
-    h("span", {}, "Frame, and why it was compiled"),
-    h("span", { class: "r" }, "Compile"),
-    h("span", { class: "r x" }, "Guards"),
-    h("span", { class: "r" }, "Used"),
-  );
-  const compiled = rows.filter((r) => r.id);
-  const total = compiled.reduce((sum, r) => sum + (r.compileMs ?? 0), 0);
-  const note = `${plural(compiled.length, "compiled version")}, ${duration(total * 1e3)} compiling`;
-  return h(
-    "section",
-    { class: "sec", id: "guards", "aria-label": "Guards and recompiles" },
-    h("header", {}, h("h3", {}, "Guards and recompiles"), h("p", {}, note)),
-    h("div", { class: "well tree" }, head, h("ul", {}, rows.map(entryItem))),
-  );
-}
-
-/** @param {EntryRow} r */
-function entryItem(r) {
-  const why = r.id
-    ? r.reason
-      ? [h("code", {}, r.reason), `, call ${r.call}`]
-      : [`first met in call ${r.call}`]
-    : [r.state || "not compiled"];
-  const name = h("span", {}, h("b", {}, r.frame), ` line ${r.line}`, h("span", { class: "why" }, why));
-  if (r.bailOuts)
-    add(name, h("span", { class: "why" }, `bailed out to eager ${plural(r.bailOuts, "time")}: an assertion did not hold`));
-  if (r.id && r.state) add(name, h("span", { class: "why" }, r.state));
-  if (r.symbols.length) add(name, h("span", { class: "why" }, h("code", {}, r.symbols.join("; "))));
-  const row = h(
-    "div",
-    { class: "row" },
-    h("span", { class: "mono" }, r.id),
-    name,
-    h("span", { class: "r" }, r.compileMs === null ? "" : duration(r.compileMs * 1e3)),
-    h("span", { class: "r x" }, r.id ? r.guards.length : ""),
-    h("span", { class: "r" }, r.uses ?? ""),
-  );
-  if (!r.guards.length) return h("li", {}, row);
-  const lines = r.guards.map((g) => h("li", {}, h("code", {}, g)));
-  const list = h("details", { class: "guards" }, h("summary", { class: "small" }, plural(r.guards.length, "guard")));
-  add(list, h("ul", { class: "lines" }, lines));
-  return h("li", {}, row, list);
 }

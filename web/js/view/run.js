@@ -21,6 +21,7 @@ import { describeSweep, describeValue } from "../model/workload.js";
 import { fileStem } from "../model/commands.js";
 import { pointsOf } from "../model/curves.js";
 import { breakCount } from "../model/breaks.js";
+import { recompileCount } from "../model/guards.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
 /** @typedef {import("./router.js").Context} Context */
@@ -28,6 +29,7 @@ import { breakCount } from "../model/breaks.js";
 const TABS = [
   { key: "", label: "Overview" },
   { key: "breaks", label: "Breaks" },
+  { key: "guards", label: "Guards" },
   { key: "graphs", label: "Graphs" },
   { key: "passes", label: "Passes" },
   { key: "timeline", label: "Timeline" },
@@ -87,6 +89,7 @@ function draw(ctx, run, tab) {
   if (!run.report) return undefined;
   if (tab === "graphs") return graphsTab(ctx, body, run, run.report);
   if (tab === "torch") return openTorch(ctx, body, run.report);
+  if (tab === "guards") return openGuards(ctx, body, run, run.report);
   if (tab === "memory") return openMemory(ctx, body, run, run.report);
   if (tab === "passes") return passesTab(ctx, body, run, run.report);
   if (tab === "timeline") return timelineTab(ctx, body, run, run.report);
@@ -98,6 +101,12 @@ function draw(ctx, run, tab) {
 async function openTorch(ctx, body, report) {
   const { torchTab } = await import("./torch_tab.js");
   if (!ctx.signal.aborted) torchTab(body, report);
+}
+
+/** @param {Context} ctx @param {HTMLElement} body @param {Run} run @param {import("../api/types.js").Report} report */
+async function openGuards(ctx, body, run, report) {
+  const { guardsTab } = await import("./guards.js");
+  if (!ctx.signal.aborted) guardsTab(ctx, body, run, report);
 }
 
 /** @param {Context} ctx @param {HTMLElement} body @param {Run} run @param {import("../api/types.js").Report} report */
@@ -209,8 +218,9 @@ function tabs(run, open) {
   const modes = run.report ? pointsOf(run.report).flatMap((p) => Object.values(p.modes)) : [];
   const graphs = modes.reduce((sum, m) => sum + (m.graphs?.length ?? 0), 0);
   const breaks = Math.max(0, ...modes.map(breakCount));
+  const guards = Math.max(0, ...modes.map(recompileCount));
   const links = tabsOf(run).map(({ key, label }) => {
-    const counts = /** @type {Record<string, number>} */ ({ graphs, breaks });
+    const counts = /** @type {Record<string, number>} */ ({ graphs, breaks, guards });
     const n = key in counts && run.report ? h("span", { class: "n" }, counts[key]) : null;
     return h("a", { href: tabUrl(run.id, key), "aria-current": key === open ? "page" : null }, label, n);
   });

@@ -1,0 +1,105 @@
+// js/view/guards.js -- the tree of compiled versions: frames, their versions, which guard
+// failed first, what that cost, how often each served, and what would fit.
+
+import { add, h, loadStyle, stateWell, svg } from "./dom.js";
+import { chosen } from "./choose.js";
+import { duration, number, plural, shares } from "../model/format.js";
+import { guardTree } from "../model/guards.js";
+import { modesOf, pointsOf } from "../model/curves.js";
+
+/** @typedef {import("../model/guards.js").Version} Version */
+/** @typedef {import("../model/guards.js").GuardTree} GuardTree */
+
+const BAR = 64;
+
+/**
+ * @param {import("./router.js").Context} ctx
+ * @param {HTMLElement} body
+ * @param {import("../api/types.js").Run} run
+ * @param {import("../api/types.js").Report} report
+ */
+export function guardsTab(ctx, body, run, report) {
+  loadStyle("guards");
+  const points = pointsOf(report);
+  const modes = modesOf(points).filter((m) => m !== "eager");
+  if (!modes.length) return add(body, noModes(run));
+  const draw = (/** @type {import("../api/types.js").Point} */ point, /** @type {string} */ mode) => parts(run, point, mode);
+  add(body, chosen(ctx, "Guards and recompiles", points, modes, draw));
+  return undefined;
+}
+
+/** @param {import("../api/types.js").Run} run */
+function noModes(run) {
+  const more = h("a", { class: "btn primary", href: `/new?from=${encodeURIComponent(run.id)}&add=auto` }, "Run auto too");
+  return stateWell("Eager compiles nothing", h("p", {}, "Only eager was run: there is no compiled version, and no guard that could fail."), h("div", { class: "acts" }, more));
+}
+
+/** @param {import("../api/types.js").Run} run @param {import("../api/types.js").Point} point @param {string} mode @returns {HTMLElement[]} */
+function parts(run, point, mode) {
+  const m = point.modes[mode];
+  if (!m) return [h("p", { class: "sub" }, `${mode} was not run at this point.`)];
+  if (mode === "lazy") return [lazy(run)];
+  const tree = guardTree(m, mode);
+  if (!tree.frames.length) return [h("p", { class: "sub" }, `${mode} compiled nothing at this point.`)];
+  return [verdict(tree, m, mode), ...tree.frames.map((f, i) => frameSection(run, f, tree, i === 0))];
+}
+
+/** @param {import("../api/types.js").Run} run */
+function lazy(run) {
+  const traces = h("a", { class: "btn", href: `/runs/${encodeURIComponent(run.id)}/breaks?mode=lazy` }, "Traces that were run");
+  return stateWell("Mode lazy has no guards", h("p", {}, "Every call records its ops anew, and the trace is found by its hash: another size is another hash, and is compiled."), h("div", { class: "acts" }, traces));
+}
+
+/** @param {GuardTree} tree @param {import("../api/types.js").ModeReport} m @param {string} mode */
+function verdict(tree, m, mode) {
+  const line = h("p");
+  if (tree.again) {
+    const share = shares([tree.againMs, tree.compileMs - tree.againMs], tree.compileMs)[0];
+    add(line, h("b", {}, `${plural(tree.again, "recompile")} in ${mode} took ${duration(tree.againMs * 1e3)}`), `, ${share} % of all compiling.`);
+    if (tree.once) add(line, ` ${tree.once} of ${plural(tree.versions, "version")} served one call at most.`);
+  } else add(line, h("b", {}, `No guard failed in ${mode}`), `: ${plural(tree.versions, "version")} ${tree.versions === 1 ? "serves" : "serve"} every call.`);
+  const all = tree.frames.reduce((sum, f) => sum + f.versions.reduce((n, v) => n + v.guards.length, 0), 0);
+  const cost = m.split_us?.guards !== undefined ? ` Looking for a version takes ${number(m.split_us.guards)} us of a call.` : "";
+  const how = `A version is used where all its guards hold; where none fits, the frame is compiled anew. ${plural(all, "guard")} in all. Uses are those of the calls in order, before timing.${cost}`;
+  return h("section", { class: "verdict", "aria-label": "Verdict" }, line, h("p", { class: "how" }, how));
+}
+
+/** @param {import("../api/types.js").Run} run @param {import("../model/guards.js").FrameTree} f @param {GuardTree} tree @param {boolean} first */
+function frameSection(run, f, tree, first) {
+  const line = f.line ? h("a", { href: `/runs/${encodeURIComponent(run.id)}/source?line=${f.line}` }, `line ${f.line}`) : null;
+  const facts = f.versions.length ? [plural(f.versions.length, "version"), duration(f.compileMs * 1e3), `${plural(f.uses, "use")}`].join(" · ") : f.state;
+  const head = h("header", {}, h("h3", {}, h("code", {}, f.name)), h("p", {}, line, line ? " · " : "", facts));
+  const section = h("section", { class: "sec frame", "aria-label": `Frame ${f.name}, line ${f.line}` }, head);
+  if (f.state && f.versions.length) add(section, h("p", { class: "notice" }, `This frame ${f.state}.`));
+  if (!f.versions.length) return section;
+  const titles = h("div", { class: "vrow small dim", "aria-hidden": "true" }, ["Version", "Why it was compiled", "Compile", "Guards", "Used"].map((t, i) => h("span", { class: i > 1 ? "r" : null }, t)));
+  const longest = Math.max(...tree.frames.flatMap((x) => x.versions.map((v) => v.compileMs)));
+  if (first) add(section, titles);
+  add(section, h("ol", { class: "versions" }, f.versions.map((v) => h("li", {}, versionRow(v, longest, f.versions.length > 1), guardList(v)))));
+  return section;
+}
+
+/** @param {Version} v @param {number} longest @param {boolean} several versions of the frame: a use or none is worth a look */
+function versionRow(v, longest, several) {
+  const why = h("div", { class: "why" });
+  if (!v.causes.length) add(why, h("p", {}, `first met in call ${v.call}`));
+  for (const c of v.causes) add(why, h("p", {}, h("code", {}, c.text), h("span", { class: "dim" }, ` failed first in ${c.version}, call ${v.call}`)));
+  // One remedy for several guards that failed alike.
+  for (const fit of new Set(v.causes.map((c) => c.fit).filter(Boolean))) add(why, h("p", { class: "fit" }, h("b", {}, "What would fit: "), fit));
+  if (v.symbols.length) add(why, h("p", { class: "sub" }, "symbols ", h("code", {}, v.symbols.join("; "))));
+  if (v.bailOuts) add(why, h("p", { class: "sub" }, `bailed out to eager ${plural(v.bailOuts, "time")}: an assertion did not hold`));
+  const width = longest > 0 ? Math.max(1, (v.compileMs / longest) * BAR) : 0;
+  const bar = svg("svg", { class: "cellbar", width: BAR, height: 6, "aria-hidden": "true" }, svg("rect", { class: "bg", width: BAR, height: 6 }), svg("rect", { class: "p-frame", width, height: 6 }));
+  const used = h("span", { class: several && v.uses <= 1 ? "r few" : "r" }, h("span", { class: "vh" }, "used by "), plural(v.uses, "call"));
+  return h("div", { class: "vrow" }, h("span", { class: "mono" }, v.id), why, h("span", { class: "r" }, bar, " ", duration(v.compileMs * 1e3)), h("span", { class: "r x" }, String(v.guards.length), h("span", { class: "vh" }, " guards")), used);
+}
+
+/** @param {Version} v */
+function guardList(v) {
+  if (!v.guards.length) return h("p", { class: "guards small sub" }, "No guard: it serves every call.");
+  const failed = v.guards.filter((g) => g.failed.length).length;
+  const line = (/** @type {import("../model/guards.js").Guard} */ g) =>
+    h("li", { class: g.failed.length ? "failed" : null }, h("code", {}, g.text), g.failed.map((f) => h("span", { class: "small" }, ` failed in call ${f.call}: ${f.by} was compiled`)));
+  const summary = h("summary", { class: "small" }, plural(v.guards.length, "guard"), failed ? `, ${failed} of them failed later` : "");
+  return h("details", { class: "guards" }, summary, h("ol", { class: "lines" }, v.guards.map(line)));
+}
