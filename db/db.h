@@ -98,6 +98,11 @@ bool db_run_claim(struct db *db, struct arena *arena, struct run *out, bool *fou
 bool db_run_finish(struct db *db, int64_t id, const char *report, size_t report_len,
 		   const char *environment, const struct run_summary *summary, struct err *err);
 
+/* The same for a trace that turns out to be a run that was measured: it becomes the run of
+ * `as` (name, project, device, workload, modes, commit, branch, tags). */
+bool db_trace_become(struct db *db, int64_t id, const struct run *as, const char *report,
+		     const char *environment, const struct run_summary *summary, struct err *err);
+
 /* Ends a queued or running run as failed or cancelled; `why` may be NULL. */
 bool db_run_end(struct db *db, int64_t id, enum run_status status, const struct err *why,
 		struct err *err);

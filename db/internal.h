@@ -42,8 +42,10 @@ bool db_step_once(sqlite3 *h, sqlite3_stmt *statement, const char *what, struct 
 bool db_fail(sqlite3 *h, const char *what, struct err *err);
 
 /* Within a turn of the writer (runs.c): db_run_insert() and db_run_end(), as parts of a
- * larger change; and the columns of a run, from the first of the statement's. */
+ * larger change; a trace made the run that it was; and the columns of a run, from the first of the
+ * statement's. */
 bool run_insert(struct db *db, const struct run *run, int64_t *id, struct err *err);
+bool run_become(struct db *db, int64_t id, const struct run *as, struct err *err);
 bool run_end(struct db *db, int64_t id, enum run_status status, const struct err *why,
 	     struct err *err);
 #define RUN_COLUMNS                                                                                \

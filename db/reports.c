@@ -63,14 +63,13 @@ static bool store_report(struct db *db, int64_t id, int64_t environment, const c
 	return ok;
 }
 
-bool db_run_finish(struct db *db, int64_t id, const char *report, size_t report_len,
+/* Within a transaction. */
+static bool finish(struct db *db, int64_t id, const char *report, size_t report_len,
 		   const char *environment, const struct run_summary *summary, struct err *err)
 {
 	int64_t environment_id = 0;
 	bool ok;
 
-	if (!db_write_begin(db, err))
-		return false;
 	ok = db_step_once(db->writer,
 			  db_prepare(db->writer, err,
 				     "UPDATE run SET status = 'done', finished_ns = ?2 WHERE id = "
@@ -82,7 +81,24 @@ bool db_run_finish(struct db *db, int64_t id, const char *report, size_t report_
 	ok = ok && store_environment(db, environment, &environment_id, err) &&
 	     store_report(db, id, environment_id, report, report_len, err) &&
 	     store_summary(db, id, summary, err);
-	return db_write_end(db, ok, err);
+	return ok;
+}
+
+bool db_run_finish(struct db *db, int64_t id, const char *report, size_t report_len,
+		   const char *environment, const struct run_summary *summary, struct err *err)
+{
+	return db_write_begin(db, err) &&
+	       db_write_end(db, finish(db, id, report, report_len, environment, summary, err), err);
+}
+
+bool db_trace_become(struct db *db, int64_t id, const struct run *as, const char *report,
+		     const char *environment, const struct run_summary *summary, struct err *err)
+{
+	return db_write_begin(db, err) &&
+	       db_write_end(db,
+			    run_become(db, id, as, err) &&
+				finish(db, id, report, strlen(report), environment, summary, err),
+			    err);
 }
 
 bool db_report_get(struct db *db, int64_t id, struct buf *report, struct buf *environment,

@@ -71,6 +71,27 @@ bool run_insert(struct db *db, const struct run *run, int64_t *id, struct err *e
 	return ok;
 }
 
+bool run_become(struct db *db, int64_t id, const struct run *as, struct err *err)
+{
+	char hash[HASH_HEX_BYTES];
+	bool ok;
+
+	hash_hex(as->workload, strlen(as->workload), hash);
+	ok = db_step_once(
+	    db->writer,
+	    db_prepare(db->writer, err,
+		       "UPDATE run SET name = ?2, project = ?3, device = ?4, workload = ?5,"
+		       " workload_hash = ?6, modes = ?7, commit_id = ?8, branch = ?9,"
+		       " kind = 'workload' WHERE id = ?1 AND kind = 'trace' AND status = 'running'",
+		       "itttttttt", id, as->name, as->project, as->device, as->workload, hash,
+		       as->modes, as->commit, as->branch),
+	    "make a run of a trace", err);
+	if (ok && sqlite3_changes(db->writer) == 0)
+		ok = err_set(err, ERR_CONFLICT, "run %lld is no trace that is being recorded",
+			     (long long)id);
+	return ok && insert_tags(db, id, as->tags, err);
+}
+
 bool db_run_insert(struct db *db, const struct run *run, int64_t *id, struct err *err)
 {
 	return db_write_begin(db, err) && db_write_end(db, run_insert(db, run, id, err), err);

@@ -61,7 +61,7 @@ static bool import_run(struct req *req, const char *name, json_t *begin, struct 
 	if (!enqueue_trace(s.db, begin, &s.run, err))
 		return false;
 	imported = read_log(req, name, &s, err);
-	ok = imported && trace_end(s.db, s.run, imported, err);
+	ok = imported && trace_end(s.db, req->app->registry, s.run, imported, err);
 	json_decref(imported);
 	if (!ok) {
 		db_run_end(s.db, s.run, RUN_FAILED, err, NULL);

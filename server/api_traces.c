@@ -108,7 +108,7 @@ bool api_trace_end(struct req *req, struct reply *reply, struct err *err)
 		err_set(&why, ERR_WORKER, "%.400s", error);
 		ok = db_run_end(req->app->db, id, RUN_FAILED, &why, err);
 	} else if (ok) {
-		ok = trace_end(req->app->db, id, imported, err);
+		ok = trace_end(req->app->db, req->app->registry, id, imported, err);
 	}
 	json_decref(json);
 	if (!ok)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "profiler/timeline.h"
+#include "server/restore.h"
 
 static bool add_tables(void *self, const struct timeline_row *row, struct err *err)
 {
@@ -14,7 +15,7 @@ static bool add_tables(void *self, const struct timeline_row *row, struct err *e
 	       timeline_tables_read(self, &b, err);
 }
 
-bool trace_end(struct db *db, int64_t id, json_t *imported, struct err *err)
+static bool end_as_trace(struct db *db, int64_t id, json_t *imported, struct err *err)
 {
 	const struct run_summary none = { 0 };
 	struct timeline_tables tables = { 0 };
@@ -27,8 +28,12 @@ bool trace_end(struct db *db, int64_t id, json_t *imported, struct err *err)
 		json_object_del(tables.facts, "extents");
 	report = json_pack("{s:i, s:O?, s:{}, s:[], s:{}}", "breakeven", 1, "trace", tables.facts,
 			   "modes", "points", "break_even");
-	if (report && imported)
-		json_object_set(report, "import", imported);
+	if (report && imported) {
+		json_t *kept = json_copy(imported);
+
+		json_object_del(kept, "original"); /* it is no run that we know again */
+		json_object_set_new(report, "import", kept);
+	}
 	if (ok) {
 		text = report ? json_dumps(report, JSON_COMPACT) : NULL;
 		ok = text || err_set(err, ERR_MEMORY, "out of memory for the report");
@@ -37,5 +42,20 @@ bool trace_end(struct db *db, int64_t id, json_t *imported, struct err *err)
 	free(text);
 	json_decref(report);
 	timeline_tables_finish(&tables);
+	return ok;
+}
+
+bool trace_end(struct db *db, const struct registry *registry, int64_t id, json_t *imported,
+	       struct err *err)
+{
+	struct arena arena = { 0 };
+	struct restored r;
+	bool ok;
+
+	if (restore_read(imported, registry, &arena, &r))
+		ok = db_trace_become(db, id, &r.row, r.report, r.environment, &r.summary, err);
+	else
+		ok = end_as_trace(db, id, imported, err);
+	arena_finish(&arena);
 	return ok;
 }

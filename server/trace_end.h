@@ -5,11 +5,14 @@
 #include <jansson.h>
 
 #include "db/db.h"
+#include "fusion/registry.h"
 
 enum { TRACE_RUN_BYTES = 256 << 20 }; /* of blocks that one such run keeps */
 
-/* Ends the run with {"breakeven": 1, "trace": the facts of its timeline, "import": what
- * was imported (NULL: it is no import; borrowed)} as its report. */
-bool trace_end(struct db *db, int64_t id, json_t *imported, struct err *err);
+/* Ends the run with {"breakeven": 1, "trace": the facts of its timeline, "import": what was
+ * imported (NULL: it is no import; borrowed)} as its report.  What was imported may be a run
+ * of ours, whole: then it is that run again (restore.h). */
+bool trace_end(struct db *db, const struct registry *registry, int64_t id, json_t *imported,
+	       struct err *err);
 
 #endif

@@ -353,7 +353,7 @@ static bool write_event(void *self, const struct timeline_event *e, struct err *
 /* Before the events: an importer reads it first.  A base below zero is none to others. */
 static void write_head(struct chrome *c)
 {
-	json_t *own = json_object();
+	json_t *own = json_object(), *null = json_null();
 
 	c->begin_ns = job_begin_ns(c->job);
 	if (c->begin_ns < 0 || c->begin_ns >= TIMELINE_MAX_NS / 2)
@@ -362,6 +362,8 @@ static void write_head(struct chrome *c)
 	json_object_set(own, "run", c->job->head);
 	json_object_set_new(own, "facts", slim_facts(c->job->tables.facts));
 	json_object_set_new(own, "report", slim_report(c->job->report));
+	json_object_set(own, "workload", c->job->workload ? c->job->workload : null);
+	json_object_set(own, "environment", c->job->environment ? c->job->environment : null);
 	out_printf(c->out,
 		   "{\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":%lld,\n\"breakeven\":",
 		   (long long)c->begin_ns);

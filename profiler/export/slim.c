@@ -78,6 +78,8 @@ json_t *slim_report(const json_t *report)
 
 	if (!report)
 		return json_null();
+	if (fits(report))
+		return json_copy((json_t *)report);
 	slim = slim_measured(report);
 	json_object_foreach(json_object_get(report, "engines"), name, engine)
 	{

@@ -8,8 +8,8 @@
 /* Our importer keeps a head of 8 MiB: the report goes with it up to so much. */
 enum { SLIM_BYTES = 4 << 20 };
 
-/* Breaks, recompiles, latencies, graphs by their ops; no values, code, nodes and samples.
- * Where even that is too much: what was imported without its lists, or nothing.  New. */
+/* All of it where it fits; else breaks, recompiles, latencies, graphs by their ops, and no
+ * values, code, nodes and samples.  Where even that is too much nothing.  New. */
 json_t *slim_report(const json_t *report);
 
 /* The facts of a recording without the extents, which the events tell.  New. */

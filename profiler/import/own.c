@@ -277,6 +277,20 @@ static void add_imported(json_t *report, const json_t *before)
 	json_decref(rest);
 }
 
+/* A run that was measured, as it was. */
+static void add_original(json_t *report, const json_t *exported)
+{
+	json_t *workload = json_object_get(exported, "workload");
+
+	if (!json_is_object(workload) || json_is_true(json_object_get(workload, "trace")))
+		return;
+	json_object_set_new(report, "original",
+			    json_pack("{s:O, s:O?, s:O}", "report",
+				      json_object_get(exported, "report"), "environment",
+				      json_object_get(exported, "environment"), "workload",
+				      workload));
+}
+
 void own_report(const struct model *m, json_t *report)
 {
 	const json_t *original = json_object_get(m->exported, "report"),
@@ -289,6 +303,7 @@ void own_report(const struct model *m, json_t *report)
 		json_object_set_new(report, "ledger", ledger_json(&all));
 	} else if (json_is_object(original)) {
 		add_measured(report, original);
+		add_original(report, m->exported);
 	}
 	json_object_set(report, "exported", json_object_get(m->exported, "run"));
 }

@@ -2,7 +2,8 @@
 import test, { after, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { binary, getJson, postRun, startServer, sweep, waitFor, workload } from './harness.mjs';
@@ -156,7 +157,7 @@ test('what is exported and imported again is the same run', async () => {
     }
 });
 
-test('an import keeps its breaks, kernels and ledger; a run its own', async () => {
+test('an import keeps its breaks, kernels and ledger', async () => {
     const first = (await getJson(`${server.url}/api/v1/runs/${imported}`)).body.report;
     const again = await importAgain(await textOf(imported, 'chrome'));
     const second = (await getJson(`${server.url}/api/v1/runs/${again}`)).body.report;
@@ -166,15 +167,66 @@ test('an import keeps its breaks, kernels and ledger; a run its own', async () =
     assert.deepEqual(rest, first.import);
     assert.equal(of.id, imported);
     assert.deepEqual([second.trace.dropped, second.trace.doubtful], [first.trace.dropped, first.trace.doubtful]);
-    const own = (await getJson(`${server.url}/api/v1/runs/${broken}`)).body.report;
-    const back = (await getJson(`${server.url}/api/v1/runs/${await importAgain(await textOf(broken, 'chrome'))}`)).body.report.import;
-    const breaks = (modes) => Object.values(modes).flatMap((m) => m.breaks).map((b) => [b.kind, b.gb, b.message, b.count, b.cost_us]);
-    assert.deepEqual(back.breaks.map((b) => [b.kind, b.gb, b.message, b.count, b.cost_us]), breaks(own.modes));
-    assert.deepEqual(back.breaks.map((b) => [b.mode, b.line]), [['static', 5], ['dynamic', 5]]);
-    assert.equal(back.graphs, Object.values(own.modes).reduce((n, m) => n + m.graphs.length, 0));
 });
 
-test('a trace of ours that is damaged is an import like others: kept, mended or counted', async () => {
+test('a run that was measured is that run again: workload, report, summary, and a mark', async () => {
+    for (const id of [broken, swept]) {
+        const was = (await getJson(`${server.url}/api/v1/runs/${id}`)).body;
+        const again = await importAgain(await textOf(id, 'chrome'));
+        const is = (await getJson(`${server.url}/api/v1/runs/${again}`)).body;
+        const { imported: mark, ...report } = is.report;
+        assert.deepEqual(report, was.report);
+        for (const key of ['name', 'project', 'tags', 'device', 'modes', 'status', 'summary', 'workload']) assert.deepEqual(is[key], was[key], key);
+        assert.deepEqual([mark.run.id, mark.run.name, mark.file], [id, was.name, 'import']);
+        assert.deepEqual(await (await exported(again, 'csv', '&table=modes')).text(), await (await exported(id, 'csv', '&table=modes')).text());
+        // And once more: the mark is the last way's.
+        const third = (await getJson(`${server.url}/api/v1/runs/${await importAgain(await textOf(again, 'chrome'))}`)).body;
+        assert.equal(third.report.imported.run.id, again);
+    }
+    // The command reads it as the server does.
+    const folder = mkdtempSync(join(tmpdir(), 'breakeven-export-'));
+    const file = join(folder, 'again.json');
+    writeFileSync(file, await textOf(broken, 'chrome'));
+    const posted = spawnSync(binary, ['import', '--post', server.url, file]);
+    assert.equal(posted.status, 0, posted.stderr.toString());
+    const id = Number(/run (\d+)/.exec(posted.stderr.toString())[1]);
+    assert.equal((await getJson(`${server.url}/api/v1/runs/${id}`)).body.report.imported.file, file);
+    rmSync(folder, { recursive: true });
+});
+
+test('what is no run that could have been measured stays an import', async () => {
+    const text = await textOf(broken, 'chrome');
+    const head = JSON.parse(text);
+    const changed = (change) => {
+        const copy = structuredClone(head);
+        change(copy.breakeven);
+        return JSON.stringify(copy);
+    };
+    const modes = (own) => own.report.modes;
+    for (const [what, change] of Object.entries({
+        'no source': (own) => { delete own.workload.source; },
+        'a source outside of the language': (own) => { own.workload.source = 'import os'; },
+        'no workload': (own) => { own.workload = null; },
+        'a trace': (own) => { own.workload.trace = true; },
+        'no modes': (own) => { own.report.modes = [1]; },
+        'a mode that is none': (own) => { modes(own).static = 7; },
+        'a latency that is none': (own) => { modes(own).static.latency = { median_us: 'x' }; },
+        'an interval of three': (own) => { modes(own).static.latency = { median_us: 1, ci_us: [1, 2, 3] }; },
+        'a break that is none': (own) => { modes(own).static.breaks = [null]; },
+        'a graph without ops': (own) => { modes(own).static.graphs = [{ ops: [1] }]; },
+        'points that are none': (own) => { own.report.points = [{ n: 'x', modes: {} }]; },
+        'a version of tomorrow': (own) => { own.report.breakeven = 2; },
+        'an engine that is none': (own) => { own.report.engines = { torch: 3 }; },
+    })) {
+        const id = await importAgain(changed(change));
+        const { body } = await getJson(`${server.url}/api/v1/runs/${id}`);
+        assert.ok(body.report.import && !body.report.imported && !body.report.import.original, what);
+    }
+    const redacted = await importAgain(await textOf(broken, 'chrome', '&redact=1'));
+    assert.ok((await getJson(`${server.url}/api/v1/runs/${redacted}`)).body.report.import);
+});
+
+test('a trace of ours that is damaged is kept, mended or counted', async () => {
     const text = await textOf(broken, 'chrome', '&mode=static');
     for (const [change, fate, row] of [
         [(t) => t.slice(0, t.length * 0.6), 'dropped', 'cut_off'],
@@ -184,7 +236,7 @@ test('a trace of ours that is damaged is an import like others: kept, mended or 
         [(t) => t.replace('"ts":', '"tt":'), 'dropped', 'without_time'],
     ]) {
         const id = await importAgain(change(text));
-        const { ledger } = (await getJson(`${server.url}/api/v1/runs/${id}`)).body.report.import;
+        const { ledger } = (await getJson(`${server.url}/api/v1/runs/${id}`)).body.report.imported;
         assert.equal(ledger[fate][row], 1, row);
     }
     for (const bad of ['"name_id":-1', '"name_id":4000000000', '"name_id":"x"', '"name_id":1e300'])

@@ -42,6 +42,32 @@ test("the menu has a download for each format, and one box that redacts them all
   assert.deepEqual(await refusals(page), []);
 });
 
+test("a run that was exported and imported again opens as the run it was, and says that it was imported", async () => {
+  const text = await (await fetch(`${server.url}/api/v1/runs/2/export?format=chrome`)).text();
+  const posted = await fetch(`${server.url}/api/v1/imports?name=again.json`, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: text });
+  const { id } = await posted.json();
+  const pages = [];
+  for (const run of [2, id]) {
+    const { page, complaints } = await openPage(browser);
+    const seen = {};
+    for (const tab of ["", "breaks", "graphs", "passes", "timeline", "source"]) {
+      await page.goto(`${server.url}/runs/${run}${tab ? `/${tab}` : ""}`);
+      await page.locator("#run-body > *").first().waitFor();
+      await page.waitForLoadState("networkidle");
+      seen[tab] = (await page.locator("#run-body").innerText()).replaceAll(`runs/${run}`, "runs/ID");
+    }
+    await page.goto(`${server.url}/runs/${run}`);
+    await page.locator(".meta").waitFor();
+    pages.push({ seen, meta: await page.locator(".meta").innerText() });
+    assert.deepEqual(complaints, []);
+    assert.deepEqual(await refusals(page), []);
+  }
+  assert.ok(pages[0].seen[""].length > 200);
+  for (const tab of Object.keys(pages[0].seen)) assert.equal(pages[1].seen[tab], pages[0].seen[tab], `the tab ${tab || "overview"}`);
+  assert.doesNotMatch(pages[0].meta, /Imported/);
+  assert.match(pages[1].meta, /Imported\s*\d{4}-\d\d-\d\d\s*As\s*\S+ #2, from again\.json/);
+});
+
 for (const width of [1440, 390])
   for (const theme of ["light", "dark"])
     test(`menu and reports at ${width}, ${theme}: nothing is wrong for assistive technology, nothing scrolls sideways`, async () => {

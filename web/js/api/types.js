@@ -332,6 +332,7 @@
  * @property {{torch?: TorchEngine}} [engines] the workload by others
  * @property {TraceFacts} [trace] of what another process recorded; then there are no modes
  * @property {Imported} [import] what logs of PyTorch held
+ * @property {ImportedRun} [imported]
  *
  * @typedef {object} TorchMode
  * @property {string} [error] why this mode alone failed
@@ -424,6 +425,11 @@
  * @property {{device: number | null, events: number, peak_bytes: number, peak_reserved_bytes: number}[]} [memory]
  * @property {ImportedXla} [pt_xla]
  * @property {Record<string, Record<string, number>> & {what: Record<string, string>}} ledger
+ *
+ * @typedef {object} ImportedRun a run that came back from its own export
+ * @property {{id: number, name: string, created_ns: number}} [run] as it was
+ * @property {string} [file]
+ * @property {Record<string, Record<string, number>>} [ledger]
  *
  * @typedef {object} TraceFacts
  * @property {{pid: number, command: string, kernels: number, dropped: number, lost: number, doubtful: number,

@@ -16,7 +16,7 @@ import { exportMenu } from "./export.js";
 import { failedState, progressState, stoppedState } from "./states.js";
 import { nothingHere } from "./missing.js";
 import { ApiError, deleteRun, fileUrl, followRun, getRun } from "../api/client.js";
-import { date, stamp } from "../model/format.js";
+import { date, plural, stamp } from "../model/format.js";
 import { describeSweep, describeValue } from "../model/workload.js";
 import { fileStem } from "../model/commands.js";
 import { pointsOf } from "../model/curves.js";
@@ -195,7 +195,7 @@ function factList(run) {
     ...(w?.autocast ? [/** @type {[string, string]} */ (["Autocast", w.autocast])] : []),
     ["Input", (w?.calls?.[0] ?? []).map(describeValue).join(", ") || "none"],
     ["Sweep", describeSweep(w)],
-    ["Run", when],
+    ...(run.report?.imported ? importedFrom(run.report.imported, when) : [/** @type {[string, Node]} */ (["Run", when])]),
   ];
   if (run.project) facts.push(["Project", run.project]);
   if (run.tags?.length) facts.push(["Tags", run.tags.join(", ")]);
@@ -204,6 +204,19 @@ function factList(run) {
     { class: "meta" },
     facts.map(([t, d]) => h("div", {}, h("dt", {}, t), h("dd", {}, d))),
   );
+}
+
+/** A run that came back from its own export: when it was measured, as which run, and what the way cost.
+ * @param {import("../api/types.js").ImportedRun} imported @param {Node} when @returns {[string, string | Node][]} */
+function importedFrom({ run, file, ledger }, when) {
+  const ms = (run?.created_ns ?? NaN) / 1e6;
+  const dropped = Object.values(ledger?.dropped ?? {}).reduce((n, x) => n + x, 0);
+  const origin = [run?.name ? `${run.name} #${run.id}` : "", file ? `from ${file}` : "", dropped ? `${plural(dropped, "event")} lost` : ""];
+  return [
+    ["Run", Number.isFinite(ms) ? h("time", { datetime: new Date(ms).toISOString(), title: stamp(ms) }, date(ms)) : "not known"],
+    ["Imported", when],
+    ["As", origin.filter(Boolean).join(", ") || "a run of another server"],
+  ];
 }
 
 /** What was asked for, until the report says what was taken. @param {Run} run */
