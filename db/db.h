@@ -45,6 +45,8 @@ struct run_summary {
 	double at_n;           /* NaN: no sweep */
 };
 
+enum { RUN_RECENT = 12 };
+
 struct run {
 	int64_t id;
 	const char *name, *project, *device, *workload, *modes, *commit, *branch;
@@ -58,6 +60,10 @@ struct run {
 	const char *note; /* "" for none */
 	bool baseline;
 	const char *source_hash, *settings_hash; /* see db_figures_put(); "" before that */
+	/* Of db_run_list() alone: the speedups of this run and those before it of its name,
+	 * project, device and mode, newest first. */
+	double recent[RUN_RECENT];
+	int n_recent;
 };
 
 /* Queues a run; a trace is running at once.  Reads name, project, device, workload,
@@ -75,18 +81,43 @@ struct run_notes {
 /* A baseline takes the mark from the others of its name and project. */
 bool db_run_annotate(struct db *db, int64_t id, const struct run_notes *notes, struct err *err);
 
+enum run_sort {
+	RUN_SORT_AGE,
+	RUN_SORT_NAME,
+	RUN_SORT_VERDICT,
+	RUN_SORT_SPEEDUP,
+	RUN_SORT_MEDIAN,
+	RUN_SORT_REPAID, /* never: last of those that were measured */
+	RUN_SORT_DEVICE,
+	RUN_SORT_STATUS,
+	RUN_SORT_COUNT
+};
+bool run_sort_from_name(const char *name, enum run_sort *out); /* "age", "name", ... */
+
 struct run_filter {
 	const char *project, *tag, *device; /* NULL: any */
 	const char *text;                   /* part of name, project or tag; NULL: any */
 	int status;                         /* enum run_status; -1: any */
-	int64_t before_id;                  /* 0: from the newest */
+	enum run_sort sort;                 /* 0: by age; what has no value comes last */
+	bool up;                            /* the smallest (the oldest) first */
+	int64_t before_id;                  /* 0: from the newest; by age, newest first, alone */
+	int64_t offset;                     /* so many of the order are passed over */
 	int limit;
 };
 
-/* Newest first, without `workload`.  *next is the before_id of the next page,
- * 0 at the end; *total counts all that match. */
+/* Without `workload`.  *next is the before_id of the next page, 0 at the end and in any
+ * order but newest first; *total counts all that match. */
 bool db_run_list(struct db *db, const struct run_filter *filter, struct arena *arena,
 		 struct run **runs, int *n_runs, int64_t *next, int64_t *total, struct err *err);
+
+/* What runs can be filtered by, with how many there are of each, most first. */
+struct run_facet {
+	const char *kind, *value; /* "project", "tag", "device", "status" */
+	int64_t runs;
+};
+enum { RUN_MAX_FACETS = 400 };
+bool db_run_facets(struct db *db, struct arena *arena, struct run_facet **out, int *n,
+		   struct err *err);
 
 /* Takes the oldest queued run and marks it running; *found is false when the
  * queue is empty. */

@@ -50,6 +50,43 @@ bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
 	return true;
 }
 
+/* "name", or "-name" for the largest first; the newest first where nothing is asked for. */
+static bool read_sort(struct req *req, struct run_filter *filter, struct err *err)
+{
+	const char *sort = req_query(req, "sort");
+	bool down = !sort || !*sort || *sort == '-';
+
+	if (sort && *sort && !run_sort_from_name(sort + down, &filter->sort))
+		return err_set(err, ERR_BAD_REQUEST,
+			       "sort=%.40s: one of age, name, verdict, speedup, median, repaid, "
+			       "device, status is needed, with - before it for the largest first",
+			       sort);
+	filter->up = !down;
+	if (filter->before_id && (filter->sort != RUN_SORT_AGE || filter->up))
+		return err_set(err, ERR_BAD_REQUEST,
+			       "cursor= goes through the newest first; in another order use "
+			       "offset=");
+	return true;
+}
+
+/* {"project": [["bench", 6], ...], ...} */
+static json_t *facets_json(struct req *req, struct err *err)
+{
+	json_t *json = json_pack("{s:[], s:[], s:[], s:[]}", "project", "tag", "device", "status");
+	struct run_facet *facets;
+	int n;
+
+	if (!db_run_facets(req->app->db, req->arena, &facets, &n, err)) {
+		json_decref(json);
+		return NULL;
+	}
+	for (int i = 0; i < n; i++)
+		json_array_append_new(
+		    json_object_get(json, facets[i].kind),
+		    json_pack("[s, I]", facets[i].value, (json_int_t)facets[i].runs));
+	return json;
+}
+
 bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
 {
 	struct run_filter filter = { .project = req_query(req, "project"),
@@ -57,7 +94,7 @@ bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
 				     .device = req_query(req, "device"),
 				     .text = req_query(req, "q"),
 				     .status = -1 };
-	const char *status = req_query(req, "status");
+	const char *status = req_query(req, "status"), *facets = req_query(req, "facets");
 	int64_t limit, next, total;
 	enum run_status wanted;
 	struct run *runs;
@@ -73,7 +110,9 @@ bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
 		filter.status = wanted;
 	}
 	if (!req_query_int(req, "limit", 1, LIST_MOST, LIST_DEFAULT, &limit, err) ||
-	    !req_query_int(req, "cursor", 1, CURSOR_MOST, 0, &filter.before_id, err))
+	    !req_query_int(req, "cursor", 1, CURSOR_MOST, 0, &filter.before_id, err) ||
+	    !req_query_int(req, "offset", 0, CURSOR_MOST, 0, &filter.offset, err) ||
+	    !read_sort(req, &filter, err))
 		return false;
 	filter.limit = (int)limit;
 	if (!db_run_list(req->app->db, &filter, req->arena, &runs, &n, &next, &total, err))
@@ -84,6 +123,12 @@ bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
 	reply->json = json_pack("{s:o, s:o, s:I}", "runs", list, "next",
 				next ? json_integer(next) : json_null(), "total",
 				(json_int_t)total);
+	if (facets && strcmp(facets, "1") == 0) {
+		json_t *json = facets_json(req, err);
+
+		json_object_set_new(reply->json, "facets", json);
+		return json != NULL;
+	}
 	return true;
 }
 

@@ -85,8 +85,11 @@ json_t *run_list_json(struct app *app, const struct run *run)
 	    "finished_ns", time_or_null(run->finished_ns), "summary", summary_json(&run->summary),
 	    "error", run_error(run), "attempts", run->attempts, "note", run->note, "baseline",
 	    run->baseline);
-	json_t *state = state_json(app, run);
+	json_t *state = state_json(app, run), *recent = json_array();
 
+	for (int i = run->n_recent; i-- > 0;)
+		json_array_append_new(recent, json_real(run->recent[i]));
+	json_object_set_new(json, "recent", recent);
 	json_object_update(json, state);
 	json_decref(state);
 	return json;

@@ -235,6 +235,96 @@ static void a_list_is_filtered_and_paged(void **state)
 	assert_int_equal(n, 0);
 }
 
+/* A run that is done, so much faster than eager. */
+static void measured(struct fixture *f, const char *name, double speedup, double repay)
+{
+	struct run_summary summary = { .mode = "static",
+				       .verdict = speedup > 1 ? "FASTER" : "SLOWER",
+				       .speedup = speedup,
+				       .median_us = 100 / speedup,
+				       .calls_to_repay = repay,
+				       .crossover_n = NAN,
+				       .at_n = NAN };
+	struct err err = { 0 };
+
+	insert(f, name, "bench", "t");
+	assert_true(db_run_finish(f->db, claim(f, true).id, "{}", 2, "{}", &summary, &err));
+}
+
+static void check_order(struct fixture *f, struct run_filter filter, const char *names)
+{
+	struct buf got = { 0 };
+	int64_t next, total;
+	struct run *runs;
+	int n;
+
+	filter.status = -1;
+	filter.limit = 9;
+	runs = list(f, filter, &n, &next, &total);
+	for (int i = 0; i < n; i++)
+		buf_printf(&got, "%s%s", i ? " " : "", runs[i].name);
+	assert_string_equal(got.len ? got.data : "", names);
+	assert_int_equal(next, 0);
+	buf_finish(&got);
+}
+
+static void a_list_has_an_order_and_what_has_no_value_comes_last(void **state)
+{
+	struct fixture *f = *state;
+	enum run_sort sort;
+
+	measured(f, "b", 2, 40);
+	measured(f, "c", 0.5, INFINITY);
+	measured(f, "A", 8, 10);
+	insert(f, "waits", "", "");
+	check_order(f, (struct run_filter){ 0 }, "waits A c b");
+	check_order(f, (struct run_filter){ .up = true }, "b c A waits");
+	check_order(f, (struct run_filter){ .sort = RUN_SORT_NAME, .up = true }, "A b c waits");
+	check_order(f, (struct run_filter){ .sort = RUN_SORT_SPEEDUP }, "A b c waits");
+	check_order(f, (struct run_filter){ .sort = RUN_SORT_SPEEDUP, .up = true }, "c b A waits");
+	check_order(f, (struct run_filter){ .sort = RUN_SORT_REPAID, .up = true }, "A b c waits");
+	check_order(f, (struct run_filter){ .sort = RUN_SORT_MEDIAN, .offset = 1 }, "b A waits");
+	assert_true(run_sort_from_name("median", &sort) && sort == RUN_SORT_MEDIAN);
+	assert_false(run_sort_from_name("id; DROP TABLE run", &sort));
+}
+
+static void a_run_of_a_list_has_the_runs_before_it(void **state)
+{
+	struct fixture *f = *state;
+	int64_t next, total;
+	struct run *runs;
+	int n;
+
+	for (int i = 0; i < RUN_RECENT + 3; i++) {
+		measured(f, "chain", 1 + i, 10);
+		measured(f, "other", 50, 10);
+	}
+	runs = list(f, (struct run_filter){ .limit = 4, .status = -1 }, &n, &next, &total);
+	assert_string_equal(runs[1].name, "chain");
+	assert_int_equal(runs[1].n_recent, RUN_RECENT);
+	assert_true(runs[1].recent[0] == RUN_RECENT + 3 && runs[1].recent[1] == RUN_RECENT + 2);
+	assert_true(runs[3].recent[0] == RUN_RECENT + 2);
+}
+
+static void runs_are_counted_by_what_they_can_be_filtered_by(void **state)
+{
+	struct fixture *f = *state;
+	struct run_facet *facets;
+	struct err err = { 0 };
+	struct buf got = { 0 };
+	int n;
+
+	measured(f, "a", 2, 1);
+	measured(f, "b", 2, 1);
+	insert(f, "c", "search", "u");
+	assert_true(db_run_facets(f->db, &f->arena, &facets, &n, &err));
+	for (int i = 0; i < n; i++)
+		buf_printf(&got, "%s=%s:%d ", facets[i].kind, facets[i].value, (int)facets[i].runs);
+	assert_string_equal(got.data, "device=cpu:3 project=bench:2 status=done:2 tag=t:2 "
+				      "status=queued:1 project=search:1 tag=u:1 ");
+	buf_finish(&got);
+}
+
 static void removing_a_run_removes_all_of_it_but_only_once_ended(void **state)
 {
 	struct fixture *f = *state;
@@ -444,6 +534,9 @@ int main(void)
 		TEST(what_was_running_is_queued_again_and_failed_the_third_time),
 		TEST(a_requeued_run_has_lost_no_attempt),
 		TEST(a_list_is_filtered_and_paged),
+		TEST(a_list_has_an_order_and_what_has_no_value_comes_last),
+		TEST(a_run_of_a_list_has_the_runs_before_it),
+		TEST(runs_are_counted_by_what_they_can_be_filtered_by),
 		TEST(removing_a_run_removes_all_of_it_but_only_once_ended),
 		TEST(a_second_server_on_the_same_file_is_refused),
 		TEST(a_store_locked_by_another_program_is_named),

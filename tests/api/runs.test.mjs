@@ -139,7 +139,14 @@ test('runs are listed, filtered and paged', async () => {
     assert.ok(first.runs[0].id > second.runs[0].id);
     assert.equal(second.next, null);
     assert.deepEqual(first.runs[0].tags.sort(), ['alpha', 't1']);
-    for (const bad of ['limit=0', 'limit=x', 'cursor=-1', 'status=gone'])
+    const names = async (query) => (await list(query)).runs.map((r) => r.name);
+    assert.deepEqual(await names('q=p_&sort=name'), ['p_alpha', 'p_alpha', 'p_beta']);
+    assert.deepEqual(await names('q=p_&sort=-name&limit=1&offset=1'), ['p_alpha']);
+    const { runs, facets } = await list('q=p_&sort=-speedup&facets=1');
+    assert.ok(runs[0].summary.speedup >= runs[1].summary.speedup);
+    assert.equal(runs[0].recent.at(-1), runs[0].summary.speedup);
+    assert.deepEqual(facets.project.filter(([p]) => p === 'alpha'), [['alpha', 2]]);
+    for (const bad of ['limit=0', 'limit=x', 'cursor=-1', 'status=gone', 'sort=id', 'sort=-', 'offset=-1', 'sort=name&cursor=3'])
         assert.equal((await getJson(`${server.url}/api/v1/runs?${bad}`)).status, 400, bad);
 });
 

@@ -1,0 +1,167 @@
+/* db/list.c -- runs as a list: which, in what order, and what they can be filtered by. */
+#include <stdio.h>
+#include <string.h>
+
+#include "db/internal.h"
+
+enum { ORDER_CHARS = 200 };
+
+/* A name, and what stands in SQL for it; NULL comes last whatever the direction. */
+static const struct {
+	const char *name, *column;
+} sorts[RUN_SORT_COUNT] = {
+	[RUN_SORT_AGE] = { "age", "id" },
+	[RUN_SORT_NAME] = { "name", "lower(name)" },
+	[RUN_SORT_VERDICT] = { "verdict", "verdict" },
+	[RUN_SORT_SPEEDUP] = { "speedup", "speedup" },
+	[RUN_SORT_MEDIAN] = { "median", "median_us" },
+	[RUN_SORT_REPAID] = { "repaid", "iif(mode IS NULL, NULL, ifnull(calls_to_repay, 9e999))" },
+	[RUN_SORT_DEVICE] = { "device", "device" },
+	[RUN_SORT_STATUS] = { "status", "status" },
+};
+
+bool run_sort_from_name(const char *name, enum run_sort *out)
+{
+	for (int i = 0; i < RUN_SORT_COUNT; i++) {
+		if (strcmp(name, sorts[i].name) == 0) {
+			*out = (enum run_sort)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The same condition counts the matches and pages through them. */
+#define FILTER                                                                                     \
+	" WHERE (?1 = '' OR project = ?1)"                                                         \
+	" AND (?2 = '' OR EXISTS (SELECT 1 FROM run_tag WHERE run_tag.run = run.id AND tag = ?2))" \
+	" AND (?3 = '' OR device = ?3)"                                                            \
+	" AND (?4 = '' OR instr(lower(name), lower(?4)) OR instr(lower(project), lower(?4))"       \
+	"      OR EXISTS (SELECT 1 FROM run_tag WHERE run_tag.run = run.id AND instr(lower(tag), " \
+	"lower(?4))))"                                                                             \
+	" AND (?5 = '' OR status = ?5)"
+
+static bool count_matching(sqlite3 *h, const struct run_filter *f, const char *status,
+			   int64_t *total, struct err *err)
+{
+	sqlite3_stmt *s = db_prepare(h, err, "SELECT count(*) FROM run" FILTER, "ttttt", f->project,
+				     f->tag, f->device, f->text, status);
+	bool ok = s && sqlite3_step(s) == SQLITE_ROW;
+
+	if (ok)
+		*total = sqlite3_column_int64(s, 0);
+	else if (s)
+		db_fail(h, "count runs", err);
+	sqlite3_finalize(s);
+	return ok;
+}
+
+/* The speedups of the run and of those before it of its name, project, device and mode. */
+static bool read_recent(sqlite3 *h, struct run *run, struct err *err)
+{
+	sqlite3_stmt *s;
+	int n = 0, code;
+
+	if (!run->summary.mode)
+		return true;
+	s = db_prepare(h, err,
+		       "SELECT speedup FROM run JOIN run_summary ON run_summary.run = run.id"
+		       " WHERE name = ?1 AND project = ?2 AND device = ?3 AND mode = ?4"
+		       " AND id <= ?5 ORDER BY id DESC LIMIT ?6",
+		       "ttttii", run->name, run->project, run->device, run->summary.mode, run->id,
+		       (int64_t)RUN_RECENT);
+	if (!s)
+		return false;
+	while ((code = sqlite3_step(s)) == SQLITE_ROW)
+		run->recent[n++] = sqlite3_column_double(s, 0);
+	if (code != SQLITE_DONE)
+		db_fail(h, "look for runs before this one", err);
+	sqlite3_finalize(s);
+	run->n_recent = n;
+	return code == SQLITE_DONE;
+}
+
+static void order_of(const struct run_filter *f, char out[ORDER_CHARS])
+{
+	const char *column = sorts[f->sort].column;
+
+	if (f->sort == RUN_SORT_AGE)
+		snprintf(out, ORDER_CHARS, " ORDER BY id %s", f->up ? "ASC" : "DESC");
+	else
+		snprintf(out, ORDER_CHARS, " ORDER BY (%s) IS NULL, %s %s, id DESC", column, column,
+			 f->up ? "ASC" : "DESC");
+}
+
+static bool list_with(sqlite3 *h, const struct run_filter *f, struct arena *arena,
+		      struct run **runs, int *n_runs, int64_t *next, int64_t *total,
+		      struct err *err)
+{
+	const char *status = f->status >= 0 ? run_status_name((enum run_status)f->status) : "";
+	struct run *rows = ARENA_ARRAY(arena, struct run, (size_t)f->limit + 1);
+	char order[ORDER_CHARS], sql[4096];
+	sqlite3_stmt *s;
+	int n = 0, code;
+
+	if (!rows)
+		return err_set(err, ERR_MEMORY, "out of memory while listing runs");
+	if (!count_matching(h, f, status, total, err))
+		return false;
+	order_of(f, order);
+	snprintf(sql, sizeof(sql), "%s%s LIMIT ?7 OFFSET ?8",
+		 "SELECT " RUN_COLUMNS RUN_TABLES FILTER " AND (?6 = 0 OR id < ?6)", order);
+	s = db_prepare(h, err, sql, "tttttiii", f->project, f->tag, f->device, f->text, status,
+		       f->before_id, (int64_t)f->limit + 1, f->offset);
+	if (!s)
+		return false;
+	while ((code = sqlite3_step(s)) == SQLITE_ROW)
+		run_read(s, arena, &rows[n++]);
+	if (code != SQLITE_DONE)
+		db_fail(h, "list runs", err);
+	sqlite3_finalize(s);
+	*next = n > f->limit && f->sort == RUN_SORT_AGE && !f->up ? rows[f->limit - 1].id : 0;
+	*n_runs = n > f->limit ? f->limit : n;
+	*runs = rows;
+	for (int i = 0; code == SQLITE_DONE && i < *n_runs; i++)
+		if (!read_recent(h, &rows[i], err))
+			return false;
+	return code == SQLITE_DONE;
+}
+
+bool db_run_list(struct db *db, const struct run_filter *filter, struct arena *arena,
+		 struct run **runs, int *n_runs, int64_t *next, int64_t *total, struct err *err)
+{
+	sqlite3 *h = db_reader_take(db);
+	bool ok = list_with(h, filter, arena, runs, n_runs, next, total, err);
+
+	db_reader_give(db, h);
+	return ok;
+}
+
+bool db_run_facets(struct db *db, struct arena *arena, struct run_facet **out, int *n,
+		   struct err *err)
+{
+	sqlite3 *h = db_reader_take(db);
+	struct run_facet *rows = ARENA_ARRAY(arena, struct run_facet, RUN_MAX_FACETS);
+	sqlite3_stmt *s = db_prepare(
+	    h, err,
+	    "SELECT 'project', project, count(*) AS many FROM run WHERE project <> '' GROUP BY 2"
+	    " UNION ALL SELECT 'tag', tag, count(*) FROM run_tag GROUP BY 2"
+	    " UNION ALL SELECT 'device', device, count(*) FROM run GROUP BY 2"
+	    " UNION ALL SELECT 'status', status, count(*) FROM run GROUP BY 2"
+	    " ORDER BY many DESC, 2 LIMIT ?1",
+	    "i", (int64_t)RUN_MAX_FACETS);
+	int code = SQLITE_ERROR;
+
+	*n = 0;
+	while (s && rows && (code = sqlite3_step(s)) == SQLITE_ROW)
+		rows[(*n)++] = (struct run_facet){ text_at(s, 0, arena), text_at(s, 1, arena),
+						   sqlite3_column_int64(s, 2) };
+	if (!rows)
+		err_set(err, ERR_MEMORY, "out of memory while listing runs");
+	else if (s && code != SQLITE_DONE)
+		db_fail(h, "count runs", err);
+	sqlite3_finalize(s);
+	db_reader_give(db, h);
+	*out = rows;
+	return code == SQLITE_DONE;
+}
