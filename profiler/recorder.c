@@ -159,6 +159,21 @@ static void on_broke(void *self, int index, int64_t begin_ns, int64_t end_ns)
 		 .begin_ns = begin_ns, .end_ns = end_ns, .kind = TIMELINE_BREAK, .graph = index });
 }
 
+static void on_took(void *self, const struct fusion_memory *what, const void *block, int64_t bytes,
+		    int64_t used_bytes, int64_t at_ns)
+{
+	(void)what, (void)block, (void)bytes;
+	tell(self, (struct told){ .begin_ns = at_ns,
+				  .end_ns = at_ns,
+				  .bytes = used_bytes,
+				  .kind = TIMELINE_COUNTER });
+}
+
+static void on_gave(void *self, const void *block, int64_t bytes, int64_t used_bytes, int64_t at_ns)
+{
+	on_took(self, NULL, block, bytes, used_bytes, at_ns);
+}
+
 static bool watch_calls(struct recorder *r, struct lane *lane, int calls, int64_t enough_ns,
 			struct err *err)
 {
@@ -192,7 +207,7 @@ static bool watch_calls(struct recorder *r, struct lane *lane, int calls, int64_
 
 /* Numbers of a mode's lanes. */
 struct lanes_of {
-	uint32_t calls, breaks, graphs, host, kernels;
+	uint32_t calls, breaks, graphs, host, kernels, memory;
 };
 
 static struct lanes_of add_lanes(struct recorder *r, const struct recorded_lane *at)
@@ -205,6 +220,8 @@ static struct lanes_of add_lanes(struct recorder *r, const struct recorded_lane 
 	}
 	to.host = recorder_add_lane(r, at, "host");
 	to.kernels = r->on_device ? to.host : recorder_add_lane(r, at, "kernels");
+	if (r->memory)
+		to.memory = recorder_add_memory_lane(r, at);
 	return to;
 }
 
@@ -217,9 +234,31 @@ static uint32_t place_of(const struct lanes_of *to, enum timeline_kind kind)
 		return to->breaks;
 	case TIMELINE_PIECE:
 		return to->graphs;
+	case TIMELINE_COUNTER:
+		return to->memory;
 	default:
 		return to->host;
 	}
+}
+
+/* What is in use holds until the next change, or the end of all that was told. */
+static void lay_memory(struct recorder *r)
+{
+	struct told *last = NULL;
+	int64_t end_ns = 0;
+
+	for (int i = 0; i < r->n; i++) {
+		struct told *t = &r->told[i];
+
+		end_ns = t->end_ns > end_ns ? t->end_ns : end_ns;
+		if (t->kind != TIMELINE_COUNTER)
+			continue;
+		if (last)
+			last->end_ns = t->begin_ns;
+		last = t;
+	}
+	if (last)
+		last->end_ns = end_ns;
 }
 
 static bool write_events(struct recorder *r, const struct lane *lane, const int64_t *n,
@@ -229,11 +268,13 @@ static bool write_events(struct recorder *r, const struct lane *lane, const int6
 	struct lanes_of to = add_lanes(r, &at);
 
 	r->names.len = 0;
+	lay_memory(r);
 	for (int i = 0; i < r->n; i++) {
 		struct told *t = &r->told[i];
 		bool kernel = told_is_launch(t);
 		struct timeline_event e = { .start_ns = t->begin_ns,
 					    .duration_ns = t->end_ns - t->begin_ns,
+					    .bytes = t->bytes,
 					    .correlation = t->correlation };
 
 		if ((t->kind == TIMELINE_PIECE && !r->broken) || /* it is the whole call */
@@ -262,7 +303,9 @@ bool recorder_lane_for(struct recorder *r, struct lane *lane, const int64_t *n, 
 					    .phase = on_phase,
 					    .eager_op = on_eager_op,
 					    .piece = on_piece,
-					    .broke = on_broke };
+					    .broke = on_broke,
+					    .took = r->memory ? on_took : NULL,
+					    .gave = r->memory ? on_gave : NULL };
 	const struct wire_event *before;
 	bool ok;
 
@@ -283,6 +326,7 @@ bool recorder_lane_for(struct recorder *r, struct lane *lane, const int64_t *n, 
 
 bool recorder_lane(struct recorder *r, struct lane *lane, const int64_t *n, struct err *err)
 {
+	r->memory = true;
 	return recorder_lane_for(r, lane, n, RECORDER_MAX_CALLS, ENOUGH_NS, err);
 }
 

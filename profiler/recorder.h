@@ -33,10 +33,12 @@ void recorder_begin_device(struct recorder *r, bool api);
  * of what the device does: CUPTI has no part in it, so launches cost what they do. */
 void recorder_begin_host(struct recorder *r);
 
-/* Watches a few calls of the lane; `n`: the point of a sweep, NULL: there is none. */
+/* Watches a few calls of the lane, and its memory; `n`: the point of a sweep, NULL: there is
+ * none. */
 bool recorder_lane(struct recorder *r, struct lane *lane, const int64_t *n, struct err *err);
 
-/* The same of up to so many calls, at least RECORDER_MIN_CALLS, for about so long. */
+/* The same but the memory, which takes time to tell, of up to so many calls, at least
+ * RECORDER_MIN_CALLS, for about so long. */
 bool recorder_lane_for(struct recorder *r, struct lane *lane, const int64_t *n, int calls,
 		       int64_t enough_ns, struct err *err);
 

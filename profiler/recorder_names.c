@@ -170,8 +170,11 @@ uint32_t recorder_name_other(struct recorder *r, const struct told *t)
 		    r->writer, json_pack("{s:o, s:i}", "name", json_sprintf("calls[%d]", t->kernel),
 					 "call", t->kernel));
 	if (!*name)
-		*name = timeline_writer_name(
-		    r->writer, json_pack("{s:s}", "name", timeline_kind_name(t->kind)));
+		*name = timeline_writer_name(r->writer,
+					     json_pack("{s:s}", "name",
+						       t->kind == TIMELINE_COUNTER
+							   ? "bytes in use"
+							   : timeline_kind_name(t->kind)));
 	return *name;
 }
 
@@ -201,4 +204,13 @@ json_t *recorder_lane_row(const struct recorded_lane *at, const char *role)
 uint32_t recorder_add_lane(struct recorder *r, const struct recorded_lane *at, const char *role)
 {
 	return timeline_writer_lane(r->writer, recorder_lane_row(at, role));
+}
+
+uint32_t recorder_add_memory_lane(struct recorder *r, const struct recorded_lane *at)
+{
+	json_t *row = recorder_lane_row(at, "counter");
+
+	json_object_set_new(row, "name", json_string("memory"));
+	json_object_set_new(row, "unit", json_string("bytes"));
+	return timeline_writer_lane(r->writer, row);
 }

@@ -10,6 +10,7 @@
 /* An event as it was told; `op` lives as long as the engine. */
 struct told {
 	int64_t begin_ns, end_ns;
+	int64_t bytes; /* of memory in use, from then on */
 	enum timeline_kind kind;
 	int graph, kernel; /* of a kernel; graph -1: eager, of `op` */
 	const char *op;
@@ -33,6 +34,7 @@ struct recorder {
 	int64_t lost, calls, doubtful;
 	int replays;              /* CUDA graphs that were launched */
 	double clock_ns, tell_ns; /* what a reading costs, and a report without its readings */
+	bool memory;              /* what the allocator does is told too */
 	bool broken;              /* the lane has breaks */
 	const char *op;           /* the eager op under way */
 	int line;
@@ -80,6 +82,8 @@ static inline bool told_is_part(const struct told *t)
 /* recorder_names.c.  A row of the table of lanes, and its number there. */
 json_t *recorder_lane_row(const struct recorded_lane *at, const char *role);
 uint32_t recorder_add_lane(struct recorder *r, const struct recorded_lane *at, const char *role);
+/* A counter, of bytes. */
+uint32_t recorder_add_memory_lane(struct recorder *r, const struct recorded_lane *at);
 
 /* The name of a kernel; changes its kind where the kernel is a library's.  `symbol`: of
  * what a library ran for it; NULL: its own. */

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/idle.h"
+
 enum { MAX_ROWS = 6000, MAX_BUCKETS = 1 << 18, MAX_TOTALS = 200, MIN_PX = 16, MAX_PX = 8192 };
 
 static bool out_of_memory(struct err *err)
@@ -35,6 +37,7 @@ void timeline_view_destroy(struct timeline_view *v)
 		return;
 	timeline_tables_finish(&v->tables);
 	timeline_chunk_destroy(&v->chunk);
+	idle_destroy(v->idle);
 	free(v->lanes);
 	free(v->totals);
 	free(v->rows);
@@ -95,9 +98,51 @@ static void find_window(struct timeline_view *v)
 
 	v->t0_ns = v->begin_ns + t0;
 	v->t1_ns = v->begin_ns + t1;
-	v->px = (int)clamp(q->px, MIN_PX, MAX_PX);
-	while (v->px > MIN_PX && v->n_wanted * (size_t)v->px > MAX_BUCKETS)
+}
+
+/* A row of buckets for each lane, and one for the gaps of each device. */
+static size_t bucket_rows(const struct timeline_view *v)
+{
+	return v->n_wanted + (size_t)v->n_devices;
+}
+
+static void choose_px(struct timeline_view *v)
+{
+	v->px = (int)clamp(v->query.px, MIN_PX, MAX_PX);
+	while (v->px > MIN_PX && bucket_rows(v) * (size_t)v->px > MAX_BUCKETS)
 		v->px /= 2;
+}
+
+static void add_idle(void *self, const struct idle_part *p);
+
+/* A name for each cause, behind those of the tables. */
+static bool add_causes(struct timeline_view *v)
+{
+	bool ok = v->tables.names || (v->tables.names = json_array());
+
+	v->idle_names = (uint32_t)json_array_size(v->tables.names);
+	for (int i = 0; ok && i < IDLE_CAUSE_COUNT; i++)
+		ok = json_array_append_new(v->tables.names,
+					   json_pack("{s:s, s:s}", "name",
+						     idle_cause_label((enum idle_cause)i), "idle",
+						     idle_cause_name((enum idle_cause)i))) == 0;
+	return ok;
+}
+
+/* Once the window is known. */
+static bool watch_idle(struct timeline_view *v)
+{
+	bool *wanted = calloc(v->n_lanes + 1, sizeof(*wanted));
+	int left_out;
+
+	for (size_t i = 0; wanted && i < v->n_lanes; i++)
+		wanted[i] = v->lanes[i].wanted;
+	if (wanted)
+		v->idle = idle_create(&v->tables, wanted, v->t0_ns, v->t1_ns, add_idle, v);
+	free(wanted);
+	if (v->idle)
+		v->n_devices = idle_devices(v->idle, &left_out);
+	return v->idle != NULL;
 }
 
 /* Once all tables are there. */
@@ -107,6 +152,8 @@ static bool get_ready(struct timeline_view *v, struct err *err)
 
 	if (v->ready)
 		return true;
+	if (!add_causes(v))
+		return out_of_memory(err);
 	v->n_lanes = json_array_size(v->tables.lanes);
 	v->n_names = json_array_size(v->tables.names);
 	v->lanes = calloc(v->n_lanes + 1, sizeof(*v->lanes));
@@ -121,8 +168,11 @@ static bool get_ready(struct timeline_view *v, struct err *err)
 		}
 	find_extent(v);
 	find_window(v);
+	if (!watch_idle(v))
+		return out_of_memory(err);
+	choose_px(v);
 	v->rows = calloc(MAX_ROWS, sizeof(*v->rows));
-	v->buckets = calloc(v->n_wanted * (size_t)v->px + 1, sizeof(*v->buckets));
+	v->buckets = calloc(bucket_rows(v) * (size_t)v->px + 1, sizeof(*v->buckets));
 	if (!v->rows || !v->buckets)
 		return out_of_memory(err);
 	v->ready = true;
@@ -161,7 +211,7 @@ static void add_to_lane(struct timeline_view *v, const struct timeline_event *e,
 	lane->sum_ns = timeline_add_ns(lane->sum_ns, inside);
 }
 
-static void add_to_bucket(struct timeline_view *v, const struct timeline_event *e)
+static void add_to_bucket(struct timeline_view *v, const struct timeline_event *e, size_t row)
 {
 	int64_t from = clamp(e->start_ns, v->t0_ns, v->t1_ns) - v->t0_ns;
 	int64_t span = v->t1_ns - v->t0_ns;
@@ -169,29 +219,52 @@ static void add_to_bucket(struct timeline_view *v, const struct timeline_event *
 	struct view_bucket *b;
 
 	at = at < v->px ? at : v->px - 1;
-	b = &v->buckets[(size_t)v->lanes[e->lane].row * (size_t)v->px + (size_t)at];
+	b = &v->buckets[row * (size_t)v->px + (size_t)at];
 	if (b->events++ == 0 ||
 	    (e->kind == TIMELINE_COUNTER ? e->bytes > b->event.bytes
 					 : e->duration_ns > b->event.duration_ns))
 		b->event = *e;
 }
 
+static void add_to_total(struct timeline_view *v, const struct timeline_event *e, int64_t inside)
+{
+	struct view_total *t = &v->totals[(size_t)e->name * TIMELINE_KIND_COUNT + e->kind];
+
+	t->kind = e->kind;
+	t->events++;
+	t->sum_ns = timeline_add_ns(t->sum_ns, inside);
+	t->most_ns = e->duration_ns > t->most_ns ? e->duration_ns : t->most_ns;
+}
+
 /* What took time, into its totals; a counter's value only holds. */
 static void add_to_totals(struct timeline_view *v, const struct timeline_event *e)
 {
 	int64_t inside = inside_ns(v, e);
-	struct view_total *t;
 
 	if (e->kind == TIMELINE_COUNTER || e->kind == TIMELINE_FLOW) {
 		v->lanes[e->lane].events++;
 		return;
 	}
-	t = &v->totals[(size_t)e->name * TIMELINE_KIND_COUNT + e->kind];
-	t->kind = e->kind;
-	t->events++;
-	t->sum_ns = timeline_add_ns(t->sum_ns, inside);
-	t->most_ns = e->duration_ns > t->most_ns ? e->duration_ns : t->most_ns;
+	add_to_total(v, e, inside);
 	add_to_lane(v, e, inside);
+}
+
+static void add_row(struct timeline_view *v, const struct timeline_event *e, size_t row)
+{
+	if (v->shown++ < MAX_ROWS)
+		v->rows[v->n_rows++] = *e;
+	add_to_bucket(v, e, row);
+}
+
+/* Readings of the clock and reports that an event of our own recording took. */
+static void note_watching(struct timeline_view *v, const struct timeline_event *e)
+{
+	bool shares = e->kind == TIMELINE_LAUNCH || e->kind == TIMELINE_KERNEL ||
+		      e->kind == TIMELINE_LIBRARY || e->kind == TIMELINE_EAGER ||
+		      e->kind == TIMELINE_COUNTER;
+
+	v->readings += shares ? 1 : 2;
+	v->reports++;
 }
 
 static void add_event(struct timeline_view *v, struct timeline_event *e)
@@ -199,9 +272,24 @@ static void add_event(struct timeline_view *v, struct timeline_event *e)
 	if (e->name >= v->n_names)
 		e->name = 0;
 	add_to_totals(v, e);
-	if (v->events++ < MAX_ROWS)
-		v->rows[v->n_rows++] = *e;
-	add_to_bucket(v, e);
+	note_watching(v, e);
+	v->events++;
+	add_row(v, e, (size_t)v->lanes[e->lane].row);
+}
+
+static void add_idle(void *self, const struct idle_part *p)
+{
+	struct timeline_view *v = self;
+	struct timeline_event e = { .start_ns = p->from_ns,
+				    .duration_ns = p->to_ns - p->from_ns,
+				    .lane = p->lane,
+				    .kind = TIMELINE_IDLE,
+				    .name = p->name && p->name < v->n_names
+						? p->name
+						: v->idle_names + (uint32_t)p->cause };
+
+	add_to_total(v, &e, e.duration_ns);
+	add_row(v, &e, v->n_wanted + (size_t)p->device);
 }
 
 bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len, struct err *err)
@@ -220,7 +308,7 @@ bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len,
 			continue;
 		add_event(v, &e);
 	}
-	return true;
+	return idle_chunk(v->idle, c) || out_of_memory(err);
 }
 
 /* ---- the answer ---- */
@@ -229,8 +317,8 @@ bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len,
 static bool choose_rows(struct timeline_view *v, struct view_bucket **rows, size_t *n,
 			struct err *err)
 {
-	bool all = v->events <= MAX_ROWS;
-	size_t n_buckets = v->n_wanted * (size_t)v->px;
+	bool all = v->shown <= MAX_ROWS;
+	size_t n_buckets = bucket_rows(v) * (size_t)v->px;
 
 	*n = 0;
 	*rows = calloc((all ? (size_t)v->n_rows : n_buckets) + 1, sizeof(**rows));
@@ -330,6 +418,21 @@ static json_t *kinds_json(void)
 	return list;
 }
 
+/* Whose gaps are among the rows; events that came too late for them; and what of them watching
+ * made, about: 0 where that is unknown. */
+static json_t *idle_json(const struct timeline_view *v)
+{
+	int left_out, devices = idle_devices(v->idle, &left_out);
+
+	const json_t *facts = v->tables.facts;
+	double clock_ns = json_number_value(json_object_get(facts, "clock_ns")),
+	       tell_ns = json_number_value(json_object_get(facts, "tell_ns"));
+
+	return json_pack("{s:i, s:i, s:I, s:f}", "devices", devices, "left_out", left_out, "late",
+			 (json_int_t)v->late, "watching_ns",
+			 (double)v->readings * clock_ns + (double)v->reports * tell_ns);
+}
+
 static json_t *head_json(struct timeline_view *v, const struct view_bucket *rows, size_t n)
 {
 	json_t *totals = totals_json(v), *names = json_object(), *shapes = json_object();
@@ -346,13 +449,13 @@ static json_t *head_json(struct timeline_view *v, const struct view_bucket *rows
 			pick(names, v->tables.names, i / TIMELINE_KIND_COUNT,
 			     i / TIMELINE_KIND_COUNT);
 	pick(names, v->tables.names, 0, 0);
-	return json_pack("{s:I, s:I, s:I, s:I, s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:O?}", "span_ns",
-			 (json_int_t)(v->end_ns - v->begin_ns), "t0_ns",
+	return json_pack("{s:I, s:I, s:I, s:I, s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:O?}",
+			 "span_ns", (json_int_t)(v->end_ns - v->begin_ns), "t0_ns",
 			 (json_int_t)(v->t0_ns - v->begin_ns), "t1_ns",
 			 (json_int_t)(v->t1_ns - v->begin_ns), "events", (json_int_t)v->events,
-			 "sampled", v->events > MAX_ROWS, "rows", (json_int_t)n, "lanes",
+			 "sampled", v->shown > MAX_ROWS, "rows", (json_int_t)n, "lanes",
 			 lanes_json(v), "names", names, "shapes", shapes, "totals", totals, "kinds",
-			 kinds_json(), "facts", v->tables.facts);
+			 kinds_json(), "idle", idle_json(v), "facts", v->tables.facts);
 }
 
 static void pad(struct buf *out, char with)
@@ -395,7 +498,10 @@ bool timeline_view_columns(struct timeline_view *v, struct buf *out, struct err 
 	bool ok;
 
 	buf_clear(out);
-	if (!get_ready(v, err) || !choose_rows(v, &rows, &n, err))
+	if (!get_ready(v, err))
+		return false;
+	v->late = idle_finish(v->idle);
+	if (!choose_rows(v, &rows, &n, err))
 		return false;
 	columns = json_pack(
 	    "[[s, s], [s, s], [s, s], [s, s], [s, s], [s, s], [s, s], [s, s], [s, s]]", "start_ns",

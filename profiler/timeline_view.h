@@ -38,6 +38,12 @@ struct timeline_view {
 	struct view_bucket *buckets; /* n_wanted times px */
 	int px;
 	int64_t events; /* in the window */
+	int64_t shown;  /* that want a row: of events and of gaps */
+	struct idle *idle;
+	uint32_t idle_names; /* the first of the causes' names */
+	int n_devices;
+	int64_t readings, reports; /* of the events in the window */
+	int64_t late;              /* events that came too late for gaps */
 };
 
 #endif

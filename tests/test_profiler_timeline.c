@@ -335,6 +335,30 @@ static void count_kinds(const json_t *head, const struct buf *out, int kinds[TIM
 	}
 }
 
+/* What the totals of a kind sum up to, in nanoseconds. */
+static json_int_t sum_of(const json_t *head, enum timeline_kind kind)
+{
+	const json_t *row;
+	json_int_t sum = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(head, "totals"), i, row)
+	    sum += json_integer_value(json_array_get(row, 1)) == (json_int_t)kind
+		       ? json_integer_value(json_array_get(row, 3))
+		       : 0;
+	return sum;
+}
+
+/* Bytes in use over time: a lane of the mode's own. */
+static void check_memory(const json_t *head)
+{
+	const json_t *lane = json_array_get(json_object_get(head, "lanes"), 3);
+
+	assert_string_equal(json_string_value(json_object_get(lane, "role")), "counter");
+	assert_string_equal(json_string_value(json_object_get(lane, "unit")), "bytes");
+	assert_string_equal(json_string_value(json_object_get(lane, "mode")), "static");
+}
+
 static void a_run_records_calls_kernels_and_phases_of_every_mode(void **state)
 {
 	struct blocks b = { 0 };
@@ -357,7 +381,14 @@ static void a_run_records_calls_kernels_and_phases_of_every_mode(void **state)
 	head = view_of(&b, &(struct timeline_query){ .mode = "static", .t1_ns = -1, .px = 100 },
 		       &out);
 	count_kinds(head, &out, kinds);
-	assert_int_equal(json_array_size(json_object_get(head, "lanes")), 3);
+	assert_int_equal(json_array_size(json_object_get(head, "lanes")), 4);
+	check_memory(head);
+	/* an output is taken, and given back behind the call */
+	assert_true(kinds[TIMELINE_COUNTER] >= 2 * kinds[TIMELINE_CALL] - 1);
+	assert_int_equal(whole(json_object_get(head, "idle"), "devices"), 1);
+	assert_int_equal(whole(json_object_get(head, "idle"), "late"), 0);
+	assert_int_equal(sum_of(head, TIMELINE_IDLE) + sum_of(head, TIMELINE_KERNEL),
+			 whole(head, "span_ns"));
 	assert_true(kinds[TIMELINE_CALL] >= 3);
 	assert_int_equal(kinds[TIMELINE_KERNEL], kinds[TIMELINE_CALL]);
 	assert_int_equal(kinds[TIMELINE_LAUNCH], kinds[TIMELINE_KERNEL]);

@@ -152,6 +152,7 @@ static enum name_group group_of(enum timeline_kind kind, const char *label)
 		[TIMELINE_MEMORY] = GROUP_OTHER,   [TIMELINE_PIECE] = GROUP_OTHER,
 		[TIMELINE_BREAK] = GROUP_OTHER,    [TIMELINE_OP] = GROUP_OP,
 		[TIMELINE_COUNTER] = GROUP_OTHER,  [TIMELINE_FLOW] = GROUP_OTHER,
+		[TIMELINE_IDLE] = GROUP_OTHER,
 	};
 
 	return strcmp(label, "other") == 0 ? GROUP_OTHER : groups[kind];

@@ -41,6 +41,11 @@ test("one call is in sight, its parts add up, and its kernels lead to their line
   assert.deepEqual(kinds.map((r) => r[0]), ["Fused kernels", "Guards", "Dispatch", "Allocation", "Launches", "Rest", "1 call"].filter((k) => kinds.some((r) => r[0] === k)));
   assert.equal(kinds.at(-1)[0], "1 call");
   assert.equal(kinds.slice(0, -1).reduce((n, r) => n + parseInt(r[3]), 0), 100);
+  const idle = await rows(page, "Idle by cause");
+  assert.equal(idle.find((r) => /print/.test(r[0]))?.[1], "1");
+  assert.ok(idle.some((r) => r[0] === "end of the call"));
+  assert.deepEqual(idle.slice(-2).map((r) => r[0]), ["Device idle", "Device busy"]);
+  assert.equal(idle.slice(-2).reduce((n, r) => n + parseInt(r[3]), 0), 100);
   const kernels = await rows(page, "Kernels in sight");
   assert.equal(kernels.length, 2);
   assert.deepEqual(kernels.map((r) => r[2]), ["1", "1"]);
@@ -93,7 +98,7 @@ test("the mouse drags, zooms once the canvas has the focus, and points", async (
   const { page } = await openPage(browser);
   await open(page, run);
   const box = await page.locator(".tl canvas").boundingBox();
-  const [x, y] = [box.x + box.width / 2, box.y + box.height - 28];
+  const [x, y] = [box.x + box.width / 2, box.y + box.height - 28 - 38]; // the kernels, above the memory
   let at = page.url();
   await page.mouse.move(x, y);
   await page.mouse.down();

@@ -1,7 +1,7 @@
 // tests/web/timeline.test.mjs -- windows of timelines: decoding, totals, search.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { byKind, decodeTimeline, keepInside, onDevice, partner, sliceAt, tickStep, totalsOf } from "../../web/js/model/timeline.js";
+import { byKind, causeOf, decodeTimeline, idleRows, keepInside, onDevice, partner, sliceAt, tickStep, totalsOf } from "../../web/js/model/timeline.js";
 
 const slice = (start, duration, kind = "kernel", more = {}) => ({
   start, duration, kind, bytes: 0, lane: 0, name: 1, shape: 0, correlation: 0, events: 1, ...more,
@@ -54,6 +54,19 @@ test("totals count what lies inside the window", () => {
     { name: 1, kind: "kernel", count: 2, sum: 15, most: 10 },
     { name: 2, kind: "launch", count: 1, sum: 5, most: 10 },
   ]);
+});
+
+test("idle time by its cause and busy time add up to what is in sight", () => {
+  const view = { names: { 1: { name: "guards", idle: "guards" }, 2: { name: "break 1: print()", break: 0 } }, idle: { devices: 2 } };
+  const slices = [slice(0, 10), slice(10, 5, "idle"), slice(15, 25, "idle", { name: 2 }), slice(40, 10), slice(50, 5, "idle")];
+  const totals = totalsOf(slices, 12, 50);
+  assert.deepEqual(idleRows(totals, view, 38), {
+    rows: [{ cause: "break", name: "break 1: print()", count: 1, sum: 25 }, { cause: "guards", name: "guards", count: 1, sum: 3 }],
+    idle: 28, busy: 48, whole: 76,
+  });
+  assert.equal(causeOf(view, slices[1]), "guards");
+  // a gap is no row of its own among what the time is of
+  assert.deepEqual(byKind(totals, 38).rows.map((r) => r.kind), ["kernel", "rest"]);
 });
 
 test("rows by kind add up to the calls", () => {

@@ -31,6 +31,7 @@
  * @property {string} [symbol] of what a library ran
  * @property {number} [scale] of a counter: a sample's value is its bytes / scale
  * @property {string} [flow] of an arrow: where it begins (s), passes (t) or ends (f)
+ * @property {string} [idle] of a gap that no break made: its cause
  *
  * @typedef {object} Shape what a launch asks of the device
  * @property {number[]} grid
@@ -61,6 +62,7 @@
  * @property {Record<string, Shape>} shapes
  * @property {Total[]} totals of the window, exact
  * @property {Record<string, any>} facts
+ * @property {{devices: number, left_out: number, late: number, watching_ns: number}} idle whose gaps are among the slices
  * @property {Slice[]} slices in order of their starts
  *
  * @typedef {object} Total
@@ -73,7 +75,7 @@
 
 export const DEVICE_KINDS = ["kernel", "library", "eager", "copy", "set"];
 /** Around others: their time is in those. */
-const AROUND_KINDS = ["call", "piece", "break", "range", "op"];
+const AROUND_KINDS = ["call", "piece", "break", "range", "op", "idle"];
 const HOST_KINDS = ["guards", "dispatch", "alloc", "launch"];
 
 /** Kernels, copies and sets of a view's lanes; its totals are those with the largest sums alone. @param {LaneInfo[]} lanes */
@@ -101,6 +103,7 @@ export const KIND_NAMES = {
   op: "Ops on the host",
   counter: "Counters",
   flow: "Arrows",
+  idle: "Idle",
 };
 /** What holds, or joins: it takes no time. */
 const TIMELESS_KINDS = ["counter", "flow"];
@@ -142,6 +145,7 @@ export function decodeTimeline(buffer) {
     names: head.names,
     shapes: head.shapes,
     facts: head.facts ?? {},
+    idle: head.idle ?? { devices: 0, left_out: 0, late: 0, watching_ns: 0 },
     totals: head.totals.map((/** @type {number[]} */ t) => ({
       name: t[0],
       kind: head.kinds[t[1]],
@@ -164,7 +168,7 @@ export function totalsOf(slices, t0, t1) {
   for (const s of slices) {
     if (TIMELESS_KINDS.includes(s.kind)) continue;
     const inside = Math.min(s.start + s.duration, t1) - Math.max(s.start, t0);
-    if (inside < 0) continue;
+    if (inside < 0 || (s.kind === "idle" && inside === 0)) continue;
     const key = `${s.kind} ${s.name}`;
     const t = by.get(key) ?? { name: s.name, kind: s.kind, count: 0, sum: 0, most: 0 };
     t.count += 1;
@@ -198,6 +202,23 @@ export function byKind(totals, length) {
   const rest = whole - all;
   if (rest > 0) rows.push({ kind: "rest", count: 0, sum: rest });
   return { rows, whole, calls: calls.count, beside: all > time };
+}
+
+/** Why a device was idle: what a break runs has the break's name. @param {View} view @param {Slice | Total} of */
+export const causeOf = (view, of) => view.names[of.name]?.idle ?? "break";
+
+/**
+ * What the devices waited for, dearest first, and the time that they ran something.
+ * @param {readonly Total[]} totals @param {View} view @param {number} length of what is in sight
+ */
+export function idleRows(totals, view, length) {
+  const rows = totals
+    .filter((t) => t.kind === "idle" && t.sum > 0)
+    .map((t) => ({ cause: causeOf(view, t), name: view.names[t.name]?.name ?? "others", count: t.count, sum: t.sum }))
+    .sort((a, b) => b.sum - a.sum);
+  const idle = rows.reduce((n, r) => n + r.sum, 0);
+  const whole = Math.max(view.idle.devices * length, idle);
+  return { rows, idle, busy: whole - idle, whole };
 }
 
 /**

@@ -5,6 +5,7 @@ import { h, add, button, headRow, say, scroller, stateWell } from "./dom.js";
 import { chosen } from "./choose.js";
 import { remember } from "./router.js";
 import { TimelineCanvas } from "./timeline_canvas.js";
+import { fillIdle, idleSwatch } from "./timeline_idle.js";
 import { fileUrl, getTimeline } from "../api/client.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { bytes, count, duration, list, number, plural, shares, timeUnit } from "../model/format.js";
@@ -120,7 +121,7 @@ function show(place, asked, whole, query) {
     "aria-label": `Timeline of ${asked.mode || "all lanes"}. W and S zoom, A and D pan, N and P step a call, full stop and comma step a kernel, F fits what is pointed at, 0 shows all. The tables below hold the numbers.`,
   });
   const tip = h("div", { class: "tip", hidden: true });
-  const parts = { totals: h("div"), kernels: h("div"), slice: h("div") };
+  const parts = { totals: h("div"), idle: h("div"), slice: h("div"), kernels: h("div", { class: "below" }) };
   let view = whole;
   let waiting = 0;
   const sums = () => {
@@ -128,6 +129,7 @@ function show(place, asked, whole, query) {
     const exact = whole.sampled && view.t0 <= t0 && view.t1 >= t1 && view.sampled ? view.totals : null;
     const totals = exact ?? totalsOf((whole.sampled ? view : whole).slices, t0, t1);
     fillTotals(parts.totals, totals, t1 - t0, view);
+    fillIdle(parts.idle, totals, t1 - t0, view);
     fillKernels(parts.kernels, totals, view, asked);
   };
   const refine = async () => {
@@ -159,7 +161,8 @@ function show(place, asked, whole, query) {
     heading(whole, asked, line),
     h("div", { class: "well tl" }, canvas, tip),
     ledger(whole),
-    h("div", { class: "three" }, parts.totals, parts.kernels, parts.slice),
+    h("div", { class: "three" }, parts.totals, parts.idle, parts.slice),
+    parts.kernels,
   );
   start(line, whole, query);
   fillSlice(parts.slice, null, view, asked);
@@ -180,6 +183,7 @@ function heading(whole, { run, mode, n }, line) {
   const calls = whole.totals.filter((t) => t.kind === "call").reduce((sum, t) => sum + t.count, 0);
   const kinds = new Set(whole.totals.map((t) => t.kind));
   const keys = LEGEND.filter((k) => kinds.has(k)).map((k) => h("span", { class: "key" }, swatch(k), kindName(whole, k).toLowerCase()));
+  if (kinds.has("idle")) keys.push(h("span", { class: "key" }, idleSwatch("any"), "idle, by cause"));
   const at = n === null ? "" : `&n=${n}`;
   const file = `${fileUrl(String(run.id), "trace.json")}?mode=${encodeURIComponent(mode)}${at}`;
   const words = calls ? `${plural(calls, "call")} of ${mode}` : mode || "All processes";
@@ -229,7 +233,7 @@ function ledger(whole) {
 }
 
 /** @param {View} view @param {Slice | Total} of */
-const nameOf = (view, of) => view.names[of.name]?.name ?? of.kind;
+const nameOf = (view, of) => `${of.kind === "idle" ? "idle: " : ""}${view.names[of.name]?.name ?? of.kind}`;
 
 /** What another program launches is not known to be fused. @param {View} view @param {string} kind */
 const kindName = (view, kind) => (view.facts.processes && kind === "kernel" ? "Kernels" : KIND_NAMES[kind] ?? kind);

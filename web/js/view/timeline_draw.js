@@ -4,6 +4,7 @@
 // stands only where it fits.
 
 import { token } from "./dom.js";
+import { drawIdle } from "./timeline_idle.js";
 import { DEVICE_KINDS, tickStep, valueOf } from "../model/timeline.js";
 import { bytes, number, timeUnit } from "../model/format.js";
 
@@ -76,7 +77,8 @@ export function rowsOf(view) {
 function inProcesses(lanes) {
   const order = [...new Set(lanes.map((l) => l.pid))];
   const key = (/** @type {LaneInfo} */ l) => [order.indexOf(l.pid), l.pid === undefined ? 0 : Number(l.role === "kernels"), l.device ?? -1, l.stream ?? -1];
-  if (order.length === 1 && order[0] === undefined) return [...lanes];
+  const below = (/** @type {LaneInfo} */ l) => Number(l.role === "counter");
+  if (order.length === 1 && order[0] === undefined) return [...lanes].sort((a, b) => below(a) - below(b));
   return [...lanes].sort((a, b) => {
     const [x, y] = [key(a), key(b)];
     const at = x.findIndex((v, i) => v !== y[i]);
@@ -165,6 +167,7 @@ function drawSlice(g, s, row, e) {
   const [y, height] = [low ? row.y + row.height - 10 : row.y + 3, low ? 7 : row.height - 6];
   const a = Math.max(-1e4, xOf(s, e.start));
   const w = Math.max(1, Math.min(xOf(s, e.start + e.duration), s.width + 1e4) - a - 0.5);
+  if (e.kind === "idle") return drawIdle(g, s.view, e, a, w, row, e === s.pointed, [leftOf(s.width), s.width - RIGHT]);
   g.fillStyle = token(COLOURS[e.kind] ?? "--c-host");
   g.fillRect(a, y, w, height);
   if (OUTLINED.includes(e.kind) && w > 2) {

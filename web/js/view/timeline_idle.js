@@ -1,0 +1,118 @@
+// js/view/timeline_idle.js -- time in which a device ran nothing: hatched in the
+// colour of its cause on the canvas, and its table.
+
+import { h, add, headRow, scroller, token } from "./dom.js";
+import { count, duration, number, plural, shares, timeUnit } from "../model/format.js";
+import { causeOf, idleRows } from "../model/timeline.js";
+
+/** @typedef {import("../model/timeline.js").View} View */
+/** @typedef {import("../model/timeline.js").Total} Total */
+/** @typedef {import("../model/timeline.js").Slice} Slice */
+
+/** Token of each cause; the classes i-* have the same. @type {Record<string, string>} */
+const COLOURS = {
+  wait: "--c-library",
+  compile: "--c-compile",
+  break: "--c-break",
+  guards: "--c-guard",
+  launch: "--c-copy",
+  alloc: "--c-fallback",
+  dispatch: "--c-eager",
+  piece: "--c-fused",
+  overhead: "--c-compile",
+};
+const STRIPE = 6;
+
+/** @type {Map<string, CanvasPattern | string>} by colour and size of a pixel */
+const patterns = new Map();
+
+/** Stripes at 45 degrees. @param {CanvasRenderingContext2D} g @param {string} colour @returns {CanvasPattern | string} */
+function hatch(g, colour) {
+  const ratio = devicePixelRatio || 1;
+  const key = `${colour} ${ratio}`;
+  const known = patterns.get(key);
+  if (known) return known;
+  const tile = document.createElement("canvas");
+  const size = Math.round(STRIPE * ratio);
+  tile.width = tile.height = size;
+  const t = tile.getContext("2d");
+  if (!t) return colour;
+  t.strokeStyle = colour;
+  t.lineWidth = 1.2 * ratio;
+  for (const at of [-size, 0, size]) {
+    t.beginPath();
+    t.moveTo(at - 1, size + 1);
+    t.lineTo(at + size + 1, -1);
+    t.stroke();
+  }
+  const pattern = g.createPattern(tile, "repeat");
+  if (!pattern) return colour;
+  pattern.setTransform(new DOMMatrix().scale(1 / ratio));
+  patterns.set(key, pattern);
+  return pattern;
+}
+
+/**
+ * A gap, lower than what runs; its time where there is room.
+ * @param {CanvasRenderingContext2D} g @param {View} view @param {Slice} e @param {number} x @param {number} width
+ * @param {{y: number, height: number}} row @param {boolean} pointed @param {[number, number]} sight where a label may stand
+ */
+export function drawIdle(g, view, e, x, width, row, pointed, sight) {
+  const colour = token(COLOURS[causeOf(view, e)] ?? "--edge");
+  const [y, height] = [row.y + 10, row.height - 20];
+  g.fillStyle = width > 4 ? hatch(g, colour) : colour;
+  g.globalAlpha = width > 4 ? 1 : 0.5;
+  g.fillRect(x, y, width, height);
+  g.globalAlpha = 1;
+  g.strokeStyle = pointed ? token("--ink") : colour;
+  g.lineWidth = pointed ? 2 : 1;
+  if (width > 4) g.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
+  g.lineWidth = 1;
+  const text = duration(e.duration / 1000);
+  g.font = `600 11px ${token("--font-ui")}`;
+  const [from, to, room] = [Math.max(x, sight[0]), Math.min(x + width, sight[1]), g.measureText(text).width + 8];
+  if (to - from < room + 10) return;
+  const left = (from + to - room) / 2;
+  g.fillStyle = token("--well");
+  g.fillRect(left, y + 3, room, height - 6);
+  g.fillStyle = token("--ink2");
+  g.fillText(text, left + 4, y + height / 2 + 0.5);
+}
+
+/** @param {string} cause */
+export const idleSwatch = (cause) => h("i", { class: `i-idle i-${cause}`, "aria-hidden": "true" });
+
+/** @param {string} text */
+const cell = (text) => h("td", { class: "r" }, text);
+
+/**
+ * What the devices waited for in sight: causes and what ran add up to their time.
+ * @param {HTMLElement} place @param {readonly Total[]} totals @param {number} length ns @param {View} view
+ */
+export function fillIdle(place, totals, length, view) {
+  const { devices, late, left_out: leftOut } = view.idle;
+  const title = h("header", { class: "bar" }, h("h3", {}, "Idle by cause"));
+  if (!devices) return place.replaceChildren(title, h("p", { class: "sub" }, "No device ran anything in this recording."));
+  const { rows, idle, busy, whole } = idleRows(totals, view, length);
+  if (devices > 1) add(title, h("span", { class: "sub small" }, plural(devices, "device")));
+  const parts = shares([...rows.map((r) => r.sum), busy], whole);
+  const unit = timeUnit([whole / 1000]);
+  const us = (/** @type {number} */ ns) => number(ns / 1000 / unit.scale);
+  const body = h("tbody");
+  rows.forEach((r, i) => {
+    const key = h("span", { class: "key" }, idleSwatch(r.cause), r.name);
+    add(body, h("tr", {}, h("th", { scope: "row" }, key), cell(count(r.count)), cell(us(r.sum)), cell(`${parts[i]} %`)));
+  });
+  const share = parts.slice(0, -1).reduce((a, b) => a + b, 0);
+  add(body, h("tr", { class: "total" }, h("th", { scope: "row" }, "Device idle"), cell(""), cell(us(idle)), cell(`${share} %`)));
+  add(body, h("tr", {}, h("th", { scope: "row" }, "Device busy"), cell(""), cell(us(busy)), cell(`${parts.at(-1)} %`)));
+  const head = headRow(["What the host did", ["Gaps", "r"], [`Idle, ${unit.name}`, "r"], ["Share", "r"]]);
+  place.replaceChildren(title, scroller("Idle by cause", h("table", { class: "idle" }, head, body)));
+  const watching = view.idle.watching_ns / Math.max(1, view.t1 - view.t0);
+  const said = [
+    watching > 0.01 ? `Watching itself makes about ${Math.round(watching * 100)} % of this recording, between kernels.` : "",
+    late ? `${plural(late, "event")} came too late in the recording to be laid to a gap.` : "",
+    leftOut ? `Lanes of further devices are not summed up: ${count(leftOut)}.` : "",
+  ].filter(Boolean);
+  if (said.length) add(place, h("p", { class: "small sub" }, said.join(" ")));
+}
