@@ -338,23 +338,27 @@ static void start_kernel(struct idle *d, struct device *v, const struct pending 
 	v->busy_until_ns = e->end_ns > v->busy_until_ns ? e->end_ns : v->busy_until_ns;
 }
 
-static void change_host(struct idle *d, int source, const struct pending *e)
+/* The host of all devices that the event is of goes on to another thing. */
+static void change_host(struct idle *d, const struct pending *e, bool all)
 {
-	struct source *s = &d->sources[source];
-	int64_t *until;
-
 	for (int i = 0; i < d->n_devices; i++) {
 		struct device *v = &d->devices[i];
 
-		if (v->source != source)
+		if (!all && v->source != e->source)
 			continue;
 		advance(d, v, e->start_ns);
-		if (e->what == IN_CALL && s->call_until_ns == e->start_ns) { /* the one before */
+		if (e->what == IN_CALL &&
+		    d->sources[v->source].call_until_ns == e->start_ns) { /* the one before */
 			mark_end(v);
 			give_parts(d, v);
 		}
 	}
-	until = e->what == IN_CALL ? &s->call_until_ns : &s->until_ns[e->what];
+}
+
+static void begin_on_host(struct source *s, const struct pending *e)
+{
+	int64_t *until = e->what == IN_CALL ? &s->call_until_ns : &s->until_ns[e->what];
+
 	*until = e->end_ns > *until ? e->end_ns : *until;
 	if (e->what == IDLE_BREAK)
 		s->break_name = e->name;
@@ -362,13 +366,16 @@ static void change_host(struct idle *d, int source, const struct pending *e)
 
 static void take(struct idle *d, const struct pending *e)
 {
+	bool all = !d->sources[e->source].has_devices; /* of whom nothing ran on one */
+
 	if (e->what == BUSY) {
 		start_kernel(d, &d->devices[e->device], e);
 		return;
 	}
-	for (int i = 0; i < d->n_sources; i++) /* of whom nothing ran on a device: of all */
-		if (i == e->source || !d->sources[e->source].has_devices)
-			change_host(d, i, e);
+	change_host(d, e, all);
+	for (int i = 0; i < d->n_sources; i++)
+		if (all || i == e->source)
+			begin_on_host(&d->sources[i], e);
 }
 
 static void take_before(struct idle *d, int64_t at_ns)

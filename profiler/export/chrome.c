@@ -241,7 +241,7 @@ static void write_break(struct chrome *c, const struct timeline_event *e)
 	out_puts(c->out, "}},\n");
 }
 
-/* A sample of a series; whoever reads it back knows by the next how long it holds. */
+/* A sample of a series, and how long it holds: viewers know that by the next, the last has none. */
 static void write_sample(struct chrome *c, const struct timeline_event *e)
 {
 	const json_t *row = json_array_get(c->job->tables.names, e->name);
@@ -250,6 +250,8 @@ static void write_sample(struct chrome *c, const struct timeline_event *e)
 	out_puts(c->out, "{\"ph\":\"C\",\"cat\":\"series\",\"name\":");
 	out_text(c->out, json_string_value(json_object_get(job_lane(c->job, e->lane), "name")));
 	write_place(c, e);
+	out_puts(c->out, ",\"dur\":");
+	out_us(c->out, e->duration_ns);
 	out_puts(c->out, ",\"args\":{");
 	out_text(c->out, job_name(c->job, e->name));
 	if (scale == COUNTER_SCALE)

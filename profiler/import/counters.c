@@ -106,7 +106,7 @@ static bool settle(struct counter_series *s, const struct counter_sink *sink, in
 {
 	if (s->samples == 0 || !sink->writer)
 		return true;
-	if (until_ns > s->pending.start_ns)
+	if (!s->says && until_ns > s->pending.start_ns)
 		s->pending.duration_ns = until_ns - s->pending.start_ns;
 	return timeline_writer_add(sink->writer, &s->pending, err);
 }
@@ -123,6 +123,7 @@ static bool add_sample(struct counter_series *s, const struct counter_sink *sink
 	s->most = s->samples == 0 || x->number > s->most ? x->number : s->most;
 	s->last = x->number;
 	s->samples++;
+	s->says = false;
 	s->pending = (struct timeline_event){
 		.start_ns = at, .bytes = x->value, .lane = s->lane, .kind = TIMELINE_COUNTER
 	};
@@ -222,6 +223,10 @@ bool counters_own(struct counters *c, const struct counter_sink *sink, uint32_t 
 		if (s)
 			s->lane = lane;
 		ok = !s || add_sample(s, sink, e->ts_ns, &x, err);
+		if (s && ok && e->has_dur && e->dur_ns >= 0) {
+			s->says = true;
+			s->pending.duration_ns = e->dur_ns;
+		}
 	} else if (first) {
 		sink->ledger->n[LEDGER_NO_VALUE]++;
 	}

@@ -27,6 +27,7 @@ struct counter_series {
 	int64_t samples;
 	double least, most, last;
 	struct timeline_event pending; /* that holds until the next comes */
+	bool says;                     /* ... or as long as its event says */
 };
 
 /* Zeroed is empty; the counters of one file. */
@@ -48,7 +49,8 @@ struct counter_sink {
 bool counters_event(struct counters *c, const struct counter_sink *sink,
 		    const struct kineto_event *e, const char *text, size_t len, struct err *err);
 
-/* The same of a trace of our own: the series is that of the lane `lane`. */
+/* The same of a trace of our own: the series is that of the lane `lane`, and the event says how
+ * long its sample holds. */
 bool counters_own(struct counters *c, const struct counter_sink *sink, uint32_t lane,
 		  const struct kineto_event *e, const char *text, size_t len, struct err *err);
 

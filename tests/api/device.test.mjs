@@ -56,7 +56,7 @@ test('kernels come from CUPTI, each laid to its launch', { skip: without }, asyn
     assert.equal(run.error, null);
     for (const mode of ['static', 'eager']) {
         const v = await view(server, run.id, `mode=${mode}`);
-        assert.deepEqual(v.lanes.map((l) => l.name).filter((n) => !['breaks', 'graphs'].includes(n)), ['calls', 'host', 'GPU 0, stream 7']);
+        assert.deepEqual(v.lanes.map((l) => l.name).filter((n) => !['breaks', 'graphs'].includes(n)), ['calls', 'host', 'memory', 'GPU 0, stream 7']);
         const calls = v.slices.filter((s) => s.kind === 'call').length;
         const launches = v.slices.filter((s) => s.kind === 'launch');
         assert.ok(calls >= 3);

@@ -91,7 +91,8 @@ test('the Chrome trace is as the format wants it', async () => {
     }
     const events = JSON.parse(await textOf(broken, 'chrome', '&mode=static')).traceEvents;
     const view = decodeTimeline(await (await fetch(`${server.url}/api/v1/runs/${broken}/timeline?mode=static`)).arrayBuffer());
-    assert.equal(events.filter((e) => e.ph === 'X').length, view.events);
+    assert.equal(events.filter((e) => e.ph === 'X' || e.ph === 'C').length, view.events);
+    assert.ok(events.some((e) => e.ph === 'C' && e.name === 'memory'), 'memory over time');
     const marks = events.filter((e) => e.ph === 'i');
     assert.equal(marks.length, view.slices.filter((s) => s.kind === 'break').length);
     assert.equal(marks[0].args.kind, 'host-call');

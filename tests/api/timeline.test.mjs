@@ -26,7 +26,7 @@ const kinds = (v, kind) => v.slices.filter((s) => s.kind === kind);
 
 test('a mode has its calls, its host and its kernels, with ops and lines', async () => {
     const v = await view(run, 'mode=static');
-    assert.deepEqual(v.lanes.map((l) => l.role), ['calls', 'breaks', 'graphs', 'host', 'kernels']);
+    assert.deepEqual(v.lanes.map((l) => l.role), ['calls', 'breaks', 'graphs', 'host', 'kernels', 'counter']);
     const calls = kinds(v, 'call');
     assert.ok(calls.length >= 3);
     assert.equal(kinds(v, 'kernel').length, 2 * calls.length);
@@ -43,15 +43,44 @@ test('a mode has its calls, its host and its kernels, with ops and lines', async
     assert.equal(v.slices[0].start >= 0, true);
 });
 
+test('memory in use is a lane of its own: of a call no more than its peak, and back behind it', async () => {
+    const { body } = await getJson(`${server.url}/api/v1/runs/${run}`);
+    const v = await view(run, 'mode=static');
+    const samples = kinds(v, 'counter');
+    const lane = v.lanes.find((l) => l.role === 'counter');
+    assert.deepEqual([lane.name, lane.unit], ['memory', 'bytes']);
+    assert.ok(samples.length >= 4 * kinds(v, 'call').length - 1);
+    assert.ok(samples.every((s) => s.lane === lane.id && s.bytes > 0 && s.bytes <= body.report.modes.static.peak_bytes));
+    assert.equal(samples.at(-1).bytes, Math.min(...samples.map((s) => s.bytes)));
+    samples.slice(1).forEach((s, i) => assert.equal(samples[i].start + samples[i].duration, s.start));
+});
+
+test('what runs and what is idle add up, each gap with what the host did', async () => {
+    const v = await view(run, 'mode=static');
+    const sum = (kind) => kinds(v, kind).reduce((n, s) => n + s.duration, 0);
+    assert.deepEqual([v.idle.devices, v.idle.late, v.idle.left_out], [1, 0, 0]);
+    assert.equal(sum('idle') + sum('kernel'), v.span);
+    const causes = new Set(kinds(v, 'idle').map((s) => v.names[s.name].idle ?? `break ${v.names[s.name].break}`));
+    for (const cause of ['guards', 'piece', 'alloc', 'python', 'break 0', 'end', 'between']) assert.ok(causes.has(cause), cause);
+    assert.ok(!causes.has('unknown'));
+    for (const b of kinds(v, 'break')) {
+        const inside = kinds(v, 'idle').filter((s) => s.name === b.name && s.start >= b.start && s.start + s.duration <= b.start + b.duration);
+        assert.ok(inside.length >= 1);
+    }
+});
+
 test('a window holds what reaches into it; its times are those of the whole', async () => {
     const whole = await view(run, 'mode=static');
+    const recorded = (v) => v.slices.filter((s) => s.kind !== 'idle'); // gaps are those of the window
     const [, second] = kinds(whole, 'call');
     const end = second.start + second.duration;
     const part = await view(run, `mode=static&t0=${second.start}&t1=${end}`);
-    assert.deepEqual(part.slices, whole.slices.filter((s) => s.start <= end && s.start + s.duration >= second.start));
+    assert.deepEqual(recorded(part), recorded(whole).filter((s) => s.start <= end && s.start + s.duration >= second.start));
+    const busy = part.slices.filter((s) => s.kind === 'kernel' || s.kind === 'idle').reduce((n, s) => n + s.duration, 0);
+    assert.equal(busy, second.duration);
     assert.equal(part.span, whole.span);
     const all = await view(run, '');
-    assert.equal(all.lanes.length, 3 + 5 + 5); // eager has neither graphs nor breaks
+    assert.equal(all.lanes.length, 4 + 6 + 6); // eager has neither graphs nor breaks
 });
 
 test('a point of a sweep has lanes of its own', async () => {
@@ -69,14 +98,14 @@ test('the trace is one that Perfetto reads', async () => {
     assert.match(headers.get('content-disposition'), /breakeven-run-\d+\.trace\.json/);
     const v = await view(run, 'mode=static');
     const complete = body.traceEvents.filter((e) => e.ph === 'X');
-    assert.equal(complete.length, v.events);
+    assert.equal(complete.length, v.events - kinds(v, 'counter').length);
     for (const e of complete) assert.ok(e.ts >= 0 && e.dur >= 0 && typeof e.name === 'string' && e.tid >= 0);
     const [call] = kinds(v, 'call');
     const window = (await getJson(`${server.url}/api/v1/runs/${run}/trace.json?mode=static&t0=${call.start}&t1=${call.start + call.duration}`)).body;
-    const inside = v.slices.filter((s) => s.start <= call.start + call.duration && s.start + s.duration >= call.start);
+    const inside = v.slices.filter((s) => !['idle', 'counter'].includes(s.kind) && s.start <= call.start + call.duration && s.start + s.duration >= call.start);
     assert.equal(window.traceEvents.filter((e) => e.ph === 'X').length, inside.length);
     const threads = body.traceEvents.filter((e) => e.name === 'thread_name').map((e) => e.args.name);
-    assert.deepEqual(threads, ['calls', 'breaks', 'graphs', 'host', 'kernels']);
+    assert.deepEqual(threads, ['calls', 'breaks', 'graphs', 'host', 'kernels', 'memory']);
 });
 
 test('what is asked wrongly is refused with the parameter named', async () => {

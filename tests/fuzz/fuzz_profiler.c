@@ -112,12 +112,14 @@ static bool keep(void *self, const void *block, size_t len, struct err *err)
 /* Blocks of up to 31 events, each of 8 of the bytes; *used: how many were taken. */
 static void write_blocks(const uint8_t *data, size_t size, struct buf *out, size_t *used)
 {
+	static const char *const roles[] = { "calls", "host", "kernels" };
 	struct timeline_writer *w = timeline_writer_create(keep, out, NULL);
 	int n = size ? data[0] % 32 : 0;
 	size_t at = 1;
 
 	for (int i = 0; i < 3; i++)
-		timeline_writer_lane(w, json_pack("{s:s, s:s}", "name", "a", "mode", "static"));
+		timeline_writer_lane(w, json_pack("{s:s, s:s, s:s}", "name", "a", "mode", "static",
+						  "role", roles[i]));
 	timeline_writer_name(w, json_pack("{s:s}", "name", "k"));
 	timeline_writer_shape(w, json_pack("{s:i}", "grid", 1));
 	for (; n > 0 && at + 8 <= size; n--, at += 8) {
