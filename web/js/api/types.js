@@ -495,10 +495,12 @@
  * @property {string} [device]
  * @property {string[]} [modes]
  * @property {Summary | null} [summary]
+ * @property {number[]} [recent] speedups of the runs of its name before it, and its own, oldest first
  * @property {Problem | null} [error]
  *
  * @typedef {Progress & RunFacts} RunRow
- * @typedef {{runs: RunRow[], next?: string | null, total?: number}} RunList
+ * @typedef {Record<"project" | "tag" | "device" | "status", [string, number][]>} Facets values, and how many runs have each
+ * @typedef {{runs: RunRow[], next?: string | null, total?: number, facets?: Facets}} RunList
  * @typedef {{report?: Report | null, workload?: Workload, environment?: Record<string, unknown> | null}} RunBody
  * @typedef {RunRow & RunBody} Run
  * @typedef {{name: string, title: string, workload: Workload}} Example

@@ -1,32 +1,46 @@
 // js/model/query.js -- the search box's words to the list's parameters.
 //
-// "device:cpu tag:nightly softmax" filters by field and searches the rest; a
-// word with a colon that names no field is searched as it stands.
+// "device:cpu tag:nightly softmax" filters by field and searches the rest; a word with a
+// colon that names no field is searched as it stands.  Quotes hold a value with spaces.
 
 const FIELDS = ["project", "tag", "device"];
 
 /** @typedef {{q: string, project?: string, tag?: string, device?: string}} Query */
 
+/** @param {string} text */
+const wordsOf = (text) => text.match(/[a-z]+:"[^"]*"|\S+/g) ?? [];
+
+/** The field and value of a word; null where it is searched as it stands. @param {string} word */
+function fieldOf(word) {
+  const m = /^([a-z]+):(?:"([^"]*)"|(.+))$/.exec(word);
+  return m && FIELDS.includes(m[1]) ? { field: m[1], value: m[2] ?? m[3] } : null;
+}
+
 /** @param {string} text @returns {Query} */
 export function parseQuery(text) {
   /** @type {Record<string, string>} */
   const out = {};
-  const words = text.split(/\s+/).filter((w) => {
-    const m = /^([a-z]+):(.+)$/.exec(w);
-    if (!m || !FIELDS.includes(m[1])) return w !== "";
-    out[m[1]] = m[2];
-    return false;
+  const words = wordsOf(text).filter((w) => {
+    const f = fieldOf(w);
+    if (f) out[f.field] = f.value;
+    return !f;
   });
   return { q: words.join(" "), ...out };
+}
+
+/** The text with a field set to a value, or without it. @param {string} text @param {string} field @param {string} value */
+export function withField(text, field, value) {
+  const others = wordsOf(text).filter((w) => fieldOf(w)?.field !== field);
+  const word = value ? [`${field}:${/\s/.test(value) ? `"${value}"` : value}`] : [];
+  return [...others, ...word].join(" ");
 }
 
 /** Each part of a search that can be dropped, with what is left without it.
  * @param {string} text @param {string} status @returns {{label: string, text: string, status: string}[]} */
 export function drops(text, status) {
-  const words = text.split(/\s+/).filter(Boolean);
-  const isField = (/** @type {string} */ w) => FIELDS.includes(w.split(":")[0]) && w.includes(":");
-  const fields = words.filter(isField);
-  const free = words.filter((w) => !isField(w));
+  const words = wordsOf(text);
+  const fields = words.filter(fieldOf);
+  const free = words.filter((w) => !fieldOf(w));
   const out = fields.map((f) => ({ label: f, text: words.filter((w) => w !== f).join(" "), status }));
   if (free.length) out.push({ label: free.join(" "), text: fields.join(" "), status });
   if (status) out.push({ label: `status:${status}`, text, status: "" });

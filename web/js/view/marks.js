@@ -6,6 +6,7 @@
 import { h, svg } from "./dom.js";
 import { modeOf } from "../model/modes.js";
 import { plain, ratio } from "../model/format.js";
+import { sparkPoints } from "../model/window.js";
 
 /** @param {string} name */
 function marker(name) {
@@ -108,6 +109,24 @@ export function whisker(axis, value, interval, verdict) {
     svg("line", { class: "one", x1: axis.at(1), x2: axis.at(1), y1: 1, y2: 15 }),
     interval ? svg("line", { class: `iv ${c}`, x1: mid - half, x2: mid + half, y1: 8, y2: 8 }) : null,
     svg("circle", { class: `pt ${c}`, cx: axis.at(value), cy: 8, r: 3 }),
+  );
+}
+
+/**
+ * Ratios over the last runs, oldest first, as a line with its end marked.
+ * @param {readonly number[]} values
+ */
+export function sparkline(values) {
+  const [width, height] = [72, 14];
+  const points = sparkPoints(values, width - 6, height - 6);
+  const said = values.length > 1 ? `last ${values.length}: from ${ratio(values[0]).text} to ${ratio(values[values.length - 1]).text}` : "the first of its name";
+  const [x, y] = points[points.length - 1];
+  return svg(
+    "svg",
+    { class: "spark", width, height, viewBox: `-3 -3 ${width} ${height}`, role: "img", "aria-label": said },
+    svg("title", {}, said),
+    values.length > 1 ? svg("path", { d: `M${points.map((p) => p.join(" ")).join("L")}` }) : null,
+    svg("circle", { cx: x, cy: y, r: 2 }),
   );
 }
 

@@ -1,11 +1,12 @@
 // js/view/run_rows.js -- the table of runs: one row a run, all whiskers on one
 // axis, one unit for the column of medians.
 
-import { h, chip, ci, headRow, prose, scroller } from "./dom.js";
-import { axisHead, progressBar, ratioAxis, whisker } from "./marks.js";
+import { button, h, chip, ci, headRow, prose } from "./dom.js";
+import { axisHead, progressBar, ratioAxis, sparkline, whisker } from "./marks.js";
 import { about, age, calls, number, plain, ratio, stamp, timeUnit } from "../model/format.js";
 import { chipClass } from "../model/verdict.js";
 import { inOrder, letters } from "../model/modes.js";
+import { nextSort } from "../model/window.js";
 
 /** @typedef {import("../api/types.js").RunRow} RunRow */
 /** @typedef {import("../api/types.js").Summary} Summary */
@@ -20,11 +21,11 @@ import { inOrder, letters } from "../model/modes.js";
 /** @param {string} text */
 const dim = (text) => h("span", { class: "dim" }, text);
 
-/** @param {readonly RunRow[]} runs */
-export function runTable(runs) {
+/** What all rows share, of those that are known. @param {readonly RunRow[]} runs @returns {Columns} */
+export function columnsOf(runs) {
   const done = runs.flatMap((r) => (r.summary ? [r.summary] : []));
   const modes = new Set(done.map((s) => s.mode));
-  const columns = {
+  return {
     axis: ratioAxis(
       done.flatMap((s) => [s.speedup, ...(s.speedup_ci ?? [])]),
       120,
@@ -32,38 +33,42 @@ export function runTable(runs) {
     mode: modes.size === 1 ? [...modes][0] : null,
     unit: timeUnit(done.map((s) => s.median_us)),
   };
-  const { axis, mode, unit } = columns;
+}
+
+/**
+ * The head; what a column can be sorted by is a button.
+ * @param {Columns} columns
+ * @param {string} sort as the list's parameter: "-age"
+ * @param {(sort: string) => void} choose
+ */
+export function runHead({ axis, mode, unit }, sort, choose) {
+  const by = (/** @type {string} */ key, /** @type {string} */ label, upFirst = false) => button(label, () => choose(nextSort(sort, key, upFirst)), { class: "sort", data: { sort: key } });
   const head = headRow([
-    "Run",
-    "Verdict",
-    [mode ? `eager / ${mode}` : "Speedup", "r"],
-    [axisHead(axis), "", "Interval"],
-    ["At", "r"],
-    [`${mode ?? "Median"}, ${unit.name}`, "r"],
-    ["Repaid after", "r"],
-    ["Meets eager", "r"],
-    "Modes",
-    "Device",
-    ["Age", "r"],
+    [by("name", "Run", true), "c-n"],
+    [by("verdict", "Verdict", true), "c-v"],
+    [by("speedup", mode ? `eager / ${mode}` : "Speedup"), "r c-r"],
+    [axisHead(axis), "c-t", "Interval"],
+    ["Last 12", "c-l"],
+    ["At", "r c-s"],
+    [by("median", `${mode ?? "Median"}, ${unit.name}`, true), "r c-s"],
+    [by("repaid", "Repaid after", true), "r c-m"],
+    ["Meets eager", "r c-m"],
+    ["Modes", "c-s"],
+    [by("device", "Device", true), "c-d"],
+    [by("age", "Age"), "r c-w"],
   ]);
-  const rows = runs.map((r) => row(r, columns));
-  const table = h(
-    "table",
-    { class: "runs" },
-    h("caption", { class: "vh" }, "Runs, newest first"),
-    head,
-    h("tbody", {}, rows),
-  );
-  return scroller("Runs, table", table);
+  const now = head.querySelector(`[data-sort="${sort.replace("-", "")}"]`);
+  now?.closest("th")?.setAttribute("aria-sort", sort.startsWith("-") ? "descending" : "ascending");
+  return head;
 }
 
 /**
  * @param {RunRow} r
  * @param {Columns} columns
  */
-function row(r, columns) {
+export function row(r, columns) {
   const name = h("a", { href: `/runs/${encodeURIComponent(r.id)}` }, r.name);
-  const middle = r.status === "done" && r.summary ? summaryCells(r.summary, columns) : stateCells(r);
+  const middle = r.status === "done" && r.summary ? summaryCells(r.summary, columns, r.recent ?? []) : stateCells(r);
   const modes = inOrder(r.modes ?? []);
   const created = r.created_ns / 1e6;
   const when = h(
@@ -89,8 +94,9 @@ function row(r, columns) {
 /**
  * @param {Summary} s
  * @param {Columns} columns
+ * @param {readonly number[]} recent
  */
-function summaryCells(s, columns) {
+function summaryCells(s, columns, recent) {
   const r = ratio(s.speedup, s.speedup_ci);
   const swept = typeof s.at_n === "number";
   const meets =
@@ -106,6 +112,7 @@ function summaryCells(s, columns) {
       columns.mode ? null : h("span", { class: "two-line" }, s.mode),
     ),
     h("td", { class: "a-t" }, whisker(columns.axis, s.speedup, s.speedup_ci, s.verdict)),
+    h("td", { class: "x" }, recent.length ? sparkline(recent) : null),
     cell(swept ? `n = ${plain(Number(s.at_n))}` : dim("one point")),
     cell(number(s.median_us / columns.unit.scale)),
     cell(repaid(s)),
@@ -126,7 +133,7 @@ function repaid(s) {
 /** @param {RunRow} r */
 function stateCells(r) {
   const word = chip(r.status, r.status === "failed" ? "FAILED" : r.status);
-  return [h("td", { class: "a-v" }, word), h("td", { class: "a-r sub wide", colspan: 6 }, stateText(r))];
+  return [h("td", { class: "a-v" }, word), h("td", { class: "a-r sub wide", colspan: 7 }, stateText(r))];
 }
 
 /**

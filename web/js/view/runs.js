@@ -1,25 +1,38 @@
 // js/view/runs.js -- the list of runs, its search and its empty states.
 //
-// The list is asked again every two seconds while something waits or runs; only
-// its rows are replaced, and the focus stays on the row where it was.
+// The list is asked again every two seconds while something waits or runs; only the rows
+// in sight are replaced, and the focus stays on the run where it was.
 
-import { h, add, button, say, select, stateWell } from "./dom.js";
+import { h, button, say, select, stateWell } from "./dom.js";
 import { go, pause, remember } from "./router.js";
 import { onKeys, jobsChanged } from "./frame.js";
-import { runTable } from "./run_rows.js";
+import { RunList } from "./run_list.js";
 import { getExamples, listRuns, postRun } from "../api/client.js";
 import { count, plural } from "../model/format.js";
-import { drops, parseQuery } from "../model/query.js";
+import { drops, parseQuery, withField } from "../model/query.js";
 import { runLine } from "../model/commands.js";
 
-/** @typedef {import("../api/types.js").RunRow} RunRow */
-/** @typedef {{text: string, status: string, rows: number}} Filter */
+/** @typedef {{text: string, status: string, sort: string}} Filter */
 
-const PAGE = 50;
+const NEWEST = "-age";
 const LIVE_MS = 2000;
 const IDLE_MS = 15000;
 const TYPING_MS = 200;
 const STATUSES = ["running", "queued", "done", "failed", "cancelled"];
+/** Also what the heads of the table say, which a narrow page has not. @type {[string, string][]} */
+const SORTS = [
+  [NEWEST, "Newest first"],
+  ["age", "Oldest first"],
+  ["-speedup", "Largest speedup"],
+  ["speedup", "Smallest speedup"],
+  ["repaid", "Repaid soonest"],
+  ["median", "Quickest call"],
+  ["name", "By name"],
+  ["verdict", "By verdict"],
+  ["device", "By device"],
+  ["status", "By status"],
+];
+const FIELDS = /** @type {const} */ (["project", "tag", "device"]);
 
 /** @param {import("./router.js").Context} ctx */
 export async function runsView(ctx) {
@@ -43,6 +56,11 @@ class RunsPage {
   #filter;
   #search;
   #status;
+  #sort;
+  /** @type {Record<string, HTMLSelectElement>} one for each of FIELDS */
+  #fields;
+  /** @type {RunList} */
+  #list;
   #total = h("span", { class: "sub small nw", id: "run-count" });
   #place = h("div", { id: "run-list", "aria-busy": "true" });
   #asked = 0;
@@ -50,7 +68,7 @@ class RunsPage {
   /** @param {import("./router.js").Context} ctx */
   constructor(ctx) {
     this.#ctx = ctx;
-    this.#filter = { text: ctx.query.get("q") ?? "", status: ctx.query.get("status") ?? "", rows: PAGE };
+    this.#filter = { text: ctx.query.get("q") ?? "", status: ctx.query.get("status") ?? "", sort: ctx.query.get("sort") ?? NEWEST };
     const hint = "Search, or device:cpu tag:nightly project:bench";
     this.#search = h("input", {
       class: "field grow",
@@ -63,14 +81,44 @@ class RunsPage {
     this.#status = select(choices, this.#filter.status, { "aria-label": "Status" }, (status) =>
       this.#change({ status }),
     );
-    onKeys(ctx.signal, { j: () => this.#move(1), k: () => this.#move(-1), "/": () => this.#search.focus() });
+    this.#fields = Object.fromEntries(FIELDS.map((f) => [f, this.#fieldSelect(f)]));
+    this.#sort = select([], "", { "aria-label": "Order" }, (sort) => this.#change({ sort }));
+    this.#fillSort();
+    this.#list = this.#newList();
+    onKeys(ctx.signal, { j: () => this.#list.move(1), k: () => this.#list.move(-1), "/": () => this.#search.focus() });
+  }
+
+  /** An order that only a head gives is there while it is in use. */
+  #fillSort() {
+    const now = this.#filter.sort;
+    const all = SORTS.some(([key]) => key === now) ? SORTS : [...SORTS, [now, "By the marked column"]];
+    this.#sort.replaceChildren(...all.map(([value, label]) => h("option", { value }, label)));
+    this.#sort.value = now;
+  }
+
+  /** @param {string} field */
+  #fieldSelect(field) {
+    const name = field[0].toUpperCase() + field.slice(1);
+    return select([{ value: "", label: `Every ${field}` }], "", { "aria-label": name, hidden: true }, (value) =>
+      this.#change({ text: withField(this.#filter.text, field, value) }),
+    );
+  }
+
+  #newList() {
+    return new RunList((offset, limit) => this.#ask(offset, limit), this.#filter.sort, (sort) => this.#change({ sort }), this.#ctx.signal);
+  }
+
+  /** @param {number} offset @param {number} limit @param {boolean} [facets] what to filter by, too */
+  #ask(offset, limit, facets) {
+    const { text, status, sort } = this.#filter;
+    return listRuns({ ...parseQuery(text), status, sort, limit, offset, facets: facets ? 1 : undefined }, this.#ctx.signal);
   }
 
   elements() {
     const create = h("div", { class: "acts" }, h("a", { class: "btn primary", href: "/new" }, "New run"));
     const head = h("div", { class: "head list" }, h("div", { class: "titles" }, h("h1", {}, "Runs")), create);
     const total = h("div", { class: "acts" }, this.#total);
-    const form = h("form", { class: "bar", role: "search" }, this.#search, this.#status, total);
+    const form = h("form", { class: "bar", role: "search" }, this.#search, this.#status, Object.values(this.#fields), this.#sort, total);
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let typing;
     this.#search.addEventListener("input", () => {
@@ -88,20 +136,11 @@ class RunsPage {
   /** @returns {Promise<boolean>} whether something still waits or runs */
   async load() {
     const turn = ++this.#asked;
-    /** @type {RunRow[]} */
-    const runs = [];
-    let next;
-    let total = 0;
-    do {
-      const params = { ...parseQuery(this.#filter.text), status: this.#filter.status, limit: PAGE, cursor: next };
-      const answer = await listRuns(params, this.#ctx.signal);
-      runs.push(...answer.runs);
-      next = answer.next ?? undefined;
-      total = answer.total ?? runs.length;
-    } while (next && runs.length < this.#filter.rows);
+    const { offset, limit } = this.#list.inSight;
+    const answer = await this.#ask(offset, limit, true);
     if (turn !== this.#asked || this.#ctx.signal.aborted) return false;
-    this.#draw(runs, total, next !== undefined);
-    return runs.some((r) => r.status === "running" || r.status === "queued");
+    this.#draw(answer, offset);
+    return answer.runs.some((r) => r.status === "running" || r.status === "queued");
   }
 
   /** @param {Partial<Filter>} filter */
@@ -109,34 +148,45 @@ class RunsPage {
     Object.assign(this.#filter, filter);
     if (this.#search.value !== this.#filter.text) this.#search.value = this.#filter.text;
     this.#status.value = this.#filter.status;
-    remember({ q: this.#filter.text, status: this.#filter.status });
+    this.#fillSort();
+    const { text, status, sort } = this.#filter;
+    remember({ q: text, status, sort: sort === NEWEST ? null : sort });
+    this.#list = this.#newList();
+    scrollTo(0, 0);
     this.load().catch(() => {});
   }
 
-  /**
-   * @param {readonly RunRow[]} runs
-   * @param {number} total
-   * @param {boolean} more
-   */
-  #draw(runs, total, more) {
+  /** @param {import("../api/types.js").RunList} answer @param {number} offset */
+  #draw(answer, offset) {
     const place = this.#place;
-    const { text, status, rows } = this.#filter;
-    const focus = place.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : null;
+    const { text, status } = this.#filter;
+    const total = answer.total ?? answer.runs.length;
     place.setAttribute("aria-busy", "false");
-    this.#total.textContent = runs.length ? `${count(runs.length)} of ${plural(total, "run")}` : "";
-    if (runs.length) place.replaceChildren(runTable(runs));
-    else if (text || status) place.replaceChildren(this.#noMatch());
+    this.#total.textContent = total ? plural(total, "run") : "";
+    this.#fillFields(answer.facets);
+    if (total) {
+      const focus = /** @type {HTMLElement | null} */ (place.querySelector(":focus"))?.dataset.sort;
+      if (!place.contains(this.#list.el)) place.replaceChildren(this.#list.el);
+      this.#list.take(answer, offset);
+      if (focus) /** @type {HTMLElement | null} */ (place.querySelector(`[data-sort="${focus}"]`))?.focus();
+    } else if (text || status) place.replaceChildren(this.#noMatch());
     else if (!place.querySelector(".state")) place.replaceChildren(empty());
-    if (more)
-      add(
-        place,
-        h(
-          "p",
-          { class: "more" },
-          button("Show more", () => this.#change({ rows: rows + PAGE })),
-        ),
-      );
-    if (focus) /** @type {HTMLElement | null} */ (place.querySelector(`a[href="${CSS.escape(focus)}"]`))?.focus();
+  }
+
+  /** What can be chosen, with how many runs have it. @param {import("../api/types.js").Facets | undefined} facets */
+  #fillFields(facets) {
+    const now = /** @type {Record<string, string | undefined>} */ (parseQuery(this.#filter.text));
+    for (const field of FIELDS) {
+      const el = this.#fields[field];
+      const values = [...(facets?.[field] ?? [])];
+      const chosen = now[field] ?? "";
+      if (chosen && !values.some(([v]) => v === chosen)) values.push([chosen, 0]);
+      const options = [h("option", { value: "" }, `Every ${field}`), ...values.map(([v, n]) => h("option", { value: v }, `${v} (${count(n)})`))];
+      // Not while it is open: a list that changes under the pointer is worse than an old one.
+      if (el.childElementCount !== options.length || (document.activeElement !== el && el.textContent !== options.map((o) => o.textContent).join(""))) el.replaceChildren(...options);
+      el.value = chosen;
+      el.hidden = values.length < 2 && !chosen;
+    }
   }
 
   /** Filters that match nothing: each can be dropped. */
@@ -146,14 +196,6 @@ class RunsPage {
     const acts = parts.map((p) => button(`Drop ${p.label}`, () => this.#change({ text: p.text, status: p.status })));
     const title = `No run matches ${parts.map((p) => p.label).join(" ")}`;
     return stateWell(title, h("p", {}, hint), h("div", { class: "acts" }, acts));
-  }
-
-  /** Focus to the next or previous run. @param {1 | -1} by */
-  #move(by) {
-    const links = /** @type {HTMLElement[]} */ ([...this.#place.querySelectorAll("tbody th a")]);
-    const at = links.findIndex((a) => a === document.activeElement);
-    const first = by > 0 ? 0 : links.length - 1;
-    links[at < 0 ? first : Math.min(links.length - 1, Math.max(0, at + by))]?.focus();
   }
 }
 
