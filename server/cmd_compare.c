@@ -7,6 +7,7 @@
 #include "server/commands.h"
 #include "server/compare_load.h"
 #include "server/compare_text.h"
+#include "server/flags.h"
 
 struct compare_flags {
 	const char *runs[COMPARE_MAX_RUNS], *db, *margin;
@@ -31,13 +32,6 @@ static void print_help(void)
 	    "comparable or cannot be read, 2 wrong flags.\n");
 }
 
-static bool usage(const char *what, const char *detail)
-{
-	fprintf(stderr, "breakeven compare: %s%s; write breakeven compare A B [--json]\n", what,
-		detail);
-	return false;
-}
-
 static bool check_margin(struct compare_flags *f)
 {
 	char *end;
@@ -46,47 +40,41 @@ static bool check_margin(struct compare_flags *f)
 		return true;
 	f->options.margin = strtod(f->margin, &end) / 100;
 	return (end != f->margin && !*end && f->options.margin > 0 && f->options.margin <= 1) ||
-	       usage("--margin takes percents above 0 and up to 100, not ", f->margin);
+	       flags_refuse("compare", "--margin takes percents above 0 and up to 100, not ",
+			    f->margin);
 }
 
-static bool check_metric(const char *metric)
+static int read_flags(int argc, char **argv, struct compare_flags *f)
 {
-	return !metric || strcmp(metric, "latency") == 0 || strcmp(metric, "speedup") == 0 ||
-	       usage("--metric takes latency or speedup, not ", metric);
-}
+	static const char *const metrics[] = { "latency", "speedup", NULL };
+	const struct flag table[] = {
+		{ "--db", .value = &f->db },
+		{ "--margin", .value = &f->margin },
+		{ "--metric", .value = &f->options.metric },
+		{ "--json", .on = &f->json },
+		{ "--force", .on = &f->options.force },
+	};
+	struct flags flags = {
+		.command = "compare",
+		.help = print_help,
+		.table = table,
+		.n = sizeof(table) / sizeof(table[0]),
+		.words = { .at = f->runs,
+			   .most = COMPARE_MAX_RUNS,
+			   .over = "at most 8 runs at once, not also " },
+	};
+	int status = flags_read(&flags, argc, argv);
 
-static bool parse_flags(int argc, char **argv, struct compare_flags *f)
-{
-	const struct {
-		const char *name, **value;
-	} valued[] = { { "--db", &f->db },
-		       { "--margin", &f->margin },
-		       { "--metric", &f->options.metric } };
-
-	for (int i = 1; i < argc; i++) {
-		const char **value = NULL;
-
-		for (size_t k = 0; k < sizeof(valued) / sizeof(valued[0]); k++)
-			if (strcmp(argv[i], valued[k].name) == 0)
-				value = valued[k].value;
-		if (strcmp(argv[i], "--json") == 0)
-			f->json = true;
-		else if (strcmp(argv[i], "--force") == 0)
-			f->options.force = true;
-		else if (value && i + 1 == argc)
-			return usage("a value is missing after ", argv[i]);
-		else if (value)
-			*value = argv[++i];
-		else if (argv[i][0] == '-')
-			return usage("unknown flag ", argv[i]);
-		else if (f->n == COMPARE_MAX_RUNS)
-			return usage("at most 8 runs at once, not also ", argv[i]);
-		else
-			f->runs[f->n++] = argv[i];
-	}
+	f->n = flags.words.n;
+	if (status >= 0)
+		return status;
 	if (f->n < 2)
-		return usage(f->n ? "a second run is missing" : "two runs are missing", "");
-	return check_margin(f) && check_metric(f->options.metric);
+		flags_refuse("compare", f->n ? "a second run is missing" : "two runs are missing",
+			     "");
+	return f->n >= 2 && check_margin(f) &&
+		       flags_one_of("compare", "--metric", f->options.metric, metrics)
+		   ? -1
+		   : EXIT_USAGE;
 }
 
 /* 0 where it is no number: a file. */
@@ -142,15 +130,13 @@ int cmd_compare(int argc, char **argv, const struct registry *registry)
 	struct err err = { 0 };
 	json_t *comparison = NULL;
 	const char *verdict = "";
-	int status = EXIT_FAILED;
+	int status;
 
 	(void)registry;
-	if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-		print_help();
-		return EXIT_DONE;
-	}
-	if (!parse_flags(argc, argv, &f))
-		return EXIT_USAGE;
+	status = read_flags(argc, argv, &f);
+	if (status >= 0)
+		return status;
+	status = EXIT_FAILED;
 	if (load(&f, &runs, &err))
 		comparison = compare_runs(runs.at, runs.n, &f.options, &err);
 	if (!comparison) {

@@ -12,6 +12,7 @@
 #include "profiler/profiler.h"
 #include "server/commands.h"
 #include "server/explain_text.h"
+#include "server/flags.h"
 #include "server/heap.h"
 #include "server/pass_flag.h"
 #include "server/passes_text.h"
@@ -49,72 +50,30 @@ static void print_help(void)
 	       "Exit status: 0 done, 1 the program or the file failed, 2 wrong flags.\n");
 }
 
-static bool usage(const char *what, const char *detail)
+static int read_flags(int argc, char **argv, struct explain_flags *f)
 {
-	fprintf(stderr, "breakeven explain: %s%s; `breakeven explain --help` says more\n", what,
-		detail);
-	return false;
-}
+	struct flag_texts inputs = { .at = f->source.inputs,
+				     .most = WORKLOAD_FILE_MAX_INPUTS,
+				     .over = "there are more than 64 inputs, with " };
+	const struct flag table[] = {
+		{ "--mode", .value = &f->mode },       { "--policy", .value = &f->policy },
+		{ "--without", .value = &f->without }, { "--entry", .value = &f->source.entry },
+		{ "--input", .many = &inputs },        { "--json", .on = &f->json },
+		{ "--graph", .on = &f->graph },        { "--passes", .on = &f->passes },
+		{ "--sizes", .on = &f->sizes },        { "--rewrites", .on = &f->rewrites },
+	};
+	struct flags flags = {
+		.command = "explain",
+		.help = print_help,
+		.table = table,
+		.n = sizeof(table) / sizeof(table[0]),
+		.words = { .at = &f->source.file, .most = 1, .over = "more than one FILE: " },
+	};
+	int status = flags_read(&flags, argc, argv);
 
-/* "--mode", or "--mode=auto", whose value goes to *inside. */
-static bool names_flag(const char *word, const char *flag, const char **inside)
-{
-	size_t len = strlen(flag);
-
-	if (strncmp(word, flag, len) != 0 || (word[len] != '=' && word[len] != '\0'))
-		return false;
-	*inside = word[len] == '=' ? word + len + 1 : NULL;
-	return true;
-}
-
-/* Where the value of the flag goes; NULL: it takes none. */
-static const char **place_of(struct explain_flags *f, const char *word, const char **inside)
-{
-	if (names_flag(word, "--mode", inside))
-		return &f->mode;
-	if (names_flag(word, "--policy", inside))
-		return &f->policy;
-	if (names_flag(word, "--without", inside))
-		return &f->without;
-	if (names_flag(word, "--entry", inside))
-		return &f->source.entry;
-	if (names_flag(word, "--input", inside) && f->source.n_inputs < WORKLOAD_FILE_MAX_INPUTS)
-		return &f->source.inputs[f->source.n_inputs++];
-	return NULL;
-}
-
-static bool parse_flags(int argc, char **argv, struct explain_flags *f)
-{
-	for (int i = 1; i < argc; i++) {
-		const char *inside = NULL, **value = place_of(f, argv[i], &inside);
-
-		if (value) {
-			if (!inside && i + 1 == argc)
-				return usage("a value is missing after ", argv[i]);
-			*value = inside ? inside : argv[++i];
-		} else if (strcmp(argv[i], "--json") == 0) {
-			f->json = true;
-		} else if (strcmp(argv[i], "--graph") == 0) {
-			f->graph = true;
-		} else if (strcmp(argv[i], "--passes") == 0) {
-			f->passes = true;
-		} else if (strcmp(argv[i], "--sizes") == 0) {
-			f->sizes = true;
-		} else if (strcmp(argv[i], "--rewrites") == 0) {
-			f->rewrites = true;
-		} else if (argv[i][0] == '-' && argv[i][1]) {
-			return usage("unknown flag ", argv[i]);
-		} else if (f->source.file) {
-			return usage("more than one FILE: ", argv[i]);
-		} else {
-			f->source.file = argv[i];
-		}
-	}
-	if (!f->source.file)
-		return usage("FILE is missing", "");
-	if (f->source.n_inputs && !workload_file_is_python(&f->source))
-		return usage("--input is for .py files; a workload has its own calls", "");
-	return true;
+	f->source.n_inputs = inputs.n;
+	return status >= 0 || workload_file_check_flags(&f->source, "explain") ? status
+									       : EXIT_USAGE;
 }
 
 static bool read_mode(const struct explain_flags *f, enum fusion_mode *mode)
@@ -124,12 +83,13 @@ static bool read_mode(const struct explain_flags *f, enum fusion_mode *mode)
 
 	*mode = FUSION_AUTO;
 	if (f->mode && (!fusion_mode_from_name(f->mode, mode) || *mode == FUSION_EAGER))
-		return usage("--mode is one of auto, static, dynamic, lazy and graphs, not ",
-			     f->mode);
+		return flags_refuse("explain",
+				    "--mode is one of auto, static, dynamic, lazy and graphs, not ",
+				    f->mode);
 	if (f->policy && !fusion_policy_from_name(f->policy, &policy))
-		return usage("--policy is dynamo or native, not ", f->policy);
+		return flags_refuse("explain", "--policy is dynamo or native, not ", f->policy);
 	if (f->without && !pass_flag_check(f->registry, f->without, &err))
-		return usage("--without: ", err.message);
+		return flags_refuse("explain", "--without: ", err.message);
 	return true;
 }
 
@@ -190,15 +150,14 @@ int cmd_explain(int argc, char **argv, const struct registry *registry)
 	struct err err = { 0 };
 	enum fusion_mode mode;
 	json_t *json, *e = NULL;
-	int status = EXIT_FAILED;
+	int status;
 
-	for (int i = 1; i < argc; i++)
-		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-			print_help();
-			return EXIT_DONE;
-		}
-	if (!parse_flags(argc, argv, &f) || !read_mode(&f, &mode))
+	status = read_flags(argc, argv, &f);
+	if (status >= 0)
+		return status;
+	if (!read_mode(&f, &mode))
 		return EXIT_USAGE;
+	status = EXIT_FAILED;
 	heap_take();
 	json = workload_file_load(&f.source, &err);
 	if (json && f.policy)

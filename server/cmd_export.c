@@ -1,6 +1,7 @@
 /* server/cmd_export.c -- `breakeven export RUN --format F`: a run of the store, for others. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +9,11 @@
 
 #include "server/commands.h"
 #include "server/export_run.h"
+#include "server/flags.h"
 
 struct export_flags {
 	const char *run, *format, *out, *db, *n, *graph;
+	int64_t id; /* `run`, read */
 	struct export_query query;
 };
 
@@ -32,67 +35,52 @@ static void print_help(void)
 	       "  --db FILE             the store (breakeven.db)\n");
 }
 
-static bool usage(const char *what, const char *detail)
+/* What the words say, behind flags_read(). */
+static bool check_flags(struct export_flags *f)
 {
-	fprintf(stderr, "breakeven export: %s%s; write breakeven export RUN --format F [-o FILE]\n",
-		what, detail);
-	return false;
-}
+	long long run = 0, n = 0, graph = 0;
 
-static bool parse_number(const char *text, int64_t *out)
-{
-	char *end;
-
-	errno = 0;
-	*out = strtoll(text, &end, 10);
-	return errno == 0 && end != text && !*end;
-}
-
-static bool parse_flags(int argc, char **argv, struct export_flags *f)
-{
-	const struct {
-		const char *name, **value;
-	} valued[] = { { "--format", &f->format }, { "-o", &f->out },
-		       { "--db", &f->db },         { "--mode", &f->query.mode },
-		       { "--n", &f->n },           { "--table", &f->query.table },
-		       { "--graph", &f->graph } };
-
-	for (int i = 1; i < argc; i++) {
-		const char **value = NULL;
-
-		for (size_t k = 0; k < sizeof(valued) / sizeof(valued[0]); k++)
-			if (strcmp(argv[i], valued[k].name) == 0)
-				value = valued[k].value;
-		if (strcmp(argv[i], "--redact") == 0)
-			f->query.redact = true;
-		else if (value && i + 1 == argc)
-			return usage("a value is missing after ", argv[i]);
-		else if (value)
-			*value = argv[++i];
-		else if (argv[i][0] == '-')
-			return usage("unknown flag ", argv[i]);
-		else if (f->run)
-			return usage("one run at a time, not also ", argv[i]);
-		else
-			f->run = argv[i];
-	}
 	if (!f->run || !f->format)
-		return usage(f->run ? "a format is missing" : "a run is missing", "");
+		return flags_refuse("export", f->run ? "a format is missing" : "a run is missing",
+				    "");
+	if (!flags_integer("export", "RUN", f->run, 1, LLONG_MAX, &run) ||
+	    !flags_integer("export", "--n", f->n, LLONG_MIN, LLONG_MAX, &n) ||
+	    !flags_integer("export", "--graph", f->graph, 0, INT_MAX, &graph))
+		return false;
+	f->id = run;
 	f->query.has_n = f->n != NULL;
-	if (f->n && !parse_number(f->n, &f->query.n))
-		return usage("--n takes a whole number, not ", f->n);
-	if (f->graph && !parse_number(f->graph, &f->query.graph))
-		return usage("--graph takes a whole number, not ", f->graph);
+	f->query.n = n;
+	f->query.graph = graph;
 	return true;
 }
 
+static int read_flags(int argc, char **argv, struct export_flags *f)
+{
+	const struct flag table[] = {
+		{ "--format", .value = &f->format }, { "-o", .value = &f->out },
+		{ "--db", .value = &f->db },         { "--mode", .value = &f->query.mode },
+		{ "--n", .value = &f->n },           { "--table", .value = &f->query.table },
+		{ "--graph", .value = &f->graph },   { "--redact", .on = &f->query.redact },
+	};
+	struct flags flags = {
+		.command = "export",
+		.help = print_help,
+		.table = table,
+		.n = sizeof(table) / sizeof(table[0]),
+		.words = { .at = &f->run, .most = 1, .over = "one run at a time, not also " },
+	};
+	int status = flags_read(&flags, argc, argv);
+
+	return status >= 0 || check_flags(f) ? status : EXIT_USAGE;
+}
+
 static bool write_to(int fd, const struct export_flags *f, const struct export_format *format,
-		     int64_t id, struct err *err)
+		     struct err *err)
 {
 	struct db *db = db_open_reading(f->db ? f->db : "breakeven.db", err);
 	struct stored_run s = { 0 };
 	struct arena arena = { 0 };
-	bool ok = db && stored_run_load(&s, db, id, &arena, err) &&
+	bool ok = db && stored_run_load(&s, db, f->id, &arena, err) &&
 		  export_write(format, &s.run, &f->query, export_to_file, &fd, err);
 
 	stored_run_finish(&s);
@@ -102,11 +90,11 @@ static bool write_to(int fd, const struct export_flags *f, const struct export_f
 }
 
 /* A file that could not be written whole is none. */
-static bool write_file(const struct export_flags *f, const struct export_format *format, int64_t id,
+static bool write_file(const struct export_flags *f, const struct export_format *format,
 		       struct err *err)
 {
 	int fd = open(f->out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	bool ok = fd >= 0 && write_to(fd, f, format, id, err);
+	bool ok = fd >= 0 && write_to(fd, f, format, err);
 
 	if (fd < 0)
 		return err_set(err, ERR_IO, "%.300s: %s", f->out, strerror(errno));
@@ -122,23 +110,18 @@ int cmd_export(int argc, char **argv, const struct registry *registry)
 	struct export_flags f = { 0 };
 	const struct export_format *format;
 	struct err err = { 0 };
-	int64_t id;
+	int status;
 
 	(void)registry;
-	if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-		print_help();
-		return EXIT_DONE;
-	}
-	if (!parse_flags(argc, argv, &f))
-		return EXIT_USAGE;
+	status = read_flags(argc, argv, &f);
+	if (status >= 0)
+		return status;
 	format = export_format_find(f.format, &err);
-	if (!format || !parse_number(f.run, &id) || id <= 0) {
-		fprintf(stderr, "breakeven export: %s\n",
-			format ? "a run is a number from 1 on" : err.message);
+	if (!format) {
+		fprintf(stderr, "breakeven export: %s\n", err.message);
 		return EXIT_USAGE;
 	}
-	if (f.out ? write_file(&f, format, id, &err)
-		  : write_to(STDOUT_FILENO, &f, format, id, &err))
+	if (f.out ? write_file(&f, format, &err) : write_to(STDOUT_FILENO, &f, format, &err))
 		return EXIT_DONE;
 	fprintf(stderr, "breakeven export: %s\n", err.message);
 	return EXIT_FAILED;

@@ -8,6 +8,7 @@
 
 #include "profiler/import/import.h"
 #include "server/commands.h"
+#include "server/flags.h"
 #include "server/import_text.h"
 #include "server/poster.h"
 
@@ -31,35 +32,28 @@ static void print_help(void)
 	    "  --json       all that was found, as JSON\n");
 }
 
-static bool usage(const char *what, const char *detail)
+static int read_flags(int argc, char **argv, struct import_flags *f)
 {
-	fprintf(stderr,
-		"breakeven import: %s%s; write breakeven import FILE... [--json] [--post URL]\n",
-		what, detail);
-	return false;
-}
+	const struct flag table[] = {
+		{ "--post", .value = &f->post },
+		{ "--name", .value = &f->name },
+		{ "--json", .on = &f->json },
+	};
+	struct flags flags = {
+		.command = "import",
+		.help = print_help,
+		.table = table,
+		.n = sizeof(table) / sizeof(table[0]),
+		.words = { .at = f->files, .most = MAX_FILES, .over = "too many files from " },
+	};
+	int status = flags_read(&flags, argc, argv);
 
-static bool parse_flags(int argc, char **argv, struct import_flags *f)
-{
-	for (int i = 1; i < argc; i++) {
-		const char **value = strcmp(argv[i], "--post") == 0   ? &f->post
-				     : strcmp(argv[i], "--name") == 0 ? &f->name
-								      : NULL;
-
-		if (strcmp(argv[i], "--json") == 0)
-			f->json = true;
-		else if (value && i + 1 == argc)
-			return usage("a value is missing after ", argv[i]);
-		else if (value)
-			*value = argv[++i];
-		else if (argv[i][0] == '-' && argv[i][1])
-			return usage("unknown flag ", argv[i]);
-		else if (f->n_files == MAX_FILES)
-			return usage("too many files from ", argv[i]);
-		else
-			f->files[f->n_files++] = argv[i];
+	f->n_files = flags.words.n;
+	if (status < 0 && !f->n_files) {
+		flags_refuse("import", "a file is missing", "");
+		return EXIT_USAGE;
 	}
-	return f->n_files > 0 || usage("a file is missing", "");
+	return status;
 }
 
 /* One file; "-" is the standard input. */
@@ -146,14 +140,12 @@ int cmd_import(int argc, char **argv, const struct registry *registry)
 	struct import_flags f = { 0 };
 	struct err err = { 0 };
 	json_t *report;
+	int status;
 
 	(void)registry;
-	if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-		print_help();
-		return EXIT_DONE;
-	}
-	if (!parse_flags(argc, argv, &f))
-		return EXIT_USAGE;
+	status = read_flags(argc, argv, &f);
+	if (status >= 0)
+		return status;
 	report = read_and_post(&f, &err);
 	if (!report) {
 		fprintf(stderr, "breakeven import: %s\n", err.message);

@@ -5,6 +5,7 @@
 
 #include "profiler/lists.h"
 #include "server/commands.h"
+#include "server/flags.h"
 
 struct list_flags {
 	const char *name;         /* ops: NULL for all */
@@ -19,28 +20,20 @@ static const char *text_of(const json_t *object, const char *key)
 	return text ? text : "";
 }
 
-/* Returns -1 to go on, else the exit status. */
-static int read_flags(int argc, char **argv, const char *help, bool named, struct list_flags *f)
+/* What all three take, and `flag`, where it has a name; `names`: a name too. */
+static int read_flags(int argc, char **argv, void (*help)(void), int names, struct flag flag,
+		      struct list_flags *f)
 {
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-			fputs(help, stdout);
-			return EXIT_DONE;
-		}
-		if (strcmp(argv[i], "--json") == 0) {
-			f->json = true;
-		} else if (strcmp(argv[i], "--torch-python") == 0 && i + 1 < argc &&
-			   strcmp(argv[0], "backends") == 0) {
-			f->torch_python = argv[++i];
-		} else if (argv[i][0] != '-' && named && !f->name) {
-			f->name = argv[i];
-		} else {
-			fprintf(stderr, "breakeven %s: unknown argument '%s'\n%s", argv[0], argv[i],
-				help);
-			return EXIT_USAGE;
-		}
-	}
-	return -1;
+	const struct flag table[] = { { "--json", .on = &f->json }, flag };
+	struct flags flags = {
+		.command = argv[0],
+		.help = help,
+		.table = table,
+		.n = flag.name ? 2 : 1,
+		.words = { .at = &f->name, .most = names },
+	};
+
+	return flags_read(&flags, argc, argv);
 }
 
 /* "a, b" */
@@ -147,18 +140,22 @@ static void print_ops(const json_t *ops)
 	printf("%zu ops; breakeven ops NAME says more of one\n", json_array_size(ops));
 }
 
-int cmd_ops(int argc, char **argv, const struct registry *registry)
+static void help_ops(void)
 {
-	struct list_flags f = { 0 };
-	struct err err = { 0 };
-	int status = read_flags(
-	    argc, argv,
+	fputs(
 	    "usage: breakeven ops [NAME] [--json]\n\n"
 	    "The ops of the engine: kind, gradient, which backends lower it; of NAME (an id or a\n"
 	    "spelling, as softmax or torch.nn.functional.softmax) also spellings and dtypes.\n\n"
 	    "  --json           all of it as JSON, as GET /api/v1/ops has it\n\n"
 	    "Exit status: 0 done, 1 there is no such op, 2 wrong flags.\n",
-	    true, &f);
+	    stdout);
+}
+
+int cmd_ops(int argc, char **argv, const struct registry *registry)
+{
+	struct list_flags f = { 0 };
+	struct err err = { 0 };
+	int status = read_flags(argc, argv, help_ops, 1, (struct flag){ 0 }, &f);
 
 	return status >= 0
 		   ? status
@@ -216,17 +213,21 @@ static void print_backends_and_engines(const json_t *all)
 	}
 }
 
+static void help_backends(void)
+{
+	fputs("usage: breakeven backends [--torch-python PATH] [--json]\n\n"
+	      "What runs compiled graphs, and engine torch, whether it works here, and why not.\n\n"
+	      "  --torch-python PATH  of engine torch: a Python that has torch 2.5 or newer\n"
+	      "  --json           as JSON, as GET /api/v1/backends has it\n",
+	      stdout);
+}
+
 int cmd_backends(int argc, char **argv, const struct registry *registry)
 {
 	struct list_flags f = { 0 };
 	struct err err = { 0 };
-	int status = read_flags(
-	    argc, argv,
-	    "usage: breakeven backends [--torch-python PATH] [--json]\n\n"
-	    "What runs compiled graphs, and engine torch, whether it works here, and why not.\n\n"
-	    "  --torch-python PATH  of engine torch: a Python that has torch 2.5 or newer\n"
-	    "  --json           as JSON, as GET /api/v1/backends has it\n",
-	    false, &f);
+	int status = read_flags(argc, argv, help_backends, 0,
+				(struct flag){ "--torch-python", .value = &f.torch_python }, &f);
 	json_t *all;
 
 	if (status >= 0)
@@ -264,19 +265,22 @@ static void print_pass_list(const json_t *list)
 	}
 }
 
+static void help_passes(void)
+{
+	fputs("usage: breakeven passes [--json]\n\n"
+	      "The passes over a graph, in the order in which they run: what each needs of the "
+	      "graph,\n"
+	      "makes sure of, and may break.  `breakeven run --without a,b` switches some off;\n"
+	      "`breakeven explain FILE --passes` shows what each does.\n\n"
+	      "  --json           as JSON, as GET /api/v1/passes has it\n",
+	      stdout);
+}
+
 int cmd_passes(int argc, char **argv, const struct registry *registry)
 {
 	struct list_flags f = { 0 };
 	struct err err = { 0 };
-	int status = read_flags(
-	    argc, argv,
-	    "usage: breakeven passes [--json]\n\n"
-	    "The passes over a graph, in the order in which they run: what each needs of the "
-	    "graph,\n"
-	    "makes sure of, and may break.  `breakeven run --without a,b` switches some off;\n"
-	    "`breakeven explain FILE --passes` shows what each does.\n\n"
-	    "  --json           as JSON, as GET /api/v1/passes has it\n",
-	    false, &f);
+	int status = read_flags(argc, argv, help_passes, 0, (struct flag){ 0 }, &f);
 
 	return status >= 0 ? status
 			   : finish(lists_passes(registry, &err), "passes", &err, "passes", &f,

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <jansson.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "profiler/profiler.h"
 #include "server/cache_log.h"
 #include "server/commands.h"
+#include "server/flags.h"
 #include "server/git.h"
 #include "server/heap.h"
 #include "server/locate.h"
@@ -73,85 +75,41 @@ static void print_help(void)
 	    "Exit status: 0 done, 1 the run failed, 2 wrong flags.\n");
 }
 
-static bool usage(const char *what, const char *detail)
+static int read_flags(int argc, char **argv, struct run_flags *f)
 {
-	fprintf(stderr, "breakeven run: %s%s; `breakeven run --help` says more\n", what, detail);
-	return false;
-}
-
-/* "--modes", or "--modes=eager", whose value goes to *inside. */
-static bool names_flag(const char *word, const char *flag, const char **inside)
-{
-	size_t len = strlen(flag);
-
-	if (strncmp(word, flag, len) != 0 || (word[len] != '=' && word[len] != '\0'))
-		return false;
-	*inside = word[len] == '=' ? word + len + 1 : NULL;
-	return true;
-}
-
-static bool parse_flags(int argc, char **argv, struct run_flags *f)
-{
-	struct {
-		const char *name, **value;
-	} const valued[] = {
-		{ "--modes", &f->modes },     { "--device", &f->device },
-		{ "--at", &f->at },           { "--backend", &f->backend },
-		{ "--threads", &f->threads }, { "--entry", &f->source.entry },
-		{ "--policy", &f->policy },   { "--cache", &f->cache },
-		{ "--without", &f->without }, { "--autocast", &f->autocast },
-		{ "--engine", &f->engines },  { "--torch-python", &f->torch_python },
-		{ "--commit", &f->commit },   { "--branch", &f->branch },
+	struct flag_texts inputs = { .at = f->source.inputs,
+				     .most = WORKLOAD_FILE_MAX_INPUTS,
+				     .over = "there are more than 64 inputs, with " };
+	const struct flag table[] = {
+		{ "--modes", .value = &f->modes },
+		{ "--device", .value = &f->device },
+		{ "--at", .value = &f->at },
+		{ "--backend", .value = &f->backend },
+		{ "--threads", .value = &f->threads },
+		{ "--entry", .value = &f->source.entry },
+		{ "--policy", .value = &f->policy },
+		{ "--cache", .value = &f->cache },
+		{ "--without", .value = &f->without },
+		{ "--autocast", .value = &f->autocast },
+		{ "--engine", .value = &f->engines },
+		{ "--torch-python", .value = &f->torch_python },
+		{ "--commit", .value = &f->commit },
+		{ "--branch", .value = &f->branch },
+		{ "--input", .many = &inputs },
+		{ "--json", .on = &f->json },
+		{ "--no-timing", .on = &f->no_timing },
 	};
+	struct flags flags = {
+		.command = "run",
+		.help = print_help,
+		.table = table,
+		.n = sizeof(table) / sizeof(table[0]),
+		.words = { .at = &f->source.file, .most = 1, .over = "more than one FILE: " },
+	};
+	int status = flags_read(&flags, argc, argv);
 
-	for (int i = 1; i < argc; i++) {
-		const char **value = NULL, *inside = NULL;
-
-		for (size_t k = 0; k < sizeof(valued) / sizeof(valued[0]); k++)
-			if (names_flag(argv[i], valued[k].name, &inside))
-				value = valued[k].value;
-		if (names_flag(argv[i], "--input", &inside)) {
-			if (f->source.n_inputs == WORKLOAD_FILE_MAX_INPUTS)
-				return usage("there are more than 64 inputs", "");
-			value = &f->source.inputs[f->source.n_inputs++];
-		}
-		if (value) {
-			if (!inside && i + 1 == argc)
-				return usage("a value is missing after ", argv[i]);
-			*value = inside ? inside : argv[++i];
-		} else if (strcmp(argv[i], "--json") == 0) {
-			f->json = true;
-		} else if (strcmp(argv[i], "--no-timing") == 0) {
-			f->no_timing = true;
-		} else if (argv[i][0] == '-' && argv[i][1]) {
-			return usage("unknown flag ", argv[i]);
-		} else if (f->source.file) {
-			return usage("more than one FILE: ", argv[i]);
-		} else {
-			f->source.file = argv[i];
-		}
-	}
-	if (!f->source.file)
-		return usage("FILE is missing", "");
-	if (f->source.n_inputs && !workload_file_is_python(&f->source))
-		return usage("--input is for .py files; a workload has its own calls", "");
-	return true;
-}
-
-/* Whether `value` (NULL: not given) is one of `allowed`. */
-static bool check_choice(const char *flag, const char *value, const char *const *allowed)
-{
-	for (int i = 0; value && allowed[i]; i++)
-		if (strcmp(value, allowed[i]) == 0)
-			return true;
-	if (!value)
-		return true;
-	fprintf(stderr, "breakeven run: %s %s is not available in this version; it has", flag,
-		value);
-	for (int i = 0; allowed[i]; i++)
-		fprintf(stderr, "%s %s", i ? "," : "", allowed[i]);
-	fprintf(stderr, "\n");
-	return false;
+	f->source.n_inputs = inputs.n;
+	return status >= 0 || workload_file_check_flags(&f->source, "run") ? status : EXIT_USAGE;
 }
 
 static bool check_backend(const struct run_flags *f)
@@ -162,8 +120,8 @@ static bool check_backend(const struct run_flags *f)
 		return true;
 	buf_init(&names, 256);
 	registry_backend_names(f->registry, &names);
-	fprintf(stderr, "breakeven run: --backend %s is not available in this version; it has %s\n",
-		f->backend, names.data ? names.data : "interp");
+	fprintf(stderr, "breakeven run: --backend %s: one of %s is needed\n", f->backend,
+		names.data ? names.data : "interp");
 	buf_finish(&names);
 	return false;
 }
@@ -175,7 +133,7 @@ static json_t *parse_list(const char *flag, const char *text, const char *const 
 	json_t *list = json_array();
 
 	for (char *name; copy && (name = strsep(&rest, ","));) {
-		if (!check_choice(flag, name, allowed)) {
+		if (!flags_one_of("run", flag, name, allowed)) {
 			json_decref(list);
 			list = NULL;
 			break;
@@ -202,18 +160,6 @@ static json_t *parse_engines(const struct run_flags *f)
 	return parse_list("--engine", f->engines, engines);
 }
 
-static bool parse_integer(const char *flag, const char *text, long long *out)
-{
-	char *end;
-
-	errno = 0;
-	*out = strtoll(text, &end, 10);
-	if (*text && *end == '\0' && !errno && *out >= 0)
-		return true;
-	fprintf(stderr, "breakeven run: %s needs an integer >= 0, not '%s'\n", flag, text);
-	return false;
-}
-
 /* The fields that flags put over the workload's; NULL after a message. */
 static json_t *flag_fields(const struct run_flags *f)
 {
@@ -223,10 +169,10 @@ static json_t *flag_fields(const struct run_flags *f)
 	json_t *fields, *modes = NULL, *list = NULL;
 	long long threads = 0;
 
-	if (!check_choice("--device", f->device, devices) ||
-	    !check_choice("--policy", f->policy, policies) || !check_backend(f) ||
-	    !check_choice("--autocast", f->autocast, dtypes) ||
-	    (f->threads && !parse_integer("--threads", f->threads, &threads)) ||
+	if (!flags_one_of("run", "--device", f->device, devices) ||
+	    !flags_one_of("run", "--policy", f->policy, policies) || !check_backend(f) ||
+	    !flags_one_of("run", "--autocast", f->autocast, dtypes) ||
+	    !flags_integer("run", "--threads", f->threads, 0, LLONG_MAX, &threads) ||
 	    (f->engines && !(list = parse_engines(f))) ||
 	    (f->modes && !(modes = parse_modes(f->modes)))) {
 		json_decref(list);
@@ -331,21 +277,19 @@ int cmd_run(int argc, char **argv, const struct registry *registry)
 	struct err err = { 0 };
 	json_t *fields = NULL, *json = NULL, *report = NULL;
 	long long at = 0;
-	int status = EXIT_FAILED;
+	int status;
 
-	for (int i = 1; i < argc; i++)
-		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-			print_help();
-			return EXIT_DONE;
-		}
-	if (!parse_flags(argc, argv, &f) || (f.at && !parse_integer("--at", f.at, &at)) ||
-	    !(fields = flag_fields(&f)))
+	status = read_flags(argc, argv, &f);
+	if (status >= 0)
+		return status;
+	if (!flags_integer("run", "--at", f.at, 0, LLONG_MAX, &at) || !(fields = flag_fields(&f)))
 		return EXIT_USAGE;
 	if (f.without && !pass_flag_check(registry, f.without, &err)) {
 		json_decref(fields);
-		usage("--without: ", err.message);
+		flags_refuse("run", "--without: ", err.message);
 		return EXIT_USAGE;
 	}
+	status = EXIT_FAILED;
 	json = workload_file_load(&f.source, &err);
 	if (json)
 		json_object_update(json, fields);

@@ -15,6 +15,7 @@
 #include "server/enqueue.h"
 #include "server/events.h"
 #include "server/examples.h"
+#include "server/flags.h"
 #include "server/http.h"
 #include "server/jobs.h"
 #include "server/paths.h"
@@ -24,8 +25,8 @@
 enum { MAX_RUN_SECONDS = 7 * 24 * 3600 };
 
 struct serve_options {
-	const char *listen, *db, *cache, *seconds, *torch_python;
-	int run_seconds; /* `seconds`, read */
+	const char *listen, *db, *cache, *torch_python;
+	int run_seconds;
 	bool first_run;
 };
 
@@ -51,61 +52,29 @@ static void print_help(void)
 /* Returns -1 to go on, else the exit status. */
 static int read_flags(int argc, char **argv, struct serve_options *o)
 {
-	const struct {
-		const char *name;
-		const char **value;
-	} flags[] = { { "--listen", &o->listen },
-		      { "--db", &o->db },
-		      { "--cache", &o->cache },
-		      { "--torch-python", &o->torch_python },
-		      { "--run-seconds", &o->seconds } };
+	const char *seconds = NULL;
+	const struct flag table[] = {
+		{ "--listen", .value = &o->listen },
+		{ "--db", .value = &o->db },
+		{ "--cache", .value = &o->cache },
+		{ "--torch-python", .value = &o->torch_python },
+		{ "--run-seconds", .value = &seconds },
+		{ "--first-run", .on = &o->first_run },
+	};
+	struct flags flags = {
+		.command = "serve",
+		.help = print_help,
+		.table = table,
+		.n = sizeof(table) / sizeof(table[0]),
+	};
+	long long run_seconds = o->run_seconds;
+	int status = flags_read(&flags, argc, argv);
 
-	for (int i = 1; i < argc; i++) {
-		bool known = false;
-
-		if (strcmp(argv[i], "--help") == 0) {
-			print_help();
-			return EXIT_DONE;
-		}
-		if (strcmp(argv[i], "--first-run") == 0) {
-			o->first_run = true;
-			continue;
-		}
-		for (size_t k = 0; k < sizeof(flags) / sizeof(flags[0]); k++) {
-			if (strcmp(argv[i], flags[k].name) != 0)
-				continue;
-			known = true;
-			if (++i == argc) {
-				fprintf(stderr, "breakeven serve: %s needs a value\n",
-					flags[k].name);
-				return EXIT_USAGE;
-			}
-			*flags[k].value = argv[i];
-		}
-		if (!known) {
-			fprintf(stderr,
-				"breakeven serve: unknown argument '%s'; --help lists them\n",
-				argv[i]);
-			return EXIT_USAGE;
-		}
-	}
-	return -1;
-}
-
-static bool read_seconds(struct serve_options *o)
-{
-	char *end;
-	long n;
-
-	if (!o->seconds)
-		return true;
-	n = strtol(o->seconds, &end, 10);
-	o->run_seconds = (int)n;
-	if (end != o->seconds && !*end && n >= 1 && n <= MAX_RUN_SECONDS)
-		return true;
-	fprintf(stderr, "breakeven serve: --run-seconds takes a whole number from 1 to %d\n",
-		MAX_RUN_SECONDS);
-	return false;
+	if (status < 0 &&
+	    !flags_integer("serve", "--run-seconds", seconds, 1, MAX_RUN_SECONDS, &run_seconds))
+		status = EXIT_USAGE;
+	o->run_seconds = (int)run_seconds;
+	return status;
 }
 
 static bool queue_first_run(struct db *db, struct err *err)
@@ -206,8 +175,6 @@ int cmd_serve(int argc, char **argv, const struct registry *registry)
 
 	if (status >= 0)
 		return status;
-	if (!read_seconds(&o))
-		return EXIT_USAGE;
 	if (!o.cache && default_cache_dir(cache, sizeof(cache)))
 		o.cache = cache;
 	sigemptyset(&ends);

@@ -8,18 +8,22 @@
 
 #include "profiler/profiler.h"
 #include "server/commands.h"
+#include "server/flags.h"
 #include "server/post.h"
 #include "server/suite_files.h"
 #include "server/suite_run.h"
 #include "server/suite_text.h"
 #include "server/worker.h"
 
+enum { MAX_PATHS = 1024 };
+
 static const char all_modes[] = "eager,static,dynamic,auto,lazy,graphs";
 
 struct suite_flags {
 	const char *modes, *policy, *device, *backend, *threads, *seconds, *name, *project, *post;
 	const char *engines, *torch_python;
-	json_t *paths;
+	const char *paths[MAX_PATHS];
+	int n_paths;
 	bool json;
 };
 
@@ -60,69 +64,37 @@ static void print_help(void)
 	    SUITE_SECONDS);
 }
 
-static bool usage(const char *what, const char *detail)
+static int read_flags(int argc, char **argv, struct suite_flags *f)
 {
-	fprintf(stderr, "breakeven suite: %s%s; `breakeven suite --help` says more\n", what,
-		detail);
-	return false;
-}
-
-static bool parse_flags(int argc, char **argv, struct suite_flags *f)
-{
-	struct {
-		const char *name, **value;
-	} const valued[] = {
-		{ "--modes", &f->modes },
-		{ "--policy", &f->policy },
-		{ "--device", &f->device },
-		{ "--backend", &f->backend },
-		{ "--threads", &f->threads },
-		{ "--seconds", &f->seconds },
-		{ "--name", &f->name },
-		{ "--project", &f->project },
-		{ "--post", &f->post },
-		{ "--engine", &f->engines },
-		{ "--torch-python", &f->torch_python },
+	const struct flag table[] = {
+		{ "--modes", .value = &f->modes },
+		{ "--policy", .value = &f->policy },
+		{ "--device", .value = &f->device },
+		{ "--backend", .value = &f->backend },
+		{ "--threads", .value = &f->threads },
+		{ "--seconds", .value = &f->seconds },
+		{ "--name", .value = &f->name },
+		{ "--project", .value = &f->project },
+		{ "--post", .value = &f->post },
+		{ "--engine", .value = &f->engines },
+		{ "--json", .on = &f->json },
+		{ "--torch-python", .value = &f->torch_python },
 	};
+	struct flags flags = {
+		.command = "suite",
+		.help = print_help,
+		.table = table,
+		.n = sizeof(table) / sizeof(table[0]),
+		.words = { .at = f->paths, .most = MAX_PATHS, .over = "too many paths from " },
+	};
+	int status = flags_read(&flags, argc, argv);
 
-	for (int i = 1; i < argc; i++) {
-		const char **value = NULL, *inside = NULL;
-
-		for (size_t k = 0; k < sizeof(valued) / sizeof(valued[0]); k++) {
-			size_t len = strlen(valued[k].name);
-
-			if (strncmp(argv[i], valued[k].name, len) == 0 &&
-			    (argv[i][len] == '=' || !argv[i][len])) {
-				value = valued[k].value;
-				inside = argv[i][len] ? argv[i] + len + 1 : NULL;
-			}
-		}
-		if (value && !inside && i + 1 == argc)
-			return usage("a value is missing after ", argv[i]);
-		if (value)
-			*value = inside ? inside : argv[++i];
-		else if (strcmp(argv[i], "--json") == 0)
-			f->json = true;
-		else if (argv[i][0] == '-')
-			return usage("unknown flag ", argv[i]);
-		else
-			json_array_append_new(f->paths, json_string(argv[i]));
+	f->n_paths = flags.words.n;
+	if (status < 0 && !f->n_paths) {
+		flags_refuse("suite", "a folder, a file or blocks is missing", "");
+		return EXIT_USAGE;
 	}
-	return json_array_size(f->paths) > 0 || usage("a folder, a file or blocks is missing", "");
-}
-
-static bool one_of(const char *flag, const char *value, const char *const *allowed)
-{
-	for (int i = 0; value && allowed[i]; i++)
-		if (strcmp(value, allowed[i]) == 0)
-			return true;
-	if (!value)
-		return true;
-	fprintf(stderr, "breakeven suite: %s %s: one of", flag, value);
-	for (int i = 0; allowed[i]; i++)
-		fprintf(stderr, "%s %s", i ? "," : "", allowed[i]);
-	fprintf(stderr, " is needed\n");
-	return false;
+	return status;
 }
 
 /* "eager,static" as a list. */
@@ -137,22 +109,19 @@ static json_t *list_of(const char *text)
 	return list;
 }
 
-static bool set_number(json_t *request, const char *field, const char *text, bool whole)
+/* The seconds of sampling for each run, where they are given. */
+static bool set_seconds(json_t *request, const struct suite_flags *f)
 {
+	double seconds;
 	char *end;
-	double value;
 
-	if (!text)
+	if (!f->seconds)
 		return true;
-	value = strtod(text, &end);
-	if (!*text || *end || !(value >= 0 && value <= 1e6) ||
-	    (whole && value != (double)(long long)value)) {
-		fprintf(stderr, "breakeven suite: --%s needs a%s number, not '%s'\n", field,
-			whole ? " whole" : "", text);
-		return false;
-	}
-	json_object_set_new(request, field,
-			    whole ? json_integer((json_int_t)value) : json_real(value));
+	seconds = strtod(f->seconds, &end);
+	if (end == f->seconds || *end || !(seconds >= 0 && seconds <= 1e6))
+		return flags_refuse("suite", "--seconds needs a number from 0 to 1e6, not ",
+				    f->seconds);
+	json_object_set_new(request, "seconds", json_real(seconds));
 	return true;
 }
 
@@ -181,6 +150,7 @@ static json_t *request_of(const struct suite_flags *f)
 		      { "device", f->device },
 		      { "backend", f->backend },
 		      { "project", f->project } };
+	long long threads = 0;
 	char name[256];
 	json_t *request;
 
@@ -188,8 +158,10 @@ static json_t *request_of(const struct suite_flags *f)
 		fprintf(stderr, "breakeven suite: " TORCH_SWITCHED_OFF "\n");
 		return NULL;
 	}
-	if (!one_of("--device", f->device, devices) || !one_of("--policy", f->policy, policies) ||
-	    !one_of("--backend", f->backend, backends))
+	if (!flags_one_of("suite", "--device", f->device, devices) ||
+	    !flags_one_of("suite", "--policy", f->policy, policies) ||
+	    !flags_one_of("suite", "--backend", f->backend, backends) ||
+	    !flags_integer("suite", "--threads", f->threads, 0, 1000000, &threads))
 		return NULL;
 	request = json_object();
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
@@ -200,10 +172,11 @@ static json_t *request_of(const struct suite_flags *f)
 				    list_of(strcmp(f->modes, "all") == 0 ? all_modes : f->modes));
 	if (f->engines)
 		json_object_set_new(request, "engines", list_of(f->engines));
-	last_part(json_string_value(json_array_get(f->paths, 0)), name, sizeof(name));
+	last_part(f->paths[0], name, sizeof(name));
 	json_object_set_new(request, "name", json_string(f->name ? f->name : name));
-	if (set_number(request, "threads", f->threads, true) &&
-	    set_number(request, "seconds", f->seconds, false))
+	if (f->threads)
+		json_object_set_new(request, "threads", json_integer(threads));
+	if (set_seconds(request, f))
 		return request;
 	json_decref(request);
 	return NULL;
@@ -211,13 +184,13 @@ static json_t *request_of(const struct suite_flags *f)
 
 static bool read_workloads(const struct suite_flags *f, json_t *request, struct err *err)
 {
-	json_t *list = json_array(), *path;
-	size_t i;
+	json_t *list = json_array();
+	bool ok = true;
 
 	json_object_set_new(request, "workloads", list);
-	json_array_foreach(f->paths, i, path) if (!suite_files_add(list, json_string_value(path),
-								   err)) return false;
-	return true;
+	for (int i = 0; ok && i < f->n_paths; i++)
+		ok = suite_files_add(list, f->paths[i], err);
+	return ok;
 }
 
 static void show_progress(void *self, int done, int of, const char *name, const char *policy)
@@ -325,17 +298,8 @@ static int suite_command(const struct suite_flags *f, const struct registry *reg
 
 int cmd_suite(int argc, char **argv, const struct registry *registry)
 {
-	struct suite_flags f = { .paths = json_array() };
-	int status = EXIT_USAGE;
+	struct suite_flags f = { 0 };
+	int status = read_flags(argc, argv, &f);
 
-	for (int i = 1; i < argc; i++)
-		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-			json_decref(f.paths);
-			print_help();
-			return EXIT_DONE;
-		}
-	if (parse_flags(argc, argv, &f))
-		status = suite_command(&f, registry);
-	json_decref(f.paths);
-	return status;
+	return status >= 0 ? status : suite_command(&f, registry);
 }

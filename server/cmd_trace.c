@@ -25,6 +25,7 @@
 #include "profiler/import/import.h"
 #include "profiler/traced.h"
 #include "server/commands.h"
+#include "server/flags.h"
 #include "server/poster.h"
 
 enum { GRACE_NS = 2 * 1000 * 1000 * 1000u, POLL_MS = 50 };
@@ -63,46 +64,34 @@ static void print_help(void)
 	    "program\n");
 }
 
-static bool usage(const char *what, const char *detail)
+static int read_flags(int argc, char **argv, struct trace_flags *f)
 {
-	fprintf(stderr,
-		"breakeven trace: %s%s; write breakeven trace [-o FILE] [--post URL] -- COMMAND\n",
-		what, detail);
-	return false;
-}
-
-static bool parse_flags(int argc, char **argv, struct trace_flags *f)
-{
-	const struct {
-		const char *name, **value;
-	} valued[] = {
-		{ "-o", &f->out },      { "--post", &f->post },   { "--from", &f->from },
-		{ "--name", &f->name }, { "--cupti", &f->cupti }, { "--inject", &f->inject }
+	const struct flag table[] = {
+		{ "-o", .value = &f->out },        { "--post", .value = &f->post },
+		{ "--from", .value = &f->from },   { "--name", .value = &f->name },
+		{ "--cupti", .value = &f->cupti }, { "--inject", .value = &f->inject },
+		{ "--api", .on = &f->api },        { "--kernels-only", .on = &f->kernels_only },
 	};
-	int i = 1;
+	struct flags flags = {
+		.command = "trace",
+		.help = print_help,
+		.table = table,
+		.n = sizeof(table) / sizeof(table[0]),
+		.words = { .over = "-- stands before the command, so before " },
+		.rest = &f->command,
+	};
+	int status = flags_read(&flags, argc, argv);
 
-	for (; i < argc && strcmp(argv[i], "--") != 0; i++) {
-		const char **value = NULL;
-
-		for (size_t k = 0; k < sizeof(valued) / sizeof(valued[0]); k++)
-			if (strcmp(argv[i], valued[k].name) == 0)
-				value = valued[k].value;
-		if (strcmp(argv[i], "--api") == 0)
-			f->api = true;
-		else if (strcmp(argv[i], "--kernels-only") == 0)
-			f->kernels_only = true;
-		else if (!value)
-			return usage("unknown flag ", argv[i]);
-		else if (i + 1 >= argc)
-			return usage("a value is missing after ", argv[i]);
-		else
-			*value = argv[++i];
+	if (status >= 0)
+		return status;
+	if (f->from ? !f->post || f->command : !f->command || !f->command[0]) {
+		flags_refuse("trace",
+			     f->from ? "--from posts a file: it wants --post URL and no command"
+				     : "a command is missing",
+			     "");
+		return EXIT_USAGE;
 	}
-	f->command = argv + i + 1;
-	if (f->from)
-		return (f->post && i >= argc) ||
-		       usage("--from posts a file: it wants --post URL and no command", "");
-	return i + 1 < argc || usage("a command is missing", "");
+	return -1;
 }
 
 /* The library beside this program. */
@@ -342,15 +331,12 @@ int cmd_trace(int argc, char **argv, const struct registry *registry)
 {
 	struct trace_flags f = { .out = "breakeven.trace" };
 	char library[4096] = "";
+	int status;
 
 	(void)registry;
-	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-			print_help();
-			return EXIT_DONE;
-		}
-	if (!parse_flags(argc, argv, &f))
-		return EXIT_USAGE;
+	status = read_flags(argc, argv, &f);
+	if (status >= 0)
+		return status;
 	if (f.from)
 		return post_file(&f);
 	return find_library(&f, library) ? trace(&f, library) : EXIT_FAILED;

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <jansson.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include "profiler/profiler.h"
 #include "server/cache_log.h"
 #include "server/commands.h"
+#include "server/flags.h"
 #include "server/heap.h"
 #include "server/locate.h"
 #include "server/message.h"
@@ -208,36 +210,42 @@ static bool run_job(int fd, const struct worker_flags *f, const struct registry 
 	return ok;
 }
 
+static void print_help(void)
+{
+	printf("usage: breakeven worker [--cache DIR] [--tmp DIR] [--cpu-seconds N] "
+	       "[--torch-python PATH] [--blocking]\n"
+	       "runs one job that comes over file descriptor 3; `breakeven serve` starts it\n");
+}
+
 /* -1 to go on, else the exit status. */
 static int read_flags(int argc, char **argv, struct worker_flags *f)
 {
-	for (int i = 1; i < argc; i++) {
-		bool more = i + 1 < argc;
+	const char *tmp = NULL, *cpu_seconds = NULL;
+	const struct flag table[] = {
+		{ "--cache", .value = &f->cache_dir },
+		{ "--tmp", .value = &tmp },
+		{ "--torch-python", .value = &f->torch_python },
+		{ "--cpu-seconds", .value = &cpu_seconds },
+		{ "--blocking", .on = &f->blocking },
+	};
+	struct flags flags = {
+		.command = "worker",
+		.help = print_help,
+		.table = table,
+		.n = sizeof(table) / sizeof(table[0]),
+	};
+	long long seconds = f->cpu_seconds;
+	int status = flags_read(&flags, argc, argv);
 
-		if (strcmp(argv[i], "--help") == 0) {
-			printf(
-			    "usage: breakeven worker [--cache DIR] [--tmp DIR] [--cpu-seconds N] "
-			    "[--torch-python PATH] [--blocking]\n"
-			    "runs one job that comes over file descriptor 3; `breakeven serve` "
-			    "starts it\n");
-			return EXIT_DONE;
-		}
-		if (strcmp(argv[i], "--cache") == 0 && more) {
-			f->cache_dir = argv[++i];
-		} else if (strcmp(argv[i], "--tmp") == 0 && more) {
-			setenv("TMPDIR", argv[++i], 1);
-		} else if (strcmp(argv[i], "--torch-python") == 0 && more) {
-			f->torch_python = argv[++i];
-		} else if (strcmp(argv[i], "--cpu-seconds") == 0 && more && atoi(argv[i + 1]) > 0) {
-			f->cpu_seconds = atoi(argv[++i]);
-		} else if (strcmp(argv[i], "--blocking") == 0) {
-			setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
-			f->blocking = true;
-		} else {
-			fprintf(stderr, "breakeven worker: unknown argument '%s'\n", argv[i]);
-			return EXIT_USAGE;
-		}
-	}
+	if (status >= 0)
+		return status;
+	if (!flags_integer("worker", "--cpu-seconds", cpu_seconds, 1, INT_MAX, &seconds))
+		return EXIT_USAGE;
+	f->cpu_seconds = (int)seconds;
+	if (tmp)
+		setenv("TMPDIR", tmp, 1);
+	if (f->blocking)
+		setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
 	return -1;
 }
 

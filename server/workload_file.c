@@ -11,6 +11,7 @@
 
 #include "fusion/lang/lang.h"
 #include "profiler/profiler.h"
+#include "server/flags.h"
 
 enum { MAX_FILE_BYTES = 64 << 20 };
 
@@ -55,6 +56,16 @@ static void base_name(const char *file, char out[128])
 	snprintf(out, 128, "%s", slash ? slash + 1 : file);
 	if (strrchr(out, '.') && strrchr(out, '.') != out)
 		*strrchr(out, '.') = '\0';
+}
+
+bool workload_file_check_flags(const struct workload_file *f, const char *command)
+{
+	if (!f->file)
+		return flags_refuse(command, "FILE is missing", "");
+	if (f->n_inputs && !workload_file_is_python(f))
+		return flags_refuse(command,
+				    "--input is for .py files; a workload has its own calls", "");
+	return true;
 }
 
 const char *workload_file_label(const struct workload_file *f)

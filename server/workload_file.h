@@ -18,6 +18,9 @@ struct workload_file {
 
 bool workload_file_is_python(const struct workload_file *f);
 
+/* Whether there is a FILE, and no --input where it takes none; refused otherwise. */
+bool workload_file_check_flags(const struct workload_file *f, const char *command);
+
 /* "standard input" or the file's name. */
 const char *workload_file_label(const struct workload_file *f);
 

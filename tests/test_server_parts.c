@@ -1,5 +1,5 @@
 /* tests/test_server_parts.c -- what needs no socket: routes, messages,
- * summaries, addresses.  tests/api/ has the rest, against the real server. */
+ * summaries, addresses, flags.  tests/api/ has the rest, against the real server. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "server/commands.h"
+#include "server/flags.h"
 #include "server/listen.h"
 #include "server/message.h"
 #include "server/routes.h"
@@ -161,6 +163,90 @@ static void a_bad_address_names_what_is_wanted(void **state)
 	close(fd);
 }
 
+struct words {
+	const char *out, *inputs[2], *files[2];
+	struct flag_texts many;
+	bool json;
+	char **rest;
+	int n_files;
+};
+
+static void no_help(void)
+{
+}
+
+/* Reads `argv`, which ends with NULL, behind the command's name. */
+static int read_words(struct words *w, const char **argv)
+{
+	int argc = 0, status;
+	const struct flag table[] = { { "-o", .value = &w->out },
+				      { "--input", .many = &w->many },
+				      { "--json", .on = &w->json } };
+	struct flags flags = { .command = "test",
+			       .help = no_help,
+			       .table = table,
+			       .n = 3,
+			       .words = { .at = w->files, .most = 2 },
+			       .rest = &w->rest };
+
+	*w = (struct words){ .many = { .at = w->inputs, .most = 2, .over = "too many: " } };
+	while (argv[argc])
+		argc++;
+	status = flags_read(&flags, argc, (char **)argv);
+	w->n_files = flags.words.n;
+	return status;
+}
+
+#define READ(w, ...) read_words(w, (const char *[]){ "test", __VA_ARGS__, NULL })
+
+static void flags_stand_in_any_order(void **state)
+{
+	struct words w;
+
+	(void)state;
+	assert_int_equal(
+	    READ(&w, "a", "--input=x=1", "--json", "-", "--input", "--json", "-o", "f"), -1);
+	assert_string_equal(w.files[0], "a");
+	assert_string_equal(w.files[1], "-");
+	assert_string_equal(w.inputs[0], "x=1");
+	assert_string_equal(w.inputs[1], "--json"); /* a value, whatever it looks like */
+	assert_string_equal(w.out, "f");
+	assert_true(w.json && !w.rest);
+	assert_int_equal(READ(&w, "-o", "a", "-o=b", "--", "ls", "--json", "--help"), -1);
+	assert_string_equal(w.out, "b");
+	assert_string_equal(w.rest[0], "ls");
+	assert_false(w.json);
+	assert_int_equal(READ(&w, "--nope", "--help"), EXIT_DONE);
+}
+
+static void flags_that_are_wrong_are_refused(void **state)
+{
+	struct words w;
+
+	(void)state;
+	assert_int_equal(READ(&w, "--jso"), EXIT_USAGE);
+	assert_int_equal(READ(&w, "--json=1"), EXIT_USAGE);
+	assert_int_equal(READ(&w, "--jsonl"), EXIT_USAGE);
+	assert_int_equal(READ(&w, "a", "-o"), EXIT_USAGE);
+	assert_int_equal(READ(&w, "a", "b", "c"), EXIT_USAGE);
+	assert_int_equal(READ(&w, "--input=1", "--input=2", "--input=3"), EXIT_USAGE);
+}
+
+static void numbers_of_flags_have_bounds(void **state)
+{
+	long long n = 7;
+
+	(void)state;
+	assert_true(flags_integer("test", "--n", NULL, 1, 5, &n) && n == 7);
+	assert_true(flags_integer("test", "--n", "5", 1, 5, &n) && n == 5);
+	for (size_t i = 0; i < 6; i++)
+		assert_false(flags_integer(
+		    "test", "--n",
+		    (const char *[]){ "0", "6", "", "2x", "1e1", "99999999999999999999" }[i], 1, 5,
+		    &n));
+	assert_int_equal(n, 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +257,9 @@ int main(void)
 		cmocka_unit_test(a_message_that_claims_too_much_is_bad),
 		cmocka_unit_test(the_summary_speaks_of_static_at_the_last_point),
 		cmocka_unit_test(a_bad_address_names_what_is_wanted),
+		cmocka_unit_test(flags_stand_in_any_order),
+		cmocka_unit_test(flags_that_are_wrong_are_refused),
+		cmocka_unit_test(numbers_of_flags_have_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

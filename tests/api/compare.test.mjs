@@ -150,7 +150,7 @@ test('the command: wrong flags and files', () => {
         [['1', '2', '--fast'], 2, /unknown flag --fast/],
         [['1', '2', '--margin'], 2, /a value is missing after --margin/],
         [['1', '2', '--margin', 'x'], 2, /--margin takes percents/],
-        [['1', '2', '--metric', 'x'], 2, /--metric takes latency or speedup/],
+        [['1', '2', '--metric', 'x'], 2, /--metric x: one of latency, speedup is needed/],
         [Array(9).fill('1'), 2, /at most 8 runs/],
         [['none.json', '1'], 1, /none\.json cannot be opened: No such file.*by its number/],
         [[text, text], 1, /is no report of a workload/],

@@ -77,7 +77,7 @@ test('wrong flags and paths say what would be right', () => {
         [[files, '--modes', 'eager,fast'], 2, /modes has 'fast'; there are eager, static/],
         [[files, '--policy', 'some'], 2, /--policy some: one of dynamo, native, both is needed/],
         [[files, '--device', 'tpu'], 2, /--device tpu: one of cpu, cuda/],
-        [[files, '--threads', 'x'], 2, /--threads needs a whole number, not 'x'/],
+        [[files, '--threads', 'x'], 2, /--threads needs a whole number from 0 to 1000000, not 'x'/],
         [[files, '--seconds', '-1'], 2, /--seconds needs a number/],
         [[files, '--fast'], 2, /unknown flag --fast/],
         [[files, '--modes'], 2, /a value is missing after --modes/],

@@ -217,6 +217,6 @@ test('wrong flags are named', () => {
     for (const args of [['--what'], ['-o'], ['-o', 'x'], ['--']]) {
         const t = spawnSync(binary, ['trace', ...args], { encoding: 'utf8' });
         assert.equal(t.status, 2);
-        assert.match(t.stderr, /breakeven trace: .*; write breakeven trace/);
+        assert.match(t.stderr, /breakeven trace: .*; `breakeven trace --help` says more/);
     }
 });
