@@ -3,20 +3,16 @@
  * Two runs whose environments differ are not comparable; the names here are
  * those that the comparison shows.  What cannot be found out is "unknown".
  */
-#include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <sched.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "fusion/backends/backend.h"
+#include "fusion/base/ask.h"
 #include "profiler/profiler.h"
-
-extern char **environ;
 
 /* The first line of a file, without its end; false where there is none. */
 static bool first_line(const char *path, char *line, size_t bytes)
@@ -53,30 +49,7 @@ static void cpu_model(char *model, size_t bytes)
 /* What `name --version` says first; false where it cannot be run. */
 static bool version_of(const char *name, char *line, size_t bytes)
 {
-	char *argv[] = { (char *)name, (char *)"--version", NULL };
-	posix_spawn_file_actions_t actions;
-	ssize_t len = 0, n;
-	int fds[2], status;
-	pid_t pid;
-	bool started;
-
-	if (pipe2(fds, O_CLOEXEC))
-		return false;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	started = posix_spawnp(&pid, name, &actions, NULL, argv, environ) == 0;
-	posix_spawn_file_actions_destroy(&actions);
-	close(fds[1]);
-	while (started && len < (ssize_t)bytes - 1 &&
-	       (n = read(fds[0], line + len, bytes - 1 - (size_t)len)) > 0)
-		len += n;
-	close(fds[0]);
-	if (started)
-		waitpid(pid, &status, 0);
-	line[len] = '\0';
-	line[strcspn(line, "\r\n")] = '\0';
-	return line[0] != '\0';
+	return ask_command((const char *const[]){ name, "--version", NULL }, line, bytes);
 }
 
 static int cores(void)

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "fusion/base/arena.h"
+#include "fusion/base/ask.h"
 #include "fusion/base/buf.h"
 #include "fusion/base/clock.h"
 #include "fusion/base/err.h"
@@ -130,6 +131,24 @@ static void the_clock_does_not_go_back(void **state)
 	assert_true(clock_wall_ns() > INT64_C(1700000000) * 1000000000);
 }
 
+#define ASK(line, ...) ask_command((const char *const[]){ __VA_ARGS__, NULL }, line, sizeof(line))
+
+static void a_command_is_asked_for_its_first_line(void **state)
+{
+	char line[8];
+
+	(void)state;
+	assert_true(ASK(line, "printf", "one\ntwo\n"));
+	assert_string_equal(line, "one");
+	assert_true(ASK(line, "sh", "-c", "echo a long line; head -c 300000 /dev/zero"));
+	assert_string_equal(line, "a long "); /* cut, and the command not cut short */
+	assert_false(ASK(line, "sh", "-c", "echo said; exit 3"));
+	assert_false(ASK(line, "true"));
+	assert_false(ASK(line, "sh", "-c", "echo unseen >&2"));
+	assert_false(ASK(line, "there-is-no-such-command"));
+	assert_string_equal(line, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +159,7 @@ int main(void)
 		cmocka_unit_test(an_array_keeps_what_was_pushed),
 		cmocka_unit_test(hashes_differ_by_content_and_seed),
 		cmocka_unit_test(the_clock_does_not_go_back),
+		cmocka_unit_test(a_command_is_asked_for_its_first_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
