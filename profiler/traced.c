@@ -26,6 +26,9 @@ struct traced_lane {
 /* Memory of a device that the process has taken, as it was while we watched. */
 struct device_bytes {
 	int64_t held, peak;
+	struct timeline_event
+	    sample; /* that holds until the next; of no lane where `known` is not */
+	bool known;
 };
 enum { MAX_DEVICES = 64 };
 
@@ -38,6 +41,7 @@ struct process {
 	VEC(struct traced_lane) lanes;
 	struct wire_counts counts;
 	uint64_t kernels;
+	int64_t end_ns;                  /* of its last event */
 	VEC(struct device_bytes) memory; /* by device */
 };
 
@@ -209,20 +213,52 @@ static uint32_t lane_of(struct traced *t, struct process *p, const struct wire_e
 	return lane.lane;
 }
 
+/* Writes what was in use until then. */
+static bool settle(struct traced *t, struct device_bytes *m, int64_t until_ns, struct err *err)
+{
+	if (!m->known)
+		return true;
+	if (until_ns > m->sample.start_ns)
+		m->sample.duration_ns = until_ns - m->sample.start_ns;
+	return timeline_writer_add(t->writer, &m->sample, err);
+}
+
+static uint32_t memory_lane(struct traced *t, const struct process *p, uint32_t device)
+{
+	json_t *name = json_sprintf("GPU %u, in use", device);
+
+	return timeline_writer_lane(
+	    t->writer, json_pack("{s:o, s:s, s:s, s:i, s:s, s:i}", "name", name, "role", "counter",
+				 "unit", "bytes", "pid", (int)p->hello.pid, "process",
+				 p->command ? p->command : "", "device", (int)device));
+}
+
 /* What a release gives back may have been taken before we watched. */
-static void count_memory(struct process *p, const struct wire_event *e)
+static bool count_memory(struct traced *t, struct process *p, const struct wire_event *e,
+			 struct err *err)
 {
 	struct device_bytes *m;
 
 	while (p->memory.len <= e->device && e->device < MAX_DEVICES)
 		if (!VEC_PUSH(&p->memory, (struct device_bytes){ 0 }))
-			return;
+			return err_set(err, ERR_MEMORY, "out of memory for a timeline");
 	if (e->device >= p->memory.len)
-		return;
+		return true;
 	m = &p->memory.at[e->device];
 	m->held += e->memory == WIRE_TAKEN ? e->bytes : -e->bytes;
 	m->held = m->held < 0 ? 0 : m->held;
 	m->peak = m->held > m->peak ? m->held : m->peak;
+	if (!settle(t, m, e->start_ns, err))
+		return false;
+	if (!m->known)
+		m->sample = (struct timeline_event){ .kind = TIMELINE_COUNTER,
+						     .lane = memory_lane(t, p, e->device),
+						     .name = name_of(t, "bytes in use") };
+	m->known = true;
+	m->sample.start_ns = e->start_ns;
+	m->sample.duration_ns = 0;
+	m->sample.bytes = m->held;
+	return true;
 }
 
 static bool take_events(struct traced *t, struct process *p, const char *bytes, size_t len,
@@ -246,8 +282,10 @@ static bool take_events(struct traced *t, struct process *p, const char *bytes, 
 						 .shape = launch_shape(&t->shapes, t->writer, &e),
 						 .correlation = e.correlation };
 		p->kernels += e.kind == TIMELINE_KERNEL;
-		if (e.kind == TIMELINE_MEMORY && e.memory != WIRE_HOST)
-			count_memory(p, &e);
+		p->end_ns = e.end_ns > p->end_ns ? e.end_ns : p->end_ns;
+		if (e.kind == TIMELINE_MEMORY && e.memory != WIRE_HOST &&
+		    !count_memory(t, p, &e, err))
+			return false;
 		if (!timeline_writer_add(t->writer, &event, err))
 			return false;
 	}
@@ -410,6 +448,11 @@ bool traced_finish(struct traced *t, FILE *out, struct err *err)
 	for (size_t i = 0; i < t->processes.len; i++) {
 		const struct process *p = &t->processes.at[i];
 
+		for (size_t k = 0; k < p->memory.len; k++)
+			if (!settle(t, &p->memory.at[k], p->end_ns, err)) {
+				json_decref(list);
+				return false;
+			}
 		dropped += p->counts.dropped + p->counts.lost;
 		doubtful += p->counts.doubtful;
 		json_array_append_new(list, process_json(p));

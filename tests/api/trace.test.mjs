@@ -37,7 +37,7 @@ test('kernels of a process are recorded, dropped ones counted, its status passed
 
 test('ranges and memory are left out where that is asked for', { skip: without }, () => {
     const env = { FAKE_KERNELS: '3000', FAKE_MEMORY: '9' };
-    assert.equal(trace([driver, '0'], { env }).events, 3000 + 3 + 9);
+    assert.equal(trace([driver, '0'], { env }).events, 3000 + 3 + 9 + 9); // each change of memory, and what is in use then
     assert.equal(trace([driver, '0'], { env, args: ['--cupti', fake, '--kernels-only'] }).events, 3000);
 });
 
@@ -92,7 +92,10 @@ test('a trace is a run of a server, with its events there while it records', { s
         assert.equal(count(v, 'kernel'), 100000);
         assert.equal(count(v, 'range'), 100);
         assert.equal(count(v, 'memory'), 30);
-        assert.deepEqual(v.lanes.map((l) => l.name).sort(), ['GPU 0, memory', 'GPU 0, stream 7', 'GPU 0, stream 8', 'NVTX 77']);
+        assert.deepEqual(v.lanes.map((l) => l.name).sort(), ['GPU 0, in use', 'GPU 0, memory', 'GPU 0, stream 7', 'GPU 0, stream 8', 'NVTX 77']);
+        const used = v.lanes.find((l) => l.role === 'counter');
+        assert.deepEqual([used.unit, used.device, used.events], ['bytes', 0, 30]);
+        assert.equal(Math.max(...v.slices.filter((s) => s.kind === 'counter').map((s) => s.bytes)), 11000);
         const [process] = run.report.trace.processes;
         assert.equal(process.kernels, 100000);
         assert.deepEqual(process.memory, [{ device: 0, held_bytes: 10000, peak_bytes: 11000 }]);
@@ -126,7 +129,7 @@ test('several GPUs have lanes of their own in each process, and their own memory
         for (const pid of pids) {
             const lanes = v.lanes.filter((l) => l.pid === pid);
             const names = ['GPU 0, stream 7', 'GPU 0, stream 8', 'GPU 1, stream 7', 'GPU 1, stream 8'];
-            assert.deepEqual(lanes.map((l) => l.name).sort(), ['GPU 0, memory', ...names.slice(0, 2), 'GPU 1, memory', ...names.slice(2), 'NVTX 77']);
+            assert.deepEqual(lanes.map((l) => l.name).sort(), ['GPU 0, in use', 'GPU 0, memory', ...names.slice(0, 2), 'GPU 1, in use', 'GPU 1, memory', ...names.slice(2), 'NVTX 77']);
             for (const name of names) {
                 const lane = lanes.find((l) => l.name === name);
                 assert.equal(lane.device, Number(name[4]));

@@ -76,7 +76,7 @@ export function rowsOf(view) {
 /** By process as they came, its GPUs' streams behind what its host did. @param {readonly LaneInfo[]} lanes */
 function inProcesses(lanes) {
   const order = [...new Set(lanes.map((l) => l.pid))];
-  const key = (/** @type {LaneInfo} */ l) => [order.indexOf(l.pid), l.pid === undefined ? 0 : Number(l.role === "kernels"), l.device ?? -1, l.stream ?? -1];
+  const key = (/** @type {LaneInfo} */ l) => [order.indexOf(l.pid), l.pid === undefined ? 0 : ["kernels", "counter"].indexOf(l.role ?? "") + 1, l.device ?? -1, l.stream ?? -1];
   const below = (/** @type {LaneInfo} */ l) => Number(l.role === "counter");
   if (order.length === 1 && order[0] === undefined) return [...lanes].sort((a, b) => below(a) - below(b));
   return [...lanes].sort((a, b) => {
