@@ -56,6 +56,25 @@ test("what is wrong shows while it is written, and so do breaks", async () => {
   assert.deepEqual(complaints, []);
 });
 
+test("an example is checked as it opens: its breaks stand at their lines before anything runs", async () => {
+  const { page, complaints } = await form();
+  const below = page.getByRole("region", { name: "The same as a command" });
+  const before = await below.boundingBox();
+  await page.locator("#example").selectOption("rerank_step");
+  await page.locator("#diags .sev", { hasText: "Will break" }).first().waitFor();
+  assert.deepEqual(await page.locator(".gut .b").allTextContents(), ["6", "13", "15"]);
+  assert.equal(await page.locator(".sq.b").count(), 3);
+  assert.match(await page.locator("#found").innerText(), /no error; the graph will break at \d places/);
+  assert.deepEqual(await below.boundingBox(), before); // nothing below has moved
+  assert.ok((await page.locator("#example optgroup").count()) >= 4);
+  await page.getByLabel("Policy").selectOption("native");
+  await page.waitForFunction(() => document.querySelectorAll("#diags li").length < 3);
+  await page.getByLabel("Shape of w1").fill("255, 512");
+  await page.locator("#diags .sev.e").waitFor();
+  assert.match(await page.locator("#found").innerText(), /1 error, a run would fail/);
+  assert.deepEqual(complaints, []);
+});
+
 test("an unknown op is named with what was meant", async () => {
   const { page } = await form(refused);
   await page.getByLabel("What varies").selectOption("nothing");

@@ -118,6 +118,8 @@ test("the margin marks breaks and the calls that lead to them", () => {
 test("a check's breaks are allowed problems, its diagnostics errors", () => {
   const found = problemsOf({ diagnostics: [{ message: "m", line: 2 }], breaks: [{ ...branch, line: 3 }] });
   assert.deepEqual(found.map((p) => [p.line, p.allowed ?? false]), [[2, false], [3, true]]);
+  const twice = problemsOf({ diagnostics: [], breaks: [{ ...branch, line: 3 }, { ...branch, line: 3 }, { ...branch, line: 4 }] });
+  assert.deepEqual(twice.map((p) => p.line), [3, 4]);
 });
 
 test("a report of an older version has no breaks", () => {

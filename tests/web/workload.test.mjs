@@ -13,6 +13,7 @@ import {
 } from "../../web/js/model/workload.js";
 import { entries, hasDots, kernelStart, parameters, tokenLines } from "../../web/js/model/source.js";
 import { curlLine, fileStem, runLine } from "../../web/js/model/commands.js";
+import { exampleGroups } from "../../web/js/model/workload.js";
 import { drops, parseQuery } from "../../web/js/model/query.js";
 import { addUp, splitRows, summary } from "../../web/js/model/split.js";
 import { graphRows, opCounts } from "../../web/js/model/graphs.js";
@@ -277,4 +278,20 @@ test("values and sweeps are described in short", () => {
   assert.equal(describeValue({ value: 2.5 }), "2.5");
   assert.equal(describeSweep(examples[0]), "7 counts of 20 statements");
   assert.equal(describeSweep(undefined), "none");
+});
+
+test("examples stand in groups, each in one", () => {
+  const example = (name, ...tags) => ({ name, title: name, workload: { source: "", tags } });
+  const all = [example("chain", "sweep", "norm"), example("softmax", "softmax"), example("mlp_step_autocast", "model"), example("gpt", "model"), example("rerank_step", "breaks")];
+  assert.deepEqual(exampleGroups(all).map((g) => [g.name, ...g.examples.map((e) => e.name)]), [
+    ["Sweeps", "chain"], ["Programs that break", "rerank_step"], ["Training steps", "mlp_step_autocast"], ["Models", "gpt"], ["Blocks", "softmax"],
+  ]);
+});
+
+test("policy and gradient go through the form", () => {
+  const w = { source: "def model(x):\n    return x\n", entry: "model", calls: [[]], policy: "native", grad: true };
+  const back = fromForm(toForm(w, () => [])).workload;
+  assert.deepEqual([back.policy, back.grad], ["native", true]);
+  const plain = fromForm(toForm({ ...w, policy: "dynamo", grad: false }, () => [])).workload;
+  assert.deepEqual([plain.policy, plain.grad], [undefined, undefined]);
 });

@@ -461,6 +461,8 @@
  * @property {string} [backend]
  * @property {number} [threads]
  * @property {string | null} [autocast] a dtype
+ * @property {string} [policy] dynamo, native
+ * @property {boolean} [grad]
  * @property {string[]} [engines] breakeven, and torch
  * @property {Record<string, boolean>} [passes] false: left out
  * @property {Sweep | null} [sweep]

@@ -257,5 +257,11 @@ export function problemsOf(check) {
     end_column: b.end_column || null,
     allowed: true,
   }));
-  return [...check.diagnostics, ...breaks];
+  // A branch that is met on both its ways is one place.
+  const seen = new Set();
+  const places = breaks.filter((b) => {
+    const place = [b.line, b.column, b.message].join("|");
+    return !seen.has(place) && seen.add(place);
+  });
+  return [...check.diagnostics, ...places];
 }

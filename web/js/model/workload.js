@@ -17,6 +17,8 @@
  * @property {InputRow[]} inputs @property {string[]} modes
  * @property {string} device @property {string} backend @property {string} threads
  * @property {string} autocast a dtype; "" for none
+ * @property {string} policy "" for dynamo
+ * @property {boolean} grad the backward pass too
  * @property {boolean} torch PyTorch measures it too
  * @property {"nothing" | "statements" | "input"} sweep
  * @property {string} pool @property {string} counts
@@ -39,12 +41,29 @@ const SHOWN = new Set([
   "backend",
   "threads",
   "autocast",
+  "policy",
+  "grad",
   "engines",
   "passes",
   "sweep",
   "project",
   "tags",
 ]);
+/** @type {readonly [string, (e: import("../api/types.js").Example, tags: string[]) => boolean][]} the first that fits */
+const GROUPS = [
+  ["Sweeps", (_, tags) => tags.includes("sweep")],
+  ["Programs that break", (_, tags) => tags.includes("breaks")],
+  ["Training steps", (e) => /_step(_|$)/.test(e.name)],
+  ["Models", (_, tags) => tags.includes("model")],
+  ["Blocks", () => true],
+];
+
+/** Examples in their groups, those without one left out. @param {readonly import("../api/types.js").Example[]} all */
+export function exampleGroups(all) {
+  const of = (/** @type {import("../api/types.js").Example} */ e) => GROUPS.findIndex(([, fits]) => fits(e, e.workload.tags ?? []));
+  return GROUPS.map(([name], i) => ({ name, examples: all.filter((e) => of(e) === i) })).filter((g) => g.examples.length);
+}
+
 /** Bounds that the server holds too; here they only give the message sooner. */
 const MOST_COUNT = 10000;
 
@@ -102,6 +121,8 @@ export function toForm(w, parametersOf) {
     backend: w.backend ?? "",
     threads: w.threads ? String(w.threads) : "",
     autocast: w.autocast ?? "",
+    policy: w.policy === "native" ? "native" : "",
+    grad: w.grad === true,
     torch: (w.engines ?? []).includes("torch"),
     off: Object.keys(w.passes ?? {}).filter((name) => w.passes?.[name] === false),
     sweep: s.statements ? "statements" : s.input ? "input" : "nothing",
@@ -229,6 +250,8 @@ export function fromForm(f) {
     ...(threads?.[0] ? { threads: threads[0] } : {}),
     ...(f.backend ? { backend: f.backend } : {}),
     ...(f.autocast ? { autocast: f.autocast } : {}),
+    ...(f.policy ? { policy: f.policy } : {}),
+    ...(f.grad ? { grad: true } : {}),
     ...(f.torch ? { engines: ["breakeven", "torch"] } : {}),
     ...(f.off.length ? { passes: Object.fromEntries(f.off.map((name) => [name, false])) } : {}),
     ...(sweep ? { sweep } : {}),

@@ -22,10 +22,11 @@ export class Checker {
   /**
    * @param {() => {workload: import("../api/types.js").Workload, errors: readonly unknown[]}} read
    *   called after the pause; with errors in other fields the source alone is checked
+   * @param {number} [pauseMs]
    */
-  later(read) {
+  later(read, pauseMs = PAUSE_MS) {
     this.stop();
-    this.#timer = setTimeout(() => this.#ask(read()), PAUSE_MS);
+    this.#timer = setTimeout(() => this.#ask(read()), pauseMs);
   }
 
   stop() {

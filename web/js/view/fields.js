@@ -152,10 +152,26 @@ export function devicePart(f, changed, there) {
     changed();
   });
   const threads = textField(f, "threads", "Threads", changed, { inputmode: "numeric", placeholder: "all" });
+  const gpu = there.some((b) => b.name === "cuda" && b.available) || f.device === "cuda";
+  const devices = [{ value: "cpu", label: "CPU" }, ...(gpu ? [{ value: "cuda", label: "NVIDIA GPU" }] : [])];
+  const device = select(devices, f.device, { id: "device" }, (v) => {
+    f.device = v;
+    changed();
+  });
+  const policy = select(POLICIES, f.policy, { id: "policy" }, (v) => {
+    f.policy = v;
+    changed();
+  });
+  const first = h("div", { class: "grid" }, above("Device", device), above("Policy", policy));
   const grid = h("div", { class: "grid backend" }, above("Backend", backend), above("Threads", threads));
-  const hint = "Generated C goes through the system's compiler; the interpreter needs none and compiles in no time.";
-  return h("fieldset", {}, h("legend", {}, "Device: CPU"), grid, h("p", { class: "hint" }, hint));
+  const hint = "dynamo breaks where torch.compile would, native as little as it can. Generated C goes through the system's compiler; the interpreter needs none and compiles in no time.";
+  return h("fieldset", {}, h("legend", {}, "Device and policy"), first, grid, h("p", { class: "hint" }, hint));
 }
+
+const POLICIES = [
+  { value: "", label: "dynamo" },
+  { value: "native", label: "native" },
+];
 
 const AUTOCAST = [
   { value: "", label: "off" },
@@ -170,8 +186,14 @@ export function precisionPart(f, changed) {
     changed();
   });
   const hint = "Each call stands in torch.autocast; every mode is measured without it too, in the same rounds.";
-  const grid = h("div", { class: "grid" }, above("Autocast", chooser));
-  return h("fieldset", {}, h("legend", {}, "Precision"), grid, h("p", { class: "hint" }, hint));
+  const grad = h("input", { type: "checkbox", id: "grad" });
+  grad.checked = f.grad;
+  grad.addEventListener("change", () => {
+    f.grad = grad.checked;
+    changed();
+  });
+  const grid = h("div", { class: "grid" }, above("Autocast", chooser), h("label", { class: "low" }, grad, " Run backward too"));
+  return h("fieldset", {}, h("legend", {}, "Gradient and precision"), grid, h("p", { class: "hint" }, hint));
 }
 
 /**

@@ -23,9 +23,10 @@ import {
   sweepPart,
 } from "./fields.js";
 import { ApiError, getBackends, getExamples, getPasses, getRun, postRun } from "../api/client.js";
-import { blank, fromForm, rowsFor, toForm } from "../model/workload.js";
+import { blank, exampleGroups, fromForm, rowsFor, toForm } from "../model/workload.js";
 import { entries, parameters } from "../model/source.js";
 import { curlLine, fileStem, runLine } from "../model/commands.js";
+import { plural } from "../model/format.js";
 
 /** @typedef {import("../api/types.js").Workload} Workload */
 /** @typedef {import("../api/types.js").Problem} Problem */
@@ -76,6 +77,7 @@ class NewPage {
   #diags = h("ul", { class: "diags", id: "diags", "aria-label": "Messages", "aria-live": "polite" });
   #title = h("b", { id: "file-name" });
   #origin = h("span", { class: "sub small", id: "origin" });
+  #found = h("p", { class: "small dim", id: "found" });
   #entry = h("span");
   #settings = h("form", { class: "form", "aria-label": "Run settings" });
   #why = h("p", { class: "errline", id: "why" });
@@ -96,13 +98,12 @@ class NewPage {
     this.#passes = passes;
     this.#backends = backends;
     this.#engines = engines;
-    this.#checker = new Checker((found) => this.#problems(found));
+    this.#checker = new Checker((found) => this.#problems(found, true));
     const onInput = () => {
       this.#form.source = this.#editor.value;
-      this.#diags.replaceChildren();
       this.#followSource();
       this.#changed();
-      this.#checker.later(() => fromForm(this.#form));
+      this.#check();
     };
     this.#editor = new Editor({ id: "source", describedby: "diags", onInput, onRun: () => this.#post() });
     this.#settings.addEventListener("submit", (e) => {
@@ -117,7 +118,8 @@ class NewPage {
       problem: (/** @type {Problem} */ p) => this.#problems([p]),
     };
     const acts = h("div", { class: "acts" }, this.#exampleChooser(), opener(receiver), this.#run);
-    const well = h("div", { class: "well" }, this.#editor.el, this.#diags);
+    const findings = h("div", { class: "findings", role: "region", "aria-label": "What was found", tabindex: 0 }, this.#found, this.#diags);
+    const well = h("div", { class: "well" }, this.#editor.el, findings);
     acceptDrops(well, receiver);
     const entry = h("div", { class: "acts" }, h("label", { class: "small sub", for: "entry" }, "Entry"), this.#entry);
     const bar = h("div", { class: "bar" }, h("label", { for: "source" }, this.#title), this.#origin, entry);
@@ -135,9 +137,17 @@ class NewPage {
     this.#form = toForm(workload, parameters);
     this.#editor.value = this.#form.source;
     this.#origin.textContent = note || "nothing has run yet";
-    this.#diags.replaceChildren();
     this.#fields();
     this.#changed();
+    this.#check(0);
+  }
+
+  /** What is wrong and where it will break, before anything runs. @param {number} [pauseMs] */
+  #check(pauseMs) {
+    this.#diags.replaceChildren();
+    this.#editor.mark([]);
+    this.#found.textContent = this.#form.source.trim() ? "Checking: nothing runs for it." : "";
+    this.#checker.later(() => fromForm(this.#form), pauseMs);
   }
 
   /**
@@ -150,12 +160,14 @@ class NewPage {
 
   #exampleChooser() {
     if (!this.#examples.length) return null;
-    const choices = this.#examples.map((e) => ({ value: e.name, label: e.title || e.name }));
     const none = { value: "", label: "Start from an example" };
-    return select([none, ...choices], "", { id: "example", "aria-label": none.label }, (name) => {
+    const el = select([none], "", { id: "example", "aria-label": none.label }, (name) => {
       const chosen = this.#examples.find((e) => e.name === name);
       if (chosen) this.load(chosen.workload, "an example, nothing has run yet");
     });
+    for (const g of exampleGroups(this.#examples))
+      el.append(h("optgroup", { label: g.name }, g.examples.map((e) => h("option", { value: e.name }, e.title || e.name))));
+    return el;
   }
 
   #commandSection() {
@@ -180,7 +192,10 @@ class NewPage {
 
   /** The settings, made anew: after loading, and when the parameters' names change. */
   #fields() {
-    const changed = () => this.#changed();
+    const changed = () => {
+      this.#changed();
+      this.#check();
+    };
     const form = this.#form;
     this.#sweep = sweepPart(form, changed);
     const parts = [
@@ -240,8 +255,13 @@ class NewPage {
     return this.#command === "run" ? runLine(workload) : JSON.stringify(workload, null, 2);
   }
 
-  /** Names what is wrong or will break, at its line where it has one. @param {Problem[]} found */
-  #problems(found) {
+  /** Names what is wrong or will break, at its line where it has one. @param {Problem[]} found @param {boolean} [checked] */
+  #problems(found, checked) {
+    const breaks = found.filter((p) => p.allowed).length;
+    const errors = found.length - breaks;
+    const none = "Checked: no error, and no break in these calls.";
+    const some = `Checked: ${errors ? `${plural(errors, "error")}, a run would fail` : "no error"}; ${breaks ? `the graph will break at ${plural(breaks, "place")}` : "no break"}.`;
+    this.#found.textContent = checked ? (found.length ? some : none) : "";
     this.#diags.replaceChildren(...found.map((p) => this.#item(p)));
     this.#editor.mark(found.filter((p) => this.#inText(p)));
   }
@@ -259,7 +279,7 @@ class NewPage {
     const where = this.#inText(p)
       ? button(name, () => this.#editor.goTo(line, p.column ?? 1), { class: "btn link" })
       : h("span", { class: "dim" }, "workload");
-    const severity = h("span", { class: p.allowed ? "sev b" : "sev e" }, p.allowed ? "Break" : "Error");
+    const severity = h("span", { class: p.allowed ? "sev b" : "sev e" }, p.allowed ? "Will break" : "Error");
     const text = h("span", { class: "msg" }, prose(p.message));
     return h("li", {}, h("span", { class: "where" }, where), severity, text);
   }
