@@ -346,6 +346,48 @@ static void an_op_over_many_elements_has_a_block_for_each_share(void **state)
 	engine_close(&e);
 }
 
+/* The last parameter of each launch, in their order. */
+static void last_parameters(const char *log, char *to, size_t room)
+{
+	size_t n = 0;
+
+	for (const char *end; (end = strchr(log, '\n')) != NULL; log = end + 1)
+		if (n + 1 < room)
+			to[n++] = end[-1];
+	to[n] = '\0';
+}
+
+/* A launch over more than the cache holds begins where the one before has ended. */
+static void large_kernels_go_each_the_other_way_round(void **state)
+{
+	static const struct {
+		const char *source;
+		enum fusion_mode mode;
+		const char *turned; /* of the last launches */
+	} cases[] = {
+		{ "def model(x):\n    return x * 2.5 + 1.5 - 0.5\n", FUSION_EAGER, "010" },
+		{ "def model(x):\n    return x / x.sum(-1, keepdim=True) * x.sum()\n",
+		  FUSION_GRAPHS, "1" },
+	};
+	struct stand_in gpu = stand_in_open();
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct engine e = engine_open("cuda", cases[i].mode, cases[i].source);
+		struct value x = engine_tensor(&e, DTYPE_F32, 2, (int64_t[]){ 1 << 12, 1 << 12 });
+		char turned[8];
+
+		gpu.clear();
+		value_unref(engine_call(&e, &x, 1));
+		last_parameters(gpu.log(), turned, sizeof(turned));
+		assert_true(strlen(turned) >= strlen(cases[i].turned));
+		assert_string_equal(turned + strlen(turned) - strlen(cases[i].turned),
+				    cases[i].turned);
+		value_unref(x);
+		engine_close(&e);
+	}
+}
+
 /* Two loads of a thread; four where a later stage loads more, and that too is under way
  * before the first sum waits. */
 static void threads_of_a_row_load_before_they_wait(void **state)
@@ -535,6 +577,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_fits_into_the_threads_of_a_row_has_no_loop),
 		cmocka_unit_test(an_op_over_many_elements_has_a_block_for_each_share),
+		cmocka_unit_test(large_kernels_go_each_the_other_way_round),
 		cmocka_unit_test(threads_of_a_row_load_before_they_wait),
 		cmocka_unit_test(an_eager_op_is_compiled_for_any_number),
 		cmocka_unit_test(a_number_that_decides_is_compiled_for),

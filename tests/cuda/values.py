@@ -40,6 +40,10 @@ PROGRAMS = {
     "sums_in_parts": ("torch.scatter_add(a, 0, b, c), 1 / torch.scatter_add(-torch.relu(a) * (a > 9), 0, b[:1000] // 2, c[:1000]), torch.scatter_add(a.t(), 1, b.t()[:, :300], c.t()[:, :300]), "
                       "torch.scatter_add(a.double(), 0, b, c.double()), torch.scatter_add(a.long(), 0, b, (c * 5).long()), torch.scatter_add(a.half(), 0, b[:50], c[:50].half())",
                       [tensor(50, 6), ints(1100, 6, high=50), tensor(1100, 6, seed=3)]),
+    # Threads that all have points, and such that have none.
+    "shares": ("torch.softmax(a, 1), torch.softmax(a[:, :1000], 1), a[:, :256].sum(1), a[:, :0].sum(1), a[:5].sum(0), a[:5, :33].sum(0), a[:5, :0].sum(0), F.layer_norm(a, (1024,), b, b + 1), "
+               "a[:3, :64].amax(1), a[:4].sum(), a[:0].sum(1), a * 2.5 - b, a[:7, :99] * 2.5",
+               [tensor(64, 1024), tensor(1024, seed=4), tensor(1)]),
     "scans": ("torch.cumsum(a, 1), torch.cumsum(a, 0), torch.cumprod(a, 1), torch.logcumsumexp(a, 1), torch.cumsum(b, 1), torch.cumsum(c, 2), "
               "torch.cummax(b, 1)[0], torch.cummax(b, 1)[1], torch.cummin(a.t(), 0)[1], torch.cumsum(a.half(), 1), torch.cumsum(a > 0, 1)",
               [tensor(5, 700), ints(5, 90, high=7), tensor(2, 3, 40)]),

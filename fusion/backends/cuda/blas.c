@@ -461,7 +461,7 @@ static void run(const struct cuda_call *c, void *state, void *const *buffers)
 		return;
 	run_product(c, state, buffers);
 	if (s->lt)
-		cuda_walk(c->exe, c->kernel, buffers);
+		cuda_walk(c->exe, c->kernel, buffers, false);
 }
 
 static void drop(struct device *d, void *state)

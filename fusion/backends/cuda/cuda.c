@@ -267,24 +267,23 @@ struct launch *cuda_launch_for(struct executable *exe, int kernel, void *const *
 	return __builtin_expect(launch_fits(l, buffers), 1) ? l : &narrow(exe)->launches[kernel];
 }
 
-void cuda_walk(struct executable *exe, int kernel, void *const *buffers)
+void cuda_walk(struct executable *exe, int kernel, void *const *buffers, bool backward)
 {
 	struct launch *l = cuda_launch_for(exe, kernel, buffers);
 
 	if (l->function)
-		launch_run(l, exe->device, buffers);
+		launch_run(l, exe->device, buffers, backward);
 }
 
 void cuda_launch(struct executable *exe, int kernel, void *const *buffers, struct pool *pool,
 		 bool backward)
 {
-	(void)backward;
 	if (exe->on_device[kernel])
 		cuda_call(exe, kernel, buffers);
 	else if (cuda_calls(exe, kernel))
 		cuda_call_on_host(exe, kernel, buffers, pool);
 	if (cuda_walks(exe, kernel) && !exe->takes_sum[kernel])
-		cuda_walk(exe, kernel, buffers);
+		cuda_walk(exe, kernel, buffers, backward);
 }
 
 static bool on_host(const struct graph *g, const struct node *n)

@@ -209,163 +209,32 @@ static void put_product(struct text *t, const struct sym *const *extent, int fir
 	buf_puts(t->out, ")");
 }
 
+/* Where a block is in the order of the grid, which may begin at its end. */
+static const char *block_index(const struct cuda_kernel *c)
+{
+	return c->turns ? "(back ? gridDim.x - 1 - blockIdx.x : blockIdx.x)" : "blockIdx.x";
+}
+
 static void put_map(struct text *t)
 {
-	const struct kernel *k = t->c->kernel;
-	int step = t->c->threads * t->c->lanes;
+	const struct cuda_kernel *c = t->c;
+	const struct kernel *k = c->kernel;
 
 	buf_puts(t->out, "\tconst u32 points = ");
 	put_product(t, k->extent, 0, k->n_dims);
-	buf_printf(t->out,
-		   ";\n\tfor (u32 p = (blockIdx.x * %du + threadIdx.x) * %du; p < points; "
-		   "p += gridDim.x * %du) {\n",
-		   t->c->threads, t->c->lanes, step);
+	buf_puts(t->out, ";\n");
+	if (cuda_kernel_strides(c))
+		buf_printf(t->out,
+			   "\tfor (u32 p = blockIdx.x * %du + threadIdx.x; p < points; "
+			   "p += gridDim.x * %du) {\n",
+			   c->threads, c->threads);
+	else
+		buf_printf(t->out, "\tconst u32 p = (%s * %du + threadIdx.x) * %du;\n\t%s{\n",
+			   block_index(c), c->threads, c->lanes,
+			   c->whole ? "" : "if (p < points) ");
 	text_coordinates(t, k->extent, 0, k->n_dims, "p", "x");
 	put_body(t, &k->stages[0]);
 	buf_puts(t->out, "\t}\n");
-}
-
-/* Joined in a wide type, rounded once: what threads have found, then blocks. */
-static const char *wide(const struct inst *inst)
-{
-	bool exact = inst->op == OP_amax || inst->op == OP_amin;
-
-	if (inst->dtype == DTYPE_BOOL)
-		return "bool";
-	if (!text_is_float(inst->dtype))
-		return "i64";
-	return exact && inst->dtype == DTYPE_F32 ? "f32" : "f64";
-}
-
-static enum dtype wide_dtype(const struct inst *inst)
-{
-	const char *name = wide(inst);
-
-	return name[0] == 'b'   ? DTYPE_BOOL
-	       : name[0] == 'i' ? DTYPE_I64
-	       : name[1] == '3' ? DTYPE_F32
-				: DTYPE_F64;
-}
-
-/* struct j<n>: the reduction as a type that words.cu takes. */
-static void put_joiner(struct text *t, const struct inst *inst)
-{
-	const char *type = wide(inst);
-	enum dtype dtype = wide_dtype(inst);
-
-	buf_printf(t->out, "\tstruct j%d {\n\tstatic __device__ %s join(%s a, %s b) { return ",
-		   inst->dst, type, type, type);
-	text_join(t, inst->op, dtype, "a", "b");
-	buf_printf(t->out, "; }\n\tstatic __device__ %s first() { return ", type);
-	text_first(t, inst->op, dtype);
-	buf_puts(t->out, "; }\n\t};\n");
-}
-
-/* Sums of float32 side by side are joined at each step, for a lane that adds up many
- * like numbers rounds each time in the same way. */
-static bool joins_lanes(const struct text *t, const struct inst *inst)
-{
-	return inst->op == OP_sum && inst->dtype == DTYPE_F32 && t->c->lanes > 1;
-}
-
-/* "((c0[0] + c0[1]) + (c0[2] + c0[3]))" */
-static void put_pairs(struct buf *out, int reg, int first, int n)
-{
-	if (n == 1) {
-		buf_printf(out, "c%d[%d]", reg, first);
-		return;
-	}
-	buf_puts(out, "(");
-	put_pairs(out, reg, first, n / 2);
-	buf_puts(out, " + ");
-	put_pairs(out, reg, first + n / 2, n / 2);
-	buf_puts(out, ")");
-}
-
-static void put_steps(struct text *t, const struct stage *stage)
-{
-	for (int i = 0; i < stage->n_body; i++) {
-		const struct inst *inst = &stage->body[i];
-
-		if (inst->kind != INST_REDUCE || !joins_lanes(t, inst))
-			continue;
-		buf_printf(t->out, "\tw%d += ", inst->dst);
-		put_pairs(t->out, inst->dst, 0, t->c->lanes);
-		buf_printf(t->out, ";\n\tfor (int j = 0; j < %d; j++) c%d[j] = 0;\n", t->c->lanes,
-			   inst->dst);
-	}
-}
-
-static void put_accumulators(struct text *t, const struct stage *stage)
-{
-	for (int i = 0; i < stage->n_body; i++) {
-		const struct inst *inst = &stage->body[i];
-
-		if (inst->kind != INST_REDUCE)
-			continue;
-		put_joiner(t, inst);
-		buf_printf(t->out, "\t%s c%d[%d];\n\tfor (int j = 0; j < %d; j++) c%d[j] = ",
-			   text_value(inst->dtype), inst->dst, t->c->lanes, t->c->lanes, inst->dst);
-		text_first(t, inst->op, inst->dtype);
-		buf_puts(t->out, ";\n");
-		if (joins_lanes(t, inst))
-			buf_printf(t->out, "\tf64 w%d = 0;\n", inst->dst);
-	}
-}
-
-/* Several blocks had a share each: the last one goes on with what all have found. */
-static void put_split(struct text *t, const struct stage *stage, const char *team)
-{
-	int n = 0;
-
-	buf_puts(t->out, "\tif (gridDim.y > 1) {\n");
-	for (int i = 0; i < stage->n_body; i++)
-		if (stage->body[i].kind == INST_REDUCE)
-			buf_printf(t->out, "\tleave_%s>(part, group, %d, %d, w%d);\n", team, n++,
-				   t->c->n_reduces, stage->body[i].dst);
-	buf_puts(t->out, "\tif (!last_block(count, blockIdx.x)) return;\n");
-	n = 0;
-	for (int i = 0; i < stage->n_body; i++)
-		if (stage->body[i].kind == INST_REDUCE) {
-			int r = stage->body[i].dst;
-
-			buf_printf(t->out, "\tw%d = gather_%s, j%d>(part, group, %d, %d, w%d);\n",
-				   r, team, r, n++, t->c->n_reduces, r);
-		}
-	buf_puts(t->out, "\t}\n");
-}
-
-/* Joins lanes, threads and perhaps blocks; declares the rows' registers. */
-static void put_results(struct text *t, const struct stage *stage)
-{
-	char team[64];
-
-	if (t->c->kernel->form == FORM_COLS)
-		snprintf(team, sizeof(team), "columns<%d, %d", t->c->threads, CUDA_COLUMNS);
-	else
-		snprintf(team, sizeof(team), "row<%d, %d", t->c->threads, t->c->rows_a_block);
-	for (int i = 0; i < stage->n_body; i++) {
-		const struct inst *inst = &stage->body[i];
-		int r = inst->dst;
-
-		if (inst->kind != INST_REDUCE)
-			continue;
-		if (!joins_lanes(t, inst))
-			buf_printf(t->out,
-				   "\t%s w%d = c%d[0];\n\tfor (int j = 1; j < %d; j++) w%d = "
-				   "j%d::join(w%d, c%d[j]);\n",
-				   wide(inst), r, r, t->c->lanes, r, r, r, r);
-		buf_printf(t->out, "\tw%d = join_%s, j%d>(w%d);\n", r, team, r, r);
-	}
-	if (t->c->splits)
-		put_split(t, stage, team);
-	for (int i = 0; i < stage->n_body; i++)
-		if (stage->body[i].kind == INST_REDUCE) {
-			const struct inst *inst = &stage->body[i];
-
-			buf_printf(t->out, "\tconst %s r%d = (%s)w%d;\n", text_value(inst->dtype),
-				   inst->dst, text_value(inst->dtype), inst->dst);
-		}
 }
 
 /* A prologue, or a post: once a row (COLS: once a column). */
@@ -384,14 +253,22 @@ static void put_once(struct text *t, const struct inst *insts, int n)
 		}
 }
 
+/* "if (live && p < points) {", as far as that is not known: a load behind a branch waits
+ * for it, and what compares takes time to compile. */
+static const char *if_there(const struct cuda_kernel *c)
+{
+	return c->whole      ? c->all_live ? "{" : "if (live) {"
+	       : c->all_live ? "if (p < points) {"
+			     : "if (live && p < points) {";
+}
+
 /* For each step of a thread in registers: its point p, if there is one. */
 static void put_unrolled(struct text *t, const char *thread)
 {
 	buf_printf(t->out,
 		   "#pragma unroll\n\tfor (int it = 0; it < steps; it++) {\n"
-		   "\tconst u32 p = (it * %du + %s) * %du;\n"
-		   "\tif (live && p < points) {\n",
-		   t->c->threads, thread, t->c->lanes);
+		   "\tconst u32 p = (it * %du + %s) * %du;\n\t%s\n",
+		   t->c->threads, thread, t->c->lanes, if_there(t->c));
 	text_coordinates(t, t->c->kernel->extent, t->c->kernel->n_outer, t->c->kernel->n_dims, "p",
 			 "x");
 }
@@ -420,18 +297,17 @@ static void put_points(struct text *t, const struct stage *stage, const char *th
 		put_unrolled(t, thread);
 	} else {
 		if (cuda_kernel_is_one_step(c))
-			buf_printf(t->out,
-				   "\t{\n\tconst u32 p = %s * %du;\n\tif (live && p < points) {\n",
-				   thread, c->lanes);
+			buf_printf(t->out, "\t{\n\tconst u32 p = %s * %du;\n\t%s\n", thread,
+				   c->lanes, if_there(c));
 		else
-			buf_printf(
-			    t->out,
-			    "\tfor (u32 p = (%s%s) * %du; live && p < end; p += %du) {\n\t{\n",
-			    c->splits ? "begin + " : "", thread, c->lanes, c->threads * c->lanes);
+			buf_printf(t->out,
+				   "\tfor (u32 p = (%s%s) * %du; %sp < end; p += %du) {\n\t{\n",
+				   c->splits ? "begin + " : "", thread, c->lanes,
+				   c->all_live ? "" : "live && ", c->threads * c->lanes);
 		text_coordinates(t, k->extent, k->n_outer, k->n_dims, "p", "x");
 	}
 	put_body(t, stage);
-	put_steps(t, stage);
+	text_steps(t, stage);
 	buf_puts(t->out, "\t}\n\t}\n");
 }
 
@@ -500,9 +376,9 @@ static void put_stages(struct text *t, const char *thread)
 	put_kept_loads(t, thread);
 	put_once(t, k->prologue, k->n_prologue);
 	for (int s = 0; s < k->n_stages; s++) {
-		put_accumulators(t, &k->stages[s]);
+		text_accumulators(t, &k->stages[s]);
 		put_points(t, &k->stages[s], thread);
-		put_results(t, &k->stages[s]);
+		text_results(t, &k->stages[s]);
 		put_once(t, k->stages[s].post, k->stages[s].n_post);
 	}
 }
@@ -514,10 +390,10 @@ static void put_rows(struct text *t)
 	buf_puts(t->out, "\tconst u32 rows = ");
 	put_product(t, k->extent, 0, k->n_outer);
 	buf_printf(t->out,
-		   ";\n\tconst u32 group = blockIdx.x * %du + threadIdx.y;\n"
-		   "\tconst bool live = group < rows, first_of_team = threadIdx.x == 0;\n"
+		   ";\n\tconst u32 group = %s * %du + threadIdx.y;\n"
+		   "\tconst bool live = %s, first_of_team = threadIdx.x == 0;\n"
 		   "\tconst u32 row = live ? group : 0;\n",
-		   t->c->rows_a_block);
+		   block_index(t->c), t->c->rows_a_block, t->c->all_live ? "true" : "group < rows");
 	text_coordinates(t, k->extent, 0, k->n_outer, "row", "x");
 	put_stages(t, "threadIdx.x");
 }
@@ -533,9 +409,10 @@ static void put_cols(struct text *t)
 	    t->out,
 	    ", group = blockIdx.x;\n\tconst u32 across = (width + %d) / %d;\n"
 	    "\tconst u32 row = group / across, column = group %% across * %d + threadIdx.x;\n"
-	    "\tconst bool live = column < width, first_of_team = threadIdx.y == 0;\n"
+	    "\tconst bool live = %s, first_of_team = threadIdx.y == 0;\n"
 	    "\tconst u32 x%d = live ? column : 0;\n",
-	    CUDA_COLUMNS - 1, CUDA_COLUMNS, CUDA_COLUMNS, d);
+	    CUDA_COLUMNS - 1, CUDA_COLUMNS, CUDA_COLUMNS,
+	    t->c->all_live ? "true" : "column < width", d);
 	text_coordinates(t, k->extent, 0, d, "row", "x");
 	put_stages(t, "threadIdx.y");
 }
@@ -561,6 +438,8 @@ static void put_parameters(struct text *t)
 		buf_puts(t->out, ", unsigned long long *part, u32 *count");
 	if (c->kernel->n_slots > 0 && !c->registers)
 		buf_puts(t->out, ", char *slots, i64 slot_bytes");
+	if (c->turns)
+		buf_puts(t->out, ", u32 back");
 }
 
 void cuda_kernel_emit(struct buf *out, struct cuda_kernel *c)

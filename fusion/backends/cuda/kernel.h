@@ -46,9 +46,13 @@ struct cuda_kernel {
 	const struct kernel *kernel; /* MAP, ROWS, COLS */
 	int index;                   /* the function is k<index> */
 	int threads, rows_a_block;
-	int lanes;      /* of a thread, side by side; 1: any alignment will do */
-	bool splits;    /* several blocks may share a row or columns */
-	int n_reduces;  /* of its first stage */
+	int lanes;     /* of a thread, side by side; 1: any alignment will do */
+	bool splits;   /* several blocks may share a row or columns */
+	int n_reduces; /* of its first stage */
+	/* No thread is without a row or column, for any symbols, nor, in any of its steps,
+	 * without points. */
+	bool all_live, whole;
+	bool turns;     /* its blocks can begin at the end, where much is in memory */
 	bool registers; /* slots are in registers */
 	int n_kept;     /* accesses that a thread keeps from stage to stage */
 	const struct access *kept[CUDA_MAX_KEPT];
@@ -56,7 +60,8 @@ struct cuda_kernel {
 	int n_buffers, *buffers;         /* parameters: first the addresses, */
 	VEC(const struct sym *) numbers; /* then the numbers, 8 bytes each; */
 	/* then, where it splits: partial results, counters; where slots are not in
-	 * registers: the memory of slots, or NULL for shared memory. */
+	 * registers: the memory of slots, or NULL for shared memory; where it turns: whether
+	 * to begin at the end. */
 };
 
 /* Decides how it is cut; `lanes` is an upper bound, 1 where memory may lie
@@ -77,6 +82,12 @@ struct cuda_extent cuda_kernel_extent(const struct kernel *k, const int64_t *var
 /* Whether a thread of a row or column has one step of points at most, for any symbols:
  * what is no loop compiles in less time. */
 bool cuda_kernel_is_one_step(const struct cuda_kernel *c);
+
+/* Whether threads of a MAP have several steps, where a grid is bounded (launch.c). */
+static inline bool cuda_kernel_strides(const struct cuda_kernel *c)
+{
+	return c->lanes == 1;
+}
 
 /* Whether all its accesses may be made `lanes` at a time under these symbols;
  * the addresses of buffers aside, which are to be multiples of CUDA_VECTOR_BYTES. */

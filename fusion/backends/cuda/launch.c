@@ -17,7 +17,7 @@ static bool no_memory(struct device *d, size_t bytes, struct err *err)
 static int n_values(const struct cuda_kernel *k)
 {
 	return k->n_buffers + (int)k->numbers.len + (k->splits ? 2 : 0) +
-	       (k->kernel->n_slots > 0 && !k->registers ? 2 : 0);
+	       (k->kernel->n_slots > 0 && !k->registers ? 2 : 0) + (k->turns ? 1 : 0);
 }
 
 bool launch_create(struct launch *l, const struct cuda_kernel *k, CUfunction function,
@@ -25,7 +25,9 @@ bool launch_create(struct launch *l, const struct cuda_kernel *k, CUfunction fun
 {
 	int n = n_values(k);
 
-	*l = (struct launch){ .kernel = k, .function = function, .wide = k->lanes > 1 };
+	*l = (struct launch){
+		.kernel = k, .function = function, .wide = k->lanes > 1, .n_params = n
+	};
 	l->values = calloc((size_t)n + 1, sizeof(*l->values));
 	l->params = calloc((size_t)n + 1, sizeof(*l->params));
 	if (!l->values || !l->params)
@@ -68,7 +70,7 @@ static void set_grid(struct launch *l, const struct device *d, const struct cuda
 		groups = ceil_div(e->points * e->rows, step);
 		/* Blocks that come when others have gone leave less idle at the end than those
 		 * that stride; where a thread has little to do, their coming is most of it. */
-		if (k->lanes == 1)
+		if (cuda_kernel_strides(k))
 			groups = least(groups, 4 * resident);
 	} else {
 		groups = k->kernel->form == FORM_COLS ? e->rows * ceil_div(e->columns, CUDA_COLUMNS)
@@ -188,7 +190,7 @@ bool launch_fits(const struct launch *l, void *const *buffers)
 	return !l->wide || all % CUDA_VECTOR_BYTES == 0;
 }
 
-void launch_run(struct launch *l, struct device *d, void *const *buffers)
+void launch_run(struct launch *l, struct device *d, void *const *buffers, bool backward)
 {
 	const struct cuda_kernel *k = l->kernel;
 	CUresult result;
@@ -196,6 +198,7 @@ void launch_run(struct launch *l, struct device *d, void *const *buffers)
 	if (l->grid[0] == 0)
 		return;
 	launch_point(l, buffers);
+	launch_turn(l, backward);
 	d->launches++;
 	result = d->api.cuLaunchKernel(l->function, l->grid[0], l->grid[1], 1, l->block[0],
 				       l->block[1], 1, l->shared_bytes, d->stream, l->params, NULL);

@@ -15,7 +15,8 @@ struct launch {
 	int resident;     /* blocks that a multiprocessor has at once, as the driver says */
 	uint64_t *values; /* of the parameters: addresses first */
 	void **params;    /* addresses of the values */
-	bool wide;        /* addresses must be multiples of CUDA_VECTOR_BYTES */
+	int n_params;
+	bool wide; /* addresses must be multiples of CUDA_VECTOR_BYTES */
 };
 
 /* Memory of one graph's kernels beside its buffers; grows as bindings ask for it. */
@@ -43,8 +44,15 @@ static inline void launch_point(struct launch *l, void *const *buffers)
 		l->values[i] = (uint64_t)buffers[l->kernel->buffers[i]];
 }
 
+/* It begins at its end, if it can and is told to. */
+static inline void launch_turn(struct launch *l, bool backward)
+{
+	if (l->kernel->turns)
+		*(uint64_t *)l->params[l->n_params - 1] = backward;
+}
+
 /* One driver call.  A failure is the device's to keep. */
-void launch_run(struct launch *l, struct device *d, void *const *buffers);
+void launch_run(struct launch *l, struct device *d, void *const *buffers, bool backward);
 
 /* What the driver says of its registers, memory and occupancy.  False: nothing. */
 bool launch_use(const struct launch *l, struct device *d, struct kernel_use *out);

@@ -42,7 +42,7 @@ struct cuda_call {
 };
 
 /* cuda.c: what is behind a kernel's function, in a kernel of ours. */
-void cuda_walk(struct executable *exe, int kernel, void *const *buffers);
+void cuda_walk(struct executable *exe, int kernel, void *const *buffers, bool backward);
 
 struct cuda_library {
 	enum cuda_part part;

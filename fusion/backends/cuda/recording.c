@@ -100,6 +100,7 @@ static CUDA_KERNEL_NODE_PARAMS launch_of(struct recording *r, const struct step 
 	struct launch *l = cuda_launch_for(r->exe, step->kernel, r->buffers);
 
 	launch_point(l, r->buffers);
+	launch_turn(l, step->kernel % 2);
 	return (CUDA_KERNEL_NODE_PARAMS){ .func = l->function,
 					  .gridDimX = l->grid[0],
 					  .gridDimY = l->grid[1],
@@ -307,7 +308,7 @@ void cuda_replay(struct recording *r, int kernel, struct pool *pool, bool backwa
 		cuda_check(d, d->api.cuGraphLaunch(r->run, d->stream), "a CUDA graph");
 		return;
 	}
-	for (int k = 0; k < exe->lowered->n_kernels; k++)
+	for (int k = 0; k < exe->lowered->n_kernels; k++, backward = !backward)
 		cuda_launch(exe, k, r->buffers, pool, backward);
 }
 

@@ -48,4 +48,11 @@ void text_from_memory(struct text *t, enum dtype dtype, const char *from);
 void text_join(struct text *t, enum op op, enum dtype dtype, const char *a, const char *b);
 void text_first(struct text *t, enum op op, enum dtype dtype);
 
+/* emit_reduce.c: the reductions of a stage.  What they begin with, */
+void text_accumulators(struct text *t, const struct stage *stage);
+/* what a thread does behind the lanes of each step, */
+void text_steps(struct text *t, const struct stage *stage);
+/* and lanes, threads and perhaps blocks joined: the registers of a row or a column. */
+void text_results(struct text *t, const struct stage *stage);
+
 #endif
