@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -249,22 +250,74 @@ static struct poster *begin_post(const struct trace_flags *f, struct err *err)
 	return p;
 }
 
+/* What was read, to the run's end; a log that cannot be read is said, and fails nothing. */
+static void set_import(struct import *im, bool ok, struct poster *p, const struct err *why)
+{
+	struct err err = { 0 };
+	json_t *imported = ok ? import_finish(im, &err) : NULL;
+
+	if (json_array_size(json_object_get(imported, "files")) > 0)
+		poster_set_import(p, json_incref(imported));
+	if (!ok || err.code != ERR_NONE)
+		fprintf(stderr, "breakeven trace: TORCH_TRACE is not read: %s\n",
+			ok ? err.message : why->message);
+	json_decref(imported);
+	import_destroy(im);
+}
+
 /* What a PyTorch child compiled, read as `breakeven import` reads it: its breaks stand
- * beside its kernels.  A log that cannot be read is said, and fails nothing. */
+ * beside its kernels. */
 static void add_import(const struct meeting *m, struct poster *p)
 {
 	struct err err = { 0 };
 	struct import *im = import_create(NULL, NULL, 0, &err);
-	json_t *imported = NULL;
 
-	if (im && import_folder(im, m->torch, m->began, &err))
-		imported = import_finish(im, &err);
-	if (json_array_size(json_object_get(imported, "files")) > 0)
-		poster_set_import(p, json_incref(imported));
-	if (err.code != ERR_NONE)
-		fprintf(stderr, "breakeven trace: TORCH_TRACE is not read: %s\n", err.message);
-	json_decref(imported);
-	import_destroy(im);
+	set_import(im, im && import_folder(im, m->torch, m->began, &err), p, &err);
+}
+
+/* The logs in blocks that lie one behind the other: pieces of a name follow each other. */
+static bool read_kept(struct import *im, const char *bytes, size_t len, struct err *err)
+{
+	char open[TIMELINE_FILE_NAME_CHARS + 1] = "", name[TIMELINE_FILE_NAME_CHARS + 1];
+	struct timeline_block b;
+	struct buf piece;
+	bool ok = true, any = false;
+
+	buf_init(&piece, TIMELINE_PIECE_BYTES + 1);
+	for (size_t at = 0; ok && at < len; at += b.block_bytes) {
+		ok = timeline_block_read(bytes + at, len - at, &b, err);
+		if (!ok || b.kind != TIMELINE_FILE)
+			continue;
+		buf_clear(&piece);
+		ok = timeline_file_read(&b, name, &piece, err);
+		if (ok && (!any || strcmp(name, open) != 0))
+			ok = (!any || import_end(im, err)) && import_begin(im, name, err);
+		ok = ok && import_feed(im, piece.data, piece.len, err);
+		strcpy(open, name);
+		any = true;
+	}
+	buf_finish(&piece);
+	return ok && (!any || import_end(im, err));
+}
+
+/* The same of a recording whose program has ended: its logs are kept in the file. */
+static void add_kept(const char *path, struct poster *p)
+{
+	struct err err = { 0 };
+	struct import *im = import_create(NULL, NULL, 0, &err);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat info = { 0 };
+	char *bytes = MAP_FAILED;
+	bool ok;
+
+	if (fd >= 0 && fstat(fd, &info) == 0 && info.st_size > 0)
+		bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	ok = bytes != MAP_FAILED || err_set(&err, ERR_IO, "%.300s cannot be read", path);
+	set_import(im, im && ok && read_kept(im, bytes, (size_t)info.st_size, &err), p, &err);
+	if (bytes != MAP_FAILED)
+		munmap(bytes, (size_t)info.st_size);
+	if (fd >= 0)
+		close(fd);
 }
 
 /* The end of both; false after a message. */
@@ -321,6 +374,8 @@ static int post_file(const struct trace_flags *f)
 	struct err err = { 0 };
 	struct poster *p = begin_post(f, &err);
 
+	if (p)
+		add_kept(f->from, p);
 	if (p && poster_finish(p, NULL, &err))
 		return EXIT_DONE;
 	fprintf(stderr, "breakeven trace: %s\n", err.message);
