@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/suite.h"
 #include "server/jobs.h"
 #include "server/routes.h"
 #include "server/suite_plan.h"
@@ -126,6 +127,41 @@ bool api_suite_get(struct req *req, struct reply *reply, struct err *err)
 	reply->json = head_json(&suite);
 	json_object_set_new(reply->json, "report", report);
 	return true;
+}
+
+/* The report of a suite, and what it is called; NULL with why not. */
+static json_t *load_suite(struct req *req, int64_t id, json_t **head, struct err *err)
+{
+	struct suite suite;
+	json_t *report;
+
+	if (!db_suite_get(req->app->db, id, req->arena, &suite, err))
+		return NULL;
+	report = suite_stored_report(req->app->db, &suite, req->arena, err);
+	*head = report ? head_json(&suite) : NULL;
+	return report;
+}
+
+bool api_suite_compare(struct req *req, struct reply *reply, struct err *err)
+{
+	json_t *before = NULL, *after = NULL, *heads[2] = { NULL, NULL };
+	int64_t id, base;
+	bool ok = req_id(req, 0, &id, err) &&
+		  req_query_int(req, "base", 1, INT64_MAX, 0, &base, err) &&
+		  (base || err_set(err, ERR_BAD_REQUEST, "base= is missing: an earlier suite"));
+
+	before = ok ? load_suite(req, base, &heads[0], err) : NULL;
+	after = before ? load_suite(req, id, &heads[1], err) : NULL;
+	reply->json = after ? suite_compare(before, after, err) : NULL;
+	if (reply->json) {
+		json_object_set(reply->json, "before", heads[0]);
+		json_object_set(reply->json, "after", heads[1]);
+	}
+	json_decref(before);
+	json_decref(after);
+	json_decref(heads[0]);
+	json_decref(heads[1]);
+	return reply->json != NULL;
 }
 
 /* Cancels what waits or runs, the queue from its end on, so that none begins meanwhile. */

@@ -2,7 +2,8 @@
  *
  * A file of web/examples/ is a workload that also says "title" about itself;
  * they are listed in the order of their names, and the first one is run when a
- * server starts with an empty store.
+ * server starts with an empty store.  The blocks of the suite that comes with the
+ * program stand behind them, in a group of their own.
  */
 #include "server/examples.h"
 
@@ -10,6 +11,7 @@
 #include <string.h>
 
 #include "server/assets.h"
+#include "server/suite_plan.h"
 
 static const char folder[] = "/assets/examples/";
 
@@ -32,6 +34,24 @@ static json_t *example_at(const struct asset *a, struct err *err)
 	return example;
 }
 
+/* The blocks of the suite, as examples. */
+static bool add_blocks(json_t *list, struct err *err)
+{
+	json_t *blocks = suite_blocks(err), *block;
+	size_t i;
+
+	json_array_foreach(blocks, i, block)
+	{
+		json_t *name = json_object_get(block, "name");
+
+		json_array_append_new(list,
+				      json_pack("{s:O, s:O, s:s, s:O}", "name", name, "title", name,
+						"group", "Model blocks", "workload", block));
+	}
+	json_decref(blocks);
+	return blocks != NULL;
+}
+
 json_t *examples_json(struct err *err)
 {
 	json_t *list = json_array();
@@ -47,6 +67,10 @@ json_t *examples_json(struct err *err)
 			return NULL;
 		}
 		json_array_append_new(list, example);
+	}
+	if (!add_blocks(list, err)) {
+		json_decref(list);
+		return NULL;
 	}
 	return json_pack("{s:o}", "examples", list);
 }

@@ -40,6 +40,92 @@ static void a_geomean_of_one_has_its_interval(void **state)
 	near(mean.high, 2.5);
 }
 
+/* A suite of one column, a result a workload: name, status, speedup and its interval. */
+static json_t *made_suite(const char *text)
+{
+	json_t *rows = json_loads(text, 0, NULL), *workloads = json_array(), *row;
+	size_t i;
+
+	assert_non_null(rows);
+	json_array_foreach(rows, i, row)
+	{
+		json_t *speedup = json_array_get(row, 2), *interval = json_array_get(row, 3);
+
+		json_array_append_new(workloads,
+				      json_pack("{s:O, s:[{s:s, s:s, s:s, s:O, s:O?, s:O?}]}",
+						"name", json_array_get(row, 0), "results", "engine",
+						"breakeven", "policy", "dynamo", "mode", "static",
+						"status", json_array_get(row, 1), "speedup",
+						speedup, "speedup_ci", interval));
+	}
+	json_decref(rows);
+	return json_pack("{s:[{s:s, s:s, s:s, s:f}], s:o}", "columns", "engine", "breakeven",
+			 "policy", "dynamo", "mode", "static", "pass_rate", 0.5, "workloads",
+			 workloads);
+}
+
+static const json_t *in(const json_t *json, const char *list, size_t i, const char *field)
+{
+	return json_object_get(json_array_get(json_object_get(json, list), i), field);
+}
+
+static void two_suites_are_compared_by_workload(void **state)
+{
+	json_t *before = made_suite(
+	    "[[\"a\", \"pass\", 2.0, [1.8, 2.2]], [\"b\", \"pass\", 1.0, "
+	    "[0.99, 1.01]], [\"c\", \"pass\", 3.0, [2.9, 3.1]], [\"d\", "
+	    "\"failed\"], [\"e\", \"disagrees\"], [\"f\", \"waiting\"], "
+	    "[\"gone\", \"pass\"], [\"h\", \"pass\", 1.0, [0.999, 1.001]]]");
+	json_t *after = made_suite(
+	    "[[\"a\", \"pass\", 4.0, [3.6, 4.4]], [\"b\", \"pass\", 0.5, "
+	    "[0.49, 0.51]], [\"c\", \"disagrees\", 9.0, [8.0, 9.5]], [\"d\", "
+	    "\"pass\", 2.0, [1.9, 2.1]], [\"e\", \"failed\"], [\"f\", \"pass\"], "
+	    "[\"new\", \"pass\"], [\"h\", \"pass\", 1.0, [0.999, 1.001]]]");
+	static const char *const turns[] = { "passes",    "passes",  "broken", "fixed",
+					     "still-bad", "unknown", "passes" };
+	struct err err = { 0 };
+	json_t *c = suite_compare(before, after, &err), *r;
+
+	(void)state;
+	assert_non_null(c);
+	assert_int_equal(json_array_size(json_object_get(c, "workloads")), 7);
+	for (size_t i = 0; i < 7; i++)
+		assert_string_equal(
+		    json_string_value(json_object_get(
+			json_array_get(in(c, "workloads", i, "results"), 0), "turn")),
+		    turns[i]);
+	r = json_array_get(in(c, "workloads", 0, "results"), 0);
+	near(json_number_value(json_object_get(r, "ratio")), 2);
+	/* exp(log 2 -+ the root of two squares): of log(10/9) and log(1.1) each. */
+	near(json_number_value(json_array_get(json_object_get(r, "ratio_ci"), 0)),
+	     2 * exp(-hypot(log(10. / 9), log(1.1))));
+	near(json_number_value(json_array_get(json_object_get(r, "ratio_ci"), 1)),
+	     2 * exp(hypot(log(10. / 9), log(1.1))));
+	assert_string_equal(json_string_value(json_object_get(r, "verdict")), "FASTER");
+	r = json_array_get(in(c, "workloads", 1, "results"), 0);
+	assert_string_equal(json_string_value(json_object_get(r, "verdict")), "SLOWER");
+	/* What disagrees has no speedup to compare. */
+	r = json_array_get(in(c, "workloads", 2, "results"), 0);
+	assert_true(json_is_null(json_object_get(r, "ratio")));
+	assert_int_equal(json_integer_value(in(c, "columns", 0, "broken")), 1);
+	assert_int_equal(json_integer_value(in(c, "columns", 0, "fixed")), 1);
+	assert_int_equal(json_integer_value(in(c, "columns", 0, "FASTER")), 1);
+	assert_int_equal(json_integer_value(in(c, "columns", 0, "SLOWER")), 1);
+	assert_int_equal(json_integer_value(in(c, "columns", 0, "SAME")), 1);
+	assert_int_equal(json_integer_value(json_object_get(in(c, "columns", 0, "geomean"), "n")),
+			 3);
+	near(json_number_value(json_object_get(in(c, "columns", 0, "geomean"), "ratio")), 1);
+	assert_string_equal(json_string_value(json_array_get(json_object_get(c, "only_before"), 0)),
+			    "gone");
+	assert_string_equal(json_string_value(json_array_get(json_object_get(c, "only_after"), 0)),
+			    "new");
+	assert_null(suite_compare(before, json_object_get(c, "nothing"), &err));
+	assert_int_equal(err.code, ERR_JSON);
+	json_decref(c);
+	json_decref(before);
+	json_decref(after);
+}
+
 static void the_common_set_leaves_out_what_one_column_lacks(void **state)
 {
 	/* clang-format off */
@@ -365,6 +451,7 @@ static void every_block_agrees_with_eager_in_all_modes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_suites_are_compared_by_workload),
 		cmocka_unit_test(a_geomean_of_2x_and_half_is_1x),
 		cmocka_unit_test(a_geomean_of_one_has_its_interval),
 		cmocka_unit_test(the_common_set_leaves_out_what_one_column_lacks),

@@ -170,6 +170,8 @@ test('the API describes itself, and counts', async () => {
     assert.match(metrics, /^breakeven_runs\{status="done"\} 0$/m);
     const { examples } = (await getJson(`${server.url}/api/v1/examples`)).body;
     assert.ok(examples.length >= 3);
+    assert.equal(new Set(examples.map((e) => `${e.group}: ${e.name}`)).size, examples.length);
+    assert.ok(examples.filter((e) => e.group === 'Model blocks').length >= 30);
     for (const example of examples) {
         const { status, body } = await postRun(server, example.workload);
         assert.equal(status, 202, `${example.name}: ${JSON.stringify(body)}`);

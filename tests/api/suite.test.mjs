@@ -173,6 +173,35 @@ test('a suite is cancelled: what ran is kept; the command posts one', async () =
     await server.stop();
 });
 
+test('a suite is compared with an earlier one: broken, fixed, changes with their intervals', async () => {
+    const server = await startServer();
+    const post = async (bodies) => {
+        const workloads = Object.entries(bodies).map(([name, body]) => ({ ...workload(body), name }));
+        const body = JSON.stringify({ name: 'x', workloads, seconds: 0.2, backend: 'interp', modes: ['static'] });
+        const { body: { id } } = await getJson(`${server.url}/api/v1/suites`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+        for (let i = 0; i < 300 && (await getJson(`${server.url}/api/v1/suites/${id}`)).body.status !== 'done'; i++) await sleep(100);
+        return id;
+    };
+    const [good, bad] = ['    return (x * 2).sum()', '    return x.reshape(3)'];
+    const before = await post({ a: good, b: good, c: bad });
+    const after = await post({ a: good, b: bad, c: good });
+    const { status, body: c } = await getJson(`${server.url}/api/v1/suites/${after}/compare?base=${before}`);
+    assert.equal(status, 200);
+    assert.deepEqual([c.before.id, c.after.id], [before, after]);
+    const of = (name) => c.workloads.find((w) => w.name === name).results.find((r) => r.mode === 'static');
+    assert.deepEqual(['a', 'b', 'c'].map((n) => of(n).turn), ['passes', 'broken', 'fixed']);
+    assert.match(of('b').reason, /reshape/);
+    const a = of('a');
+    assert.ok(a.ratio_ci[0] <= a.ratio && a.ratio <= a.ratio_ci[1]);
+    assert.ok(Math.abs(a.ratio - a.speedup / a.speedup_before) < 1e-9);
+    const column = c.columns.find((x) => x.mode === 'static');
+    assert.deepEqual([column.broken, column.fixed, column.geomean.n], [1, 1, 1]);
+    assert.ok(Math.abs(column.geomean.ratio - a.ratio) < 1e-9);
+    assert.equal((await getJson(`${server.url}/api/v1/suites/${after}/compare`)).status, 400);
+    assert.equal((await getJson(`${server.url}/api/v1/suites/${after}/compare?base=77`)).status, 404);
+    await server.stop();
+});
+
 test('what is wrong with a posted suite is said at once', async () => {
     const server = await startServer();
     for (const [body, status, message] of [

@@ -124,6 +124,12 @@ test("examples and files fill the form; a broken file is named", async () => {
   const { page } = await form();
   await page.getByLabel("Start from an example").selectOption({ label: "Softmax over rows" });
   assert.match(await page.locator("#source").inputValue(), /amax/);
+  const groups = page.locator("#example optgroup");
+  assert.equal(await groups.last().getAttribute("label"), "Model blocks of the suite");
+  assert.ok((await groups.last().locator("option").count()) >= 30);
+  await page.getByLabel("Start from an example").selectOption({ label: "gpt2_block" });
+  assert.match(await page.locator("#source").inputValue(), /class |def model/);
+  assert.equal(await page.locator("#diags .msg").count(), 0);
   const py = join(server.home, "mine.py");
   await writeFile(py, "import torch\n\ndef model(a, b):\n    return a + b\n");
   await page.locator("#file").setInputFiles(py);

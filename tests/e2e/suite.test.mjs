@@ -66,8 +66,49 @@ test("a suite: pass rates, geomeans, rows that sort and link, reasons", async ()
   }
   const { page, complaints } = await openPage(browser);
   await page.goto(`${server.url}/suites/${id}`);
+  assert.equal(await page.getByLabel("Compare with").count(), 0, "there is no other suite");
+  // The run of a workload says itself what did not pass.
+  await page.locator("#suite-workloads tr", { hasText: "wrong" }).getByRole("link").first().click();
+  await page.locator("#modes-table").waitFor();
+  assert.match(await page.locator("#modes-table tr", { hasText: "static" }).first().innerText(), /DISAGREES/);
+  assert.match(await page.locator("#disagreements").innerText(), /^static disagrees with eager: /);
+  await page.goto(`${server.url}/suites/${id}`);
   await page.getByRole("button", { name: "Remove" }).click();
   await page.locator("dialog.ask").getByRole("button", { name: "Remove" }).click();
   await page.getByRole("heading", { name: "No suites yet" }).waitFor();
   assert.deepEqual(complaints, []);
+});
+
+test("two suites are compared: what broke and was fixed, how speedups changed", async () => {
+  const post = async (list) => {
+    const body = JSON.stringify({ name: "pair", workloads: list, seconds: 0.2, backend: "interp", modes: ["static"], policy: "dynamo" });
+    const { body: { id } } = await getJson(`${server.url}/api/v1/suites`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+    for (let i = 0; i < 600 && (await getJson(`${server.url}/api/v1/suites/${id}`)).body.status !== "done"; i++) await sleep(100);
+    return id;
+  };
+  const [chain, printed, wrong, failing] = workloads;
+  const before = await post([chain, printed, failing, wrong]);
+  const after = await post([chain, { ...failing, name: "printed" }, { ...printed, name: "failing" }, { ...wrong, name: "new" }]);
+  for (const how of [{ width: 1440 }, { width: 390, theme: "dark" }]) {
+    const { page, complaints, context } = await openPage(browser, how);
+    await page.goto(`${server.url}/suites/${after}`);
+    await page.getByLabel("Compare with").selectOption(String(before));
+    await page.locator("#suite-compared").waitFor();
+    assert.equal(new URL(page.url()).searchParams.get("base"), String(before));
+    assert.match(await page.locator("#suite-compared").innerText(), /^1 workload passed before and does not now\.[\s\S]*Only before: wrong\. New: new\./);
+    const turned = await page.locator("#suite-turned tbody tr").evaluateAll((all) => all.map((tr) => [...tr.cells].map((c) => c.textContent).slice(0, 5)));
+    assert.deepEqual(turned, [
+      ["printed", "eager", "broken", "pass", "failed"],
+      ["printed", "static", "broken", "pass", "failed"],
+      ["failing", "eager", "fixed", "failed", "pass"],
+      ["failing", "static", "fixed", "failed", "pass"],
+    ]);
+    assert.equal(await page.locator("#suite-changes tbody tr").count(), 2);
+    assert.deepEqual(await page.locator("#suite-ratios tbody th").allInnerTexts(), ["chain"]);
+    await sound(page, complaints);
+    await context.close();
+  }
+  const { page } = await openPage(browser, { allow: /404/ });
+  await page.goto(`${server.url}/suites/${after}?base=999`);
+  await page.getByRole("heading", { name: "The suites cannot be compared" }).waitFor();
 });

@@ -8,6 +8,9 @@ export const listSuites = (signal) => request("/suites?limit=100", { signal });
 /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Suite>} */
 export const getSuite = (id, signal) => request(`/suites/${encodeURIComponent(id)}`, { signal });
 
+/** @param {string | number} id @param {string | number} base @param {AbortSignal} [signal] @returns {Promise<import("../model/suite_compare.js").ComparedSuites>} */
+export const compareSuites = (id, base, signal) => request(`/suites/${encodeURIComponent(id)}/compare?base=${encodeURIComponent(base)}`, { signal });
+
 /** @param {object} suite @returns {Promise<{id: number}>} */
 export const postSuite = (suite) => request("/suites", { method: "POST", headers: JSON_TYPE, body: JSON.stringify(suite) });
 

@@ -279,6 +279,8 @@
  * @property {number} [peak_bytes]
  * @property {import("../model/memory.js").Memory} [memory]
  * @property {number | string} [max_abs_error] "nan" as a string
+ * @property {boolean} [agrees] with eager's values
+ * @property {string} [disagreement] where it does not
  * @property {string} [reproduce] the command for this figure
  *
  * @typedef {object} BreakEven
@@ -331,6 +333,7 @@
  * @property {Record<string, BreakEven>} [break_even]
  * @property {{torch?: TorchEngine}} [engines] the workload by others
  * @property {TraceFacts} [trace] of what another process recorded; then there are no modes
+ * @property {Record<string, {message: string, line?: number | null}>} [failed] modes that a suite went on without
  * @property {Imported} [import] what logs of PyTorch held
  * @property {ImportedRun} [imported]
  *
@@ -505,7 +508,7 @@
  * @typedef {{runs: RunRow[], next?: string | null, total?: number, facets?: Facets}} RunList
  * @typedef {{report?: Report | null, workload?: Workload, environment?: Record<string, unknown> | null}} RunBody
  * @typedef {RunRow & RunBody} Run
- * @typedef {{name: string, title: string, workload: Workload}} Example
+ * @typedef {{name: string, title: string, group?: string, workload: Workload}} Example
  */
 
 /**

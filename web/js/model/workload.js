@@ -51,6 +51,7 @@ const SHOWN = new Set([
 ]);
 /** @type {readonly [string, (e: import("../api/types.js").Example, tags: string[]) => boolean][]} the first that fits */
 const GROUPS = [
+  ["Model blocks of the suite", (e) => e.group === "Model blocks"],
   ["Sweeps", (_, tags) => tags.includes("sweep")],
   ["Programs that break", (_, tags) => tags.includes("breaks")],
   ["Training steps", (e) => /_step(_|$)/.test(e.name)],
@@ -61,8 +62,12 @@ const GROUPS = [
 /** Examples in their groups, those without one left out. @param {readonly import("../api/types.js").Example[]} all */
 export function exampleGroups(all) {
   const of = (/** @type {import("../api/types.js").Example} */ e) => GROUPS.findIndex(([, fits]) => fits(e, e.workload.tags ?? []));
-  return GROUPS.map(([name], i) => ({ name, examples: all.filter((e) => of(e) === i) })).filter((g) => g.examples.length);
+  const groups = GROUPS.map(([name], i) => ({ name, examples: all.filter((e) => of(e) === i) }));
+  return [...groups.slice(1), groups[0]].filter((g) => g.examples.length);
 }
+
+/** What tells an example from all others: the suite's blocks may have the name of one. @param {import("../api/types.js").Example} e */
+export const exampleKey = (e) => (e.group ? `${e.group}: ${e.name}` : e.name);
 
 /** Bounds that the server holds too; here they only give the message sooner. */
 const MOST_COUNT = 10000;

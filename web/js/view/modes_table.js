@@ -1,7 +1,7 @@
 // js/view/modes_table.js -- the modes at one point: medians, ratios with their
 // whisker, what compiling costs and when it is repaid.
 
-import { h, chip, ci, headRow, scroller, section, select } from "./dom.js";
+import { h, chip, ci, headRow, prose, scroller, section, select } from "./dom.js";
 import { axisHead, modeMark, ratioAxis, whisker } from "./marks.js";
 import {
   bytesUnit,
@@ -75,6 +75,8 @@ export function modesSection(run, points, at, modes, choose, torch) {
     "Verdict",
   ]);
   const rows = modes.map((m) => h("tr", {}, h("th", { scope: "row" }, modeMark(m)), cells(p, m, columns)));
+  const failed = run.report?.failed ?? {};
+  for (const [m, why] of Object.entries(failed)) rows.push(failedRow(m, why));
   const body = h(
     "tbody",
     {},
@@ -82,7 +84,7 @@ export function modesSection(run, points, at, modes, choose, torch) {
     torch?.rows(columns) ?? null,
     missingRow(
       run,
-      BUILT.filter((m) => !modes.includes(m)),
+      BUILT.filter((m) => !modes.includes(m) && !(m in failed)),
     ),
   );
   const table = h("table", { id: "modes-table" }, h("caption", { class: "vh" }, title), head, body);
@@ -91,6 +93,7 @@ export function modesSection(run, points, at, modes, choose, torch) {
     null,
     points.length > 1 ? pointChooser(points, at, choose) : null,
     scroller(`${title}, table`, table),
+    disagreements(p, modes),
     torch?.lines ?? null,
   );
 }
@@ -123,6 +126,15 @@ function missingRow(run, missing) {
 }
 
 /**
+ * A mode that did not run to the end, where a suite went on without it.
+ * @param {string} mode @param {{message: string, line?: number | null}} why
+ */
+function failedRow(mode, why) {
+  const text = why.line ? `line ${why.line}: ${why.message}` : why.message;
+  return h("tr", {}, h("th", { scope: "row" }, modeMark(mode)), h("td", { class: "wrap", colspan: 8 }, prose(text)), h("td", {}, chip("failed", "FAILED")));
+}
+
+/**
  * @param {Point} p
  * @param {string} name
  * @param {Columns} columns
@@ -150,6 +162,7 @@ function cells(p, name, columns) {
   const b = p.break_even?.[name];
   const word = wordOf(b, l?.n);
   const compile = m.compile_ms === undefined ? dim("unknown") : duration(m.compile_ms * 1e3);
+  const differs = m.agrees === false;
   const error = m.max_abs_error === undefined ? dim("unknown") : smallError(m.max_abs_error);
   return [
     right(median),
@@ -160,8 +173,14 @@ function cells(p, name, columns) {
     right(launches),
     right(peak),
     right(error),
-    h("td", {}, b ? chip(chipClass(word), word) : dim("no baseline")),
+    h("td", {}, differs ? chip("failed", "DISAGREES") : b ? chip(chipClass(word), word) : dim("no baseline")),
   ];
+}
+
+/** Where the values of a mode part from eager's. @param {Point} p @param {readonly string[]} modes */
+function disagreements(p, modes) {
+  const lines = modes.filter((m) => p.modes[m]?.agrees === false).map((m) => h("p", { class: "small" }, `${m} disagrees with eager: ${p.modes[m].disagreement ?? "its values are not eager's"}`));
+  return lines.length ? h("div", { id: "disagreements" }, lines) : null;
 }
 
 /** @param {BreakEven | undefined} b */

@@ -23,7 +23,7 @@ import {
   sweepPart,
 } from "./fields.js";
 import { ApiError, getBackends, getExamples, getPasses, getRun, postRun } from "../api/client.js";
-import { blank, exampleGroups, fromForm, rowsFor, toForm } from "../model/workload.js";
+import { blank, exampleGroups, exampleKey, fromForm, rowsFor, toForm } from "../model/workload.js";
 import { entries, parameters } from "../model/source.js";
 import { curlLine, fileStem, runLine } from "../model/commands.js";
 import { plural } from "../model/format.js";
@@ -162,11 +162,11 @@ class NewPage {
     if (!this.#examples.length) return null;
     const none = { value: "", label: "Start from an example" };
     const el = select([none], "", { id: "example", "aria-label": none.label }, (name) => {
-      const chosen = this.#examples.find((e) => e.name === name);
+      const chosen = this.#examples.find((e) => exampleKey(e) === name);
       if (chosen) this.load(chosen.workload, "an example, nothing has run yet");
     });
     for (const g of exampleGroups(this.#examples))
-      el.append(h("optgroup", { label: g.name }, g.examples.map((e) => h("option", { value: e.name }, e.title || e.name))));
+      el.append(h("optgroup", { label: g.name }, g.examples.map((e) => h("option", { value: exampleKey(e) }, e.title || e.name))));
     return el;
   }
 

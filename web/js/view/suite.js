@@ -2,13 +2,13 @@
 //
 // While runs wait it is asked again every two seconds; the order of the table stays.
 
-import { h, button, chip, ci, headRow, loadStyle, prose, say, scroller, section } from "./dom.js";
+import { h, add, button, chip, ci, headRow, loadStyle, prose, say, scroller, section, select, stateWell } from "./dom.js";
 import { confirmed, jobsChanged } from "./frame.js";
 import { axisHead, modeMark, progressBar, ratioAxis, whisker } from "./marks.js";
 import { go, pause } from "./router.js";
 import { distribution } from "./suite_chart.js";
 import { ApiError } from "../api/client.js";
-import { deleteSuite, getSuite } from "../api/suites.js";
+import { deleteSuite, getSuite, listSuites } from "../api/suites.js";
 import { bytes, count, date, duration, number, plural, ratio, stamp } from "../model/format.js";
 import {
   breakText,
@@ -59,6 +59,32 @@ export async function suiteView(ctx) {
     } catch (e) {
       if (e instanceof ApiError && e.status === 404) throw e;
     }
+  }
+  if (!live(suite) && !ctx.signal.aborted) await compareWith(ctx, suite);
+}
+
+/** A choice of other suites to compare with, and the comparison that the address asks for.
+ * @param {import("./router.js").Context} ctx @param {Suite} suite */
+async function compareWith(ctx, suite) {
+  const base = ctx.query.get("base") ?? "";
+  const { suites } = await listSuites(ctx.signal);
+  const others = suites.filter((s) => s.id !== suite.id);
+  const place = h("div", { id: "suite-comparison" });
+  if (ctx.signal.aborted) return;
+  if (others.length) {
+    const choices = others.map((s) => ({ value: String(s.id), label: `${s.name} #${s.id}` }));
+    const choose = select([{ value: "", label: "Compare with" }, ...choices], base, { "aria-label": "Compare with", id: "base" }, (v) =>
+      go(`/suites/${encodeURIComponent(suite.id)}${v ? `?base=${encodeURIComponent(v)}` : ""}`),
+    );
+    ctx.main.querySelector(".head .acts")?.prepend(choose);
+  }
+  if (!base) return;
+  ctx.main.querySelector(".head")?.after(place);
+  const { comparisonSections } = await import("./suite_compare.js");
+  try {
+    add(place, await comparisonSections(suite.id, base, ctx.signal));
+  } catch (e) {
+    if (!ctx.signal.aborted) place.replaceChildren(stateWell("The suites cannot be compared", h("p", {}, e instanceof Error ? e.message : String(e))));
   }
 }
 

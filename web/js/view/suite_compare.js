@@ -1,0 +1,120 @@
+// js/view/suite_compare.js -- a suite against an earlier one: what broke, how speedups changed.
+
+import { h, chip, ci, headRow, prose, scroller, section } from "./dom.js";
+import { axisHead, modeMark, ratioAxis, whisker } from "./marks.js";
+import { compareSuites } from "../api/suites.js";
+import { count, plural, ratio, stamp } from "../model/format.js";
+import { columnName } from "../model/suite.js";
+import { changed, comparison, turned } from "../model/suite_compare.js";
+import { chipClass } from "../model/verdict.js";
+
+/** @typedef {import("../model/suite_compare.js").ComparedSuites} ComparedSuites */
+/** @typedef {import("../model/suite_compare.js").ComparedResult} ComparedResult */
+
+const MOST_ROWS = 200;
+
+/**
+ * @param {string | number} id @param {string | number} base @param {AbortSignal} signal
+ * @returns {Promise<(Node | null)[]>}
+ */
+export async function comparisonSections(id, base, signal) {
+  const c = await compareSuites(id, base, signal);
+  const [bold, rest] = comparison(c);
+  const when = stamp(c.before.created_ns / 1e6);
+  const how = `Against ${c.before.name} #${c.before.id} of ${when}. A speedup is over the eager of its own suite, so that the pace of the machine cancels out; of intervals at 95 % one in twenty misses by chance.`;
+  const missing = [
+    c.only_before.length ? `Only before: ${c.only_before.join(", ")}.` : "",
+    c.only_after.length ? `New: ${c.only_after.join(", ")}.` : "",
+  ].filter(Boolean);
+  return [
+    h("section", { class: "verdict", "aria-label": "Comparison", id: "suite-compared" }, h("p", {}, h("b", {}, bold), rest), h("p", { class: "how" }, how, missing.map((t) => ` ${t}`))),
+    columns(c),
+    turns(c),
+    changes(c),
+  ];
+}
+
+const num = (/** @type {import("./dom.js").Child | import("./dom.js").Child[]} */ x) => h("td", { class: "r" }, x);
+const dim = (/** @type {string} */ x) => h("span", { class: "dim" }, x);
+const rate = (/** @type {number | null} */ x) => (x === null ? "none ended" : `${Math.round(100 * x)} %`);
+
+/** @param {number | null} mid @param {import("../api/types.js").Interval | null} interval */
+function change(mid, interval) {
+  if (mid === null) return [dim("none")];
+  const text = ratio(mid, interval);
+  return [h("span", { class: "num-strong" }, text.text), ...ci(text.interval)];
+}
+
+/** @param {ComparedSuites} c */
+function columns(c) {
+  const axis = ratioAxis(c.columns.flatMap((x) => [x.geomean.ratio ?? 1, ...(x.geomean.ratio_ci ?? [])]), 120);
+  const rows = c.columns.map((x) => {
+    const g = x.geomean;
+    return h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, modeMark(x.mode)),
+      h("td", {}, x.policy),
+      h("td", {}, x.engine),
+      num(`${rate(x.pass_rate_before)} to ${rate(x.pass_rate_after)}`),
+      num(x.broken ? chip("failed", count(x.broken)) : "0"),
+      num(count(x.fixed)),
+      num(change(g.ratio, g.ratio_ci)),
+      h("td", {}, g.ratio === null ? null : whisker(axis, g.ratio, g.ratio_ci, g.verdict ?? "SAME")),
+      h("td", {}, g.verdict ? chip(chipClass(g.verdict), g.verdict) : dim(x.mode === "eager" ? "baseline" : "none")),
+      num(count(x.FASTER)),
+      num(count(x.SLOWER)),
+    );
+  });
+  const head = headRow(["Mode", "Policy", "Engine", ["Pass rate", "r"], ["Broken", "r"], ["Fixed", "r"], ["Geomean of changes", "r"], [axisHead(axis), "", "Interval"], "Verdict", ["Rose", "r"], ["Fell", "r"]]);
+  const table = h("table", { id: "suite-changes" }, h("caption", { class: "vh" }, "Changes by mode"), head, h("tbody", {}, rows));
+  return section("Changes by mode", "speedup now over speedup before", null, scroller("Changes by mode, table", table));
+}
+
+/** @param {string} name @param {ComparedResult} r */
+const linked = (name, r) => (r.run ? h("a", { href: `/runs/${encodeURIComponent(r.run)}` }, name) : name);
+
+/** @param {ComparedSuites} c */
+function turns(c) {
+  const list = turned(c);
+  if (!list.length) return null;
+  const rows = list.slice(0, MOST_ROWS).map(({ name, r }) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, linked(name, r)),
+      h("td", {}, columnName(r)),
+      h("td", {}, chip(r.turn === "broken" ? "failed" : "FASTER", r.turn)),
+      h("td", {}, r.run_before ? h("a", { href: `/runs/${encodeURIComponent(r.run_before)}` }, r.before) : r.before),
+      h("td", {}, r.after),
+      h("td", { class: "wrap" }, prose(r.turn === "broken" ? (r.reason ?? "no reason was kept") : "")),
+    ),
+  );
+  const table = h("table", { id: "suite-turned" }, h("caption", { class: "vh" }, "What turned"), headRow(["Workload", "Mode", "Turn", "Before", "Now", "Reason"]), h("tbody", {}, rows));
+  const note = list.length > MOST_ROWS ? `the first ${MOST_ROWS} of ${count(list.length)}` : "from pass to not pass, and back";
+  return section("What turned", note, null, scroller("What turned, table", table));
+}
+
+/** @param {ComparedSuites} c */
+function changes(c) {
+  const list = changed(c);
+  if (!list.length) return null;
+  const axis = ratioAxis(list.flatMap(({ r }) => [r.ratio ?? 1, ...(r.ratio_ci ?? [])]), 120);
+  const rows = list.slice(0, MOST_ROWS).map(({ name, r }) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, linked(name, r)),
+      h("td", {}, columnName(r)),
+      num(ratio(r.speedup_before ?? 1).text),
+      num(ratio(r.speedup ?? 1).text),
+      num(change(r.ratio, r.ratio_ci)),
+      h("td", {}, whisker(axis, r.ratio ?? 1, r.ratio_ci, r.verdict ?? "SAME")),
+      h("td", {}, chip(chipClass(r.verdict ?? "SAME"), r.verdict ?? "SAME")),
+    ),
+  );
+  const head = headRow(["Workload", "Mode", ["Before", "r"], ["Now", "r"], ["Change", "r"], [axisHead(axis), "", "Interval"], "Verdict"]);
+  const table = h("table", { id: "suite-ratios" }, h("caption", { class: "vh" }, "Changes of speedups"), head, h("tbody", {}, rows));
+  const note = `${plural(list.length, "speedup")}, the one that fell most first${list.length > MOST_ROWS ? `: ${MOST_ROWS} of them` : ""}`;
+  return section("Changes of speedups", note, null, scroller("Changes of speedups, table", table));
+}
