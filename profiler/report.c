@@ -9,6 +9,8 @@
 #include "profiler/report_graph.h"
 #include "profiler/value_json.h"
 
+enum { LATER_GRAPHS = 32 };
+
 static json_t *interval_json(double low, double high)
 {
 	return json_pack("[f, f]", low, high);
@@ -119,6 +121,29 @@ json_t *report_samples(const double *sample_us, int n, int64_t calls_a_sample, i
 			 list, "noise", n > 0 ? noise_json(sample_us, n, compiled) : json_null());
 }
 
+static json_t *add_graph(json_t *m, const struct fusion_session *s, int id, bool brief)
+{
+	struct fusion_graph_info info = fusion_graph(s, id);
+	json_t *graph = graph_to_json(&info, id, brief), *guards = json_object_get(m, "guards");
+
+	json_array_append_new(json_object_get(m, "graphs"), graph);
+	for (int g = 0; g < info.n_guards && !brief; g++)
+		json_array_append_new(guards,
+				      json_pack("{s:i, s:s}", "graph", id, "text", info.guards[g]));
+	return graph;
+}
+
+/* What was compiled since the calls were made once, as by an optimiser that had no
+ * momentum before its first step: that is what was timed. */
+static void add_later_graphs(json_t *m, const struct lane *lane)
+{
+	int n = fusion_graph_count(lane->session);
+	int first = (int)json_array_size(json_object_get(m, "graphs"));
+
+	for (int i = first; i < n && i < first + LATER_GRAPHS; i++)
+		json_object_set_new(add_graph(m, lane->session, i, false), "later", json_true());
+}
+
 void report_latency(json_t *m, const struct lane *lane, const struct split *split)
 {
 	static const char *const names[PHASE_COUNT] = {
@@ -147,6 +172,7 @@ void report_latency(json_t *m, const struct lane *lane, const struct split *spli
 			    lane->launches == floor(lane->launches)
 				? json_integer((json_int_t)lane->launches)
 				: json_real(lane->launches));
+	add_later_graphs(m, lane);
 }
 
 /* Both stages side by side, and what mode lazy did. */
@@ -163,17 +189,14 @@ static json_t *counts_json(const struct fusion_session *s)
 void report_graphs(json_t *m, const struct lane *lane, bool brief)
 {
 	const struct fusion_session *s = lane->session;
-	json_t *graphs = json_array(), *guards = json_array(), *recompiles = json_array();
+	json_t *recompiles = json_array();
 	bool cached = fusion_graph_count(s) > 0;
 
+	json_object_set_new(m, "graphs", json_array());
+	json_object_set_new(m, "guards", json_array());
 	for (int i = 0; i < fusion_graph_count(s); i++) {
-		struct fusion_graph_info info = fusion_graph(s, i);
-
-		json_array_append_new(graphs, graph_to_json(&info, i, brief));
-		for (int g = 0; g < info.n_guards && !brief; g++)
-			json_array_append_new(
-			    guards, json_pack("{s:i, s:s}", "graph", i, "text", info.guards[g]));
-		cached = cached && info.cached;
+		add_graph(m, s, i, brief);
+		cached = cached && fusion_graph(s, i).cached;
 	}
 	for (int i = 0; i < fusion_recompile_count(s); i++) {
 		struct fusion_recompile r = fusion_recompile(s, i);
@@ -182,14 +205,12 @@ void report_graphs(json_t *m, const struct lane *lane, bool brief)
 				      json_pack("{s:I, s:s, s:s}", "call", (json_int_t)r.call,
 						"frame", r.frame, "reason", r.reason));
 	}
-	json_object_set_new(m, "graphs", graphs);
 	json_object_set_new(m, "breaks", breaks_to_json(s));
 	json_object_set_new(m, "tree", tree_to_json(s));
 	if (lane->mode == FUSION_LAZY)
 		json_object_set_new(m, "lazy", lazy_to_json(s));
 	json_object_set_new(m, "counts", counts_json(s));
 	json_object_set_new(m, "recompiles", recompiles);
-	json_object_set_new(m, "guards", guards);
 	json_object_set_new(m, "compile_ms", json_real(report_compile_us(lane) / 1000));
 	json_object_set_new(m, "cached", json_boolean(cached));
 }

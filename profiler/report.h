@@ -27,7 +27,8 @@ double report_compile_us(const struct lane *lane);
  * compiled.  New. */
 json_t *report_samples(const double *sample_us, int n, int64_t calls_a_sample, int64_t compiled);
 
-/* Adds latency, split_us and launches to m, of a lane that was measured. */
+/* Adds latency, split_us and launches to m, of a lane that was measured, and to its graphs
+ * those that were compiled since report_graphs(), marked `later`: the first 32. */
 void report_latency(json_t *m, const struct lane *lane, const struct split *split);
 
 /* `break_even` of a point for one mode. */

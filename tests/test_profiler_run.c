@@ -125,6 +125,32 @@ static void samples_begin_when_nothing_compiles_any_more(void **state)
 	json_decref(endless);
 }
 
+/* Momentum is there from the second step on: the step that is timed is another graph. */
+static void what_warming_up_compiled_is_among_the_graphs(void **state)
+{
+	json_t *report = run(
+	    "{'name': 'step', 'threads': 1, 'modes': ['static'], 'backend': 'interp', 'source': "
+	    "'import torch\\nw = torch.ones(4, requires_grad=True)\\n"
+	    "opt = torch.optim.SGD([w], lr=0.1, momentum=0.9)\\ndef model(x):\\n"
+	    "    loss = (x * w).sum()\\n    loss.backward()\\n    opt.step()\\n    return "
+	    "loss\\n', "
+	    "'calls': [[{'random': {'shape': [4], 'seed': 1}}]]}",
+	    true);
+	const json_t *graphs = at(report, "modes.static.graphs"), *graph;
+	int64_t of_call = number(report, "modes.static.calls.0.new_graphs");
+	size_t i, later = 0;
+
+	(void)state;
+	json_array_foreach(graphs, i, graph)
+	{
+		later += json_is_true(json_object_get(graph, "later"));
+		assert_int_equal(json_integer_value(json_object_get(graph, "id")), i);
+	}
+	assert_true(later > 0);
+	assert_int_equal(json_array_size(graphs), of_call + (int64_t)later);
+	json_decref(report);
+}
+
 static void without_eager_there_is_no_break_even(void **state)
 {
 	json_t *report = run(CHAIN ", 'modes': ['static']}", false);
@@ -444,6 +470,7 @@ int main(void)
 		cmocka_unit_test(untimed_run_has_outputs_graphs_and_no_latency),
 		cmocka_unit_test(timed_run_has_latency_split_and_break_even_against_eager),
 		cmocka_unit_test(samples_begin_when_nothing_compiles_any_more),
+		cmocka_unit_test(what_warming_up_compiled_is_among_the_graphs),
 		cmocka_unit_test(without_eager_there_is_no_break_even),
 		cmocka_unit_test(sweep_fills_points_and_the_crossover_on_top),
 		cmocka_unit_test(one_point_of_a_sweep_can_be_run_alone),
