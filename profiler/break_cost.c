@@ -365,6 +365,7 @@ static bool read_call(struct reading *r, const struct timeline_event *call)
 			const struct launch_at *l = &r->v->launches.at[i];
 
 			r->g->device_ns += (double)l->ns;
+			r->g->ran += l->kernels;
 			r->g->launch_ns += host_ns(r, l);
 			r->g->launches++;
 		}
@@ -387,6 +388,7 @@ static void mean_of_calls(const struct break_costs *c, struct break_group *g)
 	g->device_ns /= n;
 	g->launch_ns /= fmax(g->launches, 1);
 	g->launches /= n;
+	g->ran /= n;
 	g->lead_ns /= n;
 	for (int i = 0; i < c->n_breaks; i++) {
 		struct break_sample *b = &g->breaks[i];
@@ -482,6 +484,17 @@ static struct watch_cost watching(const struct break_costs *c, const struct lane
 				.hidden_piece = v->pieces.len == 0 };
 }
 
+/* False: out of memory. */
+static bool find_turn(struct break_costs *c, const struct lanes_view *v)
+{
+	struct turnaround turn = { 0 };
+
+	if (c->device && !turnaround_find(v, &turn))
+		return false;
+	c->turn = turnaround_of_both(c->turn, turn);
+	return true;
+}
+
 static bool read_view(struct break_costs *c, struct lanes_view *v, double call_ns, int number)
 {
 	struct break_group g = { .number = number,
@@ -494,7 +507,7 @@ static bool read_view(struct break_costs *c, struct lanes_view *v, double call_n
 	r.watch = watching(c, v);
 	if (ok)
 		mark_fallbacks(c, v);
-	ok = ok && find_pace(&r, call_ns);
+	ok = ok && find_pace(&r, call_ns) && find_turn(c, v);
 	if (ok)
 		correct_kernels(&r.watch, v);
 	for (size_t i = 0; ok && i < v->calls.len; i++)

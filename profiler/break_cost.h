@@ -32,7 +32,8 @@
  *	             H and the device's D, and without breaks the longer of H - gaps
  *	             and D - kernels.  The difference is the breaks' together; each has
  *	             the share of its own gap (and its kernel, where the device is the
- *	             longer one then).
+ *	             longer one then).  A device needs a while from each kernel to the
+ *	             next (turnaround.h), which is part of D.
  *
  * A launch is dearer while CUPTI records, so gaps beside a device are those of a recording
  * without it (break_costs_take_host), and only kernels are timed with it.
@@ -52,6 +53,7 @@
 #include "profiler/lanes_view.h"
 #include "profiler/stats.h"
 #include "profiler/timeline.h"
+#include "profiler/turnaround.h"
 
 /* A break over one group of calls: means of a call. */
 struct break_sample {
@@ -71,7 +73,8 @@ struct break_group {
 	int number; /* among the sets of lanes that were read */
 	int calls;
 	double call_ns;          /* of the host, without the telling */
-	double device_ns;        /* of kernels, in a call */
+	double device_ns;        /* of kernels, in a call; with what lies between them */
+	double ran;              /* kernels of a device, in a call */
 	double launches;         /* in a call */
 	double launch_ns;        /* of one, for the host */
 	double lead_ns;          /* before the first kernel, but for a frame that is made there */
@@ -94,6 +97,7 @@ struct break_costs {
 	const bool *reads; /* by break: it reads a number out of a tensor; NULL: none does */
 	const int *guards; /* by graph: of its version; borrowed, NULL: unknown */
 	int n_graphs;
+	struct turnaround turn; /* of the group that saw most of it */
 	VEC(struct break_group) groups;
 };
 
@@ -118,6 +122,10 @@ void break_group_set_pace(const struct break_costs *c, struct break_group *g, do
 
 /* Gaps, and the call, from a recording of the same breaks that CUPTI had no part in. */
 void break_costs_take_host(struct break_costs *c, const struct break_costs *host);
+
+/* Beside a device: its time from one kernel to the next is the kernels' too, and that of the
+ * kernels that breaks add. */
+void break_costs_add_turns(struct break_costs *c, struct turnaround turn);
 
 /* `without`: the same function without the breaks `gone` (by number), its groups recorded
  * beside those of c.  Kernels that those breaks add, and on a device their launches, are

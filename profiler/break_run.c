@@ -337,6 +337,9 @@ static bool report(const struct break_check *check, struct priced *p, struct pri
 				      "ci_us", us_interval(&all), "calls", calls, "groups",
 				      (int)c->groups.len, "watching", watching_json(c), "without",
 				      without));
+	if (c->turn.seen > 0)
+		json_object_set_new(json_object_get(m, "break_cost"), "turnaround_us",
+				    json_real(c->turn.ns / 1000));
 	return true;
 }
 
@@ -365,12 +368,17 @@ static bool price(const struct break_run *run, struct break_sides *s,
 {
 	double call_us = json_number_value(
 	    json_object_get(json_object_get(m, "latency"), "median_us"));
+	struct turnaround turn;
 
 	if (!priced_init(with, s->lane[0], err) ||
 	    (s->n > 1 && !priced_init(without, s->lane[1], err)) ||
 	    !break_sides_record(s, true, err) || !priced_read(run->curve, s, 0, with, err) ||
 	    (s->n > 1 && !priced_read(run->curve, s, 1, without, err)))
 		return false;
+	turn = turnaround_of_both(with->costs.turn, without->costs.turn);
+	with->costs.turn = turn;
+	break_costs_add_turns(&with->costs, turn);
+	break_costs_add_turns(&without->costs, turn);
 	break_costs_take_host(&with->costs, &check->host[1]);
 	break_costs_take_host(&without->costs, &check->host[0]);
 	if (s->n > 1) {

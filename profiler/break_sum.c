@@ -64,6 +64,18 @@ void break_group_set_pace(const struct break_costs *c, struct break_group *g, do
 	break_group_add_up(c, g);
 }
 
+void break_costs_add_turns(struct break_costs *c, struct turnaround turn)
+{
+	for (size_t i = 0; i < c->groups.len; i++) {
+		struct break_group *g = &c->groups.at[i];
+
+		g->device_ns += g->ran * turn.ns;
+		for (int k = 0; k < c->n_breaks; k++)
+			g->breaks[k].kernel_ns += g->breaks[k].kernels * turn.ns;
+		break_group_add_up(c, g);
+	}
+}
+
 void break_costs_take_host(struct break_costs *c, const struct break_costs *host)
 {
 	size_t n = host->groups.len;

@@ -97,7 +97,7 @@ static int by_in(const void *a, const void *b)
 
 /* What the device ran for a launch: its kernels are side by side in `sorted`. */
 static int64_t device_ns(const struct timeline_event *const *sorted, size_t n,
-			 const struct timeline_event *launch)
+			 const struct timeline_event *launch, int *kernels)
 {
 	size_t from = 0, to = n;
 	int64_t ns = 0;
@@ -110,8 +110,10 @@ static int64_t device_ns(const struct timeline_event *const *sorted, size_t n,
 		else
 			to = middle;
 	}
-	for (; from < n && sorted[from]->correlation == launch->correlation; from++)
+	for (; from < n && sorted[from]->correlation == launch->correlation; from++) {
 		ns += sorted[from]->duration_ns;
+		++*kernels;
+	}
 	return ns;
 }
 
@@ -131,7 +133,7 @@ static bool launches_of_device(struct lanes_view *v)
 		if (l->kind != TIMELINE_LAUNCH)
 			continue;
 		at.eager = !at.piece;
-		at.ns = device_ns(v->kernels.at, v->kernels.len, l);
+		at.ns = device_ns(v->kernels.at, v->kernels.len, l, &at.kernels);
 		if (!VEC_PUSH(&v->launches, at))
 			return false;
 	}

@@ -28,6 +28,7 @@ static inline int64_t event_end(const struct timeline_event *e)
 struct launch_at {
 	int64_t in_ns, out_ns, ns; /* ns: of the kernel itself */
 	int64_t begin_ns;          /* of the launch */
+	int kernels;               /* that the device ran for it */
 	bool eager;
 	uint32_t name;
 	const struct timeline_event *piece; /* NULL: in none */

@@ -138,6 +138,66 @@ static void gaps_beside_a_device_are_those_without_cupti(void **state)
 	break_costs_finish(&without);
 }
 
+/* Two calls of `n` kernels of `ns` that the device always has at hand, 7 ns apart; then
+ * one that it has to wait for. */
+static void read_full_device(struct break_costs *c, int64_t ns, int n)
+{
+	static const double moved[1] = { 0 };
+	struct set s;
+	struct err err = { 0 };
+	int64_t device = 150;
+
+	break_costs_init(c, n > 1);
+	s.w = open_writer(c);
+	open_set(&s);
+	for (int k = 0; k < 2; k++) {
+		int64_t t = 1000 * k;
+
+		put(&s, TIMELINE_CALL, s.calls, s.call, t, t + 600, 0);
+		piece(&s, t + 50, t + 200);
+		if (n > 1) {
+			meet(&s, 0, t + 210, t + 250);
+			piece(&s, t + 260, t + 600);
+		}
+		for (int i = 0; i < n; i++) {
+			uint32_t id = (uint32_t)(2 * k + i) + 1;
+
+			put(&s, TIMELINE_LAUNCH, s.host, s.kernel, t + 100 + 200 * i,
+			    t + 110 + 200 * i, id);
+			put(&s, TIMELINE_KERNEL, s.kernels, s.kernel, device, device + ns, id);
+			device += ns + 7;
+		}
+	}
+	put(&s, TIMELINE_CALL, s.calls, s.call, 90000, 90600, 0);
+	piece(&s, 90050, 90200);
+	put(&s, TIMELINE_LAUNCH, s.host, s.kernel, 90100, 90110, 9);
+	put(&s, TIMELINE_KERNEL, s.kernels, s.kernel, 90150, 90150 + ns, 9);
+	close_writer(s.w);
+	assert_true(break_costs_read(c, &curve, moved, true, NULL, &err));
+}
+
+static void a_device_takes_its_time_from_kernel_to_kernel(void **state)
+{
+	struct break_costs with, without;
+	struct break_group *g;
+
+	(void)state;
+	read_full_device(&with, 5000, 2);
+	read_full_device(&without, 9000, 1);
+	assert_int_equal(with.turn.seen, 3);
+	assert_int_equal(without.turn.seen, 1);
+	assert_float_equal(with.turn.ns, 7, 0); /* not that of the one it waited for */
+	g = &with.groups.at[0];
+	assert_float_equal(g->device_ns, 5 * 5000 / 3.0, 1e-6);
+	break_costs_add_turns(&with, turnaround_of_both(without.turn, with.turn));
+	assert_float_equal(g->device_ns, 5 * 5007 / 3.0, 1e-6);
+	/* the device is the longer one, so each kernel more costs that too */
+	assert_float_equal(g->cost_ns, g->breaks[0].kernel_ns, 1e-6);
+	assert_float_equal(g->breaks[0].kernel_ns, g->breaks[0].kernels * (100 + 7), 1e-6);
+	break_costs_finish(&with);
+	break_costs_finish(&without);
+}
+
 /* One piece with a fallback between two kernels: 100 and 20 ns beside the op's own 180. */
 static void an_op_that_is_not_lowered_has_its_gap_within_its_graph(void **state)
 {
@@ -309,6 +369,7 @@ int main(void)
 		cmocka_unit_test(kernels_of_one_graph_are_timed_where_it_is_known),
 		cmocka_unit_test(one_graph_may_be_slower_than_its_parts),
 		cmocka_unit_test(gaps_beside_a_device_are_those_without_cupti),
+		cmocka_unit_test(a_device_takes_its_time_from_kernel_to_kernel),
 		cmocka_unit_test(an_op_that_is_not_lowered_has_its_gap_within_its_graph),
 		cmocka_unit_test(a_graph_in_pieces_may_stand_behind_a_break),
 		cmocka_unit_test(a_barrier_costs_what_it_takes_to_run_its_trace),

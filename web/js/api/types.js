@@ -202,6 +202,7 @@
  * @property {number} calls
  * @property {number} groups
  * @property {{added_us: number, reading_ns: number, report_ns: number}} [watching] what it added to a call, and was taken off
+ * @property {number} [turnaround_us] of a device, from one kernel to the next that is at hand
  * @property {Unbroken | null} without the function without its breaks, timed beside it
  *
  * @typedef {object} Unbroken
