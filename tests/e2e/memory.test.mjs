@@ -54,7 +54,7 @@ test("a moment is chosen by keys: what is in use then adds up", async () => {
   assert.match(await at.innerText(), /1 tensor of the call/);
   await page.keyboard.press("ArrowRight");
   assert.match(await at.innerText(), /2 tensors of the call/);
-  await page.getByRole("button", { name: "Peak" }).press("Enter");
+  await page.getByRole("button", { name: "Peak", exact: true }).press("Enter");
   assert.match(await at.innerText(), /In use at the peak/);
   await at.getByRole("link", { name: "line 4" }).first().click();
   await page.waitForURL(/source\?line=4/);

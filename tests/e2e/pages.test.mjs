@@ -159,6 +159,42 @@ test("the run by keyboard: views, charts or tables, zoom, help", async () => {
   await page.locator("#verdict").waitFor();
 });
 
+test("a head explains itself where it stands, by keys, and the help has every term", async () => {
+  const { page } = await openPage(browser);
+  await page.goto(`${server.url}/runs/${done}`);
+  const word = page.locator("#modes-table").getByRole("button", { name: "Repaid after" });
+  await word.focus();
+  await page.keyboard.press("Enter");
+  const term = page.locator("#term:popover-open");
+  assert.match(await term.innerText(), /the time saved has paid for the compiling/);
+  assert.equal(await word.getAttribute("aria-expanded"), "true");
+  assert.deepEqual(await findings(page), []);
+  const [at, box] = [await word.boundingBox(), await term.boundingBox()];
+  assert.ok(box.y > at.y && box.x + box.width <= 1440);
+  await page.keyboard.press("Escape");
+  await term.waitFor({ state: "detached" });
+  assert.equal(await word.evaluate((el) => el === document.activeElement), true);
+  await word.click();
+  await term.waitFor();
+  await page.keyboard.press("Tab");
+  await term.waitFor({ state: "detached" });
+  await page.keyboard.press("?");
+  assert.ok((await page.locator("#help-terms dt").count()) > 30);
+  assert.match(await page.locator("#help-terms").innerText(), /Recompile\s+A guard failed/);
+  assert.deepEqual(await findings(page), []);
+});
+
+test("the API page has every route, in groups, each with a line to copy", async () => {
+  const { page } = await openPage(browser);
+  await page.goto(`${server.url}/api`);
+  await page.locator(".routes tbody tr").first().waitFor();
+  const doc = await (await fetch(`${server.url}/api/v1/openapi.json`)).json();
+  const routes = Object.values(doc.paths).flatMap((p) => Object.keys(p)).length;
+  assert.equal(await page.locator(".routes tbody tr").count(), routes);
+  assert.deepEqual(await page.locator("main h2").allInnerTexts(), ["REST", "Pages", "Operation"]);
+  await page.getByRole("button", { name: "Copy a curl line of GET /api/v1/runs", exact: true }).waitFor();
+});
+
 test("the first Tab offers to skip to the content", async () => {
   const { page } = await openPage(browser);
   await page.goto(`${server.url}/runs`);

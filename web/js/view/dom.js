@@ -4,6 +4,9 @@
 // markup because nothing here parses any.  `style` and `on...` attributes are
 // refused, as the Content-Security-Policy would drop them silently.
 
+import { GLOSSARY, termOf } from "../model/glossary.js";
+import { toggleTerm } from "./term.js";
+
 /** @typedef {Node | string | number | null | undefined | false} Child */
 /**
  * @typedef
@@ -92,6 +95,14 @@ export function scroller(name, table) {
   return h("div", { class: "scroll", role: "region", "aria-label": name, tabindex: 0 }, table);
 }
 
+/** A head as a button that explains its term; as it is where there is nothing to explain. @param {string} text */
+function explained(text) {
+  const term = termOf(text);
+  if (!term) return text;
+  const word = button(text, () => toggleTerm(word, GLOSSARY[term]), { class: "term", "aria-expanded": "false", "aria-controls": "term", "aria-describedby": "term" });
+  return word;
+}
+
 /**
  * A table's head: a text, or content with its class and the name that is spoken for a drawing.
  * @param {readonly (string | [Child, string?, string?])[]} cells
@@ -101,7 +112,7 @@ export function headRow(cells) {
   for (const cell of cells) {
     const [content, cls, spoken] = Array.isArray(cell) ? cell : [cell];
     const name = spoken ? h("span", { class: "vh" }, spoken) : null;
-    add(row, h("th", { scope: "col", class: cls || null }, content, name));
+    add(row, h("th", { scope: "col", class: cls || null }, typeof content === "string" ? explained(content) : content, name));
   }
   return h("thead", {}, row);
 }

@@ -4,16 +4,23 @@
 // their own through onKeys, so this rule stands in one place.
 
 import { h } from "./dom.js";
+import { startTerms } from "./term.js";
 import { go } from "./router.js";
 import { listRuns } from "../api/client.js";
+import { GLOSSARY, WORDS } from "../model/glossary.js";
 
 const EVERY_MS = 5000;
 
 export function startFrame() {
   startTheme();
   const help = /** @type {HTMLDialogElement} */ (document.getElementById("help"));
-  document.getElementById("help-open")?.addEventListener("click", () => help.showModal());
-  onKeys(new AbortController().signal, { "?": () => help.showModal(), n: () => go("/new") });
+  const open = () => {
+    fillTerms();
+    help.showModal();
+  };
+  for (const b of document.querySelectorAll("[data-help]")) b.addEventListener("click", open);
+  onKeys(new AbortController().signal, { "?": open, n: () => go("/new") });
+  startTerms();
   watchJobs();
 }
 
@@ -34,6 +41,14 @@ export function onKeys(signal, keys) {
     },
     { signal },
   );
+}
+
+/** The words of the help, when it is first opened. */
+function fillTerms() {
+  const list = /** @type {HTMLElement} */ (document.getElementById("help-terms"));
+  if (list.childElementCount) return;
+  const all = Object.entries({ ...WORDS, ...GLOSSARY }).sort(([a], [b]) => a.localeCompare(b));
+  for (const [name, text] of all) list.append(h("dt", {}, name), h("dd", {}, text));
 }
 
 function startTheme() {

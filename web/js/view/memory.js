@@ -16,14 +16,6 @@ import * as memory from "../model/memory.js";
 
 const [LIFE, BAR, FEW] = [150, 56, 12];
 
-/** What the words of the heads mean, where they stand. @type {[string, string][]} */
-const TERMS = [
-  ["Held before", "inputs, parameters and what else the program or the engine keeps between calls"],
-  ["Adds", "the most in use at once during the call, less what is held before it"],
-  ["Taken in all", "every tensor's bytes, whenever they are given back: what the allocator hands out in a call"],
-  ["Lives", "from where its memory is taken to where it is given back, over the call; the line is the peak"],
-];
-
 /**
  * @param {import("./router.js").Context} ctx
  * @param {HTMLElement} body
@@ -200,8 +192,7 @@ function modesSection(point) {
   const right = (/** @type {string} */ t) => /** @type {[string, string]} */ ([t, "r"]);
   const head = headRow(["Mode", ...[`Held before, ${unit.name}`, `Adds, ${unit.name}`, "Of eager's", `Peak, ${unit.name}`, `Taken in all, ${unit.name}`, "Tensors", "Peak at"].map(right)]);
   const table = h("table", { id: "memory-modes" }, h("caption", { class: "vh" }, "Memory by mode"), head, h("tbody", {}, body));
-  const terms = h("dl", { class: "terms" }, TERMS.flatMap(([t, text]) => [h("dt", {}, t), h("dd", {}, text)]));
-  return h("section", { class: "sec", "aria-label": "Memory by mode" }, h("header", {}, h("h3", {}, "Memory by mode"), h("p", {}, "of one call; peak in the overview is that of the first calls, with their outputs kept")), scroller("Memory by mode, table", table), terms);
+  return h("section", { class: "sec", "aria-label": "Memory by mode" }, h("header", {}, h("h3", {}, "Memory by mode"), h("p", {}, "of one call; peak in the overview is that of the first calls, with their outputs kept")), scroller("Memory by mode, table", table));
 }
 
 /** What was there before the call, by name. @param {Memory} m */
