@@ -22,6 +22,7 @@ struct drawn_graph {
 	VEC(struct graph_node) nodes;
 	VEC(struct graph_edge) edges;
 	json_t *title;
+	int in_page; /* 0: a file of its own; else its place, from 1, in a page with its style */
 };
 
 /* The graph that the query names, else the first: of its mode and its point.  False with

@@ -247,7 +247,7 @@ static void draw_link(const struct drawing *d, const struct link *l, struct out 
 	if (lower->node < 0)
 		out_puts(o, "\"/>\n");
 	else
-		out_puts(o, "\" marker-end=\"url(#tip)\"/>\n");
+		out_printf(o, "\" marker-end=\"url(#tip%d)\"/>\n", d->g->in_page);
 }
 
 static void draw_node(const struct drawing *d, const struct place *p, struct out *o)
@@ -273,27 +273,36 @@ static void draw_node(const struct drawing *d, const struct place *p, struct out
 	json_decref(about);
 }
 
+/* Of a file that stands alone; a page has one for all (html.c). */
+static const char style[] =
+    "<style>svg{background:#fff;color:#16181b}text{font:11px ui-monospace,monospace;"
+    "text-anchor:middle;fill:currentColor}.about{font-size:10px;fill:#666a72}"
+    ".head{font:600 12px system-ui,sans-serif;text-anchor:start}rect{fill:#fff;stroke:#85888c}"
+    ".input rect{fill:#f1f1ee}.edge{fill:none;stroke:#85888c}marker path{fill:#85888c}"
+    "@media(prefers-color-scheme:dark){svg{background:#17191c;color:#eceef0}"
+    ".about{fill:#90949c}rect{fill:#17191c;stroke:#6d727a}.input rect{fill:#1d2024}"
+    ".edge{stroke:#6d727a}marker path{fill:#6d727a}}</style>\n";
+
 static void draw(const struct drawing *d, struct out *o)
 {
 	double height = TITLE_HEIGHT + d->n_layers * LAYER_HEIGHT;
 	double width = d->width > 320 ? d->width : 320;
+	int place = d->g->in_page;
 
 	out_printf(o,
-		   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
-		   "viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n<title>",
-		   width, height, width, height);
+		   "<svg%s width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n"
+		   "<title>",
+		   place ? " class=\"gr\"" : " xmlns=\"http://www.w3.org/2000/svg\"", width, height,
+		   width, height);
 	out_xml(o, json_string_value(d->g->title));
-	out_puts(o, "</title>\n<style>svg{background:#fff;color:#16181b}text{font:11px "
-		    "ui-monospace,monospace;text-anchor:middle;fill:currentColor}"
-		    ".about{font-size:10px;fill:#666a72}.head{font:600 12px system-ui,sans-serif;"
-		    "text-anchor:start}rect{fill:#fff;stroke:#85888c}.input rect{fill:#f1f1ee}"
-		    ".edge{fill:none;stroke:#85888c}#tip path{fill:#85888c}"
-		    "@media(prefers-color-scheme:dark){svg{background:#17191c;color:#eceef0}"
-		    ".about{fill:#90949c}rect{fill:#17191c;stroke:#6d727a}.input rect{fill:#1d2024}"
-		    ".edge{stroke:#6d727a}#tip path{fill:#6d727a}}</style>\n"
-		    "<defs><marker id=\"tip\" markerWidth=\"7\" markerHeight=\"7\" refX=\"6\" "
-		    "refY=\"3\" orient=\"auto\"><path d=\"M0 0L6 3L0 6z\"/></marker></defs>\n"
-		    "<text class=\"head\" x=\"16\" y=\"17\">");
+	out_puts(o, "</title>\n");
+	if (!place)
+		out_puts(o, style);
+	out_printf(o,
+		   "<defs><marker id=\"tip%d\" markerWidth=\"7\" markerHeight=\"7\" refX=\"6\" "
+		   "refY=\"3\" orient=\"auto\"><path d=\"M0 0L6 3L0 6z\"/></marker></defs>\n"
+		   "<text class=\"head\" x=\"16\" y=\"17\">",
+		   place);
 	out_xml(o, json_string_value(d->g->title));
 	out_puts(o, "</text>\n");
 	for (size_t i = 0; i < d->links.len; i++)

@@ -54,6 +54,11 @@ static const char style[] =
     ".c-other{stroke:var(--ink2)}.d-lazy{stroke-dasharray:2 3}.d-dynamic{stroke-dasharray:7 3}"
     ".d-auto{stroke-dasharray:7 3 2 3}.d-graphs{stroke-dasharray:2 2}"
     ".d-published{stroke-dasharray:1 3}\n"
+    ".gr text{font:11px ui-monospace,monospace;text-anchor:middle;fill:var(--ink)}"
+    ".gr .about{font-size:10px;fill:var(--ink3)}.gr .head{display:none}"
+    ".gr rect{fill:var(--well);stroke:var(--edge)}.gr .input rect{fill:var(--sunk)}"
+    ".gr .edge{fill:none;stroke:var(--edge)}.gr marker path{fill:var(--edge)}"
+    "details{margin-top:8px}summary{cursor:pointer}\n"
     "footer{margin-top:32px;padding-top:12px;border-top:1px solid var(--line);color:var(--ink3)}"
     "@media(max-width:900px){.two{grid-template-columns:minmax(0,1fr)}}"
     "@media(max-width:640px){body{padding:0 16px 24px}.verdict{font-size:19px;line-height:26px}}"
@@ -174,7 +179,7 @@ bool export_html(struct export_job *job, struct err *err)
 	html_imported(job);
 	html_breaks(job);
 	html_source(job);
-	ok = html_kernels(job, err);
+	ok = html_graphs(job, err) && html_kernels(job, err);
 	html_environment(job);
 	out_puts(o, "</main>\n<footer>Written by Breakeven ");
 	out_xml(o, job->run->version);

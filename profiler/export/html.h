@@ -13,6 +13,10 @@ void html_source(struct export_job *job);
 void html_breaks(struct export_job *job);
 void html_imported(struct export_job *job);
 bool html_kernels(struct export_job *job, struct err *err);
+
+/* html_graph.c: the captured graphs of one mode, drawn. */
+bool html_graphs(struct export_job *job, struct err *err);
+
 void html_environment(struct export_job *job);
 
 /* <td class=CLASS>, with the text or the number in it; NAN and no number: empty. */

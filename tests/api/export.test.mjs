@@ -306,6 +306,19 @@ test('the page in one file needs nothing else, and takes no markup from users', 
     assert.match(await textOf(swept, 'html'), /<p class="verdict">static is .* eager at n = 3/);
     assert.match(await textOf(swept, 'html'), /<figcaption>Speedup over eager<\/figcaption><svg/);
     assert.match(await textOf(broken, 'html'), /host-call: print\(\) acts outside/);
+    // Each graph of the mode is drawn as the svg export draws it.
+    const graphs = (await getJson(`${server.url}/api/v1/runs/${broken}`)).body.report.modes.static.graphs;
+    const page = await textOf(broken, 'html');
+    const drawn = [...page.matchAll(/<svg class="gr"[^>]*>[^]*?<\/svg>/g)].map(([text]) => text);
+    assert.equal(drawn.length, graphs.length);
+    for (const [i, g] of graphs.entries()) {
+        const boxes = (text) => [...text.matchAll(/<g class="(input|op)">[^]*?<\/g>/g)].map(([box]) => box);
+        assert.equal(boxes(drawn[i]).length, g.nodes.length);
+        assert.deepEqual(boxes(drawn[i]), boxes(await textOf(broken, 'svg', `&mode=static&graph=${g.id}`)));
+        assert.ok(page.includes(`id="tip${i + 1}"`));
+    }
+    assert.match(await textOf(swept, 'html'), /<summary>static, n = 3: graph 0 of model, \d+ nodes<\/summary>/);
+    assert.ok(!(await textOf(imported, 'html')).includes('class="gr"'));
     assert.match(await textOf(failed, 'html'), /The run failed<\/p>\n<div class="well fault">reshape: sizes/);
     assert.match(await textOf(imported, 'html'), /6 graphs, 7 compilations, 4 breaks, 2 recompiles, 4 kernels of 12 us/);
 });
