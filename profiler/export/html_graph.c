@@ -60,7 +60,10 @@ static bool draw_one(const struct export_job *job, const struct chosen *c, json_
 		g.in_page = place + 1;
 		out_printf(o, "<details%s><summary>", place == 0 ? " open" : "");
 		out_xml(o, json_string_value(g.title));
-		out_printf(o, ", %zu nodes</summary>\n<div class=\"well\">\n", g.nodes.len);
+		out_printf(o,
+			   ", %zu nodes</summary>\n<div class=\"well\" role=\"region\" "
+			   "aria-label=\"Graph %d\" tabindex=\"0\">\n",
+			   g.nodes.len, place + 1);
 		ok = graph_draw(&g, o, err);
 		out_puts(o, "</div></details>\n");
 	}
