@@ -56,7 +56,7 @@ static void emit_sort(struct buf *out, const struct graph *g, const struct node 
 	int64_t length = known_length(g, n);
 
 	for (int i = 0; i < WIDTHS; i++) {
-		char name[16];
+		char name[24];
 
 		if (length >= 0 && (length > SORT_SHORT || i != width_of(length)))
 			continue;
