@@ -68,7 +68,9 @@ def measure(kind, count, options, folder):
     done = subprocess.run([options.binary, "run", path, "--json"], capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr)
-    cost = json.loads(done.stdout)["modes"][options.mode]["break_cost"]
+    cost = json.loads(done.stdout)["modes"][options.mode].get("break_cost")
+    if not cost:
+        sys.exit(f"mode {options.mode} does not break at {kind}: nothing has a cost")
     return cost["without"]
 
 
