@@ -207,8 +207,7 @@ static json_t *why(const struct judged *j, int family)
 	if (info_of(j)->kind == FIGURE_COUNTED)
 		return json_null();
 	if (j->verdict == VERDICT_NOT_ENOUGH && info_of(j)->kind == FIGURE_ONCE)
-		return json_sprintf("it is measured once a run: an interval takes %d points of a "
-				    "sweep that both have",
+		return json_sprintf("measured once a run; an interval takes %d points of a sweep",
 				    STATS_MIN_SAMPLES);
 	if (j->verdict == VERDICT_NOT_ENOUGH)
 		return json_sprintf("at least %d rounds are needed on each side",

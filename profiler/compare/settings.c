@@ -89,6 +89,9 @@ static json_t *describe(const char *key, const json_t *value)
 		return describe_calls(value);
 	if (!value || json_is_null(value))
 		return json_string(strcmp(key, "seconds") == 0 ? "the default" : "none");
+	if (strcmp(key, "commit") == 0 && json_string_length(value) >= 40)
+		return json_sprintf("%.12s%s", json_string_value(value),
+				    json_string_value(value) + 40);
 	if (json_is_string(value))
 		return shortened(json_string_length(value) ? json_string_value(value) : "none");
 	if (strcmp(key, "params") == 0)

@@ -17,6 +17,8 @@ startRouter([
   { pattern: /^\/runs$/, nav: "runs", view: runsView },
   { pattern: /^\/suites$/, nav: "suites", view: async (ctx) => (await import("./view/suites.js")).suitesView(ctx) },
   { pattern: /^\/suites\/([^/]+)$/, nav: "suites", view: async (ctx) => (await import("./view/suite.js")).suiteView(ctx) },
+  { pattern: /^\/compare$/, nav: "compare", view: async (ctx) => (await import("./view/compare.js")).compareView(ctx) },
+  { pattern: /^\/history$/, nav: "history", view: async (ctx) => (await import("./view/history.js")).historyView(ctx) },
   { pattern: /^\/new$/, nav: "new", view: newView },
   { pattern: /^\/ops$/, nav: "ops", view: async (ctx) => (await import("./view/ops.js")).opsView(ctx) },
   { pattern: /^\/api$/, nav: "api", view: apiView },

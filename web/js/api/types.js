@@ -499,6 +499,10 @@
  * @property {string | null} [project]
  * @property {string[]} [tags]
  * @property {string} [device]
+ * @property {string} [commit] of the user's project
+ * @property {string} [branch]
+ * @property {string} [note] by people, plain text
+ * @property {boolean} [baseline] later runs of its workload are held against it
  * @property {string[]} [modes]
  * @property {Summary | null} [summary]
  * @property {number[]} [recent] speedups of the runs of its name before it, and its own, oldest first

@@ -237,7 +237,13 @@ export function say(text) {
 /** A style sheet that few pages need, once. @param {string} name of a file in css/ */
 export function loadStyle(name) {
   const href = `/assets/css/${name}.css`;
-  if (!document.querySelector(`link[href="${href}"]`)) document.head.append(h("link", { rel: "stylesheet", href }));
+  if (document.querySelector(`link[href="${href}"]`)) return Promise.resolve();
+  const link = h("link", { rel: "stylesheet", href });
+  const ready = new Promise((done) => {
+    for (const event of ["load", "error"]) link.addEventListener(event, done, { once: true });
+  });
+  document.head.append(link);
+  return ready;
 }
 
 /** The value of a CSS token. @param {string} name */

@@ -166,6 +166,8 @@ function head(run) {
     "div",
     { class: "acts" },
     link("Edit and run again", `/new?from=${encodeURIComponent(id)}`, ""),
+    run.report ? link("Compare", `/compare?b=${encodeURIComponent(id)}`, "") : null,
+    link("History", `/history?workload=${encodeURIComponent(run.name)}`, ""),
     exportMenu(run),
     end,
   );
@@ -197,6 +199,9 @@ function factList(run) {
     ["Sweep", describeSweep(w)],
     ...(run.report?.imported ? importedFrom(run.report.imported, when) : [/** @type {[string, Node]} */ (["Run", when])]),
   ];
+  if (run.commit) facts.push(["Commit", `${run.commit.slice(0, 12)}${run.commit.endsWith("-dirty") && run.commit.length > 12 ? "-dirty" : ""}`]);
+  if (run.baseline) facts.push(["Baseline", "of its workload"]);
+  if (run.note) facts.push(["Note", run.note]);
   if (run.project) facts.push(["Project", run.project]);
   if (run.tags?.length) facts.push(["Tags", run.tags.join(", ")]);
   return h(

@@ -32,6 +32,7 @@ export class RunList {
   #signal;
   #sort;
   #choose;
+  #picked;
   #total = 0;
   /** @type {Map<number, RunRow[]>} */
   #pages = new Map();
@@ -51,12 +52,14 @@ export class RunList {
 
   /**
    * @param {Ask} ask @param {string} sort @param {(sort: string) => void} choose @param {AbortSignal} signal
+   * @param {ReadonlySet<string>} picked ids of the runs that are selected
    */
-  constructor(ask, sort, choose, signal) {
+  constructor(ask, sort, choose, signal, picked) {
     this.#ask = ask;
     this.#sort = sort;
     this.#choose = choose;
     this.#signal = signal;
+    this.#picked = picked;
     let waiting = 0;
     const soon = () => {
       waiting ||= requestAnimationFrame(() => {
@@ -125,7 +128,7 @@ export class RunList {
     const run = this.at(index);
     const old = this.#rows.get(index);
     if (old && old.run === run && old.columns === this.#columns) return old;
-    const tr = run ? row(run, this.#columns) : h("tr", {}, h("th", { scope: "row", class: "a-n dim", colspan: 12 }, `row ${index + 1}, on its way`));
+    const tr = run ? row(run, this.#columns, this.#picked.has(String(run.id))) : h("tr", {}, h("th", { scope: "row", class: "a-n dim", colspan: 12 }, `row ${index + 1}, on its way`));
     tr.setAttribute("aria-rowindex", String(index + 2));
     tr.dataset.row = String(index);
     if (run) tr.dataset.id = String(run.id);

@@ -65,8 +65,12 @@ export function runHead({ axis, mode, unit }, sort, choose) {
 /**
  * @param {RunRow} r
  * @param {Columns} columns
+ * @param {boolean} picked whether it is selected
  */
-export function row(r, columns) {
+export function row(r, columns, picked) {
+  // Nothing but a measured workload can be compared.
+  const pick = h("input", { type: "checkbox", class: "pick", "aria-label": `Select ${r.name} #${r.id}`, data: { run: String(r.id) }, disabled: r.status !== "done" || !r.modes?.length });
+  pick.checked = picked;
   const name = h("a", { href: `/runs/${encodeURIComponent(r.id)}` }, r.name);
   const middle = r.status === "done" && r.summary ? summaryCells(r.summary, columns, r.recent ?? []) : stateCells(r);
   const modes = inOrder(r.modes ?? []);
@@ -79,7 +83,7 @@ export function row(r, columns) {
   return h(
     "tr",
     {},
-    h("th", { scope: "row", class: "a-n" }, name, " ", h("span", { class: "mono dim" }, `#${r.id}`)),
+    h("th", { scope: "row", class: "a-n" }, pick, name, " ", h("span", { class: "mono dim" }, `#${r.id}`)),
     middle,
     h(
       "td",

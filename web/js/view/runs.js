@@ -7,6 +7,7 @@ import { h, button, say, select, stateWell } from "./dom.js";
 import { go, pause, remember } from "./router.js";
 import { onKeys, jobsChanged } from "./frame.js";
 import { RunList } from "./run_list.js";
+import { Picked } from "./runs_picked.js";
 import { getExamples, listRuns, postRun } from "../api/client.js";
 import { count, plural } from "../model/format.js";
 import { drops, parseQuery, withField } from "../model/query.js";
@@ -64,6 +65,7 @@ class RunsPage {
   #total = h("span", { class: "sub small nw", id: "run-count" });
   #place = h("div", { id: "run-list", "aria-busy": "true" });
   #asked = 0;
+  #picked = new Picked();
 
   /** @param {import("./router.js").Context} ctx */
   constructor(ctx) {
@@ -86,6 +88,7 @@ class RunsPage {
     this.#fillSort();
     this.#list = this.#newList();
     onKeys(ctx.signal, { j: () => this.#list.move(1), k: () => this.#list.move(-1), "/": () => this.#search.focus() });
+    onKeys(ctx.signal, this.#picked.keys());
   }
 
   /** An order that only a head gives is there while it is in use. */
@@ -105,7 +108,7 @@ class RunsPage {
   }
 
   #newList() {
-    return new RunList((offset, limit) => this.#ask(offset, limit), this.#filter.sort, (sort) => this.#change({ sort }), this.#ctx.signal);
+    return new RunList((offset, limit) => this.#ask(offset, limit), this.#filter.sort, (sort) => this.#change({ sort }), this.#ctx.signal, this.#picked.ids);
   }
 
   /** @param {number} offset @param {number} limit @param {boolean} [facets] what to filter by, too */
@@ -130,7 +133,8 @@ class RunsPage {
       clearTimeout(typing);
       this.#change({ text: this.#search.value });
     });
-    return [head, form, this.#place];
+    this.#picked.watch(this.#place);
+    return [head, form, this.#place, this.#picked.bar];
   }
 
   /** @returns {Promise<boolean>} whether something still waits or runs */

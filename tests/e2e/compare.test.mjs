@@ -1,0 +1,115 @@
+// tests/e2e/compare.test.mjs -- runs side by side in a real browser: chosen, judged, refused.
+import test, { after, before } from "node:test";
+import assert from "node:assert/strict";
+import { postRun, startServer, waitFor, workload } from "../api/harness.mjs";
+import { findings, openPage, refusals, sideways, startBrowser, twinNumbers } from "./browser.mjs";
+
+const quick = { backend: "interp", seconds: 0.3, threads: 1, modes: ["eager", "static"], name: "chain" };
+const evil = "<img src=x onerror=alert(1)>";
+const light = workload("    x = x * 1.1\n    return x.sum()", quick);
+const heavy = workload(`    for i in range(60):\n        x = torch.sin(x)\n    print("${evil}")\n    return x.sum()`, { ...quick, commit: "abcdef0123" });
+const sweep = (line) => ({ ...workload("    ...\n    return x", { ...quick, name: "swept" }), sweep: { statements: { pool: [line], counts: [1, 4, 8] } } });
+
+let server, browser, ids;
+before(async () => {
+  server = await startServer();
+  browser = await startBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+async function sound(page, complaints) {
+  assert.ok((await sideways(page)) <= 0);
+  assert.deepEqual(await findings(page), []);
+  assert.deepEqual(complaints, []);
+  assert.deepEqual(await refusals(page), []);
+}
+
+test("nothing to compare yet: what a comparison takes", async () => {
+  const { page, complaints } = await openPage(browser);
+  await page.goto(`${server.url}/compare`);
+  await page.getByRole("heading", { name: "No runs to compare" }).waitFor();
+  await sound(page, complaints);
+});
+
+test("from the list by keyboard to the verdict, and what changed", async () => {
+  ids = [];
+  for (const w of [light, heavy, { ...light, threads: 2 }, sweep("x = x + 1"), sweep("x = torch.sin(x)")]) {
+    const { body } = await postRun(server, w);
+    assert.equal((await waitFor(server, body.id)).status, "done");
+    ids.push(body.id);
+  }
+  const { page, complaints } = await openPage(browser);
+  await page.goto(`${server.url}/runs`);
+  await page.locator("input.pick").first().waitFor();
+  await page.getByRole("link", { name: "chain", exact: true }).last().focus();
+  await page.keyboard.press("x");
+  assert.match(await page.getByRole("region", { name: "Selected runs" }).innerText(), /#1 is selected; select what to compare it with/);
+  await page.keyboard.press("k");
+  await page.keyboard.press("x");
+  assert.match(await page.getByRole("region", { name: "Selected runs" }).innerText(), /#2 beside #1/);
+  await sound(page, complaints);
+  await page.keyboard.press("c");
+  await page.locator("#verdict").waitFor();
+  assert.match(page.url(), /\/compare\?a=1&b=2$/);
+  assert.match(await page.locator("#verdict").innerText(), /^SLOWER B takes [\d.]+x \([\d.]+–[\d.]+\) as long as A under static: .*\sus against .*\sus\. 1 new break/);
+  assert.match(await page.locator("#metrics").innerText(), /static latency[\s\S]*SLOWER[\s\S]*static launches a call[\s\S]*MORE/);
+  const main = await page.locator("#comparison").innerText();
+  assert.ok(main.includes(`print("${evil}")`), "text of users is text");
+  assert.equal(await page.locator("#comparison img").count(), 0);
+  assert.match(main, /Kernels\s+\d+ added, \d+ gone/);
+  assert.match(main, /source[\s\S]*added[\s\S]*commit\s+none\s+abcdef0123/);
+  await sound(page, complaints);
+  await page.getByRole("button", { name: "Swap A and B" }).click();
+  await page.locator(".verdict .chip.faster").waitFor();
+  assert.match(page.url(), /a=2&b=1$/);
+  await page.getByRole("button", { name: "Other runs" }).click();
+  assert.deepEqual(await page.locator(".pickers select").evaluateAll((all) => all.map((x) => x.value)), ["2", "1"]);
+  await sound(page, complaints);
+});
+
+test("what is not comparable is refused with the field, and shown where one insists", async () => {
+  const { page, complaints } = await openPage(browser, { width: 390, theme: "dark" });
+  await page.goto(`${server.url}/compare?a=${ids[0]}&b=${ids[2]}`);
+  await page.locator("#verdict").waitFor();
+  assert.match(await page.locator("#verdict").innerText(), /^REFUSED B and A are not comparable: threads 1 against 2\.$/);
+  assert.equal(await page.locator("#metrics").count(), 0);
+  await sound(page, complaints);
+  await page.getByRole("link", { name: "Compare all the same" }).click();
+  await page.locator("#metrics").waitFor();
+  assert.match(await page.locator(".notice").innerText(), /Compared all the same\. They are not comparable: threads 1 against 2/);
+  await sound(page, complaints);
+});
+
+test("a sweep: both curves from one table, a point chosen, several runs in turn", async () => {
+  const { page, complaints } = await openPage(browser);
+  await page.goto(`${server.url}/compare?a=${ids[3]}&b=${ids[4]}&b=${ids[3]}`);
+  await page.locator("#metrics").waitFor();
+  const series = await twinNumbers(page, "latencies");
+  assert.deepEqual(Object.keys(series).sort(), ["A eager", "A static", "B eager", "B static"]);
+  assert.deepEqual(series["B static"].map(([n]) => n), [1, 4, 8]);
+  await page.locator("#compare-point").selectOption("4");
+  assert.match(page.url(), /[?&]n=4/);
+  await page.keyboard.press("Tab");
+  await page.locator("main").click({ position: { x: 5, y: 5 } });
+  await page.keyboard.press("t");
+  assert.ok(await page.getByRole("region", { name: "Latency, us by n, table" }).isVisible());
+  await page.getByRole("button", { name: /^C: / }).click();
+  assert.match(await page.locator("#comparison").innerText(), /The same, to the letter\./);
+  await sound(page, complaints);
+});
+
+test("from a run to the run of the same workload before it; a run that is not there", async () => {
+  const { page, complaints } = await openPage(browser);
+  await page.goto(`${server.url}/runs/${ids[4]}`);
+  await page.getByRole("link", { name: "Compare" }).last().click();
+  await page.locator("#verdict").waitFor();
+  assert.match(page.url(), new RegExp(`a=${ids[3]}&b=${ids[4]}$`));
+  await sound(page, complaints);
+  const other = await openPage(browser, { allow: /404/ });
+  await other.page.goto(`${server.url}/compare?a=1&b=999`);
+  await other.page.getByText("there is no run 999").waitFor();
+  await sound(other.page, other.complaints);
+});

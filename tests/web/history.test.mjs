@@ -1,0 +1,41 @@
+// tests/web/history.test.mjs -- what the page says of a workload over its runs.
+import test from "node:test";
+import assert from "node:assert/strict";
+import { baselineOf, figureText, how, label, measured, parting, sentence } from "../../web/js/model/history.js";
+import { asText } from "../../web/js/model/verdict.js";
+
+const point = (id, value, extra = {}, run = {}) => ({ run: { id, status: "done", commit: "", note: "", baseline: false, ...run }, source: "s1", settings: "e1", n: null, value, ci: value && [value * 0.99, value * 1.01], samples: 30, ...extra });
+const history = (points, extra = {}) => ({ workload: "chain", workloads: [], metric: "speedup", title: "speedup over eager", unit: "x", mode: "static", more_is_better: true, points, total: points.length, pending: false, ...extra });
+
+test("the sentence gives the newest figure, and the baseline's", () => {
+  const base = point(1, 5, {}, { baseline: true });
+  assert.equal(asText(sentence(history([base, point(2, 6), point(3, null, {}, { status: "failed" })]))),
+    "static speedup over eager: 6.00x (5.94–6.06) in the newest of 2 runs; the baseline #1 has 5.00x (4.95–5.05).");
+  assert.match(asText(sentence(history([point(1, 6, { n: 30 })]))), /^static speedup over eager at n = 30: 6\.00x \(5\.94–6\.06\) in the newest of 1 run\.$/);
+  assert.match(asText(sentence(history([base]))), /in the newest of 1 run, which is the baseline\.$/);
+  assert.equal(asText(sentence(history([point(1, null)]))), "No run of it has this figure.");
+});
+
+test("what is not known is said: change points, a baseline, runs without the figure", () => {
+  const text = how(history([point(1, null, {}, { status: "failed" }), point(2, null), point(3, 5)], { total: 9, pending: true }));
+  assert.match(text, /^Change points are not computed/);
+  assert.match(text, /No run is marked as the baseline\. 1 run failed\. 1 run did not measure this figure\. The newest 3 of 9 runs\. Older runs are still being read/);
+  assert.doesNotMatch(how(history([point(1, 5, {}, { baseline: true })])), /baseline/);
+});
+
+test("a line joins runs of the same source and settings alone", () => {
+  assert.equal(parting(point(1, 5), point(2, 5)), "");
+  assert.equal(parting(point(1, 5), point(2, 5, { source: "s2" })), "source changed");
+  assert.equal(parting(point(1, 5), point(2, 5, { settings: "e2", source: "s2" })), "settings changed");
+  assert.equal(parting(point(1, 5, { n: 5 }), point(2, 5, { n: 30 })), "other point");
+});
+
+test("figures in their units, runs by their commit", () => {
+  assert.deepEqual(figureText("us", 25.6, [25, 26]), { text: "25.6 us", interval: "(25.0–26.0)" });
+  assert.deepEqual(figureText("B", 2048, null), { text: "2.05 kB", interval: "" });
+  assert.deepEqual(figureText("ms", 12, null), { text: "12 ms", interval: "" });
+  assert.deepEqual(figureText("", 3, null), { text: "3", interval: "" });
+  assert.deepEqual([label(point(7, 1)), label(point(7, 1, {}, { commit: "0123456789" }))], ["#7", "0123456"]);
+  assert.equal(measured(history([point(1, null), point(2, 3)])).length, 1);
+  assert.equal(baselineOf(history([point(1, null, {}, { baseline: true })])), null);
+});

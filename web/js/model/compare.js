@@ -1,0 +1,207 @@
+// js/model/compare.js -- what the page says of two runs: the sentence, the rows, the curves.
+//
+// A ratio is B over A.  The words claim what the interval holds, and no cause: what changed
+// stands beside it.
+
+import { duration, number, bytes, plain, plural, ratio, timeUnit, withInterval } from "./format.js";
+
+/** @typedef {import("../api/compare.js").Pair} Pair */
+/** @typedef {import("../api/compare.js").Figure} Figure */
+/** @typedef {import("./verdict.js").Part} Part */
+
+const NBSP = "\u00a0";
+
+/** @param {number | null} n */
+export const at = (n) => (n === null ? "" : ` at n${NBSP}=${NBSP}${plain(n)}`);
+
+/** "static latency, us" without its point. @param {Figure} f */
+export function figureName(f) {
+  const unit = ["us", "B", "x"].includes(f.unit) ? "" : f.unit; // those stand with the number
+  const over = f.points ? ` of ${f.points} points` : "";
+  return `${f.title}${over}${unit ? `, ${unit}` : ""}`;
+}
+
+/** One side of a figure, and its interval. @param {Figure} f @param {"a" | "b"} side
+ * @returns {{text: string, interval: string}} */
+export function sideText(f, side) {
+  const { value, ci } = f[side];
+  if (value === null) return { text: "unknown", interval: "" };
+  if (f.metric === "peak_bytes") return { text: bytes(value), interval: "" };
+  if (f.kind === "counted") return { text: number(value), interval: "" };
+  if (f.unit === "x") return ratio(value, ci);
+  if (f.unit !== "us") return withInterval(value, ci);
+  const unit = timeUnit([f.a.value ?? 0, f.b.value ?? 0]);
+  const t = withInterval(value, ci, { scale: unit.scale });
+  return { text: `${t.text}${NBSP}${unit.name}`, interval: t.interval };
+}
+
+/** The ratio; counts have an exact one. @param {Figure} f @returns {{text: string, interval: string}} */
+export function ratioText(f) {
+  if (f.ratio === null) return { text: "", interval: "" };
+  const r = ratio(f.ratio, f.ci);
+  return f.kind === "counted" ? { ...r, interval: "exact" } : r;
+}
+
+/** How loud a verdict is drawn: MORE of what is counted is as SLOWER. @param {string} word */
+export const tone = (word) => ({ MORE: "SLOWER", LESS: "FASTER" })[word] ?? word;
+
+/** The time of the headline on both sides: "77.2 us against 25.8 us". @param {Figure} f */
+function sides(f) {
+  const [a, b] = [sideText(f, "a"), sideText(f, "b")];
+  return `${b.text} against ${a.text}`;
+}
+
+/** @param {Figure} f @param {string} b its label @returns {Part[]} */
+function latencyClaim(f, b) {
+  const r = ratio(f.ratio ?? 1, f.ci);
+  const where = ` under ${f.mode}${at(f.n)}: ${sides(f)}.`;
+  const [lo, hi] = f.ci ?? [f.ratio ?? 1, f.ratio ?? 1];
+  switch (f.verdict) {
+    case "SLOWER":
+      return [{ t: `${b} takes ${r.text}`, b: true }, { t: ` ${r.interval} `, ci: true }, { t: "as long as A", b: true }, { t: where }];
+    case "FASTER": {
+      const fast = ratio(1 / (f.ratio ?? 1), [1 / hi, 1 / lo]);
+      return [{ t: `${b} is ${fast.text}`, b: true }, { t: ` ${fast.interval} `, ci: true }, { t: "faster than A", b: true }, { t: where }];
+    }
+    case "SAME":
+      return [{ t: `${b} is as fast as A`, b: true }, { t: ` under ${f.mode}${at(f.n)}: ${r.text}` }, { t: ` ${r.interval}`, ci: true }, { t: "." }];
+    default:
+      return [{ t: `${b} may take anywhere from ${ratio(lo, f.ci).text} to ${ratio(hi, f.ci).text}`, b: true }, { t: ` as long as A under ${f.mode}${at(f.n)}, so no verdict is given.` }];
+  }
+}
+
+/** @param {Figure} f @param {string} b @returns {Part[]} */
+function speedupClaim(f, b) {
+  const r = ratio(f.ratio ?? 1, f.ci);
+  return [
+    { t: `The speedup of ${f.mode} over eager in ${b} is ${r.text}`, b: true },
+    { t: ` ${r.interval} `, ci: true },
+    { t: "of A's", b: true },
+    { t: `${at(f.n)}: ${sides(f)}.` },
+  ];
+}
+
+/** Breaks of the headline's mode that came and went. @param {Pair} pair @param {Figure} f @returns {Part[]} */
+function breakClaim(pair, f) {
+  const of = (/** @type {string} */ change) => (pair.breaks ?? []).filter((x) => x.change === change && x.mode === f.mode);
+  const [added, gone] = [of("added"), of("gone")];
+  const cost = (/** @type {typeof added} */ list, /** @type {"a" | "b"} */ side) =>
+    list.every((x) => typeof x[side]?.cost_us === "number") ? list.reduce((sum, x) => sum + (x[side]?.cost_us ?? 0), 0) : null;
+  /** @type {Part[]} */
+  const parts = [];
+  if (added.length) {
+    const us = cost(added, "b");
+    parts.push({ t: ` ${plural(added.length, "new break")}`, b: true }, { t: us === null ? "." : ` cost ${duration(us)} a call.` });
+  }
+  if (gone.length) {
+    const us = cost(gone, "a");
+    parts.push({ t: ` ${plural(gone.length, "break")} gone`, b: true }, { t: us === null ? "." : `, which cost ${duration(us)} a call.` });
+  }
+  return parts;
+}
+
+/** The sentence that opens a comparison. @param {Pair} pair @returns {Part[]} */
+export function sentence(pair) {
+  if (pair.verdict === "REFUSED")
+    return [{ t: `${pair.b} and A are ${(pair.refused ?? "not comparable").split(":")[0]}`, b: true }, { t: `:${(pair.refused ?? ":").split(":").slice(1).join(":")}.` }];
+  const f = pair.headline;
+  if (!f) return [{ t: `${pair.b} and A have no timed figure in common`, b: true }, { t: ": there is nothing to judge." }];
+  if (pair.verdict === "NOT ENOUGH") return [{ t: `Too few rounds to tell ${pair.b} from A`, b: true }, { t: ` under ${f.mode}${at(f.n)}: ${sides(f)}.` }];
+  return [...(f.metric === "speedup" ? speedupClaim : latencyClaim)(f, pair.b), ...breakClaim(pair, f)];
+}
+
+/** How far the verdict reaches, and what the intervals hold. @param {Pair} pair @returns {string[]} */
+export function how(pair) {
+  if (!pair.figures) return [];
+  /** @type {string[]} */
+  const out = [];
+  const counts = Object.entries(pair.counts ?? {}).filter(([, n]) => n > 0);
+  const all = counts.reduce((sum, [, n]) => sum + n, 0);
+  const metric = pair.headline?.metric === "speedup" ? "speedup" : "latenc";
+  const many = metric === "speedup" ? plural(all, metric) : plural(all, "latency", "latencies");
+  if (all > 1) out.push(`Of ${many} ${counts.map(([word, n]) => `${n} ${n === 1 ? "is" : "are"} ${word}`).join(", ")}.`);
+  const c = pair.control;
+  if (c?.verdict === "SAME" && pair.headline?.mode !== "eager") out.push("Eager, the control, is the same in both.");
+  else if (c && (c.verdict === "SLOWER" || c.verdict === "FASTER"))
+    out.push(`Eager, the control, moved too (${ratioText(c).text}) with the same source and version, so the machine may have: the speedups are measured within each run.`);
+  const repeats = Math.max(pair.headline?.a.repeats ?? 0, pair.headline?.b.repeats ?? 0);
+  if (repeats) out.push(`The intervals hold what ${plural(repeats, "run")} of the same differ by.`);
+  else if (pair.headline) out.push("One run a side: what differs from process to process is not in the intervals, the margin stands for it.");
+  return out;
+}
+
+/** The points of a sweep that both have, ascending. @param {readonly Figure[]} figures */
+export const pointsIn = (figures) => [...new Set(figures.flatMap((f) => (f.n === null ? [] : [f.n])))].sort((a, b) => a - b);
+
+/** The rows of one point: what is timed or measured once, and what is counted and differs.
+ * @param {readonly Figure[]} figures @param {number | null} n
+ * @returns {{rows: Figure[], same: number}} same: counted figures that are left out */
+export function rowsAt(figures, n) {
+  const here = figures.filter((f) => f.n === n || f.points > 0);
+  const order = ["timed", "counted", "once"];
+  const shown = here.filter((f) => f.kind !== "counted" || f.verdict !== "SAME");
+  shown.sort((x, y) => order.indexOf(x.kind) - order.indexOf(y.kind) || x.metric.localeCompare(y.metric) * (x.kind === "timed" ? 1 : 0));
+  return { rows: shown, same: here.length - shown.length };
+}
+
+/** Latencies of both runs as curves: A dotted below, the other as the modes are drawn.
+ * @param {Pair} pair @returns {import("./curves.js").Series[]} */
+export function curves(pair) {
+  const timed = (pair.figures ?? []).filter((f) => f.metric === "latency" && f.n !== null);
+  const modes = [...new Set(timed.map((f) => f.mode))];
+  const series = (/** @type {string} */ mode, /** @type {"a" | "b"} */ side, /** @type {string} */ label) => ({
+    key: `${label} ${mode}`,
+    mode,
+    label: `${label} ${mode}`,
+    imported: side === "a",
+    dots: timed
+      .filter((f) => f.mode === mode)
+      .flatMap((f) => {
+        const { value, ci } = f[side];
+        if (value === null || f.n === null) return [];
+        return [ci ? { x: f.n, y: value, lo: ci[0], hi: ci[1] } : { x: f.n, y: value }];
+      }),
+  });
+  return modes.flatMap((m) => [series(m, "a", "A"), series(m, "b", pair.b)]).filter((s) => s.dots.length > 1);
+}
+
+/** The ratio itself over the sweep. @param {Pair} pair @returns {import("./curves.js").Series[]} */
+export function ratioCurves(pair) {
+  const timed = (pair.figures ?? []).filter((f) => f.metric === "latency" && f.n !== null && f.ratio !== null);
+  return [...new Set(timed.map((f) => f.mode))]
+    .map((mode) => ({
+      key: mode,
+      mode,
+      label: mode,
+      imported: false,
+      dots: timed
+        .filter((f) => f.mode === mode)
+        .map((f) => ({ x: f.n ?? 0, y: f.ratio ?? 1, ...(f.ci ? { lo: f.ci[0], hi: f.ci[1] } : {}) })),
+    }))
+    .filter((s) => s.dots.length > 1);
+}
+
+/** "2 added, 1 gone". @param {readonly {change: string}[]} list @param {readonly string[]} words */
+export const tally = (list, words) => words.map((w) => `${list.filter((x) => x.change === w).length} ${w}`).join(", ");
+
+/** Lines of a source about what changed, with at most `around` unchanged ones beside each; null
+ * stands for lines that are left out.
+ * @param {readonly import("../api/compare.js").Line[]} lines @param {number} around
+ * @returns {(import("../api/compare.js").Line | null)[]} */
+export function excerpt(lines, around) {
+  const near = lines.map((_, i) => lines.slice(Math.max(0, i - around), i + around + 1).some((l) => l.sign !== " "));
+  /** @type {(import("../api/compare.js").Line | null)[]} */
+  const out = [];
+  lines.forEach((l, i) => {
+    if (near[i]) out.push(l);
+    else if (out.length === 0 || out[out.length - 1] !== null) out.push(null);
+  });
+  return out;
+}
+
+/** The address of a comparison. @param {readonly (string | number)[]} ids @param {boolean} [force] */
+export function compareUrl(ids, force = false) {
+  const q = new URLSearchParams(ids.map((id, i) => [i ? "b" : "a", String(id)]));
+  if (force) q.set("force", "1");
+  return `/compare?${q}`;
+}

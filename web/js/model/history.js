@@ -1,0 +1,72 @@
+// js/model/history.js -- a workload over its runs: what the page says, and where its line breaks.
+//
+// Nothing here looks for change points: the runs stand as they were measured.  A line joins two
+// runs only where both are of the same source and comparable; between others lies a break in the
+// line, with its reason.
+
+import { bytes, duration, number, plain, plural, ratio, withInterval } from "./format.js";
+
+/** @typedef {import("../api/compare.js").History} History */
+/** @typedef {import("../api/compare.js").HistoryPoint} HistoryPoint */
+/** @typedef {import("./verdict.js").Part} Part */
+
+/** A figure with its interval. @param {string} unit @param {number} value @param {readonly number[] | null} [ci]
+ * @returns {{text: string, interval: string}} */
+export function figureText(unit, value, ci) {
+  if (unit === "B") return { text: bytes(value), interval: "" };
+  if (unit === "x") return ratio(value, ci);
+  if (unit === "us" && ci) return withInterval(value, ci, { suffix: " us" });
+  if (unit === "us") return { text: duration(value), interval: "" };
+  return { text: `${number(value)}${unit ? ` ${unit}` : ""}`, interval: "" };
+}
+
+/** What a run is called on the axis: its commit, else its number. @param {HistoryPoint} p */
+export const label = (p) => (p.run.commit ? p.run.commit.slice(0, 7) : `#${p.run.id}`);
+
+/** @param {History} h @returns {HistoryPoint[]} those with a figure */
+export const measured = (h) => (h.points ?? []).filter((p) => p.value !== null);
+
+/** Why the line between two runs is broken; "" where it goes on. @param {HistoryPoint} p @param {HistoryPoint} q */
+export function parting(p, q) {
+  if (p.settings !== q.settings) return "settings changed";
+  if (p.n !== q.n) return "other point";
+  return p.source === q.source ? "" : "source changed";
+}
+
+/** The run that later ones are held against. @param {History} h @returns {HistoryPoint | null} */
+export const baselineOf = (h) => measured(h).find((p) => p.run.baseline) ?? null;
+
+/** "static speedup over eager at n = 30" @param {History} h @param {HistoryPoint} p */
+export function what(h, p) {
+  return `${h.mode} ${h.title}${p.n === null ? "" : ` at n = ${plain(p.n)}`}`;
+}
+
+/** The sentence that opens a history. @param {History} h @returns {Part[]} */
+export function sentence(h) {
+  const all = measured(h);
+  const newest = all[all.length - 1];
+  if (!newest) return [{ t: "No run of it has this figure", b: true }, { t: "." }];
+  const t = figureText(h.unit ?? "", newest.value ?? 0, newest.ci);
+  /** @type {Part[]} */
+  const parts = [{ t: `${what(h, newest)}: ${t.text}`, b: true }, { t: ` ${t.interval}`, ci: true }, { t: ` in the newest of ${plural(all.length, "run")}` }];
+  const base = baselineOf(h);
+  if (base && base !== newest) {
+    const b = figureText(h.unit ?? "", base.value ?? 0, base.ci);
+    parts.push({ t: `; the baseline #${base.run.id} has ` }, { t: b.text, b: true }, { t: ` ${b.interval}`, ci: true });
+  }
+  return [...parts, { t: base === newest ? ", which is the baseline." : "." }];
+}
+
+/** What the page cannot say, and what it leaves out. @param {History} h */
+export function how(h) {
+  const all = h.points ?? [];
+  const without = all.filter((p) => p.value === null);
+  const failed = without.filter((p) => p.run.status === "failed").length;
+  const out = ["Change points are not computed: the runs stand as they were measured, oldest at the left."];
+  if (!baselineOf(h)) out.push("No run is marked as the baseline.");
+  if (failed) out.push(`${plural(failed, "run")} failed.`);
+  if (without.length > failed) out.push(`${plural(without.length - failed, "run")} did not measure this figure.`);
+  if ((h.total ?? 0) > all.length) out.push(`The newest ${all.length} of ${plural(h.total ?? 0, "run")}.`);
+  if (h.pending) out.push("Older runs are still being read: open the page again for more.");
+  return out.join(" ");
+}

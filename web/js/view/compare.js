@@ -1,0 +1,168 @@
+// js/view/compare.js -- runs side by side: the verdict, its figures, and what changed with them.
+
+import { h, add, button, chip, ci, headRow, loadStyle, scroller, section, segmented, select } from "./dom.js";
+import { go, remember } from "./router.js";
+import { onKeys } from "./frame.js";
+import { axisHead, modeMark, ratioAxis, whisker } from "./marks.js";
+import { ChartFigure } from "./chart.js";
+import { breaksPart, graphsPart, kernelsPart, settingsPart, sourcePart } from "./compare_parts.js";
+import { counterpart, picker } from "./compare_pick.js";
+import { getComparison } from "../api/compare.js";
+import { compareUrl, curves, figureName, how, pointsIn, ratioCurves, ratioText, rowsAt, sentence, sideText, tone } from "../model/compare.js";
+import { date, duration, plain, plural, ratio, timeUnit } from "../model/format.js";
+import { chipClass } from "../model/verdict.js";
+
+/** @typedef {import("../api/compare.js").Comparison} Comparison */
+/** @typedef {import("../api/compare.js").Pair} Pair */
+/** @typedef {import("./router.js").Context} Context */
+
+/** @param {Context} ctx */
+export async function compareView(ctx) {
+  ctx.setTitle("Compare");
+  const styled = loadStyle("compare");
+  if (ctx.query.has("b") && !ctx.query.has("a")) {
+    const a = await counterpart(String(ctx.query.get("b")), ctx.signal);
+    if (a && !ctx.signal.aborted) return go(compareUrl([a, String(ctx.query.get("b"))]), { replace: true });
+  }
+  const ids = [...ctx.query.getAll("a"), ...ctx.query.getAll("b")];
+  const asked = ids.length > 1 ? await getComparison(ctx.query, ctx.signal) : null;
+  await styled;
+  if (ctx.signal.aborted) return;
+  const acts = h("div", { class: "acts" });
+  const head = h("div", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, "Compare")), acts);
+  if (!asked) {
+    const text = "A run beside another: what is slower, with the interval of each ratio, and which breaks, kernels, lines and settings changed with it.";
+    return ctx.main.replaceChildren(head, h("p", { class: "sub" }, text), await picker(ids, ctx.signal));
+  }
+  ctx.setTitle(`${asked.runs.map((r) => `#${r.id}`).join(" and ")} compared`);
+  if (ids.length === 2) add(acts, button("Swap A and B", () => go(compareUrl([ids[1], ids[0]], ctx.query.has("force")))));
+  add(acts, button("Other runs", async () => {
+    const form = await picker(ids, ctx.signal);
+    if (!ctx.main.querySelector(".pickers")) list.after(form);
+    /** @type {HTMLElement | null} */ (ctx.main.querySelector(".pickers select"))?.focus();
+  }));
+  const list = runList(asked);
+  const place = h("div", { id: "comparison" });
+  ctx.main.replaceChildren(head, list);
+  let drawn = new AbortController();
+  const show = (/** @type {string} */ b) => {
+    drawn.abort();
+    drawn = new AbortController();
+    ctx.signal.addEventListener("abort", () => drawn.abort(), { once: true });
+    const pair = asked.comparisons.find((c) => c.b === b) ?? asked.comparisons[0];
+    place.replaceChildren(...page(ctx, asked, pair, ids, drawn.signal));
+  };
+  if (asked.comparisons.length > 1) add(ctx.main, chooser(asked, show));
+  add(ctx.main, place);
+  show(asked.comparisons[0].b);
+  return undefined;
+}
+
+/** @param {Comparison} all */
+function runList(all) {
+  const row = (/** @type {import("../api/compare.js").ComparedRun} */ r) => {
+    const facts = [r.device.toUpperCase(), r.project, r.branch, date(r.created_ns / 1e6)].filter(Boolean).join(", ");
+    const commit = r.commit ? [", commit ", h("span", { class: "mono" }, r.commit.slice(0, 7), r.commit.endsWith("-dirty") ? "-dirty" : "")] : [];
+    return h("li", {}, h("span", { class: "tag" }, r.label), h("span", {}, h("a", { href: `/runs/${encodeURIComponent(r.id)}` }, r.name), " ", h("span", { class: "mono dim" }, `#${r.id}`), " ", h("span", { class: "sub" }, facts, commit)));
+  };
+  return h("ul", { class: "ab", "aria-label": "Runs that are compared" }, all.runs.map(row));
+}
+
+/** Several runs: each beside A, one at a time. @param {Comparison} all @param {(b: string) => void} show */
+function chooser(all, show) {
+  const label = (/** @type {Pair} */ c) => {
+    const r = c.headline ? ` ${ratioText(c.headline).text}` : "";
+    return `${c.b}: ${c.verdict}${r}`;
+  };
+  const seg = segmented("Which run beside A", Object.fromEntries(all.comparisons.map((c) => [c.b, label(c)])), all.comparisons[0].b, show);
+  return h("div", { class: "bar" }, h("span", { class: "sub" }, "Beside A"), seg);
+}
+
+/** @param {Context} ctx @param {Comparison} all @param {Pair} pair @param {string[]} ids @param {AbortSignal} signal */
+function page(ctx, all, pair, ids, signal) {
+  const head = verdict(all, pair, ids);
+  if (!pair.figures) return [head, h("section", { class: "sec", "aria-label": "Settings" }, settingsPart(pair))];
+  const changes = h("section", { class: "sec two", "aria-label": "What changed" }, h("div", {}, breaksPart(pair), kernelsPart(pair)), h("div", {}, sourcePart(pair), graphsPart(pair), settingsPart(pair)));
+  return [head, metrics(ctx, all, pair), ...curvesOf(pair, signal), changes];
+}
+
+/** @param {Comparison} all @param {Pair} pair @param {string[]} ids */
+function verdict(all, pair, ids) {
+  const parts = sentence(pair).map((p) => (p.b ? h("b", {}, p.t) : p.ci ? h("span", { class: "ci" }, p.t) : p.t));
+  const el = h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", { id: "verdict" }, chip(chipClass(pair.verdict), pair.verdict), " ", parts));
+  if (pair.forced) add(el, h("p", { class: "notice" }, h("b", {}, "Compared all the same. "), `They are ${pair.refused}.`));
+  const margin = plain(100 * all.margin);
+  const rule = pair.figures ? [`A verdict needs its whole 95 % interval beyond ${margin} %, and to stand among the ${plural(pair.family ?? 0, "figure")} judged (Holm, 5 %).`] : [];
+  const only = ["a", "b"].flatMap((side) => {
+    const names = pair.only?.[/** @type {"a" | "b"} */ (side)] ?? [];
+    return names.length ? [`In ${side === "a" ? "A" : pair.b} alone: ${names.slice(0, 6).join(", ")}${names.length > 6 ? ` and ${names.length - 6} more` : ""}.`] : [];
+  });
+  add(el, h("p", { class: "how" }, [...how(pair), ...rule, ...only].join(" ")));
+  if (pair.verdict === "REFUSED") add(el, h("div", { class: "acts" }, h("a", { class: "btn", href: compareUrl(ids, true) }, "Compare all the same")));
+  return el;
+}
+
+/** The table of figures at one point. @param {Context} ctx @param {Comparison} all @param {Pair} pair */
+function metrics(ctx, all, pair) {
+  const figures = pair.figures ?? [];
+  const points = pointsIn(figures);
+  const wanted = Number(ctx.query.get("n") ?? NaN);
+  const first = points.includes(wanted) ? wanted : (pair.headline?.n ?? points[points.length - 1] ?? null);
+  const place = h("div");
+  const fill = (/** @type {number | null} */ n) => place.replaceChildren(...table(pair, n));
+  const choose = points.length > 1
+    ? h("label", { class: "sub" }, "n = ", select(points.map((n) => ({ value: String(n), label: plain(n) })), String(first), { id: "compare-point", "aria-label": "Point of the sweep" }, (v) => {
+        remember({ n: v });
+        fill(Number(v));
+      }))
+    : null;
+  fill(first);
+  return section("Metrics", `${pair.b} over A; beyond ${plain(100 * all.margin)} % counts`, choose, place);
+}
+
+/** @param {Pair} pair @param {number | null} n */
+function table(pair, n) {
+  const { rows, same } = rowsAt(pair.figures ?? [], n);
+  const axis = ratioAxis(rows.flatMap((f) => [f.ratio ?? 1, ...(f.ci ?? [])]), 160);
+  const row = (/** @type {import("../api/compare.js").Figure} */ f) => {
+    const [a, b, r] = [sideText(f, "a"), sideText(f, "b"), ratioText(f)];
+    const cell = (/** @type {{text: string, interval: string}} */ t, /** @type {string} */ cls) => h("td", { class: `r ${cls}`, data: { label: pair.b } }, t.text, ci(t.interval));
+    const mark = f.ratio && f.ratio > 0 ? whisker(axis, f.ratio, f.ci, f.metric === "speedup" ? f.verdict : tone(f.verdict)) : null;
+    const why = f.why ? h("span", { class: "why" }, f.why) : null;
+    const ratioCell = h("td", { class: "r m-r" }, h("span", { class: "num-strong" }, r.text), ci(r.interval));
+    const name = h("th", { scope: "row" }, modeMark(f.mode), " ", figureName(f));
+    return h("tr", {}, name, cell(a, "m-a"), cell(b, "m-b"), ratioCell, h("td", { class: "m-w" }, mark), h("td", { class: "m-v" }, chip(chipClass(f.verdict), f.verdict), why));
+  };
+  const head = headRow(["Metric", ["A", "r"], [pair.b, "r"], [`${pair.b} / A`, "r"], [axisHead(axis), "", `Interval of ${pair.b} / A`], "Verdict"]);
+  const el = h("table", { class: "metrics", id: "metrics" }, h("caption", { class: "vh" }, "Figures of both runs"), head, h("tbody", {}, rows.map(row)));
+  const left = same ? [h("p", { class: "small sub more" }, `${plural(same, "counted figure")} more ${same === 1 ? "is" : "are"} the same in both.`)] : [];
+  return [scroller("Metrics, table", el), ...left];
+}
+
+/** Both latencies over the sweep, and their ratio. @param {Pair} pair @param {AbortSignal} signal */
+function curvesOf(pair, signal) {
+  const series = curves(pair);
+  if (!series.length) return [];
+  const unit = timeUnit(series.flatMap((s) => s.dots.map((d) => d.y)));
+  const ratios = ratioCurves(pair);
+  const common = { crossings: [], xTitle: "n", file: "comparison" };
+  const ends = (/** @type {import("../model/curves.js").Series[]} */ list, /** @type {(v: number) => string} */ write) =>
+    `${list.map((s) => `${s.label} from ${write(s.dots[0].y)} to ${write(s.dots[s.dots.length - 1].y)}`).join("; ")}. The table holds the same numbers.`;
+  const figures = [
+    new ChartFigure({ ...common, id: "latencies", title: `Latency, ${unit.name}`, note: `A dotted, ${pair.b} as the modes are drawn`, summary: ends(series, duration), series, ratio: false, unit }, signal),
+    new ChartFigure({ ...common, id: "ratios", title: `${pair.b} over A`, note: "latency; above 1x it is slower", summary: ends(ratios, (v) => ratio(v).text), series: ratios, ratio: true, unit: { name: "x", scale: 1 } }, signal),
+  ];
+  requestAnimationFrame(() => {
+    if (signal.aborted) return;
+    figures[0].update(series, []);
+    figures[1].update(ratios, []);
+  });
+  onKeys(signal, {
+    t: () => {
+      const view = figures[0].view === "chart" ? "table" : "chart";
+      for (const f of figures) f.show(view);
+    },
+  });
+  return [h("section", { class: "sec", "aria-label": "Curves" }, h("div", { class: "two" }, figures.map((f) => f.figure)))];
+}
+
