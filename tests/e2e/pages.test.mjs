@@ -57,7 +57,7 @@ const pages = () => [
   ["memory that nothing is added to", `/runs/${cut}/memory?mode=graphs`, ".memchart path"],
   ["source", `/runs/${done}/source`, ".code"],
   ["a failed run", `/runs/${failed}`, "#failure"],
-  ["a comparison", `/compare?a=${done}&b=${done}`, "#ratios"],
+  ["a comparison", `/compare?a=${done}&b=${done}`, "#latencies"],
   ["a comparison that is refused", `/compare?a=${done}&b=${cut}`, ".chip.refused"],
   ["which runs to compare", "/compare", ".pickers"],
   ["a history", `/history?workload=chain_sweep`, "#history-runs"],

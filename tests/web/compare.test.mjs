@@ -1,7 +1,7 @@
 // tests/web/compare.test.mjs -- what the page says of two runs.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { compareUrl, curves, excerpt, figureName, how, pointsIn, ratioCurves, ratioText, rowsAt, sentence, sideText, tally, tone } from "../../web/js/model/compare.js";
+import { compareUrl, curves, excerpt, figureName, figureText, how, pointsIn, ratioText, rowsAt, sentence, sideText, tally, tone } from "../../web/js/model/compare.js";
 import { asText } from "../../web/js/model/verdict.js";
 
 const side = (value, ci = null, repeats = 0) => ({ value, ci, samples: ci ? 30 : 0, repeats });
@@ -51,13 +51,22 @@ test("how far it reaches: counts, control, and what the intervals hold", () => {
 
 test("figures: names, units, ratios", () => {
   assert.equal(figureName(figure("latency", "static", 1, 2)), "latency");
-  assert.equal(figureName(figure("compile_ms", "static", 1, 2, { points: 7 })), "compile_ms of 7 points, ms");
+  assert.equal(figureName(figure("compile_ms", "static", 1, 2, { points: 7 })), "compile_ms of 7 points");
   assert.deepEqual(sideText(figure("latency", "static", 25000, 1), "a"), { text: "25.0 ms".replace(" ", "\u00a0"), interval: "(24.8–25.3)" });
   assert.deepEqual(sideText(figure("peak_bytes", "static", 2048, 1), "a"), { text: "2.05 kB", interval: "" });
   assert.equal(sideText({ ...figure("latency", "static", 1, 2), a: side(null) }, "a").text, "unknown");
   assert.deepEqual(ratioText(figure("launches", "static", 1, 3, { ci: null })), { text: "3.00x", interval: "exact" });
   assert.deepEqual(ratioText(figure("breaks", "static", 0, 3, { ratio: null })), { text: "", interval: "" });
   assert.deepEqual([tone("MORE"), tone("LESS"), tone("SAME")], ["SLOWER", "FASTER", "SAME"]);
+});
+
+test("figures in their units", () => {
+  const said = (...x) => Object.values(figureText(...x)).join(" ").trim().replace("\u00a0", " ");
+  assert.equal(said("us", 25.6, [25, 26]), "25.6 us (25.0–26.0)");
+  assert.equal(said("us", 25.6, null, [25.6, 12e3]), "0.0256 ms");
+  assert.equal(said("B", 2048, null), "2.05 kB");
+  assert.equal(said("ms", 12, null), "12 ms");
+  assert.equal(said("", 3, null), "3");
 });
 
 test("rows of one point: timed, what is counted and differs, and what was measured once", () => {
@@ -74,7 +83,6 @@ test("rows of one point: timed, what is counted and differs, and what was measur
 test("curves: A dotted below the other, a series of one point is none", () => {
   const p = pair(null, { figures: [figure("latency", "static", 1, 2, { n: 1 }), figure("latency", "static", 3, 4, { n: 5 }), figure("latency", "eager", 3, 4, { n: 5 })] });
   assert.deepEqual(curves(p).map((s) => [s.key, s.imported, s.dots.map((d) => d.y)]), [["A static", true, [1, 3]], ["B static", false, [2, 4]]]);
-  assert.deepEqual(ratioCurves(p).map((s) => [s.mode, s.dots.map((d) => d.x)]), [["static", [1, 5]]]);
 });
 
 test("changes are counted, and lines shown about what changed", () => {

@@ -1,7 +1,7 @@
 // tests/web/history.test.mjs -- what the page says of a workload over its runs.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { baselineOf, figureText, how, label, measured, parting, sentence } from "../../web/js/model/history.js";
+import { baselineOf, how, label, measured, parting, sentence } from "../../web/js/model/history.js";
 import { asText } from "../../web/js/model/verdict.js";
 
 const point = (id, value, extra = {}, run = {}) => ({ run: { id, status: "done", commit: "", note: "", baseline: false, ...run }, source: "s1", settings: "e1", n: null, value, ci: value && [value * 0.99, value * 1.01], samples: 30, ...extra });
@@ -30,11 +30,7 @@ test("a line joins runs of the same source and settings alone", () => {
   assert.equal(parting(point(1, 5, { n: 5 }), point(2, 5, { n: 30 })), "other point");
 });
 
-test("figures in their units, runs by their commit", () => {
-  assert.deepEqual(figureText("us", 25.6, [25, 26]), { text: "25.6 us", interval: "(25.0–26.0)" });
-  assert.deepEqual(figureText("B", 2048, null), { text: "2.05 kB", interval: "" });
-  assert.deepEqual(figureText("ms", 12, null), { text: "12 ms", interval: "" });
-  assert.deepEqual(figureText("", 3, null), { text: "3", interval: "" });
+test("runs are called by their commit", () => {
   assert.deepEqual([label(point(7, 1)), label(point(7, 1, {}, { commit: "0123456789" }))], ["#7", "0123456"]);
   assert.equal(measured(history([point(1, null), point(2, 3)])).length, 1);
   assert.equal(baselineOf(history([point(1, null, {}, { baseline: true })])), null);

@@ -5,8 +5,8 @@
 
 import { duration, number, bytes, plain, plural, ratio, timeUnit, withInterval } from "./format.js";
 
-/** @typedef {import("../api/compare.js").Pair} Pair */
-/** @typedef {import("../api/compare.js").Figure} Figure */
+/** @typedef {import("../api/compare/types.js").Pair} Pair */
+/** @typedef {import("../api/compare/types.js").Figure} Figure */
 /** @typedef {import("./verdict.js").Part} Part */
 
 const NBSP = "\u00a0";
@@ -14,26 +14,23 @@ const NBSP = "\u00a0";
 /** @param {number | null} n */
 export const at = (n) => (n === null ? "" : ` at n${NBSP}=${NBSP}${plain(n)}`);
 
-/** "static latency, us" without its point. @param {Figure} f */
-export function figureName(f) {
-  const unit = ["us", "B", "x"].includes(f.unit) ? "" : f.unit; // those stand with the number
-  const over = f.points ? ` of ${f.points} points` : "";
-  return `${f.title}${over}${unit ? `, ${unit}` : ""}`;
+/** "latency", "compile time of 7 points". @param {Figure} f */
+export const figureName = (f) => f.title + (f.points ? ` of ${f.points} points` : "");
+
+/** A figure with its interval; times in the unit of all `among`.
+ * @param {string} unit @param {number | null} value @param {readonly number[] | null} [ci] @param {readonly number[]} [among]
+ * @returns {{text: string, interval: string}} */
+export function figureText(unit, value, ci, among = [value ?? 0]) {
+  if (value === null) return { text: "unknown", interval: "" };
+  if (unit === "B") return { text: bytes(value), interval: "" };
+  if (unit === "x") return ratio(value, ci);
+  if (unit !== "us") return { text: number(value) + (unit && NBSP + unit), interval: "" };
+  const t = timeUnit(among);
+  return withInterval(value, ci, { scale: t.scale, suffix: `${NBSP}${t.name}` });
 }
 
-/** One side of a figure, and its interval. @param {Figure} f @param {"a" | "b"} side
- * @returns {{text: string, interval: string}} */
-export function sideText(f, side) {
-  const { value, ci } = f[side];
-  if (value === null) return { text: "unknown", interval: "" };
-  if (f.metric === "peak_bytes") return { text: bytes(value), interval: "" };
-  if (f.kind === "counted") return { text: number(value), interval: "" };
-  if (f.unit === "x") return ratio(value, ci);
-  if (f.unit !== "us") return withInterval(value, ci);
-  const unit = timeUnit([f.a.value ?? 0, f.b.value ?? 0]);
-  const t = withInterval(value, ci, { scale: unit.scale });
-  return { text: `${t.text}${NBSP}${unit.name}`, interval: t.interval };
-}
+/** One side of a figure. @param {Figure} f @param {"a" | "b"} side */
+export const sideText = (f, side) => figureText(f.unit, f[side].value, f[side].ci, [f.a.value ?? 0, f.b.value ?? 0]);
 
 /** The ratio; counts have an exact one. @param {Figure} f @returns {{text: string, interval: string}} */
 export function ratioText(f) {
@@ -165,32 +162,16 @@ export function curves(pair) {
   return modes.flatMap((m) => [series(m, "a", "A"), series(m, "b", pair.b)]).filter((s) => s.dots.length > 1);
 }
 
-/** The ratio itself over the sweep. @param {Pair} pair @returns {import("./curves.js").Series[]} */
-export function ratioCurves(pair) {
-  const timed = (pair.figures ?? []).filter((f) => f.metric === "latency" && f.n !== null && f.ratio !== null);
-  return [...new Set(timed.map((f) => f.mode))]
-    .map((mode) => ({
-      key: mode,
-      mode,
-      label: mode,
-      imported: false,
-      dots: timed
-        .filter((f) => f.mode === mode)
-        .map((f) => ({ x: f.n ?? 0, y: f.ratio ?? 1, ...(f.ci ? { lo: f.ci[0], hi: f.ci[1] } : {}) })),
-    }))
-    .filter((s) => s.dots.length > 1);
-}
-
 /** "2 added, 1 gone". @param {readonly {change: string}[]} list @param {readonly string[]} words */
 export const tally = (list, words) => words.map((w) => `${list.filter((x) => x.change === w).length} ${w}`).join(", ");
 
 /** Lines of a source about what changed, with at most `around` unchanged ones beside each; null
  * stands for lines that are left out.
- * @param {readonly import("../api/compare.js").Line[]} lines @param {number} around
- * @returns {(import("../api/compare.js").Line | null)[]} */
+ * @param {readonly import("../api/compare/types.js").Line[]} lines @param {number} around
+ * @returns {(import("../api/compare/types.js").Line | null)[]} */
 export function excerpt(lines, around) {
   const near = lines.map((_, i) => lines.slice(Math.max(0, i - around), i + around + 1).some((l) => l.sign !== " "));
-  /** @type {(import("../api/compare.js").Line | null)[]} */
+  /** @type {(import("../api/compare/types.js").Line | null)[]} */
   const out = [];
   lines.forEach((l, i) => {
     if (near[i]) out.push(l);

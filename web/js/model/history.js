@@ -4,21 +4,12 @@
 // runs only where both are of the same source and comparable; between others lies a break in the
 // line, with its reason.
 
-import { bytes, duration, number, plain, plural, ratio, withInterval } from "./format.js";
+import { figureText } from "./compare.js";
+import { plain, plural } from "./format.js";
 
-/** @typedef {import("../api/compare.js").History} History */
-/** @typedef {import("../api/compare.js").HistoryPoint} HistoryPoint */
+/** @typedef {import("../api/compare/types.js").History} History */
+/** @typedef {import("../api/compare/types.js").HistoryPoint} HistoryPoint */
 /** @typedef {import("./verdict.js").Part} Part */
-
-/** A figure with its interval. @param {string} unit @param {number} value @param {readonly number[] | null} [ci]
- * @returns {{text: string, interval: string}} */
-export function figureText(unit, value, ci) {
-  if (unit === "B") return { text: bytes(value), interval: "" };
-  if (unit === "x") return ratio(value, ci);
-  if (unit === "us" && ci) return withInterval(value, ci, { suffix: " us" });
-  if (unit === "us") return { text: duration(value), interval: "" };
-  return { text: `${number(value)}${unit ? ` ${unit}` : ""}`, interval: "" };
-}
 
 /** What a run is called on the axis: its commit, else its number. @param {HistoryPoint} p */
 export const label = (p) => (p.run.commit ? p.run.commit.slice(0, 7) : `#${p.run.id}`);

@@ -8,12 +8,12 @@ import { ChartFigure } from "./chart.js";
 import { breaksPart, graphsPart, kernelsPart, settingsPart, sourcePart } from "./compare_parts.js";
 import { counterpart, picker } from "./compare_pick.js";
 import { getComparison } from "../api/compare.js";
-import { compareUrl, curves, figureName, how, pointsIn, ratioCurves, ratioText, rowsAt, sentence, sideText, tone } from "../model/compare.js";
-import { date, duration, plain, plural, ratio, timeUnit } from "../model/format.js";
+import { compareUrl, curves, figureName, how, pointsIn, ratioText, rowsAt, sentence, sideText, tone } from "../model/compare.js";
+import { date, duration, plain, plural, timeUnit } from "../model/format.js";
 import { chipClass } from "../model/verdict.js";
 
-/** @typedef {import("../api/compare.js").Comparison} Comparison */
-/** @typedef {import("../api/compare.js").Pair} Pair */
+/** @typedef {import("../api/compare/types.js").Comparison} Comparison */
+/** @typedef {import("../api/compare/types.js").Pair} Pair */
 /** @typedef {import("./router.js").Context} Context */
 
 /** @param {Context} ctx */
@@ -60,7 +60,7 @@ export async function compareView(ctx) {
 
 /** @param {Comparison} all */
 function runList(all) {
-  const row = (/** @type {import("../api/compare.js").ComparedRun} */ r) => {
+  const row = (/** @type {import("../api/compare/types.js").ComparedRun} */ r) => {
     const facts = [r.device.toUpperCase(), r.project, r.branch, date(r.created_ns / 1e6)].filter(Boolean).join(", ");
     const commit = r.commit ? [", commit ", h("span", { class: "mono" }, r.commit.slice(0, 7), r.commit.endsWith("-dirty") ? "-dirty" : "")] : [];
     return h("li", {}, h("span", { class: "tag" }, r.label), h("span", {}, h("a", { href: `/runs/${encodeURIComponent(r.id)}` }, r.name), " ", h("span", { class: "mono dim" }, `#${r.id}`), " ", h("span", { class: "sub" }, facts, commit)));
@@ -124,7 +124,7 @@ function metrics(ctx, all, pair) {
 function table(pair, n) {
   const { rows, same } = rowsAt(pair.figures ?? [], n);
   const axis = ratioAxis(rows.flatMap((f) => [f.ratio ?? 1, ...(f.ci ?? [])]), 160);
-  const row = (/** @type {import("../api/compare.js").Figure} */ f) => {
+  const row = (/** @type {import("../api/compare/types.js").Figure} */ f) => {
     const [a, b, r] = [sideText(f, "a"), sideText(f, "b"), ratioText(f)];
     const cell = (/** @type {{text: string, interval: string}} */ t, /** @type {string} */ cls) => h("td", { class: `r ${cls}`, data: { label: pair.b } }, t.text, ci(t.interval));
     const mark = f.ratio && f.ratio > 0 ? whisker(axis, f.ratio, f.ci, f.metric === "speedup" ? f.verdict : tone(f.verdict)) : null;
@@ -139,30 +139,14 @@ function table(pair, n) {
   return [scroller("Metrics, table", el), ...left];
 }
 
-/** Both latencies over the sweep, and their ratio. @param {Pair} pair @param {AbortSignal} signal */
+/** Both latencies over the sweep. @param {Pair} pair @param {AbortSignal} signal */
 function curvesOf(pair, signal) {
   const series = curves(pair);
   if (!series.length) return [];
   const unit = timeUnit(series.flatMap((s) => s.dots.map((d) => d.y)));
-  const ratios = ratioCurves(pair);
-  const common = { crossings: [], xTitle: "n", file: "comparison" };
-  const ends = (/** @type {import("../model/curves.js").Series[]} */ list, /** @type {(v: number) => string} */ write) =>
-    `${list.map((s) => `${s.label} from ${write(s.dots[0].y)} to ${write(s.dots[s.dots.length - 1].y)}`).join("; ")}. The table holds the same numbers.`;
-  const figures = [
-    new ChartFigure({ ...common, id: "latencies", title: `Latency, ${unit.name}`, note: `A dotted, ${pair.b} as the modes are drawn`, summary: ends(series, duration), series, ratio: false, unit }, signal),
-    new ChartFigure({ ...common, id: "ratios", title: `${pair.b} over A`, note: "latency; above 1x it is slower", summary: ends(ratios, (v) => ratio(v).text), series: ratios, ratio: true, unit: { name: "x", scale: 1 } }, signal),
-  ];
-  requestAnimationFrame(() => {
-    if (signal.aborted) return;
-    figures[0].update(series, []);
-    figures[1].update(ratios, []);
-  });
-  onKeys(signal, {
-    t: () => {
-      const view = figures[0].view === "chart" ? "table" : "chart";
-      for (const f of figures) f.show(view);
-    },
-  });
-  return [h("section", { class: "sec", "aria-label": "Curves" }, h("div", { class: "two" }, figures.map((f) => f.figure)))];
+  const summary = `${series.map((s) => `${s.label} from ${duration(s.dots[0].y)} to ${duration(s.dots[s.dots.length - 1].y)}`).join("; ")}. The table holds the same numbers.`;
+  const figure = new ChartFigure({ id: "latencies", title: `Latency, ${unit.name}`, note: `A dotted, ${pair.b} as the modes are drawn`, summary, series, crossings: [], xTitle: "n", ratio: false, unit, file: "comparison" }, signal);
+  requestAnimationFrame(() => signal.aborted || figure.update(series, []));
+  onKeys(signal, { t: () => figure.show(figure.view === "chart" ? "table" : "chart") });
+  return [h("section", { class: "sec", "aria-label": "Curves" }, figure.figure)];
 }
-

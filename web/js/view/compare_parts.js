@@ -4,7 +4,7 @@ import { h, add, button, chip, ci, headRow, scroller } from "./dom.js";
 import { at, excerpt, tally } from "../model/compare.js";
 import { number, plural, ratio, withInterval } from "../model/format.js";
 
-/** @typedef {import("../api/compare.js").Pair} Pair */
+/** @typedef {import("../api/compare/types.js").Pair} Pair */
 
 const SHOWN = 12;
 const AROUND = 3;

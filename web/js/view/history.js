@@ -4,12 +4,12 @@ import { h, add, button, chip, ci, headRow, loadStyle, scroller, section, select
 import { go } from "./router.js";
 import { historyChart } from "./history_chart.js";
 import { getHistory, patchRun } from "../api/compare.js";
-import { compareUrl } from "../model/compare.js";
-import { baselineOf, figureText, how, measured, parting, sentence } from "../model/history.js";
+import { compareUrl, figureText } from "../model/compare.js";
+import { baselineOf, how, measured, parting, sentence } from "../model/history.js";
 import { date, plain, plural, stamp } from "../model/format.js";
 
-/** @typedef {import("../api/compare.js").History} History */
-/** @typedef {import("../api/compare.js").HistoryPoint} HistoryPoint */
+/** @typedef {import("../api/compare/types.js").History} History */
+/** @typedef {import("../api/compare/types.js").HistoryPoint} HistoryPoint */
 /** @typedef {import("./router.js").Context} Context */
 
 const KEYS = ["workload", "metric", "mode", "n", "source"];
@@ -84,7 +84,6 @@ function choices(data, asked) {
   const points = known?.points.length ? [{ value: "", label: "last point" }, ...known.points.map((n) => ({ value: String(n), label: `n = ${plain(n)}` }))] : [];
   const metrics = (known?.metrics ?? []).map((m) => ({ value: m.name, label: m.title }));
   const modes = (known?.modes ?? []).map((m) => ({ value: m, label: m }));
-  const source = asked.source ? button("All sources", () => open({ source: "" })) : null;
   return h(
     "div",
     { class: "acts choices" },
@@ -92,7 +91,6 @@ function choices(data, asked) {
     one("metric", "Figure", metrics, data.metric ?? ""),
     one("mode", "Mode", modes, data.mode ?? ""),
     one("n", "Point of the sweep", points, asked.n ?? ""),
-    source,
   );
 }
 

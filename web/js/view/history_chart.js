@@ -2,10 +2,11 @@
 // baseline, and where source or settings changed.  The table below has the same numbers.
 
 import { h, token } from "./dom.js";
+import { figureText } from "../model/compare.js";
 import { modeOf } from "../model/modes.js";
-import { baselineOf, figureText, label, measured, parting, what } from "../model/history.js";
+import { baselineOf, label, measured, parting, what } from "../model/history.js";
 
-/** @typedef {import("../api/compare.js").History} History */
+/** @typedef {import("../api/compare/types.js").History} History */
 
 const LABELS = 16;
 const HALF = 3;
@@ -63,7 +64,7 @@ function marks(data) {
   };
 }
 
-/** The interval of each point. @param {any} chart @param {readonly import("../api/compare.js").HistoryPoint[]} all @param {string} mode */
+/** The interval of each point. @param {any} chart @param {readonly import("../api/compare/types.js").HistoryPoint[]} all @param {string} mode */
 function whiskers(chart, all, mode) {
   const { ctx, scales: { x, y } } = chart;
   ctx.setLineDash([]);
@@ -93,11 +94,6 @@ function config(data) {
   const ends = all.flatMap((p) => [p.value ?? 0, ...(p.ci ?? [])]);
   const [lo, hi] = [Math.min(...ends), Math.max(...ends)];
   const pad = (hi - lo) * 0.12 || hi * 0.1 || 1;
-  const told = (/** @type {number} */ i) => {
-    const p = all[i];
-    const t = figureText(data.unit ?? "", p.value ?? 0, p.ci);
-    return [`${t.text} ${t.interval}`, ...(p.run.note ? [p.run.note.slice(0, 80)] : [])];
-  };
   return {
     type: "line",
     data: {
@@ -120,20 +116,9 @@ function config(data) {
       animation: false,
       maintainAspectRatio: false,
       layout: { padding: { top: 8, right: 12 } },
-      interaction: { mode: "index", intersect: false },
       plugins: {
         legend: { display: false },
-        tooltip: {
-          displayColors: false,
-          backgroundColor: token("--ink"),
-          titleColor: token("--page"),
-          bodyColor: token("--page"),
-          cornerRadius: 3,
-          callbacks: {
-            title: (/** @type {any[]} */ items) => (items.length ? `#${all[items[0].dataIndex].run.id}, ${label(all[items[0].dataIndex])}` : ""),
-            label: (/** @type {any} */ item) => told(item.dataIndex),
-          },
-        },
+        tooltip: { enabled: false }, // the table has it all
       },
       scales: {
         x: { offset: true, grid: { display: false }, border: { color: token("--line2") }, ticks: { ...ticks, autoSkip: false, maxRotation: 0, callback: (/** @type {number} */ i) => (i % every === 0 ? label(all[i]) : "") } },
