@@ -59,7 +59,7 @@ const pages = () => [
   ["a failed run", `/runs/${failed}`, "#failure"],
   ["a comparison", `/compare?a=${done}&b=${done}`, "#latencies"],
   ["a comparison that is refused", `/compare?a=${done}&b=${cut}`, ".chip.refused"],
-  ["which runs to compare", "/compare", ".pickers"],
+  ["no runs chosen", "/compare", ".state"],
   ["a history", `/history?workload=chain_sweep`, "#history-runs"],
   ["the API", "/api", ".routes tbody tr"],
   ["no such run", "/runs/999999", ".state"],

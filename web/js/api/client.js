@@ -97,6 +97,22 @@ export const getBackends = (signal) => request("/backends", { signal });
 /** @param {AbortSignal} [signal] @returns {Promise<{passes: import("./types.js").PassInfo[]}>} */
 export const getPasses = (signal) => request("/passes", { signal });
 
+/** @param {URLSearchParams} query a, b (again and again), force, margin @param {AbortSignal} [signal]
+ * @returns {Promise<import("./compare/types.js").Comparison>} */
+export const getComparison = (query, signal) => request(`/compare?${query}`, { signal });
+
+/** @param {Record<string, string | null>} params @param {AbortSignal} [signal] @returns {Promise<import("./compare/types.js").History>} */
+export function getHistory(params, signal) {
+  const q = new URLSearchParams();
+  for (const [k, v] of Object.entries(params)) if (v) q.set(k, v);
+  return request(`/history?${q}`, { signal });
+}
+
+/** @param {string | number} id @param {{note?: string, baseline?: boolean, tags?: string[]}} notes
+ * @returns {Promise<import("./types.js").RunRow>} */
+export const patchRun = (id, notes) =>
+  request(`/runs/${encodeURIComponent(id)}`, { method: "PATCH", headers: JSON_TYPE, body: JSON.stringify(notes) });
+
 /** @param {AbortSignal} [signal] @returns {Promise<any>} */
 export const getOpenApi = (signal) => request("/openapi.json", { signal });
 

@@ -1,13 +1,12 @@
 // js/view/compare.js -- runs side by side: the verdict, its figures, and what changed with them.
 
-import { h, add, button, chip, ci, headRow, loadStyle, scroller, section, segmented, select } from "./dom.js";
+import { h, add, button, chip, ci, headRow, loadStyle, scroller, section, segmented, select, stateWell } from "./dom.js";
 import { go, remember } from "./router.js";
 import { onKeys } from "./frame.js";
 import { axisHead, modeMark, ratioAxis, whisker } from "./marks.js";
 import { ChartFigure } from "./chart.js";
 import { breaksPart, graphsPart, kernelsPart, settingsPart, sourcePart } from "./compare_parts.js";
-import { counterpart, picker } from "./compare_pick.js";
-import { getComparison } from "../api/compare.js";
+import { getComparison, getRun, listRuns } from "../api/client.js";
 import { compareUrl, curves, figureName, how, pointsIn, ratioText, rowsAt, sentence, sideText, tone } from "../model/compare.js";
 import { date, duration, plain, plural, timeUnit } from "../model/format.js";
 import { chipClass } from "../model/verdict.js";
@@ -30,17 +29,10 @@ export async function compareView(ctx) {
   if (ctx.signal.aborted) return;
   const acts = h("div", { class: "acts" });
   const head = h("div", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, "Compare")), acts);
-  if (!asked) {
-    const text = "A run beside another: what is slower, with the interval of each ratio, and which breaks, kernels, lines and settings changed with it.";
-    return ctx.main.replaceChildren(head, h("p", { class: "sub" }, text), await picker(ids, ctx.signal));
-  }
+  if (!asked) return ctx.main.replaceChildren(head, empty());
   ctx.setTitle(`${asked.runs.map((r) => `#${r.id}`).join(" and ")} compared`);
   if (ids.length === 2) add(acts, button("Swap A and B", () => go(compareUrl([ids[1], ids[0]], ctx.query.has("force")))));
-  add(acts, button("Other runs", async () => {
-    const form = await picker(ids, ctx.signal);
-    if (!ctx.main.querySelector(".pickers")) list.after(form);
-    /** @type {HTMLElement | null} */ (ctx.main.querySelector(".pickers select"))?.focus();
-  }));
+  add(acts, h("a", { class: "btn", href: "/runs" }, "Other runs"));
   const list = runList(asked);
   const place = h("div", { id: "comparison" });
   ctx.main.replaceChildren(head, list);
@@ -56,6 +48,26 @@ export async function compareView(ctx) {
   add(ctx.main, place);
   show(asked.comparisons[0].b);
   return undefined;
+}
+
+/**
+ * What a run is held against: the baseline of its workload, else the run of it before.
+ * @param {string} id
+ * @param {AbortSignal} signal
+ * @returns {Promise<string | null>} null where there is none
+ */
+async function counterpart(id, signal) {
+  const run = await getRun(id, signal);
+  const { runs } = await listRuns({ status: "done", q: run.name, limit: 200 }, signal);
+  const others = runs.filter((r) => r.name === run.name && String(r.id) !== id);
+  const found = others.find((r) => r.baseline) ?? others.find((r) => Number(r.id) < Number(id));
+  return found ? String(found.id) : null;
+}
+
+function empty() {
+  const key = (/** @type {string} */ k) => h("kbd", {}, k);
+  const text = h("p", {}, "Select two runs or more in the list, ", key("x"), ", and compare them, ", key("c"), ": what is slower, with the interval of each ratio, and which breaks, kernels, lines and settings changed with it.");
+  return stateWell("No two runs are chosen", text, h("div", { class: "acts" }, h("a", { class: "btn primary", href: "/runs" }, "Choose runs")));
 }
 
 /** @param {Comparison} all */

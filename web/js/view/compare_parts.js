@@ -1,12 +1,11 @@
 // js/view/compare_parts.js -- what changed between two runs: breaks, kernels, graphs, source, settings.
 
-import { h, add, button, chip, ci, headRow, scroller } from "./dom.js";
+import { h, add, chip, ci, headRow, scroller } from "./dom.js";
 import { at, excerpt, tally } from "../model/compare.js";
 import { number, plural, ratio, withInterval } from "../model/format.js";
 
 /** @typedef {import("../api/compare/types.js").Pair} Pair */
 
-const SHOWN = 12;
 const AROUND = 3;
 const SIGNS = { added: "+", gone: "−", slower: "↑", faster: "↓", kept: "" };
 
@@ -26,18 +25,11 @@ function us(side) {
  * @param {string} title @param {string} note @param {readonly HTMLElement[]} rows
  * @param {Parameters<typeof headRow>[0]} head @param {string} none */
 function part(title, note, rows, head, none) {
-  const body = h("tbody", {}, rows.slice(0, SHOWN));
+  const body = h("tbody", {}, rows);
   const table = h("table", { class: "changes" }, h("caption", { class: "vh" }, title), headRow(head), body);
   const box = h("div", { class: "part" }, h("header", { class: "bar" }, h("h2", {}, title), h("p", { class: "small dim" }, note)));
   if (!rows.length) add(box, h("p", { class: "sub" }, none));
   else add(box, scroller(`${title} that changed, table`, table));
-  if (rows.length > SHOWN) {
-    const more = button(`Show ${plural(rows.length - SHOWN, "more row")}`, () => {
-      add(body, rows.slice(SHOWN));
-      more.remove();
-    });
-    add(box, more);
-  }
   return box;
 }
 
@@ -49,10 +41,9 @@ export function breaksPart(pair) {
     const where = h("td", { class: "wrap" }, `line ${lines}`, ": ", h("code", {}, b.text));
     return h("tr", { class: b.change }, sign(b.change), h("th", { scope: "row" }, b.kind, h("span", { class: "two-line" }, b.mode)), us(b.a), us(b.b), where);
   });
-  const head = /** @type {Parameters<typeof headRow>[0]} */ ([[null, "", "Change"], "Break", ["A, us", "r"], [`${pair.b}, us`, "r"], "Where"]);
   const where = all.length ? at(all[0].n) : "";
   const note = `${tally(all, ["added", "gone", "kept"])}${where}`;
-  return part("Breaks", all.length ? note : "", rows, head, "Neither breaks.");
+  return part("Breaks", all.length ? note : "", rows, [[null, "", "Change"], "Break", ["A, us", "r"], [`${pair.b}, us`, "r"], "Where"], "Neither breaks.");
 }
 
 /** @param {Pair} pair */
@@ -63,11 +54,10 @@ export function kernelsPart(pair) {
     const told = r ? [r.text, ...ci(r.interval)] : [k.form ? `${k.form}, ` : "", plural(k.ops ?? 0, "op")];
     return h("tr", { class: k.change }, sign(k.change), h("th", { scope: "row" }, h("code", {}, k.name), h("span", { class: "two-line" }, k.mode)), us(k.a), us(k.b), h("td", { class: "wrap" }, told));
   });
-  const head = /** @type {Parameters<typeof headRow>[0]} */ ([[null, "", "Change"], "Kernel", ["A, us", "r"], [`${pair.b}, us`, "r"], "What changed"]);
   const same = pair.kernels_same ?? 0;
   const note = `${tally(all, ["added", "gone", "slower", "faster"])}, ${same} as before${all.length ? at(all[0].n) : ""}`;
   const none = same ? `${same === 1 ? "The one kernel is" : `All ${same} kernels are`} as they were.` : "Neither has kernels.";
-  return part("Kernels", all.length ? note : "", rows, head, none);
+  return part("Kernels", all.length ? note : "", rows, [[null, "", "Change"], "Kernel", ["A, us", "r"], [`${pair.b}, us`, "r"], "What changed"], none);
 }
 
 /** @param {Pair} pair */
@@ -76,9 +66,8 @@ export function graphsPart(pair) {
     const ops = g.ops.map((o) => `${o.op} ${o.a} → ${o.b}`).join(", ");
     return h("tr", {}, h("th", { scope: "row" }, g.mode), h("td", { class: "r" }, String(g.a)), h("td", { class: "r" }, String(g.b)), h("td", { class: "wrap" }, ops ? h("code", {}, ops) : "the same ops, cut elsewhere"));
   });
-  const head = /** @type {Parameters<typeof headRow>[0]} */ (["Mode", ["A", "r"], [pair.b, "r"], "Ops, by how often they stand"]);
   const n = pair.graphs?.[0]?.n ?? null;
-  return part("Graphs", rows.length ? `number of graphs and their ops${at(n)}` : "", rows, head, "The same graphs of the same ops.");
+  return part("Graphs", rows.length ? `number of graphs and their ops${at(n)}` : "", rows, ["Mode", ["A", "r"], [pair.b, "r"], "Ops, by how often they stand"], "The same graphs of the same ops.");
 }
 
 /** @param {Pair} pair */
@@ -110,6 +99,5 @@ export function settingsPart(pair) {
   const rows = pair.differences.map((d) =>
     h("tr", {}, h("th", { scope: "row" }, d.title), h("td", { class: "wrap" }, d.a), h("td", { class: "wrap" }, d.b), h("td", { class: "r dim small" }, d.matters ? chip("refused", "MATTERS") : "may differ")),
   );
-  const head = /** @type {Parameters<typeof headRow>[0]} */ (["Setting", "A", pair.b, [null, "", "Whether it matters"]]);
-  return part("Settings and environment", rows.length ? plural(rows.length, "difference") : "", rows, head, "The same machine, threads, versions, inputs and source.");
+  return part("Settings and environment", rows.length ? plural(rows.length, "difference") : "", rows, ["Setting", "A", pair.b, [null, "", "Whether it matters"]], "The same machine, threads, versions, inputs and source.");
 }
