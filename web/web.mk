@@ -4,7 +4,8 @@
 #   make web-test     types (tsc over JSDoc) and the unit tests of js/model
 #   make web-e2e      the page in Chromium, against $B/breakeven
 #
-# $B/gen/web is laid out as the URLs are: index.html, and assets/ for the rest.
+# Lines that are nothing but a type for the checker are left out; all else is served as it is
+# written.  $B/gen/web is laid out as the URLs are: index.html, and assets/ for the rest.
 
 WEB_MODULES := web/node_modules/.package-lock.json
 WEB_FILES := $(wildcard web/css/*.css web/js/*.js web/js/*/*.js web/examples/*.json web/suite/*.py)
@@ -20,7 +21,7 @@ $B/gen/assets.o: web/index.html web/icon.svg $(WEB_FILES) web/embed.sh web/web.m
 	mkdir -p $B/gen/web/assets/vendor $(addprefix $B/gen/web/assets/,css examples suite js $(patsubst web/%/,%,$(wildcard web/js/*/)))
 	cp web/index.html $B/gen/web/
 	cp web/icon.svg $B/gen/web/assets/
-	for f in $(WEB_FILES:web/%=%); do cp web/$$f $B/gen/web/assets/$$f || exit 1; done
+	for f in $(WEB_FILES:web/%=%); do sed -E '/^ *\/\*\* @(typedef|type|param|returns|template)\b.*\*\/$$/d' web/$$f > $B/gen/web/assets/$$f || exit 1; done
 	cp web/node_modules/chart.js/dist/chart.umd.min.js $B/gen/web/assets/vendor/
 	cp web/node_modules/chart.js/LICENSE.md $B/gen/web/assets/vendor/chart.js.LICENSE.txt
 	sh web/embed.sh $B/gen/web $B/gen/assets.S
