@@ -2,7 +2,7 @@
 #
 #   make              build/breakeven
 #   make run          installs, builds, serves http://127.0.0.1:8080 with a first run
-#   make test         installs, builds, runs every test
+#   make test         installs, builds, runs every test; FULL=1: and every repeat of it (tests/run.sh)
 #   make bench        the benchmarks of tests/bench: ratios with their spread
 #   make check        formatter, layers, headers, file and function sizes
 #   make tidy         the analyzer (clang-tidy), which takes minutes

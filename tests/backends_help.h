@@ -8,6 +8,7 @@
 
 #include "fusion/backends/backend.h"
 #include "tests/lower_passed.h"
+#include "tests/shared_kernels.h"
 
 enum { HELP_SLACK = 64, HELP_GUARD = 64, HELP_GUARD_BYTE = 0x5c };
 
@@ -87,7 +88,7 @@ static inline void help_execute(const char *name, const struct lowered *l, const
 				const void *const *inputs, void *const *outputs, struct pool *pool)
 {
 	const struct backend *backend = backend_find(name);
-	struct backend_env env = { .compile_timeout_ms = 20000 };
+	struct backend_env env = { .cache_dir = shared_kernels(), .compile_timeout_ms = 20000 };
 	struct executable *exe = help_compile(backend, &env, l);
 
 	help_run(backend, exe, l, vars, inputs, outputs, pool);

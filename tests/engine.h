@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "fusion/fusion.h"
+#include "tests/shared_kernels.h"
 
 struct engine {
 	struct fusion *f;
@@ -28,6 +29,7 @@ static inline struct engine engine_limited(const char *backend, enum fusion_mode
 					   const char *source, int recompile_limit)
 {
 	struct fusion_options options = { .backend = backend,
+					  .cache_dir = shared_kernels(),
 					  .threads = 1,
 					  .recompile_limit = recompile_limit,
 					  .steps = 200000 };

@@ -21,6 +21,7 @@ static inline struct engine open_denying(const char *source, enum fusion_mode mo
 {
 	struct fusion_options options = { .backend = "interp",
 					  .threads = 1,
+					  .steps = 200000,
 					  .policy = FUSION_NATIVE,
 					  .deny = deny,
 					  .n_deny = n_deny };

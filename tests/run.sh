@@ -5,12 +5,18 @@
 # skipped by name and counted.  Suites run side by side, the long ones first.  Those
 # that start servers and browsers wait for half of their time: they run beside those
 # that compute, from the start.
+#
+# FULL=1 in the environment: nothing is thinned.  Without it sanitized suites
+# take a part of their random and repeated cases (tests/effort.h), axe sees each width and each
+# theme of a page, not all four pairs, and the scripts below choose as they say at --all.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 B=${1:-build}
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 cores=$(nproc)
+full=${FULL:+--all}
+limit=${FULL:+14400}
 
 # suite NAME COMMAND...: counts cmocka's and node's closing lines.
 suite() {
@@ -18,7 +24,7 @@ suite() {
 	shift
 	log=$(mktemp "$logs/XXXXXX")
 	began=$SECONDS
-	timeout 900 "$@" >"$log" 2>&1 </dev/null
+	timeout "${limit:-900}" "$@" >"$log" 2>&1 </dev/null
 	status=$?
 	p=$(sed -n -e 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' -e 's/^# pass \([0-9]*\)/\1/p' -e 's/^\([0-9]*\) passed, [0-9]* failed.*/\1/p' "$log" | tail -n 1)
 	f=$(sed -n -e 's/^\[  FAILED  \] \([0-9]*\) test.*/\1/p' -e 's/^# fail \([0-9]*\)/\1/p' -e 's/^[0-9]* passed, \([0-9]*\) failed.*/\1/p' "$log" | tail -n 1)
@@ -42,17 +48,20 @@ beside() {
 }
 
 export BREAKEVEN="$PWD/$B/breakeven"
+# Kernels of C suites, which run plain and sanitized: compiled in one of the two.
+export TEST_KERNELS="$logs/kernels"
+mkdir -m 700 "$TEST_KERNELS"
 
 beside "e2e: a real browser" node --test --test-reporter=tap tests/e2e/*.test.mjs
 beside "api: a real server" node --test --test-reporter=tap tests/api/*.test.mjs
 beside "oracle: recorded programs" python3 tests/oracle/replay.py "$B/breakeven"
-beside "ops: each against a float64 reference" python3 tests/ops/check.py "$B/breakeven"
-beside "cuda: NVRTC compiles the kernels" python3 tests/cuda/kernels.py "$B/breakeven" "$B/tests/cuda"
-beside "models in published style, and workloads" python3 tests/models/run.py "$B/breakeven"
+beside "ops: each against a float64 reference" python3 tests/ops/check.py "$B/breakeven" $full
+beside "cuda: NVRTC compiles the kernels" python3 tests/cuda/kernels.py "$B/breakeven" "$B/tests/cuda" $full
+beside "models in published style, and workloads" python3 tests/models/run.py "$B/breakeven" $full
 beside "oracle: native breaks less than dynamo" python3 tests/oracle/native.py "$B/breakeven"
 beside "cuda: what kernels give, run on the host" python3 tests/cuda/values.py "$B/breakeven" "$B/tests/cuda/emulator"
 beside "oracle: recordings, replayed" python3 tests/oracle/graphs.py "$B/breakeven"
-beside "oracle: recorded programs (asan, ubsan)" python3 tests/oracle/replay.py build-asan/breakeven --every 5
+beside "oracle: recorded programs (asan, ubsan)" python3 tests/oracle/replay.py build-asan/breakeven --every "$([ "$full" ] && echo 1 || echo 5)"
 beside "oracle: any passes left out" python3 tests/oracle/passes.py "$B/breakeven"
 beside "oracle: autocast, op by op" python3 tests/oracle/autocast_ops.py --check "$B/breakeven"
 for t in tests/test_*.c; do

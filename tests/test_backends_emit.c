@@ -5,6 +5,7 @@
  * lacks must at least compile.
  */
 #include "tests/backends_help.h"
+#include "tests/effort.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -90,7 +91,7 @@ static void run_ops(const char *name, const char *unit, const struct lowered *l,
 		    const struct builder *b, const void *const *inputs, void *const *outputs)
 {
 	const struct backend *backend = backend_find(name);
-	struct backend_env env = { .vector_unit = unit };
+	struct backend_env env = { .cache_dir = shared_kernels(), .vector_unit = unit };
 	struct executable *exe = help_compile(backend, &env, l);
 
 	help_run(backend, exe, l, b->vars, inputs, outputs, NULL);
@@ -195,7 +196,8 @@ static void compile_for(const char *compiler, const struct buf *source, int vect
 	rmdir(folder);
 }
 
-/* Softmax over rows and over columns besides all ops: every form of kernel. */
+/* Softmax over rows and over columns besides all ops: every form of kernel.  The C is the
+ * same sanitized, where it is only made. */
 static void the_c_of_every_unit_compiles(void **state)
 {
 	static const char *const compilers[] = { "/usr/bin/gcc", "/usr/bin/clang" };
@@ -218,7 +220,8 @@ static void the_c_of_every_unit_compiles(void **state)
 					       ADD(&b, OP_any, T(ADD(&b, OP_gt, T(x), F(1)))));
 				}
 				emit_for(lower_passed(&b, false), bytes, &source);
-				compile_for(compilers[c], &source, bytes);
+				if (case_step(2) == 1)
+					compile_for(compilers[c], &source, bytes);
 				buf_finish(&source);
 				builder_destroy(&b);
 			}

@@ -15,7 +15,8 @@ static void check(struct builder *b, const void *input, const void *want, size_t
 	unsigned char *out = malloc(bytes + 1);
 
 	for (int i = 0; i < 6; i++) {
-		struct backend_env env = { .compile_timeout_ms = 20000,
+		struct backend_env env = { .cache_dir = shared_kernels(),
+					   .compile_timeout_ms = 20000,
 					   .vector_unit = units[i / 2] };
 		const struct backend *backend = backend_find(i % 2 ? "cpu" : "interp");
 		struct executable *exe;

@@ -5,6 +5,7 @@
  * backend, on one thread and on several.
  */
 #include "tests/backends_help.h"
+#include "tests/effort.h"
 
 #include <stdio.h>
 
@@ -130,7 +131,7 @@ static void run_trials(const char *backend, unsigned trials)
 {
 	struct pool *pool = pool_create(3);
 
-	for (unsigned trial = 0; trial < trials; trial++)
+	for (unsigned trial = 0; trial < trials; trial += (unsigned)case_step(3))
 		for (int no_fusion = 0; no_fusion < 2; no_fusion++) {
 			struct trial t = make_trial(trial, no_fusion);
 			float *want[OUTPUTS], *got[OUTPUTS], *shared[OUTPUTS];

@@ -164,7 +164,7 @@ static void an_executable_may_be_bound_to_other_sizes(void **state)
 		struct builder b = make_problem(&p);
 		const struct lowered *l = lower_passed(&b, false);
 		const struct backend *backend = backend_find(names[k]);
-		struct backend_env env = { 0 };
+		struct backend_env env = { .cache_dir = shared_kernels() };
 		struct executable *exe = help_compile(backend, &env, l);
 
 		for (p.columns = 0; p.columns < 5000; p.columns = p.columns * 3 + 2) {

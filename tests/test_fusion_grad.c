@@ -13,18 +13,46 @@
 
 #include <cmocka.h>
 
-#include "fusion/base/sanitized.h"
 #include "fusion/base/twister.h"
+#include "fusion/capture/prelude.h"
 #include "fusion/runtime/session.h"
+#include "tests/effort.h"
 
 struct lab {
 	struct exec_env env;
 	struct twister random;
-	struct lang_program *program;
 	struct session session;
 };
 
-static void open_lab(struct lab *w, const char *source, enum fusion_mode mode)
+/* Compiled once for all labs, as for all runs of an engine. */
+static struct prelude_programs *preludes;
+
+static int make_preludes(void **state)
+{
+	(void)state;
+	preludes = prelude_programs_create();
+	return preludes ? 0 : -1;
+}
+
+static int drop_preludes(void **state)
+{
+	(void)state;
+	prelude_programs_destroy(preludes);
+	return 0;
+}
+
+static struct lang_program *compile_source(const char *source)
+{
+	struct err err = { 0 };
+	struct lang_program *program = lang_compile(source, strlen(source), NULL, &err);
+
+	if (!program)
+		fail_msg("%d:%d: %s", err.line, err.column, err.message);
+	return program;
+}
+
+/* The program outlives the lab. */
+static void open_lab(struct lab *w, const struct lang_program *program, enum fusion_mode mode)
 {
 	struct session_options options = {
 		.env = &w->env, .mode = mode, .recompile_limit = 8, .compiled = mode != FUSION_EAGER
@@ -34,10 +62,10 @@ static void open_lab(struct lab *w, const char *source, enum fusion_mode mode)
 	memset(w, 0, sizeof(*w));
 	w->env.allocator = allocator_create((size_t)1 << 30, NULL);
 	w->env.pool = pool_create(1);
+	w->env.preludes = preludes;
 	w->env.backend_env.random = &w->random;
 	options.backend = backend_find("interp");
-	w->program = lang_compile(source, strlen(source), NULL, &err);
-	if (!w->program || !session_init(&w->session, &options, w->program, "model", &err))
+	if (!session_init(&w->session, &options, program, "model", &err))
 		fail_msg("%d:%d: %s", err.line, err.column, err.message);
 }
 
@@ -45,7 +73,6 @@ static void close_lab(struct lab *w)
 {
 	session_finish(&w->session);
 	assert_int_equal(allocator_used_bytes(w->env.allocator), 0);
-	lang_destroy(w->program);
 	pool_destroy(w->env.pool);
 	allocator_destroy(w->env.allocator);
 }
@@ -123,13 +150,14 @@ static void rules_agree_with_finite_differences(void **state)
 {
 	static const char *const paths[] = { "tests/grad/check.py", "tests/grad/cases.py" };
 	char *source = read_files(paths, 2);
+	struct lang_program *program = compile_source(source);
 	struct value none = value_none(), out;
 	struct err err = { 0 };
 	struct lab w;
 	int bad;
 
 	(void)state;
-	open_lab(&w, source, FUSION_EAGER);
+	open_lab(&w, program, FUSION_EAGER);
 	if (!session_call(&w.session, &none, 1, &out, &err))
 		fail_msg("%d:%d: %s", err.line, err.column, err.message);
 	if (w.session.out.len)
@@ -138,22 +166,19 @@ static void rules_agree_with_finite_differences(void **state)
 	bad = check_table(&w.session.eager.autograd, out.str->text);
 	value_unref(out);
 	close_lab(&w);
+	lang_destroy(program);
 	free(source);
 	assert_int_equal(bad, 0);
 }
 
-/* Sanitized, a case takes ten times as long: every fifth is then enough to find a
- * fault of memory, since values are held by the build that is not. */
-enum { CASE_STEP = ADDRESS_SANITIZED ? 5 : 1 };
-
 /* Forward and backward of every case compiled; how many there are. */
-static int compile_case(const char *source, enum fusion_mode mode, int which)
+static int compile_case(const struct lang_program *program, enum fusion_mode mode, int which)
 {
 	struct value index = value_int(which), out;
 	struct err err = { 0 };
 	struct lab w;
 
-	open_lab(&w, source, mode);
+	open_lab(&w, program, mode);
 	if (!session_call(&w.session, &index, 1, &out, &err))
 		fail_msg("case %d: %d:%d: %s", which, err.line, err.column, err.message);
 	if (w.session.out.len)
@@ -167,11 +192,13 @@ static void compiled_gradients_agree_with_finite_differences(void **state)
 {
 	static const char *const paths[] = { "tests/grad/check.py", "tests/grad/cases.py" };
 	char *source = read_files(paths, 2);
+	struct lang_program *program = compile_source(source);
 	int n = 1;
 
 	(void)state;
-	for (int i = 0; i < n; i += CASE_STEP)
-		n = compile_case(source, i % 2 ? FUSION_STATIC : FUSION_DYNAMIC, i);
+	for (int i = 0; i < n; i += case_step(5))
+		n = compile_case(program, i % 2 ? FUSION_STATIC : FUSION_DYNAMIC, i);
+	lang_destroy(program);
 	free(source);
 	assert_true(n > 200);
 }
@@ -362,12 +389,14 @@ static void programs_print_what_pytorch_prints(void **state)
 					    ? 1
 					    : sizeof(modes) / sizeof(modes[0]));
 		     m++) {
+			struct lang_program *program;
 			struct value n = value_int(1), out;
 			struct err err = { 0 };
 			struct lab w;
 
 			snprintf(source, sizeof(source), "import torch\n%s", programs[i].source);
-			open_lab(&w, source, modes[m]);
+			program = compile_source(source);
+			open_lab(&w, program, modes[m]);
 			if (!session_call(&w.session, &n, 1, &out, &err))
 				fail_msg("%s, mode %zu: %d:%d: %s", programs[i].name, m, err.line,
 					 err.column, err.message);
@@ -377,6 +406,7 @@ static void programs_print_what_pytorch_prints(void **state)
 					 w.session.out.data ? w.session.out.data : "nothing");
 			value_unref(out);
 			close_lab(&w);
+			lang_destroy(program);
 		}
 }
 
@@ -388,5 +418,5 @@ int main(void)
 		cmocka_unit_test(compiled_gradients_agree_with_finite_differences),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, make_preludes, drop_preludes);
 }

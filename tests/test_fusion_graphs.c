@@ -21,7 +21,9 @@ enum { BACKENDS = 2 };
 static struct engine open_threads(const char *backend, enum fusion_mode mode, const char *source,
 				  int threads)
 {
-	struct fusion_options options = { .backend = backend, .threads = threads };
+	struct fusion_options options = { .backend = backend,
+					  .cache_dir = shared_kernels(),
+					  .threads = threads };
 	struct err err = { 0 };
 	struct engine e = { .f = fusion_create(&options, &err) };
 

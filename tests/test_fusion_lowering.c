@@ -13,9 +13,11 @@ static const char *const source = "import torch\n"
 static struct engine open_source(const char *text, const char *backend, enum fusion_mode mode,
 				 const char *const *deny, int n_deny)
 {
-	struct fusion_options options = {
-		.backend = backend, .threads = 1, .deny = deny, .n_deny = n_deny
-	};
+	struct fusion_options options = { .backend = backend,
+					  .cache_dir = shared_kernels(),
+					  .threads = 1,
+					  .deny = deny,
+					  .n_deny = n_deny };
 	struct err err = { 0 };
 	struct engine e = { .f = fusion_create(&options, &err) };
 

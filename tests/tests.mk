@@ -3,6 +3,8 @@
 TESTS := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/test_*.c))
 # A test's own code runs once: what is not optimised is compiled in a third of the time.
 $B/tests/test_%.o: ALL_CFLAGS += -O0
+# But these compute for seconds by themselves.
+$(foreach t,gemm conv random,$B/tests/test_backends_$t.o): ALL_CFLAGS += -O1
 DB ?= breakeven.db
 LISTEN ?= 127.0.0.1:8080
 FUZZ_SECONDS ?= 15

@@ -66,8 +66,10 @@ const pages = () => [
   ["no such page", "/nothing/here", ".state"],
 ];
 
+// Each width and each theme; all pairs of them where FULL asks for it.
+const looks = { 1440: ["light"], 390: ["dark"] };
 for (const width of [1440, 390]) {
-  for (const theme of ["light", "dark"]) {
+  for (const theme of process.env.FULL ? ["light", "dark"] : looks[width]) {
     test(`axe, layout and policy at ${width} px, ${theme}`, async () => {
       const { page, complaints } = await openPage(browser, { width, theme, allow: /status of 404/ });
       for (const [name, path, ready] of pages()) {
