@@ -1,0 +1,183 @@
+// tests/bench/pages.mjs -- how fast the pages are, in headless Chromium: `node tests/bench/pages.mjs [ROUNDS]`.
+//
+// BREAKEVEN names the binary.  Prints figures, asserts nothing: the median of the rounds, the least and the
+// most, beside the bar; and the load of the machine before and after, for all of it moves with that.  A view is
+// there when what it was asked for has been painted, counted from the start of the navigation with nothing in
+// the browser's cache.  `work` is what the main thread does in a frame, `frame` the time between two.
+import { execFileSync } from "node:child_process";
+import { createWriteStream, readFileSync, readdirSync } from "node:fs";
+import { once } from "node:events";
+import { loadavg } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { binary, postRun, randn, startServer, sweep, waitFor } from "../api/harness.mjs";
+import { openPage, startBrowser } from "../e2e/browser.mjs";
+
+const ROUNDS = Number(process.argv[2] ?? 5);
+const EVENTS = 1e6;
+const NODES = 2000;
+const RUNS = 1e4;
+const FRAMES = 120;
+const web = new URL("../../web/", import.meta.url);
+
+const median = (xs) => [...xs].sort((a, b) => a - b)[xs.length >> 1];
+const p95 = (xs) => [...xs].sort((a, b) => a - b)[Math.floor(xs.length * 0.95)];
+const load = () => loadavg()[0].toFixed(1);
+
+/** One line: what, median (least to most), bar. */
+function tell(what, xs, unit, bar) {
+  const of = (x) => x.toFixed(x < 100 ? 1 : 0);
+  console.log(`${what.padEnd(52)} ${of(median(xs)).padStart(7)} ${unit} (${of(Math.min(...xs))} to ${of(Math.max(...xs))})  bar ${bar}`);
+}
+
+/** A Kineto trace: launches on a host thread, kernels on four streams. */
+async function writeTrace(path) {
+  const out = createWriteStream(path);
+  out.write('{"schemaVersion": 1, "traceEvents": [\n');
+  for (let i = 0; i < EVENTS / 2; i++) {
+    const ts = i * 5;
+    const text =
+      `{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":${ts},"dur":2,"args":{"correlation":${i + 1}}},\n` +
+      `{"ph":"X","cat":"kernel","name":"kernel_${i % 40}","pid":0,"tid":${7 + (i % 4)},"ts":${ts + 3},"dur":${2 + (i % 11)},"args":{"correlation":${i + 1},"device":0,"stream":${7 + (i % 4)}}}${i + 1 < EVENTS / 2 ? "," : ""}\n`;
+    if (!out.write(text)) await once(out, "drain");
+  }
+  out.end("]}\n");
+  await once(out, "finish");
+}
+
+/** A function of many ops, cut into kernels by its reductions. */
+function manyOps() {
+  const ops = ["torch.sin(x)", "x * 1.1", "torch.relu(x)", "x + 0.1", "torch.cos(x)", "x - x.mean(dim=-1, keepdim=True)"];
+  const lines = Array.from({ length: NODES }, (_, i) => `    x = ${ops[i % ops.length]}`);
+  return {
+    name: "many_ops", source: `import torch\n\ndef model(x):\n${lines.join("\n")}\n    return x\n`,
+    calls: [[randn(8, 16)]], modes: ["static"], backend: "interp",
+  };
+}
+
+/** Rows like the first: running them would take hours.  The server is stopped meanwhile. */
+function multiply(store) {
+  const script = `
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+names = [r[1] for r in db.execute("PRAGMA table_info(run)") if r[1] != "id"]
+of = ", ".join('"%s"' % n for n in names)
+db.executemany("INSERT INTO run (%s) SELECT %s FROM run WHERE id = 1" % (of, of), [()] * int(sys.argv[2]))
+db.commit()
+`;
+  execFileSync("python3", ["-c", script, store, String(RUNS)]);
+}
+
+/** Milliseconds until `ready` is painted, and the longest task until a second later. */
+async function view(browser, url, ready) {
+  const { page, context } = await openPage(browser);
+  await page.addInitScript((selector) => {
+    globalThis.longest = 0;
+    new PerformanceObserver((list) => {
+      for (const e of list.getEntries()) globalThis.longest = Math.max(globalThis.longest, e.duration);
+    }).observe({ type: "longtask", buffered: true });
+    const look = () => {
+      if (!document.querySelector(selector)) return requestAnimationFrame(look);
+      const after = new MessageChannel();
+      after.port1.onmessage = () => (globalThis.painted = performance.now());
+      return after.port2.postMessage(0);
+    };
+    requestAnimationFrame(look);
+  }, ready);
+  await page.goto(url);
+  await page.waitForFunction(() => globalThis.painted, null, { timeout: 60000 });
+  await page.waitForTimeout(1000);
+  const [painted, longest] = await page.evaluate(() => [globalThis.painted, globalThis.longest]);
+  return { page, context, painted, longest };
+}
+
+/** Frames while `act(i)` runs in each: the time between two, and the main thread's work in each. */
+function frames(page, act) {
+  return page.evaluate(
+    ({ n, text }) =>
+      new Promise((done) => {
+        const each = new Function("i", text);
+        const [between, work] = [[], []];
+        let last = 0;
+        let i = 0;
+        const frame = (at) => {
+          if (last) between.push(at - last);
+          last = at;
+          const began = performance.now();
+          each(i++);
+          // Behind the callbacks of this frame and its paint.
+          requestAnimationFrame(i < n ? frame : () => done({ between, work }));
+          const after = new MessageChannel();
+          after.port1.onmessage = () => work.push(performance.now() - began);
+          after.port2.postMessage(0);
+        };
+        requestAnimationFrame(frame);
+      }),
+    { n: FRAMES, text: act },
+  );
+}
+
+async function first(browser, what, url, ready, bar, blocked = "") {
+  const views = [];
+  for (let i = 0; i <= ROUNDS; i++) {
+    const v = await view(browser, url, ready);
+    await v.context.close();
+    if (i) views.push(v); // the first warms the server
+  }
+  tell(what, views.map((v) => v.painted), "ms", bar);
+  if (blocked) tell("  longest block of its main thread", views.map((v) => v.longest), "ms", blocked);
+}
+
+async function moving(browser, what, url, ready, act) {
+  const [between, work] = [[], []];
+  for (let i = 0; i < ROUNDS; i++) {
+    const { page, context } = await view(browser, url, ready);
+    const got = await frames(page, act);
+    await context.close();
+    between.push(p95(got.between));
+    work.push(p95(got.work));
+  }
+  tell(`${what}, work p95`, work, "ms", "16 ms");
+  tell(`${what}, frame p95`, between, "ms", "16.7 ms");
+}
+
+function ownBytes() {
+  const files = ["js", "css"].flatMap((d) => readdirSync(new URL(d, web), { recursive: true, withFileTypes: true }));
+  return files.filter((f) => f.isFile()).reduce((sum, f) => sum + gzipSync(readFileSync(join(f.parentPath ?? f.path, f.name)), { level: 9 }).length, 0);
+}
+
+const key = (code) => `document.querySelector(".tl canvas").dispatchEvent(new KeyboardEvent("keydown", { key: ${code}, bubbles: true }))`;
+
+let server = await startServer();
+const browser = await startBrowser();
+try {
+  console.log(`load ${load()}; ${ROUNDS} rounds: median (least to most)`);
+  const run = (await postRun(server, { ...sweep([1, 5, 10]), backend: "interp" })).body.id;
+  const many = (await postRun(server, manyOps())).body.id;
+  await waitFor(server, run);
+  const ran = await waitFor(server, many, undefined, 600000);
+  if (ran.status !== "done") throw new Error(JSON.stringify(ran.error));
+  const trace = join(server.home, "trace.json");
+  await writeTrace(trace);
+  const told = execFileSync(binary, ["import", trace, "--post", server.url, "--json"], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  const listed = await (await fetch(`${server.url}/api/v1/runs`)).json();
+  const imported = Math.max(...listed.runs.map((r) => r.id));
+  if (imported === many) throw new Error(`the trace was not posted: ${told.slice(0, 400)}`);
+
+  await first(browser, "a run: its verdict", `${server.url}/runs/${run}`, "#verdict", "300 ms");
+  await first(browser, `a timeline of ${EVENTS} events: first frame`, `${server.url}/runs/${imported}/timeline`, ".tl canvas", "200 ms");
+  await moving(browser, "  pan", `${server.url}/runs/${imported}/timeline?t0=1e9&t1=1.1e9`, ".tl canvas", key('i % 20 < 10 ? "d" : "a"'));
+  await moving(browser, "  zoom", `${server.url}/runs/${imported}/timeline`, ".tl canvas", key('i % 40 < 20 ? "w" : "s"'));
+  await first(browser, `a graph of ${NODES} nodes: something to read`, `${server.url}/runs/${many}/graphs`, ".ops li, .graph [data-node]", "300 ms", "none frozen");
+
+  await server.stop({ keep: true });
+  multiply(join(server.home, "store.db"));
+  server = await startServer({ folder: server.home });
+  await first(browser, `a list of ${RUNS} runs`, `${server.url}/runs`, ".runs tbody tr", "none");
+  await moving(browser, "  scroll", `${server.url}/runs`, ".runs tbody tr", "scrollBy(0, i % 60 < 30 ? 120 : -120)");
+  console.log(`${"own JavaScript and CSS, compressed".padEnd(52)} ${(ownBytes() / 1e3).toFixed(1).padStart(7)} kB  bar 200 kB`);
+  console.log(`load ${load()}`);
+} finally {
+  await browser.close();
+  await server.stop();
+}
