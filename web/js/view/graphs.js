@@ -9,6 +9,8 @@ import { modesOf, pointsOf } from "../model/curves.js";
 import { graphRows, opCounts } from "../model/graphs.js";
 import { kernelsSection } from "./kernels.js";
 import { kernelStart } from "../model/source.js";
+import { fileUrl } from "../api/client.js";
+import { GraphPicture } from "./picture.js";
 
 /** @typedef {import("../model/graphs.js").GraphRow} GraphRow */
 
@@ -27,7 +29,13 @@ export function graphsTab(ctx, body, run, report) {
   const modes = modesOf(points).filter((m) => m !== "eager");
   if (!modes.length) return add(body, noGraphs(run));
   const device = report.device ?? {};
-  add(body, chosen(ctx, "Captured graphs", points, modes, (point, mode) => graphList(point, mode, device)));
+  let shown = new AbortController();
+  const draw = (/** @type {import("../api/types.js").Point} */ point, /** @type {string} */ mode) => {
+    shown.abort();
+    shown = new AbortController();
+    return graphList({ ctx, run, signal: AbortSignal.any([ctx.signal, shown.signal]) }, point, mode, device);
+  };
+  add(body, chosen(ctx, "Captured graphs", points, modes, draw));
   return undefined;
 }
 
@@ -42,23 +50,47 @@ function noGraphs(run) {
   return stateWell("Eager captures no graph", why, h("div", { class: "acts" }, more));
 }
 
+/** @typedef {{ctx: import("./router.js").Context, run: import("../api/types.js").Run, signal: AbortSignal}} Page */
+
 /**
+ * @param {Page} page
  * @param {import("../api/types.js").Point} point
  * @param {string} mode
  * @param {object} device
  * @returns {HTMLElement[]}
  */
-function graphList(point, mode, device) {
+function graphList(page, point, mode, device) {
   const m = point.modes[mode];
   if (!m) return [h("p", { class: "sub" }, `${mode} was not run at this point.`)];
   const graphs = graphRows(m);
   if (!graphs.length) return [h("p", { class: "sub" }, `${mode} captured no graph at this point.`)];
   const again = m.recompiles ?? [];
-  return [...kernelsSection(m, device), ...graphs.map(graphSection), ...(again.length ? [recompileSection(again)] : [])];
+  const sections = graphs.map((g, i) => graphSection(g, pictureFor(page, point, mode, m.graphs?.[i] ?? {}, g.title, i)));
+  return [...sections, ...kernelsSection(m, device), ...(again.length ? [recompileSection(again)] : [])];
 }
 
-/** @param {GraphRow} g */
-function graphSection(g) {
+/** The first at once, the others when they are asked for: each is as dear as a page.
+ * @param {Page} page @param {import("../api/types.js").Point} point @param {string} mode
+ * @param {import("../api/types.js").Graph} graph @param {string} title @param {number} i */
+function pictureFor({ ctx, run, signal }, point, mode, graph, title, i) {
+  const n = typeof point.n === "number" ? `&n=${point.n}` : "";
+  const of = `mode=${encodeURIComponent(mode)}${n}&graph=${graph.id ?? i}`;
+  const asked = {
+    graph,
+    title,
+    signal,
+    query: i === 0 ? ctx.query : new URLSearchParams(),
+    sourceUrl: (/** @type {number} */ line) => `/runs/${encodeURIComponent(run.id)}/source?line=${line}${point.source ? n : ""}`,
+    exportUrl: (/** @type {string} */ format) => `${fileUrl(String(run.id), "export")}?format=${format}&${of}`,
+  };
+  if (i === 0) return new GraphPicture(asked).el;
+  const place = h("div", { class: "acts" });
+  add(place, button("Show the picture", () => place.replaceWith(new GraphPicture(asked).el)));
+  return place;
+}
+
+/** @param {GraphRow} g @param {HTMLElement} picture */
+function graphSection(g, picture) {
   const { compileMs, uses, cached, copies } = g.facts;
   const facts = [plural(g.ops.length, "op"), plural(g.kernels.length, "kernel")];
   if (copies) facts.push(`${copies} of them only ${copies === 1 ? "copies" : "copy"}`);
@@ -70,7 +102,7 @@ function graphSection(g) {
   const recording = g.recording.length ? sentencesPart("Recording", g.recording) : null;
   const columns = [h("div", {}, opsPart(g), inputs, guards), h("div", {}, kernels, recording, codePart(g))];
   const head = h("header", {}, h("h3", {}, g.title), h("p", {}, facts.join(" · ")));
-  return h("section", { class: "sec", "aria-label": g.title }, head, h("div", { class: "two" }, columns));
+  return h("section", { class: "sec", "aria-label": g.title }, head, picture, h("div", { class: "two" }, columns));
 }
 
 /** @param {readonly import("../api/types.js").Recompile[]} again */

@@ -1,0 +1,107 @@
+// tests/e2e/graph.test.mjs -- a graph as a picture in a real browser.
+import test, { after, before } from "node:test";
+import assert from "node:assert/strict";
+import { postRun, startServer, waitFor, workload } from "../api/harness.mjs";
+import { findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
+
+const MANY = 600;
+let server, browser, run, many;
+before(async () => {
+  server = await startServer();
+  browser = await startBrowser();
+  const body = "    y = torch.relu(x) * 2\n    w = torch.softmax(y, -1) @ y.t()\n    return w + y.sum(dim=1)";
+  run = (await postRun(server, { ...workload(body, { backend: "interp" }) })).body.id;
+  const lines = Array.from({ length: MANY }, (_, i) => `    x = x ${i % 2 ? "+" : "*"} 1.${i % 7}`).join("\n");
+  many = (await postRun(server, workload(`${lines}\n    return x`, { backend: "interp", modes: ["static"], passes: { simplify: false, fold: false } }))).body.id;
+  await waitFor(server, run);
+  await waitFor(server, many);
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const boxes = (page) => page.locator(".graph [data-node]").evaluateAll((all) => all.map((e) => e.dataset.node));
+
+async function open(page, id, query = "") {
+  await page.goto(`${server.url}/runs/${id}/graphs?mode=static${query}`);
+  await page.locator(".graph [data-node]").first().waitFor();
+}
+
+test("kernels open and close, by keyboard and by button; the slider goes back to what was captured", async () => {
+  const { page, complaints } = await openPage(browser);
+  await open(page, run);
+  assert.ok((await boxes(page)).includes("open 0"));
+  await page.getByRole("button", { name: "Close all" }).click();
+  await page.locator('[data-node="kernel 0"]').waitFor();
+  assert.ok(!(await boxes(page)).includes("relu"));
+  await page.locator(".graph").focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await page.locator(".graphside").getByText("Kernel 0").waitFor();
+  await page.keyboard.press("Enter");
+  await page.locator('[data-node="relu"]').waitFor();
+  const slider = page.getByRole("slider", { name: /Passes over/ });
+  await slider.focus();
+  await page.keyboard.press("Home");
+  await page.locator('[data-node="softmax"]').waitFor();
+  assert.match(await slider.getAttribute("aria-valuetext"), /As captured/);
+  assert.ok(page.url().includes("step=0"));
+  await page.reload();
+  await page.locator('[data-node="softmax"]').waitFor();
+  assert.deepEqual(complaints, []);
+  assert.deepEqual(await refusals(page), []);
+});
+
+test("a click on a box says what it is, leads to its line and is kept in the address", async () => {
+  const { page } = await openPage(browser);
+  await open(page, run);
+  await page.locator('[data-node="matmul"] rect').click();
+  const side = page.locator(".graphside");
+  await side.getByText("float32 8\u00d78").waitFor();
+  assert.match(await side.innerText(), /256 B/);
+  assert.ok(page.url().includes("node=matmul"));
+  await page.reload();
+  await side.getByText("float32 8\u00d78").waitFor();
+  await page.getByRole("searchbox", { name: /Find an op/ }).fill("relu");
+  await page.keyboard.press("Enter");
+  await side.getByText("line 4").click();
+  await page.waitForURL(/\/source\?line=4/);
+});
+
+test("SVG and DOT are the exporters'", async () => {
+  const { page } = await openPage(browser);
+  await open(page, run);
+  for (const [name, has] of [["SVG", "<svg"], ["DOT", "digraph"]]) {
+    const href = await page.locator(".picture").getByRole("link", { name, exact: true }).getAttribute("href");
+    const response = await fetch(server.url + href);
+    assert.ok(response.ok && (await response.text()).includes(has), name);
+  }
+});
+
+test("a large graph begins with closed kernels, and all of its ops are laid out in the worker", async () => {
+  const { page, complaints } = await openPage(browser);
+  await open(page, many);
+  await page.getByRole("button", { name: "Open all" }).click();
+  await page.getByRole("slider", { name: /Passes over/ }).fill("0");
+  // From afar one shape holds all boxes of a kind: each is closed once.
+  const drawn = () =>
+    page.locator(".graph path.box").evaluateAll((all) => all.reduce((sum, p) => sum + (p.getAttribute("d").match(/z/g) ?? []).length, 0));
+  const end = Date.now() + 60000;
+  for (let n = 0; n <= MANY; n = await drawn()) {
+    assert.ok(Date.now() < end, `${n} boxes`);
+    await page.getByRole("button", { name: "Fit" }).click();
+    await page.waitForTimeout(100);
+  }
+  assert.deepEqual(complaints, []);
+  assert.deepEqual(await refusals(page), []);
+});
+
+for (const width of [1440, 390])
+  for (const theme of ["light", "dark"])
+    test(`the picture at ${width} px, ${theme}: axe, no sideways scroll`, async () => {
+      const { page } = await openPage(browser, { width, theme });
+      await open(page, run, "&node=relu");
+      assert.deepEqual(await findings(page), []);
+      assert.ok((await sideways(page)) <= 0);
+    });

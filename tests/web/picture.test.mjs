@@ -1,0 +1,81 @@
+// tests/web/picture.test.mjs -- graphs read from their texts, as boxes, and where the boxes go.
+import test from "node:test";
+import assert from "node:assert/strict";
+import { layOut } from "../../web/js/model/layout.js";
+import { neighbourhood, parseGraph, pictureOf, sizeOf, steps } from "../../web/js/model/picture.js";
+
+const before = "%x: float32[8, 16] = input(0)\n%relu: float32[8, 16] = relu(%x)  # line 4\n%soft: float32[8, 16] = softmax(%relu, dim=-1)  # line 5\nreturn %soft\n";
+const after =
+  "%x: float32[8, 16] = input(0)\n%relu: float32[8, 16] = relu(%x)  # line 4\n%exp: float32[8, 16] = exp(%relu)  # line 5\n%mm: float32[8, 8] = matmul(%exp, %relu)  # line 6\nreturn %mm\nkernel 0: %relu, %exp\nkernel 1: %mm\n";
+const graph = {
+  kernel_details: [{ form: "map" }, { form: "library" }],
+  passes: [{ part: "", before, steps: [{ pass: "cse", changed: false, after: null }, { pass: "fuse", changed: true, after }] }],
+};
+
+test("a text gives nodes, what each reads, its line and its kernel", () => {
+  const { nodes, kernels, outputs } = parseGraph(after);
+  assert.deepEqual(nodes.map((n) => [n.id, n.op, n.shape, n.line, n.kernel]), [
+    ["x", "input", "[8, 16]", 0, null],
+    ["relu", "relu", "[8, 16]", 4, "0"],
+    ["exp", "exp", "[8, 16]", 5, "0"],
+    ["mm", "matmul", "[8, 8]", 6, "1"],
+  ]);
+  assert.deepEqual(nodes[3].reads, ["exp", "relu"]);
+  assert.deepEqual([kernels, outputs], [["0", "1"], ["mm"]]);
+});
+
+test("steps are the graph as captured and behind each pass that changed it, with what that removed", () => {
+  const all = steps(graph, 0);
+  assert.deepEqual(all.map((s) => s.title), ["As captured", "After fuse"]);
+  assert.deepEqual(all[1].nodes.filter((n) => n.gone).map((n) => n.id), ["soft"]);
+  const plain = steps({ nodes: [{ id: 0, name: "x", op: "placeholder" }, { id: 1, name: "y", op: "cat", args: [[{ node: 0 }, { node: 0 }]] }] }, 0);
+  assert.deepEqual(plain[0].nodes.map((n) => [n.id, n.op, n.reads]), [["x", "input", []], ["y", "cat", ["x"]]]);
+});
+
+test("a closed kernel is one box; open, its ops are; bytes stand where an edge leaves a kernel", () => {
+  const drawn = steps(graph, 0)[1];
+  const closed = pictureOf(drawn, graph, new Set(), null);
+  assert.deepEqual(closed.boxes.map((b) => [b.id, b.kind]), [["x", "input"], ["kernel 0", "kernel"], ["kernel 1", "library"], ["soft", "gone"]]);
+  assert.equal(closed.labels["kernel 0\nkernel 1"], "512 B");
+  const open = pictureOf(drawn, graph, new Set(["0"]), null);
+  assert.deepEqual(open.boxes.filter((b) => b.group === "0").map((b) => b.id), ["relu", "exp"]);
+  assert.equal(open.labels["relu\nexp"], undefined);
+  assert.deepEqual(pictureOf(drawn, graph, new Set(), new Set(["x"])).boxes.length, 1);
+});
+
+test("bytes of a tensor; none where a size is a symbol", () => {
+  assert.deepEqual([sizeOf("float16", "[3, 4]"), sizeOf("bool", "[]"), sizeOf("float32", "[s0, 4]")], [24, 1, null]);
+});
+
+test("a neighbourhood is connected, holds its node and is bounded", () => {
+  const nodes = Array.from({ length: 300 }, (_, i) => ({ id: `n${i}`, reads: i ? [`n${i - 1}`] : [] }));
+  const near = neighbourhood({ nodes }, "n150", 20);
+  assert.equal(near.size, 20);
+  const at = [...near].map((id) => Number(id.slice(1)));
+  assert.equal(Math.max(...at) - Math.min(...at), 19);
+  assert.ok(near.has("n150"));
+});
+
+test("no two boxes overlap, an op stands behind what it reads or in a band below, groups hold their boxes", () => {
+  const random = (seed) => () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+  for (let trial = 1; trial < 25; trial++) {
+    const r = random(trial);
+    const boxes = Array.from({ length: 60 }, (_, i) => ({ id: `b${i}`, w: 60 + r() * 100, h: 40, group: i % 20 < 6 ? `g${Math.floor(i / 20)}` : null }));
+    const edges = boxes.slice(1).map((b, i) => [`b${Math.max(0, i - Math.floor(r() * 4))}`, b.id]);
+    const { boxes: at, groups } = layOut(boxes, edges);
+    const apart = (a, b) => a.x + a.w <= b.x || b.x + b.w <= a.x || a.y + a.h <= b.y || b.y + b.h <= a.y;
+    for (const a of boxes) for (const b of boxes) if (a.id < b.id) assert.ok(apart(at[a.id], at[b.id]), `${a.id} and ${b.id}`);
+    for (const [name, g] of Object.entries(groups))
+      for (const b of boxes) {
+        const x = at[b.id];
+        if (b.group === name) assert.ok(x.x >= g.x && x.y >= g.y && x.x + x.w <= g.x + g.w && x.y + x.h <= g.y + g.h);
+        else assert.ok(apart(x, g), `${b.id} lies in ${name}`);
+      }
+  }
+  assert.deepEqual(layOut([], []).boxes, {});
+});
+
+test("a cycle, and an edge to nowhere, end", () => {
+  const boxes = ["a", "b"].map((id) => ({ id, w: 50, h: 40, group: null }));
+  assert.equal(Object.keys(layOut(boxes, [["a", "b"], ["b", "a"], ["b", "z"]]).boxes).length, 2);
+});

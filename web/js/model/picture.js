@@ -1,0 +1,173 @@
+// js/model/picture.js -- a graph as boxes and edges: read from its text behind a pass,
+// with kernels closed to one box or open, or the neighbourhood of one node.
+
+/** @typedef {import("../api/types.js").Graph} Graph */
+/**
+ * @typedef {object} Node
+ * @property {string} id its name in the text
+ * @property {string} op
+ * @property {string} args as written
+ * @property {string} dtype
+ * @property {string} shape
+ * @property {number} line 0: unknown
+ * @property {string[]} reads ids
+ * @property {string | null} kernel number of its kernel
+ * @property {boolean} gone the pass has removed it
+ *
+ * @typedef {{title: string, nodes: Node[], kernels: string[], outputs: string[]}} Drawn
+ * @typedef {{id: string, kind: "op" | "input" | "kernel" | "library" | "gone", title: string, sub: string,
+ *   w: number, h: number, group: string | null, nodes: Node[]}} PictureBox
+ * @typedef {{boxes: PictureBox[], edges: [string, string][], labels: Record<string, string>}} Picture
+ */
+import { bytes, plural } from "./format.js";
+
+const LINE = /^\s*%(\S+): (\w+)(\[[^\]]*\]) = (\S+?)\((.*)\)(?:\s+# line (\d+))?$/;
+const NARROWEST = 76;
+const WIDEST = 210;
+const LETTER = 7.4;
+
+/** What a text of a graph says (fusion/graph/print.h). @param {string} text @returns {{nodes: Node[], kernels: string[], outputs: string[]}} */
+export function parseGraph(text) {
+  /** @type {Node[]} */
+  const nodes = [];
+  /** @type {Map<string, Node>} */
+  const by = new Map();
+  /** @type {string[]} */
+  const kernels = [];
+  /** @type {string[]} */
+  let outputs = [];
+  const names = (/** @type {string} */ s) => [...s.matchAll(/%([\w.]+)/g)].map((m) => m[1]);
+  for (const row of text.split("\n")) {
+    const m = LINE.exec(row);
+    if (m) {
+      const node = { id: m[1], op: m[4], args: m[5], dtype: m[2], shape: m[3], line: Number(m[6] ?? 0), reads: [...new Set(names(m[5]))], kernel: null, gone: false };
+      nodes.push(node);
+      by.set(node.id, node);
+    } else if (row.startsWith("return ")) outputs = names(row);
+    else if (row.startsWith("kernel ")) {
+      const k = String(kernels.length);
+      kernels.push(k);
+      for (const id of names(row)) {
+        const node = by.get(id);
+        if (node) node.kernel = k;
+      }
+    }
+  }
+  return { nodes, kernels, outputs };
+}
+
+/** The graph as it was captured, from the report's list. @param {Graph} g @returns {Node[]} */
+function capturedNodes(g) {
+  const list = g.nodes ?? [];
+  const name = new Map(list.map((n) => [n.id, n.name]));
+  return list.map((n) => {
+    /** @type {string[]} */
+    const reads = [];
+    const walk = (/** @type {any} */ a) => {
+      if (Array.isArray(a)) a.forEach(walk);
+      else if (a && typeof a === "object" && "node" in a && name.has(a.node)) reads.push(/** @type {string} */ (name.get(a.node)));
+    };
+    walk(/** @type {any} */ (n).args ?? []);
+    const op = n.op === "placeholder" ? "input" : n.op;
+    return { id: n.name, op, args: "", dtype: n.dtype ?? "", shape: n.shape ?? "", line: n.line ?? 0, reads: [...new Set(reads)], kernel: null, gone: false };
+  });
+}
+
+/**
+ * The graph as captured, and behind each pass that changed it.  What a pass removed is there once more, `gone`.
+ * @param {Graph} g
+ * @param {number} part of a graph that runs in pieces
+ * @returns {Drawn[]}
+ */
+export function steps(g, part) {
+  const told = g.passes?.[part];
+  if (!told?.before) return [{ title: "As captured", nodes: capturedNodes(g), kernels: [], outputs: [] }];
+  let last = parseGraph(told.before);
+  const out = [{ title: "As captured", ...last }];
+  for (const s of told.steps ?? []) {
+    if (!s.changed || !s.after) continue;
+    const next = parseGraph(s.after);
+    const there = new Set(next.nodes.map((n) => n.id));
+    const gone = last.nodes.filter((n) => !there.has(n.id)).map((n) => ({ ...n, kernel: null, gone: true }));
+    out.push({ title: `After ${s.pass}`, ...next, nodes: [...next.nodes, ...gone] });
+    last = next;
+  }
+  return out;
+}
+
+/** Bytes of a tensor; null where a size is a symbol. @param {string} dtype @param {string} shape */
+export function sizeOf(dtype, shape) {
+  const bits = /(\d+)$/.exec(dtype)?.[1];
+  const each = dtype === "bool" ? 1 : bits ? Number(bits) / 8 : null;
+  const sizes = shape.slice(1, -1).split(",").map((s) => s.trim()).filter(Boolean).map(Number);
+  return each === null || sizes.some((s) => !Number.isInteger(s)) ? null : sizes.reduce((p, s) => p * s, each);
+}
+
+/** @param {string} title @param {string} sub */
+const widthOf = (title, sub) => Math.min(WIDEST, Math.max(NARROWEST, Math.max(title.length * LETTER, sub.length * 6.2) + 18));
+
+/** "[8, 16]" as "8x16". @param {string} shape */
+export const short = (shape) => shape.slice(1, -1).split(",").map((s) => s.trim()).filter(Boolean).join("\u00d7") || "1";
+
+/**
+ * @param {Drawn} d
+ * @param {Graph} g
+ * @param {ReadonlySet<string>} open kernels
+ * @param {ReadonlySet<string> | null} only these nodes, with what is between them
+ * @returns {Picture}
+ */
+export function pictureOf(d, g, open, only) {
+  const shown = only ? d.nodes.filter((n) => only.has(n.id)) : d.nodes;
+  const boxOf = (/** @type {Node} */ n) => (n.kernel !== null && !open.has(n.kernel) ? `kernel ${n.kernel}` : n.id);
+  const by = new Map(shown.map((n) => [n.id, n]));
+  /** @type {Map<string, PictureBox>} */
+  const boxes = new Map();
+  for (const n of shown) {
+    const id = boxOf(n);
+    const known = boxes.get(id);
+    if (known) known.nodes.push(n);
+    else boxes.set(id, { id, kind: n.gone ? "gone" : n.op === "input" ? "input" : "op", title: n.op === "input" ? n.id : n.op, sub: short(n.shape), w: 0, h: 40, group: n.kernel !== null && open.has(n.kernel) ? n.kernel : null, nodes: [n] });
+  }
+  for (const b of boxes.values()) {
+    if (b.id.startsWith("kernel ")) {
+      const about = g.passes?.length === 1 ? g.kernel_details?.[Number(b.id.slice(7))] : undefined;
+      b.kind = about?.form === "library" ? "library" : "kernel";
+      b.title = `k${b.id.slice(7)} ${[...new Set(b.nodes.map((n) => n.op))].join(" ")}`;
+      b.sub = plural(b.nodes.length, "op");
+    }
+    b.w = widthOf(b.title, b.sub);
+  }
+  /** @type {Map<string, [string, string]>} */
+  const edges = new Map();
+  /** @type {Record<string, string>} */
+  const labels = {};
+  for (const n of shown)
+    for (const r of n.reads) {
+      const from = by.get(r);
+      if (!from || boxOf(from) === boxOf(n)) continue;
+      const key = `${boxOf(from)}\n${boxOf(n)}`;
+      edges.set(key, [boxOf(from), boxOf(n)]);
+      const size = from.kernel === n.kernel && from.kernel !== null ? null : sizeOf(from.dtype, from.shape);
+      if (size !== null) labels[key] = bytes(size);
+    }
+  return { boxes: [...boxes.values()], edges: [...edges.values()], labels };
+}
+
+/** At most `most` nodes about one, the nearest first. @param {Drawn} d @param {string} id @param {number} most @returns {Set<string>} */
+export function neighbourhood(d, id, most) {
+  /** @type {Map<string, string[]>} */
+  const near = new Map(d.nodes.map((n) => [n.id, []]));
+  for (const n of d.nodes)
+    for (const r of n.reads)
+      if (near.has(r)) {
+        /** @type {string[]} */ (near.get(r)).push(n.id);
+        /** @type {string[]} */ (near.get(n.id)).push(r);
+      }
+  const start = near.has(id) ? id : d.nodes[0]?.id;
+  const found = new Set(start === undefined ? [] : [start]);
+  for (const at of found) {
+    for (const next of near.get(at) ?? []) if (found.size < most) found.add(next);
+    if (found.size >= most) break;
+  }
+  return found;
+}

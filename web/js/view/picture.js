@@ -1,0 +1,442 @@
+// js/view/picture.js -- a graph as a picture: kernels that open, a slider over the passes, search, links.
+//
+// Layout runs in a worker that has BUDGET_MS; past it the neighbourhood of the picked node is shown, and why.
+// Only what is in sight is drawn, and from afar boxes without their names: thousands stay fluid.
+
+import { h, add, button, say, svg } from "./dom.js";
+import { remember } from "./router.js";
+import { bytes, duration, plural } from "../model/format.js";
+import { layOut } from "../model/layout.js";
+import { neighbourhood, pictureOf, short, sizeOf, steps } from "../model/picture.js";
+
+/** @typedef {import("../model/picture.js").PictureBox} PictureBox */
+/** @typedef {import("../model/picture.js").Node} Node */
+/** @typedef {import("../model/layout.js").Laid} Laid */
+/** @typedef {{graph: import("../api/types.js").Graph, title: string, sourceUrl: (line: number) => string,
+ *   exportUrl: (format: string) => string, query: URLSearchParams, signal: AbortSignal}} Asked */
+
+const BUDGET_MS = 250;
+const AT_ONCE = 80; // boxes: laid out before a worker would have started
+const OPEN_UP_TO = 40; // nodes: kernels of a larger graph begin closed
+const NEAR = 40;
+const AFAR = 0.35; // scale below which names cannot be read
+const MARGIN = 0.3; // of the window, drawn beyond it
+
+const MOST_MS = 10000; // then the worker is ended
+
+export class GraphPicture {
+  title = h("h4");
+  words = h("p", { class: "small sub" });
+  note = h("div", { class: "notice", hidden: true });
+  side = h("div", { class: "graphside" });
+  stage = svg("svg", { class: "graph", tabindex: 0, role: "application", "aria-roledescription": "graph" });
+  layer = svg("g");
+  /** @type {Worker | undefined} */
+  worker;
+
+  /** @param {Asked} asked */
+  constructor(asked) {
+    this.asked = asked;
+    this.part = 0;
+    this.steps = steps(asked.graph, 0);
+    this.step = this.steps.length - 1;
+    const wanted = Number(asked.query.get("step") ?? NaN);
+    if (wanted >= 0 && wanted < this.steps.length) this.step = Math.floor(wanted);
+    /** @type {Set<string>} */
+    this.open = new Set(this.drawn.nodes.length <= OPEN_UP_TO ? this.drawn.kernels : []);
+    /** @type {Set<string> | null} */
+    this.only = null;
+    this.picked = asked.query.get("node") ?? "";
+    this.view = { x: 0, y: 0, scale: 1 };
+    /** @type {import("../model/picture.js").Picture} */
+    this.picture = { boxes: [], edges: [], labels: {} };
+    /** @type {Laid} */
+    this.laid = { boxes: {}, groups: {}, width: 0, height: 0 };
+    this.frame = 0;
+    this.el = this.#build();
+    this.#swap(true);
+  }
+
+  get drawn() {
+    return this.steps[this.step];
+  }
+
+  #build() {
+    const { asked } = this;
+    this.stage.setAttribute("aria-label", `${asked.title} as a picture. Left and right step through its boxes, Enter opens and closes a kernel, W, A, S and D pan, plus and minus zoom, 0 fits. The list of ops below holds the same.`);
+    add(this.stage, svg("defs", {}, svg("marker", { id: `arrow-${asked.graph.id ?? 0}`, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, svg("path", { class: "head", d: "M0 0L8 4L0 8Z" }))), this.layer);
+    const find = h("input", { class: "field", type: "search", placeholder: "Find an op", "aria-label": `Find an op of ${asked.title}` });
+    find.addEventListener("keydown", (e) => e.key === "Enter" && this.#find(find.value));
+    const link = (/** @type {string} */ text, /** @type {string} */ format) =>
+      h("a", { class: "btn", href: asked.exportUrl(format), download: "" }, text);
+    const acts = h("div", { class: "acts" }, find,
+      button("Open all", () => this.#openAll(true)), button("Close all", () => this.#openAll(false)),
+      button("Fit", () => this.#fit()), link("SVG", "svg"), link("DOT", "dot"));
+    const keys = [["kernel", "fused kernel"], ["library", "library call"], ["gone", "removed by this pass"]].map(([cls, text]) =>
+      h("span", { class: "key" }, h("i", { class: `g-${cls}`, "aria-hidden": "true" }), text));
+    this.#listen();
+    const well = h("div", { class: "well graphwell" }, this.stage);
+    const left = h("div", {}, well, h("div", { class: "bar" }, h("div", { class: "legend" }, keys), acts));
+    const head = h("div", { class: "graphhead" }, h("div", {}, this.title, this.words), this.#slider());
+    return h("div", { class: "part picture" }, head, this.note, h("div", { class: "graphwrap" }, left, this.side));
+  }
+
+  /** Before and after each pass that changed the graph. */
+  #slider() {
+    if (this.steps.length < 2) return null;
+    const input = h("input", { type: "range", min: 0, max: this.steps.length - 1, step: 1, value: this.step, "aria-label": `Passes over ${this.asked.title}` });
+    const names = this.steps.map((s) => h("span", {}, s.title.replace(/^A\S+ /, "")));
+    const told = () => {
+      input.setAttribute("aria-valuetext", this.drawn.title);
+      names.forEach((n, i) => n.classList.toggle("on", i === this.step));
+    };
+    input.addEventListener("input", () => {
+      this.step = Number(input.value);
+      told();
+      remember({ step: String(this.step) });
+      this.#swap(true);
+    });
+    told();
+    return h("div", { class: "slider" }, input, h("div", { class: "ticks", "aria-hidden": "true" }, names));
+  }
+
+  /** Another graph behind another pass, or other kernels open. @param {boolean} whole */
+  #swap(whole) {
+    if (whole) this.only = null;
+    const { nodes, kernels, title } = this.drawn;
+    const gone = nodes.filter((n) => n.gone).length;
+    const left = this.asked.graph.passes?.some((p) => p.left_out_bytes) ? "what the passes made of it is in part left out: over the limits of a report" : "";
+    this.title.textContent = title;
+    this.words.textContent = [plural(nodes.length - gone, "node"), kernels.length ? plural(kernels.length, "kernel") : "", gone ? `${gone} removed` : "", left].filter(Boolean).join(", ");
+    this.picture = pictureOf(this.drawn, this.asked.graph, this.open, this.only);
+    this.worker?.terminate();
+    this.worker = undefined;
+    const { boxes, edges } = this.picture;
+    const plain = boxes.map(({ id, w, h: height, group }) => ({ id, w, h: height, group }));
+    if (boxes.length <= AT_ONCE) {
+      this.#place(layOut(plain, edges));
+      return;
+    }
+    const wanted = this.picture;
+    const worker = new Worker("/assets/js/layout_worker.js", { type: "module" });
+    this.worker = worker;
+    const late = setTimeout(() => this.worker === worker && this.#near(boxes.length), BUDGET_MS);
+    const end = () => {
+      clearTimeout(late);
+      clearTimeout(never);
+      worker.terminate();
+      if (this.worker === worker) this.worker = undefined;
+    };
+    const never = setTimeout(end, MOST_MS);
+    this.asked.signal.addEventListener("abort", end, { once: true });
+    worker.addEventListener("message", (e) => {
+      const awaited = this.worker === worker;
+      end();
+      if (!awaited) return;
+      if (this.picture !== wanted) [this.picture, this.only] = [wanted, null];
+      this.#place(e.data);
+    });
+    worker.postMessage({ boxes: plain, edges });
+  }
+
+  /** Over budget: what is about the picked node, until the whole is there. @param {number} many boxes of the whole */
+  #near(many) {
+    const node = this.drawn.nodes.find((n) => n.id === this.picked) ?? this.drawn.nodes.find((n) => n.op !== "input");
+    this.only = neighbourhood(this.drawn, node?.id ?? "", NEAR);
+    this.picture = pictureOf(this.drawn, this.asked.graph, this.open, this.only);
+    this.#place(layOut(this.picture.boxes, this.picture.edges));
+    const why = `${plural(this.only.size, "node")} about ${node?.id}: ${many} boxes were not laid out within ${BUDGET_MS} ms; all are shown once they are, within ${MOST_MS / 1000} s or not at all.`;
+    this.note.replaceChildren(h("p", {}, why));
+    this.note.hidden = false;
+  }
+
+  /** @param {Laid} laid */
+  #place(laid) {
+    this.laid = laid;
+    if (!this.only) this.note.hidden = true;
+    if (!this.#box(this.picked)) this.picked = this.drawn.nodes.some((n) => n.id === this.picked) ? this.#boxOf(this.picked) : "";
+    this.#fit();
+    this.#facts();
+    // Of what is too large to be read as a whole, the picked box or the beginning.
+    const at = this.laid.boxes[this.picked] ?? this.laid.boxes[this.picture.boxes[0]?.id];
+    if (this.view.scale >= AFAR || !at) return;
+    const scale = AFAR * 2;
+    this.view = { scale, x: Math.min(16, this.#size().w / 2 - at.x * scale), y: Math.min(16, this.#size().h / 2 - at.y * scale) };
+  }
+
+  /** @param {string} id */
+  #box(id) {
+    return this.picture.boxes.find((b) => b.id === id);
+  }
+
+  /** The box that a node is in. @param {string} node */
+  #boxOf(node) {
+    return this.picture.boxes.find((b) => b.nodes.some((n) => n.id === node))?.id ?? "";
+  }
+
+  #size() {
+    return { w: this.stage.clientWidth || 800, h: this.stage.clientHeight || 440 };
+  }
+
+  #fit() {
+    const { w, h: height } = this.#size();
+    const scale = Math.min(1, (w - 32) / Math.max(1, this.laid.width), (height - 32) / Math.max(1, this.laid.height));
+    this.view = { scale, x: (w - this.laid.width * scale) / 2, y: Math.max(16, (height - this.laid.height * scale) / 2) };
+    this.#redraw();
+  }
+
+  /** @param {number} factor @param {number} [x] @param {number} [y] pixels of the stage */
+  #zoom(factor, x = this.#size().w / 2, y = this.#size().h / 2) {
+    const scale = Math.min(2, Math.max(0.02, this.view.scale * factor));
+    const k = scale / this.view.scale;
+    this.view = { scale, x: x - (x - this.view.x) * k, y: y - (y - this.view.y) * k };
+    this.#redraw();
+  }
+
+  /** @param {number} x @param {number} y pixels */
+  #pan(x, y) {
+    this.view = { ...this.view, x: this.view.x + x, y: this.view.y + y };
+    this.#redraw();
+  }
+
+  #redraw() {
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => this.#draw());
+  }
+
+  #draw() {
+    const { view, laid, picture } = this;
+    const { w, h: height } = this.#size();
+    const [x0, y0] = [(-view.x - w * MARGIN) / view.scale, (-view.y - height * MARGIN) / view.scale];
+    const [x1, y1] = [x0 + (w * (1 + 2 * MARGIN)) / view.scale, y0 + (height * (1 + 2 * MARGIN)) / view.scale];
+    const seen = (/** @type {import("../model/layout.js").Rect} */ r) => r && r.x < x1 && r.x + r.w > x0 && r.y < y1 && r.y + r.h > y0;
+    const layer = svg("g", { transform: `translate(${view.x} ${view.y}) scale(${view.scale})` });
+    for (const [k, r] of Object.entries(laid.groups)) if (seen(r)) add(layer, this.#group(k, r));
+    const afar = view.scale < AFAR;
+    const lines = picture.edges.filter(([a, b]) => seen(laid.boxes[a]) || seen(laid.boxes[b]));
+    add(layer, afar ? svg("path", { class: "edge", d: lines.map(([a, b]) => curve(laid.boxes[a], laid.boxes[b])).join("") }) : null);
+    if (!afar) for (const e of lines) add(layer, ...this.#edge(e));
+    const boxes = picture.boxes.filter((b) => seen(laid.boxes[b.id]));
+    if (afar) {
+      for (const kind of ["op", "input", "kernel", "library", "gone"])
+        add(layer, svg("path", { class: `box g-${kind}`, d: boxes.filter((b) => b.kind === kind).map((b) => outline(laid.boxes[b.id])).join("") }));
+      const picked = laid.boxes[this.picked];
+      if (picked) add(layer, svg("path", { class: "box on", d: outline(picked) }));
+    } else for (const b of boxes) add(layer, this.#boxShape(b));
+    this.layer.replaceWith(layer);
+    this.layer = layer;
+  }
+
+  /** @param {string} k @param {import("../model/layout.js").Rect} r */
+  #group(k, r) {
+    const about = this.#kernel(k);
+    const time = about?.median_us ? `  ${duration(about.median_us)}` : "";
+    const form = about?.form === "library" ? "library" : "kernel";
+    const el = svg("g", { class: `open g-${form}`, "data-node": `open ${k}` });
+    add(el, svg("rect", { x: r.x, y: r.y, width: r.w, height: r.h, rx: 3 }), svg("text", { x: r.x + 8, y: r.y + 16 }, `k${k}${time}`));
+    return el;
+  }
+
+  /** @param {PictureBox} b */
+  #boxShape(b) {
+    const r = this.laid.boxes[b.id];
+    const time = b.id.startsWith("kernel ") ? this.#kernel(b.id.slice(7))?.median_us : null;
+    const el = svg("g", { class: `box g-${b.kind}${b.id === this.picked ? " on" : ""}`, "data-node": b.id });
+    const most = Math.floor((r.w - 14) / 7.3);
+    const title = b.title.length > most ? `${b.title.slice(0, most - 1)}\u2026` : b.title;
+    add(el, svg("rect", { x: r.x, y: r.y, width: r.w, height: r.h, rx: 2 }),
+      svg("text", { class: "op", x: r.x + 8, y: r.y + 17 }, title),
+      svg("text", { class: "about", x: r.x + 8, y: r.y + 32 }, time ? `${b.sub}  ${duration(time)}` : b.sub));
+    return el;
+  }
+
+  /** @param {[string, string]} e */
+  #edge([a, b]) {
+    const [from, to] = [this.laid.boxes[a], this.laid.boxes[b]];
+    const near = a === this.picked || b === this.picked;
+    const path = svg("path", { class: near ? "edge on" : "edge", d: curve(from, to), "marker-end": `url(#arrow-${this.asked.graph.id ?? 0})` });
+    const label = this.picture.labels[`${a}\n${b}`];
+    const room = to.x - from.x - from.w;
+    if (!label || room < 40 || (!near && this.picture.edges.length > 60)) return [path];
+    return [path, svg("text", { class: "size", x: from.x + from.w + room / 2, y: (from.y + from.h / 2 + to.y + to.h / 2) / 2 - 4 }, label)];
+  }
+
+  /** @param {string} k */
+  #kernel(k) {
+    const { graph } = this.asked;
+    return graph.passes?.length === 1 ? graph.kernel_details?.[Number(k)] : undefined;
+  }
+
+  /** @param {string} id of a box */
+  pick(id) {
+    const box = this.#box(id);
+    this.picked = box ? id : "";
+    remember({ node: box?.nodes[0].id ?? null });
+    this.#facts();
+    const r = this.laid.boxes[id];
+    if (r) {
+      const { w, h: height } = this.#size();
+      const [x, y] = [r.x * this.view.scale + this.view.x, r.y * this.view.scale + this.view.y];
+      const scale = Math.max(this.view.scale, AFAR * 2);
+      if (x < 0 || y < 0 || x + r.w * this.view.scale > w || y + r.h * this.view.scale > height || scale > this.view.scale)
+        this.view = { scale, x: w / 2 - (r.x + r.w / 2) * scale, y: height / 2 - (r.y + r.h / 2) * scale };
+    }
+    this.#redraw();
+    if (box) say(`${box.title}, ${box.sub}.`);
+  }
+
+  /** @param {string} k @param {boolean} [on] */
+  #toggle(k, on = !this.open.has(k)) {
+    const first = this.drawn.nodes.find((n) => n.kernel === k);
+    if (on) this.open.add(k);
+    else this.open.delete(k);
+    this.picked = on ? (first?.id ?? "") : `kernel ${k}`;
+    this.#swap(false);
+  }
+
+  /** @param {boolean} on */
+  #openAll(on) {
+    this.open = new Set(on ? this.drawn.kernels : []);
+    this.#swap(true);
+  }
+
+  /** The next node behind the picked one whose name or op has the text. @param {string} text */
+  #find(text) {
+    const wanted = text.trim().toLowerCase();
+    const { nodes } = this.drawn;
+    if (!wanted || !nodes.length) return;
+    const at = nodes.findIndex((n) => n.id === this.#box(this.picked)?.nodes[0].id);
+    const found = [...nodes.slice(at + 1), ...nodes.slice(0, at + 1)].find((n) => n.op.includes(wanted) || n.id.toLowerCase().includes(wanted));
+    if (!found) return say(`No op is called ${text}.`);
+    if (!this.#boxOf(found.id)) {
+      this.only = neighbourhood(this.drawn, found.id, NEAR);
+      this.#swap(false);
+    }
+    this.pick(this.#boxOf(found.id));
+  }
+
+  #facts() {
+    const box = this.#box(this.picked);
+    if (!box) return this.side.replaceChildren(h("h4", {}, "Nothing is picked"), h("p", { class: "small sub" }, "Click a box, or step through them with the arrow keys."));
+    const n = box.nodes[0];
+    const closed = box.id.startsWith("kernel ");
+    const k = n.kernel;
+    const kernel = k === null ? undefined : this.#kernel(k);
+    const lines = [...new Set(box.nodes.map((x) => x.line).filter((x) => x > 0))];
+    const links = lines.slice(0, 8).flatMap((x, i) => [i ? ", " : "", h("a", { href: this.asked.sourceUrl(x) }, `${i ? "" : "line "}${x}`)]);
+    const list = h("dl", { class: "kv" });
+    const fact = (/** @type {string} */ name, /** @type {(import("./dom.js").Child)[]} */ ...value) => add(list, h("dt", {}, name), h("dd", {}, value));
+    if (!closed) {
+      const size = sizeOf(n.dtype, n.shape);
+      fact("Result", h("span", { class: "mono" }, `${n.dtype} ${short(n.shape)}`));
+      fact("Bytes", size === null ? "depends on the call" : bytes(size));
+      fact("Reads", n.reads.join(", ") || "nothing");
+    } else fact("Ops", box.nodes.map((x) => x.op).slice(0, 12).join(", ") + (box.nodes.length > 12 ? ` and ${box.nodes.length - 12} more` : ""));
+    if (links.length) fact("Source", ...links);
+    if (kernel) {
+      if (kernel.median_us) fact("Time", duration(kernel.median_us));
+      fact("Read", bytes(kernel.read_bytes));
+      fact("Written", bytes(kernel.written_bytes));
+    }
+    this.side.replaceChildren(h("h4", {}, closed ? `Kernel ${k}` : n.id), kernel ? h("p", { class: "small mono" }, kernel.name) : "", list);
+    if (kernel?.why) add(this.side, h("p", { class: "small sub" }, `Why it is a kernel of its own: ${kernel.why}.`));
+    if (k !== null) add(this.side, button(this.open.has(k) ? "Close kernel" : "Open kernel", () => this.#toggle(k)));
+  }
+
+  /** @param {KeyboardEvent} e */
+  #key(e) {
+    const { boxes } = this.picture;
+    const at = boxes.findIndex((b) => b.id === this.picked);
+    const step = (/** @type {number} */ by) => this.pick(boxes[(at + by + boxes.length) % boxes.length]?.id ?? "");
+    const kernel = this.#box(this.picked)?.nodes[0].kernel ?? null;
+    /** @type {Record<string, () => void>} */
+    const acts = {
+      ArrowRight: () => step(1),
+      ArrowLeft: () => step(at < 0 ? 0 : -1),
+      w: () => this.#pan(0, 80),
+      s: () => this.#pan(0, -80),
+      a: () => this.#pan(80, 0),
+      d: () => this.#pan(-80, 0),
+      Enter: () => kernel !== null && this.#toggle(kernel),
+      "+": () => this.#zoom(1.25),
+      "-": () => this.#zoom(0.8),
+      0: () => this.#fit(),
+    };
+    if (!acts[e.key] || e.ctrlKey || e.metaKey || e.altKey) return;
+    e.preventDefault();
+    e.stopPropagation();
+    acts[e.key]();
+  }
+
+  #listen() {
+    const { stage } = this;
+    /** @type {Map<number, PointerEvent>} fingers, or the button, that are down */
+    const down = new Map();
+    let far = false;
+    /** @type {(e: MouseEvent) => [number, number]} */
+    const place = (e) => {
+      const box = stage.getBoundingClientRect();
+      return [e.clientX - box.left, e.clientY - box.top];
+    };
+    stage.addEventListener("keydown", (e) => this.#key(e));
+    stage.addEventListener("wheel", (e) => {
+      if (!(e.ctrlKey || document.activeElement === stage)) return;
+      e.preventDefault();
+      const [x, y] = place(e);
+      this.#zoom(Math.exp(-e.deltaY / 400), x, y);
+    }, { passive: false });
+    stage.addEventListener("pointerdown", (e) => {
+      stage.setPointerCapture(e.pointerId);
+      if (!down.size) far = false;
+      down.set(e.pointerId, e);
+    });
+    stage.addEventListener("pointermove", (e) => {
+      const was = down.get(e.pointerId);
+      if (!was || (!far && Math.hypot(e.clientX - was.clientX, e.clientY - was.clientY) < 4)) return;
+      const other = [...down.values()].find((p) => p.pointerId !== e.pointerId);
+      far = true;
+      down.set(e.pointerId, e);
+      if (other) {
+        const apart = (/** @type {PointerEvent} */ p) => Math.max(1, Math.hypot(p.clientX - other.clientX, p.clientY - other.clientY));
+        this.#zoom(apart(e) / apart(was), ...place(other));
+      } else this.#pan(e.clientX - was.clientX, e.clientY - was.clientY);
+    });
+    stage.addEventListener("pointerup", (e) => {
+      down.delete(e.pointerId);
+      if (!far) this.#click(place(e));
+    });
+    stage.addEventListener("pointercancel", (e) => down.delete(e.pointerId));
+    stage.addEventListener("dblclick", () => {
+      const kernel = this.#box(this.picked)?.nodes[0].kernel ?? null;
+      if (kernel !== null) this.#toggle(kernel);
+    });
+    const size = new ResizeObserver(() => this.#fit());
+    size.observe(stage);
+    this.asked.signal.addEventListener("abort", () => size.disconnect(), { once: true });
+  }
+
+  /** @param {number[]} at pixels */
+  #click([px, py]) {
+    const [x, y] = [(px - this.view.x) / this.view.scale, (py - this.view.y) / this.view.scale];
+    const inside = (/** @type {import("../model/layout.js").Rect} */ r) => r && x >= r.x && x <= r.x + r.w && y >= r.y && y <= r.y + r.h;
+    const box = this.picture.boxes.find((b) => inside(this.laid.boxes[b.id]));
+    const group = Object.entries(this.laid.groups).find(([, r]) => inside(r));
+    if (box) this.pick(box.id);
+    else if (group) this.pick(this.drawn.nodes.find((n) => n.kernel === group[0])?.id ?? "");
+    else this.pick("");
+  }
+}
+
+/** @param {import("../model/layout.js").Rect} r */
+const outline = (r) => `M${r.x} ${r.y}h${r.w}v${r.h}h${-r.w}z`;
+
+/**
+ * From the right end of one to the left end of the other; to what stands further left, around it.
+ * @param {import("../model/layout.js").Rect} a @param {import("../model/layout.js").Rect} b
+ */
+function curve(a, b) {
+  const [x0, y0, x1, y1] = [a.x + a.w, a.y + a.h / 2, b.x, b.y + b.h / 2];
+  if (x1 <= x0) return `M${x0} ${y0}h10V${y1 > y0 ? b.y - 10 : b.y + b.h + 10}H${x1 - 12}V${y1}H${x1}`;
+  const bend = Math.max(16, (x1 - x0) / 2);
+  return `M${x0} ${y0}C${x0 + bend} ${y0} ${x1 - bend} ${y1} ${x1} ${y1}`;
+}
