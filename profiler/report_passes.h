@@ -5,7 +5,7 @@
 #include "profiler/lane.h"
 
 enum {
-	PASSES_GRAPH_BYTES = 256 * 1024,   /* of texts, for one graph */
+	PASSES_GRAPH_BYTES = 1024 * 1024,  /* of texts, for one graph */
 	PASSES_REPORT_BYTES = 2048 * 1024, /* ... and for all of a report */
 	PASSES_PLACES = 50,                /* of one rule in one pass */
 };
