@@ -36,7 +36,7 @@ test("a closed kernel is one box; open, its ops are; bytes stand where an edge l
   const drawn = steps(graph, 0)[1];
   const closed = pictureOf(drawn, graph, new Set(), null);
   assert.deepEqual(closed.boxes.map((b) => [b.id, b.kind]), [["x", "input"], ["kernel 0", "kernel"], ["kernel 1", "library"], ["soft", "gone"]]);
-  assert.equal(closed.labels["kernel 0\nkernel 1"], "512 B");
+  assert.equal(closed.labels["kernel 0\nkernel 1"], "1.02 kB", "both tensors that it reads, each once");
   const open = pictureOf(drawn, graph, new Set(["0"]), null);
   assert.deepEqual(open.boxes.filter((b) => b.group === "0").map((b) => b.id), ["relu", "exp"]);
   assert.equal(open.labels["relu\nexp"], undefined);

@@ -139,17 +139,23 @@ export function pictureOf(d, g, open, only) {
   }
   /** @type {Map<string, [string, string]>} */
   const edges = new Map();
-  /** @type {Record<string, string>} */
-  const labels = {};
+  /** @type {Map<string, Map<string, number | null>>} by edge: the tensors that cross it */
+  const crossing = new Map();
   for (const n of shown)
     for (const r of n.reads) {
       const from = by.get(r);
       if (!from || boxOf(from) === boxOf(n)) continue;
       const key = `${boxOf(from)}\n${boxOf(n)}`;
       edges.set(key, [boxOf(from), boxOf(n)]);
-      const size = from.kernel === n.kernel && from.kernel !== null ? null : sizeOf(from.dtype, from.shape);
-      if (size !== null) labels[key] = bytes(size);
+      if (from.kernel === n.kernel && from.kernel !== null) continue;
+      crossing.set(key, (crossing.get(key) ?? new Map()).set(from.id, sizeOf(from.dtype, from.shape)));
     }
+  /** @type {Record<string, string>} */
+  const labels = {};
+  for (const [key, sizes] of crossing) {
+    const known = [...sizes.values()];
+    if (!known.includes(null)) labels[key] = bytes(known.reduce((/** @type {number} */ sum, x) => sum + Number(x), 0));
+  }
   return { boxes: [...boxes.values()], edges: [...edges.values()], labels };
 }
 
