@@ -21,7 +21,7 @@ $B/gen/assets.o: web/index.html web/icon.svg $(WEB_FILES) web/embed.sh web/web.m
 	mkdir -p $B/gen/web/assets/vendor $(addprefix $B/gen/web/assets/,css examples suite js $(patsubst web/%/,%,$(wildcard web/js/*/)))
 	cp web/index.html $B/gen/web/
 	cp web/icon.svg $B/gen/web/assets/
-	for f in $(WEB_FILES:web/%=%); do sed -E '/^ *\/\*\* @(typedef|type|param|returns|template)\b.*\*\/$$/d' web/$$f > $B/gen/web/assets/$$f || exit 1; done
+	for f in $(WEB_FILES:web/%=%); do sed -E -e '/^ *\/\*\* @(typedef|type|param|returns|template)\b.*\*\/$$/d' -e '/^ *\* @(typedef|type|param|returns|template|property)\b/{/\*\//!d}' -e 's/ *@(param|returns|type|typedef|template) .*\*\/$$/ *\//' web/$$f > $B/gen/web/assets/$$f || exit 1; done
 	cp web/node_modules/chart.js/dist/chart.umd.min.js $B/gen/web/assets/vendor/
 	cp web/node_modules/chart.js/LICENSE.md $B/gen/web/assets/vendor/chart.js.LICENSE.txt
 	sh web/embed.sh $B/gen/web $B/gen/assets.S
