@@ -9,8 +9,6 @@ APT_WEB   := nodejs npm
 APT_SPEED := libopenblas0-pthread
 # Not needed: what is posted to a server goes through it.
 APT_POST  := libcurl4-openssl-dev
-# Not needed: the page takes fewer bytes on its way with it.
-APT_SMALL := zopfli
 APT_TEST  := clang lld clang-format clang-tidy libclang-rt-14-dev libcmocka-dev python3 chromium curl
 
 HEADERS_NEEDED := microhttpd.h jansson.h sqlite3.h xxhash.h zstd.h yajl/yajl_parse.h zlib.h
@@ -20,7 +18,6 @@ deps:
 	@sh deploy/install-deps.sh $(APT_BUILD) $(APT_WEB)
 	@sh deploy/install-deps.sh $(APT_SPEED) || echo "make: going on without $(APT_SPEED): products of matrices are slower"
 	@sh deploy/install-deps.sh $(APT_POST) || echo "make: going on without $(APT_POST): breakeven trace --post is not there"
-	@sh deploy/install-deps.sh $(APT_SMALL) || echo "make: going on without $(APT_SMALL): the page is a little larger"
 deps-test: deps
 	@sh deploy/install-deps.sh $(APT_TEST)
 .PHONY: deps deps-test check-deps

@@ -3,8 +3,7 @@
 #
 # The table (server/assets.h) is sorted by path in byte order: LC_ALL=C is what
 # makes sort agree with the server's strcmp.  Each file is embedded twice, plain
-# and gzipped (by zopfli where it is, a little smaller); neither keeps a time or a name, so
-# equal files give equal bytes.
+# and gzipped; `gzip -n` keeps time and name out, so equal files give equal bytes.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -28,10 +27,6 @@ media_type() {
 	esac
 }
 
-squeeze() {
-	if command -v zopfli >/dev/null; then zopfli -c "$1"; else gzip -9 -n -c "$1"; fi
-}
-
 exec >"$out"
 cat <<'TEXT'
 	.section .rodata
@@ -41,7 +36,7 @@ rows=
 for path in $(cd "$root" && find . -type f | sed 's|^\.||' | sort); do
 	type=$(media_type "$path")
 	etag=$(sha256sum "$root$path" | cut -c1-32)
-	squeeze "$root$path" >"$zipped/$count.gz"
+	gzip -9 -n -c "$root$path" >"$zipped/$count.gz"
 	cat <<TEXT
 path_$count:	.string "$path"
 type_$count:	.string "$type"

@@ -4,11 +4,14 @@
 #   make web-test     types (tsc over JSDoc) and the unit tests of js/model
 #   make web-e2e      the page in Chromium, against $B/breakeven
 #
-# Lines that are nothing but a type for the checker are left out; all else is served as it is
-# written.  $B/gen/web is laid out as the URLs are: index.html, and assets/ for the rest.
+# Scripts and styles are served one by one as they are written, without comments and blanks
+# (esbuild: a quarter less to load); names stay.  $B/gen/web is laid out as the URLs are:
+# index.html, and assets/ for the rest.
 
 WEB_MODULES := web/node_modules/.package-lock.json
-WEB_FILES := $(wildcard web/css/*.css web/js/*.js web/js/*/*.js web/examples/*.json web/suite/*.py)
+WEB_CODE := $(wildcard web/css/*.css web/js/*.js web/js/*/*.js)
+WEB_FILES := $(wildcard web/examples/*.json web/suite/*.py)
+ESBUILD := web/node_modules/.bin/esbuild --minify-whitespace --minify-syntax --charset=utf8 --log-level=warning
 
 # npm writes this file last.  The lock keeps two makes from installing at once.
 $(WEB_MODULES): web/package.json web/package-lock.json
@@ -16,12 +19,13 @@ $(WEB_MODULES): web/package.json web/package-lock.json
 	flock web/package-lock.json sh -c '[ $@ -nt web/package-lock.json ] || (cd web && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)'
 	@touch $@
 
-$B/gen/assets.o: web/index.html web/icon.svg $(WEB_FILES) web/embed.sh web/web.mk $(WEB_MODULES)
+$B/gen/assets.o: web/index.html web/icon.svg $(WEB_CODE) $(WEB_FILES) web/embed.sh web/web.mk $(WEB_MODULES)
 	rm -rf $B/gen/web
-	mkdir -p $B/gen/web/assets/vendor $(addprefix $B/gen/web/assets/,css examples suite js $(patsubst web/%/,%,$(wildcard web/js/*/)))
+	mkdir -p $B/gen/web/assets/vendor
 	cp web/index.html $B/gen/web/
 	cp web/icon.svg $B/gen/web/assets/
-	for f in $(WEB_FILES:web/%=%); do sed -E -e '/^ *\/\*\* @(typedef|type|param|returns|template)\b.*\*\/$$/d' -e '/^ *\* @(typedef|type|param|returns|template|property)\b/{/\*\//!d}' -e 's/ *@(param|returns|type|typedef|template) .*\*\/$$/ *\//' web/$$f > $B/gen/web/assets/$$f || exit 1; done
+	$(ESBUILD) $(WEB_CODE) --outbase=web --outdir=$B/gen/web/assets
+	cd web && cp --parents $(WEB_FILES:web/%=%) $(abspath $B)/gen/web/assets/
 	cp web/node_modules/chart.js/dist/chart.umd.min.js $B/gen/web/assets/vendor/
 	cp web/node_modules/chart.js/LICENSE.md $B/gen/web/assets/vendor/chart.js.LICENSE.txt
 	sh web/embed.sh $B/gen/web $B/gen/assets.S
