@@ -71,7 +71,7 @@ for (const [name, bytes, wanted] of [
     ['invalid UTF-8 in the query', `GET /api/v1/runs?q=%ff%fe&status=%c3%28 HTTP/1.1\r\n${close}\r\n`, [400]],
     ['a path that climbs', `GET /assets/../../../etc/passwd HTTP/1.1\r\n${close}\r\n`, [404]],
     ['a path that climbs in disguise', `GET /assets/%2e%2e%2f%2e%2e%2fetc/passwd HTTP/1.1\r\n${close}\r\n`, [404]],
-    ['a body for a file', `POST /assets/css/base.css HTTP/1.1\r\n${close}Content-Length: 2\r\n\r\n{}`, [405]],
+    ['a body for a file', `POST /assets/css/main.css HTTP/1.1\r\n${close}Content-Length: 2\r\n\r\n{}`, [405]],
     ['a body on GET', `GET /healthz HTTP/1.1\r\n${close}Content-Length: 2\r\n\r\n{}`, [413]],
     ['invalid UTF-8 in the body', post('Content-Length: 14\r\n', Buffer.from('{"name": "\xff"}\n', 'latin1').toString('latin1')), [400]],
 ]) {
@@ -107,7 +107,7 @@ test('a path with a coded NUL is not the path before it', async () => {
     await waitFor(server, body.id);
     const answer = await say(`GET /api/v1/runs/${body.id}%00 HTTP/1.1\r\n${close}\r\n`);
     assert.deepEqual(statuses(answer), [400]);
-    const file = await say(`GET /assets/css/base.css%00.png HTTP/1.1\r\n${close}\r\n`);
+    const file = await say(`GET /assets/css/main.css%00.png HTTP/1.1\r\n${close}\r\n`);
     assert.deepEqual(statuses(file), [404]);
 });
 

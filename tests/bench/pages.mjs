@@ -8,7 +8,7 @@ import { execFileSync } from "node:child_process";
 import { createWriteStream, readFileSync, readdirSync } from "node:fs";
 import { once } from "node:events";
 import { loadavg } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { binary, postRun, randn, startServer, sweep, waitFor } from "../api/harness.mjs";
 import { openPage, startBrowser } from "../e2e/browser.mjs";
@@ -18,7 +18,6 @@ const EVENTS = 1e6;
 const NODES = 2000;
 const RUNS = 1e4;
 const FRAMES = 120;
-const web = new URL("../../web/", import.meta.url);
 
 const median = (xs) => [...xs].sort((a, b) => a - b)[xs.length >> 1];
 const p95 = (xs) => [...xs].sort((a, b) => a - b)[Math.floor(xs.length * 0.95)];
@@ -142,8 +141,9 @@ async function moving(browser, what, url, ready, act) {
 }
 
 function ownBytes() {
-  const files = ["js", "css"].flatMap((d) => readdirSync(new URL(d, web), { recursive: true, withFileTypes: true }));
-  return files.filter((f) => f.isFile()).reduce((sum, f) => sum + gzipSync(readFileSync(join(f.parentPath ?? f.path, f.name)), { level: 9 }).length, 0);
+  const served = join(dirname(binary), "gen/web/assets");
+  const files = ["js", "css"].flatMap((d) => readdirSync(join(served, d)).map((f) => join(served, d, f)));
+  return files.reduce((sum, f) => sum + gzipSync(readFileSync(f), { level: 9 }).length, 0);
 }
 
 const key = (code) => `document.querySelector(".tl canvas").dispatchEvent(new KeyboardEvent("keydown", { key: ${code}, bubbles: true }))`;
