@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/arena.h"
 #include "fusion/base/clock.h"
 #include "fusion/base/vec.h"
 #include "profiler/memory_held.h"
@@ -18,6 +19,8 @@ struct taken {
 	bool shown;
 };
 
+enum { NAMES_BYTES = 1 << 20 };
+
 struct step {
 	int64_t at_ns, bytes;
 };
@@ -26,7 +29,8 @@ struct watcher {
 	VEC(struct taken) taken;
 	VEC(int) live; /* of taken; the last taken is the last */
 	VEC(struct step) steps;
-	const char *op; /* the eager op under way */
+	struct arena names; /* of ops: a mode may drop a graph while a later call runs */
+	const char *op;     /* the eager op under way */
 	int line;
 	int64_t begin_ns, end_ns, held_bytes, left_bytes;
 	int64_t lost, lost_bytes; /* tensors beyond the bound */
@@ -74,6 +78,8 @@ static void on_took(void *self, const struct fusion_memory *what, const void *bl
 		t.what.op = w->op;
 		t.what.line = w->line;
 	}
+	if (t.what.op)
+		t.what.op = arena_strdup(&w->names, t.what.op);
 	if (index >= MEMORY_MAX_TENSORS) {
 		w->lost++;
 		w->lost_bytes += bytes;
@@ -147,6 +153,7 @@ static void finish(struct watcher *w)
 	VEC_FREE(&w->taken);
 	VEC_FREE(&w->live);
 	VEC_FREE(&w->steps);
+	arena_finish(&w->names);
 }
 
 static bool watch_once(struct lane *lane, int call, struct watcher *w, struct err *err)
@@ -159,6 +166,7 @@ static bool watch_once(struct lane *lane, int call, struct watcher *w, struct er
 
 	if (lane->writes && !lane_restore(lane, call, err))
 		return false;
+	arena_init(&w->names, NAMES_BYTES);
 	w->peak = -1;
 	w->held_bytes = in_use(lane);
 	fusion_observe(lane->session, &observer);

@@ -209,8 +209,9 @@ void torch_break_read(const char *text, struct torch_break *out)
 
 void torch_break_read_reason(const char *reason, struct torch_break *out)
 {
+	const char *cause;
+
 	*out = (struct torch_break){ 0 };
-	read_cause(read_outcome(reason, out), strlen(reason), out);
-	if (out->reason_len > strlen(out->reason))
-		out->reason_len = strlen(out->reason);
+	cause = read_outcome(reason, out);
+	read_cause(cause, strlen(cause), out);
 }
