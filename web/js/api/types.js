@@ -74,6 +74,7 @@
  * @property {string | null} [lowered] generated C
  * @property {number} [compile_ms]
  * @property {boolean} [cached]
+ * @property {boolean} [later] compiled behind the first calls
  * @property {number} [uses]
  * @property {PassPart[]} [passes]
  * @property {Recording | null} [recording] mode graphs

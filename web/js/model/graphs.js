@@ -9,7 +9,7 @@ import { bytes, plural } from "./format.js";
  * @typedef
  *   {{title: string, ops: OpRow[], inputs: string[], kernels: KernelRow[], guards: string[], code: string,
  *   recording: string[],
- *   facts: {compileMs: number | null, uses: number | null, cached: boolean, copies: number}}}
+ *   facts: {compileMs: number | null, uses: number | null, cached: boolean, later: boolean, copies: number}}}
  *   GraphRow
  */
 
@@ -36,7 +36,7 @@ export function graphRows(m) {
       guards: (m.guards ?? []).filter((x) => x.graph === undefined || x.graph === (g.id ?? i)).map((x) => x.text),
       code: g.lowered ?? "",
       recording: [...recordingLines(g.recording), ...recordingLines(g.backward_recording, "Backward: ")],
-      facts: { compileMs: g.compile_ms ?? null, uses: g.uses ?? null, cached: g.cached === true, copies: copies(g) },
+      facts: { compileMs: g.compile_ms ?? null, uses: g.uses ?? null, cached: g.cached === true, later: g.later === true, copies: copies(g) },
     };
   });
 }

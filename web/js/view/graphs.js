@@ -91,11 +91,12 @@ function pictureFor({ ctx, run, signal }, point, mode, graph, title, i) {
 
 /** @param {GraphRow} g @param {HTMLElement} picture */
 function graphSection(g, picture) {
-  const { compileMs, uses, cached, copies } = g.facts;
+  const { compileMs, uses, cached, later, copies } = g.facts;
   const facts = [plural(g.ops.length, "op"), plural(g.kernels.length, "kernel")];
   if (copies) facts.push(`${copies} of them only ${copies === 1 ? "copies" : "copy"}`);
   if (compileMs !== null) facts.push(`compiled in ${duration(compileMs * 1e3)}${cached ? " from the cache" : ""}`);
-  if (uses !== null) facts.push(`used by ${plural(uses, "call")}`);
+  if (later) facts.push("compiled for a later call, as timing began");
+  else if (uses !== null) facts.push(`used by ${plural(uses, "call")}`);
   const inputs = linesPart("Inputs", g.inputs, "None: every value is a constant.");
   const guards = linesPart("Guards", g.guards, "None: the graph serves every call.");
   const kernels = kernelsPart(g);
