@@ -1,54 +1,10 @@
 /* tests/test_db_history.c -- figures over the runs of a workload, notes and baselines. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include <cmocka.h>
 #include <sqlite3.h>
 
-#include "db/db.h"
-
-struct fixture {
-	char folder[64], path[96];
-	struct db *db;
-	struct arena arena;
-};
-
-static int set_up(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-	struct err err = { 0 };
-
-	strcpy(f->folder, "/tmp/breakeven-db-XXXXXX");
-	assert_non_null(mkdtemp(f->folder));
-	snprintf(f->path, sizeof(f->path), "%s/store.db", f->folder);
-	f->db = db_open(f->path, &err);
-	assert_non_null(f->db);
-	*state = f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	static const char *const suffixes[] = { "", "-wal", "-shm", ".lock" };
-	struct fixture *f = *state;
-	char path[128];
-
-	db_close(f->db);
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		snprintf(path, sizeof(path), "%s%s", f->path, suffixes[i]);
-		unlink(path);
-	}
-	rmdir(f->folder);
-	arena_finish(&f->arena);
-	free(f);
-	return 0;
-}
+#include "tests/db_fixture.h"
 
 /* A run that is done on `machine`. */
 static int64_t done(struct fixture *f, const char *name, const char *commit, const char *machine)

@@ -4,6 +4,7 @@
 // Debian's.  CHROMIUM names another one.  Whatever the page logs as an error,
 // throws, or is refused by its Content-Security-Policy fails the test that reads
 // `complaints`.
+import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
@@ -55,6 +56,14 @@ export async function findings(page) {
 /** Pixels by which the page itself could be scrolled sideways. */
 export const sideways = (page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+/** Nothing sticks out, axe finds nothing, and neither the page nor its policy complained. */
+export async function sound(page, complaints) {
+  assert.ok((await sideways(page)) <= 0);
+  assert.deepEqual(await findings(page), []);
+  assert.deepEqual(complaints, []);
+  assert.deepEqual(await refusals(page), []);
+}
 
 /** The numbers behind a table twin: {series: [[n, value, low, high], ...]}. */
 export function twinNumbers(page, id) {

@@ -2,7 +2,7 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { postRun, startServer, waitFor, workload } from "../api/harness.mjs";
-import { findings, openPage, refusals, sideways, startBrowser, twinNumbers } from "./browser.mjs";
+import { openPage, sound, startBrowser, twinNumbers } from "./browser.mjs";
 
 const quick = { backend: "interp", seconds: 0.3, threads: 1, modes: ["eager", "static"], name: "chain" };
 const evil = "<img src=x onerror=alert(1)>";
@@ -19,13 +19,6 @@ after(async () => {
   await browser?.close();
   await server?.stop();
 });
-
-async function sound(page, complaints) {
-  assert.ok((await sideways(page)) <= 0);
-  assert.deepEqual(await findings(page), []);
-  assert.deepEqual(complaints, []);
-  assert.deepEqual(await refusals(page), []);
-}
 
 test("nothing to compare yet: what a comparison takes", async () => {
   const { page, complaints } = await openPage(browser);

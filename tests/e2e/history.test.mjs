@@ -2,7 +2,7 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { getJson, postRun, startServer, waitFor, workload } from "../api/harness.mjs";
-import { findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
+import { openPage, sound, startBrowser } from "./browser.mjs";
 
 const quick = { backend: "interp", seconds: 0.2, threads: 1, modes: ["eager", "static"], name: "chain" };
 const body = "    x = x * 1.1\n    return x.sum()";
@@ -16,13 +16,6 @@ after(async () => {
   await browser?.close();
   await server?.stop();
 });
-
-async function sound(page, complaints) {
-  assert.ok((await sideways(page)) <= 0);
-  assert.deepEqual(await findings(page), []);
-  assert.deepEqual(complaints, []);
-  assert.deepEqual(await refusals(page), []);
-}
 
 test("no runs, and a name that none has", async () => {
   const { page, complaints } = await openPage(browser);

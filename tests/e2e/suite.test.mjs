@@ -2,7 +2,7 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { getJson, sleep, startServer } from "../api/harness.mjs";
-import { findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
+import { openPage, sound, startBrowser } from "./browser.mjs";
 
 let server, browser;
 before(async () => {
@@ -22,13 +22,6 @@ const workloads = [
   block("wrong", "    return x + torch.compiler.is_compiling()"),
   block("failing", "    return x.reshape(3)"),
 ];
-
-async function sound(page, complaints) {
-  assert.ok((await sideways(page)) <= 0);
-  assert.deepEqual(await findings(page), []);
-  assert.deepEqual(complaints, []);
-  assert.deepEqual(await refusals(page), []);
-}
 
 test("no suites: what one is, and the one that comes with the server", async () => {
   const { page, complaints } = await openPage(browser);

@@ -1,0 +1,55 @@
+/* tests/db_fixture.h -- a store in a folder of its own, for each test of db. */
+#ifndef TESTS_DB_FIXTURE_H
+#define TESTS_DB_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "db/db.h"
+
+struct fixture {
+	char folder[64], path[96];
+	struct db *db;
+	struct arena arena;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct err err = { 0 };
+
+	strcpy(f->folder, "/tmp/breakeven-db-XXXXXX");
+	assert_non_null(mkdtemp(f->folder));
+	snprintf(f->path, sizeof(f->path), "%s/store.db", f->folder);
+	f->db = db_open(f->path, &err);
+	if (!f->db)
+		fail_msg("%s", err.message);
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const suffixes[] = { "", "-wal", "-shm", ".lock" };
+	char path[128];
+
+	db_close(f->db);
+	for (size_t i = 0; i < 4; i++) {
+		snprintf(path, sizeof(path), "%s%s", f->path, suffixes[i]);
+		unlink(path);
+	}
+	rmdir(f->folder);
+	arena_finish(&f->arena);
+	free(f);
+	return 0;
+}
+
+#endif
