@@ -1,18 +1,22 @@
-"""tests/oracle/replay.py BINARY [--every N] -- does Breakeven do what PyTorch 2.11 did?
+"""tests/oracle/replay.py [BINARY] [--every N] [--device cpu|cuda] [--modes a,b] [--jobs N] -- does Breakeven do what PyTorch 2.11 did?
 
 Runs every program of cases.json, own_cases.json and construct_cases.json in
 eager, static, dynamic, auto and graphs and compares outputs, effects on inputs,
 printed text, new graphs per call, and the kinds and places of graph breaks with
 what was recorded (of graphs: what was recorded of static).  not_covered.txt lists the programs that are not expected to agree
 yet: a listed program that agrees fails the suite as well, so the list can only
-shrink.  --every N takes each N-th program alone.  Needs nothing but Python 3.
+shrink.  --every N takes each N-th program alone; --jobs N runs N of them at a time.
+Needs nothing but Python 3.
 """
+import argparse
+import functools
 import json
 import math
 import os
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FILES = ["cases.json", "own_cases.json", "construct_cases.json", "autocast_cases.json"]
@@ -66,9 +70,9 @@ def differs(ours, theirs, path):
     return next(filter(None, (differs(a, b, f"{path}.{i}") for i, (a, b) in enumerate(pairs))), None)
 
 
-def run(binary, case, policy="dynamo", **settings):
+def run(binary, case, policy="dynamo", modes=MODES, **settings):
     """The report's modes, or why there are none; `settings` of the workload."""
-    workload = {"name": case["name"], "source": case["source"], "calls": case["inputs"], "modes": MODES, "policy": policy, "grad": bool(case.get("grad")), "autocast": case.get("autocast")}
+    workload = {"name": case["name"], "source": case["source"], "calls": case["inputs"], "modes": modes, "policy": policy, "grad": bool(case.get("grad")), "autocast": case.get("autocast")}
     workload.update(settings)
     if "params" in case:
         workload["params"] = case["params"]
@@ -100,12 +104,13 @@ def breaks_differ(ours, theirs):
     return f"breaks {sorted(ended)} for {sorted(wanted)}" if missing or extra else None
 
 
-def disagreement(binary, case):
-    modes, why = run(binary, case)
+def disagreement(binary, device, names, case):
+    """Where a run of `case` on `device` in the modes of `names` parts from what was recorded, or None."""
+    modes, why = run(binary, case, modes=names, device=device)
     if why:
         return why
     printed = case.get("stdout") or [""] * len(case["inputs"])
-    for mode in MODES:
+    for mode in names:
         calls = modes[mode]["calls"]
         if len(calls) != len(case["inputs"]):
             return f"{mode}: {len(calls)} calls for {len(case['inputs'])}"
@@ -126,12 +131,12 @@ def disagreement(binary, case):
                 found = found or (differs(ours, grad, f"{mode}, call {i}, gradient {k}") if grad else None if ours is None else f"{mode}: gradient {k}")
             if found:
                 return found
-    if "auto" in case:
+    if "auto" in case and "auto" in names:
         why = breaks_differ(modes["auto"]["breaks"], case["breaks"])
         if why:
             return why
     # Which ops a graph holds is a claim of its own, beside how many graphs there are.
-    if "graphs" in case.get("static", {}) and not case["breaks"]:
+    if "graphs" in case.get("static", {}) and not case["breaks"] and "static" in names:
         ops = [graph["ops"] for graph in modes["static"]["graphs"]]
         wanted = [graph["ops"] for graph in case["static"]["graphs"]]
         if ops != wanted:
@@ -162,16 +167,27 @@ def recorded_cases():
     return cases
 
 
+def options():
+    parser = argparse.ArgumentParser(description="Do programs do what PyTorch did?")
+    parser.add_argument("binary", nargs="?", default="build/breakeven")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
+    parser.add_argument("--modes", default=",".join(MODES))
+    parser.add_argument("--jobs", type=int, default=1)
+    return parser.parse_args()
+
+
 def main():
-    binary = sys.argv[1] if len(sys.argv) > 1 else "build/breakeven"
-    every = int(sys.argv[3]) if sys.argv[2:3] == ["--every"] else 1
-    cases = recorded_cases()[::every]
+    asked = options()
+    cases = recorded_cases()[::asked.every]
     with open(os.path.join(HERE, "not_covered.txt")) as file:
         listed = {line.split("#")[0].strip() for line in file} - {""}
     faults = [f"{name} is listed in not_covered.txt but is no case" for name in sorted(listed - {c["name"] for c in recorded_cases()})]
     listed &= {c["name"] for c in cases}
-    for case in cases:
-        why = disagreement(binary, case)
+    ask = functools.partial(disagreement, asked.binary, asked.device, asked.modes.split(","))
+    with ThreadPoolExecutor(asked.jobs) as pool:
+        found = list(pool.map(ask, cases))
+    for case, why in zip(cases, found):
         if why and case["name"] not in listed:
             faults.append(f"{case['name']}: {why}")
         elif why is None and case["name"] in listed:
