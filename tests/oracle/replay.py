@@ -5,7 +5,7 @@ eager, static, dynamic, auto and graphs and compares outputs, effects on inputs,
 printed text, new graphs per call, and the kinds and places of graph breaks with
 what was recorded (of graphs: what was recorded of static).  not_covered.txt lists the programs that are not expected to agree
 yet: a listed program that agrees fails the suite as well, so the list can only
-shrink.  --every N takes each N-th program alone; --jobs N runs N of them at a time.
+shrink (where --modes leaves a mode out, the rest may well agree).  --every N takes each N-th program alone; --jobs N runs N of them at a time.
 Needs nothing but Python 3.
 """
 import argparse
