@@ -75,14 +75,14 @@ static const char *pick(const char *const *names, size_t n, uint8_t kind)
 static const char *const memories[] = { "Unknown", "Pageable", "Pinned",        "Device",
 					"Array",   "Managed",  "Device Static", "Managed Static" };
 
-static uint32_t name_copy(struct collector *c, const CUpti_ActivityMemcpy6 *m)
+static uint32_t name_copy(struct collector *c, uint8_t way, uint8_t from, uint8_t to)
 {
 	static const char *const ways[] = { "Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
 					    "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP" };
 	char text[96];
 
-	snprintf(text, sizeof(text), "Memcpy %s (%s -> %s)", PICK(ways, m->copyKind),
-		 PICK(memories, m->srcKind), PICK(memories, m->dstKind));
+	snprintf(text, sizeof(text), "Memcpy %s (%s -> %s)", PICK(ways, way), PICK(memories, from),
+		 PICK(memories, to));
 	return intern(c, text);
 }
 
@@ -100,7 +100,24 @@ static void read_copy(struct collector *c, const CUpti_ActivityMemcpy6 *m, struc
 				  .end_ns = (int64_t)m->end,
 				  .bytes = (int64_t)m->bytes,
 				  .kind = TIMELINE_COPY,
-				  .name = name_copy(c, m),
+				  .name = name_copy(c, m->copyKind, m->srcKind, m->dstKind),
+				  .device = m->deviceId,
+				  .context = m->contextId,
+				  .stream = m->streamId,
+				  .correlation = m->correlationId,
+				  .graph = m->graphId,
+				  .node = (uint32_t)m->graphNodeId };
+}
+
+/* From one GPU to another: a record of its own, in the lane of the GPU that copies. */
+static void read_peer_copy(struct collector *c, const CUpti_ActivityMemcpyPtoP4 *m,
+			   struct wire_event *e)
+{
+	*e = (struct wire_event){ .start_ns = (int64_t)m->start,
+				  .end_ns = (int64_t)m->end,
+				  .bytes = (int64_t)m->bytes,
+				  .kind = TIMELINE_COPY,
+				  .name = name_copy(c, m->copyKind, m->srcKind, m->dstKind),
 				  .device = m->deviceId,
 				  .context = m->contextId,
 				  .stream = m->streamId,
@@ -254,6 +271,9 @@ void records_read(struct collector *c, const CUpti_Activity *record)
 		break;
 	case CUPTI_ACTIVITY_KIND_MEMCPY:
 		read_copy(c, (const CUpti_ActivityMemcpy6 *)record, e);
+		break;
+	case CUPTI_ACTIVITY_KIND_MEMCPY2:
+		read_peer_copy(c, (const CUpti_ActivityMemcpyPtoP4 *)record, e);
 		break;
 	case CUPTI_ACTIVITY_KIND_MEMSET:
 		read_set(c, (const CUpti_ActivityMemset4 *)record, e);

@@ -118,13 +118,14 @@ test('a trace is a run of a server, with its events there while it records', { s
 
 test('several GPUs have lanes of their own in each process, and their own memory', { skip: without, timeout: 60000 }, async () => {
     const server = await startServer();
-    const t = posting(server, ['sh', '-c', `${driver} 0 & ${driver} 0 & wait`], { FAKE_KERNELS: '3000', FAKE_MEMORY: '12', FAKE_DEVICES: '2' });
+    const t = posting(server, ['sh', '-c', `${driver} 0 & ${driver} 0 & wait`], { FAKE_KERNELS: '3000', FAKE_MEMORY: '12', FAKE_DEVICES: '2', FAKE_PEERS: '8' });
     try {
         assert.equal((await t.done).status, 0);
         const [run] = (await getJson(`${server.url}/api/v1/runs`)).body.runs;
         const v = await view(server, run.id, 'px=400');
         const pids = [...new Set(v.lanes.map((l) => l.pid))];
         assert.equal(pids.length, 2);
+        assert.equal(count(v, 'copy'), 2 * 8); // from one GPU to another
         for (const pid of pids) {
             const lanes = v.lanes.filter((l) => l.pid === pid);
             const names = ['GPU 0, stream 7', 'GPU 0, stream 8', 'GPU 1, stream 7', 'GPU 1, stream 8'];
@@ -132,7 +133,7 @@ test('several GPUs have lanes of their own in each process, and their own memory
             for (const name of names) {
                 const lane = lanes.find((l) => l.name === name);
                 assert.equal(lane.device, Number(name[4]));
-                assert.equal(lane.events, 750);
+                assert.equal(lane.events, 750 + 2);
             }
             assert.deepEqual(v.facts.processes.find((p) => p.pid === pid).memory.map((m) => m.device), [0, 1]);
         }

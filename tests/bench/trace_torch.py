@@ -4,7 +4,8 @@ Wants PyTorch and an NVIDIA GPU.  The same work runs in three processes: plain, 
 injection, and under torch.profiler.  Prints counts and times by name, and exits with 1 where a
 count or a name differs, or the total over kernels of 5 us or more by over 2 %.  Then
 N launches (a million): all are recorded, or each that is not is counted.  With CUPTI a launch
-costs more: how much more the script's own clock says, off and on in turn.
+costs more: how much more the script's own clock says, off and on in turn.  With several GPUs:
+does each of them have lanes of its own, and in them what was launched there, by a parent and by its child?
 """
 import argparse
 import collections
@@ -52,10 +53,26 @@ def launches(torch, n):
     return time.perf_counter() - begin
 
 
+def on_each(torch, first):
+    """On GPU g 100 * (g + 1) launches of an addition, a copy to the next one, and a child that does so on the last one alone."""
+    devices = range(first, torch.cuda.device_count())
+    for g in devices:
+        x = torch.zeros(16, device=f"cuda:{g}")
+        for _ in range(100 * (g + 1)):
+            x.add_(1.0)
+        x.to(f"cuda:{(g + 1) % torch.cuda.device_count()}")
+    for g in devices:
+        torch.cuda.synchronize(g)
+    if not first:
+        run([sys.executable, SELF, "--child", "last"])
+
+
 def child(options):
     import torch
 
-    if options.child == "launches":
+    if options.child in ("each", "last"):
+        on_each(torch, 0 if options.child == "each" else torch.cuda.device_count() - 1)
+    elif options.child == "launches":
         print(f"us_per_launch {launches(torch, options.launches) / options.launches * 1e6:.3f}")
     elif options.child == "break":
 
@@ -135,6 +152,30 @@ def million(binary, folder, n):
     return missing == seen["dropped"] + seen["lost"] + seen["doubtful"]
 
 
+def several(binary, folder):
+    """Each GPU's additions in lanes of its own, those of the child in others."""
+    sys.path.insert(0, os.path.dirname(SELF))
+    import timeline_file as t
+
+    devices = int(run([sys.executable, "-c", "import torch; print(torch.cuda.device_count())"]).stdout)
+    if devices < 2:
+        print("one GPU: lanes of several are not tried")
+        return True
+    file = os.path.join(folder, "g.trace")
+    run([binary, "trace", "-o", file, "--", sys.executable, SELF, "--child", "each"])
+    line, kernels, copies = t.Timeline(file), collections.Counter(), collections.Counter()
+    for _, _, _, lane, kind, name, _, _ in line.events:
+        row = line.lanes[lane]
+        if kind == t.KERNEL and "FillFunctor" not in line.names[name]["name"]:
+            kernels[row["pid"], row["device"]] += 1
+        elif kind == t.COPY:
+            copies[row["pid"], row["device"]] += 1
+    counts = sorted((device, n) for (_, device), n in kernels.items())
+    wanted = sorted([(g, 100 * (g + 1)) for g in range(devices)] + [(devices - 1, 100 * devices)])
+    print(f"{devices} GPUs, {len({pid for pid, _ in kernels})} processes, (GPU, kernels) {counts}, copies {sum(copies.values())} of {devices + 1}")
+    return counts == wanted and sum(copies.values()) == devices + 1
+
+
 def torch_trace(binary, folder):
     sys.path.insert(0, os.path.dirname(SELF))
     import timeline_file as t
@@ -158,6 +199,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         results = {"counts, names and times": compare(options.binary, folder),
                    "none lost, or each counted": million(options.binary, folder, options.launches),
+                   "each GPU has lanes of its own": several(options.binary, folder),
                    "TORCH_TRACE is kept": torch_trace(options.binary, folder)}
     for what, ok in results.items():
         print(f"{'ok  ' if ok else 'FAIL'} {what}")

@@ -3,7 +3,7 @@
  * In a process with tests/cuda/driver.c the kernels that were launched there are
  * "recorded", those between a push and a pop with their external id.  In one without,
  * FAKE_KERNELS are, in steps of FAKE_STEP a flush (all at the end), with an NVTX range
- * around each thousand and as many allocations as FAKE_MEMORY.  FAKE_DROPPED more are
+ * around each thousand, as many allocations as FAKE_MEMORY and copies to the next GPU as FAKE_PEERS.  FAKE_DROPPED more are
  * told as dropped, FAKE_TIMELESS have no times, the FAKE_UNSEENth kernel is missing,
  * FAKE_HOLDER names who else records, FAKE_DEVICES take turns by pairs.  Kernels that a CUDA graph
  * launched have one correlation, and their place as the node.
@@ -22,7 +22,7 @@ static CUpti_BuffersCallbackRequestFunc wanted;
 static CUpti_BuffersCallbackCompleteFunc complete;
 static CUpti_TimestampCallbackFunc clock_of;
 static uint32_t device; /* of what is made next */
-static uint32_t at, dropped, timeless, unseen, correlation, markers, memories;
+static uint32_t at, dropped, timeless, unseen, correlation, markers, memories, peers;
 static uint8_t *buffer;
 static size_t bytes, used;
 static bool kinds[CUPTI_ACTIVITY_KIND_COUNT];
@@ -143,6 +143,7 @@ static size_t size_of(CUpti_ActivityKind kind)
 		   ? sizeof(CUpti_ActivityExternalCorrelation)
 	       : kind == CUPTI_ACTIVITY_KIND_MARKER  ? sizeof(CUpti_ActivityMarker2)
 	       : kind == CUPTI_ACTIVITY_KIND_MEMORY2 ? sizeof(CUpti_ActivityMemory4)
+	       : kind == CUPTI_ACTIVITY_KIND_MEMCPY2 ? sizeof(CUpti_ActivityMemcpyPtoP4)
 						     : sizeof(CUpti_ActivityKernel10);
 }
 
@@ -228,6 +229,23 @@ static void memory(uint64_t time, bool gets)
 	m->timestamp = time;
 }
 
+static void peer_copy(uint64_t start)
+{
+	CUpti_ActivityMemcpyPtoP4 *m = record(CUPTI_ACTIVITY_KIND_MEMCPY2);
+
+	if (!m)
+		return;
+	m->copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP;
+	m->srcKind = m->dstKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+	m->bytes = 64;
+	m->start = start + 70;
+	m->end = start + 90;
+	m->deviceId = m->srcDeviceId = device;
+	m->dstDeviceId = device + 1;
+	m->streamId = 7 + at % 2;
+	m->correlationId = ++correlation;
+}
+
 static void made_up(uint32_t until)
 {
 	for (; at < until; at++) {
@@ -239,6 +257,8 @@ static void made_up(uint32_t until)
 		if (memories < number("FAKE_MEMORY"))
 			memory(start, memories++ % 3 < 2);
 		kernel(at % 2 ? "_Z3addPfi" : "plain", start, 7 + at % 2, 0);
+		if (peers < number("FAKE_PEERS") && ++peers)
+			peer_copy(start);
 		if (at % 1000 == 999)
 			marker(NULL, markers, start + 60, CUPTI_ACTIVITY_FLAG_MARKER_END);
 	}
