@@ -3,10 +3,10 @@
  * In a process with tests/cuda/driver.c the kernels that were launched there are
  * "recorded", those between a push and a pop with their external id.  In one without,
  * FAKE_KERNELS are, in steps of FAKE_STEP a flush (all at the end), with an NVTX range
- * around each thousand, as many allocations as FAKE_MEMORY and copies to the next GPU as FAKE_PEERS.  FAKE_DROPPED more are
- * told as dropped, FAKE_TIMELESS have no times, the FAKE_UNSEENth kernel is missing,
- * FAKE_HOLDER names who else records, FAKE_DEVICES take turns by pairs.  Kernels that a CUDA graph
- * launched have one correlation, and their place as the node.
+ * around each thousand, as many allocations as FAKE_MEMORY and copies to the next GPU as
+ * FAKE_PEERS.  FAKE_DROPPED more are told as dropped, FAKE_TIMELESS have no times, the
+ * FAKE_UNSEENth kernel is missing, FAKE_HOLDER names who else records, FAKE_DEVICES take turns by
+ * pairs.  Kernels that a CUDA graph launched have one correlation, and their place as the node.
  */
 #include <cupti.h>
 #include <dlfcn.h>
