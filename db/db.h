@@ -97,6 +97,7 @@ bool run_sort_from_name(const char *name, enum run_sort *out); /* "age", "name",
 struct run_filter {
 	const char *project, *tag, *device; /* NULL: any */
 	const char *text;                   /* part of name, project or tag; NULL: any */
+	const char *verdict;                /* a name of run_verdict_is(); NULL: any */
 	int status;                         /* enum run_status; -1: any */
 	enum run_sort sort;                 /* 0: by age; what has no value comes last */
 	bool up;                            /* the smallest (the oldest) first */
@@ -110,9 +111,14 @@ struct run_filter {
 bool db_run_list(struct db *db, const struct run_filter *filter, struct arena *arena,
 		 struct run **runs, int *n_runs, int64_t *next, int64_t *total, struct err *err);
 
+/* Whether runs can be filtered by it: "faster", "slower", "same", "ambiguous" or
+ * "not-enough" of the mode they are judged by, or "broken": failed, or part of a suite with a
+ * mode that failed or disagrees with eager. */
+bool run_verdict_is(const char *name);
+
 /* What runs can be filtered by, with how many there are of each, most first. */
 struct run_facet {
-	const char *kind, *value; /* "project", "tag", "device", "status" */
+	const char *kind, *value; /* "project", "tag", "device", "status", "verdict" */
 	int64_t runs;
 };
 enum { RUN_MAX_FACETS = 400 };

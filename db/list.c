@@ -31,6 +31,25 @@ bool run_sort_from_name(const char *name, enum run_sort *out)
 	return false;
 }
 
+bool run_verdict_is(const char *name)
+{
+	static const char *const names[] = { "faster",    "slower",     "same",
+					     "ambiguous", "not-enough", "broken" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* It did not run to its end, or a mode of it in a suite failed or disagrees with eager. */
+#define BROKEN                                                                                     \
+	"(run.status = 'failed' OR EXISTS (SELECT 1 FROM run_result WHERE run_result.run = run.id" \
+	" AND run_result.status <> 'pass'))"
+
+/* "NOT ENOUGH" is not-enough. */
+#define VERDICT_NAME(table) "replace(lower(" table ".verdict), ' ', '-')"
+
 /* The same condition counts the matches and pages through them. */
 #define FILTER                                                                                     \
 	" WHERE (?1 = '' OR project = ?1)"                                                         \
@@ -39,13 +58,16 @@ bool run_sort_from_name(const char *name, enum run_sort *out)
 	" AND (?4 = '' OR instr(lower(name), lower(?4)) OR instr(lower(project), lower(?4))"       \
 	"      OR EXISTS (SELECT 1 FROM run_tag WHERE run_tag.run = run.id AND instr(lower(tag), " \
 	"lower(?4))))"                                                                             \
-	" AND (?5 = '' OR status = ?5)"
+	" AND (?5 = '' OR status = ?5)"                                                            \
+	" AND (?6 = '' OR CASE ?6 WHEN 'broken' THEN " BROKEN                                      \
+	"      ELSE EXISTS (SELECT 1 FROM run_summary AS judged WHERE judged.run = run.id"         \
+	"                   AND " VERDICT_NAME("judged") " = ?6) END)"
 
 static bool count_matching(sqlite3 *h, const struct run_filter *f, const char *status,
 			   int64_t *total, struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(h, err, "SELECT count(*) FROM run" FILTER, "ttttt", f->project,
-				     f->tag, f->device, f->text, status);
+	sqlite3_stmt *s = db_prepare(h, err, "SELECT count(*) FROM run" FILTER, "tttttt",
+				     f->project, f->tag, f->device, f->text, status, f->verdict);
 	bool ok = s && sqlite3_step(s) == SQLITE_ROW;
 
 	if (ok)
@@ -107,10 +129,10 @@ static bool list_with(sqlite3 *h, const struct run_filter *f, struct arena *aren
 	if (!count_matching(h, f, status, total, err))
 		return false;
 	order_of(f, order);
-	snprintf(sql, sizeof(sql), "%s%s LIMIT ?7 OFFSET ?8",
-		 "SELECT " RUN_COLUMNS RUN_TABLES FILTER " AND (?6 = 0 OR id < ?6)", order);
-	s = db_prepare(h, err, sql, "tttttiii", f->project, f->tag, f->device, f->text, status,
-		       f->before_id, (int64_t)f->limit + 1, f->offset);
+	snprintf(sql, sizeof(sql), "%s%s LIMIT ?8 OFFSET ?9",
+		 "SELECT " RUN_COLUMNS RUN_TABLES FILTER " AND (?7 = 0 OR id < ?7)", order);
+	s = db_prepare(h, err, sql, "ttttttiii", f->project, f->tag, f->device, f->text, status,
+		       f->verdict, f->before_id, (int64_t)f->limit + 1, f->offset);
 	if (!s)
 		return false;
 	while ((code = sqlite3_step(s)) == SQLITE_ROW)
@@ -148,6 +170,10 @@ bool db_run_facets(struct db *db, struct arena *arena, struct run_facet **out, i
 	    " UNION ALL SELECT 'tag', tag, count(*) FROM run_tag GROUP BY 2"
 	    " UNION ALL SELECT 'device', device, count(*) FROM run GROUP BY 2"
 	    " UNION ALL SELECT 'status', status, count(*) FROM run GROUP BY 2"
+	    " UNION ALL SELECT 'verdict', " VERDICT_NAME("run_summary") ", count(*)"
+	    " FROM run_summary GROUP BY 2"
+	    " UNION ALL SELECT 'verdict', 'broken', count(*) FROM run WHERE " BROKEN
+	    " GROUP BY 2"
 	    " ORDER BY many DESC, 2 LIMIT ?1",
 	    "i", (int64_t)RUN_MAX_FACETS);
 	int code = SQLITE_ERROR;

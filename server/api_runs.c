@@ -72,7 +72,8 @@ static bool read_sort(struct req *req, struct run_filter *filter, struct err *er
 /* {"project": [["bench", 6], ...], ...} */
 static json_t *facets_json(struct req *req, struct err *err)
 {
-	json_t *json = json_pack("{s:[], s:[], s:[], s:[]}", "project", "tag", "device", "status");
+	json_t *json = json_pack("{s:[], s:[], s:[], s:[], s:[]}", "project", "tag", "device",
+				 "status", "verdict");
 	struct run_facet *facets;
 	int n;
 
@@ -87,29 +88,44 @@ static json_t *facets_json(struct req *req, struct err *err)
 	return json;
 }
 
+static bool read_filter(struct req *req, struct run_filter *filter, struct err *err)
+{
+	const char *status = req_query(req, "status");
+	enum run_status wanted;
+
+	*filter = (struct run_filter){ .project = req_query(req, "project"),
+				       .tag = req_query(req, "tag"),
+				       .device = req_query(req, "device"),
+				       .text = req_query(req, "q"),
+				       .verdict = req_query(req, "verdict"),
+				       .status = -1 };
+	if (filter->verdict && *filter->verdict && !run_verdict_is(filter->verdict))
+		return err_set(err, ERR_BAD_REQUEST,
+			       "verdict=%.40s: one of faster, slower, same, ambiguous, "
+			       "not-enough, broken is needed",
+			       filter->verdict);
+	if (!status || !*status)
+		return true;
+	if (!run_status_from_name(status, &wanted))
+		return err_set(err, ERR_BAD_REQUEST,
+			       "status=%.40s: one of queued, running, done, failed, "
+			       "cancelled is needed",
+			       status);
+	filter->status = wanted;
+	return true;
+}
+
 bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
 {
-	struct run_filter filter = { .project = req_query(req, "project"),
-				     .tag = req_query(req, "tag"),
-				     .device = req_query(req, "device"),
-				     .text = req_query(req, "q"),
-				     .status = -1 };
-	const char *status = req_query(req, "status"), *facets = req_query(req, "facets");
+	const char *facets = req_query(req, "facets");
+	struct run_filter filter;
 	int64_t limit, next, total;
-	enum run_status wanted;
 	struct run *runs;
 	json_t *list;
 	int n;
 
-	if (status && *status) {
-		if (!run_status_from_name(status, &wanted))
-			return err_set(err, ERR_BAD_REQUEST,
-				       "status=%.40s: one of queued, running, done, failed, "
-				       "cancelled is needed",
-				       status);
-		filter.status = wanted;
-	}
-	if (!req_query_int(req, "limit", 1, LIST_MOST, LIST_DEFAULT, &limit, err) ||
+	if (!read_filter(req, &filter, err) ||
+	    !req_query_int(req, "limit", 1, LIST_MOST, LIST_DEFAULT, &limit, err) ||
 	    !req_query_int(req, "cursor", 1, CURSOR_MOST, 0, &filter.before_id, err) ||
 	    !req_query_int(req, "offset", 0, CURSOR_MOST, 0, &filter.offset, err) ||
 	    !read_sort(req, &filter, err))

@@ -223,6 +223,24 @@ static void check_order(struct fixture *f, struct run_filter filter, const char 
 	buf_finish(&got);
 }
 
+static void a_list_is_filtered_by_verdict(void **state)
+{
+	struct fixture *f = *state;
+	struct err why = { 0 }, err = { 0 };
+
+	measured(f, "fast", 2, 40);
+	measured(f, "slow", 0.5, INFINITY);
+	insert(f, "fails", "", "");
+	err_set(&why, ERR_WORKLOAD, "no");
+	assert_true(db_run_end(f->db, claim(f, true).id, RUN_FAILED, &why, &err));
+	insert(f, "waits", "", "");
+	check_order(f, (struct run_filter){ .verdict = "faster" }, "fast");
+	check_order(f, (struct run_filter){ .verdict = "slower" }, "slow");
+	check_order(f, (struct run_filter){ .verdict = "broken" }, "fails");
+	check_order(f, (struct run_filter){ .verdict = "not-enough" }, "");
+	assert_true(run_verdict_is("not-enough") && !run_verdict_is("FASTER"));
+}
+
 static void a_list_has_an_order_and_what_has_no_value_comes_last(void **state)
 {
 	struct fixture *f = *state;
@@ -275,8 +293,9 @@ static void runs_are_counted_by_what_they_can_be_filtered_by(void **state)
 	assert_true(db_run_facets(f->db, &f->arena, &facets, &n, &err));
 	for (int i = 0; i < n; i++)
 		buf_printf(&got, "%s=%s:%d ", facets[i].kind, facets[i].value, (int)facets[i].runs);
-	assert_string_equal(got.data, "device=cpu:3 project=bench:2 status=done:2 tag=t:2 "
-				      "status=queued:1 project=search:1 tag=u:1 ");
+	assert_string_equal(got.data,
+			    "device=cpu:3 project=bench:2 status=done:2 verdict=faster:2 tag=t:2 "
+			    "status=queued:1 project=search:1 tag=u:1 ");
 	buf_finish(&got);
 }
 
@@ -489,6 +508,7 @@ int main(void)
 		TEST(what_was_running_is_queued_again_and_failed_the_third_time),
 		TEST(a_requeued_run_has_lost_no_attempt),
 		TEST(a_list_is_filtered_and_paged),
+		TEST(a_list_is_filtered_by_verdict),
 		TEST(a_list_has_an_order_and_what_has_no_value_comes_last),
 		TEST(a_run_of_a_list_has_the_runs_before_it),
 		TEST(runs_are_counted_by_what_they_can_be_filtered_by),

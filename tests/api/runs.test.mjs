@@ -146,7 +146,14 @@ test('runs are listed, filtered and paged', async () => {
     assert.ok(runs[0].summary.speedup >= runs[1].summary.speedup);
     assert.equal(runs[0].recent.at(-1), runs[0].summary.speedup);
     assert.deepEqual(facets.project.filter(([p]) => p === 'alpha'), [['alpha', 2]]);
-    for (const bad of ['limit=0', 'limit=x', 'cursor=-1', 'status=gone', 'sort=id', 'sort=-', 'offset=-1', 'sort=name&cursor=3'])
+    const word = runs[0].summary.verdict.toLowerCase().replace(' ', '-');
+    const judged = await list(`q=p_&verdict=${word}`);
+    assert.deepEqual([...new Set(judged.runs.map((r) => r.summary.verdict))], [runs[0].summary.verdict]);
+    assert.ok(facets.verdict.some(([v, n]) => v === word && n >= judged.total));
+    const broken = await list('verdict=broken&limit=500');
+    assert.ok(broken.total > 0 && broken.runs.every((r) => r.status === 'failed'), 'the runs of the tests above');
+    assert.deepEqual(facets.verdict.find(([v]) => v === 'broken'), ['broken', broken.total]);
+    for (const bad of ['verdict=FASTER', 'verdict=x', 'limit=0', 'limit=x', 'cursor=-1', 'status=gone', 'sort=id', 'sort=-', 'offset=-1', 'sort=name&cursor=3'])
         assert.equal((await getJson(`${server.url}/api/v1/runs?${bad}`)).status, 400, bad);
 });
 

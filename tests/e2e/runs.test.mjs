@@ -90,11 +90,11 @@ for (const width of [1440, 390]) {
     assert.ok((await page.locator(".runs tbody tr").count()) < 130);
     const height = await page.evaluate(() => document.documentElement.scrollHeight);
     await page.evaluate((y) => scrollTo(0, y / 2), height);
-    await page.getByRole("link", { name: "run_5000" }).waitFor();
+    await page.getByRole("link", { name: "run_5000", exact: true }).waitFor();
     assert.ok((await page.locator(".runs tbody tr").count()) < 130);
     assert.equal(await page.evaluate(() => document.documentElement.scrollHeight), height);
     await page.evaluate((y) => scrollTo(0, y), height);
-    await page.getByRole("link", { name: "run_9999" }).waitFor();
+    await page.getByRole("link", { name: "run_9999", exact: true }).waitFor();
     assert.ok(asked() < 12, `${asked()} requests`);
     await page.evaluate(() => scrollTo(0, 0));
     await page.getByRole("link", { name: "run_0", exact: true }).waitFor();
@@ -108,3 +108,24 @@ for (const width of [1440, 390]) {
     assert.deepEqual(complaints, []);
   });
 }
+
+test("runs are filtered by verdict, those that broke too; a sparkline leads to the history", async () => {
+  await waitFor(server, (await postRun(server, { ...workload("    return x.reshape(3)"), name: "broke" })).body.id);
+  const { page, complaints } = await open();
+  const select = page.getByLabel("Verdict");
+  const word = (await page.locator(".runs tbody tr .chip").last().innerText()).toLowerCase();
+  await select.selectOption("broken");
+  await page.waitForFunction(() => document.querySelectorAll(".runs tbody th a").length === 1);
+  assert.deepEqual(await names(page), ["broke"]);
+  assert.match(page.url(), /q=verdict%3Abroken/);
+  assert.match(await select.locator("option:checked").innerText(), /^broken \(1\)$/);
+  await page.getByLabel("Search the runs").fill("verdict:sl");
+  await page.getByRole("heading", { name: "No run matches verdict:sl" }).waitFor();
+  await page.getByLabel("Search the runs").fill(`verdict:${word.replace(" ", "-")} beta`);
+  await page.waitForFunction(() => document.querySelector(".runs tbody th a")?.textContent === "beta");
+  assert.equal(await select.inputValue(), word.replace(" ", "-"));
+  await page.getByRole("link", { name: /^History of beta: last/ }).first().click();
+  await page.locator("#history-runs").waitFor();
+  assert.match(page.url(), /\/history\?workload=beta$/);
+  assert.deepEqual(complaints, []);
+});

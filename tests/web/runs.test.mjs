@@ -39,5 +39,7 @@ test("a field is set, changed and dropped; quotes hold a value with spaces", () 
   assert.deepEqual(parseQuery('soft project:"my bench" tag:x'), { q: "soft", project: "my bench", tag: "x" });
   assert.equal(withField('soft project:"my bench"', "project", "b"), "soft project:b");
   assert.equal(withField("project:b soft", "project", ""), "soft");
+  assert.deepEqual(parseQuery("verdict:slower x"), { q: "x", verdict: "slower" });
+  assert.deepEqual(parseQuery("verdict:slow"), { q: "verdict:slow" }, "half typed, it is no filter");
   assert.deepEqual(drops('project:"my bench"', "").map((d) => [d.label, d.text]), [['project:"my bench"', ""]]);
 });

@@ -510,7 +510,7 @@
  * @property {Problem | null} [error]
  *
  * @typedef {Progress & RunFacts} RunRow
- * @typedef {Record<"project" | "tag" | "device" | "status", [string, number][]>} Facets values, and how many runs have each
+ * @typedef {Record<"project" | "tag" | "device" | "status" | "verdict", [string, number][]>} Facets values, and how many runs have each
  * @typedef {{runs: RunRow[], next?: string | null, total?: number, facets?: Facets}} RunList
  * @typedef {{report?: Report | null, workload?: Workload, environment?: Record<string, unknown> | null}} RunBody
  * @typedef {RunRow & RunBody} Run

@@ -1,11 +1,15 @@
 // js/model/query.js -- the search box's words to the list's parameters.
 //
 // "device:cpu tag:nightly softmax" filters by field and searches the rest; a word with a
-// colon that names no field is searched as it stands.  Quotes hold a value with spaces.
+// colon that names no field, or no verdict there is, is searched as it stands.  Quotes hold
+// a value with spaces.
 
-const FIELDS = ["project", "tag", "device"];
+const FIELDS = ["verdict", "project", "tag", "device"];
+/** What the server knows of verdicts, and what each says of the mode that a run is judged by.
+ * @type {Readonly<Record<string, string>>} */
+export const VERDICTS = { faster: "faster than eager", slower: "slower than eager", same: "as fast as eager", ambiguous: "ambiguous", "not-enough": "too few rounds", broken: "broken" };
 
-/** @typedef {{q: string, project?: string, tag?: string, device?: string}} Query */
+/** @typedef {{q: string, verdict?: string, project?: string, tag?: string, device?: string}} Query */
 
 /** @param {string} text */
 const wordsOf = (text) => text.match(/[a-z]+:"[^"]*"|\S+/g) ?? [];
@@ -13,7 +17,9 @@ const wordsOf = (text) => text.match(/[a-z]+:"[^"]*"|\S+/g) ?? [];
 /** The field and value of a word; null where it is searched as it stands. @param {string} word */
 function fieldOf(word) {
   const m = /^([a-z]+):(?:"([^"]*)"|(.+))$/.exec(word);
-  return m && FIELDS.includes(m[1]) ? { field: m[1], value: m[2] ?? m[3] } : null;
+  const value = m?.[2] ?? m?.[3] ?? "";
+  if (!m || !FIELDS.includes(m[1]) || (m[1] === "verdict" && !Object.hasOwn(VERDICTS, value))) return null;
+  return { field: m[1], value };
 }
 
 /** @param {string} text @returns {Query} */

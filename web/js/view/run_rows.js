@@ -72,7 +72,7 @@ export function row(r, columns, picked) {
   const pick = h("input", { type: "checkbox", class: "pick", "aria-label": `Select ${r.name} #${r.id}`, data: { run: String(r.id) }, disabled: r.status !== "done" || !r.modes?.length });
   pick.checked = picked;
   const name = h("a", { href: `/runs/${encodeURIComponent(r.id)}` }, r.name);
-  const middle = r.status === "done" && r.summary ? summaryCells(r.summary, columns, r.recent ?? []) : stateCells(r);
+  const middle = r.status === "done" && r.summary ? summaryCells(r.summary, columns, spark(r)) : stateCells(r);
   const modes = inOrder(r.modes ?? []);
   const created = r.created_ns / 1e6;
   const when = h(
@@ -95,10 +95,18 @@ export function row(r, columns, picked) {
   );
 }
 
+/** The ratios of its name, which lead to its history. @param {RunRow} r @returns {Child} */
+function spark(r) {
+  if (!r.recent?.length) return null;
+  const drawn = sparkline(r.recent);
+  const name = `History of ${r.name}: ${drawn.getAttribute("aria-label")}`;
+  return h("a", { href: `/history?workload=${encodeURIComponent(r.name)}`, "aria-label": name }, drawn);
+}
+
 /**
  * @param {Summary} s
  * @param {Columns} columns
- * @param {readonly number[]} recent
+ * @param {Child} recent
  */
 function summaryCells(s, columns, recent) {
   const r = ratio(s.speedup, s.speedup_ci);
@@ -116,7 +124,7 @@ function summaryCells(s, columns, recent) {
       columns.mode ? null : h("span", { class: "two-line" }, s.mode),
     ),
     h("td", { class: "a-t" }, whisker(columns.axis, s.speedup, s.speedup_ci, s.verdict)),
-    h("td", { class: "x" }, recent.length ? sparkline(recent) : null),
+    h("td", { class: "x" }, recent),
     cell(swept ? `n = ${plain(Number(s.at_n))}` : dim("one point")),
     cell(number(s.median_us / columns.unit.scale)),
     cell(repaid(s)),

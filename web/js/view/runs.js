@@ -10,7 +10,7 @@ import { RunList } from "./run_list.js";
 import { Picked } from "./runs_picked.js";
 import { getExamples, listRuns, postRun } from "../api/client.js";
 import { count, plural } from "../model/format.js";
-import { drops, parseQuery, withField } from "../model/query.js";
+import { drops, parseQuery, VERDICTS, withField } from "../model/query.js";
 import { runLine } from "../model/commands.js";
 
 /** @typedef {{text: string, status: string, sort: string}} Filter */
@@ -33,7 +33,7 @@ const SORTS = [
   ["device", "By device"],
   ["status", "By status"],
 ];
-const FIELDS = /** @type {const} */ (["project", "tag", "device"]);
+const FIELDS = /** @type {const} */ (["verdict", "project", "tag", "device"]);
 
 /** @param {import("./router.js").Context} ctx */
 export async function runsView(ctx) {
@@ -71,7 +71,7 @@ class RunsPage {
   constructor(ctx) {
     this.#ctx = ctx;
     this.#filter = { text: ctx.query.get("q") ?? "", status: ctx.query.get("status") ?? "", sort: ctx.query.get("sort") ?? NEWEST };
-    const hint = "Search, or device:cpu tag:nightly project:bench";
+    const hint = "Search, or verdict:slower tag:nightly project:bench";
     this.#search = h("input", {
       class: "field grow",
       type: "search",
@@ -185,7 +185,7 @@ class RunsPage {
       const values = [...(facets?.[field] ?? [])];
       const chosen = now[field] ?? "";
       if (chosen && !values.some(([v]) => v === chosen)) values.push([chosen, 0]);
-      const options = [h("option", { value: "" }, `Every ${field}`), ...values.map(([v, n]) => h("option", { value: v }, `${v} (${count(n)})`))];
+      const options = [h("option", { value: "" }, `Every ${field}`), ...values.map(([v, n]) => h("option", { value: v }, `${field === "verdict" ? (VERDICTS[v] ?? v) : v} (${count(n)})`))];
       // Not while it is open: a list that changes under the pointer is worse than an old one.
       if (el.childElementCount !== options.length || (document.activeElement !== el && el.textContent !== options.map((o) => o.textContent).join(""))) el.replaceChildren(...options);
       el.value = chosen;
