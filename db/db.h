@@ -96,7 +96,9 @@ bool run_sort_from_name(const char *name, enum run_sort *out); /* "age", "name",
 
 struct run_filter {
 	const char *project, *tag, *device; /* NULL: any */
-	const char *text;                   /* part of name, project or tag; NULL: any */
+	const char *text;                   /* part of name, project, branch, note or tag, the
+					     * begin of a commit, or "#7": the run itself;
+					     * NULL: any */
 	const char *verdict;                /* a name of run_verdict_is(); NULL: any */
 	int status;                         /* enum run_status; -1: any */
 	enum run_sort sort;                 /* 0: by age; what has no value comes last */

@@ -56,8 +56,11 @@ bool run_verdict_is(const char *name)
 	" AND (?2 = '' OR EXISTS (SELECT 1 FROM run_tag WHERE run_tag.run = run.id AND tag = ?2))" \
 	" AND (?3 = '' OR device = ?3)"                                                            \
 	" AND (?4 = '' OR instr(lower(name), lower(?4)) OR instr(lower(project), lower(?4))"       \
-	"      OR EXISTS (SELECT 1 FROM run_tag WHERE run_tag.run = run.id AND instr(lower(tag), " \
-	"lower(?4))))"                                                                             \
+	" OR instr(lower(branch), lower(?4)) OR instr(lower(note), lower(?4))"                     \
+	" OR instr(lower(commit_id), lower(?4)) = 1 OR '#' || run.id = ?4 OR CAST(run.id AS "      \
+	"TEXT) = ?4"                                                                               \
+	" OR EXISTS (SELECT 1 FROM run_tag WHERE run_tag.run = run.id"                             \
+	"            AND instr(lower(tag), lower(?4))))"                                           \
 	" AND (?5 = '' OR status = ?5)"                                                            \
 	" AND (?6 = '' OR CASE ?6 WHEN 'broken' THEN " BROKEN                                      \
 	"      ELSE EXISTS (SELECT 1 FROM run_summary AS judged WHERE judged.run = run.id"         \
@@ -170,11 +173,12 @@ bool db_run_facets(struct db *db, struct arena *arena, struct run_facet **out, i
 	    " UNION ALL SELECT 'tag', tag, count(*) FROM run_tag GROUP BY 2"
 	    " UNION ALL SELECT 'device', device, count(*) FROM run GROUP BY 2"
 	    " UNION ALL SELECT 'status', status, count(*) FROM run GROUP BY 2"
-	    " UNION ALL SELECT 'verdict', " VERDICT_NAME("run_summary") ", count(*)"
-	    " FROM run_summary GROUP BY 2"
-	    " UNION ALL SELECT 'verdict', 'broken', count(*) FROM run WHERE " BROKEN
-	    " GROUP BY 2"
-	    " ORDER BY many DESC, 2 LIMIT ?1",
+	    " UNION ALL SELECT 'verdict', " VERDICT_NAME(
+		"run_summary") ", count(*)"
+			       " FROM run_summary GROUP BY 2"
+			       " UNION ALL SELECT 'verdict', 'broken', count(*) FROM run "
+			       "WHERE " BROKEN " GROUP BY 2"
+			       " ORDER BY many DESC, 2 LIMIT ?1",
 	    "i", (int64_t)RUN_MAX_FACETS);
 	int code = SQLITE_ERROR;
 

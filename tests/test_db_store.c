@@ -223,6 +223,27 @@ static void check_order(struct fixture *f, struct run_filter filter, const char 
 	buf_finish(&got);
 }
 
+static void a_text_is_looked_for_in_all_that_names_a_run(void **state)
+{
+	struct fixture *f = *state;
+	struct run run = { .name = "chain", .commit = "Abc1234def", .branch = "faster-exp" };
+	const struct run_notes notes = { .note = "New driver" };
+	struct err err = { 0 };
+	int64_t id;
+
+	insert(f, "norm", "", "");
+	run.workload = run.project = run.device = run.modes = run.tags = "";
+	assert_true(db_run_insert(f->db, &run, &id, &err));
+	assert_int_equal(id, 2);
+	assert_true(db_run_annotate(f->db, id, &notes, &err));
+	check_order(f, (struct run_filter){ .text = "abc12" }, "chain");
+	check_order(f, (struct run_filter){ .text = "c1234" }, "");
+	check_order(f, (struct run_filter){ .text = "EXP" }, "chain");
+	check_order(f, (struct run_filter){ .text = "driver" }, "chain");
+	check_order(f, (struct run_filter){ .text = "#2" }, "chain");
+	check_order(f, (struct run_filter){ .text = "1" }, "norm");
+}
+
 static void a_list_is_filtered_by_verdict(void **state)
 {
 	struct fixture *f = *state;
@@ -509,6 +530,7 @@ int main(void)
 		TEST(a_requeued_run_has_lost_no_attempt),
 		TEST(a_list_is_filtered_and_paged),
 		TEST(a_list_is_filtered_by_verdict),
+		TEST(a_text_is_looked_for_in_all_that_names_a_run),
 		TEST(a_list_has_an_order_and_what_has_no_value_comes_last),
 		TEST(a_run_of_a_list_has_the_runs_before_it),
 		TEST(runs_are_counted_by_what_they_can_be_filtered_by),
