@@ -1,12 +1,13 @@
 /* tests/cupti/launch_cost.c [ROUNDS] [settings [NAME,NAME]] -- what a launch costs more while CUPTI
  * records, on a GPU.
  *
- * An empty kernel in bursts of 200 with a wait behind each, in processes of its own, in
- * turn: with CUPTI alone (kernels, its own defaults, records thrown away), with the collector
- * as a run of ours uses it, and as the injection library does.  Each process first launches
- * without CUPTI, on the same core, and the growth is taken within it: from process to process
- * a launch differs by more than what is sought.  Medians over the rounds, with the quartiles;
- * beside ours what it is more than CUPTI alone of the same round.
+ * An empty kernel in bursts of 200 with a wait behind each, and back to back, 20,000 before a
+ * wait: there the device is what takes the time, and what a host does more hides behind it.
+ * In processes of its own, in turn: with CUPTI alone (kernels, its own defaults, records thrown
+ * away), with the collector as a run of ours uses it, and as the injection library does.  Each
+ * process first launches without CUPTI, on the same core, and the growth is taken within it: from
+ * process to process a launch differs by more than what is sought.  Medians over the rounds, with
+ * the quartiles; beside ours what it is more than CUPTI alone of the same round.
  *
  * `settings`: instead of ours, each kind of record and each setting of CUPTI by itself, on
  * top of the least that records kernels; or those named alone, beside that least.
@@ -26,7 +27,12 @@
 
 #include "profiler/cupti/collector.h"
 
-enum { BURST = 200, BURSTS = 60, WARM_UP = 20, MAX_ROUNDS = 100 };
+enum { MAX_TIMES = 60, MAX_ROUNDS = 100 };
+enum shape { BURSTS, BACK_TO_BACK, N_SHAPES };
+static const struct {
+	const char *name;
+	int launches, times, warm_up;
+} shapes[N_SHAPES] = { { "bursts of 200", 200, MAX_TIMES, 20 }, { "back to back", 20000, 9, 2 } };
 enum way { ALONE, RUN, TRACE, N_WAYS };
 static const char *const ways[] = { "CUPTI alone", "run", "trace" };
 
@@ -291,26 +297,38 @@ static struct gpu open_gpu(void)
 	return g;
 }
 
-/* Microseconds of a launch, the wait behind them included. */
-static double burst(const struct gpu *g)
+/* Microseconds of a launch, its share of the wait behind them included. */
+static double launch_us(const struct gpu *g, enum shape shape)
 {
-	double each[BURSTS];
+	int n = shapes[shape].launches, times = shapes[shape].times;
+	double each[MAX_TIMES];
 
-	for (int b = -WARM_UP; b < BURSTS; b++) {
+	for (int t = -shapes[shape].warm_up; t < times; t++) {
 		double begin = now_us();
 
-		for (int i = 0; i < BURST; i++)
+		for (int i = 0; i < n; i++)
 			check(g->launch(g->function, 1, 1, 1, 1, 1, 1, 0, g->stream, NULL, NULL),
 			      "cuLaunchKernel");
 		check(g->wait(g->stream), "cuStreamSynchronize");
-		if (b >= 0)
-			each[b] = (now_us() - begin) / BURST;
+		if (t >= 0)
+			each[t] = (now_us() - begin) / n;
 	}
-	return median(each, BURSTS);
+	return median(each, times);
+}
+
+/* Of each shape. */
+struct launches {
+	double off_us[N_SHAPES], on_us[N_SHAPES];
+};
+
+static void launch_all(const struct gpu *g, double us[N_SHAPES])
+{
+	for (int s = 0; s < N_SHAPES; s++)
+		us[s] = launch_us(g, (enum shape)s);
 }
 
 /* Without CUPTI, and with; `setting`: NULL for the three ways. */
-static void measure(enum way way, const struct setting *setting, double us[2])
+static void measure(enum way way, const struct setting *setting, struct launches *l)
 {
 	long seen = 0;
 	struct collector_sink sink = { .self = &seen, .name = on_name, .events = on_events };
@@ -319,32 +337,34 @@ static void measure(enum way way, const struct setting *setting, double us[2])
 
 	sched_getaffinity(0, sizeof(all), &all);
 	stay();
-	us[0] = burst(&g);
+	launch_all(&g, l->off_us);
 	roam(&all); /* CUPTI's threads begin as ours does */
 	if (setting || way == ALONE)
 		record_alone(setting ? setting : &settings[0]);
 	else
 		record_ours(way, &sink);
 	stay();
-	us[1] = burst(&g);
+	launch_all(&g, l->on_us);
 }
 
-static void in_a_process(enum way way, const struct setting *setting, double us[2])
+static struct launches in_a_process(enum way way, const struct setting *setting)
 {
+	struct launches l;
 	int ends[2];
 	pid_t pid;
 
 	if (pipe(ends) != 0 || (pid = fork()) < 0)
 		exit(1);
 	if (pid == 0) {
-		measure(way, setting, us);
-		_exit(write(ends[1], us, 2 * sizeof(*us)) == 2 * (ssize_t)sizeof(*us) ? 0 : 1);
+		measure(way, setting, &l);
+		_exit(write(ends[1], &l, sizeof(l)) == (ssize_t)sizeof(l) ? 0 : 1);
 	}
 	close(ends[1]);
-	if (read(ends[0], us, 2 * sizeof(*us)) != 2 * (ssize_t)sizeof(*us))
+	if (read(ends[0], &l, sizeof(l)) != (ssize_t)sizeof(l))
 		exit(1);
 	close(ends[0]);
 	waitpid(pid, NULL, 0);
+	return l;
 }
 
 struct figures {
@@ -375,9 +395,23 @@ static bool is_asked(const char *list, const char *name)
 	return false;
 }
 
+enum { MAX_ROWS = (int)N_SETTINGS > (int)N_WAYS ? (int)N_SETTINGS : (int)N_WAYS };
+
+static void keep(struct figures all[N_SHAPES][MAX_ROWS], int round, int row, struct launches l)
+{
+	for (int s = 0; s < N_SHAPES; s++) {
+		struct figures *f = &all[s][row];
+
+		f->off[round] = l.off_us[s];
+		f->on[round] = l.on_us[s];
+		f->grows[round] = l.on_us[s] - l.off_us[s];
+		f->beyond[round] = f->grows[round] - all[s][0].grows[round];
+	}
+}
+
 int main(int argc, char **argv)
 {
-	static struct figures all[(int)N_SETTINGS > (int)N_WAYS ? (int)N_SETTINGS : (int)N_WAYS];
+	static struct figures all[N_SHAPES][MAX_ROWS];
 	int rounds = argc > 1 ? atoi(argv[1]) : 15;
 	bool each = argc > 2 && strcmp(argv[2], "settings") == 0;
 	const char *asked = each && argc > 3 ? argv[3] : NULL;
@@ -386,18 +420,16 @@ int main(int argc, char **argv)
 	rounds = rounds < 1 ? 1 : rounds > MAX_ROUNDS ? MAX_ROUNDS : rounds;
 	for (int r = 0; r < rounds; r++)
 		for (int i = 0; i < n; i++) {
-			double us[2] = { 0, 0 };
-
 			if (each && !is_asked(asked, settings[i].name))
 				continue;
-			in_a_process(each ? ALONE : (enum way)i, each ? &settings[i] : NULL, us);
-			all[i].off[r] = us[0];
-			all[i].on[r] = us[1];
-			all[i].grows[r] = us[1] - us[0];
-			all[i].beyond[r] = all[i].grows[r] - all[0].grows[r];
+			keep(all, r, i,
+			     in_a_process(each ? ALONE : (enum way)i, each ? &settings[i] : NULL));
 		}
-	for (int i = 0; i < n; i++)
-		if (!each || is_asked(asked, settings[i].name))
-			print_row(each ? settings[i].name : ways[i], &all[i], rounds);
+	for (int s = 0; s < N_SHAPES; s++) {
+		printf("%s\n", shapes[s].name);
+		for (int i = 0; i < n; i++)
+			if (!each || is_asked(asked, settings[i].name))
+				print_row(each ? settings[i].name : ways[i], &all[s][i], rounds);
+	}
 	return 0;
 }
