@@ -188,6 +188,13 @@ typedef bool timeline_row_fn(void *self, const struct timeline_row *row, struct 
 bool db_timeline_each(struct db *db, int64_t run, int64_t kind, int64_t t0_ns, int64_t t1_ns,
 		      timeline_row_fn *each, void *self, struct err *err);
 
+/* An answer about a timeline that does not change any more, kept under the name of its lanes;
+ * one of another version is not found.  Goes with the blocks.  *out is replaced. */
+bool db_timeline_answer_put(struct db *db, int64_t run, const char *lanes, int64_t version,
+			    const void *bytes, size_t len, struct err *err);
+bool db_timeline_answer_get(struct db *db, int64_t run, const char *lanes, int64_t version,
+			    struct buf *out, bool *found, struct err *err);
+
 /* One mode of a run, as a suite shows it; numbers that were not measured are NaN, counts
  * -1. */
 struct run_result {

@@ -1,4 +1,5 @@
-/* db/timelines.c -- blocks of timelines; what is in them is the profiler's business. */
+/* db/timelines.c -- blocks of timelines, and answers that are kept beside them; what is in them is
+ * the profiler's business. */
 #include "db/internal.h"
 #include "fusion/base/clock.h"
 
@@ -13,6 +14,12 @@ static bool store_block(struct db *db, int64_t run, int64_t seq, const struct ti
 	    "store a timeline", err);
 }
 
+static bool drop(struct db *db, const char *sql, int64_t run, struct err *err)
+{
+	return db_step_once(db->writer, db_prepare(db->writer, err, sql, "i", run),
+			    "replace a timeline", err);
+}
+
 bool db_timeline_put(struct db *db, int64_t run, const struct timeline_row *blocks, size_t n,
 		     struct err *err)
 {
@@ -20,10 +27,8 @@ bool db_timeline_put(struct db *db, int64_t run, const struct timeline_row *bloc
 
 	if (!db_write_begin(db, err))
 		return false;
-	ok = db_step_once(
-	    db->writer,
-	    db_prepare(db->writer, err, "DELETE FROM timeline_block WHERE run = ?1", "i", run),
-	    "replace a timeline", err);
+	ok = drop(db, "DELETE FROM timeline_block WHERE run = ?1", run, err) &&
+	     drop(db, "DELETE FROM timeline_answer WHERE run = ?1", run, err);
 	for (size_t i = 0; ok && i < n; i++)
 		ok = store_block(db, run, (int64_t)i, &blocks[i], err);
 	return db_write_end(db, ok, err);
@@ -117,6 +122,50 @@ bool db_timeline_each(struct db *db, int64_t run, int64_t kind, int64_t t0_ns, i
 				     "iiii", run, kind, t0_ns, t1_ns);
 	bool ok = s && each_row(h, s, each, self, err);
 
+	sqlite3_finalize(s);
+	db_reader_give(db, h);
+	return ok;
+}
+
+bool db_timeline_answer_put(struct db *db, int64_t run, const char *lanes, int64_t version,
+			    const void *bytes, size_t len, struct err *err)
+{
+	struct buf packed = { 0 };
+	int codec;
+	bool ok = codec_encode(bytes, len, &packed, &codec, err) && db_write_begin(db, err);
+
+	if (ok) {
+		ok = db_step_once(
+		    db->writer,
+		    db_prepare(db->writer, err,
+			       "INSERT OR REPLACE INTO timeline_answer VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+			       "itiiib", run, lanes, version, (int64_t)codec, (int64_t)len,
+			       packed.data, packed.len),
+		    "keep an answer", err);
+		ok = db_write_end(db, ok, err);
+	}
+	buf_finish(&packed);
+	return ok;
+}
+
+bool db_timeline_answer_get(struct db *db, int64_t run, const char *lanes, int64_t version,
+			    struct buf *out, bool *found, struct err *err)
+{
+	sqlite3 *h = db_reader_take(db);
+	sqlite3_stmt *s = db_prepare(h, err,
+				     "SELECT codec, bytes, data FROM timeline_answer WHERE run = ?1"
+				     " AND lanes = ?2 AND version = ?3",
+				     "iti", run, lanes, version);
+	int code = s ? sqlite3_step(s) : SQLITE_ERROR;
+	bool ok = code == SQLITE_DONE;
+
+	*found = code == SQLITE_ROW;
+	if (*found)
+		ok = codec_decode(sqlite3_column_int(s, 0), sqlite3_column_blob(s, 2),
+				  (size_t)sqlite3_column_bytes(s, 2),
+				  (size_t)sqlite3_column_int64(s, 1), out, err);
+	else if (s && !ok)
+		db_fail(h, "read an answer", err);
 	sqlite3_finalize(s);
 	db_reader_give(db, h);
 	return ok;

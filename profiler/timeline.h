@@ -194,6 +194,7 @@ struct timeline_query {
 	int64_t n;            /* the point of a sweep */
 	int64_t t0_ns, t1_ns; /* t1 < 0: to the end */
 	int px;               /* so many buckets where there are more events than fit */
+	const char *find;     /* NULL: nothing; else what is looked for in names, below */
 };
 
 struct timeline_view;
@@ -213,5 +214,9 @@ bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len,
  * columns, what their numbers stand for, and totals that hold for all events of the
  * window, those that have no row of their own too. */
 bool timeline_view_columns(struct timeline_view *v, struct buf *out, struct err *err);
+enum { TIMELINE_ANSWER_VERSION = 1 }; /* one more with each change of it */
+
+/* Whether rows of the answer stand for more events than one. */
+bool timeline_view_is_sampled(const struct timeline_view *v);
 
 #endif

@@ -145,6 +145,11 @@ static bool place_in_time(struct timeline_chunk *c, const struct timeline_block 
 	return true;
 }
 
+static bool is_zero(const uint8_t *bytes, size_t n)
+{
+	return n == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0);
+}
+
 bool timeline_chunk_read(struct timeline_chunk *c, const struct timeline_block *b, struct err *err)
 {
 	const char *at = b->body, *end = at + b->body_bytes;
@@ -156,11 +161,13 @@ bool timeline_chunk_read(struct timeline_chunk *c, const struct timeline_block *
 #define COLUMN(name, type)                                                                         \
 	if (!take_part(&at, end, c->scratch, n * sizeof(type), err))                               \
 		return false;                                                                      \
-	for (size_t i = 0; i < n; i++) {                                                           \
-		uint64_t value = 0;                                                                \
-		for (size_t k = 0; k < sizeof(type); k++)                                          \
-			value |= (uint64_t)c->scratch[k * n + i] << (8 * k);                       \
-		c->name[i] = (type)value;                                                          \
+	memset(c->name, 0, n * sizeof(type));                                                      \
+	for (size_t k = 0; k < sizeof(type); k++) {                                                \
+		const uint8_t *plane = c->scratch + k * n;                                         \
+		if (is_zero(plane, n)) /* as most are */                                           \
+			continue;                                                                  \
+		for (size_t i = 0; i < n; i++)                                                     \
+			c->name[i] = (type)((uint64_t)c->name[i] | (uint64_t)plane[i] << (8 * k)); \
 	}
 	TIMELINE_COLUMNS(COLUMN)
 #undef COLUMN

@@ -313,11 +313,16 @@ bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len,
 
 /* ---- the answer ---- */
 
+bool timeline_view_is_sampled(const struct timeline_view *v)
+{
+	return v->shown > MAX_ROWS;
+}
+
 /* The rows are the events, or the buckets that hold any. */
 static bool choose_rows(struct timeline_view *v, struct view_bucket **rows, size_t *n,
 			struct err *err)
 {
-	bool all = v->shown <= MAX_ROWS;
+	bool all = !timeline_view_is_sampled(v);
 	size_t n_buckets = bucket_rows(v) * (size_t)v->px;
 
 	*n = 0;
@@ -453,7 +458,7 @@ static json_t *head_json(struct timeline_view *v, const struct view_bucket *rows
 			 "span_ns", (json_int_t)(v->end_ns - v->begin_ns), "t0_ns",
 			 (json_int_t)(v->t0_ns - v->begin_ns), "t1_ns",
 			 (json_int_t)(v->t1_ns - v->begin_ns), "events", (json_int_t)v->events,
-			 "sampled", v->shown > MAX_ROWS, "rows", (json_int_t)n, "lanes",
+			 "sampled", timeline_view_is_sampled(v), "rows", (json_int_t)n, "lanes",
 			 lanes_json(v), "names", names, "shapes", shapes, "totals", totals, "kinds",
 			 kinds_json(), "idle", idle_json(v), "facts", v->tables.facts);
 }

@@ -1,20 +1,8 @@
 /* server/api_timeline.c -- /api/v1/runs/{id}/timeline. */
 #include <stdlib.h>
 
-#include "profiler/timeline.h"
 #include "server/routes.h"
-
-enum { DEFAULT_PX = 1600, MOST_PX = 8192 };
-
-static bool give_tables(void *self, const struct timeline_row *row, struct err *err)
-{
-	return timeline_view_tables(self, row->data, row->len, err);
-}
-
-static bool give_chunk(void *self, const struct timeline_row *row, struct err *err)
-{
-	return timeline_view_chunk(self, row->data, row->len, err);
-}
+#include "server/timeline_answer.h"
 
 /* What is asked for, from the address; times are ns since the first event. */
 static bool read_query(struct req *req, struct timeline_query *q, struct err *err)
@@ -28,7 +16,7 @@ static bool read_query(struct req *req, struct timeline_query *q, struct err *er
 	if (!req_query_int(req, "n", INT64_MIN / 2, INT64_MAX / 2, 0, &q->n, err) ||
 	    !req_query_int(req, "t0", 0, TIMELINE_MAX_NS, 0, &q->t0_ns, err) ||
 	    !req_query_int(req, "t1", 0, TIMELINE_MAX_NS, -1, &q->t1_ns, err) ||
-	    !req_query_int(req, "px", 1, MOST_PX, DEFAULT_PX, &px, err))
+	    !req_query_int(req, "px", 1, TIMELINE_MOST_PX, TIMELINE_DEFAULT_PX, &px, err))
 		return false;
 	q->px = (int)px;
 	return (q->t1_ns < 0 || q->t0_ns <= q->t1_ns) ||
@@ -36,31 +24,16 @@ static bool read_query(struct req *req, struct timeline_query *q, struct err *er
 		       (long long)q->t1_ns);
 }
 
-static bool fill(struct db *db, int64_t id, struct timeline_view *v, struct err *err)
-{
-	int64_t t0, t1;
-
-	return db_timeline_each(db, id, TIMELINE_TABLES, INT64_MIN, INT64_MAX, give_tables, v,
-				err) &&
-	       timeline_view_range(v, &t0, &t1, err) &&
-	       db_timeline_each(db, id, TIMELINE_CHUNK, t0, t1, give_chunk, v, err);
-}
-
 bool api_run_timeline(struct req *req, struct reply *reply, struct err *err)
 {
 	struct timeline_query q = { 0 };
-	struct timeline_view *v;
 	struct buf out = { 0 };
 	struct run run;
 	int64_t id;
 	bool ok;
 
-	if (!req_id(req, 0, &id, err) || !db_run_get(req->app->db, id, req->arena, &run, err) ||
-	    !read_query(req, &q, err))
-		return false;
-	v = timeline_view_create(&q, err);
-	ok = v && fill(req->app->db, id, v, err) && timeline_view_columns(v, &out, err);
-	timeline_view_destroy(v);
+	ok = req_id(req, 0, &id, err) && db_run_get(req->app->db, id, req->arena, &run, err) &&
+	     read_query(req, &q, err) && timeline_answer(req->app->db, &run, &q, &out, err);
 	reply->text_len = out.len;
 	reply->text = ok ? buf_steal(&out) : NULL;
 	buf_finish(&out);

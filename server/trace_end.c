@@ -6,6 +6,7 @@
 
 #include "profiler/timeline.h"
 #include "server/restore.h"
+#include "server/timeline_answer.h"
 
 static bool add_tables(void *self, const struct timeline_row *row, struct err *err)
 {
@@ -45,6 +46,21 @@ static bool end_as_trace(struct db *db, int64_t id, json_t *imported, struct err
 	return ok;
 }
 
+/* The first look at a long trace, ahead of whoever takes it. */
+static void look_ahead(struct db *db, int64_t id)
+{
+	struct timeline_query whole = timeline_whole(NULL);
+	struct arena arena = { 0 };
+	struct buf answer = { 0 };
+	struct err err = { 0 }; /* that look will tell */
+	struct run run;
+
+	if (db_run_get(db, id, &arena, &run, &err))
+		timeline_answer(db, &run, &whole, &answer, &err);
+	buf_finish(&answer);
+	arena_finish(&arena);
+}
+
 bool trace_end(struct db *db, const struct registry *registry, int64_t id, json_t *imported,
 	       struct err *err)
 {
@@ -57,5 +73,7 @@ bool trace_end(struct db *db, const struct registry *registry, int64_t id, json_
 	else
 		ok = end_as_trace(db, id, imported, err);
 	arena_finish(&arena);
+	if (ok)
+		look_ahead(db, id);
 	return ok;
 }

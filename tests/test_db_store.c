@@ -456,6 +456,47 @@ static void timelines_are_found_by_time_replaced_and_go_with_their_run(void **st
 	assert_false(db_timeline_put(f->db, id, blocks, 4, &err));
 }
 
+static void expect_answer(struct fixture *f, int64_t id, const char *lanes, int64_t version,
+			  const char *wanted)
+{
+	struct buf out = { 0 };
+	struct err err = { 0 };
+	bool found = false;
+
+	assert_true(db_timeline_answer_get(f->db, id, lanes, version, &out, &found, &err));
+	assert_int_equal(found, wanted != NULL);
+	if (wanted)
+		assert_memory_equal(out.data, wanted, strlen(wanted) + 1);
+	buf_finish(&out);
+}
+
+static void an_answer_is_kept_by_lanes_and_version_and_goes_with_its_blocks(void **state)
+{
+	struct fixture *f = *state;
+	int64_t id = insert(f, "a", "p", "");
+	const struct timeline_row block = { 1, 3, 10, 20, "one", 3 };
+	struct err err = { 0 };
+	char text[2001];
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	expect_answer(f, id, "static", 1, NULL);
+	assert_true(db_timeline_answer_put(f->db, id, "static", 1, "old", 4, &err));
+	assert_true(db_timeline_answer_put(f->db, id, "static", 1, text, sizeof(text), &err));
+	assert_true(db_timeline_answer_put(f->db, id, "", 1, "all", 4, &err));
+	expect_answer(f, id, "static", 1, text);
+	expect_answer(f, id, "", 1, "all");
+	expect_answer(f, id, "static", 2, NULL);
+	expect_answer(f, id + 1, "", 1, NULL);
+	assert_true(db_timeline_put(f->db, id, &block, 1, &err));
+	expect_answer(f, id, "static", 1, NULL);
+	assert_true(db_timeline_answer_put(f->db, id, "", 1, "all", 4, &err));
+	assert_true(db_run_end(f->db, id, RUN_CANCELLED, NULL, &err));
+	assert_true(db_run_delete(f->db, id, &err));
+	expect_answer(f, id, "", 1, NULL);
+	assert_false(db_timeline_answer_put(f->db, id, "", 1, "all", 4, &err)); /* of no run */
+}
+
 static int64_t begin_trace(struct fixture *f)
 {
 	const struct run run = { .name = "t", .device = "cuda", .workload = "{}", .trace = true };
@@ -541,6 +582,7 @@ int main(void)
 		TEST(a_damaged_report_is_an_error_not_a_crash),
 		TEST(blocks_of_a_trace_come_in_order_and_each_once),
 		TEST(a_trace_that_is_silent_or_cut_off_has_failed_with_what_came),
+		TEST(an_answer_is_kept_by_lanes_and_version_and_goes_with_its_blocks),
 		TEST(timelines_are_found_by_time_replaced_and_go_with_their_run),
 	};
 
