@@ -137,10 +137,11 @@ bool db_timeline_answer_put(struct db *db, int64_t run, const char *lanes, int64
 	if (ok) {
 		ok = db_step_once(
 		    db->writer,
-		    db_prepare(db->writer, err,
-			       "INSERT OR REPLACE INTO timeline_answer VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
-			       "itiiib", run, lanes, version, (int64_t)codec, (int64_t)len,
-			       packed.data, packed.len),
+		    db_prepare(
+			db->writer, err,
+			"INSERT OR REPLACE INTO timeline_answer VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+			"itiiib", run, lanes, version, (int64_t)codec, (int64_t)len, packed.data,
+			packed.len),
 		    "keep an answer", err);
 		ok = db_write_end(db, ok, err);
 	}

@@ -186,6 +186,16 @@ static inline struct timeline_event timeline_chunk_event(const struct timeline_c
 
 /* ---- a window (timeline_view.c) ---- */
 
+/* One event out of those that are looked for: the next of their order (start, lane, the longer
+ * first, name) behind a place, or the last before it; and the events of a launch. */
+struct timeline_seek {
+	bool wanted;         /* nothing but this is asked for: timeline_view_found() */
+	bool back;           /* the last before */
+	int64_t at_ns, lane; /* lane -1: before all lanes */
+	int64_t duration_ns, name;
+	uint32_t correlation; /* of the process that `lane` is of; 0: none */
+};
+
 /* What is asked for: the lanes of a mode and a point, and a span of their time,
  * which begins with the first event of these lanes. */
 struct timeline_query {
@@ -194,10 +204,13 @@ struct timeline_query {
 	int64_t n;            /* the point of a sweep */
 	int64_t t0_ns, t1_ns; /* t1 < 0: to the end */
 	int px;               /* so many buckets where there are more events than fit */
-	const char *find;     /* NULL: nothing; else what is looked for in names, below */
+	const char *find;     /* NULL: nothing; else a part of a name, symbol or op, in any case */
+	struct timeline_seek seek;
 };
 
 struct timeline_view;
+
+enum { TIMELINE_FIND_CHARS = 200 };
 
 /* Borrows the query's texts.  Give it all tables, ask for the range, give it the
  * chunks that reach into that, in order. */
@@ -215,6 +228,10 @@ bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len,
  * window, those that have no row of their own too. */
 bool timeline_view_columns(struct timeline_view *v, struct buf *out, struct err *err);
 enum { TIMELINE_ANSWER_VERSION = 1 }; /* one more with each change of it */
+
+/* {"events": how many are found, "sum_ns", "busy_ns", "index": from 1, "event": or null, "joined":
+ * [events of the launch]}; NULL: out of memory.  The caller owns it. */
+json_t *timeline_view_found(struct timeline_view *v, struct err *err);
 
 /* Whether rows of the answer stand for more events than one. */
 bool timeline_view_is_sampled(const struct timeline_view *v);

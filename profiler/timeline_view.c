@@ -38,6 +38,7 @@ void timeline_view_destroy(struct timeline_view *v)
 	timeline_tables_finish(&v->tables);
 	timeline_chunk_destroy(&v->chunk);
 	idle_destroy(v->idle);
+	find_destroy(v->find);
 	free(v->lanes);
 	free(v->totals);
 	free(v->rows);
@@ -168,7 +169,8 @@ static bool get_ready(struct timeline_view *v, struct err *err)
 		}
 	find_extent(v);
 	find_window(v);
-	if (!watch_idle(v))
+	v->find = find_create(&v->query, &v->tables, v->begin_ns);
+	if (!v->find || !watch_idle(v))
 		return out_of_memory(err);
 	choose_px(v);
 	v->rows = calloc(MAX_ROWS, sizeof(*v->rows));
@@ -188,19 +190,11 @@ bool timeline_view_range(struct timeline_view *v, int64_t *t0_ns, int64_t *t1_ns
 	return true;
 }
 
-/* What of an event lies in the window. */
-static int64_t inside_ns(const struct timeline_view *v, const struct timeline_event *e)
-{
-	int64_t from = clamp(e->start_ns, v->t0_ns, v->t1_ns);
-
-	return clamp(e->start_ns + e->duration_ns, v->t0_ns, v->t1_ns) - from;
-}
-
-static void add_to_lane(struct timeline_view *v, const struct timeline_event *e, int64_t inside)
+static void add_to_lane(struct timeline_view *v, const struct timeline_event *e, int64_t from,
+			int64_t end)
 {
 	struct view_lane *lane = &v->lanes[e->lane];
-	int64_t end = clamp(e->start_ns + e->duration_ns, v->t0_ns, v->t1_ns);
-	int64_t from = clamp(e->start_ns, v->t0_ns, v->t1_ns);
+	int64_t inside = end - from;
 
 	if (lane->events++ == 0 || from > lane->end_ns)
 		lane->busy_ns = timeline_add_ns(lane->busy_ns, inside);
@@ -211,7 +205,8 @@ static void add_to_lane(struct timeline_view *v, const struct timeline_event *e,
 	lane->sum_ns = timeline_add_ns(lane->sum_ns, inside);
 }
 
-static void add_to_bucket(struct timeline_view *v, const struct timeline_event *e, size_t row)
+static void add_to_bucket(struct timeline_view *v, const struct timeline_event *e, size_t row,
+			  bool found)
 {
 	int64_t from = clamp(e->start_ns, v->t0_ns, v->t1_ns) - v->t0_ns;
 	int64_t span = v->t1_ns - v->t0_ns;
@@ -220,10 +215,13 @@ static void add_to_bucket(struct timeline_view *v, const struct timeline_event *
 
 	at = at < v->px ? at : v->px - 1;
 	b = &v->buckets[row * (size_t)v->px + (size_t)at];
-	if (b->events++ == 0 ||
-	    (e->kind == TIMELINE_COUNTER ? e->bytes > b->event.bytes
-					 : e->duration_ns > b->event.duration_ns))
+	if (b->events++ == 0 || found > b->found ||
+	    (found == b->found &&
+	     (e->kind == TIMELINE_COUNTER ? e->bytes > b->event.bytes
+					  : e->duration_ns > b->event.duration_ns))) {
 		b->event = *e;
+		b->found = found;
+	}
 }
 
 static void add_to_total(struct timeline_view *v, const struct timeline_event *e, int64_t inside)
@@ -237,23 +235,22 @@ static void add_to_total(struct timeline_view *v, const struct timeline_event *e
 }
 
 /* What took time, into its totals; a counter's value only holds. */
-static void add_to_totals(struct timeline_view *v, const struct timeline_event *e)
+static void add_to_totals(struct timeline_view *v, const struct timeline_event *e, int64_t from,
+			  int64_t end)
 {
-	int64_t inside = inside_ns(v, e);
-
 	if (e->kind == TIMELINE_COUNTER || e->kind == TIMELINE_FLOW) {
 		v->lanes[e->lane].events++;
 		return;
 	}
-	add_to_total(v, e, inside);
-	add_to_lane(v, e, inside);
+	add_to_total(v, e, end - from);
+	add_to_lane(v, e, from, end);
 }
 
-static void add_row(struct timeline_view *v, const struct timeline_event *e, size_t row)
+static void add_row(struct timeline_view *v, const struct timeline_event *e, size_t row, bool found)
 {
 	if (v->shown++ < MAX_ROWS)
 		v->rows[v->n_rows++] = *e;
-	add_to_bucket(v, e, row);
+	add_to_bucket(v, e, row, found);
 }
 
 /* Readings of the clock and reports that an event of our own recording took. */
@@ -269,12 +266,19 @@ static void note_watching(struct timeline_view *v, const struct timeline_event *
 
 static void add_event(struct timeline_view *v, struct timeline_event *e)
 {
+	int64_t from = clamp(e->start_ns, v->t0_ns, v->t1_ns);
+	int64_t end = clamp(e->start_ns + e->duration_ns, v->t0_ns, v->t1_ns);
+	bool found;
+
 	if (e->name >= v->n_names)
 		e->name = 0;
-	add_to_totals(v, e);
-	note_watching(v, e);
+	found = find_event(v->find, e, from, end);
 	v->events++;
-	add_row(v, e, (size_t)v->lanes[e->lane].row);
+	if (v->query.seek.wanted)
+		return;
+	add_to_totals(v, e, from, end);
+	note_watching(v, e);
+	add_row(v, e, (size_t)v->lanes[e->lane].row, found);
 }
 
 static void add_idle(void *self, const struct idle_part *p)
@@ -289,7 +293,7 @@ static void add_idle(void *self, const struct idle_part *p)
 						: v->idle_names + (uint32_t)p->cause };
 
 	add_to_total(v, &e, e.duration_ns);
-	add_row(v, &e, v->n_wanted + (size_t)p->device);
+	add_row(v, &e, v->n_wanted + (size_t)p->device, false);
 }
 
 bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len, struct err *err)
@@ -308,7 +312,7 @@ bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len,
 			continue;
 		add_event(v, &e);
 	}
-	return idle_chunk(v->idle, c) || out_of_memory(err);
+	return v->query.seek.wanted || idle_chunk(v->idle, c) || out_of_memory(err);
 }
 
 /* ---- the answer ---- */
@@ -330,7 +334,7 @@ static bool choose_rows(struct timeline_view *v, struct view_bucket **rows, size
 	if (!*rows)
 		return out_of_memory(err);
 	for (int i = 0; all && i < v->n_rows; i++)
-		(*rows)[(*n)++] = (struct view_bucket){ v->rows[i], 1 };
+		(*rows)[(*n)++] = (struct view_bucket){ v->rows[i], 1, false };
 	for (size_t i = 0; !all && i < n_buckets; i++)
 		if (v->buckets[i].events)
 			(*rows)[(*n)++] = v->buckets[i];
@@ -399,6 +403,7 @@ static json_t *lanes_json(const struct timeline_view *v)
 		json_object_set_new(row, "events", json_integer(l->events));
 		json_object_set_new(row, "sum_ns", json_integer(l->sum_ns));
 		json_object_set_new(row, "busy_ns", json_integer(l->busy_ns));
+		json_object_set_new(row, "found", json_integer(v->find->lanes[i].events));
 		json_array_append_new(list, row);
 	}
 	return list;
@@ -438,6 +443,20 @@ static json_t *idle_json(const struct timeline_view *v)
 			 (double)v->readings * clock_ns + (double)v->reports * tell_ns);
 }
 
+/* How many of the window's events are looked for, and which of the names that the answer has. */
+static json_t *found_json(const struct timeline_view *v)
+{
+	const struct find *f = v->find;
+	json_t *names = json_array();
+
+	for (size_t i = 0; i < v->n_names * TIMELINE_KIND_COUNT; i++)
+		if (v->totals[i].shown && f->names[i / TIMELINE_KIND_COUNT])
+			json_array_append_new(names,
+					      json_integer((json_int_t)(i / TIMELINE_KIND_COUNT)));
+	return json_pack("{s:I, s:I, s:I, s:o}", "events", (json_int_t)f->events, "sum_ns",
+			 (json_int_t)f->sum_ns, "busy_ns", (json_int_t)f->busy_ns, "names", names);
+}
+
 static json_t *head_json(struct timeline_view *v, const struct view_bucket *rows, size_t n)
 {
 	json_t *totals = totals_json(v), *names = json_object(), *shapes = json_object();
@@ -454,13 +473,46 @@ static json_t *head_json(struct timeline_view *v, const struct view_bucket *rows
 			pick(names, v->tables.names, i / TIMELINE_KIND_COUNT,
 			     i / TIMELINE_KIND_COUNT);
 	pick(names, v->tables.names, 0, 0);
-	return json_pack("{s:I, s:I, s:I, s:I, s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:O?}",
-			 "span_ns", (json_int_t)(v->end_ns - v->begin_ns), "t0_ns",
-			 (json_int_t)(v->t0_ns - v->begin_ns), "t1_ns",
-			 (json_int_t)(v->t1_ns - v->begin_ns), "events", (json_int_t)v->events,
-			 "sampled", timeline_view_is_sampled(v), "rows", (json_int_t)n, "lanes",
-			 lanes_json(v), "names", names, "shapes", shapes, "totals", totals, "kinds",
-			 kinds_json(), "idle", idle_json(v), "facts", v->tables.facts);
+	return json_pack(
+	    "{s:I, s:I, s:I, s:I, s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:O?}", "span_ns",
+	    (json_int_t)(v->end_ns - v->begin_ns), "t0_ns", (json_int_t)(v->t0_ns - v->begin_ns),
+	    "t1_ns", (json_int_t)(v->t1_ns - v->begin_ns), "events", (json_int_t)v->events,
+	    "sampled", timeline_view_is_sampled(v), "rows", (json_int_t)n, "lanes", lanes_json(v),
+	    "names", names, "shapes", shapes, "totals", totals, "kinds", kinds_json(), "idle",
+	    idle_json(v), "found", found_json(v), "facts", v->tables.facts);
+}
+
+/* An event by itself, with what its name stands for. */
+static json_t *event_json(const struct timeline_view *v, const struct timeline_event *e)
+{
+	return json_pack(
+	    "{s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:O?}", "start_ns",
+	    (json_int_t)(e->start_ns - v->begin_ns), "duration_ns", (json_int_t)e->duration_ns,
+	    "bytes", (json_int_t)e->bytes, "lane", (json_int_t)e->lane, "kind",
+	    timeline_kind_name((enum timeline_kind)e->kind), "name", (json_int_t)e->name, "shape",
+	    (json_int_t)e->shape, "correlation", (json_int_t)e->correlation, "info",
+	    json_array_get(v->tables.names, e->name));
+}
+
+json_t *timeline_view_found(struct timeline_view *v, struct err *err)
+{
+	json_t *joined = json_array(), *out;
+	const struct find *f;
+
+	if (!get_ready(v, err)) {
+		json_decref(joined);
+		return NULL;
+	}
+	f = v->find;
+	for (size_t i = 0; i < f->joined.len; i++)
+		json_array_append_new(joined, event_json(v, &f->joined.at[i]));
+	out = json_pack("{s:I, s:I, s:I, s:I, s:o, s:o}", "events", (json_int_t)f->events, "sum_ns",
+			(json_int_t)f->sum_ns, "busy_ns", (json_int_t)f->busy_ns, "index",
+			(json_int_t)(f->before + !v->query.seek.back), "event",
+			f->has_next ? event_json(v, &f->next) : json_null(), "joined", joined);
+	if (!out)
+		out_of_memory(err);
+	return out;
 }
 
 static void pad(struct buf *out, char with)

@@ -2,12 +2,15 @@
 #ifndef PROFILER_TIMELINE_VIEW_H
 #define PROFILER_TIMELINE_VIEW_H
 
+#include "profiler/find.h"
 #include "profiler/timeline.h"
 
-/* The longest event that begins in a pixel of a lane, and how many do. */
+/* The longest event that begins in a pixel of a lane, of what is found if any is, and how many do.
+ */
 struct view_bucket {
 	struct timeline_event event;
 	uint32_t events;
+	bool found;
 };
 
 struct view_lane {
@@ -39,6 +42,7 @@ struct timeline_view {
 	int px;
 	int64_t events; /* in the window */
 	int64_t shown;  /* that want a row: of events and of gaps */
+	struct find *find;
 	struct idle *idle;
 	uint32_t idle_names; /* the first of the causes' names */
 	int n_devices;

@@ -55,8 +55,8 @@ bool timeline_answer(struct db *db, const struct run *run, const struct timeline
 	bool keeps = name_lanes(run, q, lanes), found = false, ok;
 	struct err unkept = { 0 };
 
-	if (keeps && !db_timeline_answer_get(db, run->id, lanes, TIMELINE_ANSWER_VERSION, out,
-					     &found, err))
+	if (keeps &&
+	    !db_timeline_answer_get(db, run->id, lanes, TIMELINE_ANSWER_VERSION, out, &found, err))
 		return false;
 	if (found)
 		return true;
@@ -67,4 +67,16 @@ bool timeline_answer(struct db *db, const struct run *run, const struct timeline
 				       out->len, &unkept);
 	timeline_view_destroy(v);
 	return ok;
+}
+
+json_t *timeline_found(struct db *db, const struct run *run, const struct timeline_query *q,
+		       struct err *err)
+{
+	struct timeline_view *v = timeline_view_create(q, err);
+	json_t *found = NULL;
+
+	if (v && fill(db, run->id, v, err))
+		found = timeline_view_found(v, err);
+	timeline_view_destroy(v);
+	return found;
 }

@@ -17,4 +17,8 @@ struct timeline_query timeline_whole(const char *mode);
 bool timeline_answer(struct db *db, const struct run *run, const struct timeline_query *q,
 		     struct buf *out, struct err *err);
 
+/* What of it `q` looks for: timeline_view_found().  NULL where it fails; the caller owns it. */
+json_t *timeline_found(struct db *db, const struct run *run, const struct timeline_query *q,
+		       struct err *err);
+
 #endif

@@ -92,3 +92,22 @@ export const sweep = (counts = [1, 5, 10, 15, 20, 25, 30]) => workload('    ...\
 
 /** Runs long enough to be caught in the act: many points. */
 export const longSweep = () => sweep(Array.from({ length: 40 }, (_, i) => i + 1));
+
+/**
+ * A log of n kernels on two streams, each with its launch, 5 us apart, as a run: its id.  Every 40th kernel is
+ * a `needle`, of 1 us; the others take 2 to 8.
+ */
+export async function postLongTrace(server, n = 10000) {
+    const of = (i) => [
+        { ph: 'X', cat: 'cuda_runtime', name: 'cudaLaunchKernel', pid: 1, tid: 1, ts: i * 5, dur: 2, args: { correlation: i + 1 } },
+        { ph: 'X', cat: 'kernel', name: i % 40 ? `kernel_${i % 40}` : 'needle', pid: 0, tid: 7 + (i % 2), ts: i * 5 + 3,
+            dur: i % 40 ? 2 + (i % 7) : 1, args: { correlation: i + 1, device: 0, stream: 7 + (i % 2) } },
+    ];
+    const traceEvents = Array.from({ length: n }, (_, i) => of(i)).flat();
+    const { status, body } = await getJson(`${server.url}/api/v1/imports?name=long`, {
+        method: 'POST', headers: { 'Content-Type': 'application/octet-stream' },
+        body: JSON.stringify({ schemaVersion: 1, traceEvents }),
+    });
+    assert.equal(status, 201, JSON.stringify(body));
+    return body.id;
+}

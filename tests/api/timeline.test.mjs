@@ -1,15 +1,16 @@
 // tests/api/timeline.test.mjs -- the timeline of a run over HTTP: binary windows, and the trace.
 import test, { after, before } from 'node:test';
 import assert from 'node:assert/strict';
-import { getJson, postRun, startServer, sweep, waitFor, workload } from './harness.mjs';
+import { getJson, postLongTrace, postRun, startServer, sweep, waitFor, workload } from './harness.mjs';
 import { decodeTimeline } from '../../web/js/model/timeline.js';
 
-let server, run, swept;
+let server, run, swept, long;
 before(async () => {
     server = await startServer();
     run = (await postRun(server, workload('    y = torch.relu(x) * 2\n    print("between")\n    return y.sum()',
         { backend: 'interp' }))).body.id;
     swept = (await postRun(server, { ...sweep([1, 3]), backend: 'interp' })).body.id;
+    long = await postLongTrace(server);
     await waitFor(server, run);
     await waitFor(server, swept);
 });
@@ -115,6 +116,70 @@ test('what is asked wrongly is refused with the parameter named', async () => {
         assert.match(body.error.message, message);
     }
     assert.equal((await getJson(url(999, ''))).status, 404);
+});
+
+test('the whole of a long timeline is the same at every look, after the server has gone too', async () => {
+    const bytes = async (query) => Buffer.from(await (await fetch(url(long, query))).arrayBuffer());
+    const first = await bytes('mode=');
+    assert.equal(decodeTimeline(first.buffer.slice(first.byteOffset, first.byteOffset + first.length)).sampled, true);
+    for (const query of ['', 'px=1600', 't0=0&mode=']) assert.ok(first.equals(await bytes(query)), query);
+    assert.ok(!first.equals(await bytes('px=1000')));
+    assert.ok(!first.equals(await bytes('q=needle')));
+    assert.equal((await view(long, 'mode=static')).lanes.length, 0);
+    const { home } = server;
+    await server.stop({ keep: true });
+    server = await startServer({ folder: home });
+    assert.ok(first.equals(await bytes('mode=')));
+});
+
+test('what a name has is counted in a window, and shown before what is longer', async () => {
+    const whole = await view(long, 'q=NEEDLE');
+    assert.deepEqual([whole.found.events, whole.found.sum, whole.found.busy], [250, 250e3, 250e3]);
+    assert.deepEqual(whole.found.names.map((n) => whole.names[n].name), ['needle']);
+    assert.deepEqual(whole.lanes.filter((l) => l.found).map((l) => [l.name, l.found]), [['GPU 0, stream 7', 250]]);
+    assert.equal(whole.slices.filter((s) => whole.names[s.name].name === 'needle').length, 250);
+    assert.ok((await view(long, '')).slices.filter((s) => whole.names[s.name]?.name === 'needle').length < 250);
+    assert.equal((await view(long, `q=needle&t0=0&t1=${200e3 * 10 - 1}`)).found.events, 10);
+    assert.deepEqual((await view(long, 'q=softmax')).found, { events: 0, sum: 0, busy: 0, names: [] });
+});
+
+const find = (id, query) => getJson(`${server.url}/api/v1/runs/${id}/timeline/find?${query}`);
+
+test('from one event that is found to the next, and back, with its number', async () => {
+    let { body } = await find(long, 'q=needle');
+    assert.deepEqual([body.events, body.sum_ns, body.index, body.event.start_ns], [250, 250e3, 1, 3000]);
+    const place = (e) => `at=${e.start_ns}&lane=${e.lane}&duration=${e.duration_ns}&name=${e.name}`;
+    ({ body } = await find(long, `q=needle&${place(body.event)}`));
+    assert.deepEqual([body.index, body.event.start_ns, body.event.info.name], [2, 203e3, 'needle']);
+    ({ body } = await find(long, `q=needle&back=1&${place(body.event)}`));
+    assert.deepEqual([body.index, body.event.start_ns], [1, 3000]);
+    ({ body } = await find(long, `q=needle&back=1&${place(body.event)}`));
+    assert.equal(body.event, null);
+    ({ body } = await find(long, 'q=needle&back=1&at=1000000000'));
+    assert.deepEqual([body.index, body.event.start_ns], [250, 249 * 200e3 + 3000]);
+    ({ body } = await find(run, 'q=relu&mode=static')); // an op of a fused kernel
+    assert.equal(body.event.kind, 'kernel');
+});
+
+test('a launch is found from its kernel', async () => {
+    const { body } = await find(long, 'correlation=77&lane=2');
+    assert.deepEqual(body.joined.map((e) => e.kind).sort(), ['api', 'kernel']);
+    assert.ok(body.joined.every((e) => e.correlation === 77));
+    assert.equal(body.event, null);
+});
+
+test('what is looked for wrongly is refused with the parameter named', async () => {
+    const wrong = [['', /q=.*correlation=/], ['q=', /q=/], [`q=${'x'.repeat(201)}`, /201 bytes; at most 200/],
+        ['q=a&at=-1', /at=-1/], ['q=a&at=x', /at=x/], ['q=a&lane=4096', /lane=4096/], ['q=a&back=2', /back=2/],
+        ['correlation=4294967296', /correlation=/], ['q=a&name=-1', /name=-1/], ['q=a&duration=1e3', /duration=1e3/]];
+    for (const [query, message] of wrong) {
+        const { status, body } = await find(run, query);
+        assert.equal(status, 400, query);
+        assert.equal(body.error.code, 'bad-request');
+        assert.match(body.error.message, message);
+    }
+    assert.equal((await find(999, 'q=a')).status, 404);
+    assert.equal((await getJson(url(run, `q=${'x'.repeat(201)}`))).status, 400);
 });
 
 test('a deleted run leaves no timeline', async () => {

@@ -70,7 +70,7 @@ static void export_one(struct bytes b)
 
 static void look(const char *bytes, size_t size)
 {
-	struct timeline_query q = { .t1_ns = -1, .px = 64 };
+	struct timeline_query q = { .t1_ns = -1, .px = 64, .find = "a" };
 	struct timeline_view *v = timeline_view_create(&q, NULL);
 	char name[TIMELINE_FILE_NAME_CHARS + 1];
 	struct timeline_block block;
@@ -88,6 +88,7 @@ static void look(const char *bytes, size_t size)
 	for (at = 0; at < size && timeline_block_read(bytes + at, size - at, &block, NULL);
 	     at += block.block_bytes)
 		timeline_view_chunk(v, bytes + at, block.block_bytes, NULL);
+	json_decref(timeline_view_found(v, NULL));
 	if (!timeline_view_columns(v, &out, NULL))
 		abort();
 	buf_finish(&out);

@@ -15,6 +15,7 @@
  * @property {number} events in the window, as the next two
  * @property {number} sum_ns
  * @property {number} busy_ns with overlaps counted once
+ * @property {number} [found] of its events are looked for
  *
  * @typedef {object} NameInfo what a name stands for
  * @property {string} name
@@ -63,6 +64,8 @@
  * @property {Total[]} totals of the window, exact
  * @property {Record<string, any>} facts
  * @property {{devices: number, left_out: number, late: number, watching_ns: number}} idle whose gaps are among the slices
+ * @property {{events: number, sum: number, busy: number, names: number[]}} found of what was looked for, in the window;
+ *   busy: a lane's overlaps counted once; names: those of the answer's that are meant
  * @property {Slice[]} slices in order of their starts
  *
  * @typedef {object} Total
@@ -146,6 +149,7 @@ export function decodeTimeline(buffer) {
     shapes: head.shapes,
     facts: head.facts ?? {},
     idle: head.idle ?? { devices: 0, left_out: 0, late: 0, watching_ns: 0 },
+    found: { events: head.found?.events ?? 0, sum: head.found?.sum_ns ?? 0, busy: head.found?.busy_ns ?? 0, names: head.found?.names ?? [] },
     totals: head.totals.map((/** @type {number[]} */ t) => ({
       name: t[0],
       kind: head.kinds[t[1]],
