@@ -10,20 +10,17 @@ static void describe_nodes(json_t *row, const struct fusion_graph_info *info,
 {
 	json_t *ops = json_array(), *lines = json_array();
 
+	for (int i = 0; i < k->n_lines; i++)
+		json_array_append_new(lines, json_integer(k->lines[i]));
 	/* Where something falls back each piece is a graph of its own. */
 	for (int i = 0; info->n_pieces == 1 && info->optimised && i < k->n_nodes; i++) {
 		const struct node *n;
-		bool again = false;
 
 		if (k->nodes[i] < 0 || k->nodes[i] >= info->optimised->n_nodes)
 			continue;
 		n = info->optimised->nodes[k->nodes[i]];
 		json_array_append_new(ops,
 				      json_string(n->fx && n->fx[0] ? n->fx : op_info(n->op)->id));
-		for (size_t at = 0; at < json_array_size(lines); at++)
-			again |= json_integer_value(json_array_get(lines, at)) == n->line;
-		if (n->line > 0 && !again)
-			json_array_append_new(lines, json_integer(n->line));
 	}
 	json_object_set_new(row, "ops", ops);
 	json_object_set_new(row, "lines", lines);

@@ -94,10 +94,15 @@ static json_t *source_json(const char *source)
 /* Bytes are under the sizes of the capture. */
 static json_t *kernel_json(const struct kernel *k)
 {
-	return json_pack("{s:s, s:s, s:s, s:i, s:I, s:I, s:I, s:b}", "name", k->name, "form",
-			 lower_form_name(k->form), "why", k->why, "ops", k->n_nodes, "read_bytes",
-			 (json_int_t)k->read_bytes, "written_bytes", (json_int_t)k->written_bytes,
-			 "saved_bytes", (json_int_t)k->saved_bytes, "copies", k->copies);
+	json_t *lines = json_array();
+
+	for (int i = 0; i < k->n_lines; i++)
+		json_array_append_new(lines, json_integer(k->lines[i]));
+	return json_pack("{s:s, s:s, s:s, s:i, s:o, s:I, s:I, s:I, s:b}", "name", k->name, "form",
+			 lower_form_name(k->form), "why", k->why, "ops", k->n_nodes, "lines", lines,
+			 "read_bytes", (json_int_t)k->read_bytes, "written_bytes",
+			 (json_int_t)k->written_bytes, "saved_bytes", (json_int_t)k->saved_bytes,
+			 "copies", k->copies);
 }
 
 /* Mode graphs; null where nothing was to be recorded. */

@@ -69,6 +69,27 @@ static void a_chain_over_a_contiguous_input_is_one_flat_map(void **state)
 	builder_destroy(&b);
 }
 
+static void a_kernel_has_the_lines_of_its_nodes_each_once(void **state)
+{
+	struct builder b = builder_create();
+
+	(void)state;
+	int in = INPUT(&b, DTYPE_F32, NUM(&b, 6));
+	int add = ADD(&b, OP_add, T(in), F(0.5)), sin = ADD(&b, OP_sin, T(add));
+	int made = ADD(&b, OP_mul, T(sin), F(2));
+	RETURN(&b, ADD(&b, OP_relu, T(made)));
+	b.g->nodes[in]->line = 1;
+	b.g->nodes[add]->line = 7;
+	b.g->nodes[sin]->line = 3;
+	b.g->nodes[made]->line = 0; /* nowhere */
+	b.g->nodes[made + 1]->line = 7;
+	const struct kernel *k = &lower_all(&b)->kernels[0];
+	assert_int_equal(k->n_lines, 2);
+	assert_int_equal(k->lines[0], 7);
+	assert_int_equal(k->lines[1], 3);
+	builder_destroy(&b);
+}
+
 static void a_broadcast_operand_keeps_the_dims_apart(void **state)
 {
 	struct builder b = builder_create();
@@ -468,6 +489,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_chain_over_a_contiguous_input_is_one_flat_map),
+		cmocka_unit_test(a_kernel_has_the_lines_of_its_nodes_each_once),
 		cmocka_unit_test(a_broadcast_operand_keeps_the_dims_apart),
 		cmocka_unit_test(softmax_over_the_last_dim_walks_rows),
 		cmocka_unit_test(softmax_over_an_earlier_dim_takes_columns_as_vector_axis),

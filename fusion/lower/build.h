@@ -85,8 +85,9 @@ void emit_store(struct build *b, const struct node *n, int stage);
 /* space.c: dims, strides and form of the kernel. */
 bool space_choose(struct build *b, struct kernel *k);
 
-/* label.c */
+/* label.c: the name, NULL when out of memory; the lines of the source, false then. */
 const char *label_name(struct build *b, const struct kernel *k);
+bool label_lines(struct build *b, struct kernel *k);
 
 /* product.c: a library call with its operands; its result is the caller's. */
 void library_place(struct build *b, struct kernel *k, const struct node *n);

@@ -1,4 +1,4 @@
-/* fusion/lower/label.c -- what people read of a kernel: its name. */
+/* fusion/lower/label.c -- what people read of a kernel: its name, its lines of the source. */
 #include <stdio.h>
 #include <string.h>
 
@@ -51,4 +51,20 @@ const char *label_name(struct build *b, const struct kernel *k)
 	if (before > 0)
 		snprintf(name + len, sizeof(name) - len, "_%d", before);
 	return arena_strdup(b->arena, name);
+}
+
+bool label_lines(struct build *b, struct kernel *k)
+{
+	int *lines = ARENA_ARRAY(b->arena, int, (size_t)k->n_nodes);
+
+	for (int i = 0; lines && i < k->n_nodes; i++) {
+		int line = b->g->nodes[k->nodes[i]]->line, at = 0;
+
+		while (at < k->n_lines && lines[at] != line)
+			at++;
+		if (line > 0 && at == k->n_lines)
+			lines[k->n_lines++] = line;
+	}
+	k->lines = lines;
+	return lines != NULL;
 }

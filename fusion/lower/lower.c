@@ -261,7 +261,7 @@ static bool build_kernel(struct build *b)
 	k->name = label_name(b, k);
 	k->why = b->why ? b->why[b->kernel] : "";
 	traffic_count(b, k);
-	return k->name != NULL;
+	return label_lines(b, k) && k->name != NULL;
 }
 
 /* The node lists of all groups, one after the other, in the result's arena. */

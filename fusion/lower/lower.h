@@ -199,6 +199,8 @@ struct kernel {
 	int out_buffer;
 	const int *nodes; /* graph nodes computed here, in order */
 	int n_nodes;
+	const int *lines; /* of the user's source that those come from, each once */
+	int n_lines;
 	const char *why; /* one line: why it is a kernel of its own; may be empty */
 	/* Under the hints of the capture: what its accesses reach, and what its ops
 	 * would have moved besides, one kernel each. */

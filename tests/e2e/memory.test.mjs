@@ -57,7 +57,7 @@ test("a moment is chosen by keys: what is in use then adds up", async () => {
   await page.getByRole("button", { name: "Peak", exact: true }).press("Enter");
   assert.match(await at.innerText(), /In use at the peak/);
   await at.getByRole("link", { name: "line 4" }).first().click();
-  await page.waitForURL(/source\?line=4/);
+  await page.waitForURL(/source\?.*line=4/);
   await page.locator("#L4.on").waitFor();
 });
 

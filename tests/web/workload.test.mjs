@@ -207,7 +207,7 @@ test("guards belong to their graph, inputs come from the nodes", () => {
         ops: ["sin"],
         kernels: ["k"],
         kernel_details: [
-          { name: "k", form: "map", why: "the first", ops: 2, read_bytes: 512, written_bytes: 16800000, saved_bytes: 1024 },
+          { name: "k", form: "map", why: "the first", ops: 2, lines: [3], read_bytes: 512, written_bytes: 16800000, saved_bytes: 1024 },
         ],
         nodes: [
           { id: 0, name: "x", op: "placeholder", dtype: "float32", shape: "[8, 16]" },
@@ -223,7 +223,7 @@ test("guards belong to their graph, inputs come from the nodes", () => {
   assert.deepEqual(a.ops, [{ name: "sin", about: "float32 [8, 16]", line: 3 }]);
   assert.deepEqual(b.ops, []);
   const about = "2 ops, 512 B read, 16.8 MB written, 1.02 kB saved by fusion";
-  assert.deepEqual(a.kernels, [{ name: "k", about, why: "the first" }]);
+  assert.deepEqual(a.kernels, [{ name: "k", about, why: "the first", lines: [3] }]);
 });
 
 test("a recording is told in sentences, and what could not be recorded with the reason", () => {

@@ -44,6 +44,7 @@
  * @property {string} form map, rows, cols, library
  * @property {string} why it is a kernel of its own
  * @property {number} ops
+ * @property {number[]} [lines] of the source
  * @property {number} read_bytes
  * @property {number} written_bytes
  * @property {number} saved_bytes what its ops would have moved besides, one kernel each

@@ -4,7 +4,7 @@
 import { bytes, plural } from "./format.js";
 
 /** @typedef {{name: string, about: string, line: number | null}} OpRow */
-/** @typedef {{name: string, about: string, why: string}} KernelRow */
+/** @typedef {{name: string, about: string, why: string, lines: number[]}} KernelRow */
 /**
  * @typedef
  *   {{title: string, ops: OpRow[], inputs: string[], kernels: KernelRow[], guards: string[], code: string,
@@ -46,10 +46,10 @@ function kernelRows(g) {
   const details = g.kernel_details ?? [];
   return (g.kernels ?? []).map((name, i) => {
     const k = details[i];
-    if (!k) return { name, about: "", why: "" };
+    if (!k) return { name, about: "", why: "", lines: [] };
     const about = [plural(k.ops, "op"), `${bytes(k.read_bytes)} read`, `${bytes(k.written_bytes)} written`];
     if (k.ops > 1) about.push(`${bytes(k.saved_bytes)} saved by fusion`);
-    return { name, about: about.join(", "), why: k.why };
+    return { name, about: about.join(", "), why: k.why, lines: k.lines ?? [] };
   });
 }
 

@@ -3,7 +3,7 @@
 /** @typedef {import("../api/types.js").Kernel} Kernel */
 /**
  * @typedef
- *   {{name: string, graph: number | string, form: string, why: string, ops: number, bytes: number, median: number | null,
+ *   {{name: string, graph: number | string, lines: number[], form: string, why: string, ops: number, bytes: number, median: number | null,
  *   ci: number[] | null, operations: number | null, intensity: number | null, bandwidth: number | null,
  *   rate: number | null, share: number | null, occupancy: number | null, registers: number | null,
  *   shared: number | null}}
@@ -14,6 +14,7 @@
 const factsOf = (k, graph) => ({
   name: k.name,
   graph,
+  lines: k.lines ?? [],
   form: k.form,
   why: k.why,
   ops: k.ops,

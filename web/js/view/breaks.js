@@ -3,7 +3,9 @@
 
 import { h, add, ci, prose, stateWell, svg } from "./dom.js";
 import { chosen } from "./choose.js";
-import { codeWell } from "./code.js";
+import { codeWell, showLine } from "./code.js";
+import { lineLinks, viewUrl } from "./joined.js";
+import { onPick, pick, picked } from "./pick.js";
 import { count, number, plural, ratio, stepOf, toStep, withInterval } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { breakRows, COST_PARTS, lineMarks, traceRows } from "../model/breaks.js";
@@ -23,8 +25,13 @@ export function breaksTab(ctx, body, run, report) {
   const modes = modesOf(points).filter((m) => m !== "eager");
   if (!modes.length) return add(body, noModes(run));
   const posted = run.workload?.source ?? report.workload?.source ?? "";
-  const draw = (/** @type {import("../api/types.js").Point} */ point, /** @type {string} */ mode) =>
-    parts(point.modes[mode], point.source || posted, mode);
+  let drawn = new AbortController();
+  const draw = (/** @type {import("../api/types.js").Point} */ point, /** @type {string} */ mode) => {
+    drawn.abort();
+    drawn = new AbortController();
+    const shown = { run, source: point.source || posted, mode, signal: AbortSignal.any([ctx.signal, drawn.signal]) };
+    return parts(point.modes[mode], shown);
+  };
   add(body, chosen(ctx, "Graph breaks", points, modes, draw));
   return undefined;
 }
@@ -37,23 +44,26 @@ function noModes(run) {
   return stateWell("Eager captures no graph", why, h("div", { class: "acts" }, more));
 }
 
+/** @typedef {{run: import("../api/types.js").Run, source: string, mode: string, signal: AbortSignal}} Shown */
+
 /**
  * @param {ModeReport | undefined} m
- * @param {string} source
- * @param {string} mode
+ * @param {Shown} shown
  * @returns {HTMLElement[]}
  */
-function parts(m, source, mode) {
+function parts(m, shown) {
+  const { source, mode } = shown;
   if (!m) return [h("p", { class: "sub" }, `${mode} was not run at this point.`)];
   const rows = breakRows(m, source);
   const traces = traceRows(m);
-  const well = codeWell(source, "Source with breaks in the margin", { marks: lineMarks(rows) });
+  const well = codeWell(source, "Source with breaks in the margin", { marks: lineMarks(rows), pick: (line) => pick({ line }) });
   const priced = rows.some((r) => r.cost !== null);
   const unit = priced ? h("p", { class: "small dim" }, "microseconds a call, at the line that breaks") : null;
   const title = priced ? "Breaks by cost" : "Breaks";
   const left = h("div", {}, h("div", { class: "bar" }, h("h3", {}, "Source"), unit), well);
-  const right = h("div", {}, h("div", { class: "bar" }, h("h3", {}, title)), breakList(rows));
+  const right = h("div", {}, h("div", { class: "bar" }, h("h3", {}, title)), breakList(rows, shown));
   const two = h("section", { class: "sec two", "aria-label": "Source and breaks" }, left, right);
+  joinRows(rows, two, well, shown.signal);
   const below = [];
   if (traces.length) below.push(traceSection(traces, m.lazy?.left_out ?? 0));
   return [verdict(m, rows, mode), two, ...below];
@@ -111,18 +121,43 @@ function costMethod(all) {
   return `${from} ${same} ${said}`;
 }
 
-/** @param {readonly BreakRow[]} rows */
-function breakList(rows) {
+/**
+ * A picked line opens its breaks, an opened break picks its line.
+ * @param {readonly BreakRow[]} rows @param {HTMLElement} place @param {HTMLElement} well @param {AbortSignal} signal
+ */
+function joinRows(rows, place, well, signal) {
+  const cards = /** @type {HTMLDetailsElement[]} */ ([...place.querySelectorAll(".brks details")]);
+  const show = () => {
+    const { line, brk } = picked();
+    showLine(well, line);
+    const of = rows.map((r, i) => (brk ? brk === String(i + 1) : line > 0 && (r.line === line || r.callers.includes(line))));
+    cards.forEach((card, i) => card.classList.toggle("joined", of[i]));
+    if (of.includes(true)) cards.forEach((card, i) => (card.open = i === of.indexOf(true)));
+  };
+  cards.forEach((card, i) =>
+    card.querySelector("summary")?.addEventListener("click", (e) => {
+      e.preventDefault(); // opened below, with what else is picked
+      const open = !card.open;
+      if (open) pick({ line: rows[i].line, brk: String(i + 1) });
+      card.open = open;
+    }),
+  );
+  show();
+  onPick(signal, show);
+}
+
+/** @param {readonly BreakRow[]} rows @param {Shown} shown */
+function breakList(rows, shown) {
   if (!rows.length) return h("p", { class: "sub" }, "None: every op of every call is in a graph.");
   return h(
     "ol",
     { class: "brks" },
-    rows.map((r, i) => h("li", {}, breakCard(r, i))),
+    rows.map((r, i) => h("li", {}, breakCard(r, i, shown))),
   );
 }
 
-/** @param {BreakRow} r @param {number} i */
-function breakCard(r, i) {
+/** @param {BreakRow} r @param {number} i @param {Shown} shown */
+function breakCard(r, i, shown) {
   const head = h(
     "summary",
     {},
@@ -145,7 +180,11 @@ function breakCard(r, i) {
   if (r.hint) add(body, h("p", { class: "instead" }, h("b", {}, "Instead: "), prose(r.hint)));
   if (r.rewrite) add(body, fix(r.rewrite, i));
   const facts = h("dl", {}, h("dt", {}, "Stage, outcome"), h("dd", {}, r.stage));
-  if (r.graph !== null) add(facts, h("dt", {}, r.lowering ? "Splits" : "Ends"), h("dd", {}, `graph ${r.graph}`));
+  if (r.graph !== null) {
+    const href = viewUrl(shown.run, "graphs", { line: r.line, graph: String(r.graph) });
+    add(facts, h("dt", {}, r.lowering ? "Splits" : "Ends"), h("dd", {}, h("a", { href }, `graph ${r.graph}`)));
+  }
+  if (r.line) add(facts, h("dt", {}, "Source"), h("dd", {}, lineLinks(shown.run, [r.line])));
   for (const [name, text] of r.facts) add(facts, h("dt", {}, name), h("dd", {}, text));
   add(facts, h("dt", {}, "Stack"), h("dd", { class: "mono" }, r.stack || "unknown"));
   add(body, facts);

@@ -10,6 +10,8 @@ import { graphRows, opCounts } from "../model/graphs.js";
 import { kernelsSection } from "./kernels.js";
 import { kernelStart } from "../model/source.js";
 import { fileUrl } from "../api/client.js";
+import { lineLinks, markLines, viewUrl } from "./joined.js";
+import { picked } from "./pick.js";
 import { GraphPicture } from "./picture.js";
 
 /** @typedef {import("../model/graphs.js").GraphRow} GraphRow */
@@ -65,32 +67,43 @@ function graphList(page, point, mode, device) {
   const graphs = graphRows(m);
   if (!graphs.length) return [h("p", { class: "sub" }, `${mode} captured no graph at this point.`)];
   const again = m.recompiles ?? [];
-  const sections = graphs.map((g, i) => graphSection(g, pictureFor(page, point, mode, m.graphs?.[i] ?? {}, g.title, i)));
-  return [...sections, ...kernelsSection(m, device), ...(again.length ? [recompileSection(again)] : [])];
+  const first = firstShown(m.graphs ?? []);
+  const sections = graphs.map((g, i) => graphSection(page, g, pictureFor(page, point, mode, m.graphs?.[i] ?? {}, g.title, i, i === first)));
+  const all = [...sections, ...kernelsSection(page.run, m, device), ...(again.length ? [recompileSection(again)] : [])];
+  for (const section of all) markLines(page.signal, section);
+  return all;
+}
+
+/** The graph that is picked, else the first with something of the picked line. @param {readonly import("../api/types.js").Graph[]} graphs */
+function firstShown(graphs) {
+  const { graph, line } = picked();
+  const named = graphs.findIndex((g, i) => String(g.id ?? i) === graph);
+  const of = graphs.findIndex((g) => line > 0 && g.nodes?.some((n) => n.line === line));
+  return Math.max(0, named >= 0 ? named : of);
 }
 
 /** The first at once, the others when they are asked for: each is as dear as a page.
  * @param {Page} page @param {import("../api/types.js").Point} point @param {string} mode
- * @param {import("../api/types.js").Graph} graph @param {string} title @param {number} i */
-function pictureFor({ ctx, run, signal }, point, mode, graph, title, i) {
+ * @param {import("../api/types.js").Graph} graph @param {string} title @param {number} i @param {boolean} now */
+function pictureFor({ ctx, run, signal }, point, mode, graph, title, i, now) {
   const n = typeof point.n === "number" ? `&n=${point.n}` : "";
   const of = `mode=${encodeURIComponent(mode)}${n}&graph=${graph.id ?? i}`;
   const asked = {
     graph,
     title,
     signal,
-    query: i === 0 ? ctx.query : new URLSearchParams(),
-    sourceUrl: (/** @type {number} */ line) => `/runs/${encodeURIComponent(run.id)}/source?line=${line}${point.source ? n : ""}`,
+    query: now ? ctx.query : new URLSearchParams(),
+    sourceUrl: (/** @type {number} */ line) => viewUrl(run, "source", { line }),
     exportUrl: (/** @type {string} */ format) => `${fileUrl(String(run.id), "export")}?format=${format}&${of}`,
   };
-  if (i === 0) return new GraphPicture(asked).el;
+  if (now) return new GraphPicture(asked).el;
   const place = h("div", { class: "acts" });
   add(place, button("Show the picture", () => place.replaceWith(new GraphPicture(asked).el)));
   return place;
 }
 
-/** @param {GraphRow} g @param {HTMLElement} picture */
-function graphSection(g, picture) {
+/** @param {Page} page @param {GraphRow} g @param {HTMLElement} picture */
+function graphSection(page, g, picture) {
   const { compileMs, uses, cached, later, copies } = g.facts;
   const facts = [plural(g.ops.length, "op"), plural(g.kernels.length, "kernel")];
   if (copies) facts.push(`${copies} of them only ${copies === 1 ? "copies" : "copy"}`);
@@ -99,9 +112,9 @@ function graphSection(g, picture) {
   else if (uses !== null) facts.push(`used by ${plural(uses, "call")}`);
   const inputs = linesPart("Inputs", g.inputs, "None: every value is a constant.");
   const guards = linesPart("Guards", g.guards, "None: the graph serves every call.");
-  const kernels = kernelsPart(g);
+  const kernels = kernelsPart(page, g);
   const recording = g.recording.length ? sentencesPart("Recording", g.recording) : null;
-  const columns = [h("div", {}, opsPart(g), inputs, guards), h("div", {}, kernels, recording, codePart(g))];
+  const columns = [h("div", {}, opsPart(page, g), inputs, guards), h("div", {}, kernels, recording, codePart(g))];
   const head = h("header", {}, h("h3", {}, g.title), h("p", {}, facts.join(" · ")));
   return h("section", { class: "sec", "aria-label": g.title }, head, picture, h("div", { class: "two" }, columns));
 }
@@ -113,18 +126,18 @@ function recompileSection(again) {
   return h("section", { class: "sec", "aria-label": "Recompiles" }, head, h("ul", { class: "lines" }, lines));
 }
 
-/** @param {GraphRow} g */
-function opsPart(g) {
+/** @param {Page} page @param {GraphRow} g */
+function opsPart(page, g) {
   const counts = opCounts(g.ops.map((o) => o.name));
   const repeated = counts.length > 1 && counts[0].n > 1;
   const total = counts.map((c) => (c.n > 1 ? `${c.n} ${c.op}` : c.op)).join(", ");
   const items = g.ops.map((op, i) => {
     const [at, name, about] = [
       h("span", { class: "dim" }, i),
-      h("code", {}, op.name),
+      op.line ? h("a", { class: "plain", href: viewUrl(page.run, "source", { line: op.line }) }, h("code", {}, op.name)) : h("code", {}, op.name),
       h("span", { class: "dim" }, op.about),
     ];
-    return h("li", { title: op.line ? `line ${op.line}` : null }, at, name, about);
+    return h("li", { title: op.line ? `line ${op.line}` : null, data: { lines: op.line ?? undefined } }, at, name, about);
   });
   const sum = repeated ? h("p", { class: "small sub" }, total) : null;
   return h("div", { class: "part" }, h("h4", {}, "Ops in order"), sum, h("ol", { class: "ops" }, items));
@@ -158,14 +171,16 @@ function sentencesPart(title, lines) {
 
 /**
  * Each kernel, what it moves, and why it is its own.
+ * @param {Page} page
  * @param {GraphRow} g
  */
-function kernelsPart(g) {
+function kernelsPart(page, g) {
   if (!g.kernels.length) return linesPart("Kernels", [], "None: nothing had to be computed.");
   const items = g.kernels.map((k) => {
     const about = k.about ? h("span", { class: "dim" }, ` ${k.about}`) : null;
     const why = k.why ? h("span", { class: "why" }, k.why) : null;
-    return h("li", {}, h("code", {}, k.name), about, why);
+    const lines = k.lines.length ? [" ", lineLinks(page.run, k.lines)].flat() : [];
+    return h("li", { data: { lines: k.lines.join(" ") } }, h("code", {}, k.name), lines, about, why);
   });
   const list = h("ol", { class: "lines", start: "0" }, items);
   const sub = h("p", { class: "small sub" }, "Under each: why is this its own kernel?");

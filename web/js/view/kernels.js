@@ -2,12 +2,14 @@
 // and how near each is to a copy of as many bytes.
 
 import { add, ci, h, headRow, scroller, svg } from "./dom.js";
+import { lineLinks } from "./joined.js";
 import { bytes, bytesUnit, number, plural, timeUnit, withInterval } from "../model/format.js";
 import { beyondCopy, kernelFacts } from "../model/kernels.js";
 
 /** @typedef {import("../model/kernels.js").KernelFacts} KernelFacts */
 
 const BAR = 72;
+const MOST_LINES = 3;
 
 /** What a word of the head means, where it stands. @type {[string, string][]} */
 const TERMS = [
@@ -36,16 +38,17 @@ const cell = (value, text) =>
 const percent = (value) => `${Math.round(value * 100)} %`;
 
 /**
+ * @param {import("../api/types.js").Run} run
  * @param {KernelFacts} r
  * @param {import("../model/format.js").Unit} time
  * @param {import("../model/format.js").Unit} size
  * @param {boolean} device
  */
-function row(r, time, size, device) {
+function row(run, r, time, size, device) {
   const median = r.median === null ? null : withInterval(r.median, r.ci, { scale: time.scale });
   const shown = median ? [h("span", { class: "num-strong" }, median.text), " ", ...ci(median.interval)] : ["not seen"];
   const taken = h("td", { class: median ? "r" : "r dim" }, shown);
-  const name = h("th", { scope: "row", title: r.why || null }, h("code", {}, r.name), h("span", { class: "dim" }, ` graph ${r.graph}`));
+  const name = h("th", { scope: "row", title: r.why || null }, h("code", {}, r.name), h("span", { class: "dim" }, ` graph ${r.graph}${r.lines.length ? ", " : ""}`), lineLinks(run, r.lines.slice(0, MOST_LINES)));
   const cells = [
     taken,
     cell(r.bytes / size.scale, number),
@@ -58,15 +61,16 @@ function row(r, time, size, device) {
     cell(r.ops, String),
   ];
   if (device) cells.push(cell(r.occupancy, percent), cell(r.registers, String), cell(r.shared, bytes));
-  return h("tr", {}, name, cells);
+  return h("tr", { data: { lines: r.lines.join(" ") } }, name, cells);
 }
 
 /**
+ * @param {import("../api/types.js").Run} run
  * @param {import("../api/types.js").ModeReport} m
  * @param {object} device
  * @returns {HTMLElement[]} nothing where no kernel was seen
  */
-export function kernelsSection(m, device) {
+export function kernelsSection(run, m, device) {
   const rows = kernelFacts(m);
   if (!rows.length) return [];
   const gpu = rows.some((r) => r.registers !== null);
@@ -77,7 +81,7 @@ export function kernelsSection(m, device) {
   const more = ["Operations", "GFLOP/s", "Op/byte", "Ops", ...(gpu ? ["Occupancy", "Registers", "Shared"] : [])].map(right);
   const head = headRow(["Kernel", ...heads, [null, "", "As a bar"], ...more]);
   const caption = h("caption", { class: "vh" }, "Kernels, and what each achieves");
-  const body = h("tbody", {}, rows.map((r) => row(r, time, size, gpu)));
+  const body = h("tbody", {}, rows.map((r) => row(run, r, time, size, gpu)));
   const table = h("table", { id: "kernels-table" }, caption, head, body);
   const { far, over, whole } = beyondCopy(rows);
   const share = whole > 0 ? Math.round((over / whole) * 100) : 0;

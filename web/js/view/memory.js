@@ -3,6 +3,7 @@
 
 import { add, button, h, headRow, loadStyle, scroller, segmented, stateWell, svg } from "./dom.js";
 import { chosen } from "./choose.js";
+import { markLines, viewUrl } from "./joined.js";
 import { MemoryChart } from "./memory_chart.js";
 import { modeMark } from "./marks.js";
 import { bytes, bytesUnit, count, duration, number, plural, shares } from "../model/format.js";
@@ -60,7 +61,9 @@ function noRecord(run) {
 /** @param {Shown} s @returns {HTMLElement[]} */
 function parts(s) {
   const eager = s.mode === "eager" ? null : memoryOf(s.point, "eager");
-  return [verdict(s, eager), chartSection(s, eager), linesSection(s, eager), modesSection(s.point), heldSection(s.m)];
+  const byLine = linesSection(s, eager);
+  markLines(s.signal, byLine);
+  return [verdict(s, eager), chartSection(s, eager), byLine, modesSection(s.point), heldSection(s.m)];
 }
 
 /** @param {Shown} s @param {Memory | null} eager */
@@ -150,8 +153,7 @@ function lifeBar(m, tensors) {
 /** @param {Shown} s @param {number | null} line */
 function lineLink(s, line) {
   if (!line) return h("span", { class: "dim" }, "none");
-  const n = typeof s.point.n === "number" && s.point.source ? `&n=${s.point.n}` : "";
-  return h("a", { href: `/runs/${encodeURIComponent(s.run.id)}/source?line=${line}${n}` }, `line ${line}`);
+  return h("a", { href: viewUrl(s.run, "source", { line }) }, `line ${line}`);
 }
 
 /** Each line's bytes at the peak and in all, eager's beside the mode's. @param {Shown} s @param {Memory | null} eager */
@@ -164,7 +166,7 @@ function linesSection(s, eager) {
   const cell = (/** @type {number | undefined} */ b, cls = "r") => h("td", { class: b ? cls : `${cls} dim`, title: b ? exact(b) : null }, b === undefined ? "none" : sizeText(b, unit));
   const cells = (/** @type {(memory.LineBytes | null)[]} */ of) => [...of.map((x) => cell(x?.peak)), ...of.map((x) => cell(x?.taken))];
   const line = (/** @type {memory.LineRow} */ r) =>
-    h("tr", {}, h("th", { scope: "row" }, r.line ? lineLink(s, r.line) : "no one line"), h("td", { class: "code-cell" }, h("code", {}, r.line ? (text[r.line - 1] ?? "").trim() : "blocks that several values share")), cells(r.of));
+    h("tr", { data: { lines: r.line || undefined } }, h("th", { scope: "row" }, r.line ? lineLink(s, r.line) : "no one line"), h("td", { class: "code-cell" }, h("code", {}, r.line ? (text[r.line - 1] ?? "").trim() : "blocks that several values share")), cells(r.of));
   const left = all.some((m) => m.left_out.tensors)
     ? h("tr", {}, h("th", { scope: "row" }, "not listed"), h("td", { class: "dim" }, all.map((m, i) => (m.left_out.tensors ? `${plural(m.left_out.tensors, "small tensor")} of ${names[i]}` : "")).filter(Boolean).join(", ")), all.map((m) => cell(m.left_out.peak_bytes)), all.map((m) => cell(m.left_out.bytes)))
     : null;

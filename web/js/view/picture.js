@@ -4,6 +4,7 @@
 // Only what is in sight is drawn, and from afar boxes without their names: thousands stay fluid.
 
 import { h, add, button, say, svg } from "./dom.js";
+import { onPick, pick, picked } from "./pick.js";
 import { remember } from "./router.js";
 import { bytes, duration, plural } from "../model/format.js";
 import { layOut } from "../model/layout.js";
@@ -46,7 +47,8 @@ export class GraphPicture {
     this.open = new Set(this.drawn.nodes.length <= OPEN_UP_TO ? this.drawn.kernels : []);
     /** @type {Set<string> | null} */
     this.only = null;
-    this.picked = asked.query.get("node") ?? "";
+    this.picked = this.#wanted();
+    this.line = 0;
     this.view = { x: 0, y: 0, scale: 1 };
     /** @type {import("../model/picture.js").Picture} */
     this.picture = { boxes: [], edges: [], labels: {} };
@@ -55,6 +57,24 @@ export class GraphPicture {
     this.frame = 0;
     this.el = this.#build();
     this.#swap(true);
+    onPick(asked.signal, () => this.#follow());
+  }
+
+  /** Which node the address picks of this graph: the one that it names, or the first of its kernel or line. */
+  #wanted() {
+    const { graph, node, kernel, line } = picked();
+    const here = graph ? graph === String(this.asked.graph.id ?? 0) : this.asked.query.has("node") || line > 0;
+    if (!here) return "";
+    const { nodes } = this.drawn;
+    const first = nodes.find((n) => (node ? n.id === node : kernel ? n.kernel === kernel : n.line === line && !n.gone));
+    return first?.id ?? nodes.find((n) => line > 0 && n.line === line)?.id ?? "";
+  }
+
+  /** Something else is picked, here or on another part of the page. */
+  #follow() {
+    const wanted = this.#wanted();
+    if (!this.#box(this.picked)?.nodes.some((n) => n.id === wanted)) this.#show(wanted ? this.#boxOf(wanted) : "");
+    else this.#redraw();
   }
 
   get drawn() {
@@ -206,6 +226,7 @@ export class GraphPicture {
 
   #draw() {
     const { view, laid, picture } = this;
+    this.line = picked().line;
     const { w, h: height } = this.#size();
     const [x0, y0] = [(-view.x - w * MARGIN) / view.scale, (-view.y - height * MARGIN) / view.scale];
     const [x1, y1] = [x0 + (w * (1 + 2 * MARGIN)) / view.scale, y0 + (height * (1 + 2 * MARGIN)) / view.scale];
@@ -220,8 +241,10 @@ export class GraphPicture {
     if (afar) {
       for (const kind of ["op", "input", "kernel", "library", "gone"])
         add(layer, svg("path", { class: `box g-${kind}`, d: boxes.filter((b) => b.kind === kind).map((b) => outline(laid.boxes[b.id])).join("") }));
-      const picked = laid.boxes[this.picked];
-      if (picked) add(layer, svg("path", { class: "box on", d: outline(picked) }));
+      const joined = this.line > 0 ? boxes.filter((b) => b.nodes.some((n) => n.line === this.line)) : [];
+      add(layer, svg("path", { class: "box joined", d: joined.map((b) => outline(laid.boxes[b.id])).join("") }));
+      const on = laid.boxes[this.picked];
+      if (on) add(layer, svg("path", { class: "box on", d: outline(on) }));
     } else for (const b of boxes) add(layer, this.#boxShape(b));
     this.layer.replaceWith(layer);
     this.layer = layer;
@@ -241,7 +264,8 @@ export class GraphPicture {
   #boxShape(b) {
     const r = this.laid.boxes[b.id];
     const time = b.id.startsWith("kernel ") ? this.#kernel(b.id.slice(7))?.median_us : null;
-    const el = svg("g", { class: `box g-${b.kind}${b.id === this.picked ? " on" : ""}`, "data-node": b.id });
+    const joined = this.line > 0 && b.nodes.some((n) => n.line === this.line);
+    const el = svg("g", { class: `box g-${b.kind}${joined ? " joined" : ""}${b.id === this.picked ? " on" : ""}`, "data-node": b.id });
     const most = Math.floor((r.w - 14) / 7.3);
     const title = b.title.length > most ? `${b.title.slice(0, most - 1)}\u2026` : b.title;
     add(el, svg("rect", { x: r.x, y: r.y, width: r.w, height: r.h, rx: 2 }),
@@ -271,7 +295,16 @@ export class GraphPicture {
   pick(id) {
     const box = this.#box(id);
     this.picked = box ? id : "";
-    remember({ node: box?.nodes[0].id ?? null });
+    const first = box?.nodes[0];
+    const kernel = box?.id.startsWith("kernel ") ? box.id.slice(7) : "";
+    pick(first ? { graph: String(this.asked.graph.id ?? 0), node: first.id, kernel, line: box?.nodes.find((n) => n.line)?.line } : {});
+    this.#show(id);
+    if (box) say(`${box.title}, ${box.sub}.`);
+  }
+
+  /** @param {string} id of a box that is to be in sight, with its facts */
+  #show(id) {
+    this.picked = this.#box(id) ? id : "";
     this.#facts();
     const r = this.laid.boxes[id];
     if (r) {
@@ -282,7 +315,6 @@ export class GraphPicture {
         this.view = { scale, x: w / 2 - (r.x + r.w / 2) * scale, y: height / 2 - (r.y + r.h / 2) * scale };
     }
     this.#redraw();
-    if (box) say(`${box.title}, ${box.sub}.`);
   }
 
   /** @param {string} k @param {boolean} [on] */

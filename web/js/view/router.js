@@ -35,7 +35,7 @@ export function go(path, how = {}) {
 }
 
 /**
- * Writes a choice into the address without leaving the view.
+ * Writes a choice into the address without leaving the view; whoever listens for addresschange hears of it.
  * @param {Record<string, string | null>} values
  */
 export function remember(values) {
@@ -44,6 +44,7 @@ export function remember(values) {
     if (v === null || v === "") url.searchParams.delete(k);
     else url.searchParams.set(k, v);
   history.replaceState(null, "", url);
+  dispatchEvent(new Event("addresschange"));
 }
 
 /** @param {MouseEvent} e */

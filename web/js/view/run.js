@@ -3,7 +3,7 @@
 // While it waits or runs the server's events drive the page; at the end the run
 // is read once more, whole.  Every tab is a URL of its own.
 
-import { h, button, say, toast } from "./dom.js";
+import { h, add, button, say, toast } from "./dom.js";
 import { go } from "./router.js";
 import { confirmed, jobsChanged, onKeys } from "./frame.js";
 import { overview } from "./overview.js";
@@ -13,6 +13,7 @@ import { passesTab } from "./passes.js";
 import { timelineTab, traceTab } from "./timeline.js";
 import { sourceTab } from "./source.js";
 import { exportMenu } from "./export.js";
+import { joinedBar } from "./joined.js";
 import { failedState, progressState, stoppedState } from "./states.js";
 import { nothingHere } from "./missing.js";
 import { ApiError, deleteRun, fileUrl, followRun, getRun } from "../api/client.js";
@@ -22,6 +23,7 @@ import { fileStem } from "../model/commands.js";
 import { pointsOf } from "../model/curves.js";
 import { breakCount } from "../model/breaks.js";
 import { recompileCount } from "../model/guards.js";
+import { sharedQuery } from "../model/selection.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
 /** @typedef {import("./router.js").Context} Context */
@@ -69,15 +71,16 @@ export async function runView(ctx) {
   return undefined;
 }
 
-/** @param {Run["id"]} id @param {string} key */
-const tabUrl = (id, key) => `/runs/${encodeURIComponent(id)}${key ? `/${key}` : ""}`;
+/** With what is picked, and the mode and point that are shown. @param {Run["id"]} id @param {string} key */
+const tabUrl = (id, key) => `/runs/${encodeURIComponent(id)}${key ? `/${key}` : ""}${sharedQuery(new URLSearchParams(location.search))}`;
 
 /** @param {Context} ctx @param {Run} run @param {string} tab */
 function draw(ctx, run, tab) {
   const label = TABS.find((t) => t.key === tab)?.label ?? "";
   ctx.setTitle(`${tab ? `${label} of ` : ""}${run.name} #${run.id}`);
   const body = h("div", { id: "run-body" });
-  ctx.main.replaceChildren(head(run), tabs(run, tab), body);
+  ctx.main.replaceChildren(head(run), tabs(ctx, run, tab), body);
+  if (run.report && !run.workload?.trace) add(ctx.main, joinedBar(ctx, run));
   const strip = ctx.main.querySelector(".tabs");
   const here = /** @type {HTMLElement | null | undefined} */ (strip?.querySelector("[aria-current]"));
   if (strip && here) strip.scrollLeft = here.offsetLeft + here.offsetWidth - strip.clientWidth + 40;
@@ -231,8 +234,8 @@ function backendOf(run) {
   return { cpu: "generated C", interp: "interpreter" }[String(taken ?? run.workload?.backend)] ?? "best";
 }
 
-/** @param {Run} run @param {string} open */
-function tabs(run, open) {
+/** @param {Context} ctx @param {Run} run @param {string} open */
+function tabs(ctx, run, open) {
   const modes = run.report ? pointsOf(run.report).flatMap((p) => Object.values(p.modes)) : [];
   const graphs = modes.reduce((sum, m) => sum + (m.graphs?.length ?? 0), 0);
   const breaks = Math.max(0, ...modes.map(breakCount));
@@ -240,8 +243,9 @@ function tabs(run, open) {
   const links = tabsOf(run).map(({ key, label }) => {
     const counts = /** @type {Record<string, number>} */ ({ graphs, breaks, guards });
     const n = key in counts && run.report ? h("span", { class: "n" }, counts[key]) : null;
-    return h("a", { href: tabUrl(run.id, key), "aria-current": key === open ? "page" : null }, label, n);
+    return h("a", { href: tabUrl(run.id, key), "aria-current": key === open ? "page" : null, data: { tab: key } }, label, n);
   });
+  addEventListener("addresschange", () => links.forEach((a) => (a.href = tabUrl(run.id, a.dataset.tab ?? ""))), { signal: ctx.signal });
   return h("nav", { class: "tabs", "aria-label": "Views of this run" }, links);
 }
 

@@ -1,76 +1,70 @@
-// js/view/source.js -- the program as it was posted, or as it stood at a point.
+// js/view/source.js -- the program as it was posted, or as it stood at a point; beside it
+// what comes from the picked line.
 
 import { h, add, copyButton, download, select } from "./dom.js";
-import { codeWell } from "./code.js";
+import { codeWell, showLine } from "./code.js";
+import { joinedList, shown } from "./joined.js";
+import { onPick, pick, picked } from "./pick.js";
+import { remember } from "./router.js";
+import { breakRows, lineMarks } from "../model/breaks.js";
 import { plain } from "../model/format.js";
 import { fileStem } from "../model/commands.js";
+import { joinLines } from "../model/selection.js";
+
+/** @typedef {import("../api/types.js").Run} Run */
 
 /**
  * `?line=4` picks a line, `?n=10` the source of that point.
  * @param {import("./router.js").Context} ctx
  * @param {HTMLElement} body
- * @param {import("../api/types.js").Run} run
+ * @param {Run} run
  */
 export function sourceTab(ctx, body, run) {
   const posted = run.workload?.source ?? run.report?.workload?.source ?? "";
   const points = (run.report?.points ?? []).filter((p) => p.source && p.source !== posted);
   let text = posted;
   const place = h("div");
+  const side = h("div", { class: "graphside" });
+  /** @type {HTMLElement} */
+  let well;
+  const beside = () => {
+    const now = picked();
+    const at = shown(run);
+    // What the report knows are lines of the source that ran.
+    const of = at?.m && at.source === text ? joinLines(at.m).get(now.line) : undefined;
+    side.replaceChildren(...joinedList(run, now.line, of, at?.mode ?? ""));
+    showLine(well, now.line);
+  };
   const fill = (/** @type {string} */ v) => {
     text = v === "" ? posted : (points[Number(v)].source ?? "");
-    place.replaceChildren(codeWell(text, "Source", { error: v === "" ? run.error : null }));
-    const picked = place.querySelector(`#L${Number(ctx.query.get("line")) || 0}`);
-    picked?.classList.add("on");
-    picked?.scrollIntoView({ block: "center" });
+    const at = shown(run);
+    const marks = at?.m && at.source === text ? lineMarks(breakRows(at.m)) : undefined;
+    well = codeWell(text, "Source", { error: v === "" ? run.error : null, marks, pick: (line) => pick({ line }) });
+    place.replaceChildren(well);
+    beside();
   };
   const at = points.findIndex((p) => p.n === Number(ctx.query.get("n") ?? NaN));
   const first = at < 0 ? "" : String(at);
+  const change = (/** @type {string} */ v) => {
+    remember({ n: v === "" ? null : String(points[Number(v)].n) });
+    fill(v);
+  };
+  const order = [{ value: "", label: "as posted" }, ...points.map((p, i) => ({ value: String(i), label: `n = ${plain(p.n ?? 0)}` })).reverse()];
   const choose = points.length
-    ? [
-        h("label", { class: "small sub", for: "source-point" }, "As it ran at"),
-        select(
-          [
-            { value: "", label: "as posted" },
-            ...points.map((p, i) => ({ value: String(i), label: `n = ${plain(p.n ?? 0)}` })).reverse(),
-          ],
-          first,
-          { id: "source-point" },
-          fill,
-        ),
-      ]
+    ? [h("label", { class: "small sub", for: "source-point" }, "As it ran at"), select(order, first, { id: "source-point" }, change)]
     : null;
-  add(
-    body,
-    h(
-      "div",
-      { class: "bar gap" },
-      h("h2", {}, `${fileStem(run.name)}.py`),
-      h(
-        "div",
-        { class: "acts" },
-        choose,
-        copyButton(() => text),
-        download("Download", `${fileStem(run.name)}.py`, "text/x-python", () => text),
-      ),
-    ),
-    place,
-  );
+  const save = download("Download", `${fileStem(run.name)}.py`, "text/x-python", () => text);
+  const acts = h("div", { class: "acts" }, choose, copyButton(() => text), save);
+  add(body, h("div", { class: "bar gap" }, h("h2", {}, `${fileStem(run.name)}.py`), acts), h("div", { class: "graphwrap sourcewrap" }, place, side));
   fill(first);
+  onPick(ctx.signal, beside);
   const sweep = run.workload?.sweep?.statements;
-  if (sweep) {
-    add(
-      body,
-      h(
-        "section",
-        { class: "sec gap", "aria-label": "What the sweep puts in" },
-        h(
-          "header",
-          {},
-          h("h2", {}, "Pool of statements"),
-          h("p", {}, `the first n, cycling, stand where the source has ...; n = ${sweep.counts.join(", ")}`),
-        ),
-        codeWell(sweep.pool.join("\n"), "Pool of statements"),
-      ),
-    );
-  }
+  if (sweep) add(body, poolSection(sweep));
+}
+
+/** @param {{pool: string[], counts: number[]}} sweep */
+function poolSection({ pool, counts }) {
+  const about = h("p", {}, `the first n, cycling, stand where the source has ...; n = ${counts.join(", ")}`);
+  const head = h("header", {}, h("h2", {}, "Pool of statements"), about);
+  return h("section", { class: "sec gap", "aria-label": "What the sweep puts in" }, head, codeWell(pool.join("\n"), "Pool of statements"));
 }

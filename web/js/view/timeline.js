@@ -4,6 +4,8 @@
 import { h, add, button, headRow, say, scroller, stateWell } from "./dom.js";
 import { chosen } from "./choose.js";
 import { remember } from "./router.js";
+import { markLines, viewUrl } from "./joined.js";
+import { pick, picked } from "./pick.js";
 import { TimelineCanvas } from "./timeline_canvas.js";
 import { fillIdle, idleSwatch } from "./timeline_idle.js";
 import { fileUrl, getTimeline } from "../api/client.js";
@@ -122,8 +124,11 @@ function show(place, asked, whole, query) {
   });
   const tip = h("div", { class: "tip", hidden: true });
   const parts = { totals: h("div"), idle: h("div"), slice: h("div"), kernels: h("div", { class: "below" }) };
+  const mark = markLines(asked.signal, parts.kernels);
   let view = whole;
   let waiting = 0;
+  /** @type {Slice | null} */
+  let last = null;
   const sums = () => {
     const { t0, t1 } = line.window;
     const exact = whole.sampled && view.t0 <= t0 && view.t1 >= t1 && view.sampled ? view.totals : null;
@@ -131,6 +136,7 @@ function show(place, asked, whole, query) {
     fillTotals(parts.totals, totals, t1 - t0, view);
     fillIdle(parts.idle, totals, t1 - t0, view);
     fillKernels(parts.kernels, totals, view, asked);
+    mark();
   };
   const refine = async () => {
     const { t0, t1 } = line.window;
@@ -152,6 +158,9 @@ function show(place, asked, whole, query) {
   const pointed = (/** @type {Slice | null} */ slice, /** @type {boolean} */ kept) => {
     fillSlice(parts.slice, slice, view, asked);
     showTip(tip, slice && !kept ? slice : null, view);
+    const from = slice && kept && slice !== last ? view.names[slice.name]?.lines : null;
+    if (kept) last = slice;
+    if (from?.length && !from.includes(picked().line)) pick({ line: from[0] });
     if (slice && kept) say(`${nameOf(view, slice)}, ${duration(slice.duration / 1000)}.`);
   };
   const line = new TimelineCanvas(canvas, whole, asked.signal, moved, pointed);
@@ -164,8 +173,8 @@ function show(place, asked, whole, query) {
     h("div", { class: "three" }, parts.totals, parts.idle, parts.slice),
     parts.kernels,
   );
-  start(line, whole, query);
   fillSlice(parts.slice, null, view, asked);
+  start(line, whole, query);
   sums();
 }
 
@@ -176,6 +185,9 @@ function start(line, whole, query) {
   if (t1 > t0 && t0 >= 0) line.show(t0, t1);
   else if (call && !whole.sampled) line.fit(call);
   else line.show(0, whole.span);
+  const { line: at } = picked();
+  const of = whole.slices.find((s) => at > 0 && s.start >= line.window.t0 && DEVICE_KINDS.includes(s.kind) && whole.names[s.name]?.lines?.includes(at));
+  if (of) line.point(of);
 }
 
 /** @param {View} whole @param {Asked} asked @param {TimelineCanvas} line */
@@ -271,7 +283,7 @@ function fillKernels(place, totals, view, asked) {
     const name = h("th", { scope: "row" }, h("span", { class: "key name" }, swatch(t.kind), h("span", {}, nameOf(view, t))));
     const lines = view.names[t.name]?.lines ?? [];
     const at = h("td", {}, lineLinks(lines.slice(0, 3), asked));
-    add(body, h("tr", {}, name, at, cell(count(t.count)), cell(number(t.sum / 1000 / unit.scale)), cell(`${parts[i]} %`)));
+    add(body, h("tr", { data: { lines: lines.join(" ") } }, name, at, cell(count(t.count)), cell(number(t.sum / 1000 / unit.scale)), cell(`${parts[i]} %`)));
   });
   const head = headRow(["Kernel", "Line", ["Count", "r"], [`Sum, ${unit.name}`, "r"], ["Share", "r"]]);
   const title = h("header", { class: "bar" }, h("h3", {}, "Kernels"), h("span", { class: "sub small" }, plural(kernels.length, "name")));
@@ -282,11 +294,10 @@ function fillKernels(place, totals, view, asked) {
 }
 
 /** @param {readonly number[]} lines @param {Asked} asked */
-function lineLinks(lines, { run, n }) {
-  const at = n === null ? "" : `&n=${n}`;
+function lineLinks(lines, { run }) {
   return lines.flatMap((line, i) => [
     i ? ", " : "",
-    h("a", { href: `/runs/${encodeURIComponent(run.id)}/source?line=${line}${at}` }, String(line)),
+    h("a", { href: viewUrl(run, "source", { line }) }, String(line)),
   ]);
 }
 
