@@ -88,9 +88,14 @@ static const char *printed(const json_t *m, int call)
 	return text ? text : "";
 }
 
-/* False with *what (a text of size `bytes`) where something is further apart than its
- * bound. */
-static bool within(double apart, char *what, size_t bytes, const char *name, int call, int arg)
+/* What is found of a difference. */
+struct difference {
+	const char *whose; /* the other lane's, in words */
+	char what[200];    /* a sentence; empty: none */
+};
+
+/* False with d->what where something is further apart than its bound. */
+static bool within(double apart, struct difference *d, const char *name, int call, int arg)
 {
 	char place[80];
 
@@ -101,11 +106,12 @@ static bool within(double apart, char *what, size_t bytes, const char *name, int
 	else
 		snprintf(place, sizeof(place), "%s %d of calls[%d]", name, arg, call);
 	if (isinf(apart))
-		snprintf(what, bytes, "%s differs from eager's in kind, shape, dtype or value",
-			 place);
+		snprintf(d->what, sizeof(d->what),
+			 "%s differs from %s in kind, shape, dtype or value", place, d->whose);
 	else
-		snprintf(what, bytes, "%s is %.3g times its accuracy bound away from eager's",
-			 place, apart);
+		snprintf(d->what, sizeof(d->what),
+			 "%s is %.3g times its accuracy bound away from %s", place, apart,
+			 d->whose);
 	return false;
 }
 
@@ -114,37 +120,37 @@ static struct value grad_of(struct value v)
 	return v.kind == VALUE_TENSOR ? fusion_grad(v) : (struct value){ .kind = VALUE_NONE };
 }
 
-static bool call_agrees(const struct lane *lane, const struct lane *eager, int call, char *what,
-			size_t bytes)
+static bool call_agrees(const struct lane *lane, const struct lane *other, int call,
+			struct difference *d)
 {
-	bool ok = within(agree_values(lane->outputs[call], eager->outputs[call]), what, bytes,
-			 "the output", call, -1);
+	bool ok = within(agree_values(lane->outputs[call], other->outputs[call]), d, "the output",
+			 call, -1);
 
 	for (int k = 0; ok && k < lane->originals->n_args[call]; k++) {
-		struct value a = lane->args[call][k], b = eager->args[call][k];
+		struct value a = lane->args[call][k], b = other->args[call][k];
 
-		ok = within(agree_values(a, b), what, bytes, "argument", call, k) &&
-		     (!lane->grad || within(agree_values(grad_of(a), grad_of(b)), what, bytes,
+		ok = within(agree_values(a, b), d, "argument", call, k) &&
+		     (!lane->grad || within(agree_values(grad_of(a), grad_of(b)), d,
 					    "the gradient of argument", call, k));
 	}
 	return ok;
 }
 
-void agree_report(const struct lane *lane, const struct lane *eager, json_t *m,
-		  const json_t *eager_m)
+void agree_report(const struct lane *lane, const struct lane *other, const char *whose, json_t *m,
+		  const json_t *other_m)
 {
-	char what[200] = "";
+	struct difference d = { .whose = whose };
 	bool ok = true;
 
 	for (int i = 0; ok && i < lane->originals->n_calls; i++) {
-		ok = call_agrees(lane, eager, i, what, sizeof(what));
-		if (ok && strcmp(printed(m, i), printed(eager_m, i)) != 0) {
-			snprintf(what, sizeof(what), "what calls[%d] printed differs from eager's",
-				 i);
+		ok = call_agrees(lane, other, i, &d);
+		if (ok && strcmp(printed(m, i), printed(other_m, i)) != 0) {
+			snprintf(d.what, sizeof(d.what), "what calls[%d] printed differs from %s",
+				 i, whose);
 			ok = false;
 		}
 	}
 	json_object_set_new(m, "agrees", json_boolean(ok));
 	if (!ok)
-		json_object_set_new(m, "disagreement", json_string(what));
+		json_object_set_new(m, "disagreement", json_string(d.what));
 }

@@ -15,11 +15,11 @@
  * structures, dtypes, shapes or texts differ. */
 double agree_values(struct value a, struct value b);
 
-/* Compares what the calls of a lane gave, and left in their arguments, with eager's:
- * sets m's `agrees`, and where that is false `disagreement`, a sentence.  `m` and
- * `eager_m` are the modes of the report, with their calls.  The lanes still have what the
- * calls in order left. */
-void agree_report(const struct lane *lane, const struct lane *eager, json_t *m,
-		  const json_t *eager_m);
+/* Compares what the calls of a lane gave, and left in their arguments, with those of
+ * another, which `whose` calls ("eager's"): sets m's `agrees`, and where that is false
+ * `disagreement`, a sentence.  `m` and `other_m` are the modes of the report, with their
+ * calls.  The lanes still have what the calls in order left. */
+void agree_report(const struct lane *lane, const struct lane *other, const char *whose, json_t *m,
+		  const json_t *other_m);
 
 #endif

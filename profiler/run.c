@@ -311,7 +311,7 @@ static bool run_lane(struct run *r, struct lane *lanes, int k, const struct inpu
 	    !run_calls(r, &lanes[k], eager, m, err))
 		return false;
 	if (eager)
-		agree_report(&lanes[k], eager, m, json_object_get(modes, "eager"));
+		agree_report(&lanes[k], eager, "eager's", m, json_object_get(modes, "eager"));
 	report_graphs(m, &lanes[k], false);
 	if (r->options->passes)
 		report_passes(m, &lanes[k], &r->passes_bytes);

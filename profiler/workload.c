@@ -18,7 +18,7 @@ static const char *const known_fields[] = {
 	"name",       "source",     "entry",   "calls",   "params",   "modes",  "device",
 	"backend",    "threads",    "policy",  "grad",    "autocast", "passes", "deny",
 	"sweep",      "time",       "project", "tags",    "commit",   "branch", "title",
-	"record_api", "keep_going", "seconds", "engines",
+	"record_api", "keep_going", "seconds", "engines", "before",
 };
 enum { N_FIELDS = sizeof(known_fields) / sizeof(known_fields[0]) };
 
@@ -508,7 +508,7 @@ static bool fill(struct workload *w, struct err *err)
 	       read_deny(w, err) && read_params(w, err) && read_modes(w, err) &&
 	       read_calls(w, err) && read_time(w, err) &&
 	       sweep_parse(w, json_object_get(json, "sweep"), err) && check_values(w, err) &&
-	       parse_programs(w, err);
+	       parse_programs(w, err) && change_parse(w, json_object_get(json, "before"), err);
 }
 
 struct workload *workload_parse(const json_t *json, struct err *err)
@@ -549,6 +549,8 @@ void workload_destroy(struct workload *w)
 	}
 	for (int mode = 0; mode < FUSION_MODE_COUNT; mode++)
 		free(w->timed[mode]);
+	fusion_program_destroy(w->before.program);
+	free(w->before.source);
 	free(w->points);
 	free(w->deny);
 	json_decref(w->json);

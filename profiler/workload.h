@@ -66,6 +66,7 @@ struct workload {
 	struct sweep sweep;
 	struct point *points; /* n ascending */
 	int n_points;
+	struct point before; /* the program that this one is a change of; program NULL: none */
 	int *timed[FUSION_MODE_COUNT]; /* indices of calls; NULL: all */
 	int n_timed[FUSION_MODE_COUNT];
 };
@@ -82,6 +83,9 @@ const char *point_source(const struct workload *w, const struct point *p);
 
 /* Reads `sweep` and fills w->points, sources included (no program yet). */
 bool sweep_parse(struct workload *w, const json_t *sweep, struct err *err);
+
+/* Reads `before`, behind the sweep (change.h). */
+bool change_parse(struct workload *w, const json_t *before, struct err *err);
 
 /* Moves a place in a point's source to the posted source; a line of the pool
  * is named in the message. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "server/break_text.h"
+#include "server/change_text.h"
 #include "server/mixed_text.h"
 #include "profiler/numbers.h"
 #include "server/torch_text.h"
@@ -315,6 +316,7 @@ void run_table_print(struct buf *out, const json_t *report)
 	}
 	torch_text_print(out, report);
 	mixed_text_print(out, report);
+	change_text_print(out, report);
 	print_breaks(out, report);
 	if (m)
 		print_stdout(out, json_object_iter_key(first), m);

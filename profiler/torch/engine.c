@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "fusion/base/clock.h"
+#include "profiler/change.h"
 #include "profiler/torch/child.h"
 #include "profiler/torch/values.h"
 
@@ -391,8 +392,8 @@ static bool put_block(void *self, const void *block, size_t len, struct err *err
 	return h->options->timeline(h->options->self, block, len, err);
 }
 
-json_t *profiler_run_engines(const struct workload *w, const struct profiler_options *options,
-			     struct err *err)
+static json_t *run_engines(const struct workload *w, const struct profiler_options *options,
+			   struct err *err)
 {
 	struct halved half = { options };
 	struct profiler_options first = *options;
@@ -417,6 +418,21 @@ json_t *profiler_run_engines(const struct workload *w, const struct profiler_opt
 	}
 	json_object_set_new(report, "engines", json_pack("{s:o}", "torch", torch));
 	json_object_set_new(report, "seconds", json_real((double)(clock_ns() - begin_ns) * 1e-9));
+	return report;
+}
+
+json_t *profiler_run_engines(const struct workload *w, const struct profiler_options *options,
+			     struct err *err)
+{
+	/* First: once CUPTI is in the process a launch costs more. */
+	json_t *changes = change_run(w, options, err), *report;
+
+	if (!changes)
+		return NULL;
+	report = run_engines(w, options, err);
+	if (report)
+		change_put(report, changes);
+	json_decref(changes);
 	return report;
 }
 

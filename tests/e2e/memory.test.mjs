@@ -58,7 +58,7 @@ test("a moment is chosen by keys: what is in use then adds up", async () => {
   assert.match(await at.innerText(), /In use at the peak/);
   await at.getByRole("link", { name: "line 4" }).first().click();
   await page.waitForURL(/source\?.*line=4/);
-  await page.locator("#L4[aria-selected="true"]").waitFor();
+  await page.locator('#L4[aria-selected="true"]').waitFor();
 });
 
 test("a point of the chart is a moment too", async () => {
