@@ -151,9 +151,9 @@ static bool time_both(struct change *c, json_t *m, struct err *err)
 	    !break_even_compare(before->sample_us, after->sample_us, after->n_samples, 0, &found))
 		return err_set(err, ERR_MEMORY, "out of memory for the run");
 	json_object_set_new(m, "median_us", both(median[BEFORE].mid, median[AFTER].mid));
-	json_object_set_new(m, "ci_us",
-			    json_pack("[o, o]", interval_json(&median[BEFORE]),
-				      interval_json(&median[AFTER])));
+	json_object_set_new(
+	    m, "ci_us",
+	    json_pack("[o, o]", interval_json(&median[BEFORE]), interval_json(&median[AFTER])));
 	json_object_set_new(m, "saved_us", json_real(found.saved_us.mid));
 	json_object_set_new(m, "saved_ci_us", interval_json(&found.saved_us));
 	json_object_set_new(m, "speedup", json_real(found.speedup.mid));
@@ -258,8 +258,7 @@ void change_put(json_t *report, const json_t *changes)
 		const char *mode;
 		json_t *change;
 
-		json_object_foreach((json_t *)of, mode, change)
-			json_object_set(json_object_get(json_object_get(place, "modes"), mode),
-					"change", change);
+		json_object_foreach((json_t *)of, mode, change) json_object_set(
+		    json_object_get(json_object_get(place, "modes"), mode), "change", change);
 	}
 }

@@ -70,8 +70,8 @@ static void a_change_of_the_values_is_told(void **state)
 	assert_null(json_object_get(m, "speedup"));
 	json_decref(report);
 	report = run_change(WHERE, HEAD "    print(1)\\n    return x * 2 + 1\\n", false, &err);
-	assert_non_null(strstr(
-	    json_string_value(at(report, "modes.eager.change.disagreement")), "printed differs"));
+	assert_non_null(strstr(json_string_value(at(report, "modes.eager.change.disagreement")),
+			       "printed differs"));
 	json_decref(report);
 }
 
@@ -110,7 +110,8 @@ static void what_cannot_be_held_beside_it_is_refused(void **state)
 		assert_non_null(strstr(err.message, cases[i].message));
 		json_decref(json);
 	}
-	json_t *json = load("{'source': 'def model(x):\\n    return x\\n', 'calls': [[]], 'before': 3}");
+	json_t *json = load(
+	    "{'source': 'def model(x):\\n    return x\\n', 'calls': [[]], 'before': 3}");
 	assert_null(workload_parse(json, &err));
 	json_decref(json);
 }
