@@ -26,11 +26,9 @@ static struct run_figure to_row(const struct figure *f)
 static bool store(struct db *db, int64_t run, const json_t *report, const struct figures *f,
 		  struct err *err)
 {
-	const char *source = json_string_value(
-	    json_object_get(json_object_get(report, "workload"), "source"));
 	struct run_figure *rows = calloc(f->rows.len + 1, sizeof(*rows));
 	char source_hash[HASH_HEX_BYTES], settings_hash[HASH_HEX_BYTES];
-	struct buf key;
+	struct buf key, program;
 	bool ok;
 
 	if (!rows)
@@ -40,9 +38,12 @@ static bool store(struct db *db, int64_t run, const json_t *report, const struct
 	buf_init(&key, 0);
 	settings_key(report, &key);
 	hash_hex(key.data ? key.data : "", key.len, settings_hash);
-	hash_hex(source ? source : "", source ? strlen(source) : 0, source_hash);
+	buf_init(&program, 0);
+	settings_program(report, &program);
+	hash_hex(program.data ? program.data : "", program.len, source_hash);
 	ok = db_figures_put(db, run, source_hash, settings_hash, rows, f->rows.len, err);
 	buf_finish(&key);
+	buf_finish(&program);
 	free(rows);
 	return ok;
 }

@@ -248,6 +248,39 @@ static void compile_time_is_judged_over_the_points(void **state)
 	json_decref(c);
 }
 
+static json_t *with_pool(json_t *report, const char *pool)
+{
+	json_t *w = json_object_get(report, "workload"),
+	       *points = json_object_get(report, "points");
+	json_t *statements = json_object_get(json_object_get(w, "sweep"), "statements");
+
+	json_object_set_new(statements, "pool", parse(pool));
+	json_object_set_new(json_array_get(points, json_array_size(points) - 1), "source",
+			    json_copy(json_array_get(json_object_get(statements, "pool"), 0)));
+	return report;
+}
+
+/* What a sweep puts into the source is part of the program, not of the machine. */
+static void other_statements_are_another_program(void **state)
+{
+	double us[3] = { 20, 21, 22 };
+	json_t *a = with_pool(sweep_of(us, 3), "[\"x = x + 1\"]");
+	json_t *b = with_pool(sweep_of(us, 3), "[\"x = torch.sin(x)\", \"x = x + 1\"]");
+	json_t *c = compared(a, b),
+	       *d = json_array_get(json_object_get(first(c), "differences"), 0);
+
+	(void)state;
+	assert_string_equal(text_at(d, "key"), "pool");
+	assert_string_equal(text_at(d, "b"), "2 lines: x = torch.sin(x); x = x + 1");
+	assert_false(json_is_true(json_object_get(d, "matters")));
+	assert_true(json_is_null(json_object_get(first(c), "control")));
+	d = json_object_get(first(c), "source");
+	assert_int_equal(json_integer_value(json_object_get(d, "added")), 1);
+	assert_int_equal(json_integer_value(json_object_get(d, "n")), 3);
+	assert_non_null(json_object_get(json_object_get(c, "sweep"), "statements"));
+	json_decref(c);
+}
+
 static void points_of_one_side_are_named(void **state)
 {
 	double us[3] = { 20, 21, 22 };
@@ -498,6 +531,7 @@ int main(void)
 		cmocka_unit_test(few_rounds_give_no_verdict),
 		cmocka_unit_test(one_point_in_many_that_is_just_beyond_may_be_chance),
 		cmocka_unit_test(compile_time_is_judged_over_the_points),
+		cmocka_unit_test(other_statements_are_another_program),
 		cmocka_unit_test(points_of_one_side_are_named),
 		cmocka_unit_test(what_runs_of_the_same_differ_by_is_in_the_interval),
 		cmocka_unit_test(other_threads_are_refused_and_named),

@@ -13,7 +13,7 @@ WEB_CODE := $(wildcard web/css/*.css web/js/*.js web/js/*/*.js)
 WEB_FILES := $(wildcard web/examples/*.json web/suite/*.py)
 # What is loaded by its name: by index.html, as a worker, or by loadStyle().
 WEB_ENTRIES := $(addprefix web/,js/main.js js/theme.js js/layout_worker.js \
-	css/main.css css/compare.css css/guards.css css/memory.css css/suites.css)
+	css/main.css css/compare.css css/guards.css css/memory.css css/picker.css css/suites.css)
 ESBUILD := web/node_modules/.bin/esbuild --bundle --splitting --chunk-names=js/[name]-[hash] --format=esm --minify-whitespace \
 	--minify-syntax --charset=utf8 --log-level=warning
 

@@ -130,7 +130,7 @@ static void put_figures(struct pair *p)
 	int counts[VERDICT_AMBIGUOUS + 1] = { 0 };
 	enum verdict all = verdict_of_all(j, p->o->metric, counts);
 	const struct judged *headline = headline_of(j, p->o->metric, all);
-	bool untouched = !differs(p, "source") && !differs(p, "breakeven");
+	bool untouched = !differs(p, "source") && !differs(p, "pool") && !differs(p, "breakeven");
 	const struct judged *control = untouched ? control_of(j, headline) : NULL;
 	json_t *figures = json_array(), *numbers = json_object();
 
@@ -194,6 +194,20 @@ static bool last_points(const struct pair *p, const json_t **a, const json_t **b
 	return false;
 }
 
+/* Line by line; of a sweep what ran at the last point, with the statements it put in. */
+static void put_source(struct pair *p)
+{
+	const json_t *a = p->a, *b = p->b;
+	json_t *lines, *n;
+
+	if (!last_points(p, &a, &b))
+		a = p->a, b = p->b;
+	lines = lines_compare(source_of(p->a, a), source_of(p->b, b));
+	n = json_object_get(a, "n");
+	json_object_set_new(lines, "n", n ? json_incref(n) : json_null());
+	set(p, "source", lines);
+}
+
 static bool put_changes(struct pair *p, struct err *err)
 {
 	json_t *breaks = json_array(), *kernels = json_array(), *graphs = json_array(), *m;
@@ -235,7 +249,7 @@ static bool put_compared(struct pair *p, struct err *err)
 	set(p, "only",
 	    json_pack("{s:o, s:o}", "a", only_in(&p->in_a, &p->in_b), "b",
 		      only_in(&p->in_b, &p->in_a)));
-	set(p, "source", lines_compare(source_of(p->a, p->a), source_of(p->b, p->b)));
+	put_source(p);
 	return put_changes(p, err);
 }
 
@@ -326,6 +340,18 @@ static json_t *runs_json(const struct compared_run *runs, int n)
 	return list;
 }
 
+/* What A's points vary, without the lines of a pool; null where it has one point. */
+static json_t *sweep_of(const json_t *report)
+{
+	const json_t *sweep = json_object_get(json_object_get(report, "workload"), "sweep");
+	const json_t *input = json_object_get(sweep, "input");
+
+	if (input)
+		return json_pack("{s:{s:O?, s:O?}}", "input", "arg", json_object_get(input, "arg"),
+				 "dim", json_object_get(input, "dim"));
+	return json_is_object(sweep) ? json_pack("{s:{}}", "statements") : json_null();
+}
+
 json_t *compare_runs(const struct compared_run *runs, int n, const struct compare_options *o,
 		     struct err *err)
 {
@@ -347,8 +373,9 @@ json_t *compare_runs(const struct compared_run *runs, int n, const struct compar
 			refused = json_object_get(one, "refused");
 		json_array_append_new(comparisons, one);
 	}
-	return json_pack("{s:f, s:f, s:s, s:b, s:O, s:o, s:o}", "margin", margin, "confidence",
+	return json_pack("{s:f, s:f, s:s, s:b, s:O, s:o, s:o, s:o}", "margin", margin, "confidence",
 			 confidence, "verdict", worst(comparisons), "comparable",
-			 json_is_null(refused), "refused", refused, "runs", runs_json(runs, n),
-			 "comparisons", comparisons);
+			 json_is_null(refused), "refused", refused, "sweep",
+			 sweep_of(runs[0].report), "runs", runs_json(runs, n), "comparisons",
+			 comparisons);
 }

@@ -2,11 +2,12 @@
  *
  * Every run is compared with the first, A:
  *
- *	{"margin", "confidence", "verdict", "comparable", "refused", "runs": [{"label", ...}],
- *	 "comparisons": [{"a": "A", "b": "B", "comparable", "forced", "refused", "verdict",
+ *	{"margin", "confidence", "verdict", "comparable", "refused", "sweep", "runs": [{"label",
+ *...}], "comparisons": [{"a": "A", "b": "B", "comparable", "forced", "refused", "verdict",
  *	   "headline", "control", "counts", "family", "differences", "only", "figures",
  *	   "breaks", "kernels", "kernels_same", "graphs", "source"}]}
  *
+ * sweep: what the points of A vary, {"statements": {}}, {"input": {"arg", "dim"}} or null.
  * figures: [{"metric", "title", "unit", "kind", "mode", "n", "points", "a" and "b":
  * {"value", "ci", "samples"}, "ratio" (b over a), "ci", "verdict", "why"}]; "repeats" counts the
  * runs whose spread is part of the interval of the ratio.  A figure with an

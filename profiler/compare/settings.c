@@ -80,6 +80,33 @@ static json_t *describe_calls(const json_t *calls)
 	return json;
 }
 
+/* "n = 1 to 30, 7 points", "dim 0 of input 1 from 16 to 4096, 5 points" */
+static json_t *describe_sweep(const json_t *sweep)
+{
+	const json_t *input = json_object_get(sweep, "input");
+	const json_t *list = input
+				 ? json_object_get(input, "sizes")
+				 : json_object_get(json_object_get(sweep, "statements"), "counts");
+	size_t n = json_array_size(list);
+	struct buf text;
+	json_t *json;
+
+	if (!n)
+		return json_string("none");
+	buf_init(&text, 256);
+	if (input)
+		buf_printf(&text, "dim %d of input %d from ",
+			   (int)json_integer_value(json_object_get(input, "dim")),
+			   (int)json_integer_value(json_object_get(input, "arg")));
+	else
+		buf_puts(&text, "n = ");
+	buf_printf(&text, "%.6g to %.6g, %zu points", json_number_value(json_array_get(list, 0)),
+		   json_number_value(json_array_get(list, n - 1)), n);
+	json = json_string(text.data ? text.data : "");
+	buf_finish(&text);
+	return json;
+}
+
 static json_t *describe(const char *key, const json_t *value)
 {
 	char *text;
@@ -87,6 +114,8 @@ static json_t *describe(const char *key, const json_t *value)
 
 	if (strcmp(key, "calls") == 0)
 		return describe_calls(value);
+	if (strcmp(key, "sweep") == 0)
+		return describe_sweep(value);
 	if (!value || json_is_null(value))
 		return json_string(strcmp(key, "seconds") == 0 ? "the default" : "none");
 	if (strcmp(key, "commit") == 0 && json_string_length(value) >= 40)
@@ -112,8 +141,19 @@ static bool says_nothing(const char *key, const json_t *value)
 			 (strcmp(key, "entry") == 0 && strcmp(text, "model") == 0)));
 }
 
+/* The lines that a sweep puts into the source: part of the program, not of its settings. */
+static const json_t *pool_of(const json_t *sweep)
+{
+	return json_object_get(json_object_get(sweep, "statements"), "pool");
+}
+
 static bool alike(const char *key, const json_t *a, const json_t *b)
 {
+	const json_t *counts_a = json_object_get(json_object_get(a, "statements"), "counts");
+	const json_t *counts_b = json_object_get(json_object_get(b, "statements"), "counts");
+
+	if (strcmp(key, "sweep") == 0 && counts_a && counts_b)
+		return json_equal((json_t *)counts_a, (json_t *)counts_b);
 	return (says_nothing(key, a) && says_nothing(key, b)) ||
 	       (a && b && json_equal((json_t *)a, (json_t *)b));
 }
@@ -179,20 +219,44 @@ static void add_source(json_t *list, const char *a, const char *b)
 	json_decref(changed);
 }
 
-/* The workload itself: its name and its source. */
+/* "20 lines: x = x + 0.1; x = torch.sin(x); ..." */
+static json_t *describe_pool(const json_t *pool)
+{
+	struct buf text;
+	const json_t *line;
+	json_t *json;
+	size_t i;
+
+	buf_init(&text, 4096);
+	buf_printf(&text, "%zu line%s: ", json_array_size(pool),
+		   plural((json_int_t)json_array_size(pool)));
+	json_array_foreach(pool, i, line)
+	    buf_printf(&text, "%s%s", i ? "; " : "", json_string_value(line));
+	json = shortened(text.data ? text.data : "");
+	buf_finish(&text);
+	return json;
+}
+
+/* The workload itself: its name, its source, and what a sweep puts into it. */
 static void add_program(json_t *list, const json_t *a, const json_t *b)
 {
+	const json_t *pool_a = pool_of(json_object_get(a, "sweep"));
+	const json_t *pool_b = pool_of(json_object_get(b, "sweep"));
 	const json_t *name_a = json_object_get(a, "name"), *name_b = json_object_get(b, "name");
+	bool other_pool = pool_a && pool_b && !json_equal((json_t *)pool_a, (json_t *)pool_b);
 	bool same_name = alike("name", name_a, name_b);
 	bool same_source = alike("source", json_object_get(a, "source"),
 				 json_object_get(b, "source"));
 
 	if (!same_name)
 		add(list, "workload", "workload", describe("name", name_a),
-		    describe("name", name_b), !same_source);
+		    describe("name", name_b), !same_source || other_pool);
 	if (!same_source)
 		add_source(list, json_string_value(json_object_get(a, "source")),
 			   json_string_value(json_object_get(b, "source")));
+	if (other_pool)
+		add(list, "pool", "statements", describe_pool(pool_a), describe_pool(pool_b),
+		    false);
 }
 
 json_t *settings_differences(const json_t *a, const json_t *b)
@@ -242,4 +306,15 @@ void settings_key(const json_t *report, struct buf *out)
 		buf_printf(out, "%s=%s\n", s->key, text ? text : "");
 		free(text);
 	}
+}
+
+void settings_program(const json_t *report, struct buf *out)
+{
+	const json_t *w = json_object_get(report, "workload"), *line;
+	const char *source = json_string_value(json_object_get(w, "source"));
+	size_t i;
+
+	buf_puts(out, source ? source : "");
+	json_array_foreach(pool_of(json_object_get(w, "sweep")), i, line)
+	    buf_printf(out, "\n%s", json_string_value(line));
 }

@@ -21,4 +21,8 @@ bool settings_refusal(const json_t *differences, struct buf *out);
  * of the same workload are comparable. */
 void settings_key(const json_t *report, struct buf *out);
 
+/* The program itself, as text: the source, and the lines that a sweep puts into it.  Equal
+ * where two runs are of the same. */
+void settings_program(const json_t *report, struct buf *out);
+
 #endif

@@ -52,6 +52,15 @@ test('the runs of a workload, oldest first, failed ones too, with the figure and
     assert.equal('change_points' in h, false, 'nobody has looked for them');
 });
 
+test('the lines that a sweep puts in are part of the source', async () => {
+    const lines = (pool) => ({ ...sweep, name: 'swept', sweep: { statements: { pool, counts: [1, 2] } } });
+    for (const pool of [['x = x + 1'], ['x = x + 1'], ['x = torch.sin(x)']])
+        await waitFor(server, (await postRun(server, lines(pool))).body.id);
+    const { points: [a, b, other] } = (await history('workload=swept')).body;
+    assert.equal(a.source, b.source);
+    assert.notEqual(b.source, other.source);
+});
+
 test('filters: source, point, limit; what is left out has a default', async () => {
     const all = (await history('workload=chain')).body;
     assert.deepEqual([all.metric, all.mode], ['speedup', 'static']);
@@ -63,7 +72,7 @@ test('filters: source, point, limit; what is left out has a default', async () =
     assert.deepEqual([last.points.length, last.points[0].run.id, last.total], [1, ids[3], 4]);
     const none = (await history('workload=none')).body;
     assert.deepEqual([none.points, none.total, none.known.modes], [[], 0, []]);
-    assert.deepEqual((await history('')).body, { workload: null, workloads: [{ name: 'chain', runs: 3 }] });
+    assert.deepEqual((await history('')).body, { workload: null, workloads: [{ name: 'swept', runs: 3 }, { name: 'chain', runs: 3 }] });
 });
 
 test('bad questions are answered in words', async () => {

@@ -1,7 +1,7 @@
 // tests/e2e/compare.test.mjs -- runs side by side in a real browser: chosen, judged, refused.
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
-import { postRun, startServer, waitFor, workload } from "../api/harness.mjs";
+import { getJson, postRun, startServer, waitFor, workload } from "../api/harness.mjs";
 import { openPage, sound, startBrowser, twinNumbers } from "./browser.mjs";
 
 const quick = { backend: "interp", seconds: 0.3, threads: 1, modes: ["eager", "static"], name: "chain" };
@@ -58,7 +58,7 @@ test("from the list by keyboard to the verdict, and what changed", async () => {
   await page.getByRole("button", { name: "Swap A and B" }).click();
   await page.locator(".verdict .chip.faster").waitFor();
   assert.match(page.url(), /a=2&b=1$/);
-  await page.getByRole("link", { name: "Other runs" }).click();
+  await page.getByRole("link", { name: "All runs" }).click();
   await page.locator("input.pick").first().waitFor();
   await sound(page, complaints);
 });
@@ -76,19 +76,90 @@ test("what is not comparable is refused with the field, and shown where one insi
   await sound(page, complaints);
 });
 
+test("runs are chosen by search and keyboard: A, B, another B, one more, one less", async () => {
+  const { page, complaints } = await openPage(browser);
+  await page.goto(`${server.url}/compare`);
+  const dialog = page.getByRole("dialog");
+  const search = dialog.getByRole("combobox", { name: "Search the runs" });
+  await page.getByRole("button", { name: "Choose runs" }).press("Enter");
+  await dialog.getByRole("option").first().waitFor();
+  assert.match(await dialog.innerText(), /^A: what the others are compared with[\s\S]*5 runs/);
+  await sound(page, complaints);
+  await page.keyboard.type(`#${ids[0]}`);
+  await dialog.getByText("1 run", { exact: true }).waitFor();
+  await search.press("Enter");
+  await dialog.getByRole("heading", { name: "B: what is compared with A" }).waitFor();
+  await dialog.getByRole("option").first().waitFor();
+  const first = dialog.getByRole("option", { selected: true });
+  assert.match(await first.innerText(), /^chain #/, "runs of A's name come first, without A");
+  await page.keyboard.type("abcdef");
+  await dialog.getByText("1 run", { exact: true }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.locator("#metrics").waitFor();
+  assert.match(page.url(), new RegExp(`a=${ids[0]}&b=${ids[1]}$`));
+  await page.keyboard.press("b");
+  await dialog.getByRole("option").first().waitFor();
+  await search.press("ArrowDown");
+  await search.press("ArrowUp");
+  assert.equal(await search.getAttribute("aria-activedescendant"), await first.getAttribute("id"));
+  await search.press("Enter");
+  await page.getByRole("link", { name: "Compare all the same" }).waitFor();
+  assert.match(page.url(), new RegExp(`a=${ids[0]}&b=${ids[2]}$`));
+  await page.getByRole("button", { name: "Add a run" }).click();
+  await search.fill("abcdef");
+  await dialog.getByText("1 run", { exact: true }).waitFor();
+  await dialog.getByRole("option").click();
+  await page.getByRole("button", { name: "Remove B" }).click();
+  await page.locator("#metrics").waitFor();
+  assert.match(page.url(), new RegExp(`a=${ids[0]}&b=${ids[1]}$`));
+  await page.keyboard.press("m");
+  await search.fill("nothing of the kind");
+  await dialog.getByText("No run that can be chosen matches.").waitFor();
+  await search.press("Enter");
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await page.locator("#compare-margin").selectOption("10");
+  await page.getByText("beyond 10 % counts").waitFor();
+  await page.locator("#compare-metric").selectOption("speedup");
+  await page.waitForURL(/margin=10&metric=speedup/);
+  await page.getByText(/The speedup of static over eager in B is/).waitFor();
+  await sound(page, complaints);
+});
+
+test("on a narrow page all of a break is in sight, and runs are chosen there too", async () => {
+  const { page, complaints } = await openPage(browser, { width: 390 });
+  await page.goto(`${server.url}/compare?a=${ids[0]}&b=${ids[1]}`);
+  await page.locator("#metrics").waitFor();
+  const where = page.locator(".changes td.wrap", { hasText: "print(" }).first();
+  const box = await where.boundingBox();
+  assert.ok(box.x >= 0 && box.x + box.width <= 390, JSON.stringify(box));
+  await page.getByRole("button", { name: "Change A" }).click();
+  await page.getByRole("dialog").getByRole("option").first().waitFor();
+  await sound(page, complaints);
+});
+
 test("a sweep: both curves from one table, a point chosen, several runs in turn", async () => {
   const { page, complaints } = await openPage(browser);
   await page.goto(`${server.url}/compare?a=${ids[3]}&b=${ids[4]}&b=${ids[3]}`);
   await page.locator("#metrics").waitFor();
   const series = await twinNumbers(page, "latencies");
-  assert.deepEqual(Object.keys(series).sort(), ["A eager", "A static", "B eager", "B static"]);
+  assert.deepEqual(Object.keys(series).sort(), ["A static", "B static", "C static"]);
   assert.deepEqual(series["B static"].map(([n]) => n), [1, 4, 8]);
+  const over = await twinNumbers(page, "ratios");
+  assert.deepEqual(Object.keys(over), ["B over A static", "C over A static"], "of several runs one mode");
+  const { body } = await getJson(`${server.url}/api/v1/compare?a=${ids[3]}&b=${ids[4]}`);
+  const of = (n) => body.comparisons[0].figures.find((f) => f.metric === "latency" && f.mode === "static" && f.n === n);
+  assert.deepEqual(over["B over A static"], [1, 4, 8].map((n) => [n, of(n).ratio, ...of(n).ci]));
+  await page.locator("#compare-mode").selectOption("");
+  assert.deepEqual(Object.keys(await twinNumbers(page, "ratios")), ["B over A eager", "B over A static"]);
+  assert.match(page.url(), /mode=all/);
+  assert.match(await page.locator("#comparison").innerText(), /statements\s+1 line: x = x \+ 1\s+1 line: x = torch\.sin\(x\)/);
   await page.locator("#compare-point").selectOption("4");
   assert.match(page.url(), /[?&]n=4/);
   await page.keyboard.press("Tab");
   await page.locator("main").click({ position: { x: 5, y: 5 } });
   await page.keyboard.press("t");
-  assert.ok(await page.getByRole("region", { name: "Latency, us by n, table" }).isVisible());
+  assert.ok(await page.getByRole("region", { name: "Latency by n, table" }).isVisible());
   await page.getByRole("button", { name: /^C: / }).click();
   assert.match(await page.locator("#comparison").innerText(), /The same, to the letter\./);
   await sound(page, complaints);
@@ -104,5 +175,6 @@ test("from a run to the run of the same workload before it; a run that is not th
   const other = await openPage(browser, { allow: /404/ });
   await other.page.goto(`${server.url}/compare?a=1&b=999`);
   await other.page.getByText("there is no run 999").waitFor();
+  await other.page.getByRole("button", { name: "Change B" }).waitFor();
   await sound(other.page, other.complaints);
 });

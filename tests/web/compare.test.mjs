@@ -1,7 +1,8 @@
 // tests/web/compare.test.mjs -- what the page says of two runs.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { compareUrl, curves, excerpt, figureName, figureText, how, pointsIn, ratioText, rowsAt, sentence, sideText, tally, tone } from "../../web/js/model/compare.js";
+import { axisOf, compareUrl, excerpt, figureName, figureText, how, pointsIn, ratioText, rowsAt, sentence, sideText, tally, tone } from "../../web/js/model/compare.js";
+import { latencies, ratios, sweptModes } from "../../web/js/model/compare_curves.js";
 import { asText } from "../../web/js/model/verdict.js";
 
 const side = (value, ci = null, repeats = 0) => ({ value, ci, samples: ci ? 30 : 0, repeats });
@@ -82,7 +83,23 @@ test("rows of one point: timed, what is counted and differs, and what was measur
 
 test("curves: A dotted below the other, a series of one point is none", () => {
   const p = pair(null, { figures: [figure("latency", "static", 1, 2, { n: 1 }), figure("latency", "static", 3, 4, { n: 5 }), figure("latency", "eager", 3, 4, { n: 5 })] });
-  assert.deepEqual(curves(p).map((s) => [s.key, s.imported, s.dots.map((d) => d.y)]), [["A static", true, [1, 3]], ["B static", false, [2, 4]]]);
+  assert.deepEqual(latencies([p], "").map((s) => [s.key, s.imported, s.dots.map((d) => d.y)]), [["A static", true, [1, 3]], ["B static", false, [2, 4]]]);
+  assert.deepEqual(sweptModes([p]), ["static"]);
+  const [r] = ratios([p], "", "latency");
+  assert.deepEqual([r.label, r.dots.map((d) => [d.x, d.y, d.lo, d.hi])], ["static", [[1, 2, 1.96, 2.04], [5, 4 / 3, (4 / 3) * 0.98, (4 / 3) * 1.02]]]);
+});
+
+test("curves of several runs: A once, with the most points, each other with its own variant; one that was refused has none", () => {
+  const at = (b, ns) => pair(null, { b, figures: ns.map((n) => figure("latency", "static", n, 2 * n, { n })) });
+  const pairs = [at("B", [1, 5]), at("C", [1, 5, 9]), { b: "D", differences: [] }];
+  assert.deepEqual(latencies(pairs, "static").map((s) => [s.label, s.variant, s.dots.length]), [["A static", 0, 3], ["B static", 0, 2], ["C static", 1, 3]]);
+  assert.deepEqual(ratios(pairs, "static", "latency").map((s) => s.label), ["B / A", "C / A"]);
+  assert.deepEqual(ratios(pairs, "static", "speedup"), []);
+});
+
+test("the axis of the rows holds what is timed; an interval from nothing to everything does not set it", () => {
+  const once = figure("compile_ms", "static", 1, 2, { ci: [0, 43] });
+  assert.deepEqual(axisOf([figure("latency", "static", 1, 2), once]), [2, 1.96, 2.04, 2]);
 });
 
 test("changes are counted, and lines shown about what changed", () => {
@@ -90,5 +107,5 @@ test("changes are counted, and lines shown about what changed", () => {
   const lines = "     +    ".split("").map((sign, i) => ({ sign, a: i, b: i, text: "" }));
   assert.deepEqual(excerpt(lines, 1).map((l) => l?.a ?? null), [null, 4, 5, 6, null]);
   assert.equal(compareUrl([3, 4, 5]), "/compare?a=3&b=4&b=5");
-  assert.equal(compareUrl(["3", "4"], true), "/compare?a=3&b=4&force=1");
+  assert.equal(compareUrl(["3", "4"], new URLSearchParams("a=9&b=8&force=1&margin=2")), "/compare?a=3&b=4&force=1&margin=2");
 });

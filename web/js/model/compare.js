@@ -141,26 +141,9 @@ export function rowsAt(figures, n) {
   return { rows: shown, same: here.length - shown.length };
 }
 
-/** Latencies of both runs as curves: A dotted below, the other as the modes are drawn.
- * @param {Pair} pair @returns {import("./curves.js").Series[]} */
-export function curves(pair) {
-  const timed = (pair.figures ?? []).filter((f) => f.metric === "latency" && f.n !== null);
-  const modes = [...new Set(timed.map((f) => f.mode))];
-  const series = (/** @type {string} */ mode, /** @type {"a" | "b"} */ side, /** @type {string} */ label) => ({
-    key: `${label} ${mode}`,
-    mode,
-    label: `${label} ${mode}`,
-    imported: side === "a",
-    dots: timed
-      .filter((f) => f.mode === mode)
-      .flatMap((f) => {
-        const { value, ci } = f[side];
-        if (value === null || f.n === null) return [];
-        return [ci ? { x: f.n, y: value, lo: ci[0], hi: ci[1] } : { x: f.n, y: value }];
-      }),
-  });
-  return modes.flatMap((m) => [series(m, "a", "A"), series(m, "b", pair.b)]).filter((s) => s.dots.length > 1);
-}
+/** What the axis of the rows has to hold: the ratios, and the intervals of what is timed.  That of a
+ * figure that is measured once a run may reach from nothing to a hundred times. @param {readonly Figure[]} rows */
+export const axisOf = (rows) => rows.flatMap((f) => [f.ratio ?? 1, ...(f.kind === "timed" ? (f.ci ?? []) : [])]).filter((x) => x > 0);
 
 /** "2 added, 1 gone". @param {readonly {change: string}[]} list @param {readonly string[]} words */
 export const tally = (list, words) => words.map((w) => `${list.filter((x) => x.change === w).length} ${w}`).join(", ");
@@ -180,9 +163,10 @@ export function excerpt(lines, around) {
   return out;
 }
 
-/** The address of a comparison. @param {readonly (string | number)[]} ids @param {boolean} [force] */
-export function compareUrl(ids, force = false) {
+/** The address of a comparison; what else `query` says of it stays.
+ * @param {readonly (string | number)[]} ids @param {URLSearchParams} [query] */
+export function compareUrl(ids, query = new URLSearchParams()) {
   const q = new URLSearchParams(ids.map((id, i) => [i ? "b" : "a", String(id)]));
-  if (force) q.set("force", "1");
+  for (const [k, v] of query) if (k !== "a" && k !== "b") q.set(k, v);
   return `/compare?${q}`;
 }

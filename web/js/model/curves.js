@@ -7,7 +7,8 @@
 import { inOrder } from "./modes.js";
 
 /** @typedef {{x: number, y: number, lo?: number, hi?: number}} Dot */
-/** @typedef {{key: string, mode: string, label: string, imported: boolean, dots: Dot[]}} Series */
+/** `variant` tells runs of one mode apart, 0 where left out (modes.js).
+ * @typedef {{key: string, mode: string, label: string, imported: boolean, dots: Dot[], variant?: number}} Series */
 /** @typedef {{x: number, lo: number, hi: number, text: string, sub: string}} Crossing */
 
 /** The point a page opens with: the last of the sweep, or the one there is.
@@ -150,15 +151,17 @@ export function logTicks(lo, hi, ratio) {
   return out.length >= 2 ? out : linearTicks(lo, hi, 5);
 }
 
-/** The y range of a set of series, intervals included.
+/** The y range of a set of series, intervals included.  Ratios keep 0.5x to 2x in sight; those of
+ * two runs (`close`), which lie near 1x, 0.9x to 1.1x.
  * @param {readonly Series[]} series
- * @param {{log: boolean, ratio: boolean}} how
+ * @param {{log: boolean, ratio: boolean, close?: boolean}} how
  * @returns {{min: number, max: number}} */
 export function yRange(series, how) {
   const dots = series.flatMap((s) => s.dots);
   const hi = Math.max(...dots.map((d) => d.hi ?? d.y));
   const lo = Math.min(...dots.map((d) => d.lo ?? d.y));
   if (!dots.length || !(hi > 0)) return { min: 0, max: 1 };
+  if (how.close) return { min: Math.min(0.9, lo * 0.98), max: Math.max(1.1, hi * 1.02) };
   if (!how.log) return { min: 0, max: niceAbove(hi * 1.02) };
   if (how.ratio) {
     return {

@@ -26,6 +26,23 @@ export function modeOf(name) {
   return MODES.find((m) => m.name === name) ?? { name, letter: "?", dash: [], point: "circle" };
 }
 
+/** How runs of one mode are told apart, from the second on: its colour, another dash and marker. */
+const LOOKS = [
+  { dash: [7, 3], point: "triangle" },
+  { dash: [2, 2], point: "star" },
+  { dash: [7, 3, 2, 3], point: "rectRot" },
+  { dash: [2, 3], point: "crossRot" },
+  { dash: [12, 4], point: "circle" },
+  { dash: [12, 3, 2, 3], point: "rect" },
+];
+
+/** @param {string} mode @param {number} [variant] 0: as the mode is drawn @returns {{dash: number[], point: string}} */
+export function lookOf(mode, variant = 0) {
+  const own = modeOf(mode);
+  const others = LOOKS.filter((l) => l.point !== own.point);
+  return variant ? others[(variant - 1) % others.length] : own;
+}
+
 /** Names in the page's order, unknown ones last. @param {Iterable<string>} names @returns {string[]} */
 export function inOrder(names) {
   const at = (/** @type {string} */ n) => {

@@ -295,9 +295,8 @@ export function describeSweep(w) {
   return "none";
 }
 
-/** The x axis' title. @param {Workload | undefined} w */
-export function axisTitle(w) {
-  const s = w?.sweep;
+/** The x axis' title. @param {{input?: {arg: number, dim: number}} | null | undefined} s the sweep */
+export function axisTitle(s) {
   if (s?.input) return `n, size of dim ${s.input.dim} of input ${s.input.arg}`;
   return "n, statements in the body";
 }

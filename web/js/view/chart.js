@@ -32,6 +32,7 @@ function makeTwin(spec) {
       series: s.key,
       mode: s.mode,
       imported: s.imported ? "yes" : "no",
+      variant: String(s.variant ?? 0),
     });
   });
   const unit = spec.ratio ? "" : `, ${spec.unit.name}`;
@@ -55,7 +56,7 @@ function makeTwin(spec) {
 export function readTwin(table) {
   const heads = /** @type {HTMLElement[]} */ ([...table.querySelectorAll("thead th")]);
   return heads.flatMap((th, col) => {
-    const { series: key, mode = "", imported } = th.dataset;
+    const { series: key, mode = "", imported, variant } = th.dataset;
     if (!key) return [];
     const dots = [...table.tBodies[0].rows].flatMap((tr) => {
       const { v, lo, hi } = tr.cells[col].dataset;
@@ -67,7 +68,7 @@ export function readTwin(table) {
           : { x, y: Number(v), lo: Number(lo), hi: Number(hi) },
       ];
     });
-    return [{ key, mode, label: th.textContent ?? "", imported: imported === "yes", dots }];
+    return [{ key, mode, label: th.textContent ?? "", imported: imported === "yes", dots, variant: Number(variant ?? 0) }];
   });
 }
 
@@ -104,7 +105,7 @@ export class ChartFigure {
     this.#views = segmented("Show as", { chart: "Chart", table: "Table" }, "chart", (v) => this.show(v));
     this.figure = this.#frame();
     this.#zoom = new Zoom(this.#canvas, signal, (range, zoomed) => this.#fitY(range, zoomed));
-    addEventListener("themechange", () => this.#draw(), { signal });
+    addEventListener("themechange", () => this.draw(), { signal });
     signal.addEventListener("abort", () => this.#chart?.destroy(), { once: true });
   }
 
@@ -112,7 +113,7 @@ export class ChartFigure {
     const spec = this.#spec;
     const scale = segmented("Scale", { linear: "Linear", log: "Log" }, this.#log ? "log" : "linear", (k) => {
       this.#log = k === "log";
-      this.#draw();
+      this.draw();
     });
     const csv = download("CSV", `${spec.file}_${spec.id}.csv`, "text/csv", () =>
       toCsv(readTwin(this.#table), spec.ratio ? "x" : "us"),
@@ -145,10 +146,11 @@ export class ChartFigure {
     const next = makeTwin(this.#spec);
     this.#table.replaceWith(next);
     this.#table = next;
-    this.#draw();
+    this.draw();
   }
 
-  #draw() {
+  /** Draws it anew; the frame must stand in the page. */
+  draw() {
     const Chart = /** @type {any} */ (globalThis).Chart;
     if (!Chart) return this.show("table");
     this.#chart?.destroy();

@@ -5,7 +5,7 @@
 
 import { token } from "./dom.js";
 import { marksPlugin } from "./chart_marks.js";
-import { modeOf, IMPORTED_DASH } from "../model/modes.js";
+import { lookOf, IMPORTED_DASH } from "../model/modes.js";
 import { plain, withInterval } from "../model/format.js";
 import { linearTicks, logTicks, wantsLogX, yRange } from "../model/curves.js";
 
@@ -20,6 +20,7 @@ import { linearTicks, logTicks, wantsLogX, yRange } from "../model/curves.js";
  * @property {import("../model/curves.js").Crossing[]} crossings
  * @property {string} xTitle
  * @property {boolean} ratio ratios (log by default, 1x marked) or times
+ * @property {number} [margin] ratios of two runs: within it of 1x they are the same
  * @property {import("../model/format.js").Unit} unit
  * @property {string} file stem of the CSV's name
  */
@@ -33,7 +34,7 @@ function datasets(series, scale) {
   /** @type {any[]} */
   const sets = [];
   for (const s of series) {
-    const mode = modeOf(s.mode);
+    const look = lookOf(s.mode, s.variant);
     const colour = token(`--${s.mode}`) || token("--ink2");
     if (s.dots.some((d) => d.lo !== undefined)) {
       const edge = (/** @type {"lo" | "hi"} */ k) => ({
@@ -46,14 +47,14 @@ function datasets(series, scale) {
       });
       sets.push({ ...edge("lo"), fill: false }, { ...edge("hi"), fill: sets.length, backgroundColor: `${colour}2e` });
     }
-    const open = mode.point !== "star" && mode.point !== "crossRot";
+    const open = look.point !== "star" && look.point !== "crossRot";
     sets.push({
       label: s.label,
       data: s.dots.map((d) => ({ x: d.x, y: d.y / scale, lo: d.lo, hi: d.hi, raw: d.y })),
       borderColor: colour,
       borderWidth: 1.75,
-      borderDash: s.imported ? IMPORTED_DASH : mode.dash,
-      pointStyle: s.imported ? false : mode.point,
+      borderDash: s.imported ? IMPORTED_DASH : look.dash,
+      pointStyle: s.imported ? false : look.point,
       pointRadius: s.imported ? 0 : 3.5,
       pointBorderWidth: 1.5,
       pointBorderColor: colour,
@@ -80,7 +81,7 @@ export function yBounds(spec, series, log) {
       hi: d.hi === undefined ? undefined : d.hi / spec.unit.scale,
     })),
   }));
-  return yRange(scaled, { log, ratio: spec.ratio });
+  return yRange(scaled, { log, ratio: spec.ratio, close: spec.margin !== undefined });
 }
 
 /** @param {ChartSpec} spec @param {readonly Series[]} series @param {boolean} log @param {boolean} narrow */
@@ -175,7 +176,7 @@ export function chartConfig(spec, series, log) {
       plugins: {
         legend: { display: false },
         tooltip: tooltip(spec),
-        marks: { one: spec.ratio, crossings: spec.crossings, series, scale: spec.unit.scale },
+        marks: { one: spec.ratio, margin: spec.margin, crossings: spec.crossings, series, scale: spec.unit.scale },
       },
     },
   };

@@ -18,6 +18,11 @@ function under(chart, o) {
     scales: { x, y },
   } = chart;
   ctx.save();
+  if (o.margin) {
+    const [top, bottom] = [1 + o.margin, 1 / (1 + o.margin)].map((v) => Math.min(a.bottom, Math.max(a.top, y.getPixelForValue(v))));
+    ctx.fillStyle = token("--sunk");
+    ctx.fillRect(a.left, top, a.right - a.left, bottom - top);
+  }
   if (o.one && y.min < 1 && y.max > 1) {
     ctx.strokeStyle = token("--edge");
     ctx.lineWidth = 1;

@@ -2,18 +2,20 @@
 
 import { h, add, button, chip, ci, headRow, loadStyle, scroller, section, segmented, select, stateWell } from "./dom.js";
 import { go, remember } from "./router.js";
-import { onKeys } from "./frame.js";
 import { axisHead, modeMark, ratioAxis, whisker } from "./marks.js";
-import { ChartFigure } from "./chart.js";
+import { curvesSection } from "./compare_curves.js";
 import { breaksPart, graphsPart, kernelsPart, settingsPart, sourcePart } from "./compare_parts.js";
-import { getComparison, getRun, listRuns } from "../api/client.js";
-import { compareUrl, curves, figureName, how, pointsIn, ratioText, rowsAt, sentence, sideText, tone } from "../model/compare.js";
-import { date, duration, plain, plural, timeUnit } from "../model/format.js";
+import { ComparedRuns, runsOf } from "./compare_runs.js";
+import { ApiError, getComparison, getRun, listRuns } from "../api/client.js";
+import { axisOf, compareUrl, figureName, how, pointsIn, ratioText, rowsAt, sentence, sideText, tone } from "../model/compare.js";
+import { plain, plural } from "../model/format.js";
 import { chipClass } from "../model/verdict.js";
 
 /** @typedef {import("../api/compare/types.js").Comparison} Comparison */
 /** @typedef {import("../api/compare/types.js").Pair} Pair */
 /** @typedef {import("./router.js").Context} Context */
+
+const MARGINS = [1, 2, 5, 10];
 
 /** @param {Context} ctx */
 export async function compareView(ctx) {
@@ -24,30 +26,45 @@ export async function compareView(ctx) {
     if (a && !ctx.signal.aborted) return go(compareUrl([a, String(ctx.query.get("b"))]), { replace: true });
   }
   const ids = [...ctx.query.getAll("a"), ...ctx.query.getAll("b")];
-  const asked = ids.length > 1 ? await getComparison(ctx.query, ctx.signal) : null;
+  const asked = ids.length > 1 ? await comparison(ctx) : null;
+  const runs = asked && !(asked instanceof ApiError) ? asked.runs : await runsOf(ids, ctx.signal);
   await styled;
   if (ctx.signal.aborted) return;
-  const acts = h("div", { class: "acts" });
-  const head = h("div", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, "Compare")), acts);
-  if (!asked) return ctx.main.replaceChildren(head, empty());
+  const chosen = new ComparedRuns(ctx, runs);
+  const head = h("div", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, "Compare")), h("div", { class: "acts" }, chosen.acts()));
+  ctx.main.replaceChildren(head);
+  if (runs.length) add(ctx.main, chosen.list());
+  if (!asked) return add(ctx.main, empty(chosen, runs.length));
+  if (asked instanceof ApiError) return add(ctx.main, stateWell("These runs cannot be compared", h("p", {}, `${asked.message}.`)));
   ctx.setTitle(`${asked.runs.map((r) => `#${r.id}`).join(" and ")} compared`);
-  if (ids.length === 2) add(acts, button("Swap A and B", () => go(compareUrl([ids[1], ids[0]], ctx.query.has("force")))));
-  add(acts, h("a", { class: "btn", href: "/runs" }, "Other runs"));
-  const list = runList(asked);
+  show(ctx, asked, ids);
+  return undefined;
+}
+
+/** What the server says of them, or why it does not. @param {Context} ctx @returns {Promise<Comparison | ApiError>} */
+async function comparison(ctx) {
+  try {
+    return await getComparison(ctx.query, ctx.signal);
+  } catch (e) {
+    if (e instanceof ApiError && e.status) return e;
+    throw e;
+  }
+}
+
+/** The page of each pair in turn. @param {Context} ctx @param {Comparison} asked @param {string[]} ids */
+function show(ctx, asked, ids) {
   const place = h("div", { id: "comparison" });
-  ctx.main.replaceChildren(head, list);
   let drawn = new AbortController();
-  const show = (/** @type {string} */ b) => {
+  const draw = (/** @type {string} */ b) => {
     drawn.abort();
     drawn = new AbortController();
     ctx.signal.addEventListener("abort", () => drawn.abort(), { once: true });
     const pair = asked.comparisons.find((c) => c.b === b) ?? asked.comparisons[0];
     place.replaceChildren(...page(ctx, asked, pair, ids, drawn.signal));
   };
-  if (asked.comparisons.length > 1) add(ctx.main, chooser(asked, show));
+  if (asked.comparisons.length > 1) add(ctx.main, chooser(asked, draw));
   add(ctx.main, place);
-  show(asked.comparisons[0].b);
-  return undefined;
+  draw(asked.comparisons[0].b);
 }
 
 /**
@@ -64,20 +81,13 @@ async function counterpart(id, signal) {
   return found ? String(found.id) : null;
 }
 
-function empty() {
+/** @param {ComparedRuns} chosen @param {number} n how many are chosen */
+function empty(chosen, n) {
   const key = (/** @type {string} */ k) => h("kbd", {}, k);
-  const text = h("p", {}, "Select two runs or more in the list, ", key("x"), ", and compare them, ", key("c"), ": what is slower, with the interval of each ratio, and which breaks, kernels, lines and settings changed with it.");
-  return stateWell("No two runs are chosen", text, h("div", { class: "acts" }, h("a", { class: "btn primary", href: "/runs" }, "Choose runs")));
-}
-
-/** @param {Comparison} all */
-function runList(all) {
-  const row = (/** @type {import("../api/compare/types.js").ComparedRun} */ r) => {
-    const facts = [r.device.toUpperCase(), r.project, r.branch, date(r.created_ns / 1e6)].filter(Boolean).join(", ");
-    const commit = r.commit ? [", commit ", h("span", { class: "mono" }, r.commit.slice(0, 7), r.commit.endsWith("-dirty") ? "-dirty" : "")] : [];
-    return h("li", {}, h("span", { class: "tag" }, r.label), h("span", {}, h("a", { href: `/runs/${encodeURIComponent(r.id)}` }, r.name), " ", h("span", { class: "mono dim" }, `#${r.id}`), " ", h("span", { class: "sub" }, facts, commit)));
-  };
-  return h("ul", { class: "ab", "aria-label": "Runs that are compared" }, all.runs.map(row));
+  const what = "what is slower, with the interval of each ratio, and which breaks, kernels, lines and settings changed with it.";
+  if (n) return stateWell("One more run is needed", h("p", {}, "Choose what is held against it, ", key("b"), `: ${what}`));
+  const text = h("p", {}, `Choose two runs or more: ${what} In the list of runs, `, key("x"), " selects a run and ", key("c"), " compares those selected.");
+  return stateWell("No two runs are chosen", text, h("div", { class: "acts" }, button("Choose runs", () => chosen.start(), { class: "btn primary" }), h("a", { class: "btn", href: "/runs" }, "Choose in the list")));
 }
 
 /** Several runs: each beside A, one at a time. @param {Comparison} all @param {(b: string) => void} show */
@@ -92,14 +102,14 @@ function chooser(all, show) {
 
 /** @param {Context} ctx @param {Comparison} all @param {Pair} pair @param {string[]} ids @param {AbortSignal} signal */
 function page(ctx, all, pair, ids, signal) {
-  const head = verdict(all, pair, ids);
+  const head = verdict(ctx, all, pair, ids);
   if (!pair.figures) return [head, h("section", { class: "sec", "aria-label": "Settings" }, settingsPart(pair))];
   const changes = h("section", { class: "sec two", "aria-label": "What changed" }, h("div", {}, breaksPart(pair), kernelsPart(pair)), h("div", {}, sourcePart(pair), graphsPart(pair), settingsPart(pair)));
-  return [head, metrics(ctx, all, pair), ...curvesOf(pair, signal), changes];
+  return [head, metrics(ctx, all, pair, ids), curvesSection(all, pair, ctx.query.get("mode"), signal), changes].filter((x) => x !== null);
 }
 
-/** @param {Comparison} all @param {Pair} pair @param {string[]} ids */
-function verdict(all, pair, ids) {
+/** @param {Context} ctx @param {Comparison} all @param {Pair} pair @param {string[]} ids */
+function verdict(ctx, all, pair, ids) {
   const parts = sentence(pair).map((p) => (p.b ? h("b", {}, p.t) : p.ci ? h("span", { class: "ci" }, p.t) : p.t));
   const el = h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", { id: "verdict" }, chip(chipClass(pair.verdict), pair.verdict), " ", parts));
   if (pair.forced) add(el, h("p", { class: "notice" }, h("b", {}, "Compared all the same. "), `They are ${pair.refused}.`));
@@ -110,12 +120,14 @@ function verdict(all, pair, ids) {
     return names.length ? [`In ${side === "a" ? "A" : pair.b} alone: ${names.slice(0, 6).join(", ")}${names.length > 6 ? ` and ${names.length - 6} more` : ""}.`] : [];
   });
   add(el, h("p", { class: "how" }, [...how(pair), ...rule, ...only].join(" ")));
-  if (pair.verdict === "REFUSED") add(el, h("div", { class: "acts" }, h("a", { class: "btn", href: compareUrl(ids, true) }, "Compare all the same")));
+  const forced = new URLSearchParams(ctx.query);
+  forced.set("force", "1");
+  if (pair.verdict === "REFUSED") add(el, h("div", { class: "acts" }, h("a", { class: "btn", href: compareUrl(ids, forced) }, "Compare all the same")));
   return el;
 }
 
-/** The table of figures at one point. @param {Context} ctx @param {Comparison} all @param {Pair} pair */
-function metrics(ctx, all, pair) {
+/** The table of figures at one point. @param {Context} ctx @param {Comparison} all @param {Pair} pair @param {string[]} ids */
+function metrics(ctx, all, pair, ids) {
   const figures = pair.figures ?? [];
   const points = pointsIn(figures);
   const wanted = Number(ctx.query.get("n") ?? NaN);
@@ -129,13 +141,29 @@ function metrics(ctx, all, pair) {
       }))
     : null;
   fill(first);
-  return section("Metrics", `${pair.b} over A; beyond ${plain(100 * all.margin)} % counts`, choose, place);
+  return section("Metrics", `${pair.b} over A; beyond ${plain(100 * all.margin)} % counts`, [...rules(ctx, all, ids), choose], place);
+}
+
+/** What the verdict rests on, and from where on a difference counts. @param {Context} ctx @param {Comparison} all @param {string[]} ids */
+function rules(ctx, all, ids) {
+  const open = (/** @type {Record<string, string>} */ change) => {
+    const query = new URLSearchParams(ctx.query);
+    for (const [k, v] of Object.entries(change)) query.set(k, v);
+    go(compareUrl(ids, query), { replace: true });
+  };
+  const percent = Number(plain(100 * all.margin));
+  const margins = [...new Set([...MARGINS, percent])].sort((a, b) => a - b).map((m) => ({ value: String(m), label: `${m} %` }));
+  const metrics = ["latency", "speedup"].map((m) => ({ value: m, label: m }));
+  return [
+    h("label", { class: "sub" }, "Judged by ", select(metrics, ctx.query.get("metric") || "latency", { id: "compare-metric" }, (metric) => open({ metric }))),
+    h("label", { class: "sub" }, "Margin ", select(margins, String(percent), { id: "compare-margin" }, (margin) => open({ margin }))),
+  ];
 }
 
 /** @param {Pair} pair @param {number | null} n */
 function table(pair, n) {
   const { rows, same } = rowsAt(pair.figures ?? [], n);
-  const axis = ratioAxis(rows.flatMap((f) => [f.ratio ?? 1, ...(f.ci ?? [])]), 160);
+  const axis = ratioAxis(axisOf(rows), 160, [-1, 1]);
   const row = (/** @type {import("../api/compare/types.js").Figure} */ f) => {
     const [a, b, r] = [sideText(f, "a"), sideText(f, "b"), ratioText(f)];
     const cell = (/** @type {{text: string, interval: string}} */ t, /** @type {string} */ cls) => h("td", { class: `r ${cls}`, data: { label: pair.b } }, t.text, ci(t.interval));
@@ -149,16 +177,4 @@ function table(pair, n) {
   const el = h("table", { class: "metrics", id: "metrics" }, h("caption", { class: "vh" }, "Figures of both runs"), head, h("tbody", {}, rows.map(row)));
   const left = same ? [h("p", { class: "small sub more" }, `${plural(same, "counted figure")} more ${same === 1 ? "is" : "are"} the same in both.`)] : [];
   return [scroller("Metrics, table", el), ...left];
-}
-
-/** Both latencies over the sweep. @param {Pair} pair @param {AbortSignal} signal */
-function curvesOf(pair, signal) {
-  const series = curves(pair);
-  if (!series.length) return [];
-  const unit = timeUnit(series.flatMap((s) => s.dots.map((d) => d.y)));
-  const summary = `${series.map((s) => `${s.label} from ${duration(s.dots[0].y)} to ${duration(s.dots[s.dots.length - 1].y)}`).join("; ")}. The table holds the same numbers.`;
-  const figure = new ChartFigure({ id: "latencies", title: `Latency, ${unit.name}`, note: `A dotted, ${pair.b} as the modes are drawn`, summary, series, crossings: [], xTitle: "n", ratio: false, unit, file: "comparison" }, signal);
-  requestAnimationFrame(() => signal.aborted || figure.update(series, []));
-  onKeys(signal, { t: () => figure.show(figure.view === "chart" ? "table" : "chart") });
-  return [h("section", { class: "sec", "aria-label": "Curves" }, figure.figure)];
 }

@@ -13,12 +13,12 @@ const SIGNS = { added: "+", gone: "−", slower: "↑", faster: "↓", kept: "" 
 const sign = (change) => h("td", { class: "sign" }, h("span", { "aria-hidden": "true" }, SIGNS[change]), h("span", { class: "vh" }, change));
 
 /** Microseconds with their interval; nothing where there are none.
- * @param {{us?: number | null, cost_us?: number | null, ci_us: number[] | null} | null} side */
-function us(side) {
+ * @param {{us?: number | null, cost_us?: number | null, ci_us: number[] | null} | null} side @param {string} label */
+function us(side, label) {
   const value = side?.us ?? side?.cost_us;
   if (typeof value !== "number") return h("td", { class: "r" });
   const t = withInterval(value, side?.ci_us);
-  return h("td", { class: "r" }, t.text, ci(t.interval));
+  return h("td", { class: "r", data: { label } }, t.text, ci(t.interval));
 }
 
 /** A heading, what it counts, and its table or why there is none.
@@ -39,7 +39,7 @@ export function breaksPart(pair) {
   const rows = [...all].sort((x, y) => Number(x.change === "kept") - Number(y.change === "kept")).map((b) => {
     const lines = [...new Set([b.a?.line, b.b?.line].filter((l) => l !== undefined))].join(" → ");
     const where = h("td", { class: "wrap" }, `line ${lines}`, ": ", h("code", {}, b.text));
-    return h("tr", { class: b.change }, sign(b.change), h("th", { scope: "row" }, b.kind, h("span", { class: "two-line" }, b.mode)), us(b.a), us(b.b), where);
+    return h("tr", { class: b.change }, sign(b.change), h("th", { scope: "row" }, b.kind, h("span", { class: "two-line" }, b.mode)), us(b.a, "A, us"), us(b.b, `${pair.b}, us`), where);
   });
   const where = all.length ? at(all[0].n) : "";
   const note = `${tally(all, ["added", "gone", "kept"])}${where}`;
@@ -52,7 +52,7 @@ export function kernelsPart(pair) {
   const rows = all.map((k) => {
     const r = k.ratio === undefined ? null : ratio(k.ratio, k.ci);
     const told = r ? [r.text, ...ci(r.interval)] : [k.form ? `${k.form}, ` : "", plural(k.ops ?? 0, "op")];
-    return h("tr", { class: k.change }, sign(k.change), h("th", { scope: "row" }, h("code", {}, k.name), h("span", { class: "two-line" }, k.mode)), us(k.a), us(k.b), h("td", { class: "wrap" }, told));
+    return h("tr", { class: k.change }, sign(k.change), h("th", { scope: "row" }, h("code", {}, k.name), h("span", { class: "two-line" }, k.mode)), us(k.a, "A, us"), us(k.b, `${pair.b}, us`), h("td", { class: "wrap" }, told));
   });
   const same = pair.kernels_same ?? 0;
   const note = `${tally(all, ["added", "gone", "slower", "faster"])}, ${same} as before${all.length ? at(all[0].n) : ""}`;
@@ -64,7 +64,7 @@ export function kernelsPart(pair) {
 export function graphsPart(pair) {
   const rows = (pair.graphs ?? []).map((g) => {
     const ops = g.ops.map((o) => `${o.op} ${o.a} → ${o.b}`).join(", ");
-    return h("tr", {}, h("th", { scope: "row" }, g.mode), h("td", { class: "r" }, String(g.a)), h("td", { class: "r" }, String(g.b)), h("td", { class: "wrap" }, ops ? h("code", {}, ops) : "the same ops, cut elsewhere"));
+    return h("tr", {}, h("th", { scope: "row" }, g.mode), h("td", { class: "r", data: { label: "A" } }, String(g.a)), h("td", { class: "r", data: { label: pair.b } }, String(g.b)), h("td", { class: "wrap" }, ops ? h("code", {}, ops) : "the same ops, cut elsewhere"));
   });
   const n = pair.graphs?.[0]?.n ?? null;
   return part("Graphs", rows.length ? `number of graphs and their ops${at(n)}` : "", rows, ["Mode", ["A", "r"], [pair.b, "r"], "Ops, by how often they stand"], "The same graphs of the same ops.");
@@ -74,7 +74,7 @@ export function graphsPart(pair) {
 export function sourcePart(pair) {
   const s = pair.source;
   const box = h("div", { class: "part" });
-  const note = s?.lines ? `${pair.b} beside A: ${plural(s.added ?? 0, "line")} added, ${number(s.gone ?? 0)} gone` : "";
+  const note = s?.lines ? `${pair.b} beside A: ${plural(s.added ?? 0, "line")} added, ${number(s.gone ?? 0)} gone${at(s.n ?? null)}` : "";
   add(box, h("header", { class: "bar" }, h("h2", {}, "Source"), h("p", { class: "small dim" }, note)));
   if (!s?.lines) {
     add(box, h("p", { class: "sub" }, s?.added === 0 ? "The same, to the letter." : "Too long to be shown line by line."));
@@ -97,7 +97,7 @@ export function sourcePart(pair) {
 /** What else differs; it is the first thing where it forbids the rest. @param {Pair} pair */
 export function settingsPart(pair) {
   const rows = pair.differences.map((d) =>
-    h("tr", {}, h("th", { scope: "row" }, d.title), h("td", { class: "wrap" }, d.a), h("td", { class: "wrap" }, d.b), h("td", { class: "r dim small" }, d.matters ? chip("refused", "MATTERS") : "may differ")),
+    h("tr", {}, h("th", { scope: "row" }, d.title), h("td", { class: "wrap", data: { label: "A" } }, d.a), h("td", { class: "wrap", data: { label: pair.b } }, d.b), h("td", { class: "r dim small" }, d.matters ? chip("refused", "MATTERS") : "may differ")),
   );
   return part("Settings and environment", rows.length ? plural(rows.length, "difference") : "", rows, ["Setting", "A", pair.b, [null, "", "Whether it matters"]], "The same machine, threads, versions, inputs and source.");
 }

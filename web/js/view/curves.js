@@ -80,7 +80,7 @@ function sourcesText(on) {
  */
 function makeFigures(run, report, own, signal) {
   const unit = timeUnit(own.latency.flatMap((s) => s.dots.map((d) => d.y)));
-  const common = { crossings: own.cross, xTitle: axisTitle(report.workload), file: `${fileStem(run.name)}_${run.id}` };
+  const common = { crossings: own.cross, xTitle: axisTitle(report.workload?.sweep), file: `${fileStem(run.name)}_${run.id}` };
   const latency = {
     id: "latency",
     title: "Latency",

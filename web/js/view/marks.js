@@ -53,12 +53,13 @@ export function modeMark(name) {
 
 /** @typedef {{at: (ratio: number) => number, width: number, ticks: number[]}} RatioAxis */
 
-/** A logarithmic axis from 0.5x to at least 8x that holds every value given.
- * @param {Iterable<number>} values @param {number} width @returns {RatioAxis} */
-export function ratioAxis(values, width) {
+/** A logarithmic axis that holds every value given, and at least 0.5x to 8x or what `least` says
+ * in powers of two.
+ * @param {Iterable<number>} values @param {number} width @param {readonly [number, number]} [least] @returns {RatioAxis} */
+export function ratioAxis(values, width, least = [-1, 3]) {
   const all = [...values].filter((v) => v > 0 && Number.isFinite(v));
-  const lo = Math.min(-1, Math.floor(Math.log2(Math.min(1, ...all)) + 1e-9));
-  const hi = Math.max(3, Math.ceil(Math.log2(Math.max(1, ...all)) - 1e-9));
+  const lo = Math.min(least[0], Math.floor(Math.log2(Math.min(1, ...all)) + 1e-9));
+  const hi = Math.max(least[1], Math.ceil(Math.log2(Math.max(1, ...all)) - 1e-9));
   const every = Math.ceil((hi - lo) / 4);
   const pad = width * 0.07;
   const ticks = [];
@@ -93,7 +94,8 @@ const tone = (verdict) =>
 export function whisker(axis, value, interval, verdict) {
   const c = tone(verdict);
   const r = ratio(value, interval);
-  const [a, b] = interval ? [axis.at(interval[0]), axis.at(interval[1])] : [0, 0];
+  const inside = (/** @type {number} */ x) => Math.min(axis.width, Math.max(0, x));
+  const [a, b] = interval ? [inside(axis.at(interval[0])), inside(axis.at(interval[1]))] : [0, 0];
   const mid = (a + b) / 2;
   const half = Math.max(1, (b - a) / 2);
   return svg(

@@ -53,12 +53,13 @@
  * @property {KernelChange[]} [kernels]
  * @property {number} [kernels_same]
  * @property {GraphChange[]} [graphs]
- * @property {{added: number | null, gone: number | null, lines: Line[] | null}} [source]
+ * @property {{added: number | null, gone: number | null, lines: Line[] | null, n?: number | null}} [source] of a sweep what ran at point n
  *
  * @typedef {{label: string, id: number, name: string, project: string, device: string, commit: string,
  *   branch: string, created_ns: number}} ComparedRun
  * @typedef {{margin: number, confidence: number, verdict: string, comparable: boolean, refused: string | null,
- *   runs: ComparedRun[], comparisons: Pair[]}} Comparison
+ *   sweep?: {statements?: {}, input?: {arg: number, dim: number}} | null, runs: ComparedRun[],
+ *   comparisons: Pair[]}} Comparison
  *
  * @typedef {{run: import("../types.js").RunRow, source: string | null, settings: string | null, n: number | null,
  *   value: number | null, ci: Interval | null, samples: number}} HistoryPoint
