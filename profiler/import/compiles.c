@@ -7,6 +7,9 @@
 
 #include "profiler/import/names.h"
 
+/* A restart that gives no reason: a break that cannot be resumed, or one at an assignment. */
+static const char unknown_restart[] = "Unknown fail_and_restart_analysis";
+
 bool compiles_init(struct compiles *c, struct ledger *ledger)
 {
 	*c = (struct compiles){ .ledger = ledger,
@@ -141,6 +144,14 @@ static json_t *new_break(const struct torch_break *b)
 	return row;
 }
 
+/* What became of the frame; the first that says so stands for all. */
+static void say_outcome(json_t *found, const char *outcome)
+{
+	compiles_add_in(found, "outcomes", outcome, 1);
+	if (!json_is_string(json_object_get(found, "outcome")) && strcmp(outcome, "unknown") != 0)
+		json_object_set_new(found, "outcome", json_string(outcome));
+}
+
 void compiles_break(struct compiles *c, json_t *row, const struct torch_break *b)
 {
 	char key[BREAK_FILE_CHARS + BREAK_TYPE_CHARS + 32];
@@ -161,7 +172,8 @@ void compiles_break(struct compiles *c, json_t *row, const struct torch_break *b
 		return;
 	}
 	compiles_add(found, "count", 1);
-	compiles_add_in(found, "outcomes", b->outcome ? b->outcome : "unknown", 1);
+	if (b->outcome || !row)
+		say_outcome(found, b->outcome ? b->outcome : "unknown");
 	if (!row)
 		return;
 	compiles_add(row, "breaks", 1);
@@ -169,69 +181,140 @@ void compiles_break(struct compiles *c, json_t *row, const struct torch_break *b
 			json_pack("{s:O, s:O}", "process", json_object_get(row, "process"),
 				  "compile", json_object_get(row, "compile")));
 	/* By these restart_reasons are known to have been stated. */
-	compiles_append(c, row, "stated", text_json(b->reason, b->reason_len));
+	compiles_append(c, row, "stated",
+			json_pack("{s:o, s:O, s:s?}", "reason", text_json(b->reason, b->reason_len),
+				  "break", found, "outcome", b->outcome));
 }
 
-/* Whether a break that the log states in this compilation has this reason. */
-static bool is_stated(const json_t *stated, const struct torch_break *b)
+/* Breaks that the log states in a compilation and that have this restart's reason; whether
+ * there is one.  Where their texts do not say so, the frame went on behind them. */
+static bool was_stated(const json_t *stated, const struct torch_break *b)
 {
-	const json_t *text;
+	bool found = false;
+	json_t *s;
 	size_t i;
 
-	json_array_foreach((json_t *)stated, i, text)
+	json_array_foreach((json_t *)stated, i, s)
 	{
-		if (b->type[0] && strstr(json_string_value(text), b->type))
+		if (!b->type[0] ||
+		    !strstr(json_string_value(json_object_get(s, "reason")), b->type))
+			continue;
+		found = true;
+		json_object_set_new(s, "restarted", json_true());
+		if (!json_is_string(json_object_get(s, "outcome"))) {
+			json_object_set_new(s, "outcome", json_string("resume"));
+			say_outcome(json_object_get(s, "break"), "resume");
+		}
+	}
+	return found;
+}
+
+/* Whether a stated break is what a restart that gives no reason was made for. */
+static bool explains_unknown(const json_t *stated)
+{
+	const json_t *s;
+	size_t i;
+
+	json_array_foreach((json_t *)stated, i, s)
+	{
+		const char *outcome = json_string_value(json_object_get(s, "outcome"));
+
+		if (outcome && !json_object_get(s, "restarted") &&
+		    (strcmp(outcome, "step") == 0 || strcmp(outcome, "resume") == 0))
 			return true;
 	}
 	return false;
 }
 
-/* Breaks that were not stated: 2.6 says nothing else of one that is stepped over. */
+/* What became of breaks of which neither their texts nor a restart say it. */
+static void settle_outcomes(const json_t *row)
+{
+	bool skipped = json_is_false(json_object_get(row, "has_guarded_code"));
+	const json_t *s;
+	size_t i;
+
+	json_array_foreach(json_object_get(row, "stated"), i, s)
+	{
+		json_t *found = json_object_get(s, "break");
+		const char *kind = json_string_value(json_object_get(found, "kind"));
+
+		if (!json_is_string(json_object_get(s, "outcome")))
+			say_outcome(found, skipped ? "skip"
+					   : kind && strcmp(kind, "data-dependent-branch") == 0
+					       ? "jump"
+					       : "unknown");
+	}
+}
+
+/* A break that a restart alone tells, at its frame. */
+static void unstated_break(struct compiles *c, json_t *row, struct torch_break *b)
+{
+	const char *file = json_string_value(json_object_get(row, "file"));
+
+	snprintf(b->file, sizeof(b->file), "%s", file ? file : "?");
+	b->line = (int)json_integer_value(json_object_get(row, "line"));
+	b->unplaced = true;
+	b->outcome = "step";
+	c->ledger->n[LEDGER_UNPLACED_BREAK]++;
+	compiles_break(c, row, b);
+}
+
+/* Breaks that were not stated: releases before 2.9 or so say nothing else of one that is
+ * stepped over, and of most of them not even the reason. */
 static void settle_restarts(struct compiles *c, json_t *row)
 {
 	const json_t *reasons = json_object_get(row, "restart_reasons"), *reason;
-	const json_t *stated = json_object_get(row, "stated");
+	json_t *stated = json_incref(json_object_get(row, "stated"));
+	bool unknown = false;
+	struct torch_break b;
 	size_t i;
 
 	json_array_foreach((json_t *)reasons, i, reason)
 	{
 		const char *text = json_string_value(reason);
-		struct torch_break b;
 
 		if (!text)
 			continue;
 		torch_break_read_reason(text, &b);
-		if (is_stated(stated, &b))
-			continue;
-		if (strncmp(text, "<class '", 8) == 0 ||
-		    strncmp(text, "Unknown fail_and_restart", 24) == 0) {
+		if (strncmp(text, "<class '", 8) == 0)
 			c->ledger->n[LEDGER_OTHER_RESTART]++;
-			continue;
-		}
-		snprintf(b.file, sizeof(b.file), "%s",
-			 json_string_value(json_object_get(row, "file"))
-			     ? json_string_value(json_object_get(row, "file"))
-			     : "?");
-		b.line = (int)json_integer_value(json_object_get(row, "line"));
-		b.unplaced = true;
-		b.outcome = "step";
-		c->ledger->n[LEDGER_UNPLACED_BREAK]++;
-		compiles_break(c, row, &b);
+		else if (strncmp(text, unknown_restart, sizeof(unknown_restart) - 1) == 0)
+			unknown = true;
+		else if (!was_stated(stated, &b))
+			unstated_break(c, row, &b);
 	}
+	if (unknown && !explains_unknown(stated)) {
+		torch_break_read_reason(unknown_restart, &b);
+		unstated_break(c, row, &b);
+	}
+	settle_outcomes(row);
+	json_decref(stated);
 }
 
-/* As tlparse colours it. */
+/* As tlparse colours it, but that a restart which is no break is none.  One with reasons to
+ * compile again that was never begun was refused: there are too many. */
 static const char *outcome_of(const json_t *row)
 {
-	if (json_is_string(json_object_get(row, "fail_type")) || json_object_get(row, "error"))
+	const char *id = json_string_value(json_object_get(row, "compile"));
+	bool refused = json_object_get(row, "recompile_reasons") &&
+		       !json_object_get(row, "attempts") && !json_object_get(row, "metrics");
+
+	if (json_is_string(json_object_get(row, "fail_type")) || json_object_get(row, "error") ||
+	    refused)
 		return "error";
+	if (id && !strchr(id, '/')) /* of compiled autograd, which captures no frame */
+		return "ok";
 	if (json_integer_value(json_object_get(row, "ops")) == 0 &&
 	    json_integer_value(json_object_get(row, "graphs")) == 0)
 		return "empty";
-	return json_array_size(json_object_get(row, "restart_reasons")) ||
-		       json_object_get(row, "breaks")
-		   ? "break"
-		   : "ok";
+	return json_object_get(row, "breaks") ? "break" : "ok";
+}
+
+static bool wants_metrics(const json_t *row)
+{
+	const char *id = json_string_value(json_object_get(row, "compile"));
+
+	return !json_object_get(row, "metrics") && id && strchr(id, '/');
 }
 
 void compiles_settle(struct compiles *c)
@@ -244,7 +327,7 @@ void compiles_settle(struct compiles *c)
 		settle_restarts(c, row);
 		json_object_del(row, "stated");
 		json_object_set_new(row, "outcome", json_string(outcome_of(row)));
-		c->ledger->n[LEDGER_NO_METRICS] += !json_object_get(row, "metrics");
+		c->ledger->n[LEDGER_NO_METRICS] += wants_metrics(row);
 		json_object_del(row, "metrics");
 	}
 }

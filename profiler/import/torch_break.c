@@ -167,9 +167,6 @@ static void read_cause(const char *cause, size_t len, struct torch_break *out)
 		 (int)(strcspn(cause, "\n") < len ? strcspn(cause, "\n") : len), cause);
 	read_link(cause, len, out);
 	find_kind(out);
-	/* A branch resumes on both sides, where nothing else is said. */
-	if (!out->outcome && strcmp(out->kind, "data-dependent-branch") == 0)
-		out->outcome = "jump";
 }
 
 /* Where the reason ends: before what follows it in a payload. */

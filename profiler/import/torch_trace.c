@@ -105,6 +105,15 @@ static bool take_string(struct told *told, struct err *err)
 	return true;
 }
 
+/* An analysis that restarts is the next attempt; a start is said of the first alone. */
+static void note_attempt(struct told *told, json_int_t attempt)
+{
+	json_int_t known = json_integer_value(json_object_get(told->row, "attempts"));
+
+	if (told->row && attempt >= known)
+		json_object_set_new(told->row, "attempts", json_integer(attempt + 1));
+}
+
 static bool take_start(struct told *told, struct err *err)
 {
 	const json_t *stack = json_object_get(told->meta, "stack");
@@ -112,7 +121,7 @@ static bool take_start(struct told *told, struct err *err)
 	const char *name = json_string_value(json_object_get(frame, "name"));
 
 	(void)err;
-	compiles_add(told->row, "attempts", 1);
+	note_attempt(told, 0);
 	if (!told->row || !frame)
 		return true;
 	json_object_set_new(told->row, "frame", string_json(name ? name : "?"));
@@ -167,11 +176,18 @@ static bool take_symbol(struct told *told, struct err *err)
 	return true;
 }
 
+/* One that is found again, by another attempt too, is the same. */
 static bool take_shape_guard(struct told *told, struct err *err)
 {
-	const json_t *expression = json_object_get(told->meta, "expr");
+	const json_t *expression = json_object_get(told->meta, "expr"), *known;
+	size_t i;
 
 	(void)err;
+	json_array_foreach(json_object_get(told->row, "shape_guards"), i, known)
+	{
+		if (json_equal(known, expression))
+			return true;
+	}
 	if (expression)
 		compiles_append(&told->t->m->compiles, told->row, "shape_guards",
 				json_incref((json_t *)expression));
@@ -416,6 +432,7 @@ static bool take_record(void *self, const struct torch_record *record, struct er
 	struct torch_trace *t = self;
 	struct compiles *c = &t->m->compiles;
 	struct told told = { .t = t, .record = record };
+	json_int_t attempt = json_integer_value(json_object_get(record->json, "attempt"));
 	told_fn *take;
 
 	if (!find_writer(t, record->pid, err))
@@ -430,6 +447,8 @@ static bool take_record(void *self, const struct torch_record *record, struct er
 	read_own_id(&told);
 	if (told.id[0] && strcmp(told.kind, "str") != 0)
 		told.row = compiles_row(c, t->now->process, told.id);
+	if (attempt > 0)
+		note_attempt(&told, attempt);
 	count_kind(c->kinds, told.kind);
 	if (take)
 		return take(&told, err);
