@@ -90,6 +90,21 @@ static void test_step_behind_a_resume(void **state)
 	json_decref(r);
 }
 
+/* An assignment to an attribute: 2.6 states it by the next attempt, with a restart of no reason. */
+static void test_assignment(void **state)
+{
+	json_t *r = import_one(FILE_NAME START(0, 0, "f", 25)
+				   BREAK(0, 0, "28\n\tReason: STORE_ATTR-caused graph break")
+				       METRICS(0, 0, "f", 25, DONE UNKNOWN));
+
+	(void)state;
+	assert_int_equal(json_array_size(at_path(r, "breaks")), 1);
+	assert_count(r, "breaks.0.line", 28);
+	assert_string_equal(text_at(r, "breaks.0.outcome"), "resume");
+	assert_count(r, "ledger.kept.breaks_without_place", 0);
+	json_decref(r);
+}
+
 /* 2.6 does not say what became of a frame: its restarts do, and whether it has code. */
 static void test_outcomes_of_2_6(void **state)
 {
@@ -182,6 +197,7 @@ int main(void)
 		cmocka_unit_test(test_step_of_2_6),
 		cmocka_unit_test(test_step_of_2_14),
 		cmocka_unit_test(test_step_behind_a_resume),
+		cmocka_unit_test(test_assignment),
 		cmocka_unit_test(test_outcomes_of_2_6),
 		cmocka_unit_test(test_restart_without_a_break),
 		cmocka_unit_test(test_refused),

@@ -209,19 +209,34 @@ static bool was_stated(const json_t *stated, const struct torch_break *b)
 	return found;
 }
 
-/* Whether a stated break is what a restart that gives no reason was made for. */
+static bool is_branch(const json_t *found)
+{
+	const char *kind = json_string_value(json_object_get(found, "kind"));
+
+	return kind && strcmp(kind, "data-dependent-branch") == 0;
+}
+
+/* Whether a stated break is what a restart that gives no reason was made for: one that no
+ * other restart is of, and that restarts at all. */
 static bool explains_unknown(const json_t *stated)
 {
-	const json_t *s;
+	json_t *s;
 	size_t i;
 
 	json_array_foreach((json_t *)stated, i, s)
 	{
 		const char *outcome = json_string_value(json_object_get(s, "outcome"));
+		json_t *found = json_object_get(s, "break");
 
-		if (outcome && !json_object_get(s, "restarted") &&
-		    (strcmp(outcome, "step") == 0 || strcmp(outcome, "resume") == 0))
+		if (json_object_get(s, "restarted"))
+			continue;
+		if (outcome && (strcmp(outcome, "step") == 0 || strcmp(outcome, "resume") == 0))
 			return true;
+		if (outcome || is_branch(found))
+			continue;
+		json_object_set_new(s, "outcome", json_string("resume"));
+		say_outcome(found, "resume");
+		return true;
 	}
 	return false;
 }
@@ -236,13 +251,11 @@ static void settle_outcomes(const json_t *row)
 	json_array_foreach(json_object_get(row, "stated"), i, s)
 	{
 		json_t *found = json_object_get(s, "break");
-		const char *kind = json_string_value(json_object_get(found, "kind"));
 
 		if (!json_is_string(json_object_get(s, "outcome")))
-			say_outcome(found, skipped ? "skip"
-					   : kind && strcmp(kind, "data-dependent-branch") == 0
-					       ? "jump"
-					       : "unknown");
+			say_outcome(found, skipped            ? "skip"
+					   : is_branch(found) ? "jump"
+							      : "unknown");
 	}
 }
 
