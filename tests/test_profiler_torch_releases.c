@@ -177,6 +177,34 @@ static void test_compiled_autograd(void **state)
 	json_decref(r);
 }
 
+/* torch._dynamo.reset(): ids begin anew, and are other frames. */
+static void test_reset(void **state)
+{
+#define AGAIN(frame, compile)                                                                      \
+	V "{\"artifact\": {\"name\": \"recompile_reasons\", \"encoding\": \"json\"}, " OF(         \
+	    frame, compile) ", \"has_payload\": \"0\"}\n\t0/0: x\n"
+	json_t *r = import_one(
+	    FILE_NAME START(0, 0, "f", 3) GRAPH(0, 0, 0)
+		BREAK(0, 0, "5\n\tReason: Data-dependent jump") METRICS(0, 0, "f", 3, DONE "[]")
+		    AGAIN(0, 1) START(0, 1, "f", 3) GRAPH(0, 1, 0) METRICS(0, 1, "f", 3, DONE "[]")
+			START(0, 0, "g", 30) GRAPH(0, 0, 0) METRICS(0, 0, "g", 30, DONE "[]")
+			    AGAIN(0, 1) START(0, 1, "g", 30) GRAPH(0, 1, 0)
+				METRICS(0, 1, "g", 30, DONE "[]"));
+
+	(void)state;
+	assert_count(r, "graphs", 4);
+	assert_int_equal(json_array_size(at_path(r, "compiles")), 4);
+	assert_int_equal(json_array_size(at_path(r, "recompiles")), 2);
+	assert_string_equal(text_at(r, "recompiles.0.frame"), "f");
+	assert_string_equal(text_at(r, "recompiles.1.frame"), "g");
+	assert_string_equal(text_at(r, "compiles.0.outcome"), "break");
+	assert_string_equal(text_at(r, "compiles.2.outcome"), "ok");
+	assert_string_equal(text_at(r, "compiles.2.compile"), "0/0");
+	assert_count(r, "compiles.2.resets", 1);
+	assert_count(r, "processes.0.resets", 1);
+	json_decref(r);
+}
+
 /* A guard that a second attempt finds again. */
 static void test_guards_again(void **state)
 {
@@ -202,6 +230,7 @@ int main(void)
 		cmocka_unit_test(test_restart_without_a_break),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_compiled_autograd),
+		cmocka_unit_test(test_reset),
 		cmocka_unit_test(test_guards_again),
 	};
 

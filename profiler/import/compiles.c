@@ -7,6 +7,8 @@
 
 #include "profiler/import/names.h"
 
+enum { KEY_CHARS = 128 };
+
 /* A restart that gives no reason: a break that cannot be resumed, or one at an assignment. */
 static const char unknown_restart[] = "Unknown fail_and_restart_analysis";
 
@@ -30,12 +32,28 @@ void compiles_finish(struct compiles *c)
 	json_decref(c->unknown);
 }
 
+/* A compilation's key among the rows: ids begin anew where the process forgot its own. */
+static void key_of(char out[KEY_CHARS], int process, json_int_t resets, const char *id)
+{
+	if (resets)
+		snprintf(out, KEY_CHARS, "%d %.80s+%lld", process, id, (long long)resets);
+	else
+		snprintf(out, KEY_CHARS, "%d %.80s", process, id);
+}
+
+static json_int_t resets_of(const struct compiles *c, int process)
+{
+	return json_integer_value(
+	    json_object_get(json_array_get(c->processes, (size_t)process), "resets"));
+}
+
 json_t *compiles_row(struct compiles *c, int process, const char *id)
 {
-	char key[96];
+	json_int_t resets = resets_of(c, process);
+	char key[KEY_CHARS];
 	json_t *row;
 
-	snprintf(key, sizeof(key), "%d %.80s", process, id);
+	key_of(key, process, resets, id);
 	row = json_object_get(c->rows, key);
 	if (row)
 		return row;
@@ -46,7 +64,42 @@ json_t *compiles_row(struct compiles *c, int process, const char *id)
 	row = json_pack("{s:i, s:s, s:i}", "process", process, "compile", id, "graphs", 0);
 	if (!row || json_object_set_new(c->rows, key, row) != 0)
 		return NULL;
+	if (resets)
+		json_object_set_new(row, "resets", json_integer(resets));
 	return row;
+}
+
+json_t *compiles_start(struct compiles *c, int process, const char *id)
+{
+	json_t *of = json_array_get(c->processes, (size_t)process);
+	json_t *row = compiles_row(c, process, id);
+
+	if (!json_object_get(row, "attempts"))
+		return row;
+	json_object_set_new(of, "resets", json_integer(resets_of(c, process) + 1));
+	return compiles_row(c, process, id);
+}
+
+json_t *compiles_find(const struct compiles *c, int process, const char *id)
+{
+	char key[KEY_CHARS];
+	json_t *row = NULL;
+
+	for (json_int_t i = resets_of(c, process); !row && i >= 0; i--) {
+		key_of(key, process, i, id);
+		row = json_object_get(c->rows, key);
+	}
+	return row;
+}
+
+json_t *compiles_of(const struct compiles *c, const json_t *place)
+{
+	char key[KEY_CHARS];
+
+	key_of(key, (int)json_integer_value(json_object_get(place, "process")),
+	       json_integer_value(json_object_get(place, "resets")),
+	       json_string_value(json_object_get(place, "compile")));
+	return json_object_get(c->rows, key);
 }
 
 void compiles_append(struct compiles *c, json_t *row, const char *list, json_t *item)
@@ -178,8 +231,9 @@ void compiles_break(struct compiles *c, json_t *row, const struct torch_break *b
 		return;
 	compiles_add(row, "breaks", 1);
 	compiles_append(c, found, "compiles",
-			json_pack("{s:O, s:O}", "process", json_object_get(row, "process"),
-				  "compile", json_object_get(row, "compile")));
+			json_pack("{s:O, s:O, s:O*}", "process", json_object_get(row, "process"),
+				  "compile", json_object_get(row, "compile"), "resets",
+				  json_object_get(row, "resets")));
 	/* By these restart_reasons are known to have been stated. */
 	compiles_append(c, row, "stated",
 			json_pack("{s:o, s:O, s:s?}", "reason", text_json(b->reason, b->reason_len),
@@ -351,12 +405,13 @@ static json_t *frame_of(const struct compiles *c, const json_t *row)
 	const char *id = json_string_value(json_object_get(row, "compile"));
 	const char *slash = id ? strrchr(id, '/') : NULL;
 	json_t *frame = json_object_get(row, "frame");
-	char key[96];
+	char key[KEY_CHARS], of[80];
 
 	for (int i = 0; !frame && slash && i < atoi(slash + 1); i++) {
-		snprintf(key, sizeof(key), "%lld %.*s/%d",
-			 (long long)json_integer_value(json_object_get(row, "process")),
-			 (int)(slash - id < 60 ? slash - id : 60), id, i);
+		snprintf(of, sizeof(of), "%.*s/%d", (int)(slash - id < 60 ? slash - id : 60), id,
+			 i);
+		key_of(key, (int)json_integer_value(json_object_get(row, "process")),
+		       json_integer_value(json_object_get(row, "resets")), of);
 		frame = json_object_get(json_object_get(c->rows, key), "frame");
 		if (i >= COMPILES_LIST_MAX)
 			break;

@@ -24,7 +24,7 @@ enum {
 /* Zeroed needs compiles_init(). */
 struct compiles {
 	struct ledger *ledger;
-	json_t *processes; /* [{"pid", "rank", "file", "version", "records", ...}] */
+	json_t *processes; /* [{"pid", "rank", "file", "version", "resets", ...}] */
 	json_t *rows;      /* {"PROCESS F/C": a compilation}, in the order of the log */
 	json_t *breaks;    /* {"FILE:LINE": a break} */
 	json_t *kinds;     /* {kind of record: how many} */
@@ -38,6 +38,16 @@ void compiles_finish(struct compiles *c);
 
 /* The row of a compilation, new where it is not known; borrowed.  NULL: too many. */
 json_t *compiles_row(struct compiles *c, int process, const char *id);
+
+/* The same for one that begins now.  Where it began before, the process has forgotten its
+ * compilations since (torch._dynamo.reset()) and numbers them anew: a row of its own, which
+ * says "resets": after how many, as the process does. */
+json_t *compiles_start(struct compiles *c, int process, const char *id);
+
+/* The last of a process with this id, and that of a place {"process", "compile", "resets"};
+ * borrowed.  NULL: there is none. */
+json_t *compiles_find(const struct compiles *c, int process, const char *id);
+json_t *compiles_of(const struct compiles *c, const json_t *place);
 
 /* Adds `item` (taken over) to a list of a row, up to COMPILES_LIST_MAX. */
 void compiles_append(struct compiles *c, json_t *row, const char *list, json_t *item);

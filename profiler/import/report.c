@@ -108,11 +108,8 @@ static int join_regions(const struct model *m)
 	for (size_t i = 0; i < m->regions.rows.len; i++) {
 		const struct region *x = &m->regions.rows.at[i];
 		int process = process_of(m, x->pid);
-		char key[96];
-		json_t *row;
+		json_t *row = process >= 0 ? compiles_find(&m->compiles, process, x->id) : NULL;
 
-		snprintf(key, sizeof(key), "%d %.80s", process, x->id);
-		row = process >= 0 ? json_object_get(m->compiles.rows, key) : NULL;
 		if (!row)
 			continue;
 		joined++;
@@ -159,11 +156,8 @@ static void add_cost(const struct model *m, json_t *item)
 	{
 		const char *compile = json_string_value(json_object_get(of, "compile"));
 		int process = (int)json_integer_value(json_object_get(of, "process"));
-		const json_t *line;
-		char key[96];
+		const json_t *line = json_object_get(compiles_of(&m->compiles, of), "timeline");
 
-		snprintf(key, sizeof(key), "%d %.80s", process, compile);
-		line = json_object_get(json_object_get(m->compiles.rows, key), "timeline");
 		if (line)
 			add_frame(frames, &n, COMPILES_LIST_MAX, process, compile, line);
 	}

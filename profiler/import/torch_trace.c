@@ -121,6 +121,8 @@ static bool take_start(struct told *told, struct err *err)
 	const char *name = json_string_value(json_object_get(frame, "name"));
 
 	(void)err;
+	if (told->row)
+		told->row = compiles_start(&told->t->m->compiles, told->t->now->process, told->id);
 	note_attempt(told, 0);
 	if (!told->row || !frame)
 		return true;
