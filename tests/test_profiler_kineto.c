@@ -178,6 +178,31 @@ static void test_regions(void **state)
 	json_decref(r);
 }
 
+/* A compilation that a call begins, as 2.14 and as 2.6 name it, is none of the frame's own
+ * time, nor are the kernels that it tries. */
+static void test_compilations_within(void **state)
+{
+	json_t *r = import_one(
+	    TRACE(OP("Torch-Compiled Region: 0/0", "0", "100") "," OP("dynamo", "10", "40") "," OP(
+		"_compile.compile_inner (dynamo_timed)", "12",
+		"30") "," LAUNCH("15", "1") "," KERNEL("tried", "20", "2",
+						       "1") "," OP("backend_compile (dynamo_timed)",
+								   "60",
+								   "20") "," OP("Torch-Compiled "
+										"Region: 1/0",
+										"85", "5")));
+
+	(void)state;
+	assert_us(r, "regions.0.total_us", 100);
+	assert_us(r, "regions.0.compile_us", 60);
+	assert_us(r, "regions.0.self_us", 35);
+	assert_count(r, "regions.0.launches", 0);
+	assert_count(r, "regions.0.kernels", 0);
+	assert_us(r, "regions.1.self_us", 5);
+	assert_count(r, "kernels.count", 1);
+	json_decref(r);
+}
+
 static void test_decimals(void **state)
 {
 	static const struct {
@@ -301,6 +326,7 @@ int main(void)
 		cmocka_unit_test(test_ledger),
 		cmocka_unit_test(test_pairs_and_bare_lists),
 		cmocka_unit_test(test_regions),
+		cmocka_unit_test(test_compilations_within),
 		cmocka_unit_test(test_decimals),
 		cmocka_unit_test(test_gzip),
 		cmocka_unit_test(test_no_log),

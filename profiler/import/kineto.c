@@ -84,6 +84,17 @@ static int64_t arg_or(const struct kineto_event *e, enum kineto_arg arg, int64_t
 	return e->has & 1u << arg ? e->arg[arg] : otherwise;
 }
 
+/* Whether an op is the compiler at work: "dynamo", and what is timed for the compile log. */
+static bool is_compiling(const struct category *c, const struct buf *name)
+{
+	static const char timed[] = " (dynamo_timed)";
+	size_t n = sizeof(timed) - 1;
+
+	return c->kind == TIMELINE_OP &&
+	       ((name->len == 6 && memcmp(name->data, "dynamo", 6) == 0) ||
+		(name->len > n && memcmp(name->data + name->len - n, timed, n) == 0));
+}
+
 /* The span of an event, and the compiled frame that it marks. */
 static bool note_span(struct kineto *k, const struct category *c, const struct kineto_event *e,
 		      uint32_t lane, uint32_t correlation)
@@ -110,6 +121,8 @@ static bool note_span(struct kineto *k, const struct category *c, const struct k
 		model_graph_called(k->m, hash, strcspn(hash, " "));
 	} else if (strcmp(name, "TorchDynamo Cache Lookup") == 0) {
 		span.kind = SPAN_LOOKUP;
+	} else if (is_compiling(c, &e->name)) {
+		span.kind = SPAN_COMPILE;
 	}
 	return regions_add(&k->m->regions, span);
 }

@@ -7,10 +7,11 @@
 
 /* A span that is open while its lane is walked. */
 struct open_span {
-	int64_t end_ns, inner_ns; /* inner: of regions and graphs directly in it */
+	int64_t end_ns, inner_ns; /* inner: of regions, graphs, compilations directly in it */
 	int64_t duration_ns;
 	enum span_kind kind;
-	int region; /* around it, or itself; -1: none */
+	int region;  /* around it, or itself; -1: none */
+	bool within; /* a compilation */
 };
 
 struct walk {
@@ -60,7 +61,7 @@ static void close_span(struct walk *w)
 {
 	const struct open_span *s = &w->open.at[--w->open.len];
 	struct region *region = s->region >= 0 ? &w->r->rows.at[s->region] : NULL;
-	bool counts = s->kind == SPAN_REGION || s->kind == SPAN_GRAPH;
+	bool counts = s->kind == SPAN_REGION || s->kind == SPAN_GRAPH || s->kind == SPAN_COMPILE;
 
 	if (s->kind == SPAN_REGION && region) {
 		region->calls++;
@@ -71,6 +72,8 @@ static void close_span(struct walk *w)
 		region->graph_calls++;
 		region->graph_ns += s->duration_ns;
 	}
+	if (s->kind == SPAN_COMPILE && region && !s->within)
+		region->compile_ns += s->duration_ns;
 	if (w->open.len)
 		w->open.at[w->open.len - 1].inner_ns += counts ? s->duration_ns : s->inner_ns;
 }
@@ -104,6 +107,8 @@ static bool open_span(struct walk *w, const struct span *s)
 	while (w->open.len && w->open.at[w->open.len - 1].end_ns <= s->start_ns)
 		close_span(w);
 	o.region = w->open.len ? w->open.at[w->open.len - 1].region : -1;
+	o.within = w->open.len && (w->open.at[w->open.len - 1].within ||
+				   w->open.at[w->open.len - 1].kind == SPAN_COMPILE);
 	if (w->open.len && s->kind == SPAN_DEVICE)
 		w->r->ledger->n[LEDGER_DEVICE_OVERLAP]++;
 	else if (w->open.len && end > w->open.at[w->open.len - 1].end_ns)
@@ -114,8 +119,8 @@ static bool open_span(struct walk *w, const struct span *s)
 	} else if (s->kind == SPAN_LOOKUP) {
 		w->lookups++;
 		w->lookup_ns += s->duration_ns;
-	} else if (s->kind == SPAN_LAUNCH && !note_launch(w->r, o.region, s->id)) {
-		return false;
+	} else if (s->kind == SPAN_LAUNCH && !o.within && !note_launch(w->r, o.region, s->id)) {
+		return false; /* what a compilation launches it only tries */
 	}
 	return VEC_PUSH(&w->open, o);
 }

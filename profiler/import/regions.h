@@ -1,8 +1,9 @@
 /* profiler/import/regions.h -- private: what ran inside of what, and for which compiled frame.
  *
  * torch.profiler marks a call of a compiled frame as "Torch-Compiled Region: F/C", with its
- * resume frames and all that they call within.  What a region takes beyond the regions and
- * compiled graphs in it is its own: guards, bytecode, and what the break was for.  A launch
+ * resume frames and all that they call within, compilations that they begin too.  What a
+ * region takes beyond the regions, compiled graphs and compilations in it is its own: guards,
+ * bytecode, and what the break was for.  A launch
  * belongs to the innermost region around it, a cache lookup to the region that begins next.
  *
  * Spans are looked through a window at a time, sorted: memory does not grow with the file.
@@ -18,7 +19,15 @@
 
 enum { REGION_WINDOW = 1 << 19, REGION_MAX = 4096, REGION_MAX_LINKS = 3 << 20 };
 
-enum span_kind { SPAN_PLAIN, SPAN_REGION, SPAN_GRAPH, SPAN_LOOKUP, SPAN_LAUNCH, SPAN_DEVICE };
+enum span_kind {
+	SPAN_PLAIN,
+	SPAN_REGION,
+	SPAN_GRAPH,
+	SPAN_COMPILE, /* Dynamo and what is behind it at work */
+	SPAN_LOOKUP,
+	SPAN_LAUNCH,
+	SPAN_DEVICE
+};
 
 struct span {
 	int64_t start_ns, duration_ns;
@@ -33,6 +42,7 @@ struct region {
 	int64_t calls, total_ns, self_ns;
 	int64_t lookups, lookup_ns; /* "TorchDynamo Cache Lookup" */
 	int64_t graph_calls, graph_ns;
+	int64_t compile_ns; /* of compilations that calls of it began */
 	int64_t launches, kernels, kernel_ns;
 };
 

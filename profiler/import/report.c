@@ -16,13 +16,13 @@ static double us(int64_t ns)
 /* A compiled frame as the timeline has it. */
 static json_t *region_json(const struct region *x)
 {
-	return json_pack("{s:s, s:s, s:I, s:f, s:f, s:I, s:f, s:I, s:f, s:I, s:I, s:f}", "process",
-			 x->pid, "compile", x->id, "calls", (json_int_t)x->calls, "total_us",
-			 us(x->total_ns), "self_us", us(x->self_ns), "lookups",
-			 (json_int_t)x->lookups, "lookup_us", us(x->lookup_ns), "graph_calls",
-			 (json_int_t)x->graph_calls, "graph_us", us(x->graph_ns), "launches",
-			 (json_int_t)x->launches, "kernels", (json_int_t)x->kernels, "kernel_us",
-			 us(x->kernel_ns));
+	return json_pack("{s:s, s:s, s:I, s:f, s:f, s:f, s:I, s:f, s:I, s:f, s:I, s:I, s:f}",
+			 "process", x->pid, "compile", x->id, "calls", (json_int_t)x->calls,
+			 "total_us", us(x->total_ns), "self_us", us(x->self_ns), "compile_us",
+			 us(x->compile_ns), "lookups", (json_int_t)x->lookups, "lookup_us",
+			 us(x->lookup_ns), "graph_calls", (json_int_t)x->graph_calls, "graph_us",
+			 us(x->graph_ns), "launches", (json_int_t)x->launches, "kernels",
+			 (json_int_t)x->kernels, "kernel_us", us(x->kernel_ns));
 }
 
 static json_t *regions_json(const struct regions *r)
