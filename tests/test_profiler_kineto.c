@@ -6,6 +6,7 @@
 
 #include "profiler/import/decimal.h"
 #include "profiler/import/repair.h"
+#include "profiler/timeline_format.h"
 
 #define KERNEL(name, ts, dur, correlation)                                                         \
 	"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"" name "\",\"pid\":0,\"tid\":7,\"ts\":" ts    \
@@ -178,21 +179,31 @@ static void test_regions(void **state)
 	json_decref(r);
 }
 
-/* A compilation that a call begins, as 2.14 and as 2.6 name it, is none of the frame's own
- * time, nor are the kernels that it tries. */
+#define NOTE(name, ts, dur)                                                                        \
+	"{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"" name                               \
+	"\",\"pid\":9,\"tid\":9,\"ts\":" ts ",\"dur\":" dur "}"
+
+/* A compilation that a call begins, an op in 2.14 and an annotation in 2.6, is none of the
+ * frame's own time, nor are the kernels that it tries. */
 static void test_compilations_within(void **state)
 {
-	json_t *r = import_one(
-	    TRACE(OP("Torch-Compiled Region: 0/0", "0", "100") "," OP("dynamo", "10", "40") "," OP(
-		"_compile.compile_inner (dynamo_timed)", "12",
-		"30") "," LAUNCH("15", "1") "," KERNEL("tried", "20", "2",
-						       "1") "," OP("backend_compile (dynamo_timed)",
-								   "60",
-								   "20") "," OP("Torch-Compiled "
-										"Region: 1/0",
-										"85", "5")));
+	static const char *const events[] = {
+		OP("Torch-Compiled Region: 0/0", "0", "100"),
+		OP("dynamo", "10", "40"),
+		OP("_compile.compile_inner (dynamo_timed)", "12", "30"),
+		LAUNCH("15", "1"),
+		KERNEL("tried", "20", "2", "1"),
+		NOTE("_compile.compile_inner (dynamo_timed)", "60", "20"),
+		OP("Torch-Compiled Region: 1/0", "85", "5"),
+	};
+	char text[4096] = "[";
+	json_t *r;
 
 	(void)state;
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		sprintf(text + strlen(text), "%s%s", i ? "," : "", events[i]);
+	strcat(text, "]");
+	r = import_one(text);
 	assert_us(r, "regions.0.total_us", 100);
 	assert_us(r, "regions.0.compile_us", 60);
 	assert_us(r, "regions.0.self_us", 35);
@@ -200,6 +211,51 @@ static void test_compilations_within(void **state)
 	assert_count(r, "regions.0.kernels", 0);
 	assert_us(r, "regions.1.self_us", 5);
 	assert_count(r, "kernels.count", 1);
+	json_decref(r);
+}
+
+/* The earliest time of a timeline's blocks. */
+static bool note_start(void *self, const void *block, size_t len, struct err *err)
+{
+	int64_t *least = self;
+	struct timeline_head head;
+
+	(void)err;
+	assert_true(len >= sizeof(head));
+	memcpy(&head, block, sizeof(head));
+	if (head.events && head.t0_ns < *least)
+		*least = head.t0_ns;
+	return true;
+}
+
+/* 2.6 says behind the events where their clock's zero lies: looked up in a file, lost in a
+ * stream. */
+static void test_base_at_end(void **state)
+{
+	static const char text[] = "{\"traceEvents\": [" OP(
+	    "a", "5.5", "1") "],\n"
+			     "\"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": "
+			     "1790857026000000000\n}\n";
+	int64_t least = INT64_MAX;
+	FILE *file = tmpfile();
+	struct err err = { 0 };
+	struct import *im = import_create(note_start, &least, 0, &err);
+	json_t *r;
+
+	(void)state;
+	assert_non_null(file);
+	fputs(text, file);
+	fflush(file);
+	rewind(file);
+	assert_true(import_fd(im, "trace.json", fileno(file), &err));
+	r = import_finish(im, &err);
+	assert_count(r, "ledger.kept.late_base_time", 0);
+	assert_int_equal(least, INT64_C(1790857026000005500));
+	json_decref(r);
+	import_destroy(im);
+	fclose(file);
+	r = import_one(text);
+	assert_count(r, "ledger.kept.late_base_time", 1);
 	json_decref(r);
 }
 
@@ -327,6 +383,7 @@ int main(void)
 		cmocka_unit_test(test_pairs_and_bare_lists),
 		cmocka_unit_test(test_regions),
 		cmocka_unit_test(test_compilations_within),
+		cmocka_unit_test(test_base_at_end),
 		cmocka_unit_test(test_decimals),
 		cmocka_unit_test(test_gzip),
 		cmocka_unit_test(test_no_log),

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profiler/import/kineto_base.h"
 #include "profiler/import/model.h"
 #include "profiler/import/own.h"
 #include "profiler/import/report.h"
@@ -84,6 +85,7 @@ bool import_begin(struct import *im, const char *name, struct err *err)
 	if (json_array_size(im->files) >= MAX_FILES)
 		return err_set(err, ERR_TOO_LARGE, "an import takes at most %d files", MAX_FILES);
 	im->model.file = (int)json_array_size(im->files);
+	im->model.base_at_end_ns = 0;
 	im->n_magic = 0;
 	im->is_zipped = false;
 	im->file_bytes = im->file_decoded = 0;
@@ -193,6 +195,8 @@ bool import_fd(struct import *im, const char *name, int fd, struct err *err)
 			: err_set(err, ERR_MEMORY, "out of memory for %.200s", name);
 	ssize_t n = 1;
 
+	if (ok)
+		kineto_base_at_end(fd, &im->model.base_at_end_ns);
 	while (ok && n > 0) {
 		n = read(fd, bytes, READ_BYTES);
 		if (n < 0 && errno == EINTR)

@@ -9,6 +9,7 @@
 #include "profiler/import/asyncs.h"
 #include "profiler/import/counters.h"
 #include "profiler/import/flows.h"
+#include "profiler/import/kineto_base.h"
 #include "profiler/import/kineto_event.h"
 #include "profiler/import/lanes.h"
 #include "profiler/import/model.h"
@@ -60,14 +61,7 @@ static const struct category *category_of(struct kineto *k, const char *name)
 /* Where the clock's zero lies, if the file has said so. */
 static bool find_base(const struct slices *s, int64_t *ns)
 {
-	static const char key[] = "\"baseTimeNanoseconds\":";
-	const char *at = s->head.data ? strstr(s->head.data, key) : NULL;
-	char *end;
-
-	if (!at)
-		return false;
-	*ns = strtoll(at + sizeof(key) - 1, &end, 10);
-	return end > at + sizeof(key) - 1 && *ns >= 0 && *ns < TIMELINE_MAX_NS / 2;
+	return s->head.data && kineto_base(s->head.data, ns);
 }
 
 static uint32_t shape_of(struct kineto *k, const struct kineto_event *e)
@@ -84,15 +78,17 @@ static int64_t arg_or(const struct kineto_event *e, enum kineto_arg arg, int64_t
 	return e->has & 1u << arg ? e->arg[arg] : otherwise;
 }
 
-/* Whether an op is the compiler at work: "dynamo", and what is timed for the compile log. */
+/* Whether a span is the compiler at work: "dynamo", an op since 2.9 or so, and what is timed
+ * for the compile log: annotations in 2.6, ops today. */
 static bool is_compiling(const struct category *c, const struct buf *name)
 {
 	static const char timed[] = " (dynamo_timed)";
 	size_t n = sizeof(timed) - 1;
 
-	return c->kind == TIMELINE_OP &&
-	       ((name->len == 6 && memcmp(name->data, "dynamo", 6) == 0) ||
-		(name->len > n && memcmp(name->data + name->len - n, timed, n) == 0));
+	if (c->kind == TIMELINE_OP && name->len == 6 && memcmp(name->data, "dynamo", 6) == 0)
+		return true;
+	return (c->kind == TIMELINE_OP || c->group == GROUP_ANNOTATION) && name->len > n &&
+	       memcmp(name->data + name->len - n, timed, n) == 0;
 }
 
 /* The span of an event, and the compiled frame that it marks. */
@@ -323,7 +319,8 @@ static void begin_events(struct kineto *k)
 
 	if (k->has_begun)
 		return;
-	find_base(&k->slices, &k->base_ns);
+	if (!find_base(&k->slices, &k->base_ns))
+		k->base_ns = k->m->base_at_end_ns;
 	k->has_begun = true;
 	if (k->slices.head.data && strstr(k->slices.head.data, key)) {
 		json_t *head = head_json(&k->slices.head);

@@ -33,7 +33,8 @@ struct model_shape {
 struct model {
 	struct timeline_writer *writer; /* NULL: no timeline is wanted; borrowed */
 	struct ledger ledger;
-	int file; /* which of the files is read, from 0 */
+	int file;               /* which of the files is read, from 0 */
+	int64_t base_at_end_ns; /* its clock's zero, where its end says so; else 0 */
 
 	/* of traces */
 	struct names names;
