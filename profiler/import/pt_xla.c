@@ -175,6 +175,9 @@ static void take_line(struct pt_xla *p, const char *line)
 			take_block_line(p, rest, prefixes[i].act);
 		return;
 	}
+	/* Of the program that XLA was given, before the sizes of its memory. */
+	if (strncmp(line, "Computation hash: ", 18) == 0)
+		return;
 	if (strstr(line, "pt-xla-profiler: ")) {
 		const char *note = strstr(line, "pt-xla-profiler: ");
 

@@ -219,28 +219,64 @@ void xla_end_file(struct xla_log *all, const struct xla_log *of_file, int file)
 	json_array_append_new(all->files, file_row(of_file, file));
 }
 
-bool xla_duration(const char *text, int64_t *ns)
+enum { DURATION_PARTS = 8 };
+
+/* PyTorch/XLA prints each part but the last rounded, not cut: 1.9 seconds are "02s900ms000.000us".
+ * Takes that back, from the last part on; false where no time is printed so. */
+static bool take_back_rounding(double value[], const double unit[], int n)
+{
+	double rest = value[n - 1] * unit[n - 1];
+
+	for (int i = n - 2; i >= 0; i--) {
+		value[i] -= rest > unit[i] / 2 ? 1 : 0;
+		if (value[i] < (i == 0 ? 1 : 0))
+			return false;
+		rest += value[i] * unit[i];
+	}
+	return true;
+}
+
+/* The parts of a duration; how many, 0: it is none. */
+static int duration_parts(const char *text, double value[], double unit[], bool *is_printed)
 {
 	static const struct {
 		const char *unit;
 		double ns;
 	} units[] = { { "ms", 1e6 },  { "us", 1e3 }, { "ns", 1 }, { "d", 864e11 },
 		      { "h", 36e11 }, { "m", 6e10 }, { "s", 1e9 } };
-	double total = 0;
+	int parts = 0;
 
-	while (*text && *text != '\n' && *text != ' ' && *text != '\r') {
-		char *end;
-		double value = strtod(text, &end);
+	for (; *text && *text != '\n' && *text != ' ' && *text != '\r'; parts++) {
 		size_t i = 0, n = sizeof(units) / sizeof(units[0]);
+		char *end;
 
+		if (parts == DURATION_PARTS)
+			return 0;
+		value[parts] = strtod(text, &end);
 		while (i < n && strncmp(end, units[i].unit, strlen(units[i].unit)) != 0)
 			i++;
 		if (end == text || i == n)
-			return false;
-		total += value * units[i].ns;
+			return 0;
+		unit[parts] = units[i].ns;
+		*is_printed = unit[parts] == 1e3 && end - text > 4 && end[-4] == '.';
 		text = end + strlen(units[i].unit);
 	}
-	if (!(total >= 0 && total < 9e18))
+	return parts;
+}
+
+bool xla_duration(const char *text, int64_t *ns)
+{
+	double value[DURATION_PARTS] = { 0 }, unit[DURATION_PARTS], exact[DURATION_PARTS];
+	double total = 0;
+	bool is_printed = false;
+	int n = duration_parts(text, value, unit, &is_printed);
+
+	memcpy(exact, value, sizeof(exact));
+	if (is_printed && take_back_rounding(exact, unit, n))
+		memcpy(value, exact, sizeof(exact));
+	for (int i = 0; i < n; i++)
+		total += value[i] * unit[i];
+	if (n == 0 || !(total >= 0 && total < 9e18))
 		return false;
 	*ns = (int64_t)(total + 0.5);
 	return true;

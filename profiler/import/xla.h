@@ -53,7 +53,7 @@ bool xla_is_there(const struct xla_log *x);
 int64_t xla_graphs(const struct xla_log *x);
 json_t *xla_json(const struct xla_log *x, int64_t captured);
 
-/* "06m09s401ms746.001us" as nanoseconds. */
+/* "06m09s401ms746.001us" as nanoseconds: 6 m 9.400746001 s, for the parts are rounded. */
 bool xla_duration(const char *text, int64_t *ns);
 
 #endif
