@@ -46,13 +46,14 @@ test("a rewrite is the lines that change, and what they gain", () => {
   const changed = { ...branch, rewrite: "a\nnew\nd\n", rewrite_gain: gain };
   const [row] = breakRows({ breaks: [changed] }, "a\nb\nc\nd\n");
   assert.deepEqual(row.rewrite, {
+    source: "a\nnew\nd\n",
     removed: ["b", "c"],
     added: ["new"],
     gain: "These calls come out the same, with the 2 other rewrites: graphs 5 \u2192 2, breaks 4 \u2192 1.",
   });
   assert.equal(breakRows({ breaks: [branch] }, "a\n")[0].rewrite, null);
   const twice = breakRows({ breaks: [{ ...branch, rewrite: "a\na\na\n" }] }, "a\na\n");
-  assert.deepEqual(twice[0].rewrite, { removed: [], added: ["a"], gain: "" });
+  assert.deepEqual(twice[0].rewrite, { source: "a\na\na\n", removed: [], added: ["a"], gain: "" });
 });
 
 test("a trace that is run again at the same place for the same cause is one row", () => {

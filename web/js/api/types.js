@@ -268,6 +268,7 @@
  * @property {number} [graph_count]
  *
  * @typedef {object} ModeReport
+ * @property {import("../model/try.js").Change} [change]
  * @property {Break[]} [breaks]
  * @property {BreakCosts} [break_cost]
  * @property {Frame[]} [tree]
@@ -460,6 +461,8 @@
  * @typedef {object} Workload
  * @property {string} [name]
  * @property {string} source
+ * @property {string} [before] what `source` is a change of
+ * @property {number} [seconds] of sampling at each point
  * @property {string} [entry]
  * @property {Value[][]} [calls]
  * @property {string[]} [modes]

@@ -12,7 +12,7 @@ import { bytes, number } from "./format.js";
  *   BreakRow
  */
 /** @typedef {import("../api/types.js").BreakCost} BreakCost */
-/** @typedef {{removed: string[], added: string[], gain: string}} Rewrite the lines that change */
+/** @typedef {{source: string, removed: string[], added: string[], gain: string}} Rewrite the whole source, and the lines that change */
 /**
  * @typedef
  *   {{call: number, line: number, function: string, cause: string, message: string, hash: string, compiled: boolean,
@@ -87,6 +87,7 @@ function rewriteOf(b, source) {
   const others = (g?.together ?? 1) - 1;
   const all = others > 0 ? `, with the ${others === 1 ? "other rewrite" : `${others} other rewrites`}` : "";
   return {
+    source: b.rewrite,
     removed: before.slice(head, before.length - tail),
     added: after.slice(head, after.length - tail),
     gain: g

@@ -9,6 +9,7 @@ import { onPick, pick, picked } from "./pick.js";
 import { count, number, plural, ratio, stepOf, toStep, withInterval } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { breakRows, COST_PARTS, lineMarks, traceRows } from "../model/breaks.js";
+import { tryPart } from "./try.js";
 import { addUp } from "../model/split.js";
 
 /** @typedef {import("../model/breaks.js").BreakRow} BreakRow */
@@ -29,7 +30,7 @@ export function breaksTab(ctx, body, run, report) {
   const draw = (/** @type {import("../api/types.js").Point} */ point, /** @type {string} */ mode) => {
     drawn.abort();
     drawn = new AbortController();
-    const shown = { run, source: point.source || posted, mode, signal: AbortSignal.any([ctx.signal, drawn.signal]) };
+    const shown = { run, source: point.source || posted, posted, n: point.n ?? null, mode, signal: AbortSignal.any([ctx.signal, drawn.signal]) };
     return parts(point.modes[mode], shown);
   };
   add(body, chosen(ctx, "Graph breaks", points, modes, draw));
@@ -44,7 +45,18 @@ function noModes(run) {
   return stateWell("Eager captures no graph", why, h("div", { class: "acts" }, more));
 }
 
-/** @typedef {{run: import("../api/types.js").Run, source: string, mode: string, signal: AbortSignal}} Shown */
+/** All changes together, as they were timed beside the run. @param {ModeReport} m @param {Shown} s @returns {HTMLElement[]} */
+function wholeChange(m, s) {
+  const without = m.break_cost?.without;
+  if (!without || without.lines.length < 2 || without.source === s.source) return [];
+  const what = `lines ${without.lines.join(", ")} rewritten`;
+  const head = h("header", {}, h("h3", {}, "All changes together"), h("p", {}, `${what}; prints are left out`));
+  const well = codeWell(without.source, "The program without these breaks");
+  const part = tryPart({ ...s, before: s.source, after: without.source, what, key: `${s.mode}-all` });
+  return [h("section", { class: "sec two", "aria-label": "All changes together" }, h("div", {}, head, well), h("div", {}, part))];
+}
+
+/** @typedef {{run: import("../api/types.js").Run, source: string, posted: string, n: number | null, mode: string, signal: AbortSignal}} Shown */
 
 /**
  * @param {ModeReport | undefined} m
@@ -64,7 +76,7 @@ function parts(m, shown) {
   const right = h("div", {}, h("div", { class: "bar" }, h("h3", {}, title)), breakList(rows, shown));
   const two = h("section", { class: "sec two", "aria-label": "Source and breaks" }, left, right);
   joinRows(rows, two, well, shown.signal);
-  const below = [];
+  const below = wholeChange(m, shown);
   if (traces.length) below.push(traceSection(traces, m.lazy?.left_out ?? 0));
   return [verdict(m, rows, mode), two, ...below];
 }
@@ -178,7 +190,7 @@ function breakCard(r, i, shown) {
   for (const text of [r.message, r.because, r.then]) if (text) add(body, h("p", {}, prose(text)));
   if (r.cost !== null) add(body, costParts(r, i));
   if (r.hint) add(body, h("p", { class: "instead" }, h("b", {}, "Instead: "), prose(r.hint)));
-  if (r.rewrite) add(body, fix(r.rewrite, i));
+  add(body, r.rewrite ? fix(r.rewrite, r.line, i, shown) : byHand(r, shown));
   const facts = h("dl", {}, h("dt", {}, "Stage, outcome"), h("dd", {}, r.stage));
   if (r.graph !== null) {
     const href = viewUrl(shown.run, "graphs", { line: r.line, graph: String(r.graph) });
@@ -213,14 +225,24 @@ function costParts(r, i) {
   return h("div", { class: "costs" }, bar, h("p", { class: "legend" }, keys, unit), h("p", { class: "small dim" }, `${terms[0].toUpperCase()}${terms.slice(1)}.`));
 }
 
-/** The lines to write instead. @param {import("../model/breaks.js").Rewrite} r @param {number} i */
-function fix(r, i) {
+/** No change is known that can be made by itself. @param {BreakRow} r @param {Shown} s */
+function byHand(r, { run, source, posted }) {
+  const at = r.line && source === posted ? `&line=${r.line}&column=${r.column || 1}` : "";
+  const edit = h("a", { class: "btn", href: `/new?from=${encodeURIComponent(run.id)}${at}` }, at ? `Edit line ${r.line}` : "Edit the program");
+  const why = h("span", { class: "small dim" }, r.hint ? "This change is one to make by hand." : "There is no other way to write it: the break stays as long as the statement does.");
+  return h("div", { class: "acts try" }, edit, why);
+}
+
+/** The lines to write instead, and what they are worth.
+ * @param {import("../model/breaks.js").Rewrite} r @param {number} at @param {number} i @param {Shown} s */
+function fix(r, at, i, s) {
   const line = (/** @type {string} */ sign, /** @type {string} */ cls) => (/** @type {string} */ text) =>
     h("span", { class: cls }, `${sign} ${text}\n`);
   const lines = [...r.removed.map(line("\u2212", "del")), ...r.added.map(line("+", "add"))];
   const name = `Suggested source for break ${i + 1}`;
   const well = h("pre", { tabindex: 0, role: "region", "aria-label": name }, ...lines);
-  return h("div", { class: "fix" }, well, r.gain ? h("p", { class: "small sub" }, r.gain) : null);
+  const part = tryPart({ ...s, before: s.source, after: r.source, what: `line ${at} rewritten`, key: `${s.mode}-${at}` });
+  return h("div", { class: "fix" }, well, r.gain ? h("p", { class: "small sub" }, r.gain) : null, part);
 }
 
 /** @param {readonly import("../model/breaks.js").TraceRow[]} rows @param {number} leftOut */

@@ -31,7 +31,7 @@ export function codeWell(text, name, how = {}) {
     const number = h("span", { class: here ? "ln e" : "ln" }, n);
     const cost = priced ? h("span", { class: "cost" }, mark?.cost ?? "") : null;
     const choice = pick ? { role: "option", "aria-selected": "false" } : {};
-    ol.append(h("li", { id: `L${n}`, class: here ? "on" : (mark?.cls ?? null), ...choice }, cost, number, body, note));
+    ol.append(h("li", { id: pick ? `L${n}` : null, class: here ? "on" : (mark?.cls ?? null), ...choice }, cost, number, body, note));
     if (here && error?.column)
       ol.append(
         h(
