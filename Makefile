@@ -65,7 +65,7 @@ extra_backends := $(foreach s,$(SIMD),$B/fusion/backends/simd/kernels_$s.o) $B/g
 extra_server := $B/gen/assets.o
 PRELUDES := $(patsubst fusion/capture/prelude/%.py,$B/gen/prelude_%_text.o,$(wildcard fusion/capture/prelude/*.py))
 extra_capture := $(PRELUDES)
-extra_profiler := $B/gen/torch_script_text.o $B/gen/torch_worker_text.o
+extra_profiler := $B/gen/torch_script_text.o $B/gen/torch_worker_text.o $B/gen/torch_host_text.o
 extra_db := $B/gen/migrations.o
 
 
@@ -128,6 +128,7 @@ $B/gen/cuda_args_text.o: fusion/backends/cuda/args.h
 $B/gen/torch_script_text.o: profiler/torch_script.py
 # What the torch engine has the operator's Python run.
 $B/gen/torch_worker_text.o: profiler/torch/worker.py
+$B/gen/torch_host_text.o: profiler/torch/host.py
 # Modules that are written in the workload language.
 $(PRELUDES): $B/gen/prelude_%_text.o: fusion/capture/prelude/%.py
 $B/gen/%_text.o: Makefile

@@ -65,6 +65,7 @@ struct profiler_options {
 	const char *cache_dir; /* kernels; NULL: none.  A timed run compiles cold and leaves it */
 	const char *version;   /* of Breakeven, for the report; NULL: "unknown" */
 	const char *torch_python; /* of profiler_run_engines(); NULL: it is switched off */
+	const char *torch_host; /* socket of a profiler/torch/host.h; NULL: the run has its own */
 	int wall_s; /* what a run may last, for the engines behind ours; 0: no limit is known */
 	/* Called from the run's thread: 0..1, and what is being done
 	 * ("static at n = 15, round 4"), and the seconds it may still last

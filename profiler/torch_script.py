@@ -351,6 +351,11 @@ class Lane:
         self.compiled += compilations() - had
 
 
+def budget_s(n_points):
+    """Seconds of sampling for a point."""
+    return WORKLOAD.get("seconds") or min(BUDGET_S, TOTAL_S / n_points)
+
+
 def measure(lanes, budget_s, tick=lambda lane, rounds: None):
     """Rounds of one sample a lane, in an order drawn anew, until the intervals are narrow."""
     order, draw = list(lanes), random.Random(7)
@@ -412,7 +417,7 @@ def main():
         lanes = [Lane(mode, source, calls, n) for mode in modes]
         for lane in lanes:
             lane.first_calls()
-        measure(lanes, min(BUDGET_S, TOTAL_S / len(every)))
+        measure(lanes, budget_s(len(every)))
         found.append(report(n, lanes))
     if arguments.json:
         with open(arguments.json, "w") as file:

@@ -6,6 +6,7 @@
 #include "server/jobs.h"
 #include "server/routes.h"
 #include "server/suite_plan.h"
+#include "server/suite_run.h"
 #include "server/suite_store.h"
 
 enum { LIST_DEFAULT = 20, LIST_MOST = 100, CURSOR_MOST = 1 << 30 };
@@ -164,29 +165,6 @@ bool api_suite_compare(struct req *req, struct reply *reply, struct err *err)
 	return reply->json != NULL;
 }
 
-/* Cancels what waits or runs, the queue from its end on, so that none begins meanwhile. */
-static bool cancel_all(struct req *req, int64_t id, struct err *err)
-{
-	struct suite_member *members;
-	struct run_result *results;
-	int n = 0, n_results = 0;
-
-	if (!db_suite_members(req->app->db, id, req->arena, &members, &n, &results, &n_results,
-			      err))
-		return false;
-	for (int i = n - 1; i >= 0; i--) {
-		struct err why = { 0 };
-
-		if (members[i].run.status > RUN_RUNNING ||
-		    jobs_cancel(req->app->jobs, members[i].run.id, &why) ||
-		    why.code == ERR_CONFLICT) /* it has just ended */
-			continue;
-		*err = why;
-		return false;
-	}
-	return true;
-}
-
 bool api_suite_delete(struct req *req, struct reply *reply, struct err *err)
 {
 	struct suite suite;
@@ -198,7 +176,7 @@ bool api_suite_delete(struct req *req, struct reply *reply, struct err *err)
 		return false;
 	if (suite.counts[RUN_QUEUED] + suite.counts[RUN_RUNNING] > 0) {
 		did = "cancelled";
-		ok = cancel_all(req, id, err);
+		ok = suite_cancel(req->app->db, req->app->jobs, id, req->arena, err);
 	} else {
 		did = "removed";
 		ok = db_suite_delete(req->app->db, id, err);

@@ -9,6 +9,7 @@
 #include "profiler/profiler.h"
 #include "server/commands.h"
 #include "server/flags.h"
+#include "server/paths.h"
 #include "server/post.h"
 #include "server/suite_files.h"
 #include "server/suite_run.h"
@@ -20,7 +21,7 @@ enum { MAX_PATHS = 1024 };
 static const char all_modes[] = "eager,static,dynamic,auto,lazy,graphs";
 
 struct suite_flags {
-	const char *modes, *policy, *device, *backend, *threads, *seconds, *name, *project, *post;
+	const char *modes, *policy, *device, *backend, *threads, *seconds, *name, *project, *post, *db;
 	const char *engines, *torch_python;
 	const char *paths[MAX_PATHS];
 	int n_paths;
@@ -57,6 +58,8 @@ static void print_help(void)
 	    "  --seconds S      of sampling for each run (%.1f)\n"
 	    "  --name NAME      of the suite (the last part of the first path)\n"
 	    "  --project NAME   that its runs belong to\n"
+	    "  --db FILE        a store that keeps it and its runs, with their timelines: "
+	    "`breakeven serve\n                   --db FILE` shows them (none)\n"
 	    "  --json           print the report as JSON\n"
 	    "  --post URL       the server at URL runs it; nothing is run here\n\n"
 	    "Exit status: 0 all passed, 1 a workload did not or the suite could not be run, 2 "
@@ -76,6 +79,7 @@ static int read_flags(int argc, char **argv, struct suite_flags *f)
 		{ "--name", .value = &f->name },
 		{ "--project", .value = &f->project },
 		{ "--post", .value = &f->post },
+		{ "--db", .value = &f->db },
 		{ "--engine", .value = &f->engines },
 		{ "--json", .on = &f->json },
 		{ "--torch-python", .value = &f->torch_python },
@@ -251,7 +255,12 @@ static int run_here(const struct suite_flags *f, const json_t *request,
 		    const struct registry *registry, struct err *err)
 {
 	bool terminal = isatty(STDERR_FILENO);
+	char cache[4096];
 	const struct suite_options options = { .run_seconds = WORKER_WALL_S,
+					       .db = f->db,
+					       .cache_dir = default_cache_dir(cache, sizeof(cache))
+								? cache
+								: NULL,
 					       .registry = registry,
 					       .torch_python = f->torch_python,
 					       .progress = show_progress,

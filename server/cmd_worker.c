@@ -152,7 +152,7 @@ static bool explain_job(int fd, const struct workload *workload, struct err *err
 }
 
 struct worker_flags {
-	const char *cache_dir, *torch_python;
+	const char *cache_dir, *torch_python, *torch_host;
 	int cpu_seconds;
 	bool blocking;
 };
@@ -169,6 +169,7 @@ static bool run_job(int fd, const struct worker_flags *f, const struct registry 
 					    .progress = send_progress,
 					    .timeline = send_block,
 					    .torch_python = f->torch_python,
+					    .torch_host = f->torch_host,
 					    .wall_s = f->cpu_seconds / WORKER_CPU_PER_WALL -
 						      TORCH_SPARE_S,
 					    .self = &fd };
@@ -213,7 +214,7 @@ static bool run_job(int fd, const struct worker_flags *f, const struct registry 
 static void print_help(void)
 {
 	printf("usage: breakeven worker [--cache DIR] [--tmp DIR] [--cpu-seconds N] "
-	       "[--torch-python PATH] [--blocking]\n"
+	       "[--torch-python PATH] [--torch-host SOCKET] [--blocking]\n"
 	       "runs one job that comes over file descriptor 3; `breakeven serve` starts it\n");
 }
 
@@ -225,6 +226,7 @@ static int read_flags(int argc, char **argv, struct worker_flags *f)
 		{ "--cache", .value = &f->cache_dir },
 		{ "--tmp", .value = &tmp },
 		{ "--torch-python", .value = &f->torch_python },
+		{ "--torch-host", .value = &f->torch_host },
 		{ "--cpu-seconds", .value = &cpu_seconds },
 		{ "--blocking", .on = &f->blocking },
 	};

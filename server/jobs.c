@@ -21,6 +21,7 @@
 #include "fusion/base/log.h"
 #include "fusion/base/vec.h"
 #include "profiler/timeline.h"
+#include "profiler/torch/host.h"
 #include "server/events.h"
 #include "server/message.h"
 #include "server/history_store.h"
@@ -39,7 +40,9 @@ struct jobs {
 	const char *cache_dir;
 	const struct registry *registry;
 	const char *torch_python;
+	struct torch_host *torch_host; /* of torch_python; NULL: it could not be started */
 	int run_seconds;
+	bool quiet;
 	pthread_t thread;
 	int wake_fd;
 	atomic_bool stopping;
@@ -98,6 +101,23 @@ static void note_store(struct jobs *j, bool works, const struct err *err)
 
 static void end_current(struct jobs *j, bool kill_first);
 
+/* Torch stays loaded from run to run; where its host has ended there is another.  The
+ * socket, or NULL: the run will start one for itself, or say why not. */
+static const char *torch_socket(struct jobs *j)
+{
+	struct err err = { 0 };
+
+	if (!j->torch_python)
+		return NULL;
+	if (j->torch_host && !torch_host_alive(j->torch_host)) {
+		torch_host_stop(j->torch_host);
+		j->torch_host = NULL;
+	}
+	if (!j->torch_host)
+		j->torch_host = torch_host_start(j->torch_python, &err);
+	return j->torch_host ? torch_host_socket(j->torch_host) : NULL;
+}
+
 static void begin_next(struct jobs *j)
 {
 	struct arena arena = { 0 };
@@ -114,13 +134,15 @@ static void begin_next(struct jobs *j)
 		j->failure = (struct err){ 0 };
 		j->tries = 0;
 		j->deadline_ns = clock_ns() + (int64_t)j->run_seconds * 1000000000;
-		log_line(LOG_INFO, "run %lld: started (%s)", (long long)run.id, run.name);
+		if (!j->quiet)
+			log_line(LOG_INFO, "run %lld: started (%s)", (long long)run.id, run.name);
 		if (worker_start(&j->worker,
 				 &(struct worker_options){ .cache_dir = j->cache_dir,
 							   .cpu_seconds = j->run_seconds *
 									  WORKER_CPU_PER_WALL,
 							   .registry = j->registry,
-							   .torch_python = j->torch_python },
+							   .torch_python = j->torch_python,
+							   .torch_host = torch_socket(j) },
 				 MESSAGE_WORKLOAD, run.workload, &j->failure))
 			events_publish(j->events, run.id);
 		else
@@ -274,8 +296,9 @@ static void settle(struct jobs *j)
 	if (!settled && ++j->tries == STORE_TRIES && j->report && j->failure.code == ERR_NONE)
 		j->failure = err; /* perhaps it is this report that does not go in */
 	if (settled) {
-		log_line(LOG_INFO, "run %lld: %s", (long long)id,
-			 err.code == ERR_NONE ? how : err.message);
+		if (!j->quiet)
+			log_line(LOG_INFO, "run %lld: %s", (long long)id,
+				 err.code == ERR_NONE ? how : err.message);
 		free(j->report);
 		free(j->environment);
 		j->report = j->environment = NULL;
@@ -380,6 +403,7 @@ struct jobs *jobs_start(struct db *db, struct events *events, const struct jobs_
 	j->registry = o->registry;
 	j->torch_python = o->torch_python;
 	j->run_seconds = o->run_seconds;
+	j->quiet = o->quiet;
 	j->worker.fd = -1;
 	pthread_mutex_init(&j->lock, NULL);
 	pthread_mutex_init(&j->turn, NULL);
@@ -407,6 +431,7 @@ void jobs_stop(struct jobs *j)
 	atomic_store(&j->stopping, true);
 	jobs_wake(j);
 	pthread_join(j->thread, NULL);
+	torch_host_stop(j->torch_host);
 	pthread_mutex_destroy(&j->lock);
 	pthread_mutex_destroy(&j->turn);
 	close(j->wake_fd);

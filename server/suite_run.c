@@ -2,165 +2,207 @@
 #include "server/suite_run.h"
 
 #include <errno.h>
-#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "db/db.h"
 #include "fusion/base/clock.h"
-#include "fusion/base/vec.h"
-#include "fusion/fusion.h"
 #include "profiler/suite.h"
-#include "server/worker.h"
+#include "server/events.h"
+#include "server/jobs.h"
+#include "server/suite_store.h"
 
-enum { LOOK_MS = 200 };
+enum { LOOK_US = 100 * 1000 };
 
-struct suite {
-	const struct suite_options *options;
-	VEC(struct suite_result) results;
-	struct arena arena; /* their texts */
-	json_t *environment;
+/* A store that is there for the length of the command. */
+struct own_store {
+	char folder[64], path[80];
 };
 
-/* Takes in one message: a report, an error, the machine. */
-static void take(struct suite *s, enum message_type type, const char *text, size_t len,
-		 json_t **report, struct err *failure)
+static bool own_store_make(struct own_store *s, struct err *err)
 {
-	if (type == MESSAGE_ERROR) {
-		message_error(text, failure);
-	} else if (type == MESSAGE_REPORT) {
-		json_decref(*report);
-		*report = json_loadb(text, len, 0, NULL);
-	} else if (type == MESSAGE_ENVIRONMENT && !s->environment) {
-		s->environment = json_loadb(text, len, 0, NULL);
+	strcpy(s->folder, "/tmp/breakeven-suite-XXXXXX");
+	if (!mkdtemp(s->folder)) {
+		s->folder[0] = '\0';
+		return err_set(err, ERR_IO, "no temporary folder for the suite: %s",
+			       strerror(errno));
 	}
-}
-
-/* Listens to a worker until it is done, its time is up or someone interrupts. */
-static json_t *hear(struct suite *s, struct worker *w, struct err *failure)
-{
-	struct message_reader reader = { 0 };
-	int64_t end_ns = clock_ns() + (int64_t)s->options->run_seconds * 1000000000;
-	json_t *report = NULL;
-	bool over = false, bad = false;
-
-	while (!over && !bad) {
-		struct pollfd fd = { .fd = w->fd, .events = POLLIN };
-		enum message_type type;
-		char *text;
-		size_t len;
-		long n;
-
-		if (*s->options->interrupted) {
-			err_set(failure, ERR_CANCELLED, "interrupted");
-			break;
-		}
-		if (clock_ns() > end_ns) {
-			err_set(failure, ERR_WORKER, "the run took over %d s, the limit of one run",
-				s->options->run_seconds);
-			break;
-		}
-		if (poll(&fd, 1, LOOK_MS) < 0 && errno != EINTR)
-			break;
-		n = fd.revents ? message_fill(&reader, w->fd) : -2;
-		over = n == 0 || n == -1;
-		while (n > 0 && message_next(&reader, &type, &text, &len, &bad))
-			take(s, type, text, len, &report, failure);
-	}
-	message_reader_finish(&reader);
-	return report;
-}
-
-/* The report of a workload that was run by a worker; NULL with *failure. */
-static json_t *run_job(struct suite *s, const json_t *json, struct err *failure)
-{
-	const struct worker_options options = {
-		.cpu_seconds = s->options->run_seconds * WORKER_CPU_PER_WALL,
-		.registry = s->options->registry,
-		.torch_python = s->options->torch_python,
-	};
-	char *text = json_dumps(json, JSON_COMPACT);
-	struct err end = { 0 };
-	struct worker worker;
-	json_t *report = NULL;
-	bool clean;
-
-	if (!text)
-		err_set(failure, ERR_MEMORY, "out of memory for a workload");
-	else if (worker_start(&worker, &options, MESSAGE_WORKLOAD, text, failure)) {
-		report = hear(s, &worker, failure);
-		worker_reap(&worker, !report, &clean, &end);
-	}
-	free(text);
-	if (!report && failure->code == ERR_NONE)
-		*failure = end;
-	if (!report && failure->code == ERR_NONE)
-		err_set(failure, ERR_WORKER, "the worker ended without a report");
-	return report;
-}
-
-static bool add_results(struct suite *s, const struct suite_job *job, const json_t *report,
-			const struct err *failure, struct err *err)
-{
-	struct suite_result results[3 * FUSION_MODE_COUNT];
-	enum { MOST = sizeof(results) / sizeof(results[0]) };
-	enum suite_status status = failure->code == ERR_CANCELLED ? SUITE_CANCELLED : SUITE_FAILED;
-	const char *reason = failure->line > 0 ? arena_printf(&s->arena, "line %d: %s",
-							      failure->line, failure->message)
-					       : failure->message;
-	int n = report ? suite_results_of_report(report, job->workload, 0, &s->arena, results, MOST)
-		       : suite_results_of_failure(job->json, job->workload, 0, status, reason,
-						  &s->arena, results, MOST);
-
-	for (int i = 0; i < n; i++)
-		if (!VEC_PUSH(&s->results, results[i]))
-			return err_set(err, ERR_MEMORY, "out of memory for a suite");
+	snprintf(s->path, sizeof(s->path), "%s/runs", s->folder);
 	return true;
 }
 
-static bool run_one(struct suite *s, const struct suite_job *job, struct err *err)
+static void own_store_remove(struct own_store *s)
 {
-	struct err failure = job->wrong;
-	json_t *report = NULL;
-	bool ok;
+	static const char *const endings[] = { "", "-wal", "-shm", ".lock" };
+	char path[96];
 
-	if (*s->options->interrupted)
-		err_set(&failure, ERR_CANCELLED, "interrupted");
-	else if (failure.code == ERR_NONE)
-		report = run_job(s, job->json, &failure);
-	ok = add_results(s, job, report, &failure, err);
-	json_decref(report);
+	for (size_t i = 0; s->folder[0] && i < sizeof(endings) / sizeof(endings[0]); i++) {
+		snprintf(path, sizeof(path), "%s%s", s->path, endings[i]);
+		unlink(path);
+	}
+	if (s->folder[0])
+		rmdir(s->folder);
+}
+
+bool suite_cancel(struct db *db, struct jobs *jobs, int64_t id, struct arena *arena,
+		  struct err *err)
+{
+	struct suite_member *members;
+	struct run_result *results;
+	int n = 0, n_results = 0;
+
+	if (!db_suite_members(db, id, arena, &members, &n, &results, &n_results, err))
+		return false;
+	for (int i = n - 1; i >= 0; i--) {
+		struct err why = { 0 };
+
+		if (members[i].run.status > RUN_RUNNING ||
+		    jobs_cancel(jobs, members[i].run.id, &why) ||
+		    why.code == ERR_CONFLICT) /* it has just ended */
+			continue;
+		*err = why;
+		return false;
+	}
+	return true;
+}
+
+/* The job that is under way when so many have ended; those that cannot be run have done so
+ * from the start. */
+static const struct suite_job *job_at(const struct suite_plan *plan, int done)
+{
+	for (int i = 0; i < plan->n_jobs; i++)
+		done -= plan->jobs[i].wrong.code != ERR_NONE;
+	for (int i = 0; i < plan->n_jobs; i++)
+		if (plan->jobs[i].wrong.code == ERR_NONE && done-- == 0)
+			return &plan->jobs[i];
+	return NULL;
+}
+
+static void show(const struct suite_plan *plan, const struct suite_options *o, int done)
+{
+	const struct suite_job *job = job_at(plan, done);
+
+	if (o->progress && job)
+		o->progress(o->self, done, plan->n_jobs, plan->names[job->workload],
+			    json_string_value(json_object_get(job->json, "policy")));
+}
+
+/* Until each of its runs has ended. */
+static bool await(const struct suite_plan *plan, const struct suite_options *o, struct db *db,
+		  struct jobs *jobs, int64_t id, struct err *err)
+{
+	bool cancelled = false, ok = true, over = false;
+
+	while (ok && !over) {
+		struct arena arena = { 0 };
+		struct suite suite;
+
+		ok = db_suite_get(db, id, &arena, &suite, err);
+		if (ok) {
+			int64_t left = suite.counts[RUN_QUEUED] + suite.counts[RUN_RUNNING];
+
+			over = left == 0;
+			show(plan, o, plan->n_jobs - (int)left);
+		}
+		if (ok && !over && *o->interrupted && !cancelled) {
+			cancelled = true;
+			ok = suite_cancel(db, jobs, id, &arena, err);
+		}
+		arena_finish(&arena);
+		if (ok && !over)
+			usleep(LOOK_US);
+	}
 	return ok;
+}
+
+/* The machine, as the first of the runs that came to an end says. */
+static json_t *environment_of(struct db *db, int64_t id, struct arena *arena)
+{
+	struct suite_member *members;
+	struct run_result *results;
+	struct err err = { 0 };
+	json_t *found = NULL;
+	int n = 0, n_results = 0;
+
+	if (!db_suite_members(db, id, arena, &members, &n, &results, &n_results, &err))
+		n = 0;
+	for (int i = 0; i < n && !found; i++) {
+		struct buf report, environment;
+
+		if (members[i].run.status != RUN_DONE)
+			continue;
+		buf_init(&report, 0);
+		buf_init(&environment, 0);
+		if (db_report_get(db, members[i].run.id, &report, &environment, &err))
+			found = json_loadb(environment.data, environment.len, 0, NULL);
+		buf_finish(&report);
+		buf_finish(&environment);
+	}
+	return found ? found : json_null();
+}
+
+static json_t *report_of(const struct suite_plan *plan, const struct suite_options *o,
+			 struct db *db, int64_t id, struct err *err)
+{
+	struct arena arena = { 0 };
+	struct suite suite;
+	json_t *report = NULL;
+
+	if (db_suite_get(db, id, &arena, &suite, err))
+		report = suite_stored_report(db, &suite, &arena, err);
+	if (report) {
+		json_object_set_new(report, "name", json_string(plan->name));
+		json_object_set(report, "request", plan->request);
+		json_object_set_new(report, "environment", environment_of(db, id, &arena));
+		if (o->db)
+			json_object_set_new(report, "suite", json_integer(id));
+	}
+	arena_finish(&arena);
+	return report;
+}
+
+static json_t *run_in(struct db *db, const struct suite_plan *plan, const struct suite_options *o,
+		      struct err *err)
+{
+	const struct jobs_options options = { .cache_dir = o->cache_dir,
+					      .registry = o->registry,
+					      .torch_python = o->torch_python,
+					      .run_seconds = o->run_seconds,
+					      .quiet = true };
+	struct events *events = events_create(NULL, NULL); /* nobody listens */
+	struct jobs *jobs = NULL;
+	json_t *report = NULL;
+	int64_t id;
+
+	if (!events)
+		err_set(err, ERR_MEMORY, "out of memory for a suite");
+	else if (suite_store_plan(db, plan, &id, err))
+		jobs = jobs_start(db, events, &options, err);
+	if (jobs && await(plan, o, db, jobs, id, err))
+		report = report_of(plan, o, db, id, err);
+	jobs_stop(jobs);
+	events_destroy(events);
+	return report;
 }
 
 json_t *suite_run(const struct suite_plan *plan, const struct suite_options *options,
 		  struct err *err)
 {
-	struct suite s = { .options = options };
+	struct own_store own = { "", "" };
 	int64_t begin_ns = clock_ns();
+	struct db *db = NULL;
 	json_t *report = NULL;
-	bool ok = true;
 
-	for (int i = 0; ok && i < plan->n_jobs; i++) {
-		const struct suite_job *job = &plan->jobs[i];
-
-		if (options->progress)
-			options->progress(options->self, i, plan->n_jobs,
-					  plan->names[job->workload],
-					  json_string_value(json_object_get(job->json, "policy")));
-		ok = run_one(&s, job, err);
-	}
-	if (ok)
-		report = suite_report(plan->names, plan->n_workloads, s.results.at,
-				      (int)s.results.len, err);
-	if (report) {
-		json_object_set_new(report, "name", json_string(plan->name));
-		json_object_set(report, "request", plan->request);
-		json_object_set(report, "environment", s.environment ? s.environment : json_null());
+	if (options->db || own_store_make(&own, err))
+		db = db_open(options->db ? options->db : own.path, err);
+	if (db)
+		report = run_in(db, plan, options, err);
+	db_close(db);
+	own_store_remove(&own);
+	if (report)
 		json_object_set_new(report, "seconds",
 				    json_real((double)(clock_ns() - begin_ns) * 1e-9));
-	}
-	json_decref(s.environment);
-	VEC_FREE(&s.results);
-	arena_finish(&s.arena);
 	return report;
 }

@@ -32,6 +32,7 @@ struct worker_options {
 	int cpu_seconds;
 	const struct registry *registry; /* whose plugins it loads too; NULL: none */
 	const char *torch_python;        /* NULL: engine torch is switched off */
+	const char *torch_host;          /* the socket of its host; NULL with torch_python */
 	bool blocking;                   /* each call once, each launch waited for: see locate.h */
 };
 bool worker_start(struct worker *w, const struct worker_options *options, enum message_type job,

@@ -17,6 +17,7 @@
 
 #include "profiler/profiler.h"
 #include "profiler/torch/child.h"
+#include "profiler/torch/host.h"
 
 #define PLAIN "tests/torch_stand_in"
 #define FAILING PLAIN "/failing:" PLAIN
@@ -226,6 +227,7 @@ static bool run_op(const char *op, const struct torch_limits *limits, bool (*tic
 		   struct err *err)
 {
 	struct torch_folder folder = { "" };
+	struct torch_host *host = torch_host_start("python3", err);
 	struct torch_child child = { .python = "python3",
 				     .folder = &folder,
 				     .limits = limits,
@@ -235,10 +237,15 @@ static bool run_op(const char *op, const struct torch_limits *limits, bool (*tic
 	char script[sizeof(hanging) + 16];
 	bool ok;
 
+	assert_non_null(host);
+	child.socket = torch_host_socket(host);
 	child.options = json_pack("{s:b, s:s}", "timing", 0, "folder", "/tmp");
 	snprintf(script, sizeof(script), hanging, op); /* NOLINT */
 	*err = (struct err){ 0 };
-	ok = torch_folder_create(&folder, script, err) && torch_child_run(&child, err);
+	ok = torch_folder_create(&folder, err) &&
+	     torch_folder_write(&folder, "experiment.py", script, err) &&
+	     torch_child_run(&child, err);
+	torch_host_stop(host);
 	torch_folder_destroy(&folder);
 	json_decref((json_t *)child.options);
 	return ok;

@@ -5,32 +5,29 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "fusion/base/buf.h"
 #include "fusion/base/clock.h"
 
-extern char **environ;
-extern const char torch_worker_text[]; /* worker.py, NUL terminated */
-
-enum { TICK_MS = 100, READ_BYTES = 64 << 10, MAX_ENV = 32, LIMITS_BYTES = 160 };
+enum { TICK_MS = 100, LEAVE_MS = 5000, READ_BYTES = 64 << 10 };
 
 /* ---- the folder */
 
-static bool write_file(const char *folder, const char *name, const char *text, struct err *err)
+bool torch_folder_write(const struct torch_folder *f, const char *name, const char *text,
+			struct err *err)
 {
 	char path[320];
 	FILE *file;
 	bool ok;
 
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	snprintf(path, sizeof(path), "%s/%s", f->path, name);
 	file = fopen(path, "wxe");
 	ok = file && fputs(text, file) != EOF;
 	if (file)
@@ -38,21 +35,16 @@ static bool write_file(const char *folder, const char *name, const char *text, s
 	return ok || err_set(err, ERR_IO, "%s cannot be written: %s", path, strerror(errno));
 }
 
-bool torch_folder_create(struct torch_folder *f, const char *script, struct err *err)
+bool torch_folder_create(struct torch_folder *f, struct err *err)
 {
 	const char *base = getenv("TMPDIR");
 	int len = snprintf(f->path, sizeof(f->path), "%s/breakeven-torch-XXXXXX",
 			   base && *base == '/' ? base : "/tmp");
 
-	if (len < 0 || (size_t)len >= sizeof(f->path) || !mkdtemp(f->path)) {
-		f->path[0] = '\0';
-		return err_set(err, ERR_IO, "no temporary folder for torch: %s", strerror(errno));
-	}
-	if (write_file(f->path, "worker.py", torch_worker_text, err) &&
-	    (!script || write_file(f->path, "experiment.py", script, err)))
+	if (len > 0 && (size_t)len < sizeof(f->path) && mkdtemp(f->path))
 		return true;
-	torch_folder_destroy(f);
-	return false;
+	f->path[0] = '\0';
+	return err_set(err, ERR_IO, "no temporary folder for torch: %s", strerror(errno));
 }
 
 static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *at)
@@ -69,95 +61,16 @@ void torch_folder_destroy(struct torch_folder *f)
 	f->path[0] = '\0';
 }
 
-/* ---- the process */
+/* ---- the job */
 
 struct running {
 	const struct torch_child *c;
-	pid_t pid;
-	int in, out, errors; /* ours: its input is held open, the others are read */
+	int host, out, errors; /* ours: the connection is held open, the others are read */
 	struct buf lines, tail;
 	bool done; /* it said that it is */
 };
 
-/* What it needs of our environment, and nothing else: an operator's secrets are not for
- * posted programs.  The entries of ours are in `own`, which `env` points into. */
-static void make_environment(const struct torch_child *c, char own[][320], const char *env[])
-{
-	static const char *const kept[] = {
-		"PATH",
-		"LD_LIBRARY_PATH",
-		"LIBRARY_PATH",
-		"CPATH",
-		"LANG",
-		"LC_ALL",
-		"CC",
-		"CXX",
-		"CUDA_HOME",
-		"CUDA_PATH",
-		"CUDA_VISIBLE_DEVICES",
-		"VIRTUAL_ENV",
-		"PYTHONPATH",
-		"OMP_NUM_THREADS",
-	};
-	static const char *const folders[] = { "HOME", "TMPDIR", "TORCHINDUCTOR_CACHE_DIR",
-					       "TRITON_CACHE_DIR" };
-	int n = 0, n_own = 0;
-
-	for (char **e = environ; *e && n < MAX_ENV - 8; e++)
-		for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
-			if (strncmp(*e, kept[i], strlen(kept[i])) == 0 &&
-			    (*e)[strlen(kept[i])] == '=')
-				env[n++] = *e;
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++, n_own++) {
-		snprintf(own[n_own], sizeof(own[n_own]), "%s=%s%s", folders[i], c->folder->path,
-			 strstr(folders[i], "CACHE") ? "/cache" : "");
-		env[n++] = own[n_own];
-	}
-	env[n++] = "PYTHONDONTWRITEBYTECODE=1";
-	if (c->log) {
-		snprintf(own[n_own], sizeof(own[n_own]), "TORCH_TRACE=%s/torch_trace",
-			 c->folder->path);
-		env[n++] = own[n_own];
-	}
-	env[n] = NULL;
-}
-
-/* Its three descriptors are the ends of pipes that it has of `theirs`. */
-static int spawn(struct running *r, const int theirs[3], const char *limits, const char *options)
-{
-	const struct torch_child *c = r->c;
-	char script[320], own[8][320];
-	const char *env[MAX_ENV],
-	    *argv[] = { c->python, script, "guard", limits, c->role, options, NULL };
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	sigset_t none, defaults;
-	int code;
-
-	snprintf(script, sizeof(script), "%s/worker.py", c->folder->path);
-	make_environment(c, own, env);
-	sigemptyset(&none);
-	sigemptyset(&defaults);
-	for (size_t i = 0; i < 3; i++)
-		sigaddset(&defaults, ((int[]){ SIGPIPE, SIGXFSZ, SIGINT })[i]);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &defaults);
-	posix_spawnattr_setpgroup(&attr, 0);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-					    POSIX_SPAWN_SETPGROUP);
-	posix_spawn_file_actions_init(&actions);
-	for (int fd = 0; fd < 3; fd++)
-		posix_spawn_file_actions_adddup2(&actions, theirs[fd], fd);
-	code = posix_spawnp(&r->pid, c->python, &actions, &attr, (char *const *)argv,
-			    (char *const *)env);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attr);
-	return code;
-}
-
-/* A pipe whose ends lie above the standard descriptors. */
-static bool make_pipe(int ends[2])
+bool torch_pipe(int ends[2])
 {
 	int low[2];
 
@@ -170,39 +83,64 @@ static bool make_pipe(int ends[2])
 	return ends[0] >= 0 && ends[1] >= 0;
 }
 
+/* The order, with the ends of pipes that the job writes to. */
+static bool send_order(int host, const char *text, const int theirs[2])
+{
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(2 * sizeof(int))];
+	} control = { 0 };
+	struct iovec part = { .iov_base = (char *)text, .iov_len = strlen(text) };
+	struct msghdr message = { .msg_iov = &part,
+				  .msg_iovlen = 1,
+				  .msg_control = control.bytes,
+				  .msg_controllen = sizeof(control.bytes) };
+	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+
+	head->cmsg_level = SOL_SOCKET;
+	head->cmsg_type = SCM_RIGHTS;
+	head->cmsg_len = CMSG_LEN(2 * sizeof(int));
+	memcpy(CMSG_DATA(head), theirs, 2 * sizeof(int));
+	return sendmsg(host, &message, MSG_NOSIGNAL) == (ssize_t)part.iov_len;
+}
+
+static bool connect_host(const char *path, int *host)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	*host = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (*host < 0 || strlen(path) >= sizeof(address.sun_path))
+		return false;
+	strcpy(address.sun_path, path);
+	return connect(*host, (struct sockaddr *)&address, sizeof(address)) == 0;
+}
+
+static bool ended_early(const struct running *r, struct err *err);
+
 static bool start(struct running *r, struct err *err)
 {
-	const struct torch_limits *l = r->c->limits;
-	char limits[LIMITS_BYTES];
-	char *options = r->c->options ? json_dumps(r->c->options, JSON_COMPACT) : NULL;
-	int pipes[3][2] = { { -1, -1 }, { -1, -1 }, { -1, -1 } }, theirs[3], code = 0;
-	bool ok = true;
+	const struct torch_child *c = r->c;
+	const struct torch_limits *l = c->limits;
+	json_t *order = json_pack("{s:s, s:s, s:O?, s:{s:i, s:I, s:I}}", "role", c->role, "folder",
+				  c->folder->path, "options", c->options, "limits", "cpu_s",
+				  l->cpu_s, "memory_bytes", (json_int_t)l->memory_bytes,
+				  "file_bytes", (json_int_t)l->file_bytes);
+	char *text = order ? json_dumps(order, JSON_COMPACT) : NULL;
+	int pipes[2][2] = { { -1, -1 }, { -1, -1 } };
+	bool piped = text && torch_pipe(pipes[0]) && torch_pipe(pipes[1]);
+	bool ok = piped && connect_host(c->socket, &r->host) &&
+		  send_order(r->host, text, (int[]){ pipes[0][1], pipes[1][1] });
 
-	snprintf(limits, sizeof(limits),
-		 "{\"cpu_s\": %d, \"memory_bytes\": %lld, \"file_bytes\": %lld}", l->cpu_s,
-		 (long long)l->memory_bytes, (long long)l->file_bytes);
-	for (int i = 0; ok && i < 3; i++)
-		ok = make_pipe(pipes[i]);
-	for (int i = 0; i < 3; i++)
-		theirs[i] = pipes[i][i == 0 ? 0 : 1];
-	if (ok)
-		code = spawn(r, theirs, limits, options);
-	free(options);
-	for (int i = 0; i < 3; i++)
-		if (theirs[i] >= 0)
-			close(theirs[i]);
-	r->in = pipes[0][1];
-	r->out = pipes[1][0];
-	r->errors = pipes[2][0];
-	if (!ok)
-		return err_set(err, ERR_IO, "no pipes for torch: %s", strerror(errno));
-	if (code == 0)
-		return true;
-	r->pid = 0;
-	return err_set(err, ERR_IO,
-		       "%.200s cannot be started: %s; --torch-python takes the path of a Python "
-		       "that has torch 2.5 or newer",
-		       r->c->python, strerror(code));
+	if (!piped)
+		err_set(err, ERR_IO, "no pipes for torch: %s", strerror(errno));
+	r->out = pipes[0][0];
+	r->errors = pipes[1][0];
+	for (int i = 0; i < 2; i++)
+		if (pipes[i][1] >= 0)
+			close(pipes[i][1]);
+	free(text);
+	json_decref(order);
+	return ok || (piped && ended_early(r, err));
 }
 
 /* One line; what is no JSON is left out. */
@@ -308,29 +246,37 @@ static bool attend(struct running *r, struct err *err)
 	return r->done || ended_early(r, err);
 }
 
+/* Gives the job up where it is under way, and waits for the host to have ended it. */
+static void leave(struct running *r)
+{
+	struct pollfd gone = { .fd = r->host, .events = POLLIN };
+
+	if (r->host < 0)
+		return;
+	shutdown(r->host, SHUT_WR);
+	poll(&gone, 1, LEAVE_MS);
+	close(r->host);
+}
+
 bool torch_child_run(const struct torch_child *c, struct err *err)
 {
-	struct running r = { .c = c, .in = -1, .out = -1, .errors = -1 };
+	struct running r = { .c = c, .host = -1, .out = -1, .errors = -1 };
 	bool ok;
 
 	buf_init(&r.lines, TORCH_LINE_BYTES);
 	buf_init(&r.tail, 0);
 	ok = start(&r, err) && attend(&r, err);
-	if (r.pid) {
-		kill(-r.pid, SIGKILL); /* its number is ours until it is reaped */
-		while (waitpid(r.pid, NULL, 0) < 0 && errno == EINTR)
-			;
-		while (r.errors >= 0 && poll(&(struct pollfd){ r.errors, POLLIN, 0 }, 1, 0) > 0 &&
-		       read_errors(&r))
-			;
-	}
+	leave(&r);
+	while (r.errors >= 0 && poll(&(struct pollfd){ r.errors, POLLIN, 0 }, 1, 0) > 0 &&
+	       read_errors(&r))
+		;
 	if (c->stderr_text) {
 		memcpy(c->stderr_text, r.tail.len ? r.tail.data : "", r.tail.len);
 		c->stderr_text[r.tail.len] = '\0';
 	}
-	for (int i = 0; i < 3; i++)
-		if (((int[]){ r.in, r.out, r.errors })[i] >= 0)
-			close(((int[]){ r.in, r.out, r.errors })[i]);
+	for (int i = 0; i < 2; i++)
+		if (((int[]){ r.out, r.errors })[i] >= 0)
+			close(((int[]){ r.out, r.errors })[i]);
 	buf_finish(&r.lines);
 	buf_finish(&r.tail);
 	return ok;

@@ -1,12 +1,4 @@
-/* profiler/torch/child.h -- private: the operator's Python, in a process of its own.
- *
- * worker.py (part of the binary) is written to a private folder and started by it as
- * leader of a process group.  Its outermost process, the guard, knows no torch: it sets
- * the limits, and ends the whole group when its child ends, when more memory is held
- * than may be (the driver of a GPU maps far more than any limit of address space would
- * leave, so what is resident is counted, twice a second), and when its standard input
- * closes, which it does when we end, however we end.
- */
+/* profiler/torch/child.h -- private: one job of a host (host.h), from its order to its end. */
 #ifndef PROFILER_TORCH_CHILD_H
 #define PROFILER_TORCH_CHILD_H
 
@@ -31,19 +23,23 @@ struct torch_folder {
 	char path[256];
 };
 
-/* A folder of mode 0700 under TMPDIR or /tmp, with worker.py in it, and experiment.py
- * where `script` is not NULL.  IO. */
-bool torch_folder_create(struct torch_folder *f, const char *script, struct err *err);
+/* A folder of mode 0700 under TMPDIR or /tmp.  IO. */
+bool torch_folder_create(struct torch_folder *f, struct err *err);
+bool torch_folder_write(const struct torch_folder *f, const char *name, const char *text,
+			struct err *err);
 void torch_folder_destroy(struct torch_folder *f); /* zeroed is fine */
 
+/* A pipe whose ends lie above the standard descriptors; false with errno. */
+bool torch_pipe(int ends[2]);
+
 struct torch_child {
-	const char *python;
-	const struct torch_folder *folder;
+	const char *python;                /* for messages */
+	const char *socket;                /* of the host */
+	const struct torch_folder *folder; /* with experiment.py, but for the role probe */
 	const struct torch_limits *limits;
 	const char *role;
 	const json_t *options; /* NULL: none */
-	bool log;              /* TORCH_TRACE is written to the folder's torch_trace/ */
-	/* Takes each message; false (with *err) ends the process. */
+	/* Takes each message; false (with *err) ends the job. */
 	bool (*hear)(void *self, const json_t *message, struct err *err);
 	/* A few times a second; false: the run was cancelled.  May be NULL. */
 	bool (*tick)(void *self);
@@ -51,8 +47,8 @@ struct torch_child {
 	char *stderr_text; /* TORCH_STDERR_BYTES + 1 bytes of the caller, or NULL */
 };
 
-/* Runs it to its end.  False with IO where python cannot be started, WORKER where a limit
- * is reached, it crashed, or said what failed, CANCELLED, or hear()'s error. */
+/* Runs it to its end.  False with WORKER where a limit is reached, the process crashed, said
+ * what failed or is not there, NO_DEVICE, CANCELLED, or hear()'s error. */
 bool torch_child_run(const struct torch_child *c, struct err *err);
 
 #endif

@@ -12,6 +12,7 @@
 #include "fusion/base/clock.h"
 #include "profiler/change.h"
 #include "profiler/torch/child.h"
+#include "profiler/torch/host.h"
 #include "profiler/torch/values.h"
 
 enum {
@@ -30,6 +31,7 @@ struct engine {
 	const struct workload *w;
 	const struct profiler_options *options;
 	const json_t *ours;
+	const char *socket; /* of the host */
 	struct torch_folder folder;
 	struct torch_limits limits;
 	int64_t begin_ns;
@@ -94,11 +96,11 @@ static bool run_child(struct engine *e, const char *role, int wall_s, struct err
 	    "device_share", 0.9);
 	struct torch_child child = {
 		.python = e->options->torch_python,
+		.socket = e->socket,
 		.folder = &e->folder,
 		.limits = &e->limits,
 		.role = role,
 		.options = options,
-		.log = strcmp(role, "trace") == 0,
 		.hear = hear,
 		.tick = tell,
 		.self = e,
@@ -321,7 +323,8 @@ static bool run_both(struct engine *e, int wall_s, struct err *err)
 {
 	char *script = workload_torch_script(e->w, err);
 	struct err why = { 0 };
-	bool ok = script && torch_folder_create(&e->folder, script, err);
+	bool ok = script && torch_folder_create(&e->folder, err) &&
+		  torch_folder_write(&e->folder, "experiment.py", script, err);
 
 	free(script);
 	if (!ok)
@@ -335,6 +338,26 @@ static bool run_both(struct engine *e, int wall_s, struct err *err)
 	if (!add_points(e, err))
 		return false;
 	return why.code != ERR_NONE || !e->options->timing || watch(e, left_s(e, wall_s), err);
+}
+
+/* By the host that runs already; else by one for this run alone. */
+static bool run_hosted(struct engine *e, int wall_s, struct err *err)
+{
+	struct torch_host *own = NULL;
+	struct err why = { 0 };
+	bool ok = true;
+
+	e->socket = e->options->torch_host;
+	if (!e->socket) {
+		own = torch_host_start(e->options->torch_python, &why);
+		e->socket = own ? torch_host_socket(own) : NULL;
+	}
+	if (e->socket)
+		ok = run_both(e, wall_s, err);
+	else
+		json_object_set_new(e->report, "error", error_json(e, &why));
+	torch_host_stop(own);
+	return ok;
 }
 
 json_t *torch_engine_run(const struct workload *w, const struct profiler_options *options,
@@ -360,7 +383,7 @@ json_t *torch_engine_run(const struct workload *w, const struct profiler_options
 	if (off.code != ERR_NONE)
 		json_object_set_new(e.report, "error", error_json(&e, &off));
 	else
-		ok = run_both(&e, wall_s < TORCH_WALL_S ? wall_s : TORCH_WALL_S, err);
+		ok = run_hosted(&e, wall_s < TORCH_WALL_S ? wall_s : TORCH_WALL_S, err);
 	torch_folder_destroy(&e.folder);
 	json_decref(e.messages);
 	json_object_set_new(e.report, "seconds",
@@ -455,6 +478,7 @@ json_t *profiler_torch_probe(const char *python, struct err *err)
 				       .memory_bytes = memory_limit(),
 				       .file_bytes = most_file_bytes };
 	struct torch_folder folder = { "" };
+	struct torch_host *host = torch_host_start(python, err);
 	json_t *found = json_object();
 	struct torch_child child = { .python = python,
 				     .folder = &folder,
@@ -462,9 +486,14 @@ json_t *profiler_torch_probe(const char *python, struct err *err)
 				     .role = "probe",
 				     .hear = hear_probe,
 				     .self = found };
-	bool ok = torch_folder_create(&folder, NULL, err) && torch_child_run(&child, err);
+	bool ok = host != NULL;
 
+	if (ok) {
+		child.socket = torch_host_socket(host);
+		ok = torch_folder_create(&folder, err) && torch_child_run(&child, err);
+	}
 	torch_folder_destroy(&folder);
+	torch_host_stop(host);
 	if (ok)
 		return found;
 	json_decref(found);

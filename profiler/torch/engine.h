@@ -1,10 +1,10 @@
 /* profiler/torch/engine.h -- private: the workload by real PyTorch, for the same report.
  *
- * Two processes of the operator's Python, one after the other (child.h): the first runs
+ * Two jobs of the operator's Python, one after the other (host.h): the first runs
  * and times every mode under the sampling rules of measure.h, nothing attached; the
- * second makes a few calls of each mode at some points under TORCH_TRACE and
- * torch.profiler, whose logs are read by profiler/import/.  Values of the first are
- * compared with those of our eager mode.  Statistics are ours, from its samples.
+ * second, in another process, makes a few calls of each mode at some points under
+ * TORCH_TRACE and torch.profiler, whose logs are read by profiler/import/.  Values of the
+ * first are compared with those of our eager mode.  Statistics are ours, from its samples.
  */
 #ifndef PROFILER_TORCH_ENGINE_H
 #define PROFILER_TORCH_ENGINE_H

@@ -1,103 +1,36 @@
-"""What the torch engine runs (profiler/torch/child.h): PyTorch, in a process of its own.
+"""What the torch engine runs (profiler/torch/host.h): the roles of a servant (host.py).
 
-    python3 worker.py guard LIMITS ROLE [OPTIONS]   the limits, then the next line within them
-    python3 worker.py probe                         the version, and what it runs on
-    python3 worker.py run OPTIONS                   the workload of experiment.py: values and times
-    python3 worker.py trace OPTIONS                 the same, watched by torch.profiler and TORCH_TRACE
+    probe    the version, and what it runs on
+    run      the workload of experiment.py: values and times
+    trace    the same, watched by torch.profiler and TORCH_TRACE
 
-LIMITS and OPTIONS are JSON.  Each line on the standard output is a JSON object: hello,
-progress, point, trace, error, done.  What the program prints goes elsewhere.
+Each line that a role tells is a JSON object: hello, progress, point, trace, error, done.
 """
 import contextlib
 import ctypes
+import gc
 import io
 import json
 import math
 import os
-import resource
-import select
-import signal
-import subprocess
 import sys
 import time
 
 OLDEST = (2, 5)
 MAX_STDOUT = 1 << 16
-WATCH_S = 0.5
 TRACED_CALLS, TRACED_POINTS = 3, 4
+OUT = 1  # where messages go
+FIRST_S = {}  # what the first compilation of this process took, by kind of device
 
 
-# ---- the guard: knows nothing of torch, so that it is there whatever happens
-
-
-def held_bytes(group):
-    """Memory of all processes of the group that is theirs or shared."""
-    total, page = 0, os.sysconf("SC_PAGE_SIZE")
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as file:
-                fields = file.read().rpartition(")")[2].split()
-            if int(fields[2]) == group:
-                total += int(fields[21]) * page
-        except OSError:
-            continue  # it has ended
-    return total
-
-
-def limit(what, most):
-    """A lower limit; the hard one of an operator stays where it is lower yet."""
-    hard = resource.getrlimit(what)[1]
-    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    resource.setrlimit(what, (most, most))
-
-
-def end_all(message=None):
-    if message:
-        tell(error={"code": "worker", "message": message})
-    os.killpg(0, signal.SIGKILL)
-
-
-def guard(limits, *role):
-    """Starts the role and ends the whole group: when it ends, when whoever started us is
-    gone (the standard input closes), or when it holds more memory than it may."""
-    limit(resource.RLIMIT_CORE, 0)
-    limit(resource.RLIMIT_CPU, limits["cpu_s"])
-    limit(resource.RLIMIT_FSIZE, limits["file_bytes"])
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    if soft != hard:  # who started us is bounded so; torch maps more than it uses
-        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
-    child = subprocess.Popen([sys.executable, "-u", __file__, *role], stdin=subprocess.DEVNULL)
-    poll = select.poll()
-    poll.register(0, select.POLLIN)
-    ended = os.pidfd_open(child.pid)
-    poll.register(ended, select.POLLIN)
-    while True:
-        ready = dict(poll.poll(WATCH_S * 1000))
-        if ended in ready:
-            break
-        if 0 in ready and not os.read(0, 1):
-            end_all()
-        held = held_bytes(os.getpgrp())
-        if held > limits["memory_bytes"]:
-            end_all("torch held %d MiB of memory; the limit is %d MiB: use smaller inputs or fewer modes"
-                    % (held >> 20, limits["memory_bytes"] >> 20))
-    status = child.wait()
-    if status == -signal.SIGXCPU:
-        end_all("torch used %d s of processor time, its limit: measure fewer points or smaller inputs" % limits["cpu_s"])
-    if status < 0:
-        end_all("torch crashed (signal %d, %s); the server is not affected" % (-status, signal.strsignal(-status)))
-    if status > 0:
-        end_all("torch's process ended with status %d" % status)
-    end_all()
-
-
-# ---- what all roles share
+def write_line(fd, message):
+    line = ("\n" + json.dumps(message) + "\n").encode()  # whatever stands half written before it
+    while line:
+        line = line[os.write(fd, line) :]
 
 
 def tell(**message):
-    line = ("\n" + json.dumps(message) + "\n").encode()  # whatever stands half written before it
-    while line:
-        line = line[os.write(OUT, line) :]
+    write_line(OUT, message)
 
 
 class Refused(Exception):
@@ -133,7 +66,7 @@ def hello(torch, device=None):
     })
 
 
-def probe():
+def probe(_options):
     hello(import_torch())
     tell(done={})
 
@@ -222,15 +155,16 @@ class Run:
             what = "torch, %s%s, %s" % (mode, place, "round %d" % rounds if rounds else "first calls")
             tell(progress={"share": share, "what": what})
 
-    def first_compile_s(self):
-        """What the first compilation of a process takes, which loads the compiler."""
-        if self.modes in ([], ["eager"]):
-            return None
+    def begin_compiling(self):
+        """The first compilation of the process, which loads the compiler, is no mode's to pay."""
+        kind = self.x.DEVICE.type
+        if self.modes in ([], ["eager"]) or kind in FIRST_S:
+            return
         begin = time.perf_counter()
         self.progress(0, "the first compilation", None, 0)
         with contextlib.suppress(Exception):  # the modes will say so themselves
             self.torch.compile(lambda x: self.torch.sin(x) + 1)(self.torch.ones(3, device=self.x.DEVICE))
-        return time.perf_counter() - begin
+        FIRST_S[kind] = time.perf_counter() - begin
 
     def draws(self):
         """The state of the generators, which a program that draws changes."""
@@ -286,7 +220,7 @@ class Run:
             self.progress((number + 0.2 + 0.8 * min(rounds / 60, 1)) / len(self.points), lane.mode, lane.n, rounds)
 
         with contextlib.redirect_stdout(Null()):
-            self.x.measure(lanes, min(self.x.BUDGET_S, self.x.TOTAL_S / len(self.points)), tick)
+            self.x.measure(lanes, self.x.budget_s(len(self.points)), tick)
         for lane in lanes:
             rows[lane.mode].update(
                 samples_ns=[round(1e9 * s) for s in lane.samples], compiled=lane.compiled,
@@ -301,9 +235,10 @@ class Null(io.TextIOBase):
 
 def run(options):
     r = Run(options)
-    first_s = r.first_compile_s()
+    r.begin_compiling()
     for number, (n, source, calls) in enumerate(r.points):
         r.point(number, n, source, calls)
+    first_s = FIRST_S.get(r.x.DEVICE.type)
     tell(done={"first_compile_ms": None if first_s is None else 1e3 * first_s})
 
 
@@ -357,25 +292,87 @@ def trace(options):
     tell(done={})
 
 
-def main():
-    role, arguments = sys.argv[1], sys.argv[2:]
-    if role == "guard":
-        return guard(json.loads(arguments[0]), *arguments[1:])
+# ---- one job after the other
+
+
+def log_to(folder):
+    """TORCH_TRACE, for a torch that was loaded before: a log of its own, complete in itself."""
+    os.environ["TORCH_TRACE"] = folder
+    logs, structured = (sys.modules.get("torch._logging." + name) for name in ("_internal", "structured"))
+    if logs:
+        if logs.LOG_TRACE_HANDLER:
+            logs.LOG_TRACE_HANDLER.close()
+        logs.LOG_TRACE_HANDLER = None
+        logs._init_logs()
+    for table in ("INTERN_TABLE", "DUMPED_FILES"):  # what was told once is not told again
+        getattr(structured, table, set()).clear()
+
+
+SETTINGS = ("get_default_dtype", "get_default_device", "get_num_threads", "is_grad_enabled", "is_inference_mode_enabled",
+            "get_float32_matmul_precision", "are_deterministic_algorithms_enabled", "is_anomaly_enabled", "is_autocast_enabled")
+
+
+def settings(torch):
+    """What a program can leave behind for the next one."""
+    functions = getattr(torch.nn, "functional", None)
+    return [str(getattr(torch, name)()) for name in SETTINGS if hasattr(torch, name)], {
+        name: value for name, value in vars(functions or torch.nn).items() if callable(value)}
+
+
+def make_ready(folder):
+    """Compilers begin cold: caches on disk are the job's own, those in memory are emptied."""
+    os.environ.update(TORCHINDUCTOR_CACHE_DIR=os.path.join(folder, "cache"), TRITON_CACHE_DIR=os.path.join(folder, "cache"))
+    utils = sys.modules.get("torch._inductor.utils")
+    for name in ("clear_caches", "clear_inductor_caches"):  # by release
+        if hasattr(utils, name):
+            getattr(utils, name)()
+            break
+    gc.collect()
+    gc.freeze()  # what others left is not looked through while this one is timed
+
+
+def left_as_found(torch, threads, before):
+    """Whether the process can take another job: the device works, and what a program can set is
+    as it was.  Gives back what this one held."""
+    for name in [m for m in sys.modules if m == "experiment" or m.startswith("experiment_")]:
+        del sys.modules[name]
     try:
-        {"probe": probe, "run": run, "trace": trace}[role](*map(json.loads, arguments))
+        if hasattr(torch, "set_default_device"):
+            torch.set_default_device(None)
+        torch.set_num_threads(threads)
+        torch._dynamo.reset()
+        gc.unfreeze()
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.synchronize()
+            torch.cuda.empty_cache()
+        same = settings(torch) == before
+    except Exception as e:
+        print("torch is not to be used again: %s" % why_of(e), file=sys.stderr)
+        return False
+    if not same:
+        print("the program left torch with other settings: the next one gets a new process", file=sys.stderr)
+    return same
+
+
+def perform(order):
+    """One job.  Whether the process can take another."""
+    role, folder = order["role"], order["folder"]
+    sys.path.insert(0, folder)
+    make_ready(folder)
+    if role == "trace":
+        log_to(os.path.join(folder, "torch_trace"))
+    try:
+        torch = import_torch()
+        threads, before = torch.get_num_threads(), settings(torch)
+        {"probe": probe, "run": run, "trace": trace}[role](order["options"])
+        return left_as_found(torch, threads, before)
     except Refused as e:
         tell(error={"code": "no-device", "message": str(e)})
     except BaseException as e:
         tell(error={"code": "worker", "message": why_of(e)})
-        raise
-    sys.stderr.flush()
-    os._exit(0)  # threads of compilers are not waited for
-
-
-if __name__ == "__main__":
-    # The messages' own way out: what a program prints by other means is no message.
-    OUT = os.dup(1)
-    if sys.argv[1] != "guard":
-        os.dup2(2, 1)
-    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    main()
+        sys.excepthook(*sys.exc_info())
+    finally:
+        sys.path.remove(folder)
+        sys.stderr.flush()
+    return False

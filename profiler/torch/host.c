@@ -1,0 +1,206 @@
+/* profiler/torch/host.c -- see host.h. */
+#include "profiler/torch/host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "profiler/torch/child.h"
+
+extern char **environ;
+extern const char torch_host_text[], torch_worker_text[]; /* host.py, worker.py */
+
+enum { MAX_ENV = 32, LISTEN_FD = 3, BACKLOG = 8 };
+
+struct torch_host {
+	struct torch_folder folder;
+	char socket[320];
+	pid_t pid; /* 0: it has ended */
+	int in;    /* held open; closed it ends */
+};
+
+/* What it needs of our environment, and nothing else: an operator's secrets are not for
+ * posted programs.  The entries of ours are in `own`, which `env` points into. */
+static void make_environment(const struct torch_host *h, char own[][320], const char *env[])
+{
+	static const char *const kept[] = {
+		"PATH",
+		"LD_LIBRARY_PATH",
+		"LIBRARY_PATH",
+		"CPATH",
+		"LANG",
+		"LC_ALL",
+		"CC",
+		"CXX",
+		"CUDA_HOME",
+		"CUDA_PATH",
+		"CUDA_VISIBLE_DEVICES",
+		"VIRTUAL_ENV",
+		"PYTHONPATH",
+		"OMP_NUM_THREADS",
+	};
+	static const char *const folders[] = { "HOME", "TMPDIR" };
+	int n = 0, n_own = 0;
+
+	for (char **e = environ; *e && n < MAX_ENV - 8; e++)
+		for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+			if (strncmp(*e, kept[i], strlen(kept[i])) == 0 &&
+			    (*e)[strlen(kept[i])] == '=')
+				env[n++] = *e;
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++, n_own++) {
+		snprintf(own[n_own], sizeof(own[n_own]), "%s=%s", folders[i], h->folder.path);
+		env[n++] = own[n_own];
+	}
+	env[n++] = "PYTHONDONTWRITEBYTECODE=1";
+	env[n] = NULL;
+}
+
+/* Its descriptors are `theirs` and, behind them, nothing. */
+static int spawn(struct torch_host *h, const char *python, const int theirs[LISTEN_FD + 1])
+{
+	char script[320], own[8][320];
+	const char *env[MAX_ENV], *argv[] = { python, "-u", script, NULL };
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	sigset_t none, defaults;
+	int code;
+
+	snprintf(script, sizeof(script), "%s/host.py", h->folder.path);
+	make_environment(h, own, env);
+	sigemptyset(&none);
+	sigemptyset(&defaults);
+	for (size_t i = 0; i < 3; i++)
+		sigaddset(&defaults, ((int[]){ SIGPIPE, SIGXFSZ, SIGINT })[i]);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &defaults);
+	posix_spawnattr_setpgroup(&attr, 0);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+					    POSIX_SPAWN_SETPGROUP);
+	posix_spawn_file_actions_init(&actions);
+	for (int fd = 0; fd <= LISTEN_FD; fd++)
+		posix_spawn_file_actions_adddup2(&actions, theirs[fd], fd);
+	code = posix_spawnp(&h->pid, python, &actions, &attr, (char *const *)argv,
+			    (char *const *)env);
+	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attr);
+	return code;
+}
+
+/* The socket of the folder; -1 with *err. */
+static int listen_at(struct torch_host *h, struct err *err)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int low, fd = -1;
+
+	snprintf(h->socket, sizeof(h->socket), "%s/jobs", h->folder.path);
+	if (strlen(h->socket) >= sizeof(address.sun_path)) {
+		err_set(err, ERR_IO, "the path of the temporary folder is too long: %.120s",
+			h->folder.path);
+		return -1;
+	}
+	strcpy(address.sun_path, h->socket);
+	low = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (low >= 0 && bind(low, (struct sockaddr *)&address, sizeof(address)) == 0 &&
+	    listen(low, BACKLOG) == 0)
+		fd = fcntl(low, F_DUPFD_CLOEXEC, LISTEN_FD + 1);
+	if (fd < 0)
+		err_set(err, ERR_IO, "no socket for torch: %s", strerror(errno));
+	if (low >= 0)
+		close(low);
+	return fd;
+}
+
+static bool start(struct torch_host *h, const char *python, struct err *err)
+{
+	int listener = listen_at(h, err), in[2] = { -1, -1 }, none, code;
+
+	if (listener < 0)
+		return false;
+	none = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (none < 0 || !torch_pipe(in)) {
+		code = errno;
+		close(listener);
+		if (none >= 0)
+			close(none);
+		return err_set(err, ERR_IO, "no pipe for torch: %s", strerror(code));
+	}
+	/* What goes wrong in a job is told there. */
+	code = spawn(h, python, (int[]){ in[0], none, none, listener });
+	close(listener);
+	close(none);
+	close(in[0]);
+	h->in = in[1];
+	if (code == 0)
+		return true;
+	h->pid = 0;
+	return err_set(err, ERR_IO,
+		       "%.200s cannot be started: %s; --torch-python takes the path of a Python "
+		       "that has torch 2.5 or newer",
+		       python, strerror(code));
+}
+
+struct torch_host *torch_host_start(const char *python, struct err *err)
+{
+	struct torch_host *h = calloc(1, sizeof(*h));
+
+	if (!h) {
+		err_set(err, ERR_MEMORY, "out of memory for torch");
+		return NULL;
+	}
+	h->in = -1;
+	if (torch_folder_create(&h->folder, err) &&
+	    torch_folder_write(&h->folder, "host.py", torch_host_text, err) &&
+	    torch_folder_write(&h->folder, "worker.py", torch_worker_text, err) &&
+	    start(h, python, err))
+		return h;
+	torch_host_stop(h);
+	return NULL;
+}
+
+bool torch_host_alive(struct torch_host *h)
+{
+	int status;
+
+	if (h->pid && waitpid(h->pid, &status, WNOHANG) != 0)
+		h->pid = 0;
+	return h->pid != 0;
+}
+
+/* Ends by itself, having ended its jobs; one that does not is ended. */
+static void await_end(struct torch_host *h)
+{
+	enum { TRIES = 500, WAIT_US = 10 * 1000 };
+
+	for (int i = 0; i < TRIES && torch_host_alive(h); i++)
+		usleep(WAIT_US);
+	if (!h->pid)
+		return;
+	kill(-h->pid, SIGKILL);
+	while (waitpid(h->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+void torch_host_stop(struct torch_host *h)
+{
+	if (!h)
+		return;
+	if (h->in >= 0)
+		close(h->in);
+	await_end(h);
+	torch_folder_destroy(&h->folder);
+	free(h);
+}
+
+const char *torch_host_socket(const struct torch_host *h)
+{
+	return h->socket;
+}
