@@ -190,7 +190,8 @@ static bool create_without(const struct break_run *run, const struct lane *lane,
 	out->point.program = fusion_parse_in(run->w->registry, cure->source.data, cure->source.len,
 					     run->w->entry, err);
 	return out->point.program &&
-	       lane_create(&out->lane, &w, &out->point, lane->mode, lane->originals, NULL, err) &&
+	       lane_create(&out->lane, &w, &out->point, lane->mode, lane->originals,
+			   (struct lane_cache){ 0 }, err) &&
 	       make_calls(&out->lane, err);
 }
 

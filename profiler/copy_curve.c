@@ -173,7 +173,8 @@ bool copy_curve_measure(struct copy_curve *c, const struct workload *w, int64_t 
 
 	*c = (struct copy_curve){ 0 };
 	ok = copy && inputs_create(&inputs, copy, &copy->points[0], err) &&
-	     lane_create(&lane, copy, &copy->points[0], mode, &inputs, NULL, err) &&
+	     lane_create(&lane, copy, &copy->points[0], mode, &inputs, (struct lane_cache){ 0 },
+			 err) &&
 	     warm(&lane, n, err) && watch(&lane, elements, n, device, c, err);
 	for (int i = 0; ok && i < n; i++)
 		c->bytes[i] = bytes_of(elements[i]);

@@ -107,7 +107,7 @@ json_t *profiler_explain(const struct workload *w, const struct explain_options 
 
 	if (!inputs_create(&inputs, w, p, err))
 		return NULL;
-	if (!lane_create(&lane, &quick, p, options->mode, &inputs, NULL, err)) {
+	if (!lane_create(&lane, &quick, p, options->mode, &inputs, (struct lane_cache){ 0 }, err)) {
 		sweep_locate(w, p, err);
 		lane_destroy(&lane);
 		inputs_destroy(&inputs);

@@ -159,13 +159,14 @@ static bool fill(struct lane *lane, const struct workload *w, const struct point
 }
 
 bool lane_create(struct lane *lane, const struct workload *w, const struct point *p,
-		 enum fusion_mode mode, const struct inputs *originals, const char *cache_dir,
+		 enum fusion_mode mode, const struct inputs *originals, struct lane_cache cache,
 		 struct err *err)
 {
 	struct fusion_options options = {
 		.backend = w->backend,
 		.threads = w->threads,
-		.cache_dir = cache_dir,
+		.cache_dir = cache.dir,
+		.cache_anew = cache.anew,
 		.policy = w->policy,
 		.deny = w->deny,
 		.n_deny = w->n_deny,

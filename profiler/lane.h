@@ -47,8 +47,14 @@ struct lane {
 	    compiled; /* graphs and kernels, while the clock ran: calls kept meeting new values */
 };
 
+/* Where compiled kernels are kept; all zeros: nowhere. */
+struct lane_cache {
+	const char *dir;
+	bool anew; /* they are compiled even so: what that takes is measured */
+};
+
 bool lane_create(struct lane *lane, const struct workload *w, const struct point *p,
-		 enum fusion_mode mode, const struct inputs *originals, const char *cache_dir,
+		 enum fusion_mode mode, const struct inputs *originals, struct lane_cache cache,
 		 struct err *err);
 
 /* The same of another program, on the engine and for the inputs of `with`: where

@@ -7,14 +7,14 @@
 #include "profiler/value_json.h"
 
 static bool make_calls(struct lane *plain, const struct workload *w, const struct point *p,
-		       enum fusion_mode mode, const struct inputs *originals, const char *cache_dir,
-		       struct err *err)
+		       enum fusion_mode mode, const struct inputs *originals,
+		       struct lane_cache cache, struct err *err)
 {
 	struct workload without = *w;
 	struct allocator *a;
 
 	without.autocast = (enum dtype)0;
-	if (!lane_create(plain, &without, p, mode, originals, cache_dir, err))
+	if (!lane_create(plain, &without, p, mode, originals, cache, err))
 		return false;
 	a = fusion_allocator(plain->engine);
 	plain->held_bytes = (int64_t)allocator_used_bytes(a);
@@ -117,7 +117,7 @@ static json_t *mode_json(const struct lane *with, const struct lane *without, do
 }
 
 bool mixed_create(struct mixed *m, const struct workload *w, const struct point *p,
-		  const struct lane *with, const struct inputs *originals, const char *cache_dir,
+		  const struct lane *with, const struct inputs *originals, struct lane_cache cache,
 		  struct err *err)
 {
 	int64_t batch = batch_of(originals, 0);
@@ -130,7 +130,7 @@ bool mixed_create(struct mixed *m, const struct workload *w, const struct point 
 	for (m->n = 0; m->n < w->n_modes; m->n++) {
 		struct lane *plain = &m->plain[m->n];
 
-		if (!make_calls(plain, w, p, with[m->n].mode, originals, cache_dir, &why))
+		if (!make_calls(plain, w, p, with[m->n].mode, originals, cache, &why))
 			break;
 		m->error[m->n] = error_of(&with[m->n], plain);
 	}

@@ -19,7 +19,7 @@ struct mixed {
  * whose outputs are still there.  Where the program fails without it the section says
  * so and n is 0: that is no fault of the run.  False: out of memory. */
 bool mixed_create(struct mixed *m, const struct workload *w, const struct point *p,
-		  const struct lane *with, const struct inputs *originals, const char *cache_dir,
+		  const struct lane *with, const struct inputs *originals, struct lane_cache cache,
 		  struct err *err);
 
 /* Fills in {"dtype", "batch", "error", "modes": {MODE: {"with", "without",

@@ -62,7 +62,7 @@ struct profiler_options {
 	bool brief;            /* shorten outputs without timing too: nobody reads them */
 	bool only;             /* only the sweep's point at `at` */
 	int64_t at;            /* see `only`; VALUE error where the sweep has no such point */
-	const char *cache_dir; /* kernels; NULL: none.  A timed run compiles cold and leaves it */
+	const char *cache_dir; /* kernels; NULL: none.  A timed run compiles cold all the same */
 	const char *version;   /* of Breakeven, for the report; NULL: "unknown" */
 	const char *torch_python; /* of profiler_run_engines(); NULL: it is switched off */
 	const char *torch_host; /* socket of a profiler/torch/host.h; NULL: the run has its own */

@@ -279,7 +279,8 @@ bool rewrites_again(struct lane *again, const struct lane *lane, const struct wo
 {
 	struct err ignored = { 0 };
 
-	return lane_create(again, quick, p, lane->mode, lane->originals, NULL, &ignored) &&
+	return lane_create(again, quick, p, lane->mode, lane->originals, (struct lane_cache){ 0 },
+			   &ignored) &&
 	       make_calls(again);
 }
 

@@ -275,10 +275,11 @@ static bool time_point(struct run *r, struct lane *lanes, struct mixed *mixed, j
 	return watch_point(r, lanes, modes, err) && (!r->recorder || record_point(r, lanes, err));
 }
 
-/* A timed run compiles cold, so that compile_ms is what a first user pays. */
-static const char *kernel_cache(const struct run *r)
+/* A timed run compiles cold, so that compile_ms is what a first user pays; what is watched
+ * behind it finds the kernels. */
+static struct lane_cache kernel_cache(const struct run *r)
 {
-	return r->options->timing ? NULL : r->options->cache_dir;
+	return (struct lane_cache){ .dir = r->options->cache_dir, .anew = r->options->timing };
 }
 
 /* Lanes with autocast have others beside them, without it; `place` gets the section. */
@@ -461,7 +462,8 @@ static bool warm_lane(struct run *r, struct lane *lane, enum fusion_mode mode,
 	if (r->options->progress &&
 	    !r->options->progress(r->options->self, 0.99, "timelines of the device", -1))
 		return err_set(err, ERR_CANCELLED, "the run was cancelled");
-	if (!lane_create(lane, r->w, p, mode, inputs, r->options->cache_dir, err))
+	if (!lane_create(lane, r->w, p, mode, inputs,
+			 (struct lane_cache){ .dir = r->options->cache_dir }, err))
 		return false;
 	for (int i = 0; i < inputs->n_calls; i++) {
 		if (!lane_call(lane, i, &lane->outputs[i], err))

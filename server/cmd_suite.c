@@ -21,7 +21,8 @@ enum { MAX_PATHS = 1024 };
 static const char all_modes[] = "eager,static,dynamic,auto,lazy,graphs";
 
 struct suite_flags {
-	const char *modes, *policy, *device, *backend, *threads, *seconds, *name, *project, *post, *db;
+	const char *modes, *policy, *device, *backend, *threads, *seconds, *name, *project, *post,
+	    *db;
 	const char *engines, *torch_python;
 	const char *paths[MAX_PATHS];
 	int n_paths;

@@ -200,7 +200,7 @@ static void *load_locked(struct cache *c, const char *key, const char *source, s
 {
 	void *found;
 
-	if (c->folder < 0)
+	if (c->folder < 0 || c->anew)
 		return NULL;
 	flock(c->folder, LOCK_SH); /* where that does not work hashes tell */
 	found = load(c, key, source, len, bytes);
@@ -332,9 +332,49 @@ static void drop_entry(const struct cache *c, const char *key)
 		unlinkat(c->folder, entry_name(name, key, endings[i]), 0);
 }
 
-/* What was used longest ago goes, but not `key`, until a quarter of the bound is free:
- * so that not every store has to drop something. */
-static void tidy(const struct cache *c, const char *key)
+/* What the entries take together, and when they were last counted, in a file beside them: to
+ * look at all of them takes longer than to store one. */
+static const char account[] = ".account";
+
+static bool account_read(const struct cache *c, size_t *bytes, time_t *counted)
+{
+	size_t len;
+	char *text = read_file(c->folder, account, &len);
+	unsigned long long n = 0;
+	long long when = 0;
+	bool ok = text && sscanf(text, "%llu %lld\n", &n, &when) == 2;
+
+	free(text);
+	*bytes = (size_t)n;
+	*counted = (time_t)when;
+	return ok;
+}
+
+static void account_write(const struct cache *c, size_t bytes, time_t counted)
+{
+	char text[64];
+	int len = snprintf(text, sizeof(text), "%zu %lld\n", bytes, (long long)counted);
+
+	unlinkat(c->folder, account, 0);
+	write_file(c->folder, account, text, (size_t)len);
+}
+
+/* Drops of n entries what was used longest ago, but not `key`, until a quarter of the bound
+ * is free: so that not every store has to drop something.  What is left. */
+static size_t drop_oldest(const struct cache *c, struct cached *entries, size_t n, size_t bytes,
+			  const char *key)
+{
+	qsort(entries, n, sizeof(*entries), by_use);
+	for (size_t i = 0; i < n && bytes > c->most_bytes / 4 * 3; i++) {
+		if (strncmp(entries[i].name, key, KEY_CHARS) == 0)
+			continue;
+		drop_entry(c, entries[i].name);
+		bytes -= entries[i].bytes;
+	}
+	return bytes;
+}
+
+static void count(const struct cache *c, const char *key)
 {
 	DIR *folder = opendir(c->path);
 	struct cached *entries = NULL;
@@ -346,34 +386,50 @@ static void tidy(const struct cache *c, const char *key)
 		n = join_entries(entries, n);
 	for (size_t i = 0; entries && i < n; i++)
 		bytes += entries[i].bytes;
-	if (bytes > c->most_bytes) {
-		qsort(entries, n, sizeof(*entries), by_use);
-		for (size_t i = 0; i < n && bytes > c->most_bytes / 4 * 3; i++) {
-			if (strncmp(entries[i].name, key, KEY_CHARS) == 0)
-				continue;
-			drop_entry(c, entries[i].name);
-			bytes -= entries[i].bytes;
-		}
-	}
+	if (bytes > c->most_bytes)
+		bytes = drop_oldest(c, entries, n, bytes, key);
+	if (entries)
+		account_write(c, bytes, time(NULL));
 	free(entries);
 	if (folder)
 		closedir(folder);
 }
 
-static void store(const struct cache *c, const char *key, int shop)
+/* Keeps to the bound after `added` bytes of `key`.  An entry that replaces itself counts
+ * twice until all are counted, which they are once an hour too. */
+static void tidy(const struct cache *c, const char *key, size_t added)
+{
+	size_t bytes;
+	time_t counted, age;
+
+	if (account_read(c, &bytes, &counted)) {
+		age = time(NULL) - counted;
+		if (age >= 0 && age < STALE_SECONDS && bytes + added <= c->most_bytes) {
+			account_write(c, bytes + added, counted);
+			return;
+		}
+	}
+	count(c, key);
+}
+
+/* What it takes of the bound. */
+static size_t store(const struct cache *c, const char *key, int shop)
 {
 	char to[NAME_BYTES], hash[HASH_HEX_BYTES];
-	size_t len;
+	size_t len = 0;
 	char *object = read_file(shop, "kernel.so", &len);
+	struct stat source = { 0 };
 
 	if (object) {
 		hash_hex(object, len, hash);
 		if (write_file(shop, "kernel.ok", hash, strlen(hash)) &&
+		    fstatat(shop, "kernel.c", &source, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    renameat(shop, "kernel.c", c->folder, entry_name(to, key, "c")) == 0 &&
 		    renameat(shop, "kernel.so", c->folder, entry_name(to, key, "so")) == 0)
 			(void)!renameat(shop, "kernel.ok", c->folder, entry_name(to, key, "ok"));
 	}
 	free(object);
+	return len + (size_t)source.st_size + HASH_HEX_BYTES - 1;
 }
 
 void cache_store(const struct cache *c, const char *key, const char *workshop)
@@ -386,8 +442,7 @@ void cache_store(const struct cache *c, const char *key, const char *workshop)
 	if (shop < 0)
 		return;
 	flock(c->folder, LOCK_EX);
-	store(c, key, shop);
-	tidy(c, key);
+	tidy(c, key, store(c, key, shop));
 	flock(c->folder, LOCK_UN);
 	close(shop);
 }

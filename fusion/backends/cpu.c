@@ -149,6 +149,7 @@ static bool load(const struct backend_env *env, struct executable *exe, const st
 	if (!make_key(key, source, &t, vector_bytes))
 		return err_set(err, ERR_MEMORY, "The generated C does not fit in memory.");
 	cache_open(&cache, env->cache_dir, env->cache_bytes);
+	cache.anew = env->cache_anew;
 	exe->handle = cache_load(&cache, key, source->data, source->len);
 	stats->cached = exe->handle != NULL;
 	if (!exe->handle)

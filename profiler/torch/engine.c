@@ -193,7 +193,8 @@ static bool compare_point(const struct engine *e, const struct point *p, const j
 	if (!inputs_create(&inputs, e->w, p, err))
 		return false;
 	bytes = map_values(message, &n_bytes);
-	ok = lane_create(&lane, e->w, p, FUSION_EAGER, &inputs, e->options->cache_dir, err) &&
+	ok = lane_create(&lane, e->w, p, FUSION_EAGER, &inputs,
+			 (struct lane_cache){ .dir = e->options->cache_dir }, err) &&
 	     compare_calls(&lane, rows, all, bytes, n_bytes, err);
 	if (bytes)
 		munmap(bytes, n_bytes);

@@ -346,7 +346,8 @@ def left_as_found(torch, threads, before):
         if torch.cuda.is_available():
             torch.cuda.synchronize()
             torch.cuda.empty_cache()
-        same = settings(torch) == before
+        (own, functions), (after, there) = before, settings(torch)
+        same = own == after and all(there.get(name) is f for name, f in functions.items())
     except Exception as e:
         print("torch is not to be used again: %s" % why_of(e), file=sys.stderr)
         return False

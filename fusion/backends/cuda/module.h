@@ -25,6 +25,7 @@ struct executable {
 	struct twister *random;
 	const char *cache_dir; /* borrowed; NULL: no cache */
 	size_t cache_bytes;
+	bool cache_anew;
 	char *note; /* why it is not used; NULL */
 	struct version wide, narrow;
 	struct library_call *libraries;        /* of each kernel; used by LIBRARY ones */
