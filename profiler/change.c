@@ -77,7 +77,7 @@ static bool make_lane(struct change *c, int side, enum fusion_mode mode,
 		      const struct inputs *inputs, struct err *err)
 {
 	return lane_create(&c->lanes[side], c->w, side == BEFORE ? &c->before : c->p, mode, inputs,
-			   c->options->cache_dir, err) &&
+			   (struct lane_cache){ .dir = c->options->cache_dir }, err) &&
 	       make_calls(c, side, err);
 }
 

@@ -57,15 +57,15 @@ bool workload_check_inputs(const struct workload *w, const char *const *inputs, 
 char *workload_torch_script(const struct workload *w, struct err *err);
 
 struct profiler_options {
-	bool timing;           /* false: --no-timing */
-	bool passes;           /* what each pass did to each graph */
-	bool brief;            /* shorten outputs without timing too: nobody reads them */
-	bool only;             /* only the sweep's point at `at` */
-	int64_t at;            /* see `only`; VALUE error where the sweep has no such point */
-	const char *cache_dir; /* kernels; NULL: none.  A timed run compiles cold all the same */
-	const char *version;   /* of Breakeven, for the report; NULL: "unknown" */
+	bool timing;              /* false: --no-timing */
+	bool passes;              /* what each pass did to each graph */
+	bool brief;               /* shorten outputs without timing too: nobody reads them */
+	bool only;                /* only the sweep's point at `at` */
+	int64_t at;               /* see `only`; VALUE error where the sweep has no such point */
+	const char *cache_dir;    /* kernels; NULL: none.  A timed run compiles cold all the same */
+	const char *version;      /* of Breakeven, for the report; NULL: "unknown" */
 	const char *torch_python; /* of profiler_run_engines(); NULL: it is switched off */
-	const char *torch_host; /* socket of a profiler/torch/host.h; NULL: the run has its own */
+	const char *torch_host;   /* socket of a profiler/torch/host.h; NULL: the run has its own */
 	int wall_s; /* what a run may last, for the engines behind ours; 0: no limit is known */
 	/* Called from the run's thread: 0..1, and what is being done
 	 * ("static at n = 15, round 4"), and the seconds it may still last

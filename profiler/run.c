@@ -26,8 +26,7 @@
 
 /* Seconds of sampling: for a point, and for all of them together. */
 static const double point_budget_s = 2, total_budget_s = 30;
-/* Of a point's time, what the calls in order and compiling take: a guess for
- * the progress bar alone. */
+/* Of a point's time, the calls in order and compiling: a guess, for the progress bar. */
 static const double calls_share = 0.25;
 enum { TELL_EVERY_NS = 100 * 1000 * 1000 };
 /* Changes of the source are tried where a mode's first calls were that quick, for
@@ -275,11 +274,10 @@ static bool time_point(struct run *r, struct lane *lanes, struct mixed *mixed, j
 	return watch_point(r, lanes, modes, err) && (!r->recorder || record_point(r, lanes, err));
 }
 
-/* A timed run compiles cold, so that compile_ms is what a first user pays; what is watched
- * behind it finds the kernels. */
-static struct lane_cache kernel_cache(const struct run *r)
+/* A timed run compiles cold: compile_ms is what a first user pays. */
+static struct lane_cache kernel_cache(const struct run *r, bool timed)
 {
-	return (struct lane_cache){ .dir = r->options->cache_dir, .anew = r->options->timing };
+	return (struct lane_cache){ .dir = r->options->cache_dir, .anew = timed };
 }
 
 /* Lanes with autocast have others beside them, without it; `place` gets the section. */
@@ -290,8 +288,8 @@ static bool run_mixed(struct run *r, struct mixed *mixed, const struct lane *lan
 
 	if (!r->w->autocast)
 		return true;
-	ok = mixed_create(mixed, r->w, &r->w->points[r->point], lanes, inputs, kernel_cache(r),
-			  err);
+	ok = mixed_create(mixed, r->w, &r->w->points[r->point], lanes, inputs,
+			  kernel_cache(r, r->options->timing), err);
 	if (mixed->json)
 		json_object_set_new(place, "autocast", mixed->json);
 	return ok;
@@ -308,7 +306,8 @@ static bool run_lane(struct run *r, struct lane *lanes, int k, const struct inpu
 	json_t *m = json_object();
 
 	json_object_set_new(modes, fusion_mode_name(mode), m);
-	if (!lane_create(&lanes[k], r->w, p, mode, inputs, kernel_cache(r), err) ||
+	if (!lane_create(&lanes[k], r->w, p, mode, inputs, kernel_cache(r, r->options->timing),
+			 err) ||
 	    !run_calls(r, &lanes[k], eager, m, err))
 		return false;
 	if (eager)
@@ -462,8 +461,7 @@ static bool warm_lane(struct run *r, struct lane *lane, enum fusion_mode mode,
 	if (r->options->progress &&
 	    !r->options->progress(r->options->self, 0.99, "timelines of the device", -1))
 		return err_set(err, ERR_CANCELLED, "the run was cancelled");
-	if (!lane_create(lane, r->w, p, mode, inputs,
-			 (struct lane_cache){ .dir = r->options->cache_dir }, err))
+	if (!lane_create(lane, r->w, p, mode, inputs, kernel_cache(r, false), err))
 		return false;
 	for (int i = 0; i < inputs->n_calls; i++) {
 		if (!lane_call(lane, i, &lane->outputs[i], err))
