@@ -3,7 +3,9 @@
 // BREAKEVEN names the binary.  Prints figures, asserts nothing: the median of the rounds, the least and the
 // most, beside the bar; and the load of the machine before and after, for all of it moves with that.  A view is
 // there when what it was asked for has been painted, counted from the start of the navigation with nothing in
-// the browser's cache.  `work` is what the main thread does in a frame, `frame` the time between two.
+// the browser's cache; the window has stood a second before, for Chromium loads pages of its own when it opens
+// one.  Layout shift is Chromium's score until a second after.  `work` is what the main thread does in a frame,
+// `frame` the time between two.
 import { execFileSync } from "node:child_process";
 import { createWriteStream, readFileSync, readdirSync } from "node:fs";
 import { once } from "node:events";
@@ -18,6 +20,7 @@ const EVENTS = 1e6;
 const NODES = 2000;
 const RUNS = 1e4;
 const FRAMES = 120;
+const SETTLE_MS = 1000;
 
 const median = (xs) => [...xs].sort((a, b) => a - b)[xs.length >> 1];
 const p95 = (xs) => [...xs].sort((a, b) => a - b)[Math.floor(xs.length * 0.95)];
@@ -25,7 +28,7 @@ const load = () => loadavg()[0].toFixed(1);
 
 /** One line: what, median (least to most), bar. */
 function tell(what, xs, unit, bar) {
-  const of = (x) => x.toFixed(x < 100 ? 1 : 0);
+  const of = (x) => x.toFixed(unit ? (x < 100 ? 1 : 0) : 3);
   console.log(`${what.padEnd(52)} ${of(median(xs)).padStart(7)} ${unit} (${of(Math.min(...xs))} to ${of(Math.max(...xs))})  bar ${bar}`);
 }
 
@@ -67,11 +70,15 @@ db.commit()
   execFileSync("python3", ["-c", script, store, String(RUNS)]);
 }
 
-/** Milliseconds until `ready` is painted, and the longest task until a second later. */
+/** Milliseconds until `ready` is painted; the longest task and the layout shift until a second later. */
 async function view(browser, url, ready) {
   const { page, context } = await openPage(browser);
   await page.addInitScript((selector) => {
     globalThis.longest = 0;
+    globalThis.shift = 0;
+    new PerformanceObserver((list) => {
+      for (const e of list.getEntries()) globalThis.shift += e.value;
+    }).observe({ type: "layout-shift", buffered: true });
     new PerformanceObserver((list) => {
       for (const e of list.getEntries()) globalThis.longest = Math.max(globalThis.longest, e.duration);
     }).observe({ type: "longtask", buffered: true });
@@ -83,11 +90,12 @@ async function view(browser, url, ready) {
     };
     requestAnimationFrame(look);
   }, ready);
+  await page.waitForTimeout(SETTLE_MS);
   await page.goto(url);
-  await page.waitForFunction(() => globalThis.painted, null, { timeout: 60000 });
-  await page.waitForTimeout(1000);
-  const [painted, longest] = await page.evaluate(() => [globalThis.painted, globalThis.longest]);
-  return { page, context, painted, longest };
+  await page.waitForFunction(() => globalThis.painted, null, { timeout: 60000, polling: 200 });
+  await page.waitForTimeout(SETTLE_MS);
+  const told = await page.evaluate(() => ({ painted: globalThis.painted, longest: globalThis.longest, shift: globalThis.shift }));
+  return { page, context, ...told };
 }
 
 /** Frames while `act(i)` runs in each: the time between two, and the main thread's work in each. */
@@ -125,6 +133,7 @@ async function first(browser, what, url, ready, bar, blocked = "") {
   }
   tell(what, views.map((v) => v.painted), "ms", bar);
   if (blocked) tell("  longest block of its main thread", views.map((v) => v.longest), "ms", blocked);
+  tell("  layout shift", views.map((v) => v.shift), "", "0.01");
 }
 
 async function moving(browser, what, url, ready, act) {
@@ -142,7 +151,7 @@ async function moving(browser, what, url, ready, act) {
 
 function ownBytes() {
   const served = join(dirname(binary), "gen/web/assets");
-  const files = ["js", "css"].flatMap((d) => readdirSync(join(served, d)).map((f) => join(served, d, f)));
+  const files = ["js", "css"].flatMap((d) => readdirSync(join(served, d), { recursive: true }).map((f) => join(served, d, f))).filter((f) => /\.\w+$/.test(f));
   return files.reduce((sum, f) => sum + gzipSync(readFileSync(f), { level: 9 }).length, 0);
 }
 
