@@ -11,8 +11,9 @@
 
 struct asset {
 	const char *path;
-	const char *type; /* Content-Type, with its charset */
-	const char *etag; /* quoted, as it goes into the header */
+	const char *type;    /* Content-Type, with its charset */
+	const char *etag;    /* quoted, as it goes into the header */
+	const char *imports; /* paths of all that a script imports, parted by a space */
 	const unsigned char *gzip_data;
 	size_t gzip_len;
 	const unsigned char *data;

@@ -98,8 +98,9 @@ static bool header_has(struct MHD_Connection *c, const char *name, const char *p
 	return value && strstr(value, part);
 }
 
-static enum MHD_Result send_asset(struct MHD_Connection *c, const struct asset *a, int status)
+static enum MHD_Result send_asset(struct MHD_Connection *c, const struct reply *reply, int status)
 {
+	const struct asset *a = reply->asset;
 	bool gzip = header_has(c, "Accept-Encoding", "gzip") && a->gzip_len > 0;
 	bool same = status == MHD_HTTP_OK && header_has(c, "If-None-Match", a->etag);
 	struct MHD_Response *r;
@@ -114,6 +115,8 @@ static enum MHD_Result send_asset(struct MHD_Connection *c, const struct asset *
 		return MHD_NO;
 	if (gzip && !same)
 		MHD_add_response_header(r, "Content-Encoding", "gzip");
+	if (reply->link)
+		MHD_add_response_header(r, "Link", reply->link);
 	MHD_add_response_header(r, "ETag", a->etag);
 	MHD_add_response_header(r, "Vary", "Accept-Encoding");
 	/* Asked anew each time, answered by 304: a new version shows at once. */
@@ -181,7 +184,7 @@ static enum MHD_Result send_reply(struct MHD_Connection *c, struct app *app, str
 	if (reply->stream_run)
 		return send_stream(c, app, reply->stream_run);
 	if (reply->asset)
-		return send_asset(c, reply->asset, status);
+		return send_asset(c, reply, status);
 	if (reply->file)
 		return send_file(c, reply, status);
 	if (reply->text)

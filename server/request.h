@@ -57,7 +57,8 @@ struct reply {
 	int file;            /* an open file, taken over; 0: none */
 	uint64_t file_bytes; /* in it */
 	const struct asset *asset;
-	int64_t stream_run;   /* events of this run; 0: none */
+	const char *link;   /* with an asset: what comes with it, the header Link; NULL: nothing */
+	int64_t stream_run; /* events of this run; 0: none */
 	const char *filename; /* offered for download; NULL: shown */
 };
 

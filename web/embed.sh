@@ -1,15 +1,16 @@
 #!/bin/sh
-# web/embed.sh ROOT OUT.S -- every file under ROOT as a table of struct asset.
+# web/embed.sh ROOT IMPORTS OUT.S -- every file under ROOT as a table of struct asset.
 #
 # The table (server/assets.h) is sorted by path in byte order: LC_ALL=C is what
 # makes sort agree with the server's strcmp.  Each file is embedded twice, plain
-# and gzipped; `gzip -n` keeps time and name out, so equal files give equal bytes.
+# and gzipped; `gzip -n` keeps time and name out, so equal files give equal bytes.  IMPORTS has a line for each script (imports.mjs).
 set -eu
 LC_ALL=C
 export LC_ALL
 
 root=$1
-out=$2
+imports=$2
+out=$3
 zipped=$root.gz
 rm -rf "$zipped"
 mkdir -p "$zipped"
@@ -36,18 +37,20 @@ rows=
 for path in $(cd "$root" && find . -type f | sed 's|^\.||' | sort); do
 	type=$(media_type "$path")
 	etag=$(sha256sum "$root$path" | cut -c1-32)
+	needs=$(awk -v path="$path" '$1 == path { sub(/^[^ ]+ ?/, ""); print }' "$imports")
 	gzip -9 -n -c "$root$path" >"$zipped/$count.gz"
 	cat <<TEXT
 path_$count:	.string "$path"
 type_$count:	.string "$type"
 etag_$count:	.string "\"$etag\""
+needs_$count:	.string "$needs"
 gzip_$count:	.incbin "$zipped/$count.gz"
 gzip_end_$count:
 data_$count:	.incbin "$root$path"
 data_end_$count:
 TEXT
 	rows="$rows
-	.quad path_$count, type_$count, etag_$count
+	.quad path_$count, type_$count, etag_$count, needs_$count
 	.quad gzip_$count, gzip_end_$count - gzip_$count
 	.quad data_$count, data_end_$count - data_$count"
 	count=$((count + 1))

@@ -5,17 +5,20 @@
 #   make web-e2e      the page in Chromium, against $B/breakeven
 #
 # esbuild joins the scripts and styles of a page, without comments and blanks; names stay.
-# What a page imports when it is opened is a file of its own.  $B/gen/web is laid out as the
-# URLs are: index.html, and assets/ for the rest.
+# A view is a file of its own, and what many of them share is one more (js/shared.js).
+# $B/gen/web is laid out as the URLs are: index.html, and assets/ for the rest.
 
 WEB_MODULES := web/node_modules/.package-lock.json
 WEB_CODE := $(wildcard web/css/*.css web/js/*.js web/js/*/*.js)
 WEB_FILES := $(wildcard web/examples/*.json web/suite/*.py)
-# What is loaded by its name: by index.html, as a worker, or by loadStyle().
-WEB_ENTRIES := $(addprefix web/,js/main.js js/theme.js js/layout_worker.js \
+# Modules that are loaded by their names, by index.html or ahead (server/views.def) ...
+WEB_MODULES_NAMED := $(addprefix web/js/,main.js $(addprefix view/,$(addsuffix .js,api breaks compare graphs guards history \
+	memory missing new ops overview passes run runs source suite suites timeline torch_tab)))
+# ... and what is by index.html, as a worker, or by loadStyle().
+WEB_ENTRIES := $(addprefix web/,js/theme.js js/layout_worker.js \
 	css/main.css css/compare.css css/guards.css css/memory.css css/picker.css css/suites.css)
-ESBUILD := web/node_modules/.bin/esbuild --bundle --splitting --chunk-names=js/[name]-[hash] --format=esm --minify-whitespace \
-	--minify-syntax --charset=utf8 --log-level=warning
+ESBUILD := web/node_modules/.bin/esbuild --bundle --format=esm --minify-whitespace --minify-syntax --charset=utf8 \
+	--log-level=warning --outbase=web
 
 # npm writes this file last.  The lock keeps two makes from installing at once.
 $(WEB_MODULES): web/package.json web/package-lock.json
@@ -23,16 +26,19 @@ $(WEB_MODULES): web/package.json web/package-lock.json
 	flock web/package-lock.json sh -c '[ $@ -nt web/package-lock.json ] || (cd web && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)'
 	@touch $@
 
-$B/gen/assets.o: web/index.html web/icon.svg $(WEB_CODE) $(WEB_FILES) web/embed.sh web/web.mk $(WEB_MODULES)
+$B/gen/assets.o: web/index.html web/icon.svg $(WEB_CODE) $(WEB_FILES) web/embed.sh web/imports.mjs web/web.mk $(WEB_MODULES)
 	rm -rf $B/gen/web
 	mkdir -p $B/gen/web/assets/vendor
 	cp web/index.html $B/gen/web/
 	cp web/icon.svg $B/gen/web/assets/
-	$(ESBUILD) $(WEB_ENTRIES) --outbase=web --outdir=$B/gen/web/assets
+	$(ESBUILD) $(WEB_ENTRIES) --outdir=$B/gen/web/assets
+	$(ESBUILD) $(WEB_MODULES_NAMED) --splitting --inject:web/js/shared.js --chunk-names=js/[name]-[hash] \
+		--metafile=$B/gen/web.json --outdir=$B/gen/web/assets
+	node web/imports.mjs $B/gen/web.json > $B/gen/imports
 	cd web && cp --parents $(WEB_FILES:web/%=%) $(abspath $B)/gen/web/assets/
 	cp web/node_modules/chart.js/dist/chart.umd.min.js $B/gen/web/assets/vendor/
 	cp web/node_modules/chart.js/LICENSE.md $B/gen/web/assets/vendor/chart.js.LICENSE.txt
-	sh web/embed.sh $B/gen/web $B/gen/assets.S
+	sh web/embed.sh $B/gen/web $B/gen/imports $B/gen/assets.S
 	$(CC) -c $B/gen/assets.S -o $@
 
 .PHONY: web-test web-e2e

@@ -161,6 +161,28 @@ test('the page and its files come with their type, ETag, gzip and a strict polic
     await server.stop();
 });
 
+test('a page names the scripts and the answer that its view reads first, and no others', async () => {
+    const server = await startServer();
+    const linkOf = async (path) => (await fetch(server.url + path, { headers: { Accept: 'text/html' } })).headers.get('link') ?? '';
+    for (const path of ['/', '/runs', '/new', '/compare', '/runs/12', '/runs/12/graphs', '/suites/3', '/api', '/ops']) {
+        const scripts = [...(await linkOf(path)).matchAll(/<(\/assets\/js\/[^>]+)>; rel=modulepreload/g)].map((m) => m[1]);
+        assert.ok(scripts.length >= 3, path);
+        assert.equal(new Set(scripts).size, scripts.length, path);
+        for (const script of scripts) {
+            const file = await fetch(server.url + script);
+            assert.equal(file.status, 200, script);
+            for (const [, from] of (await file.text()).matchAll(/(?:from|^import|;import)"(\.[^"]+)"/g))
+                assert.ok(scripts.includes(new URL(from, server.url + script).pathname), `${script} imports ${from}`);
+        }
+    }
+    assert.match(await linkOf('/runs/12/graphs'), /<\/api\/v1\/runs\/12>; rel=preload; as=fetch; crossorigin/);
+    assert.match(await linkOf('/suites/3'), /<\/api\/v1\/suites\/3>; rel=preload/);
+    assert.doesNotMatch(await linkOf('/compare'), /rel=preload/);
+    for (const path of ['/runs/1x', '/runs/%3E%3B%20rel=preload', '/runs/%0d%0aX:%201', '/runs/12/nothing', '/runs/12/graphs/more', '/nothing'])
+        assert.equal(await linkOf(path), '', path);
+    await server.stop();
+});
+
 test('the API describes itself, and counts', async () => {
     const server = await startServer();
     const api = (await getJson(`${server.url}/api/v1/openapi.json`)).body;

@@ -6,6 +6,7 @@
 
 import { h, button, ci, download, headRow, press, segmented } from "./dom.js";
 import { chartConfig, yBounds } from "./chart_config.js";
+import { chartLibrary } from "./chart_library.js";
 import { Zoom } from "./zoom.js";
 import { plain, withInterval } from "../model/format.js";
 import { toCsv, visiblePart } from "../model/curves.js";
@@ -74,6 +75,7 @@ export function readTwin(table) {
 
 export class ChartFigure {
   #spec;
+  #signal;
   #log;
   #table;
   /** @type {any} */
@@ -91,6 +93,7 @@ export class ChartFigure {
    */
   constructor(spec, signal) {
     this.#spec = spec;
+    this.#signal = signal;
     this.#log = spec.ratio;
     this.#table = makeTwin(spec);
     this.#canvas = h("canvas", { role: "img", "aria-label": spec.summary, tabindex: 0 });
@@ -120,7 +123,7 @@ export class ChartFigure {
     );
     const acts = h("div", { class: "acts" }, this.#reset, scale, this.#views, csv);
     const header = h("header", {}, h("h2", {}, spec.title), h("p", {}, spec.note), acts);
-    return h("figure", { class: "chart", id: spec.id }, header, h("div", { class: "well" }, this.#plot, this.#twin));
+    return h("figure", { class: "chart", id: spec.id, "aria-busy": "true" }, header, h("div", { class: "well" }, this.#plot, this.#twin));
   }
 
   /** @returns {string} "chart" or "table" */
@@ -150,8 +153,10 @@ export class ChartFigure {
   }
 
   /** Draws it anew; the frame must stand in the page. */
-  draw() {
-    const Chart = /** @type {any} */ (globalThis).Chart;
+  async draw() {
+    const Chart = await chartLibrary();
+    if (this.#signal.aborted) return undefined;
+    this.figure.removeAttribute("aria-busy");
     if (!Chart) return this.show("table");
     this.#chart?.destroy();
     this.#chart = new Chart(this.#canvas, chartConfig(this.#spec, readTwin(this.#table), this.#log));

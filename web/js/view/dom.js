@@ -228,6 +228,13 @@ export function copyButton(text, name) {
   return b;
 }
 
+/** Once what stands in the page has been painted; a page that nobody sees is not, and does not wait long. */
+export const painted = () =>
+  new Promise((done) => {
+    requestAnimationFrame(() => setTimeout(done));
+    setTimeout(done, 100);
+  });
+
 /** Speaks one sentence to a screen reader. @param {string} text */
 export function say(text) {
   const live = document.getElementById("live");

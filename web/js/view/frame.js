@@ -10,6 +10,7 @@ import { listRuns } from "../api/client.js";
 import { GLOSSARY, WORDS } from "../model/glossary.js";
 
 const EVERY_MS = 5000;
+const FIRST_MS = 500; // the view in front comes first
 
 export function startFrame() {
   startTheme();
@@ -72,7 +73,7 @@ function startTheme() {
 }
 
 /** "1 running, 1 queued" in the nav; nothing where nothing waits. */
-async function watchJobs() {
+function watchJobs() {
   const link = /** @type {HTMLAnchorElement} */ (document.getElementById("jobs"));
   const update = async () => {
     if (document.hidden) return;
@@ -90,7 +91,7 @@ async function watchJobs() {
   };
   addEventListener("jobschange", () => update());
   setInterval(update, EVERY_MS);
-  await update();
+  setTimeout(update, FIRST_MS);
 }
 
 /** Tells the frame that a run was started or stopped. */

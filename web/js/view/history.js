@@ -1,6 +1,7 @@
 // js/view/history.js -- a workload over its runs and commits: a curve, the runs, notes and the baseline.
 
 import { h, add, button, chip, ci, headRow, loadStyle, scroller, section, select, stateWell, toast, token } from "./dom.js";
+import { chartLibrary } from "./chart_library.js";
 import { go } from "./router.js";
 import { getHistory, patchRun } from "../api/client.js";
 import { compareUrl, figureText } from "../model/compare.js";
@@ -278,8 +279,8 @@ function historyChart(data, signal) {
   const canvas = h("canvas", { role: "img", "aria-label": name });
   /** @type {any} */
   let chart = null;
-  const draw = () => {
-    const Chart = /** @type {any} */ (globalThis).Chart;
+  const draw = async () => {
+    const Chart = await chartLibrary();
     chart?.destroy();
     if (Chart && !signal.aborted) chart = new Chart(canvas, config(data));
   };

@@ -1,12 +1,13 @@
 // js/view/overview.js -- is compiling worth it, and from when on?
 //
 // A sentence, then its evidence: modes at one point, both curves, where the
-// floor comes from, how to repeat it, warnings and the machine.
+// floor comes from, how to repeat it, warnings and the machine.  The sentence and
+// the modes are painted before anything else is made, and the curves' script comes
+// meanwhile.
 
-import { h, add, button, copyButton, download, headRow, scroller, section } from "./dom.js";
+import { h, add, button, copyButton, download, headRow, painted, scroller, section } from "./dom.js";
 import { remember } from "./router.js";
 import { onKeys } from "./frame.js";
-import { curvesSection } from "./curves.js";
 import { modesSection, pointName } from "./modes_table.js";
 import { mixedSection } from "./mixed.js";
 import { splitSection } from "./split.js";
@@ -29,6 +30,8 @@ const WARNINGS_SHOWN = 4;
  * @param {Report} report
  */
 export async function overview(ctx, body, run, report) {
+  const coming = report.points?.length ? import("./curves.js") : null;
+  coming?.catch(() => {}); // said where it is awaited
   // Most runs have our engine alone: the script for another is loaded where there is one.
   const torch = report.engines?.torch ? await import("./torch.js") : null;
   if (ctx.signal.aborted) return;
@@ -37,22 +40,30 @@ export async function overview(ctx, body, run, report) {
   const modes = modesOf(points);
   const mode = headline(modes);
   const [modesPlace, mixedPlace, splitPlace, againPlace] = [h("div"), h("div"), h("div"), h("div")];
-  const fill = (/** @type {number} */ at) => {
+  const fillModes = (/** @type {number} */ at) =>
     modesPlace.replaceChildren(modesSection(run, points, at, modes, choose, torch?.torchPart(run, report, points[at].n)));
+  const fillRest = (/** @type {number} */ at) => {
     mixedPlace.replaceChildren(...mixedSection(points[at], modes, points.length > 1));
     splitPlace.replaceChildren(...splitSection(points[at], modes));
     againPlace.replaceChildren(againSection(run, report, points[at], modes));
   };
+  let shown = points.findIndex((p) => p.n === Number(ctx.query.get("n") ?? NaN));
+  if (shown < 0) shown = last;
   const choose = (/** @type {number} */ at) => {
     const { n } = points[at];
     remember({ n: at === last || typeof n !== "number" ? null : String(n) });
-    fill(at);
+    shown = at;
+    fillModes(at);
+    fillRest(at);
   };
-  const asked = points.findIndex((p) => p.n === Number(ctx.query.get("n") ?? NaN));
-  fill(asked < 0 ? last : asked);
-  const curves = report.points?.length ? curvesSection(run, report, mode, ctx.signal, torch?.torchOverlays(report) ?? []) : null;
-  const verdict = verdictSection(report, points[last], mode);
-  add(body, verdict, modesPlace, mixedPlace, curves?.el, splitPlace, againPlace, notesSection(run, report));
+  fillModes(shown);
+  add(body, verdictSection(report, points[last], mode), modesPlace);
+  await painted();
+  const drawn = await coming;
+  if (ctx.signal.aborted) return;
+  const curves = drawn?.curvesSection(run, report, mode, ctx.signal, torch?.torchOverlays(report) ?? []);
+  fillRest(shown);
+  add(body, mixedPlace, curves?.el, splitPlace, againPlace, notesSection(run, report));
   if (curves) onKeys(ctx.signal, { t: () => curves.toggle() });
 }
 

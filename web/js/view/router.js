@@ -13,10 +13,12 @@ import { h, say } from "./dom.js";
  *   Context
  */
 /** @typedef {(ctx: Context) => void | Promise<void>} View */
-/** @typedef {{pattern: RegExp, nav: string, view: View}} Route */
+/** @typedef {{pattern: RegExp, nav: string, load: () => Promise<View>}} Route its script comes when it is opened */
 
 /** @type {readonly Route[]} */
 let routes = [];
+/** @type {Map<Route, View>} */
+const loaded = new Map();
 let current = new AbortController();
 
 /** @param {readonly Route[]} table the last row must match everything */
@@ -80,11 +82,22 @@ function show(first = false) {
     main.focus({ preventScroll: true });
     say("");
   }
-  Promise.resolve(route.view({ signal, params, query: new URLSearchParams(location.search), main, setTitle })).catch(
-    (e) => {
-      if (!signal.aborted) main.replaceChildren(problem(e));
-    },
-  );
+  const ctx = { signal, params, query: new URLSearchParams(location.search), main, setTitle };
+  open(route, ctx).catch((e) => {
+    if (!signal.aborted) main.replaceChildren(problem(e));
+  });
+}
+
+/** At once where its script is there: the view's keys work from then on. @param {Route} route @param {Context} ctx */
+async function open(route, ctx) {
+  let view = loaded.get(route);
+  if (!view) {
+    view = await route.load().catch((e) => {
+      throw Object.assign(new Error(`No answer from ${location.host}: ${e?.message ?? e}`), { status: 0 });
+    });
+    loaded.set(route, view);
+  }
+  if (!ctx.signal.aborted) await view(ctx);
 }
 
 /** What went wrong, as a state. @param {any} e */
@@ -101,7 +114,8 @@ export function problem(e) {
       h(
         "div",
         { class: "acts" },
-        h("a", { class: "btn primary", href: location.pathname + location.search }, "Try again"),
+        // Loaded anew (a target is left to the browser): a script that did not come is not asked for twice.
+        h("a", { class: "btn primary", href: location.pathname + location.search, target: "_self" }, "Try again"),
         h("a", { class: "btn", href: "/runs" }, "All runs"),
       ),
     ),

@@ -1,17 +1,12 @@
 // js/view/run.js -- one run: its head, its tabs, and what state it is in.
 //
 // While it waits or runs the server's events drive the page; at the end the run
-// is read once more, whole.  Every tab is a URL of its own.
+// is read once more, whole.  Every tab is a URL of its own, and its script comes
+// when it is opened; the server asks for it ahead (server/views.def).
 
 import { h, add, button, say, toast } from "./dom.js";
-import { go } from "./router.js";
+import { go, problem } from "./router.js";
 import { confirmed, jobsChanged, onKeys } from "./frame.js";
-import { overview } from "./overview.js";
-import { breaksTab } from "./breaks.js";
-import { graphsTab } from "./graphs.js";
-import { passesTab } from "./passes.js";
-import { timelineTab, traceTab } from "./timeline.js";
-import { sourceTab } from "./source.js";
 import { exportMenu } from "./export.js";
 import { joinedBar } from "./joined.js";
 import { failedState, progressState, stoppedState } from "./states.js";
@@ -26,18 +21,21 @@ import { recompileCount } from "../model/guards.js";
 import { sharedQuery } from "../model/selection.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
+/** @typedef {import("../api/types.js").Report} Report */
 /** @typedef {import("./router.js").Context} Context */
+/** @typedef {(ctx: Context, body: HTMLElement, run: Run, report: Report) => unknown} Tab */
 
+/** @type {readonly {key: string, label: string, load: () => Promise<Tab>}[]} */
 const TABS = [
-  { key: "", label: "Overview" },
-  { key: "breaks", label: "Breaks" },
-  { key: "guards", label: "Guards" },
-  { key: "graphs", label: "Graphs" },
-  { key: "passes", label: "Passes" },
-  { key: "timeline", label: "Timeline" },
-  { key: "memory", label: "Memory" },
-  { key: "source", label: "Source" },
-  { key: "torch", label: "PyTorch" },
+  { key: "", label: "Overview", load: async () => (await import("./overview.js")).overview },
+  { key: "breaks", label: "Breaks", load: async () => (await import("./breaks.js")).breaksTab },
+  { key: "guards", label: "Guards", load: async () => (await import("./guards.js")).guardsTab },
+  { key: "graphs", label: "Graphs", load: async () => (await import("./graphs.js")).graphsTab },
+  { key: "passes", label: "Passes", load: async () => (await import("./passes.js")).passesTab },
+  { key: "timeline", label: "Timeline", load: async () => (await import("./timeline.js")).timelineTab },
+  { key: "memory", label: "Memory", load: async () => (await import("./memory.js")).memoryTab },
+  { key: "source", label: "Source", load: async () => (await import("./source.js")).sourceTab },
+  { key: "torch", label: "PyTorch", load: async () => (await import("./torch_tab.js")).torchTab },
 ];
 
 /** What another process records has events, and nothing else; PyTorch is there where it was
@@ -50,6 +48,8 @@ export async function runView(ctx) {
   const [id, tab = ""] = ctx.params;
   // Before the run is there: a key pressed while it loads is not lost.
   onKeys(ctx.signal, Object.fromEntries(TABS.map((t, i) => [String(i + 1), () => go(tabUrl(id, t.key))])));
+  const shown = TABS.find((t) => t.key === tab);
+  shown?.load().catch(() => {}); // its script comes while the run does
   let run;
   try {
     run = await getRun(id, ctx.signal);
@@ -60,67 +60,54 @@ export async function runView(ctx) {
       nothingHere(`There is no run #${id}`, ["It may have been deleted. Its number is not given again."]),
     );
   }
-  if (!TABS.some((t) => t.key === tab)) {
+  if (!shown) {
     ctx.setTitle("Not found");
     return ctx.main.replaceChildren(
       nothingHere("No view has this address", [`A run has the views ${TABS.map((t) => t.label).join(", ")}.`]),
     );
   }
   if (run.workload?.trace && tab !== "timeline") return go(tabUrl(id, "timeline"));
-  draw(ctx, run, tab);
-  return undefined;
+  return draw(ctx, run, tab);
 }
 
 /** With what is picked, and the mode and point that are shown. @param {Run["id"]} id @param {string} key */
 const tabUrl = (id, key) => `/runs/${encodeURIComponent(id)}${key ? `/${key}` : ""}${sharedQuery(new URLSearchParams(location.search))}`;
 
 /** @param {Context} ctx @param {Run} run @param {string} tab */
-function draw(ctx, run, tab) {
-  const label = TABS.find((t) => t.key === tab)?.label ?? "";
-  ctx.setTitle(`${tab ? `${label} of ` : ""}${run.name} #${run.id}`);
+async function draw(ctx, run, tab) {
+  const shown = TABS.find((t) => t.key === tab) ?? TABS[0];
+  ctx.setTitle(`${tab ? `${shown.label} of ` : ""}${run.name} #${run.id}`);
   const body = h("div", { id: "run-body" });
   ctx.main.replaceChildren(head(run), tabs(ctx, run, tab), body);
   if (run.report && !run.workload?.trace) add(ctx.main, joinedBar(ctx, run));
   const strip = ctx.main.querySelector(".tabs");
   const here = /** @type {HTMLElement | null | undefined} */ (strip?.querySelector("[aria-current]"));
-  if (strip && here) strip.scrollLeft = here.offsetLeft + here.offsetWidth - strip.clientWidth + 40;
+  if (strip && here && tab) strip.scrollLeft = here.offsetLeft + here.offsetWidth - strip.clientWidth + 40;
   if (run.workload?.trace) return followTrace(ctx, body, run);
-  if (tab === "source") return sourceTab(ctx, body, run);
-  if (run.status === "queued" || run.status === "running") return follow(ctx, body, run, tab);
-  if (run.status === "failed") body.append(failedState(run));
-  if (run.status === "cancelled") body.append(stoppedState(run));
-  if (!run.report) return undefined;
-  if (tab === "graphs") return graphsTab(ctx, body, run, run.report);
-  if (tab === "torch") return openTorch(ctx, body, run.report);
-  if (tab === "guards") return openGuards(ctx, body, run, run.report);
-  if (tab === "memory") return openMemory(ctx, body, run, run.report);
-  if (tab === "passes") return passesTab(ctx, body, run, run.report);
-  if (tab === "timeline") return timelineTab(ctx, body, run, run.report);
-  return tab === "breaks" ? breaksTab(ctx, body, run, run.report) : overview(ctx, body, run, run.report);
+  const waits = run.status === "queued" || run.status === "running";
+  if (waits && tab !== "source") return follow(ctx, body, run, tab);
+  if (run.status === "failed" && tab !== "source") body.append(failedState(run));
+  if (run.status === "cancelled" && tab !== "source") body.append(stoppedState(run));
+  if (!run.report && tab !== "source") return undefined;
+  body.setAttribute("aria-busy", "true");
+  const show = await shown.load();
+  if (!ctx.signal.aborted) await show(ctx, body, run, /** @type {Report} */ (run.report));
+  body.removeAttribute("aria-busy");
+  return undefined;
 }
 
-/** Most runs have none: its script is loaded when it is opened.
- * @param {Context} ctx @param {HTMLElement} body @param {import("../api/types.js").Report} report */
-async function openTorch(ctx, body, report) {
-  const { torchTab } = await import("./torch_tab.js");
-  if (!ctx.signal.aborted) torchTab(body, report);
-}
-
-/** @param {Context} ctx @param {HTMLElement} body @param {Run} run @param {import("../api/types.js").Report} report */
-async function openGuards(ctx, body, run, report) {
-  const { guardsTab } = await import("./guards.js");
-  if (!ctx.signal.aborted) guardsTab(ctx, body, run, report);
-}
-
-/** @param {Context} ctx @param {HTMLElement} body @param {Run} run @param {import("../api/types.js").Report} report */
-async function openMemory(ctx, body, run, report) {
-  const { memoryTab } = await import("./memory.js");
-  if (!ctx.signal.aborted) memoryTab(ctx, body, run, report);
+/** The page of a run that has ended meanwhile. @param {Context} ctx @param {Run} run @param {string} tab */
+function again(ctx, run, tab) {
+  draw(ctx, run, tab).catch((e) => {
+    if (!ctx.signal.aborted) ctx.main.replaceChildren(problem(e));
+  });
 }
 
 /** Its events so far, read again as more come. @param {Context} ctx @param {HTMLElement} body @param {Run} run */
-function followTrace(ctx, body, run) {
+async function followTrace(ctx, body, run) {
   if (run.status === "failed") body.append(failedState(run));
+  const { traceTab } = await import("./timeline.js");
+  if (ctx.signal.aborted) return;
   const tab = traceTab(ctx, body, run);
   if (run.status !== "running") return;
   followRun(String(run.id), ctx.signal, tab.more, async () => {
@@ -128,7 +115,7 @@ function followTrace(ctx, body, run) {
     if (!done || ctx.signal.aborted) return;
     jobsChanged();
     say(`${done.name} has ended: ${done.status}.`);
-    draw(ctx, done, "timeline");
+    again(ctx, done, "timeline");
   });
 }
 
@@ -149,7 +136,7 @@ function follow(ctx, body, run, tab) {
           ? `${done.name} is measured.`
           : `${done.name} ${done.status}: ${done.error?.message ?? ""}`,
       );
-      draw(ctx, done, tab);
+      again(ctx, done, tab);
     },
   );
 }

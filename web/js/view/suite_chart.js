@@ -1,6 +1,7 @@
 // js/view/suite_chart.js -- how the speedups of a suite are distributed, drawn from its table.
 
 import { h, headRow, press, segmented, token } from "./dom.js";
+import { chartLibrary } from "./chart_library.js";
 import { buckets, columnName, compared } from "../model/suite.js";
 
 /** @typedef {import("../api/types.js").SuiteReport} SuiteReport */
@@ -26,9 +27,8 @@ function look(c) {
     : { backgroundColor: colour, borderColor: colour, borderWidth: 1.5 };
 }
 
-/** @param {HTMLCanvasElement} canvas @param {readonly SuiteColumn[]} columns @param {{name: string, i: number}[]} rows */
-function draw(canvas, columns, rows) {
-  const Chart = /** @type {any} */ (globalThis).Chart;
+/** @param {any} Chart @param {HTMLCanvasElement} canvas @param {readonly SuiteColumn[]} columns @param {{name: string, i: number}[]} rows */
+function draw(Chart, canvas, columns, rows) {
   const font = { size: 11, family: token("--font-ui") };
   const ticks = { color: token("--ink3"), font };
   return new Chart(canvas, {
@@ -74,10 +74,12 @@ export function distribution(report, signal) {
   };
   /** @type {any} */
   let chart = null;
-  const redraw = () => {
-    if (!(/** @type {any} */ (globalThis).Chart)) return show("table");
+  const redraw = async () => {
+    const Chart = await chartLibrary();
+    if (signal.aborted) return undefined;
+    if (!Chart) return show("table");
     chart?.destroy();
-    chart = draw(canvas, columns, rows);
+    chart = draw(Chart, canvas, columns, rows);
     return undefined;
   };
   addEventListener("themechange", redraw, { signal });

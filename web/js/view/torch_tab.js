@@ -76,10 +76,12 @@ function facts(t) {
 
 /**
  * The tab of the engine.
+ * @param {import("./router.js").Context} _ctx
  * @param {HTMLElement} body
+ * @param {import("../api/types.js").Run} _run
  * @param {import("../api/types.js").Report} report
  */
-export function torchTab(body, report) {
+export function torchTab(_ctx, body, _run, report) {
   const t = torchOf(report);
   if (!t) return body.append(h("p", { class: "sub" }, "This run was not given to PyTorch: its workload names no engine torch."));
   const why = t.log_error ? h("p", { class: "sub" }, `Its log and trace are missing: ${t.log_error.message}`) : null;
