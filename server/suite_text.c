@@ -58,7 +58,7 @@ static void columns_table(struct buf *out, const json_t *report)
 	}
 }
 
-/* The column with the static mode of the policy, or the first that is not eager. */
+/* Our result in mode static under the policy, or the first that is not eager. */
 static const json_t *shown_result(const json_t *workload, const char *policy)
 {
 	const json_t *found = NULL;
@@ -67,7 +67,8 @@ static const json_t *shown_result(const json_t *workload, const char *policy)
 
 	json_array_foreach(json_object_get(workload, "results"), i, r)
 	{
-		if (strcmp(text_of(r, "policy"), policy) != 0 ||
+		if (strcmp(text_of(r, "engine"), "breakeven") != 0 ||
+		    strcmp(text_of(r, "policy"), policy) != 0 ||
 		    strcmp(text_of(r, "mode"), "eager") == 0)
 			continue;
 		if (!found || strcmp(text_of(r, "mode"), "static") == 0)
@@ -122,9 +123,11 @@ static void workloads_table(struct buf *out, const json_t *report)
 	buf_printf(out, "\n%-28s", "workload");
 	json_array_foreach((json_t *)columns, i, c)
 	{
+		bool ours = strcmp(text_of(c, "engine"), "breakeven") == 0;
 		char head[64];
 
-		snprintf(head, sizeof(head), "%s, %s", text_of(c, "mode"), text_of(c, "policy"));
+		snprintf(head, sizeof(head), "%s, %s", text_of(c, "mode"),
+			 text_of(c, ours ? "policy" : "engine"));
 		if (strcmp(text_of(c, "mode"), "eager") != 0)
 			buf_printf(out, "  %-20s", head);
 	}

@@ -254,6 +254,36 @@ static void the_cache_keeps_to_its_bytes(void **state)
 	assert_false(run_small(&env, 2).cached);
 }
 
+/* The sum that is kept beside the entries is right after what others did to the folder: an
+ * entry that is damaged and stored again, a sum that is none, one that is an hour old. */
+static void the_bytes_that_are_kept_count_mend_themselves(void **state)
+{
+	static const char *const wrong[] = { "no number", "0 1000000000\n", "" };
+	struct backend_env env = { .cache_dir = folder };
+	char path[512];
+	size_t one;
+
+	(void)state;
+	run_small(&env, 1);
+	one = folder_bytes();
+	env.cache_bytes = 2 * one + one / 2;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		run_small(&env, 2);
+		snprintf(path, sizeof(path), "%s/.account", folder);
+		overwrite(path, wrong[i]);
+		age_entries();
+		run_small(&env, 3 + (double)i);
+		assert_true(folder_bytes() <= env.cache_bytes);
+		assert_true(run_small(&env, 3 + (double)i).cached);
+	}
+	env.cache_anew = true; /* nothing is found, what is stored replaces itself */
+	for (int i = 0; i < 4; i++)
+		assert_false(run_small(&env, 5).cached);
+	env.cache_anew = false;
+	assert_true(run_small(&env, 5).cached);
+	assert_true(folder_bytes() <= env.cache_bytes);
+}
+
 /* A kernel that is larger than the whole bound is kept until the next one comes. */
 static void the_newest_entry_is_never_dropped(void **state)
 {
@@ -392,6 +422,7 @@ int main(void)
 		IN_FOLDER(the_cache_folder_is_made_where_it_is_missing),
 		IN_FOLDER(what_is_damaged_is_told_and_mended),
 		IN_FOLDER(the_cache_keeps_to_its_bytes),
+		IN_FOLDER(the_bytes_that_are_kept_count_mend_themselves),
 		IN_FOLDER(the_newest_entry_is_never_dropped),
 		IN_FOLDER(another_compiler_or_unit_is_another_entry),
 		IN_FOLDER(a_folder_that_cannot_be_written_still_gives_what_it_has),

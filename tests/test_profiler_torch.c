@@ -251,6 +251,77 @@ static bool run_op(const char *op, const struct torch_limits *limits, bool (*tic
 	return ok;
 }
 
+/* The processes that three jobs of one host ran in; the second ends as `end` says. */
+static void three_jobs(const char *end, int64_t pids[3])
+{
+	static const char script[] =
+	    "import os, torch\nSOURCE, WORKLOAD = '', {'modes': ['eager']}\n"
+	    "MODES, DEVICE = {'eager': None}, torch.device('cpu')\npoints = lambda: []\n"
+	    "def set_up():\n    with open(os.path.dirname(__file__) + '/pid', 'w') as f:\n"
+	    "        f.write(str(os.getpid()))\n    %s\n";
+	const struct torch_limits limits = { 60, 60, INT64_C(4) << 30, 1 << 20 };
+	struct err err = { 0 };
+	struct torch_host *host = torch_host_start("python3", &err);
+	json_t *options = json_pack("{s:b, s:s}", "timing", 0, "folder", "/tmp");
+
+	assert_non_null(host);
+	for (int i = 0; i < 3; i++) {
+		struct torch_folder folder = { "" };
+		struct torch_child child = { .python = "python3",
+					     .socket = torch_host_socket(host),
+					     .folder = &folder,
+					     .limits = &limits,
+					     .role = "run",
+					     .options = options,
+					     .hear = hear };
+		char text[sizeof(script) + 64], path[320];
+		long long pid = 0;
+		FILE *file;
+
+		snprintf(text, sizeof(text), script, i == 1 ? end : "pass"); /* NOLINT */
+		assert_true(torch_folder_create(&folder, &err));
+		assert_true(torch_folder_write(&folder, "experiment.py", text, &err));
+		torch_child_run(&child, &err);
+		snprintf(path, sizeof(path), "%s/pid", folder.path);
+		file = fopen(path, "re");
+		assert_non_null(file);
+		assert_int_equal(fscanf(file, "%lld", &pid), 1);
+		fclose(file);
+		pids[i] = pid;
+		torch_folder_destroy(&folder);
+	}
+	json_decref(options);
+	assert_true(torch_host_alive(host));
+	torch_host_stop(host);
+}
+
+static void torch_stays_loaded_from_job_to_job(void **state)
+{
+	int64_t pids[3];
+
+	(void)state;
+	use(PLAIN);
+	three_jobs("pass", pids);
+	assert_int_equal(pids[0], pids[1]);
+	assert_int_equal(pids[1], pids[2]);
+}
+
+static void one_that_was_changed_failed_or_ended_serves_no_other(void **state)
+{
+	static const char *const ends[] = { "torch.nn.Module = int", "raise ValueError",
+					    "os._exit(0)", "os.kill(os.getpid(), 9)" };
+
+	(void)state;
+	use(PLAIN);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		int64_t pids[3];
+
+		three_jobs(ends[i], pids);
+		assert_int_equal(pids[0], pids[1]);
+		assert_int_not_equal(pids[1], pids[2]);
+	}
+}
+
 static const struct torch_limits enough = {
 	.wall_s = 60, .cpu_s = 60, .memory_bytes = INT64_C(4) << 30, .file_bytes = 1 << 20
 };
@@ -459,6 +530,8 @@ int main(void)
 		cmocka_unit_test(modes_are_timed_and_watched),
 		cmocka_unit_test(a_mode_that_fails_leaves_the_others),
 		cmocka_unit_test(a_crash_is_told_with_the_end_of_what_it_said),
+		cmocka_unit_test(torch_stays_loaded_from_job_to_job),
+		cmocka_unit_test(one_that_was_changed_failed_or_ended_serves_no_other),
 		cmocka_unit_test(one_that_hangs_is_ended_with_all_that_it_started),
 		cmocka_unit_test(cancelling_ends_it),
 		cmocka_unit_test(it_ends_when_who_started_it_is_killed),

@@ -83,6 +83,20 @@ test('a cache that cannot be used is told, and every value is right all the same
     assert.match(stderr, /warn No kernel cache: .* cannot be opened/);
 });
 
+test('a timed run compiles all the same, and leaves what it compiled', async () => {
+    const cache = join(folder, 'timed');
+    const timed = async () => {
+        const { status, stdout, stderr } = await run('run', file, '--json', '--modes', 'eager,static', '--cache', cache);
+        assert.equal(status, 0, stderr);
+        return JSON.parse(stdout).modes.static;
+    };
+    for (let i = 0; i < 2; i++) {
+        const { calls, cached } = await timed();
+        assert.ok(calls[0].compiles > 0 && !cached);
+    }
+    assert.equal((await start(cache)).built[0], 0);
+});
+
 test('BREAKEVEN_CACHE_MIB bounds it: what was used longest ago goes', async () => {
     const cache = join(folder, 'bounded');
     const old = join(cache, `${'0'.repeat(32)}.so`);

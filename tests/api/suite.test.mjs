@@ -71,6 +71,23 @@ test('a mode that fails where eager passes is that mode\'s failure alone', () =>
     assert.equal(column(report, 'dynamo', 'static').geomean.own.speedup, null);
 });
 
+test('a store keeps a suite and its runs, and a server shows them', async () => {
+    const home = join(folder, 'kept');
+    mkdirSync(home);
+    const done = suite(join(files, 'a.json'), files, '--name', 'kept', '--policy', 'dynamo', '--json', '--db', join(home, 'store.db'), ...quick);
+    const report = JSON.parse(done.stdout);
+    assert.equal(report.suite, 1);
+    assert.doesNotMatch(done.stderr, /started/);
+    const server = await startServer({ folder: home });
+    const { body } = await getJson(`${server.url}/api/v1/suites/1`);
+    assert.deepEqual([body.name, body.status, body.runs.done, body.runs.failed], ['kept', 'done', 3, 3]);
+    assert.deepEqual(body.report.columns, report.columns);
+    const { run } = body.report.workloads[0].results[0];
+    assert.ok((await getJson(`${server.url}/api/v1/runs/${run}`)).body.report.modes.static.latency.median_us > 0);
+    assert.equal((await fetch(`${server.url}/api/v1/runs/${run}/trace.json`)).status, 200);
+    await server.stop();
+});
+
 test('wrong flags and paths say what would be right', () => {
     for (const [args, status, message] of [
         [[], 2, /a folder, a file or blocks is missing/],

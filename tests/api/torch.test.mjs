@@ -1,9 +1,11 @@
 // tests/api/torch.test.mjs -- engine torch through a server, by the stand-in of tests/torch_stand_in.
 import test, { afterEach } from 'node:test';
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
-import { getJson, postRun, sleep, startServer, waitFor, workload } from './harness.mjs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { binary, getJson, postRun, sleep, startServer, waitFor, workload } from './harness.mjs';
 
 const PLAIN = 'tests/torch_stand_in';
 const both = (body, extra = {}) => workload(body, {
@@ -74,6 +76,18 @@ test('cancelling a run, and stopping the server, ends all that torch started', a
         await end(body.id);
         await until(false);
     }
+});
+
+test('a suite of both engines: a column of each, and breaks that are ours', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'breakeven-both-'));
+    const name = join(folder, 'sines.json');
+    writeFileSync(name, JSON.stringify({ ...both('    print(1)\n    return torch.sin(x)', { modes: ['eager', 'static'] }), name: 'sines' }));
+    const { stdout } = spawnSync(binary, ['suite', name, '--policy', 'dynamo', '--modes', 'static', '--seconds', '0.2',
+        '--engine', 'breakeven,torch', '--torch-python', 'python3'], { encoding: 'utf8', env: { ...process.env, PYTHONPATH: PLAIN } });
+    rmSync(folder, { recursive: true });
+    assert.match(stdout, /^workload +static, dynamo +static, torch +breaks dynamo/m);
+    assert.match(stdout, /^sines .* 1\+0 *$/m);
+    assert.match(stdout, /^torch +dynamo +static +1\/1/m);
 });
 
 /** Where profiler/torch_script.py puts what a source made, each by its name in `names`, on device cuda. */
