@@ -2,8 +2,8 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { getJson, startServer } from "../api/harness.mjs";
-import { openPage, refusals, startBrowser, twinNumbers } from "./browser.mjs";
+import { getJson, postRun, startServer, waitFor } from "../api/harness.mjs";
+import { openPage, refusals, sound, startBrowser, twinNumbers } from "./browser.mjs";
 
 let server, browser, page, complaints, report, runPath;
 before(async () => {
@@ -100,6 +100,56 @@ test("published series are laid over, with their source and their crossover", as
   );
   await page.getByLabel("PyTorch 2.11 on an H200").uncheck();
   assert.deepEqual(Object.keys(await twinNumbers(page, "latency")), ["eager", "static", "dynamic"]);
+});
+
+test("break-even over the number of calls: the report's calls are where the curve meets 1x", async () => {
+  const last = report.points.at(-1);
+  await page.getByLabel("Point", { exact: true }).selectOption({ label: "n = 30" });
+  const twin = await twinNumbers(page, "repay");
+  assert.deepEqual(Object.keys(twin), ["static", "dynamic"]);
+  for (const [mode, dots] of Object.entries(twin)) {
+    const be = last.break_even[mode];
+    if (be.repay !== "after") continue;
+    const met = dots.find(([calls]) => calls === be.calls_to_repay);
+    const step = be.saved_us / last.modes.eager.latency.median_us; // calls are rounded up to a whole one
+    assert.ok(met[1] >= 1 && met[1] - 1 <= step, `${mode}: ${met}`);
+    assert.ok(dots[0][1] < dots.at(-1)[1]);
+  }
+  assert.match(await page.locator("#repaid").innerText(), /static[\s\S]*dynamic/);
+  await page.getByLabel("Point", { exact: true }).selectOption({ label: "n = 1" });
+  await page.getByText("at n = 1, over the number of calls").waitFor();
+  const eager = (await twinNumbers(page, "repay")).static[0][1];
+  const first = report.points[0];
+  const one = first.modes.eager.latency.median_us / (1e3 * first.modes.static.compile_ms + first.modes.eager.latency.median_us - first.break_even.static.saved_us);
+  assert.ok(Math.abs(eager / one - 1) < 1e-9);
+});
+
+test("a series from a file and the sweep of another run are laid over; a wrong file says why", async () => {
+  const chooser = async (name, text) => {
+    const [files] = await Promise.all([page.waitForEvent("filechooser"), page.getByRole("button", { name: "A file" }).click()]);
+    await files.setFiles({ name, mimeType: "text/csv", buffer: Buffer.from(text) });
+  };
+  await chooser("mine.csv", "n,eager_us,static_ms,static_ms_lo,static_ms_hi\n1,10,0.004,0.003,0.005\n30,90,0.005,0.004,0.006\n");
+  await page.locator('[data-overlay="file:mine.csv"]').waitFor();
+  assert.deepEqual((await twinNumbers(page, "latency"))["static-file:mine.csv"], [[1, 4, 3, 5], [30, 5, 4, 6]]);
+  assert.deepEqual((await twinNumbers(page, "speedup"))["static-file:mine.csv"].map((r) => r[1]), [2.5, 18]);
+  assert.match(await page.locator("#overlay-sources").textContent(), /From the file mine\.csv/);
+  await chooser("bad.csv", "n,static\n1,2\n");
+  await page.getByText("bad.csv is no series: column static: a mode and a unit are needed").waitFor();
+  const { id } = (await postRun(server, { ...report.workload, name: "other", seconds: 1 })).body;
+  await waitFor(server, id);
+  await page.getByRole("button", { name: "Another run" }).click();
+  await page.getByRole("dialog").getByRole("option", { name: /other #/ }).click();
+  await page.locator(`[data-overlay="run${id}"]`).waitFor();
+  assert.match(page.url(), new RegExp(`over=run${id}`));
+  const { report: its } = (await getJson(`${server.url}/api/v1/runs/${id}`)).body;
+  assert.deepEqual((await twinNumbers(page, "latency"))[`static-run${id}`].map((r) => r[1]), its.points.map((p) => p.modes.static.latency.median_us));
+  await page.reload();
+  await page.locator(`[data-overlay="run${id}"]:checked`).waitFor();
+  await sound(page, complaints);
+  await fetch(`${server.url}/api/v1/runs/${id}`, { method: "DELETE" });
+  await page.goto(server.url + runPath);
+  await page.locator("#latency canvas").waitFor();
 });
 
 test("dragging zooms, and Whole chart comes back", async () => {

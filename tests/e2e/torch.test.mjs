@@ -43,6 +43,8 @@ for (const [width, theme] of [
     assert.equal(await page.locator('[data-overlay="torch"]').isChecked(), true);
     const heads = await page.locator("#speedup-table thead th").allTextContents();
     assert.ok(heads.includes("static") && heads.includes("static, torch"), heads.join());
+    const repaid = await page.locator("#repaid tbody th").allTextContents();
+    assert.ok(repaid.some((t) => t.includes("torch")), repaid.join());
     await page.locator('[data-overlay="torch"]').uncheck();
     assert.ok(!(await page.locator("#speedup-table thead th").allTextContents()).includes("static, torch"));
     assert.equal(new URL(page.url()).searchParams.get("over"), "none");

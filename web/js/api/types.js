@@ -292,7 +292,10 @@
  * @property {Interval | null} [speedup_ci]
  * @property {string} [verdict]
  * @property {number | null} [calls_to_repay]
+ * @property {Interval | null} [calls_to_repay_ci]
  * @property {string} [repay] after, never, unknown
+ * @property {number} [saved_us] a call
+ * @property {Interval | null} [saved_ci_us]
  * @property {string} [side] always, never, above, below
  * @property {number | null} [crossover_n]
  * @property {Interval | null} [crossover_ci]

@@ -203,12 +203,12 @@ export function crossings(report, mode) {
 }
 
 /** The series as comma-separated values: n, then median, low and high of each.
- * @param {readonly Series[]} series @param {string} unit */
-export function toCsv(series, unit) {
+ * @param {readonly Series[]} series @param {string} unit @param {string} [by] what the first column is */
+export function toCsv(series, unit, by = "n") {
   const cell = (/** @type {string} */ s) => (/[",\n]/.test(s) ? `"${s.replace(/"/g, '""')}"` : s);
   const xs = [...new Set(series.flatMap((s) => s.dots.map((d) => d.x)))].sort((a, b) => a - b);
   const head = [
-    "n",
+    by,
     ...series.flatMap((s) => [`${s.label}_${unit}`, `${s.label}_${unit}_lo`, `${s.label}_${unit}_hi`]),
   ].map(cell);
   const rows = xs.map((x) =>

@@ -27,7 +27,7 @@ function makeTwin(spec) {
     const t = withInterval(d.y, d.lo === undefined || d.hi === undefined ? null : [d.lo, d.hi], how);
     return h("td", { class: "r", data: { v: d.y, lo: d.lo, hi: d.hi } }, t.text, ci(t.interval));
   };
-  const head = headRow(["n", ...spec.series.map((s) => /** @type {[string, string]} */ ([s.label, "r"]))]);
+  const head = headRow([spec.by ?? "n", ...spec.series.map((s) => /** @type {[string, string]} */ ([s.label, "r"]))]);
   spec.series.forEach((s, i) => {
     Object.assign(/** @type {HTMLElement} */ (head.querySelectorAll("th")[i + 1]).dataset, {
       series: s.key,
@@ -47,7 +47,7 @@ function makeTwin(spec) {
   return h(
     "table",
     { id: `${spec.id}-table` },
-    h("caption", { class: "vh" }, `${spec.title} by n${unit}`),
+    h("caption", { class: "vh" }, `${spec.title} by ${spec.by ?? "n"}${unit}`),
     head,
     h("tbody", {}, xs.map(row)),
   );
@@ -98,7 +98,7 @@ export class ChartFigure {
     this.#table = makeTwin(spec);
     this.#canvas = h("canvas", { role: "img", "aria-label": spec.summary, tabindex: 0 });
     this.#plot = h("div", { class: "plot" }, this.#canvas);
-    const name = `${spec.title} by n, table`;
+    const name = `${spec.title} by ${spec.by ?? "n"}, table`;
     this.#twin = h(
       "div",
       { class: "twin", role: "region", "aria-label": name, tabindex: 0, hidden: true },
@@ -119,7 +119,7 @@ export class ChartFigure {
       this.draw();
     });
     const csv = download("CSV", `${spec.file}_${spec.id}.csv`, "text/csv", () =>
-      toCsv(readTwin(this.#table), spec.ratio ? "x" : "us"),
+      toCsv(readTwin(this.#table), spec.ratio ? "x" : "us", spec.by),
     );
     const acts = h("div", { class: "acts" }, this.#reset, scale, this.#views, csv);
     const header = h("header", {}, h("h2", {}, spec.title), h("p", {}, spec.note), acts);

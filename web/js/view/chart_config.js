@@ -19,6 +19,7 @@ import { linearTicks, logTicks, wantsLogX, yRange } from "../model/curves.js";
  * @property {Series[]} series
  * @property {import("../model/curves.js").Crossing[]} crossings
  * @property {string} xTitle
+ * @property {string} [by] what stands on the x axis, "n" where left out
  * @property {boolean} ratio ratios (log by default, 1x marked) or times
  * @property {number} [margin] ratios of two runs: within it of 1x they are the same
  * @property {import("../model/format.js").Unit} unit
@@ -94,15 +95,16 @@ function scales(spec, series, log, narrow) {
   const xTicks = (/** @type {any} */ a) => {
     const inside = fewer.filter((x) => x >= a.min && x <= a.max);
     const values =
-      inside.length >= 2 && inside.length <= 12
+      spec.by === undefined && inside.length >= 2 && inside.length <= 12
         ? inside
         : a.type === "logarithmic"
-          ? logTicks(a.min, a.max, true)
+          ? logTicks(a.min, a.max, spec.by === undefined)
           : linearTicks(a.min, a.max, narrow ? 4 : 7);
-    a.ticks = values.map((/** @type {number} */ value) => ({ value }));
+    const every = narrow && values.length > 6 ? 2 : 1;
+    a.ticks = values.filter((_, i) => i % every === 0).map((/** @type {number} */ value) => ({ value }));
   };
   const yTicks = (/** @type {any} */ a) => {
-    a.ticks = (log ? logTicks(a.min, a.max, spec.ratio) : linearTicks(a.min, a.max, 5)).map((value) => ({ value }));
+    a.ticks = (log ? logTicks(a.min, a.max, spec.ratio && spec.by === undefined) : linearTicks(a.min, a.max, 5)).map((value) => ({ value }));
   };
   return {
     x: {
@@ -127,6 +129,9 @@ function scales(spec, series, log, narrow) {
   };
 }
 
+/** "n = 30", "310 calls". @param {string | undefined} by @param {string} x */
+export const atText = (by, x) => (by === undefined ? `n = ${x}` : `${x} ${by}`);
+
 /** @param {ChartSpec} spec */
 function tooltip(spec) {
   const suffix = spec.ratio ? "x" : "";
@@ -141,7 +146,7 @@ function tooltip(spec) {
     titleFont: { size: 12 },
     bodyFont: { size: 12 },
     callbacks: {
-      title: (/** @type {any[]} */ items) => (items.length ? `n = ${plain(items[0].parsed.x)}` : ""),
+      title: (/** @type {any[]} */ items) => (items.length ? atText(spec.by, plain(items[0].parsed.x)) : ""),
       label: (/** @type {any} */ i) => {
         const { raw, lo, hi } = i.raw;
         const t = withInterval(raw, lo === undefined ? null : [lo, hi], { scale: spec.unit.scale, suffix });
@@ -176,7 +181,7 @@ export function chartConfig(spec, series, log) {
       plugins: {
         legend: { display: false },
         tooltip: tooltip(spec),
-        marks: { one: spec.ratio, margin: spec.margin, crossings: spec.crossings, series, scale: spec.unit.scale },
+        marks: { one: spec.ratio, margin: spec.margin, crossings: spec.crossings, by: spec.by, series, scale: spec.unit.scale },
       },
     },
   };

@@ -79,13 +79,14 @@ function over(chart, o) {
   ctx.textBaseline = "middle";
   visible(o.crossings, x).forEach((c, i) => {
     const px = x.getPixelForValue(c.x);
-    const left = px > a.left + 0.7 * (a.right - a.left);
+    // Over calls the curves rise to the right: the place above them is at the left.
+    const left = o.by === undefined ? px > a.left + 0.7 * (a.right - a.left) : px > a.left + 110;
     ctx.textAlign = left ? "right" : "left";
     ctx.font = `600 11px ${ui}`;
     ctx.fillStyle = token("--ink");
     haloed(
       ctx,
-      `n = ${withInterval(c.x, c.lo === c.hi ? null : [c.lo, c.hi]).text}`,
+      o.by === undefined ? `n = ${withInterval(c.x, c.lo === c.hi ? null : [c.lo, c.hi]).text}` : `${number(c.x)} ${o.by}`,
       px + (left ? -7 : 7),
       a.top + 8 + 30 * i,
     );

@@ -5,8 +5,8 @@
 // stands there for sweeps over statements alone.
 
 import { h } from "./dom.js";
-import { remember } from "./router.js";
 import { ChartFigure } from "./chart.js";
+import { Overlays } from "./overlays.js";
 import { crossingText } from "./chart_marks.js";
 import { crossings, latencySeries, speedupSeries } from "../model/curves.js";
 import { PUBLISHED, overlayOf } from "../model/published.js";
@@ -33,43 +33,6 @@ function summary(series, cross, write) {
 }
 
 /** @typedef {import("../model/published.js").Overlay} Overlay */
-
-/**
- * Which series lie over the run's own, those of the same run at first; the address
- * remembers it.
- * @param {readonly Overlay[]} offered
- * @param {() => void} changed
- */
-function overlayChooser(offered, changed) {
-  const over = new URLSearchParams(location.search).get("over");
-  const asked = new Set((over ?? "").split(","));
-  const on = new Set(offered.filter((p) => (over === null ? p.here : asked.has(p.key))));
-  const choice = (/** @type {Overlay} */ p) => {
-    const box = h("input", { type: "checkbox", data: { overlay: p.key } });
-    box.checked = on.has(p);
-    box.addEventListener("change", () => {
-      if (box.checked) on.add(p);
-      else on.delete(p);
-      remember({ over: [...on].map((x) => x.key).join(",") || (offered.some((x) => x.here) ? "none" : "") });
-      changed();
-    });
-    return h("label", {}, box, p.title);
-  };
-  const el = h(
-    "fieldset",
-    { class: "overlay", hidden: !offered.length },
-    h("legend", {}, "Lay over"),
-    offered.map(choice),
-  );
-  return { el, on };
-}
-
-/** @param {ReadonlySet<Overlay>} on */
-function sourcesText(on) {
-  const each = [...on].map((p) => `Dotted, “${p.short}”: ${p.source}.`);
-  const elsewhere = [...on].some((p) => !p.here);
-  return [...each, elsewhere ? "Measured elsewhere: compare the shapes, not the microseconds." : ""].join(" ");
-}
 
 /**
  * The two frames, without the overlays yet.
@@ -112,23 +75,20 @@ function makeFigures(run, report, own, signal) {
 export function curvesSection(run, report, mode, signal, here) {
   const own = { latency: latencySeries(report), speedup: speedupSeries(report), cross: crossings(report, mode) };
   const figures = makeFigures(run, report, own, signal);
-  const sources = h("p", { class: "small sub", id: "overlay-sources" });
   const redraw = () => {
     const over = [...overlays.on];
     const cross = [...own.cross, ...over.flatMap((o) => o.crossings)];
     figures[0].update([...own.latency, ...over.flatMap((o) => o.latency)], cross);
     figures[1]?.update([...own.speedup, ...over.flatMap((o) => o.speedup)], cross);
-    sources.textContent = sourcesText(overlays.on);
-    sources.hidden = over.length === 0;
   };
   const published = report.workload?.sweep?.statements ? PUBLISHED.map(overlayOf) : [];
-  const overlays = overlayChooser([...here, ...published], redraw);
+  const overlays = new Overlays(run, [...here, ...published], signal, redraw);
   const frames = h(
     "div",
     { class: "two" },
     figures.map((f) => f.figure),
   );
-  const el = h("section", { class: "sec", "aria-label": "Curves" }, frames, overlays.el, sources);
+  const el = h("section", { class: "sec", "aria-label": "Curves" }, frames, overlays.elements);
   // Chart.js measures its frame, which must stand in the page first.
   requestAnimationFrame(() => {
     if (!signal.aborted) redraw();

@@ -30,8 +30,8 @@ const WARNINGS_SHOWN = 4;
  * @param {Report} report
  */
 export async function overview(ctx, body, run, report) {
-  const coming = report.points?.length ? import("./curves.js") : null;
-  coming?.catch(() => {}); // said where it is awaited
+  const coming = Promise.all([report.points?.length ? import("./curves.js") : null, import("./repay.js")]);
+  coming.catch(() => {}); // said where it is awaited
   // Most runs have our engine alone: the script for another is loaded where there is one.
   const torch = report.engines?.torch ? await import("./torch.js") : null;
   if (ctx.signal.aborted) return;
@@ -39,10 +39,17 @@ export async function overview(ctx, body, run, report) {
   const last = points.length - 1;
   const modes = modesOf(points);
   const mode = headline(modes);
-  const [modesPlace, mixedPlace, splitPlace, againPlace] = [h("div"), h("div"), h("div"), h("div")];
-  const fillModes = (/** @type {number} */ at) =>
-    modesPlace.replaceChildren(modesSection(run, points, at, modes, choose, torch?.torchPart(run, report, points[at].n)));
+  const [modesPlace, mixedPlace, repayPlace, splitPlace, againPlace] = [h("div"), h("div"), h("div"), h("div"), h("div")];
+  const its = (/** @type {number} */ at) => torch?.torchPart(run, report, points[at].n);
+  const fillModes = (/** @type {number} */ at) => modesPlace.replaceChildren(modesSection(run, points, at, modes, choose, its(at)));
+  /** @type {typeof import("./repay.js") | null} */
+  let repay = null;
+  let drawn = new AbortController();
+  ctx.signal.addEventListener("abort", () => drawn.abort(), { once: true });
   const fillRest = (/** @type {number} */ at) => {
+    drawn.abort();
+    drawn = new AbortController();
+    repayPlace.replaceChildren(...(repay?.repaySection(run, points[at], mode, drawn.signal, its(at)?.point) ?? []));
     mixedPlace.replaceChildren(...mixedSection(points[at], modes, points.length > 1));
     splitPlace.replaceChildren(...splitSection(points[at], modes));
     againPlace.replaceChildren(againSection(run, report, points[at], modes));
@@ -59,11 +66,12 @@ export async function overview(ctx, body, run, report) {
   fillModes(shown);
   add(body, verdictSection(report, points[last], mode), modesPlace);
   await painted();
-  const drawn = await coming;
+  const [sweep, calls] = await coming;
   if (ctx.signal.aborted) return;
-  const curves = drawn?.curvesSection(run, report, mode, ctx.signal, torch?.torchOverlays(report) ?? []);
+  repay = calls;
+  const curves = sweep?.curvesSection(run, report, mode, ctx.signal, torch?.torchOverlays(report) ?? []);
   fillRest(shown);
-  add(body, mixedPlace, curves?.el, splitPlace, againPlace, notesSection(run, report));
+  add(body, mixedPlace, curves?.el, repayPlace, splitPlace, againPlace, notesSection(run, report));
   if (curves) onKeys(ctx.signal, { t: () => curves.toggle() });
 }
 

@@ -1,0 +1,72 @@
+// js/view/repay.js -- break-even over the number of calls, at one point: the curve, and what each
+// mode costs and saves.
+
+import { h, chip, ci, headRow, scroller, section } from "./dom.js";
+import { ChartFigure } from "./chart.js";
+import { modeMark } from "./marks.js";
+import { calls, duration, number, plain, ratio, withInterval } from "../model/format.js";
+import { nearlyAfter, repaidOf, repayCrossing, repaySeries } from "../model/repay.js";
+import { fileStem } from "../model/commands.js";
+
+/** @typedef {import("../model/repay.js").Repaid} Repaid */
+
+const dim = (/** @type {string} */ text) => h("span", { class: "dim" }, text);
+
+/** "34 calls (33–35)", never, unknown. @param {Repaid} r */
+function after(r) {
+  if (r.calls === null) return [dim(r.repay === "unknown" ? "unknown" : "never")];
+  const [lo, hi] = (r.calls_ci ?? [r.calls, r.calls]).map((x) => number(x));
+  return [calls(r.calls), ...ci(lo === hi ? "" : `(${lo}–${hi})`)];
+}
+
+/** @param {readonly Repaid[]} all */
+function table(all) {
+  const rows = all.map((r) => {
+    const saved = withInterval(r.saved, r.saved_ci);
+    const nearly = nearlyAfter(r);
+    return h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, modeMark(r.mode), r.by ? [" ", chip("plain", r.by)] : null),
+      h("td", { class: "r" }, duration(r.compile_us)),
+      h("td", { class: "r" }, r.saved > 0 ? [saved.text, ...ci(saved.interval)] : dim("nothing")),
+      h("td", { class: "r" }, after(r)),
+      h("td", { class: "r" }, nearly === null ? dim("never") : number(nearly)),
+    );
+  });
+  const head = headRow(["Mode", ["Compile", "r"], ["Saved a call, us", "r"], ["Repaid after", "r"], ["90 % of its speedup after", "r"]]);
+  const el = h("table", { id: "repaid" }, h("caption", { class: "vh" }, "What compiling costs and saves"), head, h("tbody", {}, rows));
+  return scroller("Break-even by mode, table", el);
+}
+
+/**
+ * The section; [] where nothing was compiled, or held against eager.
+ * @param {import("../api/types.js").Run} run @param {import("../api/types.js").Point} point @param {string | null} mode the one that is marked
+ * @param {AbortSignal} signal @param {import("../api/types.js").TorchPoint | null} [torch] the same point by PyTorch
+ */
+export function repaySection(run, point, mode, signal, torch = null) {
+  const all = [...repaidOf(point), ...(torch ? repaidOf(torch, "torch") : [])];
+  if (!all.length) return [];
+  const series = repaySeries(all);
+  const last = series[0].dots[series[0].dots.length - 1];
+  const said = all.map((r) => `${r.mode}${r.by && ` of ${r.by}`} ${r.calls === null ? "is never repaid" : `is repaid after ${calls(r.calls)}`}`).join("; ");
+  const figure = new ChartFigure(
+    {
+      id: "repay",
+      title: "Speedup, compile time paid",
+      note: "above 1x compiling has paid",
+      ratio: true,
+      unit: { name: "x", scale: 1 },
+      by: "calls",
+      xTitle: "calls since the start",
+      series,
+      crossings: repayCrossing(all, mode),
+      summary: `Eager over each mode with its compile time, from 1 to ${plain(last.x)} calls, log scale: ${series.map((s) => `${s.label} ends at ${ratio(s.dots[s.dots.length - 1].y).text}`).join("; ")}. ${said}. The table holds the same numbers.`,
+      file: `${fileStem(run.name)}_${run.id}`,
+    },
+    signal,
+  );
+  requestAnimationFrame(() => signal.aborted || figure.draw());
+  const note = typeof point.n === "number" ? `at n = ${plain(point.n)}, over the number of calls` : "over the number of calls";
+  return [section("Break-even", note, null, h("div", { class: "two" }, figure.figure, h("div", {}, table(all))))];
+}
