@@ -393,9 +393,11 @@ def report(n, lanes):
 
 
 def set_up():
-    """Threads and default device, before anything is made."""
+    """Threads, precision and default device, before anything is made."""
     if WORKLOAD.get("threads"):
         torch.set_num_threads(WORKLOAD["threads"])
+    if DEVICE.type == "cuda":  # products of matrices are in float32 unless told otherwise; convolutions were not
+        torch.backends.cudnn.allow_tf32 = False
     if DEVICE.type != "cpu" and re.search(FACTORIES, SOURCE):
         torch.set_default_device(DEVICE)
 

@@ -334,12 +334,14 @@ static void a_report_gives_its_results(void **state)
 	    " 'verdict': 'FASTER'}, 'dynamic': {'speedup': 9, 'speedup_ci': [9, 9],"
 	    " 'verdict': 'NOT ENOUGH'}}, 'failed': {'auto': {'message': 'no', 'line': 3}},"
 	    " 'engines': {'torch': {'error': null, 'modes': {'eager': {'values': {'agree': true}},"
-	    " 'static': {'breaks': [{}], 'values': {'agree': false, 'first': 'there'}}}}}}");
+	    " 'static': {'breaks': [{}], 'values': {'agree': false, 'first': 'there'}},"
+	    " 'auto': {'draws': true, 'values': {'agree': false, 'first': 'by chance'}},"
+	    " 'dynamic': {'draws': true, 'values': {'agree': true}}}}}}");
 	struct suite_result r[8];
 	struct arena arena = { 0 };
 
 	(void)state;
-	assert_int_equal(suite_results_of_report(report, 4, 5, &arena, r, 8), 6);
+	assert_int_equal(suite_results_of_report(report, 4, 5, &arena, r, 8), 8);
 	assert_string_equal(r[1].policy, "native");
 	assert_int_equal(r[1].capture_breaks, 2);
 	assert_int_equal(r[1].lowering_breaks, 1);
@@ -353,6 +355,12 @@ static void a_report_gives_its_results(void **state)
 	assert_int_equal(r[5].status, SUITE_DISAGREES);
 	assert_string_equal(r[5].reason, "there");
 	assert_int_equal(r[5].capture_breaks, 1);
+	/* Its random numbers are not ours, so values that differ say nothing. */
+	assert_string_equal(r[6].mode, "auto");
+	assert_int_equal(r[6].status, SUITE_PASS);
+	assert_non_null(strstr(r[6].reason, "random numbers"));
+	assert_int_equal(r[7].status, SUITE_PASS);
+	assert_null(r[7].reason);
 	json_decref(report);
 	report = load("{'workload': {'modes': ['eager', 'lazy', 'static']}, 'modes': {},"
 		      " 'engines': {'torch': {'error': {'message': 'none here'}}}}");

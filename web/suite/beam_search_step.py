@@ -25,7 +25,7 @@ class Step(nn.Module):
             chosen.append(rank)
             if len(chosen) == self.beams:
                 break
-        chosen = torch.tensor(chosen)
+        chosen = torch.tensor(chosen, device=hidden.device)
         if (tokens == self.eos).all():
             return scores, tokens, beams
         return scores[chosen], tokens[chosen], beams[chosen]

@@ -14,8 +14,8 @@ class DeformableSample(nn.Module):
 
     def forward(self, x):
         B, C, H, W = x.shape
-        ys = torch.linspace(-1, 1, H)
-        xs = torch.linspace(-1, 1, W)
+        ys = torch.linspace(-1, 1, H, device=x.device)
+        xs = torch.linspace(-1, 1, W, device=x.device)
         gy, gx = torch.meshgrid(ys, xs, indexing="ij")
         grid = torch.stack((gx, gy), dim=-1).unsqueeze(0).expand(B, -1, -1, -1)
         offset = self.offset(x).permute(0, 2, 3, 1).tanh() * (2.0 / W)

@@ -10,7 +10,7 @@ class Encoder(nn.Module):
         self.cell = nn.GRUCell(inputs, hidden)
 
     def forward(self, x):
-        h = torch.zeros(x.shape[1], self.cell.hidden_size)
+        h = torch.zeros(x.shape[1], self.cell.hidden_size, device=x.device)
         states = []
         for step in x:
             h = self.cell(step, h)
