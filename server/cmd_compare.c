@@ -6,13 +6,17 @@
 
 #include "server/commands.h"
 #include "server/compare_load.h"
+#include "server/compare_suites.h"
 #include "server/compare_text.h"
 #include "server/flags.h"
+#include "server/suite_text.h"
+
+#define DEFAULT_DB "breakeven.db"
 
 struct compare_flags {
 	const char *runs[COMPARE_MAX_RUNS], *db, *margin;
 	int n;
-	bool json;
+	bool json, suites;
 	struct compare_options options;
 };
 
@@ -26,10 +30,14 @@ static void print_help(void)
 	    "  --metric NAME      what the verdict rests on: latency or speedup (latency)\n"
 	    "  --force            compare what is not comparable: other device, threads,\n"
 	    "                     inputs, ...\n"
-	    "  --json             all of it, as GET /api/v1/compare answers\n"
+	    "  --suites           A and B are suites, A the earlier: numbers of the store, or\n"
+	    "                     files that `breakeven suite ... --json` printed\n"
+	    "  --json             all of it, as GET /api/v1/compare answers, or\n"
+	    "                     GET /api/v1/suites/B/compare?base=A\n"
 	    "  --db FILE          the store (breakeven.db); a server may be using it\n\n"
 	    "Exit status: 0 nothing is slower, 1 something is SLOWER, or they are not\n"
-	    "comparable or cannot be read, 2 wrong flags.\n");
+	    "comparable or cannot be read, 2 wrong flags. Of suites 1 where a workload that\n"
+	    "passed does not, or the speedups of a mode together are SLOWER.\n");
 }
 
 static bool check_margin(struct compare_flags *f)
@@ -44,6 +52,25 @@ static bool check_margin(struct compare_flags *f)
 			    f->margin);
 }
 
+/* How many there are, and of suites that nothing is asked for that is of runs alone. */
+static bool check_words(const struct compare_flags *f)
+{
+	const char *of_runs = f->margin           ? "--margin"
+			      : f->options.metric ? "--metric"
+			      : f->options.force  ? "--force"
+						  : NULL;
+
+	if (f->n < 2 && f->suites)
+		return flags_refuse("compare", "two suites are needed, the earlier first", "");
+	if (f->n < 2)
+		return flags_refuse("compare",
+				    f->n ? "a second run is missing" : "two runs are missing", "");
+	if (f->suites && f->n > 2)
+		return flags_refuse("compare", "two suites at once, not also ", f->runs[2]);
+	return !f->suites || !of_runs ||
+	       flags_refuse("compare", "--suites compares by its own rules, without ", of_runs);
+}
+
 static int read_flags(int argc, char **argv, struct compare_flags *f)
 {
 	static const char *const metrics[] = { "latency", "speedup", NULL };
@@ -53,6 +80,7 @@ static int read_flags(int argc, char **argv, struct compare_flags *f)
 		{ "--metric", .value = &f->options.metric },
 		{ "--json", .on = &f->json },
 		{ "--force", .on = &f->options.force },
+		{ "--suites", .on = &f->suites },
 	};
 	struct flags flags = {
 		.command = "compare",
@@ -68,24 +96,10 @@ static int read_flags(int argc, char **argv, struct compare_flags *f)
 	f->n = flags.words.n;
 	if (status >= 0)
 		return status;
-	if (f->n < 2)
-		flags_refuse("compare", f->n ? "a second run is missing" : "two runs are missing",
-			     "");
-	return f->n >= 2 && check_margin(f) &&
+	return check_words(f) && check_margin(f) &&
 		       flags_one_of("compare", "--metric", f->options.metric, metrics)
 		   ? -1
 		   : EXIT_USAGE;
-}
-
-/* 0 where it is no number: a file. */
-static int64_t id_of(const char *text)
-{
-	char *end;
-	long long id;
-
-	errno = 0;
-	id = strtoll(text, &end, 10);
-	return errno || end == text || *end || id <= 0 ? 0 : id;
 }
 
 static bool load(const struct compare_flags *f, struct loaded_runs *runs, struct err *err)
@@ -94,18 +108,42 @@ static bool load(const struct compare_flags *f, struct loaded_runs *runs, struct
 	bool ok = true;
 
 	for (int i = 0; ok && i < f->n; i++) {
-		int64_t id = id_of(f->runs[i]);
+		int64_t id = loaded_id(f->runs[i]);
 
 		if (!id) {
 			ok = loaded_add_file(runs, f->runs[i], err);
 			continue;
 		}
 		if (!db)
-			db = db_open_reading(f->db ? f->db : "breakeven.db", err);
+			db = db_open_reading(f->db ? f->db : DEFAULT_DB, err);
 		ok = db && loaded_add_run(runs, db, id, err);
 	}
 	db_close(db);
 	return ok;
+}
+
+/* The comparison that was asked for; NULL with why there is none. */
+static json_t *compare(const struct compare_flags *f, struct err *err)
+{
+	const char *db = f->db ? f->db : DEFAULT_DB;
+	struct loaded_runs runs = { 0 };
+	json_t *comparison = NULL;
+
+	if (f->suites)
+		return compare_suites(f->runs[0], f->runs[1], db, err);
+	if (load(f, &runs, err))
+		comparison = compare_runs(runs.at, runs.n, &f->options, err);
+	loaded_finish(&runs);
+	return comparison;
+}
+
+/* Whether B lost what A had, or cannot be told. */
+static bool lost(const struct compare_flags *f, const json_t *comparison)
+{
+	const char *verdict = json_string_value(json_object_get(comparison, "verdict"));
+
+	return f->suites ? compare_suites_lost(comparison)
+			 : strcmp(verdict, "SLOWER") == 0 || strcmp(verdict, "REFUSED") == 0;
 }
 
 static bool print(const struct compare_flags *f, const json_t *comparison)
@@ -117,7 +155,10 @@ static bool print(const struct compare_flags *f, const json_t *comparison)
 		return json_dumpf(comparison, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF &&
 		       fflush(stdout) == 0;
 	buf_init(&text, 0);
-	compare_text_print(&text, comparison);
+	if (f->suites)
+		suite_compare_text(&text, comparison);
+	else
+		compare_text_print(&text, comparison);
 	ok = text.data && fputs(text.data, stdout) != EOF && fflush(stdout) == 0;
 	buf_finish(&text);
 	return ok;
@@ -126,10 +167,8 @@ static bool print(const struct compare_flags *f, const json_t *comparison)
 int cmd_compare(int argc, char **argv, const struct registry *registry)
 {
 	struct compare_flags f = { 0 };
-	struct loaded_runs runs = { 0 };
 	struct err err = { 0 };
-	json_t *comparison = NULL;
-	const char *verdict = "";
+	json_t *comparison;
 	int status;
 
 	(void)registry;
@@ -137,19 +176,14 @@ int cmd_compare(int argc, char **argv, const struct registry *registry)
 	if (status >= 0)
 		return status;
 	status = EXIT_FAILED;
-	if (load(&f, &runs, &err))
-		comparison = compare_runs(runs.at, runs.n, &f.options, &err);
-	if (!comparison) {
+	comparison = compare(&f, &err);
+	if (!comparison)
 		fprintf(stderr, "breakeven compare: %s\n", err.message);
-	} else if (!print(&f, comparison)) {
+	else if (!print(&f, comparison))
 		fprintf(stderr, "breakeven compare: the result could not be written: %s\n",
 			strerror(errno));
-	} else {
-		verdict = json_string_value(json_object_get(comparison, "verdict"));
-		if (strcmp(verdict, "SLOWER") != 0 && strcmp(verdict, "REFUSED") != 0)
-			status = EXIT_DONE;
-	}
+	else if (!lost(&f, comparison))
+		status = EXIT_DONE;
 	json_decref(comparison);
-	loaded_finish(&runs);
 	return status;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -111,25 +112,41 @@ static json_t *head_of_file(const char *path, const json_t *file, const json_t *
 	return head;
 }
 
-bool loaded_add_file(struct loaded_runs *l, const char *path, struct err *err)
+int64_t loaded_id(const char *text)
+{
+	char *end;
+	long long id;
+
+	errno = 0;
+	id = strtoll(text, &end, 10);
+	return errno || end == text || *end || id <= 0 ? 0 : id;
+}
+
+json_t *loaded_json(const char *path, const char *what, struct err *err)
 {
 	json_error_t at;
 	struct stat st;
-	json_t *file, *report;
-	bool ok;
+	json_t *file = NULL;
 
 	if (stat(path, &st) != 0)
-		return err_set(err, ERR_IO,
-			       "%.300s cannot be opened: %s; a run of the store is "
-			       "named by its number",
-			       path, strerror(errno));
-	if (st.st_size > MAX_FILE_BYTES)
-		return err_set(err, ERR_TOO_LARGE, "%.300s is over %d MiB", path,
-			       MAX_FILE_BYTES >> 20);
-	file = json_load_file(path, JSON_REJECT_DUPLICATES, &at);
+		err_set(err, ERR_IO,
+			"%.300s cannot be opened: %s; a %s of the store is named by its number",
+			path, strerror(errno), what);
+	else if (st.st_size > MAX_FILE_BYTES)
+		err_set(err, ERR_TOO_LARGE, "%.300s is over %d MiB", path, MAX_FILE_BYTES >> 20);
+	else if (!(file = json_load_file(path, JSON_REJECT_DUPLICATES, &at)))
+		err_set(err, ERR_JSON, "%.300s is not JSON: line %d, column %d: %s", path, at.line,
+			at.column, at.text);
+	return file;
+}
+
+bool loaded_add_file(struct loaded_runs *l, const char *path, struct err *err)
+{
+	json_t *file = loaded_json(path, "run", err), *report;
+	bool ok;
+
 	if (!file)
-		return err_set(err, ERR_JSON, "%.300s is not JSON: line %d, column %d: %s", path,
-			       at.line, at.column, at.text);
+		return false;
 	report = json_object_get(file, "report");
 	report = json_is_object(report) ? report : file;
 	if (!json_is_object(json_object_get(report, "workload")) ||

@@ -5,6 +5,13 @@
 #include "db/db.h"
 #include "profiler/compare/compare.h"
 
+/* The number of a run or a suite; 0 where the text is none: a file. */
+int64_t loaded_id(const char *text);
+
+/* A file as JSON, which is said to be no `what` ("run") of the store where there is no such
+ * file.  New; NULL with IO, TOO_LARGE or JSON. */
+json_t *loaded_json(const char *path, const char *what, struct err *err);
+
 struct loaded_runs {
 	struct compared_run at[COMPARE_MAX_RUNS];
 	int n;

@@ -10,4 +10,8 @@
  * the reasons of what did not pass. */
 void suite_text(struct buf *out, const json_t *report);
 
+/* Appends a comparison of two (server/compare_suites.h): what broke and was fixed, a table
+ * of columns with the geomeans of their changes, and the speedups that changed. */
+void suite_compare_text(struct buf *out, const json_t *comparison);
+
 #endif

@@ -214,6 +214,37 @@ test('a suite is compared with an earlier one: broken, fixed, changes with their
     const column = c.columns.find((x) => x.mode === 'static');
     assert.deepEqual([column.broken, column.fixed, column.geomean.n], [1, 1, 1]);
     assert.ok(Math.abs(column.geomean.ratio - a.ratio) < 1e-9);
+    // the same on the command line, of the store and of files
+    const cli = (...args) => {
+        const done = spawnSync(binary, ['compare', '--suites', ...args, '--db', join(server.home, 'store.db')], { encoding: 'utf8' });
+        return { status: done.status, out: done.stdout, err: done.stderr };
+    };
+    const told = cli(String(before), String(after));
+    assert.equal(told.status, 1, 'a workload broke');
+    assert.match(told.out, new RegExp(`^A: x #${before}\\nB: x #${after}\\n\\n1 workload passed in A and does not in B; 1 is fixed\\.`));
+    assert.match(told.out, /breakeven +dynamo +static +67 to 67 % +1 +1 +[\d.]+x/);
+    assert.match(told.out, /^broken: b, static, dynamo, breakeven: .*reshape/m);
+    assert.match(told.out, /^fixed: c, static/m);
+    const { before: _b, after: _a, ...same } = JSON.parse(cli(String(before), String(after), '--json').out);
+    const { before: _c, after: _d, ...answered } = c;
+    assert.deepEqual(same, answered);
+    const file = join(folder, 'suite_after.json');
+    writeFileSync(file, JSON.stringify((await getJson(`${server.url}/api/v1/suites/${after}`)).body));
+    const self = cli(file, String(after));
+    assert.equal(self.status, 0, self.err);
+    assert.match(self.out, /^A: x, .*suite_after\.json\nB: x #\d+\n\nNothing that passed in A is broken in B; 0 are fixed\./);
+    for (const [args, status, message] of [
+        [['1'], 2, /two suites are needed, the earlier first/],
+        [['1', '2', '3'], 2, /two suites at once, not also 3/],
+        [['1', '2', '--margin', '3'], 2, /--suites compares by its own rules, without --margin/],
+        [[String(before), '77'], 1, /no suite 77/],
+        [[String(before), 'none.json'], 1, /none\.json cannot be opened: .*; a suite of the store is named by its number/],
+        [[join(files, 'a.json'), '1'], 1, /is no report of a suite: write one with breakeven suite FOLDER --json/],
+    ]) {
+        const { status: got, err } = cli(...args);
+        assert.match(err, message);
+        assert.equal(got, status, err);
+    }
     assert.equal((await getJson(`${server.url}/api/v1/suites/${after}/compare`)).status, 400);
     assert.equal((await getJson(`${server.url}/api/v1/suites/${after}/compare?base=77`)).status, 404);
     await server.stop();
