@@ -21,6 +21,14 @@ test("the curve begins at the price of compiling, meets 1x where it is repaid, a
   assert.ok(Math.abs(near.dots.find((d) => d.x === 4500).y - 0.9 * 5) < 1e-9);
 });
 
+test("an interval as wide as what is left of a call keeps the band at the speedup's own", () => {
+  const all = repaidOf(point(0.1, { speedup: 100, speedup_ci: [95, 105], calls_to_repay: 101, calls_to_repay_ci: [99, 106], repay: "after", saved_us: 9.9, saved_ci_us: [9.4, 10.1] }));
+  const last = repaySeries(all)[0].dots.at(-1);
+  assert.ok(last.hi < 110 && last.lo > 80, `${last.lo} to ${last.hi}`);
+  const lowest = repaySeries(repaidOf(point(12, { speedup: 0.8, speedup_ci: [0.01, 1], calls_to_repay: null, repay: "never", saved_us: -2, saved_ci_us: [-50, 0] })))[0];
+  assert.ok(lowest.dots.every((d) => d.lo >= 0));
+});
+
 test("calls reach as far as a mode is repaid, and no further than a thousand million", () => {
   const all = repaidOf(good);
   assert.deepEqual([callsOf(all)[0], callsOf(all).at(-1), callsOf(all).includes(125)], [1, 10000, true]);

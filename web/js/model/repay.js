@@ -2,8 +2,10 @@
 // time paid, which begins far below 1x, meets it where the compilation is repaid, and ends at
 // the speedup.
 //
-// After N calls eager took N t, the mode C + N (t - s): compile time C, s saved a call (the
-// median over rounds, with its interval).  So the curve meets 1x at the report's own C / s.
+// After N calls the mode took C + N t, eager N (t + s): compile time C, its own t a call, s saved
+// a call (the median over rounds, with its interval).  So the curve meets 1x at the report's own
+// C / s.  (Of eager's time and the saved, each a median, the rest would be no time to trust
+// where little is left, and its interval would reach below nothing.)
 
 import { inOrder } from "./modes.js";
 
@@ -14,7 +16,7 @@ import { inOrder } from "./modes.js";
  * @property {string} mode
  * @property {string} by "" for ours, else whose it is: "torch"
  * @property {number} compile_us
- * @property {number} eager_us
+ * @property {number} each_us the mode's own time of a call
  * @property {number} saved a call, us; 0 or less: nothing
  * @property {readonly [number, number] | null} saved_ci
  * @property {number | null} calls to repay; null: never, or it cannot be told
@@ -38,17 +40,16 @@ export function repaidOf(point, by = "") {
     const [m, b] = [point.modes[mode], point.break_even?.[mode]];
     if (mode === "eager" || !b || !m.latency || !(Number(m.compile_ms) > 0)) return [];
     const saved = b.saved_us ?? eager * (1 - 1 / b.speedup);
-    return [{ mode, by, compile_us: Number(m.compile_ms) * 1e3, eager_us: eager, saved, saved_ci: b.saved_ci_us ?? null, calls: b.calls_to_repay ?? null, calls_ci: b.calls_to_repay_ci ?? null, repay: b.repay ?? (b.calls_to_repay ? "after" : "never") }];
+    return [{ mode, by, compile_us: Number(m.compile_ms) * 1e3, each_us: m.latency.median_us, saved, saved_ci: b.saved_ci_us ?? null, calls: b.calls_to_repay ?? null, calls_ci: b.calls_to_repay_ci ?? null, repay: b.repay ?? (b.calls_to_repay ? "after" : "never") }];
   });
 }
 
 /** Eager over the mode after so many calls, of which each saved `saved`. @param {Repaid} r @param {number} calls @param {number} saved */
-const ratioAfter = (r, calls, saved) => r.eager_us / Math.max(r.compile_us / calls + r.eager_us - saved, 1e-9);
+const ratioAfter = (r, calls, saved) => Math.max(r.each_us + saved, 0) / (r.compile_us / calls + r.each_us);
 
 /** After how many calls nine tenths of the speedup are there; null where there is none. @param {Repaid} r */
 export function nearlyAfter(r) {
-  const each = r.eager_us - r.saved;
-  return r.saved > 0 && each > 0 ? Math.ceil((NEARLY * r.compile_us) / each) : null;
+  return r.saved > 0 ? Math.ceil((NEARLY * r.compile_us) / r.each_us) : null;
 }
 
 /** Numbers of calls for the curve: 1, 2, 5, ... until the last mode has its speedup, and where each is repaid.
