@@ -69,13 +69,13 @@ static json_t *node_json(const struct node *n)
 		json_array_append_new(args, arg_json(&n->args[i]));
 	buf_init(&shape, 4096);
 	shape_print(&shape, &n->shape);
-	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:i, s:i, s:o}", "id", n->id, "name", n->name,
-			 "op",
+	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:i, s:i, s:o, s:s?}", "id", n->id, "name",
+			 n->name, "op",
 			 n->op == OP_input ? "placeholder"
 			 : n->fx[0]        ? n->fx
 					   : op_info(n->op)->id,
 			 "dtype", dtype_name(n->dtype), "shape", buf_json(&shape), "line", n->line,
-			 "column", n->column, "args", args);
+			 "column", n->column, "args", args, "module", n->module);
 }
 
 static json_t *source_json(const char *source)

@@ -67,6 +67,7 @@ static struct node *new_node(struct graph *g, enum op op)
 	n->input = -1;
 	n->fx = op_info(op)->fx;
 	n->n_args = op_info(op)->n_params;
+	n->module = g->module;
 	return n;
 }
 
@@ -228,6 +229,14 @@ bool graph_draws(const struct node *n)
 				   n->args[1].kind == ARG_FLOAT && n->args[1].f > 0);
 }
 
+bool graph_set_module(struct graph *g, const char *module)
+{
+	if (module && g->module && strcmp(module, g->module) == 0)
+		return true;
+	g->module = module ? arena_strdup(g->arena, module) : NULL;
+	return g->module || !module;
+}
+
 bool graph_set_fx(struct graph *g, int id, const char *fx)
 {
 	char *copy = arena_strdup(g->arena, fx);
@@ -326,6 +335,9 @@ bool graph_copy_node(struct graph *to, const struct node *from)
 	*n = *from;
 	n->name = arena_strdup(to->arena, from->name);
 	n->fx = arena_strdup(to->arena, from->fx);
+	if (!graph_set_module(to, from->module))
+		return false;
+	n->module = to->module;
 	if (!n->name || !n->fx ||
 	    !copy_syms(to->syms, n->shape.rank, from->shape.size, n->shape.size))
 		return false;

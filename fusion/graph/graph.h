@@ -71,11 +71,12 @@ struct node {
 	/* All of op_info(op)->n_params: what was left out has its default. */
 	int n_args;
 	struct arg args[MAX_ARGS];
-	int line, column;                   /* in the user's source; 0: nowhere */
-	const char *name;                   /* SSA name for printing, unique in the graph */
-	const char *fx;                     /* FX target name, for reports: op_info(op)->fx unless
-					     * graph_set_fx() said otherwise */
-	int input;                          /* OP_input: its index in the call, else -1 */
+	int line, column;   /* in the user's source; 0: nowhere */
+	const char *module; /* whose call it is part of (capture/call_path.h); NULL */
+	const char *name;   /* SSA name for printing, unique in the graph */
+	const char *fx;     /* FX target name, for reports: op_info(op)->fx unless
+			     * graph_set_fx() said otherwise */
+	int input;          /* OP_input: its index in the call, else -1 */
 	const struct sym *stride[MAX_RANK]; /* OP_input: in elements */
 	const void *data;                   /* OP_constant, OP_tensor: elements, row-major */
 	const struct loop *loop;            /* OP_while_loop: what it runs; shared by copies */
@@ -100,6 +101,7 @@ struct graph {
 	int n_inputs;
 	int *outputs; /* node ids; one node may stand twice */
 	int n_outputs;
+	const char *module;                /* of the nodes that are added now; in the arena */
 	int *name_counts;                  /* by op: how many names it has given */
 	const struct sym *conflict[2];     /* see graph_add() */
 	struct size_fact facts[MAX_FACTS]; /* what graph_add() took for granted */
@@ -141,6 +143,9 @@ bool graph_set_fx(struct graph *g, int id, const char *fx);
  * in its place among the others, whether or not anything reads it. */
 bool graph_draws(const struct node *n);
 
+/* The nodes that are added from here on are of this module; copied, NULL: of none. */
+bool graph_set_module(struct graph *g, const char *module);
+
 /* Prints the node as %name from here on (capture: the user's name for an
  * input).  Copied, and changed where an op may take the name. */
 bool graph_set_name(struct graph *g, int id, const char *name);
@@ -169,7 +174,8 @@ struct graph *graph_extract(const struct graph *g, const bool *inside, const int
  * says, dtype and shape as inference gives them, outputs present. */
 bool graph_verify(const struct graph *g, struct err *err);
 
-/* One line a node: "%mul: float32[s0, 16] = mul(%x, 1.1)  # line 4". */
+/* One line a node: "%mul: float32[s0, 16] = mul(%x, 1.1)  # line 4".  Above the first of
+ * each module "in GPT/head:Linear", and "in the program" where those of one have ended. */
 void graph_print(struct buf *out, const struct graph *g);
 
 /* What inference says of one op: the dtype of the result, the dtype that

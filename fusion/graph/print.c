@@ -196,8 +196,20 @@ static void print_node(struct buf *out, const struct graph *g, const struct node
 
 void graph_print(struct buf *out, const struct graph *g)
 {
-	for (int i = 0; i < g->n_nodes; i++)
-		print_node(out, g, g->nodes[i]);
+	const char *module = NULL;
+
+	for (int i = 0; i < g->n_nodes; i++) {
+		const struct node *n = g->nodes[i];
+		bool other = n->module && module ? strcmp(n->module, module) != 0
+						 : n->module != module;
+
+		/* What is only handed in belongs to no module, and ends none. */
+		if (other && n->op != OP_input && op_info(n->op)->kind != KIND_CONSTANT) {
+			module = n->module;
+			buf_printf(out, "in %s\n", module ? module : "the program");
+		}
+		print_node(out, g, n);
+	}
 	buf_puts(out, "return");
 	for (int i = 0; i < g->n_outputs; i++)
 		buf_printf(out, "%s %%%s", i ? "," : "", g->nodes[g->outputs[i]]->name);

@@ -17,8 +17,10 @@ static void rewire(struct node *n, const int *map)
 
 static int visit(struct rewrite *rw, rewrite_fn *fn, struct node *n, struct err *err)
 {
-	int id = n->op == OP_input ? REWRITE_KEEP : fn(rw, n, err);
+	int id;
 
+	rw->g->module = n->module;
+	id = n->op == OP_input ? REWRITE_KEEP : fn(rw, n, err);
 	if (id != REWRITE_KEEP) {
 		rw->changed = true;
 		return id;

@@ -5,7 +5,33 @@ import { postRun, startServer, waitFor, workload } from "../api/harness.mjs";
 import { findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
 
 const MANY = 600;
-let server, browser, run, many;
+const NET = `import torch
+import torch.nn as nn
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up = nn.Linear(16, 16)
+
+    def forward(self, x):
+        return torch.relu(self.up(x))
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block(), Block()])
+
+    def forward(self, x):
+        for b in self.blocks:
+            x = b(x)
+        return x
+
+net = Net()
+
+def model(x):
+    return torch.cumsum(net(x), 0) * 2
+`;
+let server, browser, run, many, modules, pieces;
 before(async () => {
   server = await startServer();
   browser = await startBrowser();
@@ -13,8 +39,9 @@ before(async () => {
   run = (await postRun(server, { ...workload(body, { backend: "interp" }) })).body.id;
   const lines = Array.from({ length: MANY }, (_, i) => `    x = x ${i % 2 ? "+" : "*"} 1.${i % 7}`).join("\n");
   many = (await postRun(server, workload(`${lines}\n    return x`, { backend: "interp", modes: ["static"], passes: { simplify: false, fold: false } }))).body.id;
-  await waitFor(server, run);
-  await waitFor(server, many);
+  modules = (await postRun(server, { ...workload("", { backend: "interp", modes: ["static"] }), source: NET })).body.id;
+  pieces = (await postRun(server, workload("    y = torch.relu(x) + 1\n    z = torch.cumsum(y, 0)\n    return torch.tanh(z) * 2", { backend: "interp", modes: ["static"], deny: ["cumsum"] }))).body.id;
+  for (const id of [run, many, modules, pieces]) await waitFor(server, id);
 });
 after(async () => {
   await browser?.close();
@@ -67,6 +94,47 @@ test("a click on a box says what it is, leads to its line and is kept in the add
   await page.keyboard.press("Enter");
   await side.getByText("line 4").click();
   await page.waitForURL(/\/source\?.*line=4/);
+});
+
+test("by module: calls of modules stand within each other, open and close, and are kept in the address", async () => {
+  const { page, complaints } = await openPage(browser);
+  await open(page, modules);
+  await page.getByRole("button", { name: "By module" }).click();
+  const block = "module Net/blocks.0:Block";
+  await page.locator(`[data-node="open ${block}/up:Linear"]`).waitFor();
+  assert.ok(page.url().includes("by=modules"));
+  await page.getByRole("button", { name: "Close all" }).click();
+  await page.locator('[data-node="module Net"]').waitFor();
+  assert.ok(!(await boxes(page)).some((b) => b.includes("blocks")));
+  await page.locator('[data-node="module Net"] rect').click({ force: true });
+  await page.locator(".graph").focus();
+  await page.keyboard.press("Enter");
+  await page.locator(`[data-node="${block}"]`).waitFor();
+  await page.locator(`[data-node="${block}"] rect`).click({ force: true });
+  assert.match(await page.locator(".graphside").innerText(), /blocks\.0 Block[^]*Source\s+lines? 10/);
+  await page.getByRole("button", { name: "Open module" }).click();
+  await page.locator(`[data-node="${block}/up:Linear"]`).waitFor();
+  await page.reload();
+  await page.locator('[data-node="open module Net"]').waitFor();
+  const slider = page.getByRole("slider", { name: /Passes over/ });
+  await slider.fill("0");
+  await page.locator('[data-node="linear"] rect').first().click({ force: true });
+  assert.match(await page.locator(".graphside").innerText(), /Net \/ blocks\.0 Block \/ up Linear/);
+  assert.deepEqual(await findings(page), []);
+  assert.deepEqual(complaints, []);
+});
+
+test("of a graph that runs in pieces each can be drawn", async () => {
+  const { page, complaints } = await openPage(browser);
+  await open(page, pieces);
+  const choice = page.getByRole("combobox", { name: /Piece of/ });
+  assert.ok((await choice.locator("option").count()) >= 2);
+  assert.ok(!(await boxes(page)).includes("tanh"));
+  await choice.selectOption({ index: (await choice.locator("option").count()) - 1 });
+  await page.locator('[data-node="tanh"]').waitFor();
+  await page.reload();
+  await page.locator('[data-node="tanh"]').waitFor();
+  assert.deepEqual(complaints, []);
 });
 
 test("SVG and DOT are the exporters'", async () => {

@@ -2,4 +2,4 @@
 
 import { layOut } from "./model/layout.js";
 
-addEventListener("message", (e) => postMessage(layOut(e.data.boxes, e.data.edges)));
+addEventListener("message", (e) => postMessage(layOut(e.data.boxes, e.data.edges, e.data.parents)));

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/capture/call_path.h"
 #include "fusion/runtime/grad/autograd.h"
 #include "fusion/runtime/grad/sweep.h"
 #include "fusion/runtime/torch/bind.h"
@@ -492,6 +493,28 @@ static bool has_outcome(const struct value *values, int n)
 	return false;
 }
 
+/* What a stand-in stands for; the program's own objects as they are. */
+static struct value real_of(const void *self, struct value v)
+{
+	const struct trace *t = self;
+	int slot = world_slot(t, v);
+
+	return slot >= 0 && t->slots->at[slot].value.kind == v.kind ? t->slots->at[slot].value : v;
+}
+
+/* Nodes know whose call they are part of. */
+static bool place_module(struct trace *t, struct err *err)
+{
+	struct buf path;
+	bool ok;
+
+	buf_init(&path, 0);
+	vm_call_path(t->vm, real_of, t, &path);
+	ok = !path.failed && graph_set_module(t->graph, path.len ? path.data : NULL);
+	buf_finish(&path);
+	return ok || trace_no_memory(err);
+}
+
 /* A backward pass of the piece reads the mask of a dropout. */
 static int add_node(struct trace *t, enum op op, const struct arg *args, struct err *err)
 {
@@ -524,7 +547,7 @@ static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
 				return false;
 		values = settled;
 	}
-	if (!check_bound(t, err) || !check_random(t, op, err) ||
+	if (!place_module(t, err) || !check_bound(t, err) || !check_random(t, op, err) ||
 	    (inplace && values[0].kind == VALUE_TENSOR && !fork_may_write(t, values[0], err)))
 		return false;
 	if (!bind_call(&target, op, call_name(name, op), values, n, kw, args, err))

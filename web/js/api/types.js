@@ -38,6 +38,7 @@
  * @property {string} [dtype]
  * @property {string} [shape]
  * @property {number} [line]
+ * @property {string | null} [module] whose call it is part of
  *
  * @typedef {object} Kernel bytes under the sizes of the capture
  * @property {string} name

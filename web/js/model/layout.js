@@ -1,8 +1,8 @@
 // js/model/layout.js -- where the boxes of a graph go: columns by longest path, left to
 // right, and in bands below each other where that would be too wide.
 //
-// Boxes of one group (an open kernel) are laid out by themselves first; the group is then
-// one large box among the others.  Work grows with boxes and edges, not with their square.
+// What stands in a group (an open kernel, an open module) is laid out by itself first; the group
+// is then one large box among the others.  Work grows with boxes and edges, not with their square.
 
 /** @typedef {{id: string, w: number, h: number, group: string | null}} Box */
 /** @typedef {{x: number, y: number, w: number, h: number}} Rect */
@@ -95,44 +95,73 @@ function flat(boxes, edges, widest) {
   return { at: Object.fromEntries(boxes.map((b, i) => [b.id, rects[i]])), width: right, height: bottom };
 }
 
+/** @typedef {{boxes: {id: string, w: number, h: number}[], edges: Map<string, [string, string]>}} Level what stands in a group, or in none */
+
+/**
+ * The levels, by group ("": none), each with what stands in it; groups hold boxes or groups.
+ * @param {readonly Box[]} boxes @param {readonly [string, string][]} edges @param {(id: string | null) => string[]} chainOf outermost first
+ */
+function levelsOf(boxes, edges, chainOf) {
+  /** @type {Map<string, Level>} */
+  const levels = new Map([["", { boxes: [], edges: new Map() }]]);
+  /** @type {(id: string) => Level} */
+  const at = (id) => /** @type {Level} */ (levels.get(id));
+  for (const b of boxes) {
+    let up = "";
+    for (const g of chainOf(b.group)) {
+      if (!levels.has(g)) {
+        levels.set(g, { boxes: [], edges: new Map() });
+        at(up).boxes.push({ id: `group ${g}`, w: 0, h: 0 });
+      }
+      up = g;
+    }
+    at(up).boxes.push({ id: b.id, w: b.w, h: b.h });
+  }
+  const chains = new Map(boxes.map((b) => [b.id, chainOf(b.group)]));
+  for (const [a, b] of edges) {
+    const [x, y] = [chains.get(a), chains.get(b)];
+    if (!x || !y) continue;
+    let k = 0;
+    while (k < x.length && x[k] === y[k]) k++;
+    const [from, to] = [x.length > k ? `group ${x[k]}` : a, y.length > k ? `group ${y[k]}` : b];
+    if (from !== to) at(k ? x[k - 1] : "").edges.set(`${from}\n${to}`, [from, to]);
+  }
+  return levels;
+}
+
 /**
  * @param {readonly Box[]} boxes
  * @param {readonly [string, string][]} edges between ids
+ * @param {Record<string, string | null>} [parents] of groups that stand in others
  * @returns {Laid}
  */
-export function layOut(boxes, edges) {
-  /** @type {Map<string, Box[]>} */
-  const members = new Map();
-  for (const b of boxes) if (b.group) members.set(b.group, [...(members.get(b.group) ?? []), b]);
-  const groupOf = new Map(boxes.map((b) => [b.id, b.group]));
-  const inner = new Map(
-    [...members].map(([group, list]) => [
-      group,
-      flat(list, edges.filter(([a, b]) => groupOf.get(a) === group && groupOf.get(b) === group), 420),
-    ]),
-  );
-  /** @param {string} id */
-  const outer = (id) => (groupOf.get(id) ? `group ${groupOf.get(id)}` : id);
-  const seen = new Set();
-  const tops = boxes.flatMap((b) => {
-    const id = outer(b.id);
-    if (seen.has(id)) return [];
-    seen.add(id);
-    const within = b.group ? inner.get(b.group) : null;
-    return [within ? { id, w: within.width + 2 * PAD, h: within.height + HEAD + PAD } : b];
-  });
-  const between = new Map(edges.map(([a, b]) => [`${outer(a)}\n${outer(b)}`, /** @type {[string, string]} */ ([outer(a), outer(b)])]));
-  const all = flat(tops, [...between.values()], LEAST_WIDTH);
-  /** @type {Laid} */
-  const laid = { boxes: {}, groups: {}, width: all.width, height: all.height };
-  for (const b of boxes) {
-    const place = all.at[outer(b.id)];
-    if (!b.group) laid.boxes[b.id] = place;
-    else {
-      const r = /** @type {{at: Record<string, Rect>}} */ (inner.get(b.group)).at[b.id];
-      laid.boxes[b.id] = { ...r, x: place.x + PAD + r.x, y: place.y + HEAD + r.y };
-      laid.groups[b.group] = place;
-    }
+export function layOut(boxes, edges, parents = {}) {
+  /** @param {string | null} id @returns {string[]} */
+  const chainOf = (id) => (id === null ? [] : [...chainOf(parents[id] ?? null), id]);
+  const levels = levelsOf(boxes, edges, chainOf);
+  /** @type {Map<string, ReturnType<typeof flat>>} */
+  const placed = new Map();
+  // What is within comes behind it in the order of the levels: sizes are known from the inside out.
+  for (const [id, level] of [...levels].reverse()) {
+    const sized = level.boxes.map((b) => {
+      const within = b.id.startsWith("group ") ? placed.get(b.id.slice(6)) : undefined;
+      return within ? { id: b.id, w: within.width + 2 * PAD, h: within.height + HEAD + PAD } : b;
+    });
+    placed.set(id, flat(sized, [...level.edges.values()], id ? 420 : LEAST_WIDTH));
   }
+  const top = /** @type {ReturnType<typeof flat>} */ (placed.get(""));
+  /** @type {Laid} */
+  const laid = { boxes: {}, groups: {}, width: top.width, height: top.height };
+  const spread = (/** @type {string} */ level, /** @type {number} */ x, /** @type {number} */ y) => {
+    for (const [id, r] of Object.entries(/** @type {ReturnType<typeof flat>} */ (placed.get(level)).at)) {
+      const rect = { ...r, x: r.x + x, y: r.y + y };
+      if (!id.startsWith("group ")) laid.boxes[id] = rect;
+      else {
+        laid.groups[id.slice(6)] = rect;
+        spread(id.slice(6), rect.x + PAD, rect.y + HEAD);
+      }
+    }
+  };
+  spread("", 0, 0);
   return laid;
 }

@@ -12,14 +12,17 @@
  * @property {number} line 0: unknown
  * @property {string[]} reads ids
  * @property {string | null} kernel number of its kernel
+ * @property {string} [module] whose call it is part of: "Net/head:Linear"
  * @property {boolean} gone the pass has removed it
  *
  * @typedef {{title: string, nodes: Node[], kernels: string[], outputs: string[]}} Drawn
- * @typedef {{id: string, kind: "op" | "input" | "kernel" | "library" | "gone", title: string, sub: string,
+ * @typedef {{id: string, kind: "op" | "input" | "kernel" | "library" | "module" | "gone", title: string, sub: string,
  *   w: number, h: number, group: string | null, nodes: Node[]}} PictureBox
- * @typedef {{boxes: PictureBox[], edges: [string, string][], labels: Record<string, string>}} Picture
+ * @typedef {{boxes: PictureBox[], edges: [string, string][], labels: Record<string, string>, full: Record<string, string>,
+ *   parents: Record<string, string | null>}} Picture by edge: bytes, and all that is known; parents of open groups
  */
 import { bytes, plural } from "./format.js";
+import { closedId, kernelGroups } from "./groups.js";
 
 const LINE = /^\s*%(\S+): (\w+)(\[[^\]]*\]) = (\S+?)\((.*)\)(?:\s+# line (\d+))?$/;
 const NARROWEST = 76;
@@ -36,14 +39,16 @@ export function parseGraph(text) {
   const kernels = [];
   /** @type {string[]} */
   let outputs = [];
+  let module = "";
   const names = (/** @type {string} */ s) => [...s.matchAll(/%([\w.]+)/g)].map((m) => m[1]);
   for (const row of text.split("\n")) {
     const m = LINE.exec(row);
     if (m) {
-      const node = { id: m[1], op: m[4], args: m[5], dtype: m[2], shape: m[3], line: Number(m[6] ?? 0), reads: [...new Set(names(m[5]))], kernel: null, gone: false };
+      const node = { id: m[1], op: m[4], args: m[5], dtype: m[2], shape: m[3], line: Number(m[6] ?? 0), reads: [...new Set(names(m[5]))], kernel: null, module, gone: false };
       nodes.push(node);
       by.set(node.id, node);
-    } else if (row.startsWith("return ")) outputs = names(row);
+    } else if (row.startsWith("in ")) module = row === "in the program" ? "" : row.slice(3);
+    else if (row.startsWith("return ")) outputs = names(row);
     else if (row.startsWith("kernel ")) {
       const k = String(kernels.length);
       kernels.push(k);
@@ -69,7 +74,7 @@ function capturedNodes(g) {
     };
     walk(/** @type {any} */ (n).args ?? []);
     const op = n.op === "placeholder" ? "input" : n.op;
-    return { id: n.name, op, args: "", dtype: n.dtype ?? "", shape: n.shape ?? "", line: n.line ?? 0, reads: [...new Set(reads)], kernel: null, gone: false };
+    return { id: n.name, op, args: "", dtype: n.dtype ?? "", shape: n.shape ?? "", line: n.line ?? 0, reads: [...new Set(reads)], kernel: null, module: n.module ?? "", gone: false };
   });
 }
 
@@ -109,54 +114,76 @@ const widthOf = (title, sub) => Math.min(WIDEST, Math.max(NARROWEST, Math.max(ti
 /** "[8, 16]" as "8x16". @param {string} shape */
 export const short = (shape) => shape.slice(1, -1).split(",").map((s) => s.trim()).filter(Boolean).join("\u00d7") || "1";
 
+/** What an edge carries: "float32 64\u00d7256, 65.5 kB". @param {readonly Node[]} tensors @param {string} size */
+const carried = (tensors, size) =>
+  [tensors.length > 1 ? plural(tensors.length, "tensor") : `${tensors[0].dtype} ${short(tensors[0].shape)}`, size].filter(Boolean).join(", ");
+
 /**
  * @param {Drawn} d
  * @param {Graph} g
- * @param {ReadonlySet<string>} open kernels
+ * @param {ReadonlySet<string>} open groups
  * @param {ReadonlySet<string> | null} only these nodes, with what is between them
+ * @param {import("./groups.js").Groups} [groups]
  * @returns {Picture}
  */
-export function pictureOf(d, g, open, only) {
+export function pictureOf(d, g, open, only, groups = kernelGroups(d.nodes, d.kernels)) {
   const shown = only ? d.nodes.filter((n) => only.has(n.id)) : d.nodes;
-  const boxOf = (/** @type {Node} */ n) => (n.kernel !== null && !open.has(n.kernel) ? `kernel ${n.kernel}` : n.id);
+  const chainOf = (/** @type {Node} */ n) => groups.chains.get(n.id) ?? [];
+  /** @type {(n: Node) => {id: string, group: string | null}} the outermost group that is closed, or the node */
+  const placeOf = (n) => {
+    const chain = chainOf(n);
+    const at = chain.findIndex((x) => !open.has(x));
+    return { id: at < 0 ? n.id : closedId(chain[at]), group: (at < 0 ? chain.at(-1) : chain[at - 1]) ?? null };
+  };
+  const places = new Map(shown.map((n) => [n.id, placeOf(n)]));
+  const idOf = (/** @type {Node} */ n) => /** @type {{id: string}} */ (places.get(n.id)).id;
   const by = new Map(shown.map((n) => [n.id, n]));
   /** @type {Map<string, PictureBox>} */
   const boxes = new Map();
   for (const n of shown) {
-    const id = boxOf(n);
+    const { id, group } = /** @type {{id: string, group: string | null}} */ (places.get(n.id));
     const known = boxes.get(id);
     if (known) known.nodes.push(n);
-    else boxes.set(id, { id, kind: n.gone ? "gone" : n.op === "input" ? "input" : "op", title: n.op === "input" ? n.id : n.op, sub: short(n.shape), w: 0, h: 40, group: n.kernel !== null && open.has(n.kernel) ? n.kernel : null, nodes: [n] });
+    else boxes.set(id, { id, kind: n.gone ? "gone" : n.op === "input" ? "input" : "op", title: n.op === "input" ? n.id : n.op, sub: short(n.shape), w: 0, h: 40, group, nodes: [n] });
   }
-  for (const b of boxes.values()) {
-    if (b.id.startsWith("kernel ")) {
-      const about = g.passes?.length === 1 ? g.kernel_details?.[Number(b.id.slice(7))] : undefined;
-      b.kind = about?.form === "library" ? "library" : "kernel";
-      b.title = `k${b.id.slice(7)} ${[...new Set(b.nodes.map((n) => n.op))].join(" ")}`;
-      b.sub = plural(b.nodes.length, "op");
-    }
-    b.w = widthOf(b.title, b.sub);
-  }
+  for (const b of boxes.values()) nameBox(b, g, groups);
   /** @type {Map<string, [string, string]>} */
   const edges = new Map();
-  /** @type {Map<string, Map<string, number | null>>} by edge: the tensors that cross it */
+  /** @type {Map<string, Map<string, Node>>} by edge: the tensors that cross it */
   const crossing = new Map();
   for (const n of shown)
     for (const r of n.reads) {
       const from = by.get(r);
-      if (!from || boxOf(from) === boxOf(n)) continue;
-      const key = `${boxOf(from)}\n${boxOf(n)}`;
-      edges.set(key, [boxOf(from), boxOf(n)]);
-      if (from.kernel === n.kernel && from.kernel !== null) continue;
-      crossing.set(key, (crossing.get(key) ?? new Map()).set(from.id, sizeOf(from.dtype, from.shape)));
+      if (!from || idOf(from) === idOf(n)) continue;
+      const key = `${idOf(from)}\n${idOf(n)}`;
+      edges.set(key, [idOf(from), idOf(n)]);
+      if (chainOf(n).length && chainOf(from).at(-1) === chainOf(n).at(-1)) continue;
+      crossing.set(key, (crossing.get(key) ?? new Map()).set(from.id, from));
     }
-  /** @type {Record<string, string>} */
-  const labels = {};
-  for (const [key, sizes] of crossing) {
-    const known = [...sizes.values()];
-    if (!known.includes(null)) labels[key] = bytes(known.reduce((/** @type {number} */ sum, x) => sum + Number(x), 0));
+  /** @type {Record<string, string>[]} */
+  const [labels, full] = [{}, {}];
+  for (const [key, tensors] of crossing) {
+    const of = [...tensors.values()];
+    const sizes = of.map((t) => sizeOf(t.dtype, t.shape));
+    const size = sizes.includes(null) ? "" : bytes(sizes.reduce((/** @type {number} */ sum, x) => sum + Number(x), 0));
+    if (size) labels[key] = size;
+    full[key] = carried(of, size);
   }
-  return { boxes: [...boxes.values()], edges: [...edges.values()], labels };
+  const parents = Object.fromEntries([...groups.all].map(([id, x]) => [id, x.parent]));
+  return { boxes: [...boxes.values()], edges: [...edges.values()], labels, full, parents };
+}
+
+/** What a box says. @param {PictureBox} b @param {Graph} g @param {import("./groups.js").Groups} groups */
+function nameBox(b, g, groups) {
+  const module = groups.by === "modules" ? groups.all.get(b.id) : undefined;
+  if (module) [b.kind, b.title, b.sub] = ["module", module.title, plural(b.nodes.length, "op")];
+  else if (b.id.startsWith("kernel ")) {
+    const about = g.passes?.length === 1 ? g.kernel_details?.[Number(b.id.slice(7))] : undefined;
+    b.kind = about?.form === "library" ? "library" : "kernel";
+    b.title = `k${b.id.slice(7)} ${[...new Set(b.nodes.map((n) => n.op))].join(" ")}`;
+    b.sub = plural(b.nodes.length, "op");
+  }
+  b.w = widthOf(b.title, b.sub);
 }
 
 /** At most `most` nodes about one, the nearest first. @param {Drawn} d @param {string} id @param {number} most @returns {Set<string>} */

@@ -1,13 +1,15 @@
-// js/view/picture.js -- a graph as a picture: kernels that open, a slider over the passes, search, links.
+// js/view/picture.js -- a graph as a picture: kernels, modules and pieces that open, a slider over
+// the passes, search, links.
 //
 // Layout runs in a worker that has BUDGET_MS; past it the neighbourhood of the picked node is shown, and why.
 // Only what is in sight is drawn, and from afar boxes without their names: thousands stay fluid.
 
-import { h, add, button, say, svg } from "./dom.js";
+import { h, add, button, say, segmented, select, svg } from "./dom.js";
 import { onPick, pick, picked } from "./pick.js";
 import { remember } from "./router.js";
 import { bytes, duration, plural } from "../model/format.js";
 import { layOut } from "../model/layout.js";
+import { closedId, groupOfBox, hasModules, kernelGroups, moduleGroups, openAtFirst } from "../model/groups.js";
 import { neighbourhood, pictureOf, short, sizeOf, steps } from "../model/picture.js";
 
 /** @typedef {import("../model/picture.js").PictureBox} PictureBox */
@@ -18,7 +20,7 @@ import { neighbourhood, pictureOf, short, sizeOf, steps } from "../model/picture
 
 const BUDGET_MS = 250;
 const AT_ONCE = 80; // boxes: laid out before a worker would have started
-const OPEN_UP_TO = 40; // nodes: kernels of a larger graph begin closed
+const OPEN_UP_TO = 40; // nodes: groups of a larger graph begin closed
 const NEAR = 40;
 const AFAR = 0.35; // scale below which names cannot be read
 const MARGIN = 0.3; // of the window, drawn beyond it
@@ -38,20 +40,23 @@ export class GraphPicture {
   /** @param {Asked} asked */
   constructor(asked) {
     this.asked = asked;
-    this.part = 0;
-    this.steps = steps(asked.graph, 0);
+    this.part = Math.max(0, this.#pieces().findIndex((p) => p.part === asked.query.get("piece")));
+    this.steps = steps(asked.graph, this.part);
     this.step = this.steps.length - 1;
     const wanted = Number(asked.query.get("step") ?? NaN);
     if (wanted >= 0 && wanted < this.steps.length) this.step = Math.floor(wanted);
+    this.by = asked.query.get("by") === "modules" && hasModules(this.drawn.nodes) ? "modules" : "kernels";
+    /** @type {import("../model/groups.js").Groups} */
+    this.groups = this.#grouped();
     /** @type {Set<string>} */
-    this.open = new Set(this.drawn.nodes.length <= OPEN_UP_TO ? this.drawn.kernels : []);
+    this.open = openAtFirst(this.groups, this.drawn.nodes.length <= OPEN_UP_TO);
     /** @type {Set<string> | null} */
     this.only = null;
     this.picked = this.#wanted();
     this.line = 0;
     this.view = { x: 0, y: 0, scale: 1 };
     /** @type {import("../model/picture.js").Picture} */
-    this.picture = { boxes: [], edges: [], labels: {} };
+    this.picture = { boxes: [], edges: [], labels: {}, full: {}, parents: {} };
     /** @type {Laid} */
     this.laid = { boxes: {}, groups: {}, width: 0, height: 0 };
     this.frame = 0;
@@ -81,9 +86,41 @@ export class GraphPicture {
     return this.steps[this.step];
   }
 
+  /** Of a graph that runs in pieces, those that its passes were told of. */
+  #pieces() {
+    return (this.asked.graph.passes ?? []).filter((p) => p.before);
+  }
+
+  #grouped() {
+    const { nodes, kernels } = this.drawn;
+    return this.by === "modules" ? moduleGroups(nodes) : kernelGroups(nodes, kernels);
+  }
+
+  /** How nodes are grouped, and which piece is drawn: what there is to choose. */
+  #choices() {
+    const choices = h("div", { class: "acts" });
+    const pieces = this.#pieces();
+    if (pieces.length > 1)
+      add(choices, select(pieces.map((p, i) => ({ value: String(i), label: p.part || `piece ${i}` })), String(this.part), { "aria-label": `Piece of ${this.asked.title}` }, (v) => {
+        remember({ piece: pieces[Number(v)].part, step: null });
+        this.asked.query.set("piece", pieces[Number(v)].part);
+        this.asked.query.delete("step");
+        this.el.replaceWith(new GraphPicture(this.asked).el);
+      }));
+    if (hasModules(this.drawn.nodes))
+      add(choices, segmented(`Group the nodes of ${this.asked.title}`, { kernels: "By kernel", modules: "By module" }, this.by, (key) => {
+        this.by = key === "modules" ? "modules" : "kernels";
+        remember({ by: this.by === "modules" ? "modules" : null });
+        this.groups = this.#grouped();
+        this.open = openAtFirst(this.groups, this.drawn.nodes.length <= OPEN_UP_TO);
+        this.#swap(true);
+      }));
+    return choices.childElementCount ? choices : null;
+  }
+
   #build() {
     const { asked } = this;
-    this.stage.setAttribute("aria-label", `${asked.title} as a picture. Left and right step through its boxes, Enter opens and closes a kernel, W, A, S and D pan, plus and minus zoom, 0 fits. The list of ops below holds the same.`);
+    this.stage.setAttribute("aria-label", `${asked.title} as a picture. Left and right step through its boxes, Enter opens and closes a kernel or module, W, A, S and D pan, plus and minus zoom, 0 fits. The list of ops below holds the same.`);
     add(this.stage, svg("defs", {}, svg("marker", { id: `arrow-${asked.graph.id ?? 0}`, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, svg("path", { class: "head", d: "M0 0L8 4L0 8Z" }))), this.layer);
     const find = h("input", { class: "field", type: "search", placeholder: "Find an op", "aria-label": `Find an op of ${asked.title}` });
     find.addEventListener("keydown", (e) => e.key === "Enter" && this.#find(find.value));
@@ -92,12 +129,12 @@ export class GraphPicture {
     const acts = h("div", { class: "acts" }, find,
       button("Open all", () => this.#openAll(true)), button("Close all", () => this.#openAll(false)),
       button("Fit", () => this.#fit()), link("SVG", "svg"), link("DOT", "dot"));
-    const keys = [["kernel", "fused kernel"], ["library", "library call"], ["gone", "removed by this pass"]].map(([cls, text]) =>
+    const keys = [["kernel", "fused kernel"], ["library", "library call"], ...(hasModules(this.drawn.nodes) ? [["module", "module"]] : []), ["gone", "removed by this pass"]].map(([cls, text]) =>
       h("span", { class: "key" }, h("i", { class: `g-${cls}`, "aria-hidden": "true" }), text));
     this.#listen();
     const well = h("div", { class: "well graphwell" }, this.stage);
     const left = h("div", {}, well, h("div", { class: "bar" }, h("div", { class: "legend" }, keys), acts));
-    const head = h("div", { class: "graphhead" }, h("div", {}, this.title, this.words), this.#slider());
+    const head = h("div", { class: "graphhead" }, h("div", {}, this.title, this.words), this.#slider(), this.#choices());
     return h("div", { class: "part picture" }, head, this.note, h("div", { class: "graphwrap" }, left, this.side));
   }
 
@@ -123,18 +160,19 @@ export class GraphPicture {
   /** Another graph behind another pass, or other kernels open. @param {boolean} whole */
   #swap(whole) {
     if (whole) this.only = null;
+    this.groups = this.#grouped();
     const { nodes, kernels, title } = this.drawn;
     const gone = nodes.filter((n) => n.gone).length;
     const left = this.asked.graph.passes?.some((p) => p.left_out_bytes) ? "what the passes made of it is in part left out: over the limits of a report" : "";
     this.title.textContent = title;
-    this.words.textContent = [plural(nodes.length - gone, "node"), kernels.length ? plural(kernels.length, "kernel") : "", gone ? `${gone} removed` : "", left].filter(Boolean).join(", ");
-    this.picture = pictureOf(this.drawn, this.asked.graph, this.open, this.only);
+    this.words.textContent = [plural(nodes.length - gone, "node"), kernels.length ? plural(kernels.length, "kernel") : "", this.by === "modules" ? `${plural(this.groups.all.size, "call")} of modules` : "", gone ? `${gone} removed` : "", left].filter(Boolean).join(", ");
+    this.picture = pictureOf(this.drawn, this.asked.graph, this.open, this.only, this.groups);
     this.worker?.terminate();
     this.worker = undefined;
-    const { boxes, edges } = this.picture;
+    const { boxes, edges, parents } = this.picture;
     const plain = boxes.map(({ id, w, h: height, group }) => ({ id, w, h: height, group }));
     if (boxes.length <= AT_ONCE) {
-      this.#place(layOut(plain, edges));
+      this.#place(layOut(plain, edges, parents));
       return;
     }
     const wanted = this.picture;
@@ -156,15 +194,15 @@ export class GraphPicture {
       if (this.picture !== wanted) [this.picture, this.only] = [wanted, null];
       this.#place(e.data);
     });
-    worker.postMessage({ boxes: plain, edges });
+    worker.postMessage({ boxes: plain, edges, parents });
   }
 
   /** Over budget: what is about the picked node, until the whole is there. @param {number} many boxes of the whole */
   #near(many) {
     const node = this.drawn.nodes.find((n) => n.id === this.picked) ?? this.drawn.nodes.find((n) => n.op !== "input");
     this.only = neighbourhood(this.drawn, node?.id ?? "", NEAR);
-    this.picture = pictureOf(this.drawn, this.asked.graph, this.open, this.only);
-    this.#place(layOut(this.picture.boxes, this.picture.edges));
+    this.picture = pictureOf(this.drawn, this.asked.graph, this.open, this.only, this.groups);
+    this.#place(layOut(this.picture.boxes, this.picture.edges, this.picture.parents));
     const why = `${plural(this.only.size, "node")} about ${node?.id}: ${many} boxes were not laid out within ${BUDGET_MS} ms; all are shown once they are, within ${MOST_MS / 1000} s or not at all.`;
     this.note.replaceChildren(h("p", {}, why));
     this.note.hidden = false;
@@ -236,27 +274,31 @@ export class GraphPicture {
     const afar = view.scale < AFAR;
     const lines = picture.edges.filter(([a, b]) => seen(laid.boxes[a]) || seen(laid.boxes[b]));
     add(layer, afar ? svg("path", { class: "edge", d: lines.map(([a, b]) => curve(laid.boxes[a], laid.boxes[b])).join("") }) : null);
-    if (!afar) for (const e of lines) add(layer, ...this.#edge(e));
+    const edges = afar ? [] : lines.map((e) => this.#edge(e));
+    add(layer, edges.map(([path]) => path));
     const boxes = picture.boxes.filter((b) => seen(laid.boxes[b.id]));
     if (afar) {
-      for (const kind of ["op", "input", "kernel", "library", "gone"])
+      for (const kind of ["op", "input", "kernel", "library", "module", "gone"])
         add(layer, svg("path", { class: `box g-${kind}`, d: boxes.filter((b) => b.kind === kind).map((b) => outline(laid.boxes[b.id])).join("") }));
       const joined = this.line > 0 ? boxes.filter((b) => b.nodes.some((n) => n.line === this.line)) : [];
       add(layer, svg("path", { class: "box joined", d: joined.map((b) => outline(laid.boxes[b.id])).join("") }));
       const on = laid.boxes[this.picked];
       if (on) add(layer, svg("path", { class: "box on", d: outline(on) }));
     } else for (const b of boxes) add(layer, this.#boxShape(b));
+    add(layer, edges.map(([, label]) => label));
     this.layer.replaceWith(layer);
     this.layer = layer;
   }
 
   /** @param {string} k @param {import("../model/layout.js").Rect} r */
   #group(k, r) {
-    const about = this.#kernel(k);
+    const about = this.by === "kernels" ? this.#kernel(k) : undefined;
     const time = about?.median_us ? `  ${duration(about.median_us)}` : "";
-    const form = about?.form === "library" ? "library" : "kernel";
+    const form = this.by === "modules" ? "module" : about?.form === "library" ? "library" : "kernel";
+    const title = this.groups.all.get(k)?.title ?? "";
+    const most = Math.floor((r.w - 12) / 6.6);
     const el = svg("g", { class: `open g-${form}`, "data-node": `open ${k}` });
-    add(el, svg("rect", { x: r.x, y: r.y, width: r.w, height: r.h, rx: 3 }), svg("text", { x: r.x + 8, y: r.y + 16 }, `k${k}${time}`));
+    add(el, svg("rect", { x: r.x, y: r.y, width: r.w, height: r.h, rx: 3 }), svg("text", { x: r.x + 8, y: r.y + 16 }, `${title.length > most ? `${title.slice(0, most - 1)}\u2026` : title}${time}`));
     return el;
   }
 
@@ -274,15 +316,16 @@ export class GraphPicture {
     return el;
   }
 
-  /** @param {[string, string]} e */
+  /** An edge, and what it carries. @param {[string, string]} e */
   #edge([a, b]) {
     const [from, to] = [this.laid.boxes[a], this.laid.boxes[b]];
     const near = a === this.picked || b === this.picked;
     const path = svg("path", { class: near ? "edge on" : "edge", d: curve(from, to), "marker-end": `url(#arrow-${this.asked.graph.id ?? 0})` });
-    const label = this.picture.labels[`${a}\n${b}`];
+    const key = `${a}\n${b}`;
+    const label = near ? this.picture.full[key] : this.picture.labels[key];
     const room = to.x - from.x - from.w;
-    if (!label || room < 40 || (!near && this.picture.edges.length > 60)) return [path];
-    return [path, svg("text", { class: "size", x: from.x + from.w + room / 2, y: (from.y + from.h / 2 + to.y + to.h / 2) / 2 - 4 }, label)];
+    if (!label || (!near && (room < 40 || this.picture.edges.length > 60))) return [path];
+    return [path, svg("text", { class: near ? "size on" : "size", x: from.x + from.w + room / 2, y: (from.y + from.h / 2 + to.y + to.h / 2) / 2 - 4 }, label)];
   }
 
   /** @param {string} k */
@@ -317,18 +360,23 @@ export class GraphPicture {
     this.#redraw();
   }
 
-  /** @param {string} k @param {boolean} [on] */
+  /** The group that a box stands for, else the innermost around it; null: none. @param {PictureBox | undefined} box */
+  #groupOf(box) {
+    return box ? (groupOfBox(box.id) ?? box.group) : null;
+  }
+
+  /** @param {string} k group @param {boolean} [on] */
   #toggle(k, on = !this.open.has(k)) {
-    const first = this.drawn.nodes.find((n) => n.kernel === k);
+    const first = this.drawn.nodes.find((n) => this.groups.chains.get(n.id)?.includes(k));
     if (on) this.open.add(k);
     else this.open.delete(k);
-    this.picked = on ? (first?.id ?? "") : `kernel ${k}`;
+    this.picked = on ? (first?.id ?? "") : closedId(k);
     this.#swap(false);
   }
 
   /** @param {boolean} on */
   #openAll(on) {
-    this.open = new Set(on ? this.drawn.kernels : []);
+    this.open = new Set(on ? this.groups.all.keys() : []);
     this.#swap(true);
   }
 
@@ -351,7 +399,8 @@ export class GraphPicture {
     const box = this.#box(this.picked);
     if (!box) return this.side.replaceChildren(h("h4", {}, "Nothing is picked"), h("p", { class: "small sub" }, "Click a box, or step through them with the arrow keys."));
     const n = box.nodes[0];
-    const closed = box.id.startsWith("kernel ");
+    const closed = groupOfBox(box.id) !== null;
+    const group = this.#groupOf(box);
     const k = n.kernel;
     const kernel = k === null ? undefined : this.#kernel(k);
     const lines = [...new Set(box.nodes.map((x) => x.line).filter((x) => x > 0))];
@@ -362,17 +411,21 @@ export class GraphPicture {
       const size = sizeOf(n.dtype, n.shape);
       fact("Result", h("span", { class: "mono" }, `${n.dtype} ${short(n.shape)}`));
       fact("Bytes", size === null ? "depends on the call" : bytes(size));
-      fact("Reads", n.reads.join(", ") || "nothing");
+      const of = new Map(this.drawn.nodes.map((x) => [x.id, x]));
+      const reads = n.reads.map((id) => of.get(id)).map((x, i) => (x ? `${x.id} ${x.dtype} ${short(x.shape)}` : n.reads[i]));
+      fact("Reads", reads.join(", ") || "nothing");
     } else fact("Ops", box.nodes.map((x) => x.op).slice(0, 12).join(", ") + (box.nodes.length > 12 ? ` and ${box.nodes.length - 12} more` : ""));
     if (links.length) fact("Source", ...links);
-    if (kernel) {
+    if (n.module && !closed) fact("Module", h("span", { class: "mono" }, n.module.replaceAll("/", " / ").replaceAll(":", " ")));
+    if (kernel && (!closed || this.by === "kernels")) {
       if (kernel.median_us) fact("Time", duration(kernel.median_us));
       fact("Read", bytes(kernel.read_bytes));
       fact("Written", bytes(kernel.written_bytes));
     }
-    this.side.replaceChildren(h("h4", {}, closed ? `Kernel ${k}` : n.id), kernel ? h("p", { class: "small mono" }, kernel.name) : "", list);
-    if (kernel?.why) add(this.side, h("p", { class: "small sub" }, `Why it is a kernel of its own: ${kernel.why}.`));
-    if (k !== null) add(this.side, button(this.open.has(k) ? "Close kernel" : "Open kernel", () => this.#toggle(k)));
+    this.side.replaceChildren(h("h4", {}, closed ? (this.by === "modules" ? box.title : `Kernel ${k}`) : n.id), kernel && (!closed || this.by === "kernels") ? h("p", { class: "small mono" }, kernel.name) : "", list);
+    if (kernel?.why && this.by === "kernels") add(this.side, h("p", { class: "small sub" }, `Why it is a kernel of its own: ${kernel.why}.`));
+    const what = this.by === "modules" ? "module" : "kernel";
+    if (group !== null) add(this.side, button(this.open.has(group) ? `Close ${what}` : `Open ${what}`, () => this.#toggle(group)));
   }
 
   /** @param {KeyboardEvent} e */
@@ -380,7 +433,7 @@ export class GraphPicture {
     const { boxes } = this.picture;
     const at = boxes.findIndex((b) => b.id === this.picked);
     const step = (/** @type {number} */ by) => this.pick(boxes[(at + by + boxes.length) % boxes.length]?.id ?? "");
-    const kernel = this.#box(this.picked)?.nodes[0].kernel ?? null;
+    const group = this.#groupOf(this.#box(this.picked));
     /** @type {Record<string, () => void>} */
     const acts = {
       ArrowRight: () => step(1),
@@ -389,7 +442,7 @@ export class GraphPicture {
       s: () => this.#pan(0, -80),
       a: () => this.#pan(80, 0),
       d: () => this.#pan(-80, 0),
-      Enter: () => kernel !== null && this.#toggle(kernel),
+      Enter: () => group !== null && this.#toggle(group),
       "+": () => this.#zoom(1.25),
       "-": () => this.#zoom(0.8),
       0: () => this.#fit(),
@@ -439,8 +492,8 @@ export class GraphPicture {
     });
     stage.addEventListener("pointercancel", (e) => down.delete(e.pointerId));
     stage.addEventListener("dblclick", () => {
-      const kernel = this.#box(this.picked)?.nodes[0].kernel ?? null;
-      if (kernel !== null) this.#toggle(kernel);
+      const group = this.#groupOf(this.#box(this.picked));
+      if (group !== null) this.#toggle(group);
     });
     const size = new ResizeObserver(() => this.#fit());
     size.observe(stage);
@@ -452,9 +505,9 @@ export class GraphPicture {
     const [x, y] = [(px - this.view.x) / this.view.scale, (py - this.view.y) / this.view.scale];
     const inside = (/** @type {import("../model/layout.js").Rect} */ r) => r && x >= r.x && x <= r.x + r.w && y >= r.y && y <= r.y + r.h;
     const box = this.picture.boxes.find((b) => inside(this.laid.boxes[b.id]));
-    const group = Object.entries(this.laid.groups).find(([, r]) => inside(r));
+    const group = Object.entries(this.laid.groups).findLast(([, r]) => inside(r)); // the innermost
     if (box) this.pick(box.id);
-    else if (group) this.pick(this.drawn.nodes.find((n) => n.kernel === group[0])?.id ?? "");
+    else if (group) this.pick(this.#boxOf(this.drawn.nodes.find((n) => this.groups.chains.get(n.id)?.includes(group[0]))?.id ?? ""));
     else this.pick("");
   }
 }
