@@ -54,7 +54,7 @@ test("each pass has its state, its rules with lines, and the graph before and be
   assert.match(await rules.innerText(), /f\(f\(x\)\) is f\(x\) 1 time line 5/);
   await rules.getByRole("link", { name: "line 4" }).click();
   await page.waitForURL(/\/source\?line=4$/);
-  assert.match(await page.locator(".code li.on").innerText(), /softmax\(x \* 1/);
+  assert.match(await page.locator(".code li[aria-selected=true]").innerText(), /softmax\(x \* 1/);
 
   await page.goBack();
   await page.locator("#graph-mode").selectOption("dynamic");

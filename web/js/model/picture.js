@@ -176,7 +176,7 @@ export function pictureOf(d, g, open, only, groups = kernelGroups(d.nodes, d.ker
 /** What a box says. @param {PictureBox} b @param {Graph} g @param {import("./groups.js").Groups} groups */
 function nameBox(b, g, groups) {
   const module = groups.by === "modules" ? groups.all.get(b.id) : undefined;
-  if (module) [b.kind, b.title, b.sub] = ["module", module.title, plural(b.nodes.length, "op")];
+  if (module) [b.kind, b.title, b.sub] = ["module", module.title, plural(b.nodes.filter((n) => n.op !== "input").length, "op")];
   else if (b.id.startsWith("kernel ")) {
     const about = g.passes?.length === 1 ? g.kernel_details?.[Number(b.id.slice(7))] : undefined;
     b.kind = about?.form === "library" ? "library" : "kernel";
