@@ -1,6 +1,7 @@
-// tests/e2e/form.test.mjs -- wrong input is named at its place; user text stays text.
+// tests/e2e/form.test.mjs -- wrong input is named at its place; examples and files fill the form.
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { longSweep, postRun, randn, startServer, waitFor } from "../api/harness.mjs";
@@ -141,6 +142,48 @@ test("examples and files fill the form; a broken file is named", async () => {
   await page.locator("#diags .msg", { hasText: "bad.json is no workload" }).waitFor();
 });
 
+test("a file that is dropped on the editor fills the form", async () => {
+  const { page, complaints } = await form();
+  const drop = async (name, text) => {
+    const files = await page.evaluateHandle(
+      ([n, t]) => {
+        const data = new DataTransfer();
+        data.items.add(new File([t], n));
+        return data;
+      },
+      [name, text],
+    );
+    for (const event of ["dragover", "drop"]) await page.locator(".editor").dispatchEvent(event, { dataTransfer: files });
+  };
+  await drop("dropped.py", "import torch\n\ndef model(a, b):\n    return a - b\n");
+  await page.getByLabel("Shape of b").waitFor();
+  assert.equal(await page.locator("#name").inputValue(), "dropped");
+  assert.equal(await page.locator("#origin").textContent(), "from dropped.py, nothing has run yet");
+  const whole = { name: "whole", source: "import torch\n\ndef model(q):\n    return q\n", calls: [[randn(2, 3)]], modes: ["eager"] };
+  await drop("whole.json", JSON.stringify(whole));
+  await page.waitForFunction(() => /** @type {any} */ (document.getElementById("name")).value === "whole");
+  assert.equal(await page.getByLabel("Shape of q").inputValue(), "2, 3");
+  await drop("picture.png", "no text");
+  await page.locator("#diags .msg", { hasText: "picture.png" }).waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("the curl line is whole: pasted in a shell it starts the run", async () => {
+  const { page } = await form();
+  await page.getByLabel("What varies").selectOption("nothing");
+  const line = await page.locator("pre.curl").textContent();
+  // Of curl no more than what it is given: the shell's part is what the page is answerable for.
+  const told = spawnSync("sh", ["-c", `curl() { printf '%s\\n' "$@"; cat; }\n${line}`], { encoding: "utf8" });
+  assert.equal(told.stderr, "");
+  const at = told.stdout.indexOf("\n{");
+  assert.match(told.stdout.slice(0, at), new RegExp(`-X\nPOST\n${server.url}/api/v1/runs\n-H\nContent-Type: application/json\n--data-binary\n@-`));
+  await page.getByRole("button", { name: "JSON", exact: true }).click();
+  assert.equal(told.stdout.slice(at + 1).trim(), (await page.locator("pre.curl").textContent()).trim());
+  const { status, body } = await postRun(server, told.stdout.slice(at + 1));
+  assert.equal(status, 202);
+  await waitFor(server, body.id);
+});
+
 test("what running finds is shown at its line with a caret, and leads back to it", async () => {
   const { page, complaints } = await openPage(browser);
   const { body } = await postRun(server, {
@@ -170,41 +213,4 @@ test("a run under way can be cancelled from its page", async () => {
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.getByText("Stopped before it was done").waitFor({ timeout: 20000 });
   await waitFor(server, body.id, ["cancelled"]);
-});
-
-test("text of users cannot become markup", async () => {
-  const { page, complaints } = await openPage(browser);
-  const evil = "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>";
-  const { status, body } = await postRun(server, {
-    name: evil,
-    project: evil,
-    tags: [evil.slice(0, 60)],
-    source: `import torch\n\ndef model(x):\n    return x + 1  # ${evil}\n`,
-    calls: [[randn(4)]],
-    modes: ["eager", "static"],
-    backend: "interp",
-  });
-  assert.equal(status, 202);
-  await waitFor(server, body.id);
-  for (const path of [
-    "/runs",
-    `/runs?q=${encodeURIComponent(evil)}zzz`,
-    `/runs/${body.id}`,
-    `/runs/${body.id}/graphs`,
-    `/runs/${body.id}/source`,
-    `/new?from=${body.id}`,
-    `/runs/${encodeURIComponent(evil)}`,
-    `/${encodeURIComponent(evil)}`,
-  ]) {
-    await page.goto(server.url + path);
-    await page.locator("main h1, main h2").first().waitFor();
-    await page.waitForTimeout(200);
-    assert.equal(await page.locator("main img, main script").count(), 0, path);
-    assert.ok(!(await page.title()).startsWith("owned"), path);
-    assert.deepEqual(await refusals(page), [], path);
-  }
-  assert.deepEqual(
-    complaints.filter((c) => !/status of 40[04]/.test(c)),
-    [],
-  );
 });

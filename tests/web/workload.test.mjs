@@ -153,7 +153,10 @@ test("a name cannot break out of the command line", () => {
   assert.equal(fileStem("a b; rm -rf ~ $(x) `y` '\"/../"), "a_b_rm_-rf_x_y");
   assert.equal(fileStem("   "), "workload");
   assert.equal(fileStem(undefined), "workload");
-  assert.match(curlLine({ name: "n'", source: "" }, "http://h"), /-d @n\.json$/);
+  const nasty = { name: "n'\nEOF\n$(x)", source: "`y`\nEOF\n" };
+  const line = curlLine(nasty, "http://h");
+  assert.equal(line.split("\n").filter((l) => l === "EOF").length, 1);
+  assert.deepEqual(JSON.parse(line.slice(line.indexOf("\n{"), -4)), nasty);
   assert.equal(runLine({ name: "chain", source: "" }), "breakeven run chain.json");
 });
 

@@ -9,9 +9,13 @@ export function fileStem(name) {
   return stem.slice(0, 60) || "workload";
 }
 
-/** @param {import("../api/types.js").Workload} w @param {string} origin "http://127.0.0.1:8080" */
+/**
+ * Whole, so that it runs as it is pasted.  The shell takes nothing in the text for its own, and no line of it can
+ * be the closing EOF: what JSON quotes holds no line break.
+ * @param {import("../api/types.js").Workload} w @param {string} origin "http://127.0.0.1:8080"
+ */
 export function curlLine(w, origin) {
-  return `curl -X POST ${origin}/api/v1/runs \\\n  -H 'Content-Type: application/json' -d @${fileStem(w.name)}.json`;
+  return `curl -X POST ${origin}/api/v1/runs -H 'Content-Type: application/json' --data-binary @- <<'EOF'\n${JSON.stringify(w, null, 2)}\nEOF`;
 }
 
 /** Measured at once, on this machine. @param {import("../api/types.js").Workload} w */

@@ -28,6 +28,7 @@ function parse(name, text) {
     if (!w || typeof w.source !== "string") throw new Error("it has no text `source`");
     return w;
   }
+  if (!/\.py$/i.test(name)) throw new Error("a .py or a .json file can be one");
   const names = entries(text);
   const entry = names.includes("model") ? "model" : (names[names.length - 1] ?? "model");
   return fromProgram(name.replace(/\.[^.]*$/, ""), text, entry, parameters(text, entry) ?? []);
