@@ -1,12 +1,11 @@
-// tests/e2e/pages.test.mjs -- every page, light and dark, wide and narrow: axe
-// finds nothing, nothing scrolls sideways, the policy refuses nothing; and the
-// page is usable by keyboard alone.
+// tests/e2e/pages.test.mjs -- what all pages share: links that lead somewhere, keys, help, theme, and a server
+// that goes and comes back.
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { binary, postRun, randn, startServer, sweep, waitFor, workload } from "../api/harness.mjs";
-import { findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
+import { findings, openPage, startBrowser } from "./browser.mjs";
 
 let server, browser, done, failed, cut;
 before(async () => {
@@ -66,26 +65,6 @@ const pages = () => [
   ["no such run", "/runs/999999", ".state"],
   ["no such page", "/nothing/here", ".state"],
 ];
-
-// Each width and each theme; all pairs of them where FULL asks for it.
-const looks = { 1440: ["light"], 390: ["dark"] };
-for (const width of [1440, 390]) {
-  for (const theme of process.env.FULL ? ["light", "dark"] : looks[width]) {
-    test(`axe, layout and policy at ${width} px, ${theme}`, async () => {
-      const { page, complaints } = await openPage(browser, { width, theme, allow: /status of 404/ });
-      for (const [name, path, ready] of pages()) {
-        await page.goto(server.url + path);
-        await page.locator(ready).first().waitFor();
-        await page.waitForTimeout(150);
-        assert.deepEqual(await findings(page), [], name);
-        assert.ok((await sideways(page)) <= 0, `${name} scrolls sideways by ${await sideways(page)} px`);
-        assert.deepEqual(await refusals(page), [], name);
-        assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), theme);
-      }
-      assert.deepEqual(complaints, []);
-    });
-  }
-}
 
 test("every link of a page leads somewhere and every button is named", async () => {
   const { page } = await openPage(browser);
@@ -221,14 +200,20 @@ test("the theme is switched, redraws the charts and is remembered", async () => 
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
 });
 
-test("when the server goes, the page says so", async () => {
+test("when the server goes, the page says so, and goes on when it is back", async () => {
   const other = await startServer();
   const { page } = await openPage(browser, { allow: /ERR_CONNECTION|Failed to load/ });
   await page.goto(`${other.url}/runs`);
   await page.getByText("No runs yet").waitFor();
-  await other.stop();
+  await other.stop({ keep: true });
   await page.getByRole("link", { name: "API" }).first().click();
   await page.getByText("The server does not answer").waitFor();
+  await page.locator("#offline", { hasText: "No answer from 127.0.0.1" }).waitFor();
+  assert.deepEqual(await findings(page), []);
+  const again = await startServer({ folder: other.home, args: ["--listen", new URL(other.url).host] });
+  await page.locator(".routes tbody tr").first().waitFor();
+  await page.locator("#offline").waitFor({ state: "hidden" });
+  await again.stop();
 });
 
 test("all our own scripts and styles stay under 200 kB compressed", async () => {

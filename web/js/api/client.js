@@ -133,9 +133,11 @@ export const getFormats = (signal) => request("/formats", { signal });
 /** @param {string} id @param {string} file "export", "script.py" or "trace.json" */
 export const fileUrl = (id, file) => `${BASE}/runs/${encodeURIComponent(id)}/${file}`;
 
+const AGAIN_MS = 3000;
+
 /**
- * Follows a run's events until it ends or the signal aborts.  The browser
- * reconnects by itself after a lost connection.
+ * Follows a run's events until it ends or the signal aborts.  The browser reconnects by itself after a lost
+ * connection; after an answer that is none it gives up, and is asked anew.
  * @param {string} id @param {AbortSignal} signal
  * @param {(p: import("./types.js").Progress) => void} onProgress
  * @param {() => void} onEnd
@@ -150,6 +152,11 @@ export function followRun(id, signal, onProgress, onEnd) {
     } catch {
       /* a cut-off event: the next one is whole */
     }
+  });
+  source.addEventListener("error", () => {
+    if (source.readyState !== EventSource.CLOSED || signal.aborted) return;
+    signal.removeEventListener("abort", close);
+    setTimeout(() => signal.aborted || followRun(id, signal, onProgress, onEnd), AGAIN_MS);
   });
   source.addEventListener("end", () => {
     close();

@@ -6,7 +6,7 @@
 import { h } from "./dom.js";
 import { startTerms } from "./term.js";
 import { go } from "./router.js";
-import { listRuns } from "../api/client.js";
+import { ApiError, listRuns } from "../api/client.js";
 import { GLOSSARY, WORDS } from "../model/glossary.js";
 
 const EVERY_MS = 5000;
@@ -72,9 +72,22 @@ function startTheme() {
   label();
 }
 
+/** Says that the server is gone for as long as it is; then views that wait for it are asked anew. */
+function tellOffline() {
+  const note = h("p", { id: "offline", class: "toast", role: "status", hidden: true });
+  document.body.append(note);
+  return (/** @type {boolean} */ gone) => {
+    if (note.hidden !== gone) return;
+    note.hidden = !gone;
+    note.textContent = gone ? `No answer from ${location.host}. It is asked again every ${EVERY_MS / 1000} s; what stands here is from before.` : "";
+    if (!gone) dispatchEvent(new Event("serverback"));
+  };
+}
+
 /** "1 running, 1 queued" in the nav; nothing where nothing waits. */
 function watchJobs() {
   const link = /** @type {HTMLAnchorElement} */ (document.getElementById("jobs"));
+  const offline = tellOffline();
   const update = async () => {
     if (document.hidden) return;
     try {
@@ -85,8 +98,9 @@ function watchJobs() {
       link.replaceChildren([r ? `${r} running` : "", q ? `${q} queued` : ""].filter(Boolean).join(", "));
       link.href = `/runs?status=${r ? "running" : "queued"}`;
       link.hidden = r + q === 0;
-    } catch {
-      /* the view in front says that the server is gone */
+      offline(false);
+    } catch (e) {
+      offline(e instanceof ApiError && e.status === 0);
     }
   };
   addEventListener("jobschange", () => update());

@@ -26,6 +26,9 @@ export function startRouter(table) {
   routes = table;
   addEventListener("popstate", () => show());
   document.addEventListener("click", onClick);
+  addEventListener("serverback", () => {
+    if (document.querySelector("#main [data-offline]")) show(true);
+  });
   show(true);
 }
 
@@ -33,7 +36,8 @@ export function startRouter(table) {
 export function go(path, how = {}) {
   if (how.replace) history.replaceState(null, "", path);
   else history.pushState(null, "", path);
-  show();
+  // What replaces an address has moved the reader nowhere: the focus stays.
+  show(how.replace);
 }
 
 /**
@@ -105,7 +109,7 @@ export function problem(e) {
   const status = e?.status;
   return h(
     "div",
-    { class: "well gap" },
+    { class: "well gap", data: status === 0 ? { offline: "" } : {} },
     h(
       "div",
       { class: "state" },

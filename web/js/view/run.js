@@ -66,7 +66,7 @@ export async function runView(ctx) {
       nothingHere("No view has this address", [`A run has the views ${TABS.map((t) => t.label).join(", ")}.`]),
     );
   }
-  if (run.workload?.trace && tab !== "timeline") return go(tabUrl(id, "timeline"));
+  if (run.workload?.trace && tab !== "timeline") return go(tabUrl(id, "timeline"), { replace: true });
   return draw(ctx, run, tab);
 }
 
