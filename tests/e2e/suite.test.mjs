@@ -41,7 +41,7 @@ test("a suite: pass rates, geomeans, rows that sort and link, reasons", async ()
     await page.goto(`${server.url}/suites`);
     await page.getByRole("link", { name: "four" }).click();
     await page.locator("#suite-workloads").waitFor();
-    assert.match(await page.locator("#suite-tiles").innerText(), /common set\s+2\s+of 4 workloads[\s\S]*pass rate, static\s+50 %\s+2 of 4/);
+    assert.match(await page.locator("#suite-tiles").innerText(), /Common set\s+2\s+of 4 workloads[\s\S]*Pass rate, static\s+50 %\s+2 of 4/);
     const names = () => page.locator("#suite-workloads tbody th").allInnerTexts();
     assert.deepEqual(await names(), ["chain", "failing", "printed", "wrong"]);
     await page.locator("#suite-workloads").getByRole("button", { name: "breaks, dynamo" }).click();

@@ -17,7 +17,9 @@
 
 const LABELS = 8;
 const LINE = 13;
-const LETTER = 6.4; // of a name, wide
+const LETTER = 6.8; // of a name, wide
+const [DOT, BESIDE, FAR] = [6, 8, 8]; // half a point, from it to its name, lines up and down
+const ROOF_LETTERS = 32;
 
 /**
  * What a copy takes of memory's bandwidth, as the line says it; of the largest that was measured, where none was as
@@ -46,25 +48,31 @@ function ticks([low, high], place) {
   });
 }
 
+/** @typedef {{x: number, y: number, wide: number, high: number}} Box */
+
+/** @param {Box} a @param {Box} b */
+const meet = (a, b) => a.x < b.x + b.wide && b.x < a.x + a.wide && a.y < b.y + b.high && b.y < a.y + a.high;
+
 /**
- * Names beside the points, each on a line of its own where they lie close: from the upper edge down, from the lower up.
- * @param {RoofPoint[]} points @param {number} width @param {number} height
+ * Names beside the points, where neither another name nor a point stands: at the right or the left, else some lines up
+ * or down, with a line from the point.  One that fits nowhere is left out: the table has it.
+ * @param {RoofPoint[]} points @param {number} width @param {number} height @param {Box[]} taken
  */
-function placeLabels(points, width, height) {
-  const placed = /** @type {{x: number, wide: number, y: number}[]} */ ([]);
+function placeLabels(points, width, height, taken) {
+  const placed = [...taken, ...points.map((p) => ({ x: p.x - DOT, y: p.y - DOT, wide: 2 * DOT, high: 2 * DOT }))];
   const longest = [...points].sort((a, b) => (b.kernel.median ?? 0) - (a.kernel.median ?? 0)).slice(0, LABELS);
-  const low = (/** @type {RoofPoint} */ p) => p.y > height / 2;
-  const place = (/** @type {RoofPoint} */ p) => {
-    const wide = p.kernel.name.length * LETTER + 8;
-    const end = p.x + wide > width;
-    const x = end ? p.x - wide : p.x;
-    let y = Math.min(Math.max(p.y + 4, 10), height - 4);
-    for (const o of placed) if (o.x < x + wide && x < o.x + o.wide && Math.abs(o.y - y) < LINE) y = o.y + (low(p) ? -LINE : LINE);
-    placed.push({ x, wide, y });
-    p.label = { x: p.x + (end ? -8 : 8), y, anchor: end ? "end" : "start" };
-  };
-  for (const p of longest.filter((p) => !low(p)).sort((a, b) => a.y - b.y)) place(p);
-  for (const p of longest.filter(low).sort((a, b) => b.y - a.y)) place(p);
+  for (const p of longest) {
+    const wide = p.kernel.name.length * LETTER;
+    const places = Array.from({ length: FAR }, (_, i) => [i, -i]).flatMap((ys) => ys.flatMap((y) => [[1, y], [-1, y]]));
+    for (const [side, lines] of places) {
+      const y = p.y + 4 + lines * LINE;
+      const box = { x: side > 0 ? p.x + BESIDE : p.x - BESIDE - wide, y: y - 10, wide, high: LINE };
+      if (box.x < 0 || box.x + wide > width || y < 10 || y > height - 4 || placed.some((o) => meet(o, box))) continue;
+      placed.push(box);
+      p.label = { x: p.x + side * BESIDE, y, anchor: side > 0 ? "start" : "end" };
+      break;
+    }
+  }
 }
 
 /**
@@ -88,8 +96,9 @@ export function roofline(rows, copyGbps, width, height) {
     library: r.form === "library",
     label: null,
   }));
-  placeLabels(points, width, height);
-  return { x: ticks(xs, x), y: ticks(ys, y), roof: copyGbps ? roofOf(copyGbps, xs, ys, x, y) : null, points };
+  const roof = copyGbps ? roofOf(copyGbps, xs, ys, x, y) : null;
+  placeLabels(points, width, height, roof ? [nameOf(roof)] : []);
+  return { x: ticks(xs, x), y: ticks(ys, y), roof, points };
 }
 
 /** The part of the line rate = bandwidth * intensity that lies in the box. @param {number} gbps @param {[number, number]} xs @param {[number, number]} ys @param {(v: number) => number} x @param {(v: number) => number} y */
@@ -97,4 +106,10 @@ function roofOf(gbps, xs, ys, x, y) {
   const from = Math.max(10 ** xs[0], 10 ** ys[0] / gbps);
   const to = Math.min(10 ** xs[1], 10 ** ys[1] / gbps);
   return from < to ? { x1: x(from), y1: y(gbps * from), x2: x(to), y2: y(gbps * to) } : null;
+}
+
+/** Where the name of the roof stands: above the middle of its line, at the left. @param {{x1: number, y1: number, x2: number, y2: number}} r @returns {Box} */
+function nameOf({ x1, y1, x2, y2 }) {
+  const wide = ROOF_LETTERS * LETTER;
+  return { x: (x1 + x2) / 2 - BESIDE - wide, y: (y1 + y2) / 2 - 18, wide, high: LINE + 4 };
 }

@@ -4,6 +4,8 @@
 // kept in `rest` and in each row's `raw`, so opening a file and running it again
 // loses nothing.
 
+import { plural } from "./format.js";
+
 /** @typedef {import("../api/types.js").Workload} Workload */
 /**
  * @typedef
@@ -290,8 +292,8 @@ export function describeValue(v) {
 /** What a workload varies, in words. @param {Workload | undefined} w */
 export function describeSweep(w) {
   const s = w?.sweep;
-  if (s?.statements) return `${s.statements.counts.length} counts of ${s.statements.pool.length} statements`;
-  if (s?.input) return `${s.input.sizes.length} sizes of input ${s.input.arg}, dim ${s.input.dim}`;
+  if (s?.statements) return `${plural(s.statements.counts.length, "count")} of ${plural(s.statements.pool.length, "statement")}`;
+  if (s?.input) return `${plural(s.input.sizes.length, "size")} of input ${s.input.arg}, dim ${s.input.dim}`;
   return "none";
 }
 

@@ -18,8 +18,9 @@ const BAR = 64;
  * @param {import("../api/types.js").Run} run
  * @param {import("../api/types.js").Report} report
  */
-export function guardsTab(ctx, body, run, report) {
-  loadStyle("guards");
+export async function guardsTab(ctx, body, run, report) {
+  await loadStyle("guards");
+  if (ctx.signal.aborted) return undefined;
   const points = pointsOf(report);
   const modes = modesOf(points).filter((m) => m !== "eager");
   if (!modes.length) return add(body, noModes(run));

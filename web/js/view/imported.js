@@ -9,10 +9,12 @@ import { bytes, count, duration, plural } from "../model/format.js";
 
 const MOST_ROWS = 200;
 
+/** What a log does not say is told apart from what there is not. @param {string | number | null | undefined} text */
+const known = (text) => (text === null || text === undefined || text === "" ? h("span", { class: "dim" }, "not said") : String(text));
 /** @param {string | number | null | undefined} text */
-const right = (text) => h("td", { class: "r" }, text === null || text === undefined ? "" : String(text));
+const right = (text) => h("td", { class: "r" }, known(text));
 /** @param {string | null | undefined} text */
-const left = (text) => h("td", {}, text ?? "");
+const left = (text) => h("td", {}, known(text));
 
 /**
  * A section with one table; nothing where there are no rows.
@@ -34,7 +36,7 @@ function breaks(i) {
   const rows = i.breaks.map((b) => [
     h("th", { scope: "row" }, `${b.file || "?"}:${b.line}`),
     left(b.kind),
-    left(b.gb),
+    left(b.gb || "none"),
     left(b.outcome),
     right(b.count),
     right(b.cost ? duration(b.cost.host_us_per_call) : ""),
@@ -54,10 +56,10 @@ function compilations(i) {
     right(c.ops),
     right(c.guards),
     right(typeof c.entire_s === "number" ? duration(c.entire_s * 1e6) : ""),
-    right((c.dynamic ?? []).length || ""),
+    right((c.dynamic ?? []).length || "none"),
     right(c.timeline ? c.timeline.calls : ""),
     right(c.timeline ? duration(c.timeline.kernel_us) : ""),
-    left([...(c.cudagraph_skips ?? []), ...(c.recompile_reasons ?? [])].join("; ")),
+    left([...(c.cudagraph_skips ?? []), ...(c.recompile_reasons ?? [])].join("; ") || "none"),
   ]);
   return table(
     "Compilations",

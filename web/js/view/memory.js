@@ -23,8 +23,9 @@ const [LIFE, BAR, FEW] = [150, 56, 12];
  * @param {import("../api/types.js").Run} run
  * @param {import("../api/types.js").Report} report
  */
-export function memoryTab(ctx, body, run, report) {
-  loadStyle("memory");
+export async function memoryTab(ctx, body, run, report) {
+  await loadStyle("memory");
+  if (ctx.signal.aborted) return undefined;
   const points = pointsOf(report);
   const modes = modesOf(points).filter((name) => points.some((p) => memoryOf(p, name)));
   if (!modes.length) return add(body, noRecord(run));

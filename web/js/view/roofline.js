@@ -48,8 +48,9 @@ function points(r) {
   const dots = r.points.map((p) =>
     svg("circle", { class: p.library ? "p li" : "p fu", cx: p.x, cy: p.y, r: 4.5 }, svg("title", {}, told(p.kernel))),
   );
+  const lines = r.points.map((p) => p.label && Math.abs(p.label.y - p.y) > 8 && svg("line", { class: "to", x1: p.x, y1: p.y, x2: p.label.x, y2: p.label.y - 4 }));
   const names = r.points.map((p) => p.label && label(p.label.x, p.label.y, p.kernel.name, p.label.anchor, "lab halo"));
-  return [...dots, ...names];
+  return [...lines, ...dots, ...names];
 }
 
 /**

@@ -102,7 +102,7 @@ class RunsPage {
   /** @param {string} field */
   #fieldSelect(field) {
     const name = field[0].toUpperCase() + field.slice(1);
-    return select([{ value: "", label: `Every ${field}` }], "", { "aria-label": name, hidden: true }, (value) =>
+    return select([{ value: "", label: `Every ${field}` }], "", { "aria-label": name, disabled: true }, (value) =>
       this.#change({ text: withField(this.#filter.text, field, value) }),
     );
   }
@@ -189,7 +189,7 @@ class RunsPage {
       // Not while it is open: a list that changes under the pointer is worse than an old one.
       if (el.childElementCount !== options.length || (document.activeElement !== el && el.textContent !== options.map((o) => o.textContent).join(""))) el.replaceChildren(...options);
       el.value = chosen;
-      el.hidden = values.length < 2 && !chosen;
+      el.disabled = values.length < 2 && !chosen;
     }
   }
 

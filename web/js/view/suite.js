@@ -33,23 +33,28 @@ const LIVE_MS = 2000;
 /** @param {Suite} suite */
 const live = (suite) => suite.status === "running" || suite.status === "queued";
 
+/** @typedef {{choose: HTMLElement | null, parts: HTMLElement[]}} Beside the choice of another suite, and the comparison with it */
+
 /** @param {import("./router.js").Context} ctx */
 export async function suiteView(ctx) {
-  loadStyle("suites");
+  const styled = loadStyle("suites");
   const id = ctx.params[0];
   /** @type {import("../model/suite.js").Order} */
   const order = { key: "name", down: false };
   let suite = await getSuite(id, ctx.signal);
+  let beside = await besideOf(ctx, suite);
+  await styled;
   let drawn = new AbortController();
   const show = () => {
     if (ctx.signal.aborted) return;
     drawn.abort();
     drawn = new AbortController();
     ctx.signal.addEventListener("abort", () => drawn.abort(), { once: true });
-    ctx.main.replaceChildren(...page(suite, order, drawn.signal));
+    ctx.main.replaceChildren(...page(suite, order, beside, drawn.signal));
   };
   ctx.setTitle(suite.name);
   show();
+  const began = live(suite);
   while (live(suite) && (await pause(LIVE_MS, ctx.signal))) {
     if (document.hidden) continue;
     try {
@@ -60,58 +65,61 @@ export async function suiteView(ctx) {
       if (e instanceof ApiError && e.status === 404) throw e;
     }
   }
-  if (!live(suite) && !ctx.signal.aborted) await compareWith(ctx, suite);
+  if (!began || ctx.signal.aborted) return;
+  beside = await besideOf(ctx, suite);
+  show();
 }
 
-/** A choice of other suites to compare with, and the comparison that the address asks for.
- * @param {import("./router.js").Context} ctx @param {Suite} suite */
-async function compareWith(ctx, suite) {
+/** Of a suite that has ended. @param {import("./router.js").Context} ctx @param {Suite} suite @returns {Promise<Beside>} */
+async function besideOf(ctx, suite) {
+  if (live(suite)) return { choose: null, parts: [] };
   const base = ctx.query.get("base") ?? "";
   const { suites } = await listSuites(ctx.signal);
-  const others = suites.filter((s) => s.id !== suite.id);
-  const place = h("div", { id: "suite-comparison" });
-  if (ctx.signal.aborted) return;
-  if (others.length) {
-    const choices = others.map((s) => ({ value: String(s.id), label: `${s.name} #${s.id}` }));
-    const choose = select([{ value: "", label: "Compare with" }, ...choices], base, { "aria-label": "Compare with", id: "base" }, (v) =>
+  const others = suites.filter((s) => s.id !== suite.id).map((s) => ({ value: String(s.id), label: `${s.name} #${s.id}` }));
+  const chooser = () =>
+    select([{ value: "", label: "no other suite" }, ...others], base, { id: "base" }, (v) =>
       go(`/suites/${encodeURIComponent(suite.id)}${v ? `?base=${encodeURIComponent(v)}` : ""}`),
     );
-    ctx.main.querySelector(".head .acts")?.prepend(choose);
-  }
-  if (!base) return;
-  ctx.main.querySelector(".head")?.after(place);
+  const choose = others.length ? h("label", { class: "beside small sub" }, "Compare with", chooser()) : null;
+  return { choose, parts: base ? [await comparison(ctx, suite, base)] : [] };
+}
+
+/** @param {import("./router.js").Context} ctx @param {Suite} suite @param {string} base */
+async function comparison(ctx, suite, base) {
+  const place = h("div", { id: "suite-comparison" });
   const { comparisonSections } = await import("./suite_compare.js");
   try {
     add(place, await comparisonSections(suite.id, base, ctx.signal));
   } catch (e) {
-    if (!ctx.signal.aborted) place.replaceChildren(stateWell("The suites cannot be compared", h("p", {}, e instanceof Error ? e.message : String(e))));
+    add(place, stateWell("The suites cannot be compared", h("p", {}, e instanceof Error ? e.message : String(e))));
   }
+  return place;
 }
 
-/** @param {Suite} suite @param {import("../model/suite.js").Order} order @param {AbortSignal} signal */
-function page(suite, order, signal) {
+/** @param {Suite} suite @param {import("../model/suite.js").Order} order @param {Beside} beside @param {AbortSignal} signal */
+function page(suite, order, beside, signal) {
   const [bold, rest] = finding(suite);
   const how =
     "A workload passes where it ran and its values agree with eager's. A geometric mean compares columns only over the common set: the workloads that have a speedup in every column that has any.";
   const verdict = h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, h("b", {}, bold), rest), h("p", { class: "how" }, how));
-  const parts = [head(suite), live(suite) ? progress(suite) : null, verdict, tiles(suite)];
+  const parts = [head(suite, beside.choose), ...beside.parts, live(suite) ? progress(suite) : null, verdict, tiles(suite)];
   return [...parts, columnsTable(suite), distribution(suite.report, signal), workloadsTable(suite, order), reasons(suite)].filter((x) => x !== null);
 }
 
-/** @param {Suite} suite */
-function head(suite) {
+/** @param {Suite} suite @param {HTMLElement | null} choose */
+function head(suite, choose) {
   const ms = suite.created_ns / 1e6;
   const facts = [
-    ["workloads", count(suite.report.workloads.length)],
-    ["runs", count(Object.values(suite.runs).reduce((a, b) => a + b, 0))],
-    ["device", String(suite.request?.device ?? "each its own")],
-    ["date", h("time", { datetime: new Date(ms).toISOString(), title: stamp(ms) }, date(ms))],
+    ["Workloads", count(suite.report.workloads.length)],
+    ["Runs", count(Object.values(suite.runs).reduce((a, b) => a + b, 0))],
+    ["Device", String(suite.request?.device ?? "each its own")],
+    ["Date", h("time", { datetime: new Date(ms).toISOString(), title: stamp(ms) }, date(ms))],
   ];
   const meta = h("dl", { class: "meta" }, facts.map(([k, v]) => h("div", {}, h("dt", {}, k), h("dd", {}, v))));
   const title = h("h1", {}, suite.name, " ", h("span", { class: "mono dim" }, `#${suite.id}`));
   const act = live(suite) ? button("Cancel", () => end(suite)) : button("Remove", () => remove(suite));
   const json = h("a", { class: "btn", href: `/api/v1/suites/${encodeURIComponent(suite.id)}` }, "JSON");
-  return h("div", { class: "head" }, h("div", { class: "titles" }, title, meta), h("div", { class: "acts" }, json, act));
+  return h("div", { class: "head" }, h("div", { class: "titles" }, title, meta), h("div", { class: "acts" }, choose, json, act));
 }
 
 /** @param {Suite} suite */
@@ -150,8 +158,8 @@ function tiles(suite) {
   return h(
     "dl",
     { class: "stats", id: "suite-tiles" },
-    tile("common set", count(common.n), `of ${plural(common.of, "workload")}`),
-    list.map((c) => tile(`pass rate, ${columnName(c)}`, passRate(c), `${count(c.pass)} of ${count(c.workloads)}`)),
+    tile("Common set", count(common.n), `of ${plural(common.of, "workload")}`),
+    list.map((c) => tile(`Pass rate, ${columnName(c)}`, passRate(c), `${count(c.pass)} of ${count(c.workloads)}`)),
   );
 }
 

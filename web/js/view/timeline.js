@@ -69,14 +69,15 @@ export function traceTab(ctx, body, run) {
     shown = new AbortController();
     const signal = AbortSignal.any([ctx.signal, shown.signal]);
     const query = new URL(location.href).searchParams;
-    load(place, { run, mode: "", n: null, signal }, query).catch((e) => {
+    return load(place, { run, mode: "", n: null, signal }, query).catch((e) => {
       if (signal.aborted) return;
       place.replaceChildren(stateWell("The timeline could not be read", h("p", {}, e?.message ?? String(e))));
     });
   };
   add(body, [h("div", { class: "bar gap" }, h("h2", {}, "Timeline")), place]);
-  if (run.report?.import) addImported(body, run.report.import, ctx.signal);
-  read();
+  const there = read();
+  const log = run.report?.import;
+  if (log) there.then(() => addImported(body, log, ctx.signal)); // below it: what came sooner would be pushed down
   const more = () => {
     if (waiting || place.contains(document.activeElement)) return; // whoever looks closer is not disturbed
     waiting = setTimeout(() => {

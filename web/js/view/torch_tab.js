@@ -26,7 +26,7 @@ function valuesTable(t) {
       right(n === null ? "" : plain(n)),
       right(m.latency ? withInterval(m.latency.median_us, m.latency.ci_us).text : ""),
       right(times ? [times.text, ...ci(times.interval)] : ""),
-      right(m.compile_ms === undefined || mode === "eager" ? "" : duration(m.compile_ms * 1e3)),
+      right(m.compile_ms === undefined || mode === "eager" ? "none" : duration(m.compile_ms * 1e3)),
       right(m.frames ?? ""),
       right(m.values ? number(m.values.elements) : ""),
       right(m.values ? smallError(m.values.max_abs_error) : ""),
