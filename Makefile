@@ -35,7 +35,8 @@ LDFLAGS_ALL := $(SANITIZE) $(LDFLAGS)
 CUDA_HOME ?= /usr/local/cuda
 override CUDA_HOME := $(patsubst %/include/cuda.h,%,$(wildcard $(CUDA_HOME)/include/cuda.h))
 ifneq ($(CUDA_HOME),)
-ALL_CFLAGS += -isystem $(CUDA_HOME)/include -isystem $(CUDA_HOME)/extras/CUPTI/include
+CUDA_INCLUDES := -isystem $(CUDA_HOME)/include -isystem $(CUDA_HOME)/extras/CUPTI/include
+ALL_CFLAGS += $(CUDA_INCLUDES)
 endif
 CUPTI_HEADERS := $(if $(CUDA_HOME),$(firstword $(wildcard $(CUDA_HOME)/include/cupti.h $(CUDA_HOME)/extras/CUPTI/include/cupti.h)))
 

@@ -33,8 +33,8 @@ static void print_help(void)
 {
 	printf("usage: breakeven explain FILE [flags]\n\n"
 	       "Shows what capture makes of a program: graphs, breaks with their lines and what\n"
-	       "to write instead, guards, and what other sizes would lead to.  Nothing is timed.\n"
-	       "FILE is a workload or a report (JSON), a .py file, or - for JSON on stdin.\n\n"
+	       "to write instead, guards, and what other sizes would lead to.  Nothing is "
+	       "timed.\n" WORKLOAD_FILE_HELP "\n"
 	       "  --mode NAME      auto, static, dynamic, lazy or graphs (auto)\n"
 	       "  --policy NAME    dynamo: break as TorchDynamo does; native: break as little as\n"
 	       "                   possible (the workload's, or dynamo)\n"
@@ -42,25 +42,21 @@ static void print_help(void)
 	       "  --passes         what each pass did to each graph, and which rules fired where\n"
 	       "  --without a,b    passes that are left out: `breakeven passes` lists them\n"
 	       "  --sizes          try every other size, however long it takes\n"
-	       "  --rewrites       try every change that may take a break away, likewise\n"
-	       "  --input NAME=V   of a .py file, one for each argument: 'x=float32[8,16]',\n"
-	       "                   'i=int64[4]', 'scale=3.5'\n"
-	       "  --entry NAME     of a .py file: the function to call (model)\n"
+	       "  --rewrites       try every change that may take a break away, "
+	       "likewise\n" WORKLOAD_FILE_FLAGS_HELP
 	       "  --json           print all of it as JSON\n\n"
 	       "Exit status: 0 done, 1 the program or the file failed, 2 wrong flags.\n");
 }
 
 static int read_flags(int argc, char **argv, struct explain_flags *f)
 {
-	struct flag_texts inputs = { .at = f->source.inputs,
-				     .most = WORKLOAD_FILE_MAX_INPUTS,
-				     .over = "there are more than 64 inputs, with " };
+	struct flag_texts inputs = workload_file_inputs(&f->source);
 	const struct flag table[] = {
 		{ "--mode", .value = &f->mode },       { "--policy", .value = &f->policy },
-		{ "--without", .value = &f->without }, { "--entry", .value = &f->source.entry },
-		{ "--input", .many = &inputs },        { "--json", .on = &f->json },
-		{ "--graph", .on = &f->graph },        { "--passes", .on = &f->passes },
-		{ "--sizes", .on = &f->sizes },        { "--rewrites", .on = &f->rewrites },
+		{ "--without", .value = &f->without }, WORKLOAD_FILE_FLAGS(&f->source, &inputs),
+		{ "--json", .on = &f->json },          { "--graph", .on = &f->graph },
+		{ "--passes", .on = &f->passes },      { "--sizes", .on = &f->sizes },
+		{ "--rewrites", .on = &f->rewrites },
 	};
 	struct flags flags = {
 		.command = "explain",

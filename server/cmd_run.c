@@ -20,6 +20,7 @@
 #include "server/flags.h"
 #include "server/git.h"
 #include "server/heap.h"
+#include "server/interrupt.h"
 #include "server/locate.h"
 #include "server/pass_flag.h"
 #include "server/paths.h"
@@ -35,20 +36,12 @@ struct run_flags {
 	const struct registry *registry;
 };
 
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int signal_number)
-{
-	(void)signal_number;
-	interrupted = 1;
-}
-
 static void print_help(void)
 {
 	printf(
 	    "usage: breakeven run FILE [flags]\n\n"
-	    "Runs a workload in every mode, measures, and prints what compiling is worth.\n"
-	    "FILE is a workload or a report (JSON), a .py file, or - for JSON on stdin.\n\n"
+	    "Runs a workload in every mode, measures, and prints what compiling is "
+	    "worth.\n" WORKLOAD_FILE_HELP "\n"
 	    "  --modes a,b      of " FUSION_MODE_LIST "\n"
 	    "                   (the first three)\n"
 	    "  --device NAME    where to run: cpu or cuda (cpu)\n"
@@ -61,10 +54,7 @@ static void print_help(void)
 	    "  --without a,b    passes that are left out: `breakeven passes` lists them\n"
 	    "  --engine a,b     breakeven, or breakeven,torch: PyTorch beside it (breakeven)\n"
 	    "  --torch-python PATH  for engine torch: a Python that has torch 2.5 or newer; it\n"
-	    "                   executes the program with your rights\n"
-	    "  --input NAME=V   of a .py file, one for each argument: 'x=float32[8,16]',\n"
-	    "                   'i=int64[4]', 'scale=3.5'\n"
-	    "  --entry NAME     of a .py file: the function to call (model)\n"
+	    "                   executes the program with your rights\n" WORKLOAD_FILE_FLAGS_HELP
 	    "  --commit ID, --branch NAME  of your project, kept with the figures (what git says\n"
 	    "                   of the current folder)\n"
 	    "  --at N           only the sweep's point n = N\n"
@@ -77,16 +67,14 @@ static void print_help(void)
 
 static int read_flags(int argc, char **argv, struct run_flags *f)
 {
-	struct flag_texts inputs = { .at = f->source.inputs,
-				     .most = WORKLOAD_FILE_MAX_INPUTS,
-				     .over = "there are more than 64 inputs, with " };
+	struct flag_texts inputs = workload_file_inputs(&f->source);
 	const struct flag table[] = {
 		{ "--modes", .value = &f->modes },
 		{ "--device", .value = &f->device },
 		{ "--at", .value = &f->at },
 		{ "--backend", .value = &f->backend },
 		{ "--threads", .value = &f->threads },
-		{ "--entry", .value = &f->source.entry },
+		WORKLOAD_FILE_FLAGS(&f->source, &inputs),
 		{ "--policy", .value = &f->policy },
 		{ "--cache", .value = &f->cache },
 		{ "--without", .value = &f->without },
@@ -95,7 +83,6 @@ static int read_flags(int argc, char **argv, struct run_flags *f)
 		{ "--torch-python", .value = &f->torch_python },
 		{ "--commit", .value = &f->commit },
 		{ "--branch", .value = &f->branch },
-		{ "--input", .many = &inputs },
 		{ "--json", .on = &f->json },
 		{ "--no-timing", .on = &f->no_timing },
 	};
@@ -204,21 +191,29 @@ static json_t *flag_fields(const struct run_flags *f)
 	return fields;
 }
 
+struct shown {
+	bool terminal;
+	const volatile sig_atomic_t *interrupted;
+};
+
 static bool show_progress(void *self, double share, const char *what, double left_s)
 {
-	if (*(bool *)self) {
+	const struct shown *shown = self;
+
+	if (shown->terminal) {
 		if (left_s >= 0)
 			fprintf(stderr, "\r%3.0f %%  %s, %.0f s left\033[K", 100 * share, what,
 				left_s);
 		else
 			fprintf(stderr, "\r%3.0f %%  %s\033[K", 100 * share, what);
 	}
-	return !interrupted;
+	return !*shown->interrupted;
 }
 
 static json_t *execute(const struct run_flags *f, const json_t *json, long long at, struct err *err)
 {
-	bool terminal = isatty(STDERR_FILENO);
+	/* The first ends the run at its next call, a second one at once. */
+	struct shown shown = { isatty(STDERR_FILENO), interrupt_watch() };
 	char cache[4096];
 	struct profiler_options options = {
 		.timing = !f->no_timing,
@@ -230,7 +225,7 @@ static json_t *execute(const struct run_flags *f, const json_t *json, long long 
 		.version = breakeven_version(),
 		.torch_python = f->torch_python,
 		.progress = show_progress,
-		.self = &terminal,
+		.self = &shown,
 	};
 	struct workload *w = workload_file_parse(&f->source, json, f->registry, err);
 	json_t *report;
@@ -247,7 +242,7 @@ static json_t *execute(const struct run_flags *f, const json_t *json, long long 
 	report = profiler_run_engines(w, &options, err);
 	if (!report)
 		locate_fault(json, options.cache_dir, f->registry, err);
-	if (terminal)
+	if (shown.terminal)
 		fprintf(stderr, "\r\033[K");
 	cache_log(report);
 	workload_destroy(w);
@@ -272,8 +267,6 @@ static bool print_report(const struct run_flags *f, const json_t *report)
 int cmd_run(int argc, char **argv, const struct registry *registry)
 {
 	struct run_flags f = { .registry = registry };
-	/* The first ends the run at its next call, a second one at once. */
-	struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND };
 	struct err err = { 0 };
 	json_t *fields = NULL, *json = NULL, *report = NULL;
 	long long at = 0;
@@ -299,8 +292,6 @@ int cmd_run(int argc, char **argv, const struct registry *registry)
 	if (json && f.without)
 		pass_flag_apply(json, f.without);
 	json_decref(fields);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
 	if (json)
 		report = execute(&f, json, at, &err);
 	if (torch_text_error(report))

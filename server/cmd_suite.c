@@ -9,6 +9,7 @@
 #include "profiler/profiler.h"
 #include "server/commands.h"
 #include "server/flags.h"
+#include "server/interrupt.h"
 #include "server/paths.h"
 #include "server/post.h"
 #include "server/suite_files.h"
@@ -28,14 +29,6 @@ struct suite_flags {
 	int n_paths;
 	bool json;
 };
-
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int signal_number)
-{
-	(void)signal_number;
-	interrupted = 1;
-}
 
 static void print_help(void)
 {
@@ -253,7 +246,8 @@ static bool post_suite(const struct suite_flags *f, const json_t *request, struc
 }
 
 static int run_here(const struct suite_flags *f, const json_t *request,
-		    const struct registry *registry, struct err *err)
+		    const struct registry *registry, const volatile sig_atomic_t *interrupted,
+		    struct err *err)
 {
 	bool terminal = isatty(STDERR_FILENO);
 	char cache[4096];
@@ -266,7 +260,7 @@ static int run_here(const struct suite_flags *f, const json_t *request,
 					       .torch_python = f->torch_python,
 					       .progress = show_progress,
 					       .self = &terminal,
-					       .interrupted = &interrupted };
+					       .interrupted = interrupted };
 	struct suite_plan plan;
 	json_t *report;
 	int status = EXIT_FAILED;
@@ -285,20 +279,19 @@ static int run_here(const struct suite_flags *f, const json_t *request,
 
 static int suite_command(const struct suite_flags *f, const struct registry *registry)
 {
-	struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND };
 	json_t *request = request_of(f);
 	struct err err = { 0 };
+	const volatile sig_atomic_t *interrupted;
 	int status = EXIT_FAILED;
 
 	if (!request)
 		return EXIT_USAGE;
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	interrupted = interrupt_watch();
 	if (read_workloads(f, request, &err)) {
 		if (f->post)
 			status = post_suite(f, request, &err) ? EXIT_DONE : EXIT_FAILED;
 		else
-			status = run_here(f, request, registry, &err);
+			status = run_here(f, request, registry, interrupted, &err);
 	}
 	if (err.code != ERR_NONE)
 		fprintf(stderr, "breakeven suite: %s\n", err.message);

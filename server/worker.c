@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fusion/base/spawn.h"
 #include "server/message.h"
 
 extern char **environ;
@@ -58,30 +58,15 @@ static bool spawn_child(struct worker *w, int child_fd, const struct worker_opti
 	char cpu_s[16];
 	const char *argv[MAX_ARGV + 1];
 	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	sigset_t none, defaults;
 	int code;
 
 	snprintf(cpu_s, sizeof(cpu_s), "%d", w->cpu_s);
 	make_argv(w, options, cpu_s, argv);
-	sigemptyset(&none);
-	sigemptyset(&defaults);
-	sigaddset(&defaults, SIGPIPE);
 	posix_spawn_file_actions_init(&actions);
-	posix_spawnattr_init(&attr);
-	/* The server blocks signals in its threads; a worker must not. */
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &defaults);
-	/* Its own process group: Ctrl-C at the terminal is the server's to handle. */
-	posix_spawnattr_setpgroup(&attr, 0);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-					    POSIX_SPAWN_SETPGROUP);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, child_fd, WORKER_FD);
-	code = posix_spawn(&w->pid, "/proc/self/exe", &actions, &attr, (char *const *)argv,
-			   environ);
-	posix_spawnattr_destroy(&attr);
+	code = spawn_apart(&w->pid, "/proc/self/exe", &actions, argv, (const char *const *)environ);
 	posix_spawn_file_actions_destroy(&actions);
 	errno = code;
 	return code == 0;

@@ -15,6 +15,13 @@
 
 enum { MAX_FILE_BYTES = 64 << 20 };
 
+struct flag_texts workload_file_inputs(struct workload_file *f)
+{
+	return (struct flag_texts){ .at = f->inputs,
+				    .most = WORKLOAD_FILE_MAX_INPUTS,
+				    .over = "there are more than 64 inputs, with " };
+}
+
 bool workload_file_is_python(const struct workload_file *f)
 {
 	size_t len = strlen(f->file);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "fusion/base/err.h"
+#include "server/flags.h"
 
 enum { WORKLOAD_FILE_MAX_INPUTS = 64 };
 
@@ -15,6 +16,23 @@ struct workload_file {
 	const char *inputs[WORKLOAD_FILE_MAX_INPUTS]; /* of a .py: "x=float32[8,16]" */
 	int n_inputs;
 };
+
+/* The rows of --input and --entry for a command's table; `inputs` is that of
+ * workload_file_inputs(), whose `n` goes to n_inputs afterwards. */
+#define WORKLOAD_FILE_FLAGS(f, texts)                                                              \
+	{ "--input", .many = (texts) },                                                            \
+	{                                                                                          \
+		"--entry", .value = &(f)->entry                                                    \
+	}
+struct flag_texts workload_file_inputs(struct workload_file *f);
+
+/* What the help of a command says of FILE, and of those. */
+#define WORKLOAD_FILE_HELP                                                                         \
+	"FILE is a workload or a report (JSON), a .py file, or - for JSON on stdin.\n"
+#define WORKLOAD_FILE_FLAGS_HELP                                                                   \
+	"  --input NAME=V   of a .py file, one for each argument: 'x=float32[8,16]',\n"            \
+	"                   'i=int64[4]', 'scale=3.5'\n"                                           \
+	"  --entry NAME     of a .py file: the function to call (model)\n"
 
 bool workload_file_is_python(const struct workload_file *f);
 

@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +21,7 @@
 #include <unistd.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/base/spawn.h"
 
 enum { MAX_ARGUMENTS = 48, OUTPUT_BYTES = 4096, DEFAULT_TIMEOUT_MS = 30000 };
 
@@ -118,26 +118,16 @@ static bool spawn(pid_t *pid, const char *path, char *const argv[], char *const 
 		  const char *folder, int output)
 {
 	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t none, all;
 	int status;
 
-	sigemptyset(&none);
-	sigfillset(&all);
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&files, output, 1);
 	posix_spawn_file_actions_adddup2(&files, output, 2);
 	posix_spawn_file_actions_addclosefrom_np(&files, 3);
 	posix_spawn_file_actions_addchdir_np(&files, folder);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-					    POSIX_SPAWN_SETSIGDEF);
-	posix_spawnattr_setpgroup(&attr, 0);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
-	status = posix_spawn(pid, path, &files, &attr, argv, env);
-	posix_spawnattr_destroy(&attr);
+	status = spawn_apart(pid, path, &files, (const char *const *)argv,
+			     (const char *const *)env);
 	posix_spawn_file_actions_destroy(&files);
 	errno = status;
 	return status == 0;

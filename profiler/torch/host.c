@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fusion/base/spawn.h"
 #include "profiler/torch/child.h"
 
 extern char **environ;
@@ -69,29 +69,15 @@ static int spawn(struct torch_host *h, const char *python, const int theirs[LIST
 	char script[320], own[8][320];
 	const char *env[MAX_ENV], *argv[] = { python, "-u", script, NULL };
 	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	sigset_t none, defaults;
 	int code;
 
 	snprintf(script, sizeof(script), "%s/host.py", h->folder.path);
 	make_environment(h, own, env);
-	sigemptyset(&none);
-	sigemptyset(&defaults);
-	for (size_t i = 0; i < 3; i++)
-		sigaddset(&defaults, ((int[]){ SIGPIPE, SIGXFSZ, SIGINT })[i]);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &defaults);
-	posix_spawnattr_setpgroup(&attr, 0);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-					    POSIX_SPAWN_SETPGROUP);
 	posix_spawn_file_actions_init(&actions);
 	for (int fd = 0; fd <= LISTEN_FD; fd++)
 		posix_spawn_file_actions_adddup2(&actions, theirs[fd], fd);
-	code = posix_spawnp(&h->pid, python, &actions, &attr, (char *const *)argv,
-			    (char *const *)env);
+	code = spawn_apart(&h->pid, python, &actions, argv, env);
 	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attr);
 	return code;
 }
 

@@ -24,6 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import torch_blocks
 import torch_cpu
+import training_memory
 
 tensor = torch_blocks.tensor
 PREFIX = torch_blocks.PREFIX
@@ -185,13 +186,7 @@ net = nn.Sequential(Block(256, 8), Block(256, 8)).to("cuda")
 opt = torch.optim.AdamW(net.parameters(), lr=0.01)
 def loss_of(x, y):
     return F.mse_loss(net(x), y)
-def model(x, y):
-    opt.zero_grad()
-    loss = loss_of(x, y)
-    loss.backward()
-    opt.step()
-    return loss
-"""
+""" + training_memory.STEP
 # In a process of its own: the time of a step, and its peak beyond what stays.
 THEIRS = """
 import json, sys
@@ -220,7 +215,6 @@ print(json.dumps({"us": sample_us(step), "activation_bytes": torch.cuda.max_memo
 
 
 def training_source():
-    import training_memory
 
     return TRAINING % training_memory.GPT[training_memory.GPT.index("class Block"):training_memory.GPT.index("net = ")]
 

@@ -12,6 +12,7 @@
 #include "fusion/runtime/eager/eager.h"
 #include "fusion/runtime/entry/entry.h"
 #include "fusion/runtime/grad/joint.h"
+#include "fusion/runtime/grad/sweep.h"
 
 static const struct value unset = { .kind = VALUE_UNSET };
 
@@ -205,7 +206,6 @@ static bool ints_value(struct again_run *r, const struct arg *arg, struct value 
 
 static bool argument(struct again_run *r, const struct arg *arg, struct value *out)
 {
-	*out = value_none();
 	switch (arg->kind) {
 	case ARG_NODE:
 		*out = value_ref(r->values[arg->node]);
@@ -213,22 +213,11 @@ static bool argument(struct again_run *r, const struct arg *arg, struct value *o
 	case ARG_INT:
 		*out = value_int(sym_eval(arg->sym, r->vars));
 		return true;
-	case ARG_FLOAT:
-		*out = value_float(arg->f);
-		return true;
-	case ARG_BOOL:
-		*out = value_bool(arg->b);
-		return true;
-	case ARG_DTYPE:
-		*out = (struct value){ .kind = VALUE_DTYPE, .dtype = arg->dtype };
-		return true;
 	case ARG_INTS:
 		return ints_value(r, arg, out);
-	case ARG_STR:
-		*out = value_str(arg->str, strlen(arg->str));
-		return out->kind != VALUE_UNSET || no_memory(r);
 	default:
-		return true;
+		*out = sweep_literal(arg);
+		return out->kind != VALUE_UNSET || no_memory(r);
 	}
 }
 

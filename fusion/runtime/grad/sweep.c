@@ -72,6 +72,22 @@ static bool tuple_of(const struct sym *const *ints, int n, bool is_size, struct 
 	return true;
 }
 
+struct value sweep_literal(const struct arg *arg)
+{
+	switch (arg->kind) {
+	case ARG_FLOAT:
+		return value_float(arg->f);
+	case ARG_BOOL:
+		return value_bool(arg->b);
+	case ARG_DTYPE:
+		return (struct value){ .kind = VALUE_DTYPE, .dtype = arg->dtype };
+	case ARG_STR:
+		return value_str(arg->str, strlen(arg->str));
+	default:
+		return value_none();
+	}
+}
+
 static bool give_value(void *self, int index, struct value *out, struct err *err)
 {
 	const struct sweep *s = self;
@@ -85,23 +101,11 @@ static bool give_value(void *self, int index, struct value *out, struct err *err
 	case ARG_INT:
 		*out = trace_size_value(arg->sym);
 		return true;
-	case ARG_FLOAT:
-		*out = value_float(arg->f);
-		return true;
-	case ARG_BOOL:
-		*out = value_bool(arg->b);
-		return true;
-	case ARG_DTYPE:
-		*out = (struct value){ .kind = VALUE_DTYPE, .dtype = arg->dtype };
-		return true;
 	case ARG_INTS:
 		return tuple_of(arg->ints, arg->n, false, out, err);
-	case ARG_STR:
-		*out = value_str(arg->str, strlen(arg->str));
-		return out->kind != VALUE_UNSET || trace_no_memory(err);
 	default:
-		*out = value_none();
-		return true;
+		*out = sweep_literal(arg);
+		return out->kind != VALUE_UNSET || trace_no_memory(err);
 	}
 }
 

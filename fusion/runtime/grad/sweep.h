@@ -49,4 +49,8 @@ int sweep_dropout(struct graph *g, const struct arg *given, int n, int line, int
 /* x.detach(), x.data and what was made while gradients were off. */
 bool sweep_detaches(const struct node *n);
 
+/* An argument of a node that is no tensor and no size, as a program has it: a number, a bool, a
+ * dtype, a text; else None.  Kind UNSET when out of memory. */
+struct value sweep_literal(const struct arg *arg);
+
 #endif

@@ -1,0 +1,15 @@
+/* fusion/base/spawn.h -- programs that are started apart from us. */
+#ifndef FUSION_BASE_SPAWN_H
+#define FUSION_BASE_SPAWN_H
+
+#include <spawn.h>
+#include <sys/types.h>
+
+/* Starts `path` (looked for on PATH where it has no slash) as leader of a process group of
+ * its own, so that Ctrl-C at the terminal is ours to handle and all that it starts can be
+ * ended with it, with no signal blocked and each as the system has it.  `files` may be NULL.
+ * 0 with its number in *pid, else an errno. */
+int spawn_apart(pid_t *pid, const char *path, const posix_spawn_file_actions_t *files,
+		const char *const argv[], const char *const env[]);
+
+#endif
