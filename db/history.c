@@ -182,7 +182,7 @@ static bool read_figures(struct db *db, sqlite3 *h, sqlite3_stmt *s, struct aren
 	*figures = ok ? ARENA_ARRAY(arena, struct run_figure, rows.len + 1) : NULL;
 	if (ok && !*figures)
 		ok = err_set(err, ERR_MEMORY, "out of memory for figures");
-	if (ok && rows.at)
+	else if (*figures && rows.at)
 		memcpy(*figures, rows.at, rows.len * sizeof(*rows.at));
 	*n = ok ? (int)rows.len : 0;
 	VEC_FREE(&rows);
