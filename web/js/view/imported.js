@@ -70,7 +70,8 @@ function compilations(i) {
 
 /** @param {string} title @param {Totals | undefined} totals */
 function byName(title, totals) {
-  const rows = (totals?.by_name ?? []).map((t) => [h("th", { scope: "row" }, t.name), right(count(t.count)), right(duration(t.total_us))]);
+  const name = (/** @type {string} */ text) => h("th", { scope: "row" }, h("span", { class: "clip", title: text }, text));
+  const rows = (totals?.by_name ?? []).map((t) => [name(t.name), right(count(t.count)), right(duration(t.total_us))]);
   return table(title, ["Name", ["Count", "r"], ["Sum", "r"]], rows);
 }
 
