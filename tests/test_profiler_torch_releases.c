@@ -90,6 +90,42 @@ static void test_step_behind_a_resume(void **state)
 	json_decref(r);
 }
 
+/* A break that is warned of: said twice, in two forms, of one place. */
+static void test_warned(void **state)
+{
+	json_t *r = import_one(
+	    FILE_NAME START(0, 0, "f", 3) V
+	    "{\"artifact\": {\"name\": \"dynamo_graph_break_reason\", \"encoding\": "
+	    "\"string\"}, " OF(0, 0) ", \"has_payload\": \"0\"}\n"
+				     "\tWON'T CONVERT f /w/m.py line 3 \n"
+				     "\t========== TorchDynamo Stack Trace ==========\n"
+				     "\tTraceback (most recent call last):\n"
+				     "\t  File \"/t/_dynamo/output_graph.py\", line 1, in call\n"
+				     "\ttorch._dynamo.exc.BackendCompilerFailed: no such kernel\n"
+				     "\t\n"
+				     "\t========== The above exception occurred while processing "
+				     "the following code ==========\n"
+				     "\t\n"
+				     "\t  File \"/w/m.py\", line 9, in top\n"
+				     "\t    f(x)\n"
+				     "\t  File \"/w/m.py\", line 5, in f\n"
+				     "\t    print(y)\n"
+				     "\t\n"
+				     "\t==========\n" BREAK(
+					 0, 0, "5\n\tReason: Unsupported: Backend compiler failed")
+					 METRICS(0, 0, "f", 3,
+						 DONE "[\"Backend compiler failed\"]"));
+
+	(void)state;
+	assert_int_equal(json_array_size(at_path(r, "breaks")), 1);
+	assert_string_equal(text_at(r, "breaks.0.file"), "/w/m.py");
+	assert_count(r, "breaks.0.line", 5);
+	assert_count(r, "breaks.0.count", 2);
+	assert_string_equal(text_at(r, "breaks.0.message"),
+			    "torch._dynamo.exc.BackendCompilerFailed: no such kernel");
+	json_decref(r);
+}
+
 /* An assignment to an attribute: 2.6 states it by the next attempt, with a restart of no reason. */
 static void test_assignment(void **state)
 {
@@ -225,6 +261,7 @@ int main(void)
 		cmocka_unit_test(test_step_of_2_6),
 		cmocka_unit_test(test_step_of_2_14),
 		cmocka_unit_test(test_step_behind_a_resume),
+		cmocka_unit_test(test_warned),
 		cmocka_unit_test(test_assignment),
 		cmocka_unit_test(test_outcomes_of_2_6),
 		cmocka_unit_test(test_restart_without_a_break),

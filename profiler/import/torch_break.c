@@ -19,6 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A break that is warned of says it once more, before the one that the frame makes:
+ * "WON'T CONVERT f FILE line LINE", a traceback, and the user's code behind this. */
+static const char warned_code[] =
+    "The above exception occurred while processing the following code ==========\n\n";
+
 static const char *behind(const char *text, const char *mark)
 {
 	const char *at = strstr(text, mark);
@@ -68,7 +73,7 @@ static void read_place(const char *text, struct torch_break *out)
 {
 	static const char *const marks[] = { "in the following user code:\n",
 					     "from user code at:\n", "User code traceback:\n",
-					     "from user code:\n" };
+					     "from user code:\n", warned_code };
 
 	read_first_line(text, out);
 	for (size_t i = 0; !out->file[0] && i < sizeof(marks) / sizeof(marks[0]); i++) {
@@ -173,7 +178,8 @@ static void read_cause(const char *cause, size_t len, struct torch_break *out)
 static size_t reason_length(const char *reason)
 {
 	static const char *const ends[] = { "\nUser code traceback:", "\nTraceback (most recent",
-					    "\nNoneType: None", "\nfrom user code:" };
+					    "\nNoneType: None",
+					    "\nfrom user code:", "\n\n========== The above" };
 	size_t len = strlen(reason);
 
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
@@ -183,6 +189,21 @@ static size_t reason_length(const char *reason)
 			len = (size_t)(end - reason);
 	}
 	return len;
+}
+
+/* The exception that a warning's traceback ends with. */
+static const char *warned_cause(const char *text)
+{
+	const char *code = strstr(text, warned_code), *at;
+
+	if (strncmp(text, "WON'T CONVERT ", 14) != 0 || !code)
+		return text;
+	at = code;
+	while (at > text && (at[-1] == '=' || isspace((unsigned char)at[-1])))
+		at--;
+	while (at > text && at[-1] != '\n')
+		at--;
+	return at;
 }
 
 void torch_break_read(const char *text, struct torch_break *out)
@@ -199,7 +220,7 @@ void torch_break_read(const char *text, struct torch_break *out)
 
 		for (const char *at = text; (at = behind(at, "Unsupported: ")); last = at)
 			;
-		cause = last ? last : text;
+		cause = last ? last : warned_cause(text);
 	}
 	read_cause(cause, reason_length(cause), out);
 }
