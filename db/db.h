@@ -59,6 +59,7 @@ struct run {
 	struct run_summary summary;
 	const char *note; /* "" for none */
 	bool baseline;
+	const char *imported; /* JSON: which run it was, of which file; "": it ran here */
 	const char *source_hash, *settings_hash; /* see db_figures_put(); "" before that */
 	/* Of db_run_list() alone: the speedups of this run and those before it of its name,
 	 * project, device and mode, newest first. */
@@ -137,10 +138,14 @@ bool db_run_claim(struct db *db, struct arena *arena, struct run *out, bool *fou
 bool db_run_finish(struct db *db, int64_t id, const char *report, size_t report_len,
 		   const char *environment, const struct run_summary *summary, struct err *err);
 
-/* The same for a trace that turns out to be a run that was measured: it becomes the run of
- * `as` (name, project, device, workload, modes, commit, branch, tags). */
+/* The same for a trace that turns out to be a run that came from a file: it becomes the run
+ * of `as` (name, project, device, workload, modes, commit, branch, tags, trace, imported). */
 bool db_trace_become(struct db *db, int64_t id, const struct run *as, const char *report,
 		     const char *environment, const struct run_summary *summary, struct err *err);
+
+/* And for one that ended without a report: with `status`, and why (may be of no code). */
+bool db_trace_become_ended(struct db *db, int64_t id, const struct run *as, enum run_status status,
+			   const struct err *why, struct err *err);
 
 /* Ends a queued or running run as failed or cancelled; `why` may be NULL. */
 bool db_run_end(struct db *db, int64_t id, enum run_status status, const struct err *why,

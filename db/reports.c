@@ -101,6 +101,14 @@ bool db_trace_become(struct db *db, int64_t id, const struct run *as, const char
 			    err);
 }
 
+bool db_trace_become_ended(struct db *db, int64_t id, const struct run *as, enum run_status status,
+			   const struct err *why, struct err *err)
+{
+	return db_write_begin(db, err) &&
+	       db_write_end(db, run_become(db, id, as, err) && run_end(db, id, status, why, err),
+			    err);
+}
+
 bool db_report_get(struct db *db, int64_t id, struct buf *report, struct buf *environment,
 		   struct err *err)
 {

@@ -82,9 +82,11 @@ bool run_become(struct db *db, int64_t id, const struct run *as, struct err *err
 	    db_prepare(db->writer, err,
 		       "UPDATE run SET name = ?2, project = ?3, device = ?4, workload = ?5,"
 		       " workload_hash = ?6, modes = ?7, commit_id = ?8, branch = ?9,"
-		       " kind = 'workload' WHERE id = ?1 AND kind = 'trace' AND status = 'running'",
-		       "itttttttt", id, as->name, as->project, as->device, as->workload, hash,
-		       as->modes, as->commit, as->branch),
+		       " imported = ?10, kind = ?11"
+		       " WHERE id = ?1 AND kind = 'trace' AND status = 'running'",
+		       "itttttttttt", id, as->name, as->project, as->device, as->workload, hash,
+		       as->modes, as->commit, as->branch, as->imported,
+		       as->trace ? "trace" : "workload"),
 	    "make a run of a trace", err);
 	if (ok && sqlite3_changes(db->writer) == 0)
 		ok = err_set(err, ERR_CONFLICT, "run %lld is no trace that is being recorded",
@@ -155,6 +157,7 @@ void run_read(sqlite3_stmt *s, struct arena *arena, struct run *out)
 	out->baseline = sqlite3_column_int(s, 28);
 	out->source_hash = text_at(s, 29, arena);
 	out->settings_hash = text_at(s, 30, arena);
+	out->imported = text_at(s, 31, arena);
 }
 
 static bool get_with(sqlite3 *h, int64_t id, struct arena *arena, struct run *out, struct err *err)

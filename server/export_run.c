@@ -43,6 +43,16 @@ static bool load_report(struct stored_run *s, struct err *err)
 	return ok;
 }
 
+/* Whether a run came from a file that had left out its source. */
+static bool is_redacted(const char *imported)
+{
+	json_t *mark = *imported ? json_loads(imported, 0, NULL) : NULL;
+	bool redacted = json_is_true(json_object_get(json_object_get(mark, "run"), "redacted"));
+
+	json_decref(mark);
+	return redacted;
+}
+
 bool stored_run_load(struct stored_run *s, struct db *db, int64_t id, struct arena *arena,
 		     struct err *err)
 {
@@ -64,9 +74,14 @@ bool stored_run_load(struct stored_run *s, struct db *db, int64_t id, struct are
 		.blocks = blocks,
 		.store = s,
 	};
-	if (run.error.code)
+	if (run.error.code) {
 		s->run.error = arena_strdup(arena, run.error.message);
+		s->run.error_code = err_name(run.error.code);
+		s->run.error_line = run.error.line;
+		s->run.error_column = run.error.column;
+	}
 	s->workload = json_loads(run.workload, 0, NULL);
+	s->run.redacted = is_redacted(run.imported);
 	if (run.status == RUN_DONE && !load_report(s, err))
 		return false;
 	run_table_sentences(&s->verdicts, s->report);

@@ -147,14 +147,15 @@ static bool is_report(const json_t *json)
 	const json_t *engines = json_object_get(json, "engines");
 
 	return json_integer_value(json_object_get(json, "breakeven")) == 1 && is_measured(json) &&
-	       json_is_object(json_object_get(json, "workload")) &&
+	       (json_is_object(json_object_get(json, "workload")) ||
+		json_is_true(json_object_get(json, "slimmed"))) &&
 	       !json_object_get(json, "import") && may(engines, all_of(engines, is_measured));
 }
 
 /* ---- the run ---- */
 
-/* Where it comes from, and what the way cost: the page says so. */
-static json_t *mark(const json_t *imported)
+/* Where it comes from, and what the way cost: pages say so. */
+static json_t *mark_of(const json_t *imported)
 {
 	const json_t *files = json_object_get(imported, "files");
 
@@ -172,32 +173,175 @@ static const char *dumped(struct arena *arena, const json_t *json)
 	return copy;
 }
 
+static void drop_nulls(json_t *object)
+{
+	const char *key;
+	json_t *value;
+	void *next;
+
+	json_object_foreach_safe(object, next, key, value)
+	{
+		if (json_is_null(value))
+			json_object_del(object, key);
+	}
+}
+
+/* A workload whose source was left out, as it can be looked at: with a function that takes
+ * anything, and a line for a sweep to repeat. */
+static json_t *with_some_source(const json_t *posted)
+{
+	json_t *some = json_deep_copy(posted);
+	json_t *lines = json_object_get(json_object_get(some, "sweep"), "statements");
+	const char *source = lines ? "def model(*inputs):\n    ...\n    return inputs[0]\n"
+				   : "def model(*inputs):\n    return inputs[0]\n";
+
+	json_object_set_new(some, "source", json_string(source));
+	if (lines)
+		json_object_set_new(lines, "pool", json_pack("[s]", "pass"));
+	return some;
+}
+
+/* The workload that the run had; new.  NULL: it could not have been posted. */
+static json_t *workload_of(const json_t *original, bool redacted, const struct registry *registry,
+			   struct arena *arena, const char **name)
+{
+	json_t *posted = json_deep_copy(json_object_get(original, "workload")), *looked_at;
+	struct err err = { 0 };
+	struct workload *w;
+
+	if (!json_is_object(posted)) {
+		json_decref(posted);
+		return NULL;
+	}
+	if (redacted) {
+		drop_nulls(posted);
+		json_object_del(posted, "source");
+	}
+	looked_at = redacted ? with_some_source(posted) : json_incref(posted);
+	w = workload_parse_in(looked_at, registry, &err);
+	json_decref(looked_at);
+	if (!w) {
+		json_decref(posted);
+		return NULL;
+	}
+	*name = arena_strdup(arena, workload_name(w));
+	workload_destroy(w);
+	return posted;
+}
+
+/* How it ended, where it has no report for that. */
+static bool ended_without(const json_t *exported, struct restored *out)
+{
+	const char *status = json_string_value(json_object_get(exported, "status"));
+	const char *code = json_string_value(json_object_get(exported, "error_code"));
+	const char *message = json_string_value(json_object_get(exported, "error"));
+
+	if (!status || !run_status_from_name(status, &out->end) ||
+	    (out->end != RUN_FAILED && out->end != RUN_CANCELLED))
+		return false;
+	if (message && *message)
+		err_at(&out->why, code ? err_from_name(code) : ERR_INTERNAL,
+		       (int)json_integer_value(json_object_get(exported, "error_line")),
+		       (int)json_integer_value(json_object_get(exported, "error_column")), "%s",
+		       message);
+	return true;
+}
+
+/* A trace that was recorded has no workload to be refused. */
+static bool was_recorded(const json_t *original, const json_t *posted)
+{
+	const json_t *report = json_object_get(original, "report");
+
+	return json_is_true(json_object_get(posted, "trace")) &&
+	       (!json_is_object(report) ||
+		(json_is_object(json_object_get(report, "trace")) &&
+		 json_object_size(json_object_get(report, "modes")) == 0));
+}
+
+static json_t *recording_of(const json_t *posted)
+{
+	static const char *const keys[] = { "name", "command", "project" };
+	json_t *kept = json_pack("{s:b, s:s}", "trace", 1, "device", "cuda");
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		json_t *value = json_object_get(posted, keys[i]);
+
+		if (json_is_string(value))
+			json_object_set(kept, keys[i], value);
+	}
+	return kept;
+}
+
+/* A report that was too long for the file went without its workload, which the file has
+ * beside it. */
+static bool read_measured(const json_t *original, json_t *posted, struct arena *arena,
+			  struct restored *out)
+{
+	json_t *report = json_object_get(original, "report"), *marked;
+
+	if (!is_report(report))
+		return false;
+	marked = json_copy(report);
+	json_object_set(marked, "imported", out->mark);
+	if (!json_object_get(marked, "workload"))
+		json_object_set(marked, "workload", posted);
+	out->report = dumped(arena, marked);
+	json_decref(marked);
+	out->environment = dumped(arena, json_object_get(original, "environment"));
+	if (!out->environment || out->environment[0] != '{')
+		out->environment = "{}";
+	if (out->report)
+		summary_of_report(out->report, arena, &out->summary);
+	return out->report != NULL;
+}
+
+/* The row, but for what the workload says. */
+static bool read_row(const json_t *imported, json_t *posted, const char *name, struct arena *arena,
+		     struct restored *out)
+{
+	const json_t *exported = json_object_get(imported, "exported");
+	const char *called = json_string_value(json_object_get(exported, "name"));
+	bool redacted = json_is_true(json_object_get(exported, "redacted")), trace = out->row.trace;
+
+	if ((redacted || trace) && called && *called)
+		name = called;
+	out->row = enqueue_row(arena, posted, name ? name : "trace");
+	out->row.trace = trace;
+	out->row.modes = trace ? "" : arena_strdup(arena, out->row.modes);
+	out->row.project = arena_strdup(arena, out->row.project);
+	out->row.device = arena_strdup(arena, out->row.device);
+	out->row.commit = arena_strdup(arena, out->row.commit);
+	out->row.branch = arena_strdup(arena, out->row.branch);
+	out->row.workload = dumped(arena, posted);
+	out->row.imported = dumped(arena, out->mark);
+	return out->row.workload && out->row.imported && out->row.name;
+}
+
 bool restore_read(const json_t *imported, const struct registry *registry, struct arena *arena,
 		  struct restored *out)
 {
 	const json_t *original = json_object_get(imported, "original");
-	json_t *report = json_object_get(original, "report"), *marked;
-	json_t *posted = json_object_get(original, "workload");
-	struct err err = { 0 };
-	struct workload *w;
+	const json_t *exported = json_object_get(imported, "exported");
+	bool redacted = json_is_true(json_object_get(exported, "redacted")), ok;
+	json_t *was = json_object_get(original, "workload"), *posted;
+	const char *name = NULL;
 
-	if (!is_report(report) || !json_is_object(posted))
+	*out = (struct restored){ .end = RUN_DONE };
+	if (!json_is_object(was))
 		return false;
-	w = workload_parse_in(posted, registry, &err);
-	if (!w)
-		return false;
-	*out = (struct restored){ .row = enqueue_row(arena, posted, workload_name(w)) };
-	workload_destroy(w);
-	marked = json_copy(report);
-	json_object_set_new(marked, "imported", mark(imported));
-	out->row.workload = dumped(arena, posted);
-	out->report = dumped(arena, marked);
-	json_decref(marked);
-	out->environment = dumped(arena, json_object_get(original, "environment"));
-	if (!out->row.workload || !out->report || !out->row.name)
-		return false;
-	if (!out->environment || out->environment[0] != '{')
-		out->environment = "{}";
-	summary_of_report(out->report, arena, &out->summary);
-	return true;
+	out->row.trace = was_recorded(original, was);
+	posted = out->row.trace ? recording_of(was)
+				: workload_of(original, redacted, registry, arena, &name);
+	out->mark = posted ? mark_of(imported) : NULL;
+	ok = out->mark && read_row(imported, posted, name, arena, out);
+	if (ok && !ended_without(exported, out)) {
+		out->end = RUN_DONE;
+		ok = out->row.trace || read_measured(original, posted, arena, out);
+	}
+	json_decref(posted);
+	if (!ok) {
+		json_decref(out->mark);
+		out->mark = NULL;
+	}
+	return ok;
 }

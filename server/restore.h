@@ -10,14 +10,18 @@
 
 /* What a run becomes; texts live in the arena. */
 struct restored {
-	struct run row;
-	const char *report, *environment; /* JSON */
+	struct run row;      /* row.trace: it was recorded, and its report is the timeline's */
+	json_t *mark;        /* "imported" of its report; the caller's */
+	enum run_status end; /* DONE; FAILED and CANCELLED have no report */
+	struct err why;
+	const char *report, *environment; /* JSON, of one that was measured */
 	struct run_summary summary;
 };
 
 /* Reads "original" of what was imported (profiler/import/own.h).  False: there is none, or
- * it is no run that could have been measured: its workload is refused, as it is without its
- * source, or its report is not shaped as ours are.  It is a stranger's file still. */
+ * it is no run that could have been: its workload is refused, or its report is not shaped
+ * as ours are.  It is a stranger's file still.  What was left out of the file by --redact
+ * is left out of the run. */
 bool restore_read(const json_t *imported, const struct registry *registry, struct arena *arena,
 		  struct restored *out);
 

@@ -74,6 +74,17 @@ static json_t *state_json(struct app *app, const struct run *run)
 			 state.left_s >= 0 ? json_real(state.left_s) : json_null());
 }
 
+/* What a run that came from a file says of it; null where it ran here.  The ledger is for who
+ * opens it. */
+static json_t *imported_json(const struct run *run, bool whole)
+{
+	json_t *mark = run->imported && *run->imported ? json_loads(run->imported, 0, NULL) : NULL;
+
+	if (!whole)
+		json_object_del(mark, "ledger");
+	return mark ? mark : json_null();
+}
+
 json_t *run_list_json(struct app *app, const struct run *run)
 {
 	json_t *json = json_pack(
@@ -90,6 +101,7 @@ json_t *run_list_json(struct app *app, const struct run *run)
 	for (int i = run->n_recent; i-- > 0;)
 		json_array_append_new(recent, json_real(run->recent[i]));
 	json_object_set_new(json, "recent", recent);
+	json_object_set_new(json, "imported", imported_json(run, false));
 	json_object_update(json, state);
 	json_decref(state);
 	return json;
@@ -100,6 +112,7 @@ json_t *run_head_json(struct app *app, const struct run *run)
 	json_t *json = run_list_json(app, run);
 
 	json_object_set_new(json, "workload", json_loads(run->workload, 0, NULL));
+	json_object_set_new(json, "imported", imported_json(run, true));
 	return json;
 }
 

@@ -16,9 +16,25 @@ static bool add_tables(void *self, const struct timeline_row *row, struct err *e
 	       timeline_tables_read(self, &b, err);
 }
 
-static bool end_as_trace(struct db *db, int64_t id, json_t *imported, struct err *err)
+/* What a trace's report has of what was imported: all, but for a run that we know again; of
+ * a recording that came back the mark, and what it had read beside it. */
+static void add_import(json_t *report, const json_t *imported, json_t *mark)
 {
-	const struct run_summary none = { 0 };
+	json_t *kept = json_copy((json_t *)imported);
+	const json_t *was = json_object_get(json_object_get(imported, "original"), "report");
+
+	json_object_del(kept, "original");
+	if (!mark || json_object_get(was, "import"))
+		json_object_set(report, "import", kept);
+	if (mark)
+		json_object_set(report, "imported", mark);
+	json_decref(kept);
+}
+
+/* The report of a trace, as text; NULL with an error.  The caller frees. */
+static char *trace_report(struct db *db, int64_t id, const json_t *imported, json_t *mark,
+			  struct err *err)
+{
 	struct timeline_tables tables = { 0 };
 	bool ok = db_timeline_each(db, id, TIMELINE_TABLES, INT64_MIN, INT64_MAX, add_tables,
 				   &tables, err);
@@ -29,21 +45,39 @@ static bool end_as_trace(struct db *db, int64_t id, json_t *imported, struct err
 		json_object_del(tables.facts, "extents");
 	report = json_pack("{s:i, s:O?, s:{}, s:[], s:{}}", "breakeven", 1, "trace", tables.facts,
 			   "modes", "points", "break_even");
-	if (report && imported) {
-		json_t *kept = json_copy(imported);
-
-		json_object_del(kept, "original"); /* it is no run that we know again */
-		json_object_set_new(report, "import", kept);
-	}
+	if (report && imported)
+		add_import(report, imported, mark);
 	if (ok) {
 		text = report ? json_dumps(report, JSON_COMPACT) : NULL;
-		ok = text || err_set(err, ERR_MEMORY, "out of memory for the report");
+		if (!text)
+			err_set(err, ERR_MEMORY, "out of memory for the report");
 	}
-	ok = ok && db_run_finish(db, id, text, strlen(text), "{}", &none, err);
-	free(text);
 	json_decref(report);
 	timeline_tables_finish(&tables);
+	return text;
+}
+
+static bool end_as_trace(struct db *db, int64_t id, const json_t *imported, struct restored *as,
+			 struct err *err)
+{
+	const struct run_summary none = { 0 };
+	char *text = trace_report(db, id, imported, as ? as->mark : NULL, err);
+	bool ok = text && (as ? db_trace_become(db, id, &as->row, text, "{}", &none, err)
+			      : db_run_finish(db, id, text, strlen(text), "{}", &none, err));
+
+	free(text);
 	return ok;
+}
+
+/* As the run that it was. */
+static bool end_as_it_was(struct db *db, int64_t id, const json_t *imported, struct restored *as,
+			  struct err *err)
+{
+	if (as->end != RUN_DONE)
+		return db_trace_become_ended(db, id, &as->row, as->end, &as->why, err);
+	if (as->row.trace)
+		return end_as_trace(db, id, imported, as, err);
+	return db_trace_become(db, id, &as->row, as->report, as->environment, &as->summary, err);
 }
 
 /* The first look at a long trace, ahead of whoever takes it. */
@@ -68,10 +102,12 @@ bool trace_end(struct db *db, const struct registry *registry, int64_t id, json_
 	struct restored r;
 	bool ok;
 
-	if (restore_read(imported, registry, &arena, &r))
-		ok = db_trace_become(db, id, &r.row, r.report, r.environment, &r.summary, err);
-	else
-		ok = end_as_trace(db, id, imported, err);
+	if (restore_read(imported, registry, &arena, &r)) {
+		ok = end_as_it_was(db, id, imported, &r, err);
+		json_decref(r.mark);
+	} else {
+		ok = end_as_trace(db, id, imported, NULL, err);
+	}
 	arena_finish(&arena);
 	if (ok)
 		look_ahead(db, id);

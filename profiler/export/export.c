@@ -59,11 +59,20 @@ static bool lane_wanted(const struct export_query *q, const json_t *lane)
 
 static json_t *head_json(const struct export_run *run)
 {
-	return json_pack("{s:I, s:s?, s:s?, s:s?, s:s?, s:s?, s:s?, s:I, s:s?, s:s?}", "id",
-			 (json_int_t)run->id, "name", run->name, "project", run->project, "status",
-			 run->status, "device", run->device, "commit", run->commit, "branch",
-			 run->branch, "created_ns", (json_int_t)run->created_ns, "error",
-			 run->error, "breakeven", run->version);
+	json_t *head = json_pack(
+	    "{s:I, s:s?, s:s?, s:s?, s:s?, s:s?, s:s?, s:I, s:s?, s:s?}", "id", (json_int_t)run->id,
+	    "name", run->name, "project", run->project, "status", run->status, "device",
+	    run->device, "commit", run->commit, "branch", run->branch, "created_ns",
+	    (json_int_t)run->created_ns, "error", run->error, "breakeven", run->version);
+
+	if (head && run->redacted)
+		json_object_set_new(head, "redacted", json_true());
+	if (head && run->error_code) {
+		json_object_set_new(head, "error_code", json_string(run->error_code));
+		json_object_set_new(head, "error_line", json_integer(run->error_line));
+		json_object_set_new(head, "error_column", json_integer(run->error_column));
+	}
+	return head;
 }
 
 static bool load(struct export_job *job, struct err *err)

@@ -28,7 +28,9 @@ typedef bool export_blocks_fn(void *store, int64_t kind, timeline_block_fn *each
 struct export_run {
 	int64_t id, created_ns;
 	const char *name, *project, *status, *device, *commit, *branch, *version;
-	const char *error; /* a failed run's message */
+	const char *error, *error_code; /* a failed run's message, and its name in errors.def */
+	int error_line, error_column;   /* 0: of no place */
+	bool redacted;                  /* it came from a file that had left out its source */
 	const char
 	    *verdicts; /* of its modes, a sentence a line; names of modes and figures alone */
 	const json_t *workload, *report, *environment;

@@ -88,6 +88,7 @@ json_t *slim_report(const json_t *report)
 		json_object_set_new(engines, name, slim_measured(engine));
 		json_object_set_new(slim, "engines", engines);
 	}
+	json_object_set_new(slim, "slimmed", json_true());
 	if (fits(slim))
 		return slim;
 	json_decref(slim);

@@ -9,7 +9,7 @@
 enum { SLIM_BYTES = 4 << 20 };
 
 /* All of it where it fits; else breaks, recompiles, latencies, graphs by their ops, and no
- * values, code, nodes and samples.  Where even that is too much nothing.  New. */
+ * values, code, nodes and samples: "slimmed" then.  Where even that is too much nothing.  New. */
 json_t *slim_report(const json_t *report);
 
 /* The facts of a recording without the extents, which the events tell.  New. */

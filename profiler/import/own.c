@@ -278,15 +278,16 @@ static void add_imported(json_t *report, const json_t *before)
 	json_decref(rest);
 }
 
-/* A run that was measured, as it was. */
+/* A run as it was: measured, recorded, or ended without a report; a log that was imported is
+ * one again without it. */
 static void add_original(json_t *report, const json_t *exported)
 {
 	json_t *workload = json_object_get(exported, "workload");
 
-	if (!json_is_object(workload) || json_is_true(json_object_get(workload, "trace")))
+	if (!json_is_object(workload) || json_is_true(json_object_get(workload, "imported")))
 		return;
 	json_object_set_new(report, "original",
-			    json_pack("{s:O, s:O?, s:O}", "report",
+			    json_pack("{s:O?, s:O?, s:O}", "report",
 				      json_object_get(exported, "report"), "environment",
 				      json_object_get(exported, "environment"), "workload",
 				      workload));
@@ -304,8 +305,8 @@ void own_report(const struct model *m, json_t *report)
 		json_object_set_new(report, "ledger", ledger_json(&all));
 	} else if (json_is_object(original)) {
 		add_measured(report, original);
-		add_original(report, m->exported);
 	}
+	add_original(report, m->exported);
 	json_object_set(report, "exported", json_object_get(m->exported, "run"));
 }
 

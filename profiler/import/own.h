@@ -35,7 +35,8 @@ bool own_event(struct own_trace *o, struct trace_lanes *lanes, const struct kine
 	       const char *text, size_t len, int64_t base_ns, struct model *m, struct err *err);
 
 /* What the head says besides, into the report of a trace that stood alone; a run that was
- * measured as "original": {"report", "environment", "workload"}. */
+ * measured, recorded or ended without a report as "original": {"report", "environment",
+ * "workload"}, and which it was as "exported". */
 void own_report(const struct model *m, json_t *report);
 
 /* The facts of the timeline: those of the recording, and what was lost since.  New. */
