@@ -344,6 +344,7 @@
  * @property {Record<string, {message: string, line?: number | null}>} [failed] modes that a suite went on without
  * @property {Imported} [import] what logs of PyTorch held
  * @property {ImportedRun} [imported]
+ * @property {boolean} [slimmed] it came from a file that its values, code and samples were too long for
  *
  * @typedef {object} TorchMode
  * @property {string} [error] why this mode alone failed
@@ -391,6 +392,7 @@
  * @typedef {object} ImportedCompile
  * @property {string} compile "0/1": frame and compilation
  * @property {string} [frame]
+ * @property {number} [resets] after so many of torch._dynamo.reset()
  * @property {string} outcome
  * @property {number} graphs
  * @property {number} [ops]
@@ -435,12 +437,15 @@
  * @property {ImportedTotals} [annotations]
  * @property {{device: number | null, events: number, peak_bytes: number, peak_reserved_bytes: number}[]} [memory]
  * @property {ImportedXla} [pt_xla]
- * @property {Record<string, Record<string, number>> & {what: Record<string, string>}} ledger
+ * @property {Ledger} ledger
  *
  * @typedef {object} ImportedRun a run that came back from its own export
- * @property {{id: number, name: string, created_ns: number}} [run] as it was
+ * @property {{id: number, name: string, created_ns: number, redacted?: boolean}} [run] as it was
  * @property {string} [file]
- * @property {Record<string, Record<string, number>>} [ledger]
+ * @property {Ledger} [ledger] not in lists
+ *
+ * @typedef {{dropped?: Record<string, number>, repaired?: Record<string, number>, kept?: Record<string, number>,
+ *   what?: Record<string, string>}} Ledger of an import, by fate
  *
  * @typedef {object} TraceFacts
  * @property {{pid: number, command: string, kernels: number, dropped: number, lost: number, doubtful: number,
@@ -459,7 +464,7 @@
  * @property {unknown} [value]
  *
  * @typedef {object} Sweep one of the two
- * @property {{pool: string[], counts: number[]}} [statements]
+ * @property {{pool?: string[] | null, counts: number[]}} [statements] without its pool where that was left out of a file
  * @property {{arg: number, dim: number, sizes: number[]}} [input]
  *
  * @typedef {object} Workload
@@ -516,6 +521,7 @@
  * @property {Summary | null} [summary]
  * @property {number[]} [recent] speedups of the runs of its name before it, and its own, oldest first
  * @property {Problem | null} [error]
+ * @property {ImportedRun | null} [imported] it came back from an export; null: it ran here
  *
  * @typedef {Progress & RunFacts} RunRow
  * @typedef {Record<"project" | "tag" | "device" | "status" | "verdict", [string, number][]>} Facets values, and how many runs have each

@@ -292,7 +292,7 @@ export function describeValue(v) {
 /** What a workload varies, in words. @param {Workload | undefined} w */
 export function describeSweep(w) {
   const s = w?.sweep;
-  if (s?.statements) return `${plural(s.statements.counts.length, "count")} of ${plural(s.statements.pool.length, "statement")}`;
+  if (s?.statements) return `${plural(s.statements.counts.length, "count")} of ${s.statements.pool ? plural(s.statements.pool.length, "statement") : "statements"}`;
   if (s?.input) return `${plural(s.input.sizes.length, "size")} of input ${s.input.arg}, dim ${s.input.dim}`;
   return "none";
 }

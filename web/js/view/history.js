@@ -128,7 +128,7 @@ function row(data, p, before, base, again) {
   return h(
     "tr",
     { class: run.baseline ? "base" : null },
-    h("th", { scope: "row" }, h("a", { href: `/runs/${encodeURIComponent(run.id)}` }, `#${run.id}`), run.baseline ? [" ", chip("plain", "baseline")] : null),
+    h("th", { scope: "row" }, h("a", { href: `/runs/${encodeURIComponent(run.id)}` }, `#${run.id}`), run.baseline ? [" ", chip("plain", "baseline")] : null, run.imported ? [" ", chip("plain", "imported")] : null),
     h("td", { class: "r" }, figure),
     h("td", {}, commit, run.branch ? [" ", h("span", { class: "dim" }, run.branch)] : null),
     h("td", { class: "sub" }, h("time", { datetime: new Date(ms).toISOString(), title: stamp(ms) }, date(ms))),
@@ -248,9 +248,10 @@ function config(data) {
         borderWidth: 1.75,
         borderDash: modeOf(data.mode ?? "").dash,
         pointStyle: modeOf(data.mode ?? "").point,
-        pointRadius: 4,
+        pointRadius: all.map((p) => (p.run.imported ? 6 : 4)),
+        pointRotation: all.map((p) => (p.run.imported ? 45 : 0)),
         pointBorderColor: colour,
-        pointBackgroundColor: token("--well"),
+        pointBackgroundColor: all.map((p) => (p.run.imported ? colour : token("--well"))),
         segment: { borderColor: (/** @type {any} */ s) => (parting(all[s.p0DataIndex], all[s.p1DataIndex]) ? "transparent" : undefined) },
         clip: 8,
       }],
@@ -289,6 +290,7 @@ function historyChart(data, signal) {
   requestAnimationFrame(draw);
   const better = data.more_is_better ? "higher is better" : "lower is better";
   const parted = all.some((p, i) => i && parting(all[i - 1], p)) ? "; dotted: source or settings changed" : "";
-  const head = h("header", {}, h("h2", {}, what(data, all[all.length - 1])), h("p", {}, `${better}, 95 % intervals${parted}`));
+  const foreign = all.some((p) => p.run.imported) ? "; filled: imported, measured elsewhere or before" : "";
+  const head = h("header", {}, h("h2", {}, what(data, all[all.length - 1])), h("p", {}, `${better}, 95 % intervals${parted}${foreign}`));
   return h("figure", { class: "chart", id: "history-chart" }, head, h("div", { class: "well" }, h("div", { class: "plot tall" }, canvas)));
 }

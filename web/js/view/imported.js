@@ -3,6 +3,7 @@
 
 import { h, headRow, scroller, section } from "./dom.js";
 import { bytes, count, duration, plural } from "../model/format.js";
+import { ledgerRows } from "../model/ledger.js";
 
 /** @typedef {import("../api/types.js").Imported} Imported */
 /** @typedef {import("../api/types.js").ImportedTotals} Totals */
@@ -49,7 +50,7 @@ function breaks(i) {
 /** @param {Imported} i */
 function compilations(i) {
   const rows = i.compiles.map((c) => [
-    h("th", { scope: "row" }, c.compile),
+    h("th", { scope: "row" }, c.compile, c.resets ? h("span", { class: "dim" }, `, reset ${c.resets}`) : null),
     left(c.frame),
     left(c.outcome),
     right(c.graphs),
@@ -140,23 +141,19 @@ function xla(i) {
 
 /** What was lost, mended or doubtful; a file that lost nothing says so. @param {Imported} i */
 function ledger(i) {
-  const rows = ["dropped", "repaired", "kept"].flatMap((fate) =>
-    Object.entries(i.ledger[fate] ?? {})
-      .filter(([name, n]) => n > 0 && name !== "windows")
-      .map(([name, n]) => [h("th", { scope: "row" }, i.ledger.what[name] ?? name), left(fate), right(count(n))]),
-  );
+  const rows = ledgerRows(i.ledger).map((r) => [h("th", { scope: "row" }, r.what), left(r.fate), right(count(r.n))]);
   if (!rows.length) return section("Ledger", "", null, h("p", {}, "Nothing was dropped, mended or doubtful."));
   return table("Ledger", ["What", "Fate", ["Count", "r"]], rows);
 }
 
-/** @param {Imported} i @returns {(Node | null)[]} */
-export function importedSections(i) {
+/** `of` a page that has no ledger over its charts. @param {Imported} i @param {{ledger?: boolean}} [of] @returns {(Node | null)[]} */
+export function importedSections(i, of = { ledger: true }) {
   const files = i.files.map((f) => `${f.name} (${f.kind}, ${bytes(f.bytes)})`).join(", ");
   const sums = `${plural(i.graphs, "graph")}, ${plural(i.compiles.length, "compilation")}, ${plural(i.breaks.length, "break")}, ${plural(i.recompiles.length, "recompile")}, ${plural(i.kernels.count, "kernel")} of ${duration(i.kernels.total_us)}`;
   const anew = i.recompiles.map((r) => [h("th", { scope: "row" }, r.compile), left(r.frame), left(r.reason)]);
   return [
     section("Imported", "", null, h("p", {}, `${files}: ${sums}.`)),
-    ledger(i),
+    of.ledger ? ledger(i) : null,
     breaks(i),
     table("Recompiles", ["Id", "Frame", "Reason"], anew),
     compilations(i),

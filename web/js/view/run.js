@@ -9,10 +9,11 @@ import { go, problem } from "./router.js";
 import { confirmed, jobsChanged, onKeys } from "./frame.js";
 import { exportMenu } from "./export.js";
 import { joinedBar } from "./joined.js";
+import { ledgerNote } from "./ledger.js";
 import { failedState, progressState, stoppedState } from "./states.js";
 import { nothingHere } from "./missing.js";
 import { ApiError, deleteRun, fileUrl, followRun, getRun } from "../api/client.js";
-import { date, plural, stamp } from "../model/format.js";
+import { date, stamp } from "../model/format.js";
 import { describeSweep, describeValue } from "../model/workload.js";
 import { fileStem } from "../model/commands.js";
 import { pointsOf } from "../model/curves.js";
@@ -78,7 +79,7 @@ async function draw(ctx, run, tab) {
   const shown = TABS.find((t) => t.key === tab) ?? TABS[0];
   ctx.setTitle(`${tab ? `${shown.label} of ` : ""}${run.name} #${run.id}`);
   const body = h("div", { id: "run-body" });
-  ctx.main.replaceChildren(head(run), tabs(ctx, run, tab), body);
+  ctx.main.replaceChildren(...[head(run), tabs(ctx, run, tab), ledgerNote(run), body].filter((x) => x !== null));
   if (run.report && !run.workload?.trace) add(ctx.main, joinedBar(ctx, run));
   const strip = ctx.main.querySelector(".tabs");
   const here = /** @type {HTMLElement | null | undefined} */ (strip?.querySelector("[aria-current]"));
@@ -170,14 +171,15 @@ function factList(run) {
   const w = run.workload;
   const created = run.created_ns / 1e6;
   const when = h("time", { datetime: new Date(created).toISOString(), title: stamp(created) }, date(created));
+  const mark = run.report?.imported ?? run.imported;
   /** @type {[string, string | Node][]} */
-  const ofTrace = run.report?.import && !run.report.trace?.processes?.length ? [
+  const ofTrace = run.report?.import && !run.imported && !run.report.trace?.processes?.length ? [
     ["Imported from", run.report.import.files.map((f) => f.name).join(", ")],
     ["Imported", when],
   ] : [
     ["Command", w?.command ?? ""],
     ["Processes", String(run.report?.trace?.processes?.length ?? "not known yet")],
-    ["Recorded", when],
+    ...(run.imported ? importedFrom(run.imported, when, "Recorded") : [/** @type {[string, Node]} */ (["Recorded", when])]),
   ];
   /** @type {[string, string | Node][]} */
   const facts = w?.trace ? ofTrace : [
@@ -187,7 +189,7 @@ function factList(run) {
     ...(w?.autocast ? [/** @type {[string, string]} */ (["Autocast", w.autocast])] : []),
     ["Input", (w?.calls?.[0] ?? []).map(describeValue).join(", ") || "none"],
     ["Sweep", describeSweep(w)],
-    ...(run.report?.imported ? importedFrom(run.report.imported, when) : [/** @type {[string, Node]} */ (["Run", when])]),
+    ...(mark ? importedFrom(mark, when, "Run", run.report?.slimmed) : [/** @type {[string, Node]} */ (["Run", when])]),
   ];
   if (run.commit) facts.push(["Commit", `${run.commit.slice(0, 12)}${run.commit.endsWith("-dirty") && run.commit.length > 12 ? "-dirty" : ""}`]);
   if (run.baseline) facts.push(["Baseline", "of its workload"]);
@@ -201,14 +203,14 @@ function factList(run) {
   );
 }
 
-/** A run that came back from its own export: when it was measured, as which run, and what the way cost.
- * @param {import("../api/types.js").ImportedRun} imported @param {Node} when @returns {[string, string | Node][]} */
-function importedFrom({ run, file, ledger }, when) {
+/** A run that came back from its own export: when it was measured, as which run, what was left out.
+ * @param {import("../api/types.js").ImportedRun} imported @param {Node} when @param {string} was what `when` is of
+ * @param {boolean} [slimmed] @returns {[string, string | Node][]} */
+function importedFrom({ run, file }, when, was, slimmed = false) {
   const ms = (run?.created_ns ?? NaN) / 1e6;
-  const dropped = Object.values(ledger?.dropped ?? {}).reduce((n, x) => n + x, 0);
-  const origin = [run?.name ? `${run.name} #${run.id}` : "", file ? `from ${file}` : "", dropped ? `${plural(dropped, "event")} lost` : ""];
+  const origin = [run?.name ? `${run.name} #${run.id}` : "", file ? `from ${file}` : "", run?.redacted ? "redacted: source and names were left out" : "", slimmed ? "too long for the file: values, code and samples were left out" : ""];
   return [
-    ["Run", Number.isFinite(ms) ? h("time", { datetime: new Date(ms).toISOString(), title: stamp(ms) }, date(ms)) : "not known"],
+    [was, Number.isFinite(ms) ? h("time", { datetime: new Date(ms).toISOString(), title: stamp(ms) }, date(ms)) : "not known"],
     ["Imported", when],
     ["As", origin.filter(Boolean).join(", ") || "a run of another server"],
   ];

@@ -83,7 +83,7 @@ export function row(r, columns, picked) {
   return h(
     "tr",
     {},
-    h("th", { scope: "row", class: "a-n" }, pick, name, " ", h("span", { class: "mono dim" }, `#${r.id}`)),
+    h("th", { scope: "row", class: "a-n" }, pick, name, " ", h("span", { class: "mono dim" }, `#${r.id}`), r.imported ? [" ", chip("plain", "imported")] : null),
     middle,
     h(
       "td",

@@ -1,7 +1,7 @@
 // js/view/source.js -- the program as it was posted, or as it stood at a point; beside it
 // what comes from the picked line.
 
-import { h, add, copyButton, download, select } from "./dom.js";
+import { h, add, copyButton, download, select, stateWell } from "./dom.js";
 import { codeWell, showLine } from "./code.js";
 import { joinedList, shown } from "./joined.js";
 import { onPick, pick, picked } from "./pick.js";
@@ -22,6 +22,7 @@ import { joinLines } from "../model/selection.js";
 export function sourceTab(ctx, body, run) {
   const posted = run.workload?.source ?? run.report?.workload?.source ?? "";
   const points = (run.report?.points ?? []).filter((p) => p.source && p.source !== posted);
+  if (!posted && !points.length) return add(body, stateWell("The source is not here", h("p", {}, "It was left out of the file that the run came from.")));
   let text = posted;
   const place = h("div");
   const side = h("div", { class: "graphside" });
@@ -59,11 +60,11 @@ export function sourceTab(ctx, body, run) {
   fill(first);
   onPick(ctx.signal, beside);
   const sweep = run.workload?.sweep?.statements;
-  if (sweep) add(body, poolSection(sweep));
+  if (sweep?.pool) add(body, poolSection(sweep.pool, sweep.counts));
 }
 
-/** @param {{pool: string[], counts: number[]}} sweep */
-function poolSection({ pool, counts }) {
+/** @param {readonly string[]} pool @param {readonly number[]} counts */
+function poolSection(pool, counts) {
   const about = h("p", {}, `the first n, cycling, stand where the source has ...; n = ${counts.join(", ")}`);
   const head = h("header", {}, h("h2", {}, "Pool of statements"), about);
   return h("section", { class: "sec gap", "aria-label": "What the sweep puts in" }, head, codeWell(pool.join("\n"), "Pool of statements"));

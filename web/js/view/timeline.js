@@ -19,7 +19,7 @@ import { byKind, DEVICE_KINDS, KIND_NAMES, onDevice, partner, totalsOf, valueOf 
  * @param {HTMLElement} body @param {import("../api/types.js").Imported} imported @param {AbortSignal} signal */
 async function addImported(body, imported, signal) {
   const { importedSections } = await import("./imported.js");
-  if (!signal.aborted) add(body, importedSections(imported));
+  if (!signal.aborted) add(body, importedSections(imported, { ledger: false }));
 }
 /** @typedef {import("../model/timeline.js").View} View */
 /** @typedef {import("../model/timeline.js").Total} Total */
