@@ -57,17 +57,14 @@ static void put_join(struct text *t, const struct inst *inst, int id)
 }
 
 /* `to`, an array of the lanes, from memory. */
-static void put_fresh_load(struct text *t, const struct access *at, enum dtype dtype,
-			   const char *to)
+static void put_fresh_load(struct text *t, const struct access *at, const char *to)
 {
 	const struct kernel *k = t->c->kernel;
 	enum lane_step step = lane_step(k, at);
 	int lanes = t->c->lanes;
 
 	if (step == LANE_NEXT) {
-		bool passes = cuda_passes(k, at, dtype) && !t->c->stored[at->buffer];
-
-		buf_printf(t->out, "\tget%s(%s, ", passes ? "_passing" : "", to);
+		buf_printf(t->out, "\tget(%s, ", to);
 		text_address(t, at, k->n_dims, "x");
 		buf_puts(t->out, ");\n");
 		return;
@@ -104,7 +101,7 @@ static void put_load(struct text *t, const struct inst *inst, int id)
 		buf_printf(t->out, "\tfor (int j = 0; j < %d; j++) %s[j] = h%d[it][j];\n", lanes,
 			   name, kept);
 	else
-		put_fresh_load(t, &inst->at, inst->dtype, name);
+		put_fresh_load(t, &inst->at, name);
 }
 
 static void put_store(struct text *t, const struct inst *inst, int id)
@@ -112,8 +109,7 @@ static void put_store(struct text *t, const struct inst *inst, int id)
 	const struct kernel *k = t->c->kernel;
 
 	if (lane_step(k, &inst->at) == LANE_NEXT) {
-		buf_puts(t->out,
-			 cuda_passes(k, &inst->at, inst->dtype) ? "\tput_passing(" : "\tput(");
+		buf_puts(t->out, "\tput(");
 		text_address(t, &inst->at, k->n_dims, "x");
 		buf_printf(t->out, ", o%d);\n", id);
 		return;
@@ -282,7 +278,7 @@ static void put_kept_loads(struct text *t, const char *thread)
 	for (int i = 0; c->registers && i < c->n_kept; i++) {
 		put_unrolled(t, thread);
 		snprintf(name, sizeof(name), "h%d[it]", i);
-		put_fresh_load(t, c->kept[i], c->lowered->buffers[c->kept[i]->buffer].dtype, name);
+		put_fresh_load(t, c->kept[i], name);
 		buf_puts(t->out, "\t}\n\t}\n");
 	}
 }

@@ -29,8 +29,7 @@ enum {
 	 * that took 7 % off a layer norm of 1024, whose threads keep 48. */
 	CUDA_EARLY_POINTS = 48,
 	CUDA_VECTOR_BYTES = 16,
-	/* An access of so many passes by the cache: on an H200 (60 MB) that took 1 % off rows of
-	 * 128 MiB, but cost a layer norm of 32 MiB 7 %. */
+	/* Of an access of so many only the end is in the cache behind it (60 MB on an H200). */
 	CUDA_PASSING_BYTES = 64 << 20,
 	/* Rows of so many points have threads of two loads each, where that is at most these
 	 * threads, or of four: on an H200 softmax of 1024 took a fifth less with 128 threads

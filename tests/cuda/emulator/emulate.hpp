@@ -284,8 +284,6 @@ template <class T, class F> static inline T same_bits(F x)
 struct uint4 {
 	unsigned x, y, z, w;
 };
-static inline uint4 __ldcs(const uint4 *from) { return *from; }
-static inline void __stcs(uint4 *to, uint4 x) { *to = x; }
 static inline float __int_as_float(int x) { return same_bits<float>(x); }
 static inline float __uint_as_float(unsigned x) { return same_bits<float>(x); }
 static inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned by)

@@ -17,7 +17,6 @@ def translate(text):
     text = re.sub(r'asm\("cvt.rn.f16.f32.*?;"[^;]*;', "half = emulated_f32_to_half(x);", text)
     text = re.sub(r'asm\("rcp.approx.*?;"[^;]*;', "r = 1.0f / y;", text)
     text = re.sub(r'asm\("ex2.approx.*?;"[^;]*;', "rest = exp2f(q);", text)
-    text = re.sub(r'asm\("ld.global.nc.*?;"[^;]*;', "v = *(const uint4 *)from;", text)
     text = text.replace("const __grid_constant__ ", "const ")
     text = re.sub(r"extern __shared__ __align__\(16\) char (\w+)\[\];", r"char *const \1 = emulated_shared;", text)
     callers = []
