@@ -308,7 +308,7 @@ def log_to(folder):
         getattr(structured, table, set()).clear()
 
 
-SETTINGS = ("get_default_dtype", "get_default_device", "get_num_threads", "is_grad_enabled", "is_inference_mode_enabled",
+SETTINGS = ("get_default_dtype", "get_num_threads", "is_grad_enabled", "is_inference_mode_enabled",
             "get_float32_matmul_precision", "are_deterministic_algorithms_enabled", "is_anomaly_enabled", "is_autocast_enabled")
 
 
@@ -337,8 +337,10 @@ def left_as_found(torch, threads, before):
     for name in [m for m in sys.modules if m == "experiment" or m.startswith("experiment_")]:
         del sys.modules[name]
     try:
-        if hasattr(torch, "set_default_device"):
+        context = getattr(torch, "_GLOBAL_DEVICE_CONTEXT", None)
+        if hasattr(context, "device_context"):
             torch.set_default_device(None)
+            del context.device_context  # else get_default_device() fails from here on
         torch.set_num_threads(threads)
         torch._dynamo.reset()
         gc.unfreeze()

@@ -252,6 +252,17 @@ def set_num_threads(n):
     return None
 
 
+_GLOBAL_DEVICE_CONTEXT = types.SimpleNamespace()
+
+
+def set_default_device(where):
+    _GLOBAL_DEVICE_CONTEXT.device_context = where and types.SimpleNamespace(device=where)
+
+
+def get_default_device():  # raises once None was set, as torch 2.11's does
+    return _GLOBAL_DEVICE_CONTEXT.device_context.device if hasattr(_GLOBAL_DEVICE_CONTEXT, "device_context") else "cpu"
+
+
 def manual_seed(seed):
     return None
 
