@@ -1,7 +1,7 @@
 // tests/api/server.test.mjs -- the server itself: start, load, crash, files.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -194,6 +194,8 @@ test('the API describes itself, and counts', async () => {
     assert.ok(examples.length >= 3);
     assert.equal(new Set(examples.map((e) => `${e.group}: ${e.name}`)).size, examples.length);
     assert.ok(examples.filter((e) => e.group === 'Model blocks').length >= 30);
+    const workloads = readdirSync('tests/workloads').map((f) => JSON.parse(readFileSync(`tests/workloads/${f}`, 'utf8')).name);
+    assert.deepEqual(workloads.filter((name) => !examples.some((e) => e.name === name && !e.group)), []);
     for (const example of examples) {
         const { status, body } = await postRun(server, example.workload);
         assert.equal(status, 202, `${example.name}: ${JSON.stringify(body)}`);

@@ -48,7 +48,7 @@ export const refusals = (page) => page.evaluate(() => globalThis.refused);
 export async function findings(page) {
   await page.evaluate(axeSource);
   return page.evaluate(async () => {
-    const { violations } = await globalThis.axe.run();
+    const { violations } = await globalThis.axe.run({ resultTypes: ["violations"] });
     return violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ")).join(", ")}`);
   });
 }

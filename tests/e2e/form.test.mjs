@@ -142,9 +142,9 @@ test("examples and files fill the form; a broken file is named", async () => {
   await page.locator("#diags .msg", { hasText: "bad.json is no workload" }).waitFor();
 });
 
-test("a file that is dropped on the editor fills the form", async () => {
+test("a file that is dropped on the form fills the form", async () => {
   const { page, complaints } = await form();
-  const drop = async (name, text) => {
+  const drop = async (name, text, place = ".editor") => {
     const files = await page.evaluateHandle(
       ([n, t]) => {
         const data = new DataTransfer();
@@ -153,14 +153,14 @@ test("a file that is dropped on the editor fills the form", async () => {
       },
       [name, text],
     );
-    for (const event of ["dragover", "drop"]) await page.locator(".editor").dispatchEvent(event, { dataTransfer: files });
+    for (const event of ["dragover", "drop"]) await page.locator(place).dispatchEvent(event, { dataTransfer: files });
   };
   await drop("dropped.py", "import torch\n\ndef model(a, b):\n    return a - b\n");
   await page.getByLabel("Shape of b").waitFor();
   assert.equal(await page.locator("#name").inputValue(), "dropped");
   assert.equal(await page.locator("#origin").textContent(), "from dropped.py, nothing has run yet");
   const whole = { name: "whole", source: "import torch\n\ndef model(q):\n    return q\n", calls: [[randn(2, 3)]], modes: ["eager"] };
-  await drop("whole.json", JSON.stringify(whole));
+  await drop("whole.json", JSON.stringify(whole), "#inputs");
   await page.waitForFunction(() => /** @type {any} */ (document.getElementById("name")).value === "whole");
   assert.equal(await page.getByLabel("Shape of q").inputValue(), "2, 3");
   await drop("picture.png", "no text");

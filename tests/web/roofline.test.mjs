@@ -26,6 +26,17 @@ test("names of kernels that lie close stand below each other, at the edge to the
   assert.equal(r.roof, null);
 });
 
+test("of many kernels that lie close no name stands over another, over a point or over the roof's", () => {
+  const rows = Array.from({ length: 12 }, (_, i) => kernel(`fused_name_${i}`, 0.5 + i / 40, 8 + (i % 3), { median: i }));
+  const { points } = roofline(rows, 100, 560, 260);
+  const named = points.filter((p) => p.label);
+  assert.ok(named.length >= 6, `${named.length} names`);
+  const boxes = named.map(({ label: { x, y, anchor }, kernel: k }) => ({ x: anchor === "start" ? x : x - 6.8 * k.name.length, wide: 6.8 * k.name.length, y }));
+  const apart = (a, b) => a.x >= b.x + b.wide || b.x >= a.x + a.wide || Math.abs(a.y - b.y) >= 12;
+  boxes.forEach((a, i) => boxes.slice(i + 1).forEach((b) => assert.ok(apart(a, b), JSON.stringify([a, b]))));
+  for (const p of points) for (const b of boxes) assert.ok(p.x <= b.x || p.x >= b.x + b.wide || p.y <= b.y - 10 || p.y >= b.y + 3, JSON.stringify([p.x, p.y, b]));
+});
+
 test("what computes nothing has no place, and there may be none at all", () => {
   const rows = [kernel("copy", 0, 0), kernel("unseen", 1, null), kernel("gemm", 10, 100, { form: "library" })];
   assert.deepEqual(roofline(rows, 10, 100, 100).points.map((p) => [p.kernel.name, p.library]), [["gemm", true]]);

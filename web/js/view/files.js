@@ -67,7 +67,7 @@ export function opener(to) {
     "span",
     {},
     file,
-    button("Open .py or .json", () => file.click()),
+    button("Open or drop .py, .json", () => file.click()),
   );
 }
 

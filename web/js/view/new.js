@@ -120,12 +120,13 @@ class NewPage {
     const acts = h("div", { class: "acts" }, this.#exampleChooser(), opener(receiver), this.#run);
     const findings = h("div", { class: "findings", role: "region", "aria-label": "What was found", tabindex: 0 }, this.#found, this.#diags);
     const well = h("div", { class: "well" }, this.#editor.el, findings);
-    acceptDrops(well, receiver);
     const entry = h("div", { class: "acts" }, h("label", { class: "small sub", for: "entry" }, "Entry"), this.#entry);
     const bar = h("div", { class: "bar" }, h("label", { for: "source" }, this.#title), this.#origin, entry);
+    const grid = h("div", { class: "newgrid" }, h("div", {}, bar, well, this.#commandSection()), this.#settings);
+    acceptDrops(grid, receiver); // all of it: a file that falls beside the editor would replace the page
     return [
       h("div", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, "New run")), acts),
-      h("div", { class: "newgrid" }, h("div", {}, bar, well, this.#commandSection()), this.#settings),
+      grid,
     ];
   }
 
