@@ -2,6 +2,7 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { getJson, postRun, startServer, waitFor, workload } from "../api/harness.mjs";
+import { figureText } from "../../web/js/model/compare.js";
 import { openPage, sound, startBrowser } from "./browser.mjs";
 
 const quick = { backend: "interp", seconds: 0.2, threads: 1, modes: ["eager", "static"], name: "chain" };
@@ -39,10 +40,8 @@ test("runs over commits: figures of the store, a note, a baseline, and the way t
   assert.match(await page.locator(".verdict .how").innerText(), /Change points are not computed.*No run is marked as the baseline\. 1 run failed\./);
   const rows = page.locator("#history-runs tbody tr");
   assert.deepEqual(await rows.locator("th").allInnerTexts(), ["#4", "#3", "#2", "#1"]);
-  const shown = Number(/[\d.]+/.exec(await rows.nth(3).locator(".num-strong").innerText())[0]);
-  // As many digits stand there as the interval carries.
-  const { value, ci } = h.points[0];
-  assert.ok(Math.abs(shown - value) <= Math.max(0.05 * value, (ci[1] - ci[0]) / 2), `the figure that the store has, ${value}, not ${shown}`);
+  const first = figureText(h.unit, h.points[0].value, h.points[0].ci);
+  assert.equal(await rows.nth(3).locator(".num-strong").innerText(), first.text, "the figure that the store has");
   assert.match(await rows.nth(0).innerText(), /source changed/);
   assert.match(await rows.nth(1).innerText(), /FAILED/);
   assert.match(await rows.nth(2).innerText(), /bbbbbbb[\s\S]*same source and settings/);
@@ -54,6 +53,19 @@ test("runs over commits: figures of the store, a note, a baseline, and the way t
   await page.getByRole("button", { name: "Keep it" }).click();
   await page.locator("td.note", { hasText: "<i>new</i> driver" }).waitFor();
   assert.equal((await getJson(`${server.url}/api/v1/runs/2`)).body.note, "<i>new</i> driver");
+  const canvas = page.locator("#history-chart canvas");
+  const live = page.locator("#live");
+  await canvas.focus();
+  await page.keyboard.press("Home");
+  await page.waitForFunction(() => /^#1, commit aaaaaaa/.test(document.querySelector("#live").textContent));
+  assert.match(await live.innerText(), /static speedup over eager: [\d.]+x \([\d.]+–[\d.]+\)\. the baseline/);
+  await page.keyboard.press("ArrowRight");
+  await page.waitForFunction(() => /Note: <i>new<\/i> driver/.test(document.querySelector("#live").textContent));
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "#2", "from the point to the row that is edited");
+  const box = await canvas.boundingBox();
+  await page.mouse.click(box.x + box.width - 60, box.y + 100);
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "#4");
   await sound(page, complaints);
   await page.locator("#history-metric").selectOption("peak_bytes");
   await page.locator("#verdict", { hasText: "static peak memory" }).waitFor();

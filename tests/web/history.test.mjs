@@ -1,7 +1,7 @@
 // tests/web/history.test.mjs -- what the page says of a workload over its runs.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { baselineOf, how, label, measured, parting, sentence } from "../../web/js/model/history.js";
+import { baselineOf, how, label, measured, parting, sentence, tip, valueAxis } from "../../web/js/model/history.js";
 import { asText } from "../../web/js/model/verdict.js";
 
 const point = (id, value, extra = {}, run = {}) => ({ run: { id, status: "done", commit: "", note: "", baseline: false, ...run }, source: "s1", settings: "e1", n: null, value, ci: value && [value * 0.99, value * 1.01], samples: 30, ...extra });
@@ -34,4 +34,22 @@ test("runs are called by their commit", () => {
   assert.deepEqual([label(point(7, 1)), label(point(7, 1, {}, { commit: "0123456789" }))], ["#7", "0123456"]);
   assert.equal(measured(history([point(1, null), point(2, 3)])).length, 1);
   assert.equal(baselineOf(history([point(1, null, {}, { baseline: true })])), null);
+});
+
+test("a point says its run, its figure, how it stands to the baseline, what changed and what was noted", () => {
+  const at = (id, value, extra, run) => point(id, value, extra, { created_ns: 1.7e18, ...run });
+  const h = history([at(1, 4, {}, { baseline: true, commit: "0123456789", branch: "main" }), at(2, null), at(3, 6, { source: "s2", n: null }, { note: "new\n  driver" })]);
+  const { title, lines } = tip(h, 1);
+  assert.match(title, /^#3, 2023-11-\d\d$/);
+  assert.deepEqual(lines, ["static speedup over eager: 6.00x (5.94–6.06)", "1.50x of the baseline", "source changed", "Note: new driver"]);
+  assert.match(tip(h, 0).title, /^#1, commit 0123456, main, 2023/);
+  assert.deepEqual(tip(h, 0).lines.slice(1), ["the baseline"]);
+});
+
+test("the axis of values has one unit", () => {
+  const us = valueAxis(history([point(1, 900), point(2, 40000)], { unit: "us", title: "latency" }));
+  assert.deepEqual([us.title, us.write(900), us.write(40000)], ["latency, ms", "0.9", "40"]);
+  assert.deepEqual([valueAxis(history([point(1, 2)])).title, valueAxis(history([point(1, 2)])).write(2.5)], ["speedup over eager, x", "2.5x"]);
+  assert.equal(valueAxis(history([point(1, 2)], { unit: "B", title: "peak memory" })).write(2048), "2.05 kB");
+  assert.equal(valueAxis(history([point(1, 2)], { unit: "", title: "breaks" })).title, "breaks");
 });

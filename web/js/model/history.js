@@ -5,7 +5,7 @@
 // line, with its reason.
 
 import { figureText } from "./compare.js";
-import { plain, plural } from "./format.js";
+import { date, plain, plural, timeUnit, withInterval } from "./format.js";
 
 /** @typedef {import("../api/compare/types.js").History} History */
 /** @typedef {import("../api/compare/types.js").HistoryPoint} HistoryPoint */
@@ -60,4 +60,30 @@ export function how(h) {
   if ((h.total ?? 0) > all.length) out.push(`The newest ${all.length} of ${plural(h.total ?? 0, "run")}.`);
   if (h.pending) out.push("Older runs are still being read: open the page again for more.");
   return out.join(" ");
+}
+
+/** How the axis of values is written: its title, and each tick in one unit.
+ * @param {History} h @returns {{title: string, write: (v: number) => string}} */
+export function valueAxis(h) {
+  const title = h.title ?? "";
+  if (h.unit === "us") {
+    const unit = timeUnit(measured(h).map((p) => p.value ?? 0));
+    return { title: `${title}, ${unit.name}`, write: (v) => plain(Number((v / unit.scale).toPrecision(4))) };
+  }
+  if (h.unit === "x") return { title: `${title}, x`, write: (v) => `${plain(Number(v.toPrecision(4)))}x` };
+  if (h.unit === "B") return { title, write: (v) => figureText("B", v).text };
+  return { title: h.unit ? `${title}, ${h.unit}` : title, write: (v) => plain(Number(v.toPrecision(4))) };
+}
+
+/** What is said of one point: which run it is of, its figure, and what people noted.
+ * @param {History} h @param {number} i among those measured @returns {{title: string, lines: string[]}} */
+export function tip(h, i) {
+  const all = measured(h);
+  const p = all[i];
+  const t = figureText(h.unit ?? "", p.value, p.ci);
+  const title = [`#${p.run.id}`, p.run.commit ? `commit ${p.run.commit.slice(0, 7)}` : "", p.run.branch, date(p.run.created_ns / 1e6), p.run.imported ? "imported" : ""].filter(Boolean).join(", ");
+  const base = baselineOf(h);
+  const times = base && base !== p && Number(base.value) > 0 ? withInterval(Number(p.value) / Number(base.value), null).text : "";
+  const changed = i ? parting(all[i - 1], p) : "";
+  return { title, lines: [`${what(h, p)}: ${t.text} ${t.interval}`.trim(), p.run.baseline ? "the baseline" : times ? `${times}x of the baseline` : "", changed, p.run.note ? `Note: ${p.run.note.replace(/\s+/g, " ").slice(0, 120)}` : ""].filter(Boolean) };
 }

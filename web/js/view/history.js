@@ -1,19 +1,17 @@
 // js/view/history.js -- a workload over its runs and commits: a curve, the runs, notes and the baseline.
 
-import { h, add, button, chip, ci, headRow, loadStyle, scroller, section, select, stateWell, toast, token } from "./dom.js";
-import { chartLibrary } from "./chart_library.js";
+import { h, add, button, chip, ci, headRow, loadStyle, scroller, section, select, stateWell, toast } from "./dom.js";
+import { historyChart } from "./history_chart.js";
 import { go } from "./router.js";
 import { getHistory, patchRun } from "../api/client.js";
 import { compareUrl, figureText } from "../model/compare.js";
-import { baselineOf, how, label, measured, parting, sentence, what } from "../model/history.js";
+import { baselineOf, how, measured, parting, sentence } from "../model/history.js";
 import { date, plain, plural, stamp } from "../model/format.js";
-import { modeOf } from "../model/modes.js";
 
 /** @typedef {import("../api/compare/types.js").History} History */
 /** @typedef {import("../api/compare/types.js").HistoryPoint} HistoryPoint */
 /** @typedef {import("./router.js").Context} Context */
 
-const LABELS = 16;
 const KEYS = ["workload", "metric", "mode", "n", "source"];
 
 /** @param {Context} ctx */
@@ -127,7 +125,7 @@ function row(data, p, before, base, again) {
   for (const b of [mark, note]) if (b) add(b, spoken(run.id));
   return h(
     "tr",
-    { class: run.baseline ? "base" : null },
+    { class: run.baseline ? "base" : null, data: { run: String(run.id) } },
     h("th", { scope: "row" }, h("a", { href: `/runs/${encodeURIComponent(run.id)}` }, `#${run.id}`), run.baseline ? [" ", chip("plain", "baseline")] : null, run.imported ? [" ", chip("plain", "imported")] : null),
     h("td", { class: "r" }, figure),
     h("td", {}, commit, run.branch ? [" ", h("span", { class: "dim" }, run.branch)] : null),
@@ -163,134 +161,4 @@ function editNote(run, again) {
   });
   d.showModal();
   text.focus();
-}
-
-// ---- the curve, drawn from the numbers of the table
-
-const HALF = 3;
-
-/** What stands under and over the line. @param {History} data */
-function marks(data) {
-  const all = measured(data);
-  return {
-    id: "history",
-    beforeDatasetsDraw: (/** @type {any} */ chart) => {
-      const { ctx, chartArea: a, scales: { x, y } } = chart;
-      ctx.save();
-      ctx.font = `11px ${token("--font-ui")}`;
-      all.forEach((p, i) => {
-        if (!i || !parting(all[i - 1], p)) return;
-        const px = Math.round((x.getPixelForValue(i - 1) + x.getPixelForValue(i)) / 2) + 0.5;
-        ctx.strokeStyle = token("--edge");
-        ctx.setLineDash([3, 3]);
-        ctx.beginPath();
-        ctx.moveTo(px, a.top);
-        ctx.lineTo(px, a.bottom);
-        ctx.stroke();
-      });
-      const base = baselineOf(data);
-      if (base) {
-        const py = Math.round(y.getPixelForValue(base.value)) + 0.5;
-        ctx.strokeStyle = token("--ink3");
-        ctx.setLineDash([7, 3]);
-        ctx.beginPath();
-        ctx.moveTo(a.left, py);
-        ctx.lineTo(a.right, py);
-        ctx.stroke();
-        ctx.fillStyle = token("--ink2");
-        ctx.textAlign = "right";
-        ctx.textBaseline = "bottom";
-        ctx.fillText("baseline", a.right - 2, py - 3);
-      }
-      whiskers(chart, all, data.mode ?? "");
-      ctx.restore();
-    },
-  };
-}
-
-/** The interval of each point. @param {any} chart @param {readonly import("../api/compare/types.js").HistoryPoint[]} all @param {string} mode */
-function whiskers(chart, all, mode) {
-  const { ctx, scales: { x, y } } = chart;
-  ctx.setLineDash([]);
-  ctx.lineWidth = 1.25;
-  ctx.strokeStyle = token(`--${mode}`) || token("--ink2");
-  all.forEach((p, i) => {
-    if (!p.ci) return;
-    const [px, lo, hi] = [x.getPixelForValue(i), y.getPixelForValue(p.ci[0]), y.getPixelForValue(p.ci[1])];
-    ctx.beginPath();
-    for (const end of [lo, hi]) {
-      ctx.moveTo(px - HALF, end);
-      ctx.lineTo(px + HALF, end);
-    }
-    ctx.moveTo(px, lo);
-    ctx.lineTo(px, hi);
-    ctx.stroke();
-  });
-}
-
-/** @param {History} data */
-function config(data) {
-  const all = measured(data);
-  const colour = token(`--${data.mode}`) || token("--ink2");
-  const font = { size: 11, family: token("--font-ui") };
-  const ticks = { color: token("--ink3"), font };
-  const every = Math.ceil(all.length / (innerWidth < 640 ? 5 : LABELS));
-  const ends = all.flatMap((p) => [p.value ?? 0, ...(p.ci ?? [])]);
-  const [lo, hi] = [Math.min(...ends), Math.max(...ends)];
-  const pad = (hi - lo) * 0.12 || hi * 0.1 || 1;
-  return {
-    type: "line",
-    data: {
-      labels: all.map(label),
-      datasets: [{
-        data: all.map((p) => p.value),
-        borderColor: colour,
-        borderWidth: 1.75,
-        borderDash: modeOf(data.mode ?? "").dash,
-        pointStyle: modeOf(data.mode ?? "").point,
-        pointRadius: all.map((p) => (p.run.imported ? 6 : 4)),
-        pointRotation: all.map((p) => (p.run.imported ? 45 : 0)),
-        pointBorderColor: colour,
-        pointBackgroundColor: all.map((p) => (p.run.imported ? colour : token("--well"))),
-        segment: { borderColor: (/** @type {any} */ s) => (parting(all[s.p0DataIndex], all[s.p1DataIndex]) ? "transparent" : undefined) },
-        clip: 8,
-      }],
-    },
-    plugins: [marks(data)],
-    options: {
-      animation: false,
-      maintainAspectRatio: false,
-      layout: { padding: { top: 8, right: 12 } },
-      plugins: {
-        legend: { display: false },
-        tooltip: { enabled: false }, // the table has it all
-      },
-      scales: {
-        x: { offset: true, grid: { display: false }, border: { color: token("--line2") }, ticks: { ...ticks, autoSkip: false, maxRotation: 0, callback: (/** @type {number} */ i) => (i % every === 0 ? label(all[i]) : "") } },
-        y: { min: lo - pad < 0 && lo >= 0 ? 0 : lo - pad, max: hi + pad, grid: { color: token("--line"), tickLength: 0 }, border: { display: false }, ticks: { ...ticks, maxTicksLimit: 6, includeBounds: false, callback: (/** @type {number} */ v) => figureText(data.unit ?? "", v).text } },
-      },
-    },
-  };
-}
-
-/** @param {History} data @param {AbortSignal} signal */
-function historyChart(data, signal) {
-  const all = measured(data);
-  const name = `${what(data, all[all.length - 1])} over ${all.length} runs; the table below holds the same numbers`;
-  const canvas = h("canvas", { role: "img", "aria-label": name });
-  /** @type {any} */
-  let chart = null;
-  const draw = async () => {
-    const Chart = await chartLibrary();
-    chart?.destroy();
-    if (Chart && !signal.aborted) chart = new Chart(canvas, config(data));
-  };
-  addEventListener("themechange", draw, { signal });
-  signal.addEventListener("abort", () => chart?.destroy(), { once: true });
-  requestAnimationFrame(draw);
-  const better = data.more_is_better ? "higher is better" : "lower is better";
-  const parted = all.some((p, i) => i && parting(all[i - 1], p)) ? "; dotted: source or settings changed" : "";
-  const foreign = all.some((p) => p.run.imported) ? "; filled: imported, measured elsewhere or before" : "";
-  const head = h("header", {}, h("h2", {}, what(data, all[all.length - 1])), h("p", {}, `${better}, 95 % intervals${parted}${foreign}`));
-  return h("figure", { class: "chart", id: "history-chart" }, head, h("div", { class: "well" }, h("div", { class: "plot tall" }, canvas)));
 }
