@@ -51,6 +51,26 @@ test("a break that no rewrite is known for leads to the editor, at its line", as
   assert.equal(before, 7);
 });
 
+test("both policies stand side by side, each break says whether it is of both; breaks of a kind together", async () => {
+  const { page, complaints } = await openPage(browser);
+  await page.goto(url(""));
+  const table = page.getByRole("table", { name: "Both policies" });
+  const cells = async (policy) => (await table.getByRole("row").filter({ hasText: policy }).getByRole("cell").allInnerTexts()).map(Number);
+  await table.getByText("checked").waitFor();
+  const [dynamo, native] = [await cells("dynamo"), await cells("native")];
+  assert.ok(dynamo[0] > native[0] && dynamo[2] > native[2], `${dynamo} ${native}`);
+  const said = page.locator(".brks details", { hasText: "data-dependent-branch" }).locator(".w").first();
+  assert.match(await said.innerText(), /not under native/);
+  const kinds = await page.locator(".brks .kind").allInnerTexts();
+  await page.getByRole("button", { name: "By kind" }).click();
+  assert.equal(await page.locator(".brks .kindhead").count(), new Set(kinds).size);
+  await page.locator("#L4").click();
+  assert.equal(await page.locator(".brks details[open] .kind").innerText(), "data-dependent-branch");
+  await page.getByRole("button", { name: "Distinct" }).click();
+  assert.deepEqual(await page.locator(".brks .kind").allInnerTexts(), kinds);
+  await sound(page, complaints);
+});
+
 test("what came to nothing says so, and can be tried again", async () => {
   const { page } = await openPage(browser);
   await page.goto(url("&line=4&try=static-4.999999"), { waitUntil: "networkidle" });

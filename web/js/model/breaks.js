@@ -8,7 +8,7 @@ import { bytes, number } from "./format.js";
  * @typedef
  *   {{kind: string, gb: string, line: number, column: number, endColumn: number, lowering: boolean,
  *   cost: number | null, ci: number[] | null, parts: number[], facts: [string, string][], message: string, because: string, then: string, hint: string, rewrite: Rewrite | null,
- *   stage: string, stack: string, count: number, graph: number | null, callers: number[]}}
+ *   stage: string, stack: string, count: number, calls: number[], graph: number | null, callers: number[]}}
  *   BreakRow
  */
 /** @typedef {import("../api/types.js").BreakCost} BreakCost */
@@ -148,6 +148,7 @@ function rowOf(b, source) {
     stage: `${b.stage ?? "capture"}, ${b.outcome ?? "unknown"}`,
     stack: stack.map((s) => `${s.function}:${s.line}`).join(", "),
     count: b.count ?? 1,
+    calls: b.call === undefined ? [] : [b.call],
     graph: b.graph ?? null,
     callers: stack.slice(0, -1).map((s) => s.line),
   };
@@ -159,6 +160,7 @@ function rowOf(b, source) {
  */
 function join(to, r) {
   to.count += r.count;
+  to.calls = [...new Set([...to.calls, ...r.calls])];
   if (r.cost === null) return;
   if (to.cost === null) Object.assign(to, { cost: r.cost, ci: r.ci, parts: r.parts, facts: r.facts });
   else {
@@ -188,6 +190,23 @@ export function breakRows(m, source = "") {
   return [...rows.values()].sort(
     (a, b) => Number(a.lowering) - Number(b.lowering) || (b.cost ?? 0) - (a.cost ?? 0),
   );
+}
+
+/**
+ * Rows of a kind together, the dearest kind first where costs are known.
+ * @param {readonly BreakRow[]} rows
+ * @returns {{kind: string, cost: number | null, rows: number[]}[]}
+ */
+export function kindsOf(rows) {
+  /** @type {Map<string, {kind: string, cost: number | null, rows: number[]}>} */
+  const kinds = new Map();
+  rows.forEach((r, i) => {
+    const known = kinds.get(r.kind) ?? { kind: r.kind, cost: null, rows: [] };
+    known.rows.push(i);
+    if (r.cost !== null) known.cost = (known.cost ?? 0) + r.cost;
+    kinds.set(r.kind, known);
+  });
+  return [...kinds.values()].sort((a, b) => (b.cost ?? 0) - (a.cost ?? 0));
 }
 
 /**

@@ -1,16 +1,19 @@
 // js/view/breaks.js -- where the graphs of a mode end: the source with its cuts, and
 // each break with what to write instead.
 
-import { h, add, ci, prose, stateWell, svg } from "./dom.js";
+import { h, add, ci, prose, segmented, stateWell, svg } from "./dom.js";
 import { chosen } from "./choose.js";
 import { codeWell, showLine } from "./code.js";
 import { lineLinks, viewUrl } from "./joined.js";
 import { onPick, pick, picked } from "./pick.js";
-import { count, number, plural, ratio, stepOf, toStep, withInterval } from "../model/format.js";
+import { count, list as listOf, number, plural, ratio, stepOf, toStep, withInterval } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
-import { breakRows, COST_PARTS, lineMarks, traceRows } from "../model/breaks.js";
+import { breakRows, COST_PARTS, kindsOf, lineMarks, traceRows } from "../model/breaks.js";
+import { policiesSection } from "./policies.js";
 import { tryPart } from "./try.js";
 import { addUp } from "../model/split.js";
+
+const MOST_CALLS = 8; // listed of a break
 
 /** @typedef {import("../model/breaks.js").BreakRow} BreakRow */
 /** @typedef {import("../api/types.js").ModeReport} ModeReport */
@@ -45,6 +48,14 @@ function noModes(run) {
   return stateWell("Eager captures no graph", why, h("div", { class: "acts" }, more));
 }
 
+/** On each break, whether the other policy has it too. @param {HTMLElement} place @param {readonly boolean[]} both @param {string} other */
+function markBoth(place, both, other) {
+  for (const card of /** @type {NodeListOf<HTMLElement>} */ (place.querySelectorAll(".brks details"))) {
+    const said = both[Number(card.dataset.row)] ? "both policies" : `not under ${other}`;
+    card.querySelector(".w")?.append(card.querySelector(".w")?.textContent ? `, ${said}` : said);
+  }
+}
+
 /** All changes together, as they were timed beside the run. @param {ModeReport} m @param {Shown} s @returns {HTMLElement[]} */
 function wholeChange(m, s) {
   const without = m.break_cost?.without;
@@ -72,13 +83,15 @@ function parts(m, shown) {
   const priced = rows.some((r) => r.cost !== null);
   const unit = priced ? h("p", { class: "small dim" }, "microseconds a call, at the line that breaks") : null;
   const title = priced ? "Breaks by cost" : "Breaks";
+  const list = breakList(rows, shown);
   const left = h("div", {}, h("div", { class: "bar" }, h("h3", {}, "Source"), unit), well);
-  const right = h("div", {}, h("div", { class: "bar" }, h("h3", {}, title)), breakList(rows, shown));
+  const right = h("div", {}, h("div", { class: "bar" }, h("h3", {}, title), rows.length > 1 ? grouping(rows, () => list) : null), list);
   const two = h("section", { class: "sec two", "aria-label": "Source and breaks" }, left, right);
   joinRows(rows, two, well, shown.signal);
   const below = wholeChange(m, shown);
   if (traces.length) below.push(traceSection(traces, m.lazy?.left_out ?? 0));
-  return [verdict(m, rows, mode), two, ...below];
+  const marked = (/** @type {boolean[]} */ both, /** @type {string} */ other) => markBoth(two, both, other);
+  return [verdict(m, rows, mode), policiesSection(shown.run, m, shown, marked), two, ...below];
 }
 
 /** @param {ModeReport} m @param {readonly BreakRow[]} rows @param {string} mode */
@@ -138,7 +151,7 @@ function costMethod(all) {
  * @param {readonly BreakRow[]} rows @param {HTMLElement} place @param {HTMLElement} well @param {AbortSignal} signal
  */
 function joinRows(rows, place, well, signal) {
-  const cards = /** @type {HTMLDetailsElement[]} */ ([...place.querySelectorAll(".brks details")]);
+  const cards = /** @type {HTMLDetailsElement[]} */ ([...place.querySelectorAll(".brks details")]).sort((a, b) => Number(a.dataset.row) - Number(b.dataset.row));
   const show = () => {
     const { line, brk } = picked();
     showLine(well, line);
@@ -164,8 +177,24 @@ function breakList(rows, shown) {
   return h(
     "ol",
     { class: "brks" },
-    rows.map((r, i) => h("li", {}, breakCard(r, i, shown))),
+    rows.map((r, i) => h("li", { data: { row: i } }, breakCard(r, i, shown))),
   );
+}
+
+/** Each by itself, or those of a kind together, the dearest kind first; the cards stay what they are.
+ * @param {readonly BreakRow[]} rows @param {() => HTMLElement} listOf */
+function grouping(rows, listOf) {
+  const choose = (/** @type {string} */ how) => {
+    const list = listOf();
+    const items = /** @type {HTMLElement[]} */ ([...list.querySelectorAll("li:has(> details)")]);
+    items.sort((a, b) => Number(a.dataset.row) - Number(b.dataset.row));
+    if (how === "distinct") return list.replaceChildren(...items);
+    return list.replaceChildren(...kindsOf(rows).flatMap((k) => {
+      const cost = k.cost === null ? "" : `, ${number(k.cost)} us a call`;
+      return [h("li", { class: "kindhead" }, h("b", {}, k.kind), ` ${plural(k.rows.length, "break")}${cost}`), ...k.rows.map((i) => items[i])];
+    }));
+  };
+  return h("div", { class: "acts" }, segmented("Group the breaks", { distinct: "Distinct", kind: "By kind" }, "distinct", choose));
 }
 
 /** @param {BreakRow} r @param {number} i @param {Shown} shown */
@@ -196,11 +225,12 @@ function breakCard(r, i, shown) {
     const href = viewUrl(shown.run, "graphs", { line: r.line, graph: String(r.graph) });
     add(facts, h("dt", {}, r.lowering ? "Splits" : "Ends"), h("dd", {}, h("a", { href }, `graph ${r.graph}`)));
   }
+  if (r.calls.length) add(facts, h("dt", {}, r.calls.length > 1 ? "Calls" : "Call"), h("dd", {}, listOf(r.calls.slice(0, MOST_CALLS).map(String)) + (r.calls.length > MOST_CALLS ? ` and ${r.calls.length - MOST_CALLS} more` : "")));
   if (r.line) add(facts, h("dt", {}, "Source"), h("dd", {}, lineLinks(shown.run, [r.line])));
   for (const [name, text] of r.facts) add(facts, h("dt", {}, name), h("dd", {}, text));
   add(facts, h("dt", {}, "Stack"), h("dd", { class: "mono" }, r.stack || "unknown"));
   add(body, facts);
-  return h("details", { open: i === 0 ? "" : null, class: r.cost === null ? null : "priced" }, head, body);
+  return h("details", { open: i === 0 ? "" : null, class: r.cost === null ? null : "priced", data: { row: i } }, head, body);
 }
 
 /** The microseconds of a break as a bar, and in words. @param {BreakRow} r @param {number} i */
