@@ -309,8 +309,10 @@ static void torch_stays_loaded_from_job_to_job(void **state)
 
 static void one_that_was_changed_failed_or_ended_serves_no_other(void **state)
 {
-	static const char *const ends[] = { "torch.nn.Module = int", "raise ValueError",
-					    "os._exit(0)", "os.kill(os.getpid(), 9)" };
+	static const char *const ends[] = { "torch.nn.Module = int",
+					    "torch.backends.cudnn.benchmark = True",
+					    "raise ValueError", "os._exit(0)",
+					    "os.kill(os.getpid(), 9)" };
 
 	(void)state;
 	use(PLAIN);

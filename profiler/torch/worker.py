@@ -315,7 +315,8 @@ SETTINGS = ("get_default_dtype", "get_num_threads", "is_grad_enabled", "is_infer
 def settings(torch):
     """What a program can leave behind for the next one."""
     functions = getattr(torch.nn, "functional", None)
-    return [str(getattr(torch, name)()) for name in SETTINGS if hasattr(torch, name)], {
+    cudnn = [getattr(torch.backends.cudnn, name, None) for name in ("enabled", "benchmark", "deterministic")]
+    return cudnn + [str(getattr(torch, name)()) for name in SETTINGS if hasattr(torch, name)], {
         name: value for name, value in vars(functions or torch.nn).items() if callable(value)}
 
 

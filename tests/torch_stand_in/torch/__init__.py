@@ -324,6 +324,7 @@ _dynamo = types.SimpleNamespace(
 )
 random = types.SimpleNamespace(get_rng_state=lambda: zeros(1))
 version = types.SimpleNamespace(cuda=None)
+backends = types.SimpleNamespace(cudnn=types.SimpleNamespace(benchmark=False))
 cuda = types.SimpleNamespace(is_available=lambda: False)
 
 
