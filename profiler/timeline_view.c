@@ -443,12 +443,16 @@ static json_t *idle_json(const struct timeline_view *v)
 			 (double)v->readings * clock_ns + (double)v->reports * tell_ns);
 }
 
-/* How many of the window's events are looked for, and which of the names that the answer has. */
+/* How many of the window's events are looked for, and which of the names that the answer has; null
+ * where nothing is. */
 static json_t *found_json(const struct timeline_view *v)
 {
 	const struct find *f = v->find;
-	json_t *names = json_array();
+	json_t *names;
 
+	if (!v->query.find)
+		return json_null();
+	names = json_array();
 	for (size_t i = 0; i < v->n_names * TIMELINE_KIND_COUNT; i++)
 		if (v->totals[i].shown && f->names[i / TIMELINE_KIND_COUNT])
 			json_array_append_new(names,

@@ -1,15 +1,17 @@
 // tests/e2e/timeline.test.mjs -- the timeline of a run in a real browser.
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
-import { postRun, startServer, sweep, waitFor, workload } from "../api/harness.mjs";
-import { findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
+import { postLongTrace, postRun, startServer, sweep, waitFor, workload } from "../api/harness.mjs";
+import { findings, openPage, refusals, sideways, sound, startBrowser } from "./browser.mjs";
+import { decodeTimeline } from "../../web/js/model/timeline.js";
 
-let server, browser, run, swept;
+let server, browser, run, swept, long;
 before(async () => {
   server = await startServer();
   browser = await startBrowser();
   run = (await postRun(server, workload("    y = torch.relu(x) * 2\n    print('between')\n    return y.sum()", { backend: "interp" }))).body.id;
   swept = (await postRun(server, { ...sweep([1, 3]), backend: "interp" })).body.id;
+  long = await postLongTrace(server);
   await waitFor(server, run);
   await waitFor(server, swept);
 });
@@ -131,6 +133,175 @@ test("a point of the sweep and a mode are chosen as in other views", async () =>
   await page.locator("#graph-point").selectOption("0");
   await page.waitForFunction(() => document.querySelectorAll(".kernels tbody tr").length === 2);
 });
+
+const query = (page, key) => new URL(page.url()).searchParams.get(key);
+const asked = (page, key) => page.waitForFunction((k) => new URL(location.href).searchParams.has(k), key);
+const told = (page, text) => page.locator(".told", { hasText: text }).waitFor();
+
+test("events are found by name over the whole run, and gone through with keys and buttons", async () => {
+  const { page, complaints } = await openPage(browser);
+  await open(page, long, "");
+  await page.keyboard.press("/");
+  await page.keyboard.type("NEEDLE");
+  await told(page, "250 found, 250 us in all");
+  assert.equal(query(page, "q"), "NEEDLE");
+  await page.keyboard.press("Enter");
+  await told(page, "1 of 250");
+  assert.equal(query(page, "on").split("-")[1], "3000");
+  // What is too short to be seen is zoomed to.
+  await page.waitForFunction(() => Number(new URL(location.href).searchParams.get("t1")) < 1e6);
+  await page.getByRole("button", { name: "The next one" }).click();
+  await told(page, "2 of 250");
+  assert.equal(query(page, "on").split("-")[1], "203000");
+  await page.locator(".tl canvas").focus();
+  await page.keyboard.press("Shift+Enter");
+  await told(page, "1 of 250");
+  await page.keyboard.press("Shift+Enter"); // round the begin
+  await told(page, "250 of 250");
+  await page.getByRole("heading", { name: "needle" }).waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("softmax");
+  await told(page, "No event's name has");
+  await page.keyboard.press("Escape");
+  await page.waitForFunction(() => !location.search.includes("q="));
+  assert.deepEqual(complaints, []);
+});
+
+test("what is found is drawn over the whole run, also where longer events hide it", async () => {
+  const { page } = await openPage(browser);
+  await open(page, long, "");
+  const marked = () => page.evaluate(() => {
+    const canvas = document.querySelector(".tl canvas");
+    const ratio = devicePixelRatio;
+    const row = canvas.getContext("2d").getImageData(0, 8 * ratio, canvas.width, 1).data; // above the strip's own bars
+    let n = 0;
+    for (let i = 0; i < row.length; i += 4) n += row[i + 2] - row[i] > 60 ? 1 : 0;
+    return n;
+  });
+  assert.equal(await marked(), 0);
+  await page.getByRole("searchbox").fill("needle");
+  await told(page, "250 found");
+  await page.waitForFunction(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true)))));
+  assert.ok((await marked()) > 200);
+});
+
+test("a range is selected by Shift and a drag, along the ruler or in its mode; totals are exact, overlaps once", async () => {
+  const { page, complaints } = await openPage(browser);
+  await open(page, long, "t0=1000000&t1=2000000");
+  await page.getByRole("region", { name: "Lanes" }).waitFor();
+  const box = await page.locator(".tl canvas").boundingBox();
+  const drag = async (y) => {
+    await page.mouse.move(box.x + 400, box.y + y);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 700, box.y + y, { steps: 4 });
+    await page.mouse.up();
+  };
+  await page.keyboard.down("Shift");
+  await drag(150);
+  await page.keyboard.up("Shift");
+  await asked(page, "s1");
+  await page.getByRole("heading", { name: "Selection" }).waitFor();
+  const [s0, s1] = [Number(query(page, "s0")), Number(query(page, "s1"))];
+  assert.equal(query(page, "t0"), "1000000"); // it did not move
+  const view = await (await fetch(`${server.url}/api/v1/runs/${long}/timeline?t0=${s0}&t1=${s1}`)).arrayBuffer();
+  const { lanes } = decodeTimeline(view);
+  const shown = await rows(page, "Lanes");
+  assert.deepEqual(shown.map((r) => Number(r[1])), lanes.map((l) => l.events));
+  assert.deepEqual(shown.map((r) => Math.abs(Number(r[3]) - laneOf(lanes, r[0]).busy_ns / 1000) < 0.5), lanes.map(() => true));
+  await page.getByRole("button", { name: "Clear the selection" }).click();
+  await page.waitForFunction(() => !location.search.includes("s1="));
+  await drag(50); // the ruler
+  await asked(page, "s1");
+  await page.locator(".tl canvas").focus();
+  await page.keyboard.press("Escape");
+  await page.waitForFunction(() => !location.search.includes("s1="));
+  await page.getByRole("button", { name: "Select a range" }).click();
+  await drag(150);
+  await asked(page, "s1");
+  assert.deepEqual(complaints, []);
+});
+
+const laneOf = (lanes, name) => lanes.find((l) => l.name.toLowerCase() === name.toLowerCase());
+
+test("keys alone select: the event that is pointed at, and its ends moved", async () => {
+  const { page } = await openPage(browser);
+  await open(page, run);
+  await page.locator(".tl canvas").focus();
+  await page.keyboard.press(".");
+  await page.keyboard.press("m");
+  await asked(page, "s1");
+  const [, start, length] = query(page, "on").split("-").map(Number);
+  assert.deepEqual([Number(query(page, "s0")), Number(query(page, "s1"))], [start, start + length]);
+  const lanes = await rows(page, "Lanes");
+  assert.equal(lanes.find((r) => r[0] === "Kernels")[1], "1");
+  assert.equal(lanes.find((r) => r[0] === "Kernels")[4], "100 %");
+  let at = page.url();
+  await page.keyboard.press("Shift+ArrowRight");
+  await settled(page, at);
+  assert.ok(Number(query(page, "s1")) > start + length);
+  at = page.url();
+  await page.keyboard.press("[");
+  await settled(page, at);
+  assert.ok(Number(query(page, "s0")) < start);
+  await page.keyboard.press("Escape"); // what is pointed at,
+  await page.waitForFunction(() => !location.search.includes("on="));
+  at = page.url();
+  await page.keyboard.press("f"); // so that the selection is fitted
+  await settled(page, at);
+  assert.deepEqual([query(page, "t0"), query(page, "t1")], [query(page, "s0"), query(page, "s1")]);
+  await page.keyboard.press("Escape"); // then the selection
+  await page.waitForFunction(() => !location.search.includes("s0="));
+});
+
+test("a link opens the same moment, selection, search and slice", async () => {
+  const { page } = await openPage(browser);
+  await open(page, long, "t0=1000000&t1=2000000&s0=1200000&s1=1400000&q=needle&on=1-1203000-1000");
+  await told(page, "250 found");
+  await page.getByRole("heading", { name: "needle" }).waitFor();
+  await page.getByRole("heading", { name: "Selection" }).waitFor();
+  assert.match(await page.locator(".three header", { hasText: "Selection" }).innerText(), /200 us/);
+  const params = new URL(page.url()).searchParams;
+  assert.deepEqual(Object.fromEntries(params), { t0: "1000000", t1: "2000000", s0: "1200000", s1: "1400000", q: "needle", on: "1-1203000-1000" });
+});
+
+test("the launch of a kernel is found where the picture has no room for it", async () => {
+  const { page } = await openPage(browser);
+  await open(page, long, "q=needle&t0=0&t1=49000000");
+  await told(page, "250 found");
+  await page.locator(".tl canvas").focus();
+  await page.keyboard.press("Enter");
+  await page.locator("dt", { hasText: "Launched" }).waitFor();
+  assert.match(await page.locator("dt:has-text('Launched') + dd").innerText(), /^3(\.00)? us before$/);
+});
+
+test("the events are a list too, from which the canvas is reached", async () => {
+  const { page } = await openPage(browser);
+  await open(page, run);
+  await page.getByText("Events as a list").click();
+  const list = await rows(page, "Events");
+  assert.ok(list.some((r) => r[2] === "Fused kernels") && list.some((r) => /^idle: /.test(r[0])));
+  await page.getByRole("region", { name: "Events", exact: true }).getByRole("button", { name: /^fused_/ }).first().click();
+  await asked(page, "on");
+  assert.equal(await page.evaluate(() => document.activeElement?.tagName), "CANVAS");
+});
+
+test("names that look like markup are found as they are, and stay text", async () => {
+  const { page, complaints } = await openPage(browser);
+  await open(page, long, `q=${encodeURIComponent("<img src=x onerror=alert(1)>")}`);
+  await told(page, "No event's name has \u201c<img src=x onerror=alert(1)>\u201d");
+  assert.equal(await page.locator(".told img").count(), 0);
+  assert.deepEqual(complaints, []);
+});
+
+for (const width of [1440, 390])
+  test(`a search and a selection are sound at ${width}`, async () => {
+    const { page, complaints } = await openPage(browser, { width, theme: width > 400 ? "light" : "dark" });
+    await open(page, long, "t0=1000000&t1=2000000&s0=1200000&s1=1400000&q=needle");
+    await told(page, "250 found");
+    await page.getByText("Events as a list").click();
+    await page.getByRole("region", { name: "Events", exact: true }).waitFor();
+    await sound(page, complaints);
+  });
 
 for (const width of [1440, 390])
   for (const theme of ["light", "dark"])

@@ -1,7 +1,8 @@
 // tests/web/timeline.test.mjs -- windows of timelines: decoding, totals, search.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { byKind, causeOf, decodeTimeline, idleRows, keepInside, onDevice, partner, sliceAt, tickStep, totalsOf } from "../../web/js/model/timeline.js";
+import { insideOf, ordered, unionOf } from "../../web/js/model/intervals.js";
+import { byKind, causeOf, decodeTimeline, idleRows, isSame, keepInside, lanesIn, lanesOf, onDevice, partner, sliceAt, sliceOf, tickStep, totalsOf } from "../../web/js/model/timeline.js";
 
 const slice = (start, duration, kind = "kernel", more = {}) => ({
   start, duration, kind, bytes: 0, lane: 0, name: 1, shape: 0, correlation: 0, events: 1, ...more,
@@ -56,6 +57,52 @@ test("totals count what lies inside the window", () => {
   ]);
 });
 
+test("a union counts each moment once, whatever the order and nesting", () => {
+  assert.equal(unionOf([]), 0);
+  assert.equal(unionOf([[5, 5]]), 0);
+  assert.equal(unionOf([[0, 10], [20, 30]]), 20);
+  assert.equal(unionOf([[20, 30], [0, 10], [5, 25]]), 30);
+  assert.equal(unionOf([[0, 100], [10, 20], [30, 40], [90, 110]]), 110);
+  assert.equal(unionOf([[0, 10], [10, 20]]), 20);
+  // against the count of covered points, one by one
+  let seed = 7;
+  const random = (n) => (seed = (seed * 1103515245 + 12345) % 2147483648) % n;
+  for (let round = 0; round < 200; round++) {
+    const spans = Array.from({ length: random(12) }, () => { const a = random(60); return [a, a + random(15)]; });
+    const covered = new Set(spans.flatMap(([a, b]) => Array.from({ length: b - a }, (_, i) => a + i)));
+    assert.equal(unionOf(spans), covered.size, JSON.stringify(spans));
+  }
+});
+
+test("a span is cut to the window, and a range has its ends in order", () => {
+  assert.deepEqual(insideOf(0, 10, 5, 20), [5, 10]);
+  assert.deepEqual(insideOf(0, 100, 5, 20), [5, 20]);
+  assert.deepEqual(insideOf(0, 5, 5, 20), [5, 5]);
+  assert.equal(insideOf(0, 4, 5, 20), null);
+  assert.equal(insideOf(21, 30, 5, 20), null);
+  assert.deepEqual(ordered(30, 10, 100), { t0: 10, t1: 30 });
+  assert.deepEqual(ordered(-5, 500, 100), { t0: 0, t1: 100 });
+});
+
+test("lanes of a range: each event in the sum, each moment once in the union", () => {
+  const lanes = [{ id: 0, name: "host", role: "host" }, { id: 1, name: "s", role: "kernels" }, { id: 2, name: "m", role: "counter" }];
+  const slices = [
+    slice(0, 100, "range"), slice(10, 20, "op"), slice(90, 50, "op"), slice(0, 10, "kernel", { lane: 1 }), slice(5, 10, "kernel", { lane: 1 }),
+    slice(15, 30, "idle", { lane: 1 }), slice(0, 500, "counter", { lane: 2 }), slice(3, 0, "flow", { lane: 1 }), slice(200, 5, "kernel", { lane: 1 }),
+  ];
+  const found = lanesOf({ lanes, slices }, 5, 120).map((l) => [l.lane.id, l.count, l.sum, l.union]);
+  assert.deepEqual(found, [[0, 3, 95 + 20 + 30, 115], [1, 2, 5 + 10, 10]]);
+  const told = [{ id: 1, role: "kernels", events: 4, sum_ns: 9, busy_ns: 7 }, { id: 2, role: "counter", events: 3, sum_ns: 0, busy_ns: 0 }];
+  assert.deepEqual(lanesIn({ lanes: told }), [{ lane: told[0], count: 4, sum: 9, union: 7 }]);
+});
+
+test("an event that the server found is the slice of the window", () => {
+  const e = { start_ns: 5, duration_ns: 7, bytes: 0, lane: 2, kind: "kernel", name: 4, shape: 0, correlation: 9, info: { name: "x" } };
+  assert.ok(isSame(sliceOf(e), slice(5, 7, "kernel", { lane: 2, name: 4 })));
+  assert.ok(!isSame(sliceOf(e), slice(5, 8, "kernel", { lane: 2, name: 4 })));
+  assert.equal(sliceOf(e).events, 1);
+});
+
 test("idle time by its cause and busy time add up to what is in sight", () => {
   const view = { names: { 1: { name: "guards", idle: "guards" }, 2: { name: "break 1: print()", break: 0 } }, idle: { devices: 2 } };
   const slices = [slice(0, 10), slice(10, 5, "idle"), slice(15, 25, "idle", { name: 2 }), slice(40, 10), slice(50, 5, "idle")];
@@ -103,10 +150,15 @@ test("a slice is found where it is drawn: the inner of two, the nearest beside",
 test("a kernel and its launch find each other", () => {
   const launch = slice(0, 5, "launch", { correlation: 7 });
   const kernel = slice(5, 9, "kernel", { correlation: 7 });
-  assert.equal(partner([launch, kernel], kernel), launch);
-  assert.equal(partner([launch, kernel], launch), kernel);
-  assert.equal(partner([kernel], kernel), null);
-  assert.equal(partner([launch], slice(0, 1)), null);
+  const lanes = [{ id: 0, pid: 1 }, { id: 1, pid: 2 }];
+  assert.equal(partner([launch, kernel], kernel, lanes), launch);
+  assert.equal(partner([launch, kernel], launch, lanes), kernel);
+  assert.equal(partner([kernel], kernel, lanes), null);
+  assert.equal(partner([launch], slice(0, 1), lanes), null);
+  // Another process counts its launches for itself.
+  const other = slice(1, 5, "launch", { correlation: 7, lane: 1 });
+  assert.equal(partner([other, launch, kernel], kernel, lanes), launch);
+  assert.equal(partner([other, kernel], kernel, lanes), null);
 });
 
 test("the ruler steps by 1, 2 or 5, and a window stays inside", () => {

@@ -127,6 +127,18 @@ export async function getTimeline(id, params, signal) {
   return decodeTimeline(await request(`/runs/${encodeURIComponent(id)}/timeline?${q}`, { signal }, true));
 }
 
+/**
+ * The next event of a timeline that is looked for, or those of a launch.
+ * @param {string} id
+ * @param {Record<string, string | number>} params mode, n; q, at (ns), lane, duration, name, back; or correlation, lane
+ * @param {AbortSignal} signal
+ * @returns {Promise<{events: number, sum_ns: number, busy_ns: number, index: number, event: any, joined: any[]}>}
+ */
+export function findEvent(id, params, signal) {
+  const q = new URLSearchParams(Object.entries(params).map(([k, v]) => [k, String(v)]));
+  return request(`/runs/${encodeURIComponent(id)}/timeline/find?${q}`, { signal });
+}
+
 /** @param {AbortSignal} [signal] @returns {Promise<{formats: import("./types.js").Format[]}>} */
 export const getFormats = (signal) => request("/formats", { signal });
 

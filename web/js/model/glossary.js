@@ -22,6 +22,7 @@ export const GLOSSARY = {
   "Of copy": "The time of a copy of as many bytes over the kernel's own: near 100 % memory holds it up.",
   Operations: "Those of the graph: 2 for each pair that a product multiplies and adds, 1 for each element of any other op.",
   "Op/byte": "Arithmetic intensity, operations over bytes: what is low is held up by memory.",
+  Union: "Time in which at least one event of the lane ran: those within or beside each other count once, where a sum counts each.",
   Occupancy: "Threads of the kernel that a multiprocessor can hold over the most that it can.",
 };
 

@@ -8,6 +8,7 @@
  * @property {string} name
  * @property {string} [role] calls, host, kernels, counter, async
  * @property {number} [pid] of a trace, as the next three
+ * @property {number} [file] of a log
  * @property {string} [process] its command line
  * @property {number} [device]
  * @property {number} [stream]
@@ -64,9 +65,15 @@
  * @property {Total[]} totals of the window, exact
  * @property {Record<string, any>} facts
  * @property {{devices: number, left_out: number, late: number, watching_ns: number}} idle whose gaps are among the slices
- * @property {{events: number, sum: number, busy: number, names: number[]}} found of what was looked for, in the window;
+ * @property {{events: number, sum: number, busy: number, names: number[]} | null} found of what was looked for, in the window;
  *   busy: a lane's overlaps counted once; names: those of the answer's that are meant
  * @property {Slice[]} slices in order of their starts
+ *
+ * @typedef {object} LaneTotal
+ * @property {LaneInfo} lane
+ * @property {number} count
+ * @property {number} sum
+ * @property {number} union
  *
  * @typedef {object} Total
  * @property {number} name
@@ -75,6 +82,8 @@
  * @property {number} sum what lies in the window
  * @property {number} most the longest
  */
+
+import { insideOf, unionOf } from "./intervals.js";
 
 export const DEVICE_KINDS = ["kernel", "library", "eager", "copy", "set"];
 /** Around others: their time is in those. */
@@ -149,7 +158,7 @@ export function decodeTimeline(buffer) {
     shapes: head.shapes,
     facts: head.facts ?? {},
     idle: head.idle ?? { devices: 0, left_out: 0, late: 0, watching_ns: 0 },
-    found: { events: head.found?.events ?? 0, sum: head.found?.sum_ns ?? 0, busy: head.found?.busy_ns ?? 0, names: head.found?.names ?? [] },
+    found: head.found ? { events: head.found.events, sum: head.found.sum_ns, busy: head.found.busy_ns, names: head.found.names } : null,
     totals: head.totals.map((/** @type {number[]} */ t) => ({
       name: t[0],
       kind: head.kinds[t[1]],
@@ -182,6 +191,32 @@ export function totalsOf(slices, t0, t1) {
   }
   return [...by.values()].sort((a, b) => b.sum - a.sum);
 }
+
+/**
+ * What ran in each lane in a part of a view that is not sampled, as the server counts it: `union` is time
+ * in which at least one event ran.
+ * @param {View} view @param {number} t0 @param {number} t1
+ * @returns {LaneTotal[]}
+ */
+export function lanesOf(view, t0, t1) {
+  /** @type {Map<number, [number, number][]>} */
+  const spans = new Map(view.lanes.map((l) => [l.id, []]));
+  for (const s of view.slices) {
+    if (TIMELESS_KINDS.includes(s.kind) || s.kind === "idle") continue;
+    const inside = insideOf(s.start, s.start + s.duration, t0, t1);
+    if (inside) spans.get(s.lane)?.push(inside);
+  }
+  return timed(view.lanes).map((lane) => {
+    const of = spans.get(lane.id) ?? [];
+    return { lane, count: of.length, sum: of.reduce((n, [a, b]) => n + b - a, 0), union: unionOf(of) };
+  });
+}
+
+/** Lanes whose events take time. @param {readonly LaneInfo[]} lanes */
+const timed = (lanes) => lanes.filter((l) => l.role !== "counter");
+
+/** The same of a window, as the server counted it. @param {View} view @returns {LaneTotal[]} */
+export const lanesIn = (view) => timed(view.lanes).map((lane) => ({ lane, count: lane.events, sum: lane.sum_ns, union: lane.busy_ns }));
 
 /**
  * Where the time goes, by kind, so that the rows add up to the calls: what is in no
@@ -245,18 +280,35 @@ export function sliceAt(slices, lane, t, slack) {
 /** A sample's value. @param {View} view @param {Slice} s */
 export const valueOf = (view, s) => s.bytes / (view.names[s.name]?.scale ?? 1);
 
-/** The launch that a kernel came from, or the kernel of a launch; the next point of an arrow. @param {readonly Slice[]} slices @param {Slice} of */
-export function partner(slices, of) {
+/** Whose numbers of launches a lane has. @param {readonly LaneInfo[]} lanes @param {number} id */
+function sourceOf(lanes, id) {
+  const lane = lanes.find((l) => l.id === id);
+  return lane?.pid ?? lane?.file;
+}
+
+/** The launch that a kernel came from, or the kernel of a launch; the next point of an arrow.
+ * @param {readonly Slice[]} slices @param {Slice} of @param {readonly LaneInfo[]} lanes */
+export function partner(slices, of, lanes) {
   if (!of.correlation) return null;
   if (of.kind === "flow") {
     const points = slices.filter((s) => s.kind === "flow" && s.correlation === of.correlation);
     return points[points.indexOf(of) + 1] ?? points.at(points.indexOf(of) - 1) ?? null;
   }
   const device = DEVICE_KINDS.includes(of.kind);
-  return (
-    slices.find((s) => s !== of && s.kind !== "flow" && s.correlation === of.correlation && DEVICE_KINDS.includes(s.kind) !== device) ?? null
-  );
+  const source = sourceOf(lanes, of.lane);
+  const joined = (/** @type {Slice} */ s) =>
+    s !== of && s.correlation === of.correlation && s.kind !== "flow" && DEVICE_KINDS.includes(s.kind) !== device;
+  return slices.find((s) => joined(s) && sourceOf(lanes, s.lane) === source) ?? null;
 }
+
+/** An event that the server found, as a slice. @param {any} e @returns {Slice} */
+export const sliceOf = (e) => ({
+  start: e.start_ns, duration: e.duration_ns, bytes: e.bytes, lane: e.lane, kind: e.kind, name: e.name,
+  shape: e.shape, correlation: e.correlation, events: 1,
+});
+
+/** Whether two are the same event. @param {Slice} a @param {Slice} b */
+export const isSame = (a, b) => a.start === b.start && a.lane === b.lane && a.duration === b.duration && a.name === b.name;
 
 /** A step for the ruler: 1, 2 or 5 times a power of ten, at most `most` of them. @param {number} span @param {number} most */
 export function tickStep(span, most) {

@@ -2,9 +2,11 @@
 //
 // Wheel, drag, two fingers and keys; the window is handed on after each change.
 // The wheel zooms only with the focus in the canvas or Ctrl held, else the page
-// would stop scrolling under the pointer.
+// would stop scrolling under the pointer.  A drag along the ruler, with Shift held
+// or in the mode for it, selects a range.
 
-import { drawTimeline, heightOf, OVERVIEW, overviewTime, rowsOf, timeOf } from "./timeline_draw.js";
+import { BELOW_RULER, drawTimeline, heightOf, OVERVIEW, overviewTime, rowsOf, timeOf, xOf } from "./timeline_draw.js";
+import { ordered } from "../model/intervals.js";
 import { DEVICE_KINDS, keepInside, partner, sliceAt } from "../model/timeline.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
@@ -12,30 +14,42 @@ import { DEVICE_KINDS, keepInside, partner, sliceAt } from "../model/timeline.js
 
 const LEAST_NS = 50;
 const SLACK_PX = 3;
+/** An event narrower than this is not seen when it is gone to. */
+const SEEN_PX = 2;
+const STEP = 0.02;
+
+/**
+ * @typedef {object} Hooks what the page does
+ * @property {(t0: number, t1: number) => void} moved
+ * @property {(slice: Slice | null, kept: boolean) => void} pointed kept: by click or key
+ * @property {(range: {t0: number, t1: number} | null, done: boolean) => void} selected done: the drag has ended
+ * @property {(by: number) => void} step to the next that is found, or the last before
+ */
 
 export class TimelineCanvas {
   #canvas;
   /** @type {import("./timeline_draw.js").Scene} */
   #scene;
-  #moved;
-  #pointed;
+  #hooks;
   /** @type {Map<number, number>} x of each finger or button that is down */
   #down = new Map();
   #dragged = false;
+  /** Where a selection began @type {number | null} */
+  #anchor = null;
   #frame = 0;
+  /** A drag selects, without Shift too. */
+  selects = false;
 
   /**
    * @param {HTMLCanvasElement} canvas
    * @param {View} view all of it, perhaps sampled
    * @param {AbortSignal} signal
-   * @param {(t0: number, t1: number) => void} moved
-   * @param {(slice: Slice | null, kept: boolean) => void} pointed kept: by click or key
+   * @param {Hooks} hooks
    */
-  constructor(canvas, view, signal, moved, pointed) {
+  constructor(canvas, view, signal, hooks) {
     this.#canvas = canvas;
-    this.#moved = moved;
-    this.#pointed = pointed;
-    this.#scene = { view, whole: view, t0: 0, t1: Math.max(1, view.span), pointed: null, width: 0 };
+    this.#hooks = hooks;
+    this.#scene = { view, whole: view, t0: 0, t1: Math.max(1, view.span), pointed: null, other: null, selection: null, found: null, width: 0 };
     const on = (/** @type {string} */ type, /** @type {(e: any) => void} */ act) =>
       canvas.addEventListener(type, act, { signal, passive: false });
     on("wheel", (e) => this.#wheel(e));
@@ -43,9 +57,10 @@ export class TimelineCanvas {
     on("pointermove", (e) => this.#move(e));
     on("pointerup", (e) => this.#release(e));
     on("pointercancel", (e) => this.#down.delete(e.pointerId));
-    on("pointerleave", () => this.#down.size || this.#pointed(this.#scene.pointed, true));
+    on("pointerleave", () => this.#down.size || this.#hooks.pointed(this.#scene.pointed, true));
+    on("dblclick", (e) => this.#selectAt(...this.#place(e)));
     on("keydown", (e) => this.#key(e));
-    const size = new ResizeObserver(() => this.redraw());
+    const size = new ResizeObserver(() => canvas.clientWidth !== this.#scene.width && this.redraw());
     size.observe(canvas);
     signal.addEventListener("abort", () => size.disconnect(), { once: true });
     addEventListener("themechange", () => this.redraw(), { signal });
@@ -55,34 +70,77 @@ export class TimelineCanvas {
     return { t0: this.#scene.t0, t1: this.#scene.t1 };
   }
 
+  get selection() {
+    return this.#scene.selection;
+  }
+
+  get pointedAt() {
+    return this.#scene.pointed;
+  }
+
   /** A finer view of the window. @param {View} view */
   refine(view) {
     this.#scene.view = view;
+    this.#scene.found = namesFound(view);
+    this.redraw();
+  }
+
+  /** All of it, as it was looked through for something. @param {View} whole */
+  seen(whole) {
+    this.#scene.whole = whole;
+    this.redraw();
+  }
+
+  /** The other end of what is pointed at, which the view has no row for. @param {Slice} slice */
+  join(slice) {
+    this.#scene.other = slice;
     this.redraw();
   }
 
   redraw() {
     cancelAnimationFrame(this.#frame);
-    this.#frame = requestAnimationFrame(() => {
-      this.#scene.width = this.#canvas.clientWidth;
-      this.#canvas.style.height = `${heightOf(this.#scene.view)}px`;
-      const { pointed, view } = this.#scene;
-      if (this.#scene.width > 0) drawTimeline(this.#canvas, this.#scene, pointed && partner(view.slices, pointed));
-    });
+    this.#frame = requestAnimationFrame(() => this.draw());
+  }
+
+  /** At once. */
+  draw() {
+    cancelAnimationFrame(this.#frame);
+    this.#scene.width = this.#canvas.clientWidth;
+    this.#canvas.style.height = `${heightOf(this.#scene.view)}px`;
+    const { pointed, view, other } = this.#scene;
+    if (this.#scene.width > 0) drawTimeline(this.#canvas, this.#scene, pointed && (partner(view.slices, pointed, view.lanes) ?? other));
   }
 
   /** @param {number} t0 @param {number} t1 */
   show(t0, t1) {
     Object.assign(this.#scene, keepInside(t0, t1, Math.max(1, this.#scene.whole.span), LEAST_NS));
     this.redraw();
-    this.#moved(this.#scene.t0, this.#scene.t1);
+    this.#hooks.moved(this.#scene.t0, this.#scene.t1);
   }
 
   /** @param {Slice | null} slice */
   point(slice) {
     this.#scene.pointed = slice;
+    this.#scene.other = null;
     this.redraw();
-    this.#pointed(slice, true);
+    this.#hooks.pointed(slice, true);
+  }
+
+  /** Two times in any order, or nothing. @param {[number, number] | null} ends @param {boolean} [done] */
+  select(ends, done = true) {
+    const range = ends && ordered(ends[0], ends[1], this.#scene.whole.span);
+    this.#scene.selection = range && range.t1 > range.t0 ? range : null;
+    this.redraw();
+    this.#hooks.selected(this.#scene.selection, done);
+  }
+
+  /** A slice in sight and pointed at, wide enough to be seen. @param {Slice} slice */
+  reveal(slice) {
+    const s = this.#scene;
+    const narrow = xOf(s, slice.start + slice.duration) - xOf(s, slice.start) < SEEN_PX;
+    const length = narrow ? Math.max(slice.duration * 20, LEAST_NS) : s.t1 - s.t0;
+    if (narrow || slice.start < s.t0 || slice.start + slice.duration > s.t1) this.show(slice.start - length / 3, slice.start + (length * 2) / 3);
+    this.point(slice);
   }
 
   /** @param {number} factor @param {number} about */
@@ -119,6 +177,7 @@ export class TimelineCanvas {
     if (y < OVERVIEW) return this.#centre(x);
     this.#down.set(e.pointerId, x);
     this.#dragged = false;
+    this.#anchor = (e.shiftKey || this.selects || y < BELOW_RULER) && this.#down.size === 1 ? timeOf(this.#scene, x) : null;
     this.#canvas.setPointerCapture(e.pointerId);
     return undefined;
   }
@@ -136,7 +195,7 @@ export class TimelineCanvas {
     const before = this.#down.get(e.pointerId);
     if (before === undefined) {
       if (e.buttons && y < OVERVIEW) this.#centre(x);
-      else this.#pointed(this.#sliceAt(x, y) ?? this.#scene.pointed, false);
+      else this.#hooks.pointed(this.#sliceAt(x, y) ?? this.#scene.pointed, false);
       return;
     }
     if (Math.abs(x - before) < 3 && !this.#dragged) return;
@@ -144,19 +203,45 @@ export class TimelineCanvas {
     const other = [...this.#down].find(([id]) => id !== e.pointerId)?.[1];
     this.#down.set(e.pointerId, x);
     const s = this.#scene;
+    if (this.#anchor !== null && other === undefined) return this.select([this.#anchor, timeOf(s, x)], false);
     if (other === undefined) {
       const d = timeOf(s, before) - timeOf(s, x);
       this.show(s.t0 + d, s.t1 + d);
     } else if (Math.abs(x - other) > 8) {
       this.#zoom(Math.abs(before - other) / Math.abs(x - other), timeOf(s, other));
     }
+    return undefined;
   }
 
   /** @param {PointerEvent} e */
   #release(e) {
-    const clicked = this.#down.delete(e.pointerId) && !this.#dragged;
-    if (!clicked) return;
-    this.point(this.#sliceAt(...this.#place(e)));
+    const was = this.#down.delete(e.pointerId);
+    const [x, y] = this.#place(e);
+    const anchor = this.#anchor;
+    this.#anchor = null;
+    if (was && this.#dragged && anchor !== null) this.select([anchor, timeOf(this.#scene, x)]);
+    else if (was && !this.#dragged && y < BELOW_RULER) this.select(null);
+    else if (was && !this.#dragged) this.point(this.#sliceAt(x, y));
+  }
+
+  /** The range of the slice there. @param {number} x @param {number} y */
+  #selectAt(x, y) {
+    const slice = this.#sliceAt(x, y);
+    if (slice) this.select([slice.start, slice.start + slice.duration]);
+  }
+
+  /** The range of what is pointed at, else of what is in sight. */
+  mark() {
+    const { pointed, t0, t1 } = this.#scene;
+    this.select(pointed ? [pointed.start, pointed.start + pointed.duration] : [t0, t1]);
+  }
+
+  /** An end of the selection, moved; without one it begins in the middle. @param {"t0" | "t1"} end @param {number} by */
+  #stretch(end, by) {
+    const { t0, t1, selection } = this.#scene;
+    const from = selection ?? { t0: (t0 + t1) / 2, t1: (t0 + t1) / 2 };
+    const to = { ...from, [end]: from[end] + (t1 - t0) * STEP * by };
+    if (to.t0 < to.t1) this.select([to.t0, to.t1]);
   }
 
   /** @param {number} x @param {number} y */
@@ -197,14 +282,36 @@ export class TimelineCanvas {
     this.show(slice.start - margin, slice.start + slice.duration + margin);
   }
 
+  /** What is pointed at, else the selection. */
+  #focus() {
+    const { pointed, selection } = this.#scene;
+    if (pointed) this.fit(pointed);
+    else if (selection) this.show(selection.t0, selection.t1);
+  }
+
+  #leave() {
+    if (this.#scene.pointed || !this.#scene.selection) this.point(null);
+    else this.select(null);
+  }
+
   /** @param {KeyboardEvent} e */
   #key(e) {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
-    const { t0, t1, pointed, whole } = this.#scene;
+    const act = e.shiftKey && SHIFTED.includes(e.key) ? this.#shifted(e.key) : this.#plain(e.key);
+    if (!act) return;
+    // Letters mean other things outside of the canvas ("n": a new run).
+    e.preventDefault();
+    e.stopPropagation();
+    act();
+  }
+
+  /** @param {string} key @returns {(() => void) | undefined} */
+  #plain(key) {
+    const { t0, t1, whole } = this.#scene;
     const middle = (t0 + t1) / 2;
     const zoomIn = () => this.#zoom(0.7, middle);
     const zoomOut = () => this.#zoom(1 / 0.7, middle);
-    const act = {
+    return {
       w: zoomIn,
       "+": zoomIn,
       "=": zoomIn,
@@ -220,14 +327,27 @@ export class TimelineCanvas {
       p: () => this.#stepCall(-1),
       ".": () => this.#stepKernel(1),
       ",": () => this.#stepKernel(-1),
-      f: () => pointed && this.fit(pointed),
+      "[": () => this.#stretch("t0", -1),
+      "]": () => this.#stretch("t0", 1),
+      Enter: () => this.#hooks.step(1),
+      f: () => this.#focus(),
+      m: () => this.mark(),
       0: () => this.show(0, whole.span),
-      Escape: () => this.point(null),
-    }[e.key];
-    if (!act) return;
-    // Letters mean other things outside of the canvas ("n": a new run).
-    e.preventDefault();
-    e.stopPropagation();
-    act();
+      Escape: () => this.#leave(),
+    }[key];
+  }
+
+  /** @param {string} key @returns {(() => void) | undefined} */
+  #shifted(key) {
+    return {
+      ArrowLeft: () => this.#stretch("t1", -1),
+      ArrowRight: () => this.#stretch("t1", 1),
+      Enter: () => this.#hooks.step(-1),
+    }[key];
   }
 }
+
+const SHIFTED = ["ArrowLeft", "ArrowRight", "Enter"];
+
+/** What is looked for is drawn before the rest; null: nothing is. @param {View} view */
+const namesFound = (view) => (view.found ? new Set(view.found.names) : null);

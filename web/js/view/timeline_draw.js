@@ -11,7 +11,18 @@ import { bytes, number, timeUnit } from "../model/format.js";
 /** @typedef {import("../model/timeline.js").Slice} Slice */
 /** @typedef {import("../model/timeline.js").View} View */
 /** @typedef {import("../model/timeline.js").LaneInfo} LaneInfo */
-/** @typedef {{view: View, whole: View, t0: number, t1: number, pointed: Slice | null, width: number}} Scene */
+/**
+ * @typedef {object} Scene
+ * @property {View} view
+ * @property {View} whole
+ * @property {number} t0
+ * @property {number} t1
+ * @property {Slice | null} pointed
+ * @property {Slice | null} other the end of its arrow that the view has no row for
+ * @property {{t0: number, t1: number} | null} selection
+ * @property {Set<number> | null} found names that are looked for
+ * @property {number} width
+ */
 /** @typedef {{id: number, y: number, height: number, label: string, process: string, counter: boolean}} Row process: named above it; "": none */
 
 export const OVERVIEW = 34;
@@ -19,6 +30,10 @@ const RULER = 24;
 const GAP = 4;
 const PROCESS = 18;
 const RIGHT = 10;
+/** Where the ruler ends. */
+export const BELOW_RULER = OVERVIEW + 6 + RULER;
+/** How much is left of what is not looked for. */
+const DIM = 0.22;
 
 /** Token of each kind. @type {Record<string, string>} */
 const COLOURS = {
@@ -47,7 +62,7 @@ const OUTLINED = ["call", "dispatch", "api", "range", "wait", "piece", "op"];
 
 const isSmall = (/** @type {number} */ width) => width < 620;
 /** Where times begin, in pixels. @param {number} width */
-export const leftOf = (width) => (isSmall(width) ? 64 : 116);
+export const leftOf = (width) => (isSmall(width) ? 64 : 124);
 
 /** @param {Scene} s @param {number} t */
 export const xOf = (s, t) => leftOf(s.width) + ((t - s.t0) / (s.t1 - s.t0)) * (s.width - leftOf(s.width) - RIGHT);
@@ -59,7 +74,7 @@ export const overviewTime = (s, x) =>
 
 /** The lanes from top to bottom, those of a process together. @param {View} view @returns {Row[]} */
 export function rowsOf(view) {
-  let y = OVERVIEW + 6 + RULER + GAP;
+  let y = BELOW_RULER + GAP;
   let last = NaN;
   const lanes = inProcesses(view.lanes);
   return lanes.map((lane) => {
@@ -118,6 +133,7 @@ function drawOverview(g, s) {
   g.fillStyle = token("--sunk");
   g.fillRect(0, 0, s.width, OVERVIEW);
   g.fillStyle = token("--c-fused");
+  g.globalAlpha = s.whole.found ? DIM : 1;
   let last = -1;
   for (const e of s.whole.slices) {
     if (!DEVICE_KINDS.includes(e.kind)) continue;
@@ -125,6 +141,12 @@ function drawOverview(g, s) {
     if (b - last < 0.5) continue;
     g.fillRect(a, 12, Math.max(0.6, b - a), 16);
     last = b;
+  }
+  g.globalAlpha = 1;
+  drawFound(g, s, x);
+  if (s.selection) {
+    g.fillStyle = token("--focus");
+    g.fillRect(x(s.selection.t0), OVERVIEW - 4, Math.max(2, x(s.selection.t1) - x(s.selection.t0)), 3);
   }
   g.fillStyle = token("--page");
   g.globalAlpha = 0.62;
@@ -138,6 +160,24 @@ function drawOverview(g, s) {
   g.fillText("All", 12, OVERVIEW / 2);
 }
 
+/** What is looked for, wherever it is in the whole. @param {CanvasRenderingContext2D} g @param {Scene} s @param {(t: number) => number} x */
+function drawFound(g, s, x) {
+  if (!s.whole.found) return;
+  const names = new Set(s.whole.found.names);
+  g.fillStyle = token("--focus");
+  let last = -1;
+  for (const e of s.whole.slices) {
+    if (!isFound(names, e)) continue;
+    const [a, b] = [x(e.start), x(e.start + e.duration)];
+    if (b - last < 0.5) continue;
+    g.fillRect(a, 6, Math.max(1.5, b - a), 22);
+    last = b;
+  }
+}
+
+/** A counter's value and an arrow are not gone to. @param {Set<number>} names @param {Slice} e */
+const isFound = (names, e) => names.has(e.name) && !["counter", "flow", "idle"].includes(e.kind);
+
 /** @param {CanvasRenderingContext2D} g @param {Scene} s */
 function drawRuler(g, s) {
   const y = OVERVIEW + 6;
@@ -145,8 +185,10 @@ function drawRuler(g, s) {
   const unit = timeUnit([(s.t1 - s.t0) / 1000]);
   g.font = `11px ${token("--font-ui")}`;
   let named = false;
-  // From the left end of the window: what matters is how long something takes.
-  for (let t = s.t0; t <= s.t1; t += step) {
+  // From the left end of the selection, or of the window: what matters is how long something takes.
+  const zero = s.selection ? s.selection.t0 : s.t0;
+  for (let i = Math.ceil((s.t0 - zero) / step); zero + i * step <= s.t1; i++) {
+    const t = zero + i * step;
     const x = Math.round(xOf(s, t)) + 0.5;
     g.strokeStyle = token("--line2");
     g.beginPath();
@@ -154,7 +196,7 @@ function drawRuler(g, s) {
     g.lineTo(x, y + RULER);
     g.stroke();
     if (x + 40 > s.width) continue;
-    const value = number(Math.round(((t - s.t0) / 1000 / unit.scale) * 1e4) / 1e4);
+    const value = number(Math.round(((t - zero) / 1000 / unit.scale) * 1e4) / 1e4);
     g.fillStyle = token("--ink3");
     g.fillText(`${value}${named ? "" : ` ${unit.name}`}`, x + 4, y + 10);
     named = true;
@@ -163,6 +205,13 @@ function drawRuler(g, s) {
 
 /** @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row @param {Slice} e */
 function drawSlice(g, s, row, e) {
+  g.globalAlpha = s.found && e !== s.pointed && !isFound(s.found, e) ? DIM : 1;
+  drawOpaque(g, s, row, e);
+  g.globalAlpha = 1;
+}
+
+/** @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row @param {Slice} e */
+function drawOpaque(g, s, row, e) {
   const low = e.kind === "flow"; // at the foot of what it belongs to
   const [y, height] = [low ? row.y + row.height - 10 : row.y + 3, low ? 7 : row.height - 6];
   const a = Math.max(-1e4, xOf(s, e.start));
@@ -266,6 +315,19 @@ function drawLane(g, s, row) {
   g.restore();
 }
 
+/** The range that is selected: its ground before the lanes, its ends above them.
+ * @param {CanvasRenderingContext2D} g @param {Scene} s @param {number} height @param {boolean} ends */
+function drawSelection(g, s, height, ends) {
+  if (!s.selection) return;
+  const within = (/** @type {number} */ t) => Math.min(s.width - RIGHT, Math.max(leftOf(s.width), xOf(s, t)));
+  const [a, b] = [within(s.selection.t0), within(s.selection.t1)];
+  if (b <= a && (s.selection.t1 < s.t0 || s.selection.t0 > s.t1)) return;
+  g.fillStyle = token(ends ? "--focus" : "--pick");
+  if (!ends) return g.fillRect(a, OVERVIEW + 6, Math.max(1, b - a), height - OVERVIEW - 6);
+  for (const [t, x] of [[s.selection.t0, a], [s.selection.t1, b]])
+    if (t >= s.t0 && t <= s.t1) g.fillRect(Math.round(x) - 0.5, OVERVIEW + 6, 1.5, height - OVERVIEW - 6);
+}
+
 /** An arrow from the launch to its kernel.
  * @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row[]} rows @param {Slice} from @param {Slice} to */
 function drawFlow(g, s, rows, from, to) {
@@ -304,9 +366,11 @@ export function drawTimeline(canvas, s, other) {
   g.clearRect(0, 0, s.width, height);
   g.textBaseline = "middle";
   drawOverview(g, s);
+  drawSelection(g, s, height, false);
   drawRuler(g, s);
   const rows = rowsOf(s.view);
   for (const row of rows) drawLane(g, s, row);
+  drawSelection(g, s, height, true);
   if (s.pointed && other) {
     const device = DEVICE_KINDS.includes(s.pointed.kind) || (s.pointed.kind === "flow" && other.start < s.pointed.start);
     drawFlow(g, s, rows, device ? other : s.pointed, device ? s.pointed : other);

@@ -60,10 +60,11 @@ function hatch(g, colour) {
 export function drawIdle(g, view, e, x, width, row, pointed, sight) {
   const colour = token(COLOURS[causeOf(view, e)] ?? "--edge");
   const [y, height] = [row.y + 10, row.height - 20];
+  const alpha = g.globalAlpha;
   g.fillStyle = width > 4 ? hatch(g, colour) : colour;
-  g.globalAlpha = width > 4 ? 1 : 0.5;
+  g.globalAlpha = width > 4 ? alpha : alpha / 2;
   g.fillRect(x, y, width, height);
-  g.globalAlpha = 1;
+  g.globalAlpha = alpha;
   g.strokeStyle = pointed ? token("--ink") : colour;
   g.lineWidth = pointed ? 2 : 1;
   if (width > 4) g.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);

@@ -1,0 +1,97 @@
+// js/view/timeline_head.js -- what stands above the canvas of a timeline, and the ledger below it.
+
+import { h, button } from "./dom.js";
+import { idleSwatch } from "./timeline_idle.js";
+import { kindName } from "./timeline_slice.js";
+import { swatch } from "./timeline_tables.js";
+import { fileUrl } from "../api/client.js";
+import { bytes, count, duration, plural } from "../model/format.js";
+import { idleRows, onDevice } from "../model/timeline.js";
+
+/** @typedef {import("../model/timeline.js").View} View */
+/** @typedef {import("./timeline.js").Asked} Asked */
+
+const LEGEND = ["kernel", "library", "eager", "copy", "set", "guards", "dispatch", "alloc", "launch", "range", "api", "memory", "overhead"];
+/** Causes of idle time that the legend names; the table has all. */
+const MOST_CAUSES = 4;
+
+/** @param {View} whole */
+function legend(whole) {
+  const kinds = new Set(whole.totals.map((t) => t.kind));
+  const keys = LEGEND.filter((k) => kinds.has(k)).map((k) => h("span", { class: "key" }, swatch(k), kindName(whole, k).toLowerCase()));
+  const { rows } = idleRows(whole.totals, whole, whole.span);
+  const causes = [...new Map(rows.map((r) => [r.cause, r.cause === "break" ? "graph break" : r.name]))];
+  for (const [cause, name] of causes.slice(0, MOST_CAUSES)) keys.push(h("span", { class: "key" }, idleSwatch(cause), `idle: ${name}`));
+  if (causes.length > MOST_CAUSES) keys.push(h("span", { class: "key" }, idleSwatch("any"), "idle: others"));
+  return h("div", { class: "legend" }, keys);
+}
+
+/** What it is, and what its colours mean. @param {View} whole @param {Asked} asked */
+export function heading(whole, { mode }) {
+  const calls = whole.totals.filter((t) => t.kind === "call").reduce((sum, t) => sum + t.count, 0);
+  const words = calls ? `${plural(calls, "call")} of ${mode}` : mode || "All processes";
+  const size = `${duration(whole.span / 1000)}, ${plural(whole.events, "event")}`;
+  return h("div", { class: "bar" }, h("h3", {}, words), h("span", { class: "sub small" }, size), h("div", { class: "acts" }, legend(whole)));
+}
+
+/**
+ * What can be done with it.
+ * @param {Asked} asked @param {HTMLElement} find @param {{all: () => void, selects: (on: boolean) => void}} acts
+ */
+export function tools({ run, mode, n }, find, acts) {
+  const at = n === null ? "" : `&n=${n}`;
+  const file = `${fileUrl(String(run.id), "trace.json")}?mode=${encodeURIComponent(mode)}${at}`;
+  const range = button("Select a range", () => {
+    const on = range.getAttribute("aria-pressed") !== "true";
+    range.setAttribute("aria-pressed", String(on));
+    acts.selects(on);
+  }, { "aria-pressed": "false", title: "A drag selects instead of moving; Shift and a drag do so too" });
+  return h(
+    "div",
+    { class: "bar tools" },
+    find,
+    h("div", { class: "acts" }, range, button("All", acts.all, { "aria-label": "Show all calls" }), linkButton(), h("a", { class: "btn", href: file, download: "" }, "Chrome trace")),
+  );
+}
+
+/** The address has window, selection, search and what is pointed at. */
+function linkButton() {
+  const b = button("Copy link", async () => {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      b.textContent = "Copied";
+    } catch {
+      b.textContent = "It is in the address bar"; // refused, or not a secure origin
+    }
+    setTimeout(() => (b.textContent = "Copy link"), 2000);
+  });
+  return b;
+}
+
+/** @param {NonNullable<import("../api/types.js").Report["trace"]>["processes"][number]} p */
+function ofProcess(p) {
+  const text = (/** @type {string} */ t) => h("span", {}, t);
+  const memory = p.memory.map((m) => text(`${p.pid}: at most ${bytes(m.peak_bytes)} of GPU ${m.device}`));
+  if (p.fault) return [text(`${p.pid} was not recorded: ${p.fault}`), ...memory];
+  return p.finished ? memory : [text(`${p.pid} ended without its last records`), ...memory];
+}
+
+/** What was recorded and what was lost, always. @param {View} whole */
+export function ledger(whole) {
+  const { facts } = whole;
+  const text = (/** @type {string} */ t) => h("span", {}, t);
+  return h(
+    "p",
+    { class: "ledger" },
+    h("b", {}, "Ledger"),
+    text(`${plural(onDevice(whole.lanes), "kernel")} recorded`),
+    text(`${count(facts.dropped ?? 0)} dropped in the whole run`),
+    text(`${count(facts.doubtful ?? 0)} doubtful`),
+    text(`${count(facts.out_of_range ?? 0)} out of range`),
+    facts.api_records ? text("calls of the driver are recorded: a launch takes 0.2 us more") : null,
+    facts.not_recorded ? text(`the device was not recorded: ${facts.not_recorded}`) : null,
+    facts.processes ? null : text("a run of its own, after the latencies: watching makes calls slower"),
+    (facts.processes ?? []).flatMap(ofProcess),
+  );
+}
+

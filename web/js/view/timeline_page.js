@@ -1,0 +1,298 @@
+// js/view/timeline_page.js -- a timeline that has come: its canvas, and below it the numbers of what is
+// selected or in sight.  The canvas is drawn first; window, selection, search and the slice that is
+// pointed at are in the address.
+
+import { h, say } from "./dom.js";
+import { onKeys } from "./frame.js";
+import { markLines } from "./joined.js";
+import { pick, picked } from "./pick.js";
+import { remember } from "./router.js";
+import { TimelineCanvas } from "./timeline_canvas.js";
+import { Finder } from "./timeline_find.js";
+import { heading, ledger, tools } from "./timeline_head.js";
+import { fillIdle } from "./timeline_idle.js";
+import { fillSlice, nameOf, placeTip, showTip } from "./timeline_slice.js";
+import { fillKernels, fillLanes, fillList, fillTotals } from "./timeline_tables.js";
+import { findEvent, getTimeline } from "../api/client.js";
+import { duration, plural } from "../model/format.js";
+import { DEVICE_KINDS, isSame, lanesIn, lanesOf, sliceOf, totalsOf } from "../model/timeline.js";
+
+/** @typedef {import("../model/timeline.js").Slice} Slice */
+/** @typedef {import("../model/timeline.js").View} View */
+/** @typedef {import("./timeline_tables.js").Scope} Scope */
+/** @typedef {import("./timeline.js").Asked} Asked */
+
+const WAIT_MS = 80;
+/** Columns of what is selected: enough for its list. */
+const PART_PX = 100;
+
+/** @param {Asked} asked @param {Record<string, string | number>} params */
+export const ask = ({ run, mode, n, signal }, params) =>
+  getTimeline(String(run.id), { mode, ...(n === null ? {} : { n }), ...params }, signal);
+
+export class TimelinePage {
+  #asked;
+  #query;
+  /** All of it, as it came; with what is looked for it is asked for again. */
+  #plain;
+  #whole;
+  /** The finest that there is of the window. */
+  #view;
+  #q = "";
+  /** @type {Scope | null} */
+  #scope = null;
+  /** @type {Slice | null} the end of the pointed slice's arrow that no row is of */
+  #other = null;
+  #mark;
+  /** @type {Slice | null} whose line was picked last */
+  #last = null;
+  /** Of the address, not yet found in a view. */
+  #sought = "";
+  #waiting = 0;
+  #turn = 0;
+  #canvas = h("canvas", { tabindex: 0, role: "application", "aria-roledescription": "timeline", "aria-describedby": "tl-keys" });
+  #tip = h("div", { class: "tip", hidden: true });
+  #parts = { totals: h("div"), idle: h("div"), slice: h("div"), lanes: h("div", { class: "below" }), kernels: h("div", { class: "below" }) };
+  #list = h("details", { class: "events" }, h("summary", {}, "Events as a list"), h("div"));
+
+  /** @param {Asked} asked @param {View} whole @param {URLSearchParams} query */
+  constructor(asked, whole, query) {
+    this.#asked = asked;
+    this.#query = query;
+    this.#plain = this.#whole = this.#view = whole;
+    const { signal } = asked;
+    this.line = new TimelineCanvas(this.#canvas, whole, signal, {
+      moved: () => this.#moved(),
+      pointed: (slice, kept) => this.#pointed(slice, kept),
+      selected: (range, done) => this.#selected(range, done),
+      step: (by) => this.find.step(by),
+    });
+    this.find = new Finder(this.#looking(), signal);
+    this.#mark = markLines(signal, this.#parts.kernels);
+    this.#canvas.setAttribute("aria-label", `Timeline of ${asked.mode || "all lanes"}: ${plural(whole.lanes.length, "lane")}, ${plural(whole.events, "event")} in ${duration(whole.span / 1000)}`);
+    this.#canvas.addEventListener("pointermove", (e) => placeTip(this.#tip, this.#canvas, e), { signal });
+    this.#canvas.addEventListener("pointerleave", () => showTip(this.#tip, null, this.#view), { signal });
+    this.#list.addEventListener("toggle", () => this.#fillList(), { signal });
+    onKeys(signal, { "/": () => this.find.focus() });
+    signal.addEventListener("abort", () => clearTimeout(this.#waiting), { once: true });
+  }
+
+  /** The canvas at once, the numbers behind its first frame. @param {HTMLElement} place */
+  show(place) {
+    const keys = "W and S zoom, A and D pan, F fits what is pointed at or selected, M selects it, [ and ] and Shift with an arrow move the ends of the selection, slash finds, Enter goes to the next found, N and P step a call, full stop and comma a kernel, 0 shows all. The tables below hold the numbers.";
+    const acts = {
+      all: () => this.line.show(0, this.#whole.span),
+      selects: (/** @type {boolean} */ on) => {
+        this.line.selects = on;
+        this.#canvas.classList.toggle("selects", on);
+      },
+    };
+    place.replaceChildren(
+      heading(this.#whole, this.#asked),
+      tools(this.#asked, this.find.el, acts),
+      h("div", { class: "well tl" }, this.#canvas, this.#tip),
+      h("p", { class: "vh", id: "tl-keys" }, keys),
+      ledger(this.#whole),
+      h("div", { class: "three" }, this.#parts.totals, this.#parts.idle, this.#parts.slice),
+      this.#parts.lanes,
+      this.#parts.kernels,
+      this.#list,
+    );
+    this.#start();
+    this.line.draw();
+    return new Promise((done) => {
+      requestAnimationFrame(() =>
+        setTimeout(() => {
+          if (!this.#asked.signal.aborted) this.#settle();
+          done(undefined);
+        }),
+      );
+    });
+  }
+
+  /** The window of the address, else the last call: all of them are seldom readable. */
+  #start() {
+    const number = (/** @type {string} */ key) => Number(this.#query.get(key) ?? NaN);
+    const [t0, t1, s0, s1] = ["t0", "t1", "s0", "s1"].map(number);
+    const call = this.#whole.slices.findLast((s) => s.kind === "call");
+    this.#sought = this.#query.get("on") ?? "";
+    if (t1 > t0 && t0 >= 0) this.line.show(t0, t1);
+    else if (call && !this.#whole.sampled) this.line.fit(call);
+    else this.line.show(0, this.#whole.span);
+    if (s1 > s0 && s0 >= 0) this.line.select([s0, s1]);
+  }
+
+  /** What the first frame did without. */
+  #settle() {
+    clearTimeout(this.#waiting);
+    fillSlice(this.#parts.slice, null, this.#view, this.#asked, null);
+    if (!this.#sought) this.#pointLine();
+    this.#note();
+    this.#refine();
+    this.find.start(this.#query.get("q") ?? "");
+  }
+
+  /** A kernel of the line that is picked, in another view. */
+  #pointLine() {
+    const { line: at } = picked();
+    const { slices, names } = this.#whole;
+    const of = slices.find((s) => at > 0 && s.start >= this.line.window.t0 && DEVICE_KINDS.includes(s.kind) && names[s.name]?.lines?.includes(at));
+    if (of) this.line.point(of);
+  }
+
+  /** The slice that the address points at, once a view has it. */
+  #resume() {
+    const [lane, start, length] = this.#sought.split("-").map(Number);
+    const slice = this.#sought && this.#view.slices.find((s) => s.lane === lane && s.start === start && s.duration === length);
+    if (!slice) return;
+    this.#sought = "";
+    this.line.point(slice);
+  }
+
+  /** @returns {import("./timeline_find.js").Looking} */
+  #looking() {
+    const { run, mode, n, signal } = this.#asked;
+    return {
+      look: (q) => ask(this.#asked, { q }),
+      seek: (params) => findEvent(String(run.id), { mode, ...(n === null ? {} : { n }), ...params }, signal),
+      window: () => this.line.window,
+      left: () => this.#canvas.focus(),
+      go: (slice, info) => {
+        this.#name(slice, info);
+        this.line.reveal(this.#view.slices.find((s) => isSame(s, slice)) ?? slice);
+      },
+      found: (q, whole) => {
+        this.#q = q;
+        this.#whole = whole ?? this.#plain;
+        this.line.seen(this.#whole);
+        this.#refine();
+      },
+    };
+  }
+
+  /** Names that no view has had yet. @param {Slice} slice @param {any} info */
+  #name(slice, info) {
+    for (const view of [this.#view, this.#whole]) view.names[slice.name] ??= info ?? { name: "" };
+  }
+
+  #moved() {
+    clearTimeout(this.#waiting);
+    this.#waiting = setTimeout(() => {
+      const { t0, t1 } = this.line.window;
+      this.#note();
+      this.#refine();
+      say(`${duration((t1 - t0) / 1000)} shown.`);
+    }, WAIT_MS);
+  }
+
+  /** The window, in the address. */
+  #note() {
+    const { t0, t1 } = this.line.window;
+    remember({ t0: String(Math.round(t0)), t1: String(Math.round(t1)) });
+  }
+
+  /** As many rows of the window as there are; of the whole they are here. */
+  async #refine() {
+    const turn = ++this.#turn;
+    const { t0, t1 } = this.line.window;
+    const all = t0 <= 0 && t1 >= this.#whole.span;
+    const params = { t0: Math.floor(t0), t1: Math.ceil(t1), px: Math.max(200, this.#canvas.clientWidth), ...(this.#q ? { q: this.#q } : {}) };
+    const view = this.#whole.sampled && !all ? await ask(this.#asked, params).catch(() => null) : this.#whole;
+    if (!view || this.#asked.signal.aborted || turn !== this.#turn) return;
+    const { pointedAt } = this.line;
+    if (pointedAt) view.names[pointedAt.name] ??= this.#view.names[pointedAt.name];
+    this.#view = view;
+    this.line.refine(view);
+    this.#resume();
+    this.#sums();
+  }
+
+  /** @param {{t0: number, t1: number} | null} range @param {boolean} done */
+  #selected(range, done) {
+    if (!done) return;
+    remember({ s0: range && String(Math.round(range.t0)), s1: range && String(Math.round(range.t1)) });
+    this.#sums(true);
+  }
+
+  /** The numbers of the selection, else of the window; of much that the server has not sent it counts them.
+   * @param {boolean} [told] also spoken */
+  async #sums(told = false) {
+    const { selection } = this.line;
+    const { t0, t1 } = selection ?? this.line.window;
+    /** @type {Scope} */
+    let scope;
+    if (!this.#whole.sampled) scope = { t0, t1, selected: !!selection, totals: totalsOf(this.#whole.slices, t0, t1), lanes: lanesOf(this.#whole, t0, t1), view: this.#whole };
+    else {
+      const view = selection ? await this.#part(selection) : this.#view;
+      if (!view || this.#asked.signal.aborted || selection !== this.line.selection) return;
+      scope = { t0, t1, selected: !!selection, totals: view.totals, lanes: lanesIn(view), view };
+    }
+    this.#scope = scope;
+    fillTotals(this.#parts.totals, scope, () => this.line.select(null));
+    fillIdle(this.#parts.idle, scope.totals, t1 - t0, scope.view);
+    fillLanes(this.#parts.lanes, scope);
+    fillKernels(this.#parts.kernels, scope, this.#asked);
+    this.#mark();
+    this.#fillList();
+    if (told && selection) say(`${duration((t1 - t0) / 1000)} selected, ${plural(scope.lanes.reduce((n, l) => n + l.count, 0), "event")}.`);
+    else if (told) say("Nothing selected.");
+  }
+
+  /** @type {{key: string, view: View} | null} the last that was selected */
+  #kept = null;
+
+  /** @param {{t0: number, t1: number}} range */
+  async #part(range) {
+    const params = { t0: Math.floor(range.t0), t1: Math.ceil(range.t1), px: PART_PX };
+    const key = JSON.stringify(params);
+    if (this.#kept?.key === key) return this.#kept.view;
+    const view = await ask(this.#asked, params).catch(() => null);
+    if (view) this.#kept = { key, view };
+    return view;
+  }
+
+  #fillList() {
+    const place = /** @type {HTMLElement} */ (this.#list.lastElementChild);
+    if (!this.#list.open || !this.#scope) return;
+    const { names } = this.#scope.view;
+    fillList(place, this.#scope, (slice) => {
+      this.#name(slice, names[slice.name]);
+      this.line.reveal(this.#view.slices.find((s) => isSame(s, slice)) ?? slice);
+      this.#canvas.focus();
+      this.#canvas.scrollIntoView({ block: "nearest" });
+    });
+  }
+
+  /** @param {Slice | null} slice @param {boolean} kept */
+  #pointed(slice, kept) {
+    if (kept) this.#other = null;
+    fillSlice(this.#parts.slice, slice, this.#view, this.#asked, this.#other);
+    showTip(this.#tip, slice && !kept ? slice : null, this.#view);
+    if (!kept) return;
+    this.#pickLine(slice);
+    remember({ on: slice && `${slice.lane}-${slice.start}-${slice.duration}` });
+    if (!slice) return;
+    say(`${nameOf(this.#view, slice)}, ${duration(slice.duration / 1000)}.`);
+    if (slice.correlation && slice.kind !== "flow" && this.#whole.sampled) this.#join(slice);
+  }
+
+  /** The line of what is pointed at is that of the other views too. @param {Slice | null} slice */
+  #pickLine(slice) {
+    const from = slice && slice !== this.#last ? this.#view.names[slice.name]?.lines : null;
+    this.#last = slice;
+    if (from?.length && !from.includes(picked().line)) pick({ line: from[0] });
+  }
+
+  /** The launch of a kernel, or the kernel of a launch, where the view has no row for it. @param {Slice} slice */
+  async #join(slice) {
+    const told = await this.#looking().seek({ correlation: slice.correlation, lane: slice.lane }).catch(() => null);
+    if (!told || this.#asked.signal.aborted || this.line.pointedAt !== slice) return;
+    const device = DEVICE_KINDS.includes(slice.kind);
+    const event = told.joined.find((e) => DEVICE_KINDS.includes(e.kind) !== device);
+    if (!event) return;
+    this.#other = sliceOf(event);
+    this.#name(this.#other, event.info);
+    this.line.join(this.#other);
+    fillSlice(this.#parts.slice, slice, this.#view, this.#asked, this.#other);
+  }
+}
