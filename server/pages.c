@@ -92,6 +92,18 @@ static void add_answer(struct req *req, struct buf *link, const char *path)
 			 "rel=preload; as=fetch; crossorigin");
 }
 
+/* The page asks for the lanes of a trace without a mode; which ones of another run, it says when it
+ * has read that. */
+static bool is_trace(struct req *req)
+{
+	struct err none = { 0 };
+	struct run run;
+	int64_t id;
+
+	return req_id(req, 0, &id, &none) &&
+	       db_run_get(req->app->db, id, req->arena, &run, &none) && run.trace;
+}
+
 /* What the view at this path needs, as the value of a header; NULL where nothing is known. */
 static const char *links_of(struct req *req)
 {
@@ -102,6 +114,8 @@ static const char *links_of(struct req *req)
 		if (strcmp(views[i].path, pattern) != 0)
 			continue;
 		add_answer(req, &link, views[i].answer);
+		if (strcmp(pattern, "/runs/{id}/timeline") == 0 && is_trace(req))
+			add_answer(req, &link, "/api/v1/runs/{id}/timeline?mode=");
 		add_script(req->arena, &link, "/assets/js/main.js");
 		for (const char *at = views[i].scripts; *at;) {
 			int len = (int)strcspn(at, " ");
