@@ -50,4 +50,14 @@ struct timeline_view {
 	int64_t late;              /* events that came too late for gaps */
 };
 
+enum { VIEW_MAX_ROWS = 6000 }; /* with more the answer is sampled */
+
+/* Once all tables are there: window, lanes and buckets. */
+bool view_ready(struct timeline_view *v, struct err *err);
+
+/* A row of buckets for each lane, and one for the gaps of each device. */
+size_t view_bucket_rows(const struct timeline_view *v);
+
+bool view_out_of_memory(struct err *err); /* false */
+
 #endif

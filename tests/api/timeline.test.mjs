@@ -121,7 +121,9 @@ test('what is asked wrongly is refused with the parameter named', async () => {
 test('the whole of a long timeline is the same at every look, after the server has gone too', async () => {
     const bytes = async (query) => Buffer.from(await (await fetch(url(long, query))).arrayBuffer());
     const first = await bytes('mode=');
-    assert.equal(decodeTimeline(first.buffer.slice(first.byteOffset, first.byteOffset + first.length)).sampled, true);
+    const decoded = decodeTimeline(first.buffer.slice(first.byteOffset, first.byteOffset + first.length));
+    assert.equal(decoded.sampled, true);
+    assert.ok(decoded.slices.every((s, i, all) => i === 0 || all[i - 1].start <= s.start));
     for (const query of ['', 'px=1600', 't0=0&mode=']) assert.ok(first.equals(await bytes(query)), query);
     assert.ok(!first.equals(await bytes('px=1000')));
     assert.ok(!first.equals(await bytes('q=needle')));

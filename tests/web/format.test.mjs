@@ -87,3 +87,8 @@ test("plain numbers carry no zeros that say nothing", () => {
 test("a stamp names its zone", () => {
   assert.match(f.stamp(Date.UTC(2026, 10, 21, 12)), /^2026-11-2[12] \d\d:\d\d:\d\d [+-]\d\d:\d\d$/);
 });
+
+test("thousands are parted by a comma, before the point alone", () => {
+  assert.deepEqual([0, 999, 1000, 1234567, -1234, -0.2, 1e15].map(f.count), ["0", "999", "1,000", "1,234,567", "-1,234", "0", "1,000,000,000,000,000"]);
+  assert.deepEqual([f.toStep(1234.5678, 0.0001), f.toStep(-98765.4, 0.1), f.toStep(123456, 1000)], ["1,234.5678", "-98,765.4", "123,000"]);
+});

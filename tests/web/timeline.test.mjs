@@ -2,7 +2,7 @@
 import test from "node:test";
 import assert from "node:assert/strict";
 import { insideOf, ordered, unionOf } from "../../web/js/model/intervals.js";
-import { byKind, causeOf, decodeTimeline, idleRows, isSame, keepInside, lanesIn, lanesOf, onDevice, partner, sliceAt, sliceOf, tickStep, totalsOf } from "../../web/js/model/timeline.js";
+import { byKind, causeOf, decodeTimeline, idleRows, isSame, keepInside, lanesIn, lanesOf, lanesOfView, onDevice, partner, sliceAt, sliceOf, tickStep, totalsOf } from "../../web/js/model/timeline.js";
 
 const slice = (start, duration, kind = "kernel", more = {}) => ({
   start, duration, kind, bytes: 0, lane: 0, name: 1, shape: 0, correlation: 0, events: 1, ...more,
@@ -34,12 +34,14 @@ test("an answer's columns become slices, in order", () => {
     names: { 1: { name: "sin" } }, shapes: {}, totals: [[1, 1, 3, 60, 30]], kinds: ["call", "kernel"], facts: null,
     columns: names.map((n, i) => [n, types[i]]),
   };
-  const columns = [[50, 10, 10], [10, 20, 30], [0, 0, 8], [0, 0, 0], [1, 1, 0], [1, 1, 1], [0, 0, 0], [3, 2, 1], [1, 1, 1]];
+  const columns = [[10, 10, 50], [30, 20, 10], [8, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [0, 0, 0], [1, 2, 3], [1, 1, 1]];
   const view = decodeTimeline(answer(head, columns.map((c, i) => [types[i], c])));
   assert.deepEqual(view.slices.map((s) => [s.start, s.duration, s.kind, s.correlation]),
     [[10, 30, "call", 1], [10, 20, "kernel", 2], [50, 10, "kernel", 3]]);
   assert.deepEqual(view.totals, [{ name: 1, kind: "kernel", count: 3, sum: 60, most: 30 }]);
   assert.deepEqual(view.facts, {});
+  assert.equal(lanesOfView(view).get(0).length, 3);
+  assert.equal(lanesOfView(view), lanesOfView(view)); // made once
   assert.throws(() => decodeTimeline(new ArrayBuffer(16)), /no timeline/);
 });
 

@@ -21,12 +21,12 @@ export function toStep(value, step) {
   const decimals = Math.max(0, Math.round(-Math.log10(step)));
   const near = step >= 1 ? Math.round(value / step) * step : value;
   const whole = Number(near.toFixed(decimals)) || 0; // no -0
-  return whole.toLocaleString("en-US", {
-    minimumFractionDigits: decimals,
-    maximumFractionDigits: decimals,
-    useGrouping: true,
-  });
+  return grouped(whole.toFixed(decimals));
 }
+
+/** With a comma for each thousand.  toLocaleString() makes a formatter at each call, the first of them for tens of
+ * milliseconds: longer than a page may take to its first frame. @param {string} digits */
+const grouped = (digits) => digits.replace(/^(-?\d+)/, (whole) => whole.replace(/\B(?=(?:\d{3})+$)/g, ","));
 
 /** At most three significant digits: 183, 25.6, 9.11, 2,990. @param {number} value */
 export function number(value) {
@@ -42,7 +42,7 @@ export function plain(value) {
 
 /** Counts are exact, with thousands. @param {number} value */
 export function count(value) {
-  return Math.round(value).toLocaleString("en-US");
+  return grouped(String(Math.round(value) || 0));
 }
 
 /** @param {number} n @param {string} one @param {string} [many] @returns {string} */

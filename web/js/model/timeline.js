@@ -120,7 +120,21 @@ export const KIND_NAMES = {
 /** What holds, or joins: it takes no time. */
 const TIMELESS_KINDS = ["counter", "flow"];
 
-/** The answer of the server. @param {ArrayBuffer} buffer @returns {View} */
+/** @type {WeakMap<View, Map<number, Slice[]>>} */
+const sorted = new WeakMap();
+
+/** The slices of each lane, in order of their starts. @param {View} view */
+export function lanesOfView(view) {
+  const known = sorted.get(view);
+  if (known) return known;
+  /** @type {Map<number, Slice[]>} */
+  const lanes = new Map(view.lanes.map((l) => [l.id, []]));
+  for (const s of view.slices) lanes.get(s.lane)?.push(s);
+  sorted.set(view, lanes);
+  return lanes;
+}
+
+/** The answer of the server, whose rows are in order of their starts. @param {ArrayBuffer} buffer @returns {View} */
 export function decodeTimeline(buffer) {
   const bytes = new DataView(buffer);
   if (buffer.byteLength < 8 || bytes.getUint32(0, true) !== 0x56544542)
@@ -146,7 +160,6 @@ export function decodeTimeline(buffer) {
     correlation: columns.correlation[i],
     events: columns.events[i],
   }));
-  slices.sort((a, b) => a.start - b.start || b.duration - a.duration);
   return {
     span: head.span_ns,
     t0: head.t0_ns,

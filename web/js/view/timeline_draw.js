@@ -4,8 +4,8 @@
 // stands only where it fits.
 
 import { token } from "./dom.js";
-import { drawIdle } from "./timeline_idle.js";
-import { DEVICE_KINDS, tickStep, valueOf } from "../model/timeline.js";
+import { drawIdle, idleToken, IDLE_INSET } from "./timeline_idle.js";
+import { DEVICE_KINDS, lanesOfView, tickStep, valueOf } from "../model/timeline.js";
 import { bytes, number, timeUnit } from "../model/format.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
@@ -34,6 +34,8 @@ const RIGHT = 10;
 export const BELOW_RULER = OVERVIEW + 6 + RULER;
 /** How much is left of what is not looked for. */
 const DIM = 0.22;
+/** No wider than this a slice has neither label nor outline. */
+const NARROW = 2;
 
 /** Token of each kind. @type {Record<string, string>} */
 const COLOURS = {
@@ -132,17 +134,10 @@ function drawOverview(g, s) {
   const x = (/** @type {number} */ t) => left + (t / Math.max(1, s.whole.span)) * (right - left);
   g.fillStyle = token("--sunk");
   g.fillRect(0, 0, s.width, OVERVIEW);
-  g.fillStyle = token("--c-fused");
-  g.globalAlpha = s.whole.found ? DIM : 1;
-  let last = -1;
-  for (const e of s.whole.slices) {
-    if (!DEVICE_KINDS.includes(e.kind)) continue;
-    const [a, b] = [x(e.start), x(e.start + e.duration)];
-    if (b - last < 0.5) continue;
-    g.fillRect(a, 12, Math.max(0.6, b - a), 16);
-    last = b;
-  }
-  g.globalAlpha = 1;
+  const runs = new Runs(g);
+  for (const e of s.whole.slices)
+    if (DEVICE_KINDS.includes(e.kind)) runs.add("--c-fused", s.whole.found ? DIM : 1, x(e.start), Math.max(0.6, x(e.start + e.duration) - x(e.start)), 12, 16);
+  runs.flush();
   drawFound(g, s, x);
   if (s.selection) {
     g.fillStyle = token("--focus");
@@ -164,15 +159,10 @@ function drawOverview(g, s) {
 function drawFound(g, s, x) {
   if (!s.whole.found) return;
   const names = new Set(s.whole.found.names);
-  g.fillStyle = token("--focus");
-  let last = -1;
-  for (const e of s.whole.slices) {
-    if (!isFound(names, e)) continue;
-    const [a, b] = [x(e.start), x(e.start + e.duration)];
-    if (b - last < 0.5) continue;
-    g.fillRect(a, 6, Math.max(1.5, b - a), 22);
-    last = b;
-  }
+  const runs = new Runs(g);
+  for (const e of s.whole.slices)
+    if (isFound(names, e)) runs.add("--focus", 1, x(e.start), Math.max(1.5, x(e.start + e.duration) - x(e.start)), 6, 22);
+  runs.flush();
 }
 
 /** A counter's value and an arrow are not gone to. @param {Set<number>} names @param {Slice} e */
@@ -203,11 +193,76 @@ function drawRuler(g, s) {
   }
 }
 
+/** How much of a slice is drawn while something else is looked for. @param {Scene} s @param {Slice} e */
+const alphaOf = (s, e) => (s.found && e !== s.pointed && !isFound(s.found, e) ? DIM : 1);
+
 /** @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row @param {Slice} e */
 function drawSlice(g, s, row, e) {
-  g.globalAlpha = s.found && e !== s.pointed && !isFound(s.found, e) ? DIM : 1;
+  g.globalAlpha = alphaOf(s, e);
   drawOpaque(g, s, row, e);
   g.globalAlpha = 1;
+}
+
+/**
+ * The slices of a lane.  What is as narrow as a pixel is drawn as one with its like beside it: a wide window
+ * has thousands of them.
+ * @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row
+ */
+function drawSlices(g, s, row) {
+  const [left, scale] = [leftOf(s.width), (s.width - leftOf(s.width) - RIGHT) / (s.t1 - s.t0)];
+  const [runs, gaps] = [new Runs(g), new Runs(g)];
+  for (const e of lanesOfView(s.view).get(row.id) ?? []) {
+    if (e.start > s.t1) break;
+    if (e === s.pointed || e.start + e.duration < s.t0) continue;
+    const w = e.duration * scale;
+    if (w > NARROW || e.kind === "flow") {
+      gaps.flush();
+      runs.flush();
+      drawSlice(g, s, row, e);
+      continue;
+    }
+    const idle = e.kind === "idle";
+    const inset = idle ? IDLE_INSET : 3;
+    (idle ? gaps : runs).add(idle ? idleToken(s.view, e) : COLOURS[e.kind] ?? "--c-host", alphaOf(s, e) * (idle ? 0.5 : 1),
+      left + (e.start - s.t0) * scale, Math.max(1, w - 0.5), row.y + inset, row.height - 2 * inset);
+  }
+  gaps.flush();
+  runs.flush();
+}
+
+/** Rectangles of one colour that touch, as one. */
+class Runs {
+  #g;
+  #token = "";
+  #alpha = 1;
+  #from = 0;
+  #to = 0;
+  #y = 0;
+  #height = 0;
+
+  /** @param {CanvasRenderingContext2D} g */
+  constructor(g) {
+    this.#g = g;
+  }
+
+  /** @param {string} name of a token @param {number} alpha @param {number} x @param {number} w @param {number} y @param {number} height */
+  add(name, alpha, x, w, y, height) {
+    if (name === this.#token && alpha === this.#alpha && y === this.#y && x <= this.#to + 0.5) {
+      this.#to = Math.max(this.#to, x + w);
+      return;
+    }
+    this.flush();
+    [this.#token, this.#alpha, this.#from, this.#to, this.#y, this.#height] = [name, alpha, x, x + w, y, height];
+  }
+
+  flush() {
+    if (!this.#token) return;
+    this.#g.globalAlpha = this.#alpha;
+    this.#g.fillStyle = token(this.#token);
+    this.#g.fillRect(this.#from, this.#y, this.#to - this.#from, this.#height);
+    this.#g.globalAlpha = 1;
+    this.#token = "";
+  }
 }
 
 /** @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row @param {Slice} e */
@@ -240,7 +295,7 @@ function drawOpaque(g, s, row, e) {
 /** A counter's samples as steps between the least and the most in sight, both of them said.
  * @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row */
 function drawSeries(g, s, row) {
-  const samples = s.view.slices.filter((e) => e.lane === row.id && e.start <= s.t1 && e.start + e.duration >= s.t0);
+  const samples = (lanesOfView(s.view).get(row.id) ?? []).filter((e) => e.start <= s.t1 && e.start + e.duration >= s.t0);
   if (!samples.length) return;
   const values = samples.map((e) => valueOf(s.view, e));
   const most = Math.max(0, ...values);
@@ -266,7 +321,8 @@ function drawSeries(g, s, row) {
 /** What a break is, behind its mark, where there is room up to the next.
  * @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row */
 function drawBreakNames(g, s, row) {
-  const breaks = s.view.slices.filter((e) => e.lane === row.id && e.kind === "break").sort((a, b) => a.start - b.start);
+  const breaks = (lanesOfView(s.view).get(row.id) ?? []).filter((e) => e.kind === "break");
+  if (!breaks.length) return;
   g.fillStyle = token("--c-break");
   g.font = `600 11px ${token("--font-ui")}`;
   breaks.forEach((e, i) => {
@@ -308,8 +364,7 @@ function drawLane(g, s, row) {
   g.rect(leftOf(s.width), row.y - 1, s.width - leftOf(s.width) - RIGHT, row.height + 2);
   g.clip();
   if (row.counter) drawSeries(g, s, row);
-  for (const e of row.counter ? [] : s.view.slices)
-    if (e.lane === row.id && e.start <= s.t1 && e.start + e.duration >= s.t0 && e !== s.pointed) drawSlice(g, s, row, e);
+  else drawSlices(g, s, row);
   if (!row.counter && s.pointed?.lane === row.id) drawSlice(g, s, row, s.pointed);
   drawBreakNames(g, s, row);
   g.restore();

@@ -22,6 +22,12 @@ const COLOURS = {
   overhead: "--c-compile",
 };
 const STRIPE = 6;
+const LABELLED = 24; // no time is shorter
+/** By so much it is lower than what runs, above and below. */
+export const IDLE_INSET = 10;
+
+/** The colour of a gap. @param {View} view @param {Slice} e */
+export const idleToken = (view, e) => COLOURS[causeOf(view, e)] ?? "--edge";
 
 /** @type {Map<string, CanvasPattern | string>} by colour and size of a pixel */
 const patterns = new Map();
@@ -58,8 +64,8 @@ function hatch(g, colour) {
  * @param {{y: number, height: number}} row @param {boolean} pointed @param {[number, number]} sight where a label may stand
  */
 export function drawIdle(g, view, e, x, width, row, pointed, sight) {
-  const colour = token(COLOURS[causeOf(view, e)] ?? "--edge");
-  const [y, height] = [row.y + 10, row.height - 20];
+  const colour = token(idleToken(view, e));
+  const [y, height] = [row.y + IDLE_INSET, row.height - 2 * IDLE_INSET];
   const alpha = g.globalAlpha;
   g.fillStyle = width > 4 ? hatch(g, colour) : colour;
   g.globalAlpha = width > 4 ? alpha : alpha / 2;
@@ -69,6 +75,7 @@ export function drawIdle(g, view, e, x, width, row, pointed, sight) {
   g.lineWidth = pointed ? 2 : 1;
   if (width > 4) g.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
   g.lineWidth = 1;
+  if (width < LABELLED) return;
   const text = duration(e.duration / 1000);
   g.font = `600 11px ${token("--font-ui")}`;
   const [from, to, room] = [Math.max(x, sight[0]), Math.min(x + width, sight[1]), g.measureText(text).width + 8];
