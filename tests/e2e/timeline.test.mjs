@@ -278,6 +278,7 @@ test("the events are a list too, from which the canvas is reached", async () => 
   const { page } = await openPage(browser);
   await open(page, run);
   await page.getByText("Events as a list").click();
+  await page.getByRole("region", { name: "Events", exact: true }).waitFor();
   const list = await rows(page, "Events");
   assert.ok(list.some((r) => r[2] === "Fused kernels") && list.some((r) => /^idle: /.test(r[0])));
   await page.getByRole("region", { name: "Events", exact: true }).getByRole("button", { name: /^fused_/ }).first().click();

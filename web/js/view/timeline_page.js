@@ -53,7 +53,7 @@ export class TimelinePage {
   #canvas = h("canvas", { tabindex: 0, role: "application", "aria-roledescription": "timeline", "aria-describedby": "tl-keys" });
   #tip = h("div", { class: "tip", hidden: true });
   #parts = { totals: h("div"), idle: h("div"), slice: h("div"), lanes: h("div", { class: "below" }), kernels: h("div", { class: "below" }) };
-  #list = h("details", { class: "events" }, h("summary", {}, "Events as a list"), h("div"));
+  #list = h("details", { class: "events", hidden: true }, h("summary", {}, "Events as a list"), h("div"));
 
   /** @param {Asked} asked @param {View} whole @param {URLSearchParams} query */
   constructor(asked, whole, query) {
@@ -233,6 +233,7 @@ export class TimelinePage {
     fillLanes(this.#parts.lanes, scope);
     fillKernels(this.#parts.kernels, scope, this.#asked);
     this.#mark();
+    this.#list.hidden = false; // below what has come: sooner it would be pushed down
     this.#fillList();
     if (told && selection) say(`${duration((t1 - t0) / 1000)} selected, ${plural(scope.lanes.reduce((n, l) => n + l.count, 0), "event")}.`);
     else if (told) say("Nothing selected.");
