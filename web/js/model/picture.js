@@ -78,8 +78,16 @@ function capturedNodes(g) {
   });
 }
 
+/** @template T @param {() => T} make @returns {() => T} */
+function once(make) {
+  /** @type {T | undefined} */
+  let made;
+  return () => (made ??= make());
+}
+
 /**
  * The graph as captured, and behind each pass that changed it.  What a pass removed is there once more, `gone`.
+ * A step is read when it is looked at: of thousands of nodes each takes as long as the picture.
  * @param {Graph} g
  * @param {number} part of a graph that runs in pieces
  * @returns {Drawn[]}
@@ -87,17 +95,23 @@ function capturedNodes(g) {
 export function steps(g, part) {
   const told = g.passes?.[part];
   if (!told?.before) return [{ title: "As captured", nodes: capturedNodes(g), kernels: [], outputs: [] }];
-  let last = parseGraph(told.before);
-  const out = [{ title: "As captured", ...last }];
-  for (const s of told.steps ?? []) {
-    if (!s.changed || !s.after) continue;
-    const next = parseGraph(s.after);
-    const there = new Set(next.nodes.map((n) => n.id));
-    const gone = last.nodes.filter((n) => !there.has(n.id)).map((n) => ({ ...n, kernel: null, gone: true }));
-    out.push({ title: `After ${s.pass}`, ...next, nodes: [...next.nodes, ...gone] });
-    last = next;
-  }
-  return out;
+  const changed = (told.steps ?? []).filter((s) => s.changed && s.after);
+  const read = [told.before, ...changed.map((s) => s.after)].map((text) => once(() => parseGraph(String(text))));
+  return read.map((own, i) => {
+    const nodes = once(() => (i ? withGone(own().nodes, read[i - 1]().nodes) : own().nodes));
+    return {
+      title: i ? `After ${changed[i - 1].pass}` : "As captured",
+      get nodes() { return nodes(); },
+      get kernels() { return own().kernels; },
+      get outputs() { return own().outputs; },
+    };
+  });
+}
+
+/** @param {Node[]} now @param {Node[]} before @returns {Node[]} */
+function withGone(now, before) {
+  const there = new Set(now.map((n) => n.id));
+  return [...now, ...before.filter((n) => !there.has(n.id)).map((n) => ({ ...n, kernel: null, gone: true }))];
 }
 
 /** Bytes of a tensor; null where a size is a symbol. @param {string} dtype @param {string} shape */

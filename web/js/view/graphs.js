@@ -1,7 +1,9 @@
 // js/view/graphs.js -- the captured graphs of one mode at one point, as a list:
 // ops in order, inputs, kernels, guards, generated code.
+//
+// The pictures are painted first; then each graph's lists, a graph at a time.
 
-import { h, add, button, copyButton, stateWell } from "./dom.js";
+import { h, add, button, copyButton, painted, stateWell } from "./dom.js";
 import { chosen } from "./choose.js";
 import { codeWell } from "./code.js";
 import { duration, plural } from "../model/format.js";
@@ -11,14 +13,17 @@ import { kernelsSection } from "./kernels.js";
 import { kernelStart } from "../model/source.js";
 import { fileUrl } from "../api/client.js";
 import { lineLinks, markLines, viewUrl } from "./joined.js";
+import { longList } from "./long_list.js";
 import { picked } from "./pick.js";
 import { GraphPicture } from "./picture.js";
 
 /** @typedef {import("../model/graphs.js").GraphRow} GraphRow */
 
-// A training step has a hundred guards: a list of more lines than MANY shows FEW.
-const MANY_LINES = 24;
+// A training step has a hundred guards and thousands of ops: lists show so many at first.
 const FEW_LINES = 16;
+const FEW_OPS = 120;
+const FEW_KERNELS = 30;
+const MOST_LINKS = 8; // lines of a kernel
 
 /**
  * @param {import("./router.js").Context} ctx
@@ -26,19 +31,22 @@ const FEW_LINES = 16;
  * @param {import("../api/types.js").Run} run
  * @param {import("../api/types.js").Report} report
  */
-export function graphsTab(ctx, body, run, report) {
+export async function graphsTab(ctx, body, run, report) {
   const points = pointsOf(report);
   const modes = modesOf(points).filter((m) => m !== "eager");
   if (!modes.length) return add(body, noGraphs(run));
   const device = report.device ?? {};
   let shown = new AbortController();
+  let filled = Promise.resolve();
   const draw = (/** @type {import("../api/types.js").Point} */ point, /** @type {string} */ mode) => {
     shown.abort();
     shown = new AbortController();
-    return graphList({ ctx, run, signal: AbortSignal.any([ctx.signal, shown.signal]) }, point, mode, device);
+    const place = h("div");
+    filled = graphList({ ctx, run, signal: AbortSignal.any([ctx.signal, shown.signal]) }, place, point, mode, device);
+    return [place];
   };
   add(body, chosen(ctx, "Captured graphs", points, modes, draw));
-  return undefined;
+  await filled;
 }
 
 /** @param {import("../api/types.js").Run} run */
@@ -56,22 +64,35 @@ function noGraphs(run) {
 
 /**
  * @param {Page} page
+ * @param {HTMLElement} place
  * @param {import("../api/types.js").Point} point
  * @param {string} mode
  * @param {object} device
- * @returns {HTMLElement[]}
  */
-function graphList(page, point, mode, device) {
+async function graphList(page, place, point, mode, device) {
   const m = point.modes[mode];
-  if (!m) return [h("p", { class: "sub" }, `${mode} was not run at this point.`)];
+  if (!m) return add(place, h("p", { class: "sub" }, `${mode} was not run at this point.`));
   const graphs = graphRows(m);
-  if (!graphs.length) return [h("p", { class: "sub" }, `${mode} captured no graph at this point.`)];
+  if (!graphs.length) return add(place, h("p", { class: "sub" }, `${mode} captured no graph at this point.`));
   const again = m.recompiles ?? [];
   const first = firstShown(m.graphs ?? []);
-  const sections = graphs.map((g, i) => graphSection(page, g, pictureFor(page, point, mode, m.graphs?.[i] ?? {}, g.title, i, i === first)));
-  const all = [...sections, ...kernelsSection(page.run, m, device), ...(again.length ? [recompileSection(again)] : [])];
-  for (const section of all) markLines(page.signal, section);
-  return all;
+  const parts = graphs.map((g, i) => graphSection(g, pictureFor(page, point, mode, m.graphs?.[i] ?? {}, g.title, i, i === first)));
+  // In their order: what stands above is whole before anything comes below it.
+  for (const [i, { section, lists }] of parts.entries()) {
+    add(place, section);
+    for (const column of columnsOf(page, graphs[i])) {
+      if (i <= first) await painted();
+      if (page.signal.aborted) return undefined;
+      add(lists, column());
+    }
+    markLines(page.signal, section);
+  }
+  await painted();
+  if (page.signal.aborted) return undefined;
+  const rest = [...kernelsSection(page.signal, page.run, m, device), ...(again.length ? [recompileSection(again)] : [])];
+  add(place, rest);
+  for (const section of rest) markLines(page.signal, section);
+  return undefined;
 }
 
 /** The graph that is picked, else the first with something of the picked line. @param {readonly import("../api/types.js").Graph[]} graphs */
@@ -102,21 +123,25 @@ function pictureFor({ ctx, run, signal }, point, mode, graph, title, i, now) {
   return place;
 }
 
-/** @param {Page} page @param {GraphRow} g @param {HTMLElement} picture */
-function graphSection(page, g, picture) {
+/** Its head and its picture, and the place of its lists. @param {GraphRow} g @param {HTMLElement} picture */
+function graphSection(g, picture) {
   const { compileMs, uses, cached, later, copies } = g.facts;
   const facts = [plural(g.ops.length, "op"), plural(g.kernels.length, "kernel")];
   if (copies) facts.push(`${copies} of them only ${copies === 1 ? "copies" : "copy"}`);
   if (compileMs !== null) facts.push(`compiled in ${duration(compileMs * 1e3)}${cached ? " from the cache" : ""}`);
   if (later) facts.push("compiled for a later call, as timing began");
   else if (uses !== null) facts.push(`used by ${plural(uses, "call")}`);
-  const inputs = linesPart("Inputs", g.inputs, "None: every value is a constant.");
-  const guards = linesPart("Guards", g.guards, "None: the graph serves every call.");
-  const kernels = kernelsPart(page, g);
-  const recording = g.recording.length ? sentencesPart("Recording", g.recording) : null;
-  const columns = [h("div", {}, opsPart(page, g), inputs, guards), h("div", {}, kernels, recording, codePart(g))];
   const head = h("header", {}, h("h3", {}, g.title), h("p", {}, facts.join(" · ")));
-  return h("section", { class: "sec", "aria-label": g.title }, head, picture, h("div", { class: "two" }, columns));
+  const lists = h("div", { class: "two" });
+  return { section: h("section", { class: "sec", "aria-label": g.title }, head, picture, lists), lists };
+}
+
+/** Two columns of lists, each to be made when the one before it is painted. @param {Page} page @param {GraphRow} g */
+function columnsOf(page, g) {
+  const inputs = () => linesPart(page, "Inputs", g.inputs, "None: every value is a constant.");
+  const guards = () => linesPart(page, "Guards", g.guards, "None: the graph serves every call.");
+  const recording = () => (g.recording.length ? sentencesPart("Recording", g.recording) : null);
+  return [() => h("div", {}, opsPart(page, g), inputs(), guards()), () => h("div", {}, kernelsPart(page, g), recording(), codePart(g))];
 }
 
 /** @param {readonly import("../api/types.js").Recompile[]} again */
@@ -131,36 +156,30 @@ function opsPart(page, g) {
   const counts = opCounts(g.ops.map((o) => o.name));
   const repeated = counts.length > 1 && counts[0].n > 1;
   const total = counts.map((c) => (c.n > 1 ? `${c.n} ${c.op}` : c.op)).join(", ");
-  const items = g.ops.map((op, i) => {
+  const item = (/** @type {import("../model/graphs.js").OpRow} */ op, /** @type {number} */ i) => {
     const [at, name, about] = [
       h("span", { class: "dim" }, i),
       op.line ? h("a", { class: "plain", href: viewUrl(page.run, "source", { line: op.line }) }, h("code", {}, op.name)) : h("code", {}, op.name),
       h("span", { class: "dim" }, op.about),
     ];
     return h("li", { title: op.line ? `line ${op.line}` : null, data: { lines: op.line ?? undefined } }, at, name, about);
-  });
+  };
   const sum = repeated ? h("p", { class: "small sub" }, total) : null;
-  return h("div", { class: "part" }, h("h4", {}, "Ops in order"), sum, h("ol", { class: "ops" }, items));
+  const list = longList(page.signal, h("ol", { class: "ops" }), g.ops, item, FEW_OPS, (op, line) => op.line === line);
+  return h("div", { class: "part" }, h("h4", {}, "Ops in order"), sum, list);
 }
 
 /**
+ * @param {Page} page
  * @param {string} title
  * @param {readonly string[]} lines
  * @param {string} none what it means that there are none
  */
-function linesPart(title, lines, none) {
+function linesPart(page, title, lines, none) {
+  if (!lines.length) return h("div", { class: "part" }, h("h4", {}, title), h("p", { class: "small sub" }, none));
   const item = (/** @type {string} */ x) => h("li", {}, h("code", {}, x));
-  const few = lines.length > MANY_LINES ? lines.slice(0, FEW_LINES) : lines;
-  const list = lines.length ? h("ul", { class: "lines" }, few.map(item)) : h("p", { class: "small sub" }, none);
-  const part = h("div", { class: "part" }, h("h4", {}, title), list);
-  if (few.length < lines.length) {
-    const all = button(`Show all ${lines.length}`, () => {
-      list.replaceChildren(...lines.map(item));
-      all.remove();
-    });
-    add(part, h("div", { class: "acts" }, all));
-  }
-  return part;
+  const list = longList(page.signal, h("ul", { class: "lines" }), lines, item, FEW_LINES);
+  return h("div", { class: "part" }, h("h4", {}, title), list);
 }
 
 /** @param {string} title @param {readonly string[]} lines */
@@ -175,14 +194,15 @@ function sentencesPart(title, lines) {
  * @param {GraphRow} g
  */
 function kernelsPart(page, g) {
-  if (!g.kernels.length) return linesPart("Kernels", [], "None: nothing had to be computed.");
-  const items = g.kernels.map((k) => {
+  if (!g.kernels.length) return linesPart(page, "Kernels", [], "None: nothing had to be computed.");
+  const item = (/** @type {import("../model/graphs.js").KernelRow} */ k) => {
     const about = k.about ? h("span", { class: "dim" }, ` ${k.about}`) : null;
     const why = k.why ? h("span", { class: "why" }, k.why) : null;
-    const lines = k.lines.length ? [" ", lineLinks(page.run, k.lines)].flat() : [];
+    const more = k.lines.length > MOST_LINKS ? ` and ${k.lines.length - MOST_LINKS} more` : "";
+    const lines = k.lines.length ? [" ", lineLinks(page.run, k.lines.slice(0, MOST_LINKS)), more].flat() : [];
     return h("li", { data: { lines: k.lines.join(" ") } }, h("code", {}, k.name), lines, about, why);
-  });
-  const list = h("ol", { class: "lines", start: "0" }, items);
+  };
+  const list = longList(page.signal, h("ol", { class: "lines", start: "0" }), g.kernels, item, FEW_KERNELS, (k, line) => k.lines.includes(line));
   const sub = h("p", { class: "small sub" }, "Under each: why is this its own kernel?");
   return h("div", { class: "part" }, h("h4", {}, "Kernels"), sub, list);
 }

@@ -3,6 +3,7 @@
 
 import { add, ci, h, headRow, scroller, svg } from "./dom.js";
 import { lineLinks } from "./joined.js";
+import { longList } from "./long_list.js";
 import { bytes, bytesUnit, number, plural, timeUnit, withInterval } from "../model/format.js";
 import { beyondCopy, kernelFacts } from "../model/kernels.js";
 
@@ -10,6 +11,7 @@ import { beyondCopy, kernelFacts } from "../model/kernels.js";
 
 const BAR = 72;
 const MOST_LINES = 3;
+const FEW_ROWS = 60;
 
 /** What a word of the head means, where it stands. @type {[string, string][]} */
 const TERMS = [
@@ -65,12 +67,13 @@ function row(run, r, time, size, device) {
 }
 
 /**
+ * @param {AbortSignal} signal
  * @param {import("../api/types.js").Run} run
  * @param {import("../api/types.js").ModeReport} m
  * @param {object} device
  * @returns {HTMLElement[]} nothing where no kernel was seen
  */
-export function kernelsSection(run, m, device) {
+export function kernelsSection(signal, run, m, device) {
   const rows = kernelFacts(m);
   if (!rows.length) return [];
   const gpu = rows.some((r) => r.registers !== null);
@@ -81,7 +84,7 @@ export function kernelsSection(run, m, device) {
   const more = ["Operations", "GFLOP/s", "Op/byte", "Ops", ...(gpu ? ["Occupancy", "Registers", "Shared"] : [])].map(right);
   const head = headRow(["Kernel", ...heads, [null, "", "As a bar"], ...more]);
   const caption = h("caption", { class: "vh" }, "Kernels, and what each achieves");
-  const body = h("tbody", {}, rows.map((r) => row(run, r, time, size, gpu)));
+  const [body, all] = longList(signal, h("tbody"), rows, (r) => row(run, r, time, size, gpu), FEW_ROWS, (r, line) => r.lines.includes(line));
   const table = h("table", { id: "kernels-table" }, caption, head, body);
   const { far, over, whole } = beyondCopy(rows);
   const share = whole > 0 ? Math.round((over / whole) * 100) : 0;
@@ -92,7 +95,7 @@ export function kernelsSection(run, m, device) {
   const title = h("header", {}, h("h3", {}, "Kernels"), h("p", {}, "each alone, from timelines of a few calls; bytes under the sizes of the capture"));
   const section = h("section", { class: "sec kernels", "aria-label": "What kernels achieve" }, title);
   const list = h("dl", { class: "terms" }, ...terms);
-  add(section, h("p", { class: "sub finding" }, found), scroller("What kernels achieve, table", table), list);
+  add(section, h("p", { class: "sub finding" }, found), scroller("What kernels achieve, table", table), all, list);
   import("./roofline.js").then((view) => add(section, view.rooflineFigure(rows, device)));
   return [section];
 }
