@@ -165,6 +165,22 @@ test("a large graph begins with closed kernels, and all of its ops are laid out 
   assert.deepEqual(await refusals(page), []);
 });
 
+test("the list of many ops shows its first, what the picked line has, and all at a press", async () => {
+  const { page } = await openPage(browser);
+  await open(page, many);
+  const ops = page.locator(".ops li");
+  const all = page.getByRole("button", { name: `Show all ${MANY}`, exact: true });
+  await all.first().waitFor();
+  const first = await ops.count();
+  assert.ok(first > 50 && first < MANY / 2, `${first} ops`);
+  await open(page, many, `&line=${MANY}`);
+  await page.locator(".ops li.joined").waitFor();
+  assert.equal(await ops.count(), first + 1);
+  await page.locator(".ops + .acts").getByRole("button").click();
+  assert.equal(await ops.count(), MANY);
+  assert.equal(await page.locator(".ops li.joined").count(), 1);
+});
+
 for (const width of [1440, 390])
   for (const theme of ["light", "dark"])
     test(`the picture at ${width} px, ${theme}: axe, no sideways scroll`, async () => {
