@@ -331,7 +331,8 @@ static void unstated_break(struct compiles *c, json_t *row, struct torch_break *
 static void settle_restarts(struct compiles *c, json_t *row)
 {
 	const json_t *reasons = json_object_get(row, "restart_reasons"), *reason;
-	json_t *stated = json_incref(json_object_get(row, "stated"));
+	/* As it is before what only restarts tell is added to it. */
+	json_t *stated = json_copy(json_object_get(row, "stated"));
 	bool unknown = false;
 	struct torch_break b;
 	size_t i;

@@ -105,7 +105,8 @@ static bool take_string(struct told *told, struct err *err)
 	return true;
 }
 
-/* An analysis that restarts is the next attempt; a start is said of the first alone. */
+/* An analysis that restarts is the next attempt; releases that we know say a start of the first
+ * alone, and one of another attempt begins nothing anew. */
 static void note_attempt(struct told *told, json_int_t attempt)
 {
 	json_int_t known = json_integer_value(json_object_get(told->row, "attempts"));
@@ -121,7 +122,7 @@ static bool take_start(struct told *told, struct err *err)
 	const char *name = json_string_value(json_object_get(frame, "name"));
 
 	(void)err;
-	if (told->row)
+	if (told->row && !json_integer_value(json_object_get(told->record->json, "attempt")))
 		told->row = compiles_start(&told->t->m->compiles, told->t->now->process, told->id);
 	note_attempt(told, 0);
 	if (!told->row || !frame)
