@@ -95,7 +95,8 @@ async function tabThrough(page) {
   const names = await page.evaluate(controls);
   const seen = new Set();
   const ringless = new Set();
-  for (let i = 0; i < names.length + 5; i++) {
+  // Until the focus leaves the page: what came meanwhile is stepped through as well.
+  for (let i = 0; i < 2 * names.length + 50; i++) {
     await page.keyboard.press("Tab");
     const now = await page.evaluate(focused);
     if (!now) break;
