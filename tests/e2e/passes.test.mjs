@@ -53,7 +53,7 @@ test("each pass has its state, its rules with lines, and the graph before and be
   assert.match(await rules.innerText(), /x \* 1 is x 1 time line 4/);
   assert.match(await rules.innerText(), /f\(f\(x\)\) is f\(x\) 1 time line 5/);
   await rules.getByRole("link", { name: "line 4" }).click();
-  await page.waitForURL(/\/source\?line=4$/);
+  await page.waitForURL(/\/source\?mode=static&line=4$/);
   assert.match(await page.locator(".code li[aria-selected=true]").innerText(), /softmax\(x \* 1/);
 
   await page.goBack();

@@ -126,6 +126,36 @@ test("the mouse drags, zooms once the canvas has the focus, and points", async (
   assert.match(seen, /us/);
 });
 
+test("a finger drags, two pinch, and up and down is left to the page", async () => {
+  const { page, context } = await openPage(browser, { width: 390, height: 844 });
+  const device = await context.newCDPSession(page);
+  await device.send("Emulation.setTouchEmulationEnabled", { enabled: true, maxTouchPoints: 2 });
+  const touch = (type, ...points) => device.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
+  await open(page, run);
+  const from = (page) => Number(new URL(page.url()).searchParams.get("t0"));
+  const box = await page.locator(".tl canvas").boundingBox();
+  const [x, y] = [box.x + 200, box.y + 100];
+  let [at, start, width] = [page.url(), from(page), span(page)];
+  await touch("touchStart", [x, y]);
+  for (let d = 20; d <= 80; d += 20) await touch("touchMove", [x + d, y]);
+  await touch("touchEnd");
+  await settled(page, at);
+  assert.ok(from(page) < start, "what was before comes into sight");
+  assert.ok(Math.abs(span(page) - width) < 2, "and no more than before");
+  [at, width] = [page.url(), span(page)];
+  await touch("touchStart", [x - 20, y], [x + 20, y]);
+  for (let d = 30; d <= 60; d += 10) await touch("touchMove", [x - d, y], [x + d, y]);
+  await touch("touchEnd");
+  await settled(page, at);
+  assert.ok(span(page) < width / 2, `${span(page)} of ${width}`);
+  at = page.url();
+  await touch("touchStart", [x, y]);
+  for (let d = 20; d <= 80; d += 20) await touch("touchMove", [x, y - d]);
+  await touch("touchEnd");
+  await page.waitForFunction(() => scrollY > 0);
+  assert.equal(page.url(), at);
+});
+
 test("a point of the sweep and a mode are chosen as in other views", async () => {
   const { page } = await openPage(browser);
   await open(page, swept, "mode=eager&n=3");

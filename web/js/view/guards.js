@@ -3,6 +3,7 @@
 
 import { add, h, loadStyle, stateWell, svg } from "./dom.js";
 import { chosen } from "./choose.js";
+import { viewUrl } from "./joined.js";
 import { duration, number, plural, shares } from "../model/format.js";
 import { guardTree } from "../model/guards.js";
 import { modesOf, pointsOf } from "../model/curves.js";
@@ -67,7 +68,7 @@ function verdict(tree, m, mode) {
 
 /** @param {import("../api/types.js").Run} run @param {import("../model/guards.js").FrameTree} f @param {GuardTree} tree @param {boolean} first */
 function frameSection(run, f, tree, first) {
-  const line = f.line ? h("a", { href: `/runs/${encodeURIComponent(run.id)}/source?line=${f.line}` }, `line ${f.line}`) : null;
+  const line = f.line ? h("a", { href: viewUrl(run, "source", { line: f.line }) }, `line ${f.line}`) : null;
   const facts = f.versions.length ? [plural(f.versions.length, "version"), duration(f.compileMs * 1e3), `${plural(f.uses, "use")}`].join(" · ") : f.state;
   const head = h("header", {}, h("h3", {}, h("code", {}, f.name)), h("p", {}, line, line ? " · " : "", facts));
   const section = h("section", { class: "sec frame", "aria-label": `Frame ${f.name}, line ${f.line}` }, head);

@@ -3,6 +3,7 @@
 
 import { h, add, scroller, stateWell } from "./dom.js";
 import { chosen } from "./choose.js";
+import { viewUrl } from "./joined.js";
 import { bytes, duration, plural } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { diffLines, folded, passRows, passTotals, sideBySide } from "../model/passes.js";
@@ -25,15 +26,9 @@ export function passesTab(ctx, body, run, report) {
   const modes = modesOf(points).filter((m) => m !== "eager");
   if (!modes.length) return add(body, noGraphs(run));
   const draw = (/** @type {import("../api/types.js").Point} */ point, /** @type {string} */ mode) =>
-    parts(point.modes[mode]?.graphs ?? [], mode, run, (line) => lineUrl(run, point, line));
+    parts(point.modes[mode]?.graphs ?? [], mode, run, (line) => viewUrl(run, "source", { line }));
   add(body, chosen(ctx, "Passes", points, modes, draw));
   return undefined;
-}
-
-/** @param {import("../api/types.js").Run} run @param {import("../api/types.js").Point} point @param {number} line */
-function lineUrl(run, point, line) {
-  const n = point.source && typeof point.n === "number" ? `&n=${point.n}` : "";
-  return `/runs/${encodeURIComponent(run.id)}/source?line=${line}${n}`;
 }
 
 /** @typedef {(line: number) => string} LineUrl */
