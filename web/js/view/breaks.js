@@ -116,9 +116,15 @@ function verdict(m, rows, mode) {
 /** @param {HTMLElement} line @param {ModeReport} m @param {number} cuts @param {string} mode */
 function costSentence(line, m, cuts, mode) {
   const all = /** @type {import("../api/types.js").BreakCosts} */ (m.break_cost);
-  const sum = withInterval(all.sum_us, all.ci_us);
-  const whole = m.latency ? ` of every ${number(m.latency.median_us)} us call in ${mode}` : ` of a call in ${mode}`;
-  add(line, h("b", {}, `${plural(cuts, "break")} ${cuts === 1 ? "costs" : "cost"} ${sum.text} us`), " ", ci(sum.interval), `${whole}.`);
+  const costs = `${plural(cuts, "break")} ${cuts === 1 ? "costs" : "cost"}`;
+  if (all.ci_us[1] < 0) {
+    const less = withInterval(-all.sum_us, [-all.ci_us[1], -all.ci_us[0]]);
+    add(line, h("b", {}, `${costs} nothing`), ` in ${mode}: a call takes ${less.text} us `, ci(less.interval), " less than one graph's kernels would make it take.");
+  } else {
+    const sum = withInterval(all.sum_us, all.ci_us);
+    const whole = m.latency ? ` of every ${number(m.latency.median_us)} us call in ${mode}` : ` of a call in ${mode}`;
+    add(line, h("b", {}, `${costs} ${sum.text} us`), " ", ci(sum.interval), `${whole}.`);
+  }
   if (!all.without) return;
   const [low, high] = all.without.measured_ci_us;
   add(line, " Without ", cuts === 1 ? "it" : all.without.breaks_left ? `${cuts - all.without.breaks_left} of them` : "them");
