@@ -212,6 +212,7 @@ static void test_durations(void **state)
 	assert_true(xla_duration("999.250us", &ns) && ns == 999250);
 	/* No duration is printed so: it is taken as it stands. */
 	assert_true(xla_duration("01s900ms000.000us", &ns) && ns == 1900000000);
+	assert_false(xla_duration("999.250us?", &ns)); /* what begins as printed need not end so */
 	assert_true(xla_duration("1h", &ns) && ns == 3600000000000);
 	assert_false(xla_duration("12", &ns));
 	assert_false(xla_duration("x", &ns));

@@ -271,12 +271,14 @@ bool xla_duration(const char *text, int64_t *ns)
 	bool is_printed = false;
 	int n = duration_parts(text, value, unit, &is_printed);
 
+	if (n == 0)
+		return false;
 	memcpy(exact, value, sizeof(exact));
 	if (is_printed && take_back_rounding(exact, unit, n))
 		memcpy(value, exact, sizeof(exact));
 	for (int i = 0; i < n; i++)
 		total += value[i] * unit[i];
-	if (n == 0 || !(total >= 0 && total < 9e18))
+	if (!(total >= 0 && total < 9e18))
 		return false;
 	*ns = (int64_t)(total + 0.5);
 	return true;
