@@ -112,15 +112,6 @@ static json_t *values_json(const struct change *c)
 	return m;
 }
 
-static bool forget(struct lane *lane, struct err *err)
-{
-	lane_drop_outputs(lane);
-	for (int i = 0; lane->writes && i < lane->originals->n_calls; i++)
-		if (!lane_restore(lane, i, err))
-			return false;
-	return true;
-}
-
 static bool on_tick(void *self, const struct lane *lane, int round, double share)
 {
 	const struct change *c = self;
@@ -143,7 +134,7 @@ static bool time_both(struct change *c, json_t *m, struct err *err)
 	struct interval median[2];
 	struct comparison found;
 
-	if (!forget(before, err) || !forget(after, err) ||
+	if (!lane_forget(before, err) || !lane_forget(after, err) ||
 	    !measure_lanes(c->lanes, 2, seconds, &watch, err))
 		return false;
 	if (!stats_median(before->sample_us, before->n_samples, &median[BEFORE]) ||

@@ -298,3 +298,12 @@ bool lane_reportable(const struct lane *lane, int call, struct err *err)
 	}
 	return true;
 }
+
+bool lane_forget(struct lane *lane, struct err *err)
+{
+	lane_drop_outputs(lane);
+	for (int i = 0; lane->writes && i < lane->originals->n_calls; i++)
+		if (!lane_restore(lane, i, err))
+			return false;
+	return true;
+}

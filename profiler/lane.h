@@ -81,4 +81,7 @@ bool lane_reportable(const struct lane *lane, int call, struct err *err);
 
 void lane_drop_outputs(struct lane *lane);
 
+/* Back to the inputs as they were, and nothing kept of the calls: as it is to be timed. */
+bool lane_forget(struct lane *lane, struct err *err);
+
 #endif

@@ -139,16 +139,6 @@ static bool run_calls(struct run *r, struct lane *lane, const struct lane *eager
 	return true;
 }
 
-/* Back to the inputs as they were, and nothing kept of the calls. */
-static bool prepare_timing(struct lane *lane, struct err *err)
-{
-	lane_drop_outputs(lane);
-	for (int i = 0; lane->writes && i < lane->originals->n_calls; i++)
-		if (!lane_restore(lane, i, err))
-			return false;
-	return true;
-}
-
 static bool compare_modes(const struct lane *lanes, int n, json_t *break_even, struct err *err)
 {
 	for (int k = 1; k < n && lanes[0].mode == FUSION_EAGER; k++) {
@@ -249,7 +239,7 @@ static bool time_point(struct run *r, struct lane *lanes, struct mixed *mixed, j
 			      : fmin(point_budget_s, total_budget_s / (r->end - r->first));
 
 	for (int k = 0; k < all; k++)
-		if (!prepare_timing(&lanes[k], err))
+		if (!lane_forget(&lanes[k], err))
 			return false;
 	if (!measure_lanes(lanes, all, budget_s * all / n, &watch, err))
 		return false;
@@ -468,7 +458,7 @@ static bool warm_lane(struct run *r, struct lane *lane, enum fusion_mode mode,
 			return false;
 		lane->writes = lane->writes || lane_wrote(lane, i);
 	}
-	return prepare_timing(lane, err);
+	return lane_forget(lane, err);
 }
 
 static json_t *modes_of_point(const struct run *r, json_t *report)

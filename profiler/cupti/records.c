@@ -94,51 +94,35 @@ static uint32_t name_set(struct collector *c, const CUpti_ActivityMemset4 *m)
 	return intern(c, text);
 }
 
+/* A record of bytes that a device wrote: three types of CUPTI's have the same fields. */
+#define MOVED(m, what, called)                                                                     \
+	((struct wire_event){ .start_ns = (int64_t)(m)->start,                                     \
+			      .end_ns = (int64_t)(m)->end,                                         \
+			      .bytes = (int64_t)(m)->bytes,                                        \
+			      .kind = (what),                                                      \
+			      .name = (called),                                                    \
+			      .device = (m)->deviceId,                                             \
+			      .context = (m)->contextId,                                           \
+			      .stream = (m)->streamId,                                             \
+			      .correlation = (m)->correlationId,                                   \
+			      .graph = (m)->graphId,                                               \
+			      .node = (uint32_t)(m)->graphNodeId })
+
 static void read_copy(struct collector *c, const CUpti_ActivityMemcpy6 *m, struct wire_event *e)
 {
-	*e = (struct wire_event){ .start_ns = (int64_t)m->start,
-				  .end_ns = (int64_t)m->end,
-				  .bytes = (int64_t)m->bytes,
-				  .kind = TIMELINE_COPY,
-				  .name = name_copy(c, m->copyKind, m->srcKind, m->dstKind),
-				  .device = m->deviceId,
-				  .context = m->contextId,
-				  .stream = m->streamId,
-				  .correlation = m->correlationId,
-				  .graph = m->graphId,
-				  .node = (uint32_t)m->graphNodeId };
+	*e = MOVED(m, TIMELINE_COPY, name_copy(c, m->copyKind, m->srcKind, m->dstKind));
 }
 
 /* From one GPU to another: a record of its own, in the lane of the GPU that copies. */
 static void read_peer_copy(struct collector *c, const CUpti_ActivityMemcpyPtoP4 *m,
 			   struct wire_event *e)
 {
-	*e = (struct wire_event){ .start_ns = (int64_t)m->start,
-				  .end_ns = (int64_t)m->end,
-				  .bytes = (int64_t)m->bytes,
-				  .kind = TIMELINE_COPY,
-				  .name = name_copy(c, m->copyKind, m->srcKind, m->dstKind),
-				  .device = m->deviceId,
-				  .context = m->contextId,
-				  .stream = m->streamId,
-				  .correlation = m->correlationId,
-				  .graph = m->graphId,
-				  .node = (uint32_t)m->graphNodeId };
+	*e = MOVED(m, TIMELINE_COPY, name_copy(c, m->copyKind, m->srcKind, m->dstKind));
 }
 
 static void read_set(struct collector *c, const CUpti_ActivityMemset4 *m, struct wire_event *e)
 {
-	*e = (struct wire_event){ .start_ns = (int64_t)m->start,
-				  .end_ns = (int64_t)m->end,
-				  .bytes = (int64_t)m->bytes,
-				  .kind = TIMELINE_SET,
-				  .name = name_set(c, m),
-				  .device = m->deviceId,
-				  .context = m->contextId,
-				  .stream = m->streamId,
-				  .correlation = m->correlationId,
-				  .graph = m->graphId,
-				  .node = (uint32_t)m->graphNodeId };
+	*e = MOVED(m, TIMELINE_SET, name_set(c, m));
 }
 
 static void read_call(struct collector *c, const CUpti_ActivityAPI *a, struct wire_event *e)

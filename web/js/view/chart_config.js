@@ -132,19 +132,24 @@ function scales(spec, series, log, narrow) {
 /** "n = 30", "310 calls". @param {string | undefined} by @param {string} x */
 export const atText = (by, x) => (by === undefined ? `n = ${x}` : `${x} ${by}`);
 
+/** How the tooltip of every chart looks, in the colours of now. */
+export const tooltipLook = () => ({
+  backgroundColor: token("--ink"),
+  titleColor: token("--page"),
+  bodyColor: token("--page"),
+  cornerRadius: 3,
+  padding: 8,
+  displayColors: false,
+  titleFont: { size: 12 },
+  bodyFont: { size: 12 },
+});
+
 /** @param {ChartSpec} spec */
 function tooltip(spec) {
   const suffix = spec.ratio ? "x" : "";
   return {
     filter: (/** @type {any} */ i) => !i.dataset.band,
-    backgroundColor: token("--ink"),
-    titleColor: token("--page"),
-    bodyColor: token("--page"),
-    cornerRadius: 3,
-    padding: 8,
-    displayColors: false,
-    titleFont: { size: 12 },
-    bodyFont: { size: 12 },
+    ...tooltipLook(),
     callbacks: {
       title: (/** @type {any[]} */ items) => (items.length ? atText(spec.by, plain(items[0].parsed.x)) : ""),
       label: (/** @type {any} */ i) => {

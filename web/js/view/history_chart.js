@@ -4,6 +4,7 @@
 // row, where its note and the baseline are changed.
 
 import { h, say, token } from "./dom.js";
+import { tooltipLook } from "./chart_config.js";
 import { chartLibrary } from "./chart_library.js";
 import { baselineOf, label, measured, parting, tip, valueAxis, what } from "../model/history.js";
 import { date } from "../model/format.js";
@@ -101,14 +102,7 @@ function whiskers(chart, all, mode) {
 /** @param {History} data */
 function tooltip(data) {
   return {
-    backgroundColor: token("--ink"),
-    titleColor: token("--page"),
-    bodyColor: token("--page"),
-    cornerRadius: 3,
-    padding: 8,
-    displayColors: false,
-    titleFont: { size: 12 },
-    bodyFont: { size: 12 },
+    ...tooltipLook(),
     callbacks: {
       title: (/** @type {any[]} */ items) => (items.length ? tip(data, items[0].dataIndex).title : ""),
       label: (/** @type {any} */ i) => tip(data, i.dataIndex).lines,
