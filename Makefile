@@ -51,7 +51,7 @@ $(foreach f,runtime capture backends passes lower graph lang base,$(eval dir_$f 
 # Rooms: folders of a folder, in one archive with it (they call each other).
 rooms_runtime := tensor torch eager lazy trace fork grad exec record entry frame
 rooms_backends := $(if $(CUDA_HOME),cuda,cuda/absent)
-rooms_profiler := import torch export compare $(if $(CUPTI_HEADERS),cupti,cupti/absent)
+rooms_profiler := workload measure recorder breaks timeline report suite import torch export compare $(if $(CUPTI_HEADERS),cupti,cupti/absent)
 sources = $(filter-out server/main.c,$(wildcard $(dir_$1)/*.c) $(wildcard $(rooms_$1:%=$(dir_$1)/%/*.c)))
 objects = $(patsubst %.c,$B/%.o,$(call sources,$1)) $(extra_$1)
 
@@ -126,7 +126,7 @@ $B/gen/vec_text.o: fusion/backends/vec.h
 $(filter-out %args_text.o,$(CUDA_TEXTS:%=$B/gen/cuda_%_text.o)): $B/gen/cuda_%_text.o: fusion/backends/cuda/%.cu
 $B/gen/cuda_args_text.o: fusion/backends/cuda/args.h
 # The PyTorch script that a run can be downloaded as.
-$B/gen/torch_script_text.o: profiler/torch_script.py
+$B/gen/torch_script_text.o: profiler/torch/script.py
 # What the torch engine has the operator's Python run.
 $B/gen/torch_worker_text.o: profiler/torch/worker.py
 $B/gen/torch_host_text.o: profiler/torch/host.py

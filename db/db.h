@@ -166,7 +166,7 @@ bool db_run_delete(struct db *db, int64_t id, struct err *err);
 bool db_report_get(struct db *db, int64_t id, struct buf *report, struct buf *environment,
 		   struct err *err);
 
-/* A block of a run's timeline (profiler/timeline.h); times are of its own clock. */
+/* A block of a run's timeline (profiler/timeline/timeline.h); times are of its own clock. */
 struct timeline_row {
 	int64_t kind, events, t0_ns, t1_ns;
 	const void *data;

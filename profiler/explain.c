@@ -11,12 +11,12 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
-#include "profiler/lane.h"
-#include "profiler/report.h"
-#include "profiler/report_passes.h"
-#include "profiler/rewrites.h"
-#include "profiler/sizes.h"
-#include "profiler/value_json.h"
+#include "profiler/measure/lane.h"
+#include "profiler/report/report.h"
+#include "profiler/report/passes.h"
+#include "profiler/breaks/rewrites.h"
+#include "profiler/report/sizes.h"
+#include "profiler/workload/value_json.h"
 
 /* The calls in order; a program's own error ends them and is reported. */
 static json_t *explain_calls(struct lane *lane, json_t *out)

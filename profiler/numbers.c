@@ -1,4 +1,4 @@
-/* server/numbers.c -- see numbers.h. */
+/* profiler/numbers.c -- see numbers.h. */
 #include "profiler/numbers.h"
 
 #include <math.h>

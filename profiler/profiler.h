@@ -14,7 +14,7 @@
 
 #include "fusion/base/err.h"
 #include "fusion/runtime/mode.h"
-#include "profiler/timeline.h"
+#include "profiler/timeline/timeline.h"
 
 struct registry; /* fusion/registry.h */
 struct workload; /* parsed and bounded; immutable */
@@ -71,7 +71,7 @@ struct profiler_options {
 	 * ("static at n = 15, round 4"), and the seconds it may still last
 	 * (negative: unknown).  Return false to cancel.  May be NULL. */
 	bool (*progress)(void *self, double share, const char *what, double left_s);
-	/* Where it is timed: takes the blocks of a timeline (profiler/timeline.h) of a few
+	/* Where it is timed: takes the blocks of a timeline (profiler/timeline/timeline.h) of a few
 	 * calls of every mode at every point, watched after all else.  May be NULL. */
 	timeline_block_fn *timeline;
 	void *self;
@@ -92,7 +92,7 @@ json_t *profiler_run(const struct workload *w, const struct profiler_options *op
 bool workload_wants_torch(const struct workload *w);
 
 /* profiler_run(), with the workload's program `before` beside it where there is one
- * (profiler/change.h), then the other engines that the workload names; each is a report of
+ * (profiler/breaks/change.h), then the other engines that the workload names; each is a report of
  * its own in `engines` (profiler/torch/engine.h), its failure too. */
 json_t *profiler_run_engines(const struct workload *w, const struct profiler_options *options,
 			     struct err *err);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/suite.h"
+#include "profiler/suite/suite.h"
 #include "server/jobs.h"
 #include "server/routes.h"
 #include "server/suite_plan.h"

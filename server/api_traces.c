@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fusion/base/vec.h"
-#include "profiler/timeline.h"
+#include "profiler/timeline/timeline.h"
 #include "server/enqueue.h"
 #include "server/events.h"
 #include "server/routes.h"

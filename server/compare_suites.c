@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "profiler/suite.h"
+#include "profiler/suite/suite.h"
 #include "server/compare_load.h"
 #include "server/suite_store.h"
 

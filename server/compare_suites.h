@@ -9,8 +9,8 @@
 
 /* Suite `after` against `before`: each the number of one in the store at `db`, which a server
  * may be using, or a file: what `breakeven suite --json` printed, or GET /suites/{id} answered.
- * The object of suite_compare() (profiler/suite.h) with "before" and "after", each {"name"} and
- * its "id" or "file".  New; NULL with IO, JSON, NOT_FOUND or STORAGE. */
+ * The object of suite_compare() (profiler/suite/suite.h) with "before" and "after", each {"name"}
+ * and its "id" or "file".  New; NULL with IO, JSON, NOT_FOUND or STORAGE. */
 json_t *compare_suites(const char *before, const char *after, const char *db, struct err *err);
 
 /* Whether a workload that passed does not, or the speedups of a column are SLOWER together. */

@@ -20,7 +20,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/base/log.h"
 #include "fusion/base/vec.h"
-#include "profiler/timeline.h"
+#include "profiler/timeline/timeline.h"
 #include "profiler/torch/host.h"
 #include "server/events.h"
 #include "server/message.h"

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "fusion/base/clock.h"
-#include "profiler/timeline.h"
-#include "profiler/timeline_format.h"
+#include "profiler/timeline/timeline.h"
+#include "profiler/timeline/format.h"
 #include "server/post.h"
 
 enum {

@@ -9,7 +9,7 @@
 
 #include "db/db.h"
 #include "fusion/base/clock.h"
-#include "profiler/suite.h"
+#include "profiler/suite/suite.h"
 #include "server/events.h"
 #include "server/jobs.h"
 #include "server/suite_store.h"

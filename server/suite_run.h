@@ -24,7 +24,7 @@ struct suite_options {
 };
 
 /* Runs all jobs of a plan as a server would, each in a process of its own, so that none can
- * end the suite.  The report (profiler/suite.h) with the machine and the request, and the
+ * end the suite.  The report (profiler/suite/suite.h) with the machine and the request, and the
  * `suite` of a store that is kept; new.  NULL with STORAGE, IO or MEMORY. */
 json_t *suite_run(const struct suite_plan *plan, const struct suite_options *options,
 		  struct err *err);

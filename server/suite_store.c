@@ -6,7 +6,7 @@
 
 #include "fusion/base/vec.h"
 #include "fusion/fusion.h"
-#include "profiler/suite.h"
+#include "profiler/suite/suite.h"
 #include "server/enqueue.h"
 
 enum { MOST_OF_RUN = 3 * FUSION_MODE_COUNT };

@@ -1,4 +1,4 @@
-/* server/suite_text.h -- the report of a suite (profiler/suite.h) as text. */
+/* server/suite_text.h -- the report of a suite (profiler/suite/suite.h) as text. */
 #ifndef SERVER_SUITE_TEXT_H
 #define SERVER_SUITE_TEXT_H
 

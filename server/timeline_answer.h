@@ -3,7 +3,7 @@
 #define SERVER_TIMELINE_ANSWER_H
 
 #include "db/db.h"
-#include "profiler/timeline.h"
+#include "profiler/timeline/timeline.h"
 
 enum { TIMELINE_DEFAULT_PX = 1600, TIMELINE_MOST_PX = 8192 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/timeline.h"
+#include "profiler/timeline/timeline.h"
 #include "server/restore.h"
 #include "server/timeline_answer.h"
 

@@ -3,7 +3,7 @@
 #include "tests/import_file.h"
 
 #include "profiler/import/counters.h"
-#include "profiler/lanes_view.h"
+#include "profiler/timeline/lanes_view.h"
 
 #define TRACE(events) "{\"traceEvents\": [" events "]}"
 #define COUNT(id, ts, args)                                                                        \

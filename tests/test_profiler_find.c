@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "fusion/base/buf.h"
-#include "profiler/timeline.h"
+#include "profiler/timeline/timeline.h"
 
 static bool keep(void *self, const void *block, size_t len, struct err *err)
 {

@@ -1,7 +1,7 @@
 /* tests/test_profiler_idle.c -- when a device ran nothing, and what the host did meanwhile. */
 #include "fusion/base/vec.h"
-#include "profiler/idle.h"
-#include "profiler/lanes_view.h"
+#include "profiler/timeline/idle.h"
+#include "profiler/timeline/lanes_view.h"
 #include "tests/report_help.h"
 
 /* A timeline in memory, its chunks as they were given. */

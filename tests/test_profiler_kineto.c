@@ -6,7 +6,7 @@
 
 #include "profiler/import/decimal.h"
 #include "profiler/import/repair.h"
-#include "profiler/timeline_format.h"
+#include "profiler/timeline/format.h"
 
 #define KERNEL(name, ts, dur, correlation)                                                         \
 	"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"" name "\",\"pid\":0,\"tid\":7,\"ts\":" ts    \

@@ -1,5 +1,5 @@
 /* tests/test_profiler_memory.c -- what a report says of tensor memory over a call. */
-#include "profiler/memory.h"
+#include "profiler/measure/memory.h"
 #include "tests/report_help.h"
 
 static json_t *run_source(const char *source, json_t *calls, const char *modes)

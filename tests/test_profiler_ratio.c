@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "profiler/compare/ratio.h"
-#include "profiler/random.h"
+#include "profiler/workload/random.h"
 
 static double uniform(uint64_t *position)
 {

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "profiler/break_even.h"
-#include "profiler/random.h"
-#include "profiler/stats.h"
+#include "profiler/measure/break_even.h"
+#include "profiler/workload/random.h"
+#include "profiler/measure/stats.h"
 
 enum { DATASETS = 2000 };
 

@@ -8,8 +8,8 @@
 
 #include "fusion/base/sanitized.h"
 #include "fusion/fusion.h"
-#include "profiler/suite.h"
-#include "profiler/suite_stats.h"
+#include "profiler/suite/suite.h"
+#include "profiler/suite/stats.h"
 #include "tests/read_whole.h"
 
 static void near(double got, double want)

@@ -1,7 +1,7 @@
 /* tests/test_profiler_timeline.c -- timelines: what is written is read again, windows
  * keep what can be seen, damage is found, and a run's own recording holds together. */
 #include "fusion/base/vec.h"
-#include "profiler/timeline.h"
+#include "profiler/timeline/timeline.h"
 #include "tests/report_help.h"
 
 struct block {

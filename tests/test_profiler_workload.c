@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "profiler/spec.h"
-#include "profiler/value_json.h"
-#include "profiler/workload.h"
+#include "profiler/workload/spec.h"
+#include "profiler/workload/value_json.h"
+#include "profiler/workload/workload.h"
 
 #define MODEL "import torch\\ndef model(x):\\n    return torch.sin(x)\\n"
 #define SWEPT "import torch\\ndef model(x):\\n    ...\\n    return x.sum()\\n"

@@ -11,7 +11,7 @@
 
 #include "fusion/base/err.h"
 #include "fusion/base/vec.h"
-#include "profiler/stats.h"
+#include "profiler/measure/stats.h"
 
 enum figure_kind { FIGURE_TIMED, FIGURE_ONCE, FIGURE_COUNTED };
 

@@ -20,7 +20,7 @@
 
 #include <stdbool.h>
 
-#include "profiler/break_even.h"
+#include "profiler/measure/break_even.h"
 
 /* Differences below this are not worth telling; between the 1 to 2 % that a quiet machine
  * shows from process to process, and the 10 % at which others begin to look. */

@@ -13,7 +13,7 @@ tests: $(if $(INJECT),$B/tests/cupti/libcupti_fake.so $B/tests/cupti/driver $B/t
 without-cupti:
 	@echo "  --    no libbreakeven_inject.so for \`breakeven trace\`: cupti.h of the CUDA Toolkit is missing (CUDA_HOME names its folder)"
 
-$B/libbreakeven_inject.so: $(wildcard profiler/cupti/inject/*.c profiler/cupti/*.c profiler/cupti/*.h) profiler/timeline.h
+$B/libbreakeven_inject.so: $(wildcard profiler/cupti/inject/*.c profiler/cupti/*.c profiler/cupti/*.h) profiler/timeline/timeline.h
 $B/tests/cupti/libcupti_fake.so: tests/cupti/fake.c
 $B/libbreakeven_inject.so $B/tests/cupti/libcupti_fake.so:
 	@mkdir -p $(@D)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/timeline.h"
+#include "profiler/timeline/timeline.h"
 
 void records_send(struct collector *c)
 {

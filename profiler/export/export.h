@@ -17,9 +17,9 @@
 #include <stdint.h>
 
 #include "fusion/base/err.h"
-#include "profiler/timeline.h"
+#include "profiler/timeline/timeline.h"
 
-/* Hands out the blocks of a run's timeline, in order; `kind` as in profiler/timeline.h.
+/* Hands out the blocks of a run's timeline, in order; `kind` as in profiler/timeline/timeline.h.
  * It is asked more than once. */
 typedef bool export_blocks_fn(void *store, int64_t kind, timeline_block_fn *each, void *self,
 			      struct err *err);

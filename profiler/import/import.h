@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "fusion/base/err.h"
-#include "profiler/timeline.h"
+#include "profiler/timeline/timeline.h"
 
 struct import;
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profiler/timeline.h"
+#include "profiler/timeline/timeline.h"
 
 enum { TAIL_BYTES = 4096 };
 

@@ -4,7 +4,7 @@
 
 #include "fusion/base/vec.h"
 #include "profiler/import/kineto_event.h"
-#include "profiler/timeline.h"
+#include "profiler/timeline/timeline.h"
 
 enum lane_class { LANE_HOST, LANE_DEVICE, LANE_DEVICE_NOTES, LANE_MEMORY, LANE_RECORDING };
 

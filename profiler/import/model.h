@@ -16,7 +16,7 @@
 #include "profiler/import/names.h"
 #include "profiler/import/regions.h"
 #include "profiler/import/xla.h"
-#include "profiler/timeline.h"
+#include "profiler/timeline/timeline.h"
 
 /* Memory of a device, as its allocator said it. */
 struct held_memory {

@@ -8,7 +8,7 @@
 #include "fusion/base/arena.h"
 #include "fusion/base/vec.h"
 #include "profiler/import/ledger.h"
-#include "profiler/timeline.h"
+#include "profiler/timeline/timeline.h"
 
 /* Names are kept up to so many bytes in all, those behind count as "others". */
 enum { NAMES_MAX_BYTES = 32 << 20 };

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "fusion/base/clock.h"
-#include "profiler/change.h"
+#include "profiler/breaks/change.h"
 #include "profiler/torch/child.h"
 #include "profiler/torch/host.h"
 #include "profiler/torch/values.h"

@@ -9,7 +9,7 @@
 #ifndef PROFILER_TORCH_ENGINE_H
 #define PROFILER_TORCH_ENGINE_H
 
-#include "profiler/workload.h"
+#include "profiler/workload/workload.h"
 
 /* `engines.torch` of the report `ours`:
  *

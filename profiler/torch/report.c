@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/report.h"
+#include "profiler/report/report.h"
 #include "profiler/torch/engine.h"
 
 struct samples {

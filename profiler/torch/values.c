@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/spec.h"
+#include "profiler/workload/spec.h"
 
 struct compare {
 	struct compared *c;

@@ -10,7 +10,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#include "profiler/lane.h"
+#include "profiler/measure/lane.h"
 
 /* Zeroed is empty. */
 struct compared {

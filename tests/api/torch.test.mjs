@@ -90,10 +90,10 @@ test('a suite of both engines: a column of each, and breaks that are ours', () =
     assert.match(stdout, /^torch +dynamo +static +1\/1/m);
 });
 
-/** Where profiler/torch_script.py puts what a source made, each by its name in `names`, on device cuda. */
+/** Where profiler/torch/script.py puts what a source made, each by its name in `names`, on device cuda. */
 const moved = (source, names) => JSON.parse(execFileSync('python3', ['-c', `
 import json, sys, types
-script = open("profiler/torch_script.py").read().replace("# {{experiment}}", 'WORKLOAD = {"device": "cuda"}')
+script = open("profiler/torch/script.py").read().replace("# {{experiment}}", 'WORKLOAD = {"device": "cuda"}')
 made, program = types.ModuleType("script"), types.ModuleType("program")
 sys.modules["program"] = program
 exec(script, made.__dict__)

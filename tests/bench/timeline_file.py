@@ -1,4 +1,4 @@
-"""tests/bench/timeline_file.py -- reads what `breakeven trace -o` writes (profiler/timeline.h)."""
+"""tests/bench/timeline_file.py -- reads what `breakeven trace -o` writes (profiler/timeline/timeline.h)."""
 import ctypes
 import json
 import struct

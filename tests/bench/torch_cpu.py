@@ -34,8 +34,8 @@ fresh_cache = getattr(inductor_utils, "fresh_cache", None) or inductor_utils.fre
 
 
 def load_script():
-    """profiler/torch_script.py, for its random numbers: the same as the binary's."""
-    spec = importlib.util.spec_from_file_location("torch_script", os.path.join(ROOT, "profiler", "torch_script.py"))
+    """profiler/torch/script.py, for its random numbers: the same as the binary's."""
+    spec = importlib.util.spec_from_file_location("torch_script", os.path.join(ROOT, "profiler", "torch", "script.py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

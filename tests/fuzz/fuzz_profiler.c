@@ -9,8 +9,8 @@
 
 #include "fusion/base/hash.h"
 #include "profiler/export/export.h"
-#include "profiler/timeline.h"
-#include "profiler/timeline_format.h"
+#include "profiler/timeline/timeline.h"
+#include "profiler/timeline/format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

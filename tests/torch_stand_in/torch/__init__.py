@@ -1,6 +1,6 @@
 """A stand-in for torch, for machines that have none: tests of engine torch use it.
 
-It has what profiler/torch_script.py and profiler/torch/worker.py call, and the few ops
+It has what profiler/torch/script.py and profiler/torch/worker.py call, and the few ops
 of the tests' programs, over lists of Python numbers.  torch.compile() compiles nothing:
 it counts, and writes lines as TORCH_TRACE has them.  No figure of it means anything.
 """

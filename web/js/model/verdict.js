@@ -9,7 +9,7 @@ import { calls as countCalls, plural, ratio, withInterval, timeUnit, duration, s
 import { inOrder } from "./modes.js";
 
 export const MARGIN = 1.02;
-/** Fewer rounds give no 95 % interval (profiler/stats.h). */
+/** Fewer rounds give no 95 % interval (profiler/measure/stats.h). */
 export const FEWEST = 6;
 
 /** @typedef {"FASTER" | "SLOWER" | "SAME" | "AMBIGUOUS" | "NOT ENOUGH"} Verdict */

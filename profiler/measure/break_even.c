@@ -1,0 +1,175 @@
+/* profiler/measure/break_even.c -- paired ratios, calls to repay, and the crossover.
+ *
+ * A ratio's interval is taken over the ratios of the rounds themselves: no
+ * division of one interval by another, which would be too wide where both
+ * modes drift together and too narrow where they do not.
+ */
+#include "profiler/measure/break_even.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "profiler/workload/random.h"
+
+static const double verdict_margin = 0.02;
+enum { RESAMPLINGS = 1000, BOOTSTRAP_SEED = 20260 };
+
+const char *verdict_word(enum verdict v)
+{
+	static const char *const words[] = { "NOT ENOUGH", "FASTER", "SLOWER", "SAME",
+					     "AMBIGUOUS" };
+
+	return words[v];
+}
+
+const char *repay_word(enum repay r)
+{
+	static const char *const words[] = { "after", "never", "unknown" };
+
+	return words[r];
+}
+
+const char *side_word(enum side s)
+{
+	static const char *const words[] = { "always", "never", "above", "below" };
+
+	return words[s];
+}
+
+enum verdict verdict_of(const struct interval *speedup, int rounds)
+{
+	return verdict_beyond(speedup, rounds, verdict_margin);
+}
+
+enum verdict verdict_beyond(const struct interval *speedup, int rounds, double margin)
+{
+	double above = 1 + margin, below = 1 / above;
+
+	if (rounds < STATS_MIN_SAMPLES)
+		return VERDICT_NOT_ENOUGH;
+	if (speedup->low > above)
+		return VERDICT_FASTER;
+	if (speedup->high < below)
+		return VERDICT_SLOWER;
+	if (speedup->low >= below && speedup->high <= above)
+		return VERDICT_SAME;
+	return VERDICT_AMBIGUOUS;
+}
+
+static void repay_fill(struct comparison *c, double compile_us)
+{
+	const struct interval *saved = &c->saved_us;
+
+	c->repay = saved->mid <= 0 || saved->high <= 0 ? REPAY_NEVER
+		   : saved->low <= 0                   ? REPAY_UNKNOWN
+						       : REPAY_AFTER;
+	if (c->repay != REPAY_AFTER)
+		return;
+	c->calls_to_repay = ceil(compile_us / saved->mid);
+	c->calls_ci[0] = ceil(compile_us / saved->high);
+	c->calls_ci[1] = ceil(compile_us / saved->low);
+}
+
+bool break_even_compare(const double *eager_us, const double *mode_us, int n, double compile_us,
+			struct comparison *out)
+{
+	double *x = calloc((size_t)n + 1, sizeof(*x));
+	bool ok = false;
+
+	if (!x)
+		return false;
+	*out = (struct comparison){ 0 };
+	for (int i = 0; i < n; i++)
+		x[i] = eager_us[i] / mode_us[i];
+	if (!stats_median(x, n, &out->speedup))
+		goto out;
+	for (int i = 0; i < n; i++)
+		x[i] = eager_us[i] - mode_us[i];
+	if (!stats_median(x, n, &out->saved_us))
+		goto out;
+	out->verdict = verdict_of(&out->speedup, n);
+	repay_fill(out, compile_us);
+	ok = true;
+out:
+	free(x);
+	return ok;
+}
+
+/* Where the last change of sign is, and how many there are; y is log(speedup)
+ * at each point.  A point at zero counts as faster. */
+static void meet(const struct curve_point *points, const double *y, int n, struct crossover *out)
+{
+	*out = (struct crossover){ .side = y[0] >= 0 ? SIDE_ALWAYS : SIDE_NEVER };
+	for (int i = 0; i + 1 < n; i++) {
+		if ((y[i] >= 0) == (y[i + 1] >= 0))
+			continue;
+		out->found = true;
+		out->meetings++;
+		out->side = y[i + 1] >= 0 ? SIDE_ABOVE : SIDE_BELOW;
+		out->n = points[i].n + (points[i + 1].n - points[i].n) * (y[i] / (y[i] - y[i + 1]));
+	}
+}
+
+/* log of the median ratio of the rounds of p; `scratch` has room for them.
+ * With `position`, of as many rounds drawn with replacement. */
+static double log_ratio(const struct curve_point *p, double *scratch, uint64_t *position)
+{
+	for (int i = 0; i < p->rounds; i++) {
+		int at = i;
+
+		if (position)
+			at = (int)(random_next(BOOTSTRAP_SEED, position) % (uint64_t)p->rounds);
+		scratch[i] = p->eager_us[at] / p->mode_us[at];
+	}
+	stats_sort(scratch, p->rounds);
+	return log(stats_quantile(scratch, p->rounds, 0.5));
+}
+
+/* A resampling without a meeting lies at the end that it points to. */
+static double place(const struct crossover *c, enum side side, double first, double last)
+{
+	if (c->found)
+		return c->n;
+	if (c->side == SIDE_ALWAYS)
+		return side == SIDE_ABOVE ? first : last;
+	return side == SIDE_ABOVE ? last : first;
+}
+
+bool break_even_crossover(const struct curve_point *points, int n_points, struct crossover *out)
+{
+	uint64_t position = 0;
+	int most = 1;
+	double *scratch = NULL, *places = NULL, *y = NULL;
+	bool ok = false;
+
+	for (int i = 0; i < n_points; i++)
+		most = points[i].rounds > most ? points[i].rounds : most;
+	scratch = malloc((size_t)most * sizeof(*scratch));
+	places = malloc(RESAMPLINGS * sizeof(*places));
+	y = malloc((size_t)n_points * sizeof(*y));
+	if (!scratch || !places || !y)
+		goto out;
+	for (int i = 0; i < n_points; i++)
+		y[i] = log_ratio(&points[i], scratch, NULL);
+	meet(points, y, n_points, out);
+	ok = true;
+	if (!out->found)
+		goto out;
+	for (int r = 0; r < RESAMPLINGS; r++) {
+		struct crossover c;
+
+		for (int i = 0; i < n_points; i++)
+			y[i] = log_ratio(&points[i], scratch, &position);
+		meet(points, y, n_points, &c);
+		places[r] = place(&c, out->side, points[0].n, points[n_points - 1].n);
+	}
+	stats_sort(places, RESAMPLINGS);
+	out->low = fmin(out->n, stats_quantile(places, RESAMPLINGS, 0.025));
+	out->high = fmax(out->n, stats_quantile(places, RESAMPLINGS, 0.975));
+out:
+	free(scratch);
+	free(places);
+	free(y);
+	return ok;
+}

@@ -1,0 +1,83 @@
+/* profiler/measure/environment.c -- what a figure depends on beside the program.
+ *
+ * Two runs whose environments differ are not comparable; the names here are
+ * those that the comparison shows.  What cannot be found out is "unknown".
+ */
+#include <gnu/libc-version.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "fusion/backends/backend.h"
+#include "fusion/base/ask.h"
+#include "profiler/profiler.h"
+
+/* The first line of a file, without its end; false where there is none. */
+static bool first_line(const char *path, char *line, size_t bytes)
+{
+	FILE *f = fopen(path, "re");
+	bool ok = f && fgets(line, (int)bytes, f);
+
+	if (f)
+		fclose(f);
+	if (ok)
+		line[strcspn(line, "\r\n")] = '\0';
+	return ok;
+}
+
+static void cpu_model(char *model, size_t bytes)
+{
+	FILE *f = fopen("/proc/cpuinfo", "re");
+	char line[256];
+
+	snprintf(model, bytes, "unknown");
+	while (f && fgets(line, sizeof(line), f)) {
+		const char *colon = strchr(line, ':');
+
+		if (strncmp(line, "model name", 10) != 0 || !colon)
+			continue;
+		snprintf(model, bytes, "%s", colon + 1 + strspn(colon + 1, " \t"));
+		model[strcspn(model, "\r\n")] = '\0';
+		break;
+	}
+	if (f)
+		fclose(f);
+}
+
+/* What `name --version` says first; false where it cannot be run. */
+static bool version_of(const char *name, char *line, size_t bytes)
+{
+	return ask_command((const char *const[]){ name, "--version", NULL }, line, bytes);
+}
+
+static int cores(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) == 0)
+		return CPU_COUNT(&set);
+	return (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+json_t *profiler_environment(const char *version)
+{
+	char model[160], governor[64], compiler[160], kernel[160];
+	struct utsname uts;
+
+	cpu_model(model, sizeof(model));
+	if (!first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", governor,
+			sizeof(governor)))
+		snprintf(governor, sizeof(governor), "unknown");
+	if (!version_of("gcc", compiler, sizeof(compiler)) &&
+	    !version_of("cc", compiler, sizeof(compiler)))
+		snprintf(compiler, sizeof(compiler), "none");
+	snprintf(kernel, sizeof(kernel), "unknown");
+	if (uname(&uts) == 0)
+		snprintf(kernel, sizeof(kernel), "%s %s", uts.sysname, uts.release);
+	return json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:s}", "cpu", model, "cores", cores(),
+			 "governor", governor, "vector_unit", backend_vector_unit(), "compiler",
+			 compiler, "kernel", kernel, "libc", gnu_get_libc_version(), "breakeven",
+			 version ? version : "unknown");
+}

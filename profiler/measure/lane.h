@@ -1,0 +1,87 @@
+/* profiler/measure/lane.h -- private: one mode of one point, with a world of its own.
+ *
+ * A lane has its own engine, session and copies of the inputs, so that no mode
+ * profits from another's caches or frees its memory.  The inputs that its
+ * program writes to are put back between calls, outside the clock.
+ */
+#ifndef PROFILER_MEASURE_LANE_H
+#define PROFILER_MEASURE_LANE_H
+
+#include "profiler/workload/workload.h"
+
+/* The arguments of every call, as they were before any. */
+struct inputs {
+	struct allocator *allocator;
+	int n_calls;
+	int *n_args;
+	struct value **args; /* [call][arg] */
+};
+
+bool inputs_create(struct inputs *in, const struct workload *w, const struct point *p,
+		   struct err *err);
+void inputs_destroy(struct inputs *in);
+
+struct lane {
+	enum fusion_mode mode;
+	struct fusion *engine;
+	bool shares_engine; /* another lane's, which outlives this one */
+	struct fusion_session *session;
+	const struct inputs *originals; /* borrowed */
+	struct value **args;            /* this lane's copies */
+	struct value *outputs;          /* of the calls once in order; dropped before timing */
+	bool writes;                    /* the program changes its inputs */
+	bool grad;                      /* each call has a backward pass behind it */
+	int64_t held_bytes; /* before the calls: inputs, parameters, and what else there is */
+	int64_t peak_bytes;
+	double timed_compile_us; /* compiling that the timed calls caused */
+	const int *timed;        /* indices of calls that timing cycles over */
+	int n_timed;
+	int *all; /* 0..n_calls-1, where `timed` restricts nothing */
+
+	/* filled by measure.c */
+	int64_t cycles;    /* of the timed calls, in one sample */
+	double *sample_us; /* one a round: mean microseconds of a call */
+	int n_samples;
+	double launches; /* per call */
+	int64_t
+	    compiled; /* graphs and kernels, while the clock ran: calls kept meeting new values */
+};
+
+/* Where compiled kernels are kept; all zeros: nowhere. */
+struct lane_cache {
+	const char *dir;
+	bool anew; /* they are compiled even so: what that takes is measured */
+};
+
+bool lane_create(struct lane *lane, const struct workload *w, const struct point *p,
+		 enum fusion_mode mode, const struct inputs *originals, struct lane_cache cache,
+		 struct err *err);
+
+/* The same of another program, on the engine and for the inputs of `with`: where
+ * nothing is measured. */
+bool lane_create_beside(struct lane *lane, const struct lane *with, const struct workload *w,
+			const struct point *p, struct err *err);
+void lane_destroy(struct lane *lane); /* zeroed is fine */
+
+/* One call; the result is the caller's. */
+bool lane_call(struct lane *lane, int call, struct value *out, struct err *err);
+
+/* The same, but a device may still be at it, and an index out of bounds is told of by a
+ * later call or by fusion_wait(). */
+bool lane_start(struct lane *lane, int call, struct value *out, struct err *err);
+
+/* Puts the arguments of a call back to what they were. */
+bool lane_restore(struct lane *lane, int call, struct err *err);
+
+/* Whether the program left a call's arguments other than they were. */
+bool lane_wrote(const struct lane *lane, int call);
+
+/* Whether a call's output, and what it left in its arguments, can be reported. */
+bool lane_reportable(const struct lane *lane, int call, struct err *err);
+
+void lane_drop_outputs(struct lane *lane);
+
+/* Back to the inputs as they were, and nothing kept of the calls: as it is to be timed. */
+bool lane_forget(struct lane *lane, struct err *err);
+
+#endif

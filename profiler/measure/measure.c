@@ -1,0 +1,254 @@
+/* profiler/measure/measure.c -- warm-up, batch size, rounds, and when to stop.
+ *
+ * Nothing is taken out of a sample but the clock's own cost, and no sample is
+ * thrown away: what disturbs the machine shows in the interval.
+ */
+#include "profiler/measure/measure.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "fusion/base/clock.h"
+#include "profiler/workload/random.h"
+
+enum {
+	WARM_UP_NS = 25 * 1000 * 1000,
+	SLOW_CYCLE_NS = 500 * 1000 * 1000, /* one cycle warms enough */
+	SLOW_CALL_NS = 50 * 1000 * 1000,   /* needs no call to warm the caches */
+	/* Calls that each meet a new value compile until their frame has as many versions
+	 * as it may have (8). */
+	COMPILING_CYCLES = 12,
+	MAX_CYCLES = 100 * 1000,
+	CHECK_EVERY = 5,
+	SHUFFLE_SEED = 7,
+};
+
+double measure_clock_cost_ns(void)
+{
+	enum { BATCHES = 20, N = 100 };
+	double best = INFINITY; /* of several: an interrupt must not count as cost */
+
+	for (int b = 0; b < BATCHES; b++) {
+		int64_t begin = clock_ns(), last = begin;
+
+		for (int i = 0; i < N; i++)
+			last = clock_ns();
+		best = fmin(best, (double)(last - begin) / N);
+	}
+	return best;
+}
+
+double measure_telling_ns(void (*phase)(void *self, enum fusion_phase, int64_t begin_ns,
+					int64_t end_ns),
+			  void *self, int *kept)
+{
+	enum { BATCHES = 20, N = 100 };
+	void (*volatile tell)(void *, enum fusion_phase, int64_t, int64_t) = phase;
+	double best = INFINITY;
+
+	for (int b = 0; b < BATCHES; b++) {
+		int64_t begin = clock_ns();
+
+		for (int i = 0; i < N; i++) {
+			int64_t from = clock_ns();
+
+			tell(self, PHASE_DISPATCH, from, clock_ns());
+		}
+		best = fmin(best, (double)(clock_ns() - begin) / N);
+		*kept = 0;
+	}
+	return best;
+}
+
+static bool one_call(struct lane *lane, int call, struct err *err)
+{
+	struct value out;
+
+	if (!lane_start(lane, call, &out, err))
+		return false;
+	value_unref(out);
+	return true;
+}
+
+/* Calls over timed cycles with the inputs restored before each. */
+static bool cycles_restoring(struct lane *lane, int64_t cycles, double clock_cost, double *ns,
+			     struct err *err)
+{
+	*ns = 0;
+	for (int64_t c = 0; c < cycles; c++)
+		for (int k = 0; k < lane->n_timed; k++) {
+			int64_t begin;
+
+			if (!lane_restore(lane, lane->timed[k], err))
+				return false;
+			if (!fusion_wait(lane->engine, err))
+				return false;
+			begin = clock_ns();
+			if (!one_call(lane, lane->timed[k], err) || !fusion_wait(lane->engine, err))
+				return false;
+			*ns += (double)(clock_ns() - begin) - clock_cost;
+		}
+	return true;
+}
+
+static bool run_cycles(struct lane *lane, int64_t cycles, double clock_cost, double *ns,
+		       struct err *err)
+{
+	int64_t begin;
+
+	buf_clear(fusion_stdout(lane->session));
+	if (lane->writes)
+		return cycles_restoring(lane, cycles, clock_cost, ns, err);
+	if (!fusion_wait(lane->engine, err))
+		return false;
+	begin = clock_ns();
+	for (int64_t c = 0; c < cycles; c++)
+		for (int k = 0; k < lane->n_timed; k++)
+			if (!one_call(lane, lane->timed[k], err))
+				return false;
+	if (!fusion_wait(lane->engine, err))
+		return false;
+	*ns = (double)(clock_ns() - begin) - clock_cost;
+	return true;
+}
+
+static const int64_t compiling_ns = 15 * INT64_C(1000000000);
+
+/* Graphs and kernels that the lane has compiled so far. */
+static int64_t compiled(const struct lane *lane)
+{
+	struct fusion_counts counts = fusion_counts(lane->session);
+
+	return counts.graphs + counts.kernels_built;
+}
+
+/* Runs until nothing is compiled any more, and caches, branch predictors and clock
+ * speed have settled; sets how many cycles make a sample. */
+static bool warm_up(struct lane *lane, double clock_cost, struct err *err)
+{
+	int64_t begin = clock_ns(), settled = begin;
+	double best = INFINITY, sample_ns = MEASURE_TARGET_SAMPLE_NS;
+	struct fusion_counts before, after;
+
+	before = fusion_counts(lane->session);
+	for (int cycle = 0;; cycle++) {
+		int64_t had = compiled(lane);
+		double ns;
+
+		if (!run_cycles(lane, 1, clock_cost, &ns, err))
+			return false;
+		if (cycle == 0) {
+			after = fusion_counts(lane->session);
+			lane->launches = (double)(after.launches - before.launches) / lane->n_timed;
+		}
+		best = fmin(best, ns);
+		if (compiled(lane) > had && cycle < COMPILING_CYCLES &&
+		    clock_ns() - begin < compiling_ns) {
+			settled = clock_ns();
+			continue;
+		}
+		if (ns > SLOW_CYCLE_NS || (cycle > 0 && clock_ns() - settled > WARM_UP_NS))
+			break;
+	}
+	best = fmax(best, 1);
+	/* Calls that write are waited for one by one. */
+	if (fusion_device_name(lane->engine) && !lane->writes)
+		sample_ns = MEASURE_DEVICE_SAMPLE_NS;
+	lane->cycles = (int64_t)fmin(fmax(ceil(sample_ns / best), 1), MAX_CYCLES);
+	return true;
+}
+
+static bool take_sample(struct lane *lane, double clock_cost, struct err *err)
+{
+	double ns, calls = (double)lane->cycles * lane->n_timed;
+	double last = lane->n_samples ? lane->sample_us[lane->n_samples - 1] : 0;
+	int64_t had;
+
+	if (last * 1000 < SLOW_CALL_NS) {
+		if (lane->writes && !lane_restore(lane, lane->timed[0], err))
+			return false;
+		if (!one_call(lane, lane->timed[0], err))
+			return false;
+	}
+	had = compiled(lane);
+	if (!run_cycles(lane, lane->cycles, clock_cost, &ns, err))
+		return false;
+	lane->compiled += compiled(lane) - had;
+	lane->sample_us[lane->n_samples++] = fmax(ns, 1) / 1000 / calls;
+	return true;
+}
+
+static void shuffle(int *order, int n, uint64_t *position)
+{
+	for (int i = n - 1; i > 0; i--) {
+		int k = (int)(random_next(SHUFFLE_SEED, position) % (uint64_t)(i + 1));
+		int swap = order[i];
+
+		order[i] = order[k];
+		order[k] = swap;
+	}
+}
+
+/* Whether every interval has the wanted width. */
+static bool narrow(const struct lane *lanes, int n_lanes)
+{
+	int n = lanes[0].n_samples;
+	double ratio[MEASURE_MAX_ROUNDS];
+	struct interval i;
+
+	for (int k = 0; k < n_lanes; k++) {
+		if (!stats_median(lanes[k].sample_us, n, &i) ||
+		    stats_half_width(&i) > MEASURE_TARGET_HALF_WIDTH)
+			return false;
+		for (int r = 0; r < n; r++)
+			ratio[r] = lanes[0].sample_us[r] / lanes[k].sample_us[r];
+		if (!stats_median(ratio, n, &i) || stats_half_width(&i) > MEASURE_TARGET_HALF_WIDTH)
+			return false;
+	}
+	return true;
+}
+
+static bool done(const struct lane *lanes, int n_lanes, int rounds, double elapsed_s,
+		 double budget_s)
+{
+	if (rounds >= MEASURE_MAX_ROUNDS)
+		return true;
+	if (elapsed_s >= budget_s)
+		return rounds >= STATS_MIN_SAMPLES || elapsed_s >= 3 * budget_s;
+	return rounds >= MEASURE_MIN_ROUNDS && rounds % CHECK_EVERY == 0 &&
+	       elapsed_s * 1000 >= MEASURE_MIN_POINT_MS && narrow(lanes, n_lanes);
+}
+
+bool measure_lanes(struct lane *lanes, int n_lanes, double budget_s,
+		   const struct measure_watch *watch, struct err *err)
+{
+	double clock_cost = measure_clock_cost_ns(), elapsed = 0;
+	int order[MEASURE_MAX_LANES] = { 0 };
+	uint64_t position = 0;
+	int64_t begin;
+
+	for (int k = 0; k < n_lanes; k++) {
+		order[k] = k;
+		lanes[k].sample_us = calloc(MEASURE_MAX_ROUNDS, sizeof(double));
+		if (!lanes[k].sample_us)
+			return err_set(err, ERR_MEMORY, "out of memory for the run");
+		if (!watch->tick(watch->self, &lanes[k], 0, 0))
+			return err_set(err, ERR_CANCELLED, "the run was cancelled");
+		if (!warm_up(&lanes[k], clock_cost, err))
+			return false;
+	}
+	begin = clock_ns();
+	for (int round = 0; !done(lanes, n_lanes, round, elapsed, budget_s); round++) {
+		shuffle(order, n_lanes, &position);
+		for (int k = 0; k < n_lanes; k++) {
+			double share = fmax(elapsed / budget_s, (double)round / MEASURE_MAX_ROUNDS);
+
+			if (!watch->tick(watch->self, &lanes[order[k]], round + 1, fmin(share, 1)))
+				return err_set(err, ERR_CANCELLED, "the run was cancelled");
+			if (!take_sample(&lanes[order[k]], clock_cost, err))
+				return false;
+		}
+		elapsed = (double)(clock_ns() - begin) * 1e-9;
+	}
+	return true;
+}

@@ -1,0 +1,289 @@
+/* profiler/measure/roofline.c -- see roofline.h. */
+#include "profiler/measure/roofline.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/graph/einsum.h"
+#include "profiler/timeline/lanes_view.h"
+#include "profiler/measure/measure.h"
+#include "profiler/recorder/recorder.h"
+
+enum { CALLS = 40, ENOUGH_NS = 15 * 1000 * 1000 };
+
+/* ---- operations ---- */
+
+static int64_t size_of(const struct graph *g, const struct node *n, int dim)
+{
+	return sym_hint(g->syms, n->shape.size[dim]);
+}
+
+static int64_t elements(const struct graph *g, const struct node *n)
+{
+	int64_t product = 1;
+
+	for (int d = 0; d < n->shape.rank; d++)
+		product *= size_of(g, n, d);
+	return product;
+}
+
+static const struct node *operand_of(const struct graph *g, const struct node *n, int arg)
+{
+	return arg < n->n_args && n->args[arg].kind == ARG_NODE ? g->nodes[n->args[arg].node]
+								: NULL;
+}
+
+/* Two for each pair that meets: all labels' sizes multiplied. */
+static int64_t of_contraction(const struct graph *g, const struct node *n)
+{
+	int64_t size[EINSUM_LABELS] = { 0 }, product = 1;
+	struct contraction c = { 0 };
+	struct err ignored = { 0 };
+	int first = n->op == OP_einsum ? 1 : 0;
+
+	if (!einsum_of(g, n->op, n->args, &c, &ignored))
+		return -1;
+	for (int i = 0; i < c.n; i++) {
+		const struct node *x = operand_of(g, n, first + i);
+
+		for (int d = 0; x && d < c.in[i].rank; d++) {
+			int64_t dim = size_of(g, x, d);
+
+			if (dim > size[c.in[i].at[d]]) /* of size 1: it is repeated */
+				size[c.in[i].at[d]] = dim;
+		}
+	}
+	for (int l = 0; l < EINSUM_LABELS; l++)
+		product *= size[l] > 0 ? size[l] : 1;
+	return (c.n == 2 ? 2 : 1) * product;
+}
+
+static int64_t of_convolution(const struct graph *g, const struct node *n)
+{
+	const struct node *weight = operand_of(g, n, 1);
+	int64_t channels = weight ? size_of(g, weight, 0) : 0;
+
+	return channels > 0 ? 2 * elements(g, n) * (elements(g, weight) / channels) : -1;
+}
+
+static int64_t of_attention(const struct graph *g, const struct node *n)
+{
+	const struct node *query = operand_of(g, n, 0), *key = operand_of(g, n, 1);
+	int rank = key ? key->shape.rank : 0;
+
+	if (!query || rank < 2 || query->shape.rank < 2)
+		return -1;
+	return 2 * size_of(g, key, rank - 2) * (elements(g, query) + elements(g, n));
+}
+
+static int64_t of_node(const struct graph *g, const struct node *n)
+{
+	const struct node *x = operand_of(g, n, 0);
+
+	switch (n->op) {
+	case OP_matmul:
+	case OP_matmul_nt:
+	case OP_einsum:
+		return of_contraction(g, n);
+	case OP_conv_windows:
+		return of_convolution(g, n);
+	case OP_scaled_dot_product_attention:
+		return of_attention(g, n);
+	case OP_contiguous:
+	case OP_clone:
+		return 0;
+	default:
+		break;
+	}
+	switch (op_info(n->op)->kind) {
+	case KIND_POINTWISE:
+		return elements(g, n);
+	case KIND_REDUCE:
+		return x ? elements(g, x) : -1;
+	case KIND_LIBRARY:
+	case KIND_COMPOSITE:
+	case KIND_CONTROL:
+		return -1;
+	default:
+		return 0;
+	}
+}
+
+int64_t roofline_operations(const struct graph *g, const struct kernel *k)
+{
+	int64_t total = 0;
+
+	for (int i = 0; i < k->n_nodes; i++) {
+		int64_t n = k->nodes[i] >= 0 && k->nodes[i] < g->n_nodes
+				? of_node(g, g->nodes[k->nodes[i]])
+				: -1;
+
+		if (n < 0)
+			return -1;
+		total += n;
+	}
+	return total;
+}
+
+/* ---- durations ---- */
+
+/* Of one kernel of one graph: a sum for each of its launches. */
+struct durations {
+	VEC(double) us;
+	uint32_t correlation; /* of the last; several kernels of a library have one */
+};
+
+static bool add_duration(struct durations *d, const struct timeline_event *e, double less_ns)
+{
+	double us = fmax((double)e->duration_ns - less_ns, 1) / 1000;
+
+	if (d->us.len && e->correlation && d->correlation == e->correlation) {
+		d->us.at[d->us.len - 1] += us;
+		return true;
+	}
+	d->correlation = e->correlation;
+	return VEC_PUSH(&d->us, us);
+}
+
+/* The kernel's durations: its name is the only one of that text in its graph. */
+static bool find_durations(const struct timeline_events *seen, int graph, const char *name,
+			   double less_ns, struct durations *out)
+{
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < seen->list.len; i++) {
+		const struct timeline_event *e = &seen->list.at[i];
+		const json_t *row = json_array_get(seen->tables.names, e->name);
+		const json_t *of = json_object_get(row, "graph");
+		const char *text = json_string_value(json_object_get(row, "name"));
+
+		if ((e->kind == TIMELINE_KERNEL || e->kind == TIMELINE_LIBRARY) &&
+		    json_is_integer(of) && json_integer_value(of) == graph && text &&
+		    strcmp(text, name) == 0)
+			ok = add_duration(out, e, less_ns);
+	}
+	return ok;
+}
+
+static bool record(struct lane *lane, struct timeline_events *seen, struct err *err)
+{
+	struct recorder *r = recorder_create(timeline_events_block, seen, 1, err);
+	bool ok;
+
+	if (r && fusion_device_name(lane->engine))
+		recorder_begin_device(r, false);
+	ok = r && recorder_lane_for(r, lane, NULL, CALLS, ENOUGH_NS, err) &&
+	     recorder_finish(r, err);
+	recorder_destroy(r);
+	return ok;
+}
+
+/* ---- the report ---- */
+
+static void add_achieved(json_t *to, const struct copy_curve *curve, const struct kernel *k,
+			 int64_t operations, const struct interval *us, int seen)
+{
+	double bytes = (double)(k->read_bytes + k->written_bytes);
+
+	json_object_set_new(to, "median_us", json_real(us->mid));
+	json_object_set_new(to, "ci_us", json_pack("[f, f]", us->low, us->high));
+	json_object_set_new(to, "seen", json_integer(seen));
+	json_object_set_new(to, "bandwidth_gbps", json_real(bytes / us->mid / 1e3));
+	if (operations >= 0)
+		json_object_set_new(to, "rate_gflops",
+				    json_real((double)operations / us->mid / 1e3));
+	if (curve->n && bytes > 0)
+		json_object_set_new(to, "copy_share",
+				    json_real(copy_curve_ns(curve, bytes) / 1000 / us->mid));
+}
+
+static void add_use(json_t *to, const struct lane *lane, int graph, int kernel)
+{
+	struct kernel_use use;
+
+	if (!fusion_kernel_use(lane->session, graph, kernel, &use))
+		return;
+	json_object_set_new(to, "registers", json_integer(use.registers));
+	json_object_set_new(to, "shared_bytes", json_integer(use.shared_bytes));
+	json_object_set_new(to, "local_bytes", json_integer(use.local_bytes));
+	json_object_set_new(to, "block_threads", json_integer(use.block_threads));
+	json_object_set_new(to, "occupancy", json_real(use.occupancy));
+}
+
+/* Bytes and operations are those of the capture: durations of other sizes say nothing
+ * of them. */
+static bool has_one_size(const struct lane *lane, const struct fusion_graph_info *info)
+{
+	return lane->n_timed == 1 || sym_var_count(info->captured->syms) == 0;
+}
+
+static bool report_kernel(const struct copy_curve *curve, const struct lane *lane,
+			  const struct timeline_events *seen, double less_ns, int graph, int kernel,
+			  json_t *to)
+{
+	struct fusion_graph_info info = fusion_graph(lane->session, graph);
+	const struct kernel *k = &info.kernels[kernel];
+	int64_t operations = -1, bytes = k->read_bytes + k->written_bytes;
+	struct durations d = { 0 };
+	struct interval us;
+	bool ok = true;
+
+	if (info.n_pieces == 1 && info.optimised) /* else nodes are those of a piece */
+		operations = roofline_operations(info.optimised, k);
+	json_object_set_new(to, "operations",
+			    operations < 0 ? json_null() : json_integer(operations));
+	json_object_set_new(to, "intensity",
+			    operations < 0 || bytes <= 0
+				? json_null()
+				: json_real((double)operations / (double)bytes));
+	add_use(to, lane, graph, kernel);
+	if (has_one_size(lane, &info)) {
+		ok = find_durations(seen, graph, k->name, less_ns, &d);
+		if (ok && d.us.len > 0 && stats_median(d.us.at, (int)d.us.len, &us))
+			add_achieved(to, curve, k, operations, &us, (int)d.us.len);
+	}
+	VEC_FREE(&d.us);
+	return ok;
+}
+
+void report_copy(json_t *device, const struct copy_curve *curve)
+{
+	json_t *points = json_array();
+
+	if (curve->n == 0) {
+		json_decref(points);
+		return;
+	}
+	for (int i = 0; i < curve->n; i++)
+		json_array_append_new(
+		    points, json_pack("[I, f]", (json_int_t)curve->bytes[i], curve->ns[i] / 1000));
+	if (curve->whole)
+		json_object_set_new(device, "copy_gbps",
+				    json_real(copy_curve_bandwidth(curve) / 1e9));
+	json_object_set_new(device, "copy_curve", points);
+}
+
+bool roofline_report(const struct copy_curve *curve, struct lane *lane, json_t *m, struct err *err)
+{
+	json_t *graphs = json_object_get(m, "graphs"), *graph;
+	double less_ns = fusion_device_name(lane->engine) ? 0 : measure_clock_cost_ns();
+	struct timeline_events seen = { 0 };
+	bool ok;
+	size_t g;
+
+	if (json_array_size(graphs) == 0)
+		return true;
+	ok = record(lane, &seen, err);
+	json_array_foreach(graphs, g, graph)
+	{
+		json_t *details = json_object_get(graph, "kernel_details");
+
+		for (size_t k = 0; ok && k < json_array_size(details); k++)
+			ok = report_kernel(curve, lane, &seen, less_ns, (int)g, (int)k,
+					   json_array_get(details, k)) ||
+			     err_set(err, ERR_MEMORY, "out of memory for the run");
+	}
+	timeline_events_finish(&seen);
+	return ok;
+}

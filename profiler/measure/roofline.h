@@ -1,0 +1,42 @@
+/* profiler/measure/roofline.h -- private: how far kernels are from what the machine allows.
+ *
+ * OPERATIONS of a kernel are those of its graph's nodes, each node once: a product of
+ * matrices 2 for each pair of elements that meet (multiply, add), a convolution the
+ * same over its windows, attention those of its two products; a pointwise op 1 for each
+ * element of its result, whatever it computes (sin counts as add does), a reduction 1
+ * for each element that it takes; views and copies none.  What an op of another kind
+ * computes is unknown, and so are the operations of a kernel that has one.
+ *
+ * BYTES are those of lower.h: each element that the kernel reaches counts once.
+ * ARITHMETIC INTENSITY is operations over bytes (the roofline: Williams, Waterman and
+ * Patterson, CACM 52:4, 2009).  BANDWIDTH and RATE are bytes and operations over the
+ * median of the kernel's durations in a timeline.  COPY SHARE is the time that a kernel
+ * takes that only moves as many bytes (copy_curve.h) over that median: near 1 the
+ * kernel is as fast as memory, or the cache that holds so much, lets it be.
+ *
+ * OCCUPANCY is threads that a multiprocessor can hold of the kernel, by
+ * cuOccupancyMaxActiveBlocksPerMultiprocessor, over the most it can hold at all.
+ */
+#ifndef PROFILER_MEASURE_ROOFLINE_H
+#define PROFILER_MEASURE_ROOFLINE_H
+
+#include <jansson.h>
+
+#include "fusion/lower/lower.h"
+#include "profiler/measure/copy_curve.h"
+#include "profiler/measure/lane.h"
+
+/* Under the hints of the capture; -1: unknown. */
+int64_t roofline_operations(const struct graph *g, const struct kernel *k);
+
+/* Adds to each of m's graphs' `kernel_details` what is known: `operations`, `intensity`,
+ * `median_us`, `ci_us`, `seen`, `bandwidth_gbps`, `rate_gflops`, `copy_share`, and of a
+ * GPU `registers`, `shared_bytes`, `local_bytes`, `block_threads`, `occupancy`.  Records
+ * a few calls of the lane.  False with *err. */
+bool roofline_report(const struct copy_curve *curve, struct lane *lane, json_t *m, struct err *err);
+
+/* Adds to the report's device what copying takes: `copy_gbps`, and `copy_curve`, pairs of
+ * bytes (read and written) and microseconds. */
+void report_copy(json_t *device, const struct copy_curve *curve);
+
+#endif

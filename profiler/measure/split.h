@@ -1,0 +1,22 @@
+/* profiler/measure/split.h -- private: where the time of one call goes.
+ *
+ * An observed run of its own, after the latencies were taken: watching costs
+ * time, so no latency is ever taken while somebody watches.
+ */
+#ifndef PROFILER_MEASURE_SPLIT_H
+#define PROFILER_MEASURE_SPLIT_H
+
+#include "profiler/measure/lane.h"
+
+struct split {
+	double phase_us[PHASE_COUNT]; /* each phase's own time, without phases inside it */
+	double observed_us;           /* the whole call, as it was while watched */
+	int calls;
+};
+
+/* Watches calls of the lane for about 30 ms and averages those in the middle
+ * half of the durations.  The cost of reading the clock and of reporting is
+ * measured and taken off. */
+bool split_measure(struct lane *lane, struct split *out, struct err *err);
+
+#endif

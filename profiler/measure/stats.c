@@ -1,0 +1,127 @@
+/* profiler/measure/stats.c -- order statistics and what they say about noise.
+ *
+ * The rank of the interval comes from the exact binomial distribution, not
+ * from its normal approximation: with 6 to 30 samples they differ.
+ */
+#include "profiler/measure/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Above these a latency carries a warning. */
+static const double noise_spread = 0.15; /* middle half over median */
+static const double noise_drift = 0.05;  /* medians of the two halves */
+enum { NOISE_FEW = 15 };
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+void stats_sort(double *x, int n)
+{
+	qsort(x, (size_t)n, sizeof(*x), compare_doubles);
+}
+
+double stats_quantile(const double *sorted, int n, double q)
+{
+	double at = q * (n - 1);
+	int i = (int)at;
+
+	if (i >= n - 1)
+		return sorted[n - 1];
+	return sorted[i] + (at - i) * (sorted[i + 1] - sorted[i]);
+}
+
+int stats_median_rank(int n)
+{
+	/* The interval [x(k), x(n-1-k)] misses the median when at most k of n
+	 * fair coins fall on one side: probability 2 * P(Bin(n, 1/2) <= k). */
+	double term = exp2(-n), sum = term;
+	int k = -1;
+
+	if (n > 1000) /* exp2(-n) would vanish; the approximation is exact enough here */
+		return (int)floor(n / 2.0 - 0.98 * sqrt(n)) - 1;
+	while (2 * sum <= 0.05 && k + 1 < n / 2) {
+		k++;
+		term *= (double)(n - k) / (k + 1);
+		sum += term;
+	}
+	return k;
+}
+
+bool stats_median(const double *x, int n, struct interval *out)
+{
+	double *sorted = malloc((size_t)n * sizeof(*sorted));
+	int k = stats_median_rank(n);
+
+	if (!sorted)
+		return false;
+	memcpy(sorted, x, (size_t)n * sizeof(*sorted));
+	stats_sort(sorted, n);
+	k = k < 0 ? 0 : k;
+	*out = (struct interval){
+		.low = sorted[k],
+		.mid = stats_quantile(sorted, n, 0.5),
+		.high = sorted[n - 1 - k],
+	};
+	free(sorted);
+	return true;
+}
+
+double stats_half_width(const struct interval *i)
+{
+	return i->mid > 0 ? (i->high - i->low) / 2 / i->mid : INFINITY;
+}
+
+static void noise_add(char *text, size_t bytes, const char *sentence)
+{
+	size_t len = strlen(text);
+
+	snprintf(text + len, bytes - len, "%s%s", len ? " " : "", sentence);
+}
+
+bool stats_noise(const double *x, int n, char *text, size_t text_bytes)
+{
+	struct interval first, second;
+	double *sorted = malloc((size_t)n * sizeof(*sorted));
+	char sentence[160];
+	double spread;
+
+	text[0] = '\0';
+	if (!sorted)
+		return false;
+	memcpy(sorted, x, (size_t)n * sizeof(*sorted));
+	stats_sort(sorted, n);
+	spread = (stats_quantile(sorted, n, 0.75) - stats_quantile(sorted, n, 0.25)) /
+		 stats_quantile(sorted, n, 0.5);
+	free(sorted);
+	if (n < NOISE_FEW) {
+		snprintf(sentence, sizeof(sentence), "Only %d samples fitted in the time.", n);
+		noise_add(text, text_bytes, sentence);
+	}
+	if (spread > noise_spread) {
+		snprintf(sentence, sizeof(sentence),
+			 "The middle half of the samples spans %.0f %% of the median.",
+			 100 * spread);
+		noise_add(text, text_bytes, sentence);
+	}
+	if (n >= 2 * STATS_MIN_SAMPLES && stats_median(x, n / 2, &first) &&
+	    stats_median(x + n / 2, n - n / 2, &second)) {
+		double drift = second.mid / first.mid - 1;
+
+		/* Apart, and further than chance explains. */
+		if (fabs(drift) > noise_drift &&
+		    (second.low > first.high || second.high < first.low)) {
+			snprintf(sentence, sizeof(sentence),
+				 "The second half ran %.0f %% %s than the first.",
+				 100 * fabs(drift), drift > 0 ? "slower" : "faster");
+			noise_add(text, text_bytes, sentence);
+		}
+	}
+	return text[0] != '\0';
+}

@@ -1,0 +1,44 @@
+/* profiler/measure/stats.h -- medians and intervals of measured times.
+ *
+ * Nothing here assumes a distribution: times have a hard floor and a long
+ * tail, so means and normal intervals mislead.  The interval of a median is
+ * made of two order statistics (David and Nagaraja, Order Statistics, 3rd ed.,
+ * section 7.1): with n independent samples it covers the true median with a
+ * probability of at least 95 %, whatever the distribution.
+ */
+#ifndef PROFILER_MEASURE_STATS_H
+#define PROFILER_MEASURE_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Fewer samples than this give no 95 % interval: 1 - 2 * 0.5^n < 0.95. */
+enum { STATS_MIN_SAMPLES = 6 };
+
+struct interval {
+	double low, mid, high;
+};
+
+/* Sorts in place, ascending; NaN must not occur. */
+void stats_sort(double *x, int n);
+
+/* Of sorted samples; 0 <= q <= 1, linear between neighbours.  n >= 1. */
+double stats_quantile(const double *sorted, int n, double q);
+
+/* The 0-based rank k such that [x(k), x(n-1-k)] covers the median with at
+ * least 95 %; -1 where n is too small for any. */
+int stats_median_rank(int n);
+
+/* Median and its interval; where n is too small the interval is the range of
+ * the samples.  False when out of memory.  x is not changed, n >= 1. */
+bool stats_median(const double *x, int n, struct interval *out);
+
+/* Half the interval's width over its median. */
+double stats_half_width(const struct interval *i);
+
+/* What makes samples, in the order they were taken, doubtful: too few, a wide
+ * middle half, a drift between the first and the second half of the time.
+ * Writes a sentence or two to `text` and returns true, or returns false. */
+bool stats_noise(const double *x, int n, char *text, size_t text_bytes);
+
+#endif

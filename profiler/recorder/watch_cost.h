@@ -1,0 +1,40 @@
+/* profiler/recorder/watch_cost.h -- private: what watching has added to a span of a timeline.
+ *
+ * An event is two readings of the clock and one report.  Between two readings that stand
+ * in a timeline lies the time of one, and that of each reading between them, and what was
+ * reported meanwhile: an event behind its end, a kernel of the host twice (itself, and its
+ * launch).  Both are timed in a row by the recorder ("clock_ns" and "tell_ns" of its facts);
+ * what they take in this place is told by a call that nobody watches.
+ */
+#ifndef PROFILER_RECORDER_WATCH_COST_H
+#define PROFILER_RECORDER_WATCH_COST_H
+
+#include "profiler/timeline/lanes_view.h"
+
+/* Of a set of lanes; zeroed is of one that costs nothing. */
+struct watch_cost {
+	double clock_ns, tell_ns; /* a reading, and a report without its readings: in a row */
+	double pace;              /* what they take here, times that */
+	bool device;              /* kernels run beside the host: only launches are told */
+	bool hidden_piece;        /* each call has one, which stands in no lane */
+	/* of the call under way, in order */
+	VEC(int64_t) readings, reports;
+};
+
+/* Takes the place of the call before; `part` is cut to it.  False: out of memory. */
+bool watch_cost_enter(struct watch_cost *w, const struct lanes_view *part);
+void watch_cost_finish(struct watch_cost *w);
+
+/* What it takes in a row, of a span of the call between two readings. */
+double watch_cost_in_a_row(const struct watch_cost *w, const struct span *s);
+double watch_cost_of_call(const struct watch_cost *w, const struct span *call);
+
+/* The span without it, at least 0. */
+double watch_cost_less(const struct watch_cost *w, const struct span *s);
+
+/* Sets the pace: calls of `watched_ns`, which it makes longer by `in_a_row_ns` in a row,
+ * take `unwatched_ns` while nobody watches (0: unknown, then it is that of a row). */
+void watch_cost_set_pace(struct watch_cost *w, double watched_ns, double in_a_row_ns,
+			 double unwatched_ns);
+
+#endif

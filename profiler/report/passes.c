@@ -1,0 +1,88 @@
+/* profiler/report/passes.c -- see passes.h. */
+#include "profiler/report/passes.h"
+
+#include <string.h>
+
+static json_t *text_json(const char *text)
+{
+	return text ? json_string(text) : json_null();
+}
+
+/* The entry of `rules` for the rule, made where it is new. */
+static json_t *rule_of(json_t *rules, const char *name)
+{
+	json_t *rule;
+	size_t i;
+
+	json_array_foreach(rules, i, rule)
+	{
+		if (strcmp(json_string_value(json_object_get(rule, "rule")), name) == 0)
+			return rule;
+	}
+	rule = json_pack("{s:s, s:i, s:[]}", "rule", name, "count", 0, "at");
+	json_array_append_new(rules, rule);
+	return rule;
+}
+
+static json_t *rules_json(const struct pass_step *step)
+{
+	json_t *rules = json_array();
+
+	for (size_t i = 0; i < step->firings.len; i++) {
+		const struct pass_firing *f = &step->firings.at[i];
+		json_t *rule = rule_of(rules, f->rule), *at = json_object_get(rule, "at");
+		json_int_t count = json_integer_value(json_object_get(rule, "count"));
+
+		json_object_set_new(rule, "count", json_integer(count + 1));
+		if (json_array_size(at) < PASSES_PLACES)
+			json_array_append_new(at, json_pack("{s:s, s:o, s:i, s:i}", "node", f->node,
+							    "with", text_json(f->with), "line",
+							    f->line, "column", f->column));
+	}
+	return rules;
+}
+
+static json_t *step_json(const struct pass_step *step)
+{
+	return json_pack("{s:s, s:o, s:b, s:b, s:i, s:f, s:o, s:I, s:o}", "pass", step->name,
+			 "plugin", text_json(step->plugin), "off", step->off, "changed",
+			 step->changed, "nodes", step->n_nodes, "us", (double)step->ns / 1000,
+			 "rules", rules_json(step), "rules_left_out",
+			 (json_int_t)step->firings_left_out, "after", text_json(step->after));
+}
+
+static json_t *part_json(const struct watched_part *part)
+{
+	const struct pass_log *log = &part->log;
+	json_t *steps = json_array();
+
+	for (int i = 0; i < log->n; i++)
+		json_array_append_new(steps, step_json(&log->steps[i]));
+	return json_pack("{s:s, s:i, s:o, s:o, s:I}", "part", part->name, "nodes", log->n_nodes,
+			 "before", text_json(log->before), "steps", steps, "left_out_bytes",
+			 (json_int_t)log->left_out_bytes);
+}
+
+void report_passes(json_t *m, const struct lane *lane, size_t *left_bytes)
+{
+	json_t *graph;
+	size_t i;
+
+	json_array_foreach(json_object_get(m, "graphs"), i, graph)
+	{
+		struct watched w = { .max_bytes = PASSES_GRAPH_BYTES < *left_bytes
+						      ? PASSES_GRAPH_BYTES
+						      : *left_bytes };
+		json_t *parts = json_array();
+		struct err err = { 0 };
+
+		if (!fusion_watch_passes(lane->session, (int)i, &w, &err))
+			json_array_append_new(
+			    parts, json_pack("{s:s, s:s}", "part", "", "error", err.message));
+		for (size_t k = 0; err.code == ERR_NONE && k < w.parts.len; k++)
+			json_array_append_new(parts, part_json(&w.parts.at[k]));
+		*left_bytes -= w.bytes;
+		json_object_set_new(graph, "passes", parts);
+		watched_finish(&w);
+	}
+}

@@ -1,0 +1,68 @@
+/* profiler/suite/suite.h -- many workloads measured as one: results in, a report out.
+ *
+ * A result is one workload in one mode, under one policy, by one engine.  The report has
+ * a column for each engine, policy and mode with its pass rate, geomean and
+ * distribution, and a row for each workload; what failed is a result with its reason.
+ */
+#ifndef PROFILER_SUITE_SUITE_H
+#define PROFILER_SUITE_SUITE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fusion/base/arena.h"
+#include "fusion/base/err.h"
+#include "profiler/measure/stats.h"
+
+enum suite_status {
+	SUITE_PASS,      /* ran, and its values agree with eager's (profiler/measure/agree.h) */
+	SUITE_DISAGREES, /* ran; its values do not */
+	SUITE_FAILED,    /* did not run to the end */
+	SUITE_CANCELLED,
+	SUITE_WAITING, /* queued or running */
+	SUITE_STATUS_COUNT
+};
+const char *suite_status_name(enum suite_status status); /* "pass" */
+bool suite_status_from_name(const char *name, enum suite_status *out);
+
+/* Texts are borrowed.  Numbers that were not measured are NaN, counts -1. */
+struct suite_result {
+	int workload; /* its place in the suite, from 0 */
+	int64_t run;  /* 0: none */
+	const char *engine, *policy, *mode;
+	enum suite_status status;
+	const char *reason;      /* NULL: none */
+	struct interval speedup; /* over eager; mid NaN: none (eager, or nothing was timed) */
+	double median_us, compile_ms, launches, peak_bytes, max_abs_error;
+	int graphs, capture_breaks, lowering_breaks, recompiles;
+};
+
+enum { SUITE_MAX_WORKLOADS = 1000 };
+
+/* The results of one run, read from its report: the modes at the last point of a sweep,
+ * and those that failed (`failed` of the report).  Returns how many, at most `most`;
+ * texts live in `arena`. */
+int suite_results_of_report(const json_t *report, int workload, int64_t run, struct arena *arena,
+			    struct suite_result *out, int most);
+
+/* The results of a run that has none of its own, one for each of its modes. */
+int suite_results_of_failure(const json_t *workload_json, int workload, int64_t run,
+			     enum suite_status status, const char *reason, struct arena *arena,
+			     struct suite_result *out, int most);
+
+/* {"columns", "common", "workloads", "breaks", "progress"}: see README's suites.  names
+ * has the n_workloads names.  New; NULL when out of memory. */
+json_t *suite_report(const char *const *names, int n_workloads, const struct suite_result *results,
+		     int n_results, struct err *err);
+
+/* Two such reports, `after` against `before`: {"columns": [{engine, policy, mode,
+ * "pass_rate_before", "pass_rate_after", "geomean": {n, ratio, ratio_ci, verdict}, "broken",
+ * "fixed", "FASTER", "SLOWER", "SAME", "AMBIGUOUS"}], "workloads": [{name, "results": [{engine,
+ * policy, mode, before, after, "turn", ratio, ratio_ci, verdict, ...}]}], "only_before",
+ * "only_after"}.  A turn is "passes", "broken" (passed, does not now), "fixed", "still-bad"
+ * or "unknown" (not ended); a ratio is the speedup after over that before.  New; NULL with
+ * JSON where one is no such report. */
+json_t *suite_compare(const json_t *before, const json_t *after, struct err *err);
+
+#endif

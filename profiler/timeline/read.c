@@ -1,0 +1,279 @@
+/* profiler/timeline/read.c -- blocks that may come from strangers.
+ *
+ * Every length is checked before it is used; what a frame of zstd claims of itself
+ * never decides how much is written.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "fusion/base/hash.h"
+#include "profiler/timeline/timeline.h"
+#include "profiler/timeline/format.h"
+
+enum { MAX_WIDTH = 8, MAX_TEXT_BYTES = 2 * TIMELINE_MAX_BLOCK_BYTES };
+
+static bool damaged(struct err *err, const char *what)
+{
+	return err_set(err, ERR_TIMELINE, "the timeline is damaged: %s", what);
+}
+
+bool timeline_block_read(const void *bytes, size_t len, struct timeline_block *out, struct err *err)
+{
+	struct timeline_head head;
+
+	if (len < sizeof(head))
+		return damaged(err, "it ends within the head of a block");
+	memcpy(&head, bytes, sizeof(head));
+	if (head.magic != TIMELINE_MAGIC)
+		return err_set(err, ERR_TIMELINE, "this is no timeline: a block begins with BETL");
+	if (head.version != TIMELINE_VERSION)
+		return err_set(err, ERR_TIMELINE,
+			       "the timeline is of version %u, and this Breakeven knows version "
+			       "%d; it may be read by a newer one",
+			       head.version, TIMELINE_VERSION);
+	if (head.body_bytes > TIMELINE_MAX_BLOCK_BYTES || head.body_bytes > len - sizeof(head))
+		return damaged(err, "it ends within a block");
+	if (hash_bytes((const char *)bytes + sizeof(head), head.body_bytes, 0) != head.hash)
+		return damaged(err, "a block is not as it was written");
+	if (head.kind < TIMELINE_CHUNK || head.kind > TIMELINE_FILE)
+		return damaged(err, "a block is of an unknown kind");
+	if (head.kind == TIMELINE_CHUNK &&
+	    (head.events == 0 || head.events > TIMELINE_CHUNK_EVENTS ||
+	     head.t0_ns <= -TIMELINE_MAX_NS || head.t0_ns > head.t1_ns ||
+	     head.t1_ns >= TIMELINE_MAX_NS))
+		return damaged(err, "the head of a chunk is impossible");
+	*out = (struct timeline_block){ .kind = head.kind,
+					.events = head.events,
+					.t0_ns = head.t0_ns,
+					.t1_ns = head.t1_ns,
+					.body = (const char *)bytes + sizeof(head),
+					.body_bytes = head.body_bytes,
+					.block_bytes = sizeof(head) + head.body_bytes };
+	return true;
+}
+
+/* The next part of a body into `out`, which must become `raw` bytes. */
+static bool take_part(const char **at, const char *end, void *out, size_t raw, struct err *err)
+{
+	struct timeline_part part;
+
+	if ((size_t)(end - *at) < sizeof(part))
+		return damaged(err, "a block ends within a column");
+	memcpy(&part, *at, sizeof(part));
+	*at += sizeof(part);
+	if (part.bytes > (size_t)(end - *at))
+		return damaged(err, "a block ends within a column");
+	if (part.codec == TIMELINE_PLAIN) {
+		if (part.bytes != raw)
+			return damaged(err, "a column's length is wrong");
+		memcpy(out, *at, raw);
+	} else if (part.codec != TIMELINE_ZSTD ||
+		   ZSTD_decompress(out, raw, *at, part.bytes) != raw) {
+		return damaged(err, "a column cannot be decompressed");
+	}
+	*at += part.bytes;
+	return true;
+}
+
+bool timeline_file_read(const struct timeline_block *b, char name[TIMELINE_FILE_NAME_CHARS + 1],
+			struct buf *out, struct err *err)
+{
+	const char *at = b->body, *end = at + b->body_bytes;
+	uint32_t sizes[2];
+
+	if (b->kind != TIMELINE_FILE || b->body_bytes < sizeof(sizes))
+		return damaged(err, "a piece of a file is missing");
+	memcpy(sizes, at, sizeof(sizes));
+	at += sizeof(sizes);
+	if (sizes[0] > TIMELINE_FILE_NAME_CHARS || sizes[0] > (size_t)(end - at) ||
+	    sizes[1] > TIMELINE_PIECE_BYTES)
+		return damaged(err, "a piece of a file is over its limit");
+	memcpy(name, at, sizes[0]);
+	name[sizes[0]] = '\0';
+	at += sizes[0];
+	if (!buf_grow(out, out->len + sizes[1] + 1))
+		return err_set(err, ERR_MEMORY, "out of memory for a file of a run");
+	if (!take_part(&at, end, out->data + out->len, sizes[1], err))
+		return false;
+	out->len += sizes[1];
+	out->data[out->len] = '\0';
+	return true;
+}
+
+bool timeline_chunk_create(struct timeline_chunk *c, struct err *err)
+{
+	bool ok = true;
+
+	*c = (struct timeline_chunk){ 0 };
+#define COLUMN(name, type)                                                                         \
+	c->name = malloc(sizeof(type) * TIMELINE_CHUNK_EVENTS);                                    \
+	ok = ok && c->name;
+	TIMELINE_COLUMNS(COLUMN)
+#undef COLUMN
+	c->scratch = malloc((size_t)MAX_WIDTH * TIMELINE_CHUNK_EVENTS);
+	if (ok && c->scratch)
+		return true;
+	timeline_chunk_destroy(c);
+	return err_set(err, ERR_MEMORY, "out of memory for a timeline");
+}
+
+void timeline_chunk_destroy(struct timeline_chunk *c)
+{
+#define COLUMN(name, type) free(c->name);
+	TIMELINE_COLUMNS(COLUMN)
+#undef COLUMN
+	free(c->scratch);
+	*c = (struct timeline_chunk){ 0 };
+}
+
+/* Starts from differences; all within what the head says. */
+static bool place_in_time(struct timeline_chunk *c, const struct timeline_block *b, struct err *err)
+{
+	int64_t now = b->t0_ns;
+
+	for (int i = 0; i < c->n; i++) {
+		if (c->start_ns[i] < 0 || c->start_ns[i] > b->t1_ns - now)
+			return damaged(err, "an event starts outside its chunk");
+		now += c->start_ns[i];
+		c->start_ns[i] = now;
+		if (c->duration_ns[i] < 0 || c->duration_ns[i] > b->t1_ns - now)
+			return damaged(err, "an event ends outside its chunk");
+		if (c->kind[i] >= TIMELINE_KIND_COUNT)
+			return damaged(err, "an event is of an unknown kind");
+	}
+	return true;
+}
+
+static bool is_zero(const uint8_t *bytes, size_t n)
+{
+	return n == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0);
+}
+
+bool timeline_chunk_read(struct timeline_chunk *c, const struct timeline_block *b, struct err *err)
+{
+	const char *at = b->body, *end = at + b->body_bytes;
+	size_t n = b->events;
+
+	if (b->kind != TIMELINE_CHUNK)
+		return damaged(err, "a chunk of events is missing");
+	c->n = (int)n;
+#define COLUMN(name, type)                                                                         \
+	if (!take_part(&at, end, c->scratch, n * sizeof(type), err))                               \
+		return false;                                                                      \
+	memset(c->name, 0, n * sizeof(type));                                                      \
+	for (size_t k = 0; k < sizeof(type); k++) {                                                \
+		const uint8_t *plane = c->scratch + k * n;                                         \
+		if (is_zero(plane, n)) /* as most are */                                           \
+			continue;                                                                  \
+		for (size_t i = 0; i < n; i++)                                                     \
+			c->name[i] = (type)((uint64_t)c->name[i] | (uint64_t)plane[i] << (8 * k)); \
+	}
+	TIMELINE_COLUMNS(COLUMN)
+#undef COLUMN
+	return place_in_time(c, b, err);
+}
+
+void timeline_tables_finish(struct timeline_tables *t)
+{
+	json_decref(t->lanes);
+	json_decref(t->names);
+	json_decref(t->shapes);
+	json_decref(t->facts);
+	*t = (struct timeline_tables){ 0 };
+}
+
+/* A list of objects, with a "name" each where `named`, that may follow those in `old`. */
+static bool is_list(const json_t *new, const json_t *old, size_t limit, bool named)
+{
+	const json_t *row;
+	size_t i;
+
+	if (!json_is_array(new) || json_array_size(new) + json_array_size(old) > limit)
+		return false;
+	json_array_foreach(new, i, row)
+	{
+		if (!json_is_object(row) ||
+		    (named && !json_is_string(json_object_get(row, "name"))))
+			return false;
+	}
+	return true;
+}
+
+static bool is_extents(const json_t *list)
+{
+	const json_t *row;
+	size_t i;
+
+	if (!list)
+		return true;
+	if (!json_is_array(list) || json_array_size(list) > TIMELINE_MAX_LANES)
+		return false;
+	json_array_foreach(list, i, row)
+	{
+		json_t *copy = (json_t *)row;
+		json_int_t lane, t0, t1, events;
+
+		if (json_unpack(copy, "[I, I, I, I!]", &lane, &t0, &t1, &events) != 0 || lane < 0 ||
+		    lane >= TIMELINE_MAX_LANES || t0 <= -TIMELINE_MAX_NS || t0 > t1 ||
+		    t1 >= TIMELINE_MAX_NS)
+			return false;
+	}
+	return true;
+}
+
+static bool append(json_t **list, const json_t *rows)
+{
+	if (!*list)
+		*list = json_array();
+	return *list && json_array_extend(*list, (json_t *)rows) == 0;
+}
+
+static bool merge(struct timeline_tables *t, const json_t *json, struct err *err)
+{
+	const json_t *lanes = json_object_get(json, "lanes");
+	const json_t *names = json_object_get(json, "names");
+	const json_t *shapes = json_object_get(json, "shapes");
+	json_t *facts = json_object_get(json, "facts");
+
+	if (!is_list(lanes, t->lanes, TIMELINE_MAX_LANES, true) ||
+	    !is_list(names, t->names, TIMELINE_MAX_NAMES, true) ||
+	    !is_list(shapes, t->shapes, TIMELINE_MAX_NAMES, false) ||
+	    (facts && !json_is_object(facts)) || !is_extents(json_object_get(facts, "extents")))
+		return damaged(err, "its tables are not as they should be");
+	if (!append(&t->lanes, lanes) || !append(&t->names, names) || !append(&t->shapes, shapes))
+		return err_set(err, ERR_MEMORY, "out of memory for the tables of a timeline");
+	if (facts) {
+		json_decref(t->facts);
+		t->facts = json_incref(facts);
+	}
+	return true;
+}
+
+bool timeline_tables_read(struct timeline_tables *t, const struct timeline_block *b,
+			  struct err *err)
+{
+	const char *at = b->body, *end = at + b->body_bytes;
+	uint32_t raw;
+	char *text;
+	json_t *json = NULL;
+	bool ok;
+
+	if (b->kind != TIMELINE_TABLES || b->body_bytes < sizeof(raw))
+		return damaged(err, "tables are missing");
+	memcpy(&raw, at, sizeof(raw));
+	at += sizeof(raw);
+	if (raw > MAX_TEXT_BYTES)
+		return damaged(err, "its tables are over their limit");
+	text = malloc((size_t)raw + 1);
+	if (!text)
+		return err_set(err, ERR_MEMORY, "out of memory for the tables of a timeline");
+	ok = take_part(&at, end, text, raw, err);
+	if (ok)
+		json = json_loadb(text, raw, 0, NULL);
+	free(text);
+	if (ok)
+		ok = json ? merge(t, json, err) : damaged(err, "its tables are not JSON");
+	json_decref(json);
+	return ok;
+}

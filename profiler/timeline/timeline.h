@@ -1,0 +1,239 @@
+/* profiler/timeline/timeline.h -- what ran when: events in columns, in compressed blocks.
+ *
+ * Part of the profiler's public header.  A timeline is a row of blocks, in a file
+ * one behind the other, in the store a row each.  A block is a chunk of at most
+ * TIMELINE_CHUNK_EVENTS events, sorted by their start, or tables: what the numbers
+ * of lanes, names and launch shapes in the chunks stand for, and facts of the
+ * recording (records lost, for one); or a piece of a file that was written beside it
+ * (TORCH_TRACE of a PyTorch program).
+ *
+ *	block   magic u32 | kind u32 | events u32 | version u32 | t0 i64 | t1 i64 |
+ *		bytes of the body u64 | xxHash of the body u64 | body
+ *	chunk   for each column: codec u32 | bytes u32 | the column, its values' first
+ *		bytes, then their second bytes, and so on; starts as differences
+ *	tables  bytes of the JSON u32 | codec u32 | {"lanes", "names", "shapes": lists
+ *		that continue those of the tables before; "facts"}
+ *	file    bytes of the name u32 | bytes of the piece u32 | name | codec u32 |
+ *		bytes u32 | the piece
+ *
+ * All of it little-endian; times are nanoseconds of one clock.  Blocks may come
+ * from strangers: every reader checks before it believes.  A writer holds one
+ * chunk, a view its answer; neither grows with the recording.  One thread each.
+ */
+#ifndef PROFILER_TIMELINE_TIMELINE_H
+#define PROFILER_TIMELINE_TIMELINE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fusion/base/buf.h"
+#include "fusion/base/err.h"
+
+/* KIND(id, name) of an event. */
+#define TIMELINE_KINDS(KIND)                                                                       \
+	KIND(CALL, "call")         /* of the user's function, whole */                             \
+	KIND(GUARDS, "guards")     /* looking for the entry whose guards hold */                   \
+	KIND(DISPATCH, "dispatch") /* from an op, or an entry, to its launches */                  \
+	KIND(ALLOC, "alloc")       /* outputs and temporaries */                                   \
+	KIND(LAUNCH, "launch")     /* what a launch costs its caller */                            \
+	KIND(KERNEL, "kernel")     /* generated, fused of several ops or of one */                 \
+	KIND(LIBRARY, "library")   /* a kernel that is no generated one: a product, a sort */      \
+	KIND(EAGER, "eager")       /* a kernel of one op, run at once */                           \
+	KIND(COPY, "copy")         /* memory to memory */                                          \
+	KIND(SET, "set")           /* memory set to a value */                                     \
+	KIND(API, "api")           /* a call of the driver or the runtime */                       \
+	KIND(RANGE, "range")       /* that the program itself marked */                            \
+	KIND(OVERHEAD, "overhead") /* of the recording */                                          \
+	KIND(WAIT, "wait")         /* of the host for the device */                                \
+	KIND(MEMORY, "memory")     /* an allocation or a release, of so many bytes */              \
+	KIND(PIECE, "piece")       /* of the function, that one graph computes */                  \
+	KIND(BREAK, "break")       /* what ended a graph, as the program has it */                 \
+	KIND(OP, "op")             /* of an imported program, on the host */                       \
+	KIND(COUNTER, "counter")   /* a value, `bytes`, that holds so long; import/counters.h */   \
+	KIND(FLOW, "flow")         /* where an arrow begins, passes or ends; import/asyncs.h */    \
+	KIND(IDLE, "idle")         /* a device runs nothing: made for a window, never written */
+
+enum timeline_kind {
+#define KIND(id, name) TIMELINE_##id,
+	TIMELINE_KINDS(KIND)
+#undef KIND
+	    TIMELINE_KIND_COUNT
+};
+const char *timeline_kind_name(enum timeline_kind kind);
+
+/* COLUMN(name, type), in the order of a chunk's body. */
+#define TIMELINE_COLUMNS(COLUMN)                                                                   \
+	COLUMN(start_ns, int64_t)                                                                  \
+	COLUMN(duration_ns, int64_t)                                                               \
+	COLUMN(bytes, int64_t)        /* moved; 0: none or unknown */                              \
+	COLUMN(lane, uint32_t)        /* of the tables' lanes */                                   \
+	COLUMN(kind, uint32_t)        /* enum timeline_kind */                                     \
+	COLUMN(name, uint32_t)        /* of the tables' names */                                   \
+	COLUMN(shape, uint32_t)       /* of the tables' shapes, from 1; 0: none */                 \
+	COLUMN(correlation, uint32_t) /* the same in a launch and its kernel; 0: none */
+
+struct timeline_event {
+#define COLUMN(name, type) type name;
+	TIMELINE_COLUMNS(COLUMN)
+#undef COLUMN
+};
+
+enum {
+	TIMELINE_CHUNK_EVENTS = 65536,
+	TIMELINE_MAX_BLOCK_BYTES = 16 << 20,
+	TIMELINE_MAX_LANES = 4096,
+	TIMELINE_MAX_NAMES = 1 << 17, /* and shapes */
+	TIMELINE_NAME_CHARS = 2048,   /* of which a name keeps at most */
+};
+/* Starts and ends lie within plus and minus so much: 146 years. */
+#define TIMELINE_MAX_NS (INT64_C(1) << 62)
+
+/* The sum of two times that are not below 0; it stops at INT64_MAX, since a stranger's
+ * blocks may hold any. */
+static inline int64_t timeline_add_ns(int64_t a, int64_t b)
+{
+	return a > INT64_MAX - b ? INT64_MAX : a + b;
+}
+
+enum timeline_block_kind { TIMELINE_CHUNK = 1, TIMELINE_TABLES = 2, TIMELINE_FILE = 3 };
+
+struct timeline_block {
+	uint32_t kind, events;
+	int64_t t0_ns, t1_ns; /* of a chunk: its first start, its last end */
+	const void *body;     /* borrowed */
+	size_t body_bytes, block_bytes;
+};
+
+/* The block at the beginning of `bytes`; its body is borrowed from there.  False
+ * with TIMELINE: cut off, damaged, or no block at all. */
+bool timeline_block_read(const void *bytes, size_t len, struct timeline_block *out,
+			 struct err *err);
+
+/* ---- writing (write.c) ---- */
+
+struct timeline_writer;
+typedef bool timeline_block_fn(void *self, const void *block, size_t len, struct err *err);
+
+/* Blocks go to `put` when they are full.  NULL with MEMORY. */
+struct timeline_writer *timeline_writer_create(timeline_block_fn *put, void *self, struct err *err);
+void timeline_writer_destroy(struct timeline_writer *w); /* NULL is fine */
+
+/* New rows of the tables; each takes over `row`, an object with a "name" (a shape:
+ * without).  The number to write into events.  Where the tables are full (or `row`
+ * is NULL) it is that of the row "others"; lanes and shapes: of the last row, and 0. */
+uint32_t timeline_writer_lane(struct timeline_writer *w, json_t *row);
+uint32_t timeline_writer_name(struct timeline_writer *w, json_t *row);
+uint32_t timeline_writer_shape(struct timeline_writer *w, json_t *row);
+
+/* One event; a start or duration out of range is counted as such and left out. */
+bool timeline_writer_add(struct timeline_writer *w, const struct timeline_event *event,
+			 struct err *err);
+
+/* Hands out what is there, as it is, with `events` and `extents` so far: for whoever
+ * watches while it runs. */
+bool timeline_writer_flush(struct timeline_writer *w, struct err *err);
+
+/* The next piece of a file, at most TIMELINE_PIECE_BYTES. */
+enum { TIMELINE_PIECE_BYTES = 4 << 20, TIMELINE_FILE_NAME_CHARS = 200 };
+bool timeline_writer_file(struct timeline_writer *w, const char *name, const void *bytes,
+			  size_t len, struct err *err);
+
+/* The rest, and the last tables: their facts are `facts` (taken over; NULL: none)
+ * with `out_of_range`, `events`, and `extents` ([[lane, t0, t1, events], ...]). */
+bool timeline_writer_finish(struct timeline_writer *w, json_t *facts, struct err *err);
+
+/* ---- reading (read.c) ---- */
+
+/* Zeroed is empty. */
+struct timeline_tables {
+	json_t *lanes, *names, *shapes, *facts;
+};
+void timeline_tables_finish(struct timeline_tables *t);
+
+/* Continues the tables; they are as before where it fails. */
+bool timeline_tables_read(struct timeline_tables *t, const struct timeline_block *block,
+			  struct err *err);
+
+/* A piece of a file, added to *out. */
+bool timeline_file_read(const struct timeline_block *block, char name[TIMELINE_FILE_NAME_CHARS + 1],
+			struct buf *out, struct err *err);
+
+/* Columns of a chunk; the pointers belong to it. */
+struct timeline_chunk {
+	int n;
+#define COLUMN(name, type) type *name;
+	TIMELINE_COLUMNS(COLUMN)
+#undef COLUMN
+	uint8_t *scratch;
+};
+bool timeline_chunk_create(struct timeline_chunk *c, struct err *err);
+void timeline_chunk_destroy(struct timeline_chunk *c); /* zeroed is fine */
+
+/* In *c: events in order of their starts, within the block's t0 and t1, of known
+ * kinds; other numbers may lead nowhere. */
+bool timeline_chunk_read(struct timeline_chunk *c, const struct timeline_block *block,
+			 struct err *err);
+
+/* Event i of a chunk that was read. */
+static inline struct timeline_event timeline_chunk_event(const struct timeline_chunk *c, int i)
+{
+#define COLUMN(name, type) .name = c->name[i],
+	return (struct timeline_event){ TIMELINE_COLUMNS(COLUMN) };
+#undef COLUMN
+}
+
+/* ---- a window (view.c) ---- */
+
+/* One event out of those that are looked for: the next of their order (start, lane, the longer
+ * first, name) behind a place, or the last before it; and the events of a launch. */
+struct timeline_seek {
+	bool wanted;         /* nothing but this is asked for: timeline_view_found() */
+	bool back;           /* the last before */
+	int64_t at_ns, lane; /* lane -1: before all lanes */
+	int64_t duration_ns, name;
+	uint32_t correlation; /* of the process that `lane` is of; 0: none */
+};
+
+/* What is asked for: the lanes of a mode and a point, and a span of their time,
+ * which begins with the first event of these lanes. */
+struct timeline_query {
+	const char *mode; /* NULL: of all */
+	bool has_n;
+	int64_t n;            /* the point of a sweep */
+	int64_t t0_ns, t1_ns; /* t1 < 0: to the end */
+	int px;               /* so many buckets where there are more events than fit */
+	const char *find;     /* NULL: nothing; else a part of a name, symbol or op, in any case */
+	struct timeline_seek seek;
+};
+
+struct timeline_view;
+
+enum { TIMELINE_FIND_CHARS = 200 };
+
+/* Borrows the query's texts.  Give it all tables, ask for the range, give it the
+ * chunks that reach into that, in order. */
+struct timeline_view *timeline_view_create(const struct timeline_query *q, struct err *err);
+void timeline_view_destroy(struct timeline_view *v); /* NULL is fine */
+bool timeline_view_tables(struct timeline_view *v, const void *block, size_t len, struct err *err);
+
+/* What is to be read, in the recording's own time. */
+bool timeline_view_range(struct timeline_view *v, int64_t *t0_ns, int64_t *t1_ns, struct err *err);
+bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len, struct err *err);
+
+/* The answer: "BETV" | bytes of the head u32 | the head, JSON, filled up with spaces
+ * to a multiple of 8 | columns, each from a multiple of 8 on.  The head says which
+ * columns, what their numbers stand for, and totals that hold for all events of the
+ * window, those that have no row of their own too. */
+bool timeline_view_columns(struct timeline_view *v, struct buf *out, struct err *err);
+enum { TIMELINE_ANSWER_VERSION = 1 }; /* one more with each change of it */
+
+/* {"events": how many are found, "sum_ns", "busy_ns", "index": from 1, "event": or null, "joined":
+ * [events of the launch]}; NULL: out of memory.  The caller owns it. */
+json_t *timeline_view_found(struct timeline_view *v, struct err *err);
+
+/* Whether rows of the answer stand for more events than one. */
+bool timeline_view_is_sampled(const struct timeline_view *v);
+
+#endif

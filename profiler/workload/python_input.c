@@ -1,0 +1,197 @@
+/* profiler/workload/python_input.c -- "x=float32[8,16]" to a value spec.
+ *
+ * A .py file has no inputs of its own, so the command line names them: a dtype
+ * with a shape is a random tensor (floats by randn, ints by randint below 10,
+ * bools by randint below 2), anything else a number, True, False or None.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/lang/lang.h"
+#include "profiler/workload/spec.h"
+#include "profiler/workload/workload.h"
+
+static bool wrong(const char *input, struct err *err)
+{
+	return err_set(err, ERR_WORKLOAD,
+		       "the input '%.80s' is not understood; write 'x=float32[8,16]', "
+		       "'i=int64[4]' or 'scale=3.5'",
+		       input);
+}
+
+/* "8,16]" to [8, 16]; "]" to []. */
+static json_t *parse_shape(const char *text)
+{
+	json_t *shape = json_array();
+
+	text += strspn(text, " ");
+	while (*text != ']') {
+		char *end;
+		long long size;
+
+		errno = 0;
+		size = strtoll(text, &end, 10);
+		if (end == text || errno || size < 0)
+			goto fail;
+		json_array_append_new(shape, json_integer(size));
+		text = end + strspn(end, " ");
+		if (*text == ',')
+			text += 1 + strspn(text + 1, " ");
+		else if (*text != ']')
+			goto fail;
+	}
+	if (text[1] == '\0')
+		return shape;
+fail:
+	json_decref(shape);
+	return NULL;
+}
+
+static json_t *parse_tensor(const char *input, const char *text, const char *bracket, int position,
+			    struct err *err)
+{
+	char name[32], known[160];
+	enum dtype dtype;
+	json_t *shape;
+	size_t len = (size_t)(bracket - text);
+
+	if (len == 0 || len >= sizeof(name)) {
+		wrong(input, err);
+		return NULL;
+	}
+	memcpy(name, text, len);
+	name[len] = '\0';
+	if (!dtype_from_name(name, &dtype)) {
+		err_set(err, ERR_WORKLOAD, "the input '%.80s' has an unknown dtype; there are %s",
+			input, spec_dtypes(known, sizeof(known)));
+		return NULL;
+	}
+	shape = parse_shape(bracket + 1);
+	if (!shape) {
+		wrong(input, err);
+		return NULL;
+	}
+	if (dtype_category(dtype) == CATEGORY_FLOAT)
+		return json_pack("{s:{s:s, s:o, s:s, s:i}}", "random", "dtype", dtype_name(dtype),
+				 "shape", shape, "kind", "randn", "seed", position);
+	return json_pack("{s:{s:s, s:o, s:s, s:i, s:i}}", "random", "dtype", dtype_name(dtype),
+			 "shape", shape, "kind", "randint", "high", dtype == DTYPE_BOOL ? 2 : 10,
+			 "seed", position);
+}
+
+static json_t *parse_scalar(const char *input, const char *text, struct err *err)
+{
+	char *end;
+	long long integer;
+	double real;
+
+	if (strcmp(text, "None") == 0)
+		return json_pack("{s:n}", "value");
+	if (strcmp(text, "True") == 0 || strcmp(text, "False") == 0)
+		return json_pack("{s:b}", "value", text[0] == 'T');
+	errno = 0;
+	integer = strtoll(text, &end, 10);
+	if (*text && *end == '\0' && !errno)
+		return json_pack("{s:I}", "value", (json_int_t)integer);
+	real = strtod(text, &end);
+	if (*text && *end == '\0' && real - real == 0)
+		return json_pack("{s:f}", "value", real);
+	wrong(input, err);
+	return NULL;
+}
+
+/* Whether inputs[i] names the function's positional parameter i. */
+static bool named_in_order(const struct code *code, const char *const *inputs, int n,
+			   struct err *err)
+{
+	for (int i = 0; i < n; i++) {
+		size_t len = strcspn(inputs[i], "=");
+		const char *want = i < code->n_positional ? code->locals[i] : NULL;
+
+		if (!want)
+			return err_set(err, ERR_WORKLOAD,
+				       "%s() takes %d positional argument%s, but --input '%.80s' "
+				       "is number %d; leave it out",
+				       code->name, code->n_positional,
+				       code->n_positional == 1 ? "" : "s", inputs[i], i + 1);
+		if (strlen(want) != len || strncmp(want, inputs[i], len) != 0)
+			return err_set(err, ERR_WORKLOAD,
+				       "argument %d of %s() is %s, but --input '%.80s' names "
+				       "another; give the inputs in the function's order",
+				       i + 1, code->name, want, inputs[i]);
+	}
+	return true;
+}
+
+bool workload_check_inputs(const struct workload *w, const char *const *inputs, int n,
+			   struct err *err)
+{
+	const struct code *code = fusion_entry_code(w->points[0].program);
+
+	return !code || code->has_varargs || code->has_kwargs ||
+	       named_in_order(code, inputs, n, err);
+}
+
+static json_t *from_inputs(const char *name, const char *source, const char *const *inputs, int n,
+			   struct err *err)
+{
+	json_t *args = json_array(), *json;
+
+	for (int i = 0; i < n; i++) {
+		const char *equals = strchr(inputs[i], '='), *bracket;
+		json_t *spec;
+
+		if (!equals || equals == inputs[i]) {
+			wrong(inputs[i], err);
+			goto fail;
+		}
+		bracket = strchr(equals + 1, '[');
+		spec = bracket ? parse_tensor(inputs[i], equals + 1, bracket, i, err)
+			       : parse_scalar(inputs[i], equals + 1, err);
+		if (!spec)
+			goto fail;
+		json_array_append_new(args, spec);
+	}
+	json = json_pack("{s:s, s:s, s:[o]}", "name", name, "source", source, "calls", args);
+	if (!json)
+		err_set(err, ERR_SYNTAX, "the source is not UTF-8 text");
+	return json;
+fail:
+	json_decref(args);
+	return NULL;
+}
+
+/* The texts of the "# input: NAME=V" lines above the first import; malloc'd.  Returns
+ * how many. */
+static int header_inputs(const char *source, char **inputs, int most)
+{
+	static const char mark[] = "# input:";
+	int n = 0;
+
+	for (const char *at = source; *at && n < most; at += strcspn(at, "\n"), at += *at == '\n') {
+		const char *text = at + sizeof(mark) - 1;
+
+		if (strncmp(at, "import ", 7) == 0 || strncmp(at, "from ", 5) == 0)
+			break;
+		if (strncmp(at, mark, sizeof(mark) - 1) != 0)
+			continue;
+		text += strspn(text, " \t");
+		inputs[n] = strndup(text, strcspn(text, "\r\n"));
+		n += inputs[n] != NULL;
+	}
+	return n;
+}
+
+json_t *workload_from_python(const char *name, const char *source, const char *const *inputs, int n,
+			     struct err *err)
+{
+	char *own[WORKLOAD_MAX_ARGS];
+	int n_own = n ? 0 : header_inputs(source, own, WORKLOAD_MAX_ARGS);
+	json_t *json = from_inputs(name, source, n ? inputs : (const char *const *)own,
+				   n ? n : n_own, err);
+
+	for (int i = 0; i < n_own; i++)
+		free(own[i]);
+	return json;
+}

@@ -1,0 +1,447 @@
+/* profiler/workload/value_json.c -- the bridge between Jansson and struct value.
+ *
+ * float32 goes out with the 9 digits that identify it, not with the 17 of the
+ * double that holds it; both read back as the same float.
+ */
+#include "profiler/workload/value_json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/base/hash.h"
+#include "fusion/fusion.h"
+#include "profiler/workload/spec.h"
+
+enum { MAX_VALUE_DEPTH = 100, MAX_VALUES = 100 * 1000 }; /* of an output or argument */
+
+static const struct value unset = { .kind = VALUE_UNSET };
+
+static void store(struct tensor *t, int64_t i, const json_t *item)
+{
+	double number = 0;
+
+	switch (dtype_category(t->dtype)) {
+	case CATEGORY_BOOL:
+		dtype_put_int(t->dtype, tensor_data(t), i,
+			      json_is_true(item) || json_integer_value(item));
+		return;
+	case CATEGORY_INT:
+		dtype_put_int(t->dtype, tensor_data(t), i, json_integer_value(item));
+		return;
+	case CATEGORY_FLOAT:
+		spec_number(item, &number);
+		dtype_put_double(t->dtype, tensor_data(t), i, number);
+		return;
+	}
+}
+
+static struct value tensor_from_json(const json_t *spec, struct allocator *a, struct err *err)
+{
+	struct spec_tensor s;
+	struct tensor *t;
+	struct value v;
+
+	if (!spec_tensor(spec, "input", &s, err))
+		return unset;
+	t = tensor_create(a, s.dtype, s.rank, s.size, err);
+	if (!t)
+		return unset;
+	if (!s.data)
+		random_fill(&s.random, s.dtype, tensor_data(t), s.numel);
+	else
+		for (int64_t i = 0; i < s.numel; i++)
+			store(t, i, json_array_get(s.data, (size_t)i));
+	v = fusion_value(t);
+	tensor_unref(t);
+	if (v.kind == VALUE_UNSET)
+		err_set(err, ERR_MEMORY, "out of memory for an input");
+	else
+		v.tensor->dynamic_dims = s.dynamic_dims;
+	return v;
+}
+
+static struct value scalar_from_json(const json_t *json)
+{
+	if (json_is_null(json))
+		return value_none();
+	if (json_is_boolean(json))
+		return value_bool(json_is_true(json));
+	if (json_is_integer(json))
+		return value_int(json_integer_value(json));
+	if (json_is_real(json))
+		return value_float(json_real_value(json));
+	return value_str(json_string_value(json), json_string_length(json));
+}
+
+static struct value items_from_json(const json_t *items, bool tuple, struct allocator *a,
+				    struct err *err)
+{
+	size_t n = json_array_size(items), made = 0;
+	struct value *at = calloc(n + 1, sizeof(*at));
+	struct value v = unset;
+
+	if (!at) {
+		err_set(err, ERR_MEMORY, "out of memory for an input");
+		return unset;
+	}
+	for (; made < n; made++) {
+		at[made] = value_from_json(json_array_get(items, made), a, err);
+		if (at[made].kind == VALUE_UNSET)
+			break;
+	}
+	if (made == n)
+		v = tuple ? value_tuple(at, (int)n) : value_list(at, (int)n);
+	for (size_t i = 0; i < made; i++)
+		value_unref(at[i]);
+	free(at);
+	return v;
+}
+
+static struct value dict_from_json(const json_t *items, struct allocator *a, struct err *err)
+{
+	struct value dict = value_dict();
+	const char *key;
+	json_t *item;
+
+	if (dict.kind == VALUE_UNSET)
+		return dict;
+	json_object_foreach((json_t *)items, key, item)
+	{
+		struct value name = value_str(key, strlen(key));
+		struct value v = value_from_json(item, a, err);
+		bool ok = name.kind != VALUE_UNSET && v.kind != VALUE_UNSET &&
+			  value_dict_set(dict.dict, name, v);
+
+		value_unref(name);
+		value_unref(v);
+		if (!ok) {
+			value_unref(dict);
+			return unset;
+		}
+	}
+	return dict;
+}
+
+struct value value_from_json(const json_t *spec, struct allocator *a, struct err *err)
+{
+	json_t *inner;
+
+	if (spec_is_tensor(spec))
+		return tensor_from_json(spec, a, err);
+	if ((inner = json_object_get(spec, "tuple")))
+		return items_from_json(inner, true, a, err);
+	if ((inner = json_object_get(spec, "list")))
+		return items_from_json(inner, false, a, err);
+	if ((inner = json_object_get(spec, "dict")))
+		return dict_from_json(inner, a, err);
+	return scalar_from_json(json_object_get(spec, "value"));
+}
+
+static struct value copy_tensor(const struct vtensor *original, struct allocator *a,
+				struct err *err)
+{
+	const struct tensor *from = original->memory;
+	struct tensor *t = tensor_create(a, from->dtype, from->rank, from->size, err);
+	struct value v;
+
+	if (!t)
+		return unset;
+	tensor_copy(t, from);
+	v = fusion_value(t);
+	tensor_unref(t);
+	if (v.kind == VALUE_UNSET)
+		err_set(err, ERR_MEMORY, "out of memory for an input");
+	else
+		v.tensor->dynamic_dims = original->dynamic_dims;
+	return v;
+}
+
+static struct value copy_items(struct value v, struct allocator *a, struct err *err)
+{
+	struct value *at = calloc((size_t)v.list->len + 1, sizeof(*at));
+	struct value copy = unset;
+	int made = 0;
+
+	for (; at && made < v.list->len; made++) {
+		at[made] = value_copy(v.list->at[made], a, err);
+		if (at[made].kind == VALUE_UNSET)
+			break;
+	}
+	if (at && made == v.list->len)
+		copy = v.kind == VALUE_TUPLE ? value_tuple(at, made) : value_list(at, made);
+	for (int i = 0; at && i < made; i++)
+		value_unref(at[i]);
+	free(at);
+	return copy;
+}
+
+struct value value_copy(struct value v, struct allocator *a, struct err *err)
+{
+	struct value dict;
+
+	if (v.kind == VALUE_TENSOR)
+		return copy_tensor(v.tensor, a, err);
+	if (v.kind == VALUE_TUPLE || v.kind == VALUE_LIST)
+		return copy_items(v, a, err);
+	if (v.kind != VALUE_DICT)
+		return value_ref(v);
+	dict = value_dict();
+	for (int i = 0; dict.kind != VALUE_UNSET && i < v.dict->len; i++) {
+		struct value item = value_copy(v.dict->values[i], a, err);
+		bool ok = item.kind != VALUE_UNSET &&
+			  value_dict_set(dict.dict, v.dict->keys[i], item);
+
+		value_unref(item);
+		if (!ok) {
+			value_unref(dict);
+			return unset;
+		}
+	}
+	return dict;
+}
+
+/* Counts what a walk meets, shared parts each time, and stops at a limit. */
+static bool walk(struct value v, int depth, int *left)
+{
+	bool list = v.kind == VALUE_TUPLE || v.kind == VALUE_LIST;
+	int n = list ? v.list->len : v.kind == VALUE_DICT ? v.dict->len : 0;
+
+	if (depth > MAX_VALUE_DEPTH || --*left < 0)
+		return false;
+	for (int i = 0; i < n; i++)
+		if (!walk(list ? v.list->at[i] : v.dict->values[i], depth + 1, left))
+			return false;
+	return true;
+}
+
+bool value_walkable(struct value v, const char *what, struct err *err)
+{
+	int left = MAX_VALUES;
+
+	if (walk(v, 1, &left))
+		return true;
+	if (left < 0)
+		return err_set(err, ERR_BOUND, "%s has over %d values; return fewer", what,
+			       MAX_VALUES);
+	return err_set(err, ERR_BOUND, "%s is nested over %d deep; return it flat", what,
+		       MAX_VALUE_DEPTH);
+}
+
+static json_t *number_to_json(double x, bool narrow)
+{
+	char text[32];
+
+	if (isnan(x))
+		return json_string("nan");
+	if (isinf(x))
+		return json_string(x > 0 ? "inf" : "-inf");
+	if (!narrow)
+		return json_real(x);
+	snprintf(text, sizeof(text), "%.9g", x);
+	return json_real(strtod(text, NULL));
+}
+
+static json_t *element_to_json(const struct tensor *t, int64_t i)
+{
+	switch (dtype_category(t->dtype)) {
+	case CATEGORY_BOOL:
+		return json_boolean(tensor_get_int(t, i) != 0);
+	case CATEGORY_INT:
+		return json_integer(tensor_get_int(t, i));
+	case CATEGORY_FLOAT:
+		break;
+	}
+	return number_to_json(tensor_get_double(t, i), t->dtype != DTYPE_F64);
+}
+
+/* Sum in double, and a hash over the elements as doubles in row-major order. */
+static void summarise(json_t *fields, const struct tensor *t, int64_t numel)
+{
+	uint64_t hash = 0;
+	double sum = 0;
+	char text[20];
+
+	for (int64_t i = 0; i < numel; i++) {
+		double x = tensor_get_double(t, i);
+
+		sum += x;
+		hash = hash_bytes(&x, sizeof(x), hash);
+	}
+	snprintf(text, sizeof(text), "%016llx", (unsigned long long)hash);
+	json_object_set_new(fields, "sum", number_to_json(sum, false));
+	json_object_set_new(fields, "hash", json_string(text));
+}
+
+static json_t *tensor_to_json(const struct tensor *t, bool whole)
+{
+	json_t *fields = json_object(), *shape = json_array(), *data;
+	int64_t numel = tensor_numel(t);
+
+	for (int d = 0; d < t->rank; d++)
+		json_array_append_new(shape, json_integer(t->size[d]));
+	json_object_set_new(fields, "shape", shape);
+	json_object_set_new(fields, "dtype", json_string(dtype_name(t->dtype)));
+	if (!whole && numel > VALUE_JSON_MAX_ELEMENTS) {
+		summarise(fields, t, numel);
+		return json_pack("{s:o}", "tensor", fields);
+	}
+	data = json_array();
+	for (int64_t i = 0; i < numel; i++)
+		json_array_append_new(data, element_to_json(t, i));
+	json_object_set_new(fields, "data", data);
+	return json_pack("{s:o}", "tensor", fields);
+}
+
+static json_t *repr_to_json(struct value v)
+{
+	struct buf text;
+	json_t *json;
+
+	buf_init(&text, 4096);
+	value_print(&text, v, false);
+	json = json_pack("{s:s}", "repr", text.data ? text.data : "");
+	buf_finish(&text);
+	return json;
+}
+
+static json_t *dict_to_json(const struct dict *dict, bool whole)
+{
+	json_t *items = json_object();
+
+	for (int i = 0; i < dict->len; i++) {
+		struct buf key;
+
+		buf_init(&key, 4096);
+		value_print(&key, dict->keys[i], true);
+		json_object_set_new(items, key.data ? key.data : "",
+				    value_to_json(dict->values[i], whole));
+		buf_finish(&key);
+	}
+	return json_pack("{s:o}", "dict", items);
+}
+
+json_t *value_to_json(struct value v, bool whole)
+{
+	json_t *items;
+
+	switch (v.kind) {
+	case VALUE_TENSOR:
+		return tensor_to_json(v.tensor->memory, whole);
+	case VALUE_NONE:
+		return json_pack("{s:n}", "value");
+	case VALUE_BOOL:
+		return json_pack("{s:b}", "value", v.b);
+	case VALUE_INT:
+		return json_pack("{s:I}", "value", (json_int_t)v.i);
+	case VALUE_FLOAT:
+		return json_pack("{s:o}", "value", number_to_json(v.f, false));
+	case VALUE_STR:
+		return json_pack("{s:o}", "value", json_stringn_nocheck(v.str->text, v.str->len));
+	case VALUE_DICT:
+		return dict_to_json(v.dict, whole);
+	case VALUE_TUPLE:
+	case VALUE_LIST:
+		items = json_array();
+		for (int i = 0; i < v.list->len; i++)
+			json_array_append_new(items, value_to_json(v.list->at[i], whole));
+		return json_pack("{s:o}", v.kind == VALUE_TUPLE ? "tuple" : "list", items);
+	default:
+		return repr_to_json(v);
+	}
+}
+
+static bool same_sizes(const struct tensor *a, const struct tensor *b)
+{
+	return a->rank == b->rank &&
+	       memcmp(a->size, b->size, (size_t)a->rank * sizeof(a->size[0])) == 0;
+}
+
+static bool tensor_alike(const struct tensor *a, const struct tensor *b)
+{
+	return a->dtype == b->dtype && same_sizes(a, b);
+}
+
+bool value_alike(struct value a, struct value b)
+{
+	return a.kind == VALUE_TENSOR && b.kind == VALUE_TENSOR &&
+	       tensor_alike(a.tensor->memory, b.tensor->memory);
+}
+
+static double tensor_distance(const struct tensor *a, const struct tensor *b)
+{
+	int64_t numel = tensor_numel(a);
+	double most = 0;
+
+	for (int64_t i = 0; i < numel; i++) {
+		double x = tensor_get_double(a, i), y = tensor_get_double(b, i);
+
+		if (x == y || (isnan(x) && isnan(y)))
+			continue;
+		if (isnan(x) || isnan(y))
+			return (double)NAN;
+		most = fmax(most, fabs(x - y));
+	}
+	return most;
+}
+
+static bool is_number(struct value v)
+{
+	return v.kind == VALUE_BOOL || v.kind == VALUE_INT || v.kind == VALUE_FLOAT;
+}
+
+static double as_number(struct value v)
+{
+	return v.kind == VALUE_FLOAT ? v.f : v.kind == VALUE_INT ? (double)v.i : (double)v.b;
+}
+
+static double distance(struct value a, struct value b, bool any_dtype)
+{
+	double most = 0;
+	bool list = a.kind == VALUE_TUPLE || a.kind == VALUE_LIST;
+	int n;
+
+	if (a.kind != b.kind)
+		return (double)NAN;
+	if (a.kind == VALUE_TENSOR)
+		return (any_dtype ? same_sizes : tensor_alike)(a.tensor->memory, b.tensor->memory)
+			   ? tensor_distance(a.tensor->memory, b.tensor->memory)
+			   : (double)NAN;
+	if (is_number(a)) {
+		double x = as_number(a), y = as_number(b);
+
+		return x == y || (isnan(x) && isnan(y)) ? 0 : fabs(x - y);
+	}
+	if (!list && a.kind != VALUE_DICT)
+		return 0;
+	n = list ? a.list->len : a.dict->len;
+	if (n != (list ? b.list->len : b.dict->len))
+		return (double)NAN;
+	for (int i = 0; i < n; i++) {
+		double d = list ? distance(a.list->at[i], b.list->at[i], any_dtype)
+				: distance(a.dict->values[i], b.dict->values[i], any_dtype);
+
+		if (isnan(d))
+			return d;
+		most = fmax(most, d);
+	}
+	return most;
+}
+
+double value_distance(struct value a, struct value b)
+{
+	return distance(a, b, false);
+}
+
+double value_distance_any(struct value a, struct value b)
+{
+	return distance(a, b, true);
+}
+
+bool value_same(struct value a, struct value b)
+{
+	if (a.kind == VALUE_STR && b.kind == VALUE_STR)
+		return value_equal(a, b);
+	return value_distance(a, b) == 0;
+}

@@ -1,0 +1,43 @@
+/* profiler/workload/value_json.h -- private: values of a program from JSON and to JSON. */
+#ifndef PROFILER_WORKLOAD_VALUE_JSON_H
+#define PROFILER_WORKLOAD_VALUE_JSON_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "fusion/base/err.h"
+#include "fusion/capture/value.h"
+#include "fusion/runtime/tensor/tensor.h"
+
+enum { VALUE_JSON_MAX_ELEMENTS = 4096 }; /* a larger tensor is summed up, unless `whole` */
+
+/* Makes the value of a spec that spec_check() has passed; tensors come from
+ * `a`.  kind VALUE_UNSET with MEMORY or BOUND. */
+struct value value_from_json(const json_t *spec, struct allocator *a, struct err *err);
+
+/* A deep copy with tensors of its own, row-major. */
+struct value value_copy(struct value v, struct allocator *a, struct err *err);
+
+/* Whether the functions below can walk v: a program may nest lists without end,
+ * put one into itself, or share it so often that its text would never end.
+ * BOUND, naming `what` ("the output of calls[3]"). */
+bool value_walkable(struct value v, const char *what, struct err *err);
+
+/* {"tensor": {...}}, {"value": ...}, {"tuple": [...]}, ...  Not whole: a tensor
+ * over the limit has "sum" and "hash" in place of "data".  What has no form of
+ * its own is {"repr": "..."}. */
+json_t *value_to_json(struct value v, bool whole);
+
+/* Two tensors of the same dtype and shape. */
+bool value_alike(struct value a, struct value b);
+
+/* Same kinds, shapes, dtypes and bits (NaN equals itself). */
+bool value_same(struct value a, struct value b);
+
+/* The largest |a - b| over all numbers in both; NaN where one alone is NaN or
+ * the structures differ. */
+double value_distance(struct value a, struct value b);
+/* The same whatever the dtypes of tensors are. */
+double value_distance_any(struct value a, struct value b);
+
+#endif

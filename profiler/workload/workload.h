@@ -1,0 +1,94 @@
+/* profiler/workload/workload.h -- private to profiler/: what is inside a workload.
+ *
+ * Strings and JSON members are borrowed from `json`, the workload's own copy
+ * of what was posted.
+ */
+#ifndef PROFILER_WORKLOAD_WORKLOAD_H
+#define PROFILER_WORKLOAD_WORKLOAD_H
+
+#include "fusion/fusion.h"
+#include "fusion/registry.h"
+#include "profiler/profiler.h"
+
+enum {
+	WORKLOAD_MAX_SOURCE_BYTES = 1 << 20,
+	WORKLOAD_MAX_CALLS = 1000,
+	WORKLOAD_MAX_ARGS = 64,
+	WORKLOAD_MAX_POINTS = 64,
+	WORKLOAD_MAX_POOL = 1000,
+	WORKLOAD_MAX_STATEMENTS = 10000,
+	WORKLOAD_MAX_THREADS = 256,
+	WORKLOAD_MAX_INPUT_BYTES_LOG2 = 30, /* tensors of all calls of a point */
+	WORKLOAD_MAX_DENY = 200,
+	WORKLOAD_MAX_PARAMS = 10000,
+};
+#define WORKLOAD_MIN_SECONDS 0.01
+#define WORKLOAD_MAX_SECONDS 120.0
+
+/* One of the sweep's programs; a workload without a sweep has one point. */
+struct point {
+	int64_t n;    /* statements or size */
+	char *source; /* owned; NULL: the workload's own */
+	struct fusion_program *program;
+};
+
+enum sweep_kind { SWEEP_NONE, SWEEP_STATEMENTS, SWEEP_INPUT };
+
+struct sweep {
+	enum sweep_kind kind;
+	const json_t *pool; /* SWEEP_STATEMENTS: strings */
+	int line;           /* 1-based, of `...` in the posted source */
+	int indent;         /* bytes of white space before it */
+	int arg, dim;       /* SWEEP_INPUT */
+};
+
+struct workload {
+	json_t *json;
+	const char *name, *source, *entry;
+	const char *backend; /* NULL: the best here */
+	int threads;         /* 0: one per core */
+	enum fusion_policy policy;
+	const char **deny; /* ops that are not to be lowered */
+	int n_deny;
+	const struct registry *registry; /* borrowed; NULL: what is built in */
+	uint64_t passes_disabled;        /* of its list of passes */
+	bool grad;                       /* d output / d input too */
+	bool torch;                      /* engine torch runs it too */
+	bool keep_going;      /* a mode that fails is left out, the others are measured */
+	double seconds;       /* of sampling at each point; 0: as the profiler thinks best */
+	bool record_api;      /* its timelines on a GPU hold the calls of the driver too */
+	enum dtype autocast;  /* each call stands in torch.autocast() to it; 0: it does not */
+	const json_t *params; /* specs of tensors by qualified name; NULL: none */
+	const json_t *calls;
+	int n_calls;
+	enum fusion_mode modes[FUSION_MODE_COUNT]; /* eager first */
+	int n_modes;
+	struct sweep sweep;
+	struct point *points; /* n ascending */
+	int n_points;
+	struct point before; /* the program that this one is a change of; program NULL: none */
+	int *timed[FUSION_MODE_COUNT]; /* indices of calls; NULL: all */
+	int n_timed[FUSION_MODE_COUNT];
+};
+
+/* The calls of a point, as specs: new reference.  NULL with *err. */
+json_t *workload_calls(const struct workload *w, const struct point *p, struct err *err);
+
+/* The same for a look at its capture: one thread of the interpreter, the quickest
+ * to start.  Borrows all of w. */
+struct workload workload_quick(const struct workload *w);
+
+/* The source of a point. */
+const char *point_source(const struct workload *w, const struct point *p);
+
+/* Reads `sweep` and fills w->points, sources included (no program yet). */
+bool sweep_parse(struct workload *w, const json_t *sweep, struct err *err);
+
+/* Reads `before`, behind the sweep (change.h). */
+bool change_parse(struct workload *w, const json_t *before, struct err *err);
+
+/* Moves a place in a point's source to the posted source; a line of the pool
+ * is named in the message. */
+void sweep_locate(const struct workload *w, const struct point *p, struct err *err);
+
+#endif
