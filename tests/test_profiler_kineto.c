@@ -71,6 +71,15 @@ static const struct {
 	{ "repaired.not_finite", 1, 1, TRACE(KERNEL("k", "1", "1", "-Infinity")) },
 	{ "repaired.commas", 1, 1, TRACE(KERNEL("k", "1", "1", "1,")) },
 	{ "repaired.commas", 1, 1, TRACE(KERNEL("k", "1", "1", "1 \"x\": 2")) },
+	{ "repaired.commas", 1, 2, TRACE(KERNEL("k", "1", "1", "1") " " KERNEL("k", "3", "1", "2")) },
+	{ "repaired.commas", 1, 2,
+	  TRACE(KERNEL("k", "1", "1", "1") " ,, " KERNEL("k", "3", "1", "2")) },
+	{ "repaired.commas", 1, 1, TRACE(KERNEL("k", "1", "1", "1") ",") },
+	{ "repaired.commas", 1, 1, TRACE(", " KERNEL("k", "1", "1", "1")) },
+	{ "repaired.commas", 0, 2,
+	  TRACE(KERNEL("k", "1", "1", "1") "\n , " KERNEL("k", "3", "1", "2")) },
+	/* What stands for an event and is no object. */
+	{ "dropped.broken_json", 4, 1, TRACE("12, null,\"{\", " KERNEL("k", "1", "1", "1") ", x") },
 	{ "repaired.negative_duration", 1, 1, TRACE(KERNEL("k", "1", "-5", "1")) },
 	{ "kept.negative_start", 1, 1, TRACE(KERNEL("k", "-1", "5", "1")) },
 	{ "kept.overlapping_device", 1, 2,
@@ -340,11 +349,29 @@ static void test_gzip(void **state)
 	assert_null(import_bytes(bytes, len, 16, 100)); /* more than is taken */
 }
 
+/* Whether bytes are refused with a message that has `words`. */
+static void assert_refused(const char *bytes, size_t len, const char *words)
+{
+	struct err err = { 0 };
+	struct import *im = import_create(NULL, NULL, 0, &err);
+
+	assert_true(import_begin(im, "a.json", &err));
+	assert_false(import_feed(im, bytes, len, &err) && import_end(im, &err));
+	import_destroy(im);
+	if (!strstr(err.message, words) || !strstr(err.message, "a.json"))
+		fail_msg("'%s' has no '%s'", err.message, words);
+}
+
 static void test_no_log(void **state)
 {
 	(void)state;
-	assert_null(import_one("GIF89a"));
-	assert_null(import_one(""));
+	assert_refused("GIF89a", 6, "no log that is known");
+	assert_refused("", 0, "is empty");
+	assert_refused("\x1f\x8b\x08", 3, "gzip");
+	/* JSON that is whole and lists no events; one that is cut before them stands in the ledger. */
+	assert_refused("{}", 2, "\"traceEvents\"");
+	assert_refused("{\"a\": [1]}", 10, "\"traceEvents\"");
+	assert_refused("{\"traceEvents\": 3}", 18, "\"traceEvents\"");
 }
 
 /* Real ones: what a careful reader counts in them (python3: len of the events with

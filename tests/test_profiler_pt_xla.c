@@ -37,7 +37,10 @@ static void test_rows(void **state)
 	assert_string_equal(json_string_value(at_path(read, "file")), "/w/train.py");
 	assert_count(read, "line", 51);
 	assert_count(read, "count", 2);
+	/* As it was, and as its text adds up; what differs is counted. */
 	assert_us(r, "pt_xla.metrics.CompileTime.total_us", 369400746.001);
+	assert_us(r, "pt_xla.metrics.CompileTime.printed_us", 369401746.001);
+	assert_count(r, "ledger.repaired.rounded_durations", 1);
 	assert_count(r, "pt_xla.metrics.CompileTime.samples", 202);
 	assert_us(r, "pt_xla.metrics.ExecuteTime.total_us", 2001000);
 	assert_int_equal(json_array_size(at_path(r, "pt_xla.fallbacks")), 2);
@@ -197,25 +200,71 @@ static void test_ranks(void **state)
 	json_decref(r);
 }
 
+/* A duration as it was, and as its parts stand in the text. */
+static void assert_duration(const char *text, int64_t ns, int64_t printed_ns)
+{
+	int64_t was, printed;
+
+	assert_true(xla_duration(text, &was, &printed));
+	assert_int_equal(was, ns);
+	assert_int_equal(printed, printed_ns);
+}
+
 static void test_durations(void **state)
 {
-	int64_t ns;
+	int64_t ns, printed;
 
 	(void)state;
 	/* Its printer rounds every part but the last. */
-	assert_true(xla_duration("06m09s401ms746.001us", &ns));
-	assert_true(ns == 369400746001);
-	assert_true(xla_duration("02s900ms000.000us", &ns) && ns == 1900000000);
-	assert_true(xla_duration("02s100ms000.000us", &ns) && ns == 2100000000);
-	assert_true(xla_duration("07m42s600ms499.000us", &ns) && ns == INT64_C(401600499000));
-	assert_true(xla_duration("186ms062.970us", &ns) && ns == 186062970);
-	assert_true(xla_duration("999.250us", &ns) && ns == 999250);
+	assert_duration("06m09s401ms746.001us", 369400746001, 369401746001);
+	assert_duration("02s900ms000.000us", 1900000000, 2900000000);
+	assert_duration("02s100ms000.000us", 2100000000, 2100000000);
+	assert_duration("07m42s600ms499.000us", INT64_C(401600499000), INT64_C(462600499000));
+	assert_duration("186ms062.970us", 186062970, 186062970);
+	assert_duration("999.250us", 999250, 999250);
 	/* No duration is printed so: it is taken as it stands. */
-	assert_true(xla_duration("01s900ms000.000us", &ns) && ns == 1900000000);
-	assert_false(xla_duration("999.250us?", &ns)); /* what begins as printed need not end so */
-	assert_true(xla_duration("1h", &ns) && ns == 3600000000000);
-	assert_false(xla_duration("12", &ns));
-	assert_false(xla_duration("x", &ns));
+	assert_duration("01s900ms000.000us", 1900000000, 1900000000);
+	assert_duration("1h", 3600000000000, 3600000000000);
+	/* What begins as printed need not end so. */
+	assert_false(xla_duration("999.250us?", &ns, &printed));
+	assert_false(xla_duration("12", &ns, &printed));
+	assert_false(xla_duration("x", &ns, &printed));
+}
+
+/* Reports that people posted: percentiles of one metric rise, and four samples of a metric
+ * (1 %, 50 %, 80 % and one more) are no more than their sum; as the parts stand, neither holds. */
+static void test_durations_of_reports(void **state)
+{
+	static const char *const rising[][3] = {
+		{ "002ms650.240us", "002ms424.716us", "005ms248.389us" },
+		{ "054ms856.143us", "054ms447.633us", "055ms898.424us" },
+	};
+	static const char *const samples[] = { "024ms320.066us", "02s720ms247.948us",
+					       "02s746ms660.403us" };
+	int64_t sum = 0, sum_printed = 0, ns, printed;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		int64_t last = 0, last_printed = 0;
+		bool falls = false;
+
+		for (int j = 0; j < 3; j++) {
+			assert_true(xla_duration(rising[i][j], &ns, &printed));
+			assert_true(ns > last);
+			falls = falls || printed < last_printed;
+			last = ns;
+			last_printed = printed;
+		}
+		assert_true(falls);
+	}
+	for (int i = 0; i < 3; i++) {
+		assert_true(xla_duration(samples[i], &ns, &printed));
+		sum += ns;
+		sum_printed += printed;
+	}
+	assert_true(xla_duration("04s589ms590.974us", &ns, &printed));
+	assert_true(sum < ns);
+	assert_true(sum_printed > printed);
 }
 
 int main(void)
@@ -224,7 +273,7 @@ int main(void)
 		cmocka_unit_test(test_counts),     cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_two_stages), cmocka_unit_test(test_models),
 		cmocka_unit_test(test_one_model),  cmocka_unit_test(test_ranks),
-		cmocka_unit_test(test_durations),
+		cmocka_unit_test(test_durations),  cmocka_unit_test(test_durations_of_reports),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,6 +102,10 @@ static bool recognise(struct import *im, struct err *err)
 	for (size_t i = 0; !im->reader && i < sizeof(readers) / sizeof(readers[0]); i++)
 		if (readers[i]->recognises(bytes, im->start.len))
 			im->reader = readers[i];
+	if (!im->reader && im->start.len == 0)
+		return err_set(err, ERR_UNSUPPORTED, "%.200s is %s", im->name,
+			       im->is_zipped ? "cut or damaged: its gzip stream yields no byte"
+					     : "empty");
 	if (!im->reader)
 		return err_set(
 		    err, ERR_UNSUPPORTED,
@@ -165,6 +169,15 @@ bool import_feed(struct import *im, const void *bytes, size_t len, struct err *e
 	return len == 0 || unpack(im, at, len, err);
 }
 
+/* The reader's last word on the file; what it refuses it does not name. */
+static bool end_log(struct import *im, struct err *err)
+{
+	struct err why = { 0 };
+
+	return im->reader->end(im->state, &why) ||
+	       err_set(err, why.code, "%.200s: %.300s", im->name, why.message);
+}
+
 bool import_end(struct import *im, struct err *err)
 {
 	struct ledger *l = &im->model.ledger;
@@ -174,7 +187,7 @@ bool import_end(struct import *im, struct err *err)
 		l->n[LEDGER_BROKEN_GZIP]++;
 	else if (ok && im->unzip && !unzip_is_whole(im->unzip))
 		l->n[LEDGER_CUT_OFF]++;
-	ok = ok && (im->reader || recognise(im, err)) && im->reader->end(im->state, err);
+	ok = ok && (im->reader || recognise(im, err)) && end_log(im, err);
 	if (ok) {
 		bool bad = false;
 
@@ -202,7 +215,10 @@ bool import_fd(struct import *im, const char *name, int fd, struct err *err)
 		if (n < 0 && errno == EINTR)
 			n = 1;
 		else if (n < 0)
-			ok = err_set(err, ERR_IO, "%.300s: %s", name, strerror(errno));
+			ok = errno == EISDIR
+				 ? err_set(err, ERR_IO, "%.300s is a folder: name the files in it",
+					   name)
+				 : err_set(err, ERR_IO, "%.300s: %s", name, strerror(errno));
 		else if (n > 0)
 			ok = import_feed(im, bytes, (size_t)n, err);
 	}

@@ -482,13 +482,22 @@ static json_t *head_json(const struct buf *head)
 	return json;
 }
 
+/* JSON that is whole and lists no events is another's; of one that is cut the ledger says so. */
+static bool has_events(const struct kineto *k, int64_t cuts_before, struct err *err)
+{
+	return k->slices.listed || k->m->ledger.n[LEDGER_CUT_OFF] > cuts_before ||
+	       err_set(err, ERR_UNSUPPORTED,
+		       "it has no list of \"traceEvents\", nor is it one: no Chrome trace");
+}
+
 static bool end(void *self, struct err *err)
 {
 	struct kineto *k = self;
 	struct model *m = k->m;
 	int64_t open, orphans, whole, base = k->base_ns;
 	struct counter_sink sink = sink_of(k);
-	bool ok = slices_end(&k->slices, err) &&
+	int64_t cuts = m->ledger.n[LEDGER_CUT_OFF];
+	bool ok = slices_end(&k->slices, err) && has_events(k, cuts, err) &&
 		  (regions_end_file(&m->regions) ||
 		   err_set(err, ERR_MEMORY, "out of memory for spans"));
 

@@ -127,6 +127,18 @@ static void take_block_line(struct pt_xla *p, const char *text, enum xla_act act
 	}
 }
 
+/* A metric's total: as it was, and as its text adds up. */
+static void take_total(struct pt_xla *p, const char *text)
+{
+	int64_t ns, printed_ns;
+
+	if (!xla_duration(text, &ns, &printed_ns))
+		return;
+	xla_number(&p->own, p->metric, "total_us", json_real((double)ns / 1e3));
+	xla_number(&p->own, p->metric, "printed_us", json_real((double)printed_ns / 1e3));
+	p->m->ledger.n[LEDGER_ROUNDED] += ns != printed_ns;
+}
+
 /* "Metric: CompileTime", "  TotalSamples: 202", "  Accumulator: 06m09s", "Counter: X",
  * "  Value: n".  False: no such line. */
 static bool take_metric_line(struct pt_xla *p, const char *text)
@@ -153,10 +165,10 @@ static bool take_metric_line(struct pt_xla *p, const char *text)
 	if (strncmp(text, "TotalSamples: ", 14) == 0 &&
 	    decimal_scaled(text + 14, strspn(text + 14, "0123456789"), 0, &value))
 		xla_number(x, p->metric, "samples", json_integer(value));
-	else if (strncmp(text, "Accumulator: ", 13) == 0 && xla_duration(text + 13, &value))
-		xla_number(x, p->metric, "total_us", json_real((double)value / 1e3));
-	else if (strncmp(text, "Counter: ", 9) == 0 && xla_duration(text + 9, &value))
-		xla_number(x, p->metric, "total_us", json_real((double)value / 1e3));
+	else if (strncmp(text, "Accumulator: ", 13) == 0)
+		take_total(p, text + 13);
+	else if (strncmp(text, "Counter: ", 9) == 0)
+		take_total(p, text + 9);
 	return true;
 }
 

@@ -4,6 +4,9 @@
 #include <ctype.h>
 #include <string.h>
 
+/* Of commas: what stands before the next event was part of a broken one. */
+enum { UNKNOWN = -1 };
+
 void slices_init(struct slices *s, slice_fn *each, void *self, struct ledger *ledger)
 {
 	*s = (struct slices){ .each = each, .self = self, .ledger = ledger };
@@ -57,6 +60,7 @@ static void stand_between(struct slices *s)
 	s->in_event = s->in_string = false;
 	s->depth = s->events_depth;
 	s->objects = 0;
+	s->stray = false;
 }
 
 /* Hands on the event that lies in [start, end) of pending.  Where it is broken, goes on
@@ -76,6 +80,7 @@ static bool hand_on(struct slices *s, size_t end, struct err *err)
 	}
 	s->ledger->n[LEDGER_BROKEN_EVENT]++;
 	s->at = look_within(s, begin, end);
+	s->commas = UNKNOWN;
 	return true;
 }
 
@@ -123,7 +128,29 @@ static size_t skip_string(const struct slices *s, size_t at, bool *ended)
 	}
 }
 
-/* Past all of an event, or of what lies between two, that is no bracket. */
+/* What stands in the list begins, or the list ends: whether the commas before it were as
+ * many as there should be. */
+static void count_commas(struct slices *s, bool begins)
+{
+	s->ledger->n[LEDGER_COMMA] += s->commas >= 0 && s->commas != (begins && s->any);
+	s->commas = 0;
+	s->any = true;
+}
+
+/* A byte between two events that is no bracket, or one too many. */
+static void stand_at(struct slices *s, char c)
+{
+	if (c == ',') {
+		s->commas += s->commas >= 0;
+		s->stray = false;
+	} else if (!isspace((unsigned char)c) && !s->stray) {
+		count_commas(s, true);
+		s->ledger->n[LEDGER_BROKEN_EVENT]++;
+		s->stray = true;
+	}
+}
+
+/* Past all of an event that is no bracket. */
 static void skip_plain(struct slices *s)
 {
 	const unsigned char *data = (const unsigned char *)s->pending.data;
@@ -179,8 +206,10 @@ static bool take_byte(struct slices *s, char c, struct err *err)
 		/* An object where a key should stand: the event before was never closed. */
 		if (s->in_event && (s->objects & 1) && before(s, s->at) != ':')
 			return hand_on(s, s->at, err);
-		if (!s->in_event)
+		if (!s->in_event) {
+			count_commas(s, true);
 			s->start = s->at;
+		}
 		s->in_event = true;
 		s->objects = s->objects << 1 | 1;
 		s->depth++;
@@ -196,10 +225,12 @@ static bool take_byte(struct slices *s, char c, struct err *err)
 		if (s->in_event && s->depth <= s->events_depth)
 			return hand_on(s, s->at + 1, err);
 		if (!s->in_event && c == ']') {
+			count_commas(s, false);
 			s->events_depth = 0;
 			buf_putc(&s->head, ']');
 		} else if (!s->in_event) {
-			s->depth++; /* a bracket too many */
+			s->depth++;
+			stand_at(s, c); /* a bracket too many */
 		}
 		break;
 	default:
@@ -209,11 +240,24 @@ static bool take_byte(struct slices *s, char c, struct err *err)
 	return true;
 }
 
+/* No bracket and no quote, among the events: within one on to the next. */
+static void take_plain(struct slices *s, char c)
+{
+	if (s->in_event) {
+		skip_plain(s);
+		return;
+	}
+	stand_at(s, c);
+	s->at++;
+}
+
 static void take_string(struct slices *s)
 {
 	size_t from = s->at;
 	bool ended;
 
+	if (s->events_depth && !s->in_event && !s->in_string)
+		stand_at(s, '"');
 	s->at = skip_string(s, s->at + !s->in_string, &ended);
 	s->in_string = !ended;
 	if (!s->events_depth)
@@ -232,7 +276,7 @@ static bool scan(struct slices *s, struct err *err)
 			continue;
 		}
 		if (s->events_depth && !s->in_string && !marks_outside[(unsigned char)c]) {
-			skip_plain(s);
+			take_plain(s, c);
 		} else if (s->in_string || c == '"') {
 			take_string(s);
 			if (s->at == from)
@@ -247,6 +291,7 @@ static bool scan(struct slices *s, struct err *err)
 			s->ledger->n[LEDGER_TOO_LARGE]++;
 			stand_between(s);
 			s->seeking = true;
+			s->commas = UNKNOWN;
 		}
 	}
 	return true;
@@ -275,6 +320,7 @@ bool slices_end(struct slices *s, struct err *err)
 		cut = from == s->pending.len;
 		s->ledger->n[LEDGER_BROKEN_EVENT] += !cut;
 		stand_between(s);
+		s->commas = UNKNOWN;
 		s->at = from;
 		if (!scan(s, err))
 			return false;

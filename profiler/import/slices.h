@@ -31,7 +31,10 @@ struct slices {
 	int events_depth;   /* depth within the list of events; 0: not there */
 	uint64_t objects;   /* a bit for each open bracket, the lowest for the innermost: { */
 	size_t fed, again;  /* bytes that came, and that were looked through once more */
+	int commas;         /* since the last event, or the list's beginning */
 	bool in_string, in_event, listed;
+	bool any;   /* an event came */
+	bool stray; /* in what stands where an event should, and is no object */
 	bool seeking; /* behind what was too large: for the next event */
 };
 

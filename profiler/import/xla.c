@@ -264,24 +264,29 @@ static int duration_parts(const char *text, double value[], double unit[], bool 
 	return parts;
 }
 
-bool xla_duration(const char *text, int64_t *ns)
+static bool sum_parts(const double value[], const double unit[], int n, int64_t *ns)
 {
-	double value[DURATION_PARTS] = { 0 }, unit[DURATION_PARTS], exact[DURATION_PARTS];
 	double total = 0;
-	bool is_printed = false;
-	int n = duration_parts(text, value, unit, &is_printed);
 
-	if (n == 0)
-		return false;
-	memcpy(exact, value, sizeof(exact));
-	if (is_printed && take_back_rounding(exact, unit, n))
-		memcpy(value, exact, sizeof(exact));
 	for (int i = 0; i < n; i++)
 		total += value[i] * unit[i];
 	if (!(total >= 0 && total < 9e18))
 		return false;
 	*ns = (int64_t)(total + 0.5);
 	return true;
+}
+
+bool xla_duration(const char *text, int64_t *ns, int64_t *printed_ns)
+{
+	double value[DURATION_PARTS] = { 0 }, unit[DURATION_PARTS], exact[DURATION_PARTS];
+	bool is_printed = false;
+	int n = duration_parts(text, value, unit, &is_printed);
+
+	if (n == 0 || !sum_parts(value, unit, n, printed_ns))
+		return false;
+	*ns = *printed_ns;
+	memcpy(exact, value, sizeof(exact));
+	return !is_printed || !take_back_rounding(exact, unit, n) || sum_parts(exact, unit, n, ns);
 }
 
 /* ---- the report ---- */

@@ -53,7 +53,8 @@ bool xla_is_there(const struct xla_log *x);
 int64_t xla_graphs(const struct xla_log *x);
 json_t *xla_json(const struct xla_log *x, int64_t captured);
 
-/* "06m09s401ms746.001us" as nanoseconds: 6 m 9.400746001 s, for the parts are rounded. */
-bool xla_duration(const char *text, int64_t *ns);
+/* "06m09s401ms746.001us" as nanoseconds: 6 m 9.400746001 s, for PyTorch/XLA rounds each part
+ * but the last; in *printed_ns the sum of what the text says, 6 m 9.401746001 s. */
+bool xla_duration(const char *text, int64_t *ns, int64_t *printed_ns);
 
 #endif
