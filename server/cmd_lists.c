@@ -53,16 +53,18 @@ static void print_words(const json_t *list, const char *none)
 static int finish(json_t *all, const char *command, const struct err *err, const char *key,
 		  const struct list_flags *f, void (*print)(const json_t *list))
 {
-	bool ok = all != NULL;
-
-	if (!ok)
+	if (!all) {
 		fprintf(stderr, "breakeven %s: %s\n", command, err->message);
-	else if (f->json)
-		ok = json_dumpf(all, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF;
-	else
+		return EXIT_FAILED;
+	}
+	if (f->json) {
+		json_dumpf(all, stdout, JSON_COMPACT);
+		putchar('\n');
+	} else {
 		print(key ? json_object_get(all, key) : all);
+	}
 	json_decref(all);
-	return ok && fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+	return EXIT_DONE;
 }
 
 /* ---- ops */

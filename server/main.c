@@ -1,4 +1,5 @@
 /* server/main.c -- loads the plugins, finds the command and runs it. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,18 @@ static int load_plugins(int *argc, char **argv, struct registry *registry)
 	return -1;
 }
 
+/* What a command printed is done where it lies where it was meant to: a full disk is a failure.
+ * A command that failed has said why. */
+static int settle(int status)
+{
+	errno = 0;
+	if ((fflush(stdout) == 0 && !ferror(stdout)) || status != EXIT_DONE)
+		return status;
+	fprintf(stderr, "breakeven: the result could not be written: %s\n",
+		strerror(errno ? errno : EIO));
+	return EXIT_FAILED;
+}
+
 static int run_command(int index, int argc, char **argv)
 {
 	struct err err = { 0 };
@@ -86,13 +99,13 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
 	    strcmp(argv[1], "help") == 0) {
 		print_help(stdout);
-		return EXIT_DONE;
+		return settle(EXIT_DONE);
 	}
 	if (strcmp(argv[1], "--version") == 0)
-		return cmd_version(1, argv, NULL);
+		return settle(cmd_version(1, argv, NULL));
 	for (int i = 0; i < N_COMMANDS; i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
-			return run_command(i, argc - 1, argv + 1);
+			return settle(run_command(i, argc - 1, argv + 1));
 	fprintf(stderr, "breakeven: '%s' is not a command; `breakeven --help` lists them\n",
 		argv[1]);
 	return EXIT_USAGE;
