@@ -79,6 +79,16 @@ static json_t *parameters_json(const char *path)
 	return list;
 }
 
+static json_t *types_json(const struct route *r)
+{
+	const char *const *types = routes_body_types(r);
+	json_t *content = json_object();
+
+	for (int i = 0; types[i]; i++)
+		json_object_set_new(content, types[i], json_object());
+	return content;
+}
+
 bool api_openapi(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *paths = json_object();
@@ -99,8 +109,8 @@ bool api_openapi(struct req *req, struct reply *reply, struct err *err)
 		if (r->body_limit)
 			json_object_set_new(
 			    operation, "requestBody",
-			    json_pack("{s:b, s:{s:{}}, s:o}", "required", 1, "content",
-				      routes_body_type(r), "description",
+			    json_pack("{s:b, s:o, s:o}", "required", 1, "content", types_json(r),
+				      "description",
 				      json_sprintf("at most %zu KiB", r->body_limit >> 10)));
 		if (!path) {
 			path = json_object();

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "server/assets.h"
@@ -222,6 +223,18 @@ static bool is_framed(struct MHD_Connection *c)
 	return f.lengths + f.codings <= 1 && (f.codings == 0 || f.chunked);
 }
 
+/* Whether the body's type is one of `types`, whatever parameters stand behind it. */
+static bool has_type(struct MHD_Connection *c, const char *const *types)
+{
+	const char *value = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Type");
+	size_t len = value ? strcspn(value, "; \t") : 0;
+
+	for (int i = 0; len && types[i]; i++)
+		if (strlen(types[i]) == len && strncasecmp(value, types[i], len) == 0)
+			return true;
+	return false;
+}
+
 /* What can be refused before the body is read. */
 static void check_head(struct exchange *x, struct MHD_Connection *c, const char *method)
 {
@@ -239,10 +252,10 @@ static void check_head(struct exchange *x, struct MHD_Connection *c, const char 
 	if (x->announced > x->route->body_limit)
 		err_set(&x->err, ERR_TOO_LARGE, "the body has %s bytes; %s %s takes at most %zu",
 			length, method, x->route->path, x->route->body_limit);
-	else if (x->route->body_limit && !header_has(c, "Content-Type", routes_body_type(x->route)))
-		/* A form of another site cannot send this type without being asked. */
+	else if (x->route->body_limit && !has_type(c, routes_body_types(x->route)))
+		/* A form of another site cannot send these types without being asked. */
 		err_set(&x->err, ERR_BAD_REQUEST, "send the body as Content-Type: %s",
-			routes_body_type(x->route));
+			routes_body_types(x->route)[0]);
 	else if (x->route->body_limit)
 		x->body.limit = x->route->body_limit;
 }

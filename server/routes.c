@@ -25,11 +25,16 @@ const struct route *routes_at(int index)
 	return &table[index];
 }
 
-const char *routes_body_type(const struct route *r)
+const char *const *routes_body_types(const struct route *r)
 {
-	bool bytes = r->handler == api_trace_blocks || r->handler == api_imports_post;
+	static const char *const json[] = { "application/json", NULL },
+				 *const bytes[] = { "application/octet-stream", NULL },
+				 *const logs[] = { "application/octet-stream", "application/gzip",
+						   "application/json", NULL };
 
-	return bytes ? "application/octet-stream" : "application/json";
+	return r->handler == api_imports_post    ? logs
+	       : r->handler == api_trace_blocks ? bytes
+						 : json;
 }
 
 /* Walks both paths segment by segment; "{...}" takes any one that is not empty. */

@@ -20,8 +20,9 @@ const struct route *routes_at(int index);
 const struct route *routes_find(const char *method, const char *path, struct arena *arena,
 				const char *args[MAX_PATH_ARGS], struct err *err);
 
-/* The type of a route's body: JSON, or blocks of bytes. */
-const char *routes_body_type(const struct route *r);
+/* The types that a route's body may have, the first the one to advise: JSON, blocks of bytes, or
+ * of a log what it is.  Ends with NULL. */
+const char *const *routes_body_types(const struct route *r);
 
 /* The handlers, by the file that has them. */
 #define ROUTE(method, path, handler, limit, summary) handler_fn handler;

@@ -56,9 +56,9 @@ export async function getJson(url, options) {
     return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
-export const postRun = (server, workload) => getJson(`${server.url}/api/v1/runs`, {
+export const postRun = (server, workload, type = 'application/json') => getJson(`${server.url}/api/v1/runs`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
+    headers: { 'Content-Type': type },
     body: typeof workload === 'string' ? workload : JSON.stringify(workload),
 });
 

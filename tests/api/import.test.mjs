@@ -39,6 +39,8 @@ test('a posted log is a run that lists, opens and has a timeline', { timeout: 60
         const chrome = (await getJson(`${server.url}/api/v1/runs/${body.id}/trace.json`)).body;
         assert.equal(chrome.traceEvents.filter((e) => e.ph === 'X' && e.cat === 'kernel').length, 4);
         assert.equal((await fetch(`${server.url}/api/v1/runs/${body.id}`, { method: 'DELETE' })).status, 200);
+        for (const [type, bytes] of [['application/json', readFileSync(trace)], ['application/gzip', gzipSync(readFileSync(trace))]])
+            assert.equal((await postLog(server, bytes, '', type)).status, 201, type);
     } finally {
         await server.stop();
     }
@@ -50,7 +52,8 @@ test('what is no log is refused, and leaves no run', { timeout: 60000 }, async (
         const bad = await postLog(server, 'GIF89a');
         assert.equal(bad.status, 400);
         assert.match(bad.body.error.message, /no log that is known/);
-        assert.equal((await postLog(server, '{}', '', 'application/json')).status, 400);
+        assert.match((await postLog(server, '{}', '', 'application/json')).body.error.message, /: it has no list of "traceEvents"/);
+        assert.equal((await postLog(server, readFileSync(trace), '', 'text/plain')).status, 400);
         assert.deepEqual((await getJson(`${server.url}/api/v1/runs`)).body.runs, []);
     } finally {
         await server.stop();
