@@ -194,10 +194,11 @@ bool api_run_get(struct req *req, struct reply *reply, struct err *err)
 bool api_run_report(struct req *req, struct reply *reply, struct err *err)
 {
 	struct buf report = { 0 }, environment = { 0 };
+	struct run run;
 	int64_t id;
 	bool ok;
 
-	if (!req_id(req, 0, &id, err))
+	if (!req_id(req, 0, &id, err) || !db_run_get(req->app->db, id, req->arena, &run, err))
 		return false;
 	ok = db_report_get(req->app->db, id, &report, &environment, err);
 	if (ok) {
@@ -213,7 +214,7 @@ bool api_run_report(struct req *req, struct reply *reply, struct err *err)
 
 bool api_run_script(struct req *req, struct reply *reply, struct err *err)
 {
-	struct workload *w;
+	struct workload *w = NULL;
 	json_t *json;
 	struct run run;
 	int64_t id;
@@ -221,7 +222,12 @@ bool api_run_script(struct req *req, struct reply *reply, struct err *err)
 	if (!req_id(req, 0, &id, err) || !db_run_get(req->app->db, id, req->arena, &run, err))
 		return false;
 	json = json_loads(run.workload, 0, NULL);
-	w = workload_parse_in(json, req->app->registry, err);
+	if (json_object_get(json, "source"))
+		w = workload_parse_in(json, req->app->registry, err);
+	else
+		err_set(err, ERR_NOT_FOUND,
+			"run %lld was imported or recorded: it has no source to make a script of",
+			(long long)id);
 	json_decref(json);
 	reply->text = w ? workload_torch_script(w, err) : NULL;
 	workload_destroy(w);

@@ -2,15 +2,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/fusion.h"
 #include "server/routes.h"
 #include "server/timeline_answer.h"
+
+/* A mode's own name, or none at all. */
+static bool read_mode(struct req *req, const char **mode, struct err *err)
+{
+	enum fusion_mode known;
+	char names[128] = "";
+
+	*mode = req_query(req, "mode");
+	if (*mode && !**mode)
+		*mode = NULL;
+	if (!*mode || fusion_mode_from_name(*mode, &known))
+		return true;
+	for (int i = 0; i < FUSION_MODE_COUNT; i++)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
+			 i ? ", " : "", fusion_mode_name((enum fusion_mode)i));
+	return err_set(err, ERR_BAD_REQUEST, "mode=%.40s: one of %s is needed", *mode, names);
+}
 
 /* The lanes, and what is looked for in their names. */
 static bool read_lanes(struct req *req, struct timeline_query *q, struct err *err)
 {
-	q->mode = req_query(req, "mode");
-	if (q->mode && !*q->mode)
-		q->mode = NULL;
+	if (!read_mode(req, &q->mode, err))
+		return false;
 	q->has_n = req_query(req, "n") != NULL;
 	q->find = req_query(req, "q");
 	if (q->find && !*q->find)

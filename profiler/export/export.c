@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/buf.h"
 #include "profiler/export/job.h"
 #include "profiler/export/redact.h"
 
@@ -75,6 +76,71 @@ static json_t *head_json(const struct export_run *run)
 	return head;
 }
 
+struct parts {
+	struct buf modes, points; /* what there is, once each */
+	bool has_mode;            /* the query's, at its point */
+};
+
+static void add_once(struct buf *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = list->data; at && (at = strstr(at, name)); at += len)
+		if ((at == list->data || at[-1] == ' ') && (!at[len] || at[len] == ','))
+			return;
+	buf_printf(list, "%s%s", list->len ? ", " : "", name);
+}
+
+static bool note_part(void *self, const struct job_mode *at)
+{
+	struct parts *p = self;
+	char n[24];
+
+	add_once(&p->modes, at->mode);
+	if (json_is_integer(at->n)) {
+		snprintf(n, sizeof(n), "%lld", (long long)json_integer_value(at->n));
+		add_once(&p->points, n);
+	}
+	return true;
+}
+
+static bool note_wanted(void *self, const struct job_mode *at)
+{
+	(void)at;
+	((struct parts *)self)->has_mode = true;
+	return false;
+}
+
+/* What is asked of a run must be of it: its modes are those of its report and of its lanes. */
+static bool has_part(struct export_job *job, struct err *err)
+{
+	const struct export_query *q = job->query, all = { 0 };
+	struct parts p = { .has_mode = !q->mode && !q->has_n };
+	char n[48] = "";
+
+	for (size_t i = 0; i < job->n_lanes; i++)
+		p.has_mode = p.has_mode || job->wanted[i];
+	if (!p.has_mode)
+		job_modes(job, note_wanted, &p);
+	if (p.has_mode)
+		return true;
+	buf_init(&p.modes, 0);
+	buf_init(&p.points, 0);
+	job->query = &all;
+	job_modes(job, note_part, &p);
+	job->query = q;
+	if (q->has_n)
+		snprintf(n, sizeof(n), " n=%lld", (long long)q->n);
+	err_set(err, ERR_NOT_FOUND, "run %lld has no%s%.40s%s; it has %s%.300s%s%.300s",
+		(long long)job->run->id, q->mode ? " mode=" : "", q->mode ? q->mode : "", n,
+		p.modes.len ? "the modes " : "no modes of a workload", p.modes.len ? p.modes.data : "",
+		p.points.len ? " and the points " : p.modes.len ? " and no sweep" : "",
+		p.points.len ? p.points.data : "");
+	buf_finish(&p.modes);
+	buf_finish(&p.points);
+	return false;
+}
+
 static bool load(struct export_job *job, struct err *err)
 {
 	const struct export_run *run = job->run;
@@ -93,6 +159,8 @@ static bool load(struct export_job *job, struct err *err)
 		return err_set(err, ERR_MEMORY, "out of memory for an export");
 	for (size_t i = 0; i < job->n_lanes; i++)
 		job->wanted[i] = lane_wanted(job->query, job_lane(job, i));
+	if (!has_part(job, err))
+		return false;
 	return !job->query->redact || redact_job(job) ||
 	       err_set(err, ERR_MEMORY, "out of memory for an export");
 }

@@ -81,6 +81,21 @@ test('a table of formats says what there is; what is asked wrongly is refused by
         assert.match(body.error.message, message);
     }
     assert.equal((await exported(999, 'json')).status, 404);
+    for (const [id, query, message] of [[broken, '&mode=fast', /run \d+ has no mode=fast; it has the modes eager, static, .* and no sweep/],
+        [broken, '&n=3', / has no n=3; it has the modes .* and no sweep/], [swept, '&mode=static&n=2', /has no mode=static n=2; it has the modes .* and the points 1, 3$/],
+        [imported, '&mode=static', /has no mode=static; it has no modes of a workload/]]) {
+        for (const format of ['chrome', 'speedscope', 'csv', 'html']) {
+            const response = await exported(id, format, query);
+            assert.equal(response.status, 404, format + query);
+            assert.match((await response.json()).error.message, message);
+        }
+    }
+    assert.equal((await exported(swept, 'chrome', '&mode=static&n=3')).status, 200);
+    const script = await getJson(`${server.url}/api/v1/runs/${imported}/script.py`);
+    assert.equal(script.status, 404);
+    assert.match(script.body.error.message, /was imported or recorded: it has no source/);
+    assert.match((await getJson(`${server.url}/api/v1/runs/999/report.json`)).body.error.message, /there is no run 999/);
+    assert.match((await getJson(`${server.url}/api/v1/suites/x`)).body.error.message, /'x' is no id: runs and suites/);
 });
 
 test('the Chrome trace is as the format wants it', async () => {
