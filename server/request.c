@@ -19,7 +19,8 @@ bool req_id(struct req *req, int index, int64_t *id, struct err *err)
 	const char *text = req->path_args[index];
 
 	return (parse_int(text, id) && *id > 0) ||
-	       err_set(err, ERR_BAD_REQUEST, "'%.40s' is no id: runs and suites have numbers from 1 on", text);
+	       err_set(err, ERR_BAD_REQUEST,
+		       "'%.40s' is no id: runs and suites have numbers from 1 on", text);
 }
 
 bool req_query_int(struct req *req, const char *name, int64_t low, int64_t high, int64_t fallback,

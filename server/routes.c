@@ -32,9 +32,9 @@ const char *const *routes_body_types(const struct route *r)
 				 *const logs[] = { "application/octet-stream", "application/gzip",
 						   "application/json", NULL };
 
-	return r->handler == api_imports_post    ? logs
+	return r->handler == api_imports_post   ? logs
 	       : r->handler == api_trace_blocks ? bytes
-						 : json;
+						: json;
 }
 
 /* Walks both paths segment by segment; "{...}" takes any one that is not empty. */

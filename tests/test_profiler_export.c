@@ -474,9 +474,9 @@ static void a_redacted_report_has_stand_ins_that_stay_the_same(void **state)
 static void a_name_that_no_event_has_is_hidden(void **state)
 {
 	struct store s = { 0 };
-	json_t *report = json_pack("{s:{s:[{s:s}], s:[{s:s, s:s}]}}", "import", "heads", "my_key",
-				   "mine", "files", "name", "/home/me/trace.json", "kind",
-				   "kineto");
+	json_t *report = json_pack("{s:{s:[{s:s}], s:[{s:s, s:s}]}, s:{s:{}}}", "import", "heads",
+				   "my_key", "mine", "files", "name", "/home/me/trace.json", "kind",
+				   "kineto", "modes", "none");
 	struct export_run run = run_of(&s, report);
 	struct export_query q = { .redact = true, .mode = "none" };
 	struct sink frames = { 0 }, all = { 0 };

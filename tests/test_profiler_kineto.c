@@ -71,7 +71,8 @@ static const struct {
 	{ "repaired.not_finite", 1, 1, TRACE(KERNEL("k", "1", "1", "-Infinity")) },
 	{ "repaired.commas", 1, 1, TRACE(KERNEL("k", "1", "1", "1,")) },
 	{ "repaired.commas", 1, 1, TRACE(KERNEL("k", "1", "1", "1 \"x\": 2")) },
-	{ "repaired.commas", 1, 2, TRACE(KERNEL("k", "1", "1", "1") " " KERNEL("k", "3", "1", "2")) },
+	{ "repaired.commas", 1, 2,
+	  TRACE(KERNEL("k", "1", "1", "1") " " KERNEL("k", "3", "1", "2")) },
 	{ "repaired.commas", 1, 2,
 	  TRACE(KERNEL("k", "1", "1", "1") " ,, " KERNEL("k", "3", "1", "2")) },
 	{ "repaired.commas", 1, 1, TRACE(KERNEL("k", "1", "1", "1") ",") },
@@ -368,7 +369,8 @@ static void test_no_log(void **state)
 	assert_refused("GIF89a", 6, "no log that is known");
 	assert_refused("", 0, "is empty");
 	assert_refused("\x1f\x8b\x08", 3, "gzip");
-	/* JSON that is whole and lists no events; one that is cut before them stands in the ledger. */
+	/* JSON that is whole and lists no events; one that is cut before them stands in the ledger.
+	 */
 	assert_refused("{}", 2, "\"traceEvents\"");
 	assert_refused("{\"a\": [1]}", 10, "\"traceEvents\"");
 	assert_refused("{\"traceEvents\": 3}", 18, "\"traceEvents\"");

@@ -133,8 +133,11 @@ static bool has_part(struct export_job *job, struct err *err)
 		snprintf(n, sizeof(n), " n=%lld", (long long)q->n);
 	err_set(err, ERR_NOT_FOUND, "run %lld has no%s%.40s%s; it has %s%.300s%s%.300s",
 		(long long)job->run->id, q->mode ? " mode=" : "", q->mode ? q->mode : "", n,
-		p.modes.len ? "the modes " : "no modes of a workload", p.modes.len ? p.modes.data : "",
-		p.points.len ? " and the points " : p.modes.len ? " and no sweep" : "",
+		p.modes.len ? "the modes " : "no modes of a workload",
+		p.modes.len ? p.modes.data : "",
+		p.points.len  ? " and the points "
+		: p.modes.len ? " and no sweep"
+			      : "",
 		p.points.len ? p.points.data : "");
 	buf_finish(&p.modes);
 	buf_finish(&p.points);

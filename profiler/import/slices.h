@@ -33,8 +33,8 @@ struct slices {
 	size_t fed, again;  /* bytes that came, and that were looked through once more */
 	int commas;         /* since the last event, or the list's beginning */
 	bool in_string, in_event, listed;
-	bool any;   /* an event came */
-	bool stray; /* in what stands where an event should, and is no object */
+	bool any;     /* an event came */
+	bool stray;   /* in what stands where an event should, and is no object */
 	bool seeking; /* behind what was too large: for the next event */
 };
 
