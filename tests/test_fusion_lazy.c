@@ -511,6 +511,39 @@ static void a_result_outlives_its_session(void **state)
 	engine_close(&e);
 }
 
+/* Whose call a node is part of is looked for only until calls compile nothing more: what is
+ * compiled later learns it from the next trace of its kind. */
+static void a_program_that_is_compiled_late_learns_its_modules(void **state)
+{
+	struct engine e = engine_open(
+	    "interp", FUSION_LAZY,
+	    PROGRAM("import torch.nn as nn\n"
+		    "class Net(nn.Module):\n"
+		    "    def forward(self, x):\n        return torch.sin(x) * 2\n"
+		    "net = Net()\n"
+		    "def model(x):\n    return net(x) + 1\n"));
+	const struct graph *g;
+
+	(void)state;
+	for (int i = 0; i < 22; i++) {
+		struct value x = FLOATS(&e, 1, i < 20 ? 4 : 5), out = engine_call(&e, &x, 1);
+
+		value_unref(x);
+		value_unref(out);
+		assert_int_equal(fusion_graph_count(e.session), i < 20 ? 1 : 2);
+		if (i == 20) /* nobody looked */
+			assert_null(fusion_graph(e.session, 1).captured->nodes[1]->module);
+	}
+	for (int i = 0; i < 2; i++) {
+		g = fusion_graph(e.session, i).captured;
+		assert_string_equal(g->nodes[1]->fx, "sin");
+		assert_string_equal(g->nodes[1]->module, "Net");
+		assert_string_equal(g->nodes[2]->module, "Net");
+		assert_null(g->nodes[3]->module);
+	}
+	engine_close(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -533,6 +566,7 @@ int main(void)
 		cmocka_unit_test(the_log_says_what_was_run_and_why),
 		cmocka_unit_test(a_barrier_in_a_helper_has_the_calls_that_lead_to_it),
 		cmocka_unit_test(a_result_outlives_its_session),
+		cmocka_unit_test(a_program_that_is_compiled_late_learns_its_modules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

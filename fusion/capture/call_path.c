@@ -11,20 +11,39 @@
 #include "fusion/capture/classes.h"
 
 enum {
-	MOST_MODULES = 32, /* of a path, the innermost */
-	MOST_DEPTH = 3,    /* containers between a module and one that it calls */
-	MOST_BYTES = 80,   /* of a name */
+	MOST_DEPTH = 3,  /* containers between a module and one that it calls */
+	MOST_BYTES = 80, /* of a name */
 };
 
-/* The module whose method the frame runs; NULL. */
-static const struct instance *module_of(const struct frame *f)
+/* The first argument, perhaps in a cell; UNSET where the program is done with it. */
+static struct value first_argument(const struct frame *f)
 {
-	const struct value *self = f->locals;
+	for (int i = 0; i < f->code->n_own_cells; i++)
+		if (f->code->cell_local[i] == 0 && f->cells[i].kind == VALUE_CELL)
+			return f->cells[i].cell->content;
+	return f->locals[0];
+}
 
-	if (!f->function || f->code->n_locals == 0 || self->kind != VALUE_INSTANCE ||
-	    !class_lookup(self->instance->class, "_call_impl"))
+/* The module whose method the frame runs; NULL. */
+static struct instance *module_of(const struct frame *f)
+{
+	struct value self;
+
+	if (f->module || !f->function || f->code->n_locals == 0)
+		return f->module;
+	self = first_argument(f);
+	if (self.kind != VALUE_INSTANCE || !class_lookup(self.instance->class, "_call_impl"))
 		return NULL;
-	return self->instance;
+	return self.instance;
+}
+
+/* It is kept: captures forget locals that are read no more. */
+void call_path_keep(struct frame *f, const struct frame *like)
+{
+	struct instance *m = f->module ? NULL : module_of(like);
+
+	if (m)
+		f->module = value_ref(value_of(m)).instance;
 }
 
 /* Whether `parent` holds `child`, so many steps down: then names[] are those of the way. */
@@ -85,27 +104,44 @@ static void add_module(const struct instance *up, const struct instance *m, stru
 	clean(out, from);
 }
 
-void vm_call_path(const struct vm *vm, struct value (*real)(const void *self, struct value v),
-		  const void *self, struct buf *out)
+void call_path_find(const struct vm *vm, struct value (*real)(const void *self, struct value v),
+		    const void *self, struct call_path *out)
 {
-	const struct instance *path[MOST_MODULES];
+	out->n = 0;
+	for (struct frame *f = vm->frame; f && out->n < CALL_PATH_MODULES; f = f->up) {
+		const struct instance *m;
+
+		call_path_keep(f, f);
+		m = f->module;
+		if (m && real)
+			m = real(self, value_of(f->module)).instance;
+		if (m && (out->n == 0 || out->modules[out->n - 1] != m)) {
+			out->births[out->n] = m->head.birth;
+			out->modules[out->n++] = m;
+		}
+	}
+}
+
+bool call_path_equal(const struct call_path *a, const struct call_path *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (int i = 0; i < a->n; i++)
+		if (a->modules[i] != b->modules[i] || a->births[i] != b->births[i])
+			return false;
+	return true;
+}
+
+void call_path_print(const struct call_path *p, struct buf *out)
+{
 	size_t began = out->len;
 	struct buf text;
-	int n = 0;
 
-	for (const struct frame *f = vm->frame; f && n < MOST_MODULES; f = f->up) {
-		const struct instance *m = module_of(f);
-
-		if (m && real)
-			m = real(self, f->locals[0]).instance;
-		if (m && (n == 0 || path[n - 1] != m))
-			path[n++] = m;
-	}
-	if (n == 0)
+	if (p->n == 0)
 		return;
 	buf_init(&text, 0);
-	for (int i = n - 1; i >= 0; i--)
-		add_module(i + 1 < n ? path[i + 1] : NULL, path[i], &text);
+	for (int i = p->n - 1; i >= 0; i--)
+		add_module(i + 1 < p->n ? p->modules[i + 1] : NULL, p->modules[i], &text);
 	if (text.len && !text.failed)
 		buf_add(out, text.data, text.len);
 	else

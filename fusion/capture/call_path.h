@@ -5,12 +5,30 @@
 #include "fusion/base/buf.h"
 #include "fusion/capture/vm.h"
 
-/* Appends the modules (nn.Module) whose methods are under way, outermost first:
- * "GPT/blocks.0:Block/attn:Attention".  Each but the first has its name in the one before
- * it, as named_modules() gives it, and its class; the class alone where that one does not
- * hold it.  Nothing where there is none.  `real` (NULL: there are no stand-ins) gives the
- * object that one of a capture stands for, itself where it stands for none. */
-void vm_call_path(const struct vm *vm, struct value (*real)(const void *self, struct value v),
-		  const void *self, struct buf *out);
+enum { CALL_PATH_MODULES = 32 }; /* of a path, the innermost */
+
+/* Valid while the calls are under way; behind them only for call_path_equal(). */
+struct call_path {
+	const struct instance *modules[CALL_PATH_MODULES]; /* innermost first */
+	unsigned births[CALL_PATH_MODULES];                /* which tell them from later ones */
+	int n;
+};
+
+/* The modules (nn.Module) whose methods are under way.  `real` (NULL: there are no
+ * stand-ins) gives the object that one of a capture stands for, itself where it stands for
+ * none. */
+void call_path_find(const struct vm *vm, struct value (*real)(const void *self, struct value v),
+		    const void *self, struct call_path *out);
+
+bool call_path_equal(const struct call_path *a, const struct call_path *b);
+
+/* Appends them, outermost first: "GPT/blocks.0:Block/attn:Attention".  Each but the first
+ * has its name in the one before it, as named_modules() gives it, and its class; the class
+ * alone where that one does not hold it.  Nothing where there is none. */
+void call_path_print(const struct call_path *p, struct buf *out);
+
+/* The frame runs a method of the same module as `like`: itself, or what it stands for.  Not
+ * where it is known already; nothing where that is no method of a module. */
+void call_path_keep(struct frame *f, const struct frame *like);
 
 #endif

@@ -209,6 +209,8 @@ void frame_pop(struct vm *vm)
 		value_unref(*--f->top);
 	for (int i = 0; i < fixed; i++)
 		value_unref(f->locals[i]);
+	if (f->module)
+		value_unref(value_of(f->module));
 	leave(vm);
 	if (namespace)
 		value_unref(value_of(namespace));

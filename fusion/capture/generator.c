@@ -197,6 +197,8 @@ void generator_visit(struct generator *g, object_visit_fn *visit, void *context)
 		visit(*v, context);
 	if (f->function)
 		visit(value_of(f->function), context);
+	if (f->module)
+		visit(value_of(f->module), context);
 }
 
 void generator_release(struct generator *g)

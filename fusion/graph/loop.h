@@ -19,6 +19,9 @@ struct loop {
 	const struct graph *body;
 	int n_carried;    /* the first operands */
 	const int *reads; /* by input of the body: its operand */
+	/* By input of the body: the name, in the graph that the loop was captured in, of the node
+	 * that it stands for.  Nodes of the body have the names that they have there. */
+	const char *const *names;
 };
 
 /* Adds loop_operands nodes for n > 0 of them; the first one's id, or -1. */

@@ -10,6 +10,7 @@
 
 #include "fusion/lower/lower.h"
 #include "profiler/report/report.h"
+#include "profiler/report/subgraphs.h"
 
 static json_t *buf_json(struct buf *text)
 {
@@ -119,6 +120,15 @@ static json_t *recording_json(const struct fusion_recording *r)
 			 "held_bytes", (json_int_t)r->held_bytes);
 }
 
+static json_t *outputs_json(const struct graph *g)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < g->n_outputs; i++)
+		json_array_append_new(list, json_integer(g->outputs[i]));
+	return list;
+}
+
 json_t *graph_to_json(const struct fusion_graph_info *info, int id, bool brief)
 {
 	json_t *ops = json_array(), *nodes = json_array(), *kernels = json_array(), *json;
@@ -144,6 +154,10 @@ json_t *graph_to_json(const struct fusion_graph_info *info, int id, bool brief)
 			 source_json(info->source), "compile_ms", (double)info->compile_ns / 1e6,
 			 "cached", info->cached, "uses", (json_int_t)info->uses);
 	json_object_set_new(json, "kernel_details", details);
+	if (!brief) {
+		json_object_set_new(json, "outputs", outputs_json(info->captured));
+		json_object_set_new(json, "subgraphs", subgraphs_json(info->captured));
+	}
 	if (info->cache_note)
 		json_object_set_new(json, "cache_note", json_string(info->cache_note));
 	if (info->recording.tried || info->backward.tried) {

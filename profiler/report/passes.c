@@ -51,6 +51,15 @@ static json_t *step_json(const struct pass_step *step)
 			 (json_int_t)step->firings_left_out, "after", text_json(step->after));
 }
 
+static json_t *names_json(const char *const *names, int n)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < n; i++)
+		json_array_append_new(list, json_string(names[i]));
+	return list;
+}
+
 static json_t *part_json(const struct watched_part *part)
 {
 	const struct pass_log *log = &part->log;
@@ -58,7 +67,10 @@ static json_t *part_json(const struct watched_part *part)
 
 	for (int i = 0; i < log->n; i++)
 		json_array_append_new(steps, step_json(&log->steps[i]));
-	return json_pack("{s:s, s:i, s:o, s:o, s:I}", "part", part->name, "nodes", log->n_nodes,
+	return json_pack("{s:s, s:s?, s:o, s:o, s:i, s:i, s:i, s:o, s:o, s:I}", "part", part->name,
+			 "loop", part->loop, "takes", names_json(part->takes, part->n_takes),
+			 "gives", names_json(part->gives, part->n_gives), "first_kernel",
+			 part->first_kernel, "n_kernels", part->n_kernels, "nodes", log->n_nodes,
 			 "before", text_json(log->before), "steps", steps, "left_out_bytes",
 			 (json_int_t)log->left_out_bytes);
 }

@@ -31,7 +31,37 @@ net = Net()
 def model(x):
     return torch.cumsum(net(x), 0) * 2
 `;
-let server, browser, run, many, modules, pieces;
+const LOOP = `    y = torch.sin(x)
+    n = torch.tensor(0)
+    while n < 3:
+        y = torch.cos(y) * x
+        n = n + 1
+    return torch.exp(y)`;
+const LOOPED = `import torch
+import torch.nn as nn
+
+class Block(nn.Module):
+    def forward(self, x):
+        return torch.cos(x) * 2
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = Block()
+
+    def forward(self, x):
+        n = torch.tensor(0)
+        while n < 3:
+            x = self.block(x)
+            n = n + 1
+        return x + 1
+
+net = Net()
+
+def model(x):
+    return net(torch.exp(x))
+`;
+let server, browser, run, many, modules, pieces, loops, looped;
 before(async () => {
   server = await startServer();
   browser = await startBrowser();
@@ -41,7 +71,10 @@ before(async () => {
   many = (await postRun(server, workload(`${lines}\n    return x`, { backend: "interp", modes: ["static"], passes: { simplify: false, fold: false } }))).body.id;
   modules = (await postRun(server, { ...workload("", { backend: "interp", modes: ["static"] }), source: NET })).body.id;
   pieces = (await postRun(server, workload("    y = torch.relu(x) + 1\n    z = torch.cumsum(y, 0)\n    return torch.tanh(z) * 2", { backend: "interp", modes: ["static"], deny: ["cumsum"] }))).body.id;
-  for (const id of [run, many, modules, pieces]) await waitFor(server, id);
+  const native = { backend: "interp", modes: ["static"], policy: "native" };
+  loops = (await postRun(server, workload(LOOP, native))).body.id;
+  looped = (await postRun(server, { ...workload("", native), source: LOOPED })).body.id;
+  for (const id of [run, many, modules, pieces, loops, looped]) await waitFor(server, id);
 });
 after(async () => {
   await browser?.close();
@@ -128,12 +161,78 @@ test("of a graph that runs in pieces each can be drawn", async () => {
   const { page, complaints } = await openPage(browser);
   await open(page, pieces);
   const choice = page.getByRole("combobox", { name: /Piece of/ });
-  assert.ok((await choice.locator("option").count()) >= 2);
+  assert.ok((await choice.locator("option").count()) >= 3);
+  // All pieces as one graph: the op that falls back stands between them, in no kernel.
+  assert.equal(await choice.locator("option:checked").innerText(), "all pieces");
+  const all = await boxes(page);
+  for (const id of ["relu", "cumsum", "tanh", "open 0", "open 2"]) assert.ok(all.includes(id), `${id} in ${all}`);
+  await choice.selectOption("piece 0");
+  await page.locator('[data-node="relu"]').waitFor();
   assert.ok(!(await boxes(page)).includes("tanh"));
   await choice.selectOption({ index: (await choice.locator("option").count()) - 1 });
   await page.locator('[data-node="tanh"]').waitFor();
   await page.reload();
   await page.locator('[data-node="tanh"]').waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("a loop on a tensor is a box that opens and closes, with its kernels, by mouse and by keyboard", async () => {
+  const { page, complaints } = await openPage(browser);
+  await open(page, loops);
+  const box = "loop while_loop";
+  await page.locator(`[data-node="open ${box}"]`).waitFor();
+  assert.match(await page.locator(".picture .small.sub").first().innerText(), /\d+ nodes, \d+ kernels, 1 loop/);
+  // What goes round stands inside, with what it is in the next round; so do the kernels of the body.
+  await page.locator('[data-node="loop_carried"] rect').click({ force: true });
+  const side = page.locator(".graphside");
+  assert.match(await side.innerText(), /Result\s+float32 8\u00d716[^]*Next round\s+mul/);
+  assert.ok(page.url().includes("node=loop_carried"));
+  await side.getByRole("button", { name: "Close loop" }).click();
+  await page.locator(`[data-node="${box}"]`).waitFor();
+  assert.ok(!(await boxes(page)).some((b) => b === "loop_carried" || b === `open ${box}`));
+  assert.match(await side.innerText(), /while loop, line 6[^]*Source\s+line/);
+  // What a closed loop reads and leaves is told on its edges.
+  assert.match(await page.locator(".graph .size.on").first().textContent(), /float32 8\u00d716, 512 B|tensors/);
+  await page.locator(".graph").focus();
+  await page.keyboard.press("Enter");
+  await page.locator(`[data-node="open ${box}"]`).waitFor();
+  await page.getByRole("searchbox", { name: /Find an op/ }).fill("cos");
+  await page.keyboard.press("Enter");
+  await side.getByText("Close kernel").waitFor();
+  assert.match(await side.innerText(), /fused_cos_mul/);
+  await side.getByRole("link", { name: "line 7" }).click();
+  await page.waitForURL(/\/source\?.*line=7/);
+  await page.goBack();
+  await page.locator('[data-node="cos"]').waitFor();
+  const slider = page.getByRole("slider", { name: /Passes over/ });
+  await slider.fill("0");
+  await page.locator(`[data-node="open ${box}"]`).waitFor();
+  await page.getByRole("combobox", { name: /Piece of/ }).selectOption("loop 1");
+  await page.locator('[data-node="open 0"]').waitFor();
+  assert.ok(!(await boxes(page)).includes("sin"));
+  assert.deepEqual(await findings(page), []);
+  assert.deepEqual(complaints, []);
+});
+
+test("by module a loop stands in the module whose call it is, with the modules that it calls", async () => {
+  const { page, complaints } = await openPage(browser);
+  await open(page, looped, "&by=modules");
+  const loop = "loop while_loop";
+  await page.locator('[data-node="open module Net"]').waitFor();
+  await page.locator(`[data-node="open ${loop}"]`).waitFor();
+  const inside = await page.evaluate(([a, b]) => {
+    const [x, y] = [a, b].map((id) => document.querySelector(`[data-node="${id}"] rect`).getBoundingClientRect());
+    return x.left >= y.left && x.top >= y.top && x.right <= y.right && x.bottom <= y.bottom;
+  }, [`open ${loop}`, "open module Net"]);
+  assert.ok(inside);
+  const block = `module Net/${loop}/block:Block`;
+  await page.locator(`[data-node="open ${block}"]`).waitFor();
+  await page.getByRole("button", { name: "Close all" }).click();
+  await page.locator('[data-node="module Net"]').waitFor();
+  assert.equal((await boxes(page)).filter((b) => b.includes("loop")).length, 0);
+  await page.locator('[data-node="module Net"] rect').click({ force: true });
+  await page.getByRole("button", { name: "Open module" }).click();
+  await page.locator(`[data-node="${loop}"]`).waitFor();
   assert.deepEqual(complaints, []);
 });
 

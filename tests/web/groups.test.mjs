@@ -28,7 +28,7 @@ const drawn = { title: "", ...parsed };
 
 test("modules stand within each other; one that is called again is a group for each call", () => {
   assert.ok(hasModules(parsed.nodes));
-  const { all, chains } = moduleGroups(parsed.nodes);
+  const { all, chains } = moduleGroups(parsed);
   assert.deepEqual([...all].map(([id, g]) => [id, g.title, g.parent]), [
     ["module Net", "Net", null],
     ["module Net/a.0:Block", "a.0 Block", "module Net"],
@@ -42,14 +42,14 @@ test("modules stand within each other; one that is called again is a group for e
 });
 
 test("a parameter stands in the innermost module of all that read it", () => {
-  const { chains } = moduleGroups(parsed.nodes);
+  const { chains } = moduleGroups(parsed);
   assert.deepEqual(chains.get("w")?.at(-1), "module Net/a.0:Block/up:Linear");
   assert.deepEqual(chains.get("v"), ["module Net"]);
   assert.equal(chains.get("x"), undefined);
 });
 
 test("a closed module is one box with all that is in it, an open one holds boxes and modules", () => {
-  const groups = moduleGroups(parsed.nodes);
+  const groups = moduleGroups(parsed);
   const closed = pictureOf(drawn, {}, new Set(), null, groups);
   assert.deepEqual(closed.boxes.map((b) => [b.id, b.kind, b.nodes.length]), [["x", "input", 1], ["module Net", "module", 6], ["first", "op", 1], ["last", "op", 1]]);
   assert.deepEqual(closed.edges, [["x", "first"], ["first", "module Net"], ["module Net", "last"]]);
@@ -68,7 +68,7 @@ test("a closed module is one box with all that is in it, an open one holds boxes
 });
 
 test("groups lie in their parents, boxes in their groups, and none over another", () => {
-  const groups = moduleGroups(parsed.nodes);
+  const groups = moduleGroups(parsed);
   const { boxes, edges, parents } = pictureOf(drawn, {}, openAtFirst(groups, true), null, groups);
   const laid = layOut(boxes, edges, parents);
   const inside = (a, b) => a.x >= b.x && a.y >= b.y && a.x + a.w <= b.x + b.w && a.y + a.h <= b.y + b.h;
@@ -83,7 +83,7 @@ test("groups lie in their parents, boxes in their groups, and none over another"
 });
 
 test("by kernel each kernel is a group, and of a large graph all begin closed", () => {
-  const groups = kernelGroups(parsed.nodes, parsed.kernels);
+  const groups = kernelGroups(parsed);
   assert.deepEqual(groups.chains.get("mul"), ["1"]);
   assert.deepEqual([...openAtFirst(groups, true)], ["0", "1"]);
   assert.deepEqual([...openAtFirst(groups, false)], []);

@@ -13,6 +13,11 @@
  * backward part. */
 struct watched_part {
 	const char *name; /* "" where there is one, else "piece 0", "backward", ... */
+	const char *loop; /* the while_loop whose body it is or is of; NULL: it is of none */
+	/* What its inputs and outputs are in the graph that is run in parts: names of nodes. */
+	const char **takes, **gives;
+	int n_takes, n_gives;
+	int first_kernel, n_kernels; /* of those of the whole */
 	struct pass_log log;
 };
 

@@ -266,6 +266,7 @@ static struct loop *extract_body(struct looper *l, int again, int *operands, int
 	struct loop *loop = ARENA_NEW(g->arena, struct loop);
 	bool *inside = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes);
 	int n = (int)l->carried.len, *nodes, *reads, outputs[MAX_CARRIED + 3] = { again };
+	const char **names;
 	struct graph *body;
 
 	if (!loop || !inside)
@@ -279,7 +280,8 @@ static struct loop *extract_body(struct looper *l, int again, int *operands, int
 			inside[l->carried.at[i].value] = false;
 	body = graph_extract(g, inside, outputs, n + 1, g->arena, &nodes);
 	reads = body ? ARENA_ARRAY(g->arena, int, (size_t)body->n_inputs + 1) : NULL;
-	if (!reads)
+	names = reads ? ARENA_ARRAY(g->arena, const char *, (size_t)body->n_inputs + 1) : NULL;
+	if (!names)
 		return NULL;
 	for (int i = 0; i < n; i++)
 		operands[i] = l->carried.at[i].init;
@@ -290,10 +292,11 @@ static struct loop *extract_body(struct looper *l, int again, int *operands, int
 		while (at < n && l->carried.at[at].value != nodes[i])
 			at++;
 		reads[i] = at < n ? at : *n_operands;
+		names[i] = g->nodes[nodes[i]]->name;
 		if (at == n)
 			operands[(*n_operands)++] = nodes[i];
 	}
-	*loop = (struct loop){ .body = body, .n_carried = n, .reads = reads };
+	*loop = (struct loop){ .body = body, .n_carried = n, .reads = reads, .names = names };
 	return loop;
 }
 

@@ -4,6 +4,7 @@
  * a call of the next.  All of them get stand-ins, so that the capture returns into
  * the callers as the program does.
  */
+#include "fusion/capture/call_path.h"
 #include "fusion/runtime/frame/attempt.h"
 #include "fusion/runtime/frame/live.h"
 
@@ -137,6 +138,7 @@ static bool stand_frame(struct trace *t, const struct frame *real, int calls, in
 	if (number == 1)
 		t->base = f;
 	f->stands_for = number;
+	call_path_keep(f, real);
 	f->inst = real->inst;
 	live = live_locals(f->code, (int)(f->inst - f->code->insts), t->graph->arena);
 	if (!live)

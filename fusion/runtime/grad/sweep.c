@@ -169,7 +169,7 @@ static bool fit(struct sweep *s, const struct node *to, struct value *g)
 	return ok;
 }
 
-static bool run_node(struct sweep *s, const struct node *n, struct value g)
+static bool run_rule(struct sweep *s, const struct node *n, struct value g)
 {
 	struct grad_giver giver = { s, give_value, give_shape, give_dtype };
 	struct value made[MAX_ARGS];
@@ -190,6 +190,18 @@ static bool run_node(struct sweep *s, const struct node *n, struct value g)
 		}
 		value_unref(made[i]);
 	}
+	return ok;
+}
+
+/* What it adds is of the node's module. */
+static bool run_node(struct sweep *s, const struct node *n, struct value g)
+{
+	const struct node *before = s->t->ruled;
+	bool ok;
+
+	s->t->ruled = n;
+	ok = run_rule(s, n, g);
+	s->t->ruled = before;
 	return ok;
 }
 
@@ -282,6 +294,7 @@ static bool join_slices(struct sweep *s, int id)
 {
 	const struct cover *c = &s->covers[id];
 	const struct graph *g = s->from;
+	const struct node *before = s->t->ruled;
 	struct value parts[MAX_ARGS] = { value_int(c->dim) }, whole;
 	int n = 1;
 	bool ok = true;
@@ -295,10 +308,13 @@ static bool join_slices(struct sweep *s, int id)
 				ok = run_node(s, g->nodes[c->slices[i]], s->given[c->slices[i]]);
 		return ok;
 	}
-	if (!trace_op(s->t, OP_cat, "torch.cat", false, parts, n, NULL, &whole, s->err))
-		return false;
-	ok = add_to(s, &s->given[id], whole);
-	value_unref(whole);
+	s->t->ruled = g->nodes[c->slices[0]];
+	ok = trace_op(s->t, OP_cat, "torch.cat", false, parts, n, NULL, &whole, s->err);
+	if (ok) {
+		ok = add_to(s, &s->given[id], whole);
+		value_unref(whole);
+	}
+	s->t->ruled = before;
 	return ok;
 }
 
@@ -307,8 +323,11 @@ bool sweep_give(struct sweep *s, int to, struct value g)
 	return add_to(s, &s->given[to], g);
 }
 
+/* Behind it nodes are of the program's module again. */
 bool sweep_run(struct sweep *s)
 {
+	const char *module = s->t->graph->module;
+
 	if (!find_covers(s))
 		return false;
 	for (int id = s->n - 1; id >= 0; id--) {
@@ -326,5 +345,6 @@ bool sweep_run(struct sweep *s)
 		if (!run_node(s, n, s->given[id]))
 			return false;
 	}
+	s->t->graph->module = module;
 	return true;
 }

@@ -55,8 +55,11 @@ bool lazy_call(struct lazy *l, const struct value *args, int n, struct value *ou
 {
 	struct session *s = l->session;
 	struct lazy_reason why = { .id = BREAK_STEP_END };
-	bool ok = vm_call(s->vm, s->callee, args, n, NULL, out, err);
+	int64_t graphs = s->counts.graphs;
+	bool ok;
 
+	lazy_modules_begin(&l->modules);
+	ok = vm_call(s->vm, s->callee, args, n, NULL, out, err);
 	autocast_forget(&l->autocast); /* what is kept would be a result of the trace */
 
 	if (!ok) {
@@ -67,6 +70,7 @@ bool lazy_call(struct lazy *l, const struct value *args, int n, struct value *ou
 		end_failed(l, why);
 		ok = false;
 	}
+	lazy_modules_end(&l->modules, s->counts.graphs > graphs);
 	s->counts.launches += s->eager.launches;
 	s->eager.launches = 0;
 	return ok;

@@ -17,6 +17,7 @@
 
 #include "fusion/base/hash.h"
 #include "fusion/base/vec.h"
+#include "fusion/capture/call_path.h"
 #include "fusion/runtime/eager/eager.h"
 #include "fusion/runtime/exec/partition.h"
 #include "fusion/runtime/report.h"
@@ -25,6 +26,7 @@ enum {
 	LAZY_MAX_NODES = 4096,
 	LAZY_MAX_PROGRAMS = 1024,
 	LAZY_MAX_EVENTS = 4096,
+	LAZY_QUIET_CALLS = 16,
 	LAZY_MAX_NUMBERS = 64 /* of a trace, as arguments: others are part of the key */
 };
 
@@ -62,6 +64,7 @@ struct lazy_program {
 	int64_t *vars;
 	int graph; /* its number among the session's graphs; -1: past the bound */
 	int64_t trace_ns, compile_ns, uses;
+	bool unplaced; /* its nodes have no modules: lazy_modules.off */
 };
 
 /* Why the trace was run. */
@@ -78,6 +81,14 @@ struct lazy_event {
 	bool compiled;
 	int graph, n_inputs, n_outputs;
 	char hex[HASH_HEX_BYTES];
+};
+
+/* Whose call nodes are part of is for reports, and an op of every call is traced: it is
+ * looked for until so many calls in a row have compiled nothing. */
+struct lazy_modules {
+	int quiet;             /* calls in a row that compiled nothing */
+	bool off;              /* of the call under way */
+	struct call_path path; /* whose module the pending graph has */
 };
 
 struct lazy {
@@ -97,6 +108,7 @@ struct lazy {
 	VEC(int64_t) numbers;        /* by symbol: the bits of a float */
 	int n_dirty;
 	int64_t begin_ns;
+	struct lazy_modules modules;
 
 	struct lazy_program *buckets[256];
 	VEC(struct lazy_program *) programs; /* in order of compilation */
@@ -152,6 +164,19 @@ bool lazy_view_replay(struct lazy *l, struct lazy_entry *entry, struct err *err)
 
 /* lazy_trace.c: the call as a node, perhaps of an object; -1 with *err. */
 int lazy_node(struct lazy *l, const struct eager_call *c, struct err *err);
+
+/* lazy_module.c: the next nodes of the pending graph are of the module whose method is under
+ * way.  False when out of memory. */
+bool lazy_place(struct lazy *l);
+
+/* A call begins; it has ended, and compiled something or not. */
+void lazy_modules_begin(struct lazy_modules *m);
+void lazy_modules_end(struct lazy_modules *m, bool compiled);
+
+/* The program, which was compiled while nobody looked, learns the modules of its nodes from
+ * the pending trace, which it serves for `outputs`.  False when out of memory. */
+bool lazy_adopt_modules(const struct lazy *l, struct lazy_program *p, const int *outputs,
+			int n_outputs);
 
 /* Forgets the trace; pending tensors have no value then. */
 void lazy_reset(struct lazy *l);

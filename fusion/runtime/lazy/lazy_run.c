@@ -111,6 +111,7 @@ static struct lazy_program *compile(struct barrier *b, struct buf *key, uint64_t
 		return NULL;
 	}
 	p->hash = hash;
+	p->unplaced = l->modules.off;
 	p->trace_ns = begin - l->begin_ns;
 	p->graph = l->programs.len < LAZY_MAX_PROGRAMS ? (int)l->programs.len : -1;
 	hash_hex(key->data, key->len, p->hex);
@@ -155,7 +156,7 @@ static bool find_program(struct barrier *b, struct err *err)
 	else
 		b->program = compile(b, &key, hash, err);
 	buf_finish(&key);
-	return b->program != NULL;
+	return b->program && (lazy_adopt_modules(l, b->program, b->nodes, b->n) || no_memory(err));
 }
 
 /* Where the program stands, the innermost first; its end has no frame any more. */

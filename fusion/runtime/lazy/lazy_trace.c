@@ -92,6 +92,7 @@ static bool ready(struct lazy *l, struct err *err)
 	l->graph = graph_create(&l->arena);
 	if (l->graph)
 		l->graph->custom = l->eager->env->custom;
+	l->modules.path.n = 0;
 	l->begin_ns = clock_ns();
 	return l->graph || torch_no_memory(err);
 }
@@ -317,6 +318,8 @@ int lazy_node(struct lazy *l, const struct eager_call *c, struct err *err)
 
 	if (!ready(l, err))
 		return -1;
+	if (!lazy_place(l))
+		return no_node(err);
 	if (c->n <= MAX_ARGS && eager_takes_any_number(l->eager, c)) {
 		given = values;
 		if (!symbols_for_floats(l, c, values))

@@ -505,11 +505,15 @@ static struct value real_of(const void *self, struct value v)
 /* Nodes know whose call they are part of. */
 static bool place_module(struct trace *t, struct err *err)
 {
+	struct call_path calls;
 	struct buf path;
 	bool ok;
 
+	if (t->ruled)
+		return graph_set_module(t->graph, t->ruled->module) || trace_no_memory(err);
 	buf_init(&path, 0);
-	vm_call_path(t->vm, real_of, t, &path);
+	call_path_find(t->vm, real_of, t, &calls);
+	call_path_print(&calls, &path);
 	ok = !path.failed && graph_set_module(t->graph, path.len ? path.data : NULL);
 	buf_finish(&path);
 	return ok || trace_no_memory(err);

@@ -184,10 +184,12 @@ struct trace {
 	bool failed;       /* out of memory, where nothing could say so */
 	unsigned birth;    /* objects of the heap that are younger belong to the attempt */
 	int n_tensors, n_writes;
-	bool grad_off;          /* the grad mode now */
-	bool grad_off_first;    /* ... outside the block or function that the piece begins in */
-	bool grad_off_at_stop;  /* ... where it ends */
-	unsigned autocast_mode; /* now; the marks of a piece do not change it */
+	bool grad_off;            /* the grad mode now */
+	const struct node *ruled; /* whose gradient is made: what that adds is of its module;
+				   * NULL: the program runs */
+	bool grad_off_first;      /* ... outside the block or function that the piece begins in */
+	bool grad_off_at_stop;    /* ... where it ends */
+	unsigned autocast_mode;   /* now; the marks of a piece do not change it */
 	struct autocast autocast;
 	struct autograd *autograd; /* the session's */
 	struct trace_break brk;

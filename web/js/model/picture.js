@@ -14,15 +14,19 @@
  * @property {string | null} kernel number of its kernel
  * @property {string} [module] whose call it is part of: "Net/head:Linear"
  * @property {boolean} gone the pass has removed it
+ * @property {string[]} [loops] that it stands in, outermost first
+ * @property {string} [next] what goes round: the node that it is in the next round
  *
- * @typedef {{title: string, nodes: Node[], kernels: string[], outputs: string[]}} Drawn
- * @typedef {{id: string, kind: "op" | "input" | "kernel" | "library" | "module" | "gone", title: string, sub: string,
+ * @typedef {{title: string, nodes: Node[], kernels: string[], outputs: string[], loops?: Map<string, import("./loops.js").Loop>,
+ *   first?: number | null}} Drawn first: the number of kernel 0 among those of the graph; null: they are not among them
+ * @typedef {{id: string, kind: "op" | "input" | "kernel" | "library" | "module" | "loop" | "gone", title: string, sub: string,
  *   w: number, h: number, group: string | null, nodes: Node[]}} PictureBox
  * @typedef {{boxes: PictureBox[], edges: [string, string][], labels: Record<string, string>, full: Record<string, string>,
  *   parents: Record<string, string | null>}} Picture by edge: bytes, and all that is known; parents of open groups
  */
 import { bytes, plural } from "./format.js";
-import { closedId, kernelGroups } from "./groups.js";
+import { closedId, groupOfBox, kernelGroups } from "./groups.js";
+import { loopsOf } from "./loops.js";
 
 const LINE = /^\s*%(\S+): (\w+)(\[[^\]]*\]) = (\S+?)\((.*)\)(?:\s+# line (\d+))?$/;
 const NARROWEST = 76;
@@ -61,11 +65,12 @@ export function parseGraph(text) {
   return { nodes, kernels, outputs };
 }
 
-/** The graph as it was captured, from the report's list. @param {Graph} g @returns {Node[]} */
-function capturedNodes(g) {
+/** The graph as it was captured, from the report's list: what a loop reads stands at its body. @param {Graph} g @returns {Node[]} */
+export function capturedNodes(g) {
   const list = g.nodes ?? [];
   const name = new Map(list.map((n) => [n.id, n.name]));
-  return list.map((n) => {
+  const loops = loopsOf(g);
+  return list.filter((n) => n.op !== "loop_operands").map((n) => {
     /** @type {string[]} */
     const reads = [];
     const walk = (/** @type {any} */ a) => {
@@ -74,12 +79,15 @@ function capturedNodes(g) {
     };
     walk(/** @type {any} */ (n).args ?? []);
     const op = n.op === "placeholder" ? "input" : n.op;
-    return { id: n.name, op, args: "", dtype: n.dtype ?? "", shape: n.shape ?? "", line: n.line ?? 0, reads: [...new Set(reads)], kernel: null, module: n.module ?? "", gone: false };
+    return {
+      id: n.name, op, args: "", dtype: n.dtype ?? "", shape: n.shape ?? "", line: n.line ?? 0, reads: loops.reads.get(n.name) ?? [...new Set(reads)],
+      kernel: null, module: n.module ?? "", gone: false, loops: loops.chains.get(n.name) ?? [], next: loops.next.get(n.name),
+    };
   });
 }
 
 /** @template T @param {() => T} make @returns {() => T} */
-function once(make) {
+export function once(make) {
   /** @type {T | undefined} */
   let made;
   return () => (made ??= make());
@@ -94,9 +102,11 @@ function once(make) {
  */
 export function steps(g, part) {
   const told = g.passes?.[part];
-  if (!told?.before) return [{ title: "As captured", nodes: capturedNodes(g), kernels: [], outputs: [] }];
-  const changed = (told.steps ?? []).filter((s) => s.changed && s.after);
+  const loops = loopsOf(g).all;
+  if (!told?.before) return [{ title: "As captured", nodes: capturedNodes(g), kernels: [], outputs: [], loops }];
+  const changed = (told.steps ?? []).filter((s) => s.after); // fuse tells the kernels even where each is one op
   const read = [told.before, ...changed.map((s) => s.after)].map((text) => once(() => parseGraph(String(text))));
+  const first = told.part.startsWith("backward") ? null : (told.first_kernel ?? (g.passes?.length === 1 ? 0 : null));
   return read.map((own, i) => {
     const nodes = once(() => (i ? withGone(own().nodes, read[i - 1]().nodes) : own().nodes));
     return {
@@ -104,15 +114,19 @@ export function steps(g, part) {
       get nodes() { return nodes(); },
       get kernels() { return own().kernels; },
       get outputs() { return own().outputs; },
+      first,
     };
   });
 }
 
 /** @param {Node[]} now @param {Node[]} before @returns {Node[]} */
-function withGone(now, before) {
+export function withGone(now, before) {
   const there = new Set(now.map((n) => n.id));
   return [...now, ...before.filter((n) => !there.has(n.id)).map((n) => ({ ...n, kernel: null, gone: true }))];
 }
+
+/** What the report says of a kernel of what is drawn. @param {Graph} g @param {Drawn} d @param {string} k */
+export const kernelOf = (g, d, k) => (typeof d.first === "number" ? g.kernel_details?.[d.first + Number(k)] : undefined);
 
 /** Bytes of a tensor; null where a size is a symbol. @param {string} dtype @param {string} shape */
 export function sizeOf(dtype, shape) {
@@ -121,6 +135,9 @@ export function sizeOf(dtype, shape) {
   const sizes = shape.slice(1, -1).split(",").map((s) => s.trim()).filter(Boolean).map(Number);
   return each === null || sizes.some((s) => !Number.isInteger(s)) ? null : sizes.reduce((p, s) => p * s, each);
 }
+
+/** From outside, or from the round before. @param {Node} n */
+const given = (n) => n.op === "input" || n.op === "loop_carried";
 
 /** @param {string} title @param {string} sub */
 const widthOf = (title, sub) => Math.min(WIDEST, Math.max(NARROWEST, Math.max(title.length * LETTER, sub.length * 6.2) + 18));
@@ -140,7 +157,7 @@ const carried = (tensors, size) =>
  * @param {import("./groups.js").Groups} [groups]
  * @returns {Picture}
  */
-export function pictureOf(d, g, open, only, groups = kernelGroups(d.nodes, d.kernels)) {
+export function pictureOf(d, g, open, only, groups = kernelGroups(d)) {
   const shown = only ? d.nodes.filter((n) => only.has(n.id)) : d.nodes;
   const chainOf = (/** @type {Node} */ n) => groups.chains.get(n.id) ?? [];
   /** @type {(n: Node) => {id: string, group: string | null}} the outermost group that is closed, or the node */
@@ -158,9 +175,9 @@ export function pictureOf(d, g, open, only, groups = kernelGroups(d.nodes, d.ker
     const { id, group } = /** @type {{id: string, group: string | null}} */ (places.get(n.id));
     const known = boxes.get(id);
     if (known) known.nodes.push(n);
-    else boxes.set(id, { id, kind: n.gone ? "gone" : n.op === "input" ? "input" : "op", title: n.op === "input" ? n.id : n.op, sub: short(n.shape), w: 0, h: 40, group, nodes: [n] });
+    else boxes.set(id, { id, kind: n.gone ? "gone" : given(n) ? "input" : "op", title: given(n) ? n.id : n.op, sub: short(n.shape), w: 0, h: 40, group, nodes: [n] });
   }
-  for (const b of boxes.values()) nameBox(b, g, groups);
+  for (const b of boxes.values()) nameBox(b, d, g, groups);
   /** @type {Map<string, [string, string]>} */
   const edges = new Map();
   /** @type {Map<string, Map<string, Node>>} by edge: the tensors that cross it */
@@ -187,14 +204,14 @@ export function pictureOf(d, g, open, only, groups = kernelGroups(d.nodes, d.ker
   return { boxes: [...boxes.values()], edges: [...edges.values()], labels, full, parents };
 }
 
-/** What a box says. @param {PictureBox} b @param {Graph} g @param {import("./groups.js").Groups} groups */
-function nameBox(b, g, groups) {
-  const module = groups.by === "modules" ? groups.all.get(b.id) : undefined;
-  if (module) [b.kind, b.title, b.sub] = ["module", module.title, plural(b.nodes.filter((n) => n.op !== "input").length, "op")];
-  else if (b.id.startsWith("kernel ")) {
-    const about = g.passes?.length === 1 ? g.kernel_details?.[Number(b.id.slice(7))] : undefined;
-    b.kind = about?.form === "library" ? "library" : "kernel";
-    b.title = `k${b.id.slice(7)} ${[...new Set(b.nodes.map((n) => n.op))].join(" ")}`;
+/** What a box says. @param {PictureBox} b @param {Drawn} d @param {Graph} g @param {import("./groups.js").Groups} groups */
+function nameBox(b, d, g, groups) {
+  const group = groups.all.get(groupOfBox(b.id) ?? "");
+  if (group && group.kind !== "kernel")
+    [b.kind, b.title, b.sub] = [group.kind, group.title, plural(b.nodes.filter((n) => n.op !== "input" && n.op !== "loop_carried").length, "op")];
+  else if (group) {
+    b.kind = kernelOf(g, d, b.id.slice(7))?.form === "library" ? "library" : "kernel";
+    b.title = `${group.title} ${[...new Set(b.nodes.map((n) => n.op))].join(" ")}`;
     b.sub = plural(b.nodes.length, "op");
   }
   b.w = widthOf(b.title, b.sub);

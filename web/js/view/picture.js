@@ -1,4 +1,4 @@
-// js/view/picture.js -- a graph as a picture: kernels, modules and pieces that open, a slider over
+// js/view/picture.js -- a graph as a picture: kernels, modules, loops and pieces that open, a slider over
 // the passes, search, links.
 //
 // Layout runs in a worker that has BUDGET_MS; past it the neighbourhood of the picked node is shown, and why.
@@ -10,7 +10,8 @@ import { remember } from "./router.js";
 import { bytes, duration, plural } from "../model/format.js";
 import { layOut } from "../model/layout.js";
 import { closedId, groupOfBox, hasModules, kernelGroups, moduleGroups, openAtFirst } from "../model/groups.js";
-import { neighbourhood, pictureOf, short, sizeOf, steps } from "../model/picture.js";
+import { kernelOf, neighbourhood, pictureOf, short, sizeOf, steps } from "../model/picture.js";
+import { isInPieces, wholeSteps } from "../model/whole.js";
 
 /** @typedef {import("../model/picture.js").PictureBox} PictureBox */
 /** @typedef {import("../model/picture.js").Node} Node */
@@ -40,8 +41,10 @@ export class GraphPicture {
   /** @param {Asked} asked */
   constructor(asked) {
     this.asked = asked;
-    this.part = Math.max(0, this.#pieces().findIndex((p) => p.part === asked.query.get("piece")));
-    this.steps = steps(asked.graph, this.part);
+    this.joined = isInPieces(asked.graph);
+    /** Of the pieces; -1: all, as one graph. */
+    this.part = Math.max(this.joined ? -1 : 0, this.#pieces().findIndex((p) => p.part === asked.query.get("piece")));
+    this.steps = this.part < 0 ? wholeSteps(asked.graph) : steps(asked.graph, this.part);
     this.step = this.steps.length - 1;
     const wanted = Number(asked.query.get("step") ?? NaN);
     if (wanted >= 0 && wanted < this.steps.length) this.step = Math.floor(wanted);
@@ -92,8 +95,7 @@ export class GraphPicture {
   }
 
   #grouped() {
-    const { nodes, kernels } = this.drawn;
-    return this.by === "modules" ? moduleGroups(nodes) : kernelGroups(nodes, kernels);
+    return this.by === "modules" ? moduleGroups(this.drawn) : kernelGroups(this.drawn);
   }
 
   /** How nodes are grouped, and which piece is drawn: what there is to choose. */
@@ -101,9 +103,11 @@ export class GraphPicture {
     const choices = h("div", { class: "acts" });
     const pieces = this.#pieces();
     if (pieces.length > 1)
-      add(choices, select(pieces.map((p, i) => ({ value: String(i), label: p.part || `piece ${i}` })), String(this.part), { "aria-label": `Piece of ${this.asked.title}` }, (v) => {
-        remember({ piece: pieces[Number(v)].part, step: null });
-        this.asked.query.set("piece", pieces[Number(v)].part);
+      add(choices, select([...(this.joined ? [{ value: "-1", label: "all pieces" }] : []), ...pieces.map((p, i) => ({ value: String(i), label: p.part || `piece ${i}` }))], String(this.part), { "aria-label": `Piece of ${this.asked.title}` }, (v) => {
+        const piece = pieces[Number(v)]?.part ?? null;
+        remember({ piece, step: null });
+        if (piece === null) this.asked.query.delete("piece");
+        else this.asked.query.set("piece", piece);
         this.asked.query.delete("step");
         this.el.replaceWith(new GraphPicture(this.asked).el);
       }));
@@ -120,7 +124,7 @@ export class GraphPicture {
 
   #build() {
     const { asked } = this;
-    this.stage.setAttribute("aria-label", `${asked.title} as a picture. Left and right step through its boxes, Enter opens and closes a kernel or module, W, A, S and D pan, plus and minus zoom, 0 fits. The list of ops below holds the same.`);
+    this.stage.setAttribute("aria-label", `${asked.title} as a picture. Left and right step through its boxes, Enter opens and closes a kernel, module or loop, W, A, S and D pan, plus and minus zoom, 0 fits. The list of ops below holds the same.`);
     add(this.stage, svg("defs", {}, svg("marker", { id: `arrow-${asked.graph.id ?? 0}`, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, svg("path", { class: "head", d: "M0 0L8 4L0 8Z" }))), this.layer);
     const find = h("input", { class: "field", type: "search", placeholder: "Find an op", "aria-label": `Find an op of ${asked.title}` });
     find.addEventListener("keydown", (e) => e.key === "Enter" && this.#find(find.value));
@@ -129,7 +133,7 @@ export class GraphPicture {
     const acts = h("div", { class: "acts" }, find,
       button("Open all", () => this.#openAll(true)), button("Close all", () => this.#openAll(false)),
       button("Fit", () => this.#fit()), link("SVG", "svg"), link("DOT", "dot"));
-    const keys = [["kernel", "fused kernel"], ["library", "library call"], ...(hasModules(this.drawn.nodes) ? [["module", "module"]] : []), ["gone", "removed by this pass"]].map(([cls, text]) =>
+    const keys = [["kernel", "fused kernel"], ["library", "library call"], ...(hasModules(this.drawn.nodes) ? [["module", "module"]] : []), ...(this.drawn.loops?.size ? [["loop", "loop on a tensor"]] : []), ["gone", "removed by this pass"]].map(([cls, text]) =>
       h("span", { class: "key" }, h("i", { class: `g-${cls}`, "aria-hidden": "true" }), text));
     this.#listen();
     const well = h("div", { class: "well graphwell" }, this.stage);
@@ -165,7 +169,7 @@ export class GraphPicture {
     const gone = nodes.filter((n) => n.gone).length;
     const left = this.asked.graph.passes?.some((p) => p.left_out_bytes) ? "what the passes made of it is in part left out: over the limits of a report" : "";
     this.title.textContent = title;
-    this.words.textContent = [plural(nodes.length - gone, "node"), kernels.length ? plural(kernels.length, "kernel") : "", this.by === "modules" ? `${plural(this.groups.all.size, "call")} of modules` : "", gone ? `${gone} removed` : "", left].filter(Boolean).join(", ");
+    this.words.textContent = [plural(nodes.length - gone, "node"), kernels.length ? plural(kernels.length, "kernel") : "", this.by === "modules" ? `${plural(this.#count("module"), "call")} of modules` : "", this.#count("loop") ? plural(this.#count("loop"), "loop") : "", gone ? `${gone} removed` : "", left].filter(Boolean).join(", ");
     this.picture = pictureOf(this.drawn, this.asked.graph, this.open, this.only, this.groups);
     this.worker?.terminate();
     this.worker = undefined;
@@ -195,6 +199,11 @@ export class GraphPicture {
       this.#place(e.data);
     });
     worker.postMessage({ boxes: plain, edges, parents });
+  }
+
+  /** @param {import("../model/groups.js").Kind} kind */
+  #count(kind) {
+    return [...this.groups.all.values()].filter((g) => g.kind === kind).length;
   }
 
   /** Over budget: what is about the picked node, until the whole is there. @param {number} many boxes of the whole */
@@ -278,7 +287,7 @@ export class GraphPicture {
     add(layer, edges.map(([path]) => path));
     const boxes = picture.boxes.filter((b) => seen(laid.boxes[b.id]));
     if (afar) {
-      for (const kind of ["op", "input", "kernel", "library", "module", "gone"])
+      for (const kind of ["op", "input", "kernel", "library", "module", "loop", "gone"])
         add(layer, svg("path", { class: `box g-${kind}`, d: boxes.filter((b) => b.kind === kind).map((b) => outline(laid.boxes[b.id])).join("") }));
       const joined = this.line > 0 ? boxes.filter((b) => b.nodes.some((n) => n.line === this.line)) : [];
       add(layer, svg("path", { class: "box joined", d: joined.map((b) => outline(laid.boxes[b.id])).join("") }));
@@ -292,10 +301,10 @@ export class GraphPicture {
 
   /** @param {string} k @param {import("../model/layout.js").Rect} r */
   #group(k, r) {
-    const about = this.by === "kernels" ? this.#kernel(k) : undefined;
+    const { kind = "kernel", title = "" } = this.groups.all.get(k) ?? {};
+    const about = kind === "kernel" ? this.#kernel(k) : undefined;
     const time = about?.median_us ? `  ${duration(about.median_us)}` : "";
-    const form = this.by === "modules" ? "module" : about?.form === "library" ? "library" : "kernel";
-    const title = this.groups.all.get(k)?.title ?? "";
+    const form = about?.form === "library" ? "library" : kind;
     const most = Math.floor((r.w - 12) / 6.6);
     const el = svg("g", { class: `open g-${form}`, "data-node": `open ${k}` });
     add(el, svg("rect", { x: r.x, y: r.y, width: r.w, height: r.h, rx: 3 }), svg("text", { x: r.x + 8, y: r.y + 16 }, `${title.length > most ? `${title.slice(0, most - 1)}\u2026` : title}${time}`));
@@ -330,8 +339,7 @@ export class GraphPicture {
 
   /** @param {string} k */
   #kernel(k) {
-    const { graph } = this.asked;
-    return graph.passes?.length === 1 ? graph.kernel_details?.[Number(k)] : undefined;
+    return kernelOf(this.asked.graph, this.drawn, k);
   }
 
   /** @param {string} id of a box */
@@ -401,8 +409,9 @@ export class GraphPicture {
     const n = box.nodes[0];
     const closed = groupOfBox(box.id) !== null;
     const group = this.#groupOf(box);
+    const kind = this.groups.all.get(group ?? "")?.kind ?? "kernel";
     const k = n.kernel;
-    const kernel = k === null ? undefined : this.#kernel(k);
+    const kernel = k === null || (closed && kind !== "kernel") ? undefined : this.#kernel(k);
     const lines = [...new Set(box.nodes.map((x) => x.line).filter((x) => x > 0))];
     const links = lines.slice(0, 8).flatMap((x, i) => [i ? ", " : "", h("a", { href: this.asked.sourceUrl(x) }, `${i ? "" : "line "}${x}`)]);
     const list = h("dl", { class: "kv" });
@@ -414,18 +423,18 @@ export class GraphPicture {
       const of = new Map(this.drawn.nodes.map((x) => [x.id, x]));
       const reads = n.reads.map((id) => of.get(id)).map((x, i) => (x ? `${x.id} ${x.dtype} ${short(x.shape)}` : n.reads[i]));
       fact("Reads", reads.join(", ") || "nothing");
+      if (n.next) fact("Next round", h("span", { class: "mono" }, n.next));
     } else fact("Ops", box.nodes.map((x) => x.op).slice(0, 12).join(", ") + (box.nodes.length > 12 ? ` and ${box.nodes.length - 12} more` : ""));
     if (links.length) fact("Source", ...links);
     if (n.module && !closed) fact("Module", h("span", { class: "mono" }, n.module.replaceAll("/", " / ").replaceAll(":", " ")));
-    if (kernel && (!closed || this.by === "kernels")) {
+    if (kernel) {
       if (kernel.median_us) fact("Time", duration(kernel.median_us));
       fact("Read", bytes(kernel.read_bytes));
       fact("Written", bytes(kernel.written_bytes));
     }
-    this.side.replaceChildren(h("h4", {}, closed ? (this.by === "modules" ? box.title : `Kernel ${k}`) : n.id), kernel && (!closed || this.by === "kernels") ? h("p", { class: "small mono" }, kernel.name) : "", list);
+    this.side.replaceChildren(h("h4", {}, closed ? (kind === "kernel" ? `Kernel ${k}` : box.title) : n.id), kernel ? h("p", { class: "small mono" }, kernel.name) : "", list);
     if (kernel?.why && this.by === "kernels") add(this.side, h("p", { class: "small sub" }, `Why it is a kernel of its own: ${kernel.why}.`));
-    const what = this.by === "modules" ? "module" : "kernel";
-    if (group !== null) add(this.side, button(this.open.has(group) ? `Close ${what}` : `Open ${what}`, () => this.#toggle(group)));
+    if (group !== null) add(this.side, button(`${this.open.has(group) ? "Close" : "Open"} ${kind}`, () => this.#toggle(group)));
   }
 
   /** @param {KeyboardEvent} e */
