@@ -87,8 +87,8 @@ $B/tests/bench/%: $B/tests/bench/%.o $(ENGINE)
 # What compute-sanitizer runs (tests/cuda/sanitize.py), on a machine with a GPU.
 $B/tests/cuda/programs: $B/tests/cuda/programs.o $(archives_profiler)
 	$(CC) $(LDFLAGS_ALL) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -o $@ $(LDLIBS_ALL)
-# This one of the profiler's.
-$B/tests/bench/bench_launch: $B/server/heap.o
+# These two of the commands, and one of the profiler's.
+$B/tests/bench/bench_launch $B/tests/bench/bench_nvrtc: $B/server/heap.o
 $B/tests/bench/bench_import: $B/tests/bench/bench_import.o $B/lib/profiler.a $B/lib/base.a
 	$(CC) $(LDFLAGS_ALL) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -o $@ $(LDLIBS_ALL)
 bench: deps

@@ -73,7 +73,9 @@ PROGRAMS = {
     "waves": ("torch.sin(a), torch.cos(a * 100), torch.sin(a * 1e5), torch.cos(a * 1e6), torch.sin(a * 3e37), torch.cos(-a * 1e30), torch.sin(b), torch.cos(b), "
               "torch.sin(torch.sin(a) * 1.1), torch.cos(torch.sigmoid(a) + 0.4), torch.cos(torch.relu(torch.cos(a) - 0.2)), torch.cos(torch.exp(torch.sin(a)) * 2), "
               "torch.sin(torch.tanh(b) * 3), torch.sigmoid(a * 60), torch.sigmoid(b), torch.sin(a * 0.5).sum(), torch.cos(a).mean(1), torch.erf(a), torch.erf(b), "
-              "[((torch.erf(x).double() / torch.erf(x.double()) - 1).abs() < 2e-7).all() for x in (a, a * 0.2, a * 1e-3, a * 1e-30)]",
+              "[((torch.erf(x).double() / torch.erf(x.double()) - 1).abs() < 2e-7).all() for x in (a, a * 0.2, a * 1e-3, a * 1e-30)], "
+              "[((f(x).double() / f(x.double()) - 1).abs() < 2.5e-7).all() for f, x in ((torch.exp, a), (torch.exp, a * 10), (torch.sin, a), (torch.sin, a * 3000), (torch.cos, a), (torch.cos, a * 3000))], "
+              "[((f(x).double() / f(x.double()) - 1).abs() < 2.5e-7).all() for f in (torch.sin, torch.cos) for x in (a * 1e5, a * 1e9, a * 1e22, a * 3e37)]",
               [tensor(80, 1024), {"tensor": {"shape": [6], "dtype": "float32", "data": [0.0, -0.0, "inf", "-inf", "nan", 16384.0]}}, tensor(1)]),
     "created": ("torch.arange(2, 30, 3) + a[0, 0].long(), torch.arange(0.0, 1.0, 0.125), torch.linspace(-1, 2, 7), torch.eye(4, 6), torch.tril(a, -1), torch.triu(a.t(), 1), "
                 "torch.tril(b > 1), torch.arange(6.0).half()",

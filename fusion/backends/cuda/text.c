@@ -153,7 +153,8 @@ static bool put_short(struct text *t, const struct inst *inst)
 	if (inst->kind != INST_OP || dtype_of(t, inst->src[0]) != DTYPE_F32)
 		return false;
 	if (wave && text_is_near(t->c->kernel, inst->src[0]))
-		buf_printf(t->out, "near_sin(r%d, %d)", inst->src[0], inst->op == OP_cos);
+		buf_printf(t->out, "near_%s(r%d)", inst->op == OP_cos ? "cos" : "sin",
+			   inst->src[0]);
 	else if (inst->op == OP_sigmoid)
 		buf_printf(t->out, "sigmoid_f32(r%d)", inst->src[0]);
 	else

@@ -11,8 +11,43 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 KERNEL = re.compile(r'extern "C" __global__ void(?: __launch_bounds__\(\d+(?:, \d+)?\))? (\w+)\(([^)]*)\)\s*\{')
 
+BLOCK = re.compile(r'asm\(((?:\s*"[^"]*")+)\s*:((?:\s*"=\w"\(\w+\),?)+)\s*:((?:\s*"\w"\(\w+\),?)*)\s*\);')
+TYPES = {"f32": "float", "f64": "double", "b32": "unsigned", "b64": "unsigned long long", "pred": "bool"}
+AS = {"f": "(float)", "r": "(unsigned)", "l": "(unsigned long long)"}
+
+
+def steps(block):
+    """A block of PTX, "{.reg ...; op to, from, ...; ...}", as calls of ptx.hpp; other asm as it is."""
+    text = "".join(re.findall(r'"([^"]*)"', block[1]))
+    if not text.startswith("{"):
+        return block[0]
+    outputs = re.findall(r'"=\w"\((\w+)\)', block[2])
+    inputs = re.findall(r'"(\w)"\((\w+)\)', block[3])
+    lines = [f"auto &operand{i} = {name};" for i, name in enumerate(outputs)]
+    lines += [f"const auto operand{i} = {AS[kind]}{name};" for i, (kind, name) in enumerate(inputs, len(outputs))]
+    lines.append("{") # its registers may have the names of operands
+    for step in filter(None, map(str.strip, text[1:-1].split(";"))):
+        op, rest = step.split(None, 1)
+        if op == ".reg":
+            kind, names = rest.split(None, 1)
+            lines.append(f"{TYPES[kind[1:]]} {names};")
+            continue
+        rest = re.sub(r"\b0f([0-9A-F]{8})", r"__uint_as_float(0x\1u)", rest)
+        rest = re.sub(r"\b0d([0-9A-F]{16})", r"__longlong_as_double(0x\1ll)", rest)
+        rest = re.sub(r"%(\d)", r"operand\1", rest)
+        rest = re.sub(r"\{(\w+), (\w+)\}", r"ptx_pair(\1, \2)", rest)
+        lines.append(f"ptx_{op.replace('.', '_')}({rest.replace('[', '').replace(']', '')});")
+    return "{ " + " ".join(lines) + " } }"
+
+
+def expanded(text):
+    """Without macros, for PTX is put together by some."""
+    command = [os.environ.get("CXX", "g++"), "-E", "-P", "-w", "-DEMULATED", "-x", "c++", "-"]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+
 
 def translate(text):
+    text = BLOCK.sub(steps, expanded(text))
     text = re.sub(r'asm\("cvt.f32.f16.*?;"[^;]*;', "x = emulated_half_to_f32(half);", text)
     text = re.sub(r'asm\("cvt.rn.f16.f32.*?;"[^;]*;', "half = emulated_f32_to_half(x);", text)
     text = re.sub(r'asm\("rcp.approx.*?;"[^;]*;', "r = 1.0f / y;", text)
@@ -27,7 +62,7 @@ def translate(text):
             kind += "*" * named.count("*")
             values.append(f"*({kind.replace('const ', '', 1) if '*' not in kind else kind} *)p[{i}]")
         callers.append(f'extern "C" void call_{name}(void **p)\n{{\n\t{name}({", ".join(values)});\n}}\n')
-    return f'#include "{HERE}/emulate.hpp"\n' + text + "".join(callers)
+    return f'#include "{HERE}/emulate.hpp"\n#include "{HERE}/ptx.hpp"\n' + text + "".join(callers)
 
 
 def main():
