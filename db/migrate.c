@@ -54,7 +54,10 @@ bool db_check_version(sqlite3 *h, const char *path, struct err *err)
 	int version;
 
 	if (!read_version(h, &version, err))
-		return false;
+		return sqlite3_errcode(h) == SQLITE_NOTADB
+			   ? err_set(err, ERR_STORAGE,
+				     "%s is no database; name another with --db FILE", path)
+			   : false;
 	return version == newest_version() ||
 	       err_set(err, ERR_STORAGE,
 		       "the database %s is of version %d, and this Breakeven reads version %d; %s",

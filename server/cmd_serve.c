@@ -18,6 +18,7 @@
 #include "server/flags.h"
 #include "server/http.h"
 #include "server/jobs.h"
+#include "server/listen.h"
 #include "server/paths.h"
 #include "server/run_json.h"
 #include "server/worker.h"
@@ -69,10 +70,15 @@ static int read_flags(int argc, char **argv, struct serve_options *o)
 	};
 	long long run_seconds = o->run_seconds;
 	int status = flags_read(&flags, argc, argv);
+	struct err err = { 0 };
 
 	if (status < 0 &&
 	    !flags_integer("serve", "--run-seconds", seconds, 1, MAX_RUN_SECONDS, &run_seconds))
 		status = EXIT_USAGE;
+	if (status < 0 && !listen_check(o->listen, &err)) {
+		flags_refuse("serve", err.message, "");
+		status = EXIT_USAGE;
+	}
 	o->run_seconds = (int)run_seconds;
 	return status;
 }

@@ -24,6 +24,7 @@
 #include "fusion/base/buf.h"
 #include "fusion/base/clock.h"
 #include "profiler/import/import.h"
+#include "profiler/timeline/format.h"
 #include "profiler/recorder/traced.h"
 #include "server/commands.h"
 #include "server/flags.h"
@@ -370,10 +371,29 @@ static int trace(const struct trace_flags *f, const char *library)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* What was recorded begins with a block of a timeline. */
+static bool is_recording(const char *path, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint32_t magic = 0;
+	ssize_t n = fd >= 0 ? read(fd, &magic, sizeof(magic)) : -1;
+
+	if (n < 0)
+		err_set(err, ERR_IO, "%.300s: %s", path, strerror(errno));
+	else if (n < (ssize_t)sizeof(magic) || magic != TIMELINE_MAGIC)
+		err_set(err, ERR_IO,
+			"%.300s is no recording of breakeven trace; `breakeven import` reads "
+			"PyTorch's logs",
+			path);
+	if (fd >= 0)
+		close(fd);
+	return err->code == ERR_NONE;
+}
+
 static int post_file(const struct trace_flags *f)
 {
 	struct err err = { 0 };
-	struct poster *p = begin_post(f, &err);
+	struct poster *p = is_recording(f->from, &err) ? begin_post(f, &err) : NULL;
 
 	if (p)
 		add_kept(f->from, p);

@@ -5,11 +5,12 @@
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { BACKLOG = 511 };
+enum { BACKLOG = 511, HOST_BYTES = 256 };
 
 static bool split(const char *address, char *host, size_t host_bytes, const char **port,
 		  struct err *err)
@@ -35,6 +36,26 @@ static bool split(const char *address, char *host, size_t host_bytes, const char
 	return true;
 }
 
+/* getaddrinfo() takes larger numbers by their low 16 bits. */
+static bool check_port(const char *port, struct err *err)
+{
+	size_t digits = strspn(port, "0123456789");
+
+	return (digits > 0 && digits <= 5 && !port[digits] && atoi(port) <= 65535) ||
+	       err_set(err, ERR_BAD_REQUEST,
+		       "--listen takes HOST:PORT, as 127.0.0.1:8080; '%.100s' is no port from 0 to "
+		       "65535",
+		       port);
+}
+
+bool listen_check(const char *address, struct err *err)
+{
+	const char *port;
+	char host[HOST_BYTES];
+
+	return split(address, host, sizeof(host), &port, err) && check_port(port, err);
+}
+
 static void write_url(int fd, char *url, size_t url_bytes)
 {
 	struct sockaddr_storage at;
@@ -57,10 +78,10 @@ int listen_on(const char *address, char *url, size_t url_bytes, struct err *err)
 				  .ai_flags = AI_PASSIVE | AI_NUMERICSERV };
 	struct addrinfo *found = NULL;
 	const char *port = NULL;
-	char host[256];
+	char host[HOST_BYTES];
 	int one = 1, fd, code;
 
-	if (!split(address, host, sizeof(host), &port, err))
+	if (!listen_check(address, err) || !split(address, host, sizeof(host), &port, err))
 		return -1;
 	code = getaddrinfo(host, port, &hints, &found);
 	if (code != 0) {

@@ -1,6 +1,7 @@
 /* server/poster.c -- see poster.h. */
 #include "server/poster.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -156,8 +157,8 @@ struct poster *poster_start(const char *url, const char *file, json_t *json, str
 	p->bytes = malloc(POST_BYTES);
 	p->fd = open(file, O_RDONLY | O_CLOEXEC);
 	p->post = post_open(url, err);
-	ok = p->post &&
-	     ((p->bytes && p->fd >= 0) || err_set(err, ERR_IO, "%.300s cannot be read", file));
+	ok = p->post && ((p->bytes && p->fd >= 0) ||
+			 err_set(err, ERR_IO, "%.300s: %s", file, strerror(errno)));
 	ok = ok && begin(p, json, err);
 	json_decref(json);
 	if (ok && pthread_create(&p->thread, NULL, run, p) == 0)

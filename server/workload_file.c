@@ -88,8 +88,13 @@ static json_t *parse_text(const struct workload_file *f, const char *text, struc
 	json_t *json = json_loads(text + bom, JSON_REJECT_DUPLICATES, &at), *inner;
 
 	if (!json) {
-		err_set(err, ERR_JSON, "%s is not JSON: line %d, column %d: %s",
-			workload_file_label(f), at.line, at.column, at.text);
+		if (!text[bom])
+			err_set(err, ERR_JSON, "%s is empty", workload_file_label(f));
+		else
+			err_set(err, ERR_JSON,
+				"%s is not JSON: line %d, column %d: %s; a program's name ends in "
+				".py",
+				workload_file_label(f), at.line, at.column, at.text);
 		return NULL;
 	}
 	inner = json_object_get(json, "workload");

@@ -380,5 +380,6 @@ test('breakeven export writes what the server does, beside it', async () => {
     assert.equal(missing.status, 1);
     assert.throws(() => readFileSync(out), /ENOENT/, 'nothing is left of a file that was not written');
     assert.match(run('1', '--format', 'csv', '--db', join(server.home, 'none.db')).stderr, /cannot open the database/);
+    assert.match(run('1', '--format', 'csv', '--db', 'tests/import/kineto.json').stderr, /kineto.json is no database; name another with --db/);
     assert.match(run('--help').stdout, /--format speedscope/);
 });

@@ -27,6 +27,9 @@ test('a .py file runs under autocast, and a workload with or without it', () => 
     assert.equal(dtype(run(workload)), 'bfloat16');
     assert.equal(dtype(run(workload, '--autocast=float16')), 'float16');
     assert.equal(dtype(run(workload, '--autocast=none')), 'float32');
+    writeFileSync(join(folder, 'empty.json'), '');
+    assert.match(run(join(folder, 'empty.json')).stderr, /empty\.json is empty/);
+    assert.match(run('LICENSE').stderr, /LICENSE is not JSON: line 1, .*; a program's name ends in \.py/);
     const wrong = run(workload, '--autocast', 'float32');
     assert.equal(wrong.status, 2);
     assert.match(wrong.stderr, /--autocast float32: one of bfloat16, float16, none is needed/);

@@ -1,7 +1,7 @@
 // tests/api/server.test.mjs -- the server itself: start, load, crash, files.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -118,6 +118,12 @@ test('a taken port, an unwritable folder and a locked store each give one clear 
     assert.equal(locked.status, 1);
     assert.match(locked.stderr.toString(), /in use by another server/);
     assert.equal(serve('--liste', 'x').status, 2);
+    for (const address of ['x', '127.0.0.1:', '127.0.0.1:99999', '127.0.0.1:-1', '127.0.0.1:80x', '[::1]:65536']) {
+        const wrong = serve('--listen', address, '--db', join(home, 'b.db'));
+        assert.equal(wrong.status, 2, address);
+        assert.match(wrong.stderr.toString(), /^breakeven serve: --listen takes HOST:PORT, as 127\.0\.0\.1:8080; '[^\n]*\n$/);
+    }
+    assert.ok(!existsSync(join(home, 'b.db')));
     await server.stop();
     taken.close();
     rmSync(home, { recursive: true });

@@ -216,6 +216,17 @@ test('a program without CUDA, a signal, a missing program and a missing library'
     assert.match(trace([driver, '0'], { args: ['--inject', '/no/inject.so'] }).stderr, /there is no/);
 });
 
+test('what is no recording is not posted', async () => {
+    const server = await startServer();
+    for (const [file, message] of [['tests/import/kineto.json', /is no recording of breakeven trace; `breakeven import`/], ['/no/such', /\/no\/such: No such file/], ['tests', /tests: Is a directory/]]) {
+        const t = spawnSync(binary, ['trace', '--from', file, '--post', server.url], { encoding: 'utf8' });
+        assert.equal(t.status, 1, file);
+        assert.match(t.stderr, message);
+    }
+    assert.deepEqual((await getJson(`${server.url}/api/v1/runs`)).body.runs, []);
+    await server.stop();
+});
+
 test('wrong flags are named', () => {
     for (const args of [['--what'], ['-o'], ['-o', 'x'], ['--']]) {
         const t = spawnSync(binary, ['trace', ...args], { encoding: 'utf8' });
