@@ -44,6 +44,9 @@ PROGRAMS = {
     "shares": ("torch.softmax(a, 1), torch.softmax(a[:, :1000], 1), a[:, :256].sum(1), a[:, :0].sum(1), a[:5].sum(0), a[:5, :33].sum(0), a[:5, :0].sum(0), F.layer_norm(a, (1024,), b, b + 1), "
                "a[:3, :64].amax(1), a[:4].sum(), a[:0].sum(1), a * 2.5 - b, a[:7, :99] * 2.5",
                [tensor(64, 1024), tensor(1024, seed=4), tensor(1)]),
+    # Several blocks to a row, or to columns, with one sum or two.
+    "splits": ("a.sum(0), a.amax(0), a.sum(), a.amax(), a.mean() + (a * a).mean(), b.float().sum(1), b.amin(1), a.sum(0) + (a * 2).amax(0), (b > 8).any(1), b.sum(1)",
+               [tensor(20000, 8), ints(2, 30000, high=9), tensor(1)]),
     "scans": ("torch.cumsum(a, 1), torch.cumsum(a, 0), torch.cumprod(a, 1), torch.logcumsumexp(a, 1), torch.cumsum(b, 1), torch.cumsum(c, 2), "
               "torch.cummax(b, 1)[0], torch.cummax(b, 1)[1], torch.cummin(a.t(), 0)[1], torch.cumsum(a.half(), 1), torch.cumsum(a > 0, 1)",
               [tensor(5, 700), ints(5, 90, high=7), tensor(2, 3, 40)]),

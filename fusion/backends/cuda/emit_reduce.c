@@ -93,12 +93,13 @@ void text_accumulators(struct text *t, const struct stage *stage)
 	}
 }
 
-/* Several blocks had a share each: the last one goes on with what all have found. */
+/* Several blocks had a share each: the last one joins what all have found, in a second turn
+ * of the loop that put_joins() is in, since it takes long to compile twice. */
 static void put_split(struct text *t, const struct stage *stage, const char *team)
 {
 	int n = 0;
 
-	buf_puts(t->out, "\tif (gridDim.y > 1) {\n");
+	buf_puts(t->out, "\tif (!more) break;\n");
 	for (int i = 0; i < stage->n_body; i++)
 		if (stage->body[i].kind == INST_REDUCE)
 			buf_printf(t->out, "\tleave_%s>(part, group, %d, %d, w%d);\n", team, n++,
@@ -112,7 +113,22 @@ static void put_split(struct text *t, const struct stage *stage, const char *tea
 			buf_printf(t->out, "\tw%d = gather_%s, j%d>(part, group, %d, %d, w%d);\n",
 				   r, team, r, n++, t->c->n_reduces, r);
 		}
-	buf_puts(t->out, "\t}\n");
+	buf_puts(t->out, "\tmore = hidden_zero();\n\t}\n");
+}
+
+/* What the threads of a block have found, as one; with blocks that share, of all of them. */
+static void put_joins(struct text *t, const struct stage *stage, const char *team)
+{
+	if (t->c->splits)
+		buf_puts(t->out, "\tu32 more = gridDim.y > 1;\n#pragma unroll 1\n\tfor (;;) {\n");
+	for (int i = 0; i < stage->n_body; i++) {
+		int r = stage->body[i].dst;
+
+		if (stage->body[i].kind == INST_REDUCE)
+			buf_printf(t->out, "\tw%d = join_%s, j%d>(w%d);\n", r, team, r, r);
+	}
+	if (t->c->splits)
+		put_split(t, stage, team);
 }
 
 void text_results(struct text *t, const struct stage *stage)
@@ -127,17 +143,13 @@ void text_results(struct text *t, const struct stage *stage)
 		const struct inst *inst = &stage->body[i];
 		int r = inst->dst;
 
-		if (inst->kind != INST_REDUCE)
-			continue;
-		if (!joins_lanes(t, inst))
+		if (inst->kind == INST_REDUCE && !joins_lanes(t, inst))
 			buf_printf(t->out,
 				   "\t%s w%d = c%d[0];\n\tfor (int j = 1; j < %d; j++) w%d = "
 				   "j%d::join(w%d, c%d[j]);\n",
 				   wide(inst), r, r, t->c->lanes, r, r, r, r);
-		buf_printf(t->out, "\tw%d = join_%s, j%d>(w%d);\n", r, team, r, r);
 	}
-	if (t->c->splits)
-		put_split(t, stage, team);
+	put_joins(t, stage, team);
 	for (int i = 0; i < stage->n_body; i++)
 		if (stage->body[i].kind == INST_REDUCE) {
 			const struct inst *inst = &stage->body[i];

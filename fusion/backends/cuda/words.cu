@@ -404,35 +404,44 @@ template <int T, int W, class J, class N> WORD N join_columns(N x)
 	return x;
 }
 
-// Blocks with a share each of one row: what they leave, 8 bytes a number.
+// Blocks with a share each of one row: what they leave, 8 bytes a number, and what a thread of
+// the last one gathers of it.
 template <int T, int R, class N>
 WORD void leave_row(unsigned long long *part, u32 group, int i, int n, N x)
 {
 	if (threadIdx.x == 0)
-		*(N *)(part + ((i64)group * gridDim.y + blockIdx.y) * n + i) = x;
+		*(N *)(part + (group * gridDim.y + blockIdx.y) * n + i) = x;
 }
 template <int T, int R, class J, class N>
 WORD N gather_row(const unsigned long long *part, u32 group, int i, int n, N x)
 {
 	x = J::first();
 	for (u32 s = threadIdx.x; s < gridDim.y; s += T)
-		x = J::join(x, *(volatile N *)(part + ((i64)group * gridDim.y + s) * n + i));
-	return join_row<T, R, J>(x);
+		x = J::join(x, *(volatile N *)(part + (group * gridDim.y + s) * n + i));
+	return x;
 }
 template <int T, int W, class N>
 WORD void leave_columns(unsigned long long *part, u32 group, int i, int n, N x)
 {
 	if (threadIdx.y == 0)
-		*(N *)(part + (((i64)group * gridDim.y + blockIdx.y) * n + i) * W + threadIdx.x) = x;
+		*(N *)(part + ((group * gridDim.y + blockIdx.y) * n + i) * W + threadIdx.x) = x;
 }
 template <int T, int W, class J, class N>
 WORD N gather_columns(const unsigned long long *part, u32 group, int i, int n, N x)
 {
 	x = J::first();
 	for (u32 s = threadIdx.y; s < gridDim.y; s += T)
-		x = J::join(x, *(volatile N *)(part + (((i64)group * gridDim.y + s) * n + i) * W +
+		x = J::join(x, *(volatile N *)(part + ((group * gridDim.y + s) * n + i) * W +
 					       threadIdx.x));
-	return join_columns<T, W, J>(x);
+	return x;
+}
+// 0, of which the compiler knows nothing: it keeps the loop that sees it as one.
+WORD u32 hidden_zero()
+{
+	u32 zero;
+
+	asm("{mov.u32 %0, 0;}" : "=r"(zero) :);
+	return zero;
 }
 WORD bool last_block(u32 *count, u32 index)
 {

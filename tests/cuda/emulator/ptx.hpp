@@ -30,6 +30,7 @@ static inline void ptx_cvt_rn_f64_s64(double &to, long long a) { to = (double)a;
 static inline void ptx_cvt_rn_f32_f64(float &to, double a) { to = (float)a; }
 static inline void ptx_mov_f32(float &to, float a) { to = a; }
 template <class To, class From> static inline void ptx_mov_b32(To &to, From a) { memcpy(&to, &a, 4); }
+static inline void ptx_mov_u32(unsigned &to, unsigned a) { to = a; }
 static inline void ptx_mov_b64(unsigned long long &to, unsigned long long a) { to = a; }
 static inline void ptx_ld_b32(unsigned &to, unsigned long long at) { to = *(const unsigned *)at; }
 
