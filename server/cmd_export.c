@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "server/commands.h"
 #include "server/export_run.h"
 #include "server/flags.h"
+#include "server/interrupt.h"
 
 struct export_flags {
 	const char *run, *format, *out, *db, *n, *graph;
@@ -74,14 +76,28 @@ static int read_flags(int argc, char **argv, struct export_flags *f)
 	return status >= 0 || check_flags(f) ? status : EXIT_USAGE;
 }
 
-static bool write_to(int fd, const struct export_flags *f, const struct export_format *format,
-		     struct err *err)
+struct sink {
+	int fd;
+	const volatile sig_atomic_t *interrupted; /* NULL: a signal ends the process */
+};
+
+static bool put(void *self, const void *bytes, size_t len, struct err *err)
+{
+	struct sink *s = self;
+
+	if (s->interrupted && *s->interrupted)
+		return err_set(err, ERR_CANCELLED, "interrupted: nothing is written");
+	return export_to_file(&s->fd, bytes, len, err);
+}
+
+static bool write_to(struct sink *sink, const struct export_flags *f,
+		     const struct export_format *format, struct err *err)
 {
 	struct db *db = db_open_reading(f->db ? f->db : "breakeven.db", err);
 	struct stored_run s = { 0 };
 	struct arena arena = { 0 };
 	bool ok = db && stored_run_load(&s, db, f->id, &arena, err) &&
-		  export_write(format, &s.run, &f->query, export_to_file, &fd, err);
+		  export_write(format, &s.run, &f->query, put, sink, err);
 
 	stored_run_finish(&s);
 	arena_finish(&arena);
@@ -89,25 +105,49 @@ static bool write_to(int fd, const struct export_flags *f, const struct export_f
 	return ok;
 }
 
-/* A file that could not be written whole is none. */
+static bool write_and_close(int fd, const char *name, const struct export_flags *f,
+			    const struct export_format *format, struct err *err)
+{
+	struct sink sink = { fd, interrupt_watch() };
+	bool ok = write_to(&sink, f, format, err);
+
+	return (close(fd) == 0 || !ok ||
+		err_set(err, ERR_IO, "%.300s: %s", name, strerror(errno))) &&
+	       ok;
+}
+
+/* A file stands under its name when it is whole: what lay there before stays until then, and
+ * nothing is left of one that could not be written.  A pipe or a device is written to as it is. */
 static bool write_file(const struct export_flags *f, const struct export_format *format,
 		       struct err *err)
 {
-	int fd = open(f->out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	bool ok = fd >= 0 && write_to(fd, f, format, err);
+	char part[4096];
+	struct stat info;
+	bool plain = stat(f->out, &info) != 0 || S_ISREG(info.st_mode), ok;
+	mode_t mask = umask(0);
+	int fd;
 
+	umask(mask);
+	if (snprintf(part, sizeof(part), "%s.XXXXXX", f->out) >= (int)sizeof(part))
+		return err_set(err, ERR_IO, "the name of the file has over 4,000 bytes");
+	fd = plain ? mkostemp(part, O_CLOEXEC) : open(f->out, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return err_set(err, ERR_IO, "%.300s: %s", f->out, strerror(errno));
-	if (close(fd) != 0 && ok)
-		ok = err_set(err, ERR_IO, "%.300s: %s", f->out, strerror(errno));
+	if (!plain)
+		return write_and_close(fd, f->out, f, format, err);
+	fchmod(fd, 0666 & ~mask);
+	ok = write_and_close(fd, f->out, f, format, err) &&
+	     (rename(part, f->out) == 0 ||
+	      err_set(err, ERR_IO, "%.300s: %s", f->out, strerror(errno)));
 	if (!ok)
-		unlink(f->out);
+		unlink(part);
 	return ok;
 }
 
 int cmd_export(int argc, char **argv, const struct registry *registry)
 {
 	struct export_flags f = { 0 };
+	struct sink standard = { .fd = STDOUT_FILENO };
 	const struct export_format *format;
 	struct err err = { 0 };
 	int status;
@@ -121,7 +161,7 @@ int cmd_export(int argc, char **argv, const struct registry *registry)
 		fprintf(stderr, "breakeven export: %s\n", err.message);
 		return EXIT_USAGE;
 	}
-	if (f.out ? write_file(&f, format, &err) : write_to(STDOUT_FILENO, &f, format, &err))
+	if (f.out ? write_file(&f, format, &err) : write_to(&standard, &f, format, &err))
 		return EXIT_DONE;
 	fprintf(stderr, "breakeven export: %s\n", err.message);
 	return EXIT_FAILED;

@@ -111,29 +111,33 @@ static bool post(const struct import_flags *f, const char *path, json_t *report,
 	return poster_finish(p, NULL, err);
 }
 
-/* Reads all; where it is to be posted, by way of a file that goes at the end. */
+/* Reads all; where it is to be posted, by way of a file without a name: nothing is left of
+ * it, however this ends. */
 static json_t *read_and_post(const struct import_flags *f, struct err *err)
 {
-	char path[] = "/tmp/breakeven-import-XXXXXX";
-	int fd = f->post ? mkstemp(path) : -1;
+	const char *folder = getenv("TMPDIR") && *getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
+	int fd = f->post ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
 	FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
+	char path[32];
 	json_t *report = NULL;
 
 	if (f->post && !file)
-		err_set(err, ERR_IO, "no file for the timeline in /tmp: %s", strerror(errno));
+		err_set(err, ERR_IO, "no file for the timeline in %.300s: %s", folder,
+			strerror(errno));
 	else
 		report = read_files(f, file, err);
-	if (file && fclose(file) != 0 && report) {
-		err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (report && file && fflush(file) != 0) {
+		err_set(err, ERR_IO, "the timeline's file in %.300s: %s", folder, strerror(errno));
 		json_decref(report);
 		report = NULL;
 	}
-	if (report && f->post && !post(f, path, report, err)) {
+	if (report && file && !post(f, path, report, err)) {
 		json_decref(report);
 		report = NULL;
 	}
-	if (f->post)
-		unlink(path);
+	if (file)
+		fclose(file);
 	return report;
 }
 

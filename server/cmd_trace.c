@@ -366,7 +366,7 @@ static int trace(const struct trace_flags *f, const char *library)
 	if (err.code != ERR_NONE)
 		fprintf(stderr, "breakeven trace: %s\n", err.message);
 	traced_destroy(t);
-	if (status == -1)
+	if (status == -1 || (status == 0 && err.code != ERR_NONE))
 		return EXIT_FAILED;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

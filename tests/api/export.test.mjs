@@ -2,7 +2,7 @@
 import test, { after, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -371,6 +371,15 @@ test('breakeven export writes what the server does, beside it', async () => {
     assert.equal(run(String(broken), '--format', 'chrome', '--db', db, '--mode', 'static').stdout, await textOf(broken, 'chrome', '&mode=static'));
     assert.equal(run(String(hidden), '--format', 'csv', '--table', 'breaks', '--redact', '--db', db, '-o', out).status, 0);
     assert.equal(readFileSync(out, 'utf8'), await textOf(hidden, 'csv', '&table=breaks&redact=1'));
+    // What lay there stays where there is nothing to write, and a device is no file to remove.
+    assert.equal(run('999', '--format', 'csv', '--db', db, '-o', out).status, 1);
+    assert.match(readFileSync(out, 'utf8'), /^mode,n,file/);
+    const full = join(server.home, 'full');
+    symlinkSync('/dev/full', full);
+    assert.match(run(String(broken), '--format', 'csv', '--db', db, '-o', full).stderr, /could not be written: No space left/);
+    assert.ok(lstatSync(full).isSymbolicLink());
+    assert.match(run(String(broken), '--format', 'csv', '--db', db, '-o', server.home).stderr, /Is a directory/);
+    assert.deepEqual(readdirSync(server.home).filter((f) => f.startsWith('out.csv')), ['out.csv']);
     rmSync(out);
     assert.equal(run().status, 2);
     assert.equal(run('1').status, 2);
