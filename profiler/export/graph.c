@@ -4,10 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/export/graph_groups.h"
+
 void graph_finish(struct drawn_graph *g)
 {
 	VEC_FREE(&g->nodes);
 	VEC_FREE(&g->edges);
+	for (size_t i = 0; i < g->groups.len; i++)
+		free(g->groups.at[i].title);
+	VEC_FREE(&g->groups);
 	json_decref(g->title);
 }
 
@@ -56,7 +61,7 @@ static json_t *title_of(const struct sought *s)
 
 /* ---- nodes and edges ---- */
 
-static int find_node(const struct drawn_graph *g, json_int_t id)
+int graph_find(const struct drawn_graph *g, json_int_t id)
 {
 	/* Ids are places, mostly. */
 	if (id >= 0 && id < (json_int_t)g->nodes.len && g->nodes.at[id].id == id)
@@ -67,6 +72,13 @@ static int find_node(const struct drawn_graph *g, json_int_t id)
 	return -1;
 }
 
+/* Only what stands before can be read. */
+static bool add_edge(struct drawn_graph *g, int from, int to)
+{
+	return from < 0 || from >= to || g->edges.len >= GRAPH_MAX_EDGES ||
+	       VEC_PUSH(&g->edges, (struct graph_edge){ from, to });
+}
+
 static bool add_edges(struct drawn_graph *g, const json_t *args, int to)
 {
 	const json_t *item, *node;
@@ -74,39 +86,71 @@ static bool add_edges(struct drawn_graph *g, const json_t *args, int to)
 
 	json_array_foreach(args, i, item)
 	{
-		int from;
-
 		node = json_object_get(item, "node");
 		if (json_is_array(item) && !add_edges(g, item, to))
 			return false;
-		from = json_is_integer(node) ? find_node(g, json_integer_value(node)) : -1;
-		/* Only what stands before can be read. */
-		if (from >= 0 && from < to && g->edges.len < GRAPH_MAX_EDGES &&
-		    !VEC_PUSH(&g->edges, (struct graph_edge){ from, to }))
+		if (json_is_integer(node) &&
+		    !add_edge(g, graph_find(g, json_integer_value(node)), to))
 			return false;
 	}
 	return true;
 }
 
-static bool fill(struct drawn_graph *g, const json_t *nodes)
+static void read_instead(struct drawn_graph *g, const json_t *id, const json_t *first,
+			 const json_t *second)
+{
+	int node = json_is_integer(id) ? graph_find(g, json_integer_value(id)) : -1;
+
+	if (node < 0)
+		return;
+	g->nodes.at[node].instead[0] = graph_find(g, json_integer_value(first));
+	if (second)
+		g->nodes.at[node].instead[1] = graph_find(g, json_integer_value(second));
+}
+
+/* What a loop leaves is what its body makes; the loop itself stands for its tests. */
+static void join_loops(struct drawn_graph *g, const json_t *loops)
+{
+	const json_t *loop, *carried;
+	size_t i, k;
+
+	json_array_foreach(loops, i, loop)
+	{
+		read_instead(g, json_object_get(loop, "node"), json_object_get(loop, "first"),
+			     json_object_get(loop, "again"));
+		json_array_foreach(json_object_get(loop, "carried"), k, carried) read_instead(
+		    g, json_object_get(carried, "result"), json_object_get(carried, "next"), NULL);
+	}
+}
+
+static bool fill(struct drawn_graph *g, const json_t *graph)
 {
 	const json_t *node;
 	size_t i;
 
-	json_array_foreach(nodes, i, node)
+	json_array_foreach(json_object_get(graph, "nodes"), i, node)
 	{
 		const char *op = json_string_value(json_object_get(node, "op"));
 		struct graph_node row = { .json = node,
 					  .id = json_integer_value(json_object_get(node, "id")),
-					  .is_input = op && strcmp(op, "placeholder") == 0 };
+					  .is_input = op && strcmp(op, "placeholder") == 0,
+					  .instead = { -1, -1 } };
 
+		if (op && strcmp(op, "loop_operands") == 0)
+			continue;
 		if (!VEC_PUSH(&g->nodes, row))
 			return false;
 	}
-	for (i = 0; i < g->nodes.len; i++)
-		if (!add_edges(g, json_object_get(g->nodes.at[i].json, "args"), (int)i))
+	join_loops(g, json_object_get(graph, "subgraphs"));
+	for (i = 0; i < g->nodes.len; i++) {
+		const struct graph_node *n = &g->nodes.at[i];
+
+		if (n->instead[0] < 0 ? !add_edges(g, json_object_get(n->json, "args"), (int)i)
+				      : !add_edge(g, n->instead[0], (int)i) ||
+					    !add_edge(g, n->instead[1], (int)i))
 			return false;
-	return true;
+	}
+	return graph_group(g, graph);
 }
 
 bool graph_load(const struct export_job *job, struct drawn_graph *g, struct err *err)
@@ -127,7 +171,7 @@ bool graph_load(const struct export_job *job, struct drawn_graph *g, struct err 
 	else if (json_array_size(nodes) > GRAPH_MAX_NODES)
 		err_set(err, ERR_TOO_LARGE, "the graph has %zu nodes; at most %d are drawn",
 			json_array_size(nodes), GRAPH_MAX_NODES);
-	else if (!fill(g, nodes))
+	else if (!fill(g, s.graph))
 		err_set(err, ERR_MEMORY, "out of memory for a graph");
 	else
 		g->title = title_of(&s);
@@ -141,6 +185,15 @@ static const char *text_of(const json_t *json, const char *key)
 	const char *text = json_string_value(json_object_get(json, key));
 
 	return text ? text : "";
+}
+
+const char *graph_group_name(enum graph_group_kind kind)
+{
+	static const char *const names[] = {
+		[GROUP_MODULE] = "module", [GROUP_LOOP] = "loop", [GROUP_KERNEL] = "kernel"
+	};
+
+	return names[kind];
 }
 
 json_t *graph_about(const struct graph_node *node)
@@ -160,12 +213,19 @@ static void dot_text(struct out *o, const char *text)
 	}
 }
 
-static void dot_node(struct out *o, const struct graph_node *node, size_t i)
+static void indent(struct out *o, int depth)
+{
+	for (int i = 0; i <= depth; i++)
+		out_puts(o, "  ");
+}
+
+static void dot_node(struct out *o, const struct graph_node *node, size_t i, int depth)
 {
 	json_t *about = graph_about(node);
 	json_int_t line = json_integer_value(json_object_get(node->json, "line"));
 
-	out_printf(o, "  n%zu [label=\"", i);
+	indent(o, depth);
+	out_printf(o, "n%zu [label=\"", i);
 	dot_text(o, text_of(node->json, "name"));
 	if (!node->is_input &&
 	    strcmp(text_of(node->json, "op"), text_of(node->json, "name")) != 0) {
@@ -180,6 +240,37 @@ static void dot_node(struct out *o, const struct graph_node *node, size_t i)
 	json_decref(about);
 }
 
+/* A group with what is in it, or (-1) all that is in none. */
+static void dot_group(struct out *o, const struct drawn_graph *g, int group, int depth)
+{
+	static const char *const looks[] = {
+		[GROUP_MODULE] = "style=solid, color=\"#85888c\"",
+		[GROUP_LOOP] = "style=dashed, color=\"#16181b\"",
+		[GROUP_KERNEL] = "style=filled, color=\"#2f7d95\", fillcolor=\"#eaf2f4\"",
+	};
+
+	if (group >= 0) {
+		const struct graph_group *of = &g->groups.at[group];
+
+		indent(o, depth - 1);
+		out_printf(o, "subgraph cluster_%d {\n", group);
+		indent(o, depth);
+		out_puts(o, "graph [label=\"");
+		dot_text(o, of->title);
+		out_printf(o, "\", class=%s, %s];\n", graph_group_name(of->kind), looks[of->kind]);
+	}
+	for (size_t i = 0; i < g->nodes.len; i++)
+		if (g->nodes.at[i].group == group)
+			dot_node(o, &g->nodes.at[i], i, depth);
+	for (size_t k = 0; k < g->groups.len; k++)
+		if (g->groups.at[k].parent == group && g->groups.at[k].n_nodes > 0)
+			dot_group(o, g, (int)k, depth + 1);
+	if (group >= 0) {
+		indent(o, depth - 1);
+		out_puts(o, "}\n");
+	}
+}
+
 bool export_dot(struct export_job *job, struct err *err)
 {
 	struct out *o = &job->out;
@@ -191,9 +282,10 @@ bool export_dot(struct export_job *job, struct err *err)
 		dot_text(o, json_string_value(g.title));
 		out_puts(o, "\" {\n  label=\"");
 		dot_text(o, json_string_value(g.title));
-		out_puts(o, "\";\n  node [shape=box, fontname=\"sans-serif\", fontsize=11];\n");
-		for (size_t i = 0; i < g.nodes.len; i++)
-			dot_node(o, &g.nodes.at[i], i);
+		out_puts(o,
+			 "\";\n  graph [fontname=\"sans-serif\", fontsize=12];\n  node [shape=box, "
+			 "fontname=\"sans-serif\", fontsize=11, style=filled, fillcolor=white];\n");
+		dot_group(o, &g, -1, 0);
 		for (size_t i = 0; i < g.edges.len; i++)
 			out_printf(o, "  n%d -> n%d;\n", g.edges.at[i].from, g.edges.at[i].to);
 		out_puts(o, "}\n");

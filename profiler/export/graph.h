@@ -11,7 +11,19 @@ struct graph_node {
 	const json_t *json; /* borrowed */
 	json_int_t id;
 	bool is_input;
-	int layer;
+	int instead[2]; /* nodes that it reads instead of its arguments; -1: none */
+	int group;      /* the innermost; -1 */
+	bool read;
+};
+
+enum graph_group_kind { GROUP_MODULE, GROUP_LOOP, GROUP_KERNEL };
+
+/* Groups stand behind those that they are in. */
+struct graph_group {
+	enum graph_group_kind kind;
+	int parent;  /* -1 */
+	char *title; /* owned */
+	int n_nodes; /* in it and in what it holds */
 };
 
 struct graph_edge {
@@ -21,6 +33,7 @@ struct graph_edge {
 struct drawn_graph {
 	VEC(struct graph_node) nodes;
 	VEC(struct graph_edge) edges;
+	VEC(struct graph_group) groups;
 	json_t *title;
 	int in_page; /* 0: a file of its own; else its place, from 1, in a page with its style */
 };
@@ -30,10 +43,17 @@ struct drawn_graph {
 bool graph_load(const struct export_job *job, struct drawn_graph *g, struct err *err);
 void graph_finish(struct drawn_graph *g);
 
+/* The place of the node with that id; -1. */
+int graph_find(const struct drawn_graph *g, json_int_t id);
+
+/* "module", "loop", "kernel". */
+const char *graph_group_name(enum graph_group_kind kind);
+
 /* "float32 [8, 16]", of a node.  New. */
 json_t *graph_about(const struct graph_node *node);
 
-/* As an SVG element, in layers from the inputs down; `out` gets nothing else. */
+/* As an SVG element, in layers from the inputs down, groups as boxes around what they hold;
+ * `out` gets nothing else. */
 bool graph_draw(struct drawn_graph *g, struct out *out, struct err *err);
 
 #endif

@@ -85,7 +85,7 @@ bool html_graphs(struct export_job *job, struct err *err)
 		return true;
 	out_puts(o, "<section><h2>Graphs <span class=\"note\">as mode ");
 	out_xml(o, c.mode);
-	out_puts(o, " captured them</span></h2>\n");
+	out_puts(o, " captured them, in boxes by module, loop and kernel</span></h2>\n");
 	json_array_foreach((json_t *)c.graphs, i, graph)
 	{
 		size_t nodes = json_array_size(json_object_get(graph, "nodes"));

@@ -296,7 +296,7 @@ test('a graph is drawn: DOT and SVG have each node and edge', async () => {
     const nodes = (await getJson(`${server.url}/api/v1/runs/${broken}`)).body.report.modes.static.graphs[0].nodes;
     const edges = nodes.flatMap((n) => n.args.filter((a) => a?.node !== undefined));
     const dot = await textOf(broken, 'dot', '&mode=static');
-    assert.equal([...dot.matchAll(/^ {2}n\d+ \[label=/gm)].length, nodes.length);
+    assert.equal([...dot.matchAll(/^ +n\d+ \[label=/gm)].length, nodes.length);
     assert.equal([...dot.matchAll(/ -> /g)].length, edges.length);
     assert.match(dot, /n1 \[label="relu\\nfloat32 \[8, 16\]\\nline 4"\]/);
     const svg = await textOf(broken, 'svg', '&mode=static&graph=1');
@@ -306,6 +306,35 @@ test('a graph is drawn: DOT and SVG have each node and edge', async () => {
         assert.equal(response.status, 404, query);
         assert.match((await response.json()).error.message, /has no graph \d to draw/);
     }
+});
+
+test('DOT and SVG hold modules, loops and kernels in each other; graphviz reads the DOT', async (t) => {
+    const source = 'import torch\nimport torch.nn as nn\n\nclass Net(nn.Module):\n    def forward(self, x):\n        n = torch.tensor(0)\n        while n < 3:\n            x = torch.cos(x) * 2\n            n = n + 1\n        return torch.exp(x)\n\nnet = Net()\n\ndef model(x):\n    return net(x) + 1\n';
+    const { id } = (await postRun(server, { ...workload('', { backend: 'interp', modes: ['static'], policy: 'native' }), source })).body;
+    await waitFor(server, id);
+    const dot = await textOf(id, 'dot');
+    // What each line of a cluster stands in.
+    const within = {};
+    const open = [];
+    for (const line of dot.split('\n')) {
+        const label = /^ *graph \[label="([^"]*)"/.exec(line)?.[1];
+        const node = /^ *n\d+ \[label="([\w.]+)/.exec(line)?.[1];
+        if (/\{$/.test(line)) open.push('');
+        else if (label !== undefined) open[open.length - 1] = label;
+        else if (/^ *\}$/.test(line)) open.pop();
+        else if (node) within[node] = open.slice(1).join(' > ');
+    }
+    assert.equal(open.length, 0);
+    assert.match(within.cos, /^Net > while loop, line 7 > k\d+ fused_cos_mul$/);
+    assert.equal(within.while_loop, 'Net > while loop, line 7');
+    assert.match(within.exp, /^k\d+ fused_exp_add > Net$/, 'a kernel over the end of a module holds what it has of it');
+    const svg = await textOf(id, 'svg');
+    for (const kind of ['module', 'loop', 'kernel']) assert.ok(svg.includes(`<g class="${kind}"><title>`), kind);
+    assert.ok((await textOf(id, 'html')).includes('<g class="loop"><title>while loop, line 7</title>'));
+    const drawn = spawnSync('dot', ['-Tsvg'], { input: dot, encoding: 'utf8' });
+    if (drawn.error) return t.diagnostic('graphviz is not installed: the DOT was read by this test alone');
+    assert.deepEqual([drawn.status, drawn.stderr], [0, '']);
+    assert.equal([...drawn.stdout.matchAll(/class="(?:module|loop|kernel)"|class="cluster[^"]*"/g)].length, [...dot.matchAll(/subgraph cluster/g)].length);
 });
 
 test('the page in one file needs nothing else, and takes no markup from users', async () => {

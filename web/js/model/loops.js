@@ -23,7 +23,7 @@ export function loopsOf(g) {
   const names = new Map((g.nodes ?? []).map((n) => [n.id, n.name]));
   const name = (/** @type {number | null} */ id) => (id === null ? "" : (names.get(id) ?? ""));
   /** @param {import("../api/types.js").Subgraph | undefined} s @returns {string[]} */
-  const chainOf = (s) => (s ? [...chainOf(s.parent === null ? undefined : all[s.parent]), loopId(name(s.node))] : []);
+  const chainOf = (s, depth = 0) => (s && depth < all.length ? [...chainOf(s.parent === null ? undefined : all[s.parent], depth + 1), loopId(name(s.node))] : []);
   for (const s of all) {
     const chain = chainOf(s);
     const results = s.carried.flatMap((c) => (c.result === null ? [] : [c.result]));
