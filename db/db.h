@@ -128,9 +128,9 @@ enum { RUN_MAX_FACETS = 400 };
 bool db_run_facets(struct db *db, struct arena *arena, struct run_facet **out, int *n,
 		   struct err *err);
 
-/* Takes the oldest queued run and marks it running; *found is false when the
- * queue is empty. */
-bool db_run_claim(struct db *db, struct arena *arena, struct run *out, bool *found,
+/* Takes the oldest queued run (of `suite` alone, where that is not 0) and marks it running;
+ * *found is false when the queue has none. */
+bool db_run_claim(struct db *db, int64_t suite, struct arena *arena, struct run *out, bool *found,
 		  struct err *err);
 
 /* Ends a running run with its report (JSON text), environment (JSON text) and

@@ -190,7 +190,8 @@ bool db_run_get(struct db *db, int64_t id, struct arena *arena, struct run *out,
 	return ok;
 }
 
-bool db_run_claim(struct db *db, struct arena *arena, struct run *out, bool *found, struct err *err)
+bool db_run_claim(struct db *db, int64_t suite, struct arena *arena, struct run *out, bool *found,
+		  struct err *err)
 {
 	sqlite3_stmt *s;
 	int64_t id = 0;
@@ -201,8 +202,10 @@ bool db_run_claim(struct db *db, struct arena *arena, struct run *out, bool *fou
 		return false;
 	s = db_prepare(db->writer, err,
 		       "UPDATE run SET status = 'running', attempts = attempts + 1, started_ns = ?1"
-		       " WHERE id = (SELECT min(id) FROM run WHERE status = 'queued') RETURNING id",
-		       "i", clock_wall_ns());
+		       " WHERE id = (SELECT min(id) FROM run WHERE status = 'queued' AND"
+		       " (?2 = 0 OR id IN (SELECT run FROM suite_run WHERE suite = ?2)))"
+		       " RETURNING id",
+		       "ii", clock_wall_ns(), suite);
 	ok = s != NULL;
 	if (ok) {
 		int code = sqlite3_step(s);

@@ -42,6 +42,7 @@ struct jobs {
 	const char *torch_python;
 	struct torch_host *torch_host; /* of torch_python; NULL: it could not be started */
 	int run_seconds;
+	int64_t suite;
 	bool quiet;
 	pthread_t thread;
 	int wake_fd;
@@ -126,7 +127,7 @@ static void begin_next(struct jobs *j)
 	bool found = false;
 
 	pthread_mutex_lock(&j->turn);
-	note_store(j, db_run_claim(j->db, &arena, &run, &found, &err), &err);
+	note_store(j, db_run_claim(j->db, j->suite, &arena, &run, &found, &err), &err);
 	if (found)
 		set_current(j, run.id);
 	pthread_mutex_unlock(&j->turn);
@@ -403,6 +404,7 @@ struct jobs *jobs_start(struct db *db, struct events *events, const struct jobs_
 	j->registry = o->registry;
 	j->torch_python = o->torch_python;
 	j->run_seconds = o->run_seconds;
+	j->suite = o->suite;
 	j->quiet = o->quiet;
 	j->worker.fd = -1;
 	pthread_mutex_init(&j->lock, NULL);

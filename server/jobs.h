@@ -19,6 +19,7 @@ struct jobs_options {
 	const struct registry *registry; /* whose plugins go to every worker; NULL: none */
 	const char *torch_python;        /* NULL: engine torch is switched off */
 	int run_seconds;                 /* of wall time; a run that takes more fails */
+	int64_t suite;                   /* whose runs alone are taken; 0: all of the queue */
 	bool quiet;                      /* runs that begin and end are not logged */
 };
 

@@ -1,50 +1,18 @@
 /* server/suite_run.c -- see suite_run.h. */
 #include "server/suite_run.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "db/db.h"
 #include "fusion/base/clock.h"
+#include "fusion/base/scratch.h"
 #include "profiler/suite/suite.h"
 #include "server/events.h"
 #include "server/jobs.h"
 #include "server/suite_store.h"
 
 enum { LOOK_US = 100 * 1000 };
-
-/* A store that is there for the length of the command. */
-struct own_store {
-	char folder[64], path[80];
-};
-
-static bool own_store_make(struct own_store *s, struct err *err)
-{
-	strcpy(s->folder, "/tmp/breakeven-suite-XXXXXX");
-	if (!mkdtemp(s->folder)) {
-		s->folder[0] = '\0';
-		return err_set(err, ERR_IO, "no temporary folder for the suite: %s",
-			       strerror(errno));
-	}
-	snprintf(s->path, sizeof(s->path), "%s/runs", s->folder);
-	return true;
-}
-
-static void own_store_remove(struct own_store *s)
-{
-	static const char *const endings[] = { "", "-wal", "-shm", ".lock" };
-	char path[96];
-
-	for (size_t i = 0; s->folder[0] && i < sizeof(endings) / sizeof(endings[0]); i++) {
-		snprintf(path, sizeof(path), "%s%s", s->path, endings[i]);
-		unlink(path);
-	}
-	if (s->folder[0])
-		rmdir(s->folder);
-}
 
 bool suite_cancel(struct db *db, struct jobs *jobs, int64_t id, struct arena *arena,
 		  struct err *err)
@@ -166,22 +134,21 @@ static json_t *report_of(const struct suite_plan *plan, const struct suite_optio
 static json_t *run_in(struct db *db, const struct suite_plan *plan, const struct suite_options *o,
 		      struct err *err)
 {
-	const struct jobs_options options = { .cache_dir = o->cache_dir,
-					      .registry = o->registry,
-					      .torch_python = o->torch_python,
-					      .run_seconds = o->run_seconds,
-					      .quiet = true };
+	struct jobs_options options = { .cache_dir = o->cache_dir,
+					.registry = o->registry,
+					.torch_python = o->torch_python,
+					.run_seconds = o->run_seconds,
+					.quiet = true };
 	struct events *events = events_create(NULL, NULL); /* nobody listens */
 	struct jobs *jobs = NULL;
 	json_t *report = NULL;
-	int64_t id;
 
 	if (!events)
 		err_set(err, ERR_MEMORY, "out of memory for a suite");
-	else if (suite_store_plan(db, plan, &id, err))
+	else if (suite_store_plan(db, plan, &options.suite, err))
 		jobs = jobs_start(db, events, &options, err);
-	if (jobs && await(plan, o, db, jobs, id, err))
-		report = report_of(plan, o, db, id, err);
+	if (jobs && await(plan, o, db, jobs, options.suite, err))
+		report = report_of(plan, o, db, options.suite, err);
 	jobs_stop(jobs);
 	events_destroy(events);
 	return report;
@@ -190,17 +157,20 @@ static json_t *run_in(struct db *db, const struct suite_plan *plan, const struct
 json_t *suite_run(const struct suite_plan *plan, const struct suite_options *options,
 		  struct err *err)
 {
-	struct own_store own = { "", "" };
+	struct scratch own = { 0 }; /* for a store that nobody keeps */
+	char path[sizeof(own.path) + 8];
 	int64_t begin_ns = clock_ns();
 	struct db *db = NULL;
 	json_t *report = NULL;
 
-	if (options->db || own_store_make(&own, err))
-		db = db_open(options->db ? options->db : own.path, err);
+	if (options->db || scratch_create(&own, "the suite", err)) {
+		snprintf(path, sizeof(path), "%s/runs", own.path);
+		db = db_open(options->db ? options->db : path, err);
+	}
 	if (db)
 		report = run_in(db, plan, options, err);
 	db_close(db);
-	own_store_remove(&own);
+	scratch_destroy(&own);
 	if (report)
 		json_object_set_new(report, "seconds",
 				    json_real((double)(clock_ns() - begin_ns) * 1e-9));

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +28,7 @@ static void make_argv(const struct worker *w, const struct worker_options *optio
 	argv[n++] = "breakeven";
 	argv[n++] = "worker";
 	argv[n++] = "--tmp";
-	argv[n++] = w->folder;
+	argv[n++] = w->folder.path;
 	argv[n++] = "--cpu-seconds";
 	argv[n++] = cpu_s;
 	for (int i = 0; i < registry_plugin_count(options->registry); i++) {
@@ -72,35 +71,6 @@ static bool spawn_child(struct worker *w, int child_fd, const struct worker_opti
 	return code == 0;
 }
 
-static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *at)
-{
-	(void)info;
-	(void)kind;
-	(void)at;
-	remove(path); /* what is left over is in the system's folder for such things */
-	return 0;
-}
-
-/* A worker that is killed cannot tidy up, so its files lie in a folder of ours. */
-static bool make_folder(struct worker *w)
-{
-	const char *base = getenv("TMPDIR");
-	int len = snprintf(w->folder, sizeof(w->folder), "%s/breakeven-job-XXXXXX",
-			   base && *base == '/' ? base : "/tmp");
-
-	if (len > 0 && (size_t)len < sizeof(w->folder) && mkdtemp(w->folder))
-		return true;
-	w->folder[0] = '\0';
-	return false;
-}
-
-static void remove_folder(struct worker *w)
-{
-	if (w->folder[0])
-		nftw(w->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-	w->folder[0] = '\0';
-}
-
 bool worker_start(struct worker *w, const struct worker_options *options, enum message_type job,
 		  const char *workload, struct err *err)
 {
@@ -109,11 +79,11 @@ bool worker_start(struct worker *w, const struct worker_options *options, enum m
 	int child_fd;
 
 	*w = (struct worker){ .fd = -1, .cpu_s = options->cpu_seconds };
-	if (!make_folder(w))
-		return err_set(err, ERR_WORKER, "no temporary folder for a worker: %s",
-			       strerror(errno));
+	/* A worker that is killed cannot tidy up, so its files lie in a folder of ours. */
+	if (!scratch_create(&w->folder, "a worker", err))
+		return false;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
-		remove_folder(w);
+		scratch_destroy(&w->folder);
 		return err_set(err, ERR_WORKER, "no socket for a worker: %s", strerror(errno));
 	}
 	/* dup2 of a descriptor onto itself would keep close-on-exec. */
@@ -122,7 +92,7 @@ bool worker_start(struct worker *w, const struct worker_options *options, enum m
 	if (child_fd < 0 || !spawn_child(w, child_fd, options)) {
 		err_set(err, ERR_WORKER, "no worker process: %s", strerror(errno));
 		w->pid = 0;
-		remove_folder(w);
+		scratch_destroy(&w->folder);
 		close(pair[0]);
 		if (child_fd >= 0)
 			close(child_fd);
@@ -187,6 +157,6 @@ void worker_reap(struct worker *w, bool kill_first, bool *clean, struct err *err
 	if (!*clean)
 		word_end(status, w->cpu_s, err);
 	close(w->fd);
-	remove_folder(w);
+	scratch_destroy(&w->folder);
 	*w = (struct worker){ .fd = -1 };
 }

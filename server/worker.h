@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "fusion/base/err.h"
+#include "fusion/base/scratch.h"
 #include "fusion/registry.h"
 #include "server/message.h"
 
@@ -18,10 +19,10 @@ enum {
 #define WORKER_ADDRESS_BYTES ((rlim_t)12 << 30)
 
 struct worker {
-	pid_t pid;        /* 0: none */
-	int fd;           /* the server's end, non-blocking for reads */
-	int cpu_s;        /* its limit of processor seconds */
-	char folder[256]; /* its temporary files; removed when it is reaped */
+	pid_t pid;             /* 0: none */
+	int fd;                /* the server's end, non-blocking for reads */
+	int cpu_s;             /* its limit of processor seconds */
+	struct scratch folder; /* its temporary files; removed when it is reaped */
 };
 
 /* Starts this binary again as `worker` and sends it the job: MESSAGE_WORKLOAD

@@ -22,7 +22,7 @@ static int64_t done(struct fixture *f, const char *name, const char *commit, con
 	bool found;
 
 	assert_true(db_run_insert(f->db, &row, &id, &err));
-	assert_true(db_run_claim(f->db, &f->arena, &claimed, &found, &err) && found);
+	assert_true(db_run_claim(f->db, 0, &f->arena, &claimed, &found, &err) && found);
 	assert_true(db_run_finish(f->db, id, "{}", 2, machine, &none, &err));
 	return id;
 }

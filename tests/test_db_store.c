@@ -28,7 +28,7 @@ static struct run claim(struct fixture *f, bool wanted)
 	struct run run = { 0 };
 	bool found = false;
 
-	assert_true(db_run_claim(f->db, &f->arena, &run, &found, &err));
+	assert_true(db_run_claim(f->db, 0, &f->arena, &run, &found, &err));
 	assert_int_equal(found, wanted);
 	return run;
 }

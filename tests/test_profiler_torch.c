@@ -226,7 +226,7 @@ static bool hear(void *self, const json_t *message, struct err *err)
 static bool run_op(const char *op, const struct torch_limits *limits, bool (*tick)(void *),
 		   struct err *err)
 {
-	struct torch_folder folder = { "" };
+	struct scratch folder = { 0 };
 	struct torch_host *host = torch_host_start("python3", err);
 	struct torch_child child = { .python = "python3",
 				     .folder = &folder,
@@ -242,11 +242,11 @@ static bool run_op(const char *op, const struct torch_limits *limits, bool (*tic
 	child.options = json_pack("{s:b, s:s}", "timing", 0, "folder", "/tmp");
 	snprintf(script, sizeof(script), hanging, op); /* NOLINT */
 	*err = (struct err){ 0 };
-	ok = torch_folder_create(&folder, err) &&
+	ok = scratch_create(&folder, "torch", err) &&
 	     torch_folder_write(&folder, "experiment.py", script, err) &&
 	     torch_child_run(&child, err);
 	torch_host_stop(host);
-	torch_folder_destroy(&folder);
+	scratch_destroy(&folder);
 	json_decref((json_t *)child.options);
 	return ok;
 }
@@ -266,7 +266,7 @@ static void three_jobs(const char *end, int64_t pids[3])
 
 	assert_non_null(host);
 	for (int i = 0; i < 3; i++) {
-		struct torch_folder folder = { "" };
+		struct scratch folder = { 0 };
 		struct torch_child child = { .python = "python3",
 					     .socket = torch_host_socket(host),
 					     .folder = &folder,
@@ -279,7 +279,7 @@ static void three_jobs(const char *end, int64_t pids[3])
 		FILE *file;
 
 		snprintf(text, sizeof(text), script, i == 1 ? end : "pass"); /* NOLINT */
-		assert_true(torch_folder_create(&folder, &err));
+		assert_true(scratch_create(&folder, "torch", &err));
 		assert_true(torch_folder_write(&folder, "experiment.py", text, &err));
 		if (!torch_child_run(&child, &err) && i != 1)
 			fail_msg("%s", err.message);
@@ -289,7 +289,7 @@ static void three_jobs(const char *end, int64_t pids[3])
 		assert_int_equal(fscanf(file, "%lld", &pid), 1);
 		fclose(file);
 		pids[i] = pid;
-		torch_folder_destroy(&folder);
+		scratch_destroy(&folder);
 	}
 	json_decref(options);
 	assert_true(torch_host_alive(host));

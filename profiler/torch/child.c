@@ -3,13 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -20,7 +18,7 @@ enum { TICK_MS = 100, LEAVE_MS = 5000, READ_BYTES = 64 << 10 };
 
 /* ---- the folder */
 
-bool torch_folder_write(const struct torch_folder *f, const char *name, const char *text,
+bool torch_folder_write(const struct scratch *f, const char *name, const char *text,
 			struct err *err)
 {
 	char path[320];
@@ -33,32 +31,6 @@ bool torch_folder_write(const struct torch_folder *f, const char *name, const ch
 	if (file)
 		ok = fclose(file) == 0 && ok;
 	return ok || err_set(err, ERR_IO, "%s cannot be written: %s", path, strerror(errno));
-}
-
-bool torch_folder_create(struct torch_folder *f, struct err *err)
-{
-	const char *base = getenv("TMPDIR");
-	int len = snprintf(f->path, sizeof(f->path), "%s/breakeven-torch-XXXXXX",
-			   base && *base == '/' ? base : "/tmp");
-
-	if (len > 0 && (size_t)len < sizeof(f->path) && mkdtemp(f->path))
-		return true;
-	f->path[0] = '\0';
-	return err_set(err, ERR_IO, "no temporary folder for torch: %s", strerror(errno));
-}
-
-static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *at)
-{
-	(void)info, (void)kind, (void)at;
-	remove(path); /* what is left over is in the system's folder for such things */
-	return 0;
-}
-
-void torch_folder_destroy(struct torch_folder *f)
-{
-	if (f->path[0])
-		nftw(f->path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-	f->path[0] = '\0';
 }
 
 /* ---- the job */

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "fusion/base/err.h"
+#include "fusion/base/scratch.h"
 
 enum {
 	TORCH_STDERR_BYTES = 8 << 10, /* of its end, which is kept */
@@ -19,23 +20,17 @@ struct torch_limits {
 	int64_t file_bytes;   /* of one file */
 };
 
-struct torch_folder {
-	char path[256];
-};
-
-/* A folder of mode 0700 under TMPDIR or /tmp.  IO. */
-bool torch_folder_create(struct torch_folder *f, struct err *err);
-bool torch_folder_write(const struct torch_folder *f, const char *name, const char *text,
+/* A new file of the folder.  IO. */
+bool torch_folder_write(const struct scratch *f, const char *name, const char *text,
 			struct err *err);
-void torch_folder_destroy(struct torch_folder *f); /* zeroed is fine */
 
 /* A pipe whose ends lie above the standard descriptors; false with errno. */
 bool torch_pipe(int ends[2]);
 
 struct torch_child {
-	const char *python;                /* for messages */
-	const char *socket;                /* of the host */
-	const struct torch_folder *folder; /* with experiment.py, but for the role probe */
+	const char *python;           /* for messages */
+	const char *socket;           /* of the host */
+	const struct scratch *folder; /* with experiment.py, but for the role probe */
 	const struct torch_limits *limits;
 	const char *role;
 	const json_t *options; /* NULL: none */

@@ -32,7 +32,7 @@ struct engine {
 	const struct profiler_options *options;
 	const json_t *ours;
 	const char *socket; /* of the host */
-	struct torch_folder folder;
+	struct scratch folder;
 	struct torch_limits limits;
 	int64_t begin_ns;
 	json_t *report;   /* of the engine: what is returned */
@@ -324,7 +324,7 @@ static bool run_both(struct engine *e, int wall_s, struct err *err)
 {
 	char *script = workload_torch_script(e->w, err);
 	struct err why = { 0 };
-	bool ok = script && torch_folder_create(&e->folder, err) &&
+	bool ok = script && scratch_create(&e->folder, "torch", err) &&
 		  torch_folder_write(&e->folder, "experiment.py", script, err);
 
 	free(script);
@@ -385,7 +385,7 @@ json_t *torch_engine_run(const struct workload *w, const struct profiler_options
 		json_object_set_new(e.report, "error", error_json(&e, &off));
 	else
 		ok = run_hosted(&e, wall_s < TORCH_WALL_S ? wall_s : TORCH_WALL_S, err);
-	torch_folder_destroy(&e.folder);
+	scratch_destroy(&e.folder);
 	json_decref(e.messages);
 	json_object_set_new(e.report, "seconds",
 			    json_real((double)(clock_ns() - e.begin_ns) * 1e-9));
@@ -478,7 +478,7 @@ json_t *profiler_torch_probe(const char *python, struct err *err)
 				       .cpu_s = PROBE_WALL_S * CPU_PER_WALL,
 				       .memory_bytes = memory_limit(),
 				       .file_bytes = most_file_bytes };
-	struct torch_folder folder = { "" };
+	struct scratch folder = { 0 };
 	struct torch_host *host = torch_host_start(python, err);
 	json_t *found = json_object();
 	struct torch_child child = { .python = python,
@@ -491,9 +491,9 @@ json_t *profiler_torch_probe(const char *python, struct err *err)
 
 	if (ok) {
 		child.socket = torch_host_socket(host);
-		ok = torch_folder_create(&folder, err) && torch_child_run(&child, err);
+		ok = scratch_create(&folder, "torch", err) && torch_child_run(&child, err);
 	}
-	torch_folder_destroy(&folder);
+	scratch_destroy(&folder);
 	torch_host_stop(host);
 	if (ok)
 		return found;

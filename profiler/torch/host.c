@@ -21,7 +21,7 @@ extern const char torch_host_text[], torch_worker_text[]; /* host.py, worker.py 
 enum { MAX_ENV = 32, LISTEN_FD = 3, BACKLOG = 8 };
 
 struct torch_host {
-	struct torch_folder folder;
+	struct scratch folder;
 	char socket[320];
 	pid_t pid; /* 0: it has ended */
 	int in;    /* held open; closed it ends */
@@ -143,7 +143,7 @@ struct torch_host *torch_host_start(const char *python, struct err *err)
 		return NULL;
 	}
 	h->in = -1;
-	if (torch_folder_create(&h->folder, err) &&
+	if (scratch_create(&h->folder, "torch", err) &&
 	    torch_folder_write(&h->folder, "host.py", torch_host_text, err) &&
 	    torch_folder_write(&h->folder, "worker.py", torch_worker_text, err) &&
 	    start(h, python, err))
@@ -182,7 +182,7 @@ void torch_host_stop(struct torch_host *h)
 	if (h->in >= 0)
 		close(h->in);
 	await_end(h);
-	torch_folder_destroy(&h->folder);
+	scratch_destroy(&h->folder);
 	free(h);
 }
 

@@ -119,7 +119,7 @@ test('a worker that is killed fails its run, and the next run works', async () =
     const run = await waitFor(server, body.id);
     assert.equal(run.status, 'failed');
     assert.match(run.error.message, /killed/);
-    assert.deepEqual((await readdir(server.home)).filter((name) => name.startsWith('breakeven-job')), [],
+    assert.deepEqual((await readdir(server.home)).filter((name) => name.startsWith('breakeven-scratch')), [],
         'its temporary files went with it');
     const next = await postRun(server, workload('    return x.sum()'));
     assert.equal((await waitFor(server, next.body.id)).status, 'done');

@@ -5,7 +5,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { binary, getJson, sleep, startServer, workload } from './harness.mjs';
+import { binary, getJson, postRun, sleep, startServer, waitFor, workload } from './harness.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'breakeven-suite-'));
 test.after(() => rmSync(folder, { recursive: true }));
@@ -85,6 +85,23 @@ test('a store keeps a suite and its runs, and a server shows them', async () => 
     const { run } = body.report.workloads[0].results[0];
     assert.ok((await getJson(`${server.url}/api/v1/runs/${run}`)).body.report.modes.static.latency.median_us > 0);
     assert.equal((await fetch(`${server.url}/api/v1/runs/${run}/trace.json`)).status, 200);
+    await server.stop();
+});
+
+test('the runs that a store has waiting are left to a server: the command runs its own', async () => {
+    const home = join(folder, 'waiting');
+    mkdirSync(home);
+    let server = await startServer({ folder: home });
+    const { body: { id } } = await postRun(server, { ...workload('    return (x * 3).sum()'), name: 'waiting', seconds: 30 });
+    await server.stop({ keep: true }); // it goes back to the queue
+    const done = suite(join(files, 'a.json'), '--policy', 'dynamo', '--json', '--db', join(home, 'store.db'), ...quick);
+    assert.equal(done.status, 0, done.stderr);
+    assert.equal(column(JSON.parse(done.stdout), 'dynamo', 'static').pass, 1);
+    const store = spawnSync('python3', ['-c', 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1])'
+        + '.execute("SELECT status, attempts FROM run WHERE id = ?", sys.argv[2:]).fetchone())', join(home, 'store.db'), String(id)], { encoding: 'utf8' });
+    assert.equal(store.stdout, "('queued', 0)\n", store.stderr);
+    server = await startServer({ folder: home });
+    await waitFor(server, id, ['running']);
     await server.stop();
 });
 

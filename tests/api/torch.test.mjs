@@ -78,6 +78,24 @@ test('cancelling a run, and stopping the server, ends all that torch started', a
     }
 });
 
+test('a server that was killed leaves temporary folders that the next one removes', async () => {
+    const folders = () => readdirSync(server.home).filter((name) => name.startsWith('breakeven-scratch-'));
+    server = await startWith(`${PLAIN}/failing:${PLAIN}`);
+    const { body: { id } } = await postRun(server, both('    return torch.exp(x)'));
+    await until(true);
+    assert.ok(folders().length >= 2); // of torch's host and of the worker
+    await server.stop({ signal: 'SIGKILL', keep: true });
+    await until(false);
+    const left = folders();
+    assert.ok(left.length >= 2);
+    server = await startServer({ folder: server.home });
+    await waitFor(server, id); // taken up again, by a worker with a folder of its own
+    assert.deepEqual(folders().filter((name) => left.includes(name)), []);
+    await server.stop({ keep: true });
+    assert.deepEqual(folders(), []);
+    rmSync(server.home, { recursive: true });
+});
+
 test('a suite of both engines: a column of each, and breaks that are ours', () => {
     const folder = mkdtempSync(join(tmpdir(), 'breakeven-both-'));
     const name = join(folder, 'sines.json');
