@@ -358,12 +358,15 @@ static const struct session_frame *frame_of_graph(const struct fusion_session *s
 
 struct fusion_graph_info fusion_graph(const struct fusion_session *s, int index)
 {
-	const struct entry *e = s->session.lazy ? NULL : s->session.graphs.at[index];
-	const struct session_frame *frame = frame_of_graph(s, index);
-	const struct exec *x = e ? e->exec : NULL;
+	const struct entry *e;
+	const struct session_frame *frame;
+	const struct exec *x;
 
-	if (!e)
+	if (s->session.lazy)
 		return lazy_graph(s, index);
+	e = s->session.graphs.at[index];
+	frame = frame_of_graph(s, index);
+	x = e->exec;
 	return (struct fusion_graph_info){
 		.frame = frame ? frame->name : s->session.frame,
 		.frame_id = frame ? frame->frame_id : 0,

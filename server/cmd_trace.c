@@ -362,7 +362,7 @@ static int trace(const struct trace_flags *f, const char *library)
 	if (m.folder[0])
 		part(&m);
 	if (t && (p || !f->post))
-		ok = finish(f, t, p, ok, &err);
+		finish(f, t, p, ok, &err);
 	if (err.code != ERR_NONE)
 		fprintf(stderr, "breakeven trace: %s\n", err.message);
 	traced_destroy(t);

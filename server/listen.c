@@ -58,7 +58,7 @@ bool listen_check(const char *address, struct err *err)
 
 static void write_url(int fd, char *url, size_t url_bytes)
 {
-	struct sockaddr_storage at;
+	struct sockaddr_storage at = { 0 };
 	socklen_t len = sizeof(at);
 	char host[64], port[16];
 

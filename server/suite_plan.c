@@ -54,7 +54,7 @@ static json_t *workloads_of(const json_t *request, struct err *err)
 
 	if (suite && list)
 		err_set(err, ERR_BAD_REQUEST, "either suite or workloads, not both");
-	else if (suite && json_is_string(suite) && strcmp(json_string_value(suite), "blocks") == 0)
+	else if (json_is_string(suite) && strcmp(json_string_value(suite), "blocks") == 0)
 		return suite_blocks(err);
 	else if (suite)
 		err_set(err, ERR_BAD_REQUEST, "suite must be \"blocks\", the one that there is");

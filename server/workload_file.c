@@ -167,6 +167,6 @@ void workload_file_error(const struct workload_file *f, const char *command, con
 	buf_init(&text, 1 << 20);
 	lang_caret(&text, place, source, err);
 	fprintf(stderr, "%s%s", text.data ? text.data : err->message,
-		text.len && text.data[text.len - 1] == '\n' ? "" : "\n");
+		text.data && text.len && text.data[text.len - 1] == '\n' ? "" : "\n");
 	buf_finish(&text);
 }

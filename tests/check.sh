@@ -13,8 +13,9 @@ say "not formatted (clang-format -i FILE):" \
 	"$(echo "$c_files" | xargs clang-format-14 --dry-run -Werror 2>&1 | sed -n 's/^\([^: ]*\):[0-9]*:.*/  \1/p' | sort -u)"
 say "longer than 600 lines:" \
 	"$(git ls-files '*.c' '*.h' '*.js' '*.mjs' '*.py' '*.css' '*.sh' | xargs wc -l | awk '$2 != "total" && $1 > 600 {print "  " $2 "  " $1}')"
-say "functions longer than 80 lines:" \
-	"$(echo "$c_files" | grep '\.c$' | xargs awk 'FNR==1{n=""} /^[a-zA-Z_].*\)$/ {n=$0; s=FNR} /^\}/ {if (n != "" && FNR-s > 80) print "  " FILENAME ":" s "  " FNR-s; n=""}')"
+# Two are one switch each: the loop of the virtual machine, and what its instructions do to the stack.
+say "functions longer than 62 lines:" \
+	"$(echo "$c_files" | grep '\.c$' | grep -v -e capture/run.c -e lang/effect.c | xargs awk 'FNR==1{s=0} /^\{/ {s=FNR} /^\}/ {if (s && FNR-s-1 > 62) print "  " FILENAME ":" s "  " FNR-s-1; s=0}')"
 say "headers that do not compile alone:" \
 	"$(git ls-files '*.h' | grep -v -e ops_all.h -e ops_some.h -e backends/vec -e backends/simd $without_cuda | xargs -n 1 -P "$(nproc)" sh -c '
 		echo "#include \"$1\"" | gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -I. -isystem "$0/include" -fsyntax-only -x c - 2>/dev/null || echo "  $1"' "$cuda")"

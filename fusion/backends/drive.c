@@ -48,7 +48,7 @@ void drive_part(const struct plan *p, int part, const struct worker *owner, stru
 
 void drive_row(const struct plan *p, struct worker *w, int64_t row)
 {
-	int64_t index[MAX_RANK];
+	int64_t index[MAX_RANK] = { 0 };
 
 	for (int d = p->n_outer_dims - 1; d >= 0; d--) {
 		index[d] = d && row ? row % p->outer_extent[d] : row;

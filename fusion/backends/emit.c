@@ -443,6 +443,7 @@ static void put_fold(struct emitter *e, const struct inst *inst, int reduction)
 		buf_printf(e->out, "SAVE(b1, %s, j, BYTES(1, c));\n\t}\n", acc);
 	else
 		buf_printf(e->out, "SAVE(%s, %s, j, c);\n\t}\n", type, acc);
+	e->loop = NULL;
 }
 
 static void put_pointers(struct emitter *e)

@@ -105,6 +105,7 @@ struct executable *executable_create(const struct backend_env *env, const struct
 				     struct err *err)
 {
 	struct executable *exe = calloc(1, sizeof(*exe));
+	const char *unit = env ? env->vector_unit : NULL;
 
 	if (!exe) {
 		out_of_memory(err);
@@ -113,10 +114,10 @@ struct executable *executable_create(const struct backend_env *env, const struct
 	exe->lowered = l;
 	exe->random = env ? env->random : NULL;
 	exe->blas = env ? env->blas : NULL;
-	exe->kernels = kernels_named(env ? env->vector_unit : NULL);
+	exe->kernels = kernels_named(unit);
 	if (!exe->kernels) {
 		err_set(err, ERR_UNSUPPORTED, "This machine has no vector unit %.20s; it has %s.",
-			env->vector_unit, backend_vector_unit());
+			unit ? unit : "", backend_vector_unit());
 		executable_destroy(exe);
 		return NULL;
 	}

@@ -186,13 +186,13 @@ static bool bind_indices(struct library_call *call, const struct operand *part,
 
 	if (!l)
 		return false;
-	while (l->n < 3 && first_index + l->n < call->node->n_args &&
-	       call->arg[first_index + l->n].buffer >= 0) {
+	do { /* the first is always there */
 		l->index[l->n] = &call->arg[first_index + l->n];
 		l->size[l->n] = x->size[dim + l->n];
 		l->stride[l->n] = x->stride[dim + l->n];
 		l->n++;
-	}
+	} while (l->n < 3 && first_index + l->n < call->node->n_args &&
+		 call->arg[first_index + l->n].buffer >= 0);
 	rank = l->index[0]->rank;
 	l->walk.rank = part->rank;
 	memcpy(l->walk.size, part->size, sizeof(l->walk.size));

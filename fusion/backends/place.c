@@ -77,7 +77,7 @@ static void walk_copy(const struct place *at, char *memory, char *tile, int64_t 
 		      bool out)
 {
 	const struct walk *inner = at->inner, last = inner[at->n_inner - 1];
-	int64_t index[MAX_RANK], where = 0, rest = begin;
+	int64_t index[MAX_RANK] = { 0 }, where = 0, rest = begin;
 	unsigned bytes = at->bytes;
 
 	for (int d = at->n_inner - 1; d >= 0; d--) {

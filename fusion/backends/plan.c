@@ -551,7 +551,7 @@ static void bind_map(struct plan *p)
 bool plan_bind(struct plan *p, const int64_t *vars, struct err *err)
 {
 	const struct kernel *k = p->kernel;
-	int64_t extent[MAX_RANK];
+	int64_t extent[MAX_RANK] = { 0 };
 
 	drop_bound(p);
 	for (int d = 0; d < k->n_dims; d++)

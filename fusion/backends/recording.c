@@ -112,7 +112,8 @@ static void fill_step(struct recording *r, int kernel, void **at)
 		if (is_slot(place))
 			at[i] = w->slot[place->inst->slot];
 		else if (!moves(p, place))
-			at[i] = place_start(p, place, place->offset, NULL);
+			at[i] = (char *)p->const_data[place->buffer] +
+				place->offset * (int64_t)place->bytes;
 	}
 	if (step->kind == STEP_TILE) {
 		step->code = &p->code[part_body(0)];

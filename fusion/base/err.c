@@ -26,6 +26,8 @@ fill(struct err *err, enum err_code code, int line, int column, const char *form
 	vsnprintf(err->message, sizeof(err->message), format, args);
 }
 
+#undef err_set /* the words of tests/analyzer.h for it */
+#undef err_at
 bool err_set(struct err *err, enum err_code code, const char *format, ...)
 {
 	va_list args;

@@ -241,7 +241,7 @@ bool builtin_print(struct vm *vm, const struct builtin_call *call, struct value 
 		   struct err *err)
 {
 	struct buf text = { .limit = MOST_PRINTED_BYTES };
-	const char *sep, *end;
+	const char *sep = "", *end = "";
 	struct vm_host *host;
 	bool ok;
 

@@ -115,6 +115,7 @@ void vm_forget_raised(struct vm *vm)
 	value_unref(old);
 }
 
+#undef vm_raise /* the words of tests/analyzer.h for it */
 bool vm_raise(struct vm *vm, enum class_id id, struct err *err, const char *format, ...)
 {
 	char text[ERR_MESSAGE_BYTES], words[ERR_MESSAGE_BYTES];

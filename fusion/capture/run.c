@@ -327,7 +327,8 @@ static enum run_end leave(struct vm *vm, struct frame *f, const struct lang_inst
 	return RUN_YIELDED;
 }
 
-/* The loop, compiled twice: with `stop` and without. */
+/* The loop, compiled twice: with `stop` and without.
+ * NOLINTNEXTLINE(readability-function-size): one switch, and what it jumps to */
 static INLINE enum run_end interpret(struct vm *vm, const struct frame *base,
 				     const struct stop *stop, struct value *out, struct err *err)
 {

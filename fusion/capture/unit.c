@@ -110,20 +110,17 @@ static int needs(const struct lang_inst *inst)
 	}
 }
 
-static bool operand_fits(const struct code *code, const struct lang_inst *inst)
+/* How much there is of what an operand of that op counts in; -1: it counts in nothing. */
+static int operand_limit(const struct code *code, enum code_op op)
 {
-	int limit;
-
-	switch (inst->op) {
+	switch (op) {
 	case CODE_LOAD_CONST:
-		limit = code->n_consts;
-		break;
+		return code->n_consts;
 	case CODE_LOAD_FAST:
 	case CODE_STORE_FAST:
 	case CODE_DELETE_FAST:
 	case CODE_CLEAR_FAST:
-		limit = code->n_locals;
-		break;
+		return code->n_locals;
 	case CODE_LOAD_GLOBAL:
 	case CODE_STORE_GLOBAL:
 	case CODE_LOAD_ATTR:
@@ -134,34 +131,39 @@ static bool operand_fits(const struct code *code, const struct lang_inst *inst)
 	case CODE_STORE_NAME:
 	case CODE_DELETE_NAME:
 	case CODE_IMPORT:
-		limit = code->n_names;
-		break;
+		return code->n_names;
 	case CODE_LOAD_DEREF:
 	case CODE_STORE_DEREF:
 	case CODE_LOAD_CLOSURE:
 	case CODE_DELETE_DEREF:
 	case CODE_MAKE_CELL:
-		limit = code->n_cells;
-		break;
+		return code->n_cells;
 	case CODE_BINARY_OP:
 	case CODE_INPLACE_OP:
-		limit = BIN_COUNT;
-		break;
+		return BIN_COUNT;
 	case CODE_UNARY_OP:
-		limit = UN_COUNT;
-		break;
+		return UN_COUNT;
 	case CODE_COMPARE_OP:
-		limit = CMP_COUNT;
-		break;
+		return CMP_COUNT;
 	case CODE_FOR_ITER:
 	case CODE_JUMP:
 	case CODE_JUMP_IF_FALSE:
 	case CODE_JUMP_IF_TRUE:
-		limit = code->n_insts;
-		break;
+		return code->n_insts;
 	case CODE_MAKE_FUNCTION:
-		limit = code->n_nested;
-		break;
+		return code->n_nested;
+	default:
+		return -1;
+	}
+}
+
+static bool operand_fits(const struct code *code, const struct lang_inst *inst)
+{
+	int limit = operand_limit(code, inst->op);
+
+	if (limit >= 0)
+		return inst->arg >= 0 && inst->arg < limit;
+	switch (inst->op) {
 	case CODE_FORMAT_VALUE:
 		return inst->arg >= 0 && inst->arg <= 7;
 	case CODE_UNPACK_EX:
@@ -185,10 +187,8 @@ static bool operand_fits(const struct code *code, const struct lang_inst *inst)
 	case CODE_BUILD_SLICE:
 		return inst->arg == 2 || inst->arg == 3;
 	default:
-		limit = code->stack_depth + 1;
-		break;
+		return inst->arg >= 0 && inst->arg <= code->stack_depth;
 	}
-	return inst->arg >= 0 && inst->arg < limit;
 }
 
 struct check {

@@ -3,11 +3,12 @@
  * A node has every argument of its row: what a call leaves out is filled in
  * from the signature's default, so no reader needs to know defaults.
  */
-#include "fusion/graph/custom.h"
-#include "fusion/graph/infer.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "fusion/base/bits.h"
+#include "fusion/graph/custom.h"
+#include "fusion/graph/infer.h"
 
 static const char *const arg_words[] = {
 	[ARG_NONE] = "None",     [ARG_NODE] = "a Tensor",        [ARG_INT] = "an int",
@@ -224,7 +225,7 @@ bool arg_equal(const struct arg *a, const struct arg *b)
 	case ARG_REAL:
 		return a->sym == b->sym;
 	case ARG_FLOAT:
-		return !memcmp(&a->f, &b->f, sizeof(a->f)); /* 0.0 is not -0.0, NaN is NaN */
+		return same_double(a->f, b->f);
 	case ARG_BOOL:
 		return a->b == b->b;
 	case ARG_DTYPE:

@@ -168,14 +168,14 @@ static void place_in_time(const struct node *n, uint32_t reduced, const int *mem
 	}
 	if (reduces(n) && reduced) {
 		at->row = true;
-		at->stage = (int8_t)(row + 1 > point ? row + 1 : point);
+		at->stage = row + 1 > point ? row + 1 : point;
 		return;
 	}
 	at->row = reduced && !(domain_place_dims(n, at->map) & reduced);
 	if (at->row)
-		at->stage = (int8_t)row;
+		at->stage = row;
 	else
-		at->stage = (int8_t)(row + 1 > point ? row + 1 : point);
+		at->stage = row + 1 > point ? row + 1 : point;
 }
 
 static bool place_all(const struct graph *g, const struct domain *domain, const int *nodes,

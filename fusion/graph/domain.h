@@ -27,7 +27,7 @@ struct place {
 	bool row;             /* one value for a row, else one for each point */
 	/* A point value: the first stage that can compute it.  A row value: the
 	 * stage whose end yields it, -1 where it depends on no reduction. */
-	int8_t stage;
+	int stage;
 };
 
 /* Whether `small` broadcasts to exactly `big`. */

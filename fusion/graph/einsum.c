@@ -31,7 +31,7 @@ static bool read_labels(const char *equation, const char *at, const char *end, i
 			continue;
 		if (end - at >= 3 && !strncmp(at, "...", 3)) {
 			for (int i = dots; i > 0 && out->rank < MAX_RANK; i--)
-				out->at[out->rank++] = (int8_t)(ELLIPSIS + i - 1);
+				out->at[out->rank++] = (uint8_t)(ELLIPSIS + i - 1);
 			at += 2;
 			continue;
 		}
@@ -39,7 +39,7 @@ static bool read_labels(const char *equation, const char *at, const char *end, i
 			return wrong(equation, "has a character that is no letter", err);
 		if (out->rank == MAX_RANK)
 			return wrong(equation, "names more dims than a tensor may have", err);
-		out->at[out->rank++] = (int8_t)label;
+		out->at[out->rank++] = (uint8_t)label;
 	}
 	return true;
 }
@@ -72,12 +72,12 @@ static void default_result(struct contraction *c)
 			count[c->in[i].at[d]]++;
 	for (int label = EINSUM_LABELS - 1; label >= ELLIPSIS; label--)
 		if (count[label])
-			c->out.at[c->out.rank++] = (int8_t)label;
+			c->out.at[c->out.rank++] = (uint8_t)label;
 	for (int i = 0; i < 52; i++) { /* capitals come first */
 		int label = i < 26 ? i + 26 : i - 26;
 
 		if (count[label] == 1 && c->out.rank < MAX_RANK)
-			c->out.at[c->out.rank++] = (int8_t)label;
+			c->out.at[c->out.rank++] = (uint8_t)label;
 	}
 }
 
@@ -138,10 +138,10 @@ void einsum_matmul(int x_rank, int y_rank, bool transposed, struct contraction *
 	*out = (struct contraction){ .n = 2 };
 	for (int i = batch; i > 0; i--) {
 		if (x_rank >= i + 2)
-			x->at[x->rank++] = (int8_t)(ELLIPSIS + i - 1);
+			x->at[x->rank++] = (uint8_t)(ELLIPSIS + i - 1);
 		if (y_rank >= i + 2)
-			y->at[y->rank++] = (int8_t)(ELLIPSIS + i - 1);
-		z->at[z->rank++] = (int8_t)(ELLIPSIS + i - 1);
+			y->at[y->rank++] = (uint8_t)(ELLIPSIS + i - 1);
+		z->at[z->rank++] = (uint8_t)(ELLIPSIS + i - 1);
 	}
 	if (x_rank > 1) {
 		x->at[x->rank++] = M;

@@ -13,7 +13,7 @@ enum { EINSUM_LABELS = 52 + MAX_RANK }; /* letters, then the dims of "..." */
 
 struct labels {
 	int rank;
-	int8_t at[2 * MAX_RANK]; /* of each dim: below EINSUM_LABELS */
+	uint8_t at[2 * MAX_RANK]; /* of each dim: below EINSUM_LABELS */
 };
 
 struct contraction {

@@ -41,12 +41,12 @@ static bool is_nothing(const struct node *x)
 static bool infer_cat(struct infer *in)
 {
 	struct shape *out = &in->out->shape;
-	const struct node *first = NULL, *x;
+	const struct node *first = infer_tensor(in, 1), *x; /* there is one at least */
 	int dim;
 
-	for (int i = 1; i < in->info->n_params; i++) {
+	for (int i = 2; i < in->info->n_params; i++) {
 		x = infer_tensor(in, i);
-		if (x && (!first || is_nothing(first)))
+		if (x && is_nothing(first))
 			first = x;
 	}
 	in->out->dtype = in->out->compute = infer_promote(in, 1, in->info->n_params);

@@ -117,7 +117,8 @@ static bool infer_div(struct infer *in)
 {
 	const struct arg *mode = infer_arg(in, "rounding_mode");
 
-	if (mode->kind == ARG_STR && strcmp(mode->str, "floor") && strcmp(mode->str, "trunc"))
+	if (mode->kind == ARG_STR && strcmp(mode->str, "floor") != 0 &&
+	    strcmp(mode->str, "trunc") != 0)
 		return err_set(
 		    in->err, ERR_VALUE,
 		    "div: rounding_mode='%.32s' is unknown; use None, 'floor' or 'trunc'",

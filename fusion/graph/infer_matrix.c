@@ -45,7 +45,7 @@ static bool infer_contraction(struct infer *in, const struct contraction *c, con
 	const struct sym *sizes[EINSUM_LABELS] = { NULL };
 	struct shape *out = &in->out->shape;
 
-	for (int i = 0; i < c->n; i++) {
+	for (int i = 0; i < c->n && i < 2; i++) {
 		const struct node *x = infer_tensor(in, at[i]);
 
 		for (int d = 0; d < c->in[i].rank; d++) {

@@ -90,26 +90,26 @@ static inline uint64_t i64_pow(uint64_t base, uint64_t y)
 }
 
 /* torch.remainder and torch.floor_divide of floats. */
-#define DIVISION_(T_, name)                                                                        \
+#define DIVISION_(T_, name, MOD_, FLOOR_)                                                          \
 	static inline T_ name##_mod(T_ a, T_ b)                                                    \
 	{                                                                                          \
-		T_ m = (T_)fmod(a, b);                                                             \
+		T_ m = MOD_(a, b);                                                                 \
 		return m != 0 && (m < 0) != (b < 0) ? m + b : m;                                   \
 	}                                                                                          \
 	static inline T_ name##_floordiv(T_ a, T_ b)                                               \
 	{                                                                                          \
-		T_ m = (T_)fmod(a, b), q = (a - m) / b, f;                                         \
+		T_ m = MOD_(a, b), q = (a - m) / b, f;                                             \
 		if (b == 0)                                                                        \
 			return a / b;                                                              \
 		if (m != 0 && (m < 0) != (b < 0))                                                  \
 			q -= 1;                                                                    \
 		if (q == 0)                                                                        \
 			return (T_)copysign(0, a / b);                                             \
-		f = (T_)floor(q);                                                                  \
+		f = FLOOR_(q);                                                                     \
 		return q - f > (T_)0.5 ? f + 1 : f;                                                \
 	}
-DIVISION_(float, f32)
-DIVISION_(double, f64)
+DIVISION_(float, f32, fmodf, floorf)
+DIVISION_(double, f64, fmod, floor)
 #undef DIVISION_
 
 #define v_floordiv(a, b)                                                                           \

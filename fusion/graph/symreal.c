@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/bits.h"
 #include "fusion/graph/sympoly.h"
 
 /* No tensor has a dim above this, and a float holds every int below it. */
@@ -204,7 +205,7 @@ static void find_bounds(struct symreal *r)
 static bool same(const struct symreal *a, const struct symreal *b)
 {
 	return a->kind == b->kind && a->index == b->index && a->x == b->x && a->y == b->y &&
-	       a->a == b->a && a->b == b->b && memcmp(&a->value, &b->value, sizeof(double)) == 0;
+	       a->a == b->a && a->b == b->b && same_double(a->value, b->value);
 }
 
 static unsigned bucket_of(const struct symreal *r)
@@ -225,6 +226,7 @@ static const struct symreal *intern(struct symtab *t, struct symreal r)
 	for (e = *bucket; e; e = e->next)
 		if (same(&e->real, &r))
 			return &e->real;
+	find_bounds(&r);
 	r.nodes = 1 + (r.x ? r.x->nodes : 0) + (r.y ? r.y->nodes : 0) + (r.a ? r.a->nodes : 0) +
 		  (r.b ? r.b->nodes : 0);
 	if (r.nodes > SYM_MAX_NODES)
@@ -232,7 +234,6 @@ static const struct symreal *intern(struct symtab *t, struct symreal r)
 	e = ARENA_NEW(sym_arena(t), struct symreal_entry);
 	if (!e)
 		return NULL;
-	find_bounds(&r);
 	r.serial = table->n++;
 	e->real = r;
 	e->next = *bucket;

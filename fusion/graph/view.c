@@ -357,7 +357,7 @@ static bool reshape_fits(const int64_t *size, const int64_t *stride, int rank, c
 bool view_at_hints(const struct graph *g, int node)
 {
 	const struct node *n = g->nodes[node];
-	int64_t size[MAX_RANK], stride[MAX_RANK], to[MAX_RANK];
+	int64_t size[MAX_RANK] = { 0 }, stride[MAX_RANK] = { 0 }, to[MAX_RANK] = { 0 };
 	struct view_layout l;
 
 	if (!is_view(n) || !view_layout(g, n->args[0].node, &l))

@@ -422,7 +422,7 @@ struct node *parse_match(struct parser *p)
 		node->match.cases = PARSER_ARRAY(p, struct match_case, list.cases.len);
 		ok = node->match.cases != NULL;
 	}
-	if (ok)
+	if (ok && list.cases.at)
 		memcpy(node->match.cases, list.cases.at,
 		       list.cases.len * sizeof(struct match_case));
 	VEC_FREE(&list.cases);

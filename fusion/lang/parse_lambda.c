@@ -111,7 +111,7 @@ static bool gather(struct parser *p, enum token_kind close, struct gathered *g)
 		if (!accept(p, TOK_COMMA))
 			break;
 	}
-	if (g->bare && !g->keyword_only.len)
+	if (g->bare && star && !g->keyword_only.len)
 		return fault_at(p, ERR_SYNTAX, star->line, star->column,
 				"named parameters are expected after the bare *");
 	if (!at(p, close))

@@ -59,7 +59,7 @@ static bool grow(struct arena *arena, struct scope *scope)
 
 	if (!symbols)
 		return false;
-	if (scope->n_symbols)
+	if (scope->symbols)
 		memcpy(symbols, scope->symbols, (size_t)scope->n_symbols * sizeof(*symbols));
 	scope->symbols = symbols;
 	scope->cap = cap;

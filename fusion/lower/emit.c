@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "fusion/base/bits.h"
 #include "fusion/graph/view.h"
 #include "fusion/lower/build.h"
 
@@ -96,8 +97,7 @@ static int emit_imm(struct build *b, struct inst imm)
 	for (size_t i = 0; i < b->setup.len; i++) {
 		const struct inst *at = &b->setup.at[i];
 		if (at->kind == INST_IMM && at->dtype == imm.dtype && at->imm_i == imm.imm_i &&
-		    memcmp(&at->imm_f, &imm.imm_f, sizeof(imm.imm_f)) == 0 && at->sym == imm.sym &&
-		    at->real == imm.real)
+		    same_double(at->imm_f, imm.imm_f) && at->sym == imm.sym && at->real == imm.real)
 			return at->dst;
 	}
 	imm.dst = new_reg(b, imm.dtype, (struct home){ LEVEL_ONE, -1 });

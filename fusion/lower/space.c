@@ -115,7 +115,7 @@ static enum kernel_form choose_form(const struct build *b, const struct kernel *
 
 bool space_choose(struct build *b, struct kernel *k)
 {
-	int order[MAX_RANK];
+	int order[MAX_RANK] = { 0 };
 
 	collect_all(b);
 	if (b->failed)

@@ -290,7 +290,7 @@ struct arg decompose_gelu(struct expand *e)
 {
 	struct arg x = e->n->args[0], half = expand_binary(e, OP_mul, x, arg_float(0.5)), inner;
 
-	if (strcmp(e->n->args[1].str, "tanh")) {
+	if (strcmp(e->n->args[1].str, "tanh") != 0) {
 		inner = expand_unary(e, OP_erf, expand_binary(e, OP_mul, x, arg_float(M_SQRT1_2)));
 	} else {
 		inner = expand_binary(e, OP_mul, expand_unary(e, OP_square, x), x);

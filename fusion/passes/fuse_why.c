@@ -187,6 +187,67 @@ static void print_product(struct writer *w, int cluster)
 			   c->n - 1, c->n == 2 ? "" : "s", c->n == 2 ? "is" : "are");
 }
 
+/* Why it is not in one kernel with its producer, which is in cluster `from`. */
+static void print_verdict(struct writer *w, const struct fuse_verdict *v, int cluster, int producer,
+			  int from)
+{
+	switch (v->limit) {
+	case LIMIT_ALONE:
+		return print_alone(w, cluster, producer);
+	case LIMIT_SPACE:
+		return print_spaces(w, cluster, producer);
+	case LIMIT_MEMORY:
+		buf_printf(&w->out,
+			   "reads %%%s of kernel %d in another order, which needs it in memory",
+			   node_of(w, producer)->name, w->number[from]);
+		return;
+	case LIMIT_PRODUCT:
+		buf_printf(&w->out,
+			   "walks what %%%s of kernel %d makes in another order, or has a "
+			   "product of its own",
+			   node_of(w, v->node)->name, w->number[from]);
+		return;
+	case LIMIT_WHOLE_ROW:
+		print_whole_rows(w, from, v);
+		return;
+	case LIMIT_JOIN:
+		buf_printf(&w->out,
+			   "a %s is read in the order of its own points, and not in a kernel "
+			   "that folds",
+			   v->node >= 0 ? op_info(node_of(w, v->node)->op)->id : "join");
+		return;
+	case LIMIT_STORED:
+		buf_printf(&w->out, "%%%s, ", node_of(w, v->node)->name);
+		shape_print(&w->out, &node_of(w, v->node)->shape);
+		buf_printf(
+		    &w->out,
+		    ", is stored, and with kernel %d it would be for every point of a larger walk",
+		    w->number[from]);
+		return;
+	case LIMIT_RECOMPUTE:
+		buf_printf(&w->out,
+			   "with kernel %d, %%%s would be computed %.0f times for each element: "
+			   "%.3g units "
+			   "of work more, and a launch costs %d",
+			   w->number[from], node_of(w, v->node)->name, v->count, v->units,
+			   UNITS_LAUNCH);
+		return;
+	case LIMIT_LONG_ROW:
+		print_spaces(w, cluster, producer);
+		buf_printf(&w->out, ": all threads share its one row of %.0f points", v->count);
+		return;
+	case LIMIT_NODES:
+	case LIMIT_ACCESSES:
+	case LIMIT_REDUCTIONS:
+	case LIMIT_LIVE:
+		return print_bound(w, v, w->number[from]);
+	case LIMIT_ORDER:
+	case LIMIT_NONE:
+		buf_printf(&w->out, "another kernel lies between it and %%%s of kernel %d",
+			   node_of(w, producer)->name, w->number[from]);
+	}
+}
+
 static void print_start(struct writer *w, int cluster)
 {
 	int producer = find_producer(w, cluster), from;
@@ -204,61 +265,7 @@ static void print_start(struct writer *w, int cluster)
 		return;
 	}
 	v = fuse_verdict_of(w->f, from, cluster);
-	switch (v.limit) {
-	case LIMIT_ALONE:
-		return print_alone(w, cluster, producer);
-	case LIMIT_SPACE:
-		return print_spaces(w, cluster, producer);
-	case LIMIT_MEMORY:
-		buf_printf(&w->out,
-			   "reads %%%s of kernel %d in another order, which needs it in memory",
-			   node_of(w, producer)->name, w->number[from]);
-		return;
-	case LIMIT_PRODUCT:
-		buf_printf(&w->out,
-			   "walks what %%%s of kernel %d makes in another order, or has a "
-			   "product of its own",
-			   node_of(w, v.node)->name, w->number[from]);
-		return;
-	case LIMIT_WHOLE_ROW:
-		print_whole_rows(w, from, &v);
-		return;
-	case LIMIT_JOIN:
-		buf_printf(&w->out,
-			   "a %s is read in the order of its own points, and not in a kernel "
-			   "that folds",
-			   v.node >= 0 ? op_info(node_of(w, v.node)->op)->id : "join");
-		return;
-	case LIMIT_STORED:
-		buf_printf(&w->out, "%%%s, ", node_of(w, v.node)->name);
-		shape_print(&w->out, &node_of(w, v.node)->shape);
-		buf_printf(
-		    &w->out,
-		    ", is stored, and with kernel %d it would be for every point of a larger walk",
-		    w->number[from]);
-		return;
-	case LIMIT_RECOMPUTE:
-		buf_printf(&w->out,
-			   "with kernel %d, %%%s would be computed %.0f times for each element: "
-			   "%.3g units "
-			   "of work more, and a launch costs %d",
-			   w->number[from], node_of(w, v.node)->name, v.count, v.units,
-			   UNITS_LAUNCH);
-		return;
-	case LIMIT_LONG_ROW:
-		print_spaces(w, cluster, producer);
-		buf_printf(&w->out, ": all threads share its one row of %.0f points", v.count);
-		return;
-	case LIMIT_NODES:
-	case LIMIT_ACCESSES:
-	case LIMIT_REDUCTIONS:
-	case LIMIT_LIVE:
-		return print_bound(w, &v, w->number[from]);
-	case LIMIT_ORDER:
-	case LIMIT_NONE:
-		buf_printf(&w->out, "another kernel lies between it and %%%s of kernel %d",
-			   node_of(w, producer)->name, w->number[from]);
-	}
+	print_verdict(w, &v, cluster, producer, from);
 }
 
 /* Units of work to compute a node once more for one element, from what its kernel

@@ -188,7 +188,7 @@ static bool ends(const struct value_use *v)
  * own that are of one size. */
 static int64_t replaced_bytes(const struct order *o, int k)
 {
-	int first = o->first_read[k], at = first;
+	int first = o->first_read[k], at;
 	int64_t bytes = 0;
 
 	if (op_info(o->g->nodes[o->makes[o->first_make[k]]]->op)->kind == KIND_LIBRARY)

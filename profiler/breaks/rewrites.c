@@ -180,7 +180,8 @@ static bool put_together(struct candidates *all, struct buf *out)
 {
 	size_t at = 0;
 
-	qsort(all->list.at, all->list.len, sizeof(*all->list.at), by_place);
+	if (all->list.len > 1)
+		qsort(all->list.at, all->list.len, sizeof(*all->list.at), by_place);
 	for (size_t i = 0; i < all->list.len; i++) {
 		const struct candidate *c = &all->list.at[i];
 

@@ -59,7 +59,7 @@ static void add_break(json_t *list, struct place at, const json_t *x, const char
 		      const json_t *y, const char *in_y)
 {
 	const json_t *either = y ? y : x;
-	int line_x = 0, line_y = 0, len;
+	int line_x = 0, line_y = 0, len = 0;
 	const char *text = x ? line_of(x, in_x, &line_x, &len) : "";
 	json_t *row = of_place(at), *words;
 

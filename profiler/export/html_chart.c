@@ -92,12 +92,15 @@ static void draw_grid(const struct chart *c, struct out *o)
 {
 	double step = step_of(c->most);
 
-	for (double v = 0; v <= c->most; v += step)
+	for (int i = 0; i * step <= c->most; i++) {
+		double v = i * step;
+
 		out_printf(o,
 			   "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>"
 			   "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.6g%s</text>\n",
 			   LEFT, WIDTH - RIGHT, y_of(c, v), y_of(c, v), LEFT - 6, y_of(c, v) + 4, v,
 			   c->is_speedup ? "x" : "");
+	}
 	if (c->is_speedup && c->most >= 1)
 		out_printf(o, "<line class=\"one\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>\n",
 			   LEFT, WIDTH - RIGHT, y_of(c, 1), y_of(c, 1));

@@ -10,7 +10,7 @@
 /* The length of the escape at text, which begins with a backslash; 0: there is no such. */
 static size_t escape_length(const char *text, size_t len)
 {
-	if (len >= 2 && memchr("\"\\/bfnrt", text[1], 8))
+	if (len >= 2 && text[1] && strchr("\"\\/bfnrt", text[1]))
 		return 2;
 	if (len < 6 || text[1] != 'u')
 		return 0;
@@ -57,7 +57,7 @@ static size_t not_finite(const char *text, size_t len)
 		"-infinity", "infinity", "-inf", "-nan", "inf", "nan"
 	};
 
-	if (!memchr("-iInN", *text, 5))
+	if (!*text || !strchr("-iInN", *text))
 		return 0;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		size_t n = strlen(words[i]);

@@ -138,15 +138,15 @@ static json_t *model_row(json_t *name, const struct stage_sums *s)
 	lowered = lowered ? lowered : s->compiled;
 	capture = added(captured, 1);
 	lowering = added(lowered, captured);
-	return json_pack("{s:o, s:o, s:s?, s:o, s:I, s:I, s:o, s:I, s:f, s:f, s:I, s:s?}", "model",
-			 name, "captured_graphs", from ? json_integer(captured) : json_null(),
-			 "captured_from", from, "capture_added",
-			 from ? json_integer(capture) : json_null(), "capture_breaks",
-			 s->capture_breaks, "lowered_graphs", lowered, "lowering_added",
-			 from ? json_integer(lowering) : json_null(), "lowering_breaks",
-			 (json_int_t)(json_object_size(s->reads) + json_object_size(s->fallbacks)),
-			 "compile_us", s->compile_us, "run_us", s->run_us, "executions",
-			 s->executions, "main_stage", from ? main_stage(capture, lowering) : NULL);
+	return json_pack(
+	    "{s:o, s:o, s:s?, s:o, s:I, s:I, s:o, s:I, s:f, s:f, s:I, s:s?}", "model", name,
+	    "captured_graphs", from ? json_integer(captured) : json_null(), "captured_from", from,
+	    "capture_added", from ? json_integer(capture) : json_null(), "capture_breaks",
+	    s->capture_breaks, "lowered_graphs", lowered, "lowering_added",
+	    from ? json_integer(lowering) : json_null(), "lowering_breaks",
+	    (json_int_t)json_object_size(s->reads) + (json_int_t)json_object_size(s->fallbacks),
+	    "compile_us", s->compile_us, "run_us", s->run_us, "executions", s->executions,
+	    "main_stage", from ? main_stage(capture, lowering) : NULL);
 }
 
 /* The row of the model that file `first` is the first of; NULL: it says nothing of XLA. */

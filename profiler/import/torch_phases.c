@@ -94,7 +94,7 @@ bool torch_phases_take(struct torch_phases *p, struct model *m, int process, con
 		struct open_phase o = { .start_ns = ns_of(us) };
 
 		snprintf(o.name, sizeof(o.name), "%.127s", name);
-		snprintf(o.id, sizeof(o.id), "%.60s", own && strcmp(own, "None") ? own : id);
+		snprintf(o.id, sizeof(o.id), "%.60s", own && strcmp(own, "None") != 0 ? own : id);
 		ok = VEC_PUSH(&p->open, o) || err_set(err, ERR_MEMORY, "out of memory for phases");
 	} else if (*phase == 'E') {
 		ok = finish(p, m, process, name, ns_of(us), record, err);

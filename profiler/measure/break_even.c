@@ -100,7 +100,7 @@ out:
  * at each point.  A point at zero counts as faster. */
 static void meet(const struct curve_point *points, const double *y, int n, struct crossover *out)
 {
-	*out = (struct crossover){ .side = y[0] >= 0 ? SIDE_ALWAYS : SIDE_NEVER };
+	*out = (struct crossover){ .side = n > 0 && y[0] >= 0 ? SIDE_ALWAYS : SIDE_NEVER };
 	for (int i = 0; i + 1 < n; i++) {
 		if ((y[i] >= 0) == (y[i + 1] >= 0))
 			continue;

@@ -170,5 +170,5 @@ json_t *lazy_to_json(const struct fusion_session *s)
 	for (int i = 0; i < listed; i++)
 		json_array_append_new(runs, barrier_json(s, i));
 	return json_pack("{s:o, s:I}", "runs", runs, "left_out",
-			 (json_int_t)(n - listed + fusion_barriers_left_out(s)));
+			 (json_int_t)fusion_barriers_left_out(s) + n - listed);
 }

@@ -53,7 +53,9 @@ int suite_common(const double *speedups, int n_columns, int n_workloads, bool *c
 
 double suite_edge(int i)
 {
-	return exp2((i - SUITE_BUCKETS / 2) / 2.0);
+	const int middle = SUITE_BUCKETS / 2;
+
+	return exp2((i - middle) / 2.0);
 }
 
 void suite_histogram(const double *speedups, int n, int *counts)

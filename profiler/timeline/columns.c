@@ -215,7 +215,7 @@ json_t *timeline_view_found(struct timeline_view *v, struct err *err)
 		json_array_append_new(joined, event_json(v, &f->joined.at[i]));
 	out = json_pack("{s:I, s:I, s:I, s:I, s:o, s:o}", "events", (json_int_t)f->events, "sum_ns",
 			(json_int_t)f->sum_ns, "busy_ns", (json_int_t)f->busy_ns, "index",
-			(json_int_t)(f->before + !v->query.seek.back), "event",
+			(json_int_t)f->before + !v->query.seek.back, "event",
 			f->has_next ? event_json(v, &f->next) : json_null(), "joined", joined);
 	if (!out)
 		view_out_of_memory(err);

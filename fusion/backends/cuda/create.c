@@ -169,7 +169,7 @@ static enum placing bind_loss(const struct cuda_call *c, void **state, struct er
 	a->weight_step = weight->buffer >= 0 ? weight->stride[0] : 0;
 	a->ignored = call->number[ARG_IGNORE];
 	a->share = 1 - call->node->args[ARG_SMOOTH].f;
-	a->reduction = call->node->args[ARG_REDUCTION].str[0];
+	a->reduction = (unsigned char)call->node->args[ARG_REDUCTION].str[0];
 	a->call = c->call;
 	a->fault = c->device->fault;
 	return ON_DEVICE;

@@ -19,11 +19,8 @@ static enum lane_step lane_step(const struct kernel *k, const struct access *at)
 static void put_join(struct text *t, const struct inst *inst, int id)
 {
 	const struct join *join = inst->join;
-	const struct sym *extent[MAX_RANK];
 	struct buf *out = t->out;
 
-	for (int d = 0; d < join->rank; d++)
-		extent[d] = join->part[0].extent[d];
 	buf_printf(out, "\tfor (int j = 0; j < %d; j++) {\n\tu32 q = p + j;\n", t->c->lanes);
 	for (int d = join->rank - 1; d >= 0; d--) {
 		buf_printf(out, "\tconst u32 w%d = (u32)(", d);
@@ -32,7 +29,7 @@ static void put_join(struct text *t, const struct inst *inst, int id)
 			text_number(t, join->part[i].extent[d]);
 		}
 		if (d != join->dim)
-			text_number(t, extent[d]);
+			text_number(t, join->part[0].extent[d]);
 		buf_printf(out, ");\n\t%su32 y%d = q %% w%d;\n\tq /= w%d;\n",
 			   d == join->dim ? "" : "const ", d, d, d);
 	}

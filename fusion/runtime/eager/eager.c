@@ -283,10 +283,10 @@ static bool run_plan(struct eager *e, struct plan *plan, const struct signature 
 	struct tensor *inputs[MAX_ARGS], *result, *into = inplace ? overwritten(plan, s) : NULL;
 	bool ok;
 
+	if (plan->is_view && !plan->exec)
+		return make_view(plan, s->tensors[0].tensor->memory, out, err);
 	for (int i = 0; i < s->n_tensors; i++)
 		inputs[i] = s->tensors[i].tensor->memory;
-	if (plan->is_view && !plan->exec)
-		return make_view(plan, inputs[0], out, err);
 	if (inplace && tensor_repeats(inputs[0]))
 		return err_set(err, ERR_VALUE,
 			       "an expanded tensor is written: several of its elements are one in "

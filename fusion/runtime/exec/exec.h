@@ -129,6 +129,7 @@ static inline bool exec_bind(struct exec *e, const int64_t *vars, struct err *er
 	if (__builtin_expect(e->bound, 1)) {
 		int i = 0;
 
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): NULL where n_vars is 0 */
 		while (i < e->n_vars && e->vars[i] == vars[i])
 			i++;
 		if (i == e->n_vars)

@@ -145,11 +145,12 @@ bool fork_same(const struct trace *t, struct value before, struct value now)
 bool fork_content_same(const struct trace *t, const struct fork_content *before,
 		       const struct fork_content *now)
 {
-	bool same = before->n == now->n && before->position == now->position;
+	bool same = before->n == now->n && before->position == now->position &&
+		    !before->keys == !now->keys;
 
 	for (int i = 0; same && i < before->n; i++)
 		same = fork_same(t, before->values[i], now->values[i]) &&
-		       (!before->keys || fork_same(t, before->keys[i], now->keys[i]));
+		       (!now->keys || fork_same(t, before->keys[i], now->keys[i]));
 	return same;
 }
 

@@ -249,8 +249,11 @@ struct tensor_grad *autograd_of(struct autograd *a, struct value t, struct err *
 void autograd_forget(struct vtensor *t)
 {
 	struct tensor_grad *record = t->grad;
-	struct autograd *a = record->owner;
+	struct autograd *a;
 
+	if (!record)
+		return;
+	a = record->owner;
 	t->grad = NULL;
 	a->n_tracked--;
 	if (record->prev)

@@ -235,7 +235,7 @@ static int younger(const void *x, const void *y)
 
 static bool is_input(const struct pass *p, const struct grad_node *node, struct value leaf)
 {
-	for (int i = 0; i < p->b->n_inputs; i++) {
+	for (int i = 0; p->b->inputs && i < p->b->n_inputs; i++) {
 		const struct tensor_grad *r = p->b->inputs[i].tensor->grad;
 
 		if (node ? r && r->node == node : p->b->inputs[i].tensor == leaf.tensor)
@@ -442,7 +442,7 @@ static bool run_after(struct pass *p, struct tensor_grad *r)
 /* Leaves that were asked for have hooks, too. */
 static bool hook_inputs(struct pass *p)
 {
-	for (int i = 0; i < p->b->n_inputs; i++) {
+	for (int i = 0; p->b->inputs && i < p->b->n_inputs; i++) {
 		const struct tensor_grad *r = p->b->inputs[i].tensor->grad;
 
 		if (r && p->results[i].kind == VALUE_TENSOR &&

@@ -325,7 +325,6 @@ static bool run_recorded(struct call *k, struct value *out, struct err *err)
 static bool run_light(struct autograd *a, const struct eager_call *c, struct value *out,
 		      struct err *err)
 {
-	struct tensor_grad *made;
 	bool known;
 	unsigned needs;
 
@@ -334,7 +333,7 @@ static bool run_light(struct autograd *a, const struct eager_call *c, struct val
 	if (dtype_category(out->tensor->memory->dtype) != CATEGORY_FLOAT)
 		return true;
 	if (!grad_rule_needs(a, c->op, ~0u, &known, &needs, err) ||
-	    (known && !(made = autograd_of(a, *out, err)))) {
+	    (known && !autograd_of(a, *out, err))) {
 		value_unref(*out);
 		return false;
 	}

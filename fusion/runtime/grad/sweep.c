@@ -91,10 +91,11 @@ struct value sweep_literal(const struct arg *arg)
 static bool give_value(void *self, int index, struct value *out, struct err *err)
 {
 	const struct sweep *s = self;
-	const struct arg *arg = index < 0 ? NULL : &s->node->args[index];
+	const struct arg *arg;
 
-	if (!arg)
+	if (index < 0)
 		return trace_wrap(s->t, s->node->id, out, err);
+	arg = &s->node->args[index];
 	switch (arg->kind) {
 	case ARG_NODE:
 		return trace_wrap(s->t, arg->node, out, err);

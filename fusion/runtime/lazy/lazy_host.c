@@ -161,6 +161,7 @@ static bool call_op(struct lazy *l, const struct native *f, struct eager_call *c
 		    const struct value *args, int n, struct value *out, struct err *err)
 {
 	struct value values[MAX_ARGS + 1];
+	bool ok;
 
 	if (f->self.kind == VALUE_TENSOR) {
 		if (n > MAX_ARGS)
@@ -172,8 +173,11 @@ static bool call_op(struct lazy *l, const struct native *f, struct eager_call *c
 		c->n = n + 1;
 	}
 	if (c->op == OP_to && torch_plain_cast(c->values, c->n, c->kw))
-		return cast(l, f->name, c->values[0], c->values[1].dtype, out, err);
-	return lazy_op(l, c, out, err);
+		ok = cast(l, f->name, c->values[0], c->values[1].dtype, out, err);
+	else
+		ok = lazy_op(l, c, out, err);
+	c->values = NULL; /* some were ours */
+	return ok;
 }
 
 static bool call(struct lazy *l, const struct native *f, const struct value *args, int n,

@@ -138,7 +138,7 @@ static bool join(const struct composer *c, const struct native *f, const struct 
 		 const struct keywords *kw, struct value *out, struct err *err)
 {
 	static const char *const names[] = { "tensors", "dim" };
-	struct value given[2], list, items = { .kind = VALUE_UNSET };
+	struct value given[2], list, items;
 	bool ok;
 	int len, rank;
 	enum dtype dtype;
@@ -158,10 +158,10 @@ static bool join(const struct composer *c, const struct native *f, const struct 
 	ok = c->type(c->self, list.list->at[0], &rank, &dtype, err);
 	if (ok && f->id == NATIVE_STACK)
 		ok = prepare(c, OP_unsqueeze, MAX_RANK + 1, given[1], items.list->at, len, err);
-	if (f->id == NATIVE_HSTACK)
+	if (ok && f->id == NATIVE_HSTACK) {
 		given[1] = value_int(rank <= 1 ? 0 : 1);
-	if (ok && f->id == NATIVE_HSTACK)
 		ok = prepare(c, OP_unsqueeze, 1, value_int(0), items.list->at, len, err);
+	}
 	for (int below = 1; ok && f->id == NATIVE_VSTACK && below <= 2; below++)
 		ok = prepare(c, OP_unsqueeze, below, value_int(0), items.list->at, len, err);
 	items.list->len = 0; /* cat_items() has them */

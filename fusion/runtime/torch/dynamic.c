@@ -158,6 +158,8 @@ static bool masked_select(const struct torch_memory *memory, const struct tensor
 			int64_t rest = i;
 
 			for (int d = rank - 1; d >= 0; d--) {
+				/* NOLINTNEXTLINE(clang-analyzer-core.*): each size below rank is
+				 * set */
 				index[d] = rest % size[d];
 				rest /= size[d];
 			}

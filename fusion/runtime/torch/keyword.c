@@ -95,7 +95,7 @@ static bool scatter_reduce(const struct composer *c, const char *name, const str
 	bool ok;
 
 	if (v[5].kind != VALUE_STR ||
-	    (strcmp(v[5].str->text, "add") && strcmp(v[5].str->text, "multiply")))
+	    (strcmp(v[5].str->text, "add") != 0 && strcmp(v[5].str->text, "multiply") != 0))
 		return err_set(err, ERR_VALUE, "scatter: reduce is 'add' or 'multiply'");
 	if (strcmp(v[5].str->text, "multiply") == 0)
 		return err_set(err, ERR_VALUE,

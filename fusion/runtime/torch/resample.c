@@ -199,8 +199,8 @@ static bool pad(struct line *l, const struct value *v, struct err *err)
 	int rank, n = 0, left = 0;
 	enum dtype dtype;
 
-	if (strcmp(mode, "constant") && strcmp(mode, "reflect") && strcmp(mode, "replicate") &&
-	    strcmp(mode, "circular"))
+	if (strcmp(mode, "constant") != 0 && strcmp(mode, "reflect") != 0 &&
+	    strcmp(mode, "replicate") != 0 && strcmp(mode, "circular") != 0)
 		return err_set(err, ERR_VALUE,
 			       "pad: mode is constant, reflect, replicate or circular, not %s",
 			       mode);
