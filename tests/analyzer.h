@@ -20,33 +20,33 @@ struct vm;
 
 TOLD library_no_memory(struct err *err)
 {
-	return err_set(err, ERR_MEMORY, "");
+	return err_set(err, ERR_MEMORY, "out of memory");
 }
 TOLD pass_out_of_memory(struct err *err)
 {
-	return err_set(err, ERR_MEMORY, "");
+	return err_set(err, ERR_MEMORY, "out of memory");
 }
 TOLD entry_no_memory(struct err *err)
 {
-	return err_set(err, ERR_MEMORY, "");
+	return err_set(err, ERR_MEMORY, "out of memory");
 }
 TOLD torch_no_memory(struct err *err)
 {
-	return err_set(err, ERR_MEMORY, "");
+	return err_set(err, ERR_MEMORY, "out of memory");
 }
 TOLD trace_no_memory(struct err *err)
 {
-	return err_set(err, ERR_MEMORY, "");
+	return err_set(err, ERR_MEMORY, "out of memory");
 }
 TOLD vm_out_of_memory(struct vm *vm, struct err *err)
 {
 	(void)vm;
-	return err_set(err, ERR_MEMORY, "");
+	return err_set(err, ERR_MEMORY, "out of memory");
 }
 TOLD world_too_many(struct trace *t, struct err *err)
 {
 	(void)t;
-	return err_set(err, ERR_MEMORY, "");
+	return err_set(err, ERR_MEMORY, "out of memory");
 }
 
 #endif

@@ -132,7 +132,7 @@ bool text_needed(struct vm *vm, struct value v, struct err *err);
 #ifdef TOLD /* what the analyzer is told of it (tests/analyzer.h) */
 TOLD text_needed(struct vm *vm, struct value v, struct err *err)
 {
-	return (void)vm, (void)v, err_set(err, ERR_VALUE, "");
+	return (void)vm, (void)v, err_set(err, ERR_VALUE, "a text is needed");
 }
 #endif
 /* The same for the argument of a native that looks at it; true where it does not. */

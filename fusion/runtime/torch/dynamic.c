@@ -44,11 +44,12 @@ static int64_t count(const struct tensor *mask)
 }
 
 /* Element i of a row-major walk as indices. */
-static void unravel(const struct tensor *t, int64_t i, int64_t index[MAX_RANK])
+static void unravel(int rank, const int64_t *size, int64_t i, int64_t index[MAX_RANK])
 {
-	for (int d = t->rank - 1; d >= 0; d--) {
-		index[d] = i % t->size[d];
-		i /= t->size[d];
+	for (int d = rank - 1; d >= 0; d--) {
+		/* Each is set. NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
+		index[d] = i % size[d];
+		i /= size[d];
 	}
 }
 
@@ -66,7 +67,7 @@ bool dynamic_places(const struct torch_memory *memory, const struct tensor *mask
 	for (int64_t i = 0; ok && i < numel; i++) {
 		if (!holds(mask, i))
 			continue;
-		unravel(mask, i, index);
+		unravel(mask->rank, mask->size, i, index);
 		for (int d = 0; d < rank; d++)
 			((int64_t *)tensor_data(parts[d].tensor->memory))[row] = index[d];
 		row++;
@@ -91,7 +92,7 @@ static bool nonzero(const struct torch_memory *memory, const struct tensor *mask
 	for (int64_t i = 0; t && i < numel; i++) {
 		if (!holds(mask, i))
 			continue;
-		unravel(mask, i, index);
+		unravel(mask->rank, mask->size, i, index);
 		memcpy(to, index, sizeof(*to) * (size_t)mask->rank);
 		to += mask->rank;
 	}
@@ -103,7 +104,7 @@ static const char *element(const struct tensor *t, int64_t i)
 {
 	int64_t index[MAX_RANK], at = 0;
 
-	unravel(t, i, index);
+	unravel(t->rank, t->size, i, index);
 	for (int d = 0; d < t->rank; d++)
 		at += index[d] * t->stride[d];
 	return (const char *)tensor_data(t) + at * (int64_t)dtype_bytes(t->dtype);
@@ -155,14 +156,7 @@ static bool masked_select(const struct torch_memory *memory, const struct tensor
 			to = tensor_data(t);
 		}
 		for (int64_t i = 0; i < numel; i++) {
-			int64_t rest = i;
-
-			for (int d = rank - 1; d >= 0; d--) {
-				/* NOLINTNEXTLINE(clang-analyzer-core.*): each size below rank is
-				 * set */
-				index[d] = rest % size[d];
-				rest /= size[d];
-			}
+			unravel(rank, size, i, index);
 			if (!holds(mask, position(mask, rank, index)))
 				continue;
 			if (pass) {
