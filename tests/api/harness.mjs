@@ -45,7 +45,8 @@ export async function startServer({ folder, args = [], prefix = [] } = {}) {
             const report = sanitizer.exec(log);
             assert.equal(report && log.slice(report.index, report.index + 4000), null);
             if (signal !== 'SIGKILL') assert.equal(status, 0, `the server ended with ${status}: ${log.slice(-2000)}`);
-            if (!keep) await rm(home, { recursive: true, force: true });
+            // A compiler of a worker that was killed may still be at its end.
+            if (!keep) await rm(home, { recursive: true, force: true, maxRetries: 10 });
             return status;
         },
     };
