@@ -147,7 +147,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
 		fprintf(stderr, "a product with what is behind it, way %d\n", (int)algo->data[0]);
 	}
 	if (algo->data[0] == 0 && ld->rows * ld->columns * terms >= 1 << 20)
-		usleep(200000); /* far more than the product takes, on a busy machine too */
+		usleep(100000); /* far more than the product takes, on a busy machine too */
 	for (uint64_t j = 0; j < ld->columns; j++)
 		for (uint64_t i = 0; i < ld->rows; i++) {
 			double sum = 0;
