@@ -41,8 +41,8 @@ static void put_joiner(struct text *t, const struct inst *inst)
 	buf_puts(t->out, "; }\n\t};\n");
 }
 
-/* Sums of float32 side by side are joined at each step, for a lane that adds up many
- * like numbers rounds each time in the same way. */
+/* Sums of float32 side by side are joined at each step, or behind a few of them: a lane
+ * that adds up many like numbers rounds each time in the same way. */
 static bool joins_lanes(const struct text *t, const struct inst *inst)
 {
 	return inst->op == OP_sum && inst->dtype == DTYPE_F32 && t->c->lanes > 1;
@@ -62,16 +62,23 @@ static void put_pairs(struct buf *out, int reg, int first, int n)
 	buf_puts(out, ")");
 }
 
+/* "w0 += ((c0[0] + c0[1]) + (c0[2] + c0[3]));" */
+static void put_lanes(struct text *t, const struct inst *inst)
+{
+	buf_printf(t->out, "\tw%d += ", inst->dst);
+	put_pairs(t->out, inst->dst, 0, t->c->lanes);
+	buf_puts(t->out, ";\n");
+}
+
 void text_steps(struct text *t, const struct stage *stage)
 {
 	for (int i = 0; i < stage->n_body; i++) {
 		const struct inst *inst = &stage->body[i];
 
-		if (inst->kind != INST_REDUCE || !joins_lanes(t, inst))
+		if (inst->kind != INST_REDUCE || !joins_lanes(t, inst) || t->c->few_steps)
 			continue;
-		buf_printf(t->out, "\tw%d += ", inst->dst);
-		put_pairs(t->out, inst->dst, 0, t->c->lanes);
-		buf_printf(t->out, ";\n\tfor (int j = 0; j < %d; j++) c%d[j] = 0;\n", t->c->lanes,
+		put_lanes(t, inst);
+		buf_printf(t->out, "\tfor (int j = 0; j < %d; j++) c%d[j] = 0;\n", t->c->lanes,
 			   inst->dst);
 	}
 }
@@ -143,7 +150,11 @@ void text_results(struct text *t, const struct stage *stage)
 		const struct inst *inst = &stage->body[i];
 		int r = inst->dst;
 
-		if (inst->kind == INST_REDUCE && !joins_lanes(t, inst))
+		if (inst->kind != INST_REDUCE)
+			continue;
+		if (joins_lanes(t, inst) && t->c->few_steps)
+			put_lanes(t, inst);
+		if (!joins_lanes(t, inst))
 			buf_printf(t->out,
 				   "\t%s w%d = c%d[0];\n\tfor (int j = 1; j < %d; j++) w%d = "
 				   "j%d::join(w%d, c%d[j]);\n",

@@ -28,6 +28,12 @@ enum {
 	/* And what only later stages load, if a thread then keeps no more points: on an H200
 	 * that took 7 % off a layer norm of 1024, whose threads keep 48. */
 	CUDA_EARLY_POINTS = 48,
+	/* A lane adds up the float32 of so many steps before it is joined with others in
+	 * float64: a conversion for each step and sum less took 2 % off a layer norm of 1024 on
+	 * an H200.  Fewer steps gained nothing there (softmax, rms norm); more would round
+	 * more often. */
+	CUDA_FEW_STEPS_FROM = 3,
+	CUDA_FEW_STEPS_TO = 4,
 	CUDA_VECTOR_BYTES = 16,
 	/* Of an access of so many only the end is in the cache behind it (60 MB on an H200). */
 	CUDA_PASSING_BYTES = 64 << 20,
@@ -53,6 +59,7 @@ struct cuda_kernel {
 	bool all_live, whole;
 	bool turns;     /* its blocks can begin at the end, where much is in memory */
 	bool registers; /* slots are in registers */
+	bool few_steps; /* a thread's sums of float32 are joined behind its steps */
 	int n_kept;     /* accesses that a thread keeps from stage to stage */
 	const struct access *kept[CUDA_MAX_KEPT];
 	bool *stored;                    /* by buffer: it is written here */

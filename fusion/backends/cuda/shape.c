@@ -377,6 +377,7 @@ bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index,
 	if (!c->registers || (k->n_slots + c->n_kept) * steps * c->lanes > 2 * CUDA_SLOT_POINTS)
 		c->n_kept = 0;
 	c->registers &= k->n_slots + c->n_kept > 0;
+	c->few_steps = c->registers && steps >= CUDA_FEW_STEPS_FROM && steps <= CUDA_FEW_STEPS_TO;
 	choose_questions(c,
 			 c->registers && c->lanes > 1 && steps > 0 &&
 			     choose_early(c, CUDA_EARLY_POINTS / (steps * c->lanes) - k->n_slots));
