@@ -17,6 +17,7 @@
 #include "profiler/profiler.h"
 #include "server/cache_log.h"
 #include "server/commands.h"
+#include "server/device_flag.h"
 #include "server/flags.h"
 #include "server/git.h"
 #include "server/heap.h"
@@ -24,6 +25,7 @@
 #include "server/locate.h"
 #include "server/pass_flag.h"
 #include "server/paths.h"
+#include "server/run_post.h"
 #include "server/run_table.h"
 #include "server/torch_text.h"
 #include "server/workload_file.h"
@@ -31,8 +33,9 @@
 struct run_flags {
 	struct workload_file source;
 	const char *modes, *device, *backend, *threads, *policy, *at, *cache, *without, *autocast;
-	const char *engines, *torch_python, *commit, *branch;
+	const char *engines, *torch_python, *commit, *branch, *url;
 	bool json, no_timing;
+	struct run_post *post; /* to `url`; NULL: it stays here */
 	const struct registry *registry;
 };
 
@@ -44,7 +47,7 @@ static void print_help(void)
 	    "worth.\n" WORKLOAD_FILE_HELP "\n"
 	    "  --modes a,b      of " FUSION_MODE_LIST "\n"
 	    "                   (the first three)\n"
-	    "  --device NAME    where to run: cpu or cuda (cpu)\n"
+	    "  --device NAME    where to run: cpu, cuda or cuda:N, GPU N (cpu)\n"
 	    "  --backend NAME   cpu (C through the system compiler) or interp (the best)\n"
 	    "  --threads N      0: one per core (0)\n"
 	    "  --policy NAME    dynamo: break, guard and recompile as TorchDynamo does;\n"
@@ -58,6 +61,7 @@ static void print_help(void)
 	    "  --commit ID, --branch NAME  of your project, kept with the figures (what git says\n"
 	    "                   of the current folder)\n"
 	    "  --at N           only the sweep's point n = N\n"
+	    "  --post URL       into a server too, with its timeline: a run like any other\n"
 	    "  --json           print the report as JSON\n"
 	    "  --no-timing      run each call once; outputs are whole\n"
 	    "  --cache DIR      compiled kernels, for --no-timing (~/.cache/breakeven);\n"
@@ -83,6 +87,7 @@ static int read_flags(int argc, char **argv, struct run_flags *f)
 		{ "--torch-python", .value = &f->torch_python },
 		{ "--commit", .value = &f->commit },
 		{ "--branch", .value = &f->branch },
+		{ "--post", .value = &f->url },
 		{ "--json", .on = &f->json },
 		{ "--no-timing", .on = &f->no_timing },
 	};
@@ -96,7 +101,14 @@ static int read_flags(int argc, char **argv, struct run_flags *f)
 	int status = flags_read(&flags, argc, argv);
 
 	f->source.n_inputs = inputs.n;
-	return status >= 0 || workload_file_check_flags(&f->source, "run") ? status : EXIT_USAGE;
+	if (status < 0 && f->url && f->no_timing) {
+		flags_refuse("run", "--post is for what was measured: leave --no-timing out", "");
+		status = EXIT_USAGE;
+	}
+	return status >= 0 || (workload_file_check_flags(&f->source, "run") &&
+			       device_flag_take("run", &f->device))
+		   ? status
+		   : EXIT_USAGE;
 }
 
 static bool check_backend(const struct run_flags *f)
@@ -194,6 +206,7 @@ static json_t *flag_fields(const struct run_flags *f)
 struct shown {
 	bool terminal;
 	const volatile sig_atomic_t *interrupted;
+	struct run_post *post; /* NULL: it stays here */
 };
 
 static bool show_progress(void *self, double share, const char *what, double left_s)
@@ -210,10 +223,30 @@ static bool show_progress(void *self, double share, const char *what, double lef
 	return !*shown->interrupted;
 }
 
+static bool keep_block(void *self, const void *block, size_t len, struct err *err)
+{
+	return run_post_block(((struct shown *)self)->post, block, len, err);
+}
+
+/* Into the server, where that is wanted; false after a message. */
+static bool post_report(const struct run_flags *f, const json_t *report)
+{
+	struct err err = { 0 };
+	int64_t id;
+
+	if (!f->post)
+		return true;
+	if (run_post_send(f->post, report, &id, &err))
+		fprintf(stderr, "breakeven run: run %lld of %s\n", (long long)id, f->url);
+	else
+		fprintf(stderr, "breakeven run: not posted: %s\n", err.message);
+	return err.code == ERR_NONE;
+}
+
 static json_t *execute(const struct run_flags *f, const json_t *json, long long at, struct err *err)
 {
 	/* The first ends the run at its next call, a second one at once. */
-	struct shown shown = { isatty(STDERR_FILENO), interrupt_watch() };
+	struct shown shown = { isatty(STDERR_FILENO), interrupt_watch(), f->post };
 	char cache[4096];
 	struct profiler_options options = {
 		.timing = !f->no_timing,
@@ -225,6 +258,7 @@ static json_t *execute(const struct run_flags *f, const json_t *json, long long 
 		.version = breakeven_version(),
 		.torch_python = f->torch_python,
 		.progress = show_progress,
+		.timeline = f->post ? keep_block : NULL,
 		.self = &shown,
 	};
 	struct workload *w = workload_file_parse(&f->source, json, f->registry, err);
@@ -292,18 +326,22 @@ int cmd_run(int argc, char **argv, const struct registry *registry)
 	if (json && f.without)
 		pass_flag_apply(json, f.without);
 	json_decref(fields);
-	if (json)
+	if (json && f.url)
+		f.post = run_post_create(f.url, &err);
+	if (json && !err.code)
 		report = execute(&f, json, at, &err);
 	if (torch_text_error(report))
 		fprintf(stderr, "breakeven run: engine torch: %s\n", torch_text_error(report));
 	if (!report)
 		workload_file_error(&f.source, "run", json, &err);
 	else if (print_report(&f, report))
-		status = torch_text_error(report) ? EXIT_FAILED : EXIT_DONE;
+		status = post_report(&f, report) && !torch_text_error(report) ? EXIT_DONE
+									      : EXIT_FAILED;
 	else
 		fprintf(stderr, "breakeven run: the result could not be written: %s\n",
 			strerror(errno));
 	json_decref(report);
 	json_decref(json);
+	run_post_destroy(f.post);
 	return status;
 }

@@ -8,6 +8,7 @@
 
 #include "profiler/profiler.h"
 #include "server/commands.h"
+#include "server/device_flag.h"
 #include "server/flags.h"
 #include "server/interrupt.h"
 #include "server/paths.h"
@@ -43,7 +44,7 @@ static void print_help(void)
 	    "  --modes a,b      of eager, static, dynamic, auto, lazy and graphs, or all (the "
 	    "first three)\n"
 	    "  --policy NAME    dynamo, native or both (both)\n"
-	    "  --device NAME    cpu or cuda (each workload's own)\n"
+	    "  --device NAME    cpu, cuda or cuda:N, GPU N (each workload's own)\n"
 	    "  --backend NAME   cpu, interp or cuda (the best)\n"
 	    "  --threads N      0: one per core (each workload's own)\n"
 	    "  --engine a,b     breakeven, or breakeven,torch: PyTorch beside it (breakeven)\n"
@@ -304,5 +305,8 @@ int cmd_suite(int argc, char **argv, const struct registry *registry)
 	struct suite_flags f = { 0 };
 	int status = read_flags(argc, argv, &f);
 
+	/* A server chooses its own GPU. */
+	if (status < 0 && !f.post && !device_flag_take("suite", &f.device))
+		status = EXIT_USAGE;
 	return status >= 0 ? status : suite_command(&f, registry);
 }
