@@ -19,7 +19,7 @@ class DLRM(nn.Module):
         stacked = torch.stack(vectors, dim=1)
         crosses = torch.bmm(stacked, stacked.transpose(1, 2))
         n = stacked.shape[1]
-        rows, columns = torch.tril_indices(n, n, offset=-1)
+        rows, columns = torch.tril_indices(n, n, offset=-1, device=dense.device)
         features = torch.cat([x, crosses[:, rows, columns]], dim=1)
         return torch.sigmoid(self.top(features)).squeeze(1)
 
