@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "fusion/base/nearest.h"
+#include "profiler/workload/deny.h"
 #include "profiler/workload/spec.h"
 
 static const char *const known_fields[] = {
@@ -220,31 +221,6 @@ static bool read_autocast(struct workload *w, struct err *err)
 		       "autocast '%s' is no dtype of torch.autocast; it takes bfloat16, float16 or "
 		       "null",
 		       name);
-}
-
-static bool read_deny(struct workload *w, struct err *err)
-{
-	const json_t *deny = json_object_get(w->json, "deny");
-	size_t n = json_array_size(deny);
-
-	if (absent(deny))
-		return true;
-	if (!json_is_array(deny) || n > WORKLOAD_MAX_DENY)
-		return err_set(err, ERR_WORKLOAD,
-			       "deny must be a list of at most %d names of ops, as "
-			       "[\"softmax\", \"layer_norm\"]",
-			       WORKLOAD_MAX_DENY);
-	w->deny = calloc(n + 1, sizeof(*w->deny));
-	if (!w->deny)
-		return err_set(err, ERR_MEMORY, "out of memory for the workload");
-	for (size_t i = 0; i < n; i++) {
-		w->deny[i] = json_string_value(json_array_get(deny, i));
-		if (!w->deny[i] || strlen(w->deny[i]) > 64)
-			return err_set(err, ERR_WORKLOAD,
-				       "deny[%zu] must be the name of an op, at most 64 bytes", i);
-	}
-	w->n_deny = (int)n;
-	return true;
 }
 
 /* Parameters and buffers of an nn.Module, by qualified name. */
@@ -505,7 +481,7 @@ static bool fill(struct workload *w, struct err *err)
 	return check_labels(json, err) && read_backend(w, err) && read_device(w, err) &&
 	       read_policy(w, err) && read_flags(w, err) && read_engines(w, err) &&
 	       read_seconds(w, err) && read_autocast(w, err) && read_passes(w, err) &&
-	       read_deny(w, err) && read_params(w, err) && read_modes(w, err) &&
+	       deny_read(w, err) && read_params(w, err) && read_modes(w, err) &&
 	       read_calls(w, err) && read_time(w, err) &&
 	       sweep_parse(w, json_object_get(json, "sweep"), err) && check_values(w, err) &&
 	       parse_programs(w, err) && change_parse(w, json_object_get(json, "before"), err);

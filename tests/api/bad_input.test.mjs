@@ -26,6 +26,7 @@ const refused = [
     ['a negative size', workload('    return x', { calls: [[{ random: { shape: [-1], dtype: 'float32', kind: 'randn' } }]] }), null, /shape\[0\].*>= 0/],
     ['an unknown dtype', workload('    return x', { calls: [[{ random: { shape: [1], dtype: 'float33', kind: 'randn' } }]] }), null, /float33/],
     ['data that do not fill the shape', workload('    return x', { calls: [[{ tensor: { shape: [3], dtype: 'float32', data: [1] } }]] }), null, /3/],
+    ['an op to deny that there is not', workload('    return x', { deny: ['relu', 'torch.cosh', 'multiply', 'layer_norm', 'sofmax'] }), 'unknown-name', /deny\[4\]: there is no op 'sofmax', but torch.softmax; `breakeven ops`/],
     ['a sweep without its line', workload('    return x', { sweep: { statements: { pool: ['x = x'], counts: [1] } } }), 'workload', /\.\.\./],
 ];
 
