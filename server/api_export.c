@@ -3,12 +3,12 @@
  * What is written goes to a file without a name first: memory does not grow with the
  * run, and what fails on the way is answered as an error.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "fusion/base/scratch.h"
 #include "server/export_run.h"
 #include "server/routes.h"
 
@@ -31,17 +31,6 @@ static bool put(void *self, const void *bytes, size_t len, struct err *err)
 			       "n=, or for chrome_gz",
 			       (long long)(export_bytes >> 30));
 	return export_to_file(&s->fd, bytes, len, err);
-}
-
-static int open_nameless(struct err *err)
-{
-	const char *folder = getenv("TMPDIR");
-	int fd = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-	if (fd < 0)
-		err_set(err, ERR_IO, "no file for the export in %.200s: %s",
-			folder && *folder ? folder : "/tmp", strerror(errno));
-	return fd;
 }
 
 static bool read_flag(struct req *req, const char *name, bool *out, struct err *err)
@@ -72,7 +61,7 @@ static bool read_query(struct req *req, struct export_query *q, struct err *err)
 static bool write_run(struct req *req, int64_t id, const struct export_format *f,
 		      const struct export_query *q, struct reply *reply, struct err *err)
 {
-	struct sink sink = { .fd = open_nameless(err) };
+	struct sink sink = { .fd = scratch_file("the export", err) };
 	struct stored_run s = { 0 };
 	bool ok = sink.fd >= 0 && stored_run_load(&s, req->app->db, id, req->arena, err) &&
 		  export_write(f, &s.run, q, put, &sink, err);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fusion/base/scratch.h"
 #include "profiler/import/import.h"
 #include "server/commands.h"
 #include "server/flags.h"
@@ -115,20 +116,20 @@ static bool post(const struct import_flags *f, const char *path, json_t *report,
  * it, however this ends. */
 static json_t *read_and_post(const struct import_flags *f, struct err *err)
 {
-	const char *folder = getenv("TMPDIR") && *getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
-	int fd = f->post ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
+	int fd = f->post ? scratch_file("the timeline", err) : -1;
 	FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
 	char path[32];
 	json_t *report = NULL;
 
-	if (f->post && !file)
-		err_set(err, ERR_IO, "no file for the timeline in %.300s: %s", folder,
-			strerror(errno));
-	else
+	if (fd >= 0 && !file) {
+		err_set(err, ERR_IO, "no temporary file for the timeline: %s", strerror(errno));
+		close(fd);
+	}
+	if (file || !f->post)
 		report = read_files(f, file, err);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (report && file && fflush(file) != 0) {
-		err_set(err, ERR_IO, "the timeline's file in %.300s: %s", folder, strerror(errno));
+		err_set(err, ERR_IO, "the timeline's temporary file: %s", strerror(errno));
 		json_decref(report);
 		report = NULL;
 	}

@@ -1,4 +1,5 @@
 /* tests/test_base_scratch.c -- temporary folders, and what a process that was killed leaves. */
+#include <dirent.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -150,6 +151,27 @@ static void what_is_not_ours_stays(void **state)
 	rmdir(target);
 }
 
+static void a_file_has_no_name(void **state)
+{
+	struct err err = { 0 };
+	int fd = scratch_file("a test", &err);
+	char back[4] = "";
+	DIR *all = opendir(base);
+	int n = 0;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "abc", 3), 3);
+	assert_int_equal(pread(fd, back, 3, 0), 3);
+	assert_string_equal(back, "abc");
+	assert_non_null(all);
+	while (readdir(all))
+		n++;
+	closedir(all);
+	assert_int_equal(n, 2); /* . and .. */
+	close(fd);
+}
+
 static void a_place_that_is_not_there_is_said(void **state)
 {
 	struct err err = { 0 };
@@ -157,6 +179,9 @@ static void a_place_that_is_not_there_is_said(void **state)
 
 	(void)state;
 	setenv("TMPDIR", "/nowhere/at/all", 1);
+	assert_int_equal(scratch_file("a test", &err), -1);
+	assert_string_equal(err.message, "no temporary file for a test in /nowhere/at/all: "
+					 "No such file or directory");
 	assert_false(scratch_create(&s, "a test", &err));
 	setenv("TMPDIR", base, 1);
 	assert_int_equal(err.code, ERR_IO);
@@ -172,6 +197,7 @@ int main(void)
 		cmocka_unit_test(what_a_killed_process_left_goes_with_the_next),
 		cmocka_unit_test(several_of_one_process_stay),
 		cmocka_unit_test(what_is_not_ours_stays),
+		cmocka_unit_test(a_file_has_no_name),
 		cmocka_unit_test(a_place_that_is_not_there_is_said),
 	};
 	int failed;

@@ -115,3 +115,13 @@ void scratch_destroy(struct scratch *s)
 	close(s->held);
 	s->path[0] = '\0';
 }
+
+int scratch_file(const char *what, struct err *err)
+{
+	int fd = open(base_folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		err_set(err, ERR_IO, "no temporary file for %s in %.200s: %s", what, base_folder(),
+			strerror(errno));
+	return fd;
+}

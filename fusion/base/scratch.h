@@ -1,4 +1,4 @@
-/* fusion/base/scratch.h -- private folders for files that nobody keeps.
+/* fusion/base/scratch.h -- private folders, and files, that nobody keeps.
  *
  * A folder lies in TMPDIR (or /tmp) and is locked by the process that made it, for as long as
  * that lives.  One that is killed leaves its folder: whoever makes the next in the same place
@@ -22,5 +22,9 @@ bool scratch_create(struct scratch *s, const char *what, struct err *err);
 
 /* Removes it and all that is in it.  Zeroed, or removed before, is fine. */
 void scratch_destroy(struct scratch *s);
+
+/* A file in the same place that has no name, to be read and written: nothing is left of it.
+ * A descriptor; -1 with IO. */
+int scratch_file(const char *what, struct err *err);
 
 #endif

@@ -1,0 +1,207 @@
+/* profiler/run_point.c -- a point of a run: the calls of every mode, once and in order.
+ *
+ * That gives the outputs and the effects, which are compared with eager's.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/base/clock.h"
+#include "profiler/breaks/rewrites.h"
+#include "profiler/measure/agree.h"
+#include "profiler/report/passes.h"
+#include "profiler/report/report.h"
+#include "profiler/run.h"
+#include "profiler/workload/value_json.h"
+
+enum { TELL_EVERY_NS = 100 * 1000 * 1000 };
+/* Changes of the source are tried where a mode's first calls were that quick, for
+ * so many milliseconds. */
+static const int64_t quick_calls_ns = 300 * 1000 * 1000;
+static const double rewrites_ms = 200;
+
+bool run_tell(struct run *r, const char *mode, int round, double share)
+{
+	const struct point *p = &r->w->points[r->point];
+	int64_t now = clock_ns();
+	double all, elapsed = (double)(now - r->begin_ns) * 1e-9;
+	char what[160], place[48] = "";
+
+	if (!r->options->progress || now - r->told_ns < TELL_EVERY_NS)
+		return true;
+	r->told_ns = now;
+	all = (r->point - r->first + share) / (r->end - r->first);
+	if (r->w->sweep.kind != SWEEP_NONE)
+		snprintf(place, sizeof(place), " at n = %lld", (long long)p->n);
+	if (round > 0)
+		snprintf(what, sizeof(what), "%s%s, round %d", mode, place, round);
+	else
+		snprintf(what, sizeof(what), "%s%s, first calls", mode, place);
+	return r->options->progress(r->options->self, all, what,
+				    all > 0.04 ? elapsed / all - elapsed : -1);
+}
+
+/* Adds what call i compiled to the cost that its mode has to repay. */
+static void charge_compile(struct lane *lane, int call, double us)
+{
+	for (int k = 0; k < lane->n_timed; k++)
+		if (lane->timed[k] == call) {
+			lane->timed_compile_us += us;
+			return;
+		}
+}
+
+/* The calls once in order.  `eager` (NULL: none) is what outputs are compared
+ * with; the largest difference goes to m as max_abs_error. */
+static bool run_calls(struct run *r, struct lane *lane, const struct lane *eager, json_t *m,
+		      struct err *err)
+{
+	struct allocator *a = fusion_allocator(lane->engine);
+	bool whole = !r->options->timing && !r->options->brief;
+	json_t *calls = json_array();
+	double error = 0;
+
+	json_object_set_new(m, "calls", calls);
+	lane->held_bytes = (int64_t)allocator_used_bytes(a);
+	allocator_reset_peak(a);
+	for (int i = 0; i < lane->originals->n_calls; i++) {
+		struct fusion_counts before = fusion_counts(lane->session), after;
+		double compiled_us = report_compile_us(lane);
+
+		if (!run_tell(r, fusion_mode_name(lane->mode), 0, 0))
+			return err_set(err, ERR_CANCELLED, "the run was cancelled");
+		if (!lane_call(lane, i, &lane->outputs[i], err) || !lane_reportable(lane, i, err))
+			return false;
+		after = fusion_counts(lane->session);
+		charge_compile(lane, i, report_compile_us(lane) - compiled_us);
+		lane->launches = (double)(after.launches - before.launches);
+		json_array_append_new(calls, report_call(lane, i, &before, &after, whole));
+		buf_clear(fusion_stdout(lane->session));
+		lane->writes = lane->writes || lane_wrote(lane, i);
+		if (eager)
+			error = fmax(error, value_distance(lane->outputs[i], eager->outputs[i]));
+		if (!fusion_wait(lane->engine, err)) /* all that was read is so */
+			return false;
+	}
+	lane->peak_bytes = (int64_t)allocator_peak_bytes(a);
+	json_object_set_new(m, "peak_bytes", json_integer(lane->peak_bytes));
+	json_object_set_new(m, "launches", json_integer((json_int_t)lane->launches));
+	if (eager)
+		json_object_set_new(m, "max_abs_error",
+				    isnan(error) ? json_string("nan") : json_real(error));
+	return true;
+}
+
+struct lane_cache run_kernel_cache(const struct run *r, bool timed)
+{
+	return (struct lane_cache){ .dir = r->options->cache_dir, .anew = timed };
+}
+
+/* Lanes with autocast have others beside them, without it; `place` gets the section. */
+static bool run_mixed(struct run *r, struct mixed *mixed, const struct lane *lanes,
+		      const struct inputs *inputs, json_t *place, struct err *err)
+{
+	bool ok;
+
+	if (!r->w->autocast)
+		return true;
+	ok = mixed_create(mixed, r->w, &r->w->points[r->point], lanes, inputs,
+			  run_kernel_cache(r, r->options->timing), err);
+	if (mixed->json)
+		json_object_set_new(place, "autocast", mixed->json);
+	return ok;
+}
+
+/* The calls of one mode, and what capture and compiling made of them. */
+static bool run_lane(struct run *r, struct lane *lanes, int k, const struct inputs *inputs,
+		     json_t *modes, struct err *err)
+{
+	const struct point *p = &r->w->points[r->point];
+	enum fusion_mode mode = r->w->modes[k];
+	const struct lane *eager = k > 0 && lanes[0].mode == FUSION_EAGER ? lanes : NULL;
+	int64_t begin = clock_cpu_ns(); /* the C compiler is another process */
+	json_t *m = json_object();
+
+	json_object_set_new(modes, fusion_mode_name(mode), m);
+	if (!lane_create(&lanes[k], r->w, p, mode, inputs, run_kernel_cache(r, r->options->timing),
+			 err) ||
+	    !run_calls(r, &lanes[k], eager, m, err))
+		return false;
+	if (eager)
+		agree_report(&lanes[k], eager, "eager's", m, json_object_get(modes, "eager"));
+	report_graphs(m, &lanes[k], false);
+	if (r->options->passes)
+		report_passes(m, &lanes[k], &r->passes_bytes);
+	if (clock_cpu_ns() - begin < quick_calls_ns)
+		rewrites_offer_run(json_object_get(m, "breaks"), &lanes[k], r->w, p, rewrites_ms);
+	return true;
+}
+
+/* Where the workload wants that: a mode that fails, eager having passed, is left out
+ * with its error.  A device that failed serves no other mode either. */
+static bool leave_out(struct run *r, struct lane *lane, int k, json_t *place, json_t *modes,
+		      struct err *err)
+{
+	const char *name = fusion_mode_name(r->w->modes[k]);
+	json_t *failed = json_object_get(place, "failed");
+
+	if (!r->w->keep_going || k == 0 || r->w->sweep.kind != SWEEP_NONE ||
+	    err->code == ERR_CANCELLED || err->code == ERR_DEVICE)
+		return false;
+	if (!failed) {
+		failed = json_object();
+		json_object_set_new(place, "failed", failed);
+	}
+	json_object_set_new(failed, name, report_error(err));
+	json_object_del(modes, name);
+	lane_destroy(lane);
+	*lane = (struct lane){ 0 };
+	for (int i = k + 1; i < r->own.n_modes; i++)
+		r->own.modes[i - 1] = r->own.modes[i];
+	r->own.n_modes--;
+	*err = (struct err){ 0 };
+	return true;
+}
+
+static bool run_lanes(struct run *r, struct lane *lanes, const struct inputs *inputs, json_t *place,
+		      json_t *modes, json_t *break_even, struct err *err)
+{
+	struct mixed mixed = { 0 };
+
+	for (int k = 0; k < r->w->n_modes; k++) {
+		if (run_lane(r, lanes, k, inputs, modes, err))
+			continue;
+		if (!leave_out(r, &lanes[k], k, place, modes, err))
+			return false;
+		k--;
+	}
+	mixed.plain = lanes + r->w->n_modes;
+	if (!run_mixed(r, &mixed, lanes, inputs, place, err))
+		return false;
+	return r->options->timing ? run_time_point(r, lanes, &mixed, modes, break_even, err)
+				  : mixed_report(&mixed, lanes, err);
+}
+
+bool run_point(struct run *r, json_t *place, json_t *modes, json_t *break_even, json_t *device,
+	       struct err *err)
+{
+	struct lane lanes[MEASURE_MAX_LANES] = { { 0 } };
+	const struct point *p = &r->w->points[r->point];
+	struct inputs inputs;
+	bool ok;
+
+	if (!inputs_create(&inputs, r->w, p, err))
+		return false;
+	ok = run_lanes(r, lanes, &inputs, place, modes, break_even, err);
+	if (!ok)
+		sweep_locate(r->w, p, err);
+	if (lanes[0].engine)
+		report_device(device, lanes[0].engine);
+	for (int mode = 0; mode < FUSION_MODE_COUNT; mode++) /* they are for these inputs */
+		break_check_drop_lane(&r->kept[r->point].checks[mode]);
+	for (int k = 0; k < MEASURE_MAX_LANES; k++)
+		lane_destroy(&lanes[k]);
+	inputs_destroy(&inputs);
+	return ok;
+}

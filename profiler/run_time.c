@@ -1,0 +1,149 @@
+/* profiler/run_time.c -- what the calls of a point take, and what watching them tells.
+ *
+ * The modes are timed against each other; then each is watched in a run of its own.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/base/clock.h"
+#include "profiler/measure/memory.h"
+#include "profiler/report/report.h"
+#include "profiler/run.h"
+
+/* Seconds of sampling: for a point, and for all of them together. */
+static const double point_budget_s = 2, total_budget_s = 30;
+/* Functions without their breaks are timed as long as that has taken less. */
+static const int64_t most_checks_ns = INT64_C(8) * 1000 * 1000 * 1000;
+/* The same for each second of sampling, where the workload gives those. */
+static const double checks_a_second = 2;
+
+static bool on_tick(void *self, const struct lane *lane, int round, double share)
+{
+	return run_tell(self, fusion_mode_name(lane->mode), round,
+			RUN_CALLS_SHARE + (1 - RUN_CALLS_SHARE) * share);
+}
+
+static bool compare_modes(const struct lane *lanes, int n, json_t *break_even, struct err *err)
+{
+	for (int k = 1; k < n && lanes[0].mode == FUSION_EAGER; k++) {
+		double compile_us = lanes[k].timed_compile_us;
+		struct comparison c;
+
+		if (compile_us <= 0) /* they found what other calls had compiled */
+			compile_us = report_compile_us(&lanes[k]);
+		if (!break_even_compare(lanes[0].sample_us, lanes[k].sample_us, lanes[0].n_samples,
+					compile_us, &c))
+			return err_set(err, ERR_MEMORY, "out of memory for the run");
+		json_object_set_new(break_even, fusion_mode_name(lanes[k].mode),
+				    report_comparison(&c, compile_us));
+	}
+	return true;
+}
+
+/* Takes the samples over from the lanes. */
+static void keep_samples(struct run *r, struct lane *lanes, int n)
+{
+	struct kept *kept = &r->kept[r->point];
+
+	kept->n = (double)r->w->points[r->point].n;
+	kept->rounds = lanes[0].n_samples;
+	for (int k = 0; k < n; k++) {
+		kept->sample_us[lanes[k].mode] = lanes[k].sample_us;
+		lanes[k].sample_us = NULL;
+	}
+}
+
+bool run_record_point(struct run *r, struct lane *lanes, struct err *err)
+{
+	const struct point *p = &r->w->points[r->point];
+
+	for (int k = 0; k < r->w->n_modes; k++)
+		if (!recorder_lane(r->recorder, &lanes[k],
+				   r->w->sweep.kind != SWEEP_NONE ? &p->n : NULL, err))
+			return false;
+	return true;
+}
+
+/* The functions without their breaks, as long as there is time for that. */
+static bool check_breaks(struct run *r, struct lane *lanes, struct err *err)
+{
+	struct break_run run = { .w = r->w, .p = &r->w->points[r->point] };
+	int64_t most_ns = r->w->seconds > 0 ? (int64_t)(checks_a_second * r->w->seconds * 1e9)
+					    : most_checks_ns;
+
+	for (int k = 0; k < r->w->n_modes && r->checks_ns < most_ns; k++) {
+		int64_t begin = clock_ns();
+
+		if (!break_check_time(&run, &lanes[k], &r->kept[r->point].checks[lanes[k].mode],
+				      err))
+			return false;
+		r->checks_ns += clock_ns() - begin;
+	}
+	return true;
+}
+
+/* What a kernel of the point may move at most: it reads and writes what there is, once. */
+static bool measure_copies(struct run *r, const struct lane *lanes, struct err *err)
+{
+	int64_t most_bytes = 0;
+
+	for (int k = 0; k < r->w->n_modes; k++)
+		if (lanes[k].peak_bytes > most_bytes)
+			most_bytes = lanes[k].peak_bytes;
+	return r->curve.blind || copy_curve_reaches(&r->curve, most_bytes) ||
+	       copy_curve_measure(&r->curve, r->w, most_bytes, err);
+}
+
+bool run_watch_point(struct run *r, struct lane *lanes, json_t *modes, struct err *err)
+{
+	struct break_run run = { .w = r->w, .p = &r->w->points[r->point], .curve = &r->curve };
+
+	if (!measure_copies(r, lanes, err))
+		return false;
+	for (int k = 0; k < r->w->n_modes; k++) {
+		json_t *m = json_object_get(modes, fusion_mode_name(lanes[k].mode));
+
+		if (!break_run_report(&run, &lanes[k], &r->kept[r->point].checks[lanes[k].mode], m,
+				      err) ||
+		    !roofline_report(&r->curve, &lanes[k], m, err))
+			return false;
+	}
+	return true;
+}
+
+bool run_time_point(struct run *r, struct lane *lanes, struct mixed *mixed, json_t *modes,
+		    json_t *break_even, struct err *err)
+{
+	struct measure_watch watch = { .tick = on_tick, .self = r };
+	int n = r->w->n_modes, all = n + mixed->n;
+	double budget_s = r->w->seconds > 0
+			      ? r->w->seconds
+			      : fmin(point_budget_s, total_budget_s / (r->end - r->first));
+
+	for (int k = 0; k < all; k++)
+		if (!lane_forget(&lanes[k], err))
+			return false;
+	if (!measure_lanes(lanes, all, budget_s * all / n, &watch, err))
+		return false;
+	for (int k = 0; k < n; k++) {
+		json_t *m = json_object_get(modes, fusion_mode_name(lanes[k].mode));
+		struct split split;
+
+		if (!split_measure(&lanes[k], &split, err) ||
+		    !memory_report(&lanes[k], (r->end - r->first) * n, m, err))
+			return false;
+		report_latency(m, &lanes[k], &split);
+		json_object_set_new(m, "reproduce",
+				    report_reproduce(r->w, &r->w->points[r->point], lanes[k].mode));
+	}
+	if (!compare_modes(lanes, n, break_even, err) || !mixed_report(mixed, lanes, err))
+		return false;
+	keep_samples(r, lanes, n);
+	if (!check_breaks(r, lanes, err))
+		return false;
+	if (workload_on_device(r->w)) /* CUPTI comes when all is measured */
+		return true;
+	return run_watch_point(r, lanes, modes, err) &&
+	       (!r->recorder || run_record_point(r, lanes, err));
+}
