@@ -101,7 +101,7 @@ static void read_instead(struct drawn_graph *g, const json_t *id, const json_t *
 {
 	int node = json_is_integer(id) ? graph_find(g, json_integer_value(id)) : -1;
 
-	if (node < 0)
+	if (node < 0 || !g->nodes.at)
 		return;
 	g->nodes.at[node].instead[0] = graph_find(g, json_integer_value(first));
 	if (second)
