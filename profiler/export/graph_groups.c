@@ -90,7 +90,7 @@ static int loop_depth(const struct grouper *gr, int loop)
 {
 	int depth = 0, most = (int)gr->loops.len;
 
-	for (; most && loop >= 0 && depth <= most; loop = gr->loops.at[loop].parent)
+	for (; gr->loops.at && loop >= 0 && depth <= most; loop = gr->loops.at[loop].parent)
 		depth++;
 	return depth;
 }
