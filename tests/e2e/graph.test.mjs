@@ -204,6 +204,8 @@ test("a loop on a tensor is a box that opens and closes, with its kernels, by mo
   await page.waitForURL(/\/source\?.*line=7/);
   await page.goBack();
   await page.locator('[data-node="cos"]').waitFor();
+  await page.locator('[data-node="ne_1"] rect').click({ force: true });
+  await side.getByText("the test of the loop alone").waitFor();
   const slider = page.getByRole("slider", { name: /Passes over/ });
   await slider.fill("0");
   await page.locator(`[data-node="open ${box}"]`).waitFor();

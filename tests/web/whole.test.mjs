@@ -73,6 +73,7 @@ test("pieces are one graph: joined by what they take and give, kernels numbered 
   assert.deepEqual(n.out.reads, ["exp in piece 2"]);
   assert.deepEqual(n["exp in piece 2"].reads, ["loop_result"]);
   assert.deepEqual(n.cos.loops, ["loop while_loop"]);
+  assert.deepEqual([n.ne_1.test, n.mul.test], [true, false]);
   assert.equal(kernelOf(graph, all[2], n.ne_1.kernel).name, "body1");
   const order = all[2].nodes.map((x) => x.id);
   for (const x of all[2].nodes) for (const r of x.reads) assert.ok(order.indexOf(r) < order.indexOf(x.id), `${x.id} stands before ${r}`);

@@ -9,6 +9,7 @@
  * @property {Map<string, string[]>} chains by node: the loops that it stands in, outermost first
  * @property {Map<string, string[]>} reads by node: what it reads instead of what its arguments say
  * @property {Map<string, string>} next by node that goes round: what it is in the next round
+ * @property {Set<string>} tests nodes that only say whether there is another round
  */
 
 /** The group of a loop. @param {string} name of its node */
@@ -17,7 +18,7 @@ export const loopId = (name) => `loop ${name}`;
 /** @param {import("../api/types.js").Graph} g @returns {Loops} */
 export function loopsOf(g) {
   /** @type {Loops} */
-  const found = { all: new Map(), chains: new Map(), reads: new Map(), next: new Map() };
+  const found = { all: new Map(), chains: new Map(), reads: new Map(), next: new Map(), tests: new Set() };
   const all = g.subgraphs ?? [];
   if (!all.length) return found;
   const names = new Map((g.nodes ?? []).map((n) => [n.id, n.name]));
@@ -26,6 +27,7 @@ export function loopsOf(g) {
   const chainOf = (s, depth = 0) => (s && depth < all.length ? [...chainOf(s.parent === null ? undefined : all[s.parent], depth + 1), loopId(name(s.node))] : []);
   for (const s of all) {
     const chain = chainOf(s);
+    for (const id of s.condition) found.tests.add(name(id));
     const results = s.carried.flatMap((c) => (c.result === null ? [] : [c.result]));
     const carried = s.carried.flatMap((c) => (c.node === null ? [] : [c.node]));
     for (const id of [s.node, ...s.nodes, ...carried, ...results]) {

@@ -15,6 +15,7 @@
  * @property {string} [module] whose call it is part of: "Net/head:Linear"
  * @property {boolean} gone the pass has removed it
  * @property {string[]} [loops] that it stands in, outermost first
+ * @property {boolean} [test] it only says whether there is another round of the innermost
  * @property {string} [next] what goes round: the node that it is in the next round
  *
  * @typedef {{title: string, nodes: Node[], kernels: string[], outputs: string[], loops?: Map<string, import("./loops.js").Loop>,
@@ -81,7 +82,7 @@ export function capturedNodes(g) {
     const op = n.op === "placeholder" ? "input" : n.op;
     return {
       id: n.name, op, args: "", dtype: n.dtype ?? "", shape: n.shape ?? "", line: n.line ?? 0, reads: loops.reads.get(n.name) ?? [...new Set(reads)],
-      kernel: null, module: n.module ?? "", gone: false, loops: loops.chains.get(n.name) ?? [], next: loops.next.get(n.name),
+      kernel: null, module: n.module ?? "", gone: false, loops: loops.chains.get(n.name) ?? [], next: loops.next.get(n.name), test: loops.tests.has(n.name),
     };
   });
 }

@@ -93,7 +93,7 @@ function join(g, list, pieces) {
     return outside === undefined ? (ids[k].get(name) ?? name) : (given.get(outside) ?? outside);
   };
   pieces.forEach((p, k) => p.part.gives?.forEach((name, i) => p.now.outputs[i] && given.set(name, wholeName(k, p.now.outputs[i]))));
-  const chains = loopsOf(g).chains;
+  const { chains, tests } = loopsOf(g);
   /** @type {Map<string, Node>} */
   const out = new Map();
   /** What no piece computes, behind what it reads. @param {string} name */
@@ -110,7 +110,7 @@ function join(g, list, pieces) {
     const loops = p.part.loop ? chains.get(p.part.loop) ?? [loopId(p.part.loop)] : [];
     for (const n of p.nodes) {
       const id = ids[k].get(n.id);
-      if (id !== undefined) out.set(id, { ...n, id, loops, kernel: n.kernel === null ? null : String(first + Number(n.kernel)), reads: [...new Set(n.reads.map((r) => wholeName(k, r)))] });
+      if (id !== undefined) out.set(id, { ...n, id, loops, test: tests.has(n.id), kernel: n.kernel === null ? null : String(first + Number(n.kernel)), reads: [...new Set(n.reads.map((r) => wholeName(k, r)))] });
     }
     if (p.part.loop && pieces[k + 1]?.part.loop !== p.part.loop) addGlue(p.part.loop);
   });

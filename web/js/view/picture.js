@@ -423,6 +423,7 @@ export class GraphPicture {
       const of = new Map(this.drawn.nodes.map((x) => [x.id, x]));
       const reads = n.reads.map((id) => of.get(id)).map((x, i) => (x ? `${x.id} ${x.dtype} ${short(x.shape)}` : n.reads[i]));
       fact("Reads", reads.join(", ") || "nothing");
+      if (n.test) fact("Needed by", "the test of the loop alone");
       if (n.next) fact("Next round", h("span", { class: "mono" }, n.next));
     } else fact("Ops", box.nodes.map((x) => x.op).slice(0, 12).join(", ") + (box.nodes.length > 12 ? ` and ${box.nodes.length - 12} more` : ""));
     if (links.length) fact("Source", ...links);
