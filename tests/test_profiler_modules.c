@@ -104,6 +104,23 @@ static void behind_a_loop_the_path_is_the_same(void **state)
 		       "logical_not Net, exp Net, sub -");
 }
 
+static void behind_a_branch_it_is_too(void **state)
+{
+	(void)state;
+	assert_modules(NET("        if x.sum() > 0:\\n            x = torch.sin(x)\\n"
+			   "        else:\\n            x = torch.cos(x)\\n"
+			   "        return torch.exp(x)\\n"),
+		       "sum Net, gt Net, ne Net, sin Net, cos Net, where Net, exp Net, sub -");
+}
+
+/* What follows a break stands for the frame that was broken, of which it reads no `self`. */
+static void behind_a_break_that_reads_no_self_it_is_too(void **state)
+{
+	(void)state;
+	assert_modules(NET("        torch._dynamo.graph_break()\\n        return torch.exp(x)\\n"),
+		       "exp Net, sub -");
+}
+
 static void self_may_stand_in_a_cell(void **state)
 {
 	(void)state;
@@ -175,6 +192,8 @@ int main(void)
 		cmocka_unit_test(behind_a_break_the_path_is_the_same),
 		cmocka_unit_test(one_that_nothing_holds_has_its_class_alone),
 		cmocka_unit_test(behind_a_loop_the_path_is_the_same),
+		cmocka_unit_test(behind_a_branch_it_is_too),
+		cmocka_unit_test(behind_a_break_that_reads_no_self_it_is_too),
 		cmocka_unit_test(self_may_stand_in_a_cell),
 		cmocka_unit_test(nodes_of_a_lazy_trace_have_modules_too),
 		cmocka_unit_test(nodes_of_a_backward_pass_are_of_their_forward_nodes_module),

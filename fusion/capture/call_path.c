@@ -24,8 +24,7 @@ static struct value first_argument(const struct frame *f)
 	return f->locals[0];
 }
 
-/* The module whose method the frame runs; NULL. */
-static struct instance *module_of(const struct frame *f)
+struct instance *call_path_module(const struct frame *f)
 {
 	struct value self;
 
@@ -40,7 +39,7 @@ static struct instance *module_of(const struct frame *f)
 /* It is kept: captures forget locals that are read no more. */
 void call_path_keep(struct frame *f, const struct frame *like)
 {
-	struct instance *m = f->module ? NULL : module_of(like);
+	struct instance *m = f->module ? NULL : call_path_module(like);
 
 	if (m)
 		f->module = value_ref(value_of(m)).instance;
@@ -104,17 +103,19 @@ static void add_module(const struct instance *up, const struct instance *m, stru
 	clean(out, from);
 }
 
-void call_path_find(const struct vm *vm, struct value (*real)(const void *self, struct value v),
-		    const void *self, struct call_path *out)
+void call_path_find(const struct vm *vm, const struct call_path_stands *stands,
+		    struct call_path *out)
 {
-	out->n = 0;
-	for (struct frame *f = vm->frame; f && out->n < CALL_PATH_MODULES; f = f->up) {
+	struct frame *f = vm->frame;
+
+	for (out->n = 0; f && out->n < CALL_PATH_MODULES;
+	     f = stands && f == stands->base ? stands->below : f->up) {
 		const struct instance *m;
 
 		call_path_keep(f, f);
 		m = f->module;
-		if (m && real)
-			m = real(self, value_of(f->module)).instance;
+		if (m && stands)
+			m = stands->real(stands->self, value_of(f->module)).instance;
 		if (m && (out->n == 0 || out->modules[out->n - 1] != m)) {
 			out->births[out->n] = m->head.birth;
 			out->modules[out->n++] = m;

@@ -14,11 +14,18 @@ struct call_path {
 	int n;
 };
 
-/* The modules (nn.Module) whose methods are under way.  `real` (NULL: there are no
- * stand-ins) gives the object that one of a capture stands for, itself where it stands for
- * none. */
-void call_path_find(const struct vm *vm, struct value (*real)(const void *self, struct value v),
-		    const void *self, struct call_path *out);
+/* Of a capture: its frames stand for real ones, which lie below them. */
+struct call_path_stands {
+	const struct frame *base; /* the outermost of them */
+	struct frame *below;      /* that called what it stands for; NULL: nothing did */
+	/* The object that one of a capture stands for, itself where it stands for none. */
+	struct value (*real)(const void *self, struct value v);
+	const void *self;
+};
+
+/* The modules (nn.Module) whose methods are under way; `stands` is NULL where all is real. */
+void call_path_find(const struct vm *vm, const struct call_path_stands *stands,
+		    struct call_path *out);
 
 bool call_path_equal(const struct call_path *a, const struct call_path *b);
 
@@ -26,6 +33,10 @@ bool call_path_equal(const struct call_path *a, const struct call_path *b);
  * has its name in the one before it, as named_modules() gives it, and its class; the class
  * alone where that one does not hold it.  Nothing where there is none. */
 void call_path_print(const struct call_path *p, struct buf *out);
+
+/* The module whose method the frame runs, borrowed; NULL: there is none, or the program is
+ * done with it and nobody kept it. */
+struct instance *call_path_module(const struct frame *f);
 
 /* The frame runs a method of the same module as `like`: itself, or what it stands for.  Not
  * where it is known already; nothing where that is no method of a module. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/capture/call_path.h"
 #include "fusion/runtime/frame/attempt.h"
 #include "fusion/runtime/frame/live.h"
 
@@ -119,16 +120,28 @@ static bool keep_asserts(struct entry *e, const struct trace *t, struct recipe_b
 	return true;
 }
 
+/* The module whose method the frame runs, though nothing reads it any more: what is captured
+ * of the frame later says whose it is.  Not one that the call itself has made; NULL. */
+static struct instance *unread_module(const struct recipe_builder *b, const struct frame *f,
+				      const bool *live)
+{
+	struct instance *m = f->code->n_locals > 0 && !live[0] ? call_path_module(f) : NULL;
+
+	return m && world_slot(b->trace, value_of(m)) >= 0 ? m : NULL;
+}
+
 /* Locals that changed. */
 static bool add_locals(struct entry_frame *to, struct recipe_builder *b, const struct frame *f,
 		       int calls, struct arena *arena)
 {
 	const bool *live = live_locals(f->code, (int)(f->inst - f->code->insts), arena);
 	const struct slots *s = b->trace->slots;
+	struct instance *unread;
 
 	to->places = ARENA_ARRAY(arena, struct entry_place, (size_t)f->code->n_locals + 1);
 	if (!live || !to->places)
 		return entry_no_memory(b->err);
+	unread = unread_module(b, f, live);
 	for (int i = 0; i < f->code->n_locals; i++) {
 		struct entry_place place = { .index = i, .step = -1 };
 		struct value v = f->locals[i];
@@ -136,7 +149,12 @@ static bool add_locals(struct entry_frame *to, struct recipe_builder *b, const s
 		if (f->stands_for && v.kind == VALUE_LAZY &&
 		    slot_is_root(&s->at[v.i], SLOT_LOCAL, calls, i))
 			continue;
-		if (live[i] && v.kind != VALUE_UNSET) {
+		if (i == 0 && unread) {
+			if (f->stands_for) /* it has it */
+				continue;
+			v = value_of(unread);
+		}
+		if ((live[i] || (i == 0 && unread)) && v.kind != VALUE_UNSET) {
 			place.step = recipe_add(b, v);
 			if (place.step < 0)
 				return false;

@@ -135,8 +135,10 @@ static bool stand_frame(struct trace *t, const struct frame *real, int calls, in
 
 	if (!f)
 		return false;
-	if (number == 1)
+	if (number == 1) {
 		t->base = f;
+		t->below = real->up;
+	}
 	f->stands_for = number;
 	call_path_keep(f, real);
 	f->inst = real->inst;

@@ -25,7 +25,7 @@ bool lazy_place(struct lazy *l)
 
 	if (l->modules.off)
 		return true;
-	call_path_find(l->session->vm, NULL, NULL, &now);
+	call_path_find(l->session->vm, NULL, &now);
 	if (call_path_equal(&now, &l->modules.path))
 		return true;
 	buf_init(&words, 0);

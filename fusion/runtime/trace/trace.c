@@ -505,6 +505,7 @@ static struct value real_of(const void *self, struct value v)
 /* Nodes know whose call they are part of. */
 static bool place_module(struct trace *t, struct err *err)
 {
+	const struct call_path_stands stands = { t->base, t->below, real_of, t };
 	struct call_path calls;
 	struct buf path;
 	bool ok;
@@ -512,7 +513,7 @@ static bool place_module(struct trace *t, struct err *err)
 	if (t->ruled)
 		return graph_set_module(t->graph, t->ruled->module) || trace_no_memory(err);
 	buf_init(&path, 0);
-	call_path_find(t->vm, real_of, t, &calls);
+	call_path_find(t->vm, &stands, &calls);
 	call_path_print(&calls, &path);
 	ok = !path.failed && graph_set_module(t->graph, path.len ? path.data : NULL);
 	buf_finish(&path);

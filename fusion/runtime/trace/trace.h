@@ -156,6 +156,7 @@ struct trace {
 
 	/* of one attempt */
 	struct frame *base;           /* the outermost frame of the piece: a stand-in */
+	struct frame *below;          /* the real one that called what it stands for; NULL */
 	struct graph *graph;          /* in the entry's arena */
 	void *serial;                 /* tells this attempt's tensors from older ones */
 	VEC(struct trace_home) homes; /* by symbol */
