@@ -85,6 +85,14 @@ static inline const json_t *at_path(const json_t *json, const char *path)
 	return json;
 }
 
+/* The text there; "(none)" where there is no such. */
+static inline const char *text_at(const json_t *json, const char *path)
+{
+	const char *text = json_string_value(at_path(json, path));
+
+	return text ? text : "(none)";
+}
+
 static inline void assert_count(const json_t *json, const char *path, int64_t wanted)
 {
 	const json_t *found = at_path(json, path);

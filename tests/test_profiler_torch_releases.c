@@ -28,13 +28,6 @@
 #define DONE "\"has_guarded_code\": true, \"graph_op_count\": 2, \"restart_reasons\": "
 #define UNKNOWN "[\"Unknown fail_and_restart_analysis\"]"
 
-static const char *text_at(const json_t *json, const char *path)
-{
-	const char *text = json_string_value(at_path(json, path));
-
-	return text ? text : "(none)";
-}
-
 /* A break that cannot be resumed: 2.6 says nothing of it but that the analysis began again. */
 static void test_step_of_2_6(void **state)
 {

@@ -9,13 +9,6 @@
 
 #include "fusion/base/buf.h"
 
-static const char *text_at(const json_t *json, const char *path)
-{
-	const char *text = json_string_value(at_path(json, path));
-
-	return text ? text : "(none)";
-}
-
 static void assert_text(const json_t *json, const char *path, const char *wanted)
 {
 	assert_string_equal(text_at(json, path), wanted);

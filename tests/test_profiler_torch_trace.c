@@ -7,13 +7,6 @@
 
 #include "profiler/import/torch_break.h"
 
-static const char *text_at(const json_t *json, const char *path)
-{
-	const char *text = json_string_value(at_path(json, path));
-
-	return text ? text : "(none)";
-}
-
 /* A compilation by its id; of a process. */
 static const json_t *compile_of(const json_t *report, const char *id, int process)
 {
