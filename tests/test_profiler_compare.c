@@ -371,7 +371,11 @@ static void what_matters_and_what_is_only_named(void **state)
 		{ "workload", "policy", "\"native\"", NULL },
 		{ "workload", "policy", "\"dynamo\"", "" },
 		{ "workload", "autocast", "\"bfloat16\"", "autocast none against bfloat16" },
-		{ "workload", "grad", "true", "gradients none against true" },
+		{ "workload", "grad", "true", "gradients none against yes" },
+		{ "workload", "time", "{\"static\": [0, 2], \"eager\": [1]}",
+		  "timed calls none against static 0, 2; eager 1" },
+		{ "workload", "calls", "[[{\"value\": [1, 2.5]}, {\"value\": null}]]",
+		  "inputs none against 1, 2.5, none" },
 		{ "workload", "calls",
 		  "[[{\"random\": {\"shape\": [2, 3], \"dtype\": \"float32\"}}]]",
 		  "inputs none against float32[2,3]" },
@@ -396,6 +400,32 @@ static void what_matters_and_what_is_only_named(void **state)
 					    refused);
 		else
 			assert_true(json_is_null(json_object_get(c, "refused")));
+		json_decref(c);
+	}
+}
+
+/* Lists and objects as people write them, not as JSON has them. */
+static void settings_are_written_in_words(void **state)
+{
+	static const struct {
+		const char *key, *value, *said;
+	} cases[] = {
+		{ "deny", "[\"relu\"]", "relu" },
+		{ "deny", "[\"relu\", \"sin\"]", "relu, sin" },
+		{ "passes", "{\"cse\": false, \"fold\": true, \"fuse\": false}", "cse, fuse" },
+		{ "passes", "{}", "none" },
+		{ "seconds", "0.5", "0.5" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		json_t *b = report(20, 1), *c, *d;
+
+		set_in(b, "workload", cases[i].key,
+		       json_loads(cases[i].value, JSON_DECODE_ANY, NULL));
+		c = compared(report(20, 1), b);
+		d = json_array_get(json_object_get(first(c), "differences"), 0);
+		assert_string_equal(text_at(d, "b"), cases[i].said);
 		json_decref(c);
 	}
 }
@@ -536,6 +566,7 @@ int main(void)
 		cmocka_unit_test(what_runs_of_the_same_differ_by_is_in_the_interval),
 		cmocka_unit_test(other_threads_are_refused_and_named),
 		cmocka_unit_test(what_matters_and_what_is_only_named),
+		cmocka_unit_test(settings_are_written_in_words),
 		cmocka_unit_test(another_name_and_source_are_another_workload),
 		cmocka_unit_test(a_break_is_known_by_its_line_not_the_number_of_it),
 		cmocka_unit_test(kernels_come_go_and_grow_and_ops_are_counted),

@@ -7,7 +7,13 @@
 
 #include "profiler/compare/lines.h"
 
-enum { SHOWN_BYTES = 80, SHOWN_INPUTS = 4 };
+enum {
+	SHOWN_BYTES = 80,
+	SHOWN_VALUE_BYTES = 40,
+	SHOWN_INPUTS = 4,
+	DESCRIBED_BYTES = 64 << 10,
+	MOST_DEPTH = 8
+};
 
 struct setting {
 	const char *key, *where, *title;
@@ -21,32 +27,81 @@ static const struct setting settings[] = {
 };
 
 /* At most so many bytes, cut between characters. */
-static json_t *shortened(const char *text)
+static json_t *shortened(const char *text, size_t most)
 {
 	size_t len = strlen(text);
 
-	if (len <= SHOWN_BYTES)
+	if (len <= most)
 		return json_string(text);
-	for (len = SHOWN_BYTES; len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80;)
+	for (len = most; len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80;)
 		len--;
 	return json_sprintf("%.*s...", (int)len, text);
 }
 
-/* "float32[8,16]" of a value; its JSON where it is no tensor. */
+/* Values as people read them: a list is its items, an object what its keys say. */
+static void describe_plain(struct buf *out, const json_t *value, int depth)
+{
+	const char *key;
+	json_t *item;
+	size_t i;
+
+	if (json_is_string(value))
+		buf_puts(out, json_string_value(value));
+	else if (json_is_boolean(value))
+		buf_puts(out, json_is_true(value) ? "yes" : "no");
+	else if (json_is_integer(value))
+		buf_printf(out, "%lld", (long long)json_integer_value(value));
+	else if (json_is_real(value))
+		buf_printf(out, "%.6g", json_real_value(value));
+	else if (!value || json_is_null(value) || depth > MOST_DEPTH)
+		buf_puts(out, value && !json_is_null(value) ? "..." : "none");
+	else if (json_is_array(value) && json_array_size(value) == 0)
+		buf_puts(out, "none");
+	else if (json_is_array(value))
+		json_array_foreach(value, i, item)
+		{
+			buf_puts(out, i ? ", " : "");
+			describe_plain(out, item, depth + 1);
+		}
+	else {
+		i = 0;
+		json_object_foreach((json_t *)value, key, item)
+		{
+			buf_printf(out, "%s%s ", i++ ? "; " : "", key);
+			describe_plain(out, item, depth + 1);
+		}
+		buf_puts(out, i ? "" : "none");
+	}
+}
+
+static json_t *describe_any(const json_t *value, size_t most)
+{
+	struct buf text;
+	json_t *json;
+
+	buf_init(&text, DESCRIBED_BYTES);
+	describe_plain(&text, value, 0);
+	json = shortened(text.data && text.len ? text.data : "none", most);
+	buf_finish(&text);
+	return json;
+}
+
+/* "float32[8,16]" of a value; what it says where it is no tensor. */
 static void describe_value(struct buf *out, const json_t *value)
 {
 	const json_t *t = json_object_get(value, "random"), *size;
 	const char *dtype;
-	char *text;
 	size_t i;
 
 	if (!t)
 		t = json_object_get(value, "tensor");
 	dtype = json_string_value(json_object_get(t, "dtype"));
 	if (!t) {
-		text = json_dumps(value, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY);
-		buf_printf(out, "%.40s", text ? text : "");
-		free(text);
+		const json_t *plain = json_object_get(value, "value");
+		json_t *said = describe_any(plain ? plain : value, SHOWN_VALUE_BYTES);
+
+		buf_puts(out, json_string_value(said));
+		json_decref(said);
 		return;
 	}
 	buf_printf(out, "%s[", dtype ? dtype : "");
@@ -75,7 +130,7 @@ static json_t *describe_calls(const json_t *calls)
 		buf_printf(&text, " and %zu more", i - SHOWN_INPUTS);
 	if (n > 1)
 		buf_printf(&text, "; %zu calls", n);
-	json = shortened(text.data && text.len ? text.data : "none");
+	json = shortened(text.data && text.len ? text.data : "none", SHOWN_BYTES);
 	buf_finish(&text);
 	return json;
 }
@@ -107,9 +162,22 @@ static json_t *describe_sweep(const json_t *sweep)
 	return json;
 }
 
+/* The passes that a workload switches off: {"cse": false} is "cse". */
+static json_t *passes_off(const json_t *value)
+{
+	json_t *off = json_array(), *on;
+	const char *key;
+
+	json_object_foreach((json_t *)value, key, on)
+	{
+		if (json_is_false(on))
+			json_array_append_new(off, json_string(key));
+	}
+	return off;
+}
+
 static json_t *describe(const char *key, const json_t *value)
 {
-	char *text;
 	json_t *json;
 
 	if (strcmp(key, "calls") == 0)
@@ -122,13 +190,18 @@ static json_t *describe(const char *key, const json_t *value)
 		return json_sprintf("%.12s%s", json_string_value(value),
 				    json_string_value(value) + 40);
 	if (json_is_string(value))
-		return shortened(json_string_length(value) ? json_string_value(value) : "none");
+		return shortened(json_string_length(value) ? json_string_value(value) : "none",
+				 SHOWN_BYTES);
 	if (strcmp(key, "params") == 0)
 		return json_sprintf("%zu of them", json_object_size(value));
-	text = json_dumps(value, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY);
-	json = shortened(text ? text : "");
-	free(text);
-	return json;
+	if (strcmp(key, "passes") == 0 && json_is_object(value)) {
+		json_t *off = passes_off(value);
+
+		json = describe_any(off, SHOWN_BYTES);
+		json_decref(off);
+		return json;
+	}
+	return describe_any(value, SHOWN_BYTES);
 }
 
 /* What is left out means the same as null, false, and the policy dynamo. */
@@ -232,7 +305,7 @@ static json_t *describe_pool(const json_t *pool)
 		   plural((json_int_t)json_array_size(pool)));
 	json_array_foreach(pool, i, line)
 	    buf_printf(&text, "%s%s", i ? "; " : "", json_string_value(line));
-	json = shortened(text.data ? text.data : "");
+	json = shortened(text.data ? text.data : "", SHOWN_BYTES);
 	buf_finish(&text);
 	return json;
 }

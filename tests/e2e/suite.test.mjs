@@ -22,6 +22,7 @@ const workloads = [
   block("wrong", "    return x + torch.compiler.is_compiling()"),
   block("failing", "    return x.reshape(3)"),
 ];
+const long = "a reason of many words that goes on and on, ".repeat(8);
 
 test("no suites: what one is, and the one that comes with the server", async () => {
   const { page, complaints } = await openPage(browser);
@@ -104,4 +105,36 @@ test("two suites are compared: what broke and was fixed, how speedups changed", 
   const { page } = await openPage(browser, { allow: /404/ });
   await page.goto(`${server.url}/suites/${after}?base=999`);
   await page.getByRole("heading", { name: "The suites cannot be compared" }).waitFor();
+});
+
+test("at 390 px the tables of suites begin with workload or mode and need no scrolling; a long reason is read at a key", async () => {
+  const { body: { suites } } = await getJson(`${server.url}/api/v1/suites`);
+  const raising = block("raising", `    raise RuntimeError("${long}")`);
+  const body = JSON.stringify({ name: "narrow", workloads: [workloads[0], raising], seconds: 0.2, backend: "interp", modes: ["static"] });
+  const { body: { id } } = await getJson(`${server.url}/api/v1/suites`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+  for (let i = 0; i < 600 && (await getJson(`${server.url}/api/v1/suites/${id}`)).body.status !== "done"; i++) await sleep(100);
+  const { page, complaints } = await openPage(browser, { width: 390 });
+  const wide = () => page.locator(".scroll").evaluateAll((all) => all.filter((el) => el.scrollWidth > el.clientWidth).map((el) => el.ariaLabel));
+  await page.goto(`${server.url}/suites/${id}?base=${suites[0].id}`);
+  await page.locator("#suite-workloads").waitFor();
+  await page.getByRole("button", { name: "Table" }).click();
+  assert.deepEqual(await wide(), []);
+  const first = await page.locator("#suite-columns tbody tr", { hasText: "static" }).first().evaluate((tr) => {
+    const top = (el) => el.getBoundingClientRect().top;
+    return [...tr.cells].filter((c) => c.getClientRects().length).sort((a, b) => top(a) - top(b)).slice(0, 3).map((c) => c.dataset.label ?? "head");
+  });
+  assert.deepEqual(first, ["head", "Passed", "Geomean, common set"]);
+  const why = page.locator("#suite-reasons .clamped").first();
+  const height = () => why.locator(".told").evaluate((el) => el.clientHeight);
+  const cut = await height();
+  const more = why.getByRole("button", { name: "Read all" });
+  await more.focus();
+  await page.keyboard.press("Enter");
+  assert.ok((await height()) > 2 * cut, "all of it is there");
+  assert.equal(await why.getByRole("button", { name: "Show less" }).getAttribute("aria-expanded"), "true");
+  await sound(page, complaints);
+  await page.goto(`${server.url}/suites`);
+  await page.locator("#suite-list tbody tr").first().waitFor();
+  assert.deepEqual(await wide(), []);
+  await sound(page, complaints);
 });

@@ -1,7 +1,7 @@
 // tests/web/suite.test.mjs -- what the page says of a suite.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { breakText, bucketNames, buckets, columnName, finding, notPassed, passRate, sorted } from "../../web/js/model/suite.js";
+import { breakText, bucketNames, buckets, columnName, failures, finding, notPassed, passRate, sorted } from "../../web/js/model/suite.js";
 import { ratio } from "../../web/js/model/format.js";
 
 const column = (mode, speedup, extra = {}) => ({
@@ -57,4 +57,26 @@ test("buckets have names, and empty ones at the ends are left out", () => {
 test("a wide interval does not round a ratio to 0", () => {
   assert.deepEqual(ratio(3, [0.4, 80]), { text: "3x", interval: "(0–80)" });
   assert.deepEqual(ratio(7.13, [7.0, 7.3]), { text: "7.1x", interval: "(7.0–7.3)" });
+});
+
+test("a reason that differs by the mode's file name alone is one, with the modes that met it", () => {
+  const bad = (mode, reason, extra = {}) => ({ ...result(mode, "failed", null), run: 7, reason, ...extra });
+  const torch = { engine: "torch", run: 8 };
+  const list = [
+    workload("a",
+      bad("static", 'File "<static, n = 3>", line 2: no such op', torch), bad("dynamic", 'File "<dynamic, n = 3>", line 2: no such op', torch),
+      bad("graphs", 'File "<graphs, n = 3>", line 4: no such op', torch)),
+    workload("b", bad("eager", "shape"), bad("static", "shape"), bad("static", "shape", { policy: "native" }), bad("auto", null, { status: "disagrees" }), result("lazy", "pass", 2)),
+    workload("c", bad("static", "shape"), bad("static", "shape", { policy: "native" })),
+  ];
+  const a = { name: "a", run: 8, status: "failed", engine: "torch", policies: ["dynamo"] };
+  const b = { name: "b", run: 7, status: "failed", engine: "breakeven", policies: ["dynamo"] };
+  assert.deepEqual(failures(list), [
+    { ...a, modes: ["static", "dynamic"], reason: 'File "<source, n = 3>", line 2: no such op' },
+    { ...a, modes: ["graphs"], reason: 'File "<source, n = 3>", line 4: no such op' },
+    { ...b, modes: ["eager", "static"], reason: "shape" },
+    { ...b, policies: ["native"], modes: ["static"], reason: "shape" },
+    { ...b, status: "disagrees", modes: ["auto"], reason: "no reason was kept" },
+    { ...b, name: "c", policies: ["dynamo", "native"], modes: ["static"], reason: "shape" },
+  ]);
 });

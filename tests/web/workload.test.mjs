@@ -279,6 +279,7 @@ test("modes keep their places", () => {
 test("values and sweeps are described in short", () => {
   assert.equal(describeValue({ random: { shape: [8, 16], dtype: "float32" } }), "float32 [8, 16]");
   assert.equal(describeValue({ value: 2.5 }), "2.5");
+  assert.deepEqual([null, true, "sum", [1, [2, 3]], { a: 1 }].map((value) => describeValue({ value })), ["None", "True", "'sum'", "[1, [2, 3]]", "{'a': 1}"]);
   assert.equal(describeSweep(examples[0]), "7 counts of 20 statements");
   assert.equal(describeSweep(undefined), "none");
 });

@@ -1,6 +1,6 @@
 // js/model/breaks.js -- where a mode's graphs end, ready to be drawn.
 
-import { bytes, number } from "./format.js";
+import { bytes, number, plural, withInterval } from "./format.js";
 
 /** @typedef {import("../api/types.js").ModeReport} ModeReport */
 /** @typedef {import("../api/types.js").Break} Break */
@@ -284,4 +284,21 @@ export function problemsOf(check) {
     return !seen.has(place) && seen.add(place);
   });
   return [...check.diagnostics, ...places];
+}
+
+/**
+ * What all breaks cost a call; nothing, where one graph's kernels would take longer than the pieces do.
+ * `interval` stands between `before` and `rest`.
+ * @param {import("../api/types.js").BreakCosts} all @param {number} n @param {string} mode @param {number} [callUs]
+ */
+export function costClaim(all, n, mode, callUs) {
+  const costs = `${plural(n, "break")} ${n === 1 ? "costs" : "cost"}`;
+  if (all.ci_us[1] < 0) {
+    const less = withInterval(-all.sum_us, [-all.ci_us[1], -all.ci_us[0]]);
+    const before = ` in ${mode}: a call takes ${less.text} us`;
+    return { bold: `${costs} nothing`, before, interval: less.interval, rest: " less than one graph's kernels would make it take." };
+  }
+  const sum = withInterval(all.sum_us, all.ci_us);
+  const whole = callUs === undefined ? ` of a call in ${mode}.` : ` of every ${number(callUs)} us call in ${mode}.`;
+  return { bold: `${costs} ${sum.text} us`, before: "", interval: sum.interval, rest: whole };
 }

@@ -30,14 +30,16 @@ function copies(v) {
   return v.map(([moved, us]) => `${bytes(moved)} ${number(us)} us`).join(", ");
 }
 
-/** @param {string} key @param {unknown} v */
+/** @param {string} key @param {unknown} v @returns {string} */
 function words(key, v) {
   if (v === "") return "unknown";
   if (key === "copy_curve") return copies(v) ?? "unknown";
   if (key === "copy_gbps" && typeof v === "number") return number(v);
   if (typeof v === "boolean") return v ? "yes" : "no";
-  if (Array.isArray(v)) return v.join(", ");
-  return typeof v === "object" ? JSON.stringify(v) : String(v);
+  if (v === null || v === undefined) return "none";
+  if (Array.isArray(v)) return v.length ? v.map((x) => words("", x)).join(", ") : "none";
+  if (typeof v !== "object") return String(v);
+  return Object.entries(v).map(([k, x]) => `${k.replace(/_/g, " ")} ${words(k, x)}`).join("; ");
 }
 
 /** @param {unknown} device @param {unknown} environment @returns {[string, string][]} */

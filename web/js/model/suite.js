@@ -96,6 +96,55 @@ export function sorted(workloads, order) {
   });
 }
 
+/** Engine torch names each mode's source after it, "<static, n = 3>": the same reason in all else. */
+const ownSource = (/** @type {string} */ reason, /** @type {string} */ mode) =>
+  reason.replaceAll(new RegExp(`<${mode}(, n = \\d+)?>`, "g"), (_, point) => `<source${point ?? ""}>`);
+
+/**
+ * @typedef {object} Failure
+ * @property {string} name of the workload
+ * @property {number | null} run the first that met it
+ * @property {"failed" | "disagrees"} status
+ * @property {string} engine
+ * @property {string[]} policies
+ * @property {string[]} modes under each of the policies
+ * @property {string} reason
+ */
+
+/** Those of one workload, engine, status and reason, policy by policy. @param {readonly SuiteWorkload[]} workloads */
+function failuresByPolicy(workloads) {
+  /** @type {Map<string, Failure>} */
+  const found = new Map();
+  for (const { name, results } of workloads)
+    for (const { engine, policy, status, mode, run, reason: told } of results) {
+      if (status !== "failed" && status !== "disagrees") continue;
+      const reason = ownSource(told ?? "no reason was kept", mode);
+      const key = JSON.stringify([name, engine, policy, status, reason]);
+      const entry = found.get(key) ?? { name, run, status, engine, policies: [policy], modes: [], reason };
+      if (!entry.modes.includes(mode)) entry.modes.push(mode);
+      found.set(key, entry);
+    }
+  return [...found.values()];
+}
+
+/**
+ * What did not pass and why: one for each reason of a workload, with all modes, and with both policies
+ * where the same modes met it.
+ * @param {readonly SuiteWorkload[]} workloads
+ * @returns {Failure[]}
+ */
+export function failures(workloads) {
+  /** @type {Map<string, Failure>} */
+  const found = new Map();
+  for (const f of failuresByPolicy(workloads)) {
+    const key = JSON.stringify([f.name, f.engine, f.status, f.reason, f.modes]);
+    const same = found.get(key);
+    if (same) same.policies.push(...f.policies);
+    else found.set(key, f);
+  }
+  return [...found.values()];
+}
+
 /** The claim, and the rest of the sentence. @param {Suite} suite @returns {[string, string]} */
 export function finding(suite) {
   const { columns, common } = suite.report;

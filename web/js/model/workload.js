@@ -281,11 +281,20 @@ export function extent(f) {
   return `${p} ${p === 1 ? "point" : "points"}, ${f.modes.length} ${f.modes.length === 1 ? "mode" : "modes"}.`;
 }
 
+/** A number, text, list or dict as its program has it. @param {unknown} v @returns {string} */
+function written(v) {
+  if (v === null || v === undefined) return "None";
+  if (typeof v === "boolean") return v ? "True" : "False";
+  if (typeof v === "string") return `'${v}'`;
+  if (Array.isArray(v)) return `[${v.map(written).join(", ")}]`;
+  return typeof v === "object" ? `{${Object.entries(v).map(([k, x]) => `'${k}': ${written(x)}`).join(", ")}}` : String(v);
+}
+
 /** A shape as the page writes it: float32 [8, 16]. @param {import("../api/types.js").Value | undefined} v */
 export function describeValue(v) {
   const t = v?.random ?? v?.tensor;
   if (t) return `${t.dtype ?? "float32"} [${t.shape.join(", ")}]`;
-  if (v && "value" in v) return JSON.stringify(v.value);
+  if (v && "value" in v) return written(v.value);
   return "other";
 }
 

@@ -8,7 +8,7 @@ import { lineLinks, viewUrl } from "./joined.js";
 import { onPick, pick, picked } from "./pick.js";
 import { count, list as listOf, number, plural, ratio, stepOf, toStep, withInterval } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
-import { breakRows, COST_PARTS, kindsOf, lineMarks, traceRows } from "../model/breaks.js";
+import { breakRows, COST_PARTS, costClaim, kindsOf, lineMarks, traceRows } from "../model/breaks.js";
 import { policiesSection } from "./policies.js";
 import { tryPart } from "./try.js";
 import { addUp } from "../model/split.js";
@@ -116,15 +116,8 @@ function verdict(m, rows, mode) {
 /** @param {HTMLElement} line @param {ModeReport} m @param {number} cuts @param {string} mode */
 function costSentence(line, m, cuts, mode) {
   const all = /** @type {import("../api/types.js").BreakCosts} */ (m.break_cost);
-  const costs = `${plural(cuts, "break")} ${cuts === 1 ? "costs" : "cost"}`;
-  if (all.ci_us[1] < 0) {
-    const less = withInterval(-all.sum_us, [-all.ci_us[1], -all.ci_us[0]]);
-    add(line, h("b", {}, `${costs} nothing`), ` in ${mode}: a call takes ${less.text} us `, ci(less.interval), " less than one graph's kernels would make it take.");
-  } else {
-    const sum = withInterval(all.sum_us, all.ci_us);
-    const whole = m.latency ? ` of every ${number(m.latency.median_us)} us call in ${mode}` : ` of a call in ${mode}`;
-    add(line, h("b", {}, `${costs} ${sum.text} us`), " ", ci(sum.interval), `${whole}.`);
-  }
+  const { bold, before, interval, rest } = costClaim(all, cuts, mode, m.latency?.median_us);
+  add(line, h("b", {}, bold), before, ci(interval), rest);
   if (!all.without) return;
   const [low, high] = all.without.measured_ci_us;
   add(line, " Without ", cuts === 1 ? "it" : all.without.breaks_left ? `${cuts - all.without.breaks_left} of them` : "them");

@@ -2,7 +2,8 @@
 //
 // While runs wait it is asked again every two seconds; the order of the table stays.
 
-import { h, add, button, chip, ci, headRow, loadStyle, prose, say, scroller, section, select, stateWell } from "./dom.js";
+import { h, add, button, chip, ci, headRow, loadStyle, say, scroller, section, select, stateWell } from "./dom.js";
+import { cards, clamped, whoNarrow } from "./cards.js";
 import { confirmed, jobsChanged } from "./frame.js";
 import { axisHead, modeMark, progressBar, ratioAxis, whisker } from "./marks.js";
 import { go, pause } from "./router.js";
@@ -16,6 +17,7 @@ import {
   columnKey,
   columnName,
   compared,
+  failures,
   finding,
   notPassed,
   passRate,
@@ -183,9 +185,9 @@ function columnsTable(suite) {
     return h(
       "tr",
       {},
-      h("th", { scope: "row" }, modeMark(c.mode)),
-      h("td", {}, c.policy),
-      h("td", {}, c.engine),
+      h("th", { scope: "row" }, modeMark(c.mode), whoNarrow(c)),
+      h("td", { class: "who" }, c.policy),
+      h("td", { class: "who" }, c.engine),
       num(h("span", {}, `${count(c.pass)} of ${count(c.workloads)}`, note ? h("span", { class: "two-line" }, note) : null)),
       h("td", { class: "r" }, text ? [h("span", { class: "num-strong" }, text.text), ...ci(text.interval)] : dim(c.mode === "eager" ? "baseline" : "none")),
       h("td", {}, g.speedup === null ? null : whisker(axis, g.speedup, g.speedup_ci, tone(g.speedup_ci))),
@@ -194,12 +196,12 @@ function columnsTable(suite) {
       x(c.quantiles?.median),
       x(c.quantiles?.max),
       num(count(c.breaks.capture)),
-      num(count(c.breaks.lowering)),
+      h("td", { class: "r", data: { label: "Breaks: lowering" } }, count(c.breaks.lowering)),
       num(c.mode === "eager" ? dim("none") : duration(1000 * c.compile_ms)),
     );
   });
   const table = h("table", { id: "suite-columns" }, h("caption", { class: "vh" }, "Columns of the suite"), header, h("tbody", {}, rows));
-  return section("Modes", "speedups over eager; breaks of both stages over all workloads", null, scroller("Modes of the suite", table));
+  return section("Modes", "speedups over eager; breaks of both stages over all workloads", null, scroller("Modes of the suite", cards(table)));
 }
 
 /** @param {readonly number[] | null} interval */
@@ -216,8 +218,12 @@ function workloadsTable(suite, order) {
     ...policies.map((p) => ({ key: `breaks:${p}`, label: `breaks, ${p}`, cls: "r" })),
   ];
   const place = h("tbody", {});
-  const fill = () => place.replaceChildren(...sorted(workloads, order).map((w) => workloadRow(w, shown, policies)));
   const header = h("tr", {});
+  const table = h("table", { id: "suite-workloads" }, h("caption", { class: "vh" }, "Workloads of the suite"), h("thead", {}, header), place);
+  const fill = () => {
+    place.replaceChildren(...sorted(workloads, order).map((w) => workloadRow(w, shown, policies)));
+    cards(table);
+  };
   for (const { key, label, cls } of heads) {
     const th = h("th", { scope: "col", class: cls || null });
     const b = button(
@@ -242,7 +248,6 @@ function workloadsTable(suite, order) {
   };
   mark();
   fill();
-  const table = h("table", { id: "suite-workloads" }, h("caption", { class: "vh" }, "Workloads of the suite"), h("thead", {}, header), place);
   const note = "speedup over eager with its 95 % interval, linked to its run; breaks: capture + lowering; launches of a call, peak and compiling of mode static, or the first compiled one";
   return section("Workloads", note, null, scroller("Workloads of the suite", table));
 }
@@ -281,28 +286,19 @@ function resultCell(r) {
 
 /** @param {Suite} suite */
 function reasons(suite) {
-  /** @type {Map<string, {w: SuiteWorkload, r: SuiteResult, modes: string[]}>} */
-  const found = new Map();
-  for (const w of suite.report.workloads)
-    for (const r of w.results) {
-      if (r.status !== "failed" && r.status !== "disagrees") continue;
-      const key = JSON.stringify([w.name, r.engine, r.policy, r.status, r.reason]);
-      const entry = found.get(key) ?? { w, r, modes: [] };
-      entry.modes.push(r.mode);
-      found.set(key, entry);
-    }
-  if (!found.size) return null;
-  const rows = [...found.values()].map(({ w, r, modes }) =>
+  const found = failures(suite.report.workloads);
+  if (!found.length) return null;
+  const rows = found.map(({ name, run, status, engine, policies, modes, reason }) =>
     h(
       "tr",
       {},
-      h("th", { scope: "row" }, r.run ? h("a", { href: `/runs/${encodeURIComponent(r.run)}` }, w.name) : w.name),
-      h("td", {}, chip("failed", WORDS[r.status === "failed" ? "failed" : "disagrees"])),
-      h("td", {}, `${r.engine === "breakeven" ? "" : `${r.engine}, `}${r.policy}`),
-      h("td", {}, modes.join(", ")),
-      h("td", { class: "wrap" }, prose(r.reason ?? "no reason was kept")),
+      h("th", { scope: "row" }, run ? h("a", { href: `/runs/${encodeURIComponent(run)}` }, name) : name),
+      h("td", {}, chip("failed", WORDS[status])),
+      h("td", {}, `${engine === "breakeven" ? "" : `${engine}: `}${policies.join(", ")}`),
+      h("td", { class: "wrap modes" }, modes.join(", ")),
+      h("td", { class: "wrap why", data: { label: "" } }, clamped(reason)),
     ),
   );
   const table = h("table", { id: "suite-reasons" }, h("caption", { class: "vh" }, "What did not pass"), headRow(["Workload", "Status", "Policy", "Modes", "Reason"]), h("tbody", {}, rows));
-  return section("What did not pass", `${plural(found.size, "reason")}`, null, scroller("What did not pass, table", table));
+  return section("What did not pass", plural(found.length, "reason"), null, scroller("What did not pass, table", cards(table)));
 }

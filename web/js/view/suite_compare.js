@@ -1,6 +1,7 @@
 // js/view/suite_compare.js -- a suite against an earlier one: what broke, how speedups changed.
 
-import { h, chip, ci, headRow, prose, scroller, section } from "./dom.js";
+import { h, chip, ci, headRow, scroller, section } from "./dom.js";
+import { cards, clamped, whoNarrow } from "./cards.js";
 import { axisHead, modeMark, ratioAxis, whisker } from "./marks.js";
 import { compareSuites } from "../api/suites.js";
 import { count, plural, ratio, stamp } from "../model/format.js";
@@ -53,9 +54,9 @@ function columns(c) {
     return h(
       "tr",
       {},
-      h("th", { scope: "row" }, modeMark(x.mode)),
-      h("td", {}, x.policy),
-      h("td", {}, x.engine),
+      h("th", { scope: "row" }, modeMark(x.mode), whoNarrow(x)),
+      h("td", { class: "who" }, x.policy),
+      h("td", { class: "who" }, x.engine),
       num(`${rate(x.pass_rate_before)} to ${rate(x.pass_rate_after)}`),
       num(x.broken ? chip("failed", count(x.broken)) : "0"),
       num(count(x.fixed)),
@@ -68,7 +69,7 @@ function columns(c) {
   });
   const head = headRow(["Mode", "Policy", "Engine", ["Pass rate", "r"], ["Broken", "r"], ["Fixed", "r"], ["Geomean of changes", "r"], [axisHead(axis), "", "Interval"], "Verdict", ["Rose", "r"], ["Fell", "r"]]);
   const table = h("table", { id: "suite-changes" }, h("caption", { class: "vh" }, "Changes by mode"), head, h("tbody", {}, rows));
-  return section("Changes by mode", "speedup now over speedup before", null, scroller("Changes by mode, table", table));
+  return section("Changes by mode", "speedup now over speedup before", null, scroller("Changes by mode, table", cards(table)));
 }
 
 /** @param {string} name @param {ComparedResult} r */
@@ -87,12 +88,12 @@ function turns(c) {
       h("td", {}, chip(r.turn === "broken" ? "failed" : "FASTER", r.turn)),
       h("td", {}, r.run_before ? h("a", { href: `/runs/${encodeURIComponent(r.run_before)}` }, r.before) : r.before),
       h("td", {}, r.after),
-      h("td", { class: "wrap" }, prose(r.turn === "broken" ? (r.reason ?? "no reason was kept") : "")),
+      h("td", { class: "wrap why", data: { label: "" } }, r.turn === "broken" ? clamped(r.reason ?? "no reason was kept") : null),
     ),
   );
   const table = h("table", { id: "suite-turned" }, h("caption", { class: "vh" }, "What turned"), headRow(["Workload", "Mode", "Turn", "Before", "Now", "Reason"]), h("tbody", {}, rows));
   const note = list.length > MOST_ROWS ? `the first ${MOST_ROWS} of ${count(list.length)}` : "from pass to not pass, and back";
-  return section("What turned", note, null, scroller("What turned, table", table));
+  return section("What turned", note, null, scroller("What turned, table", cards(table)));
 }
 
 /** @param {ComparedSuites} c */
@@ -116,5 +117,5 @@ function changes(c) {
   const head = headRow(["Workload", "Mode", ["Before", "r"], ["Now", "r"], ["Change", "r"], [axisHead(axis), "", "Interval"], "Verdict"]);
   const table = h("table", { id: "suite-ratios" }, h("caption", { class: "vh" }, "Changes of speedups"), head, h("tbody", {}, rows));
   const note = `${plural(list.length, "speedup")}, the one that fell most first${list.length > MOST_ROWS ? `: ${MOST_ROWS} of them` : ""}`;
-  return section("Changes of speedups", note, null, scroller("Changes of speedups, table", table));
+  return section("Changes of speedups", note, null, scroller("Changes of speedups, table", cards(table)));
 }

@@ -1,6 +1,7 @@
 // js/view/suites.js -- the list of suites, and the one that comes with the program.
 
-import { h, button, chip, headRow, say, scroller, section, stateWell } from "./dom.js";
+import { h, button, chip, headRow, loadStyle, say, scroller, section, stateWell } from "./dom.js";
+import { cards } from "./cards.js";
 import { jobsChanged } from "./frame.js";
 import { progressBar } from "./marks.js";
 import { go, pause } from "./router.js";
@@ -15,6 +16,7 @@ const IDLE_MS = 15000;
 
 /** @param {import("./router.js").Context} ctx */
 export async function suitesView(ctx) {
+  const styled = loadStyle("suites");
   ctx.setTitle("Suites");
   const place = h("div", { id: "suite-list" });
   const why = h("p", { class: "errline", role: "alert" });
@@ -22,6 +24,7 @@ export async function suitesView(ctx) {
   ctx.main.replaceChildren(h("div", { class: "head list" }, h("div", { class: "titles" }, h("h1", {}, "Suites")), acts), why, place);
   const load = async () => {
     const { suites, total } = await listSuites(ctx.signal);
+    await styled;
     if (ctx.signal.aborted) return false;
     if (suites.length) place.replaceChildren(list(suites, total));
     else if (!place.querySelector(".state")) place.replaceChildren(empty());
@@ -84,7 +87,7 @@ function list(suites, total) {
   });
   const head = headRow(["Suite", "Status", ["Workloads", "r"], "Did not pass", "Geomean over the common set", ["Age", "r"]]);
   const table = h("table", {}, h("caption", { class: "vh" }, "Suites, newest first"), head, h("tbody", {}, rows));
-  return section("All suites", `${count(suites.length)} of ${plural(total, "suite")}`, null, scroller("Suites, table", table));
+  return section("All suites", `${count(suites.length)} of ${plural(total, "suite")}`, null, scroller("Suites, table", cards(table)));
 }
 
 /** @param {SuiteHead} s */
