@@ -38,20 +38,27 @@ static bool read_lanes(struct req *req, struct timeline_query *q, struct err *er
 	return req_query_int(req, "n", INT64_MIN / 2, INT64_MAX / 2, 0, &q->n, err);
 }
 
-/* What is asked for, from the address; times are ns since the first event. */
+/* The part of the time, ns since the first event. */
+static bool read_span(struct req *req, struct timeline_query *q, struct err *err)
+{
+	if (!req_query_int(req, "t0", 0, TIMELINE_MAX_NS, 0, &q->t0_ns, err) ||
+	    !req_query_int(req, "t1", 0, TIMELINE_MAX_NS, -1, &q->t1_ns, err))
+		return false;
+	return (q->t1_ns < 0 || q->t0_ns <= q->t1_ns) ||
+	       err_set(err, ERR_BAD_REQUEST, "t0=%lld is behind t1=%lld", (long long)q->t0_ns,
+		       (long long)q->t1_ns);
+}
+
+/* What is asked for, from the address. */
 static bool read_window(struct req *req, struct timeline_query *q, struct err *err)
 {
 	int64_t px;
 
-	if (!read_lanes(req, q, err) ||
-	    !req_query_int(req, "t0", 0, TIMELINE_MAX_NS, 0, &q->t0_ns, err) ||
-	    !req_query_int(req, "t1", 0, TIMELINE_MAX_NS, -1, &q->t1_ns, err) ||
+	if (!read_lanes(req, q, err) || !read_span(req, q, err) ||
 	    !req_query_int(req, "px", 1, TIMELINE_MOST_PX, TIMELINE_DEFAULT_PX, &px, err))
 		return false;
 	q->px = (int)px;
-	return (q->t1_ns < 0 || q->t0_ns <= q->t1_ns) ||
-	       err_set(err, ERR_BAD_REQUEST, "t0=%lld is behind t1=%lld", (long long)q->t0_ns,
-		       (long long)q->t1_ns);
+	return true;
 }
 
 /* From where to look: an event that was found before, or a time. */
@@ -61,7 +68,7 @@ static bool read_seek(struct req *req, struct timeline_query *q, struct err *err
 	int64_t back, correlation;
 
 	*q = timeline_whole(NULL);
-	if (!read_lanes(req, q, err) ||
+	if (!read_lanes(req, q, err) || !read_span(req, q, err) ||
 	    !req_query_int(req, "at", 0, TIMELINE_MAX_NS, 0, &s->at_ns, err) ||
 	    !req_query_int(req, "lane", -1, TIMELINE_MAX_LANES - 1, -1, &s->lane, err) ||
 	    !req_query_int(req, "duration", 0, TIMELINE_MAX_NS, 0, &s->duration_ns, err) ||

@@ -228,6 +228,47 @@ static void what_is_found_is_shown_before_what_is_longer(void **state)
 	buf_finish(&b);
 }
 
+/* Its time is over before the first chunk. */
+static void a_search_whose_time_is_up_says_so_and_how_to_narrow_it(void **state)
+{
+	struct timeline_query q = { .t1_ns = -1, .px = 16, .find = "matmul", .find_until_ns = 1 };
+	struct err err = { 0 };
+	struct buf b = { 0 }, out = { 0 };
+	struct timeline_view *v;
+	uint32_t len;
+	json_t *f, *head;
+
+	(void)state;
+	write_two_processes(&b);
+	q.seek.wanted = true;
+	q.seek.lane = -1;
+	v = fill(&b, &q);
+	assert_false(timeline_view_wants_more(v));
+	f = timeline_view_found(v, &err);
+	assert_int_equal(at(f, "events"), 0);
+	assert_int_equal(at(f, "looked_at"), 0);
+	assert_true(json_is_true(json_object_get(f, "busy_at_least")));
+	assert_non_null(strstr(json_string_value(json_object_get(f, "cut")), "mode="));
+	json_decref(f);
+	timeline_view_destroy(v);
+	q.seek.wanted = false; /* a window is shown all the same */
+	v = fill(&b, &q);
+	assert_true(timeline_view_wants_more(v));
+	assert_true(timeline_view_columns(v, &out, &err));
+	timeline_view_destroy(v);
+	memcpy(&len, out.data + 4, sizeof(len));
+	head = json_loadb(out.data + 8, len, 0, NULL);
+	assert_int_equal(at(head, "events"), 9);
+	assert_true(json_is_string(json_object_get(json_object_get(head, "found"), "cut")));
+	json_decref(head);
+	buf_finish(&out);
+	f = found(&b, "matmul", (struct timeline_seek){ .lane = -1 });
+	assert_true(json_is_null(json_object_get(f, "cut")));
+	assert_int_equal(at(f, "looked_at"), 9);
+	json_decref(f);
+	buf_finish(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +276,7 @@ int main(void)
 		cmocka_unit_test(each_is_reached_from_the_one_before_and_back),
 		cmocka_unit_test(the_events_of_a_launch_are_those_of_its_process),
 		cmocka_unit_test(what_is_found_is_shown_before_what_is_longer),
+		cmocka_unit_test(a_search_whose_time_is_up_says_so_and_how_to_narrow_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

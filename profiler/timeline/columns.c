@@ -91,12 +91,13 @@ static json_t *totals_json(struct timeline_view *v)
 	return list;
 }
 
-static json_t *lanes_json(const struct timeline_view *v)
+static json_t *lanes_json(struct timeline_view *v)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < v->n_lanes; i++) {
-		const struct view_lane *l = &v->lanes[i];
+		struct view_lane *l = &v->lanes[i];
+		int64_t busy = 0;
 		json_t *row;
 
 		if (!l->wanted)
@@ -105,7 +106,10 @@ static json_t *lanes_json(const struct timeline_view *v)
 		json_object_set_new(row, "id", json_integer((json_int_t)i));
 		json_object_set_new(row, "events", json_integer(l->events));
 		json_object_set_new(row, "sum_ns", json_integer(l->sum_ns));
-		json_object_set_new(row, "busy_ns", json_integer(l->busy_ns));
+		if (!overlap_ns(&l->busy, &v->room, &busy))
+			l->busy.at_least = true;
+		json_object_set_new(row, "busy_ns", json_integer(busy));
+		json_object_set_new(row, "busy_at_least", json_boolean(l->busy.at_least));
 		json_object_set_new(row, "found", json_integer(v->find->lanes[i].events));
 		json_array_append_new(list, row);
 	}
@@ -146,22 +150,38 @@ static json_t *idle_json(const struct timeline_view *v)
 			 (double)v->readings * clock_ns + (double)v->reports * tell_ns);
 }
 
+/* How many were found and how long they took; where the time was up, what was looked at. */
+static json_t *figures_json(struct find *f)
+{
+	int64_t busy = 0;
+	bool at_least = false;
+
+	if (!find_busy_ns(f, &busy, &at_least))
+		at_least = true;
+	return json_pack("{s:I, s:I, s:I, s:b, s:I, s:s?}", "events", (json_int_t)f->events,
+			 "sum_ns", (json_int_t)f->sum_ns, "busy_ns", (json_int_t)busy,
+			 "busy_at_least", (int)at_least, "looked_at", (json_int_t)f->looked, "cut",
+			 f->cut ? "the search was stopped, its time was up; name a mode= and a "
+				  "point n=, or a shorter window t0= and t1="
+				: NULL);
+}
+
 /* How many of the window's events are looked for, and which of the names that the answer has; null
  * where nothing is. */
-static json_t *found_json(const struct timeline_view *v)
+static json_t *found_json(struct timeline_view *v)
 {
-	const struct find *f = v->find;
-	json_t *names;
+	json_t *names, *found;
 
 	if (!v->query.find)
 		return json_null();
 	names = json_array();
 	for (size_t i = 0; i < v->n_names * TIMELINE_KIND_COUNT; i++)
-		if (v->totals[i].shown && f->names[i / TIMELINE_KIND_COUNT])
+		if (v->totals[i].shown && v->find->names[i / TIMELINE_KIND_COUNT])
 			json_array_append_new(names,
 					      json_integer((json_int_t)(i / TIMELINE_KIND_COUNT)));
-	return json_pack("{s:I, s:I, s:I, s:o}", "events", (json_int_t)f->events, "sum_ns",
-			 (json_int_t)f->sum_ns, "busy_ns", (json_int_t)f->busy_ns, "names", names);
+	found = figures_json(v->find);
+	json_object_set_new(found, "names", names);
+	return found;
 }
 
 static json_t *head_json(struct timeline_view *v, const struct view_bucket *rows, size_t n)
@@ -204,7 +224,7 @@ static json_t *event_json(const struct timeline_view *v, const struct timeline_e
 json_t *timeline_view_found(struct timeline_view *v, struct err *err)
 {
 	json_t *joined = json_array(), *out;
-	const struct find *f;
+	struct find *f;
 
 	if (!view_ready(v, err)) {
 		json_decref(joined);
@@ -213,10 +233,10 @@ json_t *timeline_view_found(struct timeline_view *v, struct err *err)
 	f = v->find;
 	for (size_t i = 0; i < f->joined.len; i++)
 		json_array_append_new(joined, event_json(v, &f->joined.at[i]));
-	out = json_pack("{s:I, s:I, s:I, s:I, s:o, s:o}", "events", (json_int_t)f->events, "sum_ns",
-			(json_int_t)f->sum_ns, "busy_ns", (json_int_t)f->busy_ns, "index",
-			(json_int_t)f->before + !v->query.seek.back, "event",
-			f->has_next ? event_json(v, &f->next) : json_null(), "joined", joined);
+	out = figures_json(f);
+	json_object_set_new(out, "index", json_integer(f->before + !v->query.seek.back));
+	json_object_set_new(out, "event", f->has_next ? event_json(v, &f->next) : json_null());
+	json_object_set_new(out, "joined", joined);
 	if (!out)
 		view_out_of_memory(err);
 	return out;

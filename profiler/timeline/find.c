@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "fusion/base/clock.h"
+
 static bool text_has(const json_t *text, const char *part)
 {
 	const char *s = json_string_value(text);
@@ -69,6 +71,8 @@ void find_destroy(struct find *f)
 	if (!f)
 		return;
 	VEC_FREE(&f->joined);
+	for (size_t i = 0; f->lanes && i < f->n_lanes; i++)
+		overlap_finish(&f->lanes[i].busy);
 	free(f->names);
 	free(f->lanes);
 	free(f);
@@ -113,24 +117,49 @@ static void seek(struct find *f, const struct timeline_event *e)
 	f->has_next = true;
 }
 
+bool find_goes_on(struct find *f)
+{
+	const struct timeline_query *q = f->query;
+	bool looks = q->find || q->seek.wanted;
+
+	if (looks && q->find_until_ns && !f->cut)
+		f->cut = clock_ns() >= q->find_until_ns;
+	return !f->cut;
+}
+
 static void count(struct find *f, const struct timeline_event *e, int64_t from_ns, int64_t to_ns)
 {
 	struct find_lane *lane = &f->lanes[e->lane];
 
 	f->sum_ns = timeline_add_ns(f->sum_ns, to_ns - from_ns);
-	if (lane->events++ == 0 || from_ns > lane->end_ns)
-		f->busy_ns = timeline_add_ns(f->busy_ns, to_ns - from_ns);
-	else if (to_ns > lane->end_ns)
-		f->busy_ns = timeline_add_ns(f->busy_ns, to_ns - lane->end_ns);
-	if (lane->events == 1 || to_ns > lane->end_ns)
-		lane->end_ns = to_ns;
+	if (!overlap_add(&lane->busy, &f->room, from_ns, to_ns))
+		lane->busy.at_least = true; /* out of memory */
+	lane->events++;
 	f->events++;
+}
+
+bool find_busy_ns(struct find *f, int64_t *ns, bool *at_least)
+{
+	*ns = 0;
+	*at_least = f->cut;
+	for (size_t i = 0; i < f->n_lanes; i++) {
+		int64_t busy;
+
+		if (!overlap_ns(&f->lanes[i].busy, &f->room, &busy))
+			return false;
+		*ns = timeline_add_ns(*ns, busy);
+		*at_least = *at_least || f->lanes[i].busy.at_least;
+	}
+	return true;
 }
 
 bool find_event(struct find *f, const struct timeline_event *e, int64_t from_ns, int64_t to_ns)
 {
 	uint32_t joined = f->query->seek.correlation;
 
+	if (f->cut)
+		return false;
+	f->looked++;
 	if (e->kind == TIMELINE_COUNTER || e->kind == TIMELINE_FLOW)
 		return false;
 	if (joined && e->correlation == joined && f->lanes[e->lane].joined &&

@@ -8,13 +8,15 @@
 #define PROFILER_TIMELINE_FIND_H
 
 #include "fusion/base/vec.h"
+#include "profiler/timeline/overlap.h"
 #include "profiler/timeline/timeline.h"
 
 enum { FIND_MOST_JOINED = 64 };
 
 struct find_lane {
-	int64_t events, end_ns; /* of what was found in it */
-	bool joined;            /* of the process that is asked about */
+	int64_t events;      /* of what was found in it */
+	struct overlap busy; /* likewise */
+	bool joined;         /* of the process that is asked about */
 };
 
 struct find {
@@ -23,8 +25,11 @@ struct find {
 	uint8_t *names;                     /* whether each is looked for */
 	size_t n_names, n_lanes;
 	struct find_lane *lanes;
-	int64_t events, sum_ns, busy_ns; /* busy: overlaps in a lane counted once */
-	int64_t before;                  /* of the order, up to where it goes on from */
+	int64_t events, sum_ns;
+	struct overlap_room room;
+	int64_t looked; /* at so many events */
+	bool cut;       /* the time was up before all were looked at */
+	int64_t before; /* of the order, up to where it goes on from */
 	bool has_next;
 	struct timeline_event next;
 	VEC(struct timeline_event) joined;
@@ -34,6 +39,13 @@ struct find {
 struct find *find_create(const struct timeline_query *q, const struct timeline_tables *tables,
 			 int64_t begin_ns);
 void find_destroy(struct find *f); /* NULL is fine */
+
+/* Before each chunk: whether there is time for its events (timeline_query.find_until_ns). */
+bool find_goes_on(struct find *f);
+
+/* How long what was found took, a lane's overlaps counted once; *at_least: or longer.  False: out
+ * of memory. */
+bool find_busy_ns(struct find *f, int64_t *ns, bool *at_least);
 
 /* Whether the event is looked for; [from, to] is what of it lies in the window. */
 bool find_event(struct find *f, const struct timeline_event *e, int64_t from_ns, int64_t to_ns);

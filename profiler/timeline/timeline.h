@@ -201,10 +201,11 @@ struct timeline_seek {
 struct timeline_query {
 	const char *mode; /* NULL: of all */
 	bool has_n;
-	int64_t n;            /* the point of a sweep */
-	int64_t t0_ns, t1_ns; /* t1 < 0: to the end */
-	int px;               /* so many buckets where there are more events than fit */
-	const char *find;     /* NULL: nothing; else a part of a name, symbol or op, in any case */
+	int64_t n;             /* the point of a sweep */
+	int64_t t0_ns, t1_ns;  /* t1 < 0: to the end */
+	int px;                /* so many buckets where there are more events than fit */
+	const char *find;      /* NULL: nothing; else a part of a name, symbol or op, in any case */
+	int64_t find_until_ns; /* by clock_ns(): when looking for `find` or `seek` ends; 0: never */
 	struct timeline_seek seek;
 };
 
@@ -222,15 +223,20 @@ bool timeline_view_tables(struct timeline_view *v, const void *block, size_t len
 bool timeline_view_range(struct timeline_view *v, int64_t *t0_ns, int64_t *t1_ns, struct err *err);
 bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len, struct err *err);
 
+/* Whether more chunks are to be read: not once a search has taken its time. */
+bool timeline_view_wants_more(struct timeline_view *v);
+
 /* The answer: "BETV" | bytes of the head u32 | the head, JSON, filled up with spaces
  * to a multiple of 8 | columns, each from a multiple of 8 on.  The head says which
  * columns, what their numbers stand for, and totals that hold for all events of the
  * window, those that have no row of their own too. */
 bool timeline_view_columns(struct timeline_view *v, struct buf *out, struct err *err);
-enum { TIMELINE_ANSWER_VERSION = 1 }; /* one more with each change of it */
+enum { TIMELINE_ANSWER_VERSION = 2 }; /* one more with each change of it */
 
-/* {"events": how many are found, "sum_ns", "busy_ns", "index": from 1, "event": or null, "joined":
- * [events of the launch]}; NULL: out of memory.  The caller owns it. */
+/* {"events": how many are found, "sum_ns", "busy_ns": overlaps in a lane once, "busy_at_least": it
+ * may be more, "looked_at": events, "cut": null, or in words that the time was up and what to do,
+ * "index": from 1, "event": or null, "joined": [events of the launch]}; NULL: out of memory.  The
+ * caller owns it. */
 json_t *timeline_view_found(struct timeline_view *v, struct err *err);
 
 /* Whether rows of the answer stand for more events than one. */

@@ -39,6 +39,8 @@ void timeline_view_destroy(struct timeline_view *v)
 	timeline_chunk_destroy(&v->chunk);
 	idle_destroy(v->idle);
 	find_destroy(v->find);
+	for (size_t i = 0; v->lanes && i < v->n_lanes; i++)
+		overlap_finish(&v->lanes[i].busy);
 	free(v->lanes);
 	free(v->totals);
 	free(v->rows);
@@ -192,15 +194,11 @@ static void add_to_lane(struct timeline_view *v, const struct timeline_event *e,
 			int64_t end)
 {
 	struct view_lane *lane = &v->lanes[e->lane];
-	int64_t inside = end - from;
 
-	if (lane->events++ == 0 || from > lane->end_ns)
-		lane->busy_ns = timeline_add_ns(lane->busy_ns, inside);
-	else if (end > lane->end_ns)
-		lane->busy_ns = timeline_add_ns(lane->busy_ns, end - lane->end_ns);
-	if (lane->events == 1 || end > lane->end_ns)
-		lane->end_ns = end;
-	lane->sum_ns = timeline_add_ns(lane->sum_ns, inside);
+	lane->events++;
+	lane->sum_ns = timeline_add_ns(lane->sum_ns, end - from);
+	if (!overlap_add(&lane->busy, &v->room, from, end))
+		lane->busy.at_least = true; /* out of memory */
 }
 
 static void add_to_bucket(struct timeline_view *v, const struct timeline_event *e, size_t row,
@@ -294,6 +292,11 @@ static void add_idle(void *self, const struct idle_part *p)
 	add_row(v, &e, v->n_wanted + (size_t)p->device, false);
 }
 
+bool timeline_view_wants_more(struct timeline_view *v)
+{
+	return !v->query.seek.wanted || !v->ready || find_goes_on(v->find);
+}
+
 bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len, struct err *err)
 {
 	const struct timeline_chunk *c = &v->chunk;
@@ -302,6 +305,7 @@ bool timeline_view_chunk(struct timeline_view *v, const void *block, size_t len,
 	if (!view_ready(v, err) || !timeline_block_read(block, len, &b, err) ||
 	    !timeline_chunk_read(&v->chunk, &b, err))
 		return false;
+	find_goes_on(v->find);
 	for (int i = 0; i < c->n; i++) {
 		struct timeline_event e = timeline_chunk_event(c, i);
 

@@ -3,6 +3,7 @@
 #define PROFILER_TIMELINE_VIEW_H
 
 #include "profiler/timeline/find.h"
+#include "profiler/timeline/overlap.h"
 #include "profiler/timeline/timeline.h"
 
 /* The longest event that begins in a pixel of a lane, of what is found if any is, and how many do.
@@ -16,7 +17,8 @@ struct view_bucket {
 struct view_lane {
 	bool wanted;
 	int row; /* among the wanted */
-	int64_t events, sum_ns, busy_ns, end_ns;
+	int64_t events, sum_ns;
+	struct overlap busy;
 };
 
 struct view_total {
@@ -33,6 +35,7 @@ struct timeline_view {
 	int64_t begin_ns, end_ns; /* of the wanted lanes */
 	int64_t t0_ns, t1_ns;     /* of the window */
 	struct view_lane *lanes;
+	struct overlap_room room; /* of the lanes */
 	size_t n_lanes, n_wanted;
 	struct view_total *totals; /* by name and kind; grows with the names */
 	size_t n_names;

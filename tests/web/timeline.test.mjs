@@ -2,7 +2,7 @@
 import test from "node:test";
 import assert from "node:assert/strict";
 import { insideOf, ordered, unionOf } from "../../web/js/model/intervals.js";
-import { byKind, causeOf, decodeTimeline, idleRows, isSame, keepInside, lanesIn, lanesOf, lanesOfView, onDevice, partner, sliceAt, sliceOf, tickStep, totalsOf } from "../../web/js/model/timeline.js";
+import { byKind, causeOf, decodeTimeline, idleRows, isSame, keepInside, lanesIn, lanesOf, lanesOfView, onDevice, partner, sliceAt, sliceOf, tickStep, totalsOf, foundText } from "../../web/js/model/timeline.js";
 
 const slice = (start, duration, kind = "kernel", more = {}) => ({
   start, duration, kind, bytes: 0, lane: 0, name: 1, shape: 0, correlation: 0, events: 1, ...more,
@@ -94,8 +94,21 @@ test("lanes of a range: each event in the sum, each moment once in the union", (
   ];
   const found = lanesOf({ lanes, slices }, 5, 120).map((l) => [l.lane.id, l.count, l.sum, l.union]);
   assert.deepEqual(found, [[0, 3, 95 + 20 + 30, 115], [1, 2, 5 + 10, 10]]);
-  const told = [{ id: 1, role: "kernels", events: 4, sum_ns: 9, busy_ns: 7 }, { id: 2, role: "counter", events: 3, sum_ns: 0, busy_ns: 0 }];
-  assert.deepEqual(lanesIn({ lanes: told }), [{ lane: told[0], count: 4, sum: 9, union: 7 }]);
+  const told = [{ id: 1, role: "kernels", events: 4, sum_ns: 9, busy_ns: 7, busy_at_least: true }, { id: 2, role: "counter", events: 3, sum_ns: 0, busy_ns: 0 }];
+  assert.deepEqual(lanesIn({ lanes: told }), [{ lane: told[0], count: 4, sum: 9, union: 7, atLeast: true }]);
+});
+
+test("a search says what it found, and where its time was up what that is of and how to narrow it", () => {
+  const all = { events: 1200, sum: 9000, busy: 7000, atLeast: false, lookedAt: 50000, cut: false };
+  assert.equal(foundText(all, "relu"), "1,200 found, 9 us in all, 7 us with overlaps once");
+  assert.equal(foundText({ ...all, busy: 9000 }, "relu"), "1,200 found, 9 us in all");
+  assert.equal(foundText({ ...all, atLeast: true }, "relu"), "1,200 found, 9 us in all, at least 7 us with overlaps once");
+  assert.equal(foundText(all, "relu", 3), "3 of 1,200, 9 us in all");
+  assert.equal(foundText({ ...all, events: 0 }, "relu"), "No event's name has \u201crelu\u201d.");
+  const cut = / The search was stopped after 50,000 events; choose a mode, a point or a run of fewer events\.$/;
+  assert.match(foundText({ ...all, cut: true, events: 0 }, "relu"), /^None found so far\./);
+  for (const f of [all, { ...all, events: 0 }]) assert.match(foundText({ ...f, cut: true }, "relu"), cut);
+  assert.match(foundText({ ...all, cut: true }, "relu", 3), /^3 of 1,200 so far, 9 us in all\. The/);
 });
 
 test("an event that the server found is the slice of the window", () => {

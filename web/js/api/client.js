@@ -132,7 +132,7 @@ export async function getTimeline(id, params, signal) {
  * @param {string} id
  * @param {Record<string, string | number>} params mode, n; q, at (ns), lane, duration, name, back; or correlation, lane
  * @param {AbortSignal} signal
- * @returns {Promise<{events: number, sum_ns: number, busy_ns: number, index: number, event: any, joined: any[]}>}
+ * @returns {Promise<{events: number, sum_ns: number, busy_ns: number, busy_at_least: boolean, looked_at: number, cut: string | null, index: number, event: any, joined: any[]}>}
  */
 export function findEvent(id, params, signal) {
   const q = new URLSearchParams(Object.entries(params).map(([k, v]) => [k, String(v)]));

@@ -16,6 +16,7 @@
  * @property {number} events in the window, as the next two
  * @property {number} sum_ns
  * @property {number} busy_ns with overlaps counted once
+ * @property {boolean} [busy_at_least] it may be more: events were too far out of their order
  * @property {number} [found] of its events are looked for
  *
  * @typedef {object} NameInfo what a name stands for
@@ -65,8 +66,7 @@
  * @property {Total[]} totals of the window, exact
  * @property {Record<string, any>} facts
  * @property {{devices: number, left_out: number, late: number, watching_ns: number}} idle whose gaps are among the slices
- * @property {{events: number, sum: number, busy: number, names: number[]} | null} found of what was looked for, in the window;
- *   busy: a lane's overlaps counted once; names: those of the answer's that are meant
+ * @property {(Found & {names: number[]}) | null} found of what was looked for, in the window; names: those of the answer's that are meant
  * @property {Slice[]} slices in order of their starts
  *
  * @typedef {object} LaneTotal
@@ -74,6 +74,7 @@
  * @property {number} count
  * @property {number} sum
  * @property {number} union
+ * @property {boolean} [atLeast] the union may be more
  *
  * @typedef {object} Total
  * @property {number} name
@@ -83,6 +84,7 @@
  * @property {number} most the longest
  */
 
+import { count, duration } from "./format.js";
 import { insideOf, unionOf } from "./intervals.js";
 
 export const DEVICE_KINDS = ["kernel", "library", "eager", "copy", "set"];
@@ -171,7 +173,7 @@ export function decodeTimeline(buffer) {
     shapes: head.shapes,
     facts: head.facts ?? {},
     idle: head.idle ?? { devices: 0, left_out: 0, late: 0, watching_ns: 0 },
-    found: head.found ? { events: head.found.events, sum: head.found.sum_ns, busy: head.found.busy_ns, names: head.found.names } : null,
+    found: head.found ? { ...foundFigures(head.found), names: head.found.names } : null,
     totals: head.totals.map((/** @type {number[]} */ t) => ({
       name: t[0],
       kind: head.kinds[t[1]],
@@ -225,11 +227,37 @@ export function lanesOf(view, t0, t1) {
   });
 }
 
+/**
+ * @typedef {object} Found
+ * @property {number} events
+ * @property {number} sum
+ * @property {number} busy a lane's overlaps counted once
+ * @property {boolean} atLeast busy may be more
+ * @property {number} lookedAt events
+ * @property {boolean} cut the search's time was up before all were looked at
+ */
+/**
+ * @param {{events: number, sum_ns: number, busy_ns: number, busy_at_least: boolean, looked_at: number, cut: string | null}} told
+ * @returns {Found}
+ */
+export const foundFigures = (told) => ({ events: told.events, sum: told.sum_ns, busy: told.busy_ns, atLeast: told.busy_at_least, lookedAt: told.looked_at, cut: told.cut !== null });
+
+const NARROW = "choose a mode, a point or a run of fewer events.";
+
+/** What is said of a search. @param {Found} f @param {string} q @param {number} [index] of the one that was gone to, from 1 */
+export function foundText(f, q, index) {
+  const stopped = f.cut ? ` The search was stopped after ${count(f.lookedAt)} events; ${NARROW}` : "";
+  if (!f.events) return f.cut ? `None found so far.${stopped}` : `No event's name has \u201c${q}\u201d.`;
+  const once = f.busy < f.sum ? `, ${f.atLeast ? "at least " : ""}${duration(f.busy / 1000)} with overlaps once` : "";
+  const which = index ? `${count(index)} of ${count(f.events)}` : `${count(f.events)} found`;
+  return `${which}${f.cut ? " so far" : ""}, ${duration(f.sum / 1000)} in all${index ? "" : once}${stopped ? `.${stopped}` : ""}`;
+}
+
 /** Lanes whose events take time. @param {readonly LaneInfo[]} lanes */
 const timed = (lanes) => lanes.filter((l) => l.role !== "counter");
 
 /** The same of a window, as the server counted it. @param {View} view @returns {LaneTotal[]} */
-export const lanesIn = (view) => timed(view.lanes).map((lane) => ({ lane, count: lane.events, sum: lane.sum_ns, union: lane.busy_ns }));
+export const lanesIn = (view) => timed(view.lanes).map((lane) => ({ lane, count: lane.events, sum: lane.sum_ns, union: lane.busy_ns, atLeast: lane.busy_at_least }));
 
 /**
  * Where the time goes, by kind, so that the rows add up to the calls: what is in no

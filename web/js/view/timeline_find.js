@@ -3,8 +3,7 @@
 
 import { h, button } from "./dom.js";
 import { remember } from "./router.js";
-import { count, duration } from "../model/format.js";
-import { sliceOf } from "../model/timeline.js";
+import { foundFigures, foundText, sliceOf } from "../model/timeline.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
 /** @typedef {import("../model/timeline.js").View} View */
@@ -94,9 +93,7 @@ export class Finder {
     try {
       const whole = await this.#how.look(q);
       if (this.#signal.aborted || q !== this.#q || !whole.found) return null;
-      const { events, sum, busy } = whole.found;
-      const once = busy < sum ? `, ${duration(busy / 1000)} with overlaps once` : "";
-      this.#tell(events ? `${count(events)} found, ${duration(sum / 1000)} in all${once}` : `No event's name has \u201c${q}\u201d.`, events);
+      this.#tell(foundText(whole.found, q), whole.found.events);
       this.#how.found(q, whole);
       return whole;
     } catch (e) {
@@ -128,7 +125,7 @@ export class Finder {
       if (!told.event) told = await this.#how.seek({ q: this.#q, back, at: back ? Math.ceil(whole.span) + 1 : 0 });
       if (this.#signal.aborted || turn !== this.#turn || !told.event) return;
       this.#at = sliceOf(told.event);
-      this.#tell(`${count(told.index)} of ${count(told.events)}, ${duration(told.sum_ns / 1000)} in all`, told.events);
+      this.#tell(foundText(foundFigures(told), this.#q, told.index), told.events);
       this.#how.go(this.#at, told.event.info);
     } catch (e) {
       if (!this.#signal.aborted) this.#tell(/** @type {Error} */ (e).message, 0);

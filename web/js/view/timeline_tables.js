@@ -85,14 +85,16 @@ export function fillLanes(place, { t0, t1, lanes, view }) {
   const unit = timeUnit(busy.map((l) => l.sum / 1000));
   const us = (/** @type {number} */ ns) => number(ns / 1000 / unit.scale);
   const body = h("tbody");
+  const least = (/** @type {{atLeast?: boolean}} */ l) => (l.atLeast ? "at least " : "");
   for (const l of busy.slice(0, MOST_ROWS)) {
     const share = t1 > t0 ? Math.round((100 * l.union) / (t1 - t0)) : 0;
-    add(body, h("tr", {}, h("th", { scope: "row" }, laneName(view, l.lane)), cell(count(l.count)), cell(us(l.sum)), cell(us(l.union)), cell(`${share} %`)));
+    add(body, h("tr", {}, h("th", { scope: "row" }, laneName(view, l.lane)), cell(count(l.count)), cell(us(l.sum)), cell(`${least(l)}${us(l.union)}`), cell(`${least(l)}${share} %`)));
   }
   const head = headRow(["Lane", ["Events", "r"], [`Sum, ${unit.name}`, "r"], [`Union, ${unit.name}`, "r"], ["Of the time", "r"]]);
   const title = h("header", { class: "bar" }, h("h3", {}, "Lanes"), h("span", { class: "sub small" }, plural(busy.length, "lane")));
   place.replaceChildren(title, busy.length ? scroller("Lanes", h("table", {}, head, body)) : h("p", { class: "sub" }, "Nothing ran."));
   if (busy.length > MOST_ROWS) add(place, h("p", { class: "small sub" }, `${plural(busy.length - MOST_ROWS, "more lane")} of this run.`));
+  if (busy.some((l) => l.atLeast)) add(place, h("p", { class: "small sub" }, "At least: events far out of their order began where the union was known as a sum alone; a shorter window is exact."));
 }
 
 /**
