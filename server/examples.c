@@ -2,8 +2,8 @@
  *
  * A file of web/examples/ is a workload that also says "title" about itself;
  * they are listed in the order of their names, and the first one is run when a
- * server starts with an empty store.  The blocks of the suite that comes with the
- * program stand behind them, in a group of their own.
+ * server starts with an empty store.  Models in published style and the blocks of the
+ * suite, both Python programs, stand behind them in groups of their own.
  */
 #include "server/examples.h"
 
@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "server/assets.h"
-#include "server/suite_plan.h"
+#include "server/embedded.h"
 
-static const char folder[] = "/assets/examples/";
+static const char examples_start[] = "/assets/examples/";
 
 static json_t *example_at(const struct asset *a, struct err *err)
 {
@@ -34,22 +34,41 @@ static json_t *example_at(const struct asset *a, struct err *err)
 	return example;
 }
 
-/* The blocks of the suite, as examples. */
-static bool add_blocks(json_t *list, struct err *err)
+/* The first line of a program's own description, without its full stop; NULL: it has none. */
+static json_t *described(const json_t *workload)
 {
-	json_t *blocks = suite_blocks(err), *block;
+	static const char quotes[] = "\"\"\"";
+	const char *source = json_string_value(json_object_get(workload, "source"));
+	const char *at = source ? strstr(source, quotes) : NULL;
+	size_t len;
+
+	if (!at)
+		return NULL;
+	at += strlen(quotes);
+	len = strcspn(at, "\"\n");
+	len -= len && at[len - 1] == '.';
+	return len ? json_stringn(at, len) : NULL;
+}
+
+/* The programs of a folder, as examples of a group; their titles are their names, or what they
+ * say of themselves. */
+static bool add_programs(json_t *list, const char *folder, const char *group, bool described_ones,
+			 struct err *err)
+{
+	json_t *programs = embedded_programs(folder, err), *workload;
 	size_t i;
 
-	json_array_foreach(blocks, i, block)
+	json_array_foreach(programs, i, workload)
 	{
-		json_t *name = json_object_get(block, "name");
+		json_t *name = json_object_get(workload, "name");
+		json_t *title = described_ones ? described(workload) : NULL;
 
-		json_array_append_new(list,
-				      json_pack("{s:O, s:O, s:s, s:O}", "name", name, "title", name,
-						"group", "Model blocks", "workload", block));
+		json_array_append_new(list, json_pack("{s:O, s:o, s:s, s:O}", "name", name, "title",
+						      title ? title : json_incref(name), "group",
+						      group, "workload", workload));
 	}
-	json_decref(blocks);
-	return blocks != NULL;
+	json_decref(programs);
+	return programs != NULL;
 }
 
 json_t *examples_json(struct err *err)
@@ -59,7 +78,7 @@ json_t *examples_json(struct err *err)
 	for (size_t i = 0; i < n_assets; i++) {
 		json_t *example;
 
-		if (strncmp(assets[i].path, folder, sizeof(folder) - 1) != 0)
+		if (strncmp(assets[i].path, examples_start, sizeof(examples_start) - 1) != 0)
 			continue;
 		example = example_at(&assets[i], err);
 		if (!example) {
@@ -68,7 +87,8 @@ json_t *examples_json(struct err *err)
 		}
 		json_array_append_new(list, example);
 	}
-	if (!add_blocks(list, err)) {
+	if (!add_programs(list, "models", "Models in published style", true, err) ||
+	    !add_programs(list, "suite", "Model blocks", false, err)) {
 		json_decref(list);
 		return NULL;
 	}

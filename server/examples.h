@@ -6,8 +6,8 @@
 
 #include "fusion/base/err.h"
 
-/* {"examples": [{"name", "title", "workload"}]}: those of web/examples/, then the blocks of
- * the suite that comes with the program, with a "group"; new. */
+/* {"examples": [{"name", "title", "workload"}]}: those of web/examples/, then the models of
+ * web/models/ and the blocks of the suite that comes with the program, with a "group"; new. */
 json_t *examples_json(struct err *err);
 
 /* The workload that a first start runs; new. */

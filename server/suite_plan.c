@@ -7,44 +7,11 @@
 
 #include "fusion/fusion.h"
 #include "profiler/profiler.h"
-#include "server/assets.h"
-
-static const char folder[] = "/assets/suite/";
-
-/* Text of "/assets/suite/mlp.py" as a workload. */
-static json_t *block_at(const struct asset *a, struct err *err)
-{
-	const char *base = a->path + sizeof(folder) - 1;
-	char name[128];
-	char *source = strndup((const char *)a->data, a->len);
-	json_t *json = NULL;
-
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(base, "."), base);
-	if (source)
-		json = workload_from_python(name, source, NULL, 0, err);
-	else
-		err_set(err, ERR_MEMORY, "out of memory for a suite");
-	free(source);
-	return json;
-}
+#include "server/embedded.h"
 
 json_t *suite_blocks(struct err *err)
 {
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < n_assets; i++) {
-		json_t *json;
-
-		if (strncmp(assets[i].path, folder, sizeof(folder) - 1) != 0)
-			continue;
-		json = block_at(&assets[i], err);
-		if (!json) {
-			json_decref(list);
-			return NULL;
-		}
-		json_array_append_new(list, json);
-	}
-	return list;
+	return embedded_programs("suite", err);
 }
 
 static json_t *workloads_of(const json_t *request, struct err *err)

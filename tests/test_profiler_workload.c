@@ -411,16 +411,20 @@ static void large_tensor_is_summed_up(void **state)
 
 static void python_inputs_become_values(void **state)
 {
-	static const char *const inputs[] = { "x=float32[8,16]", "i=int64[]", "s=3.5", "n=4",
-					      "b=True",          "o=None" };
+	static const char *const inputs[] = { "x=float32[8,16]", "i=int64[]", "s=3.5",        "n=4",
+					      "b=True",          "o=None",    "k=int64[4]<50" };
 	struct err err = { 0 };
-	json_t *json = workload_from_python("m", "def model(x, i, s, n, b, o): pass\n", inputs, 6,
-					    &err);
+	json_t *json = workload_from_python("m", "def model(x, i, s, n, b, o, k): pass\n", inputs,
+					    7, &err);
 	const json_t *args = json_array_get(json_object_get(json, "calls"), 0);
 
 	(void)state;
 	assert_non_null(json);
-	assert_int_equal(json_array_size(args), 6);
+	assert_int_equal(json_array_size(args), 7);
+	for (size_t i = 1; i <= 6; i += 5)
+		assert_int_equal(json_integer_value(json_object_get(
+				     json_object_get(json_array_get(args, i), "random"), "high")),
+				 i == 1 ? 10 : 50);
 	assert_int_equal(json_array_size(json_object_get(
 			     json_object_get(json_array_get(args, 0), "random"), "shape")),
 			 2);
@@ -432,9 +436,20 @@ static void python_inputs_become_values(void **state)
 
 static void python_inputs_that_make_no_sense_are_refused(void **state)
 {
-	static const char *const bad[] = { "x",           "x=",           "=3",
-					   "x=float32[8", "x=float99[8]", "x=float32[8]]",
-					   "x=[3]",       "x=nan",        "x=float32[-1]" };
+	static const char *const bad[] = { "x",
+					   "x=",
+					   "=3",
+					   "x=float32[8",
+					   "x=float99[8]",
+					   "x=float32[8]]",
+					   "x=[3]",
+					   "x=nan",
+					   "x=float32[-1]",
+					   "x=int64[4]<",
+					   "x=int64[4]<0",
+					   "x=int64[4]<5x",
+					   "x=bool[4]<5",
+					   "x=float32[4]<5" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

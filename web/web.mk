@@ -10,7 +10,7 @@
 
 WEB_MODULES := web/node_modules/.package-lock.json
 WEB_CODE := $(wildcard web/css/*.css web/js/*.js web/js/*/*.js)
-WEB_FILES := $(wildcard web/examples/*.json web/suite/*.py)
+WEB_FILES := $(wildcard web/examples/*.json web/models/*.py web/suite/*.py)
 # Modules that are loaded by their names, by index.html or ahead (server/views.def) ...
 WEB_MODULES_NAMED := $(addprefix web/js/,main.js $(addprefix view/,$(addsuffix .js,api breaks compare graphs guards history \
 	memory missing new ops overview passes run runs source suite suites timeline torch_tab)))

@@ -1,8 +1,9 @@
 /* profiler/workload/python_input.c -- "x=float32[8,16]" to a value spec.
  *
  * A .py file has no inputs of its own, so the command line names them: a dtype
- * with a shape is a random tensor (floats by randn, ints by randint below 10,
- * bools by randint below 2), anything else a number, True, False or None.
+ * with a shape is a random tensor (floats by randn, ints by randint below 10 or below
+ * what is said, as in "i=int64[4]<50", bools by randint below 2), anything else a number, True,
+ * False or None.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,12 +17,12 @@ static bool wrong(const char *input, struct err *err)
 {
 	return err_set(err, ERR_WORKLOAD,
 		       "the input '%.80s' is not understood; write 'x=float32[8,16]', "
-		       "'i=int64[4]' or 'scale=3.5'",
+		       "'i=int64[4]', 'i=int64[4]<50' or 'scale=3.5'",
 		       input);
 }
 
-/* "8,16]" to [8, 16]; "]" to []. */
-static json_t *parse_shape(const char *text)
+/* "8,16]" to [8, 16]; "]" to []; *rest becomes what follows. */
+static json_t *parse_shape(const char *text, const char **rest)
 {
 	json_t *shape = json_array();
 
@@ -41,11 +42,27 @@ static json_t *parse_shape(const char *text)
 		else if (*text != ']')
 			goto fail;
 	}
-	if (text[1] == '\0')
-		return shape;
+	*rest = text + 1;
+	return shape;
 fail:
 	json_decref(shape);
 	return NULL;
+}
+
+/* "<50" to 50; "" to what is usual.  False where it is neither. */
+static bool parse_below(const char *text, enum dtype dtype, long long *high)
+{
+	char *end;
+
+	*high = dtype == DTYPE_BOOL ? 2 : 10;
+	if (*text == '\0')
+		return true;
+	if (*text != '<' || dtype == DTYPE_BOOL || dtype_category(dtype) == CATEGORY_FLOAT ||
+	    text[1] < '1' || text[1] > '9')
+		return false;
+	errno = 0;
+	*high = strtoll(text + 1, &end, 10);
+	return *end == '\0' && !errno;
 }
 
 static json_t *parse_tensor(const char *input, const char *text, const char *bracket, int position,
@@ -53,7 +70,9 @@ static json_t *parse_tensor(const char *input, const char *text, const char *bra
 {
 	char name[32], known[160];
 	enum dtype dtype;
+	const char *rest;
 	json_t *shape;
+	long long high;
 	size_t len = (size_t)(bracket - text);
 
 	if (len == 0 || len >= sizeof(name)) {
@@ -67,17 +86,18 @@ static json_t *parse_tensor(const char *input, const char *text, const char *bra
 			input, spec_dtypes(known, sizeof(known)));
 		return NULL;
 	}
-	shape = parse_shape(bracket + 1);
-	if (!shape) {
+	shape = parse_shape(bracket + 1, &rest);
+	if (!shape || !parse_below(rest, dtype, &high)) {
+		json_decref(shape);
 		wrong(input, err);
 		return NULL;
 	}
 	if (dtype_category(dtype) == CATEGORY_FLOAT)
 		return json_pack("{s:{s:s, s:o, s:s, s:i}}", "random", "dtype", dtype_name(dtype),
 				 "shape", shape, "kind", "randn", "seed", position);
-	return json_pack("{s:{s:s, s:o, s:s, s:i, s:i}}", "random", "dtype", dtype_name(dtype),
-			 "shape", shape, "kind", "randint", "high", dtype == DTYPE_BOOL ? 2 : 10,
-			 "seed", position);
+	return json_pack("{s:{s:s, s:o, s:s, s:I, s:i}}", "random", "dtype", dtype_name(dtype),
+			 "shape", shape, "kind", "randint", "high", (json_int_t)high, "seed",
+			 position);
 }
 
 static json_t *parse_scalar(const char *input, const char *text, struct err *err)

@@ -200,6 +200,9 @@ test('the API describes itself, and counts', async () => {
     assert.ok(examples.length >= 3);
     assert.equal(new Set(examples.map((e) => `${e.group}: ${e.name}`)).size, examples.length);
     assert.ok(examples.filter((e) => e.group === 'Model blocks').length >= 30);
+    const models = examples.filter((e) => e.group === 'Models in published style');
+    assert.deepEqual(models.map((e) => `${e.name}.py`), readdirSync('web/models').sort());
+    assert.equal(models.find((e) => e.name === 'gpt').title, 'A GPT in one file: tied weights, a ModuleDict, optimiser groups, sampling');
     const workloads = readdirSync('tests/workloads').map((f) => JSON.parse(readFileSync(`tests/workloads/${f}`, 'utf8')).name);
     assert.deepEqual(workloads.filter((name) => !examples.some((e) => e.name === name && !e.group)), []);
     for (const example of examples) {

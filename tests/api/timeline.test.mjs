@@ -142,7 +142,7 @@ test('what a name has is counted in a window, and shown before what is longer', 
     assert.equal(whole.slices.filter((s) => whole.names[s.name].name === 'needle').length, 250);
     assert.ok((await view(long, '')).slices.filter((s) => whole.names[s.name]?.name === 'needle').length < 250);
     assert.equal((await view(long, `q=needle&t0=0&t1=${200e3 * 10 - 1}`)).found.events, 10);
-    assert.deepEqual((await view(long, 'q=softmax')).found, { events: 0, sum: 0, busy: 0, names: [] });
+    assert.deepEqual((await view(long, 'q=softmax')).found, { events: 0, sum: 0, busy: 0, atLeast: false, lookedAt: whole.events, cut: false, names: [] });
 });
 
 const find = (id, query) => getJson(`${server.url}/api/v1/runs/${id}/timeline/find?${query}`);
@@ -159,6 +159,9 @@ test('from one event that is found to the next, and back, with its number', asyn
     assert.equal(body.event, null);
     ({ body } = await find(long, 'q=needle&back=1&at=1000000000'));
     assert.deepEqual([body.index, body.event.start_ns], [250, 249 * 200e3 + 3000]);
+    ({ body } = await find(long, `q=needle&t0=0&t1=${200e3 * 10 - 1}`)); // a part of the time narrows it
+    assert.deepEqual([body.events, body.cut], [10, null]);
+    assert.ok(body.looked_at < 20000);
     ({ body } = await find(run, 'q=relu&mode=static')); // an op of a fused kernel
     assert.equal(body.event.kind, 'kernel');
 });

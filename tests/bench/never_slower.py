@@ -3,7 +3,7 @@
     python3 tests/bench/never_slower.py build/breakeven [--threads 1,2] [--modes static,dynamic] [--only TEXT]
                                         [--oracle STEP] [--check]
 
-Every workload of tests/workloads (each point of a sweep) and every model of tests/models
+Every workload of tests/workloads (each point of a sweep) and every model of web/models
 runs in eager and in the compiled modes, interleaved in one process.  A line is a workload
 on so many threads: eager's median, and for each mode its time over eager's with the 95 %
 interval, the calls after which its compilation is repaid, and a mark where the interval
@@ -32,11 +32,8 @@ def workloads(oracle_step):
     sys.path[:0] = [os.path.join(TESTS, "models"), os.path.join(TESTS, "oracle")]
     import run
 
-    for path in sorted(glob.glob(os.path.join(TESTS, "models", "*.py"))):
-        with open(path, encoding="utf-8") as file:
-            published = file.readline().startswith("# input")
-        if published:
-            yield "models/" + os.path.basename(path), run.workload_of(path)
+    for path in run.model_files():
+        yield "models/" + os.path.basename(path), run.workload_of(path)
     if oracle_step:
         import replay
 

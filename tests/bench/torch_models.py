@@ -5,7 +5,7 @@
 First agreement: each workload of tests/workloads runs in eager and static on the same
 random inputs and parameters as in PyTorch; outputs and the gradients of inputs and
 parameters are compared (a training step: three losses, gradients and parameters), and so
-are the models of tests/models.  Errors are the largest |ours - theirs|, and that over the
+are the models of web/models.  Errors are the largest |ours - theirs|, and that over the
 largest |theirs| of the tensor.  Then times: within a round the four (eager and static,
 torch eager and torch.compile) follow each other; a ratio is ours over theirs of one round,
 and the median is printed with the smallest and the largest.  Compile times are no part of
@@ -51,10 +51,8 @@ def models():
     sys.path.insert(0, os.path.join(TESTS, "models"))
     import run
 
-    for path in sorted(glob.glob(os.path.join(TESTS, "models", "*.py"))):
-        with open(path, encoding="utf-8") as file:
-            if file.readline().startswith("# input"):
-                yield run.workload_of(path)
+    for path in run.model_files():
+        yield run.workload_of(path)
 
 
 def is_step(workload):

@@ -131,6 +131,16 @@ test("examples and files fill the form; a broken file is named", async () => {
   await page.getByLabel("Start from an example").selectOption({ label: "gpt2_block" });
   assert.match(await page.locator("#source").inputValue(), /class |def model/);
   assert.equal(await page.locator("#diags .msg").count(), 0);
+  // A model in published style, found by a word and taken by keyboard.
+  const search = page.getByLabel("Search the examples");
+  await search.fill("vision");
+  assert.deepEqual(await groups.evaluateAll((all) => all.map((g) => g.label)), ["Models in published style"]);
+  await search.press("Enter");
+  assert.match(await page.locator("#source").inputValue(), /A vision transformer in one file/);
+  await page.getByLabel("Shape of labels").waitFor();
+  await search.fill("no such thing");
+  assert.equal(await page.locator("#example option").innerText(), "no example found");
+  await search.fill("");
   const py = join(server.home, "mine.py");
   await writeFile(py, "import torch\n\ndef model(a, b):\n    return a + b\n");
   await page.locator("#file").setInputFiles(py);

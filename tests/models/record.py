@@ -1,4 +1,4 @@
-"""tests/models/record.py FILE -- writes what PyTorch gives for the models of this folder.
+"""tests/models/record.py FILE -- writes what PyTorch gives for the models of web/models.
 
 Run with PyTorch 2.11; run.py compares recorded.json with what Breakeven gives.
 """

@@ -1,6 +1,6 @@
 """tests/models/run.py BINARY [NAME...] [--all] -- models in the style in which they are published.
 
-Each file here, and each workload of tests/workloads, runs in every mode, natively on the
+Each file of web/models, and each workload of tests/workloads, runs in every mode, natively on the
 interpreter and under dynamo on backend cpu (--all: both policies on both), twice over:
 outputs, gradients and printed text must be those of eager on the interpreter.  recorded.json holds what PyTorch 2.11 gave for the
 files (record.py wrote it).  Needs nothing but Python 3.
@@ -22,23 +22,25 @@ ABSOLUTE, RELATIVE = 2e-5, 2e-4
 LOW = 3e-2  # both, where values were rounded to bfloat16
 
 
+def model_files():
+    return sorted(glob.glob(os.path.join(HERE, "..", "..", "web", "models", "*.py")))
+
+
 def workload_of(path):
-    """A file of this folder as a workload; the comments at its top say its inputs."""
+    """A model as a workload; the comments at its top say its inputs, as in profiler/workload/python_input.c."""
     source = open(path, encoding="utf-8").read()
     call = []
-    for kind, shape, rest in re.findall(r"^# input \w+ = (\w+) (\[[\d, ]*\])(.*)$", source, re.M):
-        spec = {"shape": json.loads(shape), "dtype": "float32", "kind": kind, "seed": len(call)}
-        if kind == "randint":
-            low, high = (int(x) for x in rest.split())
-            spec.update(dtype="int64", low=low, high=high)
+    for dtype, shape, below in re.findall(r"^# input: \w+=(\w+)(\[[\d,]*\])(?:<(\d+))?$", source, re.M):
+        spec = {"shape": json.loads(shape), "dtype": dtype, "kind": "randn", "seed": len(call)}
+        if below:
+            spec.update(kind="randint", low=0, high=int(below))
         call.append({"random": spec})
     return {"name": os.path.basename(path)[:-3], "source": source, "calls": [call, call]}
 
 
 def cases():
-    for path in sorted(glob.glob(os.path.join(HERE, "*.py"))):
-        if open(path, encoding="utf-8").readline().startswith("# input"):
-            yield workload_of(path)
+    for path in model_files():
+        yield workload_of(path)
     for path in sorted(glob.glob(os.path.join(HERE, "..", "workloads", "6*.json"))):
         with open(path, encoding="utf-8") as file:
             w = json.load(file)

@@ -13,7 +13,7 @@ import {
 } from "../../web/js/model/workload.js";
 import { entries, hasDots, kernelStart, parameters, tokenLines } from "../../web/js/model/source.js";
 import { curlLine, fileStem, runLine } from "../../web/js/model/commands.js";
-import { exampleGroups } from "../../web/js/model/workload.js";
+import { exampleGroups, findExamples } from "../../web/js/model/workload.js";
 import { drops, parseQuery } from "../../web/js/model/query.js";
 import { addUp, splitRows, summary } from "../../web/js/model/split.js";
 import { graphRows, opCounts } from "../../web/js/model/graphs.js";
@@ -290,6 +290,18 @@ test("examples stand in groups, each in one", () => {
   assert.deepEqual(exampleGroups(all).map((g) => [g.name, ...g.examples.map((e) => e.name)]), [
     ["Sweeps", "chain"], ["Programs that break", "rerank_step"], ["Training steps", "mlp_step_autocast"], ["Models", "gpt"], ["Blocks", "softmax"],
   ]);
+});
+
+test("examples are found by words of their name, title, group and tags; published models have a group", () => {
+  const example = (name, title, extra = {}, tags = []) => ({ name, title, workload: { source: "", tags }, ...extra });
+  const all = [example("gpt", "A GPT in one file", { group: "Models in published style" }), example("gpt2_block", "gpt2_block", { group: "Model blocks" }), example("softmax", "Softmax over rows", {}, ["norm"])];
+  const names = (text) => findExamples(all, text).map((e) => e.name);
+  assert.deepEqual(names("GPT"), ["gpt", "gpt2_block"]);
+  assert.deepEqual(names("file gpt"), ["gpt"]);
+  assert.deepEqual(names("norm"), ["softmax"]);
+  assert.deepEqual(names("published"), ["gpt"]);
+  assert.deepEqual([names("zzz"), names(" ").length], [[], 3]);
+  assert.deepEqual(exampleGroups(all).map((g) => g.name), ["Blocks", "Models in published style", "Model blocks of the suite"]);
 });
 
 test("policy and gradient go through the form", () => {

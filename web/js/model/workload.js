@@ -54,6 +54,7 @@ const SHOWN = new Set([
 /** @type {readonly [string, (e: import("../api/types.js").Example, tags: string[]) => boolean][]} the first that fits */
 const GROUPS = [
   ["Model blocks of the suite", (e) => e.group === "Model blocks"],
+  ["Models in published style", (e) => e.group === "Models in published style"],
   ["Sweeps", (_, tags) => tags.includes("sweep")],
   ["Programs that break", (_, tags) => tags.includes("breaks")],
   ["Training steps", (e) => /_step(_|$)/.test(e.name)],
@@ -65,7 +66,14 @@ const GROUPS = [
 export function exampleGroups(all) {
   const of = (/** @type {import("../api/types.js").Example} */ e) => GROUPS.findIndex(([, fits]) => fits(e, e.workload.tags ?? []));
   const groups = GROUPS.map(([name], i) => ({ name, examples: all.filter((e) => of(e) === i) }));
-  return [...groups.slice(1), groups[0]].filter((g) => g.examples.length);
+  return [...groups.slice(2), groups[1], groups[0]].filter((g) => g.examples.length);
+}
+
+/** Those in whose name, title, group or tags each word stands, in any case. @template {import("../api/types.js").Example} E @param {readonly E[]} all @param {string} text @returns {E[]} */
+export function findExamples(all, text) {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const said = (/** @type {E} */ e) => [e.name, e.title, e.group ?? "", ...(e.workload.tags ?? [])].join(" ").toLowerCase();
+  return all.filter((e) => words.every((word) => said(e).includes(word)));
 }
 
 /** What tells an example from all others: the suite's blocks may have the name of one. @param {import("../api/types.js").Example} e */

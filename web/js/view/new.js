@@ -23,7 +23,7 @@ import {
   sweepPart,
 } from "./fields.js";
 import { ApiError, getBackends, getExamples, getPasses, getRun, postRun } from "../api/client.js";
-import { blank, exampleGroups, exampleKey, fromForm, rowsFor, toForm } from "../model/workload.js";
+import { blank, exampleGroups, exampleKey, findExamples, fromForm, rowsFor, toForm } from "../model/workload.js";
 import { entries, parameters } from "../model/source.js";
 import { curlLine, fileStem, runLine } from "../model/commands.js";
 import { plural } from "../model/format.js";
@@ -161,14 +161,28 @@ class NewPage {
 
   #exampleChooser() {
     if (!this.#examples.length) return null;
-    const none = { value: "", label: "Start from an example" };
-    const el = select([none], "", { id: "example", "aria-label": none.label }, (name) => {
-      const chosen = this.#examples.find((e) => exampleKey(e) === name);
+    const label = "Start from an example";
+    const el = select([], "", { id: "example", "aria-label": label }, (name) => take(this.#examples.find((e) => exampleKey(e) === name)));
+    const take = (/** @type {Example | undefined} */ chosen) => {
       if (chosen) this.load(chosen.workload, "an example, nothing has run yet");
+    };
+    const search = h("input", { class: "field", type: "search", id: "example-search", placeholder: "Search examples", "aria-label": "Search the examples", autocomplete: "off" });
+    const fill = () => {
+      const found = findExamples(this.#examples, search.value);
+      const first = search.value ? (found.length ? `${plural(found.length, "example")} found` : "no example found") : label;
+      const groups = exampleGroups(found).map((g) => h("optgroup", { label: g.name }, g.examples.map((e) => h("option", { value: exampleKey(e) }, e.title || e.name))));
+      el.replaceChildren(h("option", { value: "" }, first), ...groups);
+    };
+    search.addEventListener("input", fill);
+    search.addEventListener("keydown", (e) => {
+      const [first] = exampleGroups(findExamples(this.#examples, search.value)).flatMap((g) => g.examples);
+      if (e.key !== "Enter" || !first) return;
+      e.preventDefault();
+      el.value = exampleKey(first);
+      take(first);
     });
-    for (const g of exampleGroups(this.#examples))
-      el.append(h("optgroup", { label: g.name }, g.examples.map((e) => h("option", { value: exampleKey(e) }, e.title || e.name))));
-    return el;
+    fill();
+    return h("span", { class: "examples" }, search, el);
   }
 
   #commandSection() {

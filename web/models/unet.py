@@ -1,5 +1,5 @@
-# input x = randn [2, 3, 12, 12]
-# input t = randint [2] 0 50
+# input: x=float32[2,3,12,12]
+# input: t=int64[2]<50
 """A U-Net in one file: skips, time embedding, group norms, attention, transposed convolution."""
 import math
 from typing import List, Optional, Tuple, Union

@@ -1,4 +1,4 @@
-# input x = randn [3, 4]
+# input: x=float32[3,4]
 """F.relu(x, inplace=True) and its kin write their argument."""
 import torch
 import torch.nn as nn

@@ -1,5 +1,5 @@
-# input tokens = randint [2, 6] 0 24
-# input targets = randint [2, 6] 0 24
+# input: tokens=int64[2,6]<24
+# input: targets=int64[2,6]<24
 """A Llama in one file: RMS norm, rotary places by complex numbers, shared key heads, a cache."""
 import math
 from dataclasses import dataclass

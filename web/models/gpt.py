@@ -1,5 +1,5 @@
-# input ids = randint [2, 6] 0 20
-# input targets = randint [2, 6] 0 20
+# input: ids=int64[2,6]<20
+# input: targets=int64[2,6]<20
 """A GPT in one file: tied weights, a ModuleDict, optimiser groups, sampling."""
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-# input images = randn [3, 3, 16, 16]
-# input labels = randint [3] 0 4
+# input: images=float32[3,3,16,16]
+# input: labels=int64[3]<4
 """A ResNet in one file: blocks by class attribute, in-place sums, running statistics."""
 from typing import Any, Callable, List, Optional, Type, Union
 

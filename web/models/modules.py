@@ -1,4 +1,4 @@
-# input x = randn [3, 2]
+# input: x=float32[3,2]
 """What nn.Module does beside forward(); the entry is a class of modules."""
 import torch
 import torch.nn as nn

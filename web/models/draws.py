@@ -1,4 +1,4 @@
-# input x = randn [4, 6]
+# input: x=float32[4,6]
 """Random numbers: each draw happens once, in the program's order, whether it is read or not."""
 import torch
 import torch.nn as nn

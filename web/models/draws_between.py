@@ -1,4 +1,4 @@
-# input x = randn [4, 6]
+# input: x=float32[4,6]
 """Random numbers beside ops that fuse with nothing: drawn in the program's order, read or not."""
 import torch
 import torch.nn.functional as F

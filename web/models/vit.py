@@ -1,5 +1,5 @@
-# input images = randn [2, 3, 12, 12]
-# input labels = randint [2] 0 5
+# input: images=float32[2,3,12,12]
+# input: labels=int64[2]<5
 """A vision transformer in one file: patches, class token, stochastic depth, truncated normals."""
 import math
 from collections import OrderedDict
