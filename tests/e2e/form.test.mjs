@@ -139,7 +139,7 @@ test("examples and files fill the form; a broken file is named", async () => {
   assert.match(await page.locator("#source").inputValue(), /A vision transformer in one file/);
   await page.getByLabel("Shape of labels").waitFor();
   await search.fill("no such thing");
-  assert.equal(await page.locator("#example option").innerText(), "no example found");
+  assert.equal(await page.locator("#example option").innerText(), "none found");
   await search.fill("");
   const py = join(server.home, "mine.py");
   await writeFile(py, "import torch\n\ndef model(a, b):\n    return a + b\n");

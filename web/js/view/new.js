@@ -115,7 +115,10 @@ class NewPage {
   elements() {
     const receiver = {
       load: (/** @type {Workload} */ w, /** @type {string} */ note) => this.load(w, note),
-      problem: (/** @type {Problem} */ p) => this.#problems([p]),
+      problem: (/** @type {Problem} */ p) => {
+        this.#checker.stop(); // what it finds in the form as it was would take the place of this
+        this.#problems([p]);
+      },
     };
     const acts = h("div", { class: "acts" }, this.#exampleChooser(), opener(receiver), this.#run);
     const findings = h("div", { class: "findings", role: "region", "aria-label": "What was found", tabindex: 0 }, this.#found, this.#diags);
@@ -169,7 +172,7 @@ class NewPage {
     const search = h("input", { class: "field", type: "search", id: "example-search", placeholder: "Search examples", "aria-label": "Search the examples", autocomplete: "off" });
     const fill = () => {
       const found = findExamples(this.#examples, search.value);
-      const first = search.value ? (found.length ? `${plural(found.length, "example")} found` : "no example found") : label;
+      const first = search.value ? (found.length ? `${found.length} found` : "none found") : label;
       const groups = exampleGroups(found).map((g) => h("optgroup", { label: g.name }, g.examples.map((e) => h("option", { value: exampleKey(e) }, e.title || e.name))));
       el.replaceChildren(h("option", { value: "" }, first), ...groups);
     };
