@@ -138,6 +138,7 @@ test("breaks cost nothing only where the whole interval is below zero", () => {
   assert.match(sentence(all, 1, "auto", 40), /^1 break costs nothing in auto/);
   for (const ci_us of [[-4, 0], [-4, 1], [2, 4]])
     assert.doesNotMatch(sentence({ sum_us: 1, ci_us }, 2, "static", 40), /nothing/, String(ci_us));
+  assert.equal(sentence({ sum_us: -40, ci_us: [-120, 20] }, 4, "static", 428), "4 breaks cost no more than the timing can tell: -40 us (-120 to 20) of every 428 us call in static.");
   assert.equal(sentence({ sum_us: 25, ci_us: [20, 30] }, 1, "static", 40), "1 break costs 25 us (20–30) of every 40 us call in static.");
   assert.match(sentence({ sum_us: 25, ci_us: [20, 30] }, 1, "static"), / of a call in static\.$/);
 });

@@ -300,5 +300,7 @@ export function costClaim(all, n, mode, callUs) {
   }
   const sum = withInterval(all.sum_us, all.ci_us);
   const whole = callUs === undefined ? ` of a call in ${mode}.` : ` of every ${number(callUs)} us call in ${mode}.`;
+  // Bold alone has to be true: a figure whose interval holds 0 is no claim.
+  if (all.ci_us[0] <= 0) return { bold: `${costs} no more than the timing can tell`, before: `: ${sum.text} us`, interval: sum.interval, rest: whole };
   return { bold: `${costs} ${sum.text} us`, before: "", interval: sum.interval, rest: whole };
 }

@@ -71,7 +71,7 @@ export function withInterval(value, ci, how = {}) {
   const wide = stepOf(v, lo, hi);
   // However wide the interval is, a value above 0 does not read as 0.
   const step = v > 0 ? Math.min(wide, 10 ** Math.floor(Math.log10(v) + 1e-12)) : wide;
-  return { text: toStep(v, step) + suffix, interval: `(${toStep(lo, step)}–${toStep(hi, step)})` };
+  return { text: toStep(v, step) + suffix, interval: lo < 0 ? `(${toStep(lo, step)} to ${toStep(hi, step)})` : `(${toStep(lo, step)}–${toStep(hi, step)})` };
 }
 
 /** A ratio with its interval: 7.1x (7.0–7.3). @param {number} value @param {readonly number[] | null} [ci] */
@@ -110,10 +110,13 @@ const BYTES = [
   { name: "GB", scale: 1e9 },
 ];
 
-/** One unit for a column of bytes. @param {Iterable<number>} values @returns {Unit} */
+/** One unit for a column of bytes: that of its largest, or the next where its smallest would begin with zeros (4 B beside
+ * 1,540, not 0.004 kB beside 1.54). @param {Iterable<number>} values @returns {Unit} */
 export function bytesUnit(values) {
-  const most = Math.max(0, ...[...values].filter(Number.isFinite));
-  return BYTES[most < 1e3 ? 0 : most < 1e6 ? 1 : most < 1e9 ? 2 : 3];
+  const all = [...values].filter((v) => Number.isFinite(v) && v > 0);
+  const most = Math.max(0, ...all);
+  const unit = most < 1e3 ? 0 : most < 1e6 ? 1 : most < 1e9 ? 2 : 3;
+  return BYTES[unit && Math.min(...all) < BYTES[unit].scale / 100 ? unit - 1 : unit];
 }
 
 /** "16.8 MB" @param {number} value */

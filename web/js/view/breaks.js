@@ -202,7 +202,7 @@ function breakCard(r, i, shown) {
     "summary",
     {},
     h("span", { class: "rk" }, i + 1),
-    r.cost === null ? null : h("span", { class: "us" }, number(r.cost), " ", h("span", { class: "unit" }, "us")),
+    r.cost === null ? null : h("span", { class: "us" }, withInterval(r.cost, r.ci).text, " ", h("span", { class: "unit" }, "us")),
     h(
       "span",
       {},

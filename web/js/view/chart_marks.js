@@ -67,6 +67,29 @@ function haloed(ctx, text, x, y) {
   ctx.fillText(text, x, y);
 }
 
+/**
+ * Where the two lines of a crossing's label begin: as high as fewest curves allow, clear of the labels before it.
+ * @param {any} chart @param {any} o @param {number} px @param {boolean} left @param {readonly number[]} taken
+ */
+function labelTop(chart, o, px, left, taken) {
+  const {
+    chartArea: a,
+    scales: { x, y },
+  } = chart;
+  const heights = [10, 40, 70, 100].flatMap((dx) => {
+    const at = x.getValueForPixel(px + (left ? -dx : dx));
+    const values = o.series.map((/** @type {import("../model/curves.js").Series} */ s) => valueAt(s.dots, at, y.type === "logarithmic"));
+    return [...values.flatMap((/** @type {number | null} */ v) => (v === null ? [] : [v / o.scale])), ...(o.one ? [1] : [])].map((v) => y.getPixelForValue(v));
+  });
+  let best = { top: a.top + 30 * taken.length, met: Infinity };
+  for (let top = a.top; top <= a.bottom - 32; top += 6) {
+    if (taken.some((t) => Math.abs(t - top) < 30)) continue;
+    const met = heights.filter((v) => v > top - 3 && v < top + 31).length;
+    if (met < best.met) best = { top, met };
+  }
+  return best.top;
+}
+
 /** @param {any} chart @param {any} o */
 function over(chart, o) {
   const {
@@ -77,10 +100,14 @@ function over(chart, o) {
   const ui = token("--font-ui");
   ctx.save();
   ctx.textBaseline = "middle";
-  visible(o.crossings, x).forEach((c, i) => {
+  /** @type {number[]} */
+  const taken = [];
+  visible(o.crossings, x).forEach((c) => {
     const px = x.getPixelForValue(c.x);
     // Over calls the curves rise to the right: the place above them is at the left.
     const left = o.by === undefined ? px > a.left + 0.7 * (a.right - a.left) : px > a.left + 110;
+    const top = labelTop(chart, o, px, left, taken);
+    taken.push(top);
     ctx.textAlign = left ? "right" : "left";
     ctx.font = `600 11px ${ui}`;
     ctx.fillStyle = token("--ink");
@@ -88,11 +115,11 @@ function over(chart, o) {
       ctx,
       o.by === undefined ? `n = ${withInterval(c.x, c.lo === c.hi ? null : [c.lo, c.hi]).text}` : `${number(c.x)} ${o.by}`,
       px + (left ? -7 : 7),
-      a.top + 8 + 30 * i,
+      top + 8,
     );
     ctx.font = `11px ${ui}`;
     ctx.fillStyle = token("--ink3");
-    haloed(ctx, c.sub, px + (left ? -7 : 7), a.top + 22 + 30 * i);
+    haloed(ctx, c.sub, px + (left ? -7 : 7), top + 22);
   });
   names(chart, o, `500 11px ${ui}`);
   ctx.restore();

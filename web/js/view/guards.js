@@ -93,7 +93,7 @@ function versionRow(v, longest, several) {
   const width = longest > 0 ? Math.max(1, (v.compileMs / longest) * BAR) : 0;
   const bar = svg("svg", { class: "cellbar", width: BAR, height: 6, "aria-hidden": "true" }, svg("rect", { class: "bg", width: BAR, height: 6 }), svg("rect", { class: "p-frame", width, height: 6 }));
   const used = h("span", { class: several && v.uses <= 1 ? "r few" : "r" }, h("span", { class: "vh" }, "used by "), plural(v.uses, "call"));
-  return h("div", { class: "vrow" }, h("span", { class: "mono" }, v.id), why, h("span", { class: "r" }, bar, " ", duration(v.compileMs * 1e3)), h("span", { class: "r x" }, String(v.guards.length), h("span", { class: "vh" }, " guards")), used);
+  return h("div", { class: "vrow" }, h("span", { class: "mono" }, v.id), why, h("span", { class: "r" }, bar, " ", h("span", { class: "took" }, duration(v.compileMs * 1e3))), h("span", { class: "r x" }, String(v.guards.length), h("span", { class: "vh" }, " guards")), used);
 }
 
 /** @param {Version} v */

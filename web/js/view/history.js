@@ -99,10 +99,13 @@ function runs(data, again) {
   const all = data.points ?? [];
   const base = baselineOf(data);
   const rows = all.map((p, i) => row(data, p, all.slice(0, i).findLast((q) => q.value !== null) ?? null, base, again)).reverse();
-  const head = headRow(["Run", [data.title ?? "", "r"], "Commit", "Date", "Beside the run before", "Note", [null, "", "Actions"]]);
+  const head = headRow(["Run", [capital(data.title ?? ""), "r"], "Commit", "Date", "Beside the run before", "Note", [null, "", "Actions"]]);
   const table = h("table", { class: "hist", id: "history-runs" }, h("caption", { class: "vh" }, "Runs, newest first"), head, h("tbody", {}, rows));
   return section("Runs", "newest first; a note and the baseline stay with the run", null, scroller("Runs, table", table));
 }
+
+/** @param {string} s */
+const capital = (s) => s.slice(0, 1).toUpperCase() + s.slice(1);
 
 /** Which run a button is of, for who does not see its row. @param {string | number} id */
 const spoken = (id) => h("span", { class: "vh" }, ` #${id}`);
@@ -117,7 +120,7 @@ function row(data, p, before, base, again) {
   const t = p.value === null ? null : figureText(data.unit ?? "", p.value, p.ci);
   const figure = t ? [h("span", { class: "num-strong" }, t.text), ...ci(t.interval)] : run.status === "failed" ? chip("failed", "FAILED") : h("span", { class: "dim" }, "not measured");
   const commit = run.commit ? h("span", { class: "mono", title: run.commit }, run.commit.slice(0, 7), run.commit.endsWith("-dirty") ? "-dirty" : "") : h("span", { class: "dim" }, "none given");
-  const changed = before && p.value !== null ? parting(before, p) || "same source and settings" : "";
+  const changed = p.value === null ? "" : before ? parting(before, p) || "same source and settings" : h("span", { class: "dim" }, "none before it");
   const against = base && base !== p ? base : before;
   const link = against && p.value !== null && against.value !== null ? h("a", { class: "btn", href: compareUrl([against.run.id, run.id]) }, `Compare with ${base && against === base ? "baseline" : `#${against.run.id}`}`, spoken(run.id)) : null;
   const mark = p.value === null ? null : button(run.baseline ? "No baseline" : "Baseline", () => save(run.id, { baseline: !run.baseline }, again));

@@ -163,7 +163,7 @@ function linesSection(s, eager) {
   const names = eager ? ["eager", s.mode] : [s.mode];
   const rows = memory.lineRows(all);
   const text = s.source.split("\n");
-  const unit = bytesUnit(all.map(memory.taken));
+  const unit = bytesUnit([...all.map(memory.taken), ...rows.flatMap((r) => r.of.flatMap((x) => (x ? [x.peak, x.taken] : [])))]);
   const cell = (/** @type {number | undefined} */ b, cls = "r") => h("td", { class: b ? cls : `${cls} dim`, title: b ? exact(b) : null }, b === undefined ? "none" : sizeText(b, unit));
   const cells = (/** @type {(memory.LineBytes | null)[]} */ of) => [...of.map((x) => cell(x?.peak)), ...of.map((x) => cell(x?.taken))];
   const line = (/** @type {memory.LineRow} */ r) =>
@@ -186,7 +186,7 @@ function modesSection(point) {
     return m ? [{ name, m }] : [];
   });
   const eager = rows.find((r) => r.name === "eager")?.m;
-  const unit = bytesUnit(rows.map((r) => r.m.peak_bytes));
+  const unit = bytesUnit(rows.flatMap(({ m }) => [m.peak_bytes, memory.added(m), memory.taken(m)]));
   const cell = (/** @type {number} */ b) => h("td", { class: "r", title: exact(b) }, sizeText(b, unit));
   const against = (/** @type {Memory} */ m) => (!eager || m === eager ? "baseline" : memory.added(eager) ? `${number(memory.added(m) / memory.added(eager))}x` : "nothing to compare");
   const body = rows.map(({ name, m }) =>

@@ -5,7 +5,7 @@
 // changes.  The slider is the chart's accessible form: it says each moment in words.
 
 import { h, svg } from "./dom.js";
-import { bytes, bytesUnit, number, timeUnit } from "../model/format.js";
+import { bytes, bytesUnit, number, plain, timeUnit } from "../model/format.js";
 import { modeOf } from "../model/modes.js";
 import { axisTicks, momentAt, momentBytes, moments, momentTime } from "../model/memory.js";
 
@@ -166,10 +166,10 @@ export class MemoryChart {
     const [size, time] = [bytesUnit([hi, -lo]), timeUnit([us])];
     const rows = axisTicks(lo, hi, 4).flatMap((b) => [
       svg("line", { class: b === 0 ? "g zero" : "g", x1: LEFT, x2: width - RIGHT, y1: y(b), y2: y(b) }),
-      svg("text", { x: LEFT - 6, y: y(b) + 4, "text-anchor": "end" }, `${number(b / size.scale)}`),
+      svg("text", { x: LEFT - 6, y: y(b) + 4, "text-anchor": "end" }, plain(b / size.scale)),
     ]);
     const columns = axisTicks(0, us / time.scale, width > 600 ? 8 : 4).map((t) =>
-      svg("text", { x: this.#x(t * time.scale), y: HEIGHT - BELOW + 15, "text-anchor": "middle" }, number(t)),
+      svg("text", { x: this.#x(t * time.scale), y: HEIGHT - BELOW + 15, "text-anchor": "middle" }, plain(t)),
     );
     const names = [
       svg("text", { x: 0, y: TOP - 6 }, this.#whole ? size.name : `${size.name} added`),

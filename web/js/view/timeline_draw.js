@@ -80,7 +80,7 @@ export function rowsOf(view) {
   let last = NaN;
   const lanes = inProcesses(view.lanes);
   return lanes.map((lane) => {
-    const process = lane.pid !== undefined && lane.pid !== last ? `${lane.process ?? ""} (${lane.pid})` : "";
+    const process = lane.pid !== undefined && lane.pid !== last ? (lane.process ? `${lane.process} (${lane.pid})` : `Process ${lane.pid}`) : "";
     if (process) y += PROCESS;
     last = lane.pid ?? NaN;
     const height = lane.role === "kernels" ? 44 : ["calls", "breaks", "graphs"].includes(lane.role ?? "") ? 26 : 34;
@@ -315,7 +315,13 @@ function drawSeries(g, s, row) {
   const bytesLane = s.view.lanes.find((l) => l.id === row.id)?.unit === "bytes";
   g.fillStyle = token("--ink");
   g.font = `500 11px ${token("--font-ui")}`;
-  g.fillText(`${least < 0 ? `${number(least)} to ` : ""}${bytesLane ? bytes(most) : number(most)}`, leftOf(s.width) + 4, row.y + 9);
+  // The curve may pass under it.
+  g.strokeStyle = token("--well");
+  g.lineWidth = 3;
+  g.lineJoin = "round";
+  const range = `${least < 0 ? `${number(least)} to ` : ""}${bytesLane ? bytes(most) : number(most)}`;
+  g.strokeText(range, leftOf(s.width) + 4, row.y + 9);
+  g.fillText(range, leftOf(s.width) + 4, row.y + 9);
 }
 
 /** What a break is, behind its mark, where there is room up to the next.
