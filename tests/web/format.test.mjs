@@ -56,7 +56,7 @@ test("bytes are powers of ten", () => {
     [f.bytesUnit([999]).name, f.bytesUnit([33300]).name, f.bytesUnit([5e6]).name, f.bytesUnit([2e9]).name],
     ["B", "kB", "MB", "GB"],
   );
-  assert.deepEqual([[1540, 4, 0], [1540, 516], [5e6, 512], [5e6, 60e3]].map((of) => f.bytesUnit(of).name), ["B", "kB", "kB", "MB"]);
+  assert.deepEqual([[1540, 4, 0], [1540, 516], [5e6, 512], [5e6, 60e3], [786e3 * 2, 4]].map((of) => f.bytesUnit(of).name), ["B", "kB", "kB", "MB", "MB"]);
 });
 
 test("an interval with a negative end is written with a word, not with a second dash", () => {

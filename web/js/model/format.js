@@ -116,7 +116,8 @@ export function bytesUnit(values) {
   const all = [...values].filter((v) => Number.isFinite(v) && v > 0);
   const most = Math.max(0, ...all);
   const unit = most < 1e3 ? 0 : most < 1e6 ? 1 : most < 1e9 ? 2 : 3;
-  return BYTES[unit && Math.min(...all) < BYTES[unit].scale / 100 ? unit - 1 : unit];
+  const least = Math.min(...all) / BYTES[Math.max(0, unit - 1)].scale;
+  return BYTES[unit && least >= 0.1 && least < 10 ? unit - 1 : unit];
 }
 
 /** "16.8 MB" @param {number} value */
