@@ -20,15 +20,34 @@ static json_t *text_json(const char *text)
 	return json_of_text(text, strlen(text), &bad);
 }
 
+/* As people call it; `p` and `t`: what the log says of its process and its thread, NULL without
+ * memory. */
+static json_t *lane_name(enum lane_class of, const char *p, const char *t)
+{
+	if (!p || !t)
+		return NULL;
+	switch (of) {
+	case LANE_DEVICE:
+		return json_sprintf("GPU %s, stream %s", p, t);
+	case LANE_DEVICE_NOTES:
+		return json_sprintf("GPU %s, stream %s, ranges", p, t);
+	case LANE_MEMORY:
+		return json_sprintf("memory of %s", p);
+	case LANE_RECORDING:
+		return json_string("recording");
+	default:
+		break;
+	}
+	if (!*p && !*t)
+		return json_string("no thread named");
+	return strcmp(p, t) == 0 ? json_sprintf("main thread of %s", p)
+				 : json_sprintf("thread %s of %s", t, p);
+}
+
 static json_t *lane_row(enum lane_class of, const struct kineto_event *e, int file)
 {
 	json_t *pid = text_json(e->pid), *tid = text_json(e->tid);
-	const char *p = json_string_value(pid), *t = json_string_value(tid);
-	json_t *name = of == LANE_DEVICE         ? json_sprintf("GPU %s, stream %s", p, t)
-		       : of == LANE_DEVICE_NOTES ? json_sprintf("GPU %s, stream %s, ranges", p, t)
-		       : of == LANE_MEMORY       ? json_sprintf("memory of %s", p)
-		       : of == LANE_RECORDING    ? json_string("recording")
-						 : json_sprintf("thread %s of %s", t, p);
+	json_t *name = lane_name(of, json_string_value(pid), json_string_value(tid));
 	json_t *row = json_pack("{s:o, s:s, s:o, s:o}", "name", name, "role",
 				of == LANE_DEVICE ? "kernels" : "host", "process", pid, "thread",
 				tid);

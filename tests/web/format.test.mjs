@@ -67,6 +67,7 @@ test("shares are whole and add up", () => {
   assert.deepEqual(f.shares([1, 1, 1], 3), [34, 33, 33]);
   assert.deepEqual(f.shares([125, 89], 214), [58, 42]);
   assert.deepEqual(f.shares([1], 0), [0]);
+  assert.deepEqual([f.shareText(0, 0.1), f.shareText(0, 0), f.shareText(3, 5)], ["<1 %", "0 %", "3 %"]);
 });
 
 test("errors keep their exponent, equal bits are 0, NaN is named", () => {

@@ -2,6 +2,7 @@
 import test from "node:test";
 import assert from "node:assert/strict";
 import { insideOf, ordered, unionOf } from "../../web/js/model/intervals.js";
+import { levelOf, levelsOf } from "../../web/js/model/levels.js";
 import { byKind, causeOf, decodeTimeline, idleRows, isSame, keepInside, lanesIn, lanesOf, lanesOfView, onDevice, partner, sliceAt, sliceOf, tickStep, totalsOf, foundText } from "../../web/js/model/timeline.js";
 
 const slice = (start, duration, kind = "kernel", more = {}) => ({
@@ -160,6 +161,24 @@ test("a slice is found where it is drawn: the inner of two, the nearest beside",
   assert.equal(sliceAt(slices, 0, 205, 5)?.start, 200);
   assert.equal(sliceAt(slices, 0, 150, 5), null);
   assert.equal(sliceAt(slices, 1, 25, 0), null);
+});
+
+test("host threads of a trace nest: what lies inside another is a level below, at most six", () => {
+  const op = (start, duration, lane = 0) => slice(start, duration, "op", { lane });
+  const inner = [op(0, 20), op(5, 5), op(5, 2), op(60, 10)];
+  const outer = op(0, 100); // begins with another, and is around it
+  const arrow = slice(6, 0, "flow");
+  const deep = Array.from({ length: 9 }, (_, i) => op(i, 100 - 2 * i, 1));
+  const view = {
+    lanes: [{ id: 0, name: "thread", role: "host", pid: 7 }, { id: 1, name: "thread 2", role: "host", thread: "2" },
+      { id: 2, name: "stream", pid: 7, role: "kernels" }, { id: 3, name: "host", role: "host" }],
+    slices: [inner[0], outer, ...inner.slice(1), arrow, ...deep, op(0, 10, 2), op(2, 3, 2), op(0, 10, 3), op(2, 3, 3), op(200, 1)],
+  };
+  assert.deepEqual([...levelsOf(view)], [[0, 4], [1, 6]]); // a stream's kernels overlap, a measured run's lanes stay flat
+  assert.deepEqual([outer, ...inner, arrow].map((s) => levelOf(view, s)), [0, 1, 2, 3, 1, 0]);
+  assert.deepEqual(deep.map((s) => levelOf(view, s)), [0, 1, 2, 3, 4, 5, 5, 5, 5]);
+  assert.equal(levelOf(view, { ...inner[1] }), 2); // as a search gives it
+  assert.equal(levelOf(view, view.slices.at(-1)), 0); // behind all of them
 });
 
 test("a kernel and its launch find each other", () => {

@@ -151,6 +151,9 @@ export function shares(parts, whole) {
   return floors;
 }
 
+/** A whole share of what is not nothing is not "0 %". @param {number} percent @param {number} value */
+export const shareText = (percent, value) => (percent === 0 && value > 0 ? "<1 %" : `${percent} %`);
+
 /**
  * An error bound: 4.8e-7, and 0 where the bits agree.
  * @param {number | string} value "nan" as a report has it

@@ -10,6 +10,7 @@
  * @property {number} [pid] of a trace, as the next three
  * @property {number} [file] of a log
  * @property {string} [process] its command line
+ * @property {string} [thread] of a log
  * @property {number} [device]
  * @property {number} [stream]
  * @property {string} [unit] of a counter: bytes

@@ -4,7 +4,7 @@
 import { add, ci, h, headRow, scroller, svg } from "./dom.js";
 import { lineLinks } from "./joined.js";
 import { longList } from "./long_list.js";
-import { bytes, bytesUnit, number, plural, timeUnit, withInterval } from "../model/format.js";
+import { bytes, bytesUnit, number, plural, shareText, timeUnit, withInterval } from "../model/format.js";
 import { beyondCopy, kernelFacts } from "../model/kernels.js";
 
 /** @typedef {import("../model/kernels.js").KernelFacts} KernelFacts */
@@ -37,7 +37,7 @@ const cell = (value, text) =>
   h("td", { class: value === null ? "r dim" : "r" }, value === null ? "unknown" : text(value));
 
 /** @param {number} value */
-const percent = (value) => `${Math.round(value * 100)} %`;
+const percent = (value) => shareText(Math.round(value * 100), value);
 
 /**
  * @param {import("../api/types.js").Run} run

@@ -6,7 +6,7 @@ import { chosen } from "./choose.js";
 import { markLines, viewUrl } from "./joined.js";
 import { MemoryChart } from "./memory_chart.js";
 import { modeMark } from "./marks.js";
-import { bytes, bytesUnit, count, duration, number, plural, shares } from "../model/format.js";
+import { bytes, bytesUnit, count, duration, number, plural, shares, shareText } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import * as memory from "../model/memory.js";
 
@@ -118,7 +118,7 @@ const more = (n, show) => h("tr", {}, h("td", { colspan: 8 }, button(`Show ${cou
 /** @param {number} value @param {import("../model/format.js").Unit} unit @param {number} percent @param {number} whole */
 function sizeCells(value, unit, percent, whole) {
   const bar = svg("svg", { class: "cellbar", width: BAR, height: 8, "aria-hidden": "true" }, svg("rect", { class: "bg", width: BAR, height: 8 }), svg("rect", { class: "fg", width: whole > 0 ? (Math.max(0, value) / whole) * BAR : 0, height: 8 }));
-  return [h("td", { class: "r num-strong", title: exact(value) }, sizeText(value, unit)), h("td", { class: "r" }, `${percent} %`), h("td", {}, bar)];
+  return [h("td", { class: "r num-strong", title: exact(value) }, sizeText(value, unit)), h("td", { class: "r" }, shareText(percent, value)), h("td", {}, bar)];
 }
 
 /** @param {Shown} s @param {import("../model/memory.js").Alike} r @param {import("../model/format.js").Unit} unit @param {number} percent @param {number} whole */

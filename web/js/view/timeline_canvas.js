@@ -5,8 +5,9 @@
 // would stop scrolling under the pointer.  A drag along the ruler, with Shift held
 // or in the mode for it, selects a range.
 
-import { BELOW_RULER, drawTimeline, heightOf, OVERVIEW, overviewTime, rowsOf, timeOf, xOf } from "./timeline_draw.js";
+import { BELOW_RULER, drawTimeline, heightOf, levelAt, OVERVIEW, overviewTime, rowsOf, timeOf, xOf } from "./timeline_draw.js";
 import { ordered } from "../model/intervals.js";
+import { levelOf, levelsOf } from "../model/levels.js";
 import { DEVICE_KINDS, keepInside, partner, sliceAt } from "../model/timeline.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
@@ -49,7 +50,7 @@ export class TimelineCanvas {
   constructor(canvas, view, signal, hooks) {
     this.#canvas = canvas;
     this.#hooks = hooks;
-    this.#scene = { view, whole: view, t0: 0, t1: Math.max(1, view.span), pointed: null, other: null, selection: null, found: null, width: 0 };
+    this.#scene = { view, whole: view, t0: 0, t1: Math.max(1, view.span), pointed: null, other: null, selection: null, found: null, deep: new Map(levelsOf(view)), width: 0 };
     const on = (/** @type {string} */ type, /** @type {(e: any) => void} */ act) =>
       canvas.addEventListener(type, act, { signal, passive: false });
     on("wheel", (e) => this.#wheel(e));
@@ -82,6 +83,8 @@ export class TimelineCanvas {
   refine(view) {
     this.#scene.view = view;
     this.#scene.found = namesFound(view);
+    // Lanes grow with what a finer view shows, and keep that: none moves under the pointer when it is left.
+    for (const [lane, n] of levelsOf(view)) this.#scene.deep.set(lane, Math.max(n, this.#scene.deep.get(lane) ?? 1));
     this.redraw();
   }
 
@@ -106,7 +109,7 @@ export class TimelineCanvas {
   draw() {
     cancelAnimationFrame(this.#frame);
     this.#scene.width = this.#canvas.clientWidth;
-    this.#canvas.style.height = `${heightOf(this.#scene.view)}px`;
+    this.#canvas.style.height = `${heightOf(this.#scene.view, this.#scene.deep)}px`;
     const { pointed, view, other } = this.#scene;
     if (this.#scene.width > 0) drawTimeline(this.#canvas, this.#scene, pointed && (partner(view.slices, pointed, view.lanes) ?? other));
   }
@@ -247,9 +250,11 @@ export class TimelineCanvas {
   /** @param {number} x @param {number} y */
   #sliceAt(x, y) {
     const s = this.#scene;
-    const row = rowsOf(s.view).find((r) => y >= r.y && y <= r.y + r.height);
+    const row = rowsOf(s.view, s.deep).find((r) => y >= r.y && y <= r.y + r.height);
     if (!row) return null;
-    return sliceAt(s.view.slices, row.id, timeOf(s, x), ((s.t1 - s.t0) / Math.max(1, s.width)) * SLACK_PX);
+    const level = levelAt(row, y);
+    const slices = row.deep > 1 ? s.view.slices.filter((e) => e.lane === row.id && (e.kind === "flow" ? row.deep - 1 : levelOf(s.view, e)) === level) : s.view.slices;
+    return sliceAt(slices, row.id, timeOf(s, x), ((s.t1 - s.t0) / Math.max(1, s.width)) * SLACK_PX);
   }
 
   /** The window on the next call. @param {number} by */

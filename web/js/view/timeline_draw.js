@@ -5,6 +5,7 @@
 
 import { token } from "./dom.js";
 import { drawIdle, idleToken, IDLE_INSET } from "./timeline_idle.js";
+import { levelOf } from "../model/levels.js";
 import { DEVICE_KINDS, lanesOfView, tickStep, valueOf } from "../model/timeline.js";
 import { bytes, number, timeUnit } from "../model/format.js";
 
@@ -21,15 +22,18 @@ import { bytes, number, timeUnit } from "../model/format.js";
  * @property {Slice | null} other the end of its arrow that the view has no row for
  * @property {{t0: number, t1: number} | null} selection
  * @property {Set<number> | null} found names that are looked for
+ * @property {Map<number, number>} deep how many levels lanes have, of those that nest
  * @property {number} width
  */
-/** @typedef {{id: number, y: number, height: number, label: string, process: string, counter: boolean}} Row process: named above it; "": none */
+/** @typedef {{id: number, y: number, height: number, deep: number, label: string, process: string, counter: boolean}} Row deep: levels; process: named above it, "": none */
 
 export const OVERVIEW = 34;
 const RULER = 24;
 const GAP = 4;
 const PROCESS = 18;
 const RIGHT = 10;
+/** Of one of several levels. */
+const LEVEL = 18;
 /** Where the ruler ends. */
 export const BELOW_RULER = OVERVIEW + 6 + RULER;
 /** How much is left of what is not looked for. */
@@ -74,8 +78,8 @@ export const timeOf = (s, x) => s.t0 + ((x - leftOf(s.width)) / (s.width - leftO
 export const overviewTime = (s, x) =>
   ((x - leftOf(s.width)) / (s.width - leftOf(s.width) - RIGHT)) * Math.max(1, s.whole.span);
 
-/** The lanes from top to bottom, those of a process together. @param {View} view @returns {Row[]} */
-export function rowsOf(view) {
+/** The lanes from top to bottom, those of a process together. @param {View} view @param {Map<number, number>} levels @returns {Row[]} */
+export function rowsOf(view, levels) {
   let y = BELOW_RULER + GAP;
   let last = NaN;
   const lanes = inProcesses(view.lanes);
@@ -83,8 +87,9 @@ export function rowsOf(view) {
     const process = lane.pid !== undefined && lane.pid !== last ? (lane.process ? `${lane.process} (${lane.pid})` : `Process ${lane.pid}`) : "";
     if (process) y += PROCESS;
     last = lane.pid ?? NaN;
-    const height = lane.role === "kernels" ? 44 : ["calls", "breaks", "graphs"].includes(lane.role ?? "") ? 26 : 34;
-    const row = { id: lane.id, y, height, label: lane.name[0].toUpperCase() + lane.name.slice(1), process, counter: lane.role === "counter" };
+    const deep = levels.get(lane.id) ?? 1;
+    const height = deep > 1 ? deep * LEVEL + 6 : lane.role === "kernels" ? 44 : ["calls", "breaks", "graphs"].includes(lane.role ?? "") ? 26 : 34;
+    const row = { id: lane.id, y, height, deep, label: lane.name[0].toUpperCase() + lane.name.slice(1), process, counter: lane.role === "counter" };
     y += height + GAP;
     return row;
   });
@@ -103,9 +108,16 @@ function inProcesses(lanes) {
   });
 }
 
-/** @param {View} view */
-export function heightOf(view) {
-  const last = rowsOf(view).at(-1);
+/** Where a level of a lane stands. @param {Row} row @param {number} level */
+const placeOf = (row, level) =>
+  row.deep > 1 ? { y: row.y + 3 + Math.min(level, row.deep - 1) * LEVEL, height: LEVEL - 1 } : { y: row.y + 3, height: row.height - 6 };
+
+/** The level there. @param {Row} row @param {number} y */
+export const levelAt = (row, y) => Math.min(row.deep - 1, Math.max(0, Math.floor((y - row.y - 3) / LEVEL)));
+
+/** @param {View} view @param {Map<number, number>} levels */
+export function heightOf(view, levels) {
+  const last = rowsOf(view, levels).at(-1);
   return last ? last.y + last.height + GAP : OVERVIEW + RULER + 16;
 }
 
@@ -222,9 +234,9 @@ function drawSlices(g, s, row) {
       continue;
     }
     const idle = e.kind === "idle";
-    const inset = idle ? IDLE_INSET : 3;
+    const at = idle ? { y: row.y + IDLE_INSET, height: row.height - 2 * IDLE_INSET } : placeOf(row, levelOf(s.view, e));
     (idle ? gaps : runs).add(idle ? idleToken(s.view, e) : COLOURS[e.kind] ?? "--c-host", alphaOf(s, e) * (idle ? 0.5 : 1),
-      left + (e.start - s.t0) * scale, Math.max(1, w - 0.5), row.y + inset, row.height - 2 * inset);
+      left + (e.start - s.t0) * scale, Math.max(1, w - 0.5), at.y, at.height);
   }
   gaps.flush();
   runs.flush();
@@ -268,7 +280,7 @@ class Runs {
 /** @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row @param {Slice} e */
 function drawOpaque(g, s, row, e) {
   const low = e.kind === "flow"; // at the foot of what it belongs to
-  const [y, height] = [low ? row.y + row.height - 10 : row.y + 3, low ? 7 : row.height - 6];
+  const { y, height } = low ? { y: row.y + row.height - 10, height: 7 } : placeOf(row, levelOf(s.view, e));
   const a = Math.max(-1e4, xOf(s, e.start));
   const w = Math.max(1, Math.min(xOf(s, e.start + e.duration), s.width + 1e4) - a - 0.5);
   if (e.kind === "idle") return drawIdle(g, s.view, e, a, w, row, e === s.pointed, [leftOf(s.width), s.width - RIGHT]);
@@ -395,7 +407,8 @@ function drawFlow(g, s, rows, from, to) {
   const [a, b] = [rows.find((r) => r.id === from.lane), rows.find((r) => r.id === to.lane)];
   if (!a || !b) return;
   const [x0, x1] = [xOf(s, from.start + from.duration / 2), xOf(s, to.start) + 1];
-  const [y0, y1] = [a.y + a.height - 8, b.y + 4];
+  const [begin, end] = [placeOf(a, levelOf(s.view, from)), placeOf(b, levelOf(s.view, to))];
+  const [y0, y1] = [begin.y + begin.height - 5, end.y + 1];
   g.strokeStyle = token("--ink");
   g.fillStyle = token("--ink");
   g.lineWidth = 1.5;
@@ -416,7 +429,7 @@ function drawFlow(g, s, rows, from, to) {
  */
 export function drawTimeline(canvas, s, other) {
   const ratio = devicePixelRatio || 1;
-  const height = heightOf(s.view);
+  const height = heightOf(s.view, s.deep);
   const g = canvas.getContext("2d");
   if (!g) return;
   if (canvas.width !== Math.round(s.width * ratio) || canvas.height !== Math.round(height * ratio)) {
@@ -429,7 +442,7 @@ export function drawTimeline(canvas, s, other) {
   drawOverview(g, s);
   drawSelection(g, s, height, false);
   drawRuler(g, s);
-  const rows = rowsOf(s.view);
+  const rows = rowsOf(s.view, s.deep);
   for (const row of rows) drawLane(g, s, row);
   drawSelection(g, s, height, true);
   if (s.pointed && other) {

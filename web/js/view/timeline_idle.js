@@ -2,7 +2,7 @@
 // colour of its cause on the canvas, and its table.
 
 import { h, add, headRow, scroller, token } from "./dom.js";
-import { count, duration, number, plural, shares, timeUnit } from "../model/format.js";
+import { count, duration, number, plural, shares, shareText, timeUnit } from "../model/format.js";
 import { causeOf, idleRows } from "../model/timeline.js";
 
 /** @typedef {import("../model/timeline.js").View} View */
@@ -109,11 +109,11 @@ export function fillIdle(place, totals, length, view) {
   const body = h("tbody");
   rows.forEach((r, i) => {
     const key = h("span", { class: "key" }, idleSwatch(r.cause), r.name);
-    add(body, h("tr", {}, h("th", { scope: "row" }, key), cell(count(r.count)), cell(us(r.sum)), cell(`${parts[i]} %`)));
+    add(body, h("tr", {}, h("th", { scope: "row" }, key), cell(count(r.count)), cell(us(r.sum)), cell(shareText(parts[i], r.sum))));
   });
   const share = parts.slice(0, -1).reduce((a, b) => a + b, 0);
-  add(body, h("tr", { class: "total" }, h("th", { scope: "row" }, "Device idle"), cell(""), cell(us(idle)), cell(`${share} %`)));
-  add(body, h("tr", {}, h("th", { scope: "row" }, "Device busy"), cell(""), cell(us(busy)), cell(`${parts.at(-1)} %`)));
+  add(body, h("tr", { class: "total" }, h("th", { scope: "row" }, "Device idle"), cell(""), cell(us(idle)), cell(shareText(share, idle))));
+  add(body, h("tr", {}, h("th", { scope: "row" }, "Device busy"), cell(""), cell(us(busy)), cell(shareText(parts.at(-1) ?? 0, busy))));
   const head = headRow(["What the host did", ["Gaps", "r"], [`Idle, ${unit.name}`, "r"], ["Share", "r"]]);
   place.replaceChildren(title, scroller("Idle by cause", h("table", { class: "idle" }, head, body)));
   const watching = view.idle.watching_ns / Math.max(1, view.t1 - view.t0);

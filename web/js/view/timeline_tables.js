@@ -3,7 +3,7 @@
 
 import { h, add, button, headRow, scroller } from "./dom.js";
 import { kindName, lineLinks, nameOf } from "./timeline_slice.js";
-import { count, duration, number, plural, shares, timeUnit } from "../model/format.js";
+import { count, duration, number, plural, shares, shareText, timeUnit } from "../model/format.js";
 import { byKind, DEVICE_KINDS } from "../model/timeline.js";
 
 /** @typedef {import("../model/timeline.js").Slice} Slice */
@@ -42,7 +42,7 @@ export function fillTotals(place, { t0, t1, selected, totals, view }, clear) {
   rows.forEach((r, i) => {
     const name = r.kind === "rest" ? "Rest" : kindName(view, r.kind);
     const key = h("span", { class: "key" }, swatch(r.kind), name);
-    add(body, h("tr", {}, h("th", { scope: "row" }, key), cell(r.count ? count(r.count) : ""), cell(us(r.sum)), cell(`${parts[i]} %`)));
+    add(body, h("tr", {}, h("th", { scope: "row" }, key), cell(r.count ? count(r.count) : ""), cell(us(r.sum)), cell(shareText(parts[i], r.sum))));
   });
   const last = beside ? "All lanes" : calls ? plural(calls, "call") : selected ? "Selection" : "In sight";
   add(body, h("tr", { class: "total" }, h("th", { scope: "row" }, last), cell(""), cell(us(whole)), cell("100 %")));
@@ -63,7 +63,7 @@ export function fillKernels(place, { totals, view }, asked) {
     const name = h("th", { scope: "row" }, h("span", { class: "key name" }, swatch(t.kind), h("span", {}, nameOf(view, t))));
     const lines = view.names[t.name]?.lines ?? [];
     const at = h("td", {}, lineLinks(lines.slice(0, 3), asked));
-    add(body, h("tr", { data: { lines: lines.join(" ") } }, name, at, cell(count(t.count)), cell(number(t.sum / 1000 / unit.scale)), cell(`${parts[i]} %`)));
+    add(body, h("tr", { data: { lines: lines.join(" ") } }, name, at, cell(count(t.count)), cell(number(t.sum / 1000 / unit.scale)), cell(shareText(parts[i], t.sum))));
   });
   const head = headRow(["Kernel", "Line", ["Count", "r"], [`Sum, ${unit.name}`, "r"], ["Share", "r"]]);
   const title = h("header", { class: "bar" }, h("h3", {}, "Kernels"), h("span", { class: "sub small" }, plural(kernels.length, "name")));
@@ -88,7 +88,7 @@ export function fillLanes(place, { t0, t1, lanes, view }) {
   const least = (/** @type {{atLeast?: boolean}} */ l) => (l.atLeast ? "at least " : "");
   for (const l of busy.slice(0, MOST_ROWS)) {
     const share = t1 > t0 ? Math.round((100 * l.union) / (t1 - t0)) : 0;
-    add(body, h("tr", {}, h("th", { scope: "row" }, laneName(view, l.lane)), cell(count(l.count)), cell(us(l.sum)), cell(`${least(l)}${us(l.union)}`), cell(`${least(l)}${share} %`)));
+    add(body, h("tr", {}, h("th", { scope: "row" }, laneName(view, l.lane)), cell(count(l.count)), cell(us(l.sum)), cell(`${least(l)}${us(l.union)}`), cell(`${least(l)}${shareText(share, l.union)}`)));
   }
   const head = headRow(["Lane", ["Events", "r"], [`Sum, ${unit.name}`, "r"], [`Union, ${unit.name}`, "r"], ["Of the time", "r"]]);
   const title = h("header", { class: "bar" }, h("h3", {}, "Lanes"), h("span", { class: "sub small" }, plural(busy.length, "lane")));
