@@ -2,6 +2,8 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { binary, startServer, waitFor } from "../api/harness.mjs";
 import { findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
 
@@ -51,5 +53,26 @@ test("a log of PyTorch/XLA shows both stages", async () => {
     ["import", "5", "2", "4", "0", "0", "2", "the capture", "369 s", "2,000 ms"],
   ]);
   assert.equal((await rows(page, "Breaks"))[0][0], "/w/train.py:51");
+  assert.deepEqual(complaints, []);
+});
+
+test("ops of a thread that lie inside each other are levels, each pointed at in its own", async () => {
+  const log = join(server.home, "nested.json");
+  const op = (name, ts, dur) => ({ ph: "X", cat: "cpu_op", name, pid: 7, tid: 7, ts, dur });
+  writeFileSync(log, JSON.stringify({ traceEvents: [op("outer", 0, 1000), op("middle", 100, 800), op("inner", 200, 600)] }));
+  assert.equal(spawnSync(binary, ["import", "--post", server.url, log]).status, 0);
+  const { page, complaints } = await openPage(browser);
+  await page.goto(`${server.url}/runs/3`);
+  const canvas = page.locator(".tl canvas");
+  await canvas.waitFor();
+  const { width } = await canvas.boundingBox();
+  for (const [level, name] of ["outer", "middle", "inner"].entries()) {
+    await canvas.click({ position: { x: width / 2, y: 79 + 18 * level } });
+    await page.getByRole("heading", { name, exact: true }).waitFor();
+  }
+  // What a search finds stands in its level too.
+  await page.getByLabel("Find events by name").fill("middle");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "middle", exact: true }).waitFor();
   assert.deepEqual(complaints, []);
 });
