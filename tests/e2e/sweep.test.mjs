@@ -206,7 +206,9 @@ test("graphs list the report's ops and guards", async () => {
   await page.waitForURL(/\/graphs/);
   const last = report.points.at(-1).modes.static;
   await page.getByLabel("Point", { exact: true }).selectOption({ label: "n = 30" });
-  assert.deepEqual(await page.locator(".ops li code").allTextContents(), last.graphs[0].ops);
+  const listed = page.locator(".ops li code"); // behind the picture
+  await listed.nth(last.graphs[0].ops.length - 1).waitFor();
+  assert.deepEqual(await listed.allTextContents(), last.graphs[0].ops);
   const text = await page.locator("#run-body").textContent();
   for (const g of last.guards) assert.ok(text.includes(g.text), g.text);
 });

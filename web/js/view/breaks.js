@@ -208,7 +208,7 @@ function breakCard(r, i, shown) {
       {},
       h("span", { class: "kind" }, r.kind),
       " ",
-      h("span", { class: "sub" }, `line ${r.line}`),
+      h("span", { class: "sub" }, `line ${r.line}${r.callers.length ? `, from line ${r.callers[r.callers.length - 1]}` : ""}`),
       " ",
       h("span", { class: "mono dim" }, r.gb),
     ),
