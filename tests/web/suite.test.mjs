@@ -31,6 +31,10 @@ test("the finding names the fastest column, and those with failures", () => {
   assert.equal(bold, "dynamic is the fastest: 2.0x (1.8–2.2) over eager");
   assert.match(rest, /3 workloads that all columns have in common\. 1 column of 3 has workloads that did not pass/);
   assert.deepEqual(finding(suite([column("static", null)])), ["No speedup to compare yet.", " Every workload passes in every column."]);
+  const cut = { pass: 3, cancelled: 1 };
+  assert.match(finding(suite([column("eager", null, cut), column("static", 1.5, cut)]))[1], /Every workload that ran passes; 1 of 4 did not run\.$/);
+  assert.match(finding(suite([column("static", null, { pass: 0, waiting: 4 })]))[1], /None has run in every column/);
+  assert.match(finding(suite([]))[1], /None has run in every column/);
 });
 
 test("rows are sorted by a column; what has no value comes last either way", () => {

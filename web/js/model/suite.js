@@ -145,17 +145,22 @@ export function failures(workloads) {
   return [...found.values()];
 }
 
+/** @param {readonly SuiteColumn[]} columns */
+function passing(columns) {
+  const bad = columns.filter((c) => c.failed + c.disagrees > 0).length;
+  if (bad) return `${plural(bad, "column")} of ${count(columns.length)} ${bad === 1 ? "has" : "have"} workloads that did not pass.`;
+  const [most, ran] = [Math.max(0, ...columns.map((c) => c.workloads)), Math.min(...columns.map((c) => c.pass))];
+  if (most && ran === most) return "Every workload passes in every column.";
+  return most && ran ? `Every workload that ran passes; ${count(most - ran)} of ${count(most)} did not run.` : "None has run in every column.";
+}
+
 /** The claim, and the rest of the sentence. @param {Suite} suite @returns {[string, string]} */
 export function finding(suite) {
   const { columns, common } = suite.report;
   const best = compared(columns)
     .filter((c) => c.geomean.common.speedup !== null)
     .sort((a, b) => (b.geomean.common.speedup ?? 0) - (a.geomean.common.speedup ?? 0))[0];
-  const all = columns.filter((c) => c.pass === c.workloads).length;
-  const passes =
-    all === columns.length && columns.length
-      ? `Every workload passes in every column.`
-      : `${plural(columns.length - all, "column")} of ${count(columns.length)} ${columns.length - all === 1 ? "has" : "have"} workloads that did not pass.`;
+  const passes = passing(columns);
   if (!best || best.geomean.common.speedup === null) return ["No speedup to compare yet.", ` ${passes}`];
   const r = ratio(best.geomean.common.speedup, best.geomean.common.speedup_ci);
   return [

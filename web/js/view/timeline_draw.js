@@ -351,11 +351,11 @@ function drawBreakNames(g, s, row) {
   });
 }
 
-/** Its name; on a narrow page in two lines, as "GPU 0, stream 7" is.
+/** Its name; on a narrow page in lines, as "GPU 0, stream 7" and "Thread 5 of 4" are.
  * @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row */
 function drawLabel(g, s, row) {
   const small = isSmall(s.width);
-  const lines = small ? row.label.split(", ") : [row.label];
+  const lines = small ? row.label.split(/, | of /) : [row.label];
   const left = small ? 8 : 12;
   g.fillStyle = token("--ink2");
   g.font = `${small ? 11 : 12}px ${token("--font-ui")}`;
