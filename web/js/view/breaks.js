@@ -121,7 +121,7 @@ function costSentence(line, m, cuts, mode) {
   if (!all.without) return;
   const [low, high] = all.without.measured_ci_us;
   add(line, " Without ", cuts === 1 ? "it" : all.without.breaks_left ? `${cuts - all.without.breaks_left} of them` : "them");
-  if (low <= 0 && high >= 0) return add(line, " a call is ", h("b", {}, "no shorter"), " that the timing could tell.");
+  if (low <= 0 && high >= 0) return add(line, " a call is ", h("b", {}, "no shorter"), ", as far as the timing can tell.");
   const by = withInterval(Math.abs(all.without.measured_us), high < 0 ? [-high, -low] : [low, high]);
   add(line, " a call is ", h("b", {}, `${by.text} us`), " ", ci(by.interval), high < 0 ? " longer" : " shorter", ", as timed.");
 }
@@ -238,10 +238,11 @@ function costParts(r, i) {
   const step = stepOf(cost, r.ci?.[0], r.ci?.[1]);
   const exact = addUp(r.parts, cost, step);
   const bar = svg("svg", { class: "costbar", role: "img", "aria-label": `Where the ${number(cost)} us of break ${i + 1} go` });
-  const above = r.parts.reduce((sum, part) => sum + Math.max(part, 0), 0);
+  const shown = exact.parts.map((part) => Math.max(part, 0)); // what is written as 0 has no colour
+  const above = shown.reduce((sum, part) => sum + part, 0);
   let x = 0;
   COST_PARTS.forEach((p, k) => {
-    const share = above > 0 ? (Math.max(r.parts[k], 0) / above) * 100 : 0;
+    const share = above > 0 ? (shown[k] / above) * 100 : 0;
     if (share > 0.5) add(bar, svg("rect", { class: `p-${p.cls}`, x: `${x}%`, y: 0, width: `${Math.max(share - 0.4, 0.3)}%`, height: 8 }));
     x += share;
   });

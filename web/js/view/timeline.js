@@ -79,6 +79,7 @@ async function load(place, asked, query) {
     const whole = await ask(asked, {});
     if (asked.signal.aborted) return;
     place.removeAttribute("aria-busy");
+    place.classList.toggle("none", !whole.events && Boolean(asked.run.report?.import)); // what the log says follows
     if (whole.events) await new TimelinePage(asked, whole, query).show(place);
     else place.replaceChildren(nothing(asked));
   } catch (e) {

@@ -62,7 +62,7 @@ export function fillKernels(place, { totals, view }, asked) {
   kernels.slice(0, MOST_ROWS).forEach((t, i) => {
     const name = h("th", { scope: "row" }, h("span", { class: "key name" }, swatch(t.kind), h("span", {}, nameOf(view, t))));
     const lines = view.names[t.name]?.lines ?? [];
-    const at = h("td", {}, lineLinks(lines.slice(0, 3), asked));
+    const at = lines.length ? h("td", {}, lineLinks(lines.slice(0, 3), asked)) : h("td", { class: "dim" }, "unknown");
     add(body, h("tr", { data: { lines: lines.join(" ") } }, name, at, cell(count(t.count)), cell(number(t.sum / 1000 / unit.scale)), cell(shareText(parts[i], t.sum))));
   });
   const head = headRow(["Kernel", "Line", ["Count", "r"], [`Sum, ${unit.name}`, "r"], ["Share", "r"]]);
