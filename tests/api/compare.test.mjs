@@ -21,10 +21,20 @@ const run = async (w) => {
     assert.equal(done.status, 'done', JSON.stringify(done.error));
     return body.id;
 };
+/** A run whose medians can be compared: on a busy machine some are so disturbed that nothing can be said of them. */
+async function quiet(w) {
+    let id;
+    for (let tries = 0; tries < 10; tries++) {
+        id = await run(w);
+        const { modes } = (await getJson(`${server.url}/api/v1/runs/${id}`)).body.report;
+        if (Object.values(modes).every((m) => m.latency.ci_us[1] < 1.3 * m.latency.ci_us[0])) break;
+    }
+    return id;
+}
 before(async () => {
     server = await startServer();
     ids = [];
-    for (const w of [light, heavy, { ...light, threads: 2 }, { ...heavy, name: 'other' }]) ids.push(await run(w));
+    for (const w of [light, heavy, { ...light, threads: 2 }, { ...heavy, name: 'other' }]) ids.push(await quiet(w));
 });
 after(() => server?.stop());
 
