@@ -13,8 +13,6 @@ import { isSame, lanesOfView } from "./timeline.js";
 const MOST = 6;
 const MARKS = ["flow", "idle", "counter"];
 
-/** @type {WeakMap<Slice, number>} of lanes that nest */
-const levels = new WeakMap();
 /** @type {WeakMap<View, Map<number, number>>} */
 const known = new WeakMap();
 
@@ -34,7 +32,7 @@ function nest(slices) {
   for (const s of order) {
     while (open.length && ends(open[open.length - 1]) <= s.start) open.pop();
     const level = Math.min(open.length, MOST - 1);
-    levels.set(s, level);
+    s.level = level;
     deep = Math.max(deep, level + 1);
     open.push(s);
   }
@@ -58,8 +56,7 @@ export function levelsOf(view) {
  * @param {View} view @param {Slice} slice */
 export function levelOf(view, slice) {
   if (!levelsOf(view).has(slice.lane) || MARKS.includes(slice.kind)) return 0;
-  const level = levels.get(slice);
-  if (level !== undefined) return level;
+  if (slice.level !== undefined) return slice.level;
   const same = (lanesOfView(view).get(slice.lane) ?? []).find((s) => s !== slice && isSame(s, slice));
-  return (same && levels.get(same)) ?? 0;
+  return same?.level ?? 0;
 }

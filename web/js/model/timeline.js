@@ -54,6 +54,7 @@
  * @property {number} shape
  * @property {number} correlation
  * @property {number} events that it stands for: the longest of so many
+ * @property {number} [level] of those that lie inside each other (levels.js), from 0
  *
  * @typedef {object} View
  * @property {number} span all of it, from 0
@@ -162,6 +163,7 @@ export function decodeTimeline(buffer) {
     shape: columns.shape[i],
     correlation: columns.correlation[i],
     events: columns.events[i],
+    level: undefined, // here already: slices of one form are read faster
   }));
   return {
     span: head.span_ns,
