@@ -14,16 +14,9 @@
 #include "fusion/base/clock.h"
 #include "fusion/fusion_private.h"
 #include "server/heap.h"
+#include "tests/bench/chain.h"
 
 enum { BATCHES = 15, CALLS = 400, SIDES = 6, MAX_PARAMS = 16, INPUTS = 4 };
-
-static const char *const pool[] = {
-	"x = x + 0.1", "x = torch.sin(x)",       "x = x * 1.1", "x = torch.cos(x)",
-	"x = x + 0.2", "x = torch.relu(x)",      "x = x - 0.1", "x = torch.exp(x * 0.5)",
-	"x = x + 0.3", "x = torch.sigmoid(x)",   "x = x * 1.2", "x = torch.sin(x)",
-	"x = x + 0.4", "x = torch.cos(x)",       "x = x - 0.2", "x = torch.relu(x)",
-	"x = x + 0.5", "x = torch.exp(x * 0.4)", "x = x * 1.3", "x = torch.sigmoid(x)",
-};
 
 /* The first launch of a call, with its parameters. */
 static struct {
@@ -209,15 +202,6 @@ static void graphs_of(struct device *d, int m)
 	d->api.cuGraphDestroy(graph);
 	printf("%4d  %9.2f %9.2f %9.2f\n", m, median(one_by_one, BATCHES), median(replay, BATCHES),
 	       median(moved, BATCHES));
-}
-
-static void chain(char *source, size_t bytes, int n)
-{
-	int len = snprintf(source, bytes, "import torch\ndef model(x):\n");
-
-	for (int i = 0; i < n; i++)
-		len += snprintf(source + len, bytes - (size_t)len, "    %s\n", pool[i % 20]);
-	snprintf(source + len, bytes - (size_t)len, "    return x.sum()\n");
 }
 
 static void row(int n, bool with_graphs)

@@ -13,16 +13,9 @@
 #include "fusion/base/clock.h"
 #include "fusion/fusion_private.h"
 #include "server/heap.h"
+#include "tests/bench/chain.h"
 
 enum { ROUNDS = 9, MOST = 30 };
-
-static const char *const pool[] = {
-	"x = x + 0.1", "x = torch.sin(x)",       "x = x * 1.1", "x = torch.cos(x)",
-	"x = x + 0.2", "x = torch.relu(x)",      "x = x - 0.1", "x = torch.exp(x * 0.5)",
-	"x = x + 0.3", "x = torch.sigmoid(x)",   "x = x * 1.2", "x = torch.sin(x)",
-	"x = x + 0.4", "x = torch.cos(x)",       "x = x - 0.2", "x = torch.relu(x)",
-	"x = x + 0.5", "x = torch.exp(x * 0.4)", "x = x * 1.3", "x = torch.sigmoid(x)",
-};
 
 static struct {
 	typeof(&nvrtcCompileProgram) real;
@@ -44,17 +37,13 @@ static void die(const struct err *err)
 	exit(1);
 }
 
-static struct fusion_program *chain(int n)
+static struct fusion_program *parsed(int n)
 {
 	char source[4096];
-	int len = snprintf(source, sizeof(source), "import torch\ndef model(x):\n");
 	struct fusion_program *program;
 	struct err err = { 0 };
 
-	for (int i = 0; i < n; i++)
-		len += snprintf(source + len, sizeof(source) - (size_t)len, "    %s\n",
-				pool[i % 20]);
-	snprintf(source + len, sizeof(source) - (size_t)len, "    return x.sum()\n");
+	chain(source, sizeof(source), n);
 	program = fusion_parse(source, strlen(source), "model", &err);
 	if (!program)
 		die(&err);
@@ -99,7 +88,7 @@ static void print(double *ms)
 static void row(struct fusion *f, int n)
 {
 	static const enum fusion_mode modes[] = { FUSION_STATIC, FUSION_DYNAMIC };
-	struct fusion_program *program = chain(n);
+	struct fusion_program *program = parsed(n);
 	double all[ROUNDS], part[ROUNDS];
 
 	printf("%4d", n);
@@ -129,7 +118,7 @@ int main(void)
 	}
 	nvrtc.real = f->env.backend_env.device->api.nvrtcCompileProgram;
 	f->env.backend_env.device->api.nvrtcCompileProgram = timed;
-	first = chain(1);
+	first = parsed(1);
 	compile(f, first, FUSION_STATIC, &unused, &unused);
 	fusion_program_destroy(first);
 	puts("ms to compile n statements: static, NVRTC's part; dynamic, NVRTC's part");
