@@ -193,6 +193,25 @@ static void a_mode_that_fails_leaves_the_others(void **state)
 	json_decref(report);
 }
 
+/* As a CUDA graph does that wrote over what the program keeps. */
+static void so_does_one_that_fails_while_it_is_timed(void **state)
+{
+	struct profiler_options options = { .timing = true, .torch_python = "python3" };
+	struct err err;
+	json_t *report;
+
+	(void)state;
+	use(FAILING);
+	report = run(BOTH("torch.cos(x)"), &options, &err);
+	assert_non_null(report);
+	assert_string_equal(error_of(report), "");
+	assert_string_equal(text_at(mode_of(report, "static"), "error"),
+			    "RuntimeError: cos is tired");
+	assert_null(json_object_get(mode_of(report, "static"), "latency"));
+	assert_non_null(json_object_get(mode_of(report, "eager"), "latency"));
+	json_decref(report);
+}
+
 static void a_crash_is_told_with_the_end_of_what_it_said(void **state)
 {
 	struct err err;
@@ -532,6 +551,7 @@ int main(void)
 		cmocka_unit_test(values_that_part_are_named),
 		cmocka_unit_test(modes_are_timed_and_watched),
 		cmocka_unit_test(a_mode_that_fails_leaves_the_others),
+		cmocka_unit_test(so_does_one_that_fails_while_it_is_timed),
 		cmocka_unit_test(a_crash_is_told_with_the_end_of_what_it_said),
 		cmocka_unit_test(torch_stays_loaded_from_job_to_job),
 		cmocka_unit_test(one_that_was_changed_failed_or_ended_serves_no_other),

@@ -287,7 +287,7 @@ class Lane:
         self.specs = calls
         self.originals = [[make(v) for v in call] for call in calls]
         self.timed = (WORKLOAD.get("time") or {}).get(mode) or list(range(len(calls)))
-        self.samples, self.cycles, self.compiled = [], 1, 0
+        self.samples, self.cycles, self.compiled, self.error = [], 1, 0, None
         self.args = [self.fresh(i) for i in range(len(calls))]
 
     def fresh(self, i):
@@ -356,32 +356,49 @@ def budget_s(n_points):
     return WORKLOAD.get("seconds") or min(BUDGET_S, TOTAL_S / n_points)
 
 
+def attempt(lane, step):
+    """Whether it went well; an error is that mode's own, the others go on."""
+    try:
+        step()
+    except Exception as e:
+        lane.error = e.with_traceback(None)  # else it keeps what the call held
+    return lane.error is None
+
+
 def measure(lanes, budget_s, tick=lambda lane, rounds: None):
     """Rounds of one sample a lane, in an order drawn anew, until the intervals are narrow."""
-    order, draw = list(lanes), random.Random(7)
+    draw = random.Random(7)
     for lane in lanes:
         tick(lane, 0)
-        lane.warm_up()
+        attempt(lane, lane.warm_up)
     begin = time.perf_counter()
-    for rounds in range(MAX_ROUNDS):
+    order = [lane for lane in lanes if not lane.error]
+    for rounds in range(MAX_ROUNDS if order else 0):
         elapsed = time.perf_counter() - begin
         if elapsed >= budget_s and (rounds >= MIN_SAMPLES or elapsed >= 3 * budget_s):
             break
-        if rounds >= MIN_ROUNDS and rounds % 5 == 0 and elapsed >= MIN_POINT_S and narrow({l.mode: l.samples for l in lanes}):
+        if rounds >= MIN_ROUNDS and rounds % 5 == 0 and elapsed >= MIN_POINT_S and narrow({l.mode: l.samples for l in lanes if not l.error}):
             break
         draw.shuffle(order)
         for lane in order:
             tick(lane, rounds + 1)
-            lane.sample()
+            attempt(lane, lane.sample)
+        order = [lane for lane in order if not lane.error]
+        if not order:
+            break
 
 
 def report(n, lanes):
     rows = {}
     for lane in lanes:
+        if lane.error:
+            rows[lane.mode] = {"error": "%s: %s" % (type(lane.error).__name__, lane.error)}
+            print("%6s  %-8s failed: %s" % ("" if n is None else n, lane.mode, rows[lane.mode]["error"]), flush=True)
+            continue
         middle, low, high = median_interval([1e6 * s for s in lane.samples])
         row = {"median_us": middle, "ci_us": [low, high], "n": len(lane.samples), "compile_ms": 1e3 * lane.compile_s}
         text = "%6s  %-8s %10.2f us (%.2f-%.2f)" % ("" if n is None else n, lane.mode, middle, low, high)
-        if lanes[0].mode == "eager" and lane is not lanes[0]:
+        if lanes[0].mode == "eager" and lane is not lanes[0] and not lanes[0].error:
             ratio = median_interval([a / b for a, b in zip(lanes[0].samples, lane.samples)])
             saved = median_interval([1e6 * (a - b) for a, b in zip(lanes[0].samples, lane.samples)])
             repay = math.ceil(1e6 * lane.compile_s / saved[0]) if saved[1] > 0 else None
@@ -417,9 +434,7 @@ def main():
     for n, source, calls in every:
         torch._dynamo.reset()
         lanes = [Lane(mode, source, calls, n) for mode in modes]
-        for lane in lanes:
-            lane.first_calls()
-        measure(lanes, budget_s(len(every)))
+        measure([lane for lane in lanes if attempt(lane, lane.first_calls)], budget_s(len(every)))
         found.append(report(n, lanes))
     if arguments.json:
         with open(arguments.json, "w") as file:

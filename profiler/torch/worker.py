@@ -222,6 +222,9 @@ class Run:
         with contextlib.redirect_stdout(Null()):
             self.x.measure(lanes, self.x.budget_s(len(self.points)), tick)
         for lane in lanes:
+            if lane.error:
+                rows[lane.mode] = {"error": why_of(lane.error)}
+                continue
             rows[lane.mode].update(
                 samples_ns=[round(1e9 * s) for s in lane.samples], compiled=lane.compiled,
                 calls_a_sample=lane.cycles * len(lane.timed), compile_ms=1e3 * lane.compile_s,
@@ -285,7 +288,8 @@ def trace(options):
         with torch.profiler.profile(activities=kinds, record_shapes=False) as prof:
             for lane in lanes:
                 with torch.profiler.record_function(lane.mode + ("" if lane.n is None else ", n = %d" % lane.n)):
-                    lane.run(TRACED_CALLS)
+                    if not r.x.attempt(lane, lambda: lane.run(TRACED_CALLS)):
+                        failed[lane.mode] = why_of(lane.error)
             r.x.wait()
     prof.export_chrome_trace(os.path.join(options["folder"], "trace.json"))
     tell(trace={"points": [n for n, _, _ in chosen], "calls": TRACED_CALLS, "table": table(torch, prof), "failed": failed})

@@ -1,5 +1,5 @@
 """The stand-in with ops that fail: exp() never returns, log1p() ends the process, tan()
-takes memory, sigmoid() is wrong, erf() raises."""
+takes memory, sigmoid() is wrong, erf() raises, cos() raises in mode static when it has run often."""
 import os
 import signal
 import sys
@@ -33,6 +33,16 @@ def fail(_):
     raise RuntimeError("erf sees %s" % os.environ.get("TEST_SECRET"))
 
 
+def tire(x):
+    if sys._getframe(1).f_code.co_filename.startswith("<static"):
+        tire.calls += 1
+        if tire.calls > 20:
+            raise RuntimeError("cos is tired")
+    return cos(x)
+
+
+cos, tire.calls = torch.cos, 0
+torch.cos = tire
 torch.exp, torch.log1p, torch.tan, torch.erf = hang, crash, take_memory, fail
 torch.sigmoid = lambda x: x + 1
 sys.modules["torch"] = torch
