@@ -205,8 +205,8 @@ static void so_does_one_that_fails_while_it_is_timed(void **state)
 	report = run(BOTH("torch.cos(x)"), &options, &err);
 	assert_non_null(report);
 	assert_string_equal(error_of(report), "");
-	assert_string_equal(text_at(mode_of(report, "static"), "error"),
-			    "RuntimeError: cos is tired");
+	assert_non_null(
+	    strstr(text_at(mode_of(report, "static"), "error"), "RuntimeError: cos is tired"));
 	assert_null(json_object_get(mode_of(report, "static"), "latency"));
 	assert_non_null(json_object_get(mode_of(report, "eager"), "latency"));
 	json_decref(report);

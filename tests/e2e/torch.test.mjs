@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { postRun, randn, startServer, waitFor } from "../api/harness.mjs";
 import { findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
 
-let server, browser, swept, crashed;
+let server, browser, swept, crashed, tired;
 const source = "import torch\n\ndef model(x):\n    ...\n    print('seen')\n    return x\n";
 const run = async (extra) => {
   const workload = { name: "beside", source, calls: [[randn(4, 4)]], modes: ["eager", "static"], backend: "interp" };
@@ -20,6 +20,7 @@ before(async () => {
   browser = await startBrowser();
   swept = await run(over("x = torch.sin(x)", [1, 3]));
   crashed = await run(over("x = torch.log1p(x)", [1]));
+  tired = await run(over("x = torch.cos(x)", [1]));
 });
 after(async () => {
   delete process.env.PYTHONPATH;
@@ -58,6 +59,24 @@ for (const [width, theme] of [
     assert.equal(await sideways(page), 0);
     assert.deepEqual(await findings(page), []);
     assert.deepEqual(await refusals(page), []);
+    assert.deepEqual(complaints, []);
+  });
+
+for (const width of [1440, 390])
+  test(`why a mode failed is cut to two lines, and widens no table, ${width}`, async () => {
+    const { page, complaints } = await openPage(browser, { width });
+    await page.goto(`${server.url}/runs/${tired}`);
+    const said = page.locator("#modes-table td.said");
+    await said.waitFor();
+    const wide = () => said.locator(".clamped").evaluate((el) => [el.getBoundingClientRect().right, innerWidth, el.querySelector(".told").clientHeight]);
+    const [right, window, lines] = await wide();
+    assert.ok(right <= window, `${right} of ${window}`);
+    if (width === 1440) assert.equal(await page.locator("#modes-table").evaluate((el) => el.parentElement.scrollWidth - el.parentElement.clientWidth), 0);
+    await said.getByRole("button", { name: "Read all" }).click();
+    assert.ok((await wide())[2] > lines);
+    assert.match(await said.textContent(), /failed: RuntimeError: cos is tired of being/);
+    assert.equal(await sideways(page), 0);
+    assert.deepEqual(await findings(page), []);
     assert.deepEqual(complaints, []);
   });
 

@@ -97,6 +97,12 @@ test("the profiler's note on noise becomes a warning with its place", () => {
   const r = reportOf([5, 30], 5);
   last(r).modes.static.latency.noise = "The middle half is wide.";
   assert.deepEqual(warnings(r), [{ title: "static at n\u00a0=\u00a030.", text: "The middle half is wide." }]);
+  for (const p of r.points) for (const mode of ["eager", "static"]) p.modes[mode].latency.noise = "Few samples.";
+  r.points[0].modes.eager.latency.noise = "";
+  const places = warnings(r).map((w) => w.title.replaceAll("\u00a0", " "));
+  assert.deepEqual(places, ["static at n = 5, 30.", "eager at n = 30."]);
+  const alone = { modes: { eager: last(r).modes.eager, static: last(r).modes.static } };
+  assert.deepEqual(warnings(alone), [{ title: "eager, static.", text: "Few samples." }]);
 });
 
 test("chip classes hold nothing but letters", () => {

@@ -200,4 +200,4 @@ export function memoryFinding(mode, m, eager, size) {
 export const inUnit = (b, unit, write) => (b > 0 && b < unit.scale / 1000 ? "<0.001" : write(b / unit.scale));
 
 /** @param {number} r */
-const ratioText = (r) => `${Number(r.toPrecision(3))}x`;
+const ratioText = (r) => `${plain(Number(r.toPrecision(3)))}x`;

@@ -230,17 +230,27 @@ function noiseOf(l) {
 
 /** @typedef {{title: string, text: string}} Warning */
 
+/** The values of each key, keys in the order of their first. @param {readonly (readonly [string, string])[]} pairs */
+function gathered(pairs) {
+  /** @type {Map<string, string[]>} */
+  const all = new Map();
+  for (const [key, value] of pairs) all.set(key, [...(all.get(key) ?? []), value]);
+  return [...all];
+}
+
 /**
- * What a reader should know before trusting a figure.
+ * What a reader should know before trusting a figure; what several modes and points have in
+ * common is one.
  * @param {import("../api/types.js").Report} report
  * @returns {Warning[]}
  */
 export function warnings(report) {
   const points = report.points?.length ? report.points : [{ n: null, modes: report.modes ?? {} }];
-  return points.flatMap((p) =>
-    Object.entries(p.modes).flatMap(([mode, m]) => {
-      const text = noiseOf(m.latency);
-      return text ? [{ title: `${mode}${where(p)}.`, text }] : [];
-    }),
-  );
+  const each = points.flatMap((p) => Object.entries(p.modes).map(([mode, m]) => ({ mode, n: p.n, text: noiseOf(m.latency) })));
+  return [...new Set(each.map((w) => w.text))].filter(Boolean).flatMap((text) => {
+    const its = each.filter((w) => w.text === text);
+    const modes = gathered(its.map((w) => [w.mode, typeof w.n === "number" ? plain(w.n) : ""]));
+    const alike = gathered(modes.map(([mode, at]) => [at.join(", "), mode]));
+    return alike.map(([at, names]) => ({ title: `${names.join(", ")}${at && ` at n${NBSP}=${NBSP}${at}`}.`, text }));
+  });
 }

@@ -9,6 +9,9 @@ import { lookOf, IMPORTED_DASH } from "../model/modes.js";
 import { plain, withInterval } from "../model/format.js";
 import { linearTicks, logTicks, wantsLogX, yRange } from "../model/curves.js";
 
+/** What a narrow chart has room for below its axis. */
+const NARROW_CHARS = 32;
+
 /** @typedef {import("../model/curves.js").Series} Series */
 /**
  * @typedef {object} ChartSpec
@@ -100,7 +103,8 @@ function scales(spec, series, log, narrow) {
         : a.type === "logarithmic"
           ? logTicks(a.min, a.max, spec.by === undefined)
           : linearTicks(a.min, a.max, narrow ? 4 : 7);
-    const every = narrow && values.length > 6 ? 2 : 1;
+    const chars = values.reduce((sum, v) => sum + plain(v).length + 2, 0);
+    const every = narrow && (values.length > 6 || chars > NARROW_CHARS) ? 2 : 1;
     a.ticks = values.filter((_, i) => i % every === 0).map((/** @type {number} */ value) => ({ value }));
   };
   const yTicks = (/** @type {any} */ a) => {
@@ -128,6 +132,7 @@ function scales(spec, series, log, narrow) {
     },
   };
 }
+
 
 /** "n = 30", "310 calls". @param {string | undefined} by @param {string} x */
 export const atText = (by, x) => (by === undefined ? `n = ${x}` : `${x} ${by}`);

@@ -37,6 +37,9 @@ export function add(el, ...children) {
   }
 }
 
+/** In a sentence a line never ends between a number and its unit. @param {string} text */
+const tied = (text) => text.replace(/(\d) (?=(?:%|[num]?s|[kMGT]?B)(?!\w))/g, "$1\u00a0");
+
 /**
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag @param {Attributes} [attributes] @param {(Child | readonly Child[])[]} children
@@ -45,7 +48,7 @@ export function add(el, ...children) {
 export function h(tag, attributes = {}, ...children) {
   const el = document.createElement(tag);
   setAll(el, attributes);
-  add(el, ...children);
+  add(el, ...(tag === "p" || tag === "b" ? children.flat().map((c) => (typeof c === "string" ? tied(c) : c)) : children));
   return el;
 }
 
@@ -82,6 +85,9 @@ export const chip = (cls, word) => h("span", { class: `chip ${cls}` }, word);
 export function prose(text) {
   return text.split(/`([^`]+)`/).map((t, i) => (i % 2 ? h("code", {}, t) : t));
 }
+
+/** A sentence: its claim in bold, intervals in grey. @param {readonly import("../model/verdict.js").Part[]} parts */
+export const spoken = (parts) => parts.map((p) => (p.b ? h("b", {}, p.t) : p.ci ? h("span", { class: "ci" }, p.t) : p.t));
 
 /** Interval in grey, with its space; nothing where there is none. @param {string} text @returns {Child[]} */
 export const ci = (text) => (text ? [" ", h("span", { class: "ci" }, text)] : []);

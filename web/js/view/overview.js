@@ -5,7 +5,7 @@
 // the modes are painted before anything else is made, and the curves' script comes
 // meanwhile.
 
-import { h, add, button, copyButton, download, headRow, painted, scroller, section } from "./dom.js";
+import { h, add, button, copyButton, download, headRow, painted, scroller, section, spoken } from "./dom.js";
 import { remember } from "./router.js";
 import { onKeys } from "./frame.js";
 import { modesSection, pointName } from "./modes_table.js";
@@ -81,12 +81,8 @@ export async function overview(ctx, body, run, report) {
  * @param {string | null} mode
  */
 function verdictSection(report, point, mode) {
-  const parts = sentence(report, point, mode).map((p) => {
-    if (p.b) return h("b", {}, p.t);
-    return p.ci ? h("span", { class: "ci" }, p.t) : p.t;
-  });
   const method = h("p", { class: "how" }, how(point));
-  return h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", { id: "verdict" }, parts), method);
+  return h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", { id: "verdict" }, spoken(sentence(report, point, mode))), method);
 }
 
 /**

@@ -183,7 +183,7 @@ function factList(run) {
   ];
   /** @type {[string, string | Node][]} */
   const facts = w?.trace ? ofTrace : [
-    ["Device", (run.device ?? w?.device ?? "cpu").toUpperCase()],
+    ["Device", (run.device ?? w?.device ?? "cpu").toUpperCase() || "not known"],
     ["Backend", backendOf(run)],
     ["Threads", w?.threads ? String(w.threads) : "one per core"],
     ...(w?.autocast ? [/** @type {[string, string]} */ (["Autocast", w.autocast])] : []),

@@ -2,7 +2,7 @@
 //
 // While runs wait it is asked again every two seconds; the order of the table stays.
 
-import { h, add, button, chip, ci, headRow, loadStyle, say, scroller, section, select, stateWell } from "./dom.js";
+import { h, add, button, chip, ci, headRow, loadStyle, say, scroller, section, select, spoken, stateWell } from "./dom.js";
 import { cards, clamped, whoNarrow } from "./cards.js";
 import { confirmed, jobsChanged } from "./frame.js";
 import { axisHead, modeMark, progressBar, ratioAxis, whisker } from "./marks.js";
@@ -100,10 +100,9 @@ async function comparison(ctx, suite, base) {
 
 /** @param {Suite} suite @param {import("../model/suite.js").Order} order @param {Beside} beside @param {AbortSignal} signal */
 function page(suite, order, beside, signal) {
-  const [bold, rest] = finding(suite);
   const how =
     "A workload passes where it ran and its values agree with eager's. A geometric mean compares columns only over the common set: the workloads that have a speedup in every column that has any.";
-  const verdict = h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, h("b", {}, bold), rest), h("p", { class: "how" }, how));
+  const verdict = h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, spoken(finding(suite))), h("p", { class: "how" }, how));
   const parts = [head(suite, beside.choose), ...beside.parts, live(suite) ? progress(suite) : null, verdict, tiles(suite)];
   return [...parts, columnsTable(suite), distribution(suite.report, signal), workloadsTable(suite, order), reasons(suite)].filter((x) => x !== null);
 }

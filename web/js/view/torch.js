@@ -1,6 +1,7 @@
 // js/view/torch.js -- PyTorch beside ours, on the overview: its rows at a point, and how it ended.
 
 import { h, chip, ci } from "./dom.js";
+import { clamped } from "./cards.js";
 import { modeMark, whisker } from "./marks.js";
 import { calls, duration, number, ratio, smallError, withInterval } from "../model/format.js";
 import { chipClass, wordOf } from "../model/verdict.js";
@@ -33,7 +34,7 @@ function error(m) {
  */
 function modeRow(p, mode, columns) {
   const m = p.modes[mode];
-  if (m.error) return h("tr", {}, name(mode), h("td", { class: "sub", colspan: 9 }, `failed: ${m.error.split("\n")[0]}`));
+  if (m.error) return h("tr", {}, name(mode), h("td", { class: "sub said", colspan: 9 }, clamped(`failed: ${m.error}`)));
   const l = m.latency;
   const t = l ? withInterval(l.median_us, l.ci_us, { scale: columns.time.scale }) : null;
   const b = p.break_even?.[mode];

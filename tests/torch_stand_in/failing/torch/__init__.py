@@ -37,7 +37,7 @@ def tire(x):
     if sys._getframe(1).f_code.co_filename.startswith("<static"):
         tire.calls += 1
         if tire.calls > 20:
-            raise RuntimeError("cos is tired")
+            raise RuntimeError("cos is tired" + " of being called again" * 20)
     return cos(x)
 
 
