@@ -171,7 +171,7 @@ bool db_run_facets(struct db *db, struct arena *arena, struct run_facet **out, i
 	    h, err,
 	    "SELECT 'project', project, count(*) AS many FROM run WHERE project <> '' GROUP BY 2"
 	    " UNION ALL SELECT 'tag', tag, count(*) FROM run_tag GROUP BY 2"
-	    " UNION ALL SELECT 'device', device, count(*) FROM run GROUP BY 2"
+	    " UNION ALL SELECT 'device', device, count(*) FROM run WHERE device <> '' GROUP BY 2"
 	    " UNION ALL SELECT 'status', status, count(*) FROM run GROUP BY 2"
 	    " UNION ALL SELECT 'verdict', " VERDICT_NAME(
 		"run_summary") ", count(*)"

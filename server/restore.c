@@ -261,7 +261,9 @@ static bool was_recorded(const json_t *original, const json_t *posted)
 static json_t *recording_of(const json_t *posted)
 {
 	static const char *const keys[] = { "name", "command", "project" };
-	json_t *kept = json_pack("{s:b, s:s}", "trace", 1, "device", "cuda");
+	const char *device = json_string_value(json_object_get(posted, "device"));
+	bool off_gpu = device && (!*device || strcmp(device, "cpu") == 0);
+	json_t *kept = json_pack("{s:b, s:s}", "trace", 1, "device", off_gpu ? device : "cuda");
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		json_t *value = json_object_get(posted, keys[i]);

@@ -57,26 +57,65 @@ static char *trace_report(struct db *db, int64_t id, const json_t *imported, jso
 	return text;
 }
 
+/* Where what was imported ran: "" where its logs do not say. */
+static const char *device_of(const json_t *imported)
+{
+	static const char *const on_gpu[] = { "kernels", "copies", "sets" };
+	const json_t *ops = json_object_get(imported, "ops");
+
+	for (size_t i = 0; i < sizeof(on_gpu) / sizeof(on_gpu[0]); i++) {
+		const json_t *events = json_object_get(imported, on_gpu[i]);
+
+		if (json_integer_value(json_object_get(events, "count")) > 0)
+			return "cuda";
+	}
+	return json_integer_value(json_object_get(ops, "count")) > 0 ? "cpu" : "";
+}
+
+/* What the run of an import is called and is of stays; its device is known only now. */
+static bool import_row(struct db *db, int64_t id, const json_t *imported, struct arena *arena,
+		       struct run *row, struct err *err)
+{
+	json_t *posted;
+	char *text;
+
+	if (!db_run_get(db, id, arena, row, err))
+		return false;
+	row->device = device_of(imported);
+	posted = json_loads(row->workload, 0, NULL);
+	json_object_set_new(posted, "device", json_string(row->device));
+	text = posted ? json_dumps(posted, JSON_COMPACT) : NULL;
+	row->workload = text ? arena_strdup(arena, text) : NULL;
+	free(text);
+	json_decref(posted);
+	return row->workload || err_set(err, ERR_MEMORY, "out of memory for the run");
+}
+
 static bool end_as_trace(struct db *db, int64_t id, const json_t *imported, struct restored *as,
-			 struct err *err)
+			 struct arena *arena, struct err *err)
 {
 	const struct run_summary none = { 0 };
 	char *text = trace_report(db, id, imported, as ? as->mark : NULL, err);
-	bool ok = text && (as ? db_trace_become(db, id, &as->row, text, "{}", &none, err)
-			      : db_run_finish(db, id, text, strlen(text), "{}", &none, err));
+	struct run row;
+	bool ok = text != NULL;
 
+	if (ok && !as && !imported)
+		ok = db_run_finish(db, id, text, strlen(text), "{}", &none, err);
+	else if (ok)
+		ok = (as || import_row(db, id, imported, arena, &row, err)) &&
+		     db_trace_become(db, id, as ? &as->row : &row, text, "{}", &none, err);
 	free(text);
 	return ok;
 }
 
 /* As the run that it was. */
 static bool end_as_it_was(struct db *db, int64_t id, const json_t *imported, struct restored *as,
-			  struct err *err)
+			  struct arena *arena, struct err *err)
 {
 	if (as->end != RUN_DONE)
 		return db_trace_become_ended(db, id, &as->row, as->end, &as->why, err);
 	if (as->row.trace)
-		return end_as_trace(db, id, imported, as, err);
+		return end_as_trace(db, id, imported, as, arena, err);
 	return db_trace_become(db, id, &as->row, as->report, as->environment, &as->summary, err);
 }
 
@@ -103,10 +142,10 @@ bool trace_end(struct db *db, const struct registry *registry, int64_t id, json_
 	bool ok;
 
 	if (restore_read(imported, registry, &arena, &r)) {
-		ok = end_as_it_was(db, id, imported, &r, err);
+		ok = end_as_it_was(db, id, imported, &r, &arena, err);
 		json_decref(r.mark);
 	} else {
-		ok = end_as_trace(db, id, imported, NULL, err);
+		ok = end_as_trace(db, id, imported, NULL, &arena, err);
 	}
 	arena_finish(&arena);
 	if (ok)

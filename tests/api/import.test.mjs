@@ -46,6 +46,26 @@ test('a posted log is a run that lists, opens and has a timeline', { timeout: 60
     }
 });
 
+test('an import ran where its events are; a log without events does not say', { timeout: 60000 }, async () => {
+    const server = await startServer();
+    const op = { ph: 'X', cat: 'cpu_op', name: 'aten::add', pid: 1, tid: 1, ts: 1, dur: 5 };
+    try {
+        for (const [bytes, device] of [[readFileSync(trace), 'cuda'], [JSON.stringify({ traceEvents: [op] }), 'cpu'], [readFileSync(log), '']]) {
+            const { body } = await postLog(server, bytes);
+            const run = await waitFor(server, body.id);
+            assert.equal(run.status, 'done');
+            assert.equal(run.device, device);
+            assert.equal(run.workload.device, device);
+            const back = await postLog(server, await (await fetch(`${server.url}/api/v1/runs/${body.id}/trace.json`)).text());
+            assert.equal((await waitFor(server, back.body.id)).device, device, 'as it comes back from an export');
+        }
+        const { facets } = (await getJson(`${server.url}/api/v1/runs?facets=1`)).body;
+        assert.deepEqual(facets.device.map(([name]) => name).sort(), ['cpu', 'cuda']);
+    } finally {
+        await server.stop();
+    }
+});
+
 test('what is no log is refused, and leaves no run', { timeout: 60000 }, async () => {
     const server = await startServer();
     try {
