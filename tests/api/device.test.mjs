@@ -2,7 +2,7 @@
 // that stand in (tests/cuda, tests/cupti).  What kernels compute means nothing there.
 import test, { after, before } from 'node:test';
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -50,6 +50,15 @@ test('parts of the backend that are missing have a line each', { skip: without }
     } finally {
         rmSync(folder, { recursive: true });
     }
+});
+
+test('a GPU that there is not is named', { skip: without }, () => {
+    const env = { ...process.env, LD_LIBRARY_PATH: join(built, 'cuda') };
+    const on = (n) => spawnSync(binary, ['run', 'tests/workloads/1_chain_sweep.json', '--device', `cuda:${n}`, '--at', '1', '--no-timing'], { env, encoding: 'utf8' });
+    const none = on(7);
+    assert.equal(none.status, 1);
+    assert.match(none.stderr, /finds no GPU that is number '7': .*nvidia-smi lists those there are/);
+    assert.equal(on(0).status, 0);
 });
 
 test('kernels come from CUPTI, each laid to its launch', { skip: without }, async () => {

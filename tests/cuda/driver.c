@@ -3,7 +3,7 @@
  * Memory is the host's and copies are copies; kernels are loaded and launched, and
  * do nothing.  So all that backend cuda does on the host runs, under a sanitizer
  * too, and NVRTC compiles what it generates; the values of such a run mean nothing.
- * STAND_IN_ARCHITECTURE is the GPU's, 90 unless it is set.
+ * STAND_IN_ARCHITECTURE is the GPU's, 90 unless it is set.  It is number 0.
  *
  * What is launched is written down, graphs node by node: stand_in_log().  Faults come
  * by order: stand_in_fault(), or STAND_IN_FAULT when the driver starts ("@FILE": what
@@ -94,8 +94,10 @@ bool ordered(const char *kind)
 
 CUresult cuInit(unsigned flags)
 {
+	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+
 	read_orders();
-	return CUDA_SUCCESS;
+	return visible && strcmp(visible, "0") != 0 ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS;
 }
 
 CUresult cuDriverGetVersion(int *version)

@@ -286,15 +286,30 @@ static int attribute(struct device *d, CUdevice_attribute which)
 	return value;
 }
 
+static bool no_gpu(struct err *err)
+{
+	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+
+	if (!visible)
+		return err_set(err, ERR_UNSUPPORTED, "the NVIDIA driver finds no GPU");
+	return err_set(
+	    err, ERR_UNSUPPORTED,
+	    "the NVIDIA driver finds no GPU that is number '%.60s': CUDA_VISIBLE_DEVICES "
+	    "or --device cuda:N asks for it, nvidia-smi lists those there are",
+	    visible);
+}
+
 static bool find_gpu(struct device *d, struct err *err)
 {
+	CUresult begun = d->api.cuInit(0);
 	int count = 0;
 
-	if (!cuda_check(d, d->api.cuInit(0), "cuInit") ||
-	    !cuda_check(d, d->api.cuDeviceGetCount(&count), "cuDeviceGetCount"))
+	if (begun != CUDA_ERROR_NO_DEVICE &&
+	    (!cuda_check(d, begun, "cuInit") ||
+	     !cuda_check(d, d->api.cuDeviceGetCount(&count), "cuDeviceGetCount")))
 		return cuda_device_fault(d, err);
 	if (count == 0)
-		return err_set(err, ERR_UNSUPPORTED, "the NVIDIA driver finds no GPU");
+		return no_gpu(err);
 	if (!cuda_check(d, d->api.cuDeviceGet(&d->handle, 0), "cuDeviceGet"))
 		return cuda_device_fault(d, err);
 	d->api.cuDeviceGetName(d->name, sizeof(d->name), d->handle);
