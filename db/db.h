@@ -43,6 +43,7 @@ struct run_summary {
 	double calls_to_repay; /* infinite: never */
 	double crossover_n;    /* NaN: none */
 	double at_n;           /* NaN: no sweep */
+	int breaks;            /* places, of both stages; -1: a run of before they were kept */
 };
 
 enum { RUN_RECENT = 12 };
@@ -89,6 +90,7 @@ enum run_sort {
 	RUN_SORT_SPEEDUP,
 	RUN_SORT_MEDIAN,
 	RUN_SORT_REPAID, /* never: last of those that were measured */
+	RUN_SORT_BREAKS,
 	RUN_SORT_DEVICE,
 	RUN_SORT_STATUS,
 	RUN_SORT_COUNT

@@ -36,11 +36,14 @@ static bool store_summary(struct db *db, int64_t id, const struct run_summary *m
 	return db_step_once(
 	    db->writer,
 	    db_prepare(db->writer, err,
-		       "INSERT INTO run_summary VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+		       "INSERT INTO run_summary VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
+		       " nullif(?11, -1))",
 		       "itt"
-		       "ddddddd",
+		       "ddddddd"
+		       "i",
 		       id, m->mode, m->verdict, m->speedup, m->speedup_lo, m->speedup_hi,
-		       m->median_us, m->calls_to_repay, m->crossover_n, m->at_n),
+		       m->median_us, m->calls_to_repay, m->crossover_n, m->at_n,
+		       (int64_t)m->breaks),
 	    "store the summary", err);
 }
 

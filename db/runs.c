@@ -152,6 +152,7 @@ void run_read(sqlite3_stmt *s, struct arena *arena, struct run *out)
 		       sqlite3_column_int(s, 14), sqlite3_column_int(s, 15), "%s",
 		       (const char *)sqlite3_column_text(s, 13));
 	read_summary(s, 17, arena, &out->summary);
+	out->summary.breaks = (int)number_at(s, 32, -1);
 	out->trace = sqlite3_column_int(s, 26);
 	out->note = text_at(s, 27, arena);
 	out->baseline = sqlite3_column_int(s, 28);

@@ -37,11 +37,12 @@ static json_t *summary_json(const struct run_summary *m)
 {
 	if (!m->mode)
 		return json_null();
-	return json_pack("{s:s, s:s, s:f, s:[f, f], s:f, s:o, s:o, s:o}", "mode", m->mode,
+	return json_pack("{s:s, s:s, s:f, s:[f, f], s:f, s:o, s:o, s:o, s:o}", "mode", m->mode,
 			 "verdict", m->verdict, "speedup", m->speedup, "speedup_ci", m->speedup_lo,
 			 m->speedup_hi, "median_us", m->median_us, "calls_to_repay",
 			 number_or_null(m->calls_to_repay), "crossover_n",
-			 number_or_null(m->crossover_n), "at_n", number_or_null(m->at_n));
+			 number_or_null(m->crossover_n), "at_n", number_or_null(m->at_n), "breaks",
+			 m->breaks < 0 ? json_null() : json_integer(m->breaks));
 }
 
 static json_t *run_error(const struct run *run)

@@ -28,23 +28,24 @@ void summary_of_report(const char *report, struct arena *arena, struct run_summa
 	json_t *b = mode ? json_object_get(break_even, mode) : NULL;
 	json_t *ci = json_object_get(b, "speedup_ci");
 	json_t *verdict = json_object_get(b, "verdict");
-	json_t *latency;
+	json_t *measured;
 
 	if (json_is_string(verdict)) {
 		json_t *top = json_object_get(json_object_get(root, "break_even"), mode);
 
-		latency = json_object_get(json_object_get(json_object_get(at, "modes"), mode),
-					  "latency");
+		measured = json_object_get(json_object_get(at, "modes"), mode);
 		*out = (struct run_summary){
 			.mode = arena_strdup(arena, mode),
 			.verdict = arena_strdup(arena, json_string_value(verdict)),
 			.speedup = number_or(json_object_get(b, "speedup"), 1),
 			.speedup_lo = number_or(json_array_get(ci, 0), 0),
 			.speedup_hi = number_or(json_array_get(ci, 1), 0),
-			.median_us = number_or(json_object_get(latency, "median_us"), 0),
+			.median_us = number_or(
+			    json_object_get(json_object_get(measured, "latency"), "median_us"), 0),
 			.calls_to_repay = number_or(json_object_get(b, "calls_to_repay"), INFINITY),
 			.crossover_n = number_or(json_object_get(top, "crossover_n"), NAN),
 			.at_n = n ? number_or(json_object_get(at, "n"), NAN) : NAN,
+			.breaks = (int)json_array_size(json_object_get(measured, "breaks")),
 		};
 	}
 	json_decref(root);

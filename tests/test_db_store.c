@@ -67,7 +67,8 @@ static void a_report_comes_back_as_it_was_stored(void **state)
 				       .median_us = 1.5,
 				       .calls_to_repay = INFINITY,
 				       .crossover_n = NAN,
-				       .at_n = 30 };
+				       .at_n = 30,
+				       .breaks = 3 };
 	struct buf report = { 0 }, environment = { 0 };
 	struct err err = { 0 };
 	struct run run;
@@ -88,6 +89,7 @@ static void a_report_comes_back_as_it_was_stored(void **state)
 	assert_string_equal(run.summary.mode, "static");
 	assert_true(run.summary.speedup == 4.1 && isinf(run.summary.calls_to_repay));
 	assert_true(isnan(run.summary.crossover_n) && run.summary.at_n == 30);
+	assert_int_equal(run.summary.breaks, 3);
 	buf_finish(&report);
 	buf_finish(&environment);
 	free(text);
@@ -199,7 +201,8 @@ static void measured(struct fixture *f, const char *name, double speedup, double
 				       .median_us = 100 / speedup,
 				       .calls_to_repay = repay,
 				       .crossover_n = NAN,
-				       .at_n = NAN };
+				       .at_n = NAN,
+				       .breaks = speedup > 1 ? -1 : 3 };
 	struct err err = { 0 };
 
 	insert(f, name, "bench", "t");
@@ -277,6 +280,7 @@ static void a_list_has_an_order_and_what_has_no_value_comes_last(void **state)
 	check_order(f, (struct run_filter){ .sort = RUN_SORT_SPEEDUP }, "A b c waits");
 	check_order(f, (struct run_filter){ .sort = RUN_SORT_SPEEDUP, .up = true }, "c b A waits");
 	check_order(f, (struct run_filter){ .sort = RUN_SORT_REPAID, .up = true }, "A b c waits");
+	check_order(f, (struct run_filter){ .sort = RUN_SORT_BREAKS }, "c waits A b");
 	check_order(f, (struct run_filter){ .sort = RUN_SORT_MEDIAN, .offset = 1 }, "b A waits");
 	assert_true(run_sort_from_name("median", &sort) && sort == RUN_SORT_MEDIAN);
 	assert_false(run_sort_from_name("id; DROP TABLE run", &sort));

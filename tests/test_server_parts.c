@@ -123,7 +123,8 @@ static void the_summary_speaks_of_static_at_the_last_point(void **state)
 {
 	static const char report[] =
 	    "{\"points\": [{\"n\": 1, \"modes\": {}, \"break_even\": {}},"
-	    " {\"n\": 30, \"modes\": {\"static\": {\"latency\": {\"median_us\": 1.5}}},"
+	    " {\"n\": 30, \"modes\": {\"static\": {\"latency\": {\"median_us\": 1.5},"
+	    " \"breaks\": [{}, {}]}},"
 	    "  \"break_even\": {\"dynamic\": {\"verdict\": \"SLOWER\"},"
 	    "   \"static\": {\"verdict\": \"FASTER\", \"speedup\": 4, \"speedup_ci\": [3.9, 4.1], "
 	    "\"calls_to_repay\": null}}}],"
@@ -136,7 +137,7 @@ static void the_summary_speaks_of_static_at_the_last_point(void **state)
 	assert_string_equal(s.mode, "static");
 	assert_string_equal(s.verdict, "FASTER");
 	assert_true(s.speedup == 4 && s.speedup_lo == 3.9 && s.median_us == 1.5 && s.at_n == 30);
-	assert_true(isinf(s.calls_to_repay) && s.crossover_n == 3.5);
+	assert_true(isinf(s.calls_to_repay) && s.crossover_n == 3.5 && s.breaks == 2);
 	s = (struct run_summary){ 0 };
 	summary_of_report("{\"modes\": {}, \"points\": [], \"break_even\": {}}", &arena, &s);
 	assert_null(s.mode);

@@ -420,6 +420,7 @@
  * @property {number | null} [calls_to_repay]
  * @property {number | null} [crossover_n]
  * @property {number | null} [at_n]
+ * @property {number | null} [breaks] places of that mode; null: not kept
  *
  * @typedef {object} Progress
  * @property {Status} status

@@ -3,6 +3,8 @@
 // Bytes are exact, so they carry no interval.  Of a call with very many tensors the report
 // lists the largest: what is left out has its own row, so that every sum adds up.
 
+import { plain } from "./format.js";
+
 /**
  * @typedef {object} MemoryTensor
  * @property {string | null} op

@@ -3,7 +3,7 @@
 
 import { button, h, chip, ci, headRow, prose } from "./dom.js";
 import { axisHead, progressBar, ratioAxis, sparkline, whisker } from "./marks.js";
-import { about, age, calls, number, plain, ratio, stamp, timeUnit } from "../model/format.js";
+import { about, age, calls, count, number, plain, ratio, stamp, timeUnit } from "../model/format.js";
 import { chipClass } from "../model/verdict.js";
 import { inOrder, letters } from "../model/modes.js";
 import { nextSort } from "../model/window.js";
@@ -49,10 +49,10 @@ export function runHead({ axis, mode, unit }, sort, choose) {
     [by("speedup", mode ? `eager / ${mode}` : "Speedup"), "r c-r"],
     [axisHead(axis), "c-t", "Interval"],
     ["Last 12", "c-l"],
-    ["At", "r c-s"],
     [by("median", `${mode ?? "Median"}, ${unit.name}`, true), "r c-s"],
     [by("repaid", "Repaid after", true), "r c-m"],
     ["Meets eager", "r c-m"],
+    [by("breaks", "Breaks"), "r c-b"],
     ["Modes", "c-s"],
     [by("device", "Device", true), "c-d"],
     [by("age", "Age"), "r c-w"],
@@ -113,7 +113,7 @@ function summaryCells(s, columns, recent) {
   const swept = typeof s.at_n === "number";
   const meets =
     typeof s.crossover_n === "number" ? `n = ${number(s.crossover_n)}` : dim(swept ? "nowhere" : "no sweep");
-  const cell = (/** @type {Child} */ content) => h("td", { class: "r x" }, content);
+  const cell = (/** @type {Child | Child[]} */ content) => h("td", { class: "r x" }, content);
   return [
     h("td", { class: "a-v" }, chip(chipClass(s.verdict), s.verdict)),
     h(
@@ -125,10 +125,10 @@ function summaryCells(s, columns, recent) {
     ),
     h("td", { class: "a-t" }, whisker(columns.axis, s.speedup, s.speedup_ci, s.verdict)),
     h("td", { class: "x" }, recent),
-    cell(swept ? `n = ${plain(Number(s.at_n))}` : dim("one point")),
     cell(number(s.median_us / columns.unit.scale)),
     cell(repaid(s)),
-    cell(meets),
+    cell([meets, swept ? dim(`, at ${plain(Number(s.at_n))}`) : null]),
+    cell(typeof s.breaks === "number" ? count(s.breaks) : dim("unknown")),
   ];
 }
 

@@ -27,6 +27,7 @@ const SORTS = [
   ["-speedup", "Largest speedup"],
   ["speedup", "Smallest speedup"],
   ["repaid", "Repaid soonest"],
+  ["-breaks", "Most breaks"],
   ["median", "Quickest call"],
   ["name", "By name"],
   ["verdict", "By verdict"],
@@ -71,7 +72,7 @@ class RunsPage {
   constructor(ctx) {
     this.#ctx = ctx;
     this.#filter = { text: ctx.query.get("q") ?? "", status: ctx.query.get("status") ?? "", sort: ctx.query.get("sort") ?? NEWEST };
-    const hint = "Search, or verdict:slower tag:nightly project:bench";
+    const hint = "Search, or verdict:slower tag:nightly";
     this.#search = h("input", {
       class: "field grow",
       type: "search",
