@@ -17,7 +17,7 @@ static const struct {
 	[RUN_SORT_MEDIAN] = { "median", "median_us" },
 	[RUN_SORT_REPAID] = { "repaid", "iif(mode IS NULL, NULL, ifnull(calls_to_repay, 9e999))" },
 	[RUN_SORT_BREAKS] = { "breaks", "breaks" },
-	[RUN_SORT_DEVICE] = { "device", "device" },
+	[RUN_SORT_DEVICE] = { "device", "nullif(device, '')" },
 	[RUN_SORT_STATUS] = { "status", "status" },
 };
 

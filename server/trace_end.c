@@ -72,23 +72,23 @@ static const char *device_of(const json_t *imported)
 	return json_integer_value(json_object_get(ops, "count")) > 0 ? "cpu" : "";
 }
 
-/* What the run of an import is called and is of stays; its device is known only now. */
-static bool import_row(struct db *db, int64_t id, const json_t *imported, struct arena *arena,
-		       struct run *row, struct err *err)
+/* The device of an import's run is known only now; that of a recording, which may have logs
+ * beside it, always was. */
+static bool device_row(const json_t *imported, struct arena *arena, struct run *row)
 {
-	json_t *posted;
-	char *text;
+	json_t *posted = json_loads(row->workload, 0, NULL);
+	bool is_import = json_is_true(json_object_get(posted, "imported"));
+	char *text = NULL;
 
-	if (!db_run_get(db, id, arena, row, err))
-		return false;
-	row->device = device_of(imported);
-	posted = json_loads(row->workload, 0, NULL);
-	json_object_set_new(posted, "device", json_string(row->device));
-	text = posted ? json_dumps(posted, JSON_COMPACT) : NULL;
-	row->workload = text ? arena_strdup(arena, text) : NULL;
+	if (is_import) {
+		row->device = device_of(imported);
+		json_object_set_new(posted, "device", json_string(row->device));
+		text = json_dumps(posted, JSON_COMPACT);
+		row->workload = text ? arena_strdup(arena, text) : NULL;
+	}
 	free(text);
 	json_decref(posted);
-	return row->workload || err_set(err, ERR_MEMORY, "out of memory for the run");
+	return row->workload != NULL;
 }
 
 static bool end_as_trace(struct db *db, int64_t id, const json_t *imported, struct restored *as,
@@ -97,13 +97,11 @@ static bool end_as_trace(struct db *db, int64_t id, const json_t *imported, stru
 	const struct run_summary none = { 0 };
 	char *text = trace_report(db, id, imported, as ? as->mark : NULL, err);
 	struct run row;
-	bool ok = text != NULL;
+	bool ok = text && (as || db_run_get(db, id, arena, &row, err));
 
-	if (ok && !as && !imported)
-		ok = db_run_finish(db, id, text, strlen(text), "{}", &none, err);
-	else if (ok)
-		ok = (as || import_row(db, id, imported, arena, &row, err)) &&
-		     db_trace_become(db, id, as ? &as->row : &row, text, "{}", &none, err);
+	if (ok && !as && !device_row(imported, arena, &row))
+		ok = err_set(err, ERR_MEMORY, "out of memory for the run");
+	ok = ok && db_trace_become(db, id, as ? &as->row : &row, text, "{}", &none, err);
 	free(text);
 	return ok;
 }

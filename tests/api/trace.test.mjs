@@ -87,6 +87,7 @@ test('a trace is a run of a server, with its events there while it records', { s
         const run = await waitFor(server, id);
         assert.equal(run.status, 'done');
         assert.equal(run.workload.trace, true);
+        assert.equal(run.device, 'cuda');
         assert.match(run.name, /^sh -c mkdir/);
         const v = await view(server, id);
         assert.equal(count(v, 'kernel'), 100000);

@@ -175,6 +175,7 @@ function factList(run) {
   /** @type {[string, string | Node][]} */
   const ofTrace = run.report?.import && !run.imported && !run.report.trace?.processes?.length ? [
     ["Imported from", run.report.import.files.map((f) => f.name).join(", ")],
+    ["Device", run.device?.toUpperCase() || "not known"],
     ["Imported", when],
   ] : [
     ["Command", w?.command ?? ""],
@@ -183,7 +184,7 @@ function factList(run) {
   ];
   /** @type {[string, string | Node][]} */
   const facts = w?.trace ? ofTrace : [
-    ["Device", (run.device ?? w?.device ?? "cpu").toUpperCase() || "not known"],
+    ["Device", (run.device ?? w?.device ?? "cpu").toUpperCase()],
     ["Backend", backendOf(run)],
     ["Threads", w?.threads ? String(w.threads) : "one per core"],
     ...(w?.autocast ? [/** @type {[string, string]} */ (["Autocast", w.autocast])] : []),

@@ -90,7 +90,7 @@ export function row(r, columns, picked) {
       { class: "x" },
       h("span", { class: "mono ltr", role: "img", "aria-label": modes.join(", ") || "no modes" }, letters(modes)),
     ),
-    h("td", { class: "a-d sub" }, (r.device ?? "").toUpperCase()),
+    h("td", { class: "a-d sub" }, r.device ? r.device.toUpperCase() : dim("unknown")),
     h("td", { class: "r a-w sub" }, when),
   );
 }
