@@ -57,7 +57,7 @@ test('a GPU that there is not is named', { skip: without }, () => {
     const on = (n) => spawnSync(binary, ['run', 'tests/workloads/1_chain_sweep.json', '--device', `cuda:${n}`, '--at', '1', '--no-timing'], { env, encoding: 'utf8' });
     const none = on(7);
     assert.equal(none.status, 1);
-    assert.match(none.stderr, /finds no GPU that is number '7': .*nvidia-smi lists those there are/);
+    assert.match(none.stderr, /finds no GPU under CUDA_VISIBLE_DEVICES='7', .*nvidia-smi lists those there are/);
     assert.equal(on(0).status, 0);
 });
 

@@ -294,8 +294,8 @@ static bool no_gpu(struct err *err)
 		return err_set(err, ERR_UNSUPPORTED, "the NVIDIA driver finds no GPU");
 	return err_set(
 	    err, ERR_UNSUPPORTED,
-	    "the NVIDIA driver finds no GPU that is number '%.60s': CUDA_VISIBLE_DEVICES "
-	    "or --device cuda:N asks for it, nvidia-smi lists those there are",
+	    "the NVIDIA driver finds no GPU under CUDA_VISIBLE_DEVICES='%.60s', which the "
+	    "environment or --device cuda:N sets; nvidia-smi lists those there are",
 	    visible);
 }
 
