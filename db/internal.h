@@ -54,8 +54,7 @@ bool run_end(struct db *db, int64_t id, enum run_status status, const struct err
 	" (SELECT group_concat(tag, char(10)) FROM run_tag WHERE run_tag.run = run.id),"           \
 	" mode, verdict, speedup, speedup_lo, speedup_hi, median_us, calls_to_repay, "             \
 	"crossover_n, at_n, kind = 'trace', note, baseline, source_hash, settings_hash, "          \
-	"imported, "                                                                               \
-	"breaks"
+	"imported, breaks"
 enum { N_RUN_COLUMNS = 33 };
 #define RUN_TABLES " FROM run LEFT JOIN run_summary ON run_summary.run = run.id "
 void run_read(sqlite3_stmt *s, struct arena *arena, struct run *out);

@@ -34,7 +34,7 @@ test("the sentence has the bytes of both, and the table of modes their peaks", a
   const { page, complaints } = await open("static");
   const adds = (mode) => report.modes[mode].memory.peak_bytes - report.modes[mode].memory.held_bytes;
   assert.ok(adds("eager") === 3 * 262144 && adds("static") < 1000);
-  assert.match(await text(page, ".verdict"), /A call in static adds 4\sB at its peak .* Eager adds 786\skB/);
+  assert.match(await text(page, ".verdict"), /A call in static adds 4\u00a0B at its peak .* Eager adds 786\u00a0kB/);
   assert.match(await text(page, "#memory-modes"), /eager\s+0\.262\s+0\.786\s+baseline\s+1\.05/);
   assert.deepEqual(complaints, []);
 });

@@ -53,6 +53,7 @@ async function runsOf(server) {
       name: "beside", source: "import torch\n\ndef model(x):\n    ...\n    print('seen')\n    return x\n", calls: [[randn(4, 4)]],
       modes: ["eager", "static"], backend: "interp", engines: ["breakeven", "torch"], sweep: { statements: { pool: ["x = torch.sin(x)"], counts: [1, 3] } },
     },
+    tired: { ...workload("    return torch.cos(x).sum()"), name: "tired", modes: ["eager", "static"], backend: "interp", engines: ["breakeven", "torch"] },
   };
   const ids = {};
   for (const [name, w] of Object.entries(workloads)) ids[name] = await post(server, w);
@@ -99,7 +100,7 @@ export async function underWay(server) {
 
 /** Servers and the runs of each: one with all, one with nothing, one at work. */
 export async function stand() {
-  process.env.PYTHONPATH = "tests/torch_stand_in";
+  process.env.PYTHONPATH = "tests/torch_stand_in/failing:tests/torch_stand_in";
   const [full, empty, busy] = await Promise.all([startServer({ args: ["--torch-python", "python3"] }), startServer(), startServer()]);
   delete process.env.PYTHONPATH;
   const stop = () => Promise.all([full, empty, busy].map((s) => s.stop()));
@@ -166,6 +167,8 @@ export function visits({ full, empty, busy, ids }) {
       ["source", run(ids.swept, "source"), ".code"],
       ["torch", run(ids.torch, "torch"), "#torch-table"],
       ["overview beside torch", run(ids.torch), "#split-table"],
+      ["overview, a mode of torch failed", run(ids.tired), "#modes-table td.said", "failing"],
+      ["torch, a mode failed", run(ids.tired, "torch"), "#torch-table", "failing"],
       ["import", run(ids.log), ".tl canvas"],
       ["import of xla", run(ids.xla), "text=both stages"],
       ["no such run", run(999999), ".state", "failing"],

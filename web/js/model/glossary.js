@@ -8,7 +8,7 @@ export const GLOSSARY = {
   Median: "Of the rounds' mean times of a call, half are below it. In brackets its 95 % interval.",
   Compile: "Capturing, passes, lowering and the compiler, together: what the first call pays.",
   "Repaid after": "Calls after which the time saved has paid for the compiling; never, where a call saves nothing.",
-  "Meets eager": "The n of the sweep at which the mode is as fast as eager; behind it the n that a row of the list speaks of, the largest.",
+  "Meets eager": "The n of the sweep at which the mode is as fast as eager. A row of the list has the figures at the largest n, which stands behind it.",
   Launches: "Kernels that a call starts, one after another.",
   Peak: "The most tensor memory in use at once, inputs and parameters included.",
   "Max error": "The largest difference of an output from eager's, over all elements.",

@@ -64,5 +64,6 @@ export function valuesSentence(t) {
     return `Values differ in ${apart.length} of ${rows.length}: ${where}, ${m.values?.first ?? "nothing could be compared"}.${drawn}${prints}${rest}`;
   }
   const most = Math.max(...rows.map(({ m }) => m.values?.max_abs_error ?? 0));
-  return `Its values agree with ours within ${smallError(most)}, over ${count(compared)} numbers.${prints}${rest}`;
+  const how = most > 0 ? `agree with ours within ${smallError(most)}` : "equal ours";
+  return `Its values ${how}, over ${count(compared)} numbers.${prints}${rest}`;
 }

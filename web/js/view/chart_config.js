@@ -133,7 +133,6 @@ function scales(spec, series, log, narrow) {
   };
 }
 
-
 /** "n = 30", "310 calls". @param {string | undefined} by @param {string} x */
 export const atText = (by, x) => (by === undefined ? `n = ${x}` : `${x} ${by}`);
 

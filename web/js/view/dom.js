@@ -38,7 +38,7 @@ export function add(el, ...children) {
 }
 
 /** In a sentence a line never ends between a number and its unit. @param {string} text */
-const tied = (text) => text.replace(/(\d) (?=(?:%|[num]?s|[kMGT]?B)(?!\w))/g, "$1\u00a0");
+const tied = (text) => text.replace(/(\d) (?=(?:%|[num]?s|min|[kMGT]?B)(?!\w))/g, "$1\u00a0");
 
 /**
  * @template {keyof HTMLElementTagNameMap} K

@@ -26,6 +26,9 @@ function error(m) {
   return m.values.agree ? smallError(m.values.max_abs_error) : chip("failed", "differs");
 }
 
+/** Why a mode failed, in place of its figures. @param {string} error @param {number} columns */
+export const failedCell = (error, columns) => h("td", { class: "sub said", colspan: columns }, clamped(`failed: ${error}`));
+
 /**
  * A row of the table of modes: its error is against our eager.
  * @param {TorchPoint} p
@@ -34,7 +37,7 @@ function error(m) {
  */
 function modeRow(p, mode, columns) {
   const m = p.modes[mode];
-  if (m.error) return h("tr", {}, name(mode), h("td", { class: "sub said", colspan: 9 }, clamped(`failed: ${m.error}`)));
+  if (m.error) return h("tr", {}, name(mode), failedCell(m.error, 9));
   const l = m.latency;
   const t = l ? withInterval(l.median_us, l.ci_us, { scale: columns.time.scale }) : null;
   const b = p.break_even?.[mode];

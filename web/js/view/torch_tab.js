@@ -4,7 +4,7 @@
 import { h, ci, headRow, scroller, section } from "./dom.js";
 import { modeMark } from "./marks.js";
 import { importedSections } from "./imported.js";
-import { failure } from "./torch.js";
+import { failedCell, failure } from "./torch.js";
 import { duration, number, plain, ratio, smallError, withInterval } from "../model/format.js";
 import { torchOf, torchRows, valuesSentence } from "../model/torch.js";
 
@@ -17,13 +17,15 @@ const right = (content) => h("td", { class: "r" }, content);
 /** @param {TorchEngine} t */
 function valuesTable(t) {
   const rows = torchRows(t).map(({ mode, n, m }) => {
+    const at = right(n === null ? "" : plain(n));
+    if (m.error) return h("tr", {}, h("th", { scope: "row" }, modeMark(mode)), at, failedCell(m.error, 8));
     const o = m.over_ours;
     const times = o ? ratio(o.ratio, o.ci) : null;
     return h(
       "tr",
       {},
       h("th", { scope: "row" }, modeMark(mode)),
-      right(n === null ? "" : plain(n)),
+      at,
       right(m.latency ? withInterval(m.latency.median_us, m.latency.ci_us).text : ""),
       right(times ? [times.text, ...ci(times.interval)] : ""),
       right(m.compile_ms === undefined || mode === "eager" ? "none" : duration(m.compile_ms * 1e3)),
@@ -31,7 +33,7 @@ function valuesTable(t) {
       right(m.values ? number(m.values.elements) : ""),
       right(m.values ? smallError(m.values.max_abs_error) : ""),
       right(m.values ? smallError(m.values.max_rel_error) : ""),
-      h("td", {}, m.error ?? (m.values?.agree ? "agree" : (m.values?.first ?? ""))),
+      h("td", {}, m.values?.agree ? "agree" : (m.values?.first ?? "")),
     );
   });
   const head = headRow(["Mode", ["n", "r"], ["Median, us", "r"], ["Over ours", "r"], ["Compile", "r"], ["Frames", "r"], ["Compared", "r"], ["Largest error", "r"], ["Of the largest", "r"], "Values"]);
