@@ -1,0 +1,112 @@
+"""Do two runs of a program show the same?  Values as in reports: {"tensor": ...}, {"value": ...}, ..."""
+import math
+import re
+
+import differences
+
+# Relative to the largest number of a tensor.  What rounding does to a sum may differ by mode.
+TOLERANCE = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 3e-5, "float64": 1e-9}
+NUMBER = re.compile(r"-?\d+\.\d*(?:e[-+]?\d+)?|-?\d+(?:e[-+]?\d+)?|\bnan\b|\binf\b")
+
+
+def number(x):
+    return float(x) if isinstance(x, str) and x in ("nan", "inf", "-inf") else x
+
+
+def close(x, y, tolerance, scale):
+    x, y = number(x), number(y)
+    if isinstance(x, bool) != isinstance(y, bool) or not isinstance(x, (int, float)) or not isinstance(y, (int, float)):
+        return x == y
+    if math.isnan(x) or math.isnan(y) or math.isinf(x) or math.isinf(y):
+        return x == y or (math.isnan(x) and math.isnan(y))
+    return abs(x - y) <= tolerance * (scale + abs(y)) + 1e-30
+
+
+def tensors(a, b, path, loose):
+    for field in ("shape", "dtype"):
+        if a.get(field) != b.get(field):
+            return f"{path}: {field} {a.get(field)} for {b.get(field)}"
+    x, y = a.get("data"), b.get("data")
+    if x is None or y is None:
+        return None if x is y else f"{path}: numbers on one side alone"
+    tolerance = TOLERANCE.get(b["dtype"], 0) * loose
+    finite = [abs(v) for v in y if isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v)]
+    scale = max(finite, default=0.0) if tolerance else 0.0
+    for i, (p, q) in enumerate(zip(x, y)):
+        if not (close(p, q, tolerance, scale) if tolerance else p == q):
+            return f"{path}[{i}]: {p} for {q}"
+    return None if len(x) == len(y) else f"{path}: {len(x)} numbers for {len(y)}"
+
+
+def values(a, b, path, loose=1):
+    """None where they agree, else where they part, a first."""
+    if a is None or b is None:
+        if differences.allowed(path, a, b):
+            return None
+        return None if a is b else f"{path}: {'nothing' if a is None else 'something'} for {'nothing' if b is None else 'something'}"
+    if not isinstance(a, dict) or not isinstance(b, dict):
+        return None if a == b else f"{path}: {a!r} for {b!r}"[:200]
+    kind = next(iter(b))
+    if kind not in a:
+        return f"{path}: {next(iter(a))} for {kind}"
+    x, y = a[kind], b[kind]
+    if kind == "tensor":
+        return tensors(x, y, path, loose)
+    if kind == "value":
+        if isinstance(y, float) and isinstance(x, (int, float)):
+            return None if close(x, y, 3e-5 * loose, abs(y) + 1e-6) else f"{path}: {x!r} for {y!r}"
+        return None if x == y and type(x) is type(y) else f"{path}: {x!r} for {y!r}"
+    if kind == "repr":
+        return None
+    if len(x) != len(y):
+        return f"{path}: {len(x)} items for {len(y)}"
+    if kind == "dict":
+        if list(x) != list(y):
+            return f"{path}: keys {list(x)} for {list(y)}"[:200]
+        pairs = [(k, x[k], y[k]) for k in y]
+    else:
+        pairs = [(k, p, q) for k, (p, q) in enumerate(zip(x, y))]
+    for k, p, q in pairs:
+        found = values(p, q, f"{path}.{k}", loose)
+        if found:
+            return found
+    return None
+
+
+def printed(a, b, path, loose=1):
+    """Equal texts, but for the last digits of numbers that were computed."""
+    a, b = differences.text(a), differences.text(b)
+    if a == b:
+        return None
+    if NUMBER.sub("#", a) == NUMBER.sub("#", b):
+        pairs = list(zip(NUMBER.findall(a), NUMBER.findall(b)))
+        if all(p == q or ("." in p + q and close(float(p), float(q), 2e-3 * loose, 1.0)) for p, q in pairs):
+            return None
+    return f"{path}: printed {a!r} for {b!r}"[:240]
+
+
+PARTS = ("output", "inputs_after", "grads", "param_grads")
+
+
+def calls(ours, theirs, loose=1):
+    """Of two modes' or engines' calls: where they part first."""
+    if len(ours) != len(theirs):
+        return f"{len(ours)} calls for {len(theirs)}"
+    for i, (a, b) in enumerate(zip(ours, theirs)):
+        found = printed(a.get("stdout") or "", b.get("stdout") or "", f"call {i}", loose)
+        for part in PARTS:
+            if found:
+                break
+            x, y = a.get(part), b.get(part)
+            if part not in b:
+                continue
+            if isinstance(y, list) and isinstance(x, list):
+                found = next(filter(None, (values(p, q, f"call {i}: {part}[{k}]", loose) for k, (p, q) in enumerate(zip(x, y)))), None)
+            elif isinstance(y, dict) and isinstance(x, dict) and part == "param_grads":
+                found = None if sorted(x) == sorted(y) else f"call {i}: {part} of {sorted(x)} for {sorted(y)}"
+                found = found or next(filter(None, (values(x[k], y[k], f"call {i}: {part}.{k}", loose) for k in y)), None)
+            else:
+                found = values(x, y, f"call {i}: {part}", loose)
+        if found:
+            return found
+    return None

@@ -1,0 +1,70 @@
+"""Runs a workload in the engine, in several modes, and in PyTorch."""
+import json
+import os
+import re
+import subprocess
+import tempfile
+
+MODES = ["eager", "lazy", "static", "dynamic", "auto", "graphs"]
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Crash(Exception):
+    """The engine ended by a signal, or a sanitizer stopped it."""
+
+
+class Engine:
+    def __init__(self, binary, device="cpu", flags=(), timeout_s=60):
+        self.binary, self.device, self.flags, self.timeout_s = binary, device, list(flags), timeout_s
+
+    def run(self, workload, modes, timed=False, **settings):
+        """({mode: its part of the report}, None) or (None, the error's text)."""
+        given = dict(workload, modes=modes, device=self.device, **settings)
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(given, file)
+            file.flush()
+            try:
+                done = subprocess.run([self.binary, "run", file.name, "--json"] + ([] if timed else ["--no-timing"]) + self.flags, capture_output=True, text=True, timeout=self.timeout_s, errors="replace")
+            except subprocess.TimeoutExpired:
+                raise Crash(f"took over {self.timeout_s} s")
+        if done.returncode not in (0, 1) or "Sanitizer" in done.stderr or "runtime error:" in done.stderr:
+            raise Crash(f"exit {done.returncode}: {done.stderr[-1500:]}")
+        if done.stdout.strip():
+            return json.loads(done.stdout)["modes"], None
+        return None, done.stderr.replace(file.name, "FILE").strip()
+
+    def each(self, workload, modes, **settings):
+        """The modes one by one, where one of them fails: {mode: (part, error)}."""
+        whole, _ = self.run(workload, modes, **settings)
+        if whole:
+            return {m: (whole[m], None) for m in modes}
+        made = {}
+        for m in modes:
+            part, error = self.run(workload, [m], **settings)
+            made[m] = (part[m] if part else None, error)
+        return made
+
+
+def kind_of_error(text):
+    """The place and the type of an error, without what the modes may say otherwise."""
+    first = (text or "").split("\n")[0]
+    found = re.match(r"(?:FILE, )?(?:\w[\w.]*):(\d+):\d+: (\w+(?:Error|Exception|Iteration|Interrupt))?", first)
+    return (found.group(1), found.group(2)) if found else first[:120]
+
+
+class Torch:
+    """A process with PyTorch that answers one workload a line (torch_side.py)."""
+
+    def __init__(self, command, device="cpu"):
+        self.command, self.device, self.process = command, device, None
+
+    def run(self, workload, compiled=False):
+        if not self.process or self.process.poll() is not None:
+            self.process = subprocess.Popen(self.command + [os.path.join(HERE, "torch_side.py"), self.device], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.process.stdin.write(json.dumps(dict(workload, compiled=compiled)) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            return None, "PyTorch's process ended"
+        made = json.loads(line)
+        return made.get("calls"), made.get("error")

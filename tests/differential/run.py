@@ -1,0 +1,274 @@
+"""tests/differential/run.py BINARY [--seconds N | --programs N] [--seed S] ... -- does every mode do what eager does?
+
+Makes random programs (generate.py) and calls each several times in one process, with sizes,
+dtypes, attributes and None changing between the calls.  Every mode, under both policies and
+on both backends of the device, must give eager's outputs, gradients, effects on inputs,
+printed text and errors on every call.  --torch PYTHON: eager itself must give PyTorch's.
+A failure is shrunk to a few lines; --keep FOLDER writes it there.  Programs in found/ (each
+one showed a fault once) run first.  Needs nothing but Python 3.
+"""
+import argparse
+import collections
+import concurrent.futures
+import glob
+import json
+import os
+import random
+import sys
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+sys.path.insert(0, os.path.join(HERE, "..", "ops"))
+import compare  # noqa: E402
+import generate  # noqa: E402
+import shrink  # noqa: E402
+from engine import MODES, Crash, Engine, Torch, kind_of_error  # noqa: E402
+
+COMPILED = [m for m in MODES if m != "eager"]
+
+
+def plan_of(seed, device):
+    """The settings that a program runs under: (settings, modes, timed) each; drawn by its seed."""
+    rng = random.Random(seed * 7 + 1)
+    best, other = ("cuda", "cuda") if device.startswith("cuda") else ("interp", "cpu")
+    plans = [({"backend": best, "policy": "dynamo"}, COMPILED, False), ({"backend": best, "policy": "native"}, COMPILED, False)]
+    if best != other and rng.random() < 0.15:
+        plans.append(({"backend": other, "policy": rng.choice(["dynamo", "native"])}, rng.sample(COMPILED, 2), False))
+    if rng.random() < 0.03:
+        plans.append(({"backend": best, "policy": rng.choice(["dynamo", "native"]), "timed": True}, rng.sample(COMPILED, 2), True))
+    return plans
+
+
+class Tester:
+    def __init__(self, args):
+        self.args = args
+        self.engine = Engine(args.binary, args.device, args.flags.split())
+        self.count = collections.Counter()
+        self.refusals, self.rows, self.kinds = collections.Counter(), set(), collections.Counter()
+        self.findings, self.signatures = [], set()
+        self.lock, self.local = threading.Lock(), threading.local()
+
+    def torch(self):
+        if not hasattr(self.local, "torch"):
+            self.local.torch = Torch(self.args.torch.split(), self.args.device)
+        return self.local.torch
+
+    # One program.
+    def fault(self, workload, settings, modes, timed):
+        """What is wrong with it under these settings: (signature, text), or None."""
+        settings = {k: v for k, v in settings.items() if k != "timed"}
+        if timed:
+            settings["time"] = None
+            settings.pop("time")
+        try:
+            made = self.engine.each(workload, ["eager"] + modes, **settings)
+            if timed and made["eager"][0]:
+                whole, _ = self.engine.run(workload, ["eager"] + modes, timed=True, **settings)
+                for mode in modes if whole else []:
+                    if whole[mode].get("agrees") is False:
+                        return f"timed {mode}", f"{mode}, timed: {whole[mode].get('disagreement')}"
+        except Crash as crash:
+            return "crash", str(crash)
+        eager, error = made["eager"]
+        for mode in modes:
+            part, why = made[mode]
+            if error or why:
+                if error and not why:
+                    return f"{mode} runs on", f"{mode} runs on where eager fails: {error.splitlines()[0]}"
+                if why and not error:
+                    return f"{mode} fails", f"{mode} fails where eager runs: {why}"
+                if kind_of_error(error) != kind_of_error(why):
+                    return f"{mode} error", f"{mode} fails otherwise: {why.splitlines()[0]} for {error.splitlines()[0]}"
+                continue
+            found = compare.calls(part["calls"], eager["calls"], self.args.loose)
+            if found:
+                return f"{mode} {self.kind_of_difference(found)}", f"{mode}: {found}"
+        return None
+
+    @staticmethod
+    def kind_of_difference(found):
+        """'grads: nothing for something' of 'call 0: grads[0]: nothing for something'."""
+        import re
+
+        part = re.sub(r"^call \d+: ", "", found)
+        part = re.sub(r"[\[.][^:]*:", ":", part, 1)
+        what = part.split(": ", 1)[-1]
+        return part.split(":")[0].split(" ")[0] + (" " + what.split(" ")[0] if what.split(" ")[0] in ("nothing", "something", "shape", "dtype") else "")
+
+    def steady(self, workload, settings):
+        """Whether eager's values hold when its inputs move by a rounding: else modes may part."""
+        base, error = self.engine.run(workload, ["eager"], **{k: v for k, v in settings.items() if k != "timed"})
+        if error:
+            return True
+        for turn in range(3):
+            moved = json.loads(json.dumps(workload))
+            rng = random.Random(turn)
+            for call in moved["calls"]:
+                for v in call:
+                    t = v.get("tensor")
+                    if t and t["dtype"].startswith(("float", "bfloat")):
+                        step = {"float64": 1e-12, "float32": 2e-7}.get(t["dtype"], 0)
+                        t["data"] = [x * (1 + rng.uniform(-step, step)) if isinstance(x, float) else x for x in t["data"]]
+            other, error = self.engine.run(moved, ["eager"], **{k: v for k, v in settings.items() if k != "timed"})
+            if error or compare.calls([dict(c, inputs_after=None) for c in other["eager"]["calls"]], [dict(c, inputs_after=None) for c in base["eager"]["calls"]], self.args.loose):
+                return False
+        return True
+
+    def judge(self, name, workload):
+        """All settings of one program."""
+        seed = int(name.split()[-1]) if name.startswith("seed") else 0
+        plans = plan_of(seed, self.args.device)
+        if self.args.poison and plans:
+            plans[0][0]["poison"] = True
+        first, error = self.engine.run(workload, ["eager"], backend=plans[0][0]["backend"])
+        if error:
+            self.refusals[error.split("\n")[0].split(": ", 1)[-1][:90]] += 1
+        self.count["errors"] += bool(error)
+        if first:
+            text = workload["source"]
+            self.count["grad"] += bool(workload.get("grad")) or "backward()" in text
+        for settings, modes, timed in plans:
+            found = self.fault(workload, settings, modes, timed)
+            self.count["runs"] += len(modes)
+            if found:
+                self.report(name, workload, settings, modes, timed, found)
+                return
+        if self.args.torch and (self.args.device != "cpu" or seed % self.args.torch_every == 0):
+            self.against_torch(name, workload, first, error)
+
+    def against_torch(self, name, workload, ours, error):
+        calls, why = self.torch().run(workload)
+        self.count["beside torch"] += 1
+        found = self.torch_fault(ours, error, calls, why)
+        if not found:
+            return
+        if found[0] == "values" and not self.steady(workload, {}):
+            self.count["unsteady"] += 1
+            return
+
+        def still(smaller):
+            try:
+                a, e = self.engine.run(smaller, ["eager"], backend="interp" if self.args.device == "cpu" else "cuda")
+            except Crash:
+                return False
+            b, w = self.torch().run(smaller)
+            again = self.torch_fault(a, e, b, w)
+            return again is not None and again[0] == found[0] and (again[0] != "values" or self.steady(smaller, {}))
+
+        self.keep(name, workload, still, "eager and torch: " + found[1], {}, "torch " + found[0])
+
+    def torch_fault(self, ours, error, calls, why):
+        if why and error:
+            a, b = kind_of_error(error), why.split(":")[0]
+            return None if isinstance(a, str) or a[1] == b else ("error type", f"{error.splitlines()[0]} for {why}")
+        if why:
+            return "we run on", f"runs on where PyTorch fails: {why}"
+        if error:
+            return "we fail", f"fails where PyTorch runs: {error}"
+        found = compare.calls(ours["eager"]["calls"], calls, 10 * self.args.loose)
+        return ("values", found) if found else None
+
+    def report(self, name, workload, settings, modes, timed, found):
+        signature, text = found
+        if signature not in ("crash",) and not ("runs on" in signature or "fails" in signature) and not self.steady(workload, settings):
+            self.count["unsteady"] += 1
+            return
+        only = [m for m in modes if signature.split()[0] == m or signature.startswith("timed " + m)] or modes
+
+        def still(smaller):
+            again = self.fault(smaller, settings, only, timed)
+            return again is not None and again[0].split()[:1] == signature.split()[:1] and ("fails" in again[0]) == ("fails" in signature) and ("runs on" in again[0]) == ("runs on" in signature) and (
+                signature == "crash" or "fails" in signature or "runs on" in signature or self.steady(smaller, settings)) and ("fails" not in signature or again[1].split(": ")[-1][:40] == text.split(": ")[-1][:40] or True)
+
+        self.keep(name, workload, still, text, settings, signature, only)
+
+    def keep(self, name, workload, still, text, settings, signature, modes=()):
+        with self.lock:
+            seen = self.count["signature " + signature]
+            self.count["signature " + signature] += 1
+            self.count["failed"] += 1
+        small = workload
+        if self.args.shrink and seen < self.args.shrink_same:
+            small = shrink.shrink(workload, still, self.args.shrink)
+        with self.lock:
+            self.findings.append((name, text))
+            print(f"-- {name} {json.dumps(settings)} {' '.join(modes)}\n{text}\n{small['source']}{'grad ' if small.get('grad') else ''}{json.dumps(small['calls'])[:600]}\n", flush=True)
+            if self.args.keep:
+                os.makedirs(self.args.keep, exist_ok=True)
+                path = os.path.join(self.args.keep, "".join(c if c.isalnum() else "_" for c in f"{signature} {name}") + ".json")
+                with open(path, "w") as file:
+                    json.dump(dict(small, found=text, under=settings, modes=list(modes)), file, indent=1)
+
+    # Many.
+    def one(self, name, workload):
+        try:
+            self.judge(name, workload)
+        except Crash as crash:
+            self.report(name, workload, {"backend": "interp", "policy": "dynamo"}, COMPILED, False, ("crash", str(crash)))
+        self.count["programs"] += 1
+
+    def made(self, seed):
+        workload, used = generate.make(seed, self.rows_of_table, self.spellings)
+        self.rows |= used
+        self.one(f"seed {seed}", workload)
+
+    def all(self):
+        args = self.args
+        import check
+
+        self.spellings = {name: spelt for name, (kind, spelt) in check.op_rows().items()}
+        import table
+
+        self.rows_of_table = sorted(n for n, r in table.ROWS.items() if r.calls and self.spellings.get(n))
+        with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+            waiting = set()
+            for path in sorted(glob.glob(os.path.join(HERE, "found", "*.json"))) if not args.no_found else []:
+                with open(path) as file:
+                    waiting.add(pool.submit(self.one, os.path.basename(path), json.load(file)))
+            end, seed = time.monotonic() + args.seconds, args.seed
+            while time.monotonic() < end and (args.programs == 0 or seed < args.seed + args.programs):
+                while len(waiting) >= args.jobs * 2:
+                    done, waiting = concurrent.futures.wait(waiting, return_when=concurrent.futures.FIRST_COMPLETED)
+                    for d in done:
+                        d.result()
+                waiting.add(pool.submit(self.made, seed))
+                seed += 1
+            for d in waiting:
+                d.result()
+
+
+def main():
+    parse = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parse.add_argument("binary", nargs="?", default="build/breakeven")
+    parse.add_argument("--seconds", type=float, default=60)
+    parse.add_argument("--programs", type=int, default=0)
+    parse.add_argument("--seed", type=int, default=1)
+    parse.add_argument("--jobs", type=int, default=os.cpu_count())
+    parse.add_argument("--device", default="cpu")
+    parse.add_argument("--torch", default="", help="a Python with PyTorch, to judge eager by")
+    parse.add_argument("--torch-every", type=int, default=4)
+    parse.add_argument("--keep", default="")
+    parse.add_argument("--flags", default="", help="more flags for `breakeven run`")
+    parse.add_argument("--loose", type=float, default=1.0)
+    parse.add_argument("--shrink", type=float, default=45, help="seconds for each failure; 0: none")
+    parse.add_argument("--shrink-same", type=int, default=2, help="failures of one kind that are shrunk")
+    parse.add_argument("--poison", action="store_true")
+    parse.add_argument("--no-found", action="store_true")
+    args = parse.parse_args()
+    tester = Tester(args)
+    began = time.monotonic()
+    tester.all()
+    count = tester.count
+    print("eager fails most often with:", *[f"\n  {n} {why}" for why, n in tester.refusals.most_common(12)])
+    print(f"{len(tester.rows)} of {len(tester.rows_of_table)} rows of the op table called through it")
+    print(", ".join(f"{v} {k}" for k, v in sorted(count.items()) if not k.startswith("signature")), f"in {time.monotonic() - began:.0f} s")
+    print(*[f"  {v} {k}" for k, v in count.most_common() if k.startswith("signature")], sep="\n")
+    failed = count["failed"]
+    print(f"{count['programs'] - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

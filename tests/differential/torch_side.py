@@ -1,0 +1,120 @@
+"""torch_side.py [DEVICE] -- runs workloads in PyTorch: a JSON line in, a JSON line out.
+
+In: a workload with its source and calls; out: {"calls": [{"output", "inputs_after", "grads",
+"param_grads", "stdout"}]} or {"error": "Type: text", "line"}.  Values are as in reports.
+"""
+import contextlib
+import io
+import json
+import os
+import sys
+import traceback
+import warnings
+
+import torch
+
+warnings.simplefilter("ignore")
+torch.set_num_threads(1)
+DEVICE = sys.argv[1] if len(sys.argv) > 1 else "cpu"
+
+
+def number(x):
+    if isinstance(x, float) and (x != x or x in (float("inf"), float("-inf"))):
+        return str(x)
+    return x
+
+
+def make(value):
+    kind, v = next(iter(value.items()))
+    if kind == "tensor":
+        data = [float(x) if isinstance(x, str) else x for x in v["data"]]
+        return torch.tensor(data, dtype=getattr(torch, v["dtype"]), device=DEVICE).reshape(v["shape"])
+    if kind == "value":
+        return v
+    if kind in ("list", "tuple"):
+        return {"list": list, "tuple": tuple}[kind](make(x) for x in v)
+    return {k: make(x) for k, x in v.items()}
+
+
+def show(v):
+    if isinstance(v, torch.Tensor):
+        v = v.detach().cpu()
+        dtype = str(v.dtype)[6:]
+        flat = v.flatten().double() if v.is_floating_point() else v.flatten()
+        return {"tensor": {"shape": list(v.shape), "dtype": dtype, "data": [number(x) for x in flat.tolist()]}}
+    if v is None or isinstance(v, (bool, int, float, str)):
+        return {"value": number(v)}
+    if isinstance(v, torch.Size):
+        return {"tuple": [show(x) for x in v]}
+    if isinstance(v, (list, tuple)):
+        return {"list" if isinstance(v, list) else "tuple": [show(x) for x in v]}
+    if isinstance(v, dict):
+        return {"dict": {str(k): show(x) for k, x in v.items()}}
+    return {"repr": repr(v)}
+
+
+def floats(v):
+    if isinstance(v, torch.Tensor):
+        return [v] if v.is_floating_point() else []
+    if isinstance(v, dict):
+        v = list(v.values())
+    return [t for x in v for t in floats(x)] if isinstance(v, (list, tuple)) else []
+
+
+def leaves(args):
+    made = []
+    for a in args:
+        made.append(a.requires_grad_() if isinstance(a, torch.Tensor) and a.is_floating_point() else None)
+    return made
+
+
+def run(workload):
+    torch.manual_seed(0)
+    torch.set_default_device(DEVICE)
+    torch.set_grad_enabled(True)
+    env = {"__name__": "workload"}
+    code = compile(workload["source"], "source", "exec")
+    calls = []
+    prints = io.StringIO()
+    with contextlib.redirect_stdout(prints):
+        exec(code, env)
+        entry = env[workload.get("entry", "model")]
+        if isinstance(entry, type):
+            entry = entry()
+        grad = workload.get("grad")
+        for call in workload["calls"]:
+            args = [make(v) for v in call]
+            given = leaves(args) if grad else [None] * len(args)
+            params = dict(entry.named_parameters()) if isinstance(entry, torch.nn.Module) else {}
+            for p in params.values():
+                if grad:
+                    p.grad = None
+            prints.truncate(0)
+            prints.seek(0)
+            out = entry(*args)
+            made = {"output": show(out), "stdout": prints.getvalue()}
+            if grad:
+                total = sum(t.sum() for t in floats(out))
+                if isinstance(total, torch.Tensor) and total.requires_grad:
+                    total.backward()
+                made["grads"] = [show(g.grad) if g is not None and g.grad is not None else None for g in given]
+                if params:
+                    made["param_grads"] = {k: show(p.grad) if p.grad is not None else None for k, p in params.items()}
+            made["inputs_after"] = [show(a) for a in args]
+            calls.append(made)
+    return calls
+
+
+def main():
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        try:
+            answer = {"calls": run(json.loads(line))}
+        except Exception as e:  # the program's own, whatever it is
+            where = [f.lineno for f in traceback.extract_tb(e.__traceback__) if f.filename == "source"]
+            answer = {"error": f"{type(e).__name__}: {e}"[:400], "line": where[-1] if where else None}
+        print(json.dumps(answer), file=out, flush=True)
+
+
+main()
