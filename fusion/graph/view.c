@@ -46,6 +46,15 @@ bool view_contiguous(const struct graph *g, const struct view_layout *l)
 	return step != NULL;
 }
 
+bool view_repeats(const struct view_layout *l)
+{
+	for (int d = 0; d < l->shape.rank; d++)
+		if (sym_is(l->stride[d], 0) && !sym_is(l->shape.size[d], 1) &&
+		    !sym_is(l->shape.size[d], 0))
+			return true;
+	return false;
+}
+
 static int wrap(const struct sym *dim, int rank)
 {
 	return (int)(dim->value < 0 ? dim->value + rank : dim->value);

@@ -43,6 +43,9 @@ bool view_at_hints(const struct graph *g, int node);
 /* Whether the elements lie row by row, without gaps. */
 bool view_contiguous(const struct graph *g, const struct view_layout *l);
 
+/* Whether several elements are one in memory, as of x.expand(). */
+bool view_repeats(const struct view_layout *l);
+
 /* Strides of a shape that lies row by row; false when out of memory. */
 bool view_row_major(const struct graph *g, const struct shape *s,
 		    const struct sym *stride[MAX_RANK]);

@@ -52,6 +52,25 @@ def smaller_statements(tree):
                 yield made
 
 
+class Rename(ast.NodeTransformer):
+    def __init__(self, old, new):
+        self.old, self.new = old, new
+
+    def visit_Name(self, node):
+        return ast.copy_location(ast.Name(self.new, node.ctx), node) if node.id == self.old else node
+
+
+def fewer_names(tree):
+    """Without `a = b`: b is said in the place of a."""
+    for at, (node, field) in enumerate(list(blocks(tree))):
+        for k, statement in enumerate(getattr(node, field)):
+            if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name) and isinstance(statement.targets[0], ast.Name):
+                made = copy.deepcopy(tree)
+                other, _ = list(blocks(made))[at]
+                del getattr(other, field)[k]
+                yield Rename(statement.targets[0].id, statement.value.id).visit(made)
+
+
 class Swap(ast.NodeTransformer):
     def __init__(self, target, new):
         self.target, self.new, self.count = target, new, -1
@@ -140,7 +159,7 @@ def shrink(workload, fails, seconds=60):
     best, moved = workload, True
     while moved and time.monotonic() < end:
         moved = False
-        for rule in (smaller_statements, smaller_expressions):
+        for rule in (smaller_statements, fewer_names, smaller_expressions):
             again = True
             while again and time.monotonic() < end:
                 again = False

@@ -11,6 +11,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/runtime/torch/bind.h"
 #include "fusion/graph/symreal.h"
+#include "fusion/graph/view.h"
 #include "fusion/runtime/lazy/lazy.h"
 
 static void release_memory(struct vtensor *t)
@@ -335,6 +336,15 @@ int lazy_node(struct lazy *l, const struct eager_call *c, struct err *err)
 	return node;
 }
 
+/* What x.contiguous() is of, when it is x itself. */
+static bool lies_row_by_row(const struct lazy *l, int node)
+{
+	struct view_layout layout;
+
+	return view_layout(l->graph, l->graph->nodes[node]->args[0].node, &layout) &&
+	       view_contiguous(l->graph, &layout);
+}
+
 static bool trace(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err)
 {
 	int node = lazy_node(l, c, err);
@@ -347,6 +357,10 @@ static bool trace(struct lazy *l, const struct eager_call *c, struct value *out,
 		node = bind_inplace(l->graph, to->node, node, l->host.line, l->host.column, err);
 		if (node < 0 || !lazy_write(l, to, node, err))
 			return false;
+		*out = value_ref(c->values[0]);
+		return true;
+	}
+	if (c->op == OP_contiguous && lies_row_by_row(l, node)) {
 		*out = value_ref(c->values[0]);
 		return true;
 	}

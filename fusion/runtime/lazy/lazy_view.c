@@ -112,6 +112,8 @@ bool lazy_write(struct lazy *l, struct vtensor *t, int node, struct err *err)
 	if (root != t) {
 		if (!view_layout_in(l->graph, t->node, root->node, &layout))
 			return err_set(err, ERR_INTERNAL, "a pending view without a layout");
+		if (view_repeats(&layout))
+			return torch_writes_expanded(err);
 		node = view_write(l->graph, root->node, &layout, node, l->host.line, l->host.column,
 				  err);
 		if (node < 0)

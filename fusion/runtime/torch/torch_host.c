@@ -152,6 +152,13 @@ bool torch_no_memory(struct err *err)
 	return err_set(err, ERR_MEMORY, "out of memory for another object");
 }
 
+bool torch_writes_expanded(struct err *err)
+{
+	return err_set(err, ERR_VALUE,
+		       "an expanded tensor is written: several of its elements are one in memory; "
+		       "write x.clone() first");
+}
+
 static bool made(struct value v, struct value *out, struct err *err)
 {
 	if (v.kind == VALUE_UNSET)

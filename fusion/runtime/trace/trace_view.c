@@ -194,12 +194,8 @@ bool trace_view_write(struct trace *t, struct value tensor, int node, struct err
 
 	if (base < 0)
 		return false;
-	for (int d = 0; view->writable && d < view->layout.shape.rank; d++)
-		if (sym_is(view->layout.stride[d], 0) && !sym_is(view->layout.shape.size[d], 1) &&
-		    !sym_is(view->layout.shape.size[d], 0))
-			return err_set(err, ERR_VALUE,
-				       "an expanded tensor is written: several of its elements are "
-				       "one in memory; write x.clone() first");
+	if (view->writable && view_repeats(&view->layout))
+		return torch_writes_expanded(err);
 	if (!view->writable)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "a view of a transposed argument is written in place; write to the "
