@@ -226,7 +226,10 @@ class Tester:
             waiting = set()
             for path in sorted(glob.glob(os.path.join(HERE, "found", "*.json"))) if not args.no_found else []:
                 with open(path) as file:
-                    waiting.add(pool.submit(self.one, os.path.basename(path), json.load(file)))
+                    workload = json.load(file)
+                for said in ("found", "under", "modes"):
+                    workload.pop(said, None)
+                waiting.add(pool.submit(self.one, os.path.basename(path), workload))
             end, seed = time.monotonic() + args.seconds, args.seed
             while time.monotonic() < end and (args.programs == 0 or seed < args.seed + args.programs):
                 while len(waiting) >= args.jobs * 2:
