@@ -98,7 +98,7 @@ def reduce(gen):
     if f == "flip":
         return f"{v.name}.flip({dim})", v.shapes, v.dtypes
     if f == "sort":
-        return f"torch.sort({v.name}, {dim}, stable=True)[0]", v.shapes, v.dtypes
+        return f"torch.sort({v.name}, dim={dim}, stable=True)[0]", v.shapes, v.dtypes
     if any(s[dim] == 0 for s in v.shapes) or f in ("std", "var") and any(s[dim] < 2 for s in v.shapes):
         raise Invalid
     shapes = [reduced(s, dim, keep) for s in v.shapes]

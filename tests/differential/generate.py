@@ -256,8 +256,9 @@ def result(gen):
     rng = gen.rng
     made = [v for v in able if not v.leaf] or able
     picked = [made[-1]] + rng.sample(made, min(len(made), rng.choice([0, 1, 2, 4])))
-    if gen.grad and not any(v.float for v in picked):
-        picked.append(next(v for v in reversed(able) if v.float)) if any(v.float for v in able) else None
+    given = [v for v in able if v.leaf and v.float]
+    if gen.grad and given:
+        picked.append(given[0])  # whatever became of the others, this one has a gradient
     names = [v.name for v in picked]
     if len(names) == 1:
         return f"return {names[0]}"
@@ -419,7 +420,7 @@ def make(seed, rows=(), spellings=None):
     gen.size = lambda: n
     kind = rng.choices(["function", "module", "training"], [60, 28, 12])[0]
     text, inputs = {"function": function_program, "module": module_program, "training": training_program}[kind](gen)
-    body = "import torch\nimport math\nimport torch.nn as nn\n"
+    body = "import torch\nimport math\nimport torch.nn as nn\n" + ("torch.manual_seed(0)\n" if "rand" in text or "dropout" in text.lower() or "bernoulli" in text else "")
     if "fit(" in text:
         gen.helpers.add("fit")
     if "score(" in text:

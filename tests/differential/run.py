@@ -76,9 +76,9 @@ class Tester:
             part, why = made[mode]
             if error or why:
                 if error and not why:
-                    return f"{mode} runs on", f"{mode} runs on where eager fails: {error.splitlines()[0]}"
+                    return f"{mode} runs on: {self.words(error)}", f"{mode} runs on where eager fails: {error.splitlines()[0]}"
                 if why and not error:
-                    return f"{mode} fails", f"{mode} fails where eager runs: {why}"
+                    return f"{mode} fails: {self.words(why)}", f"{mode} fails where eager runs: {why}"
                 if kind_of_error(error) != kind_of_error(why):
                     return f"{mode} error", f"{mode} fails otherwise: {why.splitlines()[0]} for {error.splitlines()[0]}"
                 continue
@@ -86,6 +86,11 @@ class Tester:
             if found:
                 return f"{mode} {self.kind_of_difference(found)}", f"{mode}: {found}"
         return None
+
+    @staticmethod
+    def words(error):
+        """What an error says, without its place."""
+        return error.split("\n")[0].split(": ", 1)[-1][:40]
 
     @staticmethod
     def kind_of_difference(found):
@@ -161,12 +166,12 @@ class Tester:
 
     def torch_fault(self, ours, error, calls, why):
         if why and error:
-            a, b = kind_of_error(error), why.split(":")[0]
-            return None if isinstance(a, str) or a[1] == b else ("error type", f"{error.splitlines()[0]} for {why}")
+            ours = kind_of_error(error)[1] if isinstance(kind_of_error(error), tuple) else None
+            return ("error type", f"{error.splitlines()[0]} for {why}") if ours and ours != why.split(":")[0] else None
         if why:
-            return "we run on", f"runs on where PyTorch fails: {why}"
+            return f"runs on where PyTorch fails: {why[:40]}", why
         if error:
-            return "we fail", f"fails where PyTorch runs: {error}"
+            return (f"fails: {self.words(error)}", error) if not error.startswith("breakeven run: grad:") else None
         found = compare.calls(ours["eager"]["calls"], calls, 10 * self.args.loose)
         return ("values", found) if found else None
 
@@ -177,10 +182,13 @@ class Tester:
             return
         only = [m for m in modes if signature.split()[0] == m or signature.startswith("timed " + m)] or modes
 
+        of_errors = "runs on" in signature or "fails" in signature or signature == "crash"
+
         def still(smaller):
             again = self.fault(smaller, settings, only, timed)
-            return again is not None and again[0].split()[:1] == signature.split()[:1] and ("fails" in again[0]) == ("fails" in signature) and ("runs on" in again[0]) == ("runs on" in signature) and (
-                signature == "crash" or "fails" in signature or "runs on" in signature or self.steady(smaller, settings)) and ("fails" not in signature or again[1].split(": ")[-1][:40] == text.split(": ")[-1][:40] or True)
+            if again is None or again[0].split()[0] != signature.split()[0]:
+                return False
+            return again[0] == signature if of_errors else "runs on" not in again[0] and "fails" not in again[0] and self.steady(smaller, settings)
 
         self.keep(name, workload, still, text, settings, signature, only)
 

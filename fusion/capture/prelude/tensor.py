@@ -3,9 +3,7 @@ import torch
 
 
 def _fill(tensor, values):
-    with torch.no_grad():
-        tensor.copy_(values)
-    return tensor
+    return tensor.copy_(values)
 
 
 def normal_(self, mean=0.0, std=1.0, *, generator=None):

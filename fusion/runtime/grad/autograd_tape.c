@@ -237,16 +237,28 @@ static bool fill_args(struct call *k, struct grad_node *node, struct err *err)
 	return true;
 }
 
-static bool record(struct call *k, struct value out, struct err *err)
+/* An op without a gradient that wrote into its argument (x.zero_(), x.gt_(y)): the gradient
+ * of what was there is zero, as after x.fill_(). */
+static bool fill_constant(struct call *k, struct grad_node *node)
 {
-	struct grad_node *node = autograd_node(k->a, op_info(k->c->op)->n_params, 1, err);
+	grad_arg_set(&node->args[0], k->bound[0]);
+	node->args[0].to = k->to[0];
+	k->to[0] = (struct grad_source){ .leaf = unset };
+	node->args[1].value = value_int(0);
+	return true;
+}
+
+static bool record(struct call *k, bool known, struct value out, struct err *err)
+{
+	enum op op = known ? k->c->op : OP_fill;
+	struct grad_node *node = autograd_node(k->a, op_info(op)->n_params, 1, err);
 	bool ok;
 
 	if (!node)
 		return false;
-	node->op = k->c->op;
+	node->op = op;
 	node->dtype = out.tensor->memory->dtype;
-	ok = fill_args(k, node, err);
+	ok = known ? fill_args(k, node, err) : fill_constant(k, node);
 	if (ok && (k->needs & 1u << MAX_ARGS)) {
 		node->out = tensor_ref(out.tensor->memory);
 		node->out_version = out.tensor->memory->storage->version;
@@ -312,8 +324,9 @@ static bool run_recorded(struct call *k, struct value *out, struct err *err)
 		return false;
 	if (!eager_run_op(a->eager, c, out, err))
 		return false;
-	if ((known && dtype_category(out->tensor->memory->dtype) == CATEGORY_FLOAT &&
-	     !record(k, *out, err)) ||
+	if (((known || c->inplace) &&
+	     dtype_category(out->tensor->memory->dtype) == CATEGORY_FLOAT &&
+	     !record(k, known, *out, err)) ||
 	    !note_view(a, c, *out, err)) {
 		value_unref(*out);
 		return false;
