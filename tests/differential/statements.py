@@ -39,7 +39,7 @@ def inplace(gen):
         gen.line(f"{n} = {n}.clone()" if rng.random() < 0.6 else f"{n} = {n} * 1")
         v = gen.replaced(v)
     form = rng.choice(["{0}.add_(0.5)", "{0}.mul_(0.5)", "{0} += 1", "{0} *= 0.5", "{0}.zero_()", "{0}.fill_(0.25)", "{0}.clamp_(-1.0, 1.0)", "{0}.neg_()", "{0}.copy_({0} * 2)", "{0}.sub_({0}.mean())",
-                       "{0}.tanh_()", "{0}.relu_()", "{0}.masked_fill_({0} > 0.5, 0.0)", "{0} -= {0} * 0.5", "{0} /= 2", "torch.sin_({0})", "torch.nn.functional.relu({0}, inplace=True)", "{0}.addcmul_({0}, {0}, value=0.1)", "{0}.lerp_({0} * 0, 0.5)"])
+                       "{0}.tanh_()", "{0}.relu_()", "{0}.masked_fill_({0} > 0.5, 0.0)", "{0} -= {0} * 0.5", "{0} /= 2", "torch.nn.functional.relu({0}, inplace=True)", "{0}.addcmul_({0}, {0}, value=0.1)", "{0}.lerp_({0} * 0, 0.5)"])
     gen.line(form.format(n))
 
 

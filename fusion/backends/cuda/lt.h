@@ -32,8 +32,9 @@ struct cuda_lt_shape {
 
 struct cuda_lt_product;
 
-/* By the way that cuBLASLt thinks fastest; with `tries`, the one of its best few that was
- * fastest here, found once for a shape: some milliseconds.  NULL: cuBLASLt is not
+/* By the way that cuBLASLt thinks fastest; with `tries`, the fastest here of its best few that
+ * give the same bits,
+ * found once for a shape: some milliseconds.  NULL: cuBLASLt is not
  * installed, or has no way for it. */
 struct cuda_lt_product *cuda_lt_create(struct device *d, const struct cuda_lt_shape *shape,
 				       bool bias, bool rest, bool tries);
