@@ -206,9 +206,10 @@ static void emit(struct buf *out, const struct graph *g, const struct node *n, i
 	int first = n->op == OP_einsum;
 
 	if (n->op == OP_biased)
-		cuda_emit_function(out, kernel, "bias", "create_args", "add_bias<%s>",
-				   cuda_element(n->dtype));
-	cuda_emit_function(out, kernel, "sums", "sum_args", "add_products<%s, %s, %s, %s>",
+		cuda_emit_function(out, (struct cuda_function_name){ kernel, "bias", ARGS_THREADS },
+				   "create_args", "add_bias<%s>", cuda_element(n->dtype));
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "sums", ARGS_THREADS },
+			   "sum_args", "add_products<%s, %s, %s, %s>",
 			   cuda_element(operand_type(g, n, first)),
 			   cuda_element(operand_type(g, n, first + 1)), cuda_element(n->dtype),
 			   dtype_category(n->dtype) == CATEGORY_FLOAT ? "f64" : "i64");

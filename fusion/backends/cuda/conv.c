@@ -21,8 +21,8 @@ struct convolution {
 static void emit(struct buf *out, const struct graph *g, const struct node *n, int kernel)
 {
 	(void)g;
-	cuda_emit_function(out, kernel, "convolve", "conv_args", "convolve<%s>",
-			   cuda_element(n->dtype));
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "convolve", ARGS_THREADS },
+			   "conv_args", "convolve<%s>", cuda_element(n->dtype));
 }
 
 /* What cuDNN takes: sizes that are ints, no size of 0, no step of 0. */

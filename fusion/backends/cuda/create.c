@@ -13,14 +13,21 @@ static void emit(struct buf *out, const struct graph *g, const struct node *n, i
 
 	(void)g;
 	if (n->op == OP_arange)
-		cuda_emit_function(out, kernel, "create", args, "count_up<%s>", element);
+		cuda_emit_function(out,
+				   (struct cuda_function_name){ kernel, "create", ARGS_THREADS },
+				   args, "count_up<%s>", element);
 	else if (n->op == OP_linspace)
-		cuda_emit_function(out, kernel, "create", args, "count_between<%s>", element);
+		cuda_emit_function(out,
+				   (struct cuda_function_name){ kernel, "create", ARGS_THREADS },
+				   args, "count_between<%s>", element);
 	else if (n->op == OP_eye)
-		cuda_emit_function(out, kernel, "create", args, "diagonal_ones<%s>", element);
+		cuda_emit_function(out,
+				   (struct cuda_function_name){ kernel, "create", ARGS_THREADS },
+				   args, "diagonal_ones<%s>", element);
 	else
-		cuda_emit_function(out, kernel, "create", args, "triangle<%s, %s>",
-				   cuda_bits(dtype_bytes(n->dtype)),
+		cuda_emit_function(out,
+				   (struct cuda_function_name){ kernel, "create", ARGS_THREADS },
+				   args, "triangle<%s, %s>", cuda_bits(dtype_bytes(n->dtype)),
 				   n->op == OP_tril ? "true" : "false");
 }
 
@@ -115,7 +122,8 @@ static const char *element_of(const struct graph *g, const struct node *n, int a
 
 static void emit_loss(struct buf *out, const struct graph *g, const struct node *n, int kernel)
 {
-	cuda_emit_function(out, kernel, "loss", "loss_args", "%s<%s, %s, %s, %s, %s>",
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "loss", LOSS_THREADS },
+			   "loss_args", "%s<%s, %s, %s, %s, %s>",
 			   n->args[ARG_REDUCTION].str[0] == 'n' ? "each_loss" : "add_losses",
 			   element_of(g, n, ARG_X), element_of(g, n, ARG_WEIGHT),
 			   element_of(g, n, ARG_BASE), element_of(g, n, ARG_EVEN),

@@ -66,20 +66,22 @@ static void emit_copy(struct buf *out, const struct node *n, int kernel)
 {
 	size_t bytes = dtype_bytes(n->dtype);
 
-	cuda_emit_function(out, kernel, "copy", "lookup_args", "look_up<%s, i64, 0>",
-			   cuda_bits(bytes));
-	cuda_emit_function(out, kernel, "copy_wide", "lookup_args", "look_up<%s, i64, 0>",
-			   cuda_bits(WIDE_BYTES));
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "copy", ARGS_THREADS },
+			   "lookup_args", "look_up<%s, i64, 0>", cuda_bits(bytes));
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "copy_wide", ARGS_THREADS },
+			   "lookup_args", "look_up<%s, i64, 0>", cuda_bits(WIDE_BYTES));
 }
 
 static void emit_lookup(struct buf *out, const struct graph *g, const struct node *n, int kernel)
 {
 	const char *index = index_type(g, n, first_index(n));
 
-	cuda_emit_function(out, kernel, "move", "lookup_args", "look_up<%s, %s, %d>",
-			   cuda_bits(dtype_bytes(n->dtype)), index, indices_of(n));
-	cuda_emit_function(out, kernel, "move_wide", "lookup_args", "look_up<%s, %s, %d>",
-			   cuda_bits(WIDE_BYTES), index, indices_of(n));
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "move", ARGS_THREADS },
+			   "lookup_args", "look_up<%s, %s, %d>", cuda_bits(dtype_bytes(n->dtype)),
+			   index, indices_of(n));
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "move_wide", ARGS_THREADS },
+			   "lookup_args", "look_up<%s, %s, %d>", cuda_bits(WIDE_BYTES), index,
+			   indices_of(n));
 }
 
 static void emit_put(struct buf *out, const struct graph *g, const struct node *n, int kernel)
@@ -87,9 +89,10 @@ static void emit_put(struct buf *out, const struct graph *g, const struct node *
 	const char *index = index_type(g, n, first_index(n));
 
 	emit_copy(out, n, kernel);
-	cuda_emit_function(out, kernel, "claim", "lookup_args", "claim<%s, %d>", index,
-			   indices_of(n));
-	cuda_emit_function(out, kernel, "put", "lookup_args", "put_claimed<%s, %s, %d>",
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "claim", ARGS_THREADS },
+			   "lookup_args", "claim<%s, %d>", index, indices_of(n));
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "put", ARGS_THREADS },
+			   "lookup_args", "put_claimed<%s, %s, %d>",
 			   cuda_bits(dtype_bytes(n->dtype)), index, indices_of(n));
 }
 
@@ -98,11 +101,12 @@ static void emit_add(struct buf *out, const struct graph *g, const struct node *
 	const char *index = index_type(g, n, 2), *element = cuda_element(n->dtype);
 
 	emit_copy(out, n, kernel);
-	cuda_emit_function(out, kernel, "add", "lookup_args", "add_lines<%s, %s>", element, index);
-	cuda_emit_function(out, kernel, "add_warps", "lookup_args", "add_warps<%s, %s, false>",
-			   element, index);
-	cuda_emit_function(out, kernel, "add_held", "lookup_args", "add_warps<%s, %s, true>",
-			   element, index);
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "add", ARGS_THREADS },
+			   "lookup_args", "add_lines<%s, %s>", element, index);
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "add_warps", 0 },
+			   "lookup_args", "add_warps<%s, %s, false>", element, index);
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "add_held", 0 }, "lookup_args",
+			   "add_warps<%s, %s, true>", element, index);
 }
 
 static void emit_view(struct buf *out, const struct graph *g, const struct node *n, int kernel)

@@ -73,7 +73,7 @@ const char *cuda_bits(size_t bytes)
 			    : "pack<u32, 4>";
 }
 
-void cuda_emit_function(struct buf *out, int kernel, const char *name, const char *args,
+void cuda_emit_function(struct buf *out, struct cuda_function_name f, const char *args,
 			const char *body, ...)
 {
 	char text[512];
@@ -82,10 +82,11 @@ void cuda_emit_function(struct buf *out, int kernel, const char *name, const cha
 	va_start(list, body);
 	vsnprintf(text, sizeof(text), body, list);
 	va_end(list);
-	buf_printf(
-	    out,
-	    "extern \"C\" __global__ void l%d_%s(const __grid_constant__ %s a)\n{\n\t%s(a);\n}\n",
-	    kernel, name, args, text);
+	buf_puts(out, "extern \"C\" __global__ void ");
+	if (f.threads > 0)
+		buf_printf(out, "__launch_bounds__(%d) ", f.threads);
+	buf_printf(out, "l%d_%s(const __grid_constant__ %s a)\n{\n\t%s(a);\n}\n", f.kernel, f.name,
+		   args, text);
 }
 
 bool cuda_function(const struct cuda_call *c, const char *name, CUfunction *out, struct err *err)

@@ -82,9 +82,18 @@ extern const struct cuda_library cuda_attention;
 const char *cuda_element(enum dtype dtype);
 const char *cuda_bits(size_t bytes);
 
+/* A function of kernel `kernel`, and the most threads of a block that it is started with: the
+ * compiler gives it no more registers than a block of so many has.  0: who starts it asks it
+ * for its most (CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK). */
+struct cuda_function_name {
+	int kernel;
+	const char *name;
+	int threads;
+};
+
 /* extern "C" __global__ void l<kernel>_<name>(const <args> a) { <body>(a); } */
-void cuda_emit_function(struct buf *out, int kernel, const char *name, const char *args,
-			const char *body, ...) __attribute__((format(printf, 5, 6)));
+void cuda_emit_function(struct buf *out, struct cuda_function_name f, const char *args,
+			const char *body, ...) __attribute__((format(printf, 4, 5)));
 
 /* A function of a call's module.  False with DEVICE. */
 bool cuda_function(const struct cuda_call *c, const char *name, CUfunction *out, struct err *err);

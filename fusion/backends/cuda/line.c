@@ -16,10 +16,12 @@ struct lines {
 static void emit_pair(struct buf *out, int kernel, const char *body, enum dtype in, enum dtype to,
 		      const char *join)
 {
-	cuda_emit_function(out, kernel, "block", "line_args", "%s<%s, %s, %s>", body,
-			   cuda_element(in), cuda_element(to), join);
-	cuda_emit_function(out, kernel, "thread", "line_args", "%s_lines<%s, %s, %s>", body,
-			   cuda_element(in), cuda_element(to), join);
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "block", MOST_THREADS },
+			   "line_args", "%s<%s, %s, %s>", body, cuda_element(in), cuda_element(to),
+			   join);
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "thread", ARGS_THREADS },
+			   "line_args", "%s_lines<%s, %s, %s>", body, cuda_element(in),
+			   cuda_element(to), join);
 }
 
 enum dtype cuda_operand_dtype(const struct graph *g, const struct node *n)
@@ -57,10 +59,12 @@ static void emit_extreme(struct buf *out, const struct graph *g, const struct no
 	const char *x = cuda_element(cuda_operand_dtype(g, n)), *y = cuda_element(n->dtype);
 	const char *largest = n->op == OP_argmax ? "true" : "false";
 
-	cuda_emit_function(out, kernel, "block", "line_args", "extreme<%s, %s, %s>", x, y, largest);
-	cuda_emit_function(out, kernel, "thread", "line_args", "extreme_lines<%s, %s, %s>", x, y,
-			   largest);
-	cuda_emit_function(out, kernel, "join", "line_args", "join_shares<%s, %s>", x, y);
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "block", MOST_THREADS },
+			   "line_args", "extreme<%s, %s, %s>", x, y, largest);
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "thread", ARGS_THREADS },
+			   "line_args", "extreme_lines<%s, %s, %s>", x, y, largest);
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "join", MOST_THREADS },
+			   "line_args", "join_shares<%s, %s>", x, y);
 }
 
 void cuda_fill_lines(struct line_args *a, const struct operand *x, int dim)

@@ -61,14 +61,17 @@ static void emit_sort(struct buf *out, const struct graph *g, const struct node 
 		if (length >= 0 && (length > SORT_SHORT || i != width_of(length)))
 			continue;
 		snprintf(name, sizeof(name), "short%d", i);
-		cuda_emit_function(out, kernel, name, "line_args", "sort_short<%s, %s, %s, %d>", x,
-				   y, indices ? "true" : "false", widths[i]);
+		cuda_emit_function(out,
+				   (struct cuda_function_name){ kernel, name, SORT_WARPS * WARP },
+				   "line_args", "sort_short<%s, %s, %s, %d>", x, y,
+				   indices ? "true" : "false", widths[i]);
 	}
 	if (length >= 0 && length <= SORT_SHORT)
 		return;
-	cuda_emit_function(out, kernel, "count", "line_args", "sort_count<%s>", x);
-	cuda_emit_function(out, kernel, "pass", "line_args", "sort_pass<%s, %s, %s>", x, y,
-			   indices ? "true" : "false");
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "count", CHUNK_THREADS },
+			   "line_args", "sort_count<%s>", x);
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "pass", SORT_RADIX },
+			   "line_args", "sort_pass<%s, %s, %s>", x, y, indices ? "true" : "false");
 }
 
 static bool no_memory(struct err *err)

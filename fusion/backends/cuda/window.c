@@ -32,12 +32,14 @@ static void emit(struct buf *out, const struct graph *g, const struct node *n, i
 
 	(void)g;
 	if (n->op == OP_im2col)
-		cuda_emit_function(out, kernel, "windows", "window_args", "columns<%s>",
-				   cuda_element(n->dtype));
+		cuda_emit_function(out,
+				   (struct cuda_function_name){ kernel, "windows", ARGS_THREADS },
+				   "window_args", "columns<%s>", cuda_element(n->dtype));
 	else
-		cuda_emit_function(out, kernel, "windows", "window_args", "pool<%s, %s, %d, %d>",
-				   cuda_element(n->dtype), largest ? "true" : "false",
-				   known_window(n, 0), known_window(n, 1));
+		cuda_emit_function(
+		    out, (struct cuda_function_name){ kernel, "windows", ARGS_THREADS },
+		    "window_args", "pool<%s, %s, %d, %d>", cuda_element(n->dtype),
+		    largest ? "true" : "false", known_window(n, 0), known_window(n, 1));
 }
 
 static void fill_planes(struct walk_args *w, const struct operand *x)

@@ -217,6 +217,7 @@ typedef void launcher(caller *kernel, void **params, const unsigned *grid, const
 struct function {
 	caller *kernel;
 	launcher *launch;
+	int threads; /* of a block, at most */
 	struct function *next;
 };
 static struct function *functions; /* all there are, to the end */
@@ -224,6 +225,7 @@ static struct function *functions; /* all there are, to the end */
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
 {
 	struct function *f = calloc(1, sizeof(*f));
+	const int *most;
 	char full[80];
 
 	if (!f)
@@ -231,6 +233,9 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 	snprintf(full, sizeof(full), "call_%s", name);
 	*(void **)&f->kernel = dlsym(module, full);
 	*(void **)&f->launch = dlsym(module, "emulated_launch");
+	snprintf(full, sizeof(full), "most_%s", name);
+	most = dlsym(module, full);
+	f->threads = most ? *most : 0;
 	if (getenv("STAND_IN_NOTES"))
 		fprintf(stderr, "a function %s\n", name);
 	f->next = functions;
@@ -247,8 +252,9 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute which, int
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute which, CUfunction function)
 {
-	(void)function;
-	*value = which == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 1024 : 0;
+	const struct function *f = (const struct function *)function;
+
+	*value = which == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? f->threads : 0;
 	return CUDA_SUCCESS;
 }
 
@@ -271,6 +277,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
 	if (!grid_x || !grid_y || grid_y > 65535 || !grid_z || !block_x || !block_y || !block_z ||
 	    block_x * block_y * block_z > 1024 || shared > 227 * 1024)
 		return CUDA_ERROR_INVALID_VALUE;
+	if (block_x * block_y * block_z > (unsigned)f->threads)
+		return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 	f->launch(f->kernel, params, grid, block, shared);
 	return CUDA_SUCCESS;
 }

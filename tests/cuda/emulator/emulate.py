@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-KERNEL = re.compile(r'extern "C" __global__ void(?: __launch_bounds__\(\d+(?:, \d+)?\))? (\w+)\(([^)]*)\)\s*\{')
+KERNEL = re.compile(r'extern "C" __global__ void(?: __launch_bounds__\((\d+)(?:, \d+)?\))? (\w+)\(([^)]*)\)\s*\{')
 
 BLOCK = re.compile(r'asm\(((?:\s*"[^"]*")+)\s*:((?:\s*"=\w"\(\w+\),?)+)\s*:((?:\s*"\w"\(\w+\),?)*)\s*\);')
 TYPES = {"f32": "float", "f64": "double", "b32": "unsigned", "b64": "unsigned long long", "pred": "bool"}
@@ -40,6 +40,11 @@ def steps(block):
     return "{ " + " ".join(lines) + " } }"
 
 
+# Threads of a block that a kernel may be started with where it names no bound: one that takes
+# as many registers as there are, 255 of 65,536.
+FULL_REGISTERS = 256
+
+
 def expanded(text):
     """Without macros, for PTX is put together by some."""
     command = [os.environ.get("CXX", "g++"), "-E", "-P", "-w", "-DEMULATED", "-x", "c++", "-"]
@@ -55,12 +60,13 @@ def translate(text):
     text = text.replace("const __grid_constant__ ", "const ")
     text = re.sub(r"extern __shared__ __align__\(16\) char (\w+)\[\];", r"char *const \1 = emulated_shared;", text)
     callers = []
-    for name, parameters in KERNEL.findall(text):
+    for bound, name, parameters in KERNEL.findall(text):
         types = [p.strip().rsplit(" ", 1) for p in parameters.split(",") if p.strip()]
         values = []
         for i, (kind, named) in enumerate(types):
             kind += "*" * named.count("*")
             values.append(f"*({kind.replace('const ', '', 1) if '*' not in kind else kind} *)p[{i}]")
+        callers.append(f'extern "C" const int most_{name} = {bound or FULL_REGISTERS};\n')
         callers.append(f'extern "C" void call_{name}(void **p)\n{{\n\t{name}({", ".join(values)});\n}}\n')
     return f'#include "{HERE}/emulate.hpp"\n#include "{HERE}/ptx.hpp"\n' + text + "".join(callers)
 
