@@ -108,7 +108,7 @@ bool torch_identity(enum cmpop op, struct value a, struct value b, struct value 
 /* A dim from the user: -rank <= dim < rank, counted from the end if negative. */
 bool torch_wrap_dim(int64_t dim, int rank, int *out, struct err *err);
 
-bool torch_no_memory(struct err *err); /* for a new value; always false */
+bool torch_no_memory(struct err *err);       /* for a new value; always false */
 bool torch_writes_expanded(struct err *err); /* several elements are one; always false */
 
 /* A call of an op without the word `inplace`, which many functions of
