@@ -17,9 +17,9 @@ say "functions longer than 62 lines:" \
 headers=$(git ls-files '*.h' | grep -v -e ops_all.h -e ops_some.h -e backends/vec -e backends/simd | xargs -n 1 -P "$(nproc)" sh -c '
 	said=$(echo "#include \"$1\"" | LC_ALL=C gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -I. -isystem "$0/include" -isystem "$0/extras/CUPTI/include" -fsyntax-only -x c - 2>&1) && exit
 	missing=$(echo "$said" | sed -n "/fatal error: .*No such file/{n; s/.*#include <\(.*\)>.*/\1/p}")
-	if [ -n "$missing" ]; then echo "not compiled: $1 ($missing is missing)"; else echo "  $1"; fi' "${CUDA_HOME:-/usr/local/cuda}" | sort)
+	if [ -n "$missing" ]; then echo "skipped: $1 alone ($missing is missing)"; else echo "  $1"; fi' "${CUDA_HOME:-/usr/local/cuda}" | sort)
 say "headers that do not compile alone:" "$(echo "$headers" | grep '^ ')"
-echo "$headers" | grep '^not compiled'
+echo "$headers" | grep '^skipped'
 
 say "sqlite3.h outside db/:" "$(git grep -ln 'sqlite3\.h' -- 'fusion' 'profiler' 'server' || true)"
 say "microhttpd.h outside server/http.c and server/events.c:" \
@@ -41,4 +41,6 @@ layer fusion/runtime 'fusion/(runtime|capture|lang|backends|passes|lower|graph|b
 layer db 'db/|fusion/base/'
 layer profiler 'profiler/|fusion/'
 
+skipped=$(echo "$headers" | grep -c '^skipped')
+[ "$skipped" -eq 0 ] || echo "$((1 - bad)) passed, $bad failed, $skipped skipped"
 exit $bad

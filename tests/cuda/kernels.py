@@ -47,7 +47,7 @@ def main():
     listed = json.loads(subprocess.run([binary, "backends", "--json"], capture_output=True, text=True, env=environment).stdout)
     cuda = next(b for b in listed["backends"] if b["name"] == "cuda")
     if not cuda["available"]:
-        print(f"no backend cuda: {cuda['why_not']}")
+        print(f"skipped: every kernel (no backend cuda: {cuda['why_not']})")
         print("0 passed, 0 failed, 1 skipped")
         return
     cases = replay.recorded_cases()[:: 1 if "--all" in sys.argv else 5]

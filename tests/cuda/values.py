@@ -245,7 +245,7 @@ def main():
     listed = json.loads(subprocess.run([binary, "backends", "--json"], capture_output=True, text=True, env=dict(os.environ, LD_LIBRARY_PATH=folder)).stdout)
     cuda = next(b for b in listed["backends"] if b["name"] == "cuda")
     if not cuda["available"] or not shutil.which("g++"):
-        print("no backend cuda: " + (cuda.get("why_not") or "g++ is not installed"))
+        print("skipped: every program (no backend cuda: " + (cuda.get("why_not") or "g++ is not installed") + ")")
         print("0 passed, 0 failed, 1 skipped")
         return
     only = sys.argv[3] if len(sys.argv) > 3 else ""

@@ -195,7 +195,9 @@ def main():
             faults.append(f"{case['name']} agrees now: remove it from tests/oracle/not_covered.txt")
     for fault in faults:
         print(fault)
-    print(f"{len(cases) - len(listed) - len(faults)} passed, {len(faults)} failed, {len(listed)} skipped (not covered yet)")
+    for name in sorted(listed):
+        print(f"skipped: {name} (not covered yet)")
+    print(f"{len(cases) - len(listed) - len(faults)} passed, {len(faults)} failed, {len(listed)} skipped")
     sys.exit(1 if faults else 0)
 
 
