@@ -115,6 +115,9 @@ export async function timed(server, id, us) {
 
 export const randn = (...shape) => ({ random: { shape, dtype: 'float32', kind: 'randn', seed: 0 } });
 
+/** A source whose call takes hours, in few steps of the program. */
+export const FOREVER = 'import torch\n\ndef model(x):\n    for i in range(1000000):\n        sum(range(1000000))\n    return x\n';
+
 /** A workload of one function; `body` is its indented lines. */
 export const workload = (body, extra = {}) => ({
     name: 'test', source: `import torch\n\ndef model(x):\n${body}\n`, calls: [[randn(8, 16)]],
