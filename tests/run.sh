@@ -56,6 +56,8 @@ beside() {
 }
 
 export BREAKEVEN="$PWD/$B/breakeven"
+# Nothing of what is in the user's home is used or changed: compiled kernels stay beside the build.
+export XDG_CACHE_HOME="$PWD/$B/cache" XDG_CONFIG_HOME="$logs/config"
 # Kernels of C suites, which run plain and sanitized: compiled in one of the two.
 export TEST_KERNELS="$logs/kernels"
 mkdir -m 700 "$TEST_KERNELS"
