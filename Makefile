@@ -7,6 +7,7 @@
 #   make check        formatter, layers, headers, file and function sizes
 #   make tidy         the analyzer (clang-tidy), which takes minutes
 #   make fuzz         the fuzz targets, FUZZ_SECONDS each
+#   make trial-NAME   what a release goes through: differential, fuzz, sanitize, busy; TRIAL_SECONDS each
 #   make deps         Debian packages and npm files that the above need
 #   V=1 shows the commands; CC=clang, SAN=1 (address and undefined), SAN=thread, B=other-build-folder
 

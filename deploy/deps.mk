@@ -9,7 +9,7 @@ APT_WEB   := nodejs npm
 APT_SPEED := libopenblas0-pthread
 # Not needed: what is posted to a server goes through it.
 APT_POST  := libcurl4-openssl-dev
-APT_TEST  := clang lld clang-format clang-tidy libclang-rt-14-dev libcmocka-dev python3 chromium curl
+APT_TEST  := g++ clang lld clang-format clang-tidy libclang-rt-14-dev libcmocka-dev python3 chromium procps
 
 HEADERS_NEEDED := microhttpd.h jansson.h sqlite3.h xxhash.h zstd.h yajl/yajl_parse.h zlib.h
 missing = $(strip $(foreach h,$(HEADERS_NEEDED),$(if $(wildcard /usr/include/$h /usr/include/*/$h /usr/local/include/$h),,$h)))

@@ -16,9 +16,8 @@
 #include "server/worker.h"
 
 enum {
-	CHECK_CPU_S = 2,
-	CHECK_WALL_MS = 2000,
 	CHECKS_MOST = 2, /* at once: each is a process */
+	LOOK_MS = 100,   /* so often: does the server stop? */
 };
 
 /* One past the word at a place of the source, which is what an editor marks. */
@@ -49,14 +48,14 @@ static json_t *diagnostic(const char *source, const struct err *err)
 }
 
 /* Waits for the worker's answer: a report, or an error in *err. */
-static json_t *hear(struct worker *w, struct err *err)
+static json_t *hear(struct worker *w, const struct app *app, struct err *err)
 {
 	struct message_reader reader = { 0 };
-	int64_t end_ns = clock_ns() + (int64_t)CHECK_WALL_MS * 1000000;
+	int64_t end_ns = clock_ns() + (int64_t)app->check_seconds * 1000000000;
 	json_t *answer = NULL;
 	bool done = false;
 
-	while (!done) {
+	while (!done && !app->stopping) {
 		struct pollfd ready = { .fd = w->fd, .events = POLLIN };
 		int64_t left_ms = (end_ns - clock_ns()) / 1000000;
 		enum message_type type;
@@ -65,9 +64,12 @@ static json_t *hear(struct worker *w, struct err *err)
 		size_t len;
 		long n;
 
-		if (left_ms <= 0 || (poll(&ready, 1, (int)left_ms) < 0 && errno != EINTR))
+		if (left_ms <= 0)
 			break;
-		n = message_fill(&reader, w->fd);
+		n = poll(&ready, 1, left_ms < LOOK_MS ? (int)left_ms : LOOK_MS);
+		if (n == 0 || (n < 0 && errno == EINTR))
+			continue;
+		n = n < 0 ? n : message_fill(&reader, w->fd);
 		if (n == -2)
 			continue;
 		if (n <= 0)
@@ -79,10 +81,12 @@ static json_t *hear(struct worker *w, struct err *err)
 			answer = json_loadb(text, len, 0, NULL);
 	}
 	message_reader_finish(&reader);
-	if (!answer)
+	if (!answer && app->stopping)
+		err_set(err, ERR_BUSY, "the server stops");
+	else if (!answer)
 		err_set(err, ERR_WORKER,
 			"the program took over %d s, the limit of a check; give it smaller inputs",
-			CHECK_WALL_MS / 1000);
+			app->check_seconds);
 	return answer;
 }
 
@@ -104,7 +108,8 @@ static bool is_error(const json_t *answer, struct err *err)
 static json_t *explain_in_worker(struct app *app, const json_t *json, struct err *err)
 {
 	char *text = json_dumps(json, JSON_COMPACT);
-	struct worker_options options = { .cpu_seconds = CHECK_CPU_S, .registry = app->registry };
+	struct worker_options options = { .cpu_seconds = app->check_seconds,
+					  .registry = app->registry };
 	struct worker worker = { .fd = -1 };
 	json_t *answer = NULL;
 	bool clean;
@@ -117,7 +122,7 @@ static json_t *explain_in_worker(struct app *app, const json_t *json, struct err
 		err_set(err, ERR_BUSY, "%d checks are under way, the limit; post it again later",
 			CHECKS_MOST);
 	else if (worker_start(&worker, &options, MESSAGE_CHECK, text, err)) {
-		answer = hear(&worker, err);
+		answer = hear(&worker, app, err);
 		worker_reap(&worker, true, &clean, NULL);
 	}
 	app->checks--;

@@ -23,11 +23,11 @@
 #include "server/run_json.h"
 #include "server/worker.h"
 
-enum { MAX_RUN_SECONDS = 7 * 24 * 3600 };
+enum { MAX_RUN_SECONDS = 7 * 24 * 3600, CHECK_SECONDS = 2, MAX_CHECK_SECONDS = 3600 };
 
 struct serve_options {
 	const char *listen, *db, *cache, *torch_python;
-	int run_seconds;
+	int run_seconds, check_seconds;
 	bool first_run;
 };
 
@@ -36,12 +36,13 @@ static void print_help(void)
 	printf(
 	    "usage: breakeven serve [--listen HOST:PORT] [--db FILE] [--cache DIR] "
 	    "[--run-seconds N]\n"
-	    "                       [--torch-python PATH] [--first-run]\n\n"
+	    "                       [--check-seconds N] [--torch-python PATH] [--first-run]\n\n"
 	    "  --listen HOST:PORT  where to listen (127.0.0.1:8080; port 0 takes a free one)\n"
 	    "  --db FILE           the store (breakeven.db); made where there is none\n"
 	    "  --cache DIR         compiled kernels (~/.cache/breakeven); BREAKEVEN_CACHE_MIB=N\n"
 	    "                      in the environment bounds it (256)\n"
 	    "  --run-seconds N     wall time after which a run is ended as failed (600)\n"
+	    "  --check-seconds N   time after which the check of a program is given up (2)\n"
 	    "  --torch-python PATH a Python that has torch 2.5 or newer: runs that name engine\n"
 	    "                      torch are measured by it too.  It executes what is posted, "
 	    "with\n"
@@ -53,13 +54,14 @@ static void print_help(void)
 /* Returns -1 to go on, else the exit status. */
 static int read_flags(int argc, char **argv, struct serve_options *o)
 {
-	const char *seconds = NULL;
+	const char *run = NULL, *check = NULL;
 	const struct flag table[] = {
 		{ "--listen", .value = &o->listen },
 		{ "--db", .value = &o->db },
 		{ "--cache", .value = &o->cache },
 		{ "--torch-python", .value = &o->torch_python },
-		{ "--run-seconds", .value = &seconds },
+		{ "--run-seconds", .value = &run },
+		{ "--check-seconds", .value = &check },
 		{ "--first-run", .on = &o->first_run },
 	};
 	struct flags flags = {
@@ -68,18 +70,21 @@ static int read_flags(int argc, char **argv, struct serve_options *o)
 		.table = table,
 		.n = sizeof(table) / sizeof(table[0]),
 	};
-	long long run_seconds = o->run_seconds;
+	long long run_seconds = o->run_seconds, check_seconds = o->check_seconds;
 	int status = flags_read(&flags, argc, argv);
 	struct err err = { 0 };
 
 	if (status < 0 &&
-	    !flags_integer("serve", "--run-seconds", seconds, 1, MAX_RUN_SECONDS, &run_seconds))
+	    (!flags_integer("serve", "--run-seconds", run, 1, MAX_RUN_SECONDS, &run_seconds) ||
+	     !flags_integer("serve", "--check-seconds", check, 1, MAX_CHECK_SECONDS,
+			    &check_seconds)))
 		status = EXIT_USAGE;
 	if (status < 0 && !listen_check(o->listen, &err)) {
 		flags_refuse("serve", err.message, "");
 		status = EXIT_USAGE;
 	}
 	o->run_seconds = (int)run_seconds;
+	o->check_seconds = (int)check_seconds;
 	return status;
 }
 
@@ -131,7 +136,9 @@ static void tell_torch(const struct serve_options *o, const json_t *torch)
 static bool serve(const struct serve_options *o, const struct registry *registry,
 		  const sigset_t *ends, struct err *err)
 {
-	struct app app = { .started_ns = clock_ns(), .registry = registry };
+	struct app app = { .started_ns = clock_ns(),
+			   .registry = registry,
+			   .check_seconds = o->check_seconds };
 	struct http *http = NULL;
 	bool ok = false;
 
@@ -159,6 +166,7 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 		ok = true;
 	}
 	/* From the outside in: requests use the queue to their end. */
+	app.stopping = true;
 	if (app.events)
 		events_stop(app.events);
 	http_stop(http);
@@ -173,7 +181,8 @@ int cmd_serve(int argc, char **argv, const struct registry *registry)
 {
 	struct serve_options o = { .listen = "127.0.0.1:8080",
 				   .db = "breakeven.db",
-				   .run_seconds = WORKER_WALL_S };
+				   .run_seconds = WORKER_WALL_S,
+				   .check_seconds = CHECK_SECONDS };
 	struct err err = { 0 };
 	char cache[4096];
 	sigset_t ends;

@@ -29,6 +29,8 @@ struct app {
 	const struct registry *registry; /* what the engine has */
 	json_t *torch;                   /* engine torch, as lists_torch() found it at the start */
 	int64_t started_ns;
+	int check_seconds;        /* wall time, and CPU time, of one POST /check */
+	_Atomic bool stopping;    /* what is under way is to be given up */
 	_Atomic int64_t requests; /* answered since the start */
 	_Atomic int checks;       /* processes of POST /check under way */
 	_Atomic int imports;      /* logs of POST /imports that are read */

@@ -88,7 +88,7 @@ static inline void help_execute(const char *name, const struct lowered *l, const
 				const void *const *inputs, void *const *outputs, struct pool *pool)
 {
 	const struct backend *backend = backend_find(name);
-	struct backend_env env = { .cache_dir = shared_kernels(), .compile_timeout_ms = 20000 };
+	struct backend_env env = { .cache_dir = shared_kernels(), .compile_timeout_ms = 600000 };
 	struct executable *exe = help_compile(backend, &env, l);
 
 	help_run(backend, exe, l, vars, inputs, outputs, pool);

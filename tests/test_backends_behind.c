@@ -95,7 +95,7 @@ static void drop(struct results *r)
 static void compare(const char *name, const struct ready *r, const struct results *want,
 		    unsigned trial)
 {
-	struct backend_env env = { .cache_dir = shared_kernels(), .compile_timeout_ms = 20000 };
+	struct backend_env env = { .cache_dir = shared_kernels(), .compile_timeout_ms = 600000 };
 	struct executable *exe = help_compile(backend_find(name), &env, r->l);
 
 	for (int threads = 1; threads <= 5; threads += 2) {

@@ -16,7 +16,7 @@ static void check(struct builder *b, const void *input, const void *want, size_t
 
 	for (int i = 0; i < 6; i++) {
 		struct backend_env env = { .cache_dir = shared_kernels(),
-					   .compile_timeout_ms = 20000,
+					   .compile_timeout_ms = 600000,
 					   .vector_unit = units[i / 2] };
 		const struct backend *backend = backend_find(i % 2 ? "cpu" : "interp");
 		struct executable *exe;

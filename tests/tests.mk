@@ -1,4 +1,4 @@
-# tests/tests.mk -- what `make run`, `test`, `bench`, `check` and `fuzz` do.
+# tests/tests.mk -- what `make run`, `test`, `bench`, `check`, `fuzz` and `trial-NAME` do.
 
 TESTS := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/test_*.c))
 # A test's own code runs once: what is not optimised is compiled in a third of the time.
@@ -8,6 +8,7 @@ $(foreach t,gemm conv random,$B/tests/test_backends_$t.o): ALL_CFLAGS += -O1
 DB ?= breakeven.db
 LISTEN ?= 127.0.0.1:8080
 FUZZ_SECONDS ?= 15
+TRIAL_SECONDS ?= 3600
 JOBS := -j$(shell nproc)
 
 # Programs for test_capture_control, and what CPython prints for them.
@@ -59,11 +60,20 @@ run: deps
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@exec $B/breakeven serve --first-run --listen $(LISTEN) --db $(DB)
 
-test: deps-test
+.PHONY: test-built
+test-built: deps-test
 	@$(MAKE) --no-print-directory $(JOBS) all tests
 	@$(MAKE) --no-print-directory $(JOBS) $(FAULTS) all tests $(FUZZERS)
 	@$(MAKE) --no-print-directory $(JOBS) $(WEB_MODULES)
+
+test: test-built
 	@bash tests/run.sh $B
+
+# Long trials, before a release: each ends with one line that says what held, of which commit, and when.
+TRIALS := trial-differential trial-fuzz trial-sanitize trial-busy
+.PHONY: $(TRIALS)
+$(TRIALS): test-built
+	@bash tests/trial.sh $(@:trial-%=%) $(TRIAL_SECONDS) $B
 
 fuzz: deps-test
 	@$(MAKE) --no-print-directory $(JOBS) $(FAULTS) $(FUZZERS)

@@ -214,7 +214,8 @@ static bool done(const struct lane *lanes, int n_lanes, int rounds, double elaps
 	if (rounds >= MEASURE_MAX_ROUNDS)
 		return true;
 	if (elapsed_s >= budget_s)
-		return rounds >= STATS_MIN_SAMPLES || elapsed_s >= 3 * budget_s;
+		return rounds >= STATS_MIN_SAMPLES ||
+		       elapsed_s >= fmax(3 * budget_s, MEASURE_PATIENCE_S);
 	return rounds >= MEASURE_MIN_ROUNDS && rounds % CHECK_EVERY == 0 &&
 	       elapsed_s * 1000 >= MEASURE_MIN_POINT_MS && narrow(lanes, n_lanes);
 }

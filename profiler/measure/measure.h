@@ -31,6 +31,7 @@ enum {
 	MEASURE_TARGET_SAMPLE_NS = 500 * 1000,
 	MEASURE_DEVICE_SAMPLE_NS = 5 * 1000 * 1000,
 	MEASURE_MIN_POINT_MS = 350, /* shorter would see one moment of the machine */
+	MEASURE_PATIENCE_S = 5,     /* for few rounds on a machine that is busy, at least */
 };
 
 /* The relative half-width of every latency's and every ratio's interval at
@@ -38,8 +39,8 @@ enum {
 #define MEASURE_TARGET_HALF_WIDTH 0.01
 
 /* Warms up, then samples until every interval is narrow enough or `budget_s`
- * is spent; fewer than STATS_MIN_SAMPLES rounds only where three budgets did
- * not hold them.  Fills each lane's samples and launches.  lanes[0] is the
+ * is spent; fewer than STATS_MIN_SAMPLES rounds only where three budgets, and
+ * MEASURE_PATIENCE_S, did not hold them.  Fills each lane's samples and launches.  lanes[0] is the
  * baseline of the ratios.  False with the program's error, or CANCELLED. */
 bool measure_lanes(struct lane *lanes, int n_lanes, double budget_s,
 		   const struct measure_watch *watch, struct err *err);

@@ -1,9 +1,10 @@
 // tests/api/check.test.mjs -- POST /check: diagnostics at their place, breaks from
 // a worker, and a server that outlives what it looks at.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { after, before, test } from 'node:test';
 
-import { getJson, randn, startServer, workload } from './harness.mjs';
+import { FOREVER, binary, getJson, randn, startServer, workload } from './harness.mjs';
 
 let server;
 before(async () => { server = await startServer(); });
@@ -64,4 +65,15 @@ test('many at once are answered or told to come again', async () => {
         else assert.equal(body.error.code, 'busy');
     }
     assert.ok(answers.some((a) => a.status === 200));
+});
+
+test('one that takes over --check-seconds says so, and that is a number of seconds', async () => {
+    const quick = await startServer({ args: ['--check-seconds', '1'] });
+    const { body } = await getJson(`${quick.url}/api/v1/check`, {
+        method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ ...workload(''), source: FOREVER }),
+    });
+    assert.match(body.diagnostics[0].message, /the program took over 1 s, the limit of a check/);
+    await quick.stop();
+    for (const bad of ['0', 'x', '1e9', '-3'])
+        assert.equal(spawnSync(binary, ['serve', '--check-seconds', bad]).status, 2, bad);
 });

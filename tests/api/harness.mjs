@@ -11,6 +11,18 @@ import { join } from 'node:path';
 
 export const binary = process.env.BREAKEVEN ?? 'build/breakeven';
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+/** What has not happened by then never will: no machine is that busy. */
+export const HANG_MS = 600000;
+
+/** Asks `found` until it gives something true, and resolves to that. `what` is named where it never does. */
+export async function until(found, what) {
+    for (const end = Date.now() + HANG_MS; ;) {
+        const got = await found();
+        if (got) return got;
+        if (Date.now() > end) throw new Error(`${what} did not happen within ${HANG_MS} ms`);
+        await sleep(20);
+    }
+}
 
 const sanitizer = /ERROR: (Address|Leak)Sanitizer|WARNING: ThreadSanitizer|: runtime error: /;
 
@@ -22,7 +34,7 @@ export async function startServer({ folder, args = [], prefix = [] } = {}) {
     const home = folder ?? await mkdtemp(join(tmpdir(), 'breakeven-api-'));
     const [command, ...before] = [...prefix, binary];
     const child = spawn(command, [...before, 'serve', '--listen', '127.0.0.1:0', '--db', join(home, 'store.db'),
-        '--cache', join(home, 'cache'), ...args], {
+        '--cache', join(home, 'cache'), '--check-seconds', '600', ...args], {
         stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, TMPDIR: home },
     });
     let log = '';
@@ -63,18 +75,48 @@ export const postRun = (server, workload, type = 'application/json') => getJson(
     body: typeof workload === 'string' ? workload : JSON.stringify(workload),
 });
 
-/** Polls until the run has one of the statuses; fails after `limitMs`. */
-export async function waitFor(server, id, statuses = ['done', 'failed', 'cancelled'], limitMs = 120000) {
-    const end = Date.now() + limitMs;
-    for (;;) {
-        const { body } = await getJson(`${server.url}/api/v1/runs/${id}`);
-        if (statuses.includes(body.status)) return body;
-        if (Date.now() > end) throw new Error(`run ${id} is ${body.status} (${body.what}) after ${limitMs} ms`);
-        await sleep(50);
+/** The run, when it has one of the statuses. */
+export function waitFor(server, id, statuses = ['done', 'failed', 'cancelled']) {
+    let body;
+    return until(async () => {
+        ({ body } = await getJson(`${server.url}/api/v1/runs/${id}`));
+        return statuses.includes(body.status) ? body : null;
+    }, `that run ${id} is ${statuses.join(' or ')}`);
+}
+
+/** The suite, when it has ended. */
+export const suiteEnded = (server, id) => until(async () => {
+    const { body } = await getJson(`${server.url}/api/v1/suites/${id}`);
+    return ['queued', 'running'].includes(body.status) ? null : body;
+}, `the end of suite ${id}`);
+
+/**
+ * A run that is done, as it would be had each mode taken `us[mode]` a call, in every round about as long: its
+ * number.  What a test says of times must not be what this machine was busy with.
+ */
+export async function timed(server, id, us) {
+    const answer = await fetch(`${server.url}/api/v1/runs/${id}/export?format=chrome`);
+    const text = await answer.json();
+    const near = (x) => [x * 0.99, x * 1.01];
+    const { report } = text.breakeven;
+    for (const point of [report, ...report.points]) {
+        for (const [mode, { latency }] of Object.entries(point.modes))
+            Object.assign(latency, { median_us: us[mode], ci_us: near(us[mode]), n: 50, samples_ns: undefined, noise: undefined });
+        for (const [mode, even] of Object.entries(point.break_even ?? {}))
+            Object.assign(even, { speedup: us.eager / us[mode], speedup_ci: near(us.eager / us[mode]), verdict: us[mode] < us.eager ? 'FASTER' : 'SLOWER' });
     }
+    const { status, body } = await getJson(`${server.url}/api/v1/imports`, {
+        method: 'POST', headers: { 'Content-Type': 'application/octet-stream' }, body: JSON.stringify(text),
+    });
+    assert.equal(status, 201, JSON.stringify(body));
+    await getJson(`${server.url}/api/v1/runs/${id}`, { method: 'DELETE' });
+    return body.id;
 }
 
 export const randn = (...shape) => ({ random: { shape, dtype: 'float32', kind: 'randn', seed: 0 } });
+
+/** A source whose call takes hours, in few steps of the program. */
+export const FOREVER = 'import torch\n\ndef model(x):\n    for i in range(1000000):\n        sum(range(1000000))\n    return x\n';
 
 /** A workload of one function; `body` is its indented lines. */
 export const workload = (body, extra = {}) => ({
@@ -91,8 +133,11 @@ export const sweep = (counts = [1, 5, 10, 15, 20, 25, 30]) => workload('    ...\
     name: 'chain_sweep', sweep: { statements: { pool, counts } },
 });
 
-/** Runs long enough to be caught in the act: many points. */
-export const longSweep = () => sweep(Array.from({ length: 40 }, (_, i) => i + 1));
+/** Runs until it is stopped, for minutes at least: many points, each of calls that take long. */
+export const longSweep = () => {
+    const long = sweep(Array.from({ length: 40 }, (_, i) => i + 1));
+    return { ...long, source: long.source.replace('    ...', '    for i in range(10000000):\n        pass\n    ...'), seconds: 120 };
+};
 
 /**
  * A log of n kernels on two streams, each with its launch, 5 us apart, as a run: its id.  Every 40th kernel is

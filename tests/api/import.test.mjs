@@ -19,7 +19,7 @@ async function view(server, id) {
     return decodeTimeline(await response.arrayBuffer());
 }
 
-test('a posted log is a run that lists, opens and has a timeline', { timeout: 60000 }, async () => {
+test('a posted log is a run that lists, opens and has a timeline', async () => {
     const server = await startServer();
     try {
         const { status, body } = await postLog(server, gzipSync(readFileSync(trace)), '?name=made&project=p');
@@ -46,7 +46,7 @@ test('a posted log is a run that lists, opens and has a timeline', { timeout: 60
     }
 });
 
-test('an import ran where its events are; a log without events does not say', { timeout: 60000 }, async () => {
+test('an import ran where its events are; a log without events does not say', async () => {
     const server = await startServer();
     const op = { ph: 'X', cat: 'cpu_op', name: 'aten::add', pid: 1, tid: 1, ts: 1, dur: 5 };
     try {
@@ -66,7 +66,7 @@ test('an import ran where its events are; a log without events does not say', { 
     }
 });
 
-test('what is no log is refused, and leaves no run', { timeout: 60000 }, async () => {
+test('what is no log is refused, and leaves no run', async () => {
     const server = await startServer();
     try {
         const bad = await postLog(server, 'GIF89a');
@@ -80,7 +80,7 @@ test('what is no log is refused, and leaves no run', { timeout: 60000 }, async (
     }
 });
 
-test('breakeven import joins files and posts them as one run', { timeout: 60000 }, async () => {
+test('breakeven import joins files and posts them as one run', async () => {
     const server = await startServer();
     try {
         const done = spawnSync(binary, ['import', '--json', '--post', server.url, '--name', 'both', log, trace], { encoding: 'utf8' });

@@ -1,21 +1,20 @@
 // tests/api/runs.test.mjs -- the way of a run through REST, from post to report.
 import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 
-import { getJson, longSweep, postRun, randn, sleep, startServer, sweep, waitFor, workload } from './harness.mjs';
+import { getJson, longSweep, postRun, randn, startServer, sweep, until, waitFor, workload } from './harness.mjs';
 
 let server;
 before(async () => { server = await startServer(); });
 after(async () => { await server.stop(); });
 
-test('the sweep comes back done within 60 s, with a report as the design says', async () => {
-    const begun = Date.now();
+test('the sweep comes back done, with a report as the design says', async () => {
     const { status, body } = await postRun(server, sweep());
     assert.equal(status, 202);
-    const run = await waitFor(server, body.id, ['done', 'failed'], 60000);
+    const run = await waitFor(server, body.id, ['done', 'failed']);
     assert.equal(run.status, 'done', JSON.stringify(run.error));
-    assert.ok(Date.now() - begun < 60000);
 
     const { report } = run;
     assert.equal(report.breakeven, 1);
@@ -113,9 +112,7 @@ test('a queued and a running run can be cancelled, an ended one removed', async 
 test('a worker that is killed fails its run, and the next run works', async () => {
     const { body } = await postRun(server, longSweep());
     await waitFor(server, body.id, ['running']);
-    await sleep(200);
-    const { execFileSync } = await import('node:child_process');
-    execFileSync('pkill', ['-KILL', '-P', String(server.child.pid)]);
+    await until(() => spawnSync('pkill', ['-KILL', '-P', String(server.child.pid)]).status === 0, 'a worker');
     const run = await waitFor(server, body.id);
     assert.equal(run.status, 'failed');
     assert.match(run.error.message, /killed/);
@@ -162,7 +159,6 @@ test('the experiment downloads as a Python script that compiles', async () => {
     const response = await fetch(`${server.url}/api/v1/runs/${body.id}/script.py`);
     assert.equal(response.status, 200);
     const script = await response.text();
-    const { execFileSync } = await import('node:child_process');
     execFileSync('python3', ['-c', 'import sys; compile(sys.stdin.read(), "script", "exec")'], { input: script });
     assert.match(script, /torch\.compile/);
     await waitFor(server, body.id);

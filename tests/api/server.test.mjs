@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { binary, getJson, longSweep, postRun, sleep, startServer, sweep, waitFor, workload } from './harness.mjs';
+import { HANG_MS, binary, getJson, longSweep, postRun, startServer, sweep, until, waitFor, workload } from './harness.mjs';
 
 const integrity = (home) => execFileSync('python3', ['-c',
     'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute("PRAGMA integrity_check").fetchone()[0])',
@@ -24,11 +24,9 @@ test('kill -9 of the server loses no finished run and takes the other up again',
     const running = (await postRun(first, longSweep())).body.id;
     const queued = (await postRun(first, workload('    return x * 2'))).body.id;
     await waitFor(first, running, ['running']);
-    await sleep(300);
-    const worker = execFileSync('pgrep', ['-P', String(first.child.pid)]).toString().trim();
+    const worker = await until(() => spawnSync('pgrep', ['-P', String(first.child.pid)]).stdout.toString().trim(), 'a worker');
     assert.equal(await first.stop({ signal: 'SIGKILL', keep: true }), 'SIGKILL');
-    await sleep(300);
-    assert.ok(['', 'Z'].includes(stateOf(worker)), 'the worker died with its server');
+    await until(() => ['', 'Z'].includes(stateOf(worker)), 'the end of the worker with its server');
     assert.equal(integrity(first.home), 'ok');
 
     const second = await startServer({ folder: first.home });
@@ -52,35 +50,24 @@ test('Ctrl-C in the middle of a run puts it back into the queue', async () => {
     assert.equal(await second.stop(), 0);
 });
 
-test('two hundred keep-alive clients for five seconds beside a run: none starves', async (t) => {
+test('two hundred keep-alive clients beside a run: each is answered, time and again', async () => {
     const server = await startServer();
     const { body } = await postRun(server, longSweep());
     await waitFor(server, body.id, ['running']);
     const streams = await Promise.all(Array.from({ length: 8 }, () => fetch(`${server.url}/api/v1/runs/${body.id}/events`)));
     const agent = new http.Agent({ keepAlive: true, maxSockets: 200 });
-    const end = Date.now() + 5000;
-    let slowest = 0;
     const one = () => new Promise((done, fail) => {
-        const begun = performance.now();
         http.get(`${server.url}/healthz`, { agent }, (response) => {
             response.resume();
-            response.on('end', () => {
-                slowest = Math.max(slowest, performance.now() - begun);
-                assert.equal(response.statusCode, 200);
-                done();
-            });
+            response.on('end', () => done(response.statusCode));
         }).on('error', fail);
     });
-    const answered = await Promise.all(Array.from({ length: 200 }, async () => {
-        let n = 0;
-        for (; Date.now() < end; n++) await one();
-        return n;
+    await Promise.all(Array.from({ length: 200 }, async () => {
+        for (let n = 0; n < 25; n++) assert.equal(await one(), 200);
     }));
     agent.destroy();
     for (const stream of streams) await stream.body.cancel();
     await server.stop();
-    t.diagnostic(`${answered.reduce((a, b) => a + b)} answers, the slowest in ${Math.round(slowest)} ms`);
-    assert.ok(Math.min(...answered) >= 1, "a client had no answer in five seconds");
 });
 
 test('streams beyond the limit are refused, and closed ones make room', async () => {
@@ -91,14 +78,11 @@ test('streams beyond the limit are refused, and closed ones make room', async ()
     assert.equal(over.status, 503);
     assert.equal(over.body.error.code, 'busy');
     for (const stream of open) await stream.body.cancel();
-    const limit = Date.now() + 30000;
-    for (;;) {
+    await until(async () => {
         const again = await fetch(`${server.url}/api/v1/runs/${body.id}/events`);
         await again.body.cancel();
-        if (again.status === 200) break;
-        assert.ok(Date.now() < limit, 'no stream became free');
-        await sleep(100);
-    }
+        return again.status === 200;
+    }, 'a stream that is free');
     await server.stop();
 });
 
@@ -106,7 +90,7 @@ test('a taken port, an unwritable folder and a locked store each give one clear 
     const taken = createServer();
     await new Promise((done) => taken.listen(0, '127.0.0.1', done));
     const home = mkdtempSync(join(tmpdir(), 'breakeven-api-'));
-    const serve = (...args) => spawnSync(binary, ['serve', ...args], { timeout: 20000 });
+    const serve = (...args) => spawnSync(binary, ['serve', ...args], { timeout: HANG_MS });
     const port = serve('--listen', `127.0.0.1:${taken.address().port}`, '--db', join(home, 'a.db'));
     assert.equal(port.status, 1);
     assert.match(port.stderr.toString(), /^breakeven serve: 127\.0\.0\.1:\d+ is taken by another program.*--listen[^\n]*\n$/);
@@ -131,7 +115,7 @@ test('a taken port, an unwritable folder and a locked store each give one clear 
 
 test('an empty store with --first-run measures the example sweep', async () => {
     const server = await startServer({ args: ['--first-run'] });
-    const run = await waitFor(server, 1, ['done', 'failed'], 60000);
+    const run = await waitFor(server, 1, ['done', 'failed']);
     assert.equal(run.status, 'done', JSON.stringify(run.error));
     assert.equal(run.name, 'chain_sweep');
     assert.equal(run.report.points.length, 7);

@@ -2,9 +2,8 @@
 import test, { afterEach } from 'node:test';
 import assert from 'node:assert/strict';
 import http from 'node:http';
-import { randn, startServer } from './harness.mjs';
+import { FOREVER, randn, startServer, until } from './harness.mjs';
 
-const FOREVER = 'import torch\n\ndef model(x):\n    while True:\n        pass\n';
 
 let server;
 let agents = [];
@@ -22,7 +21,13 @@ const get = (agent, url) => new Promise((done, fail) => {
     }).on('error', fail);
 });
 
-test('who is connected is answered while checks take their whole time', async () => {
+/** Until so many checks are under way. */
+const checking = (n) => until(async () => {
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    return Number(/^breakeven_slow_requests\{kind="check"\} (\d+)$/m.exec(metrics)?.[1]) === n;
+}, `that ${n} checks are under way`);
+
+test('who is connected is answered while checks take long', async () => {
     server = await startServer();
     // A connection stays with the thread that took it: with 64, every thread has some.
     agents = Array.from({ length: 64 }, () => new http.Agent({ keepAlive: true, maxSockets: 1 }));
@@ -32,16 +37,12 @@ test('who is connected is answered while checks take their whole time', async ()
     const checks = Array.from({ length: 2 }, () => fetch(`${server.url}/api/v1/check`, {
         method: 'POST', headers: { 'Content-Type': 'application/json' },
         body: JSON.stringify({ name: 'forever', source: FOREVER, calls: [[randn(2)]] }),
-    }).then((answer) => ended.push(answer.status)));
-    for (let checking = 0; checking < 2;) {
-        const metrics = await (await fetch(`${server.url}/metrics`)).text();
-        checking = Number(/^breakeven_slow_requests\{kind="check"\} (\d+)$/m.exec(metrics)?.[1]);
-        assert.equal(ended.length, 0, metrics);
-    }
+    }).then((answer) => ended.push(answer.status), () => ended.push(0)));
+    await checking(2);
     assert.deepEqual([...new Set(await all())], [200]);
     assert.equal(ended.length, 0, 'a connection waited for the end of a check');
+    await server.stop(); // and waits for neither
     await Promise.all(checks);
-    await server.stop();
 });
 
 test('a server that stops ends with what it is at', async () => {
@@ -50,7 +51,7 @@ test('a server that stops ends with what it is at', async () => {
         method: 'POST', headers: { 'Content-Type': 'application/json' },
         body: JSON.stringify({ name: 'forever', source: FOREVER, calls: [[randn(2)]] }),
     }).then((answer) => answer.status, () => 0);
-    await fetch(`${server.url}/healthz`);
+    await checking(1);
     await server.stop();
     await check;
 });

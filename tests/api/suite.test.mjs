@@ -5,7 +5,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { binary, getJson, postRun, sleep, startServer, waitFor, workload } from './harness.mjs';
+import { binary, getJson, postRun, startServer, suiteEnded, waitFor, workload } from './harness.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'breakeven-suite-'));
 test.after(() => rmSync(folder, { recursive: true }));
@@ -133,14 +133,6 @@ const post = (server, body) => getJson(`${server.url}/api/v1/suites`, {
     method: 'POST', headers: { 'Content-Type': 'application/json' }, body: typeof body === 'string' ? body : JSON.stringify(body),
 });
 const get = async (server, id) => (await getJson(`${server.url}/api/v1/suites/${id}`)).body;
-const ended = async (server, id) => {
-    for (let i = 0; i < 1200; i++) {
-        const body = await get(server, id);
-        if (!['queued', 'running'].includes(body.status)) return body;
-        await sleep(50);
-    }
-    throw new Error(`suite ${id} does not end`);
-};
 const fields = { seconds: 0.2, backend: 'interp', modes: ['static'] };
 const good = (name, body = '    return (x * 2).sum()') => ({ ...workload(body), name });
 
@@ -150,7 +142,7 @@ test('a server runs a suite as many runs; its report is that of the command', as
         { name: 'd', source: 'def model(x:\n    pass\n', calls: [[]] }];
     const posted = await post(server, { name: 'four', project: 'p', workloads, ...fields });
     assert.deepEqual([posted.status, posted.body.workloads, posted.body.runs], [202, 4, 8]);
-    const suite = await ended(server, posted.body.id);
+    const suite = await suiteEnded(server, posted.body.id);
     assert.deepEqual([suite.status, suite.progress, suite.name, suite.project], ['done', 1, 'four', 'p']);
     assert.deepEqual(suite.runs, { queued: 0, running: 0, done: 4, failed: 4, cancelled: 0 });
     assert.deepEqual(suite.request.modes, ['eager', 'static']);
@@ -186,10 +178,10 @@ test('a server runs a suite as many runs; its report is that of the command', as
 test('a suite is cancelled: what ran is kept; the command posts one', async () => {
     const server = await startServer();
     const workloads = Array.from({ length: 6 }, (_, i) => good(`w${i}`));
-    const { body: { id } } = await post(server, { workloads, ...fields, seconds: 5, policy: 'dynamo' });
+    const { body: { id } } = await post(server, { workloads, ...fields, seconds: 120, policy: 'dynamo' });
     const cancelled = await getJson(`${server.url}/api/v1/suites/${id}`, { method: 'DELETE' });
     assert.equal(cancelled.body.did, 'cancelled');
-    const suite = await ended(server, id);
+    const suite = await suiteEnded(server, id);
     assert.equal(suite.status, 'cancelled');
     assert.ok(suite.runs.cancelled >= 5);
     assert.equal(column(suite.report, 'dynamo', 'static').cancelled, suite.runs.cancelled);
@@ -202,7 +194,7 @@ test('a suite is cancelled: what ran is kept; the command posts one', async () =
         child.on('exit', (code) => resolve({ code, out }));
     });
     assert.deepEqual(done, { code: 0, out: `${server.url}/suites/${id + 1}\n` });
-    const after = await ended(server, id + 1);
+    const after = await suiteEnded(server, id + 1);
     assert.deepEqual([after.name, after.runs.done], ['a.json', 1]);
     await server.stop();
 });
@@ -213,7 +205,7 @@ test('a suite is compared with an earlier one: broken, fixed, changes with their
         const workloads = Object.entries(bodies).map(([name, body]) => ({ ...workload(body), name }));
         const body = JSON.stringify({ name: 'x', workloads, seconds: 0.2, backend: 'interp', modes: ['static'] });
         const { body: { id } } = await getJson(`${server.url}/api/v1/suites`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
-        for (let i = 0; i < 300 && (await getJson(`${server.url}/api/v1/suites/${id}`)).body.status !== 'done'; i++) await sleep(100);
+        await suiteEnded(server, id);
         return id;
     };
     const [good, bad] = ['    return (x * 2).sum()', '    return x.reshape(3)'];

@@ -5,31 +5,31 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { binary, getJson, postRun, sleep, startServer, waitFor, workload } from './harness.mjs';
+import { binary, getJson, postRun, startServer, until, waitFor, workload } from './harness.mjs';
 
 const PLAIN = 'tests/torch_stand_in';
 const both = (body, extra = {}) => workload(body, {
     engines: ['breakeven', 'torch'], modes: ['eager'], backend: 'interp', threads: 1, ...extra,
 });
+/** A folder that there is not: whatever this test starts has it in its environment. */
+const MARK = `of-${process.pid}-api`;
 const startWith = (folders) => {
-    process.env.PYTHONPATH = folders;
+    process.env.PYTHONPATH = `${folders}:${MARK}`;
     return startServer({ args: ['--torch-python', 'python3'] });
 };
 let server;
 afterEach(() => delete process.env.PYTHONPATH);
 
-/** What exp() of the failing stand-in leaves behind, unless its group is ended. */
+/** What exp() of the failing stand-in leaves behind, unless its group is ended; others may be tested beside. */
 const leftBehind = () => readdirSync('/proc').some((pid) => {
     try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith('sleep\0' + '61.5');
+        const of = (file) => readFileSync(`/proc/${pid}/${file}`, 'latin1');
+        return of('cmdline').startsWith('sleep\0') && of('environ').includes(MARK);
     } catch {
         return false;
     }
 });
-const until = async (there) => {
-    for (let i = 0; i < 400 && leftBehind() !== there; i++) await sleep(50);
-    assert.equal(leftBehind(), there);
-};
+const isThere = (there) => until(() => leftBehind() === there, there ? 'a process of torch' : 'the end of what torch started');
 
 test('it is off by default, and a run that wants it is refused with how to switch it on', async () => {
     server = await startServer();
@@ -72,9 +72,9 @@ test('cancelling a run, and stopping the server, ends all that torch started', a
     server = await startWith(`${PLAIN}/failing:${PLAIN}`);
     for (const end of [(id) => getJson(`${server.url}/api/v1/runs/${id}`, { method: 'DELETE' }), () => server.stop()]) {
         const { body } = await postRun(server, both('    return torch.exp(x)'));
-        await until(true);
+        await isThere(true);
         await end(body.id);
-        await until(false);
+        await isThere(false);
     }
 });
 
@@ -82,10 +82,10 @@ test('a server that was killed leaves temporary folders that the next one remove
     const folders = () => readdirSync(server.home).filter((name) => name.startsWith('breakeven-scratch-'));
     server = await startWith(`${PLAIN}/failing:${PLAIN}`);
     const { body: { id } } = await postRun(server, both('    return torch.exp(x)'));
-    await until(true);
+    await isThere(true);
     assert.ok(folders().length >= 2); // of torch's host and of the worker
     await server.stop({ signal: 'SIGKILL', keep: true });
-    await until(false);
+    await isThere(false);
     const left = folders();
     assert.ok(left.length >= 2);
     server = await startServer({ folder: server.home });

@@ -3,10 +3,10 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { binary, getJson, sleep, startServer, waitFor } from './harness.mjs';
+import { binary, getJson, startServer, until, waitFor } from './harness.mjs';
 import { decodeTimeline } from '../../web/js/model/timeline.js';
 
 const [fake, driver] = ['libcupti_fake.so', 'driver'].map((f) => join(dirname(binary), 'tests/cupti', f));
@@ -65,22 +65,21 @@ function posting(server, command, env = {}) {
     return { folder, file: join(folder, 'out.trace'), child, done: new Promise((done) => child.on('exit', (status) => done({ status, err }))) };
 }
 
-test('a trace is a run of a server, with its events there while it records', { skip: without, timeout: 60000 }, async () => {
+test('a trace is a run of a server, with its events there while it records', { skip: without }, async () => {
     const server = await startServer();
     try {
         const line = 'V1122 10:00:00.000000 7 torch/x.py:1] {"dynamo_output_graph": {}, "frame_id": 0, "frame_compile_id": 0}';
         const command = ['sh', '-c', `mkdir -p $TORCH_TRACE; echo '${line}' > $TORCH_TRACE/rank_0.log; ${driver} 5`];
-        const t = posting(server, command, { FAKE_KERNELS: '100000', FAKE_STEP: '1000', FAKE_MEMORY: '30', FAKE_MS: '3500' });
-        let id, live;
-        for (let i = 0; i < 300 && !live; i++) {
-            await sleep(20);
+        const end = join(server.home, 'end');
+        const t = posting(server, command, { FAKE_KERNELS: '100000', FAKE_STEP: '1000', FAKE_MEMORY: '30', FAKE_UNTIL: end });
+        let id;
+        const live = await until(async () => {
             const run = (await getJson(`${server.url}/api/v1/runs`)).body.runs[0];
             id = run?.id;
-            const v = id && run.status === 'running' ? await view(server, id) : null;
-            if (v && count(v, 'kernel') > 0) live = { run, n: count(v, 'kernel'), lanes: v.lanes.length };
-        }
-        assert.ok(live, 'no events came while it ran');
-        assert.ok(live.n < 100000);
+            return run?.status === 'running' && count(await view(server, id), 'kernel');
+        }, 'that events come while it runs');
+        assert.ok(live < 100000);
+        writeFileSync(end, '');
         const { status, err } = await t.done;
         assert.equal(status, 5);
         assert.match(err, /100000 kernels, 0 dropped, 0 lost, 0 doubtful/);
@@ -117,7 +116,7 @@ test('a trace is a run of a server, with its events there while it records', { s
     }
 });
 
-test('several GPUs have lanes of their own in each process, and their own memory', { skip: without, timeout: 60000 }, async () => {
+test('several GPUs have lanes of their own in each process, and their own memory', { skip: without }, async () => {
     const server = await startServer();
     const t = posting(server, ['sh', '-c', `${driver} 0 & ${driver} 0 & wait`], { FAKE_KERNELS: '3000', FAKE_MEMORY: '12', FAKE_DEVICES: '2', FAKE_PEERS: '8' });
     try {
@@ -144,16 +143,14 @@ test('several GPUs have lanes of their own in each process, and their own memory
     }
 });
 
-test('what a server does not take is said, and the file kept', { skip: without, timeout: 60000 }, async () => {
+test('what a server does not take is said, and the file kept', { skip: without }, async () => {
     const server = await startServer();
     try {
-        const t = posting(server, [driver, '0'], { FAKE_KERNELS: '1000', FAKE_MS: '2500' });
-        let id;
-        while (!id) {
-            await sleep(20);
-            id = (await getJson(`${server.url}/api/v1/runs`)).body.runs[0]?.id;
-        }
+        const end = join(server.home, 'end');
+        const t = posting(server, [driver, '0'], { FAKE_KERNELS: '1000', FAKE_UNTIL: end });
+        const id = await until(async () => (await getJson(`${server.url}/api/v1/runs`)).body.runs[0]?.id, 'a run');
         await getJson(`${server.url}/api/v1/runs/${id}`, { method: 'DELETE' });
+        writeFileSync(end, '');
         const { status, err } = await t.done;
         assert.equal(status, 0); // the program's own
         assert.match(err, new RegExp(`not posted whole: run ${id} is no trace that is being recorded; breakeven trace --post URL --from`));
@@ -168,7 +165,7 @@ test('what a server does not take is said, and the file kept', { skip: without, 
     }
 });
 
-test('blocks are checked, come in order, and only to a trace; a restart fails what was under way', { timeout: 60000 }, async (t) => {
+test('blocks are checked, come in order, and only to a trace; a restart fails what was under way', async (t) => {
     let server = await startServer();
     t.after(() => server.stop()); // where an assertion failed, too
     const post = (path, body, type = 'application/octet-stream') =>

@@ -199,7 +199,7 @@ NOTES = {"linears": 5, "linears_tried": 5, "linears_narrow": 6} | {"attention_fl
 
 def run(binary, workload, environment, cache):
     done = subprocess.run([binary, "run", "-", "--json", "--no-timing", "--cache", cache], input=json.dumps(workload), capture_output=True,
-                          text=True, env=environment, timeout=900)
+                          text=True, env=environment, timeout=1800)
     if done.returncode:
         raise RuntimeError(done.stderr.strip()[:800])
     notes = done.stderr.count("a product with what is behind it") + done.stderr.count("_attend\n")
@@ -251,7 +251,7 @@ def main():
     listed = json.loads(subprocess.run([binary, "backends", "--json"], capture_output=True, text=True, env=dict(os.environ, LD_LIBRARY_PATH=folder)).stdout)
     cuda = next(b for b in listed["backends"] if b["name"] == "cuda")
     if not cuda["available"] or not shutil.which("g++"):
-        print("no backend cuda: " + (cuda.get("why_not") or "g++ is not installed"))
+        print("skipped: every program (no backend cuda: " + (cuda.get("why_not") or "g++ is not installed") + ")")
         print("0 passed, 0 failed, 1 skipped")
         return
     only = sys.argv[3] if len(sys.argv) > 3 else ""

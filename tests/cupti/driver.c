@@ -1,5 +1,5 @@
 /* tests/cupti/driver.c -- does what the CUDA driver does with CUDA_INJECTION64_PATH; ends
- * with the status that it is given, after FAKE_MS. */
+ * with the status that it is given, once there is a file FAKE_UNTIL. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 	*(void **)&begin = dlsym(library, "InitializeInjection");
 	if (!begin || begin() != 1 || argc < 2)
 		return 98;
-	if (getenv("FAKE_MS"))
-		usleep((unsigned)atoi(getenv("FAKE_MS")) * 1000);
+	while (getenv("FAKE_UNTIL") && access(getenv("FAKE_UNTIL"), F_OK) != 0)
+		usleep(10000);
 	return atoi(argv[1]);
 }

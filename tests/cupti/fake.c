@@ -2,7 +2,8 @@
  *
  * In a process with tests/cuda/driver.c the kernels that were launched there are
  * "recorded", those between a push and a pop with their external id.  In one without,
- * FAKE_KERNELS are, in steps of FAKE_STEP a flush (all at the end), with an NVTX range
+ * FAKE_KERNELS are, in steps of FAKE_STEP a flush (half at most where there is FAKE_UNTIL, and
+ * all at the end), with an NVTX range
  * around each thousand, as many allocations as FAKE_MEMORY and copies to the next GPU as
  * FAKE_PEERS.  FAKE_DROPPED more are told as dropped, FAKE_TIMELESS have no times, the
  * FAKE_UNSEENth kernel is missing, FAKE_HOLDER names who else records, FAKE_DEVICES take turns by
@@ -322,12 +323,13 @@ API CUptiResult cuptiActivityFlushAll(uint32_t flag)
 {
 	static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 	uint32_t all = number("FAKE_KERNELS"), step = number("FAKE_STEP");
+	uint32_t most = getenv("FAKE_UNTIL") ? all / 2 : all;
 
 	pthread_mutex_lock(&turn);
 	if (launched)
 		of_driver();
 	else if (flag || step)
-		made_up(flag || at + step > all ? all : at + step);
+		made_up(flag ? all : at + step > most ? most : at + step);
 	hand_over();
 	pthread_mutex_unlock(&turn);
 	return CUPTI_SUCCESS;

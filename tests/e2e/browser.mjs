@@ -7,6 +7,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { HANG_MS } from "../api/harness.mjs";
 
 const require = createRequire(new URL("../../web/package.json", import.meta.url));
 const { chromium } = require("playwright-core");
@@ -23,6 +24,7 @@ export async function startBrowser() {
  */
 export async function openPage(browser, { width = 1440, height = 900, theme = "light", allow = /^$/ } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, acceptDownloads: true });
+  context.setDefaultTimeout(HANG_MS / 2);
   const page = await context.newPage();
   const complaints = [];
   const complain = (text) => {
@@ -40,6 +42,13 @@ export async function openPage(browser, { width = 1440, height = 900, theme = "l
   });
   return { page, context, complaints };
 }
+
+/**
+ * What the page does a moment after what has happened to it is done: its timers go off before one that is set
+ * now and is longer than they are, however busy the machine.
+ * @param {any} page
+ */
+export const afterTimers = (page) => page.evaluate(() => new Promise((done) => setTimeout(done, 300)));
 
 /** What the page's policy refused. */
 export const refusals = (page) => page.evaluate(() => globalThis.refused);

@@ -1,10 +1,10 @@
 // tests/e2e/compare.test.mjs -- runs side by side in a real browser: chosen, judged, refused.
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
-import { getJson, postRun, startServer, waitFor, workload } from "../api/harness.mjs";
+import { getJson, postRun, startServer, timed, waitFor, workload } from "../api/harness.mjs";
 import { openPage, sound, startBrowser, twinNumbers } from "./browser.mjs";
 
-const quick = { backend: "interp", seconds: 0.3, threads: 1, modes: ["eager", "static"], name: "chain" };
+const quick = { backend: "interp", seconds: 0.1, threads: 1, modes: ["eager", "static"], name: "chain" };
 const evil = "<img src=x onerror=alert(1)>";
 const light = workload("    x = x * 1.1\n    return x.sum()", quick);
 const heavy = workload(`    for i in range(60):\n        x = torch.sin(x)\n    print("${evil}")\n    return x.sum()`, { ...quick, commit: "abcdef0123" });
@@ -32,21 +32,23 @@ test("from the list by keyboard to the verdict, and what changed", async () => {
   for (const w of [light, heavy, { ...light, threads: 2 }, sweep("x = x + 1"), sweep("x = torch.sin(x)")]) {
     const { body } = await postRun(server, w);
     assert.equal((await waitFor(server, body.id)).status, "done");
-    ids.push(body.id);
+    // What is said of times is said of these; the sweeps took what they took.
+    if (w.sweep) ids.push(body.id);
+    else ids.push(await timed(server, body.id, w === heavy ? { eager: 60, static: 30 } : { eager: 2, static: 1 }));
   }
   const { page, complaints } = await openPage(browser);
   await page.goto(`${server.url}/runs`);
   await page.locator("input.pick").first().waitFor();
   await page.getByRole("link", { name: "chain", exact: true }).last().focus();
   await page.keyboard.press("x");
-  assert.match(await page.getByRole("region", { name: "Selected runs" }).innerText(), /#1 is selected; select what to compare it with/);
+  assert.match(await page.getByRole("region", { name: "Selected runs" }).innerText(), new RegExp(`#${ids[0]} is selected; select what to compare it with`));
   await page.keyboard.press("k");
   await page.keyboard.press("x");
-  assert.match(await page.getByRole("region", { name: "Selected runs" }).innerText(), /#2 beside #1/);
+  assert.match(await page.getByRole("region", { name: "Selected runs" }).innerText(), new RegExp(`#${ids[1]} beside #${ids[0]}`));
   await sound(page, complaints);
   await page.keyboard.press("c");
   await page.locator("#verdict").waitFor();
-  assert.match(page.url(), /\/compare\?a=1&b=2$/);
+  assert.match(page.url(), new RegExp(`/compare\\?a=${ids[0]}&b=${ids[1]}$`));
   assert.match(await page.locator("#verdict").innerText(), /^SLOWER B takes [\d.]+x \([\d.]+–[\d.]+\) as long as A under static: .*\sus against .*\sus\. 1 new break/);
   assert.match(await page.locator("#metrics").innerText(), /static latency[\s\S]*SLOWER[\s\S]*static launches a call[\s\S]*MORE/);
   const main = await page.locator("#comparison").innerText();
@@ -57,7 +59,7 @@ test("from the list by keyboard to the verdict, and what changed", async () => {
   await sound(page, complaints);
   await page.getByRole("button", { name: "Swap A and B" }).click();
   await page.locator(".verdict .chip.faster").waitFor();
-  assert.match(page.url(), /a=2&b=1$/);
+  assert.match(page.url(), new RegExp(`a=${ids[1]}&b=${ids[0]}$`));
   await page.getByRole("link", { name: "All runs" }).click();
   await page.locator("input.pick").first().waitFor();
   await sound(page, complaints);
@@ -173,7 +175,7 @@ test("from a run to the run of the same workload before it; a run that is not th
   assert.match(page.url(), new RegExp(`a=${ids[3]}&b=${ids[4]}$`));
   await sound(page, complaints);
   const other = await openPage(browser, { allow: /404/ });
-  await other.page.goto(`${server.url}/compare?a=1&b=999`);
+  await other.page.goto(`${server.url}/compare?a=${ids[0]}&b=999`);
   await other.page.getByText("there is no run 999").waitFor();
   await other.page.getByRole("button", { name: "Change B" }).waitFor();
   await sound(other.page, other.complaints);

@@ -221,6 +221,6 @@ test("a run under way can be cancelled from its page", async () => {
   const { body } = await postRun(server, { ...longSweep(), backend: "interp" });
   await page.goto(`${server.url}/runs/${body.id}`);
   await page.getByRole("button", { name: "Cancel" }).click();
-  await page.getByText("Stopped before it was done").waitFor({ timeout: 20000 });
+  await page.getByText("Stopped before it was done").waitFor();
   await waitFor(server, body.id, ["cancelled"]);
 });

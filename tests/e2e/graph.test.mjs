@@ -1,8 +1,8 @@
 // tests/e2e/graph.test.mjs -- a graph as a picture in a real browser.
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
-import { postRun, startServer, waitFor, workload } from "../api/harness.mjs";
-import { findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
+import { postRun, startServer, until, waitFor, workload } from "../api/harness.mjs";
+import { afterTimers, findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
 
 const MANY = 600;
 const NET = `import torch
@@ -256,12 +256,11 @@ test("a large graph begins with closed kernels, and all of its ops are laid out 
   // From afar one shape holds all boxes of a kind: each is closed once.
   const drawn = () =>
     page.locator(".graph path.box").evaluateAll((all) => all.reduce((sum, p) => sum + (p.getAttribute("d").match(/z/g) ?? []).length, 0));
-  const end = Date.now() + 60000;
-  for (let n = 0; n <= MANY; n = await drawn()) {
-    assert.ok(Date.now() < end, `${n} boxes`);
+  await until(async () => {
     await page.getByRole("button", { name: "Fit" }).click();
-    await page.waitForTimeout(100);
-  }
+    await afterTimers(page);
+    return (await drawn()) > MANY;
+  }, "that all boxes are drawn");
   assert.deepEqual(complaints, []);
   assert.deepEqual(await refusals(page), []);
 });

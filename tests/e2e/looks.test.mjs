@@ -7,7 +7,7 @@ import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
+import { afterTimers, findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
 import { stand, underWay, visits } from "./stand.mjs";
 
 const folder = process.env.SHOTS;
@@ -65,8 +65,9 @@ for (const width of [1440, 390])
       const now = { ...at, ids: { ...at.ids, ...(await underWay(at.busy)) } };
       for (const [name, url, ready] of visits(now)) {
         await page.goto(url);
-        await page.locator(ready).first().waitFor({ timeout: 10000 }).catch((e) => wrong.push(`${name}: ${e.message}`));
-        await page.waitForTimeout(150);
+        await page.locator(ready).first().waitFor().catch((e) => wrong.push(`${name}: ${e.message}`));
+        await page.waitForFunction(() => !document.querySelector("main [aria-busy=true]"));
+        await afterTimers(page);
         if (folder) await page.screenshot({ path: join(folder, `${name.replace(/[^\w]+/g, "_")}-${width}-${theme}.png`), fullPage: true });
         wrong.push(...(await faults(page)).map((f) => `${name}: ${f}`));
         assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), theme);

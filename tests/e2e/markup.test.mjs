@@ -8,8 +8,8 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { binary, getJson, postRun, randn, sleep, startServer, waitFor } from "../api/harness.mjs";
-import { openPage, refusals, startBrowser } from "./browser.mjs";
+import { binary, getJson, postRun, randn, startServer, suiteEnded, waitFor } from "../api/harness.mjs";
+import { afterTimers, openPage, refusals, startBrowser } from "./browser.mjs";
 
 // Without a slash, so that it may be the name of a file.
 const evil = "<img src=x data-owned onerror=globalThis.owned=1><script data-owned>globalThis.owned=1<script>";
@@ -71,7 +71,7 @@ async function suiteOf() {
   const body = JSON.stringify({ name: evil, workloads, modes: ["static"], seconds: 0.1, backend: "interp", policy: "dynamo" });
   const posted = await getJson(`${server.url}/api/v1/suites`, { method: "POST", headers: JSON_BODY, body });
   assert.equal(posted.status, 202, JSON.stringify(posted.body));
-  for (let i = 0; i < 600 && (await getJson(`${server.url}/api/v1/suites/${posted.body.id}`)).body.status !== "done"; i++) await sleep(50);
+  await suiteEnded(server, posted.body.id);
   return posted.body.id;
 }
 
@@ -100,7 +100,7 @@ test("no text of users is parsed or run, on any page", async () => {
     await page.goto(server.url + path);
     await page.locator("main h1, main h2").first().waitFor();
     await page.waitForFunction(() => !document.querySelector("main [aria-busy=true]"));
-    await page.waitForTimeout(100);
+    await afterTimers(page);
     await isText(page, path);
     assert.deepEqual(await refusals(page), [], path);
     if ((await page.locator("main").innerText()).includes("data-owned")) shown++;

@@ -65,11 +65,11 @@ for (const [name, of, query, kernels] of [
   ["an imported run in our own format", () => run + 1, "format=speedscope", ["triton_red_fused_sum_1"]],
   ["a redacted run", () => run, "format=speedscope&mode=static&redact=1", ["fused_relu_mul", "fused_sum"]],
 ])
-  test(`speedscope's flame view shows the kernels of ${name}`, { timeout: 60000 }, async () => {
+  test(`speedscope's flame view shows the kernels of ${name}`, async () => {
     const { page, errors } = await open(of(), query);
     // In the order of time a call's kernels are a few pixels wide; its flame graph adds them up.
     await page.getByText("Left Heavy").click();
-    await page.waitForFunction((names) => names.every((n) => globalThis.shown.has(n)), kernels, { timeout: 15000 }).catch(async (e) => {
+    await page.waitForFunction((names) => names.every((n) => globalThis.shown.has(n)), kernels).catch(async (e) => {
       throw new Error(`drawn: ${JSON.stringify(await page.evaluate(() => [...globalThis.shown]))}`, { cause: e });
     });
     if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/speedscope-${query.length}.png` });
@@ -77,9 +77,9 @@ for (const [name, of, query, kernels] of [
     await page.context().close();
   });
 
-test("speedscope reads the Chrome trace too", { timeout: 60000 }, async () => {
+test("speedscope reads the Chrome trace too", async () => {
   const { page, errors } = await open(run, "format=chrome&mode=static");
-  await page.waitForFunction(() => globalThis.shown.size > 3, null, { timeout: 30000 });
+  await page.waitForFunction(() => globalThis.shown.size > 3);
   assert.deepEqual(errors, []);
   await page.context().close();
 });

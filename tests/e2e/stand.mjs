@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { binary, getJson, postRun, randn, sleep, startServer, sweep, waitFor, workload } from "../api/harness.mjs";
+import { binary, getJson, longSweep, postRun, randn, startServer, suiteEnded, sweep, waitFor, workload } from "../api/harness.mjs";
 
 const rich = Boolean(process.env.SHOTS);
 const how = rich ? {} : { backend: "interp", seconds: 0.2 };
@@ -19,11 +19,8 @@ async function suiteOf(server, name, workloads) {
   const posted = await getJson(`${server.url}/api/v1/suites`, { ...JSON_POST, body });
   assert.equal(posted.status, 202, JSON.stringify(posted.body));
   const { id } = posted.body;
-  for (;;) {
-    const { status } = (await getJson(`${server.url}/api/v1/suites/${id}`)).body;
-    if (status !== "queued" && status !== "running") return id;
-    await sleep(50);
-  }
+  await suiteEnded(server, id);
+  return id;
 }
 
 /** Posts a workload that the server must take. @param {any} server @returns {Promise<number>} its run */
@@ -91,7 +88,7 @@ async function filled(server) {
 export async function underWay(server) {
   const { runs } = (await getJson(`${server.url}/api/v1/runs`)).body;
   for (const r of runs) await fetch(`${server.url}/api/v1/runs/${r.id}`, { method: "DELETE" });
-  const long = { ...sweep(Array.from({ length: 64 }, (_, i) => i + 1)), name: "under_way", backend: "interp", seconds: 2 };
+  const long = { ...longSweep(), name: "under_way", backend: "interp" };
   const [running, queued, stopped] = [await post(server, long), await post(server, { ...long, name: "behind_it" }), await post(server, { ...long, name: "stopped" })];
   await fetch(`${server.url}/api/v1/runs/${stopped}`, { method: "DELETE" });
   await waitFor(server, running, ["running"]);

@@ -1,7 +1,7 @@
 // tests/e2e/suite.test.mjs -- suites in a real browser: empty, running, failing, sorted.
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
-import { getJson, sleep, startServer } from "../api/harness.mjs";
+import { getJson, startServer, suiteEnded } from "../api/harness.mjs";
 import { openPage, sound, startBrowser } from "./browser.mjs";
 
 let server, browser;
@@ -36,7 +36,7 @@ test("no suites: what one is, and the one that comes with the server", async () 
 test("a suite: pass rates, geomeans, rows that sort and link, reasons", async () => {
   const body = JSON.stringify({ name: "four", workloads, seconds: 0.2, backend: "interp", modes: ["static"] });
   const { body: { id } } = await getJson(`${server.url}/api/v1/suites`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
-  for (let i = 0; i < 600 && (await getJson(`${server.url}/api/v1/suites/${id}`)).body.status !== "done"; i++) await sleep(100);
+  await suiteEnded(server, id);
   for (const how of [{ width: 1440 }, { width: 390, theme: "dark" }]) {
     const { page, complaints, context } = await openPage(browser, how);
     await page.goto(`${server.url}/suites`);
@@ -77,7 +77,7 @@ test("two suites are compared: what broke and was fixed, how speedups changed", 
   const post = async (list) => {
     const body = JSON.stringify({ name: "pair", workloads: list, seconds: 0.2, backend: "interp", modes: ["static"], policy: "dynamo" });
     const { body: { id } } = await getJson(`${server.url}/api/v1/suites`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
-    for (let i = 0; i < 600 && (await getJson(`${server.url}/api/v1/suites/${id}`)).body.status !== "done"; i++) await sleep(100);
+    await suiteEnded(server, id);
     return id;
   };
   const [chain, printed, wrong, failing] = workloads;
@@ -112,7 +112,7 @@ test("at 390 px the tables of suites begin with workload or mode and need no scr
   const raising = block("raising", `    raise RuntimeError("${long}")`);
   const body = JSON.stringify({ name: "narrow", workloads: [workloads[0], raising], seconds: 0.2, backend: "interp", modes: ["static"] });
   const { body: { id } } = await getJson(`${server.url}/api/v1/suites`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
-  for (let i = 0; i < 600 && (await getJson(`${server.url}/api/v1/suites/${id}`)).body.status !== "done"; i++) await sleep(100);
+  await suiteEnded(server, id);
   const { page, complaints } = await openPage(browser, { width: 390 });
   const wide = () => page.locator(".scroll").evaluateAll((all) => all.filter((el) => el.scrollWidth > el.clientWidth).map((el) => el.ariaLabel));
   await page.goto(`${server.url}/suites/${id}?base=${suites[0].id}`);

@@ -34,7 +34,7 @@ test("the form opens with the sweep, posts it, and progress is shown until it is
   await page.waitForURL(/\/runs\/\d+$/);
   runPath = new URL(page.url()).pathname;
   await page.locator("#progress-share").waitFor();
-  await page.locator("#verdict").waitFor({ timeout: 90000 });
+  await page.locator("#verdict").waitFor();
   report = (await getJson(`${server.url}/api/v1${runPath}/report.json`)).body;
 });
 

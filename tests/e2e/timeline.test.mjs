@@ -1,8 +1,8 @@
 // tests/e2e/timeline.test.mjs -- the timeline of a run in a real browser.
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
-import { postLongTrace, postRun, startServer, sweep, waitFor, workload } from "../api/harness.mjs";
-import { findings, openPage, refusals, sideways, sound, startBrowser } from "./browser.mjs";
+import { postLongTrace, postRun, startServer, sweep, until, waitFor, workload } from "../api/harness.mjs";
+import { afterTimers, findings, openPage, refusals, sideways, sound, startBrowser } from "./browser.mjs";
 import { decodeTimeline } from "../../web/js/model/timeline.js";
 
 let server, browser, run, swept, long;
@@ -24,14 +24,20 @@ const span = (page) => {
   const q = new URL(page.url()).searchParams;
   return Number(q.get("t1")) - Number(q.get("t0"));
 };
-const settled = (page, before) => page.waitForFunction((b) => location.href !== b, before);
+/** Until the address is another, and the last that it will be. */
+async function settled(page, before) {
+  await page.waitForFunction((b) => location.href !== b, before);
+  await afterTimers(page);
+}
 /** The rows of a table as texts. */
 const rows = (page, name) => page.getByRole("region", { name }).locator("tbody tr").evaluateAll((all) => all.map((tr) => [...tr.cells].map((c) => c.textContent)));
 
 async function open(page, id, query = "mode=static") {
   await page.goto(`${server.url}/runs/${id}/timeline?${query}`);
   await page.locator(".tl canvas").waitFor();
+  await page.locator(".three header").first().waitFor(); // filled when the first frame is there
   await page.waitForFunction(() => /t1=/.test(location.search));
+  await afterTimers(page);
 }
 
 test("one call is in sight, its parts add up, and its kernels lead to their lines", async () => {
@@ -91,7 +97,8 @@ test("keys zoom, pan, step and point; the address keeps the window", async () =>
   const address = page.url();
   await page.reload();
   await page.locator(".tl canvas").waitFor();
-  await page.waitForTimeout(300);
+  await page.locator(".three header").first().waitFor();
+  await afterTimers(page);
   assert.equal(page.url(), address);
   assert.deepEqual(complaints, []);
 });
@@ -153,6 +160,7 @@ test("a finger drags, two pinch, and up and down is left to the page", async () 
   for (let d = 20; d <= 80; d += 20) await touch("touchMove", [x, y - d]);
   await touch("touchEnd");
   await page.waitForFunction(() => scrollY > 0);
+  await afterTimers(page);
   assert.equal(page.url(), at);
 });
 
@@ -211,8 +219,7 @@ test("what is found is drawn over the whole run, also where longer events hide i
   assert.equal(await marked(), 0);
   await page.getByRole("searchbox").fill("needle");
   await told(page, "250 found");
-  await page.waitForFunction(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true)))));
-  assert.ok((await marked()) > 200);
+  await until(async () => (await marked()) > 200, "that what is found is drawn");
 });
 
 test("a range is selected by Shift and a drag, along the ruler or in its mode; totals are exact, overlaps once", async () => {

@@ -3,9 +3,9 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { binary, getJson, sleep, startServer, waitFor } from "../api/harness.mjs";
+import { binary, getJson, startServer, until, waitFor } from "../api/harness.mjs";
 import { findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
 
 const [fake, driver] = ["libcupti_fake.so", "driver"].map((f) => join(dirname(binary), "tests/cupti", f));
@@ -30,23 +30,24 @@ async function traced(env) {
     stdio: "ignore",
   });
   const done = new Promise((end) => child.on("exit", end));
-  for (let i = 0; i < 200; i++) {
+  const id = await until(async () => {
     const run = (await getJson(`${server.url}/api/v1/runs`)).body.runs[0];
-    if (run?.status === "running") return { id: run.id, done };
-    await sleep(20);
-  }
-  throw new Error("the run did not begin");
+    return run?.status === "running" && run.id;
+  }, "that the run begins");
+  return { id, done };
 }
 
 test("a trace is watched while it records; then its lanes stand by process", { skip: without }, async () => {
   const { page, complaints } = await openPage(browser);
-  const { id, done } = await traced({ FAKE_KERNELS: "3000", FAKE_STEP: "20", FAKE_MEMORY: "9", FAKE_MS: "5000" });
+  const end = join(server.home, "end");
+  const { id, done } = await traced({ FAKE_KERNELS: "3000", FAKE_STEP: "20", FAKE_MEMORY: "9", FAKE_UNTIL: end });
   await page.goto(`${server.url}/runs/${id}`);
   await page.waitForURL(/\/timeline/);
   await page.locator(".tl canvas").waitFor();
   const kernels = async () => parseInt((await page.locator(".ledger").innerText()).match(/([\d,]+) kernels? recorded/)[1].replace(/,/g, ""));
   const early = await kernels();
   assert.ok(early < 6000);
+  writeFileSync(end, "");
   await page.waitForFunction((n) => !document.querySelector(".ledger")?.textContent?.includes(n), `${early.toLocaleString("en")} kernel`);
   assert.equal(await done, 0);
   await waitFor(server, id);

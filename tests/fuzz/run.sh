@@ -15,7 +15,7 @@ case $target in
 		{ printf '\377'; cat "$f"; } >"$corpus/$(basename "$f")"
 		{ printf '\001'; gzip -c "$f"; } >"$corpus/$(basename "$f").gz"
 	done
-	"$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=32768 \
+	"$target" -max_total_time="$seconds" -timeout=120 -rss_limit_mb=2048 -max_len=32768 \
 		-artifact_prefix="$(dirname "$target")/" -print_final_stats=1 "$corpus"
 	exit
 	;;
@@ -28,6 +28,6 @@ for name in ("cases", "construct_cases"):
         with open(f"{sys.argv[1]}/{case['name']}", "w") as out:
             out.write(case["source"])
 PYTHON
-"$target" -max_total_time="$seconds" -timeout=5 -rss_limit_mb=2048 -max_len=65536 \
+"$target" -max_total_time="$seconds" -timeout=120 -rss_limit_mb=2048 -max_len=65536 \
 	-artifact_prefix="$(dirname "$target")/" -print_final_stats=1 \
 	-dict=tests/fuzz/python.dict "$corpus"

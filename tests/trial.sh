@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# tests/trial.sh NAME SECONDS BUILD -- a long trial, as a release goes through (README): what was built is tried
+# for so long, and the last line says what held, of which commit, where and when.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+name=$1 seconds=$2 B=$3
+failed=0
+try() { # COMMAND...: goes on after a failure
+	"$@" || { echo "FAILED: $*"; failed=$((failed + 1)); }
+}
+
+began=$SECONDS
+case $name in
+differential) try python3 tests/differential/run.py "$B/breakeven" --seconds "$seconds" ;;
+fuzz)
+	for target in build-asan/fuzz/fuzz_*; do try sh tests/fuzz/run.sh "$target" "$seconds"; done
+	;;
+sanitize) # as much as without a sanitizer
+	export FULL=1
+	for t in tests/test_*.c; do try "build-asan/tests/$(basename "$t" .c)"; done
+	try python3 tests/oracle/replay.py build-asan/breakeven
+	try python3 tests/ops/check.py build-asan/breakeven
+	;;
+busy) # beside loops that want every core: no test may depend on how much of it is left
+	for _ in $(seq $((4 * $(nproc)))); do
+		while :; do :; done &
+	done
+	trap 'kill $(jobs -p)' EXIT
+	try bash tests/run.sh "$B"
+	;;
+*)
+	echo "tests/trial.sh: no trial $name: differential, fuzz, sanitize or busy"
+	exit 2
+	;;
+esac
+echo "trial $name: $([ "$failed" -eq 0 ] && echo held || echo "$failed failed"), $((SECONDS - began)) s, $(git describe --tags --always --dirty), $(nproc) cores, $(date -u +%F)"
+[ "$failed" -eq 0 ]
