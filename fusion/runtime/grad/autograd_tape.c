@@ -85,6 +85,13 @@ static bool renew_view(struct autograd *a, struct value view, struct err *err)
 	return ok;
 }
 
+bool autograd_renew(struct autograd *a, struct value t, struct err *err)
+{
+	const struct tensor_grad *record = t.tensor->grad;
+
+	return !record || record->base.kind != VALUE_TENSOR || renew_view(a, t, err);
+}
+
 bool autograd_source(struct autograd *a, struct value t, struct grad_source *out, struct err *err)
 {
 	const struct tensor_grad *record = t.tensor->grad;
@@ -92,7 +99,7 @@ bool autograd_source(struct autograd *a, struct value t, struct grad_source *out
 	*out = (struct grad_source){ .leaf = unset };
 	if (!record)
 		return true;
-	if (record->base.kind == VALUE_TENSOR && !renew_view(a, t, err))
+	if (!autograd_renew(a, t, err))
 		return false;
 	if (record->node) {
 		record->node->refs++;
@@ -108,9 +115,10 @@ bool autograd_note_view(struct autograd *a, struct value of, struct value view, 
 			struct err *err)
 {
 	struct value base = base_of(of);
-	struct tensor_grad *record;
+	struct tensor_grad *record = of.tensor->grad;
 
-	if (base.kind == VALUE_UNSET)
+	/* a leaf has its gradient itself, whatever it is a view of */
+	if (base.kind == VALUE_UNSET || record->leaf)
 		base = of;
 	if (!tensor_contiguous(base.tensor->memory)) /* as_strided counts row by row */
 		return true;

@@ -36,6 +36,7 @@ static struct traced_view *new_view(struct trace *t, struct value of, const stru
 		return NULL;
 	view->base = value_ref(up ? up->base : of);
 	view->n_steps = steps + 1;
+	view->detached = (up && up->detached) || n->op == OP_detach || t->grad_off;
 	if (up)
 		memcpy(view->steps, up->steps, sizeof(view->steps[0]) * (size_t)steps);
 	view->steps[steps].op = n->op;
@@ -178,14 +179,6 @@ int trace_view_node(struct trace *t, struct value tensor, struct err *err)
 	return node;
 }
 
-static bool is_unrecorded(const struct traced_view *view)
-{
-	for (int i = 0; i < view->n_steps; i++)
-		if (view->steps[i].op == OP_detach)
-			return true;
-	return false;
-}
-
 bool trace_view_write(struct trace *t, struct value tensor, int node, struct err *err)
 {
 	struct traced_view *view = tensor.tensor->view;
@@ -203,7 +196,7 @@ bool trace_view_write(struct trace *t, struct value tensor, int node, struct err
 	base = view_write(t->graph, base, &view->layout, node, t->host.line, t->host.column, err);
 	if (base < 0)
 		return false;
-	t->unrecorded = is_unrecorded(view);
+	t->unrecorded = view->detached;
 	written = trace_rewrite(t, view->base, base, true);
 	t->unrecorded = false;
 	if (!written)
