@@ -64,7 +64,7 @@ static struct node *new_node(struct graph *g, enum op op)
 	if (!n)
 		return NULL;
 	n->op = op;
-	n->input = -1;
+	n->input = n->takes_over = -1;
 	n->fx = op_info(op)->fx;
 	n->n_args = op_info(op)->n_params;
 	n->module = g->module;

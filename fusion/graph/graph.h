@@ -81,6 +81,8 @@ struct node {
 	const void *data;                   /* OP_constant, OP_tensor: elements, row-major */
 	const struct loop *loop;            /* OP_while_loop: what it runs; shared by copies */
 	bool detached;                      /* capture: made while gradients are off */
+	int takes_over;                     /* capture: a write without gradients made it of this
+					     * node, and that one gets its gradient; -1 */
 	bool weak; /* the value is a wrapped Python number: promotes by category */
 };
 

@@ -198,6 +198,16 @@ static bool write_base(struct autograd *a, struct grad_node *node, struct value 
 
 /* ---- nodes of ops */
 
+/* A write through a view makes a new part of the base's new value: hooks of the part
+ * that it was are not called for it. */
+static void leave_hooks(struct value t)
+{
+	struct tensor_grad *record = t.kind == VALUE_TENSOR ? t.tensor->grad : NULL;
+
+	if (record && record->base.kind == VALUE_TENSOR && record->node && record->node->hooks)
+		record->seen = -1;
+}
+
 /* The call's arguments by parameter, and where their gradients go. */
 static bool bind(struct call *k, struct err *err)
 {
@@ -205,6 +215,8 @@ static bool bind(struct call *k, struct err *err)
 
 	if (!bind_by_parameter(k->c->op, k->c->values, k->c->n, k->c->kw, k->bound))
 		return torch_no_memory(err);
+	if (k->c->inplace)
+		leave_hooks(k->bound[0]);
 	for (int i = 0; i < info->n_params; i++) {
 		if (k->bound[i].kind != VALUE_TENSOR)
 			continue;
@@ -240,6 +252,9 @@ static bool fill_args(struct call *k, struct grad_node *node, struct err *err)
 				return torch_no_memory(err);
 		} else {
 			arg->value = value_ref(v);
+			/* as torch, where a factor is a tensor that is saved */
+			node->saves |= (k->needs & 1u << i) &&
+				       info->params[i].kind == PARAM_TENSOR_SCALAR;
 		}
 	}
 	return true;

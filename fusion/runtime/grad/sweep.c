@@ -18,6 +18,10 @@ bool sweep_spread(struct autograd *a, const struct graph *g, bool *tracked, cons
 		const struct node *n = g->nodes[id];
 		bool any = false;
 
+		if (n->takes_over >= 0) {
+			tracked[id] |= tracked[n->takes_over];
+			continue;
+		}
 		for (int i = 0; i < n->n_args; i++)
 			any |= n->args[i].kind == ARG_NODE && tracked[n->args[i].node];
 		if (tracked[id] || !any || sweep_detaches(n) || (stops && stops[id]) ||
@@ -341,6 +345,11 @@ bool sweep_run(struct sweep *s)
 		if (!s->tracked[id] || s->given[id].kind != VALUE_TENSOR || n->op == OP_input ||
 		    (s->leaf && s->leaf[id] >= 0))
 			continue;
+		if (n->takes_over >= 0) {
+			if (!sweep_give(s, n->takes_over, s->given[id]))
+				return false;
+			continue;
+		}
 		if (s->ran)
 			s->ran[id] = true;
 		if (!run_node(s, n, s->given[id]))

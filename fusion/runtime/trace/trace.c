@@ -316,8 +316,10 @@ bool trace_wrap(struct trace *t, int node, struct value *out, struct err *err)
 bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written)
 {
 	int lifted = trace_lifted(t, tensor), slot = trace_slot(t, tensor);
+	int before = lifted >= 0 ? t->lifted.at[lifted].node : tensor.tensor->node;
 
-	if (!fork_note_write(t, tensor) || !trace_note_leaf(t, tensor, &node))
+	if (!fork_note_write(t, tensor) ||
+	    !trace_note_unrecorded(t, tensor, written ? before : -1, &node))
 		return false;
 	t->n_writes += written;
 	if (lifted >= 0) {

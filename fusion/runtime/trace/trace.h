@@ -401,9 +401,10 @@ void trace_forget_grads(struct trace *t);
  * memory. */
 int *trace_leaf_map(const struct trace *t, const struct graph *g);
 bool trace_is_leaf(const struct trace *t, struct value tensor);
-/* The tensor is to stand for *node: where that is no recorded write of a leaf, for a node
- * of its own. */
-bool trace_note_leaf(struct trace *t, struct value tensor, int *node);
+/* The tensor is to stand for *node, and stood for `before` (-1: it is no write): where the
+ * write is not recorded, for a node of its own, which is a leaf's value too, or takes over
+ * the gradient of `before`. */
+bool trace_note_unrecorded(struct trace *t, struct value tensor, int before, int *node);
 /* The same for a view, where its base was written. */
 bool trace_note_view(struct trace *t, struct value view, int *node);
 /* requires_grad of a tensor of the piece (policy native); a break where it is not followed. */

@@ -2,7 +2,8 @@
  *
  * An in-place op gives its tensor another node.  Where it is not recorded -- under
  * no_grad(), through x.data -- a leaf stays one: both nodes are values of it, and the
- * gradients of both go to it.
+ * gradients of both go to it.  Of another tensor the new node takes over the gradient
+ * of the one before.
  */
 #include <string.h>
 
@@ -85,17 +86,26 @@ static bool joins(const struct trace *t, int node, struct value tensor)
 	       is_value_of(t, n->args[1].node, tensor) && is_value_of(t, n->args[2].node, tensor);
 }
 
+/* A node that is the value of this tensor alone: after x.copy_(y) y has one of its own. */
+static bool own_node(struct trace *t, int *node)
+{
+	struct arg of = arg_node(*node);
+
+	if (*node == t->graph->n_nodes - 1)
+		return true;
+	*node = graph_add(t->graph, OP_clone, &of, 1, t->host.line, t->host.column, NULL);
+	if (*node < 0 || !graph_set_fx(t->graph, *node, ""))
+		return false;
+	t->graph->nodes[*node]->detached = true;
+	return true;
+}
+
 static bool add_value(struct trace *t, struct value tensor, int *node)
 {
 	struct leaf_value v = { .of = tensor };
-	struct arg of = arg_node(*node);
 
-	if (*node != t->graph->n_nodes - 1) { /* x.copy_(y): y is none of its values */
-		*node = graph_add(t->graph, OP_clone, &of, 1, t->host.line, t->host.column, NULL);
-		if (*node < 0 || !graph_set_fx(t->graph, *node, ""))
-			return false;
-		t->graph->nodes[*node]->detached = true;
-	}
+	if (!own_node(t, node))
+		return false;
 	v.node = *node;
 	if (!VEC_PUSH(&t->leaf_values, v))
 		return false;
@@ -108,12 +118,31 @@ bool trace_note_view(struct trace *t, struct value view, int *node)
 	return fresh_leaf(t, view) < 0 || add_value(t, view, node);
 }
 
-bool trace_note_leaf(struct trace *t, struct value tensor, int *node)
+/* Whether the tensor, which is no leaf, may have a gradient. */
+static bool may_require(const struct trace *t, struct value tensor, int before)
 {
-	if (!t->autograd->recording || !trace_is_leaf(t, tensor) ||
-	    !(t->grad_off || t->unrecorded || joins(t, *node, tensor)))
+	struct value real = real_of(t, tensor);
+	const struct node *n = t->graph->nodes[before];
+
+	if (dtype_category(n->dtype) != CATEGORY_FLOAT || (n->detached && n->takes_over < 0))
+		return false;
+	return n->op != OP_input || (real.kind == VALUE_TENSOR && autograd_requires(real));
+}
+
+bool trace_note_unrecorded(struct trace *t, struct value tensor, int before, int *node)
+{
+	bool unrecorded = t->grad_off || t->unrecorded;
+
+	if (!t->autograd->recording)
 		return true;
-	return add_value(t, tensor, node);
+	if (trace_is_leaf(t, tensor))
+		return !(unrecorded || joins(t, *node, tensor)) || add_value(t, tensor, node);
+	if (!unrecorded || before < 0 || before == *node || !may_require(t, tensor, before))
+		return true;
+	if (!own_node(t, node))
+		return false;
+	t->graph->nodes[*node]->takes_over = before;
+	return true;
 }
 
 static bool may_make(struct trace *t, struct value tensor, int node)

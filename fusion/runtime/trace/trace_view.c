@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/runtime/grad/autograd.h"
 #include "fusion/runtime/trace/trace.h"
 
 static void release_view(struct vtensor *t)
@@ -170,6 +171,7 @@ int trace_view_node(struct trace *t, struct value tensor, struct err *err)
 	node = view_steps_add(t->graph, base, view->steps, view->n_steps, err);
 	if (node < 0)
 		return -1;
+	t->graph->nodes[node]->detached |= view->detached;
 	if (!trace_note_view(t, tensor, &node)) {
 		trace_no_memory(err);
 		return -1;
@@ -201,6 +203,8 @@ bool trace_view_write(struct trace *t, struct value tensor, int node, struct err
 	t->unrecorded = false;
 	if (!written)
 		return false;
+	if (t->autograd->recording && t->grad_off && !view->detached && !trace_is_leaf(t, tensor))
+		return true; /* a part of the base, whose gradient is as it was */
 	if (!trace_note_view(t, tensor, &node))
 		return trace_no_memory(err);
 	tensor.tensor->node = node;
