@@ -83,6 +83,8 @@ struct node {
 	bool detached;                      /* capture: made while gradients are off */
 	int takes_over;                     /* capture: a write without gradients made it of this
 					     * node, and that one gets its gradient; -1 */
+	int memory;    /* capture: the node whose memory this one lies in; -1: its own */
+	int overwrite; /* capture: the last op that wrote into its own memory; -1 */
 	bool weak; /* the value is a wrapped Python number: promotes by category */
 };
 
@@ -144,6 +146,8 @@ bool graph_set_fx(struct graph *g, int id, const char *fx);
 /* Whether the node takes numbers from the run's random sequence: it is computed once,
  * in its place among the others, whether or not anything reads it. */
 bool graph_draws(const struct node *n);
+/* While capturing: the node whose memory this one is in, perhaps itself. */
+int graph_memory(const struct graph *g, int node);
 
 /* The nodes that are added from here on are of this module; copied, NULL: of none. */
 bool graph_set_module(struct graph *g, const char *module);

@@ -213,11 +213,6 @@ static bool call(struct eager *e, const struct native *f, const struct value *ar
 	}
 	if (c.op == OP_to && torch_plain_cast(c.values, c.n, kw) && eager_check(c.values[0], err))
 		return cast(e, c.values[0], c.values[1].dtype, out, err);
-	if (c.op == OP_contiguous && c.n == 1 && eager_check(c.values[0], err) &&
-	    tensor_contiguous(c.values[0].tensor->memory)) {
-		*out = value_ref(c.values[0]); /* as torch: x itself */
-		return true;
-	}
 	return eager_run(e, &c, out, err);
 }
 

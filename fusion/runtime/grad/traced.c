@@ -258,9 +258,19 @@ static bool note_spent(struct pass *p)
 
 static bool sweep(struct pass *p)
 {
-	for (int i = 0; i < p->c.b.n; i++)
+	bool *reached = ARENA_ARRAY(p->t->graph->arena, bool, (size_t)p->s.n + 1), spoiled;
+
+	if (!reached)
+		return no_memory(p);
+	for (int i = 0; i < p->c.b.n; i++) {
+		reached[p->roots[i]] = true;
 		if (!seed(p, i))
 			return false;
+	}
+	if (!sweep_spoiled(&p->s, reached, &spoiled, p->err))
+		return false;
+	if (spoiled)
+		return give_up(p, "a value that it needs was written in place");
 	if (!sweep_run(&p->s))
 		return false;
 	if (leads_out(p, p->s.tracked))

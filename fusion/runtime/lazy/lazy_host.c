@@ -158,18 +158,6 @@ static bool call_more(struct lazy *l, const struct native *f, const struct value
 	return l->eager->host.call(l->eager, f, args, n, kw, out, err);
 }
 
-static bool lies_in_rows(const struct lazy *l, struct value v)
-{
-	struct view_layout layout;
-
-	if (v.kind != VALUE_TENSOR)
-		return false;
-	if (v.tensor->memory)
-		return tensor_contiguous(v.tensor->memory);
-	return v.tensor->owner == l && view_layout(l->graph, v.tensor->node, &layout) &&
-	       view_contiguous(l->graph, &layout);
-}
-
 static bool call_op(struct lazy *l, const struct native *f, struct eager_call *c,
 		    const struct value *args, int n, struct value *out, struct err *err)
 {
@@ -187,8 +175,6 @@ static bool call_op(struct lazy *l, const struct native *f, struct eager_call *c
 	}
 	if (c->op == OP_to && torch_plain_cast(c->values, c->n, c->kw))
 		ok = cast(l, f->name, c->values[0], c->values[1].dtype, out, err);
-	else if (c->op == OP_contiguous && c->n == 1 && lies_in_rows(l, c->values[0]))
-		ok = (*out = value_ref(c->values[0]), true);
 	else
 		ok = lazy_op(l, c, out, err);
 	c->values = NULL; /* some were ours */

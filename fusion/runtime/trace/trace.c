@@ -319,7 +319,8 @@ bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written)
 	int before = lifted >= 0 ? t->lifted.at[lifted].node : tensor.tensor->node;
 
 	if (!fork_note_write(t, tensor) ||
-	    !trace_note_unrecorded(t, tensor, written ? before : -1, &node))
+	    !trace_note_unrecorded(t, tensor, written ? before : -1, &node) ||
+	    !trace_note_memory(t, before, &node, written))
 		return false;
 	t->n_writes += written;
 	if (lifted >= 0) {
@@ -576,7 +577,10 @@ static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
 			      err);
 	if (result < 0)
 		return op_failed(t, values, n, err);
+	if (!trace_keep_history(t, op, args[0].node, &result, err))
+		return false;
 	*out = value_ref(values[0]);
+	t->writer = node;
 	if (values[0].tensor->view)
 		return trace_view_write(t, values[0], result, err);
 	return trace_rewrite(t, values[0], result, true);

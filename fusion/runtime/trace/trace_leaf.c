@@ -87,7 +87,7 @@ static bool joins(const struct trace *t, int node, struct value tensor)
 }
 
 /* A node that is the value of this tensor alone: after x.copy_(y) y has one of its own. */
-static bool own_node(struct trace *t, int *node)
+static bool own_node(struct trace *t, int *node, bool detached)
 {
 	struct arg of = arg_node(*node);
 
@@ -96,7 +96,7 @@ static bool own_node(struct trace *t, int *node)
 	*node = graph_add(t->graph, OP_clone, &of, 1, t->host.line, t->host.column, NULL);
 	if (*node < 0 || !graph_set_fx(t->graph, *node, ""))
 		return false;
-	t->graph->nodes[*node]->detached = true;
+	t->graph->nodes[*node]->detached = detached;
 	return true;
 }
 
@@ -104,7 +104,7 @@ static bool add_value(struct trace *t, struct value tensor, int *node)
 {
 	struct leaf_value v = { .of = tensor };
 
-	if (!own_node(t, node))
+	if (!own_node(t, node, true))
 		return false;
 	v.node = *node;
 	if (!VEC_PUSH(&t->leaf_values, v))
@@ -139,10 +139,43 @@ bool trace_note_unrecorded(struct trace *t, struct value tensor, int before, int
 		return !(unrecorded || joins(t, *node, tensor)) || add_value(t, tensor, node);
 	if (!unrecorded || before < 0 || before == *node || !may_require(t, tensor, before))
 		return true;
-	if (!own_node(t, node))
+	if (!own_node(t, node, true))
 		return false;
 	t->graph->nodes[*node]->takes_over = before;
 	return true;
+}
+
+bool trace_note_memory(struct trace *t, int before, int *node, bool written)
+{
+	int memory;
+
+	if (!t->autograd->recording || before < 0 || before == *node)
+		return true;
+	memory = graph_memory(t->graph, before);
+	if (memory == *node || !own_node(t, node, t->grad_off))
+		return memory == *node;
+	t->graph->nodes[*node]->memory = memory;
+	if (written)
+		t->graph->nodes[memory]->overwrite = t->writer;
+	return true;
+}
+
+bool trace_keep_history(struct trace *t, enum op op, int before, int *result, struct err *err)
+{
+	struct arg args[2] = { arg_node(before), arg_node(*result) };
+	bool known;
+	unsigned needs;
+
+	if (!t->autograd->recording || t->grad_off ||
+	    dtype_category(t->graph->nodes[before]->dtype) != CATEGORY_FLOAT)
+		return true;
+	if (!grad_rule_needs(t->autograd, op, ~0u, &known, &needs, err))
+		return false;
+	if (known)
+		return true;
+	*result = graph_add(t->graph, OP_fill, args, 2, t->host.line, t->host.column, err);
+	return *result >= 0 &&
+	       (graph_set_fx(t->graph, *result, "") || trace_no_memory(err));
 }
 
 static bool may_make(struct trace *t, struct value tensor, int node)

@@ -195,6 +195,8 @@ bool trace_view_write(struct trace *t, struct value tensor, int node, struct err
 		return err_set(err, ERR_UNSUPPORTED,
 			       "a view of a transposed argument is written in place; write to the "
 			       "argument, or to a copy");
+	if (!trace_note_memory(t, base, &node, false))
+		return trace_no_memory(err);
 	base = view_write(t->graph, base, &view->layout, node, t->host.line, t->host.column, err);
 	if (base < 0)
 		return false;
