@@ -227,7 +227,7 @@ static bool is_spoiled(const struct sweep *s, const struct node *n, bool *spoile
 			wanted |= 1u << i;
 	if (!grad_rule_needs(s->a, n->op, wanted, &known, &needs, err))
 		return false;
-	for (int i = 0; i < n->n_args; i++)
+	for (int i = n->in_place; i < n->n_args; i++) /* eager copies what it overwrites */
 		if (n->args[i].kind == ARG_NODE && (needs & 1u << i))
 			*spoiled |= written_after(s->from, n->args[i].node, n);
 	if (needs & 1u << MAX_ARGS)

@@ -566,6 +566,7 @@ static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
 	if (node < 0)
 		return op_failed(t, values, n, err);
 	t->graph->nodes[node]->detached = t->grad_off;
+	t->graph->nodes[node]->in_place = inplace;
 	if (!set_fx(t, node, op, name, inplace))
 		return trace_no_memory(err);
 	t->n_ops += t->graph->nodes[node]->fx[0] != '\0';

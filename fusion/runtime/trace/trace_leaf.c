@@ -89,11 +89,14 @@ static bool joins(const struct trace *t, int node, struct value tensor)
 /* A node that is the value of this tensor alone: after x.copy_(y) y has one of its own. */
 static bool own_node(struct trace *t, int *node, bool detached)
 {
-	struct arg of = arg_node(*node);
+	const struct node *n = t->graph->nodes[*node];
+	struct arg of[2] = { arg_node(*node), arg_dtype(n->dtype) };
 
 	if (*node == t->graph->n_nodes - 1)
 		return true;
-	*node = graph_add(t->graph, OP_clone, &of, 1, t->host.line, t->host.column, NULL);
+	/* a number has a dtype of its own from here on */
+	*node = graph_add(t->graph, n->weak ? OP_to : OP_clone, of, 1 + n->weak, t->host.line,
+			  t->host.column, NULL);
 	if (*node < 0 || !graph_set_fx(t->graph, *node, ""))
 		return false;
 	t->graph->nodes[*node]->detached = detached;
