@@ -64,7 +64,7 @@ static struct node *new_node(struct graph *g, enum op op)
 	if (!n)
 		return NULL;
 	n->op = op;
-	n->input = -1;
+	n->input = n->takes_over = n->memory = n->overwrite = -1;
 	n->fx = op_info(op)->fx;
 	n->n_args = op_info(op)->n_params;
 	n->module = g->module;
@@ -221,6 +221,15 @@ int graph_add(struct graph *g, enum op op, const struct arg *args, int n_args, i
 		err->column = column;
 	}
 	return id;
+}
+
+int graph_memory(const struct graph *g, int node)
+{
+	const struct node *n = g->nodes[node];
+
+	while (n->memory >= 0 || op_info(n->op)->kind == KIND_VIEW)
+		n = g->nodes[n->memory >= 0 ? n->memory : n->args[0].node];
+	return n->id;
 }
 
 bool graph_draws(const struct node *n)

@@ -81,6 +81,11 @@ struct node {
 	const void *data;                   /* OP_constant, OP_tensor: elements, row-major */
 	const struct loop *loop;            /* OP_while_loop: what it runs; shared by copies */
 	bool detached;                      /* capture: made while gradients are off */
+	int takes_over;                     /* capture: a write without gradients made it of this
+					     * node, and that one gets its gradient; -1 */
+	int memory;    /* capture: the node whose memory this one lies in; -1: its own */
+	bool in_place; /* capture: it writes what its first argument was */
+	int overwrite; /* capture: the last op that wrote into its own memory; -1 */
 	bool weak; /* the value is a wrapped Python number: promotes by category */
 };
 
@@ -142,6 +147,8 @@ bool graph_set_fx(struct graph *g, int id, const char *fx);
 /* Whether the node takes numbers from the run's random sequence: it is computed once,
  * in its place among the others, whether or not anything reads it. */
 bool graph_draws(const struct node *n);
+/* While capturing: the node whose memory this one is in, perhaps itself. */
+int graph_memory(const struct graph *g, int node);
 
 /* The nodes that are added from here on are of this module; copied, NULL: of none. */
 bool graph_set_module(struct graph *g, const char *module);

@@ -27,7 +27,7 @@ class InferenceMode:
         torch._C._set_grad_enabled(self.before, False)
 
     def __call__(self, function):
-        return function
+        return torch._C._grad_function(function, False)
 
 
 def no_grad(function=None):
@@ -39,7 +39,9 @@ def enable_grad(function=None):
 
 
 def inference_mode(mode=True):
-    return InferenceMode() if mode is True or mode is False else mode
+    if mode is True or mode is False:
+        return InferenceMode() if mode else GradMode(True)  # without it gradients are on
+    return InferenceMode()(mode)
 
 
 class _Setter(GradMode):
@@ -49,6 +51,10 @@ class _Setter(GradMode):
 
     def __enter__(self):
         torch._C._set_grad_enabled(self.mode)
+
+    def __call__(self, function):  # the mode is that of the calls alone
+        torch._C._set_grad_enabled(self.before)
+        return torch._C._grad_function(function, self.mode)
 
 
 def set_grad_enabled(mode):

@@ -49,17 +49,6 @@ static bool add_output(struct recipe_builder *b, struct value v, enum recipe_kin
 
 static bool add_tensor(struct recipe_builder *b, struct value v);
 
-/* Whether no gradient goes from the view to its base. */
-static bool is_detached(const struct trace *t, struct value v)
-{
-	const struct traced_view *view = v.tensor->view;
-	bool detached = t->graph->nodes[v.tensor->node]->detached;
-
-	for (int i = 0; i < view->n_steps; i++)
-		detached |= view->steps[i].op == OP_detach;
-	return detached;
-}
-
 /* As the gradient of a view has to have it (autograd.h). */
 static bool lies_in_rows(const struct trace *t, struct value base)
 {
@@ -83,7 +72,7 @@ static bool add_view(struct recipe_builder *b, struct value v)
 	step.layout = layout;
 	if (!VEC_PUSH(&b->viewed, v.tensor->node))
 		return no_memory(b);
-	step.detached = is_detached(b->trace, v);
+	step.detached = v.tensor->view->detached;
 	step.leaf = trace_is_leaf(b->trace, v);
 	if (!step.detached && !lies_in_rows(b->trace, base))
 		return err_set(

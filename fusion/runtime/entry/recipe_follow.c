@@ -246,9 +246,9 @@ static struct value make_view(struct follower *f, const struct recipe_step *step
 		t = view_replay(base.tensor->memory, step->layout, f->call->vars, NULL);
 	if (t)
 		view = eager_wrap(t);
-	if (view.kind != VALUE_UNSET && a && a->recording && autograd_enabled(a) &&
-	    !step->detached && !step->leaf)
-		f->failed |= !autograd_note_view(a, base, view, true, NULL);
+	if (view.kind != VALUE_UNSET && a && a->recording && !step->detached && !step->leaf)
+		f->failed |=
+		    !autograd_note_view(a, base, view, autograd_requires(base), NULL);
 	if (view.kind != VALUE_UNSET && step->leaf)
 		f->failed |= !autograd_set_leaf(a, view, true, NULL);
 	value_unref(base);

@@ -88,6 +88,7 @@ static void free_node(struct grad_node *node)
 	for (int i = 0; node->hooks && i < node->n_outputs; i++)
 		value_unref(node->hooks[i]);
 	free(node->hooks);
+	free(node->retaining);
 	if (node->custom)
 		node->custom->finish(node);
 	free(node);
@@ -246,6 +247,27 @@ struct tensor_grad *autograd_of(struct autograd *a, struct value t, struct err *
 	return record;
 }
 
+bool autograd_retain(struct tensor_grad *record, struct err *err)
+{
+	struct grad_node *node = record->node;
+
+	if (!node->retaining)
+		node->retaining = calloc((size_t)node->n_outputs, sizeof(*node->retaining));
+	if (!node->retaining)
+		return torch_no_memory(err);
+	record->retains = true;
+	node->retaining[record->output] = record;
+	return true;
+}
+
+static void retain_no_more(struct tensor_grad *record)
+{
+	struct grad_node *node = record->node;
+
+	if (node && node->retaining && node->retaining[record->output] == record)
+		node->retaining[record->output] = NULL;
+}
+
 void autograd_forget(struct vtensor *t)
 {
 	struct tensor_grad *record = t->grad;
@@ -262,8 +284,7 @@ void autograd_forget(struct vtensor *t)
 		a->tensors = record->next;
 	if (record->next)
 		record->next->prev = record->prev;
-	if (record->node && record->node->result == record)
-		record->node->result = NULL;
+	retain_no_more(record);
 	value_unref(record->grad);
 	value_unref(record->pending);
 	value_unref(record->hooks);
@@ -420,15 +441,12 @@ bool autograd_give(struct autograd *a, struct grad_node *node, int output, struc
 	if (!record)
 		return false;
 	node->refs++;
-	if (record->node && record->node->result == record)
-		record->node->result = NULL;
+	retain_no_more(record);
 	grad_node_unref(record->node);
 	record->node = node;
 	record->output = output;
 	record->light = NULL;
-	if (record->retains && output == 0)
-		node->result = record;
-	return true;
+	return !record->retains || autograd_retain(record, err);
 }
 
 static void finish_spent(struct grad_node *node)

@@ -78,18 +78,19 @@ struct grad_node {
 	int refs;
 	struct autograd *owner;
 	struct grad_node *prev, *next;
-	int64_t birth; /* younger ones come first in a backward pass */
+	int64_t birth; /* of those that may run in a backward pass the youngest is first */
 	enum op op;
 	const struct grad_custom *custom; /* NULL: an op */
 	bool saves, released;
 	bool last; /* of the pass under way: what is saved is not needed again */
 	int n_outputs;
-	struct tensor_grad *result; /* of the first output, where it retains; NULL */
+	struct tensor_grad **retaining; /* by output: retain_grad() was called; NULL: of none */
 	struct value *hooks; /* by output: a list of functions of the gradient, UNSET; NULL: none */
 	struct value *given; /* by output, of the backward pass under way; UNSET */
 	struct value one;    /* `given` of a node with one output */
 	int64_t pass;        /* the last one that came here */
 	bool needed;
+	int senders; /* of that pass: arguments of other nodes, yet to run, that come from here */
 	struct tensor *out; /* saved; NULL */
 	unsigned out_version;
 	enum dtype dtype;
@@ -151,6 +152,8 @@ bool autograd_set_gradient(struct autograd *a, struct value t, struct value v, s
 const char *autograd_name(struct value t, char text[80]);
 
 /* Where the gradient of t goes; leaf UNSET and node NULL: nowhere.  The caller's. */
+/* A view whose base got another value is a part of that one from now on. */
+bool autograd_renew(struct autograd *a, struct value t, struct err *err);
 bool autograd_source(struct autograd *a, struct value t, struct grad_source *out, struct err *err);
 void grad_source_drop(struct grad_source *s);
 
@@ -161,6 +164,8 @@ bool autograd_give(struct autograd *a, struct grad_node *node, int output, struc
 		   struct err *err);
 /* A result whose backward pass was run already: another one raises. */
 bool autograd_spend(struct autograd *a, struct value t, struct err *err);
+/* Its gradient is kept in .grad too; it has a node. */
+bool autograd_retain(struct tensor_grad *record, struct err *err);
 void grad_node_unref(struct grad_node *node);
 void grad_arg_set(struct grad_arg *arg, struct value t); /* its shape and dtype */
 

@@ -1,7 +1,8 @@
 /* fusion/runtime/grad/autograd_backward.c -- a backward pass over the tape.
  *
- * Nodes are numbered as they are made, so the youngest of those that are reached
- * has all its gradients before any other: they are run in that order.
+ * A node runs when all nodes that send it a gradient have run; of those that may run
+ * the youngest comes first.  Age alone does not say it: the node of a view may be made
+ * after a node that reads it (renew_view()).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -219,18 +220,75 @@ static bool reach(struct pass *p, struct grad_node *node)
 		return true;
 	node->pass = p->number;
 	node->needed = false;
+	node->senders = 0;
 	if (!VEC_PUSH(&p->nodes, node))
 		return torch_no_memory(p->err);
 	node->refs++;
 	return true;
 }
 
-static int younger(const void *x, const void *y)
-{
-	const struct grad_node *a = *(struct grad_node *const *)x,
-			       *b = *(struct grad_node *const *)y;
+/* A heap, by age: the youngest node is at[0]. */
+struct ready {
+	struct grad_node **at; /* borrowed */
+	size_t n;
+};
 
-	return a->birth < b->birth ? 1 : a->birth > b->birth ? -1 : 0;
+static void swap(struct ready *r, size_t i, size_t k)
+{
+	struct grad_node *node = r->at[i];
+
+	r->at[i] = r->at[k];
+	r->at[k] = node;
+}
+
+static void push_ready(struct ready *r, struct grad_node *node)
+{
+	size_t i = r->n++;
+
+	r->at[i] = node;
+	for (; i > 0 && r->at[i]->birth > r->at[(i - 1) / 2]->birth; i = (i - 1) / 2)
+		swap(r, i, (i - 1) / 2);
+}
+
+static struct grad_node *pop_ready(struct ready *r)
+{
+	struct grad_node *first = r->at[0];
+
+	r->at[0] = r->at[--r->n];
+	for (size_t i = 0, k; (k = 2 * i + 1) < r->n; i = k) {
+		if (k + 1 < r->n && r->at[k + 1]->birth > r->at[k]->birth)
+			k++;
+		if (r->at[i]->birth >= r->at[k]->birth)
+			break;
+		swap(r, i, k);
+	}
+	return first;
+}
+
+/* Puts p->nodes in the order in which they run. */
+static bool order(struct pass *p)
+{
+	struct ready ready = { .at = calloc(p->nodes.len + 1, sizeof(struct grad_node *)) };
+	size_t n = 0;
+
+	if (!ready.at)
+		return torch_no_memory(p->err);
+	for (size_t i = 0; i < p->nodes.len; i++)
+		if (p->nodes.at[i]->senders == 0)
+			push_ready(&ready, p->nodes.at[i]);
+	while (ready.n > 0) {
+		struct grad_node *node = pop_ready(&ready);
+
+		p->nodes.at[n++] = node; /* all were seen: the array is written from its start */
+		for (int k = 0; k < node->n_args; k++) {
+			struct grad_node *to = node->args[k].to.node;
+
+			if (to && --to->senders == 0)
+				push_ready(&ready, to);
+		}
+	}
+	free(ready.at);
+	return true;
 }
 
 static bool is_input(const struct pass *p, const struct grad_node *node, struct value leaf)
@@ -244,15 +302,20 @@ static bool is_input(const struct pass *p, const struct grad_node *node, struct 
 	return false;
 }
 
-/* All nodes behind the roots, the youngest first; and which lead to an input. */
+/* All nodes behind the roots, in their order; and which lead to an input. */
 static bool collect(struct pass *p)
 {
 	for (size_t i = 0; i < p->nodes.len; i++)
-		for (int k = 0; k < p->nodes.at[i]->n_args; k++)
-			if (!reach(p, p->nodes.at[i]->args[k].to.node))
+		for (int k = 0; k < p->nodes.at[i]->n_args; k++) {
+			struct grad_node *to = p->nodes.at[i]->args[k].to.node;
+
+			if (!reach(p, to))
 				return false;
-	if (p->nodes.len)
-		qsort(p->nodes.at, p->nodes.len, sizeof(p->nodes.at[0]), younger);
+			if (to)
+				to->senders++;
+		}
+	if (!order(p))
+		return false;
 	for (size_t i = p->nodes.len; p->b->inputs && i-- > 0;) {
 		struct grad_node *node = p->nodes.at[i];
 
@@ -283,16 +346,13 @@ static bool leads_on(const struct pass *p, const struct grad_node *node)
 	return false;
 }
 
-static bool retain(struct pass *p, struct grad_node *node)
+static bool retain(struct pass *p, struct tensor_grad *r, struct value g)
 {
-	struct tensor_grad *r = node->result;
 	struct value sum = unset;
 
-	if (!r || !r->retains)
-		return true;
 	if (r->grad.kind == VALUE_TENSOR && !add(p, &sum, r->grad))
 		return false;
-	if (!add(p, &sum, node->given[0])) {
+	if (!add(p, &sum, g)) {
 		value_unref(sum);
 		return false;
 	}
@@ -325,10 +385,12 @@ static bool visit(struct pass *p, struct grad_node *node)
 		if (ok && node->hooks)
 			ok = autograd_run_hooks(p->a, node->hooks[i], &node->given[i], p->err);
 		ok = ok && note_inputs(p, node, i, unset, node->given[i]);
+		if (ok && node->retaining && node->retaining[i])
+			ok = retain(p, node->retaining[i], node->given[i]);
 	}
 	if (!any || !ok)
 		return ok;
-	ok = retain(p, node) && (!leads_on(p, node) || apply(p, node));
+	ok = !leads_on(p, node) || apply(p, node);
 	for (int i = 0; i < node->n_outputs; i++) {
 		value_unref(node->given[i]);
 		node->given[i] = unset;
@@ -482,8 +544,19 @@ static void clear(struct pass *p)
 	VEC_FREE(&p->leaves);
 }
 
+/* The places of the inputs are compared with those of nodes: they are made first. */
+static bool renew_inputs(struct pass *p)
+{
+	for (int i = 0; p->b->inputs && i < p->b->n_inputs; i++)
+		if (!autograd_renew(p->a, p->b->inputs[i], p->err))
+			return false;
+	return true;
+}
+
 static bool run(struct pass *p)
 {
+	if (!renew_inputs(p))
+		return false;
 	for (int i = 0; i < p->b->n; i++)
 		if (!plant(p, i))
 			return false;

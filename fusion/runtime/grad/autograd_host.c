@@ -186,17 +186,11 @@ static bool grad(struct autograd *a, struct backward_call *c, struct value *out,
 
 static bool retain_grad(struct autograd *a, struct value t, struct err *err)
 {
-	struct tensor_grad *r = t.tensor->grad;
-
 	if (!autograd_requires(t))
 		return autograd_error(a, err,
 				      "can't retain_grad on Tensor that has requires_grad=False");
-	if (!r->node)
-		return true;
-	r->retains = true;
-	if (r->output == 0)
-		r->node->result = r;
-	return true;
+	return autograd_renew(a, t, err) &&
+	       (!t.tensor->grad->node || autograd_retain(t.tensor->grad, err));
 }
 
 bool autograd_call(struct autograd *a, const struct native *f, const struct value *args, int n,

@@ -85,6 +85,13 @@ static bool renew_view(struct autograd *a, struct value view, struct err *err)
 	return ok;
 }
 
+bool autograd_renew(struct autograd *a, struct value t, struct err *err)
+{
+	const struct tensor_grad *record = t.tensor->grad;
+
+	return !record || record->base.kind != VALUE_TENSOR || renew_view(a, t, err);
+}
+
 bool autograd_source(struct autograd *a, struct value t, struct grad_source *out, struct err *err)
 {
 	const struct tensor_grad *record = t.tensor->grad;
@@ -92,7 +99,7 @@ bool autograd_source(struct autograd *a, struct value t, struct grad_source *out
 	*out = (struct grad_source){ .leaf = unset };
 	if (!record)
 		return true;
-	if (record->base.kind == VALUE_TENSOR && !renew_view(a, t, err))
+	if (!autograd_renew(a, t, err))
 		return false;
 	if (record->node) {
 		record->node->refs++;
@@ -108,9 +115,10 @@ bool autograd_note_view(struct autograd *a, struct value of, struct value view, 
 			struct err *err)
 {
 	struct value base = base_of(of);
-	struct tensor_grad *record;
+	struct tensor_grad *record = of.tensor->grad;
 
-	if (base.kind == VALUE_UNSET)
+	/* a leaf has its gradient itself, whatever it is a view of */
+	if (base.kind == VALUE_UNSET || record->leaf)
 		base = of;
 	if (!tensor_contiguous(base.tensor->memory)) /* as_strided counts row by row */
 		return true;
@@ -190,6 +198,16 @@ static bool write_base(struct autograd *a, struct grad_node *node, struct value 
 
 /* ---- nodes of ops */
 
+/* A write through a view makes a new part of the base's new value: hooks of the part
+ * that it was are not called for it. */
+static void leave_hooks(struct value t)
+{
+	struct tensor_grad *record = t.kind == VALUE_TENSOR ? t.tensor->grad : NULL;
+
+	if (record && record->base.kind == VALUE_TENSOR && record->node && record->node->hooks)
+		record->seen = -1;
+}
+
 /* The call's arguments by parameter, and where their gradients go. */
 static bool bind(struct call *k, struct err *err)
 {
@@ -197,6 +215,8 @@ static bool bind(struct call *k, struct err *err)
 
 	if (!bind_by_parameter(k->c->op, k->c->values, k->c->n, k->c->kw, k->bound))
 		return torch_no_memory(err);
+	if (k->c->inplace)
+		leave_hooks(k->bound[0]);
 	for (int i = 0; i < info->n_params; i++) {
 		if (k->bound[i].kind != VALUE_TENSOR)
 			continue;
@@ -232,6 +252,9 @@ static bool fill_args(struct call *k, struct grad_node *node, struct err *err)
 				return torch_no_memory(err);
 		} else {
 			arg->value = value_ref(v);
+			/* as torch, where a factor is a tensor that is saved */
+			node->saves |= (k->needs & 1u << i) &&
+				       info->params[i].kind == PARAM_TENSOR_SCALAR;
 		}
 	}
 	return true;

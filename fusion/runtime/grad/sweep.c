@@ -18,6 +18,10 @@ bool sweep_spread(struct autograd *a, const struct graph *g, bool *tracked, cons
 		const struct node *n = g->nodes[id];
 		bool any = false;
 
+		if (n->takes_over >= 0) {
+			tracked[id] |= tracked[n->takes_over];
+			continue;
+		}
 		for (int i = 0; i < n->n_args; i++)
 			any |= n->args[i].kind == ARG_NODE && tracked[n->args[i].node];
 		if (tracked[id] || !any || sweep_detaches(n) || (stops && stops[id]) ||
@@ -206,6 +210,53 @@ static bool run_node(struct sweep *s, const struct node *n, struct value g)
 	return ok;
 }
 
+/* ---- writes */
+
+static bool written_after(const struct graph *g, int node, const struct node *op)
+{
+	return g->nodes[graph_memory(g, node)]->overwrite > op->id;
+}
+
+static bool is_spoiled(const struct sweep *s, const struct node *n, bool *spoiled, struct err *err)
+{
+	unsigned wanted = 0, needs;
+	bool known;
+
+	for (int i = 0; i < n->n_args; i++)
+		if (n->args[i].kind == ARG_NODE && s->tracked[n->args[i].node])
+			wanted |= 1u << i;
+	if (!grad_rule_needs(s->a, n->op, wanted, &known, &needs, err))
+		return false;
+	for (int i = n->in_place; i < n->n_args; i++) /* eager copies what it overwrites */
+		if (n->args[i].kind == ARG_NODE && (needs & 1u << i))
+			*spoiled |= written_after(s->from, n->args[i].node, n);
+	if (needs & 1u << MAX_ARGS)
+		*spoiled |= written_after(s->from, n->id, n);
+	return true;
+}
+
+bool sweep_spoiled(const struct sweep *s, bool *reached, bool *spoiled, struct err *err)
+{
+	*spoiled = false;
+	for (int id = s->n - 1; id >= 0; id--) {
+		const struct node *n = s->from->nodes[id];
+
+		if (!reached[id] || !s->tracked[id] || n->op == OP_input ||
+		    (s->leaf && s->leaf[id] >= 0))
+			continue;
+		if (n->takes_over >= 0) {
+			reached[n->takes_over] = true;
+			continue;
+		}
+		for (int i = 0; i < n->n_args; i++)
+			if (n->args[i].kind == ARG_NODE)
+				reached[n->args[i].node] = true;
+		if (!is_spoiled(s, n, spoiled, err))
+			return false;
+	}
+	return true;
+}
+
 /* ---- slices: where all that reads a value are slices that lie side by side and
  * leave nothing out, its gradient is theirs, side by side, and no sum of tensors
  * that are mostly zeros */
@@ -341,6 +392,11 @@ bool sweep_run(struct sweep *s)
 		if (!s->tracked[id] || s->given[id].kind != VALUE_TENSOR || n->op == OP_input ||
 		    (s->leaf && s->leaf[id] >= 0))
 			continue;
+		if (n->takes_over >= 0) {
+			if (!sweep_give(s, n->takes_over, s->given[id]))
+				return false;
+			continue;
+		}
 		if (s->ran)
 			s->ran[id] = true;
 		if (!run_node(s, n, s->given[id]))

@@ -29,6 +29,11 @@ struct sweep {
 	struct err *err;
 };
 
+/* Whether a rule reads elements that were written after its op ran, on the way from the
+ * nodes for which reached[i] is set; sets those that are reached from there.  Eager says
+ * what is wrong.  False with *err. */
+bool sweep_spoiled(const struct sweep *s, bool *reached, bool *spoiled, struct err *err);
+
 /* Adds g to what is known of node `to`. */
 bool sweep_give(struct sweep *s, int to, struct value g);
 

@@ -232,19 +232,22 @@ static bool note_spent(struct pass *p)
 
 	for (int id = 0; id < p->s.n; id++) {
 		const struct node *n = t->graph->nodes[id];
-		unsigned wanted = 0, tensors = 1u << MAX_ARGS, needs;
+		unsigned wanted = 0, kept = 1u << MAX_ARGS, needs;
 		bool known;
 
 		if (!p->s.ran[id])
 			continue;
-		for (int i = 0; i < n->n_args; i++)
+		for (int i = 0; i < n->n_args; i++) {
+			if (op_info(n->op)->params[i].kind == PARAM_TENSOR_SCALAR)
+				kept |= 1u << i; /* a number too, as torch */
 			if (n->args[i].kind == ARG_NODE) {
-				tensors |= 1u << i;
+				kept |= 1u << i;
 				wanted |= (unsigned)p->s.tracked[n->args[i].node] << i;
 			}
+		}
 		if (!grad_rule_needs(t->autograd, n->op, wanted, &known, &needs, p->err))
 			return false;
-		needs &= tensors;
+		needs &= kept;
 		if (needs && p->spent[id])
 			return give_up(p, "the backward pass has been run");
 		if (needs && !p->c.b.keep && !VEC_PUSH(&t->spent, id))
@@ -255,9 +258,19 @@ static bool note_spent(struct pass *p)
 
 static bool sweep(struct pass *p)
 {
-	for (int i = 0; i < p->c.b.n; i++)
+	bool *reached = ARENA_ARRAY(p->t->graph->arena, bool, (size_t)p->s.n + 1), spoiled;
+
+	if (!reached)
+		return no_memory(p);
+	for (int i = 0; i < p->c.b.n; i++) {
+		reached[p->roots[i]] = true;
 		if (!seed(p, i))
 			return false;
+	}
+	if (!sweep_spoiled(&p->s, reached, &spoiled, p->err))
+		return false;
+	if (spoiled)
+		return give_up(p, "a value that it needs was written in place");
 	if (!sweep_run(&p->s))
 		return false;
 	if (leads_out(p, p->s.tracked))

@@ -84,7 +84,8 @@ static bool call_at_once(struct lazy *l, const struct native *f, const struct va
 {
 	struct lazy_reason why = { .id = BREAK_AT_ONCE, .subject = f->name };
 
-	if (touches_any(l, f, args, n) && !lazy_sync(l, why, err))
+	/* a backward pass adds to .grad of leaves, which what is pending may read */
+	if ((autograd_is_pass(f->id) || touches_any(l, f, args, n)) && !lazy_sync(l, why, err))
 		return false;
 	pass_place(l);
 	return l->eager->host.call(l->eager, f, args, n, kw, out, err);

@@ -46,6 +46,7 @@ struct traced_view {
 	int written;               /* vtensor_writes() of the base when the node was made */
 	struct view_layout layout; /* in elements of the base, row by row */
 	bool writable;             /* the layout is known */
+	bool detached;             /* no gradient goes through one of the steps */
 	int n_steps;
 	struct view_step steps[];
 };

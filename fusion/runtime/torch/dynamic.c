@@ -119,55 +119,74 @@ static int64_t joint_size(const struct tensor *a, const struct tensor *b, int ra
 	return x == y || y == 1 ? x : x == 1 ? y : -1;
 }
 
-/* The row-major position in t of an index into the joint shape. */
-static int64_t position(const struct tensor *t, int rank, const int64_t *index)
+/* In the sizes, row by row in one dim. */
+static bool spread(const struct composer *c, struct value t, struct value sizes, struct value *out,
+		   struct err *err)
 {
-	int64_t at = 0;
+	struct value wide;
+	bool ok;
 
-	for (int d = 0; d < t->rank; d++)
-		at = at * t->size[d] + (t->size[d] == 1 ? 0 : index[rank - t->rank + d]);
-	return at;
+	if (!c->run(c->self, OP_expand, "fx:", false, (struct value[]){ t, sizes }, 2, &wide, err))
+		return false;
+	ok = c->run(c->self, OP_reshape, "fx:", false, (struct value[]){ wide, value_int(-1) }, 2,
+		    out, err);
+	value_unref(wide);
+	return ok;
 }
 
-static bool masked_select(const struct torch_memory *memory, const struct tensor *x,
-			  const struct tensor *mask, struct value *out, struct err *err)
+/* x[mask] where both have these sizes. */
+static bool select_spread(const struct composer *c, const char *name, struct value x,
+			  struct value mask, struct value sizes, struct value *out, struct err *err)
 {
-	int rank = x->rank > mask->rank ? x->rank : mask->rank;
-	int64_t size[MAX_RANK], index[MAX_RANK], numel = 1, n = 0;
-	size_t bytes = dtype_bytes(x->dtype);
-	struct tensor *t = NULL;
-	char *to = NULL;
+	struct value values[3] = { { .kind = VALUE_UNSET }, value_int(0) }, flat;
+	bool ok;
 
+	if (!spread(c, mask, sizes, &flat, err))
+		return false;
+	ok = c->places(c->self, flat, 1, &values[2], err);
+	value_unref(flat);
+	if (!ok)
+		return false;
+	ok = spread(c, x, sizes, &values[0], err) &&
+	     c->run(c->self, OP_index, name, false, values, 3, out, err);
+	value_unref(values[0]);
+	value_unref(values[2]);
+	return ok;
+}
+
+bool masked_select_call(const struct composer *c, const char *name, const struct value *args, int n,
+			const struct keywords *kw, struct value *out, struct err *err)
+{
+	static const char *const names[] = { "input", "mask" };
+	const struct tensor *x, *mask;
+	struct value v[2], size[MAX_RANK], sizes;
+	int rank;
+	bool ok;
+
+	if (!compose_args(name, names, 2, 2, args, n, kw, v, err))
+		return false;
+	if (v[0].kind != VALUE_TENSOR || v[1].kind != VALUE_TENSOR)
+		return err_set(err, ERR_TYPE, "%s takes two tensors", name);
+	if (!eager_check(v[0], err) || !eager_check(v[1], err))
+		return false;
+	x = v[0].tensor->memory;
+	mask = v[1].tensor->memory;
 	if (mask->dtype != DTYPE_BOOL)
 		return err_set(err, ERR_TYPE, "masked_select: the mask is %s, and must be bool",
 			       dtype_name(mask->dtype));
+	rank = x->rank > mask->rank ? x->rank : mask->rank;
 	for (int d = 0; d < rank; d++) {
-		size[d] = joint_size(x, mask, rank, d);
-		if (size[d] < 0)
+		size[d] = value_int(joint_size(x, mask, rank, d));
+		if (size[d].i < 0)
 			return err_set(err, ERR_SHAPE,
 				       "masked_select: the mask does not broadcast to the tensor");
-		numel *= size[d];
 	}
-	for (int pass = 0; pass < 2; pass++) {
-		if (pass) {
-			t = tensor_create(memory->allocator, x->dtype, 1, &n, err);
-			if (!t)
-				return false;
-			to = tensor_data(t);
-		}
-		for (int64_t i = 0; i < numel; i++) {
-			unravel(rank, size, i, index);
-			if (!holds(mask, position(mask, rank, index)))
-				continue;
-			if (pass) {
-				memcpy(to, element(x, position(x, rank, index)), bytes);
-				to += bytes;
-			} else {
-				n++;
-			}
-		}
-	}
-	return give(t, out, err);
+	sizes = value_tuple(size, rank);
+	if (sizes.kind == VALUE_UNSET)
+		return torch_no_memory(err);
+	ok = select_spread(c, name, v[0], v[1], sizes, out, err);
+	value_unref(sizes);
+	return ok;
 }
 
 /* An element of unique(), and where it was. */
@@ -485,8 +504,6 @@ bool dynamic_call(const struct torch_memory *memory, int id, const char *name,
 	}
 	if (n < 2 || args[1].kind != VALUE_TENSOR)
 		return err_set(err, ERR_TYPE, "%s takes two tensors", name);
-	if (id == MORE_MASKED_SELECT)
-		return masked_select(memory, x, args[1].tensor->memory, out, err);
 	*out = value_bool(is_equal(x, args[1].tensor->memory));
 	return true;
 }

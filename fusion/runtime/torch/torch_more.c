@@ -274,6 +274,8 @@ bool torch_more_call(const struct composer *c, const struct torch_memory *memory
 	if (!memory)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "%s reads values of a tensor, which ends the graph", f->name);
+	if (id == MORE_MASKED_SELECT)
+		return masked_select_call(c, f->name, all, n, kw, out, err);
 	return dynamic_call(memory, f->id == OP_where ? OP_where : id, f->name, all, n, kw, out,
 			    err);
 }

@@ -53,6 +53,10 @@ bool dynamic_call(const struct torch_memory *memory, int id, const char *name,
 		  const struct value *args, int n, const struct keywords *kw, struct value *out,
 		  struct err *err);
 
+/* dynamic.c, of ops alone but for the places: it has a gradient. */
+bool masked_select_call(const struct composer *c, const char *name, const struct value *args, int n,
+			const struct keywords *kw, struct value *out, struct err *err);
+
 /* literal.c: torch.tensor with tensors in its data, torch.Tensor(...). */
 bool literal_wants(const struct native *f, const struct value *args, int n);
 bool literal_call(const struct composer *c, const struct native *f, const struct value *args, int n,

@@ -316,8 +316,11 @@ bool trace_wrap(struct trace *t, int node, struct value *out, struct err *err)
 bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written)
 {
 	int lifted = trace_lifted(t, tensor), slot = trace_slot(t, tensor);
+	int before = lifted >= 0 ? t->lifted.at[lifted].node : tensor.tensor->node;
 
-	if (!fork_note_write(t, tensor) || !trace_note_leaf(t, tensor, &node))
+	if (!fork_note_write(t, tensor) ||
+	    !trace_note_unrecorded(t, tensor, written ? before : -1, &node) ||
+	    !trace_note_memory(t, before, &node, written))
 		return false;
 	t->n_writes += written;
 	if (lifted >= 0) {
@@ -563,6 +566,7 @@ static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
 	if (node < 0)
 		return op_failed(t, values, n, err);
 	t->graph->nodes[node]->detached = t->grad_off;
+	t->graph->nodes[node]->in_place = inplace;
 	if (!set_fx(t, node, op, name, inplace))
 		return trace_no_memory(err);
 	t->n_ops += t->graph->nodes[node]->fx[0] != '\0';
@@ -574,7 +578,10 @@ static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
 			      err);
 	if (result < 0)
 		return op_failed(t, values, n, err);
+	if (!trace_keep_history(t, op, args[0].node, &result, err))
+		return false;
 	*out = value_ref(values[0]);
+	t->writer = node;
 	if (values[0].tensor->view)
 		return trace_view_write(t, values[0], result, err);
 	return trace_rewrite(t, values[0], result, true);

@@ -173,6 +173,7 @@ struct trace {
 	VEC(struct leaf_value) leaf_values;
 	VEC(int) spent;  /* nodes that a backward pass of the piece has used up */
 	bool unrecorded; /* a write goes through x.detach() or x.data */
+	int writer;      /* the node of the in-place op under way */
 	VEC(struct float_operand) float_operands;
 	struct pointers reals, stands; /* objects from outside and their stand-ins: slots */
 	struct pointers storages;      /* of tensors among them: a slot that has it */
@@ -401,9 +402,16 @@ void trace_forget_grads(struct trace *t);
  * memory. */
 int *trace_leaf_map(const struct trace *t, const struct graph *g);
 bool trace_is_leaf(const struct trace *t, struct value tensor);
-/* The tensor is to stand for *node: where that is no recorded write of a leaf, for a node
- * of its own. */
-bool trace_note_leaf(struct trace *t, struct value tensor, int *node);
+/* The tensor is to stand for *node, and stood for `before` (-1: it is no write): where the
+ * write is not recorded, for a node of its own, which is a leaf's value too, or takes over
+ * the gradient of `before`. */
+bool trace_note_unrecorded(struct trace *t, struct value tensor, int before, int *node);
+/* *node is what lies in the memory of `before` from now on (-1: that of none); `written`:
+ * by an op, t->writer.  False when out of memory. */
+bool trace_note_memory(struct trace *t, int before, int *node, bool written);
+/* What an in-place op without a gradient leaves, as zero_(), requires one where the tensor
+ * did: *result, made of `before` too. */
+bool trace_keep_history(struct trace *t, enum op op, int before, int *result, struct err *err);
 /* The same for a view, where its base was written. */
 bool trace_note_view(struct trace *t, struct value view, int *node);
 /* requires_grad of a tensor of the piece (policy native); a break where it is not followed. */

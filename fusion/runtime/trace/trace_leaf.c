@@ -2,7 +2,8 @@
  *
  * An in-place op gives its tensor another node.  Where it is not recorded -- under
  * no_grad(), through x.data -- a leaf stays one: both nodes are values of it, and the
- * gradients of both go to it.
+ * gradients of both go to it.  Of another tensor the new node takes over the gradient
+ * of the one before.
  */
 #include <string.h>
 
@@ -85,17 +86,29 @@ static bool joins(const struct trace *t, int node, struct value tensor)
 	       is_value_of(t, n->args[1].node, tensor) && is_value_of(t, n->args[2].node, tensor);
 }
 
+/* A node that is the value of this tensor alone: after x.copy_(y) y has one of its own. */
+static bool own_node(struct trace *t, int *node, bool detached)
+{
+	const struct node *n = t->graph->nodes[*node];
+	struct arg of[2] = { arg_node(*node), arg_dtype(n->dtype) };
+
+	if (*node == t->graph->n_nodes - 1)
+		return true;
+	/* a number has a dtype of its own from here on */
+	*node = graph_add(t->graph, n->weak ? OP_to : OP_clone, of, 1 + n->weak, t->host.line,
+			  t->host.column, NULL);
+	if (*node < 0 || !graph_set_fx(t->graph, *node, ""))
+		return false;
+	t->graph->nodes[*node]->detached = detached;
+	return true;
+}
+
 static bool add_value(struct trace *t, struct value tensor, int *node)
 {
 	struct leaf_value v = { .of = tensor };
-	struct arg of = arg_node(*node);
 
-	if (*node != t->graph->n_nodes - 1) { /* x.copy_(y): y is none of its values */
-		*node = graph_add(t->graph, OP_clone, &of, 1, t->host.line, t->host.column, NULL);
-		if (*node < 0 || !graph_set_fx(t->graph, *node, ""))
-			return false;
-		t->graph->nodes[*node]->detached = true;
-	}
+	if (!own_node(t, node, true))
+		return false;
 	v.node = *node;
 	if (!VEC_PUSH(&t->leaf_values, v))
 		return false;
@@ -108,12 +121,64 @@ bool trace_note_view(struct trace *t, struct value view, int *node)
 	return fresh_leaf(t, view) < 0 || add_value(t, view, node);
 }
 
-bool trace_note_leaf(struct trace *t, struct value tensor, int *node)
+/* Whether the tensor, which is no leaf, may have a gradient. */
+static bool may_require(const struct trace *t, struct value tensor, int before)
 {
-	if (!t->autograd->recording || !trace_is_leaf(t, tensor) ||
-	    !(t->grad_off || t->unrecorded || joins(t, *node, tensor)))
+	struct value real = real_of(t, tensor);
+	const struct node *n = t->graph->nodes[before];
+
+	if (dtype_category(n->dtype) != CATEGORY_FLOAT || (n->detached && n->takes_over < 0))
+		return false;
+	return n->op != OP_input || (real.kind == VALUE_TENSOR && autograd_requires(real));
+}
+
+bool trace_note_unrecorded(struct trace *t, struct value tensor, int before, int *node)
+{
+	bool unrecorded = t->grad_off || t->unrecorded;
+
+	if (!t->autograd->recording)
 		return true;
-	return add_value(t, tensor, node);
+	if (trace_is_leaf(t, tensor))
+		return !(unrecorded || joins(t, *node, tensor)) || add_value(t, tensor, node);
+	if (!unrecorded || before < 0 || before == *node || !may_require(t, tensor, before))
+		return true;
+	if (!own_node(t, node, true))
+		return false;
+	t->graph->nodes[*node]->takes_over = before;
+	return true;
+}
+
+bool trace_note_memory(struct trace *t, int before, int *node, bool written)
+{
+	int memory;
+
+	if (!t->autograd->recording || before < 0 || before == *node)
+		return true;
+	memory = graph_memory(t->graph, before);
+	if (memory == *node || !own_node(t, node, t->grad_off))
+		return memory == *node;
+	t->graph->nodes[*node]->memory = memory;
+	if (written)
+		t->graph->nodes[memory]->overwrite = t->writer;
+	return true;
+}
+
+bool trace_keep_history(struct trace *t, enum op op, int before, int *result, struct err *err)
+{
+	struct arg args[2] = { arg_node(before), arg_node(*result) };
+	bool known;
+	unsigned needs;
+
+	if (!t->autograd->recording || t->grad_off ||
+	    dtype_category(t->graph->nodes[before]->dtype) != CATEGORY_FLOAT)
+		return true;
+	if (!grad_rule_needs(t->autograd, op, ~0u, &known, &needs, err))
+		return false;
+	if (known)
+		return true;
+	*result = graph_add(t->graph, OP_fill, args, 2, t->host.line, t->host.column, err);
+	return *result >= 0 &&
+	       (graph_set_fx(t->graph, *result, "") || trace_no_memory(err));
 }
 
 static bool may_make(struct trace *t, struct value tensor, int node)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/runtime/grad/autograd.h"
 #include "fusion/runtime/trace/trace.h"
 
 static void release_view(struct vtensor *t)
@@ -36,6 +37,7 @@ static struct traced_view *new_view(struct trace *t, struct value of, const stru
 		return NULL;
 	view->base = value_ref(up ? up->base : of);
 	view->n_steps = steps + 1;
+	view->detached = (up && up->detached) || n->op == OP_detach || t->grad_off;
 	if (up)
 		memcpy(view->steps, up->steps, sizeof(view->steps[0]) * (size_t)steps);
 	view->steps[steps].op = n->op;
@@ -169,6 +171,7 @@ int trace_view_node(struct trace *t, struct value tensor, struct err *err)
 	node = view_steps_add(t->graph, base, view->steps, view->n_steps, err);
 	if (node < 0)
 		return -1;
+	t->graph->nodes[node]->detached |= view->detached;
 	if (!trace_note_view(t, tensor, &node)) {
 		trace_no_memory(err);
 		return -1;
@@ -176,14 +179,6 @@ int trace_view_node(struct trace *t, struct value tensor, struct err *err)
 	v->node = node;
 	view->written = written;
 	return node;
-}
-
-static bool is_unrecorded(const struct traced_view *view)
-{
-	for (int i = 0; i < view->n_steps; i++)
-		if (view->steps[i].op == OP_detach)
-			return true;
-	return false;
 }
 
 bool trace_view_write(struct trace *t, struct value tensor, int node, struct err *err)
@@ -200,14 +195,18 @@ bool trace_view_write(struct trace *t, struct value tensor, int node, struct err
 		return err_set(err, ERR_UNSUPPORTED,
 			       "a view of a transposed argument is written in place; write to the "
 			       "argument, or to a copy");
+	if (!trace_note_memory(t, base, &node, false))
+		return trace_no_memory(err);
 	base = view_write(t->graph, base, &view->layout, node, t->host.line, t->host.column, err);
 	if (base < 0)
 		return false;
-	t->unrecorded = is_unrecorded(view);
+	t->unrecorded = view->detached;
 	written = trace_rewrite(t, view->base, base, true);
 	t->unrecorded = false;
 	if (!written)
 		return false;
+	if (t->autograd->recording && t->grad_off && !view->detached && !trace_is_leaf(t, tensor))
+		return true; /* a part of the base, whose gradient is as it was */
 	if (!trace_note_view(t, tensor, &node))
 		return trace_no_memory(err);
 	tensor.tensor->node = node;
