@@ -191,6 +191,27 @@ static void print_timed(struct buf *out, const json_t *report)
 	}
 }
 
+/* Of the modes of a point; nothing where memory was not watched. */
+static void print_memory_checks(struct buf *out, const json_t *at)
+{
+	double blocks = 0, looks = 0;
+	const char *mode;
+	json_t *m;
+
+	json_object_foreach(json_object_get(at, "modes"), mode, m)
+	{
+		const json_t *checks = json_object_get(m, "memory_checks");
+
+		blocks += number_field(checks, "blocks");
+		looks += number_field(checks, "looks");
+	}
+	if (blocks > 0)
+		buf_printf(out,
+			   "memory was watched: %.0f blocks, their guard words looked at %.0f "
+			   "times, none overwritten\n",
+			   blocks, looks);
+}
+
 static void print_untimed(struct buf *out, const json_t *report)
 {
 	const json_t *points = json_object_get(report, "points");
@@ -218,6 +239,7 @@ static void print_untimed(struct buf *out, const json_t *report)
 				   number_field(m, "launches"), compile, error);
 		}
 	}
+	print_memory_checks(out, n ? json_array_get(points, 0) : report);
 }
 
 static void print_warnings(struct buf *out, const json_t *report)

@@ -20,6 +20,7 @@
 
 struct blas;
 struct device; /* private to its backend */
+struct fence;
 struct twister;
 
 /* What a backend may use; borrowed, immutable while executables live. */
@@ -34,6 +35,9 @@ struct backend_env {
 	const char *vector_unit; /* one that this machine has; NULL: the best */
 	struct blas *blas;       /* backend_blas_create(); NULL: our own products of matrices */
 	struct device *device;   /* of backend->open(); NULL: kernels run on the host */
+	/* Memory is watched (fence.h): no store goes beyond the last element, not even into
+	 * the slack that launch() speaks of.  NULL: it is not. */
+	struct fence *fence;
 	const struct backend *backend; /* the one that is called; the functions below set it */
 };
 

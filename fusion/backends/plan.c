@@ -499,7 +499,7 @@ static bool is_flat(const struct plan *p)
 
 		if (!at->direct || at->one || at->inst->kind == INST_SAVE ||
 		    at->inst->kind == INST_RESTORE ||
-		    (!even && (at->shared || (at->store && !at->whole))))
+		    (!even && (at->shared || (at->store && (!at->whole || p->exact)))))
 			return false;
 	}
 	return true;

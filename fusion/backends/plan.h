@@ -104,6 +104,7 @@ struct plan {
 	const struct lowered *lowered;
 	const struct kernel *kernel;
 	const struct kernel_table *kernels; /* of the unit that the code is for */
+	bool exact; /* no store goes beyond the last element of a buffer: set after plan_create() */
 	struct part *parts;
 	struct place *places;
 	struct joined *joined; /* of all loads of joins; with their places behind */

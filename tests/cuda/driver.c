@@ -301,6 +301,13 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUst
 	return state.sticky;
 }
 
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t words, CUstream stream)
+{
+	for (size_t i = 0; i < words && state.sticky == CUDA_SUCCESS; i++)
+		memcpy((void *)(uintptr_t)(to + 4 * i), &value, sizeof(value));
+	return state.sticky;
+}
+
 /* ---- modules */
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image)

@@ -219,6 +219,7 @@ static struct executable *compile(const struct backend_env *env, const struct lo
 	*stats = (struct compile_stats){ 0 };
 	exe->lowered = l;
 	exe->device = env->device;
+	exe->device->fence = env->fence;
 	exe->table = kernels_here();
 	exe->random = env->random;
 	exe->cache_dir = env->cache_dir;

@@ -14,6 +14,7 @@
 #define FUSION_BACKENDS_CUDA_DEVICE_H
 
 #include "fusion/backends/cuda/api.h"
+#include "fusion/backends/fence.h"
 #include "fusion/backends/memory.h"
 #include "fusion/lower/lower.h"
 
@@ -25,6 +26,7 @@ struct suspect { /* a kernel that was launched */
 
 struct device {
 	struct device_memory memory; /* .self is this struct */
+	struct fence *fence;         /* of env->fence: memory is watched; NULL: it is not */
 	struct cuda_api api;
 	CUdevice handle;
 	CUcontext context;
