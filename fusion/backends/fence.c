@@ -13,8 +13,8 @@ enum { FRESH = 0x7ffa7ffa, FREED = 0x7ffb7ffb };
 struct guarded {
 	char *memory; /* between its guard words */
 	size_t bytes;
-	char what[160];
-	char writer[120];
+	char what[120];
+	char writer[200];
 };
 
 struct fence {
@@ -247,15 +247,10 @@ void fence_describe(struct fence *g, void *memory, const char *what)
 		snprintf(at->what, sizeof(at->what), "%s", what);
 }
 
-void fence_wrote(struct fence *g, const void *memory, const char *kernel, int graph)
+void fence_wrote(struct fence *g, const void *memory, const char *writer)
 {
 	struct guarded *at = find(g, memory);
 
-	if (!at)
-		return;
-	if (graph >= 0)
-		snprintf(at->writer, sizeof(at->writer), "the kernel %.80s of graph %d", kernel,
-			 graph);
-	else
-		snprintf(at->writer, sizeof(at->writer), "the kernel %.80s", kernel);
+	if (at)
+		snprintf(at->writer, sizeof(at->writer), "%s", writer);
 }

@@ -47,7 +47,7 @@ void fence_poison(struct fence *g, void *memory, size_t bytes);
 /* What lies there, and who wrote it last, for messages.  `memory` may be within a block;
  * where none is open nothing is noted. */
 void fence_describe(struct fence *g, void *memory, const char *what);
-void fence_wrote(struct fence *g, const void *memory, const char *kernel, int graph);
+void fence_wrote(struct fence *g, const void *memory, const char *writer);
 
 /* Looks at the guard words around `memory`, those of all that is open: what is found first
  * is kept until fence_check() says it, INTERNAL.  On a device both wait. */

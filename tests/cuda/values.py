@@ -229,7 +229,7 @@ def check(binary, folder, cache, name, source, arguments, modes):
         if name in OUT_OF_BOUNDS:
             return same_error(binary, workload, emulated, cache)
         want = run(binary, dict(workload, backend="interp"), os.environ, cache)
-        have = run(binary, dict(workload, device="cuda"), dict(emulated, STAND_IN_NOTES="1"), cache)
+        have = run(binary, dict(workload, device="cuda", poison=True), dict(emulated, STAND_IN_NOTES="1"), cache)
     except (RuntimeError, subprocess.TimeoutExpired) as why:
         return f"{name}: {why}"
     for mode in modes:

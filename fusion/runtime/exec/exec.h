@@ -172,6 +172,8 @@ size_t exec_temp_bytes(const struct exec *e, int index);
  * after its last one, though all of them are in one block. */
 void exec_fenced_launches(struct exec *e, bool backward, const struct fusion_observer *observer,
 			  int graph);
+/* A temporary that lies at e->buffers[buffer], where others have been before. */
+void exec_fence_describe(const struct exec *e, int buffer);
 /* After the launch of `kernel`, of an exec that is watched or not: e->buffers are where it
  * has written. */
 void exec_fence_wrote(const struct exec *e, int kernel, int graph);

@@ -411,25 +411,29 @@ static void turn_temps(struct record *r, int kernel, enum step_kind kind)
 		if (e->steps[i].kernel != kernel || e->steps[i].kind != kind)
 			continue;
 		memory = e->buffers[temp->buffer];
-		if (kind == STEP_TAKE_TEMP)
+		if (kind == STEP_TAKE_TEMP) {
 			fence_open(fence, memory - FENCE_BYTES, temp->size);
-		else
+			exec_fence_describe(e, temp->buffer);
+		} else {
 			fence_close(fence, memory);
+		}
 	}
 }
 
-/* All at once, as it is without guard words, and by turns kernel by kernel, so that each
- * temporary is as fresh before its first kernel and freed after its last one. */
+/* By turns kernel by kernel, so that each temporary is as fresh before its first kernel and
+ * freed after its last one, and all at once, as it is without guard words. */
 static void replay_fenced(struct record *r, bool backward, const struct fusion_observer *observer,
 			  int graph)
 {
 	struct exec *e = r->exec;
 
 	place_buffers(r);
-	if (r->replays % 2 == 0) {
+	if (r->replays % 2 == 1) {
 		if (r->temp_bytes > 0)
 			fence_poison(exec_fence(e), r->memory->block, r->temp_bytes);
 		replay_all(r, backward, observer, graph);
+		for (int k = 0; k < e->lowered->n_kernels; k++)
+			exec_fence_wrote(e, k, graph);
 		return;
 	}
 	for (int k = 0; k < e->lowered->n_kernels; k++, backward = !backward) {
