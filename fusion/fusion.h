@@ -81,6 +81,9 @@ const char *fusion_device_name(const struct fusion *f);
  * options.poison. */
 struct fence_counts fusion_fence_counts(const struct fusion *f);
 
+/* False where kernels run on the host, or nothing is known. */
+bool fusion_device_order(const struct fusion *f, struct device_order *out);
+
 /* Returns when all kernels that were launched are done; at once where they run on
  * the host.  False with DEVICE, where it is known with the kernel and its line: one
  * has failed since the engine was made, and what was read of tensors since then means

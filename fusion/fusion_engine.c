@@ -177,6 +177,14 @@ const char *fusion_device_name(const struct fusion *f)
 	return device ? device->name : NULL;
 }
 
+bool fusion_device_order(const struct fusion *f, struct device_order *out)
+{
+	if (!f->env.device || !f->env.device->order)
+		return false;
+	*out = f->env.device->order(f->env.backend_env.device);
+	return true;
+}
+
 struct fence_counts fusion_fence_counts(const struct fusion *f)
 {
 	const struct fence *fence = f->env.backend_env.fence;

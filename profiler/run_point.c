@@ -96,6 +96,7 @@ static bool run_calls(struct run *r, struct lane *lane, const struct lane *eager
 	lane->peak_bytes = (int64_t)allocator_peak_bytes(a);
 	if (r->w->poison)
 		json_object_set_new(m, "memory_checks", memory_checks(lane));
+	report_order(m, lane->engine);
 	json_object_set_new(m, "peak_bytes", json_integer(lane->peak_bytes));
 	json_object_set_new(m, "launches", json_integer((json_int_t)lane->launches));
 	if (eager)

@@ -316,6 +316,20 @@ static const char *text_of(const json_t *object, const char *key)
 	return text ? text : "unknown";
 }
 
+/* On a device: the figures of one mode; all others are ordered in the same way. */
+static void print_order(struct buf *out, const json_t *order)
+{
+	json_int_t streams = json_integer_value(json_object_get(order, "streams")),
+		   events = json_integer_value(json_object_get(order, "events"));
+
+	if (order)
+		buf_printf(out,
+			   "its launches, copies and sets go into %" JSON_INTEGER_FORMAT
+			   " stream%s in the order of the calls%s\n",
+			   streams, streams == 1 ? "" : "s",
+			   events == 0 ? ", no event is waited for" : "");
+}
+
 void run_table_print(struct buf *out, const json_t *report)
 {
 	const json_t *device = json_object_get(report, "device");
@@ -348,4 +362,5 @@ void run_table_print(struct buf *out, const json_t *report)
 		   number_field(report, "seconds"));
 	if (note)
 		buf_printf(out, "%s\n", note);
+	print_order(out, json_object_get(m, "order"));
 }

@@ -299,6 +299,40 @@ static void so_it_is_on_a_gpu(void **state)
 	}
 }
 
+/* Kernels, products, functions of the library and copies: what the report says of their
+ * order is so. */
+static void all_of_an_engine_is_in_one_stream(void **state)
+{
+	static const char mixed[] = "import torch\n"
+				    "def model(x):\n"
+				    "    y = torch.cumsum(x @ x.t(), 1)\n"
+				    "    y = torch.sort(y.sin(), 0)[0] + torch.arange(4)\n"
+				    "    return y.softmax(1), torch.multinomial(y.abs() + 1, 2)\n";
+	struct stand_in gpu = stand_in_open();
+
+	(void)state;
+	for (int mode = 0; mode < FUSION_MODE_COUNT; mode++)
+		for (int poison = 0; poison < 2; poison++) {
+			struct engine e = poison
+					      ? open_poisoned("cuda", (enum fusion_mode)mode, mixed)
+					      : engine_open("cuda", (enum fusion_mode)mode, mixed);
+			struct value x = FLOATS(&e, 0, 4, 5);
+			struct device_order o;
+			struct err err = { 0 };
+
+			gpu.clear();
+			for (int call = 0; call < 3; call++)
+				value_unref(engine_call(&e, &x, 1));
+			value_unref(x);
+			assert_int_equal(gpu.strays(), 0);
+			assert_true(fusion_device_order(e.f, &o) && fusion_wait(e.f, &err));
+			assert_int_equal(o.streams, 1);
+			assert_int_equal(o.events, 0);
+			assert_true(o.launches + o.graphs > 0 && o.copies > 0 && o.waits > 0);
+			engine_close(&e);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -309,6 +343,7 @@ int main(void)
 		cmocka_unit_test(kernels_keep_to_their_buffers),
 		cmocka_unit_test(an_overrun_of_a_result_is_told_with_its_kernel),
 		cmocka_unit_test(so_it_is_on_a_gpu),
+		cmocka_unit_test(all_of_an_engine_is_in_one_stream),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -336,6 +336,18 @@ static int64_t launches(const struct device *d)
 	return d->launches;
 }
 
+/* Libraries are given the stream too: blas.c, lt.c, dnn.c. */
+static struct device_order order(const struct device *d)
+{
+	return (struct device_order){ .streams = 1,
+				      .launches = d->launches,
+				      .graphs = d->graphs,
+				      .calls = d->calls,
+				      .copies = d->copies,
+				      .sets = d->sets,
+				      .waits = d->waits };
+}
+
 const struct backend backend_cuda = {
 	.name = "cuda",
 	.purpose = "CUDA C through NVRTC on an NVIDIA GPU, a kernel for each group of ops",
@@ -346,6 +358,7 @@ const struct backend backend_cuda = {
 	.close = cuda_device_close,
 	.memory = memory,
 	.launches = launches,
+	.order = order,
 	.on_host = on_host,
 	.has_calls = has_calls,
 	.compile = compile,

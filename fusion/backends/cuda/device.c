@@ -240,6 +240,7 @@ static void memory_wait(void *self)
 {
 	struct device *d = self;
 
+	d->waits++;
 	if (cuda_check(d, d->api.cuStreamSynchronize(d->stream), "waiting for the device"))
 		d->launched = 0;
 }
@@ -248,6 +249,7 @@ static void memory_read(void *self, void *host, const void *memory, size_t bytes
 {
 	struct device *d = self;
 
+	d->copies++;
 	if (cuda_check(d, d->api.cuMemcpyDtoHAsync(host, (CUdeviceptr)memory, bytes, d->stream),
 		       "a copy from the device"))
 		memory_wait(d);
@@ -261,6 +263,7 @@ static void memory_write(void *self, void *memory, const void *host, size_t byte
 {
 	struct device *d = self;
 
+	d->copies++;
 	cuda_check(d, d->api.cuMemcpyHtoDAsync((CUdeviceptr)memory, host, bytes, d->stream),
 		   "a copy to the device");
 }
@@ -269,6 +272,7 @@ static void memory_copy(void *self, void *to, const void *from, size_t bytes)
 {
 	struct device *d = self;
 
+	d->copies++;
 	cuda_check(d,
 		   d->api.cuMemcpyDtoDAsync((CUdeviceptr)to, (CUdeviceptr)from, bytes, d->stream),
 		   "a copy on the device");
@@ -278,6 +282,7 @@ static void memory_clear(void *self, void *memory, size_t bytes)
 {
 	struct device *d = self;
 
+	d->sets++;
 	cuda_check(d, d->api.cuMemsetD8Async((CUdeviceptr)memory, 0, bytes, d->stream),
 		   "clearing memory");
 }
@@ -286,11 +291,12 @@ static void memory_fill(void *self, void *memory, uint32_t word, size_t bytes)
 {
 	struct device *d = self;
 
-	if (bytes > 0)
-		cuda_check(d,
-			   d->api.cuMemsetD32Async((CUdeviceptr)memory, word, bytes / sizeof(word),
-						   d->stream),
-			   "filling memory");
+	if (bytes == 0)
+		return;
+	d->sets++;
+	cuda_check(
+	    d, d->api.cuMemsetD32Async((CUdeviceptr)memory, word, bytes / sizeof(word), d->stream),
+	    "filling memory");
 }
 
 static int attribute(struct device *d, CUdevice_attribute which)

@@ -31,7 +31,9 @@ struct device {
 	CUdevice handle;
 	CUcontext context;
 	CUstream stream;
-	int64_t launches;                  /* cuLaunchKernel() of our own */
+	int64_t launches;      /* cuLaunchKernel() of our own */
+	int64_t graphs, calls; /* cuGraphLaunch(); ops that have a cuda_library */
+	int64_t copies, sets, waits;
 	int multiprocessors, architecture; /* 90: sm_90 */
 	int shared_bytes;                  /* that a block may have, on request */
 	char name[96];
