@@ -31,6 +31,7 @@ static inline struct engine engine_limited(const char *backend, enum fusion_mode
 	/* Suites of backend cuda count what is compiled. */
 	bool shared = strcmp(backend, "cuda") != 0;
 	struct fusion_options options = { .backend = backend,
+					  .poison = getenv("TEST_POISON") != NULL,
 					  .cache_dir = shared ? shared_kernels() : NULL,
 					  .threads = 1,
 					  .recompile_limit = recompile_limit,

@@ -238,6 +238,8 @@ void executable_launch(struct executable *exe, int kernel, void *const *buffers,
 {
 	const struct library_call *call = &exe->libraries[kernel];
 
+	if (call->op && __builtin_expect(exe->exact, 0))
+		library_poison(call);
 	if (call->op)
 		call->op->run(call, buffers, pool);
 	if (exe->plans[kernel] && !call->behind)

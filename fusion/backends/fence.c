@@ -123,6 +123,16 @@ static void fill(const struct fence *g, char *memory, uint32_t word, size_t byte
 		memcpy(memory + i * sizeof(word), &word, sizeof(word));
 }
 
+/* The last word may be cut. */
+void fence_poison_here(void *memory, size_t bytes)
+{
+	const uint32_t word = FRESH;
+
+	for (size_t i = 0; i < bytes; i += sizeof(word))
+		memcpy((char *)memory + i, &word,
+		       bytes - i < sizeof(word) ? bytes - i : sizeof(word));
+}
+
 static void set_words(const struct fence *g, char *at)
 {
 	const struct words w = intact();

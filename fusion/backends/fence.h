@@ -44,6 +44,9 @@ void *fence_close(struct fence *g, void *memory);
 /* Of one that is open and about to be written as a whole: it is as fresh. */
 void fence_poison(struct fence *g, void *memory, size_t bytes);
 
+/* Memory of the host without guard words, which is nobody's yet: it is as fresh. */
+void fence_poison_here(void *memory, size_t bytes);
+
 /* What lies there, and who wrote it last, for messages.  `memory` may be within a block;
  * where none is open nothing is noted. */
 void fence_describe(struct fence *g, void *memory, const char *what);

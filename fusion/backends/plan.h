@@ -98,6 +98,7 @@ struct worker {
 	char **quick;          /* of each place: where its row lies now */
 	union number *partial; /* of a chunk: [reduce] or [reduce][column] */
 	union number *total;   /* of a row, likewise */
+	size_t room_bytes;     /* from `staging` on, all that no launch finds as another left it */
 };
 
 struct plan {
@@ -171,6 +172,9 @@ bool plan_suits_blocks(const struct plan *p, int64_t columns, int64_t numel);
 void plan_begin_blocks(struct plan *p, void *const *buffers);
 void plan_run_block(struct plan *p, void *const *buffers, const struct plan_block *block,
 		    int thread);
+
+/* Before a launch, where memory is watched (fence.h): what threads need is as fresh. */
+void plan_poison(struct plan *p);
 
 /* recording.c: what plan_launch() does before the body's code, where there is any. */
 void plan_setup(struct plan *p, void *const *buffers);
