@@ -278,9 +278,28 @@ void cuda_walk(struct executable *exe, int kernel, void *const *buffers, bool ba
 		launch_run(l, exe->device, buffers, backward);
 }
 
+/* What no launch finds as another left it (counts of blocks are zeros between two). */
+static void poison_scratch(const struct device *d, const struct scratch *s)
+{
+	const struct {
+		uint64_t at;
+		size_t bytes;
+	} all[] = { { s->parts, s->parts_bytes },
+		    { s->slots, s->slots_bytes },
+		    { d->workspace, d->workspace_bytes } };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i].at)
+			fence_poison(d->fence, (void *)all[i].at, all[i].bytes);
+}
+
 void cuda_launch(struct executable *exe, int kernel, void *const *buffers, struct pool *pool,
 		 bool backward)
 {
+	if (__builtin_expect(exe->device->fence != NULL, 0)) {
+		poison_scratch(exe->device, &exe->wide.scratch);
+		poison_scratch(exe->device, &exe->narrow.scratch);
+	}
 	if (exe->on_device[kernel])
 		cuda_call(exe, kernel, buffers);
 	else if (cuda_calls(exe, kernel))
