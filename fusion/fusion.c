@@ -175,16 +175,29 @@ const char *fusion_parameter_name(const struct fusion_session *s, int index)
 
 /* What a device that has failed gave may be why a program fails: the device comes first.  So
  * does an index that a kernel has found out of bounds. */
-static bool device_well(const struct fusion_session *s, bool ok, struct value *out, struct err *err)
+static bool device_well(const struct fusion_session *s, bool ok, struct err *err)
 {
 	const struct device_memory *device = allocator_device(s->session.options.env->allocator);
 
 	if (!device)
-		return ok;
+		return true;
 	device->late(device->self, false);
 	if (!ok)
 		device->wait(device->self);
-	if (device->check(device->self, err))
+	return device->check(device->self, err);
+}
+
+/* Memory that was overwritten may be why a program fails, too. */
+static bool memory_well(const struct fusion_session *s, struct err *err)
+{
+	struct fence *fence = allocator_fence(s->session.options.env->allocator);
+
+	return !fence || fence_check(fence, err);
+}
+
+static bool all_well(const struct fusion_session *s, bool ok, struct value *out, struct err *err)
+{
+	if (device_well(s, ok, err) && memory_well(s, err))
 		return ok;
 	if (ok && out) {
 		value_unref(*out);
@@ -205,7 +218,7 @@ bool fusion_call(struct fusion_session *s, const struct value *args, int n, stru
 		 struct err *err)
 {
 	let_device_be_late(s);
-	return device_well(s, session_call(&s->session, args, n, out, err), out, err);
+	return all_well(s, session_call(&s->session, args, n, out, err), out, err);
 }
 
 bool fusion_require_grad(struct fusion_session *s, struct value v, struct err *err)
@@ -218,7 +231,7 @@ bool fusion_backward(struct fusion_session *s, struct value out, struct err *err
 {
 	note_change(s);
 	let_device_be_late(s);
-	return device_well(s, autograd_from(&s->session.eager.autograd, out, err), NULL, err);
+	return all_well(s, autograd_from(&s->session.eager.autograd, out, err), NULL, err);
 }
 
 struct value fusion_grad(struct value t)

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "fusion/backends/backend.h" /* struct kernel_use */
+#include "fusion/backends/fence.h"
 #include "fusion/base/buf.h"
 #include "fusion/base/err.h"
 #include "fusion/capture/value.h"
@@ -51,6 +52,9 @@ struct fusion_options {
 	const char *const *deny;
 	int n_deny;
 	bool grad; /* fusion_backward() will be called */
+	/* A debugging switch: memory is watched (backends/fence.h), and a call fails with
+	 * INTERNAL where something was written outside of its buffer. */
+	bool poison;
 	/* Each call stands in torch.autocast(device, dtype=autocast): float16 or
 	 * bfloat16; any other dtype, as 0: it does not. */
 	enum dtype autocast;
@@ -72,6 +76,13 @@ struct allocator *fusion_allocator(struct fusion *f);
 
 /* What kernels run on beside the host, "NVIDIA H200"; NULL: the host itself. */
 const char *fusion_device_name(const struct fusion *f);
+
+/* Blocks of memory that were watched, and guard words looked at; zeros without
+ * options.poison. */
+struct fence_counts fusion_fence_counts(const struct fusion *f);
+
+/* False where kernels run on the host, or nothing is known. */
+bool fusion_device_order(const struct fusion *f, struct device_order *out);
 
 /* Returns when all kernels that were launched are done; at once where they run on
  * the host.  False with DEVICE, where it is known with the kernel and its line: one

@@ -78,7 +78,11 @@ static bool take_memory(struct fusion *f, struct err *err)
 		f->env.device = backend;
 	}
 	f->env.allocator = allocator_create(bytes, memory);
-	return f->env.allocator || err_set(err, ERR_MEMORY, "out of memory for an engine");
+	if (!f->env.allocator)
+		return err_set(err, ERR_MEMORY, "out of memory for an engine");
+	if (f->env.backend_env.fence)
+		allocator_set_fence(f->env.allocator, f->env.backend_env.fence);
+	return true;
 }
 
 struct fusion *fusion_create(const struct fusion_options *options, struct err *err)
@@ -110,7 +114,10 @@ struct fusion *fusion_create(const struct fusion_options *options, struct err *e
 	f->env.changes = &f->changes;
 	f->env.rounds = options->steps / STEPS_A_ROUND;
 	f->env.preludes = prelude_programs_create();
+	if (options->poison)
+		f->env.backend_env.fence = fence_create();
 	if (!f->env.pool || !f->env.backend_env.blas || !f->env.preludes ||
+	    (options->poison && !f->env.backend_env.fence) ||
 	    (options->cache_dir && !f->cache_dir)) {
 		err_set(err, ERR_MEMORY, "out of memory for an engine of %d threads", f->threads);
 		fusion_destroy(f);
@@ -133,6 +140,7 @@ void fusion_destroy(struct fusion *f)
 	allocator_destroy(f->env.allocator);
 	if (f->env.backend_env.device)
 		f->backend->close(f->env.backend_env.device);
+	fence_destroy(f->env.backend_env.fence);
 	free(f->cache_dir);
 	free(f);
 }
@@ -167,6 +175,21 @@ const char *fusion_device_name(const struct fusion *f)
 	const struct device_memory *device = allocator_device(f->env.allocator);
 
 	return device ? device->name : NULL;
+}
+
+bool fusion_device_order(const struct fusion *f, struct device_order *out)
+{
+	if (!f->env.device || !f->env.device->order)
+		return false;
+	*out = f->env.device->order(f->env.backend_env.device);
+	return true;
+}
+
+struct fence_counts fusion_fence_counts(const struct fusion *f)
+{
+	const struct fence *fence = f->env.backend_env.fence;
+
+	return fence ? fence_counts(fence) : (struct fence_counts){ 0 };
 }
 
 bool fusion_wait(struct fusion *f, struct err *err)

@@ -185,6 +185,12 @@ json_t *profiler_run(const struct workload *w, const struct profiler_options *op
 			 .passes_bytes = PASSES_REPORT_BYTES };
 	json_t *environment, *device, *report = NULL;
 
+	if (w->poison && options->timing) {
+		err_set(err, ERR_WORKLOAD,
+			"poison is for a run that is not timed, since to watch memory takes most "
+			"of the time: leave it out, or use breakeven run FILE --poison");
+		return NULL;
+	}
 	if (!choose_points(&r, err))
 		return NULL;
 	environment = profiler_environment(options->version);

@@ -52,6 +52,15 @@ static void charge_compile(struct lane *lane, int call, double us)
 		}
 }
 
+/* Of all calls: none has found anything, or the run would have ended. */
+static json_t *memory_checks(const struct lane *lane)
+{
+	struct fence_counts counts = fusion_fence_counts(lane->engine);
+
+	return json_pack("{s:I, s:I}", "blocks", (json_int_t)counts.blocks, "looks",
+			 (json_int_t)counts.looks);
+}
+
 /* The calls once in order.  `eager` (NULL: none) is what outputs are compared
  * with; the largest difference goes to m as max_abs_error. */
 static bool run_calls(struct run *r, struct lane *lane, const struct lane *eager, json_t *m,
@@ -85,6 +94,9 @@ static bool run_calls(struct run *r, struct lane *lane, const struct lane *eager
 			return false;
 	}
 	lane->peak_bytes = (int64_t)allocator_peak_bytes(a);
+	if (r->w->poison)
+		json_object_set_new(m, "memory_checks", memory_checks(lane));
+	report_order(m, lane->engine);
 	json_object_set_new(m, "peak_bytes", json_integer(lane->peak_bytes));
 	json_object_set_new(m, "launches", json_integer((json_int_t)lane->launches));
 	if (eager)

@@ -25,7 +25,7 @@ static const double tries_ms = 14;
 struct explain_flags {
 	struct workload_file source;
 	const char *mode, *policy, *without;
-	bool json, graph, passes, sizes, rewrites;
+	bool json, graph, passes, sizes, rewrites, poison;
 	const struct registry *registry;
 };
 
@@ -43,7 +43,8 @@ static void print_help(void)
 	       "  --without a,b    passes that are left out: `breakeven passes` lists them\n"
 	       "  --sizes          try every other size, however long it takes\n"
 	       "  --rewrites       try every change that may take a break away, "
-	       "likewise\n" WORKLOAD_FILE_FLAGS_HELP
+	       "likewise\n"
+	       "  --poison         watch memory: as of breakeven run\n" WORKLOAD_FILE_FLAGS_HELP
 	       "  --json           print all of it as JSON\n\n"
 	       "Exit status: 0 done, 1 the program or the file failed, 2 wrong flags.\n");
 }
@@ -56,7 +57,7 @@ static int read_flags(int argc, char **argv, struct explain_flags *f)
 		{ "--without", .value = &f->without }, WORKLOAD_FILE_FLAGS(&f->source, &inputs),
 		{ "--json", .on = &f->json },          { "--graph", .on = &f->graph },
 		{ "--passes", .on = &f->passes },      { "--sizes", .on = &f->sizes },
-		{ "--rewrites", .on = &f->rewrites },
+		{ "--rewrites", .on = &f->rewrites },  { "--poison", .on = &f->poison },
 	};
 	struct flags flags = {
 		.command = "explain",
@@ -160,6 +161,8 @@ int cmd_explain(int argc, char **argv, const struct registry *registry)
 		json_object_set_new(json, "policy", json_string(f.policy));
 	if (json && f.source.entry)
 		json_object_set_new(json, "entry", json_string(f.source.entry));
+	if (json && f.poison)
+		json_object_set_new(json, "poison", json_true());
 	if (json && f.without)
 		pass_flag_apply(json, f.without);
 	if (json)

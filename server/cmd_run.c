@@ -34,7 +34,7 @@ struct run_flags {
 	struct workload_file source;
 	const char *modes, *device, *backend, *threads, *policy, *at, *cache, *without, *autocast;
 	const char *engines, *torch_python, *commit, *branch, *url;
-	bool json, no_timing;
+	bool json, no_timing, poison;
 	struct run_post *post; /* to `url`; NULL: it stays here */
 	const struct registry *registry;
 };
@@ -64,6 +64,10 @@ static void print_help(void)
 	    "  --post URL       into a server too, with its timeline: a run like any other\n"
 	    "  --json           print the report as JSON\n"
 	    "  --no-timing      run each call once; outputs are whole\n"
+	    "  --poison         watch memory, not times (so --no-timing too): what is fresh or "
+	    "freed\n"
+	    "                   is filled with NaN, and what is written outside of a buffer fails\n"
+	    "                   the run with the kernel's name\n"
 	    "  --cache DIR      compiled kernels, for --no-timing (~/.cache/breakeven);\n"
 	    "                   BREAKEVEN_CACHE_MIB=N bounds it (256)\n\n"
 	    "Exit status: 0 done, 1 the run failed, 2 wrong flags.\n");
@@ -90,6 +94,7 @@ static int read_flags(int argc, char **argv, struct run_flags *f)
 		{ "--post", .value = &f->url },
 		{ "--json", .on = &f->json },
 		{ "--no-timing", .on = &f->no_timing },
+		{ "--poison", .on = &f->poison },
 	};
 	struct flags flags = {
 		.command = "run",
@@ -101,8 +106,9 @@ static int read_flags(int argc, char **argv, struct run_flags *f)
 	int status = flags_read(&flags, argc, argv);
 
 	f->source.n_inputs = inputs.n;
-	if (status < 0 && f->url && f->no_timing) {
-		flags_refuse("run", "--post is for what was measured: leave --no-timing out", "");
+	if (status < 0 && f->url && (f->no_timing || f->poison)) {
+		flags_refuse("run", "--post is for what was measured: leave out ",
+			     f->poison ? "--poison" : "--no-timing");
 		status = EXIT_USAGE;
 	}
 	return status >= 0 || (workload_file_check_flags(&f->source, "run") &&
@@ -196,6 +202,8 @@ static json_t *flag_fields(const struct run_flags *f)
 								: json_null());
 	if (f->source.entry)
 		json_object_set_new(fields, "entry", json_string(f->source.entry));
+	if (f->poison)
+		json_object_set_new(fields, "poison", json_true());
 	if (f->commit)
 		json_object_set_new(fields, "commit", json_string(f->commit));
 	if (f->branch)
@@ -320,13 +328,17 @@ int cmd_run(int argc, char **argv, const struct registry *registry)
 	json = workload_file_load(&f.source, &err);
 	if (json)
 		json_object_update(json, fields);
+	f.no_timing |= json_is_true(json_object_get(json, "poison"));
 	if (json && !f.no_timing)
 		git_describe(json);
 	heap_take_for(json_string_value(json_object_get(json, "device")));
 	if (json && f.without)
 		pass_flag_apply(json, f.without);
 	json_decref(fields);
-	if (json && f.url)
+	if (json && f.url && f.no_timing)
+		err_set(&err, ERR_WORKLOAD,
+			"a workload with poison is not timed, and --post is for what was measured");
+	else if (json && f.url)
 		f.post = run_post_create(f.url, &err);
 	if (json && !err.code)
 		report = execute(&f, json, at, &err);

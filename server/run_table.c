@@ -191,6 +191,27 @@ static void print_timed(struct buf *out, const json_t *report)
 	}
 }
 
+/* Of the modes of a point; nothing where memory was not watched. */
+static void print_memory_checks(struct buf *out, const json_t *at)
+{
+	double blocks = 0, looks = 0;
+	const char *mode;
+	json_t *m;
+
+	json_object_foreach(json_object_get(at, "modes"), mode, m)
+	{
+		const json_t *checks = json_object_get(m, "memory_checks");
+
+		blocks += number_field(checks, "blocks");
+		looks += number_field(checks, "looks");
+	}
+	if (blocks > 0)
+		buf_printf(out,
+			   "memory was watched: %.0f blocks, their guard words looked at %.0f "
+			   "times, none overwritten\n",
+			   blocks, looks);
+}
+
 static void print_untimed(struct buf *out, const json_t *report)
 {
 	const json_t *points = json_object_get(report, "points");
@@ -218,6 +239,7 @@ static void print_untimed(struct buf *out, const json_t *report)
 				   number_field(m, "launches"), compile, error);
 		}
 	}
+	print_memory_checks(out, n ? json_array_get(points, 0) : report);
 }
 
 static void print_warnings(struct buf *out, const json_t *report)
@@ -294,6 +316,20 @@ static const char *text_of(const json_t *object, const char *key)
 	return text ? text : "unknown";
 }
 
+/* On a device: the figures of one mode; all others are ordered in the same way. */
+static void print_order(struct buf *out, const json_t *order)
+{
+	json_int_t streams = json_integer_value(json_object_get(order, "streams")),
+		   events = json_integer_value(json_object_get(order, "events"));
+
+	if (order)
+		buf_printf(out,
+			   "its launches, copies and sets go into %" JSON_INTEGER_FORMAT
+			   " stream%s in the order of the calls%s\n",
+			   streams, streams == 1 ? "" : "s",
+			   events == 0 ? ", no event is waited for" : "");
+}
+
 void run_table_print(struct buf *out, const json_t *report)
 {
 	const json_t *device = json_object_get(report, "device");
@@ -326,4 +362,5 @@ void run_table_print(struct buf *out, const json_t *report)
 		   number_field(report, "seconds"));
 	if (note)
 		buf_printf(out, "%s\n", note);
+	print_order(out, json_object_get(m, "order"));
 }

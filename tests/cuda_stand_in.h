@@ -17,6 +17,7 @@ struct stand_in {
 	int (*graphs)(void);
 	int (*compiles)(void);
 	int (*waits)(void);
+	int (*strays)(void);
 	void (*clear)(void);
 	void (*fault)(const char *order);
 };
@@ -44,6 +45,7 @@ static inline struct stand_in stand_in_open(void)
 	*(void **)&s.graphs = dlsym(driver, "stand_in_graphs");
 	*(void **)&s.compiles = dlsym(nvrtc, "stand_in_compiles");
 	*(void **)&s.waits = dlsym(driver, "stand_in_waits");
+	*(void **)&s.strays = dlsym(driver, "stand_in_strays");
 	*(void **)&s.clear = dlsym(driver, "stand_in_clear");
 	*(void **)&s.fault = dlsym(driver, "stand_in_fault");
 	s.fault(NULL);

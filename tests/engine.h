@@ -1,6 +1,7 @@
 /* tests/engine.h -- programs in, numbers out: helpers for tests of fusion/fusion.h.
  *
- * A struct engine is one source in one mode on one backend.  Helpers fail the
+ * A struct engine is one source in one mode on one backend; with TEST_POISON in the
+ * environment its memory is watched (backends/fence.h).  Helpers fail the
  * test where the engine fails; engine_fails() expects it to.
  */
 #ifndef TESTS_ENGINE_H
@@ -12,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -31,6 +33,7 @@ static inline struct engine engine_limited(const char *backend, enum fusion_mode
 	/* Suites of backend cuda count what is compiled. */
 	bool shared = strcmp(backend, "cuda") != 0;
 	struct fusion_options options = { .backend = backend,
+					  .poison = getenv("TEST_POISON") != NULL,
 					  .cache_dir = shared ? shared_kernels() : NULL,
 					  .threads = 1,
 					  .recompile_limit = recompile_limit,

@@ -72,6 +72,7 @@ beside "oracle: native breaks less than dynamo" python3 tests/oracle/native.py "
 beside "cuda: what kernels give, run on the host" python3 tests/cuda/values.py "$B/breakeven" "$B/tests/cuda/emulator"
 beside "oracle: recordings, replayed" python3 tests/oracle/graphs.py "$B/breakeven"
 beside "oracle: recorded programs (asan, ubsan)" python3 tests/oracle/replay.py build-asan/breakeven --every "$([ "$full" ] && echo 1 || echo 5)"
+beside "oracle: recorded programs, memory watched" python3 tests/oracle/replay.py "$B/breakeven" --poison --every "$([ "$full" ] && echo 1 || echo 4)"
 beside "oracle: any passes left out" python3 tests/oracle/passes.py "$B/breakeven"
 beside "oracle: autocast, op by op" python3 tests/oracle/autocast_ops.py --check "$B/breakeven"
 for t in tests/test_*.c; do
@@ -84,6 +85,10 @@ done
 for t in tests/test_*.c; do
 	name=$(basename "$t" .c)
 	beside "$name" "$B/tests/$name"
+done
+# What holds memory between kernels, calls and steps of training, where that is watched.
+for name in graphs grad_steps in_place views lazy replay native_carried native_loops; do
+	beside "test_fusion_$name, memory watched" env TEST_POISON=1 "$B/tests/test_fusion_$name"
 done
 beside "format, analyzer, sizes" sh tests/check.sh
 beside "web: types" sh -c 'cd web && npx --no-install tsc -p tsconfig.json'

@@ -20,6 +20,7 @@
 
 struct blas;
 struct device; /* private to its backend */
+struct fence;
 struct twister;
 
 /* What a backend may use; borrowed, immutable while executables live. */
@@ -34,6 +35,9 @@ struct backend_env {
 	const char *vector_unit; /* one that this machine has; NULL: the best */
 	struct blas *blas;       /* backend_blas_create(); NULL: our own products of matrices */
 	struct device *device;   /* of backend->open(); NULL: kernels run on the host */
+	/* Memory is watched (fence.h): no store goes beyond the last element, not even into
+	 * the slack that launch() speaks of.  NULL: it is not. */
+	struct fence *fence;
 	const struct backend *backend; /* the one that is called; the functions below set it */
 };
 
@@ -55,6 +59,17 @@ struct kernel_use {
 	int local_bytes;  /* of a thread: what registers could not hold */
 	int block_threads;
 	double occupancy; /* threads that a multiprocessor holds of it over the most it can */
+};
+
+/* How what was asked of a device so far is ordered: by its streams, each in the order of
+ * the calls, and by events that one stream waits for in another. */
+struct device_order {
+	int streams, events;
+	int64_t launches; /* of kernels of its own, one by one */
+	int64_t graphs;   /* launches of CUDA graphs */
+	int64_t calls;    /* of libraries, and of ops with functions of their own */
+	int64_t copies, sets;
+	int64_t waits; /* of the host, for all of it */
 };
 
 struct backend {
@@ -80,6 +95,9 @@ struct backend {
 	/* Kernels of its own, no library's, that it has launched there so far; NULL: it
 	 * does not count. */
 	int64_t (*launches)(const struct device *device);
+
+	/* NULL: it does not say. */
+	struct device_order (*order)(const struct device *device);
 
 	/* Whether it makes a kernel for the node, of a graph as it was captured
 	 * (composites whole).  If not: *by_type where the op would do with another

@@ -151,6 +151,8 @@ bool plan_suits_blocks(const struct plan *p, int64_t columns, int64_t numel)
 
 void plan_begin_blocks(struct plan *p, void *const *buffers)
 {
+	if (__builtin_expect(p->exact, 0))
+		plan_poison(p);
 	plan_setup(p, buffers);
 }
 
@@ -212,6 +214,8 @@ void plan_run_block(struct plan *p, void *const *buffers, const struct plan_bloc
 
 void plan_launch(struct plan *p, void *const *buffers, struct pool *pool, bool backward)
 {
+	if (__builtin_expect(p->exact, 0))
+		plan_poison(p);
 	plan_setup(p, buffers);
 	switch (p->kernel->form) {
 	case FORM_MAP:

@@ -51,6 +51,7 @@ static bool add_binding(struct executable *exe, struct err *err)
 		b->plans[i] = plan_create(l, k, exe->kernels, exe->consts, err);
 		if (!b->plans[i])
 			return false;
+		b->plans[i]->exact = exe->exact;
 		if (b != first)
 			memcpy(b->plans[i]->code, first->plans[i]->code,
 			       (size_t)b->plans[i]->n_parts * sizeof(struct tile_code));
@@ -114,6 +115,7 @@ struct executable *executable_create(const struct backend_env *env, const struct
 	exe->lowered = l;
 	exe->random = env ? env->random : NULL;
 	exe->blas = env ? env->blas : NULL;
+	exe->exact = env && env->fence;
 	exe->kernels = kernels_named(unit);
 	if (!exe->kernels) {
 		err_set(err, ERR_UNSUPPORTED, "This machine has no vector unit %.20s; it has %s.",
@@ -236,6 +238,8 @@ void executable_launch(struct executable *exe, int kernel, void *const *buffers,
 {
 	const struct library_call *call = &exe->libraries[kernel];
 
+	if (call->op && __builtin_expect(exe->exact, 0))
+		library_poison(call);
 	if (call->op)
 		call->op->run(call, buffers, pool);
 	if (exe->plans[kernel] && !call->behind)

@@ -35,6 +35,7 @@ struct executable {
 	struct binding bindings[MAX_BINDINGS];
 	int n_bindings; /* made so far; the first has the plans that code was made for */
 	int64_t binds;
+	bool exact;         /* env->fence: no store goes beyond the last element */
 	bool numbers_alone; /* its symbols are values of kernels, no sizes: one binding does */
 	struct library_fault fault;
 	void **consts;             /* of each buffer: its constant, padded */

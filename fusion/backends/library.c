@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "fusion/backends/fence.h"
+
 static const struct library_op *const table[OP_COUNT] = {
 #define LIBRARY(id, spellings, signature, doc) [OP_##id] = &library_##id,
 #include "fusion/graph/ops_some.h"
@@ -108,4 +110,11 @@ bool library_faulted(struct library_fault *fault, struct err *err)
 	return err_at(err, ERR_VALUE, fault->node->line, fault->node->column,
 		      "%s: index %lld is out of bounds for a dim of size %lld", fault->node->fx,
 		      (long long)fault->index, (long long)fault->size);
+}
+
+void library_poison(const struct library_call *call)
+{
+	for (size_t i = 0; i < sizeof(call->room) / sizeof(call->room[0]); i++)
+		if (call->room[i].bytes > 0)
+			fence_poison_here(call->room[i].at, call->room[i].bytes);
 }

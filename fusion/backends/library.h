@@ -52,6 +52,11 @@ struct library_call {
 	int threads;
 	struct plan *behind;
 	void *state; /* bind()'s; one block, freed by the caller */
+	/* Within it: what run() need not find as it left it. */
+	struct {
+		void *at;
+		size_t bytes;
+	} room[2];
 };
 
 /* A contraction as a product of matrices: its dims by what they are, and where
@@ -65,6 +70,13 @@ struct library_op {
 	bool (*bind)(struct library_call *call, struct err *err); /* NULL: nothing to do */
 	void (*run)(const struct library_call *call, void *const *buffers, struct pool *pool);
 };
+
+/* The rooms of a call whose state is a product's. */
+struct gemm;
+void library_gemm_rooms(struct library_call *call, const struct gemm *g);
+
+/* Before run(), where memory is watched (fence.h): each room is as fresh. */
+void library_poison(const struct library_call *call);
 
 /* The first element of an operand. */
 static inline void *operand_start(const struct operand *x, void *const *buffers)

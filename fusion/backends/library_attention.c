@@ -123,7 +123,8 @@ static bool bind_attention(struct library_call *call, struct err *err)
 {
 	const struct operand *k = &call->arg[ARG_K];
 
-	call->state = malloc(((size_t)k->size[k->rank - 2] + 1) * sizeof(double));
+	call->room[0].bytes = ((size_t)k->size[k->rank - 2] + 1) * sizeof(double);
+	call->room[0].at = call->state = malloc(call->room[0].bytes);
 	return call->state || library_no_memory(err);
 }
 

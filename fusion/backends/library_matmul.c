@@ -101,6 +101,14 @@ bool library_contraction(const struct library_call *call, struct axis_dims *axes
 	return true;
 }
 
+void library_gemm_rooms(struct library_call *call, const struct gemm *g)
+{
+	call->room[0].at = g->packed;
+	call->room[0].bytes = g->shared_bytes;
+	call->room[1].at = g->scratch;
+	call->room[1].bytes = (size_t)gemm_threads(g) * g->thread_bytes;
+}
+
 static bool bind_contraction(struct library_call *call, struct err *err)
 {
 	struct axis_dims axes[KINDS];
@@ -115,9 +123,12 @@ static bool bind_contraction(struct library_call *call, struct err *err)
 	g.whole_rows = call->rows;
 	g.behind_cost = call->cost;
 	call->state = gemm_create(&g, &axes[BATCH], &axes[ROW], &axes[COLUMN], &axes[SUMMED]);
-	if (call->state && gemm_tells_blocks(call->state))
+	if (!call->state)
+		return library_no_memory(err);
+	library_gemm_rooms(call, call->state);
+	if (gemm_tells_blocks(call->state))
 		call->threads = gemm_threads(call->state);
-	return call->state || library_no_memory(err);
+	return true;
 }
 
 /* What is behind the product, on a block of it. */

@@ -184,7 +184,8 @@ static bool bind_sort(struct library_call *call, struct err *err)
 	if (__builtin_mul_overflow((size_t)threads * 2 * sizeof(struct item), (size_t)l.length,
 				   &bytes))
 		return library_no_memory(err);
-	call->state = malloc(bytes + 1);
+	call->room[0].at = call->state = malloc(bytes + 1);
+	call->room[0].bytes = bytes;
 	return call->state || library_no_memory(err);
 }
 

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "fusion/base/err.h"
 
@@ -27,6 +28,8 @@ struct device_memory {
 	void (*write)(void *self, void *memory, const void *host, size_t bytes);
 	void (*copy)(void *self, void *to, const void *from, size_t bytes);
 	void (*clear)(void *self, void *memory, size_t bytes); /* to zeros */
+	/* To copies of `word`; both `memory` and `bytes` are multiples of 4. */
+	void (*fill)(void *self, void *memory, uint32_t word, size_t bytes);
 	void (*wait)(void *self); /* until all that was asked for is done */
 	/* Whether a kernel that finds an index out of bounds in its data may be told of later
 	 * than by fault() of its executable, which waits: by check(), behind a wait() at the

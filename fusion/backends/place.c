@@ -119,7 +119,7 @@ static inline bool may_overrun(const struct plan *p, const struct place *at, int
 	if (!at->store)
 		return !at->shared;
 	/* The end of the buffer: what follows is slack, and no one else's. */
-	return at->whole && begin + n == at->points;
+	return at->whole && !p->exact && begin + n == at->points;
 }
 
 /* The offset of `begin` where [begin, begin + n) is one run of stride 1. */

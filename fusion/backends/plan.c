@@ -5,6 +5,7 @@
  * allocates what the threads need.
  */
 #include "fusion/backends/plan.h"
+#include "fusion/backends/fence.h"
 #include "fusion/graph/symreal.h"
 
 #include <stdlib.h>
@@ -404,7 +405,15 @@ static size_t lay_out_worker(const struct plan *p, struct worker *w, unsigned ch
 		if (memory)
 			w->slot[s] = slot;
 	}
+	if (memory)
+		w->room_bytes = (size_t)(memory + at - w->staging);
 	return at;
+}
+
+void plan_poison(struct plan *p)
+{
+	for (int i = 0; i < p->n_workers; i++)
+		fence_poison_here(p->workers[i].staging, p->workers[i].room_bytes);
 }
 
 static bool make_workers(struct plan *p, struct err *err)
@@ -499,7 +508,7 @@ static bool is_flat(const struct plan *p)
 
 		if (!at->direct || at->one || at->inst->kind == INST_SAVE ||
 		    at->inst->kind == INST_RESTORE ||
-		    (!even && (at->shared || (at->store && !at->whole))))
+		    (!even && (at->shared || (at->store && (!at->whole || p->exact)))))
 			return false;
 	}
 	return true;

@@ -98,12 +98,14 @@ struct worker {
 	char **quick;          /* of each place: where its row lies now */
 	union number *partial; /* of a chunk: [reduce] or [reduce][column] */
 	union number *total;   /* of a row, likewise */
+	size_t room_bytes;     /* from `staging` on, all that no launch finds as another left it */
 };
 
 struct plan {
 	const struct lowered *lowered;
 	const struct kernel *kernel;
 	const struct kernel_table *kernels; /* of the unit that the code is for */
+	bool exact; /* no store goes beyond the last element of a buffer: set after plan_create() */
 	struct part *parts;
 	struct place *places;
 	struct joined *joined; /* of all loads of joins; with their places behind */
@@ -170,6 +172,9 @@ bool plan_suits_blocks(const struct plan *p, int64_t columns, int64_t numel);
 void plan_begin_blocks(struct plan *p, void *const *buffers);
 void plan_run_block(struct plan *p, void *const *buffers, const struct plan_block *block,
 		    int thread);
+
+/* Before a launch, where memory is watched (fence.h): what threads need is as fresh. */
+void plan_poison(struct plan *p);
 
 /* recording.c: what plan_launch() does before the body's code, where there is any. */
 void plan_setup(struct plan *p, void *const *buffers);

@@ -203,6 +203,8 @@ void recording_point(struct recording *r, int buffer, void *memory)
 static inline void run_step(struct recording *r, const struct step *step, struct pool *pool,
 			    bool backward)
 {
+	if (step->library && __builtin_expect(r->exe->exact, 0))
+		library_poison(step->library);
 	if (step->library)
 		step->library->op->run(step->library, r->buffers, pool);
 	if (__builtin_expect(step->setup, 0))

@@ -174,6 +174,7 @@ bool lane_create(struct lane *lane, const struct workload *w, const struct point
 		.registry = w->registry,
 		.passes_disabled = w->passes_disabled,
 		.autocast = w->autocast,
+		.poison = w->poison,
 	};
 
 	*lane = (struct lane){ .mode = mode, .originals = originals, .grad = w->grad };

@@ -273,6 +273,21 @@ void report_device(json_t *device, const struct fusion *engine)
 	json_object_set_new(device, "threads", json_integer(fusion_threads(engine)));
 }
 
+void report_order(json_t *mode, const struct fusion *engine)
+{
+	struct device_order o;
+
+	if (!fusion_device_order(engine, &o))
+		return;
+	json_object_set_new(mode, "order",
+			    json_pack("{s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I}", "streams",
+				      o.streams, "events", o.events, "launches",
+				      (json_int_t)o.launches, "graph_launches",
+				      (json_int_t)o.graphs, "library_calls", (json_int_t)o.calls,
+				      "copies", (json_int_t)o.copies, "sets", (json_int_t)o.sets,
+				      "waits", (json_int_t)o.waits));
+}
+
 json_t *report_error(const struct err *err)
 {
 	json_t *message = json_string(err->message);

@@ -43,6 +43,9 @@ json_t *report_reproduce(const struct workload *w, const struct point *p, enum f
 /* Adds what an engine runs on: backend, threads, a GPU's name. */
 void report_device(json_t *device, const struct fusion *engine);
 
+/* Adds to a mode how its launches are ordered on a device; nothing on the host. */
+void report_order(json_t *mode, const struct fusion *engine);
+
 /* {"code", "message", "line", "column"}: an error of the program. */
 json_t *report_error(const struct err *err);
 

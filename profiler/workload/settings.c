@@ -83,7 +83,12 @@ static bool read_flags(struct workload *w, struct err *err)
 			 "runtime, for 0.2 us more a launch",
 			 &w->record_api, err) &&
 	       read_flag(w, "keep_going", "whether the other modes are measured where one fails",
-			 &w->keep_going, err);
+			 &w->keep_going, err) &&
+	       read_flag(w, "poison",
+			 "whether memory is watched, in a run that is not timed: what is fresh or "
+			 "freed is filled with NaN, and what is written outside of a buffer is "
+			 "found",
+			 &w->poison, err);
 }
 
 /* Ours is always there: the others are laid over it. */

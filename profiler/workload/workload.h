@@ -54,6 +54,7 @@ struct workload {
 	uint64_t passes_disabled;        /* of its list of passes */
 	bool grad;                       /* d output / d input too */
 	bool torch;                      /* engine torch runs it too */
+	bool poison;                     /* memory is watched: fusion_options.poison */
 	bool keep_going;      /* a mode that fails is left out, the others are measured */
 	double seconds;       /* of sampling at each point; 0: as the profiler thinks best */
 	bool record_api;      /* its timelines on a GPU hold the calls of the driver too */

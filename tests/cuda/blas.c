@@ -4,6 +4,7 @@
 #include "tests/cuda/blas_handle.h"
 
 CUresult stand_in_product(const void *a, const void *b, void *c);
+void stand_in_stream(CUstream stream);
 
 cublasStatus_t cublasGemmStridedBatchedEx(
     cublasHandle_t handle, cublasOperation_t turn_a, cublasOperation_t turn_b, int m, int n, int k,
@@ -13,6 +14,7 @@ cublasStatus_t cublasGemmStridedBatchedEx(
 {
 	if (!dims_fit(turn_a, turn_b, m, n, k, lda, ldb, ldc, batch))
 		return CUBLAS_STATUS_INVALID_VALUE;
+	stand_in_stream(stream_of_calls);
 	return stand_in_product(a, b, c) == CUDA_SUCCESS ? CUBLAS_STATUS_SUCCESS
 							 : CUBLAS_STATUS_EXECUTION_FAILED;
 }

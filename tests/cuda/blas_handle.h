@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 static int something;
+static cudaStream_t stream_of_calls;
 
 cublasStatus_t cublasCreate(cublasHandle_t *handle)
 {
@@ -22,7 +23,8 @@ cublasStatus_t cublasDestroy(cublasHandle_t handle)
 
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream)
 {
-	(void)handle, (void)stream;
+	(void)handle;
+	stream_of_calls = stream;
 	return CUBLAS_STATUS_SUCCESS;
 }
 

@@ -47,12 +47,22 @@ void stand_in_clear(void)
 	state.graphs = 0;
 	state.log[0] = '\0';
 	state.log_len = 0;
-	state.launches = state.kernels = state.waits = 0;
+	state.launches = state.kernels = state.waits = state.strays = 0;
 }
 
 int stand_in_waits(void)
 {
 	return state.waits;
+}
+
+int stand_in_strays(void)
+{
+	return state.strays;
+}
+
+void stand_in_stream(CUstream stream)
+{
+	state.strays += !stream || stream != state.stream;
 }
 
 void stand_in_fault(const char *order)
@@ -188,7 +198,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 
 CUresult cuStreamCreate(CUstream *stream, unsigned flags)
 {
-	*stream = (CUstream)&something;
+	*stream = state.stream = (CUstream)&something;
 	return CUDA_SUCCESS;
 }
 
@@ -204,7 +214,7 @@ SUCCEEDS(cuFuncSetAttribute, CUfunction function, CUfunction_attribute which, in
 
 CUresult cuStreamSynchronize(CUstream stream)
 {
-	(void)stream;
+	stand_in_stream(stream);
 	state.waits++;
 	return state.sticky;
 }
@@ -281,23 +291,35 @@ CUresult cuMemFreeHost(void *memory)
 
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
 {
+	stand_in_stream(stream);
 	return copy((void *)(uintptr_t)to, from, bytes);
 }
 
 CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
+	stand_in_stream(stream);
 	return copy(to, (void *)(uintptr_t)from, bytes);
 }
 
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
+	stand_in_stream(stream);
 	return copy((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes);
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream)
 {
+	stand_in_stream(stream);
 	if (state.sticky == CUDA_SUCCESS)
 		memset((void *)(uintptr_t)to, value, bytes);
+	return state.sticky;
+}
+
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t words, CUstream stream)
+{
+	stand_in_stream(stream);
+	for (size_t i = 0; i < words && state.sticky == CUDA_SUCCESS; i++)
+		memcpy((void *)(uintptr_t)(to + 4 * i), &value, sizeof(value));
 	return state.sticky;
 }
 
@@ -441,6 +463,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
 					    .kernelParams = params };
 	struct launch l;
 
+	stand_in_stream(stream);
 	if (ordered("launch") && ++state.launches == state.left)
 		return state.code;
 	return describe(&l, &p) == CUDA_SUCCESS ? run(&l) : CUDA_ERROR_INVALID_VALUE;

@@ -9,8 +9,9 @@
 const char *stand_in_log(void);
 int stand_in_graphs(void); /* of these launches so many were graphs */
 int stand_in_graph_at(
-    size_t place);        /* the how manieth what stands there in the log is of; 0: of none */
-int stand_in_waits(void); /* of the host for the stream, since the last clear */
+    size_t place);         /* the how manieth what stands there in the log is of; 0: of none */
+int stand_in_waits(void);  /* of the host for the stream, since the last clear */
+int stand_in_strays(void); /* of what was asked for since then so many were not for that stream */
 void stand_in_clear(void);
 int stand_in_compiles(void); /* nvrtc.c: since it was loaded */
 

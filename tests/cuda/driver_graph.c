@@ -7,6 +7,7 @@
 
 CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
 {
+	stand_in_stream(stream);
 	state.capture = calloc(1, sizeof(*state.capture));
 	return state.sticky;
 }
@@ -147,6 +148,7 @@ CUresult cuGraphLaunch(CUgraphExec instance, CUstream stream)
 	const struct launch all = { .within = (struct graph *)instance };
 	CUresult result;
 
+	stand_in_stream(stream);
 	if (ordered("launch") && ++state.launches == state.left)
 		return state.code;
 	if (state.graphs < MAX_GRAPHS)

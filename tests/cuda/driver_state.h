@@ -8,6 +8,8 @@
 
 #include "tests/cuda/driver.h"
 
+void stand_in_stream(CUstream stream); /* something is asked for in this one; for blas.c too */
+
 enum { MAX_PARAMS = 64, MAX_NODES = 64, LOG_BYTES = 1 << 20, MAX_GRAPHS = 4096 };
 
 /* A kernel's function; only nvrtc.c's say how many parameters they have. */
@@ -41,7 +43,8 @@ struct stand_in {
 	char fault[16]; /* its kind; "": none */
 	long at, left;  /* of the memory: in use, at most */
 	CUresult code, sticky;
-	int launches, kernels, graphs, waits;
+	int launches, kernels, graphs, waits, strays;
+	CUstream stream;                                     /* the last that was made */
 	size_t graph_from[MAX_GRAPHS], graph_to[MAX_GRAPHS]; /* where they stand in the log */
 	struct graph *capture; /* what the stream is being captured into */
 };

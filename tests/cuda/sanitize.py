@@ -1,7 +1,10 @@
-"""tests/cuda/sanitize.py PROGRAMS [--tool memcheck,racecheck] -- is compute-sanitizer silent on every recorded program?
+"""tests/cuda/sanitize.py PROGRAMS [--recurrent] [--streams TEST] [--tool a,b] -- is compute-sanitizer silent on every recorded program?
 
     make build/tests/cuda/programs && python3 tests/cuda/sanitize.py build/tests/cuda/programs
 
+--recurrent: the programs of recurrent.py instead (recurrences, state between calls, training; each called several times, in
+eager, static, lazy and graphs), under all four tools: memcheck, racecheck, initcheck, synccheck.  --streams
+build/tests/test_fusion_streams: that test too under each tool, which has several engines in one process, each with its stream.
 Wants an NVIDIA GPU and compute-sanitizer of the CUDA Toolkit.  Starting under it takes seconds, so each process runs
 many programs (tests/cuda/programs.c), and as many processes as there are cores run beside each other.  A batch that does
 not end is cut short at --limit seconds; what it had run counts, what it had not is named.  Prints a line for each tool: how many
@@ -25,6 +28,8 @@ PLACES = ["compute-sanitizer", "/usr/local/cuda/bin/compute-sanitizer", "/usr/lo
 
 
 def workload(case, modes):
+    if "calls" in case:
+        return dict(case, modes=modes)
     made = {"name": case["name"], "source": case["source"], "calls": case["inputs"], "modes": modes, "device": "cuda"}
     made.update({"grad": bool(case.get("grad")), "autocast": case.get("autocast")})
     if "params" in case:
@@ -54,6 +59,24 @@ def run_batch(tool, options, path, end):
     # Cut short it says no sum: each error begins with a line that is not indented.
     errors = sum(counts) if counts else sum(1 for line in lines if re.match(r"========= [A-Z]", line))
     return {"ran": ran, "failed": failed, "errors": errors, "lines": lines, "whole": whole and bool(counts), "tail": said[-400:]}
+
+
+def run_streams(tool, options):
+    """A C test whole under the tool: whether both are content."""
+    begin = time.time()
+    command = [options.sanitizer, "--tool", tool] + TOOLS[tool] + ["--error-exitcode", "9", options.streams]
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=options.limit)
+    except subprocess.TimeoutExpired:
+        print(f"{tool}: {options.streams} took over {options.limit:.0f} s")
+        return False
+    passed = re.search(r"^\[  PASSED  \] (\d+) test", done.stdout, re.M)
+    passed = int(passed.group(1)) if passed else 0
+    print(f"{tool}: {options.streams}: {passed} tests passed, exit {done.returncode}, {time.time() - begin:.0f} s", flush=True)
+    if done.returncode:
+        told = [line[:200] for line in done.stdout.splitlines() if line.startswith(("=========", "[  FAILED", "[  ERROR"))]
+        print("\n".join(told[:40]))
+    return done.returncode == 0 and passed > 0
 
 
 def run_tool(tool, cases, options, folder):
@@ -87,8 +110,10 @@ def run_tool(tool, cases, options, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("programs")
-    parser.add_argument("--tool", default="memcheck,racecheck")
-    parser.add_argument("--modes", default="static,graphs")
+    parser.add_argument("--tool", help="of " + ", ".join(TOOLS) + " (the first two; all with --recurrent)")
+    parser.add_argument("--modes", help="(static,graphs; with --recurrent eager,static,lazy,graphs)")
+    parser.add_argument("--recurrent", action="store_true")
+    parser.add_argument("--streams", metavar="TEST")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--limit", type=float, default=150, help="seconds for each tool")
@@ -97,7 +122,15 @@ def main():
     options.sanitizer = next((found for found in map(shutil.which, PLACES) if found), None)
     if not options.sanitizer:
         sys.exit("compute-sanitizer was not found: it is part of the CUDA Toolkit")
-    if options.cases:
+    options.tool = options.tool or ",".join(TOOLS if options.recurrent else list(TOOLS)[:2])
+    options.modes = options.modes or ("eager,static,lazy,graphs" if options.recurrent else "static,graphs")
+    if set(options.tool.split(",")) - set(TOOLS):
+        sys.exit(f"--tool {options.tool}: of " + ", ".join(TOOLS))
+    if options.recurrent:
+        import recurrent
+
+        cases = recurrent.workloads(options.modes.split(","))
+    elif options.cases:
         with open(options.cases) as file:
             cases = json.load(file)
     else:
@@ -111,6 +144,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         options.cache = os.path.join(folder, "cache")
         silent = [run_tool(tool, cases, options, folder) for tool in options.tool.split(",")]
+    if options.streams:
+        silent += [run_streams(tool, options) for tool in options.tool.split(",")]
     return 0 if all(silent) else 1
 
 

@@ -13,6 +13,8 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
+import recurrent
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -165,6 +167,7 @@ def counted(a):
 def model(a, b, c):
     return %s
 """
+RECURRENT = ["lstm_written_out", "gru_written_out", "state_between_calls", "cache_of_keys", "until_it_is_small"]
 # Eager: parameters of its kernels; what is written where it lies.
 WRITES = "caught(a), written(a, c), written(a.t(), c.t()), written(a[:, 1:], c[:, 1:]), counted(a)"
 NUMBERS = "torch.lerp(a, c, 0.3), a.half() / 3, b + 7, torch.clamp(a, -0.5, max=2)"
@@ -228,18 +231,18 @@ def same_error(binary, workload, emulated, cache):
     return None if told[0] == told[1] and "out of bounds" in told[0] else f"{workload['name']}: {told[1]} for {told[0]}"
 
 
-def check(binary, folder, cache, name, source, arguments, modes):
-    workload = {"name": name, "source": source, "calls": [arguments], "modes": modes}
+def check(binary, folder, cache, name, source, arguments, modes, calls=1):
+    workload = {"name": name, "source": source, "calls": [arguments] * calls, "modes": modes, "entry": "model"}
     emulated = dict(os.environ, LD_LIBRARY_PATH=folder, STAND_IN_EMULATOR=os.path.join(HERE, "emulator", "emulate.py"))
     try:
         if name in OUT_OF_BOUNDS:
             return same_error(binary, workload, emulated, cache)
         want = run(binary, dict(workload, backend="interp"), os.environ, cache)
-        have = run(binary, dict(workload, device="cuda"), dict(emulated, STAND_IN_NOTES="1"), cache)
+        have = run(binary, dict(workload, device="cuda", poison=True), dict(emulated, STAND_IN_NOTES="1"), cache)
     except (RuntimeError, subprocess.TimeoutExpired) as why:
         return f"{name}: {why}"
     for mode in modes:
-        a, b = flat(have[mode]["calls"][0]["output"]), flat(want[mode]["calls"][0]["output"])
+        a, b = ([x for call in made[mode]["calls"] for x in flat(call["output"])] for made in (have, want))
         wrong = [i for i, (x, y) in enumerate(zip(a, b)) if not agree(x, y, TOLERANCES.get(name, 2e-5))]
         if len(a) != len(b) or not b or wrong:
             return f"{name}, {mode}: {len(wrong)} of {len(b)} elements differ" + (f", first at {wrong[0]}: {a[wrong[0]]} for {b[wrong[0]]}" if wrong else "")
@@ -259,6 +262,8 @@ def main():
     jobs.append(("numbers", SOURCE % NUMBERS, [tensor(5, 7), ints(5, 7, high=9), tensor(5, 7, seed=3)], ["eager"]))
     jobs.append(("in_place", SOURCE % WRITES, [tensor(5, 7), tensor(1), tensor(5, 7, seed=3)], ["eager"]))
     jobs += [(name, SOURCE % result, arguments, [mode]) for name, (result, arguments) in OUT_OF_BOUNDS.items() for mode in ("eager", "static")]
+    # Memory that is taken again, and state that is kept, from step to step and from call to call.
+    jobs += [(name, recurrent.HEAD + recurrent.PROGRAMS[name][0], recurrent.PROGRAMS[name][1], ["static"], 3) for name in RECURRENT]
     jobs = [job for job in jobs if only in job[0]]
     with tempfile.TemporaryDirectory() as cache, ThreadPoolExecutor(os.cpu_count()) as pool:
         faults = [f for f in pool.map(lambda job: check(binary, folder, cache, *job), jobs) if f]

@@ -1,7 +1,7 @@
 """tests/models/run.py BINARY [NAME...] [--all] -- models in the style in which they are published.
 
 Each file of web/models, and each workload of tests/workloads, runs in every mode, natively on the
-interpreter and under dynamo on backend cpu (--all: both policies on both), twice over:
+interpreter and under dynamo on backend cpu (--all: both policies on both), twice over; natively memory is watched (run --poison):
 outputs, gradients and printed text must be those of eager on the interpreter.  recorded.json holds what PyTorch 2.11 gave for the
 files (record.py wrote it).  Needs nothing but Python 3.
 """
@@ -48,6 +48,7 @@ def cases():
 
 
 def run(binary, workload):
+    workload = {**workload, "poison": workload["policy"] == "native"}
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(workload, file)
         file.flush()

@@ -4,7 +4,7 @@ The rows are those of fusion/graph/ops.def and of torch_more.def, read from the
 files: a row without a reference, and a spelling that no call uses, fail by
 name.  Calls are tried in all their dtypes and layouts, in every mode on the interpreter
 and, as C is slow to compile, in one on backend cpu: static and dynamic by turns, and in
-every mode with --all.  Values, shapes, dtypes, writes and aliases must be the
+every mode with --all.  On the interpreter memory is watched (run --poison).  Values, shapes, dtypes, writes and aliases must be the
 reference's.  One program has all calls of an op.  Needs nothing but Python 3.
 """
 import concurrent.futures
@@ -355,7 +355,7 @@ def program(some):
 def run(binary, source, values, modes, backend):
     work = {"name": "ops", "source": source, "calls": [[{"list": values}]], "modes": modes}
     done = subprocess.run(
-        [binary, "run", "-", "--json", "--no-timing", "--backend", backend],
+        [binary, "run", "-", "--json", "--poison" if backend == "interp" else "--no-timing", "--backend", backend],
         input=json.dumps(work), capture_output=True, text=True, timeout=TIMEOUT_S,
     )
     if done.returncode not in (0, 1):

@@ -18,7 +18,7 @@ BOUNDED = 36  # calls: more are the same again
 
 
 def report(binary, case, policy):
-    workload = {"name": case["name"], "source": case["source"], "calls": (case["inputs"] * ROUNDS)[:BOUNDED], "modes": ["eager", "graphs"], "policy": policy, "grad": bool(case.get("grad")), "autocast": case.get("autocast"), "backend": "interp"}
+    workload = {"name": case["name"], "source": case["source"], "calls": (case["inputs"] * ROUNDS)[:BOUNDED], "modes": ["eager", "graphs"], "policy": policy, "grad": bool(case.get("grad")), "autocast": case.get("autocast"), "backend": "interp", "poison": policy == "native"}
     if "params" in case:
         workload["params"] = case["params"]
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
@@ -27,6 +27,8 @@ def report(binary, case, policy):
         done = subprocess.run([binary, "run", file.name, "--json", "--no-timing"], capture_output=True, text=True, timeout=replay.TIMEOUT_S)
     if done.returncode not in (0, 1):
         raise SystemExit(f"{case['name']}: exit {done.returncode}, which is a crash\n{done.stderr[-3000:]}")
+    if "memory outside of a buffer" in done.stderr:
+        raise SystemExit(f"{case['name']}: {done.stderr}")
     return json.loads(done.stdout)["modes"] if done.returncode == 0 else None
 
 

@@ -1,4 +1,4 @@
-"""tests/oracle/replay.py [BINARY] [--every N] [--device cpu|cuda] [--modes a,b] [--jobs N] -- does Breakeven do what PyTorch 2.11 did?
+"""tests/oracle/replay.py [BINARY] [--every N] [--device cpu|cuda] [--modes a,b] [--jobs N] [--poison] -- does Breakeven do what PyTorch 2.11 did?
 
 Runs every program of cases.json, own_cases.json and construct_cases.json in
 eager, static, dynamic, auto and graphs and compares outputs, effects on inputs,
@@ -6,6 +6,7 @@ printed text, new graphs per call, and the kinds and places of graph breaks with
 what was recorded (of graphs: what was recorded of static).  not_covered.txt lists the programs that are not expected to agree
 yet: a listed program that agrees fails the suite as well, so the list can only
 shrink (where --modes leaves a mode out, the rest may well agree).  --every N takes each N-th program alone; --jobs N runs N of them at a time.
+--poison: memory is watched as `breakeven run --poison` does.
 Needs nothing but Python 3.
 """
 import argparse
@@ -104,9 +105,9 @@ def breaks_differ(ours, theirs):
     return f"breaks {sorted(ended)} for {sorted(wanted)}" if missing or extra else None
 
 
-def disagreement(binary, device, names, case):
+def disagreement(binary, device, names, settings, case):
     """Where a run of `case` on `device` in the modes of `names` parts from what was recorded, or None."""
-    modes, why = run(binary, case, modes=names, device=device)
+    modes, why = run(binary, case, modes=names, device=device, **settings)
     if why:
         return why
     printed = case.get("stdout") or [""] * len(case["inputs"])
@@ -174,6 +175,7 @@ def options():
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--modes", default=",".join(MODES))
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--poison", action="store_true")
     return parser.parse_args()
 
 
@@ -184,7 +186,7 @@ def main():
         listed = {line.split("#")[0].strip() for line in file} - {""}
     faults = [f"{name} is listed in not_covered.txt but is no case" for name in sorted(listed - {c["name"] for c in recorded_cases()})]
     listed &= {c["name"] for c in cases}
-    ask = functools.partial(disagreement, asked.binary, asked.device, asked.modes.split(","))
+    ask = functools.partial(disagreement, asked.binary, asked.device, asked.modes.split(","), {"poison": True} if asked.poison else {})
     with ThreadPoolExecutor(asked.jobs) as pool:
         found = list(pool.map(ask, cases))
     whole = set(MODES) <= set(asked.modes.split(","))

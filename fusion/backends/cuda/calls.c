@@ -167,6 +167,7 @@ bool cuda_bind_call(struct executable *exe, int kernel, struct err *err)
 
 void cuda_call(struct executable *exe, int kernel, void *const *buffers)
 {
+	exe->device->calls++;
 	exe->on_device[kernel]->run(&exe->calls[kernel], exe->states[kernel], buffers);
 	cuda_check_launch(exe->device, CUDA_SUCCESS, exe->lowered, kernel);
 }

@@ -219,6 +219,7 @@ static struct executable *compile(const struct backend_env *env, const struct lo
 	*stats = (struct compile_stats){ 0 };
 	exe->lowered = l;
 	exe->device = env->device;
+	exe->device->fence = env->fence;
 	exe->table = kernels_here();
 	exe->random = env->random;
 	exe->cache_dir = env->cache_dir;
@@ -277,9 +278,28 @@ void cuda_walk(struct executable *exe, int kernel, void *const *buffers, bool ba
 		launch_run(l, exe->device, buffers, backward);
 }
 
+/* What no launch finds as another left it (counts of blocks are zeros between two). */
+static void poison_scratch(const struct device *d, const struct scratch *s)
+{
+	const struct {
+		uint64_t at;
+		size_t bytes;
+	} all[] = { { s->parts, s->parts_bytes },
+		    { s->slots, s->slots_bytes },
+		    { d->workspace, d->workspace_bytes } };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i].at)
+			fence_poison(d->fence, (void *)all[i].at, all[i].bytes);
+}
+
 void cuda_launch(struct executable *exe, int kernel, void *const *buffers, struct pool *pool,
 		 bool backward)
 {
+	if (__builtin_expect(exe->device->fence != NULL, 0)) {
+		poison_scratch(exe->device, &exe->wide.scratch);
+		poison_scratch(exe->device, &exe->narrow.scratch);
+	}
 	if (exe->on_device[kernel])
 		cuda_call(exe, kernel, buffers);
 	else if (cuda_calls(exe, kernel))
@@ -335,6 +355,18 @@ static int64_t launches(const struct device *d)
 	return d->launches;
 }
 
+/* Libraries are given the stream too: blas.c, lt.c, dnn.c. */
+static struct device_order order(const struct device *d)
+{
+	return (struct device_order){ .streams = 1,
+				      .launches = d->launches,
+				      .graphs = d->graphs,
+				      .calls = d->calls,
+				      .copies = d->copies,
+				      .sets = d->sets,
+				      .waits = d->waits };
+}
+
 const struct backend backend_cuda = {
 	.name = "cuda",
 	.purpose = "CUDA C through NVRTC on an NVIDIA GPU, a kernel for each group of ops",
@@ -345,6 +377,7 @@ const struct backend backend_cuda = {
 	.close = cuda_device_close,
 	.memory = memory,
 	.launches = launches,
+	.order = order,
 	.on_host = on_host,
 	.has_calls = has_calls,
 	.compile = compile,

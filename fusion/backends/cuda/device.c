@@ -209,10 +209,15 @@ static void *memory_get(void *self, size_t bytes)
 
 uint64_t cuda_take(struct device *d, size_t bytes)
 {
-	void *memory = d->memory.get(d, bytes);
+	void *memory = d->memory.get(d, d->fence ? fence_room(bytes) : bytes);
 
-	if (memory)
-		d->memory.own_bytes += bytes;
+	if (!memory)
+		return 0;
+	d->memory.own_bytes += bytes;
+	if (d->fence) {
+		memory = fence_open(d->fence, memory, bytes);
+		fence_describe(d->fence, memory, "memory that kernels take for themselves");
+	}
 	return (uint64_t)memory;
 }
 
@@ -221,7 +226,7 @@ void cuda_release(struct device *d, uint64_t memory, size_t bytes)
 	if (!memory)
 		return;
 	d->memory.own_bytes -= bytes;
-	d->memory.put(d, (void *)memory);
+	d->memory.put(d, d->fence ? fence_close(d->fence, (void *)memory) : (void *)memory);
 }
 
 static void memory_put(void *self, void *memory)
@@ -235,6 +240,7 @@ static void memory_wait(void *self)
 {
 	struct device *d = self;
 
+	d->waits++;
 	if (cuda_check(d, d->api.cuStreamSynchronize(d->stream), "waiting for the device"))
 		d->launched = 0;
 }
@@ -243,6 +249,7 @@ static void memory_read(void *self, void *host, const void *memory, size_t bytes
 {
 	struct device *d = self;
 
+	d->copies++;
 	if (cuda_check(d, d->api.cuMemcpyDtoHAsync(host, (CUdeviceptr)memory, bytes, d->stream),
 		       "a copy from the device"))
 		memory_wait(d);
@@ -256,6 +263,7 @@ static void memory_write(void *self, void *memory, const void *host, size_t byte
 {
 	struct device *d = self;
 
+	d->copies++;
 	cuda_check(d, d->api.cuMemcpyHtoDAsync((CUdeviceptr)memory, host, bytes, d->stream),
 		   "a copy to the device");
 }
@@ -264,6 +272,7 @@ static void memory_copy(void *self, void *to, const void *from, size_t bytes)
 {
 	struct device *d = self;
 
+	d->copies++;
 	cuda_check(d,
 		   d->api.cuMemcpyDtoDAsync((CUdeviceptr)to, (CUdeviceptr)from, bytes, d->stream),
 		   "a copy on the device");
@@ -273,8 +282,21 @@ static void memory_clear(void *self, void *memory, size_t bytes)
 {
 	struct device *d = self;
 
+	d->sets++;
 	cuda_check(d, d->api.cuMemsetD8Async((CUdeviceptr)memory, 0, bytes, d->stream),
 		   "clearing memory");
+}
+
+static void memory_fill(void *self, void *memory, uint32_t word, size_t bytes)
+{
+	struct device *d = self;
+
+	if (bytes == 0)
+		return;
+	d->sets++;
+	cuda_check(
+	    d, d->api.cuMemsetD32Async((CUdeviceptr)memory, word, bytes / sizeof(word), d->stream),
+	    "filling memory");
 }
 
 static int attribute(struct device *d, CUdevice_attribute which)
@@ -379,6 +401,7 @@ struct device *cuda_device_open(struct err *err)
 					    .write = memory_write,
 					    .copy = memory_copy,
 					    .clear = memory_clear,
+					    .fill = memory_fill,
 					    .wait = memory_wait,
 					    .late = memory_late,
 					    .check = memory_check };

@@ -14,6 +14,7 @@
 #define FUSION_BACKENDS_CUDA_DEVICE_H
 
 #include "fusion/backends/cuda/api.h"
+#include "fusion/backends/fence.h"
 #include "fusion/backends/memory.h"
 #include "fusion/lower/lower.h"
 
@@ -25,11 +26,14 @@ struct suspect { /* a kernel that was launched */
 
 struct device {
 	struct device_memory memory; /* .self is this struct */
+	struct fence *fence;         /* of env->fence: memory is watched; NULL: it is not */
 	struct cuda_api api;
 	CUdevice handle;
 	CUcontext context;
 	CUstream stream;
-	int64_t launches;                  /* cuLaunchKernel() of our own */
+	int64_t launches;      /* cuLaunchKernel() of our own */
+	int64_t graphs, calls; /* cuGraphLaunch(); ops that have a cuda_library */
+	int64_t copies, sets, waits;
 	int multiprocessors, architecture; /* 90: sm_90 */
 	int shared_bytes;                  /* that a block may have, on request */
 	char name[96];

@@ -305,6 +305,7 @@ void cuda_replay(struct recording *r, int kernel, struct pool *pool, bool backwa
 	if (ready(r)) {
 		for (int i = 0; i < r->n_steps; i++)
 			cuda_suspect(d, exe->lowered, r->steps[i].kernel);
+		d->graphs++;
 		cuda_check(d, d->api.cuGraphLaunch(r->run, d->stream), "a CUDA graph");
 		return;
 	}

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "fusion/backends/fence.h"
 #include "fusion/base/clock.h"
 #include "fusion/runtime/exec/partition.h"
 #include "fusion/runtime/record/record.h"
@@ -117,8 +118,8 @@ static void lay_out(struct exec *e)
 	e->temp_bytes = 0;
 	for (int i = 0; i < e->n_temps; i++) {
 		const struct buffer *b = &buffers[e->temps[i].buffer];
-		size_t bytes = (size_t)sym_eval(b->numel, e->vars) * dtype_bytes(b->dtype);
-		size_t offset = 0;
+		size_t size = (size_t)sym_eval(b->numel, e->vars) * dtype_bytes(b->dtype);
+		size_t bytes = exec_fence(e) ? fence_room(size) : size, offset = 0;
 
 		bytes = (bytes + 2 * ALIGN_BYTES - 1) & ~(size_t)(ALIGN_BYTES - 1);
 		if (b->first_kernel < 0)
@@ -132,6 +133,7 @@ static void lay_out(struct exec *e)
 				j = -1;
 			}
 		}
+		e->temps[i].size = size;
 		e->temps[i].offset = offset;
 		e->temps[i].bytes = bytes;
 		if (offset + bytes > e->temp_bytes)
@@ -481,9 +483,11 @@ bool exec_run(struct exec *e, struct tensor *const *inputs, struct tensor **outp
 	}
 	backward = exec_starts_backward(e, inputs);
 	exec_note_order(e, outputs, backward);
-	if (watched) {
-		if (observer->phase)
-			observer->phase(observer->self, PHASE_ALLOC, begin, clock_ns());
+	if (watched && observer->phase)
+		observer->phase(observer->self, PHASE_ALLOC, begin, clock_ns());
+	if (__builtin_expect(exec_fence(e) != NULL, 0)) {
+		exec_fenced_launches(e, backward, observer, graph);
+	} else if (watched) {
 		for (int k = 0; k < e->lowered->n_kernels; k++, backward = !backward)
 			launch_observed(e, k, backward, observer, graph);
 	} else {

@@ -45,6 +45,7 @@ struct exec_output {
 
 struct exec_temp {
 	int buffer;
+	size_t size;   /* of its elements alone */
 	size_t offset; /* within the block of temporaries */
 	size_t bytes;
 };
@@ -162,6 +163,20 @@ bool step_run(struct exec *e, struct tensor *const *inputs, struct tensor **owne
 
 /* exec.c, for exec_step.c: outputs that are there before the kernels. */
 void exec_place_given(const struct exec *e, struct tensor **outputs, struct tensor *into);
+
+/* exec_fence.c: of an exec whose memory is watched (backends/fence.h), NULL: it is not. */
+struct fence *exec_fence(const struct exec *e);
+/* Bytes of the memory for a temporary of its own. */
+size_t exec_temp_bytes(const struct exec *e, int index);
+/* The launches of exec_run(): a temporary is as fresh before its first kernel, and freed
+ * after its last one, though all of them are in one block. */
+void exec_fenced_launches(struct exec *e, bool backward, const struct fusion_observer *observer,
+			  int graph);
+/* A temporary that lies at e->buffers[buffer], where others have been before. */
+void exec_fence_describe(const struct exec *e, int buffer);
+/* After the launch of `kernel`, of an exec that is watched or not: e->buffers are where it
+ * has written. */
+void exec_fence_wrote(const struct exec *e, int kernel, int graph);
 
 /* exec_label.c: tells whoever watches memory that the next is for this buffer, or for all
  * temporaries in one block (buffer -1). */

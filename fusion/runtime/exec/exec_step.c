@@ -168,7 +168,7 @@ static void drop_input(struct run *r, int index)
 static void drop_temp(struct exec *e, int index)
 {
 	if (e->taken[index])
-		allocator_put(e->env->allocator, e->taken[index], e->temps[index].bytes);
+		allocator_put(e->env->allocator, e->taken[index], exec_temp_bytes(e, index));
 	tensor_unref(e->held[index]);
 	e->taken[index] = NULL;
 	e->held[index] = NULL;
@@ -220,7 +220,7 @@ static bool take_temp(struct run *r, int index)
 		return true;
 	}
 	exec_label(e, buffer, USE_TEMPORARY);
-	e->taken[index] = allocator_get(e->env->allocator, e->temps[index].bytes, r->err);
+	e->taken[index] = allocator_get(e->env->allocator, exec_temp_bytes(e, index), r->err);
 	place_chain(e, buffer, e->taken[index]);
 	return e->taken[index] != NULL;
 }
@@ -280,6 +280,7 @@ static bool launch_all(struct run *r, bool backward, const struct fusion_observe
 		if (!before(r, k))
 			return false;
 		exec_launch(r->e, k, backward, observer, graph);
+		exec_fence_wrote(r->e, k, graph);
 		behind(r, k);
 	}
 	return true;

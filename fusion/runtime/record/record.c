@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fusion/backends/fence.h"
 #include "fusion/base/clock.h"
 #include "fusion/runtime/exec/partition.h"
 
@@ -117,13 +118,18 @@ static bool lay_out(struct record *r)
 	return live && chain && r->temps;
 }
 
+/* Behind its guard words, where there are any. */
+static char *temp_at(const struct record *r, const struct record_temp *temp)
+{
+	return (char *)r->memory->block + temp->offset + (exec_fence(r->exec) ? FENCE_BYTES : 0);
+}
+
 static void point_temps(struct record *r)
 {
 	const struct backend *b = r->exec->backend;
 
 	for (int i = 0; i < r->n_temps; i++)
-		b->point(r->recording, r->temps[i].buffer,
-			 (char *)r->memory->block + r->temps[i].offset);
+		b->point(r->recording, r->temps[i].buffer, temp_at(r, &r->temps[i]));
 	r->moves = r->memory->moves;
 }
 
@@ -256,6 +262,16 @@ static bool may_keep(const struct tensor *t)
 	return t->storage->bytes <= KEPT_BYTES;
 }
 
+/* One that is written again as a whole, by a replay. */
+static struct tensor *as_fresh(const struct record *r, struct tensor *t)
+{
+	struct fence *fence = exec_fence(r->exec);
+
+	if (__builtin_expect(fence != NULL, 0))
+		fence_poison(fence, t->storage->data, t->storage->bytes);
+	return t;
+}
+
 /* The tensor of the last run where nobody else has a part in it, else a new one. */
 static struct tensor *make_output(struct record *r, int index, struct err *err)
 {
@@ -264,7 +280,7 @@ static struct tensor *make_output(struct record *r, int index, struct err *err)
 
 	if (t && t->refs == 1 && t->storage->refs == 1) {
 		t->storage->version = 0;
-		return tensor_ref(t);
+		return tensor_ref(as_fresh(r, t));
 	}
 	tensor_unref(t);
 	out->kept = NULL;
@@ -292,7 +308,8 @@ static inline bool take_outputs(struct record *r, struct tensor **outputs, struc
 	for (int i = 0; i < n; i++)
 		outputs[i] = NULL;
 	for (int i = 0; i < n; i++) {
-		outputs[i] = i == 0 && into ? tensor_ref(into) : make_output(r, i, err);
+		outputs[i] = i == 0 && into ? tensor_ref(as_fresh(r, into))
+					    : make_output(r, i, err);
 		if (!outputs[i])
 			return false;
 		if (r->outputs[i].chain)
@@ -335,25 +352,98 @@ static bool replay_whole(struct record *r, bool backward, const struct fusion_ob
 	return true;
 }
 
-/* One by one, each with its time. */
-static void replay_watched(struct record *r, bool backward, const struct fusion_observer *observer,
-			   int graph)
+/* One launch, with its time. */
+static void replay_kernel(struct record *r, int kernel, bool backward,
+			  const struct fusion_observer *observer, int graph)
+{
+	struct exec *e = r->exec;
+	int64_t before = clock_ns(), had = exec_launching(e, kernel, observer), begin, end;
+
+	begin = clock_ns();
+	e->backend->replay(r->recording, kernel, e->env->pool, backward);
+	end = clock_ns();
+	exec_ran(e, had, observer);
+	if (observer->launched)
+		observer->launched(observer->self, graph, e->first_kernel + kernel, begin, end);
+	if (observer->phase) {
+		observer->phase(observer->self, PHASE_KERNEL, begin, end);
+		observer->phase(observer->self, PHASE_LAUNCH, before, begin);
+	}
+}
+
+static void replay_all(struct record *r, bool backward, const struct fusion_observer *observer,
+		       int graph)
 {
 	struct exec *e = r->exec;
 
-	for (int k = 0; k < e->lowered->n_kernels; k++, backward = !backward) {
-		int64_t before = clock_ns(), had = exec_launching(e, k, observer), begin, end;
+	if (!observer) {
+		e->backend->replay(r->recording, -1, e->env->pool, backward);
+		return;
+	}
+	if (replay_whole(r, backward, observer, graph))
+		return;
+	for (int k = 0; k < e->lowered->n_kernels; k++, backward = !backward)
+		replay_kernel(r, k, backward, observer, graph);
+}
 
-		begin = clock_ns();
-		e->backend->replay(r->recording, k, e->env->pool, backward);
-		end = clock_ns();
-		exec_ran(e, had, observer);
-		if (observer->launched)
-			observer->launched(observer->self, graph, e->first_kernel + k, begin, end);
-		if (observer->phase) {
-			observer->phase(observer->self, PHASE_KERNEL, begin, end);
-			observer->phase(observer->self, PHASE_LAUNCH, before, begin);
+/* ---- a replay whose memory is watched */
+
+/* Where this replay has its buffers: exec_fence_wrote() looks there. */
+static void place_buffers(struct record *r)
+{
+	for (int i = 0; i < r->exec->n_outputs; i++)
+		for (int k = 0; k < r->outputs[i].n; k++)
+			r->exec->buffers[r->outputs[i].chain[k]] = r->outputs[i].at;
+	for (int i = 0; i < r->n_temps; i++)
+		r->exec->buffers[r->temps[i].buffer] = temp_at(r, &r->temps[i]);
+}
+
+/* Temporaries that are taken before a kernel begin, those that are dropped after it end. */
+static void turn_temps(struct record *r, int kernel, enum step_kind kind)
+{
+	struct exec *e = r->exec;
+	struct fence *fence = exec_fence(e);
+
+	for (int i = 0; i < e->n_steps; i++) {
+		const struct exec_temp *temp = &e->temps[e->steps[i].index];
+		char *memory;
+
+		if (e->steps[i].kernel != kernel || e->steps[i].kind != kind)
+			continue;
+		memory = e->buffers[temp->buffer];
+		if (kind == STEP_TAKE_TEMP) {
+			fence_open(fence, memory - FENCE_BYTES, temp->size);
+			exec_fence_describe(e, temp->buffer);
+		} else {
+			fence_close(fence, memory);
 		}
+	}
+}
+
+/* By turns kernel by kernel, so that each temporary is as fresh before its first kernel and
+ * freed after its last one, and all at once, as it is without guard words. */
+static void replay_fenced(struct record *r, bool backward, const struct fusion_observer *observer,
+			  int graph)
+{
+	struct exec *e = r->exec;
+
+	place_buffers(r);
+	if (r->replays % 2 == 1) {
+		if (r->temp_bytes > 0)
+			fence_poison(exec_fence(e), r->memory->block, r->temp_bytes);
+		replay_all(r, backward, observer, graph);
+		for (int k = 0; k < e->lowered->n_kernels; k++)
+			exec_fence_wrote(e, k, graph);
+		return;
+	}
+	for (int k = 0; k < e->lowered->n_kernels; k++, backward = !backward) {
+		turn_temps(r, k, STEP_TAKE_TEMP);
+		if (observer)
+			replay_kernel(r, k, backward, observer, graph);
+		else
+			e->backend->replay(r->recording, k, e->env->pool, backward);
+		exec_fence_wrote(e, k, graph);
+		turn_temps(r, k, STEP_DROP_TEMP);
 	}
 }
 
@@ -400,10 +490,10 @@ bool record_run(struct record *r, struct tensor *const *inputs, struct tensor **
 	}
 	if (watched && observer->phase)
 		observer->phase(observer->self, PHASE_ALLOC, begin, clock_ns());
-	if (watched && !replay_whole(r, backward, observer, graph))
-		replay_watched(r, backward, observer, graph);
-	else if (!watched)
-		e->backend->replay(r->recording, -1, e->env->pool, backward);
+	if (__builtin_expect(exec_fence(e) != NULL, 0))
+		replay_fenced(r, backward, observer, graph);
+	else
+		replay_all(r, backward, observer, graph);
 	r->replays++;
 	if (r->copies)
 		copy_outputs(r, inputs, outputs);

@@ -5,9 +5,12 @@
  * the bytes asked for count as used, never the rounding and never the cache.
  */
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "fusion/backends/fence.h"
+#include "fusion/base/buf.h"
 #include "fusion/base/clock.h"
 #include "fusion/base/sanitized.h"
 #include "fusion/base/vec.h"
@@ -48,6 +51,7 @@ struct allocator {
 	size_t spare_bytes;
 	const struct fusion_observer *observer; /* NULL: nobody is told */
 	struct fusion_memory label;             /* of what is taken next */
+	struct fence *fence;                    /* NULL: memory is not watched */
 };
 
 /* The class of a block with room for `bytes` and the slack. */
@@ -277,7 +281,7 @@ void allocator_observe(struct allocator *a, const struct fusion_observer *observ
 
 struct fusion_memory *allocator_label(struct allocator *a)
 {
-	return a->observer ? &a->label : NULL;
+	return a->observer || a->fence ? &a->label : NULL;
 }
 
 static __attribute__((noinline)) void tell_took(struct allocator *a, const void *memory,
@@ -288,7 +292,6 @@ static __attribute__((noinline)) void tell_took(struct allocator *a, const void 
 	if (o->took)
 		o->took(o->self, &a->label, memory, (int64_t)bytes, (int64_t)all_bytes(a),
 			clock_ns());
-	forget_label(a);
 }
 
 static __attribute__((noinline)) void tell_gave(const struct allocator *a, const void *memory,
@@ -300,31 +303,96 @@ static __attribute__((noinline)) void tell_gave(const struct allocator *a, const
 		o->gave(o->self, memory, (int64_t)bytes, (int64_t)all_bytes(a), clock_ns());
 }
 
+/* ---- memory that is watched */
+
+void allocator_set_fence(struct allocator *a, struct fence *fence)
+{
+	a->fence = fence;
+	fence_use(fence, a->device);
+	forget_label(a);
+}
+
+struct fence *allocator_fence(const struct allocator *a)
+{
+	return a->fence;
+}
+
+/* "float32 [4, 3], the result of torch.add (line 3)". */
+static void describe(const struct allocator *a, void *memory)
+{
+	static const char *const uses[USE_COUNT] = {
+		[USE_CONSTANT] = "constant of a graph",
+		[USE_TEMPORARY] = "temporaries of a graph",
+		[USE_RECORDING] = "temporaries of recordings"
+	};
+	const struct fusion_memory *l = &a->label;
+	struct buf text;
+
+	buf_init(&text, 0);
+	if (l->rank >= 0)
+		buf_printf(&text, "%s [", dtype_name(l->dtype));
+	for (int d = 0; d < l->rank; d++)
+		buf_printf(&text, "%s%" PRId64, d ? ", " : "", l->size[d]);
+	if (l->rank >= 0)
+		buf_puts(&text, "]");
+	if (uses[l->use])
+		buf_printf(&text, "%s%s", text.len ? ", " : "", uses[l->use]);
+	if (l->op)
+		buf_printf(&text, ", the result of %.60s", l->op);
+	if (l->op && l->line > 0)
+		buf_printf(&text, " (line %d)", l->line);
+	if (text.data)
+		fence_describe(a->fence, memory, text.data);
+	buf_finish(&text);
+}
+
+/* What lies inside of a block with guard words, or the block itself. */
+static void *take(struct allocator *a, size_t bytes)
+{
+	size_t all = a->fence ? fence_room(bytes) : bytes;
+	void *memory = a->device ? device_get(a, all) : block_get(a, all);
+
+	if (!memory || !a->fence)
+		return memory;
+	memory = fence_open(a->fence, memory, bytes);
+	describe(a, memory);
+	return memory;
+}
+
 void *allocator_get(struct allocator *a, size_t bytes, struct err *err)
 {
 	void *memory;
 
 	if (bytes > a->limit_bytes - a->used_bytes || bytes >= (size_t)1 << (LAST_LOG2 - 1))
 		return over_limit(a, bytes, err);
-	memory = a->device ? device_get(a, bytes) : block_get(a, bytes);
+	memory = take(a, bytes);
 	if (!memory)
 		return none_left(a, bytes, err);
 	a->used_bytes += bytes;
 	note_peak(a);
 	if (__builtin_expect(a->observer != NULL, 0))
 		tell_took(a, memory, bytes);
+	if (__builtin_expect(allocator_label(a) != NULL, 0))
+		forget_label(a);
 	return memory;
 }
 
 void allocator_put(struct allocator *a, void *memory, size_t bytes)
 {
+	void *block = memory;
+	size_t all = bytes;
+
 	if (!memory)
 		return;
+	if (__builtin_expect(a->fence != NULL, 0)) {
+		block = fence_close(a->fence, memory);
+		all = fence_room(bytes);
+	}
 	if (a->device) {
 		note_peak(a);
-		device_put(a, memory, bytes);
+		device_put(a, block, all);
 	} else {
-		block_put(a, memory, bytes);
+		block_put(a, block, all);
 	}
 	a->used_bytes -= bytes;
 	if (__builtin_expect(a->observer != NULL, 0))

@@ -12,6 +12,8 @@
 #include "fusion/base/buf.h"
 #include "fusion/runtime/tensor/alloc.h"
 
+enum { UNWRITTEN = 0xff }; /* of an image that is watched: NaNs */
+
 static void shape_error(int rank, const int64_t *size, const char *what, struct err *err)
 {
 	struct buf text;
@@ -47,6 +49,8 @@ static int64_t layout(struct tensor *t, int rank, const int64_t *size)
 static bool make_image(struct storage *s, struct err *err)
 {
 	s->image = block_get(s->allocator, s->bytes);
+	if (s->image && allocator_fence(s->allocator))
+		memset(s->image, UNWRITTEN, s->bytes);
 	return s->image || err_set(err, ERR_MEMORY,
 				   "this machine has no memory for its copy of a tensor of "
 				   "%.1f MiB that is on a device; use smaller tensors",

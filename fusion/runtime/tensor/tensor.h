@@ -21,6 +21,7 @@
 #include "fusion/runtime/observer.h"
 
 struct allocator; /* private */
+struct fence;
 
 /* `limit_bytes`: largest total in use; MEMORY error beyond it.  `device`: where
  * the memory is, borrowed; NULL: here. */
@@ -38,6 +39,10 @@ void allocator_observe(struct allocator *a, const struct fusion_observer *observ
 /* What the next memory is taken for, to be filled in before it is taken; forgotten then.
  * NULL: nobody is told. */
 struct fusion_memory *allocator_label(struct allocator *a);
+
+/* From now on all memory is watched (backends/fence.h); before any is taken.  Borrowed. */
+void allocator_set_fence(struct allocator *a, struct fence *fence);
+struct fence *allocator_fence(const struct allocator *a); /* NULL: it is not */
 
 /* For kernels: 64-byte aligned, not zeroed, with 64 readable bytes past the end
  * (vector loads may overrun).  NULL with MEMORY or BOUND. */

@@ -183,6 +183,14 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUst
 	return CUDA_SUCCESS;
 }
 
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t words, CUstream stream)
+{
+	(void)stream;
+	for (size_t i = 0; i < words; i++)
+		memcpy((void *)(uintptr_t)(to + 4 * i), &value, sizeof(value));
+	return CUDA_SUCCESS;
+}
+
 /* The image's size is not told: a shared object ends with its table of sections. */
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
 {
