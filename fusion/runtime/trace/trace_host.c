@@ -451,7 +451,7 @@ static bool break_at_log(struct trace *t, const struct native *native, struct er
 /* Functions that act outside the tensors. */
 static bool host_builtin_break(void *self, const struct native *f, struct err *err)
 {
-	static const char *const skipped[] = { "time", "random" };
+	static const char *const skipped[] = { "time" };
 	const struct trace *t = self;
 	char subject[64];
 
