@@ -341,6 +341,11 @@ bool object_init(struct vm *vm, const struct builtin_call *call, struct value *o
 	*out = value_none();
 	if (!subject(vm, call, &self, &args, &n, err))
 		return false;
+	if (self.kind == VALUE_INSTANCE && self.instance->payload.kind != VALUE_TUPLE &&
+	    n + (call->kw ? call->kw->n : 0) > 0)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"object.__init__() takes exactly one argument (the instance to "
+				"initialize)");
 	if (self.kind != VALUE_INSTANCE || self.instance->payload.kind != VALUE_TUPLE)
 		return true;
 	if (!vm_keep(vm, value_tuple(args, n), &payload, err))
@@ -392,6 +397,8 @@ bool object_getattribute(struct vm *vm, const struct builtin_call *call, struct 
 		return false;
 	if (n != 1 || !attribute_name(vm, args[0], err))
 		return vm_raise(vm, CLASS_TYPE_ERROR, err, "__getattribute__() takes a name");
+	if (self.kind == VALUE_INSTANCE)
+		return instance_attribute(vm, self, args[0].str->text, out, err);
 	return op_attribute(vm, NULL, self, args[0].str->text, out, err);
 }
 
@@ -551,6 +558,16 @@ bool prelude_instance(struct vm *vm, const struct builtin_call *call, struct val
 		      struct err *err)
 {
 	return vm_keep(vm, value_instance(call->args[0].class), out, err);
+}
+
+bool prelude_begin(struct vm *vm, const struct builtin_call *call, struct value *out,
+		   struct err *err)
+{
+	(void)vm, (void)err;
+	*out = value_none();
+	if (call->args[0].kind == VALUE_INSTANCE)
+		call->args[0].instance->unbegun = false;
+	return true;
 }
 
 /* Of a function: its parameters' names, how many of them are given by position, by

@@ -418,6 +418,8 @@ static bool equal_in(struct vm *vm, struct value a, struct value b, int depth, b
 	}
 	if (a.kind == b.kind && a.kind == VALUE_DICT)
 		return equal_dicts(vm, a.dict, b.dict, depth, out, err);
+	if (!view_compare(vm, CMP_EQ, a, b, out, &found, err) || found)
+		return found;
 	*out = value_equal(a, b);
 	return true;
 }
@@ -490,6 +492,8 @@ static bool ordered(struct vm *vm, enum cmpop op, struct value a, struct value b
 		return false;
 	if (found)
 		return true;
+	if (!view_compare(vm, op, a, b, out, &found, err) || found)
+		return found;
 	if (a.kind == VALUE_SET && b.kind == VALUE_SET) {
 		*out = set_order(op, a.dict, b.dict);
 		return true;

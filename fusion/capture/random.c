@@ -24,13 +24,14 @@ bool random_draws(struct vm *vm, const struct builtin_call *call, struct value *
 
 bool random_new(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
 {
-	struct twister fresh = { .at = TWISTER_WORDS };
+	struct twister fresh;
 
 	(void)call;
 	if (vm->generators.len >= MOST_GENERATORS)
 		return err_set(err, ERR_BOUND,
 			       "a program makes at most %d objects of random.Random; seed one again",
 			       MOST_GENERATORS);
+	twister_seed_words(&fresh, &(uint32_t){ 0 }, 1);
 	*out = value_int((int64_t)vm->generators.len);
 	return VEC_PUSH(&vm->generators, fresh) || vm_out_of_memory(vm, err);
 }

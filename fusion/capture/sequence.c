@@ -5,6 +5,7 @@
 
 #include "fusion/capture/builtins.h"
 #include "fusion/capture/classes.h"
+#include "fusion/capture/dunder.h"
 #include "fusion/capture/operators.h"
 
 int64_t range_length(const struct range *r)
@@ -470,9 +471,12 @@ bool op_contains(struct vm *vm, struct value container, struct value item, bool 
 			break;
 		*out = range_contains(container.range, value_as_int(item));
 		return true;
+	case VALUE_ITER:
+		if (is_set_view(container))
+			return view_contains(vm, container.iter, item, out, err);
+		break;
 	case VALUE_TUPLE:
 	case VALUE_LIST:
-	case VALUE_ITER:
 	case VALUE_TENSOR:
 	case VALUE_GENERATOR:
 	case VALUE_CLASS:

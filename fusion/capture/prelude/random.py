@@ -285,7 +285,8 @@ def _bisect(ends, x, high):
     return low
 
 
-_shared = Random()
+_shared = _prelude.instance(Random)
+_shared._number = _prelude.random_new()
 seed = _shared.seed
 getstate = _shared.getstate
 setstate = _shared.setstate

@@ -76,7 +76,7 @@ class Values:
             lambda: e("float", 0), lambda: f"({x()} {r.choice(['+', '-', '*', '/', '//', '%', '**'])} {y()})", lambda: f"({e('int', d - 1)} / {e('int', d - 1)})",
             lambda: f"float({e(r.choice(['int', 'str', 'bool']), d - 1)})", lambda: f"round({x()}, {r.randint(-2, 4)})", lambda: f"abs({x()})",
             lambda: f"math.{r.choice(['sqrt', 'floor', 'exp', 'log', 'sin', 'fabs', 'trunc', 'ceil', 'log2', 'atan', 'erf', 'tanh'])}({y()})",
-            lambda: f"-{x()}", lambda: f"{r.choice(['max', 'min'])}({x()}, {y()})", lambda: f"sum([{x()}, {y()}], {r.choice(['0', '0.5'])})", lambda: f"divmod({x()}, {y()})[{r.randint(0, 1)}]")
+            lambda: f"-{x()}", lambda: f"{r.choice(['max', 'min'])}({x()}, {y()})", lambda: f"divmod({x()}, {y()})[{r.randint(0, 1)}]")
 
     def of_bool(self, d):
         r, e = self.r, self.of
