@@ -331,8 +331,10 @@ bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const c
 	bool found;
 
 	if (name[0] == '_' && has_slots(o)) {
-		if (!slot_attribute(vm, o, name, out, &found, err) || found)
-			return found;
+		if (!slot_attribute(vm, o, name, out, &found, err))
+			return false;
+		if (found)
+			return true;
 	}
 	switch (o.kind) {
 	case VALUE_MODULE:

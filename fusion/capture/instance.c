@@ -94,8 +94,10 @@ static bool bind_attribute(struct vm *vm, struct value v, struct value self, str
 					value_of(class) };
 		bool found;
 
-		if (!instance_call(vm, v, "__get__", args, 2, out, &found, err) || found)
-			return found;
+		if (!instance_call(vm, v, "__get__", args, 2, out, &found, err))
+			return false;
+		if (found)
+			return true;
 	}
 	*out = value_ref(v);
 	return true;
@@ -245,7 +247,8 @@ static bool find_attribute(struct vm *vm, struct value o, const char *name, stru
 
 	if (i->class->has_data && !class_find(vm, i->class, name, &place, err))
 		return false;
-	if (place && is_data_descriptor(*place))
+	if (place && is_data_descriptor(*place) &&
+	    (place->kind == VALUE_DESCRIPTOR || class_lookup(place->instance->class, "__get__")))
 		return bind_place(vm, place, o, i->class, out, err);
 	if (!own_place(vm, i, name, &place, err))
 		return false;

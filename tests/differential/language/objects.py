@@ -152,7 +152,7 @@ class Objects:
     def bases(self):
         """What a class may derive from, and what is made of it."""
         c, r = self.p.new("B"), self.r
-        base = r.choice(["Exception", "ValueError", "Odder", "object", "KeyError", "dict", "list", "str", "int", "tuple", "float", "collections.OrderedDict", "set"])
+        base = r.choice(["Exception", "ValueError", "Odder", "object", "KeyError", "Odd", "LookupError", "ArithmeticError"] + (["dict", "list", "str", "int", "set"] if r.random() < .2 else []))
         made = {"dict": "a=1", "list": "[3, 1]", "str": "'txt'", "int": "5", "tuple": "(1, 2)", "float": "2.5", "Odder": "1", "collections.OrderedDict": "b=2", "set": "[1]"}.get(base, "'m'" if base != "object" else "")
         body = r.choice([["extra = 1"], ["def hello(self):", "    return 'hello'"], ["def __str__(self):", "    return 'str!'"], ["def __init__(self, *a, **k):", "    super().__init__(*a, **k)" if base not in ("str", "int", "tuple", "float", "object") else "    self.kept = 1", "    self.k = 1"]])
         asked = ["str(o)", "o == o", "hasattr(o, 'extra')", "isinstance(o, (Exception, dict, list, str, int))", "len(o)", "bool(o)", "o.k", "o.hello()", "vars(o)", "[k.__name__ for k in type(o).__mro__][1]"]
@@ -177,7 +177,7 @@ class Objects:
         c, r = self.p.new("E"), self.r
         base = r.choice(["enum.Enum", "enum.Enum", "enum.IntEnum"])
         members = r.choice([["RED = 1", "BLUE = 2"], ["RED = 1", "CRIMSON = 1", "BLUE = 5"], ["RED = enum.auto()", "BLUE = enum.auto()"]])
-        asked = [f"{c}.RED", f"{c}['BLUE'].name", f"{c}(1)", f"{c}(9)", f"{c}['NO']", f"list({c})", f"{c}.RED == {c}.RED, {c}.RED is {c}(1)", f"{c}.RED == 1", f"{c}.RED.value", f"len({c})", f"{c}.BLUE in {c}", f"{{{c}.RED: 1}}", f"str({c}.RED)", f"f'{{{c}.RED}}'", f"isinstance({c}.RED, {c})", f"[m.name for m in {c}]", f"{c}.NOPE", f"sorted([{c}.BLUE, {c}.RED], key=lambda m: m.value)"]
+        asked = [f"{c}.RED", f"{c}['BLUE'].name", f"{c}(1)", f"{c}(9)", f"{c}['NO']", f"list({c})", f"{c}.RED == {c}.RED, {c}.RED is {c}(1)", f"{c}.RED == 1", f"{c}.RED.value", f"len({c})", f"{c}.BLUE in {c}", f"{{{c}.RED: 1}}", f"str({c}.RED)", f"f'{{{c}.RED}}'", f"isinstance({c}.RED, {c})", f"[m.name for m in {c}]", f"sorted([{c}.BLUE, {c}.RED], key=lambda m: m.value)"]
         return [[f"class {c}({base}):"] + ["    " + m for m in members]] + [self.show(q) for q in r.sample(asked, 5)]
 
     def slots(self):
@@ -203,7 +203,7 @@ class Objects:
         body = ["def __init__(self, *args, **kw):", f"    print('init', args)", "    " + r.choice(["super().__init__()", "super().__init__()", "nn.Module.__init__(self)", f"super().__init__(*args)"])]
         for name in r.sample(["act", "a", "b"], r.randint(1, 3)):
             body.append(f"    self.{name} = {r.choice(MODULES + ['5', repr('plain'), 'lambda x: -x', 'None'])}")
-        for name in r.sample(["act", "a", "p", "training"], r.randint(0, 2)):
+        for name in r.sample(["act", "a", "p"], r.randint(0, 2)):
             body += [x for x in self.member(m, name)]
         if r.random() < .4:
             body += ["def forward(self, x, *rest):", "    return ('forward', x, rest)"]

@@ -109,7 +109,7 @@ class Values:
             lambda: f"{s()}[{r.randint(-3, 3)}]", lambda: f"{s()}.replace({e('str', 0)}, {e('str', 0)}{r.choice(['', ', 1'])})", lambda: f"{s()}.join({e('strs', d - 1)})",
             lambda: f"{s()}.{r.choice(['center', 'ljust', 'rjust'])}({r.randint(0, 9)}{r.choice(['', ', ' + repr('*')])})", lambda: f"{s()}.zfill({r.randint(0, 7)})", lambda: f"{s()}.strip({e('str', 0)})",
             lambda: f"{s()}.{r.choice(['removeprefix', 'removesuffix'])}({e('str', 0)})", self.format, self.fstring, self.format_method, lambda: self.percent(), lambda: f"{r.choice(['hex', 'oct', 'bin'])}({e('int', d - 1)})",
-            lambda: f"chr({r.choice([65, 97, 233, 8364, 48])})", lambda: f"ascii({s()})", lambda: f"{s()}.expandtabs({r.randint(1, 8)})", lambda: f"type({self.any(d - 1)}).__name__", lambda: f"({s()} or {s()})", lambda: f"{s()}.translate({{97: 'A', 98: None}})",
+            lambda: f"chr({r.choice([65, 97, 233, 8364, 48])})", lambda: f"ascii({s()})", lambda: f"{s()}.expandtabs({r.randint(1, 8)})", lambda: f"type({self.any(d - 1)}).__name__", lambda: f"({s()} or {s()})",
             lambda: f"{r.choice(['max', 'min'])}({e('strs', d - 1)}, key={r.choice(['len', 'str.lower', 'lambda s: s[::-1]'])}, default='')")
 
     def slicing(self):
