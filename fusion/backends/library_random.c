@@ -23,10 +23,25 @@ static double uniform(struct twister *g, enum dtype dtype)
 	}
 }
 
+static bool is_set(const struct library_call *call, const char *name)
+{
+	const struct arg *arg = node_arg(call->node, name);
+
+	return arg && arg->kind == ARG_BOOL && arg->b;
+}
+
 static void draw_uniform(struct twister *g, enum dtype dtype, void *out, int64_t n)
 {
 	for (int64_t i = 0; i < n; i++)
 		dtype_put_double(dtype, out, i, uniform(g, dtype));
+}
+
+static double rounded(enum dtype dtype, double x)
+{
+	double room = 0;
+
+	dtype_put_double(dtype, &room, 0, x);
+	return dtype_get_double(dtype, &room, 0);
 }
 
 /* Box and Muller, in place on 16 uniform numbers. */
@@ -36,14 +51,19 @@ static void make_normal(enum dtype dtype, void *out, int64_t first)
 		double radius = sqrt(-2 * log(1 - dtype_get_double(dtype, out, j)));
 		double angle = 2 * M_PI * dtype_get_double(dtype, out, j + 8);
 
+		if (dtype == DTYPE_F16 || dtype == DTYPE_BF16) { /* torch rounds both */
+			radius = rounded(dtype, radius);
+			angle = rounded(dtype, angle);
+		}
 		dtype_put_double(dtype, out, j, radius * cos(angle));
 		dtype_put_double(dtype, out, j + 8, radius * sin(angle));
 	}
 }
 
-static void draw_normal(struct twister *g, enum dtype dtype, void *out, int64_t n)
+/* `each`: one by one, as PyTorch draws what does not lie in a row. */
+static void draw_normal(struct twister *g, enum dtype dtype, bool each, void *out, int64_t n)
 {
-	if (n < 16) {
+	if (n < 16 || each) {
 		for (int64_t i = 0; i < n; i++)
 			dtype_put_double(dtype, out, i, twister_normal(g));
 		return;
@@ -63,8 +83,11 @@ static void draw_ints(struct twister *g, const struct library_call *call, void *
 	int64_t low = call->number[0];
 	uint64_t range = (uint64_t)call->number[1] - (uint64_t)low;
 
+	bool narrow = is_set(call, "narrow"); /* random_(): by the dtype, not the range */
+
 	for (int64_t i = 0; i < call->out.numel; i++) {
-		uint64_t x = range >= 1u << 28 ? twister_next64(g) : twister_next(g);
+		uint64_t x = (narrow ? range > UINT64_C(1) << 32 : range >= 1u << 28) ? twister_next64(g)
+									       : twister_next(g);
 
 		dtype_put_int(call->out.dtype, out, i,
 			      (int64_t)((uint64_t)low + (range ? x % range : 0)));
@@ -99,7 +122,7 @@ static void run(const struct library_call *call, void *const *buffers, struct po
 	if (call->node->op == OP_uniform)
 		draw_uniform(g, call->out.dtype, out, call->out.numel);
 	else if (call->node->op == OP_normal)
-		draw_normal(g, call->out.dtype, out, call->out.numel);
+		draw_normal(g, call->out.dtype, is_set(call, "each"), out, call->out.numel);
 	else if (call->node->op == OP_permutation)
 		draw_order(g, call->out.dtype, out, call->out.numel);
 	else

@@ -24,6 +24,9 @@ struct twister {
 void twister_seed(struct twister *g, uint64_t seed);
 uint32_t twister_next(struct twister *g);
 
+/* From `n` words, one at least: what Python's random.seed() begins with. */
+void twister_seed_words(struct twister *g, const uint32_t *words, int n);
+
 static inline uint64_t twister_next64(struct twister *g)
 {
 	uint64_t high = twister_next(g);

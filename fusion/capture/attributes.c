@@ -10,6 +10,7 @@
 #include "fusion/base/nearest.h"
 #include "fusion/capture/operators.h"
 #include "fusion/capture/prelude.h"
+#include "fusion/capture/slots.h"
 
 static bool no_attribute(struct vm *vm, const char *type, const char *scope, const char *name,
 			 struct err *err)
@@ -69,8 +70,8 @@ static bool method(struct vm *vm, struct attr_site *site, struct value o, const 
 	const char *scope = o.kind == VALUE_TUPLE ? "tuple" : value_type_name(o);
 	int id;
 
-	if (o.kind == VALUE_SET)
-		site = NULL; /* a frozenset has other methods */
+	if (o.kind == VALUE_SET || o.kind == VALUE_ITER)
+		site = NULL; /* a frozenset has other methods, a view of items others than one of keys */
 	if (site && site->kind == o.kind)
 		return vm_keep(vm, builtin_value(site->builtin, o), out, err);
 	if (o.kind == VALUE_STR && strcmp(name, "type") == 0) /* of a device, which is its name */
@@ -157,8 +158,9 @@ static bool function_attribute(struct vm *vm, struct value o, const char *name, 
 	if (strcmp(name, "__doc__") == 0 || strcmp(name, "__defaults__") == 0) {
 		if (name[2] == 'd' && name[3] == 'o' && f->code->doc)
 			return text(vm, f->code->doc, out, err);
-		*out = name[3] == 'o' || !f->defaults ? value_none()
-						      : value_ref(value_of(f->defaults));
+		*out = name[3] == 'o' || !f->defaults || f->defaults->len == 0
+			   ? value_none()
+			   : value_ref(value_of(f->defaults));
 		return true;
 	}
 	if (strcmp(name, "__kwdefaults__") == 0) {
@@ -317,18 +319,32 @@ static bool common_attribute(struct vm *vm, struct value o, const char *name, st
 	}
 }
 
+static bool has_slots(struct value o)
+{
+	return o.kind != VALUE_MODULE && o.kind != VALUE_TENSOR && o.kind != VALUE_INSTANCE &&
+	       o.kind != VALUE_CLASS && o.kind != VALUE_DESCRIPTOR && !value_is_hosted(o);
+}
+
 bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const char *name,
 		  struct value *out, struct err *err)
 {
 	bool found;
 
+	if (name[0] == '_' && has_slots(o)) {
+		if (!slot_attribute(vm, o, name, out, &found, err))
+			return false;
+		if (found)
+			return true;
+	}
 	switch (o.kind) {
 	case VALUE_MODULE:
 		return module_attribute(vm, site, o, name, out, err);
 	case VALUE_TENSOR:
 		return tensor_attribute(vm, o, name, out, err);
 	case VALUE_INSTANCE:
-		return instance_attribute(vm, o, name, out, err);
+		return o.instance->class->has_getattribute
+			   ? instance_getattribute(vm, o, name, out, err)
+			   : instance_attribute(vm, o, name, out, err);
 	case VALUE_CLASS:
 		return class_attribute(vm, o, name, out, err);
 	case VALUE_METHOD:
@@ -360,7 +376,8 @@ bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const c
 			return true;
 	}
 	if (value_is_text(o) || o.kind == VALUE_TUPLE || o.kind == VALUE_LIST ||
-	    o.kind == VALUE_DICT || o.kind == VALUE_SET || o.kind == VALUE_GENERATOR)
+	    o.kind == VALUE_DICT || o.kind == VALUE_SET || o.kind == VALUE_GENERATOR ||
+	    (o.kind == VALUE_ITER && o.iter->view))
 		return method(vm, site, o, name, out, err);
 	return no_attribute(vm, value_type_name(o), "-", name, err);
 }

@@ -101,8 +101,9 @@ static bool number_of(struct vm *vm, struct value v, const char *method, struct 
 		return true;
 	if (found)
 		value_unref(*out);
-	return vm_raise(vm, CLASS_TYPE_ERROR, err, "a string or a real number is needed, not '%s'",
-			value_type_name(v));
+	return vm_raise(vm, CLASS_TYPE_ERROR, err, "%s must be a string%s or a real number, not '%s'",
+			method[2] == 'f' ? "float() argument" : "int() argument",
+			method[2] == 'f' ? "" : ", a bytes-like object", value_type_name(v));
 }
 
 bool builtin_float(struct vm *vm, const struct builtin_call *call, struct value *out,

@@ -231,7 +231,8 @@ bool builtin_reversed(struct vm *vm, const struct builtin_call *call, struct val
 			value_unref(list);
 			return ok;
 		}
-		if (class_lookup(v.instance->class, "__len__"))
+		if (class_lookup(v.instance->class, "__len__") &&
+		    class_lookup(v.instance->class, "__getitem__"))
 			return reversed_items(vm, v, out, err);
 	}
 	if (v.kind == VALUE_DICT || (v.kind == VALUE_ITER && v.iter->view)) {

@@ -1,5 +1,6 @@
 /* fusion/capture/builtins_object.c -- builtins about objects: attributes by
  * name, decorators of methods, iterators, and what every object can do. */
+#include <math.h>
 #include <string.h>
 
 #include "fusion/base/hash.h"
@@ -111,6 +112,38 @@ bool builtin_id(struct vm *vm, const struct builtin_call *call, struct value *ou
 	return true;
 }
 
+/* CPython's of numbers: their remainder by 2^61 - 1, the same for equal ones. */
+static int64_t hash_of_number(struct value v)
+{
+	const int64_t modulus = (INT64_C(1) << 61) - 1;
+	int64_t n = 0;
+	int exponent;
+	double m;
+
+	if (value_is_integer(v)) {
+		n = value_as_int(v) % modulus;
+		return n == -1 ? -2 : n;
+	}
+	if (isinf(v.f))
+		return v.f > 0 ? 314159 : -314159;
+	if (isnan(v.f))
+		return 0;
+	m = fabs(frexp(v.f, &exponent));
+	while (m != 0) { /* 28 bits at a time */
+		m *= 268435456.0;
+		exponent -= 28;
+		n = (n << 28 & modulus) | n >> 33;
+		n += (int64_t)m;
+		m -= (double)(int64_t)m;
+		if (n >= modulus)
+			n -= modulus;
+	}
+	exponent = exponent >= 0 ? exponent % 61 : 60 - (-1 - exponent) % 61;
+	n = (n << exponent & modulus) | n >> (61 - exponent);
+	n = v.f < 0 ? -n : n;
+	return n == -1 ? -2 : n;
+}
+
 bool value_hash(struct vm *vm, struct value v, struct value *out, struct err *err)
 {
 	struct value key = v;
@@ -124,10 +157,8 @@ bool value_hash(struct vm *vm, struct value v, struct value *out, struct err *er
 	}
 	if (!op_make_key(vm, &key, err))
 		return false;
-	if (key.kind == VALUE_FLOAT && key.f == (double)(int64_t)key.f)
-		key = value_int((int64_t)key.f);
-	*out = value_is_integer(key) ? value_int(value_as_int(key))
-				     : value_int((int64_t)(value_hash_of(key) >> 3));
+	*out = value_int(value_is_number(key) ? hash_of_number(key)
+					      : (int64_t)(value_hash_of(key) >> 3));
 	return true;
 }
 
@@ -310,6 +341,11 @@ bool object_init(struct vm *vm, const struct builtin_call *call, struct value *o
 	*out = value_none();
 	if (!subject(vm, call, &self, &args, &n, err))
 		return false;
+	if (self.kind == VALUE_INSTANCE && self.instance->payload.kind != VALUE_TUPLE &&
+	    n + (call->kw ? call->kw->n : 0) > 0)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"object.__init__() takes exactly one argument (the instance to "
+				"initialize)");
 	if (self.kind != VALUE_INSTANCE || self.instance->payload.kind != VALUE_TUPLE)
 		return true;
 	if (!vm_keep(vm, value_tuple(args, n), &payload, err))
@@ -361,6 +397,8 @@ bool object_getattribute(struct vm *vm, const struct builtin_call *call, struct 
 		return false;
 	if (n != 1 || !attribute_name(vm, args[0], err))
 		return vm_raise(vm, CLASS_TYPE_ERROR, err, "__getattribute__() takes a name");
+	if (self.kind == VALUE_INSTANCE)
+		return instance_attribute(vm, self, args[0].str->text, out, err);
 	return op_attribute(vm, NULL, self, args[0].str->text, out, err);
 }
 
@@ -520,6 +558,16 @@ bool prelude_instance(struct vm *vm, const struct builtin_call *call, struct val
 		      struct err *err)
 {
 	return vm_keep(vm, value_instance(call->args[0].class), out, err);
+}
+
+bool prelude_begin(struct vm *vm, const struct builtin_call *call, struct value *out,
+		   struct err *err)
+{
+	(void)vm, (void)err;
+	*out = value_none();
+	if (call->args[0].kind == VALUE_INSTANCE)
+		call->args[0].instance->unbegun = false;
+	return true;
 }
 
 /* Of a function: its parameters' names, how many of them are given by position, by

@@ -212,6 +212,9 @@ bool inst_make_class(struct vm *vm, struct frame *f, int n, struct err *err)
 
 	if (body.kind != VALUE_FUNCTION || !body.function->code->has_namespace)
 		return err_set(err, ERR_INTERNAL, "MAKE_CLASS without a class body");
+	if (vm->host->may_define && !f->unit->hidden &&
+	    !vm->host->may_define(vm_host_here(vm)->self, body.function->code->name, err))
+		return false;
 	if (!vm_keep(vm, value_dict(), &namespace, err))
 		return false;
 	ok = run_body(vm, body.function, namespace, &cell, err);

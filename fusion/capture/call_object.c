@@ -36,8 +36,8 @@ bool call_with_self(struct vm *vm, struct value f, struct value self, const stru
 	return ok;
 }
 
-/* nn.Module's __call__: runs forward, which needs no frame of its own. */
-static bool is_module_call(struct value f)
+/* It needs no frame of its own. */
+bool is_module_call(struct value f)
 {
 	return f.kind == VALUE_NATIVE && f.native->builtin &&
 	       strcmp(builtin_row(f.native->id)->scope, "object") == 0 &&
@@ -177,7 +177,10 @@ static bool allocate(struct vm *vm, struct class *class, const struct value *arg
 			       "the class %s defines __new__, which is not in the language; make "
 			       "what it makes in a function instead",
 			       class->name);
-	return vm_keep(vm, value_instance(class), out, err);
+	if (!vm_keep(vm, value_instance(class), out, err))
+		return false;
+	out->instance->unbegun = class->is_module;
+	return true;
 }
 
 bool class_call(struct vm *vm, struct class *class, const struct value *args, int n,

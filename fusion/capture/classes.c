@@ -260,8 +260,12 @@ static bool merge_bases(struct vm *vm, const struct value *bases, int n, struct 
 /* What an attribute of that name and value means for lookups. */
 static void note_attribute(struct class *c, const char *name, struct value v)
 {
-	if (v.kind == VALUE_DESCRIPTOR && v.descriptor->descriptor_kind == DESCRIPTOR_PROPERTY)
+	if (is_data_descriptor(v))
 		c->has_data = true;
+	if (strcmp(name, "__call__") == 0 && is_module_call(v))
+		c->is_module = true;
+	if (strcmp(name, "__getattribute__") == 0)
+		c->has_getattribute = true;
 	if (strcmp(name, "__getattr__") == 0)
 		c->has_getattr = true;
 	if (strcmp(name, "__setattr__") == 0)
@@ -281,6 +285,8 @@ void class_note(struct class *c)
 		c->has_data = c->has_data || base->has_data;
 		c->has_getattr = c->has_getattr || base->has_getattr;
 		c->has_setattr = c->has_setattr || base->has_setattr;
+		c->has_getattribute = c->has_getattribute || base->has_getattribute;
+		c->is_module = c->is_module || base->is_module;
 		c->has_slots = c->has_slots && (base->has_slots || base->builtin == CLASS_OBJECT);
 	}
 }
@@ -289,7 +295,8 @@ void class_note(struct class *c)
 static bool bind_class_methods(struct vm *vm, struct class *c, struct err *err)
 {
 	static const char *const names[] = { "__init_subclass__", "__class_getitem__",
-					     "__class_call__", "__class_iter__" };
+					     "__class_call__", "__class_iter__",
+					     "__class_len__" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct value *f = value_dict_find(c->attributes, names[i]), v;
@@ -323,6 +330,24 @@ static bool tell_bases(struct vm *vm, struct value class, struct err *err)
 	return true;
 }
 
+/* __set_name__ of the attributes that have it. */
+static bool tell_attributes(struct vm *vm, struct value class, const struct dict *attributes,
+			    struct err *err)
+{
+	struct value none;
+	bool found, ok = true;
+
+	for (int i = 0; ok && i < attributes->len; i++) {
+		struct value args[] = { class, attributes->keys[i] };
+
+		ok = instance_call(vm, attributes->values[i], "__set_name__", args, 2, &none,
+				   &found, err);
+		if (ok && found)
+			value_unref(none);
+	}
+	return ok;
+}
+
 bool class_make(struct vm *vm, struct value name, const struct value *bases, int n,
 		struct dict *attributes, struct value *out, struct err *err)
 {
@@ -345,7 +370,7 @@ bool class_make(struct vm *vm, struct value name, const struct value *bases, int
 	ok = ok && bind_class_methods(vm, v.class, err);
 	if (ok)
 		class_note(v.class);
-	ok = ok && tell_bases(vm, v, err);
+	ok = ok && tell_attributes(vm, v, attributes, err) && tell_bases(vm, v, err);
 	if (ok)
 		*out = v;
 	else

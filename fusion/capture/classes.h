@@ -26,6 +26,13 @@ bool class_make(struct vm *vm, struct value name, const struct value *bases, int
 /* Looks anew at what the class defines: after a change of its attributes. */
 void class_note(struct class *class);
 
+/* Whether an attribute of a class with that value comes before the instance's own: a
+ * property, or an object with __set__ or __delete__. */
+bool is_data_descriptor(struct value v);
+
+/* nn.Module's __call__, which runs forward. */
+bool is_module_call(struct value f);
+
 /* An attribute of the class or of its bases; NULL where there is none.  The
  * place is good until the class changes. */
 struct value *class_lookup(struct class *class, const char *name);
@@ -51,6 +58,9 @@ bool vm_callable(struct vm *vm, struct value callee, struct value *function, str
 /* o.name of an instance, a class, a super(). */
 bool instance_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
 			struct err *err);
+/* The same of a class with __getattribute__: by that. */
+bool instance_getattribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			   struct err *err);
 bool class_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
 		     struct err *err);
 bool super_attribute(struct vm *vm, struct value o, const char *name, struct value *out,

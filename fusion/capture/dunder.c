@@ -128,7 +128,7 @@ static bool is_type(struct value v)
 		 (v.native->builtin && strcmp(builtin_row(v.native->id)->scope, "typing") == 0)));
 }
 
-static bool set_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struct value b,
+bool set_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struct value b,
 		       struct value *out, struct err *err)
 {
 	enum set_op set = op == BIN_OR    ? SET_UNION
@@ -144,34 +144,6 @@ static bool set_binary(struct vm *vm, enum binop op, bool inplace, struct value 
 	ok = set_replace(vm, a.dict, out->dict, err);
 	value_unref(*out);
 	*out = value_ref(a);
-	return ok;
-}
-
-/* d.keys() and d.items() are sets where one stands beside a set or the like. */
-static bool is_set_view(struct value v)
-{
-	return v.kind == VALUE_ITER && v.iter->view &&
-	       (v.iter->iter_kind == ITER_ITEMS || v.iter->over.kind == VALUE_DICT) &&
-	       v.iter->iter_kind != ITER_VALUES;
-}
-
-static bool view_binary(struct vm *vm, enum binop op, struct value a, struct value b,
-			struct value *out, struct err *err)
-{
-	struct value pair[2] = { a, b }, sets[2];
-	bool ok = true;
-	int n = 0;
-
-	for (; ok && n < 2; n += ok) {
-		ok = vm_keep(vm, value_set(false), &sets[n], err);
-		if (ok && !set_extend(vm, sets[n].dict, pair[n], err)) {
-			value_unref(sets[n]);
-			ok = false;
-		}
-	}
-	ok = ok && set_binary(vm, op, false, sets[0], sets[1], out, err);
-	while (n > 0)
-		value_unref(sets[--n]);
 	return ok;
 }
 

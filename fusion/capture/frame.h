@@ -10,6 +10,7 @@
 #define FUSION_CAPTURE_FRAME_H
 
 #include "fusion/base/arena.h"
+#include "fusion/base/twister.h"
 #include "fusion/base/vec.h"
 #include "fusion/capture/heap.h"
 #include "fusion/capture/vm.h"
@@ -61,10 +62,9 @@ struct frame {
 	size_t bytes;                /* of the chunk, with this struct */
 };
 
-/* State of the modules time, random and torch, begun anew with each VM. */
+/* State of the modules time and torch, begun anew with each VM. */
 struct world {
-	double clock; /* seconds */
-	uint64_t random;
+	double clock;      /* seconds */
 	bool grad_off;     /* the grad mode */
 	unsigned autocast; /* runtime/torch/autocast.h has its bits; 0: off */
 };
@@ -92,7 +92,8 @@ struct vm {
 	struct value raised;     /* the exception that an error stands for; UNSET: see its code */
 	struct class **classes;  /* classes.c: by enum class_id, NULL: not made yet */
 	const void *owner;       /* whose names unit_prepare() makes slots for */
-	struct world world;      /* modules.c: clock and random numbers */
+	struct world world;      /* modules.c: the clock; torch's modes */
+	VEC(struct twister) generators; /* random.c: of the module random, by number */
 	struct prelude *prelude; /* prelude.c: modules written in the workload language */
 };
 

@@ -46,6 +46,24 @@ static bool no_attribute(struct vm *vm, struct value o, const char *name, struct
 	return missing(vm, what, class, is_class ? NULL : o.instance->attributes, name, err);
 }
 
+bool is_data_descriptor(struct value v)
+{
+	if (v.kind == VALUE_INSTANCE)
+		return class_lookup(v.instance->class, "__set__") ||
+		       class_lookup(v.instance->class, "__delete__");
+	return v.kind == VALUE_DESCRIPTOR &&
+	       v.descriptor->descriptor_kind == DESCRIPTOR_PROPERTY;
+}
+
+static bool get_property(struct vm *vm, struct value v, struct value self, struct value *out,
+			 struct err *err)
+{
+	if (v.descriptor->get.kind == VALUE_UNSET)
+		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err,
+				"property of '%s' object has no getter", value_type_name(self));
+	return vm_invoke(vm, v.descriptor->get, &self, 1, NULL, out, err);
+}
+
 /* What the attribute `v` of a class is, asked of `self` (UNSET: of the class). */
 static bool bind_attribute(struct vm *vm, struct value v, struct value self, struct class *class,
 			   struct value *out, struct err *err)
@@ -59,7 +77,7 @@ static bool bind_attribute(struct vm *vm, struct value v, struct value self, str
 		switch (v.descriptor->descriptor_kind) {
 		case DESCRIPTOR_PROPERTY:
 			if (self.kind != VALUE_UNSET)
-				return vm_invoke(vm, v.descriptor->get, &self, 1, NULL, out, err);
+				return get_property(vm, v, self, out, err);
 			break;
 		case DESCRIPTOR_STATIC:
 			v = v.descriptor->get;
@@ -70,6 +88,16 @@ static bool bind_attribute(struct vm *vm, struct value v, struct value self, str
 		case DESCRIPTOR_SUPER:
 			break;
 		}
+	}
+	if (v.kind == VALUE_INSTANCE) {
+		struct value args[] = { self.kind == VALUE_UNSET ? value_none() : self,
+					value_of(class) };
+		bool found;
+
+		if (!instance_call(vm, v, "__get__", args, 2, out, &found, err))
+			return false;
+		if (found)
+			return true;
 	}
 	*out = value_ref(v);
 	return true;
@@ -126,7 +154,7 @@ static bool special(struct vm *vm, struct value o, const char *name, struct valu
 		*out = value_ref(value_of(i->class));
 		return true;
 	}
-	if (strcmp(name, "__dict__") == 0)
+	if (strcmp(name, "__dict__") == 0 && !i->class->has_slots)
 		return dict_of(vm, o, out, err);
 	if (exception && strcmp(name, "args") == 0) {
 		*out = value_ref(i->payload);
@@ -178,8 +206,40 @@ static bool note_absent(struct vm *vm, struct value o, const char *name, const s
 	return vm->host->absent(vm->host->self, o, name, err);
 }
 
-bool instance_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
-			struct err *err)
+/* Submodules, parameters and buffers: PyTorch keeps them apart from the attributes
+ * proper, and finds them where the class has nothing of that name. */
+static bool is_child(const struct instance *i, const char *name, struct value v)
+{
+	struct value *buffers;
+
+	if (v.kind == VALUE_INSTANCE)
+		return v.instance->class->is_module;
+	if (v.kind != VALUE_TENSOR)
+		return false;
+	if (v.tensor->is_parameter)
+		return true;
+	buffers = value_dict_find(i->attributes, "_buffer_names");
+	return buffers && buffers->kind == VALUE_DICT && value_dict_find(buffers->dict, name);
+}
+
+/* What the instance itself holds under that name; NULL: nothing, or what its class
+ * has comes first. */
+static bool own_place(struct vm *vm, const struct instance *i, const char *name,
+		      struct value **place, struct err *err)
+{
+	*place = i->attributes ? value_dict_find(i->attributes, name) : NULL;
+	if (!*place)
+		return true;
+	if (!op_force(vm, *place, err))
+		return false;
+	if (i->class->is_module && is_child(i, name, **place) && class_lookup(i->class, name))
+		*place = NULL;
+	return true;
+}
+
+/* Python's order, without __getattr__. */
+static bool find_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			   struct err *err)
 {
 	struct instance *i = o.instance;
 	struct value *place = NULL;
@@ -187,13 +247,12 @@ bool instance_attribute(struct vm *vm, struct value o, const char *name, struct 
 
 	if (i->class->has_data && !class_find(vm, i->class, name, &place, err))
 		return false;
-	if (place && place->kind == VALUE_DESCRIPTOR &&
-	    place->descriptor->descriptor_kind == DESCRIPTOR_PROPERTY)
+	if (place && is_data_descriptor(*place) &&
+	    (place->kind == VALUE_DESCRIPTOR || class_lookup(place->instance->class, "__get__")))
 		return bind_place(vm, place, o, i->class, out, err);
-	place = i->attributes ? value_dict_find(i->attributes, name) : NULL;
+	if (!own_place(vm, i, name, &place, err))
+		return false;
 	if (place) {
-		if (!op_force(vm, place, err))
-			return false;
 		*out = value_ref(*place);
 		return true;
 	}
@@ -205,9 +264,48 @@ bool instance_attribute(struct vm *vm, struct value o, const char *name, struct 
 		return false;
 	if (found)
 		return true;
-	if (i->class->has_getattr)
+	return (i->class->has_getattr || note_absent(vm, o, name, NULL, err)) &&
+	       no_attribute(vm, o, name, err);
+}
+
+bool instance_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			struct err *err)
+{
+	struct err why = { 0 };
+
+	if (!o.instance->class->has_getattr)
+		return find_attribute(vm, o, name, out, err);
+	if (find_attribute(vm, o, name, out, &why))
+		return true;
+	if (vm_failed_with(vm, &why, CLASS_ATTRIBUTE_ERROR)) {
+		vm_forget_raised(vm);
 		return ask_getattr(vm, o, name, out, err);
-	return note_absent(vm, o, name, NULL, err) && no_attribute(vm, o, name, err);
+	}
+	if (err)
+		*err = why;
+	return false;
+}
+
+bool instance_getattribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			   struct err *err)
+{
+	struct err why = { 0 };
+	struct value text;
+	bool found, ok;
+
+	if (!vm_keep(vm, value_str(name, strlen(name)), &text, err))
+		return false;
+	ok = instance_call(vm, o, "__getattribute__", &text, 1, out, &found, &why);
+	value_unref(text);
+	if (ok)
+		return true;
+	if (o.instance->class->has_getattr && vm_failed_with(vm, &why, CLASS_ATTRIBUTE_ERROR)) {
+		vm_forget_raised(vm);
+		return ask_getattr(vm, o, name, out, err);
+	}
+	if (err)
+		*err = why;
+	return false;
 }
 
 /* (class, its bases, object) */
@@ -331,30 +429,95 @@ static bool in_slots(struct vm *vm, const struct class *c, const char *name, boo
 	return ok;
 }
 
+static bool set_property(struct vm *vm, struct value o, const char *name,
+			 const struct descriptor *d, struct value v, struct err *err)
+{
+	struct value args[] = { o, v }, set = value_ref(d->set), none;
+	bool ok;
+
+	if (set.kind == VALUE_UNSET)
+		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err,
+				"property '%s' of '%s' object has no setter", name,
+				o.instance->class->name);
+	ok = vm_invoke(vm, set, args, 2, NULL, &none, err);
+	value_unref(set);
+	if (ok)
+		value_unref(none);
+	return ok;
+}
+
+/* What a data descriptor of the class does with o.name = v (UNSET: del o.name); not
+ * *found where there is none. */
+static bool ask_descriptor(struct vm *vm, struct value o, const char *name, struct value v,
+			   bool *found, struct err *err)
+{
+	bool deletes = v.kind == VALUE_UNSET;
+	struct value *place = NULL, descriptor, args[] = { o, v }, none;
+	bool ok;
+
+	*found = false;
+	if (!o.instance->class->has_data)
+		return true;
+	if (!class_find(vm, o.instance->class, name, &place, err))
+		return false;
+	if (!place || !is_data_descriptor(*place))
+		return true;
+	*found = true;
+	descriptor = value_ref(*place);
+	if (descriptor.kind == VALUE_INSTANCE) {
+		ok = instance_call(vm, descriptor, deletes ? "__delete__" : "__set__", args,
+				   deletes ? 1 : 2, &none, found, err);
+		if (ok && !*found)
+			ok = vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err, "%s",
+				      deletes ? "__delete__" : "__set__");
+		else if (ok)
+			value_unref(none);
+	} else if (!deletes) {
+		ok = set_property(vm, o, name, descriptor.descriptor, v, err);
+	} else if (descriptor.descriptor->del.kind == VALUE_UNSET) {
+		ok = vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err,
+			      "property '%s' of '%s' object has no deleter", name,
+			      o.instance->class->name);
+	} else {
+		ok = vm_invoke(vm, descriptor.descriptor->del, &o, 1, NULL, &none, err);
+		if (ok)
+			value_unref(none);
+	}
+	value_unref(descriptor);
+	return ok;
+}
+
+/* A module takes no children before Module.__init__; layers of the prelude, which
+ * begin without it, store what they hold. */
+static bool may_hold(struct vm *vm, struct instance *i, struct value v, struct err *err)
+{
+	if (!i->unbegun)
+		return true;
+	if (vm->frame && vm->frame->unit->hidden) {
+		i->unbegun = false;
+		return true;
+	}
+	if (v.kind == VALUE_INSTANCE && v.instance->class->is_module)
+		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err,
+				"cannot assign module before Module.__init__() call");
+	if (v.kind == VALUE_TENSOR && v.tensor->is_parameter)
+		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err,
+				"cannot assign parameters before Module.__init__() call");
+	return true;
+}
+
 /* Past __setattr__. */
 bool instance_store(struct vm *vm, struct value o, const char *name, struct value v,
 		    struct err *err)
 {
 	struct instance *i = o.instance;
-	struct value *place = NULL, dict, none;
+	struct value dict;
 	bool ok;
 
-	if (i->class->has_data && !class_find(vm, i->class, name, &place, err))
+	if (!may_hold(vm, i, v, err) || !ask_descriptor(vm, o, name, v, &ok, err))
 		return false;
-	if (place && place->kind == VALUE_DESCRIPTOR &&
-	    place->descriptor->descriptor_kind == DESCRIPTOR_PROPERTY) {
-		struct value args[] = { o, v }, set = value_ref(place->descriptor->set);
-
-		if (set.kind == VALUE_UNSET)
-			return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err,
-					"property '%s' of '%s' object has no setter", name,
-					i->class->name);
-		ok = vm_invoke(vm, set, args, 2, NULL, &none, err);
-		value_unref(set);
-		if (ok)
-			value_unref(none);
-		return ok;
-	}
+	if (ok)
+		return true;
 	if (i->class->has_slots && !in_slots(vm, i->class, name, &ok, err))
 		return false;
 	if (i->class->has_slots && !ok)
@@ -459,23 +622,14 @@ static bool delete_named(struct dict *dict, const char *name)
 
 bool op_delete_attribute(struct vm *vm, struct value o, const char *name, struct err *err)
 {
-	struct value *place;
+	bool found;
 
 	switch (o.kind) {
 	case VALUE_INSTANCE:
-		place = NULL;
-		if (o.instance->class->has_data &&
-		    !class_find(vm, o.instance->class, name, &place, err))
+		if (!ask_descriptor(vm, o, name, UNSET, &found, err))
 			return false;
-		if (place && place->kind == VALUE_DESCRIPTOR &&
-		    place->descriptor->del.kind != VALUE_UNSET) {
-			struct value none;
-
-			if (!vm_invoke(vm, place->descriptor->del, &o, 1, NULL, &none, err))
-				return false;
-			value_unref(none);
+		if (found)
 			return true;
-		}
 		return delete_named(o.instance->attributes, name) || no_attribute(vm, o, name, err);
 	case VALUE_CLASS:
 		return delete_named(o.class->attributes, name) || no_attribute(vm, o, name, err);

@@ -38,10 +38,17 @@ bool generator_send(struct vm *vm, const struct builtin_call *call, struct value
 bool generator_throw(struct vm *vm, const struct builtin_call *call, struct value *out,
 		     struct err *err)
 {
-	struct value e;
+	struct value e, class = call->args[0];
 	bool more, ok;
 
-	if (!exception_from(vm, call->args[0], &e, err))
+	if (call->n > 1 && class.kind == VALUE_CLASS && call->args[1].kind != VALUE_NONE)
+		ok = call->args[1].kind == VALUE_INSTANCE &&
+				     class_derives(call->args[1].instance->class, class.class)
+			 ? exception_from(vm, call->args[1], &e, err)
+			 : vm_invoke(vm, class, &call->args[1], 1, NULL, &e, err);
+	else
+		ok = exception_from(vm, class, &e, err);
+	if (!ok)
 		return false;
 	ok = generator_resume(vm, call->self.generator, UNSET, e, out, &more, err);
 	value_unref(e);

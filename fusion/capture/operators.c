@@ -18,8 +18,11 @@ static bool unsupported(enum binop op, bool inplace, struct value a, struct valu
 			struct err *err)
 {
 	return err_set(err, ERR_TYPE, "unsupported operand type(s) for %s%s: '%s' and '%s'",
-		       binop_symbol(op), inplace ? "=" : "", value_type_name(a),
-		       value_type_name(b));
+		       binop_symbol(op),
+		       inplace		 ? "="
+		       : op == BIN_POW ? " or pow()"
+				       : "",
+		       value_type_name(a), value_type_name(b));
 }
 
 static bool concat_strings(struct vm *vm, const struct str *a, const struct str *b,
@@ -418,6 +421,10 @@ static bool equal_in(struct vm *vm, struct value a, struct value b, int depth, b
 	}
 	if (a.kind == b.kind && a.kind == VALUE_DICT)
 		return equal_dicts(vm, a.dict, b.dict, depth, out, err);
+	if (!view_compare(vm, CMP_EQ, a, b, out, &found, err))
+		return false;
+	if (found)
+		return true;
 	*out = value_equal(a, b);
 	return true;
 }
@@ -487,6 +494,10 @@ static bool ordered(struct vm *vm, enum cmpop op, struct value a, struct value b
 	if (!late_compare(vm, a, b, &found, err))
 		return false;
 	if (!object_compare(vm, op, a, b, out, &found, err))
+		return false;
+	if (found)
+		return true;
+	if (!view_compare(vm, op, a, b, out, &found, err))
 		return false;
 	if (found)
 		return true;

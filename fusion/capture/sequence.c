@@ -5,6 +5,7 @@
 
 #include "fusion/capture/builtins.h"
 #include "fusion/capture/classes.h"
+#include "fusion/capture/dunder.h"
 #include "fusion/capture/operators.h"
 
 int64_t range_length(const struct range *r)
@@ -217,9 +218,13 @@ bool op_position(struct vm *vm, struct value index, const char *type, int64_t n,
 {
 	int64_t i;
 
-	if (!value_is_integer(index) && !value_is_hosted(index) && index.kind != VALUE_INSTANCE)
-		return err_set(err, ERR_TYPE, "%s indices must be integers or slices, not %s", type,
+	if (!value_is_integer(index) && !value_is_hosted(index) && index.kind != VALUE_INSTANCE &&
+	    strcmp(type, "string") == 0)
+		return err_set(err, ERR_TYPE, "string indices must be integers, not '%s'",
 			       value_type_name(index));
+	if (!value_is_integer(index) && !value_is_hosted(index) && index.kind != VALUE_INSTANCE)
+		return err_set(err, ERR_TYPE, "%.*s indices must be integers or slices, not %s",
+			       (int)strcspn(type, " "), type, value_type_name(index));
 	if (!op_index(vm, index, "an index", &i, err))
 		return false;
 	if (i < -n || i >= n)
@@ -345,14 +350,13 @@ static bool length_of_instance(struct vm *vm, struct value v, struct value *out,
 /* How many members an enum has. */
 static bool length_of_class(struct vm *vm, struct value v, struct value *out, struct err *err)
 {
-	struct value *members;
+	struct value *place;
 
-	if (!class_find(vm, v.class, "__members__", &members, err))
+	if (!class_find(vm, v.class, "__class_len__", &place, err))
 		return false;
-	if (!members || members->kind != VALUE_DICT || !class_lookup(v.class, "__class_iter__"))
+	if (!place || place->kind != VALUE_DESCRIPTOR)
 		return err_set(err, ERR_TYPE, "object of type 'type' has no len()");
-	*out = value_int(members->dict->len);
-	return true;
+	return vm_invoke(vm, place->descriptor->get, &v, 1, NULL, out, err);
 }
 
 bool op_length(struct vm *vm, struct value v, struct value *out, struct err *err)
@@ -470,9 +474,12 @@ bool op_contains(struct vm *vm, struct value container, struct value item, bool 
 			break;
 		*out = range_contains(container.range, value_as_int(item));
 		return true;
+	case VALUE_ITER:
+		if (is_set_view(container))
+			return view_contains(vm, container.iter, item, out, err);
+		break;
 	case VALUE_TUPLE:
 	case VALUE_LIST:
-	case VALUE_ITER:
 	case VALUE_TENSOR:
 	case VALUE_GENERATOR:
 	case VALUE_CLASS:
@@ -481,5 +488,10 @@ bool op_contains(struct vm *vm, struct value container, struct value item, bool 
 		return err_set(err, ERR_TYPE, "argument of type '%s' is not iterable",
 			       value_type_name(container));
 	}
+	if (container.kind == VALUE_INSTANCE &&
+	    !class_lookup(container.instance->class, "__iter__") &&
+	    !class_lookup(container.instance->class, "__getitem__"))
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "argument of type '%s' is not iterable",
+				value_type_name(container));
 	return iteration_contains(vm, container, item, out, err);
 }

@@ -87,7 +87,7 @@ static bool store_list(struct vm *vm, struct list *list, struct value index, str
 
 	if (index.kind == VALUE_SLICE)
 		return store_slice(vm, list, index.slice, v, err);
-	if (!op_position(vm, index, "list", list->len, &at, err))
+	if (!op_position(vm, index, "list assignment", list->len, &at, err))
 		return false;
 	old = list->at[at];
 	list->at[at] = value_ref(v);
@@ -130,7 +130,7 @@ static bool delete_from_list(struct vm *vm, struct list *list, struct value inde
 	int64_t at;
 
 	if (index.kind != VALUE_SLICE)
-		return op_position(vm, index, "list", list->len, &at, err) &&
+		return op_position(vm, index, "list assignment", list->len, &at, err) &&
 		       splice(vm, list, (int)at, 1, NULL, 0, err);
 	if (!op_cut(vm, index.slice, list->len, &cut, err))
 		return false;

@@ -187,6 +187,7 @@ enum disable_mark {
 	DISABLED_ONCE,  /* recursive=False: not what it calls */
 	DISABLED_SKIP,  /* of a file of torch's that TorchDynamo skips */
 	DISABLED_READS, /* reads values of tensors: TorchDynamo calls it as an op, and fails */
+	DISABLED_DRAWS, /* draws random numbers of Python's: under no policy captured */
 };
 enum grad_mark { GRAD_AS_IS, GRAD_OFF, GRAD_ON };
 
@@ -252,7 +253,10 @@ struct class
 	struct dict *attributes; /* by name; never NULL */
 	enum class_id builtin;
 	bool hidden;              /* of our prelude: stacks and guards leave it out */
-	bool has_data;            /* it or a base has a property: asked before the instance */
+	bool has_data;            /* it or a base has a property, or an attribute with __set__
+				   * or __delete__: asked before the instance */
+	bool has_getattribute;    /* it or a base has __getattribute__ */
+	bool is_module;           /* nn.Module or derived: what its own attributes are */
 	bool has_getattr;         /* it or a base has __getattr__ */
 	bool has_setattr;         /* ... __setattr__ */
 	bool has_slots;           /* it and its bases have __slots__: no other attributes */
@@ -266,6 +270,7 @@ struct instance {
 	struct class *class;
 	struct dict *attributes; /* by name; NULL: none yet */
 	struct value payload;    /* an exception's args, a tuple; UNSET otherwise */
+	bool unbegun;            /* a module before Module.__init__: takes no child */
 	int line, column;        /* where an exception was raised, 0: not yet */
 	enum err_code code;      /* of an exception that the VM raised itself */
 };

@@ -67,6 +67,7 @@ void vm_destroy(struct vm *vm)
 		value_unref(vm->modules.at[i]);
 	value_unref(vm->handled);
 	vm_forget_raised(vm);
+	VEC_FREE(&vm->generators);
 	classes_release(vm);
 	VEC_FREE(&vm->modules);
 	free(vm->globals);

@@ -102,6 +102,8 @@ struct vm_host {
 			     struct err *err);
 	/* Before an attribute of a function is stored.  NULL: it may be. */
 	bool (*may_store)(void *self, struct value function, struct err *err);
+	/* Before a class statement of the program runs.  NULL: it may. */
+	bool (*may_define)(void *self, const char *class, struct err *err);
 	/* The tuple of cells that a call of f gets, borrowed.  NULL: f->closure. */
 	bool (*closure)(void *self, struct function *f, struct list **cells, struct err *err);
 	/* A function of math, abs() or round(), with a number of the host among its

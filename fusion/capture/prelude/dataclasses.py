@@ -60,10 +60,17 @@ def _make_init(cls, entries, keywords_only):
 
     def __init__(self, *args, **keywords):
         owner = cls.__name__
-        if len(args) > (0 if keywords_only else len(names)):
+        most = 1 if keywords_only else 1 + len(names)
+        least = most
+        for name in [] if keywords_only else names:
+            entry = entries[name]
+            if entry.default is not MISSING or entry.default_factory is not MISSING:
+                least -= 1
+        if len(args) + 1 > most:
+            takes = f"from {least} to {most}" if least < most else str(most)
             raise TypeError(
-                f"{owner}.__init__() takes {len(names) + 1} positional arguments "
-                f"but {len(args) + 1} were given"
+                f"{owner}.__init__() takes {takes} positional "
+                f"argument{'' if takes == '1' else 's'} but {len(args) + 1} were given"
             )
         for name in keywords:
             if name not in names:

@@ -28,6 +28,9 @@ class Enum:
             setattr(cls, name, member)
         cls.__members__ = members
 
+    def __class_len__(cls):
+        return len(cls.__class_iter__())
+
     def __class_call__(cls, value):
         for member in cls.__members__.values():
             if member.value == value:

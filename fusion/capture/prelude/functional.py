@@ -154,17 +154,27 @@ def prelu(input, weight):
     return torch.where(input >= 0, input, input * weight)
 
 
+def _below_zero(input):
+    """A number for each element that is not above 0, in their order; 0 for the others."""
+    flat = (input <= 0).flatten()
+    drawn = torch.rand(int(flat.sum()), dtype=torch.float64)
+    place = (flat.cumsum(0) - 1).clamp(min=0)
+    drawn = torch.cat([drawn, torch.zeros(1, dtype=torch.float64)])
+    return (drawn[place] * flat).reshape(input.shape)
+
+
 def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     """One call."""
     if not training:
         return F.leaky_relu(input, (lower + upper) / 2)
-    slope = torch.rand_like(input) * (upper - lower) + lower
-    return torch.where(input >= 0, input, input * slope)
+    slope = (_below_zero(input) * (upper - lower) + lower).to(input.dtype)
+    return torch.where(input > 0, input, input * slope)
 
 
 def gumbel_softmax(logits, tau=1.0, hard=False, eps=1e-10, dim=-1):
     """One call."""
-    gumbels = -torch.log(-torch.log1p(-torch.rand_like(logits)))
+    drawn = -torch.log1p(-torch.rand(logits.shape, dtype=torch.float64))
+    gumbels = -torch.log(drawn.to(logits.dtype))
     soft = F.softmax((logits + gumbels) / tau, dim)
     if not hard:
         return soft
@@ -182,7 +192,7 @@ def _channels(input, p, training, dims):
     if not training or p == 0.0:
         return torch._C.alias(input)
     shape = [size if d < input.dim() - dims else 1 for d, size in enumerate(input.shape)]
-    kept = torch.rand(shape) >= p
+    kept = torch.rand(shape, dtype=torch.float64) < 1.0 - p
     return input * (kept.to(input.dtype) / (1.0 - p) if p < 1.0 else kept.to(input.dtype))
 
 
@@ -207,7 +217,7 @@ def alpha_dropout(input, p=0.5, training=False, inplace=False):
         return torch._C.alias(input)
     alpha = -1.7580993408473766
     a = 1.0 / math.sqrt((alpha * alpha * p + 1) * (1 - p))
-    kept = (torch.rand_like(input) >= p).to(input.dtype)
+    kept = (torch.rand(input.shape, dtype=torch.float64) < 1.0 - p).to(input.dtype)
     return (input * kept + alpha * (1 - kept)) * a - a * alpha * p
 
 

@@ -426,7 +426,7 @@ def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
     shape = list(input.shape[:2]) + [1] * (input.dim() - 2)
     alpha = -1.7580993408473766
     a = 1.0 / math.sqrt((alpha * alpha * p + 1) * (1 - p))
-    kept = (torch.rand(shape) >= p).to(input.dtype)
+    kept = (torch.rand(shape, dtype=torch.float64) < 1.0 - p).to(input.dtype)
     return (input * kept + alpha * (1 - kept)) * a - a * alpha * p
 
 

@@ -65,8 +65,25 @@ def lru_cache(maxsize=128, typed=False):
 
 
 class cached_property:
-    def __init__(self, function):
-        raise NotImplementedError("functools.cached_property is not in the language; use property")
+    def __init__(self, func):
+        self.func = func
+        self.attrname = None
+        self.__doc__ = func.__doc__
+
+    def __set_name__(self, owner, name):
+        self.attrname = name
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self
+        if self.attrname is None:
+            raise TypeError(
+                "Cannot use cached_property instance without calling __set_name__ on it."
+            )
+        kept = vars(instance)
+        if self.attrname not in kept:
+            kept[self.attrname] = self.func(instance)
+        return kept[self.attrname]
 
 
 def cmp_to_key(compare):

@@ -11,12 +11,13 @@ def _fill(tensor, values):
 
 
 def uniform_(tensor, a=0.0, b=1.0, generator=None):
-    a, b = torch.tensor(a, dtype=torch.float32).item(), torch.tensor(b, dtype=torch.float32).item()
-    return _fill(tensor, (torch.rand(*tensor.shape).double() * (b - a) + a).float())
+    with torch.no_grad():
+        return tensor.uniform_(a, b)
 
 
 def normal_(tensor, mean=0.0, std=1.0, generator=None):
-    return _fill(tensor, torch.randn(*tensor.shape) * std + mean)
+    with torch.no_grad():
+        return tensor.normal_(mean, std)
 
 
 def _cdf(x):
@@ -25,8 +26,8 @@ def _cdf(x):
 
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
     low, high = _cdf((a - mean) / std), _cdf((b - mean) / std)
-    drawn = uniform_(torch.empty(tensor.shape), 2 * low - 1, 2 * high - 1)
-    drawn = torch.erfinv(drawn.double()).float() * (std * math.sqrt(2.0)) + mean
+    drawn = uniform_(torch.empty(tensor.shape, dtype=tensor.dtype), 2 * low - 1, 2 * high - 1)
+    drawn = torch.erfinv(drawn.double()).to(tensor.dtype) * (std * math.sqrt(2.0)) + mean
     return _fill(tensor, torch.clamp(drawn, a, b))
 
 

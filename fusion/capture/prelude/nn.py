@@ -22,7 +22,24 @@ def _clear_gradients(parameters, set_to_none):
 
 class Module:
     training = True
+    call_super_init = False
     __call__ = _prelude.forward
+
+    def __init__(self, *args, **keywords):
+        """PyTorch's is not cooperative: what follows in the order of the bases is not called."""
+        _prelude.begin(self)
+        if self.call_super_init:
+            super().__init__(*args, **keywords)
+        elif keywords:
+            raise TypeError(
+                f"{type(self).__name__}.__init__() got an unexpected keyword argument "
+                f"'{list(keywords)[0]}'"
+            )
+        elif args:
+            raise TypeError(
+                f"{type(self).__name__}.__init__() takes 1 positional argument but "
+                f"{len(args) + 1} were given"
+            )
 
     def forward(self, *args, **keywords):
         raise NotImplementedError(

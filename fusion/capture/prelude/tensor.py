@@ -1,4 +1,6 @@
 # Methods of tensors that are easiest to say in Python; the first parameter is the tensor.
+import math
+
 import torch
 
 
@@ -6,23 +8,103 @@ def _fill(tensor, values):
     return tensor.copy_(values)
 
 
+def _in_memory(tensor):
+    """The tensor with its dims in the order of memory: numbers are drawn in that order."""
+    order = sorted(range(tensor.dim()), key=lambda d: -tensor.stride(d))
+    return tensor if order == list(range(tensor.dim())) else tensor.permute(order)
+
+
+def _unit(shape):
+    """Numbers from 0 to 1 with the 53 bits of a double, as most of PyTorch's distributions take."""
+    return torch.rand(shape, dtype=torch.float64)
+
+
 def normal_(self, mean=0.0, std=1.0, *, generator=None):
-    return _fill(self, torch.randn(self.shape) * std + mean)
+    place = _in_memory(self)
+    if self.numel() >= 16 and self.is_contiguous():
+        drawn = torch.randn(self.shape, dtype=self.dtype)
+        _fill(self, drawn * std + mean)
+    else:  # one after the other, in double
+        _fill(place, torch._C.normal(place.shape, torch.float64, True) * std + mean)
+    return self
 
 
 def uniform_(self, a=0.0, b=1.0, *, generator=None, **bounds):
     a, b = bounds.get("from", a), bounds.get("to", b)
+    place = _in_memory(self)
+    if self.dtype == torch.float64:
+        _fill(place, _unit(place.shape) * (b - a) + a)
+        return self
     # The bounds in float32, one rounding for both steps, as PyTorch's.
     a, b = torch.tensor(a, dtype=torch.float32).item(), torch.tensor(b, dtype=torch.float32).item()
-    return _fill(self, (torch.rand(self.shape).double() * (b - a) + a).float())
+    drawn = torch.rand(place.shape, dtype=self.dtype).double()
+    _fill(place, (drawn * (b - a) + a).float())
+    return self
 
 
 def bernoulli_(self, p=0.5, *, generator=None):
-    return _fill(self, torch.rand(self.shape) < p)
+    place = _in_memory(self)
+    if isinstance(p, torch.Tensor):
+        wide = torch.float64 if p.dtype == torch.float64 else torch.float32
+        _fill(self, torch.rand(self.shape, dtype=wide) < p)
+    else:
+        _fill(place, _unit(place.shape) < p)
+    return self
 
 
 def exponential_(self, lambd=1.0, *, generator=None):
-    return _fill(self, -torch.log1p(-torch.rand(self.shape)) / lambd)
+    place = _in_memory(self)
+    _fill(place, torch.log1p(-_unit(place.shape)) * (-1.0 / lambd))
+    return self
+
+
+def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
+    place = _in_memory(self)
+    _fill(place, torch.tan((_unit(place.shape) - 0.5) * math.pi) * sigma + median)
+    return self
+
+
+def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
+    place = _in_memory(self)
+    _fill(place, torch.exp(torch._C.normal(place.shape, torch.float64, True) * std + mean))
+    return self
+
+
+def geometric_(self, p, *, generator=None):
+    if not 0.0 < p < 1.0:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={float(p)}")
+    place = _in_memory(self)
+    _fill(place, torch.ceil(torch.log(_unit(place.shape)) / math.log1p(-p)))
+    return self
+
+
+def _largest(dtype):
+    """How many numbers random_() draws from where no bound is given."""
+    bits = {torch.float64: 53, torch.float32: 24, torch.float16: 11, torch.bfloat16: 8}
+    if dtype in bits:
+        return 2 ** bits[dtype] + 1
+    widths = {torch.bool: 1, torch.uint8: 8, torch.int8: 7, torch.int16: 15, torch.int32: 31}
+    return 2 ** widths[dtype]
+
+
+def random_(self, low=None, high=None, *, generator=None, **bounds):
+    low, high = bounds.get("from", low), bounds.get("to", high)
+    place = _in_memory(self)
+    if low is not None and high is None:
+        low, high = 0, low
+    if low is None and self.dtype == torch.int64:
+        halves = torch._C.random_ints(0, 2**32, tuple(place.shape) + (2,), torch.int64, True)
+        drawn = halves[..., 0] % 2**31 * 2**32 + halves[..., 1]
+    elif low is None:
+        drawn = torch._C.random_ints(0, _largest(self.dtype), place.shape, torch.int64, True)
+    elif low >= high:
+        raise RuntimeError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        )
+    else:
+        drawn = torch.randint(low, high, place.shape)
+    _fill(place, drawn)
+    return self
 
 
 def bernoulli(self, p=None, *, generator=None):

@@ -187,7 +187,7 @@ def meshgrid(*tensors, indexing="ij"):
 
 def bernoulli(input, p=None, *, generator=None):
     """One call."""
-    wide = torch.float64 if input.dtype == torch.float64 else torch.float32
+    wide = torch.float64 if p is not None or input.dtype == torch.float64 else torch.float32
     return (torch.rand(input.shape, dtype=wide) < (input if p is None else p)).to(input.dtype)
 
 
@@ -197,14 +197,15 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if replacement and num_samples > 1:
         ends = (input / input.sum(-1, keepdim=True)).cumsum(-1)
-        drawn = torch.rand(tuple(input.shape[:-1]) + (num_samples, 1))
+        drawn = torch.rand(tuple(input.shape[:-1]) + (num_samples, 1), dtype=torch.float64)
         fallen = (ends.unsqueeze(-2) <= drawn).sum(-1)
         return fallen.clamp(max=input.shape[-1] - 1)
     if num_samples > input.shape[-1]:
         raise RuntimeError(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
         )
-    race = input / (-torch.log1p(-torch.rand(input.shape))).clamp(min=1e-38)
+    clocks = -torch.log1p(-torch.rand(input.shape, dtype=torch.float64))
+    race = input / clocks.to(input.dtype)
     if num_samples == 1:
         return race.argmax(-1, keepdim=True)
     return race.topk(num_samples, dim=-1)[1]
@@ -221,8 +222,8 @@ def normal(mean, std=1.0, size=None, *, generator=None):
     """One call."""
     if size is not None:
         return torch.randn(size) * std + mean
-    shape = mean.shape if isinstance(mean, torch.Tensor) else std.shape
-    return torch.randn(shape) * std + mean
+    like = mean if isinstance(mean, torch.Tensor) else std
+    return torch.randn(like.shape, dtype=like.dtype) * std + mean
 
 
 # ---- complex numbers, as far as rotary embeddings need them: two real tensors

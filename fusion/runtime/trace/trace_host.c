@@ -451,7 +451,7 @@ static bool break_at_log(struct trace *t, const struct native *native, struct er
 /* Functions that act outside the tensors. */
 static bool host_builtin_break(void *self, const struct native *f, struct err *err)
 {
-	static const char *const skipped[] = { "time", "random" };
+	static const char *const skipped[] = { "time" };
 	const struct trace *t = self;
 	char subject[64];
 
@@ -471,6 +471,11 @@ static bool host_builtin_break(void *self, const struct native *f, struct err *e
 	}
 	snprintf(subject, sizeof(subject), "%s()", f->name);
 	return trace_break(self, BREAK_HOST_CALL, subject, err);
+}
+
+static bool host_may_define(void *self, const char *class, struct err *err)
+{
+	return trace_break(self, BREAK_CLASS, class, err);
 }
 
 static bool composer_run(void *self, enum op op, const char *name, bool inplace,
@@ -574,6 +579,7 @@ void trace_host_init(struct trace *t)
 		.store_global = world_store_global,
 		.absent = world_absent,
 		.may_store = world_may_store,
+		.may_define = host_may_define,
 		.builtin_break = host_builtin_break,
 		.pick = late_pick,
 		.fork = fork_branch,

@@ -347,6 +347,8 @@ static bool stand_class(struct trace *t, const struct class *real, int child, st
 	c->name = real->name;
 	c->has_data = real->has_data;
 	c->has_getattr = real->has_getattr;
+	c->has_getattribute = real->has_getattribute;
+	c->is_module = real->is_module;
 	c->has_setattr = real->has_setattr;
 	c->has_slots = real->has_slots;
 	if (!keep(t, lazy_dict(real->attributes, child), &attributes, err))
