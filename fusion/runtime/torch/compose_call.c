@@ -1,6 +1,8 @@
 /* fusion/runtime/torch/compose_call.c -- torch.cat, chunk, arange: functions of lists, and
  * those that give tuples.
  */
+#include "fusion/capture/placement.h"
+#include "fusion/runtime/torch/convert.h"
 #include "fusion/runtime/torch/compose_private.h"
 
 #include <math.h>
@@ -9,6 +11,44 @@
 #include "fusion/graph/graph.h"
 
 enum { CAT_ARGS = 7, MAX_LIST = 4096 };
+
+/* What a function that makes a tensor takes beside its own parameters: where the
+ * tensor lies, and requires_grad, which is the host's affair. */
+static bool names_placement(const char *name, const char *key, struct value v, struct err *err)
+{
+	static const char *const makers[] = {
+		"torch.arange",  "torch.rand",      "torch.randn",
+		"torch.randint", "torch.rand_like", "torch.randn_like"
+	};
+
+	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++) {
+		if (strcmp(makers[i], name) != 0)
+			continue;
+		if (strcmp(key, "requires_grad") == 0)
+			return true;
+		if (placement_is(key) && strcmp(key, "non_blocking") != 0)
+			return placement_fits(name, key, v, err);
+	}
+	if (strcmp(key, "out") == 0)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "%s: out= is not in the language so far; assign the result", name);
+	return err_set(err, ERR_TYPE, "%s has no parameter %s", name, key);
+}
+
+bool compose_keywords(const char *name, const char *const *names, int n_names,
+		      const struct value *values, const struct keywords *kw, struct err *err)
+{
+	for (int k = 0; kw && k < kw->n; k++) {
+		const char *key = kw->names[k].str->text;
+		int i = 0;
+
+		while (i < n_names && strcmp(names[i], key) != 0)
+			i++;
+		if (i == n_names && !names_placement(name, key, values[k], err))
+			return false;
+	}
+	return true;
+}
 
 bool compose_args(const char *name, const char *const *names, int n_names, int required,
 		  const struct value *args, int n, const struct keywords *kw, struct value *out,
@@ -30,16 +70,11 @@ bool compose_args(const char *name, const char *const *names, int n_names, int r
 		while (i < n_names && strcmp(names[i], key) != 0 &&
 		       !(strcmp(names[i], "dim") == 0 && strcmp(key, "axis") == 0))
 			i++;
-		if (i == n_names && (strcmp(key, "device") == 0 || strcmp(key, "out") == 0 ||
-				     strcmp(key, "requires_grad") == 0)) {
-			if (strcmp(key, "out") != 0)
-				continue;
-			return err_set(err, ERR_UNSUPPORTED,
-				       "%s: out= is not in the language so far; assign the result",
-				       name);
+		if (i == n_names) {
+			if (!names_placement(name, key, args[positional + k], err))
+				return false;
+			continue;
 		}
-		if (i == n_names)
-			return err_set(err, ERR_TYPE, "%s has no parameter %s", name, key);
 		if (out[i].kind != VALUE_UNSET)
 			return err_set(err, ERR_TYPE, "%s: %s is given twice", name, key);
 		out[i] = args[positional + k];
@@ -480,7 +515,7 @@ static bool arange(const struct composer *c, const struct native *f, const struc
 		   int n, const struct keywords *kw, struct value *out, struct err *err)
 {
 	static const char *const names[] = { "start", "end", "step", "dtype" };
-	struct value given[4], length;
+	struct value given[4], length, dtype = { .kind = VALUE_DTYPE };
 	bool floats = false;
 
 	if (!compose_args(f->name, names, 4, 0, args, n, kw, given, err))
@@ -502,11 +537,11 @@ static bool arange(const struct composer *c, const struct native *f, const struc
 	}
 	if (!count_steps(c, given[0], given[1], given[2], &length, err))
 		return false;
-	if (given[3].kind == VALUE_UNSET || given[3].kind == VALUE_NONE)
-		given[3] = (struct value){ .kind = VALUE_DTYPE,
-					   .dtype = floats ? DTYPE_F32 : DTYPE_I64 };
+	dtype.dtype = floats ? DTYPE_F32 : DTYPE_I64;
+	if (given[3].kind != VALUE_UNSET && !convert_dtype(f->name, given[3], &dtype.dtype, err))
+		return false;
 	return c->run(c->self, OP_arange, "fx:arange", false,
-		      (struct value[]){ given[0], given[2], length, given[3] }, 4, out, err);
+		      (struct value[]){ given[0], given[2], length, dtype }, 4, out, err);
 }
 
 bool compose_knows(int id)

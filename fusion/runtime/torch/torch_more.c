@@ -2,6 +2,7 @@
 #include "fusion/runtime/torch/torch_more.h"
 
 #include <float.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -145,6 +146,31 @@ static bool set_seed(const struct torch_memory *memory, const struct value *args
 	return true;
 }
 
+/* torch.device("cuda:1"), torch.device("cuda", 1), torch.device(1): its name. */
+static bool device_named(const struct value *args, int n, struct value *out, struct err *err)
+{
+	struct value type = n > 0 ? args[0] : value_none(), index = n > 1 ? args[1] : value_none();
+	char text[64];
+
+	if (n == 1 && type.kind == VALUE_INT && type.i >= 0) {
+		snprintf(text, sizeof(text), "cuda:%lld", (long long)type.i);
+	} else if (n < 1 || n > 2 || type.kind != VALUE_STR ||
+		   (index.kind != VALUE_NONE && index.kind != VALUE_INT)) {
+		return err_set(err, ERR_TYPE, "torch.device takes a name such as 'cpu'");
+	} else if (n == 2 && strchr(type.str->text, ':')) {
+		return err_set(err, ERR_SHAPE,
+			       "type (string) must not include an index because index was passed "
+			       "explicitly: %.40s",
+			       type.str->text);
+	} else if (index.kind == VALUE_INT) {
+		snprintf(text, sizeof(text), "%.40s:%lld", type.str->text, (long long)index.i);
+	} else {
+		snprintf(text, sizeof(text), "%.60s", type.str->text);
+	}
+	*out = value_str(text, strlen(text));
+	return out->kind != VALUE_UNSET || torch_no_memory(err);
+}
+
 /* What needs no op and no elements; false in *known for another. */
 static bool answer(const struct composer *c, const struct torch_memory *memory, int id,
 		   const struct value *args, int n, bool *known, struct value *out, struct err *err)
@@ -180,10 +206,7 @@ static bool answer(const struct composer *c, const struct torch_memory *memory, 
 	case MORE_IINFO:
 		return int_info(one_dtype(args, n, DTYPE_I64), out, err);
 	case MORE_DEVICE:
-		if (n < 1 || args[0].kind != VALUE_STR)
-			return err_set(err, ERR_TYPE, "torch.device takes a name such as 'cpu'");
-		*out = value_ref(args[0]);
-		return true;
+		return device_named(args, n, out, err);
 	default:
 		*known = false;
 		return true;
