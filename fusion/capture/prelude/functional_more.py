@@ -315,6 +315,24 @@ def one_hot(tensor, num_classes=-1):
 # ---- losses, distances
 
 
+def instance_norm(
+    input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True,
+    momentum=0.1, eps=1e-05,
+):
+    """One call."""
+    if not use_input_stats:
+        if running_mean is None or running_var is None:
+            raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+        return F.batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    made = torch._C.instance_norm(input, None, None, weight, bias, True, momentum, eps)
+    if running_mean is not None and running_var is not None:
+        with torch.no_grad():
+            flat = input.detach().reshape(input.shape[0], input.shape[1], -1).to(running_mean.dtype)
+            running_mean.lerp_(flat.mean(2).mean(0), momentum)
+            running_var.lerp_(flat.var(2).mean(0), momentum)
+    return made
+
+
 def bilinear(input1, input2, weight, bias=None):
     """One call."""
     left = torch.tensordot(input1, weight, ((input1.dim() - 1,), (1,)))

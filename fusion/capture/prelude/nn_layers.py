@@ -223,9 +223,6 @@ class SyncBatchNorm(_BatchNorm):
 
 
 class _InstanceNorm(Module):
-    track_running_stats = False
-    _fixed = ("track_running_stats",)
-
     def __init__(
         self, num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False,
         device=None, dtype=None,
@@ -234,14 +231,23 @@ class _InstanceNorm(Module):
         self.eps = eps
         self.momentum = momentum
         self.affine = affine
+        self.track_running_stats = track_running_stats
         self.weight = Parameter(torch.ones(num_features, dtype=dtype)) if affine else None
         self.bias = Parameter(torch.zeros(num_features, dtype=dtype)) if affine else None
+        self.register_buffer("running_mean", torch.zeros(num_features, dtype=dtype) if track_running_stats else None)
+        self.register_buffer("running_var", torch.ones(num_features, dtype=dtype) if track_running_stats else None)
+        self.register_buffer(
+            "num_batches_tracked", torch.tensor(0) if track_running_stats else None
+        )
 
     def forward(self, input):
-        if input.dim() == self.dims - 1:
-            input = input.unsqueeze(0)
-            return F.instance_norm(input, None, None, self.weight, self.bias, True, self.momentum, self.eps).squeeze(0)
-        return F.instance_norm(input, None, None, self.weight, self.bias, True, self.momentum, self.eps)
+        single = input.dim() == self.dims - 1
+        made = F.instance_norm(
+            input.unsqueeze(0) if single else input, self.running_mean, self.running_var,
+            self.weight, self.bias, self.training or not self.track_running_stats,
+            0.0 if self.momentum is None else self.momentum, self.eps,
+        )
+        return made.squeeze(0) if single else made
 
     def extra_repr(self):
         return (

@@ -125,6 +125,21 @@ static bool sort(const struct composer *c, const char *name, const struct value 
 		       err);
 }
 
+static bool running_extreme(const struct composer *c, bool is_max, const char *name,
+			    const struct value *args, int n, const struct keywords *kw,
+			    struct value *out, struct err *err)
+{
+	static const char *const names[] = { "input", "dim" };
+	struct value v[2];
+
+	if (!compose_args(name, names, 2, 2, args, n, kw, v, err))
+		return false;
+	return two_ops(c, name, is_max ? OP_cummax_values : OP_cummin_values,
+		       is_max ? OP_cummax_indices : OP_cummin_indices, v, 2,
+		       is_max ? "torch.return_types.cummax" : "torch.return_types.cummin", out,
+		       err);
+}
+
 /* amin and amax, var and mean: two reductions of the same arguments. */
 static bool two_reductions(const struct composer *c, enum op first, enum op second,
 			   const char *name, const struct value *args, int n,
@@ -438,11 +453,9 @@ bool pair_call(const struct composer *c, int id, const char *name, const struct 
 	case OP_sort_values:
 		return sort(c, name, args, n, kw, out, err);
 	case OP_cummax_values:
-		return two_ops(c, name, OP_cummax_values, OP_cummax_indices, args, n,
-			       "torch.return_types.cummax", out, err);
+		return running_extreme(c, true, name, args, n, kw, out, err);
 	case OP_cummin_values:
-		return two_ops(c, name, OP_cummin_values, OP_cummin_indices, args, n,
-			       "torch.return_types.cummin", out, err);
+		return running_extreme(c, false, name, args, n, kw, out, err);
 	case OP_batch_norm:
 		return batch_norm(c, name, args, n, kw, out, err);
 	case MORE_PAIR:
@@ -461,7 +474,8 @@ bool pair_call(const struct composer *c, int id, const char *name, const struct 
 	case MORE_RANDN_LIKE:
 		return random_like(c, id, name, args, n, kw, out, err);
 	case MORE_BROADCAST:
-		return broadcast(c, args, n, out, err);
+		return compose_keywords(name, NULL, 0, args + n - (kw ? kw->n : 0), kw, err) &&
+		       broadcast(c, args, n, out, err);
 	case MORE_PAD:
 	case MORE_INTERPOLATE:
 	case MORE_PIXEL_SHUFFLE:

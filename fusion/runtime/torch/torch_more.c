@@ -6,10 +6,10 @@
 #include <string.h>
 
 static const struct {
-	const char *spellings;
+	const char *spellings, *parameters;
 	enum break_id why;
 } natives[] = {
-#define NATIVE(id, spellings, why) { spellings, BREAK_##why },
+#define NATIVE(id, spellings, parameters, why) { spellings, parameters, BREAK_##why },
 #include "fusion/runtime/torch/torch_more.def"
 #undef NATIVE
 };
@@ -268,13 +268,40 @@ static bool call_into(const struct composer *c, const struct native *f, const st
 	return ok;
 }
 
+enum { MAX_PARAMETERS = 4 };
+
+/* The arguments in the order of the native's row; *given is how many there are. */
+static bool bind_native(int id, const char *name, const struct value *args, int n,
+			const struct keywords *kw, struct value out[MAX_PARAMETERS], int *given,
+			struct err *err)
+{
+	char text[64];
+	const char *names[MAX_PARAMETERS];
+	char *rest = text;
+	int n_names = 0;
+
+	snprintf(text, sizeof(text), "%s", natives[id - MORE_FIRST - 1].parameters);
+	for (char *word; n_names < MAX_PARAMETERS && (word = strtok_r(rest, " ", &rest));)
+		names[n_names++] = word;
+	if (!compose_args(name, names, n_names, 0, args, n, kw, out, err))
+		return false;
+	*given = 0;
+	for (int i = 0; i < n_names; i++) {
+		if (out[i].kind != VALUE_UNSET)
+			*given = i + 1;
+		else
+			out[i] = value_none();
+	}
+	return true;
+}
+
 bool torch_more_call(const struct composer *c, const struct torch_memory *memory,
 		     const struct native *f, const struct value *args, int n,
 		     const struct keywords *kw, struct value *out, struct err *err)
 {
 	bool method = f->self.kind == VALUE_TENSOR, known;
 	int id = f->id == OP_where ? MORE_NONZERO : f->id;
-	struct value all[MAX_ARGS + 2];
+	struct value all[MAX_ARGS + 2], bound[MAX_PARAMETERS];
 
 	if (n > MAX_ARGS)
 		return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, n);
@@ -288,6 +315,13 @@ bool torch_more_call(const struct composer *c, const struct torch_memory *memory
 	n += method;
 	if (keyword_wants(f, kw))
 		return keyword_call(c, id, f->name, all, n, kw, out, err);
+	if (f->id > MORE_FIRST && f->id < MORE_END &&
+	    strcmp(natives[f->id - MORE_FIRST - 1].parameters, "*") != 0) {
+		if (!bind_native(f->id, f->name, all, n, kw, bound, &n, err))
+			return false;
+		memcpy(all, bound, sizeof(bound));
+		kw = NULL;
+	}
 	if (!answer(c, memory, id, all, n, &known, out, err))
 		return false;
 	if (known)
