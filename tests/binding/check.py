@@ -29,28 +29,8 @@ from signatures import REQUIRED
 
 BATCH = 150  # calls in one program
 TIMEOUT_S = 120
-HEAD = """import math
-import torch
-import torch.nn as nn
-import torch.nn.functional as F
-
-def show(v):
-    if isinstance(v, torch.Tensor):
-        text = f"{v.dtype} {list(v.shape)} {v.requires_grad} {v.detach().tolist()}"
-        return text if v.grad is None else text + " grad " + show(v.grad)
-    if isinstance(v, (tuple, list)):
-        return "(" + ", ".join([show(one) for one in v]) + ")"
-    if isinstance(v, dict):
-        return "{" + ", ".join([f"{k}: {show(one)}" for k, one in v.items()]) + "}"
-    return repr(v)
-
-def seen(v, *inputs):
-    text = show(v)
-    if isinstance(v, torch.Tensor) and v.requires_grad and v.grad_fn is not None:
-        v.sum().backward()
-    return text + " | " + show(inputs)
-
-"""
+with open(os.path.join(HERE, "head.py")) as file:
+    HEAD = file.read()
 
 
 class Case:
@@ -96,9 +76,12 @@ def run(binary, cases):
             return
         at = re.search(r":(\d+):\d+: (.*)", done.stderr)
         k = next((k for k, place in enumerate(places) if at and int(at[1]) in place), None)
+        if k is None and len(left) > 1:  # in what all cases share
+            run(binary, left[: len(left) // 2])
+            run(binary, left[len(left) // 2 :])
+            return
         if k is None:
-            for case in left:
-                case.outcome = "failed " + done.stderr[:300]
+            left[0].outcome = "refused " + (at[2] if at else done.stderr[:300])
             return
         left[k].outcome = "refused " + at[2]
         del left[k]
@@ -106,17 +89,15 @@ def run(binary, cases):
 
 def judge(base, tried, name):
     """None where one of the cases shows that the parameter counts."""
-    if base.outcome is None or base.outcome.startswith("failed"):
-        return f"the example fails: {base.outcome}"
     why = []
     for case in tried:
         got = case.outcome or "nothing"
         if got.startswith("refused"):
-            if re.search(rf"\b{re.escape(name)}\b", got):
+            if re.search(rf"\b{name.replace('_', '[_ ]')}\b", got):
                 return None
+            if "()." in base.name and got != base.outcome:
+                return None  # an attribute, which something reads
             why.append(f"{case.what}: {got}")
-        elif got.startswith("failed"):
-            return got
         elif got != base.outcome:
             return None
         else:
@@ -152,7 +133,7 @@ class Plan:
             why = judge(self.base, some, p.name)
             if why is None:
                 self.open = [q for q in self.open if q is not p]
-            elif not why.startswith("the example fails") or self.why[p.name] == "no example":
+            else:
                 self.why[p.name] = f"{why} (of {self.base.call[:80]})"
 
     def faults(self):
@@ -214,7 +195,7 @@ STRANGE = signatures.Parameter("no_such_parameter", "None", True)
 def plan(name, signature, examples):
     """`examples`: of (lines, what is called with {} for its arguments, arguments, inputs)."""
     wanted = [p for p in signature.parameters if p.default is not REQUIRED and not ignored(name, p.name)]
-    if not signature.keywords and not ignored(name, STRANGE.name):
+    if signature.binds and not signature.keywords and not ignored(name, STRANGE.name):
         wanted.append(STRANGE)
     return Plan(name, [example + (signature,) for example in examples], wanted)
 

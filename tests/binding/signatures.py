@@ -21,10 +21,10 @@ class Parameter:
 
 
 class Signature:
-    """positional says whether *args takes more."""
+    """`binds`: there is a function that refuses what it does not know, by name."""
 
-    def __init__(self, parameters, varargs=None, keywords=None):
-        self.parameters, self.varargs, self.keywords = parameters, varargs, keywords
+    def __init__(self, parameters, varargs=None, keywords=None, binds=True):
+        self.parameters, self.varargs, self.keywords, self.binds = parameters, varargs, keywords, binds
 
 
 def of_arguments(arguments, bound):

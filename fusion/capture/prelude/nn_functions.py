@@ -534,13 +534,10 @@ class _Pad(Module):
     mode = "constant"
     dims = 1
 
-    def __init__(self, padding, value=0.0):
+    def __init__(self, padding):
         self.padding = (padding,) * (2 * self.dims) if isinstance(padding, int) else tuple(padding)
-        self.value = value
 
     def forward(self, input):
-        if self.mode == "constant":
-            return F.pad(input, self.padding, "constant", self.value)
         return F.pad(input, self.padding, self.mode)
 
     def extra_repr(self):
@@ -548,10 +545,18 @@ class _Pad(Module):
 
 
 class ConstantPad1d(_Pad):
-    pass
+    def __init__(self, padding, value):
+        super().__init__(padding)
+        self.value = value
+
+    def forward(self, input):
+        return F.pad(input, self.padding, "constant", self.value)
+
+    def extra_repr(self):
+        return f"padding={self.padding}, value={self.value}"
 
 
-class ConstantPad2d(_Pad):
+class ConstantPad2d(ConstantPad1d):
     dims = 2
 
 
