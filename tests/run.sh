@@ -66,6 +66,7 @@ beside "e2e: a real browser" node --test --test-reporter=tap tests/e2e/*.test.mj
 beside "api: a real server" node --test --test-reporter=tap tests/api/*.test.mjs
 beside "oracle: recorded programs" python3 tests/oracle/replay.py "$B/breakeven"
 beside "ops: each against a float64 reference" python3 tests/ops/check.py "$B/breakeven" $full
+beside "binding: every parameter counts or is refused" python3 tests/binding/check.py "$B/breakeven"
 beside "cuda: NVRTC compiles the kernels" python3 tests/cuda/kernels.py "$B/breakeven" "$B/tests/cuda" $full
 beside "models in published style, and workloads" python3 tests/models/run.py "$B/breakeven" $full
 beside "oracle: random numbers of the CPU" python3 tests/oracle/random_cpu.py "$B/breakeven"

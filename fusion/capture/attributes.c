@@ -4,6 +4,7 @@
  * methods of lists, dicts and strings are rows of builtins.def. */
 #include <string.h>
 
+#include "fusion/capture/placement.h"
 #include "fusion/capture/builtins.h"
 #include "fusion/capture/classes.h"
 #include "fusion/capture/namedtuple.h"
@@ -76,6 +77,8 @@ static bool method(struct vm *vm, struct attr_site *site, struct value o, const 
 		return vm_keep(vm, builtin_value(site->builtin, o), out, err);
 	if (o.kind == VALUE_STR && strcmp(name, "type") == 0) /* of a device, which is its name */
 		return vm_keep(vm, value_str(o.str->text, strcspn(o.str->text, ":")), out, err);
+	if (o.kind == VALUE_STR && strcmp(name, "index") == 0 && placement_device(o.str->text, out))
+		return true;
 	id = builtin_find(scope, name);
 	if (id >= 0 && o.kind == VALUE_TUPLE && strcmp(name, "numel") == 0) {
 		if (!o.list->is_size) /* torch.Size alone has it */

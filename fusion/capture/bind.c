@@ -7,6 +7,7 @@
 
 #include "fusion/base/buf.h"
 #include "fusion/capture/frame.h"
+#include "fusion/capture/unread.h"
 
 static int count_given(const struct frame *f, int from, int to)
 {
@@ -165,5 +166,7 @@ bool frame_bind(struct vm *vm, struct frame *f, const struct value *args, int n,
 		for (int i = 0; i < n; i++)
 			f->locals[i] = value_ref(args[i]);
 	}
+	if (__builtin_expect(f->unit->refused != 0, 0) && !unread_keeps_defaults(f, err))
+		return false;
 	return frame_enter(vm, f, err);
 }

@@ -33,7 +33,8 @@ struct unit {
 	struct attr_site *sites; /* by instruction */
 	int *handler; /* by instruction: of code->handlers, -1: none; NULL: none at all */
 	struct unit *nested;
-	bool hidden; /* of our prelude: stacks, errors and captures leave it out */
+	bool hidden;      /* of our prelude: stacks, errors and captures leave it out */
+	uint64_t refused; /* parameters that must keep their default (unread.h); 0: none */
 };
 
 struct global {

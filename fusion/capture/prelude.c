@@ -253,6 +253,14 @@ bool prelude_attribute(struct vm *vm, const char *module, const char *name, stru
 	return true;
 }
 
+const char *prelude_module(const struct vm *vm)
+{
+	for (int i = 0; vm->owner && vm->prelude && i < COUNT; i++)
+		if (vm->prelude->of[i].program == vm->owner)
+			return rows[i].module;
+	return NULL;
+}
+
 void prelude_release(struct vm *vm)
 {
 	if (!vm->prelude)

@@ -21,6 +21,9 @@ bool prelude_defines(const char *module, const char *name);
 bool prelude_attribute(struct vm *vm, const char *module, const char *name, struct value *out,
 		       bool *found, struct err *err);
 
+/* The module whose text is being made ready or run first; NULL: the program's own. */
+const char *prelude_module(const struct vm *vm);
+
 void prelude_release(struct vm *vm);
 
 #endif

@@ -5,7 +5,8 @@
  * once, here, and a mistake of the compiler becomes an error. */
 #include <string.h>
 
-#include "fusion/capture/frame.h"
+#include "fusion/capture/prelude.h"
+#include "fusion/capture/unread.h"
 
 static bool prepare_const(struct vm *vm, const struct lang_const *c, struct value *out)
 {
@@ -311,6 +312,7 @@ bool unit_prepare(struct vm *vm, struct unit *unit, const struct code *code, str
 
 	unit->code = code;
 	unit->hidden = vm->owner != NULL;
+	unit->refused = unit->hidden ? unread_refused(code, prelude_module(vm)) : 0;
 	if (!find_handlers(vm, unit, err) || !check_code(vm, unit, err))
 		return false;
 	unit->consts = ARENA_ARRAY(a, struct value, (size_t)code->n_consts);

@@ -3,18 +3,11 @@
 
 #include <string.h>
 
-/* reduction=: 'mean', 'sum' or 'none'; the old `size_average` and `reduce` are not. */
+/* reduction=: 'mean', 'sum' or 'none'; binding has put `size_average` and `reduce` into it. */
 static bool check_reduction(struct infer *in, bool *whole)
 {
 	const char *text = infer_arg(in, "reduction")->str;
-	const struct arg *average = infer_arg(in, "size_average"),
-			 *reduce = infer_arg(in, "reduce");
 
-	if ((average && average->kind != ARG_NONE) || (reduce && reduce->kind != ARG_NONE))
-		return err_set(in->err, ERR_UNSUPPORTED,
-			       "%s: `size_average` and `reduce` are gone; write reduction='mean', "
-			       "'sum' or 'none'",
-			       in->info->fx);
 	*whole = strcmp(text, "none") == 0;
 	return *whole || !strcmp(text, "mean") || !strcmp(text, "sum") ||
 	       (!strcmp(text, "batchmean") && in->op == OP_kl_div) ||

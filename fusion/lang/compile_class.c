@@ -65,6 +65,8 @@ static struct code *class_code(struct builder *outer, const struct node *node)
 	    return_cell(&b, end) && emit(&b, end, CODE_RETURN, 0))
 		code = builder_code(&b, node->class->name, node->line);
 	builder_finish(&b);
+	for (int i = 0; code && i < code->n_nested; i++)
+		code->nested[i]->owner = code->name;
 	return code;
 }
 

@@ -120,9 +120,10 @@ struct lang_comprehension {
  * List, set and dict comprehensions run inside the code that they stand in, as
  * in CPython 3.12. */
 struct code {
-	const char *name; /* "model", "<module>", "<lambda>" */
-	const char *doc;  /* the string that its body begins with; NULL */
-	int line;         /* where it is defined */
+	const char *name;  /* "model", "<module>", "<lambda>" */
+	const char *doc;   /* the string that its body begins with; NULL */
+	const char *owner; /* the class whose method it is; NULL */
+	int line;          /* where it is defined */
 	struct lang_inst *insts;
 	int n_insts;
 	int stack_depth; /* deepest operand stack */
@@ -137,6 +138,7 @@ struct code {
 	int n_positional, n_keyword_only;
 	int n_positional_only; /* so many of n_positional cannot be named in a call */
 	bool has_varargs, has_kwargs;
+	uint64_t unread; /* parameters that the code never loads, by their local; the first 64 */
 	/* Comprehensions have theirs here, too: a name may be there twice.
 	 * Cells: n_own are made on entry (cell_local[i] is the parameter whose
 	 * value it takes over, or -1), the rest come from the closure. */

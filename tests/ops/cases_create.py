@@ -83,6 +83,7 @@ row("eye", lambda n, m=None, dtype="float32": Nd((n, n if m is None else m), dty
 CASTS = {"float": "float32", "double": "float64", "long": "int64", "bool": "bool", "half": "float16", "bfloat16": "bfloat16", "int": "int32", "short": "int16", "char": "int8", "byte": "uint8"}
 for name, dtype in CASTS.items():
     row(name, lambda x, dtype=dtype: x.to(dtype), C("x", X(2, 3)), C("x", X()), C("x", X(0)), dtypes=ALL)
+row("type", lambda x, dtype: x.to(dtype), C("x, torch.float64", X(2, 3)), C("x, dtype=torch.int32", X(2)), dtypes=ALL)
 row("type_as", lambda x, y: x.to(y.dtype), C("x, y", X(2), X(1, dtype="float64")), C("x, y", X(2), X(1, dtype="int8")), dtypes=ALL)
 row("device_of", lambda x: x, C("x", X(2), spellings=("Tensor.cpu", "Tensor.cuda")), dtypes=ALL)
 row("is_floating", lambda x: x.dtype in FLOATS, C("x", X(2)), dtypes=ALL)

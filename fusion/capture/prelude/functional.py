@@ -3,6 +3,7 @@
 import math
 
 import _autocast
+import _reduction
 import torch
 import torch.nn.functional as F
 
@@ -166,9 +167,11 @@ def _below_zero(input):
 def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     """One call."""
     if not training:
-        return F.leaky_relu(input, (lower + upper) / 2)
-    slope = (_below_zero(input) * (upper - lower) + lower).to(input.dtype)
-    return torch.where(input > 0, input, input * slope)
+        made = F.leaky_relu(input, (lower + upper) / 2)
+    else:
+        slope = (_below_zero(input) * (upper - lower) + lower).to(input.dtype)
+        made = torch.where(input > 0, input, input * slope)
+    return input.copy_(made) if inplace else made
 
 
 def gumbel_softmax(logits, tau=1.0, hard=False, eps=1e-10, dim=-1):
@@ -186,39 +189,41 @@ def gumbel_softmax(logits, tau=1.0, hard=False, eps=1e-10, dim=-1):
 # ---- dropout of whole channels
 
 
-def _channels(input, p, training, dims):
+def _channels(input, p, training, dims, inplace):
     if p < 0.0 or p > 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0.0:
-        return torch._C.alias(input)
+        return input if inplace else torch._C.alias(input)
     shape = [size if d < input.dim() - dims else 1 for d, size in enumerate(input.shape)]
     kept = torch.rand(shape, dtype=torch.float64) < 1.0 - p
-    return input * (kept.to(input.dtype) / (1.0 - p) if p < 1.0 else kept.to(input.dtype))
+    scale = kept.to(input.dtype) / (1.0 - p) if p < 1.0 else kept.to(input.dtype)
+    return input.mul_(scale) if inplace else input * scale
 
 
 def dropout1d(input, p=0.5, training=True, inplace=False):
     """One call."""
-    return _channels(input, p, training, 1)
+    return _channels(input, p, training, 1, inplace)
 
 
 def dropout2d(input, p=0.5, training=True, inplace=False):
     """One call."""
-    return _channels(input, p, training, 2)
+    return _channels(input, p, training, 2, inplace)
 
 
 def dropout3d(input, p=0.5, training=True, inplace=False):
     """One call."""
-    return _channels(input, p, training, 3)
+    return _channels(input, p, training, 3, inplace)
 
 
 def alpha_dropout(input, p=0.5, training=False, inplace=False):
     """One call."""
     if not training or p == 0.0:
-        return torch._C.alias(input)
+        return input if inplace else torch._C.alias(input)
     alpha = -1.7580993408473766
     a = 1.0 / math.sqrt((alpha * alpha * p + 1) * (1 - p))
     kept = (torch.rand(input.shape, dtype=torch.float64) < 1.0 - p).to(input.dtype)
-    return (input * kept + alpha * (1 - kept)) * a - a * alpha * p
+    made = (input * kept + alpha * (1 - kept)) * a - a * alpha * p
+    return input.copy_(made) if inplace else made
 
 
 # ---- normalisation and distances
@@ -239,12 +244,6 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
     return torch.linalg.vector_norm(x1 - x2 + eps, p, -1, keepdim)
 
 
-def _reduced(loss, reduction):
-    if reduction == "mean":
-        return loss.mean()
-    return loss.sum() if reduction == "sum" else loss
-
-
 def triplet_margin_loss(
     anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None,
     reduce=None, reduction="mean",
@@ -255,7 +254,7 @@ def triplet_margin_loss(
     far = F.pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = torch.minimum(far, F.pairwise_distance(positive, negative, p, eps))
-    return _reduced(torch.clamp(margin + near - far, min=0), reduction)
+    return _reduction.reduced(torch.clamp(margin + near - far, min=0), reduction, size_average, reduce)
 
 
 def margin_ranking_loss(
@@ -263,7 +262,7 @@ def margin_ranking_loss(
 ):
     """One call."""
     input1, input2, target = _autocast.float32(input1, input2, target)
-    return _reduced(torch.clamp(-target * (input1 - input2) + margin, min=0), reduction)
+    return _reduction.reduced(torch.clamp(-target * (input1 - input2) + margin, min=0), reduction, size_average, reduce)
 
 
 def cosine_embedding_loss(
@@ -275,7 +274,7 @@ def cosine_embedding_loss(
     loss = torch.where(
         target == 1, 1 - cosine, torch.where(target == -1, torch.clamp(cosine - margin, min=0), cosine * 0)
     )
-    return _reduced(loss, reduction)
+    return _reduction.reduced(loss, reduction, size_average, reduce)
 
 
 def hinge_embedding_loss(
@@ -283,16 +282,17 @@ def hinge_embedding_loss(
 ):
     """One call."""
     input, target = _autocast.float32(input, target)
-    loss = torch.where(target == 1, input, input * 0) + torch.where(
-        target == -1, torch.clamp(margin - input, min=0), input * 0
+    # As PyTorch's two masks have it, a target that is neither 1 nor -1 counts in both.
+    loss = torch.where(target != 1, torch.clamp(margin - input, min=0), torch.zeros_like(input)) + torch.where(
+        target != -1, input, torch.zeros_like(input)
     )
-    return _reduced(loss, reduction)
+    return _reduction.reduced(loss, reduction, size_average, reduce)
 
 
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """One call."""
     input, target = _autocast.float32(input, target)
-    return _reduced(torch.log1p(torch.exp(-target * input)), reduction)
+    return _reduction.reduced(torch.log1p(torch.exp(-target * input)), reduction, size_average, reduce)
 
 
 def multilabel_soft_margin_loss(
@@ -300,7 +300,7 @@ def multilabel_soft_margin_loss(
 ):
     """One call."""
     loss = -(target * F.logsigmoid(input) + (1 - target) * F.logsigmoid(-input))
-    return _reduced((loss if weight is None else loss * weight).mean(-1), reduction)
+    return _reduction.reduced((loss if weight is None else loss * weight).mean(-1), reduction, size_average, reduce)
 
 
 def poisson_nll_loss(
@@ -316,7 +316,7 @@ def poisson_nll_loss(
     if full:
         stirling = target * torch.log(target) - target + 0.5 * torch.log(2 * math.pi * target)
         loss = loss + torch.where(target > 1, stirling, torch.zeros_like(stirling))
-    return _reduced(loss, reduction)
+    return _reduction.reduced(loss, reduction, size_average, reduce)
 
 
 @torch._C._reads
@@ -329,10 +329,29 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     var = torch.clamp(var, min=eps) if not isinstance(var, float) else max(var, eps)
     log = torch.log(var) if not isinstance(var, float) else math.log(var)
     loss = 0.5 * (log + (input - target) ** 2 / var)
-    return _reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
+    return _reduction.reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
 
 
 # ---- embeddings, attention
+
+
+def _renorm(weight, input, max_norm, norm_type):
+    """The rows that the input names, in place: none longer than max_norm."""
+    with torch.no_grad():
+        used = torch.zeros(weight.shape[0], dtype=torch.int64).index_fill(0, input.reshape(-1), 1)
+        norms = torch.linalg.vector_norm(weight, float(norm_type), 1, True)
+        long = (norms > max_norm) & (used.unsqueeze(1) > 0)
+        weight.copy_(torch.where(long, weight * (max_norm / (norms + 1e-7)), weight))
+
+
+def embedding(
+    input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,
+    sparse=False,
+):
+    """One call."""
+    if max_norm is not None:
+        _renorm(weight, input, max_norm, norm_type)
+    return torch._C.embedding(input, weight, padding_idx)
 
 
 def embedding_bag(
@@ -341,6 +360,15 @@ def embedding_bag(
     padding_idx=None,
 ):
     """One call."""
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError("mode has to be one of sum, mean or max")
+    if per_sample_weights is not None and mode != "sum":
+        raise NotImplementedError(
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for "
+            f"mode='sum' (got mode='{mode}'). Please open a feature request on GitHub."
+        )
+    if max_norm is not None:
+        _renorm(weight, input, max_norm, norm_type)
     if offsets is not None:
         return _bags(input, weight, offsets, mode, per_sample_weights, include_last_offset, padding_idx)
     if input.dim() != 2:
@@ -361,8 +389,6 @@ def embedding_bag(
 
 def _bags(input, weight, offsets, mode, per_sample_weights, include_last_offset, padding_idx):
     """Bags that follow each other: each index belongs to the last one that has begun."""
-    if mode not in ("sum", "mean", "max"):
-        raise ValueError("mode has to be one of sum, mean or max")
     starts = offsets[:-1] if include_last_offset else offsets
     bag = (torch.arange(input.shape[0]).unsqueeze(1) >= starts).sum(1) - 1
     rows = F.embedding(input, weight)
@@ -398,10 +424,13 @@ def multi_head_attention_forward(
         if key_padding_mask is not None:
             key_padding_mask = key_padding_mask.unsqueeze(0)
     target, batch, dim = query.shape
-    source = key.shape[0]
     head = dim // num_heads
+    assert dim == embed_dim_to_check, f"was expecting embedding dimension of {embed_dim_to_check}, but got {dim}"
     if is_causal and attn_mask is None:
         raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
+    causal = is_causal and key_padding_mask is None and not need_weights
+    if causal:  # as in PyTorch, the hint is believed
+        attn_mask = None
     if in_proj_bias is None:
         biases = (None, None, None)
     else:
@@ -415,8 +444,21 @@ def multi_head_attention_forward(
     else:
         parts = [F.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases)]
     q = parts[0].reshape(target, batch, num_heads, head).permute(1, 2, 0, 3)
-    k = parts[1].reshape(source, batch, num_heads, head).permute(1, 2, 0, 3)
-    v = parts[2].reshape(source, batch, num_heads, head).permute(1, 2, 0, 3)
+    k, v, more = parts[1], parts[2], 0
+    if bias_k is not None and bias_v is not None:
+        assert static_k is None and static_v is None, "bias cannot be added to static key or value."
+        k = torch.cat((k, bias_k.repeat(1, batch, 1)))
+        v = torch.cat((v, bias_v.repeat(1, batch, 1)))
+        more = 1
+    k = _heads(k, batch, num_heads, head) if static_k is None else static_k.reshape(batch, num_heads, -1, head)
+    v = _heads(v, batch, num_heads, head) if static_v is None else static_v.reshape(batch, num_heads, -1, head)
+    if add_zero_attn:
+        zeros = torch.zeros((batch, num_heads, 1, head), dtype=k.dtype)
+        k, v, more = torch.cat((k, zeros), 2), torch.cat((v, zeros), 2), more + 1
+    if more and attn_mask is not None:
+        attn_mask = F.pad(attn_mask, (0, more))
+    if more and key_padding_mask is not None:
+        key_padding_mask = F.pad(key_padding_mask, (0, more))
     mask = _attention_mask(attn_mask, batch, num_heads, q.dtype)
     padding = _attention_mask(key_padding_mask, batch, num_heads, q.dtype, True)
     if padding is not None:
@@ -433,7 +475,7 @@ def multi_head_attention_forward(
         out = weights @ v
         average = weights.mean(1) if average_attn_weights else weights
     else:
-        out = F.scaled_dot_product_attention(q, k, v, mask, drop)
+        out = F.scaled_dot_product_attention(q, k, v, mask, drop, causal)
     out = out.permute(2, 0, 1, 3).reshape(target, batch, dim)
     out = F.linear(out, out_proj_weight, out_proj_bias)
     if single:
@@ -441,6 +483,11 @@ def multi_head_attention_forward(
         average = None if average is None else average.squeeze(0)
     out = torch._C.getitem(out)
     return out, None if average is None else torch._C.getitem(average)
+
+
+def _heads(x, batch, heads, head):
+    """[source, batch, dim] as [batch, heads, source, head]."""
+    return x.reshape(x.shape[0], batch, heads, head).permute(1, 2, 0, 3)
 
 
 def _attention_mask(mask, batch, heads, dtype, of_keys=False):

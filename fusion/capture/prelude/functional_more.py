@@ -3,6 +3,7 @@
 import math
 
 import _autocast
+import _reduction
 import torch
 import torch.nn.functional as F
 
@@ -314,12 +315,22 @@ def one_hot(tensor, num_classes=-1):
 # ---- losses, distances
 
 
-def _reduced(loss, reduction):
-    if reduction == "mean":
-        return loss.mean()
-    if reduction not in ("sum", "none"):
-        raise ValueError(f"{reduction} is not a valid value for reduction")
-    return loss.sum() if reduction == "sum" else loss
+def instance_norm(
+    input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True,
+    momentum=0.1, eps=1e-05,
+):
+    """One call."""
+    if not use_input_stats:
+        if running_mean is None or running_var is None:
+            raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+        return F.batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    made = torch._C.instance_norm(input, None, None, weight, bias, True, momentum, eps)
+    if running_mean is not None and running_var is not None:
+        with torch.no_grad():
+            flat = input.detach().reshape(input.shape[0], input.shape[1], -1).to(running_mean.dtype)
+            running_mean.lerp_(flat.mean(2).mean(0), momentum)
+            running_var.lerp_(flat.var(2).mean(0), momentum)
+    return made
 
 
 def bilinear(input1, input2, weight, bias=None):
@@ -348,7 +359,7 @@ def multi_margin_loss(
         miss = miss * weight[y].unsqueeze(1)
     other = torch.arange(x.shape[1]) != y.unsqueeze(1)
     loss = torch.where(other, miss, 0.0).sum(1) / x.shape[1]
-    return _reduced(loss.squeeze(0) if single else loss, reduction)
+    return _reduction.reduced(loss.squeeze(0) if single else loss, reduction, size_average, reduce)
 
 
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
@@ -362,7 +373,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     miss = torch.clamp(1 - (own.unsqueeze(2) - x.unsqueeze(1)), min=0)
     miss = torch.where(counted.unsqueeze(2) & ~is_target.unsqueeze(1), miss, 0.0)
     loss = miss.sum((1, 2)) / x.shape[1]
-    return _reduced(loss.squeeze(0) if single else loss, reduction)
+    return _reduction.reduced(loss.squeeze(0) if single else loss, reduction, size_average, reduce)
 
 
 def ctc_loss(
@@ -422,12 +433,13 @@ def channel_shuffle(input, groups):
 def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
     """One call."""
     if not training or p == 0.0:
-        return torch._C.alias(input)
+        return input if inplace else torch._C.alias(input)
     shape = list(input.shape[:2]) + [1] * (input.dim() - 2)
     alpha = -1.7580993408473766
     a = 1.0 / math.sqrt((alpha * alpha * p + 1) * (1 - p))
     kept = (torch.rand(shape, dtype=torch.float64) < 1.0 - p).to(input.dtype)
-    return (input * kept + alpha * (1 - kept)) * a - a * alpha * p
+    made = (input * kept + alpha * (1 - kept)) * a - a * alpha * p
+    return input.copy_(made) if inplace else made
 
 
 def relu_(input):

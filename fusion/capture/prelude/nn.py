@@ -144,36 +144,40 @@ class Module:
     def children(self):
         return iter([module for _, module in self._own("modules")])
 
-    def _walk(self, prefix, found):
-        if any([module is self for _, module in found]):
+    def _walk(self, prefix, found, once=True):
+        if once and any([module is self for _, module in found]):
             return found
         found.append((prefix, self))
         for name, module in self._own("modules"):
-            module._walk(prefix + "." + name if prefix else name, found)
+            module._walk(prefix + "." + name if prefix else name, found, once)
         return found
 
     def named_modules(self, memo=None, prefix="", remove_duplicate=True):
-        return iter(self._walk(prefix, []))
+        seen = set() if memo is None else memo
+        for name, module in self._walk(prefix, [], remove_duplicate):
+            if not remove_duplicate or module not in seen:
+                seen.add(module)
+                yield name, module
 
     def modules(self):
         return iter([module for _, module in self._walk("", [])])
 
-    def _named(self, wanted, prefix, recurse):
+    def _named(self, wanted, prefix, recurse, once=True):
         found = []
-        for path, module in self._walk(prefix, []) if recurse else [(prefix, self)]:
+        for path, module in self._walk(prefix, [], once) if recurse else [(prefix, self)]:
             for name, value in module._own(wanted):
-                if not any([other is value for _, other in found]):
+                if not once or not any([other is value for _, other in found]):
                     found.append((path + "." + name if path else name, value))
         return found
 
     def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
-        return iter(self._named("parameters", prefix, recurse))
+        return iter(self._named("parameters", prefix, recurse, remove_duplicate))
 
     def parameters(self, recurse=True):
         return iter([value for _, value in self._named("parameters", "", recurse)])
 
     def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
-        return iter(self._named("buffers", prefix, recurse))
+        return iter(self._named("buffers", prefix, recurse, remove_duplicate))
 
     def buffers(self, recurse=True):
         return iter([value for _, value in self._named("buffers", "", recurse)])
@@ -195,6 +199,10 @@ class Module:
             module._collect(prefix + name + ".", keep_vars, found)
 
     def load_state_dict(self, state_dict, strict=True, assign=False):
+        if assign:
+            raise NotImplementedError(
+                "load_state_dict(assign=True) is not in the language: leave it out, the values are copied"
+            )
         own, wrong = self.state_dict(), []
         state_dict = dict(state_dict)
         self._prepare_load(state_dict, "", strict, wrong)
@@ -266,30 +274,29 @@ class Module:
     def zero_grad(self, set_to_none=True):
         _clear_gradients(self.parameters(), set_to_none)
 
-    def _convert(self, dtype):
+    def _convert(self, dtype, all=False):
+        """Parameters and buffers: those of floats, or all."""
         changed = {}  # a tensor that two modules share stays one
         for module in self.modules():
             for name, value in module._own("parameters"):
-                if value not in changed and value.dtype.is_floating_point:
+                if value not in changed and (all or value.dtype.is_floating_point):
                     made = Parameter(value.detach().to(dtype), value.requires_grad)
                     changed[value] = value if value.dtype == dtype else made
                 if value in changed:
                     _prelude.set(module, name, changed[value])
             for name, value in module._own("buffers"):
-                if value.dtype.is_floating_point:
+                if all or value.dtype.is_floating_point:
                     _prelude.set(module, name, value.to(dtype))
         return self
 
-    def to(self, *args, dtype=None, device=None, **keywords):
-        for arg in args:
-            if isinstance(arg, torch.dtype):
-                dtype = arg
-            elif isinstance(arg, torch.Tensor):
-                dtype = arg.dtype
-        return self if dtype is None else self._convert(dtype)
+    def to(self, *args, device=None, dtype=None, non_blocking=False, memory_format=None):
+        wanted = torch._C.conversion(*args, device=device, dtype=dtype, non_blocking=non_blocking)
+        if wanted is not None and not wanted.is_floating_point:
+            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={wanted}")
+        return self if wanted is None else self._convert(wanted)
 
     def type(self, dst_type):
-        return self._convert(dst_type)
+        return self._convert(torch._C.conversion(dst_type), True)
 
     def float(self):
         return self._convert(torch.float32)

@@ -16,8 +16,6 @@ class MultiheadAttention(Module):
                 "embed_dim and num_heads must be greater than 0, got "
                 f"embed_dim={embed_dim} and num_heads={num_heads} instead"
             )
-        if add_bias_kv or add_zero_attn:
-            raise NotImplementedError("add_bias_kv and add_zero_attn are not in the language")
         self.embed_dim = embed_dim
         self.kdim = embed_dim if kdim is None else kdim
         self.vdim = embed_dim if vdim is None else vdim
@@ -28,17 +26,22 @@ class MultiheadAttention(Module):
         self.head_dim = embed_dim // num_heads
         assert self.head_dim * num_heads == embed_dim, "embed_dim must be divisible by num_heads"
         # In the order in which torch draws them.
-        out_proj = Linear(embed_dim, embed_dim, bias)
+        out_proj = Linear(embed_dim, embed_dim, bias, dtype=dtype)
         if self._qkv_same_embed_dim:
-            self.in_proj_weight = init.xavier_uniform_(Parameter(torch.empty(3 * embed_dim, embed_dim)))
+            self.in_proj_weight = init.xavier_uniform_(Parameter(torch.empty(3 * embed_dim, embed_dim, dtype=dtype)))
         else:
-            self.q_proj_weight = init.xavier_uniform_(Parameter(torch.empty(embed_dim, embed_dim)))
-            self.k_proj_weight = init.xavier_uniform_(Parameter(torch.empty(embed_dim, self.kdim)))
-            self.v_proj_weight = init.xavier_uniform_(Parameter(torch.empty(embed_dim, self.vdim)))
-        self.in_proj_bias = Parameter(torch.zeros(3 * embed_dim)) if bias else None
+            self.q_proj_weight = init.xavier_uniform_(Parameter(torch.empty(embed_dim, embed_dim, dtype=dtype)))
+            self.k_proj_weight = init.xavier_uniform_(Parameter(torch.empty(embed_dim, self.kdim, dtype=dtype)))
+            self.v_proj_weight = init.xavier_uniform_(Parameter(torch.empty(embed_dim, self.vdim, dtype=dtype)))
+        self.in_proj_bias = Parameter(torch.zeros(3 * embed_dim, dtype=dtype)) if bias else None
         self.out_proj = out_proj
         if bias:
             init.zeros_(out_proj.bias)
+        self.bias_k = self.bias_v = None
+        if add_bias_kv:
+            self.bias_k = init.xavier_normal_(Parameter(torch.empty(1, 1, embed_dim, dtype=dtype)))
+            self.bias_v = init.xavier_normal_(Parameter(torch.empty(1, 1, embed_dim, dtype=dtype)))
+        self.add_zero_attn = add_zero_attn
 
     def forward(
         self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None,
@@ -59,7 +62,8 @@ class MultiheadAttention(Module):
         same = self._qkv_same_embed_dim
         out, weights = F.multi_head_attention_forward(
             query, key, value, self.embed_dim, self.num_heads,
-            self.in_proj_weight if same else None, self.in_proj_bias, None, None, False,
+            self.in_proj_weight if same else None, self.in_proj_bias, self.bias_k, self.bias_v,
+            self.add_zero_attn,
             self.dropout, self.out_proj.weight, self.out_proj.bias, self.training,
             key_padding_mask, need_weights, attn_mask, not same,
             None if same else self.q_proj_weight,
@@ -87,13 +91,15 @@ class TransformerEncoderLayer(Module):
         self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation="relu",
         layer_norm_eps=1e-5, batch_first=False, norm_first=False, bias=True, device=None, dtype=None,
     ):
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first)
-        self.linear1 = Linear(d_model, dim_feedforward, bias)
+        self.self_attn = MultiheadAttention(
+            d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype
+        )
+        self.linear1 = Linear(d_model, dim_feedforward, bias, dtype=dtype)
         self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias)
+        self.linear2 = Linear(dim_feedforward, d_model, bias, dtype=dtype)
         self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias)
-        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias)
+        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
+        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
         self.activation = _activation(activation)
@@ -141,17 +147,19 @@ class TransformerDecoderLayer(Module):
         self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation="relu",
         layer_norm_eps=1e-5, batch_first=False, norm_first=False, bias=True, device=None, dtype=None,
     ):
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first)
-        self.multihead_attn = MultiheadAttention(
-            d_model, nhead, dropout, bias, batch_first=batch_first
+        self.self_attn = MultiheadAttention(
+            d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype
         )
-        self.linear1 = Linear(d_model, dim_feedforward, bias)
+        self.multihead_attn = MultiheadAttention(
+            d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype
+        )
+        self.linear1 = Linear(d_model, dim_feedforward, bias, dtype=dtype)
         self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias)
+        self.linear2 = Linear(dim_feedforward, d_model, bias, dtype=dtype)
         self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias)
-        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias)
-        self.norm3 = LayerNorm(d_model, layer_norm_eps, bias=bias)
+        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
+        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
+        self.norm3 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
         self.dropout3 = Dropout(dropout)
@@ -222,13 +230,13 @@ class Transformer(Module):
         forms = (dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias)
         self.encoder = custom_encoder
         if custom_encoder is None:
-            layer = TransformerEncoderLayer(d_model, nhead, *forms)
-            norm = LayerNorm(d_model, layer_norm_eps, bias=bias)
+            layer = TransformerEncoderLayer(d_model, nhead, *forms, dtype=dtype)
+            norm = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
             self.encoder = TransformerEncoder(layer, num_encoder_layers, norm)
         self.decoder = custom_decoder
         if custom_decoder is None:
-            layer = TransformerDecoderLayer(d_model, nhead, *forms)
-            norm = LayerNorm(d_model, layer_norm_eps, bias=bias)
+            layer = TransformerDecoderLayer(d_model, nhead, *forms, dtype=dtype)
+            norm = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
             self.decoder = TransformerDecoder(layer, num_decoder_layers, norm)
         for p in self.parameters():
             if p.dim() > 1:
@@ -239,7 +247,7 @@ class Transformer(Module):
 
     @staticmethod
     def generate_square_subsequent_mask(sz, device=None, dtype=None):
-        return torch.triu(torch.full((sz, sz), float("-inf")), diagonal=1)
+        return torch.triu(torch.full((sz, sz), float("-inf"), dtype=dtype), diagonal=1)
 
     def forward(
         self, src, tgt, src_mask=None, tgt_mask=None, memory_mask=None, src_key_padding_mask=None,

@@ -1,4 +1,5 @@
 # torch.nn: layers without parameters of their own, and losses.
+import _reduction
 import torch
 import torch.nn.functional as F
 from torch.nn import Module, Parameter
@@ -20,22 +21,22 @@ class Dropout(Module):
 
 class AlphaDropout(Dropout):
     def forward(self, input):
-        return F.alpha_dropout(input, self.p, self.training)
+        return F.alpha_dropout(input, self.p, self.training, self.inplace)
 
 
 class Dropout1d(Dropout):
     def forward(self, input):
-        return F.dropout1d(input, self.p, self.training)
+        return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
 class Dropout2d(Dropout):
     def forward(self, input):
-        return F.dropout2d(input, self.p, self.training)
+        return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
 class Dropout3d(Dropout):
     def forward(self, input):
-        return F.dropout3d(input, self.p, self.training)
+        return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
 class Flatten(Module):
@@ -211,7 +212,7 @@ class GLU(Module):
 class PReLU(Module):
     def __init__(self, num_parameters=1, init=0.25, device=None, dtype=None):
         self.num_parameters = num_parameters
-        self.weight = Parameter(torch.full((num_parameters,), init))
+        self.weight = Parameter(torch.full((num_parameters,), init, dtype=torch.float32 if dtype is None else dtype))
 
     def forward(self, input):
         return F.prelu(input, self.weight)
@@ -276,9 +277,10 @@ class RReLU(Module):
     def __init__(self, lower=1.0 / 8, upper=1.0 / 3, inplace=False):
         self.lower = lower
         self.upper = upper
+        self.inplace = inplace
 
     def forward(self, input):
-        return F.rrelu(input, self.lower, self.upper, self.training)
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
 
 class PairwiseDistance(Module):
@@ -305,13 +307,13 @@ class CosineSimilarity(Module):
 
 class _Loss(Module):
     def __init__(self, size_average=None, reduce=None, reduction="mean"):
-        self.reduction = reduction
+        self.reduction = _reduction.legacy(reduction, size_average, reduce)
 
 
 class _MarginLoss(Module):
     def __init__(self, margin=0.0, size_average=None, reduce=None, reduction="mean"):
         self.margin = margin
-        self.reduction = reduction
+        self.reduction = _reduction.legacy(reduction, size_average, reduce)
 
 
 class MarginRankingLoss(_MarginLoss):
@@ -327,7 +329,7 @@ class CosineEmbeddingLoss(_MarginLoss):
 class HingeEmbeddingLoss(Module):
     def __init__(self, margin=1.0, size_average=None, reduce=None, reduction="mean"):
         self.margin = margin
-        self.reduction = reduction
+        self.reduction = _reduction.legacy(reduction, size_average, reduce)
 
     def forward(self, input, target):
         return F.hinge_embedding_loss(input, target, self.margin, reduction=self.reduction)
@@ -341,7 +343,7 @@ class TripletMarginLoss(Module):
         self.p = p
         self.eps = eps
         self.swap = swap
-        self.reduction = reduction
+        self.reduction = _reduction.legacy(reduction, size_average, reduce)
 
     def forward(self, anchor, positive, negative):
         return F.triplet_margin_loss(
@@ -358,7 +360,7 @@ class SoftMarginLoss(_Loss):
 class MultiLabelSoftMarginLoss(Module):
     def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
         self.register_buffer("weight", weight)
-        self.reduction = reduction
+        self.reduction = _reduction.legacy(reduction, size_average, reduce)
 
     def forward(self, input, target):
         return F.multilabel_soft_margin_loss(input, target, self.weight, reduction=self.reduction)
@@ -371,7 +373,7 @@ class PoissonNLLLoss(Module):
         self.log_input = log_input
         self.full = full
         self.eps = eps
-        self.reduction = reduction
+        self.reduction = _reduction.legacy(reduction, size_average, reduce)
 
     def forward(self, log_input, target):
         return F.poisson_nll_loss(
@@ -401,7 +403,7 @@ class L1Loss(_Loss):
 
 class SmoothL1Loss(Module):
     def __init__(self, size_average=None, reduce=None, reduction="mean", beta=1.0):
-        self.reduction = reduction
+        self.reduction = _reduction.legacy(reduction, size_average, reduce)
         self.beta = beta
 
     def forward(self, input, target):
@@ -420,7 +422,7 @@ class HuberLoss(Module):
 class BCELoss(Module):
     def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
         self.register_buffer("weight", weight)
-        self.reduction = reduction
+        self.reduction = _reduction.legacy(reduction, size_average, reduce)
 
     def forward(self, input, target):
         return F.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
@@ -432,7 +434,7 @@ class BCEWithLogitsLoss(Module):
     ):
         self.register_buffer("weight", weight)
         self.register_buffer("pos_weight", pos_weight)
-        self.reduction = reduction
+        self.reduction = _reduction.legacy(reduction, size_average, reduce)
 
     def forward(self, input, target):
         return F.binary_cross_entropy_with_logits(
@@ -442,7 +444,7 @@ class BCEWithLogitsLoss(Module):
 
 class KLDivLoss(Module):
     def __init__(self, size_average=None, reduce=None, reduction="mean", log_target=False):
-        self.reduction = reduction
+        self.reduction = _reduction.legacy(reduction, size_average, reduce)
         self.log_target = log_target
 
     def forward(self, input, target):
@@ -455,7 +457,7 @@ class NLLLoss(Module):
     ):
         self.register_buffer("weight", weight)
         self.ignore_index = ignore_index
-        self.reduction = reduction
+        self.reduction = _reduction.legacy(reduction, size_average, reduce)
 
     def forward(self, input, target):
         return F.nll_loss(
@@ -470,7 +472,7 @@ class CrossEntropyLoss(Module):
     ):
         self.register_buffer("weight", weight)
         self.ignore_index = ignore_index
-        self.reduction = reduction
+        self.reduction = _reduction.legacy(reduction, size_average, reduce)
         self.label_smoothing = label_smoothing
 
     def forward(self, input, target):
@@ -490,10 +492,12 @@ class Upsample(Module):
         self.scale_factor = scale_factor
         self.mode = mode
         self.align_corners = align_corners
+        self.recompute_scale_factor = recompute_scale_factor
 
     def forward(self, input):
         return F.interpolate(
-            input, self.size, self.scale_factor, self.mode, self.align_corners
+            input, self.size, self.scale_factor, self.mode, self.align_corners,
+            recompute_scale_factor=self.recompute_scale_factor,
         )
 
 
@@ -530,13 +534,10 @@ class _Pad(Module):
     mode = "constant"
     dims = 1
 
-    def __init__(self, padding, value=0.0):
+    def __init__(self, padding):
         self.padding = (padding,) * (2 * self.dims) if isinstance(padding, int) else tuple(padding)
-        self.value = value
 
     def forward(self, input):
-        if self.mode == "constant":
-            return F.pad(input, self.padding, "constant", self.value)
         return F.pad(input, self.padding, self.mode)
 
     def extra_repr(self):
@@ -544,10 +545,18 @@ class _Pad(Module):
 
 
 class ConstantPad1d(_Pad):
-    pass
+    def __init__(self, padding, value):
+        super().__init__(padding)
+        self.value = value
+
+    def forward(self, input):
+        return F.pad(input, self.padding, "constant", self.value)
+
+    def extra_repr(self):
+        return f"padding={self.padding}, value={self.value}"
 
 
-class ConstantPad2d(_Pad):
+class ConstantPad2d(ConstantPad1d):
     dims = 2
 
 

@@ -42,8 +42,8 @@ class Linear(Module):
 class Bilinear(Module):
     def __init__(self, in1_features, in2_features, out_features, bias=True, device=None, dtype=None):
         bound = 1 / math.sqrt(in1_features)
-        self.weight = _uniform((out_features, in1_features, in2_features), bound)
-        self.bias = _uniform((out_features,), bound) if bias else None
+        self.weight = _uniform((out_features, in1_features, in2_features), bound, dtype)
+        self.bias = _uniform((out_features,), bound, dtype) if bias else None
 
     def forward(self, input1, input2):
         result = torch.einsum("...i,oij,...j->...o", input1, self.weight, input2)
@@ -51,30 +51,49 @@ class Bilinear(Module):
 
 
 class Embedding(Module):
+    scale_grad_by_freq = False
+    sparse = False
+    _fixed = ("scale_grad_by_freq", "sparse")
+
     def __init__(
         self, num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0,
         scale_grad_by_freq=False, sparse=False, _weight=None, _freeze=False, device=None, dtype=None,
     ):
-        if max_norm is not None:
-            raise NotImplementedError("Embedding takes no max_norm here: clamp the rows yourself")
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
+        if padding_idx is not None:
+            assert -num_embeddings <= padding_idx < num_embeddings, "Padding_idx must be within num_embeddings"
+            padding_idx = padding_idx % num_embeddings
         self.padding_idx = padding_idx
+        self.max_norm = max_norm
+        self.norm_type = norm_type
         weight = torch.randn(num_embeddings, embedding_dim) if _weight is None else _weight
         if padding_idx is not None and _weight is None:
             weight[padding_idx] = 0.0
         self.weight = Parameter(weight if dtype is None else weight.to(dtype), not _freeze)
 
     @classmethod
-    def from_pretrained(cls, embeddings, freeze=True, padding_idx=None, **more):
+    def from_pretrained(
+        cls, embeddings, freeze=True, padding_idx=None, max_norm=None, norm_type=2.0,
+        scale_grad_by_freq=False, sparse=False,
+    ):
+        assert embeddings.dim() == 2, "Embeddings parameter is expected to be 2-dimensional"
         rows, columns = embeddings.shape
-        return cls(rows, columns, padding_idx, _weight=embeddings, _freeze=freeze)
+        return cls(
+            rows, columns, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse,
+            _weight=embeddings, _freeze=freeze,
+        )
 
     def forward(self, input):
-        return F.embedding(input, self.weight, self.padding_idx)
+        return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type)
 
     def extra_repr(self):
-        return f"{self.num_embeddings}, {self.embedding_dim}"
+        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        if self.padding_idx is not None:
+            text += f", padding_idx={self.padding_idx}"
+        if self.max_norm is not None:
+            text += f", max_norm={self.max_norm}"
+        return text + (f", norm_type={self.norm_type}" if self.norm_type != 2 else "")
 
 
 class LayerNorm(Module):
@@ -84,9 +103,9 @@ class LayerNorm(Module):
         self.normalized_shape = tuple(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        self.weight = Parameter(torch.ones(*self.normalized_shape)) if elementwise_affine else None
+        self.weight = Parameter(torch.ones(*self.normalized_shape, dtype=dtype)) if elementwise_affine else None
         self.bias = (
-            Parameter(torch.zeros(*self.normalized_shape))
+            Parameter(torch.zeros(*self.normalized_shape, dtype=dtype))
             if elementwise_affine and bias
             else None
         )
@@ -105,7 +124,7 @@ class RMSNorm(Module):
         self.normalized_shape = tuple(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        self.weight = Parameter(torch.ones(*self.normalized_shape)) if elementwise_affine else None
+        self.weight = Parameter(torch.ones(*self.normalized_shape, dtype=dtype)) if elementwise_affine else None
 
     def forward(self, input):
         return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
@@ -122,8 +141,8 @@ class GroupNorm(Module):
         self.num_channels = num_channels
         self.eps = eps
         self.affine = affine
-        self.weight = Parameter(torch.ones(num_channels)) if affine else None
-        self.bias = Parameter(torch.zeros(num_channels)) if affine else None
+        self.weight = Parameter(torch.ones(num_channels, dtype=dtype)) if affine else None
+        self.bias = Parameter(torch.zeros(num_channels, dtype=dtype)) if affine else None
 
     def forward(self, input):
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
@@ -142,10 +161,10 @@ class _BatchNorm(Module):
         self.momentum = momentum
         self.affine = affine
         self.track_running_stats = track_running_stats
-        self.weight = Parameter(torch.ones(num_features)) if affine else None
-        self.bias = Parameter(torch.zeros(num_features)) if affine else None
-        self.register_buffer("running_mean", torch.zeros(num_features) if track_running_stats else None)
-        self.register_buffer("running_var", torch.ones(num_features) if track_running_stats else None)
+        self.weight = Parameter(torch.ones(num_features, dtype=dtype)) if affine else None
+        self.bias = Parameter(torch.zeros(num_features, dtype=dtype)) if affine else None
+        self.register_buffer("running_mean", torch.zeros(num_features, dtype=dtype) if track_running_stats else None)
+        self.register_buffer("running_var", torch.ones(num_features, dtype=dtype) if track_running_stats else None)
         self.register_buffer(
             "num_batches_tracked", torch.tensor(0) if track_running_stats else None
         )
@@ -156,7 +175,7 @@ class _BatchNorm(Module):
     def forward(self, input):
         self._check(input)
         momentum = 0.0 if self.momentum is None else self.momentum
-        if self.training and self.track_running_stats:
+        if self.training and self.track_running_stats and self.num_batches_tracked is not None:
             self.num_batches_tracked.add_(1)
             if self.momentum is None:
                 momentum = 1.0 / float(self.num_batches_tracked)
@@ -208,21 +227,27 @@ class _InstanceNorm(Module):
         self, num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False,
         device=None, dtype=None,
     ):
-        if track_running_stats:
-            raise NotImplementedError("InstanceNorm keeps no running statistics here")
         self.num_features = num_features
         self.eps = eps
         self.momentum = momentum
         self.affine = affine
         self.track_running_stats = track_running_stats
-        self.weight = Parameter(torch.ones(num_features)) if affine else None
-        self.bias = Parameter(torch.zeros(num_features)) if affine else None
+        self.weight = Parameter(torch.ones(num_features, dtype=dtype)) if affine else None
+        self.bias = Parameter(torch.zeros(num_features, dtype=dtype)) if affine else None
+        self.register_buffer("running_mean", torch.zeros(num_features, dtype=dtype) if track_running_stats else None)
+        self.register_buffer("running_var", torch.ones(num_features, dtype=dtype) if track_running_stats else None)
+        self.register_buffer(
+            "num_batches_tracked", torch.tensor(0) if track_running_stats else None
+        )
 
     def forward(self, input):
-        if input.dim() == self.dims - 1:
-            input = input.unsqueeze(0)
-            return F.instance_norm(input, None, None, self.weight, self.bias, True, 0.0, self.eps).squeeze(0)
-        return F.instance_norm(input, None, None, self.weight, self.bias, True, 0.0, self.eps)
+        single = input.dim() == self.dims - 1
+        made = F.instance_norm(
+            input.unsqueeze(0) if single else input, self.running_mean, self.running_var,
+            self.weight, self.bias, self.training or not self.track_running_stats,
+            0.0 if self.momentum is None else self.momentum, self.eps,
+        )
+        return made.squeeze(0) if single else made
 
     def extra_repr(self):
         return (
@@ -251,19 +276,34 @@ class LocalResponseNorm(Module):
 
 
 class EmbeddingBag(Module):
-    def __init__(self, num_embeddings, embedding_dim, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, mode="mean", padding_idx=None):
+    scale_grad_by_freq = False
+    sparse = False
+    _fixed = ("scale_grad_by_freq", "sparse")
+
+    def __init__(
+        self, num_embeddings, embedding_dim, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,
+        mode="mean", sparse=False, _weight=None, include_last_offset=False, padding_idx=None,
+        device=None, dtype=None,
+    ):
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
+        self.max_norm = max_norm
+        self.norm_type = norm_type
         self.mode = mode
-        self.padding_idx = padding_idx
-        weight = torch.randn(num_embeddings, embedding_dim)
+        self.include_last_offset = include_last_offset
         if padding_idx is not None:
+            assert -num_embeddings <= padding_idx < num_embeddings, "padding_idx must be within num_embeddings"
+            padding_idx = padding_idx % num_embeddings
+        self.padding_idx = padding_idx
+        weight = torch.randn(num_embeddings, embedding_dim) if _weight is None else _weight
+        if padding_idx is not None and _weight is None:
             weight[padding_idx] = 0.0
-        self.weight = Parameter(weight)
+        self.weight = Parameter(weight if dtype is None else weight.to(dtype))
 
     def forward(self, input, offsets=None, per_sample_weights=None):
         return F.embedding_bag(
-            input, self.weight, offsets, mode=self.mode, per_sample_weights=per_sample_weights,
+            input, self.weight, offsets, self.max_norm, self.norm_type, mode=self.mode,
+            per_sample_weights=per_sample_weights, include_last_offset=self.include_last_offset,
             padding_idx=self.padding_idx,
         )
 

@@ -7,9 +7,10 @@ import torch.nn.functional as F
 from torch.nn import Module, Parameter
 
 
-def _uniform(shape, bound):
+def _uniform(shape, bound, dtype):
     bound = torch.tensor(bound).item()
-    return Parameter((torch.rand(*shape).double() * (2 * bound) - bound).float())
+    values = torch.rand(*shape).double() * (2 * bound) - bound
+    return Parameter(values.to(torch.float32 if dtype is None else dtype))
 
 
 class RNNCellBase(Module):
@@ -21,10 +22,10 @@ class RNNCellBase(Module):
         self.bias = bias
         bound = 1.0 / math.sqrt(hidden_size) if hidden_size > 0 else 0
         rows = self.gates * hidden_size
-        self.weight_ih = _uniform((rows, input_size), bound)
-        self.weight_hh = _uniform((rows, hidden_size), bound)
-        self.bias_ih = _uniform((rows,), bound) if bias else None
-        self.bias_hh = _uniform((rows,), bound) if bias else None
+        self.weight_ih = _uniform((rows, input_size), bound, dtype)
+        self.weight_hh = _uniform((rows, hidden_size), bound, dtype)
+        self.bias_ih = _uniform((rows,), bound, dtype) if bias else None
+        self.bias_hh = _uniform((rows,), bound, dtype) if bias else None
 
     def _start(self, input, hx):
         return torch.zeros(input.size(0), self.hidden_size, dtype=input.dtype) if hx is None else hx
@@ -38,7 +39,7 @@ class RNNCellBase(Module):
 
 class RNNCell(RNNCellBase):
     def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None):
-        super().__init__(input_size, hidden_size, bias)
+        super().__init__(input_size, hidden_size, bias, device, dtype)
         if nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {nonlinearity}")
         self.nonlinearity = nonlinearity
@@ -105,11 +106,11 @@ class RNNBase(Module):
         for layer in range(num_layers):
             size = input_size if layer == 0 else hidden_size * (2 if bidirectional else 1)
             for end in self._ends(layer):
-                setattr(self, "weight_ih" + end, _uniform((rows, size), bound))
-                setattr(self, "weight_hh" + end, _uniform((rows, hidden_size), bound))
+                setattr(self, "weight_ih" + end, _uniform((rows, size), bound, dtype))
+                setattr(self, "weight_hh" + end, _uniform((rows, hidden_size), bound, dtype))
                 if bias:
-                    setattr(self, "bias_ih" + end, _uniform((rows,), bound))
-                    setattr(self, "bias_hh" + end, _uniform((rows,), bound))
+                    setattr(self, "bias_ih" + end, _uniform((rows,), bound, dtype))
+                    setattr(self, "bias_hh" + end, _uniform((rows,), bound, dtype))
 
     def _ends(self, layer):
         return [f"_l{layer}", f"_l{layer}_reverse"] if self.bidirectional else [f"_l{layer}"]

@@ -83,6 +83,8 @@ class Optimizer:
     def _step(self):
         """A frame of its own."""
         for i, group in enumerate(self.param_groups):
+            if group.get("differentiable"):
+                raise NotImplementedError("optimizer: differentiable=True is not in the language: a step has no gradient")
             for p, state in self._pairs(i):
                 if p.grad is not None:
                     self._update(p, -p.grad if group["maximize"] else p.grad, group, state)

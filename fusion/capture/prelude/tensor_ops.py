@@ -81,7 +81,7 @@ def as_strided_scatter(self, src, size, stride, storage_offset=0):
 
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
     """One call."""
-    return torch.tensor(data, dtype=self.dtype if dtype is None else dtype)
+    return torch.tensor(data, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
 
 
 def ravel(self):

@@ -125,7 +125,10 @@ def as_tensor(data, dtype=None, device=None):
 
 
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
-    return torch.as_tensor(obj, dtype)
+    made = torch.as_tensor(obj, dtype)
+    if copy and made is obj:
+        made = made.clone()
+    return made.requires_grad_() if requires_grad else made
 
 
 def _made(data, dtype):
@@ -152,6 +155,14 @@ def IntTensor(*data):
 
 def BoolTensor(*data):
     return _made(data, torch.bool)
+
+
+def ShortTensor(*data):
+    return _made(data, torch.int16)
+
+
+def CharTensor(*data):
+    return _made(data, torch.int8)
 
 
 def ByteTensor(*data):
@@ -215,7 +226,8 @@ def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False)
     """One call."""
     if n < 0:
         raise RuntimeError(f"n must be non-negative, got {n}")
-    return torch._C.permutation((n,), torch.int64 if dtype is None else dtype)
+    made = torch._C.permutation((n,), torch.int64 if dtype is None else dtype)
+    return made.requires_grad_() if requires_grad else made
 
 
 def normal(mean, std=1.0, size=None, *, generator=None):

@@ -239,7 +239,7 @@ def trapezoid(y, x=None, *, dx=None, dim=-1):
 def cov(input, *, correction=1, fweights=None, aweights=None):
     """One call."""
     if fweights is not None or aweights is not None:
-        raise NotImplementedError("torch.cov takes no weights here: multiply the observations first")
+        raise NotImplementedError("torch.cov takes no fweights and aweights here: multiply the observations first")
     x = torch.atleast_2d(input)
     x = x - x.mean(1, keepdim=True)
     made = x @ x.t() / (x.shape[1] - correction)

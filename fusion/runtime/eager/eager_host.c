@@ -233,9 +233,10 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 	struct value wanted = value_bool(f->id == NATIVE_REQUIRES_GRAD_), given;
 
 	if (f->id == NATIVE_REQUIRES_GRAD_ && f->self.kind == VALUE_TENSOR) {
-		given = n > 0 ? args[0] : value_bool(true);
+		if (!torch_requires_grad_arg(args, n, kw, &given, err))
+			return false;
 		*out = value_ref(f->self);
-		return require_grad(e, *out, given.kind != VALUE_BOOL || given.b, err);
+		return require_grad(e, *out, given.b, err);
 	}
 	if (!call(e, f, args, n, kw, out, err))
 		return false;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "fusion/base/hash.h"
+#include "fusion/runtime/torch/convert.h"
 
 static inline void put(struct signature *s, uint64_t word)
 {
@@ -49,6 +50,8 @@ static inline void put_tensor(struct signature *s, struct value v)
 
 static void put_value(struct signature *s, struct value v)
 {
+	enum dtype dtype;
+
 	switch (v.kind) {
 	case VALUE_TENSOR:
 		put_tensor(s, v);
@@ -81,7 +84,10 @@ static void put_value(struct signature *s, struct value v)
 		put(s, (uint64_t)v.kind);
 		return;
 	default:
-		s->n = SIGNATURE_WORDS + 1;
+		if (convert_is_dtype(v, &dtype)) /* Python's int, float and bool */
+			put(s, (uint64_t)VALUE_DTYPE | (uint64_t)dtype << 8);
+		else
+			s->n = SIGNATURE_WORDS + 1;
 	}
 }
 

@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fusion/capture/placement.h"
 #include "fusion/graph/custom.h"
 #include "fusion/graph/symreal.h"
+#include "fusion/runtime/torch/convert.h"
 
 /* How the user knows the op: "torch.sum", or "The operator +", to begin a sentence. */
 static const char *display(const char *name, char text[64])
@@ -170,10 +172,10 @@ static bool bind_value(const struct bind_target *t, const char *name, const stru
 			return bind_ints(t->graph, name, p, v.list->at, v.list->len, out, err);
 		break;
 	case PARAM_DTYPE:
-		if (v.kind != VALUE_DTYPE)
-			break;
-		*out = (struct arg){ .kind = ARG_DTYPE, .dtype = v.dtype };
-		return true;
+		*out = (struct arg){ .kind = ARG_DTYPE };
+		if (convert_is_dtype(v, &out->dtype))
+			return true;
+		break;
 	case PARAM_STR:
 		if (v.kind == VALUE_STR)
 			return bind_str(t->graph, v, out, err);
@@ -221,21 +223,38 @@ static bool too_many(const struct op_info *info, const char *name, int n, struct
 		       display(name, text), params, n);
 }
 
-/* Where and how a tensor is kept: there is one place, and no gradient. */
-static bool is_placement(const char *key)
+/* Whether PyTorch's op of that name takes it beside the row's own parameters: those that
+ * make a tensor do.  requires_grad is the host's affair. */
+static bool takes_placement(enum op op, const char *key)
 {
-	static const char *const keys[] = { "device",     "layout",       "requires_grad",
-					    "pin_memory", "non_blocking", "memory_format" };
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (strcmp(keys[i], key) == 0)
-			return true;
-	return false;
+	switch (op) {
+	case OP_zeros:
+	case OP_ones:
+	case OP_full:
+	case OP_linspace:
+	case OP_eye:
+	case OP_zeros_like:
+	case OP_ones_like:
+	case OP_full_like:
+	case OP_new_zeros:
+	case OP_new_ones:
+	case OP_new_full:
+		return strcmp(key, "non_blocking") != 0;
+	case OP_clone:
+	case OP_contiguous:
+		return strcmp(key, "memory_format") == 0;
+	case OP_to:
+		return strcmp(key, "requires_grad") != 0 && strcmp(key, "pin_memory") != 0;
+	case OP_fill: /* x.copy_(y, non_blocking=True) */
+		return strcmp(key, "non_blocking") == 0;
+	default:
+		return false;
+	}
 }
 
-static bool bind_keywords(const struct bind_target *t, const struct op_info *info, const char *name,
-			  const struct value *values, const struct keywords *kw, struct arg *args,
-			  bool *given, struct err *err)
+static bool bind_keywords(const struct bind_target *t, enum op op, const struct op_info *info,
+			  const char *name, const struct value *values, const struct keywords *kw,
+			  struct arg *args, bool *given, struct err *err)
 {
 	char params[192];
 
@@ -243,8 +262,12 @@ static bool bind_keywords(const struct bind_target *t, const struct op_info *inf
 		const char *key = kw->names[k].str->text;
 		int i = find_param(info, key);
 
-		if (i < 0 && is_placement(key))
+		if (i < 0 && takes_placement(op, key) &&
+		    (placement_is(key) || strcmp(key, "requires_grad") == 0)) {
+			if (placement_is(key) && !placement_fits(name, key, values[k], err))
+				return false;
 			continue;
+		}
 		if (i < 0) {
 			list_params(info, params, sizeof(params));
 			return err_set(err, ERR_TYPE, "%s has no parameter %s; it takes %s", name,
@@ -292,6 +315,24 @@ static bool check_missing(const struct op_info *info, const char *name, const bo
 			       params, info->params[i].name);
 	}
 	return true;
+}
+
+static bool says(const struct arg *a)
+{
+	return a->kind != ARG_BOOL || a->b;
+}
+
+/* size_average and reduce, which PyTorch still takes: as the word of `reduction`. */
+static void reduce_as_of_old(const struct op_info *info, struct arg *args)
+{
+	int average = find_param(info, "size_average"), reduce = find_param(info, "reduce"),
+	    word = find_param(info, "reduction");
+
+	if (average < 0 || reduce < 0 || word < 0 ||
+	    (args[average].kind == ARG_NONE && args[reduce].kind == ARG_NONE))
+		return;
+	args[word] = arg_str(!says(&args[reduce]) ? "none" : says(&args[average]) ? "mean" : "sum");
+	args[average] = args[reduce] = arg_none();
 }
 
 /* At least one operand of an op on tensors is one. */
@@ -342,9 +383,10 @@ static bool bind_as(const struct bind_target *target, enum op op, const struct o
 			return false;
 		given[i] = true;
 	}
-	if (!bind_keywords(target, info, name, values + n_positional, kw, args, given, err) ||
+	if (!bind_keywords(target, op, info, name, values + n_positional, kw, args, given, err) ||
 	    !check_missing(info, name, given, err))
 		return false;
+	reduce_as_of_old(info, args);
 	if (!has_tensor(info, args))
 		return err_set(err, ERR_TYPE,
 			       "%s needs at least one tensor; all operands are numbers",

@@ -5,7 +5,9 @@
  */
 #include <string.h>
 
+#include "fusion/capture/placement.h"
 #include "fusion/runtime/torch/bind.h"
+#include "fusion/runtime/torch/convert.h"
 
 enum { MAX_LITERAL = 1 << 20 }; /* elements; a literal is typed in, or comes with a request */
 
@@ -144,8 +146,10 @@ bool bind_tensor_call(const struct value *values, int n, const struct keywords *
 		} else if (strcmp(key, "data") == 0 && !have) {
 			*data = values[n - n_kw + k];
 			have = true;
-		} else if (strcmp(key, "requires_grad") != 0 && /* the host's affair */
-			   strcmp(key, "device") != 0 && strcmp(key, "pin_memory") != 0) {
+		} else if (strcmp(key, "device") == 0 || strcmp(key, "pin_memory") == 0) {
+			if (!placement_fits("torch.tensor", key, values[n - n_kw + k], err))
+				return false;
+		} else if (strcmp(key, "requires_grad") != 0) { /* the host's affair */
 			return err_set(
 			    err, ERR_TYPE,
 			    "torch.tensor has no parameter %s; it takes data, dtype, device "
@@ -156,11 +160,6 @@ bool bind_tensor_call(const struct value *values, int n, const struct keywords *
 	if (!have)
 		return err_set(err, ERR_TYPE,
 			       "torch.tensor takes (data, *, dtype): data is missing");
-	if (type.kind != VALUE_NONE && type.kind != VALUE_DTYPE)
-		return err_set(err, ERR_TYPE,
-			       "torch.tensor: dtype must be a dtype such as torch.float32 or None, "
-			       "not %s",
-			       value_type_name(type));
-	*dtype = type.kind == VALUE_DTYPE ? type.dtype : DTYPE_COUNT;
-	return true;
+	*dtype = DTYPE_COUNT;
+	return convert_dtype("torch.tensor", type, dtype, err);
 }

@@ -47,6 +47,10 @@ bool compose_args(const char *name, const char *const *names, int n_names, int r
 		  const struct value *args, int n, const struct keywords *kw, struct value *out,
 		  struct err *err);
 
+/* For a function that reads its arguments itself: whether it has each of these keywords. */
+bool compose_keywords(const char *name, const char *const *names, int n_names,
+		      const struct value *values, const struct keywords *kw, struct err *err);
+
 /* Sizes: whether a op b, and a + b; both sides INT or SYMINT. */
 bool compose_compare(const struct composer *c, enum cmpop op, struct value a, struct value b,
 		     bool *out, struct err *err);

@@ -1,6 +1,7 @@
 /* fusion/runtime/torch/compose_call.c -- torch.cat, chunk, arange: functions of lists, and
  * those that give tuples.
  */
+#include "fusion/runtime/torch/convert.h"
 #include "fusion/runtime/torch/compose_private.h"
 
 #include <math.h>
@@ -9,46 +10,6 @@
 #include "fusion/graph/graph.h"
 
 enum { CAT_ARGS = 7, MAX_LIST = 4096 };
-
-bool compose_args(const char *name, const char *const *names, int n_names, int required,
-		  const struct value *args, int n, const struct keywords *kw, struct value *out,
-		  struct err *err)
-{
-	int n_kw = kw ? kw->n : 0, positional = n - n_kw;
-
-	for (int i = 0; i < n_names; i++)
-		out[i] = (struct value){ .kind = VALUE_UNSET };
-	if (positional > n_names)
-		return err_set(err, ERR_TYPE, "%s takes at most %d arguments, but %d are given",
-			       name, n_names, positional);
-	for (int i = 0; i < positional; i++)
-		out[i] = args[i];
-	for (int k = 0; k < n_kw; k++) {
-		const char *key = kw->names[k].str->text;
-		int i = 0;
-
-		while (i < n_names && strcmp(names[i], key) != 0 &&
-		       !(strcmp(names[i], "dim") == 0 && strcmp(key, "axis") == 0))
-			i++;
-		if (i == n_names && (strcmp(key, "device") == 0 || strcmp(key, "out") == 0 ||
-				     strcmp(key, "requires_grad") == 0)) {
-			if (strcmp(key, "out") != 0)
-				continue;
-			return err_set(err, ERR_UNSUPPORTED,
-				       "%s: out= is not in the language so far; assign the result",
-				       name);
-		}
-		if (i == n_names)
-			return err_set(err, ERR_TYPE, "%s has no parameter %s", name, key);
-		if (out[i].kind != VALUE_UNSET)
-			return err_set(err, ERR_TYPE, "%s: %s is given twice", name, key);
-		out[i] = args[positional + k];
-	}
-	for (int i = 0; i < required; i++)
-		if (out[i].kind == VALUE_UNSET)
-			return err_set(err, ERR_TYPE, "%s: %s is missing", name, names[i]);
-	return true;
-}
 
 static bool is_list(struct value v)
 {
@@ -480,7 +441,7 @@ static bool arange(const struct composer *c, const struct native *f, const struc
 		   int n, const struct keywords *kw, struct value *out, struct err *err)
 {
 	static const char *const names[] = { "start", "end", "step", "dtype" };
-	struct value given[4], length;
+	struct value given[4], length, dtype = { .kind = VALUE_DTYPE };
 	bool floats = false;
 
 	if (!compose_args(f->name, names, 4, 0, args, n, kw, given, err))
@@ -502,11 +463,11 @@ static bool arange(const struct composer *c, const struct native *f, const struc
 	}
 	if (!count_steps(c, given[0], given[1], given[2], &length, err))
 		return false;
-	if (given[3].kind == VALUE_UNSET || given[3].kind == VALUE_NONE)
-		given[3] = (struct value){ .kind = VALUE_DTYPE,
-					   .dtype = floats ? DTYPE_F32 : DTYPE_I64 };
+	dtype.dtype = floats ? DTYPE_F32 : DTYPE_I64;
+	if (given[3].kind != VALUE_UNSET && !convert_dtype(f->name, given[3], &dtype.dtype, err))
+		return false;
 	return c->run(c->self, OP_arange, "fx:arange", false,
-		      (struct value[]){ given[0], given[2], length, given[3] }, 4, out, err);
+		      (struct value[]){ given[0], given[2], length, dtype }, 4, out, err);
 }
 
 bool compose_knows(int id)

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "fusion/runtime/torch/bind.h"
 #include "fusion/runtime/torch/torch_more.h"
 
 /* Spelt so, a call has no name in FX. */
@@ -97,17 +98,16 @@ static bool put_together(const struct composer *c, struct value v, const char *n
 static bool of_tensors(const struct composer *c, const struct value *args, int n,
 		       const struct keywords *kw, struct value *out, struct err *err)
 {
-	struct value to = { .kind = VALUE_DTYPE, .dtype = DTYPE_COUNT }, made;
+	struct value to = { .kind = VALUE_DTYPE, .dtype = DTYPE_COUNT }, made, data;
 	int rank;
 	enum dtype dtype;
 	bool ok;
 
-	for (int k = 0; kw && k < kw->n; k++)
-		if (strcmp(kw->names[k].str->text, "dtype") == 0)
-			to = args[n - kw->n + k];
-	if (to.kind != VALUE_DTYPE || to.dtype == DTYPE_COUNT)
-		return put_together(c, args[0], "torch.tensor", out, err);
-	if (!put_together(c, args[0], "torch.tensor", &made, err))
+	if (!bind_tensor_call(args, n, kw, &data, &to.dtype, err))
+		return false;
+	if (to.dtype == DTYPE_COUNT)
+		return put_together(c, data, "torch.tensor", out, err);
+	if (!put_together(c, data, "torch.tensor", &made, err))
 		return false;
 	if (!c->type(c->self, made, &rank, &dtype, err))
 		return false;

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "fusion/runtime/torch/convert.h"
 #include "fusion/runtime/torch/torch_more.h"
 
 enum { MOST = MAX_ARGS + 1 };
@@ -121,6 +122,21 @@ static bool sort(const struct composer *c, const char *name, const struct value 
 	v[2] = v[2].kind == VALUE_UNSET ? value_bool(false) : v[2];
 	v[3] = v[3].kind == VALUE_BOOL ? v[3] : value_bool(false);
 	return two_ops(c, name, OP_sort_values, OP_argsort, v, 4, "torch.return_types.sort", out,
+		       err);
+}
+
+static bool running_extreme(const struct composer *c, bool is_max, const char *name,
+			    const struct value *args, int n, const struct keywords *kw,
+			    struct value *out, struct err *err)
+{
+	static const char *const names[] = { "input", "dim" };
+	struct value v[2];
+
+	if (!compose_args(name, names, 2, 2, args, n, kw, v, err))
+		return false;
+	return two_ops(c, name, is_max ? OP_cummax_values : OP_cummin_values,
+		       is_max ? OP_cummax_indices : OP_cummin_indices, v, 2,
+		       is_max ? "torch.return_types.cummax" : "torch.return_types.cummin", out,
 		       err);
 }
 
@@ -284,12 +300,15 @@ static bool random_numbers(const struct composer *c, int id, const char *name,
 			   const struct value *args, int n, const struct keywords *kw,
 			   struct value *out, struct err *err)
 {
+	static const char *const all[] = { "low", "high", "size", "dtype" };
 	int n_kw = kw ? kw->n : 0, positional = n - n_kw, at = 0;
 	const struct value *named = args + positional;
 	struct value dtype = { .kind = VALUE_DTYPE, .dtype = DTYPE_F32 }, size, bounds[2], given;
 	bool ints = id == MORE_RANDINT, own = false, ok;
 	char fx[64];
 
+	if (!compose_keywords(name, ints ? all : all + 2, ints ? 4 : 2, named, kw, err))
+		return false;
 	bounds[0] = value_int(0);
 	bounds[1] = value_int(1);
 	if (ints) {
@@ -305,8 +324,8 @@ static bool random_numbers(const struct composer *c, int id, const char *name,
 		if (keyword(kw, named, "low", &given))
 			bounds[0] = given;
 	}
-	if (keyword(kw, named, "dtype", &given) && given.kind == VALUE_DTYPE)
-		dtype = given;
+	if (keyword(kw, named, "dtype", &given) && !convert_dtype(name, given, &dtype.dtype, err))
+		return false;
 	if (keyword(kw, named, "size", &given)) {
 		size = given;
 	} else if (at < positional && is_size(args[at])) {
@@ -355,58 +374,19 @@ static bool random_like(const struct composer *c, int id, const char *name,
 
 	if (positional != 1 || args[0].kind != VALUE_TENSOR)
 		return err_set(err, ERR_TYPE, "%s takes one tensor", name);
-	if (!sizes_of(c, args[0], &size, &dtype.dtype, err))
+	if (!compose_keywords(name, (const char *const[]){ "dtype" }, 1, args + positional, kw,
+			      err) ||
+	    !sizes_of(c, args[0], &size, &dtype.dtype, err))
 		return false;
-	if (keyword(kw, args + positional, "dtype", &given) && given.kind == VALUE_DTYPE)
-		dtype = given;
+	if (keyword(kw, args + positional, "dtype", &given) &&
+	    !convert_dtype(name, given, &dtype.dtype, err)) {
+		value_unref(size);
+		return false;
+	}
 	ok = op(c, id == MORE_RAND_LIKE ? OP_uniform : OP_normal, fx_name(name, fx),
 		(struct value[]){ size, dtype }, 2, out, err);
 	value_unref(size);
 	return ok;
-}
-
-static bool cast(const struct composer *c, const char *fx, struct value x, enum dtype dtype,
-		 struct value *out, struct err *err)
-{
-	struct value to = { .kind = VALUE_DTYPE, .dtype = dtype };
-	enum dtype from;
-	int rank;
-
-	if (x.kind != VALUE_TENSOR)
-		return err_set(err, ERR_TYPE, "a cast takes a tensor, not %s", value_type_name(x));
-	if (!c->type(c->self, x, &rank, &from, err))
-		return false;
-	if (from != dtype)
-		return op(c, OP_to, fx, (struct value[]){ x, to }, 2, out, err);
-	/* As torch: the tensor itself; a graph has the call all the same. */
-	return op(c, OP_alias, fx, &x, 1, out, err);
-}
-
-/* x.to(...) with a device, another tensor, or keywords that say nothing here. */
-static bool to(const struct composer *c, const char *name, const struct value *args, int n,
-	       const struct keywords *kw, struct value *out, struct err *err)
-{
-	int positional = n - (kw ? kw->n : 0), rank;
-	enum dtype dtype = DTYPE_COUNT;
-	bool copy = false;
-	char fx[64];
-
-	for (int i = 1; i < n; i++) {
-		const char *key = i < positional ? "" : kw->names[i - positional].str->text;
-
-		if (args[i].kind == VALUE_DTYPE)
-			dtype = args[i].dtype;
-		else if (args[i].kind == VALUE_TENSOR &&
-			 !c->type(c->self, args[i], &rank, &dtype, err))
-			return false;
-		else if (strcmp(key, "copy") == 0)
-			copy = args[i].kind == VALUE_BOOL && args[i].b;
-	}
-	if (copy && dtype == DTYPE_COUNT)
-		return op(c, OP_clone, fx_name(name, fx), args, 1, out, err);
-	if (dtype != DTYPE_COUNT)
-		return cast(c, fx_name(name, fx), args[0], dtype, out, err);
-	return op(c, OP_alias, fx_name(name, fx), args, 1, out, err);
 }
 
 /* The same of parts that are views: nothing is copied. */
@@ -457,31 +437,13 @@ static bool broadcast(const struct composer *c, const struct value *args, int n,
 	return ok;
 }
 
-static enum dtype cast_dtype(int id)
-{
-	static const struct {
-		int id;
-		const char *name;
-	} casts[] = { { MORE_HALF, "float16" }, { MORE_BFLOAT16, "bfloat16" },
-		      { MORE_INT, "int32" },    { MORE_SHORT, "int16" },
-		      { MORE_CHAR, "int8" },    { MORE_BYTE, "uint8" } };
-	enum dtype dtype;
-
-	for (size_t i = 0; i < sizeof(casts) / sizeof(casts[0]); i++)
-		if (casts[i].id == id && dtype_from_name(casts[i].name, &dtype))
-			return dtype;
-	return DTYPE_COUNT;
-}
-
 bool pair_call(const struct composer *c, int id, const char *name, const struct value *args, int n,
 	       const struct keywords *kw, struct value *out, struct err *err)
 {
-	enum dtype dtype = cast_dtype(id);
 	char fx[64];
-	int rank;
 
-	if (dtype != DTYPE_COUNT)
-		return cast(c, fx_name(name, fx), args[0], dtype, out, err);
+	if (convert_knows(id))
+		return convert_call(c, id, name, args, n, kw, out, err);
 	switch (id) {
 	case OP_max:
 	case OP_min:
@@ -491,23 +453,13 @@ bool pair_call(const struct composer *c, int id, const char *name, const struct 
 	case OP_sort_values:
 		return sort(c, name, args, n, kw, out, err);
 	case OP_cummax_values:
-		return two_ops(c, name, OP_cummax_values, OP_cummax_indices, args, n,
-			       "torch.return_types.cummax", out, err);
+		return running_extreme(c, true, name, args, n, kw, out, err);
 	case OP_cummin_values:
-		return two_ops(c, name, OP_cummin_values, OP_cummin_indices, args, n,
-			       "torch.return_types.cummin", out, err);
+		return running_extreme(c, false, name, args, n, kw, out, err);
 	case OP_batch_norm:
 		return batch_norm(c, name, args, n, kw, out, err);
 	case MORE_PAIR:
 		return pair_of(name, args, n, out, err);
-	case OP_to:
-	case MORE_DEVICE_OF:
-		return to(c, name, args, id == OP_to ? n : 1, id == OP_to ? kw : NULL, out, err);
-	case MORE_TYPE_AS:
-		return n == 2 && args[1].kind == VALUE_TENSOR
-			   ? c->type(c->self, args[1], &rank, &dtype, err) &&
-				 cast(c, fx_name(name, fx), args[0], dtype, out, err)
-			   : err_set(err, ERR_TYPE, "type_as takes a tensor");
 	case MORE_AMINMAX:
 		return two_reductions(c, OP_amin, OP_amax, name, args, n, kw, out, err);
 	case MORE_VAR_MEAN:
@@ -522,7 +474,8 @@ bool pair_call(const struct composer *c, int id, const char *name, const struct 
 	case MORE_RANDN_LIKE:
 		return random_like(c, id, name, args, n, kw, out, err);
 	case MORE_BROADCAST:
-		return broadcast(c, args, n, out, err);
+		return compose_keywords(name, NULL, 0, args + n - (kw ? kw->n : 0), kw, err) &&
+		       broadcast(c, args, n, out, err);
 	case MORE_PAD:
 	case MORE_INTERPOLATE:
 	case MORE_PIXEL_SHUFFLE:

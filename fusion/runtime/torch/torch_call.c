@@ -106,6 +106,25 @@ enum dtype torch_cast_dtype(int id)
 	}
 }
 
+bool torch_requires_grad_arg(const struct value *args, int n, const struct keywords *kw,
+			     struct value *on, struct err *err)
+{
+	if (n > 1)
+		return err_set(err, ERR_TYPE,
+			       "Tensor.requires_grad_ takes at most one argument, "
+			       "but %d are given",
+			       n);
+	if (kw && kw->n > 0 && strcmp(kw->names[0].str->text, "requires_grad") != 0)
+		return err_set(err, ERR_TYPE, "Tensor.requires_grad_ has no parameter %s",
+			       kw->names[0].str->text);
+	*on = n > 0 ? args[0] : value_bool(true);
+	return on->kind == VALUE_BOOL ||
+	       err_set(err, ERR_TYPE,
+		       "Tensor.requires_grad_: requires_grad must be True or False, "
+		       "not %s",
+		       value_type_name(*on));
+}
+
 bool torch_native_args(const struct native *f, const struct value *args, int n,
 		       const struct keywords *kw, struct value *tensor, struct value *dim,
 		       struct err *err)
@@ -119,9 +138,9 @@ bool torch_native_args(const struct native *f, const struct value *args, int n,
 		return err_set(
 		    err, ERR_UNSUPPORTED,
 		    "torch.Tensor is a type for isinstance() here; write torch.tensor()");
-	if (f->id == NATIVE_REQUIRES_GRAD_ && bound) { /* of what it says, nothing holds here */
+	if (f->id == NATIVE_REQUIRES_GRAD_ && bound) { /* which the hosts carry out */
 		*tensor = f->self;
-		return true;
+		return torch_requires_grad_arg(args, n, kw, dim, err);
 	}
 	if (takes_dim && kw && kw->n == 1 && strcmp(kw->names[0].str->text, "dim") == 0)
 		kw = NULL; /* size(dim=0) is size(0) */

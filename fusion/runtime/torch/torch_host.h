@@ -84,6 +84,10 @@ bool torch_native_args(const struct native *f, const struct value *args, int n,
 		       const struct keywords *kw, struct value *tensor, struct value *dim,
 		       struct err *err);
 
+/* x.requires_grad_(requires_grad=True): its argument. */
+bool torch_requires_grad_arg(const struct value *args, int n, const struct keywords *kw,
+			     struct value *on, struct err *err);
+
 /* Whether PyTorch has the name although this version does not: for messages. */
 bool torch_knows(const char *name);
 

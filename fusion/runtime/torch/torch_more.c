@@ -2,13 +2,14 @@
 #include "fusion/runtime/torch/torch_more.h"
 
 #include <float.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
-	const char *spellings;
+	const char *spellings, *parameters;
 	enum break_id why;
 } natives[] = {
-#define NATIVE(id, spellings, why) { spellings, BREAK_##why },
+#define NATIVE(id, spellings, parameters, why) { spellings, parameters, BREAK_##why },
 #include "fusion/runtime/torch/torch_more.def"
 #undef NATIVE
 };
@@ -145,6 +146,31 @@ static bool set_seed(const struct torch_memory *memory, const struct value *args
 	return true;
 }
 
+/* torch.device("cuda:1"), torch.device("cuda", 1), torch.device(1): its name. */
+static bool device_named(const struct value *args, int n, struct value *out, struct err *err)
+{
+	struct value type = n > 0 ? args[0] : value_none(), index = n > 1 ? args[1] : value_none();
+	char text[64];
+
+	if (n == 1 && type.kind == VALUE_INT && type.i >= 0) {
+		snprintf(text, sizeof(text), "cuda:%lld", (long long)type.i);
+	} else if (n < 1 || n > 2 || type.kind != VALUE_STR ||
+		   (index.kind != VALUE_NONE && index.kind != VALUE_INT)) {
+		return err_set(err, ERR_TYPE, "torch.device takes a name such as 'cpu'");
+	} else if (n == 2 && strchr(type.str->text, ':')) {
+		return err_set(err, ERR_SHAPE,
+			       "type (string) must not include an index because index was passed "
+			       "explicitly: %.40s",
+			       type.str->text);
+	} else if (index.kind == VALUE_INT) {
+		snprintf(text, sizeof(text), "%.40s:%lld", type.str->text, (long long)index.i);
+	} else {
+		snprintf(text, sizeof(text), "%.60s", type.str->text);
+	}
+	*out = value_str(text, strlen(text));
+	return out->kind != VALUE_UNSET || torch_no_memory(err);
+}
+
 /* What needs no op and no elements; false in *known for another. */
 static bool answer(const struct composer *c, const struct torch_memory *memory, int id,
 		   const struct value *args, int n, bool *known, struct value *out, struct err *err)
@@ -180,10 +206,7 @@ static bool answer(const struct composer *c, const struct torch_memory *memory, 
 	case MORE_IINFO:
 		return int_info(one_dtype(args, n, DTYPE_I64), out, err);
 	case MORE_DEVICE:
-		if (n < 1 || args[0].kind != VALUE_STR)
-			return err_set(err, ERR_TYPE, "torch.device takes a name such as 'cpu'");
-		*out = value_ref(args[0]);
-		return true;
+		return device_named(args, n, out, err);
 	default:
 		*known = false;
 		return true;
@@ -245,13 +268,40 @@ static bool call_into(const struct composer *c, const struct native *f, const st
 	return ok;
 }
 
+enum { MAX_PARAMETERS = 4 };
+
+/* The arguments in the order of the native's row; *given is how many there are. */
+static bool bind_native(int id, const char *name, const struct value *args, int n,
+			const struct keywords *kw, struct value out[MAX_PARAMETERS], int *given,
+			struct err *err)
+{
+	char text[64];
+	const char *names[MAX_PARAMETERS];
+	char *rest = text;
+	int n_names = 0;
+
+	snprintf(text, sizeof(text), "%s", natives[id - MORE_FIRST - 1].parameters);
+	for (char *word; n_names < MAX_PARAMETERS && (word = strtok_r(rest, " ", &rest));)
+		names[n_names++] = word;
+	if (!compose_args(name, names, n_names, 0, args, n, kw, out, err))
+		return false;
+	*given = 0;
+	for (int i = 0; i < n_names; i++) {
+		if (out[i].kind != VALUE_UNSET)
+			*given = i + 1;
+		else
+			out[i] = value_none();
+	}
+	return true;
+}
+
 bool torch_more_call(const struct composer *c, const struct torch_memory *memory,
 		     const struct native *f, const struct value *args, int n,
 		     const struct keywords *kw, struct value *out, struct err *err)
 {
 	bool method = f->self.kind == VALUE_TENSOR, known;
 	int id = f->id == OP_where ? MORE_NONZERO : f->id;
-	struct value all[MAX_ARGS + 2];
+	struct value all[MAX_ARGS + 2], bound[MAX_PARAMETERS];
 
 	if (n > MAX_ARGS)
 		return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, n);
@@ -265,6 +315,13 @@ bool torch_more_call(const struct composer *c, const struct torch_memory *memory
 	n += method;
 	if (keyword_wants(f, kw))
 		return keyword_call(c, id, f->name, all, n, kw, out, err);
+	if (f->id > MORE_FIRST && f->id < MORE_END &&
+	    strcmp(natives[f->id - MORE_FIRST - 1].parameters, "*") != 0) {
+		if (!bind_native(f->id, f->name, all, n, kw, bound, &n, err))
+			return false;
+		memcpy(all, bound, sizeof(bound));
+		kw = NULL;
+	}
 	if (!answer(c, memory, id, all, n, &known, out, err))
 		return false;
 	if (known)

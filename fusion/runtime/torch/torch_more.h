@@ -14,7 +14,7 @@
 
 enum torch_more {
 	MORE_FIRST = 1 << 15,
-#define NATIVE(id, spellings, why) MORE_##id,
+#define NATIVE(id, spellings, parameters, why) MORE_##id,
 #include "fusion/runtime/torch/torch_more.def"
 #undef NATIVE
 	MORE_END
