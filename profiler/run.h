@@ -33,10 +33,10 @@ struct run {
 	struct kept *kept;
 	struct agreement agreements[FUSION_MODE_COUNT]; /* of the point at work, with eager */
 	struct reference reference;                     /* of the point at work */
-	struct recorder *recorder; /* NULL: nobody wants a timeline */
-	int64_t checks_ns;         /* that pricing breaks has taken */
-	struct copy_curve curve;   /* of the device; n is 0: not needed so far */
-	size_t passes_bytes;       /* of texts of graphs that the report may still hold */
+	struct recorder *recorder;                      /* NULL: nobody wants a timeline */
+	int64_t checks_ns;                              /* that pricing breaks has taken */
+	struct copy_curve curve; /* of the device; n is 0: not needed so far */
+	size_t passes_bytes;     /* of texts of graphs that the report may still hold */
 };
 
 /* Of a point's time, the calls in order and compiling: a guess, for the progress bar. */

@@ -24,8 +24,8 @@ static bool on_tick(void *self, const struct lane *lane, int round, double share
 			RUN_CALLS_SHARE + (1 - RUN_CALLS_SHARE) * share);
 }
 
-static bool compare_modes(const struct run *r, const struct lane *lanes, int n,
-			  json_t *break_even, struct err *err)
+static bool compare_modes(const struct run *r, const struct lane *lanes, int n, json_t *break_even,
+			  struct err *err)
 {
 	for (int k = 1; k < n && lanes[0].mode == FUSION_EAGER; k++) {
 		double compile_us = lanes[k].timed_compile_us;

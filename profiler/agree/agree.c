@@ -76,7 +76,7 @@ static void differs(struct walk *w, const char *why)
 	a->error = INFINITY;
 	if (w->output)
 		a->output_error = (double)NAN;
-	if (a->verdict == AGREE_NOT && a->excess == INFINITY)
+	if (a->verdict == AGREE_NOT && (isinf(a->excess) || a->where.when != stage_names[w->stage]))
 		return;
 	a->verdict = AGREE_NOT;
 	a->judge = JUDGE_BITS;
@@ -101,7 +101,9 @@ static void take(struct walk *w, const struct judged *found, const struct tensor
 {
 	struct agreement *a = w->a;
 	bool wrong = found->excess > 1;
-	bool worse = wrong ? a->verdict != AGREE_NOT || found->excess > a->excess
+	/* What is wrong first is the cause of what is wrong later. */
+	bool later = a->verdict == AGREE_NOT && a->where.when != stage_names[w->stage];
+	bool worse = wrong ? !later && (a->verdict != AGREE_NOT || found->excess > a->excess)
 			   : a->verdict != AGREE_NOT &&
 				 (a->verdict == AGREE_EXACT || found->error > a->error);
 
@@ -277,7 +279,7 @@ static struct value item_of(struct value v, int i)
 /* Of the tensors in an argument, whatever it is made of. */
 static void compare_grads(struct walk *w, const struct trio *v)
 {
-	int n = is_list(v->theirs) ? v->theirs.list->len
+	int n = is_list(v->theirs)             ? v->theirs.list->len
 		: v->theirs.kind == VALUE_DICT ? v->theirs.dict->len
 					       : 0;
 	struct trio g = { grad_of(v->ours), grad_of(v->theirs), grad_of(v->reference) };
@@ -410,8 +412,8 @@ static void compare_call(struct walk *w, int call)
 
 static const char *printed(const json_t *m, int call)
 {
-	return json_string_value(json_object_get(
-	    json_array_get(json_object_get(m, "calls"), (size_t)call), "stdout"));
+	return json_string_value(
+	    json_object_get(json_array_get(json_object_get(m, "calls"), (size_t)call), "stdout"));
 }
 
 /* In order what was printed stands in the report. */

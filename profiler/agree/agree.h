@@ -40,7 +40,7 @@ struct agreement {
 	enum judge judge;
 	int64_t values, elements, differing;
 	double error, theirs_error; /* the largest |ours - theirs|, |theirs - reference| */
-	double output_error;        /* the largest of outputs alone; NaN: they have other structures */
+	double output_error; /* the largest of outputs alone; NaN: they have other structures */
 	double excess;
 	struct agree_where where;
 	char no_reference[200]; /* why the bound had to do; "" */

@@ -25,8 +25,7 @@ static void read_row(enum dtype dtype, const void *from, int64_t at, int64_t ste
 			out[i] = ((const double *)from)[at + i * step];
 	else if (dtype == DTYPE_BF16)
 		for (int64_t i = 0; i < n; i++)
-			out[i] = (double)bfloat_to_float(
-			    ((const uint16_t *)from)[at + i * step]);
+			out[i] = (double)bfloat_to_float(((const uint16_t *)from)[at + i * step]);
 	else
 		for (int64_t i = 0; i < n; i++)
 			out[i] = dtype_get_double(dtype, from, at + i * step);
@@ -67,7 +66,8 @@ static void compare_bits(void *context, int64_t begin, int64_t end, int thread)
 	struct bits *x = context;
 
 	(void)thread;
-	if (!atomic_load(&x->differ) && memcmp(x->a + begin, x->b + begin, (size_t)(end - begin)) != 0)
+	if (!atomic_load(&x->differ) &&
+	    memcmp(x->a + begin, x->b + begin, (size_t)(end - begin)) != 0)
 		atomic_store(&x->differ, true);
 }
 

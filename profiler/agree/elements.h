@@ -1,4 +1,5 @@
-/* profiler/agree/elements.h -- private: elements of a tensor as doubles, a run of them at a time. */
+/* profiler/agree/elements.h -- private: elements of a tensor as doubles, a run of them at a time.
+ */
 #ifndef PROFILER_AGREE_ELEMENTS_H
 #define PROFILER_AGREE_ELEMENTS_H
 

@@ -107,9 +107,11 @@ static double excess_of(double ours, double exact, double allowed, enum dtype dt
 	if (isfinite(ours) && isfinite(exact))
 		return fabs(ours - exact) / allowed;
 	/* One alone overflows at the end of what the dtype holds. */
-	if (isinf(ours) && isfinite(exact) && fabs(exact) + allowed >= largest_of(dtype))
+	if (isinf(ours) && isfinite(exact) &&
+	    copysign(1, ours) * exact + allowed >= largest_of(dtype))
 		return 0;
-	if (isinf(exact) && isfinite(ours) && fabs(ours) + allowed >= largest_of(dtype))
+	if (isinf(exact) && isfinite(ours) &&
+	    copysign(1, exact) * ours + allowed >= largest_of(dtype))
 		return 0;
 	return INFINITY;
 }
@@ -129,8 +131,7 @@ static double bound_of(const struct block *b, int n, enum dtype dtype)
 
 /* ---- a block */
 
-static void note(struct judged *found, double error, double excess,
-		 const struct judged_place *at)
+static void note(struct judged *found, double error, double excess, const struct judged_place *at)
 {
 	if (found->far.index < 0 || error > found->error ||
 	    (error == found->error && at->index < found->far.index)) {
@@ -163,8 +164,8 @@ static void judge_block(const struct judge_pair *pair, const struct block *b, in
 		if (pair->n_references) {
 			exact = b->reference[0][i];
 			if (isfinite(theirs) && isfinite(exact))
-				found->theirs_error =
-				    fmax(found->theirs_error, fabs(theirs - exact));
+				found->theirs_error = fmax(found->theirs_error,
+							   fabs(theirs - exact));
 			if (isfinite(exact))
 				allowed += unit_factor * unit_of(dtype) * fabs(exact);
 		}

@@ -1,4 +1,5 @@
-/* profiler/agree/judge.h -- private: whether two tensors differ, where, and whether their dtype allows it.
+/* profiler/agree/judge.h -- private: whether two tensors differ, where, and whether their dtype
+ *allows it.
  *
  * Numbers that are not the same to the bit are judged by their distance to what float64
  * gives (fusion_reference()).  A DISTURBED reference is the same program in float64 whose

@@ -91,10 +91,9 @@ static json_t *both(double before, double after)
 /* Whether both give the same; before it is forgotten.  The old program is the judge. */
 static void compare_values(struct change *c, json_t *m)
 {
-	struct reference reference = { .w = c->w,
-				       .p = &c->before,
-				       .inputs = c->inputs,
-				       .cache_dir = c->options->cache_dir };
+	struct reference reference = {
+		.w = c->w, .p = &c->before, .inputs = c->inputs, .cache_dir = c->options->cache_dir
+	};
 	struct agree_pair pair = { &c->lanes[AFTER], &c->lanes[BEFORE], "the old program's",
 				   &reference };
 	struct agreement found = { 0 };

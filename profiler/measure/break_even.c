@@ -17,8 +17,8 @@ enum { RESAMPLINGS = 1000, BOOTSTRAP_SEED = 20260 };
 
 const char *verdict_word(enum verdict v)
 {
-	static const char *const words[] = { "NOT ENOUGH", "FASTER", "SLOWER", "SAME",
-					     "AMBIGUOUS", "DISAGREES" };
+	static const char *const words[] = { "NOT ENOUGH", "FASTER",    "SLOWER",
+					     "SAME",       "AMBIGUOUS", "DISAGREES" };
 
 	return words[v];
 }

@@ -56,6 +56,22 @@ static struct suite_result blank(const json_t *workload, int place, int64_t run,
 				      .recompiles = -1 };
 }
 
+/* The mode at the first point at which its values are not eager's, or as it is in m. */
+static const json_t *disagreeing(const json_t *report, const char *mode, const json_t *m)
+{
+	const json_t *point;
+	size_t i;
+
+	json_array_foreach(json_object_get(report, "points"), i, point)
+	{
+		const json_t *of = json_object_get(json_object_get(point, "modes"), mode);
+
+		if (json_is_false(json_object_get(of, "agrees")))
+			return of;
+	}
+	return m;
+}
+
 static void read_mode(const json_t *m, const json_t *comparison, struct suite_result *r,
 		      struct arena *arena)
 {
@@ -63,10 +79,6 @@ static void read_mode(const json_t *m, const json_t *comparison, struct suite_re
 	const char *verdict = json_string_value(json_object_get(comparison, "verdict"));
 
 	r->status = SUITE_PASS;
-	if (json_is_false(json_object_get(m, "agrees"))) {
-		r->status = SUITE_DISAGREES;
-		r->reason = text_of(m, "disagreement", "its values are not eager's", arena);
-	}
 	if (comparison)
 		r->speedup = (struct interval){ .low = json_number_value(json_array_get(ci, 0)),
 						.mid = number_of(comparison, "speedup"),
@@ -85,6 +97,17 @@ static void read_mode(const json_t *m, const json_t *comparison, struct suite_re
 	r->capture_breaks = breaks_of(m, "capture");
 	r->lowering_breaks = breaks_of(m, "lowering");
 	r->recompiles = (int)json_array_size(json_object_get(m, "recompiles"));
+}
+
+/* What disagrees has no speedup. */
+static void read_agreement(const json_t *m, struct suite_result *r, struct arena *arena)
+{
+	if (!json_is_false(json_object_get(m, "agrees")))
+		return;
+	r->status = SUITE_DISAGREES;
+	r->reason = text_of(m, "disagreement", "its values are not eager's", arena);
+	r->max_abs_error = number_of(m, "max_abs_error");
+	r->speedup = (struct interval){ NAN, NAN, NAN };
 }
 
 static const char *failure_of(const json_t *error, struct arena *arena)
@@ -190,7 +213,8 @@ int suite_results_of_report(const json_t *report, int workload, int64_t run, str
 		if (n == most)
 			return n;
 		out[n] = blank(json, workload, run, mode, arena);
-		read_mode(m, json_object_get(break_even, mode), &out[n++], arena);
+		read_mode(m, json_object_get(break_even, mode), &out[n], arena);
+		read_agreement(disagreeing(report, mode, m), &out[n++], arena);
 	}
 	json_object_foreach(json_object_get(report, "failed"), mode, m)
 	{
