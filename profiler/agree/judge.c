@@ -133,6 +133,7 @@ static double bound_of(const struct block *b, int n, enum dtype dtype)
 
 static void note(struct judged *found, double error, double excess, const struct judged_place *at)
 {
+	found->outside += excess > 1;
 	if (found->far.index < 0 || error > found->error ||
 	    (error == found->error && at->index < found->far.index)) {
 		found->error = error;
@@ -180,13 +181,17 @@ static void judge_block(const struct judge_pair *pair, const struct block *b, in
 
 static void merge(struct judged *into, const struct judged *part)
 {
+	int64_t outside;
+
 	into->differing += part->differing;
 	into->theirs_error = fmax(into->theirs_error, part->theirs_error);
 	if (part->far.index < 0)
 		return;
 	/* each place with its own figure */
+	outside = into->outside + part->outside;
 	note(into, part->error, -1, &part->far);
 	note(into, -1, part->excess, &part->worst);
+	into->outside = outside;
 }
 
 /* Blocks [begin, end). */

@@ -45,6 +45,7 @@ struct judged {
 	enum judge judge;
 	const char *kind; /* "shape", "dtype": they differ in that, and nothing was compared */
 	int64_t elements, differing; /* differing: not the same number */
+	int64_t outside;             /* of them: further apart than is allowed */
 	double error;        /* the largest |ours - theirs|; infinite where one alone is finite */
 	double theirs_error; /* the largest |theirs - reference| */
 	double excess;       /* the largest distance over what is allowed: above 1 it is wrong */

@@ -128,8 +128,8 @@ static const json_t *last_of(const json_t *report)
 }
 
 /* A mode of engine torch: it is judged by our eager's values, where those can be the same. */
-static void read_torch_mode(const json_t *m, const json_t *comparison, struct suite_result *r,
-			    struct arena *arena)
+static void read_torch_mode(const json_t *m, const json_t *comparison, const json_t *note,
+			    struct suite_result *r, struct arena *arena)
 {
 	const json_t *values = json_object_get(m, "values"), *error = json_object_get(m, "error");
 
@@ -143,12 +143,13 @@ static void read_torch_mode(const json_t *m, const json_t *comparison, struct su
 	r->lowering_breaks = -1;
 	r->max_abs_error = number_of(values, "max_abs_error");
 	if (json_is_false(json_object_get(values, "agree")) &&
-	    json_is_true(json_object_get(m, "draws"))) {
-		r->reason = "values are not compared: it draws random numbers, of which each "
-			    "engine has its own";
+	    json_is_true(json_object_get(m, "draws")) && json_is_string(note)) {
+		r->reason = arena_printf(arena, "values are not compared: it draws, and %s",
+					 json_string_value(note));
 	} else if (json_is_false(json_object_get(values, "agree"))) {
 		r->status = SUITE_DISAGREES;
 		r->reason = text_of(values, "first", "its values are not ours", arena);
+		r->speedup = (struct interval){ NAN, NAN, NAN };
 	}
 	if (json_is_object(error)) {
 		r->status = SUITE_FAILED;
@@ -195,7 +196,8 @@ static int torch_results(const json_t *report, struct suite_result first, struct
 		out[n] = first;
 		out[n].mode = arena_strdup(arena, mode);
 		read_torch_mode(m, json_object_get(json_object_get(at, "break_even"), mode),
-				&out[n++], arena);
+				json_object_get(json_object_get(torch, "build"), "note"), &out[n++],
+				arena);
 	}
 	return n;
 }

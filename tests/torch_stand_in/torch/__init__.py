@@ -322,6 +322,9 @@ _dynamo = types.SimpleNamespace(
     reset=lambda: None, mark_dynamic=lambda t, d: None,
     utils=types.SimpleNamespace(counters={"frames": {"total": 0}}),
 )
+_inductor = types.ModuleType("torch._inductor")
+_inductor.config = types.SimpleNamespace(fallback_random=False)
+sys.modules["torch._inductor"] = _inductor
 random = types.SimpleNamespace(get_rng_state=lambda: zeros(1))
 version = types.SimpleNamespace(cuda=None)
 backends = types.SimpleNamespace(cudnn=types.SimpleNamespace(benchmark=False))
