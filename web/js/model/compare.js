@@ -103,6 +103,7 @@ export function sentence(pair) {
     return [{ t: `${pair.b} and A are ${(pair.refused ?? "not comparable").split(":")[0]}`, b: true }, { t: `:${(pair.refused ?? ":").split(":").slice(1).join(":")}.` }];
   const f = pair.headline;
   if (!f) return [{ t: `${pair.b} and A have no timed figure in common`, b: true }, { t: ": there is nothing to judge." }];
+  if (pair.verdict === "DISAGREES") return [{ t: `${f.mode} compares with nothing`, b: true }, { t: `${at(f.n)}: ${f.why ?? "its values are not eager's"}.` }];
   if (pair.verdict === "NOT ENOUGH") return [{ t: `Too few rounds to tell ${pair.b} from A`, b: true }, { t: ` under ${f.mode}${at(f.n)}: ${sides(f)}.` }];
   return [...(f.metric === "speedup" ? speedupClaim : latencyClaim)(f, pair.b), ...breakClaim(pair, f)];
 }
