@@ -8,6 +8,8 @@ import { pointsOf } from "./curves.js";
 /** @typedef {import("./verdict.js").Part} Part */
 /** @typedef {{mode: string, n: number | null, m: ModeReport}} Wrong */
 
+const MOST_POINTS = 12;
+
 /** @param {Report} report @returns {Wrong[]} */
 export const disagreeing = (report) =>
   pointsOf(report).flatMap((p) => Object.entries(p.modes).flatMap(([mode, m]) => (m.agrees === false ? [{ mode, n: typeof p.n === "number" ? p.n : null, m }] : [])));
@@ -23,6 +25,15 @@ export function torchDisagreeing(report) {
 
 /** "static at n = 30" @param {{mode: string, n: number | null}} w */
 export const nameOf = (w) => (w.n === null ? w.mode : `${w.mode} at n = ${plain(w.n)}`);
+
+/** The first of each mode, and the other points at which it is wrong. @template {{mode: string, n: number | null}} T @param {readonly T[]} all
+ * @returns {{first: T, also: string}[]} */
+export const byMode = (all) =>
+  [...new Set(all.map((w) => w.mode))].map((mode) => {
+    const [first, ...rest] = all.filter((w) => w.mode === mode);
+    const more = rest.slice(0, MOST_POINTS).map((w) => plain(w.n ?? 0)).join(", ");
+    return { first, also: rest.length ? ` Also at n = ${more}${rest.length > MOST_POINTS ? ", ..." : ""}.` : "" };
+  });
 
 /** A number as a report has it, or as JSON cannot: "nan". @param {number | string | null | undefined} x */
 const shown = (x) => (typeof x === "number" ? String(Number(x.toPrecision(9))) : (x ?? "unknown"));

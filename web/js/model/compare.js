@@ -117,7 +117,7 @@ export function how(pair) {
   const all = counts.reduce((sum, [, n]) => sum + n, 0);
   const metric = pair.headline?.metric === "speedup" ? "speedup" : "latenc";
   const many = metric === "speedup" ? plural(all, metric) : plural(all, "latency", "latencies");
-  if (all > 1) out.push(`Of ${many} ${counts.map(([word, n]) => `${n} ${n === 1 ? "is" : "are"} ${word}`).join(", ")}.`);
+  if (all > 1) out.push(`Of ${many} ${counts.map(([word, n]) => (word === "DISAGREES" ? `${n} ${n === 1 ? "disagrees" : "disagree"} with eager` : `${n} ${n === 1 ? "is" : "are"} ${word}`)).join(", ")}.`);
   const c = pair.control;
   if (c?.verdict === "SAME" && pair.headline?.mode !== "eager") out.push("Eager, the control, is the same in both.");
   else if (c && (c.verdict === "SLOWER" || c.verdict === "FASTER"))
