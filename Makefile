@@ -52,7 +52,7 @@ $(foreach f,runtime capture backends passes lower graph lang base,$(eval dir_$f 
 # Rooms: folders of a folder, in one archive with it (they call each other).
 rooms_runtime := tensor torch eager lazy trace fork grad exec record entry frame
 rooms_backends := $(if $(CUDA_HOME),cuda,cuda/absent)
-rooms_profiler := workload measure recorder breaks timeline report suite import torch export compare $(if $(CUPTI_HEADERS),cupti,cupti/absent)
+rooms_profiler := workload measure agree recorder breaks timeline report suite import torch export compare $(if $(CUPTI_HEADERS),cupti,cupti/absent)
 sources = $(filter-out server/main.c,$(wildcard $(dir_$1)/*.c) $(wildcard $(rooms_$1:%=$(dir_$1)/%/*.c)))
 objects = $(patsubst %.c,$B/%.o,$(call sources,$1)) $(extra_$1)
 

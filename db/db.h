@@ -36,6 +36,9 @@ enum run_status { RUN_QUEUED, RUN_RUNNING, RUN_DONE, RUN_FAILED, RUN_CANCELLED, 
 const char *run_status_name(enum run_status status);
 bool run_status_from_name(const char *name, enum run_status *out);
 
+/* The verdict of a run with a mode whose values are not eager's; such a one has no speedup. */
+#define RUN_DISAGREES "DISAGREES"
+
 struct run_summary {
 	const char *mode, *verdict; /* mode NULL: there is no summary */
 	double speedup, speedup_lo, speedup_hi;

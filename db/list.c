@@ -13,7 +13,7 @@ static const struct {
 	[RUN_SORT_AGE] = { "age", "id" },
 	[RUN_SORT_NAME] = { "name", "lower(name)" },
 	[RUN_SORT_VERDICT] = { "verdict", "verdict" },
-	[RUN_SORT_SPEEDUP] = { "speedup", "speedup" },
+	[RUN_SORT_SPEEDUP] = { "speedup", "iif(verdict = '" RUN_DISAGREES "', NULL, speedup)" },
 	[RUN_SORT_MEDIAN] = { "median", "median_us" },
 	[RUN_SORT_REPAID] = { "repaid", "iif(mode IS NULL, NULL, ifnull(calls_to_repay, 9e999))" },
 	[RUN_SORT_BREAKS] = { "breaks", "breaks" },
@@ -34,8 +34,8 @@ bool run_sort_from_name(const char *name, enum run_sort *out)
 
 bool run_verdict_is(const char *name)
 {
-	static const char *const names[] = { "faster",    "slower",     "same",
-					     "ambiguous", "not-enough", "broken" };
+	static const char *const names[] = { "faster",     "slower",    "same",  "ambiguous",
+					     "not-enough", "disagrees", "broken" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(name, names[i]) == 0)
@@ -43,10 +43,12 @@ bool run_verdict_is(const char *name)
 	return false;
 }
 
-/* It did not run to its end, or a mode of it in a suite failed or disagrees with eager. */
+/* It did not run to its end, or a mode of it disagrees with eager or, in a suite, failed. */
 #define BROKEN                                                                                     \
 	"(run.status = 'failed' OR EXISTS (SELECT 1 FROM run_result WHERE run_result.run = run.id" \
-	" AND run_result.status <> 'pass'))"
+	" AND run_result.status <> 'pass')"                                                        \
+	" OR EXISTS (SELECT 1 FROM run_summary AS wrong WHERE wrong.run = run.id"                  \
+	" AND wrong.verdict = '" RUN_DISAGREES "'))"
 
 /* "NOT ENOUGH" is not-enough. */
 #define VERDICT_NAME(table) "replace(lower(" table ".verdict), ' ', '-')"
@@ -93,7 +95,8 @@ static bool read_recent(sqlite3 *h, struct run *run, struct err *err)
 	s = db_prepare(h, err,
 		       "SELECT speedup FROM run JOIN run_summary ON run_summary.run = run.id"
 		       " WHERE name = ?1 AND project = ?2 AND device = ?3 AND mode = ?4"
-		       " AND id <= ?5 ORDER BY id DESC LIMIT ?6",
+		       " AND id <= ?5 AND verdict <> '" RUN_DISAGREES "'"
+		       " ORDER BY id DESC LIMIT ?6",
 		       "ttttii", run->name, run->project, run->device, run->summary.mode, run->id,
 		       (int64_t)RUN_RECENT);
 	if (!s)

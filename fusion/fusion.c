@@ -11,6 +11,7 @@
 #include "fusion/fusion_private.h"
 #include "fusion/registry.h"
 #include "fusion/runtime/lazy/lazy.h"
+#include "fusion/runtime/tensor/shadow.h"
 
 struct fusion_program {
 	struct lang_program *lang;
@@ -107,19 +108,21 @@ struct fusion_session *fusion_session(struct fusion *f, const struct fusion_prog
 				      enum fusion_mode mode, struct err *err)
 {
 	struct fusion_session *s = calloc(1, sizeof(*s));
-	struct session_options options = { .env = &f->env,
-					   .backend = f->backend,
-					   .passes_disabled = f->options.passes_disabled,
-					   .recompile_limit = f->options.recompile_limit,
-					   .steps = f->options.steps,
-					   .mode = mode,
-					   .policy = f->options.policy,
-					   .deny = f->options.deny,
-					   .n_deny = f->options.n_deny,
-					   .grad = f->options.grad,
-					   .autocast = autocast_ambient(f->options.autocast),
-					   .compiled = mode != FUSION_EAGER &&
-						       mode != FUSION_LAZY };
+	struct session_options options = {
+		.env = &f->env,
+		.backend = f->backend,
+		.passes_disabled = f->options.passes_disabled,
+		.recompile_limit = f->options.recompile_limit,
+		.steps = f->options.steps,
+		.mode = mode,
+		.policy = f->options.policy,
+		.deny = f->options.deny,
+		.n_deny = f->options.n_deny,
+		.grad = f->options.grad,
+		.autocast = autocast_ambient(f->options.autocast),
+		.shadows = mode == FUSION_EAGER ? f->options.references : 0,
+		.compiled = mode != FUSION_EAGER && mode != FUSION_LAZY
+	};
 
 	if (!s)
 		err_set(err, ERR_MEMORY, "out of memory for a session");
@@ -232,6 +235,13 @@ bool fusion_backward(struct fusion_session *s, struct value out, struct err *err
 	note_change(s);
 	let_device_be_late(s);
 	return all_well(s, autograd_from(&s->session.eager.autograd, out, err), NULL, err);
+}
+
+_Static_assert((int)FUSION_MOST_REFERENCES == (int)MAX_SHADOWS, "one number");
+
+struct tensor *fusion_reference(struct tensor *t, int which, struct err *err)
+{
+	return shadow_view(t, which, err);
 }
 
 struct value fusion_grad(struct value t)

@@ -58,7 +58,12 @@ struct fusion_options {
 	/* Each call stands in torch.autocast(device, dtype=autocast): float16 or
 	 * bfloat16; any other dtype, as 0: it does not. */
 	enum dtype autocast;
+	/* Sessions of mode eager compute in float64 too, in so many ways, for fusion_reference():
+	 * at most FUSION_MOST_REFERENCES.  0: they do not. */
+	int references;
 };
+
+enum { FUSION_MOST_REFERENCES = 4 };
 
 struct fusion;
 struct fusion_program;
@@ -142,6 +147,13 @@ bool fusion_require_grad(struct fusion_session *s, struct value v, struct err *e
 
 /* From the one floating point tensor in `out`, or the sum of all, to the leaves. */
 bool fusion_backward(struct fusion_session *s, struct value out, struct err *err);
+
+/* Elements of t, a tensor of a session of an engine with `references`, as float64 would have
+ * them: branches, prints, indices and random numbers are those of the program's own dtypes,
+ * all else is computed in float64 from the start.  `which` > 0: the same where each element
+ * of each result is off by up to half a unit in the last place of the program's dtype, which
+ * says how far rounding may move what comes out.  The caller's; NULL with *err. */
+struct tensor *fusion_reference(struct tensor *t, int which, struct err *err);
 
 /* The gradient of a tensor, borrowed; UNSET: none. */
 struct value fusion_grad(struct value t);

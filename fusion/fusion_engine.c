@@ -95,6 +95,8 @@ struct fusion *fusion_create(const struct fusion_options *options, struct err *e
 		return NULL;
 	}
 	f->options = *options;
+	if (f->options.references > FUSION_MOST_REFERENCES)
+		f->options.references = FUSION_MOST_REFERENCES;
 	f->threads = options->threads > 0 ? options->threads : cores > 0 ? (int)cores : 1;
 	if (f->threads > MAX_THREADS)
 		f->threads = MAX_THREADS;

@@ -19,7 +19,8 @@ static bool sweep_break_even(struct run *r, json_t *break_even, struct err *err)
 	int n = r->end - r->first;
 
 	for (int mode = FUSION_EAGER + 1; mode < FUSION_MODE_COUNT; mode++) {
-		struct crossover c;
+		struct crossover c = { .side = SIDE_DISAGREES };
+		bool disagrees = false;
 
 		if (!r->kept[r->first].sample_us[FUSION_EAGER] ||
 		    !r->kept[r->first].sample_us[mode])
@@ -33,8 +34,9 @@ static bool sweep_break_even(struct run *r, json_t *break_even, struct err *err)
 				.mode_us = kept->sample_us[mode],
 				.rounds = kept->rounds,
 			};
+			disagrees = disagrees || kept->disagrees[mode];
 		}
-		if (!break_even_crossover(curve, n, &c))
+		if (!disagrees && !break_even_crossover(curve, n, &c))
 			return err_set(err, ERR_MEMORY, "out of memory for the run");
 		json_object_set_new(break_even, fusion_mode_name((enum fusion_mode)mode),
 				    report_crossover(&c));

@@ -6,6 +6,7 @@
 #ifndef PROFILER_RUN_H
 #define PROFILER_RUN_H
 
+#include "profiler/agree/agree.h"
 #include "profiler/breaks/run.h"
 #include "profiler/measure/measure.h"
 #include "profiler/measure/mixed.h"
@@ -19,6 +20,7 @@ struct kept {
 	int rounds;
 	double *sample_us[FUSION_MODE_COUNT]; /* NULL: mode not in the run */
 	struct break_check checks[FUSION_MODE_COUNT];
+	bool disagrees[FUSION_MODE_COUNT]; /* its values are not eager's */
 };
 
 struct run {
@@ -29,10 +31,12 @@ struct run {
 	int point;      /* the one at work */
 	int64_t begin_ns, told_ns;
 	struct kept *kept;
-	struct recorder *recorder; /* NULL: nobody wants a timeline */
-	int64_t checks_ns;         /* that pricing breaks has taken */
-	struct copy_curve curve;   /* of the device; n is 0: not needed so far */
-	size_t passes_bytes;       /* of texts of graphs that the report may still hold */
+	struct agreement agreements[FUSION_MODE_COUNT]; /* of the point at work, with eager */
+	struct reference reference;                     /* of the point at work */
+	struct recorder *recorder;                      /* NULL: nobody wants a timeline */
+	int64_t checks_ns;                              /* that pricing breaks has taken */
+	struct copy_curve curve; /* of the device; n is 0: not needed so far */
+	size_t passes_bytes;     /* of texts of graphs that the report may still hold */
 };
 
 /* Of a point's time, the calls in order and compiling: a guess, for the progress bar. */
@@ -49,6 +53,11 @@ bool run_point(struct run *r, json_t *place, json_t *modes, json_t *break_even, 
 
 /* A timed run compiles cold: compile_ms is what a first user pays. */
 struct lane_cache run_kernel_cache(const struct run *r, bool timed);
+
+/* run_agree.c.  Calls that follow each other without a wait, before anything is timed; and
+ * the timed calls once more behind it: both add to the agreements and to m. */
+bool run_agree_before(struct run *r, struct lane *lanes, json_t *modes, struct err *err);
+bool run_agree_after(struct run *r, struct lane *lanes, json_t *modes, struct err *err);
 
 /* Times the lanes of the modes and of `mixed`, which have made their calls, against each
  * other; on the host they are watched too. */

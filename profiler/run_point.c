@@ -2,14 +2,13 @@
  *
  * That gives the outputs and the effects, which are compared with eager's.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "profiler/agree/agree.h"
 #include "profiler/breaks/rewrites.h"
-#include "profiler/measure/agree.h"
 #include "profiler/report/passes.h"
 #include "profiler/report/report.h"
 #include "profiler/run.h"
@@ -61,15 +60,12 @@ static json_t *memory_checks(const struct lane *lane)
 			 (json_int_t)counts.looks);
 }
 
-/* The calls once in order.  `eager` (NULL: none) is what outputs are compared
- * with; the largest difference goes to m as max_abs_error. */
-static bool run_calls(struct run *r, struct lane *lane, const struct lane *eager, json_t *m,
-		      struct err *err)
+/* The calls once in order. */
+static bool run_calls(struct run *r, struct lane *lane, json_t *m, struct err *err)
 {
 	struct allocator *a = fusion_allocator(lane->engine);
 	bool whole = !r->options->timing && !r->options->brief;
 	json_t *calls = json_array();
-	double error = 0;
 
 	json_object_set_new(m, "calls", calls);
 	lane->held_bytes = (int64_t)allocator_used_bytes(a);
@@ -77,10 +73,14 @@ static bool run_calls(struct run *r, struct lane *lane, const struct lane *eager
 	for (int i = 0; i < lane->originals->n_calls; i++) {
 		struct fusion_counts before = fusion_counts(lane->session), after;
 		double compiled_us = report_compile_us(lane);
+		int64_t begin = clock_ns();
 
 		if (!run_tell(r, fusion_mode_name(lane->mode), 0, 0))
 			return err_set(err, ERR_CANCELLED, "the run was cancelled");
-		if (!lane_call(lane, i, &lane->outputs[i], err) || !lane_reportable(lane, i, err))
+		if (!lane_call(lane, i, &lane->outputs[i], err))
+			return false;
+		lane->calls_s += (double)(clock_ns() - begin) * 1e-9;
+		if (!lane_reportable(lane, i, err) || !lane_keep_grads(lane, i, false, err))
 			return false;
 		after = fusion_counts(lane->session);
 		charge_compile(lane, i, report_compile_us(lane) - compiled_us);
@@ -88,8 +88,6 @@ static bool run_calls(struct run *r, struct lane *lane, const struct lane *eager
 		json_array_append_new(calls, report_call(lane, i, &before, &after, whole));
 		buf_clear(fusion_stdout(lane->session));
 		lane->writes = lane->writes || lane_wrote(lane, i);
-		if (eager)
-			error = fmax(error, value_distance(lane->outputs[i], eager->outputs[i]));
 		if (!fusion_wait(lane->engine, err)) /* all that was read is so */
 			return false;
 	}
@@ -99,9 +97,6 @@ static bool run_calls(struct run *r, struct lane *lane, const struct lane *eager
 	report_order(m, lane->engine);
 	json_object_set_new(m, "peak_bytes", json_integer(lane->peak_bytes));
 	json_object_set_new(m, "launches", json_integer((json_int_t)lane->launches));
-	if (eager)
-		json_object_set_new(m, "max_abs_error",
-				    isnan(error) ? json_string("nan") : json_real(error));
 	return true;
 }
 
@@ -138,10 +133,16 @@ static bool run_lane(struct run *r, struct lane *lanes, int k, const struct inpu
 	json_object_set_new(modes, fusion_mode_name(mode), m);
 	if (!lane_create(&lanes[k], r->w, p, mode, inputs, run_kernel_cache(r, r->options->timing),
 			 err) ||
-	    !run_calls(r, &lanes[k], eager, m, err))
+	    !run_calls(r, &lanes[k], m, err))
 		return false;
-	if (eager)
-		agree_report(&lanes[k], eager, "eager's", m, json_object_get(modes, "eager"));
+	if (mode == FUSION_EAGER)
+		r->reference.calls_s = lanes[k].calls_s;
+	if (eager) {
+		struct agree_pair pair = { &lanes[k], eager, "eager's", &r->reference };
+
+		agree_in_order(&r->agreements[mode], &pair, m, json_object_get(modes, "eager"));
+		agree_report(&r->agreements[mode], pair.whose, m);
+	}
 	report_graphs(m, &lanes[k], false);
 	if (r->options->passes)
 		report_passes(m, &lanes[k], &r->passes_bytes);
@@ -205,6 +206,10 @@ bool run_point(struct run *r, json_t *place, json_t *modes, json_t *break_even, 
 
 	if (!inputs_create(&inputs, r->w, p, err))
 		return false;
+	memset(r->agreements, 0, sizeof(r->agreements));
+	r->reference = (struct reference){
+		.w = r->w, .p = p, .inputs = &inputs, .cache_dir = r->options->cache_dir
+	};
 	ok = run_lanes(r, lanes, &inputs, place, modes, break_even, err);
 	if (!ok)
 		sweep_locate(r->w, p, err);
@@ -212,6 +217,7 @@ bool run_point(struct run *r, json_t *place, json_t *modes, json_t *break_even, 
 		report_device(device, lanes[0].engine);
 	for (int mode = 0; mode < FUSION_MODE_COUNT; mode++) /* they are for these inputs */
 		break_check_drop_lane(&r->kept[r->point].checks[mode]);
+	reference_finish(&r->reference);
 	for (int k = 0; k < MEASURE_MAX_LANES; k++)
 		lane_destroy(&lanes[k]);
 	inputs_destroy(&inputs);

@@ -24,14 +24,20 @@ static bool on_tick(void *self, const struct lane *lane, int round, double share
 			RUN_CALLS_SHARE + (1 - RUN_CALLS_SHARE) * share);
 }
 
-static bool compare_modes(const struct lane *lanes, int n, json_t *break_even, struct err *err)
+static bool compare_modes(const struct run *r, const struct lane *lanes, int n, json_t *break_even,
+			  struct err *err)
 {
 	for (int k = 1; k < n && lanes[0].mode == FUSION_EAGER; k++) {
 		double compile_us = lanes[k].timed_compile_us;
-		struct comparison c;
+		struct comparison c = { .verdict = VERDICT_DISAGREES };
 
 		if (compile_us <= 0) /* they found what other calls had compiled */
 			compile_us = report_compile_us(&lanes[k]);
+		if (r->kept[r->point].disagrees[lanes[k].mode]) {
+			json_object_set_new(break_even, fusion_mode_name(lanes[k].mode),
+					    report_comparison(&c, compile_us));
+			continue;
+		}
 		if (!break_even_compare(lanes[0].sample_us, lanes[k].sample_us, lanes[0].n_samples,
 					compile_us, &c))
 			return err_set(err, ERR_MEMORY, "out of memory for the run");
@@ -121,10 +127,13 @@ bool run_time_point(struct run *r, struct lane *lanes, struct mixed *mixed, json
 			      ? r->w->seconds
 			      : fmin(point_budget_s, total_budget_s / (r->end - r->first));
 
+	if (!run_agree_before(r, lanes, modes, err))
+		return false;
 	for (int k = 0; k < all; k++)
 		if (!lane_forget(&lanes[k], err))
 			return false;
-	if (!measure_lanes(lanes, all, budget_s * all / n, &watch, err))
+	if (!measure_lanes(lanes, all, budget_s * all / n, &watch, err) ||
+	    !run_agree_after(r, lanes, modes, err))
 		return false;
 	for (int k = 0; k < n; k++) {
 		json_t *m = json_object_get(modes, fusion_mode_name(lanes[k].mode));
@@ -137,7 +146,7 @@ bool run_time_point(struct run *r, struct lane *lanes, struct mixed *mixed, json
 		json_object_set_new(m, "reproduce",
 				    report_reproduce(r->w, &r->w->points[r->point], lanes[k].mode));
 	}
-	if (!compare_modes(lanes, n, break_even, err) || !mixed_report(mixed, lanes, err))
+	if (!compare_modes(r, lanes, n, break_even, err) || !mixed_report(mixed, lanes, err))
 		return false;
 	keep_samples(r, lanes, n);
 	if (!check_breaks(r, lanes, err))

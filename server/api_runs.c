@@ -102,7 +102,7 @@ static bool read_filter(struct req *req, struct run_filter *filter, struct err *
 	if (filter->verdict && *filter->verdict && !run_verdict_is(filter->verdict))
 		return err_set(err, ERR_BAD_REQUEST,
 			       "verdict=%.40s: one of faster, slower, same, ambiguous, "
-			       "not-enough, broken is needed",
+			       "not-enough, disagrees, broken is needed",
 			       filter->verdict);
 	if (!status || !*status)
 		return true;

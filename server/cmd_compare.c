@@ -143,7 +143,8 @@ static bool lost(const struct compare_flags *f, const json_t *comparison)
 	const char *verdict = json_string_value(json_object_get(comparison, "verdict"));
 
 	return f->suites ? compare_suites_lost(comparison)
-			 : strcmp(verdict, "SLOWER") == 0 || strcmp(verdict, "REFUSED") == 0;
+			 : strcmp(verdict, "SLOWER") == 0 || strcmp(verdict, "REFUSED") == 0 ||
+			       strcmp(verdict, "DISAGREES") == 0;
 }
 
 static bool print(const struct compare_flags *f, const json_t *comparison)

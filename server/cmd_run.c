@@ -347,8 +347,10 @@ int cmd_run(int argc, char **argv, const struct registry *registry)
 	if (!report)
 		workload_file_error(&f.source, "run", json, &err);
 	else if (print_report(&f, report))
-		status = post_report(&f, report) && !torch_text_error(report) ? EXIT_DONE
-									      : EXIT_FAILED;
+		status = post_report(&f, report) && !torch_text_error(report) &&
+				 run_table_agrees(report)
+			     ? EXIT_DONE
+			     : EXIT_FAILED;
 	else
 		fprintf(stderr, "breakeven run: the result could not be written: %s\n",
 			strerror(errno));

@@ -83,6 +83,11 @@ static void sentence(struct buf *out, const json_t *c)
 	}
 	number_interval(ratio, f, "ratio", "ci", "x");
 	buf_printf(out, "%s. ", verdict);
+	if (strcmp(verdict, "DISAGREES") == 0) {
+		buf_printf(out, "%s compares with nothing: %s.\n", text_at(f, "mode"),
+			   text_at(f, "why"));
+		return;
+	}
 	name_figure(out, f);
 	if (strcmp(verdict, "AMBIGUOUS") == 0)
 		buf_printf(out, " of %s may be as in A or not: %s of A's.\n", b, ratio);

@@ -23,25 +23,33 @@ static struct run_figure to_row(const struct figure *f)
 				    .samples = f->samples };
 }
 
+/* How quick wrong values come is no figure of a workload. */
+static bool counts(const struct figure *f)
+{
+	return !f->disagrees || metric_info(f->metric)->kind == FIGURE_COUNTED;
+}
+
 static bool store(struct db *db, int64_t run, const json_t *report, const struct figures *f,
 		  struct err *err)
 {
 	struct run_figure *rows = calloc(f->rows.len + 1, sizeof(*rows));
 	char source_hash[HASH_HEX_BYTES], settings_hash[HASH_HEX_BYTES];
 	struct buf key, program;
+	size_t n = 0;
 	bool ok;
 
 	if (!rows)
 		return err_set(err, ERR_MEMORY, "out of memory for figures");
 	for (size_t i = 0; i < f->rows.len; i++)
-		rows[i] = to_row(&f->rows.at[i]);
+		if (counts(&f->rows.at[i]))
+			rows[n++] = to_row(&f->rows.at[i]);
 	buf_init(&key, 0);
 	settings_key(report, &key);
 	hash_hex(key.data ? key.data : "", key.len, settings_hash);
 	buf_init(&program, 0);
 	settings_program(report, &program);
 	hash_hex(program.data ? program.data : "", program.len, source_hash);
-	ok = db_figures_put(db, run, source_hash, settings_hash, rows, f->rows.len, err);
+	ok = db_figures_put(db, run, source_hash, settings_hash, rows, n, err);
 	buf_finish(&key);
 	buf_finish(&program);
 	free(rows);

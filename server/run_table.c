@@ -25,6 +25,10 @@ static void ratio_sentence(struct buf *out, const char *mode, const json_t *b)
 
 	if (!verdict)
 		return;
+	if (strcmp(verdict, "DISAGREES") == 0) {
+		buf_printf(out, "%s DISAGREES: its values are not eager's", mode);
+		return;
+	}
 	if (strcmp(verdict, "SLOWER") == 0) {
 		number_triple(&t, 1 / mid, 1 / high, 1 / low);
 		buf_printf(out, "%s is %sx (%s–%s) slower than eager", mode, t.mid, t.low, t.high);
@@ -61,7 +65,7 @@ static void crossover_sentence(struct buf *out, const json_t *points, const json
 	double n = number_field(c, "crossover_n");
 	struct number_triple t;
 
-	if (!side || json_array_size(points) < 2)
+	if (!side || json_array_size(points) < 2 || strcmp(side, "disagrees") == 0)
 		return;
 	if (strcmp(side, "always") == 0) {
 		buf_printf(out, " It is not slower at any n of the sweep.");
@@ -131,6 +135,10 @@ static void speedup_columns(struct buf *out, const json_t *b)
 	struct number_triple t;
 	char range[2 * NUMBER_BYTES + 4], ratio[NUMBER_BYTES + 2], calls[NUMBER_BYTES];
 
+	if (verdict && strcmp(verdict, "DISAGREES") == 0) {
+		buf_printf(out, "  %8s  %-13s  %s", "", "", verdict);
+		return;
+	}
 	number_triple(&t, number_field(b, "speedup"), number_end(b, "speedup_ci", 0),
 		      number_end(b, "speedup_ci", 1));
 	snprintf(ratio, sizeof(ratio), "%sx", t.mid);
@@ -227,19 +235,70 @@ static void print_untimed(struct buf *out, const json_t *report)
 		json_object_foreach(json_object_get(at, "modes"), mode, m)
 		{
 			char compile[NUMBER_BYTES], error[NUMBER_BYTES] = "", point[NUMBER_BYTES];
+			bool differs = json_is_false(json_object_get(m, "agrees"));
 
 			number_short(point, number_field(at, "n"));
 			number_short(compile, number_field(m, "compile_ms"));
 			if (json_object_get(m, "max_abs_error"))
 				snprintf(error, sizeof(error), "%.2g",
 					 number_field(m, "max_abs_error"));
-			buf_printf(out, "%6s  %-8s  %6zu  %6zu  %8.0f  %10s  %s\n", n ? point : "",
-				   mode, json_array_size(json_object_get(m, "calls")),
+			buf_printf(out, "%6s  %-8s  %6zu  %6zu  %8.0f  %10s  %s%s\n",
+				   n ? point : "", mode,
+				   json_array_size(json_object_get(m, "calls")),
 				   json_array_size(json_object_get(m, "graphs")),
-				   number_field(m, "launches"), compile, error);
+				   number_field(m, "launches"), compile, error,
+				   differs ? "  DISAGREES" : "");
 		}
 	}
 	print_memory_checks(out, n ? json_array_get(points, 0) : report);
+}
+
+/* Before all else, the modes whose values are not eager's. */
+static void print_disagreements(struct buf *out, const json_t *report)
+{
+	const json_t *points = json_object_get(report, "points");
+	size_t n = json_array_size(points), began = out->len;
+
+	for (size_t i = 0; i == 0 || i < n; i++) {
+		const json_t *at = n ? json_array_get(points, i) : report;
+		const char *mode;
+		json_t *m;
+
+		json_object_foreach(json_object_get(at, "modes"), mode, m)
+		{
+			const char *why = json_string_value(json_object_get(m, "disagreement"));
+
+			if (!json_is_false(json_object_get(m, "agrees")))
+				continue;
+			buf_printf(out, "DISAGREES: %s", mode);
+			if (n)
+				buf_printf(out, " at n = %" JSON_INTEGER_FORMAT,
+					   json_integer_value(json_object_get(at, "n")));
+			buf_printf(out, ": %s\n", why ? why : "its values are not eager's");
+		}
+	}
+	if (out->len > began)
+		buf_putc(out, '\n');
+}
+
+/* What differs from eager, and may. */
+static void print_within(struct buf *out, const json_t *report)
+{
+	const json_t *points = json_object_get(report, "points");
+	size_t n = json_array_size(points);
+	const json_t *at = n ? json_array_get(points, n - 1) : report;
+	const char *mode;
+	json_t *m;
+
+	json_object_foreach(json_object_get(at, "modes"), mode, m)
+	{
+		const json_t *a = json_object_get(m, "agreement");
+		const char *verdict = json_string_value(json_object_get(a, "verdict"));
+
+		if (verdict && strcmp(verdict, "within_dtype") == 0)
+			buf_printf(out, "values: %s: %s\n", mode,
+				   json_string_value(json_object_get(a, "text")));
+	}
 }
 
 static void print_warnings(struct buf *out, const json_t *report)
@@ -330,6 +389,25 @@ static void print_order(struct buf *out, const json_t *order)
 			   events == 0 ? ", no event is waited for" : "");
 }
 
+bool run_table_agrees(const json_t *report)
+{
+	const json_t *points = json_object_get(report, "points");
+	size_t n = json_array_size(points);
+
+	for (size_t i = 0; i == 0 || i < n; i++) {
+		const json_t *at = n ? json_array_get(points, i) : report;
+		const char *mode;
+		json_t *m;
+
+		json_object_foreach(json_object_get(at, "modes"), mode, m)
+		{
+			if (json_is_false(json_object_get(m, "agrees")))
+				return false;
+		}
+	}
+	return true;
+}
+
 void run_table_print(struct buf *out, const json_t *report)
 {
 	const json_t *device = json_object_get(report, "device");
@@ -340,11 +418,13 @@ void run_table_print(struct buf *out, const json_t *report)
 	const char *note = json_string_value(json_object_get(device, "backend_note"));
 	json_int_t threads = json_integer_value(json_object_get(device, "threads"));
 
+	print_disagreements(out, report);
 	if (json_object_get(m, "latency")) {
 		run_table_sentences(out, report);
 		buf_putc(out, '\n');
 		print_timed(out, report);
 		buf_putc(out, '\n');
+		print_within(out, report);
 		print_warnings(out, report);
 	} else {
 		print_untimed(out, report);

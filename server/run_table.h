@@ -3,6 +3,7 @@
 #define SERVER_RUN_TABLE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "fusion/base/buf.h"
 
@@ -10,6 +11,9 @@
  * for each point and mode, and how it was measured.  A report without timing
  * gives calls, graphs and kernels instead. */
 void run_table_print(struct buf *out, const json_t *report);
+
+/* Whether every mode at every point gives eager's values. */
+bool run_table_agrees(const json_t *report);
 
 /* The verdicts alone, a line each. */
 void run_table_sentences(struct buf *out, const json_t *report);

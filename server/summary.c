@@ -17,6 +17,49 @@ static const char *main_mode(json_t *break_even)
 	return json_object_iter_key(json_object_iter(break_even));
 }
 
+/* The first mode of a point whose values are not eager's; NULL: there is none. */
+static const char *disagreeing(const json_t *at)
+{
+	const char *mode;
+	json_t *m;
+
+	json_object_foreach(json_object_get(at, "modes"), mode, m)
+	{
+		if (json_is_false(json_object_get(m, "agrees")))
+			return mode;
+	}
+	return NULL;
+}
+
+/* A mode that disagrees at any point speaks for the run: how quick others are comes second. */
+static bool summary_of_disagreement(const json_t *root, struct arena *arena,
+				    struct run_summary *out)
+{
+	const json_t *points = json_object_get(root, "points");
+	size_t n = json_array_size(points);
+
+	for (size_t i = 0; i == 0 || i < n; i++) {
+		const json_t *at = n ? json_array_get(points, i) : root, *m;
+		const char *mode = disagreeing(at);
+
+		if (!mode)
+			continue;
+		m = json_object_get(json_object_get(at, "modes"), mode);
+		*out = (struct run_summary){
+			.mode = arena_strdup(arena, mode),
+			.verdict = arena_strdup(arena, RUN_DISAGREES),
+			.median_us = number_or(
+			    json_object_get(json_object_get(m, "latency"), "median_us"), 0),
+			.calls_to_repay = INFINITY,
+			.crossover_n = NAN,
+			.at_n = n ? number_or(json_object_get(at, "n"), NAN) : NAN,
+			.breaks = (int)json_array_size(json_object_get(m, "breaks")),
+		};
+		return true;
+	}
+	return false;
+}
+
 void summary_of_report(const char *report, struct arena *arena, struct run_summary *out)
 {
 	json_t *root = json_loads(report, 0, NULL);
@@ -30,6 +73,10 @@ void summary_of_report(const char *report, struct arena *arena, struct run_summa
 	json_t *verdict = json_object_get(b, "verdict");
 	json_t *measured;
 
+	if (summary_of_disagreement(root, arena, out)) {
+		json_decref(root);
+		return;
+	}
 	if (json_is_string(verdict)) {
 		json_t *top = json_object_get(json_object_get(root, "break_even"), mode);
 

@@ -23,10 +23,13 @@ static void print_values(struct buf *out, const json_t *m)
 	const json_t *values = json_object_get(m, "values");
 	const char *first = json_string_value(json_object_get(values, "first"));
 
+	const char *judge = json_string_value(json_object_get(values, "judge"));
+
 	if (json_is_true(json_object_get(values, "agree")))
-		buf_printf(out, "agree within %.2g", number_field(values, "max_abs_error"));
+		buf_printf(out, "agree within %.2g%s", number_field(values, "max_abs_error"),
+			   judge && strcmp(judge, "float64") == 0 ? ", as float64 judges" : "");
 	else if (values)
-		buf_printf(out, "differ: %s%s", first ? first : "nothing could be compared",
+		buf_printf(out, "DISAGREES: %s%s", first ? first : "nothing could be compared",
 			   json_is_true(json_object_get(m, "draws")) ? " (it draws numbers)" : "");
 	if (values && json_is_false(json_object_get(values, "stdout_same")))
 		buf_puts(out, "; prints differ");
@@ -62,7 +65,7 @@ void torch_text_print(struct buf *out, const json_t *report)
 	const json_t *t = torch_of(report), *points = json_object_get(t, "points");
 	const char *version = json_string_value(json_object_get(t, "version"));
 	const char *device = json_string_value(json_object_get(t, "device_name"));
-	const char *error = torch_text_error(report);
+	const char *error = torch_text_error(report), *note;
 	size_t n = json_array_size(points), i = 0;
 
 	if (!t)
@@ -74,6 +77,7 @@ void torch_text_print(struct buf *out, const json_t *report)
 			   device ? ", " : "", device ? device : "", n ? "     n  " : "", "mode",
 			   "us", "speedup over its eager", "its time over ours", "compile ms",
 			   "values");
+	note = json_string_value(json_object_get(json_object_get(t, "build"), "note"));
 	do {
 		const json_t *at = n ? json_array_get(points, i) : t;
 		const char *mode;
@@ -84,5 +88,7 @@ void torch_text_print(struct buf *out, const json_t *report)
 			print_row(out, at, n > 0, mode, m);
 		}
 	} while (++i < n);
+	if (note)
+		buf_printf(out, "note: %s\n", note);
 	buf_putc(out, '\n');
 }

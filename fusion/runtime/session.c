@@ -82,6 +82,7 @@ bool session_init(struct session *s, const struct session_options *options,
 	if (options->env->backend_env.random) /* every mode draws the same numbers */
 		twister_seed(options->env->backend_env.random, TWISTER_SEED);
 	eager_init(&s->eager, options->env, options->passes_disabled, &s->names, &s->out);
+	s->eager.shadows = options->shadows;
 	s->vm = vm_create(program, &s->eager.host, &limits);
 	if (!s->vm) {
 		session_finish(s);

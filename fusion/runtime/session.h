@@ -31,6 +31,7 @@ struct session_options {
 	bool compiled;     /* the mode captures Python */
 	bool grad;         /* the caller asks for gradients, whatever the program says */
 	unsigned autocast; /* the mode around each call: autocast.h */
+	int shadows;       /* mode eager: eager.h */
 };
 
 struct session_counts {

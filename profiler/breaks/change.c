@@ -5,11 +5,10 @@
  */
 #include "profiler/breaks/change.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/measure/agree.h"
+#include "profiler/agree/agree.h"
 #include "profiler/measure/break_even.h"
 #include "profiler/measure/measure.h"
 #include "profiler/report/report.h"
@@ -27,6 +26,8 @@ struct change {
 	struct point before;
 	struct lane lanes[2];
 	json_t *calls[2]; /* as in a report: what was printed is there */
+	bool agrees;
+	const struct inputs *inputs;
 };
 
 bool change_parse(struct workload *w, const json_t *before, struct err *err)
@@ -59,7 +60,8 @@ static bool make_calls(struct change *c, int side, struct err *err)
 	for (int i = 0; i < lane->originals->n_calls; i++) {
 		struct fusion_counts was = fusion_counts(lane->session), now;
 
-		if (!lane_call(lane, i, &lane->outputs[i], err) || !lane_reportable(lane, i, err))
+		if (!lane_call(lane, i, &lane->outputs[i], err) || !lane_reportable(lane, i, err) ||
+		    !lane_keep_grads(lane, i, false, err))
 			return false;
 		now = fusion_counts(lane->session);
 		lane->launches = (double)(now.launches - was.launches);
@@ -86,22 +88,30 @@ static json_t *both(double before, double after)
 	return json_pack("[f, f]", before, after);
 }
 
-/* What both gave; before it is forgotten. */
-static json_t *values_json(const struct change *c)
+/* Whether both give the same; before it is forgotten.  The old program is the judge. */
+static void compare_values(struct change *c, json_t *m)
+{
+	struct reference reference = {
+		.w = c->w, .p = &c->before, .inputs = c->inputs, .cache_dir = c->options->cache_dir
+	};
+	struct agree_pair pair = { &c->lanes[AFTER], &c->lanes[BEFORE], "the old program's",
+				   &reference };
+	struct agreement found = { 0 };
+
+	agree_in_order(&found, &pair, c->calls[AFTER], c->calls[BEFORE]);
+	agree_report(&found, pair.whose, m);
+	c->agrees = found.verdict != AGREE_NOT;
+	reference_finish(&reference);
+}
+
+static json_t *values_json(struct change *c)
 {
 	const struct lane *before = &c->lanes[BEFORE], *after = &c->lanes[AFTER];
 	json_t *m = json_object();
-	double error = 0;
 
-	for (int i = 0; i < after->originals->n_calls; i++)
-		error = fmax(error, value_distance(after->outputs[i], before->outputs[i]));
 	json_object_update(m, c->calls[AFTER]);
-	agree_report(after, before, "the old program's", m, c->calls[BEFORE]);
+	compare_values(c, m);
 	json_object_del(m, "calls");
-	json_object_set_new(m, "max_abs_error",
-			    isnan(error)   ? json_string("nan")
-			    : isinf(error) ? json_string("inf")
-					   : json_real(error));
 	json_object_set_new(m, "graphs",
 			    json_pack("[i, i]", fusion_graph_count(before->session),
 				      fusion_graph_count(after->session)));
@@ -149,6 +159,8 @@ static bool time_both(struct change *c, json_t *m, struct err *err)
 	json_object_set_new(m, "saved_ci_us", interval_json(&found.saved_us));
 	json_object_set_new(m, "speedup", json_real(found.speedup.mid));
 	json_object_set_new(m, "speedup_ci", interval_json(&found.speedup));
+	if (!c->agrees)
+		found.verdict = VERDICT_DISAGREES;
 	json_object_set_new(m, "verdict", json_string(verdict_word(found.verdict)));
 	return true;
 }
@@ -170,6 +182,7 @@ static json_t *run_mode(struct change *c, enum fusion_mode mode, const struct in
 	struct err why = { 0 };
 	json_t *m = NULL;
 
+	c->inputs = inputs;
 	if (make_lane(c, AFTER, mode, inputs, err)) {
 		if (!make_lane(c, BEFORE, mode, inputs, &why))
 			m = json_pack("{s:o}", "error", report_error(&why));

@@ -35,7 +35,7 @@ static bool counts_for(const struct judged *row, const char *metric)
 }
 
 static enum verdict verdict_of_all(const struct judgement *j, const char *metric,
-				   int counts[VERDICT_AMBIGUOUS + 1])
+				   int counts[VERDICT_COUNT])
 {
 	int n = 0;
 
@@ -44,6 +44,8 @@ static enum verdict verdict_of_all(const struct judgement *j, const char *metric
 			counts[j->rows.at[i].verdict]++;
 			n++;
 		}
+	if (counts[VERDICT_DISAGREES])
+		return VERDICT_DISAGREES;
 	if (counts[VERDICT_SLOWER])
 		return VERDICT_SLOWER;
 	if (counts[VERDICT_FASTER])
@@ -124,10 +126,11 @@ static void set(struct pair *p, const char *key, json_t *value)
 
 static void put_figures(struct pair *p)
 {
-	static const enum verdict words[] = { VERDICT_SLOWER, VERDICT_FASTER, VERDICT_SAME,
+	static const enum verdict words[] = { VERDICT_DISAGREES, VERDICT_SLOWER,
+					      VERDICT_FASTER,    VERDICT_SAME,
 					      VERDICT_AMBIGUOUS, VERDICT_NOT_ENOUGH };
 	const struct judgement *j = &p->judged;
-	int counts[VERDICT_AMBIGUOUS + 1] = { 0 };
+	int counts[VERDICT_COUNT] = { 0 };
 	enum verdict all = verdict_of_all(j, p->o->metric, counts);
 	const struct judged *headline = headline_of(j, p->o->metric, all);
 	bool untouched = !differs(p, "source") && !differs(p, "pool") && !differs(p, "breakeven");
@@ -307,11 +310,11 @@ static bool check(const struct compared_run *runs, int n, const struct compare_o
 	return true;
 }
 
-/* SLOWER outweighs all, a refusal all but that. */
+/* What disagrees outweighs all, then what is SLOWER, then a refusal. */
 static const char *worst(const json_t *comparisons)
 {
-	static const char *const order[] = { "SLOWER",    "REFUSED", "FASTER",
-					     "AMBIGUOUS", "SAME",    "NOT ENOUGH" };
+	static const char *const order[] = { "DISAGREES", "SLOWER", "REFUSED",   "FASTER",
+					     "AMBIGUOUS", "SAME",   "NOT ENOUGH" };
 	const json_t *c;
 	size_t i;
 

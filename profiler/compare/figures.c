@@ -139,6 +139,7 @@ static bool add_mode(struct figures *out, const json_t *point, const char *mode,
 		if (!applies(f.metric, mode))
 			continue;
 		read_figure(&f, m, paid);
+		f.disagrees = json_is_false(json_object_get(m, "agrees"));
 		if (isfinite(f.value.mid) && !VEC_PUSH(&out->rows, f))
 			return false;
 	}

@@ -40,6 +40,7 @@ struct figure {
 	struct interval value; /* low and high are NaN where it has no interval */
 	int samples;           /* rounds that a TIMED one rests on, else 0 */
 	int repeats;           /* runs that its spread is known from; 0: it is not */
+	bool disagrees;        /* the mode's values are not eager's there */
 	double spread;         /* what runs of the same differ by: half-width of its log, 95 % */
 };
 

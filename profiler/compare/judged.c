@@ -63,6 +63,8 @@ static void join_once(struct judged *row, const struct figure *a, const struct f
 {
 	row->points = row->points ? row->points + 1 : 2;
 	row->a.n = row->b.n = NAN;
+	row->a.disagrees = row->a.disagrees || a->disagrees;
+	row->b.disagrees = row->b.disagrees || b->disagrees;
 	row->a.value.mid += a->value.mid;
 	row->b.value.mid += b->value.mid;
 	if (row->a.value.mid > 0)
@@ -127,9 +129,16 @@ static int rounds_of(const struct judged *j)
 	return has_interval(j) ? least : 0;
 }
 
+/* What gives other values than eager is neither faster nor slower than anything. */
+static bool disagrees(const struct judged *j)
+{
+	return j->a.disagrees || j->b.disagrees;
+}
+
 static bool in_family(const struct judged *j)
 {
-	return info_of(j)->kind != FIGURE_COUNTED && rounds_of(j) >= STATS_MIN_SAMPLES;
+	return info_of(j)->kind != FIGURE_COUNTED && !disagrees(j) &&
+	       rounds_of(j) >= STATS_MIN_SAMPLES;
 }
 
 /* Those that hold alone, and those of them that hold among all. */
@@ -152,6 +161,10 @@ static bool judge_all(struct judgement *j, double margin)
 		row->alone = row->verdict == VERDICT_FASTER || row->verdict == VERDICT_SLOWER;
 		if (row->alone && !among)
 			row->verdict = VERDICT_AMBIGUOUS;
+		if (disagrees(row) && info_of(row)->kind != FIGURE_COUNTED) {
+			row->verdict = VERDICT_DISAGREES;
+			row->alone = false;
+		}
 	}
 	free(chance);
 	free(stands);
@@ -206,6 +219,11 @@ static json_t *why(const struct judged *j, int family)
 {
 	if (info_of(j)->kind == FIGURE_COUNTED)
 		return json_null();
+	if (j->verdict == VERDICT_DISAGREES)
+		return json_sprintf("its values are not eager's in %s",
+				    j->a.disagrees && j->b.disagrees ? "either run"
+				    : j->a.disagrees                 ? "the first run"
+								     : "the second run");
 	if (j->verdict == VERDICT_NOT_ENOUGH && info_of(j)->kind == FIGURE_ONCE)
 		return json_sprintf("measured once a run; an interval takes %d points of a sweep",
 				    STATS_MIN_SAMPLES);
@@ -226,11 +244,13 @@ json_t *judged_json(const struct judged *j, int family)
 		[FIGURE_TIMED] = "timed", [FIGURE_ONCE] = "once", [FIGURE_COUNTED] = "counted"
 	};
 	const struct metric_info *m = info_of(j);
+	bool none = j->verdict == VERDICT_DISAGREES;
 	json_t *n = isfinite(j->a.n) ? json_real(j->a.n) : json_null();
 
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:i, s:o, s:o, s:o, s:o, s:s, s:o}",
-			 "metric", m->name, "title", m->title, "unit", m->unit, "kind",
-			 kinds[m->kind], "mode", j->a.mode, "n", n, "points", j->points, "a",
-			 side(&j->a), "b", side(&j->b), "ratio", number(j->ratio.mid), "ci",
-			 ends(&j->ratio), "verdict", judged_word(j), "why", why(j, family));
+	return json_pack(
+	    "{s:s, s:s, s:s, s:s, s:s, s:o, s:i, s:o, s:o, s:o, s:o, s:s, s:o}", "metric", m->name,
+	    "title", m->title, "unit", m->unit, "kind", kinds[m->kind], "mode", j->a.mode, "n", n,
+	    "points", j->points, "a", side(&j->a), "b", side(&j->b), "ratio",
+	    none ? json_null() : number(j->ratio.mid), "ci", none ? json_null() : ends(&j->ratio),
+	    "verdict", judged_word(j), "why", why(j, family));
 }

@@ -38,6 +38,7 @@ static const char style[] =
     ".chip{padding:1px 6px;border-radius:2px;font-size:11px;border:1px solid var(--edge);"
     "white-space:nowrap}.FASTER{background:var(--good-bg);color:var(--good);border-color:"
     "transparent}.SLOWER{background:var(--bad);color:var(--well);border-color:transparent}"
+    ".DISAGREES{background:var(--bad);color:var(--well);border-color:var(--bad)}"
     ".AMBIGUOUS{background:var(--warn-bg);color:var(--warn);border-color:var(--warn)}\n"
     ".well{background:var(--well);border:1px solid var(--line);border-radius:3px;"
     "padding:8px 0;overflow-x:auto;margin-top:8px}.code{list-style:none}.code li{display:flex;"

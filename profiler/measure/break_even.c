@@ -17,8 +17,8 @@ enum { RESAMPLINGS = 1000, BOOTSTRAP_SEED = 20260 };
 
 const char *verdict_word(enum verdict v)
 {
-	static const char *const words[] = { "NOT ENOUGH", "FASTER", "SLOWER", "SAME",
-					     "AMBIGUOUS" };
+	static const char *const words[] = { "NOT ENOUGH", "FASTER",    "SLOWER",
+					     "SAME",       "AMBIGUOUS", "DISAGREES" };
 
 	return words[v];
 }
@@ -32,7 +32,7 @@ const char *repay_word(enum repay r)
 
 const char *side_word(enum side s)
 {
-	static const char *const words[] = { "always", "never", "above", "below" };
+	static const char *const words[] = { "always", "never", "above", "below", "disagrees" };
 
 	return words[s];
 }

@@ -20,7 +20,9 @@ enum verdict {
 	VERDICT_FASTER,
 	VERDICT_SLOWER,
 	VERDICT_SAME,
-	VERDICT_AMBIGUOUS
+	VERDICT_AMBIGUOUS,
+	VERDICT_DISAGREES, /* its values are not eager's: how quick it is does not matter */
+	VERDICT_COUNT
 };
 const char *verdict_word(enum verdict v); /* "NOT ENOUGH" */
 enum verdict verdict_of(const struct interval *speedup, int rounds);
@@ -53,10 +55,11 @@ struct curve_point {
 
 /* How the mode stands to eager over the sweep. */
 enum side {
-	SIDE_ALWAYS, /* faster at every point */
-	SIDE_NEVER,  /* at none */
-	SIDE_ABOVE,  /* from the crossover on */
-	SIDE_BELOW,  /* up to the crossover */
+	SIDE_ALWAYS,    /* faster at every point */
+	SIDE_NEVER,     /* at none */
+	SIDE_ABOVE,     /* from the crossover on */
+	SIDE_BELOW,     /* up to the crossover */
+	SIDE_DISAGREES, /* its values are not eager's at some point */
 };
 const char *side_word(enum side s); /* "always" */
 

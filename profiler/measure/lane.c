@@ -2,8 +2,11 @@
 #include "profiler/measure/lane.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "profiler/workload/value_json.h"
+
+static const size_t snapshot_bytes = (size_t)256 << 20; /* of gradients of parameters */
 
 static bool out_of_memory(struct err *err)
 {
@@ -150,7 +153,8 @@ static bool fill(struct lane *lane, const struct workload *w, const struct point
 	const struct fusion_program *program = p->program ? p->program : w->points[0].program;
 
 	lane->outputs = calloc((size_t)w->n_calls, sizeof(*lane->outputs));
-	if (!lane->outputs)
+	lane->param_grads = calloc((size_t)w->n_calls, sizeof(*lane->param_grads));
+	if (!lane->outputs || !lane->param_grads)
 		return out_of_memory(err);
 	if (!choose_timed(lane, w, err))
 		return false;
@@ -162,11 +166,22 @@ bool lane_create(struct lane *lane, const struct workload *w, const struct point
 		 enum fusion_mode mode, const struct inputs *originals, struct lane_cache cache,
 		 struct err *err)
 {
+	struct lane_options options = { .cache = cache };
+
+	return lane_create_with(lane, w, p, mode, originals, &options, err);
+}
+
+bool lane_create_with(struct lane *lane, const struct workload *w, const struct point *p,
+		      enum fusion_mode mode, const struct inputs *originals,
+		      const struct lane_options *with, struct err *err)
+{
 	struct fusion_options options = {
 		.backend = w->backend,
 		.threads = w->threads,
-		.cache_dir = cache.dir,
-		.cache_anew = cache.anew,
+		.cache_dir = with->cache.dir,
+		.cache_anew = with->cache.anew,
+		.memory_bytes = with->memory_bytes,
+		.references = with->references,
 		.policy = w->policy,
 		.deny = w->deny,
 		.n_deny = w->n_deny,
@@ -192,19 +207,30 @@ bool lane_create_beside(struct lane *lane, const struct lane *with, const struct
 	return fill(lane, w, p, err);
 }
 
-void lane_drop_outputs(struct lane *lane)
+void lane_drop_results(struct lane *lane)
 {
-	for (int i = 0; lane->outputs && i < lane->originals->n_calls; i++)
+	static const struct value unset = { .kind = VALUE_UNSET };
+
+	for (int i = 0; lane->outputs && i < lane->originals->n_calls; i++) {
 		value_unref(lane->outputs[i]);
-	free(lane->outputs);
-	lane->outputs = NULL;
+		lane->outputs[i] = unset;
+	}
+	for (int i = 0; lane->param_grads && i < lane->originals->n_calls; i++) {
+		value_unref(lane->param_grads[i]);
+		lane->param_grads[i] = unset;
+	}
+	if (lane->snapshots)
+		allocator_destroy(lane->snapshots);
+	lane->snapshots = NULL;
 }
 
 void lane_destroy(struct lane *lane)
 {
 	if (!lane->engine)
 		return;
-	lane_drop_outputs(lane);
+	lane_drop_results(lane);
+	free(lane->outputs);
+	free(lane->param_grads);
 	drop_args(lane->args, lane->originals);
 	fusion_session_destroy(lane->session);
 	if (!lane->shares_engine)
@@ -300,9 +326,67 @@ bool lane_reportable(const struct lane *lane, int call, struct err *err)
 	return true;
 }
 
+/* Where gradients of parameters go. */
+struct grads {
+	struct value dict;
+	struct allocator *copies; /* NULL: they are kept themselves */
+	struct err *err;
+	bool ok;
+};
+
+static void keep_grad(void *self, const char *name, struct value t)
+{
+	struct grads *g = self;
+	struct value grad = fusion_grad(t), key;
+
+	if (!g->ok || grad.kind != VALUE_TENSOR)
+		return;
+	key = value_str(name, strlen(name));
+	grad = g->copies ? value_copy(grad, g->copies, g->err) : value_ref(grad);
+	g->ok = key.kind != VALUE_UNSET && grad.kind != VALUE_UNSET &&
+		value_dict_set(g->dict.dict, key, grad);
+	value_unref(key);
+	value_unref(grad);
+}
+
+bool lane_keep_grads(struct lane *lane, int call, bool themselves, struct err *err)
+{
+	struct err why = { 0 };
+	struct grads g = { .ok = true, .err = &why };
+
+	if (!lane->grad)
+		return true;
+	if (!themselves && !lane->snapshots)
+		lane->snapshots = allocator_create(snapshot_bytes, NULL);
+	g.copies = themselves ? NULL : lane->snapshots;
+	g.dict = value_dict();
+	if ((!themselves && !g.copies) || g.dict.kind == VALUE_UNSET)
+		return out_of_memory(err);
+	fusion_parameters(lane->session, keep_grad, &g);
+	if (g.ok)
+		lane->param_grads[call] = g.dict;
+	else /* too large: of this call they are not compared */
+		value_unref(g.dict);
+	return true;
+}
+
+bool lane_burst(struct lane *lane, int cycles, struct err *err)
+{
+	for (int c = 0; c < cycles; c++)
+		for (int i = 0; i < lane->originals->n_calls; i++) {
+			struct value out;
+
+			if (!lane_start(lane, i, &out, err))
+				return false;
+			value_unref(lane->outputs[i]);
+			lane->outputs[i] = out;
+		}
+	return fusion_wait(lane->engine, err);
+}
+
 bool lane_forget(struct lane *lane, struct err *err)
 {
-	lane_drop_outputs(lane);
+	lane_drop_results(lane);
 	for (int i = 0; lane->writes && i < lane->originals->n_calls; i++)
 		if (!lane_restore(lane, i, err))
 			return false;

@@ -28,7 +28,9 @@ struct lane {
 	struct fusion_session *session;
 	const struct inputs *originals; /* borrowed */
 	struct value **args;            /* this lane's copies */
-	struct value *outputs;          /* of the calls once in order; dropped before timing */
+	struct value *outputs;          /* of the last calls; dropped before timing */
+	struct value *param_grads;      /* of each of these calls: a dict; UNSET: not kept */
+	struct allocator *snapshots;    /* where they lie; NULL: there are none */
 	bool writes;                    /* the program changes its inputs */
 	bool grad;                      /* each call has a backward pass behind it */
 	int64_t held_bytes; /* before the calls: inputs, parameters, and what else there is */
@@ -43,6 +45,7 @@ struct lane {
 	double *sample_us; /* one a round: mean microseconds of a call */
 	int n_samples;
 	double launches; /* per call */
+	double calls_s;  /* the calls once in order */
 	int64_t
 	    compiled; /* graphs and kernels, while the clock ran: calls kept meeting new values */
 };
@@ -53,9 +56,18 @@ struct lane_cache {
 	bool anew; /* they are compiled even so: what that takes is measured */
 };
 
+struct lane_options {
+	struct lane_cache cache;
+	int references;      /* fusion_options.references */
+	size_t memory_bytes; /* likewise */
+};
+
 bool lane_create(struct lane *lane, const struct workload *w, const struct point *p,
 		 enum fusion_mode mode, const struct inputs *originals, struct lane_cache cache,
 		 struct err *err);
+bool lane_create_with(struct lane *lane, const struct workload *w, const struct point *p,
+		      enum fusion_mode mode, const struct inputs *originals,
+		      const struct lane_options *options, struct err *err);
 
 /* The same of another program, on the engine and for the inputs of `with`: where
  * nothing is measured. */
@@ -79,7 +91,16 @@ bool lane_wrote(const struct lane *lane, int call);
 /* Whether a call's output, and what it left in its arguments, can be reported. */
 bool lane_reportable(const struct lane *lane, int call, struct err *err);
 
-void lane_drop_outputs(struct lane *lane);
+/* What the calls gave; there is room for the next. */
+void lane_drop_results(struct lane *lane);
+
+/* The gradients of the parameters after a call: themselves, or copies outside of the memory
+ * that is measured, as far as those need no more than 256 MiB. */
+bool lane_keep_grads(struct lane *lane, int call, bool themselves, struct err *err);
+
+/* All calls in order, so many times, one behind another: nothing is waited for and no input
+ * is restored.  The outputs of the last time are kept. */
+bool lane_burst(struct lane *lane, int cycles, struct err *err);
 
 /* Back to the inputs as they were, and nothing kept of the calls: as it is to be timed. */
 bool lane_forget(struct lane *lane, struct err *err);

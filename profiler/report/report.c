@@ -219,6 +219,12 @@ json_t *report_comparison(const struct comparison *c, double compile_us)
 {
 	bool after = c->repay == REPAY_AFTER;
 
+	if (c->verdict == VERDICT_DISAGREES)
+		return json_pack("{s:n, s:n, s:s, s:n, s:n, s:s, s:n, s:n, s:f, s:n, s:n}",
+				 "speedup", "speedup_ci", "verdict", verdict_word(c->verdict),
+				 "calls_to_repay", "calls_to_repay_ci", "repay",
+				 repay_word(REPAY_UNKNOWN), "saved_us", "saved_ci_us", "compile_ms",
+				 compile_us / 1000, "crossover_n", "crossover_ci");
 	return json_pack("{s:f, s:o, s:s, s:o, s:o, s:s, s:f, s:o, s:f, s:n, s:n}", "speedup",
 			 c->speedup.mid, "speedup_ci",
 			 interval_json(c->speedup.low, c->speedup.high), "verdict",

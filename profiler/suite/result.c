@@ -56,6 +56,22 @@ static struct suite_result blank(const json_t *workload, int place, int64_t run,
 				      .recompiles = -1 };
 }
 
+/* The mode at the first point at which its values are not eager's, or as it is in m. */
+static const json_t *disagreeing(const json_t *report, const char *mode, const json_t *m)
+{
+	const json_t *point;
+	size_t i;
+
+	json_array_foreach(json_object_get(report, "points"), i, point)
+	{
+		const json_t *of = json_object_get(json_object_get(point, "modes"), mode);
+
+		if (json_is_false(json_object_get(of, "agrees")))
+			return of;
+	}
+	return m;
+}
+
 static void read_mode(const json_t *m, const json_t *comparison, struct suite_result *r,
 		      struct arena *arena)
 {
@@ -63,10 +79,6 @@ static void read_mode(const json_t *m, const json_t *comparison, struct suite_re
 	const char *verdict = json_string_value(json_object_get(comparison, "verdict"));
 
 	r->status = SUITE_PASS;
-	if (json_is_false(json_object_get(m, "agrees"))) {
-		r->status = SUITE_DISAGREES;
-		r->reason = text_of(m, "disagreement", "its values are not eager's", arena);
-	}
 	if (comparison)
 		r->speedup = (struct interval){ .low = json_number_value(json_array_get(ci, 0)),
 						.mid = number_of(comparison, "speedup"),
@@ -87,6 +99,17 @@ static void read_mode(const json_t *m, const json_t *comparison, struct suite_re
 	r->recompiles = (int)json_array_size(json_object_get(m, "recompiles"));
 }
 
+/* What disagrees has no speedup. */
+static void read_agreement(const json_t *m, struct suite_result *r, struct arena *arena)
+{
+	if (!json_is_false(json_object_get(m, "agrees")))
+		return;
+	r->status = SUITE_DISAGREES;
+	r->reason = text_of(m, "disagreement", "its values are not eager's", arena);
+	r->max_abs_error = number_of(m, "max_abs_error");
+	r->speedup = (struct interval){ NAN, NAN, NAN };
+}
+
 static const char *failure_of(const json_t *error, struct arena *arena)
 {
 	const char *message = text_of(error, "message", "it failed", arena);
@@ -105,8 +128,8 @@ static const json_t *last_of(const json_t *report)
 }
 
 /* A mode of engine torch: it is judged by our eager's values, where those can be the same. */
-static void read_torch_mode(const json_t *m, const json_t *comparison, struct suite_result *r,
-			    struct arena *arena)
+static void read_torch_mode(const json_t *m, const json_t *comparison, const json_t *note,
+			    struct suite_result *r, struct arena *arena)
 {
 	const json_t *values = json_object_get(m, "values"), *error = json_object_get(m, "error");
 
@@ -120,12 +143,13 @@ static void read_torch_mode(const json_t *m, const json_t *comparison, struct su
 	r->lowering_breaks = -1;
 	r->max_abs_error = number_of(values, "max_abs_error");
 	if (json_is_false(json_object_get(values, "agree")) &&
-	    json_is_true(json_object_get(m, "draws"))) {
-		r->reason = "values are not compared: it draws random numbers, of which each "
-			    "engine has its own";
+	    json_is_true(json_object_get(m, "draws")) && json_is_string(note)) {
+		r->reason = arena_printf(arena, "values are not compared: it draws, and %s",
+					 json_string_value(note));
 	} else if (json_is_false(json_object_get(values, "agree"))) {
 		r->status = SUITE_DISAGREES;
 		r->reason = text_of(values, "first", "its values are not ours", arena);
+		r->speedup = (struct interval){ NAN, NAN, NAN };
 	}
 	if (json_is_object(error)) {
 		r->status = SUITE_FAILED;
@@ -172,7 +196,8 @@ static int torch_results(const json_t *report, struct suite_result first, struct
 		out[n] = first;
 		out[n].mode = arena_strdup(arena, mode);
 		read_torch_mode(m, json_object_get(json_object_get(at, "break_even"), mode),
-				&out[n++], arena);
+				json_object_get(json_object_get(torch, "build"), "note"), &out[n++],
+				arena);
 	}
 	return n;
 }
@@ -190,7 +215,8 @@ int suite_results_of_report(const json_t *report, int workload, int64_t run, str
 		if (n == most)
 			return n;
 		out[n] = blank(json, workload, run, mode, arena);
-		read_mode(m, json_object_get(break_even, mode), &out[n++], arena);
+		read_mode(m, json_object_get(break_even, mode), &out[n], arena);
+		read_agreement(disagreeing(report, mode, m), &out[n++], arena);
 	}
 	json_object_foreach(json_object_get(report, "failed"), mode, m)
 	{

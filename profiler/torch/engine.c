@@ -23,7 +23,7 @@ enum {
 	CPU_PER_WALL = 16, /* processor seconds: its compilers use all cores */
 };
 static const int64_t most_file_bytes = INT64_C(4) << 30;
-static const int64_t most_value_bytes = INT64_C(256) << 20, point_value_bytes = INT64_C(64) << 20;
+static const int64_t most_value_bytes = INT64_C(3) << 30, point_value_bytes = INT64_C(2) << 30;
 /* Of the progress of a run with two engines, what ours has; of torch's, the first process. */
 static const double ours_share = 0.5, timed_share = 0.85;
 
@@ -151,7 +151,7 @@ static void *map_values(const json_t *message, size_t *n_bytes)
 
 /* Our eager calls once more, each against that of every mode of torch. */
 static bool compare_calls(struct lane *lane, const json_t *rows, struct compared *all,
-			  const void *bytes, size_t n_bytes, struct err *err)
+			  const struct compared_call *what, struct err *err)
 {
 	for (int i = 0; i < lane->originals->n_calls; i++) {
 		const json_t *row;
@@ -159,15 +159,21 @@ static bool compare_calls(struct lane *lane, const json_t *rows, struct compared
 		int k = 0;
 
 		buf_clear(fusion_stdout(lane->session));
-		if (!lane_call(lane, i, &lane->outputs[i], err))
+		if (!lane_call(lane, i, &lane->outputs[i], err) ||
+		    !lane_keep_grads(lane, i, true, err))
 			return false;
 		json_object_foreach((json_t *)rows, mode, row)
 		{
 			const json_t *call = json_array_get(json_object_get(row, "calls"),
 							    (size_t)i);
 
-			if (call && k < FUSION_MODE_COUNT)
-				compare_call(&all[k], lane, i, call, bytes, n_bytes);
+			if (call && k < FUSION_MODE_COUNT) {
+				struct compared_call one = *what;
+
+				one.index = i;
+				one.theirs = call;
+				compare_call(&all[k], &one);
+			}
 			k++;
 		}
 	}
@@ -182,7 +188,10 @@ static bool compare_point(const struct engine *e, const struct point *p, const j
 	struct compared all[FUSION_MODE_COUNT] = { 0 };
 	struct lane lane = { 0 };
 	struct inputs inputs;
-	size_t n_bytes;
+	struct reference reference = {
+		.w = e->w, .p = p, .inputs = &inputs, .cache_dir = e->options->cache_dir
+	};
+	struct compared_call what = { .lane = &lane, .reference = &reference };
 	void *bytes;
 	const char *mode;
 	bool ok;
@@ -192,12 +201,13 @@ static bool compare_point(const struct engine *e, const struct point *p, const j
 		all[i].stdout_same = true;
 	if (!inputs_create(&inputs, e->w, p, err))
 		return false;
-	bytes = map_values(message, &n_bytes);
+	what.bytes = bytes = map_values(message, &what.n_bytes);
 	ok = lane_create(&lane, e->w, p, FUSION_EAGER, &inputs,
 			 (struct lane_cache){ .dir = e->options->cache_dir }, err) &&
-	     compare_calls(&lane, rows, all, bytes, n_bytes, err);
+	     compare_calls(&lane, rows, all, &what, err);
 	if (bytes)
-		munmap(bytes, n_bytes);
+		munmap(bytes, what.n_bytes);
+	reference_finish(&reference);
 	lane_destroy(&lane);
 	inputs_destroy(&inputs);
 	json_object_foreach((json_t *)rows, mode, row)
@@ -255,7 +265,10 @@ static bool add_point(struct engine *e, const json_t *message, struct err *err)
 	    modes, mode, torch_mode_json(row, json_object_get(ours_at(e, p), mode)));
 	if (!torch_point_even(rows, even))
 		return err_set(err, ERR_MEMORY, "out of memory for the run");
-	return compare_point(e, p, message, modes, err);
+	if (!compare_point(e, p, message, modes, err))
+		return false;
+	torch_mark_disagreeing(modes, even);
+	return true;
 }
 
 static bool add_points(struct engine *e, struct err *err)
@@ -268,10 +281,13 @@ static bool add_points(struct engine *e, struct err *err)
 		if (!add_point(e, message, err))
 			return false;
 	}
-	if (e->w->sweep.kind == SWEEP_NONE || !e->options->timing ||
-	    torch_sweep_even(e->messages, json_object_get(e->report, "break_even")))
+	if (e->w->sweep.kind == SWEEP_NONE || !e->options->timing)
 		return true;
-	return err_set(err, ERR_MEMORY, "out of memory for the run");
+	if (!torch_sweep_even(e->messages, json_object_get(e->report, "break_even")))
+		return err_set(err, ERR_MEMORY, "out of memory for the run");
+	json_array_foreach(json_object_get(e->report, "points"), i, message) torch_mark_disagreeing(
+	    json_object_get(message, "modes"), json_object_get(e->report, "break_even"));
+	return true;
 }
 
 /* Each mode's breaks, where its point was watched. */

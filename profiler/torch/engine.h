@@ -38,6 +38,10 @@ json_t *torch_mode_json(const json_t *row, const json_t *ours);
 bool torch_point_even(const json_t *rows, json_t *out);
 bool torch_sweep_even(const json_t *messages, json_t *out);
 
+/* A mode whose values are not ours is neither FASTER nor SLOWER: `even`, of a point or of a
+ * sweep with this point. */
+void torch_mark_disagreeing(json_t *modes, json_t *even);
+
 /* log.c: reads what the second process left in the folder, and gives each mode the breaks
  * that are its own.  NULL with *err. */
 json_t *torch_log_read(const char *folder, struct err *err);

@@ -142,3 +142,26 @@ bool torch_sweep_even(const json_t *messages, json_t *out)
 	free(curve);
 	return ok;
 }
+
+void torch_mark_disagreeing(json_t *modes, json_t *even)
+{
+	static const struct comparison no_comparison = { .verdict = VERDICT_DISAGREES };
+	static const struct crossover no_crossover = { .side = SIDE_DISAGREES };
+	json_t *m;
+	const char *mode;
+
+	json_object_foreach(modes, mode, m)
+	{
+		const json_t *old = json_object_get(even, mode);
+		double compile_ms = json_number_value(json_object_get(old, "compile_ms"));
+
+		if (!json_is_false(json_object_get(json_object_get(m, "values"), "agree")))
+			continue;
+		json_object_set_new(m, "over_ours", json_null());
+		if (json_object_get(old, "side"))
+			json_object_set_new(even, mode, report_crossover(&no_crossover));
+		else if (old)
+			json_object_set_new(even, mode,
+					    report_comparison(&no_comparison, compile_ms * 1000));
+	}
+}

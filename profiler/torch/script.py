@@ -415,6 +415,10 @@ def set_up():
         torch.set_num_threads(WORKLOAD["threads"])
     if DEVICE.type == "cuda":  # products of matrices are in float32 unless told otherwise; convolutions were not
         torch.backends.cudnn.allow_tf32 = False
+    if set(WORKLOAD.get("modes") or MODES) != {"eager"}:
+        from torch._inductor import config
+
+        config.fallback_random = True  # compiled code draws the numbers that eager draws
     if DEVICE.type != "cpu" and re.search(FACTORIES, SOURCE):
         torch.set_default_device(DEVICE)
 

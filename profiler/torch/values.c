@@ -6,37 +6,58 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/agree/elements.h"
+#include "profiler/agree/judge.h"
 #include "profiler/workload/spec.h"
+#include "profiler/workload/value_json.h"
 
 struct compare {
 	struct compared *c;
 	const unsigned char *bytes;
 	size_t n_bytes;
-	const char *path; /* "calls[0].output" */
+	int threads;
+	const struct reference *reference; /* NULL: nothing is judged by it */
+	const char *path;                  /* "calls[0].output" */
 };
 
-static void part(const struct compare *x, double ours, double theirs)
+/* A value of ours, and what float64 has there; UNSET: it has none. */
+struct mine {
+	struct value v, reference;
+};
+
+static const struct value unset = { .kind = VALUE_UNSET };
+
+/* Adds what was found of one value, torch's (`ours` to the judge) against ours. */
+static void take(const struct compare *x, const struct judged *found, enum dtype dtype)
 {
-	x->c->outside++;
-	if (!x->c->first[0])
-		snprintf(x->c->first, sizeof(x->c->first), "%s: %.9g, torch has %.9g", x->path,
-			 ours, theirs);
+	struct compared *c = x->c;
+	const struct judged_place *at = &found->worst;
+	char judged[80] = "";
+
+	c->elements += found->elements;
+	c->differing += found->differing;
+	c->outside += found->outside;
+	if (found->judge == JUDGE_FLOAT64)
+		c->by_float64 = true;
+	if (isfinite(found->error))
+		c->max_abs = fmax(c->max_abs, found->error);
+	if (found->differing && isfinite(found->excess))
+		c->over_allowed = fmax(c->over_allowed, found->excess);
+	if (found->outside == 0 || c->first[0])
+		return;
+	if (found->judge == JUDGE_FLOAT64)
+		snprintf(judged, sizeof(judged), "; float64 gives %.9g, %.3g times what %s allows",
+			 at->reference, found->excess, dtype_name(dtype));
+	snprintf(c->first, sizeof(c->first), "%s: %.9g, torch has %.9g%s", x->path, at->theirs,
+		 at->ours, judged);
 }
 
 static void part_shape(const struct compare *x, const char *why)
 {
 	x->c->outside++;
+	x->c->differing++;
 	if (!x->c->first[0])
 		snprintf(x->c->first, sizeof(x->c->first), "%s: %s", x->path, why);
-}
-
-static bool within(double ours, double theirs, bool narrow, bool exact)
-{
-	double most = narrow ? 1e-2 + 1e-2 * fabs(theirs) : 1e-5 + 1e-4 * fabs(theirs);
-
-	if (ours == theirs || (isnan(ours) && isnan(theirs)))
-		return true;
-	return !exact && isfinite(ours) && isfinite(theirs) && fabs(ours - theirs) <= most;
 }
 
 static bool is_float(enum dtype dtype)
@@ -45,27 +66,50 @@ static bool is_float(enum dtype dtype)
 	       dtype == DTYPE_F64;
 }
 
-static void compare_numbers(const struct compare *x, const struct tensor *t,
-			    const unsigned char *theirs)
+static void add_references(const struct compare *x, struct value reference, struct judge_pair *pair,
+			   struct tensor *made[JUDGE_MAX_REFERENCES])
 {
-	bool narrow = t->dtype == DTYPE_F16 || t->dtype == DTYPE_BF16, exact = !is_float(t->dtype);
-	int64_t numel = tensor_numel(t);
-	double error = 0, largest = 0;
+	struct err ignored = { 0 };
 
-	for (int64_t i = 0; i < numel; i++) {
-		double a = tensor_get_double(t, i), b = dtype_get_double(t->dtype, theirs, i);
-
-		if (!within(a, b, narrow, exact))
-			part(x, a, b);
-		if (!isfinite(a) || !isfinite(b))
-			continue;
-		error = fmax(error, fabs(a - b));
-		largest = fmax(largest, fabs(b));
+	if (!x->reference || reference.kind != VALUE_TENSOR || !is_float(pair->theirs->dtype) ||
+	    !elements_same_bits(reference.tensor->memory, pair->theirs, x->threads))
+		return;
+	for (int k = 0; k < x->reference->n; k++) {
+		made[k] = fusion_reference(reference.tensor->memory, k, &ignored);
+		if (!made[k]) {
+			pair->n_references = 0;
+			return;
+		}
+		pair->reference[k] = made[k];
+		pair->n_references++;
 	}
-	x->c->elements += numel;
-	x->c->max_abs = fmax(x->c->max_abs, error);
-	if (largest > 0)
-		x->c->max_rel = fmax(x->c->max_rel, error / largest);
+}
+
+/* `bytes` as a tensor, row by row, of the sizes of t. */
+static void compare_numbers(const struct compare *x, const struct tensor *t, struct value reference,
+			    const unsigned char *bytes)
+{
+	struct storage storage = { .data = (void *)bytes,
+				   .image = (void *)bytes,
+				   .bytes = (size_t)tensor_numel(t) * dtype_bytes(t->dtype) };
+	struct tensor theirs = { .storage = &storage, .dtype = t->dtype, .rank = t->rank };
+	struct judge_pair pair = { .ours = &theirs, .theirs = t, .threads = x->threads };
+	struct tensor *made[JUDGE_MAX_REFERENCES] = { NULL };
+	struct judged found;
+	int64_t stride = 1;
+
+	for (int d = t->rank - 1; d >= 0; d--) {
+		theirs.size[d] = t->size[d];
+		theirs.stride[d] = stride;
+		stride *= t->size[d];
+	}
+	add_references(x, reference, &pair, made);
+	found = judge_tensors(&pair);
+	take(x, &found, t->dtype);
+	if (found.differing && found.far.theirs != 0 && isfinite(found.error))
+		x->c->max_rel = fmax(x->c->max_rel, found.error / fabs(found.far.theirs));
+	for (int k = 0; k < JUDGE_MAX_REFERENCES; k++)
+		tensor_unref(made[k]);
 }
 
 static bool same_shape(const struct tensor *t, const json_t *shape)
@@ -77,10 +121,10 @@ static bool same_shape(const struct tensor *t, const json_t *shape)
 	return same;
 }
 
-static void compare_tensor(const struct compare *x, struct value ours, const json_t *inner)
+static void compare_tensor(const struct compare *x, struct mine mine, const json_t *inner)
 {
 	const json_t *at = json_object_get(inner, "at");
-	const struct tensor *t = ours.kind == VALUE_TENSOR ? ours.tensor->memory : NULL;
+	const struct tensor *t = mine.v.kind == VALUE_TENSOR ? mine.v.tensor->memory : NULL;
 	const char *name = json_string_value(json_object_get(inner, "dtype"));
 	enum dtype dtype;
 
@@ -97,7 +141,7 @@ static void compare_tensor(const struct compare *x, struct value ours, const jso
 		     x->n_bytes)
 		x->c->left_out++;
 	else
-		compare_numbers(x, t, x->bytes + json_integer_value(at));
+		compare_numbers(x, t, mine.reference, x->bytes + json_integer_value(at));
 }
 
 static void compare_scalar(const struct compare *x, struct value ours, const json_t *theirs)
@@ -118,44 +162,63 @@ static void compare_scalar(const struct compare *x, struct value ours, const jso
 		part_shape(x, "another kind of value than torch's");
 	} else if (spec_number(theirs, &b) ||
 		   (json_is_boolean(theirs) && (b = json_is_true(theirs), true))) {
-		x->c->elements++;
-		if (!within(a, b, false, ours.kind != VALUE_FLOAT))
-			part(x, a, b);
-		else if (isfinite(a))
-			x->c->max_abs = fmax(x->c->max_abs, fabs(a - b));
+		struct judged found = judge_numbers(b, a);
+
+		if (found.differing && ours.kind != VALUE_FLOAT)
+			found.outside = 1;
+		take(x, &found, DTYPE_F64);
 	} else {
 		part_shape(x, "another kind of value than torch's");
 	}
 }
 
-static void compare_value(const struct compare *x, struct value ours, const json_t *theirs);
+static void compare_value(const struct compare *x, struct mine mine, const json_t *theirs);
 
-static void compare_items(const struct compare *x, struct value ours, const json_t *items)
+static bool is_list(struct value v)
 {
-	bool list = ours.kind == VALUE_TUPLE || ours.kind == VALUE_LIST;
+	return v.kind == VALUE_TUPLE || v.kind == VALUE_LIST;
+}
 
-	if (!list || (size_t)ours.list->len != json_array_size(items)) {
+/* Item i of both. */
+static struct mine item_of(struct mine m, int i)
+{
+	struct mine item = { unset, unset };
+
+	if (is_list(m.v))
+		item.v = m.v.list->at[i];
+	else if (m.v.kind == VALUE_DICT)
+		item.v = m.v.dict->values[i];
+	if (is_list(m.reference) && i < m.reference.list->len)
+		item.reference = m.reference.list->at[i];
+	else if (m.reference.kind == VALUE_DICT && i < m.reference.dict->len)
+		item.reference = m.reference.dict->values[i];
+	return item;
+}
+
+static void compare_items(const struct compare *x, struct mine mine, const json_t *items)
+{
+	if (!is_list(mine.v) || (size_t)mine.v.list->len != json_array_size(items)) {
 		part_shape(x, "another number of items than torch's");
 		return;
 	}
-	for (int i = 0; i < ours.list->len; i++)
-		compare_value(x, ours.list->at[i], json_array_get(items, (size_t)i));
+	for (int i = 0; i < mine.v.list->len; i++)
+		compare_value(x, item_of(mine, i), json_array_get(items, (size_t)i));
 }
 
-static void compare_dict(const struct compare *x, struct value ours, const json_t *entries)
+static void compare_dict(const struct compare *x, struct mine mine, const json_t *entries)
 {
-	if (ours.kind != VALUE_DICT || (size_t)ours.dict->len != json_object_size(entries)) {
+	if (mine.v.kind != VALUE_DICT || (size_t)mine.v.dict->len != json_object_size(entries)) {
 		part_shape(x, "another number of keys than torch's");
 		return;
 	}
-	for (int i = 0; i < ours.dict->len; i++) {
-		struct value key = ours.dict->keys[i];
+	for (int i = 0; i < mine.v.dict->len; i++) {
+		struct value key = mine.v.dict->keys[i];
 		const json_t *entry = key.kind == VALUE_STR
 					  ? json_object_get(entries, key.str->text)
 					  : NULL;
 
 		if (entry)
-			compare_value(x, ours.dict->values[i], entry);
+			compare_value(x, item_of(mine, i), entry);
 		else if (key.kind == VALUE_STR)
 			part_shape(x, "a key that torch has not");
 		else
@@ -163,43 +226,49 @@ static void compare_dict(const struct compare *x, struct value ours, const json_
 	}
 }
 
-static void compare_value(const struct compare *x, struct value ours, const json_t *theirs)
+static void compare_value(const struct compare *x, struct mine mine, const json_t *theirs)
 {
 	const json_t *inner;
 
 	if ((inner = json_object_get(theirs, "tensor")))
-		compare_tensor(x, ours, inner);
+		compare_tensor(x, mine, inner);
 	else if ((inner = json_object_get(theirs, "value")))
-		compare_scalar(x, ours, inner);
+		compare_scalar(x, mine.v, inner);
 	else if ((inner = json_object_get(theirs, "tuple")) ||
 		 (inner = json_object_get(theirs, "list")))
-		compare_items(x, ours, inner);
+		compare_items(x, mine, inner);
 	else if ((inner = json_object_get(theirs, "dict")))
-		compare_dict(x, ours, inner);
+		compare_dict(x, mine, inner);
 	else
 		x->c->left_out++;
 }
 
-/* The gradients of the floating point tensors in v, as torch lists them. */
-static void compare_grads(const struct compare *x, struct value v, const json_t *grads, size_t *at)
+static struct value grad_of(struct value v)
 {
-	if (v.kind == VALUE_TENSOR && is_float(v.tensor->memory->dtype)) {
-		const json_t *theirs = json_array_get(grads, (*at)++);
-		struct value g = fusion_grad(v);
+	return v.kind == VALUE_TENSOR ? fusion_grad(v) : unset;
+}
 
-		if (g.kind != VALUE_TENSOR || json_is_null(theirs)) {
-			if (g.kind == VALUE_TENSOR || !json_is_null(theirs))
+/* The gradients of the floating point tensors in an argument, as torch lists them. */
+static void compare_grads(const struct compare *x, struct mine mine, const json_t *grads,
+			  size_t *at)
+{
+	int n = is_list(mine.v)             ? mine.v.list->len
+		: mine.v.kind == VALUE_DICT ? mine.v.dict->len
+					    : 0;
+
+	if (mine.v.kind == VALUE_TENSOR && is_float(mine.v.tensor->memory->dtype)) {
+		const json_t *theirs = json_array_get(grads, (*at)++);
+		struct mine g = { grad_of(mine.v), grad_of(mine.reference) };
+
+		if (g.v.kind != VALUE_TENSOR || json_is_null(theirs)) {
+			if (g.v.kind == VALUE_TENSOR || !json_is_null(theirs))
 				part_shape(x, "a gradient on one side alone");
 		} else {
 			compare_value(x, g, theirs);
 		}
 	}
-	if (v.kind == VALUE_TUPLE || v.kind == VALUE_LIST)
-		for (int i = 0; i < v.list->len; i++)
-			compare_grads(x, v.list->at[i], grads, at);
-	if (v.kind == VALUE_DICT)
-		for (int i = 0; i < v.dict->len; i++)
-			compare_grads(x, v.dict->values[i], grads, at);
+	for (int i = 0; i < n; i++)
+		compare_grads(x, item_of(mine, i), grads, at);
 }
 
 static bool same_text(const struct lane *lane, const char *theirs)
@@ -209,33 +278,102 @@ static bool same_text(const struct lane *lane, const char *theirs)
 	return strcmp(printed->data ? printed->data : "", theirs ? theirs : "") == 0;
 }
 
-void compare_call(struct compared *c, const struct lane *lane, int call, const json_t *theirs,
-		  const void *bytes, size_t n_bytes)
+static int64_t numbers_in(struct value v)
 {
-	const json_t *after = json_object_get(theirs, "inputs_after");
+	int n = is_list(v) ? v.list->len : v.kind == VALUE_DICT ? v.dict->len : 0;
+	int64_t all = v.kind == VALUE_TENSOR ? tensor_numel(v.tensor->memory) : 0;
+
+	for (int i = 0; i < n; i++)
+		all += numbers_in(item_of((struct mine){ v, unset }, i).v);
+	return all;
+}
+
+/* Torch has not written to an argument. */
+static void compare_unchanged(const struct compare *x, struct value was, struct value now)
+{
+	if (value_same(was, now))
+		x->c->elements += numbers_in(was);
+	else
+		part_shape(x, "torch has left it as it was");
+}
+
+/* `reference` NULL: nothing is judged by float64. */
+static void compare_with(const struct compared_call *call, struct compared *c,
+			 const struct lane *reference)
+{
+	const struct lane *lane = call->lane;
+	const json_t *theirs = call->theirs, *after = json_object_get(theirs, "inputs_after");
 	char path[64];
-	struct compare x = { .c = c, .bytes = bytes, .n_bytes = n_bytes, .path = path };
+	struct compare x = { .c = c,
+			     .bytes = call->bytes,
+			     .n_bytes = call->n_bytes,
+			     .threads = fusion_threads(lane->engine),
+			     .reference = reference ? call->reference : NULL,
+			     .path = path };
+	int i = call->index;
 	size_t at = 0;
 
-	snprintf(path, sizeof(path), "calls[%d].output", call);
-	compare_value(&x, lane->outputs[call], json_object_get(theirs, "output"));
-	for (int k = 0; k < lane->originals->n_args[call]; k++) {
-		snprintf(path, sizeof(path), "calls[%d].inputs_after[%d]", call, k);
-		compare_value(&x, lane->args[call][k], json_array_get(after, (size_t)k));
+	snprintf(path, sizeof(path), "calls[%d].output", i);
+	compare_value(&x,
+		      (struct mine){ lane->outputs[i], reference ? reference->outputs[i] : unset },
+		      json_object_get(theirs, "output"));
+	for (int k = 0; k < lane->originals->n_args[i]; k++) {
+		struct mine arg = { lane->args[i][k], reference ? reference->args[i][k] : unset };
+		const json_t *left = json_array_get(after, (size_t)k);
+
+		snprintf(path, sizeof(path), "calls[%d].inputs_after[%d]", i, k);
+		if (!json_object_get(left, "unchanged"))
+			compare_value(&x, arg, left);
+		else
+			compare_unchanged(&x, lane->originals->args[i][k], arg.v);
 	}
-	for (int k = 0; lane->grad && k < lane->originals->n_args[call]; k++) {
-		snprintf(path, sizeof(path), "calls[%d].grads", call);
-		compare_grads(&x, lane->args[call][k], json_object_get(theirs, "grads"), &at);
+	for (int k = 0; lane->grad && k < lane->originals->n_args[i]; k++) {
+		struct mine arg = { lane->args[i][k], reference ? reference->args[i][k] : unset };
+
+		snprintf(path, sizeof(path), "calls[%d].grads", i);
+		compare_grads(&x, arg, json_object_get(theirs, "grads"), &at);
+	}
+	if (lane->param_grads[i].kind == VALUE_DICT && json_object_get(theirs, "param_grads")) {
+		snprintf(path, sizeof(path), "calls[%d].param_grads", i);
+		compare_value(&x,
+			      (struct mine){ lane->param_grads[i],
+					     reference ? reference->param_grads[i] : unset },
+			      json_object_get(theirs, "param_grads"));
 	}
 	c->stdout_same = c->stdout_same &&
 			 same_text(lane, json_string_value(json_object_get(theirs, "stdout")));
 }
 
+void compare_call(struct compared *c, const struct compared_call *call)
+{
+	struct compared before = *c;
+	const struct lane *reference;
+
+	compare_with(call, c, NULL);
+	if (c->differing == before.differing)
+		return;
+	reference = reference_at(call->reference, STAGE_IN_ORDER);
+	if (!reference)
+		return;
+	*c = before;
+	compare_with(call, c, reference);
+}
+
 json_t *compared_json(const struct compared *c)
 {
-	return json_pack("{s:b, s:I, s:I, s:I, s:f, s:f, s:b, s:s?}", "agree",
-			 c->outside == 0 && c->elements > 0, "elements", (json_int_t)c->elements,
-			 "outside", (json_int_t)c->outside, "left_out", (json_int_t)c->left_out,
+	bool agree = c->outside == 0 && c->elements > 0;
+
+	return json_pack("{s:b, s:I, s:I, s:I, s:f, s:f, s:b, s:s?, s:s, s:s, s:I, s:f}", "agree",
+			 agree, "elements", (json_int_t)c->elements, "outside",
+			 (json_int_t)c->outside, "left_out", (json_int_t)c->left_out,
 			 "max_abs_error", c->max_abs, "max_rel_error", c->max_rel, "stdout_same",
-			 c->stdout_same, "first", c->first[0] ? c->first : NULL);
+			 c->stdout_same, "first", c->first[0] ? c->first : NULL, "verdict",
+			 !agree          ? "disagrees"
+			 : !c->differing ? "exact"
+					 : "within_dtype",
+			 "judge",
+			 c->by_float64  ? "float64"
+			 : c->differing ? "bound"
+					: "bits",
+			 "differing", (json_int_t)c->differing, "over_allowed", c->over_allowed);
 }

@@ -1,8 +1,8 @@
 /* profiler/torch/values.h -- private: what another engine gave, against what ours gives.
  *
- * Numbers agree when |ours - theirs| <= 1e-5 + 1e-4 |theirs| for float32 and float64,
- * 1e-2 + 1e-2 |theirs| for float16 and bfloat16; integers, bools, texts and shapes
- * exactly: the bounds by which recorded programs are checked (tests/oracle).
+ * Element by element over whole tensors, by the judge that judges our modes
+ * (profiler/agree/judge.h): torch's numbers are to lie as near to float64 as rounding of
+ * their dtype explains, our eager's errors included.
  */
 #ifndef PROFILER_TORCH_VALUES_H
 #define PROFILER_TORCH_VALUES_H
@@ -10,26 +10,38 @@
 #include <jansson.h>
 #include <stdint.h>
 
+#include "profiler/agree/reference.h"
 #include "profiler/measure/lane.h"
 
 /* Zeroed is empty. */
 struct compared {
-	int64_t elements, outside; /* numbers that were compared; those beyond the bounds */
+	int64_t elements, outside; /* numbers that were compared; those that are wrong */
+	int64_t differing;         /* those that are not the same */
 	int64_t left_out;          /* values that only one side can write down, or too large */
 	double max_abs;            /* of finite pairs */
-	double max_rel;            /* of tensors: the largest error over the largest |theirs| */
+	double max_rel;            /* of tensors: the largest error over |ours| there */
+	double over_allowed;       /* the largest distance over what is allowed */
+	bool by_float64;           /* float64 was the judge */
 	bool stdout_same;
-	char first[192]; /* where they part first, in words; "" where nowhere */
+	char first[240]; /* where they part first, in words; "" where nowhere */
 };
 
-/* Compares call i of a lane, which has just made it, with {"output", "inputs_after",
- * "grads", "stdout"} of the other.  A tensor there is {"shape", "dtype", "at"}: its bytes
- * stand at that offset of `bytes`. */
-void compare_call(struct compared *c, const struct lane *lane, int call, const json_t *theirs,
-		  const void *bytes, size_t n_bytes);
+/* A call that our lane has just made, and {"output", "inputs_after", "grads", "stdout"} of
+ * the other.  A tensor there is {"shape", "dtype", "at"}: its bytes stand at that offset of
+ * `bytes`; an argument is {"unchanged"} where it was not written. */
+struct compared_call {
+	const struct lane *lane;
+	int index;
+	const json_t *theirs;
+	const void *bytes;
+	size_t n_bytes;
+	struct reference *reference;
+};
+
+void compare_call(struct compared *c, const struct compared_call *call);
 
 /* {"agree", "elements", "outside", "left_out", "max_abs_error", "max_rel_error",
- * "stdout_same", "first"}.  New. */
+ * "stdout_same", "first", "verdict", "judge", "differing", "over_allowed"}.  New. */
 json_t *compared_json(const struct compared *c);
 
 #endif

@@ -13,6 +13,7 @@ import io
 import json
 import math
 import os
+import platform
 import sys
 import time
 
@@ -55,6 +56,30 @@ def import_torch():
     return torch
 
 
+def build_of(torch):
+    """Who made this torch, and with what: programs get other random numbers from builds without
+    MKL, whose generators of normal numbers differ."""
+    from importlib import metadata
+
+    try:
+        found = metadata.distribution("torch")
+        tags = [line[5:] for line in (found.read_text("WHEEL") or "").splitlines() if line.startswith("Tag: ")]
+        installer = (found.read_text("INSTALLER") or "").strip() or None
+    except metadata.PackageNotFoundError:
+        tags, installer = [], None
+    mkl, cpu = getattr(torch.backends, "mkl", None), getattr(torch.backends, "cpu", None)
+    mkl, machine = bool(mkl and mkl.is_available()), platform.machine()
+    official = mkl and machine in ("x86_64", "AMD64") and any("manylinux" in tag for tag in tags)
+    what = [tags[0] if tags else "no wheel", "with MKL" if mkl else "without MKL", machine]
+    note = None if official else (
+        "torch %s (%s) is no official x86 wheel: random numbers of the CPU that ours equal are those of such wheels" % (
+            torch.__version__, ", ".join(what)))
+    return {
+        "wheel": tags[0] if tags else None, "installer": installer, "mkl": mkl, "machine": machine, "official": official, "note": note,
+        "vector_unit": cpu.get_cpu_capability() if cpu else None,
+    }
+
+
 def hello(torch, device=None):
     cuda = torch.cuda.is_available()
     if device == "cuda" and not cuda:
@@ -63,6 +88,7 @@ def hello(torch, device=None):
     tell(hello={
         "version": torch.__version__, "python": sys.version.split()[0], "executable": sys.executable,
         "cuda": torch.version.cuda if cuda else None, "device_name": name, "threads": torch.get_num_threads(),
+        "build": build_of(torch),
     })
 
 
@@ -74,21 +100,38 @@ def probe(_options):
 # ---- values
 
 
+ALIGN = 64
+SEED = 67280421310721  # what torch begins with where nobody seeds it
+
+
 class Values:
-    """The bytes of tensors, in a file that whoever started us reads."""
+    """The bytes of tensors, whole, in a file that whoever started us reads.  What a mode has to
+    the bit as one before it stands there once."""
 
     def __init__(self, path, most_bytes):
         self.file, self.at, self.most_bytes = open(path, "wb"), 0, most_bytes
+        self.written, self.place, self.first = {}, 0, True  # by position in what a mode gives
+
+    def begin_mode(self):
+        self.first, self.place = not self.written, 0
 
     def tensor(self, torch, t):
         t = t.detach()
         inner = {"shape": list(t.shape), "dtype": str(t.dtype)[6:]}
-        size = t.numel() * t.element_size()
-        if self.at + size <= self.most_bytes and t.layout == torch.strided:
-            t = t.resolve_conj().contiguous().cpu()
-            self.file.write(ctypes.string_at(t.data_ptr(), size) if size else b"")
-            inner["at"] = self.at
-            self.at += size
+        size, self.place = t.numel() * t.element_size(), self.place + 1
+        if t.layout != torch.strided:
+            return {"tensor": inner}
+        held = t.resolve_conj().contiguous().cpu()
+        before, at = self.written.get(self.place, (None, None))
+        if before is not None and before.dtype == held.dtype and torch.equal(before, held):
+            inner["at"] = at
+        elif self.at + size <= self.most_bytes:
+            if self.first:
+                self.written[self.place] = (held.clone() if held.data_ptr() == t.data_ptr() else held, self.at)
+            self.file.write((ctypes.c_char * size).from_address(held.data_ptr()) if size else b"")
+            inner["at"], pad = self.at, -size % ALIGN
+            self.file.write(b"\0" * pad)
+            self.at += size + pad
         return {"tensor": inner}
 
     def spec(self, torch, v):
@@ -103,6 +146,18 @@ class Values:
         if v is None or isinstance(v, (bool, int, float, str)):
             return {"value": v}
         return {"repr": repr(v)[:200]}
+
+
+def argument(values, lane, i, k, same):
+    """What a call left in an argument; most are as they were."""
+    now, was = lane.args[i][k], lane.originals[i][k]
+    return {"unchanged": True} if same(was, now) else values.spec(lane.torch, now)
+
+
+def parameters(values, torch, lane):
+    if not lane.grads or not isinstance(lane.entry, torch.nn.Module):
+        return None
+    return values.spec(torch, {name: p.grad for name, p in lane.entry.named_parameters() if p.grad is not None})
 
 
 def gradients(values, torch, lane, i):
@@ -178,18 +233,21 @@ class Run:
 
         def keep(lane, i, out):
             row["calls"].append({
-                "output": values.spec(torch, out), "inputs_after": [values.spec(torch, v) for v in lane.args[i]],
-                "grads": gradients(values, torch, lane, i), "stdout": printed.text,
+                "output": values.spec(torch, out),
+                "inputs_after": [argument(values, lane, i, k, self.x.same) for k in range(len(lane.args[i]))],
+                "grads": gradients(values, torch, lane, i), "param_grads": parameters(values, torch, lane),
+                "stdout": printed.text,
             })
             printed.text = ""
 
-        torch.manual_seed(0)
+        torch.manual_seed(SEED)
         if self.cuda:
             torch.cuda.reset_peak_memory_stats()
         held = torch.cuda.memory_allocated() if self.cuda else 0
         with contextlib.redirect_stdout(printed):
             lane = self.x.Lane(mode, source, calls, n)
-            lane.grads, lane.tensors = bool(self.x.WORKLOAD.get("grad")), self.x.tensors
+            lane.grads, lane.tensors, lane.torch = bool(self.x.WORKLOAD.get("grad")), self.x.tensors, torch
+            values.begin_mode()
             drawn = self.draws()
             before = self.x.compilations()
             lane.first_calls(keep)

@@ -50,6 +50,10 @@ async function runsOf(server) {
       name: "beside", source: "import torch\n\ndef model(x):\n    ...\n    print('seen')\n    return x\n", calls: [[randn(4, 4)]],
       modes: ["eager", "static"], backend: "interp", engines: ["breakeven", "torch"], sweep: { statements: { pool: ["x = torch.sin(x)"], counts: [1, 3] } },
     },
+    wrong: {
+      ...sweep([1, 5, 10]), name: "wrong", ...how, modes: ["eager", "static", "dynamic"],
+      source: "import torch\n\ndef model(x):\n    ...\n    return x.sum(1) * (1.01 if torch.compiler.is_compiling() and x.dim() == 2 else 1.0)\n",
+    },
     tired: { ...workload("    return torch.cos(x).sum()"), name: "tired", modes: ["eager", "static"], backend: "interp", engines: ["breakeven", "torch"] },
   };
   const ids = {};
@@ -134,6 +138,10 @@ export function visits({ full, empty, busy, ids }) {
       ["suite beside another", `/suites/${ids.suite}?base=${ids.suiteBefore}`, "#suite-compared"],
       ["suite beside none", `/suites/${ids.suite}?base=999`, ".state", "failing"],
       ["no such suite", "/suites/999999", ".state", "failing"],
+      ["a run whose values are wrong", run(ids.wrong), "#disagreements", "failing"],
+      ["its breaks", run(ids.wrong, "breaks"), "#disagreements", "failing"],
+      ["compare with what is wrong", `/compare?a=${ids.swept}&b=${ids.wrong}`, ".verdict", "failing"],
+      ["history of what is wrong", "/history?workload=wrong", "#verdict", "failing"],
       ["compare", `/compare?a=${ids.before}&b=${ids.after}`, ".metrics"],
       ["compare sweeps", `/compare?a=${ids.swept}&b=${ids.swept}`, "#latencies"],
       ["compare, refused", `/compare?a=${ids.swept}&b=${ids.denied}`, ".chip.refused", "failing"],

@@ -65,7 +65,7 @@ test("a suite: pass rates, geomeans, rows that sort and link, reasons", async ()
   await page.locator("#suite-workloads tr", { hasText: "wrong" }).getByRole("link").first().click();
   await page.locator("#modes-table").waitFor();
   assert.match(await page.locator("#modes-table tr", { hasText: "static" }).first().innerText(), /DISAGREES/);
-  assert.match(await page.locator("#disagreements").innerText(), /^static disagrees with eager: /);
+  assert.match(await page.locator("#disagreements").innerText(), /^DISAGREES static DISAGREES with eager: its values are wrong/);
   await page.goto(`${server.url}/suites/${id}`);
   await page.getByRole("button", { name: "Remove" }).click();
   await page.locator("dialog.ask").getByRole("button", { name: "Remove" }).click();

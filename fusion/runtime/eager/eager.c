@@ -12,6 +12,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/graph/custom.h"
 #include "fusion/graph/symreal.h"
+#include "fusion/runtime/eager/reference.h"
 #include "fusion/runtime/torch/bind.h"
 #include "fusion/runtime/torch/compose.h"
 #include "fusion/runtime/tensor/view.h"
@@ -389,7 +390,7 @@ static bool count_on_host(const struct eager_call *c)
 	return true;
 }
 
-bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out, struct err *err)
+static bool run_op(struct eager *e, const struct eager_call *c, struct value *out, struct err *err)
 {
 	bool watched = e->observer && e->observer->phase;
 	int64_t begin = watched ? clock_ns() : 0;
@@ -400,7 +401,7 @@ bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out
 	for (int i = 0; i < c->n; i++)
 		if (!eager_check(c->values[i], err))
 			return false;
-	if (__builtin_expect(c->inplace && e->env->device, 0) && count_on_host(c)) {
+	if (__builtin_expect(c->inplace && e->env->device, 0) && !e->shadows && count_on_host(c)) {
 		*out = value_ref(c->values[0]);
 		return true;
 	}
@@ -418,4 +419,30 @@ bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out
 				      c->op == OP_custom ? c->name : op_info(c->op)->id,
 				      e->host.line);
 	return run_plan(e, plan, &s, c->inplace, out, err);
+}
+
+/* The same in float64 too. */
+static bool run_with_shadows(struct eager *e, const struct eager_call *c, struct value *out,
+			     struct err *err)
+{
+	struct reference_call k = { 0 };
+	bool ok;
+
+	for (int i = 0; i < c->n; i++)
+		if (!eager_check(c->values[i], err))
+			return false;
+	ok = reference_begin(e, c, &k, err) && run_op(e, c, out, err);
+	if (ok && !reference_end(e, c, &k, *out, err)) {
+		value_unref(*out);
+		ok = false;
+	}
+	reference_drop(&k);
+	return ok;
+}
+
+bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out, struct err *err)
+{
+	if (__builtin_expect(e->shadows, 0))
+		return run_with_shadows(e, c, out, err);
+	return run_op(e, c, out, err);
 }

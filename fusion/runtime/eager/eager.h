@@ -32,6 +32,8 @@ struct eager {
 	struct world *world;       /* the VM's modes; borrowed */
 	struct autocast autocast;
 	struct autograd autograd;
+	int shadows;           /* in which each op is computed too: reference.h; 0: none */
+	uint64_t disturbances; /* a seed for the next */
 };
 
 /* `e` is zeroed first; env, names and out are borrowed.  The env's allocator

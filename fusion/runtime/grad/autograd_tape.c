@@ -3,6 +3,7 @@
 
 #include "fusion/runtime/eager/eager.h"
 #include "fusion/runtime/torch/bind.h"
+#include "fusion/runtime/tensor/shadow.h"
 #include "fusion/runtime/tensor/view.h"
 
 static const struct value unset = { .kind = VALUE_UNSET };
@@ -162,12 +163,12 @@ static bool check_inplace(struct autograd *a, struct value t, struct err *err)
 /* A copy of what is about to be overwritten. */
 static bool keep_before(struct call *k, struct err *err)
 {
-	const struct tensor *t = k->c->values[0].tensor->memory;
+	struct tensor *t = k->c->values[0].tensor->memory;
 
 	k->before = tensor_create(k->a->eager->env->allocator, t->dtype, t->rank, t->size, err);
 	if (k->before)
 		tensor_copy(k->before, t);
-	return k->before != NULL;
+	return k->before && shadow_copy(k->before, t, err);
 }
 
 /* t, a view that `node` wrote through, as a part of its base's new value. */

@@ -11,6 +11,7 @@
 
 #include "fusion/base/buf.h"
 #include "fusion/runtime/tensor/alloc.h"
+#include "fusion/runtime/tensor/shadow.h"
 
 enum { UNWRITTEN = 0xff }; /* of an image that is watched: NaNs */
 
@@ -106,6 +107,7 @@ struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, co
 	storage->stale = allocator_device(a) ? STALE_IMAGE : STALE_NONE;
 	storage->refs = 1;
 	storage->version = 0;
+	storage->shadow = NULL;
 	storage->last_write = WALK_UNKNOWN;
 	t->storage = storage;
 	t->refs = 1;
@@ -129,19 +131,27 @@ struct tensor *tensor_ref(struct tensor *t)
 void tensor_unref(struct tensor *t)
 {
 	struct storage *storage;
-	struct allocator *a;
 
 	if (!t || --t->refs > 0)
 		return;
 	storage = t->storage;
-	a = storage->allocator;
-	block_put(a, t, sizeof(*t));
-	if (--storage->refs > 0)
+	block_put(storage->allocator, t, sizeof(*t));
+	storage_unref(storage);
+}
+
+void storage_unref(struct storage *s)
+{
+	struct allocator *a;
+
+	if (!s || --s->refs > 0)
 		return;
-	if (storage->image != storage->data)
-		block_put(a, storage->image, storage->bytes);
-	allocator_put(a, storage->data, storage->bytes);
-	block_put(a, storage, sizeof(*storage));
+	a = s->allocator;
+	if (__builtin_expect(s->shadow != NULL, 0))
+		shadow_drop(s);
+	if (s->image != s->data)
+		block_put(a, s->image, s->bytes);
+	allocator_put(a, s->data, s->bytes);
+	block_put(a, s, sizeof(*s));
 }
 
 struct storage *storage_fetch(struct storage *s)
@@ -236,6 +246,8 @@ void tensor_copy(struct tensor *to, const struct tensor *from)
 
 	if (numel == 0)
 		return;
+	if (__builtin_expect(to->storage->shadow != NULL, 0))
+		shadow_drop(to->storage);
 	if (whole && device && device == allocator_device(from->storage->allocator) &&
 	    to->storage != from->storage) {
 		device->copy(device->self, tensor_kernel_writes(to), tensor_kernel_reads(from),

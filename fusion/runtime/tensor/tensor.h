@@ -64,6 +64,7 @@ struct storage {
 	size_t bytes;
 	int refs;
 	unsigned version;           /* how often an in-place op wrote to it */
+	struct shadow *shadow;      /* shadow.h: its elements in float64; NULL: it has none */
 	enum walk_order last_write; /* a hint for whoever reads it next */
 };
 
@@ -84,6 +85,8 @@ struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, co
 			     struct err *err);
 struct tensor *tensor_ref(struct tensor *t);
 void tensor_unref(struct tensor *t); /* NULL is fine */
+
+void storage_unref(struct storage *s); /* NULL is fine */
 
 /* Bring the image, or the device's memory, up to date.  For the functions below. */
 struct storage *storage_fetch(struct storage *s);
@@ -145,7 +148,8 @@ static inline void *tensor_kernel_writes(const struct tensor *t)
 double tensor_get_double(const struct tensor *t, int64_t index);
 int64_t tensor_get_int(const struct tensor *t, int64_t index);
 
-/* Copies values, whatever the strides; shapes and dtypes must be equal. */
+/* Copies values, whatever the strides; shapes and dtypes must be equal.  `to` has no
+ * shadows (shadow.h) then. */
 void tensor_copy(struct tensor *to, const struct tensor *from);
 
 #endif

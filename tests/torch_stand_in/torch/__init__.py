@@ -303,6 +303,8 @@ def tell_frame(function, line):
 
 
 def compile(function, **_):
+    if not _inductor.config.fallback_random:
+        raise RuntimeError("compiled code is to draw eager's numbers")
     seen = {}
     source = sys.modules["linecache"].getlines(function.__code__.co_filename) if "linecache" in sys.modules else []
     line = next((i + 1 for i, text in enumerate(source) if "print(" in text), 0)
@@ -322,6 +324,9 @@ _dynamo = types.SimpleNamespace(
     reset=lambda: None, mark_dynamic=lambda t, d: None,
     utils=types.SimpleNamespace(counters={"frames": {"total": 0}}),
 )
+_inductor = types.ModuleType("torch._inductor")
+_inductor.config = types.SimpleNamespace(fallback_random=False)
+sys.modules["torch._inductor"] = _inductor
 random = types.SimpleNamespace(get_rng_state=lambda: zeros(1))
 version = types.SimpleNamespace(cuda=None)
 backends = types.SimpleNamespace(cudnn=types.SimpleNamespace(benchmark=False))

@@ -207,18 +207,31 @@
  * @property {number | string} [max_abs_error] "nan" as a string
  * @property {boolean} [agrees] with eager's values
  * @property {string} [disagreement] where it does not
+ * @property {Agreement} [agreement] how its values lie to eager's
  * @property {string} [reproduce] the command for this figure
  *
+ * @typedef {object} Agreement
+ * @property {"exact" | "within_dtype" | "disagrees"} verdict
+ * @property {"bits" | "float64" | "bound"} judge
+ * @property {number} elements
+ * @property {number} differing elements that are not eager's to the bit
+ * @property {number | string} largest_error "inf" as a string
+ * @property {number | string | null} eager_error of eager, from float64
+ * @property {number | string | null} over_allowed the largest distance over what is allowed
+ * @property {string | null} text in one sentence
+ * @property {{call: number | null, when: string, what: string, index: number[] | null, why: string | null,
+ *   ours?: number | string, eager?: number | string, reference?: number | string | null, allowed?: number | string} | null} where
+ *
  * @typedef {object} BreakEven
- * @property {number} speedup
+ * @property {number | null} speedup null where the mode's values are not eager's
  * @property {Interval | null} [speedup_ci]
  * @property {string} [verdict]
  * @property {number | null} [calls_to_repay]
  * @property {Interval | null} [calls_to_repay_ci]
  * @property {string} [repay] after, never, unknown
- * @property {number} [saved_us] a call
+ * @property {number | null} [saved_us] a call
  * @property {Interval | null} [saved_ci_us]
- * @property {string} [side] always, never, above, below
+ * @property {string} [side] always, never, above, below, disagrees
  * @property {number | null} [crossover_n]
  * @property {Interval | null} [crossover_ci]
  *
@@ -276,7 +289,7 @@
  * @property {boolean} [draws] random numbers
  * @property {{ratio: number, ci: Interval} | null} [over_ours] its time over ours
  * @property {{agree: boolean, elements: number, outside: number, left_out: number, max_abs_error: number,
- *   max_rel_error: number, stdout_same: boolean, first: string | null}} [values] against our eager mode
+ *   max_rel_error: number, stdout_same: boolean, first: string | null, verdict?: string, judge?: string}} [values] against our eager mode
  * @property {Imported["breaks"]} [breaks]
  *
  * @typedef {object} TorchPoint
@@ -290,6 +303,7 @@
  * @property {string} [python]
  * @property {string} [executable]
  * @property {string | null} [device_name]
+ * @property {{note: string | null, official: boolean}} [build]
  * @property {number} [threads]
  * @property {number | null} [first_compile_ms]
  * @property {number} seconds
@@ -414,7 +428,7 @@
  * @typedef {object} Summary what the list shows of a report
  * @property {string} mode
  * @property {string} verdict
- * @property {number} speedup
+ * @property {number | null} speedup null where the mode's values are not eager's
  * @property {Interval | null} speedup_ci
  * @property {number} median_us
  * @property {number | null} [calls_to_repay]

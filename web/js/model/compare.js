@@ -103,6 +103,7 @@ export function sentence(pair) {
     return [{ t: `${pair.b} and A are ${(pair.refused ?? "not comparable").split(":")[0]}`, b: true }, { t: `:${(pair.refused ?? ":").split(":").slice(1).join(":")}.` }];
   const f = pair.headline;
   if (!f) return [{ t: `${pair.b} and A have no timed figure in common`, b: true }, { t: ": there is nothing to judge." }];
+  if (pair.verdict === "DISAGREES") return [{ t: `${f.mode} compares with nothing`, b: true }, { t: `${at(f.n)}: ${f.why ?? "its values are not eager's"}.` }];
   if (pair.verdict === "NOT ENOUGH") return [{ t: `Too few rounds to tell ${pair.b} from A`, b: true }, { t: ` under ${f.mode}${at(f.n)}: ${sides(f)}.` }];
   return [...(f.metric === "speedup" ? speedupClaim : latencyClaim)(f, pair.b), ...breakClaim(pair, f)];
 }
@@ -116,7 +117,7 @@ export function how(pair) {
   const all = counts.reduce((sum, [, n]) => sum + n, 0);
   const metric = pair.headline?.metric === "speedup" ? "speedup" : "latenc";
   const many = metric === "speedup" ? plural(all, metric) : plural(all, "latency", "latencies");
-  if (all > 1) out.push(`Of ${many} ${counts.map(([word, n]) => `${n} ${n === 1 ? "is" : "are"} ${word}`).join(", ")}.`);
+  if (all > 1) out.push(`Of ${many} ${counts.map(([word, n]) => (word === "DISAGREES" ? `${n} ${n === 1 ? "disagrees" : "disagree"} with eager` : `${n} ${n === 1 ? "is" : "are"} ${word}`)).join(", ")}.`);
   const c = pair.control;
   if (c?.verdict === "SAME" && pair.headline?.mode !== "eager") out.push("Eager, the control, is the same in both.");
   else if (c && (c.verdict === "SLOWER" || c.verdict === "FASTER"))

@@ -55,7 +55,7 @@ export function speedupSeries(report) {
       imported: false,
       dots: points.flatMap((p) => {
         const b = p.break_even?.[mode];
-        if (!b || typeof p.n !== "number") return [];
+        if (!b || typeof b.speedup !== "number" || typeof p.n !== "number") return [];
         return [
           b.speedup_ci ? { x: p.n, y: b.speedup, lo: b.speedup_ci[0], hi: b.speedup_ci[1] } : { x: p.n, y: b.speedup },
         ];

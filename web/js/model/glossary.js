@@ -3,7 +3,7 @@
 
 /** @type {Record<string, string>} */
 export const GLOSSARY = {
-  Verdict: "FASTER, SLOWER or SAME where the interval of the speedup says so; AMBIGUOUS where it lies on both sides of 1x; NOT ENOUGH where too few rounds were measured.",
+  Verdict: "FASTER, SLOWER or SAME where the interval of the speedup says so; AMBIGUOUS where it lies on both sides of 1x; NOT ENOUGH where too few rounds were measured. DISAGREES where the mode computes other values than eager: how quick it is does not count then.",
   Speedup: "Eager's time over the mode's: above 1x compiling pays. In brackets the 95 % interval of that ratio.",
   Median: "Of the rounds' mean times of a call, half are below it. In brackets its 95 % interval.",
   Compile: "Capturing, passes, lowering and the compiler, together: what the first call pays.",

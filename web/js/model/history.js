@@ -56,7 +56,9 @@ export function how(h) {
   const out = ["Change points are not computed: the runs stand as they were measured, oldest at the left."];
   if (!baselineOf(h)) out.push("No run is marked as the baseline.");
   if (failed) out.push(`${plural(failed, "run")} failed.`);
-  if (without.length > failed) out.push(`${plural(without.length - failed, "run")} did not measure this figure.`);
+  const wrong = without.filter((p) => p.run.summary?.verdict === "DISAGREES").length;
+  if (wrong) out.push(`${plural(wrong, "run")} with other values than eager's ${wrong === 1 ? "has" : "have"} no place on the line.`);
+  if (without.length > failed + wrong) out.push(`${plural(without.length - failed - wrong, "run")} did not measure this figure.`);
   if ((h.total ?? 0) > all.length) out.push(`The newest ${all.length} of ${plural(h.total ?? 0, "run")}.`);
   if (h.pending) out.push("Older runs are still being read: open the page again for more.");
   return out.join(" ");

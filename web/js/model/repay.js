@@ -38,7 +38,7 @@ export function repaidOf(point, by = "") {
   if (!eager) return [];
   return inOrder(Object.keys(point.modes)).flatMap((mode) => {
     const [m, b] = [point.modes[mode], point.break_even?.[mode]];
-    if (mode === "eager" || !b || !m.latency || !(Number(m.compile_ms) > 0)) return [];
+    if (mode === "eager" || !b || typeof b.speedup !== "number" || !m.latency || !(Number(m.compile_ms) > 0)) return [];
     const saved = b.saved_us ?? eager * (1 - 1 / b.speedup);
     return [{ mode, by, compile_us: Number(m.compile_ms) * 1e3, each_us: m.latency.median_us, saved, saved_ci: b.saved_ci_us ?? null, calls: b.calls_to_repay ?? null, calls_ci: b.calls_to_repay_ci ?? null, repay: b.repay ?? (b.calls_to_repay ? "after" : "never") }];
   });

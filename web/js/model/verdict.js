@@ -6,11 +6,15 @@
 // bold and the test reads it as text.
 
 import { calls as countCalls, plural, ratio, withInterval, timeUnit, duration, smallError, plain } from "./format.js";
+import { agreeText } from "./agreement.js";
 import { inOrder } from "./modes.js";
 
 export const MARGIN = 1.02;
 /** Fewer rounds give no 95 % interval (profiler/measure/stats.h). */
 export const FEWEST = 6;
+
+/** Of a mode whose values are not eager's: how quick it is does not count. */
+export const DISAGREES = "DISAGREES";
 
 /** @typedef {"FASTER" | "SLOWER" | "SAME" | "AMBIGUOUS" | "NOT ENOUGH"} Verdict */
 /** @typedef {{t: string, b?: true, ci?: true}} Part bold claims, intervals in grey, or plain */
@@ -74,7 +78,7 @@ function repaid(compileMs, calls, repay) {
 function sides(report, mode) {
   const be = report.break_even?.[mode];
   const points = (report.points ?? []).filter((p) => p.break_even?.[mode]);
-  if (points.length < 2) return [];
+  if (points.length < 2 || be?.side === "disagrees") return [];
   if (be && typeof be.crossover_n === "number") {
     const c = withInterval(be.crossover_n, be.crossover_ci);
     const [first, last] = [points[0], points[points.length - 1]].map((p) => p.break_even?.[mode].speedup ?? 1);
@@ -115,7 +119,7 @@ function alone(mode, latency, point, why) {
  * The claim itself, by its verdict.
  * @param {string} mode
  * @param {import("../api/types.js").ModeReport} m
- * @param {import("../api/types.js").BreakEven} be
+ * @param {import("../api/types.js").BreakEven & {speedup: number}} be
  * @param {string} at " at n = 30"
  * @returns {Part[]}
  */
@@ -175,7 +179,10 @@ export function sentence(report, point, mode) {
   const eager = point.modes.eager?.latency;
   const m = mode ? point.modes[mode] : undefined;
   const be = mode ? point.break_even?.[mode] : undefined;
-  if (mode && m?.latency && eager && be) return [...claim(mode, m, be, where(point)), ...sides(report, mode)];
+  const speedup = be?.speedup ?? null;
+  if (mode && m && (m.agrees === false || wordOf(be) === DISAGREES))
+    return [{ t: `${mode} disagrees with eager`, b: true }, { t: `${where(point)}: it is neither faster nor slower, for what it computes is something else.` }];
+  if (mode && m?.latency && eager && be && speedup !== null) return [...claim(mode, m, { ...be, speedup }, where(point)), ...sides(report, mode)];
   if (mode && m?.latency) return alone(mode, m.latency, point, "Eager was not measured");
   if (eager) return alone("eager", eager, point, "No compiled mode was measured");
   return [{ t: "Nothing was timed in this run", b: true }, { t: ": it compares values and graphs only." }];
@@ -202,16 +209,18 @@ export function how(point) {
     : least === most
       ? `Median of ${plural(least, "round")}`
       : `Median of ${least} to ${most} rounds`;
+  const told = agreeText(Object.fromEntries(modes));
   const errors = modes.flatMap(([, m]) => (m.max_abs_error === undefined ? [] : [m.max_abs_error]));
   const odd = errors.some((e) => typeof e !== "number");
   const error = Math.max(0, ...errors.map(Number));
-  const agree = !errors.length
+  const old = !errors.length
     ? ""
     : odd
       ? " A mode's values differ from eager's by NaN."
       : error === 0
         ? " Every mode gives eager's bits."
         : ` Every mode agrees with eager within ${smallError(error)}.`;
+  const agree = told || old; // a report of before agreements were kept
   return `${many}, modes in turn in each; 95 % intervals.${agree}`;
 }
 

@@ -118,7 +118,7 @@ function row(data, p, before, base, again) {
   const { run } = p;
   const ms = run.created_ns / 1e6;
   const t = p.value === null ? null : figureText(data.unit ?? "", p.value, p.ci);
-  const figure = t ? [h("span", { class: "num-strong" }, t.text), ...ci(t.interval)] : run.status === "failed" ? chip("failed", "FAILED") : h("span", { class: "dim" }, "not measured");
+  const figure = t ? [h("span", { class: "num-strong" }, t.text), ...ci(t.interval)] : run.status === "failed" ? chip("failed", "FAILED") : run.summary?.verdict === "DISAGREES" ? chip("disagrees", "DISAGREES") : h("span", { class: "dim" }, "not measured");
   const commit = run.commit ? h("span", { class: "mono", title: run.commit }, run.commit.slice(0, 7), run.commit.endsWith("-dirty") ? "-dirty" : "") : h("span", { class: "dim" }, "none given");
   const changed = p.value === null ? "" : before ? parting(before, p) || "same source and settings" : h("span", { class: "dim" }, "none before it");
   const against = base && base !== p ? base : before;

@@ -14,7 +14,7 @@ import {
   timeUnit,
   withInterval,
 } from "../model/format.js";
-import { chipClass, wordOf } from "../model/verdict.js";
+import { chipClass, DISAGREES, wordOf } from "../model/verdict.js";
 import { BUILT } from "../model/modes.js";
 
 /** @typedef {import("../api/types.js").Point} Point */
@@ -93,7 +93,6 @@ export function modesSection(run, points, at, modes, choose, torch) {
     null,
     points.length > 1 ? pointChooser(points, at, choose) : null,
     scroller(`${title}, table`, table),
-    disagreements(p, modes),
     torch?.lines ?? null,
   );
 }
@@ -159,28 +158,24 @@ function cells(p, name, columns) {
       h("td", {}, dim("baseline")),
     ];
   }
-  const b = p.break_even?.[name];
-  const word = wordOf(b, l?.n);
-  const compile = m.compile_ms === undefined ? dim("unknown") : duration(m.compile_ms * 1e3);
   const differs = m.agrees === false;
+  const b = differs ? undefined : p.break_even?.[name];
+  const word = differs ? DISAGREES : wordOf(b, l?.n);
+  const speedup = b?.speedup ?? null;
+  const compile = m.compile_ms === undefined ? dim("unknown") : duration(m.compile_ms * 1e3);
+  const none = dim(differs ? "none" : "no baseline");
   const error = m.max_abs_error === undefined ? dim("unknown") : smallError(m.max_abs_error);
   return [
     right(median),
-    right(b ? strong(ratio(b.speedup, b.speedup_ci)) : dim("no baseline")),
-    h("td", {}, b ? whisker(columns.axis, b.speedup, b.speedup_ci, word) : null),
+    right(speedup === null ? none : strong(ratio(speedup, b?.speedup_ci))),
+    h("td", {}, speedup === null ? null : whisker(columns.axis, speedup, b?.speedup_ci, word)),
     right(compile),
-    right(repaid(b)),
+    right(differs ? none : repaid(b)),
     right(launches),
     right(peak),
     right(error),
-    h("td", {}, differs ? chip("failed", "DISAGREES") : b ? chip(chipClass(word), word) : dim("no baseline")),
+    h("td", {}, differs || b ? chip(chipClass(word), word) : none),
   ];
-}
-
-/** Where the values of a mode part from eager's. @param {Point} p @param {readonly string[]} modes */
-function disagreements(p, modes) {
-  const lines = modes.filter((m) => p.modes[m]?.agrees === false).map((m) => h("p", { class: "small" }, `${m} disagrees with eager: ${p.modes[m].disagreement ?? "its values are not eager's"}`));
-  return lines.length ? h("div", { id: "disagreements" }, lines) : null;
 }
 
 /** @param {BreakEven | undefined} b */

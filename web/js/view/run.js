@@ -9,6 +9,7 @@ import { go, problem } from "./router.js";
 import { confirmed, jobsChanged, onKeys } from "./frame.js";
 import { exportMenu } from "./export.js";
 import { joinedBar } from "./joined.js";
+import { disagreements } from "./disagrees.js";
 import { ledgerNote } from "./ledger.js";
 import { failedState, progressState, stoppedState } from "./states.js";
 import { nothingHere } from "./missing.js";
@@ -79,7 +80,7 @@ async function draw(ctx, run, tab) {
   const shown = TABS.find((t) => t.key === tab) ?? TABS[0];
   ctx.setTitle(`${tab ? `${shown.label} of ` : ""}${run.name} #${run.id}`);
   const body = h("div", { id: "run-body" });
-  ctx.main.replaceChildren(...[head(run), tabs(ctx, run, tab), ledgerNote(run), body].filter((x) => x !== null));
+  ctx.main.replaceChildren(...[head(run), tabs(ctx, run, tab), disagreements(run), ledgerNote(run), body].filter((x) => x !== null));
   if (run.report && !run.workload?.trace) add(ctx.main, joinedBar(ctx, run));
   const strip = ctx.main.querySelector(".tabs");
   const here = /** @type {HTMLElement | null | undefined} */ (strip?.querySelector("[aria-current]"));

@@ -27,7 +27,7 @@ const measured = (r) => Boolean(r.modes?.length);
 /** @param {RunRow} r @param {number} i */
 function option(r, i) {
   const s = r.summary;
-  const judged = s ? [chip(chipClass(s.verdict), s.verdict), " ", h("span", { class: "num-strong" }, ratio(s.speedup, s.speedup_ci).text)] : null;
+  const judged = s ? [chip(chipClass(s.verdict), s.verdict), " ", h("span", { class: "num-strong" }, s.speedup === null ? "" : ratio(s.speedup, s.speedup_ci).text)] : null;
   const commit = r.commit ? `commit ${r.commit.slice(0, 7)}` : "";
   const facts = [r.device?.toUpperCase(), r.project, r.branch, commit, r.tags?.join(", "), age(r.created_ns / 1e6, Date.now())].filter(Boolean);
   const head = h("span", { class: "what" }, h("b", {}, r.name), " ", h("span", { class: "mono dim" }, `#${r.id}`), r.baseline ? [" ", chip("plain", "baseline")] : null);

@@ -27,7 +27,7 @@ export function columnsOf(runs) {
   const modes = new Set(done.map((s) => s.mode));
   return {
     axis: ratioAxis(
-      done.flatMap((s) => [s.speedup, ...(s.speedup_ci ?? [])]),
+      done.flatMap((s) => (typeof s.speedup === "number" ? [s.speedup, ...(s.speedup_ci ?? [])] : [])),
       120,
     ),
     mode: modes.size === 1 ? [...modes][0] : null,
@@ -109,21 +109,20 @@ function spark(r) {
  * @param {Child} recent
  */
 function summaryCells(s, columns, recent) {
-  const r = ratio(s.speedup, s.speedup_ci);
+  const r = s.speedup === null ? null : ratio(s.speedup, s.speedup_ci);
   const swept = typeof s.at_n === "number";
   const meets =
-    typeof s.crossover_n === "number" ? `n = ${number(s.crossover_n)}` : dim(swept ? "nowhere" : "no sweep");
+    r === null ? dim("none") : typeof s.crossover_n === "number" ? `n = ${number(s.crossover_n)}` : dim(swept ? "nowhere" : "no sweep");
   const cell = (/** @type {Child | Child[]} */ content) => h("td", { class: "r x" }, content);
   return [
     h("td", { class: "a-v" }, chip(chipClass(s.verdict), s.verdict)),
     h(
       "td",
       { class: "r a-r" },
-      h("span", { class: "num-strong" }, r.text),
-      ci(r.interval),
+      r ? [h("span", { class: "num-strong" }, r.text), ...ci(r.interval)] : dim("none"),
       columns.mode ? null : h("span", { class: "two-line" }, s.mode),
     ),
-    h("td", { class: "a-t" }, whisker(columns.axis, s.speedup, s.speedup_ci, s.verdict)),
+    h("td", { class: "a-t" }, s.speedup === null ? null : whisker(columns.axis, s.speedup, s.speedup_ci, s.verdict)),
     h("td", { class: "x" }, recent),
     cell(number(s.median_us / columns.unit.scale)),
     cell(repaid(s)),
@@ -138,6 +137,7 @@ function summaryCells(s, columns, recent) {
  */
 function repaid(s) {
   if (typeof s.calls_to_repay === "number") return calls(s.calls_to_repay);
+  if (s.speedup === null) return dim("none");
   const maybe = s.speedup > 1 && (s.speedup_ci?.[1] ?? 0) > 1;
   return dim(maybe ? "unknown" : "never");
 }

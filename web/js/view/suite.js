@@ -275,7 +275,7 @@ function resultCell(r) {
   const link = (/** @type {import("./dom.js").Child} */ content) =>
     r.run ? h("a", { href: `/runs/${encodeURIComponent(r.run)}` }, content) : content;
   if (r.status !== "pass") {
-    const cls = r.status === "waiting" ? "queued" : r.status === "cancelled" ? "cancelled" : "failed";
+    const cls = r.status === "waiting" ? "queued" : r.status;
     return h("td", { class: "r", title: r.reason }, link(chip(cls, WORDS[r.status])));
   }
   if (r.speedup === null) return h("td", { class: "r", title: r.reason }, link("passed"));
@@ -292,7 +292,7 @@ function reasons(suite) {
       "tr",
       {},
       h("th", { scope: "row" }, run ? h("a", { href: `/runs/${encodeURIComponent(run)}` }, name) : name),
-      h("td", {}, chip("failed", WORDS[status])),
+      h("td", {}, chip(status, WORDS[status])),
       h("td", {}, `${engine === "breakeven" ? "" : `${engine}: `}${policies.join(", ")}`),
       h("td", { class: "wrap modes" }, modes.join(", ")),
       h("td", { class: "wrap why", data: { label: "" } }, clamped(reason)),

@@ -4,7 +4,7 @@ import { h, chip, ci } from "./dom.js";
 import { clamped } from "./cards.js";
 import { modeMark, whisker } from "./marks.js";
 import { calls, duration, number, ratio, smallError, withInterval } from "../model/format.js";
-import { chipClass, wordOf } from "../model/verdict.js";
+import { chipClass, DISAGREES, wordOf } from "../model/verdict.js";
 import { inOrder } from "../model/modes.js";
 import { torchAt, torchOf, torchOverlay, torchRows, valuesSentence } from "../model/torch.js";
 
@@ -23,7 +23,7 @@ const name = (mode) => h("th", { scope: "row" }, modeMark(mode), " ", chip("plai
 /** @param {TorchMode} m */
 function error(m) {
   if (!m.values) return dim("not compared");
-  return m.values.agree ? smallError(m.values.max_abs_error) : chip("failed", "differs");
+  return m.values.agree ? smallError(m.values.max_abs_error) : chip("disagrees", DISAGREES);
 }
 
 /** Why a mode failed, in place of its figures. @param {string} error @param {number} columns */
@@ -41,8 +41,10 @@ function modeRow(p, mode, columns) {
   const l = m.latency;
   const t = l ? withInterval(l.median_us, l.ci_us, { scale: columns.time.scale }) : null;
   const b = p.break_even?.[mode];
-  const r = b ? ratio(b.speedup, b.speedup_ci) : null;
-  const word = wordOf(b, l?.n);
+  const differs = m.values?.agree === false;
+  const speedup = differs ? null : (b?.speedup ?? null);
+  const r = speedup === null ? null : ratio(speedup, b?.speedup_ci);
+  const word = differs ? DISAGREES : wordOf(b, l?.n);
   const base = mode === "eager";
   const repaid = !b || typeof b.calls_to_repay !== "number" ? (b?.repay === "never" ? "never" : dim("unknown")) : calls(b.calls_to_repay);
   return h(
@@ -50,14 +52,14 @@ function modeRow(p, mode, columns) {
     { class: "torch" },
     name(mode),
     right(t ? [h("span", { class: "num-strong" }, t.text), ...ci(t.interval)] : dim("not timed")),
-    right(base ? "1x" : r ? [h("span", { class: "num-strong" }, r.text), ...ci(r.interval)] : dim("no baseline")),
-    h("td", {}, b ? whisker(columns.axis, b.speedup, b.speedup_ci, word) : null),
+    right(base && !differs ? "1x" : r ? [h("span", { class: "num-strong" }, r.text), ...ci(r.interval)] : dim(differs ? "none" : "no baseline")),
+    h("td", {}, speedup === null ? null : whisker(columns.axis, speedup, b?.speedup_ci, word)),
     right(base || m.compile_ms === undefined ? dim(base ? "none" : "unknown") : duration(m.compile_ms * 1e3)),
-    right(base ? dim("baseline") : repaid),
+    right(base ? dim("baseline") : differs ? dim("none") : repaid),
     right(dim("not counted")),
     right(typeof m.peak_bytes === "number" ? number(m.peak_bytes / columns.bytes.scale) : dim("not counted")),
     right(error(m)),
-    h("td", {}, base ? dim("baseline") : b ? chip(chipClass(word), word) : dim("no baseline")),
+    h("td", {}, differs ? chip(chipClass(word), word) : base ? dim("baseline") : b ? chip(chipClass(word), word) : dim("no baseline")),
   );
 }
 

@@ -1,7 +1,7 @@
 // js/view/torch_tab.js -- PyTorch's tab of a run: facts, values, breaks by mode, and what its
 // logs hold, as plain tables.  Loaded when it is opened.
 
-import { h, ci, headRow, scroller, section } from "./dom.js";
+import { chip, h, ci, headRow, scroller, section } from "./dom.js";
 import { modeMark } from "./marks.js";
 import { importedSections } from "./imported.js";
 import { failedCell, failure } from "./torch.js";
@@ -10,6 +10,9 @@ import { torchOf, torchRows, valuesSentence } from "../model/torch.js";
 
 /** @typedef {import("../api/types.js").TorchEngine} TorchEngine */
 /** @typedef {import("./dom.js").Child} Child */
+
+/** @type {Record<string, string>} */
+const AGREE = { exact: "the same", within_dtype: "agree, within what the dtype allows" };
 
 /** @param {Child | readonly Child[]} content */
 const right = (content) => h("td", { class: "r" }, content);
@@ -33,7 +36,7 @@ function valuesTable(t) {
       right(m.values ? number(m.values.elements) : ""),
       right(m.values ? smallError(m.values.max_abs_error) : ""),
       right(m.values ? smallError(m.values.max_rel_error) : ""),
-      h("td", {}, m.values?.agree ? "agree" : (m.values?.first ?? "")),
+      h("td", { class: "wrap" }, m.values?.agree ? AGREE[m.values.verdict ?? ""] ?? "agree" : [chip("disagrees", "DISAGREES"), " ", m.values?.first ?? ""]),
     );
   });
   const head = headRow(["Mode", ["n", "r"], ["Median, us", "r"], ["Over ours", "r"], ["Compile", "r"], ["Frames", "r"], ["Compared", "r"], ["Largest error", "r"], ["Of the largest", "r"], "Values"]);
@@ -68,6 +71,7 @@ function facts(t) {
   const pairs = [
     ["Version", t.version],
     ["Python", t.python && `${t.python}, ${t.executable}`],
+    ["Build", t.build?.note],
     ["GPU", t.device_name],
     ["Threads", t.threads],
     ["First compilation", typeof t.first_compile_ms === "number" ? `${duration(t.first_compile_ms * 1e3)}, which loads its compiler: in no figure` : null],

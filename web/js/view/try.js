@@ -94,7 +94,7 @@ function ended(place, s, run) {
   const rows = changeRows(change).map((r) => h("tr", {}, h("th", { scope: "row" }, r.name), cells(r.before), cells(r.after)));
   const name = `Before and after: ${s.what}`;
   const table = h("table", { class: "tried" }, h("caption", { class: "vh" }, name), headRow(["What", ["Before", "r"], ["After", "r"]]), h("tbody", {}, rows));
-  const values = h("p", {}, change.agrees ? "" : chip("failed", "DISAGREES"), change.agrees ? "" : " ", valuesText(change));
+  const values = h("p", {}, change.agrees ? "" : chip("disagrees", "DISAGREES"), change.agrees ? "" : " ", valuesText(change));
   place.replaceChildren(verdictLine(change, s.mode), values, scroller(name, table), h("div", { class: "acts" }, button("Try it again", () => begin(place, s)), runLink(run)));
   say(`Tried: ${valuesText(change)}`);
 }
@@ -102,6 +102,7 @@ function ended(place, s, run) {
 /** @param {import("../model/try.js").Change} c @param {string} mode */
 function verdictLine(c, mode) {
   if (!c.verdict || !c.speedup) return h("p", {}, "It was not timed.");
+  if (c.verdict === "DISAGREES") return h("p", {}, chip("disagrees", c.verdict), ` ${mode} computes something else than the old program: how quick it is does not count.`);
   const r = ratio(c.speedup, c.speedup_ci);
   return h("p", {}, chip(chipClass(c.verdict), c.verdict), ` ${mode} takes turns with the old program and is `, h("b", {}, r.text), ...ci(r.interval), " as fast.");
 }

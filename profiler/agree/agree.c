@@ -1,0 +1,474 @@
+/* profiler/agree/agree.c -- walks over what two lanes hold, value by value.
+ *
+ * First nothing is asked but whether all is the same; only where it is not, the program is
+ * run in float64 and everything is judged.
+ */
+#include "profiler/agree/agree.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profiler/agree/texts.h"
+#include "profiler/workload/value_json.h"
+
+static const char *const stage_names[] = {
+	[STAGE_IN_ORDER] = "in order",
+	[STAGE_BURST] = "one behind another",
+	[STAGE_TIMED] = "after timing",
+};
+
+struct walk {
+	struct agreement *a;
+	const struct agree_pair *pair;
+	const struct lane *reference; /* NULL: there is none */
+	enum reference_stage stage;
+	int call;
+	bool output; /* it is an output that is walked over */
+	char path[160];
+	size_t len;
+};
+
+/* The same value of each side; reference UNSET: none. */
+struct trio {
+	struct value ours, theirs, reference;
+};
+
+static const struct value unset = { .kind = VALUE_UNSET };
+
+static void add_name(struct walk *w, const char *before, const char *name, const char *behind)
+{
+	size_t room = sizeof(w->path) - w->len;
+	int n = snprintf(w->path + w->len, room, "%s%s%s", before, name, behind);
+
+	w->len += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
+}
+
+static void add_index(struct walk *w, int index)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", index);
+	add_name(w, "[", text, "]");
+}
+
+static void cut_path(struct walk *w, size_t len)
+{
+	w->len = len;
+	w->path[len] = '\0';
+}
+
+static struct agree_where here(const struct walk *w)
+{
+	struct agree_where where = { .call = w->call, .when = stage_names[w->stage] };
+
+	where.at.index = -1;
+	snprintf(where.what, sizeof(where.what), "%s", w->path);
+	return where;
+}
+
+/* They have other structures. */
+static void differs(struct walk *w, const char *why)
+{
+	struct agreement *a = w->a;
+
+	a->differing++;
+	a->error = INFINITY;
+	if (w->output)
+		a->output_error = (double)NAN;
+	if (a->verdict == AGREE_NOT && (isinf(a->excess) || a->where.when != stage_names[w->stage]))
+		return;
+	a->verdict = AGREE_NOT;
+	a->judge = JUDGE_BITS;
+	a->excess = INFINITY;
+	a->where = here(w);
+	snprintf(a->where.why, sizeof(a->where.why), "%s", why);
+}
+
+static void unravel(const struct tensor *t, int64_t at, struct agree_where *where)
+{
+	where->rank = t->rank;
+	where->dtype = t->dtype;
+	memcpy(where->size, t->size, sizeof(where->size));
+	for (int d = t->rank - 1; d >= 0; d--) {
+		where->index[d] = at % t->size[d];
+		at /= t->size[d];
+	}
+}
+
+/* Adds what was found of one value; t NULL: a number of Python, or a text. */
+static void take(struct walk *w, const struct judged *found, const struct tensor *t)
+{
+	struct agreement *a = w->a;
+	bool wrong = found->excess > 1;
+	/* What is wrong first is the cause of what is wrong later. */
+	bool later = a->verdict == AGREE_NOT && a->where.when != stage_names[w->stage];
+	bool worse = wrong ? !later && (a->verdict != AGREE_NOT || found->excess > a->excess)
+			   : a->verdict != AGREE_NOT &&
+				 (a->verdict == AGREE_EXACT || found->error > a->error);
+
+	a->values++;
+	a->elements += found->elements;
+	a->differing += found->differing;
+	a->theirs_error = fmax(a->theirs_error, found->theirs_error);
+	if (w->output && !isnan(a->output_error))
+		a->output_error = fmax(a->output_error, found->error);
+	if (found->differing && worse) {
+		a->where = here(w);
+		a->where.at = wrong ? found->worst : found->far;
+		if (t)
+			unravel(t, a->where.at.index, &a->where);
+		a->judge = found->judge;
+		a->excess = found->excess;
+		a->verdict = wrong ? AGREE_NOT : AGREE_WITHIN_DTYPE;
+	}
+	a->error = fmax(a->error, found->error);
+}
+
+/* What float64 has there; false: it does not have this value. */
+static bool add_references(const struct walk *w, struct value reference, struct judge_pair *pair,
+			   struct tensor *made[JUDGE_MAX_REFERENCES])
+{
+	const struct reference *r = w->pair->reference;
+	struct err ignored = { 0 };
+
+	if (reference.kind != VALUE_TENSOR || !reference.tensor->memory ||
+	    dtype_category(pair->theirs->dtype) != CATEGORY_FLOAT)
+		return false;
+	/* It went the way of theirs: else it is the reference of something else. */
+	if (judge_tensors(&(struct judge_pair){ .ours = reference.tensor->memory,
+						.theirs = pair->theirs,
+						.threads = pair->threads })
+		.excess > 0)
+		return false;
+	for (int k = 0; k < r->n; k++) {
+		made[k] = fusion_reference(reference.tensor->memory, k, &ignored);
+		if (!made[k])
+			return false;
+		pair->reference[k] = made[k];
+		pair->n_references++;
+	}
+	return true;
+}
+
+static void compare_tensors(struct walk *w, const struct trio *v)
+{
+	struct judge_pair pair = { .ours = v->ours.tensor->memory,
+				   .theirs = v->theirs.tensor->memory,
+				   .threads = fusion_threads(w->pair->theirs->engine) };
+	struct tensor *made[JUDGE_MAX_REFERENCES] = { NULL };
+	struct judged found;
+
+	if (w->reference && !add_references(w, v->reference, &pair, made))
+		pair.n_references = 0;
+	found = judge_tensors(&pair);
+	if (found.kind) {
+		char why[80];
+
+		snprintf(why, sizeof(why), "has another %s", found.kind);
+		differs(w, why);
+	} else {
+		take(w, &found, pair.theirs);
+	}
+	for (int k = 0; k < JUDGE_MAX_REFERENCES; k++)
+		tensor_unref(made[k]);
+}
+
+static void compare(struct walk *w, const struct trio *v);
+
+static bool is_list(struct value v)
+{
+	return v.kind == VALUE_TUPLE || v.kind == VALUE_LIST;
+}
+
+static void compare_lists(struct walk *w, const struct trio *v)
+{
+	size_t len = w->len;
+
+	if (v->ours.list->len != v->theirs.list->len) {
+		differs(w, "has another number of items");
+		return;
+	}
+	for (int i = 0; i < v->theirs.list->len; i++) {
+		bool has = is_list(v->reference) && i < v->reference.list->len;
+
+		add_index(w, i);
+		compare(w, &(struct trio){ v->ours.list->at[i], v->theirs.list->at[i],
+					   has ? v->reference.list->at[i] : unset });
+		cut_path(w, len);
+	}
+}
+
+static void compare_dicts(struct walk *w, const struct trio *v)
+{
+	const struct dict *ours = v->ours.dict, *theirs = v->theirs.dict;
+	size_t len = w->len;
+
+	if (ours->len != theirs->len) {
+		differs(w, "has another number of keys");
+		return;
+	}
+	for (int i = 0; i < theirs->len; i++) {
+		bool has = v->reference.kind == VALUE_DICT && i < v->reference.dict->len;
+
+		if (!value_equal(ours->keys[i], theirs->keys[i])) {
+			differs(w, "has other keys");
+			return;
+		}
+		if (theirs->keys[i].kind == VALUE_STR)
+			add_name(w, "['", theirs->keys[i].str->text, "']");
+		else
+			add_index(w, i);
+		compare(w, &(struct trio){ ours->values[i], theirs->values[i],
+					   has ? v->reference.dict->values[i] : unset });
+		cut_path(w, len);
+	}
+}
+
+static void compare(struct walk *w, const struct trio *v)
+{
+	struct judged found;
+
+	if (v->ours.kind != v->theirs.kind) {
+		differs(w, "is of another kind");
+		return;
+	}
+	switch (v->theirs.kind) {
+	case VALUE_TENSOR:
+		if (v->ours.tensor->memory && v->theirs.tensor->memory)
+			compare_tensors(w, v);
+		else if (v->ours.tensor->memory != v->theirs.tensor->memory)
+			differs(w, "has no elements on one side");
+		return;
+	case VALUE_BOOL:
+	case VALUE_INT:
+	case VALUE_STR:
+		if (!value_equal(v->ours, v->theirs))
+			differs(w, "is another value");
+		return;
+	case VALUE_FLOAT:
+		found = judge_numbers(v->ours.f, v->theirs.f);
+		take(w, &found, NULL);
+		return;
+	case VALUE_TUPLE:
+	case VALUE_LIST:
+		compare_lists(w, v);
+		return;
+	case VALUE_DICT:
+		compare_dicts(w, v);
+		return;
+	default:
+		return;
+	}
+}
+
+/* ---- gradients */
+
+static struct value grad_of(struct value v)
+{
+	return v.kind == VALUE_TENSOR ? fusion_grad(v) : unset;
+}
+
+static struct value item_of(struct value v, int i)
+{
+	if (is_list(v))
+		return i < v.list->len ? v.list->at[i] : unset;
+	return v.kind == VALUE_DICT && i < v.dict->len ? v.dict->values[i] : unset;
+}
+
+/* Of the tensors in an argument, whatever it is made of. */
+static void compare_grads(struct walk *w, const struct trio *v)
+{
+	int n = is_list(v->theirs)             ? v->theirs.list->len
+		: v->theirs.kind == VALUE_DICT ? v->theirs.dict->len
+					       : 0;
+	struct trio g = { grad_of(v->ours), grad_of(v->theirs), grad_of(v->reference) };
+	size_t len = w->len;
+
+	if (g.ours.kind != VALUE_UNSET && g.theirs.kind != VALUE_UNSET)
+		compare(w, &g);
+	else if (g.ours.kind != g.theirs.kind)
+		differs(w, g.ours.kind == VALUE_UNSET ? "is missing" : "is there, and not there");
+	for (int i = 0; i < n; i++) {
+		struct trio item = { item_of(v->ours, i), item_of(v->theirs, i),
+				     item_of(v->reference, i) };
+
+		add_index(w, i);
+		if (item.ours.kind != VALUE_UNSET)
+			compare_grads(w, &item);
+		cut_path(w, len);
+	}
+}
+
+/* ---- what is kept between calls */
+
+struct kept {
+	struct value found; /* a dict by path */
+};
+
+static void keep(void *self, const char *name, struct value t)
+{
+	struct kept *k = self;
+	struct value key = value_str(name, strlen(name));
+
+	if (key.kind != VALUE_UNSET)
+		value_dict_set(k->found.dict, key, t);
+	value_unref(key);
+}
+
+static struct value kept_of(const struct lane *lane)
+{
+	struct kept k = { .found = value_dict() };
+
+	if (lane && k.found.kind != VALUE_UNSET)
+		fusion_kept(lane->session, keep, &k);
+	return k.found;
+}
+
+static struct value named(struct value dict, struct value key)
+{
+	struct value v;
+
+	return dict.kind == VALUE_DICT && value_dict_get(dict.dict, key, &v) ? v : unset;
+}
+
+static void compare_kept(struct walk *w)
+{
+	struct value theirs = kept_of(w->pair->theirs), ours = kept_of(w->pair->ours);
+	struct value reference = kept_of(w->reference);
+
+	for (int i = 0; theirs.kind == VALUE_DICT && i < theirs.dict->len; i++) {
+		struct value key = theirs.dict->keys[i];
+		struct trio v = { named(ours, key), theirs.dict->values[i], named(reference, key) };
+
+		cut_path(w, 0);
+		add_name(w, "state ", key.str->text, "");
+		if (v.ours.kind == VALUE_UNSET) {
+			differs(w, "is missing");
+			continue;
+		}
+		compare(w, &v);
+		cut_path(w, 0);
+		add_name(w, "grad of ", key.str->text, "");
+		compare_grads(w, &v);
+	}
+	value_unref(theirs);
+	value_unref(ours);
+	value_unref(reference);
+}
+
+/* ---- a call */
+
+static void compare_text(struct walk *w, const char *ours, const char *theirs)
+{
+	struct judged found;
+
+	cut_path(w, 0);
+	add_name(w, "", "what was printed", "");
+	if (!texts_judge(ours ? ours : "", theirs ? theirs : "", &found))
+		differs(w, "is another text");
+	else
+		take(w, &found, NULL);
+}
+
+static void name_argument(struct walk *w, const char *before, int k, const char *behind)
+{
+	const char *name = fusion_parameter_name(w->pair->theirs->session, k);
+	char text[32];
+
+	snprintf(text, sizeof(text), "argument %d", k);
+	cut_path(w, 0);
+	add_name(w, before, name ? name : text, behind);
+}
+
+static void compare_call(struct walk *w, int call)
+{
+	const struct lane *ours = w->pair->ours, *theirs = w->pair->theirs, *r = w->reference;
+
+	w->call = call;
+	cut_path(w, 0);
+	add_name(w, "", "output", "");
+	w->output = true;
+	compare(w, &(struct trio){ ours->outputs[call], theirs->outputs[call],
+				   r ? r->outputs[call] : unset });
+	w->output = false;
+	for (int k = 0; k < theirs->originals->n_args[call]; k++) {
+		struct trio v = { ours->args[call][k], theirs->args[call][k],
+				  r ? r->args[call][k] : unset };
+
+		name_argument(w, "", k, " after the call");
+		compare(w, &v);
+		name_argument(w, "grad of ", k, "");
+		compare_grads(w, &v);
+	}
+	if (ours->param_grads[call].kind != VALUE_DICT ||
+	    theirs->param_grads[call].kind != VALUE_DICT)
+		return;
+	cut_path(w, 0);
+	add_name(w, "", "param_grad", "");
+	compare(w, &(struct trio){ ours->param_grads[call], theirs->param_grads[call],
+				   r ? r->param_grads[call] : unset });
+}
+
+static const char *printed(const json_t *m, int call)
+{
+	return json_string_value(
+	    json_object_get(json_array_get(json_object_get(m, "calls"), (size_t)call), "stdout"));
+}
+
+/* In order what was printed stands in the report. */
+static void compare_all(struct walk *w, const json_t *m, const json_t *other_m)
+{
+	const struct lane *ours = w->pair->ours, *theirs = w->pair->theirs;
+	const int *timed = theirs->timed;
+	int n = w->stage == STAGE_TIMED ? theirs->n_timed : theirs->originals->n_calls;
+
+	for (int i = 0; i < n; i++) {
+		int call = w->stage == STAGE_TIMED ? timed[i] : i;
+
+		if (ours->outputs[call].kind == VALUE_UNSET)
+			continue;
+		compare_call(w, call);
+		if (m)
+			compare_text(w, printed(m, call), printed(other_m, call));
+	}
+	w->call = -1;
+	if (w->stage == STAGE_TIMED)
+		return;
+	compare_kept(w);
+	if (!m)
+		compare_text(w, fusion_stdout(ours->session)->data,
+			     fusion_stdout(theirs->session)->data);
+}
+
+static void agree_stage(struct agreement *a, const struct agree_pair *pair,
+			enum reference_stage stage, const json_t *m, const json_t *other_m)
+{
+	struct agreement before = *a;
+	struct walk w = { .a = a, .pair = pair, .stage = stage };
+
+	compare_all(&w, m, other_m);
+	if (a->differing > before.differing && pair->reference) {
+		w.reference = reference_at(pair->reference, stage);
+		if (!w.reference)
+			snprintf(a->no_reference, sizeof(a->no_reference), "%s",
+				 pair->reference->why_not);
+		if (w.reference) {
+			*a = before;
+			compare_all(&w, m, other_m);
+		}
+	}
+	a->calls[stage] += stage == STAGE_TIMED ? pair->theirs->n_timed
+						: pair->theirs->originals->n_calls;
+}
+
+void agree_in_order(struct agreement *a, const struct agree_pair *pair, const json_t *m,
+		    const json_t *other_m)
+{
+	agree_stage(a, pair, STAGE_IN_ORDER, m, other_m);
+}
+
+void agree_later(struct agreement *a, const struct agree_pair *pair, enum reference_stage stage)
+{
+	agree_stage(a, pair, stage, NULL, NULL);
+}

@@ -1,0 +1,103 @@
+/* profiler/agree/reference.c -- see reference.h. */
+#include "profiler/agree/reference.h"
+
+#include <stdio.h>
+
+#include "profiler/workload/value_json.h"
+
+enum { SMALL_ELEMENTS = 1 << 22 };
+static const double most_calls_s = 4;
+static const size_t most_bytes = (size_t)16 << 30;
+
+static int64_t elements_of(struct value v)
+{
+	int64_t n = 0;
+
+	if (v.kind == VALUE_TENSOR)
+		return tensor_numel(v.tensor->memory);
+	for (int i = 0; (v.kind == VALUE_LIST || v.kind == VALUE_TUPLE) && i < v.list->len; i++)
+		n += elements_of(v.list->at[i]);
+	return n;
+}
+
+/* Two disturbed ones where they cost nothing, else one. */
+static int ways(const struct reference *r)
+{
+	int64_t n = 0;
+
+	for (int i = 0; i < r->inputs->n_calls; i++)
+		for (int k = 0; k < r->inputs->n_args[i]; k++)
+			n += elements_of(r->inputs->args[i][k]);
+	return n <= SMALL_ELEMENTS ? 3 : 2;
+}
+
+static bool make_calls(struct lane *lane, struct err *err)
+{
+	lane_drop_results(lane);
+	for (int i = 0; i < lane->originals->n_calls; i++)
+		if (!lane_call(lane, i, &lane->outputs[i], err) ||
+		    !lane_keep_grads(lane, i, true, err))
+			return false;
+	return true;
+}
+
+static bool make(struct reference *r, struct err *err)
+{
+	struct lane_options options = { .cache = { .dir = r->cache_dir },
+					.references = r->n,
+					.memory_bytes = most_bytes };
+
+	return lane_create_with(&r->lane, r->w, r->p, FUSION_EAGER, r->inputs, &options, err) &&
+	       make_calls(&r->lane, err);
+}
+
+/* On to the next stage. */
+static bool advance(struct reference *r, struct err *err)
+{
+	if (r->stage == STAGE_IN_ORDER) {
+		lane_drop_results(&r->lane);
+		if (!lane_burst(&r->lane, r->burst, err))
+			return false;
+		r->stage = STAGE_BURST;
+		return true;
+	}
+	for (int i = 0; i < r->inputs->n_calls; i++)
+		if (!lane_restore(&r->lane, i, err))
+			return false;
+	r->stage = STAGE_TIMED;
+	return make_calls(&r->lane, err);
+}
+
+const struct lane *reference_at(struct reference *r, enum reference_stage stage)
+{
+	struct err err = { 0 };
+
+	if (!r->made && !r->why_not[0]) {
+		r->n = ways(r);
+		if (r->calls_s > most_calls_s)
+			snprintf(r->why_not, sizeof(r->why_not),
+				 "its calls take too long to be made in float64 too");
+		else if (!make(r, &err))
+			snprintf(r->why_not, sizeof(r->why_not), "in float64 it fails: %.150s",
+				 err.message);
+		r->made = !r->why_not[0];
+	}
+	while (r->made && !r->why_not[0] && r->stage < stage)
+		if (!advance(r, &err))
+			snprintf(r->why_not, sizeof(r->why_not), "in float64 it fails: %.150s",
+				 err.message);
+	return r->made && !r->why_not[0] ? &r->lane : NULL;
+}
+
+void reference_rest(struct reference *r)
+{
+	lane_destroy(&r->lane);
+	r->made = false;
+	r->stage = STAGE_IN_ORDER;
+}
+
+void reference_finish(struct reference *r)
+{
+	lane_destroy(&r->lane);
+	*r = (struct reference){ 0 };
+}

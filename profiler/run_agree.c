@@ -1,0 +1,131 @@
+/* profiler/run_agree.c -- whether modes give what eager gives when calls follow each other.
+ *
+ * A fault of memory or of order shows only where a call begins while another is under way,
+ * so calls that are waited for one by one do not show it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/run.h"
+
+/* Cycles over the calls, one behind another. */
+static int burst_of(double calls_s)
+{
+	static const struct {
+		double below_s;
+		int cycles;
+	} rows[] = { { 0.02, 8 }, { 0.2, 3 }, { 1, 2 } };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (calls_s < rows[i].below_s)
+			return rows[i].cycles;
+	return 0;
+}
+
+static bool burst(struct lane *lane, int cycles, struct err *err)
+{
+	lane_drop_results(lane);
+	buf_clear(fusion_stdout(lane->session));
+	return lane_burst(lane, cycles, err);
+}
+
+static struct agree_pair pair_of(struct run *r, struct lane *lanes, int k)
+{
+	return (struct agree_pair){ &lanes[k], &lanes[0], "eager's", &r->reference };
+}
+
+bool run_agree_before(struct run *r, struct lane *lanes, json_t *modes, struct err *err)
+{
+	int cycles = r->reference.burst = burst_of(lanes[0].calls_s);
+	struct err ignored = { 0 };
+
+	(void)modes;
+	/* A program may not be one that can be called again and again. */
+	if (lanes[0].mode != FUSION_EAGER || cycles == 0 || r->w->n_modes < 2 ||
+	    !burst(&lanes[0], cycles, &ignored))
+		return true;
+	for (int k = 1; k < r->w->n_modes; k++) {
+		struct agree_pair pair = pair_of(r, lanes, k);
+
+		if (!burst(&lanes[k], cycles, err))
+			return false;
+		agree_later(&r->agreements[lanes[k].mode], &pair, STAGE_BURST);
+		lane_drop_results(&lanes[k]);
+		buf_clear(fusion_stdout(lanes[k].session));
+	}
+	reference_rest(&r->reference);
+	return true;
+}
+
+/* The timed calls, one behind another, from inputs as they were. */
+static bool make_timed(struct lane *lane, struct err *err)
+{
+	lane_drop_results(lane);
+	for (int i = 0; lane->writes && i < lane->n_timed; i++)
+		if (!lane_restore(lane, lane->timed[i], err))
+			return false;
+	for (int i = 0; i < lane->n_timed; i++)
+		if (!lane_start(lane, lane->timed[i], &lane->outputs[lane->timed[i]], err))
+			return false;
+	return fusion_wait(lane->engine, err);
+}
+
+/* Eager's timed calls, twice: whether the second time gave the same. */
+static bool repeats(struct lane *eager, bool *same, struct err *err)
+{
+	struct lane first = *eager;
+	struct agreement found = { 0 };
+	struct agree_pair pair = { eager, &first, "the first's", NULL };
+	bool ok;
+
+	if (!make_timed(eager, err))
+		return false;
+	first.outputs = eager->outputs;
+	eager->outputs = calloc((size_t)eager->originals->n_calls, sizeof(*eager->outputs));
+	if (!eager->outputs) {
+		eager->outputs = first.outputs;
+		return err_set(err, ERR_MEMORY, "out of memory for the run");
+	}
+	ok = make_timed(eager, err);
+	if (ok)
+		agree_later(&found, &pair, STAGE_TIMED);
+	*same = found.differing == 0;
+	for (int i = 0; i < eager->originals->n_calls; i++)
+		value_unref(first.outputs[i]);
+	free(first.outputs);
+	return ok;
+}
+
+bool run_agree_after(struct run *r, struct lane *lanes, json_t *modes, struct err *err)
+{
+	bool same = false;
+
+	if (lanes[0].mode != FUSION_EAGER || r->w->n_modes < 2)
+		return true;
+	if (!repeats(&lanes[0], &same, err))
+		return false;
+	for (int k = 1; k < r->w->n_modes; k++) {
+		struct agree_pair pair = pair_of(r, lanes, k);
+		enum fusion_mode mode = lanes[k].mode;
+		struct agreement *a = &r->agreements[mode];
+
+		if (same && !make_timed(&lanes[k], err))
+			return false;
+		if (same)
+			agree_later(a, &pair, STAGE_TIMED);
+		else
+			snprintf(a->not_timed, sizeof(a->not_timed),
+				 "each call changes what the next one gives");
+		lane_drop_results(&lanes[k]);
+		agree_report(a, pair.whose, json_object_get(modes, fusion_mode_name(mode)));
+		r->kept[r->point].disagrees[mode] = a->verdict == AGREE_NOT;
+	}
+	reference_rest(&r->reference);
+	lane_drop_results(&lanes[0]);
+	for (int k = 0; k < r->w->n_modes; k++)
+		for (int i = 0; lanes[k].writes && i < r->reference.inputs->n_calls; i++)
+			if (!lane_restore(&lanes[k], i, err))
+				return false;
+	return true;
+}
