@@ -1,11 +1,13 @@
 #!/bin/sh
-# tests/fuzz/run.sh TARGET SECONDS -- runs one fuzz target from all our programs (or logs).
+# tests/fuzz/run.sh TARGET SECONDS [SEED] -- runs one fuzz target from all our programs (or logs).
 #
+# With a seed it tries the same inputs each time (`make test`: what it finds there is found again).
 # What it finds (crash-*, timeout-*, leak-*) is left in the build folder beside
 # the target.
 set -eu
 target=$1
 seconds=$2
+seed=${3:-0} # 0: of the time
 corpus=$(mktemp -d)
 trap 'rm -rf "$corpus"' EXIT
 
@@ -15,7 +17,7 @@ case $target in
 		{ printf '\377'; cat "$f"; } >"$corpus/$(basename "$f")"
 		{ printf '\001'; gzip -c "$f"; } >"$corpus/$(basename "$f").gz"
 	done
-	"$target" -max_total_time="$seconds" -timeout=120 -rss_limit_mb=2048 -max_len=32768 \
+	"$target" -max_total_time="$seconds" -seed="$seed" -timeout=120 -rss_limit_mb=2048 -max_len=32768 \
 		-artifact_prefix="$(dirname "$target")/" -print_final_stats=1 "$corpus"
 	exit
 	;;
@@ -28,6 +30,6 @@ for name in ("cases", "construct_cases"):
         with open(f"{sys.argv[1]}/{case['name']}", "w") as out:
             out.write(case["source"])
 PYTHON
-"$target" -max_total_time="$seconds" -timeout=120 -rss_limit_mb=2048 -max_len=65536 \
+"$target" -max_total_time="$seconds" -seed="$seed" -timeout=120 -rss_limit_mb=2048 -max_len=65536 \
 	-artifact_prefix="$(dirname "$target")/" -print_final_stats=1 \
 	-dict=tests/fuzz/python.dict "$corpus"
