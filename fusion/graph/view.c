@@ -48,11 +48,14 @@ bool view_contiguous(const struct graph *g, const struct view_layout *l)
 
 bool view_repeats(const struct view_layout *l)
 {
-	for (int d = 0; d < l->shape.rank; d++)
-		if (sym_is(l->stride[d], 0) && !sym_is(l->shape.size[d], 1) &&
-		    !sym_is(l->shape.size[d], 0))
-			return true;
-	return false;
+	bool repeats = false;
+
+	for (int d = 0; d < l->shape.rank; d++) {
+		if (sym_is(l->shape.size[d], 0))
+			return false; /* it has no element */
+		repeats |= sym_is(l->stride[d], 0) && !sym_is(l->shape.size[d], 1);
+	}
+	return repeats;
 }
 
 static int wrap(const struct sym *dim, int rank)
