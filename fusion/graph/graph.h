@@ -86,7 +86,7 @@ struct node {
 	int memory;    /* capture: the node whose memory this one lies in; -1: its own */
 	bool in_place; /* capture: it writes what its first argument was */
 	int overwrite; /* capture: the last op that wrote into its own memory; -1 */
-	bool weak; /* the value is a wrapped Python number: promotes by category */
+	bool weak;     /* the value is a wrapped Python number: promotes by category */
 };
 
 /* What inference cannot prove of symbolic sizes and takes for granted because it

@@ -67,6 +67,10 @@ static bool add_view(struct recipe_builder *b, struct value v)
 
 	if (!layout)
 		return no_memory(b);
+	if (v.tensor->view->of_leaf && !trace_is_leaf(b->trace, v)) {
+		b->trace->restart = b->trace->no_leaves = true;
+		return err_set(b->err, ERR_BREAK, "a view of a leaf that the graph makes");
+	}
 	if (!trace_view_layout(b->trace, v, &base, layout, b->err))
 		return false;
 	step.layout = layout;

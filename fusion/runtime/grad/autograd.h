@@ -72,6 +72,7 @@ struct grad_custom {
 	void (*finish)(struct grad_node *node);
 	void *data;
 	const char *name;
+	bool piece; /* its outputs are results of a compiled piece, whatever ops made each */
 };
 
 struct grad_node {
@@ -233,6 +234,10 @@ struct backward {
 	bool keep, create;
 };
 bool autograd_backward(struct autograd *a, const struct backward *b, struct err *err);
+
+/* backward_order.c.  Puts the nodes of a pass, all that lead on from its roots, whose
+ * `senders` are counted, in the order in which they run. */
+bool backward_order(struct grad_node **nodes, size_t n, struct err *err);
 
 /* What a call of backward(), torch.autograd.backward() or torch.autograd.grad() asks for;
  * the tensors are those of the arguments. */

@@ -1,8 +1,4 @@
 /* fusion/runtime/grad/autograd_backward.c -- a backward pass over the tape.
- *
- * A node runs when all nodes that send it a gradient have run; of those that may run
- * the youngest comes first.  Age alone does not say it: the node of a view may be made
- * after a node that reads it (renew_view()).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -178,19 +174,27 @@ static bool run_rule(struct pass *p, struct grad_node *node, struct value *made)
 	return grad_rule_run(p->a, node->op, &giver, wanted, node->given[0], made, p->err);
 }
 
+static bool refuse_again(struct pass *p, const struct grad_node *node)
+{
+	return autograd_error(
+	    p->a, p->err,
+	    "Trying to backward through the graph a second time (or directly access saved "
+	    "tensors after they have already been freed). Saved intermediate values of the "
+	    "graph are freed when you call .backward() or autograd.grad(). Specify "
+	    "retain_graph=True if you need to backward through the graph a second time or "
+	    "if you need to access saved tensors after calling backward.%s",
+	    node->custom && node->custom->piece
+		? " Results of one compiled piece share one backward pass, as with torch.compile."
+		: "");
+}
+
 static bool apply(struct pass *p, struct grad_node *node)
 {
 	struct value few[MAX_ARGS], *made = few;
 	bool ok;
 
 	if (node->released)
-		return autograd_error(
-		    p->a, p->err,
-		    "Trying to backward through the graph a second time (or directly access saved "
-		    "tensors after they have already been freed). Saved intermediate values of the "
-		    "graph are freed when you call .backward() or autograd.grad(). Specify "
-		    "retain_graph=True if you need to backward through the graph a second time or "
-		    "if you need to access saved tensors after calling backward.");
+		return refuse_again(p, node);
 	if (node->custom) {
 		made = calloc((size_t)node->n_args + 1, sizeof(*made));
 		if (!made)
@@ -227,70 +231,6 @@ static bool reach(struct pass *p, struct grad_node *node)
 	return true;
 }
 
-/* A heap, by age: the youngest node is at[0]. */
-struct ready {
-	struct grad_node **at; /* borrowed */
-	size_t n;
-};
-
-static void swap(struct ready *r, size_t i, size_t k)
-{
-	struct grad_node *node = r->at[i];
-
-	r->at[i] = r->at[k];
-	r->at[k] = node;
-}
-
-static void push_ready(struct ready *r, struct grad_node *node)
-{
-	size_t i = r->n++;
-
-	r->at[i] = node;
-	for (; i > 0 && r->at[i]->birth > r->at[(i - 1) / 2]->birth; i = (i - 1) / 2)
-		swap(r, i, (i - 1) / 2);
-}
-
-static struct grad_node *pop_ready(struct ready *r)
-{
-	struct grad_node *first = r->at[0];
-
-	r->at[0] = r->at[--r->n];
-	for (size_t i = 0, k; (k = 2 * i + 1) < r->n; i = k) {
-		if (k + 1 < r->n && r->at[k + 1]->birth > r->at[k]->birth)
-			k++;
-		if (r->at[i]->birth >= r->at[k]->birth)
-			break;
-		swap(r, i, k);
-	}
-	return first;
-}
-
-/* Puts p->nodes in the order in which they run. */
-static bool order(struct pass *p)
-{
-	struct ready ready = { .at = calloc(p->nodes.len + 1, sizeof(struct grad_node *)) };
-	size_t n = 0;
-
-	if (!ready.at)
-		return torch_no_memory(p->err);
-	for (size_t i = 0; i < p->nodes.len; i++)
-		if (p->nodes.at[i]->senders == 0)
-			push_ready(&ready, p->nodes.at[i]);
-	while (ready.n > 0) {
-		struct grad_node *node = pop_ready(&ready);
-
-		p->nodes.at[n++] = node; /* all were seen: the array is written from its start */
-		for (int k = 0; k < node->n_args; k++) {
-			struct grad_node *to = node->args[k].to.node;
-
-			if (to && --to->senders == 0)
-				push_ready(&ready, to);
-		}
-	}
-	free(ready.at);
-	return true;
-}
-
 static bool is_input(const struct pass *p, const struct grad_node *node, struct value leaf)
 {
 	for (int i = 0; p->b->inputs && i < p->b->n_inputs; i++) {
@@ -314,7 +254,7 @@ static bool collect(struct pass *p)
 			if (to)
 				to->senders++;
 		}
-	if (!order(p))
+	if (!backward_order(p->nodes.at, p->nodes.len, p->err))
 		return false;
 	for (size_t i = p->nodes.len; p->b->inputs && i-- > 0;) {
 		struct grad_node *node = p->nodes.at[i];

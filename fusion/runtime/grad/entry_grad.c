@@ -519,6 +519,7 @@ struct grad_node *entry_grad_note(struct entry *e, struct err *err)
 	data->custom = (struct grad_custom){ .run = run_backward,
 					     .finish = finish_call,
 					     .data = data,
+					     .piece = true,
 					     .name = "CompiledFunctionBackward" };
 	memcpy(data->vars, e->guards.vars, sizeof(int64_t) * (size_t)g->n_vars);
 	for (int i = 0; i < n_args; i++)

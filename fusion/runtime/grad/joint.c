@@ -167,8 +167,8 @@ static bool refuse_spoiled(const struct sweep *s, struct err *err)
 		reached[s->from->outputs[i]] = true;
 	if (!sweep_spoiled(s, reached, &spoiled, err))
 		return false;
-	return !spoiled || err_set(err, ERR_UNSUPPORTED,
-				   "a value that a gradient needs is written in place");
+	return !spoiled ||
+	       err_set(err, ERR_UNSUPPORTED, "a value that a gradient needs is written in place");
 }
 
 bool joint_build(struct joint *j, struct trace *t, const struct graph *captured, const bool *wanted,

@@ -47,6 +47,7 @@ struct traced_view {
 	struct view_layout layout; /* in elements of the base, row by row */
 	bool writable;             /* the layout is known */
 	bool detached;             /* no gradient goes through one of the steps */
+	bool of_leaf;              /* one of the steps made a leaf, which the gradient goes to */
 	int n_steps;
 	struct view_step steps[];
 };

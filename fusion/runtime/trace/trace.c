@@ -313,32 +313,6 @@ bool trace_wrap(struct trace *t, int node, struct value *out, struct err *err)
 	return true;
 }
 
-bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written)
-{
-	int lifted = trace_lifted(t, tensor), slot = trace_slot(t, tensor);
-	int before = lifted >= 0 ? t->lifted.at[lifted].node : tensor.tensor->node;
-
-	if (!fork_note_write(t, tensor) ||
-	    !trace_note_unrecorded(t, tensor, written ? before : -1, &node) ||
-	    !trace_note_memory(t, before, &node, written))
-		return false;
-	t->n_writes += written;
-	if (lifted >= 0) {
-		t->lifted.at[lifted].node = node;
-		t->lifted.at[lifted].written |= written;
-		if (written)
-			t->lifted.at[lifted].writes = t->n_writes;
-		return true;
-	}
-	tensor.tensor->node = node;
-	tensor.tensor->written |= written;
-	if (written)
-		tensor.tensor->writes = t->n_writes;
-	if (slot >= 0)
-		t->slots->at[slot].written |= written;
-	return true;
-}
-
 /* The outermost function of the prelude around, that is one node to FX though it is made
  * of many ops: its text begins with "One call", and ": name" where that is not its own.
  * *nested: it calls another such function. */

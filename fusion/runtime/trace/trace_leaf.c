@@ -1,4 +1,4 @@
-/* fusion/runtime/trace/trace_leaf.c -- leaves while capturing.
+/* fusion/runtime/trace/trace_leaf.c -- writes and leaves while capturing.
  *
  * An in-place op gives its tensor another node.  Where it is not recorded -- under
  * no_grad(), through x.data -- a leaf stays one: both nodes are values of it, and the
@@ -177,8 +177,33 @@ bool trace_keep_history(struct trace *t, enum op op, int before, int *result, st
 	if (known)
 		return true;
 	*result = graph_add(t->graph, OP_fill, args, 2, t->host.line, t->host.column, err);
-	return *result >= 0 &&
-	       (graph_set_fx(t->graph, *result, "") || trace_no_memory(err));
+	return *result >= 0 && (graph_set_fx(t->graph, *result, "") || trace_no_memory(err));
+}
+
+bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written)
+{
+	int lifted = trace_lifted(t, tensor), slot = trace_slot(t, tensor);
+	int before = lifted >= 0 ? t->lifted.at[lifted].node : tensor.tensor->node;
+
+	if (!fork_note_write(t, tensor) ||
+	    !trace_note_unrecorded(t, tensor, written ? before : -1, &node) ||
+	    !trace_note_memory(t, before, &node, written))
+		return false;
+	t->n_writes += written;
+	if (lifted >= 0) {
+		t->lifted.at[lifted].node = node;
+		t->lifted.at[lifted].written |= written;
+		if (written)
+			t->lifted.at[lifted].writes = t->n_writes;
+		return true;
+	}
+	tensor.tensor->node = node;
+	tensor.tensor->written |= written;
+	if (written)
+		tensor.tensor->writes = t->n_writes;
+	if (slot >= 0)
+		t->slots->at[slot].written |= written;
+	return true;
 }
 
 static bool may_make(struct trace *t, struct value tensor, int node)

@@ -236,8 +236,13 @@ bool trace_call_marked(struct trace *t, struct vm *vm, struct frame *f, struct v
 {
 	bool before = !t->grad_off, stopped;
 
-	return trace_mark_grad(t, f->function->grad == GRAD_ON, err) &&
-	       vm_run_until(vm, f, -1, &stopped, out, err) && trace_mark_grad(t, before, err);
+	if (!trace_mark_grad(t, f->function->grad == GRAD_ON, err))
+		return false;
+	if (vm_run_until(vm, f, -1, &stopped, out, err))
+		return trace_mark_grad(t, before, err);
+	if (t->brk.id == BREAK_NONE) /* an exception leaves the function, the graph goes on */
+		trace_mark_grad(t, before, NULL);
+	return false;
 }
 
 /* `assert tensor`, with a constant text or none: the branch around the raise. */

@@ -37,6 +37,7 @@ static struct traced_view *new_view(struct trace *t, struct value of, const stru
 		return NULL;
 	view->base = value_ref(up ? up->base : of);
 	view->n_steps = steps + 1;
+	view->of_leaf = up && (up->of_leaf || trace_is_leaf(t, of));
 	view->detached = (up && up->detached) || n->op == OP_detach || t->grad_off;
 	if (up)
 		memcpy(view->steps, up->steps, sizeof(view->steps[0]) * (size_t)steps);
