@@ -97,8 +97,11 @@ static bool number_of(struct vm *vm, struct value v, const char *method, struct 
 		return false;
 	if (!found && !instance_call(vm, v, "__index__", NULL, 0, out, &found, err))
 		return false;
-	if (found && !value_counted(*out))
+	if (found && !value_counted(*out)) {
+		if (method[2] == 'f' && value_is_integer(*out)) /* of __index__ */
+			*out = value_float(value_as_double(*out));
 		return true;
+	}
 	if (found)
 		value_unref(*out);
 	return vm_raise(vm, CLASS_TYPE_ERROR, err, "%s must be a string%s or a real number, not '%s'",

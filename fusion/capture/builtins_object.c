@@ -86,7 +86,12 @@ bool builtin_delattr(struct vm *vm, const struct builtin_call *call, struct valu
 bool builtin_vars(struct vm *vm, const struct builtin_call *call, struct value *out,
 		  struct err *err)
 {
-	return op_attribute(vm, NULL, call->args[0], "__dict__", out, err);
+	bool found;
+
+	if (!try_attribute(vm, call->args[0], "__dict__", out, &found, err))
+		return false;
+	return found || vm_raise(vm, CLASS_TYPE_ERROR, err,
+				 "vars() argument must have __dict__ attribute");
 }
 
 bool builtin_callable(struct vm *vm, const struct builtin_call *call, struct value *out,
@@ -383,6 +388,8 @@ bool object_delattr(struct vm *vm, const struct builtin_call *call, struct value
 		return false;
 	if (n != 1 || !attribute_name(vm, args[0], err))
 		return vm_raise(vm, CLASS_TYPE_ERROR, err, "__delattr__() takes a name");
+	if (self.kind == VALUE_INSTANCE)
+		return instance_delete(vm, self, args[0].str->text, err);
 	return op_delete_attribute(vm, self, args[0].str->text, err);
 }
 

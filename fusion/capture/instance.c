@@ -154,6 +154,11 @@ static bool special(struct vm *vm, struct value o, const char *name, struct valu
 		*out = value_ref(value_of(i->class));
 		return true;
 	}
+	if (strcmp(name, "__module__") == 0)
+		return vm_keep(vm,
+			       value_str(i->class->builtin == CLASS_PROGRAM ? "__main__" : "builtins",
+					 8),
+			       out, err);
 	if (strcmp(name, "__dict__") == 0 && !i->class->has_slots)
 		return dict_of(vm, o, out, err);
 	if (exception && strcmp(name, "args") == 0) {
@@ -206,18 +211,22 @@ static bool note_absent(struct vm *vm, struct value o, const char *name, const s
 	return vm->host->absent(vm->host->self, o, name, err);
 }
 
+static bool is_child_kind(struct value v)
+{
+	return (v.kind == VALUE_INSTANCE && v.instance->class->is_module) ||
+	       (v.kind == VALUE_TENSOR && v.tensor->is_parameter);
+}
+
 /* Submodules, parameters and buffers: PyTorch keeps them apart from the attributes
  * proper, and finds them where the class has nothing of that name. */
 static bool is_child(const struct instance *i, const char *name, struct value v)
 {
 	struct value *buffers;
 
-	if (v.kind == VALUE_INSTANCE)
-		return v.instance->class->is_module;
+	if (is_child_kind(v))
+		return true;
 	if (v.kind != VALUE_TENSOR)
 		return false;
-	if (v.tensor->is_parameter)
-		return true;
 	buffers = value_dict_find(i->attributes, "_buffer_names");
 	return buffers && buffers->kind == VALUE_DICT && value_dict_find(buffers->dict, name);
 }
@@ -514,10 +523,15 @@ bool instance_store(struct vm *vm, struct value o, const char *name, struct valu
 	struct value dict;
 	bool ok;
 
-	if (!may_hold(vm, i, v, err) || !ask_descriptor(vm, o, name, v, &ok, err))
+	if (!may_hold(vm, i, v, err))
 		return false;
-	if (ok)
-		return true;
+	/* a module keeps its children apart, whatever the class has of that name */
+	if (!i->class->is_module || !is_child_kind(v)) {
+		if (!ask_descriptor(vm, o, name, v, &ok, err))
+			return false;
+		if (ok)
+			return true;
+	}
 	if (i->class->has_slots && !in_slots(vm, i->class, name, &ok, err))
 		return false;
 	if (i->class->has_slots && !ok)
@@ -620,17 +634,45 @@ static bool delete_named(struct dict *dict, const char *name)
 	return ok;
 }
 
+/* Past __delattr__. */
+bool instance_delete(struct vm *vm, struct value o, const char *name, struct err *err)
+{
+	bool found;
+
+	if (!ask_descriptor(vm, o, name, UNSET, &found, err))
+		return false;
+	if (found || delete_named(o.instance->attributes, name))
+		return true;
+	return no_attribute(vm, o, name, err);
+}
+
+static bool ask_delattr(struct vm *vm, struct value o, const char *name, bool *found,
+			struct err *err)
+{
+	struct value text, none;
+	bool ok;
+
+	*found = class_lookup(o.instance->class, "__delattr__") != NULL;
+	if (!*found)
+		return true;
+	if (!vm_keep(vm, value_str(name, strlen(name)), &text, err))
+		return false;
+	ok = instance_call(vm, o, "__delattr__", &text, 1, &none, found, err);
+	value_unref(text);
+	if (ok)
+		value_unref(none);
+	return ok;
+}
+
 bool op_delete_attribute(struct vm *vm, struct value o, const char *name, struct err *err)
 {
 	bool found;
 
 	switch (o.kind) {
 	case VALUE_INSTANCE:
-		if (!ask_descriptor(vm, o, name, UNSET, &found, err))
+		if (!ask_delattr(vm, o, name, &found, err))
 			return false;
-		if (found)
-			return true;
-		return delete_named(o.instance->attributes, name) || no_attribute(vm, o, name, err);
+		return found || instance_delete(vm, o, name, err);
 	case VALUE_CLASS:
 		return delete_named(o.class->attributes, name) || no_attribute(vm, o, name, err);
 	case VALUE_FUNCTION:
