@@ -139,6 +139,21 @@ static int prefix_base(const char *digits)
 	return letter == 'b' ? 2 : letter == 'o' ? 8 : letter == 'x' ? 16 : 10;
 }
 
+/* Takes the underscores from between the digits; false where one stands elsewhere. */
+static bool join_digits(char *digits)
+{
+	char *to = digits;
+
+	for (const char *from = digits; *from; from++) {
+		if (*from != '_')
+			*to++ = *from;
+		else if (from[-1] == '_' || !isalnum((unsigned char)from[1]))
+			return false;
+	}
+	*to = '\0';
+	return true;
+}
+
 static bool int_from_text(struct value v, int64_t base, struct value *out, struct err *err)
 {
 	char what[64], text[80], *end, *digits = text;
@@ -155,7 +170,9 @@ static bool int_from_text(struct value v, int64_t base, struct value *out, struc
 	radix = base == 0 ? named : (int)base;
 	if (named != 10 && named == radix)
 		digits += 2;
-	if (!isalnum((unsigned char)*digits)) /* strtoull would take a second sign */
+	if (digits > text && named != 10 && named == radix && *digits == '_')
+		digits++;
+	if (!isalnum((unsigned char)*digits) || !join_digits(digits)) /* no second sign */
 		return bad_text(what, v, err);
 	errno = 0;
 	n = strtoull(digits, &end, radix);

@@ -276,16 +276,27 @@ bool builtin_next(struct vm *vm, const struct builtin_call *call, struct value *
 	struct value v = call->args[0];
 	bool more, found;
 
-	if (v.kind == VALUE_INSTANCE && call->n == 1) {
-		if (!instance_call(vm, v, "__next__", NULL, 0, out, &found, err))
-			return false;
-		if (found)
+	if (v.kind == VALUE_INSTANCE && !class_lookup(v.instance->class, "__next__"))
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "'%s' object is not an iterator",
+				value_type_name(v));
+	if (v.kind == VALUE_INSTANCE) {
+		struct err why = { 0 };
+
+		if (instance_call(vm, v, "__next__", NULL, 0, out, &found, &why))
 			return true;
+		if (call->n == 1 || !vm_failed_with(vm, &why, CLASS_STOP_ITERATION)) {
+			if (err)
+				*err = why;
+			return false;
+		}
+		vm_forget_raised(vm);
+		*out = value_ref(call->args[1]);
+		return true;
 	}
 	if (v.kind == VALUE_ITER && !v.iter->view) {
 		if (!op_next(vm, v.iter, out, &more, err))
 			return false;
-	} else if (v.kind == VALUE_GENERATOR || v.kind == VALUE_INSTANCE) {
+	} else if (v.kind == VALUE_GENERATOR) {
 		struct value it;
 
 		if (!op_iter(vm, v, &it, err))

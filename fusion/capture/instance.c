@@ -515,6 +515,26 @@ static bool may_hold(struct vm *vm, struct instance *i, struct value v, struct e
 	return true;
 }
 
+/* What a module keeps as a child is exchanged for another, or for None. */
+static bool may_exchange(struct vm *vm, struct instance *i, const char *name, struct value v,
+			 struct err *err)
+{
+	struct value *place = i->attributes ? value_dict_find(i->attributes, name) : NULL;
+	bool module;
+
+	if (!place || v.kind == VALUE_NONE || is_child_kind(v) ||
+	    (vm->frame && vm->frame->unit->hidden))
+		return true;
+	if (!op_force(vm, place, err))
+		return false;
+	module = place->kind == VALUE_INSTANCE;
+	return !is_child_kind(*place) ||
+	       vm_raise(vm, CLASS_TYPE_ERROR, err, "cannot assign '%s%s' as %s '%s' (%s or None expected)",
+			v.kind == VALUE_TENSOR ? "torch.Float" : "", value_type_name(v),
+			module ? "child module" : "parameter", name,
+			module ? "torch.nn.Module" : "torch.nn.Parameter");
+}
+
 /* Past __setattr__. */
 bool instance_store(struct vm *vm, struct value o, const char *name, struct value v,
 		    struct err *err)
@@ -523,7 +543,8 @@ bool instance_store(struct vm *vm, struct value o, const char *name, struct valu
 	struct value dict;
 	bool ok;
 
-	if (!may_hold(vm, i, v, err))
+	if (!may_hold(vm, i, v, err) ||
+	    (i->class->is_module && !may_exchange(vm, i, name, v, err)))
 		return false;
 	/* a module keeps its children apart, whatever the class has of that name */
 	if (!i->class->is_module || !is_child_kind(v)) {

@@ -243,6 +243,10 @@ def main():
                         elif v not in ("passed", "left out"):
                             failures.append((number, policy, v, programs[number]))
         tell(ours, failures, a.failures)
+    missing = lacks(a.seed) if a.programs >= 400 else []
+    for pattern in missing:
+        print(f"--- no program of 400 has {pattern}, which broke before: the grammar has lost it")
+    counts["failed"] += len(missing)
     if a.refused:
         for message, n in refused.most_common(40):
             print(f"{n:6} {message}")
@@ -250,6 +254,11 @@ def main():
           f"({100 * counts['refused'] / max(1, sum(counts.values())):.1f} %), {counts['left out']} left out (CPython refuses them or prints addresses)")
     print(f"{counts['passed']} passed, {counts['failed']} failed")
     return 1 if counts["failed"] else 0
+
+def lacks(seed):
+    made = "\n".join("\n".join(grammar.lines_of(grammar.program(s))) for s in range(seed, seed + 400))
+    return [p for p in known.CONSTRUCTS if not re.search(p, made)]
+
 
 def check_known(ours, counts, failures):
     """What differed once: each is a program of its own."""
