@@ -104,7 +104,8 @@ static bool number_of(struct vm *vm, struct value v, const char *method, struct 
 	}
 	if (found)
 		value_unref(*out);
-	return vm_raise(vm, CLASS_TYPE_ERROR, err, "%s must be a string%s or a real number, not '%s'",
+	return vm_raise(vm, CLASS_TYPE_ERROR, err,
+			"%s must be a string%s or a real number, not '%s'",
 			method[2] == 'f' ? "float() argument" : "int() argument",
 			method[2] == 'f' ? "" : ", a bytes-like object", value_type_name(v));
 }

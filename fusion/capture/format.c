@@ -233,8 +233,8 @@ bool format_value(struct vm *vm, const struct format_spec *s, struct value v, st
 	bool integer = value_is_integer(v), ok;
 	struct buf text = { .limit = out->limit };
 
-	if (integer && s->precision >= 0 && (s->type ? strchr("bcdoxXn", s->type) != NULL
-						      : v.kind == VALUE_INT))
+	if (integer && s->precision >= 0 &&
+	    (s->type ? strchr("bcdoxXn", s->type) != NULL : v.kind == VALUE_INT))
 		return vm_raise(vm, CLASS_VALUE_ERROR, err,
 				"Precision not allowed in integer format specifier");
 	if (integer && s->type && strchr("bdoxXn", s->type)) {

@@ -117,9 +117,9 @@ static bool is_pair(struct vm *vm, struct value item, int at, struct err *err)
 	struct value n;
 
 	if (value_is_number(item) || item.kind == VALUE_NONE)
-		return vm_raise(vm, CLASS_TYPE_ERROR, err,
-				"cannot convert dictionary update sequence element #%d to a sequence",
-				at);
+		return vm_raise(
+		    vm, CLASS_TYPE_ERROR, err,
+		    "cannot convert dictionary update sequence element #%d to a sequence", at);
 	if (item.kind != VALUE_TUPLE && item.kind != VALUE_LIST && item.kind != VALUE_STR)
 		return true;
 	if (!op_length(vm, item, &n, err))

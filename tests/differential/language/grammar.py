@@ -61,7 +61,7 @@ class Program(Values):
         self.weighted = [
             (8, self.shown), (5, self.assigned), (2, self.changed_list), (2, self.changed_dict), (1, self.changed_set), (2, self.unpacked), (2, self.generator), (1, self.generator_methods),
             (3, self.function), (2, self.closure), (2, self.attempt), (2, self.raised), (2, self.branch), (2, self.loop), (2, self.matched), (1, self.managed), (1, self.walrus), (1, self.sorting),
-            (1, self.deleting), (1, self.iterators), (1, self.partial), (1, self.library), (1, self.decorated), (1, self.drawn), (1, self.named), (1, self.chained), (1, self.comprehension), (1, self.sliced), (1, self.text_steps), (1, self.yield_from)]
+            (1, self.deleting), (1, self.iterators), (1, self.partial), (1, self.library), (1, self.decorated), (1, self.drawn), (1, self.named), (1, self.chained), (1, self.comprehension), (1, self.sliced), (1, self.text_steps), (1, self.yield_from), (2, self.asked)]
 
     def statements(self, n):
         total = [s for w, s in self.weighted for _ in range(w)]
@@ -269,6 +269,12 @@ class Program(Values):
 
     def comprehension(self):
         return self.pick(["x = 'outer'", "print([x for x in range(3)], x)"], ["print({k: v for k, v in zip('ab', range(2))}, sorted({c for c in 'hello'}))"], ["g = (i * i for i in range(4))", "print(next(g), sum(g), list(g))"], ["print([[r * c for c in range(3)] for r in range(2)])"], ["print([(a, b) for a in range(3) for b in range(a) if (a + b) % 2])"], ["n = 3", "print([n * i for i in range(n) if i != n - 1])"], ["print([y for x in [[1, 2], [3]] for y in x])"], ["print([f() for f in [lambda i=i: i for i in range(3)]])"], [self.show("[i for i in 5]")], [self.show("[1 / i for i in (1, 0)]")], ["print([a if a % 2 else -a for a in range(4)])"], ["print([*range(2), *'ab'], {**{'a': 1}, 'b': 2}, (*[1], 2), {*[1]})"], ["class K:", "    n = 2", "    xs = [i for i in range(n)]", "print(K.xs)"], ["d = {i: [] for i in range(2)}", "d[0].append(1)", "print(d)"])
+
+    def asked(self):
+        """Special methods by name, of what no class of the program made."""
+        names = ["__name__", "__len__", "__call__", "__iter__", "__next__", "__add__", "__setitem__", "__contains__", "__hash__", "__class__", "__bool__", "__float__", "__eq__"]
+        value = self.r.choice(["functools.partial(len)", "[]", "len", "1", "'a'", "{}", "(1, 2)", "iter([])", "range(2)", "int", "(lambda: 1)", "set()", "2.5", "None"])
+        return [self.show(f"hasattr({value}, '{n}')") for n in self.r.sample(names, 3)] + [self.show(self.pick("[1, 2].__len__()", "(5).__add__(3)", "'ab'.__contains__('a')", "(1).__add__('a')", "int.__add__(1, 2)", "{'a': 1}.__getitem__('a')", "[3].__eq__([3])", "(2).__lt__(3.5)", "'a'.__lt__(1)", "list.__len__([1])", "(7).__floordiv__(2)", "(1.5).__bool__()", "[].__iter__().__next__()", "(4).__rsub__(10)", "len.__call__('ab')"))]
 
     def sliced(self):
         kind = self.r.choice(["ints", "str", "tuple"])

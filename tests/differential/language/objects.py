@@ -7,7 +7,7 @@ SPECIAL = {
     "__bool__": (["return {t}"], ["bool(o)", "('yes' if o else 'no')", "(o and 1)", "len(o)"]),
     "__eq__": (["return isinstance(other, type(self)) or {t}"], ["(o == o2)", "(o != o2)", "(o in [o2, 1])", "({{o: 1}} == 1)", "[o2].index(o)", "(o == 1)", "(1 == o)", "hash(o) == hash(o)"]),
     "__ne__": (["return {t}"], ["(o != o2)", "(o == o)"]),
-    "__hash__": (["return {i}"], ["hash(o)", "({{o: 5}})[o]", "len({{o, o2}})"]),
+    "__hash__": (["return {i}"], ["len({{o, o2}})", "({{o: 5}})[o]"]),
     "__lt__": (["return self.n < other.n"], ["(o < o2)", "(o2 > o)", "sorted([o2, o], key=lambda k: k)[0] is o", "max(o, o2) is o", "(o <= o2)", "sorted([o, o2]) == [o2, o]"]),
     "__contains__": (["return item == {i}"], ["({i} in o)", "('x' not in o)"]),
     "__iter__": (["return iter([self.n, {i}])"], ["list(o)", "sum(o)", "(1 in o)", "[k for k in o]", "tuple(zip(o, o))", "max(o)", "(lambda a, b: (a, b))(*o)", "dict([o])"]),
@@ -212,5 +212,5 @@ class Objects:
         made = [[f"class {a}:", "    def __init__(self, *args):", f"        print('{a} init', args)", "        super().__init__()", "    a = 'of the base'", f"    def act(self, x=0):", f"        return ('{a} act', x)"], [f"class {m}({bases}):"] + ["    " + b for b in body], self.p_try(f"o = {m}({r.choice(['', '', '1'])})")]
         for _ in range(r.randint(3, 6)):
             name = r.choice(["act", "a", "b", "p", "nope"])
-            made.append(self.p.pick(lambda: self.show(f"kind(o.{name})"), lambda: self.show(f"o.{name}(3)"), lambda: self.show(f"hasattr(o, '{name}')"), lambda: self.show(f"[n for n, _ in o.named_children()]"), lambda: self.show("o(4)"), lambda: self.show(f"delattr(o, '{name}')"), lambda: self.show(f"setattr(o, '{name}', {r.choice(MODULES + ['3', 'None'])})"), lambda: self.show(f"'{name}' in vars(o)"), lambda: self.show("[n for n, _ in o.named_modules()]"), lambda: self.show("o.training"), lambda: self.show("o.eval().training"), lambda: self.show("'_modules' in vars(o), hasattr(o, '_parameters')"), lambda: self.show(f"kind(getattr(o, '{name}', 'default'))"), lambda: self.show("sorted(o._modules)")))
+            made.append(self.p.pick(lambda: self.show(f"kind(o.{name})"), lambda: self.show(f"o.{name}(3)"), lambda: self.show(f"hasattr(o, '{name}')"), lambda: self.show(f"[n for n, _ in o.named_children()]"), lambda: self.show("o(4)"), lambda: self.show(f"delattr(o, '{name}')"), lambda: self.show(f"setattr(o, '{name}', {r.choice(MODULES + ['3', 'None'])})"), lambda: self.show("[n for n, _ in o.named_modules()]"), lambda: self.show("o.training"), lambda: self.show("o.eval().training"), lambda: self.show("'_modules' in vars(o), hasattr(o, '_parameters')"), lambda: self.show(f"kind(getattr(o, '{name}', 'default'))"), lambda: self.show("sorted(o._modules)")))
         return made

@@ -277,7 +277,7 @@ def tell(ours, failures, most):
         small = shrink(ours, statements, policy, failing(ours, policy, what))
         wanted = cpython({0: small})
         printed, stopped = ours.run({0: small}, policy)
-        print(f"--- program {number}, policy {policy}: {verdict(0, wanted[0], printed, stopped)}")
+        print(f"--- program {number}, policy {policy}: {verdict(0, wanted[0], printed, stopped)} (at first: {what})")
         print("\n".join(line for s in small for line in s))
     if len(failures) > most:
         print(f"--- and {len(failures) - most} more")
