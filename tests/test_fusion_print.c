@@ -57,12 +57,24 @@ static void what_is_not_float32_says_so(void **state)
 	       "       dtype=torch.float64)");
 }
 
+static void a_tensor_without_dims_is_formatted_as_its_number(void **state)
+{
+	(void)state;
+	prints("f'{torch.tensor(True)} {torch.tensor(7)} {torch.tensor(0.1)}'",
+	       "'True 7 0.10000000149011612'");
+	prints("'{} {:.2f} {!r}'.format(torch.tensor(2.5), torch.tensor(2.5), torch.tensor(2.5))",
+	       "'2.5 2.50 tensor(2.5000)'");
+	prints("f'{torch.ones(1)} ' + format(torch.tensor(3))", "'tensor([1.]) 3'");
+	prints("f'{torch.nn.Parameter(torch.tensor(2.))}'[:9]", "'Parameter'");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_form_serves_all_elements),
 		cmocka_unit_test(rows_and_blocks_stand_below_one_another),
 		cmocka_unit_test(what_is_not_float32_says_so),
+		cmocka_unit_test(a_tensor_without_dims_is_formatted_as_its_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,8 +86,9 @@ static void draw_ints(struct twister *g, const struct library_call *call, void *
 	bool narrow = is_set(call, "narrow"); /* random_(): by the dtype, not the range */
 
 	for (int64_t i = 0; i < call->out.numel; i++) {
-		uint64_t x = (narrow ? range > UINT64_C(1) << 32 : range >= 1u << 28) ? twister_next64(g)
-									       : twister_next(g);
+		uint64_t x = (narrow ? range > UINT64_C(1) << 32 : range >= 1u << 28)
+				 ? twister_next64(g)
+				 : twister_next(g);
 
 		dtype_put_int(call->out.dtype, out, i,
 			      (int64_t)((uint64_t)low + (range ? x % range : 0)));

@@ -72,7 +72,8 @@ static bool method(struct vm *vm, struct attr_site *site, struct value o, const 
 	int id;
 
 	if (o.kind == VALUE_SET || o.kind == VALUE_ITER)
-		site = NULL; /* a frozenset has other methods, a view of items others than one of keys */
+		site = NULL; /* a frozenset has other methods, a view of items others than one of
+				keys */
 	if (site && site->kind == o.kind)
 		return vm_keep(vm, builtin_value(site->builtin, o), out, err);
 	if (o.kind == VALUE_STR && strcmp(name, "type") == 0) /* of a device, which is its name */

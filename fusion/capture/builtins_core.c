@@ -97,11 +97,15 @@ static bool number_of(struct vm *vm, struct value v, const char *method, struct 
 		return false;
 	if (!found && !instance_call(vm, v, "__index__", NULL, 0, out, &found, err))
 		return false;
-	if (found && !value_counted(*out))
+	if (found && !value_counted(*out)) {
+		if (method[2] == 'f' && value_is_integer(*out)) /* of __index__ */
+			*out = value_float(value_as_double(*out));
 		return true;
+	}
 	if (found)
 		value_unref(*out);
-	return vm_raise(vm, CLASS_TYPE_ERROR, err, "%s must be a string%s or a real number, not '%s'",
+	return vm_raise(vm, CLASS_TYPE_ERROR, err,
+			"%s must be a string%s or a real number, not '%s'",
 			method[2] == 'f' ? "float() argument" : "int() argument",
 			method[2] == 'f' ? "" : ", a bytes-like object", value_type_name(v));
 }
@@ -136,6 +140,21 @@ static int prefix_base(const char *digits)
 	return letter == 'b' ? 2 : letter == 'o' ? 8 : letter == 'x' ? 16 : 10;
 }
 
+/* Takes the underscores from between the digits; false where one stands elsewhere. */
+static bool join_digits(char *digits)
+{
+	char *to = digits;
+
+	for (const char *from = digits; *from; from++) {
+		if (*from != '_')
+			*to++ = *from;
+		else if (from[-1] == '_' || !isalnum((unsigned char)from[1]))
+			return false;
+	}
+	*to = '\0';
+	return true;
+}
+
 static bool int_from_text(struct value v, int64_t base, struct value *out, struct err *err)
 {
 	char what[64], text[80], *end, *digits = text;
@@ -152,7 +171,9 @@ static bool int_from_text(struct value v, int64_t base, struct value *out, struc
 	radix = base == 0 ? named : (int)base;
 	if (named != 10 && named == radix)
 		digits += 2;
-	if (!isalnum((unsigned char)*digits)) /* strtoull would take a second sign */
+	if (digits > text && named != 10 && named == radix && *digits == '_')
+		digits++;
+	if (!isalnum((unsigned char)*digits) || !join_digits(digits)) /* no second sign */
 		return bad_text(what, v, err);
 	errno = 0;
 	n = strtoull(digits, &end, radix);

@@ -17,7 +17,9 @@ bool builtin_range(struct vm *vm, const struct builtin_call *call, struct value 
 	for (int i = 0; i < call->n; i++) {
 		struct value a = call->args[i];
 
-		if (a.kind == VALUE_FLOAT || (!value_is_hosted(a) && !value_is_integer(a)))
+		if (a.kind == VALUE_FLOAT ||
+		    (!value_is_hosted(a) && !value_is_integer(a) &&
+		     !(a.kind == VALUE_INSTANCE && class_lookup(a.instance->class, "__index__"))))
 			return err_set(err, ERR_TYPE,
 				       "'%s' object cannot be interpreted as an integer",
 				       value_type_name(a));

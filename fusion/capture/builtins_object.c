@@ -1,6 +1,5 @@
 /* fusion/capture/builtins_object.c -- builtins about objects: attributes by
  * name, decorators of methods, iterators, and what every object can do. */
-#include <math.h>
 #include <string.h>
 
 #include "fusion/base/hash.h"
@@ -86,7 +85,12 @@ bool builtin_delattr(struct vm *vm, const struct builtin_call *call, struct valu
 bool builtin_vars(struct vm *vm, const struct builtin_call *call, struct value *out,
 		  struct err *err)
 {
-	return op_attribute(vm, NULL, call->args[0], "__dict__", out, err);
+	bool found;
+
+	if (!try_attribute(vm, call->args[0], "__dict__", out, &found, err))
+		return false;
+	return found ||
+	       vm_raise(vm, CLASS_TYPE_ERROR, err, "vars() argument must have __dict__ attribute");
 }
 
 bool builtin_callable(struct vm *vm, const struct builtin_call *call, struct value *out,
@@ -110,62 +114,6 @@ bool builtin_id(struct vm *vm, const struct builtin_call *call, struct value *ou
 	*out = value_int(value_counted(v) ? (int64_t)(uintptr_t)v.object
 					  : (int64_t)v.kind * 16 + v.i * 32);
 	return true;
-}
-
-/* CPython's of numbers: their remainder by 2^61 - 1, the same for equal ones. */
-static int64_t hash_of_number(struct value v)
-{
-	const int64_t modulus = (INT64_C(1) << 61) - 1;
-	int64_t n = 0;
-	int exponent;
-	double m;
-
-	if (value_is_integer(v)) {
-		n = value_as_int(v) % modulus;
-		return n == -1 ? -2 : n;
-	}
-	if (isinf(v.f))
-		return v.f > 0 ? 314159 : -314159;
-	if (isnan(v.f))
-		return 0;
-	m = fabs(frexp(v.f, &exponent));
-	while (m != 0) { /* 28 bits at a time */
-		m *= 268435456.0;
-		exponent -= 28;
-		n = (n << 28 & modulus) | n >> 33;
-		n += (int64_t)m;
-		m -= (double)(int64_t)m;
-		if (n >= modulus)
-			n -= modulus;
-	}
-	exponent = exponent >= 0 ? exponent % 61 : 60 - (-1 - exponent) % 61;
-	n = (n << exponent & modulus) | n >> (61 - exponent);
-	n = v.f < 0 ? -n : n;
-	return n == -1 ? -2 : n;
-}
-
-bool value_hash(struct vm *vm, struct value v, struct value *out, struct err *err)
-{
-	struct value key = v;
-	bool found;
-
-	if (v.kind == VALUE_INSTANCE) {
-		if (!instance_call(vm, v, "__hash__", NULL, 0, out, &found, err))
-			return false;
-		if (found)
-			return true;
-	}
-	if (!op_make_key(vm, &key, err))
-		return false;
-	*out = value_int(value_is_number(key) ? hash_of_number(key)
-					      : (int64_t)(value_hash_of(key) >> 3));
-	return true;
-}
-
-bool builtin_hash(struct vm *vm, const struct builtin_call *call, struct value *out,
-		  struct err *err)
-{
-	return value_hash(vm, call->args[0], out, err);
 }
 
 static bool descriptor(struct vm *vm, enum descriptor_kind kind, struct value get, struct value set,
@@ -271,16 +219,27 @@ bool builtin_next(struct vm *vm, const struct builtin_call *call, struct value *
 	struct value v = call->args[0];
 	bool more, found;
 
-	if (v.kind == VALUE_INSTANCE && call->n == 1) {
-		if (!instance_call(vm, v, "__next__", NULL, 0, out, &found, err))
-			return false;
-		if (found)
+	if (v.kind == VALUE_INSTANCE && !class_lookup(v.instance->class, "__next__"))
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "'%s' object is not an iterator",
+				value_type_name(v));
+	if (v.kind == VALUE_INSTANCE) {
+		struct err why = { 0 };
+
+		if (instance_call(vm, v, "__next__", NULL, 0, out, &found, &why))
 			return true;
+		if (call->n == 1 || !vm_failed_with(vm, &why, CLASS_STOP_ITERATION)) {
+			if (err)
+				*err = why;
+			return false;
+		}
+		vm_forget_raised(vm);
+		*out = value_ref(call->args[1]);
+		return true;
 	}
 	if (v.kind == VALUE_ITER && !v.iter->view) {
 		if (!op_next(vm, v.iter, out, &more, err))
 			return false;
-	} else if (v.kind == VALUE_GENERATOR || v.kind == VALUE_INSTANCE) {
+	} else if (v.kind == VALUE_GENERATOR) {
 		struct value it;
 
 		if (!op_iter(vm, v, &it, err))
@@ -383,6 +342,8 @@ bool object_delattr(struct vm *vm, const struct builtin_call *call, struct value
 		return false;
 	if (n != 1 || !attribute_name(vm, args[0], err))
 		return vm_raise(vm, CLASS_TYPE_ERROR, err, "__delattr__() takes a name");
+	if (self.kind == VALUE_INSTANCE)
+		return instance_delete(vm, self, args[0].str->text, err);
 	return op_delete_attribute(vm, self, args[0].str->text, err);
 }
 

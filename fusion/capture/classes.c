@@ -295,8 +295,7 @@ void class_note(struct class *c)
 static bool bind_class_methods(struct vm *vm, struct class *c, struct err *err)
 {
 	static const char *const names[] = { "__init_subclass__", "__class_getitem__",
-					     "__class_call__", "__class_iter__",
-					     "__class_len__" };
+					     "__class_call__", "__class_iter__", "__class_len__" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct value *f = value_dict_find(c->attributes, names[i]), v;

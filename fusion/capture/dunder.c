@@ -129,7 +129,7 @@ static bool is_type(struct value v)
 }
 
 bool set_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struct value b,
-		       struct value *out, struct err *err)
+		struct value *out, struct err *err)
 {
 	enum set_op set = op == BIN_OR    ? SET_UNION
 			  : op == BIN_AND ? SET_INTERSECTION

@@ -233,6 +233,10 @@ bool format_value(struct vm *vm, const struct format_spec *s, struct value v, st
 	bool integer = value_is_integer(v), ok;
 	struct buf text = { .limit = out->limit };
 
+	if (integer && s->precision >= 0 &&
+	    (s->type ? strchr("bcdoxXn", s->type) != NULL : v.kind == VALUE_INT))
+		return vm_raise(vm, CLASS_VALUE_ERROR, err,
+				"Precision not allowed in integer format specifier");
 	if (integer && s->type && strchr("bdoxXn", s->type)) {
 		format_int(out, s, value_as_int(v));
 		return true;
@@ -338,6 +342,56 @@ static bool ask_format(struct vm *vm, struct value v, const char *spec, size_t l
 	return ok;
 }
 
+/* Whether a tensor is formatted as its number: those without dims, but for parameters,
+ * as Tensor.__format__ has it. */
+static bool is_one_number(struct vm *vm, struct value tensor, bool *out, struct err *err)
+{
+	struct value rank;
+
+	*out = false;
+	if (tensor.tensor->is_parameter)
+		return true;
+	if (!op_attribute(vm, NULL, tensor, "ndim", &rank, err))
+		return false;
+	*out = rank.kind == VALUE_INT && rank.i == 0;
+	value_unref(rank);
+	return true;
+}
+
+/* *known: the text is made, or a gap for it; else *v is the number. */
+static bool format_tensor(struct vm *vm, struct value *v, const char *spec, size_t len,
+			  struct buf *text, bool *known, struct err *err)
+{
+	struct vm_host *host;
+	struct format_spec s;
+	struct value f;
+	bool number;
+
+	*known = false;
+	if (!is_one_number(vm, *v, &number, err))
+		return false;
+	if (!number && len > 0)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"unsupported format string passed to %s.__format__",
+				v->tensor->is_parameter ? "Parameter" : "Tensor");
+	if (!number) {
+		*known = true;
+		return builtin_text(vm, *v, true, text, err);
+	}
+	if (vm->host->format && format_parse(spec, len, &s)) {
+		host = vm_host_here(vm);
+		if (!host->format(host->self, &s, *v, known, text, err))
+			return false;
+		if (*known)
+			return true;
+	}
+	if (!op_attribute(vm, NULL, *v, "item", &f, err))
+		return false;
+	number = vm_invoke(vm, f, NULL, 0, NULL, v, err); /* no reference */
+	value_unref(f);
+	return number;
+}
+
 bool op_format(struct vm *vm, struct value v, const char *spec, size_t len, struct buf *text,
 	       struct err *err)
 {
@@ -350,25 +404,14 @@ bool op_format(struct vm *vm, struct value v, const char *spec, size_t len, stru
 		if (found)
 			return true;
 	}
+	if (v.kind == VALUE_TENSOR) {
+		if (!format_tensor(vm, &v, spec, len, text, &found, err))
+			return false;
+		if (found)
+			return true;
+	}
 	if (len == 0)
 		return builtin_text(vm, v, true, text, err);
-	if (v.kind == VALUE_TENSOR && vm->host->format && format_parse(spec, len, &s)) {
-		struct vm_host *host = vm_host_here(vm);
-
-		if (!host->format(host->self, &s, v, &found, text, err) || found)
-			return found;
-	}
-	if (v.kind == VALUE_TENSOR) { /* of one element: formatted as its number */
-		struct value item, f;
-
-		if (!op_attribute(vm, NULL, v, "item", &f, err))
-			return false;
-		found = vm_invoke(vm, f, NULL, 0, NULL, &item, err);
-		value_unref(f);
-		if (!found)
-			return false;
-		v = item; /* a number: no reference */
-	}
 	if (!format_parse(spec, len, &s))
 		return bad_spec(vm, spec, len, v, err);
 	return format_any(vm, &s, v, text, err) && (!text->failed || vm_out_of_memory(vm, err));

@@ -90,12 +90,12 @@ struct vm {
 	struct vm_evaluator evaluator; /* evaluate NULL: none */
 	struct err broken;             /* why the program cannot run at all */
 	struct value handled;          /* the exception whose except block runs; UNSET: none */
-	struct value raised;     /* the exception that an error stands for; UNSET: see its code */
-	struct class **classes;  /* classes.c: by enum class_id, NULL: not made yet */
-	const void *owner;       /* whose names unit_prepare() makes slots for */
-	struct world world;      /* modules.c: the clock; torch's modes */
+	struct value raised;    /* the exception that an error stands for; UNSET: see its code */
+	struct class **classes; /* classes.c: by enum class_id, NULL: not made yet */
+	const void *owner;      /* whose names unit_prepare() makes slots for */
+	struct world world;     /* modules.c: the clock; torch's modes */
 	VEC(struct twister) generators; /* random.c: of the module random, by number */
-	struct prelude *prelude; /* prelude.c: modules written in the workload language */
+	struct prelude *prelude;        /* prelude.c: modules written in the workload language */
 };
 
 /* unit.c: prepares `code` and all that is nested in it; checks that operands,

@@ -9,6 +9,7 @@
 #include "fusion/base/nearest.h"
 #include "fusion/capture/builtins.h"
 #include "fusion/capture/classes.h"
+#include "fusion/capture/instance.h"
 #include "fusion/capture/operators.h"
 
 static const struct value UNSET = { .kind = VALUE_UNSET };
@@ -35,7 +36,7 @@ static bool missing(struct vm *vm, const char *what, const struct class *class,
 	return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err, "%s has no attribute '%s'", what, name);
 }
 
-static bool no_attribute(struct vm *vm, struct value o, const char *name, struct err *err)
+bool instance_lacks(struct vm *vm, struct value o, const char *name, struct err *err)
 {
 	bool is_class = o.kind == VALUE_CLASS;
 	const struct class *class = is_class ? o.class : o.instance->class;
@@ -51,8 +52,7 @@ bool is_data_descriptor(struct value v)
 	if (v.kind == VALUE_INSTANCE)
 		return class_lookup(v.instance->class, "__set__") ||
 		       class_lookup(v.instance->class, "__delete__");
-	return v.kind == VALUE_DESCRIPTOR &&
-	       v.descriptor->descriptor_kind == DESCRIPTOR_PROPERTY;
+	return v.kind == VALUE_DESCRIPTOR && v.descriptor->descriptor_kind == DESCRIPTOR_PROPERTY;
 }
 
 static bool get_property(struct vm *vm, struct value v, struct value self, struct value *out,
@@ -127,7 +127,7 @@ static bool object_method(struct vm *vm, struct value self, const char *name, st
 	return !*found || vm_keep(vm, builtin_value(id, self), out, err);
 }
 
-static bool dict_of(struct vm *vm, struct value o, struct value *out, struct err *err)
+bool instance_dict(struct vm *vm, struct value o, struct value *out, struct err *err)
 {
 	struct instance *i = o.instance;
 
@@ -154,8 +154,12 @@ static bool special(struct vm *vm, struct value o, const char *name, struct valu
 		*out = value_ref(value_of(i->class));
 		return true;
 	}
+	if (strcmp(name, "__module__") == 0)
+		return vm_keep(
+		    vm, value_str(i->class->builtin == CLASS_PROGRAM ? "__main__" : "builtins", 8),
+		    out, err);
 	if (strcmp(name, "__dict__") == 0 && !i->class->has_slots)
-		return dict_of(vm, o, out, err);
+		return instance_dict(vm, o, out, err);
 	if (exception && strcmp(name, "args") == 0) {
 		*out = value_ref(i->payload);
 		return true;
@@ -206,18 +210,22 @@ static bool note_absent(struct vm *vm, struct value o, const char *name, const s
 	return vm->host->absent(vm->host->self, o, name, err);
 }
 
+bool is_child_kind(struct value v)
+{
+	return (v.kind == VALUE_INSTANCE && v.instance->class->is_module) ||
+	       (v.kind == VALUE_TENSOR && v.tensor->is_parameter);
+}
+
 /* Submodules, parameters and buffers: PyTorch keeps them apart from the attributes
  * proper, and finds them where the class has nothing of that name. */
 static bool is_child(const struct instance *i, const char *name, struct value v)
 {
 	struct value *buffers;
 
-	if (v.kind == VALUE_INSTANCE)
-		return v.instance->class->is_module;
+	if (is_child_kind(v))
+		return true;
 	if (v.kind != VALUE_TENSOR)
 		return false;
-	if (v.tensor->is_parameter)
-		return true;
 	buffers = value_dict_find(i->attributes, "_buffer_names");
 	return buffers && buffers->kind == VALUE_DICT && value_dict_find(buffers->dict, name);
 }
@@ -265,7 +273,7 @@ static bool find_attribute(struct vm *vm, struct value o, const char *name, stru
 	if (found)
 		return true;
 	return (i->class->has_getattr || note_absent(vm, o, name, NULL, err)) &&
-	       no_attribute(vm, o, name, err);
+	       instance_lacks(vm, o, name, err);
 }
 
 bool instance_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
@@ -354,7 +362,7 @@ bool class_attribute(struct vm *vm, struct value o, const char *name, struct val
 		return false;
 	if (found)
 		return true;
-	return no_attribute(vm, o, name, err);
+	return instance_lacks(vm, o, name, err);
 }
 
 /* super(): what comes after its class in the order of the instance's. */
@@ -381,265 +389,4 @@ bool super_attribute(struct vm *vm, struct value o, const char *name, struct val
 	if (found)
 		return true;
 	return missing(vm, "'super' object", class, NULL, name, err);
-}
-
-bool store_named(struct vm *vm, struct dict *dict, const char *name, struct value v,
-		 struct err *err)
-{
-	struct value *place = value_dict_find(dict, name), key, old;
-	bool ok;
-
-	if (place) {
-		old = *place;
-		*place = value_ref(v);
-		value_unref(old);
-		return true;
-	}
-	if (!heap_adopt(vm->heap, &dict->head))
-		return vm_out_of_memory(vm, err);
-	if (!vm_keep(vm, value_str(name, strlen(name)), &key, err))
-		return false;
-	ok = value_dict_set(dict, key, v) || vm_out_of_memory(vm, err);
-	value_unref(key);
-	return ok;
-}
-
-/* Whether __slots__ of the class or a base has the name: a string, or several. */
-static bool in_slots(struct vm *vm, const struct class *c, const char *name, bool *found,
-		     struct err *err)
-{
-	int n = c->mro ? c->mro->len : 0;
-	struct value text;
-	bool ok = true;
-
-	*found = false;
-	if (!vm_keep(vm, value_str(name, strlen(name)), &text, err))
-		return false;
-	for (int i = -1; ok && !*found && i < n; i++) {
-		struct dict *own = i < 0 ? c->attributes : c->mro->at[i].class->attributes;
-		struct value *slots = value_dict_find(own, "__slots__");
-
-		ok = !slots || op_force(vm, slots, err);
-		if (ok && slots && slots->kind == VALUE_STR)
-			*found = value_equal(*slots, text);
-		else if (ok && slots)
-			ok = op_contains(vm, *slots, text, found, err);
-	}
-	value_unref(text);
-	return ok;
-}
-
-static bool set_property(struct vm *vm, struct value o, const char *name,
-			 const struct descriptor *d, struct value v, struct err *err)
-{
-	struct value args[] = { o, v }, set = value_ref(d->set), none;
-	bool ok;
-
-	if (set.kind == VALUE_UNSET)
-		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err,
-				"property '%s' of '%s' object has no setter", name,
-				o.instance->class->name);
-	ok = vm_invoke(vm, set, args, 2, NULL, &none, err);
-	value_unref(set);
-	if (ok)
-		value_unref(none);
-	return ok;
-}
-
-/* What a data descriptor of the class does with o.name = v (UNSET: del o.name); not
- * *found where there is none. */
-static bool ask_descriptor(struct vm *vm, struct value o, const char *name, struct value v,
-			   bool *found, struct err *err)
-{
-	bool deletes = v.kind == VALUE_UNSET;
-	struct value *place = NULL, descriptor, args[] = { o, v }, none;
-	bool ok;
-
-	*found = false;
-	if (!o.instance->class->has_data)
-		return true;
-	if (!class_find(vm, o.instance->class, name, &place, err))
-		return false;
-	if (!place || !is_data_descriptor(*place))
-		return true;
-	*found = true;
-	descriptor = value_ref(*place);
-	if (descriptor.kind == VALUE_INSTANCE) {
-		ok = instance_call(vm, descriptor, deletes ? "__delete__" : "__set__", args,
-				   deletes ? 1 : 2, &none, found, err);
-		if (ok && !*found)
-			ok = vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err, "%s",
-				      deletes ? "__delete__" : "__set__");
-		else if (ok)
-			value_unref(none);
-	} else if (!deletes) {
-		ok = set_property(vm, o, name, descriptor.descriptor, v, err);
-	} else if (descriptor.descriptor->del.kind == VALUE_UNSET) {
-		ok = vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err,
-			      "property '%s' of '%s' object has no deleter", name,
-			      o.instance->class->name);
-	} else {
-		ok = vm_invoke(vm, descriptor.descriptor->del, &o, 1, NULL, &none, err);
-		if (ok)
-			value_unref(none);
-	}
-	value_unref(descriptor);
-	return ok;
-}
-
-/* A module takes no children before Module.__init__; layers of the prelude, which
- * begin without it, store what they hold. */
-static bool may_hold(struct vm *vm, struct instance *i, struct value v, struct err *err)
-{
-	if (!i->unbegun)
-		return true;
-	if (vm->frame && vm->frame->unit->hidden) {
-		i->unbegun = false;
-		return true;
-	}
-	if (v.kind == VALUE_INSTANCE && v.instance->class->is_module)
-		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err,
-				"cannot assign module before Module.__init__() call");
-	if (v.kind == VALUE_TENSOR && v.tensor->is_parameter)
-		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err,
-				"cannot assign parameters before Module.__init__() call");
-	return true;
-}
-
-/* Past __setattr__. */
-bool instance_store(struct vm *vm, struct value o, const char *name, struct value v,
-		    struct err *err)
-{
-	struct instance *i = o.instance;
-	struct value dict;
-	bool ok;
-
-	if (!may_hold(vm, i, v, err) || !ask_descriptor(vm, o, name, v, &ok, err))
-		return false;
-	if (ok)
-		return true;
-	if (i->class->has_slots && !in_slots(vm, i->class, name, &ok, err))
-		return false;
-	if (i->class->has_slots && !ok)
-		return no_attribute(vm, o, name, err);
-	if (!dict_of(vm, o, &dict, err))
-		return false;
-	ok = store_named(vm, dict.dict, name, v, err);
-	value_unref(dict);
-	return ok;
-}
-
-static bool ask_setattr(struct vm *vm, struct value o, const char *name, struct value v,
-			struct err *err)
-{
-	struct value args[] = { UNSET, v }, none;
-	bool found, ok;
-
-	if (!vm_keep(vm, value_str(name, strlen(name)), &args[0], err))
-		return false;
-	ok = instance_call(vm, o, "__setattr__", args, 2, &none, &found, err);
-	value_unref(args[0]);
-	if (ok)
-		value_unref(none);
-	return ok;
-}
-
-static bool class_store(struct vm *vm, struct class *c, const char *name, struct value v,
-			struct err *err)
-{
-	if (c->builtin != CLASS_PROGRAM)
-		return vm_raise(vm, CLASS_TYPE_ERROR, err,
-				"cannot set '%s' attribute of immutable type '%s'", name, c->name);
-	if (!store_named(vm, c->attributes, name, v, err))
-		return false;
-	class_note(c);
-	return true;
-}
-
-static bool function_store(struct vm *vm, struct function *f, const char *name, struct value v,
-			   struct err *err)
-{
-	struct value fresh;
-
-	if (!f->attributes) {
-		if (!vm_keep(vm, value_dict(), &fresh, err))
-			return false;
-		f->attributes = fresh.dict;
-	}
-	return store_named(vm, f->attributes, name, v, err);
-}
-
-bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct value v,
-			struct err *err)
-{
-	switch (o.kind) {
-	case VALUE_INSTANCE:
-		if (o.instance->class->has_setattr)
-			return ask_setattr(vm, o, name, v, err);
-		return instance_store(vm, o, name, v, err);
-	case VALUE_CLASS:
-		return class_store(vm, o.class, name, v, err);
-	case VALUE_FUNCTION:
-		return (!vm->host->may_store || vm->host->may_store(vm->host->self, o, err)) &&
-		       function_store(vm, o.function, name, v, err);
-	case VALUE_TENSOR:
-		if (vm->host->store_attr) {
-			struct vm_host *host = vm_host_here(vm);
-
-			return host->store_attr(host->self, o, name, v, err);
-		}
-		return err_set(err, ERR_TYPE, "attribute '%s' of '%s' objects cannot be set", name,
-			       value_type_name(o));
-	case VALUE_METHOD:
-	case VALUE_STR:
-	case VALUE_LIST:
-	case VALUE_TUPLE:
-	case VALUE_DICT:
-	case VALUE_INT:
-	case VALUE_FLOAT:
-	case VALUE_BOOL:
-	case VALUE_NONE:
-		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err, "'%s' object has no attribute '%s'",
-				value_type_name(o), name);
-	default:
-		return err_set(err, ERR_TYPE, "attribute '%s' of '%s' objects cannot be set", name,
-			       value_type_name(o));
-	}
-}
-
-static bool delete_named(struct dict *dict, const char *name)
-{
-	struct value key;
-	bool ok;
-
-	if (!dict || !value_dict_find(dict, name))
-		return false;
-	key = value_str(name, strlen(name));
-	ok = key.kind == VALUE_STR && value_dict_remove(dict, key);
-	value_unref(key);
-	return ok;
-}
-
-bool op_delete_attribute(struct vm *vm, struct value o, const char *name, struct err *err)
-{
-	bool found;
-
-	switch (o.kind) {
-	case VALUE_INSTANCE:
-		if (!ask_descriptor(vm, o, name, UNSET, &found, err))
-			return false;
-		if (found)
-			return true;
-		return delete_named(o.instance->attributes, name) || no_attribute(vm, o, name, err);
-	case VALUE_CLASS:
-		return delete_named(o.class->attributes, name) || no_attribute(vm, o, name, err);
-	case VALUE_FUNCTION:
-		if (delete_named(o.function->attributes, name))
-			return true;
-		break;
-	default:
-		break;
-	}
-	return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err, "'%s' object has no attribute '%s'",
-			value_type_name(o), name);
 }

@@ -111,11 +111,31 @@ bool dict_setdefault(struct vm *vm, const struct builtin_call *call, struct valu
 	return true;
 }
 
+/* What has no length, or another, is told by its number, as Python does. */
+static bool is_pair(struct vm *vm, struct value item, int at, struct err *err)
+{
+	struct value n;
+
+	if (value_is_number(item) || item.kind == VALUE_NONE)
+		return vm_raise(
+		    vm, CLASS_TYPE_ERROR, err,
+		    "cannot convert dictionary update sequence element #%d to a sequence", at);
+	if (item.kind != VALUE_TUPLE && item.kind != VALUE_LIST && item.kind != VALUE_STR)
+		return true;
+	if (!op_length(vm, item, &n, err))
+		return false;
+	return n.i == 2 || vm_raise(vm, CLASS_VALUE_ERROR, err,
+				    "dictionary update sequence element #%d has length %lld; 2 is "
+				    "required",
+				    at, (long long)n.i);
+}
+
 /* Pairs from an iterable: dict([("a", 1)]). */
 static bool update_from_pairs(struct vm *vm, struct dict *dict, struct value pairs, struct err *err)
 {
 	struct value it, item, pair[2];
 	bool more = true, ok = true;
+	int at = 0;
 
 	if (!op_iter(vm, pairs, &it, err))
 		return false;
@@ -123,7 +143,8 @@ static bool update_from_pairs(struct vm *vm, struct dict *dict, struct value pai
 		ok = op_next(vm, it.iter, &item, &more, err);
 		if (!ok || !more)
 			break;
-		ok = vm_spend(vm, 1, err) && op_unpack(vm, item, 2, pair, err);
+		ok = vm_spend(vm, 1, err) && is_pair(vm, item, at++, err) &&
+		     op_unpack(vm, item, 2, pair, err);
 		value_unref(item);
 		if (!ok)
 			break;

@@ -43,7 +43,7 @@ bool generator_throw(struct vm *vm, const struct builtin_call *call, struct valu
 
 	if (call->n > 1 && class.kind == VALUE_CLASS && call->args[1].kind != VALUE_NONE)
 		ok = call->args[1].kind == VALUE_INSTANCE &&
-				     class_derives(call->args[1].instance->class, class.class)
+			     class_derives(call->args[1].instance->class, class.class)
 			 ? exception_from(vm, call->args[1], &e, err)
 			 : vm_invoke(vm, class, &call->args[1], 1, NULL, &e, err);
 	else

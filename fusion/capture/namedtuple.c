@@ -68,6 +68,25 @@ static bool set_fields(struct vm *vm, struct class *c, const struct list *names,
 	return ok;
 }
 
+/* Of the last fields, any iterable. */
+static bool set_defaults(struct vm *vm, struct class *c, struct value defaults, struct err *err)
+{
+	struct value list, tuple;
+	bool ok = vm_keep(vm, value_list(NULL, 0), &list, err);
+
+	if (!ok)
+		return false;
+	ok = op_extend(vm, list.list, defaults, err);
+	if (ok && list.list->len > c->count_names)
+		ok = vm_raise(vm, CLASS_TYPE_ERROR, err,
+			      "Got more default values than field names");
+	ok = ok && vm_keep(vm, value_tuple(list.list->at, list.list->len), &tuple, err);
+	value_unref(list);
+	if (ok)
+		c->defaults = tuple.list;
+	return ok;
+}
+
 bool collections_namedtuple(struct vm *vm, const struct builtin_call *call, struct value *out,
 			    struct err *err)
 {
@@ -87,8 +106,8 @@ bool collections_namedtuple(struct vm *vm, const struct builtin_call *call, stru
 	if (ok) {
 		ok = set_fields(vm, v.class, names.list, err);
 		if (ok && builtin_keyword(call, "defaults", &defaults) &&
-		    defaults.kind == VALUE_TUPLE && defaults.list->len <= names.list->len)
-			v.class->defaults = value_ref(defaults).list;
+		    defaults.kind != VALUE_NONE)
+			ok = set_defaults(vm, v.class, defaults, err);
 		if (ok)
 			*out = v;
 		else

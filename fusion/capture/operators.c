@@ -19,7 +19,7 @@ static bool unsupported(enum binop op, bool inplace, struct value a, struct valu
 {
 	return err_set(err, ERR_TYPE, "unsupported operand type(s) for %s%s: '%s' and '%s'",
 		       binop_symbol(op),
-		       inplace		 ? "="
+		       inplace         ? "="
 		       : op == BIN_POW ? " or pow()"
 				       : "",
 		       value_type_name(a), value_type_name(b));

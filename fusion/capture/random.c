@@ -28,9 +28,10 @@ bool random_new(struct vm *vm, const struct builtin_call *call, struct value *ou
 
 	(void)call;
 	if (vm->generators.len >= MOST_GENERATORS)
-		return err_set(err, ERR_BOUND,
-			       "a program makes at most %d objects of random.Random; seed one again",
-			       MOST_GENERATORS);
+		return err_set(
+		    err, ERR_BOUND,
+		    "a program makes at most %d objects of random.Random; seed one again",
+		    MOST_GENERATORS);
 	twister_seed_words(&fresh, &(uint32_t){ 0 }, 1);
 	*out = value_int((int64_t)vm->generators.len);
 	return VEC_PUSH(&vm->generators, fresh) || vm_out_of_memory(vm, err);
@@ -137,10 +138,11 @@ bool random_bits(struct vm *vm, const struct builtin_call *call, struct value *o
 	if (n < 0)
 		return vm_raise(vm, CLASS_VALUE_ERROR, err, "number of bits must be non-negative");
 	if (n > 63)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "%lld random bits need more than 64 bits; whole numbers have 64 bits "
-			       "here, draw at most 63 at a time",
-			       (long long)n);
+		return err_set(
+		    err, ERR_UNSUPPORTED,
+		    "%lld random bits need more than 64 bits; whole numbers have 64 bits "
+		    "here, draw at most 63 at a time",
+		    (long long)n);
 	for (int place = 0; n > 0; place += 32, n -= 32)
 		bits |= (uint64_t)(twister_next(g) >> (n < 32 ? 32 - n : 0)) << place;
 	*out = value_int((int64_t)bits);

@@ -90,7 +90,9 @@ static bool fix_sizes(struct vm *vm, struct value *v, struct err *err)
 		return text_needed(vm, *v, err);
 	if (v->kind != VALUE_TENSOR && value_is_hosted(*v))
 		return host->to_number(host->self, value_plain_kind(*v), *v, v, err);
-	if (v->kind == VALUE_INSTANCE && class_lookup(v->instance->class, "__eq__"))
+	/* the members of an enum are each but once */
+	if (v->kind == VALUE_INSTANCE && class_lookup(v->instance->class, "__eq__") &&
+	    !class_lookup(v->instance->class, "__members__"))
 		return err_set(
 		    err, class_lookup(v->instance->class, "__hash__") ? ERR_UNSUPPORTED : ERR_TYPE,
 		    class_lookup(v->instance->class, "__hash__")
@@ -225,6 +227,12 @@ bool op_position(struct vm *vm, struct value index, const char *type, int64_t n,
 	if (!value_is_integer(index) && !value_is_hosted(index) && index.kind != VALUE_INSTANCE)
 		return err_set(err, ERR_TYPE, "%.*s indices must be integers or slices, not %s",
 			       (int)strcspn(type, " "), type, value_type_name(index));
+	if (index.kind == VALUE_INSTANCE && !class_lookup(index.instance->class, "__index__"))
+		return err_set(err, ERR_TYPE, "%.*s indices must be integers%s, not %s%s%s",
+			       (int)strcspn(type, " "), type,
+			       strcmp(type, "string") == 0 ? "" : " or slices",
+			       strcmp(type, "string") == 0 ? "'" : "", value_type_name(index),
+			       strcmp(type, "string") == 0 ? "'" : "");
 	if (!op_index(vm, index, "an index", &i, err))
 		return false;
 	if (i < -n || i >= n)
@@ -318,7 +326,7 @@ bool op_subscript(struct vm *vm, struct value o, struct value index, struct valu
 	case VALUE_RANGE:
 		if (index.kind == VALUE_SLICE)
 			return slice_range(vm, o.range, index.slice, out, err);
-		if (!op_position(vm, index, "range", range_length(o.range), &at, err))
+		if (!op_position(vm, index, "range object", range_length(o.range), &at, err))
 			return false;
 		*out = value_int(o.range->start + at * o.range->step);
 		return true;

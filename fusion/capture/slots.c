@@ -83,8 +83,8 @@ static char letter_of_type(const struct native *type)
 	static const struct {
 		const char *name;
 		char letter;
-	} types[] = { { "int", 'i' },  { "bool", 'i' }, { "float", 'f' }, { "str", 's' },
-		      { "list", 'l' }, { "tuple", 't' }, { "dict", 'd' }, { "set", 'S' },
+	} types[] = { { "int", 'i' },       { "bool", 'i' },  { "float", 'f' }, { "str", 's' },
+		      { "list", 'l' },      { "tuple", 't' }, { "dict", 'd' },  { "set", 'S' },
 		      { "frozenset", 'F' }, { "range", 'r' } };
 
 	for (size_t i = 0; type->builtin && i < sizeof(types) / sizeof(types[0]); i++)
@@ -210,8 +210,8 @@ bool slot_call(struct vm *vm, const struct builtin_call *call, struct value *out
 	bool bound = call->self.kind != VALUE_UNSET;
 
 	if (!bound && call->n < 1 + (call->row->least > 0))
-		return vm_raise(vm, CLASS_TYPE_ERROR, err,
-				"unbound method %s() needs an argument", call->row->name);
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "unbound method %s() needs an argument",
+				call->row->name);
 	return run(vm, slot, bound ? call->self : call->args[0], call, call->args + !bound, out,
 		   err);
 }

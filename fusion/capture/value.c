@@ -382,8 +382,7 @@ void object_clear(struct object *o)
 			value_unref(v.dict->values[v.dict->len]);
 		}
 		if (v.dict->index)
-			memset(v.dict->index, 0xff,
-			       sizeof(int) * (size_t)v.dict->index_cap);
+			memset(v.dict->index, 0xff, sizeof(int) * (size_t)v.dict->index_cap);
 		break;
 	case VALUE_CELL:
 		content = v.cell->content;

@@ -91,7 +91,7 @@ bool view_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, 
 		return true;
 	if (!op_length(vm, swapped ? b : a, &n, err) || !op_length(vm, swapped ? a : b, &m, err))
 		return false;
-	*out = op == CMP_EQ || op == CMP_NE ? n.i == m.i
+	*out = op == CMP_EQ || op == CMP_NE   ? n.i == m.i
 	       : op == CMP_LT || op == CMP_GT ? n.i < m.i
 					      : n.i <= m.i;
 	if (*out && !within(vm, swapped ? b : a, swapped ? a : b, out, err))

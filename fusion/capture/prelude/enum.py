@@ -55,6 +55,9 @@ class Enum:
 
 
 class _Comparable(Enum):
+    def __hash__(self):
+        return hash(self.value)
+
     def __eq__(self, other):
         return self.value == (other.value if isinstance(other, Enum) else other)
 

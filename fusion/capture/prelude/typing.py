@@ -43,6 +43,18 @@ class NamedTuple:
     def __eq__(self, other):
         return self._values() == (other._values() if isinstance(other, NamedTuple) else other)
 
+    def __lt__(self, other):
+        return self._values() < (other._values() if isinstance(other, NamedTuple) else other)
+
+    def __le__(self, other):
+        return self._values() <= (other._values() if isinstance(other, NamedTuple) else other)
+
+    def __gt__(self, other):
+        return self._values() > (other._values() if isinstance(other, NamedTuple) else other)
+
+    def __ge__(self, other):
+        return self._values() >= (other._values() if isinstance(other, NamedTuple) else other)
+
     def __hash__(self):
         return hash(self._values())
 

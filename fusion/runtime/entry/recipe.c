@@ -384,6 +384,9 @@ static bool add(struct recipe_builder *b, struct value v, int depth)
 						     .index = slot,
 						     .n = v.kind == VALUE_TENSOR &&
 							  v.tensor->is_parameter });
+	if (v.kind == VALUE_INSTANCE && v.object->heap && v.object->birth < b->trace->birth)
+		return push(b,
+			    (struct recipe_step){ .value = value_ref(v) }); /* the prelude's own */
 	return add_fresh(b, v, depth);
 }
 

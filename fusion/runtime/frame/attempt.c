@@ -71,17 +71,17 @@ static bool refuse(void *self, struct vm *vm, struct frame *f, bool *done, struc
 	if (*done)
 		return trace_call_marked(t, vm, f, out, err);
 	if (!f->function || !f->function->disabled ||
-	    (t->native && f->function->disabled != DISABLED_DRAWS && 	     (f->function->disabled >= DISABLED_SKIP || f->unit->hidden)))
+	    (t->native && f->function->disabled != DISABLED_DRAWS &&
+	     (f->function->disabled >= DISABLED_SKIP || f->unit->hidden)))
 		return true;
 	if (f->function->disabled >= DISABLED_SKIP) {
 		char name[64];
 
 		snprintf(name, sizeof(name), "%s%s()",
 			 f->function->disabled == DISABLED_DRAWS ? "random." : "", f->code->name);
-		trace_break_at(t,
-			       f->function->disabled == DISABLED_READS ? BREAK_VALUE_CHECK
-								       : BREAK_SKIPPED,
-			       name, f->up);
+		trace_break_at(
+		    t, f->function->disabled == DISABLED_READS ? BREAK_VALUE_CHECK : BREAK_SKIPPED,
+		    name, f->up);
 		return err_set(err, ERR_BREAK, "the graph ends here");
 	}
 	trace_break_at(

@@ -7,7 +7,7 @@ SPECIAL = {
     "__bool__": (["return {t}"], ["bool(o)", "('yes' if o else 'no')", "(o and 1)", "len(o)"]),
     "__eq__": (["return isinstance(other, type(self)) or {t}"], ["(o == o2)", "(o != o2)", "(o in [o2, 1])", "({{o: 1}} == 1)", "[o2].index(o)", "(o == 1)", "(1 == o)", "hash(o) == hash(o)"]),
     "__ne__": (["return {t}"], ["(o != o2)", "(o == o)"]),
-    "__hash__": (["return {i}"], ["hash(o)", "({{o: 5}})[o]", "len({{o, o2}})"]),
+    "__hash__": (["return {i}"], ["len({{o, o2}})", "({{o: 5}})[o]"]),
     "__lt__": (["return self.n < other.n"], ["(o < o2)", "(o2 > o)", "sorted([o2, o], key=lambda k: k)[0] is o", "max(o, o2) is o", "(o <= o2)", "sorted([o, o2]) == [o2, o]"]),
     "__contains__": (["return item == {i}"], ["({i} in o)", "('x' not in o)"]),
     "__iter__": (["return iter([self.n, {i}])"], ["list(o)", "sum(o)", "(1 in o)", "[k for k in o]", "tuple(zip(o, o))", "max(o)", "(lambda a, b: (a, b))(*o)", "dict([o])"]),
@@ -92,7 +92,7 @@ class Objects:
                 continue
             asked.append(self.p.pick(
                 lambda: self.show(f"{o}.{name}") if name not in NAMES else self.show(f"{o}.{name}() if callable({o}.{name}) and {o}.{name} is not len else {o}.{name}"), lambda: self.show(f"hasattr({o}, '{name}')"), lambda: self.show(f"getattr({o}, '{name}', 'default') if '{name}'[0] != '_' and not callable(getattr({o}, '{name}', None)) else 0"), lambda: self.show(f"setattr({o}, '{name[:2] if name[:2] != '__' else 'zz'}', {r.randint(0, 9)})"), lambda: self.show(f"delattr({o}, '{name if name[:2] != '__' else 'a'}')"),
-                lambda: self.show(f"'{name}' in vars({o})"), lambda: self.show(f"{c}.{name}({o}) if type({c}.{name}).__name__ == 'function' else type({c}.{name}).__name__") if name in NAMES else self.show("0"), lambda: self.show(f"[k.__name__ for k in type({o}).__mro__][:6]"), lambda: self.show(f"isinstance({o}, {c}), issubclass(type({o}), {c}), type({o}) is {c}, type({o}).__name__"), lambda: [f"{c}.{name[:2] if name[:2] != '__' else 'zz'} = {r.choice(['property(lambda self: 99)', '7', 'lambda self, x=1: x'])}"], lambda: [f"try:\n    del {c}.{name}\nexcept AttributeError as e:\n    print(e)"] if name in NAMES else self.show("1"), lambda: self.show(f"{c}.__dict__.get('{name}') is None")))
+                lambda: self.show(f"'{name}' in vars({o})"), lambda: self.show(f"{c}.{name}({o}) if type({c}.{name}).__name__ == 'function' else type({c}.{name}).__name__") if name in NAMES else self.show("0"), lambda: self.show(f"[k.__name__ for k in type({o}).__mro__][:6]"), lambda: self.show(f"isinstance({o}, {c}), issubclass(type({o}), {c}), type({o}) is {c}, type({o}).__name__"), lambda: [f"{c}.{name[:2] if name[:2] != '__' else 'zz'} = {r.choice(['property(lambda self: 99)', '7', 'lambda self, x=1: x'])}"], lambda: [f"try:\n    del {c}.{name}\nexcept AttributeError as e:\n    print(e)"] if name in NAMES else self.show("1"), lambda: self.show(f"{c}.__dict__.get('{name}') is None") if name in NAMES else self.show("2")))
         return asked
 
     def hierarchy(self, first_base=None):
@@ -212,5 +212,5 @@ class Objects:
         made = [[f"class {a}:", "    def __init__(self, *args):", f"        print('{a} init', args)", "        super().__init__()", "    a = 'of the base'", f"    def act(self, x=0):", f"        return ('{a} act', x)"], [f"class {m}({bases}):"] + ["    " + b for b in body], self.p_try(f"o = {m}({r.choice(['', '', '1'])})")]
         for _ in range(r.randint(3, 6)):
             name = r.choice(["act", "a", "b", "p", "nope"])
-            made.append(self.p.pick(lambda: self.show(f"kind(o.{name})"), lambda: self.show(f"o.{name}(3)"), lambda: self.show(f"hasattr(o, '{name}')"), lambda: self.show(f"[n for n, _ in o.named_children()]"), lambda: self.show("o(4)"), lambda: self.show(f"delattr(o, '{name}')"), lambda: self.show(f"setattr(o, '{name}', {r.choice(MODULES + ['3', 'None'])})"), lambda: self.show(f"'{name}' in vars(o)"), lambda: self.show("[n for n, _ in o.named_modules()]"), lambda: self.show("o.training"), lambda: self.show("o.eval().training"), lambda: self.show("'_modules' in vars(o), hasattr(o, '_parameters')"), lambda: self.show(f"kind(getattr(o, '{name}', 'default'))"), lambda: self.show("sorted(o._modules)")))
+            made.append(self.p.pick(lambda: self.show(f"kind(o.{name})"), lambda: self.show(f"o.{name}(3)"), lambda: self.show(f"hasattr(o, '{name}')"), lambda: self.show(f"[n for n, _ in o.named_children()]"), lambda: self.show("o(4)"), lambda: self.show(f"delattr(o, '{name}')"), lambda: self.show(f"setattr(o, '{name}', {r.choice(MODULES + ['3', 'None'])})"), lambda: self.show("[n for n, _ in o.named_modules()]"), lambda: self.show("o.training"), lambda: self.show("o.eval().training"), lambda: self.show("'_modules' in vars(o), hasattr(o, '_parameters')"), lambda: self.show(f"kind(getattr(o, '{name}', 'default'))"), lambda: self.show("sorted(o._modules)")))
         return made

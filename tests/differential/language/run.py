@@ -14,6 +14,7 @@ uses what the language leaves out, is counted as such.  known.py has what differ
   --refused     prints what was refused, how often
 """
 import argparse
+
 import collections
 import contextlib
 import io
@@ -26,6 +27,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -36,14 +38,12 @@ import grammar  # noqa: E402
 import known  # noqa: E402
 
 BATCH = 40
-REFUSALS = ("unsupported", "bound", "syntax", "step-limit", "recursion")
+warnings.simplefilter("ignore", SyntaxWarning)
 POLICIES = ["dynamo", "native"]
-
 
 def function_of(number, statements):
     body = ["    " + line for line in grammar.lines_of(statements)]
     return [f"def program_{number}():"] + (body or ["    pass"])
-
 
 def source_of(programs):
     """One source that runs programs {number: statements}, each after a line with its number."""
@@ -58,7 +58,6 @@ def source_of(programs):
               "        except Exception as e:", "            print('ended by', type(e).__name__, e)", "    return y"]
     return "\n".join(lines) + "\n", places
 
-
 def parts(text):
     """What each program printed, by number."""
     found = {}
@@ -67,14 +66,11 @@ def parts(text):
         found[int(number)] = rest
     return found
 
-
 class TooLong(BaseException):
     pass
 
-
 def too_long(*_):
     raise TooLong
-
 
 def cpython(programs):
     """What CPython prints for each; None where it refuses the source or takes too long."""
@@ -95,7 +91,6 @@ def cpython(programs):
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
     return found
-
 
 class Ours:
     def __init__(self, binary, folder):
@@ -143,18 +138,14 @@ class Ours:
             stopped.update(b)
         return found, stopped
 
-
 # What a message says where the language leaves something out: these are refusals.
 OUTSIDE = [re.compile(p) for p in known.REFUSALS]
-
 
 def is_refusal(message):
     return any(p.search(message) for p in OUTSIDE)
 
-
 def same(ours, theirs):
     return ours is not None and known.normal(ours) == known.normal(theirs)
-
 
 def verdict(number, wanted, printed, stopped):
     """'passed', 'refused', 'left out' or what differs."""
@@ -163,10 +154,11 @@ def verdict(number, wanted, printed, stopped):
     if number in stopped:
         return "refused" if is_refusal(stopped[number][1]) else f"stops: {stopped[number][1]}"
     for mode, text in printed[number].items():
+        if not same(text, wanted) and is_refusal(text or ""):
+            return "refused"
         if not same(text, wanted):
             return f"{mode}: {first_difference(text or '', wanted)}"
     return "passed"
-
 
 def first_difference(ours, theirs):
     a, b = known.normal(ours).split("\n"), known.normal(theirs).split("\n")
@@ -175,7 +167,6 @@ def first_difference(ours, theirs):
         if x != y:
             return f"prints {x!r}, CPython {y!r}"
     return "the same"
-
 
 def shrink(ours, statements, policy, fails):
     """Fewer statements, then fewer lines, that still fail; what does not compile does not."""
@@ -196,11 +187,11 @@ def shrink(ours, statements, policy, fails):
     lines = grammar.lines_of(statements)
     return [[line] for line in reduced(lines, lambda ls: [[line] for line in ls])]
 
-
 def kind_of(what):
     """What stays the same while a failure is shrunk."""
-    return re.sub(r"[0-9]+|'[^']*'", "N", what) if what.startswith("stops") else what.split(":")[0]
-
+    if what.startswith("stops"):
+        return re.sub(r"[0-9]+|'[^']*'", "N", what)
+    return what.split(":")[0] + " ".join(re.findall(r"\w+Error|Stop\w+", what))
 
 def failing(ours, policy, what):
     def fails(statements):
@@ -211,7 +202,6 @@ def failing(ours, policy, what):
         printed, stopped = ours.run(programs, policy)
         return kind_of(verdict(0, wanted[0], printed, stopped)) == kind_of(what)
     return fails
-
 
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -249,10 +239,14 @@ def main():
                         v = verdict(number, wanted[number], printed, stopped)
                         counts[v if v in ("passed", "refused", "left out") else "failed"] += 1
                         if v == "refused":
-                            refused[re.sub(r"[0-9]+", "N", stopped[number][1])[:110]] += 1
+                            refused[re.sub(r"[0-9]+", "N", stopped.get(number, ("", "told by an exception"))[1])[:110]] += 1
                         elif v not in ("passed", "left out"):
                             failures.append((number, policy, v, programs[number]))
         tell(ours, failures, a.failures)
+    missing = lacks(a.seed) if a.programs >= 400 else []
+    for pattern in missing:
+        print(f"--- no program of 400 has {pattern}, which broke before: the grammar has lost it")
+    counts["failed"] += len(missing)
     if a.refused:
         for message, n in refused.most_common(40):
             print(f"{n:6} {message}")
@@ -260,6 +254,10 @@ def main():
           f"({100 * counts['refused'] / max(1, sum(counts.values())):.1f} %), {counts['left out']} left out (CPython refuses them or prints addresses)")
     print(f"{counts['passed']} passed, {counts['failed']} failed")
     return 1 if counts["failed"] else 0
+
+def lacks(seed):
+    made = "\n".join("\n".join(grammar.lines_of(grammar.program(s))) for s in range(seed, seed + 400))
+    return [p for p in known.CONSTRUCTS if not re.search(p, made)]
 
 
 def check_known(ours, counts, failures):
@@ -274,17 +272,15 @@ def check_known(ours, counts, failures):
             if v != "passed":
                 failures.append((f"known {n}", policy, v, programs[n]))
 
-
 def tell(ours, failures, most):
     for number, policy, what, statements in failures[:most]:
         small = shrink(ours, statements, policy, failing(ours, policy, what))
         wanted = cpython({0: small})
         printed, stopped = ours.run({0: small}, policy)
-        print(f"--- program {number}, policy {policy}: {verdict(0, wanted[0], printed, stopped)}")
+        print(f"--- program {number}, policy {policy}: {verdict(0, wanted[0], printed, stopped)} (at first: {what})")
         print("\n".join(line for s in small for line in s))
     if len(failures) > most:
         print(f"--- and {len(failures) - most} more")
-
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,0 +1,16 @@
+/* fusion/capture/instance.h -- what reading and storing attributes of instances share. */
+#ifndef FUSION_CAPTURE_INSTANCE_H
+#define FUSION_CAPTURE_INSTANCE_H
+
+#include "fusion/capture/frame.h"
+
+/* Fails: the instance or class has no such attribute. */
+bool instance_lacks(struct vm *vm, struct value o, const char *name, struct err *err);
+
+/* Its own attributes, made where there are none yet; a new reference. */
+bool instance_dict(struct vm *vm, struct value o, struct value *out, struct err *err);
+
+/* A submodule or a parameter: what a module keeps apart from its attributes. */
+bool is_child_kind(struct value v);
+
+#endif
