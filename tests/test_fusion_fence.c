@@ -1,6 +1,7 @@
 /* tests/test_fusion_fence.c -- memory that is watched: poison, guard words, plans that end
  * the life of memory too early. */
 #include "fusion/backends/fence.h"
+#include "fusion/base/sanitized.h"
 #include "fusion/runtime/record/record.h"
 #include "tests/cuda_stand_in.h"
 #include "tests/graph_builder.h"
@@ -200,7 +201,8 @@ static void a_plan_that_ends_a_life_too_early_gives_nans(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
-		for (int wrong = 0; wrong < 2; wrong++) {
+		/* memory of its own, freed: the address sanitizer finds that read itself */
+		for (int wrong = 0; wrong < (ADDRESS_SANITIZED && i == 1 ? 1 : 2); wrong++) {
 			struct watched_env w = watched_open();
 			struct builder b = builder_create();
 			struct exec *e = compile(&w, &b, ways[i].size);
