@@ -107,6 +107,9 @@ bool library_faulted(struct library_fault *fault, struct err *err)
 	if (!atomic_load(&fault->raised)) /* an exchange costs as much as a small kernel */
 		return true;
 	atomic_store(&fault->raised, 0);
+	if (fault->node->op == OP_divisor)
+		return err_at(err, ERR_SHAPE, fault->node->line, fault->node->column,
+			      "ZeroDivisionError"); /* as PyTorch says it */
 	return err_at(err, ERR_VALUE, fault->node->line, fault->node->column,
 		      "%s: index %lld is out of bounds for a dim of size %lld", fault->node->fx,
 		      (long long)fault->index, (long long)fault->size);

@@ -98,6 +98,7 @@ struct size_fact {
 enum { MAX_FACTS = 8 };
 
 struct graph {
+	bool divides_freely; /* ints by 0 give a number, as on GPUs, where PyTorch looks at none */
 	struct arena *arena; /* borrowed */
 	struct symtab *syms;
 	struct node **nodes;

@@ -68,7 +68,7 @@ enum dtype infer_promote(const struct infer *in, int first, int end)
 
 static bool zero_divisor(const struct infer *in, enum dtype dtype)
 {
-	return (in->op == OP_floordiv || in->op == OP_mod) &&
+	return (in->op == OP_floordiv || in->op == OP_mod || in->op == OP_fmod) &&
 	       dtype_category(dtype) == CATEGORY_INT && in->args[1].kind == ARG_INT &&
 	       sym_is(in->args[1].sym, 0);
 }
@@ -103,8 +103,7 @@ static bool infer_pointwise(struct infer *in)
 	if (!op_accepts(in->op, subtracts_bool(in) ? DTYPE_BOOL : dtype, in->err))
 		return false;
 	if (zero_divisor(in, dtype))
-		return err_set(in->err, ERR_VALUE, "%s: an int64 tensor is divided by zero",
-			       in->info->fx);
+		return err_set(in->err, ERR_SHAPE, "ZeroDivisionError"); /* as PyTorch says it */
 	if (negative_power(in, dtype))
 		return err_set(in->err, ERR_VALUE,
 			       "pow: ints to a negative int power are not ints; write "

@@ -370,6 +370,7 @@ static bool keeps_first(enum op op)
 {
 	switch (op) {
 	case OP_item_of:
+	case OP_divisor:
 	case OP_leaky_relu:
 	case OP_elu:
 	case OP_celu:

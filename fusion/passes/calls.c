@@ -328,6 +328,7 @@ bool pass_calls(struct graph *g, const struct pass_options *options, bool *chang
 	*changed = false;
 	if (!options->calls)
 		return true;
+	g->divides_freely = true;
 	c.uses = ARENA_ARRAY(g->arena, int, (size_t)g->n_nodes);
 	c.turned = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes);
 	c.was = ARENA_ARRAY(g->arena, int, (size_t)c.n_was);

@@ -30,6 +30,14 @@ struct arg expand_binary(struct expand *e, enum op op, struct arg x, struct arg 
 	return expand_op(e, op, (struct arg[]){ x, y }, 2);
 }
 
+struct arg expand_divisor(struct expand *e, struct arg y)
+{
+	if (e->failed || e->g->divides_freely || y.kind != ARG_NODE ||
+	    dtype_category(e->n->dtype) != CATEGORY_INT || e->g->nodes[y.node]->op == OP_divisor)
+		return y;
+	return expand_unary(e, OP_divisor, y);
+}
+
 /* `dims` as the node has them: ARG_INT, ARG_INTS or none for all. */
 struct arg expand_reduce(struct expand *e, enum op op, struct arg x, struct arg dims, bool keepdim)
 {
@@ -452,6 +460,11 @@ static bool widen(struct expand *e, struct node *wide)
 	return !e->failed;
 }
 
+static bool divides(enum op op)
+{
+	return op == OP_floordiv || op == OP_mod || op == OP_fmod;
+}
+
 static int expand_node(struct rewrite *rw, struct node *n, struct err *err)
 {
 	struct expand e = { .g = rw->g, .n = n, .err = err };
@@ -459,6 +472,11 @@ static int expand_node(struct rewrite *rw, struct node *n, struct err *err)
 	struct node *made, wide;
 	struct arg value;
 
+	if (divides(n->op)) {
+		value = expand_divisor(&e, n->args[1]);
+		n->args[1] = value;
+		return e.failed ? REWRITE_FAILED : REWRITE_KEEP;
+	}
 	if (!functions[n->op])
 		return REWRITE_KEEP;
 	if (computes_wide(n) && !widen(&e, &wide))

@@ -28,6 +28,9 @@ struct arg expand_mean(struct expand *e, struct arg x, struct arg dims, bool kee
 		       const struct sym *count);
 struct arg expand_cast(struct expand *e, struct arg x, enum dtype dtype);
 
+/* What ints are divided by, through the op that refuses 0; of floats y itself. */
+struct arg expand_divisor(struct expand *e, struct arg y);
+
 struct arg expand_arg(const struct expand *e, const char *name); /* of the node */
 const struct node *expand_operand(const struct expand *e);       /* the first */
 const struct sym *expand_count(const struct expand *e); /* elements that one result is made of */

@@ -175,6 +175,7 @@ struct arg decompose_div(struct expand *e)
 
 	if (mode.kind == ARG_NONE)
 		return expand_binary(e, OP_truediv, x, y);
+	y = expand_divisor(e, y);
 	if (!strcmp(mode.str, "floor"))
 		return expand_binary(e, OP_floordiv, x, y);
 	if (dtype_category(e->n->dtype) == CATEGORY_FLOAT)

@@ -88,9 +88,10 @@ def adaptive_avg_pool1d(input, output_size):
 
 def adaptive_max_pool1d(input, output_size, return_indices=False):
     """One call."""
-    if return_indices:
-        raise NotImplementedError("adaptive_max_pool1d gives no indices here: leave return_indices out")
     size = output_size if isinstance(output_size, int) else output_size[0]
+    if return_indices:
+        made, places = F.adaptive_max_pool2d(input.unsqueeze(-2), (1, size), True)
+        return made.squeeze(-2), places.squeeze(-2)
     return F.adaptive_max_pool2d(input.unsqueeze(-2), (1, size)).squeeze(-2)
 
 

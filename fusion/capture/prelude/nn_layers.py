@@ -51,9 +51,8 @@ class Bilinear(Module):
 
 
 class Embedding(Module):
-    scale_grad_by_freq = False
+    scale_grad_by_freq = False  # another value is refused, where it is set in the constructor or used
     sparse = False
-    _fixed = ("scale_grad_by_freq", "sparse")
 
     def __init__(
         self, num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0,
@@ -85,7 +84,10 @@ class Embedding(Module):
         )
 
     def forward(self, input):
-        return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type)
+        return F.embedding(
+            input, self.weight, self.padding_idx, self.max_norm, self.norm_type,
+            self.scale_grad_by_freq, self.sparse,
+        )
 
     def extra_repr(self):
         text = f"{self.num_embeddings}, {self.embedding_dim}"
@@ -276,9 +278,8 @@ class LocalResponseNorm(Module):
 
 
 class EmbeddingBag(Module):
-    scale_grad_by_freq = False
+    scale_grad_by_freq = False  # another value is refused, where it is set in the constructor or used
     sparse = False
-    _fixed = ("scale_grad_by_freq", "sparse")
 
     def __init__(
         self, num_embeddings, embedding_dim, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,
@@ -302,8 +303,8 @@ class EmbeddingBag(Module):
 
     def forward(self, input, offsets=None, per_sample_weights=None):
         return F.embedding_bag(
-            input, self.weight, offsets, self.max_norm, self.norm_type, mode=self.mode,
-            per_sample_weights=per_sample_weights, include_last_offset=self.include_last_offset,
+            input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq,
+            self.mode, self.sparse, per_sample_weights=per_sample_weights, include_last_offset=self.include_last_offset,
             padding_idx=self.padding_idx,
         )
 

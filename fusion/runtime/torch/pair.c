@@ -140,13 +140,33 @@ static bool running_extreme(const struct composer *c, bool is_max, const char *n
 		       err);
 }
 
+static const char *const min_max[] = { "min", "max" };
+
+/* aminmax() without a dim: of all elements, in as many dims of 1 where they are kept. */
+static bool extremes_of_all(const struct composer *c, const char *fx, struct value x,
+			    struct value keepdim, struct value *out, struct err *err)
+{
+	bool kept = keepdim.kind == VALUE_BOOL && keepdim.b, ok;
+	struct value dims = value_tuple(NULL, 0), args[3] = { x, dims, keepdim }, a, b;
+	int n = kept ? 3 : 1;
+
+	if (dims.kind == VALUE_UNSET)
+		return torch_no_memory(err);
+	ok = op(c, kept ? OP_amin : OP_min, fx, args, n, &a, err) && first_part(c, &a, err);
+	if (ok && !op(c, kept ? OP_amax : OP_max, "fx:getitem", args, n, &b, err)) {
+		value_unref(a);
+		ok = false;
+	}
+	value_unref(dims);
+	return ok && pack(a, b, min_max, "torch.return_types.aminmax", out, err);
+}
+
 /* amin and amax, var and mean: two reductions of the same arguments. */
 static bool two_reductions(const struct composer *c, enum op first, enum op second,
 			   const char *name, const struct value *args, int n,
 			   const struct keywords *kw, struct value *out, struct err *err)
 {
 	static const char *const names[] = { "input", "dim", "unbiased", "keepdim", "correction" };
-	static const char *const min_max[] = { "min", "max" };
 	struct value v[5], a, b, values[5];
 	bool statistic = first != OP_amin;
 	int count = 0;
@@ -157,14 +177,8 @@ static bool two_reductions(const struct composer *c, enum op first, enum op seco
 	for (int i = 0; i < 5; i++)
 		if (v[i].kind == VALUE_UNSET)
 			v[i] = i == 3 ? value_bool(false) : value_none();
-	if (!statistic && v[1].kind == VALUE_NONE) {
-		if (!op(c, OP_min, fx_name(name, fx), v, 1, &a, err) || !first_part(c, &a, err))
-			return false;
-		if (op(c, OP_max, "fx:getitem", v, 1, &b, err))
-			return pack(a, b, min_max, "torch.return_types.aminmax", out, err);
-		value_unref(a);
-		return false;
-	}
+	if (!statistic && v[1].kind == VALUE_NONE)
+		return extremes_of_all(c, fx_name(name, fx), v[0], v[3], out, err);
 	values[count++] = v[0];
 	values[count++] = v[1];
 	if (statistic)
