@@ -35,9 +35,9 @@ static void print_help(void)
 	    "  --json             all of it, as GET /api/v1/compare answers, or\n"
 	    "                     GET /api/v1/suites/B/compare?base=A\n"
 	    "  --db FILE          the store (breakeven.db); a server may be using it\n\n"
-	    "Exit status: 0 nothing is slower, 1 something is SLOWER, or they are not\n"
-	    "comparable or cannot be read, 2 wrong flags. Of suites 1 where a workload that\n"
-	    "passed does not, or the speedups of a mode together are SLOWER.\n");
+	    "Exit status: 0 nothing is slower, 1 something is SLOWER or DISAGREES with eager,\n"
+	    "or they are not comparable or cannot be read, 2 wrong flags. Of suites 1 where a\n"
+	    "workload that passed does not, or the speedups of a mode together are SLOWER.\n");
 }
 
 static bool check_margin(struct compare_flags *f)

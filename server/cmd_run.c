@@ -70,7 +70,8 @@ static void print_help(void)
 	    "                   the run with the kernel's name\n"
 	    "  --cache DIR      compiled kernels, for --no-timing (~/.cache/breakeven);\n"
 	    "                   BREAKEVEN_CACHE_MIB=N bounds it (256)\n\n"
-	    "Exit status: 0 done, 1 the run failed, 2 wrong flags.\n");
+	    "Exit status: 0 done, 1 the run failed or a mode gives other values than eager\n"
+	    "(DISAGREES), 2 wrong flags.\n");
 }
 
 static int read_flags(int argc, char **argv, struct run_flags *f)

@@ -132,8 +132,7 @@ static bool add_references(const struct walk *w, struct value reference, struct 
 	const struct reference *r = w->pair->reference;
 	struct err ignored = { 0 };
 
-	if (reference.kind != VALUE_TENSOR || !reference.tensor->memory ||
-	    dtype_category(pair->theirs->dtype) != CATEGORY_FLOAT)
+	if (reference.kind != VALUE_TENSOR || !reference.tensor->memory)
 		return false;
 	/* It went the way of theirs: else it is the reference of something else. */
 	if (judge_tensors(&(struct judge_pair){ .ours = reference.tensor->memory,

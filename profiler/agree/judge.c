@@ -222,7 +222,16 @@ static void judge_blocks(void *context, int64_t begin, int64_t end, int thread)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* Ints and bools have no rounding. */
+/* Whether rounding decides what is there: a reference has chosen otherwise. */
+static bool is_open(const struct judge_pair *pair, int64_t index, int64_t theirs)
+{
+	for (int r = 0; r < pair->n_references; r++)
+		if (tensor_get_double(pair->reference[r], index) != (double)theirs)
+			return true;
+	return false;
+}
+
+/* Ints and bools have no rounding, but may be chosen by what has. */
 static void judge_ints(const struct judge_pair *pair, struct judged *found)
 {
 	for (int64_t i = 0; i < found->elements; i++) {
@@ -231,9 +240,19 @@ static void judge_ints(const struct judge_pair *pair, struct judged *found)
 		if (a == b)
 			continue;
 		found->differing++;
-		note(found, fabs((double)a - (double)b), INFINITY,
+		note(found, fabs((double)a - (double)b), is_open(pair, i, b) ? 1 : INFINITY,
 		     &(struct judged_place){ i, (double)a, (double)b, (double)NAN, 0 });
 	}
+}
+
+/* Two references find an open choice in three of four places: where they find most, all are. */
+static void settle_ints(struct judged *found)
+{
+	if (found->differing == 0 || 2 * found->outside > found->differing)
+		return;
+	found->judge = JUDGE_FLOAT64;
+	found->outside = 0;
+	found->excess = 1;
 }
 
 static const char *other_kind(const struct tensor *a, const struct tensor *b)
@@ -262,6 +281,7 @@ struct judged judge_tensors(const struct judge_pair *pair)
 		return w.found;
 	if (dtype_category(pair->theirs->dtype) != CATEGORY_FLOAT) {
 		judge_ints(pair, &w.found);
+		settle_ints(&w.found);
 		return w.found;
 	}
 	w.found.judge = pair->n_references ? JUDGE_FLOAT64 : JUDGE_BOUND;

@@ -14,6 +14,9 @@
  * for all others; memory that was used too early shows as numbers far from the reference
  * where L is small.
  *
+ * Ints and bools that are not the same are allowed where, of at least half of them, a
+ * reference has chosen otherwise than eager: rounding decides them.
+ *
  * Where there is no reference the bound of the dtype holds: 1e-5 + 1e-4 m for float32 and
  * float64, 1e-2 + 1e-2 m for float16 and bfloat16, m being the largest of 64 neighbours.
  * All else has to be the same.  NaN is NaN, an infinity itself.

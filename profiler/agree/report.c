@@ -71,6 +71,14 @@ static void put_within(struct buf *out, const struct agreement *a, const char *w
 	const struct agree_where *w = &a->where;
 
 	put_place(out, w);
+	if (dtype_category(w->dtype) != CATEGORY_FLOAT && a->judge == JUDGE_FLOAT64) {
+		buf_puts(out, " is ");
+		put_number(out, w->at.ours, w->dtype);
+		buf_printf(out, ", %s ", whose);
+		put_number(out, w->at.theirs, w->dtype);
+		buf_puts(out, ": rounding decides which, in float64 it may come out otherwise");
+		return;
+	}
 	buf_printf(out, " is %.3g from %s", fabs(w->at.ours - w->at.theirs), whose);
 	if (a->judge == JUDGE_FLOAT64)
 		buf_printf(out,

@@ -3,7 +3,9 @@
  * A program that runs as a reference goes the way that its own dtypes lead it: what it
  * branches on, prints, indexes with and draws is what eager has.  Beside that, each op on
  * floating point elements is computed in float64 too, from what float64 gave so far, in
- * each shadow (tensor/shadow.h).
+ * each shadow (tensor/shadow.h).  Of ints and bools that come from floating point elements
+ * (a comparison, an argmax) a shadow says what float64 would have chosen; ops go on with
+ * what the program chose.
  */
 #include "fusion/runtime/eager/reference.h"
 
@@ -131,7 +133,7 @@ static bool run_shadow(struct eager *e, const struct eager_call *c, struct refer
 		return false;
 	ok = to_float64(e, &out, err) &&
 	     (c->inplace || apart(e, &out, k->values[which], c->n, err));
-	if (ok && which > 0)
+	if (ok && which > 0 && dtype_category(result->dtype) == CATEGORY_FLOAT)
 		shadow_disturb(out.tensor->memory, result->dtype,
 			       e->disturbances += UINT64_C(1) << 32);
 	ok = ok && shadow_set(result, which, out.tensor->memory, err);
@@ -146,7 +148,7 @@ bool reference_end(struct eager *e, const struct eager_call *c, struct reference
 	int n = e->shadows;
 	bool ok = true;
 
-	if (k->n == 0 || !is_float(out) ||
+	if (k->n == 0 || out.kind != VALUE_TENSOR ||
 	    (!c->inplace && lies_in_an_operand(out, c->values, c->n)))
 		return true;
 	if (random)
