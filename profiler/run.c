@@ -78,6 +78,18 @@ static bool run_points(struct run *r, json_t *report, json_t *device, struct err
 	return sweep_break_even(r, top, err);
 }
 
+const struct inputs *run_inputs(struct run *r, struct err *err)
+{
+	if (r->inputs_of == r->point)
+		return &r->inputs;
+	inputs_destroy(&r->inputs);
+	r->inputs_of = -1;
+	if (!inputs_create(&r->inputs, r->w, &r->w->points[r->point], err))
+		return NULL;
+	r->inputs_of = r->point;
+	return &r->inputs;
+}
+
 /* A lane that has made its calls once, nothing of which is measured. */
 static bool warm_lane(struct run *r, struct lane *lane, enum fusion_mode mode,
 		      const struct inputs *inputs, struct err *err)
@@ -90,9 +102,8 @@ static bool warm_lane(struct run *r, struct lane *lane, enum fusion_mode mode,
 	if (!lane_create(lane, r->w, p, mode, inputs, run_kernel_cache(r, false), err))
 		return false;
 	for (int i = 0; i < inputs->n_calls; i++) {
-		if (!lane_call(lane, i, &lane->outputs[i], err))
+		if (!lane_call(lane, i, &lane->outputs[i], err) || !lane_note_writes(lane, i, err))
 			return false;
-		lane->writes = lane->writes || lane_wrote(lane, i);
 	}
 	return lane_forget(lane, err);
 }
@@ -118,17 +129,19 @@ static bool each_on_device(struct run *r,
 
 	for (r->point = r->first; ok && r->point < r->end; r->point++) {
 		struct lane lanes[MEASURE_MAX_LANES] = { { 0 } };
-		struct inputs inputs;
+		const struct inputs *inputs;
 
-		if (!inputs_create(&inputs, r->w, &r->w->points[r->point], err))
-			return false;
+		wall_to(&r->wall, WALL_SETUP);
+		inputs = run_inputs(r, err);
+		ok = inputs != NULL;
 		for (int k = 0; ok && k < r->w->n_modes; k++)
-			ok = warm_lane(r, &lanes[k], r->w->modes[k], &inputs, err);
+			ok = warm_lane(r, &lanes[k], r->w->modes[k], inputs, err);
+		wall_to(&r->wall, WALL_MEASURING);
 		ok = ok && watch(r, lanes, modes_of_point(r, report), err);
 		for (int k = 0; k < MEASURE_MAX_LANES; k++)
 			lane_destroy(&lanes[k]);
-		inputs_destroy(&inputs);
 	}
+	wall_to(&r->wall, WALL_OTHER);
 	return ok;
 }
 
@@ -174,7 +187,19 @@ static void run_finish(struct run *r)
 			break_check_finish(&r->kept[i].checks[mode]);
 		}
 	free(r->kept);
+	inputs_destroy(&r->inputs);
 	recorder_destroy(r->recorder);
+}
+
+/* What keeps the timeline is not measuring. */
+static bool store_block(void *self, const void *block, size_t len, struct err *err)
+{
+	struct run *r = self;
+	enum wall_part was = wall_to(&r->wall, WALL_STORING);
+	bool ok = r->options->timeline(r->options->self, block, len, err);
+
+	wall_to(&r->wall, was);
+	return ok;
 }
 
 json_t *profiler_run(const struct workload *w, const struct profiler_options *options,
@@ -184,6 +209,7 @@ json_t *profiler_run(const struct workload *w, const struct profiler_options *op
 			 .own = *w,
 			 .options = options,
 			 .begin_ns = clock_ns(),
+			 .inputs_of = -1,
 			 .passes_bytes = PASSES_REPORT_BYTES };
 	json_t *environment, *device, *report = NULL;
 
@@ -193,6 +219,7 @@ json_t *profiler_run(const struct workload *w, const struct profiler_options *op
 			"of the time: leave it out, or use breakeven run FILE --poison");
 		return NULL;
 	}
+	wall_begin(&r.wall);
 	if (!choose_points(&r, err))
 		return NULL;
 	environment = profiler_environment(options->version);
@@ -208,7 +235,7 @@ json_t *profiler_run(const struct workload *w, const struct profiler_options *op
 		goto fail;
 	}
 	if (options->timing && options->timeline) {
-		r.recorder = recorder_create(options->timeline, options->self,
+		r.recorder = recorder_create(store_block, &r,
 					     (r.end - r.first) * w->n_modes, err);
 		if (!r.recorder)
 			goto fail;
@@ -222,8 +249,10 @@ json_t *profiler_run(const struct workload *w, const struct profiler_options *op
 	    !each_on_device(&r, run_watch_point, report, err))
 		goto fail;
 	report_copy(device, &r.curve);
-	json_object_set_new(report, "seconds", json_real((double)(clock_ns() - r.begin_ns) * 1e-9));
+	wall_to(&r.wall, WALL_SETUP);
 	run_finish(&r);
+	json_object_set_new(report, "seconds", json_real((double)(clock_ns() - r.begin_ns) * 1e-9));
+	json_object_set_new(report, "wall_ms", wall_json(&r.wall));
 	return report;
 fail:
 	json_decref(report);

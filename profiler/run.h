@@ -36,6 +36,9 @@ struct run {
 	struct recorder *recorder;                      /* NULL: nobody wants a timeline */
 	int64_t checks_ns;                              /* that pricing breaks has taken */
 	struct copy_curve curve; /* of the device; n is 0: not needed so far */
+	struct wall wall;
+	struct inputs inputs; /* of the point that was last asked for */
+	int inputs_of;        /* that point; -1: there is none */
 	size_t passes_bytes;     /* of texts of graphs that the report may still hold */
 };
 
@@ -44,6 +47,10 @@ struct run {
 
 /* Reports progress, at most ten times a second; `round` 0: the first calls.  False to cancel. */
 bool run_tell(struct run *r, const char *mode, int round, double share);
+
+/* The inputs of the point at work: made once, until another point's are wanted.  NULL with
+ * *err. */
+const struct inputs *run_inputs(struct run *r, struct err *err);
 
 /* The point at work: its calls in every mode and, where the run is timed, what they take.
  * `place` is what the report has of it, `modes` and `break_even` are inside; `device` is

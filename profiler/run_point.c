@@ -61,8 +61,10 @@ static json_t *memory_checks(const struct lane *lane)
 }
 
 /* The calls once in order. */
-static bool run_calls(struct run *r, struct lane *lane, json_t *m, struct err *err)
+static bool run_calls(struct run *r, struct lane *lane, const struct lane *eager, json_t *modes,
+		      json_t *m, struct err *err)
 {
+	const json_t *eager_calls = json_object_get(json_object_get(modes, "eager"), "calls");
 	struct allocator *a = fusion_allocator(lane->engine);
 	bool whole = !r->options->timing && !r->options->brief;
 	json_t *calls = json_array();
@@ -77,17 +79,31 @@ static bool run_calls(struct run *r, struct lane *lane, json_t *m, struct err *e
 
 		if (!run_tell(r, fusion_mode_name(lane->mode), 0, 0))
 			return err_set(err, ERR_CANCELLED, "the run was cancelled");
+		wall_to(&r->wall, WALL_WARM_UP);
 		if (!lane_call(lane, i, &lane->outputs[i], err))
 			return false;
 		lane->calls_s += (double)(clock_ns() - begin) * 1e-9;
+		compiled_us = report_compile_us(lane) - compiled_us;
+		wall_move(&r->wall, WALL_COMPILE, (int64_t)(compiled_us * 1000));
+		wall_to(&r->wall, WALL_COMPARING);
 		if (!lane_reportable(lane, i, err) || !lane_keep_grads(lane, i, false, err))
 			return false;
 		after = fusion_counts(lane->session);
-		charge_compile(lane, i, report_compile_us(lane) - compiled_us);
+		charge_compile(lane, i, compiled_us);
 		lane->launches = (double)(after.launches - before.launches);
-		json_array_append_new(calls, report_call(lane, i, &before, &after, whole));
+		if (!lane_note_writes(lane, i, err))
+			return false;
+		json_array_append_new(
+		    calls,
+		    report_call(&(struct report_of_call){
+			.lane = lane,
+			.call = i,
+			.before = before,
+			.after = after,
+			.whole = whole,
+			.like = eager,
+			.like_entry = json_array_get(eager_calls, (size_t)i) }));
 		buf_clear(fusion_stdout(lane->session));
-		lane->writes = lane->writes || lane_wrote(lane, i);
 		if (!fusion_wait(lane->engine, err)) /* all that was read is so */
 			return false;
 	}
@@ -131,10 +147,12 @@ static bool run_lane(struct run *r, struct lane *lanes, int k, const struct inpu
 	json_t *m = json_object();
 
 	json_object_set_new(modes, fusion_mode_name(mode), m);
+	wall_to(&r->wall, WALL_SETUP);
 	if (!lane_create(&lanes[k], r->w, p, mode, inputs, run_kernel_cache(r, r->options->timing),
 			 err) ||
-	    !run_calls(r, &lanes[k], m, err))
+	    !run_calls(r, &lanes[k], eager, modes, m, err))
 		return false;
+	wall_to(&r->wall, WALL_COMPARING);
 	if (mode == FUSION_EAGER)
 		r->reference.calls_s = lanes[k].calls_s;
 	if (eager) {
@@ -143,6 +161,7 @@ static bool run_lane(struct run *r, struct lane *lanes, int k, const struct inpu
 		agree_in_order(&r->agreements[mode], &pair, m, json_object_get(modes, "eager"));
 		agree_report(&r->agreements[mode], pair.whose, m);
 	}
+	wall_to(&r->wall, WALL_OTHER);
 	report_graphs(m, &lanes[k], false);
 	if (r->options->passes)
 		report_passes(m, &lanes[k], &r->passes_bytes);
@@ -190,6 +209,7 @@ static bool run_lanes(struct run *r, struct lane *lanes, const struct inputs *in
 		k--;
 	}
 	mixed.plain = lanes + r->w->n_modes;
+	wall_to(&r->wall, WALL_WARM_UP);
 	if (!run_mixed(r, &mixed, lanes, inputs, place, err))
 		return false;
 	return r->options->timing ? run_time_point(r, lanes, &mixed, modes, break_even, err)
@@ -201,16 +221,18 @@ bool run_point(struct run *r, json_t *place, json_t *modes, json_t *break_even, 
 {
 	struct lane lanes[MEASURE_MAX_LANES] = { { 0 } };
 	const struct point *p = &r->w->points[r->point];
-	struct inputs inputs;
+	const struct inputs *inputs;
 	bool ok;
 
-	if (!inputs_create(&inputs, r->w, p, err))
+	wall_to(&r->wall, WALL_SETUP);
+	inputs = run_inputs(r, err);
+	if (!inputs)
 		return false;
 	memset(r->agreements, 0, sizeof(r->agreements));
 	r->reference = (struct reference){
-		.w = r->w, .p = p, .inputs = &inputs, .cache_dir = r->options->cache_dir
+		.w = r->w, .p = p, .inputs = inputs, .cache_dir = r->options->cache_dir
 	};
-	ok = run_lanes(r, lanes, &inputs, place, modes, break_even, err);
+	ok = run_lanes(r, lanes, inputs, place, modes, break_even, err);
 	if (!ok)
 		sweep_locate(r->w, p, err);
 	if (lanes[0].engine)
@@ -218,8 +240,9 @@ bool run_point(struct run *r, json_t *place, json_t *modes, json_t *break_even, 
 	for (int mode = 0; mode < FUSION_MODE_COUNT; mode++) /* they are for these inputs */
 		break_check_drop_lane(&r->kept[r->point].checks[mode]);
 	reference_finish(&r->reference);
+	wall_to(&r->wall, WALL_SETUP); /* and what is taken down of it */
 	for (int k = 0; k < MEASURE_MAX_LANES; k++)
 		lane_destroy(&lanes[k]);
-	inputs_destroy(&inputs);
+	wall_to(&r->wall, WALL_OTHER);
 	return ok;
 }

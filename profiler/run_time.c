@@ -121,20 +121,25 @@ bool run_watch_point(struct run *r, struct lane *lanes, json_t *modes, struct er
 bool run_time_point(struct run *r, struct lane *lanes, struct mixed *mixed, json_t *modes,
 		    json_t *break_even, struct err *err)
 {
-	struct measure_watch watch = { .tick = on_tick, .self = r };
+	struct measure_watch watch = { .tick = on_tick, .self = r, .wall = &r->wall };
 	int n = r->w->n_modes, all = n + mixed->n;
 	double budget_s = r->w->seconds > 0
 			      ? r->w->seconds
 			      : fmin(point_budget_s, total_budget_s / (r->end - r->first));
 
+	wall_to(&r->wall, WALL_COMPARING);
 	if (!run_agree_before(r, lanes, modes, err))
 		return false;
+	wall_to(&r->wall, WALL_WARM_UP);
 	for (int k = 0; k < all; k++)
 		if (!lane_forget(&lanes[k], err))
 			return false;
-	if (!measure_lanes(lanes, all, budget_s * all / n, &watch, err) ||
-	    !run_agree_after(r, lanes, modes, err))
+	if (!measure_lanes(lanes, all, budget_s * all / n, &watch, err))
 		return false;
+	wall_to(&r->wall, WALL_COMPARING);
+	if (!run_agree_after(r, lanes, modes, err))
+		return false;
+	wall_to(&r->wall, WALL_MEASURING);
 	for (int k = 0; k < n; k++) {
 		json_t *m = json_object_get(modes, fusion_mode_name(lanes[k].mode));
 		struct split split;

@@ -47,7 +47,7 @@ static void randn_has_mean_0_and_variance_1(void **state)
 	double sum = 0, squares = 0;
 
 	(void)state;
-	random_fill(&r, DTYPE_F64, x, N);
+	random_fill(&r, DTYPE_F64, x, N, 1);
 	for (int i = 0; i < N; i++) {
 		sum += x[i];
 		squares += x[i] * x[i];
@@ -62,7 +62,7 @@ static void randint_stays_in_its_range_and_reaches_both_ends(void **state)
 	struct random r = { .kind = RANDOM_RANDINT, .seed = 1, .low = -2, .high = 5 };
 
 	(void)state;
-	random_fill(&r, DTYPE_I64, x, 4000);
+	random_fill(&r, DTYPE_I64, x, 4000, 1);
 	for (int i = 0; i < 4000; i++) {
 		low = x[i] < low ? x[i] : low;
 		high = x[i] > high ? x[i] : high;

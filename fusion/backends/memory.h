@@ -30,6 +30,9 @@ struct device_memory {
 	void (*clear)(void *self, void *memory, size_t bytes); /* to zeros */
 	/* To copies of `word`; both `memory` and `bytes` are multiples of 4. */
 	void (*fill)(void *self, void *memory, uint32_t word, size_t bytes);
+	/* Whether it is known that two places, this device's or another engine's on the same one
+	 * that is waited for, hold the same bytes; waits.  NULL: it cannot look. */
+	bool (*same)(void *self, const void *a, const void *b, size_t bytes);
 	void (*wait)(void *self); /* until all that was asked for is done */
 	/* Whether a kernel that finds an index out of bounds in its data may be told of later
 	 * than by fault() of its executable, which waits: by check(), behind a wait() at the

@@ -1,11 +1,8 @@
 /* profiler/agree/elements.c -- see elements.h. */
 #include "profiler/agree/elements.h"
 
-#include <stdatomic.h>
-#include <string.h>
-
-#include "fusion/base/pool.h"
 #include "fusion/graph/narrow.h"
+#include "profiler/workload/bulk.h"
 
 void elements_ready(const struct tensor *t)
 {
@@ -56,35 +53,12 @@ void elements_read(const struct tensor *t, int64_t first, int64_t n, double *out
 	}
 }
 
-struct bits {
-	const char *a, *b;
-	atomic_bool differ;
-};
-
-static void compare_bits(void *context, int64_t begin, int64_t end, int thread)
-{
-	struct bits *x = context;
-
-	(void)thread;
-	if (!atomic_load(&x->differ) &&
-	    memcmp(x->a + begin, x->b + begin, (size_t)(end - begin)) != 0)
-		atomic_store(&x->differ, true);
-}
-
 bool elements_same_bits(const struct tensor *a, const struct tensor *b, int threads)
 {
 	int64_t bytes = tensor_numel(a) * (int64_t)dtype_bytes(a->dtype);
-	struct pool *pool = NULL;
-	struct bits x;
 
-	if (bytes == 0)
+	if (bytes == 0 || tensor_same_on_device(b, a))
 		return true;
-	if (!tensor_contiguous(a) || !tensor_contiguous(b))
-		return false;
-	x = (struct bits){ tensor_read(a), tensor_read(b), false };
-	if (bytes > 16 * ELEMENTS_GRAIN)
-		pool = pool_create(threads);
-	pool_run(pool, bytes, ELEMENTS_GRAIN, compare_bits, &x);
-	pool_destroy(pool);
-	return !atomic_load(&x.differ);
+	return tensor_contiguous(a) && tensor_contiguous(b) &&
+	       bulk_same(tensor_read(a), tensor_read(b), bytes, threads);
 }

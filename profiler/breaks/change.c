@@ -66,10 +66,11 @@ static bool make_calls(struct change *c, int side, struct err *err)
 		now = fusion_counts(lane->session);
 		lane->launches = (double)(now.launches - was.launches);
 		json_array_append_new(json_object_get(c->calls[side], "calls"),
-				      report_call(lane, i, &was, &now, false));
+				      report_call(&(struct report_of_call){
+					  .lane = lane, .call = i, .before = was, .after = now }));
 		buf_clear(fusion_stdout(lane->session));
-		lane->writes = lane->writes || lane_wrote(lane, i);
-		if (!fusion_wait(lane->engine, err)) /* all that was read is so */
+		if (!lane_note_writes(lane, i, err) ||
+		    !fusion_wait(lane->engine, err)) /* all that was read is so */
 			return false;
 	}
 	return true;

@@ -117,9 +117,9 @@ static bool make_calls(struct lane *lane, struct err *err)
 		if (!lane_call(lane, i, &out, err))
 			return false;
 		value_unref(out);
-		lane->writes |= lane_wrote(lane, i);
 		buf_clear(fusion_stdout(lane->session));
-		if (lane->writes && !lane_restore(lane, i, err))
+		if (!lane_note_writes(lane, i, err) ||
+		    (lane->writes && !lane_restore(lane, i, err)))
 			return false;
 	}
 	return true;

@@ -46,7 +46,8 @@ bool inputs_create(struct inputs *in, const struct workload *w, const struct poi
 	in->allocator = allocator_create((size_t)2 << WORKLOAD_MAX_INPUT_BYTES_LOG2, NULL);
 	in->n_args = calloc((size_t)in->n_calls + 1, sizeof(*in->n_args));
 	in->args = calloc((size_t)in->n_calls + 1, sizeof(*in->args));
-	if (!in->allocator || !in->n_args || !in->args) {
+	in->summed = calloc((size_t)in->n_calls + 1, sizeof(*in->summed));
+	if (!in->allocator || !in->n_args || !in->args || !in->summed) {
 		out_of_memory(err);
 		goto fail;
 	}
@@ -57,6 +58,11 @@ bool inputs_create(struct inputs *in, const struct workload *w, const struct poi
 		if (!in->args[i])
 			goto fail;
 		in->n_args[i] = (int)json_array_size(specs);
+		in->summed[i] = calloc((size_t)in->n_args[i] + 1, sizeof(**in->summed));
+		if (!in->summed[i]) {
+			out_of_memory(err);
+			goto fail;
+		}
 	}
 	json_decref(calls);
 	return true;
@@ -77,8 +83,23 @@ static void drop_args(struct value **args, const struct inputs *in)
 	free(args);
 }
 
+json_t *inputs_summed(const struct inputs *in, int call, int arg)
+{
+	json_t **at = &in->summed[call][arg];
+
+	if (!*at)
+		*at = value_to_json(in->args[call][arg], false);
+	return json_incref(*at);
+}
+
 void inputs_destroy(struct inputs *in)
 {
+	for (int i = 0; in->summed && i < in->n_calls; i++) {
+		for (int k = 0; in->summed[i] && k < in->n_args[i]; k++)
+			json_decref(in->summed[i][k]);
+		free(in->summed[i]);
+	}
+	free(in->summed);
 	drop_args(in->args, in);
 	free(in->n_args);
 	if (in->allocator)
@@ -231,6 +252,8 @@ void lane_destroy(struct lane *lane)
 	lane_drop_results(lane);
 	free(lane->outputs);
 	free(lane->param_grads);
+	lane_drop_sets(lane);
+	lane_drop_pristine(lane);
 	drop_args(lane->args, lane->originals);
 	fusion_session_destroy(lane->session);
 	if (!lane->shares_engine)
@@ -275,39 +298,6 @@ bool lane_call(struct lane *lane, int call, struct value *out, struct err *err)
 	value_unref(*out);
 	*out = (struct value){ .kind = VALUE_UNSET };
 	return false;
-}
-
-bool lane_wrote(const struct lane *lane, int call)
-{
-	for (int k = 0; k < lane->originals->n_args[call]; k++)
-		if (!value_same(lane->originals->args[call][k], lane->args[call][k]))
-			return true;
-	return false;
-}
-
-bool lane_restore(struct lane *lane, int call, struct err *err)
-{
-	const struct inputs *in = lane->originals;
-
-	for (int k = 0; k < in->n_args[call]; k++) {
-		struct value original = in->args[call][k], *live = &lane->args[call][k], fresh;
-
-		if (original.kind == VALUE_TENSOR && live->kind == VALUE_TENSOR &&
-		    value_alike(original, *live)) {
-			tensor_copy(live->tensor->memory, original.tensor->memory);
-			continue;
-		}
-		if (value_same(original, *live))
-			continue;
-		fresh = value_copy(original, fusion_allocator(lane->engine), err);
-		if (fresh.kind == VALUE_UNSET)
-			return false;
-		value_unref(*live);
-		*live = fresh;
-		if (lane->grad && !fusion_require_grad(lane->session, fresh, err))
-			return false;
-	}
-	return true;
 }
 
 bool lane_reportable(const struct lane *lane, int call, struct err *err)
@@ -381,7 +371,12 @@ bool lane_burst(struct lane *lane, int cycles, struct err *err)
 			value_unref(lane->outputs[i]);
 			lane->outputs[i] = out;
 		}
-	return fusion_wait(lane->engine, err);
+	if (!fusion_wait(lane->engine, err))
+		return false;
+	for (int i = 0; lane->use && i < lane->originals->n_calls; i++)
+		if (!lane_note_writes(lane, i, err)) /* they may write what they had not */
+			return false;
+	return true;
 }
 
 bool lane_forget(struct lane *lane, struct err *err)

@@ -2,7 +2,9 @@
  *
  * A lane has its own engine, session and copies of the inputs, so that no mode
  * profits from another's caches or frees its memory.  The inputs that its
- * program writes to are put back between calls, outside the clock.
+ * program writes to are put back between calls, outside the clock (restore.c): from copies
+ * where the kernels' memory is, in every mode the same way.  What a program keeps itself
+ * (parameters, buffers, optimisers) goes on from call to call.
  */
 #ifndef PROFILER_MEASURE_LANE_H
 #define PROFILER_MEASURE_LANE_H
@@ -15,11 +17,17 @@ struct inputs {
 	int n_calls;
 	int *n_args;
 	struct value **args; /* [call][arg] */
+	json_t ***summed;    /* likewise: as a report that is not whole has it; NULL: not made */
 };
 
 bool inputs_create(struct inputs *in, const struct workload *w, const struct point *p,
 		   struct err *err);
 void inputs_destroy(struct inputs *in);
+
+/* What a report that is not whole has of an argument as it was: made once.  A new reference. */
+json_t *inputs_summed(const struct inputs *in, int call, int arg);
+
+enum input_use { USE_UNKNOWN, USE_READ, USE_WRITTEN };
 
 struct lane {
 	enum fusion_mode mode;
@@ -27,11 +35,17 @@ struct lane {
 	bool shares_engine; /* another lane's, which outlives this one */
 	struct fusion_session *session;
 	const struct inputs *originals; /* borrowed */
-	struct value **args;            /* this lane's copies */
+	struct value **args;            /* this lane's copies: sets[set], where there are sets */
 	struct value *outputs;          /* of the last calls; dropped before timing */
 	struct value *param_grads;      /* of each of these calls: a dict; UNSET: not kept */
 	struct allocator *snapshots;    /* where they lie; NULL: there are none */
 	bool writes;                    /* the program changes its inputs */
+	enum input_use **use;           /* [call][arg]; NULL: nobody has looked */
+	struct allocator *pristine_memory;
+	struct value **pristine; /* [call][arg] as the originals, on the device; UNSET: not made */
+	struct value ***sets;    /* of arguments that take turns, while a device is timed */
+	int n_sets, set;
+	int64_t restores, restored_on_device; /* of arguments, so far */
 	bool grad;                      /* each call has a backward pass behind it */
 	int64_t held_bytes; /* before the calls: inputs, parameters, and what else there is */
 	int64_t peak_bytes;
@@ -82,11 +96,23 @@ bool lane_call(struct lane *lane, int call, struct value *out, struct err *err);
  * later call or by fusion_wait(). */
 bool lane_start(struct lane *lane, int call, struct value *out, struct err *err);
 
-/* Puts the arguments of a call back to what they were. */
+/* Puts the arguments of a call back to what they were: those that the program is not known to
+ * leave alone, in the order of the device. */
 bool lane_restore(struct lane *lane, int call, struct err *err);
 
-/* Whether the program left a call's arguments other than they were. */
-bool lane_wrote(const struct lane *lane, int call);
+/* Looks which of a call's arguments the program has changed, and sets `writes` if any. */
+bool lane_note_writes(struct lane *lane, int call, struct err *err);
+
+/* For a device whose program writes: further arguments for the timed calls, that lane_use_set()
+ * takes in turn, so that calls follow each other without one being put back between.  What
+ * is not written is the same in all sets.  As many as are wanted and memory has room for:
+ * lane->n_sets, 1 at the least. */
+bool lane_make_sets(struct lane *lane, int wanted, struct err *err);
+void lane_use_set(struct lane *lane, int set);
+void lane_drop_sets(struct lane *lane); /* back to the first */
+
+/* restore.c; of lane_destroy(). */
+void lane_drop_pristine(struct lane *lane);
 
 /* Whether a call's output, and what it left in its arguments, can be reported. */
 bool lane_reportable(const struct lane *lane, int call, struct err *err);

@@ -70,6 +70,44 @@ static bool one_call(struct lane *lane, int call, struct err *err)
 	return true;
 }
 
+static bool restore_sets(struct lane *lane, int64_t n, struct err *err)
+{
+	for (int64_t s = 0; s < n; s++) {
+		lane_use_set(lane, (int)s);
+		for (int k = 0; k < lane->n_timed; k++)
+			if (!lane_restore(lane, lane->timed[k], err))
+				return false;
+	}
+	return fusion_wait(lane->engine, err);
+}
+
+/* A cycle on each of the sets of arguments in turn, all of which are restored before the clock
+ * starts: calls follow each other as those of programs that write nothing. */
+static bool cycles_on_sets(struct lane *lane, int64_t cycles, double clock_cost, double *ns,
+			   struct err *err)
+{
+	*ns = 0;
+	for (int64_t done = 0, n; done < cycles; done += n) {
+		int64_t begin;
+
+		n = cycles - done < lane->n_sets ? cycles - done : lane->n_sets;
+		if (!restore_sets(lane, n, err))
+			return false;
+		begin = clock_ns();
+		for (int64_t s = 0; s < n; s++) {
+			lane_use_set(lane, (int)s);
+			for (int k = 0; k < lane->n_timed; k++)
+				if (!one_call(lane, lane->timed[k], err))
+					return false;
+		}
+		if (!fusion_wait(lane->engine, err))
+			return false;
+		*ns += (double)(clock_ns() - begin) - clock_cost;
+	}
+	lane_use_set(lane, 0);
+	return true;
+}
+
 /* Calls over timed cycles with the inputs restored before each. */
 static bool cycles_restoring(struct lane *lane, int64_t cycles, double clock_cost, double *ns,
 			     struct err *err)
@@ -97,6 +135,8 @@ static bool run_cycles(struct lane *lane, int64_t cycles, double clock_cost, dou
 	int64_t begin;
 
 	buf_clear(fusion_stdout(lane->session));
+	if (lane->sets)
+		return cycles_on_sets(lane, cycles, clock_cost, ns, err);
 	if (lane->writes)
 		return cycles_restoring(lane, cycles, clock_cost, ns, err);
 	if (!fusion_wait(lane->engine, err))
@@ -120,6 +160,28 @@ static int64_t compiled(const struct lane *lane)
 	struct fusion_counts counts = fusion_counts(lane->session);
 
 	return counts.graphs + counts.kernels_built;
+}
+
+/* Whether what it writes can wait for the end of a batch: no call is in a cycle twice. */
+static bool takes_sets(const struct lane *lane)
+{
+	if (!lane->writes || !fusion_device_name(lane->engine))
+		return false;
+	for (int i = 0; i < lane->n_timed; i++)
+		for (int k = 0; k < i; k++)
+			if (lane->timed[i] == lane->timed[k])
+				return false;
+	return true;
+}
+
+/* Makes the sets and runs once over them: what is recorded by address is so for each. */
+static bool use_sets(struct lane *lane, double clock_cost, struct err *err)
+{
+	int wanted = lane->cycles < MEASURE_MAX_SETS ? (int)lane->cycles : MEASURE_MAX_SETS;
+	double ns;
+
+	return lane_make_sets(lane, wanted, err) &&
+	       run_cycles(lane, lane->n_sets, clock_cost, &ns, err);
 }
 
 /* Runs until nothing is compiled any more, and caches, branch predictors and clock
@@ -151,11 +213,20 @@ static bool warm_up(struct lane *lane, double clock_cost, struct err *err)
 			break;
 	}
 	best = fmax(best, 1);
-	/* Calls that write are waited for one by one. */
-	if (fusion_device_name(lane->engine) && !lane->writes)
+	if (fusion_device_name(lane->engine))
 		sample_ns = MEASURE_DEVICE_SAMPLE_NS;
 	lane->cycles = (int64_t)fmin(fmax(ceil(sample_ns / best), 1), MAX_CYCLES);
-	return true;
+	return !takes_sets(lane) || use_sets(lane, clock_cost, err);
+}
+
+/* Nanoseconds that capture to kernels has taken of this lane. */
+static int64_t compile_ns(const struct lane *lane)
+{
+	int64_t ns = 0;
+
+	for (int i = 0; i < fusion_graph_count(lane->session); i++)
+		ns += fusion_graph(lane->session, i).compile_ns;
+	return ns;
 }
 
 static bool take_sample(struct lane *lane, double clock_cost, struct err *err)
@@ -226,7 +297,7 @@ bool measure_lanes(struct lane *lanes, int n_lanes, double budget_s,
 	double clock_cost = measure_clock_cost_ns(), elapsed = 0;
 	int order[MEASURE_MAX_LANES] = { 0 };
 	uint64_t position = 0;
-	int64_t begin;
+	int64_t begin, had_ns;
 
 	for (int k = 0; k < n_lanes; k++) {
 		order[k] = k;
@@ -235,9 +306,12 @@ bool measure_lanes(struct lane *lanes, int n_lanes, double budget_s,
 			return err_set(err, ERR_MEMORY, "out of memory for the run");
 		if (!watch->tick(watch->self, &lanes[k], 0, 0))
 			return err_set(err, ERR_CANCELLED, "the run was cancelled");
+		had_ns = compile_ns(&lanes[k]);
 		if (!warm_up(&lanes[k], clock_cost, err))
 			return false;
+		wall_move(watch->wall, WALL_COMPILE, compile_ns(&lanes[k]) - had_ns);
 	}
+	wall_to(watch->wall, WALL_MEASURING);
 	begin = clock_ns();
 	for (int round = 0; !done(lanes, n_lanes, round, elapsed, budget_s); round++) {
 		shuffle(order, n_lanes, &position);
@@ -251,5 +325,7 @@ bool measure_lanes(struct lane *lanes, int n_lanes, double budget_s,
 		}
 		elapsed = (double)(clock_ns() - begin) * 1e-9;
 	}
+	for (int k = 0; k < n_lanes; k++)
+		lane_drop_sets(&lanes[k]);
 	return true;
 }

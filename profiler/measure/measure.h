@@ -5,7 +5,9 @@
  * is the mean of a call over a batch that lasts about half a millisecond and
  * holds whole cycles of the timed calls; one call before it, outside the
  * clock, brings the lane's code and data back into the caches.  On a device it
- * lasts about five: to begin and to wait for the last call takes some 20 us once.
+ * lasts about five: to begin and to wait for the last call takes some 20 us once.  Programs
+ * that write their inputs have sets of them on a device, that take turns and are restored
+ * before the clock starts; on the host each call has its inputs restored before it.
  */
 #ifndef PROFILER_MEASURE_MEASURE_H
 #define PROFILER_MEASURE_MEASURE_H
@@ -15,6 +17,7 @@
 
 #include "profiler/measure/lane.h"
 #include "profiler/measure/stats.h"
+#include "profiler/measure/wall.h"
 
 /* Each mode with autocast and without. */
 enum { MEASURE_MAX_LANES = 2 * FUSION_MODE_COUNT };
@@ -23,6 +26,7 @@ struct measure_watch {
 	/* Between samples; `share` of the point's time, 0..1.  False: cancel. */
 	bool (*tick)(void *self, const struct lane *lane, int round, double share);
 	void *self;
+	struct wall *wall; /* NULL: nobody counts */
 };
 
 enum {
@@ -30,6 +34,7 @@ enum {
 	MEASURE_MAX_ROUNDS = 400,
 	MEASURE_TARGET_SAMPLE_NS = 500 * 1000,
 	MEASURE_DEVICE_SAMPLE_NS = 5 * 1000 * 1000,
+	MEASURE_MAX_SETS = 256, /* of arguments that take turns, where a device's are written */
 	MEASURE_MIN_POINT_MS = 350, /* shorter would see one moment of the machine */
 	MEASURE_PATIENCE_S = 5,     /* for few rounds on a machine that is busy, at least */
 };

@@ -23,7 +23,8 @@ static bool make_calls(struct lane *plain, const struct workload *w, const struc
 		if (!lane_call(plain, i, &plain->outputs[i], err))
 			return false;
 		buf_clear(fusion_stdout(plain->session));
-		plain->writes = plain->writes || lane_wrote(plain, i);
+		if (!lane_note_writes(plain, i, err))
+			return false;
 	}
 	plain->peak_bytes = (int64_t)allocator_peak_bytes(a);
 	return true;

@@ -16,13 +16,33 @@ static json_t *interval_json(double low, double high)
 	return json_pack("[f, f]", low, high);
 }
 
+static bool as_it_was(const struct lane *lane, int call, int k)
+{
+	return lane->use && lane->use[call][k] == USE_READ;
+}
+
 static json_t *inputs_after(const struct lane *lane, int call, bool whole)
 {
 	json_t *list = json_array();
 
 	for (int k = 0; k < lane->originals->n_args[call]; k++)
-		json_array_append_new(list, value_to_json(lane->args[call][k], whole));
+		json_array_append_new(list, whole || !as_it_was(lane, call, k)
+						? value_to_json(lane->args[call][k], whole)
+						: inputs_summed(lane->originals, call, k));
 	return list;
+}
+
+/* A tensor whose bits another lane's has is summed up there. */
+static json_t *output_json(const struct report_of_call *r)
+{
+	struct value out = r->lane->outputs[r->call];
+	struct value like = { .kind = VALUE_UNSET };
+
+	if (r->like && !r->whole)
+		like = r->like->outputs[r->call];
+	if (value_alike(out, like) && tensor_same_on_device(like.tensor->memory, out.tensor->memory))
+		return json_incref(json_object_get(r->like_entry, "output"));
+	return value_to_json(out, r->whole);
 }
 
 /* d output / d input; null where there is none. */
@@ -68,9 +88,12 @@ static json_t *param_grads_json(const struct lane *lane, bool whole)
 	return json_null();
 }
 
-json_t *report_call(const struct lane *lane, int call, const struct fusion_counts *before,
-		    const struct fusion_counts *after, bool whole)
+json_t *report_call(const struct report_of_call *r)
 {
+	const struct fusion_counts *before = &r->before, *after = &r->after;
+	const struct lane *lane = r->lane;
+	int call = r->call;
+	bool whole = r->whole;
 	struct buf *printed = fusion_stdout(lane->session);
 	json_t *text = json_stringn(printed->data ? printed->data : "", printed->len);
 
@@ -79,7 +102,7 @@ json_t *report_call(const struct lane *lane, int call, const struct fusion_count
 			 (json_int_t)(after->kernels_built - before->kernels_built), "launches",
 			 (json_int_t)(after->launches - before->launches), "eager_fallback",
 			 after->eager_fallbacks > before->eager_fallbacks, "output",
-			 value_to_json(lane->outputs[call], whole), "inputs_after",
+			 output_json(r), "inputs_after",
 			 inputs_after(lane, call, whole), "grads", grads_json(lane, call, whole),
 			 "param_grads", param_grads_json(lane, whole), "stdout",
 			 text ? text : json_string(""));

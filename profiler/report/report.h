@@ -12,9 +12,18 @@
 
 enum { REPORT_MAX_SOURCE_BYTES = 64 * 1024 }; /* of generated C, per graph */
 
-/* One entry of `calls`. */
-json_t *report_call(const struct lane *lane, int call, const struct fusion_counts *before,
-		    const struct fusion_counts *after, bool whole);
+/* What one entry of `calls` is made of. */
+struct report_of_call {
+	const struct lane *lane;
+	int call;
+	struct fusion_counts before, after;
+	bool whole;
+	/* Another lane that has made this call, and its entry: what is the same to the bit is
+	 * summed up there.  NULL: there is none. */
+	const struct lane *like;
+	const json_t *like_entry;
+};
+json_t *report_call(const struct report_of_call *r);
 
 /* Adds graphs, guards, recompiles, breaks, compile_ms and cached to m; `brief`
  * leaves out the nodes and the list of all guards, which is half of the text. */

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "profiler/workload/bulk.h"
+
 enum { PHILOX_ROUNDS = 10, PHILOX_WORDS = 4 };
 
 static const char *const kind_names[] = { "randn", "rand", "randint", "zeros", "ones", "arange" };
@@ -97,13 +99,29 @@ static double random_element(const struct random *r, bool narrow, int64_t i, dou
 	return block[i % PHILOX_WORDS];
 }
 
-void random_fill(const struct random *r, enum dtype dtype, void *data, int64_t n)
+struct filling {
+	const struct random *r;
+	enum dtype dtype;
+	void *data;
+	int64_t n;
+};
+
+/* Blocks of BULK_BLOCK elements, each a multiple of PHILOX_WORDS. */
+static void fill_blocks(void *context, int64_t begin, int64_t end, int thread)
 {
+	const struct filling *f = context;
+	int64_t last = end * BULK_BLOCK < f->n ? end * BULK_BLOCK : f->n;
+	bool narrow = f->dtype == DTYPE_F32;
 	double block[PHILOX_WORDS] = { 0 };
 
-	for (int64_t i = 0; i < n; i++) {
-		double x = random_element(r, dtype == DTYPE_F32, i, block);
+	(void)thread;
+	for (int64_t i = begin * BULK_BLOCK; i < last; i++)
+		dtype_put_double(f->dtype, f->data, i, random_element(f->r, narrow, i, block));
+}
 
-		dtype_put_double(dtype, data, i, x);
-	}
+void random_fill(const struct random *r, enum dtype dtype, void *data, int64_t n, int threads)
+{
+	struct filling f = { r, dtype, data, n };
+
+	bulk_run(threads, n, (n + BULK_BLOCK - 1) / BULK_BLOCK, fill_blocks, &f);
 }

@@ -42,7 +42,8 @@ void random_philox(uint64_t seed, uint64_t block, uint32_t out[4]);
 /* The next 64 bits of a stream that starts at *position 0: for shuffles. */
 uint64_t random_next(uint64_t seed, uint64_t *position);
 
-/* Fills n row-major elements of `dtype` at `data`. */
-void random_fill(const struct random *r, enum dtype dtype, void *data, int64_t n);
+/* Fills n row-major elements of `dtype` at `data`; many of them by so many threads (0: one for
+ * each core), which changes none. */
+void random_fill(const struct random *r, enum dtype dtype, void *data, int64_t n, int threads);
 
 #endif

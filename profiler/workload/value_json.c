@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/base/hash.h"
 #include "fusion/fusion.h"
+#include "profiler/workload/bulk.h"
 #include "profiler/workload/spec.h"
 
 enum { MAX_VALUE_DEPTH = 100, MAX_VALUES = 100 * 1000 }; /* of an output or argument */
@@ -49,7 +49,7 @@ static struct value tensor_from_json(const json_t *spec, struct allocator *a, st
 	if (!t)
 		return unset;
 	if (!s.data)
-		random_fill(&s.random, s.dtype, tensor_data(t), s.numel);
+		random_fill(&s.random, s.dtype, tensor_data(t), s.numel, 0);
 	else
 		for (int64_t i = 0; i < s.numel; i++)
 			store(t, i, json_array_get(s.data, (size_t)i));
@@ -256,21 +256,15 @@ static json_t *element_to_json(const struct tensor *t, int64_t i)
 	return number_to_json(tensor_get_double(t, i), t->dtype != DTYPE_F64);
 }
 
-/* Sum in double, and a hash over the elements as doubles in row-major order. */
-static void summarise(json_t *fields, const struct tensor *t, int64_t numel)
+static void summarise(json_t *fields, const struct tensor *t)
 {
-	uint64_t hash = 0;
-	double sum = 0;
+	struct bulk_summary all;
 	char text[20];
 
-	for (int64_t i = 0; i < numel; i++) {
-		double x = tensor_get_double(t, i);
-
-		sum += x;
-		hash = hash_bytes(&x, sizeof(x), hash);
-	}
-	snprintf(text, sizeof(text), "%016llx", (unsigned long long)hash);
-	json_object_set_new(fields, "sum", number_to_json(sum, false));
+	if (!bulk_summarise(t, 0, &all))
+		return;
+	snprintf(text, sizeof(text), "%016llx", (unsigned long long)all.hash);
+	json_object_set_new(fields, "sum", number_to_json(all.sum, false));
 	json_object_set_new(fields, "hash", json_string(text));
 }
 
@@ -284,7 +278,7 @@ static json_t *tensor_to_json(const struct tensor *t, bool whole)
 	json_object_set_new(fields, "shape", shape);
 	json_object_set_new(fields, "dtype", json_string(dtype_name(t->dtype)));
 	if (!whole && numel > VALUE_JSON_MAX_ELEMENTS) {
-		summarise(fields, t, numel);
+		summarise(fields, t);
 		return json_pack("{s:o}", "tensor", fields);
 	}
 	data = json_array();
@@ -374,8 +368,10 @@ static double tensor_distance(const struct tensor *a, const struct tensor *b)
 	int64_t numel = tensor_numel(a);
 	double most = 0;
 
+	if (a->dtype == b->dtype && tensor_same_on_device(a, b))
+		return 0;
 	if (a->dtype == b->dtype && numel > 0 && tensor_contiguous(a) && tensor_contiguous(b) &&
-	    memcmp(tensor_read(a), tensor_read(b), (size_t)numel * dtype_bytes(a->dtype)) == 0)
+	    bulk_same(tensor_read(a), tensor_read(b), numel * (int64_t)dtype_bytes(a->dtype), 0))
 		return 0;
 	for (int64_t i = 0; i < numel; i++) {
 		double x = tensor_get_double(a, i), y = tensor_get_double(b, i);

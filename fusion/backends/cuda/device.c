@@ -5,6 +5,7 @@
 #include "fusion/backends/cuda/blas.h"
 #include "fusion/backends/cuda/dnn.h"
 #include "fusion/backends/cuda/lt.h"
+#include "fusion/backends/cuda/same.h"
 #include "fusion/backends/library.h"
 #include "fusion/base/buf.h"
 
@@ -402,6 +403,7 @@ struct device *cuda_device_open(struct err *err)
 					    .copy = memory_copy,
 					    .clear = memory_clear,
 					    .fill = memory_fill,
+					    .same = cuda_same,
 					    .wait = memory_wait,
 					    .late = memory_late,
 					    .check = memory_check };
@@ -418,6 +420,7 @@ void cuda_device_close(struct device *d)
 	cuda_blas_close(d->blas);
 	cuda_dnn_close(d->dnn);
 	cuda_lt_close(d);
+	cuda_same_close(d);
 	if (d->fault)
 		d->api.cuMemFreeHost(d->fault);
 	cuda_release(d, d->workspace, d->workspace_bytes);

@@ -43,6 +43,7 @@ struct device {
 	struct cuda_fault *fault; /* memory of the host that kernels write to */
 	struct err index_fault;   /* what it said, until it is told; .code 0: nothing */
 	bool late;                /* memory.late() */
+	struct cuda_same *same;   /* same.h; likewise */
 	uint64_t workspace;       /* of cuBLAS */
 	size_t workspace_bytes;
 	bool blocking;                          /* each launch is waited for */

@@ -49,6 +49,7 @@ struct allocator {
 	const struct device_memory *device;
 	VEC(void *) spare[CLASSES];
 	size_t spare_bytes;
+	bool keeps_nothing; /* what is freed goes back to the device at once */
 	const struct fusion_observer *observer; /* NULL: nobody is told */
 	struct fusion_memory label;             /* of what is taken next */
 	struct fence *fence;                    /* NULL: memory is not watched */
@@ -115,6 +116,18 @@ struct allocator *allocator_create(size_t limit_bytes, const struct device_memor
 	return a;
 }
 
+struct allocator *allocator_create_beside(const struct allocator *of, size_t limit_bytes)
+{
+	struct allocator *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->limit_bytes = limit_bytes;
+	a->device = of->device;
+	a->keeps_nothing = true;
+	return a;
+}
+
 const struct device_memory *allocator_device(const struct allocator *a)
 {
 	return a->device;
@@ -137,7 +150,7 @@ static void device_put(struct allocator *a, void *memory, size_t bytes)
 {
 	int class = class_of(bytes);
 
-	if (VEC_PUSH(&a->spare[class], memory))
+	if (!a->keeps_nothing && VEC_PUSH(&a->spare[class], memory))
 		a->spare_bytes += class_bytes(class);
 	else
 		a->device->put(a->device->self, memory);

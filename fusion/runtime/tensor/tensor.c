@@ -157,10 +157,11 @@ void storage_unref(struct storage *s)
 struct storage *storage_fetch(struct storage *s)
 {
 	const struct device_memory *device = allocator_device(s->allocator);
+	bool late = s->stale == STALE_IMAGE || s->stale == STALE_GIVEN;
 
-	if (s->stale == STALE_IMAGE && s->bytes)
+	if (late && s->bytes)
 		device->read(device->self, s->image, s->data, s->bytes);
-	if (s->stale == STALE_IMAGE)
+	if (late)
 		s->stale = STALE_NONE;
 	return s;
 }
@@ -172,6 +173,20 @@ void storage_send(struct storage *s)
 	if (s->bytes)
 		device->write(device->self, s->data, s->image, s->bytes);
 	s->stale = STALE_NONE;
+}
+
+bool tensor_same_on_device(const struct tensor *a, const struct tensor *b)
+{
+	const struct device_memory *here = allocator_device(a->storage->allocator);
+	const struct device_memory *there = allocator_device(b->storage->allocator);
+	size_t bytes = (size_t)tensor_numel(a) * dtype_bytes(a->dtype);
+
+	if (!here || !there || !here->same || here->same != there->same ||
+	    bytes < TENSOR_LARGE_BYTES || !tensor_contiguous(a) || !tensor_contiguous(b) ||
+	    bytes != (size_t)tensor_numel(b) * dtype_bytes(b->dtype))
+		return false;
+	there->wait(there->self);
+	return here->same(here->self, tensor_kernel_reads(a), tensor_kernel_reads(b), bytes);
 }
 
 int64_t tensor_numel(const struct tensor *t)
@@ -234,12 +249,31 @@ static void copy_row(char *to, int64_t to_stride, const char *from, int64_t from
 		       bytes);
 }
 
+/* All of `to` from another place than its own; both lie row by row.  False: by the host, then. */
+static bool copy_by_device(struct tensor *to, const struct tensor *from, size_t bytes)
+{
+	const struct device_memory *device = allocator_device(to->storage->allocator);
+	const struct device_memory *other = allocator_device(from->storage->allocator);
+
+	if (!device || to->storage == from->storage)
+		return false;
+	if (device == other) {
+		device->copy(device->self, tensor_kernel_writes(to), tensor_kernel_reads(from),
+			     bytes);
+		return true;
+	}
+	if (other || bytes < TENSOR_LARGE_BYTES || bytes != to->storage->bytes)
+		return false;
+	device->write(device->self, to->storage->data, tensor_read(from), bytes);
+	to->storage->stale = STALE_GIVEN;
+	return true;
+}
+
 void tensor_copy(struct tensor *to, const struct tensor *from)
 {
 	size_t bytes = dtype_bytes(to->dtype);
 	int last = to->rank - 1;
 	int64_t numel = tensor_numel(to), index[MAX_RANK] = { 0 };
-	const struct device_memory *device = allocator_device(to->storage->allocator);
 	bool whole = tensor_contiguous(to) && tensor_contiguous(from);
 	const char *in;
 	char *out;
@@ -248,12 +282,8 @@ void tensor_copy(struct tensor *to, const struct tensor *from)
 		return;
 	if (__builtin_expect(to->storage->shadow != NULL, 0))
 		shadow_drop(to->storage);
-	if (whole && device && device == allocator_device(from->storage->allocator) &&
-	    to->storage != from->storage) {
-		device->copy(device->self, tensor_kernel_writes(to), tensor_kernel_reads(from),
-			     (size_t)numel * bytes);
+	if (whole && copy_by_device(to, from, (size_t)numel * bytes))
 		return;
-	}
 	in = tensor_read(from);
 	out = tensor_data(to);
 	if (whole) {

@@ -26,6 +26,9 @@ struct fence;
 /* `limit_bytes`: largest total in use; MEMORY error beyond it.  `device`: where
  * the memory is, borrowed; NULL: here. */
 struct allocator *allocator_create(size_t limit_bytes, const struct device_memory *device);
+/* One whose memory is where that of `of` is, and counts apart: what its tensors take is none of
+ * the other's.  To be destroyed before the other. */
+struct allocator *allocator_create_beside(const struct allocator *of, size_t limit_bytes);
 const struct device_memory *allocator_device(const struct allocator *a);
 void allocator_destroy(struct allocator *a); /* frees cached blocks; all tensors must be gone */
 size_t allocator_used_bytes(const struct allocator *a);
@@ -52,8 +55,13 @@ void allocator_put(struct allocator *a, void *memory, size_t bytes);
 /* Which end of a storage a kernel wrote last: that one is still in the cache. */
 enum walk_order { WALK_UNKNOWN, WALK_FORWARD, WALK_BACKWARD };
 
-/* Which of a storage's two memories is out of date. */
-enum stale { STALE_NONE, STALE_IMAGE, STALE_DEVICE };
+/* Which of a storage's two memories is out of date.  STALE_GIVEN: the image, and the device
+ * has what tensor_copy() brought from another allocator's host memory; nobody has written. */
+enum stale { STALE_NONE, STALE_IMAGE, STALE_DEVICE, STALE_GIVEN };
+
+/* A tensor of so many bytes goes to a device without an image of it being made: of smaller
+ * ones the host keeps what it knows, since to read from the device waits. */
+enum { TENSOR_LARGE_BYTES = 1 << 20 };
 
 struct storage {
 	struct allocator *allocator;
@@ -123,7 +131,16 @@ static inline void *tensor_host_writes(const struct tensor *t)
 /* Whether it is in the memory of a device, and reading it waits for nothing all the same. */
 static inline bool tensor_host_knows(const struct tensor *t)
 {
-	return t->storage->image != t->storage->data && t->storage->stale != STALE_IMAGE;
+	enum stale stale = t->storage->stale;
+
+	return t->storage->image != t->storage->data && stale != STALE_IMAGE &&
+	       stale != STALE_GIVEN;
+}
+
+/* Whether it is as it was copied from the host: see STALE_GIVEN. */
+static inline bool tensor_as_given(const struct tensor *t)
+{
+	return t->storage->stale == STALE_GIVEN;
 }
 
 /* The same for kernels, that read it or write all of it. */
@@ -143,6 +160,10 @@ static inline void *tensor_kernel_writes(const struct tensor *t)
 		t->storage->stale = STALE_IMAGE;
 	return first;
 }
+
+/* Whether it is known without a copy to the host that two large tensors on one device hold the
+ * same bytes, row by row.  False: they may. */
+bool tensor_same_on_device(const struct tensor *a, const struct tensor *b);
 
 /* One element as a number; `index` in row-major order. */
 double tensor_get_double(const struct tensor *t, int64_t index);

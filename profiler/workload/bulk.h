@@ -1,0 +1,35 @@
+/* profiler/workload/bulk.h -- private: loops over the elements of large tensors, by all threads.
+ *
+ * What comes out does not depend on how many threads there are: sums are taken in blocks of
+ * BULK_BLOCK elements, and the blocks are added up in order.
+ */
+#ifndef PROFILER_WORKLOAD_BULK_H
+#define PROFILER_WORKLOAD_BULK_H
+
+#include "fusion/base/pool.h"
+#include "fusion/runtime/tensor/tensor.h"
+
+enum { BULK_BLOCK = 1 << 16 };
+
+/* Threads that this process may have: one for each core. */
+int bulk_threads(void);
+
+/* fn over [0, count), which stands for `elements` elements: on the caller's thread where
+ * these are a few blocks, else on all.  `threads` 0: bulk_threads(). */
+void bulk_run(int threads, int64_t elements, int64_t count, pool_fn *fn, void *context);
+
+/* Whether `bytes` bytes are the same. */
+bool bulk_same(const void *a, const void *b, int64_t bytes, int threads);
+
+/* Copies `bytes` bytes. */
+void bulk_copy(void *to, const void *from, int64_t bytes);
+
+/* All elements as doubles, row by row. */
+struct bulk_summary {
+	double sum;    /* of each block, then of the blocks */
+	uint64_t hash; /* of the first block's elements; then, chained, of the others' hashes */
+};
+/* False: out of memory. */
+bool bulk_summarise(const struct tensor *t, int threads, struct bulk_summary *out);
+
+#endif
