@@ -89,16 +89,35 @@ static bool check_breaks(struct run *r, struct lane *lanes, struct err *err)
 	return true;
 }
 
-/* What a kernel of the point may move at most: it reads and writes what there is, once. */
+/* What a kernel of the lane moves at most. */
+static int64_t largest_kernel(const struct lane *lane)
+{
+	int64_t most_bytes = 0;
+
+	for (int i = 0; i < fusion_graph_count(lane->session); i++) {
+		struct fusion_graph_info info = fusion_graph(lane->session, i);
+
+		for (int k = 0; k < info.n_kernels; k++) {
+			int64_t bytes = info.kernels[k].read_bytes + info.kernels[k].written_bytes;
+
+			most_bytes = bytes > most_bytes ? bytes : most_bytes;
+		}
+	}
+	return most_bytes;
+}
+
 static bool measure_copies(struct run *r, const struct lane *lanes, struct err *err)
 {
 	int64_t most_bytes = 0;
 
-	for (int k = 0; k < r->w->n_modes; k++)
-		if (lanes[k].peak_bytes > most_bytes)
-			most_bytes = lanes[k].peak_bytes;
+	for (int k = 0; k < r->w->n_modes; k++) {
+		int64_t bytes = largest_kernel(&lanes[k]);
+
+		most_bytes = bytes > most_bytes ? bytes : most_bytes;
+	}
 	return r->curve.blind || copy_curve_reaches(&r->curve, most_bytes) ||
-	       copy_curve_measure(&r->curve, r->w, most_bytes, err);
+	       copy_curve_measure(&r->curve, r->w, most_bytes, copy_cache_bytes(lanes[0].engine),
+				  err);
 }
 
 bool run_watch_point(struct run *r, struct lane *lanes, json_t *modes, struct err *err)

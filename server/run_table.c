@@ -408,6 +408,29 @@ bool run_table_agrees(const json_t *report)
 	return true;
 }
 
+/* "wall time: setup 1.2 s, compile 0.3 s": parts below a thousandth of it are left out. */
+static void print_wall(struct buf *out, const json_t *wall)
+{
+	double total = number_field(wall, "total");
+	const char *part, *between = "wall time: ";
+	json_t *ms;
+
+	json_object_foreach((json_t *)wall, part, ms)
+	{
+		char name[32];
+
+		if (strcmp(part, "total") == 0 || json_number_value(ms) < total / 1000)
+			continue;
+		snprintf(name, sizeof(name), "%s", part);
+		for (char *c = name; *c; c++)
+			*c = *c == '_' ? '-' : *c;
+		buf_printf(out, "%s%s %.2f s", between, name, json_number_value(ms) / 1000);
+		between = ", ";
+	}
+	if (json_object_size(wall) > 0)
+		buf_putc(out, '\n');
+}
+
 void run_table_print(struct buf *out, const json_t *report)
 {
 	const json_t *device = json_object_get(report, "device");
@@ -440,6 +463,7 @@ void run_table_print(struct buf *out, const json_t *report)
 		   text_of(device, "name"), text_of(device, "vector_unit"),
 		   text_of(device, "backend"), threads, threads == 1 ? "" : "s",
 		   number_field(report, "seconds"));
+	print_wall(out, json_object_get(report, "wall_ms"));
 	if (note)
 		buf_printf(out, "%s\n", note);
 	print_order(out, json_object_get(m, "order"));

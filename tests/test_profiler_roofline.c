@@ -102,7 +102,7 @@ static void the_curve_reaches_what_a_run_holds(void **state)
 	(void)state;
 	assert_non_null(w);
 	assert_false(copy_curve_reaches(&c, 0));
-	assert_true(copy_curve_measure(&c, w, 3000000, &err));
+	assert_true(copy_curve_measure(&c, w, 3000000, 32 << 20, &err));
 	assert_int_equal(c.n, 8);
 	assert_true(c.bytes[7] >= 3000000 && c.bytes[6] < 3000000);
 	assert_true(copy_curve_reaches(&c, 3000000));

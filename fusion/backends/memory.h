@@ -16,6 +16,7 @@
 struct device_memory {
 	void *self;
 	const char *name;                       /* of the device, for people */
+	size_t cache_bytes;                     /* of the last cache before it; 0: not known */
 	size_t own_bytes;                       /* what the backend has for itself, of get() too */
 	void *(*get)(void *self, size_t bytes); /* 256-byte aligned; NULL: there is none left */
 	void (*put)(void *self, void *memory);

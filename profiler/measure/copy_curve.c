@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "profiler/measure/lane.h"
 #include "profiler/timeline/lanes_view.h"
@@ -15,7 +16,8 @@ static const char source[] = "def model(x):\n    return x + 1.0\n";
 /* Elements of float32.  On the host one version serves all sizes, since compiling takes
  * longer there; on a device each size has its own, of which there are at most eight. */
 static const int64_t host_elements[] = { 1,       1 << 8,  1 << 10, 1 << 12, 1 << 14,
-					 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24 };
+					 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24,
+					 1 << 26 };
 static const int64_t device_elements[] = { 1,       1 << 12, 1 << 16, 1 << 18,
 					   1 << 20, 1 << 22, 1 << 24, 1 << 26 };
 enum {
@@ -25,6 +27,8 @@ enum {
 	HOST_LEAST = 7,
 	DEVICE_LEAST = 4
 };
+/* Where the system does not say what the last cache holds. */
+static const int64_t unknown_cache_bytes = 32 << 20;
 enum { LARGE = 1 << 14, DEVICE_LARGE = 1 << 19, SMALL_CALLS = 40, LARGE_CALLS = 5 };
 /* Of the times of a size: what others do on the machine makes no kernel quicker. */
 static const double undisturbed = 0.1;
@@ -145,10 +149,21 @@ static int64_t bytes_of(int64_t elements)
 	return 2 * (int64_t)sizeof(float) * elements;
 }
 
-static int sizes_up_to(const int64_t *elements, int least, int all, int64_t reach_bytes)
+int64_t copy_cache_bytes(struct fusion *engine)
+{
+	const struct device_memory *device = allocator_device(fusion_allocator(engine));
+	int64_t bytes = device ? (int64_t)device->cache_bytes : sysconf(_SC_LEVEL3_CACHE_SIZE);
+
+	return bytes > 0 ? bytes : unknown_cache_bytes;
+}
+
+static int sizes_up_to(const int64_t *elements, int least, int all, int64_t reach_bytes,
+		       int64_t cache_bytes)
 {
 	int n = least;
 
+	if (reach_bytes > cache_bytes) /* larger ones take as long a byte */
+		reach_bytes = COPY_BEYOND * cache_bytes;
 	while (n < all && bytes_of(elements[n - 1]) < reach_bytes)
 		n++;
 	return n;
@@ -160,18 +175,19 @@ bool copy_curve_reaches(const struct copy_curve *c, int64_t bytes)
 }
 
 bool copy_curve_measure(struct copy_curve *c, const struct workload *w, int64_t reach_bytes,
-			struct err *err)
+			int64_t cache_bytes, struct err *err)
 {
 	bool device = workload_on_device(w), ok;
 	const int64_t *elements = device ? device_elements : host_elements;
 	int all = device ? DEVICE_SIZES : HOST_SIZES;
-	int n = sizes_up_to(elements, device ? DEVICE_LEAST : HOST_LEAST, all, reach_bytes);
+	int n = sizes_up_to(elements, device ? DEVICE_LEAST : HOST_LEAST, all, reach_bytes,
+			    cache_bytes);
 	enum fusion_mode mode = device ? FUSION_STATIC : FUSION_DYNAMIC;
 	struct workload *copy = make_workload(w, mode, elements, n, err);
 	struct inputs inputs = { 0 };
 	struct lane lane = { 0 };
 
-	*c = (struct copy_curve){ 0 };
+	*c = (struct copy_curve){ .cache_bytes = cache_bytes };
 	ok = copy && inputs_create(&inputs, copy, &copy->points[0], err) &&
 	     lane_create(&lane, copy, &copy->points[0], mode, &inputs, (struct lane_cache){ 0 },
 			 err) &&
@@ -179,7 +195,7 @@ bool copy_curve_measure(struct copy_curve *c, const struct workload *w, int64_t 
 	for (int i = 0; ok && i < n; i++)
 		c->bytes[i] = bytes_of(elements[i]);
 	c->n = ok && !c->blind ? n : 0;
-	c->whole = n == all;
+	c->whole = c->n > 0 && c->bytes[n - 1] >= COPY_BEYOND * cache_bytes;
 	lane_destroy(&lane);
 	inputs_destroy(&inputs);
 	workload_destroy(copy);

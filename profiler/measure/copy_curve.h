@@ -11,24 +11,32 @@
 
 #include "profiler/workload/workload.h"
 
-enum { COPY_POINTS = 10 };
+enum { COPY_POINTS = 11 };
+
+/* A copy that moves so many times what the last cache holds is one of memory. */
+enum { COPY_BEYOND = 4 };
 
 struct copy_curve {
 	int n;                      /* 0: not measured */
 	bool blind;                 /* ... since the kernels were not seen: no CUPTI */
-	bool whole;                 /* up to a size that no cache holds */
+	bool whole;                 /* up to a size that no cache holds: COPY_BEYOND of the last */
+	int64_t cache_bytes;        /* of the last cache; what it is taken for where that is unknown */
 	int64_t bytes[COPY_POINTS]; /* read and written together, ascending */
 	double ns[COPY_POINTS];     /* of the kernel alone, undisturbed: the first decile */
 };
 
 /* On the backend, device and with the threads of `w`, up to the first size that moves
- * `reach_bytes`: fresh memory is what takes long, on a virtual machine a second for the
+ * `reach_bytes` and, where these are more than the last cache holds, to one of memory: fresh memory is what takes long, on a virtual machine a second for the
  * largest size, and on a device a compilation for each.  False with the error of
  * whatever failed; that kernels are not seen is none. */
 bool copy_curve_measure(struct copy_curve *c, const struct workload *w, int64_t reach_bytes,
-			struct err *err);
+			int64_t cache_bytes, struct err *err);
 
-/* Whether a kernel that moves so many bytes lies on it, or nothing larger is measured. */
+/* What the last cache before the memory of an engine's kernels holds. */
+int64_t copy_cache_bytes(struct fusion *engine);
+
+/* Whether a kernel that moves so many bytes has a copy to be held against: one of as many, or
+ * both are of memory. */
 bool copy_curve_reaches(const struct copy_curve *c, int64_t bytes);
 
 /* The kernel that moves so many bytes, in nanoseconds: between two points as a power

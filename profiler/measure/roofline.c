@@ -193,9 +193,13 @@ static void add_achieved(json_t *to, const struct copy_curve *curve, const struc
 	if (operations >= 0)
 		json_object_set_new(to, "rate_gflops",
 				    json_real((double)operations / us->mid / 1e3));
-	if (curve->n && bytes > 0)
-		json_object_set_new(to, "copy_share",
-				    json_real(copy_curve_ns(curve, bytes) / 1000 / us->mid));
+	if (bytes <= 0 || !copy_curve_reaches(curve, (int64_t)bytes) || curve->n == 0)
+		return;
+	json_object_set_new(to, "copy_share",
+			    json_real(copy_curve_ns(curve, bytes) / 1000 / us->mid));
+	/* Its operands, and the copy's, may lie where they were just written. */
+	json_object_set_new(
+	    to, "copy_in", json_string(bytes <= (double)curve->cache_bytes ? "cache" : "memory"));
 }
 
 static void add_use(json_t *to, const struct lane *lane, int graph, int kernel)
@@ -262,6 +266,7 @@ void report_copy(json_t *device, const struct copy_curve *curve)
 		json_object_set_new(device, "copy_gbps",
 				    json_real(copy_curve_bandwidth(curve) / 1e9));
 	json_object_set_new(device, "copy_curve", points);
+	json_object_set_new(device, "cache_bytes", json_integer((json_int_t)curve->cache_bytes));
 }
 
 bool roofline_report(const struct copy_curve *curve, struct lane *lane, json_t *m, struct err *err)

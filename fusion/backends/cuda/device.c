@@ -370,6 +370,7 @@ static bool start(struct device *d, struct err *err)
 	d->multiprocessors = attribute(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
 	d->architecture = 10 * attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
 			  attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+	d->memory.cache_bytes = (size_t)attribute(d, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
 	d->shared_bytes = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
 	if (!cuda_check(d, d->api.cuDevicePrimaryCtxRetain(&d->context, d->handle),
 			"cuDevicePrimaryCtxRetain") ||

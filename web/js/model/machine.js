@@ -17,6 +17,7 @@ const NAMES = [
   ["backend_note", "Backend, note"],
   ["copy_gbps", "Copy bandwidth, GB/s"],
   ["copy_curve", "A copy of"],
+  ["cache_bytes", "Last cache"],
   ["compiler", "Compiler"],
   ["libc", "C library"],
   ["kernel", "Kernel"],
@@ -34,12 +35,24 @@ function copies(v) {
 function words(key, v) {
   if (v === "") return "unknown";
   if (key === "copy_curve") return copies(v) ?? "unknown";
+  if (key === "cache_bytes" && typeof v === "number") return bytes(v);
   if (key === "copy_gbps" && typeof v === "number") return number(v);
   if (typeof v === "boolean") return v ? "yes" : "no";
   if (v === null || v === undefined) return "none";
   if (Array.isArray(v)) return v.length ? v.map((x) => words("", x)).join(", ") : "none";
   if (typeof v !== "object") return String(v);
   return Object.entries(v).map(([k, x]) => `${k.replace(/_/g, " ")} ${words(k, x)}`).join("; ");
+}
+
+/**
+ * Where the time of a whole run went; parts below a thousandth are left out.
+ * @param {Record<string, number> | undefined} wall milliseconds by part @returns {string | null}
+ */
+export function wallTime(wall) {
+  if (!wall?.total) return null;
+  const parts = Object.entries(wall).filter(([part, ms]) => part !== "total" && ms >= wall.total / 1000);
+  const all = parts.map(([part, ms]) => `${part.replace("_", "-")} ${number(ms / 1000)} s`);
+  return `${number(wall.total / 1000)} s: ${all.join(", ")}`;
 }
 
 /** @param {unknown} device @param {unknown} environment @returns {[string, string][]} */
