@@ -235,8 +235,7 @@ json_t *profiler_run(const struct workload *w, const struct profiler_options *op
 		goto fail;
 	}
 	if (options->timing && options->timeline) {
-		r.recorder = recorder_create(store_block, &r,
-					     (r.end - r.first) * w->n_modes, err);
+		r.recorder = recorder_create(store_block, &r, (r.end - r.first) * w->n_modes, err);
 		if (!r.recorder)
 			goto fail;
 	}

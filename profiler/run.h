@@ -39,7 +39,7 @@ struct run {
 	struct wall wall;
 	struct inputs inputs; /* of the point that was last asked for */
 	int inputs_of;        /* that point; -1: there is none */
-	size_t passes_bytes;     /* of texts of graphs that the report may still hold */
+	size_t passes_bytes;  /* of texts of graphs that the report may still hold */
 };
 
 /* Of a point's time, the calls in order and compiling: a guess, for the progress bar. */

@@ -93,16 +93,15 @@ static bool run_calls(struct run *r, struct lane *lane, const struct lane *eager
 		lane->launches = (double)(after.launches - before.launches);
 		if (!lane_note_writes(lane, i, err))
 			return false;
-		json_array_append_new(
-		    calls,
-		    report_call(&(struct report_of_call){
-			.lane = lane,
-			.call = i,
-			.before = before,
-			.after = after,
-			.whole = whole,
-			.like = eager,
-			.like_entry = json_array_get(eager_calls, (size_t)i) }));
+		json_array_append_new(calls,
+				      report_call(&(struct report_of_call){
+					  .lane = lane,
+					  .call = i,
+					  .before = before,
+					  .after = after,
+					  .whole = whole,
+					  .like = eager,
+					  .like_entry = json_array_get(eager_calls, (size_t)i) }));
 		buf_clear(fusion_stdout(lane->session));
 		if (!fusion_wait(lane->engine, err)) /* all that was read is so */
 			return false;

@@ -15,9 +15,8 @@ static const char source[] = "def model(x):\n    return x + 1.0\n";
 
 /* Elements of float32.  On the host one version serves all sizes, since compiling takes
  * longer there; on a device each size has its own, of which there are at most eight. */
-static const int64_t host_elements[] = { 1,       1 << 8,  1 << 10, 1 << 12, 1 << 14,
-					 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24,
-					 1 << 26 };
+static const int64_t host_elements[] = { 1,       1 << 8,  1 << 10, 1 << 12, 1 << 14, 1 << 16,
+					 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26 };
 static const int64_t device_elements[] = { 1,       1 << 12, 1 << 16, 1 << 18,
 					   1 << 20, 1 << 22, 1 << 24, 1 << 26 };
 enum {

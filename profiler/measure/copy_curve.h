@@ -17,18 +17,19 @@ enum { COPY_POINTS = 11 };
 enum { COPY_BEYOND = 4 };
 
 struct copy_curve {
-	int n;                      /* 0: not measured */
-	bool blind;                 /* ... since the kernels were not seen: no CUPTI */
-	bool whole;                 /* up to a size that no cache holds: COPY_BEYOND of the last */
-	int64_t cache_bytes;        /* of the last cache; what it is taken for where that is unknown */
+	int n;               /* 0: not measured */
+	bool blind;          /* ... since the kernels were not seen: no CUPTI */
+	bool whole;          /* up to a size that no cache holds: COPY_BEYOND of the last */
+	int64_t cache_bytes; /* of the last cache; what it is taken for where that is unknown */
 	int64_t bytes[COPY_POINTS]; /* read and written together, ascending */
 	double ns[COPY_POINTS];     /* of the kernel alone, undisturbed: the first decile */
 };
 
 /* On the backend, device and with the threads of `w`, up to the first size that moves
- * `reach_bytes` and, where these are more than the last cache holds, to one of memory: fresh memory is what takes long, on a virtual machine a second for the
- * largest size, and on a device a compilation for each.  False with the error of
- * whatever failed; that kernels are not seen is none. */
+ * `reach_bytes` and, where these are more than the last cache holds, to one of memory: fresh memory
+ * is what takes long, on a virtual machine a second for the largest size, and on a device a
+ * compilation for each.  False with the error of whatever failed; that kernels are not seen is
+ * none. */
 bool copy_curve_measure(struct copy_curve *c, const struct workload *w, int64_t reach_bytes,
 			int64_t cache_bytes, struct err *err);
 

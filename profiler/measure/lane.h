@@ -46,7 +46,8 @@ struct lane {
 	struct value ***sets;    /* of arguments that take turns, while a device is timed */
 	int n_sets, set;
 	int64_t restores, restored_on_device; /* of arguments, so far */
-	bool grad;                      /* each call has a backward pass behind it */
+	int most_sets;                        /* that took turns; 0: none did */
+	bool grad;                            /* each call has a backward pass behind it */
 	int64_t held_bytes; /* before the calls: inputs, parameters, and what else there is */
 	int64_t peak_bytes;
 	double timed_compile_us; /* compiling that the timed calls caused */

@@ -34,7 +34,7 @@ enum {
 	MEASURE_MAX_ROUNDS = 400,
 	MEASURE_TARGET_SAMPLE_NS = 500 * 1000,
 	MEASURE_DEVICE_SAMPLE_NS = 5 * 1000 * 1000,
-	MEASURE_MAX_SETS = 256, /* of arguments that take turns, where a device's are written */
+	MEASURE_MAX_SETS = 256,     /* of arguments that take turns, where a device's are written */
 	MEASURE_MIN_POINT_MS = 350, /* shorter would see one moment of the machine */
 	MEASURE_PATIENCE_S = 5,     /* for few rounds on a machine that is busy, at least */
 };

@@ -87,8 +87,8 @@ static struct value source_of(struct lane *lane, int call, int k)
 	if (!lane->pristine)
 		lane->pristine = rows_of(in, sizeof(**lane->pristine));
 	if (!lane->pristine_memory)
-		lane->pristine_memory =
-		    allocator_create_beside(fusion_allocator(lane->engine), pristine_bytes);
+		lane->pristine_memory = allocator_create_beside(fusion_allocator(lane->engine),
+								pristine_bytes);
 	if (!lane->pristine || !lane->pristine_memory)
 		return original;
 	kept = &lane->pristine[call][k];
@@ -244,6 +244,7 @@ bool lane_make_sets(struct lane *lane, int wanted, struct err *err)
 			break; /* those that there is memory for will do */
 		lane->sets[lane->n_sets] = set;
 	}
+	lane->most_sets = lane->n_sets;
 	return true;
 }
 

@@ -198,8 +198,8 @@ static void add_achieved(json_t *to, const struct copy_curve *curve, const struc
 	json_object_set_new(to, "copy_share",
 			    json_real(copy_curve_ns(curve, bytes) / 1000 / us->mid));
 	/* Its operands, and the copy's, may lie where they were just written. */
-	json_object_set_new(
-	    to, "copy_in", json_string(bytes <= (double)curve->cache_bytes ? "cache" : "memory"));
+	json_object_set_new(to, "copy_in",
+			    json_string(bytes <= (double)curve->cache_bytes ? "cache" : "memory"));
 }
 
 static void add_use(json_t *to, const struct lane *lane, int graph, int kernel)

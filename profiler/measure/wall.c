@@ -6,9 +6,8 @@
 #include "fusion/base/clock.h"
 
 static const char *const names[WALL_PARTS] = {
-	[WALL_OTHER] = "other",		[WALL_SETUP] = "setup",
-	[WALL_COMPILE] = "compile",	[WALL_WARM_UP] = "warm_up",
-	[WALL_MEASURING] = "measuring", [WALL_COMPARING] = "comparing",
+	[WALL_OTHER] = "other",     [WALL_SETUP] = "setup",         [WALL_COMPILE] = "compile",
+	[WALL_WARM_UP] = "warm_up", [WALL_MEASURING] = "measuring", [WALL_COMPARING] = "comparing",
 	[WALL_STORING] = "storing",
 };
 

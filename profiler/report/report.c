@@ -40,7 +40,8 @@ static json_t *output_json(const struct report_of_call *r)
 
 	if (r->like && !r->whole)
 		like = r->like->outputs[r->call];
-	if (value_alike(out, like) && tensor_same_on_device(like.tensor->memory, out.tensor->memory))
+	if (value_alike(out, like) &&
+	    tensor_same_on_device(like.tensor->memory, out.tensor->memory))
 		return json_incref(json_object_get(r->like_entry, "output"));
 	return value_to_json(out, r->whole);
 }
@@ -101,11 +102,10 @@ json_t *report_call(const struct report_of_call *r)
 			 (json_int_t)(after->graphs - before->graphs), "compiles",
 			 (json_int_t)(after->kernels_built - before->kernels_built), "launches",
 			 (json_int_t)(after->launches - before->launches), "eager_fallback",
-			 after->eager_fallbacks > before->eager_fallbacks, "output",
-			 output_json(r), "inputs_after",
-			 inputs_after(lane, call, whole), "grads", grads_json(lane, call, whole),
-			 "param_grads", param_grads_json(lane, whole), "stdout",
-			 text ? text : json_string(""));
+			 after->eager_fallbacks > before->eager_fallbacks, "output", output_json(r),
+			 "inputs_after", inputs_after(lane, call, whole), "grads",
+			 grads_json(lane, call, whole), "param_grads",
+			 param_grads_json(lane, whole), "stdout", text ? text : json_string(""));
 }
 
 double report_compile_us(const struct lane *lane)
@@ -167,6 +167,15 @@ static void add_later_graphs(json_t *m, const struct lane *lane)
 		json_object_set_new(add_graph(m, lane->session, i, false), "later", json_true());
 }
 
+/* How inputs that the program writes were put back. */
+static json_t *restored_json(const struct lane *lane)
+{
+	return json_pack(
+	    "{s:s, s:i, s:I, s:I}", "where", fusion_device_name(lane->engine) ? "device" : "host",
+	    "sets", lane->most_sets > 0 ? lane->most_sets : 1, "arguments",
+	    (json_int_t)lane->restores, "copied_on_device", (json_int_t)lane->restored_on_device);
+}
+
 void report_latency(json_t *m, const struct lane *lane, const struct split *split)
 {
 	static const char *const names[PHASE_COUNT] = {
@@ -195,6 +204,8 @@ void report_latency(json_t *m, const struct lane *lane, const struct split *spli
 			    lane->launches == floor(lane->launches)
 				? json_integer((json_int_t)lane->launches)
 				: json_real(lane->launches));
+	if (lane->writes)
+		json_object_set_new(m, "restored", restored_json(lane));
 	add_later_graphs(m, lane);
 }
 

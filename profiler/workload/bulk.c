@@ -103,8 +103,7 @@ static double element(const struct summing *s, int64_t i)
 	case DTYPE_BF16:
 		return (double)bfloat_to_float(((const uint16_t *)s->at)[i]);
 	default:
-		return s->at ? dtype_get_double(s->t->dtype, s->at, i)
-			     : tensor_get_double(s->t, i);
+		return s->at ? dtype_get_double(s->t->dtype, s->at, i) : tensor_get_double(s->t, i);
 	}
 }
 

@@ -67,8 +67,7 @@ static const struct cuda_same *open_same(struct device *d)
 		return NULL;
 	cubin = cuda_compile(&d->api, d->architecture, source, &bytes, &ignored);
 	if (cubin && d->api.cuModuleLoadData(&d->same->module, cubin) == CUDA_SUCCESS &&
-	    d->api.cuModuleGetFunction(&d->same->function, d->same->module, "same") ==
-		CUDA_SUCCESS)
+	    d->api.cuModuleGetFunction(&d->same->function, d->same->module, "same") == CUDA_SUCCESS)
 		d->same->seen = cuda_take(d, SEEN * sizeof(unsigned));
 	free(cubin);
 	return d->same;

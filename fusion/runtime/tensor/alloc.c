@@ -49,7 +49,7 @@ struct allocator {
 	const struct device_memory *device;
 	VEC(void *) spare[CLASSES];
 	size_t spare_bytes;
-	bool keeps_nothing; /* what is freed goes back to the device at once */
+	bool keeps_nothing;                     /* what is freed goes back to the device at once */
 	const struct fusion_observer *observer; /* NULL: nobody is told */
 	struct fusion_memory label;             /* of what is taken next */
 	struct fence *fence;                    /* NULL: memory is not watched */

@@ -15,7 +15,7 @@ import { count } from "../model/format.js";
 import { headline, how, sentence, warnings } from "../model/verdict.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { fileStem, runLine } from "../model/commands.js";
-import { machineFacts } from "../model/machine.js";
+import { machineFacts, wallTime } from "../model/machine.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
 /** @typedef {import("../api/types.js").Report} Report */
@@ -124,6 +124,8 @@ function notesSection(run, report) {
   const all = warnings(report);
   const title = all.length ? `Warnings (${all.length})` : "Warnings";
   const facts = machineFacts(report.device, run.environment ?? report.environment);
+  const wall = wallTime(report.wall_ms);
+  if (wall) facts.push(["Wall time of the run", wall]);
   const pairs = facts.flatMap(([t, d]) => [h("dt", {}, t), h("dd", {}, d)]);
   const left = h("div", {}, h("header", { class: "bar" }, h("h2", {}, title)), warningList(all));
   const machine = h("div", {}, h("header", { class: "bar" }, h("h2", {}, "Machine")), h("dl", { class: "kv" }, pairs));
