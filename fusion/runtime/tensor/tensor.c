@@ -175,10 +175,16 @@ void storage_send(struct storage *s)
 	s->stale = STALE_NONE;
 }
 
+/* NULL: the host's memory, that of nobody's allocator too. */
+static const struct device_memory *device_of(const struct tensor *t)
+{
+	return t->storage->allocator ? allocator_device(t->storage->allocator) : NULL;
+}
+
 bool tensor_same_on_device(const struct tensor *a, const struct tensor *b)
 {
-	const struct device_memory *here = allocator_device(a->storage->allocator);
-	const struct device_memory *there = allocator_device(b->storage->allocator);
+	const struct device_memory *here = device_of(a);
+	const struct device_memory *there = device_of(b);
 	size_t bytes = (size_t)tensor_numel(a) * dtype_bytes(a->dtype);
 
 	if (!here || !there || !here->same || here->same != there->same ||
@@ -252,8 +258,8 @@ static void copy_row(char *to, int64_t to_stride, const char *from, int64_t from
 /* All of `to` from another place than its own; both lie row by row.  False: by the host, then. */
 static bool copy_by_device(struct tensor *to, const struct tensor *from, size_t bytes)
 {
-	const struct device_memory *device = allocator_device(to->storage->allocator);
-	const struct device_memory *other = allocator_device(from->storage->allocator);
+	const struct device_memory *device = device_of(to);
+	const struct device_memory *other = device_of(from);
 
 	if (!device || to->storage == from->storage)
 		return false;
