@@ -270,6 +270,7 @@
  * @property {Workload} workload
  * @property {unknown} [device]
  * @property {unknown} [environment]
+ * @property {Record<string, number>} [wall_ms] where the time of the whole run went, by part
  * @property {Record<string, ModeReport>} [modes]
  * @property {Point[]} [points]
  * @property {Record<string, BreakEven>} [break_even]
