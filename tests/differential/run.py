@@ -232,7 +232,7 @@ class Tester:
         self.rows_of_table = sorted(n for n, r in table.ROWS.items() if r.calls and self.spellings.get(n))
         with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
             waiting = set()
-            for path in sorted(glob.glob(os.path.join(HERE, "found", "*.json"))) if not args.no_found else []:
+            for path in sorted(glob.glob(os.path.join(args.found, "*.json"))):
                 with open(path) as file:
                     workload = json.load(file)
                 for said in ("found", "under", "modes"):
@@ -266,7 +266,7 @@ def main():
     parse.add_argument("--shrink", type=float, default=45, help="seconds for each failure; 0: none")
     parse.add_argument("--shrink-same", type=int, default=2, help="failures of one kind that are shrunk")
     parse.add_argument("--poison", action="store_true")
-    parse.add_argument("--no-found", action="store_true")
+    parse.add_argument("--found", default=os.path.join(HERE, "found"), help="a folder of programs that run first")
     args = parse.parse_args()
     tester = Tester(args)
     began = time.monotonic()
