@@ -33,7 +33,8 @@ LAYERS = {
     "BatchNorm3d": (["x = torch.arange(16.0).reshape(1, 2, 2, 2, 2)"], "2", "x"), "SyncBatchNorm": ([_ROWS], "3", "x"),
     **{n: [(x, "2, track_running_stats=True, affine=True", "x"), (x, "2", "x")] for n, x in (("InstanceNorm1d", [_LINE]), ("InstanceNorm2d", [_IMAGE]))},
     "LocalResponseNorm": ([_IMAGE], "2", "x"),
-    **{f"Dropout{n}": ([_IMAGE], "", "x") for n in ("", "1d", "2d", "3d")}, "AlphaDropout": ([_X], "", "x"),
+    # As many channels as let one p differ from another.
+    **{f"Dropout{n}": ([f"x = torch.arange(1.0, 65.0).reshape(1, 16, {sizes})"], "", "x") for n, sizes in (("", "4"), ("1d", "4"), ("2d", "2, 2"), ("3d", "2, 2, 1"))}, "AlphaDropout": ([_X], "", "x"),
     "Flatten": ([_X], "", "x"), "Unflatten": ([_X], "2, (2, 2)", "x"),
     **{n: ([_X], "", "x") for n in "ReLU GELU SiLU Mish Tanh Sigmoid LogSigmoid Softsign Tanhshrink Hardswish Hardsigmoid LeakyReLU ELU CELU SELU Softshrink Hardshrink RReLU".split()},
     "ReLU6": (["x = torch.tensor([[7.0, -1.0]])"], "", "x"), "Hardtanh": (["x = torch.tensor([[7.0, -1.5]])"], "", "x"),

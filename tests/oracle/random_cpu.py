@@ -29,9 +29,12 @@ def run(binary, cases, modes):
         json.dump({"name": "random", "source": source_of(cases), "modes": modes.split(","), "calls": [[]]}, f)
         f.flush()
         done = subprocess.run([binary, "run", f.name, "--no-timing", "--json"], capture_output=True, text=True, timeout=300)
-    if done.returncode:
+    if not done.stdout.strip():
         raise RuntimeError(done.stderr.strip())
-    return json.loads(done.stdout)["modes"]
+    modes = json.loads(done.stdout)["modes"]
+    if done.returncode:
+        print(*(f"{m}: {part.get('disagreement')}" for m, part in modes.items() if part.get("agrees") is False), sep="\n")
+    return modes
 
 
 def close(x, y, relative):
