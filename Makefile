@@ -6,6 +6,7 @@
 #   make bench        the benchmarks of tests/bench: ratios with their spread
 #   make check        formatter, layers, headers, file and function sizes
 #   make tidy         the analyzer (clang-tidy), which takes minutes
+#   make differential random programs, every mode against eager, for SECONDS (DIFFERENTIAL="--torch python3": eager against PyTorch)
 #   make fuzz         the fuzz targets, FUZZ_SECONDS each
 #   make trial-NAME   what a release goes through: differential, fuzz, sanitize, busy; TRIAL_SECONDS each
 #   make deps         Debian packages and npm files that the above need

@@ -71,6 +71,7 @@ beside "cuda: NVRTC compiles the kernels" python3 tests/cuda/kernels.py "$B/brea
 beside "models in published style, and workloads" python3 tests/models/run.py "$B/breakeven" $full
 beside "oracle: random numbers of the CPU" python3 tests/oracle/random_cpu.py "$B/breakeven"
 beside "language: what differed from CPython once" python3 tests/differential/language/run.py "$B/breakeven" --programs 0
+beside "differential: programs that showed a fault, and random ones" python3 tests/differential/run.py "$B/breakeven" --seconds 7200 --programs 60 --seed 1 --jobs 1
 beside "oracle: native breaks less than dynamo" python3 tests/oracle/native.py "$B/breakeven"
 beside "cuda: what kernels give, run on the host" python3 tests/cuda/values.py "$B/breakeven" "$B/tests/cuda/emulator"
 beside "oracle: recordings, replayed" python3 tests/oracle/graphs.py "$B/breakeven"

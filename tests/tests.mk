@@ -69,6 +69,15 @@ test-built: deps-test
 test: test-built
 	@bash tests/run.sh $B
 
+# Random programs: every mode against eager (tests/differential).
+SECONDS ?= 60
+.PHONY: differential differential-coverage
+differential: deps
+	@$(MAKE) --no-print-directory $(JOBS) all
+	@python3 tests/differential/run.py $B/breakeven --seconds $(SECONDS) $(DIFFERENTIAL)
+differential-coverage: deps
+	@bash tests/differential/coverage.sh $(SECONDS)
+
 # Long trials, before a release: each ends with one line that says what held, of which commit, and when.
 TRIALS := trial-differential trial-fuzz trial-sanitize trial-busy
 .PHONY: $(TRIALS)

@@ -14,6 +14,7 @@ import glob
 import json
 import os
 import random
+import re
 import sys
 import threading
 import time
@@ -46,7 +47,8 @@ class Tester:
         self.args = args
         self.engine = Engine(args.binary, args.device, args.flags.split())
         self.count = collections.Counter()
-        self.refusals, self.rows, self.kinds = collections.Counter(), set(), collections.Counter()
+        self.refusals, self.kinds = collections.Counter(), collections.Counter()
+        self.rows, self.rows_with_gradient = set(), set()
         self.findings, self.signatures = [], set()
         self.lock, self.local = threading.Lock(), threading.local()
 
@@ -74,6 +76,8 @@ class Tester:
         eager, error = made["eager"]
         for mode in modes:
             part, why = made[mode]
+            if part:
+                self.kinds.update(b["kind"] for b in part["breaks"])
             if error or why:
                 if error and not why:
                     return f"{mode} runs on: {self.words(error)}", f"{mode} runs on where eager fails: {error.splitlines()[0]}"
@@ -95,8 +99,6 @@ class Tester:
     @staticmethod
     def kind_of_difference(found):
         """'grads: nothing for something' of 'call 0: grads[0]: nothing for something'."""
-        import re
-
         part = re.sub(r"^call \d+: ", "", found)
         part = re.sub(r"[\[.][^:]*:", ":", part, 1)
         what = part.split(": ", 1)[-1]
@@ -209,6 +211,13 @@ class Tester:
                 with open(path, "w") as file:
                     json.dump(dict(small, found=text, under=settings, modes=list(modes)), file, indent=1)
 
+    def coverage(self):
+        """What the programs met, of what there is."""
+        kinds = kinds_of_break()
+        missing = [k for k in kinds if k not in self.kinds]
+        print(f"{len(self.rows)} of {len(self.rows_of_table)} rows of the op table were called, {len(self.rows_with_gradient)} of them in programs that take gradients")
+        print(f"{len(kinds) - len(missing)} of {len(kinds)} kinds of break were met" + (f", not {', '.join(missing)}" if missing else ""))
+
     # Many.
     def one(self, name, workload):
         try:
@@ -220,6 +229,7 @@ class Tester:
     def made(self, seed):
         workload, used = generate.make(seed, self.rows_of_table, self.spellings)
         self.rows |= used
+        self.rows_with_gradient |= used if workload.get("grad") else set()
         self.one(f"seed {seed}", workload)
 
     def all(self):
@@ -250,6 +260,11 @@ class Tester:
                 d.result()
 
 
+def kinds_of_break():
+    with open(os.path.join(HERE, "..", "..", "fusion", "runtime", "breaks.def")) as file:
+        return re.findall(r'(?m)^KIND\(\w+,\s*"([^"]+)"\)', file.read())
+
+
 def main():
     parse = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parse.add_argument("binary", nargs="?", default="build/breakeven")
@@ -273,7 +288,7 @@ def main():
     tester.all()
     count = tester.count
     print("eager fails most often with:", *[f"\n  {n} {why}" for why, n in tester.refusals.most_common(12)])
-    print(f"{len(tester.rows)} of {len(tester.rows_of_table)} rows of the op table called through it")
+    tester.coverage()
     print(", ".join(f"{v} {k}" for k, v in sorted(count.items()) if not k.startswith("signature")), f"in {time.monotonic() - began:.0f} s")
     print(*[f"  {v} {k}" for k, v in count.most_common() if k.startswith("signature")], sep="\n")
     failed = count["failed"]
