@@ -544,6 +544,7 @@ static bool infer_shape(struct infer *in, const struct shape *x)
 	case OP_as_strided:
 		return infer_strided(in, x);
 	case OP_alias:
+	case OP_parts:
 	case OP_detach:
 		in->out->shape = *x;
 		return true;

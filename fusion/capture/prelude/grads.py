@@ -20,7 +20,7 @@ NO_GRADIENT = (
     "any all tensor full zeros ones zeros_like ones_like full_like new_zeros new_ones new_full "
     "arange linspace eye isinf isfinite isclose count_nonzero one_hot argmax argmin argsort "
     "topk_indices uniform normal random_ints permutation conv_windows cummax_indices cummin_indices loop_carried "
-    "class_loss loop_operands number while_loop loop_result input constant custom custom_kernel "
+    "class_loss loop_operands divisor number while_loop loop_result input constant custom custom_kernel "
     "biased attention"  # made by a pass, of graphs that have their gradients
 )
 

@@ -467,6 +467,14 @@ static bool host_subscript(void *self, struct value t, struct value index, struc
 	return compose_subscript(&e->composer, t, index, out, err);
 }
 
+static bool host_row(void *self, struct value t, struct value index, struct value *out,
+		     struct err *err)
+{
+	struct eager *e = self;
+
+	return compose_row(&e->composer, t, index, out, err);
+}
+
 static bool host_store_subscript(void *self, struct value t, struct value index, struct value v,
 				 struct err *err)
 {
@@ -521,6 +529,7 @@ void eager_init(struct eager *e, const struct exec_env *env, uint64_t passes_dis
 		.compare = host_compare,
 		.truth = host_truth,
 		.subscript = host_subscript,
+		.row = host_row,
 		.store_subscript = host_store_subscript,
 		.length = host_length,
 		.to_number = host_to_number,

@@ -406,6 +406,14 @@ static bool host_subscript(void *self, struct value t, struct value index, struc
 	return compose_subscript(&l->composer, t, index, out, err);
 }
 
+static bool host_row(void *self, struct value t, struct value index, struct value *out,
+		     struct err *err)
+{
+	struct lazy *l = self;
+
+	return compose_row(&l->composer, t, index, out, err);
+}
+
 static bool host_store_subscript(void *self, struct value t, struct value index, struct value v,
 				 struct err *err)
 {
@@ -498,6 +506,7 @@ void lazy_host_init(struct lazy *l)
 	l->host.compare = host_compare;
 	l->host.truth = host_truth;
 	l->host.subscript = host_subscript;
+	l->host.row = host_row;
 	l->host.store_subscript = host_store_subscript;
 	l->host.length = host_length;
 	l->host.to_number = host_to_number;

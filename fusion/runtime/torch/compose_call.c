@@ -149,14 +149,14 @@ static bool add_cut(struct cuts *cuts, struct value at, struct err *err)
 }
 
 /* Views of dim `dim` between the cuts, as a tuple. */
-static bool pieces(const struct composer *c, struct value t, int dim, const struct cuts *cuts,
-		   const char *name, struct value *out, struct err *err)
+static bool pieces(const struct composer *c, enum op whole_op, struct value t, int dim,
+		   const struct cuts *cuts, const char *name, struct value *out, struct err *err)
 {
 	struct value parts = value_sequence(VALUE_TUPLE, cuts->n), whole;
 
 	if (parts.kind == VALUE_UNSET)
 		return torch_no_memory(err);
-	if (!c->run(c->self, OP_alias, name, false, &t, 1, &whole, err)) {
+	if (!c->run(c->self, whole_op, name, false, &t, 1, &whole, err)) {
 		value_unref(parts);
 		return false;
 	}
@@ -333,7 +333,8 @@ static bool split(const struct composer *c, const struct native *f, struct value
 		ok = cut_lengths(c, given[0].list, size, &cuts, err);
 	else
 		ok = cut_equal(c, given[0], chunks, size, &cuts, err);
-	return ok && pieces(c, t, dim, &cuts, name, out, err);
+	/* tensor_split is several slices in PyTorch, too */
+	return ok && pieces(c, any ? OP_alias : OP_parts, t, dim, &cuts, name, out, err);
 }
 
 static bool unbind(const struct composer *c, const struct native *f, struct value t,
@@ -354,7 +355,7 @@ static bool unbind(const struct composer *c, const struct native *f, struct valu
 	parts = value_sequence(VALUE_TUPLE, (int)size);
 	if (parts.kind == VALUE_UNSET)
 		return torch_no_memory(err);
-	if (!c->run(c->self, OP_alias, "fx:unbind", false, &t, 1, &whole, err)) {
+	if (!c->run(c->self, OP_parts, "fx:unbind", false, &t, 1, &whole, err)) {
 		value_unref(parts);
 		return false;
 	}
@@ -372,6 +373,19 @@ static bool unbind(const struct composer *c, const struct native *f, struct valu
 	value_unref(whole);
 	*out = parts;
 	return true;
+}
+
+bool compose_row(const struct composer *c, struct value t, struct value index, struct value *out,
+		 struct err *err)
+{
+	struct value values[] = { t, value_int(0), index };
+	bool ok;
+
+	if (!c->run(c->self, OP_parts, "fx:", false, &t, 1, &values[0], err))
+		return false;
+	ok = c->run(c->self, OP_select, "fx:getitem", false, values, 3, out, err);
+	value_unref(values[0]);
+	return ok;
 }
 
 /* The same where bounds are symbols: -((start - end) // step), none below 0. */
