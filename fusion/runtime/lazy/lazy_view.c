@@ -54,7 +54,7 @@ bool lazy_view_note(struct lazy *l, struct value view, const struct eager_call *
 	if (view_layout_in(l->graph, view.tensor->node, root->node, &layout))
 		return keep_call(entry_of(l, view.tensor), c) || torch_no_memory(err);
 	if (c->op == OP_view || c->op == OP_view_as)
-		return err_set(err, ERR_VALUE,
+		return err_set(err, ERR_OP,
 			       "view: the strides of the tensor do not allow these sizes without "
 			       "a copy; write x.reshape(...)");
 	return true;

@@ -23,7 +23,7 @@ static bool check_list(const char *name, struct value list, struct err *err)
 		return err_set(err, ERR_TYPE, "%s takes a list of tensors, not %s", name,
 			       value_type_name(list));
 	if (list.list->len == 0)
-		return err_set(err, ERR_VALUE, "%s of an empty list; at least one tensor is needed",
+		return err_set(err, ERR_OP, "%s of an empty list; at least one tensor is needed",
 			       name);
 	if (list.list->len > MAX_LIST)
 		return err_set(err, ERR_BOUND, "%s of %d tensors; %d are the most", name,
@@ -209,7 +209,7 @@ static bool cut_lengths(const struct composer *c, const struct list *lengths, st
 		if (!compose_compare(c, CMP_LT, lengths->at[i], value_int(0), &negative, err))
 			return false;
 		if (negative)
-			return err_set(err, ERR_VALUE, "split: a length is negative");
+			return err_set(err, ERR_OP, "split: a length is negative");
 		if (!compose_add(c, cuts->bounds[i], lengths->at[i], &next, err) ||
 		    !add_cut(cuts, next, err))
 			return false;
@@ -217,7 +217,7 @@ static bool cut_lengths(const struct composer *c, const struct list *lengths, st
 	if (!compose_compare(c, CMP_EQ, cuts->bounds[cuts->n], size, &whole, err))
 		return false;
 	return whole ||
-	       err_set(err, ERR_VALUE, "split: the lengths must sum up to the size of the dim");
+	       err_set(err, ERR_OP, "split: the lengths must sum up to the size of the dim");
 }
 
 /* (size + n - 1) // n */
@@ -258,12 +258,12 @@ static bool cut_equal(const struct composer *c, struct value how, bool chunks, s
 
 	if (!chunks && how.kind == VALUE_SYMINT) /* how many parts there are is guarded */
 		return compose_compare(c, CMP_LT, how, value_int(1), &more, err) &&
-		       (more ? err_set(err, ERR_VALUE, "the split size must be positive")
+		       (more ? err_set(err, ERR_OP, "the split size must be positive")
 			     : cut_by(c, how, size, cuts, err));
 	if (!compose_number(c, how, chunks ? "the number of chunks" : "the split size", &n, err))
 		return false;
 	if (n < 1)
-		return err_set(err, ERR_VALUE, "%s must be positive, not %lld",
+		return err_set(err, ERR_OP, "%s must be positive, not %lld",
 			       chunks ? "the number of chunks" : "the split size", (long long)n);
 	each = value_int(n);
 	if (chunks && !divide_up(c, size, n, &each, err))
@@ -283,7 +283,7 @@ static bool cut_apart(const struct composer *c, struct value how, struct value s
 		if (!compose_number(c, how, "the number of parts", &parts, err))
 			return false;
 		if (parts < 1 || parts > MAX_LIST)
-			return err_set(err, ERR_VALUE,
+			return err_set(err, ERR_OP,
 				       "tensor_split: %lld parts; 1 to %d are possible",
 				       (long long)parts, MAX_LIST);
 		for (int64_t i = 0; i < parts; i++) {
@@ -400,7 +400,7 @@ static bool count_symbols(const struct composer *c, struct value start, struct v
 			     err))
 		return false;
 	if (behind)
-		return err_set(err, ERR_VALUE,
+		return err_set(err, ERR_OP,
 			       "arange: the end lies on the other side of the start than the step "
 			       "goes");
 	return host->binary(host->self, BIN_SUB, false, start, end, &n, err) &&
@@ -430,7 +430,7 @@ static bool count_steps(const struct composer *c, struct value start, struct val
 		return false;
 	if (start.kind != VALUE_FLOAT && end.kind != VALUE_FLOAT && step.kind != VALUE_FLOAT) {
 		if (k == 0)
-			return err_set(err, ERR_VALUE, "arange: the step is 0");
+			return err_set(err, ERR_OP, "arange: the step is 0");
 		n = k > 0 ? (j - i + k - 1) / k : (j - i + k + 1) / k;
 		if (k > 0 ? j < i : j > i)
 			n = -1;
@@ -439,12 +439,12 @@ static bool count_steps(const struct composer *c, struct value start, struct val
 		b = end.kind == VALUE_FLOAT ? b : (double)j;
 		by = step.kind == VALUE_FLOAT ? by : (double)k;
 		if (by == 0 || !(fabs((b - a) / by) < 0x1p40))
-			return err_set(err, ERR_VALUE, "arange: the step is 0, or far too small");
+			return err_set(err, ERR_OP, "arange: the step is 0, or far too small");
 		n = by > 0 ? b < a : b > a ? -1 : 0;
 		n = n ? -1 : (int64_t)ceil((b - a) / by);
 	}
 	if (n < 0)
-		return err_set(err, ERR_VALUE,
+		return err_set(err, ERR_OP,
 			       "arange: the end lies on the other side of the start than the step "
 			       "goes");
 	*out = value_int(n);

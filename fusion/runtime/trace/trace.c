@@ -282,8 +282,8 @@ static bool pin_operands(struct trace *t, const struct value *values, int n)
 /* Numbers in place of symbols may mend it, or word it better. */
 static bool may_be_of_sizes(enum err_code code)
 {
-	return code == ERR_SHAPE || code == ERR_TYPE || code == ERR_VALUE ||
-	       code == ERR_UNSUPPORTED;
+	return code == ERR_SHAPE || code == ERR_TYPE || code == ERR_VALUE || code == ERR_OP ||
+	       code == ERR_DTYPE || code == ERR_INDEX || code == ERR_UNSUPPORTED;
 }
 
 /* A failed op: if sizes were symbols, what would make it hold is guarded; if

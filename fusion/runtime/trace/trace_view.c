@@ -136,7 +136,7 @@ bool trace_wrap_view(struct trace *t, struct value of, int node, struct value *o
 		if (!guard_copy(t, node, err))
 			return false;
 		if (refused)
-			return err_set(err, ERR_VALUE,
+			return err_set(err, ERR_OP,
 				       "view: the strides of the tensor do not allow these sizes "
 				       "without a copy; write x.reshape(...)");
 		node = copy_first(t, node, err);
