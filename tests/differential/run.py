@@ -32,13 +32,18 @@ from engine import MODES, Crash, Engine, Torch, kind_of_error  # noqa: E402
 COMPILED = [m for m in MODES if m != "eager"]
 
 
-def plan_of(seed, device):
-    """The settings that a program runs under: (settings, modes, timed) each; drawn by its seed."""
+def plan_of(seed, device, plugin=None):
+    """The settings that a program runs under: (settings, modes, timed) each; drawn by its seed.
+
+    `plugin`: the file of one whose backend computes ten ops of float32 and leaves the rest.
+    """
     rng = random.Random(seed * 7 + 1)
     best, other = ("cuda", "cuda") if device.startswith("cuda") else ("interp", "cpu")
     plans = [({"backend": best, "policy": "dynamo"}, COMPILED, False), ({"backend": best, "policy": "native"}, COMPILED, False)]
     if best != other and rng.random() < 0.15:
         plans.append(({"backend": other, "policy": rng.choice(["dynamo", "native"])}, rng.sample(COMPILED, 2), False))
+    if device == "cpu" and plugin and rng.random() < 0.06:
+        plans.append(({"backend": "loops", "policy": rng.choice(["dynamo", "native"]), "plugin": plugin}, rng.sample(COMPILED, 2), False))
     if rng.random() < 0.03:
         plans.append(({"backend": best, "policy": rng.choice(["dynamo", "native"]), "timed": True}, rng.sample(COMPILED, 2), True))
     return plans
@@ -48,6 +53,8 @@ class Tester:
     def __init__(self, args):
         self.args = args
         self.engine = Engine(args.binary, args.device, args.flags.split())
+        plugin = os.path.join(os.path.dirname(args.binary), "tests", "plugins", "loops.so")
+        self.plugin = plugin if os.path.exists(plugin) else None
         self.count = collections.Counter()
         self.refusals, self.kinds = collections.Counter(), collections.Counter()
         self.rows, self.rows_with_gradient = set(), set()
@@ -136,7 +143,7 @@ class Tester:
     def judge(self, name, workload):
         """All settings of one program."""
         seed = int(name.split()[-1]) if name.startswith("seed") else 0
-        plans = plan_of(seed, self.args.device)
+        plans = plan_of(seed, self.args.device, self.plugin)
         if self.args.poison and plans:
             plans[0][0]["poison"] = True
         first, error = self.engine.run(workload, ["eager"], backend=plans[0][0]["backend"])
