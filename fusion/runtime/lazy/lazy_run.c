@@ -327,7 +327,7 @@ static void hand_out(struct barrier *b)
 			continue;
 		}
 		tensor_copy(memory, b->results[i]);
-		memory->storage->version++;
+		storage_written(memory->storage);
 		b->l->n_dirty -= entry->dirty;
 		entry->dirty = false;
 	}

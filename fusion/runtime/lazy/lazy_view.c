@@ -118,6 +118,8 @@ bool lazy_write(struct lazy *l, struct vtensor *t, int node, struct err *err)
 				  err);
 		if (node < 0)
 			return false;
+	} else if (t->memory && tensor_repeats(t->memory)) {
+		return torch_writes_expanded(err);
 	}
 	root->node = node;
 	if (root->memory && !entry->dirty) {

@@ -190,6 +190,14 @@ bool trace_keep_history(struct trace *t, enum op op, int before, int *result, st
 	return *result >= 0 && (graph_set_fx(t->graph, *result, "") || trace_no_memory(err));
 }
 
+bool trace_repeats(const struct trace *t, struct value tensor)
+{
+	struct value real = real_of(t, tensor);
+
+	return real.kind == VALUE_TENSOR && real.tensor->memory &&
+	       tensor_repeats(real.tensor->memory);
+}
+
 bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written)
 {
 	int lifted = trace_lifted(t, tensor), slot = trace_slot(t, tensor);
