@@ -420,11 +420,15 @@ static bool guard_facts(struct trace *t, struct err *err)
 	return true;
 }
 
-/* x.copy_(y), x[i] = y: the node of y, where it is the result as it is. */
-static int filled_with(const struct graph *g, int node)
+/* x.copy_(y), x[i] = y: the node of y, where it is the result as it is.  A backward pass goes
+ * on to what x was, with zeros. */
+static int filled_with(const struct trace *t, int node)
 {
+	const struct graph *g = t->graph;
 	const struct node *n = g->nodes[node], *value;
 
+	if (t->autograd->recording && !t->grad_off)
+		return node;
 	if (n->op != OP_fill || n->args[1].kind != ARG_NODE)
 		return node;
 	value = g->nodes[n->args[1].node];
@@ -549,8 +553,7 @@ static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
 		return false;
 	if (!inplace)
 		return finish_op(t, node, values, n, kw, out, err);
-	result = bind_inplace(t->graph, args[0].node, filled_with(t->graph, node), line, column,
-			      err);
+	result = bind_inplace(t->graph, args[0].node, filled_with(t, node), line, column, err);
 	if (result < 0)
 		return op_failed(t, values, n, err);
 	if (!trace_keep_history(t, op, args[0].node, &result, err))
