@@ -209,6 +209,10 @@ struct grad_giver {
 bool grad_rule_run(struct autograd *a, enum op op, const struct grad_giver *giver, unsigned wanted,
 		   struct value g, struct value made[MAX_ARGS], struct err *err);
 
+/* The parameters of an op that no gradient goes to, although it has one: a mask for each. */
+unsigned grad_rule_refuses(struct autograd *a, enum op op);
+bool grad_refused(struct autograd *a, enum op op, int param, struct err *err); /* always false */
+
 /* g in this shape and dtype (a tuple, a DTYPE), which takes it over. */
 bool grad_fit(struct autograd *a, struct value *g, struct value shape, struct value dtype,
 	      struct err *err);

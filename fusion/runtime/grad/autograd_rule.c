@@ -208,6 +208,29 @@ bool grad_rule_needs(struct autograd *a, enum op op, unsigned wanted, bool *know
 	return true;
 }
 
+unsigned grad_rule_refuses(struct autograd *a, enum op op)
+{
+	unsigned refused = 0;
+	const struct op_info *info = op_info(op);
+	const struct grad_rule *rule = info->kind == KIND_VIEW ? NULL : rule_of(a, op, NULL);
+
+	if (!rule || !rule->any || rule->all.function.kind == VALUE_FUNCTION)
+		return 0;
+	for (int i = 0; i < info->n_params; i++)
+		if (is_tensor_param(&info->params[i]) &&
+		    rule->of[i].function.kind != VALUE_FUNCTION)
+			refused |= 1u << i;
+	return refused;
+}
+
+bool grad_refused(struct autograd *a, enum op op, int param, struct err *err)
+{
+	return autograd_error(a, err,
+			      "The function '%s' is not differentiable with respect to argument "
+			      "'%s'. This input cannot have requires_grad True.",
+			      op_info(op)->fx, op_info(op)->params[param].name);
+}
+
 void grad_rule_state(struct autograd *a, enum op op, int index, bool *has, bool *ran)
 {
 	const struct grad_rule *rule = rule_of(a, op, NULL);

@@ -391,10 +391,14 @@ static bool run_recorded(struct call *k, struct value *out, struct err *err)
 {
 	struct autograd *a = k->a;
 	const struct eager_call *c = k->c;
+	unsigned refused;
 	bool known;
 
 	if (!bind(k, err) || !grad_rule_needs(a, c->op, k->wanted, &known, &k->needs, err))
 		return false;
+	refused = k->wanted & grad_rule_refuses(a, c->op);
+	if (refused)
+		return grad_refused(a, c->op, __builtin_ctz(refused), err);
 	if (draws(k))
 		return run_dropout(a, c, out, err);
 	if (c->inplace && (k->needs & 1) && !keep_before(k, err))

@@ -98,6 +98,27 @@ bool trace_check_parts(struct trace *t, bool inplace, const struct value *values
 	return true;
 }
 
+bool trace_check_wanted(struct trace *t, enum op op, const struct arg *args, struct err *err)
+{
+	unsigned refused = t->autograd->recording && !t->grad_off
+			       ? grad_rule_refuses(t->autograd, op)
+			       : 0;
+	bool wanted;
+
+	for (int i = 0; i < op_info(op)->n_params; i++) {
+		if (!(refused >> i & 1) || args[i].kind != ARG_NODE ||
+		    dtype_category(t->graph->nodes[args[i].node]->dtype) != CATEGORY_FLOAT)
+			continue;
+		if (!made_requires(t, args[i].node, &wanted, err))
+			return false;
+		if (wanted) /* eager says so */
+			return err_set(
+			    err, ERR_UNSUPPORTED,
+			    "an argument requires a gradient, and the op has none for it");
+	}
+	return true;
+}
+
 static struct traced_grad *find_grad(const struct trace *t, struct value tensor)
 {
 	for (size_t i = 0; i < t->grads.len; i++)
