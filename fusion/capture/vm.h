@@ -56,6 +56,9 @@ struct vm_host {
 			  struct err *err);
 	bool (*store_subscript)(void *self, struct value t, struct value index, struct value v,
 				struct err *err);
+	/* What an iterator over t gives; NULL: t[index]. */
+	bool (*row)(void *self, struct value t, struct value index, struct value *out,
+		    struct err *err);
 	/* len(t) and iteration over dim 0. */
 	bool (*length)(void *self, struct value t, struct value *out, struct err *err);
 	/* A plain number for one of the host's, or for a TENSOR. */

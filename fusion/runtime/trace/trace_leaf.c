@@ -37,6 +37,16 @@ bool trace_is_leaf(const struct trace *t, struct value tensor)
 	return autograd_requires(real) && autograd_is_leaf(real);
 }
 
+bool trace_is_part(const struct trace *t, struct value tensor)
+{
+	struct value real = real_of(t, tensor);
+
+	if (real.kind == VALUE_TENSOR)
+		return autograd_is_part(real);
+	return tensor.tensor->owner == t->serial && tensor.tensor->view &&
+	       tensor.tensor->view->part;
+}
+
 static int input_of(const struct trace *t, struct value tensor)
 {
 	int slot = trace_slot(t, tensor), lifted = slot < 0 ? trace_lifted(t, tensor) : -1;
