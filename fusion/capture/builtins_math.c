@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "fusion/capture/builtins.h"
+#include "fusion/capture/classes.h"
 #include "fusion/capture/operators.h"
 
 static bool domain(struct err *err)
@@ -50,6 +51,7 @@ UNARY(asin, false, asin(x))
 UNARY(asinh, false, asinh(x))
 UNARY(atan, false, atan(x))
 UNARY(atanh, false, atanh(x))
+UNARY(cbrt, false, cbrt(x))
 UNARY(cos, false, cos(x))
 UNARY(cosh, true, cosh(x))
 UNARY(degrees, true, x *(180.0 / M_PI))
@@ -94,6 +96,7 @@ BINARY(atan2, false, atan2(x, y))
 BINARY(copysign, false, copysign(x, y))
 BINARY(fmod, false, fmod(x, y))
 BINARY(hypot, true, hypot(x, y))
+BINARY(remainder, false, remainder(x, y))
 
 bool math_pow(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
 {
@@ -124,6 +127,52 @@ bool math_log(struct vm *vm, const struct builtin_call *call, struct value *out,
 	}
 	*out = value_float(r);
 	return true;
+}
+
+bool math_ldexp(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	int64_t power;
+	double x, r;
+
+	if (!builtin_double(vm, call->args[0], &x, err) ||
+	    !op_index(vm, call->args[1], "the second argument of ldexp()", &power, err))
+		return false;
+	power = power < -100000 ? -100000 : power > 100000 ? 100000 : power;
+	r = ldexp(x, (int)power);
+	if (isinf(r) && isfinite(x))
+		return vm_raise(vm, CLASS_OVERFLOW_ERROR, err, "math range error");
+	*out = value_float(r);
+	return true;
+}
+
+static bool pair_of(struct vm *vm, struct value a, struct value b, struct value *out,
+		    struct err *err)
+{
+	struct value both[] = { a, b };
+
+	return vm_keep(vm, value_tuple(both, 2), out, err);
+}
+
+bool math_frexp(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	int power = 0;
+	double x;
+
+	if (!builtin_double(vm, call->args[0], &x, err))
+		return false;
+	if (isfinite(x))
+		x = frexp(x, &power);
+	return pair_of(vm, value_float(x), value_int(power), out, err);
+}
+
+bool math_modf(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	double x, whole;
+
+	if (!builtin_double(vm, call->args[0], &x, err))
+		return false;
+	x = modf(x, &whole);
+	return pair_of(vm, value_float(x), value_float(whole), out, err);
 }
 
 /* floor, ceil, trunc: an int stays as it is. */

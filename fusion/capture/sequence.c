@@ -108,11 +108,22 @@ static bool fix_sizes(struct vm *vm, struct value *v, struct err *err)
 	return true;
 }
 
+/* What in a tuple cannot be hashed is named. */
+static const char *unhashable_type(struct value v)
+{
+	for (int i = 0; v.kind == VALUE_TUPLE && i < v.list->len; i++)
+		if (!value_hashable(v.list->at[i])) {
+			v = v.list->at[i];
+			i = -1;
+		}
+	return value_type_name(v);
+}
+
 bool op_make_key(struct vm *vm, struct value *key, struct err *err)
 {
 	if (value_hashable(*key)) /* and thus not nested too deep to walk */
 		return fix_sizes(vm, key, err);
-	return err_set(err, ERR_TYPE, "unhashable type: '%s'", value_type_name(*key));
+	return err_set(err, ERR_TYPE, "unhashable type: '%s'", unhashable_type(*key));
 }
 
 static bool slice_bound(struct vm *vm, struct value v, int64_t fallback, int64_t n, int64_t lowest,
@@ -300,7 +311,8 @@ bool op_subscript(struct vm *vm, struct value o, struct value index, struct valu
 	case VALUE_LIST:
 		if (index.kind == VALUE_SLICE)
 			return slice_list(vm, o, index.slice, out, err);
-		if (!op_position(vm, index, value_type_name(o), o.list->len, &at, err))
+		if (!op_position(vm, index, o.kind == VALUE_TUPLE ? "tuple" : "list",
+				 o.list->len, &at, err))
 			return false;
 		*out = value_ref(o.list->at[at]);
 		return true;

@@ -323,18 +323,19 @@ static bool replace_keys(struct dict *dict, const struct dict *with)
 static struct dict *entries_of(struct value object)
 {
 	struct value fresh;
+	struct dict **own;
 
 	if (object.kind == VALUE_DICT)
 		return object.dict;
 	if (object.kind == VALUE_CLASS)
 		return object.class->attributes;
-	if (object.kind == VALUE_FUNCTION)
-		return object.function->attributes; /* it had some */
-	if (!object.instance->attributes) {
+	own = object.kind == VALUE_FUNCTION ? &object.function->attributes
+					    : &object.instance->attributes;
+	if (!*own) {
 		fresh = value_dict();
-		object.instance->attributes = fresh.kind == VALUE_DICT ? fresh.dict : NULL;
+		*own = fresh.kind == VALUE_DICT ? fresh.dict : NULL;
 	}
-	return object.instance->attributes;
+	return *own;
 }
 
 static void put(struct value *place, struct value v)

@@ -54,14 +54,14 @@ def source_of(programs):
         lines += function_of(number, statements)
         for i in range(begin, len(lines) + 1):
             places[i] = number
-    lines += ["def model(x):", "    y = x + 1", f"    for f in [{', '.join(f'program_{n}' for n in programs)}]:", "        print('#', f.__name__)", "        try:", "            f()",
+    lines += ["def model(x):", "    y = x + 1", f"    for f in [{', '.join(f'program_{n}' for n in programs)}]:", "        print('\\n#', f.__name__)", "        random.seed(0)", "        try:", "            f()",
               "        except Exception as e:", "            print('ended by', type(e).__name__, e)", "    return y"]
     return "\n".join(lines) + "\n", places
 
 def parts(text):
     """What each program printed, by number."""
     found = {}
-    for block in re.split(r"(?m)^# program_", text)[1:]:
+    for block in re.split(r"\n# program_", text)[1:]:
         number, _, rest = block.partition("\n")
         found[int(number)] = rest
     return found
@@ -114,7 +114,7 @@ class Ours:
                 return self.halves(left, policy, modes, stopped)
             finally:
                 os.unlink(path)
-            if done.returncode == 0:
+            if done.stdout.startswith("{"):  # exit 1 with a report: modes disagree
                 report = json.loads(done.stdout)
                 texts = {m: parts(v["calls"][0].get("stdout") or "") for m, v in report["modes"].items()}
                 return {n: {m: texts[m].get(n) for m in texts} for n in left}, stopped
