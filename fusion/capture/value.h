@@ -174,6 +174,9 @@ struct generator {
 	struct value handled;  /* by its except blocks while it pauses; UNSET: none */
 	struct value returned; /* by its return statement; UNSET: not yet, or None */
 	bool running;
+	const struct vm_host *capture; /* that was capturing when it was made; NULL: none */
+	bool dropped;                  /* its finally blocks have run, or will */
+	struct generator *next;        /* among those that the program dropped */
 };
 
 struct cell {
