@@ -159,7 +159,9 @@ static bool special(struct vm *vm, struct value o, const char *name, struct valu
 		    vm, value_str(i->class->builtin == CLASS_PROGRAM ? "__main__" : "builtins", 8),
 		    out, err);
 	if (strcmp(name, "__dict__") == 0 && !i->class->has_slots)
-		return instance_dict(vm, o, out, err);
+		return instance_dict(vm, o, out, err) &&
+		       (!vm->host->whole || vm->host->whole(vm->host->self, o, err) ||
+			(value_unref(*out), false));
 	if (exception && strcmp(name, "args") == 0) {
 		*out = value_ref(i->payload);
 		return true;

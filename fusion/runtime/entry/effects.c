@@ -178,6 +178,14 @@ static int count_objects(const struct dict *dict)
 	return n;
 }
 
+/* Whether its dict was read by itself before: that tells what became of it. */
+static bool has_dict_of_another(const struct finder *f, const struct instance *stand)
+{
+	int slot = stand->attributes ? world_slot(f->b->trace, value_of(stand->attributes)) : -1;
+
+	return slot >= 0 && f->slots->at[slot].access != SLOT_DICT;
+}
+
 static bool find_in(struct finder *f, int slot)
 {
 	struct value real = f->slots->at[slot].value, stand = f->slots->at[slot].stand;
@@ -186,12 +194,16 @@ static bool find_in(struct finder *f, int slot)
 	case VALUE_LIST:
 		return find_list(f, slot, stand);
 	case VALUE_DICT:
+		if (f->slots->at[slot].access == SLOT_DICT) /* the instance tells */
+			return true;
 		return find_dict(f, slot, real.dict, stand.dict, count_objects(real.dict));
 	case VALUE_SET:
 		return find_set(f, slot, stand);
 	case VALUE_CELL:
 		return find_cell(f, slot, stand);
 	case VALUE_INSTANCE:
+		if (has_dict_of_another(f, stand.instance))
+			return true;
 		return find_dict(f, slot, real.instance->attributes, stand.instance->attributes, 2);
 	case VALUE_FUNCTION:
 		return find_dict(f, slot, real.function->attributes, stand.function->attributes, 0);

@@ -440,6 +440,7 @@ bool world_read(struct trace *t, int slot, struct value *out, struct err *err); 
 bool world_load_global(void *self, int index, const char *name, struct value real,
 		       struct value *out, struct err *err);
 /* An instance from outside has no attribute of that name: guarded. */
+bool world_whole(void *self, struct value o, struct err *err);
 bool world_absent(void *self, struct value o, const char *name, struct err *err);
 bool world_store_global(void *self, int index, const char *name, struct value v, struct err *err);
 bool world_too_many(struct trace *t, struct err *err); /* slots; always false */

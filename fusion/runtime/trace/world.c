@@ -194,12 +194,15 @@ static bool stands_for_itself(struct value v)
 		return v.native->self.kind == VALUE_UNSET; /* else its self is guarded */
 	case VALUE_CLASS:
 		return is_fixed(v.class);
+	case VALUE_INSTANCE: /* a mark of our prelude: its globals are no stand-ins either */
+		return v.instance->class->hidden && !v.instance->class->is_module &&
+		       (!v.instance->attributes || v.instance->attributes->len == 0) &&
+		       v.instance->payload.kind == VALUE_UNSET;
 	case VALUE_TUPLE:
 	case VALUE_LIST:
 	case VALUE_DICT:
 	case VALUE_SET:
 	case VALUE_CELL:
-	case VALUE_INSTANCE:
 	case VALUE_METHOD:
 	case VALUE_ITER:
 	case VALUE_TENSOR:
@@ -316,10 +319,15 @@ static bool stand_instance(struct trace *t, struct instance *real, int child, st
 	if (!keep(t, value_instance(class), out, err))
 		return false;
 	if (real->attributes) {
-		if (!keep(t, lazy_dict(real->attributes, child), &v, err))
+		int whole = pointers_get(&t->reals, real->attributes); /* read before */
+
+		if (whole >= 0)
+			v = value_ref(t->slots->at[whole].stand);
+		else if (!keep(t, lazy_dict(real->attributes, child), &v, err))
 			return false;
 		out->instance->attributes = v.dict;
 	}
+	out->instance->unbegun = real->unbegun;
 	out->instance->line = real->line;
 	out->instance->column = real->column;
 	return real->payload.kind == VALUE_UNSET ||
@@ -533,12 +541,33 @@ static bool describe(struct trace *t, int slot, struct err *err)
 	return true;
 }
 
+/* A dict that is all that an instance holds, which has been read: not a second stand-in. */
+static bool note_owner(struct trace *t, int slot, struct err *err)
+{
+	const struct dict *dict = t->slots->at[slot].value.dict;
+
+	for (int i = 0; i < t->slots->n; i++) {
+		struct value stand = t->slots->at[i].stand;
+
+		if (i != slot && t->slots->at[i].kind == VALUE_INSTANCE &&
+		    stand.kind == VALUE_INSTANCE && t->slots->at[i].same_as < 0 &&
+		    t->slots->at[i].value.instance->attributes == dict &&
+		    stand.object != t->slots->at[i].value.object)
+			return world_whole(t, stand, err);
+	}
+	return true;
+}
+
 static bool read_object(struct trace *t, int slot, struct err *err)
 {
 	struct slot *s = &t->slots->at[slot];
 	struct value stand = unset;
-	int same = find_same(t, slot);
+	int same;
 
+	if (s->kind == VALUE_DICT && !note_owner(t, slot, err))
+		return false;
+	s = &t->slots->at[slot];
+	same = find_same(t, slot);
 	s->same_as = same;
 	if (same >= 0) {
 		s->stand = value_ref(t->slots->at[same].stand);
