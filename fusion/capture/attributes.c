@@ -251,7 +251,7 @@ static bool number_attribute(struct vm *vm, struct value o, const char *name, st
 		return true;
 	}
 	if (strcmp(name, "imag") == 0 || strcmp(name, "denominator") == 0) {
-		*out = name[0] == 'd'	      ? value_int(1)
+		*out = name[0] == 'd'          ? value_int(1)
 		       : o.kind == VALUE_FLOAT ? value_float(0)
 					       : value_int(0);
 		return true;
@@ -389,8 +389,7 @@ bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const c
 	}
 	if (value_is_text(o) || o.kind == VALUE_TUPLE || o.kind == VALUE_LIST ||
 	    o.kind == VALUE_DICT || o.kind == VALUE_SET || o.kind == VALUE_GENERATOR ||
-	    o.kind == VALUE_RANGE ||
-	    (o.kind == VALUE_ITER && o.iter->view))
+	    o.kind == VALUE_RANGE || (o.kind == VALUE_ITER && o.iter->view))
 		return method(vm, site, o, name, out, err);
 	return no_attribute(vm, value_type_name(o), "-", name, err);
 }

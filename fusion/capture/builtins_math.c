@@ -14,18 +14,19 @@ static bool domain(struct err *err)
 	return err_set(err, ERR_VALUE, "math domain error");
 }
 
-static bool range(struct err *err)
+static bool range(struct vm *vm, struct err *err)
 {
-	return err_set(err, ERR_VALUE, "math range error");
+	return vm_raise(vm, CLASS_OVERFLOW_ERROR, err, "math range error");
 }
 
 /* `grows`: an infinite result is an overflow; else it is a pole. */
-static bool checked(double r, bool finite_arguments, bool grows, struct value *out, struct err *err)
+static bool checked(struct vm *vm, double r, bool finite_arguments, bool grows, struct value *out,
+		    struct err *err)
 {
 	if (finite_arguments && isnan(r))
 		return domain(err);
 	if (finite_arguments && isinf(r))
-		return grows ? range(err) : domain(err);
+		return grows ? range(vm, err) : domain(err);
 	*out = value_float(r);
 	return true;
 }
@@ -42,7 +43,7 @@ static bool checked(double r, bool finite_arguments, bool grows, struct value *o
 		r = (expression);                                                                  \
 		if (isnan(r) && !isnan(x))                                                         \
 			return domain(err);                                                        \
-		return checked(r, isfinite(x), grows, out, err);                                   \
+		return checked(vm, r, isfinite(x), grows, out, err);                               \
 	}
 
 UNARY(acos, false, acos(x))
@@ -89,7 +90,7 @@ static bool two(struct vm *vm, const struct builtin_call *call, double *x, doubl
 		r = (expression);                                                                  \
 		if (isnan(r) && !isnan(x) && !isnan(y))                                            \
 			return domain(err);                                                        \
-		return checked(r, isfinite(x) && isfinite(y), grows, out, err);                    \
+		return checked(vm, r, isfinite(x) && isfinite(y), grows, out, err);                \
 	}
 
 BINARY(atan2, false, atan2(x, y))
@@ -107,7 +108,7 @@ bool math_pow(struct vm *vm, const struct builtin_call *call, struct value *out,
 	r = pow(x, y);
 	if (isnan(r) && !isnan(x) && !isnan(y))
 		return domain(err);
-	return checked(r, isfinite(x) && isfinite(y), x != 0, out, err);
+	return checked(vm, r, isfinite(x) && isfinite(y), x != 0, out, err);
 }
 
 bool math_log(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
@@ -140,7 +141,7 @@ bool math_ldexp(struct vm *vm, const struct builtin_call *call, struct value *ou
 	power = power < -100000 ? -100000 : power > 100000 ? 100000 : power;
 	r = ldexp(x, (int)power);
 	if (isinf(r) && isfinite(x))
-		return vm_raise(vm, CLASS_OVERFLOW_ERROR, err, "math range error");
+		return range(vm, err);
 	*out = value_float(r);
 	return true;
 }

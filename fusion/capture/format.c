@@ -234,7 +234,8 @@ static bool groups_well(struct vm *vm, const struct format_spec *s, struct value
 {
 	char type = s->type ? s->type : v.kind == VALUE_STR ? 's' : 'd';
 
-	if (!s->grouping || strchr("defgEG%F", type) || (s->grouping == '_' && strchr("boxX", type)))
+	if (!s->grouping || strchr("defgEG%F", type) ||
+	    (s->grouping == '_' && strchr("boxX", type)))
 		return true;
 	return vm_raise(vm, CLASS_VALUE_ERROR, err, "Cannot specify '%c' with '%c'.", s->grouping,
 			type);

@@ -213,8 +213,8 @@ static bool converted(struct template *t, char how, struct value *v, struct err 
 		if (!ok)
 			buf_finish(&text);
 	} else {
-		return vm_raise(t->vm, CLASS_VALUE_ERROR, err,
-				"Unknown conversion specifier %c", how);
+		return vm_raise(t->vm, CLASS_VALUE_ERROR, err, "Unknown conversion specifier %c",
+				how);
 	}
 	if (ok) {
 		value_unref(*v);
@@ -270,7 +270,8 @@ static bool expand(struct template *t, const char *at, const char *end, int dept
 			return wrong(t, err, "Single '}' encountered in format string");
 		} else if (at == end) {
 			return wrong(t, err, "Single '{' encountered in format string");
-		} else if (!parse_field(t, &at, end, &f, err) || !put_field(t, &f, depth, out, err)) {
+		} else if (!parse_field(t, &at, end, &f, err) ||
+			   !put_field(t, &f, depth, out, err)) {
 			return false;
 		}
 	}

@@ -14,7 +14,7 @@ enum { WIDEST = 100000 };
 
 struct percent {
 	struct vm *vm;
-	struct value args; /* a tuple, a dict, or one value */
+	struct value args;       /* a tuple, a dict, or one value */
 	const char *begin, *end; /* of the template */
 	int next;
 	struct buf *out;
@@ -150,8 +150,7 @@ static bool put_character(struct percent *p, struct format_spec *s, struct value
 	}
 	v = value_int(value_as_int(v));
 	if (v.i < 0 || v.i > 0x10ffff)
-		return vm_raise(p->vm, CLASS_OVERFLOW_ERROR, err,
-				"%%c arg not in range(0x110000)");
+		return vm_raise(p->vm, CLASS_OVERFLOW_ERROR, err, "%%c arg not in range(0x110000)");
 	if (!chr_of(p->vm, v.i, &c, err))
 		return false;
 	ok = put_text(p, s, c, err);
@@ -167,13 +166,13 @@ static bool put_digits(struct percent *p, struct format_spec *s, int64_t i)
 	char digits[32], prefix[8];
 
 	snprintf(digits, sizeof(digits),
-		 s->type == 'o'	  ? "%lo"
+		 s->type == 'o'   ? "%lo"
 		 : s->type == 'x' ? "%lx"
 		 : s->type == 'X' ? "%lX"
 				  : "%lu",
 		 n);
 	snprintf(prefix, sizeof(prefix), "%s%s%.*s",
-		 i < 0		  ? "-"
+		 i < 0            ? "-"
 		 : s->sign == '+' ? "+"
 		 : s->sign == ' ' ? " "
 				  : "",
@@ -307,4 +306,3 @@ bool format_percent(struct vm *vm, const struct str *template, struct value args
 	buf_finish(&text);
 	return false;
 }
-

@@ -165,8 +165,10 @@ bool generator_resume(struct vm *vm, struct generator *g, struct value sent, str
 	*more = false;
 	if (g->running)
 		return vm_raise(vm, CLASS_VALUE_ERROR, err, "generator already executing");
-	if (!f)
+	if (!f) { /* what it returned is told but once */
+		store(&g->returned, (struct value){ .kind = VALUE_UNSET });
 		return thrown.kind == VALUE_UNSET || except_throw(vm, thrown, err);
+	}
 	if (vm->depth >= vm->limits.depth)
 		return frame_too_deep(vm, f->code, err);
 	if (sent.kind != VALUE_UNSET && f->inst == f->code->insts)

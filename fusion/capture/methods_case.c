@@ -17,10 +17,11 @@ static struct characters characters_of(const struct builtin_call *call)
 
 static bool unknown(const struct builtin_call *call, const char *at, size_t bytes, struct err *err)
 {
-	return err_set(err, ERR_UNSUPPORTED,
-		       "str.%s() of '%.*s' is outside the language: the letters whose case is known "
-		       "are those of Latin-1 and Cyrillic; keep other text as it is",
-		       call->row->name, (int)bytes, at);
+	return err_set(
+	    err, ERR_UNSUPPORTED,
+	    "str.%s() of '%.*s' is outside the language: the letters whose case is known "
+	    "are those of Latin-1 and Cyrillic; keep other text as it is",
+	    call->row->name, (int)bytes, at);
 }
 
 /* *more false: at the end. */

@@ -209,8 +209,7 @@ bool range_index(struct vm *vm, const struct builtin_call *call, struct value *o
 		return vm_raise(vm, CLASS_VALUE_ERROR, err, "%lld is not in range",
 				(long long)value_as_int(v));
 	if (!held || !value_is_number(v))
-		return vm_raise(vm, CLASS_VALUE_ERROR, err,
-				"sequence.index(x): x not in sequence");
+		return vm_raise(vm, CLASS_VALUE_ERROR, err, "sequence.index(x): x not in sequence");
 	v = value_int(value_is_integer(v) ? value_as_int(v) : (int64_t)v.f);
 	*out = value_int((v.i - r->start) / r->step); /* it lies between the bounds */
 	return true;

@@ -82,6 +82,21 @@ bool op_index(struct vm *vm, struct value v, const char *what, int64_t *out, str
 	return true;
 }
 
+/* A dict tells its keys apart by what objects they are: not those that say themselves. */
+static bool may_be_key(struct class *class, struct err *err)
+{
+	const struct value *hash = class_lookup(class, "__hash__");
+
+	if (hash && hash->kind == VALUE_NONE)
+		return err_set(err, ERR_TYPE, "unhashable type: '%s'", class->name);
+	if (!class_lookup(class, "__eq__") || class_lookup(class, "__members__"))
+		return true;
+	return err_set(err, ERR_UNSUPPORTED,
+		       "a key whose class defines __eq__ (%s) is not in the language; use a tuple "
+		       "of its attributes",
+		       class->name);
+}
+
 static bool fix_sizes(struct vm *vm, struct value *v, struct err *err)
 {
 	struct vm_host *host = vm_host_here(vm);
@@ -91,15 +106,8 @@ static bool fix_sizes(struct vm *vm, struct value *v, struct err *err)
 	if (v->kind != VALUE_TENSOR && value_is_hosted(*v))
 		return host->to_number(host->self, value_plain_kind(*v), *v, v, err);
 	/* the members of an enum are each but once */
-	if (v->kind == VALUE_INSTANCE && class_lookup(v->instance->class, "__eq__") &&
-	    !class_lookup(v->instance->class, "__members__"))
-		return err_set(
-		    err, class_lookup(v->instance->class, "__hash__") ? ERR_UNSUPPORTED : ERR_TYPE,
-		    class_lookup(v->instance->class, "__hash__")
-			? "a key whose class defines __eq__ (%s) is not in the "
-			  "language; use a tuple of its attributes"
-			: "unhashable type: '%s'",
-		    v->instance->class->name);
+	if (v->kind == VALUE_INSTANCE && !may_be_key(v->instance->class, err))
+		return false;
 	if (!op_force(vm, v, err))
 		return false;
 	for (int i = 0; v->kind == VALUE_TUPLE && i < v->list->len; i++)
@@ -311,8 +319,8 @@ bool op_subscript(struct vm *vm, struct value o, struct value index, struct valu
 	case VALUE_LIST:
 		if (index.kind == VALUE_SLICE)
 			return slice_list(vm, o, index.slice, out, err);
-		if (!op_position(vm, index, o.kind == VALUE_TUPLE ? "tuple" : "list",
-				 o.list->len, &at, err))
+		if (!op_position(vm, index, o.kind == VALUE_TUPLE ? "tuple" : "list", o.list->len,
+				 &at, err))
 			return false;
 		*out = value_ref(o.list->at[at]);
 		return true;

@@ -273,7 +273,6 @@ struct instance {
 	struct class *class;
 	struct dict *attributes; /* by name; NULL: none yet */
 	struct value payload;    /* an exception's args, a tuple; UNSET otherwise */
-	bool unbegun;            /* a module before Module.__init__: takes no child */
 	int line, column;        /* where an exception was raised, 0: not yet */
 	enum err_code code;      /* of an exception that the VM raised itself */
 };

@@ -145,7 +145,8 @@ static bool run_piece(struct attempt *a, const struct entry_source *from, struct
 			return false;
 	}
 	if (a->stopped && generators_wait(from->vm))
-		return err_set(err, ERR_UNSUPPORTED, "a generator is kept, whose finally block waits");
+		return err_set(err, ERR_UNSUPPORTED,
+			       "a generator is kept, whose finally block waits");
 	return !a->stopped || read_state(a, err);
 }
 

@@ -327,7 +327,6 @@ static bool stand_instance(struct trace *t, struct instance *real, int child, st
 			return false;
 		out->instance->attributes = v.dict;
 	}
-	out->instance->unbegun = real->unbegun;
 	out->instance->line = real->line;
 	out->instance->column = real->column;
 	return real->payload.kind == VALUE_UNSET ||
@@ -471,26 +470,6 @@ bool world_claim(struct trace *t, int slot, struct value stand)
 	       (s->value.kind == VALUE_UNSET || pointers_set(&t->reals, s->value.object, slot));
 }
 
-/* An earlier slot that holds the same object, or the same tensor: x.detach() is not x where
- * that has a gradient. */
-static int find_same(struct trace *t, int slot)
-{
-	const struct slots *s = t->slots;
-	struct value real = s->at[slot].value;
-	int same = pointers_get(&t->reals, real.object);
-
-	if (same >= 0 || real.kind != VALUE_TENSOR || !real.tensor->memory ||
-	    pointers_get(&t->storages, real.tensor->memory->storage) < 0)
-		return same;
-	for (int i = 0; i < s->n && !autograd_requires(real); i++)
-		if (i != slot && s->at[i].live && s->at[i].kind == VALUE_TENSOR &&
-		    s->at[i].same_as < 0 && s->at[i].value.tensor->memory &&
-		    !autograd_requires(s->at[i].value) &&
-		    slots_same_tensor(s->at[i].value.tensor->memory, real.tensor->memory))
-			return i;
-	return -1;
-}
-
 /* Sizes that are no constants; which share a symbol (DUCK SHAPING). */
 static void share_symbols(struct trace *t, int slot, const struct seen *seen)
 {
@@ -541,33 +520,16 @@ static bool describe(struct trace *t, int slot, struct err *err)
 	return true;
 }
 
-/* A dict that is all that an instance holds, which has been read: not a second stand-in. */
-static bool note_owner(struct trace *t, int slot, struct err *err)
-{
-	const struct dict *dict = t->slots->at[slot].value.dict;
-
-	for (int i = 0; i < t->slots->n; i++) {
-		struct value stand = t->slots->at[i].stand;
-
-		if (i != slot && t->slots->at[i].kind == VALUE_INSTANCE &&
-		    stand.kind == VALUE_INSTANCE && t->slots->at[i].same_as < 0 &&
-		    t->slots->at[i].value.instance->attributes == dict &&
-		    stand.object != t->slots->at[i].value.object)
-			return world_whole(t, stand, err);
-	}
-	return true;
-}
-
 static bool read_object(struct trace *t, int slot, struct err *err)
 {
 	struct slot *s = &t->slots->at[slot];
 	struct value stand = unset;
 	int same;
 
-	if (s->kind == VALUE_DICT && !note_owner(t, slot, err))
+	if (s->kind == VALUE_DICT && !world_note_owner(t, slot, err))
 		return false;
 	s = &t->slots->at[slot];
-	same = find_same(t, slot);
+	same = world_same(t, slot);
 	s->same_as = same;
 	if (same >= 0) {
 		s->stand = value_ref(t->slots->at[same].stand);

@@ -123,37 +123,6 @@ bool world_absent(void *self, struct value o, const char *name, struct err *err)
 	return true;
 }
 
-/* The dict of an instance from outside is a place of its own: which names it has is
- * guarded, and who gets it later gets the real one. */
-bool world_whole(void *self, struct value o, struct err *err)
-{
-	struct trace *t = self;
-	int parent = world_slot(t, o), slot = -1;
-	struct value real, stand;
-
-	if (parent < 0 || t->slots->at[parent].kind != VALUE_INSTANCE ||
-	    world_slot(t, value_of(o.instance->attributes)) >= 0)
-		return true; /* made here, or known already */
-	for (int i = parent + 1; i < t->slots->n && slot < 0; i++)
-		if (t->slots->at[i].parent == parent && t->slots->at[i].access == SLOT_DICT)
-			slot = i; /* of an earlier attempt */
-	if (slot < 0) {
-		real = slot_load(&(struct slot){ .access = SLOT_DICT },
-				 t->slots->at[parent].value, NULL);
-		if (real.kind == VALUE_UNSET)
-			return trace_no_memory(err);
-		slot = slots_add(t->slots, parent, SLOT_DICT, 0,
-				 (struct value){ .kind = VALUE_UNSET }, real);
-	}
-	if (slot < 0)
-		return world_too_many(t, err);
-	if (!slots_describe(t->slots, slot))
-		return trace_no_memory(err);
-	t->slots->at[slot].live = true;
-	stand = value_of(o.instance->attributes);
-	return world_claim(t, slot, stand) || trace_no_memory(err);
-}
-
 bool world_may_store(void *self, struct value function, struct err *err)
 {
 	struct trace *t = self;
