@@ -334,7 +334,8 @@ static bool common_attribute(struct vm *vm, struct value o, const char *name, st
 static bool has_slots(struct value o)
 {
 	return o.kind != VALUE_MODULE && o.kind != VALUE_TENSOR && o.kind != VALUE_INSTANCE &&
-	       o.kind != VALUE_CLASS && o.kind != VALUE_DESCRIPTOR && !value_is_hosted(o);
+	       o.kind != VALUE_CLASS && !value_is_hosted(o) &&
+	       (o.kind != VALUE_DESCRIPTOR || o.descriptor->descriptor_kind != DESCRIPTOR_SUPER);
 }
 
 bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const char *name,

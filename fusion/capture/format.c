@@ -61,6 +61,10 @@ bool format_parse(const char *p, size_t len, struct format_spec *s)
 	}
 	if (p < end && (*p == '+' || *p == '-' || *p == ' '))
 		s->sign = *p++;
+	if (p < end && *p == 'z') {
+		s->no_negative_zero = true;
+		p++;
+	}
 	if (p < end && *p == '#')
 		s->alternate = *p++;
 	if (p < end && *p == '0') { /* zeros, unless there is a fill */
@@ -205,6 +209,8 @@ static void format_float(struct buf *out, const struct format_spec *s, double f)
 	if (s->type == '%' && strlen(digits) < sizeof(digits) - 1)
 		strcat(digits, "%");
 	whole = strspn(digits, "0123456789");
+	if (s->no_negative_zero && isfinite(f) && !strpbrk(digits, "123456789"))
+		f = 0;
 	put_number(out, s, sign_of(s, signbit(f) && !isnan(f)), digits,
 		   whole ? whole : strlen(digits), whole ? 3 : 1000);
 }
@@ -248,6 +254,9 @@ static bool format_text(struct vm *vm, const struct format_spec *s, const struct
 		return vm_raise(vm, CLASS_VALUE_ERROR, err, "%s",
 				s->sign == ' ' ? "Space not allowed in string format specifier"
 					       : "Sign not allowed in string format specifier");
+	if (s->no_negative_zero)
+		return vm_raise(vm, CLASS_VALUE_ERROR, err,
+				"Negative zero coercion (z) not allowed in string format specifier");
 	if (s->alternate)
 		return vm_raise(vm, CLASS_VALUE_ERROR, err,
 				"Alternate form (#) not allowed in string format specifier");
@@ -282,6 +291,10 @@ static bool format_whole(struct vm *vm, const struct format_spec *s, int64_t i, 
 	if (s->precision >= 0)
 		return vm_raise(vm, CLASS_VALUE_ERROR, err,
 				"Precision not allowed in integer format specifier");
+	if (s->no_negative_zero)
+		return vm_raise(
+		    vm, CLASS_VALUE_ERROR, err,
+		    "Negative zero coercion (z) not allowed in integer format specifier");
 	if (s->type == 'c')
 		return format_character(vm, s, i, out, err);
 	format_int(out, s, i);

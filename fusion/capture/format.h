@@ -11,6 +11,7 @@ struct format_spec {
 	char align; /* < > = ^, 0: what the type wants */
 	bool zeros; /* without an align: numbers are filled behind their sign */
 	char sign;  /* + - or blank, 0: as - */
+	bool no_negative_zero;
 	char alternate, grouping, type;
 	int width, precision; /* precision -1: none */
 };

@@ -43,8 +43,10 @@ bool value_hash(struct vm *vm, struct value v, struct value *out, struct err *er
 	bool found;
 
 	if (v.kind == VALUE_INSTANCE) {
-		const struct value *none = class_lookup(v.instance->class, "__hash__");
+		struct value *none;
 
+		if (!class_find(vm, v.instance->class, "__hash__", &none, err))
+			return false;
 		if (none && none->kind == VALUE_NONE)
 			return err_set(err, ERR_TYPE, "unhashable type: '%s'",
 				       v.instance->class->name);

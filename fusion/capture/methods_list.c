@@ -111,6 +111,8 @@ static bool absent(struct vm *vm, const struct builtin_call *call, struct err *e
 {
 	struct buf text = { .limit = 120 };
 
+	if (call->self.kind == VALUE_TUPLE)
+		return vm_raise(vm, CLASS_VALUE_ERROR, err, "tuple.index(x): x not in tuple");
 	if (builtin_text(vm, call->args[0], false, &text, err))
 		vm_raise(vm, CLASS_VALUE_ERROR, err, "%s is not in %s",
 			 text.data ? text.data : "it", value_type_name(call->self));

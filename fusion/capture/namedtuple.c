@@ -68,6 +68,25 @@ static bool set_fields(struct vm *vm, struct class *c, const struct list *names,
 	return ok;
 }
 
+bool class_copy_names(struct class *to, const struct class *from)
+{
+	size_t bytes = sizeof(*to->names) * ((size_t)from->count_names + 1);
+	const char **names;
+
+	if (!from->names)
+		return true;
+	names = malloc(bytes);
+	if (!names)
+		return false;
+	memcpy(names, from->names, bytes);
+	to->names = names;
+	to->count_names = from->count_names;
+	to->defaults = from->defaults;
+	if (to->defaults)
+		value_ref(value_of(to->defaults));
+	return true;
+}
+
 /* Of the last fields, any iterable. */
 static bool set_defaults(struct vm *vm, struct class *c, struct value defaults, struct err *err)
 {

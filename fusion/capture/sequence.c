@@ -83,10 +83,12 @@ bool op_index(struct vm *vm, struct value v, const char *what, int64_t *out, str
 }
 
 /* A dict tells its keys apart by what objects they are: not those that say themselves. */
-static bool may_be_key(struct class *class, struct err *err)
+static bool may_be_key(struct vm *vm, struct class *class, struct err *err)
 {
-	const struct value *hash = class_lookup(class, "__hash__");
+	struct value *hash;
 
+	if (!class_find(vm, class, "__hash__", &hash, err))
+		return false;
 	if (hash && hash->kind == VALUE_NONE)
 		return err_set(err, ERR_TYPE, "unhashable type: '%s'", class->name);
 	if (!class_lookup(class, "__eq__") || class_lookup(class, "__members__"))
@@ -106,7 +108,7 @@ static bool fix_sizes(struct vm *vm, struct value *v, struct err *err)
 	if (v->kind != VALUE_TENSOR && value_is_hosted(*v))
 		return host->to_number(host->self, value_plain_kind(*v), *v, v, err);
 	/* the members of an enum are each but once */
-	if (v->kind == VALUE_INSTANCE && !may_be_key(v->instance->class, err))
+	if (v->kind == VALUE_INSTANCE && !may_be_key(vm, v->instance->class, err))
 		return false;
 	if (!op_force(vm, v, err))
 		return false;

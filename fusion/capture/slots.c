@@ -21,6 +21,7 @@ enum how {
 	SET_ITEM,
 	DELETE_ITEM,
 	CALL,
+	NOTHING,
 };
 
 static const struct slot_row {
@@ -206,6 +207,8 @@ static bool run(struct vm *vm, const struct slot_row *slot, struct value v,
 		return op_store_subscript(vm, v, args[0], args[1], err);
 	case DELETE_ITEM:
 		return op_delete_subscript(vm, v, args[0], err);
+	case NOTHING:
+		return true;
 	case CALL:
 		return vm_invoke(vm, v, args, n + (call->kw ? call->kw->n : 0), call->kw, out, err);
 	}

@@ -113,24 +113,45 @@ static bool remove_key(struct finder *f, int slot, struct value key)
 	return set_key(f, &effect, key) && add(f, effect);
 }
 
+/* How many keys, from the first on, are still where they were, those that are gone left out:
+ * the others were taken out and put in again. */
+static int in_order(const struct finder *f, const struct dict *was, const struct dict *is)
+{
+	struct value v, key;
+	int at = 0, i;
+
+	for (i = 0; was && is && i < is->len; i++) {
+		while (at < was->len && !value_dict_get(is, key_inside(f, was->keys[at]), &v))
+			at++;
+		key = key_outside(f, is->keys[i]);
+		if (at == was->len || !value_equal(was->keys[at++], key))
+			break;
+	}
+	return i;
+}
+
 /* Keys and values, which the last child slots but `behind` are. */
 static bool find_dict(struct finder *f, int slot, const struct dict *was, const struct dict *is,
 		      int behind)
 {
 	const struct slot *s = &f->slots->at[slot];
-	int first = s->first_child + s->n_children - behind - (was ? was->len : 0);
+	int first = s->first_child + s->n_children - behind - (was ? was->len : 0), kept;
 	struct value v, *place;
 
 	for (int i = 0; was && i < was->len; i++)
 		if ((!is || !value_dict_get(is, key_inside(f, was->keys[i]), &v)) &&
 		    !remove_key(f, slot, key_inside(f, was->keys[i])))
 			return false;
+	kept = in_order(f, was, is);
 	for (int i = 0; is && i < is->len; i++) {
 		struct value key = key_outside(f, is->keys[i]);
 
 		place = was ? value_dict_place((struct dict *)was, key) : NULL;
-		if (place && is_same(f, first + (int)(place - was->values), is->values[i]))
+		if (i < kept && place &&
+		    is_same(f, first + (int)(place - was->values), is->values[i]))
 			continue;
+		if (i >= kept && place && !remove_key(f, slot, is->keys[i]))
+			return false;
 		if (!store(f, slot, EFFECT_STORE, is->keys[i], is->values[i]))
 			return false;
 	}

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "fusion/capture/classes.h"
+#include "fusion/capture/namedtuple.h"
 #include "fusion/runtime/fork/fork.h"
 #include "fusion/runtime/grad/autograd.h"
 #include "fusion/runtime/tensor/overlap.h"
@@ -358,6 +359,8 @@ static bool stand_class(struct trace *t, const struct class *real, int child, st
 	c->is_module = real->is_module;
 	c->has_setattr = real->has_setattr;
 	c->has_slots = real->has_slots;
+	if (!class_copy_names(c, real))
+		return trace_no_memory(err);
 	if (!keep(t, lazy_dict(real->attributes, child), &attributes, err))
 		return false;
 	value_unref(value_of(c->attributes));

@@ -6,7 +6,7 @@ errors too, must be equal, in eager and in a compiled mode under both policies. 
 that differ are shrunk to a few lines and printed.  A program that is refused, for it
 uses what the language leaves out, is counted as such.  known.py has what differed once.
 
-  --seconds N   how long to make programs (60)
+  --seconds N   how long to make programs (60; with --programs: until they are made)
   --programs N  how many at most
   --seed S      the first program's seed (1)
   --jobs N      processes of BINARY at a time (1)
@@ -40,6 +40,7 @@ import known  # noqa: E402
 BATCH = 40
 LOOKED_AT = 800
 warnings.simplefilter("ignore", SyntaxWarning)
+sys.unraisablehook = lambda _: None  # what a generator raises that a program drops
 POLICIES = ["dynamo", "native"]
 
 def function_of(number, statements):
@@ -107,10 +108,10 @@ class Ours:
             with os.fdopen(handle, "w") as out:
                 json.dump(workload, out)
             try:
-                done = subprocess.run([self.binary, "run", path, "--no-timing", "--json"], capture_output=True, text=True, timeout=120)
+                done = subprocess.run([self.binary, "run", path, "--no-timing", "--json"], capture_output=True, text=True, timeout=600)
             except subprocess.TimeoutExpired:
                 if len(left) == 1:
-                    stopped[next(iter(left))] = ("hang", "runs for more than 120 s")
+                    stopped[next(iter(left))] = ("hang", "runs for more than 600 s")
                     return {}, stopped
                 return self.halves(left, policy, modes, stopped)
             finally:
@@ -207,14 +208,18 @@ def failing(ours, policy, what):
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("binary", nargs="?", default="build/breakeven")
-    a.add_argument("--seconds", type=float, default=60)
+    a.add_argument("--seconds", type=float)
     a.add_argument("--seed", type=int, default=1)
-    a.add_argument("--programs", type=int, default=10 ** 9)
+    a.add_argument("--programs", type=int)
     a.add_argument("--jobs", type=int, default=1)
     a.add_argument("--show", type=int)
     a.add_argument("--refused", action="store_true")
     a.add_argument("--failures", type=int, default=10, help="how many are shrunk and printed at most")
     a = a.parse_args()
+    if a.seconds is None:
+        a.seconds = 60 if a.programs is None else float("inf")
+    if a.programs is None:
+        a.programs = 10 ** 9
     if a.show is not None:
         print("\n".join(function_of(a.show, grammar.program(a.show))))
         return 0
