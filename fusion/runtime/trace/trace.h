@@ -455,6 +455,11 @@ bool world_force(void *self, struct value *place, struct err *err);
 bool world_read(struct trace *t, int slot, struct value *out, struct err *err); /* borrowed */
 bool world_load_global(void *self, int index, const char *name, struct value real,
 		       struct value *out, struct err *err);
+/* world_same.c: an earlier slot that holds the same object, -1; the dict of all that an
+ * instance from outside holds becomes a slot; whose dict a slot is, is found. */
+int world_same(struct trace *t, int slot);
+bool world_whole(void *self, struct value o, struct err *err);
+bool world_note_owner(struct trace *t, int slot, struct err *err);
 /* An instance from outside has no attribute of that name: guarded. */
 bool world_absent(void *self, struct value o, const char *name, struct err *err);
 bool world_store_global(void *self, int index, const char *name, struct value v, struct err *err);

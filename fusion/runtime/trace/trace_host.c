@@ -587,6 +587,7 @@ void trace_host_init(struct trace *t)
 		.load_global = world_load_global,
 		.store_global = world_store_global,
 		.absent = world_absent,
+		.whole = world_whole,
 		.may_store = world_may_store,
 		.may_define = host_may_define,
 		.builtin_break = host_builtin_break,

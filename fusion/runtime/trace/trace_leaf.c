@@ -158,6 +158,16 @@ bool trace_note_unrecorded(struct trace *t, struct value tensor, int before, int
 	return true;
 }
 
+/* The op has written there; into what two sides of a branch have left, into either. */
+static void note_overwrite(const struct graph *g, int memory, int writer)
+{
+	const struct node *n = g->nodes[memory];
+
+	g->nodes[memory]->overwrite = writer;
+	for (int i = 1; n->merged && i <= 2; i++)
+		note_overwrite(g, graph_memory(g, n->args[i].node), writer);
+}
+
 bool trace_note_memory(struct trace *t, int before, int *node, bool written)
 {
 	int memory;
@@ -169,7 +179,7 @@ bool trace_note_memory(struct trace *t, int before, int *node, bool written)
 		return memory == *node;
 	t->graph->nodes[*node]->memory = memory;
 	if (written)
-		t->graph->nodes[memory]->overwrite = t->writer;
+		note_overwrite(t->graph, memory, t->writer);
 	return true;
 }
 
