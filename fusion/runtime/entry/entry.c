@@ -154,10 +154,10 @@ static bool all_hold(struct entry *e)
 	return ok;
 }
 
-/* The node has what it needs of them. */
+/* The node, where there is one, has what it needs of them. */
 static void drop_saved(struct entry *e)
 {
-	for (int i = e->n_outputs; i < e->grad->n_outputs; i++) {
+	for (int i = e->n_outputs; e->grad && i < e->grad->n_outputs; i++) {
 		tensor_unref(e->grad->outputs[i]);
 		e->grad->outputs[i] = NULL;
 	}
@@ -183,6 +183,7 @@ bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct
 		return false;
 	if (e->n_asserts > 0 && !all_hold(e)) {
 		drop_outputs(e);
+		drop_saved(e);
 		e->refuted++;
 		return err_set(err, ERR_BREAK, "an assertion does not hold");
 	}
@@ -202,8 +203,7 @@ bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct
 	else if (ok)
 		ok = restore(e, vm, err);
 	recipe_drop(&e->recipe);
-	if (e->grad)
-		drop_saved(e);
+	drop_saved(e);
 	grad_node_unref(node);
 	if (!ok) /* what was not handed out yet */
 		drop_outputs(e);

@@ -174,9 +174,10 @@ static bool run_eager(struct session *s, const struct point *p, const struct ent
 }
 
 /* What a frame returned goes to the one that waits for it. */
-static void return_to(struct frame *f, struct value v)
+static void return_to(struct frame *f, struct value *v)
 {
-	*f->top++ = v;
+	*f->top++ = *v;
+	v->kind = VALUE_UNSET;
 	f->inst++;
 }
 
@@ -216,7 +217,7 @@ static bool run_frame(struct session *s, struct frame *base, struct value *out, 
 		} else if (returned && f == base) {
 			return true;
 		} else if (returned) {
-			return_to(up, *out);
+			return_to(up, out);
 		}
 	}
 }

@@ -420,12 +420,15 @@ static bool guard_facts(struct trace *t, struct err *err)
 	return true;
 }
 
-/* x.copy_(y), x[i] = y: the node of y, where it is the result as it is. */
-static int filled_with(const struct graph *g, int node)
+/* x.copy_(y), x[i] = y: the node of y, where it is the result as it is.  What may require a
+ * gradient gets one of zeros from the copy. */
+static int filled_with(const struct trace *t, int node)
 {
+	const struct graph *g = t->graph;
 	const struct node *n = g->nodes[node], *value;
 
-	if (n->op != OP_fill || n->args[1].kind != ARG_NODE)
+	if (n->op != OP_fill || n->args[1].kind != ARG_NODE ||
+	    (t->autograd->recording && !t->grad_off && dtype_category(n->dtype) == CATEGORY_FLOAT))
 		return node;
 	value = g->nodes[n->args[1].node];
 	return value->dtype == n->dtype && shape_equal(&value->shape, &n->shape) ? value->id : node;
@@ -448,7 +451,8 @@ static bool finish_op(struct trace *t, int node, const struct value *values, int
 
 	if (made->op == OP_to && torch_plain_cast(values, n, kw) &&
 	    t->graph->nodes[made->args[0].node]->dtype == made->dtype) {
-		*out = value_ref(values[0]); /* as torch: x itself */
+		*out = value_ref(values[0]); /* as torch: x itself, whose gradient goes on */
+		t->graph->nodes[node]->detached = false;
 		return values[0].tensor->view || trace_rewrite(t, values[0], node, false);
 	}
 	if (made->op == OP_contiguous && view_layout(t->graph, made->args[0].node, &layout) &&
@@ -548,7 +552,7 @@ static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
 		return false;
 	if (!inplace)
 		return finish_op(t, node, values, n, kw, out, err);
-	result = bind_inplace(t->graph, args[0].node, filled_with(t->graph, node), line, column,
+	result = bind_inplace(t->graph, args[0].node, filled_with(t, node), line, column,
 			      err);
 	if (result < 0)
 		return op_failed(t, values, n, err);

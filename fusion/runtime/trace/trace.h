@@ -404,6 +404,7 @@ void trace_forget_grads(struct trace *t);
  * memory. */
 int *trace_leaf_map(const struct trace *t, const struct graph *g);
 bool trace_is_leaf(const struct trace *t, struct value tensor);
+bool trace_is_parameter(const struct trace *t, struct value tensor);
 /* The tensor is to stand for *node, and stood for `before` (-1: it is no write): where the
  * write is not recorded, for a node of its own, which is a leaf's value too, or takes over
  * the gradient of `before`. */

@@ -37,6 +37,13 @@ bool trace_is_leaf(const struct trace *t, struct value tensor)
 	return autograd_requires(real) && autograd_is_leaf(real);
 }
 
+bool trace_is_parameter(const struct trace *t, struct value tensor)
+{
+	struct value real = real_of(t, tensor);
+
+	return (real.kind == VALUE_TENSOR ? real : tensor).tensor->is_parameter;
+}
+
 static int input_of(const struct trace *t, struct value tensor)
 {
 	int slot = trace_slot(t, tensor), lifted = slot < 0 ? trace_lifted(t, tensor) : -1;
@@ -236,10 +243,7 @@ bool trace_make_leaf(struct trace *t, struct value tensor, struct err *err)
 bool trace_keeps_cast(void *self, struct value tensor)
 {
 	struct trace *t = self;
-	int slot = trace_slot(t, tensor), lifted = slot < 0 ? trace_lifted(t, tensor) : -1;
-	struct value real = slot >= 0     ? t->slots->at[slot].value
-			    : lifted >= 0 ? t->lifted.at[lifted].value
-					  : value_none();
+	struct value real = real_of(t, tensor);
 
 	if (tensor.tensor->written)
 		return false;
