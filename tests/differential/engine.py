@@ -51,7 +51,8 @@ def kind_of_error(text):
     """The place and the type of an error, without what the modes may say otherwise."""
     first = (text or "").split("\n")[0]
     found = re.match(r"(?:FILE, )?(?:\w[\w.]*):(\d+):\d+: (\w+(?:Error|Exception|Iteration|Interrupt))?", first)
-    return (found.group(1), found.group(2)) if found else first[:120]
+    # Which tensor was modified is said for a piece as a whole.
+    return (found.group(1), found.group(2)) if found else first.split(" inplace operation: ")[0][:120]
 
 
 class Torch:

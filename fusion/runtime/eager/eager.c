@@ -304,7 +304,7 @@ static bool run_plan(struct eager *e, struct plan *plan, const struct signature 
 		return out->kind != VALUE_UNSET || torch_no_memory(err);
 	}
 	ok = into || eager_write(e, inputs[0], result, err);
-	inputs[0]->storage->version++;
+	storage_written(inputs[0]->storage);
 	tensor_unref(result);
 	if (!ok)
 		return false;
@@ -386,7 +386,7 @@ static bool count_on_host(const struct eager_call *c)
 	if (!(fabs(sum) < 0x1p24) || sum != trunc(sum))
 		return false;
 	dtype_put_double(t->dtype, tensor_data(t), 0, sum);
-	t->storage->version++;
+	storage_written(t->storage);
 	return true;
 }
 

@@ -60,7 +60,7 @@ static bool write_back(struct entry *e, struct grad_node *node, struct err *err)
 
 		if (to.tensor->memory != e->output_tensors[w->output]) /* else in place */
 			tensor_copy(to.tensor->memory, e->output_tensors[w->output]);
-		to.tensor->memory->storage->version++;
+		storage_written(to.tensor->memory->storage);
 		ok = ok && (!node || entry_grad_give(e, node, w->output, to, err));
 		tensor_unref(e->output_tensors[w->output]);
 		e->output_tensors[w->output] = NULL;
@@ -193,6 +193,8 @@ bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct
 	}
 	if (ok && e->n_writes > 0)
 		ok = write_back(e, node, err);
+	if (ok && e->grad)
+		ok = entry_grad_watch(e, node, err);
 	ok = ok && recipe_follow(&e->recipe, &call, err);
 	if (ok && e->effects.n > 0)
 		ok = effects_apply(&e->effects, &e->recipe, &call, err);

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "fusion/graph/loop.h"
-#include "fusion/runtime/grad/autograd.h"
 #include "fusion/runtime/trace/late.h"
 #include "fusion/runtime/fork/fork_loop.h"
 #include "fusion/runtime/frame/live.h"
@@ -267,7 +266,7 @@ static bool has_no_gradient(struct looper *l, struct err *err)
 	for (size_t i = 0; i < l->carried.len; i++)
 		floats |= !l->carried.at[i].number &&
 			  dtype_category(g->nodes[l->carried.at[i].init]->dtype) == CATEGORY_FLOAT;
-	if (!floats || !l->t->autograd->recording || l->t->grad_off)
+	if (!floats || !trace_records(l->t))
 		return true;
 	tracked = trace_tracked(l->t, err);
 	for (int id = l->first; tracked && id < g->n_nodes; id++)

@@ -275,6 +275,8 @@ bool entry_grad_make(struct entry *e, struct attempt *a, const struct entry_opti
 		return entry_no_memory(err);
 	if (!joint_build(&j, t, c, wanted, err) || !split(e, t, g, &j, err))
 		return false;
+	if (!watch_make(e, g, t, j.saved))
+		return entry_no_memory(err);
 	g->n_vars = sym_var_count(j.g->syms);
 	e->grad = g;
 	return true;
@@ -305,6 +307,7 @@ struct call_data { /* of a node */
 	struct grad_custom custom;
 	struct entry_grad *g;
 	struct again_call again;
+	struct watch_call watch;
 	int64_t vars[];
 };
 
@@ -413,6 +416,8 @@ static bool run_backward(struct grad_node *node, const struct value *given, stru
 	struct tensor **inputs, **outputs;
 	bool ok;
 
+	if (!watch_check(&data->watch, g->autograd, err))
+		return false;
 	if (autograd_enabled(g->autograd))
 		return again_run(g, &data->again, node, data->vars, given, made, err);
 	inputs = calloc((size_t)g->n_reads + (size_t)g->n_wanted + 1, sizeof(struct tensor *));
@@ -441,6 +446,7 @@ static void finish_call(struct grad_node *node)
 	struct call_data *data = node->custom->data;
 
 	again_forget(&data->again);
+	watch_forget(&data->watch);
 	free(data);
 }
 
@@ -531,6 +537,13 @@ struct grad_node *entry_grad_note(struct entry *e, struct err *err)
 		return NULL;
 	}
 	return node;
+}
+
+bool entry_grad_watch(const struct entry *e, struct grad_node *node, struct err *err)
+{
+	struct call_data *data = node->custom->data;
+
+	return watch_note(&data->watch, e, err);
 }
 
 bool entry_grad_give(const struct entry *e, struct grad_node *node, int output, struct value t,

@@ -27,6 +27,13 @@ struct back_input {
 
 struct entry_again;
 
+/* An input (BACK_INPUT) or result (BACK_SAVED) of a piece in whose memory lies what eager
+ * would save for the backward pass. */
+struct watched_memory {
+	enum back_kind kind;
+	int index; /* of the entry's inputs or outputs */
+};
+
 struct entry_grad {
 	struct autograd *autograd;
 	struct graph *forward, *backward;
@@ -40,6 +47,8 @@ struct entry_grad {
 	int n_wanted;
 	struct back_input *reads; /* by input of `backward` */
 	int n_reads, n_saved;     /* n_saved: those that are no tangents */
+	struct watched_memory *watched;
+	int n_watched;
 	/* for the gradient of the gradient; NULL where the program cannot ask for it */
 	struct entry_again *again;
 
@@ -91,6 +100,23 @@ void again_forget(struct again_call *call); /* zeroed is fine */
  * lost its place. */
 bool again_run(const struct entry_grad *g, const struct again_call *call, struct grad_node *node,
 	       const int64_t *vars, const struct value *given, struct value *made, struct err *err);
+
+/* entry_watch.c.  Backward fails where eager's does: the program has written to what eager
+ * would have saved, whatever the backward part reads.  watch_make() finds it when the piece
+ * is captured, `saved` as joint.h has it. */
+bool watch_make(const struct entry *e, struct entry_grad *g, const struct trace *t,
+		const bool *saved);
+
+/* Versions as a call has left them: after entry_grad_note() and all that the call writes. */
+struct watch_call {
+	struct storage_watch **storages;
+	unsigned *versions;
+	int n;
+};
+bool entry_grad_watch(const struct entry *e, struct grad_node *node, struct err *err);
+bool watch_note(struct watch_call *call, const struct entry *e, struct err *err);
+bool watch_check(const struct watch_call *call, struct autograd *a, struct err *err);
+void watch_forget(struct watch_call *call); /* zeroed is fine */
 
 /* The node of a call that has run: e->output_tensors are its results, and the
  * inputs are still as they were.  Each result is then given by entry_grad_give(). */

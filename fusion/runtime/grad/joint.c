@@ -157,15 +157,16 @@ static bool sweep(struct tangents *of_joint, const struct graph *captured, const
 }
 
 /* Eager raises the error, where the backward pass comes there at all. */
-static bool refuse_spoiled(const struct sweep *s, struct err *err)
+static bool refuse_spoiled(struct joint *j, const struct sweep *s, struct err *err)
 {
 	bool *reached = ARENA_ARRAY(s->from->arena, bool, (size_t)s->n + 1), spoiled;
 
-	if (!reached)
+	j->saved = ARENA_ARRAY(s->from->arena, bool, (size_t)s->n + 1);
+	if (!reached || !j->saved)
 		return trace_no_memory(err);
 	for (int i = 0; i < s->from->n_outputs; i++)
 		reached[s->from->outputs[i]] = true;
-	if (!sweep_spoiled(s, reached, &spoiled, err))
+	if (!sweep_spoiled(s, reached, j->saved, &spoiled, err))
 		return false;
 	return !spoiled ||
 	       err_set(err, ERR_UNSUPPORTED, "a value that a gradient needs is written in place");
@@ -198,7 +199,7 @@ bool joint_build(struct joint *j, struct trace *t, const struct graph *captured,
 		return s->tracked && trace_no_memory(err);
 	for (int i = 0; i < captured->n_nodes; i++)
 		s->given[i] = unset;
-	if (!refuse_spoiled(s, err))
+	if (!refuse_spoiled(j, s, err))
 		return false;
 	for (size_t i = 0; i < n_floats; i++) { /* they were nodes of the captured graph */
 		struct float_operand *f = &t->float_operands.at[i];

@@ -212,12 +212,18 @@ static bool run_node(struct sweep *s, const struct node *n, struct value g)
 
 /* ---- writes */
 
-static bool written_after(const struct graph *g, int node, const struct node *op)
+/* A rule reads the node's elements: the op that wrote last where they lie, -1: none. */
+static int save(const struct graph *g, int node, bool *saved)
 {
-	return g->nodes[graph_memory(g, node)]->overwrite > op->id;
+	int memory = graph_memory(g, node);
+
+	if (saved)
+		saved[memory] = true;
+	return g->nodes[memory]->overwrite;
 }
 
-static bool is_spoiled(const struct sweep *s, const struct node *n, bool *spoiled, struct err *err)
+static bool is_spoiled(const struct sweep *s, const struct node *n, bool *saved, bool *spoiled,
+		       struct err *err)
 {
 	unsigned wanted = 0, needs;
 	bool known;
@@ -229,13 +235,14 @@ static bool is_spoiled(const struct sweep *s, const struct node *n, bool *spoile
 		return false;
 	for (int i = n->in_place; i < n->n_args; i++) /* eager copies what it overwrites */
 		if (n->args[i].kind == ARG_NODE && (needs & 1u << i))
-			*spoiled |= written_after(s->from, n->args[i].node, n);
+			*spoiled |= save(s->from, n->args[i].node, saved) >= n->id; /* x.mul_(x) */
 	if (needs & 1u << MAX_ARGS)
-		*spoiled |= written_after(s->from, n->id, n);
+		*spoiled |= save(s->from, n->id, saved) > n->id;
 	return true;
 }
 
-bool sweep_spoiled(const struct sweep *s, bool *reached, bool *spoiled, struct err *err)
+bool sweep_spoiled(const struct sweep *s, bool *reached, bool *saved, bool *spoiled,
+		   struct err *err)
 {
 	*spoiled = false;
 	for (int id = s->n - 1; id >= 0; id--) {
@@ -251,7 +258,7 @@ bool sweep_spoiled(const struct sweep *s, bool *reached, bool *spoiled, struct e
 		for (int i = 0; i < n->n_args; i++)
 			if (n->args[i].kind == ARG_NODE)
 				reached[n->args[i].node] = true;
-		if (!is_spoiled(s, n, spoiled, err))
+		if (!is_spoiled(s, n, saved, spoiled, err))
 			return false;
 	}
 	return true;

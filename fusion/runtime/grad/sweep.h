@@ -30,9 +30,11 @@ struct sweep {
 };
 
 /* Whether a rule reads elements that were written after its op ran, on the way from the
- * nodes for which reached[i] is set; sets those that are reached from there.  Eager says
- * what is wrong.  False with *err. */
-bool sweep_spoiled(const struct sweep *s, bool *reached, bool *spoiled, struct err *err);
+ * nodes for which reached[i] is set; sets those that are reached from there, and saved[i]
+ * (may be NULL) of the memory in which elements lie that some rule reads.  Eager says what is
+ * wrong.  False with *err. */
+bool sweep_spoiled(const struct sweep *s, bool *reached, bool *saved, bool *spoiled,
+		   struct err *err);
 
 /* Adds g to what is known of node `to`. */
 bool sweep_give(struct sweep *s, int to, struct value g);

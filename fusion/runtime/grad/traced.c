@@ -267,7 +267,7 @@ static bool sweep(struct pass *p)
 		if (!seed(p, i))
 			return false;
 	}
-	if (!sweep_spoiled(&p->s, reached, &spoiled, p->err))
+	if (!sweep_spoiled(&p->s, reached, NULL, &spoiled, p->err))
 		return false;
 	if (spoiled)
 		return give_up(p, "a value that it needs was written in place");

@@ -279,7 +279,7 @@ static struct tensor *make_output(struct record *r, int index, struct err *err)
 	struct tensor *t = out->kept;
 
 	if (t && t->refs == 1 && t->storage->refs == 1) {
-		t->storage->version = 0;
+		storage_renew(t->storage);
 		return tensor_ref(as_fresh(r, t));
 	}
 	tensor_unref(t);

@@ -105,7 +105,7 @@ static struct tensor *last_result(const struct replay *r, const struct record *r
 	    t->storage->refs != 1 || v->head.refs != 1 || v->head.heap || v->grad || v->owner ||
 	    v->is_parameter || v->written || v->dynamic_dims)
 		return NULL;
-	t->storage->version = 0;
+	storage_renew(t->storage);
 	return t;
 }
 

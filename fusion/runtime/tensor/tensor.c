@@ -107,6 +107,7 @@ struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, co
 	storage->stale = allocator_device(a) ? STALE_IMAGE : STALE_NONE;
 	storage->refs = 1;
 	storage->version = 0;
+	storage->watch = NULL;
 	storage->shadow = NULL;
 	storage->last_write = WALK_UNKNOWN;
 	t->storage = storage;
@@ -148,10 +149,29 @@ void storage_unref(struct storage *s)
 	a = s->allocator;
 	if (__builtin_expect(s->shadow != NULL, 0))
 		shadow_drop(s);
+	storage_unwatch(s->watch);
 	if (s->image != s->data)
 		block_put(a, s->image, s->bytes);
 	allocator_put(a, s->data, s->bytes);
 	block_put(a, s, sizeof(*s));
+}
+
+struct storage_watch *storage_watch(struct storage *s)
+{
+	if (!s->watch) {
+		s->watch = malloc(sizeof(*s->watch));
+		if (!s->watch)
+			return NULL;
+		*s->watch = (struct storage_watch){ .refs = 1, .version = s->version };
+	}
+	s->watch->refs++;
+	return s->watch;
+}
+
+void storage_unwatch(struct storage_watch *w)
+{
+	if (w && --w->refs == 0)
+		free(w);
 }
 
 struct storage *storage_fetch(struct storage *s)

@@ -72,6 +72,7 @@ struct storage {
 	size_t bytes;
 	int refs;
 	unsigned version;           /* how often an in-place op wrote to it */
+	struct storage_watch *watch; /* NULL: nobody watches */
 	struct shadow *shadow;      /* shadow.h: its elements in float64; NULL: it has none */
 	enum walk_order last_write; /* a hint for whoever reads it next */
 };
@@ -95,6 +96,32 @@ struct tensor *tensor_ref(struct tensor *t);
 void tensor_unref(struct tensor *t); /* NULL is fine */
 
 void storage_unref(struct storage *s); /* NULL is fine */
+
+/* The version of a storage, for those who do not keep it alive. */
+struct storage_watch {
+	int refs;
+	unsigned version;
+};
+struct storage_watch *storage_watch(struct storage *s); /* a reference; NULL: no memory */
+void storage_unwatch(struct storage_watch *w);          /* NULL is fine */
+
+/* An in-place op has written to it. */
+static inline void storage_written(struct storage *s)
+{
+	s->version++;
+	if (__builtin_expect(s->watch != NULL, 0))
+		s->watch->version = s->version;
+}
+
+/* It is used again as if it were new: who watches it watches what it was. */
+static inline void storage_renew(struct storage *s)
+{
+	s->version = 0;
+	if (__builtin_expect(s->watch != NULL, 0)) {
+		storage_unwatch(s->watch);
+		s->watch = NULL;
+	}
+}
 
 /* Bring the image, or the device's memory, up to date.  For the functions below. */
 struct storage *storage_fetch(struct storage *s);

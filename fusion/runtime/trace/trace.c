@@ -428,7 +428,7 @@ static int filled_with(const struct trace *t, int node)
 	const struct node *n = g->nodes[node], *value;
 
 	if (n->op != OP_fill || n->args[1].kind != ARG_NODE ||
-	    (t->autograd->recording && !t->grad_off && dtype_category(n->dtype) == CATEGORY_FLOAT))
+	    (trace_records(t) && dtype_category(n->dtype) == CATEGORY_FLOAT))
 		return node;
 	value = g->nodes[n->args[1].node];
 	return value->dtype == n->dtype && shape_equal(&value->shape, &n->shape) ? value->id : node;

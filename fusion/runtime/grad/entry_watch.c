@@ -1,0 +1,93 @@
+/* fusion/runtime/grad/entry_watch.c -- what the program may not write to before backward.
+ *
+ * Eager saves what the rules of its ops read.  A backward part reads other values, and
+ * computes the rest again: that a saved value was written would go unnoticed.
+ */
+#include <stdlib.h>
+
+#include "fusion/graph/graph.h"
+#include "fusion/runtime/entry/entry.h"
+#include "fusion/runtime/grad/entry_grad.h"
+
+static void add(struct entry_grad *g, enum back_kind kind, int index)
+{
+	g->watched[g->n_watched++] = (struct watched_memory){ kind, index };
+}
+
+/* Whether the graph's input is a tensor of the program, and no number. */
+static bool is_tensor(const struct trace *t, int input)
+{
+	const struct trace_input *in = &t->inputs.at[input];
+
+	if (in->slot >= 0)
+		return t->slots->at[in->slot].value.kind == VALUE_TENSOR;
+	return in->lifted >= 0;
+}
+
+bool watch_make(const struct entry *e, struct entry_grad *g, const struct trace *t,
+		const bool *saved)
+{
+	const struct graph *c = e->captured;
+
+	g->watched = ARENA_ARRAY(g->arena, struct watched_memory,
+				 (size_t)c->n_inputs + (size_t)c->n_outputs + 1);
+	if (!g->watched)
+		return false;
+	for (int i = 0; i < c->n_inputs; i++)
+		if (saved[c->inputs[i]] && is_tensor(t, i))
+			add(g, BACK_INPUT, i);
+	for (int i = 0; i < c->n_outputs; i++) {
+		int memory = graph_memory(c, c->outputs[i]);
+
+		if (saved[memory] && c->nodes[memory]->op != OP_input)
+			add(g, BACK_SAVED, i);
+	}
+	return true;
+}
+
+bool watch_note(struct watch_call *call, const struct entry *e, struct err *err)
+{
+	const struct entry_grad *g = e->grad;
+
+	call->storages = calloc((size_t)g->n_watched + 1, sizeof(struct storage_watch *));
+	call->versions = calloc((size_t)g->n_watched + 1, sizeof(*call->versions));
+	if (!call->storages || !call->versions)
+		return entry_no_memory(err);
+	for (int i = 0; i < g->n_watched; i++) {
+		const struct watched_memory *w = &g->watched[i];
+		struct tensor *t = w->kind == BACK_INPUT ? e->input_tensors[w->index]
+							 : e->output_tensors[w->index];
+
+		if (!t) /* written back: the input that it was written to is watched */
+			continue;
+		call->storages[call->n] = storage_watch(t->storage);
+		if (!call->storages[call->n])
+			return entry_no_memory(err);
+		call->versions[call->n++] = t->storage->version;
+	}
+	return true;
+}
+
+bool watch_check(const struct watch_call *call, struct autograd *a, struct err *err)
+{
+	for (int i = 0; i < call->n; i++)
+		if (call->storages[i]->version != call->versions[i])
+			return autograd_error(
+			    a, err,
+			    "one of the variables needed for gradient computation has been "
+			    "modified by an inplace operation: a tensor that a compiled piece of "
+			    "the program has read or made is at version %u; expected version %u "
+			    "instead. Hint: write y = x + 1 instead of x += 1 where the old value "
+			    "is still needed",
+			    call->storages[i]->version, call->versions[i]);
+	return true;
+}
+
+void watch_forget(struct watch_call *call)
+{
+	for (int i = 0; i < call->n; i++)
+		storage_unwatch(call->storages[i]);
+	free(call->storages);
+	free(call->versions);
+	*call = (struct watch_call){ 0 };
+}
