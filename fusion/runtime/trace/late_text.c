@@ -301,8 +301,8 @@ const struct entry_text *late_text_keep(const struct trace *t, struct value v,
 }
 
 /* The text of a leaf, of which v is a copy. */
-static bool show_leaf(const struct text_gap *gap, struct value v, struct autograd *a,
-		      struct vm *vm, struct buf *text)
+static bool show_leaf(const struct text_gap *gap, struct value v, struct autograd *a, struct vm *vm,
+		      struct buf *text)
 {
 	struct value leaf = eager_wrap(tensor_ref(v.tensor->memory));
 	bool ok = leaf.kind == VALUE_TENSOR;

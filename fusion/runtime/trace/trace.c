@@ -552,8 +552,7 @@ static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
 		return false;
 	if (!inplace)
 		return finish_op(t, node, values, n, kw, out, err);
-	result = bind_inplace(t->graph, args[0].node, filled_with(t, node), line, column,
-			      err);
+	result = bind_inplace(t->graph, args[0].node, filled_with(t, node), line, column, err);
 	if (result < 0)
 		return op_failed(t, values, n, err);
 	if (!trace_keep_history(t, op, args[0].node, &result, err))
