@@ -319,13 +319,15 @@ static void hand_out(struct barrier *b)
 	for (int i = 0; i < b->n; i++) {
 		struct lazy_entry *entry = b->to[i];
 		struct vtensor *t = entry->at;
+		struct tensor *memory = t ? t->memory : entry->orphan;
 
-		if (t && !t->memory) {
+		if (!memory) {
 			t->memory = b->results[i];
 			b->results[i] = NULL;
 			continue;
 		}
-		tensor_copy(t ? t->memory : entry->orphan, b->results[i]);
+		tensor_copy(memory, b->results[i]);
+		storage_written(memory->storage);
 		b->l->n_dirty -= entry->dirty;
 		entry->dirty = false;
 	}

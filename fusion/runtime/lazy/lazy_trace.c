@@ -244,6 +244,21 @@ static bool any_pending(const struct lazy *l, const struct eager_call *c)
 	return false;
 }
 
+/* Whether an in-place op reads, through another tensor, the memory that it writes. */
+static bool reads_written(const struct eager_call *c)
+{
+	const struct vtensor *to = c->values[0].tensor;
+
+	for (int i = 1; i < c->n; i++) {
+		const struct vtensor *from = c->values[i].tensor;
+
+		if (c->values[i].kind == VALUE_TENSOR && from != to && from->memory && to->memory &&
+		    from->memory->storage == to->memory->storage)
+			return true;
+	}
+	return false;
+}
+
 /* Barriers that an op asks for before it is bound: node ids do not outlive one. */
 static bool prepare(struct lazy *l, const struct eager_call *c, bool *at_once, struct err *err)
 {
@@ -253,7 +268,7 @@ static bool prepare(struct lazy *l, const struct eager_call *c, bool *at_once, s
 	for (int i = 0; i < c->n && !stale; i++)
 		stale = is_stale(l, c->values[i], 0);
 	if (c->inplace && c->n > 0 && c->values[0].kind == VALUE_TENSOR)
-		shared = shares(l, c->values[0].tensor, false);
+		shared = shares(l, c->values[0].tensor, false) || reads_written(c);
 	*at_once = shared || is_real_view(l, c);
 	if (stale || shared || (*at_once && any_pending(l, c)))
 		return lazy_sync(l, why, err);

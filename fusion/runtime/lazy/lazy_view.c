@@ -118,6 +118,8 @@ bool lazy_write(struct lazy *l, struct vtensor *t, int node, struct err *err)
 				  err);
 		if (node < 0)
 			return false;
+	} else if (t->memory && tensor_repeats(t->memory)) {
+		return torch_writes_expanded(err);
 	}
 	root->node = node;
 	if (root->memory && !entry->dirty) {
@@ -128,12 +130,16 @@ bool lazy_write(struct lazy *l, struct vtensor *t, int node, struct err *err)
 }
 
 /* Nobody else has what such a view is of, and that is no view itself: the view
- * may be all there is.  First made first, so that a chain settles at once. */
+ * may be all there is, unless its elements share memory, which a write must know.
+ * First made first, so that a chain settles at once. */
 static bool is_alone(const struct lazy *l, const struct lazy_entry *entry)
 {
 	const struct vtensor *of = entry->view->values[0].tensor;
+	struct view_layout layout;
 
-	return of->head.refs == 1 && !of->memory && lazy_root(l, entry->at) == of;
+	return of->head.refs == 1 && !of->memory && lazy_root(l, entry->at) == of &&
+	       view_layout_in(l->graph, entry->at->node, of->node, &layout) &&
+	       !view_repeats(&layout);
 }
 
 void lazy_views_settle(struct lazy *l)
