@@ -84,6 +84,7 @@ struct node {
 	int takes_over;                     /* capture: a write without gradients made it of this
 					     * node, and that one gets its gradient; -1 */
 	int memory;    /* capture: the node whose memory this one lies in; -1: its own */
+	bool merged;   /* capture: it is the one or the other tensor that it chooses from */
 	bool in_place; /* capture: it writes what its first argument was */
 	int overwrite; /* capture: the last op that wrote into its own memory; -1 */
 	bool weak;     /* the value is a wrapped Python number: promotes by category */

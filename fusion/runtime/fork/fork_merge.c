@@ -93,6 +93,7 @@ static bool merge_tensors(struct merger *m, struct value a, struct value b, stru
 		return fork_refuse(m->k, "the sides leave tensors of different shapes");
 	if (!trace_op(m->t, OP_where, "fx:where", false, values, 3, NULL, out, m->err))
 		return false;
+	m->t->graph->nodes[out->tensor->node]->merged = true;
 	for (size_t i = 0; i < m->pairs.len; i++) { /* one of them under two names */
 		if (m->pairs.at[i].a.object != a.object && m->pairs.at[i].b.object != b.object)
 			continue;

@@ -24,6 +24,18 @@ static bool is_tensor(const struct trace *t, int input)
 	return in->lifted >= 0;
 }
 
+/* Whether something saved lies in the node's memory: either side's, of a merged one. */
+static bool is_saved(const struct graph *g, const bool *saved, int node)
+{
+	int memory = graph_memory(g, node);
+	const struct node *n = g->nodes[memory];
+	bool any = saved[memory];
+
+	for (int i = 1; n->merged && !any && i <= 2; i++)
+		any = is_saved(g, saved, n->args[i].node);
+	return any;
+}
+
 bool watch_make(const struct entry *e, struct entry_grad *g, const struct trace *t,
 		const bool *saved)
 {
@@ -39,7 +51,7 @@ bool watch_make(const struct entry *e, struct entry_grad *g, const struct trace 
 	for (int i = 0; i < c->n_outputs; i++) {
 		int memory = graph_memory(c, c->outputs[i]);
 
-		if (saved[memory] && c->nodes[memory]->op != OP_input)
+		if (c->nodes[memory]->op != OP_input && is_saved(c, saved, memory))
 			add(g, BACK_SAVED, i);
 	}
 	return true;

@@ -561,6 +561,8 @@ static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
 	t->writer = node;
 	if (values[0].tensor->view)
 		return trace_view_write(t, values[0], result, err);
+	if (trace_repeats(t, values[0]))
+		return torch_writes_expanded(err);
 	return trace_rewrite(t, values[0], result, true);
 }
 

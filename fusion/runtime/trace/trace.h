@@ -354,6 +354,8 @@ bool trace_view_write(struct trace *t, struct value view, int node, struct err *
 bool trace_view_layout(struct trace *t, struct value view, struct value *base,
 		       struct view_layout *out, struct err *err);
 
+/* trace_leaf.c.  Whether it is the program's, and several of its elements are one in memory. */
+bool trace_repeats(const struct trace *t, struct value tensor);
 /* The tensor object stands for another node from here on. */
 bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written);
 

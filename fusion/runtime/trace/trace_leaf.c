@@ -155,6 +155,16 @@ bool trace_note_unrecorded(struct trace *t, struct value tensor, int before, int
 	return true;
 }
 
+/* The op has written there; into what two sides of a branch have left, into either. */
+static void note_overwrite(const struct graph *g, int memory, int writer)
+{
+	const struct node *n = g->nodes[memory];
+
+	g->nodes[memory]->overwrite = writer;
+	for (int i = 1; n->merged && i <= 2; i++)
+		note_overwrite(g, graph_memory(g, n->args[i].node), writer);
+}
+
 bool trace_note_memory(struct trace *t, int before, int *node, bool written)
 {
 	int memory;
@@ -166,7 +176,7 @@ bool trace_note_memory(struct trace *t, int before, int *node, bool written)
 		return memory == *node;
 	t->graph->nodes[*node]->memory = memory;
 	if (written)
-		t->graph->nodes[memory]->overwrite = t->writer;
+		note_overwrite(t->graph, memory, t->writer);
 	return true;
 }
 
@@ -185,6 +195,14 @@ bool trace_keep_history(struct trace *t, enum op op, int before, int *result, st
 		return true;
 	*result = graph_add(t->graph, OP_fill, args, 2, t->host.line, t->host.column, err);
 	return *result >= 0 && (graph_set_fx(t->graph, *result, "") || trace_no_memory(err));
+}
+
+bool trace_repeats(const struct trace *t, struct value tensor)
+{
+	struct value real = real_of(t, tensor);
+
+	return real.kind == VALUE_TENSOR && real.tensor->memory &&
+	       tensor_repeats(real.tensor->memory);
 }
 
 bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written)
