@@ -17,7 +17,7 @@ struct joint {
 	int *outputs;  /* by output of the captured graph: its node */
 	int *tangents; /* by output of the captured graph: a node, -1: it has no gradient */
 	int *grads;    /* by input of the captured graph: a node, -1: none is asked for, or 0 */
-	bool *saved;   /* by node of the captured graph: eager would save what lies in this memory */
+	bool *saved; /* by node of the captured graph: eager would save what lies in this memory */
 	int n_forward; /* nodes of the copy: those behind it are tangents and of rules */
 	bool any;      /* some input has a gradient */
 };

@@ -71,10 +71,10 @@ struct storage {
 	enum stale stale;
 	size_t bytes;
 	int refs;
-	unsigned version;           /* how often an in-place op wrote to it */
+	unsigned version;            /* how often an in-place op wrote to it */
 	struct storage_watch *watch; /* NULL: nobody watches */
-	struct shadow *shadow;      /* shadow.h: its elements in float64; NULL: it has none */
-	enum walk_order last_write; /* a hint for whoever reads it next */
+	struct shadow *shadow;       /* shadow.h: its elements in float64; NULL: it has none */
+	enum walk_order last_write;  /* a hint for whoever reads it next */
 };
 
 struct tensor {
